@@ -1,0 +1,87 @@
+package outcome
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Kind classifies an [Error]. Its text is stable: other programs read it.
+type Kind string
+
+// The kinds of errors.
+const (
+	Usage        Kind = "usage"         // the request itself: an unknown flag, a model that does not exist
+	Parse        Kind = "parse"         // malformed input text
+	NonFinite    Kind = "non_finite"    // NaN or ±Inf where a number is needed
+	BadParameter Kind = "bad_parameter" // a parameter outside its domain
+	Shape        Kind = "shape"         // lengths or dimensions that do not fit together
+	SingleClass  Kind = "single_class"  // a classification problem with one class
+	Limit        Kind = "limit"         // a stated limit would be exceeded
+	IO           Kind = "io"            // the operating system's refusal
+	Internal     Kind = "internal"      // a defect in pare
+)
+
+// Error is what every package returns for input it cannot accept. Fields that
+// do not apply are zero; Row and Column are 0-based and valid where the
+// corresponding Has field is true, Line is 1-based.
+type Error struct {
+	Kind    Kind
+	Message string
+
+	File string // file name, where one is known
+	Line int    // 1-based line of a text file
+	Byte int64  // 1-based byte within the line
+
+	HasRow, HasColumn bool
+	Row, Column       int // 0-based position in a matrix or vector
+
+	Flag string // command-line flag or option field at fault
+	Err  error  // cause, reached by errors.Is and errors.As
+}
+
+// Error renders "where: message: cause".
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File)
+		b.WriteString(": ")
+	}
+	if e.Line > 0 {
+		fmt.Fprintf(&b, "line %d, byte %d: ", e.Line, e.Byte)
+	}
+	if e.HasRow {
+		fmt.Fprintf(&b, "row %d: ", e.Row)
+	}
+	if e.HasColumn {
+		fmt.Fprintf(&b, "column %d: ", e.Column)
+	}
+	if e.Flag != "" {
+		b.WriteString(e.Flag)
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Message)
+	if e.Err != nil {
+		b.WriteString(": ")
+		b.WriteString(e.Err.Error())
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is makes errors.Is(err, &Error{Kind: k}) match any error of that kind.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && *t == Error{Kind: e.Kind}
+}
+
+// At returns an error of the given kind about the option or flag named.
+func At(kind Kind, flag, format string, args ...any) *Error {
+	return &Error{Kind: kind, Flag: flag, Message: fmt.Sprintf(format, args...)}
+}
+
+// Errorf returns an error of the given kind.
+func Errorf(kind Kind, format string, args ...any) *Error {
+	return &Error{Kind: kind, Message: fmt.Sprintf(format, args...)}
+}

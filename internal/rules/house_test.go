@@ -1,0 +1,48 @@
+package rules_test
+
+// module is the import path of the root, the façade.
+const module = "github.com/seed-45b9a24c/pare"
+
+// A room is a package and what it stands on. It may import the packages named,
+// whatever those stand on, and no other package of the module.
+type room struct {
+	path string   // relative to the module, "." the façade
+	on   []string // the rooms directly below
+	// command marks what only programs use: commands, the bench, tools. They
+	// may print, and may need modules that the library must not.
+	command bool
+	// modules are allowed here in addition to those of the whole library.
+	modules []string
+}
+
+// house lists every package from the ground up, which is a good order to read
+// it in. A package that is not here does not pass.
+var house = []room{
+	{path: "outcome"},
+	{path: "kernels/amd64"},
+	{path: "kernels/arm64"},
+	{path: "kernels", on: []string{"kernels/amd64", "kernels/arm64"}},
+	{path: "sparse", on: []string{"outcome", "kernels"}, modules: []string{"github.com/klauspost/compress"}},
+	{path: "model", on: []string{"sparse"}},
+	{path: "support", on: []string{"model"}},
+	{path: "cd", on: []string{"support"}},
+	{path: "implicit", on: []string{"support"}},
+	{path: "criterion", on: []string{"sparse"}},
+	{path: "search", on: []string{"outcome", "kernels"}},
+	{path: "bilevel", on: []string{"cd", "implicit", "criterion", "search"}},
+	{path: ".", on: []string{"bilevel"}},
+
+	{path: "internal/embedded"},
+	{path: "internal/rules"},
+	{path: "cmd/pare", on: []string{".", "internal/embedded"}, command: true},
+	{path: "tools/samebits", command: true},
+}
+
+// libraryModules are the modules that any library package may import.
+var libraryModules = []string{
+	"gonum.org/v1/gonum",
+	"github.com/klauspost/cpuid/v2",
+	"golang.org/x/exp",
+	"golang.org/x/sys",
+	"golang.org/x/sync",
+}

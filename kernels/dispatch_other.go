@@ -1,0 +1,4 @@
+package kernels
+
+// native lists the assembly sets: none here.
+func native() []*Set { return nil }

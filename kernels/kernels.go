@@ -1,0 +1,87 @@
+package kernels
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Block is the number of terms that one partial result covers; see the package
+// comment.
+const Block = 8192
+
+// Set is one complete implementation of the operations. Sets are shared and
+// must not be modified. All functions are safe for concurrent use as long as
+// nobody writes to their operands.
+type Set struct {
+	Name string // "purego", "avx2", "avx512", "neon"
+
+	Dot    func(x, y []float64) float64    // Σ x_i·y_i, len(x) = len(y)
+	Axpy   func(a float64, x, y []float64) // y ← y + a·x, len(x) = len(y)
+	Scal   func(a float64, x []float64)    // x ← a·x
+	Nrm2   func(x []float64) float64       // √Σ x_i², without overflow or underflow on the way
+	Asum   func(x []float64) float64       // Σ |x_i|
+	MaxAbs func(x []float64) float64       // max |x_i|; 0 if x is empty, NaN if any x_i is
+
+	// DotIndexed is Σ values[k]·y[rows[k]], len(values) = len(rows): a column
+	// of a sparse matrix times a dense vector.
+	DotIndexed func(values []float64, rows []int32, y []float64) float64
+
+	// AxpyIndexed does y[rows[k]] += a·values[k], len(values) = len(rows),
+	// rows distinct, values apart from y.
+	AxpyIndexed func(a float64, values []float64, rows []int32, y []float64)
+
+	// DotColumns does out[c] = DotIndexed of column c for the len(out)
+	// columns whose entries are rows[colPtr[c]:colPtr[c+1]], and values
+	// likewise; len(colPtr) = len(out)+1. One call for many columns: fastest
+	// where columns of the same length follow one another.
+	DotColumns func(colPtr []int64, rows []int32, values, y, out []float64)
+}
+
+// EnvVar is the environment variable that [Active] reads.
+const EnvVar = "PARE_KERNELS"
+
+// Available lists the sets that this program can run here, slowest first.
+// The first is always "purego".
+func Available() []*Set { return slices.Clone(sets()) }
+
+var sets = sync.OnceValue(func() []*Set {
+	return append([]*Set{newSet("purego", pureGo)}, native()...)
+})
+
+// Named returns an available set by name. The error is an [*UnknownSetError].
+func Named(name string) (*Set, error) {
+	for _, s := range sets() {
+		if s.Name == name {
+			return s, nil
+		}
+	}
+	err := &UnknownSetError{Name: name}
+	for _, s := range sets() {
+		err.Available = append(err.Available, s.Name)
+	}
+	return nil, err
+}
+
+// Active returns the set that PARE_KERNELS names, or the fastest one if the
+// variable is empty or unset. The variable is read at every call. The error is
+// an [*UnknownSetError].
+func Active() (*Set, error) {
+	if name := os.Getenv(EnvVar); name != "" {
+		return Named(name)
+	}
+	all := sets()
+	return all[len(all)-1], nil
+}
+
+// UnknownSetError says that a set is not known or cannot run here.
+type UnknownSetError struct {
+	Name      string   // what was asked for
+	Available []string // what there is
+}
+
+func (e *UnknownSetError) Error() string {
+	return fmt.Sprintf("kernels: no set %q here; available: %s", e.Name, strings.Join(e.Available, ", "))
+}

@@ -1,0 +1,114 @@
+package kernels
+
+import "math"
+
+// pureGo is the reference: the shortest loops that state the order of
+// operations, the only set on CPUs without one of their own, and the oracle of
+// all others.
+var pureGo = primitives{
+	dot:         dotGo,
+	axpy:        axpyGo,
+	scal:        scalGo,
+	asum:        asumGo,
+	maxAbs:      maxAbsGo,
+	dotIndexed:  dotIndexedGo,
+	axpyIndexed: axpyIndexedGo,
+	dotColumns:  dotColumnsGo,
+}
+
+const lanes = 32 // partial sums of a dense reduction
+
+// fold adds the partial sums: upper half onto lower half until one is left.
+func fold(s *[lanes]float64) float64 {
+	for half := lanes / 2; half > 0; half /= 2 {
+		for k := range half {
+			s[k] += s[k+half]
+		}
+	}
+	return s[0] + 0
+}
+
+func dotGo(x, y []float64) float64 {
+	var s [lanes]float64
+	for len(x) >= lanes && len(y) >= lanes {
+		u, v := (*[lanes]float64)(x), (*[lanes]float64)(y)
+		for k := range s {
+			s[k] = math.FMA(u[k], v[k], s[k])
+		}
+		x, y = x[lanes:], y[lanes:]
+	}
+	for k, v := range x {
+		s[k] = math.FMA(v, y[k], s[k])
+	}
+	return fold(&s)
+}
+
+func asumGo(x []float64) float64 {
+	var s [lanes]float64
+	for len(x) >= lanes {
+		u := (*[lanes]float64)(x)
+		for k := range s {
+			s[k] += math.Abs(u[k])
+		}
+		x = x[lanes:]
+	}
+	for k, v := range x {
+		s[k] += math.Abs(v)
+	}
+	return fold(&s)
+}
+
+func maxAbsGo(x []float64) float64 {
+	var m float64
+	for _, v := range x {
+		m = max(m, math.Abs(v))
+	}
+	return m
+}
+
+func axpyGo(a float64, x, y []float64) {
+	for i, v := range x {
+		y[i] = math.FMA(a, v, y[i])
+	}
+}
+
+func scalGo(a float64, x []float64) {
+	for i := range x {
+		x[i] *= a
+	}
+}
+
+func dotIndexedGo(values []float64, rows []int32, y []float64) float64 {
+	var s0, s1, s2, s3, s4, s5, s6, s7 float64
+	for len(values) >= 8 && len(rows) >= 8 {
+		v, r := (*[8]float64)(values), (*[8]int32)(rows)
+		s0 = math.FMA(v[0], y[r[0]], s0)
+		s1 = math.FMA(v[1], y[r[1]], s1)
+		s2 = math.FMA(v[2], y[r[2]], s2)
+		s3 = math.FMA(v[3], y[r[3]], s3)
+		s4 = math.FMA(v[4], y[r[4]], s4)
+		s5 = math.FMA(v[5], y[r[5]], s5)
+		s6 = math.FMA(v[6], y[r[6]], s6)
+		s7 = math.FMA(v[7], y[r[7]], s7)
+		values, rows = values[8:], rows[8:]
+	}
+	s := [8]float64{s0, s1, s2, s3, s4, s5, s6, s7}
+	for k, v := range values {
+		s[k&7] = math.FMA(v, y[rows[k]], s[k&7])
+	}
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + 0
+}
+
+func axpyIndexedGo(a float64, values []float64, rows []int32, y []float64) {
+	for k, v := range values {
+		p := &y[rows[k]]
+		*p = math.FMA(a, v, *p)
+	}
+}
+
+func dotColumnsGo(colPtr []int64, rows []int32, values, y, out []float64) {
+	for c := range out {
+		from, to := colPtr[c], colPtr[c+1]
+		out[c] = dotIndexedGo(values[from:to], rows[from:to], y)
+	}
+}

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -50,12 +51,11 @@ func compare(w io.Writer, reference string, others []string) (differ bool, err e
 
 // load reads one JSON value. Numbers keep their text, which is what is compared.
 func load(name string) (any, error) {
-	f, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	d := json.NewDecoder(f)
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {

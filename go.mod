@@ -1,3 +1,7 @@
 module github.com/seed-45b9a24c/pare
 
 go 1.26
+
+require github.com/klauspost/cpuid/v2 v2.4.2
+
+require golang.org/x/sys v0.41.0 // indirect

@@ -1,3 +1,5 @@
+//go:build purego || !amd64
+
 package kernels
 
 // native lists the assembly sets: none here.

@@ -27,7 +27,7 @@
 //
 //  1. Terms are cut into blocks of [Block]; block sums are added first to last.
 //  2. Within a block there are w partial sums, all starting at 0: w = 32 in
-//     dense operations, w = 8 in indexed ones. Term i goes to partial sum
+//     dense operations, w = 4 in indexed ones. Term i goes to partial sum
 //     i mod w, in the order of i, products by fused multiply–add.
 //  3. Partial sums are added pairwise, the upper half onto the lower half, until
 //     one is left: s[k] += s[k+w/2], s[k] += s[k+w/4], …

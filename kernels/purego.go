@@ -79,24 +79,26 @@ func scalGo(a float64, x []float64) {
 }
 
 func dotIndexedGo(values []float64, rows []int32, y []float64) float64 {
-	var s0, s1, s2, s3, s4, s5, s6, s7 float64
-	for len(values) >= 8 && len(rows) >= 8 {
-		v, r := (*[8]float64)(values), (*[8]int32)(rows)
+	var s0, s1, s2, s3 float64
+	for len(values) >= 4 && len(rows) >= 4 {
+		v, r := (*[4]float64)(values), (*[4]int32)(rows)
 		s0 = math.FMA(v[0], y[r[0]], s0)
 		s1 = math.FMA(v[1], y[r[1]], s1)
 		s2 = math.FMA(v[2], y[r[2]], s2)
 		s3 = math.FMA(v[3], y[r[3]], s3)
-		s4 = math.FMA(v[4], y[r[4]], s4)
-		s5 = math.FMA(v[5], y[r[5]], s5)
-		s6 = math.FMA(v[6], y[r[6]], s6)
-		s7 = math.FMA(v[7], y[r[7]], s7)
-		values, rows = values[8:], rows[8:]
+		values, rows = values[4:], rows[4:]
 	}
-	s := [8]float64{s0, s1, s2, s3, s4, s5, s6, s7}
-	for k, v := range values {
-		s[k&7] = math.FMA(v, y[rows[k]], s[k&7])
+	switch len(values) {
+	case 3:
+		s2 = math.FMA(values[2], y[rows[2]], s2)
+		fallthrough
+	case 2:
+		s1 = math.FMA(values[1], y[rows[1]], s1)
+		fallthrough
+	case 1:
+		s0 = math.FMA(values[0], y[rows[0]], s0)
 	}
-	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + 0
+	return (s0 + s2) + (s1 + s3) + 0
 }
 
 func axpyIndexedGo(a float64, values []float64, rows []int32, y []float64) {

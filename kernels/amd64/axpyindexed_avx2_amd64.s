@@ -1,0 +1,64 @@
+//go:build !purego
+
+// Sparse scaled update: y[rows[k]] ← fma(a, values[k], y[rows[k]]).
+//
+// 4 entries per iteration, scalar: entries are read and written one by one
+// anyway, and the limit is the load and store of y. Rows are distinct, so the
+// order is immaterial. Only X registers are used.
+
+#include "textflag.h"
+
+// Registers
+//   SI  values, next entry      DX  rows, next entry      DI  y
+//   CX  entries left            AX, BX  row numbers       X0  a
+
+// Two entries; one 8-byte load brings two row numbers.
+#define PAIR(values, rows) \
+	MOVQ        rows(DX), AX         \
+	MOVL        AX, BX               \
+	SHRQ        $32, AX              \
+	VMOVSD      (DI)(BX*8), X1       \
+	VMOVSD      (DI)(AX*8), X2       \
+	VFMADD231SD values(SI), X0, X1   \
+	VFMADD231SD values+8(SI), X0, X2 \
+	VMOVSD      X1, (DI)(BX*8)       \
+	VMOVSD      X2, (DI)(AX*8)
+
+// func AxpyIndexedAVX2(a float64, values []float64, rows []int32, y []float64)
+TEXT ·AxpyIndexedAVX2(SB), 0, $128-80
+	VMOVSD  a+0(FP), X0
+	MOVQ    values_base+8(FP), SI
+	MOVQ    values_len+16(FP), CX
+	MOVQ    rows_base+32(FP), DX
+	MOVQ    rows_len+40(FP), AX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX                // the shorter length
+	MOVQ    y_base+56(FP), DI
+	SUBQ    $4, CX
+	JLT     tail
+
+loop4:
+	PAIR(0, 0)
+	PAIR(16, 8)
+	ADDQ $32, SI
+	ADDQ $16, DX
+	SUBQ $4, CX
+	JGE  loop4
+
+tail:
+	TESTQ $2, CX // the low bits of CX − 4 are those of CX
+	JZ    tail1
+	PAIR(0, 0)
+	ADDQ  $16, SI
+	ADDQ  $8, DX
+
+tail1:
+	TESTQ       $1, CX
+	JZ          done
+	MOVL        (DX), AX
+	VMOVSD      (DI)(AX*8), X1
+	VFMADD231SD (SI), X0, X1
+	VMOVSD      X1, (DI)(AX*8)
+
+done:
+	RET

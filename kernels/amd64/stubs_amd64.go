@@ -1,0 +1,44 @@
+//go:build !purego
+
+package amd64
+
+// DotAVX2 is Σ x_i·y_i in 32 partial sums.
+//
+//go:noescape
+func DotAVX2(x, y []float64) float64
+
+// AsumAVX2 is Σ |x_i| in 32 partial sums.
+//
+//go:noescape
+func AsumAVX2(x []float64) float64
+
+// MaxAbsAVX2 is max |x_i|, NaN if any x_i is.
+//
+//go:noescape
+func MaxAbsAVX2(x []float64) float64
+
+// AxpyAVX2 does y_i ← fma(a, x_i, y_i).
+//
+//go:noescape
+func AxpyAVX2(a float64, x, y []float64)
+
+// ScalAVX2 does x_i ← a·x_i.
+//
+//go:noescape
+func ScalAVX2(a float64, x []float64)
+
+// DotIndexedAVX2 is Σ values[k]·y[rows[k]] in 4 partial sums.
+//
+//go:noescape
+func DotIndexedAVX2(values []float64, rows []int32, y []float64) float64
+
+// AxpyIndexedAVX2 does y[rows[k]] ← fma(a, values[k], y[rows[k]]), rows distinct.
+//
+//go:noescape
+func AxpyIndexedAVX2(a float64, values []float64, rows []int32, y []float64)
+
+// DotColumnsAVX2 does out[c] ← DotIndexedAVX2 of the entries colPtr[c] to
+// colPtr[c+1], for len(out) columns.
+//
+//go:noescape
+func DotColumnsAVX2(colPtr []int64, rows []int32, values, y, out []float64)

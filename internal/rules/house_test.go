@@ -8,9 +8,9 @@ const module = "github.com/seed-45b9a24c/pare"
 type room struct {
 	path string   // relative to the module, "." the façade
 	on   []string // the rooms directly below
-	// command marks what only programs use: commands, the bench, tools. They
-	// may print, and may need modules that the library must not.
-	command bool
+	// outside marks what is not part of the library: commands, tools, helpers
+	// of tests. They may print, and may need modules that the library must not.
+	outside bool
 	// modules are allowed here in addition to those of the whole library.
 	modules []string
 }
@@ -33,9 +33,10 @@ var house = []room{
 	{path: ".", on: []string{"bilevel"}},
 
 	{path: "internal/embedded"},
-	{path: "internal/rules"},
-	{path: "cmd/pare", on: []string{".", "internal/embedded"}, command: true},
-	{path: "tools/samebits", command: true},
+	{path: "internal/guard", outside: true},
+	{path: "internal/rules", outside: true},
+	{path: "cmd/pare", on: []string{".", "internal/embedded"}, outside: true},
+	{path: "tools/samebits", outside: true},
 }
 
 // libraryModules are the modules that any library package may import.

@@ -143,7 +143,7 @@ func violations(house []room, imports graph) []string {
 				found = append(found, dir+" uses cgo")
 			case !strings.Contains(strings.Split(p, "/")[0], "."):
 				// the standard library
-			case !r.command && !within(p, libraryModules) && !within(p, r.modules):
+			case !r.outside && !within(p, libraryModules) && !within(p, r.modules):
 				found = append(found, fmt.Sprintf("%s imports %s, a module the library does not depend on", dir, p))
 			}
 		}
@@ -175,7 +175,7 @@ func TestViolationsAreFound(t *testing.T) {
 		{path: "beside"},
 		{path: "first", on: []string{"ground"}, modules: []string{"example.org/zip"}},
 		{path: ".", on: []string{"first"}},
-		{path: "cmd/tool", on: []string{"."}, command: true},
+		{path: "cmd/tool", on: []string{"."}, outside: true},
 	}
 	for _, test := range []struct {
 		name    string

@@ -47,12 +47,93 @@ var bans = []ban{
 	{pkg: "math/rand/v2", names: []string{"*"}, why: "its stream is not part of our contract"},
 }
 
-// conduct returns what a library file does that no library should.
-func conduct(s source) []string {
+// globals returns the names of each package's variables, by directory.
+func globals(all []source) map[string][]string {
+	names := map[string][]string{}
+	for _, s := range all {
+		for _, decl := range s.file.Decls {
+			if decl, ok := decl.(*ast.GenDecl); ok && decl.Tok == token.VAR {
+				for _, spec := range decl.Specs {
+					for _, name := range spec.(*ast.ValueSpec).Names {
+						names[s.dir] = append(names[s.dir], name.Name)
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// target returns the variable that an assignment to e changes, in e or under
+// it, or nil.
+func target(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// locals returns the names that a function declares, anywhere in it.
+func locals(f *ast.FuncDecl) map[string]bool {
+	names := map[string]bool{"_": true}
+	declare := func(e ast.Expr) {
+		if name, ok := e.(*ast.Ident); ok {
+			names[name.Name] = true
+		}
+	}
+	ast.Inspect(f, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.Field:
+			for _, name := range node.Names {
+				declare(name)
+			}
+		case *ast.ValueSpec:
+			for _, name := range node.Names {
+				declare(name)
+			}
+		case *ast.AssignStmt:
+			if node.Tok == token.DEFINE {
+				for _, left := range node.Lhs {
+					declare(left)
+				}
+			}
+		case *ast.RangeStmt:
+			if node.Tok == token.DEFINE {
+				declare(node.Key)
+				declare(node.Value)
+			}
+		}
+		return true
+	})
+	return names
+}
+
+// conduct returns what a library file does that no library should; variables
+// are those of its package.
+func conduct(s source, variables []string) []string {
 	var found []string
 	report := func(node ast.Node, format string, args ...any) {
 		line := s.fset.Position(node.Pos()).Line
 		found = append(found, fmt.Sprintf("%s:%d: ", s.name, line)+fmt.Sprintf(format, args...))
+	}
+
+	var local map[string]bool // the names of the function at hand
+	assigned := func(e ast.Expr) {
+		if v := target(e); v != nil && !local[v.Name] && slices.Contains(variables, v.Name) {
+			report(e, "%s changes: the library has no mutable global state", v.Name)
+		}
 	}
 
 	imported := map[string]string{} // name in this file → import path
@@ -74,12 +155,20 @@ func conduct(s source) []string {
 		imported[name] = p
 	}
 
-	ast.Inspect(s.file, func(node ast.Node) bool {
+	inspect := func(node ast.Node) bool {
 		switch node := node.(type) {
 		case *ast.FuncDecl:
 			if node.Name.Name == "init" && node.Recv == nil {
 				report(node, "init: importing the library does nothing")
 			}
+		case *ast.AssignStmt:
+			for _, left := range node.Lhs {
+				if node.Tok != token.DEFINE {
+					assigned(left)
+				}
+			}
+		case *ast.IncDecStmt:
+			assigned(node.X)
 		case *ast.CallExpr:
 			if name, ok := node.Fun.(*ast.Ident); ok && (name.Name == "print" || name.Name == "println") {
 				report(node, "%s: a library prints nothing", name.Name)
@@ -102,7 +191,14 @@ func conduct(s source) []string {
 			}
 		}
 		return true
-	})
+	}
+	for _, decl := range s.file.Decls {
+		local = map[string]bool{"_": true}
+		if f, ok := decl.(*ast.FuncDecl); ok {
+			local = locals(f)
+		}
+		ast.Inspect(decl, inspect)
+	}
 	return found
 }
 
@@ -112,15 +208,17 @@ func isZero(args []ast.Expr) bool {
 }
 
 func TestLibraryMindsItsOwnBusiness(t *testing.T) {
-	commands := map[string]bool{}
+	outside := map[string]bool{}
 	for _, r := range house {
-		commands[r.path] = r.command
+		outside[r.path] = r.outside
 	}
-	for _, s := range sources(t) {
-		if commands[s.dir] {
+	all := sources(t)
+	variables := globals(all)
+	for _, s := range all {
+		if outside[s.dir] {
 			continue
 		}
-		for _, v := range conduct(s) {
+		for _, v := range conduct(s, variables[s.dir]) {
 			t.Error(v)
 		}
 	}
@@ -157,13 +255,29 @@ func init() {
 type kind struct{}
 
 func (kind) init() {}
+
+var count, table = 0, map[string]struct{ n []int }{}
+
+func fine() {
+	x := count
+	x++
+	count := 1
+	count++
+}
+
+func remember() {
+	count++
+	table["a"].n[1] = 2
+	_, count = 1, 2
+}
 `
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "noisy.go", text, parser.SkipObjectResolution)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := conduct(source{dir: "noisy", name: "noisy.go", fset: fset, file: file})
+	noisy := source{dir: "noisy", name: "noisy.go", fset: fset, file: file}
+	got := conduct(noisy, globals([]source{noisy})["noisy"])
 	want := []string{
 		"noisy.go:14: init: importing the library does nothing",
 		"noisy.go:15: fmt.Println: a library prints nothing",
@@ -176,11 +290,14 @@ func (kind) init() {}
 		"noisy.go:22: runtime/debug.SetGCPercent: the process is the program's",
 		"noisy.go:23: runtime.GOMAXPROCS: the process is the program's, asking with 0 is fine",
 		"noisy.go:24: os.Stderr: a library prints nothing",
+		"noisy.go:41: count changes: the library has no mutable global state",
+		"noisy.go:42: table changes: the library has no mutable global state",
+		"noisy.go:43: count changes: the library has no mutable global state",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if got := conduct(source{dir: "kernels", name: "noisy.go", fset: fset, file: file}); slices.ContainsFunc(got, func(v string) bool {
+	if got := conduct(source{dir: "kernels", name: "noisy.go", fset: fset, file: file}, nil); slices.ContainsFunc(got, func(v string) bool {
 		return strings.Contains(v, "Getenv")
 	}) {
 		t.Error("kernels may read PARE_KERNELS, and is told it may not")

@@ -2,6 +2,9 @@ module github.com/seed-45b9a24c/pare
 
 go 1.26
 
-require github.com/klauspost/cpuid/v2 v2.4.2
+require (
+	github.com/klauspost/compress v1.20.3
+	github.com/klauspost/cpuid/v2 v2.4.2
+)
 
 require golang.org/x/sys v0.41.0 // indirect

@@ -1,0 +1,368 @@
+package sparse
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// scanner reads the rows of an svmlight text through a window that slides over
+// it. Wherever a token starts, the window holds either all that is left of the
+// text or more than any token may need, so tokens are read without looking for
+// the end of the buffer.
+type scanner struct {
+	ctx context.Context
+	r   io.Reader
+	opt ReadOptions
+
+	buf      []byte
+	pos, end int  // the window is buf[pos:end]
+	last     bool // nothing follows buf[end−1], a newline that was added there
+
+	line   int   // 1-based
+	offset int64 // buf[i] is byte offset + i of its line, from 0
+
+	rows  journal
+	width int // the number of columns named so far
+}
+
+const (
+	bufferSize = 64 << 10
+	maxIndex   = 20                       // digits of an index that are looked at
+	window     = maxIndex + maxNumber + 8 // an entry, what ends it, and some air
+)
+
+// scan reads the whole text into s.rows.
+func (s *scanner) scan() error {
+	for {
+		if err := s.blanks(); err != nil {
+			return err
+		}
+		var err error
+		switch s.buf[s.pos] {
+		case '\n':
+			if err = s.newline(); err == nil && s.pos == s.end && s.last {
+				return nil
+			}
+		case '#':
+			err = s.comment()
+		default:
+			err = s.row()
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// row reads one sample, up to the end of its line or a comment.
+func (s *scanner) row() error {
+	if s.rows.n == MaxDim {
+		return s.fail(outcome.Limit, s.pos, "more than %d rows", MaxDim)
+	}
+	label, err := s.number("a label")
+	if err != nil {
+		return err
+	}
+	s.rows.row(label)
+	if err := s.blanks(); err != nil {
+		return err
+	}
+	if s.buf[s.pos] == 'q' {
+		if err := s.queryID(); err != nil {
+			return err
+		}
+	}
+
+	base := 1
+	if s.opt.ZeroBased {
+		base = 0
+	}
+	named, stored := -1, -1 // the last column named, and the last with a nonzero
+	for {
+		// A single space is by far the most common separator.
+		if s.buf[s.pos] == ' ' {
+			s.pos++
+		}
+		if s.end-s.pos < window || s.buf[s.pos]-'0' > 9 {
+			if err := s.blanks(); err != nil {
+				return err
+			}
+			if c := s.buf[s.pos]; c == '\n' || c == '#' {
+				s.width = max(s.width, named+1)
+				return nil
+			}
+		}
+		start := s.pos
+		j, err := s.index(base)
+		if err != nil {
+			return err
+		}
+		if j <= named {
+			return s.fail(outcome.Parse, start, "index %d after index %d: indices must increase within a line", j+base, named+base)
+		}
+		named = j
+		value, err := s.number("a value")
+		if err != nil {
+			return err
+		}
+		if value == 0 {
+			continue
+		}
+		if s.rows.nnz == s.opt.MaxEntries {
+			return s.fail(outcome.Limit, start, "more than %d nonzeros", s.opt.MaxEntries)
+		}
+		s.rows.entry(j-stored, value)
+		stored = j
+	}
+}
+
+// index reads an index and its colon and returns the column, counted from 0.
+func (s *scanner) index(base int) (int, error) {
+	b := s.buf[s.pos:s.end]
+	i, index := 0, 0
+	for ; i < len(b) && i < maxIndex; i++ {
+		d := b[i] - '0'
+		if d > 9 {
+			break
+		}
+		index = min(index*10+int(d), math.MaxInt32)
+	}
+	j := index - base
+	switch {
+	case i == 0:
+		return 0, s.unexpected(s.pos, "an index")
+	case b[0] == '0' && i > 1:
+		return 0, s.fail(outcome.Parse, s.pos, "an index with a leading zero")
+	case j < 0:
+		return 0, s.fail(outcome.Parse, s.pos, "index 0 where indices count from 1")
+	case s.opt.Features > 0 && j >= s.opt.Features:
+		return 0, s.fail(outcome.Shape, s.pos, "index beyond the %d columns stated", s.opt.Features)
+	case j >= s.opt.MaxFeatures:
+		return 0, s.fail(outcome.Limit, s.pos, "index beyond the limit of %d columns", s.opt.MaxFeatures)
+	case b[i] != ':':
+		return 0, s.unexpected(s.pos+i, "a colon after the index")
+	}
+	s.pos += i + 1
+	return j, nil
+}
+
+// number reads a number that is a whole token, or the end of one.
+func (s *scanner) number(what string) (float64, error) {
+	b := s.buf[s.pos:s.end]
+	b = b[:min(len(b), maxNumber+1)]
+	v, length, f := parseNumber(b)
+	if f != noFault || length > maxNumber || !ends(b[length]) {
+		return 0, s.badNumber(what, length, f)
+	}
+	s.pos += length
+	return v, nil
+}
+
+func (s *scanner) badNumber(what string, length int, f fault) error {
+	switch {
+	case length >= maxNumber:
+		return s.fail(outcome.Limit, s.pos, "%s of more than %d bytes", what, maxNumber)
+	case f == outOfRange:
+		return s.fail(outcome.Parse, s.pos, "%s outside the range of float64, %s", what, s.excerpt(s.pos))
+	default:
+		return s.unexpected(s.pos, what)
+	}
+}
+
+// queryID steps over qid:digits.
+func (s *scanner) queryID() error {
+	b := s.buf[s.pos:s.end]
+	digits, ok := strings.CutPrefix(string(b[:min(len(b), maxNumber+1)]), "qid:")
+	if !ok {
+		return s.unexpected(s.pos, "an index")
+	}
+	i := 0
+	for i < len(digits) && digits[i]-'0' <= 9 {
+		i++
+	}
+	switch {
+	case i == len(digits):
+		return s.fail(outcome.Limit, s.pos, "a qid of more than %d bytes", maxNumber)
+	case i == 0 || !ends(digits[i]):
+		return s.unexpected(s.pos, "digits after qid:")
+	}
+	s.pos += len("qid:") + i
+	return nil
+}
+
+// blank reports whether c separates tokens. A carriage return does, so that
+// CRLF ends a line. Alone it ends none: text that means it to does not parse.
+func blank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+// ends reports whether c ends a token.
+func ends(c byte) bool { return blank(c) || c == '\n' || c == '#' }
+
+// blanks moves to the next byte that is not blank, with a window before it.
+func (s *scanner) blanks() error {
+	for {
+		for s.pos < s.end && blank(s.buf[s.pos]) {
+			s.pos++
+		}
+		if s.last || s.end-s.pos >= window {
+			return nil
+		}
+		if err := s.slide(); err != nil {
+			return err
+		}
+	}
+}
+
+// comment moves to the end of the line.
+func (s *scanner) comment() error {
+	for {
+		if i := bytes.IndexByte(s.buf[s.pos:s.end], '\n'); i >= 0 {
+			s.pos += i
+			return nil
+		}
+		s.pos = s.end
+		if err := s.slide(); err != nil {
+			return err
+		}
+	}
+}
+
+// newline moves to the next line.
+func (s *scanner) newline() error {
+	if err := s.checkLine(s.pos); err != nil {
+		return err
+	}
+	s.pos++
+	s.line++
+	s.offset = -int64(s.pos)
+	return nil
+}
+
+// checkLine returns an error if buf[at] lies too far along its line.
+func (s *scanner) checkLine(at int) error {
+	if s.offset+int64(at) <= s.opt.MaxLineBytes {
+		return nil
+	}
+	return s.located(outcome.Limit, s.opt.MaxLineBytes, fmt.Sprintf("a line of more than %d bytes", s.opt.MaxLineBytes))
+}
+
+// slide drops what lies before the window and reads until the window is full
+// or the text has ended.
+func (s *scanner) slide() error {
+	if err := s.checkLine(s.pos); err != nil {
+		return err
+	}
+	s.offset += int64(s.pos)
+	s.end = copy(s.buf, s.buf[s.pos:s.end])
+	s.pos = 0
+	for idle := 0; s.end < window && !s.last; idle++ {
+		n, err := s.read(s.buf[s.end : len(s.buf)-1])
+		if n > 0 {
+			s.end += n
+			idle = 0
+		}
+		switch {
+		case err == io.EOF:
+			s.buf[s.end] = '\n'
+			s.end++
+			s.last = true
+		case err != nil:
+			return s.failed(err)
+		case idle == 100:
+			return s.failed(io.ErrNoProgress)
+		}
+	}
+	return nil
+}
+
+// read is s.r.Read, abandoned at the end of the context.
+func (s *scanner) read(b []byte) (int, error) {
+	if s.ctx.Done() == nil {
+		return s.r.Read(b)
+	}
+	if err := context.Cause(s.ctx); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	go func() {
+		n, err := s.r.Read(b)
+		done <- result{n, err}
+	}()
+	select {
+	case got := <-done:
+		return got.n, got.err
+	case <-s.ctx.Done():
+		return 0, context.Cause(s.ctx)
+	}
+}
+
+// fail returns an error at buf[at].
+func (s *scanner) fail(kind outcome.Kind, at int, format string, args ...any) error {
+	if err := s.checkLine(at); err != nil {
+		return err
+	}
+	return s.located(kind, s.offset+int64(at), fmt.Sprintf(format, args...))
+}
+
+func (s *scanner) located(kind outcome.Kind, offset int64, message string) error {
+	return &outcome.Error{Kind: kind, Message: message, File: s.opt.Name, Line: s.line, Byte: offset + 1}
+}
+
+// failed returns the error of a reader that failed, or of a context that ended.
+func (s *scanner) failed(err error) error {
+	return &outcome.Error{
+		Kind: outcome.IO, Message: "reading stopped", Err: err,
+		File: s.opt.Name, Line: s.line, Byte: s.offset + int64(s.pos) + 1,
+	}
+}
+
+// unexpected returns the error of finding something else than what at buf[at].
+func (s *scanner) unexpected(at int, what string) error {
+	found := s.excerpt(at)
+	if s.line == 1 && s.offset+int64(at) == 0 {
+		for _, m := range []struct{ magic, name string }{
+			{"\xef\xbb\xbf", "a byte order mark"},
+			{"\xff\xfe", "UTF-16 text"},
+			{"\xfe\xff", "UTF-16 text"},
+			{"\x1f\x8b", "gzip data in a file not named .gz"},
+			{"BZh", "bzip2 data in a file not named .bz2"},
+			{"\x28\xb5\x2f\xfd", "zstd data in a file not named .zst"},
+		} {
+			if strings.HasPrefix(string(s.buf[at:min(at+4, s.end)]), m.magic) {
+				found = m.name
+			}
+		}
+	}
+	return s.fail(outcome.Parse, at, "want %s, found %s", what, found)
+}
+
+// excerpt quotes the token at buf[at], or its first bytes.
+func (s *scanner) excerpt(at int) string {
+	const most = 24
+	b := s.buf[at:min(at+most, s.end)]
+	for i, c := range b {
+		if ends(c) {
+			b = b[:i]
+			break
+		}
+	}
+	switch {
+	case len(b) > 0:
+		return fmt.Sprintf("%q", b)
+	case s.buf[at] == '\n' || s.buf[at] == '\r':
+		return "the end of the line"
+	case s.buf[at] == '#':
+		return "a comment"
+	default:
+		return "a blank"
+	}
+}

@@ -1,0 +1,191 @@
+package kernels_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// The benchmarks are named operation/set/size. SetBytes counts the bytes that
+// the operation must move: each operand once per read and once per write. "loop"
+// is the plain Go loop that one would write without this package.
+
+func eachSetB(b *testing.B, f func(b *testing.B, k *kernels.Set)) {
+	b.Helper()
+	for _, k := range append([]*kernels.Set{plainLoops}, kernels.Available()...) {
+		b.Run(k.Name, func(b *testing.B) { f(b, k) })
+	}
+}
+
+// plainLoops is not a set: it adds in another order.
+var plainLoops = &kernels.Set{
+	Name: "loop",
+	Dot: func(x, y []float64) float64 {
+		var s float64
+		for i, v := range x {
+			s += v * y[i]
+		}
+		return s
+	},
+	Axpy: func(a float64, x, y []float64) {
+		for i, v := range x {
+			y[i] += a * v
+		}
+	},
+	Scal: func(a float64, x []float64) {
+		for i := range x {
+			x[i] *= a
+		}
+	},
+	Asum: func(x []float64) float64 {
+		var s float64
+		for _, v := range x {
+			s += max(v, -v)
+		}
+		return s
+	},
+	MaxAbs: func(x []float64) float64 {
+		var m float64
+		for _, v := range x {
+			m = max(m, max(v, -v))
+		}
+		return m
+	},
+	DotIndexed: func(values []float64, rows []int32, y []float64) float64 {
+		var s float64
+		for k, v := range values {
+			s += v * y[rows[k]]
+		}
+		return s
+	},
+	AxpyIndexed: func(a float64, values []float64, rows []int32, y []float64) {
+		for k, v := range values {
+			y[rows[k]] += a * v
+		}
+	},
+	DotColumns: func(colPtr []int64, rows []int32, values, y, out []float64) {
+		for c := range out {
+			var s float64
+			for k := colPtr[c]; k < colPtr[c+1]; k++ {
+				s += values[k] * y[rows[k]]
+			}
+			out[c] = s
+		}
+	},
+}
+
+func benchmarkDense(b *testing.B, bytesPerElement int, run func(k *kernels.Set, x, y []float64)) {
+	eachSetB(b, func(b *testing.B, k *kernels.Set) {
+		for _, n := range []int{8, 31, 128, 1024, 8192, 65536, 8 << 20} {
+			b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+				x, y := make([]float64, n), make([]float64, n)
+				for i := range x {
+					x[i], y[i] = 1+float64(i&7), 2
+				}
+				b.SetBytes(int64(bytesPerElement * n))
+				for b.Loop() {
+					run(k, x, y)
+				}
+			})
+		}
+	})
+}
+
+func BenchmarkDot(b *testing.B) {
+	benchmarkDense(b, 16, func(k *kernels.Set, x, y []float64) { sink = k.Dot(x, y) })
+}
+
+func BenchmarkAxpy(b *testing.B) {
+	benchmarkDense(b, 24, func(k *kernels.Set, x, y []float64) { k.Axpy(1e-9, x, y) })
+}
+
+func BenchmarkScal(b *testing.B) {
+	benchmarkDense(b, 16, func(k *kernels.Set, x, y []float64) { k.Scal(1, x) })
+}
+
+func BenchmarkAsum(b *testing.B) {
+	benchmarkDense(b, 8, func(k *kernels.Set, x, y []float64) { sink = k.Asum(x) })
+}
+
+func BenchmarkMaxAbs(b *testing.B) {
+	benchmarkDense(b, 8, func(k *kernels.Set, x, y []float64) { sink = k.MaxAbs(x) })
+}
+
+// columns are equally long columns over n rows, 200,000 entries in all.
+type columns struct {
+	colPtr      []int64
+	rows        []int32
+	values, out []float64
+	y           []float64
+}
+
+func newColumns(n, length int) columns {
+	rng := rand.New(rand.NewPCG(1, 2))
+	count := 200_000 / length
+	c := columns{y: make([]float64, n), out: make([]float64, count), colPtr: []int64{0}}
+	for i := range c.y {
+		c.y[i] = 1
+	}
+	for range count {
+		seen := map[int32]bool{}
+		for len(seen) < length {
+			seen[rng.Int32N(int32(n))] = true
+		}
+		column := make([]int32, 0, length)
+		for r := range seen {
+			column = append(column, r)
+		}
+		slices.Sort(column)
+		c.rows = append(c.rows, column...)
+		c.colPtr = append(c.colPtr, int64(len(c.rows)))
+	}
+	c.values = make([]float64, len(c.rows))
+	for k := range c.values {
+		c.values[k] = 1.5
+	}
+	return c
+}
+
+// benchmarkIndexed reports nanoseconds per nonzero.
+func benchmarkIndexed(b *testing.B, run func(k *kernels.Set, c columns)) {
+	for _, n := range []int{2_000, 20_242, 72_309} {
+		for _, length := range []int{1, 3, 12, 74, 1000} {
+			b.Run(fmt.Sprintf("n=%d,nnz=%d", n, length), func(b *testing.B) {
+				c := newColumns(n, length)
+				eachSetB(b, func(b *testing.B, k *kernels.Set) {
+					for b.Loop() {
+						run(k, c)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.rows)), "ns/nnz")
+				})
+			})
+		}
+	}
+}
+
+func BenchmarkDotIndexed(b *testing.B) {
+	benchmarkIndexed(b, func(k *kernels.Set, c columns) {
+		for j := range c.out {
+			from, to := c.colPtr[j], c.colPtr[j+1]
+			c.out[j] = k.DotIndexed(c.values[from:to], c.rows[from:to], c.y)
+		}
+	})
+}
+
+func BenchmarkAxpyIndexed(b *testing.B) {
+	benchmarkIndexed(b, func(k *kernels.Set, c columns) {
+		for j := range c.out {
+			from, to := c.colPtr[j], c.colPtr[j+1]
+			k.AxpyIndexed(1e-9, c.values[from:to], c.rows[from:to], c.y)
+		}
+	})
+}
+
+func BenchmarkDotColumns(b *testing.B) {
+	benchmarkIndexed(b, func(k *kernels.Set, c columns) {
+		k.DotColumns(c.colPtr, c.rows, c.values, c.y, c.out)
+	})
+}

@@ -1,0 +1,135 @@
+package sparse
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Preparation says what to do to a matrix as a whole before any model sees it.
+// The zero value does nothing. The steps are taken in the order of the fields.
+type Preparation struct {
+	// MinNNZ drops the columns with fewer nonzeros than this; the remaining
+	// ones move up. The paper uses 3. 0: keep every column.
+	MinNNZ int
+
+	// UnitRows divides every row that is not zero by its l2 norm.
+	UnitRows bool
+
+	// UnitColumns divides every column that is not zero by its l2 norm.
+	UnitColumns bool
+}
+
+// Apply returns the prepared matrix and, for each of its columns, the index
+// that the column had in x, which is not modified (and may be returned, where
+// there is nothing to do).
+//
+// A norm is 2ᵉ·√Σ(v/2ᵉ)², with 2ᵉ just above the largest |v| and the sum taken
+// by increasing index, each operation rounded once: it neither overflows nor
+// underflows, and has the same bits on every CPU. An entry whose quotient is
+// smaller than any float64 is dropped.
+//
+// The error is an [*outcome.Error] of kind BadParameter for a negative MinNNZ.
+func (c Preparation) Apply(x *CSC) (prepared *CSC, kept []int32, err error) {
+	if c.MinNNZ < 0 {
+		return nil, nil, outcome.At(outcome.BadParameter, "MinNNZ", "%d nonzeros", c.MinNNZ)
+	}
+	var nonempty []int32 // their new indices
+	for j := range x.p {
+		rows, _ := x.Column(j)
+		if len(rows) < c.MinNNZ {
+			continue
+		}
+		if len(rows) > 0 {
+			nonempty = append(nonempty, int32(len(kept)))
+		}
+		kept = append(kept, int32(j))
+	}
+	if len(kept) == x.p && !c.UnitRows && !c.UnitColumns {
+		return x, kept, nil
+	}
+
+	var rowNorms []norm
+	if c.UnitRows {
+		rowNorms = normsOfRows(x, kept)
+	}
+	scratch := make([]float64, x.n)
+	prepared = build(x.n, len(kept), nonempty, func(k int) ([]int32, []float64) {
+		rows, values := x.Column(int(kept[k]))
+		if c.UnitRows {
+			for k, i := range rows {
+				scratch[k] = rowNorms[i].divide(values[k])
+			}
+			values = scratch[:len(rows)]
+		}
+		if c.UnitColumns {
+			l2 := normOf(values)
+			for k, v := range values {
+				scratch[k] = l2.divide(v)
+			}
+			values = scratch[:len(rows)]
+		}
+		return rows, values
+	})
+	return prepared, kept, nil
+}
+
+// norm is an l2 norm root/scale, kept apart so that neither leaves the range
+// of float64. scale is a power of two; a norm of 0 has both fields 0.
+type norm struct{ scale, root float64 }
+
+// divide returns v over the norm, 0/0 being 0.
+func (l norm) divide(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	return v * l.scale / l.root
+}
+
+// scaleFor returns 1/2ᵉ with 2ᵉ just above largest; 0 for 0. At most 2¹⁰⁰⁰, so
+// that it is finite for subnormals too.
+func scaleFor(largest float64) float64 {
+	if largest == 0 {
+		return 0
+	}
+	_, e := math.Frexp(largest)
+	return math.Ldexp(1, min(-e, 1000))
+}
+
+func normOf(values []float64) norm {
+	largest, sum := 0.0, 0.0
+	for _, v := range values {
+		largest = max(largest, math.Abs(v))
+	}
+	scale := scaleFor(largest)
+	for _, v := range values {
+		v *= scale
+		sum += float64(v * v)
+	}
+	return norm{scale, math.Sqrt(sum)}
+}
+
+// normsOfRows returns the norm of every row over the columns kept.
+func normsOfRows(x *CSC, kept []int32) []norm {
+	norms := make([]norm, x.n)
+	for _, j := range kept {
+		rows, values := x.Column(int(j))
+		for k, i := range rows {
+			norms[i].scale = max(norms[i].scale, math.Abs(values[k]))
+		}
+	}
+	for i := range norms {
+		norms[i].scale = scaleFor(norms[i].scale)
+	}
+	for _, j := range kept {
+		rows, values := x.Column(int(j))
+		for k, i := range rows {
+			v := values[k] * norms[i].scale
+			norms[i].root += float64(v * v)
+		}
+	}
+	for i := range norms {
+		norms[i].root = math.Sqrt(norms[i].root)
+	}
+	return norms
+}

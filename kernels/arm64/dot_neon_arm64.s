@@ -1,0 +1,71 @@
+//go:build !purego
+
+// Dot product: Σ x_i·y_i.
+//
+// 32 elements per iteration, one fused multiply–add each, into 32 partial sums
+// (element i into sum i mod 32): sixteen accumulators, enough for four vector
+// pipes with a latency of four. A tail of fewer than 32 elements is copied to the
+// stack, completed with zeros, and goes through the loop once more.
+
+#include "textflag.h"
+#include "dense_arm64.h"
+
+// Registers
+//   R0  x, next element         R2  elements left after the loop
+//   R1  y, next element         R3  blocks of 32 left
+//   V0..V15  partial sums       V16..V23 operands
+//   R5, R6   where the tail is copied to
+
+#define BLOCK(s0, s1, s2, s3) \
+	VLD1.P 64(R0), [V16.D2, V17.D2, V18.D2, V19.D2] \
+	VLD1.P 64(R1), [V20.D2, V21.D2, V22.D2, V23.D2] \
+	VFMLA  V20.D2, V16.D2, s0.D2                    \
+	VFMLA  V21.D2, V17.D2, s1.D2                    \
+	VFMLA  V22.D2, V18.D2, s2.D2                    \
+	VFMLA  V23.D2, V19.D2, s3.D2
+
+// func DotNEON(x, y []float64) float64
+TEXT ·DotNEON(SB), 0, $520-56
+	MOVD x_base+0(FP), R0
+	MOVD x_len+8(FP), R2
+	MOVD y_base+24(FP), R1
+	MOVD y_len+32(FP), R4
+	CMP  R4, R2
+	CSEL LT, R2, R4, R2    // the shorter length
+	CLEAR_SUMS
+	LSR  $5, R2, R3
+	AND  $31, R2
+	CBZ  R3, tail
+
+loop32:
+	BLOCK(V0, V1, V2, V3)
+	BLOCK(V4, V5, V6, V7)
+	BLOCK(V8, V9, V10, V11)
+	BLOCK(V12, V13, V14, V15)
+	SUBS $1, R3
+	BNE  loop32
+
+tail:
+	CBZ  R2, fold
+	MOVD $xtail-512(SP), R5
+	MOVD $ytail-256(SP), R6
+	CLEAR_BUFFER(R5)
+	CLEAR_BUFFER(R6)
+
+copy1:
+	MOVD.P 8(R0), R7
+	MOVD.P 8(R1), R8
+	MOVD.P R7, 8(R5)
+	MOVD.P R8, 8(R6)
+	SUBS   $1, R2
+	BNE    copy1
+
+	MOVD $xtail-512(SP), R0
+	MOVD $ytail-256(SP), R1
+	MOVD $1, R3
+	B    loop32             // R2 is 0 now
+
+fold:
+	FOLD_SUMS
+	FMOVD F0, ret+48(FP)
+	RET

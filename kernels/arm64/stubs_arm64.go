@@ -1,0 +1,44 @@
+//go:build !purego
+
+package arm64
+
+// DotNEON is Σ x_i·y_i in 32 partial sums.
+//
+//go:noescape
+func DotNEON(x, y []float64) float64
+
+// AsumNEON is Σ |x_i| in 32 partial sums.
+//
+//go:noescape
+func AsumNEON(x []float64) float64
+
+// MaxAbsNEON is max |x_i|, NaN if any x_i is.
+//
+//go:noescape
+func MaxAbsNEON(x []float64) float64
+
+// AxpyNEON does y_i ← fma(a, x_i, y_i).
+//
+//go:noescape
+func AxpyNEON(a float64, x, y []float64)
+
+// ScalNEON does x_i ← a·x_i.
+//
+//go:noescape
+func ScalNEON(a float64, x []float64)
+
+// DotIndexedNEON is Σ values[k]·y[rows[k]] in 4 partial sums.
+//
+//go:noescape
+func DotIndexedNEON(values []float64, rows []int32, y []float64) float64
+
+// AxpyIndexedNEON does y[rows[k]] ← fma(a, values[k], y[rows[k]]), rows distinct.
+//
+//go:noescape
+func AxpyIndexedNEON(a float64, values []float64, rows []int32, y []float64)
+
+// DotColumnsNEON does out[c] ← DotIndexedNEON of the entries colPtr[c] to
+// colPtr[c+1], for len(out) columns.
+//
+//go:noescape
+func DotColumnsNEON(colPtr []int64, rows []int32, values, y, out []float64)

@@ -1,0 +1,19 @@
+//go:build !purego
+
+package kernels
+
+import "github.com/seed-45b9a24c/pare/kernels/arm64"
+
+// native lists the sets beside pure Go: every arm64 CPU has NEON.
+func native() []*Set {
+	return []*Set{newSet("neon", primitives{
+		dot:         arm64.DotNEON,
+		axpy:        arm64.AxpyNEON,
+		scal:        arm64.ScalNEON,
+		asum:        arm64.AsumNEON,
+		maxAbs:      arm64.MaxAbsNEON,
+		dotIndexed:  arm64.DotIndexedNEON,
+		axpyIndexed: arm64.AxpyIndexedNEON,
+		dotColumns:  arm64.DotColumnsNEON,
+	})}
+}

@@ -1,0 +1,159 @@
+package bilevel_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// goldenCase is a value and hypergradient computed independently of this
+// project; see testdata/golden/README.md.
+type goldenCase struct {
+	Data      string          `json:"data"`
+	Model     string          `json:"model"`
+	Split     string          `json:"split"`
+	Folds     int             `json:"folds"`
+	Mod       int             `json:"mod"`
+	Ratio     []float64       `json:"ratio"`
+	AlphaMax  json.RawMessage `json:"alpha_max"`
+	LogLambda []float64       `json:"log_lambda"`
+	Value     float64         `json:"value"`
+	Gradient  json.RawMessage `json:"gradient"`
+}
+
+// sharedDir holds reference material beside the checkout, where there is any.
+const sharedDir = "../../shared"
+
+func readGolden(t *testing.T, path string) []goldenCase {
+	t.Helper()
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s is not here; the embedded rows are tested all the same", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var cases []goldenCase
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var c goldenCase
+		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+func TestGoldenDiabetes(t *testing.T) {
+	for _, c := range readGolden(t, "../testdata/golden/diabetes.jsonl") {
+		checkGolden(t, c, "../internal/embedded/diabetes.svm.gz")
+	}
+}
+
+func TestGoldenShared(t *testing.T) {
+	for _, c := range readGolden(t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
+		checkGolden(t, c, filepath.Join(sharedDir, "data", c.Data+".svm.gz"))
+	}
+}
+
+func checkGolden(t *testing.T, c goldenCase, path string) {
+	penalty, ok := map[string]func([]float64) (model.Penalty, error){
+		"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+		"enet":   func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
+		"wlasso": model.WeightedLasso,
+	}[c.Model]
+	if !ok {
+		return
+	}
+	t.Run(c.Data+"/"+c.Model+"/"+c.Split, func(t *testing.T) {
+		x, y, err := sparse.OpenSVMLight(context.Background(), path, sparse.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, p := x.Dims()
+		var folds bilevel.Folds
+		if c.Split == "cv" {
+			folds, err = bilevel.KFold(n, c.Folds, false, 0)
+		} else {
+			folds, err = bilevel.HoldOut(n, max(c.Mod, 3), false, 0)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := kernels.Active()
+		if err != nil {
+			t.Fatal(err)
+		}
+		problem, err := bilevel.New(k, sparse.Compact(x), y, bilevel.Spec{
+			Folds: folds, Penalty: penalty, Solver: cd.Options{Tol: 1e-12},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lambda := c.LogLambda
+		want := map[int]float64{}
+		if c.Model == "wlasso" {
+			var alphaMax float64
+			var g struct {
+				Index []int
+				Value []float64
+			}
+			if err := errors.Join(json.Unmarshal(c.AlphaMax, &alphaMax), json.Unmarshal(c.Gradient, &g)); err != nil {
+				t.Fatal(err)
+			}
+			lambda = make([]float64, p)
+			for j := range lambda {
+				lambda[j] = math.Log(c.Ratio[0] * alphaMax * (1 + 0.5*math.Sin(float64(j))))
+			}
+			for i, j := range g.Index {
+				want[j] = g.Value[i]
+			}
+		} else {
+			var g []float64
+			if err := json.Unmarshal(c.Gradient, &g); err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range g {
+				want[i] = v
+			}
+		}
+		report, err := problem.Evaluate(context.Background(), search.Request{LogLambda: lambda})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("gap %.1e, kkt %.1e, epochs %d, passes %d, CG %d, bound %.1e, margin %.1e, %.3f + %.3f s",
+			report.GapRelative, report.KKT, report.Epochs, report.Passes, report.Iterations,
+			report.ErrorBound, report.InjectivityMargin, report.SecondsSolve, report.SecondsGradient)
+		if report.Status != outcome.Converged {
+			t.Errorf("status %s, want converged", report.Status)
+		}
+		if d := math.Abs(report.Value-c.Value) / math.Abs(c.Value); !(d <= 1e-9) {
+			t.Errorf("value %.15g, want %.15g (relative difference %.1e)", report.Value, c.Value, d)
+		}
+		var norm, distance float64
+		for j, g := range report.Gradient {
+			norm += want[j] * want[j]
+			distance += (g - want[j]) * (g - want[j])
+		}
+		if d := math.Sqrt(distance / norm); !(d <= 1e-7) {
+			t.Errorf("gradient differs from the golden one by %.1e relative", d)
+		}
+	})
+}

@@ -1,0 +1,297 @@
+// Package bilevel is the problem of choosing λ: minimise over λ a criterion of
+// the solutions of inner problems, one for each fold.
+//
+// Every fold is a lane: a view of the shared design matrix with the fold's rows
+// masked out, an inner solver that starts from its last solution, and a solver
+// of the implicit system. An evaluation solves all lanes at one λ, in parallel;
+// held-out residuals are a by-product of the certificates, so the criterion
+// costs no extra pass. Values and gradients are summed in the order of the
+// folds: results do not depend on the number of goroutines.
+package bilevel
+
+import (
+	"context"
+	"math"
+	"runtime"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Spec states a bilevel problem. Folds and Penalty are required.
+type Spec struct {
+	Folds Folds
+	// Penalty makes the inner penalty of a λ.
+	Penalty func(logLambda []float64) (model.Penalty, error)
+	// Criterion judges predictions on held-out rows. nil means the mean squared
+	// error.
+	Criterion criterion.Criterion
+	// Intercept adds an unpenalised intercept to every inner problem.
+	Intercept bool
+	// Solver bounds the inner problems. Its Tol is used where a request has none.
+	Solver cd.Options
+	// Threads bounds the lanes solved at once. 0 means all processors.
+	Threads int
+}
+
+// Problem is a bilevel problem ready to evaluate. It implements
+// [search.Objective]; it is not safe for concurrent use, but any number of
+// problems may share X and y.
+type Problem struct {
+	spec  Spec
+	lanes []*lane
+	null  float64
+}
+
+// Report is an evaluation with its certificates: over the folds, the worst gap,
+// KKT residual, bound and margin, and the sums of the counts.
+type Report struct {
+	search.Evaluation
+	FoldValues []float64
+
+	GapRelative, KKT              float64
+	Epochs, Passes                int
+	ErrorBound, InjectivityMargin float64
+	Iterations                    int // of conjugate gradients
+	SecondsSolve, SecondsGradient float64
+	Status                        outcome.Status // of the worst lane
+	supports                      int
+}
+
+// New prepares the lanes of a problem: O(n + p) memory for each fold.
+func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
+	n, _ := x.Dims()
+	if err := spec.Folds.check(n); err != nil {
+		return nil, err
+	}
+	if spec.Penalty == nil {
+		return nil, outcome.At(outcome.BadParameter, "penalty", "missing")
+	}
+	if spec.Criterion == nil {
+		spec.Criterion = criterion.MeanSquaredError{}
+	}
+	if spec.Threads <= 0 {
+		spec.Threads = runtime.GOMAXPROCS(0)
+	}
+	p := &Problem{spec: spec, lanes: make([]*lane, spec.Folds.Count())}
+	var group errgroup.Group
+	group.SetLimit(spec.Threads)
+	for fold := range p.lanes {
+		group.Go(func() (err error) {
+			p.lanes[fold], err = newLane(k, x, y, spec, fold)
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for _, l := range p.lanes {
+		p.null += l.null
+	}
+	p.null /= float64(len(p.lanes))
+	return p, nil
+}
+
+// NullValue returns the criterion of the null model: the mean over folds of the
+// loss of predicting the training rows' intercept alone.
+func (p *Problem) NullValue() float64 { return p.null }
+
+// Eval implements [search.Objective].
+func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	report, err := p.Evaluate(ctx, r)
+	return report.Evaluation, err
+}
+
+// Evaluate solves every lane at r.LogLambda, each from its last solution, and
+// returns the mean over folds of the criterion and its hypergradient. When ctx
+// ends before all lanes are done it returns ctx's error.
+func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error) {
+	start := time.Now()
+	penalty, err := p.spec.Penalty(r.LogLambda)
+	if err != nil {
+		return Report{}, err
+	}
+	options := p.spec.Solver
+	if r.Tol != 0 {
+		options.Tol = r.Tol
+	}
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(p.spec.Threads)
+	for _, l := range p.lanes {
+		group.Go(func() error { return l.evaluate(inner, penalty, options, !r.ValueOnly) })
+	}
+	if err := group.Wait(); err != nil {
+		return Report{}, err
+	}
+	report := p.collect(penalty, r)
+	report.Seconds = time.Since(start).Seconds()
+	return report, nil
+}
+
+// collect folds the lanes' results together, in order.
+func (p *Problem) collect(penalty model.Penalty, r search.Request) Report {
+	report := Report{
+		Evaluation:        search.Evaluation{LogLambda: r.LogLambda, Trusted: true, Flat: !r.ValueOnly},
+		InjectivityMargin: 1,
+		Status:            outcome.Converged,
+	}
+	if !r.ValueOnly {
+		report.Gradient = make([]float64, penalty.Hyperparameters())
+	}
+	share := 1 / float64(len(p.lanes))
+	for _, l := range p.lanes {
+		report.FoldValues = append(report.FoldValues, l.value)
+		report.Value += float64(share * l.value)
+		report.Tol = max(report.Tol, l.gap)
+		report.KKT = max(report.KKT, l.kkt)
+		report.Epochs += l.epochs
+		report.Passes += l.passes
+		report.supports += l.support
+		report.SecondsSolve += l.solveSeconds
+		report.worsen(l.status)
+		if r.ValueOnly {
+			continue
+		}
+		l.addGradient(share, report.Gradient)
+		report.Flat = report.Flat && l.gradient.Status == outcome.Flat
+		report.ErrorBound += float64(share * l.gradient.ErrorBound)
+		report.InjectivityMargin = min(report.InjectivityMargin, l.gradient.InjectivityMargin)
+		report.Iterations += l.gradient.Iterations
+		report.SecondsGradient += l.gradientSeconds
+		if l.gradient.Status != outcome.Flat {
+			report.worsen(l.gradient.Status)
+		}
+	}
+	report.GapRelative = report.Tol
+	report.Support = (report.supports + len(p.lanes)/2) / len(p.lanes)
+	report.Trusted = report.Status == outcome.Converged
+	if report.Flat && report.Trusted {
+		report.Status = outcome.Flat
+	}
+	return report
+}
+
+// worsen keeps the first status that is not Converged.
+func (r *Report) worsen(s outcome.Status) {
+	if r.Status == outcome.Converged {
+		r.Status = s
+	}
+}
+
+// lane is the inner problem of one fold.
+type lane struct {
+	criterion criterion.Criterion
+	y         []float64
+	rows      []int32 // validation rows
+	solver    *cd.Solver
+	implicit  *implicit.Solver
+
+	predictions, slope, curvature []float64 // n, read and written at rows only
+
+	value, null, gap, kkt         float64
+	epochs, passes, support       int
+	columns                       []int32 // support, for weighted penalties
+	gradient                      *implicit.Hypergradient
+	weighted                      bool
+	status                        outcome.Status
+	solveSeconds, gradientSeconds float64
+}
+
+func newLane(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (*lane, error) {
+	n, _ := x.Dims()
+	weights := make([]float64, n)
+	l := &lane{criterion: spec.Criterion, y: y}
+	for i, id := range spec.Folds {
+		switch id {
+		case fold:
+			l.rows = append(l.rows, int32(i))
+		case TestOnly:
+		default:
+			weights[i] = 1
+		}
+	}
+	view, err := sparse.NewView(k, x, weights, spec.Intercept)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := model.NewSquared(view, y)
+	if err != nil {
+		return nil, err
+	}
+	l.solver, l.implicit = cd.New(fit), implicit.New(fit)
+	l.predictions, l.slope, l.curvature = make([]float64, n), make([]float64, n), make([]float64, n)
+	residual := make([]float64, n)
+	fit.Residual(nil, nil, residual)
+	l.null = l.judge(residual, nil, nil)
+	return l, nil
+}
+
+// judge returns the criterion of the predictions y − residual.
+func (l *lane) judge(residual, slope, curvature []float64) float64 {
+	for _, i := range l.rows {
+		l.predictions[i] = l.y[i] - residual[i]
+	}
+	return l.criterion.Eval(l.rows, l.y, l.predictions, slope, curvature)
+}
+
+func (l *lane) evaluate(ctx context.Context, penalty model.Penalty, options cd.Options, gradient bool) error {
+	start := time.Now()
+	solution, err := l.solver.Solve(ctx, penalty, options)
+	if err != nil {
+		return err
+	}
+	if solution.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	l.value = l.judge(solution.Residual, l.slope, l.curvature)
+	l.gap, l.kkt, l.status = solution.RelativeGap, solution.KKT, solution.Status
+	l.epochs, l.passes, l.support = solution.Epochs, solution.Passes, len(solution.Support)
+	l.solveSeconds = time.Since(start).Seconds()
+	if !gradient {
+		return nil
+	}
+	start = time.Now()
+	l.columns, l.weighted = solution.Support, penalty.Columns() >= 0
+	l.gradient, err = l.implicit.Solve(ctx, penalty,
+		implicit.Point{Support: solution.Support, Coef: solution.Coef, KKT: solution.KKT},
+		implicit.Outer{Slope: l.slope, Curvature: l.curvature},
+		implicit.Options{Tol: systemTol(options.Tol)})
+	if err != nil {
+		return err
+	}
+	if l.gradient.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	l.gradientSeconds = time.Since(start).Seconds()
+	return nil
+}
+
+// systemTol ties the tolerance of the linear system to that of the inner
+// problem: β is known to about √gap, and the system a little better than that.
+func systemTol(gap float64) float64 {
+	if gap == 0 {
+		return 0
+	}
+	return min(1e-3, 0.01*math.Sqrt(gap))
+}
+
+// addGradient adds share times the lane's gradient to total, scattering that of
+// a weighted penalty from the support.
+func (l *lane) addGradient(share float64, total []float64) {
+	for k, g := range l.gradient.Gradient {
+		at := k
+		if l.weighted {
+			at = int(l.columns[k])
+		}
+		total[at] = math.FMA(share, g, total[at])
+	}
+}

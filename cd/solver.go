@@ -1,0 +1,170 @@
+package cd
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Options bound a solve. The zero value is ready to use.
+type Options struct {
+	// Tol is the relative duality gap to reach: gap ≤ Tol·P₀, P₀ the objective
+	// of the null model. 0 means 1e-6; the least possible is 1e-15.
+	Tol float64
+	// MaxEpochs bounds the sweeps over working sets. 0 means 100,000.
+	MaxEpochs int
+}
+
+const (
+	defaultTol    = 1e-6
+	leastTol      = 1e-15
+	defaultEpochs = 100_000
+)
+
+func (o Options) resolve() (Options, error) {
+	if o.Tol == 0 {
+		o.Tol = defaultTol
+	}
+	if !(o.Tol >= leastTol) || math.IsInf(o.Tol, 1) {
+		return o, outcome.At(outcome.BadParameter, "tol", "the relative gap must be at least %g, got %g", leastTol, o.Tol)
+	}
+	if o.MaxEpochs == 0 {
+		o.MaxEpochs = defaultEpochs
+	}
+	if o.MaxEpochs < 0 {
+		return o, outcome.At(outcome.BadParameter, "max_epochs", "must not be negative, got %d", o.MaxEpochs)
+	}
+	return o, nil
+}
+
+// Solution is a certified point of an inner problem. Its slices belong to the
+// solver and change with the next call of Solve.
+type Solution struct {
+	Support   []int32   // columns with non-zero coefficients, ascending
+	Coef      []float64 // their coefficients
+	Intercept float64   // 0 where the view is not centred
+	Residual  []float64 // y − Xβ − b on all n rows, held-out ones included
+
+	Objective   float64 // Φ(β, b)
+	Gap         float64 // ≥ Φ(β, b) − Φ*, recomputed from X at this β
+	RelativeGap float64 // Gap/P₀; 0 where both are 0
+	KKT         float64 // max ρⱼ, see [model.Dual]
+
+	Epochs int            // sweeps over working sets
+	Passes int            // passes over all of X
+	Steps  int            // Newton steps taken on the support
+	Status outcome.Status // Converged, NotConverged or Cancelled
+}
+
+// Solver solves the problems of one datafit at any penalty. It starts each from
+// the coefficients of the previous one; [Solver.Reset] makes the next start
+// cold. After the first calls it allocates nothing. A Solver holds O(n + p)
+// numbers and compact copies of the columns it has worked on; it is not safe
+// for concurrent use.
+type Solver struct {
+	fit  *model.Squared
+	view *sparse.View
+	k    *kernels.Set
+	pen  model.Penalty
+
+	beta []float64 // p: the current point
+	cert certificate
+	pack packed
+	set  workingSet
+	in   inner
+	newt newton
+	sol  Solution
+}
+
+// New returns a solver for a datafit.
+func New(fit *model.Squared) *Solver {
+	view := fit.View()
+	n, p := view.Dims()
+	s := &Solver{fit: fit, view: view, k: view.Kernels(), beta: make([]float64, p)}
+	s.cert.init(n, p)
+	s.pack.init(view)
+	s.set.init(p)
+	s.newt.cg = support.CG{Kernels: s.k}
+	s.sol.Residual = make([]float64, n)
+	return s
+}
+
+// Reset forgets the last solution: the next Solve starts from β = 0.
+func (s *Solver) Reset() {
+	for _, j := range s.sol.Support {
+		s.beta[j] = 0
+	}
+	s.sol.Support, s.sol.Coef = s.sol.Support[:0], s.sol.Coef[:0]
+}
+
+// Solve minimises (1/2N)‖y − Xβ − b1‖ₛ² + g(β). The result carries the duality
+// gap of the returned β; a result that missed the tolerance is returned with
+// the status that says so, and so is the last certified point when ctx ends.
+// The error is an [outcome.Error] about the arguments.
+func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
+	opts, err := opts.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if c := g.Columns(); c >= 0 && c != len(s.beta) {
+		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, len(s.beta))
+	}
+	s.pen = g
+	for j := range s.sol.Support { // a warm start must not use excluded columns
+		if math.IsInf(g.Alpha(int(s.sol.Support[j])), 1) {
+			s.beta[s.sol.Support[j]] = 0
+		}
+	}
+	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
+	s.in.start(opts.MaxEpochs)
+	for stalled := 0; ; {
+		before := s.sol.RelativeGap
+		s.certify()
+		first := s.sol.Passes == 1
+		switch {
+		case s.sol.RelativeGap <= opts.Tol:
+			s.sol.Status = outcome.Converged
+			return &s.sol, nil
+		case s.in.exhausted() || stalled >= maxStalled:
+			s.sol.Status = outcome.NotConverged
+			return &s.sol, nil
+		case ctx.Err() != nil:
+			s.sol.Status = outcome.Cancelled
+			return &s.sol, nil
+		}
+		grown := s.set.next(s)
+		if !first && !grown && s.sol.RelativeGap > 0.5*before {
+			stalled++
+			s.in.tighten()
+		} else {
+			stalled = 0
+			s.in.relax()
+		}
+		if !s.sweep(ctx, opts.Tol) {
+			// Cancelled between certificates: the last certified point stands.
+			s.restore()
+			s.sol.Status = outcome.Cancelled
+			return &s.sol, nil
+		}
+	}
+}
+
+// maxStalled is the number of outer iterations in a row without new columns
+// and without halving the gap, each at a tighter inner tolerance, after which
+// the gap is taken to be as small as rounding allows.
+const maxStalled = 12
+
+// restore makes β the last certified point again.
+func (s *Solver) restore() {
+	for _, j := range s.set.columns {
+		s.beta[j] = 0
+	}
+	for k, j := range s.sol.Support {
+		s.beta[j] = s.sol.Coef[k]
+	}
+}

@@ -1,0 +1,288 @@
+// Package implicit differentiates the solution of an inner problem with respect
+// to its log-hyperparameters λ, by the implicit function theorem on the support
+// (Bertrand et al., JMLR 2022, algorithm 5 and appendix A).
+//
+// At a solution β with support S the Jacobian of β in λ vanishes off S and
+// solves A·J_S = B on it, A = X̃_SᵀX̃_S/N + α₂I. The package takes β from any
+// solver: unless the caller vouches for it, β's KKT residual is computed here.
+//
+// With one or two hyperparameters the forward system A·J = B is solved; with
+// one per column (weighted Lasso) the adjoint A·v = ∇_S C. Both use conjugate
+// gradients on lists of columns; X is not copied.
+package implicit
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Point is where to differentiate: the non-zero coefficients of β.
+type Point struct {
+	Support []int32   // columns, ascending
+	Coef    []float64 // their coefficients, none of them 0
+	// KKT is the KKT residual max ρⱼ of β where the caller has computed it from
+	// X; a negative value asks for it to be computed here, at one pass over X.
+	KKT float64
+}
+
+// Outer is the criterion's dependence on the predictions m = Xβ + b, as
+// [criterion.Criterion] leaves it: entries on validation rows, zeros elsewhere.
+type Outer struct {
+	Slope     []float64 // n: ∂C/∂mᵢ
+	Curvature []float64 // n: ∂²C/∂mᵢ²
+}
+
+// Options bound the linear solve. The zero value is ready to use.
+type Options struct {
+	// Tol is the relative residual to reach in the linear system. 0 means 1e-5.
+	Tol float64
+	// MaxIterations of conjugate gradients per system. 0 means 10·s + 100.
+	MaxIterations int
+}
+
+// Hypergradient is ∇L(λ) = Jᵀ∇C with what it is worth. Its slices belong to
+// the solver and change with its next call.
+type Hypergradient struct {
+	// Gradient has one entry per hyperparameter; for a weighted penalty one per
+	// column of the support, in the order of Point.Support (it is 0 elsewhere).
+	Gradient []float64
+
+	KKT float64 // max ρⱼ of the β given
+	// ErrorBound estimates |Gradient − ∇L| in its largest entry, from the
+	// residual of the linear system and the optimality residual of β on the
+	// support. It assumes that the support is right.
+	ErrorBound float64
+	// InjectivityMargin is the ratio of the extreme Ritz values of the
+	// Jacobi-scaled system: an estimate, from above, of how far A is from
+	// singular. 1 where the support is empty.
+	InjectivityMargin float64
+	Iterations        int // of conjugate gradients
+	// Status is Converged; Flat: the support is empty, so ∇L = 0; or the reason
+	// not to trust the gradient: NotDifferentiable (A is singular to working
+	// precision), LinearSystemStalled, or Cancelled.
+	Status outcome.Status
+}
+
+// singular is the injectivity margin below which A is taken for singular.
+const singular = 1e-13
+
+// Solver computes hypergradients of one datafit. It keeps the last Jacobian as
+// the next start. It holds O(n) numbers, O(p) for each hyperparameter, and is
+// not safe for concurrent use.
+type Solver struct {
+	fit    *model.Squared
+	view   *sparse.View
+	k      *kernels.Set
+	system support.System
+	cg     support.CG
+
+	last                   [][]float64 // per hyperparameter, p: the last Jacobian
+	rhs, x, h, q, rho, res []float64   // on the support
+	u, residual            []float64   // n
+	out                    Hypergradient
+}
+
+// New returns a solver for a datafit.
+func New(fit *model.Squared) *Solver {
+	view := fit.View()
+	n, _ := view.Dims()
+	return &Solver{
+		fit: fit, view: view, k: view.Kernels(), cg: support.CG{Kernels: view.Kernels()},
+		u: make([]float64, n), residual: make([]float64, n),
+	}
+}
+
+// Solve returns the hypergradient at a point. The error is an [outcome.Error]
+// about the arguments; what the numbers are worth is in the result's status.
+func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) (*Hypergradient, error) {
+	n, p := s.view.Dims()
+	if len(outer.Slope) != n || len(outer.Curvature) != n {
+		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
+	}
+	if err := check(at, p); err != nil {
+		return nil, err
+	}
+	if opts.Tol == 0 {
+		opts.Tol = 1e-5
+	}
+	if opts.MaxIterations == 0 {
+		opts.MaxIterations = 10*len(at.Support) + 100
+	}
+	out := &s.out
+	*out = Hypergradient{Gradient: out.Gradient[:0], InjectivityMargin: 1, Status: outcome.Converged}
+	s.optimality(g, at)
+	weighted := g.Columns() >= 0
+	if len(at.Support) == 0 {
+		out.Status = outcome.Flat
+		if !weighted {
+			out.Gradient = append(out.Gradient, make([]float64, g.Hyperparameters())...)
+		}
+		return out, nil
+	}
+	s.system.Reset(s.view, at.Support, g.Ridge())
+	s.project(at.Support, outer.Slope, s.h)
+	if weighted {
+		s.adjoint(ctx, g, at, outer, opts)
+	} else {
+		for i := range g.Hyperparameters() {
+			s.forward(ctx, g, i, at, outer, opts)
+		}
+	}
+	return out, nil
+}
+
+func check(at Point, p int) error {
+	if len(at.Support) != len(at.Coef) {
+		return outcome.Errorf(outcome.Shape, "%d columns in the support, %d coefficients", len(at.Support), len(at.Coef))
+	}
+	for k, j := range at.Support {
+		switch {
+		case j < 0 || int(j) >= p:
+			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "no such column"}
+		case k > 0 && j <= at.Support[k-1]:
+			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "the support must be ascending"}
+		case at.Coef[k] == 0 || math.IsNaN(at.Coef[k]) || math.IsInf(at.Coef[k], 0):
+			return &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "coefficients on the support must be finite and not 0"}
+		}
+	}
+	return nil
+}
+
+// optimality sets rho = z_S − α sign(β_S) − α₂β_S, the residual of the
+// optimality conditions on the support, and the KKT residual over all columns
+// where the caller has not.
+func (s *Solver) optimality(g model.Penalty, at Point) {
+	size := len(at.Support)
+	for _, v := range []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res} {
+		if cap(*v) < size {
+			*v = make([]float64, size+size/2)
+		}
+		*v = (*v)[:size]
+	}
+	s.fit.Residual(at.Support, at.Coef, s.residual)
+	s.view.Weigh(s.residual, s.residual)
+	total := s.view.Total()
+	for k, j := range at.Support {
+		z := s.view.Dot(int(j), s.residual) / total
+		s.rho[k] = z - math.Copysign(g.Alpha(int(j)), at.Coef[k]) - float64(g.Ridge()*at.Coef[k])
+	}
+	s.out.KKT = at.KKT
+	if at.KKT >= 0 {
+		return
+	}
+	dual := model.Dual{Penalty: g, Total: total}
+	next := map[int32]float64{}
+	for k, j := range at.Support {
+		next[j] = at.Coef[k]
+	}
+	for _, j := range s.view.Matrix().Order() {
+		dual.Add(int(j), s.view.Dot(int(j), s.residual)/total, next[j], s.view.Norm(int(j)))
+	}
+	s.out.KKT = dual.KKT()
+}
+
+// project sets out = X̃_Sᵀg for a vector g over the rows that need not sum to 0.
+func (s *Solver) project(cols []int32, g, out []float64) {
+	var sum float64
+	for _, v := range g {
+		sum += v
+	}
+	for k, j := range cols {
+		out[k] = math.FMA(-s.view.Mean(int(j)), sum, s.view.Dot(int(j), g))
+	}
+}
+
+// forward solves A·J = B for hyperparameter i and appends ∂L/∂λᵢ = ∇Cᵀ(X̃_S·J).
+func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, outer Outer, opts Options) {
+	for len(s.last) <= i {
+		_, p := s.view.Dims()
+		s.last = append(s.last, make([]float64, p))
+	}
+	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
+	for k, j := range at.Support {
+		s.x[k] = s.last[i][j]
+	}
+	report := s.solve(ctx, opts)
+	clear(s.last[i])
+	for k, j := range at.Support {
+		s.last[i][j] = s.x[k]
+	}
+	clear(s.u)
+	s.view.AddColumns(at.Support, s.x, s.u)
+	s.out.Gradient = append(s.out.Gradient, s.k.Dot(outer.Slope, s.u))
+	// The slope itself is off by curvature·δm, δm = X̃_S·A⁻¹ρ to first order.
+	for r, c := range outer.Curvature {
+		s.u[r] *= c
+	}
+	s.project(at.Support, s.u, s.q)
+	s.bound(report, s.q)
+}
+
+// adjoint solves A·v = X̃_SᵀC′ and sets ∂L/∂λⱼ = −αⱼ sign(βⱼ)vⱼ on the support.
+func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
+	if len(s.last) == 0 {
+		_, p := s.view.Dims()
+		s.last = append(s.last, make([]float64, p))
+	}
+	copy(s.rhs, s.h)
+	for k, j := range at.Support {
+		s.x[k] = s.last[0][j]
+	}
+	report := s.solve(ctx, opts)
+	clear(s.last[0])
+	for k, j := range at.Support {
+		s.last[0][j] = s.x[k]
+	}
+	// Here the residual ρ of the system meets B: the error is ρᵀA⁻¹B.
+	g.Sensitivity(0, at.Support, at.Coef, s.h)
+	for k := range at.Support {
+		s.out.Gradient = append(s.out.Gradient, s.h[k]*s.x[k])
+	}
+	clear(s.u)
+	s.view.AddColumns(at.Support, s.x, s.u)
+	for r, c := range outer.Curvature {
+		s.u[r] *= c
+	}
+	s.project(at.Support, s.u, s.q)
+	s.bound(report, s.q)
+}
+
+// solve runs conjugate gradients from s.x on s.rhs and folds the report into
+// the result.
+func (s *Solver) solve(ctx context.Context, opts Options) support.Report {
+	out := &s.out
+	report := s.cg.Solve(ctx, &s.system, s.rhs, s.x, opts.Tol, opts.MaxIterations)
+	out.Iterations += report.Iterations
+	margin := report.Smallest / report.Largest
+	out.InjectivityMargin = min(out.InjectivityMargin, margin)
+	switch {
+	case ctx.Err() != nil && !report.Converged:
+		out.Status = outcome.Cancelled
+	case !(margin > singular):
+		out.Status = outcome.NotDifferentiable
+	case !report.Converged && out.Status == outcome.Converged:
+		out.Status = outcome.LinearSystemStalled
+	}
+	return report
+}
+
+// bound raises the error bound: |aᵀA⁻¹b| ≤ ‖a‖‖b‖/μ in the norms of the Jacobi
+// scaling, μ the smallest eigenvalue of the scaled system, for the residual of
+// the linear system against s.h and that of optimality against q.
+func (s *Solver) bound(report support.Report, q []float64) {
+	s.system.Diagonal(s.res)
+	var h2, q2, rho2 float64
+	for k, d := range s.res {
+		h2 += float64(s.h[k]*s.h[k]) / d
+		q2 += float64(q[k]*q[k]) / d
+		rho2 += float64(s.rho[k]*s.rho[k]) / d
+	}
+	error := (float64(math.Sqrt(h2)*report.Residual) + math.Sqrt(float64(q2*rho2))) / report.Smallest
+	s.out.ErrorBound = max(s.out.ErrorBound, error)
+}

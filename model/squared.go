@@ -1,0 +1,95 @@
+package model
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Squared is the datafit f(β, b) = (1/2N)‖y − Xβ − b1‖ₛ² of a target on a view.
+// The intercept b exists where the view is centred; it is eliminated: given
+// β, the best b makes the weighted residuals sum to zero. A Squared is
+// immutable and safe for any number of goroutines.
+type Squared struct {
+	view *sparse.View
+	y    []float64
+	mean float64 // intercept of the null model
+	null float64 // P₀
+}
+
+// NewSquared checks the target: one finite entry per row of the view, held-out
+// rows included. y is kept, not copied, and must not change.
+func NewSquared(view *sparse.View, y []float64) (*Squared, error) {
+	n, _ := view.Dims()
+	if len(y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
+	}
+	for i, t := range y {
+		if math.IsNaN(t) || math.IsInf(t, 0) {
+			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the target is not finite"}
+		}
+	}
+	f := &Squared{view: view, y: y}
+	r := make([]float64, n)
+	f.mean = f.Residual(nil, nil, r)
+	f.null = view.SquaredNormOf(r, make([]float64, n)) / (2 * view.Total())
+	if math.IsInf(f.null, 0) {
+		return nil, outcome.Errorf(outcome.NonFinite, "‖y‖² overflows: scale the target")
+	}
+	return f, nil
+}
+
+// View returns the view of the design matrix.
+func (f *Squared) View() *sparse.View { return f.view }
+
+// Target returns y. Read only.
+func (f *Squared) Target() []float64 { return f.y }
+
+// Null returns P₀ = ‖y − b₀‖ₛ²/2N, the objective of the null model: the scale
+// of every relative duality gap.
+func (f *Squared) Null() float64 { return f.null }
+
+// Residual sets r = y − Xβ − b1 over all n rows, held-out ones included, for
+// the coefficients b of the columns cols, and returns the intercept: the
+// weighted mean of y − Xβ where the view is centred, else 0.
+func (f *Squared) Residual(cols []int32, b, r []float64) (intercept float64) {
+	copy(r, f.y)
+	// AddColumns works on X̃ = X − 1x̄ᵀ, so what it leaves in r is y − X̃β: the
+	// mean of that is b + x̄ᵀβ − (x̄ᵀβ of the centring), folded back at the end.
+	for k := range b {
+		b[k] = -b[k]
+	}
+	f.view.AddColumns(cols, b, r)
+	for k := range b {
+		b[k] = -b[k]
+	}
+	if !f.view.Centred() {
+		return 0
+	}
+	mean := f.view.MeanOf(r)
+	for i := range r {
+		r[i] -= mean
+	}
+	intercept = mean
+	for k, j := range cols {
+		intercept = math.FMA(-b[k], f.view.Mean(int(j)), intercept)
+	}
+	return intercept
+}
+
+// AlphaMax returns the smallest α₁ whose solution is β = 0:
+// maxⱼ |X_jᵀ(s⊙(y − b₀))|/N (table 1). It makes one pass over X.
+func (f *Squared) AlphaMax() float64 {
+	n, _ := f.view.Dims()
+	r := make([]float64, n)
+	f.Residual(nil, nil, r)
+	f.view.Weigh(r, r)
+	var largest float64
+	for _, j := range f.view.Matrix().Order() {
+		if c := math.Abs(f.view.Dot(int(j), r)); c > largest {
+			largest = c
+		}
+	}
+	return largest / f.view.Total()
+}

@@ -1,0 +1,66 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Grid evaluates the objective, value only, at the points in the order given
+// and returns the best: the baseline. The order of decreasing λ lets an
+// objective start each inner problem from the one before. Every point counts
+// against the budget, which defaults to the number of points. The status is
+// Stationary where the best point is inside the grid's range and Box where it
+// lies on its edge, so that a better one may lie beyond.
+func Grid(ctx context.Context, f Objective, points [][]float64, options Options) (*Result, error) {
+	if len(points) == 0 {
+		return nil, outcome.At(outcome.BadParameter, "points", "a grid needs at least one point")
+	}
+	if options.Evaluations == 0 {
+		options.Evaluations = len(points)
+	}
+	r, err := newRecorder(f, options)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range points {
+		if _, err = r.eval(ctx, x, true); err != nil {
+			break
+		}
+	}
+	result, err := r.finish(ctx, outcome.Stationary, err)
+	if err == nil && result.Status == outcome.Stationary && onEdge(result.Best.LogLambda, points) {
+		result.Status = outcome.Box
+	}
+	return result, err
+}
+
+// onEdge reports whether x is extreme in some coordinate of the grid.
+func onEdge(x []float64, points [][]float64) bool {
+	for i := range x {
+		lower, upper := math.Inf(1), math.Inf(-1)
+		for _, q := range points {
+			lower, upper = min(lower, q[i]), max(upper, q[i])
+		}
+		if lower < upper && (x[i] == lower || x[i] == upper) {
+			return true
+		}
+	}
+	return false
+}
+
+// Geometric returns n points from logMax down to logMax + ln(ratio), evenly
+// spaced in λ; logRatio = ln(ratio) ≤ 0. One point is logMax alone.
+func Geometric(logMax, logRatio float64, n int) [][]float64 {
+	points := make([][]float64, 0, n)
+	for i := range n {
+		t := 0.0
+		if n > 1 {
+			t = float64(i) / float64(n-1)
+		}
+		points = append(points, []float64{math.FMA(t, logRatio, logMax)})
+	}
+	return slices.Clip(points)
+}

@@ -1,0 +1,205 @@
+package sparse
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// View is a design matrix as one inner problem sees it: row weights, and
+// columns centred on the weighted rows where the problem has an intercept.
+// Nothing of the matrix is copied: held-out rows have weight 0, and the
+// centring is carried through the products.
+//
+// Write X̃ = X − 1x̄ᵀ for the centred matrix (X̃ = X without centring), s for
+// the weights and N = Σs. A View is immutable and safe for any number of
+// goroutines; it holds O(n + p) numbers of its own.
+type View struct {
+	x       Matrix
+	k       *kernels.Set
+	n, p    int
+	weights []float64 // nil: every row has weight 1
+	total   float64   // N
+	means   []float64 // x̄, nil: not centred
+	norms   []float64 // ‖X̃_j‖ₛ
+}
+
+// NewView prepares x for a problem with the given row weights (nil: all 1),
+// centring columns on their weighted means where centre is set. It makes two
+// passes over X for the means and norms. The weights are copied.
+//
+// It returns an [outcome.Error] when the weights do not fit x, are negative or
+// not finite, or leave no row.
+func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, error) {
+	n, p := x.Dims()
+	v := &View{x: x, k: k, n: n, p: p, total: float64(n)}
+	if weights != nil {
+		if err := v.setWeights(weights); err != nil {
+			return nil, err
+		}
+	}
+	if v.total == 0 {
+		return nil, outcome.Errorf(outcome.Shape, "no training rows")
+	}
+	v.norms = make([]float64, p)
+	if centre {
+		v.means = make([]float64, p)
+	}
+	for _, j := range x.Order() {
+		rows, values := x.Column(int(j))
+		if centre {
+			v.means[j] = v.weightedSum(rows, values) / v.total
+		}
+		v.norms[j] = math.Sqrt(v.squaredNorm(int(j), rows, values))
+	}
+	return v, nil
+}
+
+func (v *View) setWeights(weights []float64) error {
+	if len(weights) != v.n {
+		return outcome.Errorf(outcome.Shape, "%d row weights for %d rows", len(weights), v.n)
+	}
+	v.weights = make([]float64, v.n)
+	v.total = 0
+	for i, s := range weights {
+		if !(s >= 0) || math.IsInf(s, 1) {
+			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "a row weight must be finite and not negative"}
+		}
+		v.weights[i] = s
+		v.total += s
+	}
+	if math.IsInf(v.total, 1) {
+		return outcome.Errorf(outcome.BadParameter, "the row weights sum to +Inf")
+	}
+	return nil
+}
+
+// weightedSum returns Σ sᵢxᵢ of one column (rows nil: a dense one).
+func (v *View) weightedSum(rows []int32, values []float64) float64 {
+	switch {
+	case v.weights == nil:
+		var sum float64
+		for _, x := range values {
+			sum += x
+		}
+		return sum
+	case rows == nil:
+		return v.k.Dot(values, v.weights)
+	default:
+		return v.k.DotIndexed(values, rows, v.weights)
+	}
+}
+
+// squaredNorm returns Σ sᵢ(xᵢ − x̄)², every term of which is ≥ 0, so that
+// nothing cancels for a column whose mean is large beside its spread.
+func (v *View) squaredNorm(j int, rows []int32, values []float64) float64 {
+	var sum, seen float64
+	mean := v.Mean(j)
+	for k, x := range values {
+		s := 1.0
+		if v.weights != nil {
+			i := k
+			if rows != nil {
+				i = int(rows[k])
+			}
+			s = v.weights[i]
+		}
+		d := x - mean
+		sum = math.FMA(s*d, d, sum)
+		seen += s
+	}
+	if rows != nil && mean != 0 {
+		// The rows that are not stored hold zeros.
+		sum = math.FMA((v.total-seen)*mean, mean, sum)
+	}
+	return sum
+}
+
+// Dims returns the number of rows n (held-out ones included) and columns p.
+func (v *View) Dims() (n, p int) { return v.n, v.p }
+
+// Matrix returns the matrix behind the view.
+func (v *View) Matrix() Matrix { return v.x }
+
+// Kernels returns the kernel set the view computes with.
+func (v *View) Kernels() *kernels.Set { return v.k }
+
+// Weights returns the row weights s, nil where every row has weight 1. Read only.
+func (v *View) Weights() []float64 { return v.weights }
+
+// Total returns N = Σs, the n of 1/2n.
+func (v *View) Total() float64 { return v.total }
+
+// Centred reports whether columns are centred, that is, whether the problem
+// has an intercept.
+func (v *View) Centred() bool { return v.means != nil }
+
+// Mean returns x̄_j, the weighted mean of column j; 0 without centring.
+func (v *View) Mean(j int) float64 {
+	if v.means == nil {
+		return 0
+	}
+	return v.means[j]
+}
+
+// Norm returns ‖X̃_j‖ₛ = √(Σ sᵢ(xᵢⱼ − x̄ⱼ)²).
+func (v *View) Norm(j int) float64 { return v.norms[j] }
+
+// MeanOf returns Σ sᵢuᵢ / N of a vector over the rows.
+func (v *View) MeanOf(u []float64) float64 { return v.weightedSum(nil, u) / v.total }
+
+// Weigh sets out = s⊙u, so that rows of weight 0 become exactly 0. Without
+// weights it copies u. out may be u.
+func (v *View) Weigh(u, out []float64) {
+	if v.weights == nil {
+		copy(out, u)
+		return
+	}
+	for i, s := range v.weights {
+		out[i] = s * u[i]
+	}
+}
+
+// SquaredNormOf returns ‖u‖ₛ² = Σ sᵢuᵢ². scratch has length n and is
+// overwritten where the view has weights.
+func (v *View) SquaredNormOf(u, scratch []float64) float64 {
+	if v.weights == nil {
+		return v.k.Dot(u, u)
+	}
+	v.Weigh(u, scratch)
+	return v.k.Dot(u, scratch)
+}
+
+// Dot returns X_jᵀu for u over all n rows. It does not centre: where Σu = 0,
+// as for weighted residuals of a problem with an intercept, X̃_jᵀu = X_jᵀu.
+func (v *View) Dot(j int, u []float64) float64 {
+	rows, values := v.x.Column(j)
+	if rows == nil {
+		return v.k.Dot(values, u)
+	}
+	return v.k.DotIndexed(values, rows, u)
+}
+
+// AddColumns adds X̃_S·b to u over all n rows, held-out ones included, for the
+// columns S listed in cols and their coefficients b.
+func (v *View) AddColumns(cols []int32, b, u []float64) {
+	var shift float64
+	for k, j := range cols {
+		if b[k] == 0 {
+			continue
+		}
+		rows, values := v.x.Column(int(j))
+		if rows == nil {
+			v.k.Axpy(b[k], values, u)
+		} else {
+			v.k.AxpyIndexed(b[k], values, rows, u)
+		}
+		shift = math.FMA(b[k], v.Mean(int(j)), shift)
+	}
+	if shift != 0 {
+		for i := range u {
+			u[i] -= shift
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package support
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// Operator is a symmetric positive semidefinite matrix A, known by its
+// products.
+type Operator interface {
+	// Apply sets out = A·v.
+	Apply(v, out []float64)
+	// Diagonal sets out to the diagonal of A, which is positive.
+	Diagonal(out []float64)
+}
+
+// CG solves A·x = b by conjugate gradients with Jacobi preconditioning. Its
+// workspace grows to the largest system seen and is reused; the zero value
+// with Kernels set is ready. Not safe for concurrent use.
+type CG struct {
+	Kernels *kernels.Set
+
+	diag, r, z, p, q, best []float64
+	steps, ratios          []float64 // CG coefficients, for the Ritz values
+}
+
+// Report says how a solve went. Norms are those of the Jacobi scaling:
+// ‖ρ‖² = Σ ρₖ²/Aₖₖ.
+type Report struct {
+	Iterations int
+	Residual   float64 // ‖b − Ax‖ as the recurrence has it
+	Relative   float64 // Residual / ‖b‖
+	// Smallest and Largest are the extreme Ritz values of D^-½AD^-½, D = diag A:
+	// Smallest approaches the smallest eigenvalue from above, Largest the
+	// largest from below.
+	Smallest, Largest float64
+	Converged         bool
+}
+
+const (
+	// breakdown is the curvature, relative to the diagonal, taken for zero.
+	breakdown = 1e-14
+	// divergence is the growth of the residual over its minimum that shows a
+	// right-hand side outside the range of A.
+	divergence = 1e3
+)
+
+// Solve improves x until ‖b − Ax‖ ≤ tol·‖b‖, for at most maxIterations. It
+// starts from the x given and leaves the best iterate there, also when ctx ends.
+// b is read only.
+func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64, maxIterations int) Report {
+	k, s := c.Kernels, len(b)
+	c.grow(s)
+	a.Diagonal(c.diag)
+	norm := math.Sqrt(c.scaled(b, c.z))
+	if norm == 0 {
+		clear(x)
+		return Report{Converged: true, Smallest: 1, Largest: 1}
+	}
+	a.Apply(x, c.q)
+	copy(c.r, b)
+	k.Axpy(-1, c.q, c.r)
+	rz := c.scaled(c.r, c.z)
+	copy(c.p, c.z)
+	copy(c.best, x)
+	least := rz
+	report := Report{}
+	for report.Iterations < maxIterations && math.Sqrt(rz) > tol*norm && ctx.Err() == nil {
+		a.Apply(c.p, c.q)
+		curvature := k.Dot(c.p, c.q)
+		var diagonal float64
+		for i, v := range c.p {
+			diagonal = math.FMA(c.diag[i]*v, v, diagonal)
+		}
+		if !(curvature > breakdown*diagonal) {
+			break
+		}
+		step := rz / curvature
+		k.Axpy(step, c.p, x)
+		k.Axpy(-step, c.q, c.r)
+		next := c.scaled(c.r, c.z)
+		ratio := next / rz
+		c.steps = append(c.steps, step)
+		c.ratios = append(c.ratios, ratio)
+		report.Iterations++
+		rz = next
+		if rz < least {
+			least = rz
+			copy(c.best, x)
+		} else if !(rz <= divergence*divergence*least) {
+			break
+		}
+		k.Scal(ratio, c.p)
+		k.Axpy(1, c.z, c.p)
+	}
+	copy(x, c.best)
+	report.Residual = math.Sqrt(least)
+	report.Relative = report.Residual / norm
+	report.Converged = report.Relative <= tol
+	report.Smallest, report.Largest = ritz(c.steps, c.ratios)
+	return report
+}
+
+// scaled sets z = r/diag and returns rᵀz.
+func (c *CG) scaled(r, z []float64) float64 {
+	for i, d := range c.diag {
+		z[i] = r[i] / d
+	}
+	return c.Kernels.Dot(r, z)
+}
+
+func (c *CG) grow(s int) {
+	for _, v := range []*[]float64{&c.diag, &c.r, &c.z, &c.p, &c.q, &c.best} {
+		if cap(*v) < s {
+			*v = make([]float64, s+s/4)
+		}
+		*v = (*v)[:s]
+	}
+	c.steps, c.ratios = c.steps[:0], c.ratios[:0]
+}

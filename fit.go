@@ -1,0 +1,73 @@
+package pare
+
+import (
+	"context"
+	"iter"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Fit solves the inner problem at one λ. X has one row per entry of y; neither
+// is changed or kept. logLambda has one entry per hyperparameter: 1 for the
+// Lasso, 2 for the elastic net (ℓ1, then ridge), p for the weighted Lasso,
+// where +Inf excludes a column.
+//
+// A solve that ran out of epochs, or whose ctx ended, is returned with its true
+// gap and the status that says so. The error is an [outcome.Error] about the
+// arguments, found before work starts.
+func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (*Fitted, error) {
+	e, err := newEngine(x, y, c)
+	if err != nil {
+		return nil, err
+	}
+	return e.solve(ctx, cd.New(e.fit), logLambda)
+}
+
+// Path solves the inner problem along a sequence of λ's, each from the solution
+// before it; decreasing order is the fast one. It yields one result per λ, and
+// stops early after an error or when ctx ends.
+func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c Config) iter.Seq2[*Fitted, error] {
+	return func(yield func(*Fitted, error) bool) {
+		e, err := newEngine(x, y, c)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		solver := cd.New(e.fit)
+		for _, logLambda := range grid {
+			fitted, err := e.solve(ctx, solver, logLambda)
+			if !yield(fitted, err) || err != nil || fitted.Status == outcome.Cancelled {
+				return
+			}
+		}
+	}
+}
+
+func (e *engine) solve(ctx context.Context, solver *cd.Solver, logLambda []float64) (*Fitted, error) {
+	penalty, err := e.makePenalty(logLambda)
+	if err != nil {
+		return nil, err
+	}
+	s, err := solver.Solve(ctx, penalty, e.config.solver())
+	if err != nil {
+		return nil, err
+	}
+	return &Fitted{
+		LogLambda:    slices.Clone(logLambda),
+		LogLambdaMax: e.logLambdaMax(),
+		Support:      slices.Clone(s.Support),
+		Coef:         slices.Clone(s.Coef),
+		Intercept:    s.Intercept,
+		Objective:    s.Objective,
+		Gap:          s.Gap,
+		RelativeGap:  s.RelativeGap,
+		KKT:          s.KKT,
+		Epochs:       s.Epochs,
+		Passes:       s.Passes,
+		Status:       s.Status,
+		Kernels:      e.k.Name,
+	}, nil
+}

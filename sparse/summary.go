@@ -56,7 +56,7 @@ func Summarise(x Matrix, y []float64) Summary {
 	original := map[uint64][]int32{} // columns that repeat no other, by fingerprint
 	for _, j := range x.Order() {
 		rows, values := x.Column(int(j))
-		nnz, print := 0, uint64(0)
+		nnz, fingerprint := 0, uint64(0)
 		for k, v := range values {
 			if v == 0 {
 				continue
@@ -66,7 +66,7 @@ func Summarise(x Matrix, y []float64) Summary {
 				i = rows[k]
 			}
 			nnz++
-			print = mix(print, uint64(i), math.Float64bits(v))
+			fingerprint = mix(fingerprint, uint64(i), math.Float64bits(v))
 			if !occupied[i] {
 				occupied[i] = true
 				s.EmptyRows--
@@ -77,10 +77,10 @@ func Summarise(x Matrix, y []float64) Summary {
 		}
 		s.NNZ += int64(nnz)
 		s.EmptyColumns--
-		if slices.ContainsFunc(original[print], func(other int32) bool { return equalColumns(x, j, other) }) {
+		if slices.ContainsFunc(original[fingerprint], func(other int32) bool { return equalColumns(x, j, other) }) {
 			s.DuplicateColumns++
 		} else {
-			original[print] = append(original[print], j)
+			original[fingerprint] = append(original[fingerprint], j)
 		}
 	}
 	if n > 0 && p > 0 {
@@ -90,8 +90,8 @@ func Summarise(x Matrix, y []float64) Summary {
 }
 
 // mix folds an entry into the fingerprint of its column.
-func mix(print, i, v uint64) uint64 {
-	hi, lo := bits.Mul64(print^v^0x9e3779b97f4a7c15, i^0xbf58476d1ce4e5b9)
+func mix(fingerprint, i, v uint64) uint64 {
+	hi, lo := bits.Mul64(fingerprint^v^0x9e3779b97f4a7c15, i^0xbf58476d1ce4e5b9)
 	return hi ^ bits.RotateLeft64(lo, 29) ^ v*0x94d049bb133111eb
 }
 

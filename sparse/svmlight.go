@@ -102,10 +102,15 @@ func (o *ReadOptions) complete() error {
 // ctx is noticed within milliseconds even while r.Read blocks; r must not be
 // used after that, since that call may still be waiting.
 func ReadSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (*CSC, []float64, error) {
+	return readSVMLight(ctx, r, opt, make([]byte, bufferSize))
+}
+
+// readSVMLight is ReadSVMLight with a buffer of more than window bytes.
+func readSVMLight(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte) (*CSC, []float64, error) {
 	if err := opt.complete(); err != nil {
 		return nil, nil, err
 	}
-	s := scanner{ctx: ctx, r: r, opt: opt, buf: make([]byte, bufferSize), line: 1}
+	s := scanner{ctx: ctx, r: r, opt: opt, buf: buf, line: 1}
 	if err := s.scan(); err != nil {
 		return nil, nil, err
 	}

@@ -189,3 +189,31 @@ func BenchmarkDotColumns(b *testing.B) {
 		k.DotColumns(c.colPtr, c.rows, c.values, c.y, c.out)
 	})
 }
+
+// BenchmarkEpoch sweeps columns whose coefficients all move, every time.
+func BenchmarkEpoch(b *testing.B) {
+	for _, n := range []int{2_000, 20_242} {
+		for _, length := range []int{3, 12, 74} {
+			b.Run(fmt.Sprintf("n=%d,nnz=%d", n, length), func(b *testing.B) {
+				c := newColumns(n, length)
+				w := len(c.out) / 20
+				e := &kernels.Epoch{
+					From: c.colPtr[:w], To: c.colPtr[1 : w+1], Rows: c.rows, Values: c.values, Residual: c.y,
+					Coef: make([]float64, w), Square: make([]float64, w), Threshold: make([]float64, w),
+					Mean: make([]float64, w), Grad: make([]float64, w), Total: float64(n),
+				}
+				for k := range e.Square {
+					e.Square[k] = 2.25 * float64(length)
+				}
+				for _, k := range kernels.Available() {
+					b.Run(k.Name, func(b *testing.B) {
+						for b.Loop() {
+							k.Epoch(e)
+						}
+						b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(w*length), "ns/nnz")
+					})
+				}
+			})
+		}
+	}
+}

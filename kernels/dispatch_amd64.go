@@ -23,6 +23,9 @@ func native() []*Set {
 			dotIndexed:  amd64.DotIndexedAVX2,
 			axpyIndexed: amd64.AxpyIndexedAVX2,
 			dotColumns:  amd64.DotColumnsAVX2,
+			epoch: func(e *Epoch, from, to int) int {
+				return amd64.EpochAVX2((*amd64.Epoch)(e), from, to)
+			},
 		}))
 	}
 	return sets

@@ -15,5 +15,8 @@ func native() []*Set {
 		dotIndexed:  arm64.DotIndexedNEON,
 		axpyIndexed: arm64.AxpyIndexedNEON,
 		dotColumns:  arm64.DotColumnsNEON,
+		epoch: func(e *Epoch, from, to int) int {
+			return arm64.EpochNEON((*arm64.Epoch)(e), from, to)
+		},
 	})}
 }

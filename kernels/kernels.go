@@ -38,6 +38,11 @@ type Set struct {
 	// likewise; len(colPtr) = len(out)+1. One call for many columns: fastest
 	// where columns of the same length follow one another.
 	DotColumns func(colPtr []int64, rows []int32, values, y, out []float64)
+
+	// Epoch does one epoch of coordinate descent over packed sparse columns; see
+	// type Epoch. It returns the number of entries of the columns whose
+	// coefficient changed.
+	Epoch func(e *Epoch) (updated int)
 }
 
 // EnvVar is the environment variable that [Active] reads.

@@ -1,0 +1,27 @@
+//go:build !purego
+
+package arm64
+
+// Epoch is kernels.Epoch, field for field; the compiler checks that when package
+// kernels converts one into the other.
+type Epoch struct {
+	From, To []int64
+	Rows     []int32
+	Values   []float64
+
+	Residual  []float64
+	Coef      []float64
+	Square    []float64
+	Threshold []float64
+	Mean      []float64
+	Grad      []float64
+
+	Total, Ridge float64
+	Offset       float64
+}
+
+// EpochNEON does the columns from ≤ k < to of an epoch of coordinate descent
+// and returns the number of entries of the columns that changed.
+//
+//go:noescape
+func EpochNEON(e *Epoch, from, to int) (updated int)

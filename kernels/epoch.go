@@ -1,0 +1,116 @@
+package kernels
+
+import "math"
+
+// Epoch is one epoch of cyclic coordinate descent for
+//
+//	½‖r‖² + Σ_k Threshold[k]·|β_k| + ½·Ridge·Σ_k β_k²,
+//
+// over w packed sparse columns x_k, implicitly centred: x_k stands for
+// x_k − Mean[k]·1, and Residual + Offset·1 for the residual. For k = 0 … w−1:
+//
+//	c = Σ values·Residual[rows] + Offset·Total·Mean[k]     correlation with the residual
+//	Grad[k] = c − Ridge·β_k
+//	b = ST(Square[k]·β_k + c, Threshold[k]) / (Square[k] + Ridge)
+//
+// and if b differs from β_k, with d = b − β_k:
+//
+//	β_k ← b,  Residual[rows] ← Residual[rows] − d·values,  Offset ← Offset + d·Mean[k]
+//
+// where ST(z, t) = sign(z)·max(|z| − t, 0). Products that are added are fused,
+// save for Ridge·β_k and Offset·Total, which round first.
+//
+// Slices From to Grad have length w, or are longer; w = len(Coef).
+type Epoch struct {
+	From, To []int64   // column k has the entries From[k] ≤ i < To[k] of Rows and Values
+	Rows     []int32   // in [0, len(Residual)), distinct within a column
+	Values   []float64 // as many as Rows
+
+	Residual  []float64 // updated
+	Coef      []float64 // β, updated
+	Square    []float64 // ‖x_k − Mean[k]·1‖²
+	Threshold []float64
+	Mean      []float64
+	Grad      []float64 // written
+
+	Total, Ridge float64 // sum of the row weights (n where there are none), and see above
+	Offset       float64 // updated
+}
+
+// Epoch does the epoch that e describes and returns the number of entries of
+// the columns whose coefficient changed.
+func (p *primitives) Epoch(e *Epoch) (updated int) {
+	w := len(e.Coef)
+	if min(len(e.From), len(e.To), len(e.Square), len(e.Threshold), len(e.Mean), len(e.Grad)) < w {
+		panic("kernels: Epoch: a slice is shorter than Coef")
+	}
+	if len(e.Values) != len(e.Rows) {
+		panic("kernels: Epoch: lengths of Values and Rows differ")
+	}
+	if overlap(e.Values, e.Residual) {
+		panic("kernels: Epoch: Values and Residual overlap")
+	}
+	for k := 0; k < w; {
+		run := p.run(e, k)
+		if run > 0 {
+			updated += p.epoch(e, k, k+run)
+			k += run
+			continue
+		}
+		updated += p.coordinate(e, k)
+		k++
+	}
+	return updated
+}
+
+// run returns how many columns from k on go to the assembly in one call: at
+// most half a block of entries, since each may be met twice. It is 0 if the first
+// column alone has more, or if there is no assembly.
+func (p *primitives) run(e *Epoch, k int) int {
+	if p.epoch == nil {
+		return 0
+	}
+	entries := 0
+	for last := k; last < len(e.Coef); last++ {
+		from, to := e.From[last], e.To[last]
+		if from < 0 || to < from || to > int64(len(e.Rows)) {
+			panic("kernels: Epoch: a column leaves Rows")
+		}
+		if entries += int(to - from); entries > Block/2 || last == k+Block {
+			return last - k
+		}
+		raceRead(e.Values[from:to])
+		raceRead(e.Rows[from:to])
+		raceScatter(e.Rows[from:to], e.Residual)
+	}
+	return len(e.Coef) - k
+}
+
+// coordinate is one step of the epoch: the reference of the assembly.
+func (p *primitives) coordinate(e *Epoch, k int) (updated int) {
+	from, to := e.From[k], e.To[k]
+	values, rows := e.Values[from:to], e.Rows[from:to]
+	c := math.FMA(float64(e.Offset*e.Total), e.Mean[k], p.DotIndexed(values, rows, e.Residual))
+	old := e.Coef[k]
+	e.Grad[k] = c - float64(e.Ridge*old)
+	b := softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) / (e.Square[k] + e.Ridge)
+	if b == old {
+		return 0
+	}
+	e.Coef[k] = b
+	d := b - old
+	p.AxpyIndexed(-d, values, rows, e.Residual)
+	e.Offset = math.FMA(d, e.Mean[k], e.Offset)
+	return len(values)
+}
+
+func softThreshold(z, t float64) float64 {
+	switch {
+	case z > t:
+		return z - t
+	case z < -t:
+		return z + t
+	default:
+		return 0
+	}
+}

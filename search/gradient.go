@@ -8,17 +8,18 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Gradient minimises by the paper's gradient descent with normalised steps
-// (Bertrand et al., JMLR 2022, algorithm 6), repaired: λ ← λ − step·∇L with
-// step = 1/‖∇L‖ until the value first rises; from then on the step is fixed and
-// divided whenever it rises again. The repairs: a step that raises the value is
-// undone, iterates stay in the box, a vanishing gradient stops the search
-// instead of dividing by it, and there is a stopping rule.
+// Gradient minimises by the paper's gradient descent (Bertrand et al., JMLR
+// 2022, algorithm 6), repaired. As there, λ ← λ − step·∇L with normalised steps,
+// step = 1/‖∇L‖, until the value first rises. The repairs: a step that raises
+// the value is undone; after it the step is that of Barzilai and Borwein, from
+// the gradients at both ends of the last one, where the paper keeps a tenth of
+// a step and creeps; iterates stay in the box; a vanishing gradient ends the
+// search instead of dividing by it; and it stops where the next step promises
+// less than options.Stop.
 //
-// It stops as Stationary where the projected gradient is small, at the Box
-// where only the border holds it back, as Flat where the objective does not
-// move, and at a Kink where the slope changes sign over a step shorter than
-// 1e-3.
+// The status is Stationary, Kink where the slope changes sign without
+// vanishing, Box where only the border holds the iterate back, or Flat where
+// the objective does not move.
 func Gradient(ctx context.Context, f Objective, start []float64, box Box, options Options) (*Result, error) {
 	if err := checkBox(start, box); err != nil {
 		return nil, err
@@ -32,8 +33,9 @@ func Gradient(ctx context.Context, f Objective, start []float64, box Box, option
 }
 
 const (
-	shrink      = 10   // divides a step that raised the value
-	shortest    = 1e-3 // a step in λ too short to matter
+	leastShrink = 0.5 // of a step that raised the value
+	mostShrink  = 0.1
+	mostGrowth  = 10 // of a step, from one to the next
 	leastNormal = 1e-300
 )
 
@@ -45,42 +47,59 @@ func (r *recorder) descend(ctx context.Context, start []float64, box Box) (outco
 		return "", err
 	}
 	here := *first
-	adaptive, step := true, 0.0
+	normalised, step := true, 0.0
+	longest := 0.0 // the first step fitted to a curvature
 	trial := make([]float64, len(x))
 	for {
 		free, held := projected(&here, box)
 		switch {
 		case here.Flat:
 			return outcome.Flat, nil
-		case free <= max(leastNormal, r.options.Stop*math.Abs(here.Value)):
+		case free <= leastNormal || (!normalised && 0.5*step*free*free <= r.options.Stop*math.Abs(here.Value)):
 			if held {
 				return outcome.Box, nil
 			}
-			return outcome.Stationary, nil
+			return ended(longest, step), nil
 		}
-		if adaptive {
-			step = 1 / here.norm()
+		if normalised {
+			step = 1 / free
 		}
-		var length float64
 		for i, g := range here.Gradient {
 			trial[i] = math.FMA(-step, g, here.LogLambda[i])
-			length = max(length, math.Abs(float64(step*g)))
-		}
-		if length < shortest {
-			return outcome.Kink, nil
 		}
 		box.clamp(trial)
 		next, err := r.eval(ctx, trial, false)
 		if err != nil {
 			return "", err
 		}
-		if !(next.Value <= here.Value) {
-			adaptive = false
-			step /= shrink
+		newton := barzilaiBorwein(&here, next)
+		if next.Value <= here.Value {
+			if !normalised && newton > 0 {
+				step = min(max(newton, mostShrink*step), mostGrowth*step)
+			}
+			here = *next
 			continue
 		}
-		here = *next
+		if normalised {
+			normalised, longest = false, newton
+		}
+		if !(newton > 0) {
+			newton = leastShrink * step
+		}
+		step = min(max(newton, mostShrink*step), leastShrink*step)
 	}
+}
+
+// barzilaiBorwein returns ⟨δ,δ⟩/⟨δ,Δ∇L⟩ for the move δ from a to b, the step that
+// fits the curvature met on it; not positive where there is none to fit.
+func barzilaiBorwein(a, b *Evaluation) float64 {
+	var square, bend float64
+	for i, x := range a.LogLambda {
+		d := b.LogLambda[i] - x
+		square = math.FMA(d, d, square)
+		bend = math.FMA(d, b.Gradient[i]-a.Gradient[i], bend)
+	}
+	return square / bend
 }
 
 // projected returns the norm of the gradient without the components that push

@@ -67,9 +67,8 @@ type Options struct {
 	Evaluations int
 	// Tol is the relative gap asked of every evaluation; 0: the objective's own.
 	Tol float64
-	// Stop is the gradient, relative to the value, per unit of λ, below which a
-	// point counts as stationary. 0 means 1e-3: moving λ by a whole e-fold would
-	// gain less than a thousandth.
+	// Stop is the gain, relative to the value, that is not worth another
+	// evaluation: a search ends where its local model promises less. 0 means 1e-6.
 	Stop float64
 	// Progress, where set, is called after every evaluation.
 	Progress func(Evaluation)
@@ -77,8 +76,20 @@ type Options struct {
 
 const (
 	defaultEvaluations = 50
-	defaultStop        = 1e-3
+	defaultStop        = 1e-6
+	// sharpness is how many times the curvature met at the end of a search must
+	// exceed the one met at its first bracket for the end to be a kink, where the
+	// slope changes sign without vanishing.
+	sharpness = 30
 )
+
+// ended tells a smooth minimum from a kink by the curvature met last and first.
+func ended(last, first float64) outcome.Status {
+	if last > sharpness*first {
+		return outcome.Kink
+	}
+	return outcome.Stationary
+}
 
 // Result is how a search ended.
 type Result struct {

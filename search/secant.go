@@ -17,9 +17,9 @@ import (
 // On real data L′ is a saw-tooth and L looks smooth: knots carry a large part of
 // the curvature, which is why slopes between iterates serve better than second
 // derivatives on a segment, and why the minimum may be a kink. The search stops
-// where |L′| is small (Stationary), where the bracket, or what can be gained
-// inside it, is small (Kink if the slopes at its ends do not shrink with it), at
-// the Box, or where the objective is Flat.
+// where the bracket promises less than options.Stop, as Stationary, or as Kink
+// where the slopes at its ends have not shrunk with it; at the Box; or where the
+// objective is Flat.
 func Secant(ctx context.Context, f Objective, start float64, box Box, options Options) (*Result, error) {
 	x := []float64{start}
 	if err := checkBox(x, box); err != nil {
@@ -34,11 +34,10 @@ func Secant(ctx context.Context, f Objective, start float64, box Box, options Op
 }
 
 const (
-	downwards  = 1.2  // longest step towards small λ
-	upwards    = 2.0  // longest step towards large λ
-	nearEnd    = 0.05 // share of the bracket kept from its ends
-	narrow     = 1e-4 // bracket below which its ends are one point
-	worthwhile = 1e-4 // gain, relative to the value, worth an evaluation
+	downwards = 1.2  // longest step towards small λ
+	upwards   = 2.0  // longest step towards large λ
+	nearEnd   = 0.05 // share of the bracket kept from its ends
+	narrow    = 1e-4 // bracket below which its ends are one point
 )
 
 func (r *recorder) secant(ctx context.Context, start, lower, upper float64) (outcome.Status, error) {
@@ -46,6 +45,7 @@ func (r *recorder) secant(ctx context.Context, start, lower, upper float64) (out
 	var last *Evaluation
 	x := min(max(start, lower), upper)
 	restarted, stalls := false, 0
+	broad := 0.0 // curvature over the first bracket
 	for {
 		e, err := r.eval(ctx, []float64{x}, false)
 		if err != nil {
@@ -65,7 +65,7 @@ func (r *recorder) secant(ctx context.Context, start, lower, upper float64) (out
 			continue
 		case e.Flat:
 			return outcome.Flat, nil
-		case math.Abs(slope) <= r.options.Stop*math.Abs(e.Value):
+		case slope == 0:
 			return outcome.Stationary, nil
 		case slope < 0:
 			falling = e
@@ -85,11 +85,12 @@ func (r *recorder) secant(ctx context.Context, start, lower, upper float64) (out
 		}
 		left, right := falling.LogLambda[0], rising.LogLambda[0]
 		remaining := right - left
-		if gain := worthwhile * math.Abs(e.Value); remaining < narrow || predicted(falling, rising) < gain {
-			if remaining < narrow || min(-falling.Gradient[0], rising.Gradient[0]) > 10*r.options.Stop*math.Abs(e.Value) {
-				return outcome.Kink, nil
-			}
-			return outcome.Stationary, nil
+		curvature := (rising.Gradient[0] - falling.Gradient[0]) / remaining
+		if broad == 0 {
+			broad = curvature
+		}
+		if remaining < narrow || gain(falling, rising) < r.options.Stop*math.Abs(e.Value) {
+			return ended(curvature, broad), nil
 		}
 		x = left + float64(remaining*share(falling, rising))
 		if stalls++; remaining < 0.5*width {
@@ -124,13 +125,18 @@ func share(falling, rising *Evaluation) float64 {
 	return min(max(t, nearEnd), 1-nearEnd)
 }
 
-// predicted returns what the value can fall at most below the better end of the
-// bracket where the objective is convex in it: it lies above both tangents.
-func predicted(falling, rising *Evaluation) float64 {
+// gain returns what one more step promises below the better end of the bracket:
+// the smaller of what convexity allows, the depth at which the tangents of both
+// ends meet, and what a parabola fitted to the slopes has left.
+func gain(falling, rising *Evaluation) float64 {
 	width := rising.LogLambda[0] - falling.LogLambda[0]
 	a, b := -falling.Gradient[0], rising.Gradient[0]
-	// The tangents meet at distance d from the left end.
-	d := (float64(b*width) - (rising.Value - falling.Value)) / (a + b)
-	meet := falling.Value - float64(a*min(max(d, 0), width))
-	return min(falling.Value, rising.Value) - meet
+	best, slope := falling.Value, a
+	if rising.Value < best {
+		best, slope = rising.Value, b
+	}
+	parabola := 0.5 * slope * slope * width / (a + b)
+	meet := (float64(b*width) - (rising.Value - falling.Value)) / (a + b)
+	tangents := best - falling.Value + float64(a*min(max(meet, 0), width))
+	return min(parabola, max(0, tangents))
 }

@@ -1,0 +1,120 @@
+package kernels_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// exactDot is Σ x_i·y_i and Σ |x_i·y_i|, exactly: 4400 bits hold every product
+// of float64 numbers and their sums.
+func exactDot(x, y []float64) (sum, size *big.Float) {
+	number := func() *big.Float { return new(big.Float).SetPrec(4400) }
+	sum, size = number(), number()
+	for i := range x {
+		p := number().Mul(number().SetFloat64(x[i]), number().SetFloat64(y[i]))
+		sum.Add(sum, p)
+		size.Add(size, p.Abs(p))
+	}
+	return sum, size
+}
+
+// TestErrorBound holds every reduction to γ_n·Σ|x_i·y_i| + n·2⁻¹⁰⁷⁴ against
+// exact arithmetic.
+func TestErrorBound(t *testing.T) {
+	rounds, sizes := 3, []int{0, 1, 2, 3, 4, 5, 7, 8, 15, 31, 32, 33, 63, 64, 65, 100, 257, 1025, 8193}
+	if *long {
+		rounds = 100
+	}
+	eachSet(t, func(t *testing.T, k *kernels.Set) {
+		for round := range rounds {
+			for _, n := range sizes {
+				for _, kind := range kinds[:4] {
+					o := newOperands(rand.New(rand.NewPCG(uint64(n), uint64(round))), kind.fill, n, 0)
+					gathered, absolute, ones := make([]float64, n), make([]float64, n), make([]float64, n)
+					for i := range o.rows {
+						gathered[i] = o.target[o.rows[i]]
+						absolute[i], ones[i] = math.Abs(o.x[i]), 1
+					}
+					for _, c := range []struct {
+						name string
+						got  float64
+						x, y []float64
+					}{
+						{"dot", k.Dot(o.x, o.y), o.x, o.y},
+						{"dotindexed", k.DotIndexed(o.values, o.rows, o.target), o.values, gathered},
+						{"asum", k.Asum(o.x), absolute, ones},
+					} {
+						if math.IsInf(c.got, 0) {
+							continue
+						}
+						sum, size := exactDot(c.x, c.y)
+						gamma := float64(n) * 0x1p-53 / (1 - float64(n)*0x1p-53)
+						bound := size.Mul(size, big.NewFloat(gamma))
+						bound.Add(bound, big.NewFloat(float64(n)*math.SmallestNonzeroFloat64))
+						if sum.Sub(sum, new(big.Float).SetPrec(4400).SetFloat64(c.got)); sum.Abs(sum).Cmp(bound) > 0 {
+							t.Fatalf("%s, %s, n = %d: the error %v exceeds the bound %v", c.name, kind.name, n, sum, bound)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestTypicalError: 32 partial sums keep the usual error far below the bound.
+func TestTypicalError(t *testing.T) {
+	const n, rounds = 100_000, 5
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ratios := make([]float64, rounds)
+	for round := range ratios {
+		o := newOperands(rand.New(rand.NewPCG(uint64(round), 5)), kinds[0].fill, n, 0)
+		// Exact enough and quick: products split in two, sums compensated.
+		var sum, rest, size float64
+		for i := range o.x {
+			p := o.x[i] * o.y[i]
+			rest += math.FMA(o.x[i], o.y[i], -p)
+			s := sum + p
+			z := s - sum
+			rest += (sum - (s - z)) + (p - z)
+			sum = s
+			size += math.Abs(p)
+		}
+		ratios[round] = math.Abs((k.Dot(o.x, o.y)-sum)-rest) / (0x1p-53 * size)
+	}
+	slices.Sort(ratios)
+	if median := ratios[rounds/2]; median > 16 {
+		t.Errorf("median error %.1f u·Σ|x·y|, want at most 16", median)
+	}
+}
+
+// TestManyRandomCases is K1 and K7 in bulk: sets against pure Go, 10⁶ cases per
+// kernel in the long version.
+func TestManyRandomCases(t *testing.T) {
+	cases := 3000
+	if testing.Short() {
+		cases = 500
+	}
+	if *long {
+		cases = 1_000_000
+	}
+	pure := kernels.Available()[0]
+	for _, k := range kernels.Available()[1:] {
+		t.Run(k.Name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(77, 78))
+			for range cases {
+				o := newOperands(rng, kinds[rng.IntN(len(kinds))].fill, rng.IntN(258), rng.IntN(16))
+				for _, op := range operations {
+					compare(t, op.name, op.run(k, o.clone()), op.run(pure, o.clone()))
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,44 @@
+package kernels_test
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// FuzzSets makes operands of arbitrary bytes and compares every kernel of every
+// set with the reference.
+func FuzzSets(f *testing.F) {
+	f.Add([]byte("\x00\x00\x00\x00\x00\x00\xf0\x7f\x00\x00\x00\x00\x00\x00\xf8\xff"), uint8(3), 1.5)
+	f.Add(make([]byte, 8*70), uint8(1), math.Inf(1))
+	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), uint8(7), -0.0)
+	f.Fuzz(func(t *testing.T, data []byte, stride uint8, a float64) {
+		floats := make([]float64, len(data)/8)
+		for i := range floats {
+			floats[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		}
+		n := len(floats) / 4
+		o := operands{
+			a: a, x: floats[:n], y: floats[n : 2*n], values: floats[2*n : 3*n], target: floats[3*n:],
+			rows: make([]int32, n), colPtr: []int64{0},
+		}
+		for k := range o.rows { // a rotation: distinct
+			o.rows[k] = int32((k + int(stride)) % n)
+		}
+		for at := 0; at < n; {
+			at = min(n, at+int(data[at]%9))
+			o.colPtr = append(o.colPtr, int64(at))
+			if len(o.colPtr) > 4*n {
+				break
+			}
+		}
+		o.out = make([]float64, len(o.colPtr)-1)
+		for _, k := range kernels.Available() {
+			for _, op := range operations {
+				compare(t, k.Name+" "+op.name, op.run(k, o.clone()), op.run(reference, o.clone()))
+			}
+		}
+	})
+}

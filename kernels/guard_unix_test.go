@@ -1,0 +1,175 @@
+//go:build unix
+
+package kernels_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/guard"
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// guarded makes copies of slices that lie flush against a forbidden page. Pages
+// are mapped once per operand and used for every length.
+type guarded struct {
+	edge   guard.Edge
+	floats [10][]float64
+	rows   []int32
+	longs  [2][]int64
+}
+
+const guardedMax = 400
+
+func newGuarded(t *testing.T, edge guard.Edge) *guarded {
+	g := &guarded{edge: edge, rows: guard.Slice[int32](t, guardedMax, edge)}
+	for i := range g.floats {
+		g.floats[i] = guard.Slice[float64](t, guardedMax, edge)
+	}
+	for i := range g.longs {
+		g.longs[i] = guard.Slice[int64](t, guardedMax, edge)
+	}
+	return g
+}
+
+func flush[T any](edge guard.Edge, region, v []T) []T {
+	at := region[:len(v):len(v)]
+	if edge == guard.End {
+		at = region[len(region)-len(v):]
+	}
+	copy(at, v)
+	return at
+}
+
+func (g *guarded) operands(o operands) operands {
+	for i, v := range []*[]float64{&o.x, &o.y, &o.values, &o.target, &o.out} {
+		*v = flush(g.edge, g.floats[i], *v)
+	}
+	o.rows = flush(g.edge, g.rows, o.rows)
+	o.colPtr = flush(g.edge, g.longs[0], o.colPtr)
+	return o
+}
+
+func (g *guarded) epoch(e *kernels.Epoch) *kernels.Epoch {
+	c := *e
+	for i, v := range []*[]float64{&c.Values, &c.Residual, &c.Coef, &c.Square, &c.Threshold, &c.Mean, &c.Grad} {
+		*v = flush(g.edge, g.floats[i], *v)
+	}
+	c.Rows = flush(g.edge, g.rows, c.Rows)
+	c.From, c.To = flush(g.edge, g.longs[0], c.From), flush(g.edge, g.longs[1], c.To)
+	return &c
+}
+
+// TestNoAccessOutsideOfOperands puts every operand flush against a page that
+// faults, at its end and at its start, for every length.
+func TestNoAccessOutsideOfOperands(t *testing.T) {
+	for edge, name := range map[guard.Edge]string{guard.End: "end", guard.Start: "start"} {
+		t.Run(name, func(t *testing.T) {
+			g := newGuarded(t, edge)
+			eachSet(t, func(t *testing.T, k *kernels.Set) {
+				for n := range 131 {
+					rng := rand.New(rand.NewPCG(uint64(n), 7))
+					o := newOperands(rng, kinds[0].fill, n, 0)
+					for _, op := range operations {
+						var got []float64
+						if guard.Faults(func() { got = op.run(k, g.operands(o)) }) {
+							t.Fatalf("%s: n = %d: access outside of the operands", op.name, n)
+						}
+						compare(t, op.name, got, op.run(reference, o.clone()))
+					}
+					e := newEpoch(rng, n+1, []int{n / 2, n % 7, n / 3, 0, min(n, 5)})
+					want := cloneEpoch(e)
+					got := g.epoch(e)
+					if guard.Faults(func() { k.Epoch(got) }) {
+						t.Fatalf("epoch: n = %d: access outside of the operands", n)
+					}
+					referenceEpoch(want)
+					compareEpochs(t, got, want)
+				}
+			})
+		})
+	}
+}
+
+// TestGuardPagesCatchAssembly shows that the test above can fail: an index one
+// past the end is read by the assembly, since nobody checks it there.
+func TestGuardPagesCatchAssembly(t *testing.T) {
+	y := guard.Slice[float64](t, 64, guard.End)
+	eachSet(t, func(t *testing.T, k *kernels.Set) {
+		if k.Name == "purego" {
+			return // the compiler's bounds check panics first
+		}
+		if raceEnabled {
+			t.Skip("the race annotations touch the operands first")
+		}
+		if !guard.Faults(func() { sink = k.DotIndexed([]float64{1}, []int32{64}, y) }) {
+			t.Error("an access behind the end went unnoticed")
+		}
+	})
+}
+
+// TestWritesStayWhereTheyBelong: rows that no index names keep their bits, even
+// those of a signalling NaN, and so does what surrounds every written slice.
+func TestWritesStayWhereTheyBelong(t *testing.T) {
+	const border = 40
+	canary := math.Float64frombits(0x7FF0000000BADBAD)
+	fenced := func(v []float64) (inner, all []float64) {
+		all = make([]float64, len(v)+2*border)
+		for i := range all {
+			all[i] = canary
+		}
+		inner = all[border : border+len(v)]
+		copy(inner, v)
+		return inner, all
+	}
+	intact := func(t *testing.T, what string, all []float64, written func(i int) bool) {
+		t.Helper()
+		for i, v := range all {
+			if !written(i-border) && math.Float64bits(v) != math.Float64bits(canary) {
+				t.Fatalf("%s: element %d was overwritten", what, i-border)
+			}
+		}
+	}
+	eachSet(t, func(t *testing.T, k *kernels.Set) {
+		for n := range 131 {
+			o := newOperands(rand.New(rand.NewPCG(uint64(n), 9)), kinds[0].fill, n, n%4)
+			inside := func(i int) bool { return 0 <= i && i < n }
+
+			y, all := fenced(o.y)
+			k.Axpy(o.a, o.x, y)
+			intact(t, "axpy", all, inside)
+			k.Scal(o.a, y)
+			intact(t, "scal", all, inside)
+
+			out, all := fenced(o.out)
+			k.DotColumns(o.colPtr, o.rows, o.values, o.target, out)
+			intact(t, "dotcolumns", all, func(i int) bool { return 0 <= i && i < len(o.out) })
+
+			touched := map[int]bool{}
+			target, all := fenced(o.target)
+			for i := range target {
+				target[i] = canary
+			}
+			for _, row := range o.rows {
+				touched[int(row)] = true
+				target[row] = 1
+			}
+			k.AxpyIndexed(o.a, o.values, o.rows, target)
+			intact(t, "axpyindexed", all, func(i int) bool { return touched[i] })
+
+			e := &kernels.Epoch{
+				From: []int64{0}, To: []int64{int64(n)}, Rows: o.rows, Values: o.values, Residual: target,
+				Square: []float64{1}, Threshold: []float64{0}, Mean: []float64{0}, Total: 1, Ridge: 1,
+			}
+			coef, allCoef := fenced([]float64{1})
+			grad, allGrad := fenced([]float64{1})
+			e.Coef, e.Grad = coef, grad
+			k.Epoch(e)
+			first := func(i int) bool { return i == 0 }
+			intact(t, "epoch, residual", all, func(i int) bool { return touched[i] })
+			intact(t, "epoch, coef", allCoef, first)
+			intact(t, "epoch, grad", allGrad, first)
+		}
+	})
+}

@@ -42,7 +42,7 @@ func NewCSC(n, p int, colPtr []int64, rows []int32, values []float64) (*CSC, err
 	if err := validate(n, p, colPtr, rows, values); err != nil {
 		return nil, err
 	}
-	var columns []int32
+	columns := []int32{}
 	for j := range p {
 		if colPtr[j] < colPtr[j+1] {
 			columns = append(columns, int32(j))
@@ -103,8 +103,8 @@ func entryError(i, j int, format string, args ...any) error {
 	return e
 }
 
-// build copies the nonzeros of the columns listed (increasing) into a new
-// matrix. column is called twice for each and must answer the same: rows
+// build copies the nonzeros of the columns listed (increasing, not nil) into a
+// new matrix. column is called twice for each and must answer the same: rows
 // increasing and in range, values finite.
 func build(n, p int, columns []int32, column func(j int) ([]int32, []float64)) *CSC {
 	lengths := make([]int32, len(columns))

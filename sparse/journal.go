@@ -4,31 +4,34 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 )
 
 // journal holds the rows of a matrix as they were read, until it is known how
 // many entries each column has. It is a sequence of records in chunks that
-// never move, so nothing is copied while it grows:
+// never move, so nothing is copied while it grows. A record is a header and a
+// value:
 //
-//	record = varint(2·step + wide) value
+//	header   8·step + 4·wide + class, in 1, 2, 3 or 5 bytes for class 0 to 3
+//	value    1 byte, a small integer; or where wide the 8 bytes of a float64
 //
 // Step 0 starts a row, and its value is the label; step d > 0 is an entry d
-// columns after the last one, the first counting from column −1. The value is
-// one signed byte where it is a small integer, else the 8 bytes of its float64
-// (wide). So a record is mostly shorter than the text it came from, and never
-// three times as long.
+// columns after the last one, the first counting from column −1. So a record is
+// mostly shorter than the text it came from, and never more than three times
+// as long. It is written and read without branches on its length.
 type journal struct {
-	chunks [][]byte
-	at     int // the unused rest of the last chunk starts here
+	chunks [][]byte // all but the last end where their records do
+	last   []byte   // the last chunk
+	at     int      // its records end here
 	n      int
 	nnz    int64
 }
 
 const (
-	maxRecord  = binary.MaxVarintLen64 + 8
-	firstChunk = 4 << 10
-	lastChunk  = 256 << 10
+	recordReach = 16 // more than a record, and than what is touched beside it
+	firstChunk  = 4 << 10
+	lastChunk   = 256 << 10
 )
 
 // row starts a row.
@@ -44,88 +47,100 @@ func (g *journal) entry(step int, v float64) {
 }
 
 func (g *journal) put(step int, v float64) {
-	if len(g.chunks) == 0 || len(g.chunks[len(g.chunks)-1])-g.at < maxRecord {
+	if len(g.last)-g.at < recordReach {
 		g.grow()
 	}
-	b := g.chunks[len(g.chunks)-1]
-	i := g.at
-	small := int8(v)
-	wide := math.Float64bits(float64(small)) != math.Float64bits(v) // by bits: −0 is no small integer
-	code := uint64(step) << 1
-	if wide {
-		code |= 1
-	}
-	for ; code >= 0x80; code >>= 7 {
-		b[i] = byte(code) | 0x80
-		i++
-	}
-	b[i] = byte(code)
-	i++
-	if wide {
-		binary.LittleEndian.PutUint64(b[i:], math.Float64bits(v))
-		i += 8
+	b := g.last[g.at:]
+	class := classes[bits.Len32(uint32(step))&31]
+	header, value, size := uint64(step)<<3|uint64(class), math.Float64bits(v), 8
+	if small := int8(v); math.Float64bits(float64(small)) == value { // by bits: −0 is no small integer
+		value, size = uint64(small), 1
 	} else {
-		b[i] = byte(small)
-		i++
+		header |= 4
 	}
-	g.at = i
+	_ = b[recordReach-1]
+	binary.LittleEndian.PutUint64(b, header)
+	i := headerSizes[class]
+	binary.LittleEndian.PutUint64(b[i:], value)
+	g.at += i + size
 }
 
 // grow closes the last chunk and opens another.
 func (g *journal) grow() {
 	size := firstChunk
 	if k := len(g.chunks) - 1; k >= 0 {
-		size = min(2*cap(g.chunks[k]), lastChunk)
-		g.chunks[k] = g.chunks[k][:g.at]
+		size = min(2*len(g.last), lastChunk)
+		g.chunks[k] = g.last[:g.at]
 	}
-	g.chunks = append(g.chunks, make([]byte, size))
+	g.last = make([]byte, size)
+	g.chunks = append(g.chunks, g.last)
 	g.at = 0
 }
 
-// replay is a place in the journal: the row and column of the last record.
-type replay struct{ row, column int32 }
+// headerSizes and headerMasks are the length of a header of each class, and
+// the bits of it; classes is the class for a step of so many bits.
+var (
+	headerSizes = [4]int{1, 2, 3, 5}
+	headerMasks = [4]uint64{1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<40 - 1}
+	classes     = [32]uint8{
+		0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2,
+		2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+	}
+)
 
-// next decodes the record at the start of b. It returns what follows it and the
-// record's value: a label if r.column is then −1, else that of an entry.
-func (r *replay) next(b []byte) (rest []byte, v float64) {
-	code, i := uint64(b[0]), 1
-	if code >= 0x80 {
-		code, i = binary.Uvarint(b)
+// reading is a place in the journal: its latest record.
+type reading struct {
+	ctx    context.Context
+	chunks [][]byte // yet to be read
+	chunk  []byte   // being read
+	at     int      // what is left of it starts here
+	err    error    // the context's cause, if that was the end
+
+	row, column int32   // column −1: a new row
+	value       float64 // its label, or that of an entry
+}
+
+// read returns the place before the first record.
+func (g *journal) read(ctx context.Context) reading {
+	if k := len(g.chunks) - 1; k >= 0 {
+		g.chunks[k] = g.last[:g.at]
 	}
-	if code&1 != 0 {
-		v = math.Float64frombits(binary.LittleEndian.Uint64(b[i:]))
-		i += 8
+	return reading{ctx: ctx, chunks: g.chunks, row: -1}
+}
+
+// next moves to the next record; false at the end.
+func (r *reading) next() bool {
+	if r.at == len(r.chunk) && !r.turn() {
+		return false
+	}
+	b := r.chunk[r.at : r.at+recordReach]
+	header := binary.LittleEndian.Uint64(b)
+	class := header & 3
+	i := headerSizes[class]
+	value, size := binary.LittleEndian.Uint64(b[i:]), 8
+	if header&4 != 0 {
+		r.value = math.Float64frombits(value)
 	} else {
-		v = float64(int8(b[i]))
-		i++
+		r.value, size = float64(int8(value)), 1
 	}
-	if code > 1 {
-		r.column += int32(code >> 1)
+	r.at += i + size
+	if step := int32(header & headerMasks[class] >> 3); step != 0 {
+		r.column += step
 	} else {
 		r.row++
 		r.column = -1
 	}
-	return b[i:], v
+	return true
 }
 
-// replay calls visit with the place and value of every record, and stops with
-// the context's cause at its end.
-func (g *journal) replay(ctx context.Context, visit func(at replay, v float64)) error {
-	at := replay{-1, -1}
-	for k, b := range g.chunks {
-		if err := context.Cause(ctx); err != nil {
-			return err
-		}
-		if k == len(g.chunks)-1 {
-			b = b[:g.at]
-		}
-		for len(b) > 0 {
-			var v float64
-			b, v = at.next(b)
-			visit(at, v)
-		}
+// turn opens the next chunk.
+func (r *reading) turn() bool {
+	if r.err = context.Cause(r.ctx); r.err != nil || len(r.chunks) == 0 {
+		return false
 	}
-	return nil
+	r.chunk, r.chunks = r.chunks[0], r.chunks[1:]
+	r.at = 0
+	return true
 }
 
 // matrix sorts the journal into the columns of a matrix with p of them, and
@@ -137,18 +152,19 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 	}
 	m := allocate(g.n, p, columns, lengths)
 	y := make([]float64, g.n)
-	err = g.replay(ctx, func(at replay, v float64) {
+	at := g.read(ctx)
+	for at.next() {
 		if at.column < 0 {
-			y[at.row] = v
-			return
+			y[at.row] = at.value
+			continue
 		}
 		s := m.slot(int(at.column))
 		k := m.colPtr[s]
 		m.colPtr[s]++
-		m.rows[k], m.values[k] = at.row, v
-	})
-	if err != nil {
-		return nil, nil, err
+		m.rows[k], m.values[k] = at.row, at.value
+	}
+	if at.err != nil {
+		return nil, nil, at.err
 	}
 	// Every pointer has moved to the end of its slot, where the next one starts.
 	copy(m.colPtr[1:], m.colPtr[:len(m.order)])
@@ -158,27 +174,30 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 
 // lengths counts the entries of every column. It answers for all p of them
 // (columns nil), or where that would dwarf the data for the nonempty ones,
-// which columns then lists in increasing order.
+// which columns then lists in increasing order (not nil, even if empty).
 func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32, err error) {
 	if tabulated(p, g.nnz) {
 		lengths = make([]int32, p)
-		err = g.replay(ctx, func(at replay, _ float64) {
+		at := g.read(ctx)
+		for at.next() {
 			if at.column >= 0 {
 				lengths[at.column]++
 			}
-		})
-		return nil, lengths, err
+		}
+		return nil, lengths, at.err
 	}
 	all := make([]int32, 0, g.nnz)
-	err = g.replay(ctx, func(at replay, _ float64) {
+	at := g.read(ctx)
+	for at.next() {
 		if at.column >= 0 {
 			all = append(all, at.column)
 		}
-	})
-	if err != nil {
-		return nil, nil, err
+	}
+	if at.err != nil {
+		return nil, nil, at.err
 	}
 	slices.Sort(all)
+	columns = []int32{}
 	for k, j := range all {
 		if k == 0 || j != all[k-1] {
 			columns = append(columns, j)

@@ -21,14 +21,14 @@ const (
 
 // parseNumber reads the longest number at the start of b,
 //
-//	[+-] (digits [. [digits]] | . digits) [(e|E) [+-] digits]
+//	[+|-] (digits [. [digits]] | . digits) [(e|E) [+|-] digits]
 //
-// and returns the nearest float64, ties to even, and the bytes taken. The
+// and returns the nearest float64, ties to even, and the bytes looked at. The
 // spellings that strtod and strconv accept beyond this (nan, inf, hexadecimal,
 // underscores) are not numbers here. A magnitude that would become infinite,
 // or a nonzero one that would become 0, is out of range; subnormals are not.
 //
-// b must hold a byte that ends the number within it, or more than maxNumber bytes.
+// More than maxNumber bytes are no number either.
 func parseNumber(b []byte) (v float64, length int, f fault) {
 	i := 0
 	negative := false
@@ -65,12 +65,12 @@ func parseNumber(b []byte) (v float64, length int, f fault) {
 		return 0, i, notNumber
 	}
 	if i < len(b) && b[i]|0x20 == 'e' {
-		power, n := parseExponent(b[i+1:])
-		if n == 0 {
+		power, n, ok := parseExponent(b[i+1:])
+		i += 1 + n
+		if !ok {
 			return 0, i, notNumber
 		}
 		exponent += power
-		i += 1 + n
 	}
 
 	// Both factors are exact, so one rounding gives the nearest float64.
@@ -92,8 +92,9 @@ func parseNumber(b []byte) (v float64, length int, f fault) {
 	return parseSlowly(b[:i])
 }
 
-// parseExponent reads [+-] digits, saturating; n is 0 where there are no digits.
-func parseExponent(b []byte) (power, n int) {
+// parseExponent reads [+|-] digits, n bytes of them, saturating; ok says
+// whether there are digits.
+func parseExponent(b []byte) (power, n int, ok bool) {
 	i := 0
 	negative := false
 	if i < len(b) && (b[i] == '-' || b[i] == '+') {
@@ -104,13 +105,10 @@ func parseExponent(b []byte) (power, n int) {
 	for ; i < len(b) && b[i]-'0' <= 9; i++ {
 		power = min(power*10+int(b[i]-'0'), 1<<20)
 	}
-	if i == start {
-		return 0, 0
-	}
 	if negative {
 		power = -power
 	}
-	return power, i
+	return power, i, i > start
 }
 
 // parseSlowly is parseNumber for a spelling that is known to be well formed

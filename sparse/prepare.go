@@ -34,7 +34,7 @@ func (c Preparation) Apply(x *CSC) (prepared *CSC, kept []int32, err error) {
 	if c.MinNNZ < 0 {
 		return nil, nil, outcome.At(outcome.BadParameter, "MinNNZ", "%d nonzeros", c.MinNNZ)
 	}
-	var nonempty []int32 // their new indices
+	nonempty := []int32{} // their new indices
 	for j := range x.p {
 		rows, _ := x.Column(j)
 		if len(rows) < c.MinNNZ {

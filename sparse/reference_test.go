@@ -43,6 +43,7 @@ type refError struct {
 var (
 	refToken  = regexp.MustCompile(`[^ \t\r]+`)
 	refNumber = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
+	refPrefix = regexp.MustCompile(`^[+-]?[0-9]*(\.[0-9]*)?([eE][+-]?[0-9]*)?`)
 	refDigits = regexp.MustCompile(`^[0-9]*`)
 	refQuery  = regexp.MustCompile(`^qid:[0-9]+$`)
 )
@@ -119,11 +120,11 @@ func referenceParse(text []byte, opt sparse.ReadOptions) (*refMatrix, *refError)
 }
 
 func referenceNumber(token string) (float64, outcome.Kind) {
+	if len(refPrefix.FindString(token)) > sparse.MaxNumber {
+		return 0, outcome.Limit
+	}
 	if !refNumber.MatchString(token) {
 		return 0, outcome.Parse
-	}
-	if len(token) > sparse.MaxNumber {
-		return 0, outcome.Limit
 	}
 	mantissa, power, _ := strings.Cut(strings.ToLower(token), "e")
 	zero := !strings.ContainsAny(mantissa, "123456789")

@@ -27,8 +27,9 @@ type scanner struct {
 	line   int   // 1-based
 	offset int64 // buf[i] is byte offset + i of its line, from 0
 
-	rows  journal
-	width int // the number of columns named so far
+	rows    journal
+	width   int // the number of columns named so far
+	columns int // the largest number allowed
 }
 
 const (
@@ -99,18 +100,11 @@ func (s *scanner) row() error {
 			}
 		}
 		start := s.pos
-		j, err := s.index(base)
+		j, value, err := s.entry(base, named)
 		if err != nil {
 			return err
-		}
-		if j <= named {
-			return s.fail(outcome.Parse, start, "index %d after index %d: indices must increase within a line", j+base, named+base)
 		}
 		named = j
-		value, err := s.number("a value")
-		if err != nil {
-			return err
-		}
 		if value == 0 {
 			continue
 		}
@@ -120,6 +114,27 @@ func (s *scanner) row() error {
 		s.rows.entry(j-stored, value)
 		stored = j
 	}
+}
+
+// entry reads an index:value and returns the column, counted from 0, which must
+// be after the one named last.
+func (s *scanner) entry(base, named int) (j int, value float64, err error) {
+	if s.end-s.pos >= quickReach {
+		index, value, taken := quickEntry(s.buf[s.pos:s.end])
+		if j := index - base; taken > 0 && j > named && j < s.columns {
+			s.pos += taken
+			return j, value, nil
+		}
+	}
+	start := s.pos
+	if j, err = s.index(base); err != nil {
+		return 0, 0, err
+	}
+	if j <= named {
+		return 0, 0, s.fail(outcome.Parse, start, "index %d after index %d: indices must increase within a line", j+base, named+base)
+	}
+	value, err = s.number("a value")
+	return j, value, err
 }
 
 // index reads an index and its colon and returns the column, counted from 0.
@@ -141,10 +156,10 @@ func (s *scanner) index(base int) (int, error) {
 		return 0, s.fail(outcome.Parse, s.pos, "an index with a leading zero")
 	case j < 0:
 		return 0, s.fail(outcome.Parse, s.pos, "index 0 where indices count from 1")
-	case s.opt.Features > 0 && j >= s.opt.Features:
-		return 0, s.fail(outcome.Shape, s.pos, "index beyond the %d columns stated", s.opt.Features)
-	case j >= s.opt.MaxFeatures:
-		return 0, s.fail(outcome.Limit, s.pos, "index beyond the limit of %d columns", s.opt.MaxFeatures)
+	case j >= s.columns && s.opt.Features > 0:
+		return 0, s.fail(outcome.Shape, s.pos, "index beyond the %d columns stated", s.columns)
+	case j >= s.columns:
+		return 0, s.fail(outcome.Limit, s.pos, "index beyond the limit of %d columns", s.columns)
 	case b[i] != ':':
 		return 0, s.unexpected(s.pos+i, "a colon after the index")
 	}
@@ -166,7 +181,7 @@ func (s *scanner) number(what string) (float64, error) {
 
 func (s *scanner) badNumber(what string, length int, f fault) error {
 	switch {
-	case length >= maxNumber:
+	case length > maxNumber:
 		return s.fail(outcome.Limit, s.pos, "%s of more than %d bytes", what, maxNumber)
 	case f == outOfRange:
 		return s.fail(outcome.Parse, s.pos, "%s outside the range of float64, %s", what, s.excerpt(s.pos))
@@ -178,7 +193,7 @@ func (s *scanner) badNumber(what string, length int, f fault) error {
 // queryID steps over qid:digits.
 func (s *scanner) queryID() error {
 	b := s.buf[s.pos:s.end]
-	digits, ok := strings.CutPrefix(string(b[:min(len(b), maxNumber+1)]), "qid:")
+	digits, ok := bytes.CutPrefix(b[:min(len(b), maxNumber+1)], []byte("qid:"))
 	if !ok {
 		return s.unexpected(s.pos, "an index")
 	}

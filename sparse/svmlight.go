@@ -110,7 +110,10 @@ func readSVMLight(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte)
 	if err := opt.complete(); err != nil {
 		return nil, nil, err
 	}
-	s := scanner{ctx: ctx, r: r, opt: opt, buf: buf, line: 1}
+	s := scanner{ctx: ctx, r: r, opt: opt, buf: buf, line: 1, columns: opt.MaxFeatures}
+	if opt.Features > 0 {
+		s.columns = opt.Features
+	}
 	if err := s.scan(); err != nil {
 		return nil, nil, err
 	}

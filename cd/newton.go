@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
@@ -14,109 +16,176 @@ import (
 //
 // When to take it is a ski rental: sweeps go on until they have cost a share of
 // what the step is modelled to cost, so that at worst a constant factor is
-// lost. Costs are counted in values visited.
+// lost.
 type newton struct {
+	in   *inner
+	view *sparse.View
+	k    *kernels.Set
+
 	system support.System
+	dense  support.Matrix
 	cg     support.CG
 
 	columns    []int32 // the support
 	position   []int32 // its positions in the working set
 	rho, d     []float64
 	from       []float64 // coefficients before the step
+	a          []float64 // s × s
 	iterations int       // CG iterations of the last step
+	reluctant  float64   // factor on the price after steps that failed
 }
 
 const (
-	newtonShare      = 0.3  // sweeps' cost, relative to the step's, that triggers one
+	newtonShare      = 0.3  // of the step's cost, spent on sweeps, that triggers one
 	newtonTol        = 1e-2 // of the linear system
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step
 	shortening       = 0.3
 	trials           = 3
+	mostReluctant    = 64
+	// roundoff is the rise of the objective, relative to P₀, that is put down to
+	// rounding.
+	roundoff = 1e-15
 )
 
-// newtonPrice models the cost of a step in values visited.
-func (s *Solver) newtonPrice() int {
-	nw := &s.newt
-	values := 0
-	for k, j := range s.set.columns {
-		if s.in.coef[k] != 0 {
-			values += s.pack.length(j)
-		}
-	}
-	iterations := nw.iterations
-	if iterations == 0 {
-		iterations = firstGuess
-	}
-	return s.in.reluctant * int(newtonShare*float64(2*iterations*(values+s.pack.m/4)))
+func (nw *newton) init(view *sparse.View, in *inner) {
+	nw.in, nw.view, nw.k = in, view, view.Kernels()
+	nw.cg.Kernels, nw.dense.Kernels = nw.k, nw.k
+	nw.iterations = firstGuess
 }
 
-// newton takes a step on the support, if one that does not raise the objective
-// is found. Coefficients that would cross zero become zero.
-func (s *Solver) newton(ctx context.Context) {
-	nw, in, total := &s.newt, &s.in, s.view.Total()
+// way is how a step solves its system.
+type way int
+
+const (
+	byCholesky way = iota // factorise the Gram matrix of the support
+	byGram                // conjugate gradients on it
+	matrixFree            // conjugate gradients on the columns
+)
+
+// plan returns the cheapest way for the support collected, and its cost.
+func (nw *newton) plan() (way, float64) {
+	in, s := nw.in, len(nw.columns)
+	size := float64(s)
+	values := 0
+	for _, j := range nw.columns {
+		values += in.store.Length(j)
+	}
+	price := sparseValue
+	if in.store.Dense() {
+		price = denseValue
+	}
+	iterations := float64(nw.iterations)
+	free := 2 * iterations * (float64(price*float64(values)) + float64(denseValue*float64(in.store.Rows())))
+	missing, _ := in.gram.Missing(nw.columns)
+	if in.gram.Size()+missing > largestGram {
+		return matrixFree, free
+	}
+	build := in.buildCost(nw.columns) + float64(gather*size*size)
+	onGram := build + float64(iterations*gramValue*size*size)
+	if s <= largestCholesky {
+		factor := build + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
+		if factor <= min(free, onGram) {
+			return byCholesky, factor
+		}
+	}
+	if onGram < free {
+		return byGram, onGram
+	}
+	return matrixFree, free
+}
+
+// collect lists the support.
+func (nw *newton) collect() {
 	nw.columns, nw.position = nw.columns[:0], nw.position[:0]
-	for k, j := range s.set.columns {
-		if in.coef[k] != 0 {
+	for k, j := range nw.in.columns {
+		if nw.in.coef[k] != 0 {
 			nw.columns = append(nw.columns, j)
 			nw.position = append(nw.position, int32(k))
 		}
 	}
-	size := len(nw.columns)
-	if size == 0 {
-		return
+}
+
+// price returns the cost of sweeps that justifies a step now.
+func (nw *newton) price() float64 {
+	nw.collect()
+	_, cost := nw.plan()
+	return newtonShare * nw.reluctant * cost
+}
+
+// step moves along the Newton direction on the support collected, if a point
+// that does not raise the objective is found there. Coefficients that would
+// cross zero become zero.
+func (nw *newton) step(ctx context.Context, null float64) bool {
+	in, s := nw.in, len(nw.columns)
+	if s == 0 {
+		return false
 	}
-	nw.rho, nw.d, nw.from = grow(nw.rho, size), grow(nw.d, size), grow(nw.from, size)
-	ridge := total * s.pen.Ridge()
+	nw.rho, nw.d, nw.from = grow(nw.rho, s), grow(nw.d, s), grow(nw.from, s)
 	for i, k := range nw.position {
-		index, values := s.pack.column(nw.columns[i])
-		var c float64
-		if index == nil {
-			c = s.k.Dot(values, in.r)
-		} else {
-			c = math.FMA(in.offset*total, in.mean[k], s.k.DotIndexed(values, index, in.r))
-		}
 		b := in.coef[k]
 		nw.from[i] = b
-		nw.rho[i] = (c - math.Copysign(in.threshold[k], b) - float64(ridge*b)) / total
+		nw.rho[i] = (in.engine.correlation(int(k)) - math.Copysign(in.threshold[k], b) - float64(in.ridge*b)) / in.total
 	}
-	clear(nw.d)
-	nw.system.Reset(s.view, nw.columns, s.pen.Ridge())
-	report := nw.cg.Solve(ctx, &nw.system, nw.rho, nw.d, newtonTol, min(newtonIterations, 2*size+10))
-	nw.iterations = max(1, report.Iterations)
-
-	before := s.innerObjective()
+	nw.solve(ctx)
+	before := in.objective()
 	length := 1.0
 	for range trials {
-		s.step(length)
-		if s.innerObjective() <= before+roundoff*total*s.fit.Null() {
-			s.sol.Steps++
-			in.reluctant = 1
-			return
+		nw.move(length)
+		if in.objective() <= before+float64(roundoff*in.total*null) {
+			nw.reluctant = 1
+			return true
 		}
 		length *= shortening
 	}
-	s.step(0)
-	in.reluctant = min(2*in.reluctant, 64)
+	nw.move(0)
+	nw.reluctant = min(2*nw.reluctant, mostReluctant)
+	return false
 }
 
-// roundoff is the rise of the objective, relative to P₀, that is put down to
-// rounding.
-const roundoff = 1e-15
+// solve sets d to the solution of A·d = ρ, or near it.
+func (nw *newton) solve(ctx context.Context) {
+	s := len(nw.columns)
+	way, _ := nw.plan()
+	var operator support.Operator = &nw.system
+	if way == matrixFree {
+		nw.system.Reset(nw.view, nw.columns, nw.in.ridge/nw.in.total)
+	} else {
+		nw.in.gram.Hold(nw.columns)
+		nw.a = grow(nw.a, s*s)
+		nw.gather(s)
+		if way == byCholesky {
+			if support.Cholesky(nw.k, nw.a, s) {
+				copy(nw.d, nw.rho)
+				support.CholeskySolve(nw.k, nw.a, s, nw.d)
+				return
+			}
+			nw.gather(s) // singular: conjugate gradients find a step all the same
+		}
+		nw.dense.A, nw.dense.S = nw.a, s
+		operator = &nw.dense
+	}
+	clear(nw.d)
+	report := nw.cg.Solve(ctx, operator, nw.rho, nw.d, newtonTol, min(newtonIterations, 2*s+10))
+	nw.iterations = max(1, report.Iterations)
+}
 
-// step sets the coefficients of the support to from + length·d, zero where that
-// changes the sign, and moves the residual along.
-func (s *Solver) step(length float64) {
-	nw, in := &s.newt, &s.in
+func (nw *newton) gather(s int) {
+	nw.in.gram.Submatrix(nw.columns, nw.in.ridge/nw.in.total, nw.a[:s*s])
+}
+
+// move sets the coefficients of the support to from + length·d, zero where that
+// changes the sign.
+func (nw *newton) move(length float64) {
+	in := nw.in
 	for i, k := range nw.position {
 		b := math.FMA(length, nw.d[i], nw.from[i])
 		if b != 0 && math.Signbit(b) != math.Signbit(nw.from[i]) {
 			b = 0
 		}
-		if move := b - in.coef[k]; move != 0 {
+		if d := b - in.coef[k]; d != 0 {
 			in.coef[k] = b
-			index, values := s.pack.column(nw.columns[i])
-			s.shift(index, values, in.mean[k], move)
+			in.engine.move(int(k), d)
 		}
 	}
 }

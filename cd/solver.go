@@ -8,7 +8,6 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
-	"github.com/seed-45b9a24c/pare/support"
 )
 
 // Options bound a solve. The zero value is ready to use.
@@ -74,10 +73,8 @@ type Solver struct {
 
 	beta []float64 // p: the current point
 	cert certificate
-	pack packed
 	set  workingSet
 	in   inner
-	newt newton
 	sol  Solution
 }
 
@@ -87,9 +84,8 @@ func New(fit *model.Squared) *Solver {
 	n, p := view.Dims()
 	s := &Solver{fit: fit, view: view, k: view.Kernels(), beta: make([]float64, p)}
 	s.cert.init(n, p)
-	s.pack.init(view)
 	s.set.init(p)
-	s.newt.cg = support.CG{Kernels: s.k}
+	s.in.init(view)
 	s.sol.Residual = make([]float64, n)
 	return s
 }
@@ -145,7 +141,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 			stalled = 0
 			s.in.relax()
 		}
-		if !s.sweep(ctx, opts.Tol) {
+		if !s.sweep(ctx) {
 			// Cancelled between certificates: the last certified point stands.
 			s.restore()
 			s.sol.Status = outcome.Cancelled

@@ -1,0 +1,83 @@
+package cd
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// residualEngine sweeps packed columns against the residual: a dot per column
+// and an update for each coefficient that moves. It suits many columns, short
+// columns, and few sweeps.
+type residualEngine struct {
+	*inner
+	k *kernels.Set
+	e kernels.Epoch // sparse columns: the whole sweep is one kernel
+	m int           // entries of the working set
+}
+
+func (r *residualEngine) load(s *Solver) {
+	e, w := &r.e, len(r.columns)
+	e.Residual = grow(e.Residual, r.store.Rows())
+	r.store.Compact(s.sol.Residual, e.Residual)
+	e.Rows, e.Values = r.store.Storage()
+	e.Coef, e.Square, e.Threshold, e.Grad = r.coef, r.square, r.threshold, r.grad
+	e.Total, e.Ridge, e.Offset = r.total, r.ridge, 0
+	e.Mean = grow(e.Mean, w)
+	if cap(e.From) < w {
+		e.From, e.To = make([]int64, w+w/2), make([]int64, w+w/2)
+	}
+	e.From, e.To = e.From[:w], e.To[:w]
+	r.m = 0
+	for k, j := range r.columns {
+		e.From[k], e.To[k] = r.store.Entries(j)
+		e.Mean[k] = r.store.Mean(j)
+		r.m += int(e.To[k] - e.From[k])
+	}
+}
+
+func (r *residualEngine) epoch() (cost float64) {
+	if !r.store.Dense() {
+		return residualCost(r.m+r.k.Epoch(&r.e), len(r.columns), false)
+	}
+	updated := 0
+	for k := range r.columns {
+		c, old := r.correlation(k), r.coef[k]
+		r.grad[k] = c - float64(r.ridge*old)
+		b := model.SoftThreshold(math.FMA(r.square[k], old, c), r.threshold[k]) / (r.square[k] + r.ridge)
+		if b != old {
+			r.coef[k] = b
+			r.move(k, b-old)
+			updated += r.store.Rows()
+		}
+	}
+	return residualCost(r.m+updated, len(r.columns), true)
+}
+
+func (r *residualEngine) correlation(k int) float64 {
+	e := &r.e
+	values := e.Values[e.From[k]:e.To[k]]
+	if r.store.Dense() {
+		return r.k.Dot(values, e.Residual)
+	}
+	return math.FMA(float64(e.Offset*e.Total), e.Mean[k], r.k.DotIndexed(values, e.Rows[e.From[k]:e.To[k]], e.Residual))
+}
+
+func (r *residualEngine) move(k int, d float64) {
+	e := &r.e
+	values := e.Values[e.From[k]:e.To[k]]
+	if r.store.Dense() {
+		r.k.Axpy(-d, values, e.Residual)
+		return
+	}
+	r.k.AxpyIndexed(-d, values, e.Rows[e.From[k]:e.To[k]], e.Residual)
+	e.Offset = math.FMA(d, e.Mean[k], e.Offset)
+}
+
+// squaredResidual: the true residual r̂ + offset·√s sums to zero where columns
+// are centred, hence Σ√s·r̂ = −offset·N.
+func (r *residualEngine) squaredResidual() float64 {
+	e := &r.e
+	return r.k.Dot(e.Residual, e.Residual) - float64(e.Offset*e.Offset*e.Total)
+}

@@ -3,6 +3,8 @@
 package kernels
 
 import (
+	"runtime"
+
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/seed-45b9a24c/pare/kernels/amd64"
@@ -12,21 +14,34 @@ import (
 // first. cpuid reports a feature only if the operating system saves the
 // registers that it needs.
 func native() []*Set {
-	var sets []*Set
-	if cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
-		sets = append(sets, newSet("avx2", primitives{
-			dot:         amd64.DotAVX2,
-			axpy:        amd64.AxpyAVX2,
-			scal:        amd64.ScalAVX2,
-			asum:        amd64.AsumAVX2,
-			maxAbs:      amd64.MaxAbsAVX2,
-			dotIndexed:  amd64.DotIndexedAVX2,
-			axpyIndexed: amd64.AxpyIndexedAVX2,
-			dotColumns:  amd64.DotColumnsAVX2,
-			epoch: func(e *Epoch, from, to int) int {
-				return amd64.EpochAVX2((*amd64.Epoch)(e), from, to)
-			},
-		}))
+	if !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+		return nil
 	}
-	return sets
+	avx2 := primitives{
+		dot:         amd64.DotAVX2,
+		axpy:        amd64.AxpyAVX2,
+		scal:        amd64.ScalAVX2,
+		asum:        amd64.AsumAVX2,
+		maxAbs:      amd64.MaxAbsAVX2,
+		dotIndexed:  amd64.DotIndexedAVX2,
+		axpyIndexed: amd64.AxpyIndexedAVX2,
+		dotColumns:  amd64.DotColumnsAVX2,
+		epoch: func(e *Epoch, from, to int) int {
+			return amd64.EpochAVX2((*amd64.Epoch)(e), from, to)
+		},
+	}
+	sets := []*Set{newSet("avx2", avx2)}
+
+	// Darwin loses mask registers to signals (golang.org/issue/49233).
+	if runtime.GOOS == "darwin" ||
+		!cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {
+		return sets
+	}
+	avx512 := avx2 // indexed loops gain nothing from wide registers
+	avx512.dot = amd64.DotAVX512
+	avx512.axpy = amd64.AxpyAVX512
+	avx512.scal = amd64.ScalAVX512
+	avx512.asum = amd64.AsumAVX512
+	avx512.maxAbs = amd64.MaxAbsAVX512
+	return append(sets, newSet("avx512", avx512))
 }

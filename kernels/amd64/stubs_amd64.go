@@ -42,3 +42,28 @@ func AxpyIndexedAVX2(a float64, values []float64, rows []int32, y []float64)
 //
 //go:noescape
 func DotColumnsAVX2(colPtr []int64, rows []int32, values, y, out []float64)
+
+// DotAVX512 is DotAVX2 with wider registers, and the same bits.
+//
+//go:noescape
+func DotAVX512(x, y []float64) float64
+
+// AsumAVX512 is AsumAVX2 with wider registers, and the same bits.
+//
+//go:noescape
+func AsumAVX512(x []float64) float64
+
+// MaxAbsAVX512 is MaxAbsAVX2 with wider registers.
+//
+//go:noescape
+func MaxAbsAVX512(x []float64) float64
+
+// AxpyAVX512 is AxpyAVX2 with wider registers.
+//
+//go:noescape
+func AxpyAVX512(a float64, x, y []float64)
+
+// ScalAVX512 is ScalAVX2 with wider registers.
+//
+//go:noescape
+func ScalAVX512(a float64, x []float64)

@@ -1,0 +1,244 @@
+package sparse_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+func storages(t *testing.T, q *oracle.Problem) map[string]sparse.Matrix {
+	t.Helper()
+	n, p := q.Dims()
+	dense, err := sparse.NewDense(n, p, q.ColumnMajor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pointers, rows, values := q.Columns()
+	csc, err := sparse.NewCSC(n, p, pointers, rows, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]sparse.Matrix{"dense": dense, "sparse": csc}
+}
+
+func activeSet(t *testing.T) *kernels.Set {
+	t.Helper()
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// TestViewAgainstDenseArithmetic: means, centred norms and products of both
+// storages, with and without weights and centring.
+func TestViewAgainstDenseArithmetic(t *testing.T) {
+	k := activeSet(t)
+	for seed := range uint64(60) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{
+			N: 1 + r.Intn(50), P: 1 + r.Intn(20), Density: r.Pick(0.05, 0.4, 1), Mean: r.Pick(0, 1, 1e4), Weights: seed%2 == 0,
+		})
+		q.Intercept = seed%4 < 2
+		n, p := q.Dims()
+		for name, x := range storages(t, q) {
+			v, err := sparse.NewView(k, x, q.Weights, q.Intercept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(v.Total()-q.Total()) > 1e-14*q.Total() || v.Centred() != q.Intercept {
+				t.Errorf("seed %d, %s: N = %g, want %g", seed, name, v.Total(), q.Total())
+			}
+			var cols []int32
+			var coef []float64
+			u, want := make([]float64, n), make([]float64, n)
+			for i := range u {
+				u[i] = r.Normal()
+				want[i] = u[i]
+			}
+			size := 1.0
+			for j := range p {
+				mean := 0.0
+				if q.Intercept {
+					mean = q.Mean(j)
+				}
+				if math.Abs(v.Mean(j)-mean) > 1e-14*math.Abs(mean)+1e-15 {
+					t.Errorf("seed %d, %s: mean of column %d is %.17g, want %.17g", seed, name, j, v.Mean(j), mean)
+				}
+				// The mean is known to u·|x̄|, hence the norm to √N·u·|x̄| at worst.
+				norm := math.Sqrt(q.Norm2(j))
+				if math.Abs(v.Norm(j)-norm) > 1e-13*norm+1e-15*math.Sqrt(q.Total())*math.Abs(mean) {
+					t.Errorf("seed %d, %s: norm of column %d is %.17g, want %.17g", seed, name, j, v.Norm(j), norm)
+				}
+				var dot, scale oracle.Sum
+				for i := range u {
+					dot.AddProduct(q.X[i][j], u[i])
+					scale.Add(math.Abs(q.X[i][j] * u[i]))
+				}
+				if math.Abs(v.Dot(j, u)-dot.Value()) > 1e-14*scale.Value() {
+					t.Errorf("seed %d, %s: X_%dᵀu = %.17g, want %.17g", seed, name, j, v.Dot(j, u), dot.Value())
+				}
+				if b := r.Pick(0, r.Normal()); r.Float64() < 0.7 {
+					cols, coef = append(cols, int32(j)), append(coef, b)
+					for i := range want {
+						want[i] += b * (q.X[i][j] - mean)
+						size = math.Max(size, math.Abs(b*q.X[i][j]))
+					}
+				}
+			}
+			var mean, square oracle.Sum
+			for i := range u {
+				mean.AddProduct(q.Weight(i)/q.Total(), u[i])
+				square.AddProduct(q.Weight(i)*u[i], u[i])
+			}
+			if math.Abs(v.MeanOf(u)-mean.Value()) > 1e-14 {
+				t.Errorf("seed %d, %s: mean of u %.17g, want %.17g", seed, name, v.MeanOf(u), mean.Value())
+			}
+			if got := v.SquaredNormOf(u, make([]float64, n)); math.Abs(got-square.Value()) > 1e-14*square.Value() {
+				t.Errorf("seed %d, %s: ‖u‖ₛ² = %.17g, want %.17g", seed, name, got, square.Value())
+			}
+			weighted := make([]float64, n)
+			v.Weigh(u, weighted)
+			for i := range u {
+				if weighted[i] != q.Weight(i)*u[i] {
+					t.Errorf("seed %d, %s: s⊙u is %g at row %d", seed, name, weighted[i], i)
+				}
+			}
+			v.AddColumns(cols, coef, u)
+			for i := range u {
+				if math.Abs(u[i]-want[i]) > 1e-14*size*float64(2+len(cols)) {
+					t.Errorf("seed %d, %s: row %d of u + X̃b is %.17g, want %.17g", seed, name, i, u[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+// TestHeldOutRowsAreAbsent: whatever stands in rows of weight 0, the view is
+// that of the other rows alone.
+func TestHeldOutRowsAreAbsent(t *testing.T) {
+	k := activeSet(t)
+	for seed := range uint64(20) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 30, P: 10, Density: r.Pick(0.3, 1), Mean: 2, Weights: true})
+		rest := &oracle.Problem{Alpha: q.Alpha, Intercept: true}
+		for i, s := range q.Weights {
+			if s > 0 {
+				rest.X, rest.Y, rest.Weights = append(rest.X, q.X[i]), append(rest.Y, q.Y[i]), append(rest.Weights, s)
+				continue
+			}
+			for j := range q.X[i] {
+				q.X[i][j] *= 1e6
+			}
+		}
+		full, less := storages(t, q), storages(t, rest)
+		for name := range full {
+			a, err := sparse.NewView(k, full[name], q.Weights, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := sparse.NewView(k, less[name], rest.Weights, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a.Total() != b.Total() {
+				t.Errorf("seed %d, %s: N %g and %g", seed, name, a.Total(), b.Total())
+			}
+			for j := range q.Alpha {
+				if math.Abs(a.Mean(j)-b.Mean(j)) > 1e-14*math.Abs(b.Mean(j)) || math.Abs(a.Norm(j)-b.Norm(j)) > 1e-13*b.Norm(j) {
+					t.Errorf("seed %d, %s, column %d: mean %.16g and %.16g, norm %.16g and %.16g",
+						seed, name, j, a.Mean(j), b.Mean(j), a.Norm(j), b.Norm(j))
+				}
+			}
+		}
+	}
+}
+
+// TestConstantColumnsHaveNoNorm: a column equal on the training rows is
+// nothing beside an intercept, whatever its size; it must not become noise
+// that is divided by.
+func TestConstantColumnsHaveNoNorm(t *testing.T) {
+	k := activeSet(t)
+	for _, value := range []float64{1, 0.1, 3e7, 1e-9} {
+		const n = 7
+		column := make([]float64, n)
+		weights := []float64{1, 2, 0, 1, 0.5, 1, 1}
+		for i := range column {
+			column[i] = value
+		}
+		column[2] = 99 // held out
+		x, err := sparse.NewDense(n, 1, column)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := sparse.NewView(k, x, weights, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Norm(0) > 1e-15*value {
+			t.Errorf("a constant column of %g has norm %g", value, v.Norm(0))
+		}
+	}
+}
+
+func TestNewViewRefusesWeights(t *testing.T) {
+	k := activeSet(t)
+	x, err := sparse.NewDense(3, 1, []float64{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		weights []float64
+		kind    outcome.Kind
+		row     int // −1: of no row
+	}{
+		{[]float64{1, 1}, outcome.Shape, -1},
+		{[]float64{}, outcome.Shape, -1},
+		{[]float64{1, 1, 1, 1}, outcome.Shape, -1},
+		{[]float64{1, -1, 1}, outcome.BadParameter, 1},
+		{[]float64{1, 1, math.NaN()}, outcome.BadParameter, 2},
+		{[]float64{math.Inf(1), 1, 1}, outcome.BadParameter, 0},
+		{[]float64{1e308, 1e308, 1e308}, outcome.BadParameter, -1},
+		{[]float64{0, 0, 0}, outcome.Shape, -1},
+	} {
+		_, err := sparse.NewView(k, x, c.weights, true)
+		e, ok := errors.AsType[*outcome.Error](err)
+		if !ok || e.Kind != c.kind || (c.row >= 0) != e.HasRow || (c.row >= 0 && e.Row != c.row) {
+			t.Errorf("weights %v: %v", c.weights, err)
+		}
+	}
+	empty, err := sparse.NewDense(0, 2, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sparse.NewView(k, empty, nil, false); !isKind(err, outcome.Shape) {
+		t.Errorf("no rows: %v", err)
+	}
+}
+
+// TestViewKeepsItsOwnWeights: changing the slice afterwards changes nothing.
+func TestViewKeepsItsOwnWeights(t *testing.T) {
+	x, err := sparse.NewDense(3, 1, []float64{1, 2, 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := []float64{1, 1, 0}
+	v, err := sparse.NewView(activeSet(t), x, weights, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(weights)
+	if v.Weights()[0] != 1 || v.Mean(0) != 1.5 {
+		t.Error("the view follows the caller's slice")
+	}
+}
+
+func isKind(err error, kind outcome.Kind) bool {
+	e, ok := errors.AsType[*outcome.Error](err)
+	return ok && e.Kind == kind
+}

@@ -67,13 +67,13 @@ func Exp(x float64) float64 {
 
 	// 2^k in two factors: the first product is exact, the second rounds once
 	// where the result is subnormal.
-	n := int64(math.Float64bits(shifted)<<12) >> 12 // sign-extended low bits
-	n1 := n >> 1
-	return float64(y*pow2(n1)) * pow2(n-n1)
+	n := math.Float64bits(shifted) // ≡ k modulo 2¹²
+	half := n >> 1
+	return float64(y*pow2(half)) * pow2(n-half)
 }
 
-// pow2 is 2^n for a normal result.
-func pow2(n int64) float64 { return math.Float64frombits(uint64(n+1023) << 52) }
+// pow2 is 2^n for n modulo 2¹², if that is a normal number.
+func pow2(n uint64) float64 { return math.Float64frombits((n + 1023) << 52) }
 
 // (ln((1+s)/(1−s))/s − 2)/z = log0 + log1·z + … with z = s² ≤ 0.02944
 const (

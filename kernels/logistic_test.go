@@ -1,0 +1,88 @@
+package kernels_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// bigLog1p is ln(1+f) for 0 < f ≤ 1 by the series of artanh.
+func bigLog1p(f *big.Float) *big.Float {
+	number := func() *big.Float { return new(big.Float).SetPrec(320) }
+	s := number().Quo(f, number().Add(f, big.NewFloat(2)))
+	z := number().Mul(s, s)
+	sum, power := number(), number().Set(s)
+	for i := int64(1); i < 150; i += 2 {
+		sum.Add(sum, number().Quo(power, number().SetInt64(i)))
+		power.Mul(power, z)
+	}
+	return sum.Mul(sum, big.NewFloat(2))
+}
+
+func margins(n int) []float64 {
+	rng := rand.New(rand.NewPCG(9, 9))
+	x := []float64{0, 36, -36, 40, -40, 709, -709, 710, -710, -744.9, 1e3, 1e300, 1e-17, -1e-17, 0x1p-1074}
+	for len(x) < n {
+		switch rng.IntN(3) {
+		case 0:
+			x = append(x, 10*rng.NormFloat64())
+		case 1:
+			x = append(x, 1490*rng.Float64()-745)
+		case 2:
+			x = append(x, math.Ldexp(rng.NormFloat64(), -rng.IntN(60)))
+		}
+	}
+	return x
+}
+
+func TestLogisticFunctionsAreWithinTwoUlps(t *testing.T) {
+	n := 10000
+	if testing.Short() {
+		n = 2000
+	}
+	number := func() *big.Float { return new(big.Float).SetPrec(320) }
+	worstLog, worstSigmoid := 0.0, 0.0
+	for _, x := range margins(n) {
+		if math.Abs(x) > 745 {
+			continue
+		}
+		e := bigExp(-math.Abs(x))
+		softplus := bigLog1p(e)
+		softplus.Add(softplus, number().SetFloat64(max(x, 0)))
+		sigmoid := number().SetInt64(1)
+		if x < 0 {
+			sigmoid.Set(e)
+		}
+		sigmoid.Quo(sigmoid, number().Add(e, big.NewFloat(1)))
+		worstLog = max(worstLog, ulps(kernels.Log1pExp(x), softplus))
+		worstSigmoid = max(worstSigmoid, ulps(kernels.Sigmoid(x), sigmoid))
+	}
+	t.Logf("worst errors: Log1pExp %.3f ulp, Sigmoid %.3f ulp", worstLog, worstSigmoid)
+	if worstLog > 2 || worstSigmoid > 2 {
+		t.Errorf("Log1pExp is %.3f ulp off, Sigmoid %.3f", worstLog, worstSigmoid)
+	}
+}
+
+func TestLogisticSpecialValues(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct{ x, softplus, sigmoid float64 }{
+		{0, math.Ln2, 0.5},
+		{math.Copysign(0, -1), math.Ln2, 0.5},
+		{inf, inf, 1},
+		{-inf, 0, 0},
+		{1e300, 1e300, 1},
+		{-1e300, 0, 0},
+		{-1000, 0, 0},
+		{nan, nan, nan},
+	} {
+		if got := kernels.Log1pExp(c.x); !sameBits(got, c.softplus) {
+			t.Errorf("Log1pExp(%v) = %v, want %v", c.x, got, c.softplus)
+		}
+		if got := kernels.Sigmoid(c.x); !sameBits(got, c.sigmoid) {
+			t.Errorf("Sigmoid(%v) = %v, want %v", c.x, got, c.sigmoid)
+		}
+	}
+}

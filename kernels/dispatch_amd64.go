@@ -26,6 +26,7 @@ func native() []*Set {
 		dotIndexed:  amd64.DotIndexedAVX2,
 		axpyIndexed: amd64.AxpyIndexedAVX2,
 		dotColumns:  amd64.DotColumnsAVX2,
+		dotLanes:    amd64.DotLanesAVX2,
 		epoch: func(e *Epoch, from, to int) int {
 			return amd64.EpochAVX2((*amd64.Epoch)(e), from, to)
 		},
@@ -43,5 +44,6 @@ func native() []*Set {
 	avx512.scal = amd64.ScalAVX512
 	avx512.asum = amd64.AsumAVX512
 	avx512.maxAbs = amd64.MaxAbsAVX512
+	avx512.dotLanes = amd64.DotLanesAVX512
 	return append(sets, newSet("avx512", avx512))
 }

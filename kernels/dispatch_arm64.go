@@ -15,6 +15,7 @@ func native() []*Set {
 		dotIndexed:  arm64.DotIndexedNEON,
 		axpyIndexed: arm64.AxpyIndexedNEON,
 		dotColumns:  arm64.DotColumnsNEON,
+		dotLanes:    arm64.DotLanesNEON,
 		epoch: func(e *Epoch, from, to int) int {
 			return arm64.EpochNEON((*arm64.Epoch)(e), from, to)
 		},

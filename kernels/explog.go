@@ -63,7 +63,9 @@ func Exp(x float64) float64 {
 	q = math.FMA(q, r, exp1)
 	q = math.FMA(q, r, exp0)
 	q = math.FMA(q, r, 0.5)
-	y := 1 + (r + math.FMA(float64(r*r), q, rest))
+	a := 1 + r
+	b := (1 - a) + r // what rounding a left behind
+	y := a + (math.FMA(float64(r*r), q, rest) + b)
 
 	// 2^k in two factors: the first product is exact, the second rounds once
 	// where the result is subnormal.

@@ -18,6 +18,7 @@ type primitives struct {
 	dotIndexed  func(values []float64, rows []int32, y []float64) float64
 	axpyIndexed func(a float64, values []float64, rows []int32, y []float64)
 	dotColumns  func(colPtr []int64, rows []int32, values, y, out []float64)
+	dotLanes    func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
 	epoch       func(e *Epoch, from, to int) (updated int) // nil: column by column
 }
 
@@ -33,6 +34,7 @@ func newSet(name string, p primitives) *Set {
 		DotIndexed:  p.DotIndexed,
 		AxpyIndexed: p.AxpyIndexed,
 		DotColumns:  p.DotColumns,
+		DotLanes:    p.DotLanes,
 		Epoch:       p.Epoch,
 	}
 }

@@ -14,26 +14,31 @@ var pureGo = primitives{
 	dotIndexed:  dotIndexedGo,
 	axpyIndexed: axpyIndexedGo,
 	dotColumns:  dotColumnsGo,
+	dotLanes:    dotLanesGo,
 }
 
 const lanes = 32 // partial sums of a dense reduction
 
 // fold adds the partial sums: upper half onto lower half until one is left.
 func fold(s *[lanes]float64) float64 {
-	for half := lanes / 2; half > 0; half /= 2 {
-		for k := range half {
-			s[k] += s[k+half]
-		}
+	for k := range 16 {
+		s[k] += s[k+16]
 	}
-	return s[0] + 0
+	for k := range 8 {
+		s[k] += s[k+8]
+	}
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + 0
 }
 
 func dotGo(x, y []float64) float64 {
 	var s [lanes]float64
 	for len(x) >= lanes && len(y) >= lanes {
 		u, v := (*[lanes]float64)(x), (*[lanes]float64)(y)
-		for k := range s {
+		for k := 0; k < lanes; k += 4 { // the loop's own cost would show
 			s[k] = math.FMA(u[k], v[k], s[k])
+			s[k+1] = math.FMA(u[k+1], v[k+1], s[k+1])
+			s[k+2] = math.FMA(u[k+2], v[k+2], s[k+2])
+			s[k+3] = math.FMA(u[k+3], v[k+3], s[k+3])
 		}
 		x, y = x[lanes:], y[lanes:]
 	}

@@ -8,4 +8,5 @@ package kernels
 func raceRead[T any](x []T)                 {}
 func raceWrite[T any](x []T)                {}
 func raceGather(rows []int32, y []float64)  {}
+func raceLanes(rows []int32, y []float64)   {}
 func raceScatter(rows []int32, y []float64) {}

@@ -25,6 +25,12 @@ func raceGather(rows []int32, y []float64) {
 	}
 }
 
+func raceLanes(rows []int32, y []float64) {
+	for _, r := range rows {
+		runtime.RaceReadRange(unsafe.Pointer(&y[Lanes*int(r)]), 8*Lanes)
+	}
+}
+
 func raceScatter(rows []int32, y []float64) {
 	for _, r := range rows {
 		runtime.RaceWrite(unsafe.Pointer(&y[r]))

@@ -1,0 +1,9 @@
+//go:build !purego
+
+package arm64
+
+// DotLanesNEON does out[l] ← Σ values[k]·y[8·rows[k]+l] for 8 lanes l, each in
+// the 4 partial sums of DotIndexedNEON.
+//
+//go:noescape
+func DotLanesNEON(values []float64, rows []int32, y []float64, out *[8]float64)

@@ -5,6 +5,7 @@ package cd
 // clock, the CPU or the number of goroutines, so that the same problem takes
 // the same path everywhere.
 const (
+	lanesValue  = 0.15 // one value of a sparse column, for one of 8 vectors
 	sparseValue = 0.45 // one value of a sparse column, met in a dot or an update
 	denseValue  = 0.10 // one value of a dense column
 	perColumn   = 3.0  // of a sweep
@@ -45,7 +46,7 @@ func (in *inner) buildCost(columns []int32) float64 {
 	if in.store.Dense() {
 		return denseValue * met
 	}
-	return sparseValue * met
+	return lanesValue * met
 }
 
 // choose returns the engine for the set that has been loaded.

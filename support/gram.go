@@ -14,11 +14,12 @@ type Gram struct {
 	k       *kernels.Set
 	total   float64
 
-	slot   []int32 // column → its row in G, -1: not held
-	list   []int32 // row of G → column
-	stride int
-	g      []float64 // stride × stride
-	z      []float64 // a column spread over compact rows
+	slot     []int32 // column → its row in G, -1: not held
+	list     []int32 // row of G → column
+	stride   int
+	g        []float64 // stride × stride
+	z        []float64 // 8 columns spread over compact rows, interleaved
+	products [kernels.Lanes]float64
 }
 
 // NewGram returns an empty cache over a store of columns.
@@ -71,58 +72,77 @@ func (g *Gram) Row(k int) []float64 { return g.g[k*g.stride:][:len(g.list)] }
 // Hold computes the rows of G that are missing for the columns of the list,
 // which the store must hold.
 func (g *Gram) Hold(columns []int32) {
+	first := len(g.list)
 	for _, j := range columns {
 		if g.slot[j] < 0 {
-			g.add(j)
+			g.slot[j] = int32(len(g.list))
+			g.list = append(g.list, j)
+		}
+	}
+	if len(g.list) > g.stride {
+		g.widen(first)
+	}
+	if g.columns.dense {
+		g.denseRows(first)
+		return
+	}
+	for at := first; at < len(g.list); at += kernels.Lanes {
+		g.sparseRows(at, min(at+kernels.Lanes, len(g.list)))
+	}
+}
+
+// set writes an entry and its mirror image.
+func (g *Gram) set(a, b int, v float64) {
+	g.g[a*g.stride+b] = v
+	g.g[b*g.stride+a] = v
+}
+
+func (g *Gram) denseRows(first int) {
+	for a := first; a < len(g.list); a++ {
+		_, values := g.columns.Column(g.list[a])
+		for b := range a + 1 {
+			_, other := g.columns.Column(g.list[b])
+			g.set(a, b, g.k.Dot(other, values))
 		}
 	}
 }
 
-func (g *Gram) add(j int32) {
-	at := len(g.list)
-	g.slot[j] = int32(at)
-	g.list = append(g.list, j)
-	if at >= g.stride {
-		g.widen(at + 1)
+// sparseRows computes the rows from ≤ a < to, at most one per lane: the columns
+// are spread out side by side, and every held column meets all of them in one
+// pass over its entries.
+func (g *Gram) sparseRows(from, to int) {
+	if len(g.z) == 0 {
+		g.z = make([]float64, kernels.Lanes*g.columns.m)
 	}
-	row := g.g[at*g.stride:][:at+1]
-	rows, values := g.columns.Column(j)
-	if rows == nil {
-		for k, other := range g.list {
-			_, v := g.columns.Column(other)
-			row[k] = g.k.Dot(v, values)
+	for a := from; a < to; a++ {
+		rows, values := g.columns.Column(g.list[a])
+		for k, i := range rows {
+			g.z[kernels.Lanes*int(i)+a-from] = values[k]
 		}
-	} else {
-		g.sparseRow(j, rows, values, row)
 	}
-	for k, v := range row {
-		g.g[k*g.stride+at] = v
+	for b := range to {
+		j := g.list[b]
+		rows, values := g.columns.Column(j)
+		g.k.DotLanes(values, rows, g.z, &g.products)
+		mean := g.total * g.columns.Mean(j)
+		for a := max(from, b); a < to; a++ {
+			g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[a]), g.products[a-from]))
+		}
 	}
-}
-
-// sparseRow spreads column j out and takes its product with every held one.
-func (g *Gram) sparseRow(j int32, rows []int32, values, out []float64) {
-	if len(g.z) < g.columns.m {
-		g.z = make([]float64, g.columns.m)
-	}
-	for k, i := range rows {
-		g.z[i] = values[k]
-	}
-	mean := g.total * g.columns.Mean(j)
-	for k, other := range g.list {
-		r, v := g.columns.Column(other)
-		out[k] = math.FMA(-mean, g.columns.Mean(other), g.k.DotIndexed(v, r, g.z))
-	}
-	for _, i := range rows {
-		g.z[i] = 0
+	for a := from; a < to; a++ {
+		rows, _ := g.columns.Column(g.list[a])
+		for _, i := range rows {
+			g.z[kernels.Lanes*int(i)+a-from] = 0
+		}
 	}
 }
 
-func (g *Gram) widen(size int) {
-	stride := max(128, 2*g.stride, (size+7)&^7)
+// widen makes room for the whole list, of which the first rows are computed.
+func (g *Gram) widen(first int) {
+	stride := max(128, 2*g.stride, (len(g.list)+7)&^7)
 	wide := make([]float64, stride*stride)
-	for k := range size - 1 {
-		copy(wide[k*stride:], g.g[k*g.stride:][:size-1])
+	for k := range first {
+		copy(wide[k*stride:], g.g[k*g.stride:][:first])
 	}
 	g.g, g.stride = wide, stride
 }

@@ -19,7 +19,8 @@ const (
 const (
 	largestGram     = 3000 // columns beyond which its rows come from memory
 	largestCholesky = 400  // columns beyond which conjugate gradients are cheaper
-	epochsExpected  = 12   // sweeps that a Gram matrix must pay for itself in
+	epochsExpected  = 25   // sweeps that a Gram matrix must pay for itself in
+	reuses          = 5    // Newton steps that share what is added to it
 )
 
 func residualCost(values, columns int, dense bool) float64 {

@@ -81,7 +81,7 @@ func (nw *newton) plan() (way, float64) {
 	if in.gram.Size()+missing > largestGram {
 		return matrixFree, free
 	}
-	build := in.buildCost(nw.columns) + float64(gather*size*size)
+	build := in.buildCost(nw.columns)/reuses + float64(gather*size*size)
 	onGram := build + float64(iterations*gramValue*size*size)
 	if s <= largestCholesky {
 		factor := build + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)

@@ -26,6 +26,12 @@ type Matrix interface {
 	// nonzero at rows[k] in values[k]. A dense column has nil rows and n values.
 	Column(j int) (rows []int32, values []float64)
 
+	// Arrays returns the entries of all columns, rows nil for a dense matrix,
+	// and Span where among them those of column j lie: for kernels that take many
+	// columns in one call.
+	Arrays() (rows []int32, values []float64)
+	Span(j int) (from, to int64)
+
 	// Order returns the columns in storage order, which is the fast order to
 	// visit them in. Columns without stored entries are left out: a sparse
 	// matrix lists its nonempty columns by length, then index; a dense one

@@ -2,6 +2,7 @@ package support
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -12,12 +13,14 @@ import (
 // scalar: a residual is r̂ + offset·√s, and X̃_jᵀ of it is
 // X̂_jᵀr̂ + offset·N·x̄_j.
 //
-// A column is copied once and kept while the store stays within its budget, so
+// Where the view has no weights and nothing is to be centred in the copy, X's own
+// storage serves, and nothing is copied. Elsewhere a column is copied once and kept while the store stays within its budget, so
 // that later working sets and later penalties find it there. Not safe for
 // concurrent use.
 type Columns struct {
 	view   *sparse.View
 	dense  bool
+	direct bool      // X's own storage serves
 	number []int32   // row → its compact number, -1 where its weight is 0; nil: identity
 	rows   []int32   // compact number → row; nil: identity
 	root   []float64 // √s by compact row; nil: all 1
@@ -51,6 +54,11 @@ func NewColumns(view *sparse.View) *Columns {
 		c.m = len(c.rows)
 	}
 	_, c.dense = view.Matrix().(*sparse.Dense)
+	if c.number == nil && !(c.dense && view.Centred()) {
+		c.direct = true
+		c.index, c.values = view.Matrix().Arrays()
+		return c
+	}
 	c.budget = max(leastBudget, int(view.Matrix().NNZ()/2))
 	c.slot = make([]int32, p)
 	c.clear()
@@ -68,9 +76,23 @@ func (c *Columns) clear() {
 // Hold makes sure that every column of the list is in the store. It reports
 // whether the store had to start afresh, so that slots have changed.
 func (c *Columns) Hold(columns []int32) (afresh bool) {
+	if c.direct {
+		return false
+	}
 	if len(c.values) > c.budget {
 		c.clear()
 		afresh = true
+	}
+	size := 0
+	for _, j := range columns {
+		if c.slot[j] < 0 {
+			from, to := c.view.Matrix().Span(int(j))
+			size += int(to - from)
+		}
+	}
+	c.values = slices.Grow(c.values, size)
+	if !c.dense {
+		c.index = slices.Grow(c.index, size)
 	}
 	for _, j := range columns {
 		if c.slot[j] < 0 {
@@ -115,6 +137,9 @@ func (c *Columns) Dense() bool { return c.dense }
 
 // Entries returns where column j lies in [Columns.Storage]. It must be held.
 func (c *Columns) Entries(j int32) (from, to int64) {
+	if c.direct {
+		return c.view.Matrix().Span(int(j))
+	}
 	k := c.slot[j]
 	return c.start[k], c.start[k+1]
 }

@@ -25,7 +25,8 @@ type Gram struct {
 // NewGram returns an empty cache over a store of columns.
 func NewGram(columns *Columns) *Gram {
 	g := &Gram{columns: columns, k: columns.view.Kernels(), total: columns.view.Total()}
-	g.slot = make([]int32, len(columns.slot))
+	_, p := columns.view.Dims()
+	g.slot = make([]int32, p)
 	for j := range g.slot {
 		g.slot[j] = -1
 	}

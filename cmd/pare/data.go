@@ -1,0 +1,118 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/internal/embedded"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// dataFlags name the data and its preparation.
+type dataFlags struct {
+	File        string `arg:"" optional:"" help:"svmlight text, also as .gz, .bz2 or .zst; - is standard input. Without it: the diabetes data that pare carries."`
+	Features    int    `placeholder:"P" help:"Number of columns, where the largest index in the file is not the last." group:"Data"`
+	MinNNZ      int    `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros." group:"Data"`
+	UnitRows    bool   `help:"Scale rows to unit l2 norm." group:"Data"`
+	UnitColumns bool   `help:"Scale columns to unit l2 norm, after the rows." group:"Data"`
+}
+
+func (f dataFlags) check() error {
+	if f.Features < 0 {
+		return outcome.At(outcome.BadParameter, "features", "cannot be negative, got %d", f.Features)
+	}
+	if f.MinNNZ < 0 {
+		return outcome.At(outcome.BadParameter, "min-nnz", "cannot be negative, got %d", f.MinNNZ)
+	}
+	return nil
+}
+
+// dataset is a prepared design matrix with its target.
+type dataset struct {
+	name        string // for messages
+	x           sparse.Matrix
+	y           []float64
+	nnz         int64
+	fileColumns int     // columns in the file
+	kept        []int32 // the file's number, from 0, of every column of x
+	loadSeconds float64
+}
+
+// load reads the data and prepares it.
+func (f dataFlags) load(ctx context.Context, stdin io.Reader) (*dataset, error) {
+	began := time.Now()
+	d := &dataset{name: f.name()}
+	raw, y, err := f.read(ctx, stdin, sparse.ReadOptions{Features: f.Features, Name: d.name})
+	if err != nil {
+		return nil, err
+	}
+	_, d.fileColumns = raw.Dims()
+	prepared, kept, err := sparse.Preparation{MinNNZ: f.MinNNZ, UnitRows: f.UnitRows, UnitColumns: f.UnitColumns}.Apply(raw)
+	if err != nil {
+		return nil, err
+	}
+	d.x, d.y, d.nnz, d.kept = sparse.Compact(prepared), y, prepared.NNZ(), kept
+	d.loadSeconds = time.Since(began).Seconds()
+	return d, nil
+}
+
+func (f dataFlags) name() string {
+	switch f.File {
+	case "":
+		return "the diabetes data"
+	case "-":
+		return "standard input"
+	default:
+		return f.File
+	}
+}
+
+func (f dataFlags) read(ctx context.Context, stdin io.Reader, opt sparse.ReadOptions) (*sparse.CSC, []float64, error) {
+	switch f.File {
+	case "":
+		text, err := gzip.NewReader(embedded.Diabetes())
+		if err != nil {
+			return nil, nil, err
+		}
+		return sparse.ReadSVMLight(ctx, text, opt)
+	case "-":
+		return sparse.ReadSVMLight(ctx, stdin, opt)
+	default:
+		return sparse.OpenSVMLight(ctx, f.File, opt)
+	}
+}
+
+// columns translates columns of x to the file's numbering, from 0.
+func (d *dataset) columns(of []int32) []int32 {
+	out := make([]int32, len(of))
+	for i, j := range of {
+		out[i] = d.kept[j]
+	}
+	return out
+}
+
+// blame names the data in an error that concerns neither a flag nor another file.
+func (d *dataset) blame(err error) error {
+	var e *outcome.Error
+	if errors.As(err, &e) && e.File == "" && e.Flag == "" {
+		named := *e
+		named.File = d.name
+		return &named
+	}
+	return err
+}
+
+// String describes the data in a line.
+func (d *dataset) String() string {
+	n, p := d.x.Dims()
+	s := fmt.Sprintf("%s: %s rows, %s columns, %s nonzeros", d.name, count(n), count(p), count(d.nnz))
+	if p != d.fileColumns {
+		s += fmt.Sprintf(" (%s columns in the file)", count(d.fileColumns))
+	}
+	return s
+}

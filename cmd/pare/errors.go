@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// fail reports an error in the form asked for and returns the exit status.
+func fail(err error, asJSON bool, stdout, stderr io.Writer) int {
+	e := classify(err)
+	if asJSON {
+		encoder := json.NewEncoder(stdout)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(failure{newErrorReport(e)}); err != nil {
+			fmt.Fprintln(stderr, "pare:", writeError(err))
+		}
+	} else {
+		fmt.Fprintln(stderr, "pare: "+explain(e))
+	}
+	if e.Kind == outcome.Usage || e.Flag != "" && e.File == "" {
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// classify returns err as a typed error in the command line's own words.
+func classify(err error) *outcome.Error {
+	var e *outcome.Error
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return &outcome.Error{Kind: outcome.IO, Message: "interrupted before there was a result"}
+	case errors.As(err, &e):
+		own := *e
+		own.Flag = strings.ReplaceAll(e.Flag, "_", "-") // the library names parameters
+		return &own
+	default:
+		return &outcome.Error{Kind: outcome.Internal, Message: err.Error(), Err: err}
+	}
+}
+
+// message is what is wrong, without where.
+func message(e *outcome.Error) string {
+	if e.Err == nil || e.Kind == outcome.Internal {
+		return e.Message
+	}
+	return e.Message + ": " + e.Err.Error()
+}
+
+// explain is an error and what to do next, for people.
+func explain(e *outcome.Error) string {
+	own := *e
+	if own.Flag != "" {
+		own.Flag = "--" + own.Flag
+	}
+	if own.Kind == outcome.Internal {
+		own.Err = nil
+	}
+	text := own.Error()
+	if hint := hint(e); hint != "" {
+		text += ". " + hint
+	}
+	return text
+}
+
+func hint(e *outcome.Error) string {
+	switch {
+	case e.Kind == outcome.Internal:
+		return "This is a defect of pare. Please report it with the command that shows it."
+	case e.Flag != "" && e.File != "":
+		return "The file of --" + e.Flag + " holds one value a line."
+	case e.Kind == outcome.Parse:
+		return "pare reads svmlight text: a sample a line, \"label index:value index:value ...\", indices from 1 and increasing. Correct that line and try again."
+	case e.Kind == outcome.IO && e.File != "":
+		return "Check the path and its permissions; without a file pare uses the diabetes data it carries."
+	case e.Kind == outcome.Shape && e.Line > 0:
+		return "--features states the number of columns: raise it, or leave it out."
+	case e.Kind == outcome.Shape && e.File != "":
+		return "\"pare info\" shows what is in the file."
+	case e.Kind == outcome.Usage:
+		return "\"pare --help\" lists the commands, \"pare COMMAND --help\" its flags."
+	default:
+		return ""
+	}
+}
+
+func writeError(err error) error {
+	return &outcome.Error{Kind: outcome.IO, Message: "the result cannot be written", Err: err}
+}
+
+// planned are flags that the command line will have and has not yet.
+const planned = " standardize sample-weights positive tol-schedule per-class sigma save "
+
+// flagPattern finds the flag in the parser's messages.
+var flagPattern = regexp.MustCompile(`--([a-z][a-z-]*)`)
+
+// usageError turns the parser's complaint into one that names what there is.
+func usageError(app *kong.Application, err error) error {
+	text := err.Error()
+	var command *kong.Node
+	var parsed *kong.ParseError
+	if errors.As(err, &parsed) && parsed.Context != nil {
+		command = parsed.Context.Selected()
+	}
+	flag := ""
+	if found := flagPattern.FindStringSubmatch(text); found != nil {
+		flag = found[1]
+	}
+	switch {
+	case command == nil && !strings.HasPrefix(text, "unknown flag"):
+		if argument, ok := strings.CutPrefix(text, "unexpected argument "); ok {
+			argument, _, _ = strings.Cut(argument, ",")
+			return outcome.Errorf(outcome.Usage, "no command %q; there are %s", argument, children(app.Node))
+		}
+		return outcome.Errorf(outcome.Usage, "no command given; there are %s", children(app.Node))
+	case command == nil:
+		return outcome.At(outcome.Usage, flag, "the flags follow a command; there are %s", children(app.Node))
+	case strings.HasPrefix(text, "unknown flag"):
+		state := "there is no such flag"
+		if strings.Contains(planned, " "+flag+" ") {
+			state = "not there yet"
+		} else if owners := having(app, flag); owners != "" {
+			state = "belongs to " + owners
+		}
+		return outcome.At(outcome.Usage, flag, "%s; pare %s has %s", state, command.Name, flags(command))
+	default:
+		return outcome.At(outcome.Usage, flag, "%s", strings.TrimPrefix(text, "--"+flag+": "))
+	}
+}
+
+func children(node *kong.Node) string {
+	var names []string
+	for _, c := range node.Children {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// having lists the commands that have a flag.
+func having(app *kong.Application, flag string) string {
+	var names []string
+	for _, c := range app.Children {
+		for _, f := range c.Flags {
+			if f.Name == flag {
+				names = append(names, c.Name)
+			}
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func flags(command *kong.Node) string {
+	var names []string
+	for _, f := range command.Flags {
+		names = append(names, "--"+f.Name)
+	}
+	return strings.Join(names, ", ")
+}

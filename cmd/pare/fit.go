@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+)
+
+type fitCommand struct {
+	commonFlags
+	lambdaFlags
+}
+
+func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	strengths, err := c.lambdaFlags.parse("fit")
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.load(ctx, env.stdin)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	logLambda, err := strengths.logLambda(c.commonFlags, d)
+	if err != nil {
+		return nil, d.blame(err)
+	}
+	fitted, err := pare.Fit(ctx, d.x, d.y, logLambda, c.config())
+	if err != nil {
+		return nil, d.blame(err)
+	}
+	r := newFitResult(fitted, asked{c.commonFlags, d})
+	r.Seconds = fitSeconds{d.loadSeconds, time.Since(began).Seconds()}
+	return r, nil
+}
+
+func newFitResult(f *pare.Fitted, a asked) *fitResult {
+	r := &fitResult{
+		Model:        a.Model,
+		dimensions:   a.data.dimensions(),
+		LogLambda:    numbers(f.LogLambda),
+		LogLambdaMax: numbers(f.LogLambdaMax),
+		Objective:    number(f.Objective),
+		Gap:          number(f.Gap),
+		GapRelative:  number(f.RelativeGap),
+		KKT:          number(f.KKT),
+		Support:      len(f.Support),
+		Epochs:       f.Epochs,
+		Passes:       f.Passes,
+		Status:       f.Status,
+		Intercept:    number(f.Intercept),
+		Kernels:      f.Kernels,
+		Threads:      a.threads(),
+		fitted:       f,
+		asked:        a,
+	}
+	if a.Coef {
+		r.Coef = &sparseVector{Index: a.data.columns(f.Support), Value: numbers(f.Coef)}
+		if r.Coef.Value == nil {
+			r.Coef.Value = []number{}
+		}
+	}
+	return r
+}
+
+func (r *fitResult) text(p *page) {
+	p.title("fit", r.asked)
+	p.strength(r.asked, r.fitted.LogLambda, r.fitted.LogLambdaMax)
+	p.row("objective", "%.10g", float64(r.Objective))
+	p.support(r.fitted, r.asked)
+	p.certificate(r)
+	p.row("work", "%s over working sets, %s over the data; reading %s, solving %s",
+		plural(r.Epochs, "sweep"), plural(r.Passes, "pass"), seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
+	p.next(r.asked.command("path"), r.asked.command("select"))
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// commonFlags are those of every command, so that one set of them states a
+// problem to all. A command takes from them what concerns it.
+type commonFlags struct {
+	dataFlags
+	problemFlags
+	validationFlags
+	engineFlags
+	outputFlags
+}
+
+func (f commonFlags) check() error {
+	return checks(f.dataFlags, f.problemFlags, f.validationFlags, f.engineFlags)
+}
+
+// config is the problem and the engine in the library's terms.
+func (f commonFlags) config() pare.Config {
+	return pare.Config{
+		Model:       pare.Model(f.Model),
+		NoIntercept: !f.Intercept,
+		Tol:         f.Tol,
+		Threads:     f.threads(),
+		Kernels:     f.Kernels,
+	}
+}
+
+// outputFlags say what is printed.
+type outputFlags struct {
+	Coef  bool `help:"All coefficients: in the JSON, or listed in the text (fit, select)." group:"Output"`
+	JSON  bool `name:"json" help:"One JSON object on standard output." group:"Output"`
+	Quiet bool `help:"No progress." group:"Output"`
+}
+
+func (f outputFlags) output() outputFlags { return f }
+
+// engineFlags say how the work is done.
+type engineFlags struct {
+	Method  string `default:"implicit" placeholder:"METHOD" help:"implicit: hypergradients by implicit differentiation (default: implicit)." group:"Engine"`
+	Solver  string `default:"cd" placeholder:"SOLVER" help:"cd: coordinate descent on working sets (default: cd)." group:"Engine"`
+	Threads int    `placeholder:"N" help:"Inner problems solved at once (default: all cores)." group:"Engine"`
+	Kernels string `placeholder:"SET" help:"Kernel set (default: the best this processor has)." group:"Engine"`
+}
+
+func (f engineFlags) check() error {
+	if f.Threads < 0 {
+		return outcome.At(outcome.BadParameter, "threads", "must be 1 or more, or 0 for all cores; got %d", f.Threads)
+	}
+	if err := oneOf("method", f.Method, "implicit"); err != nil {
+		return err
+	}
+	return oneOf("solver", f.Solver, "cd")
+}
+
+func (f engineFlags) threads() int {
+	if f.Threads == 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return f.Threads
+}
+
+// problemFlags state the inner problem.
+type problemFlags struct {
+	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet or wlasso (default: lasso)." group:"Problem"`
+	Intercept bool    `default:"true" negatable:"" help:"An unpenalised intercept (default: true)." group:"Problem"`
+	Tol       float64 `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
+}
+
+func (f problemFlags) check() error {
+	if err := oneOf("model", f.Model, pare.Models()...); err != nil {
+		return err
+	}
+	if !(f.Tol > 0) { // the library takes 0 for its default
+		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive, got %g", f.Tol)
+	}
+	return nil
+}
+
+// hyperparameters returns r for a design matrix of p columns.
+func (f problemFlags) hyperparameters(p int) int {
+	switch pare.Model(f.Model) {
+	case pare.ElasticNet:
+		return 2
+	case pare.WeightedLasso:
+		return p
+	default:
+		return 1
+	}
+}
+
+// validationFlags say which rows judge a λ, and how.
+type validationFlags struct {
+	Criterion string `default:"cv" placeholder:"CRITERION" help:"cv or holdout: mean squared error on held-out rows (default: cv)." group:"Validation (select, grad, path)"`
+	Folds     int    `default:"5" placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
+	Shuffle   bool   `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true)." group:"Validation (select, grad, path)"`
+	Seed      uint64 `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
+	FoldIDs   string `name:"fold-ids" placeholder:"FILE" help:"One integer a row instead: a fold from 0, -1 always trains, -2 is left out. holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
+}
+
+func (f validationFlags) check() error {
+	if f.Folds < 2 { // the library takes 0 for its default
+		return outcome.At(outcome.BadParameter, "folds", "need at least 2 folds, got %d", f.Folds)
+	}
+	return oneOf("criterion", f.Criterion, "cv", "holdout")
+}
+
+// validation reads the fold ids, where there are any, for n rows.
+func (f validationFlags) validation(n int) (pare.Validation, error) {
+	v := pare.Validation{HoldOut: f.Criterion == "holdout", Folds: f.Folds, Shuffle: f.Shuffle, Seed: f.Seed}
+	if f.FoldIDs == "" {
+		return v, nil
+	}
+	ids, err := readLines("fold-ids", f.FoldIDs, parseFold)
+	if err != nil {
+		return v, err
+	}
+	if len(ids) != n {
+		e := outcome.At(outcome.Shape, "fold-ids", "%d fold ids for %d rows; there must be one a row", len(ids), n)
+		e.File = f.FoldIDs
+		return v, e
+	}
+	v.FoldIDs = ids
+	return v, nil
+}
+
+// split describes the folds for people.
+func (f validationFlags) split() string {
+	switch {
+	case f.FoldIDs != "":
+		return "folds of " + f.FoldIDs
+	case f.Criterion == "holdout":
+		return fmt.Sprintf("the last of %d folds", f.Folds) + f.order()
+	default:
+		return fmt.Sprintf("%d folds", f.Folds) + f.order()
+	}
+}
+
+func (f validationFlags) order() string {
+	if f.Shuffle {
+		return fmt.Sprintf(", rows shuffled with seed %d", f.Seed)
+	}
+	return ", rows in file order"
+}
+
+// criterion is what the criterion is called in text.
+func (f validationFlags) criterion() string {
+	if f.Criterion == "holdout" {
+		return "hold-out error"
+	}
+	return "CV error"
+}
+
+// gridFlags describe a geometric grid.
+type gridFlags struct {
+	Points   int     `default:"100" placeholder:"N" help:"Points of the grid (default: 100)." group:"Grid"`
+	MinRatio float64 `default:"0.001" placeholder:"R" help:"The grid runs from αmax down to R·αmax (default: 0.001)." group:"Grid"`
+}
+
+func (f gridFlags) check() error {
+	if f.Points < 1 {
+		return outcome.At(outcome.BadParameter, "points", "need at least 1 point, got %d", f.Points)
+	}
+	if !(f.MinRatio > 0 && f.MinRatio <= 1) {
+		return outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", f.MinRatio)
+	}
+	return nil
+}
+
+// oneOf checks the value of a flag against those there are.
+func oneOf[S ~string](flag, value string, there ...S) error {
+	names := make([]string, len(there))
+	for i, s := range there {
+		if value == string(s) {
+			return nil
+		}
+		names[i] = string(s)
+	}
+	verb := "there are"
+	if len(names) == 1 {
+		verb = "there is"
+	}
+	return outcome.At(outcome.Usage, flag, "no %s %q; %s %s", flag, value, verb, strings.Join(names, ", "))
+}
+
+// checks returns the first error.
+func checks(all ...interface{ check() error }) error {
+	for _, c := range all {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

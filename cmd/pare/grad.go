@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+type gradCommand struct {
+	commonFlags
+	lambdaFlags
+}
+
+func (c *gradCommand) run(ctx context.Context, env environment) (result, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	strengths, err := c.lambdaFlags.parse("grad")
+	if err != nil {
+		return nil, err
+	}
+	d, err := c.load(ctx, env.stdin)
+	if err != nil {
+		return nil, err
+	}
+	validation, err := c.validation(len(d.y))
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	logLambda, err := strengths.logLambda(c.commonFlags, d)
+	if err != nil {
+		return nil, d.blame(err)
+	}
+	h, err := pare.Gradient(ctx, d.x, d.y, logLambda, validation, c.config())
+	if err != nil {
+		return nil, d.blame(err)
+	}
+	elapsed := time.Since(began).Seconds()
+	share := 0.0
+	if total := h.SecondsSolve + h.SecondsGradient; total > 0 {
+		share = h.SecondsGradient / total
+	}
+	return &gradResult{
+		Model:             c.Model,
+		dimensions:        d.dimensions(),
+		LogLambda:         numbers(h.LogLambda),
+		LogLambdaMax:      numbers(h.LogLambdaMax),
+		Criterion:         c.Criterion,
+		Value:             number(h.Value),
+		Gradient:          gradientJSON(h.Gradient, d, c.Model),
+		GapRelative:       number(h.RelativeGap),
+		KKT:               number(h.KKT),
+		Support:           h.Support,
+		Method:            c.Method,
+		ErrorBound:        number(h.ErrorBound),
+		InjectivityMargin: number(h.InjectivityMargin),
+		CGIterations:      h.Iterations,
+		Status:            h.Status,
+		Kernels:           h.Kernels,
+		Threads:           c.threads(),
+		Seconds:           gradSeconds{d.loadSeconds, elapsed * (1 - share), elapsed * share},
+		hyper:             h,
+		asked:             asked{c.commonFlags, d},
+	}, nil
+}
+
+// gradientJSON is dense, but for the weighted Lasso, where most entries are 0.
+func gradientJSON(g []float64, d *dataset, model string) any {
+	if model != string(pare.WeightedLasso) {
+		return numbers(g)
+	}
+	v := sparseVector{Index: []int32{}, Value: []number{}}
+	for i, slope := range g {
+		if slope != 0 {
+			v.Index, v.Value = append(v.Index, d.kept[i]), append(v.Value, number(slope))
+		}
+	}
+	return v
+}
+
+func (r *gradResult) text(p *page) {
+	p.title("grad", r.asked)
+	p.strength(r.asked, r.hyper.LogLambda, r.hyper.LogLambdaMax)
+	p.row(r.asked.criterion(), "%.10g (mean squared error; %s)", float64(r.Value), r.asked.split())
+	g := r.hyper.Gradient
+	if r.Model == string(pare.WeightedLasso) {
+		p.row("gradient", "norm %.6g; largest entries, by column of the file (from 1):", norm(g))
+		p.largest(r.asked.data.kept, g)
+	} else {
+		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), downhill(g))
+	}
+	p.row("error bound", "%.2g on an entry of the gradient, if the supports are right; injectivity margin %.2g", float64(r.ErrorBound), float64(r.InjectivityMargin))
+	p.row("support", "%s of %s columns, on average over the folds", count(r.Support), count(r.P))
+	p.row("certificate", "relative gap %.2g (asked: %g), KKT residual %.2g, worst fold", float64(r.GapRelative), r.asked.Tol, float64(r.KKT))
+	p.row("status", "%s: %s", r.Status, gradStatus(r.Status))
+	p.row("work", "%s of conjugate gradients; reading %s, solving %s, gradient %s", plural(r.CGIterations, "iteration"),
+		seconds(r.Seconds.Load), seconds(r.Seconds.Solve), seconds(r.Seconds.Gradient))
+	p.next(r.asked.command("select"))
+}
+
+// downhill says which way the criterion falls.
+func downhill(g []float64) string {
+	largest := 0.0
+	for _, v := range g {
+		if math.Abs(v) > math.Abs(largest) {
+			largest = v
+		}
+	}
+	switch {
+	case len(g) > 1:
+		return "the criterion falls against it"
+	case largest > 0:
+		return "the criterion falls as α shrinks"
+	case largest < 0:
+		return "the criterion falls as α grows"
+	default:
+		return "the criterion does not move with α here"
+	}
+}
+
+func gradStatus(s outcome.Status) string {
+	switch s {
+	case outcome.Converged:
+		return "value and gradient meet the tolerance"
+	case outcome.Flat:
+		return "no coefficient moves with λ here; look at smaller strengths"
+	case outcome.NotConverged:
+		return "an inner problem missed the tolerance; raise --tol, or scale the columns with --unit-columns"
+	case outcome.NotUnique, outcome.NotDifferentiable:
+		return "the solution has no derivative here, for example since columns are equal on the training rows; do not use the gradient"
+	case outcome.LinearSystemStalled:
+		return "the linear system behind the gradient was not solved to tolerance; do not use the gradient"
+	case outcome.SupportUncertified:
+		return "the support may still change within the gap; lower --tol"
+	default:
+		return "the result is not to be trusted"
+	}
+}

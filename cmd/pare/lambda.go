@@ -1,0 +1,97 @@
+package main
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// lambdaFlags state one λ.
+type lambdaFlags struct {
+	LogLambda string `placeholder:"λ,..." help:"λ = ln α: one for all, one per hyperparameter, or @FILE with one a line." group:"Strength (one of the two)"`
+	Ratio     string `placeholder:"R,..." help:"α/αmax, in the same ways; 0.01 is a hundredth of the strength that makes every coefficient zero." group:"Strength (one of the two)"`
+}
+
+// strengths are the values of one of the two flags.
+type strengths struct {
+	flag   string
+	values []float64
+}
+
+// parse reads the values, before any data is.
+func (f lambdaFlags) parse(command string) (strengths, error) {
+	switch {
+	case f.LogLambda == "" && f.Ratio == "":
+		return strengths{}, outcome.Errorf(outcome.Usage,
+			"%s needs a strength: give --ratio α/αmax, for example --ratio 0.01, or --log-lambda with λ = ln α; pare select chooses λ for you", command)
+	case f.LogLambda != "" && f.Ratio != "":
+		return strengths{}, outcome.At(outcome.Usage, "ratio", "--log-lambda and --ratio both state the strength; give one of them")
+	case f.LogLambda != "":
+		values, err := parseList("log-lambda", f.LogLambda)
+		return strengths{"log-lambda", values}, err
+	}
+	values, err := parseList("ratio", f.Ratio)
+	if err != nil {
+		return strengths{}, err
+	}
+	for _, v := range values {
+		if v < 0 {
+			return strengths{}, outcome.At(outcome.BadParameter, "ratio", "a share of αmax cannot be negative, got %g", v)
+		}
+	}
+	return strengths{"ratio", values}, nil
+}
+
+// logLambda returns λ for a problem on data.
+func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) {
+	_, p := d.x.Dims()
+	values, err := s.spread(common.problemFlags, d, common.hyperparameters(p))
+	if err != nil || s.flag == "log-lambda" {
+		return values, err
+	}
+	top, err := pare.LogLambdaMax(d.x, d.y, common.config())
+	if err != nil {
+		return nil, err
+	}
+	if math.IsInf(top, -1) {
+		return nil, outcome.At(outcome.BadParameter, "ratio", "αmax is 0, since the target does not depend on any column, so there is no share of it; give --log-lambda")
+	}
+	for i, ratio := range values {
+		values[i] = top + kernels.Log(ratio)
+	}
+	return values, nil
+}
+
+// spread returns one value per hyperparameter. For the weighted Lasso a list may
+// have one value per column of the file, or per column that preparation left.
+func (s strengths) spread(problem problemFlags, d *dataset, r int) ([]float64, error) {
+	out := make([]float64, r)
+	switch n := len(s.values); {
+	case n == r:
+		copy(out, s.values)
+	case n == 1:
+		for i := range out {
+			out[i] = s.values[0]
+		}
+	case problem.Model == string(pare.WeightedLasso) && n == d.fileColumns:
+		for i, j := range d.kept {
+			out[i] = s.values[j]
+		}
+	default:
+		return nil, outcome.At(outcome.Usage, s.flag, "%d values, but %s has %s: give as many, or one for all", n, problem.Model, hyperparameters(problem, r))
+	}
+	return out, nil
+}
+
+func hyperparameters(problem problemFlags, r int) string {
+	switch pare.Model(problem.Model) {
+	case pare.ElasticNet:
+		return "2 hyperparameters (ℓ1, then ridge)"
+	case pare.WeightedLasso:
+		return count(r) + " (one per column)"
+	default:
+		return "1 hyperparameter"
+	}
+}

@@ -1,0 +1,29 @@
+// Command pare fits sparse linear models to a file of svmlight text and chooses
+// their regularisation by gradient descent on a validation criterion.
+//
+//	pare select FILE   choose λ, refit, print the choice
+//	pare fit FILE      solve at one λ
+//	pare grad FILE     criterion value and hypergradient at one λ
+//	pare path FILE     solve along a grid of λ
+//	pare info FILE     what is in the file
+//
+// Without FILE it uses the diabetes data it carries. `pare select --help` lists
+// the flags. Results go to standard output, as text or with --json as one JSON
+// object; progress goes to standard error, on a terminal only. The exit status
+// is 0 for a result, 1 for a failure, 2 for a faulty command line, and 3 for a
+// result that is printed but not converged or not to be trusted.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	// The first signal asks for the best result so far, the second kills.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}

@@ -1,0 +1,257 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// The JSON of every command. Its names are part of the interface. Indices count
+// from 0, in the numbering of the file.
+
+// number is a float64 that JSON can hold: what is not finite becomes null.
+// ln αmax of a target that no column correlates with is −Inf, and null.
+type number float64
+
+// MarshalJSON implements [json.Marshaler].
+func (v number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(v))
+}
+
+func numbers(values []float64) []number {
+	if values == nil {
+		return nil
+	}
+	out := make([]number, len(values))
+	for i, v := range values {
+		out[i] = number(v)
+	}
+	return out
+}
+
+// sparseVector holds the entries of a vector that are not zero.
+type sparseVector struct {
+	Index []int32  `json:"index"`
+	Value []number `json:"value"`
+}
+
+// dimensions are those of the prepared design matrix.
+type dimensions struct {
+	N   int   `json:"n"`
+	P   int   `json:"p"`
+	NNZ int64 `json:"nnz"`
+}
+
+func (d *dataset) dimensions() dimensions {
+	n, p := d.x.Dims()
+	return dimensions{N: n, P: p, NNZ: d.nnz}
+}
+
+type fitResult struct {
+	Model string `json:"model"`
+	dimensions
+	LogLambda    []number       `json:"log_lambda"`
+	LogLambdaMax []number       `json:"log_lambda_max"`
+	Objective    number         `json:"objective"`
+	Gap          number         `json:"gap"`
+	GapRelative  number         `json:"gap_relative"`
+	KKT          number         `json:"kkt"`
+	Support      int            `json:"support"`
+	Epochs       int            `json:"epochs"`
+	Passes       int            `json:"passes"`
+	Status       outcome.Status `json:"status"`
+	Intercept    number         `json:"intercept"`
+	Kernels      string         `json:"kernels"`
+	Threads      int            `json:"threads"`
+	Seconds      fitSeconds     `json:"seconds"`
+	Coef         *sparseVector  `json:"coef,omitempty"` // with --coef
+
+	fitted *pare.Fitted
+	asked  asked
+}
+
+type fitSeconds struct {
+	Load  float64 `json:"load"`
+	Solve float64 `json:"solve"`
+}
+
+type gradResult struct {
+	Model string `json:"model"`
+	dimensions
+	LogLambda         []number       `json:"log_lambda"`
+	LogLambdaMax      []number       `json:"log_lambda_max"`
+	Criterion         string         `json:"criterion"`
+	Value             number         `json:"value"`
+	Gradient          any            `json:"gradient"` // []number, wlasso: sparseVector
+	GapRelative       number         `json:"gap_relative"`
+	KKT               number         `json:"kkt"`
+	Support           int            `json:"support"`
+	Method            string         `json:"method"`
+	ErrorBound        number         `json:"error_bound"`
+	InjectivityMargin number         `json:"injectivity_margin"`
+	CGIterations      int            `json:"cg_iterations"`
+	Status            outcome.Status `json:"status"`
+	Kernels           string         `json:"kernels"`
+	Threads           int            `json:"threads"`
+	Seconds           gradSeconds    `json:"seconds"`
+
+	hyper *pare.Hypergradient
+	asked asked
+}
+
+// gradSeconds divides the wall time of an evaluation between its two halves.
+type gradSeconds struct {
+	Load     float64 `json:"load"`
+	Solve    float64 `json:"solve"`
+	Gradient float64 `json:"gradient"`
+}
+
+type selectResult struct {
+	LogLambda    []number       `json:"log_lambda"` // null where no evaluation was done
+	Value        number         `json:"value"`
+	GradientNorm number         `json:"gradient_norm"` // null for a grid
+	NullValue    number         `json:"null_value"`
+	Evaluations  []evaluation   `json:"evaluations"`
+	Status       outcome.Status `json:"status"`
+	Final        *fitResult     `json:"final"`
+	Seconds      selectSeconds  `json:"seconds"`
+
+	selection *pare.Selection
+	grid      bool
+	asked     asked
+}
+
+type evaluation struct {
+	LogLambda    []number `json:"log_lambda"`
+	Value        number   `json:"value"`
+	GradientNorm number   `json:"gradient_norm"`
+	Tol          number   `json:"tol"` // relative gap reached
+	Support      int      `json:"support"`
+	Seconds      float64  `json:"seconds"`
+	Trusted      *bool    `json:"trusted,omitempty"` // present where false
+}
+
+type selectSeconds struct {
+	Load   float64 `json:"load"`
+	Search float64 `json:"search"`
+	Refit  float64 `json:"refit"`
+}
+
+type pathResult struct {
+	Points  []pathPoint    `json:"points"`
+	Status  outcome.Status `json:"status"` // the first that is not converged
+	Seconds fitSeconds     `json:"seconds"`
+
+	top   float64 // ln αmax
+	asked asked
+}
+
+type pathPoint struct {
+	LogLambda   []number `json:"log_lambda"`
+	Objective   number   `json:"objective"`
+	GapRelative number   `json:"gap_relative"`
+	Support     int      `json:"support"`
+	Epochs      int      `json:"epochs"`
+	Seconds     float64  `json:"seconds"`
+	Value       number   `json:"value"`
+}
+
+type infoResult struct {
+	dimensions
+	Density          number            `json:"density"`
+	EmptyColumns     int               `json:"empty_columns"`
+	DuplicateColumns int               `json:"duplicate_columns"`
+	Labels           labels            `json:"labels"`
+	LogLambdaMax     map[string]number `json:"log_lambda_max"`
+	MemoryBytes      int64             `json:"memory_bytes"`
+
+	emptyRows int
+	asked     asked
+}
+
+type labels struct {
+	Kind     sparse.LabelKind `json:"kind"`
+	Distinct int              `json:"distinct"`
+	Min      number           `json:"min"`
+	Max      number           `json:"max"`
+	Classes  []class          `json:"classes,omitempty"`
+}
+
+type class struct {
+	Value number `json:"value"`
+	Count int    `json:"count"`
+}
+
+// failure is what a command prints that has no result.
+type failure struct {
+	Error errorReport `json:"error"`
+}
+
+type errorReport struct {
+	Kind    outcome.Kind `json:"kind"`
+	Message string       `json:"message"`
+	File    string       `json:"file,omitempty"`
+	Line    int          `json:"line,omitempty"` // from 1
+	Byte    int64        `json:"byte,omitempty"` // from 1, within the line
+	Row     *int         `json:"row,omitempty"`
+	Column  *int         `json:"column,omitempty"`
+	Flag    string       `json:"flag,omitempty"`
+}
+
+func newErrorReport(e *outcome.Error) errorReport {
+	r := errorReport{Kind: e.Kind, Message: message(e), File: e.File, Line: e.Line, Byte: e.Byte, Flag: e.Flag}
+	if e.HasRow {
+		r.Row = &e.Row
+	}
+	if e.HasColumn {
+		r.Column = &e.Column
+	}
+	return r
+}
+
+func (r *fitResult) trusted() bool  { return r.Status.OK() }
+func (r *gradResult) trusted() bool { return r.Status.OK() }
+func (r *pathResult) trusted() bool { return r.Status.OK() }
+func (r *infoResult) trusted() bool { return true }
+
+func (r *selectResult) trusted() bool {
+	return r.Status.OK() && r.Final != nil && r.Final.Status.OK() && r.best().Trusted == nil
+}
+
+// best returns the evaluation chosen.
+func (r *selectResult) best() evaluation {
+	for i, e := range r.selection.Evaluations {
+		if e.Value == r.selection.Value {
+			return r.Evaluations[i]
+		}
+	}
+	return evaluation{}
+}
+
+// norm returns the l2 norm of a gradient, NaN of none.
+func norm(gradient []float64) float64 {
+	if gradient == nil {
+		return math.NaN()
+	}
+	var sum float64
+	for _, g := range gradient {
+		sum = math.FMA(g, g, sum)
+	}
+	return math.Sqrt(sum)
+}
+
+// ratios returns α/αmax for λ.
+func ratios(logLambda []float64, top float64) []float64 {
+	out := make([]float64, len(logLambda))
+	for i, l := range logLambda {
+		out[i] = kernels.Exp(l - top)
+	}
+	return out
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+type pathCommand struct {
+	commonFlags
+	gridFlags
+}
+
+func (c *pathCommand) run(ctx context.Context, env environment) (result, error) {
+	if err := checks(c.commonFlags, c.gridFlags); err != nil {
+		return nil, err
+	}
+	d, err := c.load(ctx, env.stdin)
+	if err != nil {
+		return nil, err
+	}
+	validation, err := c.validation(len(d.y))
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	top, err := pare.LogLambdaMax(d.x, d.y, c.config())
+	if err != nil {
+		return nil, d.blame(err)
+	}
+	if math.IsInf(top, -1) {
+		return nil, d.blame(outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, so there is no path"))
+	}
+	r := &pathResult{Points: []pathPoint{}, Status: outcome.Converged, top: top, asked: asked{c.commonFlags, d}}
+	if err := c.walk(ctx, env, d, validation, r); err != nil {
+		return nil, d.blame(err)
+	}
+	r.Seconds = fitSeconds{d.loadSeconds, time.Since(began).Seconds()}
+	return r, nil
+}
+
+// walk solves and validates the points in turn; when ctx ends, those done stay.
+func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v pare.Validation, r *pathResult) error {
+	grid := c.grid(d, r.top)
+	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, c.config()))
+	defer stop()
+	began := time.Now()
+	for fitted, err := range pare.Path(ctx, d.x, d.y, grid, c.config()) {
+		if err != nil {
+			return err
+		}
+		if fitted.Status == outcome.Cancelled {
+			break
+		}
+		e, err, _ := next()
+		if err != nil {
+			if ctx.Err() != nil {
+				break
+			}
+			return err
+		}
+		if r.Status == outcome.Converged && !(fitted.Status.OK() && e.Trusted) {
+			r.Status = outcome.NotConverged
+		}
+		e.Seconds = time.Since(began).Seconds()
+		began = time.Now()
+		r.Points = append(r.Points, pathPoint{
+			LogLambda:   numbers(fitted.LogLambda),
+			Objective:   number(fitted.Objective),
+			GapRelative: number(fitted.RelativeGap),
+			Support:     len(fitted.Support),
+			Epochs:      fitted.Epochs,
+			Seconds:     e.Seconds,
+			Value:       number(e.Value),
+		})
+		e.Support = len(fitted.Support)
+		env.progress.evaluation(e, r.top)
+	}
+	if len(r.Points) < len(grid) {
+		r.Status = outcome.Cancelled
+	}
+	return nil
+}
+
+// grid returns the geometric grid, all hyperparameters together: for the elastic
+// net α₂ = α₁.
+func (c *pathCommand) grid(d *dataset, top float64) [][]float64 {
+	_, p := d.x.Dims()
+	points := search.Geometric(top, kernels.Log(c.MinRatio), c.Points)
+	for i, point := range points {
+		points[i] = make([]float64, c.hyperparameters(p))
+		for k := range points[i] {
+			points[i][k] = point[0]
+		}
+	}
+	return points
+}
+
+func (r *pathResult) text(p *page) {
+	p.title("path", r.asked)
+	if len(r.Points) == 0 {
+		p.row("points", "interrupted before the first was done")
+		return
+	}
+	best := 0
+	for i, point := range r.Points {
+		if point.Value < r.Points[best].Value {
+			best = i
+		}
+	}
+	p.line("%9s  %-12s %9s %14s %9s %7s %9s", "λ", "α/αmax", "support", r.asked.criterion(), "gap", "sweeps", "seconds")
+	for i, point := range r.Points {
+		mark := ""
+		if i == best {
+			mark = "  *"
+		}
+		l := float64(point.LogLambda[0])
+		p.line("%9.4f  %-12.4g %9s %14.8g %9.1e %7d %9.4f%s", l, kernels.Exp(l-r.top), count(point.Support),
+			float64(point.Value), float64(point.GapRelative), point.Epochs, point.Seconds, mark)
+	}
+	p.line("")
+	switch r.Status {
+	case outcome.Cancelled:
+		p.row("status", "cancelled: interrupted; these points are done")
+	case outcome.Converged:
+		p.row("status", "converged: every point within the relative gap of %g", r.asked.Tol)
+	default:
+		p.row("status", "%s: a point missed the relative gap of %g, on all rows or in a fold; raise --tol, or --min-ratio", r.Status, r.asked.Tol)
+	}
+	if pare.Model(r.asked.Model) == pare.ElasticNet {
+		p.row("grid", "both strengths together, α₂ = α₁")
+	}
+	p.row("best", "the point marked *: %s %.8g (mean squared error; %s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.split())
+	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
+	chosen := short(float64(r.Points[best].LogLambda[0])) // one for all
+	p.next(r.asked.command("fit", "--log-lambda="+chosen, "--coef"), r.asked.command("select"))
+}

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// progress writes a line per step to a terminal; elsewhere it is silent.
+type progress struct {
+	w     io.Writer // nil: silent
+	lines int
+}
+
+func newProgress(stderr io.Writer, quiet bool) *progress {
+	if file, ok := stderr.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
+		return &progress{w: stderr}
+	}
+	return &progress{}
+}
+
+// announceCancel says, until the function it returns is called, that the first
+// interrupt has been heard.
+func (p *progress) announceCancel(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		if p.w != nil {
+			fmt.Fprintln(p.w, "\nstopping with the best so far; once more to kill")
+		}
+	})
+}
+
+// evaluation reports one evaluation of the criterion; top is ln αmax.
+func (p *progress) evaluation(e search.Evaluation, top float64) {
+	if p.w == nil {
+		return
+	}
+	if p.lines == 0 {
+		fmt.Fprintf(p.w, "%5s  %-18s %-18s %14s %11s %8s %9s\n", "", "λ", "α/αmax", "value", "|gradient|", "support", "seconds")
+	}
+	p.lines++
+	slope := "-"
+	if e.Gradient != nil {
+		slope = fmt.Sprintf("%.3g", norm(e.Gradient))
+	}
+	fmt.Fprintf(p.w, "%5d  %-18s %-18s %14.8g %11s %8d %9.3f\n", p.lines, list(e.LogLambda, "%.5f"), list(ratios(e.LogLambda, top), "%.3g"), e.Value, slope, e.Support, e.Seconds)
+}
+
+// list formats numbers separated by commas, the first few where they are many.
+func list(values []float64, format string) string {
+	var fields []string
+	for i, v := range values {
+		if i == 3 {
+			fields = append(fields, "...")
+			break
+		}
+		fields = append(fields, fmt.Sprintf(format, v))
+	}
+	return strings.Join(fields, ",")
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// The exit statuses.
+const (
+	exitOK        = 0
+	exitFailed    = 1
+	exitUsage     = 2
+	exitUntrusted = 3 // there is a result, but it is not converged or not trusted
+)
+
+// grammar is the command line.
+type grammar struct {
+	Select selectCommand `cmd:"" help:"Choose λ, refit, print the choice."`
+	Fit    fitCommand    `cmd:"" help:"Solve at one λ."`
+	Grad   gradCommand   `cmd:"" help:"The criterion and its hypergradient at one λ."`
+	Path   pathCommand   `cmd:"" help:"Solve along a geometric grid of λ."`
+	Info   infoCommand   `cmd:"" help:"What is in the file."`
+}
+
+// command is one of the commands of the grammar.
+type command interface {
+	run(ctx context.Context, env environment) (result, error)
+	output() outputFlags
+}
+
+// environment is what a command has beside its flags.
+type environment struct {
+	stdin    io.Reader
+	progress *progress
+}
+
+// result is what a command prints: itself as JSON, or a page of text.
+type result interface {
+	trusted() bool
+	text(*page)
+}
+
+// run is the whole program but for the process around it.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(stdout, welcome)
+		return exitOK
+	}
+	chosen, err := parse(args, stdout, stderr)
+	if err != nil {
+		return fail(err, wantsJSON(args), stdout, stderr)
+	}
+	if chosen == nil { // help is printed
+		return exitOK
+	}
+	out := chosen.output()
+	env := environment{stdin: stdin, progress: newProgress(stderr, out.Quiet)}
+	defer env.progress.announceCancel(ctx)()
+	res, err := chosen.run(ctx, env)
+	if err != nil {
+		return fail(err, out.JSON, stdout, stderr)
+	}
+	if err := write(stdout, res, out.JSON); err != nil {
+		return fail(err, out.JSON, stdout, stderr)
+	}
+	if !res.trusted() {
+		return exitUntrusted
+	}
+	return exitOK
+}
+
+// parse returns the command that args choose, nil where they ask for help and
+// have got it.
+func parse(args []string, stdout, stderr io.Writer) (command, error) {
+	if args[0] == "help" {
+		args = append(args[1:len(args):len(args)], "--help")
+	}
+	helped := false
+	parser, err := kong.New(new(grammar),
+		kong.Name("pare"),
+		kong.Description("Fit sparse linear models and choose their regularisation by gradient descent on a validation criterion."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(int) { helped = true }),
+		kong.WithHyphenPrefixedParameters(true), // --log-lambda -1.5
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := parser.Parse(args)
+	if helped {
+		return nil, nil //nolint:nilnil // documented
+	}
+	if err != nil {
+		return nil, usageError(parser.Model, err)
+	}
+	return parsed.Selected().Target.Addr().Interface().(command), nil
+}
+
+// wantsJSON looks for --json in a command line that may not parse.
+func wantsJSON(args []string) bool {
+	for _, arg := range args {
+		if arg == "--json" || arg == "--json=true" {
+			return true
+		}
+	}
+	return false
+}
+
+// write prints a result in one piece.
+func write(w io.Writer, res result, asJSON bool) error {
+	var out bytes.Buffer
+	if asJSON {
+		encoder := json.NewEncoder(&out)
+		encoder.SetEscapeHTML(false)
+		if err := encoder.Encode(res); err != nil {
+			return err
+		}
+	} else {
+		res.text(&page{out: &out})
+	}
+	if _, err := w.Write(out.Bytes()); err != nil {
+		return writeError(err)
+	}
+	return nil
+}
+
+var welcome = strings.TrimLeft(`
+pare fits sparse linear models and chooses their regularisation for you.
+
+  pare select FILE   choose λ, refit, print the choice
+  pare fit FILE      solve at one λ:  pare fit --ratio 0.01 FILE
+  pare grad FILE     the criterion and its hypergradient at one λ
+  pare path FILE     solve along a grid of λ
+  pare info FILE     what is in the file
+
+FILE is svmlight text ("label index:value ..."), also as .gz, .bz2 or .zst;
+- is standard input. Without FILE pare uses the diabetes data it carries, so
+"pare select" works right away. "pare select --help" lists the flags.
+`, "\n")

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+type selectCommand struct {
+	commonFlags
+	searchFlags
+}
+
+// searchFlags say how λ is looked for.
+type searchFlags struct {
+	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ, gradient descent for more; gradient; grid (default: auto)." group:"Search"`
+	Start       *float64 `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns)." group:"Search"`
+	Evaluations *int     `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50, or the grid)." group:"Search"`
+	gridFlags
+}
+
+func (f searchFlags) check() error {
+	if err := oneOf("search", f.Search, pare.Searches()...); err != nil {
+		return err
+	}
+	if f.Start != nil && !(*f.Start > 0 && !math.IsInf(*f.Start, 1)) {
+		return outcome.At(outcome.BadParameter, "start", "must be a positive share of αmax, got %g", *f.Start)
+	}
+	if f.Evaluations != nil && *f.Evaluations < 1 {
+		return outcome.At(outcome.BadParameter, "evaluations", "need at least 1, got %d", *f.Evaluations)
+	}
+	return f.gridFlags.check()
+}
+
+func (f searchFlags) options() pare.SelectOptions {
+	o := pare.SelectOptions{Search: pare.Search(f.Search), Points: f.Points, MinRatio: f.MinRatio}
+	if f.Start != nil {
+		o.Start = *f.Start
+	}
+	if f.Evaluations != nil {
+		o.Evaluations = *f.Evaluations
+	}
+	return o
+}
+
+func (c *selectCommand) run(ctx context.Context, env environment) (result, error) {
+	if err := checks(c.commonFlags, c.searchFlags); err != nil {
+		return nil, err
+	}
+	if c.Model == string(pare.WeightedLasso) {
+		return nil, outcome.At(outcome.Usage, "model", "select chooses λ for lasso and enet; wlasso can be fitted and differentiated at a given λ, by pare fit and pare grad")
+	}
+	d, err := c.load(ctx, env.stdin)
+	if err != nil {
+		return nil, err
+	}
+	o := c.options()
+	if o.Validation, err = c.validation(len(d.y)); err != nil {
+		return nil, err
+	}
+	if env.progress.w != nil {
+		top, err := pare.LogLambdaMax(d.x, d.y, c.config())
+		if err != nil {
+			return nil, d.blame(err)
+		}
+		o.Progress = func(e search.Evaluation) { env.progress.evaluation(e, top) }
+	}
+	s, err := pare.Select(ctx, d.x, d.y, o, c.config())
+	if err != nil {
+		return nil, d.blame(err)
+	}
+	return c.newResult(s, d), nil
+}
+
+func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
+	r := &selectResult{
+		LogLambda:    numbers(s.LogLambda),
+		Value:        number(s.Value),
+		GradientNorm: number(norm(s.Gradient)),
+		NullValue:    number(s.NullValue),
+		Evaluations:  []evaluation{},
+		Status:       s.Status,
+		Seconds:      selectSeconds{d.loadSeconds, s.SecondsSearch, s.SecondsRefit},
+		selection:    s,
+		grid:         c.Search == string(pare.Grid),
+		asked:        asked{c.commonFlags, d},
+	}
+	if s.LogLambda == nil {
+		r.Value = number(math.NaN())
+	}
+	for _, e := range s.Evaluations {
+		entry := evaluation{
+			LogLambda:    numbers(e.LogLambda),
+			Value:        number(e.Value),
+			GradientNorm: number(norm(e.Gradient)),
+			Tol:          number(e.Tol),
+			Support:      e.Support,
+			Seconds:      e.Seconds,
+		}
+		if !e.Trusted {
+			entry.Trusted = new(bool)
+		}
+		r.Evaluations = append(r.Evaluations, entry)
+	}
+	if s.Final != nil {
+		r.Final = newFitResult(s.Final, r.asked)
+		r.Final.Seconds = fitSeconds{d.loadSeconds, s.SecondsRefit}
+	}
+	return r
+}
+
+func (r *selectResult) text(p *page) {
+	p.title("select", r.asked)
+	if r.Final == nil {
+		p.row("status", "cancelled: interrupted before the first evaluation was done")
+		return
+	}
+	s := r.selection
+	p.strength(r.asked, s.LogLambda, s.Final.LogLambdaMax)
+	p.row(r.asked.criterion(), "%.6g (mean squared error; %s)", s.Value, r.asked.split())
+	p.row("", "the null model has %.6g: %s", s.NullValue, explained(s.Value, s.NullValue))
+	if s.Final.Status == outcome.Cancelled {
+		p.row("refit", "interrupted; the command below does it")
+	} else {
+		p.support(s.Final, r.asked)
+		p.certificate(r.Final)
+	}
+	p.row("search", "%s: %s", s.Status, r.why())
+	if r.best().Trusted != nil {
+		p.row("", "the criterion at the chosen point is not to be trusted: an inner problem or its derivative was not solved to tolerance; raise --tol")
+	}
+	p.row("work", "%s in %s, refit %s, reading %s", plural(len(s.Evaluations), "evaluation"),
+		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))
+	p.next(r.asked.command("fit", "--log-lambda="+listAll(s.LogLambda), "--coef", "--json"), r.asked.command("path"))
+}
+
+// explained compares the criterion with that of the null model.
+func explained(value, null float64) string {
+	if !(null > 0) {
+		return "nothing is left to explain"
+	}
+	share := 1 - value/null
+	if share < 0 {
+		return "the model is worse than that, by held-out rows"
+	}
+	return percent(share) + " of that explained"
+}
+
+// why says in words how the search ended.
+func (r *selectResult) why() string {
+	switch r.Status {
+	case outcome.Stationary:
+		if r.grid {
+			return "the best point of the grid, and not on its edge"
+		}
+		return "the slope of the criterion vanishes here"
+	case outcome.Kink:
+		return "the criterion has a corner here: its slope changes sign at once"
+	case outcome.Flat:
+		return "no coefficient moves with λ here, so there is no slope to follow; try a smaller --start"
+	case outcome.Box:
+		if r.grid {
+			return "the best point is on the edge of the grid, a better one may lie beyond; lower --min-ratio"
+		}
+		return "the best point is on the border of the range searched; beyond it a strength no longer matters"
+	case outcome.Budget:
+		return "the evaluations allowed are used up; --evaluations raises the budget"
+	case outcome.Cancelled:
+		return "interrupted; this is the best point so far"
+	default:
+		return "see the evaluations in the JSON"
+	}
+}

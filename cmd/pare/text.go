@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// asked is what a result was asked for, which its text repeats.
+type asked struct {
+	commonFlags
+	data *dataset
+}
+
+// page lays out text: a title, then rows of a label and what it says.
+type page struct{ out *bytes.Buffer }
+
+func (p *page) line(format string, args ...any) {
+	p.out.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	p.out.WriteByte('\n')
+}
+
+func (p *page) row(label, format string, args ...any) {
+	const width = 15
+	pad := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(label)))
+	p.line("  %s%s%s", label, pad, fmt.Sprintf(format, args...))
+}
+
+func (p *page) heading(what string, d *dataset) {
+	p.line("pare %s", what)
+	p.line("%s", d)
+	p.line("")
+}
+
+func (p *page) title(command string, a asked) {
+	p.heading(command+", "+a.Model+" "+a.intercept(), a.data)
+}
+
+// next suggests commands.
+func (p *page) next(commands ...string) {
+	label := "next"
+	for _, c := range commands {
+		if c != "" {
+			p.row(label, "%s", c)
+			label = ""
+		}
+	}
+}
+
+func (f problemFlags) intercept() string {
+	if f.Intercept {
+		return "with intercept"
+	}
+	return "without intercept"
+}
+
+// strength prints α, α/αmax and λ.
+func (p *page) strength(a asked, logLambda, top []float64) {
+	if pare.Model(a.Model) == pare.WeightedLasso {
+		low, high := math.Inf(1), math.Inf(-1)
+		for i, l := range logLambda {
+			low, high = min(low, l-top[i]), max(high, l-top[i])
+		}
+		p.row("strength", "one per column, α/αmax from %.4g to %.4g", kernels.Exp(low), kernels.Exp(high))
+		return
+	}
+	names := []string{"α"}
+	if len(logLambda) == 2 {
+		names = []string{"α₁ (ℓ1)", "α₂ (ridge)"}
+	}
+	for i, l := range logLambda {
+		label := "strength"
+		if i > 0 {
+			label = ""
+		}
+		p.row(label, "%s = %.6g, α/αmax = %.4g, λ = ln α = %.6g", names[i], kernels.Exp(l), kernels.Exp(l-top[i]), l)
+	}
+}
+
+// shown is how many coefficients the text names unless all are asked for.
+const shown = 10
+
+// support prints its size and the largest coefficients, or all.
+func (p *page) support(f *pare.Fitted, a asked) {
+	_, columns := a.data.x.Dims()
+	text := count(len(f.Support)) + " of " + count(columns) + " columns"
+	switch {
+	case len(f.Support) == 0:
+	case a.Coef:
+		text += "; column of the file (from 1) and coefficient:"
+	case len(f.Support) > shown:
+		text += fmt.Sprintf("; the %d largest coefficients, by column of the file (from 1):", shown)
+	default:
+		text += "; coefficients, by column of the file (from 1):"
+	}
+	p.row("support", "%s", text)
+	if a.Coef {
+		for i, j := range a.data.columns(f.Support) {
+			p.row("", "%8d  %.10g", j+1, f.Coef[i])
+		}
+	} else {
+		p.largest(a.data.columns(f.Support), f.Coef)
+	}
+	if a.Intercept {
+		p.row("intercept", "%.6g", f.Intercept)
+	}
+}
+
+// largest prints the entries of largest magnitude, a few to a line.
+func (p *page) largest(columns []int32, values []float64) {
+	order := make([]int, len(columns))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(math.Abs(values[b]), math.Abs(values[a]))
+	})
+	for chunk := range slices.Chunk(order[:min(len(order), shown)], 5) {
+		var fields []string
+		for _, i := range chunk {
+			if values[i] != 0 {
+				fields = append(fields, fmt.Sprintf("%d: %+.4g", columns[i]+1, values[i]))
+			}
+		}
+		p.row("", "%s", strings.Join(fields, "   "))
+	}
+}
+
+// certificate prints the duality gap, which anybody can recompute.
+func (p *page) certificate(r *fitResult) {
+	p.row("certificate", "duality gap %.2g of the null model's objective (asked: %g), %.2g absolute; KKT residual %.2g",
+		float64(r.GapRelative), r.asked.Tol, float64(r.Gap), float64(r.KKT))
+	switch r.Status {
+	case outcome.Converged:
+	case outcome.Cancelled:
+		p.row("status", "cancelled: interrupted above the tolerance; the gap is that of this point")
+	default:
+		p.row("status", "%s: the gap is as small as it would get; raise --tol, or scale the columns with --unit-columns", r.Status)
+	}
+}
+
+// command returns a command line on the same data and problem, none where the
+// command does not serve the model.
+func (a asked) command(name string, flags ...string) string {
+	if name == "select" && a.Model == string(pare.WeightedLasso) {
+		return ""
+	}
+	args := append([]string{"pare", name}, flags...)
+	add := func(set bool, flag string) {
+		if set {
+			args = append(args, flag)
+		}
+	}
+	add(a.Model != string(pare.Lasso), "--model="+a.Model)
+	add(!a.Intercept, "--intercept=false")
+	add(a.Tol != 1e-6, "--tol="+short(a.Tol))
+	if name != "fit" {
+		add(a.Criterion != "cv", "--criterion="+a.Criterion)
+		add(a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))
+		add(a.Folds != 5, "--folds="+strconv.Itoa(a.Folds))
+		add(!a.Shuffle, "--shuffle=false")
+		add(a.Seed != 0, "--seed="+strconv.FormatUint(a.Seed, 10))
+	}
+	add(a.Features != 0, "--features="+strconv.Itoa(a.Features))
+	add(a.MinNNZ != 0, "--min-nnz="+strconv.Itoa(a.MinNNZ))
+	add(a.UnitRows, "--unit-rows")
+	add(a.UnitColumns, "--unit-columns")
+	add(a.File != "", quote(a.File))
+	return strings.Join(args, " ")
+}
+
+// quote makes a file name safe to paste into a shell.
+func quote(s string) string {
+	if strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("+-./:=@_", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
+	}) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	return s
+}
+
+// count formats an integer with thousands separated.
+func count[T int | int64](n T) string {
+	digits := strconv.FormatInt(int64(n), 10)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "s") {
+		noun += "e"
+	}
+	return count(n) + " " + noun + "s"
+}
+
+func seconds(s float64) string {
+	if s < 1 {
+		return fmt.Sprintf("%.3g ms", 1e3*s)
+	}
+	return fmt.Sprintf("%.3g s", s)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.3g %%", 100*share) }
+
+func short(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// listAll formats numbers to the last digit, separated by commas.
+func listAll(values []float64) string {
+	fields := make([]string, len(values))
+	for i, v := range values {
+		fields[i] = short(v)
+	}
+	return strings.Join(fields, ",")
+}
+
+func bytesize(n int64) string {
+	v, unit := float64(n), "B"
+	for _, u := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if v < 1024 {
+			break
+		}
+		v, unit = v/1024, u
+	}
+	return fmt.Sprintf("%.3g %s", v, unit)
+}

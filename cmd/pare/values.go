@@ -1,0 +1,90 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// parseNumber reads a decimal number or an infinity; not NaN, and none of
+// strconv's hexadecimal or underscored spellings.
+func parseNumber(s string) (float64, error) {
+	v, err := strconv.ParseFloat(s, 64)
+	if err != nil || math.IsNaN(v) || strings.ContainsAny(s, "xX_") {
+		return 0, errors.New("not a number")
+	}
+	return v, nil
+}
+
+// parseFold reads a fold id.
+func parseFold(s string) (int, error) {
+	v, err := strconv.Atoi(s)
+	if err != nil {
+		return 0, errors.New("not an integer")
+	}
+	return v, nil
+}
+
+// parseList reads the numbers of a flag: separated by commas, or @FILE, one a
+// line.
+func parseList(flag, text string) ([]float64, error) {
+	if path, ok := strings.CutPrefix(text, "@"); ok {
+		return readLines(flag, path, parseNumber)
+	}
+	var values []float64
+	for field := range strings.SplitSeq(text, ",") {
+		v, err := parseNumber(strings.TrimSpace(field))
+		if err != nil {
+			return nil, outcome.At(outcome.Usage, flag, "%q is %v; give numbers separated by commas, or @FILE with one a line", field, err)
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// readLines reads a file of one value a line; blank lines are skipped.
+func readLines[T any](flag, path string, parse func(string) (T, error)) ([]T, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.IO, File: path, Flag: flag, Message: "cannot be opened", Err: err}
+	}
+	defer file.Close()
+	var values []T
+	lines := bufio.NewScanner(file)
+	for number := 1; lines.Scan(); number++ {
+		line := lines.Text()
+		text := strings.TrimSpace(line)
+		if text == "" {
+			continue
+		}
+		v, err := parse(text)
+		if err != nil {
+			return nil, &outcome.Error{
+				Kind: outcome.Parse, File: path, Line: number, Byte: int64(strings.Index(line, text)) + 1, Flag: flag,
+				Message: strconv.QuoteToGraphic(shorten(text)) + " is " + err.Error(),
+			}
+		}
+		values = append(values, v)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, &outcome.Error{Kind: outcome.IO, File: path, Flag: flag, Message: "cannot be read", Err: err}
+	}
+	if len(values) == 0 {
+		return nil, &outcome.Error{Kind: outcome.Shape, File: path, Flag: flag, Message: "holds no value"}
+	}
+	return values, nil
+}
+
+// shorten keeps a message readable whatever a file holds.
+func shorten(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "..."
+}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // journal holds the rows of a matrix as they were read, until it is known how
@@ -196,14 +195,44 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 	if at.err != nil {
 		return nil, nil, at.err
 	}
-	slices.Sort(all)
-	columns = []int32{}
+	sortIndices(all)
+	distinct := 0
 	for k, j := range all {
 		if k == 0 || j != all[k-1] {
-			columns = append(columns, j)
-			lengths = append(lengths, 0)
+			distinct++
 		}
-		lengths[len(lengths)-1]++
+	}
+	columns, lengths = make([]int32, distinct), make([]int32, distinct)
+	last := -1
+	for k, j := range all {
+		if k == 0 || j != all[k-1] {
+			last++
+			columns[last] = j
+		}
+		lengths[last]++
 	}
 	return columns, lengths, nil
+}
+
+// sortIndices sorts indices in three passes over 11 bits each, from the lowest.
+func sortIndices(a []int32) {
+	from, to := a, make([]int32, len(a))
+	for shift := 0; shift < 33; shift += 11 {
+		var start [1 << 11]int
+		for _, j := range from {
+			start[j>>shift&(1<<11-1)]++
+		}
+		sum := 0
+		for d, count := range start {
+			start[d] = sum
+			sum += count
+		}
+		for _, j := range from {
+			d := j >> shift & (1<<11 - 1)
+			to[start[d]] = j
+			start[d]++
+		}
+		from, to = to, from
+	}
+	copy(a, from)
 }

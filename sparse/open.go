@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"bufio"
 	"compress/bzip2"
 	"context"
 	"io"
@@ -43,7 +44,15 @@ func OpenSVMLight(ctx context.Context, path string, opt ReadOptions) (*CSC, []fl
 	stopped := make(chan struct{})
 	go func() {
 		defer close(stopped)
-		plain.CloseWithError(decompress(plain, file))
+		in := bufio.NewReaderSize(file, bufferSize)
+		_, err := in.Peek(1)
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF // no compressed file is empty
+		}
+		if err == nil {
+			err = decompress(plain, in)
+		}
+		plain.CloseWithError(err)
 	}()
 	m, y, err := ReadSVMLight(ctx, text, opt)
 	text.Close() // both stop the goroutine, at its next write or in its read

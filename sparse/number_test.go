@@ -1,0 +1,116 @@
+package sparse
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var numberGrammar = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?`)
+
+// TestNumbersAreNearest compares every route with 4096 bits of big.Float:
+// random spellings, and the midpoint between two neighbours with its last
+// digit moved either way, where one wrong rounding shows.
+func TestNumbersAreNearest(t *testing.T) {
+	check := func(text string) {
+		t.Helper()
+		wide, _, err := big.ParseFloat(text, 10, 4096, big.ToNearestEven)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := wide.Float64()
+		v, length, f := parseNumber([]byte(text + " "))
+		switch {
+		case math.IsInf(want, 0) || want == 0 && wide.Sign() != 0:
+			if f != outOfRange {
+				t.Errorf("%s: %v, want out of range", text, v)
+			}
+		case f != noFault || length != len(text) || math.Float64bits(v) != math.Float64bits(want):
+			t.Errorf("%s: %v (%d bytes, fault %d), want %v", text, v, length, f, want)
+		}
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	for range 20_000 {
+		digits := strconv.FormatUint(r.Uint64()>>r.IntN(64), 10)
+		point := r.IntN(len(digits) + 1)
+		check(digits[:point] + "." + digits[point:])
+		check(digits + "e" + strconv.Itoa(r.IntN(60)-30))
+		check(strconv.FormatFloat(r.NormFloat64(), 'e', r.IntN(20), 64))
+		check(strconv.FormatFloat(math.Float64frombits(r.Uint64()%0x7ff0000000000000), 'e', 1+r.IntN(20), 64))
+	}
+	for range 300 {
+		v := math.Float64frombits(r.Uint64() % 0x7fe0000000000000)
+		next := math.Nextafter(v, math.MaxFloat64)
+		middle := new(big.Float).SetPrec(4096).SetFloat64(v)
+		middle.Add(middle, new(big.Float).SetFloat64(next))
+		middle.Quo(middle, big.NewFloat(2))
+		text := middle.Text('e', 1000)
+		text, exponent, _ := strings.Cut(text, "e")
+		text = strings.TrimRight(text, "0")
+		check(text + "e" + exponent)
+		check(text + "1e" + exponent)
+		check(text[:len(text)-1] + string(text[len(text)-1]-1) + "9e" + exponent)
+	}
+	for _, text := range []string{
+		"0", "-0", "+0.0", "1", "9007199254740992", "9007199254740993", "9007199254740994", "9007199254740993e0",
+		"9007199254740993.00000000000000000000000000000000001", "1e22", "1e23", "1e-22", "1e-23", "8.5e22",
+		"18446744073709551615", "18446744073709551616", "99999999999999999999", "100000000000000000000",
+		"5e-324", "2.4703282292062327208e-324", "2.4703282292062328e-324", "2.47e-324",
+		"2.2250738585072011e-308", "2.2250738585072014e-308", "1.7976931348623157e308", "1.7976931348623158e308",
+		"1.7976931348623159e308", "1.797693134862315807e308", "1.797693134862315808e308", "1e308", "1e309",
+		"0." + strings.Repeat("0", 330) + "1", "0." + strings.Repeat("0", 307) + "1",
+		strings.Repeat("9", 309), strings.Repeat("9", 308), "1" + strings.Repeat("0", 400) + "e-400",
+		"0e99999", "0.00e-99999", "000000000000000000000000.5", "1.e1", ".1e1",
+	} {
+		check(text)
+		check("-" + strings.TrimLeft(text, "+-"))
+	}
+}
+
+// TestNumbersOfAnyExponent: exponents beyond any integer type.
+func TestNumbersOfAnyExponent(t *testing.T) {
+	huge := strings.Repeat("9", 100)
+	for text, want := range map[string]fault{
+		"1e" + huge: outOfRange, "1e-" + huge: outOfRange, "0e" + huge: noFault, "0e-" + huge: noFault,
+		"1e0" + huge: outOfRange, "1e" + strings.Repeat("0", 100): noFault, "1e18446744073709551616": outOfRange,
+		"1e-18446744073709551616": outOfRange, "1e9223372036854775808": outOfRange, "1e4294967296": outOfRange,
+	} {
+		if _, _, got := parseNumber([]byte(text + "\n")); got != want {
+			t.Errorf("%.20s…: fault %d, want %d", text, got, want)
+		}
+	}
+}
+
+func FuzzParseNumber(f *testing.F) {
+	for _, text := range []string{"1", "-0.5e3", "1e400", "1e-400", "nan", "0x1p3", "1_0", ".", "1.", ".5", "1e+", "9007199254740993", "123456789012345678901", "4.9e-324"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 500 {
+			return
+		}
+		v, length, got := parseNumber([]byte(text))
+		spelled := numberGrammar.FindString(text)
+		if rest := text[len(spelled):]; spelled == "" || spelled == strings.TrimRight(spelled, "eE+-") && rest != "" && rest[0]|0x20 == 'e' && !strings.ContainsAny(spelled, "eE") {
+			if got != notNumber { // "1e" is not the number 1 followed by an e
+				t.Fatalf("%q: %v, fault %d; it is no number", text, v, got)
+			}
+			return
+		}
+		want, err := strconv.ParseFloat(spelled, 64)
+		zero := !strings.ContainsAny(strings.FieldsFunc(spelled, func(r rune) bool { return r|0x20 == 'e' })[0], "123456789")
+		if err != nil || want == 0 && !zero {
+			if got != outOfRange {
+				t.Fatalf("%q: %v, fault %d, want out of range", text, v, got)
+			}
+			return
+		}
+		if got != noFault || length != len(spelled) || math.Float64bits(v) != math.Float64bits(want) {
+			t.Fatalf("%q: %v of %d bytes, fault %d, want %v of %d", text, v, length, got, want, len(spelled))
+		}
+	})
+}

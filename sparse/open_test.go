@@ -1,0 +1,191 @@
+package sparse_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+const smallText = "+1 1:0.5 3:2\n-1 2:1.25\n"
+
+// smallBzip2 is smallText as written by bzip2 1.0.8; the standard library only reads.
+const smallBzip2 = "QlpoOTFBWSZTWWPyBcYAAALYAAAQQAt6ECAAMQDTTQNR+qNNkkbRxDy2PcFCzPi7kinChIMfkC4w"
+
+func gzipped(text string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	z.Close()
+	return b.Bytes()
+}
+
+func zstandard(t *testing.T, text string) []byte {
+	z, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return z.EncodeAll([]byte(text), nil)
+}
+
+func file(t *testing.T, name string, content []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func open(path string) (*sparse.CSC, []float64, error) {
+	return sparse.OpenSVMLight(context.Background(), path, sparse.ReadOptions{})
+}
+
+func bzipped(t *testing.T) []byte {
+	b, err := base64.StdEncoding.DecodeString(smallBzip2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestOpenByName(t *testing.T) {
+	for name, content := range map[string][]byte{
+		"plain":      []byte(smallText),
+		"a.svm":      []byte(smallText),
+		"a.svm.gz":   gzipped(smallText),
+		"A.SVM.GZ":   gzipped(smallText),
+		"two.gz":     append(gzipped(smallText[:10]), gzipped(smallText[10:])...),
+		"a.bz2":      bzipped(t),
+		"a.svm.zst":  zstandard(t, smallText),
+		"two.zst":    append(zstandard(t, smallText[:10]), zstandard(t, smallText[10:])...),
+		"- b.svm":    []byte(smallText),
+		"gz":         []byte(smallText),
+		"a.gz.plain": []byte(smallText),
+	} {
+		m, y, err := open(file(t, name, content))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := write(t, m, y); got != "1 1:0.5 3:2\n-1 2:1.25\n" {
+			t.Errorf("%s: read %q", name, got)
+		}
+	}
+}
+
+// TestOpenLargeCompressed: more than any buffer, through the goroutine.
+func TestOpenLargeCompressed(t *testing.T) {
+	text := strings.Repeat("1 1:0.125 77:3\n-1 5:2e-3 # comment\n", 50_000)
+	want, yWant, err := read(text, sparse.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"a.gz": gzipped(text), "a.zst": zstandard(t, text)} {
+		m, y, err := open(file(t, name, content))
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if write(t, m, y) != write(t, want, yWant) {
+			t.Errorf("%s: another matrix", name)
+		}
+	}
+}
+
+// TestOpenFailures: each has its kind, the file's name, and no matrix.
+func TestOpenFailures(t *testing.T) {
+	text := strings.Repeat(smallText, 20_000)
+	broken := gzipped(text)
+	broken[len(broken)-6] ^= 1 // in the checksum
+	for _, c := range []struct {
+		name    string
+		content []byte
+		kind    outcome.Kind
+		line    int // 0: not checked
+	}{
+		{"parse.gz", gzipped("1 1:1\n1 x\n"), outcome.Parse, 2},
+		{"early.gz", gzipped("x\n" + text), outcome.Parse, 1},
+		{"early.zst", zstandard(t, "x\n"+text), outcome.Parse, 1},
+		{"empty.gz", nil, outcome.IO, 1},
+		{"empty.zst", nil, outcome.IO, 1},
+		{"empty.bz2", nil, outcome.IO, 1},
+		{"plain.gz", []byte(smallText), outcome.IO, 1},
+		{"plain.bz2", []byte(smallText), outcome.IO, 1},
+		{"plain.zst", []byte(smallText), outcome.IO, 1},
+		{"cut.gz", gzipped(text)[:600], outcome.IO, 0},
+		{"cut.bz2", bzipped(t)[:40], outcome.IO, 1},
+		{"cut.zst", zstandard(t, text)[:60], outcome.IO, 0},
+		{"checksum.gz", broken, outcome.IO, 0},
+		{"trailing.gz", append(gzipped(smallText), "trailing"...), outcome.IO, 0},
+		{"misnamed.svm", gzipped(smallText), outcome.Parse, 1},
+	} {
+		path := file(t, c.name, c.content)
+		m, y, err := open(path)
+		var e *outcome.Error
+		if !errors.As(err, &e) || e.Kind != c.kind || e.File != path || c.line > 0 && e.Line != c.line || m != nil || y != nil {
+			t.Errorf("%s: %v (matrix %v), want %s", c.name, err, m != nil, c.kind)
+		}
+	}
+
+	_, _, err := open(filepath.Join(t.TempDir(), "absent.svm"))
+	if !errors.Is(err, &outcome.Error{Kind: outcome.IO}) || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("absent file: %v", err)
+	}
+	if _, _, err := open(t.TempDir()); err == nil {
+		t.Error("a directory was read")
+	}
+	_, _, err = sparse.OpenSVMLight(context.Background(), file(t, "a", []byte("x")), sparse.ReadOptions{Name: "the data"})
+	if e := (*outcome.Error)(nil); !errors.As(err, &e) || e.File != "the data" {
+		t.Errorf("Name is not used: %v", err)
+	}
+}
+
+func TestOpenStandardInput(t *testing.T) {
+	in, err := os.Open(file(t, "in", []byte(smallText)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer func(stdin *os.File) { os.Stdin = stdin }(os.Stdin)
+	os.Stdin = in
+	m, y, err := open("-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := write(t, m, y); got != "1 1:0.5 3:2\n-1 2:1.25\n" {
+		t.Errorf("read %q", got)
+	}
+	if os.Stdin, err = os.Open(file(t, "in", []byte("spam"))); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Stdin.Close()
+	if _, _, err := open("-"); err == nil || !strings.HasPrefix(err.Error(), "standard input: line 1, byte 1: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestOpenCancelled: a compressed file is let go of, its goroutine too.
+func TestOpenCancelled(t *testing.T) {
+	path := file(t, "a.gz", gzipped(strings.Repeat(smallText, 400_000)))
+	for _, after := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {
+		ctx, cancel := context.WithTimeout(context.Background(), after)
+		m, _, err := sparse.OpenSVMLight(ctx, path, sparse.ReadOptions{})
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || m != nil {
+			t.Errorf("after %v: %v", after, err)
+		}
+	}
+}

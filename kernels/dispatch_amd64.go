@@ -27,6 +27,9 @@ func native() []*Set {
 		axpyIndexed: amd64.AxpyIndexedAVX2,
 		dotColumns:  amd64.DotColumnsAVX2,
 		dotLanes:    amd64.DotLanesAVX2,
+		exp:         amd64.ExpAVX2,
+		log1pExp:    amd64.Log1pExpAVX2,
+		sigmoid:     amd64.SigmoidAVX2,
 		epoch: func(e *Epoch, from, to int) int {
 			return amd64.EpochAVX2((*amd64.Epoch)(e), from, to)
 		},
@@ -45,5 +48,8 @@ func native() []*Set {
 	avx512.asum = amd64.AsumAVX512
 	avx512.maxAbs = amd64.MaxAbsAVX512
 	avx512.dotLanes = amd64.DotLanesAVX512
+	avx512.exp = amd64.ExpAVX512
+	avx512.log1pExp = amd64.Log1pExpAVX512
+	avx512.sigmoid = amd64.SigmoidAVX512
 	return append(sets, newSet("avx512", avx512))
 }

@@ -19,6 +19,9 @@ type primitives struct {
 	axpyIndexed func(a float64, values []float64, rows []int32, y []float64)
 	dotColumns  func(colPtr []int64, rows []int32, values, y, out []float64)
 	dotLanes    func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
+	exp         func(dst, x []float64)
+	log1pExp    func(dst, x []float64)
+	sigmoid     func(dst, x []float64)
 	epoch       func(e *Epoch, from, to int) (updated int) // nil: column by column
 }
 
@@ -35,6 +38,9 @@ func newSet(name string, p primitives) *Set {
 		AxpyIndexed: p.AxpyIndexed,
 		DotColumns:  p.DotColumns,
 		DotLanes:    p.DotLanes,
+		Exp:         p.Exp,
+		Log1pExp:    p.Log1pExp,
+		Sigmoid:     p.Sigmoid,
 		Epoch:       p.Epoch,
 	}
 }

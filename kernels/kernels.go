@@ -43,6 +43,10 @@ type Set struct {
 	// l at y[8·i+l]: out[l] = Σ values[k]·y[8·rows[k]+l].
 	DotLanes func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
 
+	// dst_i ← e^x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
+	// function of that name; len(dst) = len(x), dst may be x.
+	Exp, Log1pExp, Sigmoid func(dst, x []float64)
+
 	// Epoch does one epoch of coordinate descent over packed sparse columns; see
 	// type Epoch. It returns the number of entries of the columns whose
 	// coefficient changed.

@@ -69,6 +69,9 @@ var operations = []struct {
 		k.AxpyIndexed(o.a, o.values, o.rows, o.target)
 		return o.target
 	}},
+	{"exp", func(k *kernels.Set, o operands) []float64 { k.Exp(o.y, o.x); return o.y }},
+	{"log1pexp", func(k *kernels.Set, o operands) []float64 { k.Log1pExp(o.y, o.x); return o.y }},
+	{"sigmoid", func(k *kernels.Set, o operands) []float64 { k.Sigmoid(o.y, o.x); return o.y }},
 	{"dotcolumns", func(k *kernels.Set, o operands) []float64 {
 		k.DotColumns(o.colPtr, o.rows, o.values, o.target, o.out)
 		return o.out
@@ -251,6 +254,14 @@ func (r oracle) set() *kernels.Set {
 			x[i] *= a
 		}
 	}
+	elementwise := func(f func(float64) float64) func(dst, x []float64) {
+		return func(dst, x []float64) {
+			for i := range x {
+				dst[i] = f(x[i])
+			}
+		}
+	}
+	s.Exp, s.Log1pExp, s.Sigmoid = elementwise(kernels.Exp), elementwise(kernels.Log1pExp), elementwise(kernels.Sigmoid)
 	s.DotIndexed = func(values []float64, rows []int32, y []float64) float64 {
 		return r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k], y[rows[k]], sum) })
 	}
@@ -414,6 +425,8 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"dotindexed":           func() { k.DotIndexed(v[:4], rows, v) },
 			"axpyindexed":          func() { k.AxpyIndexed(1, v[:4], rows, v) },
 			"axpyindexed overlap":  func() { k.AxpyIndexed(1, v[4:], rows, v[:5]) },
+			"exp":                  func() { k.Exp(v[:3], v[:4]) },
+			"exp overlapping":      func() { k.Exp(v[:3], v[1:4]) },
 			"dotcolumns colPtr":    func() { k.DotColumns(nil, rows, v[:5], v, nil) },
 			"dotcolumns values":    func() { k.DotColumns([]int64{0}, rows, v[:4], v, nil) },
 			"dotcolumns end":       func() { k.DotColumns([]int64{0, 6}, rows, v[:5], v, make([]float64, 1)) },
@@ -476,6 +489,9 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"nrm2":        func() { sink = k.Nrm2(o.x) },
 			"asum":        func() { sink = k.Asum(o.x) },
 			"maxabs":      func() { sink = k.MaxAbs(o.x) },
+			"exp":         func() { k.Exp(o.y, o.x) },
+			"log1pexp":    func() { k.Log1pExp(o.y, o.x) },
+			"sigmoid":     func() { k.Sigmoid(o.y, o.x) },
 			"dotindexed":  func() { sink = k.DotIndexed(o.values, o.rows, o.target) },
 			"axpyindexed": func() { k.AxpyIndexed(0.5, o.values, o.rows, o.target) },
 			"dotcolumns":  func() { k.DotColumns(o.colPtr, o.rows, o.values, o.target, o.out) },

@@ -86,3 +86,78 @@ func TestLogisticSpecialValues(t *testing.T) {
 		}
 	}
 }
+
+// TestVectorFunctionsHaveTheBitsOfTheScalarOnes sweeps the whole range, densely
+// around the places where something changes.
+func TestVectorFunctionsHaveTheBitsOfTheScalarOnes(t *testing.T) {
+	x := margins(20000)
+	for _, centre := range []float64{0, 709.782712893384, 710, -708.3964185322641, -745.1332191019411, -745.14, -746, 709.79, math.Ln2 / 2, -math.Ln2 / 2, 36.7, 37.5} {
+		for _, c := range []float64{centre, -centre} {
+			for step := -40.0; step <= 40; step++ {
+				x = append(x, c+step*1e-15*max(1, math.Abs(c)), c+step*0.01)
+			}
+		}
+	}
+	for k := -1080; k <= 1030; k++ {
+		x = append(x, float64(k)*math.Ln2, (float64(k)+0.5)*math.Ln2)
+	}
+	x = append(x, specials...)
+	got := make([]float64, len(x))
+	eachSet(t, func(t *testing.T, k *kernels.Set) {
+		for _, f := range []struct {
+			name   string
+			vector func(dst, x []float64)
+			scalar func(float64) float64
+		}{
+			{"exp", k.Exp, kernels.Exp}, {"log1pexp", k.Log1pExp, kernels.Log1pExp}, {"sigmoid", k.Sigmoid, kernels.Sigmoid},
+		} {
+			f.vector(got, x)
+			for i, v := range x {
+				if want := f.scalar(v); !sameBits(got[i], want) {
+					t.Fatalf("%s(%v) = %x, want %x", f.name, v, got[i], want)
+				}
+			}
+			inPlace := append([]float64(nil), x...)
+			f.vector(inPlace, inPlace)
+			compare(t, f.name+" in place", inPlace, got)
+		}
+	})
+}
+
+func BenchmarkExp(b *testing.B) {
+	benchmarkElementwise(b, func(k *kernels.Set) func(dst, x []float64) { return k.Exp }, math.Exp)
+}
+
+func BenchmarkLog1pExp(b *testing.B) {
+	benchmarkElementwise(b, func(k *kernels.Set) func(dst, x []float64) { return k.Log1pExp },
+		func(x float64) float64 { return math.Log1p(math.Exp(x)) })
+}
+
+func BenchmarkSigmoid(b *testing.B) {
+	benchmarkElementwise(b, func(k *kernels.Set) func(dst, x []float64) { return k.Sigmoid },
+		func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })
+}
+
+func benchmarkElementwise(b *testing.B, of func(k *kernels.Set) func(dst, x []float64), std func(float64) float64) {
+	x, dst := make([]float64, 1024), make([]float64, 1024)
+	for i := range x {
+		x[i] = float64(i-512) * 0.02
+	}
+	run := func(name string, f func(dst, x []float64)) {
+		b.Run(name+"/n=1024", func(b *testing.B) {
+			b.SetBytes(16 * 1024)
+			for b.Loop() {
+				f(dst, x)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/element")
+		})
+	}
+	run("math", func(dst, x []float64) {
+		for i, v := range x {
+			dst[i] = std(v)
+		}
+	})
+	for _, k := range kernels.Available() {
+		run(k.Name, of(k))
+	}
+}

@@ -15,6 +15,9 @@ var pureGo = primitives{
 	axpyIndexed: axpyIndexedGo,
 	dotColumns:  dotColumnsGo,
 	dotLanes:    dotLanesGo,
+	exp:         expGo,
+	log1pExp:    log1pExpGo,
+	sigmoid:     sigmoidGo,
 }
 
 const lanes = 32 // partial sums of a dense reduction

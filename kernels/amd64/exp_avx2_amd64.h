@@ -1,0 +1,114 @@
+// The exponential of the AVX2 set, step by step as kernels.Exp.
+
+// EXP turns x in Y0 into e^x. Clobbers Y1..Y6 and Y15.
+//   Y1  shifted: k in its low bits    Y2  k, then k·ln2Lo, then 2^k's factors
+//   Y3  r                             Y4  q(r), then 1 + r
+// The bounds of x leave room for e^x to be Inf and 0, and keep NaN: VMINPD and
+// VMAXPD return their second source, x, where there is one.
+#define EXP \
+	VBROADCASTSD HIGHEST, Y15 \
+	VMINPD       Y0, Y15, Y0  \
+	VBROADCASTSD LOWEST, Y15  \
+	VMAXPD       Y0, Y15, Y0  \
+	VBROADCASTSD SHIFT, Y6    \
+	VBROADCASTSD LOG2E, Y15   \
+	VMOVAPD      Y6, Y1       \
+	VFMADD231PD  Y15, Y0, Y1  \ // shifted = x·log2e + shift
+	VSUBPD       Y6, Y1, Y2   \ // k
+	VBROADCASTSD LN2HI, Y15   \
+	VFNMADD231PD Y15, Y2, Y0  \ // hi = x − k·ln2Hi
+	VBROADCASTSD LN2LO, Y15   \
+	VMULPD       Y15, Y2, Y2  \ // lo = k·ln2Lo
+	VSUBPD       Y2, Y0, Y3   \ // r = hi − lo
+	VSUBPD       Y3, Y0, Y0   \
+	VSUBPD       Y2, Y0, Y0   \ // rest = (hi − r) − lo
+	VBROADCASTSD EXP9, Y4     \
+	VBROADCASTSD EXP8, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \
+	VBROADCASTSD EXP7, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \
+	VBROADCASTSD EXP6, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \
+	VBROADCASTSD EXP5, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \
+	VBROADCASTSD EXP4, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \
+	VBROADCASTSD EXP3, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \
+	VBROADCASTSD EXP2, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \
+	VBROADCASTSD EXP1, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \
+	VBROADCASTSD EXP0, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \
+	VBROADCASTSD HALF, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \ // q
+	VMULPD       Y3, Y3, Y5   \
+	VFMADD231PD  Y4, Y5, Y0   \ // r²·q + rest
+	VBROADCASTSD ONE, Y15     \
+	VADDPD       Y3, Y15, Y4  \ // a = 1 + r
+	VSUBPD       Y4, Y15, Y5  \
+	VADDPD       Y3, Y5, Y5   \ // b = (1 − a) + r
+	VADDPD       Y5, Y0, Y0   \
+	VADDPD       Y4, Y0, Y0   \ // y = a + (r²·q + rest + b)
+	VPBROADCASTQ BIAS, Y15    \
+	VPSRLQ       $1, Y1, Y2   \ // half of k
+	VPSUBQ       Y2, Y1, Y1   \ // the other half
+	VPADDQ       Y15, Y2, Y2  \
+	VPADDQ       Y15, Y1, Y1  \
+	VPSLLQ       $52, Y2, Y2  \
+	VPSLLQ       $52, Y1, Y1  \
+	VMULPD       Y2, Y0, Y0   \
+	VMULPD       Y1, Y0, Y0
+
+// The frame of an elementwise function of x into dst: four elements at a time,
+// from (SI) to (DI), CX being left. A tail of up to three is copied to the stack
+// and goes through the loop there, R9 elements; then it is copied to (DX).
+
+#define ARGUMENTS \
+	MOVQ    dst_base+0(FP), DI \
+	MOVQ    dst_len+8(FP), AX  \
+	MOVQ    x_base+24(FP), SI  \
+	MOVQ    x_len+32(FP), CX   \
+	CMPQ    AX, CX             \
+	CMOVQLT AX, CX             \ // the shorter length
+	XORQ    R9, R9
+
+#define LOOP_HEAD \
+	SUBQ $4, CX \
+	JLT  tail   \
+loop4:
+
+#define LOOP_END \
+	ADDQ $32, SI            \
+	ADDQ $32, DI            \
+	SUBQ $4, CX             \
+	JGE  loop4              \
+tail:                       \
+	ADDQ    $4, CX          \
+	TESTQ   R9, R9          \
+	JNZ     copyback        \ // that was the tail
+	TESTQ   CX, CX          \
+	JZ      done            \
+	MOVQ    CX, R9          \
+	MOVQ    DI, DX          \
+	LEAQ    buffer-32(SP), DI \
+	VXORPD  Y0, Y0, Y0      \
+	VMOVUPD Y0, (DI)        \
+copyin:                     \
+	MOVQ -8(SI)(CX*8), AX   \
+	MOVQ AX, -8(DI)(CX*8)   \
+	DECQ CX                 \
+	JNZ  copyin             \
+	MOVQ DI, SI             \
+	JMP  loop4              \
+copyback:                   \
+	LEAQ buffer-32(SP), SI  \
+copyout:                    \
+	MOVQ -8(SI)(R9*8), AX   \
+	MOVQ AX, -8(DX)(R9*8)   \
+	DECQ R9                 \
+	JNZ  copyout            \
+done:                       \
+	VZEROUPPER              \
+	RET

@@ -1,0 +1,52 @@
+//go:build !purego
+
+// dst_i = ln(1 + e^x_i), with the bits of kernels.Log1pExp.
+//
+// max(x, 0) + ln(1+f) with f = e^−|x|; ln(1+f) = f − s·(f − z·P(z)), where
+// s = f/(2+f), z = s². Four elements per iteration. Y8 keeps x.
+
+#include "textflag.h"
+#include "numbers_amd64.h"
+#include "exp_avx2_amd64.h"
+
+// func Log1pExpAVX2(dst, x []float64)
+TEXT ·Log1pExpAVX2(SB), 0, $128-48
+	ARGUMENTS
+	LOOP_HEAD
+	VMOVUPD (SI), Y8
+	VBROADCASTSD SIGN, Y15
+	VORPD        Y15, Y8, Y0 // −|x|
+	EXP                        // f
+	VBROADCASTSD TWO, Y15
+	VADDPD       Y0, Y15, Y1
+	VDIVPD       Y1, Y0, Y1    // s = f/(2 + f)
+	VMULPD       Y1, Y1, Y2    // z
+	VBROADCASTSD LOG1P10, Y3
+	VBROADCASTSD LOG1P9, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VBROADCASTSD LOG1P8, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VBROADCASTSD LOG1P7, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VBROADCASTSD LOG1P6, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VBROADCASTSD LOG1P5, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VBROADCASTSD LOG1P4, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VBROADCASTSD LOG1P3, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VBROADCASTSD LOG1P2, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VBROADCASTSD LOG1P1, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VBROADCASTSD LOG1P0, Y15 
+	VFMADD213PD  Y15, Y2, Y3
+	VMOVAPD      Y0, Y4
+	VFNMADD231PD Y3, Y2, Y4    // f − z·P(z)
+	VFNMADD231PD Y4, Y1, Y0    // f − s·(f − z·P(z))
+	VXORPD       Y15, Y15, Y15
+	VMAXPD       Y8, Y15, Y8   // max(x, 0), or NaN
+	VADDPD       Y8, Y0, Y0
+	VMOVUPD Y0, (DI)
+	LOOP_END

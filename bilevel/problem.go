@@ -243,8 +243,13 @@ func (l *lane) judge(residual, slope, curvature []float64) float64 {
 	return l.criterion.Eval(l.rows, l.y, l.predictions, slope, curvature)
 }
 
+// sharp is the tolerance from which on a caller wants the criterion, not only the
+// inner objective, to many digits.
+const sharp = 1e-9
+
 func (l *lane) evaluate(ctx context.Context, penalty model.Penalty, options cd.Options, gradient bool) error {
 	start := time.Now()
+	options.Polish = options.Polish || (options.Tol > 0 && options.Tol <= sharp)
 	solution, err := l.solver.Solve(ctx, penalty, options)
 	if err != nil {
 		return err

@@ -100,6 +100,20 @@ func (s *Solver) sweep(ctx context.Context) bool {
 	return true
 }
 
+// polish takes a Newton step on the support to working precision.
+func (s *Solver) polish(ctx context.Context) {
+	s.set.keep(s)
+	in := &s.in
+	in.load(s)
+	in.newton.collect()
+	in.newton.tol = polishTol
+	in.newton.step(ctx, s.fit.Null())
+	in.newton.tol = newtonTol
+	for k, j := range in.columns {
+		s.beta[j] = in.coef[k]
+	}
+}
+
 // load takes the working set, β and the certified point over, and chooses the
 // engine.
 func (in *inner) load(s *Solver) {

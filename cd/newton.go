@@ -31,6 +31,7 @@ type newton struct {
 	rho, d     []float64
 	from       []float64 // coefficients before the step
 	a          []float64 // s × s
+	tol        float64   // of the linear system
 	iterations int       // CG iterations of the last step
 	reluctant  float64   // factor on the price after steps that failed
 }
@@ -38,10 +39,11 @@ type newton struct {
 const (
 	newtonShare      = 0.3  // of the step's cost, spent on sweeps, that triggers one
 	newtonTol        = 1e-2 // of the linear system
+	polishTol        = 1e-8
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step
 	shortening       = 0.3
-	trials           = 3
+	rounds           = 2 // columns that may leave a dependent support in one step
 	mostReluctant    = 64
 	// roundoff is the rise of the objective, relative to P₀, that is put down to
 	// rounding.
@@ -51,7 +53,7 @@ const (
 func (nw *newton) init(view *sparse.View, in *inner) {
 	nw.in, nw.view, nw.k = in, view, view.Kernels()
 	nw.cg.Kernels, nw.dense.Kernels = nw.k, nw.k
-	nw.iterations = firstGuess
+	nw.iterations, nw.tol = firstGuess, newtonTol
 }
 
 // way is how a step solves its system.
@@ -113,38 +115,89 @@ func (nw *newton) price() float64 {
 	return newtonShare * nw.reluctant * cost
 }
 
-// step moves along the Newton direction on the support collected, if a point
-// that does not raise the objective is found there. Coefficients that would
-// cross zero become zero.
+// step moves along the Newton direction on the support collected to a point that
+// does not raise the objective. A support with dependent columns has no Newton
+// direction but one along which the fit stays and the penalty falls, down to the
+// first coefficient that it makes zero: such columns leave one by one.
 func (nw *newton) step(ctx context.Context, null float64) bool {
-	in, s := nw.in, len(nw.columns)
-	if s == 0 {
-		return false
+	slack := float64(roundoff * nw.in.total * null)
+	moved := false
+	for range rounds {
+		if len(nw.columns) == 0 || ctx.Err() != nil {
+			break
+		}
+		nw.aim()
+		if flat := nw.solve(ctx); !flat {
+			return nw.descend(slack) || moved
+		}
+		if !nw.slide() {
+			break
+		}
+		moved = true
+		nw.collect()
 	}
+	return moved
+}
+
+// aim notes the coefficients of the support and ρ, the residual of their
+// optimality conditions.
+func (nw *newton) aim() {
+	in, s := nw.in, len(nw.columns)
 	nw.rho, nw.d, nw.from = grow(nw.rho, s), grow(nw.d, s), grow(nw.from, s)
 	for i, k := range nw.position {
 		b := in.coef[k]
 		nw.from[i] = b
 		nw.rho[i] = (in.engine.correlation(int(k)) - math.Copysign(in.threshold[k], b) - float64(in.ridge*b)) / in.total
 	}
-	nw.solve(ctx)
+}
+
+// descend moves by d, shortened until the objective does not rise: coefficients
+// that would cross zero become zero, or, which cannot fail but for rounding, the
+// step ends where the first one gets there.
+func (nw *newton) descend(slack float64) bool {
+	in := nw.in
 	before := in.objective()
-	length := 1.0
-	for range trials {
+	for _, length := range []float64{1, shortening, min(1, nw.crossing())} {
 		nw.move(length)
-		if in.objective() <= before+float64(roundoff*in.total*null) {
+		if in.objective() <= before+slack {
 			nw.reluctant = 1
 			return true
 		}
-		length *= shortening
 	}
 	nw.move(0)
 	nw.reluctant = min(2*nw.reluctant, mostReluctant)
 	return false
 }
 
-// solve sets d to the solution of A·d = ρ, or near it.
-func (nw *newton) solve(ctx context.Context) {
+// slide moves along d, a direction without curvature, in the sense in which the
+// objective falls, until the first coefficient is zero.
+func (nw *newton) slide() bool {
+	if nw.k.Dot(nw.rho, nw.d) < 0 {
+		nw.k.Scal(-1, nw.d)
+	}
+	length := nw.crossing()
+	if math.IsInf(length, 1) {
+		return false
+	}
+	nw.move(length)
+	return true
+}
+
+// crossing returns the length at which the first coefficient reaches zero along
+// d, +Inf where none does.
+func (nw *newton) crossing() float64 {
+	first := math.Inf(1)
+	for i, b := range nw.from {
+		if d := nw.d[i]; d != 0 && math.Signbit(d) != math.Signbit(b) {
+			first = min(first, -b/d)
+		}
+	}
+	return first
+}
+
+// solve sets d to the solution of A·d = ρ, or near it; or, where A is singular
+// to working precision, to a direction without curvature, and returns true.
+func (nw *newton) solve(ctx context.Context) (flat bool) {
 	s := len(nw.columns)
 	way, _ := nw.plan()
 	var operator support.Operator = &nw.system
@@ -153,25 +206,29 @@ func (nw *newton) solve(ctx context.Context) {
 	} else {
 		nw.in.gram.Hold(nw.columns)
 		nw.a = grow(nw.a, s*s)
-		nw.gather(s)
+		nw.in.gram.Submatrix(nw.columns, nw.in.ridge/nw.in.total, nw.a)
 		if way == byCholesky {
-			if support.Cholesky(nw.k, nw.a, s) {
-				copy(nw.d, nw.rho)
-				support.CholeskySolve(nw.k, nw.a, s, nw.d)
-				return
+			if rows := support.Cholesky(nw.k, nw.a, s); rows < s {
+				support.NullVector(nw.k, nw.a, s, rows, nw.d)
+				return true
 			}
-			nw.gather(s) // singular: conjugate gradients find a step all the same
+			copy(nw.d, nw.rho)
+			support.CholeskySolve(nw.k, nw.a, s, nw.d)
+			return false
 		}
 		nw.dense.A, nw.dense.S = nw.a, s
 		operator = &nw.dense
 	}
 	clear(nw.d)
-	report := nw.cg.Solve(ctx, operator, nw.rho, nw.d, newtonTol, min(newtonIterations, 2*s+10))
-	nw.iterations = max(1, report.Iterations)
-}
-
-func (nw *newton) gather(s int) {
-	nw.in.gram.Submatrix(nw.columns, nw.in.ridge/nw.in.total, nw.a[:s*s])
+	report := nw.cg.Solve(ctx, operator, nw.rho, nw.d, nw.tol, min(newtonIterations, 2*s+10))
+	if nw.tol == newtonTol {
+		nw.iterations = max(1, report.Iterations)
+	}
+	if report.Null != nil {
+		copy(nw.d, report.Null)
+		return true
+	}
+	return false
 }
 
 // move sets the coefficients of the support to from + length·d, zero where that

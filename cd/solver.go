@@ -17,6 +17,10 @@ type Options struct {
 	Tol float64
 	// MaxEpochs bounds the sweeps over working sets. 0 means 100,000.
 	MaxEpochs int
+	// Polish ends a solve that has converged with one more Newton step, solved
+	// to working precision. The gap bounds Φ; predictions are only known to its
+	// square root, so a criterion good to 1e-9 needs a gap of 1e-18, or this.
+	Polish bool
 }
 
 const (
@@ -118,14 +122,19 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	}
 	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
 	s.in.start(opts.MaxEpochs)
+	polished := !opts.Polish
 	for stalled := 0; ; {
 		before := s.sol.RelativeGap
 		s.certify()
 		first := s.sol.Passes == 1
 		switch {
-		case s.sol.RelativeGap <= opts.Tol:
+		case s.sol.RelativeGap <= opts.Tol && (polished || ctx.Err() != nil):
 			s.sol.Status = outcome.Converged
 			return &s.sol, nil
+		case s.sol.RelativeGap <= opts.Tol:
+			polished = true
+			s.polish(ctx)
+			continue
 		case s.in.exhausted() || stalled >= maxStalled:
 			s.sol.Status = outcome.NotConverged
 			return &s.sol, nil

@@ -54,6 +54,18 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 			grown = true
 		}
 	}
+	w.replace(s)
+	return grown
+}
+
+// keep makes the support the working set.
+func (w *workingSet) keep(s *Solver) {
+	w.candidates = w.candidates[:0]
+	w.replace(s)
+}
+
+// replace makes the support and the candidates the working set.
+func (w *workingSet) replace(s *Solver) {
 	for _, j := range w.columns {
 		w.member[j] = false
 	}
@@ -71,7 +83,6 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	}
 	w.ascending = append(w.ascending, w.columns...)
 	slices.Sort(w.ascending)
-	return grown
 }
 
 // score lists the candidates and counts those that violate optimality.

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -12,10 +13,10 @@ import (
 // β, the best b makes the weighted residuals sum to zero. A Squared is
 // immutable and safe for any number of goroutines.
 type Squared struct {
-	view *sparse.View
-	y    []float64
-	mean float64 // intercept of the null model
-	null float64 // P₀
+	view  *sparse.View
+	y     []float64
+	first int     // a row of positive weight
+	null  float64 // P₀
 }
 
 // NewSquared checks the target: one finite entry per row of the view, held-out
@@ -32,7 +33,10 @@ func NewSquared(view *sparse.View, y []float64) (*Squared, error) {
 	}
 	f := &Squared{view: view, y: y}
 	r := make([]float64, n)
-	f.mean = f.Residual(nil, nil, r)
+	if s := view.Weights(); s != nil {
+		f.first = slices.IndexFunc(s, func(s float64) bool { return s > 0 })
+	}
+	f.Residual(nil, nil, r)
 	f.null = view.SquaredNormOf(r, make([]float64, n)) / (2 * view.Total())
 	if math.IsInf(f.null, 0) {
 		return nil, outcome.Errorf(outcome.NonFinite, "‖y‖² overflows: scale the target")
@@ -67,11 +71,17 @@ func (f *Squared) Residual(cols []int32, b, r []float64) (intercept float64) {
 	if !f.view.Centred() {
 		return 0
 	}
+	// The mean is taken of what is left above one entry, so that a constant
+	// target leaves residuals of exactly zero.
+	base := r[f.first]
+	for i := range r {
+		r[i] -= base
+	}
 	mean := f.view.MeanOf(r)
 	for i := range r {
 		r[i] -= mean
 	}
-	intercept = mean
+	intercept = base + mean
 	for k, j := range cols {
 		intercept = math.FMA(-b[k], f.view.Mean(int(j)), intercept)
 	}

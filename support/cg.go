@@ -37,6 +37,9 @@ type Report struct {
 	// largest from below.
 	Smallest, Largest float64
 	Converged         bool
+	// Null is a direction without curvature that ended the iteration, nil where
+	// there was none. It belongs to the CG and lasts until its next call.
+	Null []float64
 }
 
 const (
@@ -75,6 +78,7 @@ func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64,
 			diagonal = math.FMA(c.diag[i]*v, v, diagonal)
 		}
 		if !(curvature > breakdown*diagonal) {
+			report.Null = c.p
 			break
 		}
 		step := rz / curvature

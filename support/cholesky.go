@@ -10,10 +10,11 @@ import (
 // zero: the matrix is singular to working precision.
 const pivotFloor = 1e-12
 
-// Cholesky factorises a symmetric positive definite s × s matrix, stored row by
-// row, in place: A = L·Lᵀ, L in the lower triangle. It reports whether all
-// pivots are positive; if not, a is left half done.
-func Cholesky(k *kernels.Set, a []float64, s int) bool {
+// Cholesky factorises a symmetric positive semidefinite s × s matrix, stored row
+// by row, in place: A = L·Lᵀ, L in the lower triangle. It returns the number of
+// rows done, which is s unless the next pivot is zero to working precision;
+// [NullVector] then has the reason.
+func Cholesky(k *kernels.Set, a []float64, s int) (rows int) {
 	for i := range s {
 		row := a[i*s:][:i+1]
 		for j := range i {
@@ -22,11 +23,21 @@ func Cholesky(k *kernels.Set, a []float64, s int) bool {
 		}
 		pivot := row[i] - k.Dot(row[:i], row[:i])
 		if !(pivot > pivotFloor*row[i]) {
-			return false
+			return i
 		}
 		row[i] = math.Sqrt(pivot)
 	}
-	return true
+	return s
+}
+
+// NullVector sets v to a vector with A·v = 0 to working precision, for an A
+// whose factorisation by [Cholesky] ended after the given rows < s.
+func NullVector(k *kernels.Set, l []float64, s, rows int, v []float64) {
+	clear(v)
+	copy(v, l[rows*s:][:rows])
+	backSubstitute(k, l, s, v[:rows])
+	k.Scal(-1, v[:rows])
+	v[rows] = 1
 }
 
 // CholeskySolve solves L·Lᵀ·x = b in place of b, with L from [Cholesky].
@@ -35,7 +46,12 @@ func CholeskySolve(k *kernels.Set, l []float64, s int, b []float64) {
 		row := l[i*s:][:i+1]
 		b[i] = (b[i] - k.Dot(row[:i], b[:i])) / row[i]
 	}
-	for i := s - 1; i >= 0; i-- {
+	backSubstitute(k, l, s, b[:s])
+}
+
+// backSubstitute solves Lᵀ·x = b in place of b for the leading len(b) rows.
+func backSubstitute(k *kernels.Set, l []float64, s int, b []float64) {
+	for i := len(b) - 1; i >= 0; i-- {
 		row := l[i*s:][:i+1]
 		b[i] /= row[i]
 		k.Axpy(-b[i], row[:i], b[:i])

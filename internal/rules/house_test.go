@@ -34,6 +34,7 @@ var house = []room{
 
 	{path: "internal/embedded"},
 	{path: "internal/guard", outside: true},
+	{path: "internal/oracle", outside: true},
 	{path: "internal/rules", outside: true},
 	{path: "cmd/pare", on: []string{".", "internal/embedded"}, outside: true},
 	{path: "tools/samebits", outside: true},

@@ -22,7 +22,7 @@ type arrays struct {
 	values []float64
 }
 
-func (a arrays) matrix(t testing.TB) *sparse.CSC {
+func (a arrays) matrix(t *testing.T) *sparse.CSC {
 	t.Helper()
 	m, err := sparse.NewCSC(a.n, a.p, a.colPtr, a.rows, a.values)
 	if err != nil {

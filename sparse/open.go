@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"compress/bzip2"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -46,7 +47,7 @@ func OpenSVMLight(ctx context.Context, path string, opt ReadOptions) (*CSC, []fl
 		defer close(stopped)
 		in := bufio.NewReaderSize(file, bufferSize)
 		_, err := in.Peek(1)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF // no compressed file is empty
 		}
 		if err == nil {
@@ -55,8 +56,9 @@ func OpenSVMLight(ctx context.Context, path string, opt ReadOptions) (*CSC, []fl
 		plain.CloseWithError(err)
 	}()
 	m, y, err := ReadSVMLight(ctx, text, opt)
-	text.Close() // both stop the goroutine, at its next write or in its read
-	file.Close()
+	// Either end of the goroutine, whichever it waits for, stops it.
+	_ = text.Close()
+	_ = file.Close()
 	<-stopped
 	return m, y, err
 }

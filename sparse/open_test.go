@@ -24,15 +24,21 @@ const smallText = "+1 1:0.5 3:2\n-1 2:1.25\n"
 // smallBzip2 is smallText as written by bzip2 1.0.8; the standard library only reads.
 const smallBzip2 = "QlpoOTFBWSZTWWPyBcYAAALYAAAQQAt6ECAAMQDTTQNR+qNNkkbRxDy2PcFCzPi7kinChIMfkC4w"
 
-func gzipped(text string) []byte {
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
-	z.Write([]byte(text))
-	z.Close()
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
 	return b.Bytes()
 }
 
 func zstandard(t *testing.T, text string) []byte {
+	t.Helper()
 	z, err := zstd.NewWriter(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -54,6 +60,7 @@ func open(path string) (*sparse.CSC, []float64, error) {
 }
 
 func bzipped(t *testing.T) []byte {
+	t.Helper()
 	b, err := base64.StdEncoding.DecodeString(smallBzip2)
 	if err != nil {
 		t.Fatal(err)
@@ -65,9 +72,9 @@ func TestOpenByName(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"plain":      []byte(smallText),
 		"a.svm":      []byte(smallText),
-		"a.svm.gz":   gzipped(smallText),
-		"A.SVM.GZ":   gzipped(smallText),
-		"two.gz":     append(gzipped(smallText[:10]), gzipped(smallText[10:])...),
+		"a.svm.gz":   gzipped(t, smallText),
+		"A.SVM.GZ":   gzipped(t, smallText),
+		"two.gz":     append(gzipped(t, smallText[:10]), gzipped(t, smallText[10:])...),
 		"a.bz2":      bzipped(t),
 		"a.svm.zst":  zstandard(t, smallText),
 		"two.zst":    append(zstandard(t, smallText[:10]), zstandard(t, smallText[10:])...),
@@ -93,7 +100,7 @@ func TestOpenLargeCompressed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, content := range map[string][]byte{"a.gz": gzipped(text), "a.zst": zstandard(t, text)} {
+	for name, content := range map[string][]byte{"a.gz": gzipped(t, text), "a.zst": zstandard(t, text)} {
 		m, y, err := open(file(t, name, content))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -108,7 +115,7 @@ func TestOpenLargeCompressed(t *testing.T) {
 // TestOpenFailures: each has its kind, the file's name, and no matrix.
 func TestOpenFailures(t *testing.T) {
 	text := strings.Repeat(smallText, 20_000)
-	broken := gzipped(text)
+	broken := gzipped(t, text)
 	broken[len(broken)-6] ^= 1 // in the checksum
 	for _, c := range []struct {
 		name    string
@@ -116,8 +123,8 @@ func TestOpenFailures(t *testing.T) {
 		kind    outcome.Kind
 		line    int // 0: not checked
 	}{
-		{"parse.gz", gzipped("1 1:1\n1 x\n"), outcome.Parse, 2},
-		{"early.gz", gzipped("x\n" + text), outcome.Parse, 1},
+		{"parse.gz", gzipped(t, "1 1:1\n1 x\n"), outcome.Parse, 2},
+		{"early.gz", gzipped(t, "x\n"+text), outcome.Parse, 1},
 		{"early.zst", zstandard(t, "x\n"+text), outcome.Parse, 1},
 		{"empty.gz", nil, outcome.IO, 1},
 		{"empty.zst", nil, outcome.IO, 1},
@@ -125,12 +132,12 @@ func TestOpenFailures(t *testing.T) {
 		{"plain.gz", []byte(smallText), outcome.IO, 1},
 		{"plain.bz2", []byte(smallText), outcome.IO, 1},
 		{"plain.zst", []byte(smallText), outcome.IO, 1},
-		{"cut.gz", gzipped(text)[:600], outcome.IO, 0},
+		{"cut.gz", gzipped(t, text)[:600], outcome.IO, 0},
 		{"cut.bz2", bzipped(t)[:40], outcome.IO, 1},
 		{"cut.zst", zstandard(t, text)[:60], outcome.IO, 0},
 		{"checksum.gz", broken, outcome.IO, 0},
-		{"trailing.gz", append(gzipped(smallText), "trailing"...), outcome.IO, 0},
-		{"misnamed.svm", gzipped(smallText), outcome.Parse, 1},
+		{"trailing.gz", append(gzipped(t, smallText), "trailing"...), outcome.IO, 0},
+		{"misnamed.svm", gzipped(t, smallText), outcome.Parse, 1},
 	} {
 		path := file(t, c.name, c.content)
 		m, y, err := open(path)
@@ -179,7 +186,7 @@ func TestOpenStandardInput(t *testing.T) {
 
 // TestOpenCancelled: a compressed file is let go of, its goroutine too.
 func TestOpenCancelled(t *testing.T) {
-	path := file(t, "a.gz", gzipped(strings.Repeat(smallText, 400_000)))
+	path := file(t, "a.gz", gzipped(t, strings.Repeat(smallText, 400_000)))
 	for _, after := range []time.Duration{0, time.Millisecond, 5 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(context.Background(), after)
 		m, _, err := sparse.OpenSVMLight(ctx, path, sparse.ReadOptions{})

@@ -16,11 +16,11 @@ func TestEightDigits(t *testing.T) {
 			if '0' <= c && c <= '9' {
 				continue
 			}
-			digits := ""
-			for range n {
-				digits += strconv.Itoa(r.IntN(10))
+			random := make([]byte, n)
+			for k := range random {
+				random[k] = byte('0' + r.IntN(10))
 			}
-			for _, digits := range []string{digits, strings.Repeat("9", n), strings.Repeat("0", n)} {
+			for _, digits := range []string{string(random), strings.Repeat("9", n), strings.Repeat("0", n)} {
 				text := digits + string([]byte{byte(c)}) + "\xff\x00909\x80\x2f\x3a9999"
 				value, got := eightDigits([]byte(text))
 				want, _ := strconv.ParseUint(digits, 10, 64)

@@ -155,10 +155,13 @@ func checkAgainst(want *refMatrix, wantErr *refError, m *sparse.CSC, y []float64
 	if wantErr != nil {
 		var e *outcome.Error
 		if !errors.As(err, &e) {
-			return fmt.Errorf("error is %v, want %v at line %d, byte %d", err, wantErr.kind, wantErr.line, wantErr.byt)
+			if err == nil {
+				err = errors.New("absent")
+			}
+			return fmt.Errorf("error is %w, want %v at line %d, byte %d", err, wantErr.kind, wantErr.line, wantErr.byt)
 		}
 		if e.Kind != wantErr.kind || e.Line != wantErr.line || e.Byte != wantErr.byt {
-			return fmt.Errorf("error is %s %q, want %v at line %d, byte %d", e.Kind, e, wantErr.kind, wantErr.line, wantErr.byt)
+			return fmt.Errorf("error is %s %w, want %v at line %d, byte %d", e.Kind, e, wantErr.kind, wantErr.line, wantErr.byt)
 		}
 		if m != nil || y != nil {
 			return errors.New("a matrix came with the error")

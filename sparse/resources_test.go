@@ -199,7 +199,10 @@ func TestNoGoroutineIsLeft(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		for _, text := range []string{"1 1:1\n", "1 nan", ""} {
-			sparse.ReadSVMLight(ctx, strings.NewReader(text), sparse.ReadOptions{})
+			_, _, err := sparse.ReadSVMLight(ctx, strings.NewReader(text), sparse.ReadOptions{})
+			if (err != nil) != (text == "1 nan") {
+				t.Errorf("%q: %v", text, err)
+			}
 		}
 	})
 }

@@ -282,7 +282,7 @@ func (s *scanner) slide() error {
 			idle = 0
 		}
 		switch {
-		case err == io.EOF:
+		case err == io.EOF: //nolint:errorlint // a wrapped EOF is an error, not the end
 			s.buf[s.end] = '\n'
 			s.end++
 			s.last = true

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-func write(t testing.TB, x sparse.Matrix, y []float64) string {
+func write(t *testing.T, x sparse.Matrix, y []float64) string {
 	t.Helper()
 	var b strings.Builder
 	if err := sparse.WriteSVMLight(&b, x, y); err != nil {

@@ -1,0 +1,135 @@
+package sparse_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// The matrix of the package comment.
+func ExampleNewCSC() {
+	m, err := sparse.NewCSC(4, 5,
+		[]int64{0, 2, 2, 6, 7, 8},
+		[]int32{0, 3, 0, 1, 2, 3, 1, 3},
+		[]float64{1, 2, 7, 8, 9, 6, 3, 5})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	order, colPtr, rows, values := m.Storage()
+	fmt.Println("order ", order)
+	fmt.Println("colPtr", colPtr)
+	fmt.Println("rows  ", rows)
+	fmt.Println("values", values)
+	fmt.Println(m.Column(0))
+	// Output:
+	// order  [3 4 0 2]
+	// colPtr [0 1 2 4 8]
+	// rows   [1 3 0 3 0 1 2 3]
+	// values [3 5 1 2 7 8 9 6]
+	// [0 3] [1 2]
+}
+
+func ExampleNewDense() {
+	m, err := sparse.NewDense(2, 2, []float64{1, 2, 3, 4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows, values := m.Column(1)
+	fmt.Println(rows == nil, values)
+	// Output: true [3 4]
+}
+
+func ExampleCompact() {
+	m, err := sparse.NewCSC(2, 2, []int64{0, 2, 3}, []int32{0, 1, 0}, []float64{1, 2, 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, values := sparse.Compact(m).Column(1)
+	fmt.Println(values)
+	// Output: [3 0]
+}
+
+func ExampleReadSVMLight() {
+	text := `# two samples, three features
++1 1:0.5 3:2
+-1 2:1.25   # the second
+`
+	x, y, err := sparse.ReadSVMLight(context.Background(), strings.NewReader(text), sparse.ReadOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	n, p := x.Dims()
+	fmt.Println(n, p, x.NNZ(), y)
+	// Output: 2 3 3 [1 -1]
+}
+
+func ExampleReadSVMLight_error() {
+	text := "+1 1:0.5 3:2\n-1 2:1,25\n"
+	_, _, err := sparse.ReadSVMLight(context.Background(), strings.NewReader(text), sparse.ReadOptions{Name: "small.svm"})
+	fmt.Println(err)
+	if e, ok := errors.AsType[*outcome.Error](err); ok {
+		fmt.Println(e.Kind, e.Line, e.Byte)
+	}
+	// Output:
+	// small.svm: line 2, byte 6: want a value, found "1,25"
+	// parse 2 6
+}
+
+func ExampleWriteSVMLight() {
+	x, err := sparse.NewCSC(2, 3, []int64{0, 1, 2, 3}, []int32{0, 1, 0}, []float64{0.5, 1.25, 2})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := sparse.WriteSVMLight(os.Stdout, x, []float64{1, -1}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// 1 1:0.5 3:2
+	// -1 2:1.25
+}
+
+func ExamplePreparation() {
+	x, err := sparse.NewCSC(3, 3, []int64{0, 2, 3, 5}, []int32{0, 2, 1, 0, 1}, []float64{3, 4, 1, 6, 8})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	prepared, kept, err := sparse.Preparation{MinNNZ: 2, UnitColumns: true}.Apply(x)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for k, j := range kept {
+		rows, values := prepared.Column(k)
+		fmt.Println("column", k, "was", j, "and holds", values, "in rows", rows)
+	}
+	// Output:
+	// column 0 was 0 and holds [0.6 0.8] in rows [0 2]
+	// column 1 was 2 and holds [0.6 0.8] in rows [0 1]
+}
+
+func ExampleSummarise() {
+	x, err := sparse.NewCSC(3, 4, []int64{0, 2, 2, 4, 5}, []int32{0, 1, 0, 1, 1}, []float64{1, 2, 1, 2, 7})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := sparse.Summarise(x, []float64{1, -1, 1})
+	fmt.Printf("%d × %d, %d nonzeros, density %.2f\n", s.Rows, s.Columns, s.NNZ, s.Density)
+	fmt.Println("empty columns", s.EmptyColumns, "empty rows", s.EmptyRows, "duplicate columns", s.DuplicateColumns)
+	fmt.Println(s.Labels.Kind, s.Labels.Classes)
+	// Output:
+	// 3 × 4, 5 nonzeros, density 0.42
+	// empty columns 1 empty rows 1 duplicate columns 1
+	// binary [{-1 1} {1 2}]
+}

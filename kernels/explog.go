@@ -53,19 +53,21 @@ func Exp(x float64) float64 {
 	r := hi - lo
 	rest := (hi - r) - lo // what rounding r left behind
 
-	q := math.FMA(exp9, r, exp8)
-	q = math.FMA(q, r, exp7)
-	q = math.FMA(q, r, exp6)
-	q = math.FMA(q, r, exp5)
-	q = math.FMA(q, r, exp4)
-	q = math.FMA(q, r, exp3)
-	q = math.FMA(q, r, exp2)
-	q = math.FMA(q, r, exp1)
-	q = math.FMA(q, r, exp0)
-	q = math.FMA(q, r, 0.5)
+	// q = 1/2 + exp0·r + … in pairs, so that few steps wait for one another.
+	r2 := float64(r * r)
+	r4 := float64(r2 * r2)
+	q01 := math.FMA(exp0, r, 0.5)
+	q23 := math.FMA(exp2, r, exp1)
+	q45 := math.FMA(exp4, r, exp3)
+	q67 := math.FMA(exp6, r, exp5)
+	q89 := math.FMA(exp8, r, exp7)
+	q0 := math.FMA(q23, r2, q01)
+	q4 := math.FMA(q67, r2, q45)
+	q8 := math.FMA(exp9, r2, q89)
+	q := math.FMA(math.FMA(q8, r4, q4), r4, q0)
 	a := 1 + r
 	b := (1 - a) + r // what rounding a left behind
-	y := a + (math.FMA(float64(r*r), q, rest) + b)
+	y := a + (math.FMA(r2, q, rest) + b)
 
 	// 2^k in two factors: the first product is exact, the second rounds once
 	// where the result is subnormal.

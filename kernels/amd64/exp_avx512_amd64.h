@@ -1,50 +1,55 @@
 // The exponential of the AVX-512 set, step by step as kernels.Exp.
 
-// EXP turns x in Z0 into e^x. Clobbers Z1..Z6.
-//   Z1  shifted: k in its low bits    Z2  k, then k·ln2Lo, then 2^k's factors
-//   Z3  r                             Z4  q(r), then 1 + r
+// EXP turns x in Z0 into e^x. Clobbers Z1..Z7, Z9 and Z10.
+//   Z1  shifted: k in its low bits    Z2  k, k·ln2Lo, r2, then a factor of 2^k
+//   Z3  r                             Z4  q, then 1 + r          Z9  r4
 // The bounds of x leave room for e^x to be Inf and 0, and keep NaN: VMINPD and
 // VMAXPD return their second source, x, where there is one.
 #define EXP \
-	VBROADCASTSD      HIGHEST, Z5    \
-	VMINPD            Z0, Z5, Z0     \
-	VBROADCASTSD      LOWEST, Z5     \
-	VMAXPD            Z0, Z5, Z0     \
-	VBROADCASTSD      SHIFT, Z6      \
-	VMOVAPD           Z6, Z1         \
-	VFMADD231PD.BCST  LOG2E, Z0, Z1  \ // shifted = x·log2e + shift
-	VSUBPD            Z6, Z1, Z2     \ // k
-	VFNMADD231PD.BCST LN2HI, Z2, Z0  \ // hi = x − k·ln2Hi
-	VMULPD.BCST       LN2LO, Z2, Z2  \ // lo = k·ln2Lo
-	VSUBPD            Z2, Z0, Z3     \ // r = hi − lo
-	VSUBPD            Z3, Z0, Z0     \
-	VSUBPD            Z2, Z0, Z0     \ // rest = (hi − r) − lo
-	VBROADCASTSD      EXP9, Z4       \
-	VFMADD213PD.BCST  EXP8, Z3, Z4 \
-	VFMADD213PD.BCST  EXP7, Z3, Z4 \
-	VFMADD213PD.BCST  EXP6, Z3, Z4 \
-	VFMADD213PD.BCST  EXP5, Z3, Z4 \
-	VFMADD213PD.BCST  EXP4, Z3, Z4 \
-	VFMADD213PD.BCST  EXP3, Z3, Z4 \
-	VFMADD213PD.BCST  EXP2, Z3, Z4 \
-	VFMADD213PD.BCST  EXP1, Z3, Z4 \
-	VFMADD213PD.BCST  EXP0, Z3, Z4 \
-	VFMADD213PD.BCST  HALF, Z3, Z4   \ // q
-	VMULPD            Z3, Z3, Z5     \
-	VFMADD231PD       Z4, Z5, Z0     \ // r²·q + rest
-	VBROADCASTSD      ONE, Z6        \
-	VADDPD            Z3, Z6, Z4     \ // a = 1 + r
-	VSUBPD            Z4, Z6, Z5     \
-	VADDPD            Z3, Z5, Z5     \ // b = (1 − a) + r
-	VADDPD            Z5, Z0, Z0     \
-	VADDPD            Z4, Z0, Z0     \ // y = a + (r²·q + rest + b)
-	VPSRLQ            $1, Z1, Z2     \ // half of k
-	VPSUBQ            Z2, Z1, Z1     \ // the other half
-	VPADDQ.BCST       BIAS, Z2, Z2   \
-	VPADDQ.BCST       BIAS, Z1, Z1   \
-	VPSLLQ            $52, Z2, Z2    \
-	VPSLLQ            $52, Z1, Z1    \
-	VMULPD            Z2, Z0, Z0     \
+	VBROADCASTSD      HIGHEST, Z5       \
+	VMINPD            Z0, Z5, Z0        \
+	VBROADCASTSD      LOWEST, Z5        \
+	VMAXPD            Z0, Z5, Z0        \
+	VBROADCASTSD      SHIFT, Z6         \
+	VMOVAPD           Z6, Z1            \
+	VFMADD231PD.BCST  LOG2E, Z0, Z1     \ // shifted = x·log2e + shift
+	VSUBPD            Z6, Z1, Z2        \ // k
+	VFNMADD231PD.BCST LN2HI, Z2, Z0     \ // hi = x − k·ln2Hi
+	VMULPD.BCST       LN2LO, Z2, Z2     \ // lo = k·ln2Lo
+	VSUBPD            Z2, Z0, Z3        \ // r = hi − lo
+	VSUBPD            Z3, Z0, Z0        \
+	VSUBPD            Z2, Z0, Z0        \ // rest = (hi − r) − lo
+	VMULPD            Z3, Z3, Z2        \ // r2
+	VMULPD            Z2, Z2, Z9        \ // r4
+	VBROADCASTSD      EXP0, Z4          \
+	VFMADD213PD.BCST  HALF, Z3, Z4      \ // q01
+	VBROADCASTSD      EXP2, Z5          \
+	VFMADD213PD.BCST  EXP1, Z3, Z5      \ // q23
+	VBROADCASTSD      EXP4, Z6          \
+	VFMADD213PD.BCST  EXP3, Z3, Z6      \ // q45
+	VBROADCASTSD      EXP6, Z7          \
+	VFMADD213PD.BCST  EXP5, Z3, Z7      \ // q67
+	VBROADCASTSD      EXP8, Z10         \
+	VFMADD213PD.BCST  EXP7, Z3, Z10     \ // q89
+	VFMADD231PD       Z5, Z2, Z4        \ // q0
+	VFMADD231PD       Z7, Z2, Z6        \ // q4
+	VFMADD231PD.BCST  EXP9, Z2, Z10     \ // q8
+	VFMADD231PD       Z10, Z9, Z6       \
+	VFMADD231PD       Z6, Z9, Z4        \ // q
+	VFMADD231PD       Z4, Z2, Z0        \ // r2·q + rest
+	VBROADCASTSD      ONE, Z6           \
+	VADDPD            Z3, Z6, Z4        \ // a = 1 + r
+	VSUBPD            Z4, Z6, Z5        \
+	VADDPD            Z3, Z5, Z5        \ // b = (1 − a) + r
+	VADDPD            Z5, Z0, Z0        \
+	VADDPD            Z4, Z0, Z0        \ // y = a + (r2·q + rest + b)
+	VPSRLQ            $1, Z1, Z2        \ // half of k
+	VPSUBQ            Z2, Z1, Z1        \ // the other half
+	VPADDQ.BCST       BIAS, Z2, Z2      \
+	VPADDQ.BCST       BIAS, Z1, Z1      \
+	VPSLLQ            $52, Z2, Z2       \
+	VPSLLQ            $52, Z1, Z1       \
+	VMULPD            Z2, Z0, Z0        \
 	VMULPD            Z1, Z0, Z0
 
 // The frame of an elementwise function of x into dst: eight elements at a time,

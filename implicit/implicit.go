@@ -72,9 +72,10 @@ type Hypergradient struct {
 // singular is the injectivity margin below which A is taken for singular.
 const singular = 1e-13
 
-// Solver computes hypergradients of one datafit. It keeps the last Jacobian as
-// the next start. It holds O(n) numbers, O(p) for each hyperparameter, and is
-// not safe for concurrent use.
+// Solver computes hypergradients of one datafit. Every call starts cold: a
+// linear system does not remember, so that on dependent columns it finds the
+// solution of least norm, the limit of the elastic net's as its ridge vanishes.
+// It holds O(n) numbers and is not safe for concurrent use.
 type Solver struct {
 	fit    *model.Squared
 	view   *sparse.View
@@ -82,9 +83,8 @@ type Solver struct {
 	system support.System
 	cg     support.CG
 
-	last                   [][]float64 // per hyperparameter, p: the last Jacobian
-	rhs, x, h, q, rho, res []float64   // on the support
-	u, residual            []float64   // n
+	rhs, x, h, q, rho, res []float64 // on the support
+	u, residual            []float64 // n
 	out                    Hypergradient
 }
 
@@ -104,6 +104,9 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	n, p := s.view.Dims()
 	if len(outer.Slope) != n || len(outer.Curvature) != n {
 		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
+	}
+	if c := g.Columns(); c >= 0 && c != p {
+		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
 	if err := check(at, p); err != nil {
 		return nil, err
@@ -200,19 +203,8 @@ func (s *Solver) project(cols []int32, g, out []float64) {
 
 // forward solves A·J = B for hyperparameter i and appends ∂L/∂λᵢ = ∇Cᵀ(X̃_S·J).
 func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, outer Outer, opts Options) {
-	for len(s.last) <= i {
-		_, p := s.view.Dims()
-		s.last = append(s.last, make([]float64, p))
-	}
 	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
-	for k, j := range at.Support {
-		s.x[k] = s.last[i][j]
-	}
-	report := s.solve(ctx, opts)
-	clear(s.last[i])
-	for k, j := range at.Support {
-		s.last[i][j] = s.x[k]
-	}
+	report, mu := s.solve(ctx, opts)
 	clear(s.u)
 	s.view.AddColumns(at.Support, s.x, s.u)
 	s.out.Gradient = append(s.out.Gradient, s.k.Dot(outer.Slope, s.u))
@@ -221,24 +213,17 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 		s.u[r] *= c
 	}
 	s.project(at.Support, s.u, s.q)
-	s.bound(report, s.q)
+	moving := 0.0
+	if i == 1 {
+		moving = g.Ridge()
+	}
+	s.bound(report.Residual, mu, moving)
 }
 
 // adjoint solves A·v = X̃_SᵀC′ and sets ∂L/∂λⱼ = −αⱼ sign(βⱼ)vⱼ on the support.
 func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
-	if len(s.last) == 0 {
-		_, p := s.view.Dims()
-		s.last = append(s.last, make([]float64, p))
-	}
 	copy(s.rhs, s.h)
-	for k, j := range at.Support {
-		s.x[k] = s.last[0][j]
-	}
-	report := s.solve(ctx, opts)
-	clear(s.last[0])
-	for k, j := range at.Support {
-		s.last[0][j] = s.x[k]
-	}
+	report, mu := s.solve(ctx, opts)
 	// Here the residual ρ of the system meets B: the error is ρᵀA⁻¹B.
 	g.Sensitivity(0, at.Support, at.Coef, s.h)
 	for k := range at.Support {
@@ -250,16 +235,18 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 		s.u[r] *= c
 	}
 	s.project(at.Support, s.u, s.q)
-	s.bound(report, s.q)
+	s.bound(report.Residual, mu, 0)
 }
 
-// solve runs conjugate gradients from s.x on s.rhs and folds the report into
-// the result.
-func (s *Solver) solve(ctx context.Context, opts Options) support.Report {
+// solve sets x to the solution for rhs, by conjugate gradients, and folds the
+// report into the result.
+func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report, smallest float64) {
 	out := &s.out
-	report := s.cg.Solve(ctx, &s.system, s.rhs, s.x, opts.Tol, opts.MaxIterations)
+	clear(s.x)
+	report = s.cg.Solve(ctx, &s.system, s.rhs, s.x, opts.Tol, opts.MaxIterations)
 	out.Iterations += report.Iterations
-	margin := report.Smallest / report.Largest
+	smallest, largest := s.cg.Ritz()
+	margin := smallest / largest
 	out.InjectivityMargin = min(out.InjectivityMargin, margin)
 	switch {
 	case ctx.Err() != nil && !report.Converged:
@@ -269,20 +256,24 @@ func (s *Solver) solve(ctx context.Context, opts Options) support.Report {
 	case !report.Converged && out.Status == outcome.Converged:
 		out.Status = outcome.LinearSystemStalled
 	}
-	return report
+	return report, smallest
 }
 
 // bound raises the error bound: |aᵀA⁻¹b| ≤ ‖a‖‖b‖/μ in the norms of the Jacobi
 // scaling, μ the smallest eigenvalue of the scaled system, for the residual of
-// the linear system against s.h and that of optimality against q.
-func (s *Solver) bound(report support.Report, q []float64) {
+// the linear system against h, and that of optimality against q. A right-hand
+// side −moving·β is off by −moving·A⁻¹ρ besides.
+func (s *Solver) bound(residual, mu, moving float64) {
 	s.system.Diagonal(s.res)
 	var h2, q2, rho2 float64
+	least := math.Inf(1)
 	for k, d := range s.res {
 		h2 += float64(s.h[k]*s.h[k]) / d
-		q2 += float64(q[k]*q[k]) / d
+		q2 += float64(s.q[k]*s.q[k]) / d
 		rho2 += float64(s.rho[k]*s.rho[k]) / d
+		least = min(least, d)
 	}
-	error := (float64(math.Sqrt(h2)*report.Residual) + math.Sqrt(float64(q2*rho2))) / report.Smallest
-	s.out.ErrorBound = max(s.out.ErrorBound, error)
+	h, q, rho := math.Sqrt(h2), math.Sqrt(q2), math.Sqrt(rho2)
+	bound := (float64(h*residual) + float64(q*rho) + float64(moving*h*rho)/(mu*least)) / mu
+	s.out.ErrorBound = max(s.out.ErrorBound, bound)
 }

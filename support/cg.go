@@ -32,11 +32,7 @@ type Report struct {
 	Iterations int
 	Residual   float64 // ‖b − Ax‖ as the recurrence has it
 	Relative   float64 // Residual / ‖b‖
-	// Smallest and Largest are the extreme Ritz values of D^-½AD^-½, D = diag A:
-	// Smallest approaches the smallest eigenvalue from above, Largest the
-	// largest from below.
-	Smallest, Largest float64
-	Converged         bool
+	Converged  bool
 	// Null is a direction without curvature that ended the iteration, nil where
 	// there was none. It belongs to the CG and lasts until its next call.
 	Null []float64
@@ -60,7 +56,7 @@ func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64,
 	norm := math.Sqrt(c.scaled(b, c.z))
 	if norm == 0 {
 		clear(x)
-		return Report{Converged: true, Smallest: 1, Largest: 1}
+		return Report{Converged: true}
 	}
 	a.Apply(x, c.q)
 	copy(c.r, b)
@@ -103,9 +99,13 @@ func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64,
 	report.Residual = math.Sqrt(least)
 	report.Relative = report.Residual / norm
 	report.Converged = report.Relative <= tol
-	report.Smallest, report.Largest = ritz(c.steps, c.ratios)
 	return report
 }
+
+// Ritz returns the extreme Ritz values of D^-½AD^-½, D = diag A, from the last
+// solve: smallest approaches the smallest eigenvalue from above, largest the
+// largest from below. Both are 1 after a solve without iterations.
+func (c *CG) Ritz() (smallest, largest float64) { return ritz(c.steps, c.ratios) }
 
 // scaled sets z = r/diag and returns rᵀz.
 func (c *CG) scaled(r, z []float64) float64 {

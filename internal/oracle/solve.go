@@ -101,7 +101,7 @@ func (q *Problem) SolveFrom(start []float64) *Solution {
 		}
 	}
 	exact := false
-	for epoch := 1; epoch <= 200_000; epoch++ {
+	for epoch := 1; epoch <= 30_000; epoch++ {
 		moved, size := 0.0, 0.0
 		for j := range beta {
 			if g[j][j] == 0 || math.IsInf(q.Alpha[j], 1) {

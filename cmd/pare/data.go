@@ -110,7 +110,7 @@ func (d *dataset) blame(err error) error {
 // String describes the data in a line.
 func (d *dataset) String() string {
 	n, p := d.x.Dims()
-	s := fmt.Sprintf("%s: %s rows, %s columns, %s nonzeros", d.name, count(n), count(p), count(d.nnz))
+	s := fmt.Sprintf("%s: %s, %s, %s", d.name, plural(n, "row"), plural(p, "column"), plural(int(d.nnz), "nonzero"))
 	if p != d.fileColumns {
 		s += fmt.Sprintf(" (%s columns in the file)", count(d.fileColumns))
 	}

@@ -78,7 +78,7 @@ func hint(e *outcome.Error) string {
 	case e.Flag != "" && e.File != "":
 		return "The file of --" + e.Flag + " holds one value a line."
 	case e.Kind == outcome.Parse:
-		return "pare reads svmlight text: a sample a line, \"label index:value index:value ...\", indices from 1 and increasing. Correct that line and try again."
+		return "pare reads svmlight text: a sample a line, \"label index:value ...\", indices from 1 and increasing. Correct that line and try again."
 	case e.Kind == outcome.IO && e.File != "":
 		return "Check the path and its permissions; without a file pare uses the diabetes data it carries."
 	case e.Kind == outcome.Shape && e.Line > 0:
@@ -131,15 +131,17 @@ func usageError(app *kong.Application, err error) error {
 			state = "belongs to " + owners
 		}
 		return outcome.At(outcome.Usage, flag, "%s; pare %s has %s", state, command.Name, flags(command))
+	case strings.Contains(text, "but got \"EOL\"") || strings.Contains(text, "flag); perhaps"):
+		return outcome.At(outcome.Usage, flag, "the value is missing")
 	default:
 		return outcome.At(outcome.Usage, flag, "%s", strings.TrimPrefix(text, "--"+flag+": "))
 	}
 }
 
 func children(node *kong.Node) string {
-	var names []string
-	for _, c := range node.Children {
-		names = append(names, c.Name)
+	names := make([]string, len(node.Children))
+	for i, c := range node.Children {
+		names[i] = c.Name
 	}
 	return strings.Join(names, ", ")
 }
@@ -158,9 +160,9 @@ func having(app *kong.Application, flag string) string {
 }
 
 func flags(command *kong.Node) string {
-	var names []string
-	for _, f := range command.Flags {
-		names = append(names, "--"+f.Name)
+	names := make([]string, len(command.Flags))
+	for i, f := range command.Flags {
+		names[i] = "--" + f.Name
 	}
 	return strings.Join(names, ", ")
 }

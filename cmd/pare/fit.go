@@ -16,7 +16,7 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	strengths, err := c.lambdaFlags.parse("fit")
+	strengths, err := c.strengths("fit")
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	strengths, err := c.lambdaFlags.parse("grad")
+	strengths, err := c.strengths("grad")
 	if err != nil {
 		return nil, err
 	}

@@ -20,8 +20,8 @@ type strengths struct {
 	values []float64
 }
 
-// parse reads the values, before any data is.
-func (f lambdaFlags) parse(command string) (strengths, error) {
+// strengths reads the values, before any data is.
+func (f lambdaFlags) strengths(command string) (strengths, error) {
 	switch {
 	case f.LogLambda == "" && f.Ratio == "":
 		return strengths{}, outcome.Errorf(outcome.Usage,
@@ -56,7 +56,7 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 		return nil, err
 	}
 	if math.IsInf(top, -1) {
-		return nil, outcome.At(outcome.BadParameter, "ratio", "αmax is 0, since the target does not depend on any column, so there is no share of it; give --log-lambda")
+		return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since the target does not depend on any column: there is no share of it to take; give --log-lambda")
 	}
 	for i, ratio := range values {
 		values[i] = top + kernels.Log(ratio)

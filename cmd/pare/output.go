@@ -146,7 +146,7 @@ type selectSeconds struct {
 
 type pathResult struct {
 	Points  []pathPoint    `json:"points"`
-	Status  outcome.Status `json:"status"` // the first that is not converged
+	Status  outcome.Status `json:"status"` // not converged where any point is not
 	Seconds fitSeconds     `json:"seconds"`
 
 	top   float64 // ln αmax

@@ -65,7 +65,7 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 			}
 			return err
 		}
-		if r.Status == outcome.Converged && !(fitted.Status.OK() && e.Trusted) {
+		if r.Status == outcome.Converged && (!fitted.Status.OK() || !e.Trusted) {
 			r.Status = outcome.NotConverged
 		}
 		e.Seconds = time.Since(began).Seconds()

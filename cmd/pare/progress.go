@@ -30,7 +30,7 @@ func newProgress(stderr io.Writer, quiet bool) *progress {
 func (p *progress) announceCancel(ctx context.Context) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		if p.w != nil {
-			fmt.Fprintln(p.w, "\nstopping with the best so far; once more to kill")
+			fmt.Fprintln(p.w, "\nstopping; once more kills")
 		}
 	})
 }

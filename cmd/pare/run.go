@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -87,20 +88,37 @@ func parse(args []string, stdout, stderr io.Writer) (command, error) {
 		kong.Description("Fit sparse linear models and choose their regularisation by gradient descent on a validation criterion."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(int) { helped = true }),
-		kong.WithHyphenPrefixedParameters(true), // --log-lambda -1.5
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
 	)
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(joinNegative(args))
 	if helped {
-		return nil, nil //nolint:nilnil // documented
+		return nil, nil
 	}
 	if err != nil {
 		return nil, usageError(parser.Model, err)
 	}
 	return parsed.Selected().Target.Addr().Interface().(command), nil
+}
+
+// negative is a number that looks like a flag.
+var negative = regexp.MustCompile(`^-([0-9.]|[iI]nf)`)
+
+// joinNegative turns --flag -1 into --flag=-1. The parser can be told to take any
+// value that begins with a hyphen, but then takes a flag for one, too.
+func joinNegative(args []string) []string {
+	var joined []string
+	for _, arg := range args {
+		if last := len(joined) - 1; last >= 0 && negative.MatchString(arg) &&
+			strings.HasPrefix(joined[last], "--") && len(joined[last]) > 2 && !strings.Contains(joined[last], "=") {
+			joined[last] += "=" + arg
+		} else {
+			joined = append(joined, arg)
+		}
+	}
+	return joined
 }
 
 // wantsJSON looks for --json in a command line that may not parse.

@@ -67,22 +67,24 @@ func (f problemFlags) intercept() string {
 func (p *page) strength(a asked, logLambda, top []float64) {
 	if pare.Model(a.Model) == pare.WeightedLasso {
 		low, high := math.Inf(1), math.Inf(-1)
-		for i, l := range logLambda {
-			low, high = min(low, l-top[i]), max(high, l-top[i])
+		for _, l := range logLambda {
+			low, high = min(low, l), max(high, l)
 		}
-		p.row("strength", "one per column, α/αmax from %.4g to %.4g", kernels.Exp(low), kernels.Exp(high))
+		p.row("strength", "one per column, λ = ln α from %.6g to %.6g", low, high)
 		return
 	}
 	names := []string{"α"}
 	if len(logLambda) == 2 {
 		names = []string{"α₁ (ℓ1)", "α₂ (ridge)"}
 	}
+	label := "strength"
 	for i, l := range logLambda {
-		label := "strength"
-		if i > 0 {
-			label = ""
+		share := "αmax = 0"
+		if !math.IsInf(top[i], -1) {
+			share = fmt.Sprintf("α/αmax = %.4g", kernels.Exp(l-top[i]))
 		}
-		p.row(label, "%s = %.6g, α/αmax = %.4g, λ = ln α = %.6g", names[i], kernels.Exp(l), kernels.Exp(l-top[i]), l)
+		p.row(label, "%s = %.6g, %s, λ = ln α = %.6g", names[i], kernels.Exp(l), share, l)
+		label = ""
 	}
 }
 

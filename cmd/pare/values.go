@@ -24,8 +24,8 @@ func parseNumber(s string) (float64, error) {
 // parseFold reads a fold id.
 func parseFold(s string) (int, error) {
 	v, err := strconv.Atoi(s)
-	if err != nil {
-		return 0, errors.New("not an integer")
+	if err != nil || v < -2 {
+		return 0, errors.New("no fold id: those are 0, 1, ..., and -1 or -2")
 	}
 	return v, nil
 }

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// A faulty command line ends with exit status 2 and says what there is instead.
+func TestUsageErrorsNameWhatThereIs(t *testing.T) {
+	for _, test := range []struct {
+		args string
+		flag string
+		want []string
+	}{
+		{"predict model file", "", []string{`"predict"`, "select, fit, grad, path, info"}},
+		{"slect", "", []string{`"slect"`, "select, fit, grad, path, info"}},
+		{"--quiet", "quiet", []string{"select, fit, grad, path, info"}},
+		{"select one two", "", []string{"two"}},
+		{"select --model svm", "model", []string{`"svm"`, "lasso, enet, wlasso"}},
+		{"select --model wlasso", "model", []string{"lasso and enet", "pare fit"}},
+		{"select --search tpe", "search", []string{`"tpe"`, "auto, gradient, grid"}},
+		{"select --criterion sure", "criterion", []string{`"sure"`, "cv, holdout"}},
+		{"grad --ratio 1 --method forward", "method", []string{`"forward"`, "implicit"}},
+		{"fit --ratio 1 --solver pgd", "solver", []string{`"pgd"`, "cd"}},
+		{"select --save model", "save", []string{"not there yet", "--coef"}},
+		{"select --standardize", "standardize", []string{"not there yet", "--unit-columns"}},
+		{"select --positive", "positive", []string{"not there yet"}},
+		{"select --sample-weights file", "sample-weights", []string{"not there yet"}},
+		{"select --sigma 1", "sigma", []string{"not there yet"}},
+		{"select --per-class", "per-class", []string{"not there yet"}},
+		{"select --tol-schedule exact", "tol-schedule", []string{"not there yet", "--tol"}},
+		{"select --frobnicate", "frobnicate", []string{"no such flag", "--folds"}},
+		{"select --ratio 1", "ratio", []string{"belongs to fit, grad"}},
+		{"fit --ratio 1 --points 3", "points", []string{"belongs to select, path"}},
+		{"fit", "", []string{"--ratio", "--log-lambda", "pare select"}},
+		{"grad", "", []string{"--ratio", "--log-lambda"}},
+		{"fit --quiet --ratio", "ratio", []string{"missing"}},
+		{"fit --ratio --quiet", "ratio", []string{"missing"}},
+		{"fit --ratio 1 --log-lambda 1", "ratio", []string{"one of them"}},
+		{"fit --ratio 1,2", "ratio", []string{"2 values", "1 hyperparameter"}},
+		{"fit --model enet --ratio 1,2,3", "ratio", []string{"3 values", "ℓ1, then ridge"}},
+		{"fit --model wlasso --ratio 1,2,3", "ratio", []string{"3 values", "10 (one per column)"}},
+		{"fit --ratio one", "ratio", []string{`"one" is not a number`}},
+		{"fit --ratio nan", "ratio", []string{"not a number"}},
+		{"fit --ratio 0x1", "ratio", []string{"not a number"}},
+		{"fit --ratio=-1", "ratio", []string{"negative"}},
+		{"fit --ratio 0", "log-lambda", []string{"finite"}},
+		{"fit --log-lambda 800", "log-lambda", []string{"overflows"}},
+		{"fit --log-lambda -800", "log-lambda", []string{"underflows"}},
+		{"select --folds 1", "folds", []string{"at least 2"}},
+		{"select --folds 0", "folds", []string{"at least 2"}},
+		{"select --folds 443", "folds", []string{"442"}},
+		{"select --folds many", "folds", []string{"many"}},
+		{"select --tol 0", "tol", []string{"positive"}},
+		{"select --tol nan", "tol", []string{"positive"}},
+		{"select --tol 1e-30", "tol", []string{"1e-15"}},
+		{"select --start 0", "start", []string{"positive"}},
+		{"select --evaluations 0", "evaluations", []string{"at least 1"}},
+		{"path --points 0", "points", []string{"at least 1"}},
+		{"path --min-ratio 2", "min-ratio", []string{"(0, 1]"}},
+		{"select --threads -1", "threads", []string{"all cores"}},
+		{"select --kernels fast", "kernels", []string{`"fast"`, "purego"}},
+		{"select --features -1", "features", []string{"negative"}},
+		{"select --min-nnz -1", "min-nnz", []string{"negative"}},
+		{"select --seed -1", "seed", []string{"-1"}},
+	} {
+		t.Run(test.args, func(t *testing.T) {
+			args := strings.Fields(test.args)
+			o := pareRun(t, args...)
+			if o.code != exitUsage || o.stdout != "" {
+				t.Errorf("exit %d, standard output %q", o.code, o.stdout)
+			}
+			e := decoded[failure](t, exitUsage, append([]string{args[0], "--json"}, args[1:]...)...).Error
+			if e.Flag != test.flag || e.Kind != outcome.Usage && e.Kind != outcome.BadParameter {
+				t.Errorf("kind %s, flag %q, want flag %q", e.Kind, e.Flag, test.flag)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(o.stderr, want) || !strings.Contains(e.Message, want) {
+					t.Errorf("no %q in %q and %q", want, o.stderr, e.Message)
+				}
+			}
+		})
+	}
+}
+
+// Faulty files end with exit status 1 and say where.
+func TestFaultyFilesAreLocated(t *testing.T) {
+	bad := writeFile(t, "bad.svm", "1 1:2 2:3\n-1 2:x\n")
+	wide := writeFile(t, "wide.svm", "1 1:2\n-1 7:1\n")
+	empty := writeFile(t, "empty.svm", "")
+	words := writeFile(t, "words", "1\n 2\n\n  three\n")
+	few := writeFile(t, "few", "0\n1\n")
+	odd := writeFile(t, "odd", "0\n-3\n")
+	for _, test := range []struct {
+		args []string
+		want errorReport
+	}{
+		{[]string{"fit", bad, "--ratio", "1"}, errorReport{Kind: outcome.Parse, File: bad, Line: 2, Byte: 6}},
+		{[]string{"select", bad}, errorReport{Kind: outcome.Parse, File: bad, Line: 2, Byte: 6}},
+		{[]string{"info", bad}, errorReport{Kind: outcome.Parse, File: bad, Line: 2, Byte: 6}},
+		{[]string{"info", wide, "--features", "3"}, errorReport{Kind: outcome.Shape, File: wide, Line: 2, Byte: 4}},
+		{[]string{"select", "/nowhere/data.svm"}, errorReport{Kind: outcome.IO, File: "/nowhere/data.svm"}},
+		{[]string{"select", empty}, errorReport{Kind: outcome.Shape, File: empty}},
+		{[]string{"fit", "--ratio", "@" + words}, errorReport{Kind: outcome.Parse, File: words, Line: 4, Byte: 3, Flag: "ratio"}},
+		{[]string{"fit", "--ratio", "@" + empty}, errorReport{Kind: outcome.Shape, File: empty, Flag: "ratio"}},
+		{[]string{"fit", "--ratio", "@/nowhere"}, errorReport{Kind: outcome.IO, File: "/nowhere", Flag: "ratio"}},
+		{[]string{"select", "--fold-ids", words}, errorReport{Kind: outcome.Parse, File: words, Line: 4, Byte: 3, Flag: "fold-ids"}},
+		{[]string{"select", "--fold-ids", odd}, errorReport{Kind: outcome.Parse, File: odd, Line: 2, Byte: 1, Flag: "fold-ids"}},
+		{[]string{"select", "--fold-ids", few}, errorReport{Kind: outcome.Shape, File: few, Flag: "fold-ids"}},
+	} {
+		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
+			got := decoded[failure](t, exitFailed, test.args...).Error
+			if got.Message == "" {
+				t.Error("no message")
+			}
+			got.Message = ""
+			if got != test.want {
+				t.Errorf("got  %+v\nwant %+v", got, test.want)
+			}
+			o := pareRun(t, test.args...)
+			if o.code != exitFailed || o.stdout != "" || !strings.HasPrefix(o.stderr, "pare: "+test.want.File) {
+				t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+			}
+		})
+	}
+	o := pareRunWith(t.Context(), "1 1:1\n1 0:1\n", "info", "-", "--json")
+	var e failure
+	if err := json.Unmarshal([]byte(o.stdout), &e); err != nil || e.Error.File != "standard input" || e.Error.Line != 2 {
+		t.Errorf("%v: %s", err, o.stdout)
+	}
+}
+
+// No command line makes the parser panic, or fail without a usage error.
+func FuzzCommandLine(f *testing.F) {
+	for _, seed := range []string{
+		"select", "fit --ratio 0.1 -", "grad --log-lambda -1,-2", "path --points=3 --no-shuffle", "help", "--", "select --", "-x",
+		"fit --ratio=@file", "select --start nan", "--model", "select -", "info --json=false x", "help help", "select --seed 18446744073709551616",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		args := strings.Split(line, " ")
+		var out strings.Builder
+		command, err := parse(args, &out, &out)
+		if err != nil {
+			if e := classify(err); e.Kind != outcome.Usage || e.Message == "" {
+				t.Errorf("%q: %+v", args, e)
+			}
+		} else if command == nil && out.Len() == 0 {
+			t.Errorf("%q: neither a command nor help", args)
+		}
+	})
+}
+
+// A list of numbers is read as numbers, or refused at the flag.
+func FuzzList(f *testing.F) {
+	for _, seed := range []string{"1", "-1.5,2e-3", " 1 , inf", "", ",", "nan", "1_0", "0x1p-2", "1e400", "1,5;2"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if strings.HasPrefix(text, "@") {
+			return
+		}
+		values, err := parseList("ratio", text)
+		if err != nil {
+			if e := classify(err); e.Kind != outcome.Usage || e.Flag != "ratio" {
+				t.Errorf("%q: %+v", text, e)
+			}
+			return
+		}
+		again, err := parseList("ratio", listAll(values))
+		if err != nil || len(again) != len(values) {
+			t.Fatalf("%q: %v, then %v, %v", text, values, again, err)
+		}
+		for i := range values {
+			if values[i] != again[i] {
+				t.Errorf("%q: %v, then %v", text, values[i], again[i])
+			}
+		}
+	})
+}

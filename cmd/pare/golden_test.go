@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// golden is a value and hypergradient computed independently of this project;
+// testdata/golden/README.md says how.
+type golden struct {
+	Data      string          `json:"data"`
+	Model     string          `json:"model"`
+	Split     string          `json:"split"`
+	Folds     int             `json:"folds"`
+	Mod       int             `json:"mod"`
+	Ratio     []float64       `json:"ratio"`
+	AlphaMax  json.RawMessage `json:"alpha_max"`
+	LogLambda json.RawMessage `json:"log_lambda"`
+	Value     float64         `json:"value"`
+	Gradient  json.RawMessage `json:"gradient"`
+}
+
+func TestGoldenRowsOnTheEmbeddedData(t *testing.T) {
+	if n := checkGolden(t, "../../testdata/golden/diabetes.jsonl", func(string) []string { return nil }); n < 4 {
+		t.Errorf("%d rows", n)
+	}
+}
+
+func TestGoldenRowsOnSharedData(t *testing.T) {
+	const shared = "../../../shared"
+	if testing.Short() {
+		t.Skip("short: the embedded rows are tested all the same")
+	}
+	checkGolden(t, shared+"/golden/hypergradients.jsonl", func(data string) []string {
+		return []string{filepath.Join(shared, "data", data+".svm.gz")}
+	})
+}
+
+// checkGolden compares pare grad with the rows of a file and returns the number
+// of rows it could.
+func checkGolden(t *testing.T, path string, arguments func(data string) []string) int {
+	t.Helper()
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s is not here; the embedded rows are tested all the same", path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	compared := 0
+	lines := bufio.NewScanner(file)
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		var row golden
+		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
+			t.Fatal(err)
+		}
+		switch row.Model {
+		case "lasso", "enet", "wlasso":
+			compared++
+			t.Run(row.Data+"/"+row.Model+"/"+row.Split, func(t *testing.T) { row.check(t, arguments(row.Data)) })
+		}
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return compared
+}
+
+// check compares value and gradient, over all columns, with what pare grad says.
+func (row golden) check(t *testing.T, file []string) {
+	args := append([]string{"grad"}, file...)
+	args = append(args, "--model", row.Model, "--tol", "1e-12", "--intercept=false", "--shuffle=false")
+	if row.Split == "cv" {
+		args = append(args, "--criterion", "cv", "--folds", strconv.Itoa(row.Folds))
+	} else {
+		args = append(args, "--criterion", "holdout", "--folds", strconv.Itoa(max(row.Mod, 3)))
+	}
+	want := map[int32]float64{}
+	if row.Model == "wlasso" {
+		var g sparseVector
+		unmarshal(t, row.Gradient, &g)
+		for k, j := range g.Index {
+			want[j] = float64(g.Value[k])
+		}
+		args = append(args, "--log-lambda", "@"+row.strengths(t, file))
+	} else {
+		var g, logLambda []float64
+		unmarshal(t, row.Gradient, &g)
+		unmarshal(t, row.LogLambda, &logLambda)
+		for j, v := range g {
+			want[int32(j)] = v
+		}
+		args = append(args, "--log-lambda", strings.Trim(strings.ReplaceAll(fmt.Sprint(logLambda), " ", ","), "[]"))
+	}
+
+	got := decoded[struct {
+		Value    float64
+		Status   string
+		Gradient json.RawMessage
+	}](t, exitOK, args...)
+	if got.Status != "converged" {
+		t.Errorf("status %s", got.Status)
+	}
+	if d := math.Abs(got.Value/row.Value - 1); !(d <= 1e-9) {
+		t.Errorf("value %.15g, want %.15g: relative difference %.1e", got.Value, row.Value, d)
+	}
+	gradient := map[int32]float64{}
+	if row.Model == "wlasso" {
+		var g sparseVector
+		unmarshal(t, got.Gradient, &g)
+		for k, j := range g.Index {
+			gradient[j] = float64(g.Value[k])
+		}
+	} else {
+		var g []float64
+		unmarshal(t, got.Gradient, &g)
+		for j, v := range g {
+			gradient[int32(j)] = v
+		}
+	}
+	var size, distance float64
+	for j, v := range want {
+		size += v * v
+		distance += (gradient[j] - v) * (gradient[j] - v)
+		delete(gradient, j)
+	}
+	for _, v := range gradient { // entries that should be 0
+		distance += v * v
+	}
+	if d := math.Sqrt(distance / size); !(d <= 1e-7) {
+		t.Errorf("gradient: relative difference %.1e", d)
+	}
+}
+
+// strengths writes the λ of every column to a file.
+func (row golden) strengths(t *testing.T, file []string) string {
+	var alphaMax float64
+	unmarshal(t, row.AlphaMax, &alphaMax)
+	p := decoded[infoResult](t, exitOK, append([]string{"info"}, file...)...).P
+	var text strings.Builder
+	for j := range p {
+		fmt.Fprintln(&text, math.Log(row.Ratio[0]*alphaMax*(1+0.5*math.Sin(float64(j)))))
+	}
+	return writeFile(t, "lambda", text.String())
+}
+
+func unmarshal(t *testing.T, text []byte, v any) {
+	t.Helper()
+	if err := json.Unmarshal(text, v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+}

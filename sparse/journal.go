@@ -87,59 +87,25 @@ var (
 	}
 )
 
-// reading is a place in the journal: its latest record.
-type reading struct {
-	ctx    context.Context
-	chunks [][]byte // yet to be read
-	chunk  []byte   // being read
-	at     int      // what is left of it starts here
-	err    error    // the context's cause, if that was the end
-
-	row, column int32   // column −1: a new row
-	value       float64 // its label, or that of an entry
-}
-
-// read returns the place before the first record.
-func (g *journal) read(ctx context.Context) reading {
+// complete returns the chunks, each as long as its records.
+func (g *journal) complete() [][]byte {
 	if k := len(g.chunks) - 1; k >= 0 {
 		g.chunks[k] = g.last[:g.at]
 	}
-	return reading{ctx: ctx, chunks: g.chunks, row: -1}
+	return g.chunks
 }
 
-// next moves to the next record; false at the end.
-func (r *reading) next() bool {
-	if r.at == len(r.chunk) && !r.turn() {
-		return false
-	}
-	b := r.chunk[r.at : r.at+recordReach]
+// decode returns the step and the value of the record at the start of b, which
+// has recordReach bytes, and the size of the record.
+func decode(b []byte) (step int32, v float64, size int) {
 	header := binary.LittleEndian.Uint64(b)
-	class := header & 3
-	i := headerSizes[class]
-	value, size := binary.LittleEndian.Uint64(b[i:]), 8
-	if header&4 != 0 {
-		r.value = math.Float64frombits(value)
-	} else {
-		r.value, size = float64(int8(value)), 1
+	i := headerSizes[header&3]
+	value := binary.LittleEndian.Uint64(b[i:])
+	step = int32(header & headerMasks[header&3] >> 3)
+	if header&4 == 0 {
+		return step, float64(int8(value)), i + 1
 	}
-	r.at += i + size
-	if step := int32(header & headerMasks[class] >> 3); step != 0 {
-		r.column += step
-	} else {
-		r.row++
-		r.column = -1
-	}
-	return true
-}
-
-// turn opens the next chunk.
-func (r *reading) turn() bool {
-	if r.err = context.Cause(r.ctx); r.err != nil || len(r.chunks) == 0 {
-		return false
-	}
-	r.chunk, r.chunks = r.chunks[0], r.chunks[1:]
-	r.at = 0
-	return true
+	return step, math.Float64frombits(value), i + 8
 }
 
 // matrix sorts the journal into the columns of a matrix with p of them, and
@@ -151,19 +117,26 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 	}
 	m := allocate(g.n, p, columns, lengths)
 	y := make([]float64, g.n)
-	at := g.read(ctx)
-	for at.next() {
-		if at.column < 0 {
-			y[at.row] = at.value
-			continue
+	i, j := int32(-1), int32(-1)
+	for _, chunk := range g.complete() {
+		if err := context.Cause(ctx); err != nil {
+			return nil, nil, err
 		}
-		s := m.slot(int(at.column))
-		k := m.colPtr[s]
-		m.colPtr[s]++
-		m.rows[k], m.values[k] = at.row, at.value
-	}
-	if at.err != nil {
-		return nil, nil, at.err
+		for at := 0; at < len(chunk); {
+			step, v, size := decode(chunk[at : at+recordReach])
+			at += size
+			if step == 0 {
+				i++
+				j = -1
+				y[i] = v
+				continue
+			}
+			j += step
+			s := m.slot(int(j))
+			k := m.colPtr[s]
+			m.colPtr[s]++
+			m.rows[k], m.values[k] = i, v
+		}
 	}
 	// Every pointer has moved to the end of its slot, where the next one starts.
 	copy(m.colPtr[1:], m.colPtr[:len(m.order)])
@@ -175,25 +148,34 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 // (columns nil), or where that would dwarf the data for the nonempty ones,
 // which columns then lists in increasing order (not nil, even if empty).
 func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32, err error) {
-	if tabulated(p, g.nnz) {
+	var all []int32 // the columns of all entries
+	table := tabulated(p, g.nnz)
+	if table {
 		lengths = make([]int32, p)
-		at := g.read(ctx)
-		for at.next() {
-			if at.column >= 0 {
-				lengths[at.column]++
+	} else {
+		all = make([]int32, 0, g.nnz)
+	}
+	j := int32(-1)
+	for _, chunk := range g.complete() {
+		if err := context.Cause(ctx); err != nil {
+			return nil, nil, err
+		}
+		for at := 0; at < len(chunk); {
+			step, _, size := decode(chunk[at : at+recordReach])
+			at += size
+			j += step
+			switch {
+			case step == 0:
+				j = -1
+			case table:
+				lengths[j]++
+			default:
+				all = append(all, j)
 			}
 		}
-		return nil, lengths, at.err
 	}
-	all := make([]int32, 0, g.nnz)
-	at := g.read(ctx)
-	for at.next() {
-		if at.column >= 0 {
-			all = append(all, at.column)
-		}
-	}
-	if at.err != nil {
-		return nil, nil, at.err
+	if table {
+		return nil, lengths, nil
 	}
 	sortIndices(all)
 	distinct := 0

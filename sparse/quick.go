@@ -5,57 +5,70 @@ import (
 	"math/bits"
 )
 
-// quickReach is how many bytes quickEntry may look at.
+// quickReach is how far quick may look beyond the space before an entry.
 const quickReach = 40
 
-// quickEntry reads the entry at the start of b, followed by a space or a
-// newline, in the form that nearly all take:
+// quick reads entries of the form that nearly all have,
 //
 //	index:[-]digits[.digits]
 //
-// with at most 8 digits in each run and no leading zero in the index. It
-// returns the bytes taken, not counting what follows, or 0: then the entry may
-// still be a valid one. b has at least quickReach bytes.
+// with at most 8 digits in each run, no leading zero in the index, one space
+// before and a space or newline behind, for as long as they come. It leaves the
+// window at the first thing that is anything else, or not plainly valid, or for
+// which the journal has no room: the general route then says what it is.
 //
 // Runs of digits are read eight bytes at once, whatever their length: a loop
 // over them would mispredict its end on almost every token.
-func quickEntry(b []byte) (index int, v float64, taken int) {
-	_ = b[quickReach-1]
-	digits, n := eightDigits(b)
-	if n == 0 || b[n] != ':' || b[0] == '0' && n > 1 {
-		return 0, 0, 0
-	}
-	index = int(digits)
-	i := n + 1
-
-	negative := b[i] == '-'
-	if negative {
-		i++
-	}
-	mantissa, n := eightDigits(b[i:])
-	if n == 0 {
-		return 0, 0, 0
-	}
-	i += n
-	v = float64(mantissa)
-	if b[i] == '.' {
-		fraction, n := eightDigits(b[i+1:])
-		// At most 16 digits, so below 2⁶³; exact in float64 below 2⁵³, and then
-		// the quotient of two exact numbers is rounded once.
-		whole := mantissa*uint64(pow10[n&15]) + fraction
-		if whole > 1<<53 {
-			return 0, 0, 0
+func (s *scanner) quick(base int, at *rowState) {
+	b, pos := s.buf[:s.end], s.pos
+	g := &s.rows
+	for pos <= len(b)-quickReach && b[pos] == ' ' && len(g.last)-g.at >= recordReach {
+		e := b[pos+1 : pos+quickReach]
+		digits, n := eightDigits(e)
+		j := int(digits) - base
+		// With n = 0 the index is 0: no column after any other.
+		if e[n] != ':' || e[0] == '0' && (n > 1 || base > 0) || n == 0 || j <= at.named || j >= s.columns {
+			break
 		}
-		v = float64(whole) / pow10[n&15]
-		i += 1 + n
+		i := n + 1
+		negative := e[i] == '-'
+		if negative {
+			i++
+		}
+		whole, n := eightDigits(e[i:])
+		if n == 0 {
+			break
+		}
+		i += n
+		v := float64(whole)
+		if e[i] == '.' {
+			fraction, n := eightDigits(e[i+1:])
+			// At most 16 digits, so no overflow; exact in float64 up to 2⁵³, and
+			// then the quotient of two exact numbers is rounded once.
+			whole = whole*tens[n&15] + fraction
+			if whole > 1<<53 {
+				break
+			}
+			v = float64(whole) / pow10[n&15]
+			i += 1 + n
+		}
+		if c := e[i]; c != ' ' && c != '\n' {
+			break
+		}
+		if negative {
+			v = -v
+		}
+		if v != 0 {
+			if g.nnz == s.opt.MaxEntries {
+				break
+			}
+			g.entry(j-at.stored, v)
+			at.stored = j
+		}
+		at.named = j
+		pos += 1 + i
 	}
-	if c := b[i]; c != ' ' && c != '\n' {
-		return 0, 0, 0
-	}
-	if negative {
-		v = -v
-	}
-	return index, v, i
+	s.pos = pos
 }
 
 // eightDigits returns the number spelled by the digits at the start of b, up to
@@ -70,3 +83,6 @@ func eightDigits(b []byte) (value uint64, n int) {
 	const low = 0x000000ff000000ff
 	return ((x&low)*(100+1000000<<32) + (x>>16&low)*(1+10000<<32)) >> 32, n
 }
+
+// tens holds powers of ten as integers; more than eight digits do not occur.
+var tens = [16]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}

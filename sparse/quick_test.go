@@ -32,23 +32,46 @@ func TestEightDigits(t *testing.T) {
 	}
 }
 
-// TestQuickEntryIsExact: whatever quickEntry takes is what strconv makes of it.
-func TestQuickEntryIsExact(t *testing.T) {
+// TestQuickIsExact: whatever quick takes is what strconv makes of it, and it
+// takes nothing before or after.
+func TestQuickIsExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	taken := 0
 	for range 200_000 {
 		index := strconv.Itoa(r.IntN(1 << r.IntN(31)))
 		value := strconv.FormatFloat(r.NormFloat64()*math.Pow10(r.IntN(12)-4), 'f', r.IntN(10), 64)
-		end := []string{" ", "\n", "#", "\r\n", "e5 ", "_"}[r.IntN(6)]
-		text := index + ":" + value + end
-		j, v, n := quickEntry([]byte(text + strings.Repeat("7", quickReach)))
-		if n == 0 {
+		end := []string{" ", "\n", "#", "\r\n", "e5 ", "_", ":"}[r.IntN(7)]
+		text := " " + index + ":" + value + end
+		s := scanner{buf: []byte(text + strings.Repeat("7", quickReach)), columns: MaxDim, opt: ReadOptions{MaxEntries: 1}}
+		s.end = len(s.buf)
+		s.rows.row(0)
+		at := rowState{-1, -1}
+		s.quick(1, &at)
+		if s.pos == 0 {
+			if at.named >= 0 || s.rows.nnz > 0 {
+				t.Fatalf("%q: declined, yet it left %+v and %d entries", text, at, s.rows.nnz)
+			}
 			continue
 		}
 		taken++
-		want, _ := strconv.ParseFloat(value, 64)
-		if strconv.Itoa(j) != index || math.Float64bits(v) != math.Float64bits(want) || text[:n] != index+":"+value || end != " " && end != "\n" {
-			t.Fatalf("%q: %d:%v of %d bytes, want %v", text, j, v, n, want)
+		want, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end != " " && end != "\n" || s.pos != len(text)-len(end) || strconv.Itoa(at.named+1) != index {
+			t.Fatalf("%q: took %d bytes, column %d", text, s.pos, at.named)
+		}
+		if want == 0 {
+			if s.rows.nnz != 0 {
+				t.Fatalf("%q: a zero was stored", text)
+			}
+			continue
+		}
+		records := s.rows.complete()[0]
+		_, _, size := decode(records[:recordReach]) // the label
+		step, v, _ := decode(records[size : size+recordReach])
+		if int(step)-1 != at.named || math.Float64bits(v) != math.Float64bits(want) {
+			t.Fatalf("%q: step %d, value %v, want %v", text, step, v, want)
 		}
 	}
 	if taken < 20_000 {

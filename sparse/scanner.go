@@ -71,70 +71,60 @@ func (s *scanner) row() error {
 		return err
 	}
 	s.rows.row(label)
-	if err := s.blanks(); err != nil {
-		return err
-	}
-	if s.buf[s.pos] == 'q' {
-		if err := s.queryID(); err != nil {
-			return err
-		}
-	}
 
 	base := 1
 	if s.opt.ZeroBased {
 		base = 0
 	}
-	named, stored := -1, -1 // the last column named, and the last with a nonzero
-	for {
-		// A single space is by far the most common separator.
-		if s.buf[s.pos] == ' ' {
-			s.pos++
+	at := rowState{-1, -1}
+	for first := true; ; first = false {
+		s.quick(base, &at)
+		if err := s.blanks(); err != nil {
+			return err
 		}
-		if s.end-s.pos < window || s.buf[s.pos]-'0' > 9 {
-			if err := s.blanks(); err != nil {
-				return err
-			}
-			if c := s.buf[s.pos]; c == '\n' || c == '#' {
-				s.width = max(s.width, named+1)
-				return nil
-			}
+		switch c := s.buf[s.pos]; {
+		case c == '\n' || c == '#':
+			s.width = max(s.width, at.named+1)
+			return nil
+		case c == 'q' && first && at.named < 0:
+			err = s.queryID()
+		default:
+			err = s.entry(base, &at)
 		}
-		start := s.pos
-		j, value, err := s.entry(base, named)
 		if err != nil {
 			return err
 		}
-		named = j
-		if value == 0 {
-			continue
-		}
-		if s.rows.nnz == s.opt.MaxEntries {
-			return s.fail(outcome.Limit, start, "more than %d nonzeros", s.opt.MaxEntries)
-		}
-		s.rows.entry(j-stored, value)
-		stored = j
 	}
 }
 
-// entry reads an index:value and returns the column, counted from 0, which must
-// be after the one named last.
-func (s *scanner) entry(base, named int) (j int, value float64, err error) {
-	if s.end-s.pos >= quickReach {
-		index, value, taken := quickEntry(s.buf[s.pos:s.end])
-		if j := index - base; taken > 0 && j > named && j < s.columns {
-			s.pos += taken
-			return j, value, nil
-		}
-	}
+// rowState is how far a row has been read: the last column that was named,
+// and the last with a nonzero. −1: none.
+type rowState struct{ named, stored int }
+
+// entry reads an index:value, for a column after the last one named.
+func (s *scanner) entry(base int, at *rowState) error {
 	start := s.pos
-	if j, err = s.index(base); err != nil {
-		return 0, 0, err
+	j, err := s.index(base)
+	if err != nil {
+		return err
 	}
-	if j <= named {
-		return 0, 0, s.fail(outcome.Parse, start, "index %d after index %d: indices must increase within a line", j+base, named+base)
+	if j <= at.named {
+		return s.fail(outcome.Parse, start, "index %d after index %d: indices must increase within a line", j+base, at.named+base)
 	}
-	value, err = s.number("a value")
-	return j, value, err
+	at.named = j
+	value, err := s.number("a value")
+	if err != nil {
+		return err
+	}
+	if value == 0 {
+		return nil
+	}
+	if s.rows.nnz == s.opt.MaxEntries {
+		return s.fail(outcome.Limit, start, "more than %d nonzeros", s.opt.MaxEntries)
+	}
+	s.rows.entry(j-at.stored, value)
+	at.stored = j
+	return nil
 }
 
 // index reads an index and its colon and returns the column, counted from 0.

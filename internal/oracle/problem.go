@@ -124,8 +124,9 @@ func (q *Problem) BestIntercept(beta []float64) float64 {
 // Objective returns Φ(β, b).
 func (q *Problem) Objective(beta []float64, b float64) float64 {
 	var sum Sum
+	total := q.Total()
 	for i, v := range q.Residual(beta, b) {
-		sum.AddProduct(q.Weight(i)*v/(2*q.Total()), v)
+		sum.AddProduct(q.Weight(i)*v/(2*total), v)
 	}
 	for j, v := range beta {
 		if v != 0 {

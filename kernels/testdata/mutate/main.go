@@ -4,8 +4,8 @@
 //
 // From the module's root:
 //
-//	go run ./kernels/internal/mutate            # 200 changes, chosen by -seed
-//	go run ./kernels/internal/mutate -labels    # a trap behind every label: is every stage executed?
+//	go run ./kernels/testdata/mutate            # 200 changes, chosen by -seed
+//	go run ./kernels/testdata/mutate -labels    # a trap behind every label: is every stage executed?
 //
 // Some survivors are no slips: a comparison that only chooses between two right
 // ways, the shorter of two lengths that the caller has already compared.

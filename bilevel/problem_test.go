@@ -1,0 +1,498 @@
+package bilevel_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// penalties are the makers of the models' penalties, by number of λ's.
+var penalties = map[string]func([]float64) (model.Penalty, error){
+	"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+	"enet":   func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
+	"wlasso": model.WeightedLasso,
+}
+
+func matrix(t testing.TB, q *oracle.Problem, dense bool) sparse.Matrix {
+	t.Helper()
+	n, p := q.Dims()
+	var x sparse.Matrix
+	var err error
+	if dense {
+		x, err = sparse.NewDense(n, p, q.ColumnMajor())
+	} else {
+		pointers, rows, values := q.Columns()
+		x, err = sparse.NewCSC(n, p, pointers, rows, values)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+func newProblem(t testing.TB, q *oracle.Problem, dense bool, spec bilevel.Spec) *bilevel.Problem {
+	t.Helper()
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Intercept = q.Intercept
+	problem, err := bilevel.New(k, matrix(t, q, dense), q.Y, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problem
+}
+
+func evaluate(t testing.TB, p *bilevel.Problem, r search.Request) bilevel.Report {
+	t.Helper()
+	report, err := p.Evaluate(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// lanes are the oracle's inner problems, one a fold, with their validation rows.
+func lanes(q *oracle.Problem, folds bilevel.Folds) (problems []*oracle.Problem, rows [][]int) {
+	for fold := range folds.Count() {
+		c := q.Clone()
+		c.Weights = make([]float64, len(q.Y))
+		var held []int
+		for i, id := range folds {
+			switch id {
+			case fold:
+				held = append(held, i)
+			case bilevel.TestOnly:
+			default:
+				c.Weights[i] = 1
+			}
+		}
+		problems, rows = append(problems, c), append(rows, held)
+	}
+	return problems, rows
+}
+
+// outer is the oracle's criterion at λ: the mean over folds, and the gradient.
+func outer(t testing.TB, q *oracle.Problem, folds bilevel.Folds, kind string, lambda []float64) (value float64, gradient []float64) {
+	t.Helper()
+	problems, rows := lanes(q, folds)
+	gradient = make([]float64, len(lambda))
+	for f, c := range problems {
+		for j := range c.Alpha {
+			c.Alpha[j] = math.Exp(lambda[j%len(lambda)])
+			if kind == "enet" {
+				c.Alpha[j], c.Ridge = math.Exp(lambda[0]), math.Exp(lambda[1])
+			}
+		}
+		best := c.Solve()
+		v, slope := c.MeanSquaredError(c.Predictions(best), rows[f])
+		common, ridge, each, ok := c.Hypergradient(best.Beta, slope)
+		if !ok {
+			t.Fatal("singular")
+		}
+		share := 1 / float64(len(problems))
+		value += share * v
+		switch kind {
+		case "lasso":
+			gradient[0] += share * common
+		case "enet":
+			gradient[0] += share * common
+			gradient[1] += share * ridge
+		default:
+			for j := range each {
+				gradient[j] += share * each[j]
+			}
+		}
+	}
+	return value, gradient
+}
+
+// draw makes a bilevel problem and a λ for a kind of penalty.
+func draw(r *oracle.Random, kind string) (q *oracle.Problem, folds bilevel.Folds, lambda []float64) {
+	q = r.Problem(oracle.Shape{N: 40 + r.Intn(20), P: 5 + r.Intn(15), Density: r.Pick(0.4, 1), Mean: r.Pick(0, 2), Correlation: r.Pick(0, 0.5)})
+	q.Intercept = r.Intn(2) == 0
+	n, p := q.Dims()
+	folds = make(bilevel.Folds, n)
+	k := 2 + r.Intn(4)
+	for i := range folds {
+		switch {
+		case i < k:
+			folds[i] = i // none is empty
+		default:
+			folds[i] = []int{bilevel.TestOnly, bilevel.AlwaysTrain, r.Intn(k), r.Intn(k), r.Intn(k)}[r.Intn(5)]
+		}
+	}
+	top := math.Log(q.AlphaMax())
+	lambda = []float64{top - 1 - 2*r.Float64()}
+	switch kind {
+	case "enet":
+		lambda = append(lambda, top-2*r.Float64())
+	case "wlasso":
+		for range p - 1 {
+			lambda = append(lambda, top-1-2*r.Float64())
+		}
+	}
+	return q, folds, lambda
+}
+
+// TestValueAndGradientAgainstTheOracle: random folds with rows that always
+// train and rows that never do, every penalty, dense and sparse storage.
+func TestValueAndGradientAgainstTheOracle(t *testing.T) {
+	for seed := range uint64(30) {
+		for kind, penalty := range penalties {
+			r := oracle.NewRandom(seed)
+			q, folds, lambda := draw(r, kind)
+			problem := newProblem(t, q, seed%2 == 0, bilevel.Spec{Folds: folds, Penalty: penalty, Solver: cd.Options{Tol: 1e-12}})
+			got := evaluate(t, problem, search.Request{LogLambda: lambda})
+			name := fmt.Sprintf("seed %d, %s", seed, kind)
+			if got.Status != outcome.Converged && got.Status != outcome.Flat {
+				t.Errorf("%s: %s", name, got.Status)
+			}
+			value, gradient := outer(t, q, folds, kind, lambda)
+			if math.Abs(got.Value-value) > 1e-9*value {
+				t.Errorf("%s: value %.15g, want %.15g", name, got.Value, value)
+			}
+			size := 1e-3 * value
+			for _, g := range gradient {
+				size = math.Max(size, math.Abs(g))
+			}
+			for i, g := range gradient {
+				if math.Abs(got.Gradient[i]-g) > 1e-7*size {
+					t.Errorf("%s: ∂/∂λ%d = %.12g, want %.12g", name, i+1, got.Gradient[i], g)
+				}
+			}
+			var mean float64
+			for _, v := range got.FoldValues {
+				mean += v / float64(len(got.FoldValues))
+			}
+			if len(got.FoldValues) != folds.Count() || math.Abs(mean-got.Value) > 1e-14*value {
+				t.Errorf("%s: fold values %v of mean %g, value %g", name, got.FoldValues, mean, got.Value)
+			}
+		}
+	}
+}
+
+// TestNullValue: the criterion of predicting the training rows' mean, or 0.
+func TestNullValue(t *testing.T) {
+	for seed := range uint64(20) {
+		r := oracle.NewRandom(seed)
+		q, folds, _ := draw(r, "lasso")
+		problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
+		var want float64
+		problems, rows := lanes(q, folds)
+		for f, c := range problems {
+			zero := make([]float64, len(q.Alpha))
+			s := &oracle.Solution{Beta: zero, Intercept: c.BestIntercept(zero)}
+			v, _ := c.MeanSquaredError(c.Predictions(s), rows[f])
+			want += v / float64(len(problems))
+		}
+		if math.Abs(problem.NullValue()-want) > 1e-13*want {
+			t.Errorf("seed %d: %.15g, want %.15g", seed, problem.NullValue(), want)
+		}
+		// Above every fold's αmax it is the value, and nothing moves.
+		got := evaluate(t, problem, search.Request{LogLambda: []float64{math.Log(q.AlphaMax()) + 3}})
+		if got.Status != outcome.Flat || !got.Flat || !got.Trusted || got.Gradient[0] != 0 || math.Abs(got.Value-want) > 1e-13*want {
+			t.Errorf("seed %d above αmax: %+v", seed, got)
+		}
+	}
+}
+
+// TestThreadsChangeNoBit: DESIGN's promise, for cold and warm evaluations.
+func TestThreadsChangeNoBit(t *testing.T) {
+	for kind, penalty := range penalties {
+		r := oracle.NewRandom(5)
+		q, _, lambda := draw(r, kind)
+		folds, err := bilevel.KFold(len(q.Y), 7, true, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []bilevel.Report
+		for _, threads := range []int{1, 2, 8, 0} {
+			problem := newProblem(t, q, false, bilevel.Spec{Folds: folds, Penalty: penalty, Threads: threads})
+			var got []bilevel.Report
+			for step := range 4 {
+				at := slices.Clone(lambda)
+				for i := range at {
+					at[i] -= 0.4 * float64(step)
+				}
+				report := evaluate(t, problem, search.Request{LogLambda: at})
+				report.Seconds, report.SecondsSolve, report.SecondsGradient = 0, 0, 0
+				got = append(got, report)
+			}
+			if want == nil {
+				want = got
+			}
+			for step := range got {
+				if !reflect.DeepEqual(got[step], want[step]) {
+					t.Errorf("%s, %d threads, step %d: %+v, with one %+v", kind, threads, step, got[step], want[step])
+				}
+			}
+		}
+	}
+}
+
+// TestWarmAndColdAgree: where an evaluation comes from matters no more than its
+// tolerance allows.
+func TestWarmAndColdAgree(t *testing.T) {
+	for kind, penalty := range penalties {
+		for seed := range uint64(5) {
+			r := oracle.NewRandom(seed)
+			q, folds, lambda := draw(r, kind)
+			spec := bilevel.Spec{Folds: folds, Penalty: penalty, Solver: cd.Options{Tol: 1e-12}}
+			warm := newProblem(t, q, true, spec)
+			for step := range 4 {
+				at := slices.Clone(lambda)
+				for i := range at {
+					at[i] += []float64{1, -2, 0.3, -1}[step]
+				}
+				a := evaluate(t, warm, search.Request{LogLambda: at})
+				b := evaluate(t, newProblem(t, q, true, spec), search.Request{LogLambda: at})
+				if math.Abs(a.Value-b.Value) > 1e-9*b.Value {
+					t.Errorf("%s, seed %d, step %d: value %.15g warm, %.15g cold", kind, seed, step, a.Value, b.Value)
+				}
+				for i := range b.Gradient {
+					if math.Abs(a.Gradient[i]-b.Gradient[i]) > 1e-6*(math.Abs(b.Gradient[i])+1e-3*b.Value) {
+						t.Errorf("%s, seed %d, step %d: ∂/∂λ%d = %.12g warm, %.12g cold", kind, seed, step, i+1, a.Gradient[i], b.Gradient[i])
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestTestRowsAreAbsent: what stands in rows of fold −2 changes no bit of
+// values and gradients.
+func TestTestRowsAreAbsent(t *testing.T) {
+	for kind, penalty := range penalties {
+		for _, dense := range []bool{true, false} {
+			r := oracle.NewRandom(9)
+			q, folds, lambda := draw(r, kind)
+			spec := bilevel.Spec{Folds: folds, Penalty: penalty}
+			a := newProblem(t, q, dense, spec)
+			other := q.Clone()
+			other.X, other.Y = slices.Clone(q.X), slices.Clone(q.Y)
+			changed := 0
+			for i, id := range folds {
+				if id != bilevel.TestOnly {
+					continue
+				}
+				changed++
+				other.X[i] = slices.Clone(q.X[i])
+				for j := range other.X[i] {
+					if other.X[i][j] != 0 {
+						other.X[i][j] *= 100 // where entries are stored stays
+					}
+				}
+				other.Y[i] *= -50
+			}
+			b := newProblem(t, other, dense, spec)
+			x, y := evaluate(t, a, search.Request{LogLambda: lambda}), evaluate(t, b, search.Request{LogLambda: lambda})
+			if changed == 0 || x.Value != y.Value || !slices.Equal(x.Gradient, y.Gradient) || a.NullValue() != b.NullValue() {
+				t.Errorf("%s, dense %v: %.17g %v, with %d other test rows %.17g %v", kind, dense, x.Value, x.Gradient, changed, y.Value, y.Gradient)
+			}
+		}
+	}
+}
+
+// TestValueOnly: the same value without a gradient.
+func TestValueOnly(t *testing.T) {
+	r := oracle.NewRandom(2)
+	q, folds, lambda := draw(r, "enet")
+	spec := bilevel.Spec{Folds: folds, Penalty: penalties["enet"]}
+	a := evaluate(t, newProblem(t, q, true, spec), search.Request{LogLambda: lambda})
+	b := evaluate(t, newProblem(t, q, true, spec), search.Request{LogLambda: lambda, ValueOnly: true})
+	if a.Value != b.Value || b.Gradient != nil || b.Flat {
+		t.Errorf("value %.17g, alone %.17g, %+v", a.Value, b.Value, b)
+	}
+}
+
+// TestToleranceOfARequest: a request's tolerance overrides the problem's.
+func TestToleranceOfARequest(t *testing.T) {
+	r := oracle.NewRandom(2)
+	q, folds, lambda := draw(r, "lasso")
+	problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"], Solver: cd.Options{Tol: 1e-2}})
+	if got := evaluate(t, problem, search.Request{LogLambda: lambda}); got.GapRelative > 1e-2 || got.Tol != got.GapRelative {
+		t.Errorf("gap %g", got.GapRelative)
+	}
+	if got := evaluate(t, problem, search.Request{LogLambda: lambda, Tol: 1e-11}); got.GapRelative > 1e-11 {
+		t.Errorf("gap %g", got.GapRelative)
+	}
+}
+
+// TestMissedTolerancesAreSaid: not converged, not trusted, but returned.
+func TestMissedTolerancesAreSaid(t *testing.T) {
+	r := oracle.NewRandom(2)
+	q := r.Problem(oracle.Shape{N: 60, P: 50, Correlation: 0.95})
+	folds, err := bilevel.KFold(60, 3, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lambda := []float64{math.Log(q.AlphaMax()) - 7}
+	problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"], Solver: cd.Options{Tol: 1e-13, MaxEpochs: 1}})
+	got := evaluate(t, problem, search.Request{LogLambda: lambda})
+	if got.Status != outcome.NotConverged || got.Trusted || !(got.GapRelative > 1e-13) || math.IsNaN(got.Value) {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestCancelledEvaluations(t *testing.T) {
+	r := oracle.NewRandom(2)
+	q, folds, lambda := draw(r, "lasso")
+	problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := problem.Evaluate(ctx, search.Request{LogLambda: lambda}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	before := runtime.NumGoroutine()
+	got := evaluate(t, problem, search.Request{LogLambda: lambda, Tol: 1e-12})
+	if value, _ := outer(t, q, folds, "lasso", lambda); math.Abs(got.Value-value) > 1e-9*value {
+		t.Errorf("after it: %g, want %g", got.Value, value)
+	}
+	if after := runtime.NumGoroutine(); after > before {
+		t.Errorf("%d goroutines before, %d after", before, after)
+	}
+}
+
+// TestKFold: the permutation is a Fisher–Yates shuffle by SplitMix64, computed
+// here from the oracle's stream, whose outputs are checked against published
+// ones; every fold is as large as the others, or one larger.
+func TestKFold(t *testing.T) {
+	for _, c := range []struct {
+		n, k int
+		seed uint64
+	}{{10, 5, 0}, {442, 5, 0}, {37, 10, 1234567}, {2, 2, 9}, {5, 5, 1 << 63}} {
+		at := make([]int, c.n)
+		for i := range at {
+			at[i] = i
+		}
+		stream := oracle.NewRandom(c.seed)
+		for i := c.n - 1; i > 0; i-- {
+			// ⌊u·(i+1)/2⁶⁴⌋ in two halves.
+			u, m := stream.Uint64(), uint64(i+1)
+			j := int((u>>32*m + (u&0xffffffff)*m>>32) >> 32)
+			at[i], at[j] = at[j], at[i]
+		}
+		plain, err := bilevel.KFold(c.n, c.k, false, c.seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shuffled, err := bilevel.KFold(c.n, c.k, true, c.seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := make([]int, c.k)
+		for i := range at {
+			if plain[i] != i%c.k || shuffled[i] != at[i]%c.k {
+				t.Fatalf("n %d, k %d, row %d: %d plain, %d shuffled, want %d and %d", c.n, c.k, i, plain[i], shuffled[i], i%c.k, at[i]%c.k)
+			}
+			size[shuffled[i]]++
+		}
+		if slices.Max(size)-slices.Min(size) > 1 || shuffled.Count() != c.k {
+			t.Errorf("n %d, k %d: sizes %v", c.n, c.k, size)
+		}
+	}
+	// Written down once, so that a change of the stream shows.
+	if folds, err := bilevel.KFold(10, 5, true, 0); err != nil || fmt.Sprint(folds) != wantFolds {
+		t.Errorf("10 rows in 5 folds, seed 0: %v, want %s", folds, wantFolds)
+	}
+}
+
+func TestHoldOut(t *testing.T) {
+	folds, err := bilevel.HoldOut(11, 3, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, id := range folds {
+		if want := map[bool]int{true: 0, false: bilevel.AlwaysTrain}[i%3 == 2]; id != want {
+			t.Errorf("row %d: %d, want %d", i, id, want)
+		}
+	}
+	k, err := bilevel.KFold(30, 4, true, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := bilevel.HoldOut(30, 4, true, 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range k {
+		if (k[i] == 3) != (h[i] == 0) {
+			t.Errorf("row %d: fold %d, hold-out %d", i, k[i], h[i])
+		}
+	}
+	if h.Count() != 1 {
+		t.Errorf("%d folds", h.Count())
+	}
+}
+
+// TestFoldsAreChecked: impossible assignments are refused, with the row where
+// one is at fault.
+func TestFoldsAreChecked(t *testing.T) {
+	for _, c := range [][2]int{{10, 1}, {10, 0}, {10, -3}, {10, 11}, {1, 2}, {0, 2}} {
+		if _, err := bilevel.KFold(c[0], c[1], true, 0); !isKind(err, outcome.BadParameter) {
+			t.Errorf("KFold(%d, %d): %v", c[0], c[1], err)
+		}
+		if _, err := bilevel.HoldOut(c[0], c[1], true, 0); !isKind(err, outcome.BadParameter) {
+			t.Errorf("HoldOut(%d, %d): %v", c[0], c[1], err)
+		}
+	}
+	r := oracle.NewRandom(1)
+	q := r.Problem(oracle.Shape{N: 4, P: 2})
+	x := matrix(t, q, true)
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		folds bilevel.Folds
+		kind  outcome.Kind
+		row   int
+	}{
+		{nil, outcome.Shape, -1},
+		{bilevel.Folds{0, 1, 0}, outcome.Shape, -1},
+		{bilevel.Folds{-1, -1, -1, -1}, outcome.BadParameter, -1},
+		{bilevel.Folds{-2, -2, -2, -2}, outcome.BadParameter, -1},
+		{bilevel.Folds{0, 1, -3, 1}, outcome.BadParameter, 2},
+		{bilevel.Folds{0, 4, 1, 1}, outcome.BadParameter, 1},
+		{bilevel.Folds{0, math.MaxInt, 1, 1}, outcome.BadParameter, 1},
+		{bilevel.Folds{0, 0, 2, 2}, outcome.BadParameter, -1},
+		{bilevel.Folds{0, 0, 0, 0}, outcome.BadParameter, -1},
+		{bilevel.Folds{0, 0, -2, -2}, outcome.BadParameter, -1},
+	} {
+		_, err := bilevel.New(k, x, q.Y, bilevel.Spec{Folds: c.folds, Penalty: penalties["lasso"]})
+		e, ok := errors.AsType[*outcome.Error](err)
+		if !ok || e.Kind != c.kind || (c.row >= 0) != e.HasRow || (c.row >= 0 && e.Row != c.row) {
+			t.Errorf("folds %v: %v", c.folds, err)
+		}
+	}
+	if _, err := bilevel.New(k, x, q.Y, bilevel.Spec{Folds: bilevel.Folds{0, 0, 1, 1}}); !isKind(err, outcome.BadParameter) {
+		t.Errorf("no penalty: %v", err)
+	}
+	if _, err := bilevel.New(k, x, q.Y[:3], bilevel.Spec{Folds: bilevel.Folds{0, 0, 1, 1}, Penalty: penalties["lasso"]}); !isKind(err, outcome.Shape) {
+		t.Errorf("3 targets for 4 rows: %v", err)
+	}
+}
+
+func isKind(err error, kind outcome.Kind) bool {
+	e, ok := errors.AsType[*outcome.Error](err)
+	return ok && e.Kind == kind
+}
+
+// wantFolds is KFold(10, 5, true, 0).
+const wantFolds = "[4 4 2 0 1 2 1 0 3 3]"

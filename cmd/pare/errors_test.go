@@ -20,7 +20,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"--quiet", "quiet", []string{"select, fit, grad, path, info"}},
 		{"select one two", "", []string{"two"}},
 		{"select --model svm", "model", []string{`"svm"`, "lasso, enet, wlasso"}},
-		{"select --model wlasso", "model", []string{"lasso and enet", "pare fit"}},
+		{"select --model wlasso", "model", []string{"lasso and enet", "wlasso can be"}},
 		{"select --search tpe", "search", []string{`"tpe"`, "auto, gradient, grid"}},
 		{"select --criterion sure", "criterion", []string{`"sure"`, "cv, holdout"}},
 		{"grad --ratio 1 --method forward", "method", []string{`"forward"`, "implicit"}},

@@ -50,9 +50,6 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	if err := checks(c.commonFlags, c.searchFlags); err != nil {
 		return nil, err
 	}
-	if c.Model == string(pare.WeightedLasso) {
-		return nil, outcome.At(outcome.Usage, "model", "select chooses λ for lasso and enet; wlasso can be fitted and differentiated at a given λ, by pare fit and pare grad")
-	}
 	d, err := c.load(ctx, env.stdin)
 	if err != nil {
 		return nil, err

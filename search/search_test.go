@@ -1,0 +1,514 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// objective is an analytic function that remembers where it was asked.
+type objective struct {
+	f    func(x []float64) (value float64, gradient []float64, flat bool)
+	seen [][]float64
+	fail int   // the evaluation that fails, from 1; 0: none
+	err  error // what it fails with
+}
+
+func (o *objective) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	if err := ctx.Err(); err != nil {
+		return search.Evaluation{}, err
+	}
+	o.seen = append(o.seen, slices.Clone(r.LogLambda))
+	if len(o.seen) == o.fail {
+		return search.Evaluation{}, o.err
+	}
+	value, gradient, flat := o.f(r.LogLambda)
+	if r.ValueOnly {
+		gradient = nil
+	}
+	return search.Evaluation{LogLambda: r.LogLambda, Value: value, Gradient: gradient, Flat: flat, Trusted: true}, nil
+}
+
+// scalar makes an objective of one λ from a value and a slope.
+func scalar(f func(x float64) (value, slope float64)) *objective {
+	return &objective{f: func(x []float64) (float64, []float64, bool) {
+		value, slope := f(x[0])
+		return value, []float64{slope}, false
+	}}
+}
+
+func interval(lower, upper float64) search.Box {
+	return search.Box{Lower: []float64{lower}, Upper: []float64{upper}}
+}
+
+// method is a search of one λ.
+type method struct {
+	name string
+	run  func(ctx context.Context, f search.Objective, start float64, box search.Box, o search.Options) (*search.Result, error)
+}
+
+var methods = []method{
+	{"secant", search.Secant},
+	{"gradient", func(ctx context.Context, f search.Objective, start float64, box search.Box, o search.Options) (*search.Result, error) {
+		return search.Gradient(ctx, f, []float64{start}, box, o)
+	}},
+}
+
+// sound checks what every search promises: it stays in the box and the budget,
+// and what it returns is the least it has seen.
+func sound(t *testing.T, name string, f *objective, box search.Box, budget int, r *search.Result) {
+	t.Helper()
+	if budget == 0 {
+		budget = 50
+	}
+	if len(f.seen) > budget {
+		t.Errorf("%s: %d evaluations, the budget is %d", name, len(f.seen), budget)
+	}
+	for k, x := range f.seen {
+		for i, v := range x {
+			if !(v >= box.Lower[i] && v <= box.Upper[i]) {
+				t.Errorf("%s: evaluation %d at %v is outside the box", name, k, x)
+			}
+		}
+	}
+	least := math.Inf(1)
+	for k, e := range r.Evaluations {
+		if !slices.Equal(e.LogLambda, f.seen[k]) {
+			t.Errorf("%s: evaluation %d reported at %v, was at %v", name, k, e.LogLambda, f.seen[k])
+		}
+		if e.Value < least {
+			least = e.Value
+		}
+	}
+	if r.Best.LogLambda == nil || r.Best.Value != least {
+		t.Errorf("%s: returned %g at %v, the least seen is %g", name, r.Best.Value, r.Best.LogLambda, least)
+	}
+	if !(r.Best.Value <= r.Evaluations[0].Value) && !math.IsNaN(r.Evaluations[0].Value) {
+		t.Errorf("%s: ended at %g above its start %g", name, r.Best.Value, r.Evaluations[0].Value)
+	}
+}
+
+// TestSmoothMinima: O1 on functions like validation curves, from the middle and
+// from both ends of the box.
+func TestSmoothMinima(t *testing.T) {
+	for seed := range uint64(100) {
+		r := oracle.NewRandom(seed)
+		centre, height, width := -9*r.Float64()-1, 1+10*r.Float64(), 0.5+2*r.Float64()
+		curve := func(x float64) (float64, float64) { // a valley with flat shoulders
+			z := (x - centre) / width
+			e := math.Exp(-z * z / 8)
+			return 1 + height*(1-e), height * e * z / (4 * width)
+		}
+		for _, m := range methods {
+			for _, start := range []float64{-12, centre - width, centre + width, -0.01} {
+				f, box := scalar(curve), interval(-12, 0)
+				name := fmt.Sprintf("seed %d, %s from %g to %g", seed, m.name, start, centre)
+				result, err := m.run(context.Background(), f, start, box, search.Options{})
+				if err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+				sound(t, name, f, box, 0, result)
+				if !result.Status.OK() {
+					t.Errorf("%s: %s", name, result.Status)
+				}
+				if math.Abs(start-centre) <= width*1.01 {
+					// Near enough to be seen: it must be found.
+					if x := result.Best.LogLambda[0]; math.Abs(x-centre) > 0.02*width || result.Status != outcome.Stationary {
+						t.Errorf("%s: %s at %g after %d evaluations", name, result.Status, x, len(f.seen))
+					}
+					if m.name == "secant" && len(f.seen) > 9 {
+						t.Errorf("%s: %d evaluations", name, len(f.seen))
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestKinks: the slope changes sign without vanishing.
+func TestKinks(t *testing.T) {
+	for seed := range uint64(40) {
+		r := oracle.NewRandom(seed)
+		at, left, right := -3-5*r.Float64(), 0.2+r.Float64(), 0.2+r.Float64()
+		kink := func(x float64) (float64, float64) {
+			z := x - at
+			if z < 0 {
+				return 1 - left*z + 0.1*z*z, -left + 0.2*z
+			}
+			return 1 + right*z + 0.1*z*z, right + 0.2*z
+		}
+		for _, m := range methods {
+			f, box := scalar(kink), interval(-12, 0)
+			name := fmt.Sprintf("seed %d, %s", seed, m.name)
+			result, err := m.run(context.Background(), f, -1, box, search.Options{Evaluations: 100})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			sound(t, name, f, box, 100, result)
+			if result.Best.Value > 1.001 {
+				t.Errorf("%s: %s at a value of %g after %d evaluations", name, result.Status, result.Best.Value, len(f.seen))
+			}
+			if result.Status != outcome.Kink {
+				t.Errorf("%s: %s, not a kink, after %d evaluations", name, result.Status, len(f.seen))
+			}
+		}
+	}
+}
+
+// TestSawTooth: a slope that jumps at every knot, under a value that looks
+// smooth, as on real data.
+func TestSawTooth(t *testing.T) {
+	for seed := range uint64(60) {
+		r := oracle.NewRandom(seed)
+		centre, teeth, size := -7*r.Float64()-2, 3+30*r.Float64(), r.Pick(0.02, 0.1, 0.5)
+		saw := func(x float64) (float64, float64) {
+			z := x - centre
+			k := z * teeth
+			frac := k - math.Floor(k)
+			return 1 + 0.1*z*z - size/teeth*(frac*frac-frac)/2, 0.2*z - size*(frac-0.5)
+		}
+		least := math.Inf(1)
+		for x := -12.0; x <= 0; x += 1e-3 {
+			value, _ := saw(x)
+			least = min(least, value)
+		}
+		for _, m := range methods {
+			f, box := scalar(saw), interval(-12, 0)
+			name := fmt.Sprintf("seed %d, %s, teeth %.0f of %g", seed, m.name, teeth, size)
+			result, err := m.run(context.Background(), f, -5, box, search.Options{})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			sound(t, name, f, box, 0, result)
+			if size < 0.1 && result.Best.Value > least+0.01 {
+				t.Errorf("%s: %s at %g, the least is %g", name, result.Status, result.Best.Value, least)
+			}
+		}
+	}
+}
+
+// TestBorders: a slope that leads out of the box ends at its border.
+func TestBorders(t *testing.T) {
+	for _, m := range methods {
+		for _, c := range []struct{ start, slope, end float64 }{{-5, 1, -12}, {-5, -1, 0}, {-12, 1, -12}, {0, -1, 0}, {-30, 1, -12}, {7, -1, 0}} {
+			f, box := scalar(func(x float64) (float64, float64) { return 20 + c.slope*x, c.slope }), interval(-12, 0)
+			name := fmt.Sprintf("%s from %g, slope %g", m.name, c.start, c.slope)
+			result, err := m.run(context.Background(), f, c.start, box, search.Options{})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			sound(t, name, f, box, 0, result)
+			if result.Status != outcome.Box || result.Best.LogLambda[0] != c.end {
+				t.Errorf("%s: %s at %v", name, result.Status, result.Best.LogLambda)
+			}
+		}
+	}
+	// A box of one point.
+	for _, m := range methods {
+		f, box := scalar(func(x float64) (float64, float64) { return x * x, 2 * x }), interval(-3, -3)
+		result, err := m.run(context.Background(), f, 1, box, search.Options{})
+		if err != nil || result.Status != outcome.Box || len(f.seen) > 2 {
+			t.Errorf("%s in a box of one point: %v, %v", m.name, result, err)
+		}
+	}
+}
+
+// TestFlatZones: O2. Where the gradient is exactly 0 nothing is divided by it,
+// and the end is flat, or a minimum found after starting again inside.
+func TestFlatZones(t *testing.T) {
+	valley := func(edge, centre float64) *objective {
+		return &objective{f: func(x []float64) (float64, []float64, bool) {
+			if x[0] >= edge {
+				return 1 + (edge-centre)*(edge-centre), []float64{0}, true
+			}
+			return 1 + (x[0]-centre)*(x[0]-centre), []float64{2 * (x[0] - centre)}, false
+		}}
+	}
+	for _, m := range methods {
+		f, box := valley(math.Inf(-1), 0), interval(-12, 0)
+		result, err := m.run(context.Background(), f, -1, box, search.Options{})
+		if err != nil || result.Status != outcome.Flat {
+			t.Fatalf("%s: flat everywhere: %v, %v", m.name, result, err)
+		}
+		sound(t, m.name, f, box, 0, result)
+	}
+	// The secant method starts again inside.
+	for _, c := range []struct{ edge, centre float64 }{{0, -3}, {-0.5, -3}, {0, -1}, {-0.5, -1.2}, {0, -0.4}} {
+		f, box := valley(c.edge, c.centre), interval(-12, 0)
+		result, err := search.Secant(context.Background(), f, 0, box, search.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("edge %g, minimum at %g", c.edge, c.centre)
+		sound(t, name, f, box, 0, result)
+		if result.Status != outcome.Stationary || math.Abs(result.Best.LogLambda[0]-c.centre) > 0.01 {
+			t.Errorf("%s: %s at %v", name, result.Status, result.Best.LogLambda)
+		}
+	}
+	// A zero slope that is not called flat is a stationary point.
+	for _, m := range methods {
+		for _, slope := range []float64{0, 1e-310} {
+			f := scalar(func(float64) (float64, float64) { return 1, slope })
+			result, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.Status != outcome.Stationary && result.Status != outcome.Box {
+				t.Errorf("%s: slope %g: %s", m.name, slope, result.Status)
+			}
+			sound(t, m.name, f, interval(-12, 0), 0, result)
+		}
+	}
+}
+
+// TestNotANumber: values or slopes that are NaN somewhere never become the
+// result, and never lead out of the box.
+func TestNotANumber(t *testing.T) {
+	nan := math.NaN()
+	for _, m := range methods {
+		for name, f := range map[string]func(x float64) (float64, float64){
+			"value below −6":           func(x float64) (float64, float64) { return pick(x < -6, nan, x*x/10+x), x/5 + 1 },
+			"value and slope below −6": func(x float64) (float64, float64) { return pick(x < -6, nan, x*x/10+x), pick(x < -6, nan, x/5+1) },
+			"value above −2":           func(x float64) (float64, float64) { return pick(x > -2, nan, x*x/10+x), x/5 + 1 },
+			"infinite below −6":        func(x float64) (float64, float64) { return pick(x < -6, math.Inf(1), x*x/10+x), x/5 + 1 },
+		} {
+			f, box := scalar(f), interval(-12, 0)
+			name = m.name + ", " + name
+			result, err := m.run(context.Background(), f, -1, box, search.Options{Evaluations: 30})
+			if err != nil && !isKind(err, outcome.NonFinite) {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if result.Best.LogLambda == nil && err != nil {
+				continue
+			}
+			sound(t, name, f, box, 30, result)
+			if math.IsNaN(result.Best.Value) {
+				t.Errorf("%s: the result is NaN", name)
+			}
+		}
+		f := scalar(func(float64) (float64, float64) { return nan, nan })
+		if _, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{Evaluations: 10}); !isKind(err, outcome.NonFinite) {
+			t.Errorf("%s: NaN everywhere: %v", m.name, err)
+		}
+	}
+}
+
+// same compares bits, so that NaN equals itself.
+func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+
+func pick(c bool, a, b float64) float64 {
+	if c {
+		return a
+	}
+	return b
+}
+
+func isKind(err error, kind outcome.Kind) bool {
+	e, ok := errors.AsType[*outcome.Error](err)
+	return ok && e.Kind == kind
+}
+
+func parabola(x float64) (float64, float64) { return 5 + (x+6)*(x+6)/10, (x + 6) / 5 }
+
+// TestErrorsEndTheSearch: what the objective cannot do is returned, with the
+// evaluations done before it.
+func TestErrorsEndTheSearch(t *testing.T) {
+	broken := errors.New("broken")
+	for _, m := range methods {
+		f := scalar(parabola)
+		f.fail, f.err = 3, broken
+		result, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{})
+		if !errors.Is(err, broken) || len(result.Evaluations) != 2 {
+			t.Errorf("%s: %v, %d evaluations", m.name, err, len(result.Evaluations))
+		}
+	}
+}
+
+// TestCancelledSearchesReturnTheBestSoFar, and no error.
+func TestCancelledSearchesReturnTheBestSoFar(t *testing.T) {
+	for _, m := range methods {
+		for after := range 4 {
+			ctx, cancel := context.WithCancel(context.Background())
+			count := 0
+			f := scalar(parabola)
+			inner := f.f
+			f.f = func(x []float64) (float64, []float64, bool) {
+				if count++; count == after {
+					cancel()
+				}
+				return inner(x)
+			}
+			if after == 0 {
+				cancel()
+			}
+			result, err := m.run(ctx, f, -1, interval(-12, 0), search.Options{})
+			cancel()
+			if err != nil || result.Status != outcome.Cancelled || len(result.Evaluations) != after {
+				t.Fatalf("%s after %d: %v, %+v", m.name, after, err, result)
+			}
+			if after > 0 {
+				sound(t, m.name, f, interval(-12, 0), 0, result)
+			}
+		}
+	}
+}
+
+func TestBudgets(t *testing.T) {
+	for _, m := range methods {
+		for budget := 1; budget < 4; budget++ {
+			f, called := scalar(parabola), 0
+			result, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{
+				Evaluations: budget, Progress: func(search.Evaluation) { called++ },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sound(t, m.name, f, interval(-12, 0), budget, result)
+			if result.Status != outcome.Budget || len(f.seen) != budget || called != budget {
+				t.Errorf("%s, budget %d: %s, %d evaluations, %d calls of Progress", m.name, budget, result.Status, len(f.seen), called)
+			}
+		}
+	}
+}
+
+// TestArguments: refused before the objective is asked.
+func TestArguments(t *testing.T) {
+	nan := math.NaN()
+	for _, m := range methods {
+		for _, c := range []struct {
+			start float64
+			box   search.Box
+			o     search.Options
+			kind  outcome.Kind
+		}{
+			{nan, interval(-1, 0), search.Options{}, outcome.BadParameter},
+			{0, interval(1, 0), search.Options{}, outcome.BadParameter},
+			{0, interval(nan, 0), search.Options{}, outcome.BadParameter},
+			{0, search.Box{}, search.Options{}, outcome.Shape},
+			{0, search.Box{Lower: []float64{0, 0}, Upper: []float64{1, 1}}, search.Options{}, outcome.Shape},
+			{0, interval(-1, 0), search.Options{Evaluations: -1}, outcome.BadParameter},
+			{0, interval(-1, 0), search.Options{Stop: -1}, outcome.BadParameter},
+			{0, interval(-1, 0), search.Options{Stop: nan}, outcome.BadParameter},
+		} {
+			f := scalar(parabola)
+			if _, err := m.run(context.Background(), f, c.start, c.box, c.o); !isKind(err, c.kind) || len(f.seen) != 0 {
+				t.Errorf("%s from %g in %v, %+v: %v after %d evaluations", m.name, c.start, c.box, c.o, err, len(f.seen))
+			}
+		}
+	}
+	if _, err := search.Gradient(context.Background(), scalar(parabola), nil, search.Box{}, search.Options{}); !isKind(err, outcome.Shape) {
+		t.Errorf("no coordinates: %v", err)
+	}
+}
+
+// TestGradientInSeveralDimensions: quadratics of moderate condition, with the
+// minimum inside and outside the box.
+func TestGradientInSeveralDimensions(t *testing.T) {
+	for seed := range uint64(60) {
+		r := oracle.NewRandom(seed)
+		dim := 2 + r.Intn(3)
+		centre, curvature := make([]float64, dim), make([]float64, dim)
+		box := search.Box{Lower: make([]float64, dim), Upper: make([]float64, dim)}
+		start, best := make([]float64, dim), 1.0
+		outside := seed%3 == 0
+		for i := range dim {
+			centre[i], curvature[i] = -8*r.Float64()-0.5, math.Exp(2*r.Float64()-2)
+			if outside && i == 0 {
+				centre[i] = 1 + r.Float64()
+				best += curvature[i] * centre[i] * centre[i] / 2
+			}
+			box.Lower[i], start[i] = -9, -9*r.Float64()
+		}
+		f := &objective{f: func(x []float64) (float64, []float64, bool) {
+			value, gradient := 1.0, make([]float64, dim)
+			for i := range x {
+				d := x[i] - centre[i]
+				value += curvature[i] * d * d / 2
+				gradient[i] = curvature[i] * d
+			}
+			return value, gradient, false
+		}}
+		result, err := search.Gradient(context.Background(), f, start, box, search.Options{Evaluations: 200})
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("seed %d, %d dimensions", seed, dim)
+		sound(t, name, f, box, 200, result)
+		if result.Best.Value > best*(1+1e-4) {
+			t.Errorf("%s: %s at %.8g, the least is %.8g, after %d evaluations", name, result.Status, result.Best.Value, best, len(f.seen))
+		}
+		want := outcome.Stationary
+		if outside {
+			want = outcome.Box
+		}
+		if result.Status != want {
+			t.Errorf("%s: %s, want %s", name, result.Status, want)
+		}
+	}
+}
+
+func TestGrid(t *testing.T) {
+	points := search.Geometric(0, -12, 25)
+	f := scalar(parabola)
+	result, err := search.Grid(context.Background(), f, points, search.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(f.seen) != 25 || f.seen[0][0] != 0 || f.seen[24][0] != -12 {
+		t.Errorf("the grid was %v", f.seen)
+	}
+	if result.Status != outcome.Stationary || result.Best.LogLambda[0] != -6 || result.Best.Gradient != nil {
+		t.Errorf("%s at %+v", result.Status, result.Best)
+	}
+	// The best on an edge of the grid may not be the best there is.
+	for _, span := range []float64{-5, -6} {
+		f = scalar(parabola)
+		if result, err = search.Grid(context.Background(), f, search.Geometric(0, span, 6), search.Options{}); err != nil || result.Status != outcome.Box {
+			t.Errorf("down to %g: %v, %v", span, result, err)
+		}
+	}
+	f = scalar(parabola)
+	if result, err = search.Grid(context.Background(), f, points, search.Options{Evaluations: 7}); err != nil || result.Status != outcome.Budget || len(f.seen) != 7 {
+		t.Errorf("a budget of 7: %v, %v", result, err)
+	}
+	if _, err = search.Grid(context.Background(), scalar(parabola), nil, search.Options{}); !isKind(err, outcome.BadParameter) {
+		t.Errorf("no points: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if result, err = search.Grid(ctx, scalar(parabola), points, search.Options{}); err != nil || result.Status != outcome.Cancelled {
+		t.Errorf("cancelled: %v, %v", result, err)
+	}
+	if one := search.Geometric(3, -1, 1); len(one) != 1 || one[0][0] != 3 {
+		t.Errorf("a grid of one point: %v", one)
+	}
+	if result, err = search.Grid(context.Background(), scalar(parabola), search.Geometric(3, -1, 1), search.Options{}); err != nil || result.Status != outcome.Stationary {
+		t.Errorf("a grid of one point: %v, %v", result, err)
+	}
+}
+
+// TestSearchesRepeat: the same objective gives the same evaluations, bit for bit.
+func TestSearchesRepeat(t *testing.T) {
+	for _, m := range methods {
+		var first [][]float64
+		for range 3 {
+			f := scalar(parabola)
+			if _, err := m.run(context.Background(), f, -1.25, interval(-12, 0), search.Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = f.seen
+			}
+			if !slices.EqualFunc(first, f.seen, slices.Equal[[]float64]) {
+				t.Errorf("%s: %v, then %v", m.name, first, f.seen)
+			}
+		}
+	}
+}

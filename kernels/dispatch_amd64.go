@@ -34,12 +34,10 @@ func native() []*Set {
 			return amd64.EpochAVX2((*amd64.Epoch)(e), from, to)
 		},
 	}
-	sets := []*Set{newSet("avx2", avx2)}
-
 	// Darwin loses mask registers to signals (golang.org/issue/49233).
 	if runtime.GOOS == "darwin" ||
 		!cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {
-		return sets
+		return []*Set{newSet("avx2", avx2)}
 	}
 	avx512 := avx2 // indexed loops gain nothing from wide registers
 	avx512.dot = amd64.DotAVX512
@@ -51,5 +49,5 @@ func native() []*Set {
 	avx512.exp = amd64.ExpAVX512
 	avx512.log1pExp = amd64.Log1pExpAVX512
 	avx512.sigmoid = amd64.SigmoidAVX512
-	return append(sets, newSet("avx512", avx512))
+	return []*Set{newSet("avx2", avx2), newSet("avx512", avx512)}
 }

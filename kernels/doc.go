@@ -25,14 +25,14 @@
 //
 // A reduction over n terms is done as follows.
 //
-//  1. Terms are cut into blocks of [Block]; block sums are added first to last.
+//  1. Terms are cut into blocks of [Block]; block sums are added, first to last,
+//     to +0. So no sum is −0, and the sign of a partial sum that is zero cannot
+//     show: tails may be completed with zeros.
 //  2. Within a block there are w partial sums, all starting at 0: w = 32 in
 //     dense operations, w = 4 in indexed ones. Term i goes to partial sum
 //     i mod w, in the order of i, products by fused multiply–add.
 //  3. Partial sums are added pairwise, the upper half onto the lower half, until
 //     one is left: s[k] += s[k+w/2], s[k] += s[k+w/4], …
-//  4. Then +0 is added, so that no sum is −0. (It makes the sign of a partial
-//     sum that is zero immaterial: tails may be completed with zeros.)
 //
 // So a result depends on the numbers and their positions alone. Its error is at
 // most γ_n·Σ|x_i·y_i| + n·2⁻¹⁰⁷⁴, γ_n = n·u/(1−n·u), u = 2⁻⁵³, as for any order.

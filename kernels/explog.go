@@ -19,7 +19,7 @@ const (
 	expUnderflow = -745.14 // e^x is 0 from here on
 )
 
-// (e^r − 1 − r)/r² = 1/2 + r·(exp0 + exp1·r + …) for |r| ≤ ln 2 / 2
+// (e^r − 1 − r)/r² = 1/2 + r·(exp0 + exp1·r + …) for |r| ≤ ln 2 / 2.
 const (
 	exp0 = 0x1.5555555555556p-3
 	exp1 = 0x1.5555555555555p-5
@@ -79,7 +79,7 @@ func Exp(x float64) float64 {
 // pow2 is 2^n for n modulo 2¹², if that is a normal number.
 func pow2(n uint64) float64 { return math.Float64frombits((n + 1023) << 52) }
 
-// (ln((1+s)/(1−s))/s − 2)/z = log0 + log1·z + … with z = s² ≤ 0.02944
+// (ln((1+s)/(1−s))/s − 2)/z = log0 + log1·z + … with z = s² ≤ 0.02944.
 const (
 	log0 = 0x1.5555555555558p-1
 	log1 = 0x1.99999999952c5p-2

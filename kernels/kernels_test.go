@@ -198,7 +198,7 @@ func (oracle) reduce(n, width int, term func(i int, sum float64) float64) float6
 			}
 			sums = sums[:half]
 		}
-		total += sums[0] + 0
+		total += sums[0]
 	}
 	return total
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/metrics"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -63,8 +64,8 @@ func worstPause(collections int, work func()) float64 {
 	group.Wait()
 	after := read()
 	bounds := sample[0].Value.Float64Histogram().Buckets
-	for i := len(after) - 1; i >= 0; i-- {
-		if after[i] > before[i] {
+	for i, count := range slices.Backward(after) {
+		if count > before[i] {
 			if end := bounds[i+1]; !math.IsInf(end, 1) {
 				return end
 			}

@@ -30,7 +30,7 @@ func fold(s *[lanes]float64) float64 {
 	for k := range 8 {
 		s[k] += s[k+8]
 	}
-	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7])) + 0
+	return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))
 }
 
 func dotGo(x, y []float64) float64 {

@@ -13,7 +13,7 @@
 	VXORPD Y7, Y7, Y7
 
 // The fixed tree: the upper half onto the lower half until one sum is left in
-// X0, then + 0. Clobbers X1.
+// X0. Clobbers X1.
 #define FOLD_SUMS \
 	VADDPD       Y4, Y0, Y0 \ // 32 → 16
 	VADDPD       Y5, Y1, Y1 \
@@ -25,9 +25,7 @@
 	VEXTRACTF128 $1, Y0, X1 \
 	VADDPD       X1, X0, X0 \ // 4 → 2
 	VUNPCKHPD    X0, X0, X1 \
-	VADDSD       X1, X0, X0 \ // 2 → 1
-	VXORPD       X1, X1, X1 \
-	VADDSD       X1, X0, X0   // −0 → +0
+	VADDSD       X1, X0, X0   // 2 → 1
 
 // A tail of CX < 32 elements is one more block of 32 in which the missing
 // elements are zeros. MASK_START puts the number of elements left into each

@@ -9,7 +9,7 @@
 	VPXORQ Z3, Z3, Z3
 
 // The fixed tree: the upper half onto the lower half until one sum is left in
-// X0, then + 0. Clobbers Y1.
+// X0. Clobbers Y1.
 #define FOLD_SUMS \
 	VADDPD        Z2, Z0, Z0 \ // 32 → 16
 	VADDPD        Z3, Z1, Z1 \
@@ -19,9 +19,7 @@
 	VEXTRACTF128  $1, Y0, X1 \
 	VADDPD        X1, X0, X0 \ // 4 → 2
 	VUNPCKHPD     X0, X0, X1 \
-	VADDSD        X1, X0, X0 \ // 2 → 1
-	VXORPD        X1, X1, X1 \
-	VADDSD        X1, X0, X0   // −0 → +0
+	VADDSD        X1, X0, X0   // 2 → 1
 
 // The masks of a tail of CX < 32 elements: bit l of K1..K4 is set where element
 // 0+l, 8+l, 16+l, 24+l is there. What is masked out is neither read nor written,

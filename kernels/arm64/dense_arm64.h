@@ -29,7 +29,7 @@
 #define ADD(v, sum) VFMLA V31.D2, v.D2, sum.D2
 
 // The fixed tree: the upper half onto the lower half until one sum is left in
-// F0, then + 0. Clobbers V1 and V31.
+// F0. Clobbers V1 and V31.
 #define FOLD_SUMS \
 	ONES                   \
 	ADD(V8, V0)            \ // 32 → 16
@@ -48,9 +48,7 @@
 	ADD(V3, V1)            \
 	ADD(V1, V0)            \ // 4 → 2
 	VDUP  V0.D[1], V1.D2   \
-	FADDD F1, F0, F0       \ // 2 → 1
-	FMOVD ZR, F1           \
-	FADDD F1, F0, F0         // −0 → +0
+	FADDD F1, F0, F0         // 2 → 1
 
 // CLEAR_BUFFER zeroes the 256 bytes at p. Clobbers V16..V19, R9.
 #define CLEAR_BUFFER(p) \

@@ -12,8 +12,10 @@ import (
 // never move, so nothing is copied while it grows. A record is a header and a
 // value:
 //
-//	header   8·step + 4·wide + class, in 1, 2, 3 or 5 bytes for class 0 to 3
-//	value    1 byte, a small integer; or where wide the 8 bytes of a float64
+//	header   16·step + 4·form + class, in 1, 2, 3 or 5 bytes for class 0 to 3
+//	value    for form 0, 1 byte: a small integer
+//	         for form 1, 4 bytes: a decimal fraction, see packFraction
+//	         for form 2, 8 bytes: any float64
 //
 // Step 0 starts a row, and its value is the label; step d > 0 is an entry d
 // columns after the last one, the first counting from column −1. So a record is
@@ -33,6 +35,25 @@ const (
 	lastChunk   = 256 << 10
 )
 
+const (
+	formInteger = iota
+	formFraction
+	formFloat
+)
+
+// headerSizes and headerMasks are the length of a header of each class, and
+// the bits of it; classes is the class for a step of so many bits, and
+// valueSizes the length of a value of each form.
+var (
+	headerSizes = [4]int{1, 2, 3, 5}
+	headerMasks = [4]uint64{1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<40 - 1}
+	classes     = [32]uint8{
+		0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2,
+		2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+	}
+	valueSizes = [4]int{1, 4, 8, 0}
+)
+
 // row starts a row.
 func (g *journal) row(label float64) {
 	g.n++
@@ -49,19 +70,40 @@ func (g *journal) put(step int, v float64) {
 	if len(g.last)-g.at < recordReach {
 		g.grow()
 	}
-	b := g.last[g.at:]
-	class := classes[bits.Len32(uint32(step))&31]
-	header, value, size := uint64(step)<<3|uint64(class), math.Float64bits(v), 8
-	if small := int8(v); math.Float64bits(float64(small)) == value { // by bits: −0 is no small integer
-		value, size = uint64(small), 1
+	if small := int8(v); math.Float64bits(float64(small)) == math.Float64bits(v) { // by bits: −0 is no integer
+		g.record(step, formInteger, uint64(small))
 	} else {
-		header |= 4
+		g.record(step, formFloat, math.Float64bits(v))
 	}
-	_ = b[recordReach-1]
-	binary.LittleEndian.PutUint64(b, header)
+}
+
+// record appends a record to the last chunk, which has room for it.
+func (g *journal) record(step, form int, value uint64) {
+	class := classes[bits.Len32(uint32(step))&31]
+	b := g.last[g.at : g.at+recordReach]
+	binary.LittleEndian.PutUint64(b, uint64(step)<<4|uint64(form)<<2|uint64(class))
 	i := headerSizes[class]
 	binary.LittleEndian.PutUint64(b[i:], value)
-	g.at += i + size
+	g.at += i + valueSizes[form&3]
+}
+
+// A decimal fraction ±mantissa/10^places, the mantissa below 2²⁷, is kept as it
+// was spelled, in 32 bits: mantissa, sign, places. It is the quotient of two
+// exact numbers, so its float64 is the nearest.
+func packFraction(mantissa uint64, negative bool, places int) uint64 {
+	f := mantissa | uint64(places)<<28
+	if negative {
+		f |= 1 << 27
+	}
+	return f
+}
+
+func unpackFraction(f uint64) float64 {
+	v := float64(f&(1<<27-1)) / pow10[f>>28&15]
+	if f&(1<<27) != 0 {
+		return -v
+	}
+	return v
 }
 
 // grow closes the last chunk and opens another.
@@ -76,17 +118,6 @@ func (g *journal) grow() {
 	g.at = 0
 }
 
-// headerSizes and headerMasks are the length of a header of each class, and
-// the bits of it; classes is the class for a step of so many bits.
-var (
-	headerSizes = [4]int{1, 2, 3, 5}
-	headerMasks = [4]uint64{1<<8 - 1, 1<<16 - 1, 1<<24 - 1, 1<<40 - 1}
-	classes     = [32]uint8{
-		0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 2,
-		2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
-	}
-)
-
 // complete returns the chunks, each as long as its records.
 func (g *journal) complete() [][]byte {
 	if k := len(g.chunks) - 1; k >= 0 {
@@ -95,17 +126,26 @@ func (g *journal) complete() [][]byte {
 	return g.chunks
 }
 
-// decode returns the step and the value of the record at the start of b, which
-// has recordReach bytes, and the size of the record.
-func decode(b []byte) (step int32, v float64, size int) {
+// decode returns the step, form and value of the record at the start of b,
+// which has recordReach bytes, and the size of the record.
+func decode(b []byte) (step int32, form int, value uint64, size int) {
 	header := binary.LittleEndian.Uint64(b)
-	i := headerSizes[header&3]
-	value := binary.LittleEndian.Uint64(b[i:])
-	step = int32(header & headerMasks[header&3] >> 3)
-	if header&4 == 0 {
-		return step, float64(int8(value)), i + 1
+	size = headerSizes[header&3]
+	value = binary.LittleEndian.Uint64(b[size:])
+	form = int(header >> 2 & 3)
+	return int32(header & headerMasks[header&3] >> 4), form, value, size + valueSizes[form]
+}
+
+// number returns a value as a float64.
+func number(form int, value uint64) float64 {
+	switch form {
+	case formInteger:
+		return float64(int8(value))
+	case formFraction:
+		return unpackFraction(value)
+	default:
+		return math.Float64frombits(value)
 	}
-	return step, math.Float64frombits(value), i + 8
 }
 
 // matrix sorts the journal into the columns of a matrix with p of them, and
@@ -123,19 +163,19 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 			return nil, nil, err
 		}
 		for at := 0; at < len(chunk); {
-			step, v, size := decode(chunk[at : at+recordReach])
+			step, form, value, size := decode(chunk[at : at+recordReach])
 			at += size
 			if step == 0 {
 				i++
 				j = -1
-				y[i] = v
+				y[i] = number(form, value)
 				continue
 			}
 			j += step
 			s := m.slot(int(j))
 			k := m.colPtr[s]
 			m.colPtr[s]++
-			m.rows[k], m.values[k] = i, v
+			m.rows[k], m.values[k] = i, number(form, value)
 		}
 	}
 	// Every pointer has moved to the end of its slot, where the next one starts.
@@ -161,7 +201,7 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 			return nil, nil, err
 		}
 		for at := 0; at < len(chunk); {
-			step, _, size := decode(chunk[at : at+recordReach])
+			step, _, _, size := decode(chunk[at : at+recordReach])
 			at += size
 			j += step
 			switch {

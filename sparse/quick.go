@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"encoding/binary"
+	"math"
 	"math/bits"
 )
 
@@ -12,8 +13,8 @@ const quickReach = 40
 //
 //	index:[-]digits[.digits]
 //
-// with at most 8 digits in each run, no leading zero in the index, one space
-// before and a space or newline behind, for as long as they come. It leaves the
+// with at most 8 digits in each run and fewer than 2²⁷ as their number, no
+// leading zero in the index, one space before and a space or newline behind, for as long as they come. It leaves the
 // window at the first thing that is anything else, or not plainly valid, or for
 // which the journal has no room: the general route then says what it is.
 //
@@ -26,7 +27,6 @@ func (s *scanner) quick(base int, at *rowState) {
 		e := b[pos+1 : pos+quickReach]
 		digits, n := eightDigits(e)
 		j := int(digits) - base
-		// With n = 0 the index is 0: no column after any other.
 		if e[n] != ':' || e[0] == '0' && (n > 1 || base > 0) || n == 0 || j <= at.named || j >= s.columns {
 			break
 		}
@@ -40,29 +40,33 @@ func (s *scanner) quick(base int, at *rowState) {
 			break
 		}
 		i += n
-		v := float64(whole)
+		places := 0
 		if e[i] == '.' {
 			fraction, n := eightDigits(e[i+1:])
-			// At most 16 digits, so no overflow; exact in float64 up to 2⁵³, and
-			// then the quotient of two exact numbers is rounded once.
-			whole = whole*tens[n&15] + fraction
-			if whole > 1<<53 {
+			if n == 0 {
 				break
 			}
-			v = float64(whole) / pow10[n&15]
+			whole = whole*tens[n&15] + fraction
+			places = n
 			i += 1 + n
 		}
-		if c := e[i]; c != ' ' && c != '\n' {
+		if c := e[i]; c != ' ' && c != '\n' || whole >= 1<<27 {
 			break
 		}
-		if negative {
-			v = -v
-		}
-		if v != 0 {
+		if whole != 0 {
 			if g.nnz == s.opt.MaxEntries {
 				break
 			}
-			g.entry(j-at.stored, v)
+			g.nnz++
+			if whole <= math.MaxInt8 && places == 0 {
+				value := int64(whole)
+				if negative {
+					value = -value
+				}
+				g.record(j-at.stored, formInteger, uint64(value))
+			} else {
+				g.record(j-at.stored, formFraction, packFraction(whole, negative, places))
+			}
 			at.stored = j
 		}
 		at.named = j
@@ -72,13 +76,13 @@ func (s *scanner) quick(base int, at *rowState) {
 }
 
 // eightDigits returns the number spelled by the digits at the start of b, up to
-// eight of them, and how many they are.
+// eight of them, and how many they are; for none the number means nothing.
 func eightDigits(b []byte) (value uint64, n int) {
 	x := binary.LittleEndian.Uint64(b) ^ 0x3030303030303030 // a digit becomes its value
 	other := (x + 0x7676767676767676 | x) & 0x8080808080808080
 	n = bits.TrailingZeros64(other) / 8 // 8 where every byte is a digit
 	// Zeros move in before the digits, then neighbours join: 1, 2, 4 at a time.
-	x <<= uint(64 - 8*n)
+	x <<= uint(64-8*n) & 63
 	x = x*10 + x>>8
 	const low = 0x000000ff000000ff
 	return ((x&low)*(100+1000000<<32) + (x>>16&low)*(1+10000<<32)) >> 32, n

@@ -1,0 +1,117 @@
+package pare_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// Choose λ on the embedded diabetes data by 5-fold cross-validation, and refit.
+func ExampleSelect() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s after %d evaluations\n", s.Status, len(s.Evaluations))
+	fmt.Printf("λ = %.2f, mean squared error %.0f, that of the mean %.0f\n", s.LogLambda[0], s.Value, s.NullValue)
+	fmt.Printf("%d of 10 columns, relative gap below 1e-6: %v\n", len(s.Final.Support), s.Final.RelativeGap <= 1e-6)
+	// Output:
+	// stationary after 8 evaluations
+	// λ = -3.25, mean squared error 2956, that of the mean 5974
+	// 8 of 10 columns, relative gap below 1e-6: true
+}
+
+// Fit at a tenth of the strength that makes every coefficient zero.
+func ExampleFit() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda, err := pare.LogLambdaMax(x, y, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	f, err := pare.Fit(context.Background(), x, y, []float64{lambda + math.Log(0.1)}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s, intercept %.1f\n", f.Status, f.Intercept)
+	for k, j := range f.Support {
+		fmt.Printf("column %d: %.0f\n", j, f.Coef[k])
+	}
+	// Output:
+	// converged, intercept 152.1
+	// column 1: -64
+	// column 2: 511
+	// column 3: 228
+	// column 6: -161
+	// column 8: 449
+}
+
+// How the support grows as λ falls.
+func ExamplePath() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda, err := pare.LogLambdaMax(x, y, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	grid := search.Geometric(lambda, math.Log(0.001), 5)
+	for f, err := range pare.Path(context.Background(), x, y, grid, pare.Config{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("λ = %5.2f: %2d columns, objective %.0f\n", f.LogLambda[0], len(f.Support), f.Objective)
+	}
+	// Output:
+	// λ =  0.76:  0 columns, objective 2965
+	// λ = -0.96:  4 columns, objective 2019
+	// λ = -2.69:  7 columns, objective 1572
+	// λ = -4.42:  9 columns, objective 1462
+	// λ = -6.14: 10 columns, objective 1437
+}
+
+// The slope of the cross-validation error of an elastic net in both its λ's.
+func ExampleGradient() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	config := pare.Config{Model: pare.ElasticNet}
+	lambda, err := pare.LogLambdaMax(x, y, config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	g, err := pare.Gradient(context.Background(), x, y, []float64{lambda - 3, lambda - 9}, pare.Validation{}, config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s: value %.0f, gradient %.1f and %.1f\n", g.Status, g.Value, g.Gradient[0], g.Gradient[1])
+	// Output:
+	// converged: value 3020, gradient 71.0 and 44.1
+}
+
+// The λ from which on every coefficient is zero.
+func ExampleLogLambdaMax() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda, err := pare.LogLambdaMax(x, y, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("λmax = %.3f, αmax = %.3f\n", lambda, math.Exp(lambda))
+	// Output:
+	// λmax = 0.765, αmax = 2.148
+}

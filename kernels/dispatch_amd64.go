@@ -18,18 +18,20 @@ func native() []*Set {
 		return nil
 	}
 	avx2 := primitives{
-		dot:         amd64.DotAVX2,
-		axpy:        amd64.AxpyAVX2,
-		scal:        amd64.ScalAVX2,
-		asum:        amd64.AsumAVX2,
-		maxAbs:      amd64.MaxAbsAVX2,
-		dotIndexed:  amd64.DotIndexedAVX2,
-		axpyIndexed: amd64.AxpyIndexedAVX2,
-		dotColumns:  amd64.DotColumnsAVX2,
-		dotLanes:    amd64.DotLanesAVX2,
-		exp:         amd64.ExpAVX2,
-		log1pExp:    amd64.Log1pExpAVX2,
-		sigmoid:     amd64.SigmoidAVX2,
+		dot:            amd64.DotAVX2,
+		axpy:           amd64.AxpyAVX2,
+		scal:           amd64.ScalAVX2,
+		asum:           amd64.AsumAVX2,
+		maxAbs:         amd64.MaxAbsAVX2,
+		dotIndexed:     amd64.DotIndexedAVX2,
+		axpyIndexed:    amd64.AxpyIndexedAVX2,
+		dotColumns:     amd64.DotColumnsAVX2,
+		dotLanes:       amd64.DotLanesAVX2,
+		dotLanesMasked: amd64.DotLanesMaskedAVX2,
+		axpyLanes:      amd64.AxpyLanesAVX2,
+		exp:            amd64.ExpAVX2,
+		log1pExp:       amd64.Log1pExpAVX2,
+		sigmoid:        amd64.SigmoidAVX2,
 		epoch: func(e *Epoch, from, to int) int {
 			return amd64.EpochAVX2((*amd64.Epoch)(e), from, to)
 		},
@@ -46,6 +48,8 @@ func native() []*Set {
 	avx512.asum = amd64.AsumAVX512
 	avx512.maxAbs = amd64.MaxAbsAVX512
 	avx512.dotLanes = amd64.DotLanesAVX512
+	avx512.dotLanesMasked = amd64.DotLanesMaskedAVX512
+	avx512.axpyLanes = amd64.AxpyLanesAVX512
 	avx512.exp = amd64.ExpAVX512
 	avx512.log1pExp = amd64.Log1pExpAVX512
 	avx512.sigmoid = amd64.SigmoidAVX512

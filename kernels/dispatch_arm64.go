@@ -16,9 +16,13 @@ func native() []*Set {
 		axpyIndexed: arm64.AxpyIndexedNEON,
 		dotColumns:  arm64.DotColumnsNEON,
 		dotLanes:    arm64.DotLanesNEON,
-		exp:         expGo, // the assembler has no vector operations for these
-		log1pExp:    log1pExpGo,
-		sigmoid:     sigmoidGo,
+		axpyLanes:   arm64.AxpyLanesNEON,
+
+		// The assembler lacks the vector operations for these.
+		dotLanesMasked: dotLanesMaskedGo,
+		exp:            expGo,
+		log1pExp:       log1pExpGo,
+		sigmoid:        sigmoidGo,
 		epoch: func(e *Epoch, from, to int) int {
 			return arm64.EpochNEON((*arm64.Epoch)(e), from, to)
 		},

@@ -10,38 +10,42 @@ import (
 // columns) per call, lengths already checked, never empty. Everything that all
 // sets share is done once, in newSet: checks, blocks, race annotations.
 type primitives struct {
-	dot         func(x, y []float64) float64
-	axpy        func(a float64, x, y []float64)
-	scal        func(a float64, x []float64)
-	asum        func(x []float64) float64
-	maxAbs      func(x []float64) float64
-	dotIndexed  func(values []float64, rows []int32, y []float64) float64
-	axpyIndexed func(a float64, values []float64, rows []int32, y []float64)
-	dotColumns  func(colPtr []int64, rows []int32, values, y, out []float64)
-	dotLanes    func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
-	exp         func(dst, x []float64)
-	log1pExp    func(dst, x []float64)
-	sigmoid     func(dst, x []float64)
-	epoch       func(e *Epoch, from, to int) (updated int) // nil: column by column
+	dot            func(x, y []float64) float64
+	axpy           func(a float64, x, y []float64)
+	scal           func(a float64, x []float64)
+	asum           func(x []float64) float64
+	maxAbs         func(x []float64) float64
+	dotIndexed     func(values []float64, rows []int32, y []float64) float64
+	axpyIndexed    func(a float64, values []float64, rows []int32, y []float64)
+	dotColumns     func(colPtr []int64, rows []int32, values, y, out []float64)
+	dotLanes       func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
+	dotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
+	axpyLanes      func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
+	exp            func(dst, x []float64)
+	log1pExp       func(dst, x []float64)
+	sigmoid        func(dst, x []float64)
+	epoch          func(e *Epoch, from, to int) (updated int) // nil: column by column
 }
 
 func newSet(name string, p primitives) *Set {
 	return &Set{
-		Name:        name,
-		Dot:         p.Dot,
-		Axpy:        p.Axpy,
-		Scal:        p.Scal,
-		Nrm2:        p.Nrm2,
-		Asum:        p.Asum,
-		MaxAbs:      p.MaxAbs,
-		DotIndexed:  p.DotIndexed,
-		AxpyIndexed: p.AxpyIndexed,
-		DotColumns:  p.DotColumns,
-		DotLanes:    p.DotLanes,
-		Exp:         p.Exp,
-		Log1pExp:    p.Log1pExp,
-		Sigmoid:     p.Sigmoid,
-		Epoch:       p.Epoch,
+		Name:           name,
+		Dot:            p.Dot,
+		Axpy:           p.Axpy,
+		Scal:           p.Scal,
+		Nrm2:           p.Nrm2,
+		Asum:           p.Asum,
+		MaxAbs:         p.MaxAbs,
+		DotIndexed:     p.DotIndexed,
+		AxpyIndexed:    p.AxpyIndexed,
+		DotColumns:     p.DotColumns,
+		DotLanes:       p.DotLanes,
+		DotLanesMasked: p.DotLanesMasked,
+		AxpyLanes:      p.AxpyLanes,
+		Exp:            p.Exp,
+		Log1pExp:       p.Log1pExp,
+		Sigmoid:        p.Sigmoid,
+		Epoch:          p.Epoch,
 	}
 }
 

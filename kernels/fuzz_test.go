@@ -24,6 +24,13 @@ func FuzzSets(f *testing.F) {
 			a: a, x: floats[:n], y: floats[n : 2*n], values: floats[2*n : 3*n], target: floats[3*n:],
 			rows: make([]int32, n), colPtr: []int64{0},
 		}
+		o.lanes, o.mask = make([]float64, kernels.Lanes*len(o.target)), make([]uint8, len(o.target))
+		for i := range o.lanes {
+			o.lanes[i] = o.target[i/kernels.Lanes]
+		}
+		for i := range o.mask {
+			o.mask[i] = data[i]
+		}
 		for k := range o.rows { // a rotation: distinct
 			o.rows[k] = int32((k + int(stride)) % n)
 		}

@@ -17,13 +17,14 @@ type guarded struct {
 	edge   guard.Edge
 	floats [10][]float64
 	rows   []int32
+	bytes  []uint8
 	longs  [2][]int64
 }
 
-const guardedMax = 400
+const guardedMax = 2200
 
 func newGuarded(t *testing.T, edge guard.Edge) *guarded {
-	g := &guarded{edge: edge, rows: guard.Slice[int32](t, guardedMax, edge)}
+	g := &guarded{edge: edge, rows: guard.Slice[int32](t, guardedMax, edge), bytes: guard.Slice[uint8](t, guardedMax, edge)}
 	for i := range g.floats {
 		g.floats[i] = guard.Slice[float64](t, guardedMax, edge)
 	}
@@ -43,10 +44,10 @@ func flush[T any](edge guard.Edge, region, v []T) []T {
 }
 
 func (g *guarded) operands(o operands) operands {
-	for i, v := range []*[]float64{&o.x, &o.y, &o.values, &o.target, &o.out} {
+	for i, v := range []*[]float64{&o.x, &o.y, &o.values, &o.target, &o.out, &o.lanes} {
 		*v = flush(g.edge, g.floats[i], *v)
 	}
-	o.rows = flush(g.edge, g.rows, o.rows)
+	o.rows, o.mask = flush(g.edge, g.rows, o.rows), flush(g.edge, g.bytes, o.mask)
 	o.colPtr = flush(g.edge, g.longs[0], o.colPtr)
 	return o
 }
@@ -157,6 +158,16 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			}
 			k.AxpyIndexed(o.a, o.values, o.rows, target)
 			intact(t, "axpyindexed", all, func(i int) bool { return touched[i] })
+
+			wide, all2 := fenced(o.lanes)
+			for i := range wide {
+				wide[i] = canary
+			}
+			for _, row := range o.rows {
+				copy(wide[kernels.Lanes*int(row):], make([]float64, kernels.Lanes))
+			}
+			k.AxpyLanes(&[kernels.Lanes]float64{1, 2, 3, 4, 5, 6, 7, 8}, o.values, o.rows, wide)
+			intact(t, "axpylanes", all2, func(i int) bool { return i >= 0 && touched[i/kernels.Lanes] })
 
 			e := &kernels.Epoch{
 				From: []int64{0}, To: []int64{int64(n)}, Rows: o.rows, Values: o.values, Residual: target,

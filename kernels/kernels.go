@@ -43,6 +43,15 @@ type Set struct {
 	// l at y[8·i+l]: out[l] = Σ values[k]·y[8·rows[k]+l].
 	DotLanes func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
 
+	// DotLanesMasked is DotLanes with rows left out by lane: entry k counts in
+	// lane l if bit l of mask[rows[k]] is set. Rows held out of a fold are left out
+	// of its dot products while its residual is kept on them. len(y) = 8·len(mask).
+	DotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
+
+	// AxpyLanes is AxpyIndexed for 8 vectors interleaved in y:
+	// y[8·rows[k]+l] += a[l]·values[k], rows distinct, y apart from a and values.
+	AxpyLanes func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
+
 	// dst_i ← e^x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
 	// function of that name; len(dst) = len(x), dst may be x.
 	Exp, Log1pExp, Sigmoid func(dst, x []float64)

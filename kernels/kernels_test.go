@@ -41,12 +41,16 @@ type operands struct {
 	target []float64 // what rows point into
 	colPtr []int64
 	out    []float64
+
+	lanes []float64 // 8 targets, interleaved
+	mask  []uint8
 }
 
 func (o operands) clone() operands {
 	o.x, o.y = slices.Clone(o.x), slices.Clone(o.y)
 	o.values, o.rows = slices.Clone(o.values), slices.Clone(o.rows)
 	o.target, o.colPtr, o.out = slices.Clone(o.target), slices.Clone(o.colPtr), slices.Clone(o.out)
+	o.lanes = slices.Clone(o.lanes)
 	return o
 }
 
@@ -68,6 +72,20 @@ var operations = []struct {
 	{"axpyindexed", func(k *kernels.Set, o operands) []float64 {
 		k.AxpyIndexed(o.a, o.values, o.rows, o.target)
 		return o.target
+	}},
+	{"dotlanes", func(k *kernels.Set, o operands) []float64 {
+		var out [kernels.Lanes]float64
+		k.DotLanes(o.values, o.rows, o.lanes, &out)
+		return out[:]
+	}},
+	{"dotlanesmasked", func(k *kernels.Set, o operands) []float64 {
+		var out [kernels.Lanes]float64
+		k.DotLanesMasked(o.values, o.rows, o.mask, o.lanes, &out)
+		return out[:]
+	}},
+	{"axpylanes", func(k *kernels.Set, o operands) []float64 {
+		k.AxpyLanes(&[kernels.Lanes]float64{o.a, 1, -2, 0, 0.5, -o.a, 3, 1e-300}, o.values, o.rows, o.lanes)
+		return o.lanes
 	}},
 	{"exp", func(k *kernels.Set, o operands) []float64 { k.Exp(o.y, o.x); return o.y }},
 	{"log1pexp", func(k *kernels.Set, o operands) []float64 { k.Log1pExp(o.y, o.x); return o.y }},
@@ -142,7 +160,14 @@ func newOperands(rng *rand.Rand, fill func(*rand.Rand, []float64), n, offset int
 	}
 	o := operands{
 		a: rng.NormFloat64(), x: vector(n), y: vector(n), values: vector(n), target: vector(2*n + 1),
-		rows: make([]int32, n+offset)[offset:],
+		rows: make([]int32, n+offset)[offset:], mask: make([]uint8, 2*n+1),
+		lanes: make([]float64, kernels.Lanes*(2*n+1)+offset)[offset:],
+	}
+	for i := range o.mask {
+		o.mask[i] = uint8(rng.Uint32())
+	}
+	for i := range o.lanes { // the target again, another place in each lane
+		o.lanes[i] = o.target[(i/kernels.Lanes+i%kernels.Lanes*5)%len(o.target)]
 	}
 	for k, row := range rng.Perm(len(o.target))[:n] {
 		o.rows[k] = int32(row)
@@ -265,6 +290,37 @@ func (r oracle) set() *kernels.Set {
 	s.DotIndexed = func(values []float64, rows []int32, y []float64) float64 {
 		return r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k], y[rows[k]], sum) })
 	}
+	lane := func(y []float64, l int) []float64 {
+		v := make([]float64, 0, len(y)/kernels.Lanes+1)
+		for i := l; i < len(y); i += kernels.Lanes {
+			v = append(v, y[i])
+		}
+		return v
+	}
+	s.DotLanes = func(values []float64, rows []int32, y []float64, out *[kernels.Lanes]float64) {
+		for l := range out {
+			out[l] = s.DotIndexed(values, rows, lane(y, l))
+		}
+	}
+	s.DotLanesMasked = func(values []float64, rows []int32, mask []uint8, y []float64, out *[kernels.Lanes]float64) {
+		for l := range out {
+			v := lane(y, l)
+			out[l] = r.reduce(len(rows), 4, func(k int, sum float64) float64 {
+				if mask[rows[k]]&(1<<l) == 0 {
+					return sum
+				}
+				return math.FMA(values[k], v[rows[k]], sum)
+			})
+		}
+	}
+	s.AxpyLanes = func(a *[kernels.Lanes]float64, values []float64, rows []int32, y []float64) {
+		for k, row := range rows {
+			for l := range a {
+				i := kernels.Lanes*int(row) + l
+				y[i] = math.FMA(a[l], values[k], y[i])
+			}
+		}
+	}
 	s.AxpyIndexed = func(a float64, values []float64, rows []int32, y []float64) {
 		for k, row := range rows {
 			y[row] = math.FMA(a, values[k], y[row])
@@ -316,10 +372,11 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 				p := o.clone()
 				p.x, p.y = moved(o.x, i*8), moved(o.y, j*8)
 				p.values, p.target = moved(o.values, i*8), moved(o.target, j*8)
+				p.lanes = moved(o.lanes, j*8)
 				p.rows, p.out = movedRows(o.rows, (i+j)*4), moved(o.out, i*8)
 				for _, op := range operations {
 					compare(t, op.name, op.run(k, p), op.run(reference, o.clone()))
-					p.y, p.target = moved(o.y, j*8), moved(o.target, j*8)
+					p.y, p.target, p.lanes = moved(o.y, j*8), moved(o.target, j*8), moved(o.lanes, j*8)
 				}
 			}
 		}
@@ -330,9 +387,10 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 			p := o.clone()
 			p.x, p.y = moved(o.x, offset), moved(o.y, 7-offset)
 			p.values, p.target = moved(o.values, offset), moved(o.target, 7-offset)
+			p.lanes = moved(o.lanes, 7-offset)
 			for _, op := range operations {
 				compare(t, op.name, bytesApart(op.run(k, p)), op.run(reference, o.clone()))
-				p.y, p.target = moved(o.y, 7-offset), moved(o.target, 7-offset)
+				p.y, p.target, p.lanes = moved(o.y, 7-offset), moved(o.target, 7-offset), moved(o.lanes, 7-offset)
 			}
 		}
 	})
@@ -427,6 +485,10 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"axpyindexed overlap":  func() { k.AxpyIndexed(1, v[4:], rows, v[:5]) },
 			"exp":                  func() { k.Exp(v[:3], v[:4]) },
 			"exp overlapping":      func() { k.Exp(v[:3], v[1:4]) },
+			"dotlanes":             func() { k.DotLanes(v[:4], rows, v, new([kernels.Lanes]float64)) },
+			"dotlanesmasked":       func() { k.DotLanesMasked(v[:4], rows, nil, v, new([kernels.Lanes]float64)) },
+			"axpylanes":            func() { k.AxpyLanes(new([kernels.Lanes]float64), v[:4], rows, v) },
+			"axpylanes overlap":    func() { k.AxpyLanes((*[kernels.Lanes]float64)(v), nil, nil, v) },
 			"dotcolumns colPtr":    func() { k.DotColumns(nil, rows, v[:5], v, nil) },
 			"dotcolumns values":    func() { k.DotColumns([]int64{0}, rows, v[:4], v, nil) },
 			"dotcolumns end":       func() { k.DotColumns([]int64{0, 6}, rows, v[:5], v, make([]float64, 1)) },

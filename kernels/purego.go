@@ -6,18 +6,20 @@ import "math"
 // operations, the only set on CPUs without one of their own, and the oracle of
 // all others.
 var pureGo = primitives{
-	dot:         dotGo,
-	axpy:        axpyGo,
-	scal:        scalGo,
-	asum:        asumGo,
-	maxAbs:      maxAbsGo,
-	dotIndexed:  dotIndexedGo,
-	axpyIndexed: axpyIndexedGo,
-	dotColumns:  dotColumnsGo,
-	dotLanes:    dotLanesGo,
-	exp:         expGo,
-	log1pExp:    log1pExpGo,
-	sigmoid:     sigmoidGo,
+	dot:            dotGo,
+	axpy:           axpyGo,
+	scal:           scalGo,
+	asum:           asumGo,
+	maxAbs:         maxAbsGo,
+	dotIndexed:     dotIndexedGo,
+	axpyIndexed:    axpyIndexedGo,
+	dotColumns:     dotColumnsGo,
+	dotLanes:       dotLanesGo,
+	dotLanesMasked: dotLanesMaskedGo,
+	axpyLanes:      axpyLanesGo,
+	exp:            expGo,
+	log1pExp:       log1pExpGo,
+	sigmoid:        sigmoidGo,
 }
 
 const lanes = 32 // partial sums of a dense reduction

@@ -5,8 +5,9 @@ package kernels
 // The race detector cannot see into assembly; under the tag race these tell it
 // what a kernel reads and writes.
 
-func raceRead[T any](x []T)                 {}
-func raceWrite[T any](x []T)                {}
-func raceGather(rows []int32, y []float64)  {}
-func raceLanes(rows []int32, y []float64)   {}
-func raceScatter(rows []int32, y []float64) {}
+func raceRead[T any](x []T)                      {}
+func raceWrite[T any](x []T)                     {}
+func raceGather(rows []int32, y []float64)       {}
+func raceLanes(rows []int32, y []float64)        {}
+func raceScatterLanes(rows []int32, y []float64) {}
+func raceScatter(rows []int32, y []float64)      {}

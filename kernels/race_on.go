@@ -31,6 +31,12 @@ func raceLanes(rows []int32, y []float64) {
 	}
 }
 
+func raceScatterLanes(rows []int32, y []float64) {
+	for _, r := range rows {
+		runtime.RaceWriteRange(unsafe.Pointer(&y[Lanes*int(r)]), 8*Lanes)
+	}
+}
+
 func raceScatter(rows []int32, y []float64) {
 	for _, r := range rows {
 		runtime.RaceWrite(unsafe.Pointer(&y[r]))

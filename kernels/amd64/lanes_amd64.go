@@ -12,3 +12,25 @@ func DotLanesAVX2(values []float64, rows []int32, y []float64, out *[8]float64)
 //
 //go:noescape
 func DotLanesAVX512(values []float64, rows []int32, y []float64, out *[8]float64)
+
+// DotLanesMaskedAVX2 is DotLanesAVX2 over the entries whose row has bit l set in
+// its mask.
+//
+//go:noescape
+func DotLanesMaskedAVX2(values []float64, rows []int32, mask []uint8, y []float64, out *[8]float64)
+
+// DotLanesMaskedAVX512 is DotLanesMaskedAVX2 with AVX-512.
+//
+//go:noescape
+func DotLanesMaskedAVX512(values []float64, rows []int32, mask []uint8, y []float64, out *[8]float64)
+
+// AxpyLanesAVX2 does y[8·rows[k]+l] ← fma(a[l], values[k], y[8·rows[k]+l]) for 8
+// lanes l, rows distinct.
+//
+//go:noescape
+func AxpyLanesAVX2(a *[8]float64, values []float64, rows []int32, y []float64)
+
+// AxpyLanesAVX512 is AxpyLanesAVX2 with AVX-512.
+//
+//go:noescape
+func AxpyLanesAVX512(a *[8]float64, values []float64, rows []int32, y []float64)

@@ -7,3 +7,9 @@ package arm64
 //
 //go:noescape
 func DotLanesNEON(values []float64, rows []int32, y []float64, out *[8]float64)
+
+// AxpyLanesNEON does y[8·rows[k]+l] ← fma(a[l], values[k], y[8·rows[k]+l]) for 8
+// lanes l, rows distinct.
+//
+//go:noescape
+func AxpyLanesNEON(a *[8]float64, values []float64, rows []int32, y []float64)

@@ -1,0 +1,77 @@
+//go:build !purego
+
+// Sparse column times 8 interleaved dense vectors, rows left out by lane:
+// out[l] = Σ values[k]·y[8·rows[k]+l] over the k whose row has bit l in its mask.
+//
+// As DotLanesAVX512; the byte of a row is the mask of its multiply–add, which
+// leaves the partial sums of the other lanes as they are.
+//
+// Registers
+//   SI  values, next entry      DX  rows, next entry      DI  y
+//   CX  entries left            AX  a row, then its offset
+//   R9  mask                    R8  out                   K1  the row's mask
+//   Z0 … Z3  partial sums       Z4  the value, in every lane
+
+#include "textflag.h"
+
+// One entry into a partial sum.
+#define ENTRY(values, rows, sum) \
+	MOVL         rows(DX), AX            \
+	KMOVB        (R9)(AX*1), K1          \
+	SHLQ         $6, AX                  \
+	VBROADCASTSD values(SI), Z4          \
+	VFMADD231PD  (DI)(AX*1), Z4, K1, sum
+
+// func DotLanesMaskedAVX512(values []float64, rows []int32, mask []uint8, y []float64, out *[8]float64)
+TEXT ·DotLanesMaskedAVX512(SB), 0, $128-104
+	MOVQ    values_base+0(FP), SI
+	MOVQ    values_len+8(FP), CX
+	MOVQ    rows_base+24(FP), DX
+	MOVQ    rows_len+32(FP), AX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX              // the shorter length
+	MOVQ    mask_base+48(FP), R9
+	MOVQ    y_base+72(FP), DI
+	MOVQ    out+96(FP), R8
+	VPXORQ  Z0, Z0, Z0
+	VPXORQ  Z1, Z1, Z1
+	VPXORQ  Z2, Z2, Z2
+	VPXORQ  Z3, Z3, Z3
+	SUBQ    $4, CX
+	JLT     tail
+
+loop4:
+	ENTRY(0, 0, Z0)
+	ENTRY(8, 4, Z1)
+	ENTRY(16, 8, Z2)
+	ENTRY(24, 12, Z3)
+	ADDQ $32, SI
+	ADDQ $16, DX
+	SUBQ $4, CX
+	JGE  loop4
+
+tail:
+	TESTQ $2, CX // the low bits of CX − 4 are those of CX
+	JZ    tail1
+	ENTRY(0, 0, Z0)
+	ENTRY(8, 4, Z1)
+	TESTQ $1, CX
+	JZ    fold
+	ENTRY(16, 8, Z2)
+	JMP   fold
+
+tail1:
+	TESTQ $1, CX
+	JZ    fold
+	ENTRY(0, 0, Z0)
+
+fold:
+	// (s0+s2) + (s1+s3), then + 0, in every lane.
+	VADDPD  Z2, Z0, Z0
+	VADDPD  Z3, Z1, Z1
+	VADDPD  Z1, Z0, Z0
+	VPXORQ  Z4, Z4, Z4
+	VADDPD  Z4, Z0, Z0
+	VMOVUPD Z0, (R8)
+	VZEROUPPER
+	RET

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -78,6 +79,7 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 		"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
 		"enet":   func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
 		"wlasso": model.WeightedLasso,
+		"logreg": func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
 	}[c.Model]
 	if !ok {
 		return
@@ -101,9 +103,12 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		problem, err := bilevel.New(k, sparse.Compact(x), y, bilevel.Spec{
-			Folds: folds, Penalty: penalty, Solver: cd.Options{Tol: 1e-12},
-		})
+		spec := bilevel.Spec{Folds: folds, Penalty: penalty, Solver: cd.Options{Tol: 1e-12}}
+		if c.Model == "logreg" {
+			spec.Criterion = criterion.LogisticLoss{}
+			spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
+		}
+		problem, err := bilevel.New(k, sparse.Compact(x), y, spec)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,13 +4,14 @@
 // Every fold is a lane: a view of the shared design matrix with the fold's rows
 // masked out, an inner solver that starts from its last solution, and a solver
 // of the implicit system. An evaluation solves all lanes at one λ, in parallel;
-// held-out residuals are a by-product of the certificates, so the criterion
-// costs no extra pass. Values and gradients are summed in the order of the
+// predictions on held-out rows are a by-product of the certificates, so the
+// criterion costs no extra pass. Values and gradients are summed in the order of the
 // folds: results do not depend on the number of goroutines.
 package bilevel
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"time"
@@ -32,6 +33,8 @@ type Spec struct {
 	Folds Folds
 	// Penalty makes the inner penalty of a λ.
 	Penalty func(logLambda []float64) (model.Penalty, error)
+	// Datafit makes the inner datafit of a view. nil means the squared loss.
+	Datafit func(view *sparse.View, y []float64) (model.Datafit, error)
 	// Criterion judges predictions on held-out rows. nil means the mean squared
 	// error.
 	Criterion criterion.Criterion
@@ -78,6 +81,9 @@ func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, err
 	}
 	if spec.Criterion == nil {
 		spec.Criterion = criterion.MeanSquaredError{}
+	}
+	if spec.Datafit == nil {
+		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(view, y) }
 	}
 	if spec.Threads <= 0 {
 		spec.Threads = runtime.GOMAXPROCS(0)
@@ -195,7 +201,7 @@ type lane struct {
 	solver    *cd.Solver
 	implicit  *implicit.Solver
 
-	predictions, slope, curvature []float64 // n, read and written at rows only
+	slope, curvature []float64 // n, written at rows only
 
 	value, null, gap, kkt         float64
 	epochs, passes, support       int
@@ -223,24 +229,16 @@ func newLane(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) 
 	if err != nil {
 		return nil, err
 	}
-	fit, err := model.NewSquared(view, y)
+	fit, err := spec.Datafit(view, y)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("fold %d: %w", fold, err)
 	}
 	l.solver, l.implicit = cd.New(fit), implicit.New(fit)
-	l.predictions, l.slope, l.curvature = make([]float64, n), make([]float64, n), make([]float64, n)
-	residual := make([]float64, n)
-	fit.Residual(nil, nil, residual)
-	l.null = l.judge(residual, nil, nil)
+	l.slope, l.curvature = make([]float64, n), make([]float64, n)
+	null := model.NewState(n)
+	fit.Fit(nil, nil, null)
+	l.null = l.criterion.Eval(l.rows, y, null.Prediction, nil, nil)
 	return l, nil
-}
-
-// judge returns the criterion of the predictions y − residual.
-func (l *lane) judge(residual, slope, curvature []float64) float64 {
-	for _, i := range l.rows {
-		l.predictions[i] = l.y[i] - residual[i]
-	}
-	return l.criterion.Eval(l.rows, l.y, l.predictions, slope, curvature)
 }
 
 // sharp is the tolerance from which on a caller wants the criterion, not only the
@@ -257,7 +255,7 @@ func (l *lane) evaluate(ctx context.Context, penalty model.Penalty, options cd.O
 	if solution.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	l.value = l.judge(solution.Residual, l.slope, l.curvature)
+	l.value = l.criterion.Eval(l.rows, l.y, solution.Prediction, l.slope, l.curvature)
 	l.gap, l.kkt, l.status = solution.RelativeGap, solution.KKT, solution.Status
 	l.epochs, l.passes, l.support = solution.Epochs, solution.Passes, len(solution.Support)
 	l.solveSeconds = time.Since(start).Seconds()

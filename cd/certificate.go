@@ -21,10 +21,9 @@ type certificate struct {
 	path     float64   // Σ ‖r_t − r_{t−1}‖ₛ
 	passes   int       // made in this solver's life
 	previous []float64 // n: residual of the last pass
-	weighted []float64 // n: s⊙r
 	scratch  []float64 // n
 	scale    float64   // c of the last gap
-	residual float64   // ‖r‖ₛ²
+	dual     model.Dual
 }
 
 // lazy is the share of the threshold below which a bound lets a pass skip a
@@ -33,7 +32,7 @@ const lazy = 0.9
 
 func (c *certificate) init(n, p int) {
 	c.corr, c.when, c.fresh = make([]float64, p), make([]float64, p), make([]bool, p)
-	c.previous, c.weighted, c.scratch = make([]float64, n), make([]float64, n), make([]float64, n)
+	c.previous, c.scratch = make([]float64, n), make([]float64, n)
 }
 
 // certify gathers the support, rebuilds the residual from X, passes over the
@@ -41,9 +40,8 @@ func (c *certificate) init(n, p int) {
 func (s *Solver) certify() {
 	s.gather()
 	sol, c := &s.sol, &s.cert
-	sol.Intercept = s.fit.Residual(sol.Support, sol.Coef, sol.Residual)
-	s.view.Weigh(sol.Residual, c.weighted)
-	c.residual = s.k.Dot(sol.Residual, c.weighted)
+	s.fit.Fit(sol.Support, sol.Coef, s.state)
+	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
 	if c.passes > 0 {
 		copy(c.scratch, sol.Residual)
 		s.k.Axpy(-1, c.previous, c.scratch)
@@ -51,7 +49,8 @@ func (s *Solver) certify() {
 	}
 	copy(c.previous, sol.Residual)
 
-	dual := model.Dual{Penalty: s.pen, Total: s.view.Total()}
+	dual := &c.dual
+	*dual = model.Dual{Penalty: s.pen, Total: s.view.Total(), Smoothness: s.fit.Smoothness()}
 	total := s.view.Total()
 	for _, column := range s.view.Matrix().Order() {
 		j := int(column)
@@ -62,7 +61,7 @@ func (s *Solver) certify() {
 			c.fresh[j] = false
 			continue
 		}
-		c.corr[j] = s.view.Dot(j, c.weighted)
+		c.corr[j] = s.view.Dot(j, s.state.Weighted)
 		c.when[j] = c.path
 		c.fresh[j] = true
 		dual.Add(j, c.corr[j]/total, b, norm)
@@ -70,8 +69,8 @@ func (s *Solver) certify() {
 	c.passes++
 	c.scale = dual.Scale()
 	sol.Passes++
-	sol.Objective = dual.Objective(c.residual)
-	sol.Gap = dual.Gap(c.residual)
+	sol.Objective = s.state.Loss + dual.Value()
+	sol.Gap = s.fit.Gap(dual, s.state)
 	sol.KKT = dual.KKT()
 	switch null := s.fit.Null(); {
 	case sol.Gap == 0:

@@ -8,15 +8,20 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// inner is the problem restricted to the working set, in units of N. Slices are
-// indexed by position in the working set.
+// inner is the quadratic problem restricted to the working set, in units of N:
+//
+//	½‖r̂‖² + Σ Nαⱼ|βⱼ| + ½Nα₂‖β‖²,  r̂ the working residual under the weights w
+//
+// w are the row weights for the squared loss, which is quadratic itself, and the
+// curvature at the current point for others. Slices are indexed by position in
+// the working set.
 type inner struct {
 	columns []int32
 	total   float64 // N
 	ridge   float64 // Nα₂
 
 	coef      []float64 // βⱼ
-	square    []float64 // ‖X̃_j‖ₛ²
+	square    []float64 // ‖X̃_j‖²
 	threshold []float64 // Nαⱼ
 	grad      []float64 // c_j − Nα₂βⱼ when the last sweep reached column j
 
@@ -32,10 +37,11 @@ type inner struct {
 	spent  float64 // modelled cost of the sweeps since the last Newton step
 }
 
-// engine keeps the correlations c_j = X̃_jᵀ(s⊙r) of the working set up to date
+// engine keeps the correlations c_j = X̃_jᵀ(w⊙r) of the working set up to date
 // while coefficients move: through the residual, or through the Gram matrix.
 type engine interface {
-	load(s *Solver)
+	// load starts from the weighted residual v = w⊙r at the coefficients loaded.
+	load(v []float64)
 	// epoch sweeps the set once and fills grad:
 	// βⱼ ← ST(‖X̃_j‖²βⱼ + c, Nαⱼ)/(‖X̃_j‖² + Nα₂).
 	epoch() (cost float64)
@@ -43,13 +49,14 @@ type engine interface {
 	correlation(k int) float64
 	// move takes in that the coefficient at position k has moved by d.
 	move(k int, d float64)
-	// squaredResidual returns ‖r‖ₛ².
+	// squaredResidual returns ‖r̂‖².
 	squaredResidual() float64
 }
 
 const (
 	innerFactor = 0.1  // of the outer gap
 	leastFactor = 1e-4 // where rounding ends the tightening
+	mostSweeps  = 2000 // of one working set, after which it is looked at afresh
 )
 
 func (in *inner) init(view *sparse.View) {
@@ -71,13 +78,41 @@ func (in *inner) exhausted() bool { return in.left == 0 }
 func (in *inner) tighten()        { in.factor = max(leastFactor, 0.1*in.factor) }
 func (in *inner) relax()          { in.factor = innerFactor }
 
-// sweep solves the problem on the working set until its gap is a fraction of
-// the outer one. It returns false where ctx ended.
+// sweep solves the problem on the working set of a quadratic datafit until its
+// gap is a fraction of the certified one. It returns false where ctx ended.
 func (s *Solver) sweep(ctx context.Context) bool {
-	in := &s.in
-	in.load(s)
-	target := in.factor * s.sol.Gap
-	for in.left > 0 {
+	s.in.load(s, s.state.Weighted)
+	done := s.in.solve(ctx, s, s.in.factor*s.sol.Gap)
+	s.in.unload(s)
+	return done
+}
+
+// polish takes a Newton step on the support to working precision.
+func (s *Solver) polish(ctx context.Context) {
+	s.set.keep(s)
+	nw := &s.in.newton
+	nw.tol = polishTol
+	defer func() { nw.tol = newtonTol }()
+	if s.curved != nil {
+		s.enter()
+		s.approximate()
+	} else {
+		s.in.load(s, s.state.Weighted)
+	}
+	nw.collect()
+	nw.step(ctx, s.fit.Null())
+	if s.curved != nil {
+		s.descend()
+	} else {
+		s.in.unload(s)
+	}
+}
+
+// solve sweeps, with Newton steps in between, until the gap is within target. It
+// returns false where ctx ended.
+func (in *inner) solve(ctx context.Context, s *Solver, target float64) bool {
+	target = max(target, roundoff*s.fit.Null())
+	for sweeps := 0; in.left > 0 && sweeps < mostSweeps; sweeps++ {
 		if ctx.Err() != nil {
 			return false
 		}
@@ -94,47 +129,36 @@ func (s *Solver) sweep(ctx context.Context) bool {
 			in.spent = 0
 		}
 	}
-	for k, j := range in.columns {
-		s.beta[j] = in.coef[k]
-	}
 	return true
 }
 
-// polish takes a Newton step on the support to working precision.
-func (s *Solver) polish(ctx context.Context) {
-	s.set.keep(s)
-	in := &s.in
-	in.load(s)
-	in.newton.collect()
-	in.newton.tol = polishTol
-	in.newton.step(ctx, s.fit.Null())
-	in.newton.tol = newtonTol
-	for k, j := range in.columns {
-		s.beta[j] = in.coef[k]
-	}
-}
-
-// load takes the working set, β and the certified point over, and chooses the
-// engine.
-func (in *inner) load(s *Solver) {
+// load takes the working set, β and the weighted residual v over, and chooses
+// the engine.
+func (in *inner) load(s *Solver, v []float64) {
 	in.columns = s.set.columns
 	in.ridge = in.total * s.pen.Ridge()
 	w := len(in.columns)
 	for _, v := range []*[]float64{&in.coef, &in.square, &in.threshold, &in.grad} {
 		*v = grow(*v, w)
 	}
-	for k, j := range in.columns {
-		norm := s.view.Norm(int(j))
-		in.coef[k] = s.beta[j]
-		in.square[k] = norm * norm
-		in.threshold[k] = in.total * s.pen.Alpha(int(j))
-	}
 	if in.store.Hold(in.columns) {
 		in.gram.Clear()
 	}
+	for k, j := range in.columns {
+		in.coef[k] = s.beta[j]
+		in.square[k] = in.store.Square(j)
+		in.threshold[k] = in.total * s.pen.Alpha(int(j))
+	}
 	in.engine = in.choose()
-	in.engine.load(s)
+	in.engine.load(v)
 	in.spent = 0
+}
+
+// unload writes the coefficients back to β.
+func (in *inner) unload(s *Solver) {
+	for k, j := range in.columns {
+		s.beta[j] = in.coef[k]
+	}
 }
 
 // gap estimates the gap of the restricted problem from the correlations that

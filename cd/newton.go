@@ -18,11 +18,10 @@ import (
 // what the step is modelled to cost, so that at worst a constant factor is
 // lost.
 type newton struct {
-	in   *inner
-	view *sparse.View
-	k    *kernels.Set
+	in *inner
+	k  *kernels.Set
 
-	system support.System
+	system support.PackedSystem
 	dense  support.Matrix
 	cg     support.CG
 
@@ -45,13 +44,13 @@ const (
 	shortening       = 0.3
 	rounds           = 2 // columns that may leave a dependent support in one step
 	mostReluctant    = 64
-	// roundoff is the rise of the objective, relative to P₀, that is put down to
-	// rounding.
-	roundoff = 1e-15
+	// roundoff is the change of the objective, relative to P₀, that is put down
+	// to rounding.
+	roundoff = 1e-16
 )
 
 func (nw *newton) init(view *sparse.View, in *inner) {
-	nw.in, nw.view, nw.k = in, view, view.Kernels()
+	nw.in, nw.k = in, view.Kernels()
 	nw.cg.Kernels, nw.dense.Kernels = nw.k, nw.k
 	nw.iterations, nw.tol = firstGuess, newtonTol
 }
@@ -202,7 +201,7 @@ func (nw *newton) solve(ctx context.Context) (flat bool) {
 	way, _ := nw.plan()
 	var operator support.Operator = &nw.system
 	if way == matrixFree {
-		nw.system.Reset(nw.view, nw.columns, nw.in.ridge/nw.in.total)
+		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
 	} else {
 		nw.in.gram.Hold(nw.columns)
 		nw.a = grow(nw.a, s*s)

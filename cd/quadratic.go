@@ -16,14 +16,18 @@ type gramEngine struct {
 	k      *kernels.Set
 	slot   []int32   // row of G by position
 	c      []float64 // correlations by row of G
-	first  []float64 // c_j of the certified point, by position
-	origin []float64 // βⱼ of the certified point, by position
-	norm   float64   // ‖r‖ₛ² of the certified point
+	first  []float64 // c_j of the point loaded, by position
+	origin []float64 // βⱼ of the point loaded, by position
+	norm   float64   // ‖r̂‖² of the point loaded
+	r      []float64 // its working residual
 }
 
-func (g *gramEngine) load(s *Solver) {
+func (g *gramEngine) load(v []float64) {
 	g.gram.Hold(g.columns)
 	w := len(g.columns)
+	g.r = grow(g.r, g.store.Rows())
+	g.store.Compact(v, g.r)
+	g.norm = g.k.Dot(g.r, g.r)
 	g.c = grow(g.c, g.gram.Size())
 	clear(g.c)
 	g.first, g.origin = grow(g.first, w), grow(g.origin, w)
@@ -34,10 +38,15 @@ func (g *gramEngine) load(s *Solver) {
 	g.slot = g.slot[:w]
 	for k, j := range g.columns {
 		g.slot[k] = int32(g.gram.Slot(j))
-		g.first[k] = s.cert.corr[j]
+		// The residual has Σ√w·r̂ = 0 where columns are centred: no offset yet.
+		rows, values := g.store.Column(j)
+		if rows == nil {
+			g.first[k] = g.k.Dot(values, g.r)
+		} else {
+			g.first[k] = g.k.DotIndexed(values, rows, g.r)
+		}
 		g.c[g.slot[k]] = g.first[k]
 	}
-	g.norm = s.cert.residual
 }
 
 func (g *gramEngine) epoch() (cost float64) {
@@ -59,8 +68,8 @@ func (g *gramEngine) correlation(k int) float64 { return g.c[g.slot[k]] }
 
 func (g *gramEngine) move(k int, d float64) { g.k.Axpy(-d, g.gram.Row(int(g.slot[k])), g.c) }
 
-// squaredResidual: with δ the move since the certified point, ‖r − X̃δ‖² =
-// ‖r‖² − δᵀ(c₀ + c).
+// squaredResidual: with δ the move since the point loaded, ‖r̂ − X̃δ‖² =
+// ‖r̂‖² − δᵀ(c₀ + c).
 func (g *gramEngine) squaredResidual() float64 {
 	norm := g.norm
 	for k, b := range g.coef {

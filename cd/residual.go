@@ -17,13 +17,13 @@ type residualEngine struct {
 	m int           // entries of the working set
 }
 
-func (r *residualEngine) load(s *Solver) {
+func (r *residualEngine) load(v []float64) {
 	e, w := &r.e, len(r.columns)
 	e.Residual = grow(e.Residual, r.store.Rows())
-	r.store.Compact(s.sol.Residual, e.Residual)
+	r.store.Compact(v, e.Residual)
 	e.Rows, e.Values = r.store.Storage()
 	e.Coef, e.Square, e.Threshold, e.Grad = r.coef, r.square, r.threshold, r.grad
-	e.Total, e.Ridge, e.Offset = r.total, r.ridge, 0
+	e.Total, e.Ridge, e.Offset = r.store.Total(), r.ridge, 0
 	e.Mean = grow(e.Mean, w)
 	if cap(e.From) < w {
 		e.From, e.To = make([]int64, w+w/2), make([]int64, w+w/2)
@@ -75,8 +75,8 @@ func (r *residualEngine) move(k int, d float64) {
 	e.Offset = math.FMA(d, e.Mean[k], e.Offset)
 }
 
-// squaredResidual: the true residual r̂ + offset·√s sums to zero where columns
-// are centred, hence Σ√s·r̂ = −offset·N.
+// squaredResidual: the true residual r̂ + offset·√w has Σ√w·r = 0 where columns
+// are centred, hence Σ√w·r̂ = −offset·D.
 func (r *residualEngine) squaredResidual() float64 {
 	e := &r.e
 	return r.k.Dot(e.Residual, e.Residual) - float64(e.Offset*e.Offset*e.Total)

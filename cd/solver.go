@@ -51,7 +51,10 @@ type Solution struct {
 	Support   []int32   // columns with non-zero coefficients, ascending
 	Coef      []float64 // their coefficients
 	Intercept float64   // 0 where the view is not centred
-	Residual  []float64 // y − Xβ − b on all n rows, held-out ones included
+
+	// On all n rows, held-out ones included:
+	Prediction []float64 // m = Xβ + b
+	Residual   []float64 // −ℓ′(yᵢ, mᵢ): y − m for the squared loss
 
 	Objective   float64 // Φ(β, b)
 	Gap         float64 // ≥ Φ(β, b) − Φ*, recomputed from X at this β
@@ -70,27 +73,32 @@ type Solution struct {
 // numbers and compact copies of the columns it has worked on; it is not safe
 // for concurrent use.
 type Solver struct {
-	fit  *model.Squared
+	fit  model.Datafit
 	view *sparse.View
 	k    *kernels.Set
 	pen  model.Penalty
 
-	beta []float64 // p: the current point
-	cert certificate
-	set  workingSet
-	in   inner
-	sol  Solution
+	curved model.Curved // fit where its curvature varies, else nil
+	beta   []float64    // p: the current point
+	state  *model.State // the certified point
+	prox   proxNewton
+	cert   certificate
+	set    workingSet
+	in     inner
+	sol    Solution
 }
 
 // New returns a solver for a datafit.
-func New(fit *model.Squared) *Solver {
+func New(fit model.Datafit) *Solver {
 	view := fit.View()
 	n, p := view.Dims()
 	s := &Solver{fit: fit, view: view, k: view.Kernels(), beta: make([]float64, p)}
 	s.cert.init(n, p)
 	s.set.init(p)
 	s.in.init(view)
-	s.sol.Residual = make([]float64, n)
+	s.curved, _ = fit.(model.Curved)
+	s.state = model.NewState(n)
+	s.sol.Prediction, s.sol.Residual = s.state.Prediction, s.state.Residual
 	return s
 }
 
@@ -102,7 +110,7 @@ func (s *Solver) Reset() {
 	s.sol.Support, s.sol.Coef = s.sol.Support[:0], s.sol.Coef[:0]
 }
 
-// Solve minimises (1/2N)‖y − Xβ − b1‖ₛ² + g(β). The result carries the duality
+// Solve minimises Φ(β, b) = f(β, b) + g(β). The result carries the duality
 // gap of the returned β; a result that missed the tolerance is returned with
 // the status that says so, and so is the last certified point when ctx ends.
 // The error is an [outcome.Error] about the arguments.
@@ -150,13 +158,22 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 			stalled = 0
 			s.in.relax()
 		}
-		if !s.sweep(ctx) {
+		if !s.improve(ctx) {
 			// Cancelled between certificates: the last certified point stands.
 			s.restore()
 			s.sol.Status = outcome.Cancelled
 			return &s.sol, nil
 		}
 	}
+}
+
+// improve solves the problem on the working set until its gap is a fraction of
+// the certified one. It returns false where ctx ended.
+func (s *Solver) improve(ctx context.Context) bool {
+	if s.curved != nil {
+		return s.proxNewton(ctx)
+	}
+	return s.sweep(ctx)
 }
 
 // maxStalled is the number of outer iterations in a row without new columns

@@ -77,7 +77,10 @@ const singular = 1e-13
 // solution of least norm, the limit of the elastic net's as its ridge vanishes.
 // It holds O(n) numbers and is not safe for concurrent use.
 type Solver struct {
-	fit    *model.Squared
+	fit    model.Datafit
+	curved model.Curved // fit where its curvature varies, else nil
+	state  *model.State
+	d      []float64 // n: its curvature
 	view   *sparse.View
 	k      *kernels.Set
 	system support.System
@@ -89,13 +92,17 @@ type Solver struct {
 }
 
 // New returns a solver for a datafit.
-func New(fit *model.Squared) *Solver {
+func New(fit model.Datafit) *Solver {
 	view := fit.View()
 	n, _ := view.Dims()
-	return &Solver{
+	s := &Solver{
 		fit: fit, view: view, k: view.Kernels(), cg: support.CG{Kernels: view.Kernels()},
-		u: make([]float64, n), residual: make([]float64, n),
+		u: make([]float64, n), state: model.NewState(n),
 	}
+	if s.curved, _ = fit.(model.Curved); s.curved != nil {
+		s.d = make([]float64, n)
+	}
+	return s
 }
 
 // Solve returns the hypergradient at a point. The error is an [outcome.Error]
@@ -128,7 +135,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 		}
 		return out, nil
 	}
-	s.system.Reset(s.view, at.Support, g.Ridge())
+	s.system.Reset(s.view, at.Support, g.Ridge(), s.d)
 	s.project(at.Support, outer.Slope, s.h)
 	if weighted {
 		s.adjoint(ctx, g, at, outer, opts)
@@ -168,36 +175,39 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 		}
 		*v = (*v)[:size]
 	}
-	s.fit.Residual(at.Support, at.Coef, s.residual)
-	s.view.Weigh(s.residual, s.residual)
+	s.fit.Fit(at.Support, at.Coef, s.state)
+	if s.curved != nil {
+		s.curved.Curvature(s.state, s.d)
+	}
 	total := s.view.Total()
 	for k, j := range at.Support {
-		z := s.view.Dot(int(j), s.residual) / total
+		z := s.view.Dot(int(j), s.state.Weighted) / total
 		s.rho[k] = z - math.Copysign(g.Alpha(int(j)), at.Coef[k]) - float64(g.Ridge()*at.Coef[k])
 	}
 	s.out.KKT = at.KKT
 	if at.KKT >= 0 {
 		return
 	}
-	dual := model.Dual{Penalty: g, Total: total}
+	dual := model.Dual{Penalty: g, Total: total, Smoothness: s.fit.Smoothness()}
 	next := map[int32]float64{}
 	for k, j := range at.Support {
 		next[j] = at.Coef[k]
 	}
 	for _, j := range s.view.Matrix().Order() {
-		dual.Add(int(j), s.view.Dot(int(j), s.residual)/total, next[j], s.view.Norm(int(j)))
+		dual.Add(int(j), s.view.Dot(int(j), s.state.Weighted)/total, next[j], s.view.Norm(int(j)))
 	}
 	s.out.KKT = dual.KKT()
 }
 
-// project sets out = X̃_Sᵀg for a vector g over the rows that need not sum to 0.
+// project sets out = X̃_Sᵀg for a vector g over the rows that need not sum to 0,
+// X̃ centred on the means of the system.
 func (s *Solver) project(cols []int32, g, out []float64) {
 	var sum float64
 	for _, v := range g {
 		sum += v
 	}
 	for k, j := range cols {
-		out[k] = math.FMA(-s.view.Mean(int(j)), sum, s.view.Dot(int(j), g))
+		out[k] = math.FMA(-s.system.Means()[k], sum, s.view.Dot(int(j), g))
 	}
 }
 
@@ -206,9 +216,10 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
 	report, mu := s.solve(ctx, opts)
 	clear(s.u)
-	s.view.AddColumns(at.Support, s.x, s.u)
+	s.system.Predict(s.x, s.u)
 	s.out.Gradient = append(s.out.Gradient, s.k.Dot(outer.Slope, s.u))
 	// The slope itself is off by curvature·δm, δm = X̃_S·A⁻¹ρ to first order.
+	bend := s.bend()
 	for r, c := range outer.Curvature {
 		s.u[r] *= c
 	}
@@ -217,7 +228,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	if i == 1 {
 		moving = g.Ridge()
 	}
-	s.bound(report.Residual, mu, moving)
+	s.bound(report.Residual, mu, moving, bend)
 }
 
 // adjoint solves A·v = X̃_SᵀC′ and sets ∂L/∂λⱼ = −αⱼ sign(βⱼ)vⱼ on the support.
@@ -230,12 +241,13 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 		s.out.Gradient = append(s.out.Gradient, s.h[k]*s.x[k])
 	}
 	clear(s.u)
-	s.view.AddColumns(at.Support, s.x, s.u)
+	s.system.Predict(s.x, s.u)
+	bend := s.bend()
 	for r, c := range outer.Curvature {
 		s.u[r] *= c
 	}
 	s.project(at.Support, s.u, s.q)
-	s.bound(report.Residual, mu, 0)
+	s.bound(report.Residual, mu, 0, bend)
 }
 
 // solve sets x to the solution for rhs, by conjugate gradients, and folds the
@@ -259,11 +271,21 @@ func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report
 	return report, smallest
 }
 
+// bend returns κ with −κA ≼ ∂A ≼ κA, ∂A the change of A in the direction that u
+// holds the predictions of: 0 where the curvature does not vary.
+func (s *Solver) bend() float64 {
+	if s.curved == nil {
+		return 0
+	}
+	return s.k.MaxAbs(s.u)
+}
+
 // bound raises the error bound: |aᵀA⁻¹b| ≤ ‖a‖‖b‖/μ in the norms of the Jacobi
 // scaling, μ the smallest eigenvalue of the scaled system, for the residual of
 // the linear system against h, and that of optimality against q. A right-hand
-// side −moving·β is off by −moving·A⁻¹ρ besides.
-func (s *Solver) bound(residual, mu, moving float64) {
+// side −moving·β is off by −moving·A⁻¹ρ besides, and a system that bends by ∂A
+// along δβ = A⁻¹ρ adds κ‖h‖‖ρ‖/μ.
+func (s *Solver) bound(residual, mu, moving, bend float64) {
 	s.system.Diagonal(s.res)
 	var h2, q2, rho2 float64
 	least := math.Inf(1)
@@ -274,6 +296,6 @@ func (s *Solver) bound(residual, mu, moving float64) {
 		least = min(least, d)
 	}
 	h, q, rho := math.Sqrt(h2), math.Sqrt(q2), math.Sqrt(rho2)
-	bound := (float64(h*residual) + float64(q*rho) + float64(moving*h*rho)/(mu*least)) / mu
-	s.out.ErrorBound = max(s.out.ErrorBound, bound)
+	indirect := (moving/(mu*least) + bend) * h * rho
+	s.out.ErrorBound = max(s.out.ErrorBound, (float64(h*residual)+float64(q*rho)+indirect)/mu)
 }

@@ -10,8 +10,9 @@ import "math"
 // The sums are arranged so that near the optimum every term vanishes by
 // itself: a gap of 1e-15·P₀ is still known to a few digits.
 type Dual struct {
-	Penalty Penalty
-	Total   float64 // N
+	Penalty    Penalty
+	Total      float64 // N
+	Smoothness float64 // of the datafit, for the KKT residual; 0 means 1
 
 	worst    float64 // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
 	kkt      float64 // max ρⱼ
@@ -29,7 +30,11 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	}
 	a := z - float64(ridge*b)
 	d.worst = max(d.worst, math.Abs(a)/alpha) // max keeps NaN
-	if lipschitz := float64(norm*norm) / d.Total; lipschitz > 0 {
+	lipschitz := float64(norm*norm) / d.Total
+	if d.Smoothness != 0 {
+		lipschitz *= d.Smoothness
+	}
+	if lipschitz > 0 {
 		moved := b - d.Penalty.Prox(j, b+z/lipschitz, 1/lipschitz)
 		d.kkt = max(d.kkt, lipschitz*math.Abs(moved))
 	}
@@ -64,18 +69,28 @@ func (d *Dual) Scale() float64 {
 	return 1
 }
 
-// Gap returns an upper bound of Φ(β) − Φ*, given ‖r‖ₛ²: the scaled gap
-// (1−c)²‖r̃‖²/2N + Σ(αⱼ|βⱼ| − c·aⱼβⱼ), the ridge counted as rows of data in r̃,
-// or with a ridge the unscaled one where it is smaller. Neither dominates.
+// Gap returns an upper bound of Φ(β) − Φ* for the squared loss, given ‖r‖ₛ²: the
+// scaled gap (1−c)²‖r̃‖²/2N + Σ(αⱼ|βⱼ| − c·aⱼβⱼ), the ridge counted as rows of
+// data in r̃, or with a ridge the unscaled one where it is smaller. Neither
+// dominates.
 func (d *Dual) Gap(squaredResidual float64) float64 {
+	rest := 1 - d.Scale()
+	return d.gap(float64(rest*rest*squaredResidual)/(2*d.Total), 0)
+}
+
+// gap adds the penalty's share to what the loss lacks at the scaled dual point
+// and at the unscaled one.
+func (d *Dual) gap(scaled, unscaled float64) float64 {
 	rest, ridge := 1-d.Scale(), d.Penalty.ridge
-	norm := math.FMA(d.Total*ridge, d.l2, squaredResidual)
-	gap := float64(rest*rest*norm)/(2*d.Total) + max(0, math.FMA(rest, d.product, d.slack))
+	gap := scaled + float64(0.5*rest*rest*float64(ridge*d.l2)) + max(0, math.FMA(rest, d.product, d.slack))
 	if ridge > 0 {
-		gap = min(gap, max(0, d.unscaled))
+		gap = min(gap, unscaled+max(0, d.unscaled))
 	}
 	return gap
 }
+
+// Value returns g(β).
+func (d *Dual) Value() float64 { return d.l1 + float64(0.5*d.Penalty.ridge*d.l2) }
 
 // Objective returns Φ(β, b), given ‖r‖ₛ².
 func (d *Dual) Objective(squaredResidual float64) float64 {

@@ -58,9 +58,16 @@ func (f *Squared) Null() float64 { return f.null }
 // the coefficients b of the columns cols, and returns the intercept: the
 // weighted mean of y − Xβ where the view is centred, else 0.
 func (f *Squared) Residual(cols []int32, b, r []float64) (intercept float64) {
+	intercept = f.residual(cols, b, r)
+	if !f.view.Centred() {
+		return 0
+	}
+	return uncentre(f.view, intercept, cols, b)
+}
+
+// residual is Residual, returning the intercept of the centred columns.
+func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	copy(r, f.y)
-	// AddColumns works on X̃ = X − 1x̄ᵀ, so what it leaves in r is y − X̃β: the
-	// mean of that is b + x̄ᵀβ − (x̄ᵀβ of the centring), folded back at the end.
 	for k := range b {
 		b[k] = -b[k]
 	}
@@ -81,25 +88,45 @@ func (f *Squared) Residual(cols []int32, b, r []float64) (intercept float64) {
 	for i := range r {
 		r[i] -= mean
 	}
-	intercept = base + mean
-	for k, j := range cols {
-		intercept = math.FMA(-b[k], f.view.Mean(int(j)), intercept)
-	}
-	return intercept
+	return base + mean
 }
 
-// AlphaMax returns the smallest α₁ whose solution is β = 0:
-// maxⱼ |X_jᵀ(s⊙(y − b₀))|/N (table 1). It makes one pass over X.
-func (f *Squared) AlphaMax() float64 {
-	n, _ := f.view.Dims()
-	r := make([]float64, n)
-	f.Residual(nil, nil, r)
-	f.view.Weigh(r, r)
+// AlphaMax is [AlphaMax] of the datafit: maxⱼ |X_jᵀ(s⊙(y − b₀))|/N.
+func (f *Squared) AlphaMax() float64 { return AlphaMax(f) }
+
+// Smoothness returns 1.
+func (f *Squared) Smoothness() float64 { return 1 }
+
+// Fit implements [Datafit].
+func (f *Squared) Fit(cols []int32, b []float64, s *State) {
+	s.Intercept = f.residual(cols, b, s.Residual)
+	f.view.Weigh(s.Residual, s.Weighted)
+	s.square = f.view.Kernels().Dot(s.Residual, s.Weighted)
+	s.Loss = s.square / (2 * f.view.Total())
+	for i, r := range s.Residual {
+		s.Prediction[i] = f.y[i] - r
+	}
+}
+
+// Gap implements [Datafit].
+func (f *Squared) Gap(d *Dual, s *State) float64 { return d.Gap(s.square) }
+
+// largestCorrelation returns max |X_jᵀv|/N.
+func largestCorrelation(view *sparse.View, v []float64) float64 {
 	var largest float64
-	for _, j := range f.view.Matrix().Order() {
-		if c := math.Abs(f.view.Dot(int(j), r)); c > largest {
+	for _, j := range view.Matrix().Order() {
+		if c := math.Abs(view.Dot(int(j), v)); c > largest {
 			largest = c
 		}
 	}
-	return largest / f.view.Total()
+	return largest / view.Total()
+}
+
+// uncentre returns the intercept b of the columns as they are, given that of the
+// centred ones.
+func uncentre(view *sparse.View, centred float64, cols []int32, b []float64) float64 {
+	for k, j := range cols {
+		centred = math.FMA(-b[k], view.Mean(int(j)), centred)
+	}
+	return centred
 }

@@ -8,28 +8,37 @@ import (
 )
 
 // Columns holds compact copies X̂_j of working columns of a view: rows of
-// positive weight only, numbered without gaps, scaled by √s. Dense columns are
-// centred in the copy. Sparse ones are not; there the centring travels in one
-// scalar: a residual is r̂ + offset·√s, and X̃_jᵀ of it is
-// X̂_jᵀr̂ + offset·N·x̄_j.
+// positive weight only, numbered without gaps, scaled by √w. The weights w are
+// the view's own, or the curvature of a loss, which [Columns.Reweigh] sets.
+// Write D = Σw, x̄ for the w-weighted means where the view is centred, and
+// X̃ = X − 1x̄ᵀ.
 //
-// Where the view has no weights and nothing is to be centred in the copy, X's own
-// storage serves, and nothing is copied. Elsewhere a column is copied once and kept while the store stays within its budget, so
-// that later working sets and later penalties find it there. Not safe for
-// concurrent use.
+// Dense columns are centred in the copy. Sparse ones are not; there the centring
+// travels in one scalar: a residual is r̂ + offset·√w, and X̃_jᵀ of it is
+// X̂_jᵀr̂ + offset·D·x̄_j.
+//
+// Where there are no weights and nothing is to be centred in the copy, X's own
+// storage serves, and nothing is copied. Elsewhere a column is copied once and
+// kept while the store stays within its budget, so that later working sets and
+// later penalties find it there. Not safe for concurrent use.
 type Columns struct {
 	view   *sparse.View
 	dense  bool
 	direct bool      // X's own storage serves
+	curved bool      // the weights are not the view's
 	number []int32   // row → its compact number, -1 where its weight is 0; nil: identity
 	rows   []int32   // compact number → row; nil: identity
-	root   []float64 // √s by compact row; nil: all 1
+	root   []float64 // √w by compact row; nil: all 1
 	m      int       // compact rows
+	total  float64   // D
 	budget int       // values kept before the store starts afresh
 
-	slot   []int32 // column → slot, -1: not held
-	start  []int64 // slot → first value; one more than slots
-	index  []int32 // compact row of each value (sparse)
+	slot   []int32   // column → slot, -1: not held
+	held   []int32   // slot → column
+	start  []int64   // slot → first value; one more than slots
+	mean   []float64 // slot → x̄_j
+	square []float64 // slot → ‖X̃_j‖²
+	index  []int32   // compact row of each value (sparse)
 	values []float64
 }
 
@@ -40,7 +49,7 @@ const leastBudget = 1 << 20
 // entries of X before it starts afresh.
 func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
-	c := &Columns{view: view, m: n}
+	c := &Columns{view: view, m: n, total: view.Total()}
 	if weights := view.Weights(); weights != nil {
 		c.number = make([]int32, n)
 		for i, s := range weights {
@@ -54,22 +63,59 @@ func NewColumns(view *sparse.View) *Columns {
 		c.m = len(c.rows)
 	}
 	_, c.dense = view.Matrix().(*sparse.Dense)
-	if c.number == nil && !(c.dense && view.Centred()) {
-		c.direct = true
+	c.budget = max(leastBudget, int(view.Matrix().NNZ()/2))
+	c.direct = c.number == nil && !(c.dense && view.Centred())
+	if c.direct {
 		c.index, c.values = view.Matrix().Arrays()
 		return c
 	}
-	c.budget = max(leastBudget, int(view.Matrix().NNZ()/2))
-	c.slot = make([]int32, p)
-	c.clear()
+	c.allocate(p)
 	return c
 }
 
-func (c *Columns) clear() {
+func (c *Columns) allocate(p int) {
+	c.slot = make([]int32, p)
 	for j := range c.slot {
 		c.slot[j] = -1
 	}
-	c.start = append(c.start[:0], 0)
+	c.start = append(c.start, 0)
+}
+
+// Reweigh makes d, one entry per row of X, the weights; the store is empty
+// afterwards. Rows of weight 0 in the view stay out.
+func (c *Columns) Reweigh(d []float64) {
+	if c.direct {
+		_, p := c.view.Dims()
+		c.direct, c.index, c.values = false, nil, nil
+		c.allocate(p)
+	}
+	c.curved = true
+	if c.root == nil {
+		c.root = make([]float64, c.m)
+	}
+	c.total = 0
+	for k := range c.root {
+		w := d[c.row(k)]
+		c.root[k] = math.Sqrt(w)
+		c.total += w
+	}
+	c.clear()
+}
+
+// row returns the row of X that compact row k stands for.
+func (c *Columns) row(k int) int {
+	if c.rows == nil {
+		return k
+	}
+	return int(c.rows[k])
+}
+
+func (c *Columns) clear() {
+	for _, j := range c.held {
+		c.slot[j] = -1
+	}
+	c.held, c.start = c.held[:0], c.start[:1]
+	c.mean, c.square = c.mean[:0], c.square[:0]
 	c.index, c.values = c.index[:0], c.values[:0]
 }
 
@@ -104,15 +150,13 @@ func (c *Columns) Hold(columns []int32) (afresh bool) {
 
 func (c *Columns) add(j int) {
 	rows, values := c.view.Matrix().Column(j)
-	mean := c.view.Mean(j)
+	from := len(c.values)
 	switch {
-	case c.dense && c.number == nil:
-		for _, x := range values {
-			c.values = append(c.values, x-mean)
-		}
+	case c.dense && c.rows == nil:
+		c.values = append(c.values, values...)
 	case c.dense:
-		for k, i := range c.rows {
-			c.values = append(c.values, c.root[k]*(values[i]-mean))
+		for _, i := range c.rows {
+			c.values = append(c.values, values[i])
 		}
 	case c.number == nil:
 		c.index = append(c.index, rows...)
@@ -121,16 +165,70 @@ func (c *Columns) add(j int) {
 		for i, x := range values {
 			if k := c.number[rows[i]]; k >= 0 {
 				c.index = append(c.index, k)
-				c.values = append(c.values, c.root[k]*x)
+				c.values = append(c.values, x)
 			}
 		}
 	}
-	c.slot[j] = int32(len(c.start) - 1)
+	packed := c.values[from:]
+	var index []int32
+	if !c.dense {
+		index = c.index[from:]
+	}
+	mean, square := c.moments(j, index, packed)
+	for i := range packed {
+		if c.dense {
+			packed[i] -= mean
+		}
+		if c.root != nil {
+			k := i
+			if index != nil {
+				k = int(index[i])
+			}
+			packed[i] *= c.root[k]
+		}
+	}
+	c.slot[j] = int32(len(c.held))
+	c.held = append(c.held, int32(j))
 	c.start = append(c.start, int64(len(c.values)))
+	c.mean, c.square = append(c.mean, mean), append(c.square, square)
+}
+
+// moments returns x̄_j and ‖X̃_j‖², given the entries before they are scaled.
+func (c *Columns) moments(j int, index []int32, values []float64) (mean, square float64) {
+	if !c.curved {
+		norm := c.view.Norm(j)
+		return c.view.Mean(j), norm * norm
+	}
+	weight := func(i int) float64 {
+		if index != nil {
+			i = int(index[i])
+		}
+		return c.root[i] * c.root[i]
+	}
+	if c.view.Centred() {
+		var sum float64
+		for i, x := range values {
+			sum = math.FMA(weight(i), x, sum)
+		}
+		mean = sum / c.total
+	}
+	var seen float64
+	for i, x := range values {
+		w, d := weight(i), x-mean
+		square = math.FMA(w*d, d, square)
+		seen += w
+	}
+	if !c.dense && mean != 0 {
+		square = math.FMA(max(0, c.total-seen)*mean, mean, square)
+	}
+	return mean, square
 }
 
 // Rows returns the number of compact rows.
 func (c *Columns) Rows() int { return c.m }
+
+// Total returns D, the sum of the weights.
+func (c *Columns) Total() float64 { return c.total }
 
 // Dense reports whether columns are stored dense, and centred.
 func (c *Columns) Dense() bool { return c.dense }
@@ -163,22 +261,99 @@ func (c *Columns) Column(j int32) (rows []int32, values []float64) {
 	return c.index[from:to], c.values[from:to]
 }
 
-// Mean returns the mean that has to be carried for column j: x̄_j where its copy
-// is not centred.
+// Mean returns the mean that has to be carried for held column j: x̄_j where its
+// copy is not centred.
 func (c *Columns) Mean(j int32) float64 {
-	if c.dense {
+	switch {
+	case c.dense:
 		return 0
+	case c.direct:
+		return c.view.Mean(int(j))
+	default:
+		return c.mean[c.slot[j]]
 	}
-	return c.view.Mean(int(j))
 }
 
-// Compact sets out = √s⊙r in compact rows.
-func (c *Columns) Compact(r, out []float64) {
-	if c.rows == nil {
-		copy(out, r)
-		return
+// Square returns ‖X̃_j‖² of held column j.
+func (c *Columns) Square(j int32) float64 {
+	if c.direct {
+		norm := c.view.Norm(int(j))
+		return norm * norm
 	}
-	for k, i := range c.rows {
-		out[k] = c.root[k] * r[i]
+	return c.square[c.slot[j]]
+}
+
+// Compact sets out = v/√w in compact rows: the working residual of a weighted
+// residual v = w⊙r.
+func (c *Columns) Compact(v, out []float64) {
+	for k := range out {
+		out[k] = v[c.row(k)]
+	}
+	if c.root != nil {
+		for k, root := range c.root {
+			out[k] /= root
+		}
+	}
+}
+
+// PackedSystem is the operator X̃_SᵀwX̃_S/N + α₂I on columns S that a store holds.
+// It implements [Operator]; it is not safe for concurrent use.
+type PackedSystem struct {
+	columns *Columns
+	list    []int32
+	ridge   float64
+	u       []float64
+}
+
+// Reset makes a the system of the columns listed (kept, not copied).
+func (a *PackedSystem) Reset(columns *Columns, list []int32, ridge float64) {
+	if len(a.u) != columns.m {
+		a.u = make([]float64, columns.m)
+	}
+	a.columns, a.list, a.ridge = columns, list, ridge
+}
+
+// Apply sets out = A·v.
+func (a *PackedSystem) Apply(v, out []float64) {
+	c := a.columns
+	k := c.view.Kernels()
+	clear(a.u)
+	var shift float64
+	for i, j := range a.list {
+		rows, values := c.Column(j)
+		if rows == nil {
+			k.Axpy(v[i], values, a.u)
+			continue
+		}
+		k.AxpyIndexed(v[i], values, rows, a.u)
+		shift = math.FMA(v[i], c.Mean(j), shift)
+	}
+	if shift != 0 {
+		if c.root == nil {
+			for i := range a.u {
+				a.u[i] -= shift
+			}
+		} else {
+			k.Axpy(-shift, c.root, a.u)
+		}
+	}
+	total := c.view.Total()
+	for i, j := range a.list {
+		rows, values := c.Column(j)
+		var product float64
+		if rows == nil {
+			product = k.Dot(values, a.u)
+		} else {
+			product = k.DotIndexed(values, rows, a.u)
+		}
+		out[i] = math.FMA(a.ridge, v[i], product/total)
+	}
+}
+
+// Diagonal sets out to diag A = ‖X̃_j‖²/N + α₂.
+func (a *PackedSystem) Diagonal(out []float64) {
+	total := a.columns.view.Total()
+	for i, j := range a.list {
+		out[i] = a.columns.Square(j)/total + a.ridge
 	}
 }

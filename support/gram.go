@@ -12,7 +12,7 @@ import (
 type Gram struct {
 	columns *Columns
 	k       *kernels.Set
-	total   float64
+	total   float64 // N
 
 	slot     []int32 // column → its row in G, -1: not held
 	list     []int32 // row of G → column
@@ -125,7 +125,7 @@ func (g *Gram) sparseRows(from, to int) {
 		j := g.list[b]
 		rows, values := g.columns.Column(j)
 		g.k.DotLanes(values, rows, g.z, &g.products)
-		mean := g.total * g.columns.Mean(j)
+		mean := g.columns.total * g.columns.Mean(j)
 		for a := max(from, b); a < to; a++ {
 			g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[a]), g.products[a-from]))
 		}

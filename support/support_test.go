@@ -40,7 +40,7 @@ func system(t *testing.T, q *oracle.Problem, cols []int32, dense bool) *support.
 		t.Fatal(err)
 	}
 	a := new(support.System)
-	a.Reset(view, cols, q.Ridge)
+	a.Reset(view, cols, q.Ridge, nil)
 	return a
 }
 

@@ -1,0 +1,70 @@
+package model
+
+import "github.com/seed-45b9a24c/pare/sparse"
+
+// Datafit is a smooth loss f(β, b) = (1/N)Σ sᵢℓ(yᵢ, mᵢ) of the predictions
+// m = Xβ + b. The intercept b exists where the view is centred; it is
+// eliminated: every state has the best b for its β, so that weighted residuals
+// sum to zero. A Datafit is immutable and safe for any number of goroutines.
+type Datafit interface {
+	View() *sparse.View
+	// Target returns y. Read only.
+	Target() []float64
+	// Null returns P₀, the objective of the null model: the scale of every
+	// relative duality gap.
+	Null() float64
+	// Smoothness bounds ℓ″: ∇f is Smoothness·‖X‖ₛ²/N-Lipschitz.
+	Smoothness() float64
+	// Fit moves a state to the coefficients b of the columns cols.
+	Fit(cols []int32, b []float64, s *State)
+	// Gap returns the duality gap of the state that d was gathered from.
+	Gap(d *Dual, s *State) float64
+}
+
+// Curved is a Datafit whose curvature depends on the predictions.
+type Curved interface {
+	Datafit
+	// Curvature sets d[i] = sᵢℓ″(yᵢ, mᵢ) on all rows, positive where sᵢ is.
+	Curvature(s *State, d []float64)
+	// Move sets to, all but its Linear, from the linear predictor in to.Linear,
+	// with from's intercept as a first guess.
+	Move(from, to *State)
+}
+
+// State is a point of an inner problem as the rows see it. Vectors have one
+// entry per row, held-out rows included.
+type State struct {
+	Linear     []float64 // X̃β
+	Prediction []float64 // m = Xβ + b
+	Residual   []float64 // −ℓ′(yᵢ, mᵢ): y − m for the squared loss
+	Weighted   []float64 // s⊙Residual; it sums to 0 where there is an intercept
+	Intercept  float64   // of the centred columns: b + x̄ᵀβ
+	Loss       float64   // f(β, b)
+
+	square  float64    // ‖Residual‖ₛ²
+	balance [2]float64 // factors that made the classes of Weighted balance
+	scratch []float64
+}
+
+// NewState returns a state with room for n rows.
+func NewState(n int) *State {
+	v := make([]float64, 5*n)
+	return &State{Linear: v[:n:n], Prediction: v[n : 2*n : 2*n], Residual: v[2*n : 3*n : 3*n], Weighted: v[3*n : 4*n : 4*n], scratch: v[4*n:]}
+}
+
+// UncentredIntercept returns b for the coefficients of a state fitted on view.
+func (s *State) UncentredIntercept(view *sparse.View, cols []int32, b []float64) float64 {
+	if !view.Centred() {
+		return 0
+	}
+	return uncentre(view, s.Intercept, cols, b)
+}
+
+// AlphaMax returns the smallest α₁ whose solution is β = 0: max |X_jᵀ(s⊙r)|/N at
+// the null model (table 1). It makes one pass over X.
+func AlphaMax(f Datafit) float64 {
+	n, _ := f.View().Dims()
+	s := NewState(n)
+	f.Fit(nil, nil, s)
+	return largestCorrelation(f.View(), s.Weighted)
+}

@@ -1,0 +1,236 @@
+package model
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Logistic is the datafit f(β, b) = (1/N)Σ sᵢ ln(1 + e^{−yᵢmᵢ}) of classes
+// yᵢ = ±1 (table 1). It implements [Curved].
+type Logistic struct {
+	view *sparse.View
+	y    []float64
+	null float64
+}
+
+// NewLogistic checks the target: ±1 on every row, and both classes among the
+// rows of positive weight. y is kept, not copied, and must not change.
+func NewLogistic(view *sparse.View, y []float64) (*Logistic, error) {
+	n, _ := view.Dims()
+	if len(y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
+	}
+	var positive float64
+	weights := view.Weights()
+	for i, t := range y {
+		switch {
+		case t != 1 && t != -1:
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "a class label must be +1 or -1"}
+		case t == 1 && weights == nil:
+			positive++
+		case t == 1:
+			positive += weights[i]
+		}
+	}
+	share := positive / view.Total()
+	if share == 0 || share == 1 {
+		return nil, outcome.Errorf(outcome.SingleClass, "all training rows are of one class")
+	}
+	f := &Logistic{view: view, y: y, null: math.Ln2}
+	if view.Centred() {
+		f.null = -float64(share*kernels.Log(share)) - float64((1-share)*kernels.Log(1-share))
+	}
+	return f, nil
+}
+
+// View returns the view of the design matrix.
+func (f *Logistic) View() *sparse.View { return f.view }
+
+// Target returns y. Read only.
+func (f *Logistic) Target() []float64 { return f.y }
+
+// Null returns P₀: ln 2, or with an intercept the entropy of the classes.
+func (f *Logistic) Null() float64 { return f.null }
+
+// Smoothness returns 1/4.
+func (f *Logistic) Smoothness() float64 { return 0.25 }
+
+// Fit implements [Datafit].
+func (f *Logistic) Fit(cols []int32, b []float64, s *State) {
+	clear(s.Linear)
+	f.view.AddColumns(cols, b, s.Linear)
+	f.Move(s, s)
+}
+
+// Move implements [Curved].
+func (f *Logistic) Move(from, to *State) {
+	to.Intercept = 0
+	if f.view.Centred() {
+		to.Intercept = f.intercept(from.Intercept, to)
+	}
+	f.respond(to)
+	to.balance = [2]float64{1, 1}
+	if f.view.Centred() {
+		f.rebalance(to)
+	}
+	k := f.view.Kernels()
+	for i, y := range f.y {
+		to.scratch[i] = -y * to.Prediction[i]
+	}
+	k.Log1pExp(to.scratch, to.scratch)
+	to.Loss = f.mean(to.scratch)
+}
+
+// respond sets predictions and residuals yᵢσ(−yᵢmᵢ) for the intercept at hand.
+func (f *Logistic) respond(s *State) {
+	for i, y := range f.y {
+		m := s.Linear[i] + s.Intercept
+		s.Prediction[i] = m
+		s.Residual[i] = -y * m
+	}
+	f.view.Kernels().Sigmoid(s.Residual, s.Residual)
+	for i, y := range f.y {
+		s.Residual[i] *= y
+	}
+	f.view.Weigh(s.Residual, s.Weighted)
+}
+
+const (
+	interceptSteps = 60
+	interceptTol   = 1e-15
+)
+
+// intercept minimises the loss over b by Newton's method, safeguarded by the
+// bracket that the signs of its slope leave.
+func (f *Logistic) intercept(guess float64, s *State) float64 {
+	lower, upper := math.Inf(-1), math.Inf(1)
+	s.Intercept = guess
+	for range interceptSteps {
+		f.respond(s)
+		var slope, bend float64
+		for i, v := range s.Weighted {
+			slope += v
+			bend = math.FMA(v, f.y[i]-s.Residual[i], bend) // s·σσ̄
+		}
+		if math.Abs(slope) <= interceptTol*f.view.Total() {
+			break
+		}
+		if slope > 0 {
+			lower = s.Intercept
+		} else {
+			upper = s.Intercept
+		}
+		next := s.Intercept + slope/bend
+		if !(next > lower && next < upper) {
+			switch {
+			case math.IsInf(lower, 0):
+				next = upper - 2
+			case math.IsInf(upper, 0):
+				next = lower + 2
+			default:
+				next = 0.5 * (lower + upper)
+			}
+		}
+		if next == s.Intercept {
+			break
+		}
+		s.Intercept = next
+	}
+	return s.Intercept
+}
+
+// rebalance scales the residuals of the heavier class down so that they sum to
+// zero, which makes them feasible for the dual of a problem with an intercept.
+func (f *Logistic) rebalance(s *State) {
+	var plus, minus float64
+	for _, v := range s.Weighted {
+		if v > 0 {
+			plus += v
+		} else {
+			minus -= v
+		}
+	}
+	switch {
+	case plus > minus:
+		s.balance[0] = minus / plus
+	case minus > plus:
+		s.balance[1] = plus / minus
+	default:
+		return
+	}
+	for i, y := range f.y {
+		factor := s.balance[class(y)]
+		s.Residual[i] *= factor
+		s.Weighted[i] *= factor
+	}
+}
+
+// class returns 0 for +1 and 1 for −1.
+func class(y float64) int {
+	if y > 0 {
+		return 0
+	}
+	return 1
+}
+
+// mean returns Σ sᵢuᵢ/N for u ≥ 0.
+func (f *Logistic) mean(u []float64) float64 {
+	k := f.view.Kernels()
+	if weights := f.view.Weights(); weights != nil {
+		return k.Dot(weights, u) / f.view.Total()
+	}
+	return k.Asum(u) / f.view.Total()
+}
+
+// Curvature sets d[i] = sᵢσ(mᵢ)σ(−mᵢ), kept above a floor so that rows far from
+// the margin do not blow up the working residual.
+func (f *Logistic) Curvature(s *State, d []float64) {
+	f.view.Kernels().Sigmoid(d, s.Prediction)
+	for i, p := range d {
+		d[i] = max(p*(1-p), leastCurvature)
+	}
+	f.view.Weigh(d, d)
+}
+
+const leastCurvature = 1e-12
+
+// Gap implements [Datafit]: the loss lacks (1/N)Σ sᵢKL(τᵢ‖tᵢ) at the dual point
+// τᵢ = c·tᵢ, tᵢ = σ(−yᵢmᵢ), c the scale times the balance of the class:
+//
+//	KL(c·t‖t) = c·t·ln c + (1 − c·t)·ln(1 + (1 − c)e^{−ym}).
+func (f *Logistic) Gap(d *Dual, s *State) float64 {
+	return d.gap(f.divergence(s, d.Scale()), f.divergence(s, 1))
+}
+
+func (f *Logistic) divergence(s *State, scale float64) float64 {
+	if scale == 1 && s.balance == [2]float64{1, 1} {
+		return 0
+	}
+	var c, logC, logRest [2]float64
+	for k, balance := range s.balance {
+		c[k] = scale * balance
+		logC[k], logRest[k] = kernels.Log(c[k]), kernels.Log(1-c[k])
+	}
+	for i, y := range f.y {
+		s.scratch[i] = logRest[class(y)] - float64(y*s.Prediction[i])
+	}
+	f.view.Kernels().Log1pExp(s.scratch, s.scratch)
+	weights := f.view.Weights()
+	var sum float64
+	for i, y := range f.y {
+		k := class(y)
+		ct := scale * math.Abs(s.Residual[i]) // the balance is in the residual
+		term := math.FMA(1-ct, s.scratch[i], 0)
+		if balance := s.balance[k]; balance > 0 {
+			term = math.FMA(ct, logC[k], term)
+		}
+		if weights != nil {
+			term *= weights[i]
+		}
+		sum += term
+	}
+	return max(0, sum) / f.view.Total()
+}

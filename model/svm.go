@@ -1,0 +1,206 @@
+package model
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// SVM is the linear support vector machine without intercept, in its dual form
+// (tables 1 and 3 of the paper, with row weights s):
+//
+//	min over β of ½‖w‖² − Σβᵢ, w = Σβᵢyᵢxᵢ, subject to 0 ≤ βᵢ ≤ Cᵢ = C·sᵢ,
+//
+// the dual of ½‖w‖² + ΣCᵢ(1 − yᵢxᵢw)₊. C = e^λ is the strength. Its variables
+// are the samples, so its matrix has them as columns. A row of weight 0 is
+// absent. An SVM is immutable and safe for any number of goroutines.
+type SVM struct {
+	samples sparse.Matrix
+	k       *kernels.Set
+	y       []float64
+	weights []float64 // nil: every row has weight 1
+	square  []float64 // ‖xᵢ‖²
+	total   float64   // Σs
+}
+
+// NewSVM checks the labels, which must be −1 or 1 exactly, and the row weights
+// (nil: all 1). samples is the transpose of the design matrix, p × n; see
+// [sparse.Transpose]. y is kept and must not change; the weights are copied.
+//
+// The error is an [outcome.Error]: Shape for wrong lengths or no row of
+// positive weight, NonFinite or BadParameter with the row of a label or weight
+// that is not one, SingleClass where the rows of positive weight have the same
+// label, NonFinite where a squared norm overflows.
+func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, error) {
+	_, n := samples.Dims()
+	if len(y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(y), n)
+	}
+	if weights != nil && len(weights) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d row weights for %d rows", len(weights), n)
+	}
+	f := &SVM{samples: samples, k: k, y: y, square: make([]float64, n)}
+	if weights != nil {
+		f.weights = append([]float64(nil), weights...)
+	}
+	classes := map[float64]bool{}
+	for i, label := range y {
+		if err := checkLabel(i, label); err != nil {
+			return nil, err
+		}
+		s := f.Weight(i)
+		if !(s >= 0) || math.IsInf(s, 1) {
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "a row weight must be finite and not negative"}
+		}
+		if s > 0 {
+			classes[label] = true
+			f.total += s
+		}
+	}
+	switch {
+	case len(classes) == 0:
+		return nil, outcome.Errorf(outcome.Shape, "no training rows")
+	case len(classes) == 1:
+		return nil, outcome.Errorf(outcome.SingleClass, "every training row has the same label")
+	case math.IsInf(f.total, 1):
+		return nil, outcome.Errorf(outcome.BadParameter, "the row weights sum to +Inf")
+	}
+	for _, i := range samples.Order() {
+		_, values := samples.Column(int(i))
+		f.square[i] = k.Dot(values, values)
+		if math.IsInf(f.square[i], 1) {
+			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: int(i), Message: "‖xᵢ‖² overflows: scale the columns"}
+		}
+	}
+	return f, nil
+}
+
+func checkLabel(i int, label float64) error {
+	if label == 1 || label == -1 {
+		return nil
+	}
+	e := outcome.Errorf(outcome.BadParameter, "the label is %g, want −1 or 1", label)
+	if math.IsNaN(label) || math.IsInf(label, 0) {
+		e = outcome.Errorf(outcome.NonFinite, "the label is not finite")
+	}
+	e.HasRow, e.Row = true, i
+	return e
+}
+
+// Dims returns the number of samples n, held-out ones included, and of features p.
+func (f *SVM) Dims() (n, p int) { p, n = f.samples.Dims(); return n, p }
+
+// Samples returns the matrix with sample i as column i.
+func (f *SVM) Samples() sparse.Matrix { return f.samples }
+
+// Kernels returns the kernel set to compute with.
+func (f *SVM) Kernels() *kernels.Set { return f.k }
+
+// Labels returns y. Read only.
+func (f *SVM) Labels() []float64 { return f.y }
+
+// Weight returns sᵢ.
+func (f *SVM) Weight(i int) float64 {
+	if f.weights == nil {
+		return 1
+	}
+	return f.weights[i]
+}
+
+// Square returns Lᵢ = Qᵢᵢ = ‖xᵢ‖².
+func (f *SVM) Square(i int) float64 { return f.square[i] }
+
+// Strength returns C = e^λ, refusing a λ that cannot be one.
+func (f *SVM) Strength(logC float64) (float64, error) {
+	c, err := strength(logC, 0)
+	if err == nil && math.IsInf(c*f.total, 1) {
+		err = outcome.At(outcome.BadParameter, "log_lambda", "ΣCᵢ overflows")
+	}
+	return c, err
+}
+
+// Null returns P₀ = ΣCᵢ, the primal objective at w = 0: the scale of every
+// relative gap. (The dual objective at β = 0 is 0.)
+func (f *SVM) Null(c float64) float64 { return c * f.total }
+
+// SetPrimal sets w = Σβᵢyᵢxᵢ for the dual variables b of the samples rows,
+// which is O(p) and the entries of those samples.
+func (f *SVM) SetPrimal(rows []int32, b, w []float64) {
+	clear(w)
+	for k, i := range rows {
+		f.Add(int(i), b[k], w)
+	}
+}
+
+// Add does w ← w + b·yᵢxᵢ.
+func (f *SVM) Add(i int, b float64, w []float64) {
+	rows, values := f.samples.Column(i)
+	if rows == nil {
+		f.k.Axpy(b*f.y[i], values, w)
+		return
+	}
+	f.k.AxpyIndexed(b*f.y[i], values, rows, w)
+}
+
+// Margin returns mᵢ = yᵢxᵢw.
+func (f *SVM) Margin(i int, w []float64) float64 {
+	rows, values := f.samples.Column(i)
+	if rows == nil {
+		return f.y[i] * f.k.Dot(values, w)
+	}
+	return f.y[i] * f.k.DotIndexed(values, rows, w)
+}
+
+// BoxDual gathers, sample by sample, what the duality gap and the KKT residual
+// of the SVM need from the margins mᵢ = yᵢxᵢw at w = Σβᵢyᵢxᵢ. Every sample of
+// positive weight must be added, in any fixed order.
+//
+// The gap ‖w‖² + ΣCᵢ(1−mᵢ)₊ − Σβᵢ is summed as Σ(Cᵢ−βᵢ)(1−mᵢ)₊ + βᵢ(mᵢ−1)₊,
+// of which every term vanishes by itself at the optimum.
+type BoxDual struct {
+	gap, hinge, sum, kkt float64
+}
+
+// Add takes in a sample: its margin m, dual variable b in [0, bound], and ‖xᵢ‖².
+func (d *BoxDual) Add(m, b, bound, square float64) {
+	d.sum += b
+	if lack := 1 - m; lack > 0 {
+		d.gap = math.FMA(bound-b, lack, d.gap)
+		d.hinge = math.FMA(bound, lack, d.hinge)
+	} else {
+		d.gap = math.FMA(b, -lack, d.gap)
+	}
+	if square > 0 {
+		d.kkt = max(d.kkt, square*math.Abs(b-Clip(b-(m-1)/square, bound)))
+	}
+}
+
+// Gap returns an upper bound of the suboptimality of β, and of that of w. It
+// also bounds ‖w − ŵ‖².
+func (d *BoxDual) Gap() float64 { return d.gap }
+
+// Primal returns ½‖w‖² + ΣCᵢ(1−mᵢ)₊, given ‖w‖².
+func (d *BoxDual) Primal(squaredNorm float64) float64 { return 0.5*squaredNorm + d.hinge }
+
+// Dual returns ½‖w‖² − Σβᵢ, the objective of the dual problem, given ‖w‖².
+func (d *BoxDual) Dual(squaredNorm float64) float64 { return 0.5*squaredNorm - d.sum }
+
+// KKT returns max ρᵢ, ρᵢ = Lᵢ|βᵢ − clip(βᵢ − (mᵢ−1)/Lᵢ, 0, Cᵢ)|, the fixed-point
+// residual of the optimality conditions. ρᵢ ≤ √(2Lᵢ·gap) always holds. A sample
+// xᵢ = 0 has none.
+func (d *BoxDual) KKT() float64 { return d.kkt }
+
+// Clip returns the proximal operator of the box at z: the nearest point of
+// [0, bound].
+func Clip(z, bound float64) float64 {
+	switch {
+	case z > bound:
+		return bound
+	case z > 0:
+		return z
+	default:
+		return 0
+	}
+}

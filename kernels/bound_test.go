@@ -98,10 +98,7 @@ func TestTypicalError(t *testing.T) {
 // TestManyRandomCases is K1 and K7 in bulk: sets against pure Go, 10⁶ cases per
 // kernel in the long version.
 func TestManyRandomCases(t *testing.T) {
-	cases := 3000
-	if testing.Short() {
-		cases = 500
-	}
+	cases := 500
 	if *long {
 		cases = 1_000_000
 	}

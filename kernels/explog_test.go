@@ -40,9 +40,9 @@ func ulps(got float64, want *big.Float) float64 {
 
 func TestExpIsWithinOneUlp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	n := 20000
-	if testing.Short() {
-		n = 3000
+	n := 3000
+	if *long {
+		n = 200_000
 	}
 	worst, at := 0.0, 0.0
 	for range n {
@@ -72,9 +72,9 @@ func TestExpIsWithinOneUlp(t *testing.T) {
 
 func TestLogIsWithinOneUlp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	n := 20000
-	if testing.Short() {
-		n = 3000
+	n := 3000
+	if *long {
+		n = 200_000
 	}
 	worst, at := 0.0, 0.0
 	for range n {

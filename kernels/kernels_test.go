@@ -343,7 +343,7 @@ func TestEverySetReturnsTheDocumentedBits(t *testing.T) {
 		for _, kind := range kinds {
 			for n := range 258 {
 				rng := rand.New(rand.NewPCG(uint64(n), 17))
-				offsets := []int{n % 16, (n*7 + 3) % 16}
+				offsets := []int{n * 7 % 16}
 				if *long {
 					offsets = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 				}
@@ -404,7 +404,7 @@ func TestLongOperands(t *testing.T) {
 	}
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for _, n := range sizes {
-			for _, kind := range kinds[:3] {
+			for _, kind := range kinds[:2] {
 				o := newOperands(rand.New(rand.NewPCG(uint64(n), 1)), kind.fill, n, n%8)
 				for _, op := range operations {
 					compare(t, op.name+", "+kind.name, op.run(k, o.clone()), op.run(reference, o.clone()))

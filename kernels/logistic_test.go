@@ -39,9 +39,9 @@ func margins(n int) []float64 {
 }
 
 func TestLogisticFunctionsAreWithinTwoUlps(t *testing.T) {
-	n := 10000
-	if testing.Short() {
-		n = 2000
+	n := 800
+	if *long {
+		n = 50_000
 	}
 	number := func() *big.Float { return new(big.Float).SetPrec(320) }
 	worstLog, worstSigmoid := 0.0, 0.0

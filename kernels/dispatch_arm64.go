@@ -20,6 +20,9 @@ func native() []*Set {
 
 		// The assembler lacks the vector operations for these.
 		dotLanesMasked: dotLanesMaskedGo,
+		dotSingle:      dotSingleGo,
+		axpySingle:     axpySingleGo,
+		dotSingleLanes: dotSingleLanesGo,
 		exp:            expGo,
 		log1pExp:       log1pExpGo,
 		sigmoid:        sigmoidGo,

@@ -21,6 +21,9 @@ type primitives struct {
 	dotLanes       func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
 	dotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
 	axpyLanes      func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
+	dotSingle      func(x []float32, y []float64) float64
+	axpySingle     func(a float64, x []float32, y []float64)
+	dotSingleLanes func(values []float64, rows []int32, y []float32, out *[SingleLanes]float64)
 	exp            func(dst, x []float64)
 	log1pExp       func(dst, x []float64)
 	sigmoid        func(dst, x []float64)
@@ -42,6 +45,9 @@ func newSet(name string, p primitives) *Set {
 		DotLanes:       p.DotLanes,
 		DotLanesMasked: p.DotLanesMasked,
 		AxpyLanes:      p.AxpyLanes,
+		DotSingle:      p.DotSingle,
+		AxpySingle:     p.AxpySingle,
+		DotSingleLanes: p.DotSingleLanes,
 		Exp:            p.Exp,
 		Log1pExp:       p.Log1pExp,
 		Sigmoid:        p.Sigmoid,

@@ -12,7 +12,7 @@ func movedRows(v []int32, bytes int) []int32 {
 	return movedTo(v, bytes)
 }
 
-func movedTo[T float64 | int32](v []T, bytes int) []T {
+func movedTo[T float64 | float32 | int32](v []T, bytes int) []T {
 	if len(v) == 0 {
 		return v
 	}

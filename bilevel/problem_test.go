@@ -3,6 +3,7 @@ package bilevel_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math"
 	"reflect"
@@ -19,6 +20,9 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
+
+// oracle.Cases reads it.
+var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
 // penalties are the makers of the models' penalties, by number of λ's.
 var penalties = map[string]func([]float64) (model.Penalty, error){
@@ -153,7 +157,7 @@ func draw(r *oracle.Random, kind string) (q *oracle.Problem, folds bilevel.Folds
 // TestValueAndGradientAgainstTheOracle: random folds with rows that always
 // train and rows that never do, every penalty, dense and sparse storage.
 func TestValueAndGradientAgainstTheOracle(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range oracle.Cases(30) {
 		for kind, penalty := range penalties {
 			r := oracle.NewRandom(seed)
 			q, folds, lambda := draw(r, kind)
@@ -189,7 +193,7 @@ func TestValueAndGradientAgainstTheOracle(t *testing.T) {
 
 // TestNullValue: the criterion of predicting the training rows' mean, or 0.
 func TestNullValue(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q, folds, _ := draw(r, "lasso")
 		problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
@@ -250,7 +254,7 @@ func TestThreadsChangeNoBit(t *testing.T) {
 // tolerance allows.
 func TestWarmAndColdAgree(t *testing.T) {
 	for kind, penalty := range penalties {
-		for seed := range uint64(5) {
+		for seed := range oracle.Cases(5) {
 			r := oracle.NewRandom(seed)
 			q, folds, lambda := draw(r, kind)
 			spec := bilevel.Spec{Folds: folds, Penalty: penalty, Solver: cd.Options{Tol: 1e-12}}

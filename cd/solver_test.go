@@ -18,7 +18,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-var long = flag.Bool("long", false, "many more, and larger, random problems")
+// oracle.Cases reads it.
+var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
 // fitOf makes the datafit of a problem, on dense or sparse storage.
 func fitOf(t testing.TB, q *oracle.Problem, dense bool) *model.Squared {
@@ -199,9 +200,9 @@ func draw(r *oracle.Random, largest int) (q *oracle.Problem, name string) {
 // TestHonestCertificates: hundreds of random problems; every result is
 // recomputed, and compared with the optimum.
 func TestHonestCertificates(t *testing.T) {
-	count, largest := uint64(200), 60
-	if *long {
-		count, largest = 2000, 120
+	count, largest := oracle.Cases(200), 60
+	if oracle.Long() {
+		largest = 120
 	}
 	missed := 0
 	for seed := range count {
@@ -233,7 +234,7 @@ func TestHonestCertificates(t *testing.T) {
 // TestPolishGivesTheDigitsOfThePredictions: a loose gap with a polish leaves
 // predictions as good as a gap of the square of their error would.
 func TestPolishGivesTheDigitsOfThePredictions(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 60, P: 40, Density: r.Pick(0.3, 1), Correlation: 0.5, Mean: r.Pick(0, 1), Weights: seed%3 == 0})
 		q.Intercept = seed%2 == 0
@@ -259,7 +260,7 @@ func TestPolishGivesTheDigitsOfThePredictions(t *testing.T) {
 // TestWarmStartsAreCertifiedTheSame: one solver through a path of every kind of
 // penalty in any order, against the certificate of each.
 func TestWarmStartsAreCertifiedTheSame(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 40, P: 60, Density: r.Pick(0.2, 1), Correlation: r.Pick(0, 0.8), Mean: r.Pick(0, 2), Weights: seed%3 == 0})
 		q.Intercept = seed%2 == 0
@@ -320,7 +321,7 @@ func TestResetIsACleanStart(t *testing.T) {
 // TestStoragesAgree: sparse and dense storage of one matrix give solutions as
 // close as their gaps allow.
 func TestStoragesAgree(t *testing.T) {
-	for seed := range uint64(30) {
+	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: r.Pick(0.2, 0.9), Mean: r.Pick(0, 5), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
@@ -339,7 +340,7 @@ func TestStoragesAgree(t *testing.T) {
 
 // TestWeightIsRepetition: integer weights and repeated rows have one solution.
 func TestWeightIsRepetition(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 25, P: 15, Density: r.Pick(0.5, 1), Mean: 1})
 		q.Intercept = seed%2 == 0
@@ -373,7 +374,7 @@ func TestWeightIsRepetition(t *testing.T) {
 // TestZeroFromAlphaMaxOn: S2. At and above the computed αmax β is exactly 0
 // after no epoch; just below it a column enters, or the gap is rounding.
 func TestZeroFromAlphaMaxOn(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 20, Density: r.Pick(0.1, 1), Mean: r.Pick(0, 3), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
@@ -526,7 +527,7 @@ func isKind(err error, kind outcome.Kind) bool {
 // TestNotConvergedIsAnHonestPoint: S5. With few epochs or an ill-conditioned X
 // the point is certified, and more epochs never make the objective worse.
 func TestNotConvergedIsAnHonestPoint(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: r.Pick(0.5, 1), Correlation: 0.9, Mean: r.Pick(0, 1)})
 		q.Intercept = seed%2 == 0
@@ -538,7 +539,7 @@ func TestNotConvergedIsAnHonestPoint(t *testing.T) {
 		q.Uniform(1e-4 * q.AlphaMax())
 		g := penaltyOf(t, q)
 		last := math.Inf(1)
-		for epochs := 1; epochs <= 40; epochs++ {
+		for epochs := 1; epochs <= 40; epochs += 1 + epochs/8 {
 			sol := solve(t, cd.New(fitOf(t, q, true)), g, cd.Options{Tol: 1e-14, MaxEpochs: epochs})
 			name := fmt.Sprintf("seed %d, %d epochs", seed, epochs)
 			certified(t, name, q, sol, 1e-14)
@@ -559,7 +560,7 @@ func TestNotConvergedIsAnHonestPoint(t *testing.T) {
 // TestExcludedColumnsAreAbsent: a strength of +Inf is the problem without the
 // column, also where the start uses it.
 func TestExcludedColumnsAreAbsent(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 12, Density: r.Pick(0.5, 1), Mean: 1})
 		q.Intercept = seed%2 == 0
@@ -602,7 +603,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 func hard(t testing.TB) (*model.Squared, model.Penalty, *oracle.Problem) {
 	t.Helper()
 	r := oracle.NewRandom(77)
-	q := r.Problem(oracle.Shape{N: 200, P: 400, Correlation: 0.97, Active: 150})
+	q := r.Problem(oracle.Shape{N: 120, P: 240, Correlation: 0.97, Active: 100})
 	q.Intercept = true
 	q.Uniform(1e-4 * q.AlphaMax())
 	g := penaltyOf(t, q)

@@ -16,7 +16,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-var long = flag.Bool("long", false, "many more random problems")
+// oracle.Cases reads it.
+var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
 func fitOf(t testing.TB, q *oracle.Problem, dense bool) *model.Squared {
 	t.Helper()
@@ -163,11 +164,7 @@ func smooth(r *oracle.Random) (q *oracle.Problem, best *oracle.Solution, rows []
 // TestAgainstDifferences: G1. The implicit gradient is the limit of central
 // differences, which approach it with the square of their step.
 func TestAgainstDifferences(t *testing.T) {
-	count := 30
-	if *long {
-		count = 300
-	}
-	for seed := range uint64(count) {
+	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(seed)
 		q, best, rows := smooth(r)
 		_, p := q.Dims()
@@ -205,7 +202,7 @@ func TestAgainstDifferences(t *testing.T) {
 // gives the same numbers, in the forward and in the adjoint form; and with
 // equal strengths the weighted gradient sums to the scalar one.
 func TestAgainstDenseSolves(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(1000 + seed)
 		q, best, rows := smooth(r)
 		fit := fitOf(t, q, seed%2 == 0)
@@ -251,7 +248,7 @@ func TestAgainstDenseSolves(t *testing.T) {
 
 // TestWeightedAgainstDifferences: one λ per column, on and off the support.
 func TestWeightedAgainstDifferences(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range oracle.Cases(12) {
 		r := oracle.NewRandom(2000 + seed)
 		q, best, rows := smooth(r)
 		q.Ridge = 0
@@ -292,14 +289,10 @@ func TestWeightedAgainstDifferences(t *testing.T) {
 // right support, the estimate covers the true error in 99 of 100 cases, and
 // the error shrinks at least like the distance to the solution.
 func TestErrorBoundHolds(t *testing.T) {
-	count := 40
-	if *long {
-		count = 400
-	}
 	cases, missed, vague := 0, 0, 0
 	var slope oracle.Sum
 	slopes := 0
-	for seed := range uint64(count) {
+	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(3000 + seed)
 		q, best, rows := smooth(r)
 		fit, g := fitOf(t, q, true), scalar(t, q)
@@ -368,7 +361,7 @@ func TestErrorBoundHolds(t *testing.T) {
 // TestKKTOfForeignCoefficients: β may come from any solver; its residual is
 // computed where the caller does not vouch for it, and taken where he does.
 func TestKKTOfForeignCoefficients(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(4000 + seed)
 		q, best, rows := smooth(r)
 		s, g := implicit.New(fitOf(t, q, seed%2 == 0)), scalar(t, q)
@@ -428,7 +421,7 @@ func TestFlatOnAnEmptySupport(t *testing.T) {
 // each one's λ does not exist; that must be said. Forward, the system is
 // consistent.
 func TestSingularSystemsAreNotDifferentiable(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(5000 + seed)
 		q := r.Problem(oracle.Shape{N: 40, P: 8})
 		q.Intercept = seed%2 == 0

@@ -116,7 +116,7 @@ func points(r *oracle.Random, s *oracle.Solution) map[string][]float64 {
 // itself, with primal minus dual in its plain form, and with what a gap is for:
 // a bound of the true suboptimality. The KKT residual obeys ρ ≤ √(2L·gap).
 func TestGapIsTheDirectGap(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{
 			N: 5 + r.Intn(40), P: 1 + r.Intn(40), Density: r.Pick(0.1, 0.5, 1),
@@ -287,7 +287,7 @@ func TestSoftThreshold(t *testing.T) {
 // TestAlphaMaxSeparatesZeroFromNotZero: at αmax the solution is 0, just below
 // it is not.
 func TestAlphaMaxSeparatesZeroFromNotZero(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 20, P: 15, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
@@ -308,7 +308,7 @@ func TestAlphaMaxSeparatesZeroFromNotZero(t *testing.T) {
 // TestResidualEliminatesTheIntercept: the intercept returned is the best one,
 // and the residual, on held-out rows too, is y − Xβ − b.
 func TestResidualEliminatesTheIntercept(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 1 + r.Intn(30), P: 1 + r.Intn(20), Density: r.Pick(0.2, 1), Mean: r.Pick(0, 100), Weights: seed%2 == 0})
 		q.Intercept = seed%3 != 0
@@ -348,7 +348,7 @@ func TestResidualEliminatesTheIntercept(t *testing.T) {
 // TestWeightIsRepetition: a row of weight k is that row k times, in P₀, αmax,
 // gap and KKT residual; a row of weight 0 is absent.
 func TestWeightIsRepetition(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 15, P: 8, Mean: 1})
 		q.Intercept = seed%2 == 0

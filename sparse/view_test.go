@@ -39,7 +39,7 @@ func activeSet(t *testing.T) *kernels.Set {
 // storages, with and without weights and centring.
 func TestViewAgainstDenseArithmetic(t *testing.T) {
 	k := activeSet(t)
-	for seed := range uint64(60) {
+	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{
 			N: 1 + r.Intn(50), P: 1 + r.Intn(20), Density: r.Pick(0.05, 0.4, 1), Mean: r.Pick(0, 1, 1e4), Weights: seed%2 == 0,
@@ -123,7 +123,7 @@ func TestViewAgainstDenseArithmetic(t *testing.T) {
 // that of the other rows alone.
 func TestHeldOutRowsAreAbsent(t *testing.T) {
 	k := activeSet(t)
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 10, Density: r.Pick(0.3, 1), Mean: 2, Weights: true})
 		rest := &oracle.Problem{Alpha: q.Alpha, Intercept: true}

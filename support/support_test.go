@@ -98,7 +98,7 @@ func pick(r *oracle.Random, p int) []int32 {
 }
 
 func TestSystemIsTheDenseMatrix(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 2 + r.Intn(30), P: 1 + r.Intn(20), Density: r.Pick(0.3, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
 		q.Intercept, q.Ridge = seed%4 < 2, r.Pick(0, 0.3)
@@ -136,7 +136,7 @@ func TestSystemIsTheDenseMatrix(t *testing.T) {
 // residual it claims.
 func TestCGSolvesWhatEliminationSolves(t *testing.T) {
 	cg := support.CG{Kernels: active(t)} // one workspace for all sizes
-	for seed := range uint64(60) {
+	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 40, P: 1 + r.Intn(30), Correlation: r.Pick(0, 0.9), Mean: r.Pick(0, 1), Weights: seed%2 == 0})
 		q.Intercept, q.Ridge = seed%4 < 2, r.Pick(0, 0.01)
@@ -186,7 +186,7 @@ func TestCGSolvesWhatEliminationSolves(t *testing.T) {
 // when conjugate gradients have run to the end.
 func TestRitzValuesApproachTheEigenvalues(t *testing.T) {
 	cg := support.CG{Kernels: active(t)}
-	for seed := range uint64(60) {
+	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 60, P: 2 + r.Intn(10), Correlation: r.Pick(0, 0.6)})
 		_, p := q.Dims()
@@ -217,7 +217,7 @@ func TestRitzValuesApproachTheEigenvalues(t *testing.T) {
 // outside the range it stops, says so, and leaves finite numbers.
 func TestCGOnSingularSystems(t *testing.T) {
 	cg := support.CG{Kernels: active(t)}
-	for seed := range uint64(40) {
+	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 10})
 		for i := range q.X { // columns 8 and 9 repeat 0 and, negated, 1

@@ -226,7 +226,9 @@ func TestNewDense(t *testing.T) {
 	}
 	for j := range 3 {
 		rows, column := m.Column(j)
-		if rows != nil || !slices.EqualFunc(column, want[2*j:2*j+2], sameBits) || cap(column) != 2 {
+		all, values := m.Arrays()
+		from, to := m.Span(j)
+		if rows != nil || all != nil || !slices.EqualFunc(column, want[2*j:2*j+2], sameBits) || cap(column) != 2 || &values[from] != &column[0] || to-from != 2 {
 			t.Errorf("column %d is %v %v", j, rows, column)
 		}
 	}

@@ -207,6 +207,9 @@ func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bit
 func checkInvariants(m *sparse.CSC) error {
 	n, p := m.Dims()
 	order, colPtr, rows, values := m.Storage()
+	if r, v := m.Arrays(); !slices.Equal(r, rows) || !slices.Equal(v, values) {
+		return errors.New("Arrays are not those of Storage")
+	}
 	if !slices.Equal(order, m.Order()) || len(colPtr) != len(order)+1 || colPtr[0] != 0 ||
 		int(colPtr[len(order)]) != len(rows) || len(rows) != len(values) || m.NNZ() != int64(len(rows)) {
 		return errors.New("storage does not fit together")
@@ -228,6 +231,9 @@ func checkInvariants(m *sparse.CSC) error {
 		if int64(len(r)) != length || len(v) != len(r) || &r[0] != &rows[colPtr[s]] || &v[0] != &values[colPtr[s]] {
 			return fmt.Errorf("column %d is not slot %d", j, s)
 		}
+		if from, to := m.Span(int(j)); from != colPtr[s] || to != colPtr[s+1] {
+			return fmt.Errorf("column %d spans %d to %d, its slot %d to %d", j, from, to, colPtr[s], colPtr[s+1])
+		}
 		if cap(r) != len(r) || cap(v) != len(v) {
 			return fmt.Errorf("column %d can be appended to", j)
 		}
@@ -245,7 +251,8 @@ func checkInvariants(m *sparse.CSC) error {
 		return errors.New("a column is stored twice")
 	}
 	for j := range min(p, 100) {
-		if r, v := m.Column(j); r == nil || !listed[int32(j)] && len(r)+len(v) > 0 {
+		from, to := m.Span(j)
+		if r, v := m.Column(j); r == nil || !listed[int32(j)] && len(r)+len(v)+int(to-from) > 0 {
 			return fmt.Errorf("column %d: nil, or not listed and not empty", j)
 		}
 	}

@@ -130,15 +130,15 @@ func (s *scanner) entry(base int, at *rowState) error {
 // index reads an index and its colon and returns the column, counted from 0.
 func (s *scanner) index(base int) (int, error) {
 	b := s.buf[s.pos:s.end]
-	i, index := 0, 0
+	i, index := 0, int64(0)
 	for ; i < len(b) && i < maxIndex; i++ {
 		d := b[i] - '0'
 		if d > 9 {
 			break
 		}
-		index = min(index*10+int(d), math.MaxInt32)
+		index = min(index*10+int64(d), math.MaxInt32)
 	}
-	j := index - base
+	j := int(index) - base
 	switch {
 	case i == 0:
 		return 0, s.unexpected(s.pos, "an index")

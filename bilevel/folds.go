@@ -69,6 +69,21 @@ func (f Folds) Count() int {
 	return k
 }
 
+// split returns the row weights of a fold's training set and its validation rows.
+func split(folds Folds, fold int) (weights []float64, validation []int32) {
+	weights = make([]float64, len(folds))
+	for i, id := range folds {
+		switch id {
+		case fold:
+			validation = append(validation, int32(i))
+		case TestOnly:
+		default:
+			weights[i] = 1
+		}
+	}
+	return weights, validation
+}
+
 // check returns the error of an assignment that leaves a fold without
 // validation or training rows.
 func (f Folds) check(n int) error {

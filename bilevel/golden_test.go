@@ -162,3 +162,49 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 		}
 	})
 }
+
+func TestGoldenMulticlass(t *testing.T) {
+	for _, c := range readGolden(t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
+		if c.Model != "multiclass" {
+			continue
+		}
+		x, y, err := sparse.OpenSVMLight(context.Background(), filepath.Join(sharedDir, "data", c.Data+".svm.gz"), sparse.ReadOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, _ := x.Dims()
+		folds, err := bilevel.HoldOut(n, max(c.Mod, 3), false, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := kernels.Active()
+		if err != nil {
+			t.Fatal(err)
+		}
+		problem, err := bilevel.NewMulticlass(k, sparse.Compact(x), y, bilevel.Spec{
+			Folds:   folds,
+			Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+			Solver:  cd.Options{Tol: 1e-12},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := problem.Evaluate(context.Background(), search.Request{LogLambda: c.LogLambda})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []float64
+		if err := json.Unmarshal(c.Gradient, &want); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("gap %.1e, epochs %d, CG %d, %.3f + %.3f s", report.GapRelative, report.Epochs, report.Iterations, report.SecondsSolve, report.SecondsGradient)
+		if d := math.Abs(report.Value-c.Value) / c.Value; !(d <= 1e-9) {
+			t.Errorf("value %.15g, want %.15g", report.Value, c.Value)
+		}
+		for j, g := range report.Gradient {
+			if d := math.Abs(g-want[j]) / math.Abs(want[j]); !(d <= 1e-7) {
+				t.Errorf("class %d: gradient %.12g, want %.12g", j, g, want[j])
+			}
+		}
+	}
+}

@@ -177,13 +177,18 @@ func (p *Problem) collect(penalty model.Penalty, r search.Request) Report {
 			report.worsen(l.gradient.Status)
 		}
 	}
-	report.GapRelative = report.Tol
-	report.Support = (report.supports + len(p.lanes)/2) / len(p.lanes)
-	report.Trusted = report.Status == outcome.Converged
-	if report.Flat && report.Trusted {
-		report.Status = outcome.Flat
-	}
+	report.finish(len(p.lanes))
 	return report
+}
+
+// finish derives what follows from the sums over the lanes.
+func (r *Report) finish(lanes int) {
+	r.GapRelative = r.Tol
+	r.Support = (r.supports + lanes/2) / lanes
+	r.Trusted = r.Status == outcome.Converged
+	if r.Flat && r.Trusted {
+		r.Status = outcome.Flat
+	}
 }
 
 // worsen keeps the first status that is not Converged.
@@ -214,17 +219,8 @@ type lane struct {
 
 func newLane(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (*lane, error) {
 	n, _ := x.Dims()
-	weights := make([]float64, n)
-	l := &lane{criterion: spec.Criterion, y: y}
-	for i, id := range spec.Folds {
-		switch id {
-		case fold:
-			l.rows = append(l.rows, int32(i))
-		case TestOnly:
-		default:
-			weights[i] = 1
-		}
-	}
+	weights, rows := split(spec.Folds, fold)
+	l := &lane{criterion: spec.Criterion, y: y, rows: rows}
 	view, err := sparse.NewView(k, x, weights, spec.Intercept)
 	if err != nil {
 		return nil, err
@@ -245,10 +241,14 @@ func newLane(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) 
 // inner objective, to many digits.
 const sharp = 1e-9
 
+func sharpen(o cd.Options) cd.Options {
+	o.Polish = o.Polish || (o.Tol > 0 && o.Tol <= sharp)
+	return o
+}
+
 func (l *lane) evaluate(ctx context.Context, penalty model.Penalty, options cd.Options, gradient bool) error {
 	start := time.Now()
-	options.Polish = options.Polish || (options.Tol > 0 && options.Tol <= sharp)
-	solution, err := l.solver.Solve(ctx, penalty, options)
+	solution, err := l.solver.Solve(ctx, penalty, sharpen(options))
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,9 @@ func (c *certificate) init(n, p int) {
 	c.previous, c.scratch = make([]float64, n), make([]float64, n)
 }
 
+// forget makes the next pass compute every column.
+func (c *certificate) forget() { c.passes, c.path = 0, 0 }
+
 // certify gathers the support, rebuilds the residual from X, passes over the
 // columns and fills the solution's certificate.
 func (s *Solver) certify() {

@@ -52,8 +52,12 @@ const (
 func (nw *newton) init(view *sparse.View, in *inner) {
 	nw.in, nw.k = in, view.Kernels()
 	nw.cg.Kernels, nw.dense.Kernels = nw.k, nw.k
-	nw.iterations, nw.tol = firstGuess, newtonTol
+	nw.tol = newtonTol
+	nw.forget()
 }
+
+// forget drops what earlier steps have taught about costs.
+func (nw *newton) forget() { nw.iterations = firstGuess }
 
 // way is how a step solves its system.
 type way int

@@ -110,6 +110,30 @@ func (s *Solver) Reset() {
 	s.sol.Support, s.sol.Coef = s.sol.Support[:0], s.sol.Coef[:0]
 }
 
+// Use makes the solver ready for another datafit on the same view, cold, as New
+// would, without allocating.
+func (s *Solver) Use(fit model.Datafit) {
+	s.Reset()
+	s.fit = fit
+	s.curved, _ = fit.(model.Curved)
+	s.cert.forget()
+	s.set.forget()
+	s.in.newton.forget()
+	s.state.Intercept = 0
+}
+
+// Start makes the next Solve begin at the coefficients given, of ascending
+// columns, instead of the last solution's.
+func (s *Solver) Start(cols []int32, coef []float64) {
+	s.Reset()
+	s.sol.Support = append(s.sol.Support, cols...)
+	s.sol.Coef = append(s.sol.Coef, coef...)
+	for k, j := range cols {
+		s.beta[j] = coef[k]
+	}
+	s.set.keep(s)
+}
+
 // Solve minimises Φ(β, b) = f(β, b) + g(β). The result carries the duality
 // gap of the returned β; a result that missed the tolerance is returned with
 // the status that says so, and so is the last certified point when ctx ends.

@@ -29,6 +29,14 @@ const firstSet = 100
 
 func (w *workingSet) init(p int) { w.member = make([]bool, p) }
 
+// forget empties the set.
+func (w *workingSet) forget() {
+	for _, j := range w.columns {
+		w.member[j] = false
+	}
+	w.columns, w.ascending = w.columns[:0], w.ascending[:0]
+}
+
 // next chooses the working set from the last pass, and reports whether it
 // holds columns that the one before did not.
 func (w *workingSet) next(s *Solver) (grown bool) {

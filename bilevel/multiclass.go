@@ -1,0 +1,337 @@
+package bilevel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Multiclass is the bilevel problem of one-versus-rest logistic regression with
+// one λ per class: q inner problems for each fold, coupled by the cross-entropy
+// of their scores on the held-out rows (Bertrand et al., section 4.2). It
+// implements [search.Objective] and is not safe for concurrent use.
+//
+// All classes of a fold share its view. Solvers belong to workers, not to
+// classes: a class keeps the non-zero coefficients of its last solution, from
+// which the next starts, so memory grows with the supports and not with q·n.
+type Multiclass struct {
+	spec    Spec
+	classes []float64 // labels, ascending
+	label   []int32   // n: class of each row
+	folds   []*multiclassFold
+	null    float64
+}
+
+type multiclassFold struct {
+	view    *sparse.View
+	rows    []int32
+	class   []int32     // of each validation row
+	scores  [][]float64 // q × n_val: scores, then probabilities
+	lanes   []classLane
+	workers chan *worker
+}
+
+// classLane is what is kept of one class in one fold.
+type classLane struct {
+	support               []int32
+	coef                  []float64
+	kkt, gap              float64
+	epochs, passes        int
+	iterations            int
+	gradient, bound, edge float64
+	status, trust         outcome.Status
+	solve, differentiate  float64 // seconds
+}
+
+// worker solves one class at a time.
+type worker struct {
+	y                []float64
+	solver           *cd.Solver
+	slope, curvature []float64
+}
+
+// NewMulticlass prepares the problem: O(n + p) memory for each fold and worker.
+// Labels are any finite numbers; the classes are their distinct values, in
+// ascending order. Datafit and Criterion of the spec are not used; Penalty takes
+// the one λ of a class. Every class must have rows to train on and rows to tell
+// it from in every fold.
+func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Multiclass, error) {
+	n, _ := x.Dims()
+	if len(y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(y), n)
+	}
+	if err := spec.Folds.check(n); err != nil {
+		return nil, err
+	}
+	if spec.Threads <= 0 {
+		spec.Threads = runtime.GOMAXPROCS(0)
+	}
+	m := &Multiclass{spec: spec, label: make([]int32, n)}
+	for i, t := range y {
+		if math.IsNaN(t) || math.IsInf(t, 0) {
+			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the label is not finite"}
+		}
+	}
+	m.classes = slices.Compact(slices.Sorted(slices.Values(y)))
+	if len(m.classes) < 2 {
+		return nil, outcome.Errorf(outcome.SingleClass, "all rows are of one class")
+	}
+	for i, t := range y {
+		at, _ := slices.BinarySearch(m.classes, t)
+		m.label[i] = int32(at)
+	}
+	for fold := range spec.Folds.Count() {
+		f, err := m.newFold(k, x, fold)
+		if err != nil {
+			return nil, err
+		}
+		m.folds = append(m.folds, f)
+		m.null += f.null(len(m.classes), m.label, spec) / float64(spec.Folds.Count())
+	}
+	return m, nil
+}
+
+func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multiclassFold, error) {
+	weights, rows := split(m.spec.Folds, fold)
+	view, err := sparse.NewView(k, x, weights, m.spec.Intercept)
+	if err != nil {
+		return nil, err
+	}
+	f := &multiclassFold{view: view, rows: rows, lanes: make([]classLane, len(m.classes))}
+	for _, i := range rows {
+		f.class = append(f.class, m.label[i])
+	}
+	seen := make([]bool, len(m.classes))
+	for i, w := range weights {
+		seen[m.label[i]] = seen[m.label[i]] || w > 0
+	}
+	if missing := slices.Index(seen, false); missing >= 0 {
+		return nil, outcome.Errorf(outcome.SingleClass, "class %g has no row to train on in fold %d", m.classes[missing], fold)
+	}
+	f.scores = make([][]float64, len(m.classes))
+	for c := range f.scores {
+		f.scores[c] = make([]float64, len(rows))
+	}
+	n, _ := x.Dims()
+	f.workers = make(chan *worker, m.spec.Threads)
+	for range m.spec.Threads {
+		f.workers <- &worker{y: make([]float64, n), slope: make([]float64, n), curvature: make([]float64, n)}
+	}
+	return f, nil
+}
+
+// null returns the cross-entropy of predicting the training rows' shares of the
+// classes, or equal shares without an intercept.
+func (f *multiclassFold) null(q int, label []int32, spec Spec) float64 {
+	if !spec.Intercept {
+		return kernels.Log(float64(q))
+	}
+	count := make([]float64, q)
+	for i, w := range f.view.Weights() {
+		count[label[i]] += w
+	}
+	var sum float64
+	for _, c := range f.class {
+		sum -= kernels.Log(count[c] / f.view.Total())
+	}
+	return sum / float64(len(f.class))
+}
+
+// Classes returns the labels, ascending: hyperparameter k belongs to Classes()[k].
+func (m *Multiclass) Classes() []float64 { return m.classes }
+
+// NullValue returns the criterion of predicting the shares of the classes.
+func (m *Multiclass) NullValue() float64 { return m.null }
+
+// Eval implements [search.Objective].
+func (m *Multiclass) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	report, err := m.Evaluate(ctx, r)
+	return report.Evaluation, err
+}
+
+// Evaluate solves every class of every fold at r.LogLambda, one entry per class,
+// and returns the mean over folds of the cross-entropy and its hypergradient.
+func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, error) {
+	start := time.Now()
+	if len(r.LogLambda) != len(m.classes) {
+		return Report{}, outcome.At(outcome.Shape, "log_lambda", "%d classes, got %d hyperparameters", len(m.classes), len(r.LogLambda))
+	}
+	penalties := make([]model.Penalty, len(m.classes))
+	for k, l := range r.LogLambda {
+		var err error
+		if penalties[k], err = m.spec.Penalty([]float64{l}); err != nil {
+			return Report{}, err
+		}
+	}
+	options := m.spec.Solver
+	if r.Tol != 0 {
+		options.Tol = r.Tol
+	}
+	options = sharpen(options)
+	if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
+		return m.solve(ctx, f, w, k, penalties[k], options)
+	}); err != nil {
+		return Report{}, err
+	}
+	report := Report{
+		Evaluation:        search.Evaluation{LogLambda: r.LogLambda, Flat: !r.ValueOnly},
+		InjectivityMargin: 1,
+		Status:            outcome.Converged,
+	}
+	for _, f := range m.folds {
+		value := criterion.CrossEntropy{}.Eval(f.class, f.scores)
+		report.FoldValues = append(report.FoldValues, value)
+		report.Value += value / float64(len(m.folds))
+	}
+	if !r.ValueOnly {
+		if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
+			return m.differentiate(ctx, f, w, k, penalties[k], options)
+		}); err != nil {
+			return Report{}, err
+		}
+		report.Gradient = make([]float64, len(m.classes))
+	}
+	m.collect(&report)
+	report.Seconds = time.Since(start).Seconds()
+	return report, nil
+}
+
+// each runs a task for every class of every fold, workers in parallel.
+func (m *Multiclass) each(ctx context.Context, task func(context.Context, *multiclassFold, *worker, int) error) error {
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(m.spec.Threads)
+	for _, f := range m.folds {
+		for k := range m.classes {
+			group.Go(func() error {
+				w := <-f.workers
+				defer func() { f.workers <- w }()
+				return task(inner, f, w, k)
+			})
+		}
+	}
+	return group.Wait()
+}
+
+// datafit returns the one-versus-rest problem of class k.
+func (m *Multiclass) datafit(f *multiclassFold, w *worker, k int) (*model.Logistic, error) {
+	for i, c := range m.label {
+		w.y[i] = -1
+		if int(c) == k {
+			w.y[i] = 1
+		}
+	}
+	fit, err := model.NewLogistic(f.view, w.y)
+	if err != nil {
+		return nil, fmt.Errorf("class %g: %w", m.classes[k], err)
+	}
+	return fit, nil
+}
+
+func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k int, penalty model.Penalty, options cd.Options) error {
+	start := time.Now()
+	fit, err := m.datafit(f, w, k)
+	if err != nil {
+		return err
+	}
+	if w.solver == nil {
+		w.solver = cd.New(fit)
+	} else {
+		w.solver.Use(fit)
+	}
+	lane := &f.lanes[k]
+	w.solver.Start(lane.support, lane.coef)
+	solution, err := w.solver.Solve(ctx, penalty, options)
+	if err != nil {
+		return err
+	}
+	if solution.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	lane.support = append(lane.support[:0], solution.Support...)
+	lane.coef = append(lane.coef[:0], solution.Coef...)
+	lane.kkt, lane.gap, lane.status = solution.KKT, solution.RelativeGap, solution.Status
+	lane.epochs, lane.passes = solution.Epochs, solution.Passes
+	for at, i := range f.rows {
+		f.scores[k][at] = solution.Prediction[i]
+	}
+	lane.solve = time.Since(start).Seconds()
+	return nil
+}
+
+func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *worker, k int, penalty model.Penalty, options cd.Options) error {
+	start := time.Now()
+	fit, err := m.datafit(f, w, k)
+	if err != nil {
+		return err
+	}
+	count := float64(len(f.rows))
+	clear(w.slope)
+	clear(w.curvature)
+	for at, i := range f.rows {
+		share := f.scores[k][at]
+		w.curvature[i] = share * (1 - share) / count
+		if int(f.class[at]) == k {
+			share--
+		}
+		w.slope[i] = share / count
+	}
+	lane := &f.lanes[k]
+	g, err := implicit.New(fit).Solve(ctx, penalty,
+		implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.kkt},
+		implicit.Outer{Slope: w.slope, Curvature: w.curvature},
+		implicit.Options{Tol: systemTol(options.Tol)})
+	if err != nil {
+		return err
+	}
+	if g.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	lane.gradient, lane.bound, lane.edge = g.Gradient[0], g.ErrorBound, g.InjectivityMargin
+	lane.iterations, lane.trust = g.Iterations, g.Status
+	lane.differentiate = time.Since(start).Seconds()
+	return nil
+}
+
+// collect folds the lanes' results together, in order.
+func (m *Multiclass) collect(report *Report) {
+	share := 1 / float64(len(m.folds))
+	for _, f := range m.folds {
+		for k := range f.lanes {
+			lane := &f.lanes[k]
+			report.Tol = max(report.Tol, lane.gap)
+			report.KKT = max(report.KKT, lane.kkt)
+			report.Epochs += lane.epochs
+			report.Passes += lane.passes
+			report.supports += len(lane.support)
+			report.SecondsSolve += lane.solve
+			report.worsen(lane.status)
+			if report.Gradient == nil {
+				continue
+			}
+			report.Gradient[k] = math.FMA(share, lane.gradient, report.Gradient[k])
+			report.Flat = report.Flat && lane.trust == outcome.Flat
+			report.ErrorBound = max(report.ErrorBound, lane.bound)
+			report.InjectivityMargin = min(report.InjectivityMargin, lane.edge)
+			report.Iterations += lane.iterations
+			report.SecondsGradient += lane.differentiate
+			if lane.trust != outcome.Flat {
+				report.worsen(lane.trust)
+			}
+		}
+	}
+	report.finish(len(m.folds) * len(m.classes))
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -231,8 +232,13 @@ func TestTimeIsLinear(t *testing.T) {
 		if name == "features on one line" {
 			once, twice = append([]byte("1 "), once...), append([]byte("1 "), twice...)
 		}
-		best := [2]time.Duration{time.Hour, time.Hour}
-		for range 7 {
+		limit := 2.3
+		if name == "columns far apart" {
+			limit = 2.6 // it takes a search per entry
+		}
+		// The best times count; on a loaded machine they take a while to show.
+		best, ratio := [2]time.Duration{time.Hour, time.Hour}, math.Inf(1)
+		for round := 0; round < 5 || round < 40 && ratio > limit; round++ {
 			for k, text := range [][]byte{once, twice} {
 				start := time.Now()
 				if _, _, err := sparse.ReadSVMLight(context.Background(), bytes.NewReader(text), sparse.ReadOptions{ZeroBased: true}); err != nil {
@@ -240,13 +246,9 @@ func TestTimeIsLinear(t *testing.T) {
 				}
 				best[k] = min(best[k], time.Since(start))
 			}
+			ratio = float64(best[1]) / float64(best[0])
 		}
-		ratio := float64(best[1]) / float64(best[0])
 		t.Logf("%-22s %8v, twice %8v: %.2f", name, best[0], best[1], ratio)
-		limit := 2.3
-		if name == "columns far apart" {
-			limit = 2.6 // it takes a search per entry
-		}
 		if ratio > limit {
 			t.Errorf("%s: twice the text takes %.2f times as long", name, ratio)
 		}

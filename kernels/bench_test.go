@@ -225,26 +225,21 @@ func BenchmarkEpoch(b *testing.B) {
 func BenchmarkLanes(b *testing.B) {
 	for _, n := range []int{2_000, 20_242} {
 		c := newColumns(n, 74)
-		wide, single, mask := make([]float64, kernels.Lanes*n), make([]float32, kernels.SingleLanes*n), make([]uint8, n)
+		wide, mask := make([]float64, kernels.Lanes*n), make([]uint8, n)
 		for i := range mask {
 			mask[i] = uint8(i * 37)
 		}
 		var out [kernels.Lanes]float64
-		var outSingle [kernels.SingleLanes]float64
 		a := [kernels.Lanes]float64{1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9}
 		for _, op := range []struct {
-			name  string
-			lanes int
-			run   func(k *kernels.Set, values []float64, rows []int32)
+			name string
+			run  func(k *kernels.Set, values []float64, rows []int32)
 		}{
-			{"dotlanes", kernels.Lanes, func(k *kernels.Set, values []float64, rows []int32) { k.DotLanes(values, rows, wide, &out) }},
-			{"dotlanesmasked", kernels.Lanes, func(k *kernels.Set, values []float64, rows []int32) {
+			{"dotlanes", func(k *kernels.Set, values []float64, rows []int32) { k.DotLanes(values, rows, wide, &out) }},
+			{"dotlanesmasked", func(k *kernels.Set, values []float64, rows []int32) {
 				k.DotLanesMasked(values, rows, mask, wide, &out)
 			}},
-			{"axpylanes", kernels.Lanes, func(k *kernels.Set, values []float64, rows []int32) { k.AxpyLanes(&a, values, rows, wide) }},
-			{"dotsinglelanes", kernels.SingleLanes, func(k *kernels.Set, values []float64, rows []int32) {
-				k.DotSingleLanes(values, rows, single, &outSingle)
-			}},
+			{"axpylanes", func(k *kernels.Set, values []float64, rows []int32) { k.AxpyLanes(&a, values, rows, wide) }},
 		} {
 			for _, k := range kernels.Available() {
 				b.Run(fmt.Sprintf("%s/%s/n=%d", op.name, k.Name, n), func(b *testing.B) {
@@ -254,7 +249,7 @@ func BenchmarkLanes(b *testing.B) {
 							op.run(k, c.values[from:to], c.rows[from:to])
 						}
 					}
-					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.rows)*op.lanes), "ns/nnz/lane")
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(c.rows)*kernels.Lanes), "ns/nnz/lane")
 				})
 			}
 		}
@@ -262,16 +257,15 @@ func BenchmarkLanes(b *testing.B) {
 }
 
 func BenchmarkDotSingle(b *testing.B) {
-	single := map[int][]float32{}
-	benchmarkDense(b, 12, func(k *kernels.Set, x, y []float64) {
-		if k.DotSingle == nil {
-			return
+	for _, k := range kernels.Available() {
+		for _, n := range []int{128, 1024, 65536} {
+			b.Run(fmt.Sprintf("%s/n=%d", k.Name, n), func(b *testing.B) {
+				x, y := make([]float32, n), make([]float64, n)
+				b.SetBytes(int64(12 * n))
+				for b.Loop() {
+					sink = k.DotSingle(x, y)
+				}
+			})
 		}
-		v := single[len(x)]
-		if v == nil {
-			v = make([]float32, len(x))
-			single[len(x)] = v
-		}
-		sink = k.DotSingle(v, y)
-	})
+	}
 }

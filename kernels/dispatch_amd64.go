@@ -31,7 +31,6 @@ func native() []*Set {
 		axpyLanes:      amd64.AxpyLanesAVX2,
 		dotSingle:      amd64.DotSingleAVX2,
 		axpySingle:     amd64.AxpySingleAVX2,
-		dotSingleLanes: amd64.DotSingleLanesAVX2,
 		exp:            amd64.ExpAVX2,
 		log1pExp:       amd64.Log1pExpAVX2,
 		sigmoid:        amd64.SigmoidAVX2,
@@ -55,7 +54,6 @@ func native() []*Set {
 	avx512.axpyLanes = amd64.AxpyLanesAVX512
 	avx512.dotSingle = amd64.DotSingleAVX512
 	avx512.axpySingle = amd64.AxpySingleAVX512
-	avx512.dotSingleLanes = amd64.DotSingleLanesAVX512
 	avx512.exp = amd64.ExpAVX512
 	avx512.log1pExp = amd64.Log1pExpAVX512
 	avx512.sigmoid = amd64.SigmoidAVX512

@@ -22,7 +22,6 @@ func native() []*Set {
 		dotLanesMasked: dotLanesMaskedGo,
 		dotSingle:      dotSingleGo,
 		axpySingle:     axpySingleGo,
-		dotSingleLanes: dotSingleLanesGo,
 		exp:            expGo,
 		log1pExp:       log1pExpGo,
 		sigmoid:        sigmoidGo,

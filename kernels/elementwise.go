@@ -1,25 +1,22 @@
 package kernels
 
-// Exp, Log1pExp and Sigmoid apply the functions of the same name to every
-// element, with the same bits.
-
-func (p *primitives) Exp(dst, x []float64)      { elementwise(p.exp, dst, x) }
-func (p *primitives) Log1pExp(dst, x []float64) { elementwise(p.log1pExp, dst, x) }
-func (p *primitives) Sigmoid(dst, x []float64)  { elementwise(p.sigmoid, dst, x) }
-
-func elementwise(f func(dst, x []float64), dst, x []float64) {
-	if len(dst) != len(x) {
-		panic("kernels: lengths of dst and x differ")
-	}
-	if overlap(dst, x) && &dst[0] != &x[0] {
-		panic("kernels: dst and x overlap")
-	}
-	raceRead(x)
-	raceWrite(dst)
-	for len(x) > 0 {
-		n := min(len(x), Block)
-		f(dst[:n], x[:n])
-		dst, x = dst[n:], x[n:]
+// newElementwise makes the operation of a loop that applies a function to every
+// element of x.
+func newElementwise(loop func(dst, x []float64)) func(dst, x []float64) {
+	return func(dst, x []float64) {
+		if len(dst) != len(x) {
+			panic("kernels: lengths of dst and x differ")
+		}
+		if overlap(dst, x) && &dst[0] != &x[0] {
+			panic("kernels: dst and x overlap")
+		}
+		raceRead(x)
+		raceWrite(dst)
+		for len(x) > 0 {
+			n := min(len(x), Block)
+			loop(dst[:n], x[:n])
+			dst, x = dst[n:], x[n:]
+		}
 	}
 }
 

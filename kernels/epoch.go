@@ -37,39 +37,37 @@ type Epoch struct {
 	Offset       float64 // updated
 }
 
-// Epoch does the epoch that e describes and returns the number of entries of
-// the columns whose coefficient changed.
-func (p *primitives) Epoch(e *Epoch) (updated int) {
-	w := len(e.Coef)
-	if min(len(e.From), len(e.To), len(e.Square), len(e.Threshold), len(e.Mean), len(e.Grad)) < w {
-		panic("kernels: Epoch: a slice is shorter than Coef")
-	}
-	if len(e.Values) != len(e.Rows) {
-		panic("kernels: Epoch: lengths of Values and Rows differ")
-	}
-	if overlap(e.Values, e.Residual) {
-		panic("kernels: Epoch: Values and Residual overlap")
-	}
-	for k := 0; k < w; {
-		run := p.run(e, k)
-		if run > 0 {
-			updated += p.epoch(e, k, k+run)
-			k += run
-			continue
+func newEpoch(loop func(e *Epoch, from, to int) (updated int), s *Set) func(e *Epoch) (updated int) {
+	return func(e *Epoch) (updated int) {
+		w := len(e.Coef)
+		if min(len(e.From), len(e.To), len(e.Square), len(e.Threshold), len(e.Mean), len(e.Grad)) < w {
+			panic("kernels: Epoch: a slice is shorter than Coef")
 		}
-		updated += p.coordinate(e, k)
-		k++
+		if len(e.Values) != len(e.Rows) {
+			panic("kernels: Epoch: lengths of Values and Rows differ")
+		}
+		if overlap(e.Values, e.Residual) {
+			panic("kernels: Epoch: Values and Residual overlap")
+		}
+		for k := 0; k < w; {
+			if loop != nil {
+				if n := e.run(k); n > 0 {
+					updated += loop(e, k, k+n)
+					k += n
+					continue
+				}
+			}
+			updated += e.coordinate(s, k)
+			k++
+		}
+		return updated
 	}
-	return updated
 }
 
 // run returns how many columns from k on go to the assembly in one call: at
-// most half a block of entries, since each may be met twice. It is 0 if the first
-// column alone has more, or if there is no assembly.
-func (p *primitives) run(e *Epoch, k int) int {
-	if p.epoch == nil {
-		return 0
-	}
+// most half a block of entries, since each may be met twice. It is 0 if the
+// first column alone has more.
+func (e *Epoch) run(k int) int {
 	entries := 0
 	for last := k; last < len(e.Coef); last++ {
 		from, to := e.From[last], e.To[last]
@@ -87,10 +85,10 @@ func (p *primitives) run(e *Epoch, k int) int {
 }
 
 // coordinate is one step of the epoch: the reference of the assembly.
-func (p *primitives) coordinate(e *Epoch, k int) (updated int) {
+func (e *Epoch) coordinate(s *Set, k int) (updated int) {
 	from, to := e.From[k], e.To[k]
 	values, rows := e.Values[from:to], e.Rows[from:to]
-	c := math.FMA(float64(e.Offset*e.Total), e.Mean[k], p.DotIndexed(values, rows, e.Residual))
+	c := math.FMA(float64(e.Offset*e.Total), e.Mean[k], s.DotIndexed(values, rows, e.Residual))
 	old := e.Coef[k]
 	e.Grad[k] = c - float64(e.Ridge*old)
 	b := softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) / (e.Square[k] + e.Ridge)
@@ -99,7 +97,7 @@ func (p *primitives) coordinate(e *Epoch, k int) (updated int) {
 	}
 	e.Coef[k] = b
 	d := b - old
-	p.AxpyIndexed(-d, values, rows, e.Residual)
+	s.AxpyIndexed(-d, values, rows, e.Residual)
 	e.Offset = math.FMA(d, e.Mean[k], e.Offset)
 	return len(values)
 }

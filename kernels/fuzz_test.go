@@ -28,12 +28,9 @@ func FuzzSets(f *testing.F) {
 		for i := range o.lanes {
 			o.lanes[i] = o.target[i/kernels.Lanes]
 		}
-		o.single, o.singleLanes = make([]float32, n), make([]float32, kernels.SingleLanes*len(o.target))
+		o.single = make([]float32, n)
 		for i, v := range o.x {
 			o.single[i] = float32(v)
-		}
-		for i := range o.singleLanes {
-			o.singleLanes[i] = float32(o.target[i/kernels.SingleLanes])
 		}
 		for i := range o.mask {
 			o.mask[i] = data[i]

@@ -18,19 +18,19 @@ type guarded struct {
 	floats [10][]float64
 	rows   []int32
 	bytes  []uint8
-	single [2][]float32
+	single []float32
 	longs  [2][]int64
 }
 
-const guardedMax = 4300
+const guardedMax = 2200
 
 func newGuarded(t *testing.T, edge guard.Edge) *guarded {
-	g := &guarded{edge: edge, rows: guard.Slice[int32](t, guardedMax, edge), bytes: guard.Slice[uint8](t, guardedMax, edge)}
+	g := &guarded{
+		edge: edge, rows: guard.Slice[int32](t, guardedMax, edge), bytes: guard.Slice[uint8](t, guardedMax, edge),
+		single: guard.Slice[float32](t, guardedMax, edge),
+	}
 	for i := range g.floats {
 		g.floats[i] = guard.Slice[float64](t, guardedMax, edge)
-	}
-	for i := range g.single {
-		g.single[i] = guard.Slice[float32](t, guardedMax, edge)
 	}
 	for i := range g.longs {
 		g.longs[i] = guard.Slice[int64](t, guardedMax, edge)
@@ -51,7 +51,7 @@ func (g *guarded) operands(o operands) operands {
 	for i, v := range []*[]float64{&o.x, &o.y, &o.values, &o.target, &o.out, &o.lanes} {
 		*v = flush(g.edge, g.floats[i], *v)
 	}
-	o.single, o.singleLanes = flush(g.edge, g.single[0], o.single), flush(g.edge, g.single[1], o.singleLanes)
+	o.single = flush(g.edge, g.single, o.single)
 	o.rows, o.mask = flush(g.edge, g.rows, o.rows), flush(g.edge, g.bytes, o.mask)
 	o.colPtr = flush(g.edge, g.longs[0], o.colPtr)
 	return o

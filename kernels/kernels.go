@@ -57,10 +57,6 @@ type Set struct {
 	DotSingle  func(x []float32, y []float64) float64
 	AxpySingle func(a float64, x []float32, y []float64)
 
-	// DotSingleLanes is DotLanes for 16 vectors stored in 32 bits, element i of
-	// vector l at y[16·i+l]; 2 partial sums in place of 4.
-	DotSingleLanes func(values []float64, rows []int32, y []float32, out *[SingleLanes]float64)
-
 	// dst_i ← e^x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
 	// function of that name; len(dst) = len(x), dst may be x.
 	Exp, Log1pExp, Sigmoid func(dst, x []float64)

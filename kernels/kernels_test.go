@@ -42,8 +42,7 @@ type operands struct {
 	colPtr []int64
 	out    []float64
 
-	single      []float32 // as long as x
-	singleLanes []float32 // 16 targets, interleaved
+	single []float32 // as long as x
 
 	lanes []float64 // 8 targets, interleaved
 	mask  []uint8
@@ -54,7 +53,7 @@ func (o operands) clone() operands {
 	o.values, o.rows = slices.Clone(o.values), slices.Clone(o.rows)
 	o.target, o.colPtr, o.out = slices.Clone(o.target), slices.Clone(o.colPtr), slices.Clone(o.out)
 	o.lanes = slices.Clone(o.lanes)
-	o.single, o.singleLanes = slices.Clone(o.single), slices.Clone(o.singleLanes)
+	o.single = slices.Clone(o.single)
 	return o
 }
 
@@ -93,11 +92,6 @@ var operations = []struct {
 	}},
 	{"dotsingle", func(k *kernels.Set, o operands) []float64 { return []float64{k.DotSingle(o.single, o.y)} }},
 	{"axpysingle", func(k *kernels.Set, o operands) []float64 { k.AxpySingle(o.a, o.single, o.y); return o.y }},
-	{"dotsinglelanes", func(k *kernels.Set, o operands) []float64 {
-		var out [kernels.SingleLanes]float64
-		k.DotSingleLanes(o.values, o.rows, o.singleLanes, &out)
-		return out[:]
-	}},
 	{"exp", func(k *kernels.Set, o operands) []float64 { k.Exp(o.y, o.x); return o.y }},
 	{"log1pexp", func(k *kernels.Set, o operands) []float64 { k.Log1pExp(o.y, o.x); return o.y }},
 	{"sigmoid", func(k *kernels.Set, o operands) []float64 { k.Sigmoid(o.y, o.x); return o.y }},
@@ -180,10 +174,6 @@ func newOperands(rng *rand.Rand, fill func(*rand.Rand, []float64), n, offset int
 	o.single = make([]float32, n+offset)[offset:]
 	for i, v := range o.x {
 		o.single[i] = float32(v)
-	}
-	o.singleLanes = make([]float32, kernels.SingleLanes*(2*n+1)+offset)[offset:]
-	for i := range o.singleLanes {
-		o.singleLanes[i] = float32(o.target[(i/kernels.SingleLanes+i%kernels.SingleLanes*3)%len(o.target)])
 	}
 	for i := range o.lanes { // the target again, another place in each lane
 		o.lanes[i] = o.target[(i/kernels.Lanes+i%kernels.Lanes*5)%len(o.target)]
@@ -349,13 +339,6 @@ func (r oracle) set() *kernels.Set {
 	}
 	s.DotSingle = func(x []float32, y []float64) float64 { return s.Dot(widened(x), y) }
 	s.AxpySingle = func(a float64, x []float32, y []float64) { s.Axpy(a, widened(x), y) }
-	s.DotSingleLanes = func(values []float64, rows []int32, y []float32, out *[kernels.SingleLanes]float64) {
-		for l := range out {
-			out[l] = r.reduce(len(rows), 2, func(k int, sum float64) float64 {
-				return math.FMA(values[k], float64(y[kernels.SingleLanes*int(rows[k])+l]), sum)
-			})
-		}
-	}
 	s.AxpyIndexed = func(a float64, values []float64, rows []int32, y []float64) {
 		for k, row := range rows {
 			y[row] = math.FMA(a, values[k], y[row])
@@ -408,7 +391,7 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 				p.x, p.y = moved(o.x, i*8), moved(o.y, j*8)
 				p.values, p.target = moved(o.values, i*8), moved(o.target, j*8)
 				p.lanes = moved(o.lanes, j*8)
-				p.single, p.singleLanes = movedTo(o.single, i*4), movedTo(o.singleLanes, j*4)
+				p.single = movedTo(o.single, i*4)
 				p.rows, p.out = movedRows(o.rows, (i+j)*4), moved(o.out, i*8)
 				for _, op := range operations {
 					compare(t, op.name, op.run(k, p), op.run(reference, o.clone()))
@@ -424,7 +407,7 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 			p.x, p.y = moved(o.x, offset), moved(o.y, 7-offset)
 			p.values, p.target = moved(o.values, offset), moved(o.target, 7-offset)
 			p.lanes = moved(o.lanes, 7-offset)
-			p.single, p.singleLanes = movedTo(o.single, offset), movedTo(o.singleLanes, 7-offset)
+			p.single = movedTo(o.single, offset)
 			for _, op := range operations {
 				compare(t, op.name, bytesApart(op.run(k, p)), op.run(reference, o.clone()))
 				p.y, p.target, p.lanes = moved(o.y, 7-offset), moved(o.target, 7-offset), moved(o.lanes, 7-offset)
@@ -524,9 +507,9 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"exp overlapping":      func() { k.Exp(v[:3], v[1:4]) },
 			"dotsingle":            func() { k.DotSingle(make([]float32, 3), v[:4]) },
 			"axpysingle":           func() { k.AxpySingle(1, make([]float32, 3), v[:4]) },
-			"dotsinglelanes":       func() { k.DotSingleLanes(v[:4], rows, nil, new([kernels.SingleLanes]float64)) },
 			"dotlanes":             func() { k.DotLanes(v[:4], rows, v, new([kernels.Lanes]float64)) },
 			"dotlanesmasked":       func() { k.DotLanesMasked(v[:4], rows, nil, v, new([kernels.Lanes]float64)) },
+			"dotlanesmasked mask":  func() { k.DotLanesMasked(nil, nil, make([]uint8, 1), v, new([kernels.Lanes]float64)) },
 			"axpylanes":            func() { k.AxpyLanes(new([kernels.Lanes]float64), v[:4], rows, v) },
 			"axpylanes overlap":    func() { k.AxpyLanes((*[kernels.Lanes]float64)(v), nil, nil, v) },
 			"dotcolumns colPtr":    func() { k.DotColumns(nil, rows, v[:5], v, nil) },

@@ -6,62 +6,77 @@ import "math"
 // line.
 const Lanes = 8
 
-// DotLanes is DotIndexed for 8 vectors at once: out[l] = Σ values[k]·y[8·rows[k]+l],
-// each lane with the bits that DotIndexed gives for it.
-func (p *primitives) DotLanes(values []float64, rows []int32, y []float64, out *[Lanes]float64) {
-	if len(values) != len(rows) {
-		panic("kernels: DotLanes: lengths of values and rows differ")
-	}
-	raceRead(values)
-	raceRead(rows)
-	raceLanes(rows, y)
-	first := min(len(rows), Block)
-	p.dotLanes(values[:first], rows[:first], y, out)
-	for values, rows = values[first:], rows[first:]; len(rows) > 0; values, rows = values[first:], rows[first:] {
-		first = min(len(rows), Block)
-		sum := *out
-		p.dotLanes(values[:first], rows[:first], y, out)
-		for l := range out {
-			out[l] = sum[l] + out[l]
+func newDotLanes(
+	loop func(values []float64, rows []int32, y []float64, out *[Lanes]float64),
+) func(values []float64, rows []int32, y []float64, out *[Lanes]float64) {
+	return func(values []float64, rows []int32, y []float64, out *[Lanes]float64) {
+		if len(values) != len(rows) {
+			panic("kernels: DotLanes: lengths of values and rows differ")
 		}
+		raceRead(values)
+		raceRead(rows)
+		raceLanes(rows, y)
+		if 0 < len(rows) && len(rows) <= Block {
+			loop(values, rows, y, out)
+			return
+		}
+		var sum [Lanes]float64
+		for len(rows) > 0 {
+			n := min(len(rows), Block)
+			loop(values[:n], rows[:n], y, out)
+			for l := range sum {
+				sum[l] += out[l]
+			}
+			values, rows = values[n:], rows[n:]
+		}
+		*out = sum
 	}
 }
 
-// DotLanesMasked is DotLanes over the entries whose row has bit l set in its mask.
-func (p *primitives) DotLanesMasked(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64) {
-	if len(values) != len(rows) {
-		panic("kernels: DotLanesMasked: lengths of values and rows differ")
-	}
-	raceRead(values)
-	raceRead(rows)
-	raceLanes(rows, y)
-	var sum [Lanes]float64
-	for len(rows) > 0 {
-		n := min(len(rows), Block)
-		p.dotLanesMasked(values[:n], rows[:n], mask, y, out)
-		for l := range sum {
-			sum[l] += out[l]
+func newDotLanesMasked(
+	loop func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64),
+) func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64) {
+	return func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64) {
+		if len(values) != len(rows) {
+			panic("kernels: DotLanesMasked: lengths of values and rows differ")
 		}
-		values, rows = values[n:], rows[n:]
+		if len(y) != Lanes*len(mask) {
+			panic("kernels: DotLanesMasked: y must have 8 elements for each of mask")
+		}
+		raceRead(values)
+		raceRead(rows)
+		raceLanes(rows, y)
+		var sum [Lanes]float64
+		for len(rows) > 0 {
+			n := min(len(rows), Block)
+			loop(values[:n], rows[:n], mask, y, out)
+			for l := range sum {
+				sum[l] += out[l]
+			}
+			values, rows = values[n:], rows[n:]
+		}
+		*out = sum
 	}
-	*out = sum
 }
 
-// AxpyLanes is AxpyIndexed for 8 vectors at once.
-func (p *primitives) AxpyLanes(a *[Lanes]float64, values []float64, rows []int32, y []float64) {
-	if len(values) != len(rows) {
-		panic("kernels: AxpyLanes: lengths of values and rows differ")
-	}
-	if overlap(values, y) || overlap(a[:], y) {
-		panic("kernels: AxpyLanes: y overlaps an operand")
-	}
-	raceRead(values)
-	raceRead(rows)
-	raceScatterLanes(rows, y)
-	for len(rows) > 0 {
-		n := min(len(rows), Block)
-		p.axpyLanes(a, values[:n], rows[:n], y)
-		values, rows = values[n:], rows[n:]
+func newAxpyLanes(
+	loop func(a *[Lanes]float64, values []float64, rows []int32, y []float64),
+) func(a *[Lanes]float64, values []float64, rows []int32, y []float64) {
+	return func(a *[Lanes]float64, values []float64, rows []int32, y []float64) {
+		if len(values) != len(rows) {
+			panic("kernels: AxpyLanes: lengths of values and rows differ")
+		}
+		if overlap(values, y) || overlap(a[:], y) {
+			panic("kernels: AxpyLanes: y overlaps an operand")
+		}
+		raceRead(values)
+		raceRead(rows)
+		raceScatterLanes(rows, y)
+		for len(rows) > 0 {
+			n := min(len(rows), Block)
+			loop(a, values[:n], rows[:n], y)
+			values, rows = values[n:], rows[n:]
+		}
 	}
 }
 

@@ -19,7 +19,6 @@ var pureGo = primitives{
 	axpyLanes:      axpyLanesGo,
 	dotSingle:      dotSingleGo,
 	axpySingle:     axpySingleGo,
-	dotSingleLanes: dotSingleLanesGo,
 	exp:            expGo,
 	log1pExp:       log1pExpGo,
 	sigmoid:        sigmoidGo,

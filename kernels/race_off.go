@@ -9,6 +9,5 @@ func raceRead[T any](x []T)                      {}
 func raceWrite[T any](x []T)                     {}
 func raceGather(rows []int32, y []float64)       {}
 func raceLanes(rows []int32, y []float64)        {}
-func raceSingleLanes(rows []int32, y []float32)  {}
 func raceScatterLanes(rows []int32, y []float64) {}
 func raceScatter(rows []int32, y []float64)      {}

@@ -31,12 +31,6 @@ func raceLanes(rows []int32, y []float64) {
 	}
 }
 
-func raceSingleLanes(rows []int32, y []float32) {
-	for _, r := range rows {
-		runtime.RaceReadRange(unsafe.Pointer(&y[SingleLanes*int(r)]), 4*SingleLanes)
-	}
-}
-
 func raceScatterLanes(rows []int32, y []float64) {
 	for _, r := range rows {
 		runtime.RaceWriteRange(unsafe.Pointer(&y[Lanes*int(r)]), 8*Lanes)

@@ -2,58 +2,40 @@ package kernels
 
 import "math"
 
-// Kernels whose first operand, or whose lanes, are stored in 32 bits: half the
+// Kernels whose first operand is stored in 32 bits: half the
 // memory to move. Numbers are widened, which is exact, and all arithmetic is in
 // 64 bits: the bits are those of the 64-bit kernel on the widened numbers.
 
-// SingleLanes is the number of 32-bit numbers in a cache line.
-const SingleLanes = 16
-
-func (p *primitives) DotSingle(x []float32, y []float64) float64 {
-	if len(x) != len(y) {
-		panic("kernels: DotSingle: lengths of x and y differ")
-	}
-	raceRead(x)
-	raceRead(y)
-	var sum float64
-	for len(x) > 0 {
-		n := min(len(x), Block)
-		sum += p.dotSingle(x[:n], y[:n])
-		x, y = x[n:], y[n:]
-	}
-	return sum
-}
-
-func (p *primitives) AxpySingle(a float64, x []float32, y []float64) {
-	if len(x) != len(y) {
-		panic("kernels: AxpySingle: lengths of x and y differ")
-	}
-	raceRead(x)
-	raceWrite(y)
-	for len(x) > 0 {
-		n := min(len(x), Block)
-		p.axpySingle(a, x[:n], y[:n])
-		x, y = x[n:], y[n:]
-	}
-}
-
-func (p *primitives) DotSingleLanes(values []float64, rows []int32, y []float32, out *[SingleLanes]float64) {
-	if len(values) != len(rows) {
-		panic("kernels: DotSingleLanes: lengths of values and rows differ")
-	}
-	raceRead(values)
-	raceRead(rows)
-	raceSingleLanes(rows, y)
-	var sum [SingleLanes]float64
-	for len(rows) > 0 {
-		n := min(len(rows), Block)
-		p.dotSingleLanes(values[:n], rows[:n], y, out)
-		for l := range sum {
-			sum[l] += out[l]
+func newDotSingle(loop func(x []float32, y []float64) float64) func(x []float32, y []float64) float64 {
+	return func(x []float32, y []float64) float64 {
+		if len(x) != len(y) {
+			panic("kernels: DotSingle: lengths of x and y differ")
 		}
-		values, rows = values[n:], rows[n:]
+		raceRead(x)
+		raceRead(y)
+		var sum float64
+		for len(x) > 0 {
+			n := min(len(x), Block)
+			sum += loop(x[:n], y[:n])
+			x, y = x[n:], y[n:]
+		}
+		return sum
 	}
-	*out = sum
+}
+
+func newAxpySingle(loop func(a float64, x []float32, y []float64)) func(a float64, x []float32, y []float64) {
+	return func(a float64, x []float32, y []float64) {
+		if len(x) != len(y) {
+			panic("kernels: AxpySingle: lengths of x and y differ")
+		}
+		raceRead(x)
+		raceWrite(y)
+		for len(x) > 0 {
+			n := min(len(x), Block)
+			loop(a, x[:n], y[:n])
+			x, y = x[n:], y[n:]
+		}
+	}
 }
 
 func dotSingleGo(x []float32, y []float64) float64 {
@@ -77,18 +59,5 @@ func dotSingleGo(x []float32, y []float64) float64 {
 func axpySingleGo(a float64, x []float32, y []float64) {
 	for i, v := range x {
 		y[i] = math.FMA(a, float64(v), y[i])
-	}
-}
-
-func dotSingleLanesGo(values []float64, rows []int32, y []float32, out *[SingleLanes]float64) {
-	var s [2][SingleLanes]float64
-	for k, r := range rows {
-		row, sum, v := (*[SingleLanes]float32)(y[SingleLanes*int(r):]), &s[k%2], values[k]
-		for l := range sum {
-			sum[l] = math.FMA(v, float64(row[l]), sum[l])
-		}
-	}
-	for l := range out {
-		out[l] = s[0][l] + s[1][l]
 	}
 }

@@ -1,7 +1,7 @@
 // The exponential of the AVX-512 set, step by step as kernels.Exp.
 
 // EXP turns x in Z0 into e^x. Clobbers Z1..Z7, Z9 and Z10.
-//   Z1  shifted: k in its low bits    Z2  k, k·ln2Lo, r2, then a factor of 2^k
+//   Z1  k                             Z2  k·ln2Lo, then r2
 //   Z3  r                             Z4  q, then 1 + r          Z9  r4
 // The bounds of x leave room for e^x to be Inf and 0, and keep NaN: VMINPD and
 // VMAXPD return their second source, x, where there is one.
@@ -13,9 +13,9 @@
 	VBROADCASTSD      SHIFT, Z6         \
 	VMOVAPD           Z6, Z1            \
 	VFMADD231PD.BCST  LOG2E, Z0, Z1     \ // shifted = x·log2e + shift
-	VSUBPD            Z6, Z1, Z2        \ // k
-	VFNMADD231PD.BCST LN2HI, Z2, Z0     \ // hi = x − k·ln2Hi
-	VMULPD.BCST       LN2LO, Z2, Z2     \ // lo = k·ln2Lo
+	VSUBPD            Z6, Z1, Z1        \ // k
+	VFNMADD231PD.BCST LN2HI, Z1, Z0     \ // hi = x − k·ln2Hi
+	VMULPD.BCST       LN2LO, Z1, Z2     \ // lo = k·ln2Lo
 	VSUBPD            Z2, Z0, Z3        \ // r = hi − lo
 	VSUBPD            Z3, Z0, Z0        \
 	VSUBPD            Z2, Z0, Z0        \ // rest = (hi − r) − lo
@@ -43,14 +43,7 @@
 	VADDPD            Z3, Z5, Z5        \ // b = (1 − a) + r
 	VADDPD            Z5, Z0, Z0        \
 	VADDPD            Z4, Z0, Z0        \ // y = a + (r2·q + rest + b)
-	VPSRLQ            $1, Z1, Z2        \ // half of k
-	VPSUBQ            Z2, Z1, Z1        \ // the other half
-	VPADDQ.BCST       BIAS, Z2, Z2      \
-	VPADDQ.BCST       BIAS, Z1, Z1      \
-	VPSLLQ            $52, Z2, Z2       \
-	VPSLLQ            $52, Z1, Z1       \
-	VMULPD            Z2, Z0, Z0        \
-	VMULPD            Z1, Z0, Z0
+	VSCALEFPD         Z1, Z0, Z0        // y·2^k, rounded once
 
 // The frame of an elementwise function of x into dst: eight elements at a time,
 // from (SI) to (DI), CX being left. The last ones go under the mask K1.

@@ -19,6 +19,7 @@ const (
 const (
 	largestGram     = 3000 // columns beyond which its rows come from memory
 	largestCholesky = 400  // columns beyond which conjugate gradients are cheaper
+	smallestChoice  = 48   // columns up to which it is Cholesky without a thought
 	epochsExpected  = 25   // sweeps that a Gram matrix must pay for itself in
 	reuses          = 5    // Newton steps that share what is added to it
 )

@@ -33,6 +33,10 @@ type newton struct {
 	tol        float64   // of the linear system
 	iterations int       // CG iterations of the last step
 	reluctant  float64   // factor on the price after steps that failed
+	factor     support.Factor
+	block      []int // of untangle: the independent columns, by place in columns
+	order      []int
+	row, null  []float64
 }
 
 const (
@@ -42,7 +46,7 @@ const (
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step
 	shortening       = 0.3
-	rounds           = 2 // columns that may leave a dependent support in one step
+	rounds           = 2 // one to make the support independent, one to solve on it
 	mostReluctant    = 64
 	// roundoff is the change of the objective, relative to P₀, that is put down
 	// to rounding.
@@ -51,7 +55,7 @@ const (
 
 func (nw *newton) init(view *sparse.View, in *inner) {
 	nw.in, nw.k = in, view.Kernels()
-	nw.cg.Kernels, nw.dense.Kernels = nw.k, nw.k
+	nw.cg.Kernels, nw.dense.Kernels, nw.factor.Kernels = nw.k, nw.k, nw.k
 	nw.tol = newtonTol
 	nw.forget()
 }
@@ -88,6 +92,9 @@ func (nw *newton) plan() (way, float64) {
 	}
 	build := in.buildCost(nw.columns)/reuses + float64(gather*size*size)
 	onGram := build + float64(iterations*gramValue*size*size)
+	if s <= smallestChoice {
+		return byCholesky, build + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
+	}
 	if s <= largestCholesky {
 		factor := build + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
 		if factor <= min(free, onGram) {
@@ -119,9 +126,8 @@ func (nw *newton) price() float64 {
 }
 
 // step moves along the Newton direction on the support collected to a point that
-// does not raise the objective. A support with dependent columns has no Newton
-// direction but one along which the fit stays and the penalty falls, down to the
-// first coefficient that it makes zero: such columns leave one by one.
+// does not raise the objective. Where the columns of the support depend on each
+// other there is no such direction; then the dependence goes first.
 func (nw *newton) step(ctx context.Context, null float64) bool {
 	slack := float64(roundoff * nw.in.total * null)
 	moved := false
@@ -130,11 +136,15 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 			break
 		}
 		nw.aim()
-		if flat := nw.solve(ctx); !flat {
+		switch nw.solve(ctx) {
+		case solved:
 			return nw.descend(slack) || moved
-		}
-		if !nw.slide() {
-			break
+		case dependent:
+			nw.untangle()
+		case flat:
+			if !nw.slide() {
+				return moved
+			}
 		}
 		moved = true
 		nw.collect()
@@ -198,40 +208,64 @@ func (nw *newton) crossing() float64 {
 	return first
 }
 
-// solve sets d to the solution of A·d = ρ, or near it; or, where A is singular
-// to working precision, to a direction without curvature, and returns true.
-func (nw *newton) solve(ctx context.Context) (flat bool) {
+// verdict is how solving for the Newton direction went.
+type verdict int
+
+const (
+	solved    verdict = iota // d is the direction
+	dependent                // the columns are dependent to working precision
+	flat                     // so they are, and d is a direction without curvature
+)
+
+// solve sets d to the solution of A·d = ρ, or near it.
+func (nw *newton) solve(ctx context.Context) verdict {
 	s := len(nw.columns)
 	way, _ := nw.plan()
+	if way == byCholesky {
+		return nw.factorise()
+	}
 	var operator support.Operator = &nw.system
-	if way == matrixFree {
-		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
-	} else {
-		nw.in.gram.Hold(nw.columns)
-		nw.a = grow(nw.a, s*s)
-		nw.in.gram.Submatrix(nw.columns, nw.in.ridge/nw.in.total, nw.a)
-		if way == byCholesky {
-			if rows := support.Cholesky(nw.k, nw.a, s); rows < s {
-				support.NullVector(nw.k, nw.a, s, rows, nw.d)
-				return true
-			}
-			copy(nw.d, nw.rho)
-			support.CholeskySolve(nw.k, nw.a, s, nw.d)
-			return false
-		}
+	if way == byGram {
+		nw.gather()
 		nw.dense.A, nw.dense.S = nw.a, s
 		operator = &nw.dense
+	} else {
+		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
 	}
 	clear(nw.d)
 	report := nw.cg.Solve(ctx, operator, nw.rho, nw.d, nw.tol, min(newtonIterations, 2*s+10))
 	if nw.tol == newtonTol {
 		nw.iterations = max(1, report.Iterations)
 	}
-	if report.Null != nil {
+	switch {
+	case !report.Converged && s <= largestCholesky:
+		return nw.factorise() // it tells slow convergence from dependence
+	case report.Null != nil:
 		copy(nw.d, report.Null)
-		return true
+		return flat
+	default:
+		return solved
 	}
-	return false
+}
+
+// gather brings the system of the support together from the Gram matrix.
+func (nw *newton) gather() {
+	s := len(nw.columns)
+	nw.in.gram.Hold(nw.columns)
+	nw.a = grow(nw.a, s*s)
+	nw.in.gram.Submatrix(nw.columns, nw.in.ridge/nw.in.total, nw.a)
+}
+
+// factorise solves for d by Cholesky's method.
+func (nw *newton) factorise() verdict {
+	nw.gather()
+	s := len(nw.columns)
+	if support.Cholesky(nw.k, nw.a, s) < s {
+		return dependent
+	}
+	copy(nw.d, nw.rho)
+	support.CholeskySolve(nw.k, nw.a, s, nw.d)
+	return solved
 }
 
 // move sets the coefficients of the support to from + length·d, zero where that

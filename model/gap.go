@@ -48,7 +48,9 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	size := math.Abs(b)
 	lack := alpha - math.Copysign(1, b)*a // 0 at the optimum
 	d.l1 = math.FMA(alpha, size, d.l1)
-	d.l2 = math.FMA(b, b, d.l2)
+	if ridge > 0 { // else β² may overflow to no purpose
+		d.l2 = math.FMA(b, b, d.l2)
+	}
 	d.product = math.FMA(a, b, d.product)
 	d.slack = math.FMA(lack, size, d.slack)
 	switch {

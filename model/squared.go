@@ -38,11 +38,17 @@ func NewSquared(view *sparse.View, y []float64) (*Squared, error) {
 	}
 	f.Residual(nil, nil, r)
 	f.null = view.SquaredNormOf(r, make([]float64, n)) / (2 * view.Total())
-	if math.IsInf(f.null, 0) {
+	switch {
+	case math.IsInf(f.null, 0):
 		return nil, outcome.Errorf(outcome.NonFinite, "‖y‖² overflows: scale the target")
+	case f.null < leastNull && view.Kernels().MaxAbs(r) > 0:
+		return nil, outcome.Errorf(outcome.BadParameter, "‖y‖² underflows: scale the target")
 	}
 	return f, nil
 }
+
+// leastNull keeps P₀ and a relative gap of 1e-15 of it among the normal numbers.
+const leastNull = 0x1p-900
 
 // View returns the view of the design matrix.
 func (f *Squared) View() *sparse.View { return f.view }

@@ -30,7 +30,7 @@ type View struct {
 // passes over X for the means and norms. The weights are copied.
 //
 // It returns an [outcome.Error] when the weights do not fit x, are negative or
-// not finite, or leave no row.
+// not finite, or leave no row, and when a column's squared norm overflows.
 func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, error) {
 	n, p := x.Dims()
 	v := &View{x: x, k: k, n: n, p: p, total: float64(n)}
@@ -52,6 +52,9 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 			v.means[j] = v.weightedSum(rows, values) / v.total
 		}
 		v.norms[j] = math.Sqrt(v.squaredNorm(int(j), rows, values))
+		if math.IsInf(v.norms[j], 1) {
+			return nil, &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows: scale the column"}
+		}
 	}
 	return v, nil
 }

@@ -12,8 +12,7 @@ const pivotFloor = 1e-12
 
 // Cholesky factorises a symmetric positive semidefinite s × s matrix, stored row
 // by row, in place: A = L·Lᵀ, L in the lower triangle. It returns the number of
-// rows done, which is s unless the next pivot is zero to working precision;
-// [NullVector] then has the reason.
+// rows done, which is s unless the next pivot is zero to working precision.
 func Cholesky(k *kernels.Set, a []float64, s int) (rows int) {
 	for i := range s {
 		row := a[i*s:][:i+1]
@@ -28,16 +27,6 @@ func Cholesky(k *kernels.Set, a []float64, s int) (rows int) {
 		row[i] = math.Sqrt(pivot)
 	}
 	return s
-}
-
-// NullVector sets v to a vector with A·v = 0 to working precision, for an A
-// whose factorisation by [Cholesky] ended after the given rows < s.
-func NullVector(k *kernels.Set, l []float64, s, rows int, v []float64) {
-	clear(v)
-	copy(v, l[rows*s:][:rows])
-	backSubstitute(k, l, s, v[:rows])
-	k.Scal(-1, v[:rows])
-	v[rows] = 1
 }
 
 // CholeskySolve solves L·Lᵀ·x = b in place of b, with L from [Cholesky].

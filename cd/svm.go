@@ -1,0 +1,260 @@
+package cd
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// SVMSolution is a certified point of the SVM's dual problem. Its slices belong
+// to the solver and change with the next call of Solve.
+type SVMSolution struct {
+	W     []float64 // p: the primal coefficients Σβᵢyᵢxᵢ
+	Free  []int32   // samples with 0 < βᵢ < Cᵢ, ascending: S
+	Dual  []float64 // their βᵢ
+	Bound []int32   // samples with βᵢ = Cᵢ > 0, ascending: S_λ
+	// Predictions are xᵢw for all n samples, held-out ones included.
+	Predictions []float64
+
+	C           float64 // e^λ
+	Primal      float64 // ½‖w‖² + ΣCᵢ(1 − mᵢ)₊
+	Objective   float64 // ½‖w‖² − Σβᵢ, what is minimised over β
+	Gap         float64 // Primal + Objective, recomputed from X at this β; ‖w − ŵ‖² ≤ Gap
+	RelativeGap float64 // Gap/P₀, P₀ = ΣCᵢ
+	KKT         float64 // max ρᵢ, see [model.BoxDual]
+
+	Epochs int            // sweeps over samples
+	Passes int            // passes over all of X
+	Steps  int            // Newton steps taken on the free samples
+	Status outcome.Status // Converged, NotConverged or Cancelled
+}
+
+// SVM solves the dual problem of a linear SVM at any C by coordinate descent
+// over samples. It starts each from the last solution: variables at the old
+// bound go to the new one, the others stay where the new box allows. After
+// the first calls it allocates nothing. It holds O(n + p) numbers; it is not
+// safe for concurrent use.
+type SVM struct {
+	fit  *model.SVM
+	k    *kernels.Set
+	n, p int
+
+	// What follows is by position: samples in storage order, those without
+	// entries last.
+	sample []int32 // position → sample
+	place  []int32 // sample → position
+	from   []int64 // position → first entry; one more than positions
+	rows   []int32 // features of the entries, nil where dense
+	values []float64
+	y      []float64
+	square []float64 // ‖xᵢ‖²
+	bound  []float64 // Cᵢ; 0 for held-out samples
+	beta   []float64
+	margin []float64 // mᵢ at the last certificate
+
+	w      []float64 // p: Σβᵢyᵢxᵢ as the sweeps keep it
+	c      float64   // C; 0 before the first solve
+	sweeps sweeper
+	newton boxNewton
+	sol    SVMSolution
+}
+
+// NewSVM returns a solver for an SVM.
+func NewSVM(fit *model.SVM) *SVM {
+	n, p := fit.Dims()
+	s := &SVM{fit: fit, k: fit.Kernels(), n: n, p: p}
+	s.rows, s.values = fit.Samples().Arrays()
+	s.sample = append(make([]int32, 0, n), fit.Samples().Order()...)
+	s.place = make([]int32, n)
+	s.from = make([]int64, n+1)
+	for i := range s.place {
+		s.place[i] = -1
+	}
+	for pos, i := range s.sample {
+		s.place[i] = int32(pos)
+		s.from[pos], s.from[pos+1] = fit.Samples().Span(int(i))
+	}
+	for i := range s.place {
+		if s.place[i] < 0 {
+			pos := len(s.sample)
+			s.place[i] = int32(pos)
+			s.sample = append(s.sample, int32(i))
+			s.from[pos+1] = s.from[pos]
+		}
+	}
+	for _, v := range []*[]float64{&s.y, &s.square, &s.bound, &s.beta, &s.margin, &s.sol.Predictions} {
+		*v = make([]float64, n)
+	}
+	for pos, i := range s.sample {
+		s.y[pos] = fit.Labels()[i]
+		s.square[pos] = fit.Square(int(i))
+	}
+	s.w, s.sol.W = make([]float64, p), make([]float64, p)
+	s.newton.init(s)
+	return s
+}
+
+// Reset forgets the last solution: the next Solve starts from β = 0.
+func (s *SVM) Reset() { s.c = 0 }
+
+// Solve minimises ½‖w‖² − Σβᵢ over the box of C = e^logC. The result carries the
+// duality gap of the returned β; a result that missed the tolerance is returned
+// with the status that says so, and so is the last certified point when ctx
+// ends. The error is an [outcome.Error] about the arguments.
+func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSolution, error) {
+	opts, err := opts.resolve()
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.fit.Strength(logC)
+	if err != nil {
+		return nil, err
+	}
+	s.begin(c)
+	sol := &s.sol
+	sol.Epochs, sol.Passes, sol.Steps = 0, 0, 0
+	null := s.fit.Null(c)
+	s.sweeps.start(opts)
+	polished := !opts.Polish
+	best := math.Inf(1)
+	for stalled := 0; ; {
+		s.certify(null)
+		met := sol.RelativeGap <= opts.Tol
+		switch {
+		case met && (polished || ctx.Err() != nil):
+			sol.Status = outcome.Converged
+			return sol, nil
+		case met:
+			polished = true
+			s.newton.polish(ctx)
+			continue
+		case s.sweeps.left == 0 || stalled >= maxStalled:
+			sol.Status = outcome.NotConverged
+			return sol, nil
+		case ctx.Err() != nil:
+			sol.Status = outcome.Cancelled
+			return sol, nil
+		}
+		if sol.Gap > 0.5*best {
+			stalled++
+		} else {
+			stalled, best = 0, sol.Gap
+		}
+		if !s.sweep(ctx, opts.Tol*null) {
+			s.restore()
+			sol.Status = outcome.Cancelled
+			return sol, nil
+		}
+	}
+}
+
+// begin moves the last solution into the box of c.
+func (s *SVM) begin(c float64) {
+	cold := s.c == 0
+	for pos, i := range s.sample {
+		bound := c * s.fit.Weight(int(i))
+		switch {
+		case s.square[pos] == 0, !cold && s.beta[pos] == s.bound[pos]:
+			s.beta[pos] = bound
+		case cold:
+			s.beta[pos] = 0
+		default:
+			s.beta[pos] = min(s.beta[pos], bound)
+		}
+		s.bound[pos] = bound
+	}
+	s.c, s.sol.C = c, c
+}
+
+// certify rebuilds w from β and X, makes one pass over the samples, and fills
+// the solution.
+func (s *SVM) certify(null float64) {
+	sol := &s.sol
+	clear(s.w)
+	moved := false
+	for pos, b := range s.beta {
+		if b != 0 && s.from[pos] < s.from[pos+1] {
+			s.add(pos, b*s.y[pos], s.w)
+			moved = true
+		}
+	}
+	if moved {
+		s.dots(s.w, s.margin)
+		sol.Passes++
+	} else {
+		clear(s.margin)
+	}
+	copy(sol.W, s.w)
+	for pos, i := range s.sample {
+		sol.Predictions[i] = s.margin[pos]
+		s.margin[pos] *= s.y[pos]
+	}
+	var dual model.BoxDual
+	sol.Free, sol.Dual, sol.Bound = sol.Free[:0], sol.Dual[:0], sol.Bound[:0]
+	for i, pos := range s.place {
+		bound := s.bound[pos]
+		if bound == 0 {
+			continue
+		}
+		b := s.beta[pos]
+		dual.Add(s.margin[pos], b, bound, s.square[pos])
+		switch {
+		case b == bound:
+			sol.Bound = append(sol.Bound, int32(i))
+		case b > 0:
+			sol.Free = append(sol.Free, int32(i))
+			sol.Dual = append(sol.Dual, b)
+		}
+	}
+	norm := s.k.Dot(s.w, s.w)
+	sol.Primal, sol.Objective = dual.Primal(norm), dual.Dual(norm)
+	sol.Gap, sol.KKT = dual.Gap(), dual.KKT()
+	sol.RelativeGap = sol.Gap / null
+}
+
+// restore makes β the last certified point again.
+func (s *SVM) restore() {
+	clear(s.beta)
+	for k, i := range s.sol.Free {
+		s.beta[s.place[i]] = s.sol.Dual[k]
+	}
+	for _, i := range s.sol.Bound {
+		s.beta[s.place[i]] = s.bound[s.place[i]]
+	}
+}
+
+// dots sets out[pos] = x·v for every sample.
+func (s *SVM) dots(v, out []float64) {
+	if s.rows != nil {
+		s.k.DotColumns(s.from, s.rows, s.values, v, out)
+		return
+	}
+	for pos := range out {
+		out[pos] = s.dot(pos, v)
+	}
+}
+
+// dot returns x·v for the sample at a position.
+func (s *SVM) dot(pos int, v []float64) float64 {
+	from, to := s.from[pos], s.from[pos+1]
+	if s.rows == nil {
+		return s.k.Dot(s.values[from:to], v)
+	}
+	return s.k.DotIndexed(s.values[from:to], s.rows[from:to], v)
+}
+
+// add does v ← v + a·x for the sample at a position.
+func (s *SVM) add(pos int, a float64, v []float64) {
+	from, to := s.from[pos], s.from[pos+1]
+	if s.rows == nil {
+		s.k.Axpy(a, s.values[from:to], v)
+		return
+	}
+	s.k.AxpyIndexed(a, s.values[from:to], s.rows[from:to], v)
+}
+
+// entries returns the number of entries of the sample at a position.
+func (s *SVM) entries(pos int) int { return int(s.from[pos+1] - s.from[pos]) }

@@ -1,0 +1,103 @@
+package cd
+
+import (
+	"math"
+	"slices"
+)
+
+// untangle makes the support independent without raising the objective. Columns
+// join a Cholesky factor from the largest coefficient down. One that depends on
+// those before it gives a direction along which the fit stays: the coefficients
+// move along it, in the sense in which the penalty falls, until one of them is
+// zero, and that column leaves.
+func (nw *newton) untangle() {
+	in, s := nw.in, len(nw.columns)
+	nw.gather()
+	nw.factor.Reset(s)
+	nw.null, nw.row = grow(nw.null, s+1), grow(nw.row, s+1)
+	b := nw.d // the coefficients on the way
+	copy(b, nw.from)
+	nw.order, nw.block = nw.order[:0], nw.block[:0]
+	for i := range s {
+		nw.order = append(nw.order, i)
+	}
+	slices.SortStableFunc(nw.order, func(i, j int) int {
+		switch x, y := math.Abs(nw.from[i]), math.Abs(nw.from[j]); {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		default:
+			return 0
+		}
+	})
+	for _, i := range nw.order {
+		for b[i] != 0 {
+			for at, j := range nw.block {
+				nw.row[at] = nw.a[i*s+j]
+			}
+			nw.row[len(nw.block)] = nw.a[i*s+i]
+			if nw.factor.Append(nw.row[:len(nw.block)+1]) {
+				nw.block = append(nw.block, i)
+				break
+			}
+			if !nw.expel(i, b) {
+				break
+			}
+		}
+	}
+	for i, k := range nw.position {
+		if d := b[i] - in.coef[k]; d != 0 {
+			in.coef[k] = b[i]
+			in.engine.move(int(k), d)
+		}
+	}
+}
+
+// expel moves b along the dependence of column i on the block until a coefficient
+// is zero; if it is one of the block's, that column leaves the block. It returns
+// false where none gets there.
+func (nw *newton) expel(i int, b []float64) bool {
+	v := nw.null[:len(nw.block)+1]
+	nw.factor.Null(v)
+	member := func(at int) int {
+		if at == len(nw.block) {
+			return i
+		}
+		return nw.block[at]
+	}
+	var slope float64
+	for at, d := range v {
+		slope = math.FMA(nw.rho[member(at)], d, slope)
+	}
+	if slope < 0 {
+		nw.k.Scal(-1, v)
+	}
+	length, first := math.Inf(1), -1
+	for at, d := range v {
+		j := member(at)
+		if d != 0 && math.Signbit(d) != math.Signbit(b[j]) {
+			if reach := -b[j] / d; reach < length {
+				length, first = reach, at
+			}
+		}
+	}
+	if first < 0 {
+		return false
+	}
+	for at, d := range v {
+		j := member(at)
+		sign := math.Signbit(b[j])
+		b[j] = math.FMA(length, d, b[j])
+		if at == first || math.Signbit(b[j]) != sign {
+			b[j] = 0
+		}
+	}
+	for at := len(nw.block) - 1; at >= 0; at-- {
+		if b[nw.block[at]] == 0 {
+			nw.factor.Remove(at)
+			nw.block = slices.Delete(nw.block, at, at+1)
+		}
+	}
+	return true
+}

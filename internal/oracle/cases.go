@@ -11,13 +11,17 @@ func Long() bool {
 	return f != nil && f.Value.String() == "true"
 }
 
+// Few reports whether tests should be brief: with -short, or under the race
+// detector.
+func Few() bool { return raceEnabled || testing.Short() }
+
 // Cases scales a number of random cases: ten times as many with -long, one in
-// eight, at least two, with -short or under the race detector.
+// eight, at least two, where there should be [Few].
 func Cases(n int) uint64 {
 	switch {
 	case Long():
 		n *= 10
-	case raceEnabled || testing.Short():
+	case Few():
 		n = max(2, n/8)
 	}
 	return uint64(n)

@@ -1,8 +1,6 @@
 package sparse
 
 import (
-	"slices"
-
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -24,10 +22,9 @@ type CSC struct {
 
 	// slots[j] is the slot of column j, −1 if it is empty. Where p is far
 	// beyond the number of entries, such a table would dwarf the data: then
-	// columns lists the nonempty ones in increasing order and slots is
-	// parallel to it.
-	columns []int32
-	slots   []int32
+	// slots is parallel to a directory of the nonempty columns.
+	slots []int32
+	few   *directory
 }
 
 // NewCSC returns the n × p matrix whose column j has the entries
@@ -147,11 +144,11 @@ func allocate(n, p int, columns, lengths []int32) *CSC {
 	}
 	m := &CSC{
 		n: n, p: p,
-		order:   make([]int32, nonempty),
-		colPtr:  make([]int64, nonempty+1),
-		rows:    make([]int32, nnz),
-		values:  make([]float64, nnz),
-		columns: columns, slots: lengths,
+		order:  make([]int32, nonempty),
+		colPtr: make([]int64, nonempty+1),
+		rows:   make([]int32, nnz),
+		values: make([]float64, nnz),
+		slots:  lengths,
 	}
 
 	// A stable counting sort: first[l] is the next slot of a column of length l.
@@ -180,8 +177,12 @@ func allocate(n, p int, columns, lengths []int32) *CSC {
 	for s := range nonempty {
 		m.colPtr[s+1] += m.colPtr[s]
 	}
-	if columns != nil && tabulated(p, nnz) {
-		m.columns, m.slots = nil, make([]int32, p)
+	switch {
+	case columns == nil:
+	case !tabulated(p, nnz):
+		m.few = newDirectory(p, columns)
+	default:
+		m.slots = make([]int32, p)
 		for j := range m.slots {
 			m.slots[j] = -1
 		}
@@ -194,17 +195,16 @@ func allocate(n, p int, columns, lengths []int32) *CSC {
 
 // slot returns where column j is stored, −1 if it is empty.
 func (m *CSC) slot(j int) int32 {
-	if m.columns == nil {
+	if m.few == nil {
 		return m.slots[j]
 	}
 	if uint(j) >= uint(m.p) {
 		panic("sparse: column index out of range")
 	}
-	k, found := slices.BinarySearch(m.columns, int32(j))
-	if !found {
-		return -1
+	if k := m.few.find(j); k >= 0 {
+		return m.slots[k]
 	}
-	return m.slots[k]
+	return -1
 }
 
 // Dims returns the number of rows n and of columns p.
@@ -236,6 +236,9 @@ func (m *CSC) Storage() (order []int32, colPtr []int64, rows []int32, values []f
 
 // Bytes returns the memory that the matrix holds, in bytes.
 func (m *CSC) Bytes() int64 {
-	int32s := len(m.order) + len(m.rows) + len(m.columns) + len(m.slots)
+	int32s := len(m.order) + len(m.rows) + len(m.slots)
+	if m.few != nil {
+		int32s += len(m.few.columns) + len(m.few.blocks)
+	}
 	return 4*int64(int32s) + 8*int64(len(m.colPtr)) + 8*int64(len(m.values))
 }

@@ -97,12 +97,10 @@ func (o *ReadOptions) complete() error {
 // inside. All are [*outcome.Error] with the line and the byte within it; with
 // an error there is no matrix.
 //
-// Time is linear in the text (where columns are far more than entries, each
-// entry also costs a search among the columns that occur). Memory, the result
-// included, stays below 6 bytes per byte of text and 8 MiB: neither lines nor
-// the text are held. The end of ctx is noticed within milliseconds even while
-// r.Read blocks; r must not be used after that, since that call may still be
-// waiting.
+// Time is linear in the text. Memory, the result included, stays below 6 bytes
+// per byte of text and 8 MiB: neither lines nor the text are held. The end of
+// ctx is noticed within milliseconds even while r.Read blocks; r must not be
+// used after that, since that call may still be waiting.
 func ReadSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (*CSC, []float64, error) {
 	return readSVMLight(ctx, r, opt, make([]byte, bufferSize))
 }

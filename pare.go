@@ -7,6 +7,7 @@
 //	lasso   min (1/2n)‖y − Xβ − b1‖² + e^λ‖β‖₁
 //	enet    min (1/2n)‖y − Xβ − b1‖² + e^λ₁‖β‖₁ + ½e^λ₂‖β‖²
 //	wlasso  min (1/2n)‖y − Xβ − b1‖² + Σ e^λⱼ|βⱼ|
+//	logreg  min (1/n)Σ ln(1 + e^{−yᵢ(xᵢβ + b)}) + e^λ‖β‖₁,  y = ±1
 //
 // with an unpenalised intercept b unless it is switched off. The outer problem
 // is to choose the logarithms λ so that a criterion on held-out rows is least.
@@ -26,6 +27,7 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -40,10 +42,11 @@ const (
 	Lasso         Model = "lasso"
 	ElasticNet    Model = "enet"
 	WeightedLasso Model = "wlasso"
+	Logistic      Model = "logreg"
 )
 
 // Models lists the models there are.
-func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso} }
+func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso, Logistic} }
 
 // Config states the inner problem and how to solve it. The zero value is a
 // Lasso with an intercept, solved to a relative gap of 1e-6 on all processors
@@ -80,7 +83,7 @@ type Fitted struct {
 type engine struct {
 	config Config
 	k      *kernels.Set
-	fit    *model.Squared // all rows
+	fit    model.Datafit // all rows
 	p      int
 	max    float64 // ln αmax
 }
@@ -103,12 +106,12 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	fit, err := model.NewSquared(view, y)
+	fit, err := c.datafit(view, y)
 	if err != nil {
 		return nil, err
 	}
 	_, p := x.Dims()
-	return &engine{config: c, k: k, fit: fit, p: p, max: kernels.Log(fit.AlphaMax())}, nil
+	return &engine{config: c, k: k, fit: fit, p: p, max: kernels.Log(model.AlphaMax(fit))}, nil
 }
 
 func (c Config) kernels() (*kernels.Set, error) {
@@ -128,7 +131,7 @@ func (c Config) kernels() (*kernels.Set, error) {
 // penalty returns the maker of the model's penalties.
 func (c Config) penalty() (func([]float64) (model.Penalty, error), error) {
 	switch c.Model {
-	case Lasso:
+	case Lasso, Logistic:
 		return func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }, nil
 	case ElasticNet:
 		return func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }, nil
@@ -137,6 +140,22 @@ func (c Config) penalty() (func([]float64) (model.Penalty, error), error) {
 	default:
 		return nil, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
 	}
+}
+
+// datafit makes the model's datafit of a view.
+func (c Config) datafit(view *sparse.View, y []float64) (model.Datafit, error) {
+	if c.Model == Logistic {
+		return model.NewLogistic(view, y)
+	}
+	return model.NewSquared(view, y)
+}
+
+// criterion returns the loss on held-out rows that goes with the model.
+func (c Config) criterion() criterion.Criterion {
+	if c.Model == Logistic {
+		return criterion.LogisticLoss{}
+	}
+	return criterion.MeanSquaredError{}
 }
 
 // solver returns the bounds of an inner solve.
@@ -168,11 +187,11 @@ func (e *engine) makePenalty(logLambda []float64) (model.Penalty, error) {
 	if r := e.hyperparameters(); len(logLambda) != r {
 		return model.Penalty{}, outcome.At(outcome.Shape, "log_lambda", "%s has %d hyperparameters, got %d", e.config.Model, r, len(logLambda))
 	}
-	make, err := e.config.penalty()
+	penalty, err := e.config.penalty()
 	if err != nil {
 		return model.Penalty{}, err
 	}
-	return make(logLambda)
+	return penalty(logLambda)
 }
 
 // LogLambdaMax returns ln αmax: the λ from which on every coefficient is zero,

@@ -16,7 +16,8 @@ import (
 
 // Validation says which rows judge a λ. The zero value is 5-fold
 // cross-validation on rows in file order; the criterion is the mean over folds
-// of the mean squared error on the fold's held-out rows.
+// of the loss on the fold's held-out rows: the mean squared error, or for
+// logreg the mean logistic loss.
 type Validation struct {
 	// HoldOut validates on the last fold alone, or on fold 0 of FoldIDs.
 	HoldOut bool
@@ -124,6 +125,8 @@ func (e *engine) bilevel(x sparse.Matrix, y []float64, v Validation) (*bilevel.P
 	return bilevel.New(e.k, x, y, bilevel.Spec{
 		Folds:     folds,
 		Penalty:   penalty,
+		Datafit:   e.config.datafit,
+		Criterion: e.config.criterion(),
 		Intercept: !e.config.NoIntercept,
 		Solver:    e.config.solver(),
 		Threads:   e.config.Threads,
@@ -191,7 +194,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return nil, err
 	}
 	if e.config.Model == WeightedLasso {
-		return nil, outcome.At(outcome.Usage, "model", "select chooses λ for %s and %s; %s can be fitted and differentiated at a given λ", Lasso, ElasticNet, WeightedLasso)
+		return nil, outcome.At(outcome.Usage, "model", "select chooses λ for %s, %s and %s; %s can be fitted and differentiated at a given λ", Lasso, ElasticNet, Logistic, WeightedLasso)
 	}
 	if o.Start == 0 {
 		o.Start = defaultStart(x)

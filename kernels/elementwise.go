@@ -2,6 +2,8 @@ package kernels
 
 // newElementwise makes the operation of a loop that applies a function to every
 // element of x.
+//
+//go:noinline
 func newElementwise(loop func(dst, x []float64)) func(dst, x []float64) {
 	return func(dst, x []float64) {
 		if len(dst) != len(x) {

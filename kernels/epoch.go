@@ -37,6 +37,7 @@ type Epoch struct {
 	Offset       float64 // updated
 }
 
+//go:noinline
 func newEpoch(loop func(e *Epoch, from, to int) (updated int), s *Set) func(e *Epoch) (updated int) {
 	return func(e *Epoch) (updated int) {
 		w := len(e.Coef)

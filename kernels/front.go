@@ -31,7 +31,9 @@ type primitives struct {
 // newSet makes the operations of a set from its loops. What all sets share is
 // here, and in the functions that it calls: checks, blocks, race annotations.
 // They return closures rather than being methods, since a receiver would push
-// the last of three slices out of the registers.
+// the last of three slices out of the registers. The functions are kept from
+// being inlined here: in a closure that was inlined with its function, calls are
+// no longer inlined themselves.
 func newSet(name string, p primitives) *Set {
 	s := &Set{
 		Name:           name,
@@ -57,6 +59,7 @@ func newSet(name string, p primitives) *Set {
 	return s
 }
 
+//go:noinline
 func newDot(loop func(x, y []float64) float64) func(x, y []float64) float64 {
 	return func(x, y []float64) float64 {
 		if len(x) != len(y) {
@@ -76,6 +79,7 @@ func newDot(loop func(x, y []float64) float64) func(x, y []float64) float64 {
 	}
 }
 
+//go:noinline
 func newAxpy(loop func(a float64, x, y []float64)) func(a float64, x, y []float64) {
 	return func(a float64, x, y []float64) {
 		if len(x) != len(y) {
@@ -96,6 +100,7 @@ func newAxpy(loop func(a float64, x, y []float64)) func(a float64, x, y []float6
 	}
 }
 
+//go:noinline
 func newScal(loop func(a float64, x []float64)) func(a float64, x []float64) {
 	return func(a float64, x []float64) {
 		raceWrite(x)
@@ -107,6 +112,7 @@ func newScal(loop func(a float64, x []float64)) func(a float64, x []float64) {
 	}
 }
 
+//go:noinline
 func newAsum(loop func(x []float64) float64) func(x []float64) float64 {
 	return func(x []float64) float64 {
 		raceRead(x)
@@ -120,6 +126,7 @@ func newAsum(loop func(x []float64) float64) func(x []float64) float64 {
 	}
 }
 
+//go:noinline
 func newMaxAbs(loop func(x []float64) float64) func(x []float64) float64 {
 	return func(x []float64) float64 {
 		raceRead(x)
@@ -134,6 +141,8 @@ func newMaxAbs(loop func(x []float64) float64) func(x []float64) float64 {
 }
 
 // newNrm2: √Dot(x, x), unless that sum left the range in which squares are safe.
+//
+//go:noinline
 func newNrm2(s *Set) func(x []float64) float64 {
 	return func(x []float64) float64 {
 		sum := s.Dot(x, x)
@@ -167,6 +176,7 @@ func nrm2Scaled(x []float64, largest float64) float64 {
 	return math.Ldexp(math.Sqrt(sum), exponent)
 }
 
+//go:noinline
 func newDotIndexed(
 	loop func(values []float64, rows []int32, y []float64) float64,
 ) func(values []float64, rows []int32, y []float64) float64 {
@@ -189,6 +199,7 @@ func newDotIndexed(
 	}
 }
 
+//go:noinline
 func newAxpyIndexed(
 	loop func(a float64, values []float64, rows []int32, y []float64),
 ) func(a float64, values []float64, rows []int32, y []float64) {
@@ -212,6 +223,7 @@ func newAxpyIndexed(
 	}
 }
 
+//go:noinline
 func newDotColumns(
 	loop func(colPtr []int64, rows []int32, values, y, out []float64), s *Set,
 ) func(colPtr []int64, rows []int32, values, y, out []float64) {

@@ -6,6 +6,7 @@ import "math"
 // line.
 const Lanes = 8
 
+//go:noinline
 func newDotLanes(
 	loop func(values []float64, rows []int32, y []float64, out *[Lanes]float64),
 ) func(values []float64, rows []int32, y []float64, out *[Lanes]float64) {
@@ -33,6 +34,7 @@ func newDotLanes(
 	}
 }
 
+//go:noinline
 func newDotLanesMasked(
 	loop func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64),
 ) func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64) {
@@ -59,6 +61,7 @@ func newDotLanesMasked(
 	}
 }
 
+//go:noinline
 func newAxpyLanes(
 	loop func(a *[Lanes]float64, values []float64, rows []int32, y []float64),
 ) func(a *[Lanes]float64, values []float64, rows []int32, y []float64) {

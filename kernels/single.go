@@ -6,6 +6,7 @@ import "math"
 // memory to move. Numbers are widened, which is exact, and all arithmetic is in
 // 64 bits: the bits are those of the 64-bit kernel on the widened numbers.
 
+//go:noinline
 func newDotSingle(loop func(x []float32, y []float64) float64) func(x []float32, y []float64) float64 {
 	return func(x []float32, y []float64) float64 {
 		if len(x) != len(y) {
@@ -23,6 +24,7 @@ func newDotSingle(loop func(x []float32, y []float64) float64) func(x []float32,
 	}
 }
 
+//go:noinline
 func newAxpySingle(loop func(a float64, x []float32, y []float64)) func(a float64, x []float32, y []float64) {
 	return func(a float64, x []float32, y []float64) {
 		if len(x) != len(y) {

@@ -67,13 +67,14 @@ func newDot(loop func(x, y []float64) float64) func(x, y []float64) float64 {
 		}
 		raceRead(x)
 		raceRead(y)
-		var sum float64
-		for len(x) > Block {
-			sum += loop(x[:Block], y[:Block])
-			x, y = x[Block:], y[Block:]
+		if n := len(x); 0 < n && n <= Block { // one block is the rule, and should be quick
+			return loop(x, y) + 0
 		}
-		if len(x) > 0 {
-			sum += loop(x, y)
+		var sum float64
+		for len(x) > 0 {
+			n := min(len(x), Block)
+			sum += loop(x[:n], y[:n])
+			x, y = x[n:], y[n:]
 		}
 		return sum
 	}
@@ -90,12 +91,14 @@ func newAxpy(loop func(a float64, x, y []float64)) func(a float64, x, y []float6
 		}
 		raceRead(x)
 		raceWrite(y)
-		for len(x) > Block {
-			loop(a, x[:Block], y[:Block])
-			x, y = x[Block:], y[Block:]
-		}
-		if len(x) > 0 {
+		if n := len(x); 0 < n && n <= Block {
 			loop(a, x, y)
+			return
+		}
+		for len(x) > 0 {
+			n := min(len(x), Block)
+			loop(a, x[:n], y[:n])
+			x, y = x[n:], y[n:]
 		}
 	}
 }
@@ -187,13 +190,14 @@ func newDotIndexed(
 		raceRead(values)
 		raceRead(rows)
 		raceGather(rows, y)
-		var sum float64
-		for len(rows) > Block {
-			sum += loop(values[:Block], rows[:Block], y)
-			values, rows = values[Block:], rows[Block:]
+		if n := len(rows); 0 < n && n <= Block {
+			return loop(values, rows, y)
 		}
-		if len(rows) > 0 {
-			sum += loop(values, rows, y)
+		var sum float64
+		for len(rows) > 0 {
+			n := min(len(rows), Block)
+			sum += loop(values[:n], rows[:n], y)
+			values, rows = values[n:], rows[n:]
 		}
 		return sum
 	}
@@ -213,12 +217,14 @@ func newAxpyIndexed(
 		raceRead(values)
 		raceRead(rows)
 		raceScatter(rows, y)
-		for len(rows) > Block {
-			loop(a, values[:Block], rows[:Block], y)
-			values, rows = values[Block:], rows[Block:]
-		}
-		if len(rows) > 0 {
+		if n := len(rows); 0 < n && n <= Block {
 			loop(a, values, rows, y)
+			return
+		}
+		for len(rows) > 0 {
+			n := min(len(rows), Block)
+			loop(a, values[:n], rows[:n], y)
+			values, rows = values[n:], rows[n:]
 		}
 	}
 }

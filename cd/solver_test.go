@@ -705,3 +705,34 @@ func TestPowersOfTwoScaleExactly(t *testing.T) {
 		}
 	}
 }
+
+// TestScalesThatCannotBeAreRefused: where squares leave the range of float64
+// there is an error, not a wrong answer.
+func TestScalesThatCannotBeAreRefused(t *testing.T) {
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := oracle.NewRandom(6)
+	q := r.Problem(oracle.Shape{N: 20, P: 5})
+	for _, c := range []struct{ x, y int }{{600, 0}, {520, -520}, {600, -600}, {0, 520}, {-600, 600}, {0, -520}, {0, -1000}} {
+		values, y := q.ColumnMajor(), make([]float64, 20)
+		for i := range values {
+			values[i] = math.Ldexp(values[i], c.x)
+		}
+		for i := range y {
+			y[i] = math.Ldexp(q.Y[i], c.y)
+		}
+		x, err := sparse.NewDense(20, 5, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view, err := sparse.NewView(k, x, nil, true)
+		if err == nil {
+			_, err = model.NewSquared(view, y)
+		}
+		if !isKind(err, outcome.NonFinite) && !isKind(err, outcome.BadParameter) {
+			t.Errorf("X·2^%d, y·2^%d: %v", c.x, c.y, err)
+		}
+	}
+}

@@ -358,6 +358,59 @@ func TestErrorBoundHolds(t *testing.T) {
 	}
 }
 
+// TestErrorBoundOfWeightedGradients: the same for one λ per column, where the
+// largest entry counts.
+func TestErrorBoundOfWeightedGradients(t *testing.T) {
+	cases, missed, vague := 0, 0, 0
+	for seed := range oracle.Cases(40) {
+		r := oracle.NewRandom(6000 + seed)
+		q, best, rows := smooth(r)
+		if q.Ridge > 0 {
+			continue
+		}
+		s, g := implicit.New(fitOf(t, q, true)), weighted(t, q)
+		_, outer := outerOf(q, best.Beta, rows)
+		_, _, each, _ := q.Hypergradient(best.Beta, outer.Slope)
+		size := 0.0
+		for _, v := range each {
+			size = math.Max(size, math.Abs(v))
+		}
+		for tol := 1e-2; tol > 1e-13; tol /= 10 {
+			beta := append([]float64(nil), best.Beta...)
+			flipped := false
+			for j, b := range best.Beta {
+				beta[j] += b * 0.1 * math.Sqrt(tol) * r.Normal()
+				flipped = flipped || beta[j]*b < 0
+			}
+			if flipped {
+				continue
+			}
+			h := gradientAt(t, s, g, q, beta, rows, implicit.Options{Tol: 0.01 * math.Sqrt(tol)})
+			miss, k := 0.0, 0
+			for j, b := range best.Beta {
+				if b != 0 {
+					miss = math.Max(miss, math.Abs(h.Gradient[k]-each[j]))
+					k++
+				}
+			}
+			cases++
+			if miss > h.ErrorBound+1e-13*size {
+				missed++
+				t.Logf("seed %d, tolerance %.0e: error %.2e, bound %.2e", seed, tol, miss, h.ErrorBound)
+			}
+			if h.ErrorBound > 1e4*miss && miss > 0 {
+				vague++
+			}
+		}
+	}
+	if float64(missed) > 0.01*float64(cases) {
+		t.Errorf("the bound is below the error in %d of %d cases", missed, cases)
+	}
+	if float64(vague) > 0.1*float64(cases) {
+		t.Errorf("the bound is 10,000 times the error or more in %d of %d cases", vague, cases)
+	}
+}
+
 // TestKKTOfForeignCoefficients: β may come from any solver; its residual is
 // computed where the caller does not vouch for it, and taken where he does.
 func TestKKTOfForeignCoefficients(t *testing.T) {

@@ -195,16 +195,21 @@ func allocate(n, p int, columns, lengths []int32) *CSC {
 
 // slot returns where column j is stored, −1 if it is empty.
 func (m *CSC) slot(j int) int32 {
-	if m.few == nil {
-		return m.slots[j]
-	}
 	if uint(j) >= uint(m.p) {
 		panic("sparse: column index out of range")
 	}
-	if k := m.few.find(j); k >= 0 {
+	if k := m.place(j); k >= 0 {
 		return m.slots[k]
 	}
 	return -1
+}
+
+// place returns the index in slots of column j, which exists; −1: it has none.
+func (m *CSC) place(j int) int {
+	if m.few == nil {
+		return j
+	}
+	return m.few.find(j)
 }
 
 // Dims returns the number of rows n and of columns p.

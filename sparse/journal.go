@@ -157,6 +157,12 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 	}
 	m := allocate(g.n, p, columns, lengths)
 	y := make([]float64, g.n)
+
+	// Until all is sorted, slots holds where each column's next entry goes.
+	next := m.slots
+	for s, j := range m.order {
+		next[m.place(int(j))] = int32(uint32(m.colPtr[s]))
+	}
 	i, j := int32(-1), int32(-1)
 	for _, chunk := range g.complete() {
 		if err := context.Cause(ctx); err != nil {
@@ -172,15 +178,15 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 				continue
 			}
 			j += step
-			s := m.slot(int(j))
-			k := m.colPtr[s]
-			m.colPtr[s]++
+			c := m.place(int(j))
+			k := uint32(next[c])
+			next[c] = int32(k + 1)
 			m.rows[k], m.values[k] = i, number(form, value)
 		}
 	}
-	// Every pointer has moved to the end of its slot, where the next one starts.
-	copy(m.colPtr[1:], m.colPtr[:len(m.order)])
-	m.colPtr[0] = 0
+	for s, j := range m.order {
+		m.slots[m.place(int(j))] = int32(s)
+	}
 	return m, y, nil
 }
 

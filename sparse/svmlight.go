@@ -3,6 +3,7 @@ package sparse
 import (
 	"context"
 	"io"
+	"math"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -29,7 +30,8 @@ type ReadOptions struct {
 	// it is given, else [DefaultMaxFeatures].
 	MaxFeatures int
 
-	// MaxEntries is the largest number of nonzeros accepted. 0: [DefaultMaxEntries].
+	// MaxEntries is the largest number of nonzeros accepted, at most 2³²−1.
+	// 0: [DefaultMaxEntries].
 	MaxEntries int64
 
 	// MaxLineBytes is the length of the longest line accepted. Lines are not
@@ -64,6 +66,7 @@ func (o *ReadOptions) complete() error {
 	if o.MaxEntries == 0 {
 		o.MaxEntries = DefaultMaxEntries
 	}
+	o.MaxEntries = min(o.MaxEntries, math.MaxUint32)
 	if o.MaxLineBytes == 0 {
 		o.MaxLineBytes = DefaultMaxLineBytes
 	}

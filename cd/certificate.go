@@ -2,6 +2,7 @@ package cd
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/model"
 )
@@ -24,6 +25,7 @@ type certificate struct {
 	scratch  []float64 // n
 	scale    float64   // c of the last gap
 	dual     model.Dual
+	shares   []share
 }
 
 // lazy is the share of the threshold below which a bound lets a pass skip a
@@ -56,6 +58,9 @@ func (s *Solver) certify() {
 	*dual = model.Dual{Penalty: s.pen, Total: s.view.Total(), Smoothness: s.fit.Smoothness()}
 	total := s.view.Total()
 	for _, column := range s.view.Matrix().Order() {
+		if s.copies != nil && s.copies.Redundant(column) {
+			continue // its correlation is that of the column it copies
+		}
 		j := int(column)
 		b := s.beta[j]
 		norm := s.view.Norm(j)
@@ -83,14 +88,42 @@ func (s *Solver) certify() {
 	}
 }
 
-// gather lists the support of β, which lies in the working set.
+// gather lists the active columns of β, which lie in the working set, and the
+// support that they stand for: every copy of a column gets an equal share.
 func (s *Solver) gather() {
-	sol := &s.sol
-	sol.Support, sol.Coef = sol.Support[:0], sol.Coef[:0]
+	s.active, s.coef = s.active[:0], s.coef[:0]
+	shared := false
 	for _, j := range s.set.sorted() {
 		if b := s.beta[j]; b != 0 {
-			sol.Support = append(sol.Support, j)
-			sol.Coef = append(sol.Coef, b)
+			s.active, s.coef = append(s.active, j), append(s.coef, b)
+			shared = shared || (s.copies != nil && s.copies.Of(j) != nil)
 		}
 	}
+	sol := &s.sol
+	sol.Support, sol.Coef = append(sol.Support[:0], s.active...), append(sol.Coef[:0], s.coef...)
+	if !shared {
+		return
+	}
+	s.cert.shares = s.cert.shares[:0]
+	for k, j := range s.active {
+		group := s.copies.Of(j)
+		if group == nil {
+			s.cert.shares = append(s.cert.shares, share{j, s.coef[k]})
+			continue
+		}
+		for _, copy := range group {
+			s.cert.shares = append(s.cert.shares, share{copy.Column, copy.Sign * s.coef[k] / float64(len(group))})
+		}
+	}
+	slices.SortFunc(s.cert.shares, func(a, b share) int { return int(a.column - b.column) })
+	sol.Support, sol.Coef = sol.Support[:0], sol.Coef[:0]
+	for _, c := range s.cert.shares {
+		sol.Support, sol.Coef = append(sol.Support, c.column), append(sol.Coef, c.coef)
+	}
+}
+
+// share is a column with its coefficient.
+type share struct {
+	column int32
+	coef   float64
 }

@@ -3,6 +3,7 @@ package cd
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
@@ -78,9 +79,12 @@ type Solver struct {
 	k    *kernels.Set
 	pen  model.Penalty
 
-	curved model.Curved // fit where its curvature varies, else nil
-	beta   []float64    // p: the current point
-	state  *model.State // the certified point
+	curved model.Curved   // fit where its curvature varies, else nil
+	beta   []float64      // p: the current point
+	active []int32        // columns of the certified point
+	coef   []float64      // their coefficients
+	copies *sparse.Copies // columns that others stand for; nil: none
+	state  *model.State   // the certified point
 	prox   proxNewton
 	cert   certificate
 	set    workingSet
@@ -104,10 +108,15 @@ func New(fit model.Datafit) *Solver {
 
 // Reset forgets the last solution: the next Solve starts from β = 0.
 func (s *Solver) Reset() {
-	for _, j := range s.sol.Support {
+	for _, j := range s.set.columns {
 		s.beta[j] = 0
 	}
+	for _, j := range s.active {
+		s.beta[j] = 0
+	}
+	s.active, s.coef = s.active[:0], s.coef[:0]
 	s.sol.Support, s.sol.Coef = s.sol.Support[:0], s.sol.Coef[:0]
+	s.set.forget()
 }
 
 // Use makes the solver ready for another datafit on the same view, cold, as New
@@ -128,10 +137,52 @@ func (s *Solver) Start(cols []int32, coef []float64) {
 	s.Reset()
 	s.sol.Support = append(s.sol.Support, cols...)
 	s.sol.Coef = append(s.sol.Coef, coef...)
-	for k, j := range cols {
-		s.beta[j] = coef[k]
+	s.layOut()
+}
+
+// layOut makes the last solution the current point: β, its active columns and the
+// working set. Copies of a column are one where the penalty does not tell them
+// apart: with one strength, and without a ridge, which makes them unique anyway.
+func (s *Solver) layOut() {
+	for _, j := range s.active {
+		s.beta[j] = 0
 	}
+	s.active, s.coef = s.active[:0], s.coef[:0]
+	for k, j := range s.sol.Support {
+		home := sparse.Signed{Column: j, Sign: 1}
+		if s.copies != nil {
+			home = s.copies.Home(j)
+		}
+		if s.beta[home.Column] == 0 {
+			s.active = append(s.active, home.Column)
+		}
+		s.beta[home.Column] = math.FMA(home.Sign, s.sol.Coef[k], s.beta[home.Column])
+	}
+	slices.Sort(s.active)
+	kept := s.active[:0]
+	for _, j := range slices.Compact(s.active) {
+		if math.IsInf(s.pen.Alpha(int(j)), 1) {
+			s.beta[j] = 0 // excluded by the penalty
+		}
+		if s.beta[j] != 0 {
+			kept = append(kept, j)
+		}
+	}
+	s.active = kept
 	s.set.keep(s)
+}
+
+// prepare takes a penalty over.
+func (s *Solver) prepare(g model.Penalty) {
+	s.pen = g
+	var copies *sparse.Copies
+	if g.Columns() < 0 && g.Ridge() == 0 {
+		copies = s.view.Copies()
+	}
+	if copies != s.copies || g.Columns() >= 0 {
+		s.copies = copies
+		s.layOut()
+	}
 }
 
 // Solve minimises Φ(β, b) = f(β, b) + g(β). The result carries the duality
@@ -146,12 +197,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	if c := g.Columns(); c >= 0 && c != len(s.beta) {
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, len(s.beta))
 	}
-	s.pen = g
-	for j := range s.sol.Support { // a warm start must not use excluded columns
-		if math.IsInf(g.Alpha(int(s.sol.Support[j])), 1) {
-			s.beta[s.sol.Support[j]] = 0
-		}
-	}
+	s.prepare(g)
 	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
 	s.in.start(opts.MaxEpochs)
 	polished := !opts.Polish
@@ -210,7 +256,7 @@ func (s *Solver) restore() {
 	for _, j := range s.set.columns {
 		s.beta[j] = 0
 	}
-	for k, j := range s.sol.Support {
-		s.beta[j] = s.sol.Coef[k]
+	for k, j := range s.active {
+		s.beta[j] = s.coef[k]
 	}
 }

@@ -40,7 +40,7 @@ func (w *workingSet) forget() {
 // next chooses the working set from the last pass, and reports whether it
 // holds columns that the one before did not.
 func (w *workingSet) next(s *Solver) (grown bool) {
-	support := len(s.sol.Support)
+	support := len(s.active)
 	violators := w.score(s)
 	// The support plus the violators, a tenth more for those to come, but never
 	// more than the support doubled.
@@ -52,7 +52,7 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		selectLeast(w.candidates, size)
 		w.candidates = w.candidates[:size]
 	}
-	for _, j := range s.sol.Support {
+	for _, j := range s.active {
 		if !w.member[j] {
 			grown = true
 		}
@@ -77,7 +77,7 @@ func (w *workingSet) replace(s *Solver) {
 	for _, j := range w.columns {
 		w.member[j] = false
 	}
-	for _, j := range s.sol.Support {
+	for _, j := range s.active {
 		w.member[j] = true
 	}
 	for _, c := range w.candidates {
@@ -99,7 +99,7 @@ func (w *workingSet) score(s *Solver) (violators int) {
 	c, total := &s.cert, s.view.Total()
 	for _, j := range s.view.Matrix().Order() {
 		norm, alpha := s.view.Norm(int(j)), s.pen.Alpha(int(j))
-		if !c.fresh[j] || s.beta[j] != 0 || norm == 0 || math.IsInf(alpha, 1) {
+		if (s.copies != nil && s.copies.Redundant(j)) || !c.fresh[j] || s.beta[j] != 0 || norm == 0 || math.IsInf(alpha, 1) {
 			continue
 		}
 		size, threshold := math.Abs(c.corr[j]), total*alpha

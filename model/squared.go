@@ -37,11 +37,13 @@ func NewSquared(view *sparse.View, y []float64) (*Squared, error) {
 		f.first = slices.IndexFunc(s, func(s float64) bool { return s > 0 })
 	}
 	f.Residual(nil, nil, r)
-	f.null = view.SquaredNormOf(r, make([]float64, n)) / (2 * view.Total())
+	weighted := make([]float64, n)
+	view.Weigh(r, weighted)
+	f.null = view.Kernels().Dot(r, weighted) / (2 * view.Total())
 	switch {
 	case math.IsInf(f.null, 0):
 		return nil, outcome.Errorf(outcome.NonFinite, "‖y‖² overflows: scale the target")
-	case f.null < leastNull && view.Kernels().MaxAbs(r) > 0:
+	case f.null < leastNull && view.Kernels().MaxAbs(weighted) > 0:
 		return nil, outcome.Errorf(outcome.BadParameter, "‖y‖² underflows: scale the target")
 	}
 	return f, nil

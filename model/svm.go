@@ -45,7 +45,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	if weights != nil {
 		f.weights = append([]float64(nil), weights...)
 	}
-	classes := map[float64]bool{}
+	var positive, negative bool
 	for i, label := range y {
 		if err := checkLabel(i, label); err != nil {
 			return nil, err
@@ -55,14 +55,14 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "a row weight must be finite and not negative"}
 		}
 		if s > 0 {
-			classes[label] = true
+			positive, negative = positive || label > 0, negative || label < 0
 			f.total += s
 		}
 	}
 	switch {
-	case len(classes) == 0:
+	case !positive && !negative:
 		return nil, outcome.Errorf(outcome.Shape, "no training rows")
-	case len(classes) == 1:
+	case !positive || !negative:
 		return nil, outcome.Errorf(outcome.SingleClass, "every training row has the same label")
 	case math.IsInf(f.total, 1):
 		return nil, outcome.Errorf(outcome.BadParameter, "the row weights sum to +Inf")

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"math"
+	"sync"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -23,6 +24,9 @@ type View struct {
 	total   float64   // N
 	means   []float64 // x̄, nil: not centred
 	norms   []float64 // ‖X̃_j‖ₛ
+
+	copiesOnce sync.Once
+	copies     *Copies
 }
 
 // NewView prepares x for a problem with the given row weights (nil: all 1),

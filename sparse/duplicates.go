@@ -1,0 +1,155 @@
+package sparse
+
+import (
+	"math"
+	"slices"
+)
+
+// Copies are the columns that equal one another, up to sign, on the rows of
+// positive weight of a view and after centring. Real text has many: words that
+// occur in the same documents. A problem with one strength for all columns has
+// infinitely many solutions on them; the one that shares a coefficient equally,
+// with the signs of the copies, is the limit of the elastic net as its ridge
+// vanishes, unique, and differentiable.
+type Copies struct {
+	redundant []bool             // p: a copy of a column with a smaller index; nil: none is
+	home      map[int32]Signed   // of a redundant column: its representative
+	groups    map[int32][]Signed // of a representative: its copies, itself first
+}
+
+// Signed is a column and the sign with which another copies it.
+type Signed struct {
+	Column int32
+	Sign   float64 // ±1
+}
+
+// Redundant reports whether column j copies a column of smaller index.
+func (c *Copies) Redundant(j int32) bool { return c.redundant != nil && c.redundant[j] }
+
+// Home returns the column that stands for j, the copy of smallest index, and the
+// sign with which j copies it: j itself where it copies none.
+func (c *Copies) Home(j int32) Signed {
+	if c.Redundant(j) {
+		return c.home[j]
+	}
+	return Signed{j, 1}
+}
+
+// Of returns the copies of a column that stands for several, itself first; nil
+// where it has none.
+func (c *Copies) Of(j int32) []Signed { return c.groups[j] }
+
+// Count returns the number of redundant columns.
+func (c *Copies) Count() (count int) {
+	for _, group := range c.groups {
+		count += len(group) - 1
+	}
+	return count
+}
+
+// Copies finds the copies among the columns, at the first call: one pass over X
+// for a hash of each column, and a comparison where hashes agree. Columns without
+// entries on the rows of positive weight are no one's copies.
+func (v *View) Copies() *Copies {
+	v.copiesOnce.Do(func() { v.copies = v.findCopies() })
+	return v.copies
+}
+
+func (v *View) findCopies() *Copies {
+	c := &Copies{}
+	first := make(map[uint64][]int32, v.p)
+	columns := slices.Clone(v.x.Order())
+	slices.Sort(columns)
+	for _, j := range columns {
+		if v.norms[j] == 0 {
+			continue
+		}
+		h := v.hash(j)
+		representative := int32(-1)
+		var sign float64
+		for _, other := range first[h] {
+			if sign = v.compare(other, j); sign != 0 {
+				representative = other
+				break
+			}
+		}
+		if representative < 0 {
+			first[h] = append(first[h], j)
+			continue
+		}
+		if c.groups == nil {
+			c.groups, c.home = map[int32][]Signed{}, map[int32]Signed{}
+			c.redundant = make([]bool, v.p)
+		}
+		if c.groups[representative] == nil {
+			c.groups[representative] = []Signed{{representative, 1}}
+		}
+		c.groups[representative] = append(c.groups[representative], Signed{j, sign})
+		c.redundant[j], c.home[j] = true, Signed{representative, sign}
+	}
+	return c
+}
+
+// hash mixes row and value of every entry on rows of positive weight. It is blind
+// to the sign of the column, and to the order of the entries.
+func (v *View) hash(j int32) uint64 {
+	rows, values := v.x.Column(int(j))
+	var sum uint64
+	var lead float64 // sign of the first entry
+	for k, x := range values {
+		i := k
+		if rows != nil {
+			i = int(rows[k])
+		}
+		if x == 0 || (v.weights != nil && v.weights[i] == 0) {
+			continue
+		}
+		if lead == 0 {
+			lead = math.Copysign(1, x)
+		}
+		z := math.Float64bits(lead*x) ^ uint64(i)*0x9e3779b97f4a7c15
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		sum += z ^ z>>31
+	}
+	return sum
+}
+
+// compare returns ±1 where column b is that multiple of column a on the rows of
+// positive weight, else 0.
+func (v *View) compare(a, b int32) float64 {
+	next := func(j int32) func() (int, float64) {
+		rows, values := v.x.Column(int(j))
+		k := 0
+		return func() (int, float64) {
+			for ; k < len(values); k++ {
+				i := k
+				if rows != nil {
+					i = int(rows[k])
+				}
+				if values[k] != 0 && (v.weights == nil || v.weights[i] != 0) {
+					k++
+					return i, values[k-1]
+				}
+			}
+			return v.n, 0
+		}
+	}
+	nextA, nextB := next(a), next(b)
+	var sign float64
+	for {
+		i, x := nextA()
+		k, y := nextB()
+		switch {
+		case i != k:
+			return 0
+		case i == v.n:
+			return sign
+		case sign == 0:
+			sign = math.Copysign(1, x) * math.Copysign(1, y)
+		}
+		if y != sign*x {
+			return 0
+		}
+	}
+}

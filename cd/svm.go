@@ -93,6 +93,7 @@ func NewSVM(fit *model.SVM) *SVM {
 		s.square[pos] = fit.Square(int(i))
 	}
 	s.w, s.sol.W = make([]float64, p), make([]float64, p)
+	s.sweeps.init(s)
 	s.newton.init(s)
 	return s
 }

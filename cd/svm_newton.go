@@ -3,6 +3,7 @@ package cd
 import (
 	"context"
 	"math"
+	"math/bits"
 
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/support"
@@ -56,36 +57,44 @@ func (nw *boxNewton) Diagonal(out []float64) {
 	}
 }
 
-// collect lists the free samples.
-func (nw *boxNewton) collect(positions []int32) {
+// collect lists the free samples among the live ones of a pack.
+func (nw *boxNewton) collect(p *pack) {
 	s := nw.s
 	nw.free, nw.values = nw.free[:0], 0
-	for _, pos := range positions {
-		if b := s.beta[pos]; b > 0 && b < s.bound[pos] {
-			nw.free = append(nw.free, pos)
-			nw.values += s.entries(int(pos))
+	for b, live := range p.live {
+		for ; live != 0; live &= live - 1 {
+			pos := p.position[b*block+bits.TrailingZeros8(live)]
+			if beta := s.beta[pos]; beta > 0 && beta < s.bound[pos] {
+				nw.free = append(nw.free, pos)
+				nw.values += s.entries(int(pos))
+			}
 		}
 	}
 }
 
-// price returns the modelled cost of a step on the free samples, which it lists.
+// zeros returns a vector of zeros over the features. It is to be left so.
+func (nw *boxNewton) zeros() []float64 {
+	clear(nw.u)
+	return nw.u
+}
+
+// price returns the modelled cost of a step on the samples free in the last sweep.
 func (nw *boxNewton) price() float64 {
-	nw.collect(nw.s.sweeps.active)
-	byCG, byFactor := nw.costs()
+	byCG, byFactor := nw.costs(nw.s.sweeps.free, nw.s.sweeps.freeEntries)
 	return min(byCG, byFactor)
 }
 
-// once is the modelled cost of one product with the matrix.
-func (nw *boxNewton) once() float64 {
-	return residualCost(2*nw.values, 2*len(nw.free), nw.s.rows == nil) + float64(denseValue*float64(nw.s.p))
+// once is the modelled cost of one product with the matrix of size samples.
+func (nw *boxNewton) once(size, entries int) float64 {
+	return residualCost(2*entries, 2*size, nw.s.rows == nil) + float64(denseValue*float64(nw.s.p))
 }
 
 // costs returns that of conjugate gradients and that of a factorisation.
-func (nw *boxNewton) costs() (byCG, byFactor float64) {
-	once := nw.once()
+func (nw *boxNewton) costs(size, entries int) (byCG, byFactor float64) {
+	once := nw.once(size, entries)
 	byFactor = math.Inf(1)
-	if len(nw.free) <= largestCholesky {
-		n := float64(len(nw.free))
+	if size <= largestCholesky {
+		n := float64(size)
 		byFactor = float64(n/2*once) + float64(factorValue*n*n*n/6) + float64(factorDot*n*n/2)
 	}
 	return float64(nw.iterations) * once, byFactor
@@ -95,14 +104,16 @@ func (nw *boxNewton) costs() (byCG, byFactor float64) {
 // to a point that lowers the objective. It reports whether it found one. Sweeps
 // have cost budget since the last step; conjugate gradients may cost as much.
 func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
+	nw.collect(nw.s.sweeps.here)
 	violation, bound := nw.aim()
 	nw.shift = proximal * violation / bound
-	return violation > 0 && nw.direction(ctx, newtonTol, int(budget/nw.once())) && nw.descend()
+	return violation > 0 && nw.direction(ctx, newtonTol, int(budget/nw.once(len(nw.free), nw.values))) && nw.descend()
 }
 
 // polish takes a step to working precision without the proximal term.
 func (nw *boxNewton) polish(ctx context.Context) {
-	nw.collect(nw.s.place)
+	nw.s.activate()
+	nw.collect(&nw.s.sweeps.all)
 	nw.aim()
 	nw.shift = 0
 	if nw.direction(ctx, polishTol, newtonIterations) {
@@ -128,7 +139,7 @@ func (nw *boxNewton) aim() (violation, bound float64) {
 // there is one.
 func (nw *boxNewton) direction(ctx context.Context, tol float64, iterations int) bool {
 	size := len(nw.free)
-	if byCG, byFactor := nw.costs(); byFactor < byCG && nw.factorise() {
+	if byCG, byFactor := nw.costs(size, nw.values); byFactor < byCG && nw.factorise() {
 		copy(nw.d, nw.rho)
 		support.CholeskySolve(nw.s.k, nw.a, size, nw.d)
 		return size > 0

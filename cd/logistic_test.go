@@ -1,0 +1,120 @@
+package cd_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+func logisticOf(t testing.TB, q *oracle.Problem, dense bool) *model.Logistic {
+	t.Helper()
+	n, p := q.Dims()
+	var x sparse.Matrix
+	var err error
+	if dense {
+		x, err = sparse.NewDense(n, p, q.ColumnMajor())
+	} else {
+		pointers, rows, values := q.Columns()
+		x, err = sparse.NewCSC(n, p, pointers, rows, values)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := sparse.NewView(k, x, q.Weights, q.Intercept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := model.NewLogistic(view, q.Y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit
+}
+
+// drawClasses makes a random classification problem with strengths.
+func drawClasses(r *oracle.Random) (q *oracle.Problem, name string) {
+	shape := oracle.Shape{
+		N: 10 + r.Intn(40), P: 1 + r.Intn(30), Density: r.Pick(0.1, 0.5, 1),
+		Correlation: r.Pick(0, 0.5, 0.9), Mean: r.Pick(0, 0, 1), Weights: r.Intn(3) == 0,
+	}
+	q = r.Problem(shape).Classes(r)
+	q.Intercept = r.Intn(2) == 0
+	top := q.LogisticAlphaMax()
+	if top == 0 {
+		top = 1
+	}
+	ratio := r.Pick(0.9, 0.5, 0.1, 0.02)
+	q.Uniform(ratio * top)
+	switch r.Intn(3) {
+	case 0:
+		q.Ridge = top * r.Pick(1e-3, 0.1, 1)
+	case 1:
+		for j := range q.Alpha {
+			q.Alpha[j] *= 0.3 + r.Float64()
+		}
+	}
+	return q, fmt.Sprintf("n %d, p %d, density %g, correlation %g, ratio %g, ridge %.2g, intercept %v, weights %v",
+		shape.N, shape.P, shape.Density, shape.Correlation, ratio, q.Ridge, q.Intercept, shape.Weights)
+}
+
+// TestLogisticCertificates: S1 for sparse logistic regression.
+func TestLogisticCertificates(t *testing.T) {
+	for seed := range oracle.Cases(120) {
+		r := oracle.NewRandom(9000 + seed)
+		q, name := drawClasses(r)
+		name = fmt.Sprintf("seed %d: %s", seed, name)
+		tol := r.Pick(1e-4, 1e-6, 1e-9)
+		g := penaltyOf(t, q)
+		fit := logisticOf(t, q, seed%2 == 0)
+		null := q.LogisticNull()
+		if math.Abs(fit.Null()-null) > 1e-14 {
+			t.Errorf("%s: P₀ = %.17g, want %.17g", name, fit.Null(), null)
+		}
+		if top, want := model.AlphaMax(fit), q.LogisticAlphaMax(); math.Abs(top-want) > 1e-13*(1+want) {
+			t.Errorf("%s: αmax = %.17g, want %.17g", name, top, want)
+		}
+		sol := solve(t, cd.New(fit), g, cd.Options{Tol: tol, Polish: seed%3 == 0})
+		if sol.Status != outcome.Converged {
+			t.Errorf("%s: %s at %.1e after %d epochs, tolerance %.0e", name, sol.Status, sol.RelativeGap, sol.Epochs, tol)
+		}
+		beta := scatter(sol, len(q.Alpha))
+		b := q.LogisticIntercept(beta)
+		if math.Abs(b-sol.Intercept) > 1e-9*(1+math.Abs(b)) {
+			t.Errorf("%s: intercept %.15g, the best is %.15g", name, sol.Intercept, b)
+		}
+		gap := q.LogisticGap(beta, b)
+		if math.Abs(gap-sol.Gap) > 1e-11*null {
+			t.Errorf("%s: gap %.6g reported, %.6g recomputed", name, sol.Gap, gap)
+		}
+		if f := q.LogisticObjective(beta, b); math.Abs(f-sol.Objective) > 1e-13 {
+			t.Errorf("%s: objective %.16g, want %.16g", name, sol.Objective, f)
+		}
+		best := q.SolveLogistic()
+		if d := sol.Objective - best.Objective; d > sol.Gap+1e-13 || best.Gap < 1e-10 && d < -1e-10 {
+			t.Errorf("%s: objective %.16g, the optimum %.16g (gap %.1e), gap %.3g", name, sol.Objective, best.Objective, best.Gap, sol.Gap)
+		}
+		z := q.Correlations(q.LogisticResidual(beta, b))
+		for j := range z {
+			l := q.Norm2(j) / (4 * q.Total())
+			if l == 0 {
+				continue
+			}
+			u := beta[j] + z[j]/l
+			moved := beta[j] - math.Copysign(math.Max(math.Abs(u)-q.Alpha[j]/l, 0), u)/(1+q.Ridge/l)
+			if rho, limit := l*math.Abs(moved), math.Sqrt(2*l*(sol.Gap+1e3*0x1p-53)); rho > limit {
+				t.Errorf("%s: ρ_%d = %.3g > √(2L·gap) = %.3g", name, j, rho, limit)
+			}
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package oracle
+
+import "math"
+
+// The same problem with the logistic loss (1/N)Σ sᵢ ln(1 + e^{−yᵢmᵢ}), yᵢ = ±1.
+
+// Classes makes the target ±1 by its side of its mean, with some noise.
+func (q *Problem) Classes(r *Random) *Problem {
+	mean := q.Mean(-1)
+	y := make([]float64, len(q.Y))
+	for i, v := range q.Y {
+		y[i] = math.Copysign(1, v-mean+0.3*r.Normal())
+	}
+	y[0], y[1] = 1, -1 // both classes
+	if q.Weights != nil {
+		q.Weights[0], q.Weights[1] = 1, 1
+	}
+	q.Y = y
+	return q
+}
+
+func softplus(t float64) float64 { // ln(1 + eᵗ)
+	if t > 0 {
+		return t + math.Log1p(math.Exp(-t))
+	}
+	return math.Log1p(math.Exp(t))
+}
+
+func sigmoid(t float64) float64 {
+	if t >= 0 {
+		return 1 / (1 + math.Exp(-t))
+	}
+	e := math.Exp(t)
+	return e / (1 + e)
+}
+
+// margins returns yᵢ(xᵢβ + b).
+func (q *Problem) margins(beta []float64, b float64) []float64 {
+	m := make([]float64, len(q.Y))
+	for i, row := range q.X {
+		var sum Sum
+		sum.Add(b)
+		for j, v := range row {
+			sum.AddProduct(v, beta[j])
+		}
+		m[i] = q.Y[i] * sum.Value()
+	}
+	return m
+}
+
+// LogisticResidual returns yᵢσ(−yᵢmᵢ), minus the derivative of the loss.
+func (q *Problem) LogisticResidual(beta []float64, b float64) []float64 {
+	r := q.margins(beta, b)
+	for i, m := range r {
+		r[i] = q.Y[i] * sigmoid(-m)
+	}
+	return r
+}
+
+// LogisticObjective returns Φ(β, b).
+func (q *Problem) LogisticObjective(beta []float64, b float64) float64 {
+	var sum Sum
+	total := q.Total()
+	for i, m := range q.margins(beta, b) {
+		sum.AddProduct(q.Weight(i)/total, softplus(-m))
+	}
+	for j, v := range beta {
+		if v != 0 {
+			sum.AddProduct(q.Alpha[j], math.Abs(v))
+			sum.AddProduct(q.Ridge*v/2, v)
+		}
+	}
+	return sum.Value()
+}
+
+// LogisticIntercept returns the best b for β, by bisection.
+func (q *Problem) LogisticIntercept(beta []float64) float64 {
+	if !q.Intercept {
+		return 0
+	}
+	slope := func(b float64) float64 {
+		var sum Sum
+		for i, v := range q.LogisticResidual(beta, b) {
+			sum.AddProduct(q.Weight(i), v)
+		}
+		return sum.Value()
+	}
+	lower, upper := -1.0, 1.0
+	for slope(lower) < 0 {
+		lower *= 2
+	}
+	for slope(upper) > 0 {
+		upper *= 2
+	}
+	for range 80 {
+		if middle := (lower + upper) / 2; slope(middle) > 0 {
+			lower = middle
+		} else {
+			upper = middle
+		}
+	}
+	return (lower + upper) / 2
+}
+
+// LogisticNull returns P₀.
+func (q *Problem) LogisticNull() float64 {
+	zero := make([]float64, len(q.Alpha))
+	return q.LogisticObjective(zero, q.LogisticIntercept(zero))
+}
+
+// LogisticAlphaMax returns the smallest α whose solution is 0.
+func (q *Problem) LogisticAlphaMax() float64 {
+	zero := make([]float64, len(q.Alpha))
+	largest := 0.0
+	for _, z := range q.Correlations(q.LogisticResidual(zero, q.LogisticIntercept(zero))) {
+		largest = math.Max(largest, math.Abs(z))
+	}
+	return largest
+}
+
+// LogisticGap returns primal minus dual at b's best, the residual of the
+// heavier class scaled down for an intercept, and then scaled to be feasible
+// or, with a ridge, as it is: the smaller of both.
+func (q *Problem) LogisticGap(beta []float64, b float64) float64 {
+	r := q.LogisticResidual(beta, b)
+	if q.Intercept {
+		var plus, minus Sum
+		for i, v := range r {
+			if v > 0 {
+				plus.AddProduct(q.Weight(i), v)
+			} else {
+				minus.AddProduct(q.Weight(i), -v)
+			}
+		}
+		ratio := plus.Value() / minus.Value()
+		for i, v := range r {
+			if v > 0 && ratio > 1 {
+				r[i] = v / ratio
+			} else if v < 0 && ratio < 1 {
+				r[i] = v * ratio
+			}
+		}
+	}
+	z, c := q.Correlations(r), 1.0
+	for j, a := range z {
+		if a -= q.Ridge * beta[j]; a != 0 {
+			c = math.Min(c, q.Alpha[j]/math.Abs(a))
+		}
+	}
+	total, primal := q.Total(), q.LogisticObjective(beta, b)
+	entropy := func(c float64) float64 {
+		var sum Sum
+		for i, v := range r {
+			if t := c * math.Abs(v); t > 0 && t < 1 {
+				sum.AddProduct(q.Weight(i)/total, t*math.Log(t)+(1-t)*math.Log1p(-t))
+			}
+		}
+		return sum.Value()
+	}
+	scaled := primal + entropy(c)
+	for _, v := range beta {
+		scaled += c * c * q.Ridge * v * v / 2
+	}
+	if q.Ridge == 0 {
+		return scaled
+	}
+	unscaled := primal + entropy(1)
+	for j, v := range z {
+		if over := math.Abs(v) - q.Alpha[j]; over > 0 {
+			unscaled += over * over / (2 * q.Ridge)
+		}
+	}
+	return math.Min(scaled, unscaled)
+}
+
+// SolveLogistic minimises by Newton's method on the loss with the penalty kept,
+// every step a squared-loss problem for [Problem.Solve], halved until it helps.
+func (q *Problem) SolveLogistic() *Solution {
+	beta := make([]float64, len(q.Alpha))
+	b := q.LogisticIntercept(beta)
+	best := &Solution{Beta: beta, Intercept: b, Objective: q.LogisticObjective(beta, b)}
+	for range 60 {
+		step := q.Clone()
+		step.Weights, step.Y = make([]float64, len(q.Y)), make([]float64, len(q.Y))
+		total, bent := q.Total(), 0.0
+		for i, m := range q.margins(best.Beta, best.Intercept) {
+			d := math.Max(sigmoid(m)*sigmoid(-m), 1e-9)
+			step.Weights[i] = q.Weight(i) * d
+			step.Y[i] = q.Y[i]*m + q.Y[i]*sigmoid(-m)/d
+			bent += step.Weights[i]
+		}
+		// Its N is Σ sᵢdᵢ where this problem's is Σ sᵢ.
+		for j := range step.Alpha {
+			step.Alpha[j] *= total / bent
+		}
+		step.Ridge *= total / bent
+		target := step.SolveFrom(best.Beta)
+		moved := false
+		for length := 1.0; length > 1e-6; length /= 2 {
+			trial := make([]float64, len(beta))
+			for j := range trial {
+				trial[j] = best.Beta[j] + length*(target.Beta[j]-best.Beta[j])
+			}
+			if length == 1 {
+				trial = target.Beta // zeros stay zeros
+			}
+			b := q.LogisticIntercept(trial)
+			if f := q.LogisticObjective(trial, b); f < best.Objective {
+				best = &Solution{Beta: trial, Intercept: b, Objective: f, Exact: target.Exact}
+				moved = true
+				break
+			}
+		}
+		if !moved {
+			break
+		}
+	}
+	best.Gap = q.LogisticGap(best.Beta, best.Intercept)
+	return best
+}

@@ -8,28 +8,40 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestMeanSquaredError: value, slope and curvature against plain sums and
-// differences, on the rows listed only.
-func TestMeanSquaredError(t *testing.T) {
+// TestLossesAgainstDifferences: value, slope and curvature against plain sums
+// and differences, on the rows listed only.
+func TestLossesAgainstDifferences(t *testing.T) {
+	for _, c := range []struct {
+		criterion.Criterion
+		loss func(y, m float64) float64
+	}{
+		{criterion.MeanSquaredError{}, func(y, m float64) float64 { return (y - m) * (y - m) }},
+		{criterion.LogisticLoss{}, func(y, m float64) float64 { return math.Log1p(math.Exp(-y * m)) }},
+	} {
+		t.Run(c.Name(), func(t *testing.T) { differences(t, c.Criterion, c.loss) })
+	}
+}
+
+func differences(t *testing.T, c criterion.Criterion, loss func(y, m float64) float64) {
+	t.Helper()
 	r := oracle.NewRandom(1)
 	const n = 30
 	y, m := make([]float64, n), make([]float64, n)
 	slope, curvature := make([]float64, n), make([]float64, n)
 	var rows []int32
 	for i := range n {
-		y[i], m[i] = r.Normal(), r.Normal()
+		y[i], m[i] = math.Copysign(1, r.Normal()), 3*r.Normal()
 		slope[i], curvature[i] = 99, 99
 		if i%3 != 1 {
 			rows = append(rows, int32(i))
 		}
 	}
-	c := criterion.MeanSquaredError{}
 	value := c.Eval(rows, y, m, slope, curvature)
 	var want float64
 	for _, i := range rows {
-		want += (y[i] - m[i]) * (y[i] - m[i]) / float64(len(rows))
+		want += loss(y[i], m[i]) / float64(len(rows))
 	}
-	if math.Abs(value-want) > 1e-15*want {
+	if math.Abs(value-want) > 1e-14*want {
 		t.Errorf("value %.17g, want %.17g", value, want)
 	}
 	if alone := c.Eval(rows, y, m, nil, nil); alone != value {
@@ -48,14 +60,32 @@ func TestMeanSquaredError(t *testing.T) {
 			moved[i] += d
 			return c.Eval(rows, y, moved, nil, nil)
 		}
-		if d := (at(h) - at(-h)) / (2 * h); math.Abs(slope[i]-d) > 1e-12 {
+		if d := (at(h) - at(-h)) / (2 * h); math.Abs(slope[i]-d) > 1e-7 {
 			t.Errorf("row %d: slope %g, differences %g", i, slope[i], d)
 		}
-		if d := (at(h) - 2*value + at(-h)) / (h * h); math.Abs(curvature[i]-d) > 1e-8 {
+		if d := (at(h) - 2*value + at(-h)) / (h * h); math.Abs(curvature[i]-d) > 1e-7 {
 			t.Errorf("row %d: curvature %g, differences %g", i, curvature[i], d)
 		}
 	}
-	if c.Name() != "mse" {
-		t.Errorf("name %q", c.Name())
+}
+
+// TestLogisticLossFarFromTheMargin: S6. Finite and right where e^m is not.
+func TestLogisticLossFarFromTheMargin(t *testing.T) {
+	for _, c := range []struct{ margin, value, slope float64 }{
+		{0, math.Ln2, -0.5},
+		{40, 4.248354255291589e-18, -4.248354255291589e-18},
+		{-40, 40, -1},
+		{709, 1.2167807506234229e-308, -1.2167807506234229e-308},
+		{-710, 710, -1},
+		{1e3, 0, 0},
+		{-1e3, 1e3, -1},
+		{1e300, 0, 0},
+		{-1e300, 1e300, -1},
+	} {
+		slope, curvature := []float64{0}, []float64{0}
+		value := criterion.LogisticLoss{}.Eval([]int32{0}, []float64{1}, []float64{c.margin}, slope, curvature)
+		if math.Abs(value-c.value) > 1e-15*c.value || math.Abs(slope[0]-c.slope) > 1e-15*math.Abs(c.slope) || !(curvature[0] >= 0 && curvature[0] <= 0.25) {
+			t.Errorf("margin %g: %.17g, slope %.17g, curvature %g", c.margin, value, slope[0], curvature[0])
+		}
 	}
 }

@@ -173,6 +173,16 @@ func (q *Problem) LogisticGap(beta []float64, b float64) float64 {
 	return math.Min(scaled, unscaled)
 }
 
+// LogisticLoss returns the mean loss over the rows listed.
+func (q *Problem) LogisticLoss(s *Solution, rows []int) float64 {
+	m := q.margins(s.Beta, s.Intercept)
+	var sum Sum
+	for _, i := range rows {
+		sum.AddProduct(1/float64(len(rows)), softplus(-m[i]))
+	}
+	return sum.Value()
+}
+
 // SolveLogistic minimises by Newton's method on the loss with the penalty kept,
 // every step a squared-loss problem for [Problem.Solve], halved until it helps.
 func (q *Problem) SolveLogistic() *Solution {
@@ -212,6 +222,12 @@ func (q *Problem) SolveLogistic() *Solution {
 			}
 		}
 		if !moved {
+			// Objectives agree to rounding while coefficients are known to its
+			// root: the last full step squares their error.
+			b := q.LogisticIntercept(target.Beta)
+			if f := q.LogisticObjective(target.Beta, b); f <= best.Objective+1e-14 {
+				best = &Solution{Beta: target.Beta, Intercept: b, Objective: f, Exact: target.Exact}
+			}
 			break
 		}
 	}

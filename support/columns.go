@@ -283,6 +283,33 @@ func (c *Columns) Square(j int32) float64 {
 	return c.square[c.slot[j]]
 }
 
+// Unweighted returns the held columns of the list as they are, centred where the
+// view is, row by row.
+func (c *Columns) Unweighted(list []int32) []float64 {
+	size := len(list)
+	out := make([]float64, c.m*size)
+	for k, j := range list {
+		rows, values := c.Column(j)
+		if rows != nil {
+			mean := c.Mean(j)
+			for i := range c.m {
+				out[i*size+k] = -mean
+			}
+		}
+		for at, x := range values {
+			i := at
+			if rows != nil {
+				i = int(rows[at])
+			}
+			if c.root != nil {
+				x /= c.root[i]
+			}
+			out[i*size+k] += x
+		}
+	}
+	return out
+}
+
 // Compact sets out = v/√w in compact rows: the working residual of a weighted
 // residual v = w⊙r.
 func (c *Columns) Compact(v, out []float64) {

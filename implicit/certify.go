@@ -1,0 +1,171 @@
+package implicit
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Certificate is what is proved of the exact solution from a point near it. The
+// hypergradient at the point is that of the solution, to its error bound, if the
+// support is certified.
+type Certificate struct {
+	Gap float64 // duality gap of the point, recomputed from X
+	KKT float64 // max ρⱼ
+	// Support reports a proof that the exact solution has the support of the point,
+	// with its signs. Where it is false nothing is disproved.
+	Support bool
+	// Undecided is the number of columns proved neither in nor out, counting copies
+	// of one another as one.
+	Undecided int
+	// Unique reports a proof that there is one solution, up to how copies of a
+	// column share its coefficient.
+	Unique bool
+	// DualMargin is min(1 − |zⱼ|/αⱼ) off the support: 0 where a column is about to
+	// enter, so that only one-sided derivatives exist. 1 where there is no such
+	// column.
+	DualMargin float64
+}
+
+const (
+	largestProof = 1000 // columns of the system to factorise for a proof
+	rowProof     = 2e9  // multiply–adds allowed for the rows' part of a logistic one
+	roundingGap  = 1e3 * 0x1p-53
+)
+
+// Certify proves what it can: column j is out of the exact support if
+// |zⱼ| + ‖X̃_j‖√(2·gap·smoothness/N) < αⱼ; and, E the columns not proved out and
+// A_E positive definite, j is in if |βⱼ| > √(2·gap·(A_E⁻¹)ⱼⱼ), for the logistic
+// loss with 3·gap and where gap is small against the curvature. It makes a pass
+// over X and factorises A_E.
+func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certificate, error) {
+	_, p := s.view.Dims()
+	if c := g.Columns(); c >= 0 && c != p {
+		return Certificate{}, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
+	}
+	if err := check(at, p); err != nil {
+		return Certificate{}, err
+	}
+	beta, copies := s.represent(g, at)
+	s.fit.Fit(at.Support, at.Coef, s.state)
+	total := s.view.Total()
+	dual := &model.Dual{Penalty: g, Total: total, Smoothness: s.fit.Smoothness()}
+	order := s.view.Matrix().Order()
+	z := make(map[int32]float64, len(order))
+	out := Certificate{DualMargin: 1}
+	for _, j := range order {
+		if copies != nil && copies.Redundant(j) {
+			continue
+		}
+		z[j] = s.view.Dot(int(j), s.state.Weighted) / total
+		dual.Add(int(j), z[j], beta[j], s.view.Norm(int(j)))
+		if alpha := g.Alpha(int(j)); beta[j] == 0 && !math.IsInf(alpha, 1) {
+			out.DualMargin = min(out.DualMargin, 1-math.Abs(z[j])/alpha)
+		}
+	}
+	out.Gap, out.KKT = s.fit.Gap(dual, s.state), dual.KKT()
+	gap := out.Gap + float64(roundingGap*s.fit.Null())
+	radius := math.Sqrt(2 * gap * s.fit.Smoothness() / total)
+	var undecided []int32
+	for _, j := range order {
+		if _, ok := z[j]; !ok || math.IsInf(g.Alpha(int(j)), 1) {
+			continue
+		}
+		if beta[j] != 0 || !(math.Abs(z[j])+float64(s.view.Norm(int(j))*radius) < g.Alpha(int(j))) {
+			undecided = append(undecided, j)
+		}
+	}
+	slices.Sort(undecided)
+	out.Undecided = len(undecided)
+	if len(undecided) == 0 {
+		out.Support, out.Unique = true, true
+		return out, nil
+	}
+	if len(undecided) > largestProof || ctx.Err() != nil {
+		return out, nil
+	}
+	s.prove(&out, g, undecided, beta, gap)
+	return out, nil
+}
+
+// represent lays β out by column, copies at the column that stands for them.
+func (s *Solver) represent(g model.Penalty, at Point) (map[int32]float64, *sparse.Copies) {
+	var copies *sparse.Copies
+	if g.Columns() < 0 && g.Ridge() == 0 {
+		copies = s.view.Copies()
+	}
+	beta := make(map[int32]float64, len(at.Support))
+	for k, j := range at.Support {
+		home := sparse.Signed{Column: j, Sign: 1}
+		if copies != nil {
+			home = copies.Home(j)
+		}
+		beta[home.Column] = math.FMA(home.Sign, at.Coef[k], beta[home.Column])
+	}
+	return beta, copies
+}
+
+// prove factorises the system of the columns E and decides which are in.
+func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[int32]float64, gap float64) {
+	columns := support.NewColumns(s.view)
+	if s.curved != nil {
+		s.curved.Curvature(s.state, s.d)
+		columns.Reweigh(s.d)
+	}
+	columns.Hold(e)
+	gram := support.NewGram(columns)
+	gram.Hold(e)
+	size := len(e)
+	a := make([]float64, size*size)
+	gram.Submatrix(e, g.Ridge(), a)
+	if support.Cholesky(s.k, a, size) < size {
+		return
+	}
+	factor := 2.0
+	if s.curved != nil {
+		if float64(columns.Rows())*float64(size)*float64(size) > rowProof {
+			return
+		}
+		if s.leverage(columns, e, a)*gap > 0.1 {
+			return
+		}
+		factor = 3
+	}
+	out.Unique = true
+	out.Support = true
+	out.Undecided = 0
+	unit := make([]float64, size)
+	for k, j := range e {
+		clear(unit)
+		unit[k] = 1
+		support.CholeskySolve(s.k, a, size, unit)
+		if b := beta[j]; b == 0 || !(math.Abs(b) > math.Sqrt(factor*gap*unit[k])) {
+			out.Support = false
+			out.Undecided++
+		}
+	}
+}
+
+// leverage returns κ² = max xᵢᵀA⁻¹xᵢ over the rows, restricted to E and with the
+// intercept's 1: what bounds how fast the curvature can change with β.
+func (s *Solver) leverage(columns *support.Columns, e []int32, l []float64) float64 {
+	size := len(e)
+	rows := columns.Unweighted(e)
+	var largest float64
+	for i := range columns.Rows() {
+		row := rows[i*size:][:size]
+		for k := range row {
+			row[k] = (row[k] - s.k.Dot(l[k*size:][:k], row[:k])) / l[k*size+k]
+		}
+		largest = max(largest, s.k.Dot(row, row))
+	}
+	if s.view.Centred() {
+		largest += s.view.Total() / columns.Total()
+	}
+	return largest
+}

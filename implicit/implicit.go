@@ -87,7 +87,7 @@ type Solver struct {
 	cg     support.CG
 
 	rhs, x, h, q, rho, res []float64 // on the support
-	u, residual            []float64 // n
+	u                      []float64 // n
 	out                    Hypergradient
 }
 
@@ -108,26 +108,14 @@ func New(fit model.Datafit) *Solver {
 // Solve returns the hypergradient at a point. The error is an [outcome.Error]
 // about the arguments; what the numbers are worth is in the result's status.
 func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) (*Hypergradient, error) {
-	n, p := s.view.Dims()
+	n, _ := s.view.Dims()
 	if len(outer.Slope) != n || len(outer.Curvature) != n {
 		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
 	}
-	if c := g.Columns(); c >= 0 && c != p {
-		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
-	}
-	if err := check(at, p); err != nil {
+	if err := s.enter(g, at, &opts); err != nil {
 		return nil, err
 	}
-	if opts.Tol == 0 {
-		opts.Tol = 1e-5
-	}
-	if opts.MaxIterations == 0 {
-		opts.MaxIterations = 10*len(at.Support) + 100
-	}
-	out := &s.out
-	*out = Hypergradient{Gradient: out.Gradient[:0], InjectivityMargin: 1, Status: outcome.Converged}
-	s.optimality(g, at)
-	weighted := g.Columns() >= 0
+	out, weighted := &s.out, s.weighted(g)
 	if len(at.Support) == 0 {
 		out.Status = outcome.Flat
 		if !weighted {
@@ -135,7 +123,6 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 		}
 		return out, nil
 	}
-	s.system.Reset(s.view, at.Support, g.Ridge(), s.d)
 	s.project(at.Support, outer.Slope, s.h)
 	if weighted {
 		s.adjoint(ctx, g, at, outer, opts)
@@ -145,6 +132,27 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 		}
 	}
 	return out, nil
+}
+
+// enter checks the arguments and prepares the system of a point.
+func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
+	_, p := s.view.Dims()
+	if c := g.Columns(); c >= 0 && c != p {
+		return outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
+	}
+	if err := check(at, p); err != nil {
+		return err
+	}
+	if opts.Tol == 0 {
+		opts.Tol = 1e-5
+	}
+	if opts.MaxIterations == 0 {
+		opts.MaxIterations = 10*len(at.Support) + 100
+	}
+	s.out = Hypergradient{Gradient: s.out.Gradient[:0], InjectivityMargin: 1, Status: outcome.Converged}
+	s.optimality(g, at)
+	s.system.Reset(s.view, at.Support, g.Ridge(), s.d)
+	return nil
 }
 
 func check(at Point, p int) error {

@@ -1,0 +1,165 @@
+package implicit
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// JVP returns J·w on the support: the derivative of β_S when λ moves along w.
+// direction has one entry per hyperparameter; for a weighted penalty one per
+// column of the support. The status is that of the linear solve.
+func (s *Solver) JVP(ctx context.Context, g model.Penalty, at Point, direction []float64, opts Options) ([]float64, outcome.Status, error) {
+	if err := s.enter(g, at, &opts); err != nil {
+		return nil, "", err
+	}
+	if want := s.coordinates(g, at); len(direction) != want {
+		return nil, "", outcome.Errorf(outcome.Shape, "the direction has %d entries for %d hyperparameters", len(direction), want)
+	}
+	s.combine(g, at, direction)
+	s.solve(ctx, opts)
+	return append([]float64(nil), s.x...), s.out.Status, nil
+}
+
+// VJP returns Jᵀ·w for a vector w over the support: one entry per
+// hyperparameter, or for a weighted penalty one per column of the support.
+func (s *Solver) VJP(ctx context.Context, g model.Penalty, at Point, w []float64, opts Options) ([]float64, outcome.Status, error) {
+	if err := s.enter(g, at, &opts); err != nil {
+		return nil, "", err
+	}
+	if len(w) != len(at.Support) {
+		return nil, "", outcome.Errorf(outcome.Shape, "the vector has %d entries for a support of %d", len(w), len(at.Support))
+	}
+	copy(s.rhs, w)
+	s.solve(ctx, opts)
+	return s.pull(g, at, s.x), s.out.Status, nil
+}
+
+// HVP returns the product of ∂²L/∂λ² with a direction, laid out as for
+// [Solver.JVP], on the segment where the support does not change:
+//
+//	Jᵀ(Hc·J·w − …) + terms from B's own dependence on λ.
+//
+// It is the curvature of a segment only: on real data knots add as much again,
+// so that searches do better with slopes from two iterates.
+func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer, direction []float64, opts Options) ([]float64, outcome.Status, error) {
+	n, _ := s.view.Dims()
+	if len(outer.Slope) != n || len(outer.Curvature) != n {
+		return nil, "", outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
+	}
+	if err := s.enter(g, at, &opts); err != nil {
+		return nil, "", err
+	}
+	if want := s.coordinates(g, at); len(direction) != want {
+		return nil, "", outcome.Errorf(outcome.Shape, "the direction has %d entries for %d hyperparameters", len(direction), want)
+	}
+	// v = A⁻¹∇_S C, and what it predicts.
+	copy(s.rhs, s.projected(at, outer.Slope))
+	s.solve(ctx, opts)
+	v := append([]float64(nil), s.x...)
+	predictV := make([]float64, n)
+	s.system.Predict(v, predictV)
+	if s.curved != nil && s.view.Centred() {
+		// v_b = ∂_bC/Σd − x̄ᵀv; Predict has −x̄ᵀv already.
+		var slope, total float64
+		for i, d := range s.d {
+			total += d
+			slope += outer.Slope[i]
+		}
+		shift := slope * s.view.Total() / total
+		for i := range predictV {
+			predictV[i] += shift
+		}
+	}
+	// u = X̃_S·J·w.
+	s.combine(g, at, direction)
+	s.solve(ctx, opts)
+	moved := append([]float64(nil), s.x...)
+	u := make([]float64, n)
+	s.system.Predict(moved, u)
+	// The right-hand side of the pull-back: how ∇C and A change along w.
+	total := s.view.Total()
+	for i := range u {
+		bend := 0.0
+		if s.curved != nil {
+			bend = s.d[i] * (1 - 2*kernels.Sigmoid(s.state.Prediction[i])) * predictV[i] / total
+		}
+		predictV[i] = (outer.Curvature[i] - bend) * u[i]
+	}
+	right := s.projected(at, predictV)
+	ridge := 0.0 // ∂A/∂w = ridge·I, for the elastic net's second coordinate
+	if !s.weighted(g) && g.Hyperparameters() == 2 {
+		ridge = g.Ridge() * direction[1]
+	}
+	for k := range right {
+		right[k] = math.FMA(-ridge, v[k], right[k])
+	}
+	copy(s.rhs, right)
+	s.solve(ctx, opts)
+	out := s.pull(g, at, s.x)
+	// B's own dependence: ∂B_i/∂λ_i = B_i, and the ridge's B₂ = −α₂β moves with β.
+	switch own := s.pull(g, at, v); {
+	case s.weighted(g) || g.Hyperparameters() == 1:
+		for i := range out {
+			out[i] = math.FMA(own[i], direction[i], out[i])
+		}
+	default:
+		out[0] = math.FMA(own[0], direction[0], out[0])
+		out[1] = math.FMA(own[1], direction[1], out[1])
+		out[1] = math.FMA(-g.Ridge(), s.k.Dot(v, moved), out[1])
+	}
+	return out, s.out.Status, nil
+}
+
+func (s *Solver) weighted(g model.Penalty) bool { return g.Columns() >= 0 }
+
+// coordinates returns the number of entries of a direction in λ.
+func (s *Solver) coordinates(g model.Penalty, at Point) int {
+	if s.weighted(g) {
+		return len(at.Support)
+	}
+	return g.Hyperparameters()
+}
+
+// combine sets rhs = B·w.
+func (s *Solver) combine(g model.Penalty, at Point, w []float64) {
+	if s.weighted(g) {
+		g.Sensitivity(0, at.Support, at.Coef, s.rhs)
+		for k := range s.rhs {
+			s.rhs[k] *= w[k]
+		}
+		return
+	}
+	clear(s.rhs)
+	for i, factor := range w {
+		g.Sensitivity(i, at.Support, at.Coef, s.res)
+		s.k.Axpy(factor, s.res, s.rhs)
+	}
+}
+
+// pull returns Bᵀ·v, laid out as a direction.
+func (s *Solver) pull(g model.Penalty, at Point, v []float64) []float64 {
+	out := make([]float64, s.coordinates(g, at))
+	if s.weighted(g) {
+		g.Sensitivity(0, at.Support, at.Coef, s.res)
+		for k := range out {
+			out[k] = s.res[k] * v[k]
+		}
+		return out
+	}
+	for i := range out {
+		g.Sensitivity(i, at.Support, at.Coef, s.res)
+		out[i] = s.k.Dot(s.res, v)
+	}
+	return out
+}
+
+// projected returns X̃_Sᵀg for a vector over the rows.
+func (s *Solver) projected(at Point, g []float64) []float64 {
+	out := make([]float64, len(at.Support))
+	s.project(at.Support, g, out)
+	return out
+}

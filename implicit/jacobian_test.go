@@ -1,0 +1,155 @@
+package implicit_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Products with the Jacobian and with the second derivative agree with central
+// differences of the solution and of the gradient, for every penalty and loss.
+func TestJacobianAndHessianProducts(t *testing.T) {
+	ctx := context.Background()
+	sharp := implicit.Options{Tol: 1e-13}
+	const h = 1e-4
+	tested := 0
+	for seed := range uint64(24) {
+		rng := rand.New(rand.NewPCG(seed, 3))
+		logistic, centre := seed%2 == 0, seed%4 < 2
+		fit := smallFit(t, rng, logistic, centre, false)
+		view := fit.View()
+		n, p := view.Dims()
+		top := kernels.Log(model.AlphaMax(fit))
+		var lambda []float64
+		var penalty func([]float64) (model.Penalty, error)
+		switch seed % 3 {
+		case 0:
+			lambda = []float64{top - 1.5}
+			penalty = func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
+		case 1:
+			lambda = []float64{top - 1.5, top - 2}
+			penalty = func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }
+		default:
+			for range p {
+				lambda = append(lambda, top-1.2-0.5*rng.Float64())
+			}
+			penalty = model.WeightedLasso
+		}
+		name := fmt.Sprintf("seed %d: r = %d, logistic %v, centre %v", seed, len(lambda), logistic, centre)
+		solve := func(l []float64) *cd.Solution {
+			g, err := penalty(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := cd.New(fit).Solve(ctx, g, cd.Options{Tol: 1e-14, Polish: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		// The criterion Σ cᵢmᵢ + ½Σ mᵢ² on all rows, and its gradient on the support.
+		c := make([]float64, n)
+		for i := range c {
+			c[i] = rng.NormFloat64()
+		}
+		gradient := func(s *cd.Solution, l []float64) []float64 {
+			g, err := penalty(l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := implicit.New(fit).Solve(ctx, g, implicit.Point{Support: s.Support, Coef: s.Coef}, outer(c, s.Prediction), sharp)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return append([]float64(nil), out.Gradient...)
+		}
+		here := solve(lambda)
+		at := implicit.Point{Support: append([]int32(nil), here.Support...), Coef: append([]float64(nil), here.Coef...)}
+		g, err := penalty(lambda)
+		if err != nil {
+			t.Fatal(err)
+		}
+		width := len(lambda)
+		if len(lambda) > 2 {
+			width = len(at.Support)
+		}
+		w := make([]float64, width)
+		for i := range w {
+			w[i] = rng.NormFloat64()
+		}
+		shifted := func(by float64) []float64 {
+			l := append([]float64(nil), lambda...)
+			for i := range w {
+				to := i
+				if len(lambda) > 2 {
+					to = int(at.Support[i])
+				}
+				l[to] += by * w[i]
+			}
+			return l
+		}
+		up, down := shifted(h), shifted(-h)
+		above, below := solve(up), solve(down)
+		if len(above.Support) != len(at.Support) || len(below.Support) != len(at.Support) {
+			continue // a knot is near: differences mean nothing
+		}
+		tested++
+		solver := implicit.New(fit)
+		jw, status, err := solver.JVP(ctx, g, at, w, sharp)
+		if err != nil || status != outcome.Converged {
+			t.Fatalf("%s: %v, %v", name, status, err)
+		}
+		for k := range jw {
+			if want := (above.Coef[k] - below.Coef[k]) / (2 * h); math.Abs(jw[k]-want) > 1e-5*(1+math.Abs(want)) {
+				t.Errorf("%s: J·w of column %d is %g, differences give %g", name, at.Support[k], jw[k], want)
+			}
+		}
+		z := make([]float64, len(at.Support))
+		for k := range z {
+			z[k] = rng.NormFloat64()
+		}
+		jz, _, err := solver.VJP(ctx, g, at, z, sharp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := dot(z, jw), dot(jz, w); math.Abs(a-b) > 1e-9*(math.Abs(a)+1) {
+			t.Errorf("%s: zᵀ(J·w) = %g, (Jᵀz)ᵀw = %g", name, a, b)
+		}
+		hw, _, err := solver.HVP(ctx, g, at, outer(c, here.Prediction), w, sharp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after := gradient(below, down), gradient(above, up)
+		for i := range hw {
+			if want := (after[i] - before[i]) / (2 * h); math.Abs(hw[i]-want) > 1e-4*(1+math.Abs(want)) {
+				t.Errorf("%s: entry %d of the Hessian product is %g, differences give %g", name, i, hw[i], want)
+			}
+		}
+	}
+	if tested < 15 {
+		t.Errorf("only %d of 24 problems were away from a knot", tested)
+	}
+}
+
+func outer(c, m []float64) implicit.Outer {
+	o := implicit.Outer{Slope: make([]float64, len(m)), Curvature: make([]float64, len(m))}
+	for i := range m {
+		o.Slope[i], o.Curvature[i] = c[i]+m[i], 1
+	}
+	return o
+}
+
+func dot(x, y []float64) (sum float64) {
+	for i := range x {
+		sum += x[i] * y[i]
+	}
+	return sum
+}

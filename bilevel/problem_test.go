@@ -193,6 +193,59 @@ func TestValueAndGradientAgainstTheOracle(t *testing.T) {
 	}
 }
 
+// TestInterceptIsAnUnpenalisedColumn: an intercept gives the value and the
+// gradient of a column of ones whose strength is 0, solved by the oracle.
+func TestInterceptIsAnUnpenalisedColumn(t *testing.T) {
+	for seed := range oracle.Cases(20) {
+		for _, kind := range []string{"lasso", "wlasso"} {
+			r := oracle.NewRandom(700 + seed)
+			q, folds, lambda := draw(r, kind)
+			q.Intercept = true
+			problem := newProblem(t, q, seed%2 == 0, bilevel.Spec{Folds: folds, Penalty: penalties[kind], Solver: cd.Options{Tol: 1e-12}})
+			got := evaluate(t, problem, search.Request{LogLambda: lambda})
+			ones := &oracle.Problem{Y: q.Y}
+			for _, row := range q.X {
+				ones.X = append(ones.X, append(slices.Clone(row), 1))
+			}
+			for j := range q.Alpha {
+				ones.Alpha = append(ones.Alpha, math.Exp(lambda[j%len(lambda)]))
+			}
+			ones.Alpha = append(ones.Alpha, 0)
+			var value float64
+			gradient := make([]float64, len(lambda))
+			problems, rows := lanes(ones, folds)
+			for f, c := range problems {
+				best := c.Solve()
+				v, slope := c.MeanSquaredError(c.Predictions(best), rows[f])
+				common, _, each, ok := c.Hypergradient(best.Beta, slope)
+				if !ok {
+					t.Fatal("singular")
+				}
+				value += v / float64(len(problems))
+				for i := range gradient {
+					if kind == "lasso" {
+						gradient[i] += common / float64(len(problems))
+					} else {
+						gradient[i] += each[i] / float64(len(problems))
+					}
+				}
+			}
+			size := 1e-3 * value
+			for _, g := range gradient {
+				size = math.Max(size, math.Abs(g))
+			}
+			if math.Abs(got.Value-value) > 1e-9*value {
+				t.Errorf("seed %d, %s: value %.15g, with a column of ones %.15g", seed, kind, got.Value, value)
+			}
+			for i, g := range gradient {
+				if math.Abs(got.Gradient[i]-g) > 1e-7*size {
+					t.Errorf("seed %d, %s: ∂/∂λ%d = %.12g, with a column of ones %.12g", seed, kind, i+1, got.Gradient[i], g)
+				}
+			}
+		}
+	}
+}
+
 // TestLogisticGradientAgainstDifferences: sparse logistic regression under its
 // own loss, against differences of the oracle's values.
 func TestLogisticGradientAgainstDifferences(t *testing.T) {

@@ -126,14 +126,15 @@ func certified(t testing.TB, name string, q *oracle.Problem, sol *cd.Solution, t
 		t.Errorf("%s: intercept %.16g, the best is %.16g", name, sol.Intercept, want)
 	}
 	gap := q.Gap(beta, want)
-	// Rounding of zⱼ enters the gap as |βⱼ|·δzⱼ, which matters at small strengths.
+	// Rounding of zⱼ enters the gap as |βⱼ|·δzⱼ, which matters at small strengths:
+	// δzⱼ from the products with r, and from what r itself lost in y − Xβ.
 	rounding := 1e-12 * size
-	for j, b := range beta {
-		if b != 0 {
-			for i, r := range sol.Residual {
-				rounding += 8 * 0x1p-53 * math.Abs(b*q.Weight(i)*q.X[i][j]*r) / q.Total()
-			}
+	for i, r := range sol.Residual {
+		var terms float64
+		for _, j := range sol.Support {
+			terms += math.Abs(q.X[i][j] * beta[j])
 		}
+		rounding += 8 * 0x1p-53 * q.Weight(i) * terms * (math.Abs(r) + terms) / q.Total()
 	}
 	if math.Abs(gap-sol.Gap) > rounding {
 		t.Errorf("%s: gap %.6g reported, %.6g recomputed, P₀ %g", name, sol.Gap, gap, null)

@@ -39,7 +39,7 @@ func ExampleFit() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	f, err := pare.Fit(context.Background(), x, y, []float64{lambda + math.Log(0.1)}, pare.Config{})
+	f, err := pare.Fit(context.Background(), x, y, []float64{lambda[0] + math.Log(0.1)}, pare.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func ExamplePath() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	grid := search.Geometric(lambda, math.Log(0.001), 5)
+	grid := search.Geometric(lambda[0], math.Log(0.001), 5)
 	for f, err := range pare.Path(context.Background(), x, y, grid, pare.Config{}) {
 		if err != nil {
 			log.Fatal(err)
@@ -92,7 +92,7 @@ func ExampleGradient() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	g, err := pare.Gradient(context.Background(), x, y, []float64{lambda - 3, lambda - 9}, pare.Validation{}, config)
+	g, err := pare.Gradient(context.Background(), x, y, []float64{lambda[0] - 3, lambda[1] - 9}, pare.Validation{}, config)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -111,7 +111,7 @@ func ExampleLogLambdaMax() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("λmax = %.3f, αmax = %.3f\n", lambda, math.Exp(lambda))
+	fmt.Printf("λmax = %.3f, αmax = %.3f\n", lambda[0], math.Exp(lambda[0]))
 	// Output:
 	// λmax = 0.765, αmax = 2.148
 }

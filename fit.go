@@ -3,9 +3,7 @@ package pare
 import (
 	"context"
 	"iter"
-	"slices"
 
-	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -23,7 +21,7 @@ func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config)
 	if err != nil {
 		return nil, err
 	}
-	return e.solve(ctx, cd.New(e.fit), logLambda)
+	return e.fit(ctx, logLambda)
 }
 
 // Path solves the inner problem along a sequence of λ's, each from the solution
@@ -36,38 +34,11 @@ func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c
 			yield(nil, err)
 			return
 		}
-		solver := cd.New(e.fit)
 		for _, logLambda := range grid {
-			fitted, err := e.solve(ctx, solver, logLambda)
+			fitted, err := e.fit(ctx, logLambda)
 			if !yield(fitted, err) || err != nil || fitted.Status == outcome.Cancelled {
 				return
 			}
 		}
 	}
-}
-
-func (e *engine) solve(ctx context.Context, solver *cd.Solver, logLambda []float64) (*Fitted, error) {
-	penalty, err := e.makePenalty(logLambda)
-	if err != nil {
-		return nil, err
-	}
-	s, err := solver.Solve(ctx, penalty, e.config.solver())
-	if err != nil {
-		return nil, err
-	}
-	return &Fitted{
-		LogLambda:    slices.Clone(logLambda),
-		LogLambdaMax: e.logLambdaMax(),
-		Support:      slices.Clone(s.Support),
-		Coef:         slices.Clone(s.Coef),
-		Intercept:    s.Intercept,
-		Objective:    s.Objective,
-		Gap:          s.Gap,
-		RelativeGap:  s.RelativeGap,
-		KKT:          s.KKT,
-		Epochs:       s.Epochs,
-		Passes:       s.Passes,
-		Status:       s.Status,
-		Kernels:      e.k.Name,
-	}, nil
 }

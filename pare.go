@@ -24,29 +24,15 @@
 package pare
 
 import (
-	"math"
+	"context"
+	"slices"
 
+	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/kernels"
-	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
-
-// Model names an inner problem.
-type Model string
-
-// The models.
-const (
-	Lasso         Model = "lasso"
-	ElasticNet    Model = "enet"
-	WeightedLasso Model = "wlasso"
-	Logistic      Model = "logreg"
-)
-
-// Models lists the models there are.
-func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso, Logistic} }
 
 // Config states the inner problem and how to solve it. The zero value is a
 // Lasso with an intercept, solved to a relative gap of 1e-6 on all processors
@@ -82,36 +68,32 @@ type Fitted struct {
 // engine is a Config resolved against data.
 type engine struct {
 	config Config
+	family family
 	k      *kernels.Set
-	fit    model.Datafit // all rows
-	p      int
-	max    float64 // ln αmax
+	x      sparse.Matrix
+	y      []float64
+	problem
 }
 
 func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if c.Model == "" {
 		c.Model = Lasso
 	}
-	if _, err := c.penalty(); err != nil {
-		return nil, err
+	e := &engine{config: c, family: c.Model.family(), x: x, y: y}
+	if e.family.state == nil {
+		return nil, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
 	}
-	k, err := c.kernels()
-	if err != nil {
+	var err error
+	if e.k, err = c.kernels(); err != nil {
 		return nil, err
 	}
 	if x == nil {
 		return nil, outcome.Errorf(outcome.Shape, "no design matrix")
 	}
-	view, err := sparse.NewView(k, x, nil, !c.NoIntercept)
-	if err != nil {
+	if e.problem, err = e.family.state(e); err != nil {
 		return nil, err
 	}
-	fit, err := c.datafit(view, y)
-	if err != nil {
-		return nil, err
-	}
-	_, p := x.Dims()
-	return &engine{config: c, k: k, fit: fit, p: p, max: kernels.Log(model.AlphaMax(fit))}, nil
+	return e, nil
 }
 
 func (c Config) kernels() (*kernels.Set, error) {
@@ -128,78 +110,49 @@ func (c Config) kernels() (*kernels.Set, error) {
 	return k, nil
 }
 
-// penalty returns the maker of the model's penalties.
-func (c Config) penalty() (func([]float64) (model.Penalty, error), error) {
-	switch c.Model {
-	case Lasso, Logistic:
-		return func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }, nil
-	case ElasticNet:
-		return func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }, nil
-	case WeightedLasso:
-		return model.WeightedLasso, nil
-	default:
-		return nil, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
-	}
-}
-
-// datafit makes the model's datafit of a view.
-func (c Config) datafit(view *sparse.View, y []float64) (model.Datafit, error) {
-	if c.Model == Logistic {
-		return model.NewLogistic(view, y)
-	}
-	return model.NewSquared(view, y)
-}
-
-// criterion returns the loss on held-out rows that goes with the model.
-func (c Config) criterion() criterion.Criterion {
-	if c.Model == Logistic {
-		return criterion.LogisticLoss{}
-	}
-	return criterion.MeanSquaredError{}
+// view returns the view of all rows.
+func (e *engine) view() (*sparse.View, error) {
+	return sparse.NewView(e.k, e.x, nil, !e.config.NoIntercept)
 }
 
 // solver returns the bounds of an inner solve.
-func (c Config) solver() cd.Options { return cd.Options{Tol: c.Tol, MaxEpochs: c.MaxEpochs} }
-
-// hyperparameters returns r.
-func (e *engine) hyperparameters() int {
-	switch e.config.Model {
-	case ElasticNet:
-		return 2
-	case WeightedLasso:
-		return e.p
-	default:
-		return 1
-	}
+func (e *engine) solver() cd.Options {
+	return cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs}
 }
 
-// logLambdaMax repeats ln αmax for every hyperparameter.
-func (e *engine) logLambdaMax() []float64 {
-	out := make([]float64, e.hyperparameters())
-	for i := range out {
-		out[i] = e.max
-	}
-	return out
+// spec returns what all outer problems share.
+func (e *engine) spec(folds bilevel.Folds) bilevel.Spec {
+	return bilevel.Spec{Folds: folds, Intercept: !e.config.NoIntercept, Solver: e.solver(), Threads: e.config.Threads}
 }
 
-// makePenalty checks the number of hyperparameters and makes the penalty.
-func (e *engine) makePenalty(logLambda []float64) (model.Penalty, error) {
-	if r := e.hyperparameters(); len(logLambda) != r {
-		return model.Penalty{}, outcome.At(outcome.Shape, "log_lambda", "%s has %d hyperparameters, got %d", e.config.Model, r, len(logLambda))
+// check refuses a λ of the wrong length.
+func (e *engine) check(logLambda []float64) error {
+	if r := len(e.max()); len(logLambda) != r {
+		return outcome.At(outcome.Shape, "log_lambda", "%s has %d hyperparameters, got %d", e.config.Model, r, len(logLambda))
 	}
-	penalty, err := e.config.penalty()
+	return nil
+}
+
+// fit solves at one λ and says where.
+func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	if err := e.check(logLambda); err != nil {
+		return nil, err
+	}
+	f, err := e.solve(ctx, logLambda)
 	if err != nil {
-		return model.Penalty{}, err
+		return nil, err
 	}
-	return penalty(logLambda)
+	f.LogLambda, f.LogLambdaMax, f.Kernels = slices.Clone(logLambda), slices.Clone(e.max()), e.k.Name
+	return f, nil
 }
 
-// LogLambdaMax returns ln αmax: the λ from which on every coefficient is zero,
-// −Inf where the target is constant. It makes three passes over X.
-func LogLambdaMax(x sparse.Matrix, y []float64, c Config) (float64, error) {
+// LogLambdaMax returns ln αmax for every hyperparameter: from there on every
+// coefficient is zero. It is −Inf where the target is constant. It makes three
+// passes over X.
+func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {
-		return math.NaN(), err
+		return nil, err
 	}
-	return e.max, nil
+	return slices.Clone(e.max()), nil
 }

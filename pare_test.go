@@ -109,7 +109,7 @@ func lambdaMax(t testing.TB, x sparse.Matrix, y []float64, c pare.Config) float6
 	if err != nil {
 		t.Fatal(err)
 	}
-	return top
+	return top[0]
 }
 
 // repeat returns n times v.

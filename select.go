@@ -6,132 +6,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-45b9a24c/pare/bilevel"
-	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
-
-// Validation says which rows judge a λ. The zero value is 5-fold
-// cross-validation on rows in file order; the criterion is the mean over folds
-// of the loss on the fold's held-out rows: the mean squared error, or for
-// logreg the mean logistic loss.
-type Validation struct {
-	// HoldOut validates on the last fold alone, or on fold 0 of FoldIDs.
-	HoldOut bool
-	Folds   int    // 0 means 5
-	Shuffle bool   // permute the rows before dealing them into folds
-	Seed    uint64 // of the permutation
-	// FoldIDs gives every row's fold instead: ≥ 0 validates that fold, −1 always
-	// trains, −2 is left out.
-	FoldIDs []int
-}
-
-// folds resolves a validation for n rows.
-func (v Validation) folds(n int) (bilevel.Folds, error) {
-	if v.FoldIDs != nil {
-		if v.HoldOut {
-			if i := slices.IndexFunc(v.FoldIDs, func(id int) bool { return id > 0 }); i >= 0 {
-				return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Flag: "fold-ids", Message: "for a hold-out 0 validates and −1 trains"}
-			}
-		}
-		return bilevel.Folds(v.FoldIDs), nil
-	}
-	k := v.Folds
-	if k == 0 {
-		k = 5
-	}
-	if v.HoldOut {
-		return bilevel.HoldOut(n, k, v.Shuffle, v.Seed)
-	}
-	return bilevel.KFold(n, k, v.Shuffle, v.Seed)
-}
-
-// Hypergradient is a criterion and its gradient in λ at one point. Over the
-// folds, gap, KKT residual, bound and margin are the worst or, for the bound,
-// the mean; counts are sums.
-type Hypergradient struct {
-	LogLambda    []float64
-	LogLambdaMax []float64
-	Value        float64
-	Gradient     []float64 // ∂value/∂λ, one per hyperparameter
-
-	RelativeGap float64
-	KKT         float64
-	Support     int // mean over folds
-	// ErrorBound estimates the largest error of an entry of Gradient; it assumes
-	// that the supports are right.
-	ErrorBound        float64
-	InjectivityMargin float64 // how far the systems are from singular; an estimate
-	Iterations        int     // of conjugate gradients
-	Epochs, Passes    int
-	// Status is Converged, Flat where the solutions do not move with λ, or why
-	// the gradient is not to be trusted.
-	Status                        outcome.Status
-	SecondsSolve, SecondsGradient float64 // summed over folds
-	Kernels                       string
-}
-
-// Gradient returns the validation criterion and its hypergradient at one λ. See
-// [Fit] for logLambda and the errors; when ctx ends, its error is returned.
-func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*Hypergradient, error) {
-	e, err := newEngine(x, y, c)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := e.makePenalty(logLambda); err != nil {
-		return nil, err
-	}
-	problem, err := e.bilevel(x, y, v)
-	if err != nil {
-		return nil, err
-	}
-	r, err := problem.Evaluate(ctx, search.Request{LogLambda: slices.Clone(logLambda)})
-	if err != nil {
-		return nil, err
-	}
-	return &Hypergradient{
-		LogLambda:         r.LogLambda,
-		LogLambdaMax:      e.logLambdaMax(),
-		Value:             r.Value,
-		Gradient:          r.Gradient,
-		RelativeGap:       r.GapRelative,
-		KKT:               r.KKT,
-		Support:           r.Support,
-		ErrorBound:        r.ErrorBound,
-		InjectivityMargin: r.InjectivityMargin,
-		Iterations:        r.Iterations,
-		Epochs:            r.Epochs,
-		Passes:            r.Passes,
-		Status:            r.Status,
-		SecondsSolve:      r.SecondsSolve,
-		SecondsGradient:   r.SecondsGradient,
-		Kernels:           e.k.Name,
-	}, nil
-}
-
-// bilevel prepares the outer problem.
-func (e *engine) bilevel(x sparse.Matrix, y []float64, v Validation) (*bilevel.Problem, error) {
-	folds, err := v.folds(len(y))
-	if err != nil {
-		return nil, err
-	}
-	penalty, err := e.config.penalty()
-	if err != nil {
-		return nil, err
-	}
-	return bilevel.New(e.k, x, y, bilevel.Spec{
-		Folds:     folds,
-		Penalty:   penalty,
-		Datafit:   e.config.datafit,
-		Criterion: e.config.criterion(),
-		Intercept: !e.config.NoIntercept,
-		Solver:    e.config.solver(),
-		Threads:   e.config.Threads,
-	})
-}
 
 // Search names an outer method.
 type Search string
@@ -178,13 +57,6 @@ type Selection struct {
 	SecondsSearch, SecondsRefit float64
 }
 
-// The box of the search, in λ below ln αmax.
-const (
-	boxLasso = 12.0
-	boxEnet  = 9.0
-	boxRidge = 4.0 // the ridge may exceed αmax by this much
-)
-
 // Select chooses λ by minimising the validation criterion, and refits on all
 // rows. When ctx ends, the best point so far is returned with status Cancelled,
 // refitted as far as its own last solution goes.
@@ -193,8 +65,8 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err != nil {
 		return nil, err
 	}
-	if e.config.Model == WeightedLasso {
-		return nil, outcome.At(outcome.Usage, "model", "select chooses λ for %s, %s and %s; %s can be fitted and differentiated at a given λ", Lasso, ElasticNet, Logistic, WeightedLasso)
+	if len(e.family.ranges) == 0 {
+		return nil, unserved(e.config.Model)
 	}
 	if o.Start == 0 {
 		o.Start = defaultStart(x)
@@ -202,13 +74,13 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if !(o.Start > 0) || math.IsInf(o.Start, 0) {
 		return nil, outcome.At(outcome.BadParameter, "start", "must be a positive share of αmax, got %g", o.Start)
 	}
-	problem, err := e.bilevel(x, y, o.Validation)
+	problem, err := e.choice(o.Validation)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
 	out := &Selection{NullValue: problem.NullValue()}
-	if math.IsInf(e.max, -1) {
+	if slices.ContainsFunc(e.max(), func(l float64) bool { return math.IsInf(l, -1) }) {
 		// Every column is orthogonal to y: β = 0 for every λ.
 		return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, so there is no λ to choose")
 	}
@@ -223,7 +95,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return out, nil
 	}
 	began = time.Now()
-	out.Final, err = e.solve(ctx, cd.New(e.fit), out.LogLambda)
+	out.Final, err = e.fit(ctx, out.LogLambda)
 	out.SecondsRefit = time.Since(began).Seconds()
 	return out, err
 }
@@ -237,20 +109,16 @@ func defaultStart(x sparse.Matrix) float64 {
 	return 0.01
 }
 
-func (e *engine) search(ctx context.Context, problem *bilevel.Problem, o SelectOptions) (*search.Result, error) {
+func (e *engine) search(ctx context.Context, problem outer, o SelectOptions) (*search.Result, error) {
 	options := search.Options{Evaluations: o.Evaluations, Progress: o.Progress}
-	r := e.hyperparameters()
+	top := e.max()
+	r := len(top)
 	start := make([]float64, r)
 	box := search.Box{Lower: make([]float64, r), Upper: make([]float64, r)}
-	for i := range r {
-		start[i] = e.max + kernels.Log(o.Start)
-		box.Lower[i], box.Upper[i] = e.max-boxLasso, e.max
-		if r > 1 {
-			box.Lower[i] = e.max - boxEnet
-		}
-		if i == 1 {
-			box.Upper[i] = e.max + boxRidge
-		}
+	for i, origin := range top {
+		within := e.family.ranges[min(i, len(e.family.ranges)-1)]
+		start[i] = origin + kernels.Log(o.Start)
+		box.Lower[i], box.Upper[i] = origin-within.below, origin+within.above
 	}
 	switch method := o.Search; {
 	case method == Grid:
@@ -284,10 +152,11 @@ func (e *engine) grid(o SelectOptions) ([][]float64, error) {
 		return nil, outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", o.MinRatio)
 	}
 	span := kernels.Log(o.MinRatio)
-	if e.hyperparameters() == 1 {
-		return search.Geometric(e.max, span, o.Points), nil
+	top := e.max()
+	if len(top) == 1 {
+		return search.Geometric(top[0], span, o.Points), nil
 	}
-	side := search.Geometric(e.max, span, int(math.Sqrt(float64(o.Points))))
+	side := search.Geometric(top[0], span, int(math.Sqrt(float64(o.Points))))
 	var points [][]float64
 	for _, ridge := range side {
 		for _, l1 := range side {

@@ -70,7 +70,7 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet or wlasso (default: lasso)." group:"Problem"`
+	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso or logreg (default: lasso)." group:"Problem"`
 	Intercept bool    `default:"true" negatable:"" help:"An unpenalised intercept (default: true)." group:"Problem"`
 	Tol       float64 `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 }
@@ -85,21 +85,12 @@ func (f problemFlags) check() error {
 	return nil
 }
 
-// hyperparameters returns r for a design matrix of p columns.
-func (f problemFlags) hyperparameters(p int) int {
-	switch pare.Model(f.Model) {
-	case pare.ElasticNet:
-		return 2
-	case pare.WeightedLasso:
-		return p
-	default:
-		return 1
-	}
-}
+// loss is what judges the model on held-out rows, in words.
+func (f problemFlags) loss() string { return pare.Model(f.Model).Loss() }
 
 // validationFlags say which rows judge a λ, and how.
 type validationFlags struct {
-	Criterion string `default:"cv" placeholder:"CRITERION" help:"cv or holdout: mean squared error on held-out rows (default: cv)." group:"Validation (select, grad, path)"`
+	Criterion string `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows (default: cv)." group:"Validation (select, grad, path)"`
 	Folds     int    `default:"5" placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
 	Shuffle   bool   `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true)." group:"Validation (select, grad, path)"`
 	Seed      uint64 `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`

@@ -85,7 +85,7 @@ func gradientJSON(g []float64, d *dataset, model string) any {
 func (r *gradResult) text(p *page) {
 	p.title("grad", r.asked)
 	p.strength(r.asked, r.hyper.LogLambda, r.hyper.LogLambdaMax)
-	p.row(r.asked.criterion(), "%.10g (mean squared error; %s)", float64(r.Value), r.asked.split())
+	p.row(r.asked.criterion(), "%.10g (%s; %s)", float64(r.Value), r.asked.loss(), r.asked.split())
 	g := r.hyper.Gradient
 	if r.Model == string(pare.WeightedLasso) {
 		p.row("gradient", "norm %.6g; largest entries, by column of the file (from 1):", norm(g))

@@ -44,10 +44,11 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		top, err := pare.LogLambdaMax(d.x, d.y, config)
 		if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" {
 			return nil, err
-		} else if err != nil { // no rows, say: then there is no αmax, and all else still holds
-			top = math.NaN()
 		}
-		r.LogLambdaMax[string(model)] = number(top)
+		if len(top) == 0 { // no rows, or a target of another kind; all else still holds
+			top = []float64{math.NaN()}
+		}
+		r.LogLambdaMax[string(model)] = number(top[0])
 	}
 	return r, nil
 }

@@ -46,20 +46,19 @@ func (f lambdaFlags) strengths(command string) (strengths, error) {
 
 // logLambda returns λ for a problem on data.
 func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) {
-	_, p := d.x.Dims()
-	values, err := s.spread(common.problemFlags, d, common.hyperparameters(p))
-	if err != nil || s.flag == "log-lambda" {
-		return values, err
-	}
 	top, err := pare.LogLambdaMax(d.x, d.y, common.config())
 	if err != nil {
 		return nil, err
 	}
-	if math.IsInf(top, -1) {
-		return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since the target does not depend on any column: there is no share of it to take; give --log-lambda")
+	values, err := s.spread(common.problemFlags, d, len(top))
+	if err != nil || s.flag == "log-lambda" {
+		return values, err
 	}
 	for i, ratio := range values {
-		values[i] = top + kernels.Log(ratio)
+		if math.IsInf(top[i], -1) {
+			return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since the target does not depend on any column: there is no share of it to take; give --log-lambda")
+		}
+		values[i] = top[i] + kernels.Log(ratio)
 	}
 	return values, nil
 }

@@ -149,7 +149,7 @@ type pathResult struct {
 	Status  outcome.Status `json:"status"` // not converged where any point is not
 	Seconds fitSeconds     `json:"seconds"`
 
-	top   float64 // ln αmax
+	top   []float64 // ln αmax of every hyperparameter
 	asked asked
 }
 
@@ -248,10 +248,10 @@ func norm(gradient []float64) float64 {
 }
 
 // ratios returns α/αmax for λ.
-func ratios(logLambda []float64, top float64) []float64 {
+func ratios(logLambda, top []float64) []float64 {
 	out := make([]float64, len(logLambda))
 	for i, l := range logLambda {
-		out[i] = kernels.Exp(l - top)
+		out[i] = kernels.Exp(l - top[i])
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -34,7 +35,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	if math.IsInf(top, -1) {
+	if len(top) == 0 || slices.ContainsFunc(top, func(l float64) bool { return math.IsInf(l, -1) }) {
 		return nil, d.blame(outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, so there is no path"))
 	}
 	r := &pathResult{Points: []pathPoint{}, Status: outcome.Converged, top: top, asked: asked{c.commonFlags, d}}
@@ -47,7 +48,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 
 // walk solves and validates the points in turn; when ctx ends, those done stay.
 func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v pare.Validation, r *pathResult) error {
-	grid := c.grid(d, r.top)
+	grid := c.grid(r.top)
 	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, c.config()))
 	defer stop()
 	began := time.Now()
@@ -88,15 +89,13 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 	return nil
 }
 
-// grid returns the geometric grid, all hyperparameters together: for the elastic
-// net α₂ = α₁.
-func (c *pathCommand) grid(d *dataset, top float64) [][]float64 {
-	_, p := d.x.Dims()
-	points := search.Geometric(top, kernels.Log(c.MinRatio), c.Points)
-	for i, point := range points {
-		points[i] = make([]float64, c.hyperparameters(p))
-		for k := range points[i] {
-			points[i][k] = point[0]
+// grid returns the geometric grid down from αmax, all hyperparameters together:
+// for the elastic net α₂ = α₁.
+func (c *pathCommand) grid(top []float64) [][]float64 {
+	points := make([][]float64, c.Points)
+	for _, l := range top {
+		for i, point := range search.Geometric(l, kernels.Log(c.MinRatio), c.Points) {
+			points[i] = append(points[i], point[0])
 		}
 	}
 	return points
@@ -121,7 +120,7 @@ func (r *pathResult) text(p *page) {
 			mark = "  *"
 		}
 		l := float64(point.LogLambda[0])
-		p.line("%9.4f  %-12.4g %9s %14.8g %9.1e %7d %9.4f%s", l, kernels.Exp(l-r.top), count(point.Support),
+		p.line("%9.4f  %-12.4g %9s %14.8g %9.1e %7d %9.4f%s", l, kernels.Exp(l-r.top[0]), count(point.Support),
 			float64(point.Value), float64(point.GapRelative), point.Epochs, point.Seconds, mark)
 	}
 	p.line("")
@@ -136,7 +135,7 @@ func (r *pathResult) text(p *page) {
 	if pare.Model(r.asked.Model) == pare.ElasticNet {
 		p.row("grid", "both strengths together, α₂ = α₁")
 	}
-	p.row("best", "the point marked *: %s %.8g (mean squared error; %s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.split())
+	p.row("best", "the point marked *: %s %.8g (%s; %s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.loss(), r.asked.split())
 	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	chosen := short(float64(r.Points[best].LogLambda[0])) // one for all
 	p.next(r.asked.command("fit", "--log-lambda="+chosen, "--coef"), r.asked.command("select"))

@@ -36,7 +36,7 @@ func (p *progress) announceCancel(ctx context.Context) (stop func() bool) {
 }
 
 // evaluation reports one evaluation of the criterion; top is ln αmax.
-func (p *progress) evaluation(e search.Evaluation, top float64) {
+func (p *progress) evaluation(e search.Evaluation, top []float64) {
 	if p.w == nil {
 		return
 	}

@@ -117,7 +117,7 @@ func (r *selectResult) text(p *page) {
 	}
 	s := r.selection
 	p.strength(r.asked, s.LogLambda, s.Final.LogLambdaMax)
-	p.row(r.asked.criterion(), "%.6g (mean squared error; %s)", s.Value, r.asked.split())
+	p.row(r.asked.criterion(), "%.6g (%s; %s)", s.Value, r.asked.loss(), r.asked.split())
 	p.row("", "the null model has %.6g: %s", s.NullValue, explained(s.Value, s.NullValue))
 	if s.Final.Status == outcome.Cancelled {
 		p.row("refit", "interrupted; the command below does it")

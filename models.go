@@ -1,0 +1,101 @@
+package pare
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Model names an inner problem.
+type Model string
+
+// The models.
+const (
+	Lasso         Model = "lasso"
+	ElasticNet    Model = "enet"
+	WeightedLasso Model = "wlasso"
+	Logistic      Model = "logreg"
+)
+
+// Models lists the models there are.
+func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso, Logistic} }
+
+// Loss says in words what judges the model on held-out rows; "" where there is
+// no such model.
+func (m Model) Loss() string { return m.family().loss }
+
+// family is what sets a model apart from the others.
+type family struct {
+	loss string // on held-out rows, in words
+	// state makes the inner problem of an engine's data.
+	state func(*engine) (problem, error)
+	// ranges are those of the search, one per hyperparameter, the last for all that
+	// follow. There are none where Select does not serve the model.
+	ranges []span
+}
+
+// span is a range of λ around the origin of a search.
+type span struct{ below, above float64 }
+
+// problem is the inner problem of a model on all rows.
+type problem interface {
+	// max returns ln αmax for every hyperparameter.
+	max() []float64
+	// solve solves at one λ, from the last solution.
+	solve(ctx context.Context, logLambda []float64) (*Fitted, error)
+	// outer states the choice of λ.
+	outer(bilevel.Folds) (outer, error)
+}
+
+// outer is the choice of λ for an inner problem.
+type outer interface {
+	search.Objective
+	Evaluate(context.Context, search.Request) (bilevel.Report, error)
+	NullValue() float64
+}
+
+// family returns the family of a model, the zero family where there is none.
+func (m Model) family() family {
+	const squared = "mean squared error"
+	switch m {
+	case Lasso:
+		return family{squared, formula{newSquared, newLasso, criterion.MeanSquaredError{}, 1}.state, []span{{12, 0}}}
+	case ElasticNet:
+		return family{squared, formula{newSquared, newElasticNet, criterion.MeanSquaredError{}, 2}.state, []span{{9, 0}, {9, 4}}}
+	case WeightedLasso:
+		return family{squared, formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}, perColumn}.state, nil}
+	case Logistic:
+		return family{"logistic loss", formula{newLogistic, newLasso, criterion.LogisticLoss{}, 1}.state, []span{{12, 0}}}
+	default:
+		return family{}
+	}
+}
+
+// unserved is the error of a search for a model that has none.
+func unserved(m Model) error {
+	served := ""
+	for _, other := range Models() {
+		if len(other.family().ranges) > 0 {
+			served += fmt.Sprintf("%s, ", other)
+		}
+	}
+	return outcome.At(outcome.Usage, "model", "select chooses λ for %snot yet for %s, which can be fitted and differentiated at a given λ", served, m)
+}
+
+func newSquared(view *sparse.View, y []float64) (model.Datafit, error) {
+	return model.NewSquared(view, y)
+}
+
+func newLogistic(view *sparse.View, y []float64) (model.Datafit, error) {
+	return model.NewLogistic(view, y)
+}
+
+func newLasso(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
+
+func newElasticNet(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }

@@ -1,0 +1,89 @@
+package pare
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// formula is a model with one predictor and a separable penalty.
+type formula struct {
+	datafit         func(*sparse.View, []float64) (model.Datafit, error)
+	penalty         func([]float64) (model.Penalty, error)
+	criterion       criterion.Criterion
+	hyperparameters int
+}
+
+// perColumn stands for as many hyperparameters as columns.
+const perColumn = -1
+
+// single is the inner problem of a formula.
+type single struct {
+	formula
+	engine *engine
+	fit    model.Datafit
+	solver *cd.Solver // nil before the first solve
+	top    []float64
+}
+
+func (f formula) state(e *engine) (problem, error) {
+	view, err := e.view()
+	if err != nil {
+		return nil, err
+	}
+	s := &single{formula: f, engine: e}
+	if s.fit, err = f.datafit(view, e.y); err != nil {
+		return nil, err
+	}
+	r := f.hyperparameters
+	if r == perColumn {
+		_, r = e.x.Dims()
+	}
+	s.top = slices.Repeat([]float64{kernels.Log(model.AlphaMax(s.fit))}, r)
+	return s, nil
+}
+
+func (s *single) max() []float64 { return s.top }
+
+func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	penalty, err := s.penalty(logLambda)
+	if err != nil {
+		return nil, err
+	}
+	if s.solver == nil {
+		s.solver = cd.New(s.fit)
+	}
+	solution, err := s.solver.Solve(ctx, penalty, s.engine.solver())
+	if err != nil {
+		return nil, err
+	}
+	return newFitted(solution), nil
+}
+
+// newFitted copies a solution.
+func newFitted(s *cd.Solution) *Fitted {
+	return &Fitted{
+		Support:     slices.Clone(s.Support),
+		Coef:        slices.Clone(s.Coef),
+		Intercept:   s.Intercept,
+		Objective:   s.Objective,
+		Gap:         s.Gap,
+		RelativeGap: s.RelativeGap,
+		KKT:         s.KKT,
+		Epochs:      s.Epochs,
+		Passes:      s.Passes,
+		Status:      s.Status,
+	}
+}
+
+func (s *single) outer(folds bilevel.Folds) (outer, error) {
+	spec := s.engine.spec(folds)
+	spec.Datafit, spec.Penalty, spec.Criterion = s.datafit, s.penalty, s.criterion
+	return bilevel.New(s.engine.k, s.engine.x, s.engine.y, spec)
+}

@@ -1,0 +1,119 @@
+package cd_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestUseIsAsGoodAsNew: a solver that has worked on another target, and at
+// other penalties, certifies its next one like a new solver.
+func TestUseIsAsGoodAsNew(t *testing.T) {
+	for seed := range oracle.Cases(20) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 40, P: 50, Density: r.Pick(0.3, 1), Correlation: 0.6, Mean: r.Pick(0, 1), Weights: seed%3 == 0})
+		q.Intercept = seed%2 == 0
+		q.Uniform(0.02 * q.AlphaMax())
+		if seed%4 == 1 {
+			q.Ridge = 0.1
+		}
+		g := penaltyOf(t, q)
+		fit := fitOf(t, q, seed%3 == 1)
+		other := q.Clone()
+		other.Y = make([]float64, len(q.Y))
+		for i := range other.Y {
+			other.Y[i] = r.Normal()
+		}
+		second, err := model.NewSquared(fit.View(), other.Y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := cd.New(fit)
+		solve(t, s, g, cd.Options{Tol: 1e-3})
+		solve(t, s, g, cd.Options{Tol: 1e-9})
+		for _, c := range []struct {
+			name string
+			fit  *model.Squared
+			q    *oracle.Problem
+		}{{"another target", second, other}, {"the first target again", fit, q}} {
+			s.Use(c.fit)
+			sol := solve(t, s, g, cd.Options{Tol: 1e-8})
+			name := fmt.Sprintf("seed %d, %s", seed, c.name)
+			certified(t, name, c.q, sol, 1e-8)
+			fresh := solve(t, cd.New(c.fit), g, cd.Options{Tol: 1e-8})
+			if sol.Status != outcome.Converged || !slices.Equal(sol.Support, fresh.Support) && sol.RelativeGap < 1e-12 && fresh.RelativeGap < 1e-12 {
+				t.Errorf("%s: %s on %d columns, a new solver finds %d", name, sol.Status, len(sol.Support), len(fresh.Support))
+			}
+		}
+	}
+}
+
+// TestStartIsOnlyAStart: from the solution no sweep is needed; from anywhere the
+// certificate is that of the end.
+func TestStartIsOnlyAStart(t *testing.T) {
+	for seed := range oracle.Cases(20) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
+		q.Intercept = seed%2 == 0
+		q.Uniform(0.05 * q.AlphaMax())
+		g := penaltyOf(t, q)
+		best := q.Solve()
+		s := cd.New(fitOf(t, q, seed%3 == 1))
+		cols, coef := best.Support()
+		s.Start(cols, coef)
+		sol := solve(t, s, g, cd.Options{Tol: 1e-10})
+		certified(t, fmt.Sprintf("seed %d from the solution", seed), q, sol, 1e-10)
+		if sol.Epochs != 0 || sol.Status != outcome.Converged || !slices.Equal(sol.Coef, coef) {
+			t.Errorf("seed %d: %d epochs from the solution, %s", seed, sol.Epochs, sol.Status)
+		}
+		cols, coef = nil, nil
+		for j := range q.Alpha {
+			if r.Intn(2) == 0 {
+				cols, coef = append(cols, int32(j)), append(coef, 10*r.Normal())
+			}
+		}
+		kept := slices.Clone(coef)
+		s.Start(cols, coef)
+		sol = solve(t, s, g, cd.Options{Tol: 1e-10})
+		certified(t, fmt.Sprintf("seed %d from anywhere", seed), q, sol, 1e-10)
+		if sol.Status != outcome.Converged || !slices.Equal(coef, kept) {
+			t.Errorf("seed %d from anywhere: %s", seed, sol.Status)
+		}
+	}
+}
+
+// TestCopiesOfAColumn, negated ones among them, are no obstacle to the
+// certificate, from cold and warm starts.
+func TestCopiesOfAColumn(t *testing.T) {
+	for seed := range oracle.Cases(30) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 30, P: 24, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
+		q.Intercept = seed%2 == 0
+		for j := 12; j < 24; j++ { // the second half repeats columns of the first
+			from, sign := r.Intn(12), r.Pick(1, -1)
+			for i := range q.X {
+				q.X[i][j] = sign * q.X[i][from]
+			}
+		}
+		top := q.AlphaMax()
+		s := cd.New(fitOf(t, q, seed%4 == 1))
+		for step, ratio := range []float64{0.3, 0.01, 0.1, 0.001} {
+			c := q.Clone().Uniform(ratio * top)
+			if step == 2 && seed%5 == 0 {
+				c.Ridge = 0.01
+			}
+			g := penaltyOf(t, c)
+			sol := solve(t, s, g, cd.Options{Tol: 1e-10, Polish: seed%2 == 1})
+			name := fmt.Sprintf("seed %d, ratio %g", seed, ratio)
+			certified(t, name, c, sol, 1e-10)
+			if sol.Status != outcome.Converged {
+				t.Errorf("%s: %s at %g after %d epochs", name, sol.Status, sol.RelativeGap, sol.Epochs)
+			}
+		}
+	}
+}

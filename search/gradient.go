@@ -10,8 +10,8 @@ import (
 
 // Gradient minimises by the paper's gradient descent (Bertrand et al., JMLR
 // 2022, algorithm 6), repaired. As there, λ ← λ − step·∇L with normalised steps,
-// step = 1/‖∇L‖, until the value first rises. The repairs: a step that raises
-// the value is undone; after it the step is that of Barzilai and Borwein, from
+// step = 1/‖∇L‖, until the value first fails to fall. The repairs: such a step
+// is undone; after it the step is that of Barzilai and Borwein, from
 // the gradients at both ends of the last one, where the paper keeps a tenth of
 // a step and creeps; iterates stay in the box; a vanishing gradient ends the
 // search instead of dividing by it; and it stops where the next step promises
@@ -21,74 +21,48 @@ import (
 // vanishing, Box where only the border holds the iterate back, or Flat where
 // the objective does not move.
 func Gradient(ctx context.Context, f Objective, start []float64, box Box, options Options) (*Result, error) {
-	if err := checkBox(start, box); err != nil {
-		return nil, err
-	}
-	r, err := newRecorder(f, options)
-	if err != nil {
-		return nil, err
-	}
-	status, err := r.descend(ctx, start, box)
-	return r.finish(ctx, status, err)
+	return descend(ctx, f, start, box, options, &barzilai{normalised: true})
 }
 
 const (
 	leastShrink = 0.5 // of a step that raised the value
 	mostShrink  = 0.1
 	mostGrowth  = 10 // of a step, from one to the next
-	leastNormal = 1e-300
 )
 
-func (r *recorder) descend(ctx context.Context, start []float64, box Box) (outcome.Status, error) {
-	x := slices.Clone(start)
-	box.clamp(x)
-	first, err := r.eval(ctx, x, false)
-	if err != nil {
-		return "", err
-	}
-	here := *first
-	normalised, step := true, 0.0
-	longest := 0.0 // the first step fitted to a curvature
-	trial := make([]float64, len(x))
-	for {
-		free, held := projected(&here, box)
-		switch {
-		case here.Flat:
-			return outcome.Flat, nil
-		case free <= leastNormal || (!normalised && 0.5*step*free*free <= r.options.Stop*math.Abs(here.Value)):
-			if held {
-				return outcome.Box, nil
-			}
-			return ended(longest, step), nil
-		}
-		if normalised {
-			step = 1 / free
-		}
-		for i, g := range here.Gradient {
-			trial[i] = math.FMA(-step, g, here.LogLambda[i])
-		}
-		box.clamp(trial)
-		next, err := r.eval(ctx, trial, false)
-		if err != nil {
-			return "", err
-		}
-		newton := barzilaiBorwein(&here, next)
-		if next.Value <= here.Value {
-			if !normalised && newton > 0 {
-				step = min(max(newton, mostShrink*step), mostGrowth*step)
-			}
-			here = *next
-			continue
-		}
-		if normalised {
-			normalised, longest = false, newton
-		}
-		if !(newton > 0) {
-			newton = leastShrink * step
-		}
-		step = min(max(newton, mostShrink*step), leastShrink*step)
-	}
+// barzilai is the step length of [Gradient].
+type barzilai struct {
+	normalised    bool    // no step has raised the value yet
+	step, longest float64 // the last step, and the first fitted to a curvature
 }
+
+func (s *barzilai) length(norm float64) float64 {
+	if s.normalised {
+		s.step = 1 / norm
+	}
+	return s.step
+}
+
+func (s *barzilai) judge(here, next *Evaluation) bool {
+	newton := barzilaiBorwein(here, next)
+	if fall(here, next) > 0 {
+		if !s.normalised && newton > 0 {
+			s.step = min(max(newton, mostShrink*s.step), mostGrowth*s.step)
+		}
+		return true
+	}
+	if s.normalised {
+		s.normalised, s.longest = false, newton
+	}
+	if !(newton > 0) {
+		newton = leastShrink * s.step
+	}
+	s.step = min(max(newton, mostShrink*s.step), leastShrink*s.step)
+	return false
+}
+
+func (s *barzilai) fitted() bool           { return !s.normalised }
+func (s *barzilai) status() outcome.Status { return ended(s.longest, s.step) }
 
 // barzilaiBorwein returns ⟨δ,δ⟩/⟨δ,Δ∇L⟩ for the move δ from a to b, the step that
 // fits the curvature met on it; not positive where there is none to fit.
@@ -102,16 +76,62 @@ func barzilaiBorwein(a, b *Evaluation) float64 {
 	return square / bend
 }
 
-// projected returns the norm of the gradient without the components that push
-// against the border of the box, and whether there are such.
-func projected(e *Evaluation, box Box) (norm float64, held bool) {
-	var sum float64
-	for i, g := range e.Gradient {
-		if (g > 0 && e.LogLambda[i] <= box.Lower[i]) || (g < 0 && e.LogLambda[i] >= box.Upper[i]) {
-			held = true
-			continue
-		}
-		sum = math.FMA(g, g, sum)
+// stepper chooses how far to go along the negative gradient.
+type stepper interface {
+	// length returns the step for a gradient of this norm.
+	length(norm float64) float64
+	// judge reports whether to go on from next instead of here, and learns.
+	judge(here, next *Evaluation) bool
+	// fitted reports whether the step says anything of the curvature.
+	fitted() bool
+	// status is that of an end where no border held.
+	status() outcome.Status
+}
+
+// descend is projected gradient descent.
+func descend(ctx context.Context, f Objective, start []float64, box Box, options Options, steps stepper) (*Result, error) {
+	if err := box.check(start); err != nil {
+		return nil, err
 	}
-	return math.Sqrt(sum), held
+	r, err := newRecorder(f, options)
+	if err != nil {
+		return nil, err
+	}
+	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		here, _, status, err := r.begin(ctx, start, box)
+		if status != "" || err != nil {
+			return status, err
+		}
+		x := slices.Clone(start)
+		for {
+			free, held := projected(here, box)
+			done := free <= leastNormal
+			if !done {
+				step := steps.length(free)
+				for i, g := range here.Gradient {
+					x[i] = math.FMA(-step, g, here.LogLambda[i])
+				}
+				box.clamp(x)
+				done = slices.Equal(x, here.LogLambda) || (steps.fitted() && 0.5*step*free*free <= r.options.Stop*math.Abs(here.Value))
+			}
+			switch {
+			case done && !here.Final:
+				if here, err = r.confirm(ctx, here); err != nil {
+					return "", err
+				}
+				continue
+			case done && held:
+				return outcome.Box, nil
+			case done:
+				return steps.status(), nil
+			}
+			next, err := r.eval(ctx, x, false)
+			if err != nil {
+				return "", err
+			}
+			if steps.judge(here, next) {
+				here = next
+			}
+		}
+	})
 }

@@ -21,20 +21,37 @@ func Grid(ctx context.Context, f Objective, points [][]float64, options Options)
 	if options.Evaluations == 0 {
 		options.Evaluations = len(points)
 	}
-	r, err := newRecorder(f, options)
-	if err != nil {
-		return nil, err
-	}
-	for _, x := range points {
-		if _, err = r.eval(ctx, x, true); err != nil {
-			break
+	result, err := evaluateAll(ctx, f, options, func(k int, _ []Evaluation) []float64 {
+		if k < len(points) {
+			return points[k]
 		}
-	}
-	result, err := r.finish(ctx, outcome.Stationary, err)
+		return nil
+	})
 	if err == nil && result.Status == outcome.Stationary && onEdge(result.Best.LogLambda, points) {
 		result.Status = outcome.Box
 	}
 	return result, err
+}
+
+// evaluateAll evaluates the objective, value only, at the points that next
+// proposes from the evaluations so far, until that is nil or the budget is spent.
+func evaluateAll(ctx context.Context, f Objective, options Options, next func(k int, before []Evaluation) []float64) (*Result, error) {
+	r, err := newRecorder(f, options)
+	if err != nil {
+		return nil, err
+	}
+	r.sharpen()
+	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		for k := 0; ; k++ {
+			x := next(k, r.result.Evaluations)
+			if x == nil {
+				return outcome.Stationary, nil
+			}
+			if _, err := r.eval(ctx, x, true); err != nil {
+				return "", err
+			}
+		}
+	})
 }
 
 // onEdge reports whether x is extreme in some coordinate of the grid.

@@ -1,51 +1,79 @@
 // Package search is the outer loop: from one λ to the next. It knows no model;
-// it sees an [Objective], a box, and nothing else. Coordinates are
+// it sees an [Objective], a [Box], and nothing else. Coordinates are
 // log-hyperparameters throughout.
 //
-// Every method stays in the box, stops by a rule, returns the best point seen,
-// and says why it stopped.
+// Every method stays in the box, stops by a rule, spends no more evaluations
+// than it is given, returns the best point seen, and says why it stopped. The
+// same objective gives the same evaluations, bit for bit, on every machine.
+//
+// [Secant] is for one λ, [TrustRegion] for few, [LBFGS] for many; [Gradient] is
+// the paper's descent, repaired. [LineSearch], [Adam], [Grid], [Random],
+// [Halton] and [TPE] are there to be compared with.
 package search
 
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // Request asks for one evaluation of an objective.
 type Request struct {
-	LogLambda []float64
-	Tol       float64 // relative gap of the inner problems; 0: the objective's own
-	ValueOnly bool    // the gradient is not needed
+	LogLambda []float64 // the objective may keep it, not change it
+	Tol       float64   // relative gap of the inner problems; 0: the objective's own
+	ValueOnly bool      // the gradient is not needed
 }
 
 // Evaluation is an objective at one λ.
 type Evaluation struct {
 	LogLambda []float64
 	Value     float64
-	Gradient  []float64 // nil for a value alone
-	Tol       float64   // the relative gap reached
-	Support   int       // mean size of the supports, rounded
+	Gradient  []float64 // one entry for each coordinate; nil for a value alone
+	// Curvature is a positive semidefinite r × r matrix, row by row, that stands
+	// for the second derivatives, such as that of Gauss and Newton; nil where the
+	// objective knows none. Only [TrustRegion] uses it.
+	Curvature []float64
+	Tol       float64 // the relative gap reached
+	Support   int     // mean size of the supports, rounded
 	// Trusted reports whether value and gradient meet the tolerance asked for.
 	Trusted bool
 	// Flat reports that the solutions do not move with λ here.
 	Flat    bool
 	Seconds float64
+	// Final reports that the search's final tolerance was asked for. The search
+	// sets it.
+	Final bool
 }
 
-// norm returns ‖∇L‖₂, 0 without a gradient.
-func (e *Evaluation) norm() float64 {
+// usable reports whether e can steer a search.
+func (e *Evaluation) usable() bool {
 	var sum float64
 	for _, g := range e.Gradient {
-		sum = math.FMA(g, g, sum)
+		sum += math.Abs(g)
 	}
-	return math.Sqrt(sum)
+	return finite(e.Value) && finite(sum)
 }
 
+// fall returns by how much the value falls from here to next, not positive where
+// next cannot be gone on from. A loose value is given the benefit of its doubt.
+func fall(here, next *Evaluation) float64 {
+	if !next.usable() {
+		return math.Inf(-1)
+	}
+	doubt := 0.0
+	if !here.Final {
+		doubt = noise * here.Tol * math.Abs(here.Value)
+	}
+	return here.Value - next.Value + doubt
+}
+
+func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
+
 // Objective is a function of λ to minimise. Evaluations are not concurrent. An
-// evaluation that ctx interrupts returns ctx's error.
+// evaluation that ctx interrupts returns ctx's error. Its slices must not change
+// after it was returned. A value or a slope that is not finite is a point to
+// stay away from, not an error.
 type Objective interface {
 	Eval(ctx context.Context, r Request) (Evaluation, error)
 }
@@ -60,26 +88,91 @@ func (b Box) clamp(x []float64) {
 	}
 }
 
+// blocked reports whether descent along −g would leave the box at coordinate i
+// of x.
+func (b Box) blocked(i int, x, g float64) bool {
+	return (g > 0 && x <= b.Lower[i]) || (g < 0 && x >= b.Upper[i])
+}
+
+// check returns the error of a box or start that cannot be searched.
+func (b Box) check(start []float64) error {
+	if len(start) == 0 || len(b.Lower) != len(start) || len(b.Upper) != len(start) {
+		return outcome.Errorf(outcome.Shape, "start, lower and upper bound have %d, %d and %d entries", len(start), len(b.Lower), len(b.Upper))
+	}
+	for i, x := range start {
+		if math.IsNaN(x) || !(b.Lower[i] <= b.Upper[i]) {
+			return outcome.At(outcome.BadParameter, "box", "coordinate %d: start %g, bounds [%g, %g]", i, x, b.Lower[i], b.Upper[i])
+		}
+	}
+	return nil
+}
+
 // Options bound a search. The zero value is ready to use.
 type Options struct {
 	// Evaluations is the budget: one evaluation is one λ on all folds, value
-	// only or not. 0 means 50.
+	// only or not, retried or not. 0 means 50.
 	Evaluations int
-	// Tol is the relative gap asked of every evaluation; 0: the objective's own.
+	// Tol is the relative gap asked of evaluations in the end; 0: the objective's
+	// own, or 1e-6 under a schedule that begins looser.
 	Tol float64
+	// Schedule says how tolerances reach Tol; "" means Exact. Methods that need
+	// values alone ask for Tol throughout.
+	Schedule Schedule
 	// Stop is the gain, relative to the value, that is not worth another
 	// evaluation: a search ends where its local model promises less. 0 means 1e-6.
 	Stop float64
-	// Progress, where set, is called after every evaluation.
+	// Progress, where set, is called after every evaluation, but for those that
+	// Log answers.
 	Progress func(Evaluation)
+	// Log, where set, answers the evaluations it holds and keeps the others, so
+	// that a search that was interrupted can be resumed.
+	Log *Log
 }
 
 const (
 	defaultEvaluations = 50
 	defaultStop        = 1e-6
+)
+
+// withDefaults checks the options and fills in what was left 0.
+func (o Options) withDefaults() (Options, error) {
+	if o.Evaluations < 0 {
+		return o, outcome.At(outcome.BadParameter, "evaluations", "must not be negative, got %d", o.Evaluations)
+	}
+	if !(o.Stop >= 0) {
+		return o, outcome.At(outcome.BadParameter, "stop", "must not be negative, got %g", o.Stop)
+	}
+	if !(o.Tol >= 0) || math.IsInf(o.Tol, 0) {
+		return o, outcome.At(outcome.BadParameter, "tol", "must not be negative, got %g", o.Tol)
+	}
+	if o.Evaluations == 0 {
+		o.Evaluations = defaultEvaluations
+	}
+	if o.Stop == 0 {
+		o.Stop = defaultStop
+	}
+	return o, nil
+}
+
+// Result is how a search ended.
+type Result struct {
+	// Best is the evaluation of least value, NaN and −∞ aside, among those at the final
+	// tolerance; where an error or ctx ended the search before there was one, of
+	// least value.
+	Best        Evaluation
+	Evaluations []Evaluation // all, in order
+	// Status is Stationary, Kink, Flat, Box, Budget or Cancelled.
+	Status outcome.Status
+}
+
+const (
+	// noise times the gap reached is what a value, as a share of itself, may err by.
+	noise = 10
+	// leastNormal is the norm below which a gradient vanishes.
+	leastNormal = 1e-300
 	// sharpness is how many times the curvature met at the end of a search must
-	// exceed the one met at its first bracket for the end to be a kink, where the
-	// slope changes sign without vanishing.
+	// exceed the one met first for the end to be a kink, where the slope changes
+	// sign without vanishing.
 	sharpness = 30
 )
 
@@ -91,91 +184,16 @@ func ended(last, first float64) outcome.Status {
 	return outcome.Stationary
 }
 
-// Result is how a search ended.
-type Result struct {
-	Best        Evaluation   // the evaluation of least value
-	Evaluations []Evaluation // all, in order
-	// Status is Stationary, Kink, Flat, Box, Budget or Cancelled.
-	Status outcome.Status
-}
-
-// recorder counts, reports and remembers evaluations.
-type recorder struct {
-	objective Objective
-	options   Options
-	result    Result
-}
-
-// errBudget ends a search from within.
-type errBudget struct{}
-
-func (errBudget) Error() string { return "search: evaluations used up" }
-
-func newRecorder(f Objective, o Options) (*recorder, error) {
-	if o.Evaluations < 0 {
-		return nil, outcome.At(outcome.BadParameter, "evaluations", "must not be negative, got %d", o.Evaluations)
-	}
-	if !(o.Stop >= 0) {
-		return nil, outcome.At(outcome.BadParameter, "stop", "must not be negative, got %g", o.Stop)
-	}
-	if o.Evaluations == 0 {
-		o.Evaluations = defaultEvaluations
-	}
-	if o.Stop == 0 {
-		o.Stop = defaultStop
-	}
-	return &recorder{objective: f, options: o}, nil
-}
-
-// checkBox returns the error of a box or start that cannot be searched.
-func checkBox(start []float64, box Box) error {
-	if len(start) == 0 || len(box.Lower) != len(start) || len(box.Upper) != len(start) {
-		return outcome.Errorf(outcome.Shape, "start, lower and upper bound have %d, %d and %d entries", len(start), len(box.Lower), len(box.Upper))
-	}
-	for i, x := range start {
-		if math.IsNaN(x) || !(box.Lower[i] <= box.Upper[i]) {
-			return outcome.At(outcome.BadParameter, "box", "coordinate %d: start %g, bounds [%g, %g]", i, x, box.Lower[i], box.Upper[i])
+// projected returns the norm of the gradient without the components that push
+// against the border of the box, and whether there are such.
+func projected(e *Evaluation, box Box) (norm float64, held bool) {
+	var sum float64
+	for i, g := range e.Gradient {
+		if box.blocked(i, e.LogLambda[i], g) {
+			held = true
+			continue
 		}
+		sum = math.FMA(g, g, sum)
 	}
-	return nil
-}
-
-// eval evaluates the objective at a copy of x.
-func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Evaluation, error) {
-	if len(r.result.Evaluations) == r.options.Evaluations {
-		return nil, errBudget{}
-	}
-	e, err := r.objective.Eval(ctx, Request{LogLambda: slices.Clone(x), Tol: r.options.Tol, ValueOnly: valueOnly})
-	if err != nil {
-		return nil, err
-	}
-	r.result.Evaluations = append(r.result.Evaluations, e)
-	if r.options.Progress != nil {
-		r.options.Progress(e)
-	}
-	return &r.result.Evaluations[len(r.result.Evaluations)-1], nil
-}
-
-// finish chooses the best point and turns an early end into a status. An error
-// that is neither the budget nor ctx is returned with what there is.
-func (r *recorder) finish(ctx context.Context, status outcome.Status, err error) (*Result, error) {
-	out := &r.result
-	out.Status = status
-	for i := range out.Evaluations {
-		e := &out.Evaluations[i]
-		if !math.IsNaN(e.Value) && (out.Best.LogLambda == nil || e.Value < out.Best.Value) {
-			out.Best = *e
-		}
-	}
-	switch {
-	case err == nil:
-	case err == errBudget{}:
-		out.Status, err = outcome.Budget, nil
-	case ctx.Err() != nil:
-		out.Status, err = outcome.Cancelled, nil
-	}
-	if err == nil && out.Best.LogLambda == nil && len(out.Evaluations) > 0 {
-		err = outcome.Errorf(outcome.NonFinite, "the criterion is NaN at every λ tried")
-	}
-	return out, err
+	return math.Sqrt(sum), held
 }

@@ -7,136 +7,245 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Secant minimises over one λ by the secant method on the slope L′ with a sign
+// Secant minimises over one λ by the secant method on the slope L′ within a
 // bracket. The first step has length 1 against the slope; then each step goes
 // where the line through the last two slopes vanishes, no further than 1.2
 // towards small λ, where inner problems are expensive, and 2 towards large.
-// Once L′ has changed sign the root is bracketed; steps stay inside, not too
-// close to its ends, and a bracket that shrinks slowly is halved.
+// Once a minimum is bracketed steps stay inside, not too close to the ends, and a
+// bracket that shrinks slowly is halved.
 //
 // On real data L′ is a saw-tooth and L looks smooth: knots carry a large part of
 // the curvature, which is why slopes between iterates serve better than second
-// derivatives on a segment, and why the minimum may be a kink. The search stops
-// where the bracket promises less than options.Stop, as Stationary, or as Kink
-// where the slopes at its ends have not shrunk with it; at the Box; or where the
-// objective is Flat.
+// derivatives on a segment, and why the minimum may be a kink. A point that is
+// clearly higher than the best end of the bracket is an end of it whatever its
+// slope says, so that the best point seen stays inside.
+//
+// The search stops where the bracket promises less than options.Stop, as
+// Stationary, or as Kink where the slopes at its ends have not shrunk with it; at
+// the Box; or where the objective is Flat.
 func Secant(ctx context.Context, f Objective, start float64, box Box, options Options) (*Result, error) {
-	x := []float64{start}
-	if err := checkBox(x, box); err != nil {
+	if err := box.check([]float64{start}); err != nil {
 		return nil, err
 	}
 	r, err := newRecorder(f, options)
 	if err != nil {
 		return nil, err
 	}
-	status, err := r.secant(ctx, start, box.Lower[0], box.Upper[0])
-	return r.finish(ctx, status, err)
+	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		return r.secant(ctx, start, box)
+	})
 }
 
 const (
 	downwards = 1.2  // longest step towards small λ
 	upwards   = 2.0  // longest step towards large λ
+	concave   = 3.0  // growth of a step from one to the next where L is concave
 	nearEnd   = 0.05 // share of the bracket kept from its ends
+	smooth    = 1.5  // growth of the curvature, from one bracket to the next, above which it is a kink's
 	narrow    = 1e-4 // bracket below which its ends are one point
 )
 
-func (r *recorder) secant(ctx context.Context, start, lower, upper float64) (outcome.Status, error) {
-	var falling, rising *Evaluation // ends of the bracket: L′ < 0 on the left, > 0 on the right
-	var last *Evaluation
-	x := min(max(start, lower), upper)
-	restarted, stalls := false, 0
-	broad := 0.0 // curvature over the first bracket
+func (r *recorder) secant(ctx context.Context, start float64, box Box) (outcome.Status, error) {
+	here, flat, status, err := r.begin(ctx, []float64{start}, box)
+	if status != "" || err != nil {
+		return status, err
+	}
+	b := bracket{lower: box.Lower[0], upper: box.Upper[0]}
+	if flat != nil && flat.LogLambda[0] > here.LogLambda[0] {
+		b.right = flat
+	}
 	for {
-		e, err := r.eval(ctx, []float64{x}, false)
+		b.add(here)
+		status, evidence := b.end(r.options.Stop)
+		switch {
+		case status == "":
+			here, err = r.eval(ctx, []float64{b.next()}, false)
+		case evidence.Final:
+			return status, nil
+		default:
+			here, err = r.confirm(ctx, evidence)
+		}
 		if err != nil {
 			return "", err
 		}
-		here, slope := e.LogLambda[0], e.Gradient[0]
-		width := math.Inf(1)
-		if falling != nil && rising != nil {
-			width = rising.LogLambda[0] - falling.LogLambda[0]
-		}
-		switch {
-		case e.Flat && !restarted && here > lower:
-			// At and above λmax nothing moves: start again well inside.
-			restarted = true
-			rising = e
-			x = max(lower, min(here, upper)-upwards)
-			continue
-		case e.Flat:
-			return outcome.Flat, nil
-		case slope == 0:
-			return outcome.Stationary, nil
-		case slope < 0:
-			falling = e
-		default:
-			rising = e
-		}
-		if (slope < 0 && here >= upper) || (slope > 0 && here <= lower) {
-			return outcome.Box, nil
-		}
-		if falling == nil || rising == nil || rising.Flat {
-			x = outward(here, slope, last, lower, upper)
-			if falling != nil && rising != nil { // bracketed by a flat zone
-				x = min(x, 0.5*(here+rising.LogLambda[0]))
-			}
-			last = e
-			continue
-		}
-		left, right := falling.LogLambda[0], rising.LogLambda[0]
-		remaining := right - left
-		curvature := (rising.Gradient[0] - falling.Gradient[0]) / remaining
-		if broad == 0 {
-			broad = curvature
-		}
-		if remaining < narrow || gain(falling, rising) < r.options.Stop*math.Abs(e.Value) {
-			return ended(curvature, broad), nil
-		}
-		x = left + float64(remaining*share(falling, rising))
-		if stalls++; remaining < 0.5*width {
-			stalls = 0
-		}
-		if stalls >= 2 {
-			x, stalls = 0.5*(left+right), 0
-		}
-		last = e
 	}
 }
 
-// outward steps against the slope while the minimum is not bracketed.
-func outward(here, slope float64, last *Evaluation, lower, upper float64) float64 {
+// bracket is an interval that holds a minimum. L falls into it at its better end;
+// at the other it falls into it too, or is higher there. An end that has not been
+// found is nil.
+type bracket struct {
+	lower, upper float64 // the box
+	left, right  *Evaluation
+	here, last   *Evaluation // evaluated last, and before it
+	stalls       int         // steps in a row that did not halve the bracket
+	broad        float64     // curvature over the first bracket, 0 before there is one
+	bent, bends  float64     // over the last bracket and over this
+}
+
+// add narrows the bracket by a new evaluation.
+func (b *bracket) add(e *Evaluation) {
+	before := b.width()
+	b.here, b.last = e, b.here
+	x, rising := e.LogLambda[0], slope(e) > 0
+	if best := b.better(); best != nil && x != best.LogLambda[0] {
+		if !e.usable() || e.Flat || e.Value-best.Value > noise*max(e.Tol, best.Tol)*math.Abs(best.Value) {
+			rising = x > best.LogLambda[0]
+		}
+	}
+	if rising {
+		b.right = e
+		if b.left != nil && b.left.LogLambda[0] >= x {
+			b.left = nil
+		}
+	} else {
+		b.left = e
+		if b.right != nil && b.right.LogLambda[0] <= x {
+			b.right = nil
+		}
+	}
+	if b.stalls++; b.width() < 0.5*before {
+		b.stalls = 0
+	}
+	if b.straddles() {
+		if b.broad == 0 {
+			b.broad = b.curvature()
+		}
+		b.bent, b.bends = b.bends, b.curvature()
+	}
+}
+
+func slope(e *Evaluation) float64 { return e.Gradient[0] }
+
+// width returns the length of the bracket, +Inf while an end is missing.
+func (b *bracket) width() float64 {
+	if b.left == nil || b.right == nil {
+		return math.Inf(1)
+	}
+	return b.right.LogLambda[0] - b.left.LogLambda[0]
+}
+
+// better returns the end that L falls from into the bracket, the lower one where
+// both do; nil before there is one.
+func (b *bracket) better() *Evaluation {
+	if b.left == nil || (b.right != nil && steers(b.right) && (!steers(b.left) || b.right.Value < b.left.Value)) {
+		return b.right
+	}
+	return b.left
+}
+
+// steers reports whether the slope of e says where to go.
+func steers(e *Evaluation) bool { return e.usable() && !e.Flat }
+
+// straddles reports whether the slopes at both ends point into the bracket.
+func (b *bracket) straddles() bool {
+	return b.left != nil && b.right != nil && slope(b.left) < 0 && slope(b.right) > 0 && steers(b.left) && steers(b.right)
+}
+
+// curvature returns the mean second derivative over the bracket: from the slopes
+// at its ends, or from both values and the slope at the better end, where the
+// other slope does not point into the bracket. It may be NaN or not positive.
+func (b *bracket) curvature() float64 {
+	width := b.width()
+	if b.straddles() {
+		return (slope(b.right) - slope(b.left)) / width
+	}
+	best, other := b.better(), b.left
+	if best == b.left {
+		other = b.right
+	}
+	return 2 * (other.Value - best.Value + float64(math.Abs(slope(best))*width)) / float64(width*width)
+}
+
+// end returns why the search is over and the evaluation to confirm before that
+// is believed, or "".
+func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
+	here := b.here
+	x, g := here.LogLambda[0], slope(here)
+	switch {
+	case (here == b.left && g < 0 && x >= b.upper) || (here == b.right && g > 0 && x <= b.lower):
+		return outcome.Box, here
+	case math.Abs(g) <= leastNormal && here.usable() && here == b.better():
+		return outcome.Stationary, here
+	case math.IsInf(b.width(), 0):
+		return "", nil
+	}
+	best := b.better()
+	if b.width() >= narrow && !(b.gain() < stop*math.Abs(best.Value)) {
+		return "", nil
+	}
+	status := outcome.Stationary
+	if b.straddles() {
+		status = ended(b.curvature(), b.broad)
+	}
+	if !best.Final || status != outcome.Kink {
+		return status, best
+	}
+	// A kink is believed when both of its sides are.
+	if !b.left.Final {
+		return status, b.left
+	}
+	return status, b.right
+}
+
+// gain returns what one more step promises below the better end of the bracket.
+// Convexity allows the depth at which the tangents of both ends meet; a kink has
+// that. A parabola promises less, and is believed where the curvature has not
+// grown since the last bracket.
+func (b *bracket) gain() float64 {
+	best, curvature := b.better(), b.curvature()
+	if !(curvature > 0) {
+		return math.Inf(1)
+	}
+	parabola := 0.5 * slope(best) * slope(best) / curvature
+	if !b.straddles() {
+		return parabola
+	}
+	width, down, up := b.width(), -slope(b.left), slope(b.right)
+	meet := (float64(up*width) - (b.right.Value - b.left.Value)) / (down + up)
+	tangents := max(0, best.Value-b.left.Value+float64(down*min(max(meet, 0), width)))
+	if curvature > smooth*b.bent {
+		return tangents
+	}
+	return min(parabola, tangents)
+}
+
+// next returns where to evaluate.
+func (b *bracket) next() float64 {
+	width := b.width()
+	if math.IsInf(width, 0) {
+		return b.outward()
+	}
+	left, right := b.left.LogLambda[0], b.right.LogLambda[0]
+	if b.stalls >= 2 {
+		b.stalls = 0
+		return 0.5 * (left + right)
+	}
+	best, curvature := b.better(), b.curvature()
+	if !(curvature > 0 && curvature <= math.MaxFloat64) {
+		return 0.5 * (left + right)
+	}
+	step := -slope(best) / curvature
+	x := min(max(best.LogLambda[0]+step, left+float64(nearEnd*width)), right-float64(nearEnd*width))
+	return min(max(x, best.LogLambda[0]-downwards), best.LogLambda[0]+upwards)
+}
+
+// outward steps against the slope while no minimum is bracketed.
+func (b *bracket) outward() float64 {
+	x, g := b.here.LogLambda[0], slope(b.here)
 	length := 1.0
-	if last != nil {
-		if curvature := (slope - last.Gradient[0]) / (here - last.LogLambda[0]); curvature > 0 {
-			length = math.Abs(slope) / curvature
-		} else {
-			length = math.Inf(1)
+	if b.last != nil {
+		moved := math.Abs(x - b.last.LogLambda[0])
+		curvature := (g - slope(b.last)) / (x - b.last.LogLambda[0])
+		if moved == 0 { // a tighter tolerance has opened the bracket again
+			moved, curvature = narrow, b.broad
+		}
+		if length = concave * moved; curvature > 0 {
+			length = min(math.Abs(g)/curvature, mostGrowth*moved)
 		}
 	}
-	if slope > 0 {
-		return max(lower, here-min(length, downwards))
+	if b.here == b.right {
+		return max(b.lower, x-min(length, downwards))
 	}
-	return min(upper, here+min(length, upwards))
-}
-
-// share returns where in the bracket the line through both slopes vanishes.
-func share(falling, rising *Evaluation) float64 {
-	t := -falling.Gradient[0] / (rising.Gradient[0] - falling.Gradient[0])
-	return min(max(t, nearEnd), 1-nearEnd)
-}
-
-// gain returns what one more step promises below the better end of the bracket:
-// the smaller of what convexity allows, the depth at which the tangents of both
-// ends meet, and what a parabola fitted to the slopes has left.
-func gain(falling, rising *Evaluation) float64 {
-	width := rising.LogLambda[0] - falling.LogLambda[0]
-	a, b := -falling.Gradient[0], rising.Gradient[0]
-	best, slope := falling.Value, a
-	if rising.Value < best {
-		best, slope = rising.Value, b
-	}
-	parabola := 0.5 * slope * slope * width / (a + b)
-	meet := (float64(b*width) - (rising.Value - falling.Value)) / (a + b)
-	tangents := best - falling.Value + float64(a*min(max(meet, 0), width))
-	return min(parabola, max(0, tangents))
+	return min(b.upper, x+min(length, upwards))
 }

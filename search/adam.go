@@ -1,0 +1,97 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// AdamOptions are the options of [Adam].
+type AdamOptions struct {
+	Options
+	// Rate is the length of the first step, in each coordinate. 0 means 0.05.
+	Rate float64
+}
+
+const (
+	adamRate     = 0.05
+	adamMean     = 0.9   // β₁ of Kingma and Ba
+	adamSquare   = 0.999 // β₂
+	adamEpsilon  = 1e-8
+	adamPatience = 25 // evaluations without a gain after which it stops
+)
+
+// Adam is a baseline: the method of Kingma and Ba (ICLR 2015), which moves every
+// coordinate by about the same length, projected onto the box. It has no line
+// search, so values may rise on the way; it stops when 25 evaluations in a row
+// have gained less than options.Stop, as Stationary, Box or Flat. A step
+// to a point that is not finite is turned round.
+func Adam(ctx context.Context, f Objective, start []float64, box Box, options AdamOptions) (*Result, error) {
+	if err := box.check(start); err != nil {
+		return nil, err
+	}
+	if !(options.Rate >= 0) || math.IsInf(options.Rate, 0) {
+		return nil, outcome.At(outcome.BadParameter, "rate", "must be positive, got %g", options.Rate)
+	}
+	if options.Rate == 0 {
+		options.Rate = adamRate
+	}
+	r, err := newRecorder(f, options.Options)
+	if err != nil {
+		return nil, err
+	}
+	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		return r.adam(ctx, start, box, options.Rate)
+	})
+}
+
+func (r *recorder) adam(ctx context.Context, start []float64, box Box, rate float64) (outcome.Status, error) {
+	here, _, status, err := r.begin(ctx, start, box)
+	if status != "" || err != nil {
+		return status, err
+	}
+	mean, square := make([]float64, len(start)), make([]float64, len(start))
+	x := slices.Clone(here.LogLambda)
+	meanLeft, squareLeft := 1.0, 1.0 // powers of β₁ and β₂
+	best, waited := here, 0
+	for {
+		if here.usable() && here.Value < best.Value {
+			if best.Value-here.Value > r.options.Stop*math.Abs(best.Value) {
+				waited = 0
+			}
+			best = here
+		}
+		free, held := projected(best, box)
+		if done := waited >= adamPatience || free <= leastNormal; done && best.Final {
+			if held {
+				return outcome.Box, nil
+			}
+			return outcome.Stationary, nil
+		} else if done {
+			if best, err = r.confirm(ctx, best); err != nil {
+				return "", err
+			}
+			continue
+		}
+		waited++
+		meanLeft *= adamMean
+		squareLeft *= adamSquare
+		for i := range x {
+			if here.usable() {
+				g := here.Gradient[i]
+				mean[i] = math.FMA(adamMean, mean[i], (1-adamMean)*g)
+				square[i] = math.FMA(adamSquare, square[i], float64((1-adamSquare)*g)*g)
+			} else {
+				mean[i] = -mean[i]
+			}
+			step := rate * (mean[i] / (1 - meanLeft)) / (math.Sqrt(square[i]/(1-squareLeft)) + adamEpsilon)
+			x[i] -= step
+		}
+		box.clamp(x)
+		if here, err = r.eval(ctx, x, false); err != nil {
+			return "", err
+		}
+	}
+}

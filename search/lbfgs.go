@@ -1,0 +1,343 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// LBFGSOptions are the options of [LBFGS]. The zero value is ready to use.
+type LBFGSOptions struct {
+	Options
+	// Memory is the number of steps remembered. 0 means 8.
+	Memory int
+	// Prox adds ½·Prox·‖λ − start‖² to the objective, which holds λ near the start
+	// where the data say little. [Result.Best] is then the evaluation of least sum.
+	Prox float64
+	// Judge, where set, is called with the start and every accepted iterate, and
+	// returns what the caller makes of it: the value on a third split. The search
+	// ends, Stationary, when that has not fallen for Patience iterates in a row,
+	// and [Result.Best] is the iterate of least judged value, however it ends. An
+	// error ends the search.
+	Judge func(ctx context.Context, e Evaluation) (float64, error)
+	// Patience is how many iterates Judge may find no better. 0 means 3.
+	Patience int
+}
+
+const (
+	lbfgsMemory   = 8
+	lbfgsPatience = 3
+	longestMove   = 1.0   // of one coordinate in one step
+	armijo        = 1e-4  // share of the slope's promise a step must keep
+	leastBend     = 1e-10 // cosine below which a step has no curvature to remember
+)
+
+// LBFGS minimises over many λ: projected steps of limited-memory BFGS on the
+// coordinates that the box leaves free, each shortened until the value falls; no
+// coordinate moves by more than 1 at a time. It needs memory for 2·Memory and
+// about ten more vectors, and so keeps none in [Result.Evaluations]: Progress sees
+// them, and a Log keeps them.
+//
+// It stops where the model promises less than options.Stop. The status is Box
+// where some coordinates are held back by the border, else Stationary, Kink where
+// no step lowers the value although the gradient says so, or Flat.
+func LBFGS(ctx context.Context, f Objective, start []float64, box Box, options LBFGSOptions) (*Result, error) {
+	if err := box.check(start); err != nil {
+		return nil, err
+	}
+	switch {
+	case options.Memory < 0 || options.Patience < 0:
+		return nil, outcome.At(outcome.BadParameter, "memory", "memory %d and patience %d must not be negative", options.Memory, options.Patience)
+	case !(options.Prox >= 0) || math.IsInf(options.Prox, 0):
+		return nil, outcome.At(outcome.BadParameter, "prox", "must not be negative, got %g", options.Prox)
+	}
+	if options.Memory == 0 {
+		options.Memory = lbfgsMemory
+	}
+	if options.Patience == 0 {
+		options.Patience = lbfgsPatience
+	}
+	r, err := newRecorder(f, options.Options)
+	if err != nil {
+		return nil, err
+	}
+	s := &lbfgs{recorder: r, options: options, box: box, anchor: slices.Clone(start), free: make([]bool, len(start))}
+	box.clamp(s.anchor)
+	r.lean = true
+	r.merit = s.value
+	if options.Judge != nil {
+		r.merit = s.judgedBefore
+	}
+	return r.search(ctx, s.run)
+}
+
+// lbfgs is the state of the method.
+type lbfgs struct {
+	*recorder
+	options LBFGSOptions
+	box     Box
+	anchor  []float64 // the centre of the proximal term
+	free    []bool    // coordinates that the box does not hold back
+	memory  []pair    // oldest first
+	waited  int
+}
+
+// pair is a step and the change of the gradient on it.
+type pair struct{ step, change []float64 }
+
+// value returns the objective with the proximal term.
+func (s *lbfgs) value(e *Evaluation) float64 {
+	if s.options.Prox == 0 {
+		return e.Value
+	}
+	var sum float64
+	for i, x := range e.LogLambda {
+		d := x - s.anchor[i]
+		sum = math.FMA(d, d, sum)
+	}
+	return math.FMA(0.5*s.options.Prox, sum, e.Value)
+}
+
+// gradient sets g to the gradient of value.
+func (s *lbfgs) gradient(e *Evaluation, g []float64) {
+	for i, x := range e.LogLambda {
+		g[i] = math.FMA(s.options.Prox, x-s.anchor[i], e.Gradient[i])
+	}
+}
+
+func (s *lbfgs) run(ctx context.Context) (outcome.Status, error) {
+	here, _, status, err := s.begin(ctx, s.anchor, s.box)
+	if status != "" || err != nil {
+		return status, err
+	}
+	dim := len(s.anchor)
+	g, after, direction := make([]float64, dim), make([]float64, dim), make([]float64, dim)
+	if enough, err := s.judge(ctx, here); enough || err != nil {
+		return outcome.Stationary, err
+	}
+	for {
+		s.gradient(here, g)
+		held := s.release(here, g)
+		promise := s.aim(g, direction)
+		if !(promise > 0) && len(s.memory) > 0 { // the memory has gone bad
+			s.memory = nil
+			promise = s.aim(g, direction)
+		}
+		status := outcome.Stationary
+		next := here
+		if !here.Flat && promise > s.recorder.options.Stop*math.Abs(s.value(here)) {
+			if next, err = s.descend(ctx, here, g, direction); err != nil {
+				return "", err
+			}
+			if next == here {
+				if status = outcome.Kink; len(s.memory) > 0 {
+					s.memory = nil
+					continue
+				}
+			}
+		}
+		switch {
+		case next != here:
+			s.gradient(next, after)
+			s.remember(here, next, g, after)
+			here = next
+			if enough, err := s.judge(ctx, here); enough || err != nil {
+				return outcome.Stationary, err
+			}
+		case !here.Final:
+			s.memory = nil
+			if here, err = s.confirm(ctx, here); err != nil {
+				return "", err
+			}
+		case here.Flat:
+			return outcome.Flat, nil
+		case held:
+			return outcome.Box, nil
+		default:
+			return status, nil
+		}
+	}
+}
+
+// judge asks the caller's opinion of an iterate; the search is over when it has
+// not improved for long enough.
+func (s *lbfgs) judge(ctx context.Context, e *Evaluation) (enough bool, err error) {
+	if s.options.Judge == nil {
+		return false, nil
+	}
+	value, err := s.options.Judge(ctx, *e)
+	if err != nil {
+		return false, err
+	}
+	if s.waited++; value < min(s.best.worth(), s.loose.worth()) {
+		s.waited = 0
+	}
+	s.place(ranked{e, value})
+	return s.waited >= s.options.Patience, nil
+}
+
+// judgedBefore is the merit where Judge gives it: that of the best loose iterate
+// where e is at the same λ, for others none yet.
+func (s *lbfgs) judgedBefore(e *Evaluation) float64 {
+	if s.loose.Evaluation != nil && slices.Equal(e.LogLambda, s.loose.LogLambda) {
+		return s.loose.merit
+	}
+	return math.NaN()
+}
+
+// release finds the coordinates that may move, and reports whether some may not.
+func (s *lbfgs) release(here *Evaluation, g []float64) (held bool) {
+	for i, x := range here.LogLambda {
+		s.free[i] = !s.box.blocked(i, x, g[i])
+		held = held || !s.free[i]
+	}
+	return held
+}
+
+// aim sets direction to −H·g on the free coordinates, H the inverse curvature
+// remembered, by the recursion of two loops; without a memory the largest slope
+// moves by 1, or less where the proximal term says so. It returns what a full
+// step promises, not positive for a direction that does not descend.
+func (s *lbfgs) aim(g, direction []float64) float64 {
+	most := 0.0
+	for i, x := range g {
+		direction[i] = 0
+		if s.free[i] {
+			direction[i] = -x
+			most = max(most, math.Abs(x))
+		}
+	}
+	if most == 0 {
+		return 0
+	}
+	if !s.twoLoops(direction) {
+		scale := longestMove / max(most, s.options.Prox*longestMove)
+		for i := range direction {
+			direction[i] *= scale
+		}
+	}
+	// A long step is shortened whole: it keeps its direction.
+	longest := 0.0
+	for _, d := range direction {
+		longest = max(longest, math.Abs(d))
+	}
+	scale := 1.0
+	if longest > longestMove {
+		scale = longestMove / longest
+	}
+	var fall float64
+	for i := range direction {
+		direction[i] *= scale
+		fall = math.FMA(-g[i], direction[i], fall)
+	}
+	return float64(fall * (1 - 0.5*scale))
+}
+
+// twoLoops multiplies d by H. It reports false, and leaves d alone, where the
+// memory says nothing of the free coordinates.
+func (s *lbfgs) twoLoops(d []float64) bool {
+	bends := make([]float64, len(s.memory))
+	shares := make([]float64, len(s.memory))
+	scale := 0.0
+	for k := len(s.memory) - 1; k >= 0; k-- {
+		bend, square := s.bend(k)
+		if bend == 0 {
+			continue
+		}
+		if scale == 0 {
+			scale = bend / square
+		}
+		bends[k], shares[k] = bend, dot(s.memory[k].step, d)/bend
+		s.axpy(-shares[k], s.memory[k].change, d)
+	}
+	if scale == 0 {
+		return false
+	}
+	for i := range d {
+		d[i] *= scale
+	}
+	for k, bend := range bends {
+		if bend != 0 {
+			s.axpy(shares[k]-dot(s.memory[k].change, d)/bend, s.memory[k].step, d)
+		}
+	}
+	return true
+}
+
+// bend returns ⟨step,change⟩ and ‖change‖² over the free coordinates; 0 where
+// there is too little to divide by.
+func (s *lbfgs) bend(k int) (bend, square float64) {
+	var length float64
+	for i, d := range s.memory[k].step {
+		if s.free[i] {
+			c := s.memory[k].change[i]
+			bend, square, length = math.FMA(d, c, bend), math.FMA(c, c, square), math.FMA(d, d, length)
+		}
+	}
+	if !(bend > leastBend*math.Sqrt(length*square)) {
+		return 0, 0
+	}
+	return bend, square
+}
+
+// axpy adds a·x to d on the free coordinates.
+func (s *lbfgs) axpy(a float64, x, d []float64) {
+	for i, v := range x {
+		if s.free[i] {
+			d[i] = math.FMA(a, v, d[i])
+		}
+	}
+}
+
+// descend goes along the direction, projected onto the box, until the value has
+// fallen enough. It returns here where it does not.
+func (s *lbfgs) descend(ctx context.Context, here *Evaluation, g, direction []float64) (*Evaluation, error) {
+	const attempts = 8
+	x := make([]float64, len(direction))
+	t := 1.0
+	for range attempts {
+		var slope float64
+		for i, d := range direction {
+			x[i] = math.FMA(t, d, here.LogLambda[i])
+		}
+		s.box.clamp(x)
+		for i, v := range x {
+			slope = math.FMA(g[i], v-here.LogLambda[i], slope)
+		}
+		if slope >= 0 {
+			return here, nil
+		}
+		next, err := s.eval(ctx, x, false)
+		if err != nil {
+			return nil, err
+		}
+		rise := s.value(next) - s.value(here) // with the proximal terms
+		rise -= fall(here, next) - (here.Value - next.Value)
+		if next.usable() && rise <= armijo*slope {
+			return next, nil
+		}
+		if -slope <= s.recorder.options.Stop*math.Abs(s.value(here)) {
+			return here, nil
+		}
+		t *= parabolic(slope, rise)
+	}
+	return here, nil
+}
+
+// remember keeps the pair of an accepted step, in place of the oldest.
+func (s *lbfgs) remember(from, to *Evaluation, before, after []float64) {
+	var p pair
+	if len(s.memory) == s.options.Memory {
+		p = s.memory[0]
+		s.memory = slices.Delete(s.memory, 0, 1)
+	} else {
+		p = pair{make([]float64, len(before)), make([]float64, len(before))}
+	}
+	for i := range before {
+		p.step[i] = to.LogLambda[i] - from.LogLambda[i]
+		p.change[i] = after[i] - before[i]
+	}
+	s.memory = append(s.memory, p)
+}

@@ -1,0 +1,285 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// recorder stands between a method and its objective: it counts evaluations,
+// chooses their tolerance, and remembers the best.
+type recorder struct {
+	objective Objective
+	options   Options
+	result    Result
+	// lean keeps no vectors in result.Evaluations.
+	lean bool
+	// merit orders evaluations; nil means by value.
+	merit func(*Evaluation) float64
+
+	best, loose ranked    // of the evaluations at the final tolerance, and of the others
+	schedule    []float64 // tolerances of the first evaluations
+	asked       int
+	tightest    float64 // no evaluation asks for a looser tolerance
+}
+
+// ranked is an evaluation and what it is worth.
+type ranked struct {
+	*Evaluation
+	merit float64
+}
+
+// errBudget ends a search from within.
+var errBudget = errors.New("search: evaluations used up")
+
+func newRecorder(f Objective, o Options) (*recorder, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if o.Tol == 0 && o.Schedule != "" && o.Schedule != Exact {
+		o.Tol = defaultFinal
+	}
+	schedule, err := o.Schedule.tolerances(o.Tol, o.Evaluations)
+	if err != nil {
+		return nil, err
+	}
+	return &recorder{objective: f, options: o, schedule: schedule, tightest: math.Inf(1)}, nil
+}
+
+// search runs a method and turns how it ended into a result.
+func (r *recorder) search(ctx context.Context, method func(ctx context.Context) (outcome.Status, error)) (*Result, error) {
+	status, err := method(ctx)
+	return r.finish(ctx, status, err)
+}
+
+// sharpen makes all evaluations that follow ask for the final tolerance.
+func (r *recorder) sharpen() { r.tightest = r.options.Tol }
+
+// left returns how much of the budget is left.
+func (r *recorder) left() int { return r.options.Evaluations - len(r.result.Evaluations) }
+
+// eval evaluates the objective at a copy of x, at the tolerance whose turn it is;
+// at a tighter one where that gives nothing to trust.
+func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Evaluation, error) {
+	final := r.options.Tol
+	tol := final
+	if r.asked < len(r.schedule) && r.left() > 2 { // the last two may be all there is to compare
+		tol = max(final, min(r.schedule[r.asked], r.tightest))
+	}
+	r.asked++
+	for {
+		e, err := r.once(ctx, Request{LogLambda: slices.Clone(x), Tol: tol, ValueOnly: valueOnly})
+		if err != nil || e.Trusted || e.Final {
+			return e, err
+		}
+		if tol /= 10; tol < 2*final { // rounding included
+			tol = final
+		}
+		r.tightest = tol
+	}
+}
+
+// once makes one evaluation and remembers it.
+func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, error) {
+	x := request.LogLambda
+	// The last evaluation is kept for a best point known only loosely.
+	reserved := r.loose.Evaluation != nil && r.loose.merit < r.best.worth() && !slices.Equal(r.loose.LogLambda, x)
+	if left := r.left(); left == 0 || (left == 1 && reserved) {
+		return nil, errBudget
+	}
+	e, old, err := r.answer(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	e.LogLambda, e.Final = x, request.Tol <= r.options.Tol
+	r.rank(&e)
+	kept := e
+	if r.lean {
+		kept.LogLambda, kept.Gradient, kept.Curvature = nil, nil, nil
+	}
+	r.result.Evaluations = append(r.result.Evaluations, kept)
+	if old {
+		return &e, nil
+	}
+	if r.options.Log != nil {
+		if err := r.options.Log.add(request, e); err != nil {
+			return nil, err
+		}
+	}
+	if r.options.Progress != nil {
+		r.options.Progress(e)
+	}
+	return &e, nil
+}
+
+// answer gets an evaluation from the log, or from the objective.
+func (r *recorder) answer(ctx context.Context, request Request) (e Evaluation, old bool, err error) {
+	if log := r.options.Log; log != nil && len(r.result.Evaluations) < len(log.entries) {
+		if err := ctx.Err(); err != nil {
+			return e, false, err
+		}
+		e, err = log.at(len(r.result.Evaluations), request)
+		return e, true, err
+	}
+	if e, err = guarded(ctx, r.objective, request); err != nil {
+		return e, false, err
+	}
+	dim := len(request.LogLambda)
+	if !request.ValueOnly && len(e.Gradient) != dim {
+		return e, false, outcome.Errorf(outcome.Shape, "the objective returned %d slopes for %d coordinates", len(e.Gradient), dim)
+	}
+	if e.Curvature != nil && len(e.Curvature) != dim*dim {
+		return e, false, outcome.Errorf(outcome.Shape, "the objective returned a curvature of %d entries for %d coordinates", len(e.Curvature), dim)
+	}
+	return e, false, nil
+}
+
+// rank keeps e where it is the best so far.
+func (r *recorder) rank(e *Evaluation) {
+	merit := e.Value
+	if r.merit != nil {
+		merit = r.merit(e)
+	}
+	if e.Final && r.loose.Evaluation != nil && slices.Equal(e.LogLambda, r.loose.LogLambda) {
+		r.loose = ranked{} // now it is known better
+	}
+	r.place(ranked{e, merit})
+}
+
+// place keeps a point that is the best of its tolerance so far.
+func (r *recorder) place(e ranked) {
+	top := &r.loose
+	if e.Final {
+		top = &r.best
+	}
+	if e.merit >= -math.MaxFloat64 && (top.Evaluation == nil || e.merit < top.merit) {
+		*top = e
+	}
+}
+
+// worth is the merit, +Inf where there is no evaluation.
+func (r ranked) worth() float64 {
+	if r.Evaluation == nil {
+		return math.Inf(1)
+	}
+	return r.merit
+}
+
+// restarts are the moves tried from a start that cannot be searched from.
+var restarts = [...]float64{2, -2, 6, -6}
+
+// begin evaluates the start. Where nothing moves, as at and above λmax, it starts
+// again below; where a value or slope is not finite, above or below. The flat
+// evaluation is returned too. A status says that there is nowhere to start.
+func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, flat *Evaluation, status outcome.Status, err error) {
+	start = slices.Clone(start)
+	box.clamp(start)
+	if here, err = r.eval(ctx, start, false); err != nil {
+		return nil, nil, "", err
+	}
+	for _, move := range restarts {
+		if here.usable() && !here.Flat {
+			break
+		}
+		if here.Flat {
+			if flat = here; move > 0 {
+				continue
+			}
+		}
+		x := slices.Clone(start)
+		for i := range x {
+			x[i] += move
+		}
+		box.clamp(x)
+		if slices.Equal(x, here.LogLambda) || slices.Equal(x, start) {
+			continue
+		}
+		if here, err = r.eval(ctx, x, false); err != nil {
+			return nil, nil, "", err
+		}
+	}
+	switch {
+	case here.Flat:
+		if here, err = r.confirm(ctx, here); err != nil {
+			return nil, nil, "", err
+		}
+		if here.Flat || !here.usable() {
+			return here, flat, outcome.Flat, nil
+		}
+	case !here.usable():
+		return nil, nil, "", outcome.Errorf(outcome.NonFinite, "value or slope is not finite at the start %g and around it", start)
+	}
+	return here, flat, "", nil
+}
+
+// confirm returns e if it was evaluated at the final tolerance. If not, it
+// evaluates again there, at that tolerance; so do all evaluations that follow.
+func (r *recorder) confirm(ctx context.Context, e *Evaluation) (*Evaluation, error) {
+	if e.Final {
+		return e, nil
+	}
+	r.sharpen()
+	return r.eval(ctx, e.LogLambda, false)
+}
+
+// finish confirms the best point and turns an early end into a status. An error
+// that is neither the budget nor ctx is returned with what there is.
+func (r *recorder) finish(ctx context.Context, status outcome.Status, err error) (*Result, error) {
+	if err == nil || errors.Is(err, errBudget) {
+		for r.loose.worth() < r.best.worth() && r.left() > 0 {
+			if _, again := r.confirm(ctx, r.loose.Evaluation); again != nil {
+				err = again
+				break
+			}
+		}
+	}
+	out := &r.result
+	out.Status = status
+	switch {
+	case err == nil:
+	case errors.Is(err, errBudget):
+		out.Status, err = outcome.Budget, nil
+	case ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))):
+		out.Status, err = outcome.Cancelled, nil
+	}
+	switch {
+	case r.best.Evaluation != nil:
+		out.Best = *r.best.Evaluation
+	case r.loose.Evaluation != nil:
+		out.Best = *r.loose.Evaluation
+	case err == nil && len(out.Evaluations) > 0:
+		err = outcome.Errorf(outcome.NonFinite, "the criterion is NaN or −∞ at every λ tried")
+	}
+	return out, err
+}
+
+// Panic is the cause of the error of an objective that panicked.
+type Panic struct {
+	Value any    // what it panicked with
+	Stack []byte // where
+}
+
+// Error renders the value.
+func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+
+// Unwrap returns the value where it is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// guarded evaluates f; a panic becomes an error.
+func guarded(ctx context.Context, f Objective, request Request) (e Evaluation, err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &outcome.Error{Kind: outcome.Internal, Message: "the objective panicked", Err: &Panic{value, debug.Stack()}}
+		}
+	}()
+	return f.Eval(ctx, request)
+}

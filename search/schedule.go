@@ -1,0 +1,48 @@
+package search
+
+import (
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Schedule names how the tolerances of evaluations reach [Options].Tol. Early
+// steps need less than the last one. Whatever the schedule, a search ends only
+// on evaluations at the final tolerance, and an evaluation that is not trusted
+// is repeated ten times tighter, as are all that follow.
+type Schedule string
+
+// The schedules.
+const (
+	Exact  Schedule = "exact"  // the final tolerance throughout
+	Approx Schedule = "approx" // the paper's: geometric from 1e-2, in ten evaluations
+	Auto   Schedule = "auto"   // 1e-3, 1e-4, 1e-4, 1e-5, 1e-6, then the final one
+)
+
+const (
+	defaultFinal = 1e-6 // where a schedule has nothing to end at
+	approxFirst  = 1e-2
+	approxLength = 10
+)
+
+// tolerances returns what the first evaluations ask for, none tighter than
+// final; those that follow ask for final.
+func (s Schedule) tolerances(final float64, evaluations int) ([]float64, error) {
+	var loose []float64
+	switch s {
+	case "", Exact:
+	case Approx:
+		span := kernels.Log(final) - kernels.Log(approxFirst)
+		steps := min(evaluations, approxLength) - 1
+		for k := range steps {
+			loose = append(loose, float64(approxFirst*kernels.Exp(span*float64(k)/float64(steps))))
+		}
+	case Auto:
+		loose = []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}
+	default:
+		return nil, outcome.At(outcome.BadParameter, "tol-schedule", "no schedule %q; there are %v", s, []Schedule{Exact, Approx, Auto})
+	}
+	for k := range loose {
+		loose[k] = max(loose[k], final)
+	}
+	return loose, nil
+}

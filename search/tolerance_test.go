@@ -1,0 +1,160 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// blurred is an objective known up to its tolerance: value and slopes err by its
+// root, in a manner that depends on λ.
+func blurred(f func(x []float64) (float64, []float64), share float64) *analytic {
+	a := &analytic{f: f}
+	a.at = func(k int, e *Evaluation) error {
+		q := a.seen[k]
+		blur := share * math.Sqrt(q.Tol) * math.Sin(1000*q.LogLambda[0])
+		e.Value += blur * blur * math.Copysign(1, blur)
+		for i := range e.Gradient {
+			e.Gradient[i] += blur
+		}
+		e.Tol = q.Tol
+		return nil
+	}
+	return a
+}
+
+func TestTolerances(t *testing.T) {
+	for _, c := range []struct {
+		schedule Schedule
+		final    float64
+		budget   int
+		want     []float64
+	}{
+		{"", 1e-7, 50, nil},
+		{Exact, 1e-7, 50, nil},
+		{Auto, 1e-6, 50, []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}},
+		{Auto, 1e-8, 50, []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}},
+		{Auto, 1e-4, 50, []float64{1e-3, 1e-4, 1e-4, 1e-4, 1e-4}},
+		{Auto, 1e-2, 50, []float64{1e-2, 1e-2, 1e-2, 1e-2, 1e-2}},
+		{Approx, 1e-6, 5, []float64{1e-2, 1e-3, 1e-4, 1e-5}},
+		{Approx, 1e-11, 50, []float64{1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10}},
+		{Approx, 1e-6, 1, nil},
+	} {
+		got, err := c.schedule.tolerances(c.final, c.budget)
+		near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*b }
+		if err != nil || !slices.EqualFunc(got, c.want, near) {
+			t.Errorf("%s to %g: %v, want %v; %v", c.schedule, c.final, got, c.want, err)
+		}
+	}
+}
+
+// TestSearchesEndAtTheFinalTolerance: whatever the schedule and the budget, what
+// is returned was evaluated at the final tolerance, and no search asks for a
+// tighter one.
+func TestSearchesEndAtTheFinalTolerance(t *testing.T) {
+	for _, schedule := range []Schedule{Exact, Approx, Auto} {
+		for budget := 1; budget <= 30; budget++ {
+			for _, m := range contenders(context.Background(), 1) {
+				f := blurred(bowl([]float64{-6.5}, []float64{0.2}), 1)
+				r, err := m.run(f, []float64{-4.6}, cube(1, -12, 0), Options{Evaluations: budget, Schedule: schedule, Tol: 1e-7})
+				if err != nil {
+					t.Fatal(err)
+				}
+				name := fmt.Sprintf("%s, %s, budget %d", m.name, schedule, budget)
+				promises(t, name, f, cube(1, -12, 0), budget, r)
+				if !r.Best.Final || r.Best.Tol != 1e-7 {
+					t.Errorf("%s: the best is known to %g", name, r.Best.Tol)
+				}
+				for k, e := range r.Evaluations {
+					asked := f.seen[k].Tol
+					if asked < 1e-7 || e.Final != (asked == 1e-7) {
+						t.Errorf("%s: evaluation %d asked for %g, final: %v", name, k, asked, e.Final)
+					}
+					if !m.firstOrder && asked != 1e-7 {
+						t.Errorf("%s: a value alone asked for %g", name, asked)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLooseStartsDoNotMislead: with early evaluations that err, methods still end
+// at the minimum.
+func TestLooseStartsDoNotMislead(t *testing.T) {
+	for _, dim := range []int{1, 2} {
+		for _, m := range contenders(context.Background(), dim) {
+			if !m.firstOrder || m.name == "adam" {
+				continue
+			}
+			for _, share := range []float64{0.5, 5} {
+				for _, schedule := range []Schedule{Approx, Auto} {
+					f := blurred(bowl([]float64{-6.5, -3}[:dim], []float64{0.2, 0.3}[:dim]), share)
+					r, err := m.run(f, []float64{-4.6, -4.6}[:dim], cube(dim, -12, 0), Options{Evaluations: 60, Schedule: schedule, Tol: 1e-10})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if r.Best.Value > 1+1e-3 {
+						t.Errorf("%s, %d coordinates, %s, blur %g: %s at %g after %d", m.name, dim, schedule, share, r.Status, r.Best.Value, len(f.seen))
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestDistrust: an evaluation without trust is repeated ten times tighter before
+// it steers, and so are all that follow.
+func TestDistrust(t *testing.T) {
+	f := &analytic{f: bowl([]float64{-6}, []float64{1})}
+	f.at = func(k int, e *Evaluation) error {
+		e.Trusted = f.seen[k].Tol <= 1e-5*(1+1e-9)
+		return nil
+	}
+	r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto, Tol: 1e-6})
+	if err != nil || r.Status != outcome.Stationary {
+		t.Fatal(r.Status, err)
+	}
+	for k, want := range []float64{1e-3, 1e-4, 1e-5} {
+		if q := f.seen[k]; math.Abs(q.Tol-want) > 1e-9*want || q.LogLambda[0] != -4.6 {
+			t.Errorf("evaluation %d at %v to %g", k, q.LogLambda, q.Tol)
+		}
+	}
+	for k := 3; k < len(f.seen); k++ {
+		if f.seen[k].Tol > 1e-5*(1+1e-9) || f.seen[k].LogLambda[0] == -4.6 {
+			t.Errorf("evaluation %d at %v to %g", k, f.seen[k].LogLambda, f.seen[k].Tol)
+		}
+	}
+	// Nothing is tighter than the final tolerance: what it gives is taken.
+	f.at = func(_ int, e *Evaluation) error { e.Trusted = false; return nil }
+	f.seen = nil
+	if r, err = Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto}); err != nil || r.Status != outcome.Stationary {
+		t.Fatal(r.Status, err)
+	}
+	if len(f.seen) > 8 || f.seen[3].Tol != defaultFinal {
+		t.Errorf("%d evaluations, the fourth to %g", len(f.seen), f.seen[3].Tol)
+	}
+}
+
+// TestWrongBracket: a loose evaluation has the wrong sign of slope, so that the
+// bracket it makes excludes the minimum.
+func TestWrongBracket(t *testing.T) {
+	for _, wrong := range []int{0, 1, 2, 3} {
+		f := &analytic{f: bowl([]float64{-7}, []float64{0.5})}
+		f.at = func(k int, e *Evaluation) error {
+			if k == wrong {
+				e.Gradient[0] = -e.Gradient[0]
+			}
+			e.Tol = f.seen[k].Tol
+			return nil
+		}
+		r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto, Tol: 1e-6})
+		if err != nil || r.Best.Value > 1+1e-4 {
+			t.Errorf("wrong slope at %d: %s at %v, %g, after %d; %v", wrong, r.Status, r.Best.LogLambda, r.Best.Value, len(f.seen), err)
+		}
+	}
+}

@@ -1,0 +1,177 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TPEOptions are the options of [TPE]. The zero value is ready to use.
+type TPEOptions struct {
+	Options
+	Seed uint64
+	// Startup is the number of random points before the first estimate. 0 means 5,
+	// the paper's.
+	Startup int
+	// Gamma is the share of points that count as good. 0 means 0.15.
+	Gamma float64
+	// Candidates is how many points are drawn to choose one from. 0 means 24.
+	Candidates int
+}
+
+const (
+	tpeStartup    = 5
+	tpeGamma      = 0.15
+	tpeCandidates = 24
+	tpeSharpest   = 100 // the box's length over the least width of a kernel, at most
+)
+
+// TPE is a baseline: the tree-structured Parzen estimator of Bergstra, Bardenet,
+// Bengio and Kégl (NIPS 2011, section 4) for coordinates that do not depend on
+// each other. The evaluations so far, values only, are split at the Gamma
+// quantile of their values into good and bad; for each coordinate ℓ estimates the
+// density of the good and g that of the bad; of some candidates drawn from ℓ the
+// one of largest ℓ/g, and so of largest expected improvement, is evaluated next.
+//
+// A density is an equal mixture of the uniform prior and of a Gaussian at each
+// point, cut off at the box, as wide as the farther of its two neighbours, where
+// the ends of the box are neighbours too. It ends with its budget.
+func TPE(ctx context.Context, f Objective, box Box, options TPEOptions) (*Result, error) {
+	if err := box.bounded(); err != nil {
+		return nil, err
+	}
+	if options.Startup < 0 || options.Candidates < 0 {
+		return nil, outcome.At(outcome.BadParameter, "tpe", "startup %d and candidates %d must not be negative", options.Startup, options.Candidates)
+	}
+	if !(options.Gamma >= 0 && options.Gamma < 1) {
+		return nil, outcome.At(outcome.BadParameter, "gamma", "must be in [0, 1), got %g", options.Gamma)
+	}
+	if options.Startup == 0 {
+		options.Startup = tpeStartup
+	}
+	if options.Gamma == 0 {
+		options.Gamma = tpeGamma
+	}
+	if options.Candidates == 0 {
+		options.Candidates = tpeCandidates
+	}
+	random := splitMix64(options.Seed)
+	return evaluateAll(ctx, f, options.Options, func(k int, before []Evaluation) []float64 {
+		if k < options.Startup {
+			return random.point(box)
+		}
+		good, bad := splitAtQuantile(before, options.Gamma)
+		x := make([]float64, len(box.Lower))
+		for i := range x {
+			lower, upper := box.Lower[i], box.Upper[i]
+			l, g := newParzen(good, i, lower, upper), newParzen(bad, i, lower, upper)
+			most := math.Inf(-1)
+			for range options.Candidates {
+				c := l.draw(&random)
+				if ratio := l.density(c) / g.density(c); ratio > most {
+					most, x[i] = ratio, c
+				}
+			}
+		}
+		return x
+	})
+}
+
+// splitAtQuantile returns the ⌈γn⌉ evaluations of least value, and the others.
+// Of equal values the earlier is the better; NaN is worst.
+func splitAtQuantile(before []Evaluation, gamma float64) (good, bad []Evaluation) {
+	sorted := slices.Clone(before)
+	slices.SortStableFunc(sorted, func(a, b Evaluation) int {
+		switch {
+		case a.Value < b.Value || (b.Value != b.Value && a.Value == a.Value):
+			return -1
+		case b.Value < a.Value || (a.Value != a.Value && b.Value == b.Value):
+			return 1
+		}
+		return 0
+	})
+	n := min(int(math.Ceil(gamma*float64(len(sorted)))), len(sorted))
+	return sorted[:n], sorted[n:]
+}
+
+// parzen is the density of one coordinate: the uniform density on [lower, upper]
+// and Gaussians cut off at its ends, all of equal weight.
+type parzen struct {
+	lower, upper  float64
+	centre, width []float64
+	mass          []float64 // of each Gaussian inside the box
+}
+
+func newParzen(points []Evaluation, i int, lower, upper float64) *parzen {
+	p := &parzen{lower: lower, upper: upper}
+	for k := range points {
+		p.centre = append(p.centre, points[k].LogLambda[i])
+	}
+	slices.Sort(p.centre)
+	length := upper - lower
+	least := length / min(tpeSharpest, float64(1+len(p.centre)))
+	for k, c := range p.centre {
+		left, right := lower, upper
+		if k > 0 {
+			left = p.centre[k-1]
+		}
+		if k < len(p.centre)-1 {
+			right = p.centre[k+1]
+		}
+		width := min(max(c-left, right-c, least), length)
+		p.width = append(p.width, width)
+		p.mass = append(p.mass, normal((upper-c)/width)-normal((lower-c)/width))
+	}
+	return p
+}
+
+const invSqrt2Pi = 0.39894228040143267794
+
+// density returns the mixture's density at x in the box, which is not one point.
+func (p *parzen) density(x float64) float64 {
+	sum := 1 / (p.upper - p.lower)
+	for k, c := range p.centre {
+		z := (x - c) / p.width[k]
+		sum += invSqrt2Pi * kernels.Exp(-0.5*z*z) / float64(p.width[k]*p.mass[k])
+	}
+	return sum / float64(1+len(p.centre))
+}
+
+// draw returns a point of the mixture.
+func (p *parzen) draw(random *splitMix64) float64 {
+	k := int(random.uniform() * float64(1+len(p.centre)))
+	if k == len(p.centre) || p.upper == p.lower {
+		return Box{[]float64{p.lower}, []float64{p.upper}}.at(0, random.uniform())
+	}
+	for {
+		if x := math.FMA(p.width[k], random.gaussian(), p.centre[k]); x >= p.lower && x <= p.upper {
+			return x
+		}
+	}
+}
+
+// gaussian returns a normal deviate, by Marsaglia's polar method.
+func (s *splitMix64) gaussian() float64 {
+	for {
+		u, v := 2*s.uniform()-1, 2*s.uniform()-1
+		if q := math.FMA(u, u, float64(v*v)); q > 0 && q < 1 {
+			return u * math.Sqrt(-2*kernels.Log(q)/q)
+		}
+	}
+}
+
+// normal returns the normal distribution function, by Marsaglia's series (2004).
+func normal(x float64) float64 {
+	if math.Abs(x) > 8 {
+		return max(0, math.Copysign(1, x))
+	}
+	sum, term := x, x
+	for k := 3.0; math.Abs(term) > 1e-17*math.Abs(sum); k += 2 {
+		term *= x * x / k
+		sum += term
+	}
+	return math.FMA(invSqrt2Pi*kernels.Exp(-0.5*x*x), sum, 0.5)
+}

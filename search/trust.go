@@ -1,0 +1,253 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TrustRegion minimises over a few λ: quasi-Newton steps no longer than a radius
+// in any coordinate, which begins at 1, grows to 3 where the quadratic model
+// tells the truth, and shrinks where it does not. Its second derivatives are the
+// objective's [Evaluation.Curvature], or else a BFGS matrix, damped so that it
+// stays positive definite, that learns from failed steps too. It keeps r × r
+// numbers; for many λ use [LBFGS].
+//
+// It takes steps that lower the value, and stops where the gradient, without what
+// pushes against the box, promises less than 100·options.Stop per unit of λ;
+// where the model promises less than options.Stop; or where the radius is below
+// 0.001. The status is Box where only the border holds the iterate back,
+// Stationary, Kink where the curvature has grown without bound, or Flat.
+//
+// Where two coordinates matter unequally it is worth starting where both do: for
+// the elastic net the Lasso's optimum, not a point where the solution is 0.
+func TrustRegion(ctx context.Context, f Objective, start []float64, box Box, options Options) (*Result, error) {
+	if err := box.check(start); err != nil {
+		return nil, err
+	}
+	r, err := newRecorder(f, options)
+	if err != nil {
+		return nil, err
+	}
+	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		return r.trust(ctx, start, box)
+	})
+}
+
+const (
+	firstRadius = 1.0
+	mostRadius  = 3.0
+	leastRadius = 1e-3
+	// afterConfirm is the least radius to go on with after a loose value, which
+	// steps were compared with, has been made good.
+	afterConfirm = 0.1
+	perUnit      = 100  // times options.Stop: what a slope may promise per unit of λ
+	goodModel    = 0.75 // share of the promised gain above which the radius grows
+	badModel     = 0.25 // and below which it shrinks
+	damping      = 0.2  // Powell's
+	ridge        = 1e-8 // added to the objective's curvature, as a share of its diagonal
+)
+
+func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome.Status, error) {
+	here, _, status, err := r.begin(ctx, start, box)
+	if status != "" || err != nil {
+		return status, err
+	}
+	q := newQuadratic(len(start))
+	radius := firstRadius
+	step := make([]float64, len(start))
+	for {
+		free, held := projected(here, box)
+		q.at(here)
+		promise := q.minimise(here, box, radius, step)
+		scale := r.options.Stop * math.Abs(here.Value)
+		switch done := here.Flat || free <= max(perUnit*scale, leastNormal) || promise <= scale || radius < leastRadius; {
+		case done && !here.Final:
+			if here, err = r.confirm(ctx, here); err != nil {
+				return "", err
+			}
+			radius = max(radius, afterConfirm)
+			continue
+		case done && here.Flat:
+			return outcome.Flat, nil
+		case done && held:
+			return outcome.Box, nil
+		case done && free <= perUnit*scale:
+			return outcome.Stationary, nil
+		case done:
+			return ended(0.5*free*free/promise, q.first), nil
+		}
+		x := slices.Clone(here.LogLambda)
+		for i := range x {
+			x[i] += step[i]
+		}
+		box.clamp(x)
+		next, err := r.eval(ctx, x, false)
+		if err != nil {
+			return "", err
+		}
+		length := 0.0
+		for i := range x {
+			step[i] = x[i] - here.LogLambda[i]
+			length = max(length, math.Abs(step[i]))
+		}
+		gain := fall(here, next)
+		if next.usable() {
+			q.learn(here, next, step)
+		}
+		switch {
+		case gain < badModel*promise:
+			radius = length * parabolic(dot(here.Gradient, step), -gain)
+		case gain > goodModel*promise && length > 0.9*radius:
+			radius = min(2*radius, mostRadius)
+		}
+		if gain > 0 {
+			here = next
+		}
+	}
+}
+
+// parabolic returns the share of a step at which the parabola through its first
+// slope, per step, and its rise is least, between a tenth and a half.
+func parabolic(slope, rise float64) float64 {
+	t := -0.5 * slope / (rise - slope)
+	if !(t > mostShrink) { // NaN too
+		return mostShrink
+	}
+	return min(t, leastShrink)
+}
+
+func dot(x, y []float64) float64 {
+	var sum float64
+	for i, v := range x {
+		sum = math.FMA(v, y[i], sum)
+	}
+	return sum
+}
+
+// quadratic is the model ⟨g,d⟩ + ½⟨d,Hd⟩ of the change by a step d.
+type quadratic struct {
+	dim     int
+	h       []float64 // H, row by row
+	learned bool      // from the last steps; if not, a multiple of the identity
+	given   bool      // by the objective
+	first   float64   // curvature met first
+	hd      []float64 // H·step
+}
+
+func newQuadratic(dim int) *quadratic {
+	return &quadratic{dim: dim, h: make([]float64, dim*dim), hd: make([]float64, dim)}
+}
+
+// at prepares the model for steps from e.
+func (q *quadratic) at(e *Evaluation) {
+	q.given = e.Curvature != nil
+	if q.given {
+		copy(q.h, e.Curvature)
+		var trace float64
+		for i := range q.dim {
+			trace += q.h[i*q.dim+i]
+		}
+		for i := range q.dim {
+			q.h[i*q.dim+i] += ridge * trace / float64(q.dim)
+		}
+	} else if !q.learned {
+		// The first step has length 1 against the slope.
+		q.identity(math.Sqrt(dot(e.Gradient, e.Gradient)))
+	}
+}
+
+func (q *quadratic) identity(scale float64) {
+	clear(q.h)
+	for i := range q.dim {
+		q.h[i*q.dim+i] = scale
+	}
+}
+
+// times sets hd = H·d.
+func (q *quadratic) times(d []float64) {
+	for i := range q.dim {
+		q.hd[i] = dot(q.h[i*q.dim:(i+1)*q.dim], d)
+	}
+}
+
+// learn updates H by the step from a to b: BFGS with Powell's damping.
+func (q *quadratic) learn(a, b *Evaluation, step []float64) {
+	change := make([]float64, q.dim)
+	for i := range change {
+		change[i] = b.Gradient[i] - a.Gradient[i]
+	}
+	bend, square := dot(step, change), dot(step, step)
+	if square == 0 {
+		return
+	}
+	if bend > 0 && q.first == 0 {
+		q.first = bend / square
+	}
+	if q.given {
+		return
+	}
+	if !q.learned && bend > 0 {
+		q.identity(dot(change, change) / bend)
+	}
+	q.learned = true
+	q.times(step)
+	whole := dot(step, q.hd)
+	if !(whole > 0) {
+		return
+	}
+	if bend < damping*whole {
+		t := (1 - damping) * whole / (whole - bend)
+		for i := range change {
+			change[i] = math.FMA(t, change[i], (1-t)*q.hd[i])
+		}
+		bend = dot(step, change)
+	}
+	for i := range q.dim {
+		for j := range q.dim {
+			rank2 := float64(change[i]*change[j]/bend) - float64(q.hd[i]*q.hd[j]/whole)
+			q.h[i*q.dim+j] += rank2
+		}
+	}
+}
+
+// minimise sets step to the model's minimum in the box, no coordinate farther
+// than radius, and returns by how much it falls: cyclic coordinate descent.
+func (q *quadratic) minimise(e *Evaluation, box Box, radius float64, step []float64) float64 {
+	const (
+		sweeps  = 500
+		settled = 1e-10
+	)
+	clear(step)
+	clear(q.hd)
+	for range sweeps {
+		moved := 0.0
+		for i, g := range e.Gradient {
+			x := e.LogLambda[i]
+			lower, upper := max(box.Lower[i]-x, -radius), min(box.Upper[i]-x, radius)
+			row := q.h[i*q.dim : (i+1)*q.dim]
+			slope, to := g+q.hd[i], step[i]
+			if row[i] > 0 {
+				to -= slope / row[i]
+			} else if slope != 0 {
+				to = math.Copysign(math.Inf(1), -slope)
+			}
+			to = min(max(to, lower), upper)
+			d := to - step[i]
+			if d == 0 {
+				continue
+			}
+			moved = max(moved, math.Abs(d))
+			step[i] = to
+			for j, h := range row {
+				q.hd[j] = math.FMA(h, d, q.hd[j])
+			}
+		}
+		if moved <= settled*radius {
+			break
+		}
+	}
+	return -math.FMA(0.5, dot(step, q.hd), dot(e.Gradient, step))
+}

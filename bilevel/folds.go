@@ -27,16 +27,8 @@ func KFold(n, k int, shuffle bool, seed uint64) (Folds, error) {
 		at[i] = i
 	}
 	if shuffle {
-		// splitMix64 gives the i-th output of SplitMix64 (Steele, Lea and Flood, 2014).
-		splitMix64 := func() uint64 {
-			seed += 0x9e3779b97f4a7c15
-			z := seed
-			z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-			z = (z ^ z>>27) * 0x94d049bb133111eb
-			return z ^ z>>31
-		}
 		for i := n - 1; i > 0; i-- {
-			j, _ := bits.Mul64(splitMix64(), uint64(i+1))
+			j, _ := bits.Mul64(splitMix64(&seed), uint64(i+1))
 			at[i], at[j] = at[j], at[i]
 		}
 	}
@@ -45,6 +37,15 @@ func KFold(n, k int, shuffle bool, seed uint64) (Folds, error) {
 		folds[i] = pi % k
 	}
 	return folds, nil
+}
+
+// splitMix64 returns the next output of SplitMix64 (Steele, Lea and Flood, 2014).
+func splitMix64(state *uint64) uint64 {
+	*state += 0x9e3779b97f4a7c15
+	z := *state
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
 }
 
 // HoldOut keeps the last of k folds for validation; all other rows train.

@@ -47,14 +47,11 @@ type multiclassFold struct {
 
 // classLane is what is kept of one class in one fold.
 type classLane struct {
-	support               []int32
-	coef                  []float64
-	kkt, gap              float64
-	epochs, passes        int
-	iterations            int
-	gradient, bound, edge float64
-	status, trust         outcome.Status
-	solve, differentiate  float64 // seconds
+	support  []int32
+	coef     []float64
+	gradient float64
+	solved   solved
+	derived  derived
 }
 
 // worker solves one class at a time.
@@ -187,11 +184,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 	}); err != nil {
 		return Report{}, err
 	}
-	report := Report{
-		Evaluation:        search.Evaluation{LogLambda: r.LogLambda, Flat: !r.ValueOnly},
-		InjectivityMargin: 1,
-		Status:            outcome.Converged,
-	}
+	report := newReport(r, len(m.classes))
 	for _, f := range m.folds {
 		value := criterion.CrossEntropy{}.Eval(f.class, f.scores)
 		report.FoldValues = append(report.FoldValues, value)
@@ -203,7 +196,6 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		}); err != nil {
 			return Report{}, err
 		}
-		report.Gradient = make([]float64, len(m.classes))
 	}
 	m.collect(&report)
 	report.Seconds = time.Since(start).Seconds()
@@ -263,12 +255,10 @@ func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k 
 	}
 	lane.support = append(lane.support[:0], solution.Support...)
 	lane.coef = append(lane.coef[:0], solution.Coef...)
-	lane.kkt, lane.gap, lane.status = solution.KKT, solution.RelativeGap, solution.Status
-	lane.epochs, lane.passes = solution.Epochs, solution.Passes
 	for at, i := range f.rows {
 		f.scores[k][at] = solution.Prediction[i]
 	}
-	lane.solve = time.Since(start).Seconds()
+	lane.solved = summarise(solution, time.Since(start))
 	return nil
 }
 
@@ -291,7 +281,7 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 	}
 	lane := &f.lanes[k]
 	g, err := implicit.New(fit).Solve(ctx, penalty,
-		implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.kkt},
+		implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.kkt},
 		implicit.Outer{Slope: w.slope, Curvature: w.curvature},
 		implicit.Options{Tol: systemTol(options.Tol)})
 	if err != nil {
@@ -300,38 +290,28 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 	if g.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	lane.gradient, lane.bound, lane.edge = g.Gradient[0], g.ErrorBound, g.InjectivityMargin
-	lane.iterations, lane.trust = g.Iterations, g.Status
-	lane.differentiate = time.Since(start).Seconds()
+	lane.gradient = g.Gradient[0]
+	lane.derived = differentiated(g, time.Since(start))
 	return nil
 }
 
-// collect folds the lanes' results together, in order.
+// collect folds the lanes' results together, in order. A class's own entry of the
+// gradient is the mean over folds; the bound is that of its worst entry.
 func (m *Multiclass) collect(report *Report) {
 	share := 1 / float64(len(m.folds))
-	for _, f := range m.folds {
-		for k := range f.lanes {
+	for k := range m.classes {
+		var bound float64
+		for _, f := range m.folds {
 			lane := &f.lanes[k]
-			report.Tol = max(report.Tol, lane.gap)
-			report.KKT = max(report.KKT, lane.kkt)
-			report.Epochs += lane.epochs
-			report.Passes += lane.passes
-			report.supports += len(lane.support)
-			report.SecondsSolve += lane.solve
-			report.worsen(lane.status)
+			report.addSolution(lane.solved)
 			if report.Gradient == nil {
 				continue
 			}
 			report.Gradient[k] = math.FMA(share, lane.gradient, report.Gradient[k])
-			report.Flat = report.Flat && lane.trust == outcome.Flat
-			report.ErrorBound = max(report.ErrorBound, lane.bound)
-			report.InjectivityMargin = min(report.InjectivityMargin, lane.edge)
-			report.Iterations += lane.iterations
-			report.SecondsGradient += lane.differentiate
-			if lane.trust != outcome.Flat {
-				report.worsen(lane.trust)
-			}
+			report.addGradient(lane.derived, 0)
+			bound += float64(share * lane.derived.bound)
 		}
+		report.ErrorBound = max(report.ErrorBound, bound)
 	}
 	report.finish(len(m.folds) * len(m.classes))
 }

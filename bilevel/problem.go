@@ -55,21 +55,6 @@ type Problem struct {
 	null  float64
 }
 
-// Report is an evaluation with its certificates: over the folds, the worst gap,
-// KKT residual, bound and margin, and the sums of the counts.
-type Report struct {
-	search.Evaluation
-	FoldValues []float64
-
-	GapRelative, KKT              float64
-	Epochs, Passes                int
-	ErrorBound, InjectivityMargin float64
-	Iterations                    int // of conjugate gradients
-	SecondsSolve, SecondsGradient float64
-	Status                        outcome.Status // of the worst lane
-	supports                      int
-}
-
 // New prepares the lanes of a problem: O(n + p) memory for each fold.
 func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
 	n, _ := x.Dims()
@@ -145,57 +130,19 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 
 // collect folds the lanes' results together, in order.
 func (p *Problem) collect(penalty model.Penalty, r search.Request) Report {
-	report := Report{
-		Evaluation:        search.Evaluation{LogLambda: r.LogLambda, Trusted: true, Flat: !r.ValueOnly},
-		InjectivityMargin: 1,
-		Status:            outcome.Converged,
-	}
-	if !r.ValueOnly {
-		report.Gradient = make([]float64, penalty.Hyperparameters())
-	}
+	report := newReport(r, penalty.Hyperparameters())
 	share := 1 / float64(len(p.lanes))
 	for _, l := range p.lanes {
 		report.FoldValues = append(report.FoldValues, l.value)
 		report.Value += float64(share * l.value)
-		report.Tol = max(report.Tol, l.gap)
-		report.KKT = max(report.KKT, l.kkt)
-		report.Epochs += l.epochs
-		report.Passes += l.passes
-		report.supports += l.support
-		report.SecondsSolve += l.solveSeconds
-		report.worsen(l.status)
-		if r.ValueOnly {
-			continue
-		}
-		l.addGradient(share, report.Gradient)
-		report.Flat = report.Flat && l.gradient.Status == outcome.Flat
-		report.ErrorBound += float64(share * l.gradient.ErrorBound)
-		report.InjectivityMargin = min(report.InjectivityMargin, l.gradient.InjectivityMargin)
-		report.Iterations += l.gradient.Iterations
-		report.SecondsGradient += l.gradientSeconds
-		if l.gradient.Status != outcome.Flat {
-			report.worsen(l.gradient.Status)
+		report.addSolution(l.solved)
+		if !r.ValueOnly {
+			report.addGradient(l.derived, share)
+			scatter(l.gradient, l.columns, l.weighted, share, report.Gradient)
 		}
 	}
 	report.finish(len(p.lanes))
 	return report
-}
-
-// finish derives what follows from the sums over the lanes.
-func (r *Report) finish(lanes int) {
-	r.GapRelative = r.Tol
-	r.Support = (r.supports + lanes/2) / lanes
-	r.Trusted = r.Status == outcome.Converged
-	if r.Flat && r.Trusted {
-		r.Status = outcome.Flat
-	}
-}
-
-// worsen keeps the first status that is not Converged.
-func (r *Report) worsen(s outcome.Status) {
-	if r.Status == outcome.Converged {
-		r.Status = s
-	}
 }
 
 // lane is the inner problem of one fold.
@@ -208,13 +155,12 @@ type lane struct {
 
 	slope, curvature []float64 // n, written at rows only
 
-	value, null, gap, kkt         float64
-	epochs, passes, support       int
-	columns                       []int32 // support, for weighted penalties
-	gradient                      *implicit.Hypergradient
-	weighted                      bool
-	status                        outcome.Status
-	solveSeconds, gradientSeconds float64
+	value, null float64
+	columns     []int32 // support, for weighted penalties
+	gradient    *implicit.Hypergradient
+	weighted    bool
+	solved      solved
+	derived     derived
 }
 
 func newLane(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (*lane, error) {
@@ -256,9 +202,7 @@ func (l *lane) evaluate(ctx context.Context, penalty model.Penalty, options cd.O
 		return ctx.Err()
 	}
 	l.value = l.criterion.Eval(l.rows, l.y, solution.Prediction, l.slope, l.curvature)
-	l.gap, l.kkt, l.status = solution.RelativeGap, solution.KKT, solution.Status
-	l.epochs, l.passes, l.support = solution.Epochs, solution.Passes, len(solution.Support)
-	l.solveSeconds = time.Since(start).Seconds()
+	l.solved = summarise(solution, time.Since(start))
 	if !gradient {
 		return nil
 	}
@@ -274,7 +218,7 @@ func (l *lane) evaluate(ctx context.Context, penalty model.Penalty, options cd.O
 	if l.gradient.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	l.gradientSeconds = time.Since(start).Seconds()
+	l.derived = differentiated(l.gradient, time.Since(start))
 	return nil
 }
 
@@ -285,16 +229,4 @@ func systemTol(gap float64) float64 {
 		return 0
 	}
 	return min(1e-3, 0.01*math.Sqrt(gap))
-}
-
-// addGradient adds share times the lane's gradient to total, scattering that of
-// a weighted penalty from the support.
-func (l *lane) addGradient(share float64, total []float64) {
-	for k, g := range l.gradient.Gradient {
-		at := k
-		if l.weighted {
-			at = int(l.columns[k])
-		}
-		total[at] = math.FMA(share, g, total[at])
-	}
 }

@@ -1,0 +1,120 @@
+package bilevel
+
+import (
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// Report is an evaluation with its certificates: over the folds, the worst gap,
+// KKT residual, bound and margin, and the sums of the counts.
+type Report struct {
+	search.Evaluation
+	FoldValues []float64
+
+	GapRelative, KKT              float64
+	Epochs, Passes                int
+	ErrorBound, InjectivityMargin float64
+	Iterations                    int // of conjugate gradients
+	SecondsSolve, SecondsGradient float64
+	Status                        outcome.Status // of the worst lane
+	supports                      int
+}
+
+// newReport starts the report of a request with r hyperparameters.
+func newReport(request search.Request, r int) Report {
+	report := Report{
+		Evaluation:        search.Evaluation{LogLambda: request.LogLambda, Flat: !request.ValueOnly},
+		InjectivityMargin: 1,
+		Status:            outcome.Converged,
+	}
+	if !request.ValueOnly {
+		report.Gradient = make([]float64, r)
+	}
+	return report
+}
+
+// solved is what a report takes in of a lane's solution.
+type solved struct {
+	gap, kkt                float64
+	epochs, passes, support int
+	status                  outcome.Status
+	seconds                 float64
+}
+
+func summarise(s *cd.Solution, took time.Duration) solved {
+	return solved{
+		gap: s.RelativeGap, kkt: s.KKT, epochs: s.Epochs, passes: s.Passes, support: len(s.Support),
+		status: s.Status, seconds: took.Seconds(),
+	}
+}
+
+// derived is what a report takes in of a lane's hypergradient.
+type derived struct {
+	bound, margin float64
+	iterations    int
+	status        outcome.Status
+	seconds       float64
+}
+
+func differentiated(g *implicit.Hypergradient, took time.Duration) derived {
+	return derived{
+		bound: g.ErrorBound, margin: g.InjectivityMargin, iterations: g.Iterations,
+		status: g.Status, seconds: took.Seconds(),
+	}
+}
+
+// scatter adds share times a lane's gradient to total; that of a weighted penalty
+// is given on the support.
+func scatter(g *implicit.Hypergradient, support []int32, weighted bool, share float64, total []float64) {
+	for k, v := range g.Gradient {
+		at := k
+		if weighted {
+			at = int(support[k])
+		}
+		total[at] = math.FMA(share, v, total[at])
+	}
+}
+
+func (r *Report) addSolution(s solved) {
+	r.Tol = max(r.Tol, s.gap)
+	r.KKT = max(r.KKT, s.kkt)
+	r.Epochs += s.epochs
+	r.Passes += s.passes
+	r.supports += s.support
+	r.SecondsSolve += s.seconds
+	r.worsen(s.status)
+}
+
+// addGradient takes in a hypergradient of which the report's is a share.
+func (r *Report) addGradient(d derived, share float64) {
+	r.Flat = r.Flat && d.status == outcome.Flat
+	r.ErrorBound += float64(share * d.bound)
+	r.InjectivityMargin = min(r.InjectivityMargin, d.margin)
+	r.Iterations += d.iterations
+	r.SecondsGradient += d.seconds
+	if d.status != outcome.Flat {
+		r.worsen(d.status)
+	}
+}
+
+// worsen keeps the first status that is not Converged.
+func (r *Report) worsen(s outcome.Status) {
+	if r.Status == outcome.Converged {
+		r.Status = s
+	}
+}
+
+// finish derives what follows from the sums over the lanes.
+func (r *Report) finish(lanes int) {
+	r.GapRelative = r.Tol
+	r.Support = (r.supports + lanes/2) / lanes
+	r.Trusted = r.Status == outcome.Converged
+	if r.Flat && r.Trusted {
+		r.Status = outcome.Flat
+	}
+}

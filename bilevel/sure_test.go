@@ -1,0 +1,97 @@
+package bilevel_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// The gradients of SURE, AIC and BIC agree with central differences, and the
+// degrees of freedom behind them with the size of the support.
+func TestInformationCriteria(t *testing.T) {
+	x, y, err := sparse.OpenSVMLight(context.Background(), "../internal/embedded/diabetes.svm.gz", sparse.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, p := x.Dims()
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sigma = 54.0
+	penalties := map[string]func([]float64) (model.Penalty, error){
+		"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+		"enet":   func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
+		"wlasso": model.WeightedLasso,
+	}
+	for name, c := range map[string]bilevel.Information{"sure": bilevel.SURE(n, sigma), "aic": bilevel.AIC(sigma), "bic": bilevel.BIC(n, sigma)} {
+		for kind, penalty := range penalties {
+			problem, err := bilevel.NewSure(k, sparse.Compact(x), y, c, sigma, 42, bilevel.Spec{
+				Penalty: penalty, Intercept: true, Solver: cd.Options{Tol: 1e-13},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			lambda := []float64{-1.7}
+			switch kind {
+			case "enet":
+				lambda = []float64{-1.7, -6}
+			case "wlasso":
+				lambda = make([]float64, p)
+				for j := range lambda {
+					lambda[j] = -1.7 + 0.1*float64(j)
+				}
+			}
+			at := func(i int, by float64) float64 {
+				l := append([]float64(nil), lambda...)
+				l[i] += by
+				e, err := problem.Evaluate(context.Background(), search.Request{LogLambda: l, ValueOnly: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return e.Value
+			}
+			report, err := problem.Evaluate(context.Background(), search.Request{LogLambda: lambda})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Status != outcome.Converged {
+				t.Errorf("%s %s: status %s", name, kind, report.Status)
+			}
+			for i, g := range report.Gradient {
+				const h = 1e-4
+				want := (at(i, h) - at(i, -h)) / (2 * h)
+				if math.Abs(g-want) > 1e-5*(math.Abs(want)+1e-3*math.Abs(report.Value)) {
+					t.Errorf("%s %s: gradient %d is %g, differences give %g", name, kind, i, g, want)
+				}
+			}
+			if kind == "lasso" && name == "aic" {
+				// Of the 8 columns in this support each is about one degree of freedom.
+				rss := report.Value
+				fitted, err := bilevel.NewSure(k, sparse.Compact(x), y, bilevel.Information{Fit: 1 / (sigma * sigma)}, sigma, 42,
+					bilevel.Spec{Penalty: penalty, Intercept: true, Solver: cd.Options{Tol: 1e-13}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				only, err := fitted.Evaluate(context.Background(), search.Request{LogLambda: lambda, ValueOnly: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if dof := (rss - only.Value) / 2; math.Abs(dof-float64(report.Support)) > 8 {
+					t.Errorf("%g degrees of freedom for a support of %d", dof, report.Support)
+				}
+			}
+		}
+	}
+	if _, err := bilevel.NewSure(k, x, y, bilevel.AIC(1), 0, 0, bilevel.Spec{}); err == nil {
+		t.Error("a noise level of 0 was accepted")
+	}
+}

@@ -25,7 +25,7 @@ func native() []*Set {
 		maxAbs:         amd64.MaxAbsAVX2,
 		dotIndexed:     amd64.DotIndexedAVX2,
 		axpyIndexed:    amd64.AxpyIndexedAVX2,
-		dotColumns:     amd64.DotColumnsAVX2,
+		dotSpans:       amd64.DotSpansAVX2,
 		dotLanes:       amd64.DotLanesAVX2,
 		dotLanesMasked: amd64.DotLanesMaskedAVX2,
 		axpyLanes:      amd64.AxpyLanesAVX2,

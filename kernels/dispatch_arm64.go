@@ -14,7 +14,7 @@ func native() []*Set {
 		maxAbs:      arm64.MaxAbsNEON,
 		dotIndexed:  arm64.DotIndexedNEON,
 		axpyIndexed: arm64.AxpyIndexedNEON,
-		dotColumns:  arm64.DotColumnsNEON,
+		dotSpans:    arm64.DotSpansNEON,
 		dotLanes:    arm64.DotLanesNEON,
 		axpyLanes:   arm64.AxpyLanesNEON,
 

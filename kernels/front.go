@@ -2,7 +2,6 @@ package kernels
 
 import (
 	"math"
-	"sort"
 	"unsafe"
 )
 
@@ -16,7 +15,7 @@ type primitives struct {
 	maxAbs         func(x []float64) float64
 	dotIndexed     func(values []float64, rows []int32, y []float64) float64
 	axpyIndexed    func(a float64, values []float64, rows []int32, y []float64)
-	dotColumns     func(colPtr []int64, rows []int32, values, y, out []float64)
+	dotSpans       func(from, to []int64, rows []int32, values, y, out []float64) (done int) // stops at Block entries, or at a column that leaves rows
 	dotLanes       func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
 	dotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
 	axpyLanes      func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
@@ -54,7 +53,8 @@ func newSet(name string, p primitives) *Set {
 		Sigmoid:        newElementwise(p.sigmoid),
 	}
 	s.Nrm2 = newNrm2(s)
-	s.DotColumns = newDotColumns(p.dotColumns, s)
+	s.DotColumns = newDotColumns(p.dotSpans, s)
+	s.DotSpans = newDotSpans(p.dotSpans, s)
 	s.Epoch = newEpoch(p.epoch, s)
 	return s
 }
@@ -231,7 +231,7 @@ func newAxpyIndexed(
 
 //go:noinline
 func newDotColumns(
-	loop func(colPtr []int64, rows []int32, values, y, out []float64), s *Set,
+	loop func(from, to []int64, rows []int32, values, y, out []float64) (done int), s *Set,
 ) func(colPtr []int64, rows []int32, values, y, out []float64) {
 	return func(colPtr []int64, rows []int32, values, y, out []float64) {
 		if len(colPtr) != len(out)+1 {
@@ -240,34 +240,53 @@ func newDotColumns(
 		if len(values) != len(rows) {
 			panic("kernels: DotColumns: lengths of values and rows differ")
 		}
-		if first, last := colPtr[0], colPtr[len(out)]; first < 0 || last < first || last > int64(len(rows)) {
-			panic("kernels: DotColumns: colPtr leaves rows")
-		}
 		if overlap(out, y) || overlap(out, values) {
 			panic("kernels: DotColumns: out overlaps an operand")
 		}
-		raceRead(colPtr)
-		raceWrite(out)
-		for len(out) > 0 {
-			// The columns that together have at most Block entries: a binary
-			// search, since colPtr never decreases.
-			n := min(len(out), Block)
-			if colPtr[n]-colPtr[0] > Block {
-				n = sort.Search(n, func(c int) bool { return colPtr[c+1]-colPtr[0] > Block })
-			}
-			if n == 0 {
-				from, to := colPtr[0], colPtr[1]
-				out[0] = s.DotIndexed(values[from:to], rows[from:to], y)
-				n = 1
-			} else {
-				from, to := colPtr[0], colPtr[n]
-				raceRead(values[from:to])
-				raceRead(rows[from:to])
-				raceGather(rows[from:to], y)
-				loop(colPtr[:n+1], rows, values, y, out[:n])
-			}
-			colPtr, out = colPtr[n:], out[n:]
+		dotSpans(loop, s, colPtr[:len(out)], colPtr[1:], rows, values, y, out)
+	}
+}
+
+//go:noinline
+func newDotSpans(
+	loop func(from, to []int64, rows []int32, values, y, out []float64) (done int), s *Set,
+) func(from, to []int64, rows []int32, values, y, out []float64) {
+	return func(from, to []int64, rows []int32, values, y, out []float64) {
+		if len(from) != len(out) || len(to) != len(out) {
+			panic("kernels: DotSpans: lengths of from, to and out differ")
 		}
+		if len(values) != len(rows) {
+			panic("kernels: DotSpans: lengths of values and rows differ")
+		}
+		if overlap(out, y) || overlap(out, values) {
+			panic("kernels: DotSpans: out overlaps an operand")
+		}
+		dotSpans(loop, s, from, to, rows, values, y, out)
+	}
+}
+
+// dotSpans cuts a list of columns into runs of at most a block of entries, and
+// of columns. The loop itself finds where a run ends: a loop over the columns
+// here would cost as much as a short column.
+func dotSpans(
+	loop func(from, to []int64, rows []int32, values, y, out []float64) (done int), s *Set,
+	from, to []int64, rows []int32, values, y, out []float64,
+) {
+	raceSpans(from, to, rows, values, y, out)
+	for len(out) > 0 {
+		n := min(len(out), Block)
+		done := loop(from[:n], to[:n], rows, values, y, out[:n])
+		if done < n { // more than a block, or an error
+			i, j := from[done], to[done]
+			if i < 0 || j < i || j > int64(len(rows)) {
+				panic("kernels: a column leaves rows")
+			}
+			if j-i > Block {
+				out[done] = s.DotIndexed(values[i:j], rows[i:j], y)
+				done++
+			}
+		}
+		from, to, out = from[done:], to[done:], out[done:]
 	}
 }
 

@@ -39,6 +39,10 @@ type Set struct {
 	// where columns of the same length follow one another.
 	DotColumns func(colPtr []int64, rows []int32, values, y, out []float64)
 
+	// DotSpans is DotColumns for columns anywhere: column c has the entries
+	// from[c] to to[c]. len(from) = len(to) = len(out).
+	DotSpans func(from, to []int64, rows []int32, values, y, out []float64)
+
 	// DotLanes is DotIndexed for 8 vectors interleaved in y, element i of vector
 	// l at y[8·i+l]: out[l] = Σ values[k]·y[8·rows[k]+l].
 	DotLanes func(values []float64, rows []int32, y []float64, out *[Lanes]float64)

@@ -95,6 +95,18 @@ var operations = []struct {
 	{"exp", func(k *kernels.Set, o operands) []float64 { k.Exp(o.y, o.x); return o.y }},
 	{"log1pexp", func(k *kernels.Set, o operands) []float64 { k.Log1pExp(o.y, o.x); return o.y }},
 	{"sigmoid", func(k *kernels.Set, o operands) []float64 { k.Sigmoid(o.y, o.x); return o.y }},
+	{"dotspans", func(k *kernels.Set, o operands) []float64 {
+		w := len(o.out)
+		from, to := o.colPtr[:w], o.colPtr[1:]
+		if w > 1 { // backwards, without the first
+			from, to = slices.Clone(from[1:]), slices.Clone(to[1:])
+			slices.Reverse(from)
+			slices.Reverse(to)
+			o.out = o.out[1:]
+		}
+		k.DotSpans(from, to, o.rows, o.values, o.target, o.out)
+		return o.out
+	}},
 	{"dotcolumns", func(k *kernels.Set, o operands) []float64 {
 		k.DotColumns(o.colPtr, o.rows, o.values, o.target, o.out)
 		return o.out
@@ -344,6 +356,11 @@ func (r oracle) set() *kernels.Set {
 			y[row] = math.FMA(a, values[k], y[row])
 		}
 	}
+	s.DotSpans = func(from, to []int64, rows []int32, values, y, out []float64) {
+		for c := range out {
+			out[c] = s.DotIndexed(values[from[c]:to[c]], rows[from[c]:to[c]], y)
+		}
+	}
 	s.DotColumns = func(colPtr []int64, rows []int32, values, y, out []float64) {
 		for c := range out {
 			out[c] = s.DotIndexed(values[colPtr[c]:colPtr[c+1]], rows[colPtr[c]:colPtr[c+1]], y)
@@ -517,6 +534,11 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"dotcolumns end":       func() { k.DotColumns([]int64{0, 6}, rows, v[:5], v, make([]float64, 1)) },
 			"dotcolumns beginning": func() { k.DotColumns([]int64{-1, 5}, rows, v[:5], v, make([]float64, 1)) },
 			"dotcolumns falling":   func() { k.DotColumns([]int64{3, 2}, rows, v[:5], v, make([]float64, 1)) },
+			"dotspans from":        func() { k.DotSpans(make([]int64, 1), make([]int64, 2), rows, v[:5], v, make([]float64, 2)) },
+			"dotspans values":      func() { k.DotSpans(nil, nil, rows, v[:4], v, nil) },
+			"dotspans end":         func() { k.DotSpans([]int64{0}, []int64{6}, rows, v[:5], v, make([]float64, 1)) },
+			"dotspans falling":     func() { k.DotSpans([]int64{3}, []int64{2}, rows, v[:5], v, make([]float64, 1)) },
+			"dotspans overlap":     func() { k.DotSpans([]int64{0}, []int64{5}, rows, v[:5], v, v[:1]) },
 			"dotcolumns overlap":   func() { k.DotColumns([]int64{0, 5}, rows, v[:5], v, v[:1]) },
 		} {
 			func() {

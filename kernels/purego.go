@@ -13,7 +13,7 @@ var pureGo = primitives{
 	maxAbs:         maxAbsGo,
 	dotIndexed:     dotIndexedGo,
 	axpyIndexed:    axpyIndexedGo,
-	dotColumns:     dotColumnsGo,
+	dotSpans:       dotSpansGo,
 	dotLanes:       dotLanesGo,
 	dotLanesMasked: dotLanesMaskedGo,
 	axpyLanes:      axpyLanesGo,
@@ -120,9 +120,17 @@ func axpyIndexedGo(a float64, values []float64, rows []int32, y []float64) {
 	}
 }
 
-func dotColumnsGo(colPtr []int64, rows []int32, values, y, out []float64) {
+func dotSpansGo(from, to []int64, rows []int32, values, y, out []float64) (done int) {
+	entries := 0
 	for c := range out {
-		from, to := colPtr[c], colPtr[c+1]
-		out[c] = dotIndexedGo(values[from:to], rows[from:to], y)
+		i, j := from[c], to[c]
+		if i < 0 || j < i || j > int64(len(rows)) {
+			return c
+		}
+		if entries += int(j - i); entries > Block {
+			return c
+		}
+		out[c] = dotIndexedGo(values[i:j], rows[i:j], y)
 	}
+	return len(out)
 }

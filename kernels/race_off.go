@@ -5,9 +5,10 @@ package kernels
 // The race detector cannot see into assembly; under the tag race these tell it
 // what a kernel reads and writes.
 
-func raceRead[T any](x []T)                      {}
-func raceWrite[T any](x []T)                     {}
-func raceGather(rows []int32, y []float64)       {}
-func raceLanes(rows []int32, y []float64)        {}
-func raceScatterLanes(rows []int32, y []float64) {}
-func raceScatter(rows []int32, y []float64)      {}
+func raceRead[T any](x []T)                                              {}
+func raceWrite[T any](x []T)                                             {}
+func raceGather(rows []int32, y []float64)                               {}
+func raceLanes(rows []int32, y []float64)                                {}
+func raceSpans(from, to []int64, rows []int32, values, y, out []float64) {}
+func raceScatterLanes(rows []int32, y []float64)                         {}
+func raceScatter(rows []int32, y []float64)                              {}

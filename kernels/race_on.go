@@ -31,6 +31,19 @@ func raceLanes(rows []int32, y []float64) {
 	}
 }
 
+func raceSpans(from, to []int64, rows []int32, values, y, out []float64) {
+	raceRead(from)
+	raceRead(to)
+	raceWrite(out)
+	for c := range out {
+		if i, j := from[c], to[c]; 0 <= i && i <= j && j <= int64(len(rows)) {
+			raceRead(values[i:j])
+			raceRead(rows[i:j])
+			raceGather(rows[i:j], y)
+		}
+	}
+}
+
 func raceScatterLanes(rows []int32, y []float64) {
 	for _, r := range rows {
 		runtime.RaceWriteRange(unsafe.Pointer(&y[Lanes*int(r)]), 8*Lanes)

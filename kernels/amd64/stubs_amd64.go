@@ -37,11 +37,12 @@ func DotIndexedAVX2(values []float64, rows []int32, y []float64) float64
 //go:noescape
 func AxpyIndexedAVX2(a float64, values []float64, rows []int32, y []float64)
 
-// DotColumnsAVX2 does out[c] ← DotIndexedAVX2 of the entries colPtr[c] to
-// colPtr[c+1], for len(out) columns.
+// DotSpansAVX2 does out[c] ← DotIndexedAVX2 of the entries from[c] to to[c], for
+// len(out) columns. It stops before a column that is not within rows, or that
+// would make it more than 8,192 entries in all, and returns how many it has done.
 //
 //go:noescape
-func DotColumnsAVX2(colPtr []int64, rows []int32, values, y, out []float64)
+func DotSpansAVX2(from, to []int64, rows []int32, values, y, out []float64) (done int)
 
 // DotAVX512 is DotAVX2 with wider registers, and the same bits.
 //

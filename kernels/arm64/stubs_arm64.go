@@ -37,8 +37,9 @@ func DotIndexedNEON(values []float64, rows []int32, y []float64) float64
 //go:noescape
 func AxpyIndexedNEON(a float64, values []float64, rows []int32, y []float64)
 
-// DotColumnsNEON does out[c] ← DotIndexedNEON of the entries colPtr[c] to
-// colPtr[c+1], for len(out) columns.
+// DotSpansNEON does out[c] ← DotIndexedNEON of the entries from[c] to to[c], for
+// len(out) columns. It stops before a column that is not within rows, or that
+// would make it more than 8,192 entries in all, and returns how many it has done.
 //
 //go:noescape
-func DotColumnsNEON(colPtr []int64, rows []int32, values, y, out []float64)
+func DotSpansNEON(from, to []int64, rows []int32, values, y, out []float64) (done int)

@@ -360,7 +360,7 @@ func TestSelectFindsTheMinimum(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if e.Value < s.Value*(1-1e-4) {
+					if e.Value < s.Value*(1-1e-5) {
 						t.Errorf("%s: %s at λ %.4f with %.9g, but %.9g at %.4f", name, s.Status, at, s.Value, e.Value, e.LogLambda[0])
 					}
 				}

@@ -276,6 +276,7 @@ func TestNotANumber(t *testing.T) {
 		for name, f := range map[string]func(x float64) (float64, float64){
 			"value below −6":           func(x float64) (float64, float64) { return pick(x < -6, nan, x*x/10+x), x/5 + 1 },
 			"value and slope below −6": func(x float64) (float64, float64) { return pick(x < -6, nan, x*x/10+x), pick(x < -6, nan, x/5+1) },
+			"slope below −4":           func(x float64) (float64, float64) { return x*x/10 + x, pick(x < -4, nan, x/5+1) },
 			"value above −2":           func(x float64) (float64, float64) { return pick(x > -2, nan, x*x/10+x), x/5 + 1 },
 			"infinite below −6":        func(x float64) (float64, float64) { return pick(x < -6, math.Inf(1), x*x/10+x), x/5 + 1 },
 		} {

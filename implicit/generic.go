@@ -1,0 +1,146 @@
+package implicit
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Smooth is a user's own datafit f on R^p, twice differentiable near the point.
+type Smooth interface {
+	// Gradient sets out = ∇f(β).
+	Gradient(beta, out []float64)
+	// HessianProduct sets out = ∇²f(β)·v.
+	HessianProduct(beta, v, out []float64)
+}
+
+// Separable is a user's own penalty g(β, λ) = Σ g_j(β_j, λ), known by the
+// proximal operator of γg_j at the λ of interest, γ the step.
+type Separable interface {
+	// Hyperparameters returns r.
+	Hyperparameters() int
+	// Prox returns prox_{γg_j}(z) and its derivative in z, which is 0 exactly off
+	// the generalized support.
+	Prox(j int, z, step float64) (value, slope float64)
+	// Sensitivity returns ∂prox_{γg_j}(z)/∂λ_i.
+	Sensitivity(j, i int, z, step float64) float64
+}
+
+// Generic returns the hypergradient at β for any smooth datafit and separable
+// penalty: algorithm 5 of Bertrand et al. in its general form. step is a γ ≤ 1/L
+// for which β is a fixed point of β ↦ prox_{γg}(β − γ∇f(β)); how far it is from
+// one comes back as KKT, in units of the gradient. outer is ∇C(β), p entries.
+//
+// With π = ∂_z prox on the support S, A = I − diag(π)(I − γ∇²f_SS) is not
+// symmetric where π varies; the system solved is diag(1/π)·A·J_S = diag(1/π)·B,
+// which is, and positive definite where the solution is locally unique.
+// B = ∂_λ prox − γ diag(π)∇²f_{S,Sᶜ}J_{Sᶜ}; off the support J is ∂_λ prox.
+func Generic(ctx context.Context, k *kernels.Set, f Smooth, g Separable, beta, outer []float64, step float64, opts Options) (*Hypergradient, error) {
+	p := len(beta)
+	switch {
+	case len(outer) != p:
+		return nil, outcome.Errorf(outcome.Shape, "the gradient of the criterion has %d entries for %d coefficients", len(outer), p)
+	case !(step > 0) || math.IsInf(step, 0):
+		return nil, outcome.At(outcome.BadParameter, "step", "must be positive and finite, got %g", step)
+	}
+	for j, b := range beta {
+		if math.IsNaN(b) || math.IsInf(b, 0) {
+			return nil, &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: j, Message: "the coefficient is not finite"}
+		}
+	}
+	system := &genericSystem{f: f, beta: beta, step: step, full: make([]float64, p), product: make([]float64, p)}
+	z := make([]float64, p)
+	f.Gradient(beta, z)
+	out := &Hypergradient{InjectivityMargin: 1, Status: outcome.Converged}
+	for j, b := range beta {
+		z[j] = math.FMA(-step, z[j], b)
+		value, slope := g.Prox(j, z[j], step)
+		out.KKT = max(out.KKT, math.Abs(b-value)/step)
+		if slope != 0 {
+			system.support = append(system.support, j)
+			system.inverse = append(system.inverse, 1/slope)
+		}
+	}
+	size := len(system.support)
+	if opts.Tol == 0 {
+		opts.Tol = 1e-10
+	}
+	if opts.MaxIterations == 0 {
+		opts.MaxIterations = 10*size + 100
+	}
+	cg := support.CG{Kernels: k}
+	rhs, x, fixed := make([]float64, size), make([]float64, size), make([]float64, p)
+	moving := false
+	for i := range g.Hyperparameters() {
+		clear(fixed)
+		at := 0
+		for j := range beta {
+			d := g.Sensitivity(j, i, z[j], step)
+			if at < size && system.support[at] == j {
+				rhs[at] = d * system.inverse[at]
+				at++
+			} else {
+				fixed[j] = d
+			}
+			moving = moving || d != 0
+		}
+		f.HessianProduct(beta, fixed, system.product)
+		for at, j := range system.support {
+			rhs[at] = math.FMA(-step, system.product[j], rhs[at])
+		}
+		clear(x)
+		report := cg.Solve(ctx, system, rhs, x, opts.Tol, opts.MaxIterations)
+		smallest, largest := cg.Ritz()
+		out.Iterations += report.Iterations
+		out.InjectivityMargin = min(out.InjectivityMargin, smallest/largest)
+		switch {
+		case ctx.Err() != nil && !report.Converged:
+			out.Status = outcome.Cancelled
+		case !(smallest/largest > singular) || report.Null != nil:
+			out.Status = outcome.NotDifferentiable
+		case !report.Converged && out.Status == outcome.Converged:
+			out.Status = outcome.LinearSystemStalled
+		}
+		gradient := k.Dot(outer, fixed)
+		var norm float64
+		for at, j := range system.support {
+			gradient = math.FMA(outer[j], x[at], gradient)
+			norm = math.FMA(float64(outer[j]*outer[j]), 1/system.inverse[at], norm)
+		}
+		out.Gradient = append(out.Gradient, gradient)
+		out.ErrorBound = max(out.ErrorBound, math.Sqrt(norm)*report.Residual/smallest)
+	}
+	if !moving && out.Status == outcome.Converged {
+		out.Status = outcome.Flat
+	}
+	return out, nil
+}
+
+// genericSystem is diag(1/π) − I + γ∇²f_SS.
+type genericSystem struct {
+	f             Smooth
+	beta          []float64
+	step          float64
+	support       []int
+	inverse       []float64 // 1/π
+	full, product []float64 // p
+}
+
+// Apply implements [support.Operator].
+func (a *genericSystem) Apply(v, out []float64) {
+	clear(a.full)
+	for at, j := range a.support {
+		a.full[j] = v[at]
+	}
+	a.f.HessianProduct(a.beta, a.full, a.product)
+	for at, j := range a.support {
+		out[at] = math.FMA(a.step, a.product[j], (a.inverse[at]-1)*v[at])
+	}
+}
+
+// Diagonal implements [support.Operator] with 1/π, which scales as the diagonal
+// does; the Hessian's own diagonal is not known.
+func (a *genericSystem) Diagonal(out []float64) { copy(out, a.inverse) }

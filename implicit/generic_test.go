@@ -1,0 +1,167 @@
+package implicit_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// quadratic is f(β) = ½βᵀQβ − cᵀβ.
+type quadratic struct {
+	q [][]float64
+	c []float64
+}
+
+func (f quadratic) Gradient(beta, out []float64) {
+	f.HessianProduct(beta, beta, out)
+	for j, c := range f.c {
+		out[j] -= c
+	}
+}
+
+func (f quadratic) HessianProduct(_, v, out []float64) {
+	for j, row := range f.q {
+		out[j] = dot(row, v)
+	}
+}
+
+// Penalties with α = e^λ: the ℓ1 norm, the box [0, C] with C = e^λ, and Huber's
+// function, whose prox has two different slopes.
+type (
+	l1    struct{ lambda float64 }
+	box   struct{ lambda float64 }
+	huber struct{ lambda float64 }
+)
+
+func (l1) Hyperparameters() int    { return 1 }
+func (box) Hyperparameters() int   { return 1 }
+func (huber) Hyperparameters() int { return 1 }
+
+func (g l1) Prox(_ int, z, step float64) (value, slope float64) {
+	if t := step * math.Exp(g.lambda); math.Abs(z) > t {
+		return z - math.Copysign(t, z), 1
+	}
+	return 0, 0
+}
+
+func (g l1) Sensitivity(_, _ int, z, step float64) float64 {
+	if t := step * math.Exp(g.lambda); math.Abs(z) > t {
+		return -math.Copysign(t, z)
+	}
+	return 0
+}
+
+func (g box) Prox(_ int, z, _ float64) (value, slope float64) {
+	switch c := math.Exp(g.lambda); {
+	case z <= 0:
+		return 0, 0
+	case z >= c:
+		return c, 0
+	default:
+		return z, 1
+	}
+}
+
+func (g box) Sensitivity(_, _ int, z, _ float64) float64 {
+	if c := math.Exp(g.lambda); z > c {
+		return c
+	}
+	return 0
+}
+
+func (g huber) Prox(_ int, z, step float64) (value, slope float64) {
+	t := step * math.Exp(g.lambda)
+	if math.Abs(z) <= 1+t {
+		return z / (1 + t), 1 / (1 + t)
+	}
+	return z - math.Copysign(t, z), 1
+}
+
+func (g huber) Sensitivity(_, _ int, z, step float64) float64 {
+	t := step * math.Exp(g.lambda)
+	if math.Abs(z) <= 1+t {
+		return -t * z / ((1 + t) * (1 + t))
+	}
+	return -math.Copysign(t, z)
+}
+
+// The general algorithm agrees with central differences of the solution that
+// plain proximal gradient descent finds, for penalties with a support, with
+// bounds, and with a varying slope; and γ drops out.
+func TestGenericAgreesWithDifferences(t *testing.T) {
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const p = 12
+	for seed := range uint64(4) {
+		rng := rand.New(rand.NewPCG(seed, 5))
+		f := quadratic{q: make([][]float64, p), c: make([]float64, p)}
+		root := make([][]float64, 2*p)
+		for i := range root {
+			root[i] = make([]float64, p)
+			for j := range root[i] {
+				root[i][j] = rng.NormFloat64() / math.Sqrt(2*p)
+			}
+		}
+		var trace float64
+		for a := range p {
+			f.q[a] = make([]float64, p)
+			for b := range p {
+				for i := range root {
+					f.q[a][b] += root[i][a] * root[i][b]
+				}
+			}
+			trace += f.q[a][a]
+			f.c[a] = 2 * rng.NormFloat64()
+		}
+		outer := make([]float64, p)
+		for j := range outer {
+			outer[j] = rng.NormFloat64()
+		}
+		step := 1 / trace
+		solve := func(g implicit.Separable) []float64 {
+			beta, grad := make([]float64, p), make([]float64, p)
+			for range 30_000 {
+				f.Gradient(beta, grad)
+				for j := range beta {
+					beta[j], _ = g.Prox(j, beta[j]-step*grad[j], step)
+				}
+			}
+			return beta
+		}
+		for name, make := range map[string]func(lambda float64) implicit.Separable{
+			"l1":    func(l float64) implicit.Separable { return l1{l} },
+			"box":   func(l float64) implicit.Separable { return box{l} },
+			"huber": func(l float64) implicit.Separable { return huber{l} },
+		} {
+			const lambda, h = -0.7, 1e-5
+			got, err := implicit.Generic(context.Background(), k, f, make(lambda), solve(make(lambda)), outer, step, implicit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := (dot(outer, solve(make(lambda+h))) - dot(outer, solve(make(lambda-h)))) / (2 * h)
+			if math.Abs(got.Gradient[0]-want) > 1e-6*(1+math.Abs(want)) {
+				t.Errorf("%s, seed %d: %g, differences give %g", name, seed, got.Gradient[0], want)
+			}
+			if got.Status != outcome.Converged && got.Status != outcome.Flat {
+				t.Errorf("%s, seed %d: %s", name, seed, got.Status)
+			}
+			if got.KKT > 1e-10 {
+				t.Errorf("%s, seed %d: KKT residual %g", name, seed, got.KKT)
+			}
+			half, err := implicit.Generic(context.Background(), k, f, make(lambda), solve(make(lambda)), outer, step/2, implicit.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := math.Abs(half.Gradient[0] - got.Gradient[0]); d > 1e-7*(1+math.Abs(want)) {
+				t.Errorf("%s, seed %d: half the step gives %g more", name, seed, d)
+			}
+		}
+	}
+}

@@ -99,6 +99,9 @@ func TestTypicalError(t *testing.T) {
 // kernel in the long version.
 func TestManyRandomCases(t *testing.T) {
 	cases := 500
+	if raceEnabled {
+		cases = 50
+	}
 	if *long {
 		cases = 1_000_000
 	}

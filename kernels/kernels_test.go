@@ -374,9 +374,13 @@ var reference = oracle{}.set()
 // TestEverySetReturnsTheDocumentedBits covers every length up to 257, every
 // kind of data and several alignments, for every kernel and set.
 func TestEverySetReturnsTheDocumentedBits(t *testing.T) {
+	stride := 1
+	if raceEnabled { // slow, and there for its annotations
+		stride = 17
+	}
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for _, kind := range kinds {
-			for n := range 258 {
+			for n := 0; n < 258; n += stride {
 				rng := rand.New(rand.NewPCG(uint64(n), 17))
 				offsets := []int{n * 7 % 16}
 				if *long {
@@ -439,6 +443,9 @@ func TestLongOperands(t *testing.T) {
 	if *long {
 		sizes = append(sizes, 1_000_000)
 	}
+	if raceEnabled {
+		sizes = []int{8193, 16385}
+	}
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for _, n := range sizes {
 			for _, kind := range kinds[:2] {
@@ -457,9 +464,9 @@ func TestColumnsOfEqualLength(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 9))
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for length := range 40 {
-			columns := 9000
-			if length > 3 {
-				columns = 700
+			columns := 700
+			if length < 4 && !raceEnabled {
+				columns = 9000
 			}
 			o := operands{values: make([]float64, columns*length), rows: make([]int32, columns*length), target: make([]float64, 50)}
 			kinds[0].fill(rng, o.values)

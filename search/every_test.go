@@ -341,7 +341,7 @@ func TestEveryEnding(t *testing.T) {
 					if len(f.seen) <= at {
 						break
 					}
-					value, ok := errors.AsType[*Panic](err)
+					value, ok := errors.AsType[*PanicError](err)
 					if e, typed := errors.AsType[*outcome.Error](err); !ok || !typed || e.Kind != outcome.Internal || len(value.Stack) == 0 {
 						t.Errorf("%s: %v", name, err)
 					}

@@ -259,17 +259,17 @@ func (r *recorder) finish(ctx context.Context, status outcome.Status, err error)
 	return out, err
 }
 
-// Panic is the cause of the error of an objective that panicked.
-type Panic struct {
+// PanicError is the cause of the error of an objective that panicked.
+type PanicError struct {
 	Value any    // what it panicked with
 	Stack []byte // where
 }
 
 // Error renders the value.
-func (p *Panic) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
 
 // Unwrap returns the value where it is an error.
-func (p *Panic) Unwrap() error {
+func (p *PanicError) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
@@ -278,7 +278,7 @@ func (p *Panic) Unwrap() error {
 func guarded(ctx context.Context, f Objective, request Request) (e Evaluation, err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &outcome.Error{Kind: outcome.Internal, Message: "the objective panicked", Err: &Panic{value, debug.Stack()}}
+			err = &outcome.Error{Kind: outcome.Internal, Message: "the objective panicked", Err: &PanicError{value, debug.Stack()}}
 		}
 	}()
 	return f.Eval(ctx, request)

@@ -188,26 +188,23 @@ func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
 	return status, b.right
 }
 
-// gain returns what one more step promises below the better end of the bracket.
-// Convexity allows the depth at which the tangents of both ends meet; a kink has
-// that. A parabola promises less, and is believed where the curvature has not
-// grown since the last bracket.
+// gain returns what one more step promises below the better end of the bracket:
+// what a parabola fitted to it has left. Where the curvature has grown since the
+// last bracket there may be a kink, which has the depth at which the tangents of
+// both ends meet.
 func (b *bracket) gain() float64 {
 	best, curvature := b.better(), b.curvature()
 	if !(curvature > 0) {
 		return math.Inf(1)
 	}
 	parabola := 0.5 * slope(best) * slope(best) / curvature
-	if !b.straddles() {
+	if !b.straddles() || curvature <= smooth*b.bent {
 		return parabola
 	}
 	width, down, up := b.width(), -slope(b.left), slope(b.right)
 	meet := (float64(up*width) - (b.right.Value - b.left.Value)) / (down + up)
-	tangents := max(0, best.Value-b.left.Value+float64(down*min(max(meet, 0), width)))
-	if curvature > smooth*b.bent {
-		return tangents
-	}
-	return min(parabola, tangents)
+	kink := best.Value - b.left.Value + float64(down*min(max(meet, 0), width))
+	return max(parabola, kink)
 }
 
 // next returns where to evaluate.

@@ -42,6 +42,9 @@ type Spec struct {
 	Intercept bool
 	// Solver bounds the inner problems. Its Tol is used where a request has none.
 	Solver cd.Options
+	// Certify asks gradients for a proof of the supports, at a pass over X and a
+	// factorisation for each fold.
+	Certify bool
 	// Threads bounds the lanes solved at once. 0 means all processors.
 	Threads int
 }
@@ -159,6 +162,7 @@ type lane struct {
 	columns     []int32 // support, for weighted penalties
 	gradient    *implicit.Hypergradient
 	weighted    bool
+	certify     bool
 	solved      solved
 	derived     derived
 }
@@ -166,7 +170,7 @@ type lane struct {
 func newLane(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (*lane, error) {
 	n, _ := x.Dims()
 	weights, rows := split(spec.Folds, fold)
-	l := &lane{criterion: spec.Criterion, y: y, rows: rows}
+	l := &lane{criterion: spec.Criterion, y: y, rows: rows, certify: spec.Certify}
 	view, err := sparse.NewView(k, x, weights, spec.Intercept)
 	if err != nil {
 		return nil, err
@@ -219,6 +223,30 @@ func (l *lane) evaluate(ctx context.Context, penalty model.Penalty, options cd.O
 		return ctx.Err()
 	}
 	l.derived = differentiated(l.gradient, time.Since(start))
+	if l.certify && l.derived.status == outcome.Converged {
+		return l.prove(ctx, penalty, solution)
+	}
+	return nil
+}
+
+// edge is the dual margin up to which a column counts as about to enter.
+const edge = 1e-10
+
+// prove certifies the lane's support, and withdraws the trust in a gradient that
+// the theorem does not cover.
+func (l *lane) prove(ctx context.Context, penalty model.Penalty, solution *cd.Solution) error {
+	c, err := l.implicit.Certify(ctx, penalty, implicit.Point{Support: solution.Support, Coef: solution.Coef})
+	if err != nil {
+		return err
+	}
+	l.derived.certified = c.Support
+	switch {
+	case c.DualMargin > edge || c.Support:
+	case c.Dependent:
+		l.derived.status = outcome.NotUnique
+	default:
+		l.derived.status = outcome.NotDifferentiable
+	}
 	return nil
 }
 

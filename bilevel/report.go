@@ -16,7 +16,10 @@ type Report struct {
 	search.Evaluation
 	FoldValues []float64
 
-	GapRelative, KKT              float64
+	GapRelative, KKT float64
+	// SupportCertified reports a proof, where one was asked for, that every fold's
+	// exact solution has the support that was differentiated.
+	SupportCertified              bool
 	Epochs, Passes                int
 	ErrorBound, InjectivityMargin float64
 	Iterations                    int // of conjugate gradients
@@ -30,6 +33,7 @@ func newReport(request search.Request, r int) Report {
 	report := Report{
 		Evaluation:        search.Evaluation{LogLambda: request.LogLambda, Flat: !request.ValueOnly},
 		InjectivityMargin: 1,
+		SupportCertified:  !request.ValueOnly,
 		Status:            outcome.Converged,
 	}
 	if !request.ValueOnly {
@@ -57,6 +61,7 @@ func summarise(s *cd.Solution, took time.Duration) solved {
 type derived struct {
 	bound, margin float64
 	iterations    int
+	certified     bool
 	status        outcome.Status
 	seconds       float64
 }
@@ -96,6 +101,7 @@ func (r *Report) addGradient(d derived, share float64) {
 	r.ErrorBound += float64(share * d.bound)
 	r.InjectivityMargin = min(r.InjectivityMargin, d.margin)
 	r.Iterations += d.iterations
+	r.SupportCertified = r.SupportCertified && d.certified
 	r.SecondsGradient += d.seconds
 	if d.status != outcome.Flat {
 		r.worsen(d.status)

@@ -26,6 +26,10 @@ type Certificate struct {
 	// Unique reports a proof that there is one solution, up to how copies of a
 	// column share its coefficient.
 	Unique bool
+	// Dependent reports that the columns of the support and those on its edge, with
+	// a dual margin of rounding size, depend on each other: the solution is not
+	// unique to working precision.
+	Dependent bool
 	// DualMargin is min(1 − |zⱼ|/αⱼ) off the support: 0 where a column is about to
 	// enter, so that only one-sided derivatives exist. 1 where there is no such
 	// column.
@@ -33,8 +37,9 @@ type Certificate struct {
 }
 
 const (
-	largestProof = 1000 // columns of the system to factorise for a proof
-	rowProof     = 2e9  // multiply–adds allowed for the rows' part of a logistic one
+	largestProof = 1000  // columns of the system to factorise for a proof
+	rowProof     = 2e9   // multiply–adds allowed for the rows' part of a logistic one
+	edgeMargin   = 1e-10 // dual margin that rounding can make of 0
 	roundingGap  = 1e3 * 0x1p-53
 )
 
@@ -71,10 +76,13 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	out.Gap, out.KKT = s.fit.Gap(dual, s.state), dual.KKT()
 	gap := out.Gap + float64(roundingGap*s.fit.Null())
 	radius := math.Sqrt(2 * gap * s.fit.Smoothness() / total)
-	var undecided []int32
+	var undecided, edge []int32
 	for _, j := range order {
 		if _, ok := z[j]; !ok || math.IsInf(g.Alpha(int(j)), 1) {
 			continue
+		}
+		if beta[j] != 0 || 1-math.Abs(z[j])/g.Alpha(int(j)) < edgeMargin {
+			edge = append(edge, j)
 		}
 		if beta[j] != 0 || !(math.Abs(z[j])+float64(s.view.Norm(int(j))*radius) < g.Alpha(int(j))) {
 			undecided = append(undecided, j)
@@ -85,6 +93,11 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	if len(undecided) == 0 {
 		out.Support, out.Unique = true, true
 		return out, nil
+	}
+	if out.DualMargin < edgeMargin && len(edge) <= largestProof {
+		slices.Sort(edge)
+		_, size, rows := s.factorise(g, edge)
+		out.Dependent = rows < size
 	}
 	if len(undecided) > largestProof || ctx.Err() != nil {
 		return out, nil
@@ -110,22 +123,36 @@ func (s *Solver) represent(g model.Penalty, at Point) (map[int32]float64, *spars
 	return beta, copies
 }
 
-// prove factorises the system of the columns E and decides which are in.
-func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[int32]float64, gap float64) {
-	columns := support.NewColumns(s.view)
+// factored is the system of a set of columns, factorised.
+type factored struct {
+	columns *support.Columns
+	l       []float64
+}
+
+// factorise returns the Cholesky factor of A_E, its size, and the rows that could
+// be factorised.
+func (s *Solver) factorise(g model.Penalty, e []int32) (f factored, size, rows int) {
+	f.columns = support.NewColumns(s.view)
 	if s.curved != nil {
 		s.curved.Curvature(s.state, s.d)
-		columns.Reweigh(s.d)
+		f.columns.Reweigh(s.d)
 	}
-	columns.Hold(e)
-	gram := support.NewGram(columns)
+	f.columns.Hold(e)
+	gram := support.NewGram(f.columns)
 	gram.Hold(e)
-	size := len(e)
-	a := make([]float64, size*size)
-	gram.Submatrix(e, g.Ridge(), a)
-	if support.Cholesky(s.k, a, size) < size {
+	size = len(e)
+	f.l = make([]float64, size*size)
+	gram.Submatrix(e, g.Ridge(), f.l)
+	return f, size, support.Cholesky(s.k, f.l, size)
+}
+
+// prove factorises the system of the columns E and decides which are in.
+func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[int32]float64, gap float64) {
+	f, size, rows := s.factorise(g, e)
+	if rows < size {
 		return
 	}
+	a, columns := f.l, f.columns
 	factor := 2.0
 	if s.curved != nil {
 		if float64(columns.Rows())*float64(size)*float64(size) > rowProof {

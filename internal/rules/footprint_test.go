@@ -16,6 +16,7 @@ import (
 	// The whole library, to see what importing it does.
 	_ "github.com/seed-45b9a24c/pare"
 	_ "github.com/seed-45b9a24c/pare/internal/embedded"
+	_ "github.com/seed-45b9a24c/pare/iterdiff"
 )
 
 // goroutines is how many there were before the first test.

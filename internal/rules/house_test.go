@@ -27,6 +27,7 @@ var house = []room{
 	{path: "support", on: []string{"model"}},
 	{path: "cd", on: []string{"support"}},
 	{path: "implicit", on: []string{"support"}},
+	{path: "iterdiff", on: []string{"model"}},
 	{path: "criterion", on: []string{"sparse"}},
 	{path: "search", on: []string{"outcome", "kernels"}},
 	{path: "bilevel", on: []string{"cd", "implicit", "criterion", "search"}},

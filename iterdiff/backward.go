@@ -1,0 +1,304 @@
+package iterdiff
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// entry is what the reverse sweep needs of a coordinate step whose coefficient was
+// not 0 before or is not after. All other steps have no derivative.
+type entry struct {
+	z    float64 // the prox was taken here
+	from float64 // βⱼ before
+	j    int32
+}
+
+const entryBytes = 24
+
+// tape holds the steps of some epochs: ends[k] is where epoch k of it ends.
+type tape struct {
+	entries []entry
+	ends    []int
+}
+
+func (t *tape) clear() { t.entries, t.ends = t.entries[:0], t.ends[:0] }
+
+// epoch returns the steps of one epoch of the tape.
+func (t *tape) epoch(k int) []entry {
+	from := 0
+	if k > 0 {
+		from = t.ends[k-1]
+	}
+	return t.entries[from:t.ends[k]]
+}
+
+// checkpoint is a state after some epoch, in O(n + s) numbers.
+type checkpoint struct {
+	epoch int
+	rows  []float64 // m for the logistic loss, e else
+	off   float64
+	j     []int32
+	b     []float64
+}
+
+// checkpoints are kept about √k epochs apart, so that there are about √k of them.
+type checkpoints struct {
+	every int
+	list  []checkpoint // the memory of dropped ones lies beyond its length
+}
+
+func (c *checkpoints) clear() { c.every, c.list = 1, c.list[:0] }
+
+// next returns a checkpoint to be filled.
+func (c *checkpoints) next() *checkpoint {
+	if len(c.list) < cap(c.list) {
+		c.list = c.list[:len(c.list)+1]
+	} else {
+		c.list = append(c.list, checkpoint{})
+	}
+	return &c.list[len(c.list)-1]
+}
+
+// thin drops every other checkpoint where there are more than two per epoch
+// between them.
+func (c *checkpoints) thin() {
+	if len(c.list) <= 2*c.every {
+		return
+	}
+	kept := 0
+	for i := range c.list {
+		if c.list[i].epoch%(2*c.every) == 0 {
+			c.list[kept], c.list[i] = c.list[i], c.list[kept]
+			kept++
+		}
+	}
+	c.list = c.list[:kept]
+	c.every *= 2
+}
+
+func (e *engine) save(c *checkpoint) {
+	s := &e.now
+	rows := s.e
+	if e.logistic {
+		rows = s.m
+	}
+	c.epoch, c.off = e.epoch, s.off
+	c.rows = append(c.rows[:0], rows...)
+	c.j, c.b = c.j[:0], c.b[:0]
+	for _, j := range e.order {
+		if s.beta[j] != 0 {
+			c.j, c.b = append(c.j, j), append(c.b, s.beta[j])
+		}
+	}
+}
+
+func (e *engine) restore(c *checkpoint) {
+	s := &e.now
+	e.epoch, s.off = c.epoch, c.off
+	for _, j := range e.order {
+		s.beta[j] = 0
+	}
+	clear(e.class)
+	for i, j := range c.j {
+		s.beta[j] = c.b[i]
+		e.class[j] = e.classAt(j, c.b[i])
+	}
+	if e.logistic {
+		copy(s.m, c.rows)
+		e.finish(s)
+		return
+	}
+	copy(s.e, c.rows)
+}
+
+// keep ends an epoch of the tape. Where the tape outgrows its budget, the descent
+// is to start again and keep checkpoints instead; the caller sees epoch 0.
+func (e *engine) keep() {
+	if e.forward {
+		return
+	}
+	if e.checkpointing {
+		if e.epoch%e.checkpoints.every == 0 {
+			e.save(e.checkpoints.next())
+			e.checkpoints.thin()
+		}
+		return
+	}
+	e.tape.ends = append(e.tape.ends, len(e.tape.entries))
+	if int64(len(e.tape.entries))*entryBytes <= e.opts.MemoryBudget {
+		return
+	}
+	e.recomputed += e.epoch
+	e.checkpointing, e.taping = true, false
+	e.begin()
+	e.checkpoints.clear()
+	e.save(e.checkpoints.next())
+}
+
+// reverse computes h = Jᵀ∇C for the epochs behind (the second halves of
+// algorithms 2 and 4). It reports false where the context ended. The state is
+// left as it was.
+func (e *engine) reverse(ctx context.Context) bool {
+	before := e.work
+	defer func() { e.reversed += e.work - before }()
+	e.judge()
+	clear(e.h)
+	clear(e.u)
+	e.uOff, e.credited, e.remainder = 0, 0, math.Inf(1)
+	e.turning = settling{}
+	for _, j := range e.order {
+		e.a[j] = 0
+		if e.class[j] != still || j == e.free {
+			e.a[j] = e.lead(j, e.outward, e.outwardSum)
+		}
+	}
+	copy(e.back.m, e.now.m)
+	copy(e.back.e, e.now.e)
+	if !e.checkpointing {
+		return e.reverseTape(ctx, e.epoch)
+	}
+	return e.reverseSegments(ctx)
+}
+
+// reverseSegments recomputes the descent from each checkpoint to the next, the last
+// one first, and reverses it.
+func (e *engine) reverseSegments(ctx context.Context) bool {
+	e.save(&e.final)
+	identified := e.identified
+	defer func() {
+		e.restore(&e.final)
+		e.taping, e.identified = false, identified
+	}()
+	end := e.epoch
+	for i := len(e.checkpoints.list) - 1; i >= 0; i-- {
+		c := &e.checkpoints.list[i]
+		if c.epoch == end {
+			continue
+		}
+		e.restore(c)
+		e.tape.clear()
+		e.taping = true
+		for e.epoch < end {
+			if !e.sweep(ctx) {
+				return false
+			}
+			e.epoch++
+			e.recomputed++
+			e.tape.ends = append(e.tape.ends, len(e.tape.entries))
+		}
+		if !e.reverseTape(ctx, end) {
+			return false
+		}
+		end = c.epoch
+	}
+	return true
+}
+
+// reverseTape reverses the epochs on the tape, the last of which is number last.
+func (e *engine) reverseTape(ctx context.Context, last int) bool {
+	for k := range slices.Backward(e.tape.ends) {
+		credited := e.credited
+		steps := e.tape.epoch(k)
+		back := e.reverseCoordinates
+		if e.gradientStep {
+			back = e.reverseGradient
+		}
+		if !back(ctx, steps) {
+			return false
+		}
+		e.remainder = min(e.remainder, e.turning.remaining(e.credited-credited))
+		if e.opts.Watch != nil {
+			e.watch(last, true)
+		}
+		last--
+	}
+	return true
+}
+
+// reverseCoordinates is an epoch of algorithm 4. v = a − Zᵀu is known coordinate by
+// coordinate; entries of coordinates that the epoch before leaves at 0 are not
+// kept up, as their next reversed step has no derivative.
+func (e *engine) reverseCoordinates(ctx context.Context, steps []entry) bool {
+	s := &e.back
+	for i := len(steps) - 1; i >= 0; i-- {
+		if e.ended(ctx) {
+			return false
+		}
+		t := &steps[i]
+		j := t.j
+		step := e.steps[j]
+		r := e.at(j, t.z, step)
+		behind := e.project(j, e.u, e.uOff)
+		var v float64
+		if r.live() {
+			v = e.a[j] - behind
+			e.credit(j, v, &r)
+			v = float64(v * r.dz)
+		}
+		if e.logistic && r.b != t.from {
+			e.move(s, j, t.from-r.b) // the Hessian is that before the step
+		}
+		e.a[j] = v + behind
+		if v != 0 {
+			e.spread(s, j, step*v, e.u, &e.uOff)
+		}
+	}
+	return true
+}
+
+// reverseGradient is an iteration of algorithm 2; a holds v itself.
+func (e *engine) reverseGradient(ctx context.Context, steps []entry) bool {
+	s, v := &e.back, e.a
+	clear(e.u)
+	e.uOff = 0
+	for i := range steps {
+		if e.ended(ctx) {
+			return false
+		}
+		j := steps[i].j
+		r := e.at(j, steps[i].z, e.step)
+		if r.live() {
+			e.credit(j, v[j], &r)
+		}
+		if r.dz == 0 {
+			v[j] = 0
+			continue
+		}
+		v[j] *= r.dz
+		e.push(j, v[j], e.u, &e.uOff)
+	}
+	if e.logistic { // back to the iterate before: β is on the tape
+		e.reset(s)
+		for i := range steps {
+			if steps[i].from != 0 {
+				e.add(s, steps[i].j, steps[i].from)
+			}
+		}
+		e.finish(s)
+	}
+	for i := range steps {
+		if e.ended(ctx) {
+			return false
+		}
+		if j := steps[i].j; steps[i].from != 0 || j == e.free {
+			v[j] = math.FMA(-e.step, e.pull(s, j, e.u, e.uOff), v[j])
+		}
+	}
+	return true
+}
+
+// credit does h += vⱼ·∂_λ prox.
+func (e *engine) credit(j int32, v float64, r *response) {
+	if e.each {
+		if j != e.free {
+			e.h[j] = math.FMA(v, r.dl[0], e.h[j])
+			e.credited += math.Abs(v * r.dl[0])
+		}
+		return
+	}
+	for i := range e.h {
+		e.h[i] = math.FMA(v, r.dl[i], e.h[i])
+		e.credited += math.Abs(v * r.dl[i])
+	}
+}

@@ -1,0 +1,113 @@
+package iterdiff
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// certificate is what a point is worth, recomputed from X.
+type certificate struct {
+	gap    float64 // relative to P₀
+	kkt    float64 // max ρⱼ
+	margin float64 // least distance, relative, of a coordinate off S from joining it
+	edge   float64 // the same, as kkt has it
+}
+
+// certify computes the certificate of the point at hand, in a pass over X.
+func (e *engine) certify() certificate {
+	if e.svm != nil {
+		return e.certifyBox()
+	}
+	e.list()
+	cols, coef := e.support, e.coef
+	e.fit.Fit(cols, coef, e.point)
+	view := e.fit.View()
+	dual := model.Dual{Penalty: e.penalty, Total: view.Total(), Smoothness: e.fit.Smoothness()}
+	c := certificate{margin: 1, edge: math.Inf(1)}
+	for _, j := range view.Matrix().Order() {
+		z := view.Dot(int(j), e.point.Weighted) / view.Total()
+		b := e.now.beta[j]
+		dual.Add(int(j), z, b, view.Norm(int(j)))
+		if alpha := e.penalty.Alpha(int(j)); b == 0 && !math.IsInf(alpha, 1) {
+			lack := alpha - math.Abs(z)
+			c.edge = min(c.edge, lack)
+			c.margin = min(c.margin, lack/alpha)
+		}
+	}
+	c.kkt = dual.KKT()
+	c.gap = relative(e.fit.Gap(&dual, e.point), e.fit.Null())
+	return c
+}
+
+func (e *engine) certifyBox() certificate {
+	e.list()
+	e.svm.SetPrimal(e.support, e.coef, e.primal)
+	var dual model.BoxDual
+	c := certificate{margin: 1, edge: math.Inf(1)}
+	for i, b := range e.now.beta {
+		bound := e.bound(int32(i))
+		if bound == 0 {
+			continue
+		}
+		m := e.svm.Margin(i, e.primal)
+		dual.Add(m, b, bound, e.svm.Square(i))
+		if b == 0 || b == bound {
+			c.edge = min(c.edge, math.Abs(1-m))
+			c.margin = min(c.margin, math.Abs(1-m))
+		}
+	}
+	c.kkt = dual.KKT()
+	c.gap = relative(dual.Gap(), e.svm.Null(e.c))
+	return c
+}
+
+func relative(gap, null float64) float64 {
+	if gap <= 0 {
+		return 0
+	}
+	return gap / null
+}
+
+// list sets support and coef to the coefficients that are not 0, ascending.
+func (e *engine) list() {
+	e.support, e.coef = e.support[:0], e.coef[:0]
+	for j, b := range e.now.beta {
+		if b != 0 && int32(j) != e.free {
+			e.support, e.coef = append(e.support, int32(j)), append(e.coef, b)
+		}
+	}
+}
+
+// judge evaluates the criterion at the point at hand: its value, and its gradient
+// in the predictions as a vector over the rows of Z.
+func (e *engine) judge() {
+	clear(e.slope)
+	if e.svm != nil {
+		for _, i := range e.x.Order() {
+			rows, values, _ := e.column(i)
+			e.prediction[i] = -e.dot(rows, values, e.now.e)
+		}
+		e.value = e.outer(e.prediction, e.slope)
+		clear(e.outward)
+		for _, i := range e.x.Order() {
+			if e.slope[i] != 0 {
+				rows, values, _ := e.column(i)
+				e.axpy(e.slope[i], rows, values, e.outward)
+			}
+		}
+		return
+	}
+	if e.logistic {
+		copy(e.prediction, e.now.m)
+	} else {
+		for i, y := range e.y {
+			e.prediction[i] = y - (e.now.e[i] + e.now.off)
+		}
+	}
+	e.value = e.outer(e.prediction, e.slope)
+	e.outwardSum = 0
+	for _, v := range e.slope {
+		e.outwardSum += v
+	}
+}

@@ -1,0 +1,182 @@
+package iterdiff
+
+import (
+	"context"
+	"math"
+)
+
+// sweep runs one epoch of the method, with the derivatives that go forward and
+// the tape for those that go back. It reports false where the context ended or
+// the Jacobian became too large; the epoch is then incomplete.
+func (e *engine) sweep(ctx context.Context) bool {
+	e.movement = 0
+	if e.gradientStep {
+		return e.sweepGradient(ctx)
+	}
+	return e.sweepCoordinates(ctx)
+}
+
+// sweepCoordinates is an epoch of PCD (algorithm 3 and the first half of 4).
+func (e *engine) sweepCoordinates(ctx context.Context) bool {
+	s := &e.now
+	for _, j := range e.order {
+		if e.ended(ctx) {
+			return false
+		}
+		step := e.steps[j]
+		z := math.FMA(step, e.score(s, j), s.beta[j])
+		r := e.at(j, z, step)
+		e.carry(j, &r, step)
+		if e.failure != nil {
+			return false
+		}
+		from := s.beta[j]
+		e.note(j, &r, z, from)
+		if d := r.b - from; d != 0 {
+			e.move(s, j, d)
+			s.beta[j] = r.b
+		}
+	}
+	return true
+}
+
+// carry takes row j of a forward Jacobian along.
+func (e *engine) carry(j int32, r *response, step float64) {
+	switch {
+	case !e.forward:
+	case e.each:
+		e.jacobian.follow(e, j, r, step)
+	default:
+		e.follow(j, r, step)
+	}
+}
+
+// sweepGradient is an iteration of PGD (algorithm 1 and the first half of 2). The
+// rows are rebuilt from β, so that an iterate depends on the last one alone.
+func (e *engine) sweepGradient(ctx context.Context) bool {
+	s := &e.now
+	for k, j := range e.order {
+		if e.ended(ctx) {
+			return false
+		}
+		z := math.FMA(e.step, e.score(s, j), s.beta[j])
+		e.z[k] = z
+		e.responses[k] = e.at(j, z, e.step)
+	}
+	switch {
+	case !e.forward:
+	case e.each:
+		e.jacobian.followAll(e)
+	default:
+		for i := range e.tangents {
+			e.followAll(&e.tangents[i], i)
+		}
+	}
+	if e.failure != nil {
+		return false
+	}
+	for k, j := range e.order {
+		r := &e.responses[k]
+		e.note(j, r, e.z[k], s.beta[j])
+		s.beta[j] = r.b
+	}
+	e.rebuild(s)
+	return true
+}
+
+// rebuild sets the rows of a state from its coefficients.
+func (e *engine) rebuild(s *state) {
+	e.reset(s)
+	for _, j := range e.order {
+		if s.beta[j] != 0 {
+			e.add(s, j, s.beta[j])
+		}
+	}
+	e.finish(s)
+}
+
+// note keeps what a step leaves behind: its entry on the tape, the size of the
+// move, and whether the support changed.
+func (e *engine) note(j int32, r *response, z, from float64) {
+	if e.taping && (from != 0 || r.live()) {
+		e.tape.entries = append(e.tape.entries, entry{z: z, from: from, j: j})
+	}
+	e.movement = max(e.movement, math.Sqrt(e.lipschitz[j])*math.Abs(r.b-from)) // keeps NaN
+	if c := classOf(r); c != e.class[j] && j != e.free {
+		e.class[j] = c
+		e.identified = e.epoch + 1
+	}
+}
+
+// class says where a coordinate is: at a corner of g where nothing moves it, on
+// the generalized support, or at the far end of its box, which moves with λ.
+type class uint8
+
+const (
+	still class = iota
+	inside
+	atBound
+)
+
+func classOf(r *response) class {
+	switch {
+	case r.dz != 0:
+		return inside
+	case r.dl[0] != 0:
+		return atBound
+	default:
+		return still
+	}
+}
+
+// classAt is classOf for a coefficient that the prox has left.
+func (e *engine) classAt(j int32, b float64) class {
+	switch {
+	case b == 0:
+		return still
+	case e.svm != nil && b == e.bound(j):
+		return atBound
+	default:
+		return inside
+	}
+}
+
+// lipschitzBound returns L of ∇f from above, up to the accuracy of a power
+// iteration: γ = 1/L.
+func (e *engine) lipschitzBound(ctx context.Context) float64 {
+	if e.largest > 0 {
+		return e.largest
+	}
+	v, u := e.z, e.t
+	for k, j := range e.order {
+		v[k] = math.Sqrt(e.lipschitz[j])
+	}
+	const (
+		steps  = 100
+		enough = 1e-3
+		safety = 1.02
+	)
+	last := 0.0
+	for range steps {
+		norm := e.k.Nrm2(v)
+		if norm == 0 || e.ended(ctx) {
+			break
+		}
+		e.k.Scal(1/norm, v)
+		clear(u)
+		off := 0.0
+		for k, j := range e.order {
+			e.push(j, v[k], u, &off)
+		}
+		for k, j := range e.order {
+			v[k] = e.curve * e.gram(j, u, off)
+		}
+		now := e.k.Nrm2(v)
+		if now-last <= enough*now {
+			e.largest = safety * now
+			return e.largest
+		}
+		last = now
+	}
+	return safety * last
+}

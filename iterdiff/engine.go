@@ -1,0 +1,416 @@
+package iterdiff
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// engine runs a method: descend, then for a backward one reverse.
+type engine struct {
+	*inner
+	prox
+
+	// Fixed by the problem.
+	fit     model.Datafit // nil: the SVM
+	curve   float64       // bound of F″
+	largest float64       // L; 0 before it is asked for
+	steps   []float64     // 1/Lⱼ
+
+	// Fixed by the call.
+	opts                  Options
+	outer                 Outer
+	null                  float64 // P₀
+	each                  bool    // every column has its own λ
+	forward, gradientStep bool
+	step                  float64 // γ of PGD
+
+	// The descent.
+	now        state
+	z          []float64 // PGD, by position in order
+	responses  []response
+	class      []class
+	epoch      int
+	identified int
+	movement   float64 // max √Lⱼ|Δβⱼ| of the epoch
+	moving     settling
+	failure    error
+
+	// What goes forward.
+	tangents []tangent
+	columns  [][]float64 // of the Jacobian, for Watch
+	jacobian jacobian
+	slots    []float64 // the gradient by slot
+	last     []float64 // the gradient of the epoch before
+
+	// What goes back.
+	taping, checkpointing bool
+	tape                  tape
+	checkpoints           checkpoints
+	final                 checkpoint
+	back                  state
+	a, u                  []float64 // v = a − Zᵀu
+	uOff                  float64
+	credited              float64 // Σ|vⱼ·∂_λ prox|
+	remainder             float64
+	reversed              int64
+	recomputed            int
+
+	h       []float64 // the gradient
+	turning settling
+	change  float64
+
+	// The point.
+	point                      *model.State
+	support                    []int32
+	coef, primal               []float64
+	prediction, slope, outward []float64
+	outwardSum, value          float64
+	progress                   Progress
+	out                        Result
+}
+
+func (e *engine) init(f *inner, samples int) {
+	e.inner = f
+	e.free = -1
+	if f.ones != nil {
+		e.free = int32(f.p - 1)
+	}
+	e.steps = make([]float64, f.p)
+	for _, j := range f.order {
+		e.steps[j] = 1 / f.lipschitz[j]
+	}
+	e.now = f.newState()
+	e.class = make([]class, f.p)
+	e.z = make([]float64, len(f.order))
+	e.responses = make([]response, len(f.order))
+	e.prediction, e.slope = make([]float64, samples), make([]float64, samples)
+	e.outward = e.slope
+	if f.sign != nil {
+		e.outward = make([]float64, f.n)
+	}
+}
+
+// size makes the gradient count entries long.
+func (e *engine) size(count int) {
+	if cap(e.h) < count {
+		e.h, e.last = make([]float64, count), make([]float64, count)
+	}
+	e.h, e.last = e.h[:count], e.last[:count]
+}
+
+// prepare takes the options of a call.
+func (e *engine) prepare(ctx context.Context, opts Options) error {
+	opts, err := opts.resolve()
+	if err == nil {
+		err = e.checkStart(opts.Start)
+	}
+	if err != nil {
+		return err
+	}
+	e.opts = opts
+	e.forward, e.gradientStep = opts.Method.forward(), opts.Method.gradientStep()
+	e.step = 0
+	if e.gradientStep {
+		if e.step = opts.Step; e.step == 0 {
+			if l := e.lipschitzBound(ctx); l > 0 {
+				e.step = 1 / l
+			}
+		}
+	}
+	if !e.forward && e.u == nil {
+		e.back = e.newState()
+		e.a, e.u = make([]float64, e.p), make([]float64, e.n)
+	}
+	return nil
+}
+
+// begin goes to the start of the descent.
+func (e *engine) begin() {
+	s := &e.now
+	clear(s.beta)
+	clear(e.class)
+	for k, j := range e.opts.Start.Support {
+		b := e.opts.Start.Coef[k]
+		if e.lipschitz[j] == 0 {
+			continue
+		}
+		if e.svm != nil {
+			b = model.Clip(b, e.bound(j))
+		}
+		s.beta[j], e.class[j] = b, e.classAt(j, b)
+	}
+	if e.svm != nil { // an empty sample costs nothing at its bound
+		for i := range s.beta {
+			if e.lipschitz[i] == 0 {
+				s.beta[i] = e.bound(int32(i))
+			}
+		}
+	}
+	e.rebuild(s)
+	e.tape.clear()
+	e.epoch, e.identified = 0, 0
+	e.moving = settling{}
+	e.change = math.Inf(1)
+}
+
+func (e *engine) solve(ctx context.Context, outer Outer, opts Options) (*Result, error) {
+	if outer == nil {
+		return nil, outcome.Errorf(outcome.Usage, "no criterion")
+	}
+	if err := e.prepare(ctx, opts); err != nil {
+		return nil, err
+	}
+	e.outer = outer
+	e.failure = nil
+	e.work, e.checked, e.reversed, e.recomputed = 0, 0, 0, 0
+	e.checkpointing, e.taping = false, !e.forward
+	clear(e.h)
+	clear(e.last)
+	e.begin()
+	if e.forward {
+		e.turning = settling{}
+		if e.each {
+			e.jacobian.reset(e)
+		} else {
+			e.clearTangents(len(e.h))
+			e.still()
+		}
+	}
+	status := outcome.Cancelled
+	if ctx.Err() == nil {
+		status = e.run(ctx)
+	}
+	if e.failure != nil {
+		return nil, e.failure
+	}
+	return e.result(status), nil
+}
+
+// still sets the derivative of empty samples, which sit at their bounds.
+func (e *engine) still() {
+	if e.svm == nil {
+		return
+	}
+	for i, b := range e.now.beta {
+		if e.lipschitz[i] == 0 {
+			e.tangents[0].j[i] = b
+		}
+	}
+}
+
+// run descends, and reverses, until the rule is met or the epochs are used up.
+func (e *engine) run(ctx context.Context) outcome.Status {
+	limit := e.opts.MaxEpochs
+	if e.opts.Epochs > 0 {
+		limit = e.opts.Epochs
+	}
+	until, look := limit, 1
+	for {
+		settled, status := e.descend(ctx, until, look)
+		if status != outcome.Converged {
+			return status
+		}
+		if e.forward {
+			break
+		}
+		if !e.reverse(ctx) {
+			return outcome.Cancelled
+		}
+		e.change = max(e.change, e.relativeRemainder())
+		if !settled || e.change <= e.opts.Tol || e.epoch >= limit {
+			break
+		}
+		// The iterates have settled, the gradient has not: go half as far again.
+		until = min(limit, e.epoch+max(10, e.epoch/2))
+		look = until
+		e.change = math.Inf(1)
+	}
+	return outcome.Converged
+}
+
+// relativeRemainder is what epochs before the first would have added to the
+// gradient of the reverse sweep, relative to it.
+func (e *engine) relativeRemainder() float64 {
+	return relativeTo(e.remainder, e.k.MaxAbs(e.h), e.credited)
+}
+
+// relativeTo relates a change to a gradient whose parts have a size.
+func relativeTo(change, gradient, parts float64) float64 {
+	if change == 0 {
+		return 0
+	}
+	return change / max(gradient, leastShare*parts)
+}
+
+const leastShare = 1e-6
+
+// descend runs epochs until the rule is met, at epoch look at the earliest, or
+// until there are that many. Converged as a status means only that nothing went
+// wrong.
+func (e *engine) descend(ctx context.Context, until, look int) (settled bool, status outcome.Status) {
+	nextLook := look
+	for e.epoch < until {
+		if !e.sweep(ctx) {
+			return false, outcome.Cancelled
+		}
+		e.epoch++
+		if math.IsNaN(e.movement) || math.IsInf(e.movement, 0) {
+			return false, outcome.NotConverged
+		}
+		e.keep()
+		if e.epoch == 0 { // again, with checkpoints
+			nextLook = look
+			continue
+		}
+		e.change = e.settled()
+		if e.forward && (e.opts.Watch != nil || e.epoch+len(e.turning.last) >= until || e.change <= math.Sqrt(e.opts.Tol)) {
+			e.change = max(e.change, e.differentiate())
+			if e.opts.Watch != nil {
+				e.watch(e.epoch, false)
+			}
+		} else {
+			e.turning = settling{}
+			if e.forward {
+				e.change = math.Inf(1)
+			}
+		}
+		if e.opts.Epochs > 0 || e.epoch < nextLook || !(e.change <= e.opts.Tol) {
+			continue
+		}
+		if e.certify().gap <= e.opts.Tol {
+			return true, outcome.Converged
+		}
+		nextLook = e.epoch + max(10, e.epoch/4)
+	}
+	return false, outcome.Converged
+}
+
+// settled estimates how far the iterates have still to go.
+func (e *engine) settled() float64 {
+	if e.movement == 0 {
+		return e.moving.remaining(0)
+	}
+	relative := e.movement / math.Sqrt(2*e.null)
+	if rest := e.moving.remaining(relative); relative > rounding {
+		return rest
+	}
+	return relative
+}
+
+// differentiate sets h = Jᵀ∇C of a forward method at the point at hand and
+// estimates how far it has still to go.
+func (e *engine) differentiate() float64 {
+	e.judge()
+	e.h, e.last = e.last, e.h
+	var parts float64
+	if e.each {
+		for len(e.slots) < len(e.jacobian.members) {
+			e.slots = append(e.slots, 0)
+		}
+		slots := e.slots[:len(e.jacobian.members)]
+		parts = e.jacobian.gradient(e, slots)
+		clear(e.h)
+		for s, j := range e.jacobian.members {
+			if j != e.free {
+				e.h[j] = slots[s]
+			}
+		}
+	} else {
+		norm := e.k.Nrm2(e.outward)
+		for i := range e.tangents {
+			t := &e.tangents[i]
+			e.h[i] = math.FMA(t.off, e.outwardSum, e.k.Dot(e.outward, t.u))
+			parts = max(parts, norm*e.k.Nrm2(t.u))
+		}
+	}
+	var change float64
+	for i, v := range e.h {
+		change = max(change, math.Abs(v-e.last[i]))
+	}
+	relative := relativeTo(change, e.k.MaxAbs(e.h), parts)
+	if rest := e.turning.remaining(relative); relative > rounding {
+		return rest
+	}
+	return relative
+}
+
+// watch reports to the caller.
+func (e *engine) watch(epoch int, reverse bool) {
+	e.progress = Progress{
+		Epoch: epoch, Reverse: reverse, Gradient: e.h, Value: e.value,
+	}
+	p := e.p
+	if e.free >= 0 {
+		p--
+	}
+	if !reverse {
+		e.progress.Coef = e.now.beta[:p]
+	}
+	if e.forward && !e.each {
+		e.columns = e.columns[:0]
+		for i := range e.tangents {
+			e.columns = append(e.columns, e.tangents[i].j[:p])
+		}
+		e.progress.Jacobian = e.columns
+	}
+	e.opts.Watch(&e.progress)
+}
+
+// result gathers what the call returns.
+func (e *engine) result(status outcome.Status) *Result {
+	c := e.certify()
+	out := &e.out
+	gradient := out.Gradient[:0]
+	if e.each {
+		for _, j := range e.support {
+			gradient = append(gradient, e.h[j])
+		}
+	} else {
+		gradient = append(gradient, e.h...)
+	}
+	*out = Result{
+		Support: e.support, Coef: e.coef, Primal: e.primal, Value: e.value, Gradient: gradient,
+		Epochs: e.epoch, Identified: e.identified, Gap: c.gap, KKT: c.kkt, Margin: c.margin, Change: e.change, Step: e.step,
+		ForwardEntries: e.work - e.reversed, ReverseEntries: e.reversed, Recomputed: e.recomputed, Status: status,
+	}
+	if e.fit != nil {
+		out.Intercept = e.point.UncentredIntercept(e.fit.View(), e.support, e.coef)
+	}
+	if status != outcome.Converged {
+		return out
+	}
+	switch {
+	case !(c.gap <= e.opts.Tol && e.change <= e.opts.Tol):
+		out.Status = outcome.Budget
+	case e.flat():
+		out.Status = outcome.Flat
+	case c.edge <= c.kkt:
+		out.Status = outcome.SupportUncertified
+	}
+	return out
+}
+
+// flat reports whether nothing at the point moves with λ.
+func (e *engine) flat() bool {
+	want := inside
+	if e.svm != nil {
+		want = atBound
+	}
+	for _, j := range e.order {
+		if e.class[j] == want {
+			return false
+		}
+	}
+	return true
+}
+
+func (e *engine) rateAt(ctx context.Context, opts Options) (float64, error) {
+	if err := e.prepare(ctx, opts); err != nil {
+		return 0, err
+	}
+	e.begin()
+	return e.rate(ctx), nil
+}

@@ -1,0 +1,65 @@
+package iterdiff
+
+import "math"
+
+// tangent is the derivative of a state in one shared hyperparameter, kept up to
+// date along a descent: a column of the Jacobian J and its image ZJ = û + off·1.
+type tangent struct {
+	j   []float64
+	u   []float64
+	off float64
+}
+
+func (e *engine) clearTangents(count int) {
+	for len(e.tangents) < count {
+		e.tangents = append(e.tangents, tangent{j: make([]float64, e.p), u: make([]float64, e.n)})
+	}
+	e.tangents = e.tangents[:count]
+	for i := range e.tangents {
+		t := &e.tangents[i]
+		clear(t.j)
+		clear(t.u)
+		t.off = 0
+	}
+}
+
+// follow updates row j of the Jacobian for a coordinate step, before the state
+// moves: Jⱼ ← ∂_z prox·(Jⱼ − γ∇²ⱼ:f·J) + ∂_λ prox.
+func (e *engine) follow(j int32, r *response, step float64) {
+	for i := range e.tangents {
+		e.followOne(&e.tangents[i], j, i, r, step)
+	}
+}
+
+func (e *engine) followOne(t *tangent, j int32, i int, r *response, step float64) {
+	next := e.derivative(t, j, i, r, step)
+	if d := next - t.j[j]; d != 0 {
+		t.j[j] = next
+		e.push(j, d, t.u, &t.off)
+	}
+}
+
+// followAll updates column i of the Jacobian for a step of all coordinates at
+// once, whose responses are at hand.
+func (e *engine) followAll(t *tangent, i int) {
+	for k, j := range e.order {
+		t.j[j] = e.derivative(t, j, i, &e.responses[k], e.step)
+	}
+	clear(t.u)
+	t.off = 0
+	for _, j := range e.order {
+		if t.j[j] != 0 {
+			e.push(j, t.j[j], t.u, &t.off)
+		}
+	}
+}
+
+// derivative returns the new Jⱼ in hyperparameter i.
+func (e *engine) derivative(t *tangent, j int32, i int, r *response, step float64) float64 {
+	next := r.dl[i]
+	if r.dz != 0 {
+		dz := math.FMA(-step, e.pull(&e.now, j, t.u, t.off), t.j[j])
+		next = math.FMA(r.dz, dz, next)
+	}
+	return next
+}

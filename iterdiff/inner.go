@@ -1,0 +1,359 @@
+package iterdiff
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// inner is a smooth loss f(β) = F(Zβ) − linear·Σβⱼ, F separable over rows, as one
+// coordinate sees it. Z is X̃; for the SVM its columns are the samples yᵢxᵢ. Rows
+// are all rows of X, held-out ones included: their weight is 0.
+//
+// Centring travels in one number per vector, as nothing of X is copied: a vector
+// of Zβ's kind is û + off·1, one of its dual's kind û + off·s.
+type inner struct {
+	k        *kernels.Set
+	x        sparse.Matrix
+	n, p     int       // rows, coordinates (an intercept of the logistic loss included)
+	y        []float64 // target; nil for the SVM
+	logistic bool      // else the loss is quadratic
+	weights  []float64 // s, nil: all 1
+	scaled   []float64 // s⊙values in x's storage; nil without weights
+	total    float64   // N; 1 for the SVM
+	means    []float64 // x̄, nil: not centred
+	sign     []float64 // y by sample for the SVM, else nil
+	linear   float64
+	ones     []float64 // column p−1 where that is the intercept, else nil
+	base     []float64 // quadratic: the residual at β = 0
+
+	order     []int32   // coordinates with Lⱼ > 0, in the fast order of x
+	lipschitz []float64 // Lⱼ
+	t         []float64 // scratch over the rows
+
+	work, checked int64 // entries of Z visited; those when ctx was last asked
+}
+
+// state is a point as the rows see it.
+type state struct {
+	beta []float64
+	m    []float64 // logistic: Zβ
+	e    []float64 // −F′ without weights: y − Zβ − off, −Zβ for the SVM, yσ(−ym)
+	off  float64
+}
+
+func (f *inner) newState() state {
+	s := state{beta: make([]float64, f.p), e: make([]float64, f.n)}
+	if f.logistic {
+		s.m = make([]float64, f.n)
+	}
+	return s
+}
+
+// newInner sets up a loss of package model. A logistic intercept is one more
+// coordinate without penalty; that of the squared loss is eliminated by centring.
+func newInner(fit model.Datafit) (*inner, error) {
+	view := fit.View()
+	n, p := view.Dims()
+	f := &inner{
+		k: view.Kernels(), x: view.Matrix(), n: n, p: p, y: fit.Target(), weights: view.Weights(), total: view.Total(),
+		t: make([]float64, n),
+	}
+	switch fit.(type) {
+	case *model.Squared:
+		s := model.NewState(n)
+		fit.Fit(nil, nil, s)
+		f.base = s.Residual
+		if view.Centred() {
+			f.means = make([]float64, p)
+			for j := range f.means {
+				f.means[j] = view.Mean(j)
+			}
+		}
+	case *model.Logistic:
+		f.logistic = true
+		if view.Centred() {
+			f.p++
+			f.ones = make([]float64, n)
+			for i := range f.ones {
+				f.ones[i] = 1
+			}
+		}
+	default:
+		return nil, outcome.Errorf(outcome.Usage, "iterative differentiation covers the squared and the logistic loss and the SVM, not %T", fit)
+	}
+	if f.weights != nil {
+		f.scale()
+	}
+	f.lipschitz = make([]float64, f.p)
+	for _, j := range f.x.Order() {
+		norm := view.Norm(int(j))
+		square := float64(norm * norm)
+		if f.ones != nil { // the column itself, not the centred one
+			mean := view.Mean(int(j))
+			square += float64(f.total * float64(mean*mean))
+		}
+		f.addCoordinate(j, float64(fit.Smoothness()*square)/f.total)
+	}
+	if f.ones != nil {
+		f.addCoordinate(int32(p), fit.Smoothness())
+	}
+	return f, nil
+}
+
+// newBox sets up the dual of an SVM.
+func newBox(fit *model.SVM) *inner {
+	n, p := fit.Dims()
+	f := &inner{
+		k: fit.Kernels(), x: fit.Samples(), n: p, p: n, sign: fit.Labels(), total: 1, linear: 1,
+		base: make([]float64, p), t: make([]float64, p), lipschitz: make([]float64, n),
+	}
+	for _, i := range f.x.Order() {
+		if fit.Weight(int(i)) > 0 {
+			f.addCoordinate(i, fit.Square(int(i)))
+		}
+	}
+	return f
+}
+
+func (f *inner) addCoordinate(j int32, lipschitz float64) {
+	if lipschitz > 0 {
+		f.order = append(f.order, j)
+		f.lipschitz[j] = lipschitz
+	}
+}
+
+// scale copies the entries of X, each times the weight of its row.
+func (f *inner) scale() {
+	rows, values := f.x.Arrays()
+	f.scaled = make([]float64, len(values))
+	for i, x := range values {
+		row := i % max(1, f.n) // dense columns follow one another
+		if rows != nil {
+			row = int(rows[i])
+		}
+		f.scaled[i] = f.weights[row] * x
+	}
+}
+
+// column returns column j of Z up to its sign, plain and times s; rows is nil for
+// a dense one.
+func (f *inner) column(j int32) (rows []int32, values, scaled []float64) {
+	if f.isFree(j) {
+		f.work += int64(f.n)
+		if f.weights == nil {
+			return nil, f.ones, f.ones
+		}
+		return nil, f.ones, f.weights
+	}
+	rows, values = f.x.Column(int(j))
+	f.work += int64(len(values))
+	if f.scaled == nil {
+		return rows, values, values
+	}
+	from, to := f.x.Span(int(j))
+	return rows, values, f.scaled[from:to]
+}
+
+// isFree reports whether coordinate j is the intercept.
+func (f *inner) isFree(j int32) bool { return f.ones != nil && int(j) == f.p-1 }
+
+func (f *inner) mean(j int32) float64 {
+	if f.means == nil {
+		return 0
+	}
+	return f.means[j]
+}
+
+func (f *inner) signed(j int32, v float64) float64 {
+	if f.sign == nil {
+		return v
+	}
+	return float64(f.sign[j] * v)
+}
+
+func (f *inner) dot(rows []int32, values, u []float64) float64 {
+	if rows == nil {
+		return f.k.Dot(values, u)
+	}
+	return f.k.DotIndexed(values, rows, u)
+}
+
+func (f *inner) axpy(a float64, rows []int32, values, u []float64) {
+	if rows == nil {
+		f.k.Axpy(a, values, u)
+		return
+	}
+	f.k.AxpyIndexed(a, values, rows, u)
+}
+
+// score returns −∇ⱼf.
+func (f *inner) score(s *state, j int32) float64 {
+	rows, _, scaled := f.column(j)
+	c := f.dot(rows, scaled, s.e)
+	if f.means != nil {
+		c = math.FMA(s.off*f.total, f.means[j], c)
+	}
+	return f.signed(j, c)/f.total + f.linear
+}
+
+// reset moves the rows of a state to β = 0; add and finish move them on.
+func (f *inner) reset(s *state) {
+	s.off = 0
+	if f.logistic {
+		clear(s.m)
+		return
+	}
+	copy(s.e, f.base)
+}
+
+// add moves coordinate j by d, all but what finish sets.
+func (f *inner) add(s *state, j int32, d float64) {
+	rows, values, _ := f.column(j)
+	if f.logistic {
+		f.axpy(d, rows, values, s.m)
+		return
+	}
+	f.axpy(-f.signed(j, d), rows, values, s.e)
+	s.off = math.FMA(d, f.mean(j), s.off)
+}
+
+// finish sets the residuals of the logistic loss on all rows.
+func (f *inner) finish(s *state) {
+	if !f.logistic {
+		return
+	}
+	for i, y := range f.y {
+		s.e[i] = -y * s.m[i]
+	}
+	f.k.Sigmoid(s.e, s.e)
+	for i, y := range f.y {
+		s.e[i] *= y
+	}
+}
+
+// move moves coordinate j by d.
+func (f *inner) move(s *state, j int32, d float64) {
+	f.add(s, j, d)
+	if !f.logistic {
+		return
+	}
+	rows, _, _ := f.column(j)
+	if rows == nil {
+		f.finish(s)
+		return
+	}
+	t := f.t[:len(rows)]
+	for k, i := range rows {
+		t[k] = -f.y[i] * s.m[i]
+	}
+	f.k.Sigmoid(t, t)
+	for k, i := range rows {
+		s.e[i] = f.y[i] * t[k]
+	}
+}
+
+// curvature returns ℓ″ of row i of the logistic loss: σ(m)σ(−m) = |e|(1 − |e|).
+func (f *inner) curvature(s *state, i int) float64 {
+	e := s.e[i]
+	return e * (f.y[i] - e)
+}
+
+// pull returns ∇²ⱼ:f·J for u = Z·J, given as û and off.
+func (f *inner) pull(s *state, j int32, u []float64, off float64) float64 {
+	if !f.logistic {
+		return f.gram(j, u, off)
+	}
+	rows, _, scaled := f.column(j)
+	if rows == nil {
+		t := f.t[:f.n]
+		for i, v := range u {
+			t[i] = f.curvature(s, i) * v
+		}
+		return f.k.Dot(scaled, t) / f.total
+	}
+	t := f.t[:len(rows)]
+	for k, i := range rows {
+		t[k] = f.curvature(s, int(i)) * u[i]
+	}
+	return f.k.Dot(scaled, t) / f.total
+}
+
+// gram returns Z_jᵀ(s⊙u)/N: pull for the largest curvature.
+func (f *inner) gram(j int32, u []float64, off float64) float64 {
+	rows, _, scaled := f.column(j)
+	c := f.dot(rows, scaled, u)
+	if f.means != nil {
+		c = math.FMA(off*f.total, f.means[j], c)
+	}
+	return f.signed(j, c) / f.total
+}
+
+// push does u += c·Z_j.
+func (f *inner) push(j int32, c float64, u []float64, off *float64) {
+	rows, values, _ := f.column(j)
+	f.axpy(f.signed(j, c), rows, values, u)
+	*off = math.FMA(-c, f.mean(j), *off)
+}
+
+// project returns Z_jᵀu for u spread by spread.
+func (f *inner) project(j int32, u []float64, off float64) float64 {
+	rows, values, _ := f.column(j)
+	c := f.dot(rows, values, u)
+	if f.means != nil {
+		c = math.FMA(off*f.total, f.means[j], c)
+	}
+	return f.signed(j, c)
+}
+
+// spread does u += c·d⊙Z_j, d the curvature of f by row: Zᵀdiag(d)Z = ∇²f.
+func (f *inner) spread(s *state, j int32, c float64, u []float64, off *float64) {
+	rows, _, scaled := f.column(j)
+	c /= f.total
+	if !f.logistic {
+		f.axpy(f.signed(j, c), rows, scaled, u)
+		*off = math.FMA(-c, f.mean(j), *off)
+		return
+	}
+	for k, x := range scaled {
+		i := k
+		if rows != nil {
+			i = int(rows[k])
+		}
+		u[i] = math.FMA(float64(c*x), f.curvature(s, i), u[i])
+	}
+}
+
+// wipe clears u where column j has entries.
+func (f *inner) wipe(j int32, u []float64) {
+	rows, _, _ := f.column(j)
+	if rows == nil {
+		clear(u)
+	}
+	for _, i := range rows {
+		u[i] = 0
+	}
+}
+
+// lead returns ∂C/∂βⱼ for the row vector g of [engine.judge] and its sum.
+func (f *inner) lead(j int32, g []float64, sum float64) float64 {
+	rows, values, _ := f.column(j)
+	return math.FMA(-f.mean(j), sum, f.signed(j, f.dot(rows, values, g)))
+}
+
+// patience is the number of entries visited between two looks at the context:
+// well under a millisecond.
+const patience = 1 << 17
+
+// ended reports whether ctx is over. It asks now and then only.
+func (f *inner) ended(ctx context.Context) bool {
+	if f.work-f.checked < patience {
+		return false
+	}
+	f.checked = f.work
+	return ctx.Err() != nil
+}

@@ -1,0 +1,57 @@
+package iterdiff
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// prox is prox_{γg} with its derivatives (table 3 of the paper, which has γ = 1:
+// elsewhere γα stands for α, in the value and in the derivatives; a box does
+// not depend on γ).
+type prox struct {
+	penalty model.Penalty
+	svm     *model.SVM // nil: the penalty
+	c       float64    // its C
+	free    int32      // coordinate without penalty, or −1
+}
+
+// response is the prox at a point.
+type response struct {
+	b  float64    // β
+	dz float64    // ∂β/∂z
+	dl [2]float64 // ∂β/∂λ of the shared hyperparameters; of the column's own where each has one
+}
+
+// live reports whether β responds to z or λ.
+func (r *response) live() bool { return r.dz != 0 || r.dl[0] != 0 }
+
+// at returns the response of coordinate j. Where β = 0 all derivatives are 0.
+func (g *prox) at(j int32, z, step float64) (r response) {
+	switch {
+	case j == g.free:
+		r.b, r.dz = z, 1
+	case g.svm != nil:
+		bound := g.bound(j)
+		r.b = model.Clip(z, bound)
+		switch {
+		case z > bound:
+			r.dl[0] = bound
+		case z > 0:
+			r.dz = 1
+		}
+	default:
+		r.b = g.penalty.Prox(int(j), z, step)
+		if r.b == 0 {
+			return r
+		}
+		threshold, ridge := float64(step*g.penalty.Alpha(int(j))), float64(step*g.penalty.Ridge())
+		shrink := 1 + ridge
+		r.dz = 1 / shrink
+		r.dl[0] = -math.Copysign(threshold, r.b) / shrink
+		r.dl[1] = -ridge * r.b / shrink
+	}
+	return r
+}
+
+func (g *prox) bound(i int32) float64 { return g.c * g.svm.Weight(int(i)) }

@@ -1,0 +1,37 @@
+package iterdiff
+
+import "math"
+
+// settling estimates how far a sequence that converges linearly has still to go,
+// from the sizes of its last changes: change·q/(1−q), q the worst of their last
+// three ratios.
+type settling struct {
+	last  [4]float64
+	count int
+}
+
+// rounding is the relative change below which a sequence is taken to have
+// arrived: rounding keeps it moving.
+const rounding = 4e-16
+
+// remaining takes in a change and returns the estimate: +Inf while there are fewer
+// than four changes or they grow, 0 once nothing changes.
+func (s *settling) remaining(change float64) float64 {
+	copy(s.last[:], s.last[1:])
+	s.last[3] = change
+	s.count++
+	if change == 0 {
+		return 0
+	}
+	if s.count < len(s.last) {
+		return math.Inf(1)
+	}
+	var q float64
+	for k, before := range s.last[:3] {
+		q = max(q, s.last[k+1]/before)
+	}
+	if !(q < 1) {
+		return math.Inf(1)
+	}
+	return change * q / (1 - q)
+}

@@ -1,0 +1,187 @@
+package iterdiff
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// jacobian is ∂β/∂λ where every column has a λ of its own. Rows of coordinates
+// at 0 are 0, and so are columns of coordinates that have never been off 0, so it
+// keeps a square matrix on the coordinates that have: t of them, 8·t² bytes per
+// matrix. Entries outside the current support stay because the derivative of the
+// k-th iterate is to be exact: what once moved β still does.
+type jacobian struct {
+	slot    []int32 // coordinate → slot, −1: has always been 0
+	members []int32 // slot → coordinate
+	live    []bool  // row is not 0
+	rows    [][]float64
+	next    [][]float64 // PGD: the rows being made
+	hessian [][]float64 // quadratic: ∇²f on the members
+	h, acc  []float64   // a row of ∇²f, a row of J
+	u       []float64   // over the rows of Z; zero between uses
+	off     float64
+}
+
+func (w *jacobian) reset(e *engine) {
+	if w.slot == nil {
+		w.slot, w.u = make([]int32, e.p), make([]float64, e.n)
+	}
+	for j := range w.slot {
+		w.slot[j] = -1
+	}
+	w.members, w.live, w.h, w.acc = w.members[:0], w.live[:0], w.h[:0], w.acc[:0]
+	w.rows, w.next, w.hessian = w.rows[:0], w.next[:0], w.hessian[:0]
+}
+
+// bytes returns what the matrices take once they have a slot more.
+func (w *jacobian) bytes(e *engine) int64 {
+	t := int64(len(w.members) + 1)
+	matrices := int64(1)
+	if e.gradientStep {
+		matrices++
+	}
+	if !e.logistic {
+		matrices++
+	}
+	return 8 * t * t * matrices
+}
+
+// join gives coordinate j a slot.
+func (w *jacobian) join(e *engine, j int32) {
+	if w.bytes(e) > e.opts.MemoryBudget {
+		e.failure = outcome.At(outcome.Limit, "MemoryBudget",
+			"the Jacobian of %d columns needs %d bytes; start nearer the solution, or differentiate backward", len(w.members)+1, w.bytes(e))
+		return
+	}
+	w.slot[j] = int32(len(w.members))
+	w.members = append(w.members, j)
+	w.live = append(w.live, false)
+	w.h, w.acc = append(w.h, 0), append(w.acc, 0)
+	w.rows = extend(w.rows)
+	if e.gradientStep {
+		w.next = extend(w.next)
+	}
+	if e.logistic {
+		return
+	}
+	w.hessian = extend(w.hessian)
+	w.off = 0
+	e.spread(&e.now, j, 1, w.u, &w.off)
+	last := len(w.members) - 1
+	for l, other := range w.members {
+		v := e.project(other, w.u, w.off)
+		w.hessian[l][last], w.hessian[last][l] = v, v
+	}
+	e.wipe(j, w.u)
+}
+
+// extend borders a square matrix with zeros, in old memory where there is some.
+func extend(m [][]float64) [][]float64 {
+	for i, row := range m {
+		m[i] = append(row, 0)
+	}
+	t := len(m)
+	if t < cap(m) {
+		m = m[:t+1]
+	} else {
+		m = append(m, nil)
+	}
+	row := m[t][:0]
+	for range t + 1 {
+		row = append(row, 0)
+	}
+	m[t] = row
+	return m
+}
+
+// row computes the new row of coordinate j from the rows as they are, into out.
+func (w *jacobian) row(e *engine, j int32, r *response, step float64, out []float64) {
+	s := w.slot[j]
+	acc := w.acc
+	copy(acc, w.rows[s])
+	h := w.h
+	if e.logistic {
+		e.spread(&e.now, j, 1, w.u, &w.off)
+		for l, other := range w.members {
+			if w.live[l] {
+				h[l] = e.project(other, w.u, 0)
+			}
+		}
+		e.wipe(j, w.u)
+	} else {
+		h = w.hessian[s]
+	}
+	for l, live := range w.live {
+		if live {
+			e.k.Axpy(-step*h[l], w.rows[l], acc)
+			e.work += int64(len(acc))
+		}
+	}
+	e.k.Scal(r.dz, acc)
+	acc[s] += r.dl[0]
+	copy(out, acc)
+}
+
+// follow updates row j for a coordinate step, before the state moves.
+func (w *jacobian) follow(e *engine, j int32, r *response, step float64) {
+	s := w.slot[j]
+	if !r.live() {
+		if s >= 0 && w.live[s] {
+			clear(w.rows[s])
+			w.live[s] = false
+		}
+		return
+	}
+	if s < 0 {
+		if w.join(e, j); e.failure != nil {
+			return
+		}
+		s = w.slot[j]
+	}
+	w.row(e, j, r, step, w.rows[s])
+	w.live[s] = true
+}
+
+// followAll is follow for a step of all coordinates at once.
+func (w *jacobian) followAll(e *engine) {
+	for k, j := range e.order {
+		if e.responses[k].live() && w.slot[j] < 0 {
+			if w.join(e, j); e.failure != nil {
+				return
+			}
+		}
+	}
+	for k, j := range e.order {
+		s := w.slot[j]
+		switch r := &e.responses[k]; {
+		case s < 0:
+		case r.live():
+			w.row(e, j, r, e.step, w.next[s])
+		default:
+			clear(w.next[s])
+		}
+	}
+	for k, j := range e.order {
+		if s := w.slot[j]; s >= 0 {
+			w.live[s] = e.responses[k].live()
+		}
+	}
+	w.rows, w.next = w.next, w.rows
+}
+
+// gradient sets out[slot] = Σⱼ ∂C/∂βⱼ·Jⱼ and returns ‖∇_S C‖·max|J|, which bounds it
+// up to √s.
+func (w *jacobian) gradient(e *engine, out []float64) (scale float64) {
+	clear(out)
+	var lead, largest float64
+	for s, j := range w.members {
+		if w.live[s] {
+			a := e.lead(j, e.outward, e.outwardSum)
+			lead = max(lead, math.Abs(a))
+			largest = max(largest, e.k.MaxAbs(w.rows[s]))
+			e.k.Axpy(a, w.rows[s], out)
+		}
+	}
+	return lead * largest
+}

@@ -49,10 +49,7 @@ type SVM struct {
 	from   []int64 // position → first entry; one more than positions
 	rows   []int32 // features of the entries, nil where dense
 	values []float64
-	y      []float64
-	square []float64 // ‖xᵢ‖²
-	bound  []float64 // Cᵢ; 0 for held-out samples
-	beta   []float64
+	at     []variable
 	margin []float64 // mᵢ at the last certificate
 
 	w      []float64 // p: Σβᵢyᵢxᵢ as the sweeps keep it
@@ -60,6 +57,14 @@ type SVM struct {
 	sweeps sweeper
 	newton boxNewton
 	sol    SVMSolution
+}
+
+// variable is what a step on one sample reads and writes.
+type variable struct {
+	y       float64
+	inverse float64 // 1/‖xᵢ‖²; 0 where that is infinite: βᵢ = Cᵢ then
+	bound   float64 // Cᵢ; 0 for held-out samples
+	beta    float64
 }
 
 // NewSVM returns a solver for an SVM.
@@ -85,12 +90,12 @@ func NewSVM(fit *model.SVM) *SVM {
 			s.from[pos+1] = s.from[pos]
 		}
 	}
-	for _, v := range []*[]float64{&s.y, &s.square, &s.bound, &s.beta, &s.margin, &s.sol.Predictions} {
-		*v = make([]float64, n)
-	}
+	s.at, s.margin, s.sol.Predictions = make([]variable, n), make([]float64, n), make([]float64, n)
 	for pos, i := range s.sample {
-		s.y[pos] = fit.Labels()[i]
-		s.square[pos] = fit.Square(int(i))
+		s.at[pos].y = fit.Labels()[i]
+		if inverse := 1 / fit.Square(int(i)); !math.IsInf(inverse, 1) {
+			s.at[pos].inverse = inverse
+		}
 	}
 	s.w, s.sol.W = make([]float64, p), make([]float64, p)
 	s.sweeps.init(s)
@@ -132,7 +137,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 			polished = true
 			s.newton.polish(ctx)
 			continue
-		case s.sweeps.left == 0 || stalled >= maxStalled:
+		case s.sweeps.left <= 0 || stalled >= maxStalled:
 			sol.Status = outcome.NotConverged
 			return sol, nil
 		case ctx.Err() != nil:
@@ -156,16 +161,16 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 func (s *SVM) begin(c float64) {
 	cold := s.c == 0
 	for pos, i := range s.sample {
-		bound := c * s.fit.Weight(int(i))
+		v, bound := &s.at[pos], c*s.fit.Weight(int(i))
 		switch {
-		case s.square[pos] == 0, !cold && s.beta[pos] == s.bound[pos]:
-			s.beta[pos] = bound
+		case v.inverse == 0, !cold && v.beta == v.bound:
+			v.beta = bound
 		case cold:
-			s.beta[pos] = 0
+			v.beta = 0
 		default:
-			s.beta[pos] = min(s.beta[pos], bound)
+			v.beta = min(v.beta, bound)
 		}
-		s.bound[pos] = bound
+		v.bound = bound
 	}
 	s.c, s.sol.C = c, c
 }
@@ -176,9 +181,9 @@ func (s *SVM) certify(null float64) {
 	sol := &s.sol
 	clear(s.w)
 	moved := false
-	for pos, b := range s.beta {
-		if b != 0 && s.from[pos] < s.from[pos+1] {
-			s.add(pos, b*s.y[pos], s.w)
+	for pos := range s.at {
+		if v := &s.at[pos]; v.beta != 0 && s.entries(pos) > 0 {
+			s.add(pos, v.beta*v.y, s.w)
 			moved = true
 		}
 	}
@@ -191,23 +196,22 @@ func (s *SVM) certify(null float64) {
 	copy(sol.W, s.w)
 	for pos, i := range s.sample {
 		sol.Predictions[i] = s.margin[pos]
-		s.margin[pos] *= s.y[pos]
+		s.margin[pos] *= s.at[pos].y
 	}
 	var dual model.BoxDual
 	sol.Free, sol.Dual, sol.Bound = sol.Free[:0], sol.Dual[:0], sol.Bound[:0]
 	for i, pos := range s.place {
-		bound := s.bound[pos]
-		if bound == 0 {
+		v := &s.at[pos]
+		if v.bound == 0 {
 			continue
 		}
-		b := s.beta[pos]
-		dual.Add(s.margin[pos], b, bound, s.square[pos])
+		dual.Add(s.margin[pos], v.beta, v.bound, s.fit.Square(i))
 		switch {
-		case b == bound:
+		case v.beta == v.bound:
 			sol.Bound = append(sol.Bound, int32(i))
-		case b > 0:
+		case v.beta > 0:
 			sol.Free = append(sol.Free, int32(i))
-			sol.Dual = append(sol.Dual, b)
+			sol.Dual = append(sol.Dual, v.beta)
 		}
 	}
 	norm := s.k.Dot(s.w, s.w)
@@ -218,12 +222,15 @@ func (s *SVM) certify(null float64) {
 
 // restore makes β the last certified point again.
 func (s *SVM) restore() {
-	clear(s.beta)
+	for pos := range s.at {
+		s.at[pos].beta = 0
+	}
 	for k, i := range s.sol.Free {
-		s.beta[s.place[i]] = s.sol.Dual[k]
+		s.at[s.place[i]].beta = s.sol.Dual[k]
 	}
 	for _, i := range s.sol.Bound {
-		s.beta[s.place[i]] = s.bound[s.place[i]]
+		v := &s.at[s.place[i]]
+		v.beta = v.bound
 	}
 }
 

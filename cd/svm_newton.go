@@ -21,15 +21,20 @@ type boxNewton struct {
 	free       []int32   // positions
 	values     int       // their entries
 	rho, d     []float64 // 1 − m_F and the step, times y
-	from       []float64 // β_F before the step
+	from       []float64 // β_F
+	marked     []int32   // F before the step, its β, and the objective
+	before     []float64
+	objective  float64
 	a          []float64 // s × s
 	u          []float64 // p
 	shift      float64
 	iterations int // CG iterations of the last step
 }
 
-// proximal is the largest violation, in units of box widths per unit of shift.
-const proximal = 0.1
+const (
+	proximal  = 0.1 // of the largest violation over the width of the box
+	boxRounds = 8   // systems solved in one step
+)
 
 func (nw *boxNewton) init(s *SVM) {
 	nw.s, nw.cg.Kernels = s, s.k
@@ -53,7 +58,7 @@ func (nw *boxNewton) Apply(v, out []float64) {
 // Diagonal implements [support.Operator].
 func (nw *boxNewton) Diagonal(out []float64) {
 	for k, pos := range nw.free {
-		out[k] = nw.s.square[pos] + nw.shift
+		out[k] = 1/nw.s.at[pos].inverse + nw.shift
 	}
 }
 
@@ -64,7 +69,7 @@ func (nw *boxNewton) collect(p *pack) {
 	for b, live := range p.live {
 		for ; live != 0; live &= live - 1 {
 			pos := p.position[b*block+bits.TrailingZeros8(live)]
-			if beta := s.beta[pos]; beta > 0 && beta < s.bound[pos] {
+			if v := &s.at[pos]; v.beta > 0 && v.beta < v.bound {
 				nw.free = append(nw.free, pos)
 				nw.values += s.entries(int(pos))
 			}
@@ -100,14 +105,37 @@ func (nw *boxNewton) costs(size, entries int) (byCG, byFactor float64) {
 	return float64(nw.iterations) * once, byFactor
 }
 
-// step moves the free samples along the Newton direction, projected to the box,
-// to a point that lowers the objective. It reports whether it found one. Sweeps
-// have cost budget since the last step; conjugate gradients may cost as much.
+// step moves the free samples along the Newton direction. Those that reach a
+// bound stay there and the system of the rest is solved again, until none does:
+// a guess at where each belongs. The step stands if it lowers the objective.
+// Sweeps have cost budget since the last step; conjugate gradients may cost as
+// much.
 func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 	nw.collect(nw.s.sweeps.here)
+	if len(nw.free) == 0 {
+		return false
+	}
 	violation, bound := nw.aim()
 	nw.shift = proximal * violation / bound
-	return violation > 0 && nw.direction(ctx, newtonTol, int(budget/nw.once(len(nw.free), nw.values))) && nw.descend()
+	nw.mark()
+	left := int(budget / nw.once(len(nw.free), nw.values))
+	first := nw.s.k.Nrm2(nw.rho)
+	for round := 0; round < boxRounds && violation > 0; round++ {
+		tol := newtonTol
+		if size := nw.s.k.Nrm2(nw.rho); round > 0 {
+			tol = min(0.5, newtonTol*first/size)
+		}
+		iterations, ok := nw.direction(ctx, tol, left)
+		if !ok {
+			break
+		}
+		left -= iterations
+		if nw.move() == 0 {
+			break
+		}
+		violation, _ = nw.aim()
+	}
+	return nw.judge()
 }
 
 // polish takes a step to working precision without the proximal term.
@@ -116,9 +144,46 @@ func (nw *boxNewton) polish(ctx context.Context) {
 	nw.collect(&nw.s.sweeps.all)
 	nw.aim()
 	nw.shift = 0
-	if nw.direction(ctx, polishTol, newtonIterations) {
-		nw.descend()
+	nw.mark()
+	if _, ok := nw.direction(ctx, polishTol, newtonIterations); ok {
+		nw.move()
 	}
+	nw.judge()
+}
+
+// mark notes the point to return to, and its objective.
+func (nw *boxNewton) mark() {
+	nw.marked = append(nw.marked[:0], nw.free...)
+	nw.before = append(nw.before[:0], nw.from...)
+	nw.objective = nw.value()
+}
+
+// judge returns to the marked point unless the objective is lower now, but for
+// rounding.
+func (nw *boxNewton) judge() bool {
+	s := nw.s
+	if nw.value() <= nw.objective+roundoff*s.fit.Null(s.c) {
+		return true
+	}
+	for k, pos := range nw.marked {
+		v := &s.at[pos]
+		if d := nw.before[k] - v.beta; d != 0 {
+			v.beta = nw.before[k]
+			s.add(int(pos), d*v.y, s.w)
+		}
+	}
+	return false
+}
+
+// value returns ½‖w‖² − Σβᵢ over the marked samples; the rest of the sum does
+// not change.
+func (nw *boxNewton) value() float64 {
+	s := nw.s
+	sum := 0.5 * s.k.Dot(s.w, s.w)
+	for _, pos := range nw.marked {
+		sum -= s.at[pos].beta
+	}
+	return sum
 }
 
 // aim notes β_F and 1 − m_F and returns the largest violation and bound.
@@ -126,28 +191,31 @@ func (nw *boxNewton) aim() (violation, bound float64) {
 	s, size := nw.s, len(nw.free)
 	nw.rho, nw.d, nw.from = grow(nw.rho, size), grow(nw.d, size), grow(nw.from, size)
 	for k, pos := range nw.free {
-		lack := 1 - float64(s.y[pos]*s.dot(int(pos), s.w))
-		nw.from[k] = s.beta[pos]
-		nw.rho[k] = lack * s.y[pos]
+		v := &s.at[pos]
+		lack := 1 - float64(v.y*s.dot(int(pos), s.w))
+		nw.from[k] = v.beta
+		nw.rho[k] = lack * v.y
 		violation = max(violation, math.Abs(lack))
-		bound = max(bound, s.bound[pos])
+		bound = max(bound, v.bound)
 	}
 	return violation, bound
 }
 
-// direction sets d to the solution of the system, or near it. It reports whether
-// there is one.
-func (nw *boxNewton) direction(ctx context.Context, tol float64, iterations int) bool {
+// direction sets d to the solution of the system, or near it. ok is false where
+// there is none.
+func (nw *boxNewton) direction(ctx context.Context, tol float64, most int) (iterations int, ok bool) {
 	size := len(nw.free)
 	if byCG, byFactor := nw.costs(size, nw.values); byFactor < byCG && nw.factorise() {
 		copy(nw.d, nw.rho)
 		support.CholeskySolve(nw.s.k, nw.a, size, nw.d)
-		return size > 0
+		return 0, size > 0
 	}
 	clear(nw.d)
-	report := nw.cg.Solve(ctx, nw, nw.rho, nw.d, tol, min(iterations, 2*size+10))
-	nw.iterations = max(firstGuess, report.Iterations)
-	return report.Iterations > 0 && ctx.Err() == nil
+	report := nw.cg.Solve(ctx, nw, nw.rho, nw.d, tol, min(most, 2*size+10))
+	if tol == newtonTol {
+		nw.iterations = max(firstGuess, report.Iterations)
+	}
+	return report.Iterations, report.Iterations > 0 && ctx.Err() == nil
 }
 
 // factorise computes the matrix and its Cholesky factor. It reports whether the
@@ -166,39 +234,25 @@ func (nw *boxNewton) factorise() bool {
 	return support.Cholesky(s.k, nw.a, size) == size
 }
 
-// descend tries the projected step, and a shorter one.
-func (nw *boxNewton) descend() bool {
-	before := nw.objective()
-	slack := roundoff * nw.s.fit.Null(nw.s.c)
-	for _, length := range [...]float64{1, shortening} {
-		nw.move(length)
-		if nw.objective() <= before+slack {
-			return true
-		}
-	}
-	nw.move(0)
-	return false
-}
-
-// objective returns ½‖w‖² − Σβᵢ over the free samples; the rest of the sum does
-// not change.
-func (nw *boxNewton) objective() float64 {
-	s := nw.s
-	sum := 0.5 * s.k.Dot(s.w, s.w)
-	for _, pos := range nw.free {
-		sum -= s.beta[pos]
-	}
-	return sum
-}
-
-// move sets β_F to from + length·d, projected to the box.
-func (nw *boxNewton) move(length float64) {
-	s := nw.s
+// move sets β_F to β_F + d, clipped to the box, and keeps in F those that are
+// inside. It returns the number of the others.
+func (nw *boxNewton) move() (clipped int) {
+	s, kept := nw.s, 0
+	nw.values = 0
 	for k, pos := range nw.free {
-		b := model.Clip(math.FMA(length, float64(nw.d[k]*s.y[pos]), nw.from[k]), s.bound[pos])
-		if d := b - s.beta[pos]; d != 0 {
-			s.beta[pos] = b
-			s.add(int(pos), d*s.y[pos], s.w)
+		v := &s.at[pos]
+		b := model.Clip(nw.from[k]+float64(nw.d[k]*v.y), v.bound)
+		if d := b - v.beta; d != 0 {
+			v.beta = b
+			s.add(int(pos), d*v.y, s.w)
+		}
+		if b > 0 && b < v.bound {
+			nw.free[kept] = pos
+			kept++
+			nw.values += s.entries(int(pos))
 		}
 	}
+	clipped = len(nw.free) - kept
+	nw.free = nw.free[:kept]
+	return clipped
 }

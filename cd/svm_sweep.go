@@ -4,15 +4,14 @@ import (
 	"context"
 	"math"
 	"math/bits"
-
-	"github.com/seed-45b9a24c/pare/model"
 )
 
 // sweeper is coordinate descent over the samples that may still move.
 //
-// Samples at a bound whose gradient points out of the box by more than the
-// largest violation of the last sweep are set aside (Hsieh et al., ICML 2008,
-// section 3.2). That is a guess: every certificate looks at all samples again.
+// Samples at a bound whose gradient points out of the box by more than a share
+// of the largest violation of the last sweep are set aside (after Hsieh et al.,
+// ICML 2008, section 3.2). That is a guess: every certificate looks at all
+// samples again.
 //
 // Blocks of neighbours are visited in random order: random order converges
 // several times faster than cyclic order where neighbours are alike, and blocks
@@ -29,23 +28,24 @@ type sweeper struct {
 	spare  pack  // room for the next copy
 	here   *pack // the one that is swept
 
-	over, under float64 // extremes of mᵢ − 1 in the last sweep, where no bound excuses them
+	over, under float64 // mᵢ − 1 beyond which a sample at 0, at Cᵢ, is set aside
 	random      uint64  // state of the generator, seeded anew by every solve
-	left        int     // epochs left in this solve
+	left        float64 // sweeps over all samples that this solve may still cost
 	factor      float64 // the estimated gap asked for, relative to the target
 
-	margins     []float64 // of a block
-	free        int       // samples that were free in the last sweep
-	freeEntries int
-	rented      int     // sweeps since the samples were packed
-	spent       float64 // modelled cost of sweeps since the last Newton step
-	reluctant   float64 // factor on the price of Newton steps
+	tally             // of the sweep at hand, or the last one
+	margins []float64 // of a block
+
+	rented    int     // sweeps since the samples were packed
+	spent     float64 // modelled cost of sweeps since the last Newton step
+	reluctant float64 // factor on the price of Newton steps
 }
 
 const (
 	firstReluctant = 4       // so that the free samples have settled
 	firstTry       = 1       // of the target, before the first certificate
 	nextTry        = 0.7     // of the one before
+	setAside       = 0.2     // of the largest violation
 	leastTry       = 1e-4    // where rounding ends the tightening
 	pollEvery      = 1 << 19 // entries between two looks at the context
 	packCost       = 5       // sweeps that packing and multiplying cost
@@ -62,7 +62,7 @@ func (w *sweeper) init(s *SVM) {
 }
 
 func (w *sweeper) start(opts Options) {
-	w.random, w.left, w.factor, w.spent, w.reluctant = 0, opts.MaxEpochs, firstTry, 0, firstReluctant
+	w.random, w.left, w.factor, w.spent, w.reluctant = 0, float64(opts.MaxEpochs), firstTry, 0, firstReluctant
 }
 
 // sweep runs epochs until the gap of the live samples, as met on the way, is a
@@ -73,7 +73,7 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 	goal := w.factor * target
 	stepped := math.Inf(1) // the gap before a Newton step that came last
 	for w.left > 0 {
-		w.left--
+		w.left -= float64(w.here.count) / float64(s.n)
 		s.sol.Epochs++
 		gap, ok := s.epoch(ctx)
 		if !ok {
@@ -84,6 +84,8 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 		}
 		if gap > stepGain*stepped {
 			w.reluctant = min(2*w.reluctant, mostReluctant)
+		} else if !math.IsInf(stepped, 1) {
+			w.reluctant = max(1, 0.5*w.reluctant)
 		}
 		stepped = math.Inf(1)
 		if w.spent > w.reluctant*s.newton.price() {
@@ -103,42 +105,40 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 // activate chooses the samples to sweep, given the margins of a certificate.
 func (s *SVM) activate() {
 	w := &s.sweeps
-	w.over, w.under = 0, 0
-	for pos, bound := range s.bound {
-		if g := s.margin[pos] - 1; g > 0 && s.beta[pos] > 0 {
-			w.over = max(w.over, g)
-		} else if g < 0 && s.beta[pos] < bound {
-			w.under = min(w.under, g)
+	var over, under float64
+	for pos := range s.at {
+		if g := s.margin[pos] - 1; g > 0 && s.at[pos].beta > 0 {
+			over = max(over, g)
+		} else if g < 0 && s.at[pos].beta < s.at[pos].bound {
+			under = min(under, g)
 		}
 	}
-	w.widen()
+	w.compare(over, under)
 	w.here, w.rented = &w.all, 0
 	w.all.begin()
-	for pos, bound := range s.bound {
-		if bound > 0 && s.square[pos] > 0 && !w.aside(s.beta[pos], bound, s.margin[pos]-1) {
+	for pos := range s.at {
+		v, g := &s.at[pos], s.margin[pos]-1
+		aside := v.beta == 0 && g > w.over || v.beta == v.bound && g < w.under
+		if !aside && v.bound > 0 && v.inverse > 0 {
 			w.all.enliven(pos)
 		}
 	}
 }
 
-// aside reports whether a sample can be left out of the sweeps.
-func (w *sweeper) aside(b, bound, g float64) bool {
-	return b == 0 && g > w.over || b == bound && g < w.under
-}
-
-// widen sets nobody aside where there was no violation to compare with.
-func (w *sweeper) widen() {
-	if w.over <= 0 {
+// compare sets the thresholds beyond which samples are set aside, given the
+// extreme violations. Where there is none to compare with, nobody is.
+func (w *sweeper) compare(over, under float64) {
+	if w.over = setAside * over; !(over > 0) {
 		w.over = math.Inf(1)
 	}
-	if w.under >= 0 {
+	if w.under = setAside * under; !(under < 0) {
 		w.under = math.Inf(-1)
 	}
 }
 
 // tally is what a sweep gathers.
 type tally struct {
-	over, under float64
+	over, under float64 // extremes of mᵢ − 1 where no bound excuses them
 	gap         float64 // Σ(Cᵢ−βᵢ)(1−mᵢ)₊ + βᵢ(mᵢ−1)₊, each as it was when visited
 	values      int     // entries met
 	free        int
@@ -150,7 +150,8 @@ type tally struct {
 func (s *SVM) epoch(ctx context.Context) (gap float64, ok bool) {
 	w, p := &s.sweeps, s.sweeps.here
 	w.random = p.shuffle(w.random)
-	t := tally{over: math.Inf(-1), under: math.Inf(1)}
+	w.tally = tally{}
+	t := &w.tally
 	kept, polled, count := 0, 0, p.count
 	for _, b := range p.blocks {
 		if t.values-polled > pollEvery {
@@ -158,19 +159,10 @@ func (s *SVM) epoch(ctx context.Context) (gap float64, ok bool) {
 				return 0, false
 			}
 		}
-		live := p.live[b]
-		if len(p.products) > 0 && bits.OnesCount8(live) > fewInABlock {
-			s.visitBlock(p, int(b), &t)
+		if live := p.live[b]; len(p.products) > 0 && bits.OnesCount8(live) > fewInABlock {
+			s.visitBlock(p, int(b))
 		} else {
-			for ; live != 0; live &= live - 1 {
-				slot := int(b)*block + bits.TrailingZeros8(live)
-				pos := int(p.position[slot])
-				g := float64(s.y[pos]*s.dot(pos, s.w)) - 1
-				t.values += s.entries(pos)
-				if d := s.visit(p, slot, g, &t); d != 0 {
-					s.add(pos, d, s.w)
-				}
-			}
+			s.visitEach(p, int(b))
 		}
 		if p.live[b] != 0 {
 			p.blocks[kept] = b
@@ -180,23 +172,34 @@ func (s *SVM) epoch(ctx context.Context) (gap float64, ok bool) {
 	p.blocks = p.blocks[:kept]
 	w.spent += residualCost(t.values, count, s.rows == nil)
 	w.rented++
-	w.free, w.freeEntries = t.free, t.freeEntries
-	w.over, w.under = t.over, t.under
-	w.widen()
+	w.compare(t.over, t.under)
 	return t.gap, ctx.Err() == nil
 }
 
+// visitEach visits the live samples of a block one after the other.
+func (s *SVM) visitEach(p *pack, b int) {
+	for live := p.live[b]; live != 0; live &= live - 1 {
+		slot := b*block + bits.TrailingZeros8(live)
+		pos := int(p.position[slot])
+		entries := s.entries(pos)
+		s.sweeps.values += entries
+		if d := s.visit(p, slot, entries, s.dot(pos, s.w)); d != 0 {
+			s.add(pos, d, s.w)
+		}
+	}
+}
+
 // visitBlock visits the live samples of a block whose products are known.
-func (s *SVM) visitBlock(p *pack, b int, t *tally) {
+func (s *SVM) visitBlock(p *pack, b int) {
 	first, last := b*block, min((b+1)*block, len(p.position))
+	from := p.from[first : last+1]
 	dots := s.sweeps.margins[:last-first]
-	s.k.DotColumns(p.from[first:last+1], p.rows, p.values, s.w, dots)
-	t.values += int(p.from[last] - p.from[first])
+	s.k.DotColumns(from, p.rows, p.values, s.w, dots)
+	s.sweeps.values += int(from[len(dots)] - from[0])
 	products := p.products[b*block*block:]
 	for live := p.live[b]; live != 0; live &= live - 1 {
 		a := bits.TrailingZeros8(live)
-		pos := int(p.position[first+a])
-		d := s.visit(p, first+a, float64(s.y[pos]*dots[a])-1, t)
+		d := s.visit(p, first+a, int(from[a+1]-from[a]), dots[a])
 		if d == 0 {
 			continue
 		}
@@ -204,46 +207,51 @@ func (s *SVM) visitBlock(p *pack, b int, t *tally) {
 		for c := a + 1; c < len(dots); c++ {
 			dots[c] = math.FMA(d, row[c], dots[c])
 		}
-		from, to := p.from[first+a], p.from[first+a+1]
-		s.k.AxpyIndexed(d, p.values[from:to], p.rows[from:to], s.w)
+		s.k.AxpyIndexed(d, p.values[from[a]:from[a+1]], p.rows[from[a]:from[a+1]], s.w)
 	}
 }
 
-// visit updates βᵢ for a sample with g = mᵢ − 1 and returns yᵢ times the change,
-// or sets the sample aside.
-func (s *SVM) visit(p *pack, slot int, g float64, t *tally) (d float64) {
-	pos := p.position[slot]
-	b, bound := s.beta[pos], s.bound[pos]
+// visit updates βᵢ for a sample with xᵢw = dot and returns yᵢ times the change, or
+// sets the sample aside.
+func (s *SVM) visit(p *pack, slot, entries int, dot float64) (d float64) {
+	v, w := &s.at[p.position[slot]], &s.sweeps
+	g := float64(v.y*dot) - 1
+	if g > 0 {
+		if v.beta == 0 {
+			if g > w.over {
+				p.drop(slot)
+			}
+			return 0
+		}
+		w.tally.over = max(w.tally.over, g)
+		w.gap = math.FMA(v.beta, g, w.gap)
+	} else {
+		if v.beta == v.bound {
+			if g < w.under {
+				p.drop(slot)
+			}
+			return 0
+		}
+		w.tally.under = min(w.tally.under, g)
+		w.gap = math.FMA(v.beta-v.bound, g, w.gap)
+	}
+	next := v.beta - float64(g*v.inverse)
 	switch {
-	case g > 0 && b == 0:
-		if g > s.sweeps.over {
-			p.drop(slot)
-		}
-		return 0
-	case g < 0 && b == bound:
-		if g < s.sweeps.under {
-			p.drop(slot)
-		}
-		return 0
-	case g > 0:
-		t.over = max(t.over, g)
-		t.gap = math.FMA(b, g, t.gap)
+	case next >= v.bound:
+		next = v.bound
+	case next > 0:
+		w.free++
+		w.freeEntries += entries
 	default:
-		t.under = min(t.under, g)
-		t.gap = math.FMA(bound-b, -g, t.gap)
+		next = 0
 	}
-	next := model.Clip(b-g/s.square[pos], bound)
-	entries := int(p.from[slot+1] - p.from[slot])
-	if next > 0 && next < bound {
-		t.free++
-		t.freeEntries += entries
-	}
-	if next == b {
+	d = next - v.beta
+	if d == 0 {
 		return 0
 	}
-	t.values += entries
-	s.beta[pos] = next
-	return (next - b) * s.y[pos]
+	w.values += entries
+	v.beta = next
+	return d * v.y
 }
 
 // repack rents or buys: once as many sweeps as that costs have been made, it

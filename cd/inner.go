@@ -68,6 +68,13 @@ func (in *inner) init(view *sparse.View) {
 	in.newton.init(view, in)
 }
 
+// forget empties the caches.
+func (in *inner) forget() {
+	in.gram.Clear()
+	in.store.Clear()
+	in.newton.forget()
+}
+
 func (in *inner) start(epochs int) {
 	in.left = epochs
 	in.factor = innerFactor

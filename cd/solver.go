@@ -106,7 +106,8 @@ func New(fit model.Datafit) *Solver {
 	return s
 }
 
-// Reset forgets the last solution: the next Solve starts from β = 0.
+// Reset forgets the last solution and all that was learnt on the way: the next
+// Solve does to the bit what that of a new solver would.
 func (s *Solver) Reset() {
 	for _, j := range s.set.columns {
 		s.beta[j] = 0
@@ -116,23 +117,23 @@ func (s *Solver) Reset() {
 	}
 	s.active, s.coef = s.active[:0], s.coef[:0]
 	s.sol.Support, s.sol.Coef = s.sol.Support[:0], s.sol.Coef[:0]
+	s.sol.RelativeGap = 0
+	s.state.Intercept = 0
 	s.set.forget()
+	s.cert.forget()
+	s.in.forget()
 }
 
-// Use makes the solver ready for another datafit on the same view, cold, as New
-// would, without allocating.
+// Use resets the solver and makes it ready for another datafit on the same view,
+// without allocating.
 func (s *Solver) Use(fit model.Datafit) {
 	s.Reset()
 	s.fit = fit
 	s.curved, _ = fit.(model.Curved)
-	s.cert.forget()
-	s.set.forget()
-	s.in.newton.forget()
-	s.state.Intercept = 0
 }
 
-// Start makes the next Solve begin at the coefficients given, of ascending
-// columns, instead of the last solution's.
+// Start resets the solver and makes the next Solve begin at the coefficients
+// given, of ascending columns.
 func (s *Solver) Start(cols []int32, coef []float64) {
 	s.Reset()
 	s.sol.Support = append(s.sol.Support, cols...)

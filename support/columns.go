@@ -110,6 +110,13 @@ func (c *Columns) row(k int) int {
 	return int(c.rows[k])
 }
 
+// Clear empties the store.
+func (c *Columns) Clear() {
+	if !c.direct {
+		c.clear()
+	}
+}
+
 func (c *Columns) clear() {
 	for _, j := range c.held {
 		c.slot[j] = -1

@@ -67,6 +67,6 @@ tail:
 
 fold:
 	FOLD_SUMS
-	VMOVSD     X0, ret+24(FP)
+	VMOVSD X0, ret+24(FP)
 	VZEROUPPER
 	RET

@@ -52,6 +52,6 @@ tail:
 
 fold:
 	FOLD_SUMS
-	VMOVSD     X0, ret+24(FP)
+	VMOVSD X0, ret+24(FP)
 	VZEROUPPER
 	RET

@@ -25,7 +25,7 @@ TEXT ·AxpyAVX2(SB), 0, $128-56
 	MOVQ         y_base+32(FP), DI
 	MOVQ         y_len+40(FP), DX
 	CMPQ         DX, CX
-	CMOVQLT      DX, CX             // the shorter length
+	CMOVQLT      DX, CX            // the shorter length
 	SUBQ         $16, CX
 	JLT          tail4
 

@@ -46,7 +46,7 @@ loop4:
 	JGE  loop4
 
 tail:
-	TESTQ $2, CX // the low bits of CX − 4 are those of CX
+	TESTQ $2, CX  // the low bits of CX − 4 are those of CX
 	JZ    tail1
 	PAIR(0, 0)
 	ADDQ  $16, SI

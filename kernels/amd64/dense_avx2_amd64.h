@@ -25,16 +25,16 @@
 	VEXTRACTF128 $1, Y0, X1 \
 	VADDPD       X1, X0, X0 \ // 4 → 2
 	VUNPCKHPD    X0, X0, X1 \
-	VADDSD       X1, X0, X0   // 2 → 1
+	VADDSD       X1, X0, X0 // 2 → 1
 
 // A tail of CX < 32 elements is one more block of 32 in which the missing
 // elements are zeros. MASK_START puts the number of elements left into each
 // lane of Y15, and {0, 1, 2, 3} into Y14; MASK_NEXT turns that into the mask Y13
 // of the next four elements, and counts them off. Clobbers X13.
 #define MASK_START \
-	VMOVQ        CX, X13            \
-	VPBROADCASTQ X13, Y15           \
-	VMOVDQU      iota<>(SB), Y14    \
+	VMOVQ        CX, X13         \
+	VPBROADCASTQ X13, Y15        \
+	VMOVDQU      iota<>(SB), Y14 \
 	VPBROADCASTQ four<>(SB), Y12
 
 #define MASK_NEXT \

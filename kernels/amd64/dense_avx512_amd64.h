@@ -19,7 +19,7 @@
 	VEXTRACTF128  $1, Y0, X1 \
 	VADDPD        X1, X0, X0 \ // 4 → 2
 	VUNPCKHPD     X0, X0, X1 \
-	VADDSD        X1, X0, X0   // 2 → 1
+	VADDSD        X1, X0, X0 // 2 → 1
 
 // The masks of a tail of CX < 32 elements: bit l of K1..K4 is set where element
 // 0+l, 8+l, 16+l, 24+l is there. What is masked out is neither read nor written,

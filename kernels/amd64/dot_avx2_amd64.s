@@ -33,7 +33,7 @@ TEXT ·DotAVX2(SB), 0, $128-56
 	MOVQ    y_base+24(FP), DI
 	MOVQ    y_len+32(FP), DX
 	CMPQ    DX, CX
-	CMOVQLT DX, CX             // the shorter length
+	CMOVQLT DX, CX            // the shorter length
 	CLEAR_SUMS
 	MOVQ    CX, BX
 	ANDQ    $31, CX
@@ -71,6 +71,6 @@ tail:
 
 fold:
 	FOLD_SUMS
-	VMOVSD     X0, ret+48(FP)
+	VMOVSD X0, ret+48(FP)
 	VZEROUPPER
 	RET

@@ -33,7 +33,7 @@ loop8:
 	JGE  loop8
 
 tail:
-	TESTQ $4, CX // the low bits of CX − 8 are those of CX
+	TESTQ $4, CX  // the low bits of CX − 8 are those of CX
 	JZ    tail2
 	PAIR(0, 0, X0)
 	PAIR(16, 8, X1)

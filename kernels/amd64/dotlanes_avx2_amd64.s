@@ -18,10 +18,10 @@
 
 // One entry into a pair of registers.
 #define ENTRY(values, rows, low, high) \
-	MOVL         rows(DX), AX         \
-	SHLQ         $6, AX               \
-	VBROADCASTSD values(SI), Y8       \
-	VFMADD231PD  (DI)(AX*1), Y8, low  \
+	MOVL         rows(DX), AX           \
+	SHLQ         $6, AX                 \
+	VBROADCASTSD values(SI), Y8         \
+	VFMADD231PD  (DI)(AX*1), Y8, low    \
 	VFMADD231PD  32(DI)(AX*1), Y8, high
 
 // func DotLanesAVX2(values []float64, rows []int32, y []float64, out *[8]float64)
@@ -31,7 +31,7 @@ TEXT ·DotLanesAVX2(SB), 0, $128-80
 	MOVQ    rows_base+24(FP), DX
 	MOVQ    rows_len+32(FP), AX
 	CMPQ    AX, CX
-	CMOVQLT AX, CX              // the shorter length
+	CMOVQLT AX, CX                // the shorter length
 	MOVQ    y_base+48(FP), DI
 	MOVQ    out+72(FP), R8
 	VXORPD  Y0, Y0, Y0

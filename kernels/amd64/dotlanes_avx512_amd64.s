@@ -15,9 +15,9 @@
 
 // One entry into a partial sum.
 #define ENTRY(values, rows, sum) \
-	MOVL         rows(DX), AX   \
-	SHLQ         $6, AX         \
-	VBROADCASTSD values(SI), Z4 \
+	MOVL         rows(DX), AX        \
+	SHLQ         $6, AX              \
+	VBROADCASTSD values(SI), Z4      \
 	VFMADD231PD  (DI)(AX*1), Z4, sum
 
 // func DotLanesAVX512(values []float64, rows []int32, y []float64, out *[8]float64)
@@ -27,7 +27,7 @@ TEXT ·DotLanesAVX512(SB), 0, $128-80
 	MOVQ    rows_base+24(FP), DX
 	MOVQ    rows_len+32(FP), AX
 	CMPQ    AX, CX
-	CMOVQLT AX, CX              // the shorter length
+	CMOVQLT AX, CX                // the shorter length
 	MOVQ    y_base+48(FP), DI
 	MOVQ    out+72(FP), R8
 	VPXORQ  Z0, Z0, Z0

@@ -20,19 +20,19 @@
 
 // One entry into a pair of registers.
 #define ENTRY(values, rows, low, high) \
-	MOVL         rows(DX), AX           \
-	VPBROADCASTB (R9)(AX*1), Y9         \
-	SHLQ         $6, AX                 \
-	VBROADCASTSD values(SI), Y8         \
-	VPAND        Y13, Y9, Y10           \
-	VPAND        Y14, Y9, Y9            \
-	VPCMPEQQ     Y13, Y10, Y10          \ // all ones where the bit is set
-	VPCMPEQQ     Y14, Y9, Y9            \
-	VANDPD       (DI)(AX*1), Y10, Y11   \
-	VANDPD       32(DI)(AX*1), Y9, Y12  \
-	VANDPD       Y8, Y10, Y10           \
-	VANDPD       Y8, Y9, Y9             \
-	VFMADD231PD  Y11, Y10, low          \
+	MOVL         rows(DX), AX          \
+	VPBROADCASTB (R9)(AX*1), Y9        \
+	SHLQ         $6, AX                \
+	VBROADCASTSD values(SI), Y8        \
+	VPAND        Y13, Y9, Y10          \
+	VPAND        Y14, Y9, Y9           \
+	VPCMPEQQ     Y13, Y10, Y10         \ // all ones where the bit is set
+	VPCMPEQQ     Y14, Y9, Y9           \
+	VANDPD       (DI)(AX*1), Y10, Y11  \
+	VANDPD       32(DI)(AX*1), Y9, Y12 \
+	VANDPD       Y8, Y10, Y10          \
+	VANDPD       Y8, Y9, Y9            \
+	VFMADD231PD  Y11, Y10, low         \
 	VFMADD231PD  Y12, Y9, high
 
 DATA bits<>+0(SB)/8, $1
@@ -52,7 +52,7 @@ TEXT ·DotLanesMaskedAVX2(SB), 0, $128-104
 	MOVQ    rows_base+24(FP), DX
 	MOVQ    rows_len+32(FP), AX
 	CMPQ    AX, CX
-	CMOVQLT AX, CX              // the shorter length
+	CMOVQLT AX, CX                // the shorter length
 	MOVQ    mask_base+48(FP), R9
 	MOVQ    y_base+72(FP), DI
 	MOVQ    out+96(FP), R8

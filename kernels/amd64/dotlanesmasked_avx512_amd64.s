@@ -29,7 +29,7 @@ TEXT ·DotLanesMaskedAVX512(SB), 0, $128-104
 	MOVQ    rows_base+24(FP), DX
 	MOVQ    rows_len+32(FP), AX
 	CMPQ    AX, CX
-	CMOVQLT AX, CX              // the shorter length
+	CMOVQLT AX, CX                // the shorter length
 	MOVQ    mask_base+48(FP), R9
 	MOVQ    y_base+72(FP), DI
 	MOVQ    out+96(FP), R8

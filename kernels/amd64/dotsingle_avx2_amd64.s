@@ -20,13 +20,13 @@
 
 // The mask of 64-bit lanes becomes one of 32-bit lanes: every second word of it.
 #define TAIL(single, double, sum) \
-	MASK_NEXT                       \
-	VEXTRACTF128 $1, Y13, X9        \
-	VSHUFPS     $136, X9, X13, X9   \
-	VMASKMOVPS  single(SI), X9, X8  \
-	VCVTPS2PD   X8, Y8              \
-	VMASKMOVPD  double(DI), Y13, Y9 \
-	VFMADD231PD Y9, Y8, sum
+	MASK_NEXT                        \
+	VEXTRACTF128 $1, Y13, X9         \
+	VSHUFPS      $136, X9, X13, X9   \
+	VMASKMOVPS   single(SI), X9, X8  \
+	VCVTPS2PD    X8, Y8              \
+	VMASKMOVPD   double(DI), Y13, Y9 \
+	VFMADD231PD  Y9, Y8, sum
 
 // func DotSingleAVX2(x []float32, y []float64) float64
 TEXT ·DotSingleAVX2(SB), 0, $128-56
@@ -35,7 +35,7 @@ TEXT ·DotSingleAVX2(SB), 0, $128-56
 	MOVQ    y_base+24(FP), DI
 	MOVQ    y_len+32(FP), DX
 	CMPQ    DX, CX
-	CMOVQLT DX, CX             // the shorter length
+	CMOVQLT DX, CX            // the shorter length
 	CLEAR_SUMS
 	MOVQ    CX, BX
 	ANDQ    $31, CX
@@ -73,6 +73,6 @@ tail:
 
 fold:
 	FOLD_SUMS
-	VMOVSD     X0, ret+48(FP)
+	VMOVSD X0, ret+48(FP)
 	VZEROUPPER
 	RET

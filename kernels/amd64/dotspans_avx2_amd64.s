@@ -21,13 +21,13 @@
 
 // func DotSpansAVX2(from, to []int64, rows []int32, values, y, out []float64) (done int)
 TEXT ·DotSpansAVX2(SB), 0, $128-152
-	MOVQ  from_base+0(FP), R8
-	MOVQ  to_base+24(FP), R11
-	MOVQ  values_base+72(FP), R13
-	MOVQ  y_base+96(FP), DI
-	MOVQ  out_base+120(FP), R9
-	XORQ  R10, R10
-	XORQ  R12, R12
+	MOVQ from_base+0(FP), R8
+	MOVQ to_base+24(FP), R11
+	MOVQ values_base+72(FP), R13
+	MOVQ y_base+96(FP), DI
+	MOVQ out_base+120(FP), R9
+	XORQ R10, R10
+	XORQ R12, R12
 
 column:
 	CMPQ   R10, out_len+128(FP)
@@ -35,13 +35,13 @@ column:
 	MOVQ   (R8)(R10*8), AX
 	MOVQ   (R11)(R10*8), CX
 	CMPQ   CX, rows_len+56(FP)
-	JHI    done          // unsigned: also if it is negative
+	JHI    done                 // unsigned: also if it is negative
 	CMPQ   AX, CX
 	JHI    done
 	LEAQ   (R13)(AX*8), SI
 	MOVQ   rows_base+48(FP), DX
 	LEAQ   (DX)(AX*4), DX
-	SUBQ   AX, CX        // entries of this column
+	SUBQ   AX, CX               // entries of this column
 	ADDQ   CX, R12
 	CMPQ   R12, $8192
 	JGT    done

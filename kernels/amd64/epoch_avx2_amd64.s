@@ -40,7 +40,7 @@
 
 // OF reads what slice holds for this column.
 #define OF(slice, x) \
-	MOVQ   slice(R8), R9    \
+	MOVQ   slice(R8), R9  \
 	VMOVSD (R9)(R10*8), x
 
 // UPDATE does two entries of the update, X0 being −d.
@@ -101,10 +101,10 @@ tail1:
 	SINGLE(0, 0, X0)
 
 prox:
-	FOLD_SUMS                       // X0: Σ values·r[rows]
+	FOLD_SUMS                      // X0: Σ values·r[rows]
 	VMULSD      X9, X8, X3
 	OF(Epoch_Mean, X1)
-	VFMADD213SD X0, X1, X3          // c
+	VFMADD213SD X0, X1, X3         // c
 	OF(Epoch_Coef, X4)
 	VMULSD      X4, X10, X7
 	VSUBSD      X7, X3, X7
@@ -112,13 +112,13 @@ prox:
 	VMOVSD      X7, (R9)(R10*8)
 	OF(Epoch_Square, X5)
 	VMOVAPD     X4, X6
-	VFMADD213SD X3, X5, X6          // z = square·β + c
+	VFMADD213SD X3, X5, X6         // z = square·β + c
 	OF(Epoch_Threshold, X7)
 	VUCOMISD    X7, X6
-	JA          positive            // z > t; not so if either is NaN
+	JA          positive           // z > t; not so if either is NaN
 	VXORPD      X11, X7, X1
 	VUCOMISD    X6, X1
-	JA          negative            // −t > z
+	JA          negative           // −t > z
 	VXORPD      X6, X6, X6
 	JMP         divide
 
@@ -131,18 +131,18 @@ negative:
 
 divide:
 	VADDSD   X10, X5, X5
-	VDIVSD   X5, X6, X6   // b
+	VDIVSD   X5, X6, X6  // b
 	VUCOMISD X4, X6
 	JNE      update
-	JPC      next         // equal, and neither is NaN
+	JPC      next        // equal, and neither is NaN
 
 update:
 	MOVQ        Epoch_Coef(R8), R9
 	VMOVSD      X6, (R9)(R10*8)
-	VSUBSD      X4, X6, X6          // d
+	VSUBSD      X4, X6, X6         // d
 	OF(Epoch_Mean, X1)
-	VFMADD231SD X1, X6, X8          // offset
-	VXORPD      X11, X6, X0         // −d
+	VFMADD231SD X1, X6, X8         // offset
+	VXORPD      X11, X6, X0        // −d
 	ADDQ        R13, R12
 	ENTRIES
 	SUBQ        $4, CX

@@ -6,60 +6,60 @@
 // The bounds of x leave room for e^x to be Inf and 0, and keep NaN: VMINPD and
 // VMAXPD return their second source, x, where there is one.
 #define EXP \
-	VBROADCASTSD HIGHEST, Y15    \
-	VMINPD       Y0, Y15, Y0     \
-	VBROADCASTSD LOWEST, Y15     \
-	VMAXPD       Y0, Y15, Y0     \
-	VBROADCASTSD SHIFT, Y6       \
-	VBROADCASTSD LOG2E, Y15      \
-	VMOVAPD      Y6, Y1          \
-	VFMADD231PD  Y15, Y0, Y1     \ // shifted = x·log2e + shift
-	VSUBPD       Y6, Y1, Y2      \ // k
-	VBROADCASTSD LN2HI, Y15      \
-	VFNMADD231PD Y15, Y2, Y0     \ // hi = x − k·ln2Hi
-	VBROADCASTSD LN2LO, Y15      \
-	VMULPD       Y15, Y2, Y2     \ // lo = k·ln2Lo
-	VSUBPD       Y2, Y0, Y3      \ // r = hi − lo
-	VSUBPD       Y3, Y0, Y0      \
-	VSUBPD       Y2, Y0, Y0      \ // rest = (hi − r) − lo
-	VMULPD       Y3, Y3, Y2      \ // r2
-	VMULPD       Y2, Y2, Y9      \ // r4
-	VBROADCASTSD EXP0, Y4        \
-	VBROADCASTSD HALF, Y15       \
-	VFMADD213PD  Y15, Y3, Y4     \ // q01
-	VBROADCASTSD EXP2, Y5        \
-	VBROADCASTSD EXP1, Y15       \
-	VFMADD213PD  Y15, Y3, Y5     \ // q23
-	VBROADCASTSD EXP4, Y6        \
-	VBROADCASTSD EXP3, Y15       \
-	VFMADD213PD  Y15, Y3, Y6     \ // q45
-	VBROADCASTSD EXP6, Y7        \
-	VBROADCASTSD EXP5, Y15       \
-	VFMADD213PD  Y15, Y3, Y7     \ // q67
-	VBROADCASTSD EXP8, Y10       \
-	VBROADCASTSD EXP7, Y15       \
-	VFMADD213PD  Y15, Y3, Y10    \ // q89
-	VFMADD231PD  Y5, Y2, Y4      \ // q0
-	VFMADD231PD  Y7, Y2, Y6      \ // q4
-	VBROADCASTSD EXP9, Y15       \
-	VFMADD231PD  Y15, Y2, Y10    \ // q8
-	VFMADD231PD  Y10, Y9, Y6     \
-	VFMADD231PD  Y6, Y9, Y4      \ // q
-	VFMADD231PD  Y4, Y2, Y0      \ // r2·q + rest
-	VBROADCASTSD ONE, Y15        \
-	VADDPD       Y3, Y15, Y4     \ // a = 1 + r
-	VSUBPD       Y4, Y15, Y5     \
-	VADDPD       Y3, Y5, Y5      \ // b = (1 − a) + r
-	VADDPD       Y5, Y0, Y0      \
-	VADDPD       Y4, Y0, Y0      \ // y = a + (r2·q + rest + b)
-	VPBROADCASTQ BIAS, Y15       \
-	VPSRLQ       $1, Y1, Y2      \ // half of k
-	VPSUBQ       Y2, Y1, Y1      \ // the other half
-	VPADDQ       Y15, Y2, Y2     \
-	VPADDQ       Y15, Y1, Y1     \
-	VPSLLQ       $52, Y2, Y2     \
-	VPSLLQ       $52, Y1, Y1     \
-	VMULPD       Y2, Y0, Y0      \
+	VBROADCASTSD HIGHEST, Y15 \
+	VMINPD       Y0, Y15, Y0  \
+	VBROADCASTSD LOWEST, Y15  \
+	VMAXPD       Y0, Y15, Y0  \
+	VBROADCASTSD SHIFT, Y6    \
+	VBROADCASTSD LOG2E, Y15   \
+	VMOVAPD      Y6, Y1       \
+	VFMADD231PD  Y15, Y0, Y1  \ // shifted = x·log2e + shift
+	VSUBPD       Y6, Y1, Y2   \ // k
+	VBROADCASTSD LN2HI, Y15   \
+	VFNMADD231PD Y15, Y2, Y0  \ // hi = x − k·ln2Hi
+	VBROADCASTSD LN2LO, Y15   \
+	VMULPD       Y15, Y2, Y2  \ // lo = k·ln2Lo
+	VSUBPD       Y2, Y0, Y3   \ // r = hi − lo
+	VSUBPD       Y3, Y0, Y0   \
+	VSUBPD       Y2, Y0, Y0   \ // rest = (hi − r) − lo
+	VMULPD       Y3, Y3, Y2   \ // r2
+	VMULPD       Y2, Y2, Y9   \ // r4
+	VBROADCASTSD EXP0, Y4     \
+	VBROADCASTSD HALF, Y15    \
+	VFMADD213PD  Y15, Y3, Y4  \ // q01
+	VBROADCASTSD EXP2, Y5     \
+	VBROADCASTSD EXP1, Y15    \
+	VFMADD213PD  Y15, Y3, Y5  \ // q23
+	VBROADCASTSD EXP4, Y6     \
+	VBROADCASTSD EXP3, Y15    \
+	VFMADD213PD  Y15, Y3, Y6  \ // q45
+	VBROADCASTSD EXP6, Y7     \
+	VBROADCASTSD EXP5, Y15    \
+	VFMADD213PD  Y15, Y3, Y7  \ // q67
+	VBROADCASTSD EXP8, Y10    \
+	VBROADCASTSD EXP7, Y15    \
+	VFMADD213PD  Y15, Y3, Y10 \ // q89
+	VFMADD231PD  Y5, Y2, Y4   \ // q0
+	VFMADD231PD  Y7, Y2, Y6   \ // q4
+	VBROADCASTSD EXP9, Y15    \
+	VFMADD231PD  Y15, Y2, Y10 \ // q8
+	VFMADD231PD  Y10, Y9, Y6  \
+	VFMADD231PD  Y6, Y9, Y4   \ // q
+	VFMADD231PD  Y4, Y2, Y0   \ // r2·q + rest
+	VBROADCASTSD ONE, Y15     \
+	VADDPD       Y3, Y15, Y4  \ // a = 1 + r
+	VSUBPD       Y4, Y15, Y5  \
+	VADDPD       Y3, Y5, Y5   \ // b = (1 − a) + r
+	VADDPD       Y5, Y0, Y0   \
+	VADDPD       Y4, Y0, Y0   \ // y = a + (r2·q + rest + b)
+	VPBROADCASTQ BIAS, Y15    \
+	VPSRLQ       $1, Y1, Y2   \ // half of k
+	VPSUBQ       Y2, Y1, Y1   \ // the other half
+	VPADDQ       Y15, Y2, Y2  \
+	VPADDQ       Y15, Y1, Y1  \
+	VPSLLQ       $52, Y2, Y2  \
+	VPSLLQ       $52, Y1, Y1  \
+	VMULPD       Y2, Y0, Y0   \
 	VMULPD       Y1, Y0, Y0
 
 // The frame of an elementwise function of x into dst: four elements at a time,
@@ -78,38 +78,39 @@
 #define LOOP_HEAD \
 	SUBQ $4, CX \
 	JLT  tail   \
+
 loop4:
 
 #define LOOP_END \
-	ADDQ $32, SI            \
-	ADDQ $32, DI            \
-	SUBQ $4, CX             \
-	JGE  loop4              \
-tail:                       \
-	ADDQ    $4, CX          \
-	TESTQ   R9, R9          \
-	JNZ     copyback        \ // that was the tail
-	TESTQ   CX, CX          \
-	JZ      done            \
-	MOVQ    CX, R9          \
-	MOVQ    DI, DX          \
+	ADDQ    $32, SI           \
+	ADDQ    $32, DI           \
+	SUBQ    $4, CX            \
+	JGE     loop4             \
+	tail:                     \
+	ADDQ    $4, CX            \
+	TESTQ   R9, R9            \
+	JNZ     copyback          \ // that was the tail
+	TESTQ   CX, CX            \
+	JZ      done              \
+	MOVQ    CX, R9            \
+	MOVQ    DI, DX            \
 	LEAQ    buffer-32(SP), DI \
-	VXORPD  Y0, Y0, Y0      \
-	VMOVUPD Y0, (DI)        \
-copyin:                     \
-	MOVQ -8(SI)(CX*8), AX   \
-	MOVQ AX, -8(DI)(CX*8)   \
-	DECQ CX                 \
-	JNZ  copyin             \
-	MOVQ DI, SI             \
-	JMP  loop4              \
-copyback:                   \
-	LEAQ buffer-32(SP), SI  \
-copyout:                    \
-	MOVQ -8(SI)(R9*8), AX   \
-	MOVQ AX, -8(DX)(R9*8)   \
-	DECQ R9                 \
-	JNZ  copyout            \
-done:                       \
-	VZEROUPPER              \
+	VXORPD  Y0, Y0, Y0        \
+	VMOVUPD Y0, (DI)          \
+	copyin:                   \
+	MOVQ    -8(SI)(CX*8), AX  \
+	MOVQ    AX, -8(DI)(CX*8)  \
+	DECQ    CX                \
+	JNZ     copyin            \
+	MOVQ    DI, SI            \
+	JMP     loop4             \
+	copyback:                   \
+	LEAQ      buffer-32(SP), SI \
+	copyout:                    \
+	MOVQ      -8(SI)(R9*8), AX  \
+	MOVQ      AX, -8(DX)(R9*8)  \
+	DECQ      R9                \
+	JNZ       copyout           \
+	done:                       \
+	VZEROUPPER                  \
 	RET

@@ -13,9 +13,9 @@
 TEXT ·SigmoidAVX2(SB), 0, $128-48
 	ARGUMENTS
 	LOOP_HEAD
-	VMOVUPD (SI), Y8
+	VMOVUPD      (SI), Y8
 	VBROADCASTSD SIGN, Y15
-	VORPD        Y15, Y8, Y0 // −|x|
+	VORPD        Y15, Y8, Y0     // −|x|
 	EXP                          // f
 	VBROADCASTSD ONE, Y15
 	VBLENDVPD    Y8, Y0, Y15, Y1 // numerator: f where x < 0, else 1
@@ -27,5 +27,5 @@ TEXT ·SigmoidAVX2(SB), 0, $128-48
 	VFNMADD231PD Y2, Y0, Y1      // numerator − s·sum
 	VFNMADD231PD Y3, Y0, Y1      // … − s·rest
 	VFMADD231PD  Y4, Y1, Y0
-	VMOVUPD Y0, (DI)
+	VMOVUPD      Y0, (DI)
 	LOOP_END

@@ -13,9 +13,9 @@
 TEXT ·SigmoidAVX512(SB), 0, $128-48
 	ARGUMENTS
 	LOOP_HEAD
-	VMOVUPD.Z (SI), K1, Z8
-	VPORQ.BCST        SIGN, Z8, Z0 // −|x|
-	EXP                       // f
+	VMOVUPD.Z    (SI), K1, Z8
+	VPORQ.BCST   SIGN, Z8, Z0   // −|x|
+	EXP                         // f
 	VBROADCASTSD ONE, Z6
 	VPMOVQ2M     Z8, K2
 	VBLENDMPD    Z0, Z6, K2, Z1 // numerator: f where x < 0, else 1
@@ -27,5 +27,5 @@ TEXT ·SigmoidAVX512(SB), 0, $128-48
 	VFNMADD231PD Z2, Z0, Z1     // numerator − s·sum
 	VFNMADD231PD Z3, Z0, Z1     // … − s·rest
 	VFMADD231PD  Z4, Z1, Z0
-	VMOVUPD Z0, K1, (DI)
+	VMOVUPD      Z0, K1, (DI)
 	LOOP_END

@@ -29,7 +29,7 @@ loop2:
 	FLDPD.P 16(R0), (F4, F5)
 	FMOVD   (R2)(R4<<3), F6
 	FMOVD   (R2)(R5<<3), F7
-	FMADDD  F0, F6, F4, F6  // F6 ← F6 + F4·a
+	FMADDD  F0, F6, F4, F6   // F6 ← F6 + F4·a
 	FMADDD  F0, F7, F5, F7
 	FMOVD   F6, (R2)(R4<<3)
 	FMOVD   F7, (R2)(R5<<3)
@@ -37,7 +37,7 @@ loop2:
 	BGE     loop2
 
 tail:
-	TBZ    $0, R3, done // the low bit of R3 − 2 is that of R3
+	TBZ    $0, R3, done    // the low bit of R3 − 2 is that of R3
 	MOVWU  (R1), R4
 	FMOVD  (R0), F4
 	FMOVD  (R2)(R4<<3), F6

@@ -22,7 +22,7 @@ TEXT ·AxpyLanesNEON(SB), 0, $136-80
 	MOVD rows_base+32(FP), R1
 	MOVD rows_len+40(FP), R4
 	CMP  R4, R3
-	CSEL LT, R3, R4, R3        // the shorter length
+	CSEL LT, R3, R4, R3                     // the shorter length
 	MOVD y_base+56(FP), R2
 	CBZ  R3, done
 

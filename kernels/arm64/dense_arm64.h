@@ -31,33 +31,33 @@
 // The fixed tree: the upper half onto the lower half until one sum is left in
 // F0. Clobbers V1 and V31.
 #define FOLD_SUMS \
-	ONES                   \
-	ADD(V8, V0)            \ // 32 → 16
-	ADD(V9, V1)            \
-	ADD(V10, V2)           \
-	ADD(V11, V3)           \
-	ADD(V12, V4)           \
-	ADD(V13, V5)           \
-	ADD(V14, V6)           \
-	ADD(V15, V7)           \
-	ADD(V4, V0)            \ // 16 → 8
-	ADD(V5, V1)            \
-	ADD(V6, V2)            \
-	ADD(V7, V3)            \
-	ADD(V2, V0)            \ // 8 → 4
-	ADD(V3, V1)            \
-	ADD(V1, V0)            \ // 4 → 2
-	VDUP  V0.D[1], V1.D2   \
-	FADDD F1, F0, F0         // 2 → 1
+	ONES                 \
+	ADD(V8, V0)          \ // 32 → 16
+	ADD(V9, V1)          \
+	ADD(V10, V2)         \
+	ADD(V11, V3)         \
+	ADD(V12, V4)         \
+	ADD(V13, V5)         \
+	ADD(V14, V6)         \
+	ADD(V15, V7)         \
+	ADD(V4, V0)          \ // 16 → 8
+	ADD(V5, V1)          \
+	ADD(V6, V2)          \
+	ADD(V7, V3)          \
+	ADD(V2, V0)          \ // 8 → 4
+	ADD(V3, V1)          \
+	ADD(V1, V0)          \ // 4 → 2
+	VDUP  V0.D[1], V1.D2 \
+	FADDD F1, F0, F0     // 2 → 1
 
 // CLEAR_BUFFER zeroes the 256 bytes at p. Clobbers V16..V19, R9.
 #define CLEAR_BUFFER(p) \
-	VEOR   V16.B16, V16.B16, V16.B16                   \
-	VEOR   V17.B16, V17.B16, V17.B16                   \
-	VEOR   V18.B16, V18.B16, V18.B16                   \
-	VEOR   V19.B16, V19.B16, V19.B16                   \
-	MOVD   p, R9                                       \
-	VST1.P [V16.D2, V17.D2, V18.D2, V19.D2], 64(R9)    \
-	VST1.P [V16.D2, V17.D2, V18.D2, V19.D2], 64(R9)    \
-	VST1.P [V16.D2, V17.D2, V18.D2, V19.D2], 64(R9)    \
+	VEOR   V16.B16, V16.B16, V16.B16                \
+	VEOR   V17.B16, V17.B16, V17.B16                \
+	VEOR   V18.B16, V18.B16, V18.B16                \
+	VEOR   V19.B16, V19.B16, V19.B16                \
+	MOVD   p, R9                                    \
+	VST1.P [V16.D2, V17.D2, V18.D2, V19.D2], 64(R9) \
+	VST1.P [V16.D2, V17.D2, V18.D2, V19.D2], 64(R9) \
+	VST1.P [V16.D2, V17.D2, V18.D2, V19.D2], 64(R9) \
 	VST1   [V16.D2, V17.D2, V18.D2, V19.D2], (R9)

@@ -17,31 +17,31 @@
 
 // One entry into four registers. R5 is clobbered.
 #define ENTRY(a, b, c, d) \
-	MOVWU.P 4(R1), R4                                     \
-	MOVD.P  8(R0), R5                                     \
-	ADD     R4<<6, R2, R4                                 \
-	VDUP    R5, V20.D2                                    \
-	VLD1    (R4), [V16.D2, V17.D2, V18.D2, V19.D2]        \
-	VFMLA   V16.D2, V20.D2, a.D2                          \
-	VFMLA   V17.D2, V20.D2, b.D2                          \
-	VFMLA   V18.D2, V20.D2, c.D2                          \
+	MOVWU.P 4(R1), R4                              \
+	MOVD.P  8(R0), R5                              \
+	ADD     R4<<6, R2, R4                          \
+	VDUP    R5, V20.D2                             \
+	VLD1    (R4), [V16.D2, V17.D2, V18.D2, V19.D2] \
+	VFMLA   V16.D2, V20.D2, a.D2                   \
+	VFMLA   V17.D2, V20.D2, b.D2                   \
+	VFMLA   V18.D2, V20.D2, c.D2                   \
 	VFMLA   V19.D2, V20.D2, d.D2
 
 // One lane pair of the fixed tree, by scalar adds: NEON's vector add has no
 // mnemonic. (s0+s2) + (s1+s3), then + 0, for both lanes of a register.
 #define HALF(f0, f1, f2, f3, offset) \
-	FADDD f2, f0, f0 \
-	FADDD f3, f1, f1 \
-	FADDD f1, f0, f0 \
-	FADDD F20, f0, f0 \
+	FADDD f2, f0, f0     \
+	FADDD f3, f1, f1     \
+	FADDD f1, f0, f0     \
+	FADDD F20, f0, f0    \
 	FMOVD f0, offset(R6)
 
 #define FOLD(v0, v1, v2, v3, f0, f1, f2, f3, offset) \
-	VMOV v0.D[1], V16       \
-	VMOV v1.D[1], V17       \
-	VMOV v2.D[1], V18       \
-	VMOV v3.D[1], V19       \
-	HALF(f0, f1, f2, f3, offset) \
+	VMOV v0.D[1], V16                  \
+	VMOV v1.D[1], V17                  \
+	VMOV v2.D[1], V18                  \
+	VMOV v3.D[1], V19                  \
+	HALF(f0, f1, f2, f3, offset)       \
 	HALF(F16, F17, F18, F19, offset+8)
 
 // func DotLanesNEON(values []float64, rows []int32, y []float64, out *[8]float64)
@@ -51,7 +51,7 @@ TEXT ·DotLanesNEON(SB), 0, $136-80
 	MOVD rows_base+24(FP), R1
 	MOVD rows_len+32(FP), R4
 	CMP  R4, R3
-	CSEL LT, R3, R4, R3        // the shorter length
+	CSEL LT, R3, R4, R3            // the shorter length
 	MOVD y_base+48(FP), R2
 	MOVD out+72(FP), R6
 	VEOR V0.B16, V0.B16, V0.B16

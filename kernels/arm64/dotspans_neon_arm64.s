@@ -34,12 +34,12 @@ column:
 	MOVD.P 8(R8), R4
 	MOVD.P 8(R9), R3
 	CMP    R15, R3
-	BHI    done              // unsigned: also if it is negative
+	BHI    done           // unsigned: also if it is negative
 	CMP    R3, R4
 	BHI    done
 	ADD    R4<<3, R11, R0
 	ADD    R4<<2, R12, R1
-	SUB    R4, R3, R3        // entries of this column
+	SUB    R4, R3, R3     // entries of this column
 	ADD    R3, R7
 	CMP    $8192, R7
 	BGT    done

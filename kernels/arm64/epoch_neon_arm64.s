@@ -37,7 +37,7 @@
 
 // OF reads what slice holds for this column.
 #define OF(slice, x) \
-	MOVD  slice(R8), R9    \
+	MOVD  slice(R8), R9   \
 	FMOVD (R9)(R10<<3), x
 
 // func EpochNEON(e *Epoch, from, to int) (updated int)

@@ -7,12 +7,12 @@
 
 // Two entries into two partial sums. NEON has no gather; the limit is the loads.
 #define PAIR(s0, s1) \
-	LDPW.P 8(R1), (R4, R5)    \
-	FLDPD.P 16(R0), (F4, F5)  \
-	FMOVD  (R2)(R4<<3), F6    \
-	FMOVD  (R2)(R5<<3), F7    \
-	FMADDD F6, s0, F4, s0     \ // s0 ← s0 + F4·F6
-	FMADDD F7, s1, F5, s1
+	LDPW.P  8(R1), (R4, R5)  \
+	FLDPD.P 16(R0), (F4, F5) \
+	FMOVD   (R2)(R4<<3), F6  \
+	FMOVD   (R2)(R5<<3), F7  \
+	FMADDD  F6, s0, F4, s0   \ // s0 ← s0 + F4·F6
+	FMADDD  F7, s1, F5, s1
 
 // One entry into one partial sum.
 #define SINGLE(sum) \

@@ -24,19 +24,19 @@ TEXT ·MaxAbsNEON(SB), 0, $136-32
 	BLT   tail
 
 loop4:
-	FLDPD  (R0), (F4, F5)
-	FLDPD  16(R0), (F6, F7)
-	ADD    $32, R0
-	FABSD  F4, F4
-	FABSD  F5, F5
-	FABSD  F6, F6
-	FABSD  F7, F7
-	FMAXD  F4, F0, F0
-	FMAXD  F5, F1, F1
-	FMAXD  F6, F2, F2
-	FMAXD  F7, F3, F3
-	SUBS   $4, R2
-	BGE    loop4
+	FLDPD (R0), (F4, F5)
+	FLDPD 16(R0), (F6, F7)
+	ADD   $32, R0
+	FABSD F4, F4
+	FABSD F5, F5
+	FABSD F6, F6
+	FABSD F7, F7
+	FMAXD F4, F0, F0
+	FMAXD F5, F1, F1
+	FMAXD F6, F2, F2
+	FMAXD F7, F3, F3
+	SUBS  $4, R2
+	BGE   loop4
 
 tail:
 	ADDS $4, R2

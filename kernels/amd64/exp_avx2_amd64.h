@@ -62,55 +62,8 @@
 	VMULPD       Y2, Y0, Y0   \
 	VMULPD       Y1, Y0, Y0
 
-// The frame of an elementwise function of x into dst: four elements at a time,
-// from (SI) to (DI), CX being left. A tail of up to three is copied to the stack
-// and goes through the loop there, R9 elements; then it is copied to (DX).
-
-#define ARGUMENTS \
-	MOVQ    dst_base+0(FP), DI \
-	MOVQ    dst_len+8(FP), AX  \
-	MOVQ    x_base+24(FP), SI  \
-	MOVQ    x_len+32(FP), CX   \
-	CMPQ    AX, CX             \
-	CMOVQLT AX, CX             \ // the shorter length
-	XORQ    R9, R9
-
-#define LOOP_HEAD \
-	SUBQ $4, CX \
-	JLT  tail   \
-
-loop4:
-
-#define LOOP_END \
-	ADDQ    $32, SI           \
-	ADDQ    $32, DI           \
-	SUBQ    $4, CX            \
-	JGE     loop4             \
-	tail:                     \
-	ADDQ    $4, CX            \
-	TESTQ   R9, R9            \
-	JNZ     copyback          \ // that was the tail
-	TESTQ   CX, CX            \
-	JZ      done              \
-	MOVQ    CX, R9            \
-	MOVQ    DI, DX            \
-	LEAQ    buffer-32(SP), DI \
-	VXORPD  Y0, Y0, Y0        \
-	VMOVUPD Y0, (DI)          \
-	copyin:                   \
-	MOVQ    -8(SI)(CX*8), AX  \
-	MOVQ    AX, -8(DI)(CX*8)  \
-	DECQ    CX                \
-	JNZ     copyin            \
-	MOVQ    DI, SI            \
-	JMP     loop4             \
-	copyback:                   \
-	LEAQ      buffer-32(SP), SI \
-	copyout:                    \
-	MOVQ      -8(SI)(R9*8), AX  \
-	MOVQ      AX, -8(DX)(R9*8)  \
-	DECQ      R9                \
-	JNZ       copyout           \
-	done:                       \
-	VZEROUPPER                  \
-	RET
+// MASK sets Y13 to the mask of the first CX < 4 lanes.
+#define MASK \
+	VMOVQ        CX, X13         \
+	VPBROADCASTQ X13, Y13        \
+	VPCMPGTQ     LANES, Y13, Y13

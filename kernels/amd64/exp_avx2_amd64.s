@@ -10,11 +10,37 @@
 #include "numbers_amd64.h"
 #include "exp_avx2_amd64.h"
 
+// Registers, beside those of the macros
+//   SI  x, next element         DI  dst, next element      CX  elements left
+
 // func ExpAVX2(dst, x []float64)
 TEXT ·ExpAVX2(SB), 0, $128-48
-	ARGUMENTS
-	LOOP_HEAD
+	MOVQ    dst_base+0(FP), DI
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    x_base+24(FP), SI
+	MOVQ    x_len+32(FP), CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX             // the shorter length
+	SUBQ    $4, CX
+	JLT     tail
+
+loop4:
 	VMOVUPD (SI), Y0
 	EXP
 	VMOVUPD Y0, (DI)
-	LOOP_END
+	ADDQ    $32, SI
+	ADDQ    $32, DI
+	SUBQ    $4, CX
+	JGE     loop4
+
+tail:
+	ADDQ       $4, CX
+	JZ         done
+	MASK
+	VMASKMOVPD (SI), Y13, Y0
+	EXP
+	VMASKMOVPD Y0, Y13, (DI)
+
+done:
+	VZEROUPPER
+	RET

@@ -45,39 +45,9 @@
 	VADDPD            Z4, Z0, Z0    \ // y = a + (r2·q + rest + b)
 	VSCALEFPD         Z1, Z0, Z0    // y·2^k, rounded once
 
-// The frame of an elementwise function of x into dst: eight elements at a time,
-// from (SI) to (DI), CX being left. The last ones go under the mask K1.
-
-#define ARGUMENTS \
-	MOVQ    dst_base+0(FP), DI \
-	MOVQ    dst_len+8(FP), AX  \
-	MOVQ    x_base+24(FP), SI  \
-	MOVQ    x_len+32(FP), CX   \
-	CMPQ    AX, CX             \
-	CMOVQLT AX, CX             \ // the shorter length
-	MOVL    $255, BX           \
-	KMOVB   BX, K1
-
-#define LOOP_HEAD \
-	SUBQ $8, CX \
-	JLT  tail   \
-
-loop8:
-
-#define LOOP_END \
-	ADDQ  $64, SI \
-	ADDQ  $64, DI \
-	SUBQ  $8, CX  \
-	JGE   loop8   \
-	tail:         \
-	ADDQ  $8, CX  \
-	JLE   done    \ // none is left, or that was the tail
-	MOVL  $1, BX  \
-	SHLL  CX, BX  \
-	DECL  BX      \
-	KMOVB BX, K1  \
-	XORQ  CX, CX  \ // after this one, CX is −8
-	JMP   loop8   \
-	done:      \
-	VZEROUPPER \
-	RET
+// MASK sets K1 to the mask of the first CX < 8 lanes. Clobbers BX.
+#define MASK \
+	MOVL  $1, BX \
+	SHLL  CX, BX \
+	DECL  BX     \
+	KMOVB BX, K1

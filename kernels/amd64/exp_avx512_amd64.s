@@ -10,11 +10,37 @@
 #include "numbers_amd64.h"
 #include "exp_avx512_amd64.h"
 
+// Registers, beside those of the macros
+//   SI  x, next element         DI  dst, next element      CX  elements left
+
 // func ExpAVX512(dst, x []float64)
 TEXT ·ExpAVX512(SB), 0, $128-48
-	ARGUMENTS
-	LOOP_HEAD
+	MOVQ    dst_base+0(FP), DI
+	MOVQ    dst_len+8(FP), AX
+	MOVQ    x_base+24(FP), SI
+	MOVQ    x_len+32(FP), CX
+	CMPQ    AX, CX
+	CMOVQLT AX, CX             // the shorter length
+	SUBQ    $8, CX
+	JLT     tail
+
+loop8:
+	VMOVUPD (SI), Z0
+	EXP
+	VMOVUPD Z0, (DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DI
+	SUBQ    $8, CX
+	JGE     loop8
+
+tail:
+	ADDQ      $8, CX
+	JZ        done
+	MASK
 	VMOVUPD.Z (SI), K1, Z0
 	EXP
 	VMOVUPD   Z0, K1, (DI)
-	LOOP_END
+
+done:
+	VZEROUPPER
+	RET

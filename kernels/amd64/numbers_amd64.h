@@ -33,6 +33,7 @@
 #define LOG1P8   numbers<>+232(SB)
 #define LOG1P9   numbers<>+240(SB)
 #define LOG1P10  numbers<>+248(SB)
+#define LANES    numbers<>+256(SB) // 0, 1, 2, 3
 
 DATA numbers<>+0(SB)/8, $0x3ff71547652b82fe // LOG2E: 0x1.71547652b82fep+0
 DATA numbers<>+8(SB)/8, $0x4338000000000000 // SHIFT: 0x1.8p52
@@ -66,4 +67,8 @@ DATA numbers<>+224(SB)/8, $0x3fbe0a2d580cfa89 // LOG1P7: 0x1.e0a2d580cfa89p-4
 DATA numbers<>+232(SB)/8, $0x3fbbc37f01b0340b // LOG1P8: 0x1.bc37f01b0340bp-4
 DATA numbers<>+240(SB)/8, $0x3fb32e0d23d6c05c // LOG1P9: 0x1.32e0d23d6c05cp-4
 DATA numbers<>+248(SB)/8, $0x3fc401d3e8364d62 // LOG1P10: 0x1.401d3e8364d62p-3
-GLOBL numbers<>(SB), RODATA|NOPTR, $256
+DATA numbers<>+256(SB)/8, $0 // LANES
+DATA numbers<>+264(SB)/8, $1
+DATA numbers<>+272(SB)/8, $2
+DATA numbers<>+280(SB)/8, $3
+GLOBL numbers<>(SB), RODATA|NOPTR, $288

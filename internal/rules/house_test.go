@@ -33,6 +33,8 @@ var house = []room{
 	{path: "bilevel", on: []string{"cd", "implicit", "criterion", "search"}},
 	{path: ".", on: []string{"bilevel"}},
 
+	{path: "bench/synthetic", on: []string{"sparse"}, outside: true},
+
 	{path: "internal/embedded"},
 	{path: "internal/guard", outside: true},
 	{path: "internal/oracle", outside: true},

@@ -5,9 +5,11 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// certificate is what the full passes over X leave behind.
+// certificate is what the full passes over X leave behind, by place in the storage
+// order of the columns, so that a pass reads everything from front to back.
 //
 // A pass is lazy and exact. For every column it keeps the last computed
 // correlation c_j = X_jᵀ(s⊙r) and the length of the path that the residual has
@@ -16,29 +18,69 @@ import (
 // for a zero coefficient, the column can neither bind the dual scaling nor
 // enter the working set, and the pass skips it without changing the gap.
 type certificate struct {
-	corr     []float64 // p: c_j when last computed
-	when     []float64 // p: path length when c_j was computed
-	fresh    []bool    // p: computed in the last pass
+	order     []int32   // place → column
+	place     []int32   // column → place, -1 without entries
+	norm      []float64 // ‖X̃_j‖ₛ
+	threshold []float64 // Nαⱼ; +Inf for columns left out: excluded, or copies
+	corr      []float64 // c_j when last computed, +Inf before
+	when      []float64 // path length when c_j was computed
+	fresh     []bool    // computed in the last pass
+	live      []bool    // βⱼ ≠ 0
+
 	path     float64   // Σ ‖r_t − r_{t−1}‖ₛ
-	passes   int       // made in this solver's life
 	previous []float64 // n: residual of the last pass
 	scratch  []float64 // n
+	run      []float64 // correlations of a run of columns
+	first    bool      // no pass has been made
 	scale    float64   // c of the last gap
 	dual     model.Dual
 	shares   []share
 }
 
-// lazy is the share of the threshold below which a bound lets a pass skip a
-// column. It must be below 1 for the certificate to be unchanged.
-const lazy = 0.9
+const (
+	// lazy is the share of the threshold below which a bound lets a pass skip a
+	// column. It must be below 1 for the certificate to be unchanged.
+	lazy = 0.9
+	// longestRun is the number of columns whose correlations are taken in one call.
+	longestRun = 512
+)
 
-func (c *certificate) init(n, p int) {
-	c.corr, c.when, c.fresh = make([]float64, p), make([]float64, p), make([]bool, p)
-	c.previous, c.scratch = make([]float64, n), make([]float64, n)
+func (c *certificate) init(view *sparse.View) {
+	n, p := view.Dims()
+	c.order = view.Matrix().Order()
+	c.place = make([]int32, p)
+	for j := range c.place {
+		c.place[j] = -1
+	}
+	m := len(c.order)
+	c.norm, c.threshold = make([]float64, m), make([]float64, m)
+	c.corr, c.when = make([]float64, m), make([]float64, m)
+	c.fresh, c.live = make([]bool, m), make([]bool, m)
+	for k, j := range c.order {
+		c.place[j] = int32(k)
+		c.norm[k] = view.Norm(int(j))
+	}
+	c.previous, c.scratch, c.run = make([]float64, n), make([]float64, n), make([]float64, longestRun)
+	c.forget()
 }
 
 // forget makes the next pass compute every column.
-func (c *certificate) forget() { c.passes, c.path = 0, 0 }
+func (c *certificate) forget() {
+	c.first, c.path = true, 0
+	for k := range c.corr {
+		c.corr[k], c.when[k] = math.Inf(1), 0
+	}
+}
+
+// aim takes a penalty over.
+func (c *certificate) aim(g model.Penalty, total float64, copies *sparse.Copies) {
+	for k, j := range c.order {
+		c.threshold[k] = total * g.Alpha(int(j))
+		if c.norm[k] == 0 || (copies != nil && copies.Redundant(j)) {
+			c.threshold[k] = math.Inf(1)
+		}
+	}
+}
 
 // certify gathers the support, rebuilds the residual from X, passes over the
 // columns and fills the solution's certificate.
@@ -47,44 +89,71 @@ func (s *Solver) certify() {
 	sol, c := &s.sol, &s.cert
 	s.fit.Fit(sol.Support, sol.Coef, s.state)
 	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
-	if c.passes > 0 {
+	if !c.first {
 		copy(c.scratch, sol.Residual)
 		s.k.Axpy(-1, c.previous, c.scratch)
 		c.path += math.Sqrt(s.view.SquaredNormOf(c.scratch, c.previous))
 	}
 	copy(c.previous, sol.Residual)
-
-	dual := &c.dual
-	*dual = model.Dual{Penalty: s.pen, Total: s.view.Total(), Smoothness: s.fit.Smoothness()}
-	total := s.view.Total()
-	for _, column := range s.view.Matrix().Order() {
-		if s.copies != nil && s.copies.Redundant(column) {
-			continue // its correlation is that of the column it copies
-		}
-		j := int(column)
-		b := s.beta[j]
-		norm := s.view.Norm(j)
-		if b == 0 && c.passes > 0 &&
-			math.Abs(c.corr[j])+float64(norm*(c.path-c.when[j])) < lazy*total*s.pen.Alpha(j) {
-			c.fresh[j] = false
-			continue
-		}
-		c.corr[j] = s.view.Dot(j, s.state.Weighted)
-		c.when[j] = c.path
-		c.fresh[j] = true
-		dual.Add(j, c.corr[j]/total, b, norm)
-	}
-	c.passes++
-	c.scale = dual.Scale()
+	c.dual = model.Dual{Penalty: s.pen, Total: s.view.Total(), Smoothness: s.fit.Smoothness()}
+	s.pass()
+	c.first = false
+	c.scale = c.dual.Scale()
 	sol.Passes++
-	sol.Objective = s.state.Loss + dual.Value()
-	sol.Gap = s.fit.Gap(dual, s.state)
-	sol.KKT = dual.KKT()
+	sol.Objective = s.state.Loss + c.dual.Value()
+	sol.Gap = s.fit.Gap(&c.dual, s.state)
+	sol.KKT = c.dual.KKT()
 	switch null := s.fit.Null(); {
 	case sol.Gap == 0:
 		sol.RelativeGap = 0
 	default:
 		sol.RelativeGap = sol.Gap / null
+	}
+}
+
+// pass computes the correlations of the columns that no bound proves inactive,
+// in runs of neighbours, and gathers the dual point.
+func (s *Solver) pass() {
+	c := &s.cert
+	for _, j := range s.active {
+		c.live[c.place[j]] = true
+	}
+	from := 0 // start of the run being collected
+	for k := range c.order {
+		bound := math.Abs(c.corr[k]) + float64(c.norm[k]*(c.path-c.when[k]))
+		needed := c.live[k] || !(bound < lazy*c.threshold[k] || math.IsInf(c.threshold[k], 1))
+		c.fresh[k] = needed
+		if !needed || k-from == longestRun {
+			s.correlate(from, k)
+			from = k
+		}
+		if !needed {
+			from = k + 1
+		}
+	}
+	s.correlate(from, len(c.order))
+	for _, j := range s.active {
+		c.live[c.place[j]] = false
+	}
+}
+
+// correlate takes in the columns of a run of places.
+func (s *Solver) correlate(from, to int) {
+	if from >= to {
+		return
+	}
+	c, total := &s.cert, s.view.Total()
+	out := c.run[:to-from]
+	s.view.Correlate(from, to, s.state.Weighted, out)
+	for i, corr := range out {
+		k := from + i
+		c.corr[k], c.when[k] = corr, c.path
+		j := int(c.order[k])
+		var b float64
+		if c.live[k] {
+			b = s.beta[j]
+		}
+		c.dual.Add(j, corr/total, b, c.norm[k])
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-func logisticOf(t testing.TB, q *oracle.Problem, dense bool) *model.Logistic {
+func logisticOf(t *testing.T, q *oracle.Problem, dense bool) *model.Logistic {
 	t.Helper()
 	n, p := q.Dims()
 	var x sparse.Matrix

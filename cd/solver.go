@@ -97,8 +97,8 @@ func New(fit model.Datafit) *Solver {
 	view := fit.View()
 	n, p := view.Dims()
 	s := &Solver{fit: fit, view: view, k: view.Kernels(), beta: make([]float64, p)}
-	s.cert.init(n, p)
-	s.set.init(p)
+	s.cert.init(view)
+	s.set.init(len(s.cert.order))
 	s.in.init(view)
 	s.curved, _ = fit.(model.Curved)
 	s.state = model.NewState(n)
@@ -162,8 +162,8 @@ func (s *Solver) layOut() {
 	slices.Sort(s.active)
 	kept := s.active[:0]
 	for _, j := range slices.Compact(s.active) {
-		if math.IsInf(s.pen.Alpha(int(j)), 1) {
-			s.beta[j] = 0 // excluded by the penalty
+		if s.cert.place[j] < 0 || math.IsInf(s.pen.Alpha(int(j)), 1) {
+			s.beta[j] = 0 // a column without entries, or excluded by the penalty
 		}
 		if s.beta[j] != 0 {
 			kept = append(kept, j)
@@ -184,6 +184,7 @@ func (s *Solver) prepare(g model.Penalty) {
 		s.copies = copies
 		s.layOut()
 	}
+	s.cert.aim(g, s.view.Total(), copies)
 }
 
 // Solve minimises Φ(β, b) = f(β, b) + g(β). The result carries the duality

@@ -22,7 +22,7 @@ import (
 var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
 // fitOf makes the datafit of a problem, on dense or sparse storage.
-func fitOf(t testing.TB, q *oracle.Problem, dense bool) *model.Squared {
+func fitOf(t *testing.T, q *oracle.Problem, dense bool) *model.Squared {
 	t.Helper()
 	n, p := q.Dims()
 	var x sparse.Matrix
@@ -53,7 +53,7 @@ func fitOf(t testing.TB, q *oracle.Problem, dense bool) *model.Squared {
 
 // penaltyOf makes a penalty of a problem's strengths and gives the problem the
 // strengths that came of it, e^λ of a rounded λ.
-func penaltyOf(t testing.TB, q *oracle.Problem) model.Penalty {
+func penaltyOf(t *testing.T, q *oracle.Problem) model.Penalty {
 	t.Helper()
 	var g model.Penalty
 	var err error
@@ -83,7 +83,7 @@ func penaltyOf(t testing.TB, q *oracle.Problem) model.Penalty {
 	return g
 }
 
-func solve(t testing.TB, s *cd.Solver, g model.Penalty, o cd.Options) *cd.Solution {
+func solve(t *testing.T, s *cd.Solver, g model.Penalty, o cd.Options) *cd.Solution {
 	t.Helper()
 	sol, err := s.Solve(context.Background(), g, o)
 	if err != nil {
@@ -103,7 +103,7 @@ func scatter(sol *cd.Solution, p int) []float64 {
 
 // certified checks what a solution says about itself against arithmetic that
 // shares nothing with the solver: S1 of the reliability bar.
-func certified(t testing.TB, name string, q *oracle.Problem, sol *cd.Solution, tol float64) {
+func certified(t *testing.T, name string, q *oracle.Problem, sol *cd.Solution, tol float64) {
 	t.Helper()
 	_, p := q.Dims()
 	beta := scatter(sol, p)
@@ -601,7 +601,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 }
 
 // hard makes a problem that takes a while.
-func hard(t testing.TB) (*model.Squared, model.Penalty, *oracle.Problem) {
+func hard(t *testing.T) (*model.Squared, model.Penalty, *oracle.Problem) {
 	t.Helper()
 	r := oracle.NewRandom(77)
 	q := r.Problem(oracle.Shape{N: 120, P: 240, Correlation: 0.97, Active: 100})

@@ -11,30 +11,31 @@ import (
 type workingSet struct {
 	columns    []int32 // in storage order, so that sweeps meet columns by length
 	ascending  []int32 // the same, by index
-	member     []bool  // p
+	places     []int32 // of the columns, see certificate
+	member     []bool  // by place
 	candidates []candidate
 }
 
-// candidate is a column outside the support with its distance to the edge of
-// the dual feasible set, (Nαⱼ − c|c_j|)/‖X̃_j‖: the smaller, the likelier it is
+// candidate is a place outside the support with its distance to the edge of the
+// dual feasible set, (Nαⱼ − c|c_j|)/‖X̃_j‖: the smaller, the likelier its column is
 // to enter.
 type candidate struct {
 	distance float64
-	column   int32
+	place    int32
 }
 
 // firstSet is the size of the working set before a support is known, and the
 // least growth allowed afterwards.
 const firstSet = 100
 
-func (w *workingSet) init(p int) { w.member = make([]bool, p) }
+func (w *workingSet) init(places int) { w.member = make([]bool, places) }
 
 // forget empties the set.
 func (w *workingSet) forget() {
-	for _, j := range w.columns {
-		w.member[j] = false
+	for _, k := range w.places {
+		w.member[k] = false
 	}
-	w.columns, w.ascending = w.columns[:0], w.ascending[:0]
+	w.places, w.columns, w.ascending = w.places[:0], w.columns[:0], w.ascending[:0]
 }
 
 // next chooses the working set from the last pass, and reports whether it
@@ -45,7 +46,7 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	// The support plus the violators, a tenth more for those to come, but never
 	// more than the support doubled.
 	size := min(max(support, firstSet), violators+support/10+10)
-	if s.cert.passes == 1 {
+	if support == 0 {
 		size = firstSet
 	}
 	if size < len(w.candidates) {
@@ -53,14 +54,10 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		w.candidates = w.candidates[:size]
 	}
 	for _, j := range s.active {
-		if !w.member[j] {
-			grown = true
-		}
+		grown = grown || !w.member[s.cert.place[j]]
 	}
 	for _, c := range w.candidates {
-		if !w.member[c.column] {
-			grown = true
-		}
+		grown = grown || !w.member[c.place]
 	}
 	w.replace(s)
 	return grown
@@ -74,20 +71,17 @@ func (w *workingSet) keep(s *Solver) {
 
 // replace makes the support and the candidates the working set.
 func (w *workingSet) replace(s *Solver) {
-	for _, j := range w.columns {
-		w.member[j] = false
-	}
+	w.forget()
 	for _, j := range s.active {
-		w.member[j] = true
+		w.places = append(w.places, s.cert.place[j])
 	}
 	for _, c := range w.candidates {
-		w.member[c.column] = true
+		w.places = append(w.places, c.place)
 	}
-	w.columns, w.ascending = w.columns[:0], w.ascending[:0]
-	for _, j := range s.view.Matrix().Order() {
-		if w.member[j] {
-			w.columns = append(w.columns, j)
-		}
+	slices.Sort(w.places)
+	for _, k := range w.places {
+		w.member[k] = true
+		w.columns = append(w.columns, s.cert.order[k])
 	}
 	w.ascending = append(w.ascending, w.columns...)
 	slices.Sort(w.ascending)
@@ -96,17 +90,16 @@ func (w *workingSet) replace(s *Solver) {
 // score lists the candidates and counts those that violate optimality.
 func (w *workingSet) score(s *Solver) (violators int) {
 	w.candidates = w.candidates[:0]
-	c, total := &s.cert, s.view.Total()
-	for _, j := range s.view.Matrix().Order() {
-		norm, alpha := s.view.Norm(int(j)), s.pen.Alpha(int(j))
-		if (s.copies != nil && s.copies.Redundant(j)) || !c.fresh[j] || s.beta[j] != 0 || norm == 0 || math.IsInf(alpha, 1) {
+	c := &s.cert
+	for k, fresh := range c.fresh {
+		if !fresh || s.beta[c.order[k]] != 0 {
 			continue
 		}
-		size, threshold := math.Abs(c.corr[j]), total*alpha
-		if size > threshold {
+		size := math.Abs(c.corr[k])
+		if size > c.threshold[k] {
 			violators++
 		}
-		w.candidates = append(w.candidates, candidate{(threshold - float64(c.scale*size)) / norm, j})
+		w.candidates = append(w.candidates, candidate{(c.threshold[k] - float64(c.scale*size)) / c.norm[k], int32(k)})
 	}
 	return violators
 }
@@ -115,10 +108,10 @@ func (w *workingSet) score(s *Solver) (violators int) {
 func (w *workingSet) sorted() []int32 { return w.ascending }
 
 // selectLeast moves the k least candidates to the front (quickselect, median
-// of three). Ties are broken by column, so that the choice is unique.
+// of three). Ties are broken by place, so that the choice is unique.
 func selectLeast(c []candidate, k int) {
 	less := func(a, b candidate) bool {
-		return a.distance < b.distance || (a.distance == b.distance && a.column < b.column)
+		return a.distance < b.distance || (a.distance == b.distance && a.place < b.place)
 	}
 	lo, hi := 0, len(c)-1
 	for lo < hi {

@@ -25,6 +25,13 @@ type Dual struct {
 // Add takes in column j: its correlation z, coefficient b and norm ‖X̃_j‖ₛ.
 func (d *Dual) Add(j int, z, b, norm float64) {
 	alpha, ridge := d.Penalty.Alpha(j), d.Penalty.ridge
+	if b == 0 && math.Abs(z) <= alpha {
+		// Inside its constraint: all that can matter is the scale.
+		if math.Abs(z) > d.worst*alpha {
+			d.worst = math.Abs(z) / alpha
+		}
+		return
+	}
 	if math.IsInf(alpha, 1) {
 		return // excluded: β is 0 and z is free
 	}

@@ -188,6 +188,18 @@ func (v *View) Dot(j int, u []float64) float64 {
 	return v.k.DotIndexed(values, rows, u)
 }
 
+// Correlate sets out[k] = X_jᵀu for the columns j = Order()[from+k], from+k < to:
+// [View.Dot] for a run of columns in storage order, in as few calls as may be.
+func (v *View) Correlate(from, to int, u, out []float64) {
+	if x, ok := v.x.(*CSC); ok {
+		v.k.DotColumns(x.colPtr[from:to+1], x.rows, x.values, u, out[:to-from])
+		return
+	}
+	for k, j := range v.x.Order()[from:to] {
+		out[k] = v.Dot(int(j), u)
+	}
+}
+
 // AddColumns adds X̃_S·b to u over all n rows, held-out ones included, for the
 // columns S listed in cols and their coefficients b.
 func (v *View) AddColumns(cols []int32, b, u []float64) {

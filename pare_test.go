@@ -32,7 +32,7 @@ func diabetes() (*sparse.CSC, []float64, error) {
 	return sparse.ReadSVMLight(context.Background(), text, sparse.ReadOptions{})
 }
 
-func load(t testing.TB) (sparse.Matrix, []float64) {
+func load(t *testing.T) (sparse.Matrix, []float64) {
 	t.Helper()
 	x, y, err := diabetes()
 	if err != nil {
@@ -42,7 +42,7 @@ func load(t testing.TB) (sparse.Matrix, []float64) {
 }
 
 // text makes a sparse problem with the look of text: short columns, some empty.
-func text(t testing.TB) (sparse.Matrix, []float64) {
+func text(t *testing.T) (sparse.Matrix, []float64) {
 	t.Helper()
 	r := oracle.NewRandom(20)
 	q := r.Problem(oracle.Shape{N: 150, P: 400, Density: 0.03, Active: 25})
@@ -103,7 +103,7 @@ func problemOf(x sparse.Matrix, y []float64, intercept bool) *oracle.Problem {
 	return q
 }
 
-func lambdaMax(t testing.TB, x sparse.Matrix, y []float64, c pare.Config) float64 {
+func lambdaMax(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) float64 {
 	t.Helper()
 	top, err := pare.LogLambdaMax(x, y, c)
 	if err != nil {
@@ -137,6 +137,7 @@ func TestFitAgainstTheOracle(t *testing.T) {
 				lambda := []float64{top - below}
 				c := q.Clone().Uniform(math.Exp(top - below))
 				switch m {
+				default:
 				case pare.ElasticNet:
 					lambda = append(lambda, top-6)
 					c.Ridge = math.Exp(top - 6)
@@ -215,7 +216,10 @@ func TestPathIsFits(t *testing.T) {
 		t.Errorf("%d of %d points", count, len(grid))
 	}
 	count = 0
-	for range pare.Path(context.Background(), x, y, grid, pare.Config{}) {
+	for _, err := range pare.Path(context.Background(), x, y, grid, pare.Config{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
 		if count++; count == 3 {
 			break
 		}
@@ -281,6 +285,7 @@ func TestGradientAgainstDifferences(t *testing.T) {
 		for _, hold := range []bool{false, true} {
 			lambda := []float64{top - 2.3}
 			switch m {
+			default:
 			case pare.ElasticNet:
 				lambda = append(lambda, top-7)
 			case pare.WeightedLasso:

@@ -33,7 +33,7 @@ var penalties = map[string]func([]float64) (model.Penalty, error){
 	"wlasso": model.WeightedLasso,
 }
 
-func matrix(t testing.TB, q *oracle.Problem, dense bool) sparse.Matrix {
+func matrix(t *testing.T, q *oracle.Problem, dense bool) sparse.Matrix {
 	t.Helper()
 	n, p := q.Dims()
 	var x sparse.Matrix
@@ -50,7 +50,7 @@ func matrix(t testing.TB, q *oracle.Problem, dense bool) sparse.Matrix {
 	return x
 }
 
-func newProblem(t testing.TB, q *oracle.Problem, dense bool, spec bilevel.Spec) *bilevel.Problem {
+func newProblem(t *testing.T, q *oracle.Problem, dense bool, spec bilevel.Spec) *bilevel.Problem {
 	t.Helper()
 	k, err := kernels.Active()
 	if err != nil {
@@ -64,7 +64,7 @@ func newProblem(t testing.TB, q *oracle.Problem, dense bool, spec bilevel.Spec) 
 	return problem
 }
 
-func evaluate(t testing.TB, p *bilevel.Problem, r search.Request) bilevel.Report {
+func evaluate(t *testing.T, p *bilevel.Problem, r search.Request) bilevel.Report {
 	t.Helper()
 	report, err := p.Evaluate(context.Background(), r)
 	if err != nil {
@@ -94,7 +94,7 @@ func lanes(q *oracle.Problem, folds bilevel.Folds) (problems []*oracle.Problem, 
 }
 
 // outer is the oracle's criterion at λ: the mean over folds, and the gradient.
-func outer(t testing.TB, q *oracle.Problem, folds bilevel.Folds, kind string, lambda []float64) (value float64, gradient []float64) {
+func outer(t *testing.T, q *oracle.Problem, folds bilevel.Folds, kind string, lambda []float64) (value float64, gradient []float64) {
 	t.Helper()
 	problems, rows := lanes(q, folds)
 	gradient = make([]float64, len(lambda))
@@ -251,6 +251,9 @@ func TestInterceptIsAnUnpenalisedColumn(t *testing.T) {
 func TestLogisticGradientAgainstDifferences(t *testing.T) {
 	checked := 0
 	for seed := range oracle.Cases(8) {
+		if checked > 0 && oracle.Few() {
+			break
+		}
 		r := oracle.NewRandom(500 + seed)
 		q := r.Problem(oracle.Shape{N: 60, P: 4 + r.Intn(8), Mean: r.Pick(0, 1), Density: r.Pick(0.5, 1)}).Classes(r)
 		q.Intercept = seed%2 == 0

@@ -19,7 +19,7 @@ import (
 // oracle.Cases reads it.
 var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
-func fitOf(t testing.TB, q *oracle.Problem, dense bool) *model.Squared {
+func fitOf(t *testing.T, q *oracle.Problem, dense bool) *model.Squared {
 	t.Helper()
 	n, p := q.Dims()
 	var x sparse.Matrix
@@ -50,7 +50,7 @@ func fitOf(t testing.TB, q *oracle.Problem, dense bool) *model.Squared {
 
 // penalties of a problem's strengths: the Lasso or elastic net of its first
 // strength, and the weighted Lasso of all.
-func scalar(t testing.TB, q *oracle.Problem) model.Penalty {
+func scalar(t *testing.T, q *oracle.Problem) model.Penalty {
 	t.Helper()
 	g, err := model.Lasso(math.Log(q.Alpha[0]))
 	if q.Ridge > 0 {
@@ -62,7 +62,7 @@ func scalar(t testing.TB, q *oracle.Problem) model.Penalty {
 	return g
 }
 
-func weighted(t testing.TB, q *oracle.Problem) model.Penalty {
+func weighted(t *testing.T, q *oracle.Problem) model.Penalty {
 	t.Helper()
 	logs := make([]float64, len(q.Alpha))
 	for j, a := range q.Alpha {
@@ -93,20 +93,20 @@ func holdOut(r *oracle.Random, q *oracle.Problem) (rows []int) {
 }
 
 // outerOf is the mean squared error's dependence on the predictions of β.
-func outerOf(q *oracle.Problem, beta []float64, rows []int) (value float64, outer implicit.Outer) {
+func outerOf(q *oracle.Problem, beta []float64, rows []int) implicit.Outer {
 	s := &oracle.Solution{Beta: beta, Intercept: q.BestIntercept(beta)}
-	value, slope := q.MeanSquaredError(q.Predictions(s), rows)
+	_, slope := q.MeanSquaredError(q.Predictions(s), rows)
 	curvature := make([]float64, len(slope))
 	for _, i := range rows {
 		curvature[i] = 2 / float64(len(rows))
 	}
-	return value, implicit.Outer{Slope: slope, Curvature: curvature}
+	return implicit.Outer{Slope: slope, Curvature: curvature}
 }
 
 // gradientAt differentiates the hold-out error at β.
-func gradientAt(t testing.TB, s *implicit.Solver, g model.Penalty, q *oracle.Problem, beta []float64, rows []int, o implicit.Options) *implicit.Hypergradient {
+func gradientAt(t *testing.T, s *implicit.Solver, g model.Penalty, q *oracle.Problem, beta []float64, rows []int, o implicit.Options) *implicit.Hypergradient {
 	t.Helper()
-	_, outer := outerOf(q, beta, rows)
+	outer := outerOf(q, beta, rows)
 	sol := oracle.Solution{Beta: beta}
 	cols, coef := sol.Support()
 	h, err := s.Solve(context.Background(), g, implicit.Point{Support: cols, Coef: coef, KKT: -1}, outer, o)
@@ -206,7 +206,7 @@ func TestAgainstDenseSolves(t *testing.T) {
 		r := oracle.NewRandom(1000 + seed)
 		q, best, rows := smooth(r)
 		fit := fitOf(t, q, seed%2 == 0)
-		_, outer := outerOf(q, best.Beta, rows)
+		outer := outerOf(q, best.Beta, rows)
 		common, ridge, each, ok := q.Hypergradient(best.Beta, outer.Slope)
 		if !ok {
 			t.Fatalf("seed %d: singular", seed)
@@ -297,7 +297,7 @@ func TestErrorBoundHolds(t *testing.T) {
 		q, best, rows := smooth(r)
 		fit, g := fitOf(t, q, true), scalar(t, q)
 		s := implicit.New(fit)
-		_, outer := outerOf(q, best.Beta, rows)
+		outer := outerOf(q, best.Beta, rows)
 		common, ridge, _, _ := q.Hypergradient(best.Beta, outer.Slope)
 		truth := []float64{common, ridge}
 		direction := make([]float64, len(best.Beta))
@@ -369,7 +369,7 @@ func TestErrorBoundOfWeightedGradients(t *testing.T) {
 			continue
 		}
 		s, g := implicit.New(fitOf(t, q, true)), weighted(t, q)
-		_, outer := outerOf(q, best.Beta, rows)
+		outer := outerOf(q, best.Beta, rows)
 		_, _, each, _ := q.Hypergradient(best.Beta, outer.Slope)
 		size := 0.0
 		for _, v := range each {
@@ -435,7 +435,7 @@ func TestKKTOfForeignCoefficients(t *testing.T) {
 		if math.Abs(h.KKT-worst) > 1e-12*(1+worst) {
 			t.Errorf("seed %d: KKT residual %.12g, want %.12g", seed, h.KKT, worst)
 		}
-		_, outer := outerOf(q, beta, rows)
+		outer := outerOf(q, beta, rows)
 		sol := oracle.Solution{Beta: beta}
 		cols, coef := sol.Support()
 		h, err := s.Solve(context.Background(), g, implicit.Point{Support: cols, Coef: coef, KKT: 0.125}, outer, implicit.Options{})
@@ -511,7 +511,7 @@ func TestSingularSystemsAreNotDifferentiable(t *testing.T) {
 			}
 			c := q.Clone()
 			c.Ridge = 1e-7
-			_, outer := outerOf(c, beta, rows)
+			outer := outerOf(c, beta, rows)
 			if want, _, _, ok := c.Hypergradient(beta, outer.Slope); ok && math.Abs(h.Gradient[0]-want) > 1e-4*math.Abs(want)+1e-6 {
 				t.Errorf("seed %d, %s: %g, as limit of the elastic net %g", seed, name, h.Gradient[0], want)
 			}
@@ -539,7 +539,7 @@ func TestCancelled(t *testing.T) {
 	q, best, rows := smooth(r)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, outer := outerOf(q, best.Beta, rows)
+	outer := outerOf(q, best.Beta, rows)
 	cols, coef := best.Support()
 	h, err := implicit.New(fitOf(t, q, true)).Solve(ctx, scalar(t, q), implicit.Point{Support: cols, Coef: coef}, outer, implicit.Options{})
 	if err != nil || h.Status != outcome.Cancelled {
@@ -637,7 +637,7 @@ func drawPrinted(seed uint64, ridge float64) printed {
 // solved returns Bᵀ A⁻¹ ∇_S C.
 func (d printed) solved(t *testing.T, a [][]float64, b []float64) float64 {
 	t.Helper()
-	_, outer := outerOf(d.q, d.best.Beta, d.rows)
+	outer := outerOf(d.q, d.best.Beta, d.rows)
 	rhs := make([]float64, len(d.cols))
 	for k, j := range d.cols {
 		for i, v := range outer.Slope {

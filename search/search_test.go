@@ -301,9 +301,6 @@ func TestNotANumber(t *testing.T) {
 	}
 }
 
-// same compares bits, so that NaN equals itself.
-func same(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
-
 func pick(c bool, a, b float64) float64 {
 	if c {
 		return a

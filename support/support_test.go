@@ -238,7 +238,7 @@ func TestCGOnSingularSystems(t *testing.T) {
 		if math.Abs(x[0]-x[8]) > 1e-7 || math.Abs(x[1]+x[9]) > 1e-7 {
 			t.Errorf("seed %d: copies got %g and %g, %g and %g", seed, x[0], x[8], x[1], x[9])
 		}
-		b[0] += 1 // out of the range: b₀ = b₈ there
+		b[0]++ // out of the range: b₀ = b₈ there
 		clear(x)
 		report = cg.Solve(context.Background(), a, b, x, 1e-9, 500)
 		if report.Converged || report.Iterations >= 500 {

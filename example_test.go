@@ -101,6 +101,32 @@ func ExampleGradient() {
 	// converged: value 3020, gradient 71.0 and 44.1
 }
 
+// One predictor for each of three classes of patients, all with the same share
+// of the strength at which their coefficients are zero.
+func ExampleSelect_multiclass() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, progression := range y {
+		y[i] = math.Floor(progression / 120) // 0, 1 or 2
+	}
+	s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{Model: pare.Multiclass})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s: cross-entropy %.3f, that of the classes' shares %.3f\n", s.Status, s.Value, s.NullValue)
+	for k, one := range s.Final.PerClass {
+		share := math.Exp(one.LogLambda[0] - one.LogLambdaMax[0])
+		fmt.Printf("class %g: α/αmax = %.3f, %d columns\n", s.Final.Classes[k], share, len(one.Support))
+	}
+	// Output:
+	// stationary: cross-entropy 0.786, that of the classes' shares 1.045
+	// class 0: α/αmax = 0.131, 5 columns
+	// class 1: α/αmax = 0.131, 6 columns
+	// class 2: α/αmax = 0.131, 5 columns
+}
+
 // The λ from which on every coefficient is zero.
 func ExampleLogLambdaMax() {
 	x, y, err := diabetes()

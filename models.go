@@ -2,7 +2,7 @@ package pare
 
 import (
 	"context"
-	"fmt"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
@@ -21,10 +21,11 @@ const (
 	ElasticNet    Model = "enet"
 	WeightedLasso Model = "wlasso"
 	Logistic      Model = "logreg"
+	Multiclass    Model = "multiclass" // one-versus-rest: a logreg for each class against the others
 )
 
 // Models lists the models there are.
-func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso, Logistic} }
+func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso, Logistic, Multiclass} }
 
 // Loss says in words what judges the model on held-out rows; "" where there is
 // no such model.
@@ -38,6 +39,9 @@ type family struct {
 	// ranges are those of the search, one per hyperparameter, the last for all that
 	// follow. There are none where Select does not serve the model.
 	ranges []span
+	// common says that one share of αmax serves all hyperparameters unless more is
+	// asked for.
+	common bool
 }
 
 // span is a range of λ around the origin of a search.
@@ -65,13 +69,15 @@ func (m Model) family() family {
 	const squared = "mean squared error"
 	switch m {
 	case Lasso:
-		return family{squared, formula{newSquared, newLasso, criterion.MeanSquaredError{}, 1}.state, []span{{12, 0}}}
+		return family{loss: squared, state: formula{newSquared, newLasso, criterion.MeanSquaredError{}, 1}.state, ranges: []span{{12, 0}}}
 	case ElasticNet:
-		return family{squared, formula{newSquared, newElasticNet, criterion.MeanSquaredError{}, 2}.state, []span{{9, 0}, {9, 4}}}
+		return family{loss: squared, state: formula{newSquared, newElasticNet, criterion.MeanSquaredError{}, 2}.state, ranges: []span{{9, 0}, {9, 4}}}
 	case WeightedLasso:
-		return family{squared, formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}, perColumn}.state, nil}
+		return family{loss: squared, state: formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}, perColumn}.state}
 	case Logistic:
-		return family{"logistic loss", formula{newLogistic, newLasso, criterion.LogisticLoss{}, 1}.state, []span{{12, 0}}}
+		return family{loss: "logistic loss", state: formula{newLogistic, newLasso, criterion.LogisticLoss{}, 1}.state, ranges: []span{{12, 0}}}
+	case Multiclass:
+		return family{loss: "cross-entropy", state: newOneVersusRest, ranges: []span{{12, 0}}, common: true}
 	default:
 		return family{}
 	}
@@ -79,13 +85,8 @@ func (m Model) family() family {
 
 // unserved is the error of a search for a model that has none.
 func unserved(m Model) error {
-	served := ""
-	for _, other := range Models() {
-		if len(other.family().ranges) > 0 {
-			served += fmt.Sprintf("%s, ", other)
-		}
-	}
-	return outcome.At(outcome.Usage, "model", "select chooses λ for %snot yet for %s, which can be fitted and differentiated at a given λ", served, m)
+	served := slices.DeleteFunc(Models(), func(m Model) bool { return len(m.family().ranges) == 0 })
+	return outcome.At(outcome.Usage, "model", "select chooses λ for %v; not yet for %s, which can be fitted and differentiated at a given λ", served, m)
 }
 
 func newSquared(view *sparse.View, y []float64) (model.Datafit, error) {

@@ -9,9 +9,10 @@
 //	wlasso  min (1/2n)‖y − Xβ − b1‖² + Σ e^λⱼ|βⱼ|
 //	logreg  min (1/n)Σ ln(1 + e^{−yᵢ(xᵢβ + b)}) + e^λ‖β‖₁,  y = ±1
 //
-// with an unpenalised intercept b unless it is switched off. The outer problem
-// is to choose the logarithms λ so that a criterion on held-out rows is least.
-// Its gradient in λ comes from the implicit function theorem (Bertrand et al.,
+// with an unpenalised intercept b unless it is switched off; multiclass is a
+// logreg for each class against the others, each with its own λ. The outer
+// problem is to choose the logarithms λ so that a criterion on held-out rows is
+// least. Its gradient in λ comes from the implicit function theorem (Bertrand et al.,
 // "Implicit Differentiation for Fast Hyperparameter Selection in Non-Smooth
 // Convex Learning", JMLR 23, 2022), so a handful of evaluations does the work
 // of a grid.
@@ -54,6 +55,13 @@ type Fitted struct {
 	Support   []int32   // columns with non-zero coefficients, ascending
 	Coef      []float64 // their coefficients
 	Intercept float64
+
+	// Classes and PerClass are set for [Multiclass] alone: the labels, ascending, and
+	// the solution for each. Support is then the union of theirs, Coef and Intercept
+	// are not set; objectives, gaps and counts are sums, RelativeGap and KKT the
+	// worst.
+	Classes  []float64
+	PerClass []*Fitted
 
 	Objective   float64 // Φ(β, b)
 	Gap         float64 // duality gap, ≥ Φ(β, b) − Φ*

@@ -32,6 +32,10 @@ type SelectOptions struct {
 	// Start is the first α as a share of αmax; 0 means 0.01, or 0.1 for dense data
 	// with fewer rows than columns.
 	Start float64
+	// PerClass chooses one λ for each class of [Multiclass], from the best share of
+	// αmax that serves all, where the search ends otherwise. It lowers the criterion,
+	// and has raised the loss on new data as often as not.
+	PerClass bool
 	// Evaluations is the budget; 0 means 50, or the size of the grid.
 	Evaluations int
 	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax.
@@ -44,10 +48,12 @@ type SelectOptions struct {
 
 // Selection is a chosen λ and the model refitted at it on all rows.
 type Selection struct {
-	LogLambda   []float64
-	Value       float64   // the criterion there
-	Gradient    []float64 // its hypergradient; nil for a grid
-	NullValue   float64   // the criterion of predicting the training rows' mean
+	LogLambda []float64
+	Value     float64 // the criterion there
+	// Gradient is the hypergradient there, nil for a grid. Where one share of αmax
+	// was chosen for all classes, it has one entry, the slope by its logarithm.
+	Gradient    []float64
+	NullValue   float64 // the criterion of the null model: no column is used
 	Evaluations []search.Evaluation
 	// Status says why the search ended: Stationary, Kink, Flat, Box, Budget or
 	// Cancelled.
@@ -73,6 +79,12 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	}
 	if !(o.Start > 0) || math.IsInf(o.Start, 0) {
 		return nil, outcome.At(outcome.BadParameter, "start", "must be a positive share of αmax, got %g", o.Start)
+	}
+	switch {
+	case o.PerClass && !e.family.common:
+		return nil, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", e.config.Model, Multiclass)
+	case o.PerClass && o.Search == Grid:
+		return nil, outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
 	}
 	problem, err := e.choice(o.Validation)
 	if err != nil {
@@ -109,36 +121,123 @@ func defaultStart(x sparse.Matrix) float64 {
 	return 0.01
 }
 
-func (e *engine) search(ctx context.Context, problem outer, o SelectOptions) (*search.Result, error) {
-	options := search.Options{Evaluations: o.Evaluations, Progress: o.Progress}
-	top := e.max()
-	r := len(top)
-	start := make([]float64, r)
-	box := search.Box{Lower: make([]float64, r), Upper: make([]float64, r)}
-	for i, origin := range top {
+// search minimises over λ; where one share of αmax may serve all, over that, and
+// from there over all λ's if they were asked for.
+func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (*search.Result, error) {
+	top, options := e.max(), search.Options{Evaluations: o.Evaluations, Progress: o.Progress}
+	if o.Search != Grid && o.Evaluations == 0 {
+		options.Evaluations = budget
+	}
+	if !e.family.common {
+		return e.minimise(ctx, f, top, e.starts(top, o), o, options)
+	}
+	line := ray{f, top}
+	if o.Progress != nil {
+		options.Progress = func(at search.Evaluation) { o.Progress(line.lift(at)) }
+	}
+	origin := []float64{0}
+	first, err := e.minimise(ctx, line, origin, e.starts(origin, o), o, options)
+	if err != nil {
+		return nil, err
+	}
+	first.Best = line.lift(first.Best)
+	for i, at := range first.Evaluations {
+		first.Evaluations[i] = line.lift(at)
+	}
+	options.Evaluations -= len(first.Evaluations)
+	options.Progress = o.Progress
+	if !o.PerClass || !first.Status.OK() || first.Status == outcome.Flat || options.Evaluations <= 0 {
+		return first, nil
+	}
+	second, err := e.minimise(ctx, f, top, first.Best.LogLambda, o, options)
+	if err != nil {
+		return nil, err
+	}
+	second.Evaluations = append(first.Evaluations, second.Evaluations...)
+	if !(second.Best.Value <= first.Best.Value) {
+		second.Best = first.Best
+	}
+	return second, nil
+}
+
+// budget is the number of evaluations where none is stated.
+const budget = 50
+
+// starts returns where a search starts whose origins stand for αmax.
+func (e *engine) starts(origins []float64, o SelectOptions) []float64 {
+	start := slices.Clone(origins)
+	for i := range start {
+		start[i] += kernels.Log(o.Start)
+	}
+	return start
+}
+
+// minimise runs the method asked for.
+func (e *engine) minimise(ctx context.Context, f search.Objective, origins, start []float64, o SelectOptions, options search.Options) (*search.Result, error) {
+	var box search.Box
+	for i, origin := range origins {
 		within := e.family.ranges[min(i, len(e.family.ranges)-1)]
-		start[i] = origin + kernels.Log(o.Start)
-		box.Lower[i], box.Upper[i] = origin-within.below, origin+within.above
+		box.Lower = append(box.Lower, origin-within.below)
+		box.Upper = append(box.Upper, origin+within.above)
 	}
 	switch method := o.Search; {
 	case method == Grid:
-		points, err := e.grid(o)
+		points, err := o.grid(origins)
 		if err != nil {
 			return nil, err
 		}
-		return search.Grid(ctx, problem, points, options)
-	case method == GradientStep, (method == Auto || method == "") && r > 1:
-		return search.Gradient(ctx, problem, start, box, options)
+		return search.Grid(ctx, f, points, options)
+	case method == GradientStep, (method == Auto || method == "") && len(start) > 1:
+		return search.Gradient(ctx, f, start, box, options)
 	case method == Auto, method == "":
-		return search.Secant(ctx, problem, start[0], box, options)
+		return search.Secant(ctx, f, start[0], box, options)
 	default:
 		return nil, outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
 	}
 }
 
-// grid returns the points of a grid search: for the elastic net, the product of
-// two geometric grids, ⌊√Points⌋ a side.
-func (e *engine) grid(o SelectOptions) ([][]float64, error) {
+// ray is an objective on the line from a point on which all coordinates move
+// alike.
+type ray struct {
+	search.Objective
+	from []float64
+}
+
+// Eval implements [search.Objective].
+func (r ray) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
+	shift := request.LogLambda
+	request.LogLambda = r.at(shift)
+	e, err := r.Objective.Eval(ctx, request)
+	e.LogLambda = shift
+	if e.Gradient != nil {
+		var slope float64
+		for _, g := range e.Gradient {
+			slope += g
+		}
+		e.Gradient = []float64{slope}
+	}
+	return e, err
+}
+
+func (r ray) at(shift []float64) []float64 {
+	x := make([]float64, len(r.from))
+	for i, from := range r.from {
+		x[i] = from + shift[0]
+	}
+	return x
+}
+
+// lift names the point of an evaluation on the line by all its coordinates.
+func (r ray) lift(e search.Evaluation) search.Evaluation {
+	if e.LogLambda != nil {
+		e.LogLambda = r.at(e.LogLambda)
+	}
+	return e
+}
+
+// grid returns the points of a grid search: for two λ's, the product of two
+// geometric grids, ⌊√Points⌋ a side.
+func (o SelectOptions) grid(top []float64) ([][]float64, error) {
 	if o.Points == 0 {
 		o.Points = 100
 	}
@@ -152,15 +251,14 @@ func (e *engine) grid(o SelectOptions) ([][]float64, error) {
 		return nil, outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", o.MinRatio)
 	}
 	span := kernels.Log(o.MinRatio)
-	top := e.max()
 	if len(top) == 1 {
 		return search.Geometric(top[0], span, o.Points), nil
 	}
-	side := search.Geometric(top[0], span, int(math.Sqrt(float64(o.Points))))
+	side := int(math.Sqrt(float64(o.Points)))
 	var points [][]float64
-	for _, ridge := range side {
-		for _, l1 := range side {
-			points = append(points, []float64{l1[0], ridge[0]})
+	for _, second := range search.Geometric(top[1], span, side) {
+		for _, first := range search.Geometric(top[0], span, side) {
+			points = append(points, []float64{first[0], second[0]})
 		}
 	}
 	return points, nil

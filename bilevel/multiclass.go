@@ -77,19 +77,10 @@ func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Mu
 	if spec.Threads <= 0 {
 		spec.Threads = runtime.GOMAXPROCS(0)
 	}
-	m := &Multiclass{spec: spec, label: make([]int32, n)}
-	for i, t := range y {
-		if math.IsNaN(t) || math.IsInf(t, 0) {
-			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the label is not finite"}
-		}
-	}
-	m.classes = slices.Compact(slices.Sorted(slices.Values(y)))
-	if len(m.classes) < 2 {
-		return nil, outcome.Errorf(outcome.SingleClass, "all rows are of one class")
-	}
-	for i, t := range y {
-		at, _ := slices.BinarySearch(m.classes, t)
-		m.label[i] = int32(at)
+	m := &Multiclass{spec: spec}
+	var err error
+	if m.classes, m.label, err = Classes(y); err != nil {
+		return nil, err
 	}
 	for fold := range spec.Folds.Count() {
 		f, err := m.newFold(k, x, fold)
@@ -100,6 +91,27 @@ func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Mu
 		m.null += f.null(len(m.classes), m.label, spec) / float64(spec.Folds.Count())
 	}
 	return m, nil
+}
+
+// Classes returns the distinct labels, ascending, and the class of every row:
+// y[i] = classes[label[i]]. The error is an [outcome.Error]: NonFinite with the
+// row, or SingleClass.
+func Classes(y []float64) (classes []float64, label []int32, err error) {
+	for i, t := range y {
+		if math.IsNaN(t) || math.IsInf(t, 0) {
+			return nil, nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the label is not finite"}
+		}
+	}
+	classes = slices.Compact(slices.Sorted(slices.Values(y)))
+	if len(classes) < 2 {
+		return nil, nil, outcome.Errorf(outcome.SingleClass, "all rows are of one class")
+	}
+	label = make([]int32, len(y))
+	for i, t := range y {
+		at, _ := slices.BinarySearch(classes, t)
+		label[i] = int32(at)
+	}
+	return classes, label, nil
 }
 
 func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multiclassFold, error) {

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -134,13 +135,144 @@ func logisticGap(x [][]float64, y, beta []float64, intercept, alpha float64) (ob
 // αmax is stated for the models whose kind of target the file has.
 func TestInfoStatesAlphaMaxWhereThereIsOne(t *testing.T) {
 	type info struct {
-		LogLambdaMax map[string]*float64 `json:"log_lambda_max"`
+		LogLambdaMax struct {
+			Lasso, Logreg *float64
+			Multiclass    []float64
+		} `json:"log_lambda_max"`
 	}
 	two := decoded[info](t, exitOK, "info", relabelled(t, above(140)), "--intercept=false").LogLambdaMax
-	if two["logreg"] == nil || math.Abs(*two["lasso"]-*two["logreg"]-math.Ln2) > 1e-14 {
-		t.Errorf("without intercept αmax of logreg is half that of the Lasso: %v", two)
+	if two.Logreg == nil || math.Abs(*two.Lasso-*two.Logreg-math.Ln2) > 1e-14 {
+		t.Errorf("without intercept αmax of logreg is half that of the Lasso: %+v", two)
 	}
-	if real := decoded[info](t, exitOK, "info").LogLambdaMax; real["logreg"] != nil || real["lasso"] == nil {
-		t.Errorf("a real target: %v", real)
+	if len(two.Multiclass) != 2 || two.Multiclass[0] != two.Multiclass[1] || two.Multiclass[0] != *two.Logreg {
+		t.Errorf("of two classes each is the other's complement: %+v", two)
+	}
+	three := decoded[info](t, exitOK, "info", relabelled(t, thirds)).LogLambdaMax
+	if len(three.Multiclass) != 3 || three.Logreg != nil {
+		t.Errorf("three classes: %+v", three)
+	}
+	if none := decoded[info](t, exitOK, "info").LogLambdaMax; none.Logreg != nil || none.Multiclass != nil || none.Lasso == nil {
+		t.Errorf("a real target: %+v", none)
+	}
+}
+
+// thirds makes three classes of a real target.
+func thirds(y float64) float64 {
+	switch {
+	case y <= 100:
+		return -1
+	case y <= 180:
+		return 0
+	default:
+		return 7
+	}
+}
+
+func TestMulticlassSlopesAgainstDifferences(t *testing.T) {
+	file := relabelled(t, thirds)
+	for _, args := range []string{"", "--intercept=false", "--criterion holdout --folds 3 --shuffle=false"} {
+		all := append([]string{"grad", file, "--model=multiclass", "--tol=1e-13"}, strings.Fields(args)...)
+		checkSlopes(t, []float64{-6, -7, -6.5}, all...)
+	}
+}
+
+// The predictor of a class is that of a logistic regression on its labels, and
+// the share of αmax is that of each.
+func TestMulticlassFitsEveryClass(t *testing.T) {
+	file := relabelled(t, thirds)
+	all := decoded[fitResult](t, exitOK, "fit", file, "--model=multiclass", "--ratio=0.1,0.05,0.02", "--coef", "--tol=1e-12")
+	if len(all.Classes) != 3 || all.Coef != nil || all.LogLambda[1] != all.Classes[1].LogLambda {
+		t.Fatalf("%+v", all)
+	}
+	union := map[int32]bool{}
+	var objective float64
+	for k, label := range []float64{-1, 0, 7} {
+		one := relabelled(t, func(y float64) float64 {
+			if thirds(y) == label {
+				return 1
+			}
+			return -1
+		})
+		got := all.Classes[k]
+		want := decoded[fitResult](t, exitOK, "fit", one, "--model=logreg", "--log-lambda", short(float64(got.LogLambda)), "--coef", "--tol=1e-12")
+		if float64(got.Label) != label || all.LogLambdaMax[k] != want.LogLambdaMax[0] || got.Objective != want.Objective || got.Intercept != want.Intercept ||
+			!slices.Equal(got.Coef.Index, want.Coef.Index) || !slices.Equal(got.Coef.Value, want.Coef.Value) {
+			t.Errorf("class %g: %+v, alone %+v", label, got, want)
+		}
+		objective += float64(want.Objective)
+		for _, j := range want.Coef.Index {
+			union[j] = true
+		}
+	}
+	if len(union) != all.Support || math.Abs(objective-float64(all.Objective)) > 1e-12 {
+		t.Errorf("support %d of a union of %d, objective %v of a sum of %v", all.Support, len(union), all.Objective, objective)
+	}
+}
+
+// One share of αmax is chosen for all classes unless one for each is asked for,
+// which is no worse; both are better than predicting the shares of the classes.
+func TestMulticlassSelect(t *testing.T) {
+	file := relabelled(t, thirds)
+	type selection struct {
+		LogLambda []float64 `json:"log_lambda"`
+		Value     float64
+		NullValue float64 `json:"null_value"`
+		Status    string
+		Final     struct {
+			LogLambdaMax []float64 `json:"log_lambda_max"`
+			Classes      []struct{ Support int }
+		}
+		Evaluations []struct {
+			LogLambda []float64 `json:"log_lambda"`
+		}
+	}
+	args := []string{"select", file, "--model=multiclass", "--folds=3"}
+	common := decoded[selection](t, exitOK, args...)
+	each := decoded[selection](t, exitOK, append(args, "--per-class")...)
+	if len(common.LogLambda) != 3 || len(each.LogLambda) != 3 || len(common.Final.Classes) != 3 {
+		t.Fatalf("%+v\n%+v", common, each)
+	}
+	for _, e := range append(common.Evaluations, each.Evaluations...) {
+		if len(e.LogLambda) != 3 {
+			t.Fatalf("an evaluation at %v", e.LogLambda)
+		}
+	}
+	share := common.LogLambda[0] - common.Final.LogLambdaMax[0]
+	for k, l := range common.LogLambda {
+		if math.Abs(l-common.Final.LogLambdaMax[k]-share) > 1e-12 {
+			t.Errorf("class %d: another share of αmax", k)
+		}
+	}
+	if !(each.Value <= common.Value && common.Value < common.NullValue) {
+		t.Errorf("one for each %v, one for all %v, null %v", each.Value, common.Value, common.NullValue)
+	}
+	grid := decoded[selection](t, exitOK, append(args, "--search=grid", "--points=15", "--min-ratio=0.01")...)
+	if common.Value > grid.Value*(1+1e-6) || len(grid.Evaluations) != 15 {
+		t.Errorf("a grid found %v, the search %v", grid.Value, common.Value)
+	}
+}
+
+func TestMulticlassText(t *testing.T) {
+	file := relabelled(t, thirds)
+	for args, want := range map[string][]string{
+		"fit --ratio 0.05":          {"α/αmax = 0.05 for all 3", "for some class", "           7  "},
+		"fit --ratio 0.1,0.05,0.02": {"from 0.02 to 0.1"},
+		"grad --ratio 0.05":         {"cross-entropy", "by the λ of each class", "status         converged"},
+		"path --points 3":           {"cross-entropy", "--log-lambda=-"},
+		"select":                    {"cross-entropy", "stationary", "for all 3"},
+		"info":                      {"3 classes: -1 (", "αmax"},
+	} {
+		o := pareRun(t, append(strings.Fields(args), file, "--model=multiclass")...)
+		for _, w := range want {
+			if !strings.Contains(o.stdout, w) {
+				t.Errorf("pare %s: no %q in\n%s%s", args, w, o.stdout, o.stderr)
+			}
+		}
+		if at := strings.Index(o.stdout, "pare fit "); at >= 0 {
+			line, _, _ := strings.Cut(o.stdout[at:], "\n")
+			if o := pareRun(t, strings.Fields(line)[1:]...); o.code != exitOK {
+				t.Errorf("%s: exit %d\n%s", line, o.code, o.stderr)
+			}
+		}
 	}
 }

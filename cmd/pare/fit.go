@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -58,13 +59,32 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		fitted:       f,
 		asked:        a,
 	}
-	if a.Coef {
-		r.Coef = &sparseVector{Index: a.data.columns(f.Support), Value: numbers(f.Coef)}
-		if r.Coef.Value == nil {
-			r.Coef.Value = []number{}
-		}
+	if f.PerClass == nil {
+		r.Coef = a.coefficients(f)
+		return r
+	}
+	r.Intercept = number(math.NaN())
+	for k, one := range f.PerClass {
+		r.Classes = append(r.Classes, classResult{
+			Label:       number(f.Classes[k]),
+			LogLambda:   number(one.LogLambda[0]),
+			Objective:   number(one.Objective),
+			GapRelative: number(one.RelativeGap),
+			Support:     len(one.Support),
+			Status:      one.Status,
+			Intercept:   number(one.Intercept),
+			Coef:        a.coefficients(one),
+		})
 	}
 	return r
+}
+
+// coefficients are those of a solution, where they were asked for.
+func (a asked) coefficients(f *pare.Fitted) *sparseVector {
+	if !a.Coef {
+		return nil
+	}
+	return &sparseVector{Index: a.data.columns(f.Support), Value: append([]number{}, numbers(f.Coef)...)}
 }
 
 func (r *fitResult) text(p *page) {

@@ -70,7 +70,7 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso or logreg (default: lasso)." group:"Problem"`
+	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, logreg or multiclass (default: lasso)." group:"Problem"`
 	Intercept bool    `default:"true" negatable:"" help:"An unpenalised intercept (default: true)." group:"Problem"`
 	Tol       float64 `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 }

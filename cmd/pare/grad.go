@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -86,11 +87,16 @@ func (r *gradResult) text(p *page) {
 	p.title("grad", r.asked)
 	p.strength(r.asked, r.hyper.LogLambda, r.hyper.LogLambdaMax)
 	p.row(r.asked.criterion(), "%.10g (%s; %s)", float64(r.Value), r.asked.loss(), r.asked.split())
-	g := r.hyper.Gradient
-	if r.Model == string(pare.WeightedLasso) {
+	switch g := r.hyper.Gradient; pare.Model(r.Model) {
+	case pare.WeightedLasso:
 		p.row("gradient", "norm %.6g; largest entries, by column of the file (from 1):", norm(g))
 		p.largest(r.asked.data.kept, g)
-	} else {
+	case pare.Multiclass:
+		p.row("gradient", "norm %.6g; by the λ of each class, labels ascending:", norm(g))
+		for chunk := range slices.Chunk(g, 5) {
+			p.row("", "%s", list(chunk, "%.6g"))
+		}
+	default:
 		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), downhill(g))
 	}
 	p.row("error bound", "%.2g on an entry of the gradient, if the supports are right; injectivity margin %.2g", float64(r.ErrorBound), float64(r.InjectivityMargin))

@@ -30,7 +30,7 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		EmptyColumns:     s.EmptyColumns,
 		DuplicateColumns: s.DuplicateColumns,
 		Labels:           labels{Kind: s.Labels.Kind, Distinct: s.Labels.Distinct, Min: number(s.Labels.Min), Max: number(s.Labels.Max)},
-		LogLambdaMax:     map[string]number{},
+		LogLambdaMax:     map[string]any{},
 		MemoryBytes:      s.Bytes,
 		emptyRows:        s.EmptyRows,
 		asked:            asked{c.commonFlags, d},
@@ -39,16 +39,23 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		r.Labels.Classes = append(r.Labels.Classes, class{number(k.Value), k.Count})
 	}
 	for _, model := range pare.Models() {
+		r.LogLambdaMax[string(model)] = nil
+		if model == pare.Multiclass && s.Labels.Classes == nil {
+			continue // a target of real numbers has no classes
+		}
 		config := c.config()
 		config.Model = model
 		top, err := pare.LogLambdaMax(d.x, d.y, config)
 		if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" {
 			return nil, err
 		}
-		if len(top) == 0 { // no rows, or a target of another kind; all else still holds
-			top = []float64{math.NaN()}
+		switch {
+		case len(top) == 0: // no rows, or a target of another kind; all else still holds
+		case model == pare.Multiclass:
+			r.LogLambdaMax[string(model)] = numbers(top)
+		default:
+			r.LogLambdaMax[string(model)] = number(top[0])
 		}
-		r.LogLambdaMax[string(model)] = number(top[0])
 	}
 	return r, nil
 }
@@ -58,15 +65,19 @@ func (r *infoResult) text(p *page) {
 	p.row("density", "%s, %s in memory", percent(float64(r.Density)), bytesize(r.MemoryBytes))
 	p.row("columns", "%s empty, %s equal to another; rows: %s empty", count(r.EmptyColumns), count(r.DuplicateColumns), count(r.emptyRows))
 	p.row("target", "%s", r.Labels)
-	switch top := float64(r.LogLambdaMax[string(pare.Lasso)]); {
-	case math.IsNaN(top):
+	lasso, ok := r.LogLambdaMax[string(pare.Lasso)].(number)
+	switch top := float64(lasso); {
+	case !ok:
 		p.row("αmax", "none: there is no row")
 		return
 	case math.IsInf(top, -1):
 		p.row("αmax", "0: the target does not depend on any column")
 		return
 	default:
-		p.row("αmax", "%.6g, λmax = ln αmax = %.6g (%s)", kernels.Exp(top), top, r.asked.intercept())
+		p.row("αmax", "%.6g, λmax = ln αmax = %.6g (lasso %s)", kernels.Exp(top), top, r.asked.intercept())
+	}
+	if l, ok := r.LogLambdaMax[string(pare.Logistic)].(number); ok {
+		p.row("", "%.6g, λmax = ln αmax = %.6g (logreg)", kernels.Exp(float64(l)), float64(l))
 	}
 	p.next(r.asked.command("select"))
 }

@@ -90,6 +90,8 @@ func hyperparameters(problem problemFlags, r int) string {
 		return "2 hyperparameters (ℓ1, then ridge)"
 	case pare.WeightedLasso:
 		return count(r) + " (one per column)"
+	case pare.Multiclass:
+		return count(r) + " (one per class, labels ascending)"
 	default:
 		return "1 hyperparameter"
 	}

@@ -71,10 +71,23 @@ type fitResult struct {
 	Kernels      string         `json:"kernels"`
 	Threads      int            `json:"threads"`
 	Seconds      fitSeconds     `json:"seconds"`
-	Coef         *sparseVector  `json:"coef,omitempty"` // with --coef
+	Coef         *sparseVector  `json:"coef,omitempty"`    // with --coef
+	Classes      []classResult  `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
 
 	fitted *pare.Fitted
 	asked  asked
+}
+
+// classResult is the predictor of one class.
+type classResult struct {
+	Label       number         `json:"label"`
+	LogLambda   number         `json:"log_lambda"`
+	Objective   number         `json:"objective"`
+	GapRelative number         `json:"gap_relative"`
+	Support     int            `json:"support"`
+	Status      outcome.Status `json:"status"`
+	Intercept   number         `json:"intercept"`
+	Coef        *sparseVector  `json:"coef,omitempty"` // with --coef
 }
 
 type fitSeconds struct {
@@ -165,12 +178,12 @@ type pathPoint struct {
 
 type infoResult struct {
 	dimensions
-	Density          number            `json:"density"`
-	EmptyColumns     int               `json:"empty_columns"`
-	DuplicateColumns int               `json:"duplicate_columns"`
-	Labels           labels            `json:"labels"`
-	LogLambdaMax     map[string]number `json:"log_lambda_max"`
-	MemoryBytes      int64             `json:"memory_bytes"`
+	Density          number         `json:"density"`
+	EmptyColumns     int            `json:"empty_columns"`
+	DuplicateColumns int            `json:"duplicate_columns"`
+	Labels           labels         `json:"labels"`
+	LogLambdaMax     map[string]any `json:"log_lambda_max"` // number; multiclass: []number
+	MemoryBytes      int64          `json:"memory_bytes"`
 
 	emptyRows int
 	asked     asked

@@ -101,6 +101,19 @@ func (c *pathCommand) grid(top []float64) [][]float64 {
 	return points
 }
 
+// strengths returns the λ of a point as the command line takes it: once where it is
+// one for all.
+func (p pathPoint) strengths() string {
+	values := make([]float64, len(p.LogLambda))
+	for i, l := range p.LogLambda {
+		values[i] = float64(l)
+	}
+	if one := slices.Compact(slices.Clone(values)); len(one) == 1 {
+		return short(one[0])
+	}
+	return listAll(values)
+}
+
 func (r *pathResult) text(p *page) {
 	p.title("path", r.asked)
 	if len(r.Points) == 0 {
@@ -137,6 +150,5 @@ func (r *pathResult) text(p *page) {
 	}
 	p.row("best", "the point marked *: %s %.8g (%s; %s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.loss(), r.asked.split())
 	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
-	chosen := short(float64(r.Points[best].LogLambda[0])) // one for all
-	p.next(r.asked.command("fit", "--log-lambda="+chosen, "--coef"), r.asked.command("select"))
+	p.next(r.asked.command("fit", "--log-lambda="+r.Points[best].strengths(), "--coef"), r.asked.command("select"))
 }

@@ -55,7 +55,7 @@ func (p *progress) evaluation(e search.Evaluation, top []float64) {
 func list(values []float64, format string) string {
 	var fields []string
 	for i, v := range values {
-		if i == 3 {
+		if i == 5 {
 			fields = append(fields, "...")
 			break
 		}

@@ -18,6 +18,7 @@ type selectCommand struct {
 type searchFlags struct {
 	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ, gradient descent for more; gradient; grid (default: auto)." group:"Search"`
 	Start       *float64 `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns)." group:"Search"`
+	PerClass    bool     `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
 	Evaluations *int     `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50, or the grid)." group:"Search"`
 	gridFlags
 }
@@ -36,7 +37,7 @@ func (f searchFlags) check() error {
 }
 
 func (f searchFlags) options() pare.SelectOptions {
-	o := pare.SelectOptions{Search: pare.Search(f.Search), Points: f.Points, MinRatio: f.MinRatio}
+	o := pare.SelectOptions{Search: pare.Search(f.Search), Points: f.Points, MinRatio: f.MinRatio, PerClass: f.PerClass}
 	if f.Start != nil {
 		o.Start = *f.Start
 	}

@@ -73,6 +73,18 @@ func (p *page) strength(a asked, logLambda, top []float64) {
 		p.row("strength", "one per column, λ = ln α from %.6g to %.6g", low, high)
 		return
 	}
+	if pare.Model(a.Model) == pare.Multiclass {
+		low, high := math.Inf(1), math.Inf(-1)
+		for i, l := range logLambda {
+			low, high = min(low, kernels.Exp(l-top[i])), max(high, kernels.Exp(l-top[i]))
+		}
+		if high-low <= 1e-9*high {
+			p.row("strength", "one per class, α/αmax = %.4g for all %d", high, len(logLambda))
+		} else {
+			p.row("strength", "one per class, α/αmax from %.4g to %.4g", low, high)
+		}
+		return
+	}
 	names := []string{"α"}
 	if len(logLambda) == 2 {
 		names = []string{"α₁ (ℓ1)", "α₂ (ridge)"}
@@ -94,6 +106,10 @@ const shown = 10
 // support prints its size and the largest coefficients, or all.
 func (p *page) support(f *pare.Fitted, a asked) {
 	_, columns := a.data.x.Dims()
+	if f.PerClass != nil {
+		p.classes(f, a, columns)
+		return
+	}
 	text := count(len(f.Support)) + " of " + count(columns) + " columns"
 	switch {
 	case len(f.Support) == 0:
@@ -106,14 +122,32 @@ func (p *page) support(f *pare.Fitted, a asked) {
 	}
 	p.row("support", "%s", text)
 	if a.Coef {
-		for i, j := range a.data.columns(f.Support) {
-			p.row("", "%8d  %.10g", j+1, f.Coef[i])
-		}
+		p.coefficients(f, a)
 	} else {
 		p.largest(a.data.columns(f.Support), f.Coef)
 	}
 	if a.Intercept {
 		p.row("intercept", "%.6g", f.Intercept)
+	}
+}
+
+// classes prints what the predictor of each class looks like.
+func (p *page) classes(f *pare.Fitted, a asked, columns int) {
+	p.row("support", "%s of %s columns for some class; by class:", count(len(f.Support)), count(columns))
+	p.row("", "%12s  %-12s %-12s %8s  %s", "class", "α", "α/αmax", "support", "intercept")
+	for k, one := range f.PerClass {
+		l := one.LogLambda[0]
+		p.row("", "%12s  %-12.6g %-12.4g %8s  %.6g", short(f.Classes[k]), kernels.Exp(l), kernels.Exp(l-one.LogLambdaMax[0]), count(len(one.Support)), one.Intercept)
+		if a.Coef {
+			p.coefficients(one, a)
+		}
+	}
+}
+
+// coefficients prints all of them, by column of the file, from 1.
+func (p *page) coefficients(f *pare.Fitted, a asked) {
+	for i, j := range a.data.columns(f.Support) {
+		p.row("", "%8d  %.10g", j+1, f.Coef[i])
 	}
 }
 

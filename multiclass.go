@@ -1,0 +1,136 @@
+package pare
+
+import (
+	"context"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// oneVersusRest is the inner problem of [Multiclass]: for every class a logistic
+// regression that tells it from the others.
+type oneVersusRest struct {
+	engine  *engine
+	view    *sparse.View
+	classes []float64
+	label   []int32 // n: class of each row
+	top     []float64
+	last    []*Fitted // where the next solve starts, nil before the first
+}
+
+func newOneVersusRest(e *engine) (problem, error) {
+	m := &oneVersusRest{engine: e}
+	var err error
+	if m.view, err = e.view(); err != nil {
+		return nil, err
+	}
+	if n, _ := e.x.Dims(); len(e.y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(e.y), n)
+	}
+	if m.classes, m.label, err = bilevel.Classes(e.y); err != nil {
+		return nil, err
+	}
+	m.top = make([]float64, len(m.classes))
+	return m, m.each(func(k int) error {
+		fit, err := m.class(k)
+		if err == nil {
+			m.top[k] = kernels.Log(model.AlphaMax(fit))
+		}
+		return err
+	})
+}
+
+// each runs a task for every class, as many at once as there are threads.
+func (m *oneVersusRest) each(task func(k int) error) error {
+	var group errgroup.Group
+	if group.SetLimit(m.engine.config.Threads); m.engine.config.Threads <= 0 {
+		group.SetLimit(runtime.GOMAXPROCS(0))
+	}
+	for k := range m.classes {
+		group.Go(func() error { return task(k) })
+	}
+	return group.Wait()
+}
+
+// class states the problem of class k.
+func (m *oneVersusRest) class(k int) (*model.Logistic, error) {
+	y := slices.Repeat([]float64{-1}, len(m.label))
+	for i, c := range m.label {
+		if int(c) == k {
+			y[i] = 1
+		}
+	}
+	return model.NewLogistic(m.view, y)
+}
+
+func (m *oneVersusRest) max() []float64 { return m.top }
+
+func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	penalties := make([]model.Penalty, len(logLambda))
+	for k, l := range logLambda {
+		var err error
+		if penalties[k], err = model.Lasso(l); err != nil {
+			return nil, err
+		}
+	}
+	fitted := make([]*Fitted, len(m.classes))
+	err := m.each(func(k int) error {
+		fit, err := m.class(k)
+		if err != nil {
+			return err
+		}
+		solver := cd.New(fit)
+		if m.last != nil {
+			solver.Start(m.last[k].Support, m.last[k].Coef)
+		}
+		solution, err := solver.Solve(ctx, penalties[k], m.engine.solver())
+		if err != nil {
+			return err
+		}
+		fitted[k] = newFitted(solution)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.last = fitted
+	return m.join(logLambda), nil
+}
+
+// join returns copies of the last solutions and what they come to.
+func (m *oneVersusRest) join(logLambda []float64) *Fitted {
+	out := &Fitted{Classes: slices.Clone(m.classes), Status: outcome.Converged}
+	for k, f := range m.last {
+		one := *f
+		one.Support, one.Coef = slices.Clone(f.Support), slices.Clone(f.Coef)
+		one.LogLambda, one.LogLambdaMax, one.Kernels = []float64{logLambda[k]}, []float64{m.top[k]}, m.engine.k.Name
+		out.PerClass = append(out.PerClass, &one)
+		out.Support = append(out.Support, f.Support...)
+		out.Objective += f.Objective
+		out.Gap += f.Gap
+		out.RelativeGap = max(out.RelativeGap, f.RelativeGap)
+		out.KKT = max(out.KKT, f.KKT)
+		out.Epochs += f.Epochs
+		out.Passes += f.Passes
+		if out.Status != outcome.Cancelled && f.Status != outcome.Converged {
+			out.Status = f.Status
+		}
+	}
+	slices.Sort(out.Support)
+	out.Support = slices.Compact(out.Support)
+	return out
+}
+
+func (m *oneVersusRest) outer(folds bilevel.Folds) (outer, error) {
+	spec := m.engine.spec(folds)
+	spec.Penalty = newLasso
+	return bilevel.NewMulticlass(m.engine.k, m.engine.x, m.engine.y, spec)
+}

@@ -34,6 +34,7 @@ var house = []room{
 	{path: ".", on: []string{"bilevel"}},
 
 	{path: "bench/synthetic", on: []string{"sparse"}, outside: true},
+	{path: "bench", on: []string{".", "bench/synthetic"}, outside: true},
 
 	{path: "internal/embedded"},
 	{path: "internal/guard", outside: true},

@@ -1,0 +1,13 @@
+// Package bench measures. Its benchmarks are whole operations, a pass over the
+// data, a fit, a hypergradient, a selection; those of single loops stand beside
+// the kernels. Names are operation/kernel set/data, for benchstat -col.
+//
+//	go test ./bench -run '^$' -bench . -count 6 | benchstat -col /set -
+//
+// The data are the diabetes set that pare carries and seeded ones (package
+// bench/synthetic): nothing is downloaded.
+//
+// Below it, bench/machine measures the machine's ceilings, bench/peers compares
+// with other people's solvers, bench/studies redoes figures of the paper. Command
+// perf runs them.
+package bench

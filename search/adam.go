@@ -76,8 +76,8 @@ func (r *recorder) adam(ctx context.Context, start []float64, box Box, rate floa
 			continue
 		}
 		waited++
-		meanLeft *= adamMean
-		squareLeft *= adamSquare
+		meanLeft = float64(meanLeft * adamMean)
+		squareLeft = float64(squareLeft * adamSquare)
 		for i := range x {
 			if here.usable() {
 				g := here.Gradient[i]

@@ -232,7 +232,7 @@ func (s *lbfgs) aim(g, direction []float64) float64 {
 		direction[i] *= scale
 		fall = math.FMA(-g[i], direction[i], fall)
 	}
-	return float64(fall * (1 - 0.5*scale))
+	return fall * (1 - float64(0.5*scale))
 }
 
 // twoLoops multiplies d by H. It reports false, and leaves d alone, where the

@@ -64,7 +64,7 @@ func (s *splitMix64) next() uint64 {
 }
 
 // uniform returns a number in [0, 1).
-func (s *splitMix64) uniform() float64 { return float64(s.next()>>11) * 0x1p-53 }
+func (s *splitMix64) uniform() float64 { return float64(float64(s.next()>>11) * 0x1p-53) }
 
 // point returns a point of the box.
 func (s *splitMix64) point(box Box) []float64 {

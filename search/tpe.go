@@ -156,7 +156,7 @@ func (p *parzen) draw(random *splitMix64) float64 {
 // gaussian returns a normal deviate, by Marsaglia's polar method.
 func (s *splitMix64) gaussian() float64 {
 	for {
-		u, v := 2*s.uniform()-1, 2*s.uniform()-1
+		u, v := float64(2*s.uniform())-1, float64(2*s.uniform())-1
 		if q := math.FMA(u, u, float64(v*v)); q > 0 && q < 1 {
 			return u * math.Sqrt(-2*kernels.Log(q)/q)
 		}
@@ -170,7 +170,7 @@ func normal(x float64) float64 {
 	}
 	sum, term := x, x
 	for k := 3.0; math.Abs(term) > 1e-17*math.Abs(sum); k += 2 {
-		term *= x * x / k
+		term = float64(term * (x * x / k))
 		sum += term
 	}
 	return math.FMA(invSqrt2Pi*kernels.Exp(-0.5*x*x), sum, 0.5)

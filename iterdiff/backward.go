@@ -207,7 +207,7 @@ func (e *engine) reverseTape(ctx context.Context, last int) bool {
 		if !back(ctx, steps) {
 			return false
 		}
-		e.remainder = min(e.remainder, e.turning.remaining(e.credited-credited))
+		e.remainder = min(e.remainder, e.turning.remaining(e.credited-credited, e.credited))
 		if e.opts.Watch != nil {
 			e.watch(last, true)
 		}

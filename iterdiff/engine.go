@@ -142,6 +142,9 @@ func (e *engine) begin() {
 		}
 		s.beta[j], e.class[j] = b, e.classAt(j, b)
 	}
+	if e.free >= 0 {
+		s.beta[e.free] = e.opts.Start.Intercept
+	}
 	if e.svm != nil { // an empty sample costs nothing at its bound
 		for i := range s.beta {
 			if e.lipschitz[i] == 0 {
@@ -186,7 +189,7 @@ func (e *engine) solve(ctx context.Context, outer Outer, opts Options) (*Result,
 	if e.failure != nil {
 		return nil, e.failure
 	}
-	return e.result(status), nil
+	return e.result(ctx, status), nil
 }
 
 // still sets the derivative of empty samples, which sit at their bounds.
@@ -208,27 +211,21 @@ func (e *engine) run(ctx context.Context) outcome.Status {
 		limit = e.opts.Epochs
 	}
 	until, look := limit, 1
-	for {
-		settled, status := e.descend(ctx, until, look)
-		if status != outcome.Converged {
+	for rest := math.Inf(1); ; {
+		if status := e.descend(ctx, until, look); status != outcome.Converged || e.forward {
 			return status
 		}
-		if e.forward {
-			break
-		}
+		rest = min(rest, e.change) // rounding may keep what has settled moving
 		if !e.reverse(ctx) {
 			return outcome.Cancelled
 		}
-		e.change = max(e.change, e.relativeRemainder())
-		if !settled || e.change <= e.opts.Tol || e.epoch >= limit {
-			break
+		if e.change = max(rest, e.relativeRemainder()); !(rest <= e.opts.Tol) || e.change <= e.opts.Tol || e.epoch >= limit {
+			return outcome.Converged
 		}
 		// The iterates have settled, the gradient has not: go half as far again.
 		until = min(limit, e.epoch+max(10, e.epoch/2))
 		look = until
-		e.change = math.Inf(1)
 	}
-	return outcome.Converged
 }
 
 // relativeRemainder is what epochs before the first would have added to the
@@ -250,15 +247,15 @@ const leastShare = 1e-6
 // descend runs epochs until the rule is met, at epoch look at the earliest, or
 // until there are that many. Converged as a status means only that nothing went
 // wrong.
-func (e *engine) descend(ctx context.Context, until, look int) (settled bool, status outcome.Status) {
+func (e *engine) descend(ctx context.Context, until, look int) outcome.Status {
 	nextLook := look
 	for e.epoch < until {
 		if !e.sweep(ctx) {
-			return false, outcome.Cancelled
+			return outcome.Cancelled
 		}
 		e.epoch++
 		if math.IsNaN(e.movement) || math.IsInf(e.movement, 0) {
-			return false, outcome.NotConverged
+			return outcome.NotConverged
 		}
 		e.keep()
 		if e.epoch == 0 { // again, with checkpoints
@@ -281,23 +278,19 @@ func (e *engine) descend(ctx context.Context, until, look int) (settled bool, st
 			continue
 		}
 		if e.certify().gap <= e.opts.Tol {
-			return true, outcome.Converged
+			return outcome.Converged
 		}
 		nextLook = e.epoch + max(10, e.epoch/4)
 	}
-	return false, outcome.Converged
+	return outcome.Converged
 }
 
 // settled estimates how far the iterates have still to go.
 func (e *engine) settled() float64 {
 	if e.movement == 0 {
-		return e.moving.remaining(0)
+		return e.moving.remaining(0, 1)
 	}
-	relative := e.movement / math.Sqrt(2*e.null)
-	if rest := e.moving.remaining(relative); relative > rounding {
-		return rest
-	}
-	return relative
+	return e.moving.remaining(e.movement/math.Sqrt(2*e.null), 1)
 }
 
 // differentiate sets h = Jᵀ∇C of a forward method at the point at hand and
@@ -330,11 +323,7 @@ func (e *engine) differentiate() float64 {
 	for i, v := range e.h {
 		change = max(change, math.Abs(v-e.last[i]))
 	}
-	relative := relativeTo(change, e.k.MaxAbs(e.h), parts)
-	if rest := e.turning.remaining(relative); relative > rounding {
-		return rest
-	}
-	return relative
+	return e.turning.remaining(relativeTo(change, e.k.MaxAbs(e.h), parts), 1)
 }
 
 // watch reports to the caller.
@@ -360,7 +349,7 @@ func (e *engine) watch(epoch int, reverse bool) {
 }
 
 // result gathers what the call returns.
-func (e *engine) result(status outcome.Status) *Result {
+func (e *engine) result(ctx context.Context, status outcome.Status) *Result {
 	c := e.certify()
 	out := &e.out
 	gradient := out.Gradient[:0]
@@ -387,6 +376,8 @@ func (e *engine) result(status outcome.Status) *Result {
 		out.Status = outcome.Budget
 	case e.flat():
 		out.Status = outcome.Flat
+	case e.opts.Epochs == 0 && e.singular(ctx):
+		out.Status = outcome.NotDifferentiable
 	case c.edge <= c.kkt:
 		out.Status = outcome.SupportUncertified
 	}

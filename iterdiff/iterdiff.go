@@ -43,6 +43,8 @@ type Outer func(m, slope []float64) float64
 type Point struct {
 	Support []int32 // ascending; samples for the SVM
 	Coef    []float64
+	// Intercept counts for the logistic loss only, where it is a coordinate.
+	Intercept float64
 }
 
 // Options choose and bound the iteration. The zero value is ready to use.
@@ -137,9 +139,11 @@ type Result struct {
 
 	// Status is Converged; Flat: the support is empty, so the derivative is 0 (for
 	// the SVM: no sample is at C); Budget: the epochs were used up before Tol was
-	// met; NotConverged: the iterates diverge; SupportUncertified: a coordinate
-	// off the support is nearer to joining it than the KKT residual; or Cancelled,
-	// with a gradient that is unfinished or absent.
+	// met; NotConverged: the iterates diverge; NotDifferentiable (not looked for
+	// where Epochs is set): the system on the support is singular, as for copies
+	// of columns, so that the iterates' limit depends on their start;
+	// SupportUncertified: a coordinate off the support is nearer to joining it than
+	// the KKT residual; or Cancelled, with a gradient that is unfinished or absent.
 	Status outcome.Status
 }
 
@@ -282,6 +286,9 @@ func (o Options) resolve() (Options, error) {
 func (e *engine) checkStart(at Point) error {
 	if len(at.Support) != len(at.Coef) {
 		return outcome.At(outcome.Shape, "Start", "%d columns, %d coefficients", len(at.Support), len(at.Coef))
+	}
+	if math.IsNaN(at.Intercept) || math.IsInf(at.Intercept, 0) {
+		return outcome.At(outcome.NonFinite, "Start", "the intercept must be finite")
 	}
 	for k, j := range at.Support {
 		bad := func(kind outcome.Kind, what string) error {

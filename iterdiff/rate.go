@@ -15,29 +15,13 @@ import (
 // Eigenvalues of PCD may be complex, so growth is averaged over blocks of steps
 // that double in length, until two agree to a thousandth of 1 − rate.
 func (e *engine) rate(ctx context.Context) float64 {
-	e.clearTangents(1)
-	t := &e.tangents[0]
-	live := 0
-	for k, j := range e.order {
-		step := e.steps[j]
-		r := e.at(j, math.FMA(step, e.score(&e.now, j), e.now.beta[j]), step)
-		r.dl = [2]float64{}
-		e.responses[k] = r
-		if r.dz != 0 {
-			t.j[j] = 1 + float64(live%3)
-			if live%2 == 1 {
-				t.j[j] = -t.j[j]
-			}
-			e.push(j, t.j[j], t.u, &t.off)
-			live++
-		}
-	}
-	if live == 0 {
+	t := e.perturb()
+	if t == nil {
 		return 0
 	}
 	const (
-		first, steps = 32, 1 << 14
-		enough       = 1e-3
+		first, passes = 32, 1 << 14
+		enough        = 1e-3
 	)
 	last := math.Inf(1)
 	for block, done := first, 0; ; block *= 2 {
@@ -46,31 +30,96 @@ func (e *engine) rate(ctx context.Context) float64 {
 			if ctx.Err() != nil {
 				return last
 			}
-			e.pass(t)
-			norm := e.k.Nrm2(t.j)
+			norm := e.pass(t)
 			if norm == 0 {
 				return 0
 			}
 			growth += kernels.Log(norm)
-			e.k.Scal(1/norm, t.j)
-			e.k.Scal(1/norm, t.u)
-			t.off /= norm
 		}
 		now := kernels.Exp(growth / float64(block))
-		if done += block; done >= steps || math.Abs(now-last) <= enough*math.Abs(1-now) {
+		if done += block; done >= passes || math.Abs(now-last) <= enough*math.Abs(1-now) {
 			return now
 		}
 		last = now
 	}
 }
 
-// pass applies the derivative of one epoch to a tangent.
-func (e *engine) pass(t *tangent) {
-	if e.gradientStep {
-		e.followAll(t, 0)
-		return
+// singular reports whether some perturbation of β on the support outlives as many
+// epochs as the descent took: the iterates have settled, but not because the problem
+// tells where. Then its system on the support is singular, as far as the descent
+// can see.
+func (e *engine) singular(ctx context.Context) bool {
+	t := e.perturb()
+	if t == nil {
+		return false
 	}
+	const leastPasses = 1000
+	left := 1.0
+	for range max(e.epoch, leastPasses) {
+		if left *= e.pass(t); left <= math.Sqrt(e.opts.Tol) || ctx.Err() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// perturb returns a perturbation of β on the generalized support, of norm 1 and in
+// no special direction, and sets the responses there; nil where that is empty.
+func (e *engine) perturb() *tangent {
+	e.clearTangents(1)
+	t := &e.tangents[0]
+	live := 0
 	for k, j := range e.order {
-		e.followOne(t, j, 0, &e.responses[k], e.steps[j])
+		step := e.steps[j]
+		if e.gradientStep {
+			step = e.step
+		}
+		r := e.at(j, math.FMA(step, e.score(&e.now, j), e.now.beta[j]), step)
+		r.dl = [2]float64{}
+		e.responses[k] = r
+		if r.dz != 0 {
+			t.j[j] = 1 + float64(live%3)
+			if live%2 == 1 {
+				t.j[j] = -t.j[j]
+			}
+			live++
+		}
 	}
+	if live == 0 {
+		return nil
+	}
+	e.normalise(t)
+	return t
+}
+
+// normalise scales a perturbation to norm 1, makes its image anew, and returns
+// what its norm was. (Kept up to date and scaled up, an image would keep the
+// rounding errors of former ones, as if they were in the direction of slowest decay.)
+func (e *engine) normalise(t *tangent) (norm float64) {
+	norm = e.k.Nrm2(t.j)
+	clear(t.u)
+	t.off = 0
+	if norm == 0 {
+		return 0
+	}
+	e.k.Scal(1/norm, t.j)
+	for _, j := range e.order {
+		if t.j[j] != 0 {
+			e.push(j, t.j[j], t.u, &t.off)
+		}
+	}
+	return norm
+}
+
+// pass applies the derivative of one epoch to a perturbation of norm 1, and makes
+// its norm 1 again; it returns what the norm was.
+func (e *engine) pass(t *tangent) (norm float64) {
+	for k, j := range e.order {
+		if e.gradientStep {
+			t.j[j] = e.derivative(t, j, 0, &e.responses[k], e.step)
+		} else {
+			e.followOne(t, j, 0, &e.responses[k], e.steps[j])
+		}
+	}
+	return e.normalise(t)
 }

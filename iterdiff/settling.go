@@ -12,16 +12,16 @@ type settling struct {
 
 // rounding is the relative change below which a sequence is taken to have
 // arrived: rounding keeps it moving.
-const rounding = 4e-16
+const rounding = 2e-15
 
-// remaining takes in a change and returns the estimate: +Inf while there are fewer
-// than four changes or they grow, 0 once nothing changes.
-func (s *settling) remaining(change float64) float64 {
+// remaining takes in a change of something of a size and returns the estimate:
+// +Inf while there are fewer than four changes or they grow.
+func (s *settling) remaining(change, size float64) float64 {
 	copy(s.last[:], s.last[1:])
 	s.last[3] = change
 	s.count++
-	if change == 0 {
-		return 0
+	if change <= rounding*size {
+		return change
 	}
 	if s.count < len(s.last) {
 		return math.Inf(1)

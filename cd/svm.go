@@ -103,8 +103,13 @@ func NewSVM(fit *model.SVM) *SVM {
 	return s
 }
 
-// Reset forgets the last solution: the next Solve starts from β = 0.
-func (s *SVM) Reset() { s.c = 0 }
+// Reset forgets what came before: the next Solve starts from β = 0 and gives the
+// bits of a new solver's.
+func (s *SVM) Reset() {
+	s.c = 0
+	s.sweeps.all.products = s.sweeps.all.products[:0]
+	s.newton.iterations = firstGuess
+}
 
 // Solve minimises ½‖w‖² − Σβᵢ over the box of C = e^logC. The result carries the
 // duality gap of the returned β; a result that missed the tolerance is returned

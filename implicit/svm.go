@@ -1,0 +1,300 @@
+package implicit
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// SVMPoint is where to differentiate the SVM: its dual variables that are not 0.
+type SVMPoint struct {
+	Free  []int32   // samples with 0 < βᵢ < Cᵢ, ascending: S
+	Dual  []float64 // their βᵢ
+	Bound []int32   // samples with βᵢ = Cᵢ, ascending: S_λ
+	// Predictions are xᵢw for all n samples, w = Σβᵢyᵢxᵢ, where the caller has
+	// them from X; nil asks for a pass over X here.
+	Predictions []float64
+}
+
+// SVMHypergradient is ∂L/∂λ of the SVM, λ = ln C, with what it is worth. Its
+// slices belong to the solver and change with its next call.
+type SVMHypergradient struct {
+	// Hypergradient has one entry in Gradient. Its ErrorBound assumes that S and
+	// S_λ are right. NotDifferentiable says that a sample is on a kink: at a
+	// bound, on the margin to rounding, and about to leave it.
+	Hypergradient
+	// Derivative is ∂w/∂λ, p numbers: ∂L/∂λ = ∇_wCᵀ∂w/∂λ for any criterion of w.
+	Derivative []float64
+	// DegeneracyMargin is min |1 − mᵢ| over the samples at a bound, those with βᵢ = 0
+	// included: how far the nearest is from moving. +Inf where there is none.
+	DegeneracyMargin float64
+}
+
+// SVM computes hypergradients of a linear SVM by the implicit function theorem:
+//
+//	J_{S_λ} = Cᵢ,  Q_SS·J_S = −Q_{S,S_λ}J_{S_λ},  ∂w/∂λ = Σ Jᵢyᵢxᵢ
+//
+// (with the minus sign that appendix A of the paper lacks). The forward system is
+// solved by conjugate gradients on lists of samples; X is not copied. It always
+// has a solution, and ∂w/∂λ is the part of ΣCᵢyᵢxᵢ orthogonal to the samples
+// of S: dependent samples make β, but neither w nor its derivative, ambiguous.
+//
+// Every call starts cold. An SVM holds O(n + p) numbers; it is not safe for
+// concurrent use.
+type SVM struct {
+	fit *model.SVM
+	k   *kernels.Set
+	cg  support.CG
+
+	free                   []int32
+	bound, beta            []float64 // n: Cᵢ and βᵢ
+	margins                []float64 // n: mᵢ
+	w, u                   []float64 // p
+	rhs, x, h, q, rho, res []float64 // on S
+	out                    SVMHypergradient
+}
+
+// NewSVM returns a solver for an SVM.
+func NewSVM(fit *model.SVM) *SVM {
+	n, p := fit.Dims()
+	return &SVM{
+		fit: fit, k: fit.Kernels(), cg: support.CG{Kernels: fit.Kernels()},
+		bound: make([]float64, n), beta: make([]float64, n), margins: make([]float64, n),
+		w: make([]float64, p), u: make([]float64, p),
+		out: SVMHypergradient{Derivative: make([]float64, p)},
+	}
+}
+
+// onEdge is the distance of a margin from 1 that rounding can make of 0.
+const onEdge = 1e-10
+
+// Apply sets out = Q_SS·v in the variables yᵢvᵢ; see [support.Operator].
+func (s *SVM) Apply(v, out []float64) {
+	clear(s.u)
+	for k, i := range s.free {
+		if v[k] != 0 {
+			s.fit.Add(int(i), v[k], s.u)
+		}
+	}
+	for k, i := range s.free {
+		out[k] = s.fit.Margin(int(i), s.u)
+	}
+}
+
+// Diagonal sets out to the diagonal of Q_SS.
+func (s *SVM) Diagonal(out []float64) {
+	for k, i := range s.free {
+		out[k] = s.fit.Square(int(i))
+	}
+}
+
+// Solve returns the hypergradient at a point of the dual problem of C = e^logC,
+// which any solver may have found: its KKT residual is computed here. outer has
+// the slope and curvature of the criterion on its validation rows, 0 elsewhere.
+// The error is an [outcome.Error] about the arguments; what the numbers are
+// worth is in the result's status.
+func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer, opts Options) (*SVMHypergradient, error) {
+	n, _ := s.fit.Dims()
+	if len(outer.Slope) != n || len(outer.Curvature) != n {
+		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
+	}
+	c, err := s.fit.Strength(logC)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.enter(c, at); err != nil {
+		return nil, err
+	}
+	if opts.Tol == 0 {
+		opts.Tol = 1e-5
+	}
+	if opts.MaxIterations == 0 {
+		opts.MaxIterations = 10*len(at.Free) + 100
+	}
+	out := &s.out
+	*out = SVMHypergradient{
+		Hypergradient: Hypergradient{Gradient: append(out.Gradient[:0], 0), InjectivityMargin: 1, Status: outcome.Converged},
+		Derivative:    out.Derivative, DegeneracyMargin: math.Inf(1),
+	}
+	s.optimality(at)
+	clear(out.Derivative)
+	if len(at.Bound) == 0 {
+		// β does not touch C: w stays for every larger C.
+		out.Status = outcome.Flat
+		return out, nil
+	}
+	s.differentiate(ctx, at, outer, opts)
+	s.kink(opts.Tol)
+	return out, nil
+}
+
+// enter checks a point and spreads it out.
+func (s *SVM) enter(c float64, at SVMPoint) error {
+	n, _ := s.fit.Dims()
+	if len(at.Free) != len(at.Dual) {
+		return outcome.Errorf(outcome.Shape, "%d free samples, %d dual variables", len(at.Free), len(at.Dual))
+	}
+	if at.Predictions != nil && len(at.Predictions) != n {
+		return outcome.Errorf(outcome.Shape, "%d predictions for %d rows", len(at.Predictions), n)
+	}
+	for i := range n {
+		s.bound[i] = c * s.fit.Weight(i)
+		s.beta[i] = 0
+	}
+	bad := func(kind outcome.Kind, i int32, message string) error {
+		return &outcome.Error{Kind: kind, HasRow: true, Row: int(i), Message: message}
+	}
+	for _, list := range [][]int32{at.Free, at.Bound} {
+		for k, i := range list {
+			switch {
+			case i < 0 || int(i) >= n:
+				return bad(outcome.Shape, i, "no such row")
+			case k > 0 && i <= list[k-1]:
+				return bad(outcome.Shape, i, "the rows must be ascending")
+			case s.bound[i] == 0:
+				return bad(outcome.BadParameter, i, "a row of weight 0 has no dual variable")
+			}
+		}
+	}
+	for _, i := range at.Bound {
+		s.beta[i] = s.bound[i]
+	}
+	for k, i := range at.Free {
+		switch b := at.Dual[k]; {
+		case s.beta[i] != 0:
+			return bad(outcome.Shape, i, "both free and at its bound")
+		case !(b > 0 && b < s.bound[i]):
+			return bad(outcome.BadParameter, i, "a free dual variable must be inside the box")
+		case s.fit.Square(int(i)) == 0:
+			return bad(outcome.BadParameter, i, "the dual variable of an empty row is at its bound")
+		default:
+			s.beta[i] = b
+		}
+	}
+	return nil
+}
+
+// optimality computes w, the margins and the KKT residual, and ρ = 1 − m_S.
+func (s *SVM) optimality(at SVMPoint) {
+	clear(s.w)
+	for i, b := range s.beta {
+		if b != 0 {
+			s.fit.Add(i, b, s.w)
+		}
+	}
+	var dual model.BoxDual
+	for i, bound := range s.bound {
+		if bound == 0 {
+			continue
+		}
+		if at.Predictions != nil {
+			s.margins[i] = at.Predictions[i] * s.fit.Labels()[i]
+		} else {
+			s.margins[i] = s.fit.Margin(i, s.w)
+		}
+		dual.Add(s.margins[i], s.beta[i], bound, s.fit.Square(i))
+		if s.beta[i] == 0 || s.beta[i] == bound {
+			s.out.DegeneracyMargin = min(s.out.DegeneracyMargin, math.Abs(1-s.margins[i]))
+		}
+	}
+	s.out.KKT = dual.KKT()
+	size := len(at.Free)
+	for _, v := range []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res} {
+		if cap(*v) < size {
+			*v = make([]float64, size+size/2)
+		}
+		*v = (*v)[:size]
+	}
+	s.free = append(s.free[:0], at.Free...)
+	for k, i := range s.free {
+		s.rho[k] = 1 - s.margins[i]
+	}
+}
+
+// differentiate solves for J_S and sets ∂w/∂λ, the gradient and its error bound.
+func (s *SVM) differentiate(ctx context.Context, at SVMPoint, outer Outer, opts Options) {
+	out, dw := &s.out, s.out.Derivative
+	for _, i := range at.Bound {
+		s.fit.Add(int(i), s.bound[i], dw)
+	}
+	mu, residual := 1.0, 0.0
+	if len(s.free) > 0 {
+		s.project(dw, s.rhs)
+		s.k.Scal(-1, s.rhs)
+		clear(s.x)
+		report := s.cg.Solve(ctx, s, s.rhs, s.x, opts.Tol, opts.MaxIterations)
+		for k, i := range s.free {
+			s.fit.Add(int(i), s.x[k], dw)
+		}
+		smallest, largest := s.cg.Ritz()
+		mu, residual = smallest, report.Residual
+		out.Iterations, out.InjectivityMargin = report.Iterations, smallest/largest
+		switch {
+		case ctx.Err() != nil && !report.Converged:
+			out.Status = outcome.Cancelled
+		case !(out.InjectivityMargin > singular):
+			out.Status = outcome.NotDifferentiable
+		case !report.Converged:
+			out.Status = outcome.LinearSystemStalled
+		}
+	}
+	// In predictions: L′ = Σ slopeᵢ·xᵢ∂w/∂λ. w holds ∇_wC, then its derivative.
+	labels := s.fit.Labels()
+	clear(s.w)
+	for i, slope := range outer.Slope {
+		if slope != 0 {
+			out.Gradient[0] = math.FMA(slope, labels[i]*s.fit.Margin(i, dw), out.Gradient[0])
+			s.fit.Add(i, slope*labels[i], s.w)
+		}
+	}
+	s.project(s.w, s.h)
+	clear(s.w)
+	for i, bend := range outer.Curvature {
+		if bend != 0 {
+			s.fit.Add(i, bend*s.fit.Margin(i, dw), s.w)
+		}
+	}
+	s.project(s.w, s.q)
+	s.bounded(residual, mu)
+}
+
+// project sets out = (y⊙X)_S·v.
+func (s *SVM) project(v, out []float64) {
+	for k, i := range s.free {
+		out[k] = s.fit.Margin(int(i), v)
+	}
+}
+
+// bounded sets the error bound, as [Solver] does: |aᵀQ_SS⁻¹b| ≤ ‖a‖‖b‖/μ in the
+// norms of the Jacobi scaling, for the residual of the system against the
+// criterion's slope on S, and for that of optimality against its change.
+func (s *SVM) bounded(residual, mu float64) {
+	s.Diagonal(s.res)
+	var h2, q2, rho2 float64
+	for k, d := range s.res {
+		h2 += float64(s.h[k]*s.h[k]) / d
+		q2 += float64(s.q[k]*s.q[k]) / d
+		rho2 += float64(s.rho[k]*s.rho[k]) / d
+	}
+	s.out.ErrorBound = (float64(math.Sqrt(h2)*residual) + math.Sqrt(float64(q2*rho2))) / mu
+}
+
+// kink looks for a sample at a bound, on the margin, whose margin moves: to one
+// side of λ it is free.
+func (s *SVM) kink(tol float64) {
+	dw := s.out.Derivative
+	size, slack := s.k.Nrm2(dw), min(0.1, 100*tol) // what the linear solve leaves
+	for i, bound := range s.bound {
+		if bound == 0 || s.beta[i] != 0 && s.beta[i] != bound || math.Abs(1-s.margins[i]) > onEdge {
+			continue
+		}
+		speed := math.Abs(s.fit.Margin(i, dw))
+		if s.out.Status == outcome.Converged && speed > slack*size*math.Sqrt(s.fit.Square(i)) {
+			s.out.Status = outcome.NotDifferentiable
+		}
+	}
+}

@@ -35,6 +35,7 @@ var house = []room{
 
 	{path: "bench/synthetic", on: []string{"sparse"}, outside: true},
 	{path: "bench", on: []string{".", "bench/synthetic"}, outside: true},
+	{path: "bench/machine", on: []string{"kernels"}, outside: true},
 
 	{path: "internal/embedded"},
 	{path: "internal/guard", outside: true},

@@ -1,0 +1,130 @@
+package machine
+
+import (
+	"fmt"
+	"time"
+)
+
+// Ceilings are the best rates of one core, measured.
+type Ceilings struct {
+	// Instructions are those of the loops: "avx512", "avx2" or "go".
+	Instructions string  `json:"instructions"`
+	GFLOPs       float64 `json:"gflops"` // fused multiply–adds from registers, two operations each
+	Levels       []Level `json:"levels"` // from the nearest out
+}
+
+// Level is a level of memory: what a working set of its size can be moved at.
+type Level struct {
+	Name  string  `json:"name"`  // L1, L2, L3, memory
+	Bytes int     `json:"bytes"` // the working set it was measured on
+	Holds int     `json:"holds"` // the largest working set that is counted to it
+	Read  float64 `json:"read"`  // GB/s of loads alone
+	Triad float64 `json:"triad"` // GB/s of a ← b + s·c, 24 bytes an element
+}
+
+// At returns the level that a working set of that many bytes streams from.
+func (c Ceilings) At(bytes int) Level {
+	for _, l := range c.Levels[:len(c.Levels)-1] {
+		if bytes <= l.Holds {
+			return l
+		}
+	}
+	return c.Levels[len(c.Levels)-1]
+}
+
+// loops are the measuring loops of one instruction set. Vectors have whole
+// blocks of 64 elements, at most piece of them.
+type loops struct {
+	name  string
+	fma   func(iterations int) // flops operations in each
+	flops int
+	read  func(x []float64)
+	triad func(a, b, c []float64)
+}
+
+const piece = 4096
+
+// MeasureCeilings takes about a second. Other work on the machine lowers what
+// it finds; it keeps the best of many short runs.
+func MeasureCeilings() Ceilings {
+	l := fastest()
+	c := Ceilings{Instructions: l.name}
+	c.GFLOPs = float64(1000*l.flops) / best(func() { l.fma(1000) })
+	type level struct {
+		name         string
+		bytes, holds int
+	}
+	var levels []level
+	for _, cache := range caches() {
+		// Half of a cache, so that it surely holds the set; a shared one of more
+		// than 16 MiB is not all ours.
+		levels = append(levels, level{fmt.Sprintf("L%d", cache.Level), min(cache.Bytes/2, 16<<20), cache.Bytes})
+	}
+	outer := 64 << 20
+	if n := len(levels); n > 0 {
+		outer = min(max(outer, 3*levels[n-1].holds), 512<<20)
+	}
+	levels = append(levels, level{"memory", outer, 0})
+	for _, v := range levels {
+		c.Levels = append(c.Levels, measureLevel(l, v.name, v.bytes, v.holds))
+	}
+	return c
+}
+
+func measureLevel(l loops, name string, bytes, holds int) Level {
+	n := bytes / 8 / 3 / 64 * 64
+	a, b, c := make([]float64, n), make([]float64, n), make([]float64, n)
+	for i := range a {
+		a[i], b[i], c[i] = 1, 1, 1
+	}
+	level := Level{Name: name, Bytes: 24 * n, Holds: holds}
+	level.Read = float64(24*n) / best(func() {
+		for _, x := range [][]float64{a, b, c} {
+			for from := 0; from < n; from += piece {
+				l.read(x[from:min(from+piece, n)])
+			}
+		}
+	})
+	level.Triad = float64(24*n) / best(func() {
+		for from := 0; from < n; from += piece {
+			to := min(from+piece, n)
+			l.triad(a[from:to], b[from:to], c[from:to])
+		}
+	})
+	return level
+}
+
+// best returns the least nanoseconds of a call, from runs of at least 20 µs for
+// a twentieth of a second, or two where a call takes longer.
+func best(f func()) float64 {
+	f()
+	calls, least := 1, 0.0
+	for began, runs := time.Now(), 0; time.Since(began) < 50*time.Millisecond || runs < 2; {
+		start := time.Now()
+		for range calls {
+			f()
+		}
+		took := time.Since(start)
+		if took < 20*time.Microsecond {
+			calls *= 2
+			continue
+		}
+		if each := float64(took.Nanoseconds()) / float64(calls); least == 0 || each < least {
+			least = each
+		}
+		runs++
+	}
+	return least
+}
+
+// portable are the loops of the Go compiler, one element at a time: a floor of
+// what the processor can do.
+func portable() loops {
+	return loops{
+		name:  "go",
+		flops: 16,
+		fma:   goFMA,
+		read:  goRead,
+		triad: goTriad,
+	}
+}

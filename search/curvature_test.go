@@ -227,6 +227,12 @@ func TestJudge(t *testing.T) {
 	}); !errors.Is(err, broken) || len(f.seen) != 1 {
 		t.Errorf("an error of the judge: %v after %d", err, len(f.seen))
 	}
+	r, err := LBFGS(context.Background(), f, []float64{-3.2, -1}, cube(2, -5, 1), LBFGSOptions{
+		Judge: func(context.Context, Evaluation) (float64, error) { panic("oh") },
+	})
+	if _, ok := errors.AsType[*PanicError](err); !ok || len(r.Evaluations) != 1 {
+		t.Errorf("a panic of the judge: %v, %+v", err, r)
+	}
 }
 
 // TestTwoValleys: a step over a hump, on whose far side the slope leads on, does

@@ -342,7 +342,7 @@ func TestEveryEnding(t *testing.T) {
 						break
 					}
 					value, ok := errors.AsType[*PanicError](err)
-					if e, typed := errors.AsType[*outcome.Error](err); !ok || !typed || e.Kind != outcome.Internal || len(value.Stack) == 0 {
+					if e, typed := errors.AsType[*outcome.Error](err); !ok || !typed || e.Kind != outcome.Internal || len(value.Stack) == 0 || err.Error() != fmt.Sprintf("panic during the search: %v", value.Value) {
 						t.Errorf("%s: %v", name, err)
 					}
 					if how == "panic with an error" != errors.Is(err, broken) {

@@ -52,9 +52,19 @@ func newRecorder(f Objective, o Options) (*recorder, error) {
 	return &recorder{objective: f, options: o, schedule: schedule, tightest: math.Inf(1)}, nil
 }
 
-// search runs a method and turns how it ended into a result.
+// search runs a method, confirms the best point, and turns how it ended into a
+// result.
 func (r *recorder) search(ctx context.Context, method func(ctx context.Context) (outcome.Status, error)) (*Result, error) {
-	status, err := method(ctx)
+	var status outcome.Status
+	err := guarded(func() (err error) {
+		status, err = method(ctx)
+		for (err == nil || errors.Is(err, errBudget)) && r.loose.worth() < r.best.worth() && r.left() > 0 {
+			if _, again := r.confirm(ctx, r.loose.Evaluation); again != nil {
+				err = again
+			}
+		}
+		return err
+	})
 	return r.finish(ctx, status, err)
 }
 
@@ -127,7 +137,7 @@ func (r *recorder) answer(ctx context.Context, request Request) (e Evaluation, o
 		e, err = log.at(len(r.result.Evaluations), request)
 		return e, true, err
 	}
-	if e, err = guarded(ctx, r.objective, request); err != nil {
+	if e, err = r.objective.Eval(ctx, request); err != nil {
 		return e, false, err
 	}
 	dim := len(request.LogLambda)
@@ -228,17 +238,9 @@ func (r *recorder) confirm(ctx context.Context, e *Evaluation) (*Evaluation, err
 	return r.eval(ctx, e.LogLambda, false)
 }
 
-// finish confirms the best point and turns an early end into a status. An error
-// that is neither the budget nor ctx is returned with what there is.
+// finish turns an early end into a status. An error that is neither the budget nor
+// ctx is returned with what there is.
 func (r *recorder) finish(ctx context.Context, status outcome.Status, err error) (*Result, error) {
-	if err == nil || errors.Is(err, errBudget) {
-		for r.loose.worth() < r.best.worth() && r.left() > 0 {
-			if _, again := r.confirm(ctx, r.loose.Evaluation); again != nil {
-				err = again
-				break
-			}
-		}
-	}
 	out := &r.result
 	out.Status = status
 	switch {
@@ -259,14 +261,15 @@ func (r *recorder) finish(ctx context.Context, status outcome.Status, err error)
 	return out, err
 }
 
-// PanicError is the cause of the error of an objective that panicked.
+// PanicError is the cause of the error of a search whose objective, or another of
+// its caller's functions, panicked.
 type PanicError struct {
 	Value any    // what it panicked with
 	Stack []byte // where
 }
 
 // Error renders the value.
-func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v", p.Value) }
+func (p *PanicError) Error() string { return fmt.Sprint(p.Value) }
 
 // Unwrap returns the value where it is an error.
 func (p *PanicError) Unwrap() error {
@@ -274,12 +277,12 @@ func (p *PanicError) Unwrap() error {
 	return err
 }
 
-// guarded evaluates f; a panic becomes an error.
-func guarded(ctx context.Context, f Objective, request Request) (e Evaluation, err error) {
+// guarded calls f; a panic becomes an error.
+func guarded(f func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &outcome.Error{Kind: outcome.Internal, Message: "the objective panicked", Err: &PanicError{value, debug.Stack()}}
+			err = &outcome.Error{Kind: outcome.Internal, Message: "panic during the search", Err: &PanicError{value, debug.Stack()}}
 		}
 	}()
-	return f.Eval(ctx, request)
+	return f()
 }

@@ -73,7 +73,8 @@ func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 // Objective is a function of λ to minimise. Evaluations are not concurrent. An
 // evaluation that ctx interrupts returns ctx's error. Its slices must not change
 // after it was returned. A value or a slope that is not finite is a point to
-// stay away from, not an error.
+// stay away from, not an error. A panic ends the search with an error of kind
+// Internal and the evaluations done before it.
 type Objective interface {
 	Eval(ctx context.Context, r Request) (Evaluation, error)
 }

@@ -264,3 +264,20 @@ func TestTwoValleys(t *testing.T) {
 		}
 	}
 }
+
+// TestUnresolvedSteps: an objective that answers a short step with the solution of
+// the point before gives the same value again; there is no more to learn.
+func TestUnresolvedSteps(t *testing.T) {
+	solved := math.Inf(1)
+	f := &analytic{f: func(x []float64) (float64, []float64) {
+		if math.Abs(x[0]-solved) > 0.01 {
+			solved = x[0]
+		}
+		d := solved + 6.3
+		return 1 + math.Abs(d) + 0.1*d*d, []float64{math.Copysign(1, d) + 0.2*(x[0]+6.3)}
+	}}
+	r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{})
+	if err != nil || !r.Status.OK() || r.Best.Value > 1.02 || len(f.seen) > 10 {
+		t.Errorf("%s at %v after %d; %v", r.Status, r.Best.LogLambda, len(f.seen), err)
+	}
+}

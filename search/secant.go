@@ -171,7 +171,7 @@ func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
 		return "", nil
 	}
 	best := b.better()
-	if b.width() >= narrow && !(b.gain() < stop*math.Abs(best.Value)) {
+	if b.width() >= narrow && !b.unresolved() && !(b.gain() < stop*math.Abs(best.Value)) {
 		return "", nil
 	}
 	status := outcome.Stationary
@@ -186,6 +186,14 @@ func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
 		return status, b.left
 	}
 	return status, b.right
+}
+
+// unresolved reports whether the last step was too short for the objective: its
+// tolerance was met by the solution of the point before, so the value is that
+// one's, bit for bit, although both slopes say that it should have moved.
+func (b *bracket) unresolved() bool {
+	return b.last != nil && b.here.Final && b.last.Final && b.here.Value == b.last.Value &&
+		b.here.LogLambda[0] != b.last.LogLambda[0] && slope(b.here)*slope(b.last) > 0
 }
 
 // gain returns what one more step promises below the better end of the bracket:

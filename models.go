@@ -22,10 +22,11 @@ const (
 	WeightedLasso Model = "wlasso"
 	Logistic      Model = "logreg"
 	Multiclass    Model = "multiclass" // one-versus-rest: a logreg for each class against the others
+	SVM           Model = "svm"        // without intercept; its λ is ln C
 )
 
 // Models lists the models there are.
-func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso, Logistic, Multiclass} }
+func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso, Logistic, Multiclass, SVM} }
 
 // Loss says in words what judges the model on held-out rows; "" where there is
 // no such model.
@@ -39,17 +40,18 @@ type family struct {
 	// ranges are those of the search, one per hyperparameter, the last for all that
 	// follow. There are none where Select does not serve the model.
 	ranges []span
+	start  float64 // of the search, α/αmax, or C; 0 means that the data decides
 	// common says that one share of αmax serves all hyperparameters unless more is
 	// asked for.
 	common bool
 }
 
-// span is a range of λ around the origin of a search.
+// span is a range of λ around ln αmax, or around 0 where there is none.
 type span struct{ below, above float64 }
 
 // problem is the inner problem of a model on all rows.
 type problem interface {
-	// max returns ln αmax for every hyperparameter.
+	// max returns ln αmax for every hyperparameter, NaN where there is none.
 	max() []float64
 	// solve solves at one λ, from the last solution.
 	solve(ctx context.Context, logLambda []float64) (*Fitted, error)
@@ -78,6 +80,8 @@ func (m Model) family() family {
 		return family{loss: "logistic loss", state: formula{newLogistic, newLasso, criterion.LogisticLoss{}, 1}.state, ranges: []span{{12, 0}}}
 	case Multiclass:
 		return family{loss: "cross-entropy", state: newOneVersusRest, ranges: []span{{12, 0}}, common: true}
+	case SVM:
+		return family{loss: "smoothed hinge", state: newMachine, ranges: []span{{16, 4}}, start: 1}
 	default:
 		return family{}
 	}

@@ -8,9 +8,10 @@
 //	enet    min (1/2n)‖y − Xβ − b1‖² + e^λ₁‖β‖₁ + ½e^λ₂‖β‖²
 //	wlasso  min (1/2n)‖y − Xβ − b1‖² + Σ e^λⱼ|βⱼ|
 //	logreg  min (1/n)Σ ln(1 + e^{−yᵢ(xᵢβ + b)}) + e^λ‖β‖₁,  y = ±1
+//	svm     min ½‖β‖² + e^λΣ(1 − yᵢxᵢβ)₊,  y = ±1
 //
-// with an unpenalised intercept b unless it is switched off; multiclass is a
-// logreg for each class against the others, each with its own λ. The outer
+// with an unpenalised intercept b unless it is switched off (the svm has none);
+// multiclass is a logreg for each class against the others, each with its own λ. The outer
 // problem is to choose the logarithms λ so that a criterion on held-out rows is
 // least. Its gradient in λ comes from the implicit function theorem (Bertrand et al.,
 // "Implicit Differentiation for Fast Hyperparameter Selection in Non-Smooth
@@ -40,7 +41,7 @@ import (
 // with the fastest kernels.
 type Config struct {
 	Model       Model   // "" means Lasso
-	NoIntercept bool    // leave the intercept out, as the paper does
+	NoIntercept bool    // leave the intercept out, as the paper does; an SVM has none anyway
 	Tol         float64 // relative duality gap to reach; 0 means 1e-6
 	MaxEpochs   int     // sweeps allowed for one solve; 0 means 100,000
 	Threads     int     // inner problems solved at once; 0 means all processors
@@ -50,7 +51,7 @@ type Config struct {
 // Fitted is a certified solution of an inner problem on all rows given.
 type Fitted struct {
 	LogLambda    []float64 // one per hyperparameter
-	LogLambdaMax []float64 // ln αmax, above which β = 0; the same shape
+	LogLambdaMax []float64 // ln αmax, above which β = 0; the same shape; NaN for [SVM]
 
 	Support   []int32   // columns with non-zero coefficients, ascending
 	Coef      []float64 // their coefficients
@@ -62,6 +63,9 @@ type Fitted struct {
 	// worst.
 	Classes  []float64
 	PerClass []*Fitted
+	// Free and Bound are set for [SVM] alone: samples on the margin, with a dual
+	// variable between 0 and C, and samples at C. Objective is then the primal one.
+	Free, Bound int
 
 	Objective   float64 // Φ(β, b)
 	Gap         float64 // duality gap, ≥ Φ(β, b) − Φ*
@@ -155,8 +159,8 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 }
 
 // LogLambdaMax returns ln αmax for every hyperparameter: from there on every
-// coefficient is zero. It is −Inf where the target is constant. It makes three
-// passes over X.
+// coefficient is zero. It is −Inf where the target is constant, and NaN for an
+// [SVM], which has none. It makes a few passes over X, for each class.
 func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {

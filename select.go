@@ -1,6 +1,7 @@
 package pare
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -30,7 +31,7 @@ type SelectOptions struct {
 	Validation Validation
 	Search     Search // "" means Auto
 	// Start is the first α as a share of αmax; 0 means 0.01, or 0.1 for dense data
-	// with fewer rows than columns.
+	// with fewer rows than columns. For an [SVM] it is the first C; 0 means 1.
 	Start float64
 	// PerClass chooses one λ for each class of [Multiclass], from the best share of
 	// αmax that serves all, where the search ends otherwise. It lowers the criterion,
@@ -64,8 +65,9 @@ type Selection struct {
 }
 
 // Select chooses λ by minimising the validation criterion, and refits on all
-// rows. When ctx ends, the best point so far is returned with status Cancelled,
-// refitted as far as its own last solution goes.
+// rows. When ctx ends, the best point so far is returned with status Cancelled.
+// Final is then the point the refit started from, with its true gap: Cancelled
+// too, unless that is within the tolerance.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (*Selection, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {
@@ -75,12 +77,13 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return nil, unserved(e.config.Model)
 	}
 	if o.Start == 0 {
-		o.Start = defaultStart(x)
-	}
-	if !(o.Start > 0) || math.IsInf(o.Start, 0) {
-		return nil, outcome.At(outcome.BadParameter, "start", "must be a positive share of αmax, got %g", o.Start)
+		o.Start = cmp.Or(e.family.start, defaultStart(x))
 	}
 	switch {
+	case !(o.Start > 0) || math.IsInf(o.Start, 0):
+		return nil, outcome.At(outcome.BadParameter, "start", "must be positive and finite, got %g", o.Start)
+	case o.Search == Grid && math.IsNaN(e.max()[0]):
+		return nil, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; %s and %s begin at C = 1", e.config.Model, Auto, GradientStep)
 	case o.PerClass && !e.family.common:
 		return nil, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", e.config.Model, Multiclass)
 	case o.PerClass && o.Search == Grid:
@@ -124,7 +127,12 @@ func defaultStart(x sparse.Matrix) float64 {
 // search minimises over λ; where one share of αmax may serve all, over that, and
 // from there over all λ's if they were asked for.
 func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (*search.Result, error) {
-	top, options := e.max(), search.Options{Evaluations: o.Evaluations, Progress: o.Progress}
+	top, options := slices.Clone(e.max()), search.Options{Evaluations: o.Evaluations, Progress: o.Progress}
+	for i, l := range top {
+		if math.IsNaN(l) {
+			top[i] = 0 // no αmax: λ itself
+		}
+	}
 	if o.Search != Grid && o.Evaluations == 0 {
 		options.Evaluations = budget
 	}

@@ -15,7 +15,7 @@ import (
 // cross-validation on rows in file order; the criterion is the mean over folds
 // of the loss on the fold's held-out rows: the mean squared error, or for
 // logreg the mean logistic loss, for multiclass the mean cross-entropy of the
-// classes' scores.
+// classes' scores, for svm the mean smoothed hinge loss.
 type Validation struct {
 	// HoldOut validates on the last fold alone, or on fold 0 of FoldIDs.
 	HoldOut bool

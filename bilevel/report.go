@@ -74,12 +74,12 @@ func differentiated(g *implicit.Hypergradient, took time.Duration) derived {
 }
 
 // scatter adds share times a lane's gradient to total; that of a weighted penalty
-// is given on the support.
-func scatter(g *implicit.Hypergradient, support []int32, weighted bool, share float64, total []float64) {
-	for k, v := range g.Gradient {
+// is given on the columns of the support.
+func scatter(gradient []float64, columns []int32, share float64, total []float64) {
+	for k, v := range gradient {
 		at := k
-		if weighted {
-			at = int(support[k])
+		if columns != nil {
+			at = int(columns[k])
 		}
 		total[at] = math.FMA(share, v, total[at])
 	}

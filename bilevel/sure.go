@@ -184,7 +184,7 @@ func (s *Sure) Evaluate(ctx context.Context, r search.Request) (Report, error) {
 		report.addSolution(l.solved)
 		if !r.ValueOnly {
 			report.addGradient(l.derived, 1)
-			scatter(l.gradient, l.solution.Support, penalty.Columns() >= 0, 1, report.Gradient)
+			scatter(l.gradient.Gradient, weightedColumns(penalty, l.solution.Support), 1, report.Gradient)
 		}
 	}
 	report.finish(len(s.lanes))

@@ -65,8 +65,12 @@ func cancelled(t *testing.T, code int, stdout []byte) bool {
 	for _, e := range r.Evaluations {
 		best = min(best, e.Value)
 	}
-	if r.Value == nil || *r.Value != best || len(r.LogLambda) != 1 || r.Final == nil || r.Final.Status != "cancelled" {
-		t.Errorf("best of the evaluations %v, result %+v", best, r)
+	if r.Value == nil || *r.Value != best || len(r.LogLambda) != 1 || r.Final == nil {
+		t.Fatalf("best of the evaluations %v, result %s", best, stdout)
+	}
+	// The refit has no time left, but next to αmax its start may be good enough.
+	if s := r.Final.Status; s != "cancelled" && s != "converged" {
+		t.Errorf("final status %s", s)
 	}
 	return true
 }

@@ -276,3 +276,70 @@ func TestMulticlassText(t *testing.T) {
 		}
 	}
 }
+
+func TestSVMSlopesAgainstDifferences(t *testing.T) {
+	file := relabelled(t, above(140))
+	for _, args := range []string{"--folds 3", "--criterion holdout --folds 3 --shuffle=false"} {
+		all := append([]string{"grad", file, "--model=svm", "--tol=1e-13"}, strings.Fields(args)...)
+		for _, l := range []float64{-1, 2.5} {
+			checkSlopes(t, []float64{l}, all...)
+		}
+	}
+}
+
+// The objective is the primal one of the printed coefficients, and the samples on
+// the margin and within it are those that the coefficients put there.
+func TestSVMFit(t *testing.T) {
+	x, y := diabetesRows(t)
+	file := relabelled(t, above(140))
+	r := decoded[fitResult](t, exitOK, "fit", file, "--model=svm", "--log-lambda=2", "--coef", "--tol=1e-12")
+	w := make([]float64, len(x[0]))
+	var primal float64
+	for k, j := range r.Coef.Index {
+		w[j] = float64(r.Coef.Value[k])
+		primal += w[j] * w[j] / 2
+	}
+	free, bound := 0, 0
+	for i, row := range x {
+		var m float64
+		for j, v := range row {
+			m += v * w[j]
+		}
+		switch lack := 1 - m*above(140)(y[i]); {
+		case math.Abs(lack) < 1e-8:
+			free++
+		case lack > 0:
+			bound++
+			primal += math.Exp(2) * lack
+		}
+	}
+	if free != r.Support || bound != *r.AtBound || math.Abs(primal/float64(r.Objective)-1) > 1e-9 || r.Intercept != 0 {
+		t.Errorf("%d samples on the margin, %d within, objective %v; reported %d, %d, %v", free, bound, primal, r.Support, *r.AtBound, r.Objective)
+	}
+	if o := pareRun(t, "fit", file, "--model=svm", "--ratio=1"); o.code != exitUsage || !strings.Contains(o.stderr, "no αmax") {
+		t.Errorf("a share of no αmax: exit %d, %s", o.code, o.stderr)
+	}
+}
+
+func TestSVMText(t *testing.T) {
+	file := relabelled(t, above(140))
+	for args, want := range map[string][]string{
+		"fit --log-lambda 2":  {"C = 7.38906, λ = ln C = 2", "on the margin", "pare select --model=svm"},
+		"grad --log-lambda 2": {"smoothed hinge", "on the margin", "status         converged"},
+		"select":              {"smoothed hinge", "C = ", "stationary"},
+	} {
+		o := pareRun(t, append(strings.Fields(args), file, "--model=svm")...)
+		for _, w := range want {
+			if !strings.Contains(o.stdout, w) {
+				t.Errorf("pare %s: no %q in\n%s%s", args, w, o.stdout, o.stderr)
+			}
+		}
+		if strings.Contains(o.stdout, "intercept ") || strings.Contains(o.stdout, "NaN") || strings.Contains(o.stdout, "pare path") {
+			t.Errorf("pare %s:\n%s", args, o.stdout)
+		}
+	}
+	o := pareRun(t, "select", file, "--model=svm", "--search=grid")
+	if o.code != exitUsage || !strings.Contains(o.stderr, "auto and gradient") {
+		t.Errorf("a grid from no αmax: exit %d, %s", o.code, o.stderr)
+	}
+}

@@ -49,7 +49,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		Gap:          number(f.Gap),
 		GapRelative:  number(f.RelativeGap),
 		KKT:          number(f.KKT),
-		Support:      len(f.Support),
+		Support:      a.supportSize(f),
 		Epochs:       f.Epochs,
 		Passes:       f.Passes,
 		Status:       f.Status,
@@ -58,6 +58,9 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		Threads:      a.threads(),
 		fitted:       f,
 		asked:        a,
+	}
+	if pare.Model(a.Model) == pare.SVM {
+		r.AtBound = &f.Bound
 	}
 	if f.PerClass == nil {
 		r.Coef = a.coefficients(f)
@@ -77,6 +80,14 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		})
 	}
 	return r
+}
+
+// supportSize is that of the generalised support: for the SVM, samples.
+func (a asked) supportSize(f *pare.Fitted) int {
+	if pare.Model(a.Model) == pare.SVM {
+		return f.Free
+	}
+	return len(f.Support)
 }
 
 // coefficients are those of a solution, where they were asked for.

@@ -27,7 +27,7 @@ func (f commonFlags) check() error {
 func (f commonFlags) config() pare.Config {
 	return pare.Config{
 		Model:       pare.Model(f.Model),
-		NoIntercept: !f.Intercept,
+		NoIntercept: !f.centred(),
 		Tol:         f.Tol,
 		Threads:     f.threads(),
 		Kernels:     f.Kernels,
@@ -70,8 +70,8 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, logreg or multiclass (default: lasso)." group:"Problem"`
-	Intercept bool    `default:"true" negatable:"" help:"An unpenalised intercept (default: true)." group:"Problem"`
+	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, logreg, multiclass or svm (default: lasso)." group:"Problem"`
+	Intercept *bool   `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
 	Tol       float64 `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 }
 
@@ -79,10 +79,21 @@ func (f problemFlags) check() error {
 	if err := oneOf("model", f.Model, pare.Models()...); err != nil {
 		return err
 	}
+	if pare.Model(f.Model) == pare.SVM && f.Intercept != nil && *f.Intercept {
+		return outcome.At(outcome.Usage, "intercept", "svm has no intercept; lasso, enet, wlasso, logreg and multiclass have one")
+	}
 	if !(f.Tol > 0) { // the library takes 0 for its default
 		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive, got %g", f.Tol)
 	}
 	return nil
+}
+
+// centred reports whether there is an intercept.
+func (f problemFlags) centred() bool {
+	if f.Intercept == nil {
+		return pare.Model(f.Model) != pare.SVM
+	}
+	return *f.Intercept
 }
 
 // loss is what judges the model on held-out rows, in words.

@@ -66,7 +66,7 @@ func checkGolden(t *testing.T, path string, arguments func(data string) []string
 			t.Fatal(err)
 		}
 		switch row.Model {
-		case "lasso", "enet", "wlasso", "logreg", "multiclass":
+		case "lasso", "enet", "wlasso", "logreg", "multiclass", "svm":
 			compared++
 			t.Run(row.Data+"/"+row.Model+"/"+row.Split, func(t *testing.T) { row.check(t, arguments(row.Data)) })
 		}

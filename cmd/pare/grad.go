@@ -100,7 +100,11 @@ func (r *gradResult) text(p *page) {
 		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), downhill(g))
 	}
 	p.row("error bound", "%.2g on an entry of the gradient, if the supports are right; injectivity margin %.2g", float64(r.ErrorBound), float64(r.InjectivityMargin))
-	p.row("support", "%s of %s columns, on average over the folds", count(r.Support), count(r.P))
+	if pare.Model(r.Model) == pare.SVM {
+		p.row("samples", "%s on the margin, on average over the folds", count(r.Support))
+	} else {
+		p.row("support", "%s of %s columns, on average over the folds", count(r.Support), count(r.P))
+	}
 	p.row("certificate", "relative gap %.2g (asked: %g), KKT residual %.2g, worst fold", float64(r.GapRelative), r.asked.Tol, float64(r.KKT))
 	p.row("status", "%s: %s", r.Status, gradStatus(r.Status))
 	p.row("work", "%s of conjugate gradients; reading %s, solving %s, gradient %s", plural(r.CGIterations, "iteration"),

@@ -63,7 +63,8 @@ type fitResult struct {
 	Gap          number         `json:"gap"`
 	GapRelative  number         `json:"gap_relative"`
 	KKT          number         `json:"kkt"`
-	Support      int            `json:"support"`
+	Support      int            `json:"support"`            // svm: samples on the margin
+	AtBound      *int           `json:"at_bound,omitempty"` // svm: samples within it
 	Epochs       int            `json:"epochs"`
 	Passes       int            `json:"passes"`
 	Status       outcome.Status `json:"status"`
@@ -260,11 +261,14 @@ func norm(gradient []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// ratios returns α/αmax for λ.
+// ratios returns α/αmax for λ; α where there is no αmax.
 func ratios(logLambda, top []float64) []float64 {
 	out := make([]float64, len(logLambda))
 	for i, l := range logLambda {
-		out[i] = kernels.Exp(l - top[i])
+		if !math.IsNaN(top[i]) {
+			l -= top[i]
+		}
+		out[i] = kernels.Exp(l)
 	}
 	return out
 }

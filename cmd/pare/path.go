@@ -22,6 +22,9 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if err := checks(c.commonFlags, c.gridFlags); err != nil {
 		return nil, err
 	}
+	if pare.Model(c.Model) == pare.SVM {
+		return nil, outcome.At(outcome.Usage, "model", "svm has no αmax for a path to begin at; fit, grad and select serve it")
+	}
 	d, err := c.load(ctx, env.stdin)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
@@ -41,7 +42,11 @@ func (p *progress) evaluation(e search.Evaluation, top []float64) {
 		return
 	}
 	if p.lines == 0 {
-		fmt.Fprintf(p.w, "%5s  %-18s %-18s %14s %11s %8s %9s\n", "", "λ", "α/αmax", "value", "|gradient|", "support", "seconds")
+		share := "α/αmax"
+		if math.IsNaN(top[0]) {
+			share = "C"
+		}
+		fmt.Fprintf(p.w, "%5s  %-18s %-18s %14s %11s %8s %9s\n", "", "λ", share, "value", "|gradient|", "support", "seconds")
 	}
 	p.lines++
 	slope := "-"

@@ -17,7 +17,7 @@ type selectCommand struct {
 // searchFlags say how λ is looked for.
 type searchFlags struct {
 	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ, gradient descent for more; gradient; grid (default: auto)." group:"Search"`
-	Start       *float64 `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns)." group:"Search"`
+	Start       *float64 `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1)." group:"Search"`
 	PerClass    bool     `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
 	Evaluations *int     `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50, or the grid)." group:"Search"`
 	gridFlags
@@ -28,7 +28,7 @@ func (f searchFlags) check() error {
 		return err
 	}
 	if f.Start != nil && !(*f.Start > 0 && !math.IsInf(*f.Start, 1)) {
-		return outcome.At(outcome.BadParameter, "start", "must be a positive share of αmax, got %g", *f.Start)
+		return outcome.At(outcome.BadParameter, "start", "must be positive and finite, got %g", *f.Start)
 	}
 	if f.Evaluations != nil && *f.Evaluations < 1 {
 		return outcome.At(outcome.BadParameter, "evaluations", "need at least 1, got %d", *f.Evaluations)

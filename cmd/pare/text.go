@@ -57,7 +57,7 @@ func (p *page) next(commands ...string) {
 }
 
 func (f problemFlags) intercept() string {
-	if f.Intercept {
+	if f.centred() {
 		return "with intercept"
 	}
 	return "without intercept"
@@ -71,6 +71,10 @@ func (p *page) strength(a asked, logLambda, top []float64) {
 			low, high = min(low, l), max(high, l)
 		}
 		p.row("strength", "one per column, λ = ln α from %.6g to %.6g", low, high)
+		return
+	}
+	if pare.Model(a.Model) == pare.SVM {
+		p.row("strength", "C = %.6g, λ = ln C = %.6g", kernels.Exp(logLambda[0]), logLambda[0])
 		return
 	}
 	if pare.Model(a.Model) == pare.Multiclass {
@@ -106,9 +110,12 @@ const shown = 10
 // support prints its size and the largest coefficients, or all.
 func (p *page) support(f *pare.Fitted, a asked) {
 	_, columns := a.data.x.Dims()
-	if f.PerClass != nil {
+	switch {
+	case f.PerClass != nil:
 		p.classes(f, a, columns)
 		return
+	case pare.Model(a.Model) == pare.SVM:
+		p.row("samples", "%s on the margin, %s within it or misclassified", count(f.Free), count(f.Bound))
 	}
 	text := count(len(f.Support)) + " of " + count(columns) + " columns"
 	switch {
@@ -126,7 +133,7 @@ func (p *page) support(f *pare.Fitted, a asked) {
 	} else {
 		p.largest(a.data.columns(f.Support), f.Coef)
 	}
-	if a.Intercept {
+	if a.centred() {
 		p.row("intercept", "%.6g", f.Intercept)
 	}
 }
@@ -187,7 +194,7 @@ func (p *page) certificate(r *fitResult) {
 // command returns a command line on the same data and problem, none where the
 // command does not serve the model.
 func (a asked) command(name string, flags ...string) string {
-	if name == "select" && a.Model == string(pare.WeightedLasso) {
+	if name == "select" && a.Model == string(pare.WeightedLasso) || name == "path" && a.Model == string(pare.SVM) {
 		return ""
 	}
 	args := append([]string{"pare", name}, flags...)
@@ -197,7 +204,7 @@ func (a asked) command(name string, flags ...string) string {
 		}
 	}
 	add(a.Model != string(pare.Lasso), "--model="+a.Model)
-	add(!a.Intercept, "--intercept=false")
+	add(a.Intercept != nil && !*a.Intercept, "--intercept=false")
 	add(a.Tol != 1e-6, "--tol="+short(a.Tol))
 	if name != "fit" {
 		add(a.Criterion != "cv", "--criterion="+a.Criterion)

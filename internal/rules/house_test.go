@@ -30,7 +30,7 @@ var house = []room{
 	{path: "iterdiff", on: []string{"model"}},
 	{path: "criterion", on: []string{"sparse"}},
 	{path: "search", on: []string{"outcome", "kernels"}},
-	{path: "bilevel", on: []string{"cd", "implicit", "criterion", "search"}},
+	{path: "bilevel", on: []string{"cd", "implicit", "iterdiff", "criterion", "search"}},
 	{path: ".", on: []string{"bilevel"}},
 
 	{path: "bench/synthetic", on: []string{"sparse"}, outside: true},

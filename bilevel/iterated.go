@@ -1,0 +1,73 @@
+package bilevel
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// iterated is a lane that is differentiated along the iterates of its solver.
+type iterated struct {
+	judged
+	method iterdiff.Method
+	solve  func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error)
+	each   bool // each column has its own λ
+}
+
+func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
+	solver, err := iterdiff.New(fit)
+	if err != nil {
+		return nil, err
+	}
+	l := &iterated{judged: j, method: *spec.Iterate}
+	l.solve = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
+		penalty, err := makePenalty(spec.Penalty, logLambda)
+		if err != nil {
+			return nil, err
+		}
+		l.each = penalty.Columns() >= 0
+		return solver.Solve(ctx, penalty, l.slopes, o)
+	}
+	return l, nil
+}
+
+// slopes implements [iterdiff.Outer].
+func (l *iterated) slopes(m, slope []float64) float64 {
+	return l.criterion.Eval(l.rows, l.y, m, slope, l.curvature)
+}
+
+// defaultTol is that of cd.
+const defaultTol = 1e-6
+
+func (l *iterated) evaluate(ctx context.Context, logLambda []float64, options cd.Options, _ bool) error {
+	start := time.Now()
+	o := iterdiff.Options{Method: l.method, Tol: options.Tol, MaxEpochs: options.MaxEpochs}
+	if o.Tol == 0 {
+		o.Tol = defaultTol
+	}
+	r, err := l.solve(ctx, logLambda, o)
+	if err != nil {
+		return err
+	}
+	if r.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	l.value, l.gradient, l.columns = r.Value, r.Gradient, nil
+	if l.each {
+		l.columns = r.Support
+	}
+	// What is left to go is relative to the largest entry of the gradient.
+	var largest float64
+	for _, g := range r.Gradient {
+		largest = max(largest, math.Abs(g))
+	}
+	took := time.Since(start)
+	l.solved = solved{gap: r.Gap, kkt: r.KKT, epochs: r.Epochs, support: len(r.Support), status: outcome.Converged, seconds: took.Seconds()}
+	l.derived = derived{bound: r.Change * largest, margin: math.NaN(), status: r.Status}
+	return nil
+}

@@ -1,0 +1,178 @@
+package bilevel
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// lane is the inner problem of one fold, and what solves and differentiates it.
+type lane interface {
+	// evaluate solves at λ, judges the predictions on held-out rows, and makes the
+	// gradient if asked to. When ctx ends it returns ctx's error.
+	evaluate(ctx context.Context, logLambda []float64, o cd.Options, gradient bool) error
+	// result is what every lane has.
+	result() *judged
+}
+
+// judged is a fold's held-out rows, what judges predictions on them, and what came
+// of the last evaluation.
+type judged struct {
+	criterion criterion.Criterion
+	y         []float64
+	rows      []int32
+
+	slope, curvature []float64 // n, written at rows only
+
+	value, null float64
+	gradient    []float64
+	columns     []int32 // that the entries of gradient belong to; nil: λ in order
+	solved      solved
+	derived     derived
+}
+
+func newJudged(c criterion.Criterion, y []float64, rows []int32) judged {
+	return judged{criterion: c, y: y, rows: rows, slope: make([]float64, len(y)), curvature: make([]float64, len(y))}
+}
+
+func (j *judged) result() *judged { return j }
+
+// judge sets the value, and the slopes, of predictions.
+func (j *judged) judge(prediction []float64) {
+	j.value = j.criterion.Eval(j.rows, j.y, prediction, j.slope, j.curvature)
+}
+
+// outer is the criterion as the last call of judge left it.
+func (j *judged) outer() implicit.Outer {
+	return implicit.Outer{Slope: j.slope, Curvature: j.curvature}
+}
+
+// penalised is the lane of a datafit and a penalty.
+type penalised struct {
+	judged
+	penalty  func([]float64) (model.Penalty, error)
+	solver   *cd.Solver
+	implicit *implicit.Solver
+	certify  bool
+}
+
+func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (lane, error) {
+	weights, rows := split(spec.Folds, fold)
+	view, err := sparse.NewView(k, x, weights, spec.Intercept)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := spec.Datafit(view, y)
+	if err != nil {
+		return nil, err
+	}
+	j := newJudged(spec.Criterion, y, rows)
+	null := model.NewState(len(y))
+	fit.Fit(nil, nil, null)
+	j.null = j.criterion.Eval(rows, y, null.Prediction, nil, nil)
+	if spec.Iterate != nil {
+		return newIterated(j, spec, fit)
+	}
+	return &penalised{judged: j, penalty: spec.Penalty, solver: cd.New(fit), implicit: implicit.New(fit), certify: spec.Certify}, nil
+}
+
+// sharp is the tolerance from which on a caller wants the criterion, not only the
+// inner objective, to many digits.
+const sharp = 1e-9
+
+func sharpen(o cd.Options) cd.Options {
+	o.Polish = o.Polish || (o.Tol > 0 && o.Tol <= sharp)
+	return o
+}
+
+func (l *penalised) evaluate(ctx context.Context, logLambda []float64, options cd.Options, gradient bool) error {
+	penalty, err := makePenalty(l.penalty, logLambda)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	solution, err := l.solver.Solve(ctx, penalty, sharpen(options))
+	if err != nil {
+		return err
+	}
+	if solution.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	l.judge(solution.Prediction)
+	l.solved = summarise(solution, time.Since(start))
+	if !gradient {
+		return nil
+	}
+	start = time.Now()
+	g, err := l.implicit.Solve(ctx, penalty,
+		implicit.Point{Support: solution.Support, Coef: solution.Coef, KKT: solution.KKT},
+		l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
+	if err != nil {
+		return err
+	}
+	if g.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	l.gradient, l.columns = g.Gradient, weightedColumns(penalty, solution.Support)
+	l.derived = differentiated(g, time.Since(start))
+	if l.certify && l.derived.status == outcome.Converged {
+		return l.prove(ctx, penalty, solution)
+	}
+	return nil
+}
+
+// makePenalty makes the penalty of a λ of the right length.
+func makePenalty(of func([]float64) (model.Penalty, error), logLambda []float64) (model.Penalty, error) {
+	penalty, err := of(logLambda)
+	if r := penalty.Hyperparameters(); err == nil && r != len(logLambda) {
+		err = outcome.At(outcome.Shape, "log_lambda", "the penalty has %d hyperparameters, got %d", r, len(logLambda))
+	}
+	return penalty, err
+}
+
+// weightedColumns returns the columns whose λ's the entries of a gradient belong to:
+// those of the support where each column has its own, else nil.
+func weightedColumns(penalty model.Penalty, support []int32) []int32 {
+	if penalty.Columns() >= 0 {
+		return support
+	}
+	return nil
+}
+
+// edge is the dual margin up to which a column counts as about to enter.
+const edge = 1e-10
+
+// prove certifies the lane's support, and withdraws the trust in a gradient that
+// the theorem does not cover.
+func (l *penalised) prove(ctx context.Context, penalty model.Penalty, solution *cd.Solution) error {
+	c, err := l.implicit.Certify(ctx, penalty, implicit.Point{Support: solution.Support, Coef: solution.Coef})
+	if err != nil {
+		return err
+	}
+	l.derived.certified = c.Support
+	switch {
+	case c.DualMargin > edge || c.Support:
+	case c.Dependent:
+		l.derived.status = outcome.NotUnique
+	default:
+		l.derived.status = outcome.NotDifferentiable
+	}
+	return nil
+}
+
+// systemTol ties the tolerance of the linear system to that of the inner
+// problem: β is known to about √gap, and the system a little better than that.
+func systemTol(gap float64) float64 {
+	if gap == 0 {
+		return 0
+	}
+	return min(1e-3, 0.01*math.Sqrt(gap))
+}

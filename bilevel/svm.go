@@ -1,0 +1,87 @@
+package bilevel
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// NewSVM prepares the choice of λ = ln C for a linear support vector machine
+// without intercept, judged by the smoothed hinge unless the spec has another
+// criterion. samples is the transpose of the design matrix, which the folds share;
+// labels are ±1, and every fold must train on both. Penalty, Datafit, Certify and
+// Intercept of the spec are not used.
+func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
+	_, n := samples.Dims()
+	if err := spec.Folds.check(n); err != nil {
+		return nil, err
+	}
+	if spec.Criterion == nil {
+		spec.Criterion = criterion.SmoothedHinge{}
+	}
+	return newProblem(spec, func(fold int) (lane, error) {
+		weights, rows := split(spec.Folds, fold)
+		fit, err := model.NewSVM(k, samples, y, weights)
+		if err != nil {
+			return nil, err
+		}
+		j := newJudged(spec.Criterion, y, rows)
+		j.null = j.criterion.Eval(rows, y, make([]float64, n), nil, nil)
+		if spec.Iterate != nil {
+			l := &iterated{judged: j, method: *spec.Iterate}
+			solver := iterdiff.NewSVM(fit)
+			l.solve = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
+				return solver.Solve(ctx, logLambda[0], l.slopes, o)
+			}
+			return l, nil
+		}
+		return &machine{judged: j, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit)}, nil
+	})
+}
+
+// machine is the lane of an SVM.
+type machine struct {
+	judged
+	solver   *cd.SVM
+	implicit *implicit.SVM
+}
+
+func (l *machine) evaluate(ctx context.Context, logLambda []float64, options cd.Options, gradient bool) error {
+	start := time.Now()
+	s, err := l.solver.Solve(ctx, logLambda[0], sharpen(options))
+	if err != nil {
+		return err
+	}
+	if s.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	l.judge(s.Predictions)
+	l.solved = solved{
+		gap: s.RelativeGap, kkt: s.KKT, epochs: s.Epochs, passes: s.Passes, support: len(s.Free),
+		status: s.Status, seconds: time.Since(start).Seconds(),
+	}
+	if !gradient {
+		return nil
+	}
+	start = time.Now()
+	g, err := l.implicit.Solve(ctx, logLambda[0],
+		implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, Predictions: s.Predictions},
+		l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
+	if err != nil {
+		return err
+	}
+	if g.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	l.gradient = g.Gradient
+	l.derived = differentiated(&g.Hypergradient, time.Since(start))
+	return nil
+}

@@ -1,0 +1,64 @@
+package pare
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// machine is the inner problem of [SVM], on samples instead of columns.
+type machine struct {
+	engine  *engine
+	samples sparse.Matrix // p × n
+	fit     *model.SVM
+	solver  *cd.SVM // nil before the first solve
+}
+
+func newMachine(e *engine) (problem, error) {
+	if n, _ := e.x.Dims(); len(e.y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(e.y), n)
+	}
+	m := &machine{engine: e, samples: sparse.Transpose(e.x)}
+	var err error
+	m.fit, err = model.NewSVM(e.k, m.samples, e.y, nil)
+	return m, err
+}
+
+// max implements [problem]: w = 0 for no C.
+func (m *machine) max() []float64 { return []float64{math.NaN()} }
+
+func (m *machine) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	if m.solver == nil {
+		m.solver = cd.NewSVM(m.fit)
+	}
+	s, err := m.solver.Solve(ctx, logLambda[0], m.engine.solver())
+	if err != nil {
+		return nil, err
+	}
+	out := &Fitted{
+		Free:        len(s.Free),
+		Bound:       len(s.Bound),
+		Objective:   s.Primal,
+		Gap:         s.Gap,
+		RelativeGap: s.RelativeGap,
+		KKT:         s.KKT,
+		Epochs:      s.Epochs,
+		Passes:      s.Passes,
+		Status:      s.Status,
+	}
+	for j, w := range s.W {
+		if w != 0 {
+			out.Support, out.Coef = append(out.Support, int32(j)), append(out.Coef, w)
+		}
+	}
+	return out, nil
+}
+
+func (m *machine) outer(folds bilevel.Folds) (outer, error) {
+	return bilevel.NewSVM(m.engine.k, m.samples, m.engine.y, m.engine.spec(folds))
+}

@@ -125,6 +125,26 @@ func wide(tb testing.TB, n, p, entries int) (model.Datafit, iterdiff.Outer) {
 	return fit, quadratic(target, held)
 }
 
+// TestReverseEpochCostEverywhere: H4 on every model, with nearly all columns active.
+func TestReverseEpochCostEverywhere(t *testing.T) {
+	for _, m := range allModels {
+		for seed := range uint64(4) {
+			for _, pair := range [][2]iterdiff.Method{{iterdiff.ForwardPCD, iterdiff.BackwardPCD}, {iterdiff.ForwardPGD, iterdiff.BackwardPGD}} {
+				q := draw(t, oracle.NewRandom(20+seed), kernelSet(t), m.loss, m.penalty, pair[0])
+				for j := range q.log {
+					q.log[j] -= 4
+				}
+				forward := q.solve(t, iterdiff.Options{Epochs: 20}).ForwardEntries
+				q.method = pair[1]
+				got := q.solve(t, iterdiff.Options{Epochs: 20})
+				if got.ReverseEntries > 3*min(forward, got.ForwardEntries) {
+					t.Errorf("%v %s, seed %d: %d entries forward, %d with the derivative, %d back", m.loss, m.penalty, seed, got.ForwardEntries, forward, got.ReverseEntries)
+				}
+			}
+		}
+	}
+}
+
 // TestReverseEpochCost: H4. An epoch of the reverse sweep visits at most three times
 // the entries of a forward one, whatever the number of hyperparameters; here, where
 // few columns are active, far fewer.
@@ -421,7 +441,7 @@ func (s *slow) Err() error {
 // TestCancellation: the context is asked within epochs, on the way and back, and
 // what there is comes back with the status.
 func TestCancellation(t *testing.T) {
-	fit, outer := wide(t, 300, 4000, 40) // 160,000 entries
+	fit, outer := wide(t, 200, 2000, 75) // 150,000 entries
 	g, err := model.Lasso(math.Log(model.AlphaMax(fit)) - 2)
 	if err != nil {
 		t.Fatal(err)
@@ -431,7 +451,7 @@ func TestCancellation(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, method := range allMethods {
-		o := iterdiff.Options{Method: method, Epochs: 4}
+		o := iterdiff.Options{Method: method, Epochs: 2}
 		for ends := 1; ; ends++ {
 			ctx := &slow{Context: t.Context(), ends: ends}
 			got, err := s.Solve(ctx, g, outer, o)
@@ -439,7 +459,7 @@ func TestCancellation(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got.Status != outcome.Cancelled {
-				if ends < 5 {
+				if ends < 4 {
 					t.Errorf("%s: the context was asked %d times in %d epochs", method, ctx.asked, got.Epochs)
 				}
 				break

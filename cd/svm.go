@@ -130,9 +130,16 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 	null := s.fit.Null(c)
 	s.sweeps.start(opts)
 	polished := !opts.Polish
-	best := math.Inf(1)
+	best, certified := math.Inf(1), false
 	for stalled := 0; ; {
-		s.certify(null)
+		if !s.certify(ctx, null) {
+			if s.restore(certified); !certified {
+				s.certify(context.Background(), null) // of β = 0, which needs no pass
+			}
+			sol.Status = outcome.Cancelled
+			return sol, nil
+		}
+		certified = true
 		met := sol.RelativeGap <= opts.Tol
 		switch {
 		case met && (polished || ctx.Err() != nil):
@@ -155,7 +162,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 			stalled, best = 0, sol.Gap
 		}
 		if !s.sweep(ctx, opts.Tol*null) {
-			s.restore()
+			s.restore(true)
 			sol.Status = outcome.Cancelled
 			return sol, nil
 		}
@@ -181,22 +188,29 @@ func (s *SVM) begin(c float64) {
 }
 
 // certify rebuilds w from β and X, makes one pass over the samples, and fills
-// the solution.
-func (s *SVM) certify(null float64) {
+// the solution. It returns false, and leaves the solution alone, where ctx ended.
+func (s *SVM) certify(ctx context.Context, null float64) bool {
 	sol := &s.sol
 	clear(s.w)
+	clear(s.margin)
 	moved := false
 	for pos := range s.at {
+		if pos%pollSamples == 0 && ctx.Err() != nil && moved {
+			return false
+		}
 		if v := &s.at[pos]; v.beta != 0 && s.entries(pos) > 0 {
 			s.add(pos, v.beta*v.y, s.w)
 			moved = true
 		}
 	}
 	if moved {
-		s.dots(s.w, s.margin)
+		for pos := 0; pos < s.n; pos += pollSamples {
+			if ctx.Err() != nil {
+				return false
+			}
+			s.dots(pos, min(pos+pollSamples, s.n))
+		}
 		sol.Passes++
-	} else {
-		clear(s.margin)
 	}
 	copy(sol.W, s.w)
 	for pos, i := range s.sample {
@@ -223,12 +237,22 @@ func (s *SVM) certify(null float64) {
 	sol.Primal, sol.Objective = dual.Primal(norm), dual.Dual(norm)
 	sol.Gap, sol.KKT = dual.Gap(), dual.KKT()
 	sol.RelativeGap = sol.Gap / null
+	return true
 }
 
-// restore makes β the last certified point again.
-func (s *SVM) restore() {
+// pollSamples is the number of samples between two looks at the context.
+const pollSamples = 1 << 10
+
+// restore makes β the last certified point again, or 0 where there is none.
+func (s *SVM) restore(certified bool) {
 	for pos := range s.at {
-		s.at[pos].beta = 0
+		v := &s.at[pos]
+		if v.beta = 0; v.inverse == 0 {
+			v.beta = v.bound
+		}
+	}
+	if !certified {
+		return
 	}
 	for k, i := range s.sol.Free {
 		s.at[s.place[i]].beta = s.sol.Dual[k]
@@ -239,14 +263,14 @@ func (s *SVM) restore() {
 	}
 }
 
-// dots sets out[pos] = x·v for every sample.
-func (s *SVM) dots(v, out []float64) {
+// dots sets margin[pos] = x·w for the samples at from ≤ pos < to.
+func (s *SVM) dots(from, to int) {
 	if s.rows != nil {
-		s.k.DotColumns(s.from, s.rows, s.values, v, out)
+		s.k.DotColumns(s.from[from:to+1], s.rows, s.values, s.w, s.margin[from:to])
 		return
 	}
-	for pos := range out {
-		out[pos] = s.dot(pos, v)
+	for pos := from; pos < to; pos++ {
+		s.margin[pos] = s.dot(pos, s.w)
 	}
 }
 

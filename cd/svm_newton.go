@@ -162,7 +162,7 @@ func (nw *boxNewton) mark() {
 // rounding.
 func (nw *boxNewton) judge() bool {
 	s := nw.s
-	if nw.value() <= nw.objective+roundoff*s.fit.Null(s.c) {
+	if nw.value()-nw.objective <= roundoff*s.fit.Null(s.c) {
 		return true
 	}
 	for k, pos := range nw.marked {
@@ -179,7 +179,7 @@ func (nw *boxNewton) judge() bool {
 // not change.
 func (nw *boxNewton) value() float64 {
 	s := nw.s
-	sum := 0.5 * s.k.Dot(s.w, s.w)
+	sum := float64(0.5 * s.k.Dot(s.w, s.w))
 	for _, pos := range nw.marked {
 		sum -= s.at[pos].beta
 	}

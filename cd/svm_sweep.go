@@ -36,13 +36,15 @@ type sweeper struct {
 	tally             // of the sweep at hand, or the last one
 	margins []float64 // of a block
 
-	rented    int     // sweeps since the samples were packed
-	spent     float64 // modelled cost of sweeps since the last Newton step
-	reluctant float64 // factor on the price of Newton steps
+	rented     int     // sweeps since the samples were packed
+	spent      float64 // modelled cost of sweeps since a Newton step was last considered
+	freeBefore int     // free samples then
+	reluctant  float64 // factor on the price of Newton steps
 }
 
 const (
-	firstReluctant = 4       // so that the free samples have settled
+	firstReluctant = 1
+	settledShare   = 0.9     // of the free samples must remain for a Newton step
 	firstTry       = 1       // of the target, before the first certificate
 	nextTry        = 0.7     // of the one before
 	setAside       = 0.2     // of the largest violation
@@ -63,6 +65,7 @@ func (w *sweeper) init(s *SVM) {
 
 func (w *sweeper) start(opts Options) {
 	w.random, w.left, w.factor, w.spent, w.reluctant = 0, float64(opts.MaxEpochs), firstTry, 0, firstReluctant
+	w.freeBefore = math.MaxInt
 }
 
 // sweep runs epochs until the gap of the live samples, as met on the way, is a
@@ -89,12 +92,14 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 		}
 		stepped = math.Inf(1)
 		if w.spent > w.reluctant*s.newton.price() {
-			stepped = 0 // a step that fails is no gain
-			if s.newton.step(ctx, w.spent) {
-				s.sol.Steps++
-				stepped = gap
+			if settled := float64(w.free) > settledShare*float64(w.freeBefore); settled {
+				stepped = 0 // a step that fails is no gain
+				if s.newton.step(ctx, w.spent) {
+					s.sol.Steps++
+					stepped = gap
+				}
 			}
-			w.spent = 0
+			w.spent, w.freeBefore = 0, w.free
 		}
 		s.repack()
 	}

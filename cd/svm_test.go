@@ -163,11 +163,7 @@ func spread(n int, sol *cd.SVMSolution, fit *model.SVM) []float64 {
 // from X; converged means within tolerance; w is near that of a slow solver, and
 // ‖w − ŵ‖² ≤ gap.
 func TestSVMCertificateIsHonest(t *testing.T) {
-	cases := uint64(120)
-	if testing.Short() {
-		cases = 40
-	}
-	for seed := range cases {
+	for seed := range oracle.Cases(120) {
 		r := oracle.NewRandom(seed)
 		q := svmShape(r, oracle.Shape{
 			N: 2 + r.Intn(30), P: 1 + r.Intn(40), Density: r.Pick(0.05, 0.3, 1), Correlation: r.Pick(0, 0.9),
@@ -236,7 +232,7 @@ func TestSVMCertificateIsHonest(t *testing.T) {
 // TestSVMReachesTheLastDigits: 1e-14, on well-conditioned and on dependent
 // samples, and a polish to working precision.
 func TestSVMReachesTheLastDigits(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range oracle.Cases(12) {
 		r := oracle.NewRandom(seed)
 		q := svmShape(r, oracle.Shape{N: 300, P: 20 + int(seed)*60, Density: r.Pick(0.1, 1), Correlation: r.Pick(0, 0.5)})
 		fit := q.fit(t, nil, false)
@@ -404,7 +400,7 @@ func TestSVMStopsWhereItIsTold(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	sol, err := cd.NewSVM(fit).Solve(ended, 0, cd.Options{})
-	if err != nil || sol.Status != outcome.Cancelled || sol.RelativeGap != 1 {
+	if err != nil || sol.Status != outcome.Cancelled || math.Abs(sol.RelativeGap-1) > 1e-12 {
 		t.Errorf("ended before the start: %v, %+v", err, sol)
 	}
 	// The context ends on the way: the solver returns at once, and what it returns
@@ -421,6 +417,11 @@ func TestSVMStopsWhereItIsTold(t *testing.T) {
 	}
 	if sol, err = s.Solve(t.Context(), 0, cd.Options{}); err != nil || sol.Status != outcome.Converged {
 		t.Errorf("after a cancelled solve: %v, %v", err, sol.Status)
+	}
+	// A warm start that ends before its first certificate falls back on β = 0.
+	sol, err = s.Solve(ended, 1, cd.Options{})
+	if err != nil || sol.Status != outcome.Cancelled || math.Abs(sol.RelativeGap-1) > 1e-12 || len(sol.Free)+len(sol.Bound) != 0 {
+		t.Errorf("ended before a warm start: %v, %+v", err, sol)
 	}
 }
 

@@ -191,7 +191,7 @@ func pointOf(beta []float64, free, bound []int32) implicit.SVMPoint {
 func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 	const h = 1e-4
 	checked, told := 0, 0
-	for seed := range uint64(60) {
+	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		b := drawBox(r, 30+r.Intn(20), 10+r.Intn(40), r.Pick(0.3, 1), seed%2 == 0)
 		logC := r.Pick(-5, -4, -3, -2)
@@ -266,7 +266,7 @@ func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 			told++
 		}
 	}
-	if checked < 20 || told < 15 {
+	if !oracle.Few() && (checked < 20 || told < 15) {
 		t.Errorf("%d cases checked, %d told the signs apart", checked, told)
 	}
 }
@@ -276,7 +276,7 @@ func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 func TestSVMHypergradientWhereSamplesDepend(t *testing.T) {
 	const h = 1e-4
 	checked := 0
-	for seed := range uint64(20) {
+	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		b := drawBox(r, 36, 60, 1, false)
 		for i := 18; i < 36; i++ {
@@ -325,7 +325,7 @@ func TestSVMHypergradientWhereSamplesDepend(t *testing.T) {
 			t.Errorf("seed %d: %s, %g, differences %g", seed, g.Status, g.Gradient[0], want)
 		}
 	}
-	if checked < 5 {
+	if !oracle.Few() && checked < 5 {
 		t.Errorf("only %d cases", checked)
 	}
 }
@@ -333,7 +333,7 @@ func TestSVMHypergradientWhereSamplesDepend(t *testing.T) {
 // TestSVMErrorBoundHolds for β and linear systems of any accuracy.
 func TestSVMErrorBoundHolds(t *testing.T) {
 	held, all := 0, 0
-	for seed := range uint64(40) {
+	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
 		b := drawBox(r, 40, 50, 1, false)
 		logC := r.Pick(-5, -4)
@@ -367,7 +367,7 @@ func TestSVMErrorBoundHolds(t *testing.T) {
 			}
 		}
 	}
-	if all < 60 || held < all*98/100 {
+	if !oracle.Few() && all < 60 || held < all*98/100 {
 		t.Errorf("the bound held in %d of %d cases", held, all)
 	}
 }

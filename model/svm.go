@@ -182,10 +182,10 @@ func (d *BoxDual) Add(m, b, bound, square float64) {
 func (d *BoxDual) Gap() float64 { return d.gap }
 
 // Primal returns ½‖w‖² + ΣCᵢ(1−mᵢ)₊, given ‖w‖².
-func (d *BoxDual) Primal(squaredNorm float64) float64 { return 0.5*squaredNorm + d.hinge }
+func (d *BoxDual) Primal(squaredNorm float64) float64 { return float64(0.5*squaredNorm) + d.hinge }
 
 // Dual returns ½‖w‖² − Σβᵢ, the objective of the dual problem, given ‖w‖².
-func (d *BoxDual) Dual(squaredNorm float64) float64 { return 0.5*squaredNorm - d.sum }
+func (d *BoxDual) Dual(squaredNorm float64) float64 { return float64(0.5*squaredNorm) - d.sum }
 
 // KKT returns max ρᵢ, ρᵢ = Lᵢ|βᵢ − clip(βᵢ − (mᵢ−1)/Lᵢ, 0, Cᵢ)|, the fixed-point
 // residual of the optimality conditions. ρᵢ ≤ √(2Lᵢ·gap) always holds. A sample

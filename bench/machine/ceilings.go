@@ -73,16 +73,15 @@ func MeasureCeilings() Ceilings {
 
 func measureLevel(l loops, name string, bytes, holds int) Level {
 	n := bytes / 8 / 3 / 64 * 64
-	a, b, c := make([]float64, n), make([]float64, n), make([]float64, n)
-	for i := range a {
-		a[i], b[i], c[i] = 1, 1, 1
+	all := make([]float64, 3*n)
+	for i := range all {
+		all[i] = 1
 	}
+	a, b, c := all[:n], all[n:2*n], all[2*n:]
 	level := Level{Name: name, Bytes: 24 * n, Holds: holds}
 	level.Read = float64(24*n) / best(func() {
-		for _, x := range [][]float64{a, b, c} {
-			for from := 0; from < n; from += piece {
-				l.read(x[from:min(from+piece, n)])
-			}
+		for from := 0; from < len(all); from += piece {
+			l.read(all[from:min(from+piece, len(all))])
 		}
 	})
 	level.Triad = float64(24*n) / best(func() {

@@ -1,0 +1,141 @@
+// Package loops times the kernels: every operation, every set and, beside them,
+// the plain Go loop that one would write and gonum's blas64, over sizes from one
+// cache level to the next. Rates are computed from the operations and bytes that
+// the loop must do, whatever the hardware did.
+package loops
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/bench/machine"
+)
+
+// Result is one operation of one set at one size.
+type Result struct {
+	Operation string `json:"operation"`
+	Set       string `json:"set"` // or "loop", "gonum"
+	Size      string `json:"size"`
+	// Elements of one call: of a dense vector, or nonzeros times problems.
+	Elements int `json:"elements"`
+	Bytes    int `json:"bytes"` // that one call must move
+	Flops    int `json:"flops"` // of one call; 0 where it has none to speak of
+
+	Nanoseconds float64 `json:"ns"`     // of one call: the median of the runs
+	Fastest     float64 `json:"ns_min"` // the best run
+	PerElement  float64 `json:"ns_per_element"`
+	GBs         float64 `json:"gb_s"`
+	GFLOPs      float64 `json:"gflop_s"`
+	Level       string  `json:"level"` // of memory that the operands stream from
+	// Share is the rate over the measured ceiling at that level: the lower of
+	// arithmetic and traffic.
+	Share float64 `json:"share_of_ceiling"`
+
+	runs []float64
+}
+
+// Options choose what is timed.
+type Options struct {
+	Match string        // operations whose name contains it; "" means all
+	Runs  int           // of each; 0 means 6, which benchstat needs for an interval
+	Each  time.Duration // a run takes at least this; 0 means 10 ms
+	Large bool          // sizes beyond the caches too
+	// Progress, where set, is told what is about to run, how many are done and
+	// how many there are.
+	Progress func(what string, done, all int)
+}
+
+// Measure times the operations. Implementations of the same operation and size
+// run in turn, so that a disturbance hits all alike.
+func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, error) {
+	if o.Runs == 0 {
+		o.Runs = 6
+	}
+	if o.Each == 0 {
+		o.Each = 10 * time.Millisecond
+	}
+	var chosen []operation
+	for _, op := range operations(o.Large) {
+		if strings.Contains(op.name, o.Match) {
+			chosen = append(chosen, op)
+		}
+	}
+	var results []Result
+	for done, op := range chosen {
+		if o.Progress != nil {
+			o.Progress(op.name+" "+op.size, done, len(chosen))
+		}
+		group := op.prepare()
+		for range o.Runs {
+			for i := range group {
+				if ctx.Err() != nil {
+					return results, ctx.Err()
+				}
+				group[i].Result.runs = append(group[i].Result.runs, once(group[i].run, o.Each))
+			}
+		}
+		for _, g := range group {
+			results = append(results, g.Result.finish(op, c))
+		}
+	}
+	return results, nil
+}
+
+// once returns the nanoseconds of a call, over as many as the time takes.
+func once(f func(), each time.Duration) float64 {
+	f()
+	for calls := 1; ; {
+		start := time.Now()
+		for range calls {
+			f()
+		}
+		took := time.Since(start)
+		if took >= each {
+			return float64(took.Nanoseconds()) / float64(calls)
+		}
+		grow := 2.0
+		if took > 0 {
+			grow = min(100, max(1.2, 1.2*float64(each)/float64(took)))
+		}
+		calls = int(float64(calls)*grow) + 1
+	}
+}
+
+func (r Result) finish(op operation, c machine.Ceilings) Result {
+	r.Operation, r.Size, r.Elements, r.Bytes, r.Flops = op.name, op.size, op.elements, op.bytes, op.flops
+	sorted := slices.Sorted(slices.Values(r.runs))
+	r.Nanoseconds, r.Fastest = sorted[len(sorted)/2], sorted[0]
+	r.PerElement = r.Nanoseconds / float64(r.Elements)
+	r.GBs, r.GFLOPs = float64(r.Bytes)/r.Nanoseconds, float64(r.Flops)/r.Nanoseconds
+	level := c.At(op.footprint)
+	r.Level = level.Name
+	rate := level.Read
+	if op.writes {
+		rate = level.Triad
+	}
+	ideal := max(float64(r.Bytes)/rate, float64(r.Flops)/c.GFLOPs)
+	r.Share = ideal / r.Nanoseconds
+	return r
+}
+
+// WriteGo writes the results in the format of Go's benchmarks, every run a line,
+// so that benchstat reads them: benchstat -col /set compares sets.
+func WriteGo(w io.Writer, m machine.Machine, all []Result) error {
+	if _, err := fmt.Fprintf(w, "goos: %s\ngoarch: %s\ncpu: %s\nisa: %s\nload: %s\nUnit GB/s better=higher\nUnit GFLOP/s better=higher\n",
+		m.OS, m.Arch, m.CPU, m.Active, m.Load); err != nil {
+		return err
+	}
+	for _, r := range all {
+		for _, ns := range r.runs {
+			if _, err := fmt.Fprintf(w, "Benchmark%s/set=%s/%s 1 %.6g ns/op %.5g ns/element %.5g GB/s %.5g GFLOP/s\n",
+				r.Operation, r.Set, r.Size, ns, ns/float64(r.Elements), float64(r.Bytes)/ns, float64(r.Flops)/ns); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package loops
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// operation is one row of the table: what is done, at which size.
+type operation struct {
+	name, size string
+	elements   int
+	bytes      int  // moved by one call
+	flops      int  // of one call
+	footprint  int  // bytes of the operands, which decide where they live
+	writes     bool // a triad's traffic, not a read's
+	// prepare allocates the operands and returns the implementations.
+	prepare func() []implementation
+}
+
+type implementation struct {
+	Result
+	run func()
+}
+
+func named(set string, run func()) implementation {
+	return implementation{Result{Set: set}, run}
+}
+
+// each returns an implementation for every set.
+func each(f func(k *kernels.Set) func()) []implementation {
+	var all []implementation
+	for _, k := range kernels.Available() {
+		all = append(all, named(k.Name, f(k)))
+	}
+	return all
+}
+
+// operations lists them all.
+func operations(large bool) []operation {
+	var all []operation
+	sizes := []int{128, 1024, 8192, 65536}
+	if large {
+		sizes = append(sizes, 8<<20)
+	}
+	for _, n := range sizes {
+		all = append(all, dense(n)...)
+	}
+	for _, n := range []int{2_000, 20_242, 72_309} {
+		for _, length := range []int{3, 12, 74} {
+			all = append(all, indexed(n, length)...)
+		}
+	}
+	return all
+}
+
+// scalar keeps results alive.
+type scalar struct{ v float64 }
+
+func dense(n int) []operation {
+	size := fmt.Sprintf("n=%d", n)
+	x, y, wide := []float64(nil), []float64(nil), []float32(nil)
+	s := new(scalar)
+	fill := func() {
+		x, y, wide = make([]float64, n), make([]float64, n), make([]float32, n)
+		for i := range x {
+			x[i], y[i], wide[i] = 1+float64(i&7)/8, 2, 1
+		}
+	}
+	vec := func(v []float64) blas64.Vector { return blas64.Vector{N: n, Inc: 1, Data: v} }
+	op := func(name string, bytes, flops int, writes bool, others []implementation, ours func(k *kernels.Set) func()) operation {
+		return operation{
+			name: name, size: size, elements: n, bytes: bytes * n, flops: flops * n, footprint: 16 * n, writes: writes,
+			prepare: func() []implementation { fill(); return append(others[:len(others):len(others)], each(ours)...) },
+		}
+	}
+	return []operation{
+		op("Dot", 16, 2, false, []implementation{
+			named("loop", func() { s.v = loopDot(x, y) }),
+			named("gonum", func() { s.v = blas64.Dot(vec(x), vec(y)) }),
+		}, func(k *kernels.Set) func() { return func() { s.v = k.Dot(x, y) } }),
+		op("Axpy", 24, 2, true, []implementation{
+			named("loop", func() { loopAxpy(1e-9, x, y) }),
+			named("gonum", func() { blas64.Axpy(1e-9, vec(x), vec(y)) }),
+		}, func(k *kernels.Set) func() { return func() { k.Axpy(1e-9, x, y) } }),
+		op("Scal", 16, 1, true, []implementation{
+			named("gonum", func() { blas64.Scal(1.0000001, vec(x)) }),
+		}, func(k *kernels.Set) func() { return func() { k.Scal(1.0000001, x) } }),
+		op("Nrm2", 8, 2, false, []implementation{
+			named("gonum", func() { s.v = blas64.Nrm2(vec(x)) }),
+		}, func(k *kernels.Set) func() { return func() { s.v = k.Nrm2(x) } }),
+		op("Asum", 8, 1, false, []implementation{
+			named("gonum", func() { s.v = blas64.Asum(vec(x)) }),
+		}, func(k *kernels.Set) func() { return func() { s.v = k.Asum(x) } }),
+		op("MaxAbs", 8, 0, false, nil, func(k *kernels.Set) func() { return func() { s.v = k.MaxAbs(x) } }),
+		op("DotSingle", 12, 2, false, nil, func(k *kernels.Set) func() { return func() { s.v = k.DotSingle(wide, y) } }),
+		op("AxpySingle", 20, 2, true, nil, func(k *kernels.Set) func() { return func() { k.AxpySingle(1e-9, wide, y) } }),
+		op("Exp", 16, 0, true, []implementation{
+			named("loop", func() {
+				for i, v := range x {
+					y[i] = math.Exp(v)
+				}
+			}),
+		}, func(k *kernels.Set) func() { return func() { k.Exp(y, x) } }),
+		op("Log1pExp", 16, 0, true, []implementation{
+			named("loop", func() {
+				for i, v := range x {
+					y[i] = math.Log1p(math.Exp(v))
+				}
+			}),
+		}, func(k *kernels.Set) func() { return func() { k.Log1pExp(y, x) } }),
+		op("Sigmoid", 16, 0, true, []implementation{
+			named("loop", func() {
+				for i, v := range x {
+					y[i] = 1 / (1 + math.Exp(-v))
+				}
+			}),
+		}, func(k *kernels.Set) func() { return func() { k.Sigmoid(y, x) } }),
+	}
+}
+
+// columns are equally long columns over n rows, 200,000 entries in all.
+type columns struct {
+	n, length int
+	ptr       []int64
+	rows      []int32
+	values    []float64
+	y, out    []float64 // y interleaves 8 problems where it is 8·n long
+	mask      []uint8
+}
+
+func newColumns(n, length, lanes int) *columns {
+	c := &columns{n: n, length: length, ptr: []int64{0}, y: make([]float64, n*lanes), mask: make([]uint8, n)}
+	for i := range c.y {
+		c.y[i] = 1
+	}
+	for i := range c.mask {
+		c.mask[i] = uint8(i * 37)
+	}
+	state := uint64(n + length)
+	random := func(below int) int { // xorshift64*
+		state ^= state >> 12
+		state ^= state << 25
+		state ^= state >> 27
+		return int(state * 0x2545F4914F6CDD1D >> 33 % uint64(below))
+	}
+	for range 200_000 / length {
+		// One row in each of length strips: sorted and distinct.
+		for k := range length {
+			from, to := k*n/length, (k+1)*n/length
+			c.rows = append(c.rows, int32(from+random(to-from)))
+			c.values = append(c.values, 1.5)
+		}
+		c.ptr = append(c.ptr, int64(len(c.rows)))
+	}
+	c.out = make([]float64, len(c.ptr)-1)
+	return c
+}
+
+// over calls f with every column.
+func (c *columns) over(f func(j int, values []float64, rows []int32)) func() {
+	return func() {
+		for j := range c.out {
+			from, to := c.ptr[j], c.ptr[j+1]
+			f(j, c.values[from:to], c.rows[from:to])
+		}
+	}
+}
+
+// indexed operations go over a block of columns in each call. The traffic is 12
+// bytes a nonzero for its value and row, and the vector entries it meets.
+func indexed(n, length int) []operation {
+	size := fmt.Sprintf("n=%d,nnz=%d", n, length)
+	op := func(name string, lanes, bytes int, writes bool, f func(c *columns) []implementation) operation {
+		entries := 200_000 / length * length
+		return operation{
+			name: name, size: size, elements: entries * lanes, bytes: (12 + bytes*lanes) * entries, flops: 2 * entries * lanes,
+			footprint: 12*entries + 8*n*lanes, writes: writes,
+			prepare: func() []implementation { return f(newColumns(n, length, lanes)) },
+		}
+	}
+	ours := func(f func(k *kernels.Set, c *columns) func()) func(c *columns) []implementation {
+		return func(c *columns) []implementation {
+			return each(func(k *kernels.Set) func() { return f(k, c) })
+		}
+	}
+	beside := func(loop func(c *columns) func(), sets func(c *columns) []implementation) func(c *columns) []implementation {
+		return func(c *columns) []implementation {
+			return append([]implementation{named("loop", loop(c))}, sets(c)...)
+		}
+	}
+	loopDots := func(c *columns) func() {
+		return c.over(func(j int, values []float64, rows []int32) { c.out[j] = loopDotIndexed(values, rows, c.y) })
+	}
+	all := []operation{
+		op("DotIndexed", 1, 8, false, beside(loopDots, ours(func(k *kernels.Set, c *columns) func() {
+			return c.over(func(j int, values []float64, rows []int32) { c.out[j] = k.DotIndexed(values, rows, c.y) })
+		}))),
+		op("DotColumns", 1, 8, false, beside(loopDots, ours(func(k *kernels.Set, c *columns) func() {
+			return func() { k.DotColumns(c.ptr, c.rows, c.values, c.y, c.out) }
+		}))),
+		op("DotSpans", 1, 8, false, ours(func(k *kernels.Set, c *columns) func() {
+			return func() { k.DotSpans(c.ptr[:len(c.out)], c.ptr[1:], c.rows, c.values, c.y, c.out) }
+		})),
+		op("AxpyIndexed", 1, 16, true, beside(func(c *columns) func() {
+			return c.over(func(_ int, values []float64, rows []int32) { loopAxpyIndexed(1e-9, values, rows, c.y) })
+		}, ours(func(k *kernels.Set, c *columns) func() {
+			return c.over(func(_ int, values []float64, rows []int32) { k.AxpyIndexed(1e-9, values, rows, c.y) })
+		}))),
+		op("Epoch", 1, 24, true, ours(epoch)),
+	}
+	if length < 74 {
+		return all
+	}
+	a := &[kernels.Lanes]float64{1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9}
+	out := new([kernels.Lanes]float64)
+	return append(all,
+		op("DotLanes", kernels.Lanes, 8, false, ours(func(k *kernels.Set, c *columns) func() {
+			return c.over(func(_ int, values []float64, rows []int32) { k.DotLanes(values, rows, c.y, out) })
+		})),
+		op("DotLanesMasked", kernels.Lanes, 8, false, ours(func(k *kernels.Set, c *columns) func() {
+			return c.over(func(_ int, values []float64, rows []int32) { k.DotLanesMasked(values, rows, c.mask, c.y, out) })
+		})),
+		op("AxpyLanes", kernels.Lanes, 16, true, ours(func(k *kernels.Set, c *columns) func() {
+			return c.over(func(_ int, values []float64, rows []int32) { k.AxpyLanes(a, values, rows, c.y) })
+		})))
+}
+
+// epoch sweeps the columns, all of which move: their squares and coefficients
+// are put back every time, or the residual would dwindle.
+func epoch(k *kernels.Set, c *columns) func() {
+	w := len(c.out)
+	e := &kernels.Epoch{
+		From: c.ptr[:w], To: c.ptr[1:], Rows: c.rows, Values: c.values, Residual: make([]float64, c.n),
+		Coef: make([]float64, w), Square: make([]float64, w), Threshold: make([]float64, w),
+		Mean: make([]float64, w), Grad: make([]float64, w), Total: float64(c.n),
+	}
+	for j := range e.Square {
+		e.Square[j] = 2.25 * float64(c.length)
+	}
+	return func() {
+		copy(e.Residual, c.y)
+		clear(e.Coef)
+		k.Epoch(e)
+	}
+}

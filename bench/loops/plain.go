@@ -1,0 +1,36 @@
+package loops
+
+// The loops that one would write. They are functions of their own: written into
+// a benchmark's loop they compile to something several times slower.
+
+//go:noinline
+func loopDot(x, y []float64) float64 {
+	var s float64
+	for i, v := range x {
+		s += v * y[i]
+	}
+	return s
+}
+
+//go:noinline
+func loopAxpy(a float64, x, y []float64) {
+	for i, v := range x {
+		y[i] += a * v
+	}
+}
+
+//go:noinline
+func loopDotIndexed(values []float64, rows []int32, y []float64) float64 {
+	var s float64
+	for k, v := range values {
+		s += v * y[rows[k]]
+	}
+	return s
+}
+
+//go:noinline
+func loopAxpyIndexed(a float64, values []float64, rows []int32, y []float64) {
+	for k, v := range values {
+		y[rows[k]] += a * v
+	}
+}

@@ -1,0 +1,27 @@
+// Command perf measures pare: its loops, its solves, and other people's solvers
+// beside it.
+//
+//	perf cpu          the processor, its caches, the kernel sets it can run
+//	perf kernels      every kernel, set and size against measured ceilings
+//	perf roofline     the same as a chart
+//	perf solve        where the time and the memory of a fit, a hypergradient or a selection go
+//	perf data NAME    a seeded data set as svmlight text
+//
+// Results go to standard output, as text or with --json as one JSON object;
+// progress goes to standard error. The exit status is 0, 1 for a failure, 2 for a
+// faulty command line.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	// The first signal ends the measurement, the second kills.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+
+	"github.com/alecthomas/kong"
+	"golang.org/x/term"
+)
+
+// grammar is the command line.
+type grammar struct {
+	CPU      cpuCommand      `cmd:"" name:"cpu" help:"The processor, its caches, the kernel sets available and chosen."`
+	Kernels  kernelsCommand  `cmd:"" help:"Every kernel, set and size: times, rates, shares of the measured ceiling."`
+	Roofline rooflineCommand `cmd:"" help:"The same as a log-log chart."`
+	Solve    solveCommand    `cmd:"" help:"Where the time and memory of one fit, hypergradient or selection go."`
+	Data     dataCommand     `cmd:"" help:"A seeded data set as svmlight text on standard output."`
+}
+
+// environment is what a command writes to.
+type environment struct {
+	stdout, stderr io.Writer
+}
+
+type command interface {
+	run(ctx context.Context, env environment) error
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		args = []string{"--help"}
+	}
+	helped := false
+	parser, err := kong.New(new(grammar),
+		kong.Name("perf"),
+		kong.Description("Measure pare: its loops, its solves, and other solvers beside it."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(int) { helped = true }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "perf:", err)
+		return 1
+	}
+	parsed, err := parser.Parse(args)
+	switch {
+	case helped:
+		return 0
+	case err != nil:
+		fmt.Fprintf(stderr, "perf: %v. \"perf --help\" lists the commands, \"perf COMMAND --help\" its flags.\n", err)
+		return 2
+	}
+	chosen := parsed.Selected().Target.Addr().Interface().(command)
+	if err := chosen.run(ctx, environment{stdout, stderr}); err != nil {
+		fmt.Fprintln(stderr, "perf:", err)
+		return 1
+	}
+	return 0
+}
+
+// status writes a line that replaces the one before, on a terminal only.
+func (e environment) status(format string, args ...any) {
+	if file, ok := e.stderr.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		fmt.Fprintf(file, "\r\x1b[K"+format, args...)
+	}
+}
+
+// json writes one object.
+func (e environment) json(v any) error {
+	encoder := json.NewEncoder(e.stdout)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// table writes aligned columns. Cells are separated by tabs.
+func (e environment) table(rows func(w io.Writer)) error {
+	w := tabwriter.NewWriter(e.stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
+	rows(w)
+	return w.Flush()
+}

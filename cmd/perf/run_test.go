@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// perf runs the command and returns what it wrote.
+func perf(t *testing.T, want int, args ...string) (stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	if got := run(context.Background(), args, &out, &errs); got != want {
+		t.Fatalf("perf %s: exit %d, want %d\n%s%s", strings.Join(args, " "), got, want, out.String(), errs.String())
+	}
+	return out.String(), errs.String()
+}
+
+func TestHelpAndUsage(t *testing.T) {
+	if out, _ := perf(t, 0); !strings.Contains(out, "roofline") {
+		t.Errorf("no commands in\n%s", out)
+	}
+	if _, errs := perf(t, 2, "solve", "everything"); !strings.Contains(errs, "fit") {
+		t.Errorf("%s", errs)
+	}
+	if _, errs := perf(t, 1, "data", "rcv1"); !strings.Contains(errs, "syn_rcv1") {
+		t.Errorf("%s", errs)
+	}
+	if _, errs := perf(t, 1, "solve", "fit", "--ratio", "1,2"); !strings.Contains(errs, "2 strengths for 1 hyperparameter") {
+		t.Errorf("%s", errs)
+	}
+}
+
+func TestCPUNamesTheKernels(t *testing.T) {
+	var m struct{ Active string }
+	out, _ := perf(t, 0, "cpu", "--json")
+	if err := json.Unmarshal([]byte(out), &m); err != nil || m.Active == "" {
+		t.Errorf("%v in %s", err, out)
+	}
+	if out, _ := perf(t, 0, "cpu"); !strings.Contains(out, m.Active) {
+		t.Errorf("%s", out)
+	}
+}
+
+func TestSolveAccountsForItsPhases(t *testing.T) {
+	for what, phases := range map[string][]string{
+		"fit":    {"load", "alpha max", "fit"},
+		"grad":   {"load", "alpha max", "grad", "solve, summed over folds", "gradient, summed over folds"},
+		"select": {"load", "select", "search", "refit"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			dir := t.TempDir()
+			var r solveReport
+			out, _ := perf(t, 0, "solve", what, "--json", "--repeat", "2", "--cpuprofile", filepath.Join(dir, "cpu"), "--trace", filepath.Join(dir, "trace"))
+			if err := json.Unmarshal([]byte(out), &r); err != nil {
+				t.Fatal(err)
+			}
+			if r.N != 442 || r.P != 10 || r.MatrixBytes != 8*4420 || r.Status == "" || len(r.Counters) == 0 {
+				t.Errorf("%+v", r)
+			}
+			var names []string
+			for _, p := range r.Phases {
+				names = append(names, p.Name)
+				if !(p.Seconds > 0) {
+					t.Errorf("%s took no time", p.Name)
+				}
+			}
+			if strings.Join(names, "; ") != strings.Join(phases, "; ") {
+				t.Errorf("phases %q, want %q", names, phases)
+			}
+			if what == "fit" && r.Phases[2].Streamed != int64(r.Passes)*r.MatrixBytes {
+				t.Errorf("%d bytes for %d passes of %d", r.Phases[2].Streamed, r.Passes, r.MatrixBytes)
+			}
+			for _, name := range []string{"cpu", "trace"} {
+				if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+			if out, _ := perf(t, 0, "solve", what); !strings.Contains(out, "relative gap") {
+				t.Errorf("%s", out)
+			}
+		})
+	}
+}
+
+func TestRooflineIsAPicture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures for some seconds")
+	}
+	path := filepath.Join(t.TempDir(), "roof.svg")
+	perf(t, 0, "roofline", "--quick", "--match", "MaxAbs", "-o", path)
+	if text, err := os.ReadFile(path); err != nil || !bytes.Contains(text, []byte("operations per byte")) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestKernelsSpeaksThreeFormats(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures for some seconds")
+	}
+	args := []string{"kernels", "--quick", "--match", "MaxAbs"}
+	if out, _ := perf(t, 0, args...); !strings.Contains(out, "purego") || !strings.Contains(out, "ceilings") {
+		t.Errorf("%s", out)
+	}
+	if out, _ := perf(t, 0, append(args, "--bench")...); strings.Count(out, "BenchmarkMaxAbs/set=purego/n=1024 ") != 3 {
+		t.Errorf("%s", out)
+	}
+	var report struct {
+		Results []struct{ Operation string }
+	}
+	out, _ := perf(t, 0, append(args, "--json")...)
+	if err := json.Unmarshal([]byte(out), &report); err != nil || len(report.Results) == 0 || report.Results[0].Operation != "MaxAbs" {
+		t.Errorf("%v in %s", err, out)
+	}
+}

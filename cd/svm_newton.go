@@ -108,8 +108,7 @@ func (nw *boxNewton) costs(size, entries int) (byCG, byFactor float64) {
 // step moves the free samples along the Newton direction. Those that reach a
 // bound stay there and the system of the rest is solved again, until none does:
 // a guess at where each belongs. The step stands if it lowers the objective.
-// Sweeps have cost budget since the last step; conjugate gradients may cost as
-// much.
+// Conjugate gradients may cost the budget.
 func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 	nw.collect(nw.s.sweeps.here)
 	if len(nw.free) == 0 {

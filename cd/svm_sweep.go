@@ -43,16 +43,16 @@ type sweeper struct {
 }
 
 const (
-	firstReluctant = 1
-	settledShare   = 0.9     // of the free samples must remain for a Newton step
-	firstTry       = 1       // of the target, before the first certificate
-	nextTry        = 0.7     // of the one before
-	setAside       = 0.2     // of the largest violation
-	leastTry       = 1e-4    // where rounding ends the tightening
-	pollEvery      = 1 << 19 // entries between two looks at the context
-	packCost       = 5       // sweeps that packing and multiplying cost
-	stepGain       = 0.5     // of the gap that a Newton step must take away to be worth while
-	fewInABlock    = 2       // live samples of a block that are better taken one by one
+	stepShare    = 0.3     // of the cost of sweeps, that Newton steps may cost
+	settledShare = 0.9     // of the free samples must remain for a Newton step
+	firstTry     = 1       // of the target, before the first certificate
+	nextTry      = 0.7     // of the one before
+	setAside     = 0.2     // of the largest violation
+	leastTry     = 1e-4    // where rounding ends the tightening
+	pollEvery    = 1 << 19 // entries between two looks at the context
+	packCost     = 5       // sweeps that packing and multiplying cost
+	stepGain     = 0.5     // of the gap that a Newton step must take away to be worth while
+	fewInABlock  = 2       // live samples of a block that are better taken one by one
 )
 
 func (w *sweeper) init(s *SVM) {
@@ -64,7 +64,7 @@ func (w *sweeper) init(s *SVM) {
 }
 
 func (w *sweeper) start(opts Options) {
-	w.random, w.left, w.factor, w.spent, w.reluctant = 0, float64(opts.MaxEpochs), firstTry, 0, firstReluctant
+	w.random, w.left, w.factor, w.spent, w.reluctant = 0, float64(opts.MaxEpochs), firstTry, 0, 1
 	w.freeBefore = math.MaxInt
 }
 
@@ -91,10 +91,10 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 			w.reluctant = max(1, 0.5*w.reluctant)
 		}
 		stepped = math.Inf(1)
-		if w.spent > w.reluctant*s.newton.price() {
+		if budget := stepShare * w.spent; budget > w.reluctant*s.newton.price() {
 			if settled := float64(w.free) > settledShare*float64(w.freeBefore); settled {
 				stepped = 0 // a step that fails is no gain
-				if s.newton.step(ctx, w.spent) {
+				if s.newton.step(ctx, budget) {
 					s.sol.Steps++
 					stepped = gap
 				}

@@ -713,3 +713,102 @@ func BenchmarkEpoch(b *testing.B) {
 		})
 	}
 }
+
+// TestSolverHasNoMemory: a result does not depend on what the solver did before.
+func TestSolverHasNoMemory(t *testing.T) {
+	for _, m := range allModels {
+		q := draw(t, oracle.NewRandom(17), kernelSet(t), m.loss, m.penalty, 0)
+		want := map[iterdiff.Method][]float64{}
+		for range 2 {
+			for _, q.method = range allMethods {
+				got := bits(q.solve(t, iterdiff.Options{MaxEpochs: 500}))
+				if before, ok := want[q.method]; ok && !sameBits(got, before) {
+					t.Errorf("%v %s %s: other bits the second time", m.loss, m.penalty, q.method)
+				}
+				want[q.method] = got
+				q.solve(t, iterdiff.Options{Epochs: 3, MemoryBudget: 4096})
+			}
+		}
+	}
+}
+
+// TestColumnsThatReturn: the weighted forward Jacobian is exact for columns that
+// leave the support and come back, as the reverse sweep has it.
+func TestColumnsThatReturn(t *testing.T) {
+	returns := 0
+	for seed := range uint64(30) {
+		r := oracle.NewRandom(3000 + seed)
+		problem := r.Problem(oracle.Shape{N: 20, P: 12, Correlation: 0.9})
+		fit := fitOf(t, problem, squared, true)
+		each := make([]float64, 12)
+		for j := range each {
+			each[j] = math.Log(model.AlphaMax(fit)) - 2 - 3*r.Float64()
+		}
+		g, err := model.WeightedLasso(each)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := iterdiff.New(fit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outer := quadratic(make([]float64, 20), []int{0, 1, 2})
+		for _, pair := range [][2]iterdiff.Method{{iterdiff.ForwardPCD, iterdiff.BackwardPCD}, {iterdiff.ForwardPGD, iterdiff.BackwardPGD}} {
+			var was, left [12]bool
+			watch := func(p *iterdiff.Progress) {
+				for j, b := range p.Coef {
+					left[j] = left[j] || was[j] && b == 0
+					if was[j] = b != 0; was[j] && left[j] {
+						returns++
+						left[j] = false
+					}
+				}
+			}
+			solve := func(o iterdiff.Options) []float64 {
+				got, err := s.Solve(t.Context(), g, outer, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return slices.Clone(got.Gradient)
+			}
+			for _, epochs := range []int{5, 9, 15, 25} {
+				was, left = [12]bool{}, [12]bool{}
+				forward := solve(iterdiff.Options{Method: pair[0], Epochs: epochs, Watch: watch})
+				backward := solve(iterdiff.Options{Method: pair[1], Epochs: epochs})
+				if d := apart(forward, backward); d > 1e-11 {
+					t.Errorf("seed %d, %s, %d epochs: off by %.1e", seed, pair[0], epochs, d)
+				}
+			}
+		}
+	}
+	if returns < 10 {
+		t.Errorf("%d columns returned", returns)
+	}
+}
+
+// TestColumnOnTheEdge: where |zⱼ| = αⱼ and βⱼ = 0 there are one-sided derivatives only.
+func TestColumnOnTheEdge(t *testing.T) {
+	fit := fitOf(t, &oracle.Problem{X: [][]float64{{1, 0}, {0, 1}}, Y: []float64{2, 1}, Alpha: make([]float64, 2)}, squared, true)
+	s, err := iterdiff.New(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		alpha float64
+		want  outcome.Status
+	}{{0.5, outcome.SupportUncertified}, {0.51, outcome.Converged}} {
+		g, err := model.Lasso(math.Log(c.alpha))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, method := range allMethods {
+			got, err := s.Solve(t.Context(), g, quadratic([]float64{1, 1}, []int{0, 1}), iterdiff.Options{Method: method})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.Status != c.want {
+				t.Errorf("%s: %s, margin %g, want %s", method, got.Status, got.Margin, c.want)
+			}
+		}
+	}
+}

@@ -92,7 +92,7 @@ func NewSure(k *kernels.Set, x sparse.Matrix, y []float64, criterion Information
 			slope: make([]float64, n), curvature: make([]float64, n),
 		}
 		if at == 0 {
-			s.null = criterion.Fit*2*float64(n)*fit.Null() + criterion.Constant
+			s.null = float64(criterion.Fit*2*float64(n)*fit.Null()) + criterion.Constant
 			if spec.Intercept {
 				s.null += criterion.Freedom // the mean is one degree of freedom
 			}

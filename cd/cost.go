@@ -44,7 +44,7 @@ func (in *inner) buildCost(columns []int32) float64 {
 	}
 	held := in.gram.Values()
 	// Each new column meets those held and, on average, half of the new ones.
-	met := float64(missing) * (float64(held) + float64(values)/2)
+	met := float64(missing) * (float64(held) + float64(float64(values)/2))
 	if in.store.Dense() {
 		return denseValue * met
 	}

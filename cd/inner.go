@@ -178,7 +178,7 @@ func (in *inner) gap() float64 {
 		if b := in.coef[k]; b != 0 {
 			l2 = math.FMA(b, b, l2)
 			product = math.FMA(a, b, product)
-			slack = math.FMA(in.threshold[k]-math.Copysign(1, b)*a, math.Abs(b), slack)
+			slack = math.FMA(in.threshold[k]-float64(math.Copysign(1, b)*a), math.Abs(b), slack)
 		}
 	}
 	rest := 0.0
@@ -186,7 +186,7 @@ func (in *inner) gap() float64 {
 		rest = 1 - 1/worst
 	}
 	norm := math.FMA(in.ridge, l2, in.engine.squaredResidual())
-	return (float64(rest*rest*norm)/2 + math.FMA(rest, product, slack)) / in.total
+	return (float64(rest*rest*norm/2) + math.FMA(rest, product, slack)) / in.total
 }
 
 // objective returns N·Φ of the restricted problem.

@@ -304,6 +304,6 @@ func (s *Solver) bound(residual, mu, moving, bend float64) {
 		least = min(least, d)
 	}
 	h, q, rho := math.Sqrt(h2), math.Sqrt(q2), math.Sqrt(rho2)
-	indirect := (moving/(mu*least) + bend) * h * rho
+	indirect := float64((moving/(mu*least) + bend) * h * rho)
 	s.out.ErrorBound = max(s.out.ErrorBound, (float64(h*residual)+float64(q*rho)+indirect)/mu)
 }

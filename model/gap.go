@@ -53,7 +53,7 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 		return
 	}
 	size := math.Abs(b)
-	lack := alpha - math.Copysign(1, b)*a // 0 at the optimum
+	lack := alpha - float64(math.Copysign(1, b)*a) // 0 at the optimum
 	d.l1 = math.FMA(alpha, size, d.l1)
 	if ridge > 0 { // else β² may overflow to no purpose
 		d.l2 = math.FMA(b, b, d.l2)

@@ -222,8 +222,8 @@ func (f *Logistic) divergence(s *State, scale float64) float64 {
 	var sum float64
 	for i, y := range f.y {
 		k := class(y)
-		ct := scale * math.Abs(s.Residual[i]) // the balance is in the residual
-		term := math.FMA(1-ct, s.scratch[i], 0)
+		ct := float64(scale * math.Abs(s.Residual[i])) // the balance is in the residual
+		term := float64((1 - ct) * s.scratch[i])
 		if balance := s.balance[k]; balance > 0 {
 			term = math.FMA(ct, logC[k], term)
 		}

@@ -105,12 +105,13 @@ func (g Penalty) Columns() int {
 }
 
 // SoftThreshold returns the proximal operator of t|·| at z: sign(z)(|z| − t)₊.
+// The conversions keep products passed for z and t from being fused into the sum.
 func SoftThreshold(z, t float64) float64 {
 	switch {
 	case z > t:
-		return z - t
+		return float64(z) - float64(t)
 	case z < -t:
-		return z + t
+		return float64(z) + float64(t)
 	default:
 		return 0
 	}
@@ -119,7 +120,7 @@ func SoftThreshold(z, t float64) float64 {
 // Prox returns prox_{γg_j}(z) = ST(z, γαⱼ)/(1 + γα₂) (table 3, with the step
 // γ that its caption leaves out).
 func (g Penalty) Prox(j int, z, step float64) float64 {
-	return SoftThreshold(z, step*g.Alpha(j)) / (1 + float64(step*g.ridge))
+	return SoftThreshold(z, float64(step*g.Alpha(j))) / (1 + float64(step*g.ridge))
 }
 
 // Value returns g(β) for the non-zero coefficients b of the columns cols.

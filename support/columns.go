@@ -223,7 +223,7 @@ func (c *Columns) moments(j int, index []int32, values []float64) (mean, square 
 	for i, x := range values {
 		w, d := weight(i), x-mean
 		square = math.FMA(w*d, d, square)
-		seen += w
+		seen += float64(w) // which is a product
 	}
 	if !c.dense && mean != 0 {
 		square = math.FMA(max(0, c.total-seen)*mean, mean, square)

@@ -53,7 +53,7 @@ func ritz(steps, ratios []float64) (smallest, largest float64) {
 	search := func(wanted int) float64 { // least x with wanted eigenvalues below it
 		lo, hi := 0.0, bound*(1+1e-12)
 		for range 60 {
-			mid := 0.5 * (lo + hi)
+			mid := float64(0.5 * (lo + hi))
 			if below(mid) >= wanted {
 				hi = mid
 			} else {

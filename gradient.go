@@ -11,7 +11,8 @@ import (
 
 // Hypergradient is a criterion and its gradient in λ at one point. Over the
 // folds, gap, KKT residual, bound and margin are the worst or, for the bound,
-// the mean; counts are sums.
+// the mean; counts are sums. Methods other than [Implicit] have no margin (NaN) and
+// no linear systems, and their bound is an estimate from the last changes.
 type Hypergradient struct {
 	LogLambda    []float64
 	LogLambdaMax []float64
@@ -23,7 +24,11 @@ type Hypergradient struct {
 	Support     int // mean over folds
 	// ErrorBound estimates the largest error of an entry of Gradient; it assumes
 	// that the supports are right.
-	ErrorBound        float64
+	ErrorBound float64
+	// SupportCertified reports a proof that the supports are those of the exact
+	// solutions in every fold. It takes [Config].Certify, a penalty with ℓ1 and one
+	// predictor, and [Implicit].
+	SupportCertified  bool
 	InjectivityMargin float64 // how far the systems are from singular; an estimate
 	Iterations        int     // of conjugate gradients
 	Epochs, Passes    int
@@ -61,6 +66,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		KKT:               r.KKT,
 		Support:           r.Support,
 		ErrorBound:        r.ErrorBound,
+		SupportCertified:  r.SupportCertified,
 		InjectivityMargin: r.InjectivityMargin,
 		Iterations:        r.Iterations,
 		Epochs:            r.Epochs,

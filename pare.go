@@ -46,6 +46,10 @@ type Config struct {
 	MaxEpochs   int     // sweeps allowed for one solve; 0 means 100,000
 	Threads     int     // inner problems solved at once; 0 means all processors
 	Kernels     string  // kernel set; "" means PARE_KERNELS, else the fastest
+	Method      Method  // of hypergradients; "" means Implicit
+	// Certify makes [Gradient] look for a proof of the supports, at a pass over X and
+	// a factorisation for each fold.
+	Certify bool
 }
 
 // Fitted is a certified solution of an inner problem on all rows given.
@@ -96,6 +100,9 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		return nil, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
 	}
 	var err error
+	if err = e.checkMethod(); err != nil {
+		return nil, err
+	}
 	if e.k, err = c.kernels(); err != nil {
 		return nil, err
 	}
@@ -134,7 +141,10 @@ func (e *engine) solver() cd.Options {
 
 // spec returns what all outer problems share.
 func (e *engine) spec(folds bilevel.Folds) bilevel.Spec {
-	return bilevel.Spec{Folds: folds, Intercept: !e.config.NoIntercept, Solver: e.solver(), Threads: e.config.Threads}
+	return bilevel.Spec{
+		Folds: folds, Intercept: !e.config.NoIntercept, Solver: e.solver(),
+		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads,
+	}
 }
 
 // check refuses a λ of the wrong length.

@@ -69,6 +69,7 @@ type Selection struct {
 // Final is then the point the refit started from, with its true gap: Cancelled
 // too, unless that is within the tolerance.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (*Selection, error) {
+	c.Certify = false
 	e, err := newEngine(x, y, c)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,7 @@ func TestSVM(t *testing.T) {
 // TestSVMArguments: what cannot be is refused.
 func TestSVMArguments(t *testing.T) {
 	x, y := patients(t)
-	_, real := load(t)
+	_, numbers := load(t)
 	c := pare.Config{Model: pare.SVM}
 	fit := func(y, lambda []float64) error { _, err := pare.Fit(context.Background(), x, y, lambda, c); return err }
 	choose := func(o pare.SelectOptions) error {
@@ -86,7 +86,7 @@ func TestSVMArguments(t *testing.T) {
 		"two λ":        {fit(y, []float64{0, 0}), outcome.Shape},
 		"a NaN λ":      {fit(y, []float64{math.NaN()}), outcome.BadParameter},
 		"short labels": {fit(y[:9], []float64{0}), outcome.Shape},
-		"real labels":  {fit(real, []float64{0}), outcome.BadParameter},
+		"real labels":  {fit(numbers, []float64{0}), outcome.BadParameter},
 		"one class":    {fit(repeat(1, len(y)), []float64{0}), outcome.SingleClass},
 		"a grid":       {choose(pare.SelectOptions{Search: pare.Grid}), outcome.Usage},
 		"per class":    {choose(pare.SelectOptions{PerClass: true}), outcome.Usage},

@@ -61,6 +61,7 @@ func (e *engine) choice(v Validation) (outer, error) {
 // fast one. It yields one evaluation per λ and stops after an error, which is
 // that of ctx where ctx ended. See [Fit] for the λ's and the other errors.
 func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, v Validation, c Config) iter.Seq2[search.Evaluation, error] {
+	c.Method, c.Certify = Implicit, false // no gradients here
 	return func(yield func(search.Evaluation, error) bool) {
 		e, err := newEngine(x, y, c)
 		if err != nil {

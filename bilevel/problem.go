@@ -80,7 +80,7 @@ func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, err
 }
 
 // newProblem makes a lane for every fold.
-func newProblem(spec Spec, make func(fold int) (lane, error)) (*Problem, error) {
+func newProblem(spec Spec, newLane func(fold int) (lane, error)) (*Problem, error) {
 	if spec.Threads <= 0 {
 		spec.Threads = runtime.GOMAXPROCS(0)
 	}
@@ -89,7 +89,7 @@ func newProblem(spec Spec, make func(fold int) (lane, error)) (*Problem, error) 
 	group.SetLimit(spec.Threads)
 	for fold := range p.lanes {
 		group.Go(func() (err error) {
-			if p.lanes[fold], err = make(fold); err != nil {
+			if p.lanes[fold], err = newLane(fold); err != nil {
 				err = fmt.Errorf("fold %d: %w", fold, err)
 			}
 			return err

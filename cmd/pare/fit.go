@@ -21,6 +21,9 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := c.solution("fit"); err != nil {
+		return nil, err
+	}
 	d, err := c.load(ctx, env.stdin)
 	if err != nil {
 		return nil, err

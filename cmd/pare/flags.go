@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"strings"
@@ -31,6 +32,7 @@ func (f commonFlags) config() pare.Config {
 		Tol:         f.Tol,
 		Threads:     f.threads(),
 		Kernels:     f.Kernels,
+		Method:      f.method(),
 	}
 }
 
@@ -45,8 +47,8 @@ func (f outputFlags) output() outputFlags { return f }
 
 // engineFlags say how the work is done.
 type engineFlags struct {
-	Method  string `default:"implicit" placeholder:"METHOD" help:"implicit: hypergradients by implicit differentiation (default: implicit)." group:"Engine"`
-	Solver  string `default:"cd" placeholder:"SOLVER" help:"cd: coordinate descent on working sets (default: cd)." group:"Engine"`
+	Method  string `default:"implicit" placeholder:"METHOD" help:"Hypergradients (grad, select): implicit; forward or backward along the iterates (default: implicit)." group:"Engine"`
+	Solver  string `placeholder:"SOLVER" help:"cd: coordinate descent; pgd: proximal gradient descent (default: cd; pgd for forward and backward)." group:"Engine"`
 	Threads int    `placeholder:"N" help:"Inner problems solved at once (default: all cores)." group:"Engine"`
 	Kernels string `placeholder:"SET" help:"Kernel set (default: the best this processor has)." group:"Engine"`
 }
@@ -55,10 +57,34 @@ func (f engineFlags) check() error {
 	if f.Threads < 0 {
 		return outcome.At(outcome.BadParameter, "threads", "must be 1 or more, or 0 for all cores; got %d", f.Threads)
 	}
-	if err := oneOf("method", f.Method, "implicit"); err != nil {
+	if err := oneOf("method", f.Method, "implicit", "forward", "backward"); err != nil {
 		return err
 	}
-	return oneOf("solver", f.Solver, "cd")
+	if f.Solver == "" {
+		return nil
+	}
+	if f.Method == "implicit" {
+		if f.Solver == "pgd" {
+			return outcome.At(outcome.Usage, "solver", "pgd goes with --method forward and backward; implicit has cd")
+		}
+		return oneOf("solver", f.Solver, "cd")
+	}
+	return oneOf("solver", f.Solver, "cd", "pgd")
+}
+
+// solution checks the flags of a command that makes no hypergradients.
+func (f engineFlags) solution(command string) error {
+	if f.Method != "implicit" {
+		return outcome.At(outcome.Usage, "method", "%s makes no hypergradient, and solves by cd; grad and select have forward and backward", command)
+	}
+	return nil
+}
+
+func (f engineFlags) method() pare.Method {
+	if f.Method == "implicit" {
+		return pare.Implicit
+	}
+	return pare.Method(f.Method + "-" + cmp.Or(f.Solver, "pgd"))
 }
 
 func (f engineFlags) threads() int {

@@ -35,6 +35,29 @@ func TestGoldenRowsOnTheEmbeddedData(t *testing.T) {
 	}
 }
 
+// Every method gives the golden values, as far as its descent goes.
+func TestMethodsAgree(t *testing.T) {
+	type result struct {
+		Value      float64
+		Gradient   json.RawMessage
+		Status     string
+		ErrorBound *float64 `json:"error_bound"`
+	}
+	for _, model := range []string{"lasso --ratio=0.1", "enet --ratio=0.1,0.01", "wlasso --ratio=0.1"} {
+		args := append([]string{"grad", "--folds=3", "--tol=1e-10", "--model"}, strings.Fields(model)...)
+		want := decoded[result](t, exitOK, args...)
+		for _, method := range []string{"forward", "backward", "forward --solver=cd", "backward --solver=cd"} {
+			got := decoded[result](t, exitOK, append(append(args, "--method"), strings.Fields(method)...)...)
+			if got.Status != "converged" || math.Abs(got.Value/want.Value-1) > 1e-7 || got.ErrorBound == nil {
+				t.Errorf("%s, %s: %+v, implicit %+v", model, method, got, want)
+			}
+			if d := distance(t, got.Gradient, want.Gradient); !(d <= 1e-5) {
+				t.Errorf("%s, %s: gradient %s, implicit %s: relative difference %.1e", model, method, got.Gradient, want.Gradient, d)
+			}
+		}
+	}
+}
+
 func TestGoldenRowsOnSharedData(t *testing.T) {
 	const shared = "../../../shared"
 	if testing.Short() {
@@ -86,22 +109,12 @@ func (row golden) check(t *testing.T, file []string) {
 	} else {
 		args = append(args, "--criterion", "holdout", "--folds", strconv.Itoa(max(row.Mod, 3)))
 	}
-	want := map[int32]float64{}
 	if row.Model == "wlasso" {
-		var g sparseVector
-		unmarshal(t, row.Gradient, &g)
-		for k, j := range g.Index {
-			want[j] = float64(g.Value[k])
-		}
 		args = append(args, "--log-lambda", "@"+row.strengths(t, file))
 	} else {
-		var g, logLambda []float64
-		unmarshal(t, row.Gradient, &g)
+		var logLambda []float64
 		unmarshal(t, row.LogLambda, &logLambda)
-		for j, v := range g {
-			want[int32(j)] = v
-		}
-		args = append(args, "--log-lambda", strings.Trim(strings.ReplaceAll(fmt.Sprint(logLambda), " ", ","), "[]"))
+		args = append(args, "--log-lambda", listAll(logLambda))
 	}
 
 	got := decoded[struct {
@@ -115,32 +128,45 @@ func (row golden) check(t *testing.T, file []string) {
 	if d := math.Abs(got.Value/row.Value - 1); !(d <= 1e-9) {
 		t.Errorf("value %.15g, want %.15g: relative difference %.1e", got.Value, row.Value, d)
 	}
-	gradient := map[int32]float64{}
-	if row.Model == "wlasso" {
-		var g sparseVector
-		unmarshal(t, got.Gradient, &g)
-		for k, j := range g.Index {
-			gradient[j] = float64(g.Value[k])
-		}
-	} else {
-		var g []float64
-		unmarshal(t, got.Gradient, &g)
-		for j, v := range g {
-			gradient[int32(j)] = v
-		}
-	}
-	var size, distance float64
-	for j, v := range want {
-		size += v * v
-		distance += (gradient[j] - v) * (gradient[j] - v)
-		delete(gradient, j)
-	}
-	for _, v := range gradient { // entries that should be 0
-		distance += v * v
-	}
-	if d := math.Sqrt(distance / size); !(d <= 1e-7) {
+	if d := distance(t, got.Gradient, row.Gradient); !(d <= 1e-7) {
 		t.Errorf("gradient: relative difference %.1e", d)
 	}
+}
+
+// distance returns the l2 distance of two gradients relative to the second.
+func distance(t *testing.T, got, want json.RawMessage) float64 {
+	t.Helper()
+	a, b := dense(t, got), dense(t, want)
+	var size, distance float64
+	for j, v := range b {
+		size += v * v
+		distance += (a[j] - v) * (a[j] - v)
+		delete(a, j)
+	}
+	for _, v := range a { // entries that should be 0
+		distance += v * v
+	}
+	return math.Sqrt(distance / size)
+}
+
+// dense reads a gradient, be it a list or a sparse vector.
+func dense(t *testing.T, text json.RawMessage) map[int32]float64 {
+	t.Helper()
+	out := map[int32]float64{}
+	if text[0] == '{' {
+		var g sparseVector
+		unmarshal(t, text, &g)
+		for k, j := range g.Index {
+			out[j] = float64(g.Value[k])
+		}
+		return out
+	}
+	var g []float64
+	unmarshal(t, text, &g)
+	for j, v := range g {
+		out[int32(j)] = v
+	}
+	return out
 }
 
 // strengths writes the λ of every column to a file.

@@ -36,7 +36,9 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	h, err := pare.Gradient(ctx, d.x, d.y, logLambda, validation, c.config())
+	config := c.config()
+	config.Certify = true
+	h, err := pare.Gradient(ctx, d.x, d.y, logLambda, validation, config)
 	if err != nil {
 		return nil, d.blame(err)
 	}
@@ -59,6 +61,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 		Method:            c.Method,
 		ErrorBound:        number(h.ErrorBound),
 		InjectivityMargin: number(h.InjectivityMargin),
+		SupportCertified:  h.SupportCertified,
 		CGIterations:      h.Iterations,
 		Status:            h.Status,
 		Kernels:           h.Kernels,
@@ -99,16 +102,24 @@ func (r *gradResult) text(p *page) {
 	default:
 		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), downhill(g))
 	}
-	p.row("error bound", "%.2g on an entry of the gradient, if the supports are right; injectivity margin %.2g", float64(r.ErrorBound), float64(r.InjectivityMargin))
+	if r.Method == "implicit" {
+		p.row("error bound", "%.2g on an entry of the gradient%s; injectivity margin %.2g", float64(r.ErrorBound), unless(r.SupportCertified, ", if the supports are right"), float64(r.InjectivityMargin))
+	} else {
+		p.row("error bound", "about %.2g on an entry of the gradient, from the last changes of the iterates", float64(r.ErrorBound))
+	}
 	if pare.Model(r.Model) == pare.SVM {
 		p.row("samples", "%s on the margin, on average over the folds", count(r.Support))
 	} else {
-		p.row("support", "%s of %s columns, on average over the folds", count(r.Support), count(r.P))
+		p.row("support", "%s of %s columns, on average over the folds%s", count(r.Support), count(r.P), unless(!r.SupportCertified, "; proved"))
 	}
 	p.row("certificate", "relative gap %.2g (asked: %g), KKT residual %.2g, worst fold", float64(r.GapRelative), r.asked.Tol, float64(r.KKT))
 	p.row("status", "%s: %s", r.Status, gradStatus(r.Status))
-	p.row("work", "%s of conjugate gradients; reading %s, solving %s, gradient %s", plural(r.CGIterations, "iteration"),
-		seconds(r.Seconds.Load), seconds(r.Seconds.Solve), seconds(r.Seconds.Gradient))
+	if r.Method == "implicit" {
+		p.row("work", "%s of conjugate gradients; reading %s, solving %s, gradient %s", plural(r.CGIterations, "iteration"),
+			seconds(r.Seconds.Load), seconds(r.Seconds.Solve), seconds(r.Seconds.Gradient))
+	} else {
+		p.row("work", "%s; reading %s, solving and differentiating %s", plural(r.hyper.Epochs, "epoch"), seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
+	}
 	p.next(r.asked.command("select"))
 }
 
@@ -132,12 +143,22 @@ func downhill(g []float64) string {
 	}
 }
 
+// unless returns the text where the condition does not hold.
+func unless(condition bool, text string) string {
+	if condition {
+		return ""
+	}
+	return text
+}
+
 func gradStatus(s outcome.Status) string {
 	switch s {
 	case outcome.Converged:
 		return "value and gradient meet the tolerance"
 	case outcome.Flat:
 		return "no coefficient moves with λ here; look at smaller strengths"
+	case outcome.Budget:
+		return "the epochs allowed were used up; raise --tol, or use --method implicit"
 	case outcome.NotConverged:
 		return "an inner problem missed the tolerance; raise --tol, or scale the columns with --unit-columns"
 	case outcome.NotUnique, outcome.NotDifferentiable:

@@ -109,7 +109,8 @@ type gradResult struct {
 	Support           int            `json:"support"`
 	Method            string         `json:"method"`
 	ErrorBound        number         `json:"error_bound"`
-	InjectivityMargin number         `json:"injectivity_margin"`
+	InjectivityMargin number         `json:"injectivity_margin"` // null for forward and backward
+	SupportCertified  bool           `json:"support_certified"`
 	CGIterations      int            `json:"cg_iterations"`
 	Status            outcome.Status `json:"status"`
 	Kernels           string         `json:"kernels"`

@@ -25,6 +25,9 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if pare.Model(c.Model) == pare.SVM {
 		return nil, outcome.At(outcome.Usage, "model", "svm has no αmax for a path to begin at; fit, grad and select serve it")
 	}
+	if err := c.solution("path"); err != nil {
+		return nil, err
+	}
 	d, err := c.load(ctx, env.stdin)
 	if err != nil {
 		return nil, err

@@ -98,7 +98,8 @@ const gradShape = `
 	.cg_iterations number, .criterion string, .error_bound number, .gap_relative number,
 	.injectivity_margin number, .kernels string, .kkt number, .log_lambda[] number, .log_lambda_max[] number,
 	.method string, .model string, .n number, .nnz number, .p number, .seconds.gradient number,
-	.seconds.load number, .seconds.solve number, .status string, .support number, .threads number, .value number`
+	.seconds.load number, .seconds.solve number, .status string, .support number, .support_certified bool,
+	.threads number, .value number`
 
 const selectShape = `
 	.evaluations[].log_lambda[] number, .evaluations[].seconds number, .evaluations[].support number,
@@ -115,6 +116,7 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 		{"grad --ratio 0.1", gradShape + ", .gradient[] number"},
 		{"grad --ratio 0.1 --model enet --criterion holdout", gradShape + ", .gradient[] number"},
 		{"grad --ratio 0.1 --model wlasso", gradShape + ", .gradient.index[] number, .gradient.value[] number"},
+		{"grad --ratio 0.1 --method forward", strings.Replace(gradShape, "margin number", "margin null", 1) + ", .gradient[] number"},
 		{"select", selectShape + "," + final + ", .gradient_norm number, .evaluations[].gradient_norm number"},
 		{"select --search grid --points 5", selectShape + "," + final + ", .gradient_norm null, .evaluations[].gradient_norm null"},
 		{"path --points 3", `.points[].epochs number, .points[].gap_relative number, .points[].log_lambda[] number,

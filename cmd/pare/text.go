@@ -206,6 +206,10 @@ func (a asked) command(name string, flags ...string) string {
 	add(a.Model != string(pare.Lasso), "--model="+a.Model)
 	add(a.Intercept != nil && !*a.Intercept, "--intercept=false")
 	add(a.Tol != 1e-6, "--tol="+short(a.Tol))
+	if name == "select" {
+		add(a.Method != "implicit", "--method="+a.Method)
+		add(a.Solver != "", "--solver="+a.Solver)
+	}
 	if name != "fit" {
 		add(a.Criterion != "cv", "--criterion="+a.Criterion)
 		add(a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))

@@ -180,10 +180,12 @@ func (s *SVM) enter(c float64, at SVMPoint) error {
 
 // optimality computes w, the margins and the KKT residual, and ρ = 1 − m_S.
 func (s *SVM) optimality(at SVMPoint) {
-	clear(s.w)
-	for i, b := range s.beta {
-		if b != 0 {
-			s.fit.Add(i, b, s.w)
+	if at.Predictions == nil {
+		clear(s.w)
+		for i, b := range s.beta {
+			if b != 0 {
+				s.fit.Add(i, b, s.w)
+			}
 		}
 	}
 	var dual model.BoxDual
@@ -242,23 +244,24 @@ func (s *SVM) differentiate(ctx context.Context, at SVMPoint, outer Outer, opts 
 			out.Status = outcome.LinearSystemStalled
 		}
 	}
-	// In predictions: L′ = Σ slopeᵢ·xᵢ∂w/∂λ. w holds ∇_wC, then its derivative.
+	// L′ = Σ slopeᵢ·xᵢ∂w/∂λ. w takes ∇_wC, u its derivative.
 	labels := s.fit.Labels()
 	clear(s.w)
+	clear(s.u)
 	for i, slope := range outer.Slope {
-		if slope != 0 {
-			out.Gradient[0] = math.FMA(slope, labels[i]*s.fit.Margin(i, dw), out.Gradient[0])
-			s.fit.Add(i, slope*labels[i], s.w)
+		bend := outer.Curvature[i]
+		if slope == 0 && bend == 0 {
+			continue
+		}
+		rate := labels[i] * s.fit.Margin(i, dw)
+		out.Gradient[0] = math.FMA(slope, rate, out.Gradient[0])
+		s.fit.Add(i, slope*labels[i], s.w)
+		if bend != 0 {
+			s.fit.Add(i, float64(bend*rate)*labels[i], s.u)
 		}
 	}
 	s.project(s.w, s.h)
-	clear(s.w)
-	for i, bend := range outer.Curvature {
-		if bend != 0 {
-			s.fit.Add(i, bend*s.fit.Margin(i, dw), s.w)
-		}
-	}
-	s.project(s.w, s.q)
+	s.project(s.u, s.q)
 	s.bounded(residual, mu)
 }
 

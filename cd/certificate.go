@@ -103,11 +103,9 @@ func (s *Solver) certify() {
 	sol.Objective = s.state.Loss + c.dual.Value()
 	sol.Gap = s.fit.Gap(&c.dual, s.state)
 	sol.KKT = c.dual.KKT()
-	switch null := s.fit.Null(); {
-	case sol.Gap == 0:
-		sol.RelativeGap = 0
-	default:
-		sol.RelativeGap = sol.Gap / null
+	sol.RelativeGap = sol.Gap
+	if sol.Gap != 0 { // P₀ is 0 too where the target is constant
+		sol.RelativeGap = sol.Gap / s.fit.Null()
 	}
 }
 
@@ -180,8 +178,8 @@ func (s *Solver) gather() {
 			s.cert.shares = append(s.cert.shares, share{j, s.coef[k]})
 			continue
 		}
-		for _, copy := range group {
-			s.cert.shares = append(s.cert.shares, share{copy.Column, copy.Sign * s.coef[k] / float64(len(group))})
+		for _, twin := range group {
+			s.cert.shares = append(s.cert.shares, share{twin.Column, twin.Sign * s.coef[k] / float64(len(group))})
 		}
 	}
 	slices.SortFunc(s.cert.shares, func(a, b share) int { return int(a.column - b.column) })

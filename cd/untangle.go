@@ -93,8 +93,8 @@ func (nw *newton) expel(i int, b []float64) bool {
 			b[j] = 0
 		}
 	}
-	for at := len(nw.block) - 1; at >= 0; at-- {
-		if b[nw.block[at]] == 0 {
+	for at, j := range slices.Backward(nw.block) {
+		if b[j] == 0 {
 			nw.factor.Remove(at)
 			nw.block = slices.Delete(nw.block, at, at+1)
 		}

@@ -135,17 +135,17 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 			}
 			return beta
 		}
-		for name, make := range map[string]func(lambda float64) implicit.Separable{
+		for name, penalty := range map[string]func(lambda float64) implicit.Separable{
 			"l1":    func(l float64) implicit.Separable { return l1{l} },
 			"box":   func(l float64) implicit.Separable { return box{l} },
 			"huber": func(l float64) implicit.Separable { return huber{l} },
 		} {
 			const lambda, h = -0.7, 1e-5
-			got, err := implicit.Generic(context.Background(), k, f, make(lambda), solve(make(lambda)), outer, step, implicit.Options{})
+			got, err := implicit.Generic(context.Background(), k, f, penalty(lambda), solve(penalty(lambda)), outer, step, implicit.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := (dot(outer, solve(make(lambda+h))) - dot(outer, solve(make(lambda-h)))) / (2 * h)
+			want := (dot(outer, solve(penalty(lambda+h))) - dot(outer, solve(penalty(lambda-h)))) / (2 * h)
 			if math.Abs(got.Gradient[0]-want) > 1e-6*(1+math.Abs(want)) {
 				t.Errorf("%s, seed %d: %g, differences give %g", name, seed, got.Gradient[0], want)
 			}
@@ -155,7 +155,7 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 			if got.KKT > 1e-10 {
 				t.Errorf("%s, seed %d: KKT residual %g", name, seed, got.KKT)
 			}
-			half, err := implicit.Generic(context.Background(), k, f, make(lambda), solve(make(lambda)), outer, step/2, implicit.Options{})
+			half, err := implicit.Generic(context.Background(), k, f, penalty(lambda), solve(penalty(lambda)), outer, step/2, implicit.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

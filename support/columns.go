@@ -64,7 +64,7 @@ func NewColumns(view *sparse.View) *Columns {
 	}
 	_, c.dense = view.Matrix().(*sparse.Dense)
 	c.budget = max(leastBudget, int(view.Matrix().NNZ()/2))
-	c.direct = c.number == nil && !(c.dense && view.Centred())
+	c.direct = c.number == nil && (!c.dense || !view.Centred())
 	if c.direct {
 		c.index, c.values = view.Matrix().Arrays()
 		return c

@@ -41,7 +41,7 @@ type newton struct {
 
 const (
 	newtonShare      = 0.3  // of the step's cost, spent on sweeps, that triggers one
-	newtonTol        = 1e-2 // of the linear system
+	newtonTol        = 5e-2 // of the linear system
 	polishTol        = 1e-8
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step

@@ -18,13 +18,20 @@ type Search string
 
 // The outer methods.
 const (
-	Auto         Search = "auto"     // the secant method for one λ, else gradient descent
-	GradientStep Search = "gradient" // the paper's gradient descent, repaired
-	Grid         Search = "grid"     // a geometric grid down from αmax
+	Auto         Search = "auto"       // the secant method for one λ, else gradient descent
+	GradientStep Search = "gradient"   // the paper's gradient descent, repaired
+	LineSearch   Search = "linesearch" // gradient descent, each step shortened until the value falls
+	LBFGS        Search = "lbfgs"      // limited-memory BFGS
+	Adam         Search = "adam"
+	Grid         Search = "grid"   // a geometric grid down from αmax
+	Random       Search = "random" // points drawn from the box
+	TPE          Search = "tpe"    // tree-structured Parzen estimator
 )
 
 // Searches lists the outer methods there are.
-func Searches() []Search { return []Search{Auto, GradientStep, Grid} }
+func Searches() []Search {
+	return []Search{Auto, GradientStep, LineSearch, LBFGS, Adam, Grid, Random, TPE}
+}
 
 // SelectOptions say how to choose λ. The zero value is ready to use.
 type SelectOptions struct {
@@ -37,6 +44,9 @@ type SelectOptions struct {
 	// αmax that serves all, where the search ends otherwise. It lowers the criterion,
 	// and has raised the loss on new data as often as not.
 	PerClass bool
+	// Schedule says how the tolerances of inner problems reach that of the Config, by
+	// gradient methods; "" means search.Auto, which begins loose.
+	Schedule search.Schedule
 	// Evaluations is the budget; 0 means 50, or the size of the grid.
 	Evaluations int
 	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax.
@@ -128,7 +138,10 @@ func defaultStart(x sparse.Matrix) float64 {
 // search minimises over λ; where one share of αmax may serve all, over that, and
 // from there over all λ's if they were asked for.
 func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (*search.Result, error) {
-	top, options := slices.Clone(e.max()), search.Options{Evaluations: o.Evaluations, Progress: o.Progress}
+	top, options := slices.Clone(e.max()), search.Options{
+		Evaluations: o.Evaluations, Progress: o.Progress,
+		Tol: e.config.Tol, Schedule: cmp.Or(o.Schedule, search.Auto),
+	}
 	for i, l := range top {
 		if math.IsNaN(l) {
 			top[i] = 0 // no αmax: λ itself
@@ -154,7 +167,7 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (*search.
 		first.Evaluations[i] = line.lift(at)
 	}
 	options.Evaluations -= len(first.Evaluations)
-	options.Progress = o.Progress
+	options.Progress, options.Schedule = o.Progress, search.Exact
 	if !o.PerClass || !first.Status.OK() || first.Status == outcome.Flat || options.Evaluations <= 0 {
 		return first, nil
 	}
@@ -200,9 +213,37 @@ func (e *engine) minimise(ctx context.Context, f search.Objective, origins, star
 		return search.Gradient(ctx, f, start, box, options)
 	case method == Auto, method == "":
 		return search.Secant(ctx, f, start[0], box, options)
+	case method == LineSearch:
+		return search.LineSearch(ctx, f, start, box, options)
+	case method == LBFGS:
+		return lbfgs(ctx, f, start, box, options)
+	case method == Adam:
+		return search.Adam(ctx, f, start, box, search.AdamOptions{Options: options})
+	case method == Random:
+		return search.Random(ctx, f, box, o.Validation.Seed, options)
+	case method == TPE:
+		return search.TPE(ctx, f, box, search.TPEOptions{Options: options, Seed: o.Validation.Seed})
 	default:
 		return nil, outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
 	}
+}
+
+// lbfgs keeps the vectors of evaluations, which the method itself, made for many λ's,
+// does not.
+func lbfgs(ctx context.Context, f search.Objective, start []float64, box search.Box, options search.Options) (*search.Result, error) {
+	var seen []search.Evaluation
+	progress := options.Progress
+	options.Progress = func(e search.Evaluation) {
+		seen = append(seen, e)
+		if progress != nil {
+			progress(e)
+		}
+	}
+	result, err := search.LBFGS(ctx, f, start, box, search.LBFGSOptions{Options: options})
+	if err == nil {
+		result.Evaluations = seen
+	}
+	return result, err
 }
 
 // ray is an objective on the line from a point on which all coordinates move

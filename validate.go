@@ -21,7 +21,7 @@ type Validation struct {
 	HoldOut bool
 	Folds   int    // 0 means 5
 	Shuffle bool   // permute the rows before dealing them into folds
-	Seed    uint64 // of the permutation
+	Seed    uint64 // of the permutation, and of searches that draw points
 	// FoldIDs gives every row's fold instead: ≥ 0 validates that fold, −1 always
 	// trains, −2 is left out.
 	FoldIDs []int

@@ -16,7 +16,8 @@ type selectCommand struct {
 
 // searchFlags say how λ is looked for.
 type searchFlags struct {
-	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ, gradient descent for more; gradient; grid (default: auto)." group:"Search"`
+	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ, gradient descent for more; gradient, linesearch, lbfgs, adam; values alone: grid, random, tpe, drawn by --seed (default: auto)." group:"Search"`
+	TolSchedule string   `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
 	Start       *float64 `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1)." group:"Search"`
 	PerClass    bool     `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
 	Evaluations *int     `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50, or the grid)." group:"Search"`
@@ -25,6 +26,9 @@ type searchFlags struct {
 
 func (f searchFlags) check() error {
 	if err := oneOf("search", f.Search, pare.Searches()...); err != nil {
+		return err
+	}
+	if err := oneOf("tol-schedule", f.TolSchedule, search.Auto, search.Exact, search.Approx); err != nil {
 		return err
 	}
 	if f.Start != nil && !(*f.Start > 0 && !math.IsInf(*f.Start, 1)) {
@@ -37,7 +41,7 @@ func (f searchFlags) check() error {
 }
 
 func (f searchFlags) options() pare.SelectOptions {
-	o := pare.SelectOptions{Search: pare.Search(f.Search), Points: f.Points, MinRatio: f.MinRatio, PerClass: f.PerClass}
+	o := pare.SelectOptions{Search: pare.Search(f.Search), Points: f.Points, MinRatio: f.MinRatio, PerClass: f.PerClass, Schedule: search.Schedule(f.TolSchedule)}
 	if f.Start != nil {
 		o.Start = *f.Start
 	}

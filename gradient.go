@@ -18,6 +18,7 @@ type Hypergradient struct {
 	LogLambdaMax []float64
 	Value        float64
 	Gradient     []float64 // ∂value/∂λ, one per hyperparameter
+	Sigma        float64   // the noise level, of [SURE], [AIC] and [BIC]
 
 	RelativeGap float64
 	KKT         float64
@@ -49,7 +50,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}
-	problem, err := e.choice(v)
+	problem, sigma, err := e.choice(ctx, v)
 	if err != nil {
 		return nil, err
 	}
@@ -62,6 +63,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		LogLambdaMax:      slices.Clone(e.max()),
 		Value:             r.Value,
 		Gradient:          r.Gradient,
+		Sigma:             sigma,
 		RelativeGap:       r.GapRelative,
 		KKT:               r.KKT,
 		Support:           r.Support,

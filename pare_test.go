@@ -292,7 +292,10 @@ func TestGradientAgainstDifferences(t *testing.T) {
 				lambda = repeat(top-2.3, p)
 			}
 			c := pare.Config{Model: m, Tol: 1e-13}
-			v := pare.Validation{HoldOut: hold, Folds: 3, Shuffle: true, Seed: 1}
+			v := pare.Validation{Folds: 3, Shuffle: true, Seed: 1}
+			if hold {
+				v.Criterion = pare.HoldOut
+			}
 			value := func(lambda []float64) *pare.Hypergradient {
 				g, err := pare.Gradient(context.Background(), x, y, lambda, v, c)
 				if err != nil {
@@ -322,7 +325,7 @@ func TestGradientAgainstDifferences(t *testing.T) {
 // default start and from three far ones; refitted on all rows.
 func TestSelectFindsTheMinimum(t *testing.T) {
 	x, y := load(t)
-	splits := []pare.Validation{{}, {Shuffle: true, Seed: 42}, {HoldOut: true}, {Folds: 10}}
+	splits := []pare.Validation{{}, {Shuffle: true, Seed: 42}, {Criterion: pare.HoldOut}, {Folds: 10}}
 	starts := []float64{0, 0.3, 0.01, 2, 1e-4}
 	for _, v := range splits[:min(len(splits), int(oracle.Cases(len(splits))))] {
 		grid, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: v, Search: pare.Grid, Points: 200}, pare.Config{Tol: 1e-9})
@@ -512,7 +515,7 @@ func TestArguments(t *testing.T) {
 		"more folds than rows": {choose(pare.SelectOptions{Validation: pare.Validation{Folds: n + 1}}, pare.Config{}), outcome.BadParameter, -1},
 		"fold −3":              {gradient([]float64{0}, pare.Validation{FoldIDs: ids}), outcome.BadParameter, 6},
 		"short fold ids":       {gradient([]float64{0}, pare.Validation{FoldIDs: ids[:9]}), outcome.Shape, -1},
-		"fold 2 in a hold-out": {gradient([]float64{0}, pare.Validation{FoldIDs: positive, HoldOut: true}), outcome.BadParameter, 4},
+		"fold 2 in a hold-out": {gradient([]float64{0}, pare.Validation{FoldIDs: positive, Criterion: pare.HoldOut}), outcome.BadParameter, 4},
 		"gradient of two λ":    {gradient([]float64{0, 0}, pare.Validation{}), outcome.Shape, -1},
 		"start −1":             {choose(pare.SelectOptions{Start: -1}, pare.Config{}), outcome.BadParameter, -1},
 		"start NaN":            {choose(pare.SelectOptions{Start: nan}, pare.Config{}), outcome.BadParameter, -1},

@@ -65,6 +65,7 @@ type Selection struct {
 	// was chosen for all classes, it has one entry, the slope by its logarithm.
 	Gradient    []float64
 	NullValue   float64 // the criterion of the null model: no column is used
+	Sigma       float64 // the noise level, of [SURE], [AIC] and [BIC]
 	Evaluations []search.Evaluation
 	// Status says why the search ended: Stationary, Kink, Flat, Box, Budget or
 	// Cancelled.
@@ -100,12 +101,12 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	case o.PerClass && o.Search == Grid:
 		return nil, outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
 	}
-	problem, err := e.choice(o.Validation)
+	problem, sigma, err := e.choice(ctx, o.Validation)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	out := &Selection{NullValue: problem.NullValue()}
+	out := &Selection{NullValue: problem.NullValue(), Sigma: sigma}
 	if slices.ContainsFunc(e.max(), func(l float64) bool { return math.IsInf(l, -1) }) {
 		// Every column is orthogonal to y: β = 0 for every λ.
 		return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, so there is no λ to choose")

@@ -338,7 +338,11 @@ func TestSVMText(t *testing.T) {
 			t.Errorf("pare %s:\n%s", args, o.stdout)
 		}
 	}
-	o := pareRun(t, "select", file, "--model=svm", "--search=grid")
+	o := pareRun(t, "select", file, "--model=svm", "--criterion=sure")
+	if o.code != exitUsage || !strings.Contains(o.stderr, "lasso, enet and wlasso; svm has cv and holdout") {
+		t.Errorf("SURE of a hinge: exit %d, %s", o.code, o.stderr)
+	}
+	o = pareRun(t, "select", file, "--model=svm", "--search=grid")
 	if o.code != exitUsage || !strings.Contains(o.stderr, "auto and gradient") {
 		t.Errorf("a grid from no αmax: exit %d, %s", o.code, o.stderr)
 	}

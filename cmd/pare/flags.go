@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare"
@@ -127,23 +129,45 @@ func (f problemFlags) loss() string { return pare.Model(f.Model).Loss() }
 
 // validationFlags say which rows judge a λ, and how.
 type validationFlags struct {
-	Criterion string `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows (default: cv)." group:"Validation (select, grad, path)"`
-	Folds     int    `default:"5" placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
-	Shuffle   bool   `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true)." group:"Validation (select, grad, path)"`
-	Seed      uint64 `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
-	FoldIDs   string `name:"fold-ids" placeholder:"FILE" help:"One integer a row instead: a fold from 0, -1 always trains, -2 is left out. holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
+	Criterion string   `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
+	Folds     int      `default:"5" placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
+	Shuffle   bool     `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true)." group:"Validation (select, grad, path)"`
+	Seed      uint64   `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
+	Sigma     *float64 `placeholder:"S" help:"sure, aic, bic: the noise level (default: estimated)." group:"Validation (select, grad, path)"`
+	FoldIDs   string   `name:"fold-ids" placeholder:"FILE" help:"One integer a row instead: a fold from 0, -1 always trains, -2 is left out. holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
 }
 
 func (f validationFlags) check() error {
 	if f.Folds < 2 { // the library takes 0 for its default
 		return outcome.At(outcome.BadParameter, "folds", "need at least 2 folds, got %d", f.Folds)
 	}
-	return oneOf("criterion", f.Criterion, "cv", "holdout")
+	if f.Sigma != nil && !(*f.Sigma > 0 && !math.IsInf(*f.Sigma, 1)) {
+		return outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", *f.Sigma)
+	}
+	if f.Sigma != nil && !f.informed() {
+		return outcome.At(outcome.Usage, "sigma", "goes with --criterion sure, aic and bic")
+	}
+	if f.FoldIDs != "" && f.informed() {
+		return outcome.At(outcome.Usage, "fold-ids", "goes with --criterion cv and holdout")
+	}
+	return oneOf("criterion", f.Criterion, pare.Criteria()...)
+}
+
+// informed reports whether the criterion is one on all rows.
+func (f validationFlags) informed() bool {
+	return !slices.Contains([]string{"cv", "holdout"}, f.Criterion)
+}
+
+func (f validationFlags) sigma() float64 {
+	if f.Sigma == nil {
+		return 0
+	}
+	return *f.Sigma
 }
 
 // validation reads the fold ids, where there are any, for n rows.
 func (f validationFlags) validation(n int) (pare.Validation, error) {
-	v := pare.Validation{HoldOut: f.Criterion == "holdout", Folds: f.Folds, Shuffle: f.Shuffle, Seed: f.Seed}
+	v := pare.Validation{Criterion: pare.Criterion(f.Criterion), Sigma: f.sigma(), Folds: f.Folds, Shuffle: f.Shuffle, Seed: f.Seed}
 	if f.FoldIDs == "" {
 		return v, nil
 	}
@@ -160,7 +184,29 @@ func (f validationFlags) validation(n int) (pare.Validation, error) {
 	return v, nil
 }
 
-// split describes the folds for people.
+// judged describes the criterion for people: the loss, and the rows that tell it.
+func (a asked) judged(sigma float64) string {
+	switch {
+	case !a.informed():
+		return a.loss() + "; " + a.split()
+	case sigma == 0:
+		return "all rows"
+	case a.Sigma == nil:
+		return fmt.Sprintf("noise level %.5g, estimated; all rows", sigma)
+	default:
+		return fmt.Sprintf("noise level %.5g; all rows", sigma)
+	}
+}
+
+// lanes are the inner problems of an evaluation.
+func (f validationFlags) lanes() string {
+	if f.informed() {
+		return "two targets"
+	}
+	return "the folds"
+}
+
+// split describes the folds.
 func (f validationFlags) split() string {
 	switch {
 	case f.FoldIDs != "":
@@ -181,10 +227,14 @@ func (f validationFlags) order() string {
 
 // criterion is what the criterion is called in text.
 func (f validationFlags) criterion() string {
-	if f.Criterion == "holdout" {
+	switch f.Criterion {
+	case "holdout":
 		return "hold-out error"
+	case "cv":
+		return "CV error"
+	default:
+		return strings.ToUpper(f.Criterion)
 	}
-	return "CV error"
 }
 
 // gridFlags describe a geometric grid.

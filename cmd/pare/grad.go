@@ -63,6 +63,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 		InjectivityMargin: number(h.InjectivityMargin),
 		SupportCertified:  h.SupportCertified,
 		CGIterations:      h.Iterations,
+		Sigma:             number(h.Sigma),
 		Status:            h.Status,
 		Kernels:           h.Kernels,
 		Threads:           c.threads(),
@@ -89,7 +90,7 @@ func gradientJSON(g []float64, d *dataset, model string) any {
 func (r *gradResult) text(p *page) {
 	p.title("grad", r.asked)
 	p.strength(r.asked, r.hyper.LogLambda, r.hyper.LogLambdaMax)
-	p.row(r.asked.criterion(), "%.10g (%s; %s)", float64(r.Value), r.asked.loss(), r.asked.split())
+	p.row(r.asked.criterion(), "%.10g (%s)", float64(r.Value), r.asked.judged(r.hyper.Sigma))
 	switch g := r.hyper.Gradient; pare.Model(r.Model) {
 	case pare.WeightedLasso:
 		p.row("gradient", "norm %.6g; largest entries, by column of the file (from 1):", norm(g))
@@ -110,9 +111,9 @@ func (r *gradResult) text(p *page) {
 	if pare.Model(r.Model) == pare.SVM {
 		p.row("samples", "%s on the margin, on average over the folds", count(r.Support))
 	} else {
-		p.row("support", "%s of %s columns, on average over the folds%s", count(r.Support), count(r.P), unless(!r.SupportCertified, "; proved"))
+		p.row("support", "%s of %s columns, on average over %s%s", count(r.Support), count(r.P), r.asked.lanes(), unless(!r.SupportCertified, "; proved"))
 	}
-	p.row("certificate", "relative gap %.2g (asked: %g), KKT residual %.2g, worst fold", float64(r.GapRelative), r.asked.Tol, float64(r.KKT))
+	p.row("certificate", "relative gap %.2g (asked: %g), KKT residual %.2g, worst of %s", float64(r.GapRelative), r.asked.Tol, float64(r.KKT), r.asked.lanes())
 	p.row("status", "%s: %s", r.Status, gradStatus(r.Status))
 	if r.Method == "implicit" {
 		p.row("work", "%s of conjugate gradients; reading %s, solving %s, gradient %s", plural(r.CGIterations, "iteration"),

@@ -112,6 +112,7 @@ type gradResult struct {
 	InjectivityMargin number         `json:"injectivity_margin"` // null for forward and backward
 	SupportCertified  bool           `json:"support_certified"`
 	CGIterations      int            `json:"cg_iterations"`
+	Sigma             number         `json:"sigma,omitempty"` // sure, aic, bic
 	Status            outcome.Status `json:"status"`
 	Kernels           string         `json:"kernels"`
 	Threads           int            `json:"threads"`
@@ -133,6 +134,7 @@ type selectResult struct {
 	Value        number         `json:"value"`
 	GradientNorm number         `json:"gradient_norm"` // null for a grid
 	NullValue    number         `json:"null_value"`
+	Sigma        number         `json:"sigma,omitempty"` // sure, aic, bic
 	Evaluations  []evaluation   `json:"evaluations"`
 	Status       outcome.Status `json:"status"`
 	Final        *fitResult     `json:"final"`

@@ -154,7 +154,7 @@ func (r *pathResult) text(p *page) {
 	if pare.Model(r.asked.Model) == pare.ElasticNet {
 		p.row("grid", "both strengths together, α₂ = α₁")
 	}
-	p.row("best", "the point marked *: %s %.8g (%s; %s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.loss(), r.asked.split())
+	p.row("best", "the point marked *: %s %.8g (%s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.judged(0))
 	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	p.next(r.asked.command("fit", "--log-lambda="+r.Points[best].strengths(), "--coef"), r.asked.command("select"))
 }

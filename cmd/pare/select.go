@@ -83,6 +83,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		Value:        number(s.Value),
 		GradientNorm: number(norm(s.Gradient)),
 		NullValue:    number(s.NullValue),
+		Sigma:        number(s.Sigma),
 		Evaluations:  []evaluation{},
 		Status:       s.Status,
 		Seconds:      selectSeconds{d.loadSeconds, s.SecondsSearch, s.SecondsRefit},
@@ -122,8 +123,12 @@ func (r *selectResult) text(p *page) {
 	}
 	s := r.selection
 	p.strength(r.asked, s.LogLambda, s.Final.LogLambdaMax)
-	p.row(r.asked.criterion(), "%.6g (%s; %s)", s.Value, r.asked.loss(), r.asked.split())
-	p.row("", "the null model has %.6g: %s", s.NullValue, explained(s.Value, s.NullValue))
+	p.row(r.asked.criterion(), "%.6g (%s)", s.Value, r.asked.judged(s.Sigma))
+	if r.asked.informed() {
+		p.row("", "the null model has %.6g", s.NullValue)
+	} else {
+		p.row("", "the null model has %.6g: %s", s.NullValue, explained(s.Value, s.NullValue))
+	}
 	if s.Final.Status == outcome.Cancelled {
 		p.row("refit", "interrupted; the command below does it")
 	} else {

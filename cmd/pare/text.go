@@ -212,6 +212,7 @@ func (a asked) command(name string, flags ...string) string {
 	}
 	if name != "fit" {
 		add(a.Criterion != "cv", "--criterion="+a.Criterion)
+		add(a.Sigma != nil, "--sigma="+short(a.sigma()))
 		add(a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))
 		add(a.Folds != 5, "--folds="+strconv.Itoa(a.Folds))
 		add(!a.Shuffle, "--shuffle=false")

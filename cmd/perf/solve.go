@@ -179,7 +179,7 @@ func (c *solveCommand) config() pare.Config {
 }
 
 func (c *solveCommand) solve(ctx context.Context, r *solveReport, x sparse.Matrix, y []float64) error {
-	v := pare.Validation{HoldOut: c.Criterion == "holdout", Folds: c.Folds, Shuffle: c.Shuffle, Seed: c.Seed}
+	v := pare.Validation{Criterion: pare.Criterion(c.Criterion), Folds: c.Folds, Shuffle: c.Shuffle, Seed: c.Seed}
 	if c.What == "select" {
 		var s *pare.Selection
 		err := r.phase("select", func() (err error) {

@@ -5,6 +5,7 @@
 //	perf kernels      every kernel, set and size against measured ceilings
 //	perf roofline     the same as a chart
 //	perf solve        where the time and the memory of a fit, a hypergradient or a selection go
+//	perf peers        our solvers beside those installed, at equal certified gap
 //	perf data NAME    a seeded data set as svmlight text
 //
 // Results go to standard output, as text or with --json as one JSON object;

@@ -18,6 +18,7 @@ type grammar struct {
 	Kernels  kernelsCommand  `cmd:"" help:"Every kernel, set and size: times, rates, shares of the measured ceiling."`
 	Roofline rooflineCommand `cmd:"" help:"The same as a log-log chart."`
 	Solve    solveCommand    `cmd:"" help:"Where the time and memory of one fit, hypergradient or selection go."`
+	Peers    peersCommand    `cmd:"" help:"Our solvers beside those installed, at equal certified gap."`
 	Data     dataCommand     `cmd:"" help:"A seeded data set as svmlight text on standard output."`
 }
 

@@ -1,0 +1,329 @@
+package peers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/bench/machine"
+)
+
+// Options bound a comparison. The zero value is ready to use.
+type Options struct {
+	Targets []float64 // relative gaps to certify; nil means 1e-6 and 1e-10
+	Rounds  int       // timed runs of each contestant; 0 means 5
+	// Limit is how long one solve may take; 0 means 2 minutes.
+	Limit time.Duration
+	// Budget is how long all timed runs of one contestant may take together,
+	// whatever Rounds says, but for the first; 0 means 20 seconds.
+	Budget   time.Duration
+	Peers    []Peer // nil means Peers()
+	Kernels  string // our kernel set; "" means the best
+	Progress func(what string)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Targets == nil {
+		o.Targets = []float64{1e-6, 1e-10}
+	}
+	if o.Rounds == 0 {
+		o.Rounds = 5
+	}
+	if o.Limit == 0 {
+		o.Limit = 2 * time.Minute
+	}
+	if o.Budget == 0 {
+		o.Budget = 20 * time.Second
+	}
+	if o.Peers == nil {
+		o.Peers = Peers()
+	}
+	if o.Progress == nil {
+		o.Progress = func(string) {}
+	}
+	return o
+}
+
+// The names of our own entries. The first is a whole pare.Fit. The second is the
+// solver alone, cold, on a view that has been prepared (column norms, αmax): what
+// a fit costs within a path or a search.
+const (
+	Ours     = "pare"
+	Prepared = "pare, prepared"
+)
+
+// Comparison is a problem, solved by all.
+type Comparison struct {
+	Row      string  `json:"row"`
+	Model    Model   `json:"model"`
+	N        int     `json:"n"`
+	P        int     `json:"p"`
+	NNZ      int64   `json:"nnz"`
+	Alpha    float64 `json:"alpha"`
+	Target   float64 `json:"target"`
+	Load     string  `json:"load"` // of the machine, before and after
+	Outcomes []Entry `json:"outcomes"`
+}
+
+// Entry is how a contestant did.
+type Entry struct {
+	Name    string  `json:"name"`
+	Version string  `json:"version,omitempty"`
+	Absent  string  `json:"absent,omitempty"` // why it was not timed
+	Tol     float64 `json:"tol,omitempty"`    // its own, the first to meet the target
+	Certificate
+	// False is what it said of itself that did not hold, "" for nothing.
+	False   string    `json:"false_claim,omitempty"`
+	Seconds []float64 `json:"seconds,omitempty"` // of each round
+	// First are the seconds at its first tolerance, met or not.
+	First float64 `json:"first_seconds,omitempty"`
+}
+
+// Median returns the median of the seconds, NaN where it was not timed.
+func (e Entry) Median() float64 { return median(e.Seconds) }
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	half := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[half]
+	}
+	return (sorted[half-1] + sorted[half]) / 2
+}
+
+// Ratio returns how many times as long as us it took: the median over rounds of
+// the ratios within a round, and the least and largest of them. NaN where one of
+// the two was not timed.
+func (c Comparison) Ratio(e Entry) (mid, least, most float64) {
+	us := c.entry(Ours)
+	var ratios []float64
+	for i := range min(len(e.Seconds), len(us.Seconds)) {
+		ratios = append(ratios, e.Seconds[i]/us.Seconds[i])
+	}
+	if len(ratios) == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	return median(ratios), slices.Min(ratios), slices.Max(ratios)
+}
+
+func (c Comparison) entry(name string) Entry {
+	for _, e := range c.Outcomes {
+		if e.Name == name {
+			return e
+		}
+	}
+	return Entry{}
+}
+
+// Best returns the fastest contestant but us, as a ratio; ok is false where there
+// is none.
+func (c Comparison) Best() (name string, ratio float64, ok bool) {
+	ratio = math.Inf(1)
+	for _, e := range c.Outcomes {
+		if mid, _, _ := c.Ratio(e); e.Name != Ours && e.Name != Prepared && mid < ratio {
+			name, ratio, ok = e.Name, mid, true
+		}
+	}
+	return name, ratio, ok
+}
+
+// rival is a contestant during a comparison.
+type rival struct {
+	contestant
+	Entry
+	tolerances func(target float64) []float64
+	tried      map[float64]attempt
+	out        string // why it is out for good
+}
+
+type attempt struct {
+	answer Answer
+	found  Certificate
+}
+
+// Compare lets everybody solve the problem, once for each target.
+func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparison, error) {
+	o = o.withDefaults()
+	dir, err := os.MkdirTemp("", "perf-peers-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	data := filepath.Join(dir, "problem.bin")
+	if err := p.save(data); err != nil {
+		return nil, err
+	}
+
+	prepared, err := prepare(p, o.Kernels)
+	if err != nil {
+		return nil, err
+	}
+	exact := func(target float64) []float64 { return ladder(target, 2, 3) }
+	rivals := []*rival{
+		{contestant: ours{p, o.Kernels}, Entry: Entry{Name: Ours}, tolerances: exact, tried: map[float64]attempt{}},
+		{contestant: prepared, Entry: Entry{Name: Prepared}, tolerances: exact, tried: map[float64]attempt{}},
+	}
+	defer func() {
+		for _, r := range rivals {
+			if r.contestant != nil {
+				r.close()
+			}
+		}
+	}()
+	for _, peer := range o.Peers {
+		if !slices.Contains(peer.Models, p.Model) || peer.Fits != nil && !peer.Fits(p) {
+			continue
+		}
+		o.Progress(row + ": starting " + peer.Name)
+		r := &rival{Entry: Entry{Name: peer.Name}, tolerances: peer.Tolerances, tried: map[float64]attempt{}}
+		rivals = append(rivals, r)
+		started, err := startPeer(ctx, peer, dir, data, p)
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case err != nil:
+			r.out = err.Error()
+		default:
+			r.contestant, r.Version = started, started.version
+		}
+	}
+
+	n, columns := p.X.Dims()
+	var all []Comparison
+	for _, target := range o.Targets {
+		c := Comparison{Row: row, Model: p.Model, N: n, P: columns, NNZ: nonzeros(p.X), Alpha: p.Alpha, Target: target, Load: machine.Load()}
+		for _, r := range rivals {
+			r.calibrate(ctx, p, target, o)
+		}
+		for round := range o.Rounds {
+			for k := range rivals {
+				r := rivals[(k+round)%len(rivals)] // nobody always follows the same one
+				o.Progress(fmt.Sprintf("%s, gap %.0e: round %d of %d, %s", row, target, round+1, o.Rounds, r.Name))
+				r.time(ctx, o)
+			}
+		}
+		if ctx.Err() != nil {
+			return all, ctx.Err()
+		}
+		for _, r := range rivals {
+			c.Outcomes = append(c.Outcomes, r.Entry)
+		}
+		c.Load += " … " + machine.Load()
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+func (p *Problem) save(path string) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := p.Write(file); err != nil {
+		return err
+	}
+	return file.Close()
+}
+
+// calibrate lowers the rival's tolerance until the certified gap meets the target.
+func (r *rival) calibrate(ctx context.Context, p *Problem, target float64, o Options) {
+	r.Entry = Entry{Name: r.Name, Version: r.Version, Absent: r.out}
+	if r.out != "" {
+		return
+	}
+	for i, tol := range r.tolerances(target) {
+		o.Progress(fmt.Sprintf("%s at %.1e, for a gap of %.0e", r.Name, tol, target))
+		a, done := r.tried[tol]
+		if !done {
+			var err error
+			if a, err = r.attempt(ctx, p, tol, o); err != nil {
+				r.out, r.Absent = err.Error(), err.Error()
+				return
+			}
+			r.tried[tol] = a
+		}
+		if i == 0 {
+			r.First = a.answer.Seconds
+		}
+		r.Tol, r.Certificate, r.False = tol, a.found, p.falsehood(a)
+		if a.found.Gap <= target {
+			return
+		}
+	}
+	r.Absent = fmt.Sprintf("reaches a gap of %.1e at its tolerance %.0e", r.Gap, r.Tol)
+}
+
+func (r *rival) attempt(ctx context.Context, p *Problem, tol float64, o Options) (attempt, error) {
+	answer, err := r.limited(ctx, tol, o)
+	if err != nil {
+		return attempt{}, err
+	}
+	found, err := p.Certify(answer.Index, answer.Value)
+	return attempt{answer, found}, err
+}
+
+func (r *rival) limited(ctx context.Context, tol float64, o Options) (Answer, error) {
+	limited, cancel := context.WithTimeout(ctx, o.Limit)
+	defer cancel()
+	a, err := r.solve(limited, tol)
+	if errors.Is(err, context.DeadlineExceeded) {
+		r.close() // or it would go on beside the others
+		err = fmt.Errorf("took more than %v at its tolerance %.0e", o.Limit, tol)
+	}
+	return a, err
+}
+
+// time does one round.
+func (r *rival) time(ctx context.Context, o Options) {
+	if r.Absent != "" {
+		return
+	}
+	spent := 0.0
+	for _, s := range r.Seconds {
+		spent += s
+	}
+	if len(r.Seconds) > 0 && spent+spent/float64(len(r.Seconds)) > o.Budget.Seconds() {
+		return
+	}
+	runtime.GC() // ours is the only one to run in this process
+	a, err := r.limited(ctx, r.Tol, o)
+	if err != nil {
+		r.out, r.Absent, r.Seconds = err.Error(), err.Error(), nil
+		return
+	}
+	r.Seconds = append(r.Seconds, a.Seconds)
+}
+
+// falsehood compares what a contestant says of itself with what was found.
+func (p *Problem) falsehood(a attempt) string {
+	null := p.null()
+	if claimed := a.answer.Objective; claimed != nil && !(math.Abs(*claimed-a.found.Objective) <= 1e-9*null) {
+		return fmt.Sprintf("claims an objective of %.12g, it is %.12g", *claimed, a.found.Objective)
+	}
+	// Other dual points give other gaps, but not a tenth and less, far from 0.
+	if claimed := a.answer.Gap; claimed != nil && !(a.found.Gap <= 10**claimed/null+1e-12) {
+		return fmt.Sprintf("claims a relative gap of %.1e, it is %.1e", *claimed/null, a.found.Gap)
+	}
+	return ""
+}
+
+// null is the objective at β = 0.
+func (p *Problem) null() float64 {
+	if p.Model == Logistic {
+		return math.Ln2
+	}
+	sum := 0.0
+	for _, y := range p.Y {
+		sum += y * y
+	}
+	return sum / (2 * float64(len(p.Y)))
+}

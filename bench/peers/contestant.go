@@ -1,0 +1,247 @@
+package peers
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+//go:embed scripts
+var scripts embed.FS
+
+// Answer is what a contestant returns at one tolerance.
+type Answer struct {
+	Seconds   float64   `json:"seconds"`
+	Objective *float64  `json:"objective"` // as it says itself, where it does
+	Gap       *float64  `json:"gap"`       // likewise, in units of its own
+	Index     []int32   `json:"index"`
+	Value     []float64 `json:"value"`
+}
+
+// contestant solves one problem, again and again, each time from cold.
+type contestant interface {
+	solve(ctx context.Context, tol float64) (Answer, error)
+	close()
+}
+
+// Peer is a solver that can be asked to take part.
+type Peer struct {
+	Name   string
+	Models []Model
+	// Tolerances are tried in turn until the certified gap is at most the target.
+	Tolerances func(target float64) []float64
+	// Fits reports whether the peer makes sense for the problem; nil means always.
+	Fits func(p *Problem) bool
+	// command starts the peer on the file of a problem.
+	command func(dir, data string, p *Problem) (*exec.Cmd, error)
+}
+
+// ladder returns tolerances from first downwards.
+func ladder(first, factor float64, steps int) []float64 {
+	var all []float64
+	for t := first; steps > 0; steps-- {
+		all = append(all, t)
+		t /= factor
+	}
+	return all
+}
+
+const root10 = 3.1622776601683795
+
+// Peers lists those there are adapters for. Variants are peers of their own, so
+// that nobody is judged by a default that does not suit the problem.
+func Peers() []Peer {
+	squared := []Model{Lasso, ElasticNet}
+	// Updates of inner products need p² numbers, and pay where rows are many.
+	tall := func(p *Problem) bool {
+		n, columns := p.X.Dims()
+		return columns <= 2000 && n > columns
+	}
+	// glmnet's tolerance bounds squared changes.
+	squared10 := func(target float64) []float64 { return ladder(1000*target*target, root10, 24) }
+	halves := func(target float64) []float64 { return ladder(target, 2, 7) }
+	return []Peer{
+		{Name: "scikit-learn", Models: squared, Tolerances: halves, command: python("scikit-learn.py", "")},
+		{Name: "scikit-learn, gram", Models: squared, Tolerances: halves, Fits: tall, command: python("scikit-learn.py", "gram")},
+		{
+			Name: "glmnet", Models: []Model{Lasso, ElasticNet, Logistic}, command: r("glmnet.R", ""),
+			Tolerances: squared10,
+		},
+		{
+			Name: "glmnet, covariance", Models: squared, Fits: tall, command: r("glmnet.R", "covariance"),
+			Tolerances: squared10,
+		},
+		{
+			Name: "liblinear", Models: []Model{Logistic}, command: python("liblinear.py", ""),
+			Tolerances: func(target float64) []float64 { return ladder(min(1e-2, 1e4*target), root10, 16) },
+		},
+	}
+}
+
+// python runs a script after what all scripts share.
+func python(script, variant string) func(dir, data string, p *Problem) (*exec.Cmd, error) {
+	return func(dir, data string, p *Problem) (*exec.Cmd, error) {
+		common, err := scripts.ReadFile("scripts/common.py")
+		if err != nil {
+			return nil, err
+		}
+		own, err := scripts.ReadFile("scripts/" + script)
+		if err != nil {
+			return nil, err
+		}
+		// Debian's packages belong to /usr/bin/python3, whatever else is installed.
+		interpreter := "/usr/bin/python3"
+		if _, err := os.Stat(interpreter); err != nil {
+			interpreter = "python3"
+		}
+		return start(interpreter, dir, script, slicesConcat(common, own), data, p, variant)
+	}
+}
+
+func r(script, variant string) func(dir, data string, p *Problem) (*exec.Cmd, error) {
+	return func(dir, data string, p *Problem) (*exec.Cmd, error) {
+		text, err := scripts.ReadFile("scripts/" + script)
+		if err != nil {
+			return nil, err
+		}
+		return start("Rscript", dir, script, text, data, p, variant)
+	}
+}
+
+func slicesConcat(a, b []byte) []byte { return bytes.Join([][]byte{a, b}, []byte("\n")) }
+
+func start(interpreter, dir, script string, text []byte, data string, p *Problem, variant string) (*exec.Cmd, error) {
+	path := filepath.Join(dir, script)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		return nil, err
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	if variant == "" {
+		variant = "-"
+	}
+	return exec.Command(interpreter, path, data, string(p.Model), number(p.Alpha), number(p.Ridge), variant), nil
+}
+
+// process is a contestant that is another program.
+type process struct {
+	command *exec.Cmd
+	version string
+	in      io.WriteCloser
+	answers chan []byte // closed where the program ends
+	errors  *tail
+}
+
+// tail keeps the end of what a program complains about.
+type tail struct{ text []byte }
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.text = append(t.text, p...)
+	if extra := len(t.text) - 2000; extra > 0 {
+		t.text = t.text[extra:]
+	}
+	return len(p), nil
+}
+
+// lastLine is what a program said last, which is where languages put the message.
+func (t *tail) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(string(t.text)), "\n")
+	return lines[len(lines)-1]
+}
+
+// errMissing says that a peer is not installed.
+var errMissing = errors.New("not installed")
+
+// startPeer starts a peer and waits until it has read the problem.
+func startPeer(ctx context.Context, peer Peer, dir, data string, p *Problem) (*process, error) {
+	command, err := peer.command(dir, data, p)
+	if err != nil {
+		return nil, err
+	}
+	c := &process{command: command, answers: make(chan []byte), errors: &tail{}}
+	// One thread each: goals are stated per core.
+	command.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1")
+	command.Stderr = c.errors
+	if c.in, err = command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, fmt.Errorf("%w: %w", errMissing, err)
+	}
+	go func() {
+		defer close(c.answers)
+		for reader := bufio.NewReaderSize(out, 1<<20); ; {
+			line, err := reader.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			c.answers <- line
+		}
+	}()
+	line, err := c.next(ctx)
+	if err != nil {
+		c.close()
+		if strings.Contains(c.errors.lastLine(), "ModuleNotFoundError") || strings.Contains(string(c.errors.text), "there is no package") {
+			return nil, fmt.Errorf("%w: %s", errMissing, c.errors.lastLine())
+		}
+		return nil, err
+	}
+	c.version = strings.TrimSpace(string(line))
+	return c, nil
+}
+
+func (c *process) next(ctx context.Context) ([]byte, error) {
+	select {
+	case line, ok := <-c.answers:
+		if !ok {
+			_ = c.command.Wait() // its message is better than its status
+			return nil, fmt.Errorf("ended: %s", c.errors.lastLine())
+		}
+		return line, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (c *process) solve(ctx context.Context, tol float64) (Answer, error) {
+	var a Answer
+	if _, err := fmt.Fprintf(c.in, "%.17g\n", tol); err != nil {
+		return a, fmt.Errorf("ended: %s", c.errors.lastLine())
+	}
+	line, err := c.next(ctx)
+	if err != nil {
+		return a, err
+	}
+	if err := json.Unmarshal(line, &a); err != nil {
+		return a, fmt.Errorf("an answer that cannot be read: %w", err)
+	}
+	if !(a.Seconds > 0) || math.IsInf(a.Seconds, 1) {
+		return a, fmt.Errorf("claims to have taken %g seconds", a.Seconds)
+	}
+	return a, nil
+}
+
+// close ends the program, if need be by force, and waits for it.
+func (c *process) close() {
+	_ = c.in.Close()
+	if c.command.ProcessState == nil {
+		_ = c.command.Process.Kill() // an error means that it has ended
+		for range c.answers {
+		}
+		_ = c.command.Wait()
+	}
+}

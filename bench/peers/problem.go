@@ -1,0 +1,130 @@
+package peers
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Model is an inner problem, without intercept.
+type Model string
+
+// The models: squared loss with ℓ1, with ℓ1 and ridge, logistic loss with ℓ1.
+const (
+	Lasso      Model = "lasso"
+	ElasticNet Model = "enet"
+	Logistic   Model = "logreg"
+)
+
+// Problem is one fit:
+//
+//	lasso, enet  (1/2n)‖y − Xβ‖² + Alpha‖β‖₁ + (Ridge/2)‖β‖²
+//	logreg       (1/n)Σ ln(1 + e^{−yᵢxᵢβ}) + Alpha‖β‖₁,  y = ±1
+type Problem struct {
+	X            sparse.Matrix
+	Y            []float64
+	Model        Model
+	Alpha, Ridge float64
+}
+
+// AlphaMax is the least Alpha at which β = 0 is optimal.
+func AlphaMax(x sparse.Matrix, y []float64, m Model) float64 {
+	n, p := x.Dims()
+	scale := float64(n)
+	if m == Logistic {
+		scale *= 2
+	}
+	largest := 0.0
+	for j := range p {
+		largest = max(largest, math.Abs(dot(x, j, y))/scale)
+	}
+	return largest
+}
+
+// dot is X_jᵀu in a plain loop.
+func dot(x sparse.Matrix, j int, u []float64) float64 {
+	rows, values := x.Column(j)
+	sum := 0.0
+	if rows == nil {
+		for i, v := range values {
+			sum += v * u[i]
+		}
+		return sum
+	}
+	for k, i := range rows {
+		sum += values[k] * u[i]
+	}
+	return sum
+}
+
+// dense reports whether other programs should get the matrix as a dense one:
+// from a quarter full on that is faster for all of them.
+func dense(x sparse.Matrix) bool {
+	n, p := x.Dims()
+	return float64(nonzeros(x)) >= 0.25*float64(n)*float64(p)
+}
+
+func nonzeros(x sparse.Matrix) (count int64) {
+	_, p := x.Dims()
+	for j := range p {
+		rows, values := x.Column(j)
+		if rows != nil {
+			count += int64(len(rows))
+			continue
+		}
+		for _, v := range values {
+			if v != 0 {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// Write writes X and y for other programs: little-endian, n, p, the number of
+// nonzeros and 1 if a dense matrix is the better form, as int32; then the p+1
+// starts of the columns (int32), the rows from 0 (int32), the values and y (float64).
+func (p *Problem) Write(w io.Writer) error {
+	b := bufio.NewWriterSize(w, 1<<20)
+	n, columns := p.X.Dims()
+	full := int32(0)
+	if dense(p.X) {
+		full = 1
+	}
+	put := func(v any) {
+		// The buffer keeps the first error for Flush.
+		_ = binary.Write(b, binary.LittleEndian, v)
+	}
+	put([]int32{int32(n), int32(columns), int32(nonzeros(p.X)), full})
+	starts := make([]int32, 1, columns+1)
+	p.each(func(rows []int32, _ []float64) { starts = append(starts, starts[len(starts)-1]+int32(len(rows))) })
+	put(starts)
+	p.each(func(rows []int32, _ []float64) { put(rows) })
+	p.each(func(_ []int32, values []float64) { put(values) })
+	put(p.Y)
+	return b.Flush()
+}
+
+// each calls f with the nonzeros of every column.
+func (p *Problem) each(f func(rows []int32, values []float64)) {
+	_, columns := p.X.Dims()
+	var someRows []int32
+	var someValues []float64
+	for j := range columns {
+		rows, values := p.X.Column(j)
+		if rows != nil {
+			f(rows, values)
+			continue
+		}
+		someRows, someValues = someRows[:0], someValues[:0]
+		for i, v := range values {
+			if v != 0 {
+				someRows, someValues = append(someRows, int32(i)), append(someValues, v)
+			}
+		}
+		f(someRows, someValues)
+	}
+}

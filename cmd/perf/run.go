@@ -19,6 +19,7 @@ type grammar struct {
 	Roofline rooflineCommand `cmd:"" help:"The same as a log-log chart."`
 	Solve    solveCommand    `cmd:"" help:"Where the time and memory of one fit, hypergradient or selection go."`
 	Peers    peersCommand    `cmd:"" help:"Our solvers beside those installed, at equal certified gap."`
+	Figures  figuresCommand  `cmd:"" help:"Figures of the paper, redone: CSV and SVG."`
 	Data     dataCommand     `cmd:"" help:"A seeded data set as svmlight text on standard output."`
 }
 

@@ -38,6 +38,7 @@ var house = []room{
 	{path: "bench/machine", on: []string{"kernels"}, outside: true},
 	{path: "bench/loops", on: []string{"bench/machine"}, outside: true},
 	{path: "bench/chart", outside: true},
+	{path: "bench/studies", on: []string{".", "bench/chart"}, outside: true},
 	{path: "bench/peers", on: []string{".", "bench/machine"}, outside: true},
 
 	{path: "internal/embedded"},
@@ -45,7 +46,7 @@ var house = []room{
 	{path: "internal/oracle", outside: true},
 	{path: "internal/rules", outside: true},
 	{path: "cmd/pare", on: []string{".", "internal/embedded"}, outside: true},
-	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/chart", "bench/peers", "internal/embedded"}, outside: true},
+	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/studies", "bench/peers", "internal/embedded"}, outside: true},
 	{path: "tools/samebits", outside: true},
 }
 

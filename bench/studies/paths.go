@@ -1,0 +1,75 @@
+package studies
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bench/chart"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Paths is figure 2: the coefficients as functions of λ, which are smooth but at
+// the knots, where a column enters or leaves. The elastic net has a ridge as
+// strong as its ℓ1 part.
+func Paths(ctx context.Context, name string, x sparse.Matrix, y []float64, models ...pare.Model) (*Result, error) {
+	const points, minRatio = 200, 1e-3
+	r := &Result{Tables: map[string]Table{}, Charts: map[string]chart.Chart{}}
+	_, p := x.Dims()
+	for _, m := range models {
+		c := pare.Config{Model: m, NoIntercept: true, Tol: 1e-10}
+		top, err := pare.LogLambdaMax(x, y, c)
+		if err != nil {
+			return nil, err
+		}
+		grid := search.Geometric(top[0], kernels.Log(minRatio), points)
+		for i := range grid {
+			for len(grid[i]) < len(top) {
+				grid[i] = append(grid[i], grid[i][0])
+			}
+		}
+		t := Table{Columns: []string{"log_lambda", "ratio"}}
+		lines := make([]chart.Series, p)
+		for j := range p {
+			t.Columns = append(t.Columns, fmt.Sprintf("coefficient_%d", j+1))
+			lines[j] = chart.Series{Line: true, Colour: j}
+		}
+		for f, err := range pare.Path(ctx, x, y, grid, c) {
+			if err != nil {
+				return nil, err
+			}
+			beta := make([]float64, p)
+			for k, j := range f.Support {
+				beta[j] = f.Coef[k]
+			}
+			ratio := kernels.Exp(f.LogLambda[0] - top[0])
+			row := []any{f.LogLambda[0], ratio}
+			for j, b := range beta {
+				row = append(row, b)
+				lines[j].X, lines[j].Y = append(lines[j].X, ratio), append(lines[j].Y, b)
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		file := fmt.Sprintf("path-%s-%s", m, name)
+		r.Tables[file] = t
+		r.Charts[file] = chart.Chart{
+			Title: fmt.Sprintf("Regularisation path: %s, %s", m, name), X: "strength as a share of its maximum", Y: "coefficient",
+			LogX: true, Series: lines,
+		}
+	}
+	return r, nil
+}
+
+// First returns the first columns of a matrix.
+func First(x *sparse.CSC, columns int) (*sparse.CSC, error) {
+	n, p := x.Dims()
+	ptr, rows, values := []int64{0}, []int32(nil), []float64(nil)
+	for j := range min(columns, p) {
+		i, v := x.Column(j)
+		rows, values = append(rows, i...), append(values, v...)
+		ptr = append(ptr, int64(len(rows)))
+	}
+	return sparse.NewCSC(n, len(ptr)-1, ptr, rows, values)
+}

@@ -21,7 +21,7 @@ type newton struct {
 	in *inner
 	k  *kernels.Set
 
-	system support.PackedSystem
+	system support.System
 	dense  support.Matrix
 	cg     support.CG
 
@@ -230,7 +230,7 @@ func (nw *newton) solve(ctx context.Context) verdict {
 		nw.dense.A, nw.dense.S = nw.a, s
 		operator = &nw.dense
 	} else {
-		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
+		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total, nw.iterations)
 	}
 	clear(nw.d)
 	report := nw.cg.Solve(ctx, operator, nw.rho, nw.d, nw.tol, min(newtonIterations, 2*s+10))

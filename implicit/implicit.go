@@ -83,6 +83,7 @@ type Solver struct {
 	d      []float64 // n: its curvature
 	view   *sparse.View
 	k      *kernels.Set
+	store  *support.Columns // the supports differentiated on
 	system support.System
 	cg     support.CG
 
@@ -97,7 +98,7 @@ func New(fit model.Datafit) *Solver {
 	n, _ := view.Dims()
 	s := &Solver{
 		fit: fit, view: view, k: view.Kernels(), cg: support.CG{Kernels: view.Kernels()},
-		u: make([]float64, n), state: model.NewState(n),
+		u: make([]float64, n), state: model.NewState(n), store: support.NewColumns(view),
 	}
 	if s.curved, _ = fit.(model.Curved); s.curved != nil {
 		s.d = make([]float64, n)
@@ -151,7 +152,11 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	}
 	s.out = Hypergradient{Gradient: s.out.Gradient[:0], InjectivityMargin: 1, Status: outcome.Converged}
 	s.optimality(g, at)
-	s.system.Reset(s.view, at.Support, g.Ridge(), s.d)
+	if s.curved != nil {
+		s.store.Reweigh(s.d)
+	}
+	s.store.Hold(at.Support)
+	s.system.Reset(s.store, at.Support, g.Ridge(), len(at.Support))
 	return nil
 }
 
@@ -215,7 +220,23 @@ func (s *Solver) project(cols []int32, g, out []float64) {
 		sum += v
 	}
 	for k, j := range cols {
-		out[k] = math.FMA(-s.system.Means()[k], sum, s.view.Dot(int(j), g))
+		out[k] = math.FMA(-s.store.Centre(j), sum, s.view.Dot(int(j), g))
+	}
+}
+
+// predict adds X̃_S·v to u over all n rows, held-out ones included, X̃ centred on
+// the means of the system.
+func (s *Solver) predict(cols []int32, v, u []float64) {
+	s.view.AddColumns(cols, v, u)
+	// The view's own centring differs by a constant where the loss is curved.
+	var shift float64
+	for k, j := range cols {
+		shift = math.FMA(v[k], s.store.Centre(j)-s.view.Mean(int(j)), shift)
+	}
+	if shift != 0 {
+		for i := range u {
+			u[i] -= shift
+		}
 	}
 }
 
@@ -224,7 +245,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
 	report, mu := s.solve(ctx, opts)
 	clear(s.u)
-	s.system.Predict(s.x, s.u)
+	s.predict(at.Support, s.x, s.u)
 	s.out.Gradient = append(s.out.Gradient, s.k.Dot(outer.Slope, s.u))
 	// The slope itself is off by curvature·δm, δm = X̃_S·A⁻¹ρ to first order.
 	bend := s.bend()
@@ -249,7 +270,7 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 		s.out.Gradient = append(s.out.Gradient, s.h[k]*s.x[k])
 	}
 	clear(s.u)
-	s.system.Predict(s.x, s.u)
+	s.predict(at.Support, s.x, s.u)
 	bend := s.bend()
 	for r, c := range outer.Curvature {
 		s.u[r] *= c

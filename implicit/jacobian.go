@@ -61,7 +61,7 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	s.solve(ctx, opts)
 	v := append([]float64(nil), s.x...)
 	predictV := make([]float64, n)
-	s.system.Predict(v, predictV)
+	s.predict(at.Support, v, predictV)
 	if s.curved != nil && s.view.Centred() {
 		// v_b = ∂_bC/Σd − x̄ᵀv; Predict has −x̄ᵀv already.
 		var slope, total float64
@@ -79,7 +79,7 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	s.solve(ctx, opts)
 	moved := append([]float64(nil), s.x...)
 	u := make([]float64, n)
-	s.system.Predict(moved, u)
+	s.predict(at.Support, moved, u)
 	// The right-hand side of the pull-back: how ∇C and A change along w.
 	total := s.view.Total()
 	for i := range u {

@@ -281,6 +281,15 @@ func (c *Columns) Mean(j int32) float64 {
 	}
 }
 
+// Centre returns x̄_j of held column j, the w-weighted mean where the view is
+// centred, else 0.
+func (c *Columns) Centre(j int32) float64 {
+	if !c.curved {
+		return c.view.Mean(int(j))
+	}
+	return c.mean[c.slot[j]]
+}
+
 // Square returns ‖X̃_j‖² of held column j.
 func (c *Columns) Square(j int32) float64 {
 	if c.direct {
@@ -327,67 +336,5 @@ func (c *Columns) Compact(v, out []float64) {
 		for k, root := range c.root {
 			out[k] /= root
 		}
-	}
-}
-
-// PackedSystem is the operator X̃_SᵀwX̃_S/N + α₂I on columns S that a store holds.
-// It implements [Operator]; it is not safe for concurrent use.
-type PackedSystem struct {
-	columns *Columns
-	list    []int32
-	ridge   float64
-	u       []float64
-}
-
-// Reset makes a the system of the columns listed (kept, not copied).
-func (a *PackedSystem) Reset(columns *Columns, list []int32, ridge float64) {
-	if len(a.u) != columns.m {
-		a.u = make([]float64, columns.m)
-	}
-	a.columns, a.list, a.ridge = columns, list, ridge
-}
-
-// Apply sets out = A·v.
-func (a *PackedSystem) Apply(v, out []float64) {
-	c := a.columns
-	k := c.view.Kernels()
-	clear(a.u)
-	var shift float64
-	for i, j := range a.list {
-		rows, values := c.Column(j)
-		if rows == nil {
-			k.Axpy(v[i], values, a.u)
-			continue
-		}
-		k.AxpyIndexed(v[i], values, rows, a.u)
-		shift = math.FMA(v[i], c.Mean(j), shift)
-	}
-	if shift != 0 {
-		if c.root == nil {
-			for i := range a.u {
-				a.u[i] -= shift
-			}
-		} else {
-			k.Axpy(-shift, c.root, a.u)
-		}
-	}
-	total := c.view.Total()
-	for i, j := range a.list {
-		rows, values := c.Column(j)
-		var product float64
-		if rows == nil {
-			product = k.Dot(values, a.u)
-		} else {
-			product = k.DotIndexed(values, rows, a.u)
-		}
-		out[i] = math.FMA(a.ridge, v[i], product/total)
-	}
-}
-
-// Diagonal sets out to diag A = ‖X̃_j‖²/N + α₂.
-func (a *PackedSystem) Diagonal(out []float64) {
-	total := a.columns.view.Total()
-	for i, j := range a.list {
-		out[i] = a.columns.Square(j)/total + a.ridge
 	}
 }

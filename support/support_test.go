@@ -40,7 +40,9 @@ func system(t *testing.T, q *oracle.Problem, cols []int32, dense bool) *support.
 		t.Fatal(err)
 	}
 	a := new(support.System)
-	a.Reset(view, cols, q.Ridge, nil)
+	columns := support.NewColumns(view)
+	columns.Hold(cols)
+	a.Reset(columns, cols, q.Ridge, 48*(len(cols)%2))
 	return a
 }
 

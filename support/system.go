@@ -1,111 +1,147 @@
 // Package support is linear algebra on a support: the symmetric system that
 // implicit differentiation and Newton steps solve on the s columns where the
-// penalty is differentiable. No column of X is copied.
+// penalty is differentiable, and what serves it: compact copies of columns, their
+// Gram matrix, factorisations and conjugate gradients.
 package support
 
 import (
 	"math"
 
-	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// System is the operator A = X̃_Sᵀdiag(d)X̃_S/N + α₂I on the columns S of a view
-// (Bertrand et al., appendix A), for the curvature d of the loss. With an
-// intercept the columns are centred on their d-weighted means, which eliminates
-// its row. It implements [Operator]; it is not safe for concurrent use.
+// System is the operator A = X̃_Sᵀdiag(w)X̃_S/N + α₂I on columns S that a store
+// holds (Bertrand et al., appendix A; with an intercept the columns are centred,
+// which eliminates its row). It implements [Operator]; it is not safe for
+// concurrent use.
+//
+// A product is two passes over the entries of X̂_S: an update of u = X̃_S·v for each
+// column, and dot products with it. Where many products are expected, a copy of
+// the entries by rows makes dot products of the first pass too, which read where
+// an update also writes.
 type System struct {
-	view  *sparse.View
-	ridge float64
-	cols  []int32
-	d     []float64 // nil: the row weights of the view
-	means []float64 // of the columns S, d-weighted
-	diag  []float64
-	u     []float64
+	columns *Columns
+	k       *kernels.Set
+	list    []int32
+	ridge   float64
+	byRows  bool
+	u       []float64 // compact rows: X̃_S·v
+
+	// Of sparse columns, by position in the list:
+	from, to []int64   // in the store
+	means    []float64 // to carry
+	// By row:
+	start    []int64 // row → first entry
+	position []int32 // of each entry in the list
+	values   []float64
 }
 
-// Reset makes a the system of the columns cols of a view for the curvature d, one
-// entry per row; nil means the view's row weights, as for the squared loss. The
-// slices are kept, not copied.
-func (a *System) Reset(view *sparse.View, cols []int32, ridge float64, d []float64) {
-	n, _ := view.Dims()
-	if len(a.u) != n {
-		a.u = make([]float64, n)
-	}
-	a.view, a.cols, a.ridge, a.d = view, cols, ridge, d
-	a.means, a.diag = a.means[:0], a.diag[:0]
-	if d == nil {
-		for _, j := range cols {
-			norm := view.Norm(int(j))
-			a.means = append(a.means, view.Mean(int(j)))
-			a.diag = append(a.diag, float64(norm*norm)/view.Total()+ridge)
-		}
+// manyProducts is the number of products that a copy by rows pays for itself in.
+const manyProducts = 24
+
+// Reset makes a the system of the columns listed (kept, not copied), which the
+// store must hold, for about as many products as expected.
+func (a *System) Reset(columns *Columns, list []int32, ridge float64, products int) {
+	a.columns, a.k, a.list, a.ridge = columns, columns.view.Kernels(), list, ridge
+	a.u = resize(a.u, columns.m)
+	if columns.dense {
 		return
 	}
-	var total float64
-	for _, w := range d {
-		total += w
+	s := len(list)
+	a.from, a.to, a.means = resize(a.from, s), resize(a.to, s), resize(a.means, s)
+	for i, j := range list {
+		a.from[i], a.to[i] = columns.Entries(j)
+		a.means[i] = columns.Mean(j)
 	}
-	for _, j := range cols {
-		rows, values := view.Matrix().Column(int(j))
-		weight := func(k int) float64 {
-			if rows != nil {
-				k = int(rows[k])
-			}
-			return d[k]
-		}
-		var mean, square, seen float64
-		if view.Centred() {
-			mean = view.Dot(int(j), d) / total
-		}
-		for k, x := range values {
-			w := weight(k)
-			square = math.FMA(w*(x-mean), x-mean, square)
-			seen += w
-		}
-		if rows != nil && mean != 0 {
-			square = math.FMA(max(0, total-seen)*mean, mean, square)
-		}
-		a.means = append(a.means, mean)
-		a.diag = append(a.diag, square/view.Total()+ridge)
+	if a.byRows = products >= manyProducts; a.byRows {
+		a.arrange()
 	}
 }
 
-// Means returns the d-weighted means x̄_S of the columns; zeros without an
-// intercept. Read only.
-func (a *System) Means() []float64 { return a.means }
-
-// Predict adds X̃_S·v to u over all n rows, held-out ones included.
-func (a *System) Predict(v, u []float64) {
-	// The view's own centring differs by a constant, which is put right here.
-	a.view.AddColumns(a.cols, v, u)
-	var shift float64
-	for k, j := range a.cols {
-		shift = math.FMA(v[k], a.means[k]-a.view.Mean(int(j)), shift)
+// arrange copies the entries of the columns by rows.
+func (a *System) arrange() {
+	c := a.columns
+	a.start = resize(a.start, c.m+1)
+	clear(a.start)
+	entries := 0
+	for i := range a.list {
+		for _, row := range c.index[a.from[i]:a.to[i]] {
+			a.start[row+1]++
+		}
+		entries += int(a.to[i] - a.from[i])
 	}
-	if shift != 0 {
-		for i := range u {
-			u[i] -= shift
+	for row := range c.m {
+		a.start[row+1] += a.start[row]
+	}
+	a.position, a.values = resize(a.position, entries), resize(a.values, entries)
+	for i := range a.list {
+		for at := a.from[i]; at < a.to[i]; at++ {
+			row := c.index[at]
+			k := a.start[row]
+			a.position[k], a.values[k] = int32(i), c.values[at]
+			a.start[row]++
 		}
 	}
+	// Every start has moved to the next row's: move them back.
+	copy(a.start[1:], a.start[:c.m])
+	a.start[0] = 0
 }
 
-// Apply sets out = A·v: one pass over the columns of S to form u = X̃_S·v, one
-// to project d⊙u back.
+// Apply sets out = A·v.
 func (a *System) Apply(v, out []float64) {
-	clear(a.u)
-	a.Predict(v, a.u)
-	if a.d == nil {
-		a.view.Weigh(a.u, a.u)
-	} else {
-		for i, w := range a.d {
-			a.u[i] *= w
+	c, total := a.columns, a.columns.view.Total()
+	if c.dense {
+		clear(a.u)
+		for i, j := range a.list {
+			_, values := c.Column(j)
+			a.k.Axpy(v[i], values, a.u)
 		}
+		for i, j := range a.list {
+			_, values := c.Column(j)
+			out[i] = a.k.Dot(values, a.u)
+		}
+	} else {
+		if a.byRows {
+			a.k.DotColumns(a.start, a.position, a.values, v, a.u)
+		} else {
+			clear(a.u)
+			for i, b := range v {
+				a.k.AxpyIndexed(b, c.values[a.from[i]:a.to[i]], c.index[a.from[i]:a.to[i]], a.u)
+			}
+		}
+		if shift := a.k.Dot(a.means, v); shift != 0 {
+			c.lower(a.u, shift)
+		}
+		a.k.DotSpans(a.from, a.to, c.index, c.values, a.u, out)
 	}
-	total := a.view.Total()
-	for k, j := range a.cols {
-		out[k] = math.FMA(a.ridge, v[k], a.view.Dot(int(j), a.u)/total)
+	for i, product := range out {
+		out[i] = math.FMA(a.ridge, v[i], product/total)
 	}
 }
 
-// Diagonal sets out to diag A.
-func (a *System) Diagonal(out []float64) { copy(out, a.diag) }
+// Diagonal sets out to diag A = ‖X̃_j‖²/N + α₂.
+func (a *System) Diagonal(out []float64) {
+	total := a.columns.view.Total()
+	for i, j := range a.list {
+		out[i] = a.columns.Square(j)/total + a.ridge
+	}
+}
+
+// lower subtracts shift·√w from u.
+func (c *Columns) lower(u []float64, shift float64) {
+	if c.root != nil {
+		c.view.Kernels().Axpy(-shift, c.root, u)
+		return
+	}
+	for i := range u {
+		u[i] -= shift
+	}
+}
+
+// resize returns v with length n, its contents undefined.
+func resize[T any](v []T, n int) []T {
+	if cap(v) < n {
+		return make([]T, n+n/4)[:n]
+	}
+	return v[:n]
+}

@@ -31,6 +31,9 @@ func native() []*Set {
 		axpyLanes:      amd64.AxpyLanesAVX2,
 		dotSingle:      amd64.DotSingleAVX2,
 		axpySingle:     amd64.AxpySingleAVX2,
+		subPanel:       amd64.SubPanelAVX2,
+		subTile:        amd64.SubTileAVX2,
+		solveTile:      amd64.SolveTileAVX2,
 		exp:            amd64.ExpAVX2,
 		log1pExp:       amd64.Log1pExpAVX2,
 		sigmoid:        amd64.SigmoidAVX2,
@@ -54,6 +57,10 @@ func native() []*Set {
 	avx512.axpyLanes = amd64.AxpyLanesAVX512
 	avx512.dotSingle = amd64.DotSingleAVX512
 	avx512.axpySingle = amd64.AxpySingleAVX512
+
+	avx512.subPanel = amd64.SubPanelAVX512
+	avx512.subTile = amd64.SubTileAVX512
+	avx512.solveTile = amd64.SolveTileAVX512
 	avx512.exp = amd64.ExpAVX512
 	avx512.log1pExp = amd64.Log1pExpAVX512
 	avx512.sigmoid = amd64.SigmoidAVX512

@@ -17,6 +17,9 @@ func native() []*Set {
 		dotSpans:    arm64.DotSpansNEON,
 		dotLanes:    arm64.DotLanesNEON,
 		axpyLanes:   arm64.AxpyLanesNEON,
+		subPanel:    arm64.SubPanelNEON,
+		subTile:     arm64.SubTileNEON,
+		solveTile:   arm64.SolveTileNEON,
 
 		// The assembler lacks the vector operations for these.
 		dotLanesMasked: dotLanesMaskedGo,

@@ -21,6 +21,9 @@ type primitives struct {
 	axpyLanes      func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
 	dotSingle      func(x []float32, y []float64) float64
 	axpySingle     func(a float64, x []float32, y []float64)
+	subPanel       func(x, y []float64, stride int, t []float64)
+	subTile        func(x, y []float64, stride, m int, t []float64)
+	solveTile      func(l []float64, stride int, t []float64)
 	exp            func(dst, x []float64)
 	log1pExp       func(dst, x []float64)
 	sigmoid        func(dst, x []float64)
@@ -48,6 +51,9 @@ func newSet(name string, p primitives) *Set {
 		AxpyLanes:      newAxpyLanes(p.axpyLanes),
 		DotSingle:      newDotSingle(p.dotSingle),
 		AxpySingle:     newAxpySingle(p.axpySingle),
+		SubPanel:       newSubPanel(p.subPanel),
+		SubTile:        newSubTile(p.subTile),
+		SolveTile:      newSolveTile(p.solveTile),
 		Exp:            newElementwise(p.exp),
 		Log1pExp:       newElementwise(p.log1pExp),
 		Sigmoid:        newElementwise(p.sigmoid),

@@ -22,7 +22,7 @@ type guarded struct {
 	longs  [2][]int64
 }
 
-const guardedMax = 2200
+const guardedMax = 3200
 
 func newGuarded(t *testing.T, edge guard.Edge) *guarded {
 	g := &guarded{
@@ -57,6 +57,13 @@ func (g *guarded) operands(o operands) operands {
 	return o
 }
 
+func (g *guarded) tiles(c tileCase) tileCase {
+	for i, v := range []*[]float64{&c.vector, &c.x, &c.y, &c.l, &c.t} {
+		*v = flush(g.edge, g.floats[i], *v)
+	}
+	return c
+}
+
 func (g *guarded) epoch(e *kernels.Epoch) *kernels.Epoch {
 	c := *e
 	for i, v := range []*[]float64{&c.Values, &c.Residual, &c.Coef, &c.Square, &c.Threshold, &c.Mean, &c.Grad} {
@@ -83,6 +90,15 @@ func TestNoAccessOutsideOfOperands(t *testing.T) {
 							t.Fatalf("%s: n = %d: access outside of the operands", op.name, n)
 						}
 						compare(t, op.name, got, op.run(reference, o.clone()))
+					}
+					c := newTileCase(rng, kinds[0].fill, n, max(8, n%23), 0)
+					for _, op := range tileOperations {
+						got, want := g.tiles(c), c.clone()
+						if guard.Faults(func() { op.run(k, got) }) {
+							t.Fatalf("%s: n = %d: access outside of the operands", op.name, n)
+						}
+						op.reference(nil, want)
+						compare(t, op.name, got.t, want.t)
 					}
 					e := newEpoch(rng, n+1, []int{n / 2, n % 7, n / 3, 0, min(n, 5)})
 					want := cloneEpoch(e)

@@ -56,6 +56,23 @@ type Set struct {
 	// y[8·rows[k]+l] += a[l]·values[k], rows distinct, y apart from a and values.
 	AxpyLanes func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
 
+	// SubPanel takes a vector times 8 neighbouring columns of a matrix from t:
+	// t[l] ← t[l] − Σ x[k]·y[k·stride+l], l = 0 … 7, in the 4 partial sums of
+	// DotIndexed; blocks are of 1,024 terms, each taken from t by itself. t apart
+	// from the elements of x and y that are read; stride ≥ 8.
+	SubPanel func(x, y []float64, stride int, t []float64)
+
+	// SubTile takes the product of 8 rows of m elements and 8 columns from a tile:
+	// t[c·stride+l] ← t[c·stride+l] − Σ x[c·stride+k]·y[k·stride+l], c, l = 0 … 7, k
+	// from 0 to m−1, one fused multiply–add each in that order. t apart from the
+	// elements of x and y that are read; stride ≥ 8.
+	SubTile func(x, y []float64, stride, m int, t []float64)
+
+	// SolveTile solves L·X = T in place of the 8 × 8 tile T, for the lower triangle
+	// L at l: for c = 0 … 7, row c of T is multiplied by 1/L_cc, and row d > c
+	// becomes fma(−L_dc, row c, row d). stride ≥ 8.
+	SolveTile func(l []float64, stride int, t []float64)
+
 	// DotSingle and AxpySingle are Dot and Axpy with x stored in 32 bits; numbers
 	// are widened, the arithmetic and its bits are those of the 64-bit kernels.
 	DotSingle  func(x []float32, y []float64) float64

@@ -12,3 +12,5 @@ func raceLanes(rows []int32, y []float64)                                {}
 func raceSpans(from, to []int64, rows []int32, values, y, out []float64) {}
 func raceScatterLanes(rows []int32, y []float64)                         {}
 func raceScatter(rows []int32, y []float64)                              {}
+func raceReadRows(x []float64, stride, rows, width int)                  {}
+func raceWriteRows(x []float64, stride, rows, width int)                 {}

@@ -55,3 +55,15 @@ func raceScatter(rows []int32, y []float64) {
 		runtime.RaceWrite(unsafe.Pointer(&y[r]))
 	}
 }
+
+func raceReadRows(x []float64, stride, rows, width int) {
+	for i := range rows {
+		raceRead(x[i*stride:][:width])
+	}
+}
+
+func raceWriteRows(x []float64, stride, rows, width int) {
+	for i := range rows {
+		raceWrite(x[i*stride:][:width])
+	}
+}

@@ -11,39 +11,136 @@ import (
 const pivotFloor = 1e-12
 
 // Cholesky factorises a symmetric positive semidefinite s × s matrix, stored row
-// by row, in place: A = L·Lᵀ, L in the lower triangle. It returns the number of
-// rows done, which is s unless the next pivot is zero to working precision.
+// by row, in place: A = L·Lᵀ. A is read from the lower triangle. It returns the
+// number of rows done, which is s unless the next pivot is zero to working
+// precision. Where it is s, L is in the lower triangle and Lᵀ in the upper one;
+// elsewhere the contents are of no use.
+//
+// Rows are taken eight at a time. What a tile of 8 × 8 loses to the columns before
+// it is a product of rows of L, on the left of it, and of columns of Lᵀ, above its
+// mirror image.
 func Cholesky(k *kernels.Set, a []float64, s int) (rows int) {
-	for i := range s {
+	whole := s &^ (tile - 1)
+	for i := 0; i < whole; i += tile {
+		for j := 0; j < i; j += tile {
+			upper := a[j*s+i:]
+			transpose(a[i*s+j:], upper, s)
+			k.SubTile(a[j*s:], a[i:], s, j, upper)
+			k.SolveTile(a[j*s+j:], s, upper)
+			transpose(upper, a[i*s+j:], s)
+		}
+		if done := diagonalTile(k, a, s, i); done < tile {
+			return i + done
+		}
+	}
+	for i := whole; i < s; i++ {
 		row := a[i*s:][:i+1]
-		for j := range i {
-			other := a[j*s:][:j+1]
-			row[j] = (row[j] - k.Dot(row[:j], other[:j])) / other[j]
+		for j := 0; j < whole; j += tile {
+			k.SubPanel(row[:j], a[j:], s, row[j:])
+			forward(a[j*s+j:], s, row[j:][:tile])
+		}
+		for j := whole; j < i; j++ {
+			row[j] = (row[j] - k.Dot(row[:j], a[j*s:][:j])) / a[j*s+j]
 		}
 		pivot := row[i] - k.Dot(row[:i], row[:i])
 		if !(pivot > pivotFloor*row[i]) {
 			return i
 		}
 		row[i] = math.Sqrt(pivot)
+		for j, v := range row[:i] {
+			a[j*s+i] = v
+		}
 	}
 	return s
 }
 
-// CholeskySolve solves L·Lᵀ·x = b in place of b, with L from [Cholesky].
+const tile = kernels.Lanes
+
+// transpose copies a tile to its mirror image.
+func transpose(from, to []float64, stride int) {
+	for c := range tile {
+		row := (*[tile]float64)(to[c*stride:])
+		for l := range row {
+			row[l] = from[l*stride+c]
+		}
+	}
+}
+
+// diagonalTile factorises the tile that begins at row i, and returns how many rows
+// of it could be done.
+func diagonalTile(k *kernels.Set, a []float64, s, i int) (done int) {
+	at := a[i*s+i:]
+	var before [tile]float64 // the diagonal of A
+	for c := range tile {
+		before[c] = at[c*s+c]
+		for l := range c {
+			at[l*s+c] = at[c*s+l]
+		}
+	}
+	k.SubTile(a[i*s:], a[i:], s, i, at)
+	for c := range tile {
+		row := (*[tile]float64)(at[c*s:])
+		if !(row[c] > pivotFloor*before[c]) {
+			return c
+		}
+		row[c] = math.Sqrt(row[c])
+		inverse := 1 / row[c]
+		for l := c + 1; l < tile; l++ {
+			row[l] *= inverse
+		}
+		for d := c + 1; d < tile; d++ {
+			below, v := (*[tile]float64)(at[d*s:]), row[d]
+			for l := d; l < tile; l++ {
+				below[l] = math.FMA(-v, row[l], below[l])
+			}
+			below[c] = v // L
+		}
+	}
+	return tile
+}
+
+// CholeskySolve solves L·Lᵀ·x = b in place of b, with what [Cholesky] left in l.
 func CholeskySolve(k *kernels.Set, l []float64, s int, b []float64) {
-	for i := range s {
+	whole := s &^ (tile - 1)
+	for i := 0; i < whole; i += tile {
+		k.SubPanel(b[:i], l[i:], s, b[i:])
+		forward(l[i*s+i:], s, b[i:][:tile])
+	}
+	for i := whole; i < s; i++ {
 		row := l[i*s:][:i+1]
 		b[i] = (b[i] - k.Dot(row[:i], b[:i])) / row[i]
 	}
-	backSubstitute(k, l, s, b[:s])
+	for i := s - 1; i >= whole; i-- {
+		b[i] = (b[i] - k.Dot(l[i*s:][i+1:s], b[i+1:s])) / l[i*s+i]
+	}
+	for i := whole - tile; i >= 0; i -= tile {
+		if next := i + tile; next < s {
+			k.SubPanel(b[next:s], l[next*s+i:], s, b[i:])
+		}
+		backward(l[i*s+i:], s, b[i:][:tile])
+	}
 }
 
-// backSubstitute solves Lᵀ·x = b in place of b for the leading len(b) rows.
-func backSubstitute(k *kernels.Set, l []float64, s int, b []float64) {
-	for i := len(b) - 1; i >= 0; i-- {
-		row := l[i*s:][:i+1]
-		b[i] /= row[i]
-		k.Axpy(-b[i], row[:i], b[:i])
+// forward solves L·x = b in place of b, for the tile at l.
+func forward(l []float64, stride int, b []float64) {
+	for c := range b {
+		v := b[c]
+		for d, w := range l[c*stride:][:c] {
+			v = math.FMA(-w, b[d], v)
+		}
+		b[c] = v / l[c*stride+c]
+	}
+}
+
+// backward solves Lᵀ·x = b in place of b, for the tile at l, whose upper triangle
+// is Lᵀ.
+func backward(l []float64, stride int, b []float64) {
+	for c := len(b) - 1; c >= 0; c-- {
+		v := b[c]
+		for d := c + 1; d < len(b); d++ {
+			v = math.FMA(-l[c*stride+d], b[d], v)
+		}
+		b[c] = v / l[c*stride+c]
 	}
 }
 

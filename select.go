@@ -44,6 +44,10 @@ type SelectOptions struct {
 	// αmax that serves all, where the search ends otherwise. It lowers the criterion,
 	// and has raised the loss on new data as often as not.
 	PerClass bool
+	// OneSE asks for the one-standard-error choice besides, at a few evaluations that
+	// do not count against the budget: by cross-validation, for models with one λ and
+	// an αmax, and for [Multiclass].
+	OneSE bool
 	// Schedule says how the tolerances of inner problems reach that of the Config, by
 	// gradient methods; "" means search.Auto, which begins loose.
 	Schedule search.Schedule
@@ -71,8 +75,11 @@ type Selection struct {
 	// Cancelled.
 	Status outcome.Status
 	Final  *Fitted // nil where ctx ended before an evaluation was done
+	// OneSE is the largest λ, to a hundredth, at which the criterion has not yet
+	// exceeded Value by its standard error over the folds. nil where not asked for.
+	OneSE *search.Evaluation
 
-	SecondsSearch, SecondsRefit float64
+	SecondsSearch, SecondsRefit, SecondsOneSE float64
 }
 
 // Select chooses λ by minimising the validation criterion, and refits on all
@@ -122,9 +129,22 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return out, nil
 	}
 	began = time.Now()
-	out.Final, err = e.fit(ctx, out.LogLambda)
+	if out.Final, err = e.fit(ctx, out.LogLambda); err != nil {
+		return nil, err
+	}
 	out.SecondsRefit = time.Since(began).Seconds()
-	return out, err
+	if e.hasOneSE(o, out.Status) {
+		began = time.Now()
+		seen := out.Evaluations
+		if o.PerClass {
+			seen = nil // they are off the line
+		}
+		if out.OneSE, err = e.oneSE(ctx, problem, result.Best, seen); err != nil {
+			return nil, err
+		}
+		out.SecondsOneSE = time.Since(began).Seconds()
+	}
+	return out, nil
 }
 
 func defaultStart(x sparse.Matrix) float64 {

@@ -136,6 +136,7 @@ type selectResult struct {
 	NullValue    number         `json:"null_value"`
 	Sigma        number         `json:"sigma,omitempty"` // sure, aic, bic
 	Evaluations  []evaluation   `json:"evaluations"`
+	OneSE        *choice        `json:"one_se,omitempty"` // cv, one λ or one share of αmax
 	Status       outcome.Status `json:"status"`
 	Final        *fitResult     `json:"final"`
 	Seconds      selectSeconds  `json:"seconds"`
@@ -143,6 +144,11 @@ type selectResult struct {
 	selection *pare.Selection
 	grid      bool
 	asked     asked
+}
+
+type choice struct {
+	LogLambda []number `json:"log_lambda"`
+	Value     number   `json:"value"`
 }
 
 type evaluation struct {
@@ -159,6 +165,7 @@ type selectSeconds struct {
 	Load   float64 `json:"load"`
 	Search float64 `json:"search"`
 	Refit  float64 `json:"refit"`
+	OneSE  float64 `json:"one_se,omitempty"`
 }
 
 type pathResult struct {

@@ -63,6 +63,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	if o.Validation, err = c.validation(len(d.y)); err != nil {
 		return nil, err
 	}
+	o.OneSE = true
 	if env.progress.w != nil {
 		top, err := pare.LogLambdaMax(d.x, d.y, c.config())
 		if err != nil {
@@ -86,10 +87,13 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		Sigma:        number(s.Sigma),
 		Evaluations:  []evaluation{},
 		Status:       s.Status,
-		Seconds:      selectSeconds{d.loadSeconds, s.SecondsSearch, s.SecondsRefit},
+		Seconds:      selectSeconds{d.loadSeconds, s.SecondsSearch, s.SecondsRefit, s.SecondsOneSE},
 		selection:    s,
 		grid:         c.Search == string(pare.Grid),
 		asked:        asked{c.commonFlags, d},
+	}
+	if s.OneSE != nil {
+		r.OneSE = &choice{numbers(s.OneSE.LogLambda), number(s.OneSE.Value)}
 	}
 	if s.LogLambda == nil {
 		r.Value = number(math.NaN())
@@ -138,6 +142,9 @@ func (r *selectResult) text(p *page) {
 	p.row("search", "%s: %s", s.Status, r.why())
 	if r.best().Trusted != nil {
 		p.row("", "the criterion at the chosen point is not to be trusted: an inner problem or its derivative was not solved to tolerance; raise --tol")
+	}
+	if s.OneSE != nil {
+		p.row("one-SE rule", "%s; %s %.6g, %d columns on average over the folds", r.asked.share(s.OneSE.LogLambda[0], s.Final.LogLambdaMax[0]), r.asked.criterion(), s.OneSE.Value, s.OneSE.Support)
 	}
 	p.row("work", "%s in %s, refit %s, reading %s", plural(len(s.Evaluations), "evaluation"),
 		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))

@@ -63,6 +63,11 @@ func (f problemFlags) intercept() string {
 	return "without intercept"
 }
 
+// share is α/αmax in words.
+func (a asked) share(logLambda, top float64) string {
+	return fmt.Sprintf("α/αmax = %.4g, λ = %.6g", kernels.Exp(logLambda-top), logLambda)
+}
+
 // strength prints α, α/αmax and λ.
 func (p *page) strength(a asked, logLambda, top []float64) {
 	if pare.Model(a.Model) == pare.WeightedLasso {

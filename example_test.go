@@ -20,11 +20,11 @@ func ExampleSelect() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s after %d evaluations\n", s.Status, len(s.Evaluations))
+	fmt.Printf("%s, in less than a grid of 20: %v\n", s.Status, len(s.Evaluations) < 20)
 	fmt.Printf("λ = %.2f, mean squared error %.0f, that of the mean %.0f\n", s.LogLambda[0], s.Value, s.NullValue)
 	fmt.Printf("%d of 10 columns, relative gap below 1e-6: %v\n", len(s.Final.Support), s.Final.RelativeGap <= 1e-6)
 	// Output:
-	// stationary after 8 evaluations
+	// stationary, in less than a grid of 20: true
 	// λ = -3.25, mean squared error 2956, that of the mean 5974
 	// 8 of 10 columns, relative gap below 1e-6: true
 }

@@ -32,9 +32,25 @@ func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso, Logisti
 // no such model.
 func (m Model) Loss() string { return m.family().loss }
 
+// Hyperparameters returns the number of λ's the model has for data; 0 where it
+// cannot have any: there is no such model, no column or no class.
+func (m Model) Hyperparameters(x sparse.Matrix, y []float64) int {
+	switch r := m.family().hyperparameters; r {
+	case perColumn:
+		_, p := x.Dims()
+		return p
+	case perClass:
+		classes, _, _ := bilevel.Classes(y) //nolint:errcheck // then there are none
+		return len(classes)
+	default:
+		return r
+	}
+}
+
 // family is what sets a model apart from the others.
 type family struct {
-	loss string // on held-out rows, in words
+	loss            string // on held-out rows, in words
+	hyperparameters int    // or perColumn, perClass
 	// state makes the inner problem of an engine's data.
 	state func(*engine) (problem, error)
 	// ranges are those of the search, one per hyperparameter, the last for all that
@@ -45,6 +61,12 @@ type family struct {
 	// asked for.
 	common bool
 }
+
+// As many hyperparameters as the data has of these.
+const (
+	perColumn = -1
+	perClass  = -2
+)
 
 // span is a range of λ around ln αmax, or around 0 where there is none.
 type span struct{ below, above float64 }
@@ -71,17 +93,17 @@ func (m Model) family() family {
 	const squared = "mean squared error"
 	switch m {
 	case Lasso:
-		return family{loss: squared, state: formula{newSquared, newLasso, criterion.MeanSquaredError{}, 1}.state, ranges: []span{{12, 0}}}
+		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newLasso, criterion.MeanSquaredError{}}.state, ranges: []span{{12, 0}}}
 	case ElasticNet:
-		return family{loss: squared, state: formula{newSquared, newElasticNet, criterion.MeanSquaredError{}, 2}.state, ranges: []span{{9, 0}, {9, 4}}}
+		return family{loss: squared, hyperparameters: 2, state: formula{newSquared, newElasticNet, criterion.MeanSquaredError{}}.state, ranges: []span{{9, 0}, {9, 4}}}
 	case WeightedLasso:
-		return family{loss: squared, state: formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}, perColumn}.state}
+		return family{loss: squared, hyperparameters: perColumn, state: formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}}.state}
 	case Logistic:
-		return family{loss: "logistic loss", state: formula{newLogistic, newLasso, criterion.LogisticLoss{}, 1}.state, ranges: []span{{12, 0}}}
+		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.LogisticLoss{}}.state, ranges: []span{{12, 0}}}
 	case Multiclass:
-		return family{loss: "cross-entropy", state: newOneVersusRest, ranges: []span{{12, 0}}, common: true}
+		return family{loss: "cross-entropy", hyperparameters: perClass, state: newOneVersusRest, ranges: []span{{12, 0}}, common: true}
 	case SVM:
-		return family{loss: "smoothed hinge", state: newMachine, ranges: []span{{16, 4}}, start: 1}
+		return family{loss: "smoothed hinge", hyperparameters: 1, state: newMachine, ranges: []span{{16, 4}}, start: 1}
 	default:
 		return family{}
 	}

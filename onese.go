@@ -50,7 +50,7 @@ func (e *engine) oneSE(ctx context.Context, f outer, best search.Evaluation, see
 		next := min(lo+1, top)
 		if !math.IsInf(hi, 1) {
 			// Regula falsi, kept off both ends.
-			margin := 0.1 * (hi - lo)
+			margin := float64(0.1 * (hi - lo))
 			next = min(max(lo-low*(hi-lo)/(high-low), lo+margin), hi-margin)
 		}
 		point, _, err := at(next, max(e.config.Tol, oneSETol))

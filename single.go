@@ -14,14 +14,10 @@ import (
 
 // formula is a model with one predictor and a separable penalty.
 type formula struct {
-	datafit         func(*sparse.View, []float64) (model.Datafit, error)
-	penalty         func([]float64) (model.Penalty, error)
-	criterion       criterion.Criterion
-	hyperparameters int
+	datafit   func(*sparse.View, []float64) (model.Datafit, error)
+	penalty   func([]float64) (model.Penalty, error)
+	criterion criterion.Criterion
 }
-
-// perColumn stands for as many hyperparameters as columns.
-const perColumn = -1
 
 // single is the inner problem of a formula.
 type single struct {
@@ -41,11 +37,7 @@ func (f formula) state(e *engine) (problem, error) {
 	if s.fit, err = f.datafit(view, e.y); err != nil {
 		return nil, err
 	}
-	r := f.hyperparameters
-	if r == perColumn {
-		_, r = e.x.Dims()
-	}
-	s.top = slices.Repeat([]float64{kernels.Log(model.AlphaMax(s.fit))}, r)
+	s.top = slices.Repeat([]float64{kernels.Log(model.AlphaMax(s.fit))}, e.config.Model.Hyperparameters(e.x, e.y))
 	return s, nil
 }
 

@@ -46,13 +46,13 @@ func (f lambdaFlags) strengths(command string) (strengths, error) {
 
 // logLambda returns λ for a problem on data.
 func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) {
+	values, err := s.spread(common.problemFlags, d, pare.Model(common.Model).Hyperparameters(d.x, d.y))
+	if err != nil || s.flag == "log-lambda" {
+		return values, err
+	}
 	top, err := pare.LogLambdaMax(d.x, d.y, common.config())
 	if err != nil {
 		return nil, err
-	}
-	values, err := s.spread(common.problemFlags, d, len(top))
-	if err != nil || s.flag == "log-lambda" {
-		return values, err
 	}
 	for i, ratio := range values {
 		if math.IsNaN(top[i]) {

@@ -40,6 +40,12 @@ func native() []*Set {
 		epoch: func(e *Epoch, from, to int) int {
 			return amd64.EpochAVX2((*amd64.Epoch)(e), from, to)
 		},
+		gramEpoch: func(e *GramEpoch, from, to, moves int) (next, moved int) {
+			return amd64.GramEpochAVX2((*amd64.GramEpoch)(e), from, to, moves)
+		},
+		denseEpoch: func(e *DenseEpoch, from, to int) (moved int) {
+			return amd64.DenseEpochAVX2((*amd64.DenseEpoch)(e), from, to)
+		},
 	}
 	// Darwin loses mask registers to signals (golang.org/issue/49233).
 	if runtime.GOOS == "darwin" ||
@@ -64,5 +70,11 @@ func native() []*Set {
 	avx512.exp = amd64.ExpAVX512
 	avx512.log1pExp = amd64.Log1pExpAVX512
 	avx512.sigmoid = amd64.SigmoidAVX512
+	avx512.gramEpoch = func(e *GramEpoch, from, to, moves int) (next, moved int) {
+		return amd64.GramEpochAVX512((*amd64.GramEpoch)(e), from, to, moves)
+	}
+	avx512.denseEpoch = func(e *DenseEpoch, from, to int) (moved int) {
+		return amd64.DenseEpochAVX512((*amd64.DenseEpoch)(e), from, to)
+	}
 	return []*Set{newSet("avx2", avx2), newSet("avx512", avx512)}
 }

@@ -31,5 +31,8 @@ func native() []*Set {
 		epoch: func(e *Epoch, from, to int) int {
 			return arm64.EpochNEON((*arm64.Epoch)(e), from, to)
 		},
+		gramEpoch: func(e *GramEpoch, from, to, moves int) (next, moved int) {
+			return arm64.GramEpochNEON((*arm64.GramEpoch)(e), from, to, moves)
+		},
 	})}
 }

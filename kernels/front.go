@@ -27,7 +27,9 @@ type primitives struct {
 	exp            func(dst, x []float64)
 	log1pExp       func(dst, x []float64)
 	sigmoid        func(dst, x []float64)
-	epoch          func(e *Epoch, from, to int) (updated int) // nil: column by column
+	epoch          func(e *Epoch, from, to int) (updated int)                // nil: column by column
+	gramEpoch      func(e *GramEpoch, from, to, moves int) (next, moved int) // likewise; at most Block elements of Correlation
+	denseEpoch     func(e *DenseEpoch, from, to int) (moved int)             // likewise; at most Block rows
 }
 
 // newSet makes the operations of a set from its loops. What all sets share is
@@ -62,6 +64,8 @@ func newSet(name string, p primitives) *Set {
 	s.DotColumns = newDotColumns(p.dotSpans, s)
 	s.DotSpans = newDotSpans(p.dotSpans, s)
 	s.Epoch = newEpoch(p.epoch, s)
+	s.GramEpoch = newGramEpoch(p.gramEpoch, s)
+	s.DenseEpoch = newDenseEpoch(p.denseEpoch, s)
 	return s
 }
 

@@ -74,6 +74,24 @@ func (g *guarded) epoch(e *kernels.Epoch) *kernels.Epoch {
 	return &c
 }
 
+func (g *guarded) gram(e *kernels.GramEpoch) *kernels.GramEpoch {
+	c := *e
+	for i, v := range []*[]float64{&c.Gram, &c.Correlation, &c.Coef, &c.Square, &c.Threshold, &c.Grad} {
+		*v = flush(g.edge, g.floats[i], *v)
+	}
+	c.Slot = flush(g.edge, g.rows, c.Slot)
+	return &c
+}
+
+func (g *guarded) dense(e *kernels.DenseEpoch) *kernels.DenseEpoch {
+	c := *e
+	for i, v := range []*[]float64{&c.Values, &c.Residual, &c.Coef, &c.Square, &c.Threshold, &c.Grad} {
+		*v = flush(g.edge, g.floats[i], *v)
+	}
+	c.From = flush(g.edge, g.longs[0], c.From)
+	return &c
+}
+
 // TestNoAccessOutsideOfOperands puts every operand flush against a page that
 // faults, at its end and at its start, for every length.
 func TestNoAccessOutsideOfOperands(t *testing.T) {
@@ -100,6 +118,22 @@ func TestNoAccessOutsideOfOperands(t *testing.T) {
 						op.reference(nil, want)
 						compare(t, op.name, got.t, want.t)
 					}
+					quadratic := newGramEpoch(rng, n%50+1, n%7)
+					expected := cloneGram(quadratic)
+					at := g.gram(quadratic)
+					if guard.Faults(func() { k.GramEpoch(at) }) {
+						t.Fatalf("gram epoch: n = %d: access outside of the operands", n)
+					}
+					referenceGram(expected)
+					compareGram(t, at, expected)
+					dense := newDenseEpoch(rng, n, 4)
+					wanted := cloneDense(dense)
+					there := g.dense(dense)
+					if guard.Faults(func() { k.DenseEpoch(there) }) {
+						t.Fatalf("dense epoch: n = %d: access outside of the operands", n)
+					}
+					referenceDense(wanted)
+					compareDense(t, there, wanted)
 					e := newEpoch(rng, n+1, []int{n / 2, n % 7, n / 3, 0, min(n, 5)})
 					want := cloneEpoch(e)
 					got := g.epoch(e)

@@ -86,6 +86,12 @@ type Set struct {
 	// type Epoch. It returns the number of entries of the columns whose
 	// coefficient changed.
 	Epoch func(e *Epoch) (updated int)
+
+	// GramEpoch does one epoch of coordinate descent on a quadratic, DenseEpoch one
+	// over packed dense columns; see the types of these names. They return the number
+	// of coefficients that changed.
+	GramEpoch  func(e *GramEpoch) (moved int)
+	DenseEpoch func(e *DenseEpoch) (moved int)
 }
 
 // EnvVar is the environment variable that [Active] reads.

@@ -25,3 +25,58 @@ type Epoch struct {
 //
 //go:noescape
 func EpochAVX2(e *Epoch, from, to int) (updated int)
+
+// GramEpoch is kernels.GramEpoch, field for field.
+type GramEpoch struct {
+	Gram        []float64
+	Stride      int
+	Correlation []float64
+
+	Slot      []int32
+	Coef      []float64
+	Square    []float64
+	Threshold []float64
+	Grad      []float64
+
+	Ridge float64
+}
+
+// DenseEpoch is kernels.DenseEpoch, field for field.
+type DenseEpoch struct {
+	Values   []float64
+	Residual []float64
+
+	From      []int64
+	Coef      []float64
+	Square    []float64
+	Threshold []float64
+	Grad      []float64
+
+	Ridge float64
+}
+
+// GramEpochAVX2 does positions from ≤ k < to of an epoch on a quadratic. It stops
+// after the given number of moves, and returns the next position and how many have
+// moved.
+//
+//go:noescape
+func GramEpochAVX2(e *GramEpoch, from, to, moves int) (next, moved int)
+
+// DenseEpochAVX2 does columns from ≤ k < to of an epoch over dense columns and
+// returns how many coefficients have moved.
+//
+//go:noescape
+func DenseEpochAVX2(e *DenseEpoch, from, to int) (moved int)
+
+// GramEpochAVX512 does positions from ≤ k < to of an epoch on a quadratic. It stops
+// after the given number of moves, and returns the next position and how many have
+// moved.
+//
+//go:noescape
+func GramEpochAVX512(e *GramEpoch, from, to, moves int) (next, moved int)
+
+// DenseEpochAVX512 does columns from ≤ k < to of an epoch over dense columns and
+// returns how many coefficients have moved.
+//
+//go:noescape
+func DenseEpochAVX512(e *DenseEpoch, from, to int) (moved int)

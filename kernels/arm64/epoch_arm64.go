@@ -25,3 +25,25 @@ type Epoch struct {
 //
 //go:noescape
 func EpochNEON(e *Epoch, from, to int) (updated int)
+
+// GramEpoch is kernels.GramEpoch, field for field.
+type GramEpoch struct {
+	Gram        []float64
+	Stride      int
+	Correlation []float64
+
+	Slot      []int32
+	Coef      []float64
+	Square    []float64
+	Threshold []float64
+	Grad      []float64
+
+	Ridge float64
+}
+
+// GramEpochNEON does positions from ≤ k < to of an epoch on a quadratic. It stops
+// after the given number of moves, and returns the next position and how many have
+// moved.
+//
+//go:noescape
+func GramEpochNEON(e *GramEpoch, from, to, moves int) (next, moved int)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -31,7 +32,11 @@ func TestMethodsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range pare.Methods()[1:] {
+	methods := pare.Methods()[1:]
+	if oracle.Few() {
+		methods = []pare.Method{pare.BackwardPGD, pare.ForwardPCD}
+	}
+	for _, m := range methods {
 		g, err := pare.Gradient(ctx, x, y, []float64{top - 2}, pare.Validation{}, pare.Config{Tol: 1e-10, Method: m, Certify: true})
 		if err != nil {
 			t.Fatal(err)

@@ -40,7 +40,7 @@ func (m Model) Hyperparameters(x sparse.Matrix, y []float64) int {
 		_, p := x.Dims()
 		return p
 	case perClass:
-		classes, _, _ := bilevel.Classes(y) //nolint:errcheck // then there are none
+		classes, _, _ := bilevel.Classes(y)
 		return len(classes)
 	default:
 		return r

@@ -222,7 +222,7 @@ func TestMulticlassBits(t *testing.T) {
 			if threads == 1 && oracle.Few() {
 				continue
 			}
-			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 4},
+			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 2, Start: 0.2, Validation: pare.Validation{Folds: 2}},
 				pare.Config{Model: pare.Multiclass, Kernels: k.Name, Threads: threads})
 			if err != nil {
 				t.Fatal(err)

@@ -8,7 +8,9 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bench/chart"
+	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -23,12 +25,11 @@ type ValidationOptions struct {
 	Progress func(what string)
 }
 
-// method is a search to compare.
+// method is a search to compare: all get the same objective and box.
 type method struct {
 	name, label string
-	search      pare.Search
-	evaluations int
 	marks       bool
+	run         func(search.Objective, search.Options) (*search.Result, error)
 }
 
 // Validation is figures 1 (top) and 7: the cross-validation error of the Lasso as
@@ -76,23 +77,41 @@ func Validation(ctx context.Context, x sparse.Matrix, y []float64, o ValidationO
 	overTime := chart.Chart{
 		Title: "Lasso, 5-fold CV: " + o.Name, X: "seconds", Y: "best CV error so far", LogX: true,
 	}
-	for i, m := range []method{
-		{"auto", "secant (first order)", pare.Auto, 0, true},
-		{"gradient", "gradient descent (first order)", pare.GradientStep, 0, true},
-		{"grid", fmt.Sprintf("grid of %d", o.Points), pare.Grid, 0, false},
-		{"random", "random", pare.Random, o.Baseline, true},
-		{"tpe", "TPE", pare.TPE, o.Baseline, false},
-	} {
+	box := search.Box{Lower: []float64{top[0] + kernels.Log(o.MinRatio)}, Upper: top}
+	start := top[0] + kernels.Log(0.01)
+	methods := []method{
+		{"secant", "secant (first order)", true, func(f search.Objective, so search.Options) (*search.Result, error) {
+			return search.Secant(ctx, f, start, box, so)
+		}},
+		{"gradient", "gradient descent (first order)", true, func(f search.Objective, so search.Options) (*search.Result, error) {
+			return search.Gradient(ctx, f, []float64{start}, box, so)
+		}},
+		{"grid", fmt.Sprintf("grid of %d", o.Points), false, func(f search.Objective, so search.Options) (*search.Result, error) {
+			return search.Grid(ctx, f, search.Geometric(top[0], kernels.Log(o.MinRatio), o.Points), so)
+		}},
+		{"random", "random", true, func(f search.Objective, so search.Options) (*search.Result, error) {
+			so.Evaluations = o.Baseline
+			return search.Random(ctx, f, box, 0, so)
+		}},
+		{"tpe", "TPE", false, func(f search.Objective, so search.Options) (*search.Result, error) {
+			so.Evaluations = o.Baseline
+			return search.TPE(ctx, f, box, search.TPEOptions{Options: so})
+		}},
+	}
+	for i, m := range methods {
 		o.Progress(m.label)
 		visited := chart.Series{Name: m.label, Points: true, Colour: i + 1}
 		found := chart.Series{Name: m.label, Points: true, Line: true, Colour: i + 1}
 		best := math.Inf(1)
 		began := time.Now()
+		problem, err := crossValidation(x, y, o.Threads)
+		if err != nil {
+			return nil, err
+		}
 		var seconds []float64
-		s, err := pare.Select(ctx, x, y, pare.SelectOptions{
-			Validation: v, Search: m.search, Evaluations: m.evaluations, Points: o.Points, MinRatio: o.MinRatio,
+		s, err := m.run(problem, search.Options{
 			Progress: func(search.Evaluation) { seconds = append(seconds, time.Since(began).Seconds()) },
-		}, c)
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -114,4 +133,20 @@ func Validation(ctx context.Context, x sparse.Matrix, y []float64, o ValidationO
 	r.Tables["validation-visits"] = visits
 	r.Charts["validation-curve"], r.Charts["validation-time"] = onCurve, overTime
 	return r, nil
+}
+
+// crossValidation is the Lasso's error by five folds, cold.
+func crossValidation(x sparse.Matrix, y []float64, threads int) (*bilevel.Problem, error) {
+	k, err := kernels.Active()
+	if err != nil {
+		return nil, err
+	}
+	folds, err := bilevel.KFold(len(y), 5, true, 0)
+	if err != nil {
+		return nil, err
+	}
+	return bilevel.New(k, x, y, bilevel.Spec{
+		Folds: folds, Threads: threads,
+		Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+	})
 }

@@ -72,7 +72,7 @@ func (c *figuresCommand) run(ctx context.Context, env environment) error {
 
 	o := studies.ValidationOptions{Threads: c.Threads, Progress: func(what string) { env.status("%s", what) }}
 	if c.Quick {
-		o.Points, o.Baseline, o.MinRatio = 20, 5, 0.01
+		o.Points, o.Baseline, o.MinRatio = 20, 5, 0.003
 	}
 	if c.File == "" {
 		o.Name = "syn_rcv1"

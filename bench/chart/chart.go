@@ -20,6 +20,7 @@ import (
 type Chart struct {
 	Title, X, Y string
 	LogX, LogY  bool
+	Right       bool // the legend, which is on the left otherwise
 	Series      []Series
 }
 
@@ -53,7 +54,7 @@ func (c Chart) SVG(w io.Writer) error {
 	sans(&p.X.Tick.Label, 9)
 	sans(&p.Y.Tick.Label, 9)
 	sans(&p.Legend.TextStyle, 9)
-	p.Legend.Top, p.Legend.Left = true, true
+	p.Legend.Top, p.Legend.Left = true, !c.Right
 	if c.LogX {
 		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}

@@ -75,7 +75,7 @@ func Validation(ctx context.Context, x sparse.Matrix, y []float64, o ValidationO
 		Series: []chart.Series{line},
 	}
 	overTime := chart.Chart{
-		Title: "Lasso, 5-fold CV: " + o.Name, X: "seconds", Y: "best CV error so far", LogX: true,
+		Title: "Lasso, 5-fold CV: " + o.Name, X: "seconds", Y: "best CV error so far", LogX: true, Right: true,
 	}
 	box := search.Box{Lower: []float64{top[0] + kernels.Log(o.MinRatio)}, Upper: top}
 	start := top[0] + kernels.Log(0.01)

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
-	"github.com/seed-45b9a24c/pare/model"
 )
 
 // residualEngine sweeps packed columns against the residual: a dot per column
@@ -13,8 +12,9 @@ import (
 type residualEngine struct {
 	*inner
 	k *kernels.Set
-	e kernels.Epoch // sparse columns: the whole sweep is one kernel
-	m int           // entries of the working set
+	e kernels.Epoch      // sparse columns
+	d kernels.DenseEpoch // dense ones, on the same slices
+	m int                // entries of the working set
 }
 
 func (r *residualEngine) load(v []float64) {
@@ -35,23 +35,20 @@ func (r *residualEngine) load(v []float64) {
 		e.Mean[k] = r.store.Mean(j)
 		r.m += int(e.To[k] - e.From[k])
 	}
+	if r.store.Dense() {
+		d := &r.d
+		d.Values, d.Residual, d.From = e.Values, e.Residual, e.From
+		d.Coef, d.Square, d.Threshold, d.Grad, d.Ridge = e.Coef, e.Square, e.Threshold, e.Grad, e.Ridge
+		d.Inverse = grow(d.Inverse, w)
+		invert(d.Square, d.Ridge, d.Inverse)
+	}
 }
 
 func (r *residualEngine) epoch() (cost float64) {
 	if !r.store.Dense() {
 		return residualCost(r.m+r.k.Epoch(&r.e), len(r.columns), false)
 	}
-	updated := 0
-	for k := range r.columns {
-		c, old := r.correlation(k), r.coef[k]
-		r.grad[k] = c - float64(r.ridge*old)
-		b := model.SoftThreshold(math.FMA(r.square[k], old, c), r.threshold[k]) / (r.square[k] + r.ridge)
-		if b != old {
-			r.coef[k] = b
-			r.move(k, b-old)
-			updated += r.store.Rows()
-		}
-	}
+	updated := r.k.DenseEpoch(&r.d) * r.store.Rows()
 	return residualCost(r.m+updated, len(r.columns), true)
 }
 

@@ -10,7 +10,7 @@ import "math"
 //
 //	c = x_kᵀr, as Dot
 //	Grad[k] = c − Ridge·β_k
-//	b = ST(Square[k]·β_k + c, Threshold[k]) / (Square[k] + Ridge)
+//	b = ST(Square[k]·β_k + c, Threshold[k])·Inverse[k]
 //
 // and if b differs from β_k: r ← r + (β_k − b)·x_k, then β_k ← b. ST and fused
 // operations are those of [Epoch].
@@ -23,6 +23,7 @@ type DenseEpoch struct {
 	From      []int64   // column k has the entries Values[From[k]:From[k]+n]
 	Coef      []float64 // β, updated
 	Square    []float64 // ‖x_k‖²
+	Inverse   []float64 // 1/(Square[k] + Ridge)
 	Threshold []float64
 	Grad      []float64 // written
 
@@ -33,7 +34,7 @@ type DenseEpoch struct {
 func newDenseEpoch(loop func(e *DenseEpoch, from, to int) (moved int), s *Set) func(e *DenseEpoch) (moved int) {
 	return func(e *DenseEpoch) (moved int) {
 		w, n := len(e.Coef), len(e.Residual)
-		if min(len(e.From), len(e.Square), len(e.Threshold), len(e.Grad)) < w {
+		if min(len(e.From), len(e.Square), len(e.Inverse), len(e.Threshold), len(e.Grad)) < w {
 			panic("kernels: DenseEpoch: a slice is shorter than Coef")
 		}
 		if overlap(e.Values, e.Residual) {
@@ -65,7 +66,7 @@ func (e *DenseEpoch) coordinate(s *Set, k int) (moved int) {
 	column := e.Values[e.From[k]:][:len(e.Residual)]
 	c, old := s.Dot(column, e.Residual), e.Coef[k]
 	e.Grad[k] = c - float64(e.Ridge*old)
-	b := softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) / (e.Square[k] + e.Ridge)
+	b := softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) * e.Inverse[k]
 	if b == old {
 		return 0
 	}

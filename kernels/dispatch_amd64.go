@@ -70,9 +70,6 @@ func native() []*Set {
 	avx512.exp = amd64.ExpAVX512
 	avx512.log1pExp = amd64.Log1pExpAVX512
 	avx512.sigmoid = amd64.SigmoidAVX512
-	avx512.gramEpoch = func(e *GramEpoch, from, to, moves int) (next, moved int) {
-		return amd64.GramEpochAVX512((*amd64.GramEpoch)(e), from, to, moves)
-	}
 	avx512.denseEpoch = func(e *DenseEpoch, from, to int) (moved int) {
 		return amd64.DenseEpochAVX512((*amd64.DenseEpoch)(e), from, to)
 	}

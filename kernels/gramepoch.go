@@ -11,7 +11,7 @@ import "math"
 //
 //	c = C[Slot[k]]
 //	Grad[k] = c − Ridge·β_k
-//	b = ST(Square[k]·β_k + c, Threshold[k]) / (Square[k] + Ridge)
+//	b = ST(Square[k]·β_k + c, Threshold[k])·Inverse[k]
 //
 // and if b differs from β_k: C ← C + (β_k − b)·G[Slot[k]], then β_k ← b. ST and
 // fused operations are those of [Epoch].
@@ -25,6 +25,7 @@ type GramEpoch struct {
 	Slot      []int32
 	Coef      []float64 // β, updated
 	Square    []float64
+	Inverse   []float64 // 1/(Square[k] + Ridge): each step waits for the one before, and a division for longest
 	Threshold []float64
 	Grad      []float64 // written
 
@@ -37,7 +38,7 @@ func newGramEpoch(
 ) func(e *GramEpoch) (moved int) {
 	return func(e *GramEpoch) (moved int) {
 		w, m := len(e.Coef), len(e.Correlation)
-		if min(len(e.Slot), len(e.Square), len(e.Threshold), len(e.Grad)) < w {
+		if min(len(e.Slot), len(e.Square), len(e.Inverse), len(e.Threshold), len(e.Grad)) < w {
 			panic("kernels: GramEpoch: a slice is shorter than Coef")
 		}
 		if overlap(e.Gram, e.Correlation) {
@@ -70,7 +71,7 @@ func (e *GramEpoch) coordinate(s *Set, k int) (moved int) {
 	a := int(e.Slot[k])
 	c, old := e.Correlation[a], e.Coef[k]
 	e.Grad[k] = c - float64(e.Ridge*old)
-	b := softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) / (e.Square[k] + e.Ridge)
+	b := softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) * e.Inverse[k]
 	if b == old {
 		return 0
 	}

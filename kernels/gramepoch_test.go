@@ -11,7 +11,7 @@ import (
 )
 
 // prox is the proximal step of an epoch, stated once more.
-func prox(c, old, square, threshold, ridge float64) (grad, b float64) {
+func prox(c, old, square, inverse, threshold, ridge float64) (grad, b float64) {
 	shrink := ridge * old
 	z := math.FMA(square, old, c)
 	if z > threshold {
@@ -19,7 +19,7 @@ func prox(c, old, square, threshold, ridge float64) (grad, b float64) {
 	} else if z < -threshold {
 		b = z + threshold
 	}
-	return c - shrink, b / (square + ridge)
+	return c - shrink, b * inverse
 }
 
 // newGramEpoch makes a problem on m rows of which w are visited, in no
@@ -28,7 +28,7 @@ func newGramEpoch(rng *rand.Rand, m, w int) *kernels.GramEpoch {
 	stride := m + rng.IntN(5)
 	e := &kernels.GramEpoch{
 		Gram: make([]float64, max(0, (m-1)*stride+m)), Stride: stride, Correlation: make([]float64, m),
-		Slot: make([]int32, w), Coef: make([]float64, w), Square: make([]float64, w),
+		Slot: make([]int32, w), Coef: make([]float64, w), Square: make([]float64, w), Inverse: make([]float64, w),
 		Threshold: make([]float64, w), Grad: make([]float64, w), Ridge: 0.25,
 	}
 	for i := range e.Gram {
@@ -41,6 +41,7 @@ func newGramEpoch(rng *rand.Rand, m, w int) *kernels.GramEpoch {
 	for k := range e.Slot {
 		e.Slot[k] = int32(rng.IntN(m))
 		e.Square[k] = e.Gram[int(e.Slot[k])*(stride+1)]
+		e.Inverse[k] = 1 / (e.Square[k] + e.Ridge)
 		e.Threshold[k] = rng.Float64()
 	}
 	return e
@@ -56,7 +57,7 @@ func referenceGram(e *kernels.GramEpoch) (moved int) {
 	for k, old := range e.Coef {
 		row := int(e.Slot[k]) * e.Stride
 		var b float64
-		e.Grad[k], b = prox(e.Correlation[e.Slot[k]], old, e.Square[k], e.Threshold[k], e.Ridge)
+		e.Grad[k], b = prox(e.Correlation[e.Slot[k]], old, e.Square[k], e.Inverse[k], e.Threshold[k], e.Ridge)
 		if b != old {
 			e.Coef[k] = b
 			for i := range e.Correlation {
@@ -76,7 +77,7 @@ func compareGram(t *testing.T, got, want *kernels.GramEpoch) {
 }
 
 // damages are what can be wrong with the numbers of an epoch.
-var damages = []func(residual, coef, square, threshold []float64, ridge *float64){
+var damages = []func(residual, coef, inverse, threshold []float64, ridge *float64){
 	func(residual, _, _, _ []float64, _ *float64) { residual[3] = math.NaN() },
 	func(residual, _, _, _ []float64, _ *float64) { residual[3] = math.Inf(1) },
 	func(residual, _, _, _ []float64, _ *float64) { clear(residual) },
@@ -86,7 +87,8 @@ var damages = []func(residual, coef, square, threshold []float64, ridge *float64
 	func(_, _, _, threshold []float64, _ *float64) { threshold[2], threshold[1] = -100, math.Inf(-1) },
 	func(_, coef, _, _ []float64, _ *float64) { coef[2] = math.NaN() },
 	func(_, coef, _, _ []float64, _ *float64) { coef[2], coef[1] = math.Copysign(0, -1), 7 },
-	func(_, _, square, _ []float64, ridge *float64) { square[2], *ridge = 0, 0 },
+	func(_, _, inverse, _ []float64, _ *float64) { inverse[2] = math.Inf(1) },
+	func(_, _, inverse, _ []float64, _ *float64) { inverse[2], inverse[1] = 0, math.NaN() },
 	func(_, _, _, _ []float64, ridge *float64) { *ridge = 0x1p-1070 },
 	func(_, _, _, _ []float64, ridge *float64) { *ridge = 0 },
 }
@@ -107,7 +109,7 @@ func TestGramEpochReturnsTheDocumentedBits(t *testing.T) {
 	for _, damage := range damages {
 		e := newGramEpoch(rng, 35, 20)
 		e.Slot[0], e.Slot[1], e.Slot[2] = 3, 3, 5
-		damage(e.Correlation, e.Coef, e.Square, e.Threshold, &e.Ridge)
+		damage(e.Correlation, e.Coef, e.Inverse, e.Threshold, &e.Ridge)
 		cases = append(cases, e)
 	}
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
@@ -150,7 +152,7 @@ func TestMisuseOfGramEpochPanics(t *testing.T) {
 func newDenseEpoch(rng *rand.Rand, n, w int) *kernels.DenseEpoch {
 	e := &kernels.DenseEpoch{
 		Residual: make([]float64, n),
-		From:     make([]int64, w), Coef: make([]float64, w), Square: make([]float64, w),
+		From:     make([]int64, w), Coef: make([]float64, w), Square: make([]float64, w), Inverse: make([]float64, w),
 		Threshold: make([]float64, w), Grad: make([]float64, w), Ridge: 0.25,
 	}
 	kinds[0].fill(rng, e.Residual)
@@ -164,6 +166,7 @@ func newDenseEpoch(rng *rand.Rand, n, w int) *kernels.DenseEpoch {
 			e.Values = append(e.Values, v)
 			e.Square[k] += v * v
 		}
+		e.Inverse[k] = 1 / (e.Square[k] + e.Ridge)
 		e.Threshold[k] = math.Abs(rng.NormFloat64()) * math.Sqrt(e.Square[k])
 	}
 	return e
@@ -179,7 +182,7 @@ func referenceDense(e *kernels.DenseEpoch) (moved int) {
 	for k, old := range e.Coef {
 		column := e.Values[e.From[k]:][:len(e.Residual)]
 		var b float64
-		e.Grad[k], b = prox(reference.Dot(column, e.Residual), old, e.Square[k], e.Threshold[k], e.Ridge)
+		e.Grad[k], b = prox(reference.Dot(column, e.Residual), old, e.Square[k], e.Inverse[k], e.Threshold[k], e.Ridge)
 		if b != old {
 			e.Coef[k] = b
 			reference.Axpy(old-b, column, e.Residual)
@@ -207,7 +210,7 @@ func TestDenseEpochReturnsTheDocumentedBits(t *testing.T) {
 		newDenseEpoch(rng, kernels.Block, 4), newDenseEpoch(rng, kernels.Block+1, 3))
 	for _, damage := range damages {
 		e := newDenseEpoch(rng, 45, 6)
-		damage(e.Residual, e.Coef, e.Square, e.Threshold, &e.Ridge)
+		damage(e.Residual, e.Coef, e.Inverse, e.Threshold, &e.Ridge)
 		cases = append(cases, e)
 	}
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
@@ -286,7 +289,7 @@ func BenchmarkGramEpoch(b *testing.B) {
 						for i, a := range e.Slot {
 							c, old := e.Correlation[a], e.Coef[i]
 							var v float64
-							e.Grad[i], v = prox(c, old, e.Square[i], e.Threshold[i], e.Ridge)
+							e.Grad[i], v = prox(c, old, e.Square[i], e.Inverse[i], e.Threshold[i], e.Ridge)
 							if v != old {
 								e.Coef[i] = v
 								k.Axpy(old-v, e.Gram[int(a)*e.Stride:][:m], e.Correlation)
@@ -326,7 +329,7 @@ func BenchmarkDenseEpoch(b *testing.B) {
 						for i, from := range e.From {
 							column, old := e.Values[from:][:n], e.Coef[i]
 							var v float64
-							e.Grad[i], v = prox(k.Dot(column, e.Residual), old, e.Square[i], e.Threshold[i], e.Ridge)
+							e.Grad[i], v = prox(k.Dot(column, e.Residual), old, e.Square[i], e.Inverse[i], e.Threshold[i], e.Ridge)
 							if v != old {
 								e.Coef[i] = v
 								k.Axpy(old-v, column, e.Residual)

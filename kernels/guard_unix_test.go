@@ -76,7 +76,7 @@ func (g *guarded) epoch(e *kernels.Epoch) *kernels.Epoch {
 
 func (g *guarded) gram(e *kernels.GramEpoch) *kernels.GramEpoch {
 	c := *e
-	for i, v := range []*[]float64{&c.Gram, &c.Correlation, &c.Coef, &c.Square, &c.Threshold, &c.Grad} {
+	for i, v := range []*[]float64{&c.Gram, &c.Correlation, &c.Coef, &c.Square, &c.Inverse, &c.Threshold, &c.Grad} {
 		*v = flush(g.edge, g.floats[i], *v)
 	}
 	c.Slot = flush(g.edge, g.rows, c.Slot)
@@ -85,7 +85,7 @@ func (g *guarded) gram(e *kernels.GramEpoch) *kernels.GramEpoch {
 
 func (g *guarded) dense(e *kernels.DenseEpoch) *kernels.DenseEpoch {
 	c := *e
-	for i, v := range []*[]float64{&c.Values, &c.Residual, &c.Coef, &c.Square, &c.Threshold, &c.Grad} {
+	for i, v := range []*[]float64{&c.Values, &c.Residual, &c.Coef, &c.Square, &c.Inverse, &c.Threshold, &c.Grad} {
 		*v = flush(g.edge, g.floats[i], *v)
 	}
 	c.From = flush(g.edge, g.longs[0], c.From)

@@ -70,6 +70,10 @@ func (g *Gram) Slot(j int32) int { return int(g.slot[j]) }
 // next Hold.
 func (g *Gram) Row(k int) []float64 { return g.g[k*g.stride:][:len(g.list)] }
 
+// Storage returns G itself: row k begins at k·stride. Read only; valid until the
+// next Hold.
+func (g *Gram) Storage() (values []float64, stride int) { return g.g, g.stride }
+
 // Hold computes the rows of G that are missing for the columns of the list,
 // which the store must hold.
 func (g *Gram) Hold(columns []int32) {

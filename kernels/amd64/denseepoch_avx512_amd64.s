@@ -5,7 +5,7 @@
 //
 //	c    = Σ x·r
 //	grad = c − ridge·β
-//	b    = ST(square·β + c, threshold) / (square + ridge)
+//	b    = ST(square·β + c, threshold)·inverse
 //
 // and where b ≠ β: r ← r + (β − b)·x, β ← b. See kernels.DenseEpoch; the dot
 // product as in DotAVX512, with the same bits.
@@ -130,7 +130,7 @@ prox:
 	FOLD_SUMS
 	VXORPD   X1, X1, X1
 	VADDSD   X1, X0, X3
-	PROX(DenseEpoch_Coef, DenseEpoch_Square, DenseEpoch_Threshold, DenseEpoch_Grad, DenseEpoch_Ridge)
+	PROX(DenseEpoch_Coef, DenseEpoch_Square, DenseEpoch_Inverse, DenseEpoch_Threshold, DenseEpoch_Grad, DenseEpoch_Ridge)
 	VUCOMISD X4, X6
 	JNE      update
 	JPC      next       // equal, and neither is NaN

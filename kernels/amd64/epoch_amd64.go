@@ -35,6 +35,7 @@ type GramEpoch struct {
 	Slot      []int32
 	Coef      []float64
 	Square    []float64
+	Inverse   []float64
 	Threshold []float64
 	Grad      []float64
 
@@ -49,6 +50,7 @@ type DenseEpoch struct {
 	From      []int64
 	Coef      []float64
 	Square    []float64
+	Inverse   []float64
 	Threshold []float64
 	Grad      []float64
 
@@ -67,13 +69,6 @@ func GramEpochAVX2(e *GramEpoch, from, to, moves int) (next, moved int)
 //
 //go:noescape
 func DenseEpochAVX2(e *DenseEpoch, from, to int) (moved int)
-
-// GramEpochAVX512 does positions from ≤ k < to of an epoch on a quadratic. It stops
-// after the given number of moves, and returns the next position and how many have
-// moved.
-//
-//go:noescape
-func GramEpochAVX512(e *GramEpoch, from, to, moves int) (next, moved int)
 
 // DenseEpochAVX512 does columns from ≤ k < to of an epoch over dense columns and
 // returns how many coefficients have moved.

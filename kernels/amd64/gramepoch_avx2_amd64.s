@@ -5,9 +5,12 @@
 //
 //	c    = C[slot]
 //	grad = c − ridge·β
-//	b    = ST(square·β + c, threshold) / (square + ridge)
+//	b    = ST(square·β + c, threshold)·inverse
 //
 // and where b ≠ β: C ← C + (β − b)·G[slot], β ← b. See kernels.GramEpoch.
+//
+// Each step waits for the one before, and little else counts. So the element of C
+// that comes next is updated by itself, ahead of the rest of its row.
 
 #include "textflag.h"
 #include "go_asm.h"
@@ -37,14 +40,15 @@ TEXT ·GramEpochAVX2(SB), 0, $128-48
 	CMPQ R10, R11
 	JGE  done
 
+	MOVQ   GramEpoch_Slot(R8), R9
+	MOVL   (R9)(R10*4), BX
+	VMOVSD (DI)(BX*8), X3
+
 position:
-	MOVQ     GramEpoch_Slot(R8), R9
-	MOVL     (R9)(R10*4), BX
-	VMOVSD   (DI)(BX*8), X3
-	PROX(GramEpoch_Coef, GramEpoch_Square, GramEpoch_Threshold, GramEpoch_Grad, GramEpoch_Ridge)
+	PROX(GramEpoch_Coef, GramEpoch_Square, GramEpoch_Inverse, GramEpoch_Threshold, GramEpoch_Grad, GramEpoch_Ridge)
 	VUCOMISD X4, X6
 	JNE      update
-	JPC      next                   // equal, and neither is NaN
+	JPC      stays  // equal, and neither is NaN
 
 update:
 	MOVQ         GramEpoch_Coef(R8), R9
@@ -55,10 +59,19 @@ update:
 	IMULQ        GramEpoch_Stride(R8), BX
 	MOVQ         GramEpoch_Gram(R8), SI
 	LEAQ         (SI)(BX*8), SI
-	MOVQ         DI, AX
-	MOVQ         R13, CX
-	SUBQ         $16, CX
-	JLT          tail4
+	LEAQ         1(R10), CX
+	CMPQ         CX, R11
+	JGE          row
+	MOVQ         GramEpoch_Slot(R8), R9
+	MOVL         (R9)(CX*4), BX
+	VMOVSD       (DI)(BX*8), X3
+	VFMADD231SD  (SI)(BX*8), X0, X3
+
+row:
+	MOVQ DI, AX
+	MOVQ R13, CX
+	SUBQ $16, CX
+	JLT  tail4
 
 loop16:
 	UPDATE(0)
@@ -100,6 +113,16 @@ next:
 	JGE  done
 	CMPQ R10, R11
 	JLT  position
+	JMP  done
+
+stays:
+	INCQ   R10
+	CMPQ   R10, R11
+	JGE    done
+	MOVQ   GramEpoch_Slot(R8), R9
+	MOVL   (R9)(R10*4), BX
+	VMOVSD (DI)(BX*8), X3
+	JMP    position
 
 done:
 	MOVQ R10, next+32(FP)

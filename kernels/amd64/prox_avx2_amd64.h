@@ -1,7 +1,7 @@
 // The proximal step of an epoch of coordinate descent, without branches:
 //
 //	grad = c − ridge·β
-//	b    = ST(square·β + c, threshold) / (square + ridge)
+//	b    = ST(square·β + c, threshold) · inverse
 //
 // Registers
 //   R8   the epoch              R10  column k            R9  clobbered
@@ -16,7 +16,7 @@
 	MOVQ   slice(R8), R9  \
 	VMOVSD (R9)(R10*8), x
 
-#define PROX(coef, square, threshold, grad, ridge) \
+#define PROX(coef, square, inverse, threshold, grad, ridge) \
 	OF(coef, X4)                  \
 	VMULSD      ridge(R8), X4, X7 \
 	VSUBSD      X7, X3, X7        \
@@ -35,8 +35,8 @@
 	VANDPD      X2, X9, X2        \
 	VANDNPD     X2, X8, X2        \
 	VORPD       X2, X1, X6        \
-	VADDSD      ridge(R8), X5, X5 \
-	VDIVSD      X5, X6, X6
+	OF(inverse, X5)               \
+	VMULSD      X5, X6, X6
 
 // SIGN_BIT sets X11.
 #define SIGN_BIT \

@@ -35,6 +35,7 @@ type GramEpoch struct {
 	Slot      []int32
 	Coef      []float64
 	Square    []float64
+	Inverse   []float64
 	Threshold []float64
 	Grad      []float64
 

@@ -5,7 +5,7 @@
 //
 //	c    = C[slot]
 //	grad = c − ridge·β
-//	b    = ST(square·β + c, threshold) / (square + ridge)
+//	b    = ST(square·β + c, threshold)·inverse
 //
 // and where b ≠ β: C ← C + (β − b)·G[slot], β ← b. See kernels.GramEpoch.
 
@@ -56,18 +56,18 @@ position:
 	FCMPD  F14, F1
 	BGT    negative               // −t > z
 	FMOVD  ZR, F14
-	B      divide
+	B      scale
 
 positive:
 	FSUBD F15, F14, F14
-	B     divide
+	B     scale
 
 negative:
 	FADDD F15, F14, F14
 
-divide:
-	FADDD F10, F13, F13
-	FDIVD F13, F14, F14 // b
+scale:
+	OF(GramEpoch_Inverse, F13)
+	FMULD F13, F14, F14 // b
 	FCMPD F12, F14
 	BEQ   next          // not so if either is NaN
 

@@ -47,6 +47,13 @@ fmt: ## format with gofumpt and gci
 bench: ## benchmarks of PACKAGES, six runs, for benchstat
 	go test -run '^$$' -bench . -count 6 $(PACKAGES)
 
+.PHONY: figures peers
+figures: ## the paper's figures into docs/figures
+	go run ./cmd/perf figures
+peers: ## our solvers beside those installed, kept in bin/peers.json
+	mkdir -p bin
+	go run ./cmd/perf peers --state bin/peers.json
+
 .PHONY: cover
 cover: ## coverage of PACKAGES by all tests, in cover.out
 	go test -short -coverpkg=./... -coverprofile=cover.out $(PACKAGES)

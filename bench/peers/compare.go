@@ -240,7 +240,12 @@ func (r *rival) calibrate(ctx context.Context, p *Problem, target float64, o Opt
 	if r.out != "" {
 		return
 	}
+	spent := 0.0
 	for i, tol := range r.tolerances(target) {
+		if spent > 3*o.Limit.Seconds() {
+			r.Absent = fmt.Sprintf("at a gap of %.1e after %.0f s of trying tolerances, down to %.0e", r.Gap, spent, r.Tol)
+			return
+		}
 		o.Progress(fmt.Sprintf("%s at %.1e, for a gap of %.0e", r.Name, tol, target))
 		a, done := r.tried[tol]
 		if !done {
@@ -250,6 +255,7 @@ func (r *rival) calibrate(ctx context.Context, p *Problem, target float64, o Opt
 				return
 			}
 			r.tried[tol] = a
+			spent += a.answer.Seconds
 		}
 		if i == 0 {
 			r.First = a.answer.Seconds

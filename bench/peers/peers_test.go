@@ -335,6 +335,9 @@ func TestRowsAreChosenByWord(t *testing.T) {
 	if got := Choose("check"); len(got) != 16 {
 		t.Errorf("%v", got)
 	}
+	if got := Choose("lasso"); len(got) != 10 { // not those of the suite check
+		t.Errorf("%v", got)
+	}
 	names := map[string]bool{}
 	for _, r := range Rows() {
 		if names[r.Name()] {

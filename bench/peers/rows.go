@@ -77,16 +77,21 @@ func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 	return p, nil
 }
 
-// Choose returns the rows that contain one of the words, separated by commas, in
-// their suite or name; "" chooses all.
+// Choose returns the rows of the words, separated by commas: a suite, or part of
+// a name. "" chooses all.
 func Choose(words string) []Row {
 	if words == "" {
 		return Rows()
 	}
+	suites := map[string]bool{}
+	for _, r := range Rows() {
+		suites[r.Suite] = true
+	}
 	var chosen []Row
 	for _, r := range Rows() {
 		for word := range strings.SplitSeq(words, ",") {
-			if strings.Contains(r.Suite+" "+r.Name(), strings.TrimSpace(word)) {
+			word = strings.TrimSpace(word)
+			if word == r.Suite || !suites[word] && strings.Contains(r.Name(), word) {
 				chosen = append(chosen, r)
 				break
 			}

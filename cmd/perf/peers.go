@@ -18,21 +18,25 @@ import (
 type peersCommand struct {
 	File string `arg:"" optional:"" help:"svmlight text to compare on, instead of the standing rows."`
 
-	Rows    string  `placeholder:"WORDS" help:"Standing rows whose suite (lasso, enet, logreg, check) or name contains one of the words, separated by commas; all without it."`
-	Data    string  `default:"../shared/data" placeholder:"DIR" help:"Where the files of the standing rows are (default: ../shared/data). A row without its file is left out."`
-	Model   string  `default:"lasso" enum:"lasso,enet,logreg" help:"For FILE: lasso, enet or logreg (default: lasso)."`
-	Ratio   float64 `default:"0.01" placeholder:"R" help:"For FILE: α/αmax (default: 0.01)."`
-	Quick   bool    `help:"Three rounds, a target gap of 1e-6 alone, at most 20 s a solve."`
-	Only    string  `placeholder:"NAMES" help:"Only peers whose name contains one of the words."`
-	Kernels string  `placeholder:"SET" help:"Our kernel set (default: the best)."`
-	State   string  `placeholder:"FILE" help:"Keep results here, row by row; the same command goes on from it."`
-	JSON    bool    `name:"json" help:"One JSON object."`
+	Rows    string    `placeholder:"WORDS" help:"Standing rows: suites (lasso, enet, logreg, check) or parts of names, separated by commas (default: all)."`
+	Data    string    `default:"../shared/data" placeholder:"DIR" help:"Where the files of the standing rows are (default: ../shared/data). A row without its file is left out."`
+	Model   string    `default:"lasso" enum:"lasso,enet,logreg" help:"For FILE: lasso, enet or logreg (default: lasso)."`
+	Ratio   float64   `default:"0.01" placeholder:"R" help:"For FILE: α/αmax (default: 0.01)."`
+	Gap     []float64 `placeholder:"GAP,..." help:"Relative gaps to certify (default: 1e-6,1e-10; quick: 1e-6)."`
+	Quick   bool      `help:"Three rounds, at most 20 s a solve."`
+	Only    string    `placeholder:"NAMES" help:"Only peers whose name contains one of the words."`
+	Kernels string    `placeholder:"SET" help:"Our kernel set (default: the best)."`
+	State   string    `placeholder:"FILE" help:"Keep results here, row by row; the same command goes on from it."`
+	JSON    bool      `name:"json" help:"One JSON object."`
 }
 
 func (c *peersCommand) options(env environment) peers.Options {
 	o := peers.Options{Kernels: c.Kernels, Progress: func(what string) { env.status("%s", what) }}
 	if c.Quick {
 		o.Targets, o.Rounds, o.Limit, o.Budget = []float64{1e-6}, 3, 20*time.Second, 10*time.Second
+	}
+	if c.Gap != nil {
+		o.Targets = c.Gap
 	}
 	if c.Only != "" {
 		o.Peers = []peers.Peer{}
@@ -56,7 +60,7 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 		file = func(peers.Row) (string, error) { return c.File, nil }
 	}
 	m := machine.Describe()
-	store, err := peers.OpenStore(c.State, fmt.Sprintf("%s, %s, kernels %q, peers %q, quick %v", m.CPU, m.Active, c.Kernels, c.Only, c.Quick))
+	store, err := peers.OpenStore(c.State, fmt.Sprintf("%s, %s, kernels %q, peers %q, gaps %v, quick %v", m.CPU, m.Active, c.Kernels, c.Only, c.Gap, c.Quick))
 	if err != nil {
 		return err
 	}

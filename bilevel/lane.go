@@ -62,6 +62,7 @@ type penalised struct {
 	solver   *cd.Solver
 	implicit *implicit.Solver
 	certify  bool
+	last     *cd.Solution
 }
 
 func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (lane, error) {
@@ -106,6 +107,7 @@ func (l *penalised) evaluate(ctx context.Context, logLambda []float64, options c
 	if solution.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
+	l.last = solution
 	l.judge(solution.Prediction)
 	l.solved = summarise(solution, time.Since(start))
 	if !gradient {

@@ -52,6 +52,7 @@ type machine struct {
 	judged
 	solver   *cd.SVM
 	implicit *implicit.SVM
+	last     *cd.SVMSolution
 }
 
 func (l *machine) evaluate(ctx context.Context, logLambda []float64, options cd.Options, gradient bool) error {
@@ -63,6 +64,7 @@ func (l *machine) evaluate(ctx context.Context, logLambda []float64, options cd.
 	if s.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
+	l.last = s
 	l.judge(s.Predictions)
 	l.solved = solved{
 		gap: s.RelativeGap, kkt: s.KKT, epochs: s.Epochs, passes: s.Passes, support: len(s.Free),

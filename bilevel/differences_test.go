@@ -1,0 +1,299 @@
+package bilevel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// combination is a model under a criterion.
+type combination struct {
+	model, penalty, criterion string
+	intercept                 bool
+}
+
+// combinations lists every model under every criterion that goes with it.
+func combinations() (all []combination) {
+	for _, penalty := range []string{"lasso", "enet", "wlasso"} {
+		for _, intercept := range []bool{false, true} {
+			for _, c := range []string{"mse", "logistic", "smoothed_hinge"} {
+				all = append(all, combination{"squared", penalty, c, intercept}, combination{"logreg", penalty, c, intercept})
+			}
+			all = append(all, combination{"squared", penalty, "sure", intercept})
+		}
+	}
+	for _, c := range []string{"mse", "logistic", "smoothed_hinge"} {
+		all = append(all, combination{"svm", "", c, false})
+	}
+	return append(all, combination{"multiclass", "lasso", "cross_entropy", false}, combination{"multiclass", "lasso", "cross_entropy", true})
+}
+
+// evaluator is a bilevel problem, and what its derivative is continuous in: the
+// signed supports, and the pieces of the smoothed hinge, at the last evaluation.
+type evaluator struct {
+	evaluate func(context.Context, search.Request) (Report, error)
+	pieces   func() string
+}
+
+// drawCombination draws a well-conditioned problem and a λ.
+func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, []float64) {
+	t.Helper()
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, p := 60+r.Intn(30), 4+r.Intn(8)
+	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.5, 1), Correlation: r.Pick(0, 0.4), Mean: r.Pick(0, 0.5)})
+	mean := q.Mean(-1)
+	for i, y := range q.Y {
+		switch {
+		case c.model == "multiclass":
+			q.Y[i] = float64(r.Intn(2))
+			if y > mean {
+				q.Y[i] += float64(1 + r.Intn(2))
+			}
+			q.Y[i] = math.Min(q.Y[i], 2)
+		case c.criterion == "logistic" || c.criterion == "smoothed_hinge" || c.model != "squared":
+			q.Y[i] = math.Copysign(1, y-mean+r.Normal())
+		}
+	}
+	x, err := sparse.NewDense(n, p, q.ColumnMajor())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folds, err := HoldOut(n, 3, true, r.Uint64())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := Spec{
+		Folds: folds, Intercept: c.intercept, Threads: 1,
+		Solver: cd.Options{Tol: 1e-14, Polish: true},
+		Criterion: map[string]criterion.Criterion{
+			"mse": criterion.MeanSquaredError{}, "logistic": criterion.LogisticLoss{}, "smoothed_hinge": criterion.SmoothedHinge{},
+		}[c.criterion],
+		Penalty: map[string]func([]float64) (model.Penalty, error){
+			"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+			"enet":   func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
+			"wlasso": model.WeightedLasso,
+		}[c.penalty],
+	}
+	view, err := sparse.NewView(k, x, nil, c.intercept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var top float64 // λmax, on all rows
+	switch c.model {
+	case "logreg":
+		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
+		fit, err := spec.Datafit(view, q.Y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top = math.Log(model.AlphaMax(fit))
+	case "squared":
+		fit, err := model.NewSquared(view, q.Y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		top = math.Log(model.AlphaMax(fit))
+	}
+	lambda := []float64{top - 1 - 2*r.Float64()}
+	switch c.penalty {
+	case "enet":
+		lambda = append(lambda, top-1-r.Float64())
+	case "wlasso":
+		for range p - 1 {
+			lambda = append(lambda, top-1-2*r.Float64())
+		}
+	}
+	switch {
+	case c.model == "multiclass":
+		m, err := NewMulticlass(k, x, q.Y, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return evaluator{m.Evaluate, func() string {
+			var s strings.Builder
+			for _, l := range m.folds[0].lanes {
+				fmt.Fprint(&s, signed(l.support, l.coef))
+			}
+			return s.String()
+		}}, []float64{-3 - r.Float64(), -3 - r.Float64(), -3 - r.Float64()}
+	case c.model == "svm":
+		problem, err := NewSVM(k, sparse.Transpose(x), q.Y, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lambda := []float64{-5 + 4*r.Float64()}
+		l := problem.lanes[0].(*machine)
+		return evaluator{problem.Evaluate, func() string {
+			return fmt.Sprint(l.last.Free, l.last.Bound, l.corners())
+		}}, lambda
+	case c.criterion == "sure":
+		s, err := NewSure(k, x, q.Y, SURE(n, 0.5), 0.5, r.Uint64(), spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return evaluator{s.Evaluate, func() string {
+			a, b := s.lanes[0].solution, s.lanes[1].solution
+			return fmt.Sprint(signed(a.Support, a.Coef), signed(b.Support, b.Coef))
+		}}, lambda
+	default:
+		problem, err := New(k, x, q.Y, spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := problem.lanes[0].(*penalised)
+		return evaluator{problem.Evaluate, func() string {
+			return fmt.Sprint(signed(l.last.Support, l.last.Coef), l.corners())
+		}}, lambda
+	}
+}
+
+// signed lists the columns of a support, counted from 1, with their signs.
+func signed(support []int32, coef []float64) []int32 {
+	out := slices.Clone(support)
+	for k, b := range coef {
+		out[k] = int32(math.Copysign(float64(out[k]+1), b))
+	}
+	return out
+}
+
+// corners says on which piece of the smoothed hinge each held-out row is.
+func (j *judged) corners() string {
+	if j.criterion.Name() != "smoothed_hinge" {
+		return ""
+	}
+	var s strings.Builder
+	for _, i := range j.rows {
+		fmt.Fprint(&s, j.curvature[i] != 0, j.slope[i] != 0)
+	}
+	return s.String()
+}
+
+// TestGradientsAreTheLimitOfDifferences: G1. Where no support changes between λ − h
+// and λ + h, central differences of the value, solved anew at each λ, approach the
+// hypergradient with the square of h: within 1e-6 at h = 1e-4, and a hundred times
+// nearer at 1e-3 than at 1e-2.
+//
+// Rounding leaves the value known to about 1e-14 of itself, so that a slope under
+// 1e-3 of the value is only compared with 1e-9 of that; and a ratio is taken only
+// where the error at 1e-2 is above 1e-6 of the slope. The coordinate must also have
+// a third derivative to speak of: where the ratios of the next two steps, 1e-2 : 5e-3,
+// are not near 4 either, the fifth matters and the ratio says nothing. Those are
+// counted, and must be few.
+func TestGradientsAreTheLimitOfDifferences(t *testing.T) {
+	all := combinations()
+	var compared, ratios, beyond, flat, redrawn, unpolished int
+	for seed := range oracle.Cases(len(all)) {
+		c := all[seed%uint64(len(all))]
+		r := oracle.NewRandom(9000 + seed)
+		done := false
+		for attempt := 0; !done && attempt < 60; attempt++ {
+			e, lambda := drawCombination(t, r, c)
+			blunt := false
+			at := func(i int, by float64) (Report, string) {
+				moved := slices.Clone(lambda)
+				if i >= 0 {
+					moved[i] += by
+				}
+				// A polish is one Newton step, which for a curved loss can leave 1e-9 of a
+				// value: too much for h = 1e-4. The next starts where it ended.
+				var report Report
+				for range 4 {
+					var err error
+					if report, err = e.evaluate(context.Background(), search.Request{LogLambda: moved}); err != nil {
+						t.Fatal(err)
+					}
+					if report.KKT <= 1e-13 {
+						break
+					}
+				}
+				blunt = blunt || report.KKT > 1e-12
+				return report, e.pieces()
+			}
+			here, pieces := at(-1, 0)
+			if here.Status == outcome.Flat || here.InjectivityMargin < 1e-6 {
+				redrawn++
+				continue
+			}
+			coordinates := make([]int, 0, 4)
+			for i, g := range here.Gradient {
+				if g != 0 && len(coordinates) < 4 {
+					coordinates = append(coordinates, i)
+				}
+			}
+			// The error of the difference quotient of step h, and whether nothing changes.
+			smooth := true
+			quotient := func(i int, h float64) float64 {
+				up, above := at(i, h)
+				down, below := at(i, -h)
+				smooth = smooth && above == pieces && below == pieces
+				return (up.Value - down.Value) / (2 * h)
+			}
+			type row struct{ got, coarse, half, middle, fine float64 }
+			var rows []row
+			for _, i := range coordinates {
+				if smooth {
+					rows = append(rows, row{here.Gradient[i], quotient(i, 1e-2), quotient(i, 5e-3), quotient(i, 1e-3), quotient(i, 1e-4)})
+				}
+			}
+			if !smooth || len(rows) == 0 {
+				redrawn++
+				continue
+			}
+			if blunt {
+				unpolished++
+				continue
+			}
+			done = true
+			if here.Status != outcome.Converged {
+				t.Errorf("seed %d, %+v: %s", seed, c, here.Status)
+			}
+			for k, d := range rows {
+				i := coordinates[k]
+				compared++
+				floor := 1e-3 * math.Abs(here.Value)
+				if math.Abs(d.got-d.fine) > 1e-6*max(math.Abs(d.fine), floor) {
+					t.Errorf("seed %d, %+v, λ%d: gradient %.12g, differences %.12g", seed, c, i+1, d.got, d.fine)
+				}
+				if math.Abs(d.fine) < floor {
+					flat++
+					continue
+				}
+				a, b := math.Abs(d.got-d.coarse), math.Abs(d.got-d.middle)
+				if a < 1e-6*math.Abs(d.fine) {
+					flat++
+					continue
+				}
+				if four := a / math.Abs(d.got-d.half); math.Abs(four-4) > 0.5 {
+					beyond++
+					continue
+				}
+				ratios++
+				if ratio := a / b; ratio < 50 || ratio > 200 {
+					t.Errorf("seed %d, %+v, λ%d: errors %.2e and %.2e at steps 1e-2 and 1e-3, slope %g", seed, c, i+1, a, b, d.got)
+				}
+			}
+		}
+		if !done {
+			t.Errorf("seed %d, %+v: no problem without a knot", seed, c)
+		}
+	}
+	t.Logf("%d slopes, %d ratios; %d too flat for one, %d with a fifth derivative; %d problems with a knot or no slope drawn again, %d not solved to working precision", compared, ratios, flat, beyond, redrawn, unpolished)
+	if 20*beyond > ratios+20 || 2*flat > compared || 50*unpolished > compared+50 {
+		t.Errorf("of %d slopes %d were too flat for a ratio, %d had a fifth derivative", compared, flat, beyond)
+	}
+}

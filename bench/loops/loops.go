@@ -75,11 +75,11 @@ func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, erro
 				if ctx.Err() != nil {
 					return results, ctx.Err()
 				}
-				group[i].Result.runs = append(group[i].Result.runs, once(group[i].run, o.Each))
+				group[i].runs = append(group[i].runs, once(group[i].run, o.Each))
 			}
 		}
 		for _, g := range group {
-			results = append(results, g.Result.finish(op, c))
+			results = append(results, g.finish(op, c))
 		}
 	}
 	return results, nil

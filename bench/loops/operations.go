@@ -3,6 +3,7 @@ package loops
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -32,8 +33,9 @@ func named(set string, run func()) implementation {
 
 // each returns an implementation for every set.
 func each(f func(k *kernels.Set) func()) []implementation {
-	var all []implementation
-	for _, k := range kernels.Available() {
+	sets := kernels.Available()
+	all := make([]implementation, 0, len(sets))
+	for _, k := range sets {
 		all = append(all, named(k.Name, f(k)))
 	}
 	return all
@@ -41,20 +43,20 @@ func each(f func(k *kernels.Set) func()) []implementation {
 
 // operations lists them all.
 func operations(large bool) []operation {
-	var all []operation
 	sizes := []int{128, 1024, 8192, 65536}
 	if large {
 		sizes = append(sizes, 8<<20)
 	}
+	groups := make([][]operation, 0, len(sizes)+9)
 	for _, n := range sizes {
-		all = append(all, dense(n)...)
+		groups = append(groups, dense(n))
 	}
 	for _, n := range []int{2_000, 20_242, 72_309} {
 		for _, length := range []int{3, 12, 74} {
-			all = append(all, indexed(n, length)...)
+			groups = append(groups, indexed(n, length))
 		}
 	}
-	return all
+	return slices.Concat(groups...)
 }
 
 // scalar keeps results alive.
@@ -74,7 +76,7 @@ func dense(n int) []operation {
 	op := func(name string, bytes, flops int, writes bool, others []implementation, ours func(k *kernels.Set) func()) operation {
 		return operation{
 			name: name, size: size, elements: n, bytes: bytes * n, flops: flops * n, footprint: 16 * n, writes: writes,
-			prepare: func() []implementation { fill(); return append(others[:len(others):len(others)], each(ours)...) },
+			prepare: func() []implementation { fill(); return slices.Concat(others, each(ours)) },
 		}
 	}
 	return []operation{
@@ -195,7 +197,7 @@ func indexed(n, length int) []operation {
 	loopDots := func(c *columns) func() {
 		return c.over(func(j int, values []float64, rows []int32) { c.out[j] = loopDotIndexed(values, rows, c.y) })
 	}
-	all := []operation{
+	single := []operation{
 		op("DotIndexed", 1, 8, false, beside(loopDots, ours(func(k *kernels.Set, c *columns) func() {
 			return c.over(func(j int, values []float64, rows []int32) { c.out[j] = k.DotIndexed(values, rows, c.y) })
 		}))),
@@ -213,11 +215,11 @@ func indexed(n, length int) []operation {
 		op("Epoch", 1, 24, true, ours(epoch)),
 	}
 	if length < 74 {
-		return all
+		return single
 	}
 	a := &[kernels.Lanes]float64{1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9}
 	out := new([kernels.Lanes]float64)
-	return append(all,
+	return slices.Concat(single, []operation{
 		op("DotLanes", kernels.Lanes, 8, false, ours(func(k *kernels.Set, c *columns) func() {
 			return c.over(func(_ int, values []float64, rows []int32) { k.DotLanes(values, rows, c.y, out) })
 		})),
@@ -226,7 +228,8 @@ func indexed(n, length int) []operation {
 		})),
 		op("AxpyLanes", kernels.Lanes, 16, true, ours(func(k *kernels.Set, c *columns) func() {
 			return c.over(func(_ int, values []float64, rows []int32) { k.AxpyLanes(a, values, rows, c.y) })
-		})))
+		})),
+	})
 }
 
 // epoch sweeps the columns, all of which move: their squares and coefficients

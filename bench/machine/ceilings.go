@@ -54,8 +54,9 @@ func MeasureCeilings() Ceilings {
 		name         string
 		bytes, holds int
 	}
-	var levels []level
-	for _, cache := range caches() {
+	found := caches()
+	levels := make([]level, 0, len(found)+1)
+	for _, cache := range found {
 		// Half of a cache, so that it surely holds the set; a shared one of more
 		// than 16 MiB is not all ours.
 		levels = append(levels, level{fmt.Sprintf("L%d", cache.Level), min(cache.Bytes/2, 16<<20), cache.Bytes})

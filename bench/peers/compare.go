@@ -105,9 +105,9 @@ func median(values []float64) float64 {
 // the two was not timed.
 func (c Comparison) Ratio(e Entry) (mid, least, most float64) {
 	us := c.entry(Ours)
-	var ratios []float64
-	for i := range min(len(e.Seconds), len(us.Seconds)) {
-		ratios = append(ratios, e.Seconds[i]/us.Seconds[i])
+	ratios := make([]float64, min(len(e.Seconds), len(us.Seconds)))
+	for i := range ratios {
+		ratios[i] = e.Seconds[i] / us.Seconds[i]
 	}
 	if len(ratios) == 0 {
 		return math.NaN(), math.NaN(), math.NaN()
@@ -157,7 +157,7 @@ func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparis
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // it is in the temporary directory
 	data := filepath.Join(dir, "problem.bin")
 	if err := p.save(data); err != nil {
 		return nil, err

@@ -65,8 +65,9 @@ func Paths(ctx context.Context, name string, x sparse.Matrix, y []float64, model
 // First returns the first columns of a matrix.
 func First(x *sparse.CSC, columns int) (*sparse.CSC, error) {
 	n, p := x.Dims()
-	ptr, rows, values := []int64{0}, []int32(nil), []float64(nil)
-	for j := range min(columns, p) {
+	columns = min(columns, p)
+	ptr, rows, values := make([]int64, 1, columns+1), []int32(nil), []float64(nil)
+	for j := range columns {
 		i, v := x.Column(j)
 		rows, values = append(rows, i...), append(values, v...)
 		ptr = append(ptr, int64(len(rows)))

@@ -25,7 +25,7 @@ func (c *cpuCommand) run(_ context.Context, env environment) error {
 // writeMachine is the heading of every report: a figure without its machine says
 // nothing.
 func writeMachine(env environment, m machine.Machine) {
-	var caches []string
+	caches := make([]string, 0, len(m.Caches))
 	for _, c := range m.Caches {
 		caches = append(caches, fmt.Sprintf("L%d %s", c.Level, size(c.Bytes)))
 	}

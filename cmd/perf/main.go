@@ -6,7 +6,7 @@
 //	perf roofline     the same as a chart
 //	perf solve        where the time and the memory of a fit, a hypergradient or a selection go
 //	perf peers        our solvers beside those installed, at equal certified gap
-//	perf figures      figures of the paper, redone: CSV and SVG
+//	perf figures      plots of the paper, redone: CSV and SVG
 //	perf data NAME    a seeded data set as svmlight text
 //
 // Results go to standard output, as text or with --json as one JSON object;

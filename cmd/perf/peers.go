@@ -159,7 +159,7 @@ type summaryRow struct {
 
 func summarise(all []peers.Comparison) []summaryRow {
 	factor, _, known := peers.Factor(all)
-	var rows []summaryRow
+	rows := make([]summaryRow, 0, len(all))
 	for _, c := range all {
 		s := summaryRow{Row: c.Row, Target: c.Target}
 		for _, e := range c.Outcomes {

@@ -66,7 +66,7 @@ func (e *DenseEpoch) coordinate(s *Set, k int) (moved int) {
 	column := e.Values[e.From[k]:][:len(e.Residual)]
 	c, old := s.Dot(column, e.Residual), e.Coef[k]
 	e.Grad[k] = c - float64(e.Ridge*old)
-	b := softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) * e.Inverse[k]
+	b := float64(softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) * e.Inverse[k])
 	if b == old {
 		return 0
 	}

@@ -17,6 +17,7 @@ func native() []*Set {
 		dotSpans:    arm64.DotSpansNEON,
 		dotLanes:    arm64.DotLanesNEON,
 		axpyLanes:   arm64.AxpyLanesNEON,
+		dotTile:     byQuarters(arm64.DotTileNEON),
 		subPanel:    arm64.SubPanelNEON,
 		subTile:     arm64.SubTileNEON,
 		solveTile:   arm64.SolveTileNEON,

@@ -71,7 +71,7 @@ func (e *GramEpoch) coordinate(s *Set, k int) (moved int) {
 	a := int(e.Slot[k])
 	c, old := e.Correlation[a], e.Coef[k]
 	e.Grad[k] = c - float64(e.Ridge*old)
-	b := softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) * e.Inverse[k]
+	b := float64(softThreshold(math.FMA(e.Square[k], old, c), e.Threshold[k]) * e.Inverse[k])
 	if b == old {
 		return 0
 	}

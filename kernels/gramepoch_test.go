@@ -12,14 +12,14 @@ import (
 
 // prox is the proximal step of an epoch, stated once more.
 func prox(c, old, square, inverse, threshold, ridge float64) (grad, b float64) {
-	shrink := ridge * old
+	shrink := float64(ridge * old)
 	z := math.FMA(square, old, c)
 	if z > threshold {
 		b = z - threshold
 	} else if z < -threshold {
 		b = z + threshold
 	}
-	return c - shrink, b * inverse
+	return c - shrink, float64(b * inverse)
 }
 
 // newGramEpoch makes a problem on m rows of which w are visited, in no
@@ -254,9 +254,12 @@ func TestEpochsDoNotAllocate(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	sparse, gram, dense := newEpoch(rng, 30, []int{3, 4, 5}), newGramEpoch(rng, 30, 20), newDenseEpoch(rng, 30, 20)
+	x, y := newDotTile(rng, kinds[0].fill, 100)
+	out := new([tileProducts]float64)
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for name, f := range map[string]func(){
-			"epoch": func() { k.Epoch(sparse) }, "gram": func() { k.GramEpoch(gram) }, "dense": func() { k.DenseEpoch(dense) },
+			"dottile": func() { k.DotTile(&x, &y, out) },
+			"epoch":   func() { k.Epoch(sparse) }, "gram": func() { k.GramEpoch(gram) }, "dense": func() { k.DenseEpoch(dense) },
 		} {
 			if n := testing.AllocsPerRun(10, f); n != 0 {
 				t.Errorf("%s: %v allocations", name, n)

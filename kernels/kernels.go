@@ -73,6 +73,10 @@ type Set struct {
 	// becomes fma(−L_dc, row c, row d). stride ≥ 8.
 	SolveTile func(l []float64, stride int, t []float64)
 
+	// DotTile does out[4·a+b] = Dot(x[a], y[b]), with the bits of Dot, for vectors
+	// that all have the same length. One call reads 4 + 4 vectors of a block.
+	DotTile func(x, y *[TileColumns][]float64, out *[TileColumns * TileColumns]float64)
+
 	// DotSingle and AxpySingle are Dot and Axpy with x stored in 32 bits; numbers
 	// are widened, the arithmetic and its bits are those of the 64-bit kernels.
 	DotSingle  func(x []float32, y []float64) float64

@@ -106,7 +106,7 @@ func solveTileGo(l []float64, stride int, t []float64) {
 		solved := (*[Lanes]float64)(t[c*stride:])
 		inverse := 1 / l[c*stride+c]
 		for i := range solved {
-			solved[i] *= inverse
+			solved[i] = float64(solved[i] * inverse)
 		}
 		for d := c + 1; d < Lanes; d++ {
 			row, v := (*[Lanes]float64)(t[d*stride:]), l[d*stride+c]

@@ -77,7 +77,7 @@ var tileOperations = []struct {
 					for before := range row {
 						v = math.FMA(-c.l[row*c.stride+before], c.t[before*c.stride+side], v)
 					}
-					c.t[row*c.stride+side] = v * (1 / c.l[row*c.stride+row])
+					c.t[row*c.stride+side] = float64(v * (1 / c.l[row*c.stride+row]))
 				}
 			}
 		},

@@ -22,6 +22,7 @@ var pureGo = primitives{
 	subPanel:       subPanelGo,
 	subTile:        subTileGo,
 	solveTile:      solveTileGo,
+	dotTile:        dotTileGo,
 	exp:            expGo,
 	log1pExp:       log1pExpGo,
 	sigmoid:        sigmoidGo,

@@ -20,6 +20,9 @@ type Gram struct {
 	g        []float64 // stride × stride
 	z        []float64 // 8 columns spread over compact rows, interleaved
 	products [kernels.Lanes]float64
+
+	x, y [kernels.TileColumns][]float64 // dense columns that meet
+	tile [kernels.TileColumns * kernels.TileColumns]float64
 }
 
 // NewGram returns an empty cache over a store of columns.
@@ -102,13 +105,40 @@ func (g *Gram) set(a, b int, v float64) {
 	g.g[b*g.stride+a] = v
 }
 
+// denseRows computes the rows from first on, by tiles as far as they go.
 func (g *Gram) denseRows(first int) {
-	for a := first; a < len(g.list); a++ {
+	const size = kernels.TileColumns
+	a := first
+	for ; a+size <= len(g.list); a += size {
+		g.take(a, &g.x)
+		b := 0
+		for ; b < a+size && b+size <= len(g.list); b += size {
+			g.take(b, &g.y)
+			g.k.DotTile(&g.x, &g.y, &g.tile)
+			for i, v := range g.tile {
+				g.set(a+i/size, b+i%size, v)
+			}
+		}
+		for ; b < a+size; b++ {
+			_, other := g.columns.Column(g.list[b])
+			for i, values := range g.x {
+				g.set(a+i, b, g.k.Dot(other, values))
+			}
+		}
+	}
+	for ; a < len(g.list); a++ {
 		_, values := g.columns.Column(g.list[a])
 		for b := range a + 1 {
 			_, other := g.columns.Column(g.list[b])
 			g.set(a, b, g.k.Dot(other, values))
 		}
+	}
+}
+
+// take sets out to the values of the held columns from row at on.
+func (g *Gram) take(at int, out *[kernels.TileColumns][]float64) {
+	for i := range out {
+		_, out[i] = g.columns.Column(g.list[at+i])
 	}
 }
 

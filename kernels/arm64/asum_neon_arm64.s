@@ -20,10 +20,10 @@
 	VAND   V30.B16, V17.B16, V17.B16                \
 	VAND   V30.B16, V18.B16, V18.B16                \
 	VAND   V30.B16, V19.B16, V19.B16                \
-	ADD(V16, s0)                                    \
-	ADD(V17, s1)                                    \
-	ADD(V18, s2)                                    \
-	ADD(V19, s3)
+	INTO(V16, s0)                                   \
+	INTO(V17, s1)                                   \
+	INTO(V18, s2)                                   \
+	INTO(V19, s3)
 
 // func AsumNEON(x []float64) float64
 TEXT ·AsumNEON(SB), 0, $264-32

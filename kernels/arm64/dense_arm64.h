@@ -25,28 +25,28 @@
 	FMOVD $1.0, F31        \
 	VDUP  V31.D[0], V31.D2
 
-// ADD: sum += v, given ONES.
-#define ADD(v, sum) VFMLA V31.D2, v.D2, sum.D2
+// INTO: sum += v, given ONES.
+#define INTO(v, sum) VFMLA V31.D2, v.D2, sum.D2
 
 // The fixed tree: the upper half onto the lower half until one sum is left in
 // F0. Clobbers V1 and V31.
 #define FOLD_SUMS \
 	ONES                 \
-	ADD(V8, V0)          \ // 32 → 16
-	ADD(V9, V1)          \
-	ADD(V10, V2)         \
-	ADD(V11, V3)         \
-	ADD(V12, V4)         \
-	ADD(V13, V5)         \
-	ADD(V14, V6)         \
-	ADD(V15, V7)         \
-	ADD(V4, V0)          \ // 16 → 8
-	ADD(V5, V1)          \
-	ADD(V6, V2)          \
-	ADD(V7, V3)          \
-	ADD(V2, V0)          \ // 8 → 4
-	ADD(V3, V1)          \
-	ADD(V1, V0)          \ // 4 → 2
+	INTO(V8, V0)         \ // 32 → 16
+	INTO(V9, V1)         \
+	INTO(V10, V2)        \
+	INTO(V11, V3)        \
+	INTO(V12, V4)        \
+	INTO(V13, V5)        \
+	INTO(V14, V6)        \
+	INTO(V15, V7)        \
+	INTO(V4, V0)         \ // 16 → 8
+	INTO(V5, V1)         \
+	INTO(V6, V2)         \
+	INTO(V7, V3)         \
+	INTO(V2, V0)         \ // 8 → 4
+	INTO(V3, V1)         \
+	INTO(V1, V0)         \ // 4 → 2
 	VDUP  V0.D[1], V1.D2 \
 	FADDD F1, F0, F0     // 2 → 1
 

@@ -125,8 +125,10 @@ func (l *penalised) evaluate(ctx context.Context, logLambda []float64, options c
 	}
 	l.gradient, l.columns = g.Gradient, weightedColumns(penalty, solution.Support)
 	l.derived = differentiated(g, time.Since(start))
-	if l.certify && l.derived.status == outcome.Converged {
-		return l.prove(ctx, penalty, solution)
+	if l.certify {
+		return l.derived.prove(func() (implicit.Certificate, error) {
+			return l.implicit.Certify(ctx, penalty, implicit.Point{Support: solution.Support, Coef: solution.Coef})
+		})
 	}
 	return nil
 }
@@ -152,20 +154,23 @@ func weightedColumns(penalty model.Penalty, support []int32) []int32 {
 // edge is the dual margin up to which a column counts as about to enter.
 const edge = 1e-10
 
-// prove certifies the lane's support, and withdraws the trust in a gradient that
+// prove takes in a proof of the support, and withdraws the trust in a gradient that
 // the theorem does not cover.
-func (l *penalised) prove(ctx context.Context, penalty model.Penalty, solution *cd.Solution) error {
-	c, err := l.implicit.Certify(ctx, penalty, implicit.Point{Support: solution.Support, Coef: solution.Coef})
+func (d *derived) prove(certify func() (implicit.Certificate, error)) error {
+	if d.status != outcome.Converged {
+		return nil
+	}
+	c, err := certify()
 	if err != nil {
 		return err
 	}
-	l.derived.certified = c.Support
+	d.certified = c.Support
 	switch {
 	case c.DualMargin > edge || c.Support:
 	case c.Dependent:
-		l.derived.status = outcome.NotUnique
+		d.status = outcome.NotUnique
 	default:
-		l.derived.status = outcome.NotDifferentiable
+		d.status = outcome.NotDifferentiable
 	}
 	return nil
 }

@@ -292,8 +292,9 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 		w.slope[i] = share / count
 	}
 	lane := &f.lanes[k]
-	g, err := implicit.New(fit).Solve(ctx, penalty,
-		implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.kkt},
+	solver := implicit.New(fit)
+	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.kkt}
+	g, err := solver.Solve(ctx, penalty, at,
 		implicit.Outer{Slope: w.slope, Curvature: w.curvature},
 		implicit.Options{Tol: systemTol(options.Tol)})
 	if err != nil {
@@ -304,6 +305,9 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 	}
 	lane.gradient = g.Gradient[0]
 	lane.derived = differentiated(g, time.Since(start))
+	if m.spec.Certify {
+		return lane.derived.prove(func() (implicit.Certificate, error) { return solver.Certify(ctx, penalty, at) })
+	}
 	return nil
 }
 

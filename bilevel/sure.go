@@ -163,8 +163,8 @@ func (s *Sure) Evaluate(ctx context.Context, r search.Request) (Report, error) {
 		if err := s.each(ctx, func(ctx context.Context, l *sureLane) error {
 			start := time.Now()
 			var err error
-			l.gradient, err = l.implicit.Solve(ctx, penalty,
-				implicit.Point{Support: l.solution.Support, Coef: l.solution.Coef, KKT: l.solution.KKT},
+			at := implicit.Point{Support: l.solution.Support, Coef: l.solution.Coef, KKT: l.solution.KKT}
+			l.gradient, err = l.implicit.Solve(ctx, penalty, at,
 				implicit.Outer{Slope: l.slope, Curvature: l.curvature},
 				implicit.Options{Tol: systemTol(options.Tol)})
 			if err == nil && l.gradient.Status == outcome.Cancelled {
@@ -174,6 +174,9 @@ func (s *Sure) Evaluate(ctx context.Context, r search.Request) (Report, error) {
 				return err
 			}
 			l.derived = differentiated(l.gradient, time.Since(start))
+			if s.spec.Certify {
+				return l.derived.prove(func() (implicit.Certificate, error) { return l.implicit.Certify(ctx, penalty, at) })
+			}
 			return nil
 		}); err != nil {
 			return Report{}, err

@@ -17,8 +17,8 @@ import (
 // NewSVM prepares the choice of λ = ln C for a linear support vector machine
 // without intercept, judged by the smoothed hinge unless the spec has another
 // criterion. samples is the transpose of the design matrix, which the folds share;
-// labels are ±1, and every fold must train on both. Penalty, Datafit, Certify and
-// Intercept of the spec are not used.
+// labels are ±1, and every fold must train on both. Penalty, Datafit and Intercept of
+// the spec are not used.
 func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
 	_, n := samples.Dims()
 	if err := spec.Folds.check(n); err != nil {
@@ -43,7 +43,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 			}
 			return l, nil
 		}
-		return &machine{judged: j, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit)}, nil
+		return &machine{judged: j, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify}, nil
 	})
 }
 
@@ -52,6 +52,7 @@ type machine struct {
 	judged
 	solver   *cd.SVM
 	implicit *implicit.SVM
+	certify  bool
 	last     *cd.SVMSolution
 }
 
@@ -74,9 +75,8 @@ func (l *machine) evaluate(ctx context.Context, logLambda []float64, options cd.
 		return nil
 	}
 	start = time.Now()
-	g, err := l.implicit.Solve(ctx, logLambda[0],
-		implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, Predictions: s.Predictions},
-		l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
+	at := implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, Predictions: s.Predictions}
+	g, err := l.implicit.Solve(ctx, logLambda[0], at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
 	if err != nil {
 		return err
 	}
@@ -85,5 +85,10 @@ func (l *machine) evaluate(ctx context.Context, logLambda []float64, options cd.
 	}
 	l.gradient = g.Gradient
 	l.derived = differentiated(&g.Hypergradient, time.Since(start))
+	if l.certify && l.derived.status == outcome.Converged {
+		c, err := l.implicit.Certify(ctx, logLambda[0], at)
+		l.derived.certified = c.Support
+		return err
+	}
 	return nil
 }

@@ -9,6 +9,27 @@
 // With one or two hyperparameters the forward system A·J = B is solved; with
 // one per column (weighted Lasso) the adjoint A·v = ∇_S C. Both use conjugate
 // gradients on lists of columns; X is not copied.
+//
+// # Where the theorem's conditions fail
+//
+// Every such case has a status of its own. Those of the second column are found by
+// [Solver.Certify] and [SVM.Certify], at the cost of a pass and a factorisation;
+// the others by every gradient.
+//
+//	λ ≥ λmax; SVM: nothing at C        Flat: the gradient is 0
+//	a column about to enter (a kink)   Certify: NotDifferentiable
+//	SVM: a sample at its bound, on     NotDifferentiable
+//	  the margin and about to leave
+//	copies of a column, one λ          the gradient of the shared coefficient, the
+//	  for all of them                    limit of the elastic net; certified
+//	copies of a column, a λ each       Certify: NotUnique; NotDifferentiable or
+//	                                     LinearSystemStalled if several are in
+//	columns that depend on others      Certify: NotUnique if they are in the support
+//	  otherwise, s > n among them        or on its edge; never with a ridge
+//	SVM: copies of a sample, dependent the gradient, which does not depend on how
+//	  free samples                       they share β; certified if none is free
+//
+// One-versus-rest and SURE are several problems each: the worst status counts.
 package implicit
 
 import (

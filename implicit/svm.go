@@ -179,7 +179,7 @@ func (s *SVM) enter(c float64, at SVMPoint) error {
 }
 
 // optimality computes w, the margins and the KKT residual, and ρ = 1 − m_S.
-func (s *SVM) optimality(at SVMPoint) {
+func (s *SVM) optimality(at SVMPoint) (dual model.BoxDual) {
 	if at.Predictions == nil {
 		clear(s.w)
 		for i, b := range s.beta {
@@ -188,7 +188,6 @@ func (s *SVM) optimality(at SVMPoint) {
 			}
 		}
 	}
-	var dual model.BoxDual
 	for i, bound := range s.bound {
 		if bound == 0 {
 			continue
@@ -215,6 +214,7 @@ func (s *SVM) optimality(at SVMPoint) {
 	for k, i := range s.free {
 		s.rho[k] = 1 - s.margins[i]
 	}
+	return dual
 }
 
 // differentiate solves for J_S and sets ∂w/∂λ, the gradient and its error bound.

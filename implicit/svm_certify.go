@@ -1,0 +1,88 @@
+package implicit
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Certify proves what it can of the exact solution of the dual problem of
+// C = e^logC, from ‖w − ŵ‖² ≤ gap: sample i is at 0 if mᵢ − ‖xᵢ‖√gap > 1, at Cᵢ if
+// mᵢ + ‖xᵢ‖√gap < 1; and, where that settles all but the free samples F and Q_FF is
+// positive definite, i is free if βᵢ is further than √(gap·(Q_FF⁻¹)ᵢᵢ) from both
+// ends of its box. It makes a pass over X, unless the point has its predictions, and
+// factorises Q_FF.
+//
+// Of the certificate, Unique is said of β (w always is), Dependent of the samples of
+// F, and DualMargin is min |1 − mᵢ| over the samples at a bound, 1 where there are
+// none.
+func (s *SVM) Certify(ctx context.Context, logC float64, at SVMPoint) (Certificate, error) {
+	c, err := s.fit.Strength(logC)
+	if err != nil {
+		return Certificate{}, err
+	}
+	if err := s.enter(c, at); err != nil {
+		return Certificate{}, err
+	}
+	s.out.DegeneracyMargin = math.Inf(1)
+	dual := s.optimality(at)
+	out := Certificate{Gap: dual.Gap(), KKT: dual.KKT(), DualMargin: s.out.DegeneracyMargin}
+	if math.IsInf(out.DualMargin, 1) {
+		out.DualMargin = 1
+	}
+	gap := out.Gap + float64(roundingGap*s.fit.Null(c))
+	radius := math.Sqrt(gap)
+	for i, bound := range s.bound {
+		reach := radius * math.Sqrt(s.fit.Square(i))
+		switch {
+		case bound == 0:
+		case s.beta[i] == 0:
+			if !(s.margins[i]-reach > 1) {
+				out.Undecided++
+			}
+		case s.beta[i] == bound:
+			if !(s.margins[i]+reach < 1) {
+				out.Undecided++
+			}
+		}
+	}
+	size := len(s.free)
+	if size > largestProof || ctx.Err() != nil {
+		out.Undecided += size
+		return out, nil
+	}
+	q := s.gram()
+	if support.Cholesky(s.k, q, size) < size {
+		out.Dependent = true
+		out.Undecided += size
+		return out, nil
+	}
+	// With a sample undecided the error of β has other entries than those of F.
+	settled := out.Undecided == 0
+	for k, i := range s.free {
+		clear(s.x)
+		s.x[k] = 1
+		support.CholeskySolve(s.k, q, size, s.x)
+		reach := math.Sqrt(gap * s.x[k])
+		if b := s.beta[i]; !settled || !(b > reach && s.bound[i]-b > reach) {
+			out.Undecided++
+		}
+	}
+	out.Unique, out.Support = settled, out.Undecided == 0
+	return out, nil
+}
+
+// gram returns Q_FF, of which Cholesky reads the lower triangle.
+func (s *SVM) gram() []float64 {
+	size := len(s.free)
+	q := make([]float64, size*size)
+	for k, i := range s.free {
+		clear(s.u)
+		s.fit.Add(int(i), 1, s.u)
+		for l, other := range s.free[:k+1] {
+			q[k*size+l] = s.fit.Margin(int(other), s.u)
+		}
+	}
+	return q
+}

@@ -11,7 +11,8 @@ type Certificate struct {
 	// Gap is the duality gap at the coefficients, with the dual point that their
 	// residual gives when it is scaled to be feasible, relative to the objective at
 	// β = 0. For the elastic net the point need not be scaled; the lower of the two
-	// gaps counts. The largest number there is where β is not finite.
+	// gaps counts. For an SVM, whose coefficients say nothing about a dual point, it
+	// is the distance to the problem's Bound. The largest number there is where β is not finite.
 	Gap     float64 `json:"gap"`
 	Support int     `json:"support"`
 }
@@ -49,9 +50,12 @@ func (p *Problem) Certify(index []int32, value []float64) (Certificate, error) {
 		}
 	}
 	var c Certificate
-	if p.Model == Logistic {
+	switch p.Model {
+	case Logistic:
 		c = p.certifyLogistic(prediction, l1)
-	} else {
+	case SVM:
+		c = p.certifySVM(prediction, l2)
+	default:
 		c = p.certifySquared(prediction, beta, l1, l2)
 	}
 	c.Support = support
@@ -138,6 +142,35 @@ func (p *Problem) certifyLogistic(prediction []float64, l1 float64) Certificate 
 		entropy -= xlogx(t) + xlogx(1-t)
 	}
 	return Certificate{Objective: objective, Gap: (objective - entropy/n) / math.Ln2}
+}
+
+func (p *Problem) certifySVM(prediction []float64, l2 float64) Certificate {
+	hinge := 0.0
+	for i, y := range p.Y {
+		hinge += max(0, 1-y*prediction[i])
+	}
+	objective := l2/2 + p.Alpha*hinge
+	return Certificate{Objective: objective, Gap: (objective - p.Bound) / p.null()}
+}
+
+// ProveBound sets Bound to the dual objective Σdᵢ − ½‖Σdᵢyᵢxᵢ‖², which is below
+// every primal one for any 0 ≤ dᵢ ≤ Alpha; what leaves that box is brought back.
+// Rows not listed have dᵢ = 0.
+func (p *Problem) ProveBound(rows []int32, d []float64) {
+	multiplier := make([]float64, len(p.Y))
+	sum := 0.0
+	for k, i := range rows {
+		v := min(max(d[k], 0), p.Alpha)
+		multiplier[i] = v * p.Y[i]
+		sum += v
+	}
+	_, columns := p.X.Dims()
+	squares := 0.0
+	for j := range columns {
+		w := dot(p.X, j, multiplier)
+		squares += w * w
+	}
+	p.Bound = sum - squares/2
 }
 
 func xlogx(x float64) float64 {

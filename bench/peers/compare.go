@@ -16,7 +16,7 @@ import (
 
 // Options bound a comparison. The zero value is ready to use.
 type Options struct {
-	Targets []float64 // relative gaps to certify; nil means 1e-6 and 1e-10
+	Targets []float64 // relative gaps to certify; nil means 1e-6 and 1e-10, for an SVM 1e-4
 	Rounds  int       // timed runs of each contestant; 0 means 5
 	// Limit is how long one solve may take; 0 means 2 minutes.
 	Limit time.Duration
@@ -28,9 +28,12 @@ type Options struct {
 	Progress func(what string)
 }
 
-func (o Options) withDefaults() Options {
+func (o Options) withDefaults(m Model) Options {
 	if o.Targets == nil {
 		o.Targets = []float64{1e-6, 1e-10}
+		if m == SVM {
+			o.Targets = []float64{1e-4}
+		}
 	}
 	if o.Rounds == 0 {
 		o.Rounds = 5
@@ -152,7 +155,7 @@ type attempt struct {
 
 // Compare lets everybody solve the problem, once for each target.
 func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparison, error) {
-	o = o.withDefaults()
+	o = o.withDefaults(p.Model)
 	dir, err := os.MkdirTemp("", "perf-peers-")
 	if err != nil {
 		return nil, err
@@ -163,14 +166,14 @@ func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparis
 		return nil, err
 	}
 
-	prepared, err := prepare(p, o.Kernels)
+	alone, err := prepare(ctx, p, o.Kernels)
 	if err != nil {
 		return nil, err
 	}
 	exact := func(target float64) []float64 { return ladder(target, 2, 3) }
 	rivals := []*rival{
 		{contestant: ours{p, o.Kernels}, Entry: Entry{Name: Ours}, tolerances: exact, tried: map[float64]attempt{}},
-		{contestant: prepared, Entry: Entry{Name: Prepared}, tolerances: exact, tried: map[float64]attempt{}},
+		{contestant: alone, Entry: Entry{Name: Prepared}, tolerances: exact, tried: map[float64]attempt{}},
 	}
 	defer func() {
 		for _, r := range rivals {
@@ -324,8 +327,11 @@ func (p *Problem) falsehood(a attempt) string {
 
 // null is the objective at β = 0.
 func (p *Problem) null() float64 {
-	if p.Model == Logistic {
+	switch p.Model {
+	case Logistic:
 		return math.Ln2
+	case SVM:
+		return p.Alpha * float64(len(p.Y))
 	}
 	sum := 0.0
 	for _, y := range p.Y {

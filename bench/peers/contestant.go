@@ -83,8 +83,8 @@ func Peers() []Peer {
 			Tolerances: squared10,
 		},
 		{
-			Name: "liblinear", Models: []Model{Logistic}, command: python("liblinear.py", ""),
-			Tolerances: func(target float64) []float64 { return ladder(min(1e-2, 1e4*target), root10, 16) },
+			Name: "liblinear", Models: []Model{Logistic, SVM}, command: python("liblinear.py", ""),
+			Tolerances: func(target float64) []float64 { return ladder(min(1e-1, 1e4*target), root10, 16) },
 		},
 	}
 }

@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -44,19 +45,22 @@ func (o ours) solve(ctx context.Context, tol float64) (Answer, error) {
 
 func (o ours) close() {}
 
-// prepared is the solver alone.
+// prepared is the solver alone, from cold.
 type prepared struct {
-	solver  *cd.Solver
-	penalty model.Penalty
+	run func(ctx context.Context, tol float64) (Answer, error)
 }
 
-func prepare(p *Problem, set string) (*prepared, error) {
+// prepare makes it; for an SVM it proves the problem's bound, too.
+func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
 	k, err := kernels.Active()
 	if set != "" {
 		k, err = kernels.Named(set)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if p.Model == SVM {
+		return prepareSVM(ctx, p, k)
 	}
 	view, err := sparse.NewView(k, p.X, nil, false)
 	if err != nil {
@@ -76,21 +80,53 @@ func prepare(p *Problem, set string) (*prepared, error) {
 	if p.Model == ElasticNet {
 		penalty, err = model.ElasticNet(l[0], l[1])
 	}
-	return &prepared{cd.New(fit), penalty}, err
+	if err != nil {
+		return nil, err
+	}
+	solver := cd.New(fit)
+	return &prepared{run: func(ctx context.Context, tol float64) (Answer, error) {
+		solver.Reset()
+		began := time.Now()
+		s, err := solver.Solve(ctx, penalty, cd.Options{Tol: tol})
+		if err != nil {
+			return Answer{}, err
+		}
+		return Answer{time.Since(began).Seconds(), &s.Objective, &s.Gap, s.Support, s.Coef}, ctx.Err()
+	}}, nil
 }
 
-func (o *prepared) solve(ctx context.Context, tol float64) (Answer, error) {
-	o.solver.Reset()
-	began := time.Now()
-	s, err := o.solver.Solve(ctx, o.penalty, cd.Options{Tol: tol})
+func prepareSVM(ctx context.Context, p *Problem, k *kernels.Set) (*prepared, error) {
+	fit, err := model.NewSVM(k, sparse.Transpose(p.X), p.Y, nil)
 	if err != nil {
-		return Answer{}, err
+		return nil, err
 	}
-	seconds := time.Since(began).Seconds()
-	if err := ctx.Err(); err != nil {
-		return Answer{}, err
+	solver, logC := cd.NewSVM(fit), p.logLambda()[0]
+	s, err := solver.Solve(ctx, logC, cd.Options{Tol: 1e-9})
+	if err != nil {
+		return nil, err
 	}
-	return Answer{Seconds: seconds, Objective: &s.Objective, Gap: &s.Gap, Index: s.Support, Value: s.Coef}, nil
+	rows, d := slices.Concat(s.Free, s.Bound), slices.Clone(s.Dual)
+	for range s.Bound {
+		d = append(d, p.Alpha)
+	}
+	p.ProveBound(rows, d)
+	return &prepared{run: func(ctx context.Context, tol float64) (Answer, error) {
+		solver.Reset()
+		began := time.Now()
+		s, err := solver.Solve(ctx, logC, cd.Options{Tol: tol})
+		if err != nil {
+			return Answer{}, err
+		}
+		a := Answer{Seconds: time.Since(began).Seconds(), Objective: &s.Primal, Gap: &s.Gap}
+		for j, w := range s.W {
+			if w != 0 {
+				a.Index, a.Value = append(a.Index, int32(j)), append(a.Value, w)
+			}
+		}
+		return a, ctx.Err()
+	}}, nil
 }
+
+func (o *prepared) solve(ctx context.Context, tol float64) (Answer, error) { return o.run(ctx, tol) }
 
 func (o *prepared) close() {}

@@ -98,7 +98,7 @@ func small(t testing.TB, m Model, dense bool) *Problem {
 	}
 	for i := range y {
 		y[i] += 0.3 * uniform()
-		if m == Logistic {
+		if m == Logistic || m == SVM {
 			y[i] = math.Copysign(1, y[i])
 		}
 	}
@@ -108,6 +108,12 @@ func small(t testing.TB, m Model, dense bool) *Problem {
 	}
 	problem := &Problem{X: sparse.Compact(x), Y: y, Model: m}
 	problem.Alpha = 0.1 * AlphaMax(problem.X, y, m)
+	if m == SVM {
+		problem.Alpha = 0.1
+		if _, err := prepare(t.Context(), problem, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if m == ElasticNet {
 		problem.Ridge = problem.Alpha
 	}
@@ -222,9 +228,27 @@ func TestCertificatesOfAKnownOptimum(t *testing.T) {
 	}
 }
 
+// Two points at ±1: ½w² + 2C(1 − w)₊ is least at w = 2C where that is below 1.
+func TestCertificatesOfAKnownSVM(t *testing.T) {
+	x, err := sparse.NewDense(2, 1, []float64{1, -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Problem{X: x, Y: []float64{1, -1}, Model: SVM, Alpha: 0.25}
+	p.ProveBound([]int32{0, 1}, []float64{7, 0.25}) // 7 is outside the box
+	if p.Bound != 0.375 {
+		t.Errorf("bound %g, want 0.375", p.Bound)
+	}
+	for w, want := range map[float64]float64{0.5: 0, 0: 0.25, 1: 0.25} {
+		if c, err := p.Certify([]int32{0}, []float64{w}); err != nil || c.Gap != want {
+			t.Errorf("w = %g: %+v, %v, want a gap of %g", w, c, err, want)
+		}
+	}
+}
+
 // A gap bounds how far from the optimum a point is, and vanishes there.
 func TestGapsBoundTheDistanceToTheOptimum(t *testing.T) {
-	for _, m := range []Model{Lasso, ElasticNet, Logistic} {
+	for _, m := range []Model{Lasso, ElasticNet, Logistic, SVM} {
 		for _, dense := range []bool{false, true} {
 			p := small(t, m, dense)
 			a, err := ours{problem: p}.solve(t.Context(), 1e-13)
@@ -232,7 +256,11 @@ func TestGapsBoundTheDistanceToTheOptimum(t *testing.T) {
 				t.Fatal(err)
 			}
 			best, err := p.Certify(a.Index, a.Value)
-			if err != nil || !(math.Abs(best.Gap) < 1e-12) || best.Support == 0 {
+			tiny := 1e-12
+			if m == SVM {
+				tiny = 1e-9 // to which the bound was solved
+			}
+			if err != nil || !(math.Abs(best.Gap) < tiny) || best.Support == 0 {
 				t.Fatalf("%s: %+v, %v", m, best, err)
 			}
 			if why := p.falsehood(attempt{a, best}); why != "" {
@@ -279,8 +307,11 @@ func TestInstalledPeersSolve(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts other programs")
 	}
-	for _, m := range []Model{Lasso, ElasticNet, Logistic} {
+	for _, m := range []Model{Lasso, ElasticNet, Logistic, SVM} {
 		for _, dense := range []bool{false, true} {
+			if dense && m != Lasso {
+				continue // how a matrix arrives does not depend on the model
+			}
 			all, err := Compare(t.Context(), "row", small(t, m, dense), Options{Targets: []float64{1e-6}, Rounds: 1, Limit: time.Minute})
 			if err != nil {
 				t.Fatal(err)

@@ -12,22 +12,28 @@ import (
 // Model is an inner problem, without intercept.
 type Model string
 
-// The models: squared loss with ℓ1, with ℓ1 and ridge, logistic loss with ℓ1.
+// The models: squared loss with ℓ1, with ℓ1 and ridge, logistic loss with ℓ1, and
+// the support vector machine.
 const (
 	Lasso      Model = "lasso"
 	ElasticNet Model = "enet"
 	Logistic   Model = "logreg"
+	SVM        Model = "svm"
 )
 
 // Problem is one fit:
 //
 //	lasso, enet  (1/2n)‖y − Xβ‖² + Alpha‖β‖₁ + (Ridge/2)‖β‖²
 //	logreg       (1/n)Σ ln(1 + e^{−yᵢxᵢβ}) + Alpha‖β‖₁,  y = ±1
+//	svm          ½‖β‖² + AlphaΣ(1 − yᵢxᵢβ)₊,  y = ±1
 type Problem struct {
 	X            sparse.Matrix
 	Y            []float64
 	Model        Model
 	Alpha, Ridge float64
+	// Bound is proved to be below the least objective of an SVM; see
+	// [Problem.ProveBound]. The other models need none.
+	Bound float64
 }
 
 // AlphaMax is the least Alpha at which β = 0 is optimal.

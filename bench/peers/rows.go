@@ -12,10 +12,10 @@ import (
 
 // Row is a problem by name: a data set, a model, a share of αmax.
 type Row struct {
-	Suite string // lasso, enet, logreg, or check: rows that nothing was tuned on
+	Suite string // lasso, enet, logreg, svm, or check: rows that nothing was tuned on
 	Data  string // the name of a file, without .svm.gz
 	Model Model
-	Ratio float64
+	Ratio float64 // α/αmax; for an SVM C itself
 }
 
 // Name is a row's own.
@@ -35,6 +35,7 @@ func Rows() []Row {
 	add("lasso", Lasso, five, 0.1, 0.01)
 	add("enet", ElasticNet, five, 0.1, 0.01)
 	add("logreg", Logistic, []string{"a9a", "reuters_places", "imdb"}, 0.05, 0.01)
+	add("svm", SVM, []string{"a9a", "reuters_places", "imdb"}, 0.1, 1)
 	others := []string{"w8a", "rcv1_vw", "usps", "mnist"}
 	add("check", Lasso, others, 0.1, 0.01)
 	add("check", Logistic, others, 0.05, 0.01)
@@ -57,7 +58,7 @@ func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 		return nil, err
 	}
 	labels := sparse.Summarise(x, y).Labels
-	if labels.Kind == sparse.Classes || r.Model == Logistic && labels.Kind == sparse.TwoClasses {
+	if labels.Kind == sparse.Classes || (r.Model == Logistic || r.Model == SVM) && labels.Kind == sparse.TwoClasses {
 		first := labels.Classes[0].Value
 		binary := labels.Kind == sparse.TwoClasses
 		for i, v := range y {
@@ -70,6 +71,10 @@ func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 		}
 	}
 	p := &Problem{X: sparse.Compact(x), Y: y, Model: r.Model}
+	if r.Model == SVM {
+		p.Alpha = r.Ratio
+		return p, nil
+	}
 	p.Alpha = r.Ratio * AlphaMax(p.X, y, r.Model)
 	if r.Model == ElasticNet {
 		p.Ridge = p.Alpha

@@ -18,11 +18,11 @@ import (
 type peersCommand struct {
 	File string `arg:"" optional:"" help:"svmlight text to compare on, instead of the standing rows."`
 
-	Rows    string    `placeholder:"WORDS" help:"Standing rows: suites (lasso, enet, logreg, check) or parts of names, separated by commas (default: all)."`
+	Rows    string    `placeholder:"WORDS" help:"Standing rows: suites (lasso, enet, logreg, svm, check) or parts of names, separated by commas (default: all)."`
 	Data    string    `default:"../shared/data" placeholder:"DIR" help:"Where the files of the standing rows are (default: ../shared/data). A row without its file is left out."`
-	Model   string    `default:"lasso" enum:"lasso,enet,logreg" help:"For FILE: lasso, enet or logreg (default: lasso)."`
-	Ratio   float64   `default:"0.01" placeholder:"R" help:"For FILE: α/αmax (default: 0.01)."`
-	Gap     []float64 `placeholder:"GAP,..." help:"Relative gaps to certify (default: 1e-6,1e-10; quick: 1e-6)."`
+	Model   string    `default:"lasso" enum:"lasso,enet,logreg,svm" help:"For FILE: lasso, enet, logreg or svm (default: lasso)."`
+	Ratio   float64   `default:"0.01" placeholder:"R" help:"For FILE: α/αmax; for svm C itself (default: 0.01)."`
+	Gap     []float64 `placeholder:"GAP,..." help:"Relative gaps to certify (default: 1e-6,1e-10; quick: 1e-6; svm: 1e-4)."`
 	Quick   bool      `help:"Three rounds, at most 20 s a solve."`
 	Only    string    `placeholder:"NAMES" help:"Only peers whose name contains one of the words."`
 	Kernels string    `placeholder:"SET" help:"Our kernel set (default: the best)."`
@@ -30,10 +30,13 @@ type peersCommand struct {
 	JSON    bool      `name:"json" help:"One JSON object."`
 }
 
-func (c *peersCommand) options(env environment) peers.Options {
+func (c *peersCommand) options(env environment, m peers.Model) peers.Options {
 	o := peers.Options{Kernels: c.Kernels, Progress: func(what string) { env.status("%s", what) }}
 	if c.Quick {
-		o.Targets, o.Rounds, o.Limit, o.Budget = []float64{1e-6}, 3, 20*time.Second, 10*time.Second
+		o.Rounds, o.Limit, o.Budget = 3, 20*time.Second, 10*time.Second
+		if m != peers.SVM {
+			o.Targets = []float64{1e-6}
+		}
 	}
 	if c.Gap != nil {
 		o.Targets = c.Gap
@@ -85,7 +88,7 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 		if err != nil {
 			return err
 		}
-		compared, err := peers.Compare(ctx, row.Name(), problem, c.options(env))
+		compared, err := peers.Compare(ctx, row.Name(), problem, c.options(env, row.Model))
 		env.status("")
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
-# LIBLINEAR's -s 6 (l1-regularised logistic regression), the shared library
-# itself: the program would have to read the file as text, inside its own clock.
-# It minimises |w|_1 + C sum log(1 + exp(-y w'x)), so C = 1 / (n alpha).
+# LIBLINEAR's -s 6 (l1-regularised logistic regression) and -s 3 (the dual of the
+# SVM), the shared library itself: the program would have to read the file as text,
+# inside its own clock. -s 6 minimises |w|_1 + C sum log(1 + exp(-y w'x)), so
+# C = 1 / (n alpha); for -s 3 alpha is C.
 import ctypes
 import ctypes.util
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_void_p
@@ -51,9 +52,13 @@ prob = Problem(n, p, labels.ctypes.data, rows.ctypes.data, -1.0)
 trained = c_void_p()
 
 
+kind = (3, 0, float(alpha)) if model == "svm" else (6, 0, 1 / (n * float(alpha)))
+
+
 def solve(tol):
     global trained
-    param = Parameter(6, tol, 1 / (n * float(alpha)), 0, None, None, 0.1)
+    param = Parameter(*kind, 0, None, None, 0.1)
+    param.eps = tol
     trained = c_void_p(library.train(ctypes.byref(prob), ctypes.byref(param)))
     return Coefficients(), None, None
 

@@ -332,10 +332,11 @@ func (p *Problem) null() float64 {
 		return math.Ln2
 	case SVM:
 		return p.Alpha * float64(len(p.Y))
+	default:
+		sum := 0.0
+		for _, y := range p.Y {
+			sum += y * y
+		}
+		return sum / (2 * float64(len(p.Y)))
 	}
-	sum := 0.0
-	for _, y := range p.Y {
-		sum += y * y
-	}
-	return sum / (2 * float64(len(p.Y)))
 }

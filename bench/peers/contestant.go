@@ -84,7 +84,7 @@ func Peers() []Peer {
 		},
 		{
 			Name: "liblinear", Models: []Model{Logistic, SVM}, command: python("liblinear.py", ""),
-			Tolerances: func(target float64) []float64 { return ladder(min(1e-1, 1e4*target), root10, 16) },
+			Tolerances: func(target float64) []float64 { return ladder(min(10, 1e5*target), root10, 18) },
 		},
 	}
 }

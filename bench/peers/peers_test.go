@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -18,6 +19,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/sparse"
 )
+
+var long = flag.Bool("long", false, "let the peers that are installed solve")
 
 // fake is the environment variable that turns this test program into a peer.
 const fake = "PERF_FAKE_PEER"
@@ -304,8 +307,8 @@ func TestTheFileIsWhatItsCommentSays(t *testing.T) {
 
 // Every adapter whose peer is installed solves a small problem.
 func TestInstalledPeersSolve(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts other programs")
+	if !*long {
+		t.Skip("go test ./bench/peers -long starts the programs that are installed")
 	}
 	for _, m := range []Model{Lasso, ElasticNet, Logistic, SVM} {
 		for _, dense := range []bool{false, true} {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -162,6 +163,106 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 			if d := math.Abs(half.Gradient[0] - got.Gradient[0]); d > 1e-7*(1+math.Abs(want)) {
 				t.Errorf("%s, seed %d: half the step gives %g more", name, seed, d)
 			}
+		}
+	}
+}
+
+// TestErratumGenericForm: erratum 13. Where ∂_z prox varies, A = I − diag(π)(I − γQ_SS)
+// is not symmetric: taken for symmetric, as conjugate gradients take it, the adjoint
+// is off; with its transpose, as with diag(1/π)A, it is right. Where π is 1, as in
+// table 3, both agree, and with the closed form of the Lasso.
+func TestErratumGenericForm(t *testing.T) {
+	k, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := drawPrinted(6, 0)
+	_, p := d.q.Dims()
+	every := make([]int32, p)
+	for j := range every {
+		every[j] = int32(j)
+	}
+	zero := make([]float64, p)
+	f := quadratic{q: d.q.Gram(every), c: d.q.Correlations(d.q.Residual(zero, 0))}
+	outer := make([]float64, p)
+	for i, v := range outerOf(d.q, d.best.Beta, d.rows).Slope {
+		for j := range outer {
+			outer[j] += v * d.q.X[i][j]
+		}
+	}
+	var trace float64
+	for j := range f.q {
+		trace += f.q[j][j]
+	}
+	step := 1 / trace
+	lasso := f
+	steeper := quadratic{q: f.q} // some coefficients on either piece of Huber's function
+	for _, c := range f.c {
+		steeper.c = append(steeper.c, 3*c)
+	}
+	solve := func(g implicit.Separable) []float64 {
+		beta, grad := make([]float64, p), make([]float64, p)
+		for range 20_000 {
+			f.Gradient(beta, grad)
+			for j := range beta {
+				beta[j], _ = g.Prox(j, beta[j]-step*grad[j], step)
+			}
+		}
+		return beta
+	}
+	lambda := math.Log(d.q.Alpha[0])
+	closed := gradientAt(t, implicit.New(fitOf(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13}).Gradient[0]
+	for name, penalty := range map[string]func(lambda float64) implicit.Separable{
+		"l1":    func(l float64) implicit.Separable { return l1{l} },
+		"huber": func(l float64) implicit.Separable { return huber{l} },
+	} {
+		if f = lasso; name == "huber" {
+			f = steeper
+		}
+		g, beta, grad := penalty(lambda), solve(penalty(lambda)), make([]float64, p)
+		f.Gradient(beta, grad)
+		var s []int
+		var pi, b, right []float64
+		for j := range beta {
+			z := beta[j] - step*grad[j]
+			if _, slope := g.Prox(j, z, step); slope != 0 {
+				s, pi, b, right = append(s, j), append(pi, slope), append(b, g.Sensitivity(j, 0, z, step)), append(right, outer[j])
+			}
+		}
+		a, transposed := make([][]float64, len(s)), make([][]float64, len(s))
+		for i := range s {
+			a[i], transposed[i] = make([]float64, len(s)), make([]float64, len(s))
+		}
+		for i := range s {
+			for l := range s {
+				a[i][l] = pi[i] * step * f.q[s[i]][s[l]]
+				if i == l {
+					a[i][l] += 1 - pi[i]
+				}
+				transposed[l][i] = a[i][l]
+			}
+		}
+		adjoint := func(a [][]float64) float64 {
+			v, ok := oracle.SolveDense(a, right)
+			if !ok {
+				t.Fatal("singular")
+			}
+			return dot(b, v)
+		}
+		const h = 1e-4
+		want := (dot(outer, solve(penalty(lambda+h))) - dot(outer, solve(penalty(lambda-h)))) / (2 * h)
+		got, err := implicit.Generic(t.Context(), k, f, g, beta, outer, step, implicit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !near(got.Gradient[0], want) || !near(adjoint(transposed), want) {
+			t.Errorf("%s: %.10g, with Aᵀ %.10g, differences %.10g", name, got.Gradient[0], adjoint(transposed), want)
+		}
+		if symmetric := name == "l1"; near(adjoint(a), want) != symmetric {
+			t.Errorf("%s: with A for Aᵀ %.10g, differences %.10g", name, adjoint(a), want)
+		}
+		if name == "l1" && !near(got.Gradient[0], closed) {
+			t.Errorf("l1: %.10g, closed form %.10g", got.Gradient[0], closed)
 		}
 	}
 }

@@ -177,7 +177,8 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 		s.store.Reweigh(s.d)
 	}
 	s.store.Hold(at.Support)
-	s.system.Reset(s.store, at.Support, g.Ridge(), len(at.Support))
+	// Text takes an iteration for every eight columns, or fewer.
+	s.system.Reset(s.store, at.Support, g.Ridge(), len(at.Support)/8)
 	return nil
 }
 

@@ -17,6 +17,9 @@ var ceilings = machine.Ceilings{GFLOPs: 10, Levels: []machine.Level{
 }}
 
 func TestEveryImplementationOfAnOperationIsTimed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("measures")
+	}
 	results, err := Measure(context.Background(), ceilings, Options{Match: "Dot", Runs: 2, Each: time.Microsecond})
 	if err != nil {
 		t.Fatal(err)

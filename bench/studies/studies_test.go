@@ -28,6 +28,9 @@ func diabetes(t *testing.T) (*sparse.CSC, []float64) {
 // No search may find an error below the curve's, but for the grid's width, and
 // first-order searches must reach its minimum.
 func TestEverySearchAgreesWithTheCurve(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred cross-validations")
+	}
 	x, y := diabetes(t)
 	r, err := Validation(t.Context(), sparse.Compact(x), y, ValidationOptions{Name: "diabetes", Points: 40, Baseline: 6})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 func FuzzSets(f *testing.F) {
 	f.Add([]byte("\x00\x00\x00\x00\x00\x00\xf0\x7f\x00\x00\x00\x00\x00\x00\xf8\xff"), uint8(3), 1.5)
 	f.Add(make([]byte, 8*70), uint8(1), math.Inf(1))
+	f.Add(make([]byte, 8*200), uint8(5), 2.0)
 	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), uint8(7), -0.5)
 	f.Fuzz(func(t *testing.T, data []byte, stride uint8, a float64) {
 		floats := make([]float64, len(data)/8)
@@ -46,7 +47,27 @@ func FuzzSets(f *testing.F) {
 			}
 		}
 		o.out = make([]float64, len(o.colPtr)-1)
+		c := tileCase{m: 8, stride: len(floats) / 8, x: floats, y: floats, l: floats, t: floats}
+		if c.stride >= 8 {
+			c.vector = floats[:8]
+		}
+		vectors := [kernels.TileColumns][]float64{o.x, o.y, o.values, o.target[:n]}
+		var products [tileProducts]float64
 		for _, k := range kernels.Available() {
+			k.DotTile(&vectors, &vectors, &products)
+			for i, v := range products {
+				want := reference.Dot(vectors[i/kernels.TileColumns], vectors[i%kernels.TileColumns])
+				compare(t, k.Name+" dottile", []float64{v}, []float64{want})
+			}
+			for _, op := range tileOperations {
+				if c.stride < 8 {
+					break
+				}
+				got, want := c.clone(), c.clone()
+				op.run(k, got)
+				op.reference(nil, want)
+				compare(t, k.Name+" "+op.name, got.t, want.t)
+			}
 			for _, op := range operations {
 				compare(t, k.Name+" "+op.name, op.run(k, o.clone()), op.run(reference, o.clone()))
 			}

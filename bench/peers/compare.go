@@ -84,8 +84,8 @@ type Entry struct {
 	// False is what it said of itself that did not hold, "" for nothing.
 	False   string    `json:"false_claim,omitempty"`
 	Seconds []float64 `json:"seconds,omitempty"` // of each round
-	// First are the seconds at its first tolerance, met or not.
-	First float64 `json:"first_seconds,omitempty"`
+	// Yardstick are the seconds at the peer's tolerance of that name.
+	Yardstick float64 `json:"yardstick_seconds,omitempty"`
 }
 
 // Median returns the median of the seconds, NaN where it was not timed.
@@ -144,6 +144,7 @@ type rival struct {
 	contestant
 	Entry
 	tolerances func(target float64) []float64
+	yardstick  float64
 	tried      map[float64]attempt
 	out        string // why it is out for good
 }
@@ -187,7 +188,7 @@ func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparis
 			continue
 		}
 		o.Progress(row + ": starting " + peer.Name)
-		r := &rival{Entry: Entry{Name: peer.Name}, tolerances: peer.Tolerances, tried: map[float64]attempt{}}
+		r := &rival{Entry: Entry{Name: peer.Name}, tolerances: peer.Tolerances, yardstick: peer.Yardstick, tried: map[float64]attempt{}}
 		rivals = append(rivals, r)
 		started, err := startPeer(ctx, peer, dir, data, p)
 		switch {
@@ -243,26 +244,27 @@ func (r *rival) calibrate(ctx context.Context, p *Problem, target float64, o Opt
 	if r.out != "" {
 		return
 	}
+	if r.yardstick > 0 {
+		a, err := r.attempt(ctx, p, r.yardstick, o)
+		if err != nil {
+			r.out, r.Absent = err.Error(), err.Error()
+			return
+		}
+		r.Yardstick = a.answer.Seconds
+	}
 	spent := 0.0
-	for i, tol := range r.tolerances(target) {
+	for _, tol := range r.tolerances(target) {
 		if spent > 3*o.Limit.Seconds() {
 			r.Absent = fmt.Sprintf("at a gap of %.1e after %.0f s of trying tolerances, down to %.0e", r.Gap, spent, r.Tol)
 			return
 		}
 		o.Progress(fmt.Sprintf("%s at %.1e, for a gap of %.0e", r.Name, tol, target))
-		a, done := r.tried[tol]
-		if !done {
-			var err error
-			if a, err = r.attempt(ctx, p, tol, o); err != nil {
-				r.out, r.Absent = err.Error(), err.Error()
-				return
-			}
-			r.tried[tol] = a
-			spent += a.answer.Seconds
+		a, err := r.attempt(ctx, p, tol, o)
+		if err != nil {
+			r.out, r.Absent = err.Error(), err.Error()
+			return
 		}
-		if i == 0 {
-			r.First = a.answer.Seconds
-		}
+		spent += a.answer.Seconds
 		r.Tol, r.Certificate, r.False = tol, a.found, p.falsehood(a)
 		if a.found.Gap <= target {
 			return
@@ -271,13 +273,18 @@ func (r *rival) calibrate(ctx context.Context, p *Problem, target float64, o Opt
 	r.Absent = fmt.Sprintf("reaches a gap of %.1e at its tolerance %.0e", r.Gap, r.Tol)
 }
 
+// attempt solves and certifies, once for each tolerance.
 func (r *rival) attempt(ctx context.Context, p *Problem, tol float64, o Options) (attempt, error) {
+	if a, done := r.tried[tol]; done {
+		return a, nil
+	}
 	answer, err := r.limited(ctx, tol, o)
 	if err != nil {
 		return attempt{}, err
 	}
 	found, err := p.Certify(answer.Index, answer.Value)
-	return attempt{answer, found}, err
+	r.tried[tol] = attempt{answer, found}
+	return r.tried[tol], err
 }
 
 func (r *rival) limited(ctx context.Context, tol float64, o Options) (Answer, error) {

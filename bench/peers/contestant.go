@@ -41,6 +41,8 @@ type Peer struct {
 	Models []Model
 	// Tolerances are tried in turn until the certified gap is at most the target.
 	Tolerances func(target float64) []float64
+	// Yardstick is a tolerance to try whatever the target; see [Factor].
+	Yardstick float64
 	// Fits reports whether the peer makes sense for the problem; nil means always.
 	Fits func(p *Problem) bool
 	// command starts the peer on the file of a problem.
@@ -68,19 +70,19 @@ func Peers() []Peer {
 		n, columns := p.X.Dims()
 		return columns <= 2000 && n > columns
 	}
-	// glmnet's tolerance bounds squared changes.
-	squared10 := func(target float64) []float64 { return ladder(1000*target*target, root10, 24) }
-	halves := func(target float64) []float64 { return ladder(target, 2, 7) }
+	// First tolerances are loose enough to miss the target, nearly always.
+	scikit := func(target float64) []float64 { return ladder(100*target, root10, 9) }
+	glmnet := func(target float64) []float64 { return ladder(target, root10, 28) }
 	return []Peer{
-		{Name: "scikit-learn", Models: squared, Tolerances: halves, command: python("scikit-learn.py", "")},
-		{Name: "scikit-learn, gram", Models: squared, Tolerances: halves, Fits: tall, command: python("scikit-learn.py", "gram")},
+		{Name: "scikit-learn", Models: squared, Tolerances: scikit, Yardstick: 1e-6, command: python("scikit-learn.py", "")},
+		{Name: "scikit-learn, gram", Models: squared, Tolerances: scikit, Fits: tall, command: python("scikit-learn.py", "gram")},
 		{
 			Name: "glmnet", Models: []Model{Lasso, ElasticNet, Logistic}, command: r("glmnet.R", ""),
-			Tolerances: squared10,
+			Tolerances: glmnet,
 		},
 		{
 			Name: "glmnet, covariance", Models: squared, Fits: tall, command: r("glmnet.R", "covariance"),
-			Tolerances: squared10,
+			Tolerances: glmnet,
 		},
 		{
 			Name: "liblinear", Models: []Model{Logistic, SVM}, command: python("liblinear.py", ""),

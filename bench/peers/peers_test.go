@@ -364,7 +364,7 @@ func TestAStoreGoesOnWhereItWas(t *testing.T) {
 
 func TestFactorIsTheMedianOfTheRowsRun(t *testing.T) {
 	row := func(name string, seconds float64) Comparison {
-		return Comparison{Row: name, Target: 1e-6, Outcomes: []Entry{{Name: "scikit-learn", First: seconds}}}
+		return Comparison{Row: name, Target: 1e-6, Outcomes: []Entry{{Name: "scikit-learn", Yardstick: seconds}}}
 	}
 	if _, _, ok := Factor([]Comparison{row("lasso unknown 0.1", 1)}); ok {
 		t.Error("a factor from nothing")

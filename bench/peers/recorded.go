@@ -75,7 +75,7 @@ func Factor(all []Comparison) (factor float64, rows int, ok bool) {
 	var ratios []float64
 	for _, c := range all {
 		if then, known := yardstick[c.Row]; known && c.Target == 1e-6 {
-			if now := c.entry("scikit-learn").First; now > 0 {
+			if now := c.entry("scikit-learn").Yardstick; now > 0 {
 				ratios = append(ratios, now/then)
 			}
 		}

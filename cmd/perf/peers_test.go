@@ -43,8 +43,8 @@ func TestPeersLeavesOutRowsWithoutFiles(t *testing.T) {
 }
 
 func TestTheSummaryTakesTheBestAndScalesRecords(t *testing.T) {
-	entry := func(name string, first float64, seconds ...float64) peers.Entry {
-		return peers.Entry{Name: name, First: first, Seconds: seconds}
+	entry := func(name string, yardstick float64, seconds ...float64) peers.Entry {
+		return peers.Entry{Name: name, Yardstick: yardstick, Seconds: seconds}
 	}
 	rows := summarise([]peers.Comparison{{Row: "lasso rcv1_dev 0.1", Target: 1e-6, Outcomes: []peers.Entry{
 		entry(peers.Ours, 0.001, 0.001), entry("scikit-learn", 0.046, 0.05), entry("glmnet", 0.02, 0.02),

@@ -91,8 +91,8 @@ func TestErratumDegreesOfFreedom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const n, sigma, h = 80, 4.0, 1e-4
-	q := oracle.NewRandom(8).Problem(oracle.Shape{N: n, P: 40, Active: 3, Noise: sigma})
+	const n, sigma, h = 50, 4.0, 1e-4
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: n, P: 25, Active: 3, Noise: sigma})
 	open := func(c bilevel.Information) *bilevel.Sure {
 		s, err := bilevel.NewSure(k, matrix(t, q, true), q.Y, c, sigma, 1, bilevel.Spec{Penalty: penalties["lasso"], Solver: cd.Options{Tol: 1e-14}})
 		if err != nil {

@@ -54,9 +54,10 @@ type engine interface {
 }
 
 const (
-	innerFactor = 0.1  // of the outer gap
-	leastFactor = 1e-4 // where rounding ends the tightening
-	mostSweeps  = 2000 // of one working set, after which it is looked at afresh
+	innerFactor = 0.1   // of the outer gap
+	leastFactor = 1e-4  // where rounding ends the tightening
+	leastGap    = 1e-16 // relative to P₀: no sweep gets further
+	mostSweeps  = 2000  // of one working set, after which it is looked at afresh
 )
 
 func (in *inner) init(view *sparse.View) {
@@ -118,7 +119,7 @@ func (s *Solver) polish(ctx context.Context) {
 // solve sweeps, with Newton steps in between, until the gap is within target. It
 // returns false where ctx ended.
 func (in *inner) solve(ctx context.Context, s *Solver, target float64) bool {
-	target = max(target, roundoff*s.fit.Null())
+	target = max(target, leastGap*s.fit.Null())
 	for sweeps := 0; in.left > 0 && sweeps < mostSweeps; sweeps++ {
 		if ctx.Err() != nil {
 			return false

@@ -50,7 +50,7 @@ const (
 	mostReluctant    = 64
 	// roundoff is the change of the objective, relative to P₀, that is put down
 	// to rounding.
-	roundoff = 1e-16
+	roundoff = 1e-15
 )
 
 func (nw *newton) init(view *sparse.View, in *inner) {

@@ -27,8 +27,7 @@ type Hypergradient struct {
 	// that the supports are right.
 	ErrorBound float64
 	// SupportCertified reports a proof that the supports are those of the exact
-	// solutions in every fold. It takes [Config].Certify, a penalty with ℓ1 and one
-	// predictor, and [Implicit].
+	// solutions in every fold. It takes [Config].Certify and [Implicit].
 	SupportCertified  bool
 	InjectivityMargin float64 // how far the systems are from singular; an estimate
 	Iterations        int     // of conjugate gradients

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -57,37 +58,50 @@ func (v *View) Copies() *Copies {
 
 func (v *View) findCopies() *Copies {
 	c := &Copies{}
-	first := make(map[uint64][]int32, v.p)
 	columns := slices.Clone(v.x.Order())
 	slices.Sort(columns)
+	// An open table of the columns that others may copy, by hash.
+	size := 1 << bits.Len(uint(2*len(columns)))
+	table := make([]struct {
+		hash   uint64
+		column int32 // plus one; 0: free
+	}, size)
 	for _, j := range columns {
 		if v.norms[j] == 0 {
 			continue
 		}
 		h := v.hash(j)
-		representative := int32(-1)
-		var sign float64
-		for _, other := range first[h] {
-			if sign = v.compare(other, j); sign != 0 {
-				representative = other
+		at := int(h) & (size - 1)
+		for ; table[at].column != 0; at = (at + 1) & (size - 1) {
+			if table[at].hash != h {
+				continue
+			}
+			if home := table[at].column - 1; c.add(home, j, v.compare(home, j), v.p) {
 				break
 			}
 		}
-		if representative < 0 {
-			first[h] = append(first[h], j)
-			continue
+		if table[at].column == 0 {
+			table[at].hash, table[at].column = h, j+1
 		}
-		if c.groups == nil {
-			c.groups, c.home = map[int32][]Signed{}, map[int32]Signed{}
-			c.redundant = make([]bool, v.p)
-		}
-		if c.groups[representative] == nil {
-			c.groups[representative] = []Signed{{representative, 1}}
-		}
-		c.groups[representative] = append(c.groups[representative], Signed{j, sign})
-		c.redundant[j], c.home[j] = true, Signed{representative, sign}
 	}
 	return c
+}
+
+// add makes j a copy of home with the given sign, unless that is 0.
+func (c *Copies) add(home, j int32, sign float64, p int) bool {
+	if sign == 0 {
+		return false
+	}
+	if c.groups == nil {
+		c.groups, c.home = map[int32][]Signed{}, map[int32]Signed{}
+		c.redundant = make([]bool, p)
+	}
+	if c.groups[home] == nil {
+		c.groups[home] = []Signed{{home, 1}}
+	}
+	c.groups[home] = append(c.groups[home], Signed{j, sign})
+	c.redundant[j], c.home[j] = true, Signed{home, sign}
+	return true
 }
 
 // hash mixes row and value of every entry on rows of positive weight. It is blind

@@ -22,6 +22,7 @@ var house = []room{
 	{path: "kernels/amd64"},
 	{path: "kernels/arm64"},
 	{path: "kernels", on: []string{"kernels/amd64", "kernels/arm64"}},
+	{path: "kernels/kblas", on: []string{"kernels"}},
 	{path: "sparse", on: []string{"outcome", "kernels"}, modules: []string{"github.com/klauspost/compress"}},
 	{path: "model", on: []string{"sparse"}},
 	{path: "support", on: []string{"model"}},

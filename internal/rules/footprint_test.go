@@ -17,6 +17,7 @@ import (
 	_ "github.com/seed-45b9a24c/pare"
 	_ "github.com/seed-45b9a24c/pare/internal/embedded"
 	_ "github.com/seed-45b9a24c/pare/iterdiff"
+	_ "github.com/seed-45b9a24c/pare/kernels/kblas"
 )
 
 // goroutines is how many there were before the first test.

@@ -34,7 +34,7 @@ func (s *SVM) Certify(ctx context.Context, logC float64, at SVMPoint) (Certifica
 	gap := out.Gap + float64(roundingGap*s.fit.Null(c))
 	radius := math.Sqrt(gap)
 	for i, bound := range s.bound {
-		reach := radius * math.Sqrt(s.fit.Square(i))
+		reach := float64(radius * math.Sqrt(s.fit.Square(i)))
 		switch {
 		case bound == 0:
 		case s.beta[i] == 0:

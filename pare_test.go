@@ -17,6 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/embedded"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -46,12 +47,7 @@ func text(t *testing.T) (sparse.Matrix, []float64) {
 	t.Helper()
 	r := oracle.NewRandom(20)
 	q := r.Problem(oracle.Shape{N: 150, P: 400, Density: 0.03, Active: 25})
-	pointers, rows, values := q.Columns()
-	x, err := sparse.NewCSC(150, 400, pointers, rows, values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, q.Y
+	return subject.Matrix(t, q, false), q.Y
 }
 
 // squared are the models of the squared loss.

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -50,10 +50,7 @@ type evaluator struct {
 // drawCombination draws a well-conditioned problem and a λ.
 func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, []float64) {
 	t.Helper()
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	n, p := 60+r.Intn(30), 4+r.Intn(8)
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.5, 1), Correlation: r.Pick(0, 0.4), Mean: r.Pick(0, 0.5)})
 	mean := q.Mean(-1)
@@ -69,10 +66,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 			q.Y[i] = math.Copysign(1, y-mean+r.Normal())
 		}
 	}
-	x, err := sparse.NewDense(n, p, q.ColumnMajor())
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := subject.Matrix(t, q, true)
 	folds, err := HoldOut(n, 3, true, r.Uint64())
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -99,10 +99,7 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k, err := kernels.Active()
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := subject.Kernels(t)
 		spec := bilevel.Spec{Folds: folds, Penalty: penalty, Solver: cd.Options{Tol: 1e-12}}
 		if c.Model == "logreg" {
 			spec.Criterion = criterion.LogisticLoss{}
@@ -177,10 +174,7 @@ func TestGoldenMulticlass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k, err := kernels.Active()
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := subject.Kernels(t)
 		problem, err := bilevel.NewMulticlass(k, sparse.Compact(x), y, bilevel.Spec{
 			Folds:   folds,
 			Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -27,12 +27,9 @@ func classes(r *oracle.Random, n, p int, density float64) *oracle.Problem {
 
 func newMulticlass(t *testing.T, q *oracle.Problem, dense bool, spec bilevel.Spec) *bilevel.Multiclass {
 	t.Helper()
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	spec.Penalty, spec.Intercept = penalties["lasso"], q.Intercept
-	m, err := bilevel.NewMulticlass(k, matrix(t, q, dense), q.Y, spec)
+	m, err := bilevel.NewMulticlass(k, subject.Matrix(t, q, dense), q.Y, spec)
 	if err != nil {
 		t.Fatal(err)
 	}

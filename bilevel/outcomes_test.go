@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -75,10 +76,7 @@ func (o *orthogonal) matrix(t *testing.T) sparse.Matrix {
 // conditions fail: copied columns, dependent columns on the edge of the support, a
 // kink, and λ ≥ λmax, for every model; with a proof asked for.
 func TestDocumentedOutcomes(t *testing.T) {
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	numbers := newOrthogonal([]float64{3, -3, 2, -2, 1, -1, 0.5, -0.5, 1, 0, -1, 2, 0.3, -0.4}, 1, 1, 1, 1)
 	// zⱼ at 0 is cⱼ/8: columns enter at 1/2, 3/8, 1/4 and 1/8.
 	signs := newOrthogonal([]float64{1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, 1, -1, -1}, 4, 3, 2, 1)
@@ -186,10 +184,7 @@ func TestDocumentedOutcomes(t *testing.T) {
 // TestDocumentedOutcomesOfAnSVM: samples are orthogonal, so that βᵢ is the smaller of C
 // and 1/‖xᵢ‖².
 func TestDocumentedOutcomesOfAnSVM(t *testing.T) {
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	one, two, held := []float64{2, 0}, []float64{0, -1}, []float64{0.5, -0.25}
 	for _, c := range []struct {
 		name      string

@@ -16,7 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -33,31 +33,11 @@ var penalties = map[string]func([]float64) (model.Penalty, error){
 	"wlasso": model.WeightedLasso,
 }
 
-func matrix(t *testing.T, q *oracle.Problem, dense bool) sparse.Matrix {
-	t.Helper()
-	n, p := q.Dims()
-	var x sparse.Matrix
-	var err error
-	if dense {
-		x, err = sparse.NewDense(n, p, q.ColumnMajor())
-	} else {
-		pointers, rows, values := q.Columns()
-		x, err = sparse.NewCSC(n, p, pointers, rows, values)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
 func newProblem(t *testing.T, q *oracle.Problem, dense bool, spec bilevel.Spec) *bilevel.Problem {
 	t.Helper()
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	spec.Intercept = q.Intercept
-	problem, err := bilevel.New(k, matrix(t, q, dense), q.Y, spec)
+	problem, err := bilevel.New(k, subject.Matrix(t, q, dense), q.Y, spec)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -583,11 +563,8 @@ func TestFoldsAreChecked(t *testing.T) {
 	}
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: 4, P: 2})
-	x := matrix(t, q, true)
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := subject.Matrix(t, q, true)
+	k := subject.Kernels(t)
 	for _, c := range []struct {
 		folds bilevel.Folds
 		kind  outcome.Kind

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -22,10 +22,7 @@ func TestInformationCriteria(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, p := x.Dims()
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	const sigma = 54.0
 	penalties := map[string]func([]float64) (model.Penalty, error){
 		"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },

@@ -7,35 +7,14 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
-	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 func logisticOf(t *testing.T, q *oracle.Problem, dense bool) *model.Logistic {
 	t.Helper()
-	n, p := q.Dims()
-	var x sparse.Matrix
-	var err error
-	if dense {
-		x, err = sparse.NewDense(n, p, q.ColumnMajor())
-	} else {
-		pointers, rows, values := q.Columns()
-		x, err = sparse.NewCSC(n, p, pointers, rows, values)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
-	view, err := sparse.NewView(k, x, q.Weights, q.Intercept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fit, err := model.NewLogistic(view, q.Y)
+	fit, err := model.NewLogistic(subject.View(t, q, dense), q.Y)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -24,27 +25,7 @@ var _ = flag.Bool("long", false, "ten times as many random problems, and larger 
 // fitOf makes the datafit of a problem, on dense or sparse storage.
 func fitOf(t *testing.T, q *oracle.Problem, dense bool) *model.Squared {
 	t.Helper()
-	n, p := q.Dims()
-	var x sparse.Matrix
-	var err error
-	if dense {
-		x, err = sparse.NewDense(n, p, q.ColumnMajor())
-	} else {
-		pointers, rows, values := q.Columns()
-		x, err = sparse.NewCSC(n, p, pointers, rows, values)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
-	view, err := sparse.NewView(k, x, q.Weights, q.Intercept)
-	if err != nil {
-		t.Fatal(err)
-	}
-	fit, err := model.NewSquared(view, q.Y)
+	fit, err := model.NewSquared(subject.View(t, q, dense), q.Y)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -709,10 +690,7 @@ func TestPowersOfTwoScaleExactly(t *testing.T) {
 // TestScalesThatCannotBeAreRefused: where squares leave the range of float64
 // there is an error, not a wrong answer.
 func TestScalesThatCannotBeAreRefused(t *testing.T) {
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	r := oracle.NewRandom(6)
 	q := r.Problem(oracle.Shape{N: 20, P: 5})
 	for _, c := range []struct{ x, y int }{{600, 0}, {520, -520}, {600, -600}, {0, 520}, {-600, 600}, {0, -520}, {0, -1000}} {

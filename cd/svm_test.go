@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -35,24 +36,10 @@ func svmShape(r *oracle.Random, shape oracle.Shape) *svmProblem {
 
 func (q *svmProblem) fit(t *testing.T, k *kernels.Set, dense bool) *model.SVM {
 	t.Helper()
-	n, p := q.Dims()
-	var x sparse.Matrix
-	var err error
-	if dense {
-		x, err = sparse.NewDense(n, p, q.ColumnMajor())
-	} else {
-		pointers, rows, values := q.Columns()
-		x, err = sparse.NewCSC(n, p, pointers, rows, values)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	if k == nil {
-		if k, err = kernels.Active(); err != nil {
-			t.Fatal(err)
-		}
+		k = subject.Kernels(t)
 	}
-	fit, err := model.NewSVM(k, sparse.Transpose(x), q.Y, q.Weights)
+	fit, err := model.NewSVM(k, sparse.Transpose(subject.Matrix(t, q.Problem, dense)), q.Y, q.Weights)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -38,10 +39,7 @@ func smallFit(t *testing.T, rng *rand.Rand, logistic, centre, twins bool) model.
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	view, err := sparse.NewView(k, x, nil, centre)
 	if err != nil {
 		t.Fatal(err)

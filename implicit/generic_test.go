@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -95,10 +95,7 @@ func (g huber) Sensitivity(_, _ int, z, step float64) float64 {
 // plain proximal gradient descent finds, for penalties with a support, with
 // bounds, and with a varying slope; and γ drops out.
 func TestGenericAgreesWithDifferences(t *testing.T) {
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	const p = 12
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -172,10 +169,7 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 // is off; with its transpose, as with diag(1/π)A, it is right. Where π is 1, as in
 // table 3, both agree, and with the closed form of the Lasso.
 func TestErratumGenericForm(t *testing.T) {
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	d := drawPrinted(6, 0)
 	_, p := d.q.Dims()
 	every := make([]int32, p)

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -52,24 +53,10 @@ func drawBox(r *oracle.Random, n, p int, density float64, weighted bool) *boxCas
 func (b *boxCase) fit(t *testing.T, k *kernels.Set, dense bool) *model.SVM {
 	t.Helper()
 	q := &oracle.Problem{X: b.x, Y: b.y, Alpha: make([]float64, len(b.x[0]))}
-	n, p := q.Dims()
-	var x sparse.Matrix
-	var err error
-	if dense {
-		x, err = sparse.NewDense(n, p, q.ColumnMajor())
-	} else {
-		pointers, rows, values := q.Columns()
-		x, err = sparse.NewCSC(n, p, pointers, rows, values)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	if k == nil {
-		if k, err = kernels.Active(); err != nil {
-			t.Fatal(err)
-		}
+		k = subject.Kernels(t)
 	}
-	fit, err := model.NewSVM(k, sparse.Transpose(x), b.y, b.s)
+	fit, err := model.NewSVM(k, sparse.Transpose(subject.Matrix(t, q, dense)), b.y, b.s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -464,10 +451,7 @@ func TestSVMGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<24)
 	for lines.Scan() {

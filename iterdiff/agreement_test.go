@@ -15,6 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -26,23 +27,9 @@ var long = flag.Bool("long", false, "all golden rows")
 // fitOf returns the datafit of an oracle's problem.
 func fitOf(tb testing.TB, q *oracle.Problem, l loss, dense bool) model.Datafit {
 	tb.Helper()
-	n, p := q.Dims()
-	pointers, rows, values := q.Columns()
-	var x sparse.Matrix
-	var err error
-	if dense {
-		x, err = sparse.NewDense(n, p, q.ColumnMajor())
-	} else {
-		x, err = sparse.NewCSC(n, p, pointers, rows, values)
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	view, err := sparse.NewView(kernelSet(tb), x, q.Weights, q.Intercept)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	view := subject.View(tb, q, dense)
 	var fit model.Datafit
+	var err error
 	if l == squared {
 		fit, err = model.NewSquared(view, q.Y)
 	} else {
@@ -260,7 +247,7 @@ func checkGolden(t *testing.T, c goldenCase, path string, method iterdiff.Method
 		outer := func(m, slope []float64) float64 { return loss.Eval(rows, y, m, slope, curvature) }
 		var h *iterdiff.Result
 		if c.Model == "svm" {
-			fit, err := model.NewSVM(kernelSet(t), sparse.Transpose(matrix), y, weights)
+			fit, err := model.NewSVM(subject.Kernels(t), sparse.Transpose(matrix), y, weights)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -277,7 +264,7 @@ func checkGolden(t *testing.T, c goldenCase, path string, method iterdiff.Method
 				t.Fatal(err)
 			}
 		} else {
-			view, err := sparse.NewView(kernelSet(t), matrix, weights, false)
+			view, err := sparse.NewView(subject.Kernels(t), matrix, weights, false)
 			if err != nil {
 				t.Fatal(err)
 			}

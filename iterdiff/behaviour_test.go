@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
@@ -35,7 +36,7 @@ func TestCheckpointsChangeNoBit(t *testing.T) {
 	for _, m := range allModels {
 		for _, method := range []iterdiff.Method{iterdiff.BackwardPCD, iterdiff.BackwardPGD} {
 			for seed := range uint64(3) {
-				q := draw(t, oracle.NewRandom(seed), kernelSet(t), m.loss, m.penalty, method)
+				q := draw(t, oracle.NewRandom(seed), subject.Kernels(t), m.loss, m.penalty, method)
 				for _, epochs := range []int{0, 1, 2, 3, 50, 101} {
 					o := iterdiff.Options{Epochs: epochs, MaxEpochs: 2000}
 					kept := q.solve(t, o)
@@ -110,7 +111,7 @@ func wide(tb testing.TB, n, p, entries int) (model.Datafit, iterdiff.Outer) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	view, err := sparse.NewView(kernelSet(tb), x, nil, true)
+	view, err := sparse.NewView(subject.Kernels(tb), x, nil, true)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func TestReverseEpochCostEverywhere(t *testing.T) {
 	for _, m := range allModels {
 		for seed := range uint64(4) {
 			for _, pair := range [][2]iterdiff.Method{{iterdiff.ForwardPCD, iterdiff.BackwardPCD}, {iterdiff.ForwardPGD, iterdiff.BackwardPGD}} {
-				q := draw(t, oracle.NewRandom(20+seed), kernelSet(t), m.loss, m.penalty, pair[0])
+				q := draw(t, oracle.NewRandom(20+seed), subject.Kernels(t), m.loss, m.penalty, pair[0])
 				for j := range q.log {
 					q.log[j] -= 4
 				}
@@ -188,7 +189,7 @@ func TestReverseEpochCost(t *testing.T) {
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	for _, m := range allModels {
 		for _, method := range allMethods {
-			q := draw(t, oracle.NewRandom(3), kernelSet(t), m.loss, m.penalty, method)
+			q := draw(t, oracle.NewRandom(3), subject.Kernels(t), m.loss, m.penalty, method)
 			g := q.penalty2(t)
 			for _, budget := range []int64{0, 1} {
 				if budget == 1 && (method == iterdiff.ForwardPCD || method == iterdiff.ForwardPGD) {
@@ -234,7 +235,7 @@ func TestLocalLinearConvergence(t *testing.T) {
 		for _, method := range []iterdiff.Method{iterdiff.ForwardPCD, iterdiff.ForwardPGD} {
 			for seed := range uint64(6) {
 				r := oracle.NewRandom(700 + seed)
-				q := draw(t, r, kernelSet(t), l, "lasso", method)
+				q := draw(t, r, subject.Kernels(t), l, "lasso", method)
 				var last []float64
 				var distances []float64
 				record := func(p *iterdiff.Progress) { last = append(last[:0], p.Jacobian[0]...) }
@@ -288,7 +289,7 @@ func TestLocalLinearConvergence(t *testing.T) {
 func TestRateAgainstEigenvalues(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, method := range allMethods {
-			q := draw(t, oracle.NewRandom(900+seed), kernelSet(t), squared, "lasso", method)
+			q := draw(t, oracle.NewRandom(900+seed), subject.Kernels(t), squared, "lasso", method)
 			best := q.solve(t, iterdiff.Options{Tol: 1e-10, MaxEpochs: 20000})
 			if len(best.Support) == 0 {
 				continue
@@ -377,7 +378,7 @@ func growth(order, cols []int32, a [][]float64) float64 {
 // TestIdentifiedEpoch: it is the first from which the supports seen stay the same.
 func TestIdentifiedEpoch(t *testing.T) {
 	for seed := range uint64(10) {
-		q := draw(t, oracle.NewRandom(40+seed), kernelSet(t), squared, "lasso", iterdiff.ForwardPCD)
+		q := draw(t, oracle.NewRandom(40+seed), subject.Kernels(t), squared, "lasso", iterdiff.ForwardPCD)
 		var seen [][]int32
 		got := q.solve(t, iterdiff.Options{Epochs: 60, Watch: func(p *iterdiff.Progress) {
 			var s []int32
@@ -407,7 +408,7 @@ func TestIdentifiedEpoch(t *testing.T) {
 // TestWatchBackward: the sums of the reverse sweep end in the gradient, and each
 // is the derivative that forgets what came before.
 func TestWatchBackward(t *testing.T) {
-	q := draw(t, oracle.NewRandom(8), kernelSet(t), logistic, "enet", iterdiff.BackwardPCD)
+	q := draw(t, oracle.NewRandom(8), subject.Kernels(t), logistic, "enet", iterdiff.BackwardPCD)
 	var epochs []int
 	var sums [][]float64
 	got := q.solve(t, iterdiff.Options{Epochs: 6, Watch: func(p *iterdiff.Progress) {
@@ -475,7 +476,7 @@ func TestCancellation(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
-	q := draw(t, oracle.NewRandom(1), kernelSet(t), squared, "lasso", iterdiff.ForwardPCD)
+	q := draw(t, oracle.NewRandom(1), subject.Kernels(t), squared, "lasso", iterdiff.ForwardPCD)
 	g := q.penalty(t)
 	short, err := model.WeightedLasso([]float64{0})
 	if err != nil {
@@ -510,7 +511,7 @@ func TestArguments(t *testing.T) {
 	if _, err := iterdiff.New(other{}); !errors.Is(err, &outcome.Error{Kind: outcome.Usage}) {
 		t.Errorf("an unknown loss: %v", err)
 	}
-	svm := draw(t, oracle.NewRandom(1), kernelSet(t), box, "svm", iterdiff.ForwardPCD)
+	svm := draw(t, oracle.NewRandom(1), subject.Kernels(t), box, "svm", iterdiff.ForwardPCD)
 	if _, err := svm.svm.Solve(t.Context(), 800, svm.outer, iterdiff.Options{}); !errors.Is(err, &outcome.Error{Kind: outcome.BadParameter}) {
 		t.Errorf("C = e^800: %v", err)
 	}
@@ -540,7 +541,7 @@ func (other) Target() []float64 { return []float64{1} }
 // TestEnds: how runs end that do not converge to a derivative.
 func TestEnds(t *testing.T) {
 	for _, method := range allMethods {
-		q := draw(t, oracle.NewRandom(1), kernelSet(t), squared, "lasso", method)
+		q := draw(t, oracle.NewRandom(1), subject.Kernels(t), squared, "lasso", method)
 		flat, err := model.Lasso(q.log[0] + 10)
 		if err != nil {
 			t.Fatal(err)
@@ -570,7 +571,7 @@ func TestEnds(t *testing.T) {
 			t.Errorf("%s with a step of 1e6: %s", method, got.Status)
 		}
 	}
-	q := draw(t, oracle.NewRandom(1), kernelSet(t), squared, "wlasso", iterdiff.ForwardPCD)
+	q := draw(t, oracle.NewRandom(1), subject.Kernels(t), squared, "wlasso", iterdiff.ForwardPCD)
 	if _, err := q.solver.Solve(t.Context(), q.penalty(t), q.outer, iterdiff.Options{MemoryBudget: 8}); !errors.Is(err, &outcome.Error{Kind: outcome.Limit}) {
 		t.Errorf("no room for the Jacobian: %v", err)
 	}
@@ -630,7 +631,7 @@ func TestEmptySample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, samples := range []sparse.Matrix{sparse.Transpose(x), sparse.Transpose(toCSC(t, x))} {
-		fit, err := model.NewSVM(kernelSet(t), samples, []float64{1, -1, 1, -1}, []float64{1, 1, 2, 0})
+		fit, err := model.NewSVM(subject.Kernels(t), samples, []float64{1, -1, 1, -1}, []float64{1, 1, 2, 0})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -717,7 +718,7 @@ func BenchmarkEpoch(b *testing.B) {
 // TestSolverHasNoMemory: a result does not depend on what the solver did before.
 func TestSolverHasNoMemory(t *testing.T) {
 	for _, m := range allModels {
-		q := draw(t, oracle.NewRandom(17), kernelSet(t), m.loss, m.penalty, 0)
+		q := draw(t, oracle.NewRandom(17), subject.Kernels(t), m.loss, m.penalty, 0)
 		want := map[iterdiff.Method][]float64{}
 		for range 2 {
 			for _, q.method = range allMethods {

@@ -234,15 +234,6 @@ type trial struct {
 	back func(slope []float64) []float64
 }
 
-func kernelSet(tb testing.TB) *kernels.Set {
-	tb.Helper()
-	k, err := kernels.Active()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return k
-}
-
 // mean squared distance of the predictions from a target, on rows listed.
 func quadratic(target []float64, rows []int) iterdiff.Outer {
 	return func(m, slope []float64) float64 {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 )
 
@@ -94,7 +95,7 @@ func TestDerivativeOfTheTruncatedIteration(t *testing.T) {
 				worst, dense, compared := 0.0, 0.0, 0
 				for seed := range uint64(8) {
 					r := oracle.NewRandom(100*seed + 7)
-					q := draw(t, r, kernelSet(t), m.loss, m.penalty, method)
+					q := draw(t, r, subject.Kernels(t), m.loss, m.penalty, method)
 					epochs := 1 + r.Intn(6)
 					o := iterdiff.Options{Epochs: epochs}
 					start := make([]float64, len(q.q.z[0]))

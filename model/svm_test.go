@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -23,22 +23,7 @@ func svmOf(t *testing.T, r *oracle.Random, n, p int, density float64, weighted, 
 	if weighted {
 		q.Weights[0], q.Weights[1] = 1, 0.5
 	}
-	var x sparse.Matrix
-	var err error
-	if dense {
-		x, err = sparse.NewDense(n, p, q.ColumnMajor())
-	} else {
-		pointers, rows, values := q.Columns()
-		x, err = sparse.NewCSC(n, p, pointers, rows, values)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
-	fit, err := model.NewSVM(k, sparse.Transpose(x), q.Y, q.Weights)
+	fit, err := model.NewSVM(subject.Kernels(t), sparse.Transpose(subject.Matrix(t, q, dense)), q.Y, q.Weights)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,10 +126,7 @@ func TestClipIsTheProxOfTheBox(t *testing.T) {
 }
 
 func TestSVMRefusesWhatItCannotFit(t *testing.T) {
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := subject.Kernels(t)
 	x, err := sparse.NewDense(3, 1, []float64{1, 2, 1e200})
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -16,16 +17,8 @@ func TestTransposeMovesEveryEntry(t *testing.T) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 1 + r.Intn(30), P: 1 + r.Intn(30), Density: r.Pick(0.02, 0.3, 1)})
 		n, p := q.Dims()
-		pointers, rows, values := q.Columns()
-		x, err := sparse.NewCSC(n, p, pointers, rows, values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		d, err := sparse.NewDense(n, p, q.ColumnMajor())
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range []sparse.Matrix{x, d} {
+		for _, dense := range []bool{false, true} {
+			m := subject.Matrix(t, q, dense)
 			once := sparse.Transpose(m)
 			sameMatrix(t, once, func(i, j int) float64 { return q.X[j][i] }, p, n)
 			sameMatrix(t, sparse.Transpose(once), func(i, j int) float64 { return q.X[i][j] }, n, p)

@@ -6,39 +6,20 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 func storages(t *testing.T, q *oracle.Problem) map[string]sparse.Matrix {
 	t.Helper()
-	n, p := q.Dims()
-	dense, err := sparse.NewDense(n, p, q.ColumnMajor())
-	if err != nil {
-		t.Fatal(err)
-	}
-	pointers, rows, values := q.Columns()
-	csc, err := sparse.NewCSC(n, p, pointers, rows, values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return map[string]sparse.Matrix{"dense": dense, "sparse": csc}
-}
-
-func activeSet(t *testing.T) *kernels.Set {
-	t.Helper()
-	k, err := kernels.Active()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
+	return map[string]sparse.Matrix{"dense": subject.Matrix(t, q, true), "sparse": subject.Matrix(t, q, false)}
 }
 
 // TestViewAgainstDenseArithmetic: means, centred norms and products of both
 // storages, with and without weights and centring.
 func TestViewAgainstDenseArithmetic(t *testing.T) {
-	k := activeSet(t)
+	k := subject.Kernels(t)
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{
@@ -122,7 +103,7 @@ func TestViewAgainstDenseArithmetic(t *testing.T) {
 // TestHeldOutRowsAreAbsent: whatever stands in rows of weight 0, the view is
 // that of the other rows alone.
 func TestHeldOutRowsAreAbsent(t *testing.T) {
-	k := activeSet(t)
+	k := subject.Kernels(t)
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 10, Density: r.Pick(0.3, 1), Mean: 2, Weights: true})
@@ -163,7 +144,7 @@ func TestHeldOutRowsAreAbsent(t *testing.T) {
 // nothing beside an intercept, whatever its size; it must not become noise
 // that is divided by.
 func TestConstantColumnsHaveNoNorm(t *testing.T) {
-	k := activeSet(t)
+	k := subject.Kernels(t)
 	for _, value := range []float64{1, 0.1, 3e7, 1e-9} {
 		const n = 7
 		column := make([]float64, n)
@@ -187,7 +168,7 @@ func TestConstantColumnsHaveNoNorm(t *testing.T) {
 }
 
 func TestNewViewRefusesWeights(t *testing.T) {
-	k := activeSet(t)
+	k := subject.Kernels(t)
 	x, err := sparse.NewDense(3, 1, []float64{1, 2, 3})
 	if err != nil {
 		t.Fatal(err)
@@ -228,7 +209,7 @@ func TestViewKeepsItsOwnWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	weights := []float64{1, 1, 0}
-	v, err := sparse.NewView(activeSet(t), x, weights, true)
+	v, err := sparse.NewView(subject.Kernels(t), x, weights, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -88,7 +89,7 @@ func TestCholeskyFactorises(t *testing.T) {
 // TestCholeskyStopsAtADependentRow, wherever in a tile that row is.
 func TestCholeskyStopsAtADependentRow(t *testing.T) {
 	const s = 19
-	k := active(t)
+	k := subject.Kernels(t)
 	for bad := 1; bad < s; bad++ {
 		a := definite(rand.New(rand.NewPCG(uint64(bad), 2)), s, 0)
 		for j := range bad { // row bad is a copy of the row before

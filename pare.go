@@ -40,13 +40,17 @@ import (
 // Lasso with an intercept, solved to a relative gap of 1e-6 on all processors
 // with the fastest kernels.
 type Config struct {
-	Model       Model   // "" means Lasso
-	NoIntercept bool    // leave the intercept out, as the paper does; an SVM has none anyway
-	Tol         float64 // relative duality gap to reach; 0 means 1e-6
-	MaxEpochs   int     // sweeps allowed for one solve; 0 means 100,000
-	Threads     int     // inner problems solved at once; 0 means all processors
-	Kernels     string  // kernel set; "" means PARE_KERNELS, else the fastest
-	Method      Method  // of hypergradients; "" means Implicit
+	Model       Model // "" means Lasso
+	NoIntercept bool  // leave the intercept out, as the paper does; an SVM has none anyway
+	// Weights of the rows, finite and ≥ 0, in the inner problem and in the criterion;
+	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, one
+	// of weight 0 as absent: n becomes the sum of the weights. Not kept.
+	Weights   []float64
+	Tol       float64 // relative duality gap to reach; 0 means 1e-6
+	MaxEpochs int     // sweeps allowed for one solve; 0 means 100,000
+	Threads   int     // inner problems solved at once; 0 means all processors
+	Kernels   string  // kernel set; "" means PARE_KERNELS, else the fastest
+	Method    Method  // of hypergradients; "" means Implicit
 	// Certify makes [Gradient] look for a proof of the supports, at a pass over X and
 	// a factorisation for each fold.
 	Certify bool
@@ -131,7 +135,7 @@ func (c Config) kernels() (*kernels.Set, error) {
 
 // view returns the view of all rows.
 func (e *engine) view() (*sparse.View, error) {
-	return sparse.NewView(e.k, e.x, nil, !e.config.NoIntercept)
+	return sparse.NewView(e.k, e.x, e.config.Weights, !e.config.NoIntercept)
 }
 
 // solver returns the bounds of an inner solve.
@@ -142,7 +146,7 @@ func (e *engine) solver() cd.Options {
 // spec returns what all outer problems share.
 func (e *engine) spec(folds bilevel.Folds) bilevel.Spec {
 	return bilevel.Spec{
-		Folds: folds, Intercept: !e.config.NoIntercept, Solver: e.solver(),
+		Folds: folds, Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Solver: e.solver(),
 		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads,
 	}
 }

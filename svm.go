@@ -25,7 +25,7 @@ func newMachine(e *engine) (problem, error) {
 	}
 	m := &machine{engine: e, samples: sparse.Transpose(e.x)}
 	var err error
-	m.fit, err = model.NewSVM(e.k, m.samples, e.y, nil)
+	m.fit, err = model.NewSVM(e.k, m.samples, e.y, e.config.Weights)
 	return m, err
 }
 

@@ -92,6 +92,8 @@ func (e *engine) risk(ctx context.Context, v Validation) (problem outer, sigma f
 	switch {
 	case !ok || s.criterion != criterion.Criterion(criterion.MeanSquaredError{}):
 		return nil, 0, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s and %s; %s has %s and %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, e.config.Model, CV, HoldOut)
+	case e.config.Weights != nil:
+		return nil, 0, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s and %s", v.Criterion, CV, HoldOut)
 	case e.config.Method.iterate() != nil:
 		return nil, 0, outcome.At(outcome.Usage, "method", "%s has %s alone", v.Criterion, Implicit)
 	}

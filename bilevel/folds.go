@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // Fold ids with a meaning of their own.
@@ -71,23 +72,34 @@ func (f Folds) Count() int {
 }
 
 // split returns the row weights of a fold's training set and its validation rows.
-func split(folds Folds, fold int) (weights []float64, validation []int32) {
-	weights = make([]float64, len(folds))
-	for i, id := range folds {
+func (s *Spec) split(fold int) (weights []float64, validation []int32) {
+	weights = make([]float64, len(s.Folds))
+	for i, id := range s.Folds {
 		switch id {
 		case fold:
 			validation = append(validation, int32(i))
 		case TestOnly:
 		default:
-			weights[i] = 1
+			weights[i] = s.weight(i)
 		}
 	}
 	return weights, validation
 }
 
+func (s *Spec) weight(i int) float64 {
+	if s.Weights == nil {
+		return 1
+	}
+	return s.Weights[i]
+}
+
 // check returns the error of an assignment that leaves a fold without
-// validation or training rows.
-func (f Folds) check(n int) error {
+// validation or training rows of positive weight.
+func (s *Spec) check(n int) error {
+	if err := sparse.CheckWeights(s.Weights, n); err != nil {
+		return err
+	}
+	f := s.Folds
 	if len(f) != n {
 		return outcome.Errorf(outcome.Shape, "%d fold ids for %d rows", len(f), n)
 	}
@@ -101,6 +113,8 @@ func (f Folds) check(n int) error {
 		switch {
 		case id < TestOnly || id >= n:
 			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "fold ids are −2, −1, 0, 1, … and less than n"}
+		case s.weight(i) == 0: // the row is absent
+			continue
 		case id >= 0:
 			size[id]++
 		}

@@ -39,7 +39,11 @@ type judged struct {
 	derived     derived
 }
 
-func newJudged(c criterion.Criterion, y []float64, rows []int32) judged {
+func newJudged(spec *Spec, y []float64, rows []int32) judged {
+	c := spec.Criterion
+	if spec.Weights != nil {
+		c = criterion.Weighted{Criterion: c, Weights: spec.Weights}
+	}
 	return judged{criterion: c, y: y, rows: rows, slope: make([]float64, len(y)), curvature: make([]float64, len(y))}
 }
 
@@ -66,7 +70,7 @@ type penalised struct {
 }
 
 func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (lane, error) {
-	weights, rows := split(spec.Folds, fold)
+	weights, rows := spec.split(fold)
 	view, err := sparse.NewView(k, x, weights, spec.Intercept)
 	if err != nil {
 		return nil, err
@@ -75,7 +79,7 @@ func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold 
 	if err != nil {
 		return nil, err
 	}
-	j := newJudged(spec.Criterion, y, rows)
+	j := newJudged(&spec, y, rows)
 	null := model.NewState(len(y))
 	fit.Fit(nil, nil, null)
 	j.null = j.criterion.Eval(rows, y, null.Prediction, nil, nil)

@@ -40,6 +40,7 @@ type multiclassFold struct {
 	view    *sparse.View
 	rows    []int32
 	class   []int32     // of each validation row
+	weights []float64   // of each validation row; nil: all 1
 	scores  [][]float64 // q × n_val: scores, then probabilities
 	lanes   []classLane
 	workers chan *worker
@@ -71,7 +72,7 @@ func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Mu
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(y), n)
 	}
-	if err := spec.Folds.check(n); err != nil {
+	if err := spec.check(n); err != nil {
 		return nil, err
 	}
 	if spec.Threads <= 0 {
@@ -115,7 +116,7 @@ func Classes(y []float64) (classes []float64, label []int32, err error) {
 }
 
 func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multiclassFold, error) {
-	weights, rows := split(m.spec.Folds, fold)
+	weights, rows := m.spec.split(fold)
 	view, err := sparse.NewView(k, x, weights, m.spec.Intercept)
 	if err != nil {
 		return nil, err
@@ -123,6 +124,9 @@ func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multic
 	f := &multiclassFold{view: view, rows: rows, lanes: make([]classLane, len(m.classes))}
 	for _, i := range rows {
 		f.class = append(f.class, m.label[i])
+		if m.spec.Weights != nil {
+			f.weights = append(f.weights, m.spec.Weights[i])
+		}
 	}
 	seen := make([]bool, len(m.classes))
 	for i, w := range weights {
@@ -154,10 +158,22 @@ func (f *multiclassFold) null(q int, label []int32, spec Spec) float64 {
 		count[label[i]] += w
 	}
 	var sum float64
-	for _, c := range f.class {
-		sum -= kernels.Log(count[c] / f.view.Total())
+	for i, c := range f.class {
+		sum = math.FMA(-f.weight(i), kernels.Log(count[c]/f.view.Total()), sum)
 	}
-	return sum / float64(len(f.class))
+	return sum / f.criterion().Total(len(f.class))
+}
+
+// weight is that of a validation row.
+func (f *multiclassFold) weight(i int) float64 {
+	if f.weights == nil {
+		return 1
+	}
+	return f.weights[i]
+}
+
+func (f *multiclassFold) criterion() criterion.CrossEntropy {
+	return criterion.CrossEntropy{Weights: f.weights}
 }
 
 // Classes returns the labels, ascending: hyperparameter k belongs to Classes()[k].
@@ -198,7 +214,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 	}
 	report := newReport(r, len(m.classes))
 	for _, f := range m.folds {
-		value := criterion.CrossEntropy{}.Eval(f.class, f.scores)
+		value := f.criterion().Eval(f.class, f.scores)
 		report.FoldValues = append(report.FoldValues, value)
 		report.Value += value / float64(len(m.folds))
 	}
@@ -280,16 +296,16 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 	if err != nil {
 		return err
 	}
-	count := float64(len(f.rows))
+	total := f.criterion().Total(len(f.rows))
 	clear(w.slope)
 	clear(w.curvature)
 	for at, i := range f.rows {
 		share := f.scores[k][at]
-		w.curvature[i] = share * (1 - share) / count
+		w.curvature[i] = f.weight(at) * share * (1 - share) / total
 		if int(f.class[at]) == k {
 			share--
 		}
-		w.slope[i] = share / count
+		w.slope[i] = f.weight(at) * share / total
 	}
 	lane := &f.lanes[k]
 	solver := implicit.New(fit)

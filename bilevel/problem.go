@@ -31,6 +31,9 @@ import (
 // Spec states a bilevel problem. Folds and Penalty are required.
 type Spec struct {
 	Folds Folds
+	// Weights s of the rows, in the inner problems and in the criterion; nil: all 1. A
+	// weight of k counts as k equal rows of the same fold.
+	Weights []float64
 	// Penalty makes the inner penalty of a λ.
 	Penalty func(logLambda []float64) (model.Penalty, error)
 	// Datafit makes the inner datafit of a view. nil means the squared loss.
@@ -64,7 +67,7 @@ type Problem struct {
 // New prepares the lanes of a problem: O(n + p) memory for each fold.
 func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
 	n, _ := x.Dims()
-	if err := spec.Folds.check(n); err != nil {
+	if err := spec.check(n); err != nil {
 		return nil, err
 	}
 	if spec.Penalty == nil {

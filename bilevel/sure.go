@@ -70,6 +70,9 @@ func NewSure(k *kernels.Set, x sparse.Matrix, y []float64, criterion Information
 	if !(sigma > 0) || math.IsInf(sigma, 0) {
 		return nil, outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", sigma)
 	}
+	if spec.Weights != nil {
+		return nil, outcome.Errorf(outcome.Usage, "information criteria are for rows of equal weight")
+	}
 	view, err := sparse.NewView(k, x, nil, spec.Intercept)
 	if err != nil {
 		return nil, err

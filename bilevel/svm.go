@@ -21,19 +21,19 @@ import (
 // the spec are not used.
 func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
 	_, n := samples.Dims()
-	if err := spec.Folds.check(n); err != nil {
+	if err := spec.check(n); err != nil {
 		return nil, err
 	}
 	if spec.Criterion == nil {
 		spec.Criterion = criterion.SmoothedHinge{}
 	}
 	return newProblem(spec, func(fold int) (lane, error) {
-		weights, rows := split(spec.Folds, fold)
+		weights, rows := spec.split(fold)
 		fit, err := model.NewSVM(k, samples, y, weights)
 		if err != nil {
 			return nil, err
 		}
-		j := newJudged(spec.Criterion, y, rows)
+		j := newJudged(&spec, y, rows)
 		j.null = j.criterion.Eval(rows, y, make([]float64, n), nil, nil)
 		if spec.Iterate != nil {
 			l := &iterated{judged: j, method: *spec.Iterate}

@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -64,19 +65,35 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 }
 
 func (v *View) setWeights(weights []float64) error {
-	if len(weights) != v.n {
-		return outcome.Errorf(outcome.Shape, "%d row weights for %d rows", len(weights), v.n)
+	if err := CheckWeights(weights, v.n); err != nil {
+		return err
 	}
-	v.weights = make([]float64, v.n)
+	v.weights = slices.Clone(weights)
 	v.total = 0
+	for _, s := range weights {
+		v.total += s
+	}
+	return nil
+}
+
+// CheckWeights returns the error of row weights for n rows that are not finite, are
+// negative, sum to more than a number can hold, or are too few or too many. nil
+// stands for a weight of 1 each.
+func CheckWeights(weights []float64, n int) error {
+	if weights == nil {
+		return nil
+	}
+	if len(weights) != n {
+		return outcome.Errorf(outcome.Shape, "%d row weights for %d rows", len(weights), n)
+	}
+	var total float64
 	for i, s := range weights {
 		if !(s >= 0) || math.IsInf(s, 1) {
 			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "a row weight must be finite and not negative"}
 		}
-		v.weights[i] = s
-		v.total += s
+		total += s
 	}
-	if math.IsInf(v.total, 1) {
+	if math.IsInf(total, 1) {
 		return outcome.Errorf(outcome.BadParameter, "the row weights sum to +Inf")
 	}
 	return nil

@@ -20,6 +20,7 @@ type dataFlags struct {
 	MinNNZ      int    `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros." group:"Data"`
 	UnitRows    bool   `help:"Scale rows to unit l2 norm." group:"Data"`
 	UnitColumns bool   `help:"Scale columns to unit l2 norm, after the rows." group:"Data"`
+	Weights     string `name:"sample-weights" aliases:"weights" placeholder:"FILE" help:"One weight a row, 0 or more, in the fit and in the criterion; a row of weight 2 counts as two." group:"Data"`
 }
 
 func (f dataFlags) check() error {
@@ -37,6 +38,7 @@ type dataset struct {
 	name        string // for messages
 	x           sparse.Matrix
 	y           []float64
+	weights     []float64 // nil: all 1
 	nnz         int64
 	fileColumns int     // columns in the file
 	kept        []int32 // the file's number, from 0, of every column of x
@@ -57,6 +59,11 @@ func (f dataFlags) load(ctx context.Context, stdin io.Reader) (*dataset, error) 
 		return nil, err
 	}
 	d.x, d.y, d.nnz, d.kept = sparse.Compact(prepared), y, prepared.NNZ(), kept
+	if f.Weights != "" {
+		if d.weights, err = perRow("sample-weights", f.Weights, parseWeight, len(y)); err != nil {
+			return nil, err
+		}
+	}
 	d.loadSeconds = time.Since(began).Seconds()
 	return d, nil
 }

@@ -35,7 +35,6 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"select --save model", "save", []string{"not there yet", "--coef"}},
 		{"select --standardize", "standardize", []string{"not there yet", "--unit-columns"}},
 		{"select --positive", "positive", []string{"not there yet"}},
-		{"select --sample-weights file", "sample-weights", []string{"not there yet"}},
 		{"select --sigma 1", "sigma", []string{"sure, aic and bic"}},
 		{"select --criterion sure --sigma 0", "sigma", []string{"positive"}},
 		{"select --criterion sure --fold-ids file", "fold-ids", []string{"cv and holdout"}},
@@ -107,6 +106,7 @@ func TestFaultyFilesAreLocated(t *testing.T) {
 	words := writeFile(t, "words", "1\n 2\n\n  three\n")
 	few := writeFile(t, "few", "0\n1\n")
 	odd := writeFile(t, "odd", "0\n-3\n")
+	large := writeFile(t, "large", "1\n0\ninf\n")
 	for _, test := range []struct {
 		args []string
 		want errorReport
@@ -123,6 +123,10 @@ func TestFaultyFilesAreLocated(t *testing.T) {
 		{[]string{"select", "--fold-ids", words}, errorReport{Kind: outcome.Parse, File: words, Line: 4, Byte: 3, Flag: "fold-ids"}},
 		{[]string{"select", "--fold-ids", odd}, errorReport{Kind: outcome.Parse, File: odd, Line: 2, Byte: 1, Flag: "fold-ids"}},
 		{[]string{"select", "--fold-ids", few}, errorReport{Kind: outcome.Shape, File: few, Flag: "fold-ids"}},
+		{[]string{"select", "--sample-weights", words}, errorReport{Kind: outcome.Parse, File: words, Line: 4, Byte: 3, Flag: "sample-weights"}},
+		{[]string{"select", "--weights", odd}, errorReport{Kind: outcome.Parse, File: odd, Line: 2, Byte: 1, Flag: "sample-weights"}},
+		{[]string{"fit", "--ratio", "1", "--weights", large}, errorReport{Kind: outcome.Parse, File: large, Line: 3, Byte: 1, Flag: "sample-weights"}},
+		{[]string{"fit", "--ratio", "1", "--weights", few}, errorReport{Kind: outcome.Shape, File: few, Flag: "sample-weights"}},
 	} {
 		t.Run(strings.Join(test.args, " "), func(t *testing.T) {
 			got := decoded[failure](t, exitFailed, test.args...).Error

@@ -33,7 +33,7 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	fitted, err := pare.Fit(ctx, d.x, d.y, logLambda, c.config())
+	fitted, err := pare.Fit(ctx, d.x, d.y, logLambda, c.config(d))
 	if err != nil {
 		return nil, d.blame(err)
 	}

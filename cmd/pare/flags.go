@@ -27,10 +27,11 @@ func (f commonFlags) check() error {
 }
 
 // config is the problem and the engine in the library's terms.
-func (f commonFlags) config() pare.Config {
+func (f commonFlags) config(d *dataset) pare.Config {
 	return pare.Config{
 		Model:       pare.Model(f.Model),
 		NoIntercept: !f.centred(),
+		Weights:     d.weights,
 		Tol:         f.Tol,
 		Threads:     f.threads(),
 		Kernels:     f.Kernels,
@@ -171,17 +172,9 @@ func (f validationFlags) validation(n int) (pare.Validation, error) {
 	if f.FoldIDs == "" {
 		return v, nil
 	}
-	ids, err := readLines("fold-ids", f.FoldIDs, parseFold)
-	if err != nil {
-		return v, err
-	}
-	if len(ids) != n {
-		e := outcome.At(outcome.Shape, "fold-ids", "%d fold ids for %d rows; there must be one a row", len(ids), n)
-		e.File = f.FoldIDs
-		return v, e
-	}
-	v.FoldIDs = ids
-	return v, nil
+	var err error
+	v.FoldIDs, err = perRow("fold-ids", f.FoldIDs, parseFold, n)
+	return v, err
 }
 
 // judged describes the criterion for people: the loss, and the rows that tell it.

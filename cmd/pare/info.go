@@ -43,7 +43,7 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		if model == pare.Multiclass && s.Labels.Classes == nil {
 			continue // a target of real numbers has no classes
 		}
-		config := c.config()
+		config := c.config(d)
 		config.Model = model
 		top, err := pare.LogLambdaMax(d.x, d.y, config)
 		if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" {

@@ -50,7 +50,7 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 	if err != nil || s.flag == "log-lambda" {
 		return values, err
 	}
-	top, err := pare.LogLambdaMax(d.x, d.y, common.config())
+	top, err := pare.LogLambdaMax(d.x, d.y, common.config(d))
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 		return nil, err
 	}
 	began := time.Now()
-	top, err := pare.LogLambdaMax(d.x, d.y, c.config())
+	top, err := pare.LogLambdaMax(d.x, d.y, c.config(d))
 	if err != nil {
 		return nil, d.blame(err)
 	}
@@ -55,10 +55,10 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 // walk solves and validates the points in turn; when ctx ends, those done stay.
 func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v pare.Validation, r *pathResult) error {
 	grid := c.grid(r.top)
-	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, c.config()))
+	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, c.config(d)))
 	defer stop()
 	began := time.Now()
-	for fitted, err := range pare.Path(ctx, d.x, d.y, grid, c.config()) {
+	for fitted, err := range pare.Path(ctx, d.x, d.y, grid, c.config(d)) {
 		if err != nil {
 			return err
 		}

@@ -418,6 +418,27 @@ func TestFoldIDsStateTheFolds(t *testing.T) {
 	}
 }
 
+// Weights of one number for all rows change nothing; others do, and are in every
+// command line that is proposed.
+func TestSampleWeights(t *testing.T) {
+	var equal, rising strings.Builder
+	for i := range 442 {
+		fmt.Fprintln(&equal, 1)
+		fmt.Fprintln(&rising, i)
+	}
+	path := writeFile(t, "rising", rising.String())
+	line := func(s string) string { return strings.Split(s, "\n")[4] } // the first number that is not λ
+	for _, command := range [][]string{{"select"}, {"fit", "--ratio", "0.1"}, {"grad", "--ratio", "0.1"}, {"path", "--points", "3"}} {
+		plain, ones, risen := pareRun(t, command...), pareRun(t, append(command, "--sample-weights", writeFile(t, "equal", equal.String()))...), pareRun(t, append(command, "--weights", path)...)
+		if command[0] != "path" && (line(plain.stdout) != line(ones.stdout) || line(ones.stdout) == line(risen.stdout)) {
+			t.Errorf("%v: without weights\n%swith equal ones\n%swith others\n%s", command, plain.stdout, ones.stdout, risen.stdout)
+		}
+		if !strings.Contains(risen.stdout, "--sample-weights="+path) {
+			t.Errorf("%v: what comes next has no weights\n%s", command, risen.stdout)
+		}
+	}
+}
+
 // Results do not depend on how many inner problems are solved at once.
 func TestThreadsDoNotChangeResults(t *testing.T) {
 	one := decoded[selectResult](t, exitOK, "select", "--threads", "1", "--coef")

@@ -65,13 +65,13 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	}
 	o.OneSE = true
 	if env.progress.w != nil {
-		top, err := pare.LogLambdaMax(d.x, d.y, c.config())
+		top, err := pare.LogLambdaMax(d.x, d.y, c.config(d))
 		if err != nil {
 			return nil, d.blame(err)
 		}
 		o.Progress = func(e search.Evaluation) { env.progress.evaluation(e, top) }
 	}
-	s, err := pare.Select(ctx, d.x, d.y, o, c.config())
+	s, err := pare.Select(ctx, d.x, d.y, o, c.config(d))
 	if err != nil {
 		return nil, d.blame(err)
 	}

@@ -30,6 +30,26 @@ func parseFold(s string) (int, error) {
 	return v, nil
 }
 
+// parseWeight reads a row weight.
+func parseWeight(s string) (float64, error) {
+	v, err := parseNumber(s)
+	if err != nil || !(v >= 0) || math.IsInf(v, 1) {
+		return 0, errors.New("no weight: those are finite numbers from 0")
+	}
+	return v, nil
+}
+
+// perRow reads a file with one value for each of n rows.
+func perRow[T any](flag, path string, parse func(string) (T, error), n int) ([]T, error) {
+	values, err := readLines(flag, path, parse)
+	if err == nil && len(values) != n {
+		e := outcome.At(outcome.Shape, flag, "%d values for %d rows; there must be one a row", len(values), n)
+		e.File = path
+		err = e
+	}
+	return values, err
+}
+
 // parseList reads the numbers of a flag: separated by commas, or @FILE, one a
 // line.
 func parseList(flag, text string) ([]float64, error) {

@@ -47,6 +47,9 @@ func native() []*Set {
 		denseEpoch: func(e *DenseEpoch, from, to int) (moved int) {
 			return amd64.DenseEpochAVX2((*amd64.DenseEpoch)(e), from, to)
 		},
+		boxEpoch: func(e *BoxEpoch, from, to, kept int) int {
+			return amd64.BoxEpochAVX2((*amd64.BoxEpoch)(e), from, to, kept)
+		},
 	}
 	// Darwin loses mask registers to signals (golang.org/issue/49233).
 	if runtime.GOOS == "darwin" ||

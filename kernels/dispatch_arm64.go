@@ -35,5 +35,8 @@ func native() []*Set {
 		gramEpoch: func(e *GramEpoch, from, to, moves int) (next, moved int) {
 			return arm64.GramEpochNEON((*arm64.GramEpoch)(e), from, to, moves)
 		},
+		boxEpoch: func(e *BoxEpoch, from, to, kept int) int {
+			return arm64.BoxEpochNEON((*arm64.BoxEpoch)(e), from, to, kept)
+		},
 	})}
 }

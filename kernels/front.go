@@ -31,6 +31,7 @@ type primitives struct {
 	epoch          func(e *Epoch, from, to int) (updated int)                // nil: column by column
 	gramEpoch      func(e *GramEpoch, from, to, moves int) (next, moved int) // likewise; at most Block elements of Correlation
 	denseEpoch     func(e *DenseEpoch, from, to int) (moved int)             // likewise; at most Block rows
+	boxEpoch       func(e *BoxEpoch, from, to, kept int) int                 // likewise; at most Block visits and Block/2 entries
 }
 
 // newSet makes the operations of a set from its loops. What all sets share is
@@ -68,6 +69,7 @@ func newSet(name string, p primitives) *Set {
 	s.Epoch = newEpoch(p.epoch, s)
 	s.GramEpoch = newGramEpoch(p.gramEpoch, s)
 	s.DenseEpoch = newDenseEpoch(p.denseEpoch, s)
+	s.BoxEpoch = newBoxEpoch(p.boxEpoch, s)
 	return s
 }
 

@@ -20,6 +20,9 @@ type guarded struct {
 	bytes  []uint8
 	single []float32
 	longs  [2][]int64
+
+	live      []int32
+	variables []kernels.BoxVariable
 }
 
 const guardedMax = 3200
@@ -27,7 +30,8 @@ const guardedMax = 3200
 func newGuarded(t *testing.T, edge guard.Edge) *guarded {
 	g := &guarded{
 		edge: edge, rows: guard.Slice[int32](t, guardedMax, edge), bytes: guard.Slice[uint8](t, guardedMax, edge),
-		single: guard.Slice[float32](t, guardedMax, edge),
+		single: guard.Slice[float32](t, guardedMax, edge), live: guard.Slice[int32](t, guardedMax, edge),
+		variables: guard.Slice[kernels.BoxVariable](t, guardedMax, edge),
 	}
 	for i := range g.floats {
 		g.floats[i] = guard.Slice[float64](t, guardedMax, edge)
@@ -92,6 +96,15 @@ func (g *guarded) dense(e *kernels.DenseEpoch) *kernels.DenseEpoch {
 	return &c
 }
 
+func (g *guarded) box(e *kernels.BoxEpoch) *kernels.BoxEpoch {
+	c := *e
+	c.Values, c.W = flush(g.edge, g.floats[0], c.Values), flush(g.edge, g.floats[1], c.W)
+	c.At = flush(g.edge, g.variables, c.At)
+	c.Features, c.Live = flush(g.edge, g.rows, c.Features), flush(g.edge, g.live, c.Live)
+	c.From, c.To = flush(g.edge, g.longs[0], c.From), flush(g.edge, g.longs[1], c.To)
+	return &c
+}
+
 // TestNoAccessOutsideOfOperands puts every operand flush against a page that
 // faults, at its end and at its start, for every length.
 func TestNoAccessOutsideOfOperands(t *testing.T) {
@@ -150,6 +163,14 @@ func TestNoAccessOutsideOfOperands(t *testing.T) {
 					}
 					referenceEpoch(want)
 					compareEpochs(t, got, want)
+					box := newBoxEpoch(rng, n+1, []int{n / 2, n % 7, n / 3, 0, min(n, 5)})
+					clipped := cloneBox(box)
+					inside := g.box(box)
+					if guard.Faults(func() { k.BoxEpoch(inside) }) {
+						t.Fatalf("box epoch: n = %d: access outside of the operands", n)
+					}
+					referenceBox(clipped)
+					compareBoxes(t, inside, clipped)
 				}
 			})
 		})
@@ -246,6 +267,12 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			intact(t, "epoch, residual", all, func(i int) bool { return touched[i] })
 			intact(t, "epoch, coef", allCoef, first)
 			intact(t, "epoch, grad", allGrad, first)
+
+			k.BoxEpoch(&kernels.BoxEpoch{
+				From: []int64{0}, To: []int64{int64(n)}, Features: o.rows, Values: o.values, W: target,
+				At: []kernels.BoxVariable{{Sign: -1, Inverse: 1, Bound: 1}}, Live: []int32{0},
+			})
+			intact(t, "box epoch, w", all, func(i int) bool { return touched[i] })
 		}
 	})
 }

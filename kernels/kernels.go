@@ -96,6 +96,11 @@ type Set struct {
 	// of coefficients that changed.
 	GramEpoch  func(e *GramEpoch) (moved int)
 	DenseEpoch func(e *DenseEpoch) (moved int)
+
+	// BoxEpoch does one epoch of coordinate descent on the dual of a support vector
+	// machine over the samples listed in Live; see type BoxEpoch. It returns how many
+	// are still worth visiting: Live[:kept].
+	BoxEpoch func(e *BoxEpoch) (kept int)
 }
 
 // EnvVar is the environment variable that [Active] reads.

@@ -75,3 +75,27 @@ func DenseEpochAVX2(e *DenseEpoch, from, to int) (moved int)
 //
 //go:noescape
 func DenseEpochAVX512(e *DenseEpoch, from, to int) (moved int)
+
+// BoxEpoch is kernels.BoxEpoch, field for field.
+type BoxEpoch struct {
+	From, To []int64
+	Features []int32
+	Values   []float64
+
+	W    []float64
+	At   []struct{ Sign, Inverse, Bound, Value float64 }
+	Live []int32
+
+	AsideOver, AsideUnder float64
+
+	MostOver, MostUnder float64
+	Gap                 float64
+	Visited, Moved      int
+	Free, FreeEntries   int
+}
+
+// BoxEpochAVX2 does the visits from ≤ k < to of an epoch over a box, kept samples
+// having been kept by those before, and returns how many there are then.
+//
+//go:noescape
+func BoxEpochAVX2(e *BoxEpoch, from, to, kept int) int

@@ -48,3 +48,27 @@ type GramEpoch struct {
 //
 //go:noescape
 func GramEpochNEON(e *GramEpoch, from, to, moves int) (next, moved int)
+
+// BoxEpoch is kernels.BoxEpoch, field for field.
+type BoxEpoch struct {
+	From, To []int64
+	Features []int32
+	Values   []float64
+
+	W    []float64
+	At   []struct{ Sign, Inverse, Bound, Value float64 }
+	Live []int32
+
+	AsideOver, AsideUnder float64
+
+	MostOver, MostUnder float64
+	Gap                 float64
+	Visited, Moved      int
+	Free, FreeEntries   int
+}
+
+// BoxEpochNEON does the visits from ≤ k < to of an epoch over a box, kept samples
+// having been kept by those before, and returns how many there are then.
+//
+//go:noescape
+func BoxEpochNEON(e *BoxEpoch, from, to, kept int) int

@@ -1,0 +1,182 @@
+//go:build !purego
+
+// An epoch of coordinate descent over a box, for the samples listed in live:
+//
+//	g = sign·(Σ values·w[features]) − 1
+//	b = min(max(a − g·inverse, 0), bound)
+//
+// and where b ≠ a: w[features] ← w[features] + (b − a)·sign·values, a ← b. On the
+// way it tallies, and puts the samples that are worth another visit first in live.
+// See kernels.BoxEpoch; dot and update as in DotIndexedNEON and AxpyIndexedNEON, with
+// the same bits.
+//
+// Where a sample rests is as good as random, so there is no branch for it: what
+// counts is selected. GT and MI are false where an operand is NaN, NE is true.
+
+#include "textflag.h"
+#include "go_asm.h"
+#include "indexed_arm64.h"
+
+// What belongs to a sample, at R9.
+#define SIGN    0(R9)
+#define INVERSE 8(R9)
+#define BOUND   16(R9)
+#define VALUE   24(R9)
+
+// Registers, beside those of the shared macros (R2 is w)
+//   R8   the epoch              R10  visit                R11  end
+//   R12  samples kept           R13  entries of the sample
+//   R7   live                   R15  the sample
+//   R19, R20  its first value and feature                 R21, R22  scratch
+//   R23  visited   R24  moved   R25  free   R26  entries of the free
+//   F8   gap    F9   most over  F10  most under
+//   F11  aside over             F12  aside under          F13  1      F14  0
+//   F0   g, then b − a          F15  a      F16  bound    F17  b
+//   F18  share of the gap       F19  g, or 0 at rest      F1  scratch
+
+// func BoxEpochNEON(e *BoxEpoch, from, to, kept int) int
+TEXT ·BoxEpochNEON(SB), 0, $136-40
+	MOVD  e+0(FP), R8
+	MOVD  from+8(FP), R10
+	MOVD  to+16(FP), R11
+	MOVD  kept+24(FP), R12
+	MOVD  BoxEpoch_Live(R8), R7
+	MOVD  BoxEpoch_W(R8), R2
+	MOVD  BoxEpoch_Visited(R8), R23
+	MOVD  BoxEpoch_Moved(R8), R24
+	MOVD  BoxEpoch_Free(R8), R25
+	MOVD  BoxEpoch_FreeEntries(R8), R26
+	FMOVD BoxEpoch_Gap(R8), F8
+	FMOVD BoxEpoch_MostOver(R8), F9
+	FMOVD BoxEpoch_MostUnder(R8), F10
+	FMOVD BoxEpoch_AsideOver(R8), F11
+	FMOVD BoxEpoch_AsideUnder(R8), F12
+	FMOVD $1.0, F13
+	FMOVD ZR, F14
+	CMP   R11, R10
+	BGE   done
+
+visit:
+	MOVWU (R7)(R10<<2), R15
+	MOVD  BoxEpoch_At(R8), R9
+	ADD   R15<<5, R9, R9
+	MOVD  BoxEpoch_From(R8), R21
+	MOVD  (R21)(R15<<3), R4
+	MOVD  BoxEpoch_To(R8), R21
+	MOVD  (R21)(R15<<3), R3
+	SUB   R4, R3, R3
+	MOVD  R3, R13
+	ADD   R3, R23
+	MOVD  BoxEpoch_Values(R8), R0
+	ADD   R4<<3, R0, R0
+	MOVD  BoxEpoch_Features(R8), R1
+	ADD   R4<<2, R1, R1
+	MOVD  R0, R19
+	MOVD  R1, R20
+	CLEAR_SUMS
+	SUBS  $4, R3
+	BLT   tail
+
+dot4:
+	PAIR(F0, F1)
+	PAIR(F2, F3)
+	SUBS $4, R3
+	BGE  dot4
+
+tail:
+	TAIL(one, step) // the low bits of R3 − 4 are those of R3
+
+one:
+	TBZ $0, R3, step
+	SINGLE(F0)
+
+step:
+	FADDD   F2, F0, F0
+	FADDD   F3, F1, F1
+	FADDD   F1, F0, F0
+	FMOVD   SIGN, F1
+	FNMSUBD F0, F13, F1, F0   // g = sign·F0 − 1; −0 in place of +0 makes no difference here
+	FMOVD   VALUE, F15
+	FMOVD   BOUND, F16
+	FMOVD   INVERSE, F1
+	FMSUBD  F1, F15, F0, F17  // a − g·inverse
+	FCMPD   F14, F17
+	FCSELD  GT, F17, F14, F17 // 0 where that is NaN
+	FCMPD   F16, F17
+	FCSELD  MI, F17, F16, F17 // b
+
+tally:
+	FCMPD  F14, F0
+	FCSELD GT, F14, F16, F1
+	FSUBD  F1, F15, F18      // a, or a − bound
+	FMADDD F0, F8, F18, F8
+	FCMPD  F14, F18
+	FCSELD NE, F0, F14, F19
+	CSET   NE, R21           // not at rest
+	FCMPD  F9, F19
+	FCSELD GT, F19, F9, F9
+	FCMPD  F10, F19
+	FCSELD MI, F19, F10, F10
+	FCMPD  F11, F0
+	CSET   GT, R22           // g > aside over
+	FCMPD  F12, F0
+	CSINC  PL, R22, ZR, R22  // or g < aside under
+	EOR    $1, R22
+	ORR    R21, R22          // kept
+	MOVW   R15, (R7)(R12<<2)
+	ADD    R22, R12
+	FCMPD  F14, F17
+	CSET   NE, R21           // b ≠ 0
+	FCMPD  F16, F17
+	CSEL   NE, R21, ZR, R21  // and b ≠ bound
+	ADD    R21, R25
+	MUL    R13, R21
+	ADD    R21, R26
+	FSUBD  F15, F17, F0
+	FCMPD  F14, F0
+	BEQ    next              // not so if either is NaN
+
+	FMOVD F17, VALUE
+	FMOVD SIGN, F1
+	FMULD F1, F0, F0
+	ADD   R13, R24
+	MOVD  R19, R0
+	MOVD  R20, R1
+	SUBS  $2, R13, R3
+	BLT   updatetail
+
+update2:
+	LDPW.P  8(R1), (R4, R5)
+	FLDPD.P 16(R0), (F4, F5)
+	FMOVD   (R2)(R4<<3), F6
+	FMOVD   (R2)(R5<<3), F7
+	FMADDD  F0, F6, F4, F6
+	FMADDD  F0, F7, F5, F7
+	FMOVD   F6, (R2)(R4<<3)
+	FMOVD   F7, (R2)(R5<<3)
+	SUBS    $2, R3
+	BGE     update2
+
+updatetail:
+	TBZ    $0, R3, next
+	MOVWU  (R1), R4
+	FMOVD  (R0), F4
+	FMOVD  (R2)(R4<<3), F6
+	FMADDD F0, F6, F4, F6
+	FMOVD  F6, (R2)(R4<<3)
+
+next:
+	ADD $1, R10
+	CMP R11, R10
+	BLT visit
+
+done:
+	FMOVD F8, BoxEpoch_Gap(R8)
+	FMOVD F9, BoxEpoch_MostOver(R8)
+	FMOVD F10, BoxEpoch_MostUnder(R8)
+	MOVD  R23, BoxEpoch_Visited(R8)
+	MOVD  R24, BoxEpoch_Moved(R8)
+	MOVD  R25, BoxEpoch_Free(R8)
+	MOVD  R26, BoxEpoch_FreeEntries(R8)
+	MOVD  R12, ret+32(FP)
+	RET

@@ -1,0 +1,145 @@
+package kernels
+
+import "math"
+
+// BoxEpoch is one epoch of coordinate descent for the dual problem of a support
+// vector machine,
+//
+//	½‖w‖² − Σ a_i  over  0 ≤ a_i ≤ C_i,  w = Σ a_i·y_i·x_i,
+//
+// over sparse samples x_i that the caller lists. For each i in Live, in that order:
+//
+//	g = y_i·(x_iᵀw) − 1               product as DotIndexed
+//	a = clip(a_i − g/‖x_i‖², 0, C_i)
+//
+// and if a differs from a_i: w ← w + (a − a_i)·y_i·x_i, then a_i ← a. The step is
+// fused, as is g.
+//
+// A sample is at rest if g > 0 and a_i = 0, or g ≤ 0 and a_i = C_i. One at rest
+// with g > AsideOver or g < AsideUnder is set aside: those that are not come first
+// in Live afterwards, in the order of their visits, and BoxEpoch returns how many
+// they are. The rest of Live is then arbitrary. ±Inf keep all; AsideUnder ≤ 0 ≤
+// AsideOver.
+//
+// To solve such a problem, list the samples with C_i > 0 and entries, call BoxEpoch
+// with Live[:kept] (shuffled, for speed of convergence) until Gap is small, then
+// look at all samples again. Clear what is tallied before each call.
+type BoxEpoch struct {
+	From, To []int64   // sample i has the entries From[i] ≤ k < To[i] of Features and Values
+	Features []int32   // in [0, len(W)), distinct within a sample
+	Values   []float64 // as many as Features
+
+	W    []float64     // w, updated
+	At   []BoxVariable // what belongs to sample i; Value is updated
+	Live []int32       // the samples to visit, updated
+
+	AsideOver, AsideUnder float64
+
+	// Tallied: added to, or compared with, what is there.
+	MostOver, MostUnder float64 // the extremes of g and 0 for samples not at rest
+	Gap                 float64 // Σ (C_i − a_i)·max(−g, 0) + a_i·max(g, 0), as met on the way
+	Visited, Moved      int     // entries of samples visited; of those that moved
+	Free, FreeEntries   int     // samples with 0 < a < C_i after the visit; their entries
+}
+
+// BoxVariable is one sample's part of a [BoxEpoch].
+type BoxVariable = struct {
+	Sign    float64 // y_i, ±1
+	Inverse float64 // 1/‖x_i‖²
+	Bound   float64 // C_i
+	Value   float64 // a_i, in [0, C_i]
+}
+
+//go:noinline
+func newBoxEpoch(loop func(e *BoxEpoch, from, to, kept int) int, s *Set) func(e *BoxEpoch) (kept int) {
+	return func(e *BoxEpoch) (kept int) {
+		if len(e.Values) != len(e.Features) {
+			panic("kernels: BoxEpoch: lengths of Values and Features differ")
+		}
+		if overlap(e.Values, e.W) {
+			panic("kernels: BoxEpoch: Values and W overlap")
+		}
+		for k := 0; k < len(e.Live); {
+			n := e.run(k)
+			if loop == nil || n == 0 {
+				kept = e.visit(s, k, kept)
+				k++
+				continue
+			}
+			kept = loop(e, k, k+n, kept)
+			k += n
+		}
+		return kept
+	}
+}
+
+// run returns how many visits from k on go to the assembly in one call: at most
+// half a block of entries, since each may be met twice. It is 0 if the first
+// sample alone has more.
+func (e *BoxEpoch) run(k int) int {
+	entries := 0
+	live, w := e.Live[k:], len(e.Features)
+	for n, i := range live[:min(len(live), Block)] {
+		if uint(i) >= uint(len(e.At)) || uint(i) >= uint(len(e.From)) || uint(i) >= uint(len(e.To)) {
+			panic("kernels: BoxEpoch: Live leaves From, To or At")
+		}
+		from, to := e.From[i], e.To[i]
+		if from < 0 || to < from || to > int64(w) {
+			panic("kernels: BoxEpoch: a sample leaves Features")
+		}
+		if entries += int(to - from); entries > Block/2 {
+			return n
+		}
+		raceRead(e.Values[from:to])
+		raceRead(e.Features[from:to])
+		raceScatter(e.Features[from:to], e.W)
+		raceWrite(e.At[i:][:1])
+	}
+	return min(len(live), Block)
+}
+
+// visit is one step of the epoch: the reference of the assembly. A sample at rest
+// has no share in the gap, and its step ends where it began.
+func (e *BoxEpoch) visit(s *Set, k, kept int) int {
+	i := e.Live[k]
+	from, to := e.From[i], e.To[i]
+	features, values, v := e.Features[from:to], e.Values[from:to], &e.At[i]
+	g := math.FMA(v.Sign, s.DotIndexed(values, features, e.W), -1)
+	share := v.Value // of the gap; below zero where a is to grow
+	if !(g > 0) {
+		share -= v.Bound
+	}
+	e.Gap = math.FMA(share, g, e.Gap)
+	e.Visited += len(values)
+	violation := 0.0
+	if share != 0 {
+		violation = g
+	}
+	if violation > e.MostOver {
+		e.MostOver = violation
+	}
+	if violation < e.MostUnder {
+		e.MostUnder = violation
+	}
+	if share != 0 || !(g > e.AsideOver || g < e.AsideUnder) {
+		e.Live[kept] = i
+		kept++
+	}
+	next := math.FMA(-g, v.Inverse, v.Value)
+	if !(next > 0) {
+		next = 0
+	}
+	if !(next < v.Bound) {
+		next = v.Bound
+	}
+	if next != 0 && next != v.Bound {
+		e.Free++
+		e.FreeEntries += len(values)
+	}
+	if d := next - v.Value; d != 0 {
+		v.Value = next
+		e.Moved += len(values)
+		s.AxpyIndexed(d*v.Sign, values, features, e.W)
+	}
+	return kept
+}

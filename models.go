@@ -78,7 +78,7 @@ type problem interface {
 	// solve solves at one λ, from the last solution.
 	solve(ctx context.Context, logLambda []float64) (*Fitted, error)
 	// outer states the choice of λ.
-	outer(bilevel.Folds) (outer, error)
+	outer(bilevel.Spec) (outer, error)
 }
 
 // outer is the choice of λ for an inner problem.

@@ -129,8 +129,7 @@ func (m *oneVersusRest) join(logLambda []float64) *Fitted {
 	return out
 }
 
-func (m *oneVersusRest) outer(folds bilevel.Folds) (outer, error) {
-	spec := m.engine.spec(folds)
+func (m *oneVersusRest) outer(spec bilevel.Spec) (outer, error) {
 	spec.Penalty = newLasso
 	return bilevel.NewMulticlass(m.engine.k, m.engine.x, m.engine.y, spec)
 }

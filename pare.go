@@ -144,9 +144,9 @@ func (e *engine) solver() cd.Options {
 }
 
 // spec returns what all outer problems share.
-func (e *engine) spec(folds bilevel.Folds) bilevel.Spec {
+func (e *engine) spec() bilevel.Spec {
 	return bilevel.Spec{
-		Folds: folds, Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Solver: e.solver(),
+		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Solver: e.solver(),
 		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads,
 	}
 }

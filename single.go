@@ -74,8 +74,10 @@ func newFitted(s *cd.Solution) *Fitted {
 	}
 }
 
-func (s *single) outer(folds bilevel.Folds) (outer, error) {
-	spec := s.engine.spec(folds)
-	spec.Datafit, spec.Penalty, spec.Criterion = s.datafit, s.penalty, s.criterion
+func (s *single) outer(spec bilevel.Spec) (outer, error) {
+	spec.Datafit, spec.Penalty = s.datafit, s.penalty
+	if spec.Criterion == nil {
+		spec.Criterion = s.criterion
+	}
 	return bilevel.New(s.engine.k, s.engine.x, s.engine.y, spec)
 }

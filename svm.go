@@ -59,6 +59,6 @@ func (m *machine) solve(ctx context.Context, logLambda []float64) (*Fitted, erro
 	return out, nil
 }
 
-func (m *machine) outer(folds bilevel.Folds) (outer, error) {
-	return bilevel.NewSVM(m.engine.k, m.samples, m.engine.y, m.engine.spec(folds))
+func (m *machine) outer(spec bilevel.Spec) (outer, error) {
+	return bilevel.NewSVM(m.engine.k, m.samples, m.engine.y, spec)
 }

@@ -1,6 +1,7 @@
 package pare
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"math"
@@ -31,17 +32,40 @@ const (
 // Criteria lists the criteria there are.
 func Criteria() []Criterion { return []Criterion{CV, HoldOut, SURE, AIC, BIC} }
 
+// Split says how rows are dealt into folds.
+type Split string
+
+// The splits. A row's turn is its place in the file or, shuffled, in a permutation.
+const (
+	ByRow      Split = "rows"       // row of turn t into fold t mod K
+	Stratified Split = "stratified" // the same on rows sorted by target: every fold has its share of each class
+	Blocks     Split = "blocks"     // K stretches of neighbouring rows
+	Forward    Split = "forward"    // rows in the order of time: K + 1 stretches, each but the first predicted from those before it
+)
+
+// Splits lists the splits there are.
+func Splits() []Split { return []Split{ByRow, Stratified, Blocks, Forward} }
+
 // Validation says what judges a λ, and which rows. The zero value is 5-fold
 // cross-validation on rows in file order. The loss on held-out rows is the mean
 // squared error, for logreg the mean logistic loss, for multiclass the mean
 // cross-entropy of the classes' scores, for svm the mean smoothed hinge loss.
 type Validation struct {
 	Criterion Criterion // "" means CV
-	Folds     int       // 0 means 5
-	Shuffle   bool      // permute the rows before dealing them into folds
-	Seed      uint64    // of the permutation, and of all else that is drawn
+	// Loss, where set, judges predictions on held-out rows instead of the model's own
+	// loss, by CV and HoldOut; [criterion.Func] makes one of a function. Multiclass has
+	// none. It is called by several goroutines at once.
+	Loss    criterion.Criterion
+	Folds   int    // 0 means 5
+	Split   Split  // "" means ByRow
+	Shuffle bool   // permute the rows before dealing them into folds; not by Blocks and Forward
+	Seed    uint64 // of the permutation, and of all else that is drawn
+	// Groups gives every row a group, by any number: the rows of a group stay in one
+	// fold. Split must be ByRow.
+	Groups []int
 	// FoldIDs gives every row's fold instead: ≥ 0 validates that fold, −1 always
-	// trains, −2 is left out.
+	// trains, −2 is kept for [Selection].Test. With Split Forward the folds of larger
+	// ids do not train.
 	FoldIDs []int
 	// Sigma is the noise level for SURE, AIC and BIC; 0 means the residual standard
 	// deviation of a Lasso chosen by cross-validation (Reid, Tibshirani and Friedman,
@@ -49,37 +73,79 @@ type Validation struct {
 	Sigma float64
 }
 
-// folds resolves a validation for n rows.
-func (v Validation) folds(n int) (bilevel.Folds, error) {
+// folds resolves a validation for a target.
+func (v Validation) folds(y []float64) (bilevel.Folds, error) {
 	if v.FoldIDs != nil {
-		if v.Criterion == HoldOut {
-			if i := slices.IndexFunc(v.FoldIDs, func(id int) bool { return id > 0 }); i >= 0 {
-				return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Flag: "fold-ids", Message: "for a hold-out 0 validates and −1 trains"}
-			}
-		}
-		return bilevel.Folds(v.FoldIDs), nil
+		return v.ownFolds()
 	}
-	k := v.Folds
-	if k == 0 {
-		k = 5
+	if v.Groups != nil && len(v.Groups) != len(y) {
+		return nil, outcome.At(outcome.Shape, "groups", "%d groups for %d rows; there must be one a row", len(v.Groups), len(y))
+	}
+	k := cmp.Or(v.Folds, 5)
+	var folds bilevel.Folds
+	var err error
+	switch s := v.Split; {
+	case v.Groups != nil && s != "" && s != ByRow:
+		return nil, outcome.At(outcome.Usage, "groups", "go with split %s, not %s", ByRow, s)
+	case v.Groups != nil:
+		folds, err = bilevel.Grouped(v.Groups, k, v.Shuffle, v.Seed)
+	case s == "", s == ByRow:
+		folds, err = bilevel.KFold(len(y), k, v.Shuffle, v.Seed)
+	case s == Stratified:
+		folds, err = bilevel.Stratified(y, k, v.Shuffle, v.Seed)
+	case s == Blocks:
+		folds, err = bilevel.Blocks(len(y), k)
+	case s == Forward:
+		folds, err = bilevel.Chain(len(y), k)
+	default:
+		return nil, outcome.At(outcome.Usage, "split", "no split %q; there are %v", s, Splits())
+	}
+	if err == nil && v.Criterion == HoldOut {
+		folds = folds.Last()
+	}
+	return folds, err
+}
+
+// ownFolds checks the folds that the caller has made.
+func (v Validation) ownFolds() (bilevel.Folds, error) {
+	switch {
+	case v.Groups != nil:
+		return nil, outcome.At(outcome.Usage, "groups", "fold ids say already which rows go together")
+	case v.Split != "" && v.Split != ByRow && v.Split != Forward:
+		return nil, outcome.At(outcome.Usage, "split", "fold ids go with %s and %s, not %s", ByRow, Forward, v.Split)
 	}
 	if v.Criterion == HoldOut {
-		return bilevel.HoldOut(n, k, v.Shuffle, v.Seed)
+		if i := slices.IndexFunc(v.FoldIDs, func(id int) bool { return id > 0 }); i >= 0 {
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Flag: "fold-ids", Message: "for a hold-out 0 validates and −1 trains"}
+		}
 	}
-	return bilevel.KFold(n, k, v.Shuffle, v.Seed)
+	return bilevel.Folds(v.FoldIDs), nil
 }
 
 // choice states the outer problem. sigma is the noise level it took, if any.
 func (e *engine) choice(ctx context.Context, v Validation) (problem outer, sigma float64, err error) {
 	switch v.Criterion {
 	case "", CV, HoldOut:
-		folds, err := v.folds(len(e.y))
-		if err != nil {
+		if n, _ := e.x.Dims(); len(e.y) != n {
+			return nil, 0, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.y), n)
+		}
+		if v.Loss != nil && e.config.Model == Multiclass {
+			return nil, 0, outcome.At(outcome.Usage, "loss", "%s is judged by the cross-entropy of all its scores", Multiclass)
+		}
+		if v.Loss != nil && e.config.Weights != nil {
+			return nil, 0, outcome.At(outcome.Usage, "loss", "a loss of one's own cannot be told the weights of rows")
+		}
+		spec := e.spec()
+		if spec.Folds, err = v.folds(e.y); err != nil {
 			return nil, 0, err
 		}
-		problem, err = e.outer(folds)
+		spec.Criterion, spec.Forward = v.Loss, v.Split == Forward
+		problem, err = e.outer(spec)
 		return problem, 0, err
 	case SURE, AIC, BIC:
+		if v.Loss != nil {
+			return nil, 0, outcome.At(outcome.Usage, "loss", "goes with %s and %s", CV, HoldOut)
+		}
 		return e.risk(ctx, v)
 	default:
 		return nil, 0, outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", v.Criterion, Criteria())
@@ -104,7 +170,7 @@ func (e *engine) risk(ctx context.Context, v Validation) (problem outer, sigma f
 	}
 	n := len(e.y)
 	of := map[Criterion]bilevel.Information{SURE: bilevel.SURE(n, sigma), AIC: bilevel.AIC(sigma), BIC: bilevel.BIC(n, sigma)}[v.Criterion]
-	spec := e.spec(nil)
+	spec := e.spec()
 	spec.Penalty = s.penalty
 	problem, err = bilevel.NewSure(e.k, e.x, e.y, of, sigma, v.Seed, spec)
 	return problem, sigma, err

@@ -1,8 +1,10 @@
 package bilevel
 
 import (
-	"math/bits"
+	"cmp"
+	"slices"
 
+	"github.com/seed-45b9a24c/pare/internal/random"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -14,52 +16,145 @@ const (
 )
 
 // Folds assigns rows to validation folds: row i validates fold Folds[i] and
-// trains the others, but for [AlwaysTrain] and [TestOnly].
+// trains the others, or with [Spec].Forward the later ones, but for [AlwaysTrain]
+// and [TestOnly].
 type Folds []int
 
 // KFold puts row i into fold π(i) mod k; π is the identity, or with shuffle the
 // Fisher–Yates permutation drawn from SplitMix64 with the given seed.
 func KFold(n, k int, shuffle bool, seed uint64) (Folds, error) {
-	if k < 2 || k > n {
-		return nil, outcome.At(outcome.BadParameter, "folds", "need 2 to n = %d folds, got %d", n, k)
-	}
-	at := make([]int, n)
-	for i := range at {
-		at[i] = i
-	}
-	if shuffle {
-		for i := n - 1; i > 0; i-- {
-			j, _ := bits.Mul64(splitMix64(&seed), uint64(i+1))
-			at[i], at[j] = at[j], at[i]
-		}
+	if err := checkCount(n, k); err != nil {
+		return nil, err
 	}
 	folds := make(Folds, n)
-	for i, pi := range at {
+	for i, pi := range order(n, shuffle, seed) {
 		folds[i] = pi % k
 	}
 	return folds, nil
 }
 
-// splitMix64 returns the next output of SplitMix64 (Steele, Lea and Flood, 2014).
-func splitMix64(state *uint64) uint64 {
-	*state += 0x9e3779b97f4a7c15
-	z := *state
-	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-	z = (z ^ z>>27) * 0x94d049bb133111eb
-	return z ^ z>>31
+// checkCount returns the error of a number of folds that n rows cannot fill.
+func checkCount(n, k int) error {
+	if k < 2 || k > n {
+		return outcome.At(outcome.BadParameter, "folds", "need 2 to n = %d folds, got %d", n, k)
+	}
+	return nil
+}
+
+// order returns the numbers 0 … n − 1, permuted or not.
+func order(n int, shuffle bool, seed uint64) []int {
+	if shuffle {
+		source := random.SplitMix64(seed)
+		return source.Permutation(n)
+	}
+	at := make([]int, n)
+	for i := range at {
+		at[i] = i
+	}
+	return at
+}
+
+// Stratified is [KFold] on rows sorted by target: every fold gets its share, up to
+// one row, of every class, or of every stretch of a real target. Rows of equal
+// targets are dealt in the order of π.
+func Stratified(y []float64, k int, shuffle bool, seed uint64) (Folds, error) {
+	if err := checkCount(len(y), k); err != nil {
+		return nil, err
+	}
+	rows := order(len(y), shuffle, seed)
+	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(y[a], y[b]) })
+	folds := make(Folds, len(y))
+	for t, i := range rows {
+		folds[i] = t % k
+	}
+	return folds, nil
+}
+
+// Grouped keeps rows of one group in one fold: the largest group first, each to the
+// fold that has the fewest rows, the first of them; equal groups in the order of
+// their first rows, or with shuffle of a permutation.
+func Grouped(groups []int, k int, shuffle bool, seed uint64) (Folds, error) {
+	if err := checkCount(len(groups), k); err != nil {
+		return nil, err
+	}
+	number := map[int]int{} // of each group, by first row
+	var size []int
+	for _, g := range groups {
+		at, ok := number[g]
+		if !ok {
+			at = len(size)
+			number[g], size = at, append(size, 0)
+		}
+		size[at]++
+	}
+	if k > len(size) {
+		return nil, outcome.At(outcome.BadParameter, "folds", "%d folds of whole groups need as many groups, there are %d", k, len(size))
+	}
+	turns := order(len(size), shuffle, seed)
+	slices.SortStableFunc(turns, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
+	home, rows := make([]int, len(size)), make([]int, k)
+	for _, g := range turns {
+		least := 0
+		for f, count := range rows {
+			if count < rows[least] {
+				least = f
+			}
+		}
+		home[g] = least
+		rows[least] += size[g]
+	}
+	folds := make(Folds, len(groups))
+	for i, g := range groups {
+		folds[i] = home[number[g]]
+	}
+	return folds, nil
+}
+
+// Blocks cuts the rows, in their order, into k folds of neighbours.
+func Blocks(n, k int) (Folds, error) {
+	if err := checkCount(n, k); err != nil {
+		return nil, err
+	}
+	folds := make(Folds, n)
+	for i := range folds {
+		folds[i] = i * k / n
+	}
+	return folds, nil
+}
+
+// Chain cuts the rows, in their order, into k + 1 blocks: the first always trains,
+// the others are validated in turn. With [Spec].Forward each is predicted from what
+// came before it.
+func Chain(n, k int) (Folds, error) {
+	if k < 1 || k >= n {
+		return nil, outcome.At(outcome.BadParameter, "folds", "rows in order need 1 to n − 1 = %d folds, got %d", n-1, k)
+	}
+	folds, err := Blocks(n, k+1)
+	for i := range folds {
+		folds[i]-- // the first block becomes AlwaysTrain
+	}
+	return folds, err
 }
 
 // HoldOut keeps the last of k folds for validation; all other rows train.
 func HoldOut(n, k int, shuffle bool, seed uint64) (Folds, error) {
 	folds, err := KFold(n, k, shuffle, seed)
-	for i, f := range folds {
-		if f == k-1 {
-			folds[i] = 0
-		} else {
-			folds[i] = AlwaysTrain
+	return folds.Last(), err
+}
+
+// Last makes a hold-out of folds: the last validates, the others train.
+func (f Folds) Last() Folds {
+	last := f.Count() - 1
+	held := slices.Clone(f)
+	for i, id := range f {
+		switch {
+		case id == last:
+			held[i] = 0
+		case id >= 0:
+			held[i] = AlwaysTrain
 		}
 	}
-	return folds, err
+	return held
 }
 
 // Count returns the number of folds, the largest id plus one.
@@ -75,10 +170,10 @@ func (f Folds) Count() int {
 func (s *Spec) split(fold int) (weights []float64, validation []int32) {
 	weights = make([]float64, len(s.Folds))
 	for i, id := range s.Folds {
-		switch id {
-		case fold:
+		switch {
+		case id == fold:
 			validation = append(validation, int32(i))
-		case TestOnly:
+		case id == TestOnly, s.Forward && id > fold:
 		default:
 			weights[i] = s.weight(i)
 		}
@@ -91,6 +186,16 @@ func (s *Spec) weight(i int) float64 {
 		return 1
 	}
 	return s.Weights[i]
+}
+
+// test returns the rows that neither train nor validate.
+func (s *Spec) test() (rows []int32) {
+	for i, id := range s.Folds {
+		if id == TestOnly && s.weight(i) > 0 {
+			rows = append(rows, int32(i))
+		}
+	}
+	return rows
 }
 
 // check returns the error of an assignment that leaves a fold without
@@ -122,13 +227,18 @@ func (s *Spec) check(n int) error {
 			usable++
 		}
 	}
+	before := usable // rows that may train the first fold going forward
+	for _, rows := range size {
+		before -= rows
+	}
 	for id, rows := range size {
-		switch rows {
-		case 0:
+		switch {
+		case rows == 0:
 			return outcome.Errorf(outcome.BadParameter, "fold %d of %d has no rows", id, k)
-		case usable:
+		case rows == usable, s.Forward && before == 0:
 			return outcome.Errorf(outcome.BadParameter, "fold %d leaves no row to train on", id)
 		}
+		before += rows
 	}
 	return nil
 }

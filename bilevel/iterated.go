@@ -1,6 +1,7 @@
 package bilevel
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"time"
@@ -38,7 +39,10 @@ func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
 
 // slopes implements [iterdiff.Outer].
 func (l *iterated) slopes(m, slope []float64) float64 {
-	return l.criterion.Eval(l.rows, l.y, m, slope, l.curvature)
+	if len(l.test) > 0 {
+		l.tested = l.loss(l.test, m, nil)
+	}
+	return l.loss(l.rows, m, slope)
 }
 
 // defaultTol is that of cd.
@@ -51,7 +55,7 @@ func (l *iterated) evaluate(ctx context.Context, logLambda []float64, options cd
 		o.Tol = defaultTol
 	}
 	r, err := l.solve(ctx, logLambda, o)
-	if err != nil {
+	if err = cmp.Or(l.broken, err); err != nil {
 		return err
 	}
 	if r.Status == outcome.Cancelled {

@@ -3,6 +3,7 @@ package bilevel
 import (
 	"context"
 	"math"
+	"runtime/debug"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -11,6 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -29,10 +31,13 @@ type judged struct {
 	criterion criterion.Criterion
 	y         []float64
 	rows      []int32
+	test      []int32 // rows that neither train nor validate
+	broken    error   // of a criterion that panicked
 
 	slope, curvature []float64 // n, written at rows only
 
 	value, null float64
+	tested      float64 // the criterion on the test rows
 	gradient    []float64
 	columns     []int32 // that the entries of gradient belong to; nil: λ in order
 	solved      solved
@@ -44,14 +49,43 @@ func newJudged(spec *Spec, y []float64, rows []int32) judged {
 	if spec.Weights != nil {
 		c = criterion.Weighted{Criterion: c, Weights: spec.Weights}
 	}
-	return judged{criterion: c, y: y, rows: rows, slope: make([]float64, len(y)), curvature: make([]float64, len(y))}
+	return judged{
+		criterion: c, y: y, rows: rows, test: spec.test(),
+		slope: make([]float64, len(y)), curvature: make([]float64, len(y)),
+	}
 }
 
 func (j *judged) result() *judged { return j }
 
 // judge sets the value, and the slopes, of predictions.
-func (j *judged) judge(prediction []float64) {
-	j.value = j.criterion.Eval(j.rows, j.y, prediction, j.slope, j.curvature)
+func (j *judged) judge(prediction []float64) error {
+	j.value = j.loss(j.rows, prediction, j.slope)
+	if len(j.test) > 0 {
+		j.tested = j.loss(j.test, prediction, nil)
+	}
+	return j.broken
+}
+
+// loss evaluates the criterion, which may be the user's: a panic becomes an error,
+// kept in broken, and the value NaN.
+func (j *judged) loss(rows []int32, prediction, slope []float64) (value float64) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			value, j.broken = math.NaN(), &outcome.Error{
+				Kind: outcome.Internal, Message: "the criterion " + j.criterion.Name() + " panicked", Err: &search.PanicError{Value: cause, Stack: debug.Stack()},
+			}
+		}
+	}()
+	if slope == nil {
+		return j.criterion.Eval(rows, j.y, prediction, nil, nil)
+	}
+	return j.criterion.Eval(rows, j.y, prediction, slope, j.curvature)
+}
+
+// judgeNull sets the value of the predictions of the null model.
+func (j *judged) judgeNull(prediction []float64) error {
+	j.null = j.loss(j.rows, prediction, nil)
+	return j.broken
 }
 
 // outer is the criterion as the last call of judge left it.
@@ -82,7 +116,9 @@ func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold 
 	j := newJudged(&spec, y, rows)
 	null := model.NewState(len(y))
 	fit.Fit(nil, nil, null)
-	j.null = j.criterion.Eval(rows, y, null.Prediction, nil, nil)
+	if err := j.judgeNull(null.Prediction); err != nil {
+		return nil, err
+	}
 	if spec.Iterate != nil {
 		return newIterated(j, spec, fit)
 	}
@@ -112,7 +148,9 @@ func (l *penalised) evaluate(ctx context.Context, logLambda []float64, options c
 		return ctx.Err()
 	}
 	l.last = solution
-	l.judge(solution.Prediction)
+	if err := l.judge(solution.Prediction); err != nil {
+		return err
+	}
 	l.solved = summarise(solution, time.Since(start))
 	if !gradient {
 		return nil

@@ -34,6 +34,8 @@ type Spec struct {
 	// Weights s of the rows, in the inner problems and in the criterion; nil: all 1. A
 	// weight of k counts as k equal rows of the same fold.
 	Weights []float64
+	// Forward trains a fold on those of smaller ids alone: rows in the order of time.
+	Forward bool
 	// Penalty makes the inner penalty of a λ.
 	Penalty func(logLambda []float64) (model.Penalty, error)
 	// Datafit makes the inner datafit of a view. nil means the squared loss.
@@ -148,6 +150,9 @@ func (p *Problem) collect(r search.Request) Report {
 		l := lane.result()
 		report.FoldValues = append(report.FoldValues, l.value)
 		report.Value += float64(share * l.value)
+		if len(l.test) > 0 {
+			report.addTest(l.tested, share)
+		}
 		report.addSolution(l.solved)
 		if !r.ValueOnly {
 			report.addGradient(l.derived, share)

@@ -24,17 +24,15 @@ type Report struct {
 	ErrorBound, InjectivityMargin float64
 	Iterations                    int // of conjugate gradients
 	SecondsSolve, SecondsGradient float64
-	Status                        outcome.Status // of the worst lane
 	supports                      int
 }
 
 // newReport starts the report of a request with r hyperparameters.
 func newReport(request search.Request, r int) Report {
 	report := Report{
-		Evaluation:        search.Evaluation{LogLambda: request.LogLambda, Flat: !request.ValueOnly},
+		Evaluation:        search.Evaluation{LogLambda: request.LogLambda, Flat: !request.ValueOnly, Status: outcome.Converged},
 		InjectivityMargin: 1,
 		SupportCertified:  !request.ValueOnly,
-		Status:            outcome.Converged,
 	}
 	if !request.ValueOnly {
 		report.Gradient = make([]float64, r)
@@ -95,6 +93,12 @@ func (r *Report) addSolution(s solved) {
 	r.worsen(s.status)
 }
 
+// addTest takes in a share of the value on rows that are for testing only.
+func (r *Report) addTest(value, share float64) {
+	r.Tested = true
+	r.Test += float64(share * value)
+}
+
 // addGradient takes in a hypergradient of which the report's is a share.
 func (r *Report) addGradient(d derived, share float64) {
 	r.Flat = r.Flat && d.status == outcome.Flat
@@ -122,5 +126,13 @@ func (r *Report) finish(lanes int) {
 	r.Trusted = r.Status == outcome.Converged
 	if r.Flat && r.Trusted {
 		r.Status = outcome.Flat
+	}
+	if sum := r.Value; r.Trusted {
+		for _, g := range r.Gradient {
+			sum += math.Abs(g)
+		}
+		if math.IsNaN(sum) || math.IsInf(sum, 0) {
+			r.Status = outcome.Failed
+		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/random"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -107,8 +108,9 @@ func NewSure(k *kernels.Set, x sparse.Matrix, y []float64, criterion Information
 // normals draws n standard normal numbers by Marsaglia's polar method from
 // SplitMix64: the same bits on every architecture.
 func normals(n int, seed uint64) []float64 {
+	source := random.SplitMix64(seed)
 	uniform := func() float64 { // in (−1, 1)
-		return float64(int64(splitMix64(&seed))>>10) * 0x1p-53
+		return float64(int64(source.Next())>>10) * 0x1p-53
 	}
 	out := make([]float64, 0, n+1)
 	for len(out) < n {

@@ -34,7 +34,9 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 			return nil, err
 		}
 		j := newJudged(&spec, y, rows)
-		j.null = j.criterion.Eval(rows, y, make([]float64, n), nil, nil)
+		if err := j.judgeNull(make([]float64, n)); err != nil {
+			return nil, err
+		}
 		if spec.Iterate != nil {
 			l := &iterated{judged: j, method: *spec.Iterate}
 			solver := iterdiff.NewSVM(fit)
@@ -66,7 +68,9 @@ func (l *machine) evaluate(ctx context.Context, logLambda []float64, options cd.
 		return ctx.Err()
 	}
 	l.last = s
-	l.judge(s.Predictions)
+	if err := l.judge(s.Predictions); err != nil {
+		return err
+	}
 	l.solved = solved{
 		gap: s.RelativeGap, kkt: s.KKT, epochs: s.Epochs, passes: s.Passes, support: len(s.Free),
 		status: s.Status, seconds: time.Since(start).Seconds(),

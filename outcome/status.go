@@ -25,6 +25,9 @@ const (
 	Budget Status = "budget"
 	// Cancelled: the context ended; the result is the best so far.
 	Cancelled Status = "cancelled"
+	// Failed: the criterion is not a number here, or it broke off; a search returns the
+	// best before that.
+	Failed Status = "failed"
 	// NotConverged: the inner problem missed its tolerance; its true gap is reported.
 	NotConverged Status = "not_converged"
 	// NotUnique: the inner problem has several solutions, so the derivative is not defined.

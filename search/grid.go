@@ -21,7 +21,7 @@ func Grid(ctx context.Context, f Objective, points [][]float64, options Options)
 	if options.Evaluations == 0 {
 		options.Evaluations = len(points)
 	}
-	result, err := evaluateAll(ctx, f, options, func(k int, _ []Evaluation) []float64 {
+	result, err := evaluateAll(ctx, f, options, false, func(k int, _ []Evaluation) []float64 {
 		if k < len(points) {
 			return points[k]
 		}
@@ -34,8 +34,9 @@ func Grid(ctx context.Context, f Objective, points [][]float64, options Options)
 }
 
 // evaluateAll evaluates the objective, value only, at the points that next
-// proposes from the evaluations so far, until that is nil or the budget is spent.
-func evaluateAll(ctx context.Context, f Objective, options Options, next func(k int, before []Evaluation) []float64) (*Result, error) {
+// proposes from the evaluations so far, until that is nil or the budget is spent; to have spent
+// it is the end of proposals that have no other.
+func evaluateAll(ctx context.Context, f Objective, options Options, unending bool, next func(k int, before []Evaluation) []float64) (*Result, error) {
 	r, err := newRecorder(f, options)
 	if err != nil {
 		return nil, err
@@ -49,6 +50,9 @@ func evaluateAll(ctx context.Context, f Objective, options Options, next func(k 
 			}
 			if _, err := r.eval(ctx, x, true); err != nil {
 				return "", err
+			}
+			if unending && r.left() == 0 {
+				return outcome.Stationary, nil
 			}
 		}
 	})

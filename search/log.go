@@ -1,20 +1,14 @@
 package search
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 
+	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -41,17 +35,20 @@ type Log struct {
 
 // entry is one question and its answer.
 type entry struct {
-	LogLambda vector `json:"log_lambda"`
-	AskedTol  number `json:"asked_tol"`
-	ValueOnly bool   `json:"value_only"`
-	Value     number `json:"value"`
-	Gradient  vector `json:"gradient"`
-	Curvature vector `json:"curvature"`
-	Tol       number `json:"tol"`
-	Support   int    `json:"support"`
-	Trusted   bool   `json:"trusted"`
-	Flat      bool   `json:"flat"`
-	Seconds   number `json:"seconds"`
+	LogLambda sealed.Vector  `json:"log_lambda"`
+	AskedTol  sealed.Number  `json:"asked_tol"`
+	ValueOnly bool           `json:"value_only"`
+	Value     sealed.Number  `json:"value"`
+	Gradient  sealed.Vector  `json:"gradient"`
+	Curvature sealed.Vector  `json:"curvature"`
+	Tol       sealed.Number  `json:"tol"`
+	Support   int            `json:"support"`
+	Trusted   bool           `json:"trusted"`
+	Status    outcome.Status `json:"status"`
+	Test      sealed.Number  `json:"test"`
+	Tested    bool           `json:"tested"`
+	Flat      bool           `json:"flat"`
+	Seconds   sealed.Number  `json:"seconds"`
 }
 
 // NewLog returns an empty log in memory. The key names the problem and the
@@ -93,29 +90,14 @@ func ReadLog(r io.Reader, key string) (*Log, error) {
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.IO, Message: "cannot read the log", Err: err}
 	}
-	var f logFile
-	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, &outcome.Error{Kind: outcome.Parse, Message: "not a log of a search", Err: err}
-	}
-	if f.Version != logVersion {
-		return nil, outcome.Errorf(outcome.Parse, "version %d of the log of a search, this program reads %d", f.Version, logVersion)
-	}
-	if sum := sha256.Sum256(f.Body); f.Sum != hex.EncodeToString(sum[:]) {
-		return nil, outcome.Errorf(outcome.Parse, "the log of a search is damaged: its checksum is wrong")
-	}
 	var body logBody
-	if err := json.Unmarshal(f.Body, &body); err != nil {
-		return nil, &outcome.Error{Kind: outcome.Parse, Message: "the log of a search is damaged", Err: err}
+	if err := logFile.Decode(data, &body); err != nil {
+		return nil, err
 	}
-	l := &Log{key: body.Key, entries: body.Entries}
-	// What was written is all there is, spelled as we spell it.
-	if again, err := l.encode(); err != nil || !bytes.Equal(again, data) {
-		return nil, outcome.Errorf(outcome.Parse, "the log of a search is damaged: it is not as it was written")
+	if body.Key != key {
+		return nil, outcome.At(outcome.BadParameter, "key", "the log is that of %q, not of %q", body.Key, key)
 	}
-	if l.key != key {
-		return nil, outcome.At(outcome.BadParameter, "key", "the log is that of %q, not of %q", l.key, key)
-	}
-	return l, nil
+	return &Log{key: body.Key, entries: body.Entries}, nil
 }
 
 // Write writes the log: JSON with a version and a checksum.
@@ -147,6 +129,9 @@ func (l *Log) at(k int, request Request) (Evaluation, error) {
 		Tol:       float64(e.Tol),
 		Support:   e.Support,
 		Trusted:   e.Trusted,
+		Status:    e.Status,
+		Test:      float64(e.Test),
+		Tested:    e.Tested,
 		Flat:      e.Flat,
 		Seconds:   float64(e.Seconds),
 	}, nil
@@ -156,16 +141,19 @@ func (l *Log) at(k int, request Request) (Evaluation, error) {
 func (l *Log) add(request Request, e Evaluation) error {
 	l.entries = append(l.entries, entry{
 		LogLambda: request.LogLambda,
-		AskedTol:  number(request.Tol),
+		AskedTol:  sealed.Number(request.Tol),
 		ValueOnly: request.ValueOnly,
-		Value:     number(e.Value),
+		Value:     sealed.Number(e.Value),
 		Gradient:  e.Gradient,
 		Curvature: e.Curvature,
-		Tol:       number(e.Tol),
+		Tol:       sealed.Number(e.Tol),
 		Support:   e.Support,
 		Trusted:   e.Trusted,
+		Status:    e.Status,
+		Test:      sealed.Number(e.Test),
+		Tested:    e.Tested,
 		Flat:      e.Flat,
-		Seconds:   number(e.Seconds),
+		Seconds:   sealed.Number(e.Seconds),
 	})
 	if l.path == "" {
 		return nil
@@ -179,23 +167,8 @@ func (l *Log) save() error {
 	if err != nil {
 		return err
 	}
-	dir := filepath.Dir(l.path)
-	file, err := os.CreateTemp(dir, filepath.Base(l.path)+".tmp*")
-	if err != nil {
+	if err := sealed.Replace(l.path, data); err != nil {
 		return l.ioError("cannot save the log", err)
-	}
-	_, err = file.Write(data)
-	err = errors.Join(err, file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), l.path)
-	}
-	if err != nil {
-		return l.ioError("cannot save the log", errors.Join(err, os.Remove(file.Name())))
-	}
-	// The name is safe once the directory is; not every system can sync one.
-	if d, err := os.Open(dir); err == nil {
-		_ = d.Sync()
-		_ = d.Close()
 	}
 	return nil
 }
@@ -204,14 +177,8 @@ func (l *Log) ioError(message string, err error) error {
 	return &outcome.Error{Kind: outcome.IO, Message: message, File: l.path, Err: err}
 }
 
-const logVersion = 1
-
-// logFile is a log on disk; Sum is that of the bytes of Body.
-type logFile struct {
-	Version int             `json:"pare_search_log"`
-	Sum     string          `json:"sha256"`
-	Body    json.RawMessage `json:"body"`
-}
+// logFile is how a log is kept.
+var logFile = sealed.Kind{Key: "pare_search_log", Noun: "log of a search", Version: 2}
 
 type logBody struct {
 	Key     string  `json:"key"`
@@ -219,77 +186,5 @@ type logBody struct {
 }
 
 func (l *Log) encode() ([]byte, error) {
-	body, err := json.Marshal(logBody{l.key, append([]entry{}, l.entries...)})
-	if err != nil {
-		return nil, &outcome.Error{Kind: outcome.Internal, Message: "cannot encode the log", Err: err}
-	}
-	sum := sha256.Sum256(body)
-	data := fmt.Appendf(nil, "{\"pare_search_log\":%d,\"sha256\":\"%x\",\"body\":", logVersion, sum)
-	data = append(data, body...)
-	return append(data, "}\n"...), nil
-}
-
-// number is a float64 that JSON keeps bit for bit; NaN and ±Inf are strings, and
-// every NaN is the same.
-type number float64
-
-// MarshalJSON implements [json.Marshaler].
-func (x number) MarshalJSON() ([]byte, error) { return x.append(nil), nil }
-
-func (x number) append(b []byte) []byte {
-	if finite(float64(x)) {
-		return strconv.AppendFloat(b, float64(x), 'g', -1, 64)
-	}
-	b = append(b, '"')
-	b = strconv.AppendFloat(b, float64(x), 'g', -1, 64)
-	return append(b, '"')
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (x *number) UnmarshalJSON(b []byte) error {
-	v, err := strconv.ParseFloat(string(bytes.Trim(b, `"`)), 64)
-	*x = number(v)
-	return err
-}
-
-// vector is a []float64 in the manner of number.
-type vector []float64
-
-// MarshalJSON implements [json.Marshaler].
-func (v vector) MarshalJSON() ([]byte, error) {
-	if v == nil {
-		return []byte("null"), nil
-	}
-	b := append(make([]byte, 0, 2+20*len(v)), '[')
-	for i, x := range v {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = number(x).append(b)
-	}
-	return append(b, ']'), nil
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (v *vector) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		*v = nil
-		return nil
-	}
-	if len(b) < 2 || b[0] != '[' {
-		return errors.New("not a list of numbers")
-	}
-	fields := bytes.Split(b[1:len(b)-1], []byte{','})
-	if len(fields) == 1 && len(fields[0]) == 0 {
-		fields = nil
-	}
-	*v = make(vector, len(fields))
-	for i, field := range fields {
-		var x number
-		if err := x.UnmarshalJSON(field); err != nil {
-			return err
-		}
-		(*v)[i] = float64(x)
-	}
-	return nil
+	return logFile.Encode(logBody{l.key, append([]entry{}, l.entries...)})
 }

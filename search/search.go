@@ -36,8 +36,14 @@ type Evaluation struct {
 	Curvature []float64
 	Tol       float64 // the relative gap reached
 	Support   int     // mean size of the supports, rounded
-	// Trusted reports whether value and gradient meet the tolerance asked for.
+	// Trusted reports whether value and gradient meet the tolerance asked for; Status
+	// is Converged, Flat, or why not, where the objective says.
 	Trusted bool
+	Status  outcome.Status
+	// Test is the value on rows that no choice depends on, where Tested says that
+	// there are such. A search does not look at it.
+	Test   float64
+	Tested bool
 	// Flat reports that the solutions do not move with λ here.
 	Flat    bool
 	Seconds float64

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/internal/random"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -38,7 +39,8 @@ const (
 //
 // A density is an equal mixture of the uniform prior and of a Gaussian at each
 // point, cut off at the box, as wide as the farther of its two neighbours, where
-// the ends of the box are neighbours too. It ends with its budget.
+// the ends of the box are neighbours too. It ends, Stationary, when its budget is
+// drawn.
 func TPE(ctx context.Context, f Objective, box Box, options TPEOptions) (*Result, error) {
 	if err := box.bounded(); err != nil {
 		return nil, err
@@ -58,10 +60,10 @@ func TPE(ctx context.Context, f Objective, box Box, options TPEOptions) (*Result
 	if options.Candidates == 0 {
 		options.Candidates = tpeCandidates
 	}
-	random := splitMix64(options.Seed)
-	return evaluateAll(ctx, f, options.Options, func(k int, before []Evaluation) []float64 {
+	source := random.SplitMix64(options.Seed)
+	return evaluateAll(ctx, f, options.Options, true, func(k int, before []Evaluation) []float64 {
 		if k < options.Startup {
-			return random.point(box)
+			return box.point(&source)
 		}
 		good, bad := splitAtQuantile(before, options.Gamma)
 		x := make([]float64, len(box.Lower))
@@ -70,7 +72,7 @@ func TPE(ctx context.Context, f Objective, box Box, options TPEOptions) (*Result
 			l, g := newParzen(good, i, lower, upper), newParzen(bad, i, lower, upper)
 			most := math.Inf(-1)
 			for range options.Candidates {
-				c := l.draw(&random)
+				c := l.draw(&source)
 				if ratio := l.density(c) / g.density(c); ratio > most {
 					most, x[i] = ratio, c
 				}
@@ -141,24 +143,14 @@ func (p *parzen) density(x float64) float64 {
 }
 
 // draw returns a point of the mixture.
-func (p *parzen) draw(random *splitMix64) float64 {
-	k := int(random.uniform() * float64(1+len(p.centre)))
+func (p *parzen) draw(r *random.SplitMix64) float64 {
+	k := int(r.Uniform() * float64(1+len(p.centre)))
 	if k == len(p.centre) || p.upper == p.lower {
-		return Box{[]float64{p.lower}, []float64{p.upper}}.at(0, random.uniform())
+		return Box{[]float64{p.lower}, []float64{p.upper}}.at(0, r.Uniform())
 	}
 	for {
-		if x := math.FMA(p.width[k], random.gaussian(), p.centre[k]); x >= p.lower && x <= p.upper {
+		if x := math.FMA(p.width[k], r.Normal(), p.centre[k]); x >= p.lower && x <= p.upper {
 			return x
-		}
-	}
-}
-
-// gaussian returns a normal deviate, by Marsaglia's polar method.
-func (s *splitMix64) gaussian() float64 {
-	for {
-		u, v := float64(2*s.uniform())-1, float64(2*s.uniform())-1
-		if q := math.FMA(u, u, float64(v*v)); q > 0 && q < 1 {
-			return u * math.Sqrt(-2*kernels.Log(q)/q)
 		}
 	}
 }

@@ -30,7 +30,9 @@ var house = []room{
 	{path: "implicit", on: []string{"support"}},
 	{path: "iterdiff", on: []string{"model"}},
 	{path: "criterion", on: []string{"sparse"}},
-	{path: "search", on: []string{"outcome", "kernels"}},
+	{path: "internal/sealed", on: []string{"outcome"}},
+	{path: "internal/random", on: []string{"kernels"}},
+	{path: "search", on: []string{"outcome", "internal/random", "internal/sealed"}},
 	{path: "bilevel", on: []string{"cd", "implicit", "iterdiff", "criterion", "search"}},
 	{path: ".", on: []string{"bilevel"}},
 

@@ -1,0 +1,37 @@
+package criterion
+
+// Func makes a criterion of a loss on whole vectors: of the targets and the
+// predictions of the rows it judges, in file order. The loss fills slope with its
+// derivatives by the predictions; slope is nil where the value alone is wanted.
+// It is called for several folds at once, and must keep none of its arguments.
+//
+// What it knows of the second derivatives it cannot say, so that the error bounds of
+// hypergradients leave out by how much the slope is off.
+func Func(name string, loss func(y, m, slope []float64) float64) Criterion {
+	return function{name, loss}
+}
+
+type function struct {
+	name string
+	loss func(y, m, slope []float64) float64
+}
+
+// Name implements [Criterion].
+func (f function) Name() string { return f.name }
+
+// Eval implements [Criterion].
+func (f function) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
+	vectors := make([]float64, 3*len(rows))
+	target, prediction, derivative := vectors[:len(rows):len(rows)], vectors[len(rows):2*len(rows):2*len(rows)], vectors[2*len(rows):]
+	for k, i := range rows {
+		target[k], prediction[k] = y[i], m[i]
+	}
+	if slope == nil {
+		return f.loss(target, prediction, nil)
+	}
+	value := f.loss(target, prediction, derivative)
+	for k, i := range rows {
+		slope[i], curvature[i] = derivative[k], 0
+	}
+	return value
+}

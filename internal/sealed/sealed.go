@@ -1,0 +1,88 @@
+// Package sealed keeps values in files that are either whole or refused: JSON
+// with a name, a version and a checksum, read only if it is byte for byte what
+// would be written, and replaced by rename after a sync.
+package sealed
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Kind is a kind of file.
+type Kind struct {
+	Key     string // in the file, before the version: "pare_model"
+	Noun    string // in messages: "saved model"
+	Version int
+}
+
+// Encode returns the file of a body, which must encode to the same JSON always.
+func (k Kind) Encode(body any) ([]byte, error) {
+	inner, err := json.Marshal(body)
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.Internal, Message: "cannot encode the " + k.Noun, Err: err}
+	}
+	sum := sha256.Sum256(inner)
+	data := fmt.Appendf(nil, "{%q:%d,\"sha256\":\"%x\",\"body\":", k.Key, k.Version, sum)
+	return append(append(data, inner...), "}\n"...), nil
+}
+
+// Decode reads what Encode wrote into body, a pointer. Anything else is an
+// [outcome.Error] of kind Parse, a file of another version too.
+func (k Kind) Decode(data []byte, body any) error {
+	var file map[string]json.RawMessage
+	if err := json.Unmarshal(data, &file); err != nil {
+		return &outcome.Error{Kind: outcome.Parse, Message: "not a " + k.Noun, Err: err}
+	}
+	var version int
+	if json.Unmarshal(file[k.Key], &version) != nil {
+		return outcome.Errorf(outcome.Parse, "not a %s", k.Noun)
+	}
+	if version != k.Version {
+		return outcome.Errorf(outcome.Parse, "version %d of a %s, this program reads version %d", version, k.Noun, k.Version)
+	}
+	sum := sha256.Sum256(file["body"])
+	if want := hex.EncodeToString(sum[:]); strings.Trim(string(file["sha256"]), `"`) != want {
+		return outcome.Errorf(outcome.Parse, "the %s is damaged: its checksum is wrong", k.Noun)
+	}
+	if err := json.Unmarshal(file["body"], body); err != nil {
+		return &outcome.Error{Kind: outcome.Parse, Message: "the " + k.Noun + " is damaged", Err: err}
+	}
+	// What was written is all there is, spelled as we spell it.
+	if again, err := k.Encode(body); err != nil || !bytes.Equal(again, data) {
+		return outcome.Errorf(outcome.Parse, "the %s is damaged: it is not as it was written", k.Noun)
+	}
+	return nil
+}
+
+// Replace puts data in place of the file, or makes it. Whatever happens, the file
+// is the old one or the new one.
+func Replace(path string, data []byte) error {
+	dir := filepath.Dir(path)
+	file, err := os.CreateTemp(dir, filepath.Base(path)+".tmp*")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	err = errors.Join(err, file.Sync(), file.Close())
+	if err == nil {
+		err = os.Rename(file.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	// The name is safe once the directory is; not every system can sync one.
+	if d, err := os.Open(dir); err == nil {
+		_ = d.Sync()
+		_ = d.Close()
+	}
+	return nil
+}

@@ -87,7 +87,7 @@ func standardError(values []float64, mean float64) float64 {
 // hasOneSE reports whether the rule applies: cross-validation over two folds or
 // more, and one direction towards sparser models.
 func (e *engine) hasOneSE(o SelectOptions, status outcome.Status) bool {
-	if v := o.Validation.Criterion; !o.OneSE || v != "" && v != CV || status == outcome.Cancelled {
+	if v := o.Validation.Criterion; !o.OneSE || v != "" && v != CV || status == outcome.Cancelled || status == outcome.Failed {
 		return false
 	}
 	top := e.max()

@@ -71,9 +71,10 @@ type Selection struct {
 	NullValue   float64 // the criterion of the null model: no column is used
 	Sigma       float64 // the noise level, of [SURE], [AIC] and [BIC]
 	Evaluations []search.Evaluation
-	// Status says why the search ended: Stationary, Kink, Flat, Box, Budget or
-	// Cancelled.
+	// Status says why the search ended: Stationary, Kink, Flat, Box, Budget, Cancelled
+	// or Failed, where Err says what failed: the criterion, or saving the log.
 	Status outcome.Status
+	Err    error
 	Final  *Fitted // nil where ctx ended before an evaluation was done
 	// OneSE is the largest λ, to a hundredth, at which the criterion has not yet
 	// exceeded Value by its standard error over the folds. nil where not asked for.
@@ -83,8 +84,9 @@ type Selection struct {
 }
 
 // Select chooses λ by minimising the validation criterion, and refits on all
-// rows. When ctx ends, the best point so far is returned with status Cancelled.
-// Final is then the point the refit started from, with its true gap: Cancelled
+// rows. When ctx ends, the best point so far is returned with status Cancelled, and
+// with status Failed where the criterion breaks off after an evaluation; it is never
+// one at which the criterion is not a number. With Cancelled, Final is the point the refit started from, with its true gap: Cancelled
 // too, unless that is within the tolerance.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (*Selection, error) {
 	c.Certify = false
@@ -120,7 +122,10 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	}
 	result, err := e.search(ctx, problem, o)
 	if err != nil {
-		return nil, err
+		if result == nil || result.Best.LogLambda == nil {
+			return nil, err
+		}
+		result.Status, out.Err = outcome.Failed, err
 	}
 	out.Status, out.Evaluations = result.Status, result.Evaluations
 	out.LogLambda, out.Value, out.Gradient = result.Best.LogLambda, result.Best.Value, result.Best.Gradient

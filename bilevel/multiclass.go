@@ -39,9 +39,11 @@ type Multiclass struct {
 type multiclassFold struct {
 	view    *sparse.View
 	rows    []int32
+	test    []int32     // rows that neither train nor validate
 	class   []int32     // of each validation row
 	weights []float64   // of each validation row; nil: all 1
 	scores  [][]float64 // q × n_val: scores, then probabilities
+	tested  [][]float64 // q × rows for testing: scores
 	lanes   []classLane
 	workers chan *worker
 }
@@ -121,7 +123,7 @@ func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multic
 	if err != nil {
 		return nil, err
 	}
-	f := &multiclassFold{view: view, rows: rows, lanes: make([]classLane, len(m.classes))}
+	f := &multiclassFold{view: view, rows: rows, test: m.spec.test(), lanes: make([]classLane, len(m.classes))}
 	for _, i := range rows {
 		f.class = append(f.class, m.label[i])
 		if m.spec.Weights != nil {
@@ -135,9 +137,9 @@ func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multic
 	if missing := slices.Index(seen, false); missing >= 0 {
 		return nil, outcome.Errorf(outcome.SingleClass, "class %g has no row to train on in fold %d", m.classes[missing], fold)
 	}
-	f.scores = make([][]float64, len(m.classes))
+	f.scores, f.tested = make([][]float64, len(m.classes)), make([][]float64, len(m.classes))
 	for c := range f.scores {
-		f.scores[c] = make([]float64, len(rows))
+		f.scores[c], f.tested[c] = make([]float64, len(rows)), make([]float64, len(f.test))
 	}
 	n, _ := x.Dims()
 	f.workers = make(chan *worker, m.spec.Threads)
@@ -217,6 +219,9 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		value := f.criterion().Eval(f.class, f.scores)
 		report.FoldValues = append(report.FoldValues, value)
 		report.Value += value / float64(len(m.folds))
+		if len(f.test) > 0 {
+			report.addTest(m.lossOn(f.test, f.tested), 1/float64(len(m.folds)))
+		}
 	}
 	if !r.ValueOnly {
 		if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
@@ -228,6 +233,19 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 	m.collect(&report)
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
+}
+
+// lossOn returns the cross-entropy of scores on rows, which turn into probabilities.
+func (m *Multiclass) lossOn(rows []int32, scores [][]float64) float64 {
+	class := make([]int32, len(rows))
+	var of criterion.CrossEntropy
+	for at, i := range rows {
+		class[at] = m.label[i]
+		if m.spec.Weights != nil {
+			of.Weights = append(of.Weights, m.spec.Weights[i])
+		}
+	}
+	return of.Eval(class, scores)
 }
 
 // each runs a task for every class of every fold, workers in parallel.
@@ -285,6 +303,9 @@ func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k 
 	lane.coef = append(lane.coef[:0], solution.Coef...)
 	for at, i := range f.rows {
 		f.scores[k][at] = solution.Prediction[i]
+	}
+	for at, i := range f.test {
+		f.tested[k][at] = solution.Prediction[i]
 	}
 	lane.solved = summarise(solution, time.Since(start))
 	return nil

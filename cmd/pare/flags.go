@@ -132,10 +132,12 @@ func (f problemFlags) loss() string { return pare.Model(f.Model).Loss() }
 type validationFlags struct {
 	Criterion string   `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
 	Folds     int      `default:"5" placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
-	Shuffle   bool     `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true)." group:"Validation (select, grad, path)"`
+	Split     string   `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
+	Groups    string   `placeholder:"FILE" help:"One integer a row: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
+	Shuffle   bool     `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true; not by blocks and forward)." group:"Validation (select, grad, path)"`
 	Seed      uint64   `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
 	Sigma     *float64 `placeholder:"S" help:"sure, aic, bic: the noise level (default: estimated)." group:"Validation (select, grad, path)"`
-	FoldIDs   string   `name:"fold-ids" placeholder:"FILE" help:"One integer a row instead: a fold from 0, -1 always trains, -2 is left out. holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
+	FoldIDs   string   `name:"fold-ids" placeholder:"FILE" help:"One integer a row instead: a fold from 0, -1 always trains, -2 is kept for a last test (select). holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
 }
 
 func (f validationFlags) check() error {
@@ -148,8 +150,22 @@ func (f validationFlags) check() error {
 	if f.Sigma != nil && !f.informed() {
 		return outcome.At(outcome.Usage, "sigma", "goes with --criterion sure, aic and bic")
 	}
-	if f.FoldIDs != "" && f.informed() {
-		return outcome.At(outcome.Usage, "fold-ids", "goes with --criterion cv and holdout")
+	if f.informed() {
+		flag := ""
+		switch {
+		case f.FoldIDs != "":
+			flag = "fold-ids"
+		case f.Groups != "":
+			flag = "groups"
+		case f.Split != string(pare.ByRow):
+			flag = "split"
+		}
+		if flag != "" {
+			return outcome.At(outcome.Usage, flag, "goes with --criterion cv and holdout")
+		}
+	}
+	if err := oneOf("split", f.Split, pare.Splits()...); err != nil {
+		return err
 	}
 	return oneOf("criterion", f.Criterion, pare.Criteria()...)
 }
@@ -168,12 +184,14 @@ func (f validationFlags) sigma() float64 {
 
 // validation reads the fold ids, where there are any, for n rows.
 func (f validationFlags) validation(n int) (pare.Validation, error) {
-	v := pare.Validation{Criterion: pare.Criterion(f.Criterion), Sigma: f.sigma(), Folds: f.Folds, Shuffle: f.Shuffle, Seed: f.Seed}
-	if f.FoldIDs == "" {
-		return v, nil
-	}
+	v := pare.Validation{Criterion: pare.Criterion(f.Criterion), Sigma: f.sigma(), Folds: f.Folds, Split: pare.Split(f.Split), Shuffle: f.Shuffle, Seed: f.Seed}
 	var err error
-	v.FoldIDs, err = perRow("fold-ids", f.FoldIDs, parseFold, n)
+	if f.FoldIDs != "" {
+		v.FoldIDs, err = perRow("fold-ids", f.FoldIDs, parseFold, n)
+	}
+	if f.Groups != "" && err == nil {
+		v.Groups, err = perRow("groups", f.Groups, parseGroup, n)
+	}
 	return v, err
 }
 
@@ -201,21 +219,32 @@ func (f validationFlags) lanes() string {
 
 // split describes the folds.
 func (f validationFlags) split() string {
+	text := fmt.Sprintf("%d folds", f.Folds)
 	switch {
 	case f.FoldIDs != "":
-		return "folds of " + f.FoldIDs
+		text = "folds of " + f.FoldIDs
+		if f.Split == string(pare.Forward) {
+			text += ", each from those before it"
+		}
+		return text
 	case f.Criterion == "holdout":
-		return fmt.Sprintf("the last of %d folds", f.Folds) + f.order()
-	default:
-		return fmt.Sprintf("%d folds", f.Folds) + f.order()
+		text = "the last of " + text
 	}
-}
-
-func (f validationFlags) order() string {
+	switch pare.Split(f.Split) {
+	case pare.Blocks:
+		return text + " of neighbouring rows"
+	case pare.Forward:
+		return text + ", each predicted from the rows before it"
+	case pare.Stratified:
+		text += " with equal shares of the classes"
+	}
+	if f.Groups != "" {
+		text += " of whole groups"
+	}
 	if f.Shuffle {
-		return fmt.Sprintf(", rows shuffled with seed %d", f.Seed)
+		return text + fmt.Sprintf(", rows shuffled with seed %d", f.Seed)
 	}
-	return ", rows in file order"
+	return text + ", rows in file order"
 }
 
 // criterion is what the criterion is called in text.

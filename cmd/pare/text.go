@@ -219,6 +219,8 @@ func (a asked) command(name string, flags ...string) string {
 		add(a.Criterion != "cv", "--criterion="+a.Criterion)
 		add(a.Sigma != nil, "--sigma="+short(a.sigma()))
 		add(a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))
+		add(a.Split != string(pare.ByRow), "--split="+a.Split)
+		add(a.Groups != "", "--groups="+quote(a.Groups))
 		add(a.Folds != 5, "--folds="+strconv.Itoa(a.Folds))
 		add(!a.Shuffle, "--shuffle=false")
 		add(a.Seed != 0, "--seed="+strconv.FormatUint(a.Seed, 10))

@@ -30,6 +30,15 @@ func parseFold(s string) (int, error) {
 	return v, nil
 }
 
+// parseGroup reads the number of a group.
+func parseGroup(s string) (int, error) {
+	v, err := strconv.Atoi(s)
+	if err != nil {
+		return 0, errors.New("no group: those are integers")
+	}
+	return v, nil
+}
+
 // parseWeight reads a row weight.
 func parseWeight(s string) (float64, error) {
 	v, err := parseNumber(s)

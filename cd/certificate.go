@@ -14,24 +14,30 @@ import (
 // A pass is lazy and exact. For every column it keeps the last computed
 // correlation c_j = X_jᵀ(s⊙r) and the length of the path that the residual has
 // walked since. By the Cauchy–Schwarz inequality the correlation cannot have
-// changed by more than ‖X̃_j‖ₛ·path; where even that leaves it below 0.9·Nαⱼ
+// changed by more than ‖X̃_j‖ₛ·path; while even that leaves it below 0.9·Nαⱼ
 // for a zero coefficient, the column can neither bind the dual scaling nor
-// enter the working set, and the pass skips it without changing the gap.
+// enter the working set, and the pass skips it without changing the gap. A
+// correlation met again with the residual that it was computed from, as by the
+// first pass at another penalty, is not computed again.
 type certificate struct {
 	order     []int32   // place → column
 	place     []int32   // column → place, -1 without entries
 	norm      []float64 // ‖X̃_j‖ₛ
 	threshold []float64 // Nαⱼ; +Inf for columns left out: excluded, or copies
-	corr      []float64 // c_j when last computed, +Inf before
-	when      []float64 // path length when c_j was computed
-	fresh     []bool    // computed in the last pass
+	limit     []float64 // 0.9 of it
+	out       []float64 // +Inf for columns left out whatever the penalty's strength, else 0
+	copies    *sparse.Copies
+	corr      []float64 // c_j when last computed
+	bound     []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ·path
+	seen      []int32   // the residual that c_j was computed from
+	fresh     []int32   // places that the last pass did not skip, ascending
 	live      []bool    // βⱼ ≠ 0
 
 	path     float64   // Σ ‖r_t − r_{t−1}‖ₛ
 	previous []float64 // n: residual of the last pass
 	scratch  []float64 // n
 	run      []float64 // correlations of a run of columns
-	first    bool      // no pass has been made
+	residual int32     // counts the residuals that passes have met; 0 before the first
 	scale    float64   // c of the last gap
 	dual     model.Dual
 	shares   []share
@@ -41,6 +47,8 @@ const (
 	// lazy is the share of the threshold below which a bound lets a pass skip a
 	// column. It must be below 1 for the certificate to be unchanged.
 	lazy = 0.9
+	// unbounded is larger than any correlation, and less than a threshold of +Inf.
+	unbounded = math.MaxFloat64 / 4
 	// longestRun is the number of columns whose correlations are taken in one call.
 	longestRun = 512
 )
@@ -53,31 +61,59 @@ func (c *certificate) init(view *sparse.View) {
 		c.place[j] = -1
 	}
 	m := len(c.order)
-	c.norm, c.threshold = make([]float64, m), make([]float64, m)
-	c.corr, c.when = make([]float64, m), make([]float64, m)
-	c.fresh, c.live = make([]bool, m), make([]bool, m)
+	c.norm, c.threshold, c.limit = make([]float64, m), make([]float64, m), make([]float64, m)
+	c.corr, c.bound, c.out = make([]float64, m), make([]float64, m), make([]float64, m)
+	c.seen, c.fresh, c.live = make([]int32, m), make([]int32, 0, m), make([]bool, m)
 	for k, j := range c.order {
 		c.place[j] = int32(k)
 		c.norm[k] = view.Norm(int(j))
 	}
+	c.leaveOut()
 	c.previous, c.scratch, c.run = make([]float64, n), make([]float64, n), make([]float64, longestRun)
 	c.forget()
 }
 
 // forget makes the next pass compute every column.
 func (c *certificate) forget() {
-	c.first, c.path = true, 0
-	for k := range c.corr {
-		c.corr[k], c.when[k] = math.Inf(1), 0
+	c.residual, c.path = 0, 0
+	for k := range c.bound {
+		c.bound[k], c.seen[k] = unbounded, 0
 	}
+}
+
+// meet takes a residual over.
+func (c *certificate) meet(view *sparse.View, residual []float64) {
+	if c.residual != 0 {
+		k := view.Kernels()
+		copy(c.scratch, residual)
+		k.Axpy(-1, c.previous, c.scratch)
+		if k.MaxAbs(c.scratch) == 0 {
+			return
+		}
+		c.path += math.Sqrt(view.SquaredNormOf(c.scratch, c.previous))
+	}
+	c.residual++
+	copy(c.previous, residual)
 }
 
 // aim takes a penalty over.
 func (c *certificate) aim(g model.Penalty, total float64, copies *sparse.Copies) {
+	if copies != c.copies {
+		c.copies = copies
+		c.leaveOut()
+	}
 	for k, j := range c.order {
-		c.threshold[k] = total * g.Alpha(int(j))
-		if c.norm[k] == 0 || (copies != nil && copies.Redundant(j)) {
-			c.threshold[k] = math.Inf(1)
+		c.threshold[k] = float64(total*g.Alpha(int(j))) + c.out[k]
+		c.limit[k] = lazy * c.threshold[k]
+	}
+}
+
+// leaveOut notes the columns without entries and those that others stand for.
+func (c *certificate) leaveOut() {
+	for k, j := range c.order {
+		c.out[k] = 0
+		if c.norm[k] == 0 || (c.copies != nil && c.copies.Redundant(j)) {
+			c.out[k] = math.Inf(1)
 		}
 	}
 }
@@ -89,15 +125,9 @@ func (s *Solver) certify() {
 	sol, c := &s.sol, &s.cert
 	s.fit.Fit(sol.Support, sol.Coef, s.state)
 	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
-	if !c.first {
-		copy(c.scratch, sol.Residual)
-		s.k.Axpy(-1, c.previous, c.scratch)
-		c.path += math.Sqrt(s.view.SquaredNormOf(c.scratch, c.previous))
-	}
-	copy(c.previous, sol.Residual)
+	c.meet(s.view, sol.Residual)
 	c.dual = model.Dual{Penalty: s.pen, Total: s.view.Total(), Smoothness: s.fit.Smoothness()}
 	s.pass()
-	c.first = false
 	c.scale = c.dual.Scale()
 	sol.Passes++
 	sol.Objective = s.state.Loss + c.dual.Value()
@@ -109,27 +139,33 @@ func (s *Solver) certify() {
 	}
 }
 
-// pass computes the correlations of the columns that no bound proves inactive,
-// in runs of neighbours, and gathers the dual point.
+// pass takes in the columns that no bound proves inactive, and gathers the dual
+// point. Correlations are computed in runs of neighbours.
 func (s *Solver) pass() {
 	c := &s.cert
 	for _, j := range s.active {
 		c.live[c.place[j]] = true
+		c.bound[c.place[j]] = unbounded
 	}
-	from := 0 // start of the run being collected
-	for k := range c.order {
-		bound := math.Abs(c.corr[k]) + float64(c.norm[k]*(c.path-c.when[k]))
-		needed := c.live[k] || !(bound < lazy*c.threshold[k] || math.IsInf(c.threshold[k], 1))
-		c.fresh[k] = needed
-		if !needed || k-from == longestRun {
-			s.correlate(from, k)
+	c.fresh = c.fresh[:0]
+	from, to := 0, 0 // the run being collected
+	norm, limit := c.norm[:len(c.bound)], c.limit[:len(c.bound)]
+	for k, bound := range c.bound {
+		if bound+float64(norm[k]*c.path) < limit[k] {
+			continue
+		}
+		c.fresh = append(c.fresh, int32(k))
+		if known := c.seen[k] == c.residual; known || k != to || k-from == longestRun {
+			s.correlate(from, to)
 			from = k
+			if known {
+				s.take(k)
+				from = k + 1
+			}
 		}
-		if !needed {
-			from = k + 1
-		}
+		to = k + 1
 	}
-	s.correlate(from, len(c.order))
+	s.correlate(from, to)
 	for _, j := range s.active {
 		c.live[c.place[j]] = false
 	}
@@ -140,19 +176,26 @@ func (s *Solver) correlate(from, to int) {
 	if from >= to {
 		return
 	}
-	c, total := &s.cert, s.view.Total()
+	c := &s.cert
 	out := c.run[:to-from]
 	s.view.Correlate(from, to, s.state.Weighted, out)
 	for i, corr := range out {
 		k := from + i
-		c.corr[k], c.when[k] = corr, c.path
-		j := int(c.order[k])
-		var b float64
-		if c.live[k] {
-			b = s.beta[j]
-		}
-		c.dual.Add(j, corr/total, b, c.norm[k])
+		c.corr[k], c.seen[k] = corr, c.residual
+		c.bound[k] = math.Abs(corr) - float64(c.norm[k]*c.path)
+		s.take(k)
 	}
+}
+
+// take takes in the column at place k, whose correlation is that of the residual.
+func (s *Solver) take(k int) {
+	c := &s.cert
+	j := int(c.order[k])
+	var b float64
+	if c.live[k] {
+		b = s.beta[j]
+	}
+	c.dual.Add(j, c.corr[k]/c.dual.Total, b, c.norm[k])
 }
 
 // gather lists the active columns of β, which lie in the working set, and the

@@ -91,15 +91,15 @@ func (w *workingSet) replace(s *Solver) {
 func (w *workingSet) score(s *Solver) (violators int) {
 	w.candidates = w.candidates[:0]
 	c := &s.cert
-	for k, fresh := range c.fresh {
-		if !fresh || s.beta[c.order[k]] != 0 {
+	for _, k := range c.fresh {
+		if s.beta[c.order[k]] != 0 {
 			continue
 		}
 		size := math.Abs(c.corr[k])
 		if size > c.threshold[k] {
 			violators++
 		}
-		w.candidates = append(w.candidates, candidate{(c.threshold[k] - float64(c.scale*size)) / c.norm[k], int32(k)})
+		w.candidates = append(w.candidates, candidate{(c.threshold[k] - float64(c.scale*size)) / c.norm[k], k})
 	}
 	return violators
 }

@@ -30,10 +30,14 @@ type System struct {
 	// Of sparse columns, by position in the list:
 	from, to []int64   // in the store
 	means    []float64 // to carry
-	// By row:
-	start    []int64 // row → first entry
+	// By row, the shortest first: what mixes lengths mispredicts its branches.
+	order    []int32 // rank → row; rows without entries are left out
+	start    []int64 // rank → first entry
 	position []int32 // of each entry in the list
 	values   []float64
+	ranked   []float64 // u by rank
+	next     []int64   // row → where its next entry goes
+	count    []int32   // length → rows
 }
 
 // manyProducts is the number of products that a copy by rows pays for itself in.
@@ -61,30 +65,54 @@ func (a *System) Reset(columns *Columns, list []int32, ridge float64, products i
 // arrange copies the entries of the columns by rows.
 func (a *System) arrange() {
 	c := a.columns
-	a.start = resize(a.start, c.m+1)
-	clear(a.start)
+	a.next = resize(a.next, c.m)
+	clear(a.next)
 	entries := 0
 	for i := range a.list {
 		for _, row := range c.index[a.from[i]:a.to[i]] {
-			a.start[row+1]++
+			a.next[row]++
 		}
 		entries += int(a.to[i] - a.from[i])
 	}
-	for row := range c.m {
-		a.start[row+1] += a.start[row]
+	a.rank()
+	at := int64(0)
+	for k, row := range a.order {
+		a.start[k] = at
+		a.next[row], at = at, at+a.next[row]
 	}
+	a.start[len(a.order)] = at
 	a.position, a.values = resize(a.position, entries), resize(a.values, entries)
 	for i := range a.list {
-		for at := a.from[i]; at < a.to[i]; at++ {
-			row := c.index[at]
-			k := a.start[row]
-			a.position[k], a.values[k] = int32(i), c.values[at]
-			a.start[row]++
+		rows, values := c.index[a.from[i]:a.to[i]], c.values[a.from[i]:a.to[i]]
+		for at, row := range rows {
+			k := a.next[row]
+			a.position[k], a.values[k] = int32(i), values[at]
+			a.next[row]++
 		}
 	}
-	// Every start has moved to the next row's: move them back.
-	copy(a.start[1:], a.start[:c.m])
-	a.start[0] = 0
+}
+
+// rank lists the rows that have entries, by their number in next.
+func (a *System) rank() {
+	longest := int64(len(a.list))
+	a.count = resize(a.count, int(longest)+2)
+	clear(a.count)
+	for _, length := range a.next {
+		a.count[length+1]++
+	}
+	empty := a.count[1]
+	a.count[1] = 0
+	for l := range longest {
+		a.count[l+2] += a.count[l+1]
+	}
+	rows := len(a.next) - int(empty)
+	a.order, a.start, a.ranked = resize(a.order, rows), resize(a.start, rows+1), resize(a.ranked, rows)
+	for row, length := range a.next {
+		if length > 0 {
+			a.order[a.count[length]] = int32(row)
+			a.count[length]++
+		}
+	}
 }
 
 // Apply sets out = A·v.
@@ -102,7 +130,11 @@ func (a *System) Apply(v, out []float64) {
 		}
 	} else {
 		if a.byRows {
-			a.k.DotColumns(a.start, a.position, a.values, v, a.u)
+			a.k.DotColumns(a.start, a.position, a.values, v, a.ranked)
+			clear(a.u)
+			for k, row := range a.order {
+				a.u[row] = a.ranked[k]
+			}
 		} else {
 			clear(a.u)
 			for i, b := range v {

@@ -122,9 +122,9 @@ func ExampleSelect_multiclass() {
 	}
 	// Output:
 	// stationary: cross-entropy 0.786, that of the classes' shares 1.045
-	// class 0: α/αmax = 0.131, 5 columns
-	// class 1: α/αmax = 0.131, 6 columns
-	// class 2: α/αmax = 0.131, 5 columns
+	// class 0: α/αmax = 0.132, 5 columns
+	// class 1: α/αmax = 0.132, 6 columns
+	// class 2: α/αmax = 0.132, 5 columns
 }
 
 // The λ from which on every coefficient is zero.

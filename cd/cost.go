@@ -21,7 +21,8 @@ const (
 	largestCholesky = 400  // columns beyond which conjugate gradients are cheaper
 	smallestChoice  = 48   // columns up to which it is Cholesky without a thought
 	epochsExpected  = 25   // sweeps that a Gram matrix must pay for itself in
-	reuses          = 5    // Newton steps that share what is added to it
+	newtonsExpected = 5    // Newton steps that share what is added to it
+	curvedEpochs    = 8    // sweeps that one must pay for itself in that lasts a step
 )
 
 func residualCost(values, columns int, dense bool) float64 {
@@ -69,7 +70,7 @@ func (in *inner) choose() engine {
 	}
 	byResidual := residualCost(values+inSupport, w, in.store.Dense())
 	byGram := gramCost(support, w, size+missing)
-	if byGram < 0.5*byResidual && in.buildCost(in.columns) < epochsExpected*(byResidual-byGram) {
+	if byGram < 0.5*byResidual && in.buildCost(in.columns) < in.epochs*(byResidual-byGram) {
 		return &in.quadratic
 	}
 	return &in.residual

@@ -32,6 +32,9 @@ type inner struct {
 	engine    engine // the one in use
 	newton    newton
 
+	epochs float64 // sweeps that a Gram matrix must pay for itself in
+	reuses float64 // Newton steps that share what is added to it
+
 	factor float64 // the inner gap asked for, relative to the outer one
 	left   int     // epochs left in this solve
 	spent  float64 // modelled cost of the sweeps since the last Newton step
@@ -67,6 +70,15 @@ func (in *inner) init(view *sparse.View) {
 	in.residual.inner, in.quadratic.inner = in, in
 	in.residual.k, in.quadratic.k = view.Kernels(), view.Kernels()
 	in.newton.init(view, in)
+}
+
+// suit makes the cost model that of a quadratic loss, whose Gram matrix stays, or
+// of another, whose curvature changes with every step.
+func (in *inner) suit(curved bool) {
+	in.epochs, in.reuses = epochsExpected, newtonsExpected
+	if curved {
+		in.epochs, in.reuses = curvedEpochs, 1
+	}
 }
 
 // forget empties the caches.

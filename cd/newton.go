@@ -90,7 +90,7 @@ func (nw *newton) plan() (way, float64) {
 	if in.gram.Size()+missing > largestGram {
 		return matrixFree, free
 	}
-	build := in.buildCost(nw.columns)/reuses + float64(gather*size*size)
+	build := in.buildCost(nw.columns)/in.reuses + float64(gather*size*size)
 	onGram := build + float64(iterations*gramValue*size*size)
 	if s <= smallestChoice {
 		return byCholesky, build + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)

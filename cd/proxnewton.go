@@ -7,54 +7,51 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// proxNewton solves the working set's problem for a loss that is not quadratic:
-// each step minimises the quadratic model of the loss at the current point plus
-// the penalty, by the sweeps and Newton steps of the inner problem, and moves
+// proxNewton improves on the certified point for a loss that is not quadratic: a
+// step minimises the quadratic model of the loss there plus the penalty over the
+// working set, by the sweeps and Newton steps of the inner problem, and moves
 // towards the minimiser until the objective falls enough. Exponentials are taken
 // once per step, never inside a sweep.
+//
+// The certificate that follows costs a pass over X and shows columns that are worth
+// more than a better solution without them. So there is one step, or as many as
+// touch a share of X together.
 type proxNewton struct {
-	state, trial *model.State // the current point and the one tried
-	d            []float64    // n: curvature
-	direction    []float64    // n: X̃δ
-	from         []float64    // β at the current point, by position
-	delta        []float64    // δ, by position
-	dual         model.Dual
+	here      *model.State // the current point: the certified one, or a spare
+	spare     [2]*model.State
+	d         []float64 // n: curvature
+	direction []float64 // n: X̃δ
+	corr      []float64 // X_jᵀv at the current point, by position
+	from      []float64 // β there, by position
+	delta     []float64 // δ, by position
+	dual      model.Dual
 }
 
 const (
-	proxSteps     = 50
-	modelFactor   = 0.1  // of the step's gap, to which the model is solved
+	passShare     = 0.1  // of the entries of X that steps may touch before a pass
 	sufficient    = 1e-4 // of the decrease that the model promises
 	halvings      = 30
 	modelRoundoff = 1e-13 // relative to P₀: below it decrease is noise
 )
 
-// proxNewton improves β on the working set until its gap is a fraction of the
-// certified one. It returns false where ctx ended.
+// proxNewton takes steps from the certified point, until their gap is a fraction of
+// the certified one at the latest. It returns false where ctx ended.
 func (s *Solver) proxNewton(ctx context.Context) bool {
-	in := &s.in
 	s.enter()
-	target := in.factor * s.sol.Gap
-	for step := range proxSteps {
-		if in.left == 0 {
-			break
-		}
-		if ctx.Err() != nil {
-			return false
-		}
+	gap, target := s.sol.Gap, s.in.factor*s.sol.Gap
+	left := passShare * float64(s.view.Matrix().NNZ())
+	for {
 		s.approximate()
-		gap := s.workingGap()
-		if step > 0 && gap <= target {
-			break
-		}
-		if !in.solve(ctx, s, modelFactor*max(gap, target)) {
+		if !s.in.solve(ctx, s, s.in.factor*max(gap, target)) {
 			return false
 		}
-		if !s.descend() {
-			break
+		if left -= float64(s.setEntries()); !s.descend() || left < 0 || s.in.exhausted() {
+			return true
+		}
+		if gap = s.setGap(); gap <= target {
+			return true
 		}
 	}
-	return true
 }
 
 // enter makes the certified point the current one.
@@ -62,33 +59,45 @@ func (s *Solver) enter() {
 	pn := &s.prox
 	if pn.d == nil {
 		n, _ := s.view.Dims()
-		pn.state, pn.trial = model.NewState(n), model.NewState(n)
+		pn.spare = [2]*model.State{model.NewState(n), model.NewState(n)}
 		pn.d, pn.direction = make([]float64, n), make([]float64, n)
 	}
-	copy(pn.state.Linear, s.state.Linear)
-	s.curved.Move(s.state, pn.state)
+	pn.here = s.state
+	pn.corr = grow(pn.corr, len(s.set.places))
+	for k, place := range s.set.places {
+		pn.corr[k] = s.cert.corr[place]
+	}
+}
+
+// setEntries returns the number of entries of the working set.
+func (s *Solver) setEntries() (entries int) {
+	for _, j := range s.set.columns {
+		from, to := s.view.Matrix().Span(int(j))
+		entries += int(to - from)
+	}
+	return entries
 }
 
 // approximate loads the quadratic model of the loss at the current point.
 func (s *Solver) approximate() {
 	pn, in := &s.prox, &s.in
-	s.curved.Curvature(pn.state, pn.d)
+	s.curved.Curvature(pn.here, pn.d)
 	in.store.Reweigh(pn.d)
 	in.gram.Clear()
-	in.load(s, pn.state.Weighted)
+	in.load(s, pn.here.Weighted)
 	pn.from = append(pn.from[:0], in.coef...)
 }
 
-// workingGap returns the duality gap of the problem on the working set at the
-// current point.
-func (s *Solver) workingGap() float64 {
-	in := &s.in
-	dual := &s.prox.dual
-	*dual = model.Dual{Penalty: s.pen, Total: in.total, Smoothness: s.fit.Smoothness()}
-	for k, j := range in.columns {
-		dual.Add(int(j), in.engine.correlation(k)/in.total, in.coef[k], 0)
+// setGap computes the correlations of the working set at the current point, and
+// returns the duality gap of the problem on it.
+func (s *Solver) setGap() float64 {
+	pn, total := &s.prox, s.view.Total()
+	pn.dual = model.Dual{Penalty: s.pen, Total: total, Smoothness: s.fit.Smoothness()}
+	for k, j := range s.set.columns {
+		pn.corr[k] = s.view.Dot(int(j), pn.here.Weighted)
+		pn.dual.Add(int(j), pn.corr[k]/total, s.beta[j], 0)
 	}
-	return s.fit.Gap(dual, s.prox.state)
+	return s.fit.Gap(&pn.dual, pn.here)
 }
 
 // descend moves from the current point towards the minimiser of the model by
@@ -98,26 +107,28 @@ func (s *Solver) descend() bool {
 	pn, in := &s.prox, &s.in
 	pn.delta = grow(pn.delta, len(in.columns))
 	var promised float64 // slope of the loss along δ, plus the change of g
-	for k, j := range in.columns {
+	for k, c := range pn.corr {
 		d := in.coef[k] - pn.from[k]
 		pn.delta[k] = d
-		if d != 0 {
-			promised = math.FMA(-d, s.view.Dot(int(j), pn.state.Weighted)/in.total, promised)
-		}
+		promised = math.FMA(-d, c/in.total, promised)
 	}
 	before := s.penalty(0)
 	promised += s.penalty(1) - before
-	before += pn.state.Loss
+	before += pn.here.Loss
 	clear(pn.direction)
 	s.view.AddColumns(in.columns, pn.delta, pn.direction)
+	trial := pn.spare[0]
+	if pn.here == trial {
+		trial = pn.spare[1]
+	}
 	length := 1.0
 	for range halvings {
-		copy(pn.trial.Linear, pn.state.Linear)
-		s.k.Axpy(length, pn.direction, pn.trial.Linear)
-		s.curved.Move(pn.state, pn.trial)
-		after := pn.trial.Loss + s.penalty(length)
+		copy(trial.Linear, pn.here.Linear)
+		s.k.Axpy(length, pn.direction, trial.Linear)
+		s.curved.Move(pn.here, trial)
+		after := trial.Loss + s.penalty(length)
 		if after <= before+float64(sufficient*length*promised) || -promised <= modelRoundoff*s.fit.Null() {
-			pn.state, pn.trial = pn.trial, pn.state
+			pn.here = trial
 			for k, j := range in.columns {
 				s.beta[j] = math.FMA(length, pn.delta[k], pn.from[k])
 			}

@@ -101,6 +101,7 @@ func New(fit model.Datafit) *Solver {
 	s.set.init(len(s.cert.order))
 	s.in.init(view)
 	s.curved, _ = fit.(model.Curved)
+	s.in.suit(s.curved != nil)
 	s.state = model.NewState(n)
 	s.sol.Prediction, s.sol.Residual = s.state.Prediction, s.state.Residual
 	return s
@@ -130,6 +131,7 @@ func (s *Solver) Use(fit model.Datafit) {
 	s.Reset()
 	s.fit = fit
 	s.curved, _ = fit.(model.Curved)
+	s.in.suit(s.curved != nil)
 }
 
 // Start resets the solver and makes the next Solve begin at the coefficients

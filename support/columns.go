@@ -33,8 +33,10 @@ type Columns struct {
 	total  float64   // D
 	budget int       // values kept before the store starts afresh
 
+	age    int       // of the weights
 	slot   []int32   // column → slot, -1: not held
 	held   []int32   // slot → column
+	ages   []int     // slot → age of the weights in its values
 	start  []int64   // slot → first value; one more than slots
 	mean   []float64 // slot → x̄_j
 	square []float64 // slot → ‖X̃_j‖²
@@ -81,8 +83,11 @@ func (c *Columns) allocate(p int) {
 	c.start = append(c.start, 0)
 }
 
-// Reweigh makes d, one entry per row of X, the weights; the store is empty
+// Reweigh makes d, one entry per row of X, the weights; no column is held
 // afterwards. Rows of weight 0 in the view stay out.
+//
+// Columns keep their places, so that those which are asked for again need new
+// values only.
 func (c *Columns) Reweigh(d []float64) {
 	if c.direct {
 		_, p := c.view.Dims()
@@ -99,7 +104,7 @@ func (c *Columns) Reweigh(d []float64) {
 		c.root[k] = math.Sqrt(w)
 		c.total += w
 	}
-	c.clear()
+	c.age++
 }
 
 // row returns the row of X that compact row k stands for.
@@ -121,7 +126,7 @@ func (c *Columns) clear() {
 	for _, j := range c.held {
 		c.slot[j] = -1
 	}
-	c.held, c.start = c.held[:0], c.start[:1]
+	c.held, c.ages, c.start = c.held[:0], c.ages[:0], c.start[:1]
 	c.mean, c.square = c.mean[:0], c.square[:0]
 	c.index, c.values = c.index[:0], c.values[:0]
 }
@@ -148,85 +153,147 @@ func (c *Columns) Hold(columns []int32) (afresh bool) {
 		c.index = slices.Grow(c.index, size)
 	}
 	for _, j := range columns {
-		if c.slot[j] < 0 {
-			c.add(int(j))
+		k := c.slot[j]
+		if k < 0 {
+			k = c.add(j)
+		}
+		if c.ages[k] != c.age {
+			c.fill(int(k))
 		}
 	}
 	return afresh
 }
 
-func (c *Columns) add(j int) {
-	rows, values := c.view.Matrix().Column(j)
-	from := len(c.values)
+// add gives column j a slot, with the rows of its values.
+func (c *Columns) add(j int32) (slot int32) {
+	rows, values := c.view.Matrix().Column(int(j))
+	size := len(values)
 	switch {
-	case c.dense && c.rows == nil:
-		c.values = append(c.values, values...)
 	case c.dense:
-		for _, i := range c.rows {
-			c.values = append(c.values, values[i])
-		}
+		size = c.m
 	case c.number == nil:
 		c.index = append(c.index, rows...)
-		c.values = append(c.values, values...)
 	default:
-		for i, x := range values {
-			if k := c.number[rows[i]]; k >= 0 {
+		for _, i := range rows {
+			if k := c.number[i]; k >= 0 {
 				c.index = append(c.index, k)
-				c.values = append(c.values, x)
 			}
 		}
+		size = len(c.index) - len(c.values)
 	}
-	packed := c.values[from:]
-	var index []int32
-	if !c.dense {
-		index = c.index[from:]
-	}
-	mean, square := c.moments(j, index, packed)
-	for i := range packed {
-		if c.dense {
-			packed[i] -= mean
-		}
-		if c.root != nil {
-			k := i
-			if index != nil {
-				k = int(index[i])
-			}
-			packed[i] *= c.root[k]
-		}
-	}
-	c.slot[j] = int32(len(c.held))
-	c.held = append(c.held, int32(j))
+	c.values = slices.Grow(c.values, size)[:len(c.values)+size]
+	slot = int32(len(c.held))
+	c.slot[j] = slot
+	c.held, c.ages = append(c.held, j), append(c.ages, c.age-1)
 	c.start = append(c.start, int64(len(c.values)))
-	c.mean, c.square = append(c.mean, mean), append(c.square, square)
+	c.mean, c.square = append(c.mean, 0), append(c.square, 0)
+	return slot
 }
 
-// moments returns x̄_j and ‖X̃_j‖², given the entries before they are scaled.
-func (c *Columns) moments(j int, index []int32, values []float64) (mean, square float64) {
-	if !c.curved {
-		norm := c.view.Norm(j)
-		return c.view.Mean(j), norm * norm
-	}
-	weight := func(i int) float64 {
-		if index != nil {
-			i = int(index[i])
+// fill computes the values of a slot under the current weights, their mean and
+// squared norm.
+func (c *Columns) fill(slot int) {
+	j := int(c.held[slot])
+	from, to := c.start[slot], c.start[slot+1]
+	packed := c.values[from:to]
+	rows, values := c.view.Matrix().Column(j)
+	switch {
+	case len(values) == len(packed):
+	case c.dense:
+		for k, i := range c.rows {
+			packed[k] = values[i]
 		}
-		return c.root[i] * c.root[i]
+		values = packed
+	default:
+		k := 0
+		for at, i := range rows {
+			if c.number[i] >= 0 {
+				packed[k] = values[at]
+				k++
+			}
+		}
+		values = packed
 	}
+	var index []int32
+	if !c.dense {
+		index = c.index[from:to]
+	}
+	c.ages[slot] = c.age
+	switch {
+	case c.curved && c.dense:
+		c.mean[slot], c.square[slot] = c.scaleDense(values, packed)
+	case c.curved:
+		c.mean[slot], c.square[slot] = c.scaleSparse(index, values, packed)
+	default:
+		norm := c.view.Norm(j)
+		c.mean[slot], c.square[slot] = c.view.Mean(j), norm*norm
+		shift := 0.0
+		if c.dense {
+			shift = c.mean[slot]
+		}
+		for i, x := range values {
+			x -= shift
+			if c.root != nil {
+				k := i
+				if index != nil {
+					k = int(index[i])
+				}
+				x *= c.root[k]
+			}
+			packed[i] = x
+		}
+	}
+}
+
+// scaleSparse sets out[i] = √w·values[i] and returns x̄ and ‖X̃‖² under the
+// weights.
+func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, square float64) {
+	index, out = index[:len(values)], out[:len(values)]
+	if !c.view.Centred() {
+		var odd float64 // two sums, neither of which waits for the other
+		i := 0
+		for ; i+1 < len(values); i += 2 {
+			u, v := values[i]*c.root[index[i]], values[i+1]*c.root[index[i+1]]
+			out[i], out[i+1] = u, v
+			square, odd = math.FMA(u, u, square), math.FMA(v, v, odd)
+		}
+		if i < len(values) {
+			u := values[i] * c.root[index[i]]
+			out[i] = u
+			square = math.FMA(u, u, square)
+		}
+		return 0, square + odd
+	}
+	var sum, seen float64
+	for i, x := range values {
+		r := c.root[index[i]]
+		v := x * r
+		out[i] = v
+		sum = math.FMA(r, v, sum)
+		seen = math.FMA(r, r, seen)
+	}
+	mean = sum / c.total
+	for i, v := range out {
+		d := math.FMA(-mean, c.root[index[i]], v)
+		square = math.FMA(d, d, square)
+	}
+	return mean, math.FMA(max(0, c.total-seen)*mean, mean, square)
+}
+
+// scaleDense sets out[i] = √w·(values[i] − x̄) and returns x̄ and ‖X̃‖² under the
+// weights.
+func (c *Columns) scaleDense(values, out []float64) (mean, square float64) {
 	if c.view.Centred() {
 		var sum float64
 		for i, x := range values {
-			sum = math.FMA(weight(i), x, sum)
+			sum = math.FMA(c.root[i]*c.root[i], x, sum)
 		}
 		mean = sum / c.total
 	}
-	var seen float64
 	for i, x := range values {
-		w, d := weight(i), x-mean
-		square = math.FMA(w*d, d, square)
-		seen += float64(w) // which is a product
-	}
-	if !c.dense && mean != 0 {
-		square = math.FMA(max(0, c.total-seen)*mean, mean, square)
+		d := (x - mean) * c.root[i]
+		out[i] = d
+		square = math.FMA(d, d, square)
 	}
 	return mean, square
 }

@@ -1,0 +1,72 @@
+package support_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// TestReweighedColumns: after changes of the weights, columns held before in any
+// order are √w(x − x̄) and have its norm.
+func TestReweighedColumns(t *testing.T) {
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 3 + r.Intn(30), P: 6, Density: r.Pick(0.4, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
+		q.Intercept = seed%4 < 2
+		n, p := q.Dims()
+		dense := seed%3 == 0
+		view := subject.View(t, q, dense)
+		c := support.NewColumns(view)
+		d := make([]float64, n)
+		for range 3 {
+			for i := range d {
+				d[i] = q.Weight(i) * (0.1 + r.Float64())
+			}
+			c.Reweigh(d)
+			cols := pick(r, p)
+			c.Hold(cols)
+			for _, j := range cols {
+				var total, first, second oracle.Sum
+				for i, w := range d {
+					total.Add(w)
+					first.AddProduct(w, q.X[i][j])
+				}
+				mean := 0.0
+				if q.Intercept {
+					mean = first.Value() / total.Value()
+				}
+				want := make([]float64, 0, n)
+				for i, w := range d {
+					if q.Weight(i) > 0 {
+						second.AddProduct(w*(q.X[i][j]-mean), q.X[i][j]-mean)
+						shift := 0.0
+						if dense {
+							shift = mean
+						}
+						want = append(want, math.Sqrt(w)*(q.X[i][j]-shift))
+					}
+				}
+				got := make([]float64, len(want))
+				rows, values := c.Column(j)
+				for k, v := range values {
+					if rows == nil {
+						got[k] = v
+					} else {
+						got[rows[k]] = v
+					}
+				}
+				for k := range want {
+					if math.Abs(got[k]-want[k]) > 1e-13*(1+math.Abs(want[k])) {
+						t.Fatalf("seed %d, column %d, row %d: %g, want %g", seed, j, k, got[k], want[k])
+					}
+				}
+				if square := second.Value(); math.Abs(c.Square(j)-square) > 1e-12*(1+square) {
+					t.Errorf("seed %d, column %d: ‖x‖² = %g, want %g", seed, j, c.Square(j), square)
+				}
+			}
+		}
+	}
+}

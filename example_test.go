@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"os"
+	"path/filepath"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -140,4 +143,81 @@ func ExampleLogLambdaMax() {
 	fmt.Printf("λmax = %.3f, αmax = %.3f\n", lambda[0], math.Exp(lambda[0]))
 	// Output:
 	// λmax = 0.765, αmax = 2.148
+}
+
+// Keep a fitted model in a file, and predict with it elsewhere, a row at a time.
+func ExamplePredictor() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "pare")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "model.json")
+	if err := s.Final.Predictor().Save(file); err != nil {
+		log.Fatal(err)
+	}
+
+	p, err := pare.Load(file)
+	if err != nil {
+		log.Fatal(err)
+	}
+	scores := make([]float64, p.Scores()) // one, but for Multiclass
+	if err := p.DecideRow([]int32{2, 8}, []float64{0.05, -0.02}, scores); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s on %d columns predicts %.0f\n", p.Model(), p.Columns(), p.Target(scores))
+	// Output:
+	// lasso on 10 columns predicts 168
+}
+
+// Rows in the order of time, each stretch judged by what came before it.
+func ExampleValidation_forward() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	options := pare.SelectOptions{Validation: pare.Validation{Split: pare.Forward, Folds: 4}}
+	s, err := pare.Select(context.Background(), x, y, options, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s, %d columns\n", s.Status, len(s.Final.Support))
+	// Output:
+	// stationary, 7 columns
+}
+
+// A loss of one's own: the value, and its slope by each prediction.
+func ExampleValidation_loss() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	huber := criterion.Func("huber", func(y, m, slope []float64) (value float64) {
+		const bend = 50
+		for i := range y {
+			d := m[i] - y[i]
+			clipped := min(max(d, -bend), bend)
+			value += clipped * (d - clipped/2) / float64(len(y))
+			if slope != nil {
+				slope[i] = clipped / float64(len(y))
+			}
+		}
+		return value
+	})
+	options := pare.SelectOptions{Validation: pare.Validation{Loss: huber}}
+	s, err := pare.Select(context.Background(), x, y, options, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s, Huber's loss %.0f\n", s.Status, s.Value)
+	// Output:
+	// stationary, Huber's loss 1231
 }

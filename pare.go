@@ -58,6 +58,8 @@ type Config struct {
 
 // Fitted is a certified solution of an inner problem on all rows given.
 type Fitted struct {
+	Model        Model
+	Columns      int       // of X
 	LogLambda    []float64 // one per hyperparameter
 	LogLambdaMax []float64 // ln αmax, above which β = 0; the same shape; NaN for [SVM]
 
@@ -168,6 +170,8 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 	if err != nil {
 		return nil, err
 	}
+	f.Model = e.config.Model
+	_, f.Columns = e.x.Dims()
 	f.LogLambda, f.LogLambdaMax, f.Kernels = slices.Clone(logLambda), slices.Clone(e.max()), e.k.Name
 	return f, nil
 }

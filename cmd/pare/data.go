@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-45b9a24c/pare/internal/embedded"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -37,6 +38,8 @@ func (f dataFlags) check() error {
 type dataset struct {
 	name        string // for messages
 	x           sparse.Matrix
+	norms       []float64 // that its columns were divided by; nil: by nothing
+	unitRows    bool
 	y           []float64
 	weights     []float64 // nil: all 1
 	nnz         int64
@@ -48,7 +51,7 @@ type dataset struct {
 // load reads the data and prepares it.
 func (f dataFlags) load(ctx context.Context, stdin io.Reader) (*dataset, error) {
 	began := time.Now()
-	d := &dataset{name: f.name()}
+	d := &dataset{name: f.name(), unitRows: f.UnitRows}
 	raw, y, err := f.read(ctx, stdin, sparse.ReadOptions{Features: f.Features, Name: d.name})
 	if err != nil {
 		return nil, err
@@ -58,6 +61,11 @@ func (f dataFlags) load(ctx context.Context, stdin io.Reader) (*dataset, error) 
 	if err != nil {
 		return nil, err
 	}
+	if f.UnitColumns {
+		if d.norms, err = f.norms(raw, kept); err != nil {
+			return nil, err
+		}
+	}
 	d.x, d.y, d.nnz, d.kept = sparse.Compact(prepared), y, prepared.NNZ(), kept
 	if f.Weights != "" {
 		if d.weights, err = perRow("sample-weights", f.Weights, parseWeight, len(y)); err != nil {
@@ -66,6 +74,24 @@ func (f dataFlags) load(ctx context.Context, stdin io.Reader) (*dataset, error) 
 	}
 	d.loadSeconds = time.Since(began).Seconds()
 	return d, nil
+}
+
+// norms returns those that --unit-columns has divided by.
+func (f dataFlags) norms(raw *sparse.CSC, kept []int32) ([]float64, error) {
+	before, _, err := sparse.Preparation{MinNNZ: f.MinNNZ, UnitRows: f.UnitRows}.Apply(raw)
+	if err != nil {
+		return nil, err
+	}
+	k, err := kernels.Active()
+	if err != nil {
+		return nil, err
+	}
+	norms := make([]float64, len(kept))
+	for j := range norms {
+		_, values := before.Column(j)
+		norms[j] = k.Nrm2(values)
+	}
+	return norms, nil
 }
 
 func (f dataFlags) name() string {

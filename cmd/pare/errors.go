@@ -77,6 +77,10 @@ func hint(e *outcome.Error) string {
 		return "This is a defect of pare. Please report it with the command that shows it."
 	case e.Flag != "" && e.File != "":
 		return "The file of --" + e.Flag + " holds one value a line."
+	case e.Kind == outcome.Parse && strings.Contains(e.Message, "saved model"):
+		return "\"pare select FILE --save MODEL\" makes one."
+	case e.Kind == outcome.Limit && strings.Contains(e.Message, "model was fitted"):
+		return "Leave such columns out, or fit the model on data that has them."
 	case e.Kind == outcome.Parse:
 		return "pare reads svmlight text: a sample a line, \"label index:value ...\", indices from 1 and increasing. Correct that line and try again."
 	case e.Kind == outcome.IO && e.File != "":
@@ -97,7 +101,7 @@ func writeError(err error) error {
 }
 
 // planned are flags that the command line will have and has not yet.
-const planned = " standardize positive save "
+const planned = " standardize positive "
 
 // flagPattern finds the flag in the parser's messages.
 var flagPattern = regexp.MustCompile(`--([a-z][a-z-]*)`)
@@ -131,6 +135,8 @@ func usageError(app *kong.Application, err error) error {
 			state = "belongs to " + owners
 		}
 		return outcome.At(outcome.Usage, flag, "%s; pare %s has %s", state, command.Name, flags(command))
+	case text == `expected "<model>"`:
+		return outcome.Errorf(outcome.Usage, "predict needs a saved model: pare predict MODEL FILE; pare select FILE --save MODEL makes one")
 	case strings.Contains(text, "but got \"EOL\"") || strings.Contains(text, "flag); perhaps"):
 		return outcome.At(outcome.Usage, flag, "the value is missing")
 	default:

@@ -15,9 +15,9 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		flag string
 		want []string
 	}{
-		{"predict model file", "", []string{`"predict"`, "select, fit, grad, path, info"}},
-		{"slect", "", []string{`"slect"`, "select, fit, grad, path, info"}},
-		{"--quiet", "quiet", []string{"select, fit, grad, path, info"}},
+		{"predict", "", []string{"pare predict MODEL FILE", "--save"}},
+		{"slect", "", []string{`"slect"`, "select, fit, grad, path, predict, info"}},
+		{"--quiet", "quiet", []string{"select, fit, grad, path, predict, info"}},
 		{"select one two", "", []string{"two"}},
 		{"select --model forest", "model", []string{`"forest"`, "lasso, enet, wlasso, logreg, multiclass, svm"}},
 		{"select --model wlasso", "model", []string{"lasso enet logreg multiclass svm", "wlasso, which can be"}},
@@ -32,7 +32,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"fit --ratio 1 --method backward", "method", []string{"fit makes no hypergradient", "grad and select"}},
 		{"path --method backward", "method", []string{"path makes no hypergradient", "grad and select"}},
 		{"grad --ratio 1 --model multiclass --method forward", "method", []string{"multiclass has implicit"}},
-		{"select --save model", "save", []string{"not there yet", "--coef"}},
+		{"select --unit-rows --min-nnz 2 --save model", "save", []string{"--min-nnz", "leave out"}},
 		{"select --standardize", "standardize", []string{"not there yet", "--unit-columns"}},
 		{"select --positive", "positive", []string{"not there yet"}},
 		{"select --sigma 1", "sigma", []string{"sure, aic and bic"}},

@@ -11,10 +11,11 @@ import (
 type fitCommand struct {
 	commonFlags
 	lambdaFlags
+	saveFlags
 }
 
 func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := c.check(); err != nil {
+	if err := checks(c.commonFlags, c.saveFlags.of(c.dataFlags)); err != nil {
 		return nil, err
 	}
 	strengths, err := c.strengths("fit")
@@ -37,7 +38,11 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err != nil {
 		return nil, d.blame(err)
 	}
+	if err := c.save(fitted, d); err != nil {
+		return nil, err
+	}
 	r := newFitResult(fitted, asked{c.commonFlags, d})
+	r.saved = c.Save
 	r.Seconds = fitSeconds{d.loadSeconds, time.Since(began).Seconds()}
 	return r, nil
 }
@@ -109,5 +114,5 @@ func (r *fitResult) text(p *page) {
 	p.certificate(r)
 	p.row("work", "%s over working sets, %s over the data; reading %s, solving %s",
 		plural(r.Epochs, "sweep"), plural(r.Passes, "pass"), seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
-	p.next(r.asked.command("path"), r.asked.command("select"))
+	p.next(predictCommandLine(r.saved), r.asked.command("path"), r.asked.command("select"))
 }

@@ -231,6 +231,7 @@ func (f validationFlags) split() string {
 		text = "the last of " + text
 	}
 	switch pare.Split(f.Split) {
+	case pare.ByRow:
 	case pare.Blocks:
 		return text + " of neighbouring rows"
 	case pare.Forward:

@@ -77,6 +77,7 @@ type fitResult struct {
 
 	fitted *pare.Fitted
 	asked  asked
+	saved  string // the file of the model
 }
 
 // classResult is the predictor of one class.
@@ -142,6 +143,7 @@ type selectResult struct {
 	Seconds      selectSeconds  `json:"seconds"`
 
 	selection *pare.Selection
+	saved     string // the file of the model
 	grid      bool
 	asked     asked
 }

@@ -22,11 +22,12 @@ const (
 
 // grammar is the command line.
 type grammar struct {
-	Select selectCommand `cmd:"" help:"Choose λ, refit, print the choice."`
-	Fit    fitCommand    `cmd:"" help:"Solve at one λ."`
-	Grad   gradCommand   `cmd:"" help:"The criterion and its hypergradient at one λ."`
-	Path   pathCommand   `cmd:"" help:"Solve along a geometric grid of λ."`
-	Info   infoCommand   `cmd:"" help:"What is in the file."`
+	Select  selectCommand  `cmd:"" help:"Choose λ, refit, print the choice."`
+	Fit     fitCommand     `cmd:"" help:"Solve at one λ."`
+	Grad    gradCommand    `cmd:"" help:"The criterion and its hypergradient at one λ."`
+	Path    pathCommand    `cmd:"" help:"Solve along a geometric grid of λ."`
+	Predict predictCommand `cmd:"" help:"Predict the rows of a file by a saved model."`
+	Info    infoCommand    `cmd:"" help:"What is in the file."`
 }
 
 // command is one of the commands of the grammar.
@@ -39,6 +40,7 @@ type command interface {
 type environment struct {
 	stdin    io.Reader
 	progress *progress
+	notes    io.Writer // what is said beside a result, for people
 }
 
 // result is what a command prints: itself as JSON, or a page of text.
@@ -61,7 +63,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitOK
 	}
 	out := chosen.output()
-	env := environment{stdin: stdin, progress: newProgress(stderr, out.Quiet)}
+	env := environment{stdin: stdin, progress: newProgress(stderr, out.Quiet), notes: stderr}
+	if out.Quiet || out.JSON {
+		env.notes = io.Discard
+	}
 	defer env.progress.announceCancel(ctx)()
 	res, err := chosen.run(ctx, env)
 	if err != nil {
@@ -156,6 +161,7 @@ pare fits sparse linear models and chooses their regularisation for you.
   pare fit FILE      solve at one λ:  pare fit --ratio 0.01 FILE
   pare grad FILE     the criterion and its hypergradient at one λ
   pare path FILE     solve along a grid of λ
+  pare predict MODEL FILE   predict by a model that select or fit kept with --save
   pare info FILE     what is in the file
 
 FILE is svmlight text ("label index:value ..."), also as .gz, .bz2 or .zst;

@@ -12,6 +12,7 @@ import (
 type selectCommand struct {
 	commonFlags
 	searchFlags
+	saveFlags
 }
 
 // searchFlags say how λ is looked for.
@@ -52,7 +53,7 @@ func (f searchFlags) options() pare.SelectOptions {
 }
 
 func (c *selectCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.searchFlags); err != nil {
+	if err := checks(c.commonFlags, c.searchFlags, c.saveFlags.of(c.dataFlags)); err != nil {
 		return nil, err
 	}
 	d, err := c.load(ctx, env.stdin)
@@ -75,6 +76,11 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	if err != nil {
 		return nil, d.blame(err)
 	}
+	if s.Final != nil {
+		if err := c.save(s.Final, d); err != nil {
+			return nil, err
+		}
+	}
 	return c.newResult(s, d), nil
 }
 
@@ -89,6 +95,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		Status:       s.Status,
 		Seconds:      selectSeconds{d.loadSeconds, s.SecondsSearch, s.SecondsRefit, s.SecondsOneSE},
 		selection:    s,
+		saved:        c.Save,
 		grid:         c.Search == string(pare.Grid),
 		asked:        asked{c.commonFlags, d},
 	}
@@ -148,7 +155,7 @@ func (r *selectResult) text(p *page) {
 	}
 	p.row("work", "%s in %s, refit %s, reading %s", plural(len(s.Evaluations), "evaluation"),
 		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))
-	p.next(r.asked.command("fit", "--log-lambda="+listAll(s.LogLambda), "--coef", "--json"), r.asked.command("path"))
+	p.next(predictCommandLine(r.saved), r.asked.command("fit", "--log-lambda="+listAll(s.LogLambda), "--coef", "--json"), r.asked.command("path"))
 }
 
 // explained compares the criterion with that of the null model.

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// saveFlags keep the model for pare predict.
+type saveFlags struct {
+	Save string `placeholder:"MODEL" help:"Keep the model in this file, for pare predict." group:"Output"`
+}
+
+// of checks the flag beside the preparation of the data.
+func (f saveFlags) of(d dataFlags) interface{ check() error } { return savedFlags{f, d} }
+
+type savedFlags struct {
+	saveFlags
+	dataFlags
+}
+
+func (f savedFlags) check() error {
+	if f.Save != "" && f.UnitRows && f.MinNNZ > 0 {
+		return outcome.At(outcome.Usage, "save", "a saved model scales whole rows, and --min-nnz has dropped columns before --unit-rows; leave out one of them")
+	}
+	return nil
+}
+
+// save keeps the model for data as they are in the file.
+func (f saveFlags) save(fitted *pare.Fitted, d *dataset) error {
+	if f.Save == "" {
+		return nil
+	}
+	p, err := fitted.Predictor().Unprepared(pare.Prepared{Columns: d.fileColumns, Kept: d.kept, Norms: d.norms, UnitRows: d.unitRows})
+	if err != nil {
+		return err
+	}
+	return p.Save(f.Save)
+}
+
+// predictCommandLine is how to use a saved model, none where there is none.
+func predictCommandLine(model string) string {
+	if model == "" {
+		return ""
+	}
+	return "pare predict " + quote(model) + " FILE"
+}
+
+type predictCommand struct {
+	Saved  string `arg:"" name:"model" help:"The file that select or fit kept with --save."`
+	File   string `arg:"" optional:"" help:"svmlight text, also as .gz, .bz2 or .zst; - is standard input. Without it: the diabetes data that pare carries."`
+	Scores bool   `help:"After each prediction the scores it is made from; probabilities for logreg and multiclass, a class each, labels ascending." group:"Output"`
+	JSON   bool   `name:"json" help:"One JSON object on standard output." group:"Output"`
+	Quiet  bool   `help:"Nothing but the predictions." group:"Output"`
+}
+
+func (c *predictCommand) output() outputFlags { return outputFlags{JSON: c.JSON, Quiet: c.Quiet} }
+
+func (c *predictCommand) run(ctx context.Context, env environment) (result, error) {
+	p, err := pare.Load(c.Saved)
+	if err != nil {
+		return nil, err
+	}
+	d, err := dataFlags{File: c.File, Features: p.Columns()}.load(ctx, env.stdin)
+	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Kind == outcome.Shape && e.Line > 0 {
+		own := *e
+		own.Message = fmt.Sprintf("a column beyond the %d that the model was fitted on", p.Columns())
+		own.Kind = outcome.Limit
+		return nil, &own
+	}
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	n, columns := d.x.Dims()
+	r := &predictResult{Model: string(p.Model()), N: n, P: columns, Predictions: []number{}}
+	scores := make([]float64, n*p.Scores())
+	if err := p.Decide(d.x, scores); err != nil {
+		return nil, d.blame(err)
+	}
+	targets := make([]float64, n)
+	for i := range targets {
+		targets[i] = p.Target(scores[i*p.Scores() : (i+1)*p.Scores()])
+	}
+	r.Predictions = append(r.Predictions, numbers(targets)...)
+	r.judge(p, d.y, targets)
+	if c.Scores {
+		if p.Model() == pare.Logistic || p.Model() == pare.Multiclass {
+			if err := p.Probabilities(scores); err != nil {
+				return nil, err
+			}
+		}
+		for i := range n {
+			r.Scores = append(r.Scores, numbers(scores[i*p.Scores():(i+1)*p.Scores()]))
+		}
+		r.Labels = numbers(p.Classes())
+	}
+	r.Seconds = fitSeconds{d.loadSeconds, time.Since(began).Seconds()}
+	fmt.Fprintf(env.notes, "pare: %s of %s; %s\n", plural(n, "prediction"), d.name, r.quality())
+	return r, nil
+}
+
+// predictResult is what pare predict prints: as text, a line for each row.
+type predictResult struct {
+	Model       string     `json:"model"`
+	N           int        `json:"n"`
+	P           int        `json:"p"`
+	Predictions []number   `json:"predictions"`
+	Scores      [][]number `json:"scores,omitempty"`   // with --scores, of each row
+	Labels      []number   `json:"labels,omitempty"`   // with --scores, those there are
+	Accuracy    *number    `json:"accuracy,omitempty"` // share of the file's labels predicted
+	Error       *number    `json:"mean_squared_error,omitempty"`
+	Seconds     fitSeconds `json:"seconds"`
+}
+
+// judge compares the predictions with the targets of the file.
+func (r *predictResult) judge(p *pare.Predictor, y, targets []float64) {
+	if len(y) == 0 {
+		return
+	}
+	if p.Classes() != nil {
+		right := 0
+		for i, t := range targets {
+			if t == y[i] {
+				right++
+			}
+		}
+		share := number(float64(right) / float64(len(y)))
+		r.Accuracy = &share
+		return
+	}
+	rows := make([]int32, len(y))
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	loss := number(criterion.MeanSquaredError{}.Eval(rows, y, targets, nil, nil))
+	r.Error = &loss
+}
+
+// quality says how the predictions compare with the targets of the file.
+func (r *predictResult) quality() string {
+	switch {
+	case r.Accuracy != nil:
+		return percent(float64(*r.Accuracy)) + " equal the labels of the file"
+	case r.Error != nil:
+		return fmt.Sprintf("mean squared error %.6g against the targets of the file", float64(*r.Error))
+	default:
+		return "there was no row"
+	}
+}
+
+func (r *predictResult) trusted() bool { return true }
+
+func (r *predictResult) text(p *page) {
+	for i, v := range r.Predictions {
+		p.out.WriteString(short(float64(v)))
+		if r.Scores != nil {
+			for _, s := range r.Scores[i] {
+				p.out.WriteByte(' ')
+				p.out.WriteString(short(float64(s)))
+			}
+		}
+		p.out.WriteByte('\n')
+	}
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A saved model predicts, on the file as it is, what the printed coefficients do on
+// the file as it was prepared.
+func TestPredictReadsTheFileAsItIs(t *testing.T) {
+	const n, p = 40, 6
+	var file strings.Builder
+	x := make([][p]float64, n)
+	for i := range x {
+		fmt.Fprint(&file, (i*i)%7)
+		for j := range p {
+			if (i+j)%3 != 0 || j == 5 && i%9 == 0 {
+				x[i][j] = float64((i*7+j*13)%11) + 1
+				fmt.Fprintf(&file, " %d:%g", j+1, x[i][j])
+			}
+		}
+		file.WriteByte('\n')
+	}
+	data := writeFile(t, "data.svm", file.String())
+	for _, flags := range []string{"", "--min-nnz=27", "--unit-columns", "--unit-rows", "--unit-rows --unit-columns", "--model=enet", "--intercept=false"} {
+		model := filepath.Join(t.TempDir(), "model")
+		args := append(strings.Fields(flags), "--ratio=0.05", "--coef", "--save="+model, data)
+		fit := decoded[struct {
+			Intercept float64
+			Coef      struct {
+				Index []int
+				Value []float64
+			}
+		}](t, exitOK, append([]string{"fit"}, args...)...)
+		rows, norms := make([][p]float64, n), [p]float64{}
+		for i := range x {
+			rows[i] = x[i]
+			scale := 0.0
+			for j := range p {
+				scale += x[i][j] * x[i][j]
+			}
+			for j := range p {
+				if strings.Contains(flags, "unit-rows") {
+					rows[i][j] /= math.Sqrt(scale)
+				}
+				norms[j] += rows[i][j] * rows[i][j]
+			}
+		}
+		got := decoded[struct {
+			Predictions []float64
+			Error       float64 `json:"mean_squared_error"`
+		}](t, exitOK, "predict", model, data)
+		for i := range rows {
+			want := fit.Intercept
+			for k, j := range fit.Coef.Index {
+				v := rows[i][j]
+				if strings.Contains(flags, "unit-columns") {
+					v /= math.Sqrt(norms[j])
+				}
+				want += fit.Coef.Value[k] * v
+			}
+			if math.Abs(got.Predictions[i]-want) > 1e-9 {
+				t.Fatalf("%s: row %d is predicted as %g, want %g", flags, i, got.Predictions[i], want)
+			}
+		}
+		if !(got.Error > 0 && got.Error < 10) {
+			t.Errorf("%s: mean squared error %g", flags, got.Error)
+		}
+		o := pareRun(t, "predict", model, data)
+		lines := strings.Fields(o.stdout)
+		if o.code != exitOK || len(lines) != n || lines[3] != strconv.FormatFloat(got.Predictions[3], 'g', -1, 64) || !strings.Contains(o.stderr, "40 predictions of "+data) {
+			t.Errorf("%s: exit %d, %d lines, %s", flags, o.code, len(lines), o.stderr)
+		}
+	}
+}
+
+func TestPredictClasses(t *testing.T) {
+	var file strings.Builder
+	for i := range 90 {
+		class := i % 3
+		noise := i * i % 7 / 6 // now and then a label that does not fit
+		fmt.Fprintf(&file, "%d %d:%d 3:%d\n", 5*((class+noise)%3), 1+class%2, 1+class, 1+i*i%5)
+	}
+	data := writeFile(t, "classes.svm", file.String())
+	model := filepath.Join(t.TempDir(), "model")
+	if o := pareRun(t, "select", "--model=multiclass", "--save", model, data); o.code != exitOK || !strings.Contains(o.stdout, "pare predict "+model+" FILE") {
+		t.Fatalf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	got := decoded[struct {
+		Labels   []float64
+		Scores   [][]float64
+		Accuracy float64
+	}](t, exitOK, "predict", model, data, "--scores")
+	if fmt.Sprint(got.Labels) != "[0 5 10]" || len(got.Scores) != 90 || got.Accuracy < 0.7 {
+		t.Errorf("labels %v, %d rows, accuracy %g", got.Labels, len(got.Scores), got.Accuracy)
+	}
+	for _, row := range got.Scores {
+		if math.Abs(row[0]+row[1]+row[2]-1) > 1e-12 {
+			t.Errorf("probabilities %v", row)
+		}
+	}
+	// Fewer columns than the model has are zeros; more are refused, with the place.
+	if o := pareRunWith(t.Context(), "0 1:2\n", "predict", model, "-", "--quiet"); o.code != exitOK || len(strings.Fields(o.stdout)) != 1 || o.stderr != "" {
+		t.Errorf("exit %d, %q, %q", o.code, o.stdout, o.stderr)
+	}
+	if o := pareRunWith(t.Context(), "0 1:2 4:1\n", "predict", model, "-"); o.code != exitFailed || !strings.Contains(o.stderr, "line 1") || !strings.Contains(o.stderr, "the 3 that the model was fitted on") {
+		t.Errorf("exit %d, %q", o.code, o.stderr)
+	}
+	if err := os.WriteFile(model, []byte("no model"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if o := pareRun(t, "predict", model, data); o.code != exitFailed || !strings.Contains(o.stderr, "--save MODEL\" makes one") {
+		t.Errorf("exit %d, %q", o.code, o.stderr)
+	}
+	if o := pareRun(t, "fit", "--ratio=0.1", "--save", filepath.Join(model, "inside")); o.code != exitFailed || !strings.Contains(o.stderr, "cannot save the model") {
+		t.Errorf("exit %d, %q", o.code, o.stderr)
+	}
+}

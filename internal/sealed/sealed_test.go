@@ -1,0 +1,72 @@
+package sealed_test
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/sealed"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+type body struct {
+	X sealed.Number `json:"x"`
+	V sealed.Vector `json:"v"`
+}
+
+var kind = sealed.Kind{Key: "test_kind", Noun: "test file", Version: 3}
+
+func TestEveryNumberComesBack(t *testing.T) {
+	in := body{sealed.Number(math.Copysign(0, -1)), sealed.Vector{math.Inf(1), math.Inf(-1), 5e-324, math.MaxFloat64, 0.1}}
+	data, err := kind.Encode(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out body
+	if err := kind.Decode(data, &out); err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range in.V {
+		if math.Float64bits(v) != math.Float64bits(out.V[i]) {
+			t.Errorf("%g came back as %g", v, out.V[i])
+		}
+	}
+	if !math.Signbit(float64(out.X)) {
+		t.Error("−0 came back as 0")
+	}
+	for _, other := range []sealed.Kind{{Key: "test_kind", Noun: "test file", Version: 4}, {Key: "other", Noun: "other file", Version: 3}} {
+		if err := other.Decode(data, &out); !errors.Is(err, &outcome.Error{Kind: outcome.Parse}) && !strings.Contains(err.Error(), other.Noun) {
+			t.Errorf("%+v: %v", other, err)
+		}
+	}
+}
+
+// A file that cannot be replaced is left as it was, and nothing beside it.
+func TestReplaceLeavesTheOldFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	for _, text := range []string{"one", "two"} {
+		if err := sealed.Replace(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != text {
+			t.Fatalf("%q, %v", got, err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "taken"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "taken", "x"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := sealed.Replace(filepath.Join(dir, "taken"), []byte("three")); err == nil {
+		t.Error("a directory was replaced")
+	}
+	left, err := os.ReadDir(dir)
+	if err != nil || len(left) != 2 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,328 @@
+package pare
+
+import (
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Predictor is what is left of a fitted model when all that remains to do is to
+// predict: the coefficients. It never changes, and serves any number of goroutines.
+//
+// A row has one score, xβ + b, or for [Multiclass] one for each class. Scores come
+// out the same, bit for bit, row by row and for a matrix at once.
+type Predictor struct {
+	model       Model
+	columns     int       // of the data
+	classes     []float64 // of Multiclass
+	intercepts  []float64 // one for each score
+	used        []int32   // columns with coefficients, ascending
+	start       []int     // of each of them in entries; and the end
+	entries     []weight  // of a column by score
+	unitRows    bool
+	status      outcome.Status
+	relativeGap float64
+}
+
+// weight is a coefficient of one of the scores.
+type weight struct {
+	score int32
+	coef  float64
+}
+
+// Predictor returns the predictor of a fitted model, for rows with the columns that
+// it was fitted on.
+func (f *Fitted) Predictor() *Predictor {
+	p := &Predictor{model: f.Model, columns: f.Columns, status: f.Status, relativeGap: f.RelativeGap}
+	if f.PerClass == nil {
+		p.gather([]*Fitted{f})
+		return p
+	}
+	p.classes = slices.Clone(f.Classes)
+	p.gather(f.PerClass)
+	return p
+}
+
+// gather takes in the coefficients of each score.
+func (p *Predictor) gather(scores []*Fitted) {
+	for _, f := range scores {
+		p.intercepts = append(p.intercepts, f.Intercept)
+		p.used = append(p.used, f.Support...)
+	}
+	slices.Sort(p.used)
+	p.used = slices.Compact(p.used)
+	at := make([]int, len(scores)) // in each support
+	for _, j := range p.used {
+		p.start = append(p.start, len(p.entries))
+		for k, f := range scores {
+			if i := at[k]; i < len(f.Support) && f.Support[i] == j {
+				p.entries = append(p.entries, weight{int32(k), f.Coef[i]})
+				at[k]++
+			}
+		}
+	}
+	p.start = append(p.start, len(p.entries))
+}
+
+// Prepared says how a design matrix came from data: what [sparse.Preparation] did.
+type Prepared struct {
+	Columns  int       // of the data
+	Kept     []int32   // the data's column of each column of the matrix, ascending
+	Norms    []float64 // what columns of the matrix were divided by; nil: by nothing
+	UnitRows bool      // rows were divided by their l2 norms, over all columns, before
+}
+
+// Unprepared returns the predictor for data as they were before a preparation. The
+// error is an [outcome.Error] of kind Shape where that has another number of columns.
+func (p *Predictor) Unprepared(from Prepared) (*Predictor, error) {
+	if len(from.Kept) != p.columns || (from.Norms != nil && len(from.Norms) != p.columns) {
+		return nil, outcome.Errorf(outcome.Shape, "the preparation left %d columns with %d norms, the model has %d", len(from.Kept), len(from.Norms), p.columns)
+	}
+	own := *p
+	own.columns, own.unitRows = from.Columns, p.unitRows || from.UnitRows
+	own.used, own.entries = slices.Clone(p.used), slices.Clone(p.entries)
+	for i, j := range p.used {
+		if own.used[i] = from.Kept[j]; int(own.used[i]) >= from.Columns {
+			return nil, outcome.Errorf(outcome.Shape, "column %d is kept of %d", own.used[i], from.Columns)
+		}
+		if from.Norms == nil || from.Norms[j] == 0 {
+			continue
+		}
+		for e := p.start[i]; e < p.start[i+1]; e++ {
+			own.entries[e].coef /= from.Norms[j]
+		}
+	}
+	return &own, nil
+}
+
+// Model returns the model fitted.
+func (p *Predictor) Model() Model { return p.model }
+
+// Columns returns how many columns the data must have.
+func (p *Predictor) Columns() int { return p.columns }
+
+// Classes returns the labels that [Predictor.Predict] chooses from, ascending; nil
+// where the target is a number.
+func (p *Predictor) Classes() []float64 {
+	switch p.model {
+	case Multiclass:
+		return slices.Clone(p.classes)
+	case Logistic, SVM:
+		return []float64{-1, 1}
+	default:
+		return nil
+	}
+}
+
+// Scores returns how many scores a row has: 1, or the number of classes of a
+// [Multiclass].
+func (p *Predictor) Scores() int { return len(p.intercepts) }
+
+// DecideRow sets scores, of length [Predictor.Scores], to those of one row, given by
+// its columns, ascending, and their values; by all its values where columns is nil;
+// without either it is a row of zeros. It allocates nothing. The error is an
+// [outcome.Error]: Shape, or NonFinite.
+func (p *Predictor) DecideRow(columns []int32, values, scores []float64) error {
+	if err := p.checkRow(columns, values, scores); err != nil {
+		return err
+	}
+	copy(scores, p.intercepts)
+	norm := 1.0
+	if p.unitRows {
+		norm = l2(values)
+	}
+	at := 0
+	for k, v := range values {
+		j := int32(k)
+		if columns != nil {
+			j = columns[k]
+		}
+		step, found := slices.BinarySearch(p.used[at:], j)
+		at += step
+		if !found {
+			continue
+		}
+		if v != 0 {
+			v /= norm
+		}
+		for _, w := range p.entries[p.start[at]:p.start[at+1]] {
+			scores[w.score] = math.FMA(w.coef, v, scores[w.score])
+		}
+	}
+	return nil
+}
+
+func (p *Predictor) checkRow(columns []int32, values, scores []float64) error {
+	switch {
+	case len(scores) != len(p.intercepts):
+		return outcome.Errorf(outcome.Shape, "room for %d scores, a row has %d", len(scores), len(p.intercepts))
+	case columns == nil && len(values) != p.columns && len(values) != 0:
+		return outcome.Errorf(outcome.Shape, "a row of %d values, the model has %d columns", len(values), p.columns)
+	case columns != nil && len(values) != len(columns):
+		return outcome.Errorf(outcome.Shape, "%d columns with %d values", len(columns), len(values))
+	}
+	for k, j := range columns {
+		if j < 0 || int(j) >= p.columns || (k > 0 && j <= columns[k-1]) {
+			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "the columns of a row must be ascending and among the model's"}
+		}
+	}
+	for k, v := range values {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			if columns != nil {
+				k = int(columns[k])
+			}
+			return &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: k, Message: "the value is not finite"}
+		}
+	}
+	return nil
+}
+
+// l2 returns the norm of a row, at no risk of overflow.
+func l2(values []float64) float64 {
+	most, sum := 0.0, 0.0
+	for _, v := range values {
+		most = max(most, math.Abs(v))
+	}
+	if most == 0 {
+		return 1
+	}
+	for _, v := range values {
+		sum = math.FMA(v/most, v/most, sum)
+	}
+	return most * math.Sqrt(sum)
+}
+
+// Decide sets scores to those of the rows of x, row by row: [Predictor.Scores] for
+// each. x has the model's columns. The error is an [outcome.Error] of kind Shape.
+func (p *Predictor) Decide(x sparse.Matrix, scores []float64) error {
+	n, columns := x.Dims()
+	q := len(p.intercepts)
+	switch {
+	case columns != p.columns:
+		return outcome.Errorf(outcome.Shape, "%d columns, the model has %d", columns, p.columns)
+	case len(scores) != n*q:
+		return outcome.Errorf(outcome.Shape, "room for %d scores, %d rows have %d", len(scores), n, n*q)
+	}
+	for i := range n {
+		copy(scores[i*q:], p.intercepts)
+	}
+	norms := p.norms(x)
+	for at, j := range p.used {
+		rows, values := x.Column(int(j))
+		entries := p.entries[p.start[at]:p.start[at+1]]
+		for k, v := range values {
+			i := k
+			if rows != nil {
+				i = int(rows[k])
+			}
+			if norms != nil && v != 0 {
+				v /= norms[i]
+			}
+			for _, w := range entries {
+				score := &scores[i*q+int(w.score)]
+				*score = math.FMA(w.coef, v, *score)
+			}
+		}
+	}
+	return nil
+}
+
+// norms returns those of the rows of x, as l2 does; nil where they do not matter.
+func (p *Predictor) norms(x sparse.Matrix) []float64 {
+	if !p.unitRows {
+		return nil
+	}
+	n, columns := x.Dims()
+	most, sum := make([]float64, n), make([]float64, n)
+	each := func(do func(i int, v float64)) {
+		for j := range columns { // in order: the same bits as row by row
+			rows, values := x.Column(j)
+			for k, v := range values {
+				if rows != nil {
+					k = int(rows[k])
+				}
+				do(k, v)
+			}
+		}
+	}
+	each(func(i int, v float64) { most[i] = max(most[i], math.Abs(v)) })
+	each(func(i int, v float64) {
+		if v != 0 {
+			sum[i] = math.FMA(v/most[i], v/most[i], sum[i])
+		}
+	})
+	for i, m := range most {
+		if most[i] = 1; m != 0 {
+			most[i] = m * math.Sqrt(sum[i])
+		}
+	}
+	return most
+}
+
+// Probabilities turns the scores of any number of rows into probabilities, in place:
+// of the label 1 for [Logistic], of each class for [Multiclass], by the softmax that
+// its criterion takes. Other models have none: Usage.
+func (p *Predictor) Probabilities(scores []float64) error {
+	switch p.model {
+	case Logistic:
+		for i, m := range scores {
+			scores[i] = kernels.Sigmoid(m)
+		}
+	case Multiclass:
+		for row := range slices.Chunk(scores, len(p.intercepts)) {
+			top, total := slices.Max(row), 0.0
+			for k, m := range row {
+				row[k] = kernels.Exp(m - top)
+				total += row[k]
+			}
+			for k := range row {
+				row[k] /= total
+			}
+		}
+	default:
+		return outcome.At(outcome.Usage, "model", "%s has no probabilities; %s and %s have", p.model, Logistic, Multiclass)
+	}
+	return nil
+}
+
+// Target returns what the scores of one row predict: the number, or the label; −1
+// where the only score is 0, the first of equal classes. Probabilities serve as well
+// for [Multiclass].
+func (p *Predictor) Target(scores []float64) float64 {
+	switch p.model {
+	case Multiclass:
+		best := 0
+		for k, m := range scores {
+			if m > scores[best] {
+				best = k
+			}
+		}
+		return p.classes[best]
+	case Logistic, SVM:
+		if scores[0] > 0 {
+			return 1
+		}
+		return -1
+	default:
+		return scores[0]
+	}
+}
+
+// Predict returns the target predicted for every row of x: numbers, or labels. See
+// [Predictor.Decide] for the error.
+func (p *Predictor) Predict(x sparse.Matrix) ([]float64, error) {
+	n, _ := x.Dims()
+	q := len(p.intercepts)
+	scores := make([]float64, n*q)
+	if err := p.Decide(x, scores); err != nil {
+		return nil, err
+	}
+	targets := make([]float64, n)
+	for i := range targets {
+		targets[i] = p.Target(scores[i*q : (i+1)*q])
+	}
+	return targets, nil
+}

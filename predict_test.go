@@ -1,0 +1,340 @@
+package pare_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// drawn makes a sparse matrix with targets for a model.
+func drawn(t *testing.T, n, p int, model pare.Model) (*sparse.CSC, []float64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(8, uint64(p)))
+	colPtr, rows, values := []int64{0}, []int32(nil), []float64(nil)
+	y := make([]float64, n)
+	for j := range p {
+		for i := range n {
+			if rng.Float64() < 0.3 {
+				rows, values = append(rows, int32(i)), append(values, rng.NormFloat64())
+				y[i] += values[len(values)-1] * float64(j%3)
+			}
+		}
+		colPtr = append(colPtr, int64(len(rows)))
+	}
+	for i, v := range y {
+		switch model {
+		case pare.Logistic, pare.SVM:
+			y[i] = math.Copysign(1, v)
+		case pare.Multiclass:
+			y[i] = 10 * math.Round(min(max(v/3, -1), 1))
+		}
+	}
+	x, err := sparse.NewCSC(n, p, colPtr, rows, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, y
+}
+
+func fitted(t *testing.T, x sparse.Matrix, y []float64, model pare.Model) *pare.Fitted {
+	t.Helper()
+	c := pare.Config{Model: model}
+	lambda, err := pare.LogLambdaMax(x, y, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range lambda {
+		if lambda[i] -= 2; math.IsNaN(lambda[i]) {
+			lambda[i] = 0
+		}
+	}
+	f, err := pare.Fit(context.Background(), x, y, lambda, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// Scores are Xβ + b of the coefficients, row by row or at once, stored sparse or
+// dense, on any goroutine, and after a journey through a file.
+func TestPredictions(t *testing.T) {
+	const n, p = 60, 13
+	for _, model := range pare.Models() {
+		x, y := drawn(t, n, p, model)
+		f := fitted(t, x, y, model)
+		own := f.Predictor()
+		path := filepath.Join(t.TempDir(), "model")
+		if err := own.Save(path); err != nil {
+			t.Fatal(err)
+		}
+		read, err := pare.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := f.PerClass
+		if one == nil {
+			one = []*pare.Fitted{f}
+		}
+		q := own.Scores()
+		if q != len(one) || own.Columns() != p || own.Model() != model {
+			t.Fatalf("%s: %d scores, %d columns", model, q, own.Columns())
+		}
+		dense := make([]float64, n*p)
+		for j := range p {
+			rows, values := x.Column(j)
+			for k, i := range rows {
+				dense[j*n+int(i)] = values[k]
+			}
+		}
+		full, err := sparse.NewDense(n, p, dense)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, atDense := make([]float64, n*q), make([]float64, n*q)
+		if err := own.Decide(x, at); err != nil {
+			t.Fatal(err)
+		}
+		if err := own.Decide(full, atDense); err != nil {
+			t.Fatal(err)
+		}
+		targets, err := own.Predict(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var group sync.WaitGroup
+		for i := range n {
+			group.Go(func() {
+				var columns []int32
+				var values []float64
+				row := make([]float64, p)
+				for j := range p {
+					if row[j] = dense[j*n+i]; row[j] != 0 {
+						columns, values = append(columns, int32(j)), append(values, row[j])
+					}
+				}
+				scores := make([]float64, q)
+				for name, decide := range map[string]func() error{
+					"sparse": func() error { return own.DecideRow(columns, values, scores) },
+					"dense":  func() error { return own.DecideRow(nil, row, scores) },
+					"read":   func() error { return read.DecideRow(columns, values, scores) },
+				} {
+					if err := decide(); err != nil || !slices.Equal(scores, at[i*q:(i+1)*q]) || !slices.Equal(scores, atDense[i*q:(i+1)*q]) {
+						t.Errorf("%s, %s row %d: %v, at once %v; %v", model, name, i, scores, at[i*q:(i+1)*q], err)
+					}
+				}
+				if got := own.Target(scores); got != targets[i] {
+					t.Errorf("%s, row %d: %g, at once %g", model, i, got, targets[i])
+				}
+				for k, f := range one {
+					want := f.Intercept
+					for c, j := range f.Support {
+						want += f.Coef[c] * row[j]
+					}
+					if math.Abs(scores[k]-want) > 1e-12*(1+math.Abs(want)) {
+						t.Errorf("%s, row %d, score %d: %g, want %g", model, i, k, scores[k], want)
+					}
+				}
+			})
+		}
+		group.Wait()
+		right := 0
+		for i := range y {
+			if targets[i] == y[i] {
+				right++
+			}
+		}
+		if classes := own.Classes(); classes != nil && right < n/2 {
+			t.Errorf("%s: %d of %d labels right", model, right, n)
+		}
+		columns, values, scores := []int32{1, 4, 5}, []float64{1, 2, 3}, make([]float64, q)
+		if allocated := testing.AllocsPerRun(50, func() { _ = own.DecideRow(columns, values, scores); _ = own.Target(scores) }); allocated != 0 {
+			t.Errorf("%s: %g allocations a row", model, allocated)
+		}
+	}
+}
+
+func TestProbabilities(t *testing.T) {
+	for _, model := range []pare.Model{pare.Logistic, pare.Multiclass} {
+		x, y := drawn(t, 50, 9, model)
+		p := fitted(t, x, y, model).Predictor()
+		scores := make([]float64, 50*p.Scores())
+		if err := p.Decide(x, scores); err != nil {
+			t.Fatal(err)
+		}
+		probabilities := slices.Clone(scores)
+		if err := p.Probabilities(probabilities); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 50 {
+			row, m := probabilities[i*p.Scores():(i+1)*p.Scores()], scores[i*p.Scores():(i+1)*p.Scores()]
+			var total float64
+			for k, share := range row {
+				want := 1 / (1 + math.Exp(-m[k]))
+				if model == pare.Multiclass {
+					want = 0
+					for l := range m {
+						want += math.Exp(m[l] - m[k])
+					}
+					want = 1 / want
+				}
+				if total += share; math.Abs(share-want) > 1e-14 {
+					t.Errorf("%s, row %d: %v, want %g", model, i, row, want)
+				}
+			}
+			if model == pare.Multiclass && (math.Abs(total-1) > 1e-14 || p.Target(row) != p.Target(m)) {
+				t.Errorf("row %d: %v of scores %v", i, row, m)
+			}
+		}
+	}
+	x, y := drawn(t, 50, 9, pare.Lasso)
+	if err := fitted(t, x, y, pare.Lasso).Predictor().Probabilities([]float64{0}); !errors.Is(err, &outcome.Error{Kind: outcome.Usage}) {
+		t.Errorf("probabilities of a Lasso: %v", err)
+	}
+}
+
+// A predictor for data as they were before a preparation predicts on them what the
+// model does on the prepared ones.
+func TestUnprepared(t *testing.T) {
+	raw, y := drawn(t, 60, 20, pare.Lasso)
+	for _, c := range []sparse.Preparation{{}, {MinNNZ: 18}, {MinNNZ: 18, UnitColumns: true}, {UnitRows: true}, {UnitRows: true, UnitColumns: true}} {
+		x, kept, err := c.Apply(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := pare.Prepared{Columns: 20, Kept: kept, UnitRows: c.UnitRows}
+		if c.UnitColumns {
+			before, _, err := sparse.Preparation{MinNNZ: c.MinNNZ, UnitRows: c.UnitRows}.Apply(raw)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range kept {
+				var sum float64
+				_, values := before.Column(k)
+				for _, v := range values {
+					sum += v * v
+				}
+				from.Norms = append(from.Norms, math.Sqrt(sum))
+			}
+		}
+		f := fitted(t, x, y, pare.Lasso)
+		want, err := f.Predictor().Predict(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := f.Predictor().Unprepared(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := p.Predict(raw)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want {
+			if math.Abs(got[i]-want[i]) > 1e-12 {
+				t.Errorf("%+v, row %d: %g, want %g", c, i, got[i], want[i])
+			}
+		}
+		if c.UnitRows {
+			row, values := make([]float64, 1), make([]float64, 20)
+			for j := range values {
+				rows, v := raw.Column(j)
+				if at := slices.Index(rows, 7); at >= 0 {
+					values[j] = v[at]
+				}
+			}
+			if err := p.DecideRow(nil, values, row); err != nil || row[0] != got[7] {
+				t.Errorf("%+v: by row %g, at once %g; %v", c, row[0], got[7], err)
+			}
+		}
+	}
+	if _, err := fitted(t, raw, y, pare.Lasso).Predictor().Unprepared(pare.Prepared{Columns: 3, Kept: []int32{1}}); !errors.Is(err, &outcome.Error{Kind: outcome.Shape}) {
+		t.Errorf("a preparation of another matrix: %v", err)
+	}
+}
+
+func TestRowsThatDoNotFit(t *testing.T) {
+	x, y := drawn(t, 40, 8, pare.Lasso)
+	p := fitted(t, x, y, pare.Lasso).Predictor()
+	score := make([]float64, 1)
+	for name, c := range map[string]struct {
+		columns []int32
+		values  []float64
+		kind    outcome.Kind
+	}{
+		"order":   {[]int32{3, 2}, []float64{1, 1}, outcome.Shape},
+		"twice":   {[]int32{3, 3}, []float64{1, 1}, outcome.Shape},
+		"outside": {[]int32{8}, []float64{1}, outcome.Shape},
+		"below":   {[]int32{-1}, []float64{1}, outcome.Shape},
+		"lengths": {[]int32{1}, []float64{1, 2}, outcome.Shape},
+		"dense":   {nil, []float64{1, 2}, outcome.Shape},
+		"NaN":     {[]int32{1}, []float64{math.NaN()}, outcome.NonFinite},
+		"Inf":     {nil, []float64{0, 0, 0, 0, math.Inf(1), 0, 0, 0}, outcome.NonFinite},
+	} {
+		if err := p.DecideRow(c.columns, c.values, score); !errors.Is(err, &outcome.Error{Kind: c.kind}) && !hasKind(err, c.kind) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := p.DecideRow(nil, make([]float64, 8), nil); !hasKind(err, outcome.Shape) {
+		t.Errorf("no room: %v", err)
+	}
+	other, _ := drawn(t, 5, 9, pare.Lasso)
+	if _, err := p.Predict(other); !hasKind(err, outcome.Shape) {
+		t.Errorf("another number of columns: %v", err)
+	}
+}
+
+func hasKind(err error, kind outcome.Kind) bool {
+	e, ok := errors.AsType[*outcome.Error](err)
+	return ok && e.Kind == kind
+}
+
+// Every flipped bit, every truncation and every other text is refused.
+func TestDamagedModelsAreRefused(t *testing.T) {
+	x, y := drawn(t, 30, 4, pare.Multiclass)
+	var file bytes.Buffer
+	if err := fitted(t, x, y, pare.Multiclass).Predictor().Write(&file); err != nil {
+		t.Fatal(err)
+	}
+	data := file.Bytes()
+	refused := func(name string, data []byte) {
+		t.Helper()
+		if p, err := pare.Read(bytes.NewReader(data)); p != nil || !hasKind(err, outcome.Parse) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for i := range data {
+		for bit := range 8 {
+			data[i] ^= 1 << bit
+			refused(fmt.Sprintf("bit %d of byte %d", bit, i), data)
+			data[i] ^= 1 << bit
+		}
+		refused(fmt.Sprintf("%d bytes", i), data[:i])
+	}
+	refused("a line more", append(bytes.Clone(data), '\n'))
+	refused("another file", []byte("1 1:2 3:4\n"))
+	path := filepath.Join(t.TempDir(), "model")
+	if err := os.WriteFile(path, data[1:], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pare.Load(path); !hasKind(err, outcome.Parse) || errors.Unwrap(err) == nil {
+		t.Errorf("%v", err)
+	}
+	if _, err := pare.Load(path + ".none"); !hasKind(err, outcome.IO) || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+	if err := fitted(t, x, y, pare.Multiclass).Predictor().Save(filepath.Join(path, "below a file")); !hasKind(err, outcome.IO) {
+		t.Errorf("%v", err)
+	}
+}

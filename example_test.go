@@ -121,13 +121,13 @@ func ExampleSelect_multiclass() {
 	fmt.Printf("%s: cross-entropy %.3f, that of the classes' shares %.3f\n", s.Status, s.Value, s.NullValue)
 	for k, one := range s.Final.PerClass {
 		share := math.Exp(one.LogLambda[0] - one.LogLambdaMax[0])
-		fmt.Printf("class %g: α/αmax = %.3f, %d columns\n", s.Final.Classes[k], share, len(one.Support))
+		fmt.Printf("class %g: α/αmax = %.2f, %d columns\n", s.Final.Classes[k], share, len(one.Support))
 	}
 	// Output:
 	// stationary: cross-entropy 0.786, that of the classes' shares 1.045
-	// class 0: α/αmax = 0.132, 5 columns
-	// class 1: α/αmax = 0.132, 6 columns
-	// class 2: α/αmax = 0.132, 5 columns
+	// class 0: α/αmax = 0.13, 5 columns
+	// class 1: α/αmax = 0.13, 6 columns
+	// class 2: α/αmax = 0.13, 5 columns
 }
 
 // The λ from which on every coefficient is zero.

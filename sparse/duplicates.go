@@ -3,7 +3,6 @@ package sparse
 import (
 	"math"
 	"math/bits"
-	"slices"
 )
 
 // Copies are the columns that equal one another, up to sign, on the rows of
@@ -48,9 +47,11 @@ func (c *Copies) Count() (count int) {
 	return count
 }
 
-// Copies finds the copies among the columns, at the first call: one pass over X
-// for a hash of each column, and a comparison where hashes agree. Columns without
+// Copies finds the copies among the columns, at the first call. Columns without
 // entries on the rows of positive weight are no one's copies.
+//
+// Copies have the same norm, to the last bit. Where a column shares its norm with
+// another, its entries are hashed, and where hashes agree, compared.
 func (v *View) Copies() *Copies {
 	v.copiesOnce.Do(func() { v.copies = v.findCopies() })
 	return v.copies
@@ -58,33 +59,79 @@ func (v *View) Copies() *Copies {
 
 func (v *View) findCopies() *Copies {
 	c := &Copies{}
-	columns := slices.Clone(v.x.Order())
-	slices.Sort(columns)
-	// An open table of the columns that others may copy, by hash.
-	size := 1 << bits.Len(uint(2*len(columns)))
-	table := make([]struct {
-		hash   uint64
-		column int32 // plus one; 0: free
-	}, size)
+	columns := v.sharingNorms()
+	table := newColumnTable(len(columns))
 	for _, j := range columns {
-		if v.norms[j] == 0 {
-			continue
-		}
 		h := v.hash(j)
-		at := int(h) & (size - 1)
-		for ; table[at].column != 0; at = (at + 1) & (size - 1) {
-			if table[at].hash != h {
-				continue
-			}
-			if home := table[at].column - 1; c.add(home, j, v.compare(home, j), v.p) {
+		at := table.find(h)
+		for ; table.column[at] != 0; at = table.next(at, h) {
+			if home := table.column[at] - 1; c.add(home, j, v.compare(home, j), v.p) {
 				break
 			}
 		}
-		if table[at].column == 0 {
-			table[at].hash, table[at].column = h, j+1
+		if table.column[at] == 0 {
+			table.key[at], table.column[at] = h, j+1
 		}
 	}
 	return c
+}
+
+// sharingNorms returns the columns, ascending, whose norm is another's too.
+func (v *View) sharingNorms() []int32 {
+	all := v.x.Order()
+	shared := make([]bool, v.p)
+	table := newColumnTable(len(all))
+	count := 0
+	for _, j := range all {
+		if v.norms[j] == 0 {
+			continue
+		}
+		key := math.Float64bits(v.norms[j])
+		at := table.find(key)
+		if first := table.column[at] - 1; first < 0 {
+			table.key[at], table.column[at] = key, j+1
+			continue
+		} else if !shared[first] {
+			shared[first] = true
+			count++
+		}
+		shared[j] = true
+		count++
+	}
+	columns := make([]int32, 0, count)
+	for j, is := range shared {
+		if is {
+			columns = append(columns, int32(j))
+		}
+	}
+	return columns
+}
+
+// columnTable is an open table from keys to columns, half empty at least.
+type columnTable struct {
+	key    []uint64
+	column []int32 // plus one; 0: free
+}
+
+func newColumnTable(columns int) *columnTable {
+	size := 1 << bits.Len(uint(2*columns))
+	return &columnTable{make([]uint64, size), make([]int32, size)}
+}
+
+// find returns the first place of a key, or the free place where it belongs.
+func (t *columnTable) find(key uint64) int {
+	z := key * 0x9e3779b97f4a7c15
+	return t.seek(int(z>>32)&(len(t.key)-1), key)
+}
+
+// next returns the place of the key after one that held it, or a free one.
+func (t *columnTable) next(at int, key uint64) int { return t.seek((at+1)&(len(t.key)-1), key) }
+
+func (t *columnTable) seek(at int, key uint64) int {
+	for t.column[at] != 0 && t.key[at] != key {
+		at = (at + 1) & (len(t.key) - 1)
+	}
+	return at
 }
 
 // add makes j a copy of home with the given sign, unless that is 0.

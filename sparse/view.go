@@ -99,20 +99,25 @@ func CheckWeights(weights []float64, n int) error {
 	return nil
 }
 
-// weightedSum returns Σ sᵢxᵢ of one column (rows nil: a dense one).
+// The sums of one column (rows nil: a dense one). With weights they are taken one
+// term after the other, so that a row of weight 0 leaves no trace, not even in the
+// last bit: [View.Copies] relies on columns that are equal elsewhere having equal
+// norms. Both change their sign, or nothing, with the sign of the column.
+
+// weightedSum returns Σ sᵢxᵢ.
 func (v *View) weightedSum(rows []int32, values []float64) float64 {
-	switch {
-	case v.weights == nil:
-		var sum float64
-		for _, x := range values {
-			sum += x
-		}
-		return sum
-	case rows == nil:
-		return v.k.Dot(values, v.weights)
-	default:
-		return v.k.DotIndexed(values, rows, v.weights)
+	if v.weights == nil {
+		return sum(values)
 	}
+	var sum float64
+	for k, x := range values {
+		i := k
+		if rows != nil {
+			i = int(rows[k])
+		}
+		sum = math.FMA(v.weights[i], x, sum)
+	}
+	return sum
 }
 
 // squaredNorm returns Σ sᵢ(xᵢ − x̄)², every term of which is ≥ 0, so that
@@ -120,24 +125,52 @@ func (v *View) weightedSum(rows []int32, values []float64) float64 {
 func (v *View) squaredNorm(j int, rows []int32, values []float64) float64 {
 	var sum, seen float64
 	mean := v.Mean(j)
-	for k, x := range values {
-		s := 1.0
-		if v.weights != nil {
+	if v.weights == nil {
+		sum, seen = spread(values, mean), float64(len(values))
+	} else {
+		for k, x := range values {
 			i := k
 			if rows != nil {
 				i = int(rows[k])
 			}
-			s = v.weights[i]
+			s, d := v.weights[i], x-mean
+			sum = math.FMA(s*d, d, sum)
+			seen += s
 		}
-		d := x - mean
-		sum = math.FMA(s*d, d, sum)
-		seen += s
 	}
 	if rows != nil && mean != 0 {
 		// The rows that are not stored hold zeros.
 		sum = math.FMA((v.total-seen)*mean, mean, sum)
 	}
 	return sum
+}
+
+// sum returns Σx, in four partial sums that do not wait for one another.
+func sum(x []float64) float64 {
+	var a, b, c, d float64
+	for len(x) >= 4 {
+		a, b, c, d = a+x[0], b+x[1], c+x[2], d+x[3]
+		x = x[4:]
+	}
+	for _, v := range x {
+		a += v
+	}
+	return (a + b) + (c + d)
+}
+
+// spread returns Σ(x − mean)², likewise.
+func spread(x []float64, mean float64) float64 {
+	var a, b, c, d float64
+	for len(x) >= 4 {
+		p, q, r, s := x[0]-mean, x[1]-mean, x[2]-mean, x[3]-mean
+		a, b, c, d = math.FMA(p, p, a), math.FMA(q, q, b), math.FMA(r, r, c), math.FMA(s, s, d)
+		x = x[4:]
+	}
+	for _, v := range x {
+		v -= mean
+		a = math.FMA(v, v, a)
+	}
+	return (a + b) + (c + d)
 }
 
 // Dims returns the number of rows n (held-out ones included) and columns p.
@@ -171,7 +204,12 @@ func (v *View) Mean(j int) float64 {
 func (v *View) Norm(j int) float64 { return v.norms[j] }
 
 // MeanOf returns Σ sᵢuᵢ / N of a vector over the rows.
-func (v *View) MeanOf(u []float64) float64 { return v.weightedSum(nil, u) / v.total }
+func (v *View) MeanOf(u []float64) float64 {
+	if v.weights == nil {
+		return sum(u) / v.total
+	}
+	return v.k.Dot(u, v.weights) / v.total
+}
 
 // Weigh sets out = s⊙u, so that rows of weight 0 become exactly 0. Without
 // weights it copies u. out may be u.

@@ -60,14 +60,15 @@ func newBoxEpoch(loop func(e *BoxEpoch, from, to, kept int) int, s *Set) func(e 
 			panic("kernels: BoxEpoch: Values and W overlap")
 		}
 		for k := 0; k < len(e.Live); {
-			n := e.run(k)
-			if loop == nil || n == 0 {
-				kept = e.visit(s, k, kept)
-				k++
-				continue
+			if loop != nil {
+				if n := e.run(k); n > 0 {
+					kept = loop(e, k, k+n, kept)
+					k += n
+					continue
+				}
 			}
-			kept = loop(e, k, k+n, kept)
-			k += n
+			kept = e.visit(s, k, kept)
+			k++
 		}
 		return kept
 	}

@@ -106,15 +106,65 @@ func TestManyRandomCases(t *testing.T) {
 		cases = 1_000_000
 	}
 	pure := kernels.Available()[0]
-	for _, k := range kernels.Available()[1:] {
+	for _, k := range testedSets() {
+		if k.Name == pure.Name {
+			continue
+		}
 		t.Run(k.Name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(77, 78))
 			for range cases {
-				o := newOperands(rng, kinds[rng.IntN(len(kinds))].fill, rng.IntN(258), rng.IntN(16))
+				fill, n, offset := kinds[rng.IntN(len(kinds))].fill, rng.IntN(258), rng.IntN(16)
+				o := newOperands(rng, fill, n, offset)
 				for _, op := range operations {
 					compare(t, op.name, op.run(k, o.clone()), op.run(pure, o.clone()))
 				}
+				compareSweeps(t, rng, k, pure, n)
 			}
 		})
 	}
+}
+
+// compareSweeps does one epoch of each kind, and one of each operation on tiles,
+// with two sets.
+func compareSweeps(t *testing.T, rng *rand.Rand, k, pure *kernels.Set, n int) {
+	t.Helper()
+	lengths := []int{n / 2, n % 7, n / 3, 0, min(n, 5)}
+	e := newEpoch(rng, n+1, lengths)
+	f := cloneEpoch(e)
+	k.Epoch(e)
+	pure.Epoch(f)
+	compareEpochs(t, e, f)
+
+	gram := newGramEpoch(rng, n%50+1, n%7)
+	gram2 := cloneGram(gram)
+	k.GramEpoch(gram)
+	pure.GramEpoch(gram2)
+	compareGram(t, gram, gram2)
+
+	dense := newDenseEpoch(rng, n, 4)
+	dense2 := cloneDense(dense)
+	k.DenseEpoch(dense)
+	pure.DenseEpoch(dense2)
+	compareDense(t, dense, dense2)
+
+	box := newBoxEpoch(rng, n+1, lengths)
+	box2 := cloneBox(box)
+	kept, kept2 := k.BoxEpoch(box), pure.BoxEpoch(box2)
+	if !slices.Equal(box.Live[:kept], box2.Live[:kept2]) {
+		t.Fatalf("box epoch: %v remain live, want %v", box.Live[:kept], box2.Live[:kept2])
+	}
+	compareBoxes(t, box, box2)
+
+	tile := newTileCase(rng, kinds[0].fill, n, max(8, n%23), 0)
+	for _, op := range tileOperations {
+		got, want := tile.clone(), tile.clone()
+		op.run(k, got)
+		op.run(pure, want)
+		compare(t, op.name, got.t, want.t)
+	}
+	x, y := newDotTile(rng, kinds[0].fill, n)
+	var got, want [kernels.TileColumns * kernels.TileColumns]float64
+	k.DotTile(&x, &y, &got)
+	pure.DotTile(&x, &y, &want)
+	compare(t, "dottile", got[:], want[:])
 }

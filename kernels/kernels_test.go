@@ -14,10 +14,18 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-var long = flag.Bool("kernels.long", false, "run the long versions: 10⁶ cases per kernel, large operands")
+var (
+	long = flag.Bool("kernels.long", false, "run the long versions: 10⁶ cases per kernel, large operands")
+	only = flag.String("kernels.set", "", "test this set alone")
+)
 
-// eachSet runs f once per available set. A set that PARE_CI_SETS names must be
-// available.
+// testedSets are the available sets, or the one that -kernels.set names.
+func testedSets() []*kernels.Set {
+	return slices.DeleteFunc(kernels.Available(), func(k *kernels.Set) bool { return *only != "" && *only != k.Name })
+}
+
+// eachSet runs f once per available set. A set that PARE_CI_SETS or -kernels.set
+// names must be available.
 func eachSet(t *testing.T, f func(t *testing.T, k *kernels.Set)) {
 	t.Helper()
 	if want := os.Getenv("PARE_CI_SETS"); want != "" {
@@ -27,7 +35,10 @@ func eachSet(t *testing.T, f func(t *testing.T, k *kernels.Set)) {
 			}
 		}
 	}
-	for _, k := range kernels.Available() {
+	if len(testedSets()) == 0 {
+		t.Errorf("there is no set %q", *only)
+	}
+	for _, k := range testedSets() {
 		t.Run(k.Name, func(t *testing.T) { f(t, k) })
 	}
 }

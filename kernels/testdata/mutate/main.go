@@ -1,43 +1,62 @@
 // Command mutate asks whether the tests of package kernels would notice a slip
-// in its assembly: it changes one instruction at a time in a copy of the module
-// and runs the tests there. A change that no test notices is reported.
+// in its assembly: it changes one instruction at a time in a copy of the module,
+// builds the tests and runs them there. A change that no test notices survives.
 //
 // From the module's root:
 //
 //	go run ./kernels/testdata/mutate -set avx2            # 200 changes, chosen by -seed
 //	go run ./kernels/testdata/mutate -set avx2 -labels    # a trap behind every label: is every stage executed?
+//	go run ./kernels/testdata/mutate -set avx2 -log FILE  # verdicts to FILE; run again, it goes on where it was
 //	GOARCH=arm64 CGO_ENABLED=0 go run ./kernels/testdata/mutate -set neon -exec qemu-aarch64-static
 //
 // (For the last, build the command for this machine first: go build -o mutate.)
 //
-// The sample is uniform over all changes that the rules below allow in the files of
-// the set, headers included. Survivors that change no result are in
-// docs/assembly.md, with the reason.
+// The sample is uniform over all changes that the rules allow in the files of the
+// set, headers included. Every run has a copy of its own, so that several may go
+// on at once; a mutant that loops for ever is killed with all its children.
+// Survivors that change no result are in docs/assembly.md, with the reason.
 package main
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
-	"regexp"
 	"strings"
+	"syscall"
 	"time"
 )
 
+type options struct {
+	count  int
+	seed   uint64
+	set    string
+	runner string
+	labels bool
+	limit  time.Duration
+	log    string
+}
+
 func main() {
-	count := flag.Int("n", 200, "number of changes")
-	seed := flag.Uint64("seed", 1, "chooses the changes")
-	set := flag.String("set", "avx2", "the set whose files are changed")
-	runner := flag.String("exec", "", "a program that runs the test binary")
-	labels := flag.Bool("labels", false, "put a trap behind every label instead")
-	limit := flag.Duration("limit", 90*time.Second, "for one run of the tests")
+	var o options
+	flag.IntVar(&o.count, "n", 200, "number of changes")
+	flag.Uint64Var(&o.seed, "seed", 1, "chooses the changes")
+	flag.StringVar(&o.set, "set", "avx2", "the set whose files are changed")
+	flag.StringVar(&o.runner, "exec", "", "a program that runs the test binary")
+	flag.BoolVar(&o.labels, "labels", false, "put a trap behind every label instead")
+	flag.DurationVar(&o.limit, "limit", 3*time.Minute, "for one build, and for one run of the tests")
+	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
 	flag.Parse()
-	if err := run(*count, *seed, *set, *runner, *labels, *limit); err != nil {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
@@ -51,55 +70,96 @@ type mutant struct {
 	was  string
 }
 
-func run(count int, seed uint64, set, runner string, labels bool, limit time.Duration) error {
+func (m mutant) String() string {
+	return fmt.Sprintf("%s:%d: %s  was  %s", m.path, m.line+1, strings.TrimSpace(m.text), strings.TrimSpace(m.was))
+}
+
+const (
+	killed       = "killed"
+	survived     = "survived"
+	notAssembled = "not assembled"
+)
+
+func run(ctx context.Context, o options) error {
 	root, err := copyModule()
-	if err != nil {
-		return err
-	}
 	defer os.RemoveAll(root)
-	args := []string{"test", "-short", "-failfast", "./kernels"}
-	if runner != "" {
-		args = append(args, "-exec", runner)
-	}
-	if labels { // a trap is not in the lists of instructions: leave the static rules out
-		args = append(args, "-skip", "Assembly|Twin|Gate")
-	}
-	if out, ok := test(root, args, limit); !ok {
-		return fmt.Errorf("the tests fail without any change:\n%s", out)
-	}
-	mutants, err := list(root, set, labels)
 	if err != nil {
 		return err
 	}
-	if !labels {
-		rng := rand.New(rand.NewPCG(seed, 0))
+	verdict, out, err := test(ctx, root, o)
+	if err != nil {
+		return err
+	}
+	if verdict != survived {
+		return fmt.Errorf("the tests fail without any change: %s\n%s", verdict, out)
+	}
+	mutants, err := list(root, o.set, o.labels)
+	if err != nil {
+		return err
+	}
+	if !o.labels {
+		rng := rand.New(rand.NewPCG(o.seed, 0))
 		rng.Shuffle(len(mutants), func(i, j int) { mutants[i], mutants[j] = mutants[j], mutants[i] })
 	}
-	tried, killed := 0, 0
-	for _, m := range mutants {
-		if tried == count && !labels {
-			break
-		}
-		verdict, err := try(root, m, args, limit)
-		if err != nil {
+	known, err := recorded(o.log)
+	if err != nil {
+		return err
+	}
+	log := os.Stderr
+	if o.log != "" {
+		if log, err = os.OpenFile(o.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
 			return err
 		}
+		defer log.Close()
+	}
+	tried, noticed := 0, 0
+	for _, m := range mutants {
+		if tried == o.count && !o.labels {
+			break
+		}
+		verdict, ok := known[m.String()]
+		if !ok {
+			if verdict, err = try(ctx, root, m, o); err != nil {
+				return err
+			}
+			fmt.Fprintf(log, "%s\t%s\n", verdict, m)
+		}
 		switch verdict {
-		case "not assembled":
+		case notAssembled:
 			continue
-		case "killed":
-			killed++
+		case killed:
+			noticed++
 		default:
-			fmt.Printf("survived: %s:%d: %s  was  %s\n", m.path, m.line+1, strings.TrimSpace(m.text), strings.TrimSpace(m.was))
+			fmt.Printf("survived: %s\n", m)
 		}
 		tried++
 	}
-	fmt.Printf("%d of %d changes noticed (%.1f %%)\n", killed, tried, 100*float64(killed)/float64(max(tried, 1)))
+	fmt.Printf("%d of %d changes noticed (%.1f %%)\n", noticed, tried, 100*float64(noticed)/float64(max(tried, 1)))
 	return nil
 }
 
-// try runs the tests with one change and takes it back.
-func try(root string, m mutant, args []string, limit time.Duration) (verdict string, err error) {
+// recorded reads the verdicts of earlier runs.
+func recorded(path string) (map[string]string, error) {
+	known := map[string]string{}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if verdict, which, ok := strings.Cut(lines.Text(), "\t"); ok {
+			known[which] = verdict
+		}
+	}
+	return known, lines.Err()
+}
+
+// try tests one change and takes it back.
+func try(ctx context.Context, root string, m mutant, o options) (verdict string, err error) {
 	path := filepath.Join(root, m.path)
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -110,30 +170,52 @@ func try(root string, m mutant, args []string, limit time.Duration) (verdict str
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
 		return "", err
 	}
-	defer func() {
-		if e := os.WriteFile(path, text, 0o600); err == nil {
-			err = e
-		}
-	}()
-	out, ok := test(root, args, limit)
-	switch {
-	case ok:
-		return "survived", nil
-	case strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]"):
-		return "not assembled", nil
-	}
-	return "killed", nil
+	defer func() { err = errors.Join(err, os.WriteFile(path, text, 0o600)) }()
+	verdict, _, err = test(ctx, root, o)
+	return verdict, err
 }
 
-// test runs go test; an endless loop counts as a failure.
-func test(root string, args []string, limit time.Duration) (output string, ok bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+// The tests that say nothing about the sets' assembly, or nothing that the
+// others do not.
+const skipped = "Ulp|TypicalError|ErrorBound|LongOperands|WorldStops|Allocate|Example|UnknownSet"
+
+// test builds the tests and runs them on the set. A run that does not end counts
+// as a failure; the error is that ctx has ended.
+func test(ctx context.Context, root string, o options) (verdict, output string, err error) {
+	binary := filepath.Join(root, "kernels.test")
+	if out, err := execute(ctx, root, o.limit, "go", "test", "-c", "-o", binary, "./kernels"); err != nil {
+		return notAssembled, out, ctx.Err()
+	}
+	args := []string{binary, "-test.short", "-test.failfast", "-kernels.set", o.set}
+	if o.labels { // a trap is not in the lists of instructions: leave the static rules out
+		args = append(args, "-test.skip", skipped+"|Assembly|Twin|Gate")
+	} else {
+		args = append(args, "-test.skip", skipped)
+	}
+	if o.runner != "" {
+		args = append([]string{o.runner}, args...)
+	}
+	if out, err := execute(ctx, filepath.Join(root, "kernels"), o.limit, args[0], args[1:]...); err != nil {
+		return killed, out, ctx.Err()
+	}
+	return survived, "", nil
+}
+
+// execute runs a command in a process group of its own and, where it takes too
+// long, kills the group: the tests start children.
+func execute(ctx context.Context, folder string, limit time.Duration, name string, args ...string) (output string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir = root
+	command := exec.CommandContext(ctx, name, args...)
+	command.Dir = folder
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = time.Second
 	out, err := command.CombinedOutput()
-	return string(out), err == nil
+	if command.Process != nil {
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // whom it has left behind
+	}
+	return string(out), err
 }
 
 // copyModule copies what package kernels needs into a temporary module.
@@ -203,91 +285,4 @@ func list(root, set string, labels bool) ([]mutant, error) {
 		}
 	}
 	return all, nil
-}
-
-var label = regexp.MustCompile(`^(\w+:)(\s*\\)?$`)
-
-func trap(line string) []string {
-	if m := label.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
-		if m[2] != "" {
-			return []string{m[1] + ` ; UD2 \`}
-		}
-		return []string{m[1] + " UD2"}
-	}
-	return nil
-}
-
-// exchanges are pairs of instructions that a slip might confuse.
-var exchanges = []struct{ from, to string }{
-	{"VFMADD231PD", "VFNMADD231PD"}, {"VFNMADD231PD", "VFMADD231PD"}, {"VFMADD231SD", "VFNMADD231SD"},
-	{"VFMADD213PD", "VFMADD231PD"}, {"VFMADD213SD", "VFMADD231SD"},
-	{"VADDPD", "VSUBPD"}, {"VSUBPD", "VADDPD"}, {"VADDSD", "VSUBSD"}, {"VSUBSD", "VADDSD"}, {"VMULPD", "VADDPD"}, {"VMULSD", "VADDSD"},
-	{"VMAXPD", "VMINPD"}, {"VMINPD", "VMAXPD"}, {"VMAXSD", "VMINSD"}, {"VPMAXUQ", "VPMAXSQ"},
-	{"VANDPD", "VORPD"}, {"VORPD", "VANDPD"}, {"VXORPD", "VORPD"}, {"VPANDQ", "VPORQ"},
-	{"VUNPCKHPD", "VUNPCKLPD"}, {"VMOVHPD", "VMOVLPD"},
-	{"VPSRLQ", "VPSLLQ"}, {"VPSLLQ", "VPSRLQ"}, {"VPADDQ", "VPSUBQ"}, {"VPSUBQ", "VPADDQ"},
-	{"ADDQ", "SUBQ"}, {"SUBQ", "ADDQ"}, {"ANDQ", "ORQ"}, {"SHRQ", "SHLQ"}, {"MOVL", "MOVLQSX"},
-	{"VFNMADD231SD", "VFMADD231SD"}, {"VFNMADD231PD.BCST", "VFMADD231PD.BCST"}, {"VFMADD231PD.BCST", "VFNMADD231PD.BCST"},
-	{"VANDNPD", "VANDPD"}, {"INCQ", "DECQ"}, {"JE", "JNE"}, {"VDIVSD", "VMULSD"}, {"VDIVPD", "VMULPD"},
-
-	{"VFMLA", "VFMLS"}, {"VFMLS", "VFMLA"}, {"FMADDD", "FMSUBD"}, {"FADDD", "FSUBD"}, {"FSUBD", "FADDD"}, {"FMULD", "FADDD"},
-	{"FDIVD", "FMULD"}, {"FMAXD", "FMIND"}, {"FNEGD", "FABSD"}, {"FABSD", "FNEGD"}, {"VAND", "VORR"}, {"VEOR", "VORR"},
-	{"ADD", "SUB"}, {"SUB", "ADD"}, {"ADDS", "SUBS"}, {"SUBS", "ADDS"}, {"AND", "ORR"}, {"LSR", "LSL"}, {"LSL", "LSR"}, {"MOVWU", "MOVW"},
-	{"BLT", "BLE"}, {"BGE", "BGT"}, {"BGT", "BGE"}, {"BNE", "BEQ"}, {"BEQ", "BNE"}, {"CBZ", "CBNZ"}, {"TBZ", "TBNZ"},
-
-	{"JLT", "JLE"}, {"JGE", "JGT"}, {"JLE", "JLT"}, {"JZ", "JNZ"}, {"JNZ", "JZ"}, {"JA", "JAE"}, {"JNE", "JEQ"},
-}
-
-var (
-	instruction = regexp.MustCompile(`^\s*[A-Z][A-Z0-9.]*\b`)
-	number      = regexp.MustCompile(`(\$|[ (,])(\d+)\b`)
-	register    = regexp.MustCompile(`\b([XYZVF])(\d+)\b`)
-)
-
-// mutations are the slips that one line allows.
-func mutations(line string) []string {
-	code, _, _ := strings.Cut(line, "//")
-	code = strings.TrimRight(code, " \t")
-	mnemonic := strings.TrimSpace(instruction.FindString(code))
-	skip := mnemonic == "" || strings.HasPrefix(mnemonic, "TEXT") || strings.HasPrefix(mnemonic, "GLOBL") ||
-		strings.Contains(code, "(FP)") || strings.HasPrefix(mnemonic, "CMOV")
-	if skip {
-		return nil
-	}
-	more := strings.HasSuffix(code, `\`)
-	body := strings.TrimSpace(strings.TrimSuffix(code, `\`))
-	finish := func(s string) string {
-		if more {
-			return "\t" + s + ` \`
-		}
-		return "\t" + s
-	}
-	var all []string
-	if mnemonic != "DATA" && mnemonic != "RET" {
-		if more || !strings.HasPrefix(body, "BLOCK") {
-			all = append(all, finish("")) // the line is forgotten
-		}
-	}
-	for _, e := range exchanges {
-		if mnemonic == e.from {
-			all = append(all, finish(strings.Replace(body, e.from, e.to, 1)))
-		}
-	}
-	if m := number.FindStringSubmatchIndex(body); m != nil { // the first number is off by one, or by an element
-		digits := body[m[4]:m[5]]
-		var n int
-		fmt.Sscan(digits, &n)
-		step := 8
-		if body[m[2]] == '$' {
-			step = 1
-		}
-		all = append(all, finish(body[:m[4]]+fmt.Sprint(n+step)+body[m[5]:]))
-	}
-	if m := register.FindAllStringSubmatchIndex(body, -1); len(m) > 0 { // a wrong register
-		last := m[len(m)-1]
-		var n int
-		fmt.Sscan(body[last[4]:last[5]], &n)
-		all = append(all, finish(body[:last[4]]+fmt.Sprint((n+1)%8)+body[last[5]:]))
-	}
-	return all
 }

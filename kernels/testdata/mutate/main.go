@@ -55,8 +55,9 @@ func main() {
 	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
+	err := run(ctx, o)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
 		os.Exit(1)
 	}
@@ -82,7 +83,7 @@ const (
 
 func run(ctx context.Context, o options) error {
 	root, err := copyModule()
-	defer os.RemoveAll(root)
+	defer func() { _ = os.RemoveAll(root) }()
 	if err != nil {
 		return err
 	}

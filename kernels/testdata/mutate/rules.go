@@ -1,8 +1,8 @@
 package main
 
 import (
-	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -20,23 +20,80 @@ func trap(line string) []string {
 
 // exchanges are pairs of instructions that a slip might confuse.
 var exchanges = []struct{ from, to string }{
-	{"VFMADD231PD", "VFNMADD231PD"}, {"VFNMADD231PD", "VFMADD231PD"}, {"VFMADD231SD", "VFNMADD231SD"},
-	{"VFMADD213PD", "VFMADD231PD"}, {"VFMADD213SD", "VFMADD231SD"},
-	{"VADDPD", "VSUBPD"}, {"VSUBPD", "VADDPD"}, {"VADDSD", "VSUBSD"}, {"VSUBSD", "VADDSD"}, {"VMULPD", "VADDPD"}, {"VMULSD", "VADDSD"},
-	{"VMAXPD", "VMINPD"}, {"VMINPD", "VMAXPD"}, {"VMAXSD", "VMINSD"}, {"VPMAXUQ", "VPMAXSQ"},
-	{"VANDPD", "VORPD"}, {"VORPD", "VANDPD"}, {"VXORPD", "VORPD"}, {"VPANDQ", "VPORQ"},
-	{"VUNPCKHPD", "VUNPCKLPD"}, {"VMOVHPD", "VMOVLPD"},
-	{"VPSRLQ", "VPSLLQ"}, {"VPSLLQ", "VPSRLQ"}, {"VPADDQ", "VPSUBQ"}, {"VPSUBQ", "VPADDQ"},
-	{"ADDQ", "SUBQ"}, {"SUBQ", "ADDQ"}, {"ANDQ", "ORQ"}, {"SHRQ", "SHLQ"}, {"MOVL", "MOVLQSX"},
-	{"VFNMADD231SD", "VFMADD231SD"}, {"VFNMADD231PD.BCST", "VFMADD231PD.BCST"}, {"VFMADD231PD.BCST", "VFNMADD231PD.BCST"},
-	{"VANDNPD", "VANDPD"}, {"INCQ", "DECQ"}, {"JE", "JNE"}, {"VDIVSD", "VMULSD"}, {"VDIVPD", "VMULPD"},
+	{"VFMADD231PD", "VFNMADD231PD"},
+	{"VFNMADD231PD", "VFMADD231PD"},
+	{"VFMADD231SD", "VFNMADD231SD"},
+	{"VFMADD213PD", "VFMADD231PD"},
+	{"VFMADD213SD", "VFMADD231SD"},
+	{"VADDPD", "VSUBPD"},
+	{"VSUBPD", "VADDPD"},
+	{"VADDSD", "VSUBSD"},
+	{"VSUBSD", "VADDSD"},
+	{"VMULPD", "VADDPD"},
+	{"VMULSD", "VADDSD"},
+	{"VMAXPD", "VMINPD"},
+	{"VMINPD", "VMAXPD"},
+	{"VMAXSD", "VMINSD"},
+	{"VPMAXUQ", "VPMAXSQ"},
+	{"VANDPD", "VORPD"},
+	{"VORPD", "VANDPD"},
+	{"VXORPD", "VORPD"},
+	{"VPANDQ", "VPORQ"},
+	{"VUNPCKHPD", "VUNPCKLPD"},
+	{"VMOVHPD", "VMOVLPD"},
+	{"VPSRLQ", "VPSLLQ"},
+	{"VPSLLQ", "VPSRLQ"},
+	{"VPADDQ", "VPSUBQ"},
+	{"VPSUBQ", "VPADDQ"},
+	{"ADDQ", "SUBQ"},
+	{"SUBQ", "ADDQ"},
+	{"ANDQ", "ORQ"},
+	{"SHRQ", "SHLQ"},
+	{"MOVL", "MOVLQSX"},
+	{"VFNMADD231SD", "VFMADD231SD"},
+	{"VFNMADD231PD.BCST", "VFMADD231PD.BCST"},
+	{"VFMADD231PD.BCST", "VFNMADD231PD.BCST"},
+	{"VANDNPD", "VANDPD"},
+	{"INCQ", "DECQ"},
+	{"JE", "JNE"},
+	{"VDIVSD", "VMULSD"},
+	{"VDIVPD", "VMULPD"},
 
-	{"VFMLA", "VFMLS"}, {"VFMLS", "VFMLA"}, {"FMADDD", "FMSUBD"}, {"FADDD", "FSUBD"}, {"FSUBD", "FADDD"}, {"FMULD", "FADDD"},
-	{"FDIVD", "FMULD"}, {"FMAXD", "FMIND"}, {"FNEGD", "FABSD"}, {"FABSD", "FNEGD"}, {"VAND", "VORR"}, {"VEOR", "VORR"},
-	{"ADD", "SUB"}, {"SUB", "ADD"}, {"ADDS", "SUBS"}, {"SUBS", "ADDS"}, {"AND", "ORR"}, {"LSR", "LSL"}, {"LSL", "LSR"}, {"MOVWU", "MOVW"},
-	{"BLT", "BLE"}, {"BGE", "BGT"}, {"BGT", "BGE"}, {"BNE", "BEQ"}, {"BEQ", "BNE"}, {"CBZ", "CBNZ"}, {"TBZ", "TBNZ"},
+	{"VFMLA", "VFMLS"},
+	{"VFMLS", "VFMLA"},
+	{"FMADDD", "FMSUBD"},
+	{"FADDD", "FSUBD"},
+	{"FSUBD", "FADDD"},
+	{"FMULD", "FADDD"},
+	{"FDIVD", "FMULD"},
+	{"FMAXD", "FMIND"},
+	{"FNEGD", "FABSD"},
+	{"FABSD", "FNEGD"},
+	{"VAND", "VORR"},
+	{"VEOR", "VORR"},
+	{"ADD", "SUB"},
+	{"SUB", "ADD"},
+	{"ADDS", "SUBS"},
+	{"SUBS", "ADDS"},
+	{"AND", "ORR"},
+	{"LSR", "LSL"},
+	{"LSL", "LSR"},
+	{"MOVWU", "MOVW"},
+	{"BLT", "BLE"},
+	{"BGE", "BGT"},
+	{"BGT", "BGE"},
+	{"BNE", "BEQ"},
+	{"BEQ", "BNE"},
+	{"CBZ", "CBNZ"},
+	{"TBZ", "TBNZ"},
 
-	{"JLT", "JLE"}, {"JGE", "JGT"}, {"JLE", "JLT"}, {"JZ", "JNZ"}, {"JNZ", "JZ"}, {"JA", "JAE"}, {"JNE", "JEQ"},
+	{"JLT", "JLE"},
+	{"JGE", "JGT"},
+	{"JLE", "JLT"},
+	{"JZ", "JNZ"},
+	{"JNZ", "JZ"},
+	{"JA", "JAE"},
+	{"JNE", "JEQ"},
 }
 
 var (
@@ -76,19 +133,17 @@ func mutations(line string) []string {
 	}
 	if m := number.FindStringSubmatchIndex(body); m != nil { // the first number is off by one, or by an element
 		digits := body[m[4]:m[5]]
-		var n int
-		fmt.Sscan(digits, &n)
+		n, _ := strconv.Atoi(digits)
 		step := 8
 		if body[m[2]] == '$' {
 			step = 1
 		}
-		all = append(all, finish(body[:m[4]]+fmt.Sprint(n+step)+body[m[5]:]))
+		all = append(all, finish(body[:m[4]]+strconv.Itoa(n+step)+body[m[5]:]))
 	}
 	if m := register.FindAllStringSubmatchIndex(body, -1); len(m) > 0 { // a wrong register
 		last := m[len(m)-1]
-		var n int
-		fmt.Sscan(body[last[4]:last[5]], &n)
-		all = append(all, finish(body[:last[4]]+fmt.Sprint((n+1)%8)+body[last[5]:]))
+		n, _ := strconv.Atoi(body[last[4]:last[5]])
+		all = append(all, finish(body[:last[4]]+strconv.Itoa((n+1)%8)+body[last[5]:]))
 	}
 	return all
 }

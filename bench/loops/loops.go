@@ -1,6 +1,6 @@
 // Package loops times the kernels: every operation, every set and, beside them,
-// the plain Go loop that one would write and gonum's blas64, over sizes from one
-// cache level to the next. Rates are computed from the operations and bytes that
+// the plain Go loop that one would write, gonum's blas64, C loops and OpenBLAS,
+// over sizes from one cache level to the next. Rates are computed from the operations and bytes that
 // the loop must do, whatever the hardware did.
 package loops
 
@@ -18,7 +18,7 @@ import (
 // Result is one operation of one set at one size.
 type Result struct {
 	Operation string `json:"operation"`
-	Set       string `json:"set"` // or "loop", "gonum"
+	Set       string `json:"set"` // or "loop", "gonum", "openblas", "gcc" …
 	Size      string `json:"size"`
 	// Elements of one call: of a dense vector, or nonzeros times problems.
 	Elements int `json:"elements"`
@@ -44,13 +44,15 @@ type Options struct {
 	Runs  int           // of each; 0 means 6, which benchstat needs for an interval
 	Each  time.Duration // a run takes at least this; 0 means 10 ms
 	Large bool          // sizes beyond the caches too
+	// Compiled, where set, runs in turn with ours.
+	Compiled *Compiled
 	// Progress, where set, is told what is about to run, how many are done and
 	// how many there are.
 	Progress func(what string, done, all int)
 }
 
-// Measure times the operations. Implementations of the same operation and size
-// run in turn, so that a disturbance hits all alike.
+// Measure times the operations. All of one size run in turn, so that a disturbance
+// hits all alike.
 func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, error) {
 	if o.Runs == 0 {
 		o.Runs = 6
@@ -65,22 +67,38 @@ func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, erro
 		}
 	}
 	var results []Result
-	for done, op := range chosen {
-		if o.Progress != nil {
-			o.Progress(op.name+" "+op.size, done, len(chosen))
+	for done := 0; done < len(chosen); {
+		last := done // operations of one size run in turn
+		for last < len(chosen) && chosen[last].size == chosen[done].size {
+			last++
 		}
-		group := op.prepare()
-		for range o.Runs {
-			for i := range group {
-				if ctx.Err() != nil {
-					return results, ctx.Err()
-				}
-				group[i].runs = append(group[i].runs, once(group[i].run, o.Each))
+		same := chosen[done:last]
+		groups := make([][]implementation, len(same))
+		for i, op := range same {
+			if groups[i] = op.prepare(); o.Compiled != nil {
+				groups[i] = append(o.Compiled.implementations(op), groups[i]...)
 			}
 		}
-		for _, g := range group {
-			results = append(results, g.finish(op, c))
+		for run := range o.Runs {
+			for i, op := range same {
+				if o.Progress != nil {
+					o.Progress(fmt.Sprintf("%s %s, run %d", op.name, op.size, run+1), done+i, len(chosen))
+				}
+				for m := range groups[i] {
+					if ctx.Err() != nil {
+						return results, ctx.Err()
+					}
+					g := &groups[i][m]
+					g.runs = append(g.runs, g.time(o.Each))
+				}
+			}
 		}
+		for i, group := range groups {
+			for _, g := range group {
+				results = append(results, g.finish(same[i], c))
+			}
+		}
+		done = last
 	}
 	return results, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -13,6 +14,7 @@ import (
 // operation is one row of the table: what is done, at which size.
 type operation struct {
 	name, size string
+	n, length  int // of the vectors; of the columns, 0 where there are none
 	elements   int
 	bytes      int  // moved by one call
 	flops      int  // of one call
@@ -24,11 +26,17 @@ type operation struct {
 
 type implementation struct {
 	Result
-	run func()
+	time func(each time.Duration) float64 // nanoseconds of a call, over as many as take that long
 }
 
 func named(set string, run func()) implementation {
-	return implementation{Result{Set: set}, run}
+	return implementation{Result{Set: set}, func(each time.Duration) float64 { return once(run, each) }}
+}
+
+// bestSet is the name of the fastest set here.
+func bestSet() string {
+	all := kernels.Available()
+	return all[len(all)-1].Name
 }
 
 // each returns an implementation for every set.
@@ -41,11 +49,14 @@ func each(f func(k *kernels.Set) func()) []implementation {
 	return all
 }
 
+// beyond is a length of vectors that no cache is meant to hold.
+const beyond = 8 << 20
+
 // operations lists them all.
 func operations(large bool) []operation {
 	sizes := []int{128, 1024, 8192, 65536}
 	if large {
-		sizes = append(sizes, 8<<20)
+		sizes = append(sizes, beyond)
 	}
 	groups := make([][]operation, 0, len(sizes)+9)
 	for _, n := range sizes {
@@ -64,7 +75,7 @@ type scalar struct{ v float64 }
 
 func dense(n int) []operation {
 	size := fmt.Sprintf("n=%d", n)
-	x, y, wide := []float64(nil), []float64(nil), []float32(nil)
+	x, y, wide := []float64(nil), []float64(nil), []float32(nil) // of all operations of the size
 	s := new(scalar)
 	fill := func() {
 		x, y, wide = make([]float64, n), make([]float64, n), make([]float32, n)
@@ -75,7 +86,7 @@ func dense(n int) []operation {
 	vec := func(v []float64) blas64.Vector { return blas64.Vector{N: n, Inc: 1, Data: v} }
 	op := func(name string, bytes, flops int, writes bool, others []implementation, ours func(k *kernels.Set) func()) operation {
 		return operation{
-			name: name, size: size, elements: n, bytes: bytes * n, flops: flops * n, footprint: 16 * n, writes: writes,
+			name: name, size: size, n: n, elements: n, bytes: bytes * n, flops: flops * n, footprint: 16 * n, writes: writes,
 			prepare: func() []implementation { fill(); return slices.Concat(others, each(ours)) },
 		}
 	}
@@ -179,7 +190,7 @@ func indexed(n, length int) []operation {
 	op := func(name string, lanes, bytes int, writes bool, f func(c *columns) []implementation) operation {
 		entries := 200_000 / length * length
 		return operation{
-			name: name, size: size, elements: entries * lanes, bytes: (12 + bytes*lanes) * entries, flops: 2 * entries * lanes,
+			name: name, size: size, n: n, length: length, elements: entries * lanes, bytes: (12 + bytes*lanes) * entries, flops: 2 * entries * lanes,
 			footprint: 12*entries + 8*n*lanes, writes: writes,
 			prepare: func() []implementation { return f(newColumns(n, length, lanes)) },
 		}

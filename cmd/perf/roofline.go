@@ -16,7 +16,7 @@ type rooflineCommand struct {
 }
 
 func (c *rooflineCommand) run(ctx context.Context, env environment) error {
-	ceilings, results, err := c.measure(ctx, env)
+	ceilings, results, err := c.measure(ctx, env, nil)
 	if err != nil {
 		return err
 	}

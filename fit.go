@@ -11,7 +11,7 @@ import (
 // Fit solves the inner problem at one λ. X has one row per entry of y; neither
 // is changed or kept. logLambda has one entry per hyperparameter: 1 for the
 // Lasso, 2 for the elastic net (ℓ1, then ridge), p for the weighted Lasso,
-// where +Inf excludes a column.
+// where +Inf excludes a column and −Inf leaves it unpenalised.
 //
 // A solve that ran out of epochs, or whose ctx ended, is returned with its true
 // gap and the status that says so. The error is an [outcome.Error] about the

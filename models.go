@@ -20,13 +20,16 @@ const (
 	Lasso         Model = "lasso"
 	ElasticNet    Model = "enet"
 	WeightedLasso Model = "wlasso"
+	Ridge         Model = "ridge"
 	Logistic      Model = "logreg"
 	Multiclass    Model = "multiclass" // one-versus-rest: a logreg for each class against the others
 	SVM           Model = "svm"        // without intercept; its λ is ln C
 )
 
 // Models lists the models there are.
-func Models() []Model { return []Model{Lasso, ElasticNet, WeightedLasso, Logistic, Multiclass, SVM} }
+func Models() []Model {
+	return []Model{Lasso, ElasticNet, WeightedLasso, Ridge, Logistic, Multiclass, SVM}
+}
 
 // Loss says in words what judges the model on held-out rows; "" where there is
 // no such model.
@@ -55,8 +58,9 @@ type family struct {
 	state func(*engine) (problem, error)
 	// ranges are those of the search, one per hyperparameter, the last for all that
 	// follow. There are none where Select does not serve the model.
-	ranges []span
-	start  float64 // of the search, α/αmax, or C; 0 means that the data decides
+	ranges   []span
+	start    float64 // of the search, α/αmax, or C; 0 means that the data decides
+	positive bool    // β ≥ 0 can be asked for
 	// common says that one share of αmax serves all hyperparameters unless more is
 	// asked for.
 	common bool
@@ -93,13 +97,15 @@ func (m Model) family() family {
 	const squared = "mean squared error"
 	switch m {
 	case Lasso:
-		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newLasso, criterion.MeanSquaredError{}}.state, ranges: []span{{12, 0}}}
+		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newLasso, criterion.MeanSquaredError{}, model.AlphaMax}.state, positive: true, ranges: []span{{12, 0}}}
 	case ElasticNet:
-		return family{loss: squared, hyperparameters: 2, state: formula{newSquared, newElasticNet, criterion.MeanSquaredError{}}.state, ranges: []span{{9, 0}, {9, 4}}}
+		return family{loss: squared, hyperparameters: 2, state: formula{newSquared, newElasticNet, criterion.MeanSquaredError{}, model.AlphaMax}.state, positive: true, ranges: []span{{9, 0}, {9, 4}}}
 	case WeightedLasso:
-		return family{loss: squared, hyperparameters: perColumn, state: formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}}.state}
+		return family{loss: squared, hyperparameters: perColumn, state: formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}, model.AlphaMax}.state, positive: true}
+	case Ridge:
+		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newRidge, criterion.MeanSquaredError{}, model.RidgeMax}.state, ranges: []span{{16, 2}}}
 	case Logistic:
-		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.LogisticLoss{}}.state, ranges: []span{{12, 0}}}
+		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.LogisticLoss{}, model.AlphaMax}.state, ranges: []span{{12, 0}}}
 	case Multiclass:
 		return family{loss: "cross-entropy", hyperparameters: perClass, state: newOneVersusRest, ranges: []span{{12, 0}}, common: true}
 	case SVM:
@@ -124,5 +130,7 @@ func newLogistic(view *sparse.View, y []float64) (model.Datafit, error) {
 }
 
 func newLasso(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
+
+func newRidge(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) }
 
 func newElasticNet(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }

@@ -7,6 +7,7 @@
 //	lasso   min (1/2n)‖y − Xβ − b1‖² + e^λ‖β‖₁
 //	enet    min (1/2n)‖y − Xβ − b1‖² + e^λ₁‖β‖₁ + ½e^λ₂‖β‖²
 //	wlasso  min (1/2n)‖y − Xβ − b1‖² + Σ e^λⱼ|βⱼ|
+//	ridge   min (1/2n)‖y − Xβ − b1‖² + ½e^λ‖β‖²
 //	logreg  min (1/n)Σ ln(1 + e^{−yᵢ(xᵢβ + b)}) + e^λ‖β‖₁,  y = ±1
 //	svm     min ½‖β‖² + e^λΣ(1 − yᵢxᵢβ)₊,  y = ±1
 //
@@ -45,7 +46,9 @@ type Config struct {
 	// Weights of the rows, finite and ≥ 0, in the inner problem and in the criterion;
 	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, one
 	// of weight 0 as absent: n becomes the sum of the weights. Not kept.
-	Weights   []float64
+	Weights []float64
+	// Positive constrains β to be ≥ 0, for [Lasso], [ElasticNet] and [WeightedLasso].
+	Positive  bool
 	Tol       float64 // relative duality gap to reach; 0 means 1e-6
 	MaxEpochs int     // sweeps allowed for one solve; 0 means 100,000
 	Threads   int     // inner problems solved at once; 0 means all processors
@@ -61,9 +64,11 @@ type Fitted struct {
 	Model        Model
 	Columns      int       // of X
 	LogLambda    []float64 // one per hyperparameter
-	LogLambdaMax []float64 // ln αmax, above which β = 0; the same shape; NaN for [SVM]
+	LogLambdaMax []float64 // ln αmax, above which β = 0; the same shape; see [LogLambdaMax]
 
-	Support   []int32   // columns with non-zero coefficients, ascending
+	// Support lists the columns with non-zero coefficients, ascending; unpenalised ones
+	// belong to it, and all columns with entries under a [Ridge].
+	Support   []int32
 	Coef      []float64 // their coefficients
 	Intercept float64
 
@@ -102,8 +107,11 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		c.Model = Lasso
 	}
 	e := &engine{config: c, family: c.Model.family(), x: x, y: y}
-	if e.family.state == nil {
+	switch {
+	case e.family.state == nil:
 		return nil, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
+	case c.Positive && !e.family.positive:
+		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; %s, %s and %s have it", c.Model, Lasso, ElasticNet, WeightedLasso)
 	}
 	var err error
 	if err = e.checkMethod(); err != nil {
@@ -178,7 +186,10 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 
 // LogLambdaMax returns ln αmax for every hyperparameter: from there on every
 // coefficient is zero. It is −Inf where the target is constant, and NaN for an
-// [SVM], which has none. It makes a few passes over X, for each class.
+// [SVM], which has none. No [Ridge] makes a coefficient zero: its αmax is the sum of
+// the columns' variances, at which every direction of a fit without penalty is
+// halved at least. The second λ of the elastic net is measured against the Lasso's.
+// It makes a few passes over X, for each class.
 func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {

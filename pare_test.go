@@ -51,7 +51,7 @@ func text(t *testing.T) (sparse.Matrix, []float64) {
 }
 
 // squared are the models of the squared loss.
-var squared = []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso}
+var squared = []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge}
 
 // fingerprint hashes every number of X and y.
 func fingerprint(x sparse.Matrix, y []float64) uint64 {
@@ -139,8 +139,10 @@ func TestFitAgainstTheOracle(t *testing.T) {
 					c.Ridge = math.Exp(top - 6)
 				case pare.WeightedLasso:
 					lambda = repeat(top-below, p)
-					lambda[2] = math.Inf(1)
-					c.Alpha[2] = math.Inf(1)
+					lambda[2], lambda[3] = math.Inf(1), math.Inf(-1)
+					c.Alpha[2], c.Alpha[3] = math.Inf(1), 0
+				case pare.Ridge:
+					c.Uniform(0).Ridge = math.Exp(top - below)
 				}
 				name := fmt.Sprintf("%s at λmax − %g, intercept %v", m, below, !without)
 				f, err := pare.Fit(context.Background(), x, y, lambda, pare.Config{Model: m, NoIntercept: without, Tol: 1e-13})

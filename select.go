@@ -118,7 +118,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	out := &Selection{NullValue: problem.NullValue(), Sigma: sigma}
 	if slices.ContainsFunc(e.max(), func(l float64) bool { return math.IsInf(l, -1) }) {
 		// Every column is orthogonal to y: β = 0 for every λ.
-		return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, so there is no λ to choose")
+		return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, or not with the sign allowed, so there is no λ to choose")
 	}
 	result, err := e.search(ctx, problem, o)
 	if err != nil {

@@ -17,6 +17,7 @@ type formula struct {
 	datafit   func(*sparse.View, []float64) (model.Datafit, error)
 	penalty   func([]float64) (model.Penalty, error)
 	criterion criterion.Criterion
+	max       func(model.Datafit) float64 // αmax
 }
 
 // single is the inner problem of a formula.
@@ -33,12 +34,26 @@ func (f formula) state(e *engine) (problem, error) {
 	if err != nil {
 		return nil, err
 	}
+	if e.config.Positive {
+		f.penalty, f.max = nonNegative(f.penalty), model.AlphaMaxNonNegative
+	}
 	s := &single{formula: f, engine: e}
 	if s.fit, err = f.datafit(view, e.y); err != nil {
 		return nil, err
 	}
-	s.top = slices.Repeat([]float64{kernels.Log(model.AlphaMax(s.fit))}, e.config.Model.Hyperparameters(e.x, e.y))
+	s.top = slices.Repeat([]float64{kernels.Log(f.max(s.fit))}, e.config.Model.Hyperparameters(e.x, e.y))
 	return s, nil
+}
+
+// nonNegative adds the constraint β ≥ 0 to a penalty.
+func nonNegative(of func([]float64) (model.Penalty, error)) func([]float64) (model.Penalty, error) {
+	return func(l []float64) (model.Penalty, error) {
+		g, err := of(l)
+		if err != nil {
+			return g, err
+		}
+		return g.NonNegative()
+	}
 }
 
 func (s *single) max() []float64 { return s.top }

@@ -118,12 +118,16 @@ func (c *certificate) leaveOut() {
 	}
 }
 
+// unpenalised reports that column j has entries and no penalty: it is always active.
+func (c *certificate) unpenalised(j int32) bool { return c.threshold[c.place[j]] == 0 }
+
 // certify gathers the support, rebuilds the residual from X, passes over the
 // columns and fills the solution's certificate.
 func (s *Solver) certify() {
 	s.gather()
 	sol, c := &s.sol, &s.cert
 	s.fit.Fit(sol.Support, sol.Coef, s.state)
+	s.eliminate()
 	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
 	c.meet(s.view, sol.Residual)
 	c.dual = model.Dual{Penalty: s.pen, Total: s.view.Total(), Smoothness: s.fit.Smoothness()}
@@ -204,7 +208,7 @@ func (s *Solver) gather() {
 	s.active, s.coef = s.active[:0], s.coef[:0]
 	shared := false
 	for _, j := range s.set.sorted() {
-		if b := s.beta[j]; b != 0 {
+		if b := s.beta[j]; b != 0 || s.cert.unpenalised(j) {
 			s.active, s.coef = append(s.active, j), append(s.coef, b)
 			shared = shared || (s.copies != nil && s.copies.Of(j) != nil)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -19,6 +20,7 @@ type inner struct {
 	columns []int32
 	total   float64 // N
 	ridge   float64 // Nα₂
+	pen     model.Penalty
 
 	coef      []float64 // βⱼ
 	square    []float64 // ‖X̃_j‖²
@@ -54,6 +56,8 @@ type engine interface {
 	move(k int, d float64)
 	// squaredResidual returns ‖r̂‖².
 	squaredResidual() float64
+	// price is the cost of a sweep in which columns moved that hold as many values.
+	price(moved, values int) float64
 }
 
 const (
@@ -138,7 +142,7 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64) bool {
 		}
 		in.left--
 		s.sol.Epochs++
-		in.spent += in.engine.epoch()
+		in.spent += in.epoch()
 		if in.gap() <= target {
 			break
 		}
@@ -152,11 +156,32 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64) bool {
 	return true
 }
 
+// epoch sweeps the set once. The engines' sweeps know no constraint; with β ≥ 0 the
+// columns are visited here, one at a time.
+func (in *inner) epoch() (cost float64) {
+	if !in.pen.Positive() {
+		return in.engine.epoch()
+	}
+	moved, values := 0, 0
+	for k, b := range in.coef {
+		c := in.engine.correlation(k)
+		in.grad[k] = c - float64(in.ridge*b)
+		next := max(0, math.FMA(in.square[k], b, c)-in.threshold[k]) / (in.square[k] + in.ridge)
+		if d := next - b; d != 0 {
+			in.coef[k] = next
+			in.engine.move(k, d)
+			moved++
+			values += in.store.Length(in.columns[k])
+		}
+	}
+	return in.engine.price(moved, values)
+}
+
 // load takes the working set, β and the weighted residual v over, and chooses
 // the engine.
 func (in *inner) load(s *Solver, v []float64) {
 	in.columns = s.set.columns
-	in.ridge = in.total * s.pen.Ridge()
+	in.ridge, in.pen = in.total*s.pen.Ridge(), s.pen
 	w := len(in.columns)
 	for _, v := range []*[]float64{&in.coef, &in.square, &in.threshold, &in.grad} {
 		*v = grow(*v, w)
@@ -185,9 +210,13 @@ func (in *inner) unload(s *Solver) {
 // the last sweep met on its way, which costs no pass. They are older than the
 // coefficients, so it is used as a stopping rule only, never reported.
 func (in *inner) gap() float64 {
-	var worst, l2, slack, product float64
+	var worst, l2, slack, product, loose float64
 	for k, a := range in.grad {
-		worst = max(worst, math.Abs(a)/in.threshold[k])
+		if in.threshold[k] == 0 {
+			loose = math.FMA(a/(2*in.square[k]), a, loose)
+			continue
+		}
+		worst = max(worst, in.pen.Pull(a)/in.threshold[k])
 		if b := in.coef[k]; b != 0 {
 			l2 = math.FMA(b, b, l2)
 			product = math.FMA(a, b, product)
@@ -199,7 +228,7 @@ func (in *inner) gap() float64 {
 		rest = 1 - 1/worst
 	}
 	norm := math.FMA(in.ridge, l2, in.engine.squaredResidual())
-	return (float64(rest*rest*norm/2) + math.FMA(rest, product, slack)) / in.total
+	return (loose + float64(rest*rest*norm/2) + math.FMA(rest, product, slack)) / in.total
 }
 
 // objective returns N·Φ of the restricted problem.

@@ -196,12 +196,15 @@ func (nw *newton) slide() bool {
 	return true
 }
 
+// kinked reports that the penalty of a column of the support has a kink at zero.
+func (nw *newton) kinked(i int) bool { return nw.in.threshold[nw.position[i]] != 0 }
+
 // crossing returns the length at which the first coefficient reaches zero along
 // d, +Inf where none does.
 func (nw *newton) crossing() float64 {
 	first := math.Inf(1)
 	for i, b := range nw.from {
-		if d := nw.d[i]; d != 0 && math.Signbit(d) != math.Signbit(b) {
+		if d := nw.d[i]; d != 0 && math.Signbit(d) != math.Signbit(b) && nw.kinked(i) {
 			first = min(first, -b/d)
 		}
 	}
@@ -274,7 +277,7 @@ func (nw *newton) move(length float64) {
 	in := nw.in
 	for i, k := range nw.position {
 		b := math.FMA(length, nw.d[i], nw.from[i])
-		if b != 0 && math.Signbit(b) != math.Signbit(nw.from[i]) {
+		if b != 0 && math.Signbit(b) != math.Signbit(nw.from[i]) && nw.kinked(i) {
 			b = 0
 		}
 		if d := b - in.coef[k]; d != 0 {

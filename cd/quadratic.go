@@ -53,7 +53,11 @@ func (g *gramEngine) load(v []float64) {
 }
 
 func (g *gramEngine) epoch() (cost float64) {
-	return gramCost(g.k.GramEpoch(&g.e), len(g.e.Slot), g.gram.Size())
+	return g.price(g.k.GramEpoch(&g.e), 0)
+}
+
+func (g *gramEngine) price(moved, _ int) float64 {
+	return gramCost(moved, len(g.e.Slot), g.gram.Size())
 }
 
 func (g *gramEngine) correlation(k int) float64 { return g.e.Correlation[g.e.Slot[k]] }

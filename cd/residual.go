@@ -46,10 +46,13 @@ func (r *residualEngine) load(v []float64) {
 
 func (r *residualEngine) epoch() (cost float64) {
 	if !r.store.Dense() {
-		return residualCost(r.m+r.k.Epoch(&r.e), len(r.columns), false)
+		return r.price(0, r.k.Epoch(&r.e))
 	}
-	updated := r.k.DenseEpoch(&r.d) * r.store.Rows()
-	return residualCost(r.m+updated, len(r.columns), true)
+	return r.price(0, r.k.DenseEpoch(&r.d)*r.store.Rows())
+}
+
+func (r *residualEngine) price(_, values int) float64 {
+	return residualCost(r.m+values, len(r.columns), r.store.Dense())
 }
 
 func (r *residualEngine) correlation(k int) float64 {

@@ -49,7 +49,10 @@ func (o Options) resolve() (Options, error) {
 // Solution is a certified point of an inner problem. Its slices belong to the
 // solver and change with the next call of Solve.
 type Solution struct {
-	Support   []int32   // columns with non-zero coefficients, ascending
+	// Support lists the columns where the penalty is differentiable, ascending: those
+	// with non-zero coefficients, unpenalised ones, and all that have entries under a
+	// ridge alone.
+	Support   []int32
 	Coef      []float64 // their coefficients
 	Intercept float64   // 0 where the view is not centred
 
@@ -89,6 +92,8 @@ type Solver struct {
 	cert   certificate
 	set    workingSet
 	in     inner
+	loose  unpenalised
+	ridge  ridge
 	sol    Solution
 }
 
@@ -167,26 +172,34 @@ func (s *Solver) layOut() {
 		if s.cert.place[j] < 0 || math.IsInf(s.pen.Alpha(int(j)), 1) {
 			s.beta[j] = 0 // a column without entries, or excluded by the penalty
 		}
+		if s.pen.Positive() {
+			s.beta[j] = max(0, s.beta[j])
+		}
 		if s.beta[j] != 0 {
 			kept = append(kept, j)
 		}
 	}
+	kept = append(kept, s.loose.columns...)
 	s.active = kept
+	slices.Sort(s.active)
+	s.active = slices.Compact(s.active)
 	s.set.keep(s)
 }
 
 // prepare takes a penalty over.
-func (s *Solver) prepare(g model.Penalty) {
+func (s *Solver) prepare(g model.Penalty) error {
+	changed := g.Positive() != s.pen.Positive() || g.Quadratic() != s.pen.Quadratic() || g.Columns() >= 0 || s.pen.Columns() >= 0
 	s.pen = g
-	var copies *sparse.Copies
-	if g.Columns() < 0 && g.Ridge() == 0 {
-		copies = s.view.Copies()
+	copies := g.Copies(s.view)
+	if err := s.loose.find(s); err != nil {
+		return err
 	}
-	if copies != s.copies || g.Columns() >= 0 {
+	if copies != s.copies || changed {
 		s.copies = copies
 		s.layOut()
 	}
 	s.cert.aim(g, s.view.Total(), copies)
+	return nil
 }
 
 // Solve minimises Φ(β, b) = f(β, b) + g(β). The result carries the duality
@@ -201,9 +214,15 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	if c := g.Columns(); c >= 0 && c != len(s.beta) {
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, len(s.beta))
 	}
-	s.prepare(g)
 	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
 	s.in.start(opts.MaxEpochs)
+	if g.Quadratic() {
+		s.pen = g
+		return s.solveRidge(ctx, opts)
+	}
+	if err := s.prepare(g); err != nil {
+		return nil, err
+	}
 	polished := !opts.Polish
 	for stalled := 0; ; {
 		before := s.sol.RelativeGap

@@ -43,9 +43,11 @@ func penaltyOf(t *testing.T, q *oracle.Problem) model.Penalty {
 		same = same && a == q.Alpha[0]
 	}
 	switch {
+	case q.Ridge > 0 && same && q.Alpha[0] == 0:
+		g, err = model.Ridge(math.Log(q.Ridge))
 	case q.Ridge > 0:
 		g, err = model.ElasticNet(math.Log(q.Alpha[0]), math.Log(q.Ridge))
-	case same && len(q.Alpha) > 0 && !math.IsInf(q.Alpha[0], 1):
+	case same && len(q.Alpha) > 0 && !math.IsInf(q.Alpha[0], 0) && q.Alpha[0] > 0:
 		g, err = model.Lasso(math.Log(q.Alpha[0]))
 	default:
 		logs := make([]float64, len(q.Alpha))
@@ -53,6 +55,9 @@ func penaltyOf(t *testing.T, q *oracle.Problem) model.Penalty {
 			logs[j] = math.Log(a)
 		}
 		g, err = model.WeightedLasso(logs)
+	}
+	if err == nil && q.Positive {
+		g, err = g.NonNegative()
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +104,8 @@ func certified(t *testing.T, name string, q *oracle.Problem, sol *cd.Solution, t
 			t.Errorf("%s: excluded column %d has coefficient %g", name, j, b)
 		}
 	}
-	if !slices.IsSorted(sol.Support) || slices.Contains(sol.Coef, 0) {
+	zeros := slices.ContainsFunc(sol.Support, func(j int32) bool { return beta[j] == 0 && q.Alpha[j] != 0 })
+	if !slices.IsSorted(sol.Support) || zeros {
 		t.Errorf("%s: the support is not ascending or holds zeros: %v, %v", name, sol.Support, sol.Coef)
 	}
 	want := q.BestIntercept(beta)
@@ -164,14 +170,26 @@ func draw(r *oracle.Random, largest int) (q *oracle.Problem, name string) {
 	ratio := r.Pick(0.9, 0.5, 0.1, 1e-2, 1e-3, 1e-4)
 	q.Uniform(ratio * top)
 	kind := []string{"lasso", "enet", "wlasso"}[r.Intn(3)]
-	switch kind {
+	if r.Intn(4) == 0 {
+		q.Positive, kind = true, kind+", positive,"
+	}
+	if r.Intn(6) == 0 {
+		q.Positive, kind = false, "ridge"
+	}
+	switch kind[:4] {
+	case "ridg":
+		q.Uniform(0)
+		q.Ridge = ratio * top * r.Pick(1, 10, 1000)
 	case "enet":
 		q.Ridge = top * r.Pick(1e-4, 1e-2, 1)
-	case "wlasso":
+	case "wlas":
 		for j := range q.Alpha {
 			q.Alpha[j] *= 0.2 + 2*r.Float64()
-			if r.Intn(10) == 0 {
+			switch {
+			case r.Intn(10) == 0:
 				q.Alpha[j] = math.Inf(1)
+			case r.Intn(10) == 0 && !q.Positive && j%2 == 0:
+				q.Alpha[j] = 0
 			}
 		}
 	}

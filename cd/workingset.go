@@ -1,9 +1,6 @@
 package cd
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // workingSet chooses the columns of the inner problem: the support and the
 // columns that violate optimality most. It stays small: what counts most in a
@@ -92,10 +89,10 @@ func (w *workingSet) score(s *Solver) (violators int) {
 	w.candidates = w.candidates[:0]
 	c := &s.cert
 	for _, k := range c.fresh {
-		if s.beta[c.order[k]] != 0 {
+		if s.beta[c.order[k]] != 0 || c.threshold[k] == 0 {
 			continue
 		}
-		size := math.Abs(c.corr[k])
+		size := s.pen.Pull(c.corr[k])
 		if size > c.threshold[k] {
 			violators++
 		}

@@ -32,7 +32,7 @@ func (c CrossEntropy) Eval(class []int32, scores [][]float64) float64 {
 		}
 		loss := kernels.Log(total) - mine
 		if c.Weights != nil {
-			loss *= c.Weights[i]
+			loss = float64(loss * c.Weights[i])
 		}
 		sum += loss
 		for k := range scores {

@@ -53,7 +53,7 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	if c := g.Columns(); c >= 0 && c != p {
 		return Certificate{}, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
-	if err := check(at, p); err != nil {
+	if err := check(g, at, p); err != nil {
 		return Certificate{}, err
 	}
 	beta, copies := s.represent(g, at)
@@ -69,8 +69,8 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 		}
 		z[j] = s.view.Dot(int(j), s.state.Weighted) / total
 		dual.Add(int(j), z[j], beta[j], s.view.Norm(int(j)))
-		if alpha := g.Alpha(int(j)); beta[j] == 0 && !math.IsInf(alpha, 1) {
-			out.DualMargin = min(out.DualMargin, 1-math.Abs(z[j])/alpha)
+		if alpha := g.Alpha(int(j)); beta[j] == 0 && alpha != 0 && !math.IsInf(alpha, 1) {
+			out.DualMargin = min(out.DualMargin, 1-g.Pull(z[j])/alpha)
 		}
 	}
 	out.Gap, out.KKT = s.fit.Gap(dual, s.state), dual.KKT()
@@ -81,10 +81,15 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 		if _, ok := z[j]; !ok || math.IsInf(g.Alpha(int(j)), 1) {
 			continue
 		}
-		if beta[j] != 0 || 1-math.Abs(z[j])/g.Alpha(int(j)) < edgeMargin {
+		alpha, norm := g.Alpha(int(j)), s.view.Norm(int(j))
+		if alpha == 0 && norm == 0 {
+			continue // it cannot matter
+		}
+		pull, in := g.Pull(z[j]), beta[j] != 0 || alpha == 0
+		if in || 1-pull/alpha < edgeMargin {
 			edge = append(edge, j)
 		}
-		if beta[j] != 0 || !(math.Abs(z[j])+float64(s.view.Norm(int(j))*radius) < g.Alpha(int(j))) {
+		if in || !(pull+float64(norm*radius) < alpha) {
 			undecided = append(undecided, j)
 		}
 	}
@@ -108,10 +113,7 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 
 // represent lays β out by column, copies at the column that stands for them.
 func (s *Solver) represent(g model.Penalty, at Point) (map[int32]float64, *sparse.Copies) {
-	var copies *sparse.Copies
-	if g.Columns() < 0 && g.Ridge() == 0 {
-		copies = s.view.Copies()
-	}
+	copies := g.Copies(s.view)
 	beta := make(map[int32]float64, len(at.Support))
 	for k, j := range at.Support {
 		home := sparse.Signed{Column: j, Sign: 1}
@@ -171,7 +173,7 @@ func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[in
 		clear(unit)
 		unit[k] = 1
 		support.CholeskySolve(s.k, a, size, unit)
-		if b := beta[j]; b == 0 || !(math.Abs(b) > math.Sqrt(factor*gap*unit[k])) {
+		if b := beta[j]; !g.Smooth(int(j)) && !(math.Abs(b) > math.Sqrt(factor*gap*unit[k])) {
 			out.Support = false
 			out.Undecided++
 		}

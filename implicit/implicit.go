@@ -43,10 +43,12 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// Point is where to differentiate: the non-zero coefficients of β.
+// Point is where to differentiate: β on its generalised support.
 type Point struct {
-	Support []int32   // columns, ascending
-	Coef    []float64 // their coefficients, none of them 0
+	// Support lists columns, ascending: those with non-zero coefficients, and all with
+	// entries whose penalty is smooth at 0 (see [model.Penalty.Smooth]).
+	Support []int32
+	Coef    []float64 // their coefficients; with β ≥ 0 they must be positive
 	// KKT is the KKT residual max ρⱼ of β where the caller has computed it from
 	// X; a negative value asks for it to be computed here, at one pass over X.
 	KKT float64
@@ -162,7 +164,7 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	if c := g.Columns(); c >= 0 && c != p {
 		return outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
-	if err := check(at, p); err != nil {
+	if err := check(g, at, p); err != nil {
 		return err
 	}
 	if opts.Tol == 0 {
@@ -182,7 +184,7 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	return nil
 }
 
-func check(at Point, p int) error {
+func check(g model.Penalty, at Point, p int) error {
 	if len(at.Support) != len(at.Coef) {
 		return outcome.Errorf(outcome.Shape, "%d columns in the support, %d coefficients", len(at.Support), len(at.Coef))
 	}
@@ -192,8 +194,10 @@ func check(at Point, p int) error {
 			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "no such column"}
 		case k > 0 && j <= at.Support[k-1]:
 			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "the support must be ascending"}
-		case at.Coef[k] == 0 || math.IsNaN(at.Coef[k]) || math.IsInf(at.Coef[k], 0):
+		case at.Coef[k] == 0 && !g.Smooth(int(j)) || math.IsNaN(at.Coef[k]) || math.IsInf(at.Coef[k], 0):
 			return &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "coefficients on the support must be finite and not 0"}
+		case at.Coef[k] < 0 && g.Positive():
+			return &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: int(j), Message: "the coefficient is negative under the constraint β ≥ 0"}
 		}
 	}
 	return nil
@@ -276,7 +280,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	}
 	s.project(at.Support, s.u, s.q)
 	moving := 0.0
-	if i == 1 {
+	if i == 1 || g.Quadratic() {
 		moving = g.Ridge()
 	}
 	s.bound(report.Residual, mu, moving, bend)

@@ -90,9 +90,10 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 		predictV[i] = (outer.Curvature[i] - bend) * u[i]
 	}
 	right := s.projected(at, predictV)
-	ridge := 0.0 // ∂A/∂w = ridge·I, for the elastic net's second coordinate
-	if !s.weighted(g) && g.Hyperparameters() == 2 {
-		ridge = g.Ridge() * direction[1]
+	last := len(direction) - 1 // that of the ridge, where there is one
+	ridge := 0.0               // ∂A/∂w = ridge·I
+	if g.Ridge() > 0 {
+		ridge = g.Ridge() * direction[last]
 	}
 	for k := range right {
 		right[k] = math.FMA(-ridge, v[k], right[k])
@@ -101,15 +102,11 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	s.solve(ctx, opts)
 	out := s.pull(g, at, s.x)
 	// B's own dependence: ∂B_i/∂λ_i = B_i, and the ridge's B₂ = −α₂β moves with β.
-	switch own := s.pull(g, at, v); {
-	case s.weighted(g) || g.Hyperparameters() == 1:
-		for i := range out {
-			out[i] = math.FMA(own[i], direction[i], out[i])
-		}
-	default:
-		out[0] = math.FMA(own[0], direction[0], out[0])
-		out[1] = math.FMA(own[1], direction[1], out[1])
-		out[1] = math.FMA(-g.Ridge(), s.k.Dot(v, moved), out[1])
+	for i, own := range s.pull(g, at, v) {
+		out[i] = math.FMA(own, direction[i], out[i])
+	}
+	if g.Ridge() > 0 {
+		out[last] = math.FMA(-g.Ridge(), s.k.Dot(v, moved), out[last])
 	}
 	return out, s.out.Status, nil
 }

@@ -21,7 +21,7 @@ func TestJacobianAndHessianProducts(t *testing.T) {
 	sharp := implicit.Options{Tol: 1e-13}
 	const h = 1e-4
 	tested := 0
-	for seed := range uint64(24) {
+	for seed := range uint64(40) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		logistic, centre := seed%2 == 0, seed%4 < 2
 		fit := smallFit(t, rng, logistic, centre, false)
@@ -30,11 +30,23 @@ func TestJacobianAndHessianProducts(t *testing.T) {
 		top := kernels.Log(model.AlphaMax(fit))
 		var lambda []float64
 		var penalty func([]float64) (model.Penalty, error)
-		switch seed % 3 {
-		case 0:
+		switch kind := seed % 5; {
+		case kind == 0:
 			lambda = []float64{top - 1.5}
 			penalty = func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
-		case 1:
+		case kind == 3 && !logistic:
+			lambda = []float64{top - 3}
+			penalty = func(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) }
+		case kind >= 3:
+			lambda = []float64{top - 2, top - 1}
+			penalty = func(l []float64) (model.Penalty, error) {
+				g, err := model.ElasticNet(l[0], l[1])
+				if err != nil {
+					return g, err
+				}
+				return g.NonNegative()
+			}
+		case kind == 1:
 			lambda = []float64{top - 1.5, top - 2}
 			penalty = func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }
 		default:
@@ -134,8 +146,8 @@ func TestJacobianAndHessianProducts(t *testing.T) {
 			}
 		}
 	}
-	if tested < 15 {
-		t.Errorf("only %d of 24 problems were away from a knot", tested)
+	if tested < 25 {
+		t.Errorf("only %d of 40 problems were away from a knot", tested)
 	}
 }
 

@@ -29,8 +29,8 @@ func (e *engine) certify() certificate {
 		z := view.Dot(int(j), e.point.Weighted) / view.Total()
 		b := e.now.beta[j]
 		dual.Add(int(j), z, b, view.Norm(int(j)))
-		if alpha := e.penalty.Alpha(int(j)); b == 0 && !math.IsInf(alpha, 1) {
-			lack := alpha - math.Abs(z)
+		if alpha := e.penalty.Alpha(int(j)); b == 0 && alpha != 0 && !math.IsInf(alpha, 1) {
+			lack := alpha - e.penalty.Pull(z)
 			c.edge = min(c.edge, lack)
 			c.margin = min(c.margin, lack/alpha)
 		}

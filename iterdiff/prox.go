@@ -50,6 +50,9 @@ func (g *prox) at(j int32, z, step float64) (r response) {
 		r.dz = 1 / shrink
 		r.dl[0] = -math.Copysign(threshold, r.b) / shrink
 		r.dl[1] = -ridge * r.b / shrink
+		if g.penalty.Quadratic() {
+			r.dl[0] = r.dl[1]
+		}
 	}
 	return r
 }

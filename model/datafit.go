@@ -1,6 +1,10 @@
 package model
 
-import "github.com/seed-45b9a24c/pare/sparse"
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/sparse"
+)
 
 // Datafit is a smooth loss f(β, b) = (1/N)Σ sᵢℓ(yᵢ, mᵢ) of the predictions
 // m = Xβ + b. The intercept b exists where the view is centred; it is
@@ -62,9 +66,35 @@ func (s *State) UncentredIntercept(view *sparse.View, cols []int32, b []float64)
 
 // AlphaMax returns the smallest α₁ whose solution is β = 0: max |X_jᵀ(s⊙r)|/N at
 // the null model (table 1). It makes one pass over X.
-func AlphaMax(f Datafit) float64 {
-	n, _ := f.View().Dims()
+func AlphaMax(f Datafit) float64 { return Penalty{}.alphaMax(f) }
+
+// RidgeMax returns Σ‖X̃_j‖ₛ²/N, at least the largest curvature of the squared loss. No
+// ridge makes a coefficient zero, but from there on all that a fit without penalty
+// would have is at least halved, in every direction.
+func RidgeMax(f Datafit) float64 {
+	view := f.View()
+	var sum float64
+	for _, j := range view.Matrix().Order() {
+		norm := view.Norm(int(j))
+		sum = math.FMA(norm, norm, sum)
+	}
+	return sum / view.Total()
+}
+
+// AlphaMaxNonNegative is [AlphaMax] with the constraint β ≥ 0: the largest positive
+// part of X_jᵀ(s⊙r)/N.
+func AlphaMaxNonNegative(f Datafit) float64 { return Penalty{positive: true}.alphaMax(f) }
+
+func (g Penalty) alphaMax(f Datafit) float64 {
+	view := f.View()
+	n, _ := view.Dims()
 	s := NewState(n)
 	f.Fit(nil, nil, s)
-	return largestCorrelation(f.View(), s.Weighted)
+	var largest float64
+	for _, j := range view.Matrix().Order() {
+		if c := g.Pull(view.Dot(int(j), s.Weighted)); c > largest {
+			largest = c
+		}
+	}
+	return largest / view.Total()
 }

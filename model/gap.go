@@ -7,6 +7,10 @@ import "math"
 // bound proves to have |zⱼ − α₂βⱼ| < αⱼ and βⱼ = 0 may be left out: they
 // change nothing. Ready once Penalty and Total are set.
 //
+// An unpenalised column must have zⱼ = 0 for the dual point to be feasible: its
+// coefficient must be the best for the others', as an intercept is. What rounding
+// leaves of zⱼ counts as what one step along the column would gain.
+//
 // The sums are arranged so that near the optimum every term vanishes by
 // itself: a gap of 1e-15·P₀ is still known to a few digits.
 type Dual struct {
@@ -17,6 +21,7 @@ type Dual struct {
 	worst    float64 // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
 	kkt      float64 // max ρⱼ
 	l1, l2   float64 // Σ αⱼ|βⱼ|, ‖β‖²
+	loose    float64 // Σ zⱼ²N/2‖X̃_j‖² of unpenalised columns
 	product  float64 // Σ aⱼβⱼ
 	slack    float64 // Σ αⱼ|βⱼ| − aⱼβⱼ
 	unscaled float64 // the gap at the unscaled dual point, α₂ > 0
@@ -25,10 +30,11 @@ type Dual struct {
 // Add takes in column j: its correlation z, coefficient b and norm ‖X̃_j‖ₛ.
 func (d *Dual) Add(j int, z, b, norm float64) {
 	alpha, ridge := d.Penalty.Alpha(j), d.Penalty.ridge
-	if b == 0 && math.Abs(z) <= alpha {
+	pull := d.Penalty.Pull(z)
+	if b == 0 && pull <= alpha {
 		// Inside its constraint: all that can matter is the scale.
-		if math.Abs(z) > d.worst*alpha {
-			d.worst = math.Abs(z) / alpha
+		if pull > d.worst*alpha {
+			d.worst = pull / alpha
 		}
 		return
 	}
@@ -36,7 +42,12 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 		return // excluded: β is 0 and z is free
 	}
 	a := z - float64(ridge*b)
-	d.worst = max(d.worst, math.Abs(a)/alpha) // max keeps NaN
+	switch {
+	case alpha > 0:
+		d.worst = max(d.worst, d.Penalty.Pull(a)/alpha) // max keeps NaN
+	case a != 0 && ridge > 0:
+		d.worst = math.Inf(1) // no scale serves a ridge alone
+	}
 	lipschitz := float64(norm*norm) / d.Total
 	if d.Smoothness != 0 {
 		lipschitz *= d.Smoothness
@@ -45,7 +56,13 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 		moved := b - d.Penalty.Prox(j, b+z/lipschitz, 1/lipschitz)
 		d.kkt = max(d.kkt, lipschitz*math.Abs(moved))
 	}
-	over := math.Abs(z) - alpha
+	if alpha == 0 && ridge == 0 {
+		if lipschitz > 0 {
+			d.loose = math.FMA(z/(2*lipschitz), z, d.loose)
+		}
+		return
+	}
+	over := pull - alpha
 	if b == 0 {
 		if ridge > 0 && over > 0 {
 			d.unscaled = math.FMA(over/(2*ridge), over, d.unscaled)
@@ -91,7 +108,7 @@ func (d *Dual) Gap(squaredResidual float64) float64 {
 // and at the unscaled one.
 func (d *Dual) gap(scaled, unscaled float64) float64 {
 	rest, ridge := 1-d.Scale(), d.Penalty.ridge
-	gap := scaled + float64(0.5*rest*rest*float64(ridge*d.l2)) + max(0, math.FMA(rest, d.product, d.slack))
+	gap := d.loose + scaled + float64(0.5*rest*rest*float64(ridge*d.l2)) + max(0, math.FMA(rest, d.product, d.slack))
 	if ridge > 0 {
 		gap = min(gap, unscaled+max(0, d.unscaled))
 	}

@@ -396,12 +396,12 @@ func TestPenaltyRefusesWhatIsNoStrength(t *testing.T) {
 			t.Errorf("ElasticNet(%g, 0): %v", lambda, err)
 		}
 		_, err := model.WeightedLasso([]float64{0, lambda, 0})
-		if excluded := math.IsInf(lambda, 1); excluded != (err == nil) || !excluded && kind(err) != bad.Kind {
+		if means := math.IsInf(lambda, 0); means != (err == nil) || !means && kind(err) != bad.Kind {
 			t.Errorf("WeightedLasso(%g): %v", lambda, err)
 		}
 	}
-	g, err := model.WeightedLasso([]float64{0, math.Inf(1)})
-	if err != nil || !math.IsInf(g.Alpha(1), 1) || g.Columns() != 2 || g.Hyperparameters() != 2 {
+	g, err := model.WeightedLasso([]float64{0, math.Inf(1), math.Inf(-1)})
+	if err != nil || !math.IsInf(g.Alpha(1), 1) || g.Alpha(2) != 0 || g.Columns() != 3 || g.Hyperparameters() != 3 {
 		t.Errorf("an excluded column: %v, %v", g, err)
 	}
 }

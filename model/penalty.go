@@ -15,18 +15,22 @@ package model
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Penalty is g(β) = Σ αⱼ|βⱼ| + (α₂/2)‖β‖², separable over the columns. The
-// zero value penalises nothing and is not a valid problem: use a constructor.
+// Penalty is g(β) = Σ αⱼ|βⱼ| + (α₂/2)‖β‖², separable over the columns, and with
+// [Penalty.NonNegative] the constraint β ≥ 0 besides. The zero value penalises
+// nothing and is not a valid problem: use a constructor.
 type Penalty struct {
-	alpha  float64   // αⱼ where each is nil
-	each   []float64 // αⱼ, one per column
-	ridge  float64   // α₂
-	lambda int       // number of hyperparameters r
+	alpha    float64   // αⱼ where each is nil
+	each     []float64 // αⱼ, one per column
+	ridge    float64   // α₂
+	lambda   int       // number of hyperparameters r
+	positive bool      // β ≥ 0
 }
 
 // Lasso returns the penalty α‖β‖₁ with α = e^logAlpha.
@@ -45,13 +49,22 @@ func ElasticNet(logAlpha1, logAlpha2 float64) (Penalty, error) {
 	return Penalty{alpha: a1, ridge: a2, lambda: 2}, err
 }
 
+// Ridge returns (α₂/2)‖β‖² with α₂ = e^logAlpha.
+func Ridge(logAlpha float64) (Penalty, error) {
+	alpha, err := strength(logAlpha, 0)
+	return Penalty{ridge: alpha, lambda: 1}, err
+}
+
 // WeightedLasso returns Σ αⱼ|βⱼ| with αⱼ = e^logAlpha[j]. +Inf excludes a
-// column. The slice is not kept.
+// column, −Inf leaves it unpenalised. The slice is not kept.
 func WeightedLasso(logAlpha []float64) (Penalty, error) {
 	each := make([]float64, len(logAlpha))
 	for j, l := range logAlpha {
 		if math.IsInf(l, 1) {
 			each[j] = math.Inf(1)
+			continue
+		}
+		if math.IsInf(l, -1) {
 			continue
 		}
 		a, err := strength(l, j)
@@ -61,6 +74,16 @@ func WeightedLasso(logAlpha []float64) (Penalty, error) {
 		each[j] = a
 	}
 	return Penalty{each: each, lambda: len(each)}, nil
+}
+
+// NonNegative returns the penalty with the constraint β ≥ 0. It refuses a penalty
+// without a strength on every |βⱼ|: no scaling makes a dual point feasible there.
+func (g Penalty) NonNegative() (Penalty, error) {
+	if g.Quadratic() || g.Unpenalised() {
+		return Penalty{}, outcome.At(outcome.BadParameter, "positive", "β ≥ 0 needs an ℓ1 strength on every column")
+	}
+	g.positive = true
+	return g, nil
 }
 
 // strength returns e^λ, refusing what cannot be a strength.
@@ -92,6 +115,42 @@ func (g Penalty) Alpha(j int) float64 {
 	return g.alpha
 }
 
+// Positive reports the constraint β ≥ 0.
+func (g Penalty) Positive() bool { return g.positive }
+
+// Smooth reports that gⱼ is differentiable at 0 too: column j is unpenalised, or all
+// are under a ridge alone. It is then in every generalised support.
+func (g Penalty) Smooth(j int) bool { return g.Alpha(j) == 0 }
+
+// Quadratic reports that the penalty is a ridge alone.
+func (g Penalty) Quadratic() bool { return g.each == nil && g.alpha == 0 }
+
+// Unpenalised reports that there are unpenalised columns.
+func (g Penalty) Unpenalised() bool { return slices.Contains(g.each, 0) }
+
+// Copies returns the columns of a view that the penalty does not tell apart, and
+// that are one to a solver: with one strength, and without a ridge, which makes
+// their coefficients unique anyway. nil means that there are none.
+func (g Penalty) Copies(view *sparse.View) *sparse.Copies {
+	switch {
+	case g.each != nil || g.ridge != 0:
+		return nil
+	case g.positive:
+		return view.EqualCopies()
+	default:
+		return view.Copies()
+	}
+}
+
+// Pull returns how far a correlation pulls a zero coefficient off zero: it stays
+// there up to a pull of αⱼ. That is |z|, and with β ≥ 0 the positive part of z.
+func (g Penalty) Pull(z float64) float64 {
+	if g.positive {
+		return max(z, 0) // keeps NaN
+	}
+	return math.Abs(z)
+}
+
 // Ridge returns α₂.
 func (g Penalty) Ridge() float64 { return g.ridge }
 
@@ -118,8 +177,11 @@ func SoftThreshold(z, t float64) float64 {
 }
 
 // Prox returns prox_{γg_j}(z) = ST(z, γαⱼ)/(1 + γα₂) (table 3, with the step
-// γ that its caption leaves out).
+// γ that its caption leaves out); with β ≥ 0 its positive part.
 func (g Penalty) Prox(j int, z, step float64) float64 {
+	if g.positive && !(z > 0) {
+		return 0
+	}
 	return SoftThreshold(z, float64(step*g.Alpha(j))) / (1 + float64(step*g.ridge))
 }
 
@@ -135,12 +197,13 @@ func (g Penalty) Value(cols []int32, b []float64) float64 {
 
 // Sensitivity sets out[k] = B_{k,i}, the right-hand side of the implicit
 // system A J = B for hyperparameter i, on the support cols with coefficients b:
-// −αⱼ sign(βⱼ) for an ℓ1 strength, −α₂βⱼ for the ridge (appendix A).
+// −αⱼ sign(βⱼ) for an ℓ1 strength, −α₂βⱼ for the ridge (appendix A); those off
+// the constraint β ≥ 0 are the same.
 // For a weighted penalty, where every column has its own λ, use
 // [Penalty.Alpha] instead.
 func (g Penalty) Sensitivity(i int, cols []int32, b, out []float64) {
 	for k, j := range cols {
-		if i == 0 {
+		if i == 0 && !g.Quadratic() {
 			out[k] = -math.Copysign(g.Alpha(int(j)), b[k])
 		} else {
 			out[k] = -g.ridge * b[k]

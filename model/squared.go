@@ -119,17 +119,6 @@ func (f *Squared) Fit(cols []int32, b []float64, s *State) {
 // Gap implements [Datafit].
 func (f *Squared) Gap(d *Dual, s *State) float64 { return d.Gap(s.square) }
 
-// largestCorrelation returns max |X_jᵀv|/N.
-func largestCorrelation(view *sparse.View, v []float64) float64 {
-	var largest float64
-	for _, j := range view.Matrix().Order() {
-		if c := math.Abs(view.Dot(int(j), v)); c > largest {
-			largest = c
-		}
-	}
-	return largest / view.Total()
-}
-
 // uncentre returns the intercept b of the columns as they are, given that of the
 // centred ones.
 func uncentre(view *sparse.View, centred float64, cols []int32, b []float64) float64 {

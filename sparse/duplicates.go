@@ -53,11 +53,18 @@ func (c *Copies) Count() (count int) {
 // Copies have the same norm, to the last bit. Where a column shares its norm with
 // another, its entries are hashed, and where hashes agree, compared.
 func (v *View) Copies() *Copies {
-	v.copiesOnce.Do(func() { v.copies = v.findCopies() })
+	v.copiesOnce.Do(func() { v.copies = v.findCopies(true) })
 	return v.copies
 }
 
-func (v *View) findCopies() *Copies {
+// EqualCopies is [View.Copies] without regard to columns that equal another's
+// negative, which β ≥ 0 tells apart.
+func (v *View) EqualCopies() *Copies {
+	v.equalOnce.Do(func() { v.equal = v.findCopies(false) })
+	return v.equal
+}
+
+func (v *View) findCopies(negatives bool) *Copies {
 	c := &Copies{}
 	columns := v.sharingNorms()
 	table := newColumnTable(len(columns))
@@ -65,7 +72,9 @@ func (v *View) findCopies() *Copies {
 		h := v.hash(j)
 		at := table.find(h)
 		for ; table.column[at] != 0; at = table.next(at, h) {
-			if home := table.column[at] - 1; c.add(home, j, v.compare(home, j), v.p) {
+			home := table.column[at] - 1
+			sign := v.compare(home, j)
+			if (sign > 0 || negatives) && c.add(home, j, sign, v.p) {
 				break
 			}
 		}

@@ -26,8 +26,8 @@ type View struct {
 	means   []float64 // x̄, nil: not centred
 	norms   []float64 // ‖X̃_j‖ₛ
 
-	copiesOnce sync.Once
-	copies     *Copies
+	copiesOnce, equalOnce sync.Once
+	copies, equal         *Copies
 }
 
 // NewView prepares x for a problem with the given row weights (nil: all 1),

@@ -21,6 +21,9 @@ type Operator interface {
 // with Kernels set is ready. Not safe for concurrent use.
 type CG struct {
 	Kernels *kernels.Set
+	// Regular says that A is positive definite by construction: a residual that grows is
+	// no sign of a right-hand side outside its range.
+	Regular bool
 
 	diag, r, z, p, q, best []float64
 	steps, ratios          []float64 // CG coefficients, for the Ritz values
@@ -89,7 +92,7 @@ func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64,
 		if rz < least {
 			least = rz
 			copy(c.best, x)
-		} else if !(rz <= divergence*divergence*least) {
+		} else if !(rz <= divergence*divergence*least || c.Regular) {
 			break
 		}
 		k.Scal(ratio, c.p)

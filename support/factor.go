@@ -62,6 +62,19 @@ func (f *Factor) Null(v []float64) {
 	v[f.rows] = 1
 }
 
+// Solve solves A·x = b in place of b, one entry for each row held.
+func (f *Factor) Solve(b []float64) {
+	for i := range f.rows {
+		row := f.row(i)
+		b[i] = (b[i] - f.Kernels.Dot(row[:i], b[:i])) / row[i]
+	}
+	for i := f.rows - 1; i >= 0; i-- {
+		row := f.row(i)
+		b[i] /= row[i]
+		f.Kernels.Axpy(-b[i], row[:i], b[:i])
+	}
+}
+
 // Remove takes row r out of A.
 func (f *Factor) Remove(r int) {
 	f.rows--

@@ -101,7 +101,7 @@ func writeError(err error) error {
 }
 
 // planned are flags that the command line will have and has not yet.
-const planned = " standardize positive "
+const planned = " standardize "
 
 // flagPattern finds the flag in the parser's messages.
 var flagPattern = regexp.MustCompile(`--([a-z][a-z-]*)`)

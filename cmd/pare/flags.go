@@ -31,6 +31,7 @@ func (f commonFlags) config(d *dataset) pare.Config {
 	return pare.Config{
 		Model:       pare.Model(f.Model),
 		NoIntercept: !f.centred(),
+		Positive:    f.Positive,
 		Weights:     d.weights,
 		Tol:         f.Tol,
 		Threads:     f.threads(),
@@ -99,8 +100,9 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, logreg, multiclass or svm (default: lasso)." group:"Problem"`
+	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, multiclass or svm (default: lasso)." group:"Problem"`
 	Intercept *bool   `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
+	Positive  bool    `help:"Coefficients of 0 or more (lasso, enet, wlasso)." group:"Problem"`
 	Tol       float64 `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 }
 
@@ -109,7 +111,7 @@ func (f problemFlags) check() error {
 		return err
 	}
 	if pare.Model(f.Model) == pare.SVM && f.Intercept != nil && *f.Intercept {
-		return outcome.At(outcome.Usage, "intercept", "svm has no intercept; lasso, enet, wlasso, logreg and multiclass have one")
+		return outcome.At(outcome.Usage, "intercept", "svm has no intercept; the others have one")
 	}
 	if !(f.Tol > 0) { // the library takes 0 for its default
 		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive, got %g", f.Tol)

@@ -59,7 +59,7 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 			return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax to take a share of; give --log-lambda, λ = ln C", common.Model)
 		}
 		if math.IsInf(top[i], -1) {
-			return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since the target does not depend on any column: there is no share of it to take; give --log-lambda")
+			return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since the target does not depend on any column, or not with the sign allowed: there is no share of it to take; give --log-lambda")
 		}
 		values[i] = top[i] + kernels.Log(ratio)
 	}

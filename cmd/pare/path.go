@@ -42,7 +42,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 		return nil, d.blame(err)
 	}
 	if len(top) == 0 || slices.ContainsFunc(top, func(l float64) bool { return math.IsInf(l, -1) }) {
-		return nil, d.blame(outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, so there is no path"))
+		return nil, d.blame(outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, or not with the sign allowed, so there is no path"))
 	}
 	r := &pathResult{Points: []pathPoint{}, Status: outcome.Converged, top: top, asked: asked{c.commonFlags, d}}
 	if err := c.walk(ctx, env, d, validation, r); err != nil {

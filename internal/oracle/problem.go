@@ -9,7 +9,7 @@ import "math"
 //	min (1/2N)Σ sᵢ(yᵢ − xᵢβ − b)² + Σ αⱼ|βⱼ| + (α₂/2)‖β‖²,  N = Σs
 //
 // on a dense matrix of rows. b is 0 without Intercept. An αⱼ of +Inf excludes
-// a column, 0 leaves it unpenalised.
+// a column, 0 leaves it unpenalised. With Positive, β ≥ 0.
 type Problem struct {
 	X         [][]float64
 	Y         []float64
@@ -17,6 +17,20 @@ type Problem struct {
 	Alpha     []float64
 	Ridge     float64
 	Intercept bool
+	Positive  bool
+}
+
+// pull is what has to exceed αⱼ for a coefficient to leave 0.
+func (q *Problem) pull(z float64) float64 {
+	if q.Positive {
+		return math.Max(z, 0)
+	}
+	return math.Abs(z)
+}
+
+// shrink is the minimiser over b of ½b² − tb + α|b|, subject to b ≥ 0 with Positive.
+func (q *Problem) shrink(t, alpha float64) float64 {
+	return math.Copysign(math.Max(q.pull(t)-alpha, 0), t)
 }
 
 // Dims returns n and p.
@@ -162,7 +176,7 @@ func (q *Problem) AlphaMax() float64 {
 	beta := make([]float64, len(q.Alpha))
 	largest := 0.0
 	for _, z := range q.Correlations(q.Residual(beta, q.BestIntercept(beta))) {
-		largest = math.Max(largest, math.Abs(z))
+		largest = math.Max(largest, q.pull(z))
 	}
 	return largest
 }
@@ -183,15 +197,16 @@ func (q *Problem) Norm2(j int) float64 {
 
 // Gaps returns the duality gap of (β, b) in its direct form, primal minus dual,
 // at the residual scaled to be feasible and, with a ridge, at the residual as
-// it is (+Inf without). b must be the best intercept.
+// it is (+Inf without). b must be the best intercept. Where columns are unpenalised,
+// and there is no ridge, the residual is first made orthogonal to them.
 func (q *Problem) Gaps(beta []float64, b float64) (scaled, unscaled float64) {
-	r := q.Residual(beta, b)
+	r := q.project(q.Residual(beta, b))
 	z := q.Correlations(r)
 	total, c := q.Total(), 1.0
 	for j, a := range z {
 		a -= q.Ridge * beta[j]
-		if a != 0 {
-			c = math.Min(c, q.Alpha[j]/math.Abs(a))
+		if a = q.pull(a); a != 0 && (q.Alpha[j] != 0 || q.Ridge != 0) {
+			c = math.Min(c, q.Alpha[j]/a)
 		}
 	}
 	mean := 0.0
@@ -218,13 +233,42 @@ func (q *Problem) Gaps(beta []float64, b float64) (scaled, unscaled float64) {
 	if q.Ridge > 0 {
 		unscaled = primal - dual(1, func(sum *Sum) {
 			for j, v := range z {
-				if over := math.Abs(v) - q.Alpha[j]; over > 0 {
+				if over := q.pull(v) - q.Alpha[j]; over > 0 {
 					sum.AddProduct(-over/(2*q.Ridge), over)
 				}
 			}
 		})
 	}
 	return scaled, unscaled
+}
+
+// project returns r made orthogonal to the unpenalised columns.
+func (q *Problem) project(r []float64) []float64 {
+	var free []int32 // as far as they are independent
+	var rhs, d []float64
+	z := q.Correlations(r)
+	for j, alpha := range q.Alpha {
+		if alpha != 0 || q.Ridge != 0 {
+			continue
+		}
+		if x, ok := SolveDense(q.Gram(append(free, int32(j))), append(rhs, z[j])); ok {
+			free, rhs, d = append(free, int32(j)), append(rhs, z[j]), x
+		}
+	}
+	if len(free) == 0 {
+		return r
+	}
+	out := append([]float64(nil), r...)
+	for k, j := range free {
+		mean := 0.0
+		if q.Intercept {
+			mean = q.Mean(int(j))
+		}
+		for i := range out {
+			out[i] -= d[k] * (q.X[i][j] - mean)
+		}
+	}
+	return out
 }
 
 // Gap returns the smaller of [Problem.Gaps].
@@ -244,7 +288,7 @@ func (q *Problem) KKT(beta []float64, b float64) (rho, lipschitz []float64) {
 			continue
 		}
 		t := beta[j] + z[j]/l
-		moved := beta[j] - math.Copysign(math.Max(math.Abs(t)-q.Alpha[j]/l, 0), t)/(1+q.Ridge/l)
+		moved := beta[j] - q.shrink(t, q.Alpha[j]/l)/(1+q.Ridge/l)
 		rho[j], lipschitz[j] = l*math.Abs(moved), l
 	}
 	return rho, lipschitz

@@ -108,7 +108,7 @@ func (q *Problem) SolveFrom(start []float64) *Solution {
 				continue
 			}
 			t := z[j] + g[j][j]*beta[j]
-			b := math.Copysign(math.Max(math.Abs(t)-q.Alpha[j], 0), t) / (g[j][j] + q.Ridge)
+			b := q.shrink(t, q.Alpha[j]) / (g[j][j] + q.Ridge)
 			if b == 0 {
 				b = 0 // not −0
 			}
@@ -156,7 +156,7 @@ func (q *Problem) polish(beta []float64, g [][]float64, c []float64) bool {
 		return false
 	}
 	for k, j := range columns {
-		if x[k]*beta[j] <= 0 {
+		if x[k]*beta[j] <= 0 && q.Alpha[j] > 0 {
 			return false
 		}
 	}
@@ -168,7 +168,7 @@ func (q *Problem) polish(beta []float64, g [][]float64, c []float64) bool {
 		for k, i := range columns {
 			z -= g[j][i] * x[k]
 		}
-		if math.Abs(z) > q.Alpha[j]*(1+1e-11) {
+		if q.pull(z) > q.Alpha[j]*(1+1e-11) {
 			return false
 		}
 	}
@@ -193,7 +193,7 @@ func (q *Problem) Margins(s *Solution) (out, in float64) {
 		case b != 0:
 			in = math.Min(in, math.Abs(b)/largest)
 		case !math.IsInf(q.Alpha[j], 1):
-			out = math.Min(out, 1-math.Abs(z[j])/q.Alpha[j])
+			out = math.Min(out, 1-q.pull(z[j])/q.Alpha[j])
 		}
 	}
 	return out, in

@@ -1,0 +1,10 @@
+package cd
+
+// RidgeWays is the number of ways in which a ridge is solved.
+const RidgeWays = 3
+
+// ForceRidge makes a solver take one of them.
+func ForceRidge(s *Solver, way int) {
+	s.plan()
+	s.ridge.way = ridgeWay(way)
+}

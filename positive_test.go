@@ -1,0 +1,119 @@
+package pare_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestPositiveAgainstTheOracle: αmax, solution, and hypergradient against
+// differences, with β ≥ 0.
+func TestPositiveAgainstTheOracle(t *testing.T) {
+	ctx := context.Background()
+	x, y := load(t)
+	_, p := x.Dims()
+	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso} {
+		c := pare.Config{Model: m, Positive: true, Tol: 1e-13}
+		q := problemOf(x, y, true)
+		q.Positive = true
+		top := lambdaMax(t, x, y, c)
+		if want := math.Log(q.AlphaMax()); math.Abs(top-want) > 1e-13 {
+			t.Errorf("ln αmax = %.16g, want %.16g", top, want)
+		}
+		lambda := []float64{top - 3}
+		q.Uniform(math.Exp(top - 3))
+		switch m {
+		default:
+		case pare.ElasticNet:
+			lambda = append(lambda, top-6)
+			q.Ridge = math.Exp(top - 6)
+		case pare.WeightedLasso:
+			lambda = repeat(top-3, p)
+		}
+		f, err := pare.Fit(ctx, x, y, lambda, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		best := q.Solve()
+		columns, coef := best.Support()
+		if f.Status != outcome.Converged || !slices.Equal(f.Support, columns) || math.Abs(f.Objective-best.Objective) > 1e-12*q.Null() {
+			t.Errorf("%s: %+v, want %v at %g", m, f, columns, best.Objective)
+		}
+		for k, b := range f.Coef {
+			if math.Abs(b-coef[k]) > 1e-4 {
+				t.Errorf("%s: β_%d = %g, want %g", m, f.Support[k], b, coef[k])
+			}
+		}
+		at := func(l []float64) *pare.Hypergradient {
+			g, err := pare.Gradient(ctx, x, y, l, pare.Validation{Folds: 3}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		g := at(lambda)
+		for i := range lambda {
+			const h = 1e-4
+			up, down := slices.Clone(lambda), slices.Clone(lambda)
+			up[i] += h
+			down[i] -= h
+			if want := (at(up).Value - at(down).Value) / (2 * h); math.Abs(g.Gradient[i]-want) > 1e-5*(math.Abs(want)+1e-3*g.Value) {
+				t.Errorf("%s: ∂/∂λ%d = %.10g, differences %.10g", m, i+1, g.Gradient[i], want)
+			}
+		}
+	}
+	for _, m := range []pare.Model{pare.Ridge, pare.Logistic, pare.Multiclass, pare.SVM} {
+		if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{Model: m, Positive: true}); !isKind(err, outcome.Usage) {
+			t.Errorf("%s: %v", m, err)
+		}
+	}
+}
+
+// Ridge regression, its strength chosen by cross-validation: every column stays in.
+func ExampleSelect_ridge() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{Model: pare.Ridge})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%s, %d of 10 columns, mean squared error %.0f\n", s.Status, len(s.Final.Support), s.Value)
+	// Output:
+	// stationary, 10 of 10 columns, mean squared error 2958
+}
+
+// The first column is kept whatever the strength, the second left out, and no
+// coefficient may be negative.
+func ExampleFit_penalties() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	lambda := slices.Repeat([]float64{0}, 10)
+	lambda[0], lambda[1] = math.Inf(-1), math.Inf(1)
+	f, err := pare.Fit(context.Background(), x, y, lambda, pare.Config{Model: pare.WeightedLasso})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for k, j := range f.Support {
+		fmt.Printf("column %d: %.1f\n", j, f.Coef[k])
+	}
+	f, err = pare.Fit(context.Background(), x, y, []float64{-3}, pare.Config{Positive: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("non-negative:", f.Support)
+	// Output:
+	// column 0: 165.0
+	// column 2: 356.2
+	// column 8: 270.5
+	// non-negative: [2 3 7 8 9]
+}

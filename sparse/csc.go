@@ -25,6 +25,8 @@ type CSC struct {
 	// slots is parallel to a directory of the nonempty columns.
 	slots []int32
 	few   *directory
+
+	turned transposed
 }
 
 // NewCSC returns the n × p matrix whose column j has the entries
@@ -239,7 +241,7 @@ func (m *CSC) Storage() (order []int32, colPtr []int64, rows []int32, values []f
 	return m.order, m.colPtr, m.rows, m.values
 }
 
-// Bytes returns the memory that the matrix holds, in bytes.
+// Bytes returns the memory that the matrix holds, in bytes, without its transpose.
 func (m *CSC) Bytes() int64 {
 	int32s := len(m.order) + len(m.rows) + len(m.slots)
 	if m.few != nil {

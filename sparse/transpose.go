@@ -1,39 +1,99 @@
 package sparse
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
+
+// transposed is the transpose of a matrix once it has been asked for.
+type transposed struct {
+	once   sync.Once
+	matrix Matrix
+}
 
 // Transpose returns the matrix whose column i is row i of x, for problems whose
 // variables are the samples. A dense matrix stays dense; any other becomes a
-// [CSC]. It makes one copy of x, in two passes.
+// [CSC]. It is made at the first call and stays with x.
 func Transpose(x Matrix) Matrix {
+	switch x := x.(type) {
+	case *Dense:
+		x.turned.once.Do(func() { x.turned.matrix = transposeDense(x) })
+		return x.turned.matrix
+	case *CSC:
+		x.turned.once.Do(func() { x.turned.matrix = transposeSparse(x) })
+		return x.turned.matrix
+	default:
+		return transposeSparse(x)
+	}
+}
+
+// tile is the side of the squares that a dense transpose is taken in: what a square
+// reads and writes stays in the cache.
+const tile = 32
+
+func transposeDense(x *Dense) *Dense {
 	n, p := x.Dims()
-	if d, ok := x.(*Dense); ok {
-		t := newDense(p, n)
-		for j := range p {
-			for i, v := range d.values[j*n : (j+1)*n] {
-				t.values[i*p+j] = v
+	t := newDense(p, n)
+	for first := 0; first < p; first += tile {
+		for top := 0; top < n; top += tile {
+			for j := first; j < min(first+tile, p); j++ {
+				column := x.values[j*n:]
+				for i := top; i < min(top+tile, n); i++ {
+					t.values[i*p+j] = column[i]
+				}
 			}
-		}
-		return t
-	}
-	columns := slices.Clone(x.Order())
-	slices.Sort(columns) // so that the rows of the transpose increase
-	lengths := make([]int32, n)
-	for _, j := range columns {
-		rows, _ := x.Column(int(j))
-		for _, i := range rows {
-			lengths[i]++
-		}
-	}
-	t := allocate(p, n, nil, lengths)
-	next := slices.Clone(t.colPtr)
-	for _, j := range columns {
-		rows, values := x.Column(int(j))
-		for k, i := range rows {
-			at := &next[t.slots[i]]
-			t.rows[*at], t.values[*at] = j, values[k]
-			*at++
 		}
 	}
 	return t
+}
+
+func transposeSparse(x Matrix) *CSC {
+	n, p := x.Dims()
+	columns := slices.Clone(x.Order())
+	slices.Sort(columns) // so that the rows of the transpose increase
+	lengths := make([]int32, n)
+	rows, values := x.Arrays()
+	for _, i := range rows {
+		lengths[i]++
+	}
+	t := allocate(p, n, nil, lengths)
+	next := make([]int64, n) // row → where its next entry goes
+	for i, s := range t.slots {
+		if s >= 0 {
+			next[i] = t.colPtr[s]
+		}
+	}
+	type span struct{ from, to int64 }
+	spans := make([]span, len(columns))
+	for k, j := range columns {
+		spans[k].from, spans[k].to = x.Span(int(j))
+	}
+	band := bandRows(n, len(columns), len(rows))
+	for last := band; ; last += band {
+		for k, j := range columns {
+			s := &spans[k]
+			at := s.from
+			for ; at < s.to && int(rows[at]) < last; at++ {
+				to := &next[rows[at]]
+				t.rows[*to], t.values[*to] = j, values[at]
+				*to++
+			}
+			s.from = at
+		}
+		if last >= n {
+			return t
+		}
+	}
+}
+
+// bandRows returns how many rows are taken at a time. Entries go to as many places
+// as there are rows, and few enough places stay in the cache; but every band looks
+// at every column.
+func bandRows(n, columns, entries int) int {
+	const (
+		fewest  = 1 << 13 // rows
+		perLook = 4       // entries of a column that a band should find
+	)
+	bands := max(1, entries/(perLook*max(1, columns)))
+	return max(fewest, (n+bands-1)/bands)
 }

@@ -85,3 +85,49 @@ func ExampleTranspose() {
 	fmt.Println(samples.Column(1)) // row 1 of x
 	// Output: [0 2] [5 9]
 }
+
+// TestTransposeOfManyRows: rows are taken in bands, and the transpose is made once,
+// whoever asks first.
+func TestTransposeOfManyRows(t *testing.T) {
+	r := oracle.NewRandom(7)
+	const n, p = 20_001, 4
+	pointers, rows, values := []int64{0}, []int32{}, []float64{}
+	for range p {
+		for i := range n {
+			if r.Float64() < 0.6 {
+				rows, values = append(rows, int32(i)), append(values, r.Normal())
+			}
+		}
+		pointers = append(pointers, int64(len(rows)))
+	}
+	x, err := sparse.NewCSC(n, p, pointers, rows, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := make(chan sparse.Matrix)
+	for range 3 {
+		go func() { made <- sparse.Transpose(x) }()
+	}
+	first := <-made
+	for range 2 {
+		if again := <-made; again != first {
+			t.Error("a second transpose")
+		}
+	}
+	next := make([]int, n)
+	for j := range p {
+		for k := pointers[j]; k < pointers[j+1]; k++ {
+			i := int(rows[k])
+			features, numbers := first.Column(i)
+			if features[next[i]] != int32(j) || numbers[next[i]] != values[k] {
+				t.Fatalf("entry (%d, %d) is not where it belongs", i, j)
+			}
+			next[i]++
+		}
+	}
+	for i, count := range next {
+		if features, _ := first.Column(i); len(features) != count {
+			t.Fatalf("row %d has %d entries, want %d", i, len(features), count)
+		}
+	}
+}

@@ -122,7 +122,8 @@ func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold 
 	if spec.Iterate != nil {
 		return newIterated(j, spec, fit)
 	}
-	return &penalised{judged: j, penalty: spec.Penalty, solver: cd.New(fit), implicit: implicit.New(fit), certify: spec.Certify}, nil
+	solver := cd.New(fit)
+	return &penalised{judged: j, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify}, nil
 }
 
 // sharp is the tolerance from which on a caller wants the criterion, not only the

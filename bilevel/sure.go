@@ -91,8 +91,9 @@ func NewSure(k *kernels.Set, x sparse.Matrix, y []float64, criterion Information
 		if err != nil {
 			return nil, err
 		}
+		solver := cd.New(fit)
 		s.lanes[at] = sureLane{
-			solver: cd.New(fit), implicit: implicit.New(fit),
+			solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()),
 			slope: make([]float64, n), curvature: make([]float64, n),
 		}
 		if at == 0 {

@@ -87,7 +87,6 @@ func (in *inner) suit(curved bool) {
 
 // forget empties the caches.
 func (in *inner) forget() {
-	in.gram.Clear()
 	in.store.Clear()
 	in.newton.forget()
 }
@@ -186,9 +185,7 @@ func (in *inner) load(s *Solver, v []float64) {
 	for _, v := range []*[]float64{&in.coef, &in.square, &in.threshold, &in.grad} {
 		*v = grow(*v, w)
 	}
-	if in.store.Hold(in.columns) {
-		in.gram.Clear()
-	}
+	in.store.Hold(in.columns)
 	for k, j := range in.columns {
 		in.coef[k] = s.beta[j]
 		in.square[k] = in.store.Square(j)

@@ -76,21 +76,13 @@ const (
 func (nw *newton) plan() (way, float64) {
 	in, s := nw.in, len(nw.columns)
 	size := float64(s)
-	values := 0
-	for _, j := range nw.columns {
-		values += in.store.Length(j)
-	}
-	price := sparseValue
-	if in.store.Dense() {
-		price = denseValue
-	}
 	iterations := float64(nw.iterations)
-	free := 2 * iterations * (float64(price*float64(values)) + float64(denseValue*float64(in.store.Rows())))
+	free := iterations * in.store.ProductCost(nw.columns)
 	missing, _ := in.gram.Missing(nw.columns)
-	if in.gram.Size()+missing > largestGram {
+	if in.gram.Size()+missing > support.LargestGram {
 		return matrixFree, free
 	}
-	build := in.buildCost(nw.columns)/in.reuses + float64(gather*size*size)
+	build := in.gram.BuildCost(nw.columns)/in.reuses + float64(support.GatherValue*size*size)
 	onGram := build + float64(iterations*gramValue*size*size)
 	if s <= smallestChoice {
 		return byCholesky, build + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
@@ -233,7 +225,7 @@ func (nw *newton) solve(ctx context.Context) verdict {
 		nw.dense.A, nw.dense.S = nw.a, s
 		operator = &nw.dense
 	} else {
-		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total, nw.iterations)
+		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
 	}
 	clear(nw.d)
 	report := nw.cg.Solve(ctx, operator, nw.rho, nw.d, nw.tol, min(newtonIterations, 2*s+10))

@@ -83,7 +83,6 @@ func (s *Solver) approximate() {
 	pn, in := &s.prox, &s.in
 	s.curved.Curvature(pn.here, pn.d)
 	in.store.Reweigh(pn.d)
-	in.gram.Clear()
 	in.load(s, pn.here.Weighted)
 	pn.from = append(pn.from[:0], in.coef...)
 }

@@ -127,7 +127,7 @@ func (s *Solver) plan() {
 		values += length
 		squares = math.FMA(length, length, squares)
 	}
-	price, pair := sparseValue, lanesValue
+	price, pair := sparseValue, support.LanesValue
 	if store.Dense() {
 		price, pair = denseValue, denseValue
 	}
@@ -265,7 +265,7 @@ func (s *Solver) iterate(ctx context.Context, opts Options) bool {
 		tol = max(leastRidgeTol, ridgeMargin*math.Sqrt(opts.Tol/s.sol.RelativeGap))
 	}
 	clear(r.d)
-	r.system.Reset(in.store, r.columns, s.pen.Ridge(), iterationsOf)
+	r.system.Reset(in.store, r.columns, s.pen.Ridge())
 	report := r.cg.Solve(ctx, &r.system, r.rho, r.d, tol, min(in.left, 10*len(r.columns)+100))
 	in.left -= max(1, report.Iterations)
 	in.left = max(0, in.left)

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
 )
 
 // Options bound a solve. The zero value is ready to use.
@@ -138,6 +139,10 @@ func (s *Solver) Use(fit model.Datafit) {
 	s.curved, _ = fit.(model.Curved)
 	s.in.suit(s.curved != nil)
 }
+
+// Cache returns the columns that the solver has packed and their Gram matrix, for
+// others to work on between its solves.
+func (s *Solver) Cache() *support.Gram { return s.in.gram }
 
 // Start resets the solver and makes the next Solve begin at the coefficients
 // given, of ascending columns.

@@ -106,8 +106,10 @@ type Solver struct {
 	d      []float64 // n: its curvature
 	view   *sparse.View
 	k      *kernels.Set
+	gram   *support.Gram
 	store  *support.Columns // the supports differentiated on
 	system support.System
+	dense  support.Matrix // the system, from the Gram matrix
 	cg     support.CG
 
 	rhs, x, h, q, rho, res []float64 // on the support
@@ -117,12 +119,20 @@ type Solver struct {
 
 // New returns a solver for a datafit.
 func New(fit model.Datafit) *Solver {
+	return NewSharing(fit, support.NewGram(support.NewColumns(fit.View())))
+}
+
+// NewSharing is [New] for a solver that shares packed columns and their Gram matrix
+// with another on the same view, not to be used at the same time. What it finds there
+// saves work; it may change results within their error bounds.
+func NewSharing(fit model.Datafit, cache *support.Gram) *Solver {
 	view := fit.View()
 	n, _ := view.Dims()
 	s := &Solver{
 		fit: fit, view: view, k: view.Kernels(), cg: support.CG{Kernels: view.Kernels()},
-		u: make([]float64, n), state: model.NewState(n), store: support.NewColumns(view),
+		u: make([]float64, n), state: model.NewState(n), gram: cache, store: cache.Columns(),
 	}
+	s.dense.Kernels = s.k
 	if s.curved, _ = fit.(model.Curved); s.curved != nil {
 		s.d = make([]float64, n)
 	}
@@ -179,9 +189,28 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 		s.store.Reweigh(s.d)
 	}
 	s.store.Hold(at.Support)
-	// Text takes an iteration for every eight columns, or fewer.
-	s.system.Reset(s.store, at.Support, g.Ridge(), len(at.Support)/8)
+	s.system.Reset(s.store, at.Support, g.Ridge())
+	s.dense.S = 0
+	if s.gram.Pays(at.Support, productsExpected) {
+		s.gram.Hold(at.Support)
+		s.dense.S = len(at.Support)
+		s.dense.A = resize(s.dense.A, s.dense.S*s.dense.S)
+		s.gram.Submatrix(at.Support, g.Ridge(), s.dense.A)
+	}
 	return nil
+}
+
+const (
+	productsExpected = 40  // with the system
+	gramShare        = 0.5 // of the tolerance, for a solution on the Gram matrix
+)
+
+// resize returns v with length n, its contents undefined.
+func resize(v []float64, n int) []float64 {
+	if cap(v) < n {
+		return make([]float64, n+n/4)[:n]
+	}
+	return v[:n]
 }
 
 func check(g model.Penalty, at Point, p int) error {
@@ -209,10 +238,7 @@ func check(g model.Penalty, at Point, p int) error {
 func (s *Solver) optimality(g model.Penalty, at Point) {
 	size := len(at.Support)
 	for _, v := range []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res} {
-		if cap(*v) < size {
-			*v = make([]float64, size+size/2)
-		}
-		*v = (*v)[:size]
+		*v = resize(*v, size)
 	}
 	s.fit.Fit(at.Support, at.Coef, s.state)
 	if s.curved != nil {
@@ -310,9 +336,20 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report, smallest float64) {
 	out := &s.out
 	clear(s.x)
+	smallest, largest := 1.0, 1.0
+	if s.dense.S > 0 {
+		// The Gram matrix proposes; what follows begins with the residual on X, and
+		// mostly ends with it.
+		report = s.cg.Solve(ctx, &s.dense, s.rhs, s.x, gramShare*opts.Tol, opts.MaxIterations)
+		out.Iterations += report.Iterations
+		smallest, largest = s.cg.Ritz()
+	}
 	report = s.cg.Solve(ctx, &s.system, s.rhs, s.x, opts.Tol, opts.MaxIterations)
-	out.Iterations += report.Iterations
-	smallest, largest := s.cg.Ritz()
+	if report.Iterations > 0 {
+		out.Iterations += report.Iterations
+		least, most := s.cg.Ritz()
+		smallest, largest = min(smallest, least), max(largest, most)
+	}
 	margin := smallest / largest
 	out.InjectivityMargin = min(out.InjectivityMargin, margin)
 	switch {

@@ -27,11 +27,11 @@ type Columns struct {
 	direct bool      // X's own storage serves
 	curved bool      // the weights are not the view's
 	number []int32   // row → its compact number, -1 where its weight is 0; nil: identity
-	rows   []int32   // compact number → row; nil: identity
+	sample []int32   // compact number → row; nil: identity
 	root   []float64 // √w by compact row; nil: all 1
 	m      int       // compact rows
 	total  float64   // D
-	budget int       // values kept before the store starts afresh
+	budget int       // values kept in any case before the store starts afresh
 
 	age    int       // of the weights
 	slot   []int32   // column → slot, -1: not held
@@ -42,13 +42,16 @@ type Columns struct {
 	square []float64 // slot → ‖X̃_j‖²
 	index  []int32   // compact row of each value (sparse)
 	values []float64
+
+	rows rowCopy
+	gram *Gram // that empties when the store does; nil: none
 }
 
 // leastBudget is the number of values that are kept whatever the size of X.
 const leastBudget = 1 << 20
 
 // NewColumns returns an empty store for a view, which holds up to half the
-// entries of X before it starts afresh.
+// entries of X, or twice those of the columns asked for, before it starts afresh.
 func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
 	c := &Columns{view: view, m: n, total: view.Total()}
@@ -57,12 +60,15 @@ func NewColumns(view *sparse.View) *Columns {
 		for i, s := range weights {
 			c.number[i] = -1
 			if s > 0 {
-				c.number[i] = int32(len(c.rows))
-				c.rows = append(c.rows, int32(i))
+				c.number[i] = int32(len(c.sample))
+				c.sample = append(c.sample, int32(i))
 				c.root = append(c.root, math.Sqrt(s))
 			}
 		}
-		c.m = len(c.rows)
+		c.m = len(c.sample)
+		if !slices.ContainsFunc(c.root, func(r float64) bool { return r != 1 }) {
+			c.root = nil
+		}
 	}
 	_, c.dense = view.Matrix().(*sparse.Dense)
 	c.budget = max(leastBudget, int(view.Matrix().NNZ()/2))
@@ -105,24 +111,31 @@ func (c *Columns) Reweigh(d []float64) {
 		c.total += w
 	}
 	c.age++
+	c.forget()
 }
 
 // row returns the row of X that compact row k stands for.
 func (c *Columns) row(k int) int {
-	if c.rows == nil {
+	if c.sample == nil {
 		return k
 	}
-	return int(c.rows[k])
+	return int(c.sample[k])
 }
 
-// Clear empties the store.
-func (c *Columns) Clear() {
-	if !c.direct {
-		c.clear()
+// forget empties what was made of the values.
+func (c *Columns) forget() {
+	c.rows.forget()
+	if c.gram != nil {
+		c.gram.clear()
 	}
 }
 
-func (c *Columns) clear() {
+// Clear empties the store, and the Gram matrix over it.
+func (c *Columns) Clear() {
+	c.forget()
+	if c.direct {
+		return
+	}
 	for _, j := range c.held {
 		c.slot[j] = -1
 	}
@@ -131,26 +144,24 @@ func (c *Columns) clear() {
 	c.index, c.values = c.index[:0], c.values[:0]
 }
 
-// Hold makes sure that every column of the list is in the store. It reports
-// whether the store had to start afresh, so that slots have changed.
-func (c *Columns) Hold(columns []int32) (afresh bool) {
+// Hold makes sure that every column of the list is in the store, which starts
+// afresh where it has outgrown its budget.
+func (c *Columns) Hold(columns []int32) {
 	if c.direct {
-		return false
+		return
 	}
-	if len(c.values) > c.budget {
-		c.clear()
-		afresh = true
-	}
-	size := 0
+	wanted, missing := 0, 0
 	for _, j := range columns {
-		if c.slot[j] < 0 {
+		if k := c.slot[j]; k >= 0 {
+			wanted += int(c.start[k+1] - c.start[k])
+		} else {
 			from, to := c.view.Matrix().Span(int(j))
-			size += int(to - from)
+			missing += int(to - from)
 		}
 	}
-	c.values = slices.Grow(c.values, size)
-	if !c.dense {
-		c.index = slices.Grow(c.index, size)
+	wanted += missing
+	if len(c.values)+missing > max(c.budget, 2*wanted) {
+		c.Clear()
 	}
 	for _, j := range columns {
 		k := c.slot[j]
@@ -161,7 +172,6 @@ func (c *Columns) Hold(columns []int32) (afresh bool) {
 			c.fill(int(k))
 		}
 	}
-	return afresh
 }
 
 // add gives column j a slot, with the rows of its values.
@@ -172,22 +182,38 @@ func (c *Columns) add(j int32) (slot int32) {
 	case c.dense:
 		size = c.m
 	case c.number == nil:
-		c.index = append(c.index, rows...)
+		from := len(c.index)
+		c.index = lengthen(c.index, size)
+		copy(c.index[from:], rows)
 	default:
+		// Rows held out come unforeseen: no branch.
+		from := len(c.index)
+		c.index = lengthen(c.index, size)
+		out, kept := c.index[from:], 0
 		for _, i := range rows {
-			if k := c.number[i]; k >= 0 {
-				c.index = append(c.index, k)
-			}
+			k := c.number[i]
+			out[kept] = k
+			kept += int(^uint32(k) >> 31)
 		}
-		size = len(c.index) - len(c.values)
+		size = kept
+		c.index = c.index[:from+size]
 	}
-	c.values = slices.Grow(c.values, size)[:len(c.values)+size]
+	c.values = lengthen(c.values, size)
 	slot = int32(len(c.held))
 	c.slot[j] = slot
 	c.held, c.ages = append(c.held, j), append(c.ages, c.age-1)
 	c.start = append(c.start, int64(len(c.values)))
 	c.mean, c.square = append(c.mean, 0), append(c.square, 0)
 	return slot
+}
+
+// lengthen adds n elements to v, undefined as yet. It doubles what it has to move, and
+// does not leave that to append, which takes smaller steps.
+func lengthen[T any](v []T, n int) []T {
+	if need := len(v) + n; need > cap(v) {
+		v = append(make([]T, 0, max(need, 2*cap(v))), v...)
+	}
+	return v[:len(v)+n]
 }
 
 // fill computes the values of a slot under the current weights, their mean and
@@ -200,17 +226,18 @@ func (c *Columns) fill(slot int) {
 	switch {
 	case len(values) == len(packed):
 	case c.dense:
-		for k, i := range c.rows {
+		for k, i := range c.sample {
 			packed[k] = values[i]
 		}
 		values = packed
 	default:
-		k := 0
+		kept := 0
 		for at, i := range rows {
-			if c.number[i] >= 0 {
-				packed[k] = values[at]
-				k++
+			if kept == len(packed) {
+				break
 			}
+			packed[kept] = values[at]
+			kept += int(^uint32(c.number[i]) >> 31)
 		}
 		values = packed
 	}
@@ -230,6 +257,10 @@ func (c *Columns) fill(slot int) {
 		shift := 0.0
 		if c.dense {
 			shift = c.mean[slot]
+		}
+		if c.root == nil && shift == 0 {
+			copy(packed, values)
+			return
 		}
 		for i, x := range values {
 			x -= shift

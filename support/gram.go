@@ -25,7 +25,8 @@ type Gram struct {
 	tile [kernels.TileColumns * kernels.TileColumns]float64
 }
 
-// NewGram returns an empty cache over a store of columns.
+// NewGram returns an empty cache over a store of columns, which has one at most:
+// it empties when the store does.
 func NewGram(columns *Columns) *Gram {
 	g := &Gram{columns: columns, k: columns.view.Kernels(), total: columns.view.Total()}
 	_, p := columns.view.Dims()
@@ -33,8 +34,12 @@ func NewGram(columns *Columns) *Gram {
 	for j := range g.slot {
 		g.slot[j] = -1
 	}
+	columns.gram = g
 	return g
 }
+
+// Columns returns the store.
+func (g *Gram) Columns() *Columns { return g.columns }
 
 // Size returns the number of columns held.
 func (g *Gram) Size() int { return len(g.list) }
@@ -58,8 +63,7 @@ func (g *Gram) Values() (values int) {
 	return values
 }
 
-// Clear empties the cache.
-func (g *Gram) Clear() {
+func (g *Gram) clear() {
 	for _, j := range g.list {
 		g.slot[j] = -1
 	}

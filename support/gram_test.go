@@ -76,7 +76,7 @@ func BenchmarkDenseGram(b *testing.B) {
 			gram := support.NewGram(columns)
 			g := make([]float64, c.p*c.p)
 			for name, run := range map[string]func(){
-				"tiles": func() { gram.Clear(); gram.Hold(held) },
+				"tiles": func() { columns.Clear(); columns.Hold(held); gram.Hold(held) },
 				"dots": func() {
 					for i := range c.p {
 						for j := range i + 1 {

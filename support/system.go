@@ -15,37 +15,29 @@ import (
 // which eliminates its row). It implements [Operator]; it is not safe for
 // concurrent use.
 //
-// A product is two passes over the entries of X̂_S: an update of u = X̃_S·v for each
-// column, and dot products with it. Where many products are expected, a copy of
-// the entries by rows makes dot products of the first pass too, which read where
-// an update also writes.
+// A product is two passes over the entries of X̂_S: one for u = X̃_S·v, one of dot
+// products with it. The first is an update of u for each column, or by rows, from a
+// copy of the entries that the store keeps from one system to the next, dot products
+// too, which read where an update also writes.
 type System struct {
 	columns *Columns
 	k       *kernels.Set
 	list    []int32
 	ridge   float64
-	byRows  bool
 	u       []float64 // compact rows: X̃_S·v
 
 	// Of sparse columns, by position in the list:
 	from, to []int64   // in the store
 	means    []float64 // to carry
-	// By row, the shortest first: what mixes lengths mispredicts its branches.
-	order    []int32 // rank → row; rows without entries are left out
-	start    []int64 // rank → first entry
-	position []int32 // of each entry in the list
-	values   []float64
-	ranked   []float64 // u by rank
-	next     []int64   // row → where its next entry goes
-	count    []int32   // length → rows
+	place    []int32   // in the copy by rows, -1: not there
+	entries  int
+	useRows  bool
+	waste    float64 // of a product, over one with a copy of these very columns
 }
 
-// manyProducts is the number of products that a copy by rows pays for itself in.
-const manyProducts = 24
-
 // Reset makes a the system of the columns listed (kept, not copied), which the
-// store must hold, for about as many products as expected.
-func (a *System) Reset(columns *Columns, list []int32, ridge float64, products int) {
+// store must hold.
+func (a *System) Reset(columns *Columns, list []int32, ridge float64) {
 	a.columns, a.k, a.list, a.ridge = columns, columns.view.Kernels(), list, ridge
 	a.u = resize(a.u, columns.m)
 	if columns.dense {
@@ -53,66 +45,34 @@ func (a *System) Reset(columns *Columns, list []int32, ridge float64, products i
 	}
 	s := len(list)
 	a.from, a.to, a.means = resize(a.from, s), resize(a.to, s), resize(a.means, s)
+	a.entries = 0
 	for i, j := range list {
 		a.from[i], a.to[i] = columns.Entries(j)
 		a.means[i] = columns.Mean(j)
+		a.entries += int(a.to[i] - a.from[i])
 	}
-	if a.byRows = products >= manyProducts; a.byRows {
-		a.arrange()
-	}
+	a.consult()
 }
 
-// arrange copies the entries of the columns by rows.
-func (a *System) arrange() {
-	c := a.columns
-	a.next = resize(a.next, c.m)
-	clear(a.next)
-	entries := 0
-	for i := range a.list {
-		for _, row := range c.index[a.from[i]:a.to[i]] {
-			a.next[row]++
+// consult decides whether the copy by rows is of use.
+func (a *System) consult() {
+	rows := &a.columns.rows
+	a.place = resize(a.place, len(a.list))
+	missing := a.entries
+	for i, j := range a.list {
+		a.place[i] = -1
+		if rows.entries == 0 {
+			continue
 		}
-		entries += int(a.to[i] - a.from[i])
-	}
-	a.rank()
-	at := int64(0)
-	for k, row := range a.order {
-		a.start[k] = at
-		a.next[row], at = at, at+a.next[row]
-	}
-	a.start[len(a.order)] = at
-	a.position, a.values = resize(a.position, entries), resize(a.values, entries)
-	for i := range a.list {
-		rows, values := c.index[a.from[i]:a.to[i]], c.values[a.from[i]:a.to[i]]
-		for at, row := range rows {
-			k := a.next[row]
-			a.position[k], a.values[k] = int32(i), values[at]
-			a.next[row]++
+		if a.place[i] = rows.place[j]; a.place[i] >= 0 {
+			missing -= int(a.to[i] - a.from[i])
 		}
 	}
-}
-
-// rank lists the rows that have entries, by their number in next.
-func (a *System) rank() {
-	longest := int64(len(a.list))
-	a.count = resize(a.count, int(longest)+2)
-	clear(a.count)
-	for _, length := range a.next {
-		a.count[length+1]++
-	}
-	empty := a.count[1]
-	a.count[1] = 0
-	for l := range longest {
-		a.count[l+2] += a.count[l+1]
-	}
-	rows := len(a.next) - int(empty)
-	a.order, a.start, a.ranked = resize(a.order, rows), resize(a.start, rows+1), resize(a.ranked, rows)
-	for row, length := range a.next {
-		if length > 0 {
-			a.order[a.count[length]] = int32(row)
-			a.count[length]++
-		}
-	}
+	least, updates := float64(SparseValue*float64(a.entries)), float64(UpdateValue*float64(a.entries))
+	with := float64(SparseValue*float64(rows.entries)) + float64(UpdateValue*float64(missing))
+	a.useRows = with < updates
+	a.waste = min(with, updates) - least
+	clear(rows.v)
 }
 
 // Apply sets out = A·v.
@@ -129,18 +89,7 @@ func (a *System) Apply(v, out []float64) {
 			out[i] = a.k.Dot(values, a.u)
 		}
 	} else {
-		if a.byRows {
-			a.k.DotColumns(a.start, a.position, a.values, v, a.ranked)
-			clear(a.u)
-			for k, row := range a.order {
-				a.u[row] = a.ranked[k]
-			}
-		} else {
-			clear(a.u)
-			for i, b := range v {
-				a.k.AxpyIndexed(b, c.values[a.from[i]:a.to[i]], c.index[a.from[i]:a.to[i]], a.u)
-			}
-		}
+		a.spread(v)
 		if shift := a.k.Dot(a.means, v); shift != 0 {
 			c.lower(a.u, shift)
 		}
@@ -148,6 +97,31 @@ func (a *System) Apply(v, out []float64) {
 	}
 	for i, product := range out {
 		out[i] = math.FMA(a.ridge, v[i], product/total)
+	}
+}
+
+// spread sets u = X̂_S·v.
+func (a *System) spread(v []float64) {
+	c, rows := a.columns, &a.columns.rows
+	if rows.wasted > float64(copyValue*float64(a.entries)) {
+		rows.take(c, a.list)
+		a.consult()
+	}
+	rows.wasted += a.waste
+	if a.useRows {
+		for i, b := range v {
+			if k := a.place[i]; k >= 0 {
+				rows.v[k] = b
+			}
+		}
+		rows.spread(c, a.u)
+	} else {
+		clear(a.u)
+	}
+	for i, b := range v {
+		if !a.useRows || a.place[i] < 0 {
+			a.k.AxpyIndexed(b, c.values[a.from[i]:a.to[i]], c.index[a.from[i]:a.to[i]], a.u)
+		}
 	}
 }
 

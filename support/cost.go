@@ -1,0 +1,59 @@
+package support
+
+// The cost model: nanoseconds on one core of a 2020s server, from counted
+// operations. Only ratios matter. It depends on the problem alone, never on a
+// clock, the CPU or the number of goroutines, so that the same problem takes
+// the same path everywhere.
+const (
+	LanesValue  = 0.15 // one value of a sparse column, for one of 8 vectors
+	SparseValue = 0.45 // one value of a sparse column, met in a dot product
+	UpdateValue = 0.75 // the same in an update
+	DenseValue  = 0.10 // one value of a dense column
+	GramValue   = 0.12 // one value of a row of the Gram matrix
+	GatherValue = 1.0  // one entry of a gathered submatrix
+	copyValue   = 12.0 // one entry of a copy by rows
+)
+
+// LargestGram is the number of columns beyond which rows of the Gram matrix come
+// from memory.
+const LargestGram = 3000
+
+// ProductCost is that of a product with the system of columns that the store holds.
+func (c *Columns) ProductCost(list []int32) float64 {
+	values := 0
+	for _, j := range list {
+		values += c.Length(j)
+	}
+	price := SparseValue
+	if c.dense {
+		price = DenseValue
+	}
+	return 2 * (float64(price*float64(values)) + float64(DenseValue*float64(c.m)))
+}
+
+// BuildCost is that of adding the missing ones of the columns.
+func (g *Gram) BuildCost(columns []int32) float64 {
+	missing, values := g.Missing(columns)
+	if missing == 0 {
+		return 0
+	}
+	held := g.Values()
+	// Each new column meets those held and, on average, half of the new ones.
+	met := float64(missing) * (float64(held) + float64(float64(values)/2))
+	if g.columns.dense {
+		return DenseValue * met
+	}
+	return LanesValue * met
+}
+
+// Pays reports whether so many products with the system of the columns are cheaper
+// on the Gram matrix, what it lacks of it included.
+func (g *Gram) Pays(columns []int32, products int) bool {
+	missing, _ := g.Missing(columns)
+	if len(g.list)+missing > LargestGram {
+		return false
+	}
+	size, times := float64(len(columns)), float64(products)
+	onGram := g.BuildCost(columns) + float64(GatherValue*size*size) + float64(times*GramValue*size*size)
+	return onGram < float64(times*g.columns.ProductCost(columns))
+}

@@ -6,6 +6,8 @@ package chart
 import (
 	"image/color"
 	"io"
+	"math"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -21,6 +23,8 @@ type Chart struct {
 	Title, X, Y string
 	LogX, LogY  bool
 	Right       bool // the legend, which is on the left otherwise
+	Low         bool // the legend at the bottom, at the top otherwise
+	Levels      *Levels
 	Series      []Series
 }
 
@@ -34,7 +38,7 @@ type Series struct {
 	Colour int // index into the palette; the same index gives the same colour
 }
 
-// Okabe and Ito's palette, black first.
+// Okabe and Ito's palette, black first, and at last the paper's white.
 var palette = []color.RGBA{
 	{0, 0, 0, 255},
 	{0, 114, 178, 255},
@@ -43,15 +47,30 @@ var palette = []color.RGBA{
 	{204, 121, 167, 255},
 	{230, 159, 0, 255},
 	{86, 180, 233, 255},
+	{255, 255, 255, 255},
 }
+
+const white = 7
 
 // SVG writes the chart, 16 by 11 cm.
 func (c Chart) SVG(w io.Writer) error {
+	p, err := c.plot(1)
+	if err != nil {
+		return err
+	}
+	canvas := vgsvg.New(16*vg.Centimeter, 11*vg.Centimeter)
+	p.Draw(draw.New(canvas))
+	_, err = canvas.WriteTo(w)
+	return err
+}
+
+// plot makes the plot with letters of a relative size.
+func (c Chart) plot(scale font.Length) (*plot.Plot, error) {
 	p := plot.New()
-	p.BackgroundColor = color.White
+	p.BackgroundColor = palette[white]
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y
 	sans := func(s *text.Style, size font.Length) {
-		s.Font.Typeface, s.Font.Variant, s.Font.Size = "Liberation", "Sans", size
+		s.Font.Typeface, s.Font.Variant, s.Font.Size = "Liberation", "Sans", scale*size
 	}
 	sans(&p.Title.TextStyle, 12)
 	sans(&p.X.Label.TextStyle, 11)
@@ -59,23 +78,63 @@ func (c Chart) SVG(w io.Writer) error {
 	sans(&p.X.Tick.Label, 9)
 	sans(&p.Y.Tick.Label, 9)
 	sans(&p.Legend.TextStyle, 9)
-	p.Legend.Top, p.Legend.Left = true, !c.Right
-	if c.LogX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
-	if c.LogY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
-	}
+	p.Legend.Top, p.Legend.Left = !c.Low, !c.Right
 	p.Add(grid())
+	if c.Levels != nil {
+		c.Levels.add(p)
+	}
 	for _, s := range c.Series {
-		if err := s.add(p); err != nil {
-			return err
+		if err := s.on(c.LogX, c.LogY).add(p); err != nil {
+			return nil, err
 		}
 	}
-	canvas := vgsvg.New(16*vg.Centimeter, 11*vg.Centimeter)
-	p.Draw(draw.New(canvas))
-	_, err := canvas.WriteTo(w)
-	return err
+	if c.LogX {
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, powers{}
+	}
+	if c.LogY {
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, powers{}
+	}
+	return p, nil
+}
+
+// on leaves out what a logarithmic axis cannot show.
+func (s Series) on(logX, logY bool) Series {
+	var x, y []float64
+	for i := range s.X {
+		if logX && s.X[i] <= 0 || logY && s.Y[i] <= 0 {
+			continue
+		}
+		x, y = append(x, s.X[i]), append(y, s.Y[i])
+	}
+	s.X, s.Y = x, y
+	return s
+}
+
+// powers are the ticks of a logarithmic axis: a number at every power of ten where
+// there are few, and at 1, 2 and 5 where there is less than two of them.
+type powers struct{}
+
+func (powers) Ticks(low, high float64) []plot.Tick {
+	decades := math.Log10(high / low)
+	step := max(1, int(math.Ceil(decades/6)))
+	var ticks []plot.Tick
+	first := int(math.Floor(math.Log10(low)))
+	for e := first; e <= int(math.Ceil(math.Log10(high))); e++ {
+		for _, m := range []float64{1, 2, 3, 4, 5, 6, 7, 8, 9} {
+			v := m * math.Pow(10, float64(e))
+			if v < low*(1-1e-12) || v > high*(1+1e-12) {
+				continue
+			}
+			t := plot.Tick{Value: v}
+			if m == 1 && e%step == 0 || decades < 2 && (m == 2 || m == 5) {
+				t.Label = strconv.FormatFloat(v, 'g', 3, 64)
+			}
+			if step == 1 || m == 1 {
+				ticks = append(ticks, t)
+			}
+		}
+	}
+	return ticks
 }
 
 func grid() *plotter.Grid {
@@ -85,11 +144,14 @@ func grid() *plotter.Grid {
 }
 
 func (s Series) add(p *plot.Plot) error {
+	if len(s.X) == 0 {
+		return nil
+	}
 	points := make(plotter.XYs, len(s.X))
 	for i := range points {
 		points[i] = plotter.XY{X: s.X[i], Y: s.Y[i]}
 	}
-	colour := palette[s.Colour%len(palette)]
+	colour := palette[s.Colour%white]
 	var legend []plot.Thumbnailer
 	if s.Line {
 		line, err := plotter.NewLine(points)

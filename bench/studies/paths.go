@@ -2,7 +2,10 @@ package studies
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bench/chart"
@@ -11,12 +14,47 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
+// runPaths are the paper's three: the breast cancer data by their first ten columns,
+// scaled to unit norm because such different units would not share a chart.
+func runPaths(ctx context.Context, o Options) (*Result, error) {
+	d, err := Diabetes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r, err := Paths(ctx, d.Name, sparse.Compact(d.X.(*sparse.CSC)), d.Y, pare.Lasso, pare.ElasticNet)
+	if err != nil {
+		return nil, err
+	}
+	d, err = o.Raw(ctx, "breast_cancer")
+	if errors.Is(err, fs.ErrNotExist) {
+		o.say(err.Error())
+		return r, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	ten, err := Columns(d.X, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
+	if err != nil {
+		return nil, err
+	}
+	if d.X, _, err = (sparse.Preparation{UnitColumns: true}).Apply(ten); err != nil {
+		return nil, err
+	}
+	more, err := Paths(ctx, d.Name, d.X, d.Y, pare.Logistic)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(r.Tables, more.Tables)
+	maps.Copy(r.Charts, more.Charts)
+	return r, nil
+}
+
 // Paths is figure 2: the coefficients as functions of λ, which are smooth but at
 // the knots, where a column enters or leaves. The elastic net has a ridge as
 // strong as its ℓ1 part.
 func Paths(ctx context.Context, name string, x sparse.Matrix, y []float64, models ...pare.Model) (*Result, error) {
 	const points, minRatio = 200, 1e-3
-	r := &Result{Tables: map[string]Table{}, Charts: map[string]chart.Chart{}}
+	r := newResult()
 	_, p := x.Dims()
 	for _, m := range models {
 		c := pare.Config{Model: m, NoIntercept: true, Tol: 1e-10}
@@ -60,17 +98,4 @@ func Paths(ctx context.Context, name string, x sparse.Matrix, y []float64, model
 		}
 	}
 	return r, nil
-}
-
-// First returns the first columns of a matrix.
-func First(x *sparse.CSC, columns int) (*sparse.CSC, error) {
-	n, p := x.Dims()
-	columns = min(columns, p)
-	ptr, rows, values := make([]int64, 1, columns+1), []int32(nil), []float64(nil)
-	for j := range columns {
-		i, v := x.Column(j)
-		rows, values = append(rows, i...), append(values, v...)
-		ptr = append(ptr, int64(len(rows)))
-	}
-	return sparse.NewCSC(n, len(ptr)-1, ptr, rows, values)
 }

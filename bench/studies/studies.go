@@ -1,22 +1,102 @@
-// Package studies redoes experiments of Bertrand et al. (JMLR 23, 2022) with this
-// library: the numbers as tables, and charts of them.
+// Package studies redoes the experiments of Bertrand et al., "Implicit
+// Differentiation for Fast Hyperparameter Selection in Non-Smooth Convex
+// Learning" (JMLR 23, 2022) with this library: the numbers as tables, and charts
+// of them. One file is one experiment.
+//
+//	paths.go         figure 2       regularisation paths
+//	validation.go    figures 1, 7   cross-validation of the Lasso
+//	elasticnet.go    figures 1, 8   cross-validation of the elastic net, with level sets
+//	convergence.go   figures 3, 10, 11   linear convergence of iterates and Jacobians
+//	growth.go        figures 4, 12  time of a hypergradient against the number of columns
+//	precision.go     figures 5, 6   error of a hypergradient against time
+//	multiclass.go    figure 9       one λ for each class
+//	costs.go         table 4        how costs grow
 package studies
 
 import (
+	"context"
 	"encoding/csv"
 	"io"
 	"strconv"
 
+	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bench/chart"
 )
 
-// Table is a study's numbers: a heading and rows of words and float64.
-type Table struct {
-	Columns []string
-	Rows    [][]any
+// Study is an experiment by name.
+type Study struct {
+	Name  string
+	About string // where the paper has it, and what it shows
+	Run   func(ctx context.Context, o Options) (*Result, error)
 }
 
-// CSV writes the table; numbers keep all their digits.
+// Options are those of all studies. The zero value asks for the full size.
+type Options struct {
+	Library
+	Quick    bool // fewer and smaller sets, fewer points
+	Threads  int  // inner problems solved at once, where a study solves several; 0: all cores
+	Progress func(what string)
+}
+
+// say reports progress.
+func (o Options) say(what string) {
+	if o.Progress != nil {
+		o.Progress(what)
+	}
+}
+
+// All lists the studies, quick ones first.
+func All() []Study {
+	return []Study{
+		{"paths", "figure 2: regularisation paths", runPaths},
+		{"costs", "table 4: how the cost of a hypergradient grows, by method", Costs},
+		{"convergence-lasso", "figure 10: linear convergence of the Lasso's iterates and Jacobians", convergenceOf(pare.Lasso)},
+		{"convergence-logreg", "figure 11: the same for sparse logistic regression", convergenceOf(pare.Logistic)},
+		{"convergence-svm", "figure 3: the same for the SVM", convergenceOf(pare.SVM)},
+		{"time-lasso", "figure 4: time of a hypergradient against the number of columns, Lasso", TimeLasso},
+		{"time-wlasso", "figure 12: the same for the weighted Lasso", TimeWeighted},
+		{"error-lasso", "figure 5: error of a hypergradient against time, Lasso", ErrorLasso},
+		{"error-svm", "figure 6: the same for the SVM", ErrorSVM},
+		{"cv-lasso", "figures 1 (top) and 7: cross-validation of the Lasso", runValidation},
+		{"cv-enet", "figures 1 (bottom) and 8: cross-validation of the elastic net", ElasticNet},
+		{"multiclass", "figure 9: one λ for each class", MulticlassHoldOut},
+	}
+}
+
+// Result is what a study leaves behind, by the names of files without their
+// endings.
+type Result struct {
+	Tables map[string]Table
+	Charts map[string]chart.Drawing
+}
+
+func newResult() *Result {
+	return &Result{Tables: map[string]Table{}, Charts: map[string]chart.Drawing{}}
+}
+
+// Table is a study's numbers: a heading and rows of words and numbers.
+type Table struct {
+	Columns []string
+	Rows    [][]any // of string, int and float64
+}
+
+// Add appends a row.
+func (t *Table) Add(cells ...any) { t.Rows = append(t.Rows, cells) }
+
+// Text renders a cell; numbers keep all their digits.
+func Text(cell any) string {
+	switch v := cell.(type) {
+	case string:
+		return v
+	case int:
+		return strconv.Itoa(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return ""
+}
+
+// CSV writes the table.
 func (t Table) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(t.Columns); err != nil {
@@ -25,14 +105,7 @@ func (t Table) CSV(w io.Writer) error {
 	for _, row := range t.Rows {
 		fields := make([]string, len(row))
 		for i, v := range row {
-			switch v := v.(type) {
-			case string:
-				fields[i] = v
-			case int:
-				fields[i] = strconv.Itoa(v)
-			case float64:
-				fields[i] = strconv.FormatFloat(v, 'g', -1, 64)
-			}
+			fields[i] = Text(v)
 		}
 		if err := out.Write(fields); err != nil {
 			return err
@@ -40,11 +113,4 @@ func (t Table) CSV(w io.Writer) error {
 	}
 	out.Flush()
 	return out.Error()
-}
-
-// Result is what a study leaves behind, by the names of files without their
-// endings.
-type Result struct {
-	Tables map[string]Table
-	Charts map[string]chart.Chart
 }

@@ -2,50 +2,41 @@ package studies
 
 import (
 	"bytes"
-	"compress/gzip"
 	"math"
 	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
-	"github.com/seed-45b9a24c/pare/internal/embedded"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-func diabetes(t *testing.T) (*sparse.CSC, []float64) {
+func diabetes(t *testing.T) Data {
 	t.Helper()
-	text, err := gzip.NewReader(embedded.Diabetes())
+	d, err := Diabetes(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, y, err := sparse.ReadSVMLight(t.Context(), text, sparse.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, y
+	d.X = sparse.Compact(d.X.(*sparse.CSC))
+	return d
 }
 
 // No search may find an error below the curve's, but for the grid's width, and
 // first-order searches must reach its minimum.
 func TestEverySearchAgreesWithTheCurve(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a hundred cross-validations")
-	}
-	x, y := diabetes(t)
-	r, err := Validation(t.Context(), sparse.Compact(x), y, ValidationOptions{Name: "diabetes", Points: 40, Baseline: 6})
-	if err != nil {
+	all := &validation{visits: newVisits(1)}
+	if err := all.add(t.Context(), diabetes(t), Options{}, sizes{40, 6, 1e-3}); err != nil {
 		t.Fatal(err)
 	}
 	least := math.Inf(1)
-	for _, row := range r.Tables["validation-curve"].Rows {
+	for _, row := range all.curve.Rows {
 		least = min(least, row[2].(float64))
 	}
 	count, best := map[string]int{}, map[string]float64{}
-	for _, row := range r.Tables["validation-visits"].Rows {
-		name := row[0].(string)
+	for _, row := range all.visits.table.Rows {
+		name := row[1].(string)
 		count[name]++
 		best[name] = row[5].(float64)
-		if row[1].(int) != count[name] || !(row[6].(float64) > 0) {
+		if row[2].(int) != count[name] || !(row[6].(float64) > 0) {
 			t.Errorf("%v", row)
 		}
 	}
@@ -57,11 +48,20 @@ func TestEverySearchAgreesWithTheCurve(t *testing.T) {
 			t.Errorf("%s finds %g, the curve's minimum is %g", name, value, least)
 		}
 	}
-	for _, name := range []string{"secant", "gradient", "grid"} {
+	for _, name := range []string{"secant", "gradient", "gradient-approx", "grid"} {
 		if best[name] > least*(1+1e-3) {
 			t.Errorf("%s ends at %g, the curve's minimum is %g", name, best[name], least)
 		}
 	}
+	if len(all.summary.Rows) != 6 {
+		t.Errorf("%v", all.summary.Rows)
+	}
+	draw(t, all.result())
+}
+
+// draw draws all charts of a result.
+func draw(t *testing.T, r *Result) {
+	t.Helper()
 	for name, c := range r.Charts {
 		if err := c.SVG(new(bytes.Buffer)); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -70,8 +70,8 @@ func TestEverySearchAgreesWithTheCurve(t *testing.T) {
 }
 
 func TestPathsBeginAtZeroAndAreContinuous(t *testing.T) {
-	x, y := diabetes(t)
-	r, err := Paths(t.Context(), "diabetes", sparse.Compact(x), y, pare.Lasso, pare.ElasticNet)
+	d := diabetes(t)
+	r, err := Paths(t.Context(), d.Name, d.X, d.Y, pare.Lasso, pare.ElasticNet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,14 +99,23 @@ func TestPathsBeginAtZeroAndAreContinuous(t *testing.T) {
 	}
 }
 
-func TestFirstColumns(t *testing.T) {
-	x, _ := diabetes(t)
-	first, err := First(x, 3)
+func TestRowsAndColumnsAreThose(t *testing.T) {
+	d := diabetes(t)
+	x, y, err := Rows(d.X, d.Y, func(i int) bool { return i%2 == 1 })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, p := first.Dims(); n != 442 || p != 3 || first.NNZ() != 3*442 {
-		t.Errorf("%d × %d, %d", n, p, first.NNZ())
+	some, err := Columns(x, []int{7, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, p := some.Dims(); n != 221 || p != 2 || len(y) != n || y[3] != d.Y[7] {
+		t.Fatalf("%d × %d, %d labels", n, p, len(y))
+	}
+	_, want := d.X.Column(7)
+	_, got := some.Column(0)
+	if got[3] != want[7] {
+		t.Errorf("entry %g, want %g", got[3], want[7])
 	}
 }
 

@@ -78,6 +78,13 @@ func (e environment) json(v any) error {
 	return encoder.Encode(v)
 }
 
+// left writes columns aligned on the left. Cells are separated by tabs.
+func (e environment) left(rows func(w io.Writer)) error {
+	w := tabwriter.NewWriter(e.stdout, 0, 8, 2, ' ', 0)
+	rows(w)
+	return w.Flush()
+}
+
 // table writes aligned columns. Cells are separated by tabs.
 func (e environment) table(rows func(w io.Writer)) error {
 	w := tabwriter.NewWriter(e.stdout, 0, 8, 2, ' ', tabwriter.AlignRight)

@@ -36,15 +36,15 @@ var house = []room{
 	{path: "bilevel", on: []string{"cd", "implicit", "iterdiff", "criterion", "search"}},
 	{path: ".", on: []string{"bilevel"}},
 
+	{path: "internal/embedded"},
 	{path: "bench/synthetic", on: []string{"sparse"}, outside: true},
 	{path: "bench", on: []string{".", "bench/synthetic"}, outside: true},
 	{path: "bench/machine", on: []string{"kernels"}, outside: true},
 	{path: "bench/loops", on: []string{"bench/machine"}, outside: true},
 	{path: "bench/chart", outside: true},
-	{path: "bench/studies", on: []string{".", "bench/chart"}, outside: true},
+	{path: "bench/studies", on: []string{".", "bench/chart", "bench/synthetic", "internal/embedded"}, outside: true},
 	{path: "bench/peers", on: []string{".", "bench/machine"}, outside: true},
 
-	{path: "internal/embedded"},
 	{path: "internal/guard", outside: true},
 	{path: "internal/oracle", outside: true},
 	{path: "internal/subject", on: []string{"sparse", "internal/oracle"}, outside: true},

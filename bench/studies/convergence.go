@@ -1,0 +1,205 @@
+package studies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bench/chart"
+	"github.com/seed-45b9a24c/pare/iterdiff"
+)
+
+// setting is table 6: a set and the share of αmax, or C, that the paper gives it.
+type setting struct {
+	data                string
+	lasso, logistic, cs float64
+}
+
+var settings = []setting{
+	{"leukemia", 0.01, 0.1, 1e-5},
+	{"rcv1", 0.075, 0.25, 3e-2},
+	{"news20", 0.3, 0.8, 1e-3},
+	{"real-sim", 0.1, 0.15, 5e-2},
+}
+
+func (s setting) share(m pare.Model) float64 {
+	switch m {
+	case pare.Logistic:
+		return s.logistic
+	case pare.SVM:
+		return s.cs
+	default:
+		return s.lasso
+	}
+}
+
+// convergenceOf is figure 10 for the Lasso, 11 for sparse logistic regression and 3
+// for the SVM.
+func convergenceOf(m pare.Model) func(context.Context, Options) (*Result, error) {
+	return func(ctx context.Context, o Options) (*Result, error) {
+		epochs, sets := 20000, settings
+		if o.Quick {
+			epochs, sets = 2000, settings[:2]
+		}
+		r, all := newResult(), &convergences{model: m, epochs: epochs}
+		for _, s := range sets {
+			o.say(fmt.Sprintf("%s, %s", m, s.data))
+			d, err := o.Raw(ctx, s.data)
+			if errors.Is(err, fs.ErrNotExist) {
+				o.say(err.Error())
+				continue
+			}
+			if err == nil && s.data == "leukemia" { // the paper has its training half
+				d.X, d.Y, err = Rows(d.X, d.Y, func(i int) bool { return i < 38 })
+			}
+			if err == nil {
+				d, err = d.prepare()
+			}
+			if err == nil {
+				err = all.add(ctx, d, s.share(m))
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		name := "convergence-" + string(m)
+		r.Tables[name], r.Tables[name+"-rates"] = all.curves, all.rates
+		r.Charts[name] = all.panels
+		return r, nil
+	}
+}
+
+// convergences gathers runs of forward differentiation of proximal coordinate
+// descent (algorithm 3), the exact solution and Jacobian beside it.
+type convergences struct {
+	model         pare.Model
+	epochs        int
+	curves, rates Table
+	panels        chart.Panels
+}
+
+// add runs one set. Theorem 3.2 says that once the support is found the Jacobian
+// converges linearly, at the spectral radius of the derivative of an epoch at the
+// solution; table rates has that radius beside the slope that is measured.
+func (c *convergences) add(ctx context.Context, d Data, share float64) error {
+	q, err := newInner(c.model, d.X, d.Y, nil, share)
+	if err != nil {
+		return err
+	}
+	beta, jacobian, err := q.exact(ctx)
+	if err != nil {
+		return err
+	}
+	var epoch, toBeta, toJacobian []float64
+	n, p := d.X.Dims()
+	outer := func(m, slope []float64) (value float64) { // what it is does not matter here
+		for i, v := range m {
+			slope[i] = v / float64(n)
+			value += v * v / float64(2*n)
+		}
+		return value
+	}
+	run, err := q.descend(ctx, outer, iterdiff.Options{Method: iterdiff.ForwardPCD, Tol: 1e-14, MaxEpochs: c.epochs, Watch: func(g *iterdiff.Progress) {
+		epoch = append(epoch, float64(g.Epoch))
+		toBeta = append(toBeta, distance(q.primal(g.Coef), beta))
+		toJacobian = append(toJacobian, distance(q.primal(g.Jacobian[0]), jacobian))
+	}})
+	if err != nil {
+		return err
+	}
+	at := iterdiff.Point{Support: slices.Clone(run.Support), Coef: slices.Clone(run.Coef)}
+	found := run.Identified
+	status, support := string(run.Status), len(run.Support)
+	radius, err := q.rate(ctx, iterdiff.Options{Method: iterdiff.ForwardPCD, Start: at})
+	if err != nil {
+		return err
+	}
+
+	if c.curves.Columns == nil {
+		c.curves.Columns = []string{"data", "epoch", "distance_beta", "distance_jacobian"}
+		c.rates.Columns = []string{
+			"data", "n", "p", "strength", "support", "identified_at_epoch", "epochs", "spectral_radius", "slope_jacobian", "slope_beta", "status",
+		}
+		c.panels = make(chart.Panels, 2)
+	}
+	for k := range epoch {
+		c.curves.Add(d.Name, int(epoch[k]), toBeta[k], toJacobian[k])
+	}
+	c.rates.Add(d.Name, n, p, share, support, found, len(epoch), radius, slope(toJacobian, found), slope(toBeta, found), status)
+	what := "‖β − exact‖"
+	if c.model == pare.SVM {
+		what = "‖w − exact‖"
+	}
+	c.panels[0] = append(c.panels[0], panel(fmt.Sprintf("%s, %s %g", d.Name, map[bool]string{true: "C", false: "share of αmax"}[c.model == pare.SVM], share), what, epoch, toBeta, found, radius))
+	c.panels[1] = append(c.panels[1], panel("", "‖Jacobian − exact‖", epoch, toJacobian, found, radius))
+	return nil
+}
+
+// window returns the epochs over which a slope is measured: the later half of
+// those between identification and the floor of rounding.
+func window(distances []float64, found int) (from, to int) {
+	from = min(max(found-1, 0), len(distances))
+	floor := 1e-11 * slices.Max(append([]float64{0}, distances...))
+	to = from
+	for to < len(distances) && distances[to] > floor {
+		to++
+	}
+	return (from + to) / 2, to
+}
+
+// slope is the factor per epoch of the window's least-squares line; NaN where it
+// has less than four epochs.
+func slope(distances []float64, found int) float64 {
+	from, to := window(distances, found)
+	if to-from < 4 {
+		return math.NaN()
+	}
+	mean, level := float64(from+to-1)/2, 0.0
+	for _, d := range distances[from:to] {
+		level += math.Log(d) / float64(to-from)
+	}
+	var product, square float64
+	for k := from; k < to; k++ {
+		x := float64(k) - mean
+		product += x * (math.Log(distances[k]) - level)
+		square += x * x
+	}
+	return math.Exp(product / square)
+}
+
+// panel shows a distance, the identification of the support, and the predicted rate.
+func panel(title, what string, epoch, distances []float64, found int, radius float64) chart.Chart {
+	c := chart.Chart{Title: title, X: "epoch", Y: what, LogY: true, Right: true, Series: []chart.Series{
+		{Name: "forward PCD", X: epoch, Y: distances, Line: true, Colour: 1},
+	}}
+	low, high := math.Inf(1), 0.0
+	for _, d := range distances {
+		if d > 0 {
+			low, high = min(low, d), max(high, d)
+		}
+	}
+	c.Series = append(c.Series, chart.Series{
+		Name: "support identified", X: []float64{float64(found), float64(found)}, Y: []float64{low, high}, Line: true, Dashed: true, Colour: 2,
+	})
+	if from, to := window(distances, found); to > from && radius > 0 {
+		anchor, line := distances[(from+to)/2], chart.Series{Name: "spectral radius", Line: true, Dashed: true}
+		for k := from; k < to; k++ {
+			line.X = append(line.X, epoch[k])
+			line.Y = append(line.Y, anchor*math.Pow(radius, float64(k-(from+to)/2)))
+		}
+		c.Series = append(c.Series, line)
+	}
+	return c
+}
+
+func distance(a, b []float64) float64 {
+	sum := 0.0
+	for i := range a {
+		sum += (a[i] - b[i]) * (a[i] - b[i])
+	}
+	return math.Sqrt(sum)
+}

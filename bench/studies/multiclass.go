@@ -1,0 +1,217 @@
+package studies
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bench/chart"
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// MulticlassHoldOut is figure 9: one-versus-rest logistic regression with a λ for
+// each class. A third of the rows trains, a third validates, a third is not seen.
+// Besides the paper's methods there are the trust region with its Gauss–Newton
+// matrix and one ratio for all classes.
+func MulticlassHoldOut(ctx context.Context, o Options) (*Result, error) {
+	sets := []string{"usps", "rcv1mc", "mnist", "aloi"}
+	if o.Quick {
+		sets = sets[:1]
+	}
+	all := &multiclasses{panels: make(chart.Panels, 3)}
+	for _, name := range sets {
+		d, err := o.Load(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			o.say(err.Error())
+			continue
+		}
+		if err == nil {
+			err = all.add(ctx, d, o)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	r := newResult()
+	r.Tables["multiclass-visits"], r.Tables["multiclass"], r.Charts["multiclass"] = all.visits, all.summary, all.panels
+	return r, nil
+}
+
+type multiclasses struct {
+	visits, summary Table
+	panels          chart.Panels // cross-entropy, validation accuracy, test accuracy
+}
+
+// thirds are fold ids: −1 trains, 0 validates, −2 is left out.
+func thirds(n int) (bilevel.Folds, error) {
+	folds, err := bilevel.KFold(n, 3, true, 0)
+	for i, f := range folds {
+		folds[i] = -f
+	}
+	return folds, err
+}
+
+func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
+	k, err := kernels.Active()
+	if err != nil {
+		return err
+	}
+	folds, err := thirds(len(d.Y))
+	if err != nil {
+		return err
+	}
+	parts := make([]part, 3) // training, validation and test rows
+	for i, id := range []int{-1, 0, -2} {
+		x, y, err := Rows(d.X, d.Y, func(row int) bool { return folds[row] == id })
+		if err != nil {
+			return err
+		}
+		parts[i] = part{sparse.Compact(x), y}
+	}
+	c := pare.Config{Model: pare.Multiclass, NoIntercept: true, Threads: o.Threads}
+	top, err := pare.LogLambdaMax(parts[0].x, parts[0].y, c)
+	if err != nil {
+		return err
+	}
+	q := len(top)
+	at := func(ratio float64) []float64 {
+		l := make([]float64, q)
+		for i := range l {
+			l[i] = top[i] + kernels.Log(ratio)
+		}
+		return l
+	}
+	box, start := search.Box{Lower: at(1e-4), Upper: at(1)}, at(0.1)
+	if o.Quick {
+		box.Lower = at(1e-2)
+	}
+	budget := 30
+	if o.Quick || q > 100 {
+		budget = 8
+	}
+	limited := func(s contestant) contestant {
+		run := s.run
+		s.run = func(ctx context.Context, f search.Objective, so search.Options) (*search.Result, error) {
+			so.Evaluations = budget
+			return run(ctx, f, so)
+		}
+		return s
+	}
+	methods := []contestant{
+		{"trust-region", "trust region", func(ctx context.Context, f search.Objective, so search.Options) (*search.Result, error) {
+			return search.TrustRegion(ctx, f, start, box, so)
+		}},
+		descent(start, box, search.Exact),
+		descent(start, box, search.Approx),
+		{"one-ratio", "one ratio for all classes", func(ctx context.Context, _ search.Objective, so search.Options) (*search.Result, error) {
+			s, err := pare.Select(ctx, d.X, d.Y, pare.SelectOptions{
+				Validation: pare.Validation{FoldIDs: folds}, Evaluations: so.Evaluations, Progress: so.Progress,
+			}, c)
+			if err != nil {
+				return nil, err
+			}
+			return &search.Result{Evaluations: s.Evaluations, Status: s.Status}, nil
+		}},
+		randomly(box, budget), parzen(box, budget),
+	}
+
+	m.visits.Columns = []string{"data", "search", "evaluation", "cross_entropy", "best_so_far", "validation_accuracy", "test_accuracy", "seconds", "status"}
+	m.summary.Columns = []string{"data", "classes", "search", "evaluations", "cross-entropy", "validation accuracy", "test accuracy", "seconds"}
+	charts := make([]chart.Chart, 3)
+	for i, what := range []string{"cross-entropy", "validation accuracy", "test accuracy"} {
+		charts[i] = chart.Chart{X: "seconds", Y: what, LogX: true, Right: true, Low: i > 0}
+	}
+	charts[0].Title = fmt.Sprintf("%s, %d classes", d.Name, q)
+	for colour, s := range methods {
+		s = limited(s)
+		f, err := bilevel.NewMulticlass(k, d.X, d.Y, bilevel.Spec{
+			Folds: folds, Threads: o.Threads,
+			Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+		})
+		if err != nil {
+			return err
+		}
+		began := time.Now()
+		var seconds []float64
+		o.say(d.Name + ": " + s.label)
+		found, err := s.run(ctx, f, search.Options{Progress: func(search.Evaluation) {
+			seconds = append(seconds, time.Since(began).Seconds())
+			o.say(fmt.Sprintf("%s: %s, evaluation %d", d.Name, s.label, len(seconds)))
+		}})
+		if err != nil {
+			return err
+		}
+		// Accuracies are taken outside the clock, where the best value has moved.
+		best, accuracy := math.Inf(1), [2]float64{}
+		var lines [3]chart.Series
+		for i := range lines {
+			lines[i] = chart.Series{Name: s.label, Line: true, Points: true, Colour: colour + 1}
+		}
+		for i, e := range found.Evaluations {
+			if e.Value < best {
+				best = e.Value
+				if accuracy, err = accuracies(ctx, parts, e.LogLambda, c); err != nil {
+					return err
+				}
+			}
+			when := seconds[min(i, len(seconds)-1)]
+			m.visits.Add(d.Name, s.name, i+1, e.Value, best, accuracy[0], accuracy[1], when, string(found.Status))
+			for j, v := range []float64{best, accuracy[0], accuracy[1]} {
+				lines[j].X, lines[j].Y = append(lines[j].X, when), append(lines[j].Y, v)
+			}
+		}
+		for i := range charts {
+			charts[i].Series = append(charts[i].Series, lines[i])
+		}
+		m.summary.Add(d.Name, q, s.name, len(found.Evaluations), best, accuracy[0], accuracy[1], seconds[len(seconds)-1])
+	}
+	for i := range charts {
+		m.panels[i] = append(m.panels[i], charts[i])
+	}
+	return nil
+}
+
+// part is some of the rows.
+type part struct {
+	x sparse.Matrix
+	y []float64
+}
+
+// accuracies fits all classes on the first part and returns the shares of rows of
+// the others whose class has the largest score.
+func accuracies(ctx context.Context, parts []part, logLambda []float64, c pare.Config) (shares [2]float64, err error) {
+	f, err := pare.Fit(ctx, parts[0].x, parts[0].y, logLambda, c)
+	if err != nil {
+		return shares, err
+	}
+	for i, p := range parts[1:] {
+		most, said := make([]float64, len(p.y)), make([]float64, len(p.y))
+		for k, class := range f.PerClass {
+			scores := make([]float64, len(p.y))
+			for t, j := range class.Support {
+				each(p.x, int(j), func(row int, v float64) { scores[row] += class.Coef[t] * v })
+			}
+			for row, s := range scores {
+				if k == 0 || s > most[row] {
+					most[row], said[row] = s, f.Classes[k]
+				}
+			}
+		}
+		right := 0
+		for row, y := range p.y {
+			if said[row] == y {
+				right++
+			}
+		}
+		shares[i] = float64(right) / float64(len(p.y))
+	}
+	return shares, nil
+}

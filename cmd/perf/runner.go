@@ -1,0 +1,221 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/bench/machine"
+	"github.com/seed-45b9a24c/pare/bench/studies"
+)
+
+// runFlags are those of commands that run studies.
+type runFlags struct {
+	Names   []string `arg:"" optional:"" help:"Which; names or their beginnings (default: all)."`
+	List    bool     `help:"List what there is and do nothing."`
+	File    string   `placeholder:"FILE" help:"svmlight text to use in place of the sets of text."`
+	Data    string   `default:"../shared/data" placeholder:"DIR" help:"Where data sets are (default: ../shared/data). What is not there is generated where a seeded set stands for it, or left out."`
+	Output  string   `short:"o" default:"docs/figures" placeholder:"DIR" help:"Where the files go (default: docs/figures)."`
+	Quick   bool     `help:"Fewer and smaller sets, fewer points: minutes."`
+	Threads int      `help:"Inner problems solved at once, where several can be (default: all cores)."`
+	State   string   `placeholder:"FILE" help:"Note here what is done; the same command, interrupted, goes on from it."`
+}
+
+// record says how a study came about. It lies beside its tables.
+type record struct {
+	Name     string   `json:"name"`
+	About    string   `json:"about"`
+	Command  string   `json:"command"`
+	Date     string   `json:"date"`
+	Seconds  float64  `json:"seconds"`
+	Load     string   `json:"load"` // before and after
+	Machine  string   `json:"machine"`
+	Kernels  string   `json:"kernels"`
+	Go       string   `json:"go"`
+	Revision string   `json:"revision,omitempty"`
+	Files    []string `json:"files"`
+}
+
+// state is what an interrupted run has done.
+type state struct {
+	Key  string   `json:"key"` // of the settings; others begin afresh
+	Done []string `json:"done"`
+}
+
+// run runs the studies chosen, one after the other, and writes what they leave.
+// show, where set, prints a result.
+func (c *runFlags) run(ctx context.Context, env environment, command string, all []studies.Study, show func(studies.Study, *studies.Result) error) error {
+	if c.List {
+		return env.left(func(w io.Writer) {
+			for _, s := range all {
+				fmt.Fprintf(w, "%s\t%s\n", s.Name, s.About)
+			}
+		})
+	}
+	chosen, err := c.choose(all)
+	if err != nil {
+		return err
+	}
+	m := machine.Describe()
+	done, err := c.readState(fmt.Sprintf("%s, %s, kernels %s, quick %v, file %q, threads %d", command, m.CPU, m.Active, c.Quick, c.File, c.Threads))
+	if err != nil {
+		return err
+	}
+	for k, s := range chosen {
+		if slices.Contains(done.Done, s.Name) {
+			continue
+		}
+		began, load := time.Now(), machine.Load()
+		o := studies.Options{
+			Library: studies.Library{Dir: c.Data, File: c.File}, Quick: c.Quick, Threads: c.Threads,
+			Progress: func(what string) { env.status("%d/%d %s: %s", k+1, len(chosen), s.Name, what) },
+		}
+		r, err := s.Run(ctx, o)
+		env.status("")
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(env.stderr, "perf: %s left out: %v\n", s.Name, err)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		note := record{
+			Name: s.Name, About: s.About, Command: strings.TrimSpace("perf " + command + " " + s.Name + c.settings()),
+			Date: began.UTC().Format(time.DateOnly), Seconds: time.Since(began).Seconds(), Load: load + " … " + machine.Load(),
+			Machine: fmt.Sprintf("%s, %d cores", m.CPU, m.Cores), Kernels: m.Active, Go: m.Go, Revision: m.Revision,
+		}
+		if err := c.save(env, s.Name, r, note); err != nil {
+			return err
+		}
+		if show != nil {
+			if err := show(s, r); err != nil {
+				return err
+			}
+		}
+		if err := c.writeState(&done, s.Name); err != nil {
+			return err
+		}
+	}
+	if c.State == "" {
+		return nil
+	}
+	// All is done: the next run is a new one.
+	if err := os.Remove(c.State); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// settings are the flags that change results, as one would type them.
+func (c *runFlags) settings() string {
+	text := ""
+	if c.Quick {
+		text += " --quick"
+	}
+	if c.File != "" {
+		text += " --file " + c.File
+	}
+	if c.Threads != 0 {
+		text += fmt.Sprintf(" --threads %d", c.Threads)
+	}
+	return text
+}
+
+func (c *runFlags) choose(all []studies.Study) ([]studies.Study, error) {
+	if len(c.Names) == 0 {
+		return all, nil
+	}
+	var chosen []studies.Study
+	for _, name := range c.Names {
+		before := len(chosen)
+		for _, s := range all {
+			exact := slices.ContainsFunc(all, func(t studies.Study) bool { return t.Name == name })
+			if s.Name == name || !exact && strings.HasPrefix(s.Name, name) {
+				chosen = append(chosen, s)
+			}
+		}
+		if len(chosen) == before {
+			var names []string
+			for _, s := range all {
+				names = append(names, s.Name)
+			}
+			return nil, fmt.Errorf("nothing is called %q; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return chosen, nil
+}
+
+func (c *runFlags) readState(key string) (state, error) {
+	s := state{Key: key}
+	if c.State == "" {
+		return s, nil
+	}
+	text, err := os.ReadFile(c.State)
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	var kept state
+	if err == nil {
+		err = json.Unmarshal(text, &kept)
+	}
+	if kept.Key == key {
+		return kept, err
+	}
+	return s, err
+}
+
+func (c *runFlags) writeState(s *state, name string) error {
+	s.Done = append(s.Done, name)
+	if c.State == "" {
+		return nil
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.State, text, 0o644)
+}
+
+// save writes the tables, the charts and the record, and says where they are.
+func (c *runFlags) save(env environment, name string, r *studies.Result, note record) error {
+	if err := os.MkdirAll(c.Output, 0o755); err != nil {
+		return err
+	}
+	write := func(name string, f func(w io.Writer) error) error {
+		path := filepath.Join(c.Output, name)
+		file, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		if err := f(file); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		fmt.Fprintln(env.stdout, path)
+		note.Files = append(note.Files, name)
+		return file.Close()
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Tables)) {
+		if err := write(name+".csv", r.Tables[name].CSV); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Charts)) {
+		if err := write(name+".svg", r.Charts[name].SVG); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(note, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(c.Output, name+".json"), append(text, '\n'), 0o644)
+}

@@ -4,10 +4,9 @@
 package chart
 
 import (
+	"bytes"
 	"image/color"
 	"io"
-	"math"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -60,7 +59,16 @@ func (c Chart) SVG(w io.Writer) error {
 	}
 	canvas := vgsvg.New(16*vg.Centimeter, 11*vg.Centimeter)
 	p.Draw(draw.New(canvas))
-	_, err = canvas.WriteTo(w)
+	return write(canvas, w)
+}
+
+// write names fonts of the same widths for those who lack the first.
+func write(canvas *vgsvg.Canvas, w io.Writer) error {
+	var image bytes.Buffer
+	if _, err := canvas.WriteTo(&image); err != nil {
+		return err
+	}
+	_, err := w.Write(bytes.ReplaceAll(image.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")))
 	return err
 }
 
@@ -79,20 +87,27 @@ func (c Chart) plot(scale font.Length) (*plot.Plot, error) {
 	sans(&p.Y.Tick.Label, 9)
 	sans(&p.Legend.TextStyle, 9)
 	p.Legend.Top, p.Legend.Left = !c.Low, !c.Right
+	p.X.Tick.Marker, p.Y.Tick.Marker = steps{}, steps{}
 	p.Add(grid())
 	if c.Levels != nil {
 		c.Levels.add(p)
 	}
+	shown := c.Levels != nil
 	for _, s := range c.Series {
-		if err := s.on(c.LogX, c.LogY).add(p); err != nil {
+		s = s.on(c.LogX, c.LogY)
+		shown = shown || len(s.X) > 0
+		if err := s.add(p); err != nil {
 			return nil, err
 		}
 	}
+	if !shown { // not even a positive number, for a logarithm
+		return p, nil
+	}
 	if c.LogX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, powers{}
+		logarithmic(&p.X)
 	}
 	if c.LogY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, powers{}
+		logarithmic(&p.Y)
 	}
 	return p, nil
 }
@@ -108,33 +123,6 @@ func (s Series) on(logX, logY bool) Series {
 	}
 	s.X, s.Y = x, y
 	return s
-}
-
-// powers are the ticks of a logarithmic axis: a number at every power of ten where
-// there are few, and at 1, 2 and 5 where there is less than two of them.
-type powers struct{}
-
-func (powers) Ticks(low, high float64) []plot.Tick {
-	decades := math.Log10(high / low)
-	step := max(1, int(math.Ceil(decades/6)))
-	var ticks []plot.Tick
-	first := int(math.Floor(math.Log10(low)))
-	for e := first; e <= int(math.Ceil(math.Log10(high))); e++ {
-		for _, m := range []float64{1, 2, 3, 4, 5, 6, 7, 8, 9} {
-			v := m * math.Pow(10, float64(e))
-			if v < low*(1-1e-12) || v > high*(1+1e-12) {
-				continue
-			}
-			t := plot.Tick{Value: v}
-			if m == 1 && e%step == 0 || decades < 2 && (m == 2 || m == 5) {
-				t.Label = strconv.FormatFloat(v, 'g', 3, 64)
-			}
-			if step == 1 || m == 1 {
-				ticks = append(ticks, t)
-			}
-		}
-	}
-	return ticks
 }
 
 func grid() *plotter.Grid {

@@ -42,3 +42,63 @@ func TestWhatCannotBeDrawnIsAnError(t *testing.T) {
 		t.Error("a point that is not a number was drawn")
 	}
 }
+
+// What a logarithmic axis cannot show is left out, down to an empty chart.
+func TestNothingPositiveOnALogarithmicAxis(t *testing.T) {
+	empty := Chart{Title: "nothing", LogY: true, Series: []Series{{Name: "zero", X: []float64{1, 2}, Y: []float64{0, 0}, Line: true}}}
+	var out bytes.Buffer
+	if err := (Panels{{empty, {LogX: true, LogY: true, Series: []Series{{X: []float64{0, 1, 10}, Y: []float64{1, 2, 0}, Points: true}}}}, {empty}}).SVG(&out); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "nothing") {
+		t.Error("the title is missing")
+	}
+}
+
+func TestLevelsAreDrawn(t *testing.T) {
+	l := Levels{X: []float64{1, 10, 100}, Y: []float64{1, 10}, At: [][]float64{{1, 2, 3}, {2, 5, 9}}}
+	var with, without bytes.Buffer
+	c := Chart{LogX: true, LogY: true, Series: []Series{{X: []float64{1, 100}, Y: []float64{1, 10}, Points: true}}}
+	if err := c.SVG(&without); err != nil {
+		t.Fatal(err)
+	}
+	c.Levels = &l
+	if err := c.SVG(&with); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(with.String(), "<path") <= strings.Count(without.String(), "<path") {
+		t.Error("no level set")
+	}
+}
+
+func TestTicksOfFewAndManyDecades(t *testing.T) {
+	labels := func(low, high float64) (all []string) {
+		for _, tick := range (powers{}).Ticks(low, high) {
+			if tick.Label != "" {
+				all = append(all, tick.Label)
+			}
+		}
+		return all
+	}
+	if got := strings.Join(labels(20, 1000), " "); got != "20 50 100 200 500 1000" {
+		t.Errorf("%s", got)
+	}
+	if got := labels(1e-13, 1); len(got) < 3 || len(got) > 7 {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestTicksOfALinearAxis(t *testing.T) {
+	for _, test := range []struct {
+		low, high float64
+		want      string
+	}{{0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"}, {3, 207, "50 100 150 200"}, {0.249, 0.2512, "0.2490 0.2495 0.2500 0.2505 0.2510"}, {-2, 2, "-2 -1 0 1 2"}} {
+		var all []string
+		for _, tick := range (steps{}).Ticks(test.low, test.high) {
+			all = append(all, tick.Label)
+		}
+		if got := strings.Join(all, " "); got != test.want {
+			t.Errorf("%g to %g: %s, want %s", test.low, test.high, got, test.want)
+		}
+	}
+}

@@ -48,6 +48,5 @@ func (all Panels) SVG(w io.Writer) error {
 			}
 		}
 	}
-	_, err := canvas.WriteTo(w)
-	return err
+	return write(canvas, w)
 }

@@ -61,11 +61,12 @@ func (l Library) Load(ctx context.Context, name string) (Data, error) {
 	if err != nil {
 		return d, err
 	}
-	return d.prepare()
+	return d.prepare(true)
 }
 
-func (d Data) prepare() (Data, error) {
-	prepare := sparse.Preparation{MinNNZ: 3, UnitColumns: true, UnitRows: strings.Contains(d.Name, "news20")}
+// prepare leaves the columns' scale alone where that is asked for.
+func (d Data) prepare(unitColumns bool) (Data, error) {
+	prepare := sparse.Preparation{MinNNZ: 3, UnitColumns: unitColumns, UnitRows: strings.Contains(d.Name, "news20")}
 	x, _, err := prepare.Apply(d.X.(*sparse.CSC))
 	if err != nil {
 		return d, err

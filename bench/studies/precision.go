@@ -24,7 +24,7 @@ func ErrorLasso(ctx context.Context, o Options) (*Result, error) {
 // ErrorSVM is figure 6: the same for the SVM's smoothed hinge, at two C. (The paper
 // leaves news20 out here.)
 func ErrorSVM(ctx context.Context, o Options) (*Result, error) {
-	return errorsOf(ctx, o, pare.SVM, []string{"rcv1", "real-sim"}, []float64{0.01, 0.1}, criterion.SmoothedHinge{})
+	return errorsOf(ctx, o, pare.SVM, []string{"rcv1", "real-sim"}, []float64{0.03, 0.3}, criterion.SmoothedHinge{})
 }
 
 // errorsOf runs every set at every strength: one column of panels for each set.
@@ -36,7 +36,10 @@ func errorsOf(ctx context.Context, o Options, m pare.Model, sets []string, share
 	t := Table{Columns: []string{"data", "strength", "method", "steps", "seconds", "gradient", "error"}}
 	panels := make(chart.Panels, len(shares))
 	for _, name := range sets {
-		d, err := o.Load(ctx, name)
+		d, err := o.Raw(ctx, name)
+		if err == nil {
+			d, err = d.prepare(m != pare.SVM)
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			o.say(err.Error())
 			continue
@@ -99,6 +102,7 @@ func hypergradientErrors(ctx context.Context, t *Table, d Data, m pare.Model, sh
 	}
 
 	forward, note := line("forward PCD", 2)
+	forward.Points = false
 	began := time.Now()
 	_, err = q.descend(ctx, judge, iterdiff.Options{Method: iterdiff.ForwardPCD, Tol: 1e-13, MaxEpochs: epochs, Watch: func(g *iterdiff.Progress) {
 		note(g.Epoch, time.Since(began).Seconds(), g.Gradient[0])
@@ -109,7 +113,7 @@ func hypergradientErrors(ctx context.Context, t *Table, d Data, m pare.Model, sh
 
 	plain, note := line("implicit, plain descent", 3)
 	for steps := 1; steps <= epochs; steps *= 2 {
-		seconds, gradient, err := q.plainly(ctx, steps, outer, judge)
+		seconds, gradient, err := leastOf(3, func() (float64, float64, error) { return q.plainly(ctx, steps, outer, judge) })
 		if err != nil {
 			return nil, err
 		}
@@ -118,12 +122,28 @@ func hypergradientErrors(ctx context.Context, t *Table, d Data, m pare.Model, sh
 
 	ours, note := line("implicit, our solver", 1)
 	for k, tol := 1, 1e-2; tol >= 1e-14; k, tol = k+1, tol/10 {
-		began := time.Now()
-		gradient, err := q.gradient(ctx, tol, outer, judge)
+		seconds, gradient, err := leastOf(3, func() (float64, float64, error) {
+			began := time.Now()
+			gradient, err := q.gradient(ctx, tol, outer, judge)
+			return time.Since(began).Seconds(), gradient, err
+		})
 		if err != nil {
 			return nil, err
 		}
-		note(k, time.Since(began).Seconds(), gradient)
+		note(k, seconds, gradient)
 	}
 	return []chart.Series{*forward, *plain, *ours}, nil
+}
+
+// leastOf repeats what gives the same every time and returns its least seconds.
+func leastOf(times int, f func() (seconds, value float64, err error)) (least, value float64, err error) {
+	least = math.Inf(1)
+	for range times {
+		seconds, v, err := f()
+		if err != nil {
+			return 0, 0, err
+		}
+		least, value = min(least, seconds), v
+	}
+	return least, value, nil
 }

@@ -22,7 +22,7 @@ type sizes struct {
 // The paper's: 100 points down to αmax/10⁴, 30 random ones.
 func (o Options) sizes() sizes {
 	if o.Quick {
-		return sizes{20, 8, 1e-3}
+		return sizes{20, 8, 3e-3}
 	}
 	return sizes{100, 30, 1e-4}
 }

@@ -47,12 +47,16 @@ fmt: ## format with gofumpt and gci
 bench: ## benchmarks of PACKAGES, six runs, for benchstat
 	go test -run '^$$' -bench . -count 6 $(PACKAGES)
 
+# Interrupted, each goes on where it was. QUICK=1: minutes instead of hours.
+QUICK ?=
+quick = $(if $(QUICK),--quick)
 .PHONY: figures peers
-figures: ## the paper's figures into docs/figures
-	go run ./cmd/perf figures
+figures: ## the paper's figures into docs/figures (QUICK=1: minutes, not hours)
+	mkdir -p bin
+	go run ./cmd/perf figures $(quick) --state bin/figures.json
 peers: ## our solvers beside those installed, kept in bin/peers.json
 	mkdir -p bin
-	go run ./cmd/perf peers --state bin/peers.json
+	go run ./cmd/perf peers $(quick) --state bin/peers.json
 
 .PHONY: cover
 cover: ## coverage of PACKAGES by all tests, in cover.out

@@ -34,7 +34,7 @@ func (l *Levels) values() (sorted []float64) {
 func (l *Levels) add(p *plot.Plot) {
 	const lines = 12
 	sorted := l.values()
-	var heights []float64
+	heights := make([]float64, 0, lines)
 	for k := range lines {
 		share := (float64(k) + 1) / (lines + 1)
 		heights = append(heights, sorted[int(float64(len(sorted)-1)*math.Pow(share, 1.5))])

@@ -35,7 +35,7 @@ func (all Panels) SVG(w io.Writer) error {
 	canvas := vgsvg.New(vg.Length(columns)*9*vg.Centimeter, vg.Length(len(all))*6.5*vg.Centimeter)
 	paper := draw.New(canvas)
 	paper.SetColor(palette[white])
-	paper.Fill(paper.Rectangle.Path())
+	paper.Fill(paper.Path())
 	tiles := draw.Tiles{
 		Rows: len(all), Cols: columns, PadX: 4 * vg.Millimeter, PadY: 4 * vg.Millimeter,
 		PadTop: 2 * vg.Millimeter, PadBottom: 2 * vg.Millimeter, PadLeft: 2 * vg.Millimeter, PadRight: 4 * vg.Millimeter,

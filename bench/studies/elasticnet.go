@@ -112,7 +112,7 @@ func (v *elasticNets) add(ctx context.Context, d Data, o Options, s sizes, side 
 
 // product is a grid over both strengths: for each ridge, the ℓ1 strength falls.
 func product(top []float64, depth float64, side int) [][]float64 {
-	var points [][]float64
+	points := make([][]float64, 0, side*side)
 	for _, ridge := range search.Geometric(top[1], depth, side) {
 		for _, l1 := range search.Geometric(top[0], depth, side) {
 			points = append(points, []float64{l1[0], ridge[0]})

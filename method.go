@@ -47,6 +47,8 @@ func (e *engine) checkMethod() error {
 	switch m := e.config.Method; {
 	case m != "" && !slices.Contains(Methods(), m):
 		return outcome.At(outcome.Usage, "method", "no method %q; there are %v", m, Methods())
+	case m.iterate() != nil && e.config.Standardize:
+		return outcome.At(outcome.Usage, "method", "standardised columns have %s alone", Implicit)
 	case m.iterate() != nil && e.config.Model == Multiclass:
 		return outcome.At(outcome.Usage, "method", "%s has %s alone", Multiclass, Implicit)
 	default:

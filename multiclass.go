@@ -23,7 +23,13 @@ type oneVersusRest struct {
 	classes []float64
 	label   []int32 // n: class of each row
 	top     []float64
-	last    []*Fitted // where the next solve starts, nil before the first
+	last    []point // where the next solve starts, by class; nil before the first
+}
+
+// point is a solution in the coordinates of its view.
+type point struct {
+	support []int32
+	coef    []float64
 }
 
 func newOneVersusRest(e *engine) (problem, error) {
@@ -81,7 +87,7 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 			return nil, err
 		}
 	}
-	fitted := make([]*Fitted, len(m.classes))
+	fitted, last := make([]*Fitted, len(m.classes)), make([]point, len(m.classes))
 	err := m.each(func(k int) error {
 		fit, err := m.class(k)
 		if err != nil {
@@ -89,30 +95,29 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 		}
 		solver := cd.New(fit)
 		if m.last != nil {
-			solver.Start(m.last[k].Support, m.last[k].Coef)
+			solver.Start(m.last[k].support, m.last[k].coef)
 		}
 		solution, err := solver.Solve(ctx, penalties[k], m.engine.solver())
 		if err != nil {
 			return err
 		}
-		fitted[k] = newFitted(solution)
+		fitted[k] = newFitted(m.view, solution)
+		last[k] = point{slices.Clone(solution.Support), slices.Clone(solution.Coef)}
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	m.last = fitted
-	return m.join(logLambda), nil
+	m.last = last
+	return m.join(logLambda, fitted), nil
 }
 
-// join returns copies of the last solutions and what they come to.
-func (m *oneVersusRest) join(logLambda []float64) *Fitted {
+// join returns what the solutions of the classes come to.
+func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 	out := &Fitted{Classes: slices.Clone(m.classes), Status: outcome.Converged}
-	for k, f := range m.last {
-		one := *f
-		one.Support, one.Coef = slices.Clone(f.Support), slices.Clone(f.Coef)
-		one.LogLambda, one.LogLambdaMax, one.Kernels = []float64{logLambda[k]}, []float64{m.top[k]}, m.engine.k.Name
-		out.PerClass = append(out.PerClass, &one)
+	for k, f := range fitted {
+		f.LogLambda, f.LogLambdaMax, f.Kernels = []float64{logLambda[k]}, []float64{m.top[k]}, m.engine.k.Name
+		out.PerClass = append(out.PerClass, f)
 		out.Support = append(out.Support, f.Support...)
 		out.Objective += f.Objective
 		out.Gap += f.Gap

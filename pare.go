@@ -47,6 +47,11 @@ type Config struct {
 	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, one
 	// of weight 0 as absent: n becomes the sum of the weights. Not kept.
 	Weights []float64
+	// Standardize divides the columns by their standard deviations over the weighted
+	// rows, or without an intercept by their root mean squares: penalties are those of
+	// coefficients β̃ⱼ = dⱼβⱼ, as are objectives and αmax; Coef is β. The numbers dⱼ are
+	// those of the rows trained on, in every fold its own. Not for an [SVM].
+	Standardize bool
 	// Positive constrains β to be ≥ 0, for [Lasso], [ElasticNet] and [WeightedLasso].
 	Positive  bool
 	Tol       float64 // relative duality gap to reach; 0 means 1e-6
@@ -110,6 +115,8 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	switch {
 	case e.family.state == nil:
 		return nil, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
+	case c.Standardize && c.Model == SVM:
+		return nil, outcome.At(outcome.Usage, "standardize", "%s works on rows as they are; scale the columns before", SVM)
 	case c.Positive && !e.family.positive:
 		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; %s, %s and %s have it", c.Model, Lasso, ElasticNet, WeightedLasso)
 	}
@@ -145,7 +152,11 @@ func (c Config) kernels() (*kernels.Set, error) {
 
 // view returns the view of all rows.
 func (e *engine) view() (*sparse.View, error) {
-	return sparse.NewView(e.k, e.x, e.config.Weights, !e.config.NoIntercept)
+	view, err := sparse.NewView(e.k, e.x, e.config.Weights, !e.config.NoIntercept)
+	if err == nil && e.config.Standardize {
+		view = view.Standardised()
+	}
+	return view, err
 }
 
 // solver returns the bounds of an inner solve.
@@ -156,7 +167,7 @@ func (e *engine) solver() cd.Options {
 // spec returns what all outer problems share.
 func (e *engine) spec() bilevel.Spec {
 	return bilevel.Spec{
-		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Solver: e.solver(),
+		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Solver: e.solver(),
 		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads,
 	}
 }

@@ -70,14 +70,18 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 	if err != nil {
 		return nil, err
 	}
-	return newFitted(solution), nil
+	return newFitted(s.fit.View(), solution), nil
 }
 
-// newFitted copies a solution.
-func newFitted(s *cd.Solution) *Fitted {
+// newFitted copies a solution, its coefficients those of the matrix behind the view.
+func newFitted(view *sparse.View, s *cd.Solution) *Fitted {
+	coef := slices.Clone(s.Coef)
+	for k, j := range s.Support {
+		coef[k] *= view.Scale(int(j))
+	}
 	return &Fitted{
 		Support:     slices.Clone(s.Support),
-		Coef:        slices.Clone(s.Coef),
+		Coef:        coef,
 		Intercept:   s.Intercept,
 		Objective:   s.Objective,
 		Gap:         s.Gap,

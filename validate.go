@@ -180,7 +180,7 @@ func (e *engine) risk(ctx context.Context, v Validation) (problem outer, sigma f
 // cross-validation, one degree of freedom for each column and the intercept.
 func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	c := e.config
-	c.Model = Lasso
+	c.Model, c.Standardize = Lasso, false // the residuals of any good fit will do
 	s, err := Select(ctx, e.x, e.y, SelectOptions{Validation: Validation{Shuffle: true, Seed: v.Seed}}, c)
 	if err != nil {
 		return 0, err

@@ -105,7 +105,7 @@ type penalised struct {
 
 func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (lane, error) {
 	weights, rows := spec.split(fold)
-	view, err := sparse.NewView(k, x, weights, spec.Intercept)
+	view, err := spec.view(k, x, weights)
 	if err != nil {
 		return nil, err
 	}

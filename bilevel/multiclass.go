@@ -119,7 +119,7 @@ func Classes(y []float64) (classes []float64, label []int32, err error) {
 
 func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multiclassFold, error) {
 	weights, rows := m.spec.split(fold)
-	view, err := sparse.NewView(k, x, weights, m.spec.Intercept)
+	view, err := m.spec.view(k, x, weights)
 	if err != nil {
 		return nil, err
 	}

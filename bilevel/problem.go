@@ -45,6 +45,9 @@ type Spec struct {
 	Criterion criterion.Criterion
 	// Intercept adds an unpenalised intercept to every inner problem.
 	Intercept bool
+	// Standardise makes columns of unit variance of every fold's training rows; see
+	// [sparse.View.Standardised].
+	Standardise bool
 	// Solver bounds the inner problems. Its Tol is used where a request has none.
 	Solver cd.Options
 	// Certify asks gradients for a proof of the supports, at a pass over X and a
@@ -82,6 +85,15 @@ func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, err
 		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(view, y) }
 	}
 	return newProblem(spec, func(fold int) (lane, error) { return newPenalised(k, x, y, spec, fold) })
+}
+
+// view returns the view of the rows with the given weights.
+func (s *Spec) view(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse.View, error) {
+	view, err := sparse.NewView(k, x, weights, s.Intercept)
+	if err == nil && s.Standardise {
+		view = view.Standardised()
+	}
+	return view, err
 }
 
 // newProblem makes a lane for every fold.

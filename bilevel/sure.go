@@ -74,7 +74,7 @@ func NewSure(k *kernels.Set, x sparse.Matrix, y []float64, criterion Information
 	if spec.Weights != nil {
 		return nil, outcome.Errorf(outcome.Usage, "information criteria are for rows of equal weight")
 	}
-	view, err := sparse.NewView(k, x, nil, spec.Intercept)
+	view, err := spec.view(k, x, nil)
 	if err != nil {
 		return nil, err
 	}

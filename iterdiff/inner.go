@@ -58,6 +58,9 @@ func (f *inner) newState() state {
 // coordinate without penalty; that of the squared loss is eliminated by centring.
 func newInner(fit model.Datafit) (*inner, error) {
 	view := fit.View()
+	if view.Scaled() {
+		return nil, outcome.Errorf(outcome.Usage, "iterative differentiation does not standardise columns: scale the matrix")
+	}
 	n, p := view.Dims()
 	f := &inner{
 		k: view.Kernels(), x: view.Matrix(), n: n, p: p, y: fit.Target(), weights: view.Weights(), total: view.Total(),

@@ -165,7 +165,7 @@ func (c *Copies) add(home, j int32, sign float64, p int) bool {
 func (v *View) hash(j int32) uint64 {
 	rows, values := v.x.Column(int(j))
 	var sum uint64
-	var lead float64 // sign of the first entry
+	var lead float64 // what is divided by
 	for k, x := range values {
 		i := k
 		if rows != nil {
@@ -175,9 +175,9 @@ func (v *View) hash(j int32) uint64 {
 			continue
 		}
 		if lead == 0 {
-			lead = math.Copysign(1, x)
+			lead = v.lead(x)
 		}
-		z := math.Float64bits(lead*x) ^ uint64(i)*0x9e3779b97f4a7c15
+		z := math.Float64bits(x/lead) ^ uint64(i)*0x9e3779b97f4a7c15
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 		z = (z ^ z>>27) * 0x94d049bb133111eb
 		sum += z ^ z>>31
@@ -185,8 +185,17 @@ func (v *View) hash(j int32) uint64 {
 	return sum
 }
 
+// lead returns what the entries of a column with the first entry x are divided by to
+// be compared: its sign, or itself where multiples of a column are copies of it too.
+func (v *View) lead(x float64) float64 {
+	if v.scale != nil {
+		return x
+	}
+	return math.Copysign(1, x)
+}
+
 // compare returns ±1 where column b is that multiple of column a on the rows of
-// positive weight, else 0.
+// positive weight, or in a standardised view any multiple of that sign, else 0.
 func (v *View) compare(a, b int32) float64 {
 	next := func(j int32) func() (int, float64) {
 		rows, values := v.x.Column(int(j))
@@ -206,7 +215,7 @@ func (v *View) compare(a, b int32) float64 {
 		}
 	}
 	nextA, nextB := next(a), next(b)
-	var sign float64
+	var leadX, leadY, sign float64
 	for {
 		i, x := nextA()
 		k, y := nextB()
@@ -216,9 +225,10 @@ func (v *View) compare(a, b int32) float64 {
 		case i == v.n:
 			return sign
 		case sign == 0:
+			leadX, leadY = v.lead(x), v.lead(y)
 			sign = math.Copysign(1, x) * math.Copysign(1, y)
 		}
-		if y != sign*x {
+		if y/leadY != x/leadX {
 			return 0
 		}
 	}

@@ -15,8 +15,10 @@ import (
 // centring is carried through the products.
 //
 // Write X̃ = X − 1x̄ᵀ for the centred matrix (X̃ = X without centring), s for
-// the weights and N = Σs. A View is immutable and safe for any number of
-// goroutines; it holds O(n + p) numbers of its own.
+// the weights and N = Σs. The columns of a view made by [View.Standardised] are
+// those of X divided by a number each; X stands for them everywhere. A View is
+// immutable and safe for any number of goroutines; it holds O(n + p) numbers of its
+// own.
 type View struct {
 	x       Matrix
 	k       *kernels.Set
@@ -25,6 +27,7 @@ type View struct {
 	total   float64   // N
 	means   []float64 // x̄, nil: not centred
 	norms   []float64 // ‖X̃_j‖ₛ
+	scale   []float64 // what columns of the matrix are multiplied by; nil: 1
 
 	copiesOnce, equalOnce sync.Once
 	copies, equal         *Copies
@@ -173,6 +176,41 @@ func spread(x []float64, mean float64) float64 {
 	return (a + b) + (c + d)
 }
 
+// Standardised returns the view with its columns divided by d_j = ‖X̃_j‖ₛ/√N: their
+// standard deviations where they are centred, else their root mean squares. A column
+// whose spread is what rounding makes of a constant becomes 0.
+func (v *View) Standardised() *View {
+	w := &View{x: v.x, k: v.k, n: v.n, p: v.p, weights: v.weights, total: v.total}
+	w.norms, w.scale = make([]float64, v.p), make([]float64, v.p)
+	if v.means != nil {
+		w.means = make([]float64, v.p)
+	}
+	root := math.Sqrt(v.total)
+	rounding := float64(v.n) * 0x1p-53
+	for j, norm := range v.norms {
+		if norm <= rounding*root*math.Abs(v.Mean(j)) {
+			continue
+		}
+		w.norms[j], w.scale[j] = root, root/norm
+		if v.means != nil {
+			w.means[j] = v.means[j] * w.scale[j]
+		}
+	}
+	return w
+}
+
+// Scale returns what column j of the matrix is multiplied by: a coefficient of the
+// view times it is one of the matrix.
+func (v *View) Scale(j int) float64 {
+	if v.scale == nil {
+		return 1
+	}
+	return v.scale[j]
+}
+
+// Scaled reports whether columns are those of the matrix times a number each.
+func (v *View) Scaled() bool { return v.scale != nil }
+
 // Dims returns the number of rows n (held-out ones included) and columns p.
 func (v *View) Dims() (n, p int) { return v.n, v.p }
 
@@ -237,10 +275,16 @@ func (v *View) SquaredNormOf(u, scratch []float64) float64 {
 // as for weighted residuals of a problem with an intercept, X̃_jᵀu = X_jᵀu.
 func (v *View) Dot(j int, u []float64) float64 {
 	rows, values := v.x.Column(j)
+	var dot float64
 	if rows == nil {
-		return v.k.Dot(values, u)
+		dot = v.k.Dot(values, u)
+	} else {
+		dot = v.k.DotIndexed(values, rows, u)
 	}
-	return v.k.DotIndexed(values, rows, u)
+	if v.scale != nil {
+		return float64(dot * v.scale[j])
+	}
+	return dot
 }
 
 // Correlate sets out[k] = X_jᵀu for the columns j = Order()[from+k], from+k < to:
@@ -248,6 +292,11 @@ func (v *View) Dot(j int, u []float64) float64 {
 func (v *View) Correlate(from, to int, u, out []float64) {
 	if x, ok := v.x.(*CSC); ok {
 		v.k.DotColumns(x.colPtr[from:to+1], x.rows, x.values, u, out[:to-from])
+		if v.scale != nil {
+			for k, j := range x.Order()[from:to] {
+				out[k] *= v.scale[j]
+			}
+		}
 		return
 	}
 	for k, j := range v.x.Order()[from:to] {
@@ -264,10 +313,14 @@ func (v *View) AddColumns(cols []int32, b, u []float64) {
 			continue
 		}
 		rows, values := v.x.Column(int(j))
+		times := b[k]
+		if v.scale != nil {
+			times *= v.scale[j]
+		}
 		if rows == nil {
-			v.k.Axpy(b[k], values, u)
+			v.k.Axpy(times, values, u)
 		} else {
-			v.k.AxpyIndexed(b[k], values, rows, u)
+			v.k.AxpyIndexed(times, values, rows, u)
 		}
 		shift = math.FMA(b[k], v.Mean(int(j)), shift)
 	}

@@ -223,3 +223,62 @@ func isKind(err error, kind outcome.Kind) bool {
 	e, ok := errors.AsType[*outcome.Error](err)
 	return ok && e.Kind == kind
 }
+
+// TestStandardisedViews: products with the columns of a standardised view are those
+// with columns divided by hand, and its norms are √N; constants become 0.
+func TestStandardisedViews(t *testing.T) {
+	k := subject.Kernels(t)
+	dense := []float64{1, 2, 3, 4 /**/, 0, 0, 5, 1 /**/, 7, 7, 7, 7 /**/, 0, 0, 0, 0}
+	x, err := sparse.NewDense(4, 4, dense)
+	if err != nil {
+		t.Fatal(err)
+	}
+	csc, err := sparse.NewCSC(4, 4, []int64{0, 4, 6, 10, 10}, []int32{0, 1, 2, 3, 2, 3, 0, 1, 2, 3}, []float64{1, 2, 3, 4, 5, 1, 7, 7, 7, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := []float64{1, 0.5, 2, 0}
+	for _, m := range []sparse.Matrix{x, csc} {
+		for _, centre := range []bool{false, true} {
+			plain, err := sparse.NewView(k, m, weights, centre)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := plain.Standardised()
+			for j := range 4 {
+				column := dense[4*j:][:4]
+				want := v.Norm(j) > 0
+				if constant := j == 3 || j == 2 && centre; constant == want || want && v.Norm(j) != math.Sqrt(3.5) {
+					t.Errorf("centre %v: column %d has norm %g", centre, j, v.Norm(j))
+				}
+				deviation := plain.Norm(j) / math.Sqrt(3.5)
+				if want && math.Abs(v.Scale(j)*deviation-1) > 1e-15 {
+					t.Errorf("centre %v: column %d is multiplied by %g, its deviation is %g", centre, j, v.Scale(j), deviation)
+				}
+				u := []float64{0.3, -1, 0.25, 0}
+				var dot float64
+				for i := range u {
+					dot += u[i] * column[i] * v.Scale(j)
+				}
+				if math.Abs(v.Dot(j, u)-dot) > 1e-14 {
+					t.Errorf("centre %v: column %d has a product of %g, want %g", centre, j, v.Dot(j, u), dot)
+				}
+				sum := make([]float64, 4)
+				v.AddColumns([]int32{int32(j)}, []float64{2}, sum)
+				for i := range sum {
+					if want := 2 * (column[i] - plain.Mean(j)) * v.Scale(j); math.Abs(sum[i]-want) > 1e-14 {
+						t.Errorf("centre %v: row %d of column %d is %g, want %g", centre, i, j, sum[i], want)
+					}
+				}
+			}
+			out := make([]float64, len(m.Order()))
+			u := []float64{0.3, -1, 0.25, 0.5}
+			v.Correlate(0, len(out), u, out)
+			for at, j := range m.Order() {
+				if out[at] != v.Dot(int(j), u) {
+					t.Errorf("centre %v: column %d correlates by %g and %g", centre, j, out[at], v.Dot(int(j), u))
+				}
+			}
+		}
+	}
+}

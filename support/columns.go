@@ -17,7 +17,7 @@ import (
 // travels in one scalar: a residual is r̂ + offset·√w, and X̃_jᵀ of it is
 // X̂_jᵀr̂ + offset·D·x̄_j.
 //
-// Where there are no weights and nothing is to be centred in the copy, X's own
+// Where there are no weights, and nothing is to be centred or scaled in the copy, X's own
 // storage serves, and nothing is copied. Elsewhere a column is copied once and
 // kept while the store stays within its budget, so that later working sets and
 // later penalties find it there. Not safe for concurrent use.
@@ -72,7 +72,7 @@ func NewColumns(view *sparse.View) *Columns {
 	}
 	_, c.dense = view.Matrix().(*sparse.Dense)
 	c.budget = max(leastBudget, int(view.Matrix().NNZ()/2))
-	c.direct = c.number == nil && (!c.dense || !view.Centred())
+	c.direct = c.number == nil && (!c.dense || !view.Centred()) && !view.Scaled()
 	if c.direct {
 		c.index, c.values = view.Matrix().Arrays()
 		return c
@@ -238,6 +238,13 @@ func (c *Columns) fill(slot int) {
 			}
 			packed[kept] = values[at]
 			kept += int(^uint32(c.number[i]) >> 31)
+		}
+		values = packed
+	}
+	if c.view.Scaled() {
+		scale := c.view.Scale(j)
+		for k, x := range values {
+			packed[k] = scale * x
 		}
 		values = packed
 	}

@@ -100,9 +100,6 @@ func writeError(err error) error {
 	return &outcome.Error{Kind: outcome.IO, Message: "the result cannot be written", Err: err}
 }
 
-// planned are flags that the command line will have and has not yet.
-const planned = " standardize "
-
 // flagPattern finds the flag in the parser's messages.
 var flagPattern = regexp.MustCompile(`--([a-z][a-z-]*)`)
 
@@ -129,9 +126,7 @@ func usageError(app *kong.Application, err error) error {
 		return outcome.At(outcome.Usage, flag, "the flags follow a command; there are %s", children(app.Node))
 	case strings.HasPrefix(text, "unknown flag"):
 		state := "there is no such flag"
-		if strings.Contains(planned, " "+flag+" ") {
-			state = "not there yet"
-		} else if owners := having(app, flag); owners != "" {
+		if owners := having(app, flag); owners != "" {
 			state = "belongs to " + owners
 		}
 		return outcome.At(outcome.Usage, flag, "%s; pare %s has %s", state, command.Name, flags(command))

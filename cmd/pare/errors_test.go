@@ -33,7 +33,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"path --method backward", "method", []string{"path makes no hypergradient", "grad and select"}},
 		{"grad --ratio 1 --model multiclass --method forward", "method", []string{"multiclass has implicit"}},
 		{"select --unit-rows --min-nnz 2 --save model", "save", []string{"--min-nnz", "leave out"}},
-		{"select --standardize", "standardize", []string{"not there yet", "--unit-columns"}},
+		{"select --standardize --model svm", "standardize", []string{"svm", "before"}},
 		{"select --positive --model logreg", "positive", []string{"logreg", "lasso, enet and wlasso"}},
 		{"fit --positive --model wlasso --log-lambda=-inf", "positive", []string{"ℓ1 strength"}},
 		{"select --sigma 1", "sigma", []string{"sure, aic and bic"}},

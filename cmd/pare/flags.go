@@ -32,6 +32,7 @@ func (f commonFlags) config(d *dataset) pare.Config {
 		Model:       pare.Model(f.Model),
 		NoIntercept: !f.centred(),
 		Positive:    f.Positive,
+		Standardize: f.Standardize,
 		Weights:     d.weights,
 		Tol:         f.Tol,
 		Threads:     f.threads(),
@@ -100,10 +101,11 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model     string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, multiclass or svm (default: lasso)." group:"Problem"`
-	Intercept *bool   `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
-	Positive  bool    `help:"Coefficients of 0 or more (lasso, enet, wlasso)." group:"Problem"`
-	Tol       float64 `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
+	Model       string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, multiclass or svm (default: lasso)." group:"Problem"`
+	Intercept   *bool   `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
+	Standardize bool    `help:"Columns of unit variance on the training rows; coefficients are those of the file's (not svm)." group:"Problem"`
+	Positive    bool    `help:"Coefficients of 0 or more (lasso, enet, wlasso)." group:"Problem"`
+	Tol         float64 `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 }
 
 func (f problemFlags) check() error {

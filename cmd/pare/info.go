@@ -46,7 +46,7 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		config := c.config(d)
 		config.Model = model
 		top, err := pare.LogLambdaMax(d.x, d.y, config)
-		if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" && e.Flag != "positive" {
+		if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" && e.Kind != outcome.Usage {
 			return nil, err
 		}
 		switch {

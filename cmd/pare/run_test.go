@@ -439,6 +439,30 @@ func TestSampleWeights(t *testing.T) {
 	}
 }
 
+// The problem stated by these flags is the one that the next command is proposed for.
+func TestStatedProblemsStayStated(t *testing.T) {
+	for _, args := range [][]string{
+		{"fit", "--standardize", "--ratio=0.1"}, {"select", "--positive"}, {"path", "--points=3", "--model=ridge", "--standardize"},
+	} {
+		plain, stated := pareRun(t, args[0], args[len(args)-1]), pareRun(t, args...)
+		if stated.code != exitOK {
+			t.Fatalf("%v: exit %d, %s", args, stated.code, stated.stderr)
+		}
+		for _, flag := range args[1:] {
+			if name, _, _ := strings.Cut(flag, "="); !strings.Contains("--ratio --points", name) && !strings.Contains(stated.stdout, flag) {
+				t.Errorf("%v: what comes next has no %s\n%s", args, flag, stated.stdout)
+			}
+		}
+		if args[0] != "path" && plain.stdout == stated.stdout {
+			t.Errorf("%v changes nothing", args)
+		}
+	}
+	r := decoded[fitResult](t, exitOK, "fit", "--model=wlasso", "--log-lambda=-inf")
+	if r.Support != 10 || r.Status != "converged" {
+		t.Errorf("least squares: support of %d, %s", r.Support, r.Status)
+	}
+}
+
 // Results do not depend on how many inner problems are solved at once.
 func TestThreadsDoNotChangeResults(t *testing.T) {
 	one := decoded[selectResult](t, exitOK, "select", "--threads", "1", "--coef")

@@ -211,6 +211,7 @@ func (a asked) command(name string, flags ...string) string {
 	add(a.Model != string(pare.Lasso), "--model="+a.Model)
 	add(a.Intercept != nil && !*a.Intercept, "--intercept=false")
 	add(a.Positive, "--positive")
+	add(a.Standardize, "--standardize")
 	add(a.Tol != 1e-6, "--tol="+short(a.Tol))
 	if name == "select" {
 		add(a.Method != "implicit", "--method="+a.Method)

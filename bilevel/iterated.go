@@ -16,8 +16,9 @@ import (
 type iterated struct {
 	judged
 	method iterdiff.Method
-	solve  func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error)
-	each   bool // each column has its own λ
+	// iterate is the solver's.
+	iterate func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error)
+	each    bool // each column has its own λ
 }
 
 func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
@@ -26,7 +27,7 @@ func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
 		return nil, err
 	}
 	l := &iterated{judged: j, method: *spec.Iterate}
-	l.solve = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
+	l.iterate = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
 		penalty, err := makePenalty(spec.Penalty, logLambda)
 		if err != nil {
 			return nil, err
@@ -48,13 +49,14 @@ func (l *iterated) slopes(m, slope []float64) float64 {
 // defaultTol is that of cd.
 const defaultTol = 1e-6
 
-func (l *iterated) evaluate(ctx context.Context, logLambda []float64, options cd.Options, _ bool) error {
+// solve makes the gradient too.
+func (l *iterated) solve(ctx context.Context, logLambda []float64, options cd.Options) error {
 	start := time.Now()
 	o := iterdiff.Options{Method: l.method, Tol: options.Tol, MaxEpochs: options.MaxEpochs}
 	if o.Tol == 0 {
 		o.Tol = defaultTol
 	}
-	r, err := l.solve(ctx, logLambda, o)
+	r, err := l.iterate(ctx, logLambda, o)
 	if err = cmp.Or(l.broken, err); err != nil {
 		return err
 	}
@@ -75,3 +77,5 @@ func (l *iterated) evaluate(ctx context.Context, logLambda []float64, options cd
 	l.derived = derived{bound: r.Change * largest, margin: math.NaN(), status: r.Status}
 	return nil
 }
+
+func (l *iterated) differentiate(context.Context, []float64, cd.Options) error { return nil }

@@ -18,9 +18,12 @@ import (
 
 // lane is the inner problem of one fold, and what solves and differentiates it.
 type lane interface {
-	// evaluate solves at λ, judges the predictions on held-out rows, and makes the
-	// gradient if asked to. When ctx ends it returns ctx's error.
-	evaluate(ctx context.Context, logLambda []float64, o cd.Options, gradient bool) error
+	// solve solves at λ and judges the predictions on held-out rows. When ctx ends it
+	// returns ctx's error.
+	solve(ctx context.Context, logLambda []float64, o cd.Options) error
+	// differentiate makes the gradient of what the last solve found. When ctx ends it
+	// returns ctx's error.
+	differentiate(ctx context.Context, logLambda []float64, o cd.Options) error
 	// result is what every lane has.
 	result() *judged
 }
@@ -100,6 +103,7 @@ type penalised struct {
 	solver   *cd.Solver
 	implicit *implicit.Solver
 	certify  bool
+	at       model.Penalty // of the last solution
 	last     *cd.Solution
 }
 
@@ -135,7 +139,7 @@ func sharpen(o cd.Options) cd.Options {
 	return o
 }
 
-func (l *penalised) evaluate(ctx context.Context, logLambda []float64, options cd.Options, gradient bool) error {
+func (l *penalised) solve(ctx context.Context, logLambda []float64, options cd.Options) error {
 	penalty, err := makePenalty(l.penalty, logLambda)
 	if err != nil {
 		return err
@@ -148,29 +152,29 @@ func (l *penalised) evaluate(ctx context.Context, logLambda []float64, options c
 	if solution.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	l.last = solution
+	l.at, l.last = penalty, solution
 	if err := l.judge(solution.Prediction); err != nil {
 		return err
 	}
 	l.solved = summarise(solution, time.Since(start))
-	if !gradient {
-		return nil
-	}
-	start = time.Now()
-	g, err := l.implicit.Solve(ctx, penalty,
-		implicit.Point{Support: solution.Support, Coef: solution.Coef, KKT: solution.KKT},
-		l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
+	return nil
+}
+
+func (l *penalised) differentiate(ctx context.Context, _ []float64, options cd.Options) error {
+	start := time.Now()
+	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT}
+	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
 	if err != nil {
 		return err
 	}
 	if g.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	l.gradient, l.columns = g.Gradient, weightedColumns(penalty, solution.Support)
+	l.gradient, l.columns = g.Gradient, weightedColumns(l.at, at.Support)
 	l.derived = differentiated(g, time.Since(start))
 	if l.certify {
 		return l.derived.prove(func() (implicit.Certificate, error) {
-			return l.implicit.Certify(ctx, penalty, implicit.Point{Support: solution.Support, Coef: solution.Coef})
+			return l.implicit.Certify(ctx, l.at, at)
 		})
 	}
 	return nil

@@ -141,17 +141,41 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	if r.Tol != 0 {
 		options.Tol = r.Tol
 	}
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(p.spec.Threads)
-	for _, l := range p.lanes {
-		group.Go(func() error { return l.evaluate(inner, r.LogLambda, options, !r.ValueOnly) })
-	}
-	if err := group.Wait(); err != nil {
+	if err := p.run(ctx, r, options); err != nil {
 		return Report{}, err
 	}
 	report := p.collect(r)
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
+}
+
+// run solves and differentiates every lane. Gradients are tasks of their own, begun
+// when all solutions have been: threads that are done with those share what is left.
+func (p *Problem) run(ctx context.Context, r search.Request, options cd.Options) error {
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(p.spec.Threads)
+	ended, solved := make([]chan struct{}, len(p.lanes)), make([]bool, len(p.lanes))
+	for i, l := range p.lanes {
+		ended[i] = make(chan struct{})
+		group.Go(func() error {
+			defer close(ended[i])
+			err := l.solve(inner, r.LogLambda, options)
+			solved[i] = err == nil
+			return err
+		})
+	}
+	for i, l := range p.lanes {
+		if r.ValueOnly {
+			break
+		}
+		group.Go(func() error {
+			if <-ended[i]; !solved[i] {
+				return nil
+			}
+			return l.differentiate(inner, r.LogLambda, options)
+		})
+	}
+	return group.Wait()
 }
 
 // collect folds the lanes' results together, in order.

@@ -40,7 +40,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 		if spec.Iterate != nil {
 			l := &iterated{judged: j, method: *spec.Iterate}
 			solver := iterdiff.NewSVM(fit)
-			l.solve = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
+			l.iterate = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
 				return solver.Solve(ctx, logLambda[0], l.slopes, o)
 			}
 			return l, nil
@@ -58,7 +58,7 @@ type machine struct {
 	last     *cd.SVMSolution
 }
 
-func (l *machine) evaluate(ctx context.Context, logLambda []float64, options cd.Options, gradient bool) error {
+func (l *machine) solve(ctx context.Context, logLambda []float64, options cd.Options) error {
 	start := time.Now()
 	s, err := l.solver.Solve(ctx, logLambda[0], sharpen(options))
 	if err != nil {
@@ -75,10 +75,11 @@ func (l *machine) evaluate(ctx context.Context, logLambda []float64, options cd.
 		gap: s.RelativeGap, kkt: s.KKT, epochs: s.Epochs, passes: s.Passes, support: len(s.Free),
 		status: s.Status, seconds: time.Since(start).Seconds(),
 	}
-	if !gradient {
-		return nil
-	}
-	start = time.Now()
+	return nil
+}
+
+func (l *machine) differentiate(ctx context.Context, logLambda []float64, options cd.Options) error {
+	start, s := time.Now(), l.last
 	at := implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, Predictions: s.Predictions}
 	g, err := l.implicit.Solve(ctx, logLambda[0], at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
 	if err != nil {

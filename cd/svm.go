@@ -49,22 +49,14 @@ type SVM struct {
 	from   []int64 // position → first entry; one more than positions
 	rows   []int32 // features of the entries, nil where dense
 	values []float64
-	at     []variable
-	margin []float64 // mᵢ at the last certificate
+	at     []kernels.BoxVariable // Inverse is 0 where 1/‖xᵢ‖² is infinite: βᵢ = Cᵢ then
+	margin []float64             // mᵢ at the last certificate
 
 	w      []float64 // p: Σβᵢyᵢxᵢ as the sweeps keep it
 	c      float64   // C; 0 before the first solve
 	sweeps sweeper
 	newton boxNewton
 	sol    SVMSolution
-}
-
-// variable is what a step on one sample reads and writes.
-type variable struct {
-	y       float64
-	inverse float64 // 1/‖xᵢ‖²; 0 where that is infinite: βᵢ = Cᵢ then
-	bound   float64 // Cᵢ; 0 for held-out samples
-	beta    float64
 }
 
 // NewSVM returns a solver for an SVM.
@@ -90,11 +82,11 @@ func NewSVM(fit *model.SVM) *SVM {
 			s.from[pos+1] = s.from[pos]
 		}
 	}
-	s.at, s.margin, s.sol.Predictions = make([]variable, n), make([]float64, n), make([]float64, n)
+	s.at, s.margin, s.sol.Predictions = make([]kernels.BoxVariable, n), make([]float64, n), make([]float64, n)
 	for pos, i := range s.sample {
-		s.at[pos].y = fit.Labels()[i]
+		s.at[pos].Sign = fit.Labels()[i]
 		if inverse := 1 / fit.Square(int(i)); !math.IsInf(inverse, 1) {
-			s.at[pos].inverse = inverse
+			s.at[pos].Inverse = inverse
 		}
 	}
 	s.w, s.sol.W = make([]float64, p), make([]float64, p)
@@ -107,7 +99,6 @@ func NewSVM(fit *model.SVM) *SVM {
 // bits of a new solver's.
 func (s *SVM) Reset() {
 	s.c = 0
-	s.sweeps.all.products = s.sweeps.all.products[:0]
 	s.newton.iterations = firstGuess
 }
 
@@ -175,14 +166,14 @@ func (s *SVM) begin(c float64) {
 	for pos, i := range s.sample {
 		v, bound := &s.at[pos], c*s.fit.Weight(int(i))
 		switch {
-		case v.inverse == 0, !cold && v.beta == v.bound:
-			v.beta = bound
+		case v.Inverse == 0, !cold && v.Value == v.Bound:
+			v.Value = bound
 		case cold:
-			v.beta = 0
+			v.Value = 0
 		default:
-			v.beta = min(v.beta, bound)
+			v.Value = min(v.Value, bound)
 		}
-		v.bound = bound
+		v.Bound = bound
 	}
 	s.c, s.sol.C = c, c
 }
@@ -198,8 +189,8 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 		if pos%pollSamples == 0 && ctx.Err() != nil && moved {
 			return false
 		}
-		if v := &s.at[pos]; v.beta != 0 && s.entries(pos) > 0 {
-			s.add(pos, v.beta*v.y, s.w)
+		if v := &s.at[pos]; v.Value != 0 && s.entries(pos) > 0 {
+			s.add(pos, v.Value*v.Sign, s.w)
 			moved = true
 		}
 	}
@@ -215,22 +206,22 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 	copy(sol.W, s.w)
 	for pos, i := range s.sample {
 		sol.Predictions[i] = s.margin[pos]
-		s.margin[pos] *= s.at[pos].y
+		s.margin[pos] *= s.at[pos].Sign
 	}
 	var dual model.BoxDual
 	sol.Free, sol.Dual, sol.Bound = sol.Free[:0], sol.Dual[:0], sol.Bound[:0]
 	for i, pos := range s.place {
 		v := &s.at[pos]
-		if v.bound == 0 {
+		if v.Bound == 0 {
 			continue
 		}
-		dual.Add(s.margin[pos], v.beta, v.bound, s.fit.Square(i))
+		dual.Add(s.margin[pos], v.Value, v.Bound, s.fit.Square(i))
 		switch {
-		case v.beta == v.bound:
+		case v.Value == v.Bound:
 			sol.Bound = append(sol.Bound, int32(i))
-		case v.beta > 0:
+		case v.Value > 0:
 			sol.Free = append(sol.Free, int32(i))
-			sol.Dual = append(sol.Dual, v.beta)
+			sol.Dual = append(sol.Dual, v.Value)
 		}
 	}
 	norm := s.k.Dot(s.w, s.w)
@@ -247,19 +238,19 @@ const pollSamples = 1 << 10
 func (s *SVM) restore(certified bool) {
 	for pos := range s.at {
 		v := &s.at[pos]
-		if v.beta = 0; v.inverse == 0 {
-			v.beta = v.bound
+		if v.Value = 0; v.Inverse == 0 {
+			v.Value = v.Bound
 		}
 	}
 	if !certified {
 		return
 	}
 	for k, i := range s.sol.Free {
-		s.at[s.place[i]].beta = s.sol.Dual[k]
+		s.at[s.place[i]].Value = s.sol.Dual[k]
 	}
 	for _, i := range s.sol.Bound {
 		v := &s.at[s.place[i]]
-		v.beta = v.bound
+		v.Value = v.Bound
 	}
 }
 

@@ -3,7 +3,6 @@ package cd
 import (
 	"context"
 	"math"
-	"math/bits"
 
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/support"
@@ -58,34 +57,25 @@ func (nw *boxNewton) Apply(v, out []float64) {
 // Diagonal implements [support.Operator].
 func (nw *boxNewton) Diagonal(out []float64) {
 	for k, pos := range nw.free {
-		out[k] = 1/nw.s.at[pos].inverse + nw.shift
+		out[k] = 1/nw.s.at[pos].Inverse + nw.shift
 	}
 }
 
-// collect lists the free samples among the live ones of a pack.
-func (nw *boxNewton) collect(p *pack) {
+// collect lists the free samples among those that are swept.
+func (nw *boxNewton) collect() {
 	s := nw.s
 	nw.free, nw.values = nw.free[:0], 0
-	for b, live := range p.live {
-		for ; live != 0; live &= live - 1 {
-			pos := p.position[b*block+bits.TrailingZeros8(live)]
-			if v := &s.at[pos]; v.beta > 0 && v.beta < v.bound {
-				nw.free = append(nw.free, pos)
-				nw.values += s.entries(int(pos))
-			}
+	for _, pos := range s.sweeps.live {
+		if v := &s.at[pos]; v.Value > 0 && v.Value < v.Bound {
+			nw.free = append(nw.free, pos)
+			nw.values += s.entries(int(pos))
 		}
 	}
 }
 
-// zeros returns a vector of zeros over the features. It is to be left so.
-func (nw *boxNewton) zeros() []float64 {
-	clear(nw.u)
-	return nw.u
-}
-
 // price returns the modelled cost of a step on the samples free in the last sweep.
 func (nw *boxNewton) price() float64 {
-	byCG, byFactor := nw.costs(nw.s.sweeps.free, nw.s.sweeps.freeEntries)
+	byCG, byFactor := nw.costs(nw.s.sweeps.e.Free, nw.s.sweeps.e.FreeEntries)
 	return min(byCG, byFactor)
 }
 
@@ -110,7 +100,7 @@ func (nw *boxNewton) costs(size, entries int) (byCG, byFactor float64) {
 // a guess at where each belongs. The step stands if it lowers the objective.
 // Conjugate gradients may cost the budget.
 func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
-	nw.collect(nw.s.sweeps.here)
+	nw.collect()
 	if len(nw.free) == 0 {
 		return false
 	}
@@ -140,7 +130,7 @@ func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 // polish takes a step to working precision without the proximal term.
 func (nw *boxNewton) polish(ctx context.Context) {
 	nw.s.activate()
-	nw.collect(&nw.s.sweeps.all)
+	nw.collect()
 	nw.aim()
 	nw.shift = 0
 	nw.mark()
@@ -166,9 +156,9 @@ func (nw *boxNewton) judge() bool {
 	}
 	for k, pos := range nw.marked {
 		v := &s.at[pos]
-		if d := nw.before[k] - v.beta; d != 0 {
-			v.beta = nw.before[k]
-			s.add(int(pos), d*v.y, s.w)
+		if d := nw.before[k] - v.Value; d != 0 {
+			v.Value = nw.before[k]
+			s.add(int(pos), d*v.Sign, s.w)
 		}
 	}
 	return false
@@ -180,7 +170,7 @@ func (nw *boxNewton) value() float64 {
 	s := nw.s
 	sum := float64(0.5 * s.k.Dot(s.w, s.w))
 	for _, pos := range nw.marked {
-		sum -= s.at[pos].beta
+		sum -= s.at[pos].Value
 	}
 	return sum
 }
@@ -191,11 +181,11 @@ func (nw *boxNewton) aim() (violation, bound float64) {
 	nw.rho, nw.d, nw.from = grow(nw.rho, size), grow(nw.d, size), grow(nw.from, size)
 	for k, pos := range nw.free {
 		v := &s.at[pos]
-		lack := 1 - float64(v.y*s.dot(int(pos), s.w))
-		nw.from[k] = v.beta
-		nw.rho[k] = lack * v.y
+		lack := 1 - float64(v.Sign*s.dot(int(pos), s.w))
+		nw.from[k] = v.Value
+		nw.rho[k] = lack * v.Sign
 		violation = max(violation, math.Abs(lack))
-		bound = max(bound, v.bound)
+		bound = max(bound, v.Bound)
 	}
 	return violation, bound
 }
@@ -240,12 +230,12 @@ func (nw *boxNewton) move() (clipped int) {
 	nw.values = 0
 	for k, pos := range nw.free {
 		v := &s.at[pos]
-		b := model.Clip(nw.from[k]+float64(nw.d[k]*v.y), v.bound)
-		if d := b - v.beta; d != 0 {
-			v.beta = b
-			s.add(int(pos), d*v.y, s.w)
+		b := model.Clip(nw.from[k]+float64(nw.d[k]*v.Sign), v.Bound)
+		if d := b - v.Value; d != 0 {
+			v.Value = b
+			s.add(int(pos), d*v.Sign, s.w)
 		}
-		if b > 0 && b < v.bound {
+		if b > 0 && b < v.Bound {
 			nw.free[kept] = pos
 			kept++
 			nw.values += s.entries(int(pos))

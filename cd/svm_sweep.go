@@ -3,7 +3,9 @@ package cd
 import (
 	"context"
 	"math"
-	"math/bits"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
 )
 
 // sweeper is coordinate descent over the samples that may still move.
@@ -13,14 +15,9 @@ import (
 // ICML 2008, section 3.2). That is a guess: every certificate looks at all
 // samples again.
 //
-// Blocks of neighbours are visited in random order: random order converges
-// several times faster than cyclic order where neighbours are alike, and blocks
-// keep the entries of a visit together in memory.
-//
-// A step on one sample waits, through memory, for the step on the one before.
-// After a few sweeps the products within blocks are computed. From then on the
-// margins of a block come from one kernel call and are corrected by the
-// products while its samples move. When half of them have been set aside,
+// Runs of the list are visited in random order: random order converges several
+// times faster than cyclic order where neighbours are alike, and runs keep the
+// entries of neighbours together. When half of the samples have been set aside,
 // those left are packed together.
 type sweeper struct {
 	all    pack  // X's own storage
@@ -28,17 +25,17 @@ type sweeper struct {
 	spare  pack  // room for the next copy
 	here   *pack // the one that is swept
 
-	over, under float64 // mᵢ − 1 beyond which a sample at 0, at Cᵢ, is set aside
-	random      uint64  // state of the generator, seeded anew by every solve
-	left        float64 // sweeps over all samples that this solve may still cost
-	factor      float64 // the estimated gap asked for, relative to the target
+	e      kernels.BoxEpoch
+	live   []int32 // samples still swept, by position
+	chunk  int     // samples between two looks at the context
+	random uint64  // state of the generator, seeded anew by every solve
 
-	tally             // of the sweep at hand, or the last one
-	margins []float64 // of a block
+	left   float64 // sweeps over all samples that this solve may still cost
+	factor float64 // the estimated gap asked for, relative to the target
 
 	rented     int     // sweeps since the samples were packed
 	spent      float64 // modelled cost of sweeps since a Newton step was last considered
-	freeBefore int     // free samples then
+	freeBefore int     // free samples when a step was last considered
 	reluctant  float64 // factor on the price of Newton steps
 }
 
@@ -50,17 +47,16 @@ const (
 	setAside     = 0.2     // of the largest violation
 	leastTry     = 1e-4    // where rounding ends the tightening
 	pollEvery    = 1 << 19 // entries between two looks at the context
-	packCost     = 5       // sweeps that packing and multiplying cost
+	packCost     = 5       // sweeps that packing costs
 	stepGain     = 0.5     // of the gap that a Newton step must take away to be worth while
-	fewInABlock  = 2       // live samples of a block that are better taken one by one
+	swath        = 8       // samples that are visited one after the other
 )
 
 func (w *sweeper) init(s *SVM) {
-	w.all = pack{from: s.from, rows: s.rows, values: s.values, position: make([]int32, s.n)}
-	for pos := range w.all.position {
-		w.all.position[pos] = int32(pos)
-	}
-	w.margins = make([]float64, block)
+	w.all = pack{from: s.from[:s.n], to: s.from[1:], rows: s.rows, values: s.values}
+	w.e.At, w.e.W = s.at, s.w
+	w.live = make([]int32, 0, s.n)
+	w.chunk = max(swath, int(pollEvery*int64(s.n)/max(1, s.from[s.n])))
 }
 
 func (w *sweeper) start(opts Options) {
@@ -76,12 +72,12 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 	goal := w.factor * target
 	stepped := math.Inf(1) // the gap before a Newton step that came last
 	for w.left > 0 {
-		w.left -= float64(w.here.count) / float64(s.n)
+		w.left -= float64(len(w.live)) / float64(s.n)
 		s.sol.Epochs++
-		gap, ok := s.epoch(ctx)
-		if !ok {
+		if !s.epoch(ctx) {
 			return false
 		}
+		gap := w.e.Gap
 		if gap <= goal {
 			break
 		}
@@ -92,16 +88,16 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 		}
 		stepped = math.Inf(1)
 		if budget := stepShare * w.spent; budget > w.reluctant*s.newton.price() {
-			if settled := float64(w.free) > settledShare*float64(w.freeBefore); settled {
+			if settled := float64(w.e.Free) > settledShare*float64(w.freeBefore); settled {
 				stepped = 0 // a step that fails is no gain
 				if s.newton.step(ctx, budget) {
 					s.sol.Steps++
 					stepped = gap
 				}
 			}
-			w.spent, w.freeBefore = 0, w.free
+			w.spent, w.freeBefore = 0, w.e.Free
 		}
-		s.repack()
+		w.repack()
 	}
 	w.factor = max(leastTry, nextTry*w.factor)
 	return true
@@ -112,20 +108,20 @@ func (s *SVM) activate() {
 	w := &s.sweeps
 	var over, under float64
 	for pos := range s.at {
-		if g := s.margin[pos] - 1; g > 0 && s.at[pos].beta > 0 {
+		if g := s.margin[pos] - 1; g > 0 && s.at[pos].Value > 0 {
 			over = max(over, g)
-		} else if g < 0 && s.at[pos].beta < s.at[pos].bound {
+		} else if g < 0 && s.at[pos].Value < s.at[pos].Bound {
 			under = min(under, g)
 		}
 	}
 	w.compare(over, under)
 	w.here, w.rented = &w.all, 0
-	w.all.begin()
+	w.live = w.live[:0]
 	for pos := range s.at {
 		v, g := &s.at[pos], s.margin[pos]-1
-		aside := v.beta == 0 && g > w.over || v.beta == v.bound && g < w.under
-		if !aside && v.bound > 0 && v.inverse > 0 {
-			w.all.enliven(pos)
+		aside := v.Value == 0 && g > w.e.AsideOver || v.Value == v.Bound && g < w.e.AsideUnder
+		if !aside && v.Bound > 0 && v.Inverse > 0 {
+			w.live = append(w.live, int32(pos))
 		}
 	}
 }
@@ -133,149 +129,139 @@ func (s *SVM) activate() {
 // compare sets the thresholds beyond which samples are set aside, given the
 // extreme violations. Where there is none to compare with, nobody is.
 func (w *sweeper) compare(over, under float64) {
-	if w.over = setAside * over; !(over > 0) {
-		w.over = math.Inf(1)
+	if w.e.AsideOver = setAside * over; !(over > 0) {
+		w.e.AsideOver = math.Inf(1)
 	}
-	if w.under = setAside * under; !(under < 0) {
-		w.under = math.Inf(-1)
+	if w.e.AsideUnder = setAside * under; !(under < 0) {
+		w.e.AsideUnder = math.Inf(-1)
 	}
 }
 
-// tally is what a sweep gathers.
-type tally struct {
-	over, under float64 // extremes of mᵢ − 1 where no bound excuses them
-	gap         float64 // Σ(Cᵢ−βᵢ)(1−mᵢ)₊ + βᵢ(mᵢ−1)₊, each as it was when visited
-	values      int     // entries met
-	free        int
-	freeEntries int
-}
-
-// epoch visits the live samples once, βᵢ ← clip(βᵢ − (mᵢ−1)/‖xᵢ‖², 0, Cᵢ), and
-// returns their gap as met on the way; ok is false where ctx ended.
-func (s *SVM) epoch(ctx context.Context) (gap float64, ok bool) {
-	w, p := &s.sweeps, s.sweeps.here
-	w.random = p.shuffle(w.random)
-	w.tally = tally{}
-	t := &w.tally
-	kept, polled, count := 0, 0, p.count
-	for _, b := range p.blocks {
-		if t.values-polled > pollEvery {
-			if polled = t.values; ctx.Err() != nil {
-				return 0, false
-			}
+// epoch visits the live samples once and keeps those that are not set aside. It
+// returns false where ctx ended.
+func (s *SVM) epoch(ctx context.Context) bool {
+	w, e := &s.sweeps, &s.sweeps.e
+	w.shuffle()
+	e.From, e.To, e.Features, e.Values = w.here.from, w.here.to, w.here.rows, w.here.values
+	e.MostOver, e.MostUnder, e.Gap, e.Visited, e.Moved, e.Free, e.FreeEntries = 0, 0, 0, 0, 0, 0, 0
+	visits, kept := len(w.live), 0
+	for from := 0; from < visits; from += w.chunk {
+		if ctx.Err() != nil {
+			return false
 		}
-		if live := p.live[b]; len(p.products) > 0 && bits.OnesCount8(live) > fewInABlock {
-			s.visitBlock(p, int(b))
+		e.Live = w.live[from:min(from+w.chunk, visits)]
+		var stay int
+		if s.rows == nil {
+			stay = s.denseEpoch()
 		} else {
-			s.visitEach(p, int(b))
+			stay = s.k.BoxEpoch(e)
 		}
-		if p.live[b] != 0 {
-			p.blocks[kept] = b
+		copy(w.live[kept:], e.Live[:stay])
+		kept += stay
+	}
+	w.live = w.live[:kept]
+	w.spent += residualCost(e.Visited+e.Moved, visits, s.rows == nil)
+	w.rented++
+	w.compare(e.MostOver, e.MostUnder)
+	return true
+}
+
+// shuffle puts runs of the list in random order (SplitMix64 and Fisher–Yates). What
+// is left behind the last whole run stays there.
+func (w *sweeper) shuffle() {
+	for i := len(w.live)/swath - 1; i > 0; i-- {
+		w.random += 0x9e3779b97f4a7c15
+		z := w.random
+		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+		z = (z ^ z>>27) * 0x94d049bb133111eb
+		z ^= z >> 31
+		j := int(z % uint64(i+1))
+		a, b := (*[swath]int32)(w.live[i*swath:]), (*[swath]int32)(w.live[j*swath:])
+		*a, *b = *b, *a
+	}
+}
+
+// denseEpoch is [kernels.Set.BoxEpoch] for dense samples.
+func (s *SVM) denseEpoch() (kept int) {
+	e := &s.sweeps.e
+	for _, pos := range e.Live {
+		v, x := &e.At[pos], e.Values[e.From[pos]:e.To[pos]]
+		g := math.FMA(v.Sign, s.k.Dot(x, e.W), -1)
+		share := v.Value // of the gap
+		if !(g > 0) {
+			share -= v.Bound
+		}
+		e.Gap = math.FMA(share, g, e.Gap)
+		e.Visited += len(x)
+		if share != 0 {
+			e.MostOver, e.MostUnder = max(e.MostOver, g), min(e.MostUnder, g)
+		}
+		if share != 0 || !(g > e.AsideOver || g < e.AsideUnder) {
+			e.Live[kept] = pos
 			kept++
 		}
+		next := model.Clip(math.FMA(-g, v.Inverse, v.Value), v.Bound)
+		if next > 0 && next < v.Bound {
+			e.Free++
+			e.FreeEntries += len(x)
+		}
+		if d := next - v.Value; d != 0 {
+			v.Value = next
+			e.Moved += len(x)
+			s.k.Axpy(d*v.Sign, x, e.W)
+		}
 	}
-	p.blocks = p.blocks[:kept]
-	w.spent += residualCost(t.values, count, s.rows == nil)
-	w.rented++
-	w.compare(t.over, t.under)
-	return t.gap, ctx.Err() == nil
+	return kept
 }
 
-// visitEach visits the live samples of a block one after the other.
-func (s *SVM) visitEach(p *pack, b int) {
-	for live := p.live[b]; live != 0; live &= live - 1 {
-		slot := b*block + bits.TrailingZeros8(live)
-		pos := int(p.position[slot])
-		entries := s.entries(pos)
-		s.sweeps.values += entries
-		if d := s.visit(p, slot, entries, s.dot(pos, s.w)); d != 0 {
-			s.add(pos, d, s.w)
-		}
-	}
+// pack is where the entries of samples lie.
+type pack struct {
+	from, to []int64 // by position
+	rows     []int32
+	values   []float64
 }
 
-// visitBlock visits the live samples of a block whose products are known.
-func (s *SVM) visitBlock(p *pack, b int) {
-	first, last := b*block, min((b+1)*block, len(p.position))
-	from := p.from[first : last+1]
-	dots := s.sweeps.margins[:last-first]
-	s.k.DotColumns(from, p.rows, p.values, s.w, dots)
-	s.sweeps.values += int(from[len(dots)] - from[0])
-	products := p.products[b*block*block:]
-	for live := p.live[b]; live != 0; live &= live - 1 {
-		a := bits.TrailingZeros8(live)
-		d := s.visit(p, first+a, int(from[a+1]-from[a]), dots[a])
-		if d == 0 {
-			continue
-		}
-		row := products[a*block:][:len(dots)]
-		for c := a + 1; c < len(dots); c++ {
-			dots[c] = math.FMA(d, row[c], dots[c])
-		}
-		s.k.AxpyIndexed(d, p.values[from[a]:from[a+1]], p.rows[from[a]:from[a+1]], s.w)
+// repack copies the samples left side by side, once as many sweeps have been made as
+// that costs and most of those in reach are no longer swept.
+func (w *sweeper) repack() {
+	if w.here.rows == nil || w.rented < packCost {
+		return
 	}
-}
-
-// visit updates βᵢ for a sample with xᵢw = dot and returns yᵢ times the change, or
-// sets the sample aside.
-func (s *SVM) visit(p *pack, slot, entries int, dot float64) (d float64) {
-	v, w := &s.at[p.position[slot]], &s.sweeps
-	g := float64(v.y*dot) - 1
-	if g > 0 {
-		if v.beta == 0 {
-			if g > w.over {
-				p.drop(slot)
-			}
-			return 0
-		}
-		w.tally.over = max(w.tally.over, g)
-		w.gap = math.FMA(v.beta, g, w.gap)
-	} else {
-		if v.beta == v.bound {
-			if g < w.under {
-				p.drop(slot)
-			}
-			return 0
-		}
-		w.tally.under = min(w.tally.under, g)
-		w.gap = math.FMA(v.beta-v.bound, g, w.gap)
+	entries := 0
+	for _, pos := range w.live {
+		entries += int(w.here.to[pos] - w.here.from[pos])
 	}
-	next := v.beta - float64(g*v.inverse)
-	switch {
-	case next >= v.bound:
-		next = v.bound
-	case next > 0:
-		w.free++
-		w.freeEntries += entries
-	default:
-		next = 0
-	}
-	d = next - v.beta
-	if d == 0 {
-		return 0
-	}
-	w.values += entries
-	v.beta = next
-	return d * v.y
-}
-
-// repack rents or buys: once as many sweeps as that costs have been made, it
-// computes the products of the samples being swept, or packs what is left of
-// them.
-func (s *SVM) repack() {
-	w, p := &s.sweeps, s.sweeps.here
-	most := 2*p.count > len(p.position)
-	if s.rows == nil || w.rented < packCost || most && len(p.products) > 0 {
+	if 2*entries > len(w.here.rows) {
 		return
 	}
 	w.rented = 0
-	if !most {
-		if p == &w.packed { // a copy of a copy
-			w.spare, w.packed = w.packed, w.spare
-			p = &w.spare
-		}
-		w.packed.copyLive(p)
-		w.here = &w.packed
+	if w.here == &w.packed { // a copy of a copy
+		w.spare, w.packed = w.packed, w.spare
+		w.here = &w.spare
 	}
-	w.here.multiply(s.k, s.newton.zeros())
+	w.packed.take(w.here, w.live, len(w.e.At), entries)
+	w.here = &w.packed
+}
+
+// take makes p a copy of the samples listed.
+func (p *pack) take(other *pack, list []int32, n, entries int) {
+	if p.from == nil {
+		p.from, p.to = make([]int64, n), make([]int64, n)
+	}
+	p.rows, p.values = grow32(p.rows, entries)[:0], grow(p.values, entries)[:0]
+	for _, pos := range list {
+		from, to := other.from[pos], other.to[pos]
+		p.from[pos] = int64(len(p.rows))
+		p.rows = append(p.rows, other.rows[from:to]...)
+		p.values = append(p.values, other.values[from:to]...)
+		p.to[pos] = int64(len(p.rows))
+	}
+}
+
+// grow32 is grow for indices.
+func grow32(v []int32, n int) []int32 {
+	if cap(v) < n {
+		return make([]int32, n+n/2)[:n]
+	}
+	return v[:n]
 }

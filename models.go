@@ -2,12 +2,10 @@ package pare
 
 import (
 	"context"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/model"
-	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -57,10 +55,9 @@ type family struct {
 	// state makes the inner problem of an engine's data.
 	state func(*engine) (problem, error)
 	// ranges are those of the search, one per hyperparameter, the last for all that
-	// follow. There are none where Select does not serve the model.
+	// follow.
 	ranges   []span
-	start    float64 // of the search, α/αmax, or C; 0 means that the data decides
-	positive bool    // β ≥ 0 can be asked for
+	positive bool // β ≥ 0 can be asked for
 	// common says that one share of αmax serves all hyperparameters unless more is
 	// asked for.
 	common bool
@@ -101,7 +98,7 @@ func (m Model) family() family {
 	case ElasticNet:
 		return family{loss: squared, hyperparameters: 2, state: formula{newSquared, newElasticNet, criterion.MeanSquaredError{}, model.AlphaMax}.state, positive: true, ranges: []span{{9, 0}, {9, 4}}}
 	case WeightedLasso:
-		return family{loss: squared, hyperparameters: perColumn, state: formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}, model.AlphaMax}.state, positive: true}
+		return family{loss: squared, hyperparameters: perColumn, state: formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}, model.AlphaMax}.state, positive: true, ranges: []span{{12, 0}}}
 	case Ridge:
 		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newRidge, criterion.MeanSquaredError{}, model.RidgeMax}.state, ranges: []span{{16, 2}}}
 	case Logistic:
@@ -109,16 +106,10 @@ func (m Model) family() family {
 	case Multiclass:
 		return family{loss: "cross-entropy", hyperparameters: perClass, state: newOneVersusRest, ranges: []span{{12, 0}}, common: true}
 	case SVM:
-		return family{loss: "smoothed hinge", hyperparameters: 1, state: newMachine, ranges: []span{{16, 4}}, start: 1}
+		return family{loss: "smoothed hinge", hyperparameters: 1, state: newMachine, ranges: []span{{16, 4}}}
 	default:
 		return family{}
 	}
-}
-
-// unserved is the error of a search for a model that has none.
-func unserved(m Model) error {
-	served := slices.DeleteFunc(Models(), func(m Model) bool { return len(m.family().ranges) == 0 })
-	return outcome.At(outcome.Usage, "model", "select chooses λ for %v; not yet for %s, which can be fitted and differentiated at a given λ", served, m)
 }
 
 func newSquared(view *sparse.View, y []float64) (model.Datafit, error) {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -18,7 +17,9 @@ type Search string
 
 // The outer methods.
 const (
-	Auto         Search = "auto"       // the secant method for one λ, else gradient descent
+	// Auto is the secant method for one λ. For more it begins there, with one share of
+	// αmax for all, and goes on by a trust region; by L-BFGS for one of each column.
+	Auto         Search = "auto"
 	GradientStep Search = "gradient"   // the paper's gradient descent, repaired
 	LineSearch   Search = "linesearch" // gradient descent, each step shortened until the value falls
 	LBFGS        Search = "lbfgs"      // limited-memory BFGS
@@ -38,7 +39,8 @@ type SelectOptions struct {
 	Validation Validation
 	Search     Search // "" means Auto
 	// Start is the first α as a share of αmax; 0 means 0.01, or 0.1 for dense data
-	// with fewer rows than columns. For an [SVM] it is the first C; 0 means 1.
+	// with fewer rows than columns. For an [SVM] it is the first C; 0 means one over
+	// the mean squared norm of a row, but not more than 1.
 	Start float64
 	// PerClass chooses one λ for each class of [Multiclass], from the best share of
 	// αmax that serves all, where the search ends otherwise. It lowers the criterion,
@@ -51,14 +53,18 @@ type SelectOptions struct {
 	// Schedule says how the tolerances of inner problems reach that of the Config, by
 	// gradient methods; "" means search.Auto, which begins loose.
 	Schedule search.Schedule
-	// Evaluations is the budget; 0 means 50, or the size of the grid.
+	// Evaluations is the budget; 0 means 50, or the size of the grid, or 15 for the
+	// weighted Lasso.
 	Evaluations int
-	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax.
-	// 0 means 100 and 0.001.
+	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where
+	// Random and TPE draw, too. 0 means 100 and 0.001.
 	Points   int
 	MinRatio float64
 	// Progress, where set, is called after every evaluation.
 	Progress func(search.Evaluation)
+	// Log, where set, answers the evaluations it holds and keeps the others: a search
+	// that was interrupted goes on where it was. Data and options must be the same.
+	Log *search.Log
 }
 
 // Selection is a chosen λ and the model refitted at it on all rows.
@@ -67,7 +73,15 @@ type Selection struct {
 	Value     float64 // the criterion there
 	// Gradient is the hypergradient there, nil for a grid. Where one share of αmax
 	// was chosen for all classes, it has one entry, the slope by its logarithm.
-	Gradient    []float64
+	Gradient []float64
+	// Test is the criterion there on the rows that Validation.FoldIDs keeps for testing,
+	// where Tested says that there are such. Only the weighted Lasso looks at them: its
+	// search ends when they no longer gain.
+	Test   float64
+	Tested bool
+	// Common is the best point with one share of αmax for all λ's, where the search
+	// went on from there: for the elastic net, the weighted Lasso and PerClass.
+	Common      *search.Evaluation
 	NullValue   float64 // the criterion of the null model: no column is used
 	Sigma       float64 // the noise level, of [SURE], [AIC] and [BIC]
 	Evaluations []search.Evaluation
@@ -94,11 +108,10 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err != nil {
 		return nil, err
 	}
-	if len(e.family.ranges) == 0 {
-		return nil, unserved(e.config.Model)
-	}
+	o.Search = cmp.Or(o.Search, Auto)
+	columns := e.family.hyperparameters == perColumn
 	if o.Start == 0 {
-		o.Start = cmp.Or(e.family.start, defaultStart(x))
+		o.Start = e.start()
 	}
 	switch {
 	case !(o.Start > 0) || math.IsInf(o.Start, 0):
@@ -107,10 +120,21 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return nil, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; %s and %s begin at C = 1", e.config.Model, Auto, GradientStep)
 	case o.PerClass && !e.family.common:
 		return nil, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", e.config.Model, Multiclass)
+	case columns && slices.Contains([]Search{Grid, Random, TPE}, o.Search):
+		return nil, outcome.At(outcome.Usage, "search", "%s has too many λ's for %s; %s and %s go by slopes", e.config.Model, o.Search, Auto, GradientStep)
+	case columns && !slices.Contains([]Criterion{"", CV, HoldOut}, o.Validation.Criterion):
+		return nil, outcome.At(outcome.Usage, "criterion", "%s chooses its λ's by %s and %s", e.config.Model, CV, HoldOut)
 	case o.PerClass && o.Search == Grid:
 		return nil, outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
 	}
-	problem, sigma, err := e.choice(ctx, o.Validation)
+	single := e // what has one λ for all, or each
+	if columns {
+		c.Model = Lasso
+		if single, err = newEngine(x, y, c); err != nil {
+			return nil, err
+		}
+	}
+	problem, sigma, err := single.choice(ctx, o.Validation)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +144,12 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		// Every column is orthogonal to y: β = 0 for every λ.
 		return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, or not with the sign allowed, so there is no λ to choose")
 	}
-	result, err := e.search(ctx, problem, o)
+	var result, common *search.Result
+	if columns {
+		result, common, err = e.searchColumns(ctx, single, problem, o)
+	} else {
+		result, common, err = e.search(ctx, problem, o)
+	}
 	if err != nil {
 		if result == nil || result.Best.LogLambda == nil {
 			return nil, err
@@ -129,6 +158,10 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	}
 	out.Status, out.Evaluations = result.Status, result.Evaluations
 	out.LogLambda, out.Value, out.Gradient = result.Best.LogLambda, result.Best.Value, result.Best.Gradient
+	out.Test, out.Tested = result.Best.Test, result.Best.Tested
+	if common != nil {
+		out.Common = &common.Best
+	}
 	out.SecondsSearch = time.Since(began).Seconds()
 	if out.LogLambda == nil {
 		return out, nil
@@ -152,190 +185,15 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	return out, nil
 }
 
-func defaultStart(x sparse.Matrix) float64 {
-	if _, dense := x.(*sparse.Dense); dense {
-		if n, p := x.Dims(); n < p {
+// start returns the first share of αmax, or the first C.
+func (e *engine) start() float64 {
+	if m, ok := e.problem.(*machine); ok {
+		return m.start()
+	}
+	if _, dense := e.x.(*sparse.Dense); dense {
+		if n, p := e.x.Dims(); n < p {
 			return 0.1
 		}
 	}
 	return 0.01
-}
-
-// search minimises over λ; where one share of αmax may serve all, over that, and
-// from there over all λ's if they were asked for.
-func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (*search.Result, error) {
-	top, options := slices.Clone(e.max()), search.Options{
-		Evaluations: o.Evaluations, Progress: o.Progress,
-		Tol: e.config.Tol, Schedule: cmp.Or(o.Schedule, search.Auto),
-	}
-	for i, l := range top {
-		if math.IsNaN(l) {
-			top[i] = 0 // no αmax: λ itself
-		}
-	}
-	if o.Search != Grid && o.Evaluations == 0 {
-		options.Evaluations = budget
-	}
-	if !e.family.common {
-		return e.minimise(ctx, f, top, e.starts(top, o), o, options)
-	}
-	line := ray{f, top}
-	if o.Progress != nil {
-		options.Progress = func(at search.Evaluation) { o.Progress(line.lift(at)) }
-	}
-	origin := []float64{0}
-	first, err := e.minimise(ctx, line, origin, e.starts(origin, o), o, options)
-	if err != nil {
-		return nil, err
-	}
-	first.Best = line.lift(first.Best)
-	for i, at := range first.Evaluations {
-		first.Evaluations[i] = line.lift(at)
-	}
-	options.Evaluations -= len(first.Evaluations)
-	options.Progress, options.Schedule = o.Progress, search.Exact
-	if !o.PerClass || !first.Status.OK() || first.Status == outcome.Flat || options.Evaluations <= 0 {
-		return first, nil
-	}
-	second, err := e.minimise(ctx, f, top, first.Best.LogLambda, o, options)
-	if err != nil {
-		return nil, err
-	}
-	second.Evaluations = append(first.Evaluations, second.Evaluations...)
-	if !(second.Best.Value <= first.Best.Value) {
-		second.Best = first.Best
-	}
-	return second, nil
-}
-
-// budget is the number of evaluations where none is stated.
-const budget = 50
-
-// starts returns where a search starts whose origins stand for αmax.
-func (e *engine) starts(origins []float64, o SelectOptions) []float64 {
-	start := slices.Clone(origins)
-	for i := range start {
-		start[i] += kernels.Log(o.Start)
-	}
-	return start
-}
-
-// minimise runs the method asked for.
-func (e *engine) minimise(ctx context.Context, f search.Objective, origins, start []float64, o SelectOptions, options search.Options) (*search.Result, error) {
-	var box search.Box
-	for i, origin := range origins {
-		within := e.family.ranges[min(i, len(e.family.ranges)-1)]
-		box.Lower = append(box.Lower, origin-within.below)
-		box.Upper = append(box.Upper, origin+within.above)
-	}
-	switch method := o.Search; {
-	case method == Grid:
-		points, err := o.grid(origins)
-		if err != nil {
-			return nil, err
-		}
-		return search.Grid(ctx, f, points, options)
-	case method == GradientStep, (method == Auto || method == "") && len(start) > 1:
-		return search.Gradient(ctx, f, start, box, options)
-	case method == Auto, method == "":
-		return search.Secant(ctx, f, start[0], box, options)
-	case method == LineSearch:
-		return search.LineSearch(ctx, f, start, box, options)
-	case method == LBFGS:
-		return lbfgs(ctx, f, start, box, options)
-	case method == Adam:
-		return search.Adam(ctx, f, start, box, search.AdamOptions{Options: options})
-	case method == Random:
-		return search.Random(ctx, f, box, o.Validation.Seed, options)
-	case method == TPE:
-		return search.TPE(ctx, f, box, search.TPEOptions{Options: options, Seed: o.Validation.Seed})
-	default:
-		return nil, outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
-	}
-}
-
-// lbfgs keeps the vectors of evaluations, which the method itself, made for many λ's,
-// does not.
-func lbfgs(ctx context.Context, f search.Objective, start []float64, box search.Box, options search.Options) (*search.Result, error) {
-	var seen []search.Evaluation
-	progress := options.Progress
-	options.Progress = func(e search.Evaluation) {
-		seen = append(seen, e)
-		if progress != nil {
-			progress(e)
-		}
-	}
-	result, err := search.LBFGS(ctx, f, start, box, search.LBFGSOptions{Options: options})
-	if err == nil {
-		result.Evaluations = seen
-	}
-	return result, err
-}
-
-// ray is an objective on the line from a point on which all coordinates move
-// alike.
-type ray struct {
-	search.Objective
-	from []float64
-}
-
-// Eval implements [search.Objective].
-func (r ray) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
-	shift := request.LogLambda
-	request.LogLambda = r.at(shift)
-	e, err := r.Objective.Eval(ctx, request)
-	e.LogLambda = shift
-	if e.Gradient != nil {
-		var slope float64
-		for _, g := range e.Gradient {
-			slope += g
-		}
-		e.Gradient = []float64{slope}
-	}
-	return e, err
-}
-
-func (r ray) at(shift []float64) []float64 {
-	x := make([]float64, len(r.from))
-	for i, from := range r.from {
-		x[i] = from + shift[0]
-	}
-	return x
-}
-
-// lift names the point of an evaluation on the line by all its coordinates.
-func (r ray) lift(e search.Evaluation) search.Evaluation {
-	if e.LogLambda != nil {
-		e.LogLambda = r.at(e.LogLambda)
-	}
-	return e
-}
-
-// grid returns the points of a grid search: for two λ's, the product of two
-// geometric grids, ⌊√Points⌋ a side.
-func (o SelectOptions) grid(top []float64) ([][]float64, error) {
-	if o.Points == 0 {
-		o.Points = 100
-	}
-	if o.MinRatio == 0 {
-		o.MinRatio = 0.001
-	}
-	if o.Points < 1 {
-		return nil, outcome.At(outcome.BadParameter, "points", "must be at least 1, got %d", o.Points)
-	}
-	if !(o.MinRatio > 0 && o.MinRatio <= 1) {
-		return nil, outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", o.MinRatio)
-	}
-	span := kernels.Log(o.MinRatio)
-	if len(top) == 1 {
-		return search.Geometric(top[0], span, o.Points), nil
-	}
-	side := int(math.Sqrt(float64(o.Points)))
-	var points [][]float64
-	for _, second := range search.Geometric(top[1], span, side) {
-		for _, first := range search.Geometric(top[0], span, side) {
-			points = append(points, []float64{first[0], second[0]})
-		}
-	}
-	return points, nil
 }

@@ -93,10 +93,13 @@ func newFitted(view *sparse.View, s *cd.Solution) *Fitted {
 	}
 }
 
-func (s *single) outer(spec bilevel.Spec) (outer, error) {
+func (s *single) outer(spec bilevel.Spec) (outer, error) { return s.on(s.engine.x, spec) }
+
+// on states the choice of λ for another matrix of the same rows.
+func (s *single) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
 	spec.Datafit, spec.Penalty = s.datafit, s.penalty
 	if spec.Criterion == nil {
 		spec.Criterion = s.criterion
 	}
-	return bilevel.New(s.engine.k, s.engine.x, s.engine.y, spec)
+	return bilevel.New(s.engine.k, x, s.engine.y, spec)
 }

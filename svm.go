@@ -29,6 +29,20 @@ func newMachine(e *engine) (problem, error) {
 	return m, err
 }
 
+// start returns one over the mean squared norm of a row, where about samples begin to
+// leave their bound, but not more than 1. With long rows and C = 1 none is at it, and
+// nothing moves with C.
+func (m *machine) start() float64 {
+	_, n := m.samples.Dims()
+	var mean float64
+	for i := range n {
+		_, values := m.samples.Column(i)
+		norm := m.engine.k.Nrm2(values)
+		mean += float64(norm*norm) / float64(n)
+	}
+	return 1 / max(1, mean)
+}
+
 // max implements [problem]: w = 0 for no C.
 func (m *machine) max() []float64 { return []float64{math.NaN()} }
 

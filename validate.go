@@ -126,20 +126,10 @@ func (v Validation) ownFolds() (bilevel.Folds, error) {
 func (e *engine) choice(ctx context.Context, v Validation) (problem outer, sigma float64, err error) {
 	switch v.Criterion {
 	case "", CV, HoldOut:
-		if n, _ := e.x.Dims(); len(e.y) != n {
-			return nil, 0, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.y), n)
-		}
-		if v.Loss != nil && e.config.Model == Multiclass {
-			return nil, 0, outcome.At(outcome.Usage, "loss", "%s is judged by the cross-entropy of all its scores", Multiclass)
-		}
-		if v.Loss != nil && e.config.Weights != nil {
-			return nil, 0, outcome.At(outcome.Usage, "loss", "a loss of one's own cannot be told the weights of rows")
-		}
-		spec := e.spec()
-		if spec.Folds, err = v.folds(e.y); err != nil {
+		spec, err := e.held(v)
+		if err != nil {
 			return nil, 0, err
 		}
-		spec.Criterion, spec.Forward = v.Loss, v.Split == Forward
 		problem, err = e.outer(spec)
 		return problem, 0, err
 	case SURE, AIC, BIC:
@@ -150,6 +140,24 @@ func (e *engine) choice(ctx context.Context, v Validation) (problem outer, sigma
 	default:
 		return nil, 0, outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", v.Criterion, Criteria())
 	}
+}
+
+// held states what is common to all choices by held-out rows.
+func (e *engine) held(v Validation) (bilevel.Spec, error) {
+	spec := e.spec()
+	n, _ := e.x.Dims()
+	switch {
+	case len(e.y) != n:
+		return spec, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.y), n)
+	case v.Loss != nil && e.config.Model == Multiclass:
+		return spec, outcome.At(outcome.Usage, "loss", "%s is judged by the cross-entropy of all its scores", Multiclass)
+	case v.Loss != nil && e.config.Weights != nil:
+		return spec, outcome.At(outcome.Usage, "loss", "a loss of one's own cannot be told the weights of rows")
+	}
+	var err error
+	spec.Folds, err = v.folds(e.y)
+	spec.Criterion, spec.Forward = v.Loss, v.Split == Forward
+	return spec, err
 }
 
 // risk states the choice of λ by an information criterion.

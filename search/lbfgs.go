@@ -22,6 +22,8 @@ type LBFGSOptions struct {
 	// and [Result.Best] is the iterate of least judged value, however it ends. An
 	// error ends the search.
 	Judge func(ctx context.Context, e Evaluation) (float64, error)
+	// Keep keeps λ and gradient of every evaluation in [Result.Evaluations].
+	Keep bool
 	// Patience is how many iterates Judge may find no better. 0 means 3.
 	Patience int
 }
@@ -37,8 +39,8 @@ const (
 // LBFGS minimises over many λ: projected steps of limited-memory BFGS on the
 // coordinates that the box leaves free, each shortened until the value falls; no
 // coordinate moves by more than 1 at a time. It needs memory for 2·Memory and
-// about ten more vectors, and so keeps none in [Result.Evaluations]: Progress sees
-// them, and a Log keeps them.
+// about ten more vectors, and so keeps none in [Result.Evaluations] unless asked to:
+// Progress sees them, and a Log keeps them.
 //
 // It stops where the model promises less than options.Stop. The status is Box
 // where some coordinates are held back by the border, else Stationary, Kink where
@@ -65,7 +67,7 @@ func LBFGS(ctx context.Context, f Objective, start []float64, box Box, options L
 	}
 	s := &lbfgs{recorder: r, options: options, box: box, anchor: slices.Clone(start), free: make([]bool, len(start))}
 	box.clamp(s.anchor)
-	r.lean = true
+	r.lean = !options.Keep
 	r.merit = s.value
 	if options.Judge != nil {
 		r.merit = s.judgedBefore

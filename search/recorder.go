@@ -130,11 +130,11 @@ func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, erro
 
 // answer gets an evaluation from the log, or from the objective.
 func (r *recorder) answer(ctx context.Context, request Request) (e Evaluation, old bool, err error) {
-	if log := r.options.Log; log != nil && len(r.result.Evaluations) < len(log.entries) {
+	if log := r.options.Log; log != nil && r.options.Logged+len(r.result.Evaluations) < len(log.entries) {
 		if err := ctx.Err(); err != nil {
 			return e, false, err
 		}
-		e, err = log.at(len(r.result.Evaluations), request)
+		e, err = log.at(r.options.Logged+len(r.result.Evaluations), request)
 		return e, true, err
 	}
 	if e, err = r.objective.Eval(ctx, request); err != nil {

@@ -132,8 +132,10 @@ type Options struct {
 	// Log answers.
 	Progress func(Evaluation)
 	// Log, where set, answers the evaluations it holds and keeps the others, so
-	// that a search that was interrupted can be resumed.
-	Log *Log
+	// that a search that was interrupted can be resumed. Logged is how many of its
+	// evaluations belong to searches before this one, where one follows another.
+	Log    *Log
+	Logged int
 }
 
 const (

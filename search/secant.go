@@ -168,6 +168,10 @@ func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
 	case math.Abs(g) <= leastNormal && here.usable() && here == b.better():
 		return outcome.Stationary, here
 	case math.IsInf(b.width(), 0):
+		// A smooth minimum can be reached from one side alone.
+		if b.unresolved() || b.approach() < stop*math.Abs(here.Value) {
+			return outcome.Stationary, here
+		}
 		return "", nil
 	}
 	best := b.better()
@@ -194,6 +198,20 @@ func (b *bracket) end(stop float64) (outcome.Status, *Evaluation) {
 func (b *bracket) unresolved() bool {
 	return b.last != nil && b.here.Final && b.last.Final && b.here.Value == b.last.Value &&
 		b.here.LogLambda[0] != b.last.LogLambda[0] && slope(b.here)*slope(b.last) > 0
+}
+
+// approach returns what the parabola through the last two slopes promises while no
+// minimum is bracketed, +Inf where it has none.
+func (b *bracket) approach() float64 {
+	if b.last == nil || !steers(b.here) || !steers(b.last) {
+		return math.Inf(1)
+	}
+	g := slope(b.here)
+	curvature := (g - slope(b.last)) / (b.here.LogLambda[0] - b.last.LogLambda[0])
+	if !(curvature > 0) {
+		return math.Inf(1)
+	}
+	return 0.5 * g * g / curvature
 }
 
 // gain returns what one more step promises below the better end of the bracket:

@@ -17,9 +17,10 @@ import (
 //
 // It takes steps that lower the value, and stops where the gradient, without what
 // pushes against the box, promises less than 100·options.Stop per unit of λ;
-// where the model promises less than options.Stop; or where the radius is below
+// where the model promises less than options.Stop/100; or where the radius is below
 // 0.001. The status is Box where only the border holds the iterate back,
-// Stationary, Kink where the curvature has grown without bound, or Flat.
+// Stationary, Kink where the curvature has grown without bound or no step lowers the
+// value as the slope says, or Flat.
 //
 // Where two coordinates matter unequally it is worth starting where both do: for
 // the elastic net the Lasso's optimum, not a point where the solution is 0.
@@ -43,6 +44,7 @@ const (
 	// afterConfirm is the least radius to go on with after a loose value, which
 	// steps were compared with, has been made good.
 	afterConfirm = 0.1
+	leastPromise = 0.01 // times options.Stop: what a step promises where all is over
 	perUnit      = 100  // times options.Stop: what a slope may promise per unit of λ
 	goodModel    = 0.75 // share of the promised gain above which the radius grows
 	badModel     = 0.25 // and below which it shrinks
@@ -63,7 +65,7 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 		q.at(here)
 		promise := q.minimise(here, box, radius, step)
 		scale := r.options.Stop * math.Abs(here.Value)
-		switch done := here.Flat || free <= max(perUnit*scale, leastNormal) || promise <= scale || radius < leastRadius; {
+		switch done := here.Flat || free <= max(perUnit*scale, leastNormal) || promise <= leastPromise*scale || radius < leastRadius; {
 		case done && !here.Final:
 			if here, err = r.confirm(ctx, here); err != nil {
 				return "", err
@@ -76,6 +78,8 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 			return outcome.Box, nil
 		case done && free <= perUnit*scale:
 			return outcome.Stationary, nil
+		case radius < leastRadius: // no step falls as the slope says
+			return outcome.Kink, nil
 		case done:
 			return ended(0.5*free*free/promise, q.first), nil
 		}

@@ -3,9 +3,13 @@ package main
 import (
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/internal/embedded"
@@ -118,6 +122,30 @@ func (f dataFlags) read(ctx context.Context, stdin io.Reader, opt sparse.ReadOpt
 	default:
 		return sparse.OpenSVMLight(ctx, f.File, opt)
 	}
+}
+
+// fingerprint tells data apart: a checksum of every entry and target.
+func (d *dataset) fingerprint() string {
+	sum := sha256.New()
+	write := func(values ...float64) {
+		var b [8]byte
+		for _, v := range values {
+			binary.LittleEndian.PutUint64(b[:], math.Float64bits(v))
+			sum.Write(b[:])
+		}
+	}
+	n, p := d.x.Dims()
+	write(float64(n), float64(p))
+	write(d.y...)
+	write(d.weights...)
+	for j := range p {
+		rows, values := d.x.Column(j)
+		write(values...)
+		for _, i := range rows {
+			write(float64(i))
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
 }
 
 // columns translates columns of x to the file's numbering, from 0.

@@ -75,6 +75,8 @@ func hint(e *outcome.Error) string {
 	switch {
 	case e.Kind == outcome.Internal:
 		return "This is a defect of pare. Please report it with the command that shows it."
+	case e.Flag == "checkpoint" || e.Kind == outcome.Parse && strings.Contains(e.Message, "log of a search"):
+		return "Remove the file to begin anew, or give another to --checkpoint."
 	case e.Flag != "" && e.File != "":
 		return "The file of --" + e.Flag + " holds one value a line."
 	case e.Kind == outcome.Parse && strings.Contains(e.Message, "saved model"):

@@ -137,6 +137,8 @@ type selectResult struct {
 	NullValue    number         `json:"null_value"`
 	Sigma        number         `json:"sigma,omitempty"` // sure, aic, bic
 	Evaluations  []evaluation   `json:"evaluations"`
+	Test         *number        `json:"test,omitempty"`   // the criterion on the rows kept for testing
+	Common       *choice        `json:"common,omitempty"` // enet, wlasso, --per-class: the best with one share of αmax for all
 	OneSE        *choice        `json:"one_se,omitempty"` // cv, one λ or one share of αmax
 	Status       outcome.Status `json:"status"`
 	Final        *fitResult     `json:"final"`
@@ -149,18 +151,21 @@ type selectResult struct {
 }
 
 type choice struct {
-	LogLambda []number `json:"log_lambda"`
+	LogLambda []number `json:"log_lambda,omitempty"`
 	Value     number   `json:"value"`
+	Test      *number  `json:"test,omitempty"`
 }
 
 type evaluation struct {
-	LogLambda    []number `json:"log_lambda"`
-	Value        number   `json:"value"`
-	GradientNorm number   `json:"gradient_norm"`
-	Tol          number   `json:"tol"` // relative gap reached
-	Support      int      `json:"support"`
-	Seconds      float64  `json:"seconds"`
-	Trusted      *bool    `json:"trusted,omitempty"` // present where false
+	LogLambda    []number       `json:"log_lambda,omitempty"` // not for wlasso: there is one per column
+	Value        number         `json:"value"`
+	GradientNorm number         `json:"gradient_norm"`
+	Tol          number         `json:"tol"` // relative gap reached
+	Support      int            `json:"support"`
+	Seconds      float64        `json:"seconds"`
+	Test         *number        `json:"test,omitempty"`    // on the rows kept for testing
+	Trusted      *bool          `json:"trusted,omitempty"` // present where false
+	Status       outcome.Status `json:"status,omitempty"`  // why not
 }
 
 type selectSeconds struct {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math"
 
 	"github.com/seed-45b9a24c/pare"
@@ -17,11 +19,12 @@ type selectCommand struct {
 
 // searchFlags say how λ is looked for.
 type searchFlags struct {
-	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ, gradient descent for more; gradient, linesearch, lbfgs, adam; values alone: grid, random, tpe, drawn by --seed (default: auto)." group:"Search"`
+	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ; for more from there by a trust region, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, random, tpe, drawn by --seed (default: auto)." group:"Search"`
 	TolSchedule string   `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
-	Start       *float64 `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1)." group:"Search"`
+	Start       *float64 `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1, or one over the mean squared norm of long rows)." group:"Search"`
 	PerClass    bool     `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
-	Evaluations *int     `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50, or the grid)." group:"Search"`
+	Evaluations *int     `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50; the grid; wlasso: 15)." group:"Search"`
+	Checkpoint  string   `placeholder:"FILE" help:"Keep every evaluation in this file; started again with it, an interrupted search goes on where it was." group:"Search"`
 	gridFlags
 }
 
@@ -65,6 +68,11 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		return nil, err
 	}
 	o.OneSE = true
+	if c.Checkpoint != "" {
+		if o.Log, err = c.log(d); err != nil {
+			return nil, err
+		}
+	}
 	if env.progress.w != nil {
 		top, err := pare.LogLambdaMax(d.x, d.y, c.config(d))
 		if err != nil {
@@ -84,6 +92,26 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	return c.newResult(s, d), nil
 }
 
+// log opens the checkpoint of this search on these data.
+func (c *selectCommand) log(d *dataset) (*search.Log, error) {
+	start, evaluations := 0.0, 0
+	if c.Start != nil {
+		start = *c.Start
+	}
+	if c.Evaluations != nil {
+		evaluations = *c.Evaluations
+	}
+	key := fmt.Sprintf("%s --search=%s --start=%g --evaluations=%d --tol-schedule=%s --per-class=%t --points=%d --min-ratio=%g: %s",
+		asked{c.commonFlags, d}.command("select"), c.Search, start, evaluations, c.TolSchedule, c.PerClass, c.Points, c.MinRatio, d.fingerprint())
+	log, err := search.OpenLog(c.Checkpoint, key)
+	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Kind == outcome.BadParameter {
+		own := *e
+		own.Flag, own.File, own.Message = "checkpoint", c.Checkpoint, "is that of another search or other data; give another file, or remove it"
+		return nil, &own
+	}
+	return log, err
+}
+
 func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 	r := &selectResult{
 		LogLambda:    numbers(s.LogLambda),
@@ -100,22 +128,39 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		asked:        asked{c.commonFlags, d},
 	}
 	if s.OneSE != nil {
-		r.OneSE = &choice{numbers(s.OneSE.LogLambda), number(s.OneSE.Value)}
+		r.OneSE = &choice{LogLambda: numbers(s.OneSE.LogLambda), Value: number(s.OneSE.Value)}
+	}
+	if s.Tested {
+		r.Test = pointer(s.Test)
+	}
+	if s.Common != nil {
+		r.Common = &choice{Value: number(s.Common.Value), LogLambda: numbers(s.Common.LogLambda)}
+		if s.Common.Tested {
+			r.Common.Test = pointer(s.Common.Test)
+		}
+		if c.many() {
+			r.Common.LogLambda = r.Common.LogLambda[:1]
+		}
 	}
 	if s.LogLambda == nil {
 		r.Value = number(math.NaN())
 	}
 	for _, e := range s.Evaluations {
 		entry := evaluation{
-			LogLambda:    numbers(e.LogLambda),
 			Value:        number(e.Value),
 			GradientNorm: number(norm(e.Gradient)),
 			Tol:          number(e.Tol),
 			Support:      e.Support,
 			Seconds:      e.Seconds,
 		}
+		if !c.many() {
+			entry.LogLambda = numbers(e.LogLambda)
+		}
+		if e.Tested {
+			entry.Test = pointer(e.Test)
+		}
 		if !e.Trusted {
-			entry.Trusted = new(bool)
+			entry.Trusted, entry.Status = new(bool), e.Status
 		}
 		r.Evaluations = append(r.Evaluations, entry)
 	}
@@ -124,6 +169,14 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		r.Final.Seconds = fitSeconds{d.loadSeconds, s.SecondsRefit}
 	}
 	return r
+}
+
+// many reports whether there is a λ for each column: too many to list.
+func (f problemFlags) many() bool { return pare.Model(f.Model) == pare.WeightedLasso }
+
+func pointer(v float64) *number {
+	n := number(v)
+	return &n
 }
 
 func (r *selectResult) text(p *page) {
@@ -140,6 +193,16 @@ func (r *selectResult) text(p *page) {
 	} else {
 		p.row("", "the null model has %.6g: %s", s.NullValue, explained(s.Value, s.NullValue))
 	}
+	if s.Common != nil {
+		p.row("", "with one share of αmax for all λ's: %.6g", s.Common.Value)
+	}
+	if s.Tested {
+		text := fmt.Sprintf("%.6g on the rows kept for testing", s.Test)
+		if s.Common != nil {
+			text += fmt.Sprintf(", %.6g with one share of αmax for all λ's", s.Common.Test)
+		}
+		p.row("test", "%s", text)
+	}
 	if s.Final.Status == outcome.Cancelled {
 		p.row("refit", "interrupted; the command below does it")
 	} else {
@@ -155,7 +218,13 @@ func (r *selectResult) text(p *page) {
 	}
 	p.row("work", "%s in %s, refit %s, reading %s", plural(len(s.Evaluations), "evaluation"),
 		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))
-	p.next(predictCommandLine(r.saved), r.asked.command("fit", "--log-lambda="+listAll(s.LogLambda), "--coef", "--json"), r.asked.command("path"))
+	fit := ""
+	if !r.asked.many() {
+		fit = r.asked.command("fit", "--log-lambda="+listAll(s.LogLambda), "--coef", "--json")
+	} else if r.saved == "" {
+		fit = r.asked.command("select", "--save=MODEL")
+	}
+	p.next(predictCommandLine(r.saved), fit, r.asked.command("path"))
 }
 
 // explained compares the criterion with that of the null model.
@@ -191,6 +260,8 @@ func (r *selectResult) why() string {
 		return "the evaluations allowed are used up; --evaluations raises the budget"
 	case outcome.Cancelled:
 		return "interrupted; this is the best point so far"
+	case outcome.Failed:
+		return fmt.Sprintf("broken off: %v; this is the best point before", r.selection.Err)
 	default:
 		return "see the evaluations in the JSON"
 	}

@@ -199,7 +199,7 @@ func (p *page) certificate(r *fitResult) {
 // command returns a command line on the same data and problem, none where the
 // command does not serve the model.
 func (a asked) command(name string, flags ...string) string {
-	if name == "select" && a.Model == string(pare.WeightedLasso) || name == "path" && a.Model == string(pare.SVM) {
+	if name == "path" && a.Model == string(pare.SVM) {
 		return ""
 	}
 	args := append([]string{"pare", name}, flags...)

@@ -1,0 +1,341 @@
+package pare
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+const (
+	budget        = 50   // evaluations, where none is stated
+	budgetColumns = 15   // the same for a λ for each column: more overfit the held-out rows
+	roughly       = 1e-3 // gain, as a share, not worth an evaluation on the line of a search that goes on beside it
+	columnsStop   = 1e-4 // gain that is not worth overfitting for
+	columnsReach  = 2    // how far λ's of columns may go from the one for all
+	columnsProx   = 0.1  // pull back to it: times the criterion per column of its support
+)
+
+// stages are searches in a row, on one budget and one log.
+type stages struct {
+	options search.Options
+	done    []search.Evaluation
+}
+
+// run runs the next search, which finds its share of budget and log in the options;
+// lift says what its evaluations are in all coordinates. The result is that of all
+// searches so far, but for the status; nil where the arguments are refused.
+func (s *stages) run(lift func(search.Evaluation) search.Evaluation, method func(search.Options) (*search.Result, error)) (*search.Result, error) {
+	o := s.options
+	o.Evaluations -= len(s.done)
+	o.Logged = len(s.done)
+	if progress := o.Progress; progress != nil {
+		o.Progress = func(e search.Evaluation) { progress(lift(e)) }
+	}
+	result, err := method(o)
+	if result == nil {
+		return nil, err
+	}
+	result.Best = lift(result.Best)
+	for _, e := range result.Evaluations {
+		s.done = append(s.done, lift(e))
+	}
+	result.Evaluations = s.done
+	return result, err
+}
+
+// further reports whether a search is to be followed by another.
+func (s *stages) further(r *search.Result, err error) bool {
+	return err == nil && r.Status.OK() && r.Status != outcome.Flat && s.options.Evaluations > len(s.done)
+}
+
+func asIs(e search.Evaluation) search.Evaluation { return e }
+
+// search minimises over λ. Where there are several, it begins on the line on which
+// all are the same share of αmax; common is the best point there, if the search went
+// on from it. Partial results come with an error.
+func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, common *search.Result, err error) {
+	s := &stages{options: search.Options{
+		Evaluations: o.Evaluations, Progress: o.Progress, Log: o.Log,
+		Tol: e.config.Tol, Schedule: cmp.Or(o.Schedule, search.Auto),
+	}}
+	if o.Search != Grid && o.Evaluations == 0 {
+		s.options.Evaluations = budget
+	}
+	top := slices.Clone(e.max())
+	for i, l := range top {
+		if math.IsNaN(l) {
+			top[i] = 0 // no αmax: λ itself
+		}
+	}
+	if len(top) == 1 || !e.family.common && o.Search != Auto {
+		result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
+			return e.minimise(ctx, f, top, e.starts(top, o), o, options)
+		})
+		return result, nil, err
+	}
+	line, origin := ray{f, top}, []float64{0}
+	result, err = s.run(line.lift, func(options search.Options) (*search.Result, error) {
+		if !e.family.common {
+			options.Stop, options.Schedule = roughly, search.Exact
+		}
+		return e.minimise(ctx, line, origin, e.starts(origin, o), o, options)
+	})
+	if e.family.common && !o.PerClass || !s.further(result, err) {
+		return result, nil, err
+	}
+	common = result
+	s.options.Schedule = search.Exact
+	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
+		return e.minimise(ctx, f, top, common.Best.LogLambda, o, options)
+	})
+	return noWorse(result, common), common, err
+}
+
+// noWorse puts the best point of an earlier search in place of a worse one.
+func noWorse(result, earlier *search.Result) *search.Result {
+	if result != nil && !(result.Best.Value <= earlier.Best.Value) {
+		result.Best = earlier.Best
+	}
+	return result
+}
+
+// searchColumns chooses a λ for each column: from the best one for all, those of
+// columns that nothing tells apart on training rows together, within e² of it and
+// pulled back to it, for as long as rows kept for testing agree, where there are such.
+func (e *engine) searchColumns(ctx context.Context, scalar *engine, f outer, o SelectOptions) (result, common *search.Result, err error) {
+	s := &stages{options: search.Options{
+		Evaluations: cmp.Or(o.Evaluations, budgetColumns), Progress: o.Progress, Log: o.Log,
+		Tol: e.config.Tol, Schedule: cmp.Or(o.Schedule, search.Auto),
+	}}
+	top := scalar.max()
+	_, p := e.x.Dims()
+	spread := func(at search.Evaluation) search.Evaluation {
+		if at.LogLambda != nil {
+			at.LogLambda, at.Gradient = slices.Repeat(at.LogLambda, p), nil
+		}
+		return at
+	}
+	line := o
+	line.Search = Auto
+	var one search.Evaluation
+	result, err = s.run(spread, func(options search.Options) (*search.Result, error) {
+		options.Stop, options.Schedule = roughly, search.Exact
+		r, err := scalar.minimise(ctx, f, top, scalar.starts(top, o), line, options)
+		if r != nil {
+			one = r.Best
+		}
+		return r, err
+	})
+	if !s.further(result, err) {
+		return result, nil, err
+	}
+	common = result
+	spec, err := e.held(o.Validation)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, home, err := bilevel.Merge(e.k, e.x, spec, e.config.Positive)
+	if err != nil {
+		return nil, nil, err
+	}
+	each, err := e.problem.(*single).on(x, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	merged := tied{home}
+	_, columns := x.Dims()
+	start := slices.Repeat(one.LogLambda, columns)
+	box := search.Box{Lower: slices.Repeat([]float64{one.LogLambda[0] - columnsReach}, columns), Upper: slices.Repeat([]float64{one.LogLambda[0] + columnsReach}, columns)}
+	s.options.Schedule = search.Exact
+	result, err = s.run(merged.lift, func(options search.Options) (*search.Result, error) {
+		options.Stop = columnsStop
+		if o.Search != Auto && o.Search != LBFGS {
+			return e.descend(ctx, each, start, box, o, options)
+		}
+		l := search.LBFGSOptions{Options: options, Keep: true, Prox: columnsProx * one.Value / float64(max(1, one.Support))}
+		if one.Tested {
+			l.Judge = func(_ context.Context, at search.Evaluation) (float64, error) { return at.Test, nil }
+		}
+		return search.LBFGS(ctx, each, start, box, l)
+	})
+	return result, common, err
+}
+
+// tied are columns that share their λ's: home[j] is that of column j.
+type tied struct{ home []int32 }
+
+// lift names an evaluation by the λ's of all columns, which share the slopes.
+func (t tied) lift(e search.Evaluation) search.Evaluation {
+	if e.LogLambda == nil {
+		return e
+	}
+	count := make([]float64, len(e.LogLambda))
+	for _, h := range t.home {
+		count[h]++
+	}
+	own, slopes := make([]float64, len(t.home)), make([]float64, len(t.home))
+	for j, h := range t.home {
+		own[j] = e.LogLambda[h]
+		if e.Gradient != nil {
+			slopes[j] = e.Gradient[h] / count[h]
+		}
+	}
+	if e.LogLambda = own; e.Gradient != nil {
+		e.Gradient = slopes
+	}
+	return e
+}
+
+// starts returns where a search starts whose origins stand for αmax.
+func (e *engine) starts(origins []float64, o SelectOptions) []float64 {
+	start := slices.Clone(origins)
+	for i := range start {
+		start[i] += kernels.Log(o.Start)
+	}
+	return start
+}
+
+// minimise runs the method asked for, in the box of the model; methods that draw or
+// list their points, where a grid has them.
+func (e *engine) minimise(ctx context.Context, f search.Objective, origins, start []float64, o SelectOptions, options search.Options) (*search.Result, error) {
+	var box, narrow search.Box
+	for i, origin := range origins {
+		within := e.family.ranges[min(i, len(e.family.ranges)-1)]
+		box.Lower = append(box.Lower, origin-within.below)
+		box.Upper = append(box.Upper, origin+within.above)
+	}
+	switch o.Search {
+	case Grid:
+		points, err := o.grid(origins)
+		if err != nil {
+			return nil, err
+		}
+		return search.Grid(ctx, f, points, options)
+	case Random, TPE:
+		span, err := o.span()
+		if err != nil {
+			return nil, err
+		}
+		for i, origin := range origins {
+			narrow.Lower = append(narrow.Lower, origin+span)
+			narrow.Upper = append(narrow.Upper, origin)
+			if math.IsNaN(e.max()[i]) {
+				narrow.Upper[i] = origin - span // around C = 1
+			}
+		}
+		if o.Search == Random {
+			return search.Random(ctx, f, narrow, o.Validation.Seed, options)
+		}
+		return search.TPE(ctx, f, narrow, search.TPEOptions{Options: options, Seed: o.Validation.Seed})
+	default:
+		return e.descend(ctx, f, start, box, o, options)
+	}
+}
+
+// descend runs a method that goes from point to point.
+func (e *engine) descend(ctx context.Context, f search.Objective, start []float64, box search.Box, o SelectOptions, options search.Options) (*search.Result, error) {
+	switch o.Search {
+	case Auto:
+		if len(start) > 1 {
+			return search.TrustRegion(ctx, f, start, box, options)
+		}
+		return search.Secant(ctx, f, start[0], box, options)
+	case GradientStep:
+		return search.Gradient(ctx, f, start, box, options)
+	case LineSearch:
+		return search.LineSearch(ctx, f, start, box, options)
+	case LBFGS:
+		return search.LBFGS(ctx, f, start, box, search.LBFGSOptions{Options: options, Keep: true})
+	case Adam:
+		return search.Adam(ctx, f, start, box, search.AdamOptions{Options: options})
+	default:
+		return nil, outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
+	}
+}
+
+// ray is an objective on the line from a point on which all coordinates move
+// alike.
+type ray struct {
+	search.Objective
+	from []float64
+}
+
+// Eval implements [search.Objective].
+func (r ray) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
+	shift := request.LogLambda
+	request.LogLambda = r.at(shift)
+	e, err := r.Objective.Eval(ctx, request)
+	e.LogLambda = shift
+	if e.Gradient != nil {
+		var slope float64
+		for _, g := range e.Gradient {
+			slope += g
+		}
+		e.Gradient = []float64{slope}
+	}
+	if e.Curvature != nil {
+		var bend float64
+		for _, h := range e.Curvature {
+			bend += h
+		}
+		e.Curvature = []float64{bend}
+	}
+	return e, err
+}
+
+func (r ray) at(shift []float64) []float64 {
+	x := make([]float64, len(r.from))
+	for i, from := range r.from {
+		x[i] = from + shift[0]
+	}
+	return x
+}
+
+// lift names the point of an evaluation on the line by all its coordinates.
+func (r ray) lift(e search.Evaluation) search.Evaluation {
+	if e.LogLambda != nil {
+		e.LogLambda = r.at(e.LogLambda)
+	}
+	return e
+}
+
+// grid returns the points of a grid search: for two λ's, the product of two
+// geometric grids, ⌊√Points⌋ a side.
+func (o SelectOptions) grid(top []float64) ([][]float64, error) {
+	if o.Points == 0 {
+		o.Points = 100
+	}
+	if o.Points < 1 {
+		return nil, outcome.At(outcome.BadParameter, "points", "must be at least 1, got %d", o.Points)
+	}
+	span, err := o.span()
+	if err != nil {
+		return nil, err
+	}
+	if len(top) == 1 {
+		return search.Geometric(top[0], span, o.Points), nil
+	}
+	side := int(math.Sqrt(float64(o.Points)))
+	var points [][]float64
+	for _, second := range search.Geometric(top[1], span, side) {
+		for _, first := range search.Geometric(top[0], span, side) {
+			points = append(points, []float64{first[0], second[0]})
+		}
+	}
+	return points, nil
+}
+
+// span returns the length of a grid, ln of its least share of αmax.
+func (o SelectOptions) span() (float64, error) {
+	ratio := cmp.Or(o.MinRatio, 0.001)
+	if !(ratio > 0 && ratio <= 1) {
+		return 0, outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", ratio)
+	}
+	return kernels.Log(ratio), nil
+}

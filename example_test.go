@@ -2,6 +2,7 @@ package pare_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"math"
@@ -155,18 +156,13 @@ func ExamplePredictor() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("", "pare")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	file := filepath.Join(dir, "model.json")
+	file := filepath.Join(os.TempDir(), "pare-example.json")
 	if err := s.Final.Predictor().Save(file); err != nil {
 		log.Fatal(err)
 	}
 
 	p, err := pare.Load(file)
-	if err != nil {
+	if err := errors.Join(err, os.Remove(file)); err != nil {
 		log.Fatal(err)
 	}
 	scores := make([]float64, p.Scores()) // one, but for Multiclass

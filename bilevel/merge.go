@@ -39,27 +39,33 @@ func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sp
 }
 
 // ties are sets of columns, as a forest: each column points to another of its set, of
-// smaller index, with the sign it copies it with, or to itself.
-type ties []sparse.Signed
+// smaller index, or to itself.
+type ties []tie
+
+// tie says that a column times factor is another: ±1, but in standardised views.
+type tie struct {
+	column int32
+	factor float64
+}
 
 // findTies returns the ties of all folds, nil where there are none.
 func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, error) {
 	_, p := x.Dims()
 	t := make(ties, p)
 	for j := range t {
-		t[j] = sparse.Signed{Column: int32(j), Sign: 1}
+		t[j] = tie{int32(j), 1}
 	}
 	some := false
 	for fold := range spec.Folds.Count() {
 		weights, _ := spec.split(fold)
-		view, err := sparse.NewView(k, x, weights, spec.Intercept)
+		view, err := spec.view(k, x, weights)
 		if err != nil {
 			return nil, err
 		}
 		copies := view.Copies()
 		for j := range int32(p) {
 			if to := copies.Home(j); copies.Redundant(j) && !(positive && to.Sign < 0) {
-				some = t.tie(j, to) || some
+				some = t.join(j, tie{to.Column, to.Sign * view.Scale(int(j)) / view.Scale(int(to.Column))}) || some
 			}
 		}
 	}
@@ -69,53 +75,55 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 	return t, nil
 }
 
-// root returns the column of smallest index in the set of j, and the sign of j to it.
-func (t ties) root(j int32) sparse.Signed {
-	at := sparse.Signed{Column: j, Sign: 1}
-	for t[at.Column].Column != at.Column {
-		up := t[at.Column]
-		at = sparse.Signed{Column: up.Column, Sign: at.Sign * up.Sign}
+// root ties j to the column of smallest index in its set.
+func (t ties) root(j int32) tie {
+	at := tie{j, 1}
+	for t[at.column].column != at.column {
+		up := t[at.column]
+		at = tie{up.column, at.factor * up.factor}
 	}
 	t[j] = at // the next look is shorter
 	return at
 }
 
-// tie joins the sets of j and what it copies. Sets that are joined with the other
-// sign already, by another fold, stay as they are.
-func (t ties) tie(j int32, to sparse.Signed) bool {
-	a, b := t.root(j), t.root(to.Column)
-	if a.Column == b.Column {
+// join makes one of the sets of j and of what it is tied to. Sets that another fold
+// has joined stay as they are, be it with the other sign.
+func (t ties) join(j int32, to tie) bool {
+	a, b := t.root(j), t.root(to.column)
+	if a.column == b.column {
 		return false
 	}
-	sign := a.Sign * to.Sign * b.Sign
-	if a.Column < b.Column {
-		a, b = b, a
+	factor := to.factor * b.factor / a.factor // of a's root to b's
+	if a.column < b.column {
+		a, b, factor = b, a, 1/factor
 	}
-	t[a.Column] = sparse.Signed{Column: b.Column, Sign: sign}
+	t[a.column] = tie{b.column, factor}
 	return true
 }
 
 // merge returns the matrix of means, and where each column went.
 func (t ties) merge(x sparse.Matrix) (sparse.Matrix, []int32, error) {
 	n, p := x.Dims()
-	place, members := make([]int32, p), [][]sparse.Signed(nil)
+	place, members := make([]int32, p), [][]tie(nil)
 	for j := range int32(p) {
 		root := t.root(j)
-		if root.Column == j {
+		if root.column == j {
 			place[j] = int32(len(members))
 			members = append(members, nil)
 		}
-		at := place[root.Column]
+		at := place[root.column]
 		place[j] = at
-		members[at] = append(members[at], sparse.Signed{Column: j, Sign: root.Sign})
+		members[at] = append(members[at], tie{j, root.factor})
 	}
-	colPtr, rows, values := []int64{0}, []int32(nil), []float64(nil)
+	colPtr := make([]int64, 1, len(members)+1)
+	var rows []int32
+	var values []float64
 	sum, seen := make([]float64, n), make([]bool, n)
 	var touched []int32
 	for _, set := range members {
 		touched = touched[:0]
 		for _, m := range set {
-			at, entries := x.Column(int(m.Column))
+			at, entries := x.Column(int(m.column))
 			for k, v := range entries {
 				i := int32(k)
 				if at != nil {
@@ -124,7 +132,7 @@ func (t ties) merge(x sparse.Matrix) (sparse.Matrix, []int32, error) {
 				if !seen[i] {
 					seen[i], touched = true, append(touched, i)
 				}
-				sum[i] += float64(m.Sign * v)
+				sum[i] += float64(m.factor * v)
 			}
 		}
 		slices.Sort(touched)

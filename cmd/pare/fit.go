@@ -15,7 +15,7 @@ type fitCommand struct {
 }
 
 func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.saveFlags.of(c.dataFlags)); err != nil {
+	if err := checks(c.commonFlags, c.keeping(c.dataFlags)); err != nil {
 		return nil, err
 	}
 	strengths, err := c.strengths("fit")

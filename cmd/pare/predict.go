@@ -16,8 +16,8 @@ type saveFlags struct {
 	Save string `placeholder:"MODEL" help:"Keep the model in this file, for pare predict." group:"Output"`
 }
 
-// of checks the flag beside the preparation of the data.
-func (f saveFlags) of(d dataFlags) interface{ check() error } { return savedFlags{f, d} }
+// keeping checks the flag beside the preparation of the data.
+func (f saveFlags) keeping(d dataFlags) interface{ check() error } { return savedFlags{f, d} }
 
 type savedFlags struct {
 	saveFlags

@@ -56,7 +56,7 @@ func (f searchFlags) options() pare.SelectOptions {
 }
 
 func (c *selectCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.searchFlags, c.saveFlags.of(c.dataFlags)); err != nil {
+	if err := checks(c.commonFlags, c.searchFlags, c.keeping(c.dataFlags)); err != nil {
 		return nil, err
 	}
 	d, err := c.load(ctx, env.stdin)

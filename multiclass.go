@@ -57,13 +57,18 @@ func newOneVersusRest(e *engine) (problem, error) {
 // each runs a task for every class, as many at once as there are threads.
 func (m *oneVersusRest) each(task func(k int) error) error {
 	var group errgroup.Group
-	if group.SetLimit(m.engine.config.Threads); m.engine.config.Threads <= 0 {
-		group.SetLimit(runtime.GOMAXPROCS(0))
-	}
+	group.SetLimit(m.threads())
 	for k := range m.classes {
 		group.Go(func() error { return task(k) })
 	}
 	return group.Wait()
+}
+
+func (m *oneVersusRest) threads() int {
+	if m.engine.config.Threads <= 0 {
+		return runtime.GOMAXPROCS(0)
+	}
+	return m.engine.config.Threads
 }
 
 // class states the problem of class k.
@@ -101,9 +106,9 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 		if err != nil {
 			return err
 		}
-		fitted[k] = newFitted(m.view, solution)
 		last[k] = point{slices.Clone(solution.Support), slices.Clone(solution.Coef)}
-		return nil
+		fitted[k], err = m.engine.newFitted(ctx, fit, penalties[k], solution)
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -114,7 +119,11 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 
 // join returns what the solutions of the classes come to.
 func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
-	out := &Fitted{Classes: slices.Clone(m.classes), Status: outcome.Converged}
+	certify := m.engine.config.Certify
+	out := &Fitted{Classes: slices.Clone(m.classes), Status: outcome.Converged, SupportCertified: certify}
+	if unique := true; certify {
+		out.DualMargin, out.Unique = 1, &unique
+	}
 	for k, f := range fitted {
 		f.LogLambda, f.LogLambdaMax, f.Kernels = []float64{logLambda[k]}, []float64{m.top[k]}, m.engine.k.Name
 		out.PerClass = append(out.PerClass, f)
@@ -123,6 +132,12 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 		out.Gap += f.Gap
 		out.RelativeGap = max(out.RelativeGap, f.RelativeGap)
 		out.KKT = max(out.KKT, f.KKT)
+		out.SupportCertified = out.SupportCertified && f.SupportCertified
+		out.DualMargin = min(out.DualMargin, f.DualMargin)
+		if f.Unique == nil && (out.Unique == nil || *out.Unique) || f.Unique != nil && !*f.Unique {
+			out.Unique = f.Unique // no, else unknown, else yes
+		}
+		out.SecondsCertify += f.SecondsCertify / float64(min(m.threads(), len(fitted)))
 		out.Epochs += f.Epochs
 		out.Passes += f.Passes
 		if out.Status != outcome.Cancelled && f.Status != outcome.Converged {

@@ -59,7 +59,8 @@ type Config struct {
 	Threads   int     // inner problems solved at once; 0 means all processors
 	Kernels   string  // kernel set; "" means PARE_KERNELS, else the fastest
 	Method    Method  // of hypergradients; "" means Implicit
-	// Certify makes [Gradient] look for a proof of the supports, at a pass over X and
+	// Certify makes [Fit], [Path] and the refit of [Select] look for a proof of the
+	// support and of uniqueness, and [Gradient] of the supports, at a pass over X and
 	// a factorisation for each fold.
 	Certify bool
 }
@@ -91,10 +92,18 @@ type Fitted struct {
 	Gap         float64 // duality gap, ≥ Φ(β, b) − Φ*
 	RelativeGap float64 // Gap relative to the objective of the null model
 	KKT         float64 // fixed-point residual of the optimality conditions
-	Epochs      int     // sweeps over working sets
-	Passes      int     // passes over X
-	Status      outcome.Status
-	Kernels     string // the kernel set used
+	// With [Config].Certify: a proof that there is one solution, or that there are others to working precision; nil where neither
+	// was found. Then a proof that the exact solution has this support, with its signs;
+	// and min(1 − |zⱼ|/αⱼ) off the support, how far the nearest column is from entering. An [SVM]
+	// has no such proofs, but its β is unique.
+	Unique           *bool
+	SupportCertified bool
+	DualMargin       float64
+	SecondsCertify   float64
+	Epochs           int // sweeps over working sets
+	Passes           int // passes over X
+	Status           outcome.Status
+	Kernels          string // the kernel set used
 }
 
 // engine is a Config resolved against data.

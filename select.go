@@ -103,7 +103,8 @@ type Selection struct {
 // one at which the criterion is not a number. With Cancelled, Final is the point the refit started from, with its true gap: Cancelled
 // too, unless that is within the tolerance.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (*Selection, error) {
-	c.Certify = false
+	certify := c.Certify
+	c.Certify = false // of gradients
 	e, err := newEngine(x, y, c)
 	if err != nil {
 		return nil, err
@@ -167,10 +168,11 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return out, nil
 	}
 	began = time.Now()
+	e.config.Certify = certify
 	if out.Final, err = e.fit(ctx, out.LogLambda); err != nil {
 		return nil, err
 	}
-	out.SecondsRefit = time.Since(began).Seconds()
+	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
 	if e.hasOneSE(o, out.Status) {
 		began = time.Now()
 		seen := out.Evaluations

@@ -3,12 +3,15 @@ package pare
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -70,16 +73,17 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 	if err != nil {
 		return nil, err
 	}
-	return newFitted(s.fit.View(), solution), nil
+	return s.engine.newFitted(ctx, s.fit, penalty, solution)
 }
 
-// newFitted copies a solution, its coefficients those of the matrix behind the view.
-func newFitted(view *sparse.View, s *cd.Solution) *Fitted {
+// newFitted copies a solution, its coefficients those of the matrix behind the view,
+// and proves what it can of it if asked to.
+func (e *engine) newFitted(ctx context.Context, fit model.Datafit, g model.Penalty, s *cd.Solution) (*Fitted, error) {
 	coef := slices.Clone(s.Coef)
 	for k, j := range s.Support {
-		coef[k] *= view.Scale(int(j))
+		coef[k] *= fit.View().Scale(int(j))
 	}
-	return &Fitted{
+	out := &Fitted{
 		Support:     slices.Clone(s.Support),
 		Coef:        coef,
 		Intercept:   s.Intercept,
@@ -91,6 +95,20 @@ func newFitted(view *sparse.View, s *cd.Solution) *Fitted {
 		Passes:      s.Passes,
 		Status:      s.Status,
 	}
+	if !e.config.Certify || s.Status == outcome.Cancelled {
+		return out, nil
+	}
+	began := time.Now()
+	c, err := implicit.New(fit).Certify(ctx, g, implicit.Point{Support: s.Support, Coef: s.Coef})
+	if err != nil {
+		return nil, err
+	}
+	if one := c.Unique && !c.Shared; one || c.Dependent || c.Shared && c.Support {
+		out.Unique = &one
+	}
+	out.SupportCertified, out.DualMargin = c.Support, c.DualMargin
+	out.SecondsCertify = time.Since(began).Seconds()
+	return out, nil
 }
 
 func (s *single) outer(spec bilevel.Spec) (outer, error) { return s.on(s.engine.x, spec) }

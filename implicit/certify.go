@@ -26,9 +26,14 @@ type Certificate struct {
 	// Unique reports a proof that there is one solution, up to how copies of a
 	// column share its coefficient.
 	Unique bool
+	// Shared reports that copies of a column share a coefficient of the point: where
+	// the support is certified, the solution is one of many, as copies may share
+	// otherwise.
+	Shared bool
 	// Dependent reports that the columns of the support and those on its edge, with
 	// a dual margin of rounding size, depend on each other: the solution is not
-	// unique to working precision.
+	// unique to working precision. It is looked for where a column is on the edge, and
+	// where a gap of rounding size left uniqueness open.
 	Dependent bool
 	// DualMargin is min(1 − |zⱼ|/αⱼ) off the support: 0 where a column is about to
 	// enter, so that only one-sided derivatives exist. 1 where there is no such
@@ -61,8 +66,8 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	total := s.view.Total()
 	dual := &model.Dual{Penalty: g, Total: total, Smoothness: s.fit.Smoothness()}
 	order := s.view.Matrix().Order()
-	z := make(map[int32]float64, len(order))
-	out := Certificate{DualMargin: 1}
+	z := make([]float64, p)
+	out := Certificate{DualMargin: 1, Shared: s.shared(copies, at)}
 	for _, j := range order {
 		if copies != nil && copies.Redundant(j) {
 			continue
@@ -78,7 +83,7 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	radius := math.Sqrt(2 * gap * s.fit.Smoothness() / total)
 	var undecided, edge []int32
 	for _, j := range order {
-		if _, ok := z[j]; !ok || math.IsInf(g.Alpha(int(j)), 1) {
+		if (copies != nil && copies.Redundant(j)) || math.IsInf(g.Alpha(int(j)), 1) {
 			continue
 		}
 		alpha, norm := g.Alpha(int(j)), s.view.Norm(int(j))
@@ -99,16 +104,28 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 		out.Support, out.Unique = true, true
 		return out, nil
 	}
-	if out.DualMargin < edgeMargin && len(edge) <= largestProof {
-		slices.Sort(edge)
+	slices.Sort(edge)
+	if g.Ridge() > 0 {
+		out.Unique = true
+	}
+	if g.Quadratic() {
+		out.Support, out.Undecided = true, 0
+		return out, nil
+	}
+	if len(undecided) <= largestProof && ctx.Err() == nil {
+		s.prove(&out, g, undecided, beta, gap)
+	}
+	open := out.DualMargin < edgeMargin || !out.Unique && out.Gap <= roundingGap*s.fit.Null()
+	if open && len(edge) <= largestProof && ctx.Err() == nil {
 		_, size, rows := s.factorise(g, edge)
 		out.Dependent = rows < size
 	}
-	if len(undecided) > largestProof || ctx.Err() != nil {
-		return out, nil
-	}
-	s.prove(&out, g, undecided, beta, gap)
 	return out, nil
+}
+
+// shared reports whether copies share a coefficient of a point.
+func (s *Solver) shared(copies *sparse.Copies, at Point) bool {
+	return copies != nil && slices.ContainsFunc(at.Support, func(j int32) bool { return copies.Of(copies.Home(j).Column) != nil })
 }
 
 // represent lays β out by column, copies at the column that stands for them.

@@ -34,7 +34,9 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	fitted, err := pare.Fit(ctx, d.x, d.y, logLambda, c.config(d))
+	config := c.config(d)
+	config.Certify = true
+	fitted, err := pare.Fit(ctx, d.x, d.y, logLambda, config)
 	if err != nil {
 		return nil, d.blame(err)
 	}
@@ -43,7 +45,7 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	}
 	r := newFitResult(fitted, asked{c.commonFlags, d})
 	r.saved = c.Save
-	r.Seconds = fitSeconds{d.loadSeconds, time.Since(began).Seconds()}
+	r.Seconds = fitSeconds{Load: d.loadSeconds, Solve: time.Since(began).Seconds() - fitted.SecondsCertify, Certify: fitted.SecondsCertify}
 	return r, nil
 }
 
@@ -58,6 +60,9 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		GapRelative:  number(f.RelativeGap),
 		KKT:          number(f.KKT),
 		Support:      a.supportSize(f),
+		Unique:       f.Unique,
+		Certified:    f.SupportCertified,
+		DualMargin:   number(f.DualMargin),
 		Epochs:       f.Epochs,
 		Passes:       f.Passes,
 		Status:       f.Status,
@@ -68,7 +73,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		asked:        a,
 	}
 	if pare.Model(a.Model) == pare.SVM {
-		r.AtBound = &f.Bound
+		r.AtBound, r.DualMargin = &f.Bound, number(math.NaN())
 	}
 	if f.PerClass == nil {
 		r.Coef = a.coefficients(f)

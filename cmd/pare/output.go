@@ -65,6 +65,9 @@ type fitResult struct {
 	KKT          number         `json:"kkt"`
 	Support      int            `json:"support"`            // svm: samples on the margin
 	AtBound      *int           `json:"at_bound,omitempty"` // svm: samples within it
+	Unique       *bool          `json:"unique"`             // null: not known
+	Certified    bool           `json:"support_certified"`
+	DualMargin   number         `json:"dual_margin"`
 	Epochs       int            `json:"epochs"`
 	Passes       int            `json:"passes"`
 	Status       outcome.Status `json:"status"`
@@ -93,8 +96,9 @@ type classResult struct {
 }
 
 type fitSeconds struct {
-	Load  float64 `json:"load"`
-	Solve float64 `json:"solve"`
+	Load    float64 `json:"load"`
+	Solve   float64 `json:"solve"`
+	Certify float64 `json:"certify,omitempty"` // fit: of the proofs, apart from solving
 }
 
 type gradResult struct {

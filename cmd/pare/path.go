@@ -48,7 +48,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if err := c.walk(ctx, env, d, validation, r); err != nil {
 		return nil, d.blame(err)
 	}
-	r.Seconds = fitSeconds{d.loadSeconds, time.Since(began).Seconds()}
+	r.Seconds = fitSeconds{Load: d.loadSeconds, Solve: time.Since(began).Seconds()}
 	return r, nil
 }
 

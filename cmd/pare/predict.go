@@ -100,7 +100,7 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 		}
 		r.Labels = numbers(p.Classes())
 	}
-	r.Seconds = fitSeconds{d.loadSeconds, time.Since(began).Seconds()}
+	r.Seconds = fitSeconds{Load: d.loadSeconds, Solve: time.Since(began).Seconds()}
 	fmt.Fprintf(env.notes, "pare: %s of %s; %s\n", plural(n, "prediction"), d.name, r.quality())
 	return r, nil
 }

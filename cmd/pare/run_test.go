@@ -87,10 +87,10 @@ func shape(prefix string, v any, into map[string]bool) {
 }
 
 const fitShape = `
-	.epochs number, .gap number, .gap_relative number, .intercept number, .kernels string, .kkt number,
+	.dual_margin number, .epochs number, .gap number, .gap_relative number, .intercept number, .kernels string, .kkt number,
 	.log_lambda[] number, .log_lambda_max[] number, .model string, .n number, .nnz number, .objective number,
-	.p number, .passes number, .seconds.load number, .seconds.solve number, .status string, .support number,
-	.threads number`
+	.p number, .passes number, .seconds.certify number, .seconds.load number, .seconds.solve number, .status string, .support number,
+	.support_certified bool, .threads number, .unique bool`
 
 const coefShape = `, .coef.index[] number, .coef.value[] number`
 

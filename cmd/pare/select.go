@@ -80,7 +80,9 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		}
 		o.Progress = func(e search.Evaluation) { env.progress.evaluation(e, top) }
 	}
-	s, err := pare.Select(ctx, d.x, d.y, o, c.config(d))
+	config := c.config(d)
+	config.Certify = true
+	s, err := pare.Select(ctx, d.x, d.y, o, config)
 	if err != nil {
 		return nil, d.blame(err)
 	}
@@ -166,7 +168,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 	}
 	if s.Final != nil {
 		r.Final = newFitResult(s.Final, r.asked)
-		r.Final.Seconds = fitSeconds{d.loadSeconds, s.SecondsRefit}
+		r.Final.Seconds = fitSeconds{Load: d.loadSeconds, Solve: s.SecondsRefit, Certify: s.Final.SecondsCertify}
 	}
 	return r
 }

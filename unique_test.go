@@ -1,0 +1,69 @@
+package pare_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+)
+
+// TestUniqueness: proved where columns are independent or there is a ridge, disproved
+// where copies share a coefficient or a column on the edge depends on the support, and
+// left open where the gap is too large to tell.
+func TestUniqueness(t *testing.T) {
+	const yes, no, unknown = "yes", "no", "unknown"
+	r := oracle.NewRandom(4)
+	plain := r.Problem(oracle.Shape{N: 40, P: 8, Active: 4})
+	twins, between := r.Problem(oracle.Shape{N: 40, P: 8}), r.Problem(oracle.Shape{N: 40, P: 8})
+	wide := r.Problem(oracle.Shape{N: 20, P: 200, Active: 15})
+	for i := range twins.X {
+		row := twins.X[i]
+		row[5] = -row[0]
+		twins.Y[i] = row[0] + 0.1*r.Normal()
+		// z of the last column is the mean of those of the first two: on the edge with them.
+		row = between.X[i]
+		row[7] = (row[0] + row[1]) / 2
+		between.Y[i] = row[0] + row[1] + 0.1*r.Normal()
+	}
+	for _, c := range []struct {
+		name   string
+		q      *oracle.Problem
+		config pare.Config
+		want   string
+	}{
+		{"independent columns", plain, pare.Config{}, yes},
+		{"independent columns, β ≥ 0", plain, pare.Config{Positive: true}, yes},
+		{"copies", twins, pare.Config{Tol: 1e-12}, no},
+		{"copies and a ridge", twins, pare.Config{Model: pare.ElasticNet}, yes},
+		{"copies, β ≥ 0", twins, pare.Config{Positive: true, Tol: 1e-12}, yes},
+		{"a ridge alone", wide, pare.Config{Model: pare.Ridge}, yes},
+		{"a column between others", between, pare.Config{Tol: 1e-15}, no},
+		{"more columns than rows", wide, pare.Config{Tol: 1e-2}, unknown},
+		{"more columns than rows, solved", wide, pare.Config{Tol: 1e-13}, yes},
+	} {
+		_, p := c.q.Dims()
+		x := matrixOf(t, c.q.X, p)
+		c.config.Certify = true
+		lambda := somewhere(t, x, c.q.Y, c.config)
+		f, err := pare.Fit(context.Background(), x, c.q.Y, lambda, c.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := unknown
+		if f.Unique != nil {
+			if got = no; *f.Unique {
+				got = yes
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %s, want %s: %+v", c.name, got, c.want, f)
+		}
+	}
+	x, y := load(t)
+	f, err := pare.Fit(context.Background(), x, y, []float64{-2}, pare.Config{Certify: true, Tol: 1e-10})
+	if err != nil || f.Unique == nil || !*f.Unique || !f.SupportCertified || !(f.DualMargin > 0) || math.IsNaN(f.SecondsCertify) {
+		t.Errorf("%v, %+v", err, f)
+	}
+}

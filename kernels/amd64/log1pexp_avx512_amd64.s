@@ -2,45 +2,48 @@
 
 // dst_i = ln(1 + e^x_i), with the bits of kernels.Log1pExp.
 //
-// max(x, 0) + ln(1+f) with f = e^−|x|; ln(1+f) = f − s·(f − z·P(z)), where
-// s = f/(2+f), z = s². Eight elements per iteration.
+// max(x, 0) + ln(1+f) with f = e^−|x|; ln(1+f) = r + r²·P(r) − ln c, where
+// r = c·(1+f) − 1 is small, c from a table. Eight elements per iteration.
 
 #include "textflag.h"
 #include "numbers_amd64.h"
+#include "tables_amd64.h"
 #include "exp_avx512_amd64.h"
+#include "decay_avx512_amd64.h"
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
 
-// LOG1PEXP turns x in Z8 into ln(1 + e^x) in Z0. Clobbers Z1..Z10.
+// LOG1PEXP takes x in Z8 and leaves ln(1 + e^x) in Z0. Clobbers Z1..Z9.
+//   Z1  j in its low bits, then −ln c      Z2  c, then r2
+//   Z3  r                                  Z4  r4
 #define LOG1PEXP \
-	VPORQ.BCST       SIGN, Z8, Z0    \ // −|x|
-	EXP                              \ // f
-	VADDPD.BCST      TWO, Z0, Z1     \
-	VDIVPD           Z1, Z0, Z1      \ // s = f/(2 + f)
-	VMULPD           Z1, Z1, Z2      \ // z
-	VMULPD           Z2, Z2, Z9      \ // z2
-	VMULPD           Z9, Z9, Z10     \ // z4
-	VBROADCASTSD     LOG1P1, Z3      \
-	VFMADD213PD.BCST LOG1P0, Z2, Z3  \ // p01
-	VBROADCASTSD     LOG1P3, Z4      \
-	VFMADD213PD.BCST LOG1P2, Z2, Z4  \ // p23
-	VBROADCASTSD     LOG1P5, Z5      \
-	VFMADD213PD.BCST LOG1P4, Z2, Z5  \ // p45
-	VBROADCASTSD     LOG1P7, Z6      \
-	VFMADD213PD.BCST LOG1P6, Z2, Z6  \ // p67
-	VBROADCASTSD     LOG1P9, Z7      \
-	VFMADD213PD.BCST LOG1P8, Z2, Z7  \ // p89
-	VFMADD231PD      Z4, Z9, Z3      \ // p0
-	VFMADD231PD      Z6, Z9, Z5      \ // p4
-	VFMADD231PD.BCST LOG1P10, Z9, Z7 \ // p8
-	VFMADD231PD      Z7, Z10, Z5     \
-	VFMADD231PD      Z5, Z10, Z3     \ // p
-	VMOVAPD          Z0, Z4          \
-	VFNMADD231PD     Z3, Z2, Z4      \ // f − z·P(z)
-	VFNMADD231PD     Z4, Z1, Z0      \ // f − s·(f − z·P(z))
-	VPXORQ           Z5, Z5, Z5      \
-	VMAXPD           Z8, Z5, Z8      \ // max(x, 0), or NaN
+	DECAY                              \ // f
+	VBROADCASTSD     SHIFT, Z1         \
+	VFMADD231PD.BCST FIFTEEN, Z0, Z1   \ // f·15 to the nearest
+	VMOVAPD          Z1, Z2            \
+	VPERMI2PD        Z29, Z28, Z2      \ // c
+	VPERMI2PD        Z31, Z30, Z1      \ // −ln c
+	VADDPD.BCST      MINUSONE, Z2, Z3  \
+	VFMADD231PD      Z2, Z0, Z3        \ // r = f·c + (c − 1)
+	VMULPD           Z3, Z3, Z2        \ // r2
+	VMULPD           Z2, Z2, Z4        \ // r4
+	VBROADCASTSD     LOG1P1, Z5        \
+	VFMADD213PD.BCST MINUSHALF, Z3, Z5 \ // p01
+	VBROADCASTSD     LOG1P3, Z6        \
+	VFMADD213PD.BCST LOG1P2, Z3, Z6    \ // p23
+	VBROADCASTSD     LOG1P5, Z7        \
+	VFMADD213PD.BCST LOG1P4, Z3, Z7    \ // p45
+	VBROADCASTSD     LOG1P7, Z9        \
+	VFMADD213PD.BCST LOG1P6, Z3, Z9    \ // p67
+	VFMADD231PD      Z6, Z2, Z5        \ // p0
+	VFMADD231PD      Z9, Z2, Z7        \
+	VFMADD231PD.BCST LOG1P8, Z4, Z7    \ // p4
+	VFMADD231PD      Z7, Z4, Z5        \ // p
+	VFMADD231PD      Z5, Z2, Z3        \ // r + r2·p
+	VADDPD           Z1, Z3, Z0        \ // ln(1 + f)
+	VPXORQ           Z5, Z5, Z5        \
+	VMAXPD           Z8, Z5, Z8        \ // max(x, 0), or NaN
 	VADDPD           Z8, Z0, Z0
 
 // func Log1pExpAVX512(dst, x []float64)
@@ -51,6 +54,7 @@ TEXT ·Log1pExpAVX512(SB), 0, $128-48
 	MOVQ    x_len+32(FP), CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX             // the shorter length
+	TABLES
 	SUBQ    $8, CX
 	JLT     tail
 

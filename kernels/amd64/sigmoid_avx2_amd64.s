@@ -7,16 +7,16 @@
 
 #include "textflag.h"
 #include "numbers_amd64.h"
+#include "pairs_amd64.h"
 #include "exp_avx2_amd64.h"
+#include "decay_avx2_amd64.h"
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
 
-// SIGMOID turns x in Y8 into 1/(1 + e^−x) in Y0. Clobbers Y1..Y10 and Y15.
+// SIGMOID takes x in Y8 and leaves 1/(1 + e^−x) in Y0. Clobbers Y1..Y7 and Y15.
 #define SIGMOID \
-	VBROADCASTSD SIGN, Y15       \
-	VORPD        Y15, Y8, Y0     \ // −|x|
-	EXP                          \ // f
+	DECAY                        \ // f
 	VBROADCASTSD ONE, Y15        \
 	VBLENDVPD    Y8, Y0, Y15, Y1 \ // numerator: f where x < 0, else 1
 	VADDPD       Y0, Y15, Y2     \ // sum = 1 + f
@@ -36,6 +36,7 @@ TEXT ·SigmoidAVX2(SB), 0, $128-48
 	MOVQ    x_len+32(FP), CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX             // the shorter length
+	CONSTANTS
 	SUBQ    $4, CX
 	JLT     tail
 

@@ -7,15 +7,16 @@
 
 #include "textflag.h"
 #include "numbers_amd64.h"
+#include "tables_amd64.h"
 #include "exp_avx512_amd64.h"
+#include "decay_avx512_amd64.h"
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
 
-// SIGMOID turns x in Z8 into 1/(1 + e^−x) in Z0. Clobbers Z1..Z10, K2.
+// SIGMOID takes x in Z8 and leaves 1/(1 + e^−x) in Z0. Clobbers Z1..Z7, K2.
 #define SIGMOID \
-	VPORQ.BCST   SIGN, Z8, Z0   \ // −|x|
-	EXP                         \ // f
+	DECAY                       \ // f
 	VBROADCASTSD ONE, Z6        \
 	VPMOVQ2M     Z8, K2         \
 	VBLENDMPD    Z0, Z6, K2, Z1 \ // numerator: f where x < 0, else 1
@@ -36,6 +37,7 @@ TEXT ·SigmoidAVX512(SB), 0, $128-48
 	MOVQ    x_len+32(FP), CX
 	CMPQ    AX, CX
 	CMOVQLT AX, CX             // the shorter length
+	TABLES
 	SUBQ    $8, CX
 	JLT     tail
 

@@ -1,0 +1,47 @@
+// e^−|x| of the AVX-512 set, step by step as decay in package kernels.
+
+// TABLES loads the tables, two registers each. Clobbers AX.
+//   Z24, Z25  powers   Z26, Z27  remnants   Z28, Z29  inverses   Z30, Z31  logs
+#define TABLES \
+	LEAQ    tables<>(SB), AX     \
+	VMOVUPD POWERS(AX), Z24      \
+	VMOVUPD POWERS+64(AX), Z25   \
+	VMOVUPD REMNANTS(AX), Z26    \
+	VMOVUPD REMNANTS+64(AX), Z27 \
+	VMOVUPD INVERSES(AX), Z28    \
+	VMOVUPD INVERSES+64(AX), Z29 \
+	VMOVUPD LOGS(AX), Z30        \
+	VMOVUPD LOGS+64(AX), Z31
+
+// DECAY takes x in Z8 and leaves e^−|x| in Z0. Clobbers Z1..Z7.
+//   Z1  shifted: 16·k in its low bits     Z2  k          Z3  r, then p
+//   Z4  r2                                Z7  power
+// VPERMI2PD looks the low 4 bits of each element up; VSCALEFPD takes ⌊k⌋. VMAXPD
+// returns its second source, x, where that is NaN.
+#define DECAY \
+	VPORQ.BCST        SIGN, Z8, Z0   \ // −|x|
+	VBROADCASTSD      LOWEST, Z5     \
+	VMAXPD            Z0, Z5, Z0     \
+	VBROADCASTSD      DECAYSHIFT, Z6 \
+	VMOVAPD           Z6, Z1         \
+	VFMADD231PD.BCST  LOG2E, Z0, Z1  \ // shifted
+	VSUBPD            Z6, Z1, Z2     \ // k
+	VFNMADD231PD.BCST LN2HI, Z2, Z0  \ // x − k·ln2Hi
+	VMOVAPD           Z1, Z3         \
+	VPERMI2PD         Z27, Z26, Z3   \
+	VFNMADD231PD.BCST LN2LO, Z2, Z3  \ // remnant − k·ln2Lo
+	VADDPD            Z3, Z0, Z3     \ // r
+	VMOVAPD           Z1, Z7         \
+	VPERMI2PD         Z25, Z24, Z7   \ // power
+	VMULPD            Z3, Z3, Z4     \ // r2
+	VBROADCASTSD      DECAY1, Z0     \
+	VFMADD213PD.BCST  HALF, Z3, Z0   \ // q01
+	VBROADCASTSD      DECAY3, Z5     \
+	VFMADD213PD.BCST  DECAY2, Z3, Z5 \ // q23
+	VBROADCASTSD      DECAY5, Z6     \
+	VFMADD213PD.BCST  DECAY4, Z3, Z6 \ // q45
+	VFMADD231PD       Z6, Z4, Z5     \
+	VFMADD231PD       Z5, Z4, Z0     \ // q
+	VFMADD231PD       Z0, Z4, Z3     \ // p = r + r2·q
+	VFMADD213PD       Z7, Z7, Z3     \ // y = power·p + power
+	VSCALEFPD         Z2, Z3, Z0     // y·2^⌊k⌋, rounded once

@@ -56,6 +56,7 @@ type SVM struct {
 	c      float64   // C; 0 before the first solve
 	sweeps sweeper
 	newton boxNewton
+	inside interior
 	sol    SVMSolution
 }
 
@@ -92,6 +93,7 @@ func NewSVM(fit *model.SVM) *SVM {
 	s.w, s.sol.W = make([]float64, p), make([]float64, p)
 	s.sweeps.init(s)
 	s.newton.init(s)
+	s.inside.s = s
 	return s
 }
 
@@ -120,6 +122,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 	sol.Epochs, sol.Passes, sol.Steps = 0, 0, 0
 	null := s.fit.Null(c)
 	s.sweeps.start(opts)
+	s.inside.helped = 0
 	polished := !opts.Polish
 	best, certified := math.Inf(1), false
 	for stalled := 0; ; {

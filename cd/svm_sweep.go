@@ -34,6 +34,7 @@ type sweeper struct {
 	factor float64 // the estimated gap asked for, relative to the target
 
 	rented     int     // sweeps since the samples were packed
+	total      float64 // modelled cost of the sweeps of this solve since help was last asked for
 	spent      float64 // modelled cost of sweeps since a Newton step was last considered
 	freeBefore int     // free samples when a step was last considered
 	reluctant  float64 // factor on the price of Newton steps
@@ -61,7 +62,7 @@ func (w *sweeper) init(s *SVM) {
 
 func (w *sweeper) start(opts Options) {
 	w.random, w.left, w.factor, w.spent, w.reluctant = 0, float64(opts.MaxEpochs), firstTry, 0, 1
-	w.freeBefore = math.MaxInt
+	w.freeBefore, w.total = math.MaxInt, 0
 }
 
 // sweep runs epochs until the gap of the live samples, as met on the way, is a
@@ -96,6 +97,10 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 				}
 			}
 			w.spent, w.freeBefore = 0, w.e.Free
+		}
+		if w.total > s.inside.price() {
+			w.total = 0
+			return s.inside.help(ctx)
 		}
 		w.repack()
 	}
@@ -160,7 +165,9 @@ func (s *SVM) epoch(ctx context.Context) bool {
 		kept += stay
 	}
 	w.live = w.live[:kept]
-	w.spent += residualCost(e.Visited+e.Moved, visits, s.rows == nil)
+	cost := residualCost(e.Visited+e.Moved, visits, s.rows == nil)
+	w.spent += cost
+	w.total += cost
 	w.rented++
 	w.compare(e.MostOver, e.MostUnder)
 	return true

@@ -1,0 +1,314 @@
+package cd
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// interior solves the problem by Mehrotra's predictor–corrector method, an
+// interior-point method: with multipliers sᵢ and tᵢ of the bounds 0 and Cᵢ,
+//
+//	mᵢ − 1 = sᵢ − tᵢ,  βᵢsᵢ = μ,  (Cᵢ − βᵢ)tᵢ = μ,  μ → 0.
+//
+// It takes a few dozen systems of size p, whatever the scales of the columns, on
+// which the number of sweeps depends without bound. So it is what comes after
+// sweeps have cost as much, where p is small.
+//
+// A step solves (Q + D)Δβ = r, D = s/β + t/(C − β), through the p × p matrix
+// I + Σ xᵢxᵢᵀ/Dᵢ of Woodbury's formula (Ferris and Munson, 2002).
+type interior struct {
+	s    *SVM
+	cost float64 // modelled, of a whole run; 0: not known yet
+
+	helped int // times in this solve
+
+	list        []int32   // positions of the samples that may move; what follows is by place in it
+	beta, room  []float64 // βᵢ and Cᵢ − βᵢ, each to its own relative precision
+	low, high   []float64 // sᵢ, tᵢ
+	rhs, left   []float64 // r, then Δβ; what that leaves of r
+	inverse     []float64 // 1/D
+	dLow, dHigh []float64
+	best        []float64 // β of the least gap
+	a           []float64 // p × p
+	u           []float64 // p
+}
+
+const (
+	largestInterior    = 1000 // features
+	interiorIterations = 100
+	interiorExpected   = 30    // iterations that the price is reckoned with
+	interiorTarget     = 1e-13 // relative gap at which it is plain to which bound a sample belongs
+	interiorStalled    = 10    // iterations without a better gap, after which rounding rules
+	toTheWall          = 0.99  // of the way to the nearest bound
+)
+
+// price returns the modelled cost of a run, +Inf where it is out of the question.
+func (ip *interior) price() float64 {
+	s := ip.s
+	if ip.cost == 0 {
+		var products float64
+		for pos := range s.at {
+			entries := float64(s.entries(pos))
+			products += entries * entries / 2
+		}
+		p, entries := float64(s.p), int(s.from[s.n])
+		each, price := factorDot*float64(entries), sparseValue
+		if s.rows == nil {
+			price = denseValue
+		}
+		each += float64(price*products) + float64(factorValue*p*p*p/6) + float64(factorDot*p*p/2)
+		each += residualCost(6*entries, 6*s.n, s.rows == nil)
+		ip.cost = interiorExpected * each
+		if s.p > largestInterior {
+			ip.cost = math.Inf(1)
+		}
+	}
+	return ip.cost
+}
+
+// help is for when sweeps have cost the price of a run. At first it goes as far as
+// rounding allows, puts the samples that belong to a bound there and solves for the
+// free ones, for sweeps to go on from. If those do not end either, it settles for the
+// point inside the box, at no bound at all. It returns false where ctx ended.
+func (ip *interior) help(ctx context.Context) bool {
+	ip.helped++
+	switch ip.helped {
+	case 1:
+		return ip.run(ctx)
+	case 2:
+		ip.restore()
+	}
+	return true
+}
+
+func (ip *interior) run(ctx context.Context) bool {
+	s := ip.s
+	ip.begin()
+	least, since := math.Inf(1), 0
+	for range interiorIterations {
+		if ctx.Err() != nil {
+			return false
+		}
+		ip.place()
+		gap := s.look()
+		if gap < least {
+			least, since = gap, 0
+			for k, pos := range ip.list {
+				ip.best[k] = s.at[pos].Value
+			}
+		} else if since++; since == interiorStalled {
+			break
+		}
+		if gap <= interiorTarget*s.fit.Null(s.c) || !ip.advance() {
+			break
+		}
+	}
+	ip.restore()
+	for _, pos := range ip.list {
+		v := &s.at[pos]
+		if z := v.Value - float64((s.margin[pos]-1)*v.Inverse); !(z > 0 && z < v.Bound) {
+			v.Value = model.Clip(z, v.Bound)
+		}
+	}
+	s.look()
+	s.newton.polish(ctx)
+	return true
+}
+
+// begin starts near the current point, inside the box.
+func (ip *interior) begin() {
+	s := ip.s
+	ip.list = ip.list[:0]
+	for pos := range s.at {
+		if v := &s.at[pos]; v.Bound > 0 && v.Inverse > 0 {
+			ip.list = append(ip.list, int32(pos))
+		}
+	}
+	for _, v := range []*[]float64{&ip.beta, &ip.room, &ip.low, &ip.high, &ip.rhs, &ip.left, &ip.inverse, &ip.dLow, &ip.dHigh, &ip.best} {
+		*v = grow(*v, len(ip.list))
+	}
+	ip.a, ip.u = grow(ip.a, s.p*s.p), grow(ip.u, s.p)
+	for k, pos := range ip.list {
+		v := &s.at[pos]
+		edge := min(v.Bound/4, v.Inverse) // a step of it changes the sample's own margin by 1 at most
+		ip.beta[k] = min(max(v.Value, edge), v.Bound-edge)
+		ip.room[k] = v.Bound - ip.beta[k]
+	}
+	ip.place()
+	s.look()
+	for k, pos := range ip.list {
+		g := s.margin[pos] - 1
+		ip.low[k], ip.high[k] = max(g, 0)+1, max(-g, 0)+1
+	}
+}
+
+// place writes β to the solver.
+func (ip *interior) place() {
+	for k, pos := range ip.list {
+		v := &ip.s.at[pos]
+		if v.Value = ip.beta[k]; ip.room[k] < ip.beta[k] {
+			v.Value = v.Bound - ip.room[k]
+		}
+	}
+}
+
+// restore makes the point of least gap the current one.
+func (ip *interior) restore() {
+	for k, pos := range ip.list {
+		ip.s.at[pos].Value = ip.best[k]
+	}
+	ip.s.look()
+}
+
+// advance takes a step from the point looked at. It returns false where rounding
+// has the last word.
+func (ip *interior) advance() bool {
+	s := ip.s
+	var mu float64
+	for k := range ip.list {
+		ip.inverse[k] = 1 / (ip.low[k]/ip.beta[k] + ip.high[k]/ip.room[k])
+		mu = math.FMA(ip.low[k], ip.beta[k], mu)
+		mu = math.FMA(ip.high[k], ip.room[k], mu)
+	}
+	size := float64(2 * len(ip.list))
+	mu /= size
+	if !ip.factorise() {
+		return false
+	}
+	// The step to μ = 0 shows how far μ can fall, and its curvature.
+	for k, pos := range ip.list {
+		ip.rhs[k] = 1 - s.margin[pos]
+	}
+	ip.solve()
+	for k, d := range ip.rhs {
+		ip.dLow[k] = -ip.low[k] - float64(ip.low[k]/ip.beta[k]*d)
+		ip.dHigh[k] = float64(ip.high[k]/ip.room[k]*d) - ip.high[k]
+	}
+	length := ip.reach()
+	var ahead float64
+	for k, d := range ip.rhs {
+		ahead = math.FMA(math.FMA(length, d, ip.beta[k]), math.FMA(length, ip.dLow[k], ip.low[k]), ahead)
+		ahead = math.FMA(math.FMA(-length, d, ip.room[k]), math.FMA(length, ip.dHigh[k], ip.high[k]), ahead)
+	}
+	share := max(0, ahead/size/mu)
+	centre := float64(share*share*share) * mu
+	// dLow and dHigh become what is to be reached for βᵢsᵢ and (Cᵢ − βᵢ)tᵢ.
+	for k, pos := range ip.list {
+		d := ip.rhs[k]
+		ip.dLow[k] = centre - float64(d*ip.dLow[k])
+		ip.dHigh[k] = centre + float64(d*ip.dHigh[k])
+		ip.rhs[k] = 1 - s.margin[pos] + ip.dLow[k]/ip.beta[k] - ip.dHigh[k]/ip.room[k]
+	}
+	ip.solve()
+	for k, d := range ip.rhs {
+		ip.dLow[k] = (ip.dLow[k]-float64(ip.low[k]*d))/ip.beta[k] - ip.low[k]
+		ip.dHigh[k] = (ip.dHigh[k]+float64(ip.high[k]*d))/ip.room[k] - ip.high[k]
+	}
+	length = min(1, toTheWall*ip.reach())
+	for k, d := range ip.rhs {
+		ip.beta[k] = math.FMA(length, d, ip.beta[k])
+		ip.room[k] = math.FMA(-length, d, ip.room[k])
+		ip.low[k] = math.FMA(length, ip.dLow[k], ip.low[k])
+		ip.high[k] = math.FMA(length, ip.dHigh[k], ip.high[k])
+	}
+	return length > 0
+}
+
+// reach returns the length at which the first of β, C − β, s and t becomes 0, 1/toTheWall
+// at most.
+func (ip *interior) reach() float64 {
+	length := 1 / toTheWall
+	for k, d := range ip.rhs {
+		if d < 0 {
+			length = min(length, -ip.beta[k]/d)
+		} else if d > 0 {
+			length = min(length, ip.room[k]/d)
+		}
+		if d := ip.dLow[k]; d < 0 {
+			length = min(length, -ip.low[k]/d)
+		}
+		if d := ip.dHigh[k]; d < 0 {
+			length = min(length, -ip.high[k]/d)
+		}
+	}
+	return length
+}
+
+// factorise computes I + Σ xᵢxᵢᵀ/Dᵢ and its Cholesky factor. It reports whether the
+// matrix is positive definite to working precision.
+func (ip *interior) factorise() bool {
+	s, p := ip.s, ip.s.p
+	clear(ip.a)
+	for k, pos := range ip.list {
+		scale := ip.inverse[k]
+		from, to := s.from[pos], s.from[pos+1]
+		values := s.values[from:to]
+		if s.rows == nil {
+			for j, x := range values {
+				s.k.Axpy(scale*x, values[:j+1], ip.a[j*p:][:j+1])
+			}
+			continue
+		}
+		rows := s.rows[from:to]
+		for at, j := range rows {
+			s.k.AxpyIndexed(scale*values[at], values[:at+1], rows[:at+1], ip.a[int(j)*p:][:p])
+		}
+	}
+	for j := range p {
+		ip.a[j*p+j]++
+	}
+	return support.Cholesky(s.k, ip.a, p) == p
+}
+
+// solve turns r into Δβ. What rounding leaves of r is solved for once more: where D is
+// small, Δβ is the small difference of large numbers.
+func (ip *interior) solve() {
+	s := ip.s
+	copy(ip.left, ip.rhs)
+	ip.invert(ip.rhs)
+	clear(ip.u)
+	for k, pos := range ip.list {
+		s.add(int(pos), ip.rhs[k]*s.at[pos].Sign, ip.u)
+	}
+	for k, pos := range ip.list {
+		ip.left[k] -= float64(s.at[pos].Sign*s.dot(int(pos), ip.u)) + ip.rhs[k]/ip.inverse[k]
+	}
+	ip.invert(ip.left)
+	s.k.Axpy(1, ip.left, ip.rhs)
+}
+
+// invert turns v into (Q + D)⁻¹v.
+func (ip *interior) invert(v []float64) {
+	s := ip.s
+	clear(ip.u)
+	for k, pos := range ip.list {
+		s.add(int(pos), ip.inverse[k]*v[k]*s.at[pos].Sign, ip.u)
+	}
+	support.CholeskySolve(s.k, ip.a, s.p, ip.u)
+	for k, pos := range ip.list {
+		v[k] = ip.inverse[k] * (v[k] - float64(s.at[pos].Sign*s.dot(int(pos), ip.u)))
+	}
+}
+
+// look rebuilds w and the margins from β, and returns the gap.
+func (s *SVM) look() float64 {
+	clear(s.w)
+	for pos := range s.at {
+		if v := &s.at[pos]; v.Value != 0 && s.entries(pos) > 0 {
+			s.add(pos, v.Value*v.Sign, s.w)
+		}
+	}
+	s.dots(0, s.n)
+	var dual model.BoxDual
+	for pos := range s.at {
+		v := &s.at[pos]
+		s.margin[pos] *= v.Sign
+		if v.Bound > 0 {
+			dual.Add(s.margin[pos], v.Value, v.Bound, 0)
+		}
+	}
+	return dual.Gap()
+}

@@ -215,7 +215,7 @@ func (in *inner) gap() float64 {
 		}
 		worst = max(worst, in.pen.Pull(a)/in.threshold[k])
 		if b := in.coef[k]; b != 0 {
-			l2 = math.FMA(b, b, l2)
+			l2 = math.FMA(in.ridge*b, b, l2)
 			product = math.FMA(a, b, product)
 			slack = math.FMA(in.threshold[k]-float64(math.Copysign(1, b)*a), math.Abs(b), slack)
 		}
@@ -224,7 +224,7 @@ func (in *inner) gap() float64 {
 	if worst > 1 {
 		rest = 1 - 1/worst
 	}
-	norm := math.FMA(in.ridge, l2, in.engine.squaredResidual())
+	norm := in.engine.squaredResidual() + l2
 	return (loose + float64(rest*rest*norm/2) + math.FMA(rest, product, slack)) / in.total
 }
 
@@ -234,10 +234,10 @@ func (in *inner) objective() float64 {
 	for k, b := range in.coef {
 		if b != 0 {
 			l1 = math.FMA(in.threshold[k], math.Abs(b), l1)
-			l2 = math.FMA(b, b, l2)
+			l2 = math.FMA(in.ridge*b, b, l2) // β² may overflow where this does not
 		}
 	}
-	return float64(0.5*in.engine.squaredResidual()) + l1 + float64(0.5*in.ridge*l2)
+	return float64(0.5*in.engine.squaredResidual()) + l1 + float64(0.5*l2)
 }
 
 // grow returns v with length n, its contents undefined.

@@ -146,7 +146,7 @@ func (s *Solver) penalty(length float64) float64 {
 	for k := range in.columns {
 		b := math.FMA(length, pn.delta[k], pn.from[k])
 		l1 = math.FMA(in.threshold[k], math.Abs(b), l1)
-		l2 = math.FMA(b, b, l2)
+		l2 = math.FMA(in.ridge*b, b, l2)
 	}
-	return (l1 + float64(0.5*in.ridge*l2)) / in.total
+	return (l1 + float64(0.5*l2)) / in.total
 }

@@ -14,7 +14,7 @@ import (
 //	A·d = ρ,  A = X̃ᵀX̃/N + α₂I,  ρ = z − α₂β,
 //
 // for the step d from any β. It is solved by Cholesky's method on A, or on the
-// matrix of the rows by A⁻¹ = (I − X̃ᵀ(X̃X̃ᵀ + Nα₂I)⁻¹X̃)/α₂, whichever is cheaper, or by
+// matrix of the rows by A⁻¹ = (I − X̃ᵀ(I + X̃X̃ᵀ/Nα₂)⁻¹X̃/Nα₂)/α₂, whichever is cheaper, or by
 // conjugate gradients where both are large. Every step is from a certified point, so
 // that steps refine one another.
 type ridge struct {
@@ -169,9 +169,13 @@ func (s *Solver) factorise() bool {
 	if r.rows == nil {
 		s.multiplyRows()
 	}
-	r.a = append(r.a[:0], r.rows...)
+	r.a = grow(r.a, size*size)
 	for i := range size {
-		r.a[i*size+i] += float64(in.total * alpha)
+		row := r.a[i*size:][:size]
+		for k, v := range r.rows[i*size:][:i+1] {
+			row[k] = v / float64(in.total*alpha)
+		}
+		row[i]++
 	}
 	return support.Cholesky(s.k, r.a, size) == size
 }
@@ -215,33 +219,41 @@ func (s *Solver) multiplyRows() {
 // solveFactored sets d = A⁻¹ρ by the factor at hand.
 func (s *Solver) solveFactored() {
 	r, store := &s.ridge, s.in.store
-	copy(r.d, r.rho)
 	if r.way == columnFactor {
+		copy(r.d, r.rho)
 		support.CholeskySolve(s.k, r.a, len(r.columns), r.d)
 		return
+	}
+	// Of ρ in units of its largest entry, so that no product leaves the range.
+	_, exponent := math.Frexp(s.k.MaxAbs(r.rho))
+	for k, v := range r.rho {
+		r.d[k] = math.Ldexp(v, -exponent)
 	}
 	clear(r.t)
 	var shift float64
 	for k, j := range r.columns {
 		index, values := store.Column(j)
 		if index == nil {
-			s.k.Axpy(r.rho[k], values, r.t)
+			s.k.Axpy(r.d[k], values, r.t)
 			continue
 		}
-		s.k.AxpyIndexed(r.rho[k], values, index, r.t)
-		shift = math.FMA(r.rho[k], store.Mean(j), shift)
+		s.k.AxpyIndexed(r.d[k], values, index, r.t)
+		shift = math.FMA(r.d[k], store.Mean(j), shift)
 	}
 	if shift != 0 {
 		for i := range r.t {
 			r.t[i] = math.FMA(-shift, store.Root(i), r.t[i])
 		}
 	}
+	alpha := s.pen.Ridge()
+	for i := range r.t {
+		r.t[i] /= float64(s.in.total * alpha)
+	}
 	support.CholeskySolve(s.k, r.a, store.Rows(), r.t)
 	var sum float64
 	for i, t := range r.t {
 		sum = math.FMA(store.Root(i), t, sum)
 	}
-	alpha := s.pen.Ridge()
 	for k, j := range r.columns {
 		index, values := store.Column(j)
 		var product float64
@@ -250,7 +262,7 @@ func (s *Solver) solveFactored() {
 		} else {
 			product = math.FMA(-store.Mean(j), sum, s.k.DotIndexed(values, index, r.t))
 		}
-		r.d[k] = (r.rho[k] - product) / alpha
+		r.d[k] = math.Ldexp((r.d[k]-product)/alpha, exponent)
 	}
 }
 

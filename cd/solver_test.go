@@ -671,40 +671,6 @@ func TestSolveAllocatesNothingWhenWarm(t *testing.T) {
 	}
 }
 
-// TestPowersOfTwoScaleExactly: X·2^a and y·2^−a, which leave the strengths as
-// they are, change the exponents of β and of nothing else: no tolerance or guard
-// hides an absolute size.
-func TestPowersOfTwoScaleExactly(t *testing.T) {
-	for _, dense := range []bool{true, false} {
-		r := oracle.NewRandom(6)
-		q := r.Problem(oracle.Shape{N: 40, P: 60, Density: 0.5, Mean: 1})
-		q.Intercept = true
-		q.Uniform(0.05 * q.AlphaMax())
-		g := penaltyOf(t, q)
-		want := solve(t, cd.New(fitOf(t, q, dense)), g, cd.Options{Tol: 1e-10, Polish: true})
-		for _, a := range []int{1, -1, 37, -91, 200, -200} {
-			scaled := q.Clone()
-			scaled.X, scaled.Y = make([][]float64, 40), make([]float64, 40)
-			for i := range q.X {
-				scaled.Y[i] = math.Ldexp(q.Y[i], -a)
-				for _, v := range q.X[i] {
-					scaled.X[i] = append(scaled.X[i], math.Ldexp(v, a))
-				}
-			}
-			got := solve(t, cd.New(fitOf(t, scaled, dense)), g, cd.Options{Tol: 1e-10, Polish: true})
-			if !slices.Equal(got.Support, want.Support) || got.Epochs != want.Epochs || got.RelativeGap != want.RelativeGap {
-				t.Fatalf("2^%d, dense %v: support %d, %d epochs, gap %g, want %d, %d, %g", a, dense,
-					len(got.Support), got.Epochs, got.RelativeGap, len(want.Support), want.Epochs, want.RelativeGap)
-			}
-			for k := range got.Coef {
-				if got.Coef[k] != math.Ldexp(want.Coef[k], -2*a) {
-					t.Fatalf("2^%d, dense %v: coefficient %d is %g, want %g", a, dense, k, got.Coef[k], math.Ldexp(want.Coef[k], -2*a))
-				}
-			}
-		}
-	}
-}
-
 // TestScalesThatCannotBeAreRefused: where squares leave the range of float64
 // there is an error, not a wrong answer.
 func TestScalesThatCannotBeAreRefused(t *testing.T) {

@@ -382,9 +382,9 @@ func (s *Solver) bound(residual, mu, moving, bend float64) {
 	var h2, q2, rho2 float64
 	least := math.Inf(1)
 	for k, d := range s.res {
-		h2 += float64(s.h[k]*s.h[k]) / d
-		q2 += float64(s.q[k]*s.q[k]) / d
-		rho2 += float64(s.rho[k]*s.rho[k]) / d
+		h2 = math.FMA(s.h[k]/d, s.h[k], h2) // the squares alone may leave the range
+		q2 = math.FMA(s.q[k]/d, s.q[k], q2)
+		rho2 = math.FMA(s.rho[k]/d, s.rho[k], rho2)
 		least = min(least, d)
 	}
 	h, q, rho := math.Sqrt(h2), math.Sqrt(q2), math.Sqrt(rho2)

@@ -20,7 +20,7 @@ type Dual struct {
 
 	worst    float64 // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
 	kkt      float64 // max ρⱼ
-	l1, l2   float64 // Σ αⱼ|βⱼ|, ‖β‖²
+	l1, l2   float64 // Σ αⱼ|βⱼ|, Σ α₂βⱼ²
 	loose    float64 // Σ zⱼ²N/2‖X̃_j‖² of unpenalised columns
 	product  float64 // Σ aⱼβⱼ
 	slack    float64 // Σ αⱼ|βⱼ| − aⱼβⱼ
@@ -72,9 +72,7 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	size := math.Abs(b)
 	lack := alpha - float64(math.Copysign(1, b)*a) // 0 at the optimum
 	d.l1 = math.FMA(alpha, size, d.l1)
-	if ridge > 0 { // else β² may overflow to no purpose
-		d.l2 = math.FMA(b, b, d.l2)
-	}
+	d.l2 = math.FMA(ridge*b, b, d.l2) // β² may overflow where this does not
 	d.product = math.FMA(a, b, d.product)
 	d.slack = math.FMA(lack, size, d.slack)
 	switch {
@@ -83,7 +81,7 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 		d.unscaled = math.FMA(lack/(2*ridge), lack, d.unscaled)
 	default:
 		over = max(0, over)
-		d.unscaled += float64(lack*size) - float64(0.5*ridge*float64(b*b)) + float64(over*over)/(2*ridge)
+		d.unscaled += float64(lack*size) - float64(0.5*float64(ridge*b)*b) + float64(over/(2*ridge)*over)
 	}
 }
 
@@ -108,7 +106,7 @@ func (d *Dual) Gap(squaredResidual float64) float64 {
 // and at the unscaled one.
 func (d *Dual) gap(scaled, unscaled float64) float64 {
 	rest, ridge := 1-d.Scale(), d.Penalty.ridge
-	gap := d.loose + scaled + float64(0.5*rest*rest*float64(ridge*d.l2)) + max(0, math.FMA(rest, d.product, d.slack))
+	gap := d.loose + scaled + float64(0.5*rest*rest*d.l2) + max(0, math.FMA(rest, d.product, d.slack))
 	if ridge > 0 {
 		gap = min(gap, unscaled+max(0, d.unscaled))
 	}
@@ -116,11 +114,11 @@ func (d *Dual) gap(scaled, unscaled float64) float64 {
 }
 
 // Value returns g(β).
-func (d *Dual) Value() float64 { return d.l1 + float64(0.5*d.Penalty.ridge*d.l2) }
+func (d *Dual) Value() float64 { return d.l1 + float64(0.5*d.l2) }
 
 // Objective returns Φ(β, b), given ‖r‖ₛ².
 func (d *Dual) Objective(squaredResidual float64) float64 {
-	return squaredResidual/(2*d.Total) + d.l1 + float64(0.5*d.Penalty.ridge*d.l2)
+	return squaredResidual/(2*d.Total) + d.l1 + float64(0.5*d.l2)
 }
 
 // KKT returns max ρⱼ, ρⱼ = Lⱼ|βⱼ − prox_{g/Lⱼ}(βⱼ + zⱼ/Lⱼ)|: the fixed-point

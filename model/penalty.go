@@ -115,6 +115,21 @@ func (g Penalty) Alpha(j int) float64 {
 	return g.alpha
 }
 
+// Scaled returns the penalty with the ℓ1 strengths multiplied by one factor and the
+// ridge by another, both positive: what the penalty is in other units. Where X is
+// multiplied by u and y by v, the same problem has them multiplied by u·v and u².
+func (g Penalty) Scaled(l1, ridge float64) Penalty {
+	g.alpha *= l1
+	g.ridge *= ridge
+	g.each = slices.Clone(g.each)
+	for j := range g.each {
+		if g.each[j] != 0 {
+			g.each[j] *= l1
+		}
+	}
+	return g
+}
+
 // Positive reports the constraint β ≥ 0.
 func (g Penalty) Positive() bool { return g.positive }
 
@@ -190,9 +205,9 @@ func (g Penalty) Value(cols []int32, b []float64) float64 {
 	var l1, l2 float64
 	for k, j := range cols {
 		l1 = math.FMA(g.Alpha(int(j)), math.Abs(b[k]), l1)
-		l2 = math.FMA(b[k], b[k], l2)
+		l2 = math.FMA(g.ridge*b[k], b[k], l2)
 	}
-	return l1 + float64(0.5*g.ridge*l2)
+	return l1 + float64(0.5*l2)
 }
 
 // Sensitivity sets out[k] = B_{k,i}, the right-hand side of the implicit

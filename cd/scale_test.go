@@ -1,0 +1,105 @@
+package cd_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// TestPowersOfTwoChangeExponentsOnly: X·2^a and y·2^b, with strengths in the units
+// that makes, change nothing in a solution and its hypergradient but exponents.
+func TestPowersOfTwoChangeExponentsOnly(t *testing.T) {
+	exponents := []int{0, 20, -20, 100, -100, 400, -400}
+	if oracle.Few() {
+		exponents = []int{0, -20, 400, -400}
+	}
+	for kind, name := range []string{"lasso", "enet", "wlasso", "unpenalised", "positive", "ridge", "logistic"} {
+		r := oracle.NewRandom(uint64(6 + kind))
+		q := r.Problem(oracle.Shape{N: 40, P: 60, Density: 0.5, Mean: 1, Weights: kind%2 == 0})
+		q.Intercept = kind%3 == 0
+		dense := kind%2 == 1
+		top := q.AlphaMax()
+		q.Uniform(0.05 * top)
+		switch name {
+		case "enet":
+			q.Ridge = 0.3
+		case "wlasso", "unpenalised":
+			for j := range q.Alpha {
+				q.Alpha[j] *= 0.8 + 0.4*r.Float64()
+			}
+			if name == "unpenalised" {
+				q.Alpha[3], q.Alpha[5], q.Alpha[7] = 0, 0, math.Inf(1)
+			}
+		case "positive":
+			q.Positive = true
+		case "ridge":
+			q.Uniform(0).Ridge = 0.3
+		case "logistic":
+			q.Classes(r)
+			q.Uniform(0.05 * q.LogisticAlphaMax())
+		}
+		g := penaltyOf(t, q)
+		fit := func(q *oracle.Problem) model.Datafit {
+			if name == "logistic" {
+				return logisticOf(t, q, dense)
+			}
+			return fitOf(t, q, dense)
+		}
+		type found struct {
+			support        []int32
+			coef, gradient []float64
+			epochs, steps  int
+			gap, bound     float64
+		}
+		find := func(a, b int) found {
+			scaled := q.Clone()
+			scaled.X, scaled.Y = make([][]float64, len(q.Y)), make([]float64, len(q.Y))
+			for i := range q.X {
+				scaled.Y[i] = math.Ldexp(q.Y[i], b)
+				for _, v := range q.X[i] {
+					scaled.X[i] = append(scaled.X[i], math.Ldexp(v, a))
+				}
+			}
+			pen := g.Scaled(math.Ldexp(1, a+b), math.Ldexp(1, 2*a))
+			f := fit(scaled)
+			sol := solve(t, cd.New(f), pen, cd.Options{Tol: 1e-10, Polish: true})
+			outer := implicit.Outer{Slope: make([]float64, len(q.Y)), Curvature: make([]float64, len(q.Y))}
+			for i := range outer.Slope {
+				outer.Slope[i], outer.Curvature[i] = math.Ldexp(float64(i%7)-3, b), 1
+			}
+			h, err := implicit.New(f).Solve(t.Context(), pen, implicit.Point{Support: sol.Support, Coef: sol.Coef, KKT: sol.KKT}, outer, implicit.Options{})
+			if err != nil {
+				t.Fatalf("%s: X·2^%d, y·2^%d: %v, %v", name, a, b, err, sol.Coef)
+			}
+			out := found{support: slices.Clone(sol.Support), epochs: sol.Epochs, steps: sol.Steps, gap: sol.RelativeGap, bound: math.Ldexp(h.ErrorBound, -2*b)}
+			for _, c := range sol.Coef {
+				out.coef = append(out.coef, math.Ldexp(c, a-b))
+			}
+			for _, v := range h.Gradient {
+				out.gradient = append(out.gradient, math.Ldexp(v, -2*b))
+			}
+			return out
+		}
+		want := find(0, 0)
+		if !(want.gap <= 1e-10) {
+			t.Fatalf("%s: gap %g", name, want.gap)
+		}
+		for _, a := range exponents {
+			for _, b := range exponents {
+				if name == "logistic" && b != 0 {
+					continue
+				}
+				got := find(a, b)
+				if fmt.Sprint(got) != fmt.Sprint(want) {
+					t.Fatalf("%s: X·2^%d, y·2^%d:\n%+v\nwant\n%+v", name, a, b, got, want)
+				}
+			}
+		}
+	}
+}

@@ -51,6 +51,8 @@ column:
 	JLT    tail
 
 loop4:
+	PREFETCHT0 2048(SI) // never faults, whatever is there
+	PREFETCHT0 1024(DX)
 	PAIR(0, 0, X0)
 	PAIR(16, 8, X1)
 	ADDQ $32, SI

@@ -55,10 +55,10 @@ loop4:
 	PREFETCHT0 1024(DX)
 	PAIR(0, 0, X0)
 	PAIR(16, 8, X1)
-	ADDQ $32, SI
-	ADDQ $16, DX
-	SUBQ $4, CX
-	JGE  loop4
+	ADDQ       $32, SI
+	ADDQ       $16, DX
+	SUBQ       $4, CX
+	JGE        loop4
 
 tail:
 	TESTQ $2, CX // the low bits of CX − 4 are those of CX

@@ -22,13 +22,16 @@ func native() []*Set {
 		subTile:     arm64.SubTileNEON,
 		solveTile:   arm64.SolveTileNEON,
 
-		// The assembler lacks the vector operations for these.
-		dotLanesMasked: dotLanesMaskedGo,
-		dotSingle:      dotSingleGo,
-		axpySingle:     axpySingleGo,
-		exp:            expGo,
-		log1pExp:       log1pExpGo,
-		sigmoid:        sigmoidGo,
+		dotLanesMasked: arm64.DotLanesMaskedNEON,
+
+		// Not in assembly, which lacks vector instructions for these: conversion of
+		// 32 bits, sums, products and maxima of floating-point numbers.
+		dotSingle:  dotSingleGo,
+		axpySingle: axpySingleGo,
+		exp:        expGo,
+		log1pExp:   log1pExpGo,
+		sigmoid:    sigmoidGo,
+
 		epoch: func(e *Epoch, from, to int) int {
 			return arm64.EpochNEON((*arm64.Epoch)(e), from, to)
 		},

@@ -13,3 +13,9 @@ func DotLanesNEON(values []float64, rows []int32, y []float64, out *[8]float64)
 //
 //go:noescape
 func AxpyLanesNEON(a *[8]float64, values []float64, rows []int32, y []float64)
+
+// DotLanesMaskedNEON is DotLanesNEON with rows left out by lane: entry k counts in
+// lane l if bit l of mask[rows[k]] is set.
+//
+//go:noescape
+func DotLanesMaskedNEON(values []float64, rows []int32, mask []uint8, y []float64, out *[8]float64)

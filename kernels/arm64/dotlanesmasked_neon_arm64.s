@@ -1,0 +1,128 @@
+//go:build !purego
+
+// Sparse column times 8 interleaved dense vectors, with rows left out by lane:
+// out[l] = Σ values[k]·y[8·rows[k]+l] over the k for which bit l of mask[rows[k]]
+// is set, l = 0 … 7.
+//
+// Where it is not, both factors become +0, which changes no sum, not even by a NaN.
+// 4 entries per iteration, entry k into partial sum k mod 4 of each lane: 16
+// registers of two lanes.
+//
+// Registers
+//   R0  values, next entry      R1  rows, next entry      R2  y
+//   R3  entries left            R4  address of a row      R6  out
+//   R7  mask                    R5  scratch
+//   V0..V3  sum 0               V4..V7  sum 1
+//   V8..V11  sum 2              V12..V15  sum 3
+//   V16..V19  a row of y        V20  the value, in both lanes
+//   V21  the row's mask         V22, V23  scratch
+//   V24..V27  the bits of two lanes each
+
+#include "textflag.h"
+
+// Two lanes of an entry.
+#define PAIR(bits, y, sum) \
+	VCMTST V21.D2, bits.D2, V22.D2   \
+	VAND   V22.B16, y.B16, y.B16     \
+	VAND   V22.B16, V20.B16, V23.B16 \
+	VFMLA  y.D2, V23.D2, sum.D2
+
+// One entry into four registers. R5 is clobbered.
+#define ENTRY(a, b, c, d) \
+	MOVWU.P 4(R1), R4                              \
+	MOVD.P  8(R0), R5                              \
+	VDUP    R5, V20.D2                             \
+	MOVBU   (R7)(R4), R5                           \
+	VDUP    R5, V21.D2                             \
+	ADD     R4<<6, R2, R4                          \
+	VLD1    (R4), [V16.D2, V17.D2, V18.D2, V19.D2] \
+	PAIR(V24, V16, a)                              \
+	PAIR(V25, V17, b)                              \
+	PAIR(V26, V18, c)                              \
+	PAIR(V27, V19, d)
+
+// BITS puts 1 << lane and 2 << lane into a register. Clobbers R4.
+#define BITS(lane, v) \
+	MOVD $(1<<lane), R4 \
+	VMOV R4, v.D[0]     \
+	MOVD $(2<<lane), R4 \
+	VMOV R4, v.D[1]
+
+// One lane pair of the fixed tree, by scalar adds: NEON's vector add has no
+// mnemonic. (s0+s2) + (s1+s3), then + 0, for both lanes of a register.
+#define HALF(f0, f1, f2, f3, offset) \
+	FADDD f2, f0, f0     \
+	FADDD f3, f1, f1     \
+	FADDD f1, f0, f0     \
+	FADDD F20, f0, f0    \
+	FMOVD f0, offset(R6)
+
+#define FOLD(v0, v1, v2, v3, f0, f1, f2, f3, offset) \
+	VMOV v0.D[1], V16                  \
+	VMOV v1.D[1], V17                  \
+	VMOV v2.D[1], V18                  \
+	VMOV v3.D[1], V19                  \
+	HALF(f0, f1, f2, f3, offset)       \
+	HALF(F16, F17, F18, F19, offset+8)
+
+// func DotLanesMaskedNEON(values []float64, rows []int32, mask []uint8, y []float64, out *[8]float64)
+TEXT ·DotLanesMaskedNEON(SB), 0, $136-104
+	MOVD values_base+0(FP), R0
+	MOVD values_len+8(FP), R3
+	MOVD rows_base+24(FP), R1
+	MOVD rows_len+32(FP), R4
+	CMP  R4, R3
+	CSEL LT, R3, R4, R3            // the shorter length
+	MOVD mask_base+48(FP), R7
+	MOVD y_base+72(FP), R2
+	MOVD out+96(FP), R6
+	BITS(0, V24)
+	BITS(2, V25)
+	BITS(4, V26)
+	BITS(6, V27)
+	VEOR V0.B16, V0.B16, V0.B16
+	VEOR V1.B16, V1.B16, V1.B16
+	VEOR V2.B16, V2.B16, V2.B16
+	VEOR V3.B16, V3.B16, V3.B16
+	VEOR V4.B16, V4.B16, V4.B16
+	VEOR V5.B16, V5.B16, V5.B16
+	VEOR V6.B16, V6.B16, V6.B16
+	VEOR V7.B16, V7.B16, V7.B16
+	VEOR V8.B16, V8.B16, V8.B16
+	VEOR V9.B16, V9.B16, V9.B16
+	VEOR V10.B16, V10.B16, V10.B16
+	VEOR V11.B16, V11.B16, V11.B16
+	VEOR V12.B16, V12.B16, V12.B16
+	VEOR V13.B16, V13.B16, V13.B16
+	VEOR V14.B16, V14.B16, V14.B16
+	VEOR V15.B16, V15.B16, V15.B16
+	SUBS $4, R3
+	BLT  tail
+
+loop4:
+	ENTRY(V0, V1, V2, V3)
+	ENTRY(V4, V5, V6, V7)
+	ENTRY(V8, V9, V10, V11)
+	ENTRY(V12, V13, V14, V15)
+	SUBS $4, R3
+	BGE  loop4
+
+tail:
+	TBZ $1, R3, tail1 // the low bits of R3 − 4 are those of R3
+	ENTRY(V0, V1, V2, V3)
+	ENTRY(V4, V5, V6, V7)
+	TBZ $0, R3, fold
+	ENTRY(V8, V9, V10, V11)
+	B   fold
+
+tail1:
+	TBZ $0, R3, fold
+	ENTRY(V0, V1, V2, V3)
+
+fold:
+	FMOVD ZR, F20
+	FOLD(V0, V4, V8, V12, F0, F4, F8, F12, 0)
+	FOLD(V1, V5, V9, V13, F1, F5, F9, F13, 16)
+	FOLD(V2, V6, V10, V14, F2, F6, F10, F14, 32)
+	FOLD(V3, V7, V11, V15, F3, F7, F11, F15, 48)
+	RET

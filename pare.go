@@ -57,8 +57,15 @@ type Config struct {
 	Tol       float64 // relative duality gap to reach; 0 means 1e-6
 	MaxEpochs int     // sweeps allowed for one solve; 0 means 100,000
 	Threads   int     // inner problems solved at once; 0 means all processors
-	Kernels   string  // kernel set; "" means PARE_KERNELS, else the fastest
-	Method    Method  // of hypergradients; "" means Implicit
+	// MaxSupport, where positive, ends a solve with an error of kind Limit as soon as a
+	// certified point has more columns in its support. An SVM has no such cap.
+	MaxSupport int
+	// MaxBytes, where positive, refuses work with an error of kind Limit, before it
+	// starts, if its working memory, the data aside, might be larger; below what the
+	// fastest way may take, it is the Gram matrix that is kept small.
+	MaxBytes int64
+	Kernels  string // kernel set; "" means PARE_KERNELS, else the fastest
+	Method   Method // of hypergradients; "" means Implicit
 	// Certify makes [Fit], [Path] and the refit of [Select] look for a proof of the
 	// support and of uniqueness, and [Gradient] of the supports, at a pass over X and
 	// a factorisation for each fold.
@@ -114,6 +121,7 @@ type engine struct {
 	x      sparse.Matrix
 	y      []float64
 	problem
+	gram int // columns of the largest Gram matrix; 0: no limit of ours
 }
 
 func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
@@ -138,6 +146,9 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	}
 	if x == nil {
 		return nil, outcome.Errorf(outcome.Shape, "no design matrix")
+	}
+	if err = e.checkBudget(); err != nil {
+		return nil, err
 	}
 	if e.problem, err = e.family.state(e); err != nil {
 		return nil, err
@@ -170,7 +181,7 @@ func (e *engine) view() (*sparse.View, error) {
 
 // solver returns the bounds of an inner solve.
 func (e *engine) solver() cd.Options {
-	return cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs}
+	return cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram}
 }
 
 // spec returns what all outer problems share.

@@ -156,7 +156,12 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	}
 	var err error
 	spec.Folds, err = v.folds(e.y)
+	if err != nil {
+		return spec, err
+	}
 	spec.Criterion, spec.Forward = v.Loss, v.Split == Forward
+	err = e.afford(1 + e.solvers(spec.Folds))
+	spec.Solver = e.solver()
 	return spec, err
 }
 
@@ -170,6 +175,9 @@ func (e *engine) risk(ctx context.Context, v Validation) (problem outer, sigma f
 		return nil, 0, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s and %s", v.Criterion, CV, HoldOut)
 	case e.config.Method.iterate() != nil:
 		return nil, 0, outcome.At(outcome.Usage, "method", "%s has %s alone", v.Criterion, Implicit)
+	}
+	if err := e.afford(1 + e.solvers(nil)); err != nil {
+		return nil, 0, err
 	}
 	if sigma = v.Sigma; sigma == 0 {
 		if sigma, err = e.noise(ctx, v); err != nil {

@@ -46,7 +46,7 @@ func (in *inner) choose() engine {
 		}
 	}
 	missing, _ := in.gram.Missing(in.columns)
-	if size+missing > support.LargestGram {
+	if !in.gram.Fits(missing) {
 		return &in.residual
 	}
 	byResidual := residualCost(values+inSupport, w, in.store.Dense())

@@ -79,7 +79,7 @@ func (nw *newton) plan() (way, float64) {
 	iterations := float64(nw.iterations)
 	free := iterations * in.store.ProductCost(nw.columns)
 	missing, _ := in.gram.Missing(nw.columns)
-	if in.gram.Size()+missing > support.LargestGram {
+	if !in.gram.Fits(missing) {
 		return matrixFree, free
 	}
 	build := in.gram.BuildCost(nw.columns)/in.reuses + float64(support.GatherValue*size*size)

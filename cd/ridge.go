@@ -39,10 +39,9 @@ const (
 )
 
 const (
-	largestRidge   = 3000 // rows or columns of a system to factorise
-	iterationsOf   = 100  // expected of conjugate gradients, for the plan
-	ridgeStalled   = 3    // steps in a row that gain little, after which rounding has the rest
-	ridgeMargin    = 0.3  // of the residual allowed, asked of conjugate gradients
+	iterationsOf   = 100 // expected of conjugate gradients, for the plan
+	ridgeStalled   = 3   // steps in a row that gain little, after which rounding has the rest
+	ridgeMargin    = 0.3 // of the residual allowed, asked of conjugate gradients
 	leastRidgeTol  = 1e-12
 	pairsOfColumns = 0.5 // each pair of rows or columns meets once
 )
@@ -70,6 +69,9 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 	for stalled := 0; ; {
 		before := sol.RelativeGap
 		s.certify()
+		if err := s.within(opts); err != nil {
+			return nil, err
+		}
 		if sol.Passes > 1 && sol.RelativeGap > 0.5*before {
 			stalled++
 		}
@@ -133,7 +135,7 @@ func (s *Solver) plan() {
 	}
 	size, rows := float64(len(r.columns)), float64(store.Rows())
 	factor := func(size, build float64) float64 {
-		if size > largestRidge {
+		if !s.in.gram.Fits(int(size)) {
 			return math.Inf(1)
 		}
 		return pairsOfColumns*build/newtonsExpected + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)

@@ -19,6 +19,12 @@ type Options struct {
 	Tol float64
 	// MaxEpochs bounds the sweeps over working sets. 0 means 100,000.
 	MaxEpochs int
+	// MaxSupport, where positive, ends a solve with an error of kind Limit at the first
+	// certified point with more columns in its support.
+	MaxSupport int
+	// MaxGram bounds the columns of the cached Gram matrix, and with it memory and
+	// speed. 0 means [support.LargestGram].
+	MaxGram int
 	// Polish ends a solve that has converged with one more Newton step, solved
 	// to working precision. The gap bounds Φ; predictions are only known to its
 	// square root, so a criterion good to 1e-9 needs a gap of 1e-18, or this.
@@ -40,6 +46,9 @@ func (o Options) resolve() (Options, error) {
 	}
 	if o.MaxEpochs == 0 {
 		o.MaxEpochs = defaultEpochs
+	}
+	if o.MaxSupport < 0 {
+		return o, outcome.At(outcome.BadParameter, "max_support", "must not be negative, got %d", o.MaxSupport)
 	}
 	if o.MaxEpochs < 0 {
 		return o, outcome.At(outcome.BadParameter, "max_epochs", "must not be negative, got %d", o.MaxEpochs)
@@ -221,6 +230,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	}
 	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
 	s.in.start(opts.MaxEpochs)
+	s.in.gram.Limit(opts.MaxGram)
 	if g.Quadratic() {
 		s.pen = g
 		return s.solveRidge(ctx, opts)
@@ -232,6 +242,9 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	for stalled := 0; ; {
 		before := s.sol.RelativeGap
 		s.certify()
+		if err := s.within(opts); err != nil {
+			return nil, err
+		}
 		first := s.sol.Passes == 1
 		switch {
 		case s.sol.RelativeGap <= opts.Tol && (polished || ctx.Err() != nil):
@@ -263,6 +276,14 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 			return &s.sol, nil
 		}
 	}
+}
+
+// within refuses a certified point beyond the support that is allowed.
+func (s *Solver) within(o Options) error {
+	if size := len(s.sol.Support); o.MaxSupport > 0 && size > o.MaxSupport {
+		return outcome.At(outcome.Limit, "max_support", "%d columns in the support, the limit is %d", size, o.MaxSupport)
+	}
+	return nil
 }
 
 // improve solves the problem on the working set until its gap is a fraction of

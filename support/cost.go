@@ -50,7 +50,7 @@ func (g *Gram) BuildCost(columns []int32) float64 {
 // on the Gram matrix, what it lacks of it included.
 func (g *Gram) Pays(columns []int32, products int) bool {
 	missing, _ := g.Missing(columns)
-	if len(g.list)+missing > LargestGram {
+	if !g.Fits(missing) {
 		return false
 	}
 	size, times := float64(len(columns)), float64(products)

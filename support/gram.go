@@ -21,6 +21,8 @@ type Gram struct {
 	z        []float64 // 8 columns spread over compact rows, interleaved
 	products [kernels.Lanes]float64
 
+	most int // columns
+
 	x, y [kernels.TileColumns][]float64 // dense columns that meet
 	tile [kernels.TileColumns * kernels.TileColumns]float64
 }
@@ -28,7 +30,7 @@ type Gram struct {
 // NewGram returns an empty cache over a store of columns, which has one at most:
 // it empties when the store does.
 func NewGram(columns *Columns) *Gram {
-	g := &Gram{columns: columns, k: columns.view.Kernels(), total: columns.view.Total()}
+	g := &Gram{columns: columns, k: columns.view.Kernels(), total: columns.view.Total(), most: LargestGram}
 	_, p := columns.view.Dims()
 	g.slot = make([]int32, p)
 	for j := range g.slot {
@@ -40,6 +42,17 @@ func NewGram(columns *Columns) *Gram {
 
 // Columns returns the store.
 func (g *Gram) Columns() *Columns { return g.columns }
+
+// Limit sets the number of columns that may be held, which saves memory where it is
+// less than [LargestGram]; 0 means that.
+func (g *Gram) Limit(most int) {
+	if g.most = most; most <= 0 {
+		g.most = LargestGram
+	}
+}
+
+// Fits reports whether so many more columns are within the limit.
+func (g *Gram) Fits(missing int) bool { return len(g.list)+missing <= g.most }
 
 // Size returns the number of columns held.
 func (g *Gram) Size() int { return len(g.list) }

@@ -1,0 +1,75 @@
+package pare
+
+import (
+	"math"
+	"runtime"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Budgets: a caller's caps on the size of supports and on working memory. Time is
+// capped by the context, sweeps and goroutines by MaxEpochs and Threads.
+
+// The bytes that one inner problem may come to hold, by what they are proportional
+// to: views, copies, certificates, packed columns, and slices that append moves. What
+// is left of a cap after that bounds the Gram matrix, which is there for speed.
+const (
+	bytesPerRow    = 500
+	bytesPerColumn = 500
+	bytesPerEntry  = 100
+	bytesPerPair   = 56 // of columns of a Gram matrix: with room to grow, and its factors
+	bytesAlways    = 1 << 20
+	bytesOfProofs  = 64 << 20
+	leastGram      = 64 // columns
+)
+
+// checkBudget refuses caps that cannot be, and work beyond them.
+func (e *engine) checkBudget() error {
+	switch c := e.config; {
+	case c.MaxSupport < 0:
+		return outcome.At(outcome.BadParameter, "max_support", "must not be negative, got %d", c.MaxSupport)
+	case c.MaxBytes < 0:
+		return outcome.At(outcome.BadParameter, "max_bytes", "must not be negative, got %d", c.MaxBytes)
+	case c.MaxSupport > 0 && c.Model == SVM:
+		return outcome.At(outcome.Usage, "max_support", "%s has samples in its support, not columns", SVM)
+	}
+	return e.afford(1)
+}
+
+// afford shares Config.MaxBytes out among as many inner problems as are held at once,
+// and refuses what might take more.
+func (e *engine) afford(problems int) error {
+	if e.config.MaxBytes == 0 {
+		return nil
+	}
+	n, p := e.x.Dims()
+	need := bytesAlways + bytesPerRow*float64(n) + bytesPerColumn*float64(p) + bytesPerEntry*float64(e.x.NNZ())
+	if e.config.Certify {
+		need += bytesOfProofs
+	}
+	least := float64(problems) * (need + bytesPerPair*leastGram*leastGram)
+	if least > float64(e.config.MaxBytes) {
+		return outcome.At(outcome.Limit, "max_bytes", "%d inner problems at once might take %.0f bytes, the limit is %d", problems, least, e.config.MaxBytes)
+	}
+	room := float64(e.config.MaxBytes)/float64(problems) - need
+	e.gram = int(min(support.LargestGram, math.Sqrt(room/bytesPerPair)))
+	return nil
+}
+
+// solvers returns how many inner problems a choice of λ holds besides that of all rows.
+func (e *engine) solvers(folds bilevel.Folds) int {
+	switch {
+	case folds == nil:
+		return 2 // of an information criterion
+	case e.config.Model == Multiclass:
+		threads := e.config.Threads
+		if threads <= 0 {
+			threads = runtime.GOMAXPROCS(0)
+		}
+		return folds.Count() * threads
+	default:
+		return folds.Count()
+	}
+}

@@ -1,0 +1,181 @@
+package pare_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// TestSupportBudget: V3. No result has more columns than allowed; a path ends with the
+// error that names the cap, after the points that kept within it.
+func TestSupportBudget(t *testing.T) {
+	ctx := context.Background()
+	x, y := text(t)
+	top := lambdaMax(t, x, y, pare.Config{})
+	points := 0
+	for f, err := range pare.Path(ctx, x, y, search.Geometric(top, -5, 30), pare.Config{MaxSupport: 20}) {
+		if err != nil {
+			if flag := limited(t, err); flag != "max_support" {
+				t.Errorf("%v", err)
+			}
+			break
+		}
+		if points++; len(f.Support) > 20 {
+			t.Errorf("a support of %d", len(f.Support))
+		}
+	}
+	if points < 3 || points == 30 {
+		t.Errorf("%d points within the limit", points)
+	}
+	for _, m := range []pare.Model{pare.Ridge, pare.Lasso, pare.ElasticNet} {
+		lambda := []float64{top - 5, top - 5}[:m.Hyperparameters(x, y)]
+		_, err := pare.Gradient(ctx, x, y, lambda, pare.Validation{}, pare.Config{Model: m, MaxSupport: 5})
+		if flag := limited(t, err); flag != "max_support" {
+			t.Errorf("%s: %v", m, err)
+		}
+	}
+	_, err := pare.Gradient(ctx, x, y, []float64{top - 3}, pare.Validation{}, pare.Config{Method: pare.ForwardPCD, MaxSupport: 5})
+	if flag := limited(t, err); flag != "max_support" {
+		t.Errorf("forward: %v", err)
+	}
+	if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{MaxSupport: -1}); !isKind(err, outcome.BadParameter) {
+		t.Errorf("a negative cap: %v", err)
+	}
+	if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{Model: pare.SVM, MaxSupport: 1}); !isKind(err, outcome.Usage) {
+		t.Errorf("a cap on an SVM: %v", err)
+	}
+}
+
+// limited returns the flag that an error of kind Limit names.
+func limited(t *testing.T, err error) string {
+	t.Helper()
+	e, ok := errors.AsType[*outcome.Error](err)
+	if !ok || e.Kind != outcome.Limit {
+		t.Fatalf("%v, want a limit", err)
+	}
+	return e.Flag
+}
+
+// TestMemoryBudget: V3. What is refused is refused before anything is allocated, and
+// what is not, allocates less in all than the least cap that lets it pass.
+func TestMemoryBudget(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // all that is allocated counts
+	ctx := context.Background()
+	allocated := func(f func()) int64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		f()
+		runtime.ReadMemStats(&after)
+		return int64(after.TotalAlloc - before.TotalAlloc)
+	}
+	r := oracle.NewRandom(8)
+	draw := func(n, p int, density float64) (sparse.Matrix, []float64) {
+		q := r.Problem(oracle.Shape{N: n, P: p, Density: density, Active: 30})
+		if density == 1 {
+			return denseOf(t, q.X, p), q.Y
+		}
+		return matrixOf(t, q.X, p), q.Y
+	}
+	for name, shape := range map[string]struct {
+		n, p    int
+		density float64
+	}{"tall": {3000, 20, 1}, "wide": {50, 3000, 0.05}, "dense": {200, 400, 1}, "text": {2000, 2000, 0.005}} {
+		x, y := draw(shape.n, shape.p, shape.density)
+		for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge} {
+			lambda := somewhere(t, x, y, pare.Config{Model: m})
+			for i := range lambda {
+				lambda[i] -= 3
+			}
+			run := func(most int64) (err error, bytes int64) {
+				bytes = allocated(func() {
+					_, err = pare.Gradient(ctx, x, y, lambda, pare.Validation{Folds: 3}, pare.Config{Model: m, MaxBytes: most, Threads: 1})
+				})
+				return err, bytes
+			}
+			if err, bytes := run(1 << 20); err == nil || bytes > 1<<14 {
+				t.Errorf("%s, %s: %v after %d bytes", name, m, err, bytes)
+			}
+			lo, hi := int64(1<<20), int64(1<<42)
+			for hi-lo > lo/16 { // the least cap that passes, to a sixteenth
+				mid := lo + (hi-lo)/2
+				e := pare.Afford(x, y, pare.Config{Model: m, MaxBytes: mid}, 4)
+				if e != nil {
+					lo = mid
+				} else {
+					hi = mid
+				}
+			}
+			if err, bytes := run(hi); err != nil || bytes > hi {
+				t.Errorf("%s, %s: %v, %d bytes allocated, the least cap is %d", name, m, err, bytes, hi)
+			} else {
+				t.Logf("%s, %s: %.3g of %.3g", name, m, float64(bytes), float64(hi))
+			}
+		}
+	}
+}
+
+// watched counts how many folds are judged at a time.
+type watched struct {
+	criterion.MeanSquaredError
+	now, most *atomic.Int32
+}
+
+func (w watched) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
+	at := w.now.Add(1)
+	defer w.now.Add(-1)
+	for seen := w.most.Load(); at > seen; seen = w.most.Load() {
+		w.most.CompareAndSwap(seen, at)
+	}
+	time.Sleep(time.Millisecond)
+	return w.MeanSquaredError.Eval(rows, y, m, slope, curvature)
+}
+
+// TestThreadBudget: V3. No more folds than threads at a time.
+func TestThreadBudget(t *testing.T) {
+	x, y := load(t)
+	for _, threads := range []int{1, 3} {
+		w := watched{now: new(atomic.Int32), most: new(atomic.Int32)}
+		if _, err := pare.Gradient(context.Background(), x, y, []float64{-1}, pare.Validation{Folds: 20, Loss: w}, pare.Config{Threads: threads}); err != nil {
+			t.Fatal(err)
+		}
+		if most := int(w.most.Load()); most == 0 || most > threads {
+			t.Errorf("%d folds at a time on %d threads", most, threads)
+		}
+	}
+}
+
+// TestTimeBudget: V3. A deadline is kept, and what there is by then is returned with
+// its true gap.
+func TestTimeBudget(t *testing.T) {
+	r := oracle.NewRandom(3)
+	q := r.Problem(oracle.Shape{N: 300, P: 600, Correlation: 0.99, Active: 200})
+	x := denseOf(t, q.X, 600)
+	top := lambdaMax(t, x, q.Y, pare.Config{})
+	const budget = 50 * time.Millisecond
+	ctx, cancel := context.WithTimeout(context.Background(), budget)
+	defer cancel()
+	began, points := time.Now(), 0
+	for f, err := range pare.Path(ctx, x, q.Y, search.Geometric(top, -9, 100_000), pare.Config{Tol: 1e-14}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		points++
+		if f.Status == outcome.Cancelled && f.RelativeGap <= 1e-14 {
+			t.Errorf("cancelled at a gap of %g", f.RelativeGap)
+		}
+	}
+	if took := time.Since(began); took > 20*budget || points == 0 { // other programs run too
+		t.Errorf("%v of a budget of %v, %d points", took, budget, points)
+	}
+}

@@ -91,6 +91,9 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, 
 	}
 	common = result
 	s.options.Schedule = search.Exact
+	if m, ok := f.(*bilevel.Multiclass); ok && o.Search == Auto {
+		m.Curvature = true
+	}
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
 		return e.minimise(ctx, f, top, common.Best.LogLambda, o, options)
 	})

@@ -29,6 +29,10 @@ import (
 // classes: a class keeps the non-zero coefficients of its last solution, from
 // which the next starts, so memory grows with the supports and not with q·n.
 type Multiclass struct {
+	// Curvature asks for the curvature with gradients, at q·n numbers in memory and
+	// q²·n operations; see gaussnewton.go.
+	Curvature bool
+
 	spec    Spec
 	classes []float64 // labels, ascending
 	label   []int32   // n: class of each row
@@ -44,6 +48,8 @@ type multiclassFold struct {
 	weights []float64   // of each validation row; nil: all 1
 	scores  [][]float64 // q × n_val: scores, then probabilities
 	tested  [][]float64 // q × rows for testing: scores
+	motion  [][]float64 // q × n_val: how scores move with their λ
+	own     []float64   // q; see weigh
 	lanes   []classLane
 	workers chan *worker
 }
@@ -62,6 +68,7 @@ type worker struct {
 	y                []float64
 	solver           *cd.Solver
 	slope, curvature []float64
+	motion           []float64 // n
 }
 
 // NewMulticlass prepares the problem: O(n + p) memory for each fold and worker.
@@ -224,6 +231,9 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		}
 	}
 	if !r.ValueOnly {
+		if m.Curvature {
+			m.prepareCurvature()
+		}
 		if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
 			return m.differentiate(ctx, f, w, k, penalties[k], options)
 		}); err != nil {
@@ -231,6 +241,9 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		}
 	}
 	m.collect(&report)
+	if m.Curvature && !r.ValueOnly {
+		report.Curvature = m.curvature()
+	}
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
 }
@@ -331,9 +344,15 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 	lane := &f.lanes[k]
 	solver := implicit.New(fit)
 	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.kkt}
-	g, err := solver.Solve(ctx, penalty, at,
-		implicit.Outer{Slope: w.slope, Curvature: w.curvature},
-		implicit.Options{Tol: systemTol(options.Tol)})
+	o := implicit.Options{Tol: systemTol(options.Tol)}
+	if m.Curvature {
+		if w.motion == nil {
+			w.motion = make([]float64, len(w.slope))
+		}
+		clear(w.motion)
+		o.Motion = [][]float64{w.motion}
+	}
+	g, err := solver.Solve(ctx, penalty, at, implicit.Outer{Slope: w.slope, Curvature: w.curvature}, o)
 	if err != nil {
 		return err
 	}
@@ -341,6 +360,12 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 		return ctx.Err()
 	}
 	lane.gradient = g.Gradient[0]
+	if m.Curvature {
+		for at, i := range f.rows {
+			f.motion[k][at] = w.motion[i]
+		}
+		f.weigh(k)
+	}
 	lane.derived = differentiated(g, time.Since(start))
 	if m.spec.Certify {
 		return lane.derived.prove(func() (implicit.Certificate, error) { return solver.Certify(ctx, penalty, at) })

@@ -67,6 +67,10 @@ type Options struct {
 	Tol float64
 	// MaxIterations of conjugate gradients per system. 0 means 10·s + 100.
 	MaxIterations int
+	// Motion, where set, has a vector of n for each hyperparameter, which Solve makes
+	// ∂m/∂λᵢ, the movement of the predictions on all rows, where the support is not
+	// empty. Not for weighted penalties.
+	Motion [][]float64
 }
 
 // Hypergradient is ∇L(λ) = Jᵀ∇C with what it is worth. Its slices belong to
@@ -299,6 +303,9 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	clear(s.u)
 	s.predict(at.Support, s.x, s.u)
 	s.out.Gradient = append(s.out.Gradient, s.k.Dot(outer.Slope, s.u))
+	if opts.Motion != nil {
+		copy(opts.Motion[i], s.u)
+	}
 	// The slope itself is off by curvature·δm, δm = X̃_S·A⁻¹ρ to first order.
 	bend := s.bend()
 	for r, c := range outer.Curvature {

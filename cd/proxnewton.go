@@ -30,6 +30,7 @@ type proxNewton struct {
 const (
 	passShare     = 0.1  // of the entries of X that steps may touch before a pass
 	sufficient    = 1e-4 // of the decrease that the model promises
+	honest        = 0.1  // of it: below, the model is far off and shorter steps are tried
 	halvings      = 30
 	modelRoundoff = 1e-13 // relative to P₀: below it decrease is noise
 )
@@ -101,7 +102,10 @@ func (s *Solver) setGap() float64 {
 
 // descend moves from the current point towards the minimiser of the model by
 // the longest of the steps 1, ½, ¼, … that achieves a share of the decrease that
-// the model promises. It returns false where rounding leaves nothing to gain.
+// the model promises; where that is a small share, by the first that the next does not
+// better. (With a rare class the model at β = 0 sees next to no curvature: its
+// minimiser is far out, where there is none at all, and no way back.) It returns false
+// where rounding leaves nothing to gain.
 func (s *Solver) descend() bool {
 	pn, in := &s.prox, &s.in
 	pn.delta = grow(pn.delta, len(in.columns))
@@ -120,19 +124,31 @@ func (s *Solver) descend() bool {
 	if pn.here == trial {
 		trial = pn.spare[1]
 	}
-	length := 1.0
-	for range halvings {
+	move := func(length float64) (objective float64) {
 		copy(trial.Linear, pn.here.Linear)
 		s.k.Axpy(length, pn.direction, trial.Linear)
 		s.curved.Move(pn.here, trial)
-		after := trial.Loss + s.penalty(length)
-		if after <= before+float64(sufficient*length*promised) || -promised <= modelRoundoff*s.fit.Null() {
+		return trial.Loss + s.penalty(length)
+	}
+	length, best := 1.0, math.Inf(1)
+	for range halvings {
+		after := move(length)
+		if after >= best { // the step before was better
+			length *= 2
+			move(length)
+			best = after
+		}
+		small := -promised <= modelRoundoff*s.fit.Null()
+		switch {
+		case small, best <= after, after <= before+float64(honest*length*promised):
 			pn.here = trial
 			for k, j := range in.columns {
 				s.beta[j] = math.FMA(length, pn.delta[k], pn.from[k])
 			}
 			s.sol.Steps++
 			return true
+		case after <= before+float64(sufficient*length*promised):
+			best = after
 		}
 		length *= 0.5
 	}

@@ -74,8 +74,8 @@ func Peers() []Peer {
 	scikit := func(target float64) []float64 { return ladder(100*target, root10, 9) }
 	glmnet := func(target float64) []float64 { return ladder(target, root10, 28) }
 	return []Peer{
-		{Name: "scikit-learn", Models: squared, Tolerances: scikit, Yardstick: 1e-6, command: python("scikit-learn.py", "")},
-		{Name: "scikit-learn, gram", Models: squared, Tolerances: scikit, Fits: tall, command: python("scikit-learn.py", "gram")},
+		{Name: "scikit-learn", Models: squared, Tolerances: scikit, Yardstick: 1e-6, command: python("scikit-learn.py", "", "sklearn")},
+		{Name: "scikit-learn, gram", Models: squared, Tolerances: scikit, Fits: tall, command: python("scikit-learn.py", "gram", "sklearn")},
 		{
 			Name: "glmnet", Models: []Model{Lasso, ElasticNet, Logistic}, command: r("glmnet.R", ""),
 			Tolerances: glmnet,
@@ -85,14 +85,14 @@ func Peers() []Peer {
 			Tolerances: glmnet,
 		},
 		{
-			Name: "liblinear", Models: []Model{Logistic, SVM}, command: python("liblinear.py", ""),
+			Name: "liblinear", Models: []Model{Logistic, SVM}, command: python("liblinear.py", "", "scipy"),
 			Tolerances: func(target float64) []float64 { return ladder(min(10, 1e5*target), root10, 18) },
 		},
 	}
 }
 
-// python runs a script after what all scripts share.
-func python(script, variant string) func(dir, data string, p *Problem) (*exec.Cmd, error) {
+// python runs a script that needs modules, after what all scripts share.
+func python(script, variant string, modules ...string) func(dir, data string, p *Problem) (*exec.Cmd, error) {
 	return func(dir, data string, p *Problem) (*exec.Cmd, error) {
 		common, err := scripts.ReadFile("scripts/common.py")
 		if err != nil {
@@ -102,12 +102,11 @@ func python(script, variant string) func(dir, data string, p *Problem) (*exec.Cm
 		if err != nil {
 			return nil, err
 		}
-		// Debian's packages belong to /usr/bin/python3, whatever else is installed.
-		interpreter := "/usr/bin/python3"
-		if _, err := os.Stat(interpreter); err != nil {
-			interpreter = "python3"
+		path, err := interpreter(modules...)
+		if err != nil {
+			return nil, err
 		}
-		return start(interpreter, dir, script, slicesConcat(common, own), data, p, variant)
+		return start(path, dir, script, slicesConcat(common, own), data, p, variant)
 	}
 }
 
@@ -170,10 +169,16 @@ func startPeer(ctx context.Context, peer Peer, dir, data string, p *Problem) (*p
 	if err != nil {
 		return nil, err
 	}
+	return startCommand(ctx, command)
+}
+
+// startCommand starts a program that says who it is and then answers line by line.
+func startCommand(ctx context.Context, command *exec.Cmd) (*process, error) {
 	c := &process{command: command, answers: make(chan []byte), errors: &tail{}}
 	// One thread each: goals are stated per core.
 	command.Env = append(os.Environ(), "OMP_NUM_THREADS=1", "OPENBLAS_NUM_THREADS=1", "MKL_NUM_THREADS=1")
 	command.Stderr = c.errors
+	var err error
 	if c.in, err = command.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -221,20 +226,28 @@ func (c *process) next(ctx context.Context) ([]byte, error) {
 
 func (c *process) solve(ctx context.Context, tol float64) (Answer, error) {
 	var a Answer
-	if _, err := fmt.Fprintf(c.in, "%.17g\n", tol); err != nil {
-		return a, fmt.Errorf("ended: %s", c.errors.lastLine())
-	}
-	line, err := c.next(ctx)
-	if err != nil {
+	if err := c.ask(ctx, fmt.Sprintf("%.17g", tol), &a); err != nil {
 		return a, err
-	}
-	if err := json.Unmarshal(line, &a); err != nil {
-		return a, fmt.Errorf("an answer that cannot be read: %w", err)
 	}
 	if !(a.Seconds > 0) || math.IsInf(a.Seconds, 1) {
 		return a, fmt.Errorf("claims to have taken %g seconds", a.Seconds)
 	}
 	return a, nil
+}
+
+// ask sends a line and reads the JSON of the answer.
+func (c *process) ask(ctx context.Context, question string, answer any) error {
+	if _, err := fmt.Fprintln(c.in, question); err != nil {
+		return fmt.Errorf("ended: %s", c.errors.lastLine())
+	}
+	line, err := c.next(ctx)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(line, answer); err != nil {
+		return fmt.Errorf("an answer that cannot be read: %w", err)
+	}
+	return nil
 }
 
 // close ends the program, if need be by force, and waits for it.

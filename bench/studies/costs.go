@@ -46,17 +46,17 @@ func Costs(ctx context.Context, o Options) (*Result, error) {
 					r = p
 				}
 				o.say(fmt.Sprintf("%s, %d columns, %d hyperparameters", name, p, r))
-				cost, err := measure(ctx, x, y, weighted, method, epochs)
+				cost, err := EpochCost(ctx, x, y, weighted, method, epochs)
 				if err != nil {
 					return nil, err
 				}
-				t.Add(name, map[bool]string{false: "1", true: "p"}[weighted], p, cost.epochs, cost.entries, cost.seconds, cost.bytes)
+				t.Add(name, map[bool]string{false: "1", true: "p"}[weighted], p, cost.Epochs, cost.Entries, cost.Seconds, cost.Bytes)
 				key := fmt.Sprintf("%s %v", name, weighted)
 				if grown[key] == nil {
 					grown[key] = &chart.Series{Name: name, Line: true, Points: true, Colour: k + 1}
 					order = append(order, key)
 				}
-				grown[key].X, grown[key].Y = append(grown[key].X, float64(p)), append(grown[key].Y, cost.seconds)
+				grown[key].X, grown[key].Y = append(grown[key].X, float64(p)), append(grown[key].Y, cost.Seconds)
 			}
 		}
 	}
@@ -78,28 +78,28 @@ func Costs(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// cost is what one epoch takes; of the implicit method, all of it.
-type cost struct {
-	epochs  int
-	entries float64 // of X visited, per nonzero and epoch
-	seconds float64
-	bytes   int // allocated altogether
+// Cost is what one epoch takes; of the implicit method, all of it.
+type Cost struct {
+	Epochs  int
+	Entries float64 // of X visited, per nonzero and epoch
+	Seconds float64
+	Bytes   int // allocated altogether
 }
 
-// measure runs a method at αmax/10, or at a strength for each column drawn from
+// EpochCost runs a method at αmax/10, or at a strength for each column drawn from
 // [αmax/20, αmax/5]. The criterion is the mean of squared predictions.
-func measure(ctx context.Context, x sparse.Matrix, y []float64, weighted bool, method iterdiff.Method, epochs int) (cost, error) {
+func EpochCost(ctx context.Context, x sparse.Matrix, y []float64, weighted bool, method iterdiff.Method, epochs int) (Cost, error) {
 	k, err := kernels.Active()
 	if err != nil {
-		return cost{}, err
+		return Cost{}, err
 	}
 	view, err := sparse.NewView(k, x, nil, false)
 	if err != nil {
-		return cost{}, err
+		return Cost{}, err
 	}
 	fit, err := model.NewSquared(view, y)
 	if err != nil {
-		return cost{}, err
+		return Cost{}, err
 	}
 	n, p := x.Dims()
 	top := model.AlphaMax(fit)
@@ -112,7 +112,7 @@ func measure(ctx context.Context, x sparse.Matrix, y []float64, weighted bool, m
 		penalty, err = model.WeightedLasso(l)
 	}
 	if err != nil {
-		return cost{}, err
+		return Cost{}, err
 	}
 	outer := func(m, slope []float64) (value float64) {
 		for i, v := range m {
@@ -123,34 +123,34 @@ func measure(ctx context.Context, x sparse.Matrix, y []float64, weighted bool, m
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	began, c := time.Now(), cost{epochs: epochs}
+	began, c := time.Now(), Cost{Epochs: epochs}
 	if method < 0 {
 		s, err := cd.New(fit).Solve(ctx, penalty, cd.Options{})
 		if err != nil {
-			return cost{}, err
+			return Cost{}, err
 		}
 		slopes := implicit.Outer{Slope: make([]float64, n), Curvature: make([]float64, n)}
 		outer(s.Prediction, slopes.Slope)
 		at := implicit.Point{Support: s.Support, Coef: s.Coef, KKT: s.KKT}
 		if _, err := implicit.New(fit).Solve(ctx, penalty, at, slopes, implicit.Options{}); err != nil {
-			return cost{}, err
+			return Cost{}, err
 		}
-		c.epochs, c.entries = s.Epochs, math.NaN()
-		c.seconds = time.Since(began).Seconds()
+		c.Epochs, c.Entries = s.Epochs, math.NaN()
+		c.Seconds = time.Since(began).Seconds()
 	} else {
 		solver, err := iterdiff.New(fit)
 		if err != nil {
-			return cost{}, err
+			return Cost{}, err
 		}
 		r, err := solver.Solve(ctx, penalty, outer, iterdiff.Options{Method: method, Epochs: epochs})
 		if err != nil {
-			return cost{}, err
+			return Cost{}, err
 		}
-		c.entries = float64(r.ForwardEntries+r.ReverseEntries) / float64(epochs) / float64(x.NNZ())
-		c.seconds = time.Since(began).Seconds() / float64(epochs)
+		c.Entries = float64(r.ForwardEntries+r.ReverseEntries) / float64(epochs) / float64(x.NNZ())
+		c.Seconds = time.Since(began).Seconds() / float64(epochs)
 	}
 	runtime.ReadMemStats(&after)
-	c.bytes = int(after.TotalAlloc - before.TotalAlloc)
+	c.Bytes = int(after.TotalAlloc - before.TotalAlloc)
 	return c, nil
 }
 

@@ -98,19 +98,19 @@ func TestBackwardCostsDoNotGrowWithTheHyperparameters(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, method := range []iterdiff.Method{iterdiff.BackwardPCD, iterdiff.BackwardPGD} {
-			one, err := measure(t.Context(), x, y, false, method, 10)
+			one, err := EpochCost(t.Context(), x, y, false, method, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
-			many, err := measure(t.Context(), x, y, true, method, 10)
+			many, err := EpochCost(t.Context(), x, y, true, method, 10)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !(one.entries < 6 && many.entries < 6) {
-				t.Errorf("%s, %d columns: %g and %g entries per nonzero and epoch", method, p, one.entries, many.entries)
+			if !(one.Entries < 6 && many.Entries < 6) {
+				t.Errorf("%s, %d columns: %g and %g entries per nonzero and epoch", method, p, one.Entries, many.Entries)
 			}
 		}
-		if c, err := measure(t.Context(), x, y, false, -1, 0); err != nil || !(c.seconds > 0) || c.epochs == 0 {
+		if c, err := EpochCost(t.Context(), x, y, false, -1, 0); err != nil || !(c.Seconds > 0) || c.Epochs == 0 {
 			t.Errorf("implicit: %+v, %v", c, err)
 		}
 	}

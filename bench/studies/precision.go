@@ -24,7 +24,7 @@ func ErrorLasso(ctx context.Context, o Options) (*Result, error) {
 // ErrorSVM is figure 6: the same for the SVM's smoothed hinge, at two C. (The paper
 // leaves news20 out here.)
 func ErrorSVM(ctx context.Context, o Options) (*Result, error) {
-	return errorsOf(ctx, o, pare.SVM, []string{"rcv1", "real-sim"}, []float64{0.03, 0.3}, criterion.SmoothedHinge{})
+	return errorsOf(ctx, o, pare.SVM, []string{"rcv1", "real-sim"}, []float64{0.03, 0.2}, criterion.SmoothedHinge{})
 }
 
 // errorsOf runs every set at every strength: one column of panels for each set.

@@ -89,3 +89,10 @@ func SumsOf(x *sparse.CSC, y []float64) Sums {
 	}
 	return s
 }
+
+// Scaled returns a set like this one with a factor times the rows and columns, and
+// so about a factor times the nonzeros: for measuring growth.
+func (s Set) Scaled(factor float64) Set {
+	s.Rows, s.Columns = int(float64(s.Rows)*factor), int(float64(s.Columns)*factor)
+	return s
+}

@@ -7,6 +7,7 @@
 //	perf solve        where the time and the memory of a fit, a hypergradient or a selection go
 //	perf peers        our solvers beside those installed, at equal certified gap
 //	perf figures      plots of the paper, redone: CSV and SVG
+//	perf goals        what the project has set itself, measured: tables and CSV
 //	perf data NAME    a seeded data set as svmlight text
 //
 // Results go to standard output, as text or with --json as one JSON object;

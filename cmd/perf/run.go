@@ -20,6 +20,7 @@ type grammar struct {
 	Solve    solveCommand    `cmd:"" help:"Where the time and memory of one fit, hypergradient or selection go."`
 	Peers    peersCommand    `cmd:"" help:"Our solvers beside those installed, at equal certified gap."`
 	Figures  figuresCommand  `cmd:"" help:"Figures of the paper, redone: CSV and SVG."`
+	Goals    goalsCommand    `cmd:"" help:"What the project has set itself, measured: ours beside others."`
 	Data     dataCommand     `cmd:"" help:"A seeded data set as svmlight text on standard output."`
 }
 

@@ -24,7 +24,7 @@ type runFlags struct {
 	List    bool     `help:"List what there is and do nothing."`
 	File    string   `placeholder:"FILE" help:"svmlight text to use in place of the sets of text."`
 	Data    string   `default:"../shared/data" placeholder:"DIR" help:"Where data sets are (default: ../shared/data). What is not there is generated where a seeded set stands for it, or left out."`
-	Output  string   `short:"o" default:"docs/figures" placeholder:"DIR" help:"Where the files go (default: docs/figures)."`
+	Output  string   `short:"o" placeholder:"DIR" help:"Where the files go (default: docs/figures, of goals docs/goals)."`
 	Quick   bool     `help:"Fewer and smaller sets, fewer points: minutes."`
 	Threads int      `help:"Inner problems solved at once, where several can be (default: all cores)."`
 	State   string   `placeholder:"FILE" help:"Note here what is done; the same command, interrupted, goes on from it."`
@@ -60,6 +60,9 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 				fmt.Fprintf(w, "%s\t%s\n", s.Name, s.About)
 			}
 		})
+	}
+	if c.Output == "" {
+		c.Output = "docs/" + command
 	}
 	chosen, err := c.choose(all)
 	if err != nil {

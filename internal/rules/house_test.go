@@ -44,13 +44,14 @@ var house = []room{
 	{path: "bench/chart", outside: true},
 	{path: "bench/studies", on: []string{".", "bench/chart", "bench/synthetic", "internal/embedded"}, outside: true},
 	{path: "bench/peers", on: []string{".", "bench/machine"}, outside: true},
+	{path: "bench/goals", on: []string{"bench/studies", "bench/peers"}, outside: true},
 
 	{path: "internal/guard", outside: true},
 	{path: "internal/oracle", outside: true},
 	{path: "internal/subject", on: []string{"sparse", "internal/oracle"}, outside: true},
 	{path: "internal/rules", outside: true},
 	{path: "cmd/pare", on: []string{".", "internal/embedded"}, outside: true},
-	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/studies", "bench/peers", "internal/embedded"}, outside: true},
+	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/goals", "internal/embedded"}, outside: true},
 	{path: "tools/samebits", outside: true},
 }
 

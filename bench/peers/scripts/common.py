@@ -25,7 +25,7 @@ def serve(name, solve):
     """solve(tol) returns the coefficients, the objective and the gap it claims."""
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a library prints does not disturb the answers
-    print(name, file=out, flush=True)
+    print(name + ", " + sys.executable, file=out, flush=True)
     for line in sys.stdin:
         start = time.perf_counter()
         coef, objective, gap = solve(float(line))

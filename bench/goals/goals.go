@@ -1,0 +1,168 @@
+// Package goals measures what the library has set itself: rows of seconds, ours and
+// somebody else's, on the same problem in the same run wherever the other is
+// installed. Where it is not, its recorded seconds are scaled by what scikit-learn
+// takes here and took there, and the row says so.
+//
+//	paths.go           S6, S7  a hundred λ on five folds; two threads
+//	loading.go         S8      reading svmlight text
+//	growing.go         S9      ten and a hundred times the data
+//	hypergradients.go  H1–H4   a value and its gradient
+//	choosing.go        O1–O4   the choice of one λ or two
+//	many.go            O5, O6  the choice of many
+package goals
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/bench/chart"
+	"github.com/seed-45b9a24c/pare/bench/peers"
+	"github.com/seed-45b9a24c/pare/bench/studies"
+)
+
+// All lists the goals; the names are those of the project's list.
+func All() []studies.Study {
+	return []studies.Study{
+		{Name: "S6", About: "a path of 100 λ to αmax/100 on 5 folds, each point to a gap of 1e-6, beside glmnet", Run: Paths},
+		{Name: "S7", About: "two threads against one on cross-validation", Run: Threads},
+		{Name: "S8", About: "reading svmlight text, beside scikit-learn", Run: Loading},
+		{Name: "S9", About: "growth: rows, columns and nonzeros ten times each", Run: Growing},
+		{Name: "H1", About: "value and hypergradient, cold, beside sparse-ho's recorded seconds; H2: gradient against solve", Run: Hypergradients},
+		{Name: "H3", About: "one λ per column: seconds and memory of a hypergradient", Run: WeightedHypergradients},
+		{Name: "H4", About: "an epoch of backward coordinate descent against a forward one", Run: Epochs},
+		{Name: "O1", About: "Lasso by 5 folds, beside sparse-ho's recorded seconds and value", Run: ChooseLasso},
+		{Name: "O2", About: "the same beside glmnet's warm grid of 100", Run: ChooseLassoBesideGrid},
+		{Name: "O3", About: "elastic net by 5 folds, beside sparse-ho's record and glmnet's 10 × 10 grid", Run: ChooseElasticNet},
+		{Name: "O4", About: "logistic by 5 folds, SVM by hold-out", Run: ChooseClassifiers},
+		{Name: "O5", About: "one λ per column on three splits", Run: ChooseWeighted},
+		{Name: "O6", About: "one λ per class: evaluations, an outer step against its inner solves, two threads", Run: ChooseClasses},
+	}
+}
+
+// table collects the rows of a goal. Every row is a pair: ours and another's.
+type table struct {
+	studies.Options
+	rows studies.Table
+}
+
+func newTable(o studies.Options) *table {
+	return &table{o, studies.Table{Columns: []string{"data", "what", "seconds", "beside", "seconds_beside", "ratio", "goal", "note"}}}
+}
+
+func (t *table) say(format string, args ...any) {
+	if t.Progress != nil {
+		t.Progress(fmt.Sprintf(format, args...))
+	}
+}
+
+// add sets the other's seconds against ours. A goal of "" is none.
+func (t *table) add(data, what string, ours float64, beside string, theirs float64, goal, note string) {
+	var ratio any = ""
+	if !math.IsNaN(theirs) && ours > 0 {
+		ratio = theirs / ours
+	}
+	t.rows.Add(data, what, ours, beside, blank(theirs), ratio, goal, note)
+}
+
+// note adds a row without another.
+func (t *table) note(data, what string, ours float64, goal, note string) {
+	t.add(data, what, ours, "", math.NaN(), goal, note)
+}
+
+func blank(v float64) any {
+	if math.IsNaN(v) {
+		return ""
+	}
+	return v
+}
+
+func (t *table) result(name string) *studies.Result {
+	return &studies.Result{Tables: map[string]studies.Table{name: t.rows}, Charts: map[string]chart.Drawing{}}
+}
+
+// each loads sets by name as they are in their files and leaves out what there is not.
+func (t *table) each(ctx context.Context, names []string, f func(d studies.Data) error) error {
+	for _, name := range names {
+		t.say("reading %s", name)
+		d, err := t.Raw(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			t.rows.Add(name, "left out", "", "", "", "", "", err.Error())
+			continue
+		}
+		if err == nil {
+			err = f(d)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// rounds is how often things are timed.
+func (t *table) rounds() int {
+	if t.Quick {
+		return 3
+	}
+	return 5
+}
+
+// seconds is the median time of f.
+func (t *table) seconds(f func() error) (float64, error) {
+	var all []float64
+	for range t.rounds() {
+		began := time.Now()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		all = append(all, time.Since(began).Seconds())
+	}
+	return median(all), nil
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+// factor scales recorded seconds to this machine; note says how it came about, or
+// why there is none, when it is NaN.
+func (t *table) factor(ctx context.Context) (factor float64, note string, err error) {
+	factor, rows, err := peers.MeasureFactor(ctx, t.Dir, func(what string) { t.say("%s", what) })
+	if rows == 0 {
+		return math.NaN(), "recorded seconds cannot be scaled: no scikit-learn or no data", err
+	}
+	return factor, fmt.Sprintf("recorded seconds × %.3g, scikit-learn's here over there on %d rows", factor, rows), err
+}
+
+// contiguous deals rows into k folds as scikit-learn and sparse-ho do: runs of
+// equal length, the first ones a row longer.
+func contiguous(n, k int) []int {
+	ids := make([]int, n)
+	row := 0
+	for fold := range k {
+		size := n / k
+		if fold < n%k {
+			size++
+		}
+		for range size {
+			ids[row] = fold
+			row++
+		}
+	}
+	return ids
+}
+
+// halves are a hold-out of every second row.
+func halves(n int) []int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = -(i % 2)
+	}
+	return ids
+}

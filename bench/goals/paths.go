@@ -1,0 +1,190 @@
+package goals
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bench/peers"
+	"github.com/seed-45b9a24c/pare/bench/studies"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Paths is S6. Both sides get the same λ's and the same contiguous folds, and are
+// timed without reading or splitting; glmnet's thresh is the loosest with which
+// every tenth point of every fold is certified to 1e-6.
+func Paths(ctx context.Context, o studies.Options) (*studies.Result, error) {
+	t := newTable(o)
+	goals := map[string]string{"reuters_places": "≥ 8", "gina_like": "≥ 5", "leukemia": "≥ 4", "imdb": "≥ 1.5"}
+	sets := []string{"leukemia", "rcv1_dev", "reuters_places", "gina_like", "imdb"}
+	if o.Quick {
+		sets = sets[:3]
+	}
+	err := t.each(ctx, sets, func(d studies.Data) error {
+		x, ids := sparse.Compact(d.X.(*sparse.CSC)), contiguous(len(d.Y), 5)
+		grid, alphas, err := gridOf(x, d.Y, 0.01, 100)
+		if err != nil {
+			return err
+		}
+		return t.besidePath(ctx, studies.Data{Name: d.Name, X: x, Y: d.Y}, ids, grid, alphas, goals[d.Name])
+	})
+	return t.result("S6"), err
+}
+
+// gridOf is a geometric grid of the Lasso, as λ's for us and as strengths for glmnet.
+func gridOf(x sparse.Matrix, y []float64, ratio float64, points int) (grid [][]float64, alphas peers.Points, err error) {
+	top, err := pare.LogLambdaMax(x, y, pare.Config{NoIntercept: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	grid = search.Geometric(top[0], kernels.Log(ratio), points)
+	var path [][2]float64
+	for _, l := range grid {
+		path = append(path, [2]float64{math.Exp(l[0]), 0})
+	}
+	return grid, peers.Points{path}, nil
+}
+
+func (t *table) besidePath(ctx context.Context, d studies.Data, ids []int, grid [][]float64, alphas peers.Points, goal string) error {
+	var values []float64
+	worst := 0.0
+	ours := func() (float64, error) {
+		values, worst = values[:0], 0
+		began := time.Now()
+		for e, err := range pare.Validate(ctx, d.X, d.Y, grid, pare.Validation{FoldIDs: ids}, pare.Config{NoIntercept: true, Threads: 1}) {
+			if err != nil {
+				return 0, err
+			}
+			values, worst = append(values, e.Value), math.Max(worst, e.Tol)
+		}
+		return time.Since(began).Seconds(), nil
+	}
+	glmnet, err := t.calibrated(ctx, d, ids, alphas)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		s, ourErr := ours()
+		t.note(d.Name, "path on folds", s, goal, "glmnet: "+err.Error())
+		return ourErr
+	}
+	defer glmnet.Close()
+	var us, them []float64
+	var answer *peers.PathAnswer
+	for round := range t.rounds() {
+		t.say("%s: round %d", d.Name, round+1)
+		s, err := ours()
+		if err != nil {
+			return err
+		}
+		us = append(us, s)
+		if answer, err = glmnet.Solve(ctx, glmnet.thresh); err != nil {
+			return err
+		}
+		them = append(them, answer.Seconds)
+	}
+	differ := 0.0
+	for k, v := range answer.Values {
+		differ = math.Max(differ, math.Abs(v-values[k])/values[k])
+	}
+	t.add(d.Name, fmt.Sprintf("%d λ, folds", len(grid)), median(us), glmnet.Version(), median(them), goal,
+		fmt.Sprintf("gaps ≤ %.1e and %.1e (thresh %.0e); errors differ by %.0e", worst, answer.Gap, glmnet.thresh, differ))
+	return nil
+}
+
+// calibratedPath is glmnet at the loosest thresh that meets the target.
+type calibratedPath struct {
+	*peers.PathPeer
+	thresh float64
+}
+
+// calibrated tries thresholds downwards. The covariance variant is glmnet's own
+// choice below 500 columns; with more rows than columns up to 2000 it is tried too.
+func (t *table) calibrated(ctx context.Context, d studies.Data, ids []int, points peers.Points) (*calibratedPath, error) {
+	n, p := d.X.Dims()
+	model := peers.Lasso
+	if points[0][0][1] > 0 {
+		model = peers.ElasticNet
+	}
+	problem := &peers.Problem{X: d.X, Y: d.Y, Model: model}
+	g, err := peers.StartPaths(ctx, problem, ids, points, p < 500 || p <= 2000 && n > p, studies.Rows)
+	if err != nil {
+		return nil, err
+	}
+	for thresh := 1e-6; thresh >= 1e-14; thresh /= 10 {
+		t.say("%s: glmnet at thresh %.0e", d.Name, thresh)
+		a, err := g.Solve(ctx, thresh)
+		if err != nil {
+			g.Close()
+			return nil, err
+		}
+		if a.Gap <= 1e-6 {
+			return &calibratedPath{g, thresh}, nil
+		}
+	}
+	g.Close()
+	return nil, fmt.Errorf("no thresh certifies 1e-6")
+}
+
+// Threads is S7.
+func Threads(ctx context.Context, o studies.Options) (*studies.Result, error) {
+	t := newTable(o)
+	sets := []string{"reuters_places", "gina_like", "syn_rcv1"}
+	if o.Quick {
+		sets = sets[:1]
+	}
+	err := t.each(ctx, sets, func(d studies.Data) error {
+		x := sparse.Compact(d.X.(*sparse.CSC))
+		grid, _, err := gridOf(x, d.Y, 0.01, 50)
+		if err != nil {
+			return err
+		}
+		v := pare.Validation{Shuffle: true}
+		path := func(threads int) error {
+			for _, err := range pare.Validate(ctx, x, d.Y, grid, v, pare.Config{NoIntercept: true, Threads: threads}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		choice := func(threads int) error {
+			_, err := pare.Select(ctx, x, d.Y, pare.SelectOptions{Validation: v}, pare.Config{NoIntercept: true, Threads: threads})
+			return err
+		}
+		for _, work := range []struct {
+			name string
+			run  func(threads int) error
+		}{{"50 λ to αmax/100, 5 folds", path}, {"Select, 5 folds", choice}} {
+			one, two, err := t.inTurn(func() error { return work.run(1) }, func() error { return work.run(2) })
+			if err != nil {
+				return err
+			}
+			t.add(d.Name, work.name+", two threads", two, "one thread", one, "≥ 1.8", "")
+		}
+		return nil
+	})
+	return t.result("S7"), err
+}
+
+// inTurn times two things, one after the other, and returns their medians.
+func (t *table) inTurn(f, g func() error) (one, two float64, err error) {
+	var a, b []float64
+	for range t.rounds() {
+		for _, run := range []struct {
+			f   func() error
+			all *[]float64
+		}{{f, &a}, {g, &b}} {
+			began := time.Now()
+			if err := run.f(); err != nil {
+				return 0, 0, err
+			}
+			*run.all = append(*run.all, time.Since(began).Seconds())
+		}
+	}
+	return median(a), median(b), nil
+}

@@ -1,0 +1,224 @@
+package peers
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Points are strengths, ℓ1 and ridge, along paths with one ratio of the two; glmnet
+// solves a path at a time.
+type Points [][][2]float64
+
+// PathAnswer is glmnet's cross-validation along paths at one thresh.
+type PathAnswer struct {
+	Seconds float64   `json:"seconds"` // of all folds, fits and predictions
+	Values  []float64 `json:"values"`  // mean loss over the folds, path by path
+	Samples []struct {
+		Fold, Path, Point int
+		Index             []int32
+		Value             []float64
+	} `json:"samples"` // coefficients of every tenth point of a path
+	Gap float64 // the largest relative gap of the samples, as we certify it
+}
+
+// PathPeer is glmnet with a problem, folds and paths in memory.
+type PathPeer struct {
+	*process
+	problem *Problem
+	points  Points
+	parts   map[int]*Problem // training rows of each fold
+	dir     string
+}
+
+// Version says who answers.
+func (g *PathPeer) Version() string { return g.version }
+
+// StartPaths starts glmnet. Rows whose fold is negative only train. rows returns the
+// rows of a matrix that keep chooses. The error says where it is not installed.
+func StartPaths(ctx context.Context, p *Problem, folds []int, points Points, covariance bool,
+	rows func(x sparse.Matrix, y []float64, keep func(i int) bool) (*sparse.CSC, []float64, error),
+) (*PathPeer, error) {
+	dir, err := os.MkdirTemp("", "perf-paths-")
+	if err != nil {
+		return nil, err
+	}
+	g := &PathPeer{problem: p, points: points, parts: map[int]*Problem{}, dir: dir}
+	for _, k := range folds {
+		if k < 0 || g.parts[k] != nil {
+			continue
+		}
+		x, y, err := rows(p.X, p.Y, func(i int) bool { return folds[i] != k })
+		if err != nil {
+			return nil, err
+		}
+		g.parts[k] = &Problem{X: sparse.Compact(x), Y: y, Model: p.Model}
+	}
+	command, err := g.files(folds, covariance)
+	if err == nil {
+		g.process, err = startCommand(ctx, command)
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir) // in the temporary directory
+		return nil, err
+	}
+	return g, nil
+}
+
+// files writes what the script reads.
+func (g *PathPeer) files(folds []int, covariance bool) (*exec.Cmd, error) {
+	script, err := scripts.ReadFile("scripts/glmnet-cv.R")
+	if err != nil {
+		return nil, err
+	}
+	at := func(name string) string { return filepath.Join(g.dir, name) }
+	if err := g.problem.save(at("problem.bin")); err != nil {
+		return nil, err
+	}
+	var ids []byte
+	for _, k := range folds {
+		ids = binary.LittleEndian.AppendUint32(ids, uint32(int32(k)))
+	}
+	var text strings.Builder
+	for _, path := range g.points {
+		for _, a := range path {
+			fmt.Fprintf(&text, "%.17g %.17g ", a[0], a[1])
+		}
+		text.WriteByte('\n')
+	}
+	for name, b := range map[string][]byte{"paths.R": script, "folds.bin": ids, "points.txt": []byte(text.String())} {
+		if err := os.WriteFile(at(name), b, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	variant := "naive"
+	if covariance {
+		variant = "covariance"
+	}
+	return exec.Command("Rscript", at("paths.R"), at("problem.bin"), string(g.problem.Model), at("folds.bin"), at("points.txt"), variant), nil
+}
+
+// Solve runs all folds and paths, and certifies the samples.
+func (g *PathPeer) Solve(ctx context.Context, thresh float64) (*PathAnswer, error) {
+	var a PathAnswer
+	if err := g.ask(ctx, fmt.Sprintf("%.17g", thresh), &a); err != nil {
+		return nil, err
+	}
+	if count := len(slices.Concat(g.points...)); len(a.Values) != count || !(a.Seconds > 0) {
+		return nil, fmt.Errorf("%d values for %d points in %g s", len(a.Values), count, a.Seconds)
+	}
+	for _, s := range a.Samples {
+		part := *g.parts[s.Fold]
+		part.Alpha, part.Ridge = g.points[s.Path][s.Point][0], g.points[s.Path][s.Point][1]
+		found, err := part.Certify(s.Index, s.Value)
+		if err != nil {
+			return nil, err
+		}
+		a.Gap = math.Max(a.Gap, found.Gap)
+	}
+	return &a, nil
+}
+
+// Close ends the program and removes its files.
+func (g *PathPeer) Close() {
+	g.close()
+	_ = os.RemoveAll(g.dir) // in the temporary directory
+}
+
+// LoadPeer is scikit-learn's reader.
+type LoadPeer struct{ *process }
+
+// StartLoad starts it. The error says where it is not installed.
+func StartLoad(ctx context.Context, dir string) (*LoadPeer, error) {
+	script, err := scripts.ReadFile("scripts/load.py")
+	if err != nil {
+		return nil, err
+	}
+	python, err := interpreter("sklearn")
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "load.py")
+	if err := os.WriteFile(path, script, 0o600); err != nil {
+		return nil, err
+	}
+	p, err := startCommand(ctx, exec.Command(python, path))
+	return &LoadPeer{p}, err
+}
+
+// Load reads a file and returns the seconds that took and what it found.
+func (l *LoadPeer) Load(ctx context.Context, path string) (seconds float64, rows, nonzeros int, err error) {
+	var a struct {
+		Seconds        float64
+		Rows, Nonzeros int
+	}
+	err = l.ask(ctx, path, &a)
+	return a.Seconds, a.Rows, a.Nonzeros, err
+}
+
+// Version says who answers.
+func (l *LoadPeer) Version() string { return l.version }
+
+// Close ends the program.
+func (l *LoadPeer) Close() { l.close() }
+
+// MeasureFactor says how many times as long as on the machine of the records things
+// take here, by scikit-learn at its tolerance 1e-6 on the quick rows whose files
+// dir has; see [Factor]. rows is 0 where there is none or no scikit-learn.
+func MeasureFactor(ctx context.Context, dir string, progress func(string)) (factor float64, rows int, err error) {
+	var ratios []float64
+	peer := Peers()[0]
+	for _, row := range Choose("lasso rcv1_dev,lasso leukemia 0.1,lasso reuters_places 0.1") {
+		path, err := row.File(dir)
+		if err != nil {
+			continue
+		}
+		progress("scikit-learn on " + row.Name() + ", for the factor")
+		p, err := row.Load(ctx, path)
+		if err != nil {
+			return 0, 0, err
+		}
+		seconds, err := yardstickSeconds(ctx, peer, p)
+		if ctx.Err() != nil {
+			return 0, 0, ctx.Err()
+		}
+		if err == nil {
+			ratios = append(ratios, seconds/yardstick[row.Name()])
+		}
+	}
+	return median(ratios), len(ratios), nil
+}
+
+func yardstickSeconds(ctx context.Context, peer Peer, p *Problem) (float64, error) {
+	dir, err := os.MkdirTemp("", "perf-factor-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // in the temporary directory
+	data := filepath.Join(dir, "problem.bin")
+	if err := p.save(data); err != nil {
+		return 0, err
+	}
+	c, err := startPeer(ctx, peer, dir, data, p)
+	if err != nil {
+		return 0, err
+	}
+	defer c.close()
+	var all []float64
+	for range 5 {
+		a, err := c.solve(ctx, peer.Yardstick)
+		if err != nil {
+			return 0, err
+		}
+		all = append(all, a.Seconds)
+	}
+	return median(all), nil
+}

@@ -50,13 +50,17 @@ bench: ## benchmarks of PACKAGES, six runs, for benchstat
 # Interrupted, each goes on where it was. QUICK=1: minutes instead of hours.
 QUICK ?=
 quick = $(if $(QUICK),--quick)
-.PHONY: figures peers
+.PHONY: figures peers goals
 figures: ## the paper's figures into docs/figures (QUICK=1: minutes, not hours)
 	mkdir -p bin
 	go run ./cmd/perf figures $(quick) --state bin/figures.json
 peers: ## our solvers beside those installed, kept in bin/peers.json
 	mkdir -p bin
 	go run ./cmd/perf peers $(quick) --state bin/peers.json
+
+goals: ## what the project has set itself, measured, into docs/goals
+	mkdir -p bin
+	go run ./cmd/perf goals $(quick) --state bin/goals.json
 
 .PHONY: cover
 cover: ## coverage of PACKAGES by all tests, in cover.out

@@ -8,6 +8,6 @@
 // bench/synthetic): nothing is downloaded.
 //
 // Below it, bench/machine measures the machine's ceilings, bench/peers compares
-// with other people's solvers, bench/studies redoes figures of the paper. Command
-// perf runs them.
+// with other people's solvers, bench/studies redoes figures of the paper, bench/goals
+// measures what the project has set itself. Command perf runs them.
 package bench

@@ -29,6 +29,35 @@ type Options struct {
 	// to working precision. The gap bounds Φ; predictions are only known to its
 	// square root, so a criterion good to 1e-9 needs a gap of 1e-18, or this.
 	Polish bool
+	// Watch, where set, is called between the stages of a solve, on its goroutine.
+	Watch func(Progress)
+}
+
+// Progress is where a solve stands.
+type Progress struct {
+	Stage       Stage // the one that has just ended
+	Visited     int   // columns that the last certificate could not skip
+	WorkingSet  int   // columns in it
+	Support     int   // of the last certified point
+	RelativeGap float64
+	Epochs      int // so far
+	Steps       int // Newton steps so far
+}
+
+// Stage is a part of an outer iteration.
+type Stage string
+
+// The stages, in their order.
+const (
+	Certified Stage = "certificate" // a pass over X: gap and violations
+	Chosen    Stage = "working set" // the columns to work on
+	Improved  Stage = "improvement" // sweeps and Newton steps on them
+)
+
+func (s *Solver) report(o Options, stage Stage) {
+	if o.Watch != nil {
+		o.Watch(Progress{stage, len(s.cert.fresh), len(s.set.columns), len(s.sol.Support), s.sol.RelativeGap, s.sol.Epochs, s.sol.Steps})
+	}
 }
 
 const (
@@ -245,6 +274,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		if err := s.within(opts); err != nil {
 			return nil, err
 		}
+		s.report(opts, Certified)
 		first := s.sol.Passes == 1
 		switch {
 		case s.sol.RelativeGap <= opts.Tol && (polished || ctx.Err() != nil):
@@ -269,12 +299,14 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 			stalled = 0
 			s.in.relax()
 		}
+		s.report(opts, Chosen)
 		if !s.improve(ctx) {
 			// Cancelled between certificates: the last certified point stands.
 			s.restore()
 			s.sol.Status = outcome.Cancelled
 			return &s.sol, nil
 		}
+		s.report(opts, Improved)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -50,14 +51,11 @@ func (t *table) selection(ctx context.Context, x sparse.Matrix, y []float64, v p
 
 // shares prints the chosen strengths as shares of αmax.
 func (s selected) shares(top []float64) string {
-	text := ""
+	all := make([]string, 0, len(s.LogLambda))
 	for i, l := range s.LogLambda {
-		if i > 0 {
-			text += ", "
-		}
-		text += fmt.Sprintf("%.3g", kernels.Exp(l-top[i]))
+		all = append(all, fmt.Sprintf("%.3g", kernels.Exp(l-top[i])))
 	}
-	return text
+	return strings.Join(all, ", ")
 }
 
 // ChooseLasso is O1.
@@ -80,7 +78,7 @@ func ChooseLasso(ctx context.Context, o studies.Options) (*studies.Result, error
 				return err
 			}
 			t.say("%s", d.Name)
-			s, err := t.selection(ctx, x, d.Y, pare.Validation{FoldIDs: contiguous(len(d.Y), 5)}, c, r.value)
+			s, err := t.selection(ctx, x, d.Y, pare.Validation{FoldIDs: fifths(len(d.Y))}, c, r.value)
 			if err != nil {
 				return err
 			}
@@ -131,7 +129,7 @@ func ChooseLassoBesideGrid(ctx context.Context, o studies.Options) (*studies.Res
 
 // besideGrid sets a choice beside all of glmnet's points.
 func (t *table) besideGrid(ctx context.Context, d studies.Data, points peers.Points, c pare.Config, what, goal string) error {
-	ids := contiguous(len(d.Y), 5)
+	ids := fifths(len(d.Y))
 	top, err := pare.LogLambdaMax(d.X, d.Y, c)
 	if err != nil {
 		return err
@@ -228,7 +226,7 @@ func ChooseClassifiers(ctx context.Context, o studies.Options) (*studies.Result,
 	err := t.each(ctx, sets, func(d studies.Data) error {
 		x, y := sparse.Compact(d.X.(*sparse.CSC)), studies.Signs(d.Y)
 		for _, m := range []pare.Model{pare.Logistic, pare.SVM} {
-			v, what := pare.Validation{FoldIDs: contiguous(len(y), 5)}, "5 folds"
+			v, what := pare.Validation{FoldIDs: fifths(len(y))}, "5 folds"
 			if m == pare.SVM {
 				v, what = pare.Validation{FoldIDs: halves(len(y))}, "hold-out"
 			}

@@ -37,9 +37,8 @@ func Loading(ctx context.Context, o studies.Options) (*studies.Result, error) {
 		if err := write(path, d); err != nil {
 			return err
 		}
-		x := d.X.(*sparse.CSC)
-		bytes, nonzeros := x.Bytes(), int(x.NNZ())
-		d.X, x = nil, nil
+		bytes, nonzeros := d.X.(*sparse.CSC).Bytes(), int(d.X.NNZ())
+		d.X = nil // room for the copies that follow
 		var us, them []float64
 		var peak int64
 		for round := range t.rounds() {

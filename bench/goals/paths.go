@@ -2,6 +2,7 @@ package goals
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -25,7 +26,7 @@ func Paths(ctx context.Context, o studies.Options) (*studies.Result, error) {
 		sets = sets[:3]
 	}
 	err := t.each(ctx, sets, func(d studies.Data) error {
-		x, ids := sparse.Compact(d.X.(*sparse.CSC)), contiguous(len(d.Y), 5)
+		x, ids := sparse.Compact(d.X.(*sparse.CSC)), fifths(len(d.Y))
 		grid, alphas, err := gridOf(x, d.Y, 0.01, 100)
 		if err != nil {
 			return err
@@ -115,19 +116,30 @@ func (t *table) calibrated(ctx context.Context, d studies.Data, ids []int, point
 	if err != nil {
 		return nil, err
 	}
-	for thresh := 1e-6; thresh >= 1e-14; thresh /= 10 {
+	meets := func(thresh float64) (bool, error) {
 		t.say("%s: glmnet at thresh %.0e", d.Name, thresh)
 		a, err := g.Solve(ctx, thresh)
-		if err != nil {
+		return err == nil && a.Gap <= 1e-6, err
+	}
+	// Gaps go as the square root of thresh.
+	for thresh := 1e-8; thresh >= 1e-20; thresh /= 100 {
+		ok, err := meets(thresh)
+		looser := false
+		if ok {
+			looser, err = meets(10 * thresh)
+		}
+		switch {
+		case err != nil:
 			g.Close()
 			return nil, err
-		}
-		if a.Gap <= 1e-6 {
+		case looser:
+			return &calibratedPath{g, 10 * thresh}, nil
+		case ok:
 			return &calibratedPath{g, thresh}, nil
 		}
 	}
 	g.Close()
-	return nil, fmt.Errorf("no thresh certifies 1e-6")
+	return nil, errors.New("no thresh certifies 1e-6")
 }
 
 // Threads is S7.

@@ -75,6 +75,12 @@ func TestSolveAccountsForItsPhases(t *testing.T) {
 			if what == "fit" && r.Phases[2].Streamed != int64(r.Passes)*r.MatrixBytes {
 				t.Errorf("%d bytes for %d passes of %d", r.Phases[2].Streamed, r.Passes, r.MatrixBytes)
 			}
+			if what == "fit" {
+				a := r.Anatomy
+				if a == nil || len(a.Rounds) != r.Passes || a.Rounds[len(a.Rounds)-1].RelativeGap != r.GapRelative || !(a.Explained > 0.5*a.Seconds && a.Explained <= a.Seconds) {
+					t.Errorf("taken apart: %+v", a)
+				}
+			}
 			for _, name := range []string{"cpu", "trace"} {
 				if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
 					t.Errorf("%s: %v", name, err)

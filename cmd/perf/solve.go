@@ -3,6 +3,7 @@ package main
 import (
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -72,6 +73,7 @@ type solveReport struct {
 	Passes      int             `json:"passes"`
 	Iterations  int             `json:"cg_iterations,omitempty"`
 	Evaluations []evaluation    `json:"evaluations,omitempty"`
+	Anatomy     *anatomy        `json:"anatomy,omitempty"` // of a fit
 	Counters    []machine.Count `json:"counters"`
 	PeakBytes   uint64          `json:"peak_bytes"` // of the Go heap and stacks, from the system
 	Machine     machine.Machine `json:"machine"`
@@ -126,6 +128,9 @@ func (c *solveCommand) run(ctx context.Context, env environment) error {
 		return env.json(r)
 	}
 	r.text(env)
+	if r.Anatomy != nil {
+		return r.Anatomy.text(env)
+	}
 	return nil
 }
 
@@ -221,7 +226,10 @@ func (c *solveCommand) solve(ctx context.Context, r *solveReport, x sparse.Matri
 		r.fit(f)
 		r.Status = string(f.Status)
 		r.Phases[len(r.Phases)-1].Streamed = int64(f.Passes) * r.MatrixBytes
-		return nil
+		if r.Anatomy, err = c.dissect(ctx, x, y, logLambda); errors.Is(err, errNoAnatomy) {
+			err = nil
+		}
+		return err
 	}
 	var h *pare.Hypergradient
 	err = r.phase("grad", func() (err error) {

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// anatomy is one fit taken apart: what it takes to state the problem, and every
+// outer iteration of the solver.
+type anatomy struct {
+	Stating []phase `json:"stating"`
+	Rounds  []round `json:"rounds"`
+	// Seconds from the matrix in memory on, and how much of them the stages explain.
+	Seconds   float64 `json:"seconds"`
+	Explained float64 `json:"explained"`
+}
+
+// round is an outer iteration: a certificate, and what follows if it is not enough.
+type round struct {
+	RelativeGap float64 `json:"gap_relative"`
+	Visited     int     `json:"columns_visited"`
+	Support     int     `json:"support"`
+	WorkingSet  int     `json:"working_set,omitempty"`
+	Epochs      int     `json:"epochs,omitempty"`
+	Steps       int     `json:"newton_steps,omitempty"`
+	// Seconds of the certificate, the choice of the working set, and the work on it.
+	Certificate float64 `json:"seconds_certificate"`
+	Choice      float64 `json:"seconds_choice,omitempty"`
+	Improvement float64 `json:"seconds_improvement,omitempty"`
+}
+
+var errNoAnatomy = errors.New("only lasso, enet, wlasso and logreg without intercept or with, unscaled, are taken apart")
+
+// dissect solves once more, from cold, watching the solver.
+func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambda []float64) (*anatomy, error) {
+	k, err := kernels.Active()
+	if c.Kernels != "" {
+		k, err = kernels.Named(c.Kernels)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &anatomy{}
+	began := time.Now()
+	last := began
+	lap := func() float64 {
+		now := time.Now()
+		seconds := now.Sub(last).Seconds()
+		last = now
+		return seconds
+	}
+	state := func(name string) { a.Stating = append(a.Stating, phase{Name: name, Seconds: lap()}) }
+
+	view, err := sparse.NewView(k, x, nil, c.Intercept)
+	if err != nil {
+		return nil, err
+	}
+	state("means and norms of the columns")
+	var fit model.Datafit
+	var penalty model.Penalty
+	switch pare.Model(c.Model) {
+	case pare.Lasso:
+		penalty, err = model.Lasso(logLambda[0])
+	case pare.ElasticNet:
+		penalty, err = model.ElasticNet(logLambda[0], logLambda[1])
+	case pare.WeightedLasso:
+		penalty, err = model.WeightedLasso(logLambda)
+	case pare.Logistic:
+		penalty, err = model.Lasso(logLambda[0])
+	default:
+		return nil, errNoAnatomy
+	}
+	if err != nil {
+		return nil, err
+	}
+	if pare.Model(c.Model) == pare.Logistic {
+		fit, err = model.NewLogistic(view, y)
+	} else {
+		fit, err = model.NewSquared(view, y)
+	}
+	if err != nil {
+		return nil, err
+	}
+	state("the null model")
+	penalty.Copies(view)
+	state("copies of columns")
+	solver := cd.New(fit)
+	state("memory for the solver")
+
+	epochs, steps := 0, 0
+	_, err = solver.Solve(ctx, penalty, cd.Options{Tol: c.Tol, Watch: func(p cd.Progress) {
+		seconds := lap()
+		switch p.Stage {
+		case cd.Certified:
+			a.Rounds = append(a.Rounds, round{RelativeGap: p.RelativeGap, Visited: p.Visited, Support: p.Support, Certificate: seconds})
+		case cd.Chosen:
+			r := &a.Rounds[len(a.Rounds)-1]
+			r.WorkingSet, r.Choice = p.WorkingSet, seconds
+		case cd.Improved:
+			r := &a.Rounds[len(a.Rounds)-1]
+			r.Epochs, r.Steps, r.Improvement = p.Epochs-epochs, p.Steps-steps, seconds
+			epochs, steps = p.Epochs, p.Steps
+		}
+	}})
+	a.Seconds = time.Since(began).Seconds()
+	for _, p := range a.Stating {
+		a.Explained += p.Seconds
+	}
+	for _, r := range a.Rounds {
+		a.Explained += r.Certificate + r.Choice + r.Improvement
+	}
+	return a, err
+}
+
+func (a *anatomy) text(env environment) error {
+	ms := func(seconds float64) string { return fmt.Sprintf("%.3f", 1e3*seconds) }
+	fmt.Fprintf(env.stdout, "\nonce more, taken apart: %s ms, of which the stages below are %.1f %%\n", ms(a.Seconds), 100*a.Explained/a.Seconds)
+	for _, p := range a.Stating {
+		fmt.Fprintf(env.stdout, "%10s ms  %s\n", ms(p.Seconds), p.Name)
+	}
+	return env.table(func(w io.Writer) {
+		fmt.Fprintln(w, "certificate, ms\tgap\tcolumns visited\tsupport\tchoice, ms\tworking set\twork, ms\tepochs\tNewton steps\t")
+		for _, r := range a.Rounds {
+			fmt.Fprintf(w, "%s\t%.1e\t%d\t%d\t%s\t%d\t%s\t%d\t%d\t\n", ms(r.Certificate), r.RelativeGap, r.Visited, r.Support,
+				ms(r.Choice), r.WorkingSet, ms(r.Improvement), r.Epochs, r.Steps)
+		}
+	})
+}

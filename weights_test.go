@@ -118,6 +118,13 @@ func TestWeightIsRepetition(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if m == pare.Lasso || m == pare.Logistic || m == pare.SVM {
+				w.Method, w.Tol = pare.BackwardPCD, 1e-10
+				along, err := pare.Gradient(ctx, q.x, q.y, lambda, pare.Validation{FoldIDs: q.folds}, w)
+				if err != nil || math.Abs(along.Gradient[0]-h.Gradient[0]) > 1e-5*math.Abs(h.Gradient[0]) {
+					t.Errorf("%s, seed %d: %v, gradient %v along the iterates, %v at the solution", m, seed, err, along, h.Gradient)
+				}
+			}
 			if !near(h.Value, i.Value) || !slices.EqualFunc(h.Gradient, i.Gradient, near) {
 				t.Errorf("%s, seed %d: value %.15g and gradient %v with weights, %.15g and %v repeated", m, seed, h.Value, h.Gradient, i.Value, i.Gradient)
 			}

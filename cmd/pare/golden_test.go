@@ -43,7 +43,7 @@ func TestMethodsAgree(t *testing.T) {
 		Status     string
 		ErrorBound *float64 `json:"error_bound"`
 	}
-	for _, model := range []string{"lasso --ratio=0.1", "enet --ratio=0.1,0.01", "wlasso --ratio=0.1"} {
+	for _, model := range []string{"lasso --ratio=0.1", "enet --ratio=0.1,0.01", "wlasso --ratio=0.1", "ridge --ratio=0.1", "enet --positive --ratio=0.1,0.01", "wlasso --log-lambda=-inf,-1,-1,-1,inf,-1,-1,-1,-1,-1"} {
 		args := append([]string{"grad", "--folds=3", "--tol=1e-10", "--model"}, strings.Fields(model)...)
 		want := decoded[result](t, exitOK, args...)
 		for _, method := range []string{"forward", "backward", "forward --solver=cd", "backward --solver=cd"} {

@@ -3,7 +3,10 @@
 // dst_i = ln(1 + e^x_i), with the bits of kernels.Log1pExp.
 //
 // max(x, 0) + ln(1+f) with f = e^−|x|; ln(1+f) = r + r²·P(r) − ln c, where
-// r = c·(1+f) − 1 is small, c from a table. Four elements per iteration.
+// r = c·(1+f) − 1 is small, c from a table.
+//
+// 32 elements at a time, first e^−|x| of all, then the logarithms: one chain of both for
+// each vector would be so long that its waiting instructions fill the scheduler.
 
 #include "textflag.h"
 #include "numbers_amd64.h"
@@ -13,13 +16,13 @@
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
+//   DX  offset within the 32
 
-// LOG1PEXP takes x in Y8 and leaves ln(1 + e^x) in Y0. Clobbers Y1..Y9, Y15 and
+// LOGARITHM takes f in Y0, x in Y8 and leaves max(x, 0) + ln(1+f) in Y0. Clobbers Y1..Y9, Y15 and
 // what DECAY does.
 //   Y1  j in its low bits, then −ln c      Y2  c, then r2
 //   Y3  r                                  Y4  r4
-#define LOG1PEXP \
-	DECAY                              \ // f
+#define LOGARITHM \
 	VBROADCASTSD SHIFT, Y1             \
 	VBROADCASTSD FIFTEEN, Y15          \
 	VFMADD231PD  Y15, Y0, Y1           \ // f·15 to the nearest
@@ -53,7 +56,7 @@
 	VADDPD       Y8, Y0, Y0
 
 // func Log1pExpAVX2(dst, x []float64)
-TEXT ·Log1pExpAVX2(SB), 0, $128-48
+TEXT ·Log1pExpAVX2(SB), 0, $384-48
 	MOVQ    dst_base+0(FP), DI
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    x_base+24(FP), SI
@@ -61,12 +64,42 @@ TEXT ·Log1pExpAVX2(SB), 0, $128-48
 	CMPQ    AX, CX
 	CMOVQLT AX, CX             // the shorter length
 	CONSTANTS
-	SUBQ    $4, CX
-	JLT     tail
+	SUBQ    $32, CX
+	JLT     tail4
+
+loop32:
+	XORQ DX, DX
+
+decay4:
+	VMOVUPD (SI)(DX*1), Y8
+	DECAY
+	VMOVUPD Y0, f-288(SP)(DX*1)
+	ADDQ    $32, DX
+	CMPQ    DX, $256
+	JLT     decay4
+	XORQ    DX, DX
+
+logarithm4:
+	VMOVUPD (SI)(DX*1), Y8
+	VMOVUPD f-288(SP)(DX*1), Y0
+	LOGARITHM
+	VMOVUPD Y0, (DI)(DX*1)
+	ADDQ    $32, DX
+	CMPQ    DX, $256
+	JLT     logarithm4
+	ADDQ    $256, SI
+	ADDQ    $256, DI
+	SUBQ    $32, CX
+	JGE     loop32
+
+tail4:
+	ADDQ $28, CX // elements left, less 4
+	JLT  tail
 
 loop4:
 	VMOVUPD (SI), Y8
-	LOG1PEXP
+	DECAY
+	LOGARITHM
 	VMOVUPD Y0, (DI)
 	ADDQ    $32, SI
 	ADDQ    $32, DI
@@ -78,7 +111,8 @@ tail:
 	JZ         done
 	MASK
 	VMASKMOVPD (SI), Y13, Y8
-	LOG1PEXP
+	DECAY
+	LOGARITHM
 	VMASKMOVPD Y0, Y13, (DI)
 
 done:

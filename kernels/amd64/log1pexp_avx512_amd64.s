@@ -3,7 +3,10 @@
 // dst_i = ln(1 + e^x_i), with the bits of kernels.Log1pExp.
 //
 // max(x, 0) + ln(1+f) with f = e^−|x|; ln(1+f) = r + r²·P(r) − ln c, where
-// r = c·(1+f) − 1 is small, c from a table. Eight elements per iteration.
+// r = c·(1+f) − 1 is small, c from a table.
+//
+// 64 elements at a time, first e^−|x| of all, then the logarithms: one chain of both for
+// each vector would be so long that its waiting instructions fill the scheduler.
 
 #include "textflag.h"
 #include "numbers_amd64.h"
@@ -13,12 +16,12 @@
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
+//   DX  offset within the 64
 
-// LOG1PEXP takes x in Z8 and leaves ln(1 + e^x) in Z0. Clobbers Z1..Z9.
+// LOGARITHM takes f in Z0, x in Z8 and leaves max(x, 0) + ln(1+f) in Z0. Clobbers Z1..Z9.
 //   Z1  j in its low bits, then −ln c      Z2  c, then r2
 //   Z3  r                                  Z4  r4
-#define LOG1PEXP \
-	DECAY                              \ // f
+#define LOGARITHM \
 	VBROADCASTSD     SHIFT, Z1         \
 	VFMADD231PD.BCST FIFTEEN, Z0, Z1   \ // f·15 to the nearest
 	VMOVAPD          Z1, Z2            \
@@ -47,7 +50,7 @@
 	VADDPD           Z8, Z0, Z0
 
 // func Log1pExpAVX512(dst, x []float64)
-TEXT ·Log1pExpAVX512(SB), 0, $128-48
+TEXT ·Log1pExpAVX512(SB), 0, $640-48
 	MOVQ    dst_base+0(FP), DI
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    x_base+24(FP), SI
@@ -55,12 +58,42 @@ TEXT ·Log1pExpAVX512(SB), 0, $128-48
 	CMPQ    AX, CX
 	CMOVQLT AX, CX             // the shorter length
 	TABLES
-	SUBQ    $8, CX
-	JLT     tail
+	SUBQ    $64, CX
+	JLT     tail8
+
+loop64:
+	XORQ DX, DX
+
+decay8:
+	VMOVUPD (SI)(DX*1), Z8
+	DECAY
+	VMOVUPD Z0, f-512(SP)(DX*1)
+	ADDQ    $64, DX
+	CMPQ    DX, $512
+	JLT     decay8
+	XORQ    DX, DX
+
+logarithm8:
+	VMOVUPD (SI)(DX*1), Z8
+	VMOVUPD f-512(SP)(DX*1), Z0
+	LOGARITHM
+	VMOVUPD Z0, (DI)(DX*1)
+	ADDQ    $64, DX
+	CMPQ    DX, $512
+	JLT     logarithm8
+	ADDQ    $512, SI
+	ADDQ    $512, DI
+	SUBQ    $64, CX
+	JGE     loop64
+
+tail8:
+	ADDQ $56, CX // elements left, less 8
+	JLT  tail
 
 loop8:
 	VMOVUPD (SI), Z8
-	LOG1PEXP
+	DECAY
+	LOGARITHM
 	VMOVUPD Z0, (DI)
 	ADDQ    $64, SI
 	ADDQ    $64, DI
@@ -72,7 +105,8 @@ tail:
 	JZ        done
 	MASK
 	VMOVUPD.Z (SI), K1, Z8
-	LOG1PEXP
+	DECAY
+	LOGARITHM
 	VMOVUPD   Z0, K1, (DI)
 
 done:

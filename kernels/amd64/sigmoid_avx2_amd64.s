@@ -4,6 +4,9 @@
 //
 // 1/(1+f) or f/(1+f) with f = e^−|x|, and one step of refinement. Four
 // elements per iteration.
+//
+// 32 elements at a time, first e^−|x| of all, then the quotients: one chain of both for
+// each vector would be so long that its waiting instructions fill the scheduler.
 
 #include "textflag.h"
 #include "numbers_amd64.h"
@@ -13,10 +16,10 @@
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
+//   DX  offset within the 32
 
-// SIGMOID takes x in Y8 and leaves 1/(1 + e^−x) in Y0. Clobbers Y1..Y7 and Y15.
-#define SIGMOID \
-	DECAY                        \ // f
+// QUOTIENT takes f in Y0, x in Y8 and leaves 1/(1 + e^−x) in Y0. Clobbers Y1..Y7 and Y15.
+#define QUOTIENT \
 	VBROADCASTSD ONE, Y15        \
 	VBLENDVPD    Y8, Y0, Y15, Y1 \ // numerator: f where x < 0, else 1
 	VADDPD       Y0, Y15, Y2     \ // sum = 1 + f
@@ -29,7 +32,7 @@
 	VFMADD231PD  Y4, Y1, Y0
 
 // func SigmoidAVX2(dst, x []float64)
-TEXT ·SigmoidAVX2(SB), 0, $128-48
+TEXT ·SigmoidAVX2(SB), 0, $384-48
 	MOVQ    dst_base+0(FP), DI
 	MOVQ    dst_len+8(FP), AX
 	MOVQ    x_base+24(FP), SI
@@ -37,12 +40,42 @@ TEXT ·SigmoidAVX2(SB), 0, $128-48
 	CMPQ    AX, CX
 	CMOVQLT AX, CX             // the shorter length
 	CONSTANTS
-	SUBQ    $4, CX
-	JLT     tail
+	SUBQ    $32, CX
+	JLT     tail4
+
+loop32:
+	XORQ DX, DX
+
+decay4:
+	VMOVUPD (SI)(DX*1), Y8
+	DECAY
+	VMOVUPD Y0, f-288(SP)(DX*1)
+	ADDQ    $32, DX
+	CMPQ    DX, $256
+	JLT     decay4
+	XORQ    DX, DX
+
+quotient4:
+	VMOVUPD (SI)(DX*1), Y8
+	VMOVUPD f-288(SP)(DX*1), Y0
+	QUOTIENT
+	VMOVUPD Y0, (DI)(DX*1)
+	ADDQ    $32, DX
+	CMPQ    DX, $256
+	JLT     quotient4
+	ADDQ    $256, SI
+	ADDQ    $256, DI
+	SUBQ    $32, CX
+	JGE     loop32
+
+tail4:
+	ADDQ $28, CX // elements left, less 4
+	JLT  tail
 
 loop4:
 	VMOVUPD (SI), Y8
-	SIGMOID
+	DECAY
+	QUOTIENT
 	VMOVUPD Y0, (DI)
 	ADDQ    $32, SI
 	ADDQ    $32, DI
@@ -54,7 +87,8 @@ tail:
 	JZ         done
 	MASK
 	VMASKMOVPD (SI), Y13, Y8
-	SIGMOID
+	DECAY
+	QUOTIENT
 	VMASKMOVPD Y0, Y13, (DI)
 
 done:

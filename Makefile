@@ -50,17 +50,20 @@ bench: ## benchmarks of PACKAGES, six runs, for benchstat
 # Interrupted, each goes on where it was. QUICK=1: minutes instead of hours.
 QUICK ?=
 quick = $(if $(QUICK),--quick)
-.PHONY: figures peers goals
+.PHONY: figures peers goals results
 figures: ## the paper's figures into docs/figures (QUICK=1: minutes, not hours)
 	mkdir -p bin
 	go run ./cmd/perf figures $(quick) --state bin/figures.json
 peers: ## our solvers beside those installed, kept in bin/peers.json
 	mkdir -p bin
-	go run ./cmd/perf peers $(quick) --state bin/peers.json
+	go run ./cmd/perf peers $(quick) --state bin/peers.json --csv docs/goals/peers.csv
 
 goals: ## what the project has set itself, measured, into docs/goals
 	mkdir -p bin
 	go run ./cmd/perf goals $(quick) --state bin/goals.json
+
+results: ## the tables of docs/results.md anew, from what the three above left
+	go run ./cmd/perf page
 
 .PHONY: cover
 cover: ## coverage of PACKAGES by all tests, in cover.out

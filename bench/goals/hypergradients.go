@@ -39,11 +39,12 @@ func recordedGradients() []recordedGradient {
 // matrix in memory on: also what it takes to state the problem.
 func Hypergradients(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
-	factor, how, err := t.factor(ctx)
+	factor, scaled, err := t.factor(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range recordedGradients() {
+		how := scaled
 		if o.Quick && r.data == "imdb" {
 			continue
 		}
@@ -75,6 +76,9 @@ func Hypergradients(ctx context.Context, o studies.Options) (*studies.Result, er
 				return err
 			}
 			what := fmt.Sprintf("%s, %g", r.model, r.share)
+			if r.model == pare.SVM {
+				how = "the C of the record is not known, this one is figure 6's; " + how
+			}
 			t.add(d.Name, what, seconds, "sparse-ho (recorded)", r.own*factor, "≥ 20", fmt.Sprintf("%s, support %d; %s", h.Status, h.Support, how))
 			if !math.IsNaN(r.celer) {
 				t.add(d.Name, what, seconds, "sparse-ho with celer (recorded)", r.celer*factor, "≥ 10", how)

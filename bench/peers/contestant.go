@@ -64,7 +64,7 @@ const root10 = 3.1622776601683795
 // Peers lists those there are adapters for. Variants are peers of their own, so
 // that nobody is judged by a default that does not suit the problem.
 func Peers() []Peer {
-	squared := []Model{Lasso, ElasticNet}
+	squared := []Model{Lasso, WeightedLasso, ElasticNet}
 	// Updates of inner products need p² numbers, and pay where rows are many.
 	tall := func(p *Problem) bool {
 		n, columns := p.X.Dims()
@@ -77,7 +77,7 @@ func Peers() []Peer {
 		{Name: "scikit-learn", Models: squared, Tolerances: scikit, Yardstick: 1e-6, command: python("scikit-learn.py", "", "sklearn")},
 		{Name: "scikit-learn, gram", Models: squared, Tolerances: scikit, Fits: tall, command: python("scikit-learn.py", "gram", "sklearn")},
 		{
-			Name: "glmnet", Models: []Model{Lasso, ElasticNet, Logistic}, command: r("glmnet.R", ""),
+			Name: "glmnet", Models: []Model{Lasso, WeightedLasso, ElasticNet, Logistic}, command: r("glmnet.R", ""),
 			Tolerances: glmnet,
 		},
 		{

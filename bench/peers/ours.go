@@ -21,6 +21,12 @@ type ours struct {
 // logLambda are our λ's of the problem.
 func (p *Problem) logLambda() []float64 {
 	l := []float64{kernels.Log(p.Alpha)}
+	if p.Model == WeightedLasso {
+		l = l[:0]
+		for _, w := range p.Weights {
+			l = append(l, kernels.Log(p.Alpha*w))
+		}
+	}
 	if p.Model == ElasticNet {
 		l = append(l, kernels.Log(p.Ridge))
 	}
@@ -32,7 +38,7 @@ func (o ours) solve(ctx context.Context, tol float64) (Answer, error) {
 	config := pare.Config{Model: pare.Model(p.Model), NoIntercept: true, Tol: tol, Threads: 1, Kernels: o.kernels}
 	l := p.logLambda()
 	began := time.Now()
-	f, err := pare.Fit(ctx, p.X, p.Y, l, config)
+	f, err := pare.Fit(ctx, p.plain(), p.Y, l, config)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -40,7 +46,27 @@ func (o ours) solve(ctx context.Context, tol float64) (Answer, error) {
 	if err := ctx.Err(); err != nil {
 		return Answer{}, err
 	}
-	return Answer{Seconds: seconds, Objective: &f.Objective, Gap: &f.Gap, Index: f.Support, Value: f.Coef}, nil
+	return Answer{Seconds: seconds, Objective: &f.Objective, Gap: &f.Gap, Index: f.Support, Value: p.weighted(f.Support, f.Coef)}, nil
+}
+
+// plain is the matrix of our own problem.
+func (p *Problem) plain() sparse.Matrix {
+	if p.Plain != nil {
+		return p.Plain
+	}
+	return p.X
+}
+
+// weighted turns our coefficients into those of X.
+func (p *Problem) weighted(index []int32, value []float64) []float64 {
+	if p.Weights == nil {
+		return value
+	}
+	all := make([]float64, len(value))
+	for k, j := range index {
+		all[k] = value[k] * p.Weights[j]
+	}
+	return all
 }
 
 func (o ours) close() {}
@@ -62,7 +88,7 @@ func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
 	if p.Model == SVM {
 		return prepareSVM(ctx, p, k)
 	}
-	view, err := sparse.NewView(k, p.X, nil, false)
+	view, err := sparse.NewView(k, p.plain(), nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +103,11 @@ func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
 	}
 	l := p.logLambda()
 	penalty, err := model.Lasso(l[0])
-	if p.Model == ElasticNet {
+	switch p.Model {
+	case ElasticNet:
 		penalty, err = model.ElasticNet(l[0], l[1])
+	case WeightedLasso:
+		penalty, err = model.WeightedLasso(l)
 	}
 	if err != nil {
 		return nil, err
@@ -91,7 +120,8 @@ func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
 		if err != nil {
 			return Answer{}, err
 		}
-		return Answer{time.Since(began).Seconds(), &s.Objective, &s.Gap, s.Support, s.Coef}, ctx.Err()
+		seconds := time.Since(began).Seconds()
+		return Answer{seconds, &s.Objective, &s.Gap, s.Support, p.weighted(s.Support, s.Coef)}, ctx.Err()
 	}}, nil
 }
 

@@ -127,6 +127,11 @@ func small(t testing.TB, m Model, dense bool) *Problem {
 		t.Fatal(err)
 	}
 	problem := &Problem{X: sparse.Compact(x), Y: y, Model: m}
+	if m == WeightedLasso {
+		if err := problem.Weigh(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	problem.Alpha = 0.1 * AlphaMax(problem.X, y, m)
 	if m == SVM {
 		problem.Alpha = 0.1
@@ -264,7 +269,7 @@ func TestCertificatesOfAKnownSVM(t *testing.T) {
 
 // A gap bounds how far from the optimum a point is, and vanishes there.
 func TestGapsBoundTheDistanceToTheOptimum(t *testing.T) {
-	for _, m := range []Model{Lasso, ElasticNet, Logistic, SVM} {
+	for _, m := range []Model{Lasso, WeightedLasso, ElasticNet, Logistic, SVM} {
 		for _, dense := range []bool{false, true} {
 			p := small(t, m, dense)
 			a, err := ours{problem: p}.solve(t.Context(), 1e-13)
@@ -323,7 +328,7 @@ func TestInstalledPeersSolve(t *testing.T) {
 	if !*long {
 		t.Skip("go test ./bench/peers -long starts the programs that are installed")
 	}
-	for _, m := range []Model{Lasso, ElasticNet, Logistic, SVM} {
+	for _, m := range []Model{Lasso, WeightedLasso, ElasticNet, Logistic, SVM} {
 		for _, dense := range []bool{false, true} {
 			if dense && m != Lasso {
 				continue // how a matrix arrives does not depend on the model
@@ -376,7 +381,10 @@ func TestFactorIsTheMedianOfTheRowsRun(t *testing.T) {
 }
 
 func TestRowsAreChosenByWord(t *testing.T) {
-	if got := Choose("rcv1_dev, a9a 0.05"); len(got) != 5 || got[4].Name() != "logreg a9a 0.05" {
+	if got := Choose("rcv1_dev, a9a 0.05"); len(got) != 7 || got[6].Name() != "logreg a9a 0.05" {
+		t.Errorf("%v", got)
+	}
+	if got := Choose("lasso rcv1"); len(got) != 4 || got[0].Model != Lasso { // nor wlasso
 		t.Errorf("%v", got)
 	}
 	if got := Choose("check"); len(got) != 16 {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 	"math"
+	"math/rand/v2"
 
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -12,13 +13,14 @@ import (
 // Model is an inner problem, without intercept.
 type Model string
 
-// The models: squared loss with ℓ1, with ℓ1 and ridge, logistic loss with ℓ1, and
-// the support vector machine.
+// The models: squared loss with ℓ1, with a strength for each column, with ℓ1 and
+// ridge, logistic loss with ℓ1, and the support vector machine.
 const (
-	Lasso      Model = "lasso"
-	ElasticNet Model = "enet"
-	Logistic   Model = "logreg"
-	SVM        Model = "svm"
+	Lasso         Model = "lasso"
+	WeightedLasso Model = "wlasso"
+	ElasticNet    Model = "enet"
+	Logistic      Model = "logreg"
+	SVM           Model = "svm"
 )
 
 // Problem is one fit:
@@ -31,9 +33,38 @@ type Problem struct {
 	Y            []float64
 	Model        Model
 	Alpha, Ridge float64
+	// Plain and Weights are for wlasso. X holds the columns of Plain divided by their
+	// weights: a Lasso in bⱼ = wⱼβⱼ, of the same objective and gap, which is what the
+	// others solve. We solve Σ Alpha·wⱼ|βⱼ| on Plain.
+	Plain   sparse.Matrix
+	Weights []float64
 	// Bound is proved to be below the least objective of an SVM; see
 	// [Problem.ProveBound]. The other models need none.
 	Bound float64
+}
+
+// Weigh makes a weighted Lasso of a Lasso: every column gets a weight between ½ and
+// 2, the same ones each time.
+func (p *Problem) Weigh() error {
+	n, columns := p.X.Dims()
+	random := rand.New(rand.NewPCG(0, 3))
+	p.Model, p.Plain, p.Weights = WeightedLasso, p.X, make([]float64, columns)
+	starts, rows, values := make([]int64, 1, columns+1), []int32(nil), []float64(nil)
+	p.each(func(i []int32, v []float64) {
+		j := len(starts) - 1
+		p.Weights[j] = math.Exp2(2*random.Float64() - 1)
+		rows = append(rows, i...)
+		for _, x := range v {
+			values = append(values, x/p.Weights[j])
+		}
+		starts = append(starts, int64(len(rows)))
+	})
+	x, err := sparse.NewCSC(n, columns, starts, rows, values)
+	if err != nil {
+		return err
+	}
+	p.X = sparse.Compact(x)
+	return nil
 }
 
 // AlphaMax is the least Alpha at which β = 0 is optimal.

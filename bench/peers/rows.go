@@ -12,7 +12,7 @@ import (
 
 // Row is a problem by name: a data set, a model, a share of αmax.
 type Row struct {
-	Suite string // lasso, enet, logreg, svm, or check: rows that nothing was tuned on
+	Suite string // lasso, enet, wlasso, logreg, svm, or check: rows that nothing was tuned on
 	Data  string // the name of a file, without .svm.gz
 	Model Model
 	Ratio float64 // α/αmax; for an SVM C itself
@@ -34,6 +34,7 @@ func Rows() []Row {
 	five := []string{"rcv1_dev", "leukemia", "reuters_places", "gina_like", "imdb"}
 	add("lasso", Lasso, five, 0.1, 0.01)
 	add("enet", ElasticNet, five, 0.1, 0.01)
+	add("wlasso", WeightedLasso, five, 0.1, 0.01)
 	add("logreg", Logistic, []string{"a9a", "reuters_places", "imdb"}, 0.05, 0.01)
 	add("svm", SVM, []string{"a9a", "reuters_places", "imdb"}, 0.1, 1)
 	others := []string{"w8a", "rcv1_vw", "usps", "mnist"}
@@ -75,6 +76,11 @@ func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 		p.Alpha = r.Ratio
 		return p, nil
 	}
+	if r.Model == WeightedLasso {
+		if err := p.Weigh(); err != nil {
+			return nil, err
+		}
+	}
 	p.Alpha = r.Ratio * AlphaMax(p.X, y, r.Model)
 	if r.Model == ElasticNet {
 		p.Ridge = p.Alpha
@@ -82,8 +88,8 @@ func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 	return p, nil
 }
 
-// Choose returns the rows of the words, separated by commas: a suite, or part of
-// a name. "" chooses all.
+// Choose returns the rows of the words, separated by commas: a suite, or words
+// of a name, the last one perhaps unfinished. "" chooses all.
 func Choose(words string) []Row {
 	if words == "" {
 		return Rows()
@@ -96,7 +102,7 @@ func Choose(words string) []Row {
 	for _, r := range Rows() {
 		for word := range strings.SplitSeq(words, ",") {
 			word = strings.TrimSpace(word)
-			if word == r.Suite || !suites[word] && strings.Contains(r.Name(), word) {
+			if word == r.Suite || !suites[word] && strings.Contains(" "+r.Name(), " "+word) {
 				chosen = append(chosen, r)
 				break
 			}

@@ -8,6 +8,7 @@
 //	perf peers        our solvers beside those installed, at equal certified gap
 //	perf figures      plots of the paper, redone: CSV and SVG
 //	perf goals        what the project has set itself, measured: tables and CSV
+//	perf page         renew the tables of docs/results.md from those files
 //	perf data NAME    a seeded data set as svmlight text
 //
 // Results go to standard output, as text or with --json as one JSON object;

@@ -8,26 +8,50 @@ import (
 	"io/fs"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/bench/machine"
 	"github.com/seed-45b9a24c/pare/bench/peers"
+	"github.com/seed-45b9a24c/pare/bench/studies"
 )
 
 type peersCommand struct {
 	File string `arg:"" optional:"" help:"svmlight text to compare on, instead of the standing rows."`
 
-	Rows    string    `placeholder:"WORDS" help:"Standing rows: suites (lasso, enet, logreg, svm, check) or parts of names, separated by commas (default: all)."`
+	Rows    string    `placeholder:"WORDS" help:"Standing rows: suites (lasso, enet, wlasso, logreg, svm, check) or parts of names, separated by commas (default: all)."`
 	Data    string    `default:"../shared/data" placeholder:"DIR" help:"Where the files of the standing rows are (default: ../shared/data). A row without its file is left out."`
-	Model   string    `default:"lasso" enum:"lasso,enet,logreg,svm" help:"For FILE: lasso, enet, logreg or svm (default: lasso)."`
+	Model   string    `default:"lasso" enum:"lasso,enet,wlasso,logreg,svm" help:"For FILE: lasso, enet, wlasso, logreg or svm (default: lasso)."`
 	Ratio   float64   `default:"0.01" placeholder:"R" help:"For FILE: α/αmax; for svm C itself (default: 0.01)."`
 	Gap     []float64 `placeholder:"GAP,..." help:"Relative gaps to certify (default: 1e-6,1e-10; quick: 1e-6; svm: 1e-4)."`
 	Quick   bool      `help:"Three rounds, at most 20 s a solve."`
 	Only    string    `placeholder:"NAMES" help:"Only peers whose name contains one of the words."`
 	Kernels string    `placeholder:"SET" help:"Our kernel set (default: the best)."`
 	State   string    `placeholder:"FILE" help:"Keep results here, row by row; the same command goes on from it."`
+	CSV     string    `name:"csv" placeholder:"FILE" help:"Write every contestant's figures here, too."`
 	JSON    bool      `name:"json" help:"One JSON object."`
+}
+
+// peersHeading names the columns of that file.
+func peersHeading() []string {
+	return []string{"row", "gap", "contestant", "tol", "certified_gap", "support", "seconds", "least", "most", "times_ours", "ratio_least", "ratio_most", "note"}
+}
+
+// peersTable has a row for each contestant of each comparison.
+func peersTable(all []peers.Comparison) studies.Table {
+	t := studies.Table{Columns: peersHeading()}
+	for _, c := range all {
+		for _, e := range c.Outcomes {
+			if e.Absent != "" {
+				t.Add(c.Row, c.Target, e.Name, "", "", "", "", "", "", "", "", "", e.Absent)
+				continue
+			}
+			mid, least, most := c.Ratio(e)
+			t.Add(c.Row, c.Target, e.Name, e.Tol, e.Gap, e.Support, e.Median(), slices.Min(e.Seconds), slices.Max(e.Seconds), mid, least, most, e.False)
+		}
+	}
+	return t
 }
 
 func (c *peersCommand) options(env environment, m peers.Model) peers.Options {
@@ -115,6 +139,11 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 		}
 	}
 	s := summarise(all)
+	if c.CSV != "" {
+		if err := writeCSV(c.CSV, peersTable(all)); err != nil {
+			return err
+		}
+	}
 	if c.JSON {
 		return env.json(struct {
 			Machine     machine.Machine    `json:"machine"`

@@ -21,6 +21,7 @@ type grammar struct {
 	Peers    peersCommand    `cmd:"" help:"Our solvers beside those installed, at equal certified gap."`
 	Figures  figuresCommand  `cmd:"" help:"Figures of the paper, redone: CSV and SVG."`
 	Goals    goalsCommand    `cmd:"" help:"What the project has set itself, measured: ours beside others."`
+	Page     pageCommand     `cmd:"" help:"Renew the tables of a page from the files that the others leave."`
 	Data     dataCommand     `cmd:"" help:"A seeded data set as svmlight text on standard output."`
 }
 

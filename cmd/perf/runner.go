@@ -222,3 +222,18 @@ func (c *runFlags) save(env environment, name string, r *studies.Result, note re
 	}
 	return os.WriteFile(filepath.Join(c.Output, name+".json"), append(text, '\n'), 0o644)
 }
+
+// writeCSV writes a table alone.
+func writeCSV(path string, t studies.Table) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := t.CSV(file); err != nil {
+		return err
+	}
+	return file.Close()
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// pageCommand renews the tables of a page from the files beside it. What a person
+// wrote stays; what lies between two marks is replaced:
+//
+//	<!-- table FILE [: COLUMN, COLUMN, ...] -->   a CSV, or some columns of it
+//	<!-- peers FILE : MODEL GAP -->               what perf peers --csv wrote, a row per problem
+//	<!-- run FILE -->                             how a study came about
+//	<!-- end -->
+type pageCommand struct {
+	File string `arg:"" optional:"" default:"docs/results.md" help:"The page (default: docs/results.md)."`
+}
+
+const endMark = "<!-- end -->"
+
+func (c *pageCommand) run(_ context.Context, env environment) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	renewed, err := renew(string(text), filepath.Dir(c.File), func(why string) { fmt.Fprintf(env.stderr, "perf: left as it is: %s\n", why) })
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	return os.WriteFile(c.File, []byte(renewed), 0o644)
+}
+
+// renew replaces the blocks of a page whose files lie under dir. A block whose file
+// is not there stays.
+func renew(page, dir string, skipped func(why string)) (string, error) {
+	var out strings.Builder
+	for {
+		from := strings.Index(page, "<!-- ")
+		if from < 0 {
+			out.WriteString(page)
+			return out.String(), nil
+		}
+		length := strings.Index(page[from:], " -->")
+		if length < 0 {
+			return "", errors.New("a mark that does not end")
+		}
+		mark := page[from+len("<!-- ") : from+length]
+		kind, rest, _ := strings.Cut(mark, " ")
+		render := map[string]func(path, how string) (string, error){"table": tableBlock, "peers": peersBlock, "run": runBlock}[kind]
+		after := from + length + len(" -->")
+		out.WriteString(page[:after])
+		page = page[after:]
+		if render == nil { // somebody's comment
+			continue
+		}
+		end := strings.Index(page, endMark)
+		if end < 0 {
+			return "", fmt.Errorf("no %s after %q", endMark, mark)
+		}
+		name, how, _ := strings.Cut(rest, ":")
+		block, err := render(filepath.Join(dir, strings.TrimSpace(name)), strings.TrimSpace(how))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			skipped(err.Error())
+			out.WriteString(page[:end])
+		case err != nil:
+			return "", fmt.Errorf("%s: %w", mark, err)
+		default:
+			out.WriteString("\n" + block)
+		}
+		out.WriteString(endMark)
+		page = page[end+len(endMark):]
+	}
+}
+
+// readCSV returns a heading and rows.
+func readCSV(path string) ([]string, [][]string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err == nil && len(rows) == 0 {
+		err = errors.New("an empty table")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return rows[0], rows[1:], nil
+}
+
+// digits shortens numbers for people.
+func digits(cell string) string {
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil || strings.Trim(cell, "-0123456789") == "" {
+		return cell
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
+
+func markdown(heading []string, rows [][]string) string {
+	var b strings.Builder
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	line(heading)
+	b.WriteString(strings.Repeat("|---", len(heading)) + "|\n")
+	for _, row := range rows {
+		line(row)
+	}
+	return b.String()
+}
+
+func tableBlock(path, columns string) (string, error) {
+	heading, rows, err := readCSV(path)
+	if err != nil {
+		return "", err
+	}
+	chosen := heading
+	if columns != "" {
+		chosen = strings.Split(columns, ",")
+	}
+	var at []int
+	for i, name := range chosen {
+		chosen[i] = strings.TrimSpace(name)
+		k := slices.Index(heading, chosen[i])
+		if k < 0 {
+			return "", fmt.Errorf("no column %q; there are %s", chosen[i], strings.Join(heading, ", "))
+		}
+		at = append(at, k)
+	}
+	short := make([][]string, len(rows))
+	for r, row := range rows {
+		for _, k := range at {
+			short[r] = append(short[r], strings.ReplaceAll(digits(row[k]), "|", "\\|"))
+		}
+	}
+	return markdown(slices.Clone(chosen), short), nil
+}
+
+func runBlock(path, _ string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	var r record
+	if err := json.Unmarshal(text, &r); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("`%s`: %.0f s on %s; %s, kernels %s, %s; load %s before … after\n", r.Command, r.Seconds, r.Date, r.Machine, r.Kernels, r.Go, r.Load), nil
+}
+
+// peersBlock has a row for each problem of a model at a gap: our seconds, and how
+// many times as long each of the others takes.
+func peersBlock(path, how string) (string, error) {
+	heading, rows, err := readCSV(path)
+	if err != nil {
+		return "", err
+	}
+	model, gap, _ := strings.Cut(how, " ")
+	target, err := strconv.ParseFloat(strings.TrimSpace(gap), 64)
+	if err != nil {
+		return "", fmt.Errorf("a model and a gap, not %q", how)
+	}
+	if !slices.Equal(heading, peersHeading()) {
+		return "", fmt.Errorf("not a table of perf peers --csv")
+	}
+	var problems, others []string
+	cells := map[[2]string]string{}
+	for _, r := range rows {
+		row, name := r[0], r[2]
+		t, err := strconv.ParseFloat(r[1], 64)
+		if err != nil {
+			return "", err
+		}
+		if of, _, _ := strings.Cut(row, " "); of != model || t != target {
+			continue
+		}
+		if !slices.Contains(problems, row) {
+			problems = append(problems, row)
+		}
+		if !slices.Contains(others, name) {
+			others = append(others, name)
+		}
+		cell := r[len(r)-1] // why not
+		switch {
+		case r[6] == "":
+		case len(others) <= 2: // ours come first, in seconds
+			cell = digits(r[6]) + " s"
+		default:
+			cell = fmt.Sprintf("%s [%s, %s]", digits(r[9]), digits(r[10]), digits(r[11]))
+		}
+		cells[[2]string{row, name}] = cell
+	}
+	table := make([][]string, 0, len(problems))
+	for _, row := range problems {
+		line := []string{row}
+		for _, name := range others {
+			line = append(line, cells[[2]string{row, name}])
+		}
+		table = append(table, line)
+	}
+	return markdown(append([]string{"problem"}, others...), table), nil
+}

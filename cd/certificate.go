@@ -143,6 +143,12 @@ func (s *Solver) certify() {
 	}
 }
 
+// correlation returns c_j where the last pass took column j in.
+func (c *certificate) correlation(j int32) (corr float64, met bool) {
+	k := c.place[j]
+	return c.corr[k], c.seen[k] == c.residual
+}
+
 // pass takes in the columns that no bound proves inactive, and gathers the dual
 // point. Correlations are computed in runs of neighbours.
 func (s *Solver) pass() {

@@ -27,6 +27,7 @@ type inner struct {
 	threshold []float64 // Nαⱼ
 	grad      []float64 // c_j − Nα₂βⱼ when the last sweep reached column j
 
+	met       *certificate // that has met the residual loaded; nil: none has
 	store     *support.Columns
 	gram      *support.Gram
 	residual  residualEngine
@@ -190,6 +191,10 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.coef[k] = s.beta[j]
 		in.square[k] = in.store.Square(j)
 		in.threshold[k] = in.total * s.pen.Alpha(int(j))
+	}
+	in.met = nil
+	if s.curved == nil {
+		in.met = &s.cert
 	}
 	in.engine = in.choose()
 	in.engine.load(v)

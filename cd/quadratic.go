@@ -41,15 +41,24 @@ func (g *gramEngine) load(v []float64) {
 	e.Slot = e.Slot[:w]
 	for k, j := range g.columns {
 		e.Slot[k] = int32(g.gram.Slot(j))
-		// The residual has Σ√w·r̂ = 0 where columns are centred: no offset yet.
-		rows, values := g.store.Column(j)
-		if rows == nil {
-			g.first[k] = g.k.Dot(values, g.r)
-		} else {
-			g.first[k] = g.k.DotIndexed(values, rows, g.r)
-		}
+		g.first[k] = g.correlate(j)
 		e.Correlation[e.Slot[k]] = g.first[k]
 	}
+}
+
+// correlate returns c_j of the point loaded. Its residual has Σ√w·r̂ = 0 where columns
+// are centred: there is no offset.
+func (g *gramEngine) correlate(j int32) float64 {
+	if g.met != nil {
+		if corr, met := g.met.correlation(j); met {
+			return corr
+		}
+	}
+	rows, values := g.store.Column(j)
+	if rows == nil {
+		return g.k.Dot(values, g.r)
+	}
+	return g.k.DotIndexed(values, rows, g.r)
 }
 
 func (g *gramEngine) epoch() (cost float64) {

@@ -7,10 +7,10 @@ const (
 	sparseValue = support.SparseValue
 	denseValue  = support.DenseValue
 	gramValue   = support.GramValue
-	perColumn   = 3.0  // of a sweep
-	gramMove    = 8.0  // a coefficient that moves, besides its row
-	factorValue = 0.15 // one multiply–add of a Cholesky factorisation
-	factorDot   = 6.0  // one dot product in it
+	factorValue = support.FactorValue
+	perColumn   = 3.0 // of a sweep
+	gramMove    = 8.0 // a coefficient that moves, besides its row
+	factorDot   = 6.0 // one dot product in it
 )
 
 const (

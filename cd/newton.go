@@ -226,6 +226,7 @@ func (nw *newton) solve(ctx context.Context) verdict {
 		operator = &nw.dense
 	} else {
 		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
+		nw.system.Factorise(nw.in.gram, float64(max(nw.iterations, firstGuess)), nw.in.reuses)
 	}
 	clear(nw.d)
 	report := nw.cg.Solve(ctx, operator, nw.rho, nw.d, nw.tol, min(newtonIterations, 2*s+10))

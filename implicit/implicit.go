@@ -35,6 +35,7 @@ package implicit
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
@@ -85,8 +86,8 @@ type Hypergradient struct {
 	// residual of the linear system and the optimality residual of β on the
 	// support. It assumes that the support is right.
 	ErrorBound float64
-	// InjectivityMargin is the ratio of the extreme Ritz values of the
-	// Jacobi-scaled system: an estimate, from above, of how far A is from
+	// InjectivityMargin is the ratio of the extreme Ritz values of the system as
+	// it was preconditioned: an estimate, from above, of how far A is from
 	// singular. 1 where the support is empty.
 	InjectivityMargin float64
 	Iterations        int // of conjugate gradients
@@ -200,6 +201,8 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 		s.dense.S = len(at.Support)
 		s.dense.A = resize(s.dense.A, s.dense.S*s.dense.S)
 		s.gram.Submatrix(at.Support, g.Ridge(), s.dense.A)
+	} else {
+		s.system.Factorise(s.gram, productsExpected, 1)
 	}
 	return nil
 }
@@ -379,22 +382,21 @@ func (s *Solver) bend() float64 {
 	return s.k.MaxAbs(s.u)
 }
 
-// bound raises the error bound: |aᵀA⁻¹b| ≤ ‖a‖‖b‖/μ in the norms of the Jacobi
-// scaling, μ the smallest eigenvalue of the scaled system, for the residual of
+// bound raises the error bound: |aᵀA⁻¹b| ≤ ‖a‖‖b‖/μ in the norms of the last solve,
+// ‖a‖² = aᵀM⁻¹a and μ the smallest eigenvalue of M^-½AM^-½, for the residual of
 // the linear system against h, and that of optimality against q. A right-hand
-// side −moving·β is off by −moving·A⁻¹ρ besides, and a system that bends by ∂A
-// along δβ = A⁻¹ρ adds κ‖h‖‖ρ‖/μ.
+// side −moving·β is off by −moving·A⁻¹ρ besides, M ≽ least·I, and a system that bends
+// by ∂A along δβ = A⁻¹ρ adds κ‖h‖‖ρ‖/μ.
 func (s *Solver) bound(residual, mu, moving, bend float64) {
-	s.system.Diagonal(s.res)
-	var h2, q2, rho2 float64
-	least := math.Inf(1)
-	for k, d := range s.res {
-		h2 = math.FMA(s.h[k]/d, s.h[k], h2) // the squares alone may leave the range
-		q2 = math.FMA(s.q[k]/d, s.q[k], q2)
-		rho2 = math.FMA(s.rho[k]/d, s.rho[k], rho2)
-		least = min(least, d)
+	h, q, rho := s.cg.Norm(s.h), s.cg.Norm(s.q), s.cg.Norm(s.rho)
+	indirect := float64(bend * h * rho)
+	if moving > 0 {
+		least := moving // of both A and M, which have the ridge
+		if !s.system.Factorised() {
+			s.system.Diagonal(s.res)
+			least = slices.Min(s.res)
+		}
+		indirect += float64(moving / (mu * least) * h * rho)
 	}
-	h, q, rho := math.Sqrt(h2), math.Sqrt(q2), math.Sqrt(rho2)
-	indirect := float64((moving/(mu*least) + bend) * h * rho)
 	s.out.ErrorBound = max(s.out.ErrorBound, (float64(h*residual)+float64(q*rho)+indirect)/mu)
 }

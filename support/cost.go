@@ -11,6 +11,7 @@ const (
 	DenseValue  = 0.10 // one value of a dense column
 	GramValue   = 0.12 // one value of a row of the Gram matrix
 	GatherValue = 1.0  // one entry of a gathered submatrix
+	FactorValue = 0.15 // one multiply–add of a Cholesky factorisation
 	copyValue   = 12.0 // one entry of a copy by rows
 )
 

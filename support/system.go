@@ -12,7 +12,7 @@ import (
 
 // System is the operator A = X̃_Sᵀdiag(w)X̃_S/N + α₂I on columns S that a store
 // holds (Bertrand et al., appendix A; with an intercept the columns are centred,
-// which eliminates its row). It implements [Operator]; it is not safe for
+// which eliminates its row). It implements [Preconditioner]; it is not safe for
 // concurrent use.
 //
 // A product is two passes over the entries of X̂_S: one for u = X̃_S·v, one of dot
@@ -33,6 +33,8 @@ type System struct {
 	entries  int
 	useRows  bool
 	waste    float64 // of a product, over one with a copy of these very columns
+
+	block block
 }
 
 // Reset makes a the system of the columns listed (kept, not copied), which the
@@ -40,6 +42,7 @@ type System struct {
 func (a *System) Reset(columns *Columns, list []int32, ridge float64) {
 	a.columns, a.k, a.list, a.ridge = columns, columns.view.Kernels(), list, ridge
 	a.u = resize(a.u, columns.m)
+	a.block.columns = a.block.columns[:0]
 	if columns.dense {
 		return
 	}

@@ -1,0 +1,115 @@
+package support_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// text makes a view of columns of which few are long and many short, as in text;
+// the two longest are copies.
+func text(t *testing.T, r *oracle.Random, n, p int, centre bool) *sparse.View {
+	t.Helper()
+	pointers, rows, values := []int64{0}, []int32(nil), []float64(nil)
+	for j := range p {
+		share := 0.9 / (1 + 0.05*float64(j))
+		if j == 1 {
+			rows, values = append(rows, rows...), append(values, values...)
+		}
+		for i := range n {
+			if j != 1 && r.Float64() < share {
+				rows, values = append(rows, int32(i)), append(values, 0.5+r.Float64())
+			}
+		}
+		pointers = append(pointers, int64(len(rows)))
+	}
+	x, err := sparse.NewCSC(n, p, pointers, rows, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	weights := make([]float64, n)
+	for i := range weights {
+		weights[i] = float64(r.Intn(3))
+	}
+	view, err := sparse.NewView(subject.Kernels(t), x, weights, centre)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return view
+}
+
+// TestFactorisedSystem: the preconditioner is symmetric and positive, its norm is the
+// one that reports have, solutions are solutions, and take fewer iterations.
+func TestFactorisedSystem(t *testing.T) {
+	for seed := range uint64(4) {
+		r := oracle.NewRandom(seed)
+		const p = 450
+		view := text(t, r, 600, p, seed%2 == 0)
+		columns := support.NewColumns(view)
+		var list []int32
+		for j := range int32(p) {
+			list = append(list, j)
+		}
+		columns.Hold(list)
+		gram := support.NewGram(columns)
+		vector := func() []float64 {
+			v := make([]float64, p)
+			for i := range v {
+				v[i] = r.Normal()
+			}
+			return v
+		}
+		var a support.System
+		cg := support.CG{Kernels: view.Kernels()}
+		b, product := make([]float64, p), make([]float64, p)
+		a.Reset(columns, list, 1e-3)
+		a.Apply(vector(), b)
+		iterations := [2]int{}
+		for exact := range iterations {
+			a.Reset(columns, list, 1e-3)
+			if exact == 1 {
+				a.Factorise(gram, 1e6, 1)
+			}
+			if a.Factorised() != (exact == 1) {
+				t.Fatalf("seed %d: factorised: %v", seed, a.Factorised())
+			}
+			x := make([]float64, p)
+			report := cg.Solve(context.Background(), &a, b, x, 1e-8, 10*p)
+			a.Apply(x, product)
+			for i := range product {
+				product[i] = b[i] - product[i]
+			}
+			if got := cg.Norm(product) / cg.Norm(b); !report.Converged || !(got <= 1.01e-8) {
+				t.Errorf("seed %d, factorised %v: residual %.2e, %+v", seed, exact == 1, got, report)
+			}
+			iterations[exact] = report.Iterations
+		}
+		if iterations[1] >= iterations[0] {
+			t.Errorf("seed %d: %d iterations, %d with the diagonal", seed, iterations[1], iterations[0])
+		}
+		diagonal := make([]float64, p)
+		a.Diagonal(diagonal)
+		precondition := func(v []float64) []float64 {
+			z := make([]float64, p)
+			for i := range z {
+				z[i] = v[i] / diagonal[i]
+			}
+			a.Precondition(v, z)
+			return z
+		}
+		u, v := vector(), vector()
+		uv, vu := view.Kernels().Dot(u, precondition(v)), view.Kernels().Dot(v, precondition(u))
+		uu, vv := view.Kernels().Dot(u, precondition(u)), view.Kernels().Dot(v, precondition(v))
+		if !(uu > 0 && vv > 0 && math.Abs(uv-vu) <= 1e-8*math.Sqrt(uu*vv)) {
+			t.Errorf("seed %d: uᵀM⁻¹v = %v, vᵀM⁻¹u = %v, of sizes %v and %v", seed, uv, vu, uu, vv)
+		}
+		if got, want := cg.Norm(u), math.Sqrt(uu); math.Abs(got-want) > 1e-12*want {
+			t.Errorf("seed %d: ‖u‖ = %v, want %v", seed, got, want)
+		}
+	}
+}

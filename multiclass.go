@@ -107,7 +107,7 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 			return err
 		}
 		last[k] = point{slices.Clone(solution.Support), slices.Clone(solution.Coef)}
-		fitted[k], err = m.engine.newFitted(ctx, fit, penalties[k], solution)
+		fitted[k], err = m.engine.newFitted(ctx, fit, solver, penalties[k], solution)
 		return err
 	})
 	if err != nil {

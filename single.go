@@ -73,12 +73,12 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 	if err != nil {
 		return nil, err
 	}
-	return s.engine.newFitted(ctx, s.fit, penalty, solution)
+	return s.engine.newFitted(ctx, s.fit, s.solver, penalty, solution)
 }
 
 // newFitted copies a solution, its coefficients those of the matrix behind the view,
 // and proves what it can of it if asked to.
-func (e *engine) newFitted(ctx context.Context, fit model.Datafit, g model.Penalty, s *cd.Solution) (*Fitted, error) {
+func (e *engine) newFitted(ctx context.Context, fit model.Datafit, solver *cd.Solver, g model.Penalty, s *cd.Solution) (*Fitted, error) {
 	coef := slices.Clone(s.Coef)
 	for k, j := range s.Support {
 		coef[k] *= fit.View().Scale(int(j))
@@ -99,7 +99,7 @@ func (e *engine) newFitted(ctx context.Context, fit model.Datafit, g model.Penal
 		return out, nil
 	}
 	began := time.Now()
-	c, err := implicit.New(fit).Certify(ctx, g, implicit.Point{Support: s.Support, Coef: s.Coef})
+	c, err := implicit.NewSharing(fit, solver.Cache()).Certify(ctx, g, implicit.Point{Support: s.Support, Coef: s.Coef})
 	if err != nil {
 		return nil, err
 	}

@@ -151,13 +151,16 @@ type factored struct {
 // factorise returns the Cholesky factor of A_E, its size, and the rows that could
 // be factorised.
 func (s *Solver) factorise(g model.Penalty, e []int32) (f factored, size, rows int) {
-	f.columns = support.NewColumns(s.view)
+	gram := s.gram
+	if s.curved != nil || !gram.FitsWith(e) {
+		gram = support.NewGram(support.NewColumns(s.view))
+	}
+	f.columns = gram.Columns()
 	if s.curved != nil {
 		s.curved.Curvature(s.state, s.d)
 		f.columns.Reweigh(s.d)
 	}
 	f.columns.Hold(e)
-	gram := support.NewGram(f.columns)
 	gram.Hold(e)
 	size = len(e)
 	f.l = make([]float64, size*size)
@@ -185,12 +188,10 @@ func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[in
 	out.Unique = true
 	out.Support = true
 	out.Undecided = 0
-	unit := make([]float64, size)
+	inverse := make([]float64, size)
+	support.InverseDiagonal(s.k, a, size, inverse, make([]float64, size))
 	for k, j := range e {
-		clear(unit)
-		unit[k] = 1
-		support.CholeskySolve(s.k, a, size, unit)
-		if b := beta[j]; !g.Smooth(int(j)) && !(math.Abs(b) > math.Sqrt(factor*gap*unit[k])) {
+		if b := beta[j]; !g.Smooth(int(j)) && !(math.Abs(b) > math.Sqrt(factor*gap*inverse[k])) {
 			out.Support = false
 			out.Undecided++
 		}

@@ -121,6 +121,27 @@ func CholeskySolve(k *kernels.Set, l []float64, s int, b []float64) {
 	}
 }
 
+// InverseDiagonal sets out to the diagonal of A⁻¹, with what [Cholesky] left in l: entry
+// k is ‖L⁻¹eₖ‖², a forward solve that begins at row k. scratch has s entries too.
+func InverseDiagonal(k *kernels.Set, l []float64, s int, out, scratch []float64) {
+	whole := s &^ (tile - 1)
+	x := scratch
+	for at := range s {
+		from := min(at&^(tile-1), whole)
+		clear(x[from:])
+		x[at] = 1
+		for i := from; i < whole; i += tile {
+			k.SubPanel(x[from:i], l[from*s+i:], s, x[i:])
+			forward(l[i*s+i:], s, x[i:][:tile])
+		}
+		for i := whole; i < s; i++ {
+			row := l[i*s:][:i+1]
+			x[i] = (x[i] - k.Dot(row[from:i], x[from:i])) / row[i]
+		}
+		out[at] = k.Dot(x[from:s], x[from:s])
+	}
+}
+
 // forward solves L·x = b in place of b, for the tile at l.
 func forward(l []float64, stride int, b []float64) {
 	for c := range b {

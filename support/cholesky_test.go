@@ -86,6 +86,35 @@ func TestCholeskyFactorises(t *testing.T) {
 	}
 }
 
+// TestInverseDiagonal: against solves with the columns of the identity, for every
+// remainder of the size; all sets agree to the bit.
+func TestInverseDiagonal(t *testing.T) {
+	for _, s := range []int{1, 2, 7, 8, 9, 15, 16, 17, 31, 40, 67} {
+		a := definite(rand.New(rand.NewPCG(uint64(s), 2)), s, 0.01)
+		var first []float64
+		for _, k := range kernels.Available() {
+			l, got, unit := slices.Clone(a), make([]float64, s), make([]float64, s)
+			if rows := support.Cholesky(k, l, s); rows != s {
+				t.Fatalf("%s, s = %d: %d rows", k.Name, s, rows)
+			}
+			support.InverseDiagonal(k, l, s, got, unit)
+			for i := range s {
+				clear(unit)
+				unit[i] = 1
+				support.CholeskySolve(k, l, s, unit)
+				if math.Abs(got[i]-unit[i]) > 1e-11*unit[i] {
+					t.Errorf("%s, s = %d: entry %d is %g, want %g", k.Name, s, i, got[i], unit[i])
+				}
+			}
+			if first == nil {
+				first = got
+			} else if !slices.Equal(got, first) {
+				t.Errorf("%s, s = %d: other bits", k.Name, s)
+			}
+		}
+	}
+}
+
 // TestCholeskyStopsAtADependentRow, wherever in a tile that row is.
 func TestCholeskyStopsAtADependentRow(t *testing.T) {
 	const s = 19

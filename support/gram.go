@@ -54,6 +54,17 @@ func (g *Gram) Limit(most int) {
 // Fits reports whether so many more columns are within the limit.
 func (g *Gram) Fits(missing int) bool { return len(g.list)+missing <= g.most }
 
+// FitsWith reports whether the columns listed can be held besides those that are.
+func (g *Gram) FitsWith(columns []int32) bool {
+	missing := 0
+	for _, j := range columns {
+		if g.slot[j] < 0 {
+			missing++
+		}
+	}
+	return g.Fits(missing)
+}
+
 // Size returns the number of columns held.
 func (g *Gram) Size() int { return len(g.list) }
 

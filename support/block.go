@@ -53,8 +53,9 @@ func (a *System) Factorise(gram *Gram, products, systems float64) {
 	}
 	b.longest(a)
 	const size = float64(blockSize)
+	missing, _ := gram.Missing(b.columns)
 	cost := gram.BuildCost(b.columns)/systems + float64(FactorValue*size*size*size/6) + float64(2*products*DenseValue*size*size)
-	if cost > float64(blockSaves*products*a.columns.ProductCost(a.list)) {
+	if !gram.Fits(missing) || cost > float64(blockSaves*products*a.columns.ProductCost(a.list)) {
 		b.columns = b.columns[:0]
 		return
 	}

@@ -16,7 +16,8 @@ const (
 	budget        = 50   // evaluations, where none is stated
 	budgetColumns = 15   // the same for a λ for each column: more overfit the held-out rows
 	roughly       = 1e-3 // gain, as a share, not worth an evaluation on the line of a search that goes on beside it
-	columnsStop   = 1e-4 // gain that is not worth overfitting for
+	classesReach  = 3    // how far λ's of classes may go from the common share of αmax
+	manyStop      = 1e-4 // gain with many λ's that is not worth overfitting for
 	columnsReach  = 2    // how far λ's of columns may go from the one for all
 	columnsProx   = 0.1  // pull back to it: times the criterion per column of its support
 )
@@ -81,7 +82,7 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, 
 	}
 	line, origin := ray{f, top}, []float64{0}
 	result, err = s.run(line.lift, func(options search.Options) (*search.Result, error) {
-		if !e.family.common {
+		if !e.family.common || o.PerClass {
 			options.Stop, options.Schedule = roughly, search.Exact
 		}
 		return e.minimise(ctx, line, origin, e.starts(origin, o), o, options)
@@ -95,6 +96,10 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, 
 		m.Curvature = true
 	}
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
+		if e.family.common {
+			options.Stop = 0.1 * manyStop
+			return e.descend(ctx, f, common.Best.LogLambda, around(common.Best.LogLambda, classesReach), o, options)
+		}
 		return e.minimise(ctx, f, top, common.Best.LogLambda, o, options)
 	})
 	return noWorse(result, common), common, err
@@ -106,6 +111,15 @@ func noWorse(result, earlier *search.Result) *search.Result {
 		result.Best = earlier.Best
 	}
 	return result
+}
+
+// around is the box of all λ's within reach of a point.
+func around(x []float64, reach float64) search.Box {
+	var box search.Box
+	for _, l := range x {
+		box.Lower, box.Upper = append(box.Lower, l-reach), append(box.Upper, l+reach)
+	}
+	return box
 }
 
 // searchColumns chooses a λ for each column: from the best one for all, those of
@@ -154,10 +168,10 @@ func (e *engine) searchColumns(ctx context.Context, scalar *engine, f outer, o S
 	merged := tied{home}
 	_, columns := x.Dims()
 	start := slices.Repeat(one.LogLambda, columns)
-	box := search.Box{Lower: slices.Repeat([]float64{one.LogLambda[0] - columnsReach}, columns), Upper: slices.Repeat([]float64{one.LogLambda[0] + columnsReach}, columns)}
+	box := around(start, columnsReach)
 	s.options.Schedule = search.Exact
 	result, err = s.run(merged.lift, func(options search.Options) (*search.Result, error) {
-		options.Stop = columnsStop
+		options.Stop = manyStop
 		if o.Search != Auto && o.Search != LBFGS {
 			return e.descend(ctx, each, start, box, o, options)
 		}

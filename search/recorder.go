@@ -74,8 +74,8 @@ func (r *recorder) sharpen() { r.tightest = r.options.Tol }
 // left returns how much of the budget is left.
 func (r *recorder) left() int { return r.options.Evaluations - len(r.result.Evaluations) }
 
-// eval evaluates the objective at a copy of x, at the tolerance whose turn it is;
-// at a tighter one where that gives nothing to trust.
+// eval evaluates the objective at a copy of x, at the tolerance whose turn it is; at
+// the final one where that gives nothing to trust, as do all that follow.
 func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Evaluation, error) {
 	final := r.options.Tol
 	tol := final
@@ -88,9 +88,8 @@ func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Eval
 		if err != nil || e.Trusted || e.Final {
 			return e, err
 		}
-		if tol /= 10; tol < 2*final { // rounding included
-			tol = final
-		}
+		// A system that is singular at a loose tolerance is so at the next, mostly.
+		tol = final
 		r.tightest = tol
 	}
 }

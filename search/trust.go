@@ -39,6 +39,7 @@ func TrustRegion(ctx context.Context, f Objective, start []float64, box Box, opt
 
 const (
 	firstRadius = 1.0
+	knownRadius = 2.0 // where the curvature is known from the start
 	mostRadius  = 3.0
 	leastRadius = 1e-3
 	// afterConfirm is the least radius to go on with after a loose value, which
@@ -59,6 +60,9 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 	}
 	q := newQuadratic(len(start))
 	radius := firstRadius
+	if here.Curvature != nil {
+		radius = knownRadius
+	}
 	step := make([]float64, len(start))
 	for {
 		free, held := projected(here, box)

@@ -181,3 +181,43 @@ func TestPenaltiesThatDoNotGoTogether(t *testing.T) {
 		}
 	}
 }
+
+// TestDegenerateShapesOfOtherPenalties: S3 for β ≥ 0, ridges, and unpenalised columns.
+func TestDegenerateShapesOfOtherPenalties(t *testing.T) {
+	for _, c := range degenerates() {
+		_, p := c.q.Dims()
+		for _, kind := range []string{"positive", "enet", "ridge", "unpenalised", "least squares"} {
+			for at := range 4 {
+				q := c.q.Clone().Uniform(c.alpha)
+				q.Intercept = at%2 == 0
+				switch kind {
+				case "positive":
+					q.Positive = true
+				case "enet":
+					q.Ridge = c.alpha
+				case "ridge":
+					q.Uniform(0).Ridge = c.alpha
+				case "unpenalised":
+					for j := 0; j < p; j += 2 {
+						q.Alpha[j] = 0
+					}
+				case "least squares":
+					q.Uniform(0)
+				}
+				name := fmt.Sprintf("%s, %s, intercept %v, dense %v", c.name, kind, q.Intercept, at < 2)
+				sol := solve(t, cd.New(fitOf(t, q, at < 2)), penaltyOf(t, q), cd.Options{Tol: 1e-8})
+				if sol.Status != outcome.Converged {
+					t.Errorf("%s: %s at %g", name, sol.Status, sol.RelativeGap)
+				}
+				for k, b := range sol.Coef {
+					if math.IsNaN(b) || math.IsInf(b, 0) || q.Positive && b < 0 {
+						t.Errorf("%s: column %d has %g", name, sol.Support[k], b)
+					}
+				}
+				if kind == "positive" || kind == "enet" || kind == "ridge" {
+					certified(t, name, q, sol, 1e-8)
+				}
+			}
+		}
+	}
+}

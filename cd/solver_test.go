@@ -43,7 +43,7 @@ func penaltyOf(t *testing.T, q *oracle.Problem) model.Penalty {
 		same = same && a == q.Alpha[0]
 	}
 	switch {
-	case q.Ridge > 0 && same && q.Alpha[0] == 0:
+	case q.Ridge > 0 && same && (len(q.Alpha) == 0 || q.Alpha[0] == 0):
 		g, err = model.Ridge(math.Log(q.Ridge))
 	case q.Ridge > 0:
 		g, err = model.ElasticNet(math.Log(q.Alpha[0]), math.Log(q.Ridge))
@@ -416,8 +416,16 @@ func TestZeroFromAlphaMaxOn(t *testing.T) {
 	}
 }
 
-// TestDegenerateShapes: S3. Trivial problems end at once with finite numbers.
-func TestDegenerateShapes(t *testing.T) {
+// degenerate is a shape that has little in it.
+type degenerate struct {
+	name    string
+	q       *oracle.Problem
+	alpha   float64
+	trivial bool // with an intercept, without
+	zero    bool // β of a Lasso must be 0 with an intercept
+}
+
+func degenerates() []degenerate {
 	r := oracle.NewRandom(9)
 	constant := func(n, p int, x, y float64) *oracle.Problem {
 		q := &oracle.Problem{Alpha: make([]float64, p)}
@@ -449,13 +457,7 @@ func TestDegenerateShapes(t *testing.T) {
 	}
 	nothing := random(10, 4)
 	clear(nothing.Y)
-	for _, c := range []struct {
-		name    string
-		q       *oracle.Problem
-		alpha   float64
-		trivial bool // with an intercept, without
-		zero    bool // β must be 0 with an intercept
-	}{
+	return []degenerate{
 		{name: "one row", q: random(1, 3), alpha: 0.01, trivial: true, zero: true},
 		{name: "one column", q: random(9, 1), alpha: 0.01},
 		{name: "no column", q: random(9, 0), alpha: 0.01, trivial: true, zero: true},
@@ -467,7 +469,12 @@ func TestDegenerateShapes(t *testing.T) {
 		{name: "constant y", q: target, alpha: 1e-6, trivial: true, zero: true},
 		{name: "as many rows as the support", q: random(8, 40), alpha: 1e-3},
 		{name: "all rows equal", q: identical, alpha: 0.01, trivial: true, zero: true},
-	} {
+	}
+}
+
+// TestDegenerateShapes: S3. Trivial problems end at once with finite numbers.
+func TestDegenerateShapes(t *testing.T) {
+	for _, c := range degenerates() {
 		for _, intercept := range []bool{true, false} {
 			for _, dense := range []bool{true, false} {
 				q := c.q.Clone().Uniform(c.alpha)
@@ -654,7 +661,16 @@ func TestSolveAllocatesNothingWhenWarm(t *testing.T) {
 		s := cd.New(fitOf(t, q, dense))
 		var path []model.Penalty
 		for k := range 8 {
-			path = append(path, penaltyOf(t, q.Clone().Uniform(top*math.Exp(-float64(k)))))
+			c := q.Clone().Uniform(top * math.Exp(-float64(k)))
+			switch k % 4 {
+			case 1:
+				c.Positive = true
+			case 2:
+				c.Alpha[3], c.Alpha[5] = 0, 0
+			case 3:
+				c.Uniform(0).Ridge = top
+			}
+			path = append(path, penaltyOf(t, q.Clone().Uniform(top*math.Exp(-float64(k)))), penaltyOf(t, c))
 		}
 		walk := func() {
 			s.Reset()

@@ -51,12 +51,17 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 		return nil, outcome.Errorf(outcome.Shape, "no training rows")
 	}
 	v.norms = make([]float64, p)
+	positive := v.positive()
 	if centre {
 		v.means = make([]float64, p)
 	}
 	for _, j := range x.Order() {
 		rows, values := x.Column(int(j))
 		if centre {
+			if constant, ok := v.constant(rows, values, positive); ok {
+				v.means[j] = constant // and nothing is left of it
+				continue
+			}
 			v.means[j] = v.weightedSum(rows, values) / v.total
 		}
 		v.norms[j] = math.Sqrt(v.squaredNorm(int(j), rows, values))
@@ -100,6 +105,44 @@ func CheckWeights(weights []float64, n int) error {
 		return outcome.Errorf(outcome.BadParameter, "the row weights sum to +Inf")
 	}
 	return nil
+}
+
+// constant returns the number that a column has in every one of the rows of positive
+// weight, if it has one there. Zeros that are not stored are taken for no constant.
+func (v *View) constant(rows []int32, values []float64, positive int) (value float64, ok bool) {
+	if len(values) < positive {
+		return 0, false
+	}
+	stored := 0
+	for k, x := range values {
+		i := k
+		if rows != nil {
+			i = int(rows[k])
+		}
+		if v.weights != nil && v.weights[i] == 0 {
+			continue
+		}
+		if stored++; stored == 1 {
+			value = x
+		} else if x != value {
+			return 0, false
+		}
+	}
+	return value, stored == positive
+}
+
+// positive returns the number of rows of positive weight.
+func (v *View) positive() int {
+	if v.weights == nil {
+		return v.n
+	}
+	count := 0
+	for _, s := range v.weights {
+		if s > 0 {
+			count++
+		}
+	}
+	return count
 }
 
 // The sums of one column (rows nil: a dense one). With weights they are taken one
@@ -186,7 +229,7 @@ func (v *View) Standardised() *View {
 		w.means = make([]float64, v.p)
 	}
 	root := math.Sqrt(v.total)
-	rounding := float64(v.n) * 0x1p-53
+	rounding := 8 * math.Sqrt(float64(v.n)) * 0x1p-53
 	for j, norm := range v.norms {
 		if norm <= rounding*root*math.Abs(v.Mean(j)) {
 			continue

@@ -282,3 +282,56 @@ func TestStandardisedViews(t *testing.T) {
 		}
 	}
 }
+
+// TestConstantColumnsHaveNoSpread: exactly, where their mean rounds, on the rows of
+// positive weight.
+func TestConstantColumnsHaveNoSpread(t *testing.T) {
+	k := subject.Kernels(t)
+	n := 1001
+	values, rows := make([]float64, n), make([]int32, n)
+	for i := range values {
+		values[i], rows[i] = 0.1, int32(i)
+	}
+	weights := make([]float64, n)
+	for i := range weights {
+		weights[i] = 0.3 + float64(i%3)
+	}
+	weights[5], weights[n-1] = 0, 0
+	for name, c := range map[string]struct {
+		weights  []float64
+		change   int // row that is another, −1: none
+		constant bool
+	}{
+		"constant": {nil, -1, true}, "constant, weighted": {weights, -1, true}, "but on a row left out": {weights, 5, true},
+		"but on one row": {nil, 7, false}, "but on one row, weighted": {weights, 7, false},
+	} {
+		own := append([]float64(nil), values...)
+		if c.change >= 0 {
+			own[c.change] = 0.2
+		}
+		dense, err := sparse.NewDense(n, 1, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		csc, err := sparse.NewCSC(n, 1, []int64{0, int64(n)}, rows, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		holes, err := sparse.NewCSC(n, 1, []int64{0, int64(n - 1)}, rows[1:], own[1:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at, x := range []sparse.Matrix{dense, csc, holes} {
+			v, err := sparse.NewView(k, x, c.weights, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := v.Norm(0) == 0; got != (c.constant && at < 2) {
+				t.Errorf("%s, matrix %d: norm %g, mean %g", name, at, v.Norm(0), v.Mean(0))
+			}
+			if c.constant && at < 2 && v.Mean(0) != 0.1 {
+				t.Errorf("%s, matrix %d: mean %g", name, at, v.Mean(0))
+			}
+		}
+	}
+}

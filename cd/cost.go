@@ -15,10 +15,15 @@ const (
 
 const (
 	largestCholesky = 400 // columns beyond which conjugate gradients are cheaper
-	smallestChoice  = 48  // columns up to which it is Cholesky without a thought
+	smallestChoice  = 48  // columns up to which it is Cholesky without a thought,
+	curvedChoice    = 16  // where its Gram matrix lasts one step
 	epochsExpected  = 25  // sweeps that a Gram matrix must pay for itself in
 	newtonsExpected = 5   // Newton steps that share what is added to it
 	curvedEpochs    = 8   // sweeps that one must pay for itself in that lasts a step
+	// Gram matrices of many rows are dearer than their price: eight columns spread over
+	// them leave a cache of 2 MiB. Those that last earn it back.
+	cachedRows = 1 << 15
+	beyond     = 2.3
 )
 
 func residualCost(values, columns int, dense bool) float64 {
@@ -51,7 +56,7 @@ func (in *inner) choose() engine {
 	}
 	byResidual := residualCost(values+inSupport, w, in.store.Dense())
 	byGram := gramCost(moving, w, size+missing)
-	if byGram < 0.5*byResidual && in.gram.BuildCost(in.columns) < in.epochs*(byResidual-byGram) {
+	if byGram < 0.5*byResidual && in.building*in.gram.BuildCost(in.columns) < in.epochs*(byResidual-byGram) {
 		return &in.quadratic
 	}
 	return &in.residual

@@ -35,8 +35,10 @@ type inner struct {
 	engine    engine // the one in use
 	newton    newton
 
-	epochs float64 // sweeps that a Gram matrix must pay for itself in
-	reuses float64 // Newton steps that share what is added to it
+	epochs      float64 // sweeps that a Gram matrix must pay for itself in
+	reuses      float64 // Newton steps that share what is added to it
+	building    float64 // factor on the price of adding to it
+	thoughtless int     // columns up to which it is factorised without a thought
 
 	factor float64 // the inner gap asked for, relative to the outer one
 	left   int     // epochs left in this solve
@@ -80,9 +82,12 @@ func (in *inner) init(view *sparse.View) {
 // suit makes the cost model that of a quadratic loss, whose Gram matrix stays, or
 // of another, whose curvature changes with every step.
 func (in *inner) suit(curved bool) {
-	in.epochs, in.reuses = epochsExpected, newtonsExpected
+	in.epochs, in.reuses, in.building, in.thoughtless = epochsExpected, newtonsExpected, 1, smallestChoice
 	if curved {
-		in.epochs, in.reuses = curvedEpochs, 1
+		in.epochs, in.reuses, in.thoughtless = curvedEpochs, 1, curvedChoice
+		if in.store.Rows() > cachedRows && !in.store.Dense() {
+			in.building = beyond
+		}
 	}
 }
 
@@ -106,7 +111,7 @@ func (in *inner) relax()          { in.factor = innerFactor }
 // gap is a fraction of the certified one. It returns false where ctx ended.
 func (s *Solver) sweep(ctx context.Context) bool {
 	s.in.load(s, s.state.Weighted)
-	done := s.in.solve(ctx, s, s.in.factor*s.sol.Gap)
+	done := s.in.solve(ctx, s, s.in.factor*s.sol.Gap, mostSweeps)
 	s.in.unload(s)
 	return done
 }
@@ -134,9 +139,9 @@ func (s *Solver) polish(ctx context.Context) {
 
 // solve sweeps, with Newton steps in between, until the gap is within target. It
 // returns false where ctx ended.
-func (in *inner) solve(ctx context.Context, s *Solver, target float64) bool {
+func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int) bool {
 	target = max(target, leastGap*s.fit.Null())
-	for sweeps := 0; in.left > 0 && sweeps < mostSweeps; sweeps++ {
+	for sweeps := 0; in.left > 0 && sweeps < most; sweeps++ {
 		if ctx.Err() != nil {
 			return false
 		}

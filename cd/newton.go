@@ -82,9 +82,9 @@ func (nw *newton) plan() (way, float64) {
 	if !in.gram.Fits(missing) {
 		return matrixFree, free
 	}
-	build := in.gram.BuildCost(nw.columns)/in.reuses + float64(support.GatherValue*size*size)
+	build := in.building*in.gram.BuildCost(nw.columns)/in.reuses + float64(support.GatherValue*size*size)
 	onGram := build + float64(iterations*gramValue*size*size)
-	if s <= smallestChoice {
+	if s <= in.thoughtless {
 		return byCholesky, build + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
 	}
 	if s <= largestCholesky {

@@ -28,6 +28,8 @@ type proxNewton struct {
 }
 
 const (
+	farAway       = 0.2  // relative to P₀: a gap that says little about the solution
+	fewSweeps     = 3
 	passShare     = 0.1  // of the entries of X that steps may touch before a pass
 	sufficient    = 1e-4 // of the decrease that the model promises
 	honest        = 0.1  // of it: below, the model is far off and shorter steps are tried
@@ -43,7 +45,11 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 	left := passShare * float64(s.view.Matrix().NNZ())
 	for {
 		s.approximate()
-		if !s.in.solve(ctx, s, s.in.factor*max(gap, target)) {
+		most := mostSweeps
+		if gap > farAway*s.fit.Null() {
+			most = fewSweeps // for a model that will soon be another
+		}
+		if !s.in.solve(ctx, s, s.in.factor*max(gap, target), most) {
 			return false
 		}
 		if left -= float64(s.setEntries()); !s.descend() || left < 0 || s.in.exhausted() {

@@ -103,10 +103,10 @@ func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
 	}
 	l := p.logLambda()
 	penalty, err := model.Lasso(l[0])
-	switch p.Model {
-	case ElasticNet:
+	if p.Model == ElasticNet {
 		penalty, err = model.ElasticNet(l[0], l[1])
-	case WeightedLasso:
+	}
+	if p.Model == WeightedLasso {
 		penalty, err = model.WeightedLasso(l)
 	}
 	if err != nil {

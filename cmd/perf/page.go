@@ -17,7 +17,7 @@ import (
 // pageCommand renews the tables of a page from the files beside it. What a person
 // wrote stays; what lies between two marks is replaced:
 //
-//	<!-- table FILE [: COLUMN, COLUMN, ...] -->   a CSV, or some columns of it
+//	<!-- table FILE [: COLUMN, ...] -->   a CSV, or some columns of it
 //	<!-- peers FILE : MODEL GAP -->               what perf peers --csv wrote, a row per problem
 //	<!-- run FILE -->                             how a study came about
 //	<!-- end -->
@@ -171,7 +171,7 @@ func peersBlock(path, how string) (string, error) {
 		return "", fmt.Errorf("a model and a gap, not %q", how)
 	}
 	if !slices.Equal(heading, peersHeading()) {
-		return "", fmt.Errorf("not a table of perf peers --csv")
+		return "", errors.New("not a table of perf peers --csv")
 	}
 	var problems, others []string
 	cells := map[[2]string]string{}

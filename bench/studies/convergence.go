@@ -129,7 +129,7 @@ func (c *convergences) add(ctx context.Context, d Data, share float64) error {
 		}
 		c.panels = make(chart.Panels, 2)
 	}
-	for k := range epoch {
+	for _, k := range some(len(epoch), 1000) {
 		c.curves.Add(d.Name, int(epoch[k]), toBeta[k], toJacobian[k])
 	}
 	c.rates.Add(d.Name, n, p, share, support, found, len(epoch), radius, slope(toJacobian, found), slope(toBeta, found), status)
@@ -176,9 +176,11 @@ func slope(distances []float64, found int) float64 {
 
 // panel shows a distance, the identification of the support, and the predicted rate.
 func panel(title, what string, epoch, distances []float64, found int, radius float64) chart.Chart {
-	c := chart.Chart{Title: title, X: "epoch", Y: what, LogY: true, Right: true, Series: []chart.Series{
-		{Name: "forward PCD", X: epoch, Y: distances, Line: true, Colour: 1},
-	}}
+	line := chart.Series{Name: "forward PCD", Line: true, Colour: 1}
+	for _, k := range some(len(epoch), 1000) {
+		line.X, line.Y = append(line.X, epoch[k]), append(line.Y, distances[k])
+	}
+	c := chart.Chart{Title: title, X: "epoch", Y: what, LogY: true, Right: true, Series: []chart.Series{line}}
 	low, high := math.Inf(1), 0.0
 	for _, d := range distances {
 		if d > 0 {
@@ -192,13 +194,23 @@ func panel(title, what string, epoch, distances []float64, found int, radius flo
 	}
 	if from, to := window(distances, found); to > from && radius > 0 {
 		anchor, line := distances[(from+to)/2], chart.Series{Name: "spectral radius", Line: true, Dashed: true}
-		for k := from; k < to; k++ {
+		for _, k := range []int{from, to - 1} { // straight on a logarithmic axis
 			line.X = append(line.X, epoch[k])
 			line.Y = append(line.Y, anchor*math.Pow(radius, float64(k-(from+to)/2)))
 		}
 		c.Series = append(c.Series, line)
 	}
 	return c
+}
+
+// some returns at most so many of the indices 0 … n−1, evenly spread, the last one
+// among them.
+func some(n, most int) (all []int) {
+	step := (n + most - 1) / most
+	for k := (n - 1) % max(step, 1); k >= 0 && k < n; k += step {
+		all = append(all, k)
+	}
+	return all
 }
 
 func distance(a, b []float64) float64 {

@@ -53,7 +53,11 @@ func Costs(ctx context.Context, o Options) (*Result, error) {
 				t.Add(name, map[bool]string{false: "1", true: "p"}[weighted], p, cost.Epochs, cost.Entries, cost.Seconds, cost.Bytes)
 				key := fmt.Sprintf("%s %v", name, weighted)
 				if grown[key] == nil {
-					grown[key] = &chart.Series{Name: name, Line: true, Points: true, Colour: k + 1}
+					label := name
+					if method < 0 {
+						label += ", all of it"
+					}
+					grown[key] = &chart.Series{Name: label, Line: true, Points: true, Colour: k + 1}
 					order = append(order, key)
 				}
 				grown[key].X, grown[key].Y = append(grown[key].X, float64(p)), append(grown[key].Y, cost.Seconds)

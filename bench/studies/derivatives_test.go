@@ -206,3 +206,12 @@ func TestDataAreFoundOrNot(t *testing.T) {
 		t.Errorf("%v, %v", d.Name, err)
 	}
 }
+
+func TestSomeOfManyEndWithTheLast(t *testing.T) {
+	for _, n := range []int{0, 1, 10, 999, 1000, 1001, 20000} {
+		all := some(n, 1000)
+		if len(all) > 1000 || n > 0 && all[len(all)-1] != n-1 || n <= 1000 && len(all) != n {
+			t.Errorf("%d of %d, %v", len(all), n, all[max(0, len(all)-1):])
+		}
+	}
+}

@@ -101,9 +101,7 @@ func (v *elasticNets) add(ctx context.Context, d Data, o Options, s sizes, side 
 	for _, name := range []string{"trust-region", "gradient", "random", "tpe"} {
 		sets.Series = append(sets.Series, first(v.visits.spots[name], 25)) // as in the paper
 	}
-	v.panels = append(v.panels, []chart.Chart{sets, {
-		Title: d.Name + ": best so far", X: "seconds", Y: "CV error", LogX: true, Right: true, Series: v.visits.found,
-	}})
+	v.panels = append(v.panels, []chart.Chart{sets, v.visits.excess(d.Name + ": best so far")})
 	summary := v.visits.summary(d.Name)
 	v.summary.Columns = summary.Columns
 	v.summary.Rows = append(v.summary.Rows, summary.Rows...)

@@ -61,7 +61,7 @@ func errorsOf(ctx context.Context, o Options, m pare.Model, sets []string, share
 				what = "C ="
 			}
 			panels[i] = append(panels[i], chart.Chart{
-				Title: fmt.Sprintf("%s, %s %g", d.Name, what, share), X: "seconds", Y: "error of the hypergradient", LogX: true, LogY: true, Low: true, Series: lines,
+				Title: fmt.Sprintf("%s, %s %g", d.Name, what, share), X: "seconds", Y: "error of the hypergradient", LogX: true, LogY: true, Low: true, Right: true, Series: lines,
 			})
 		}
 	}

@@ -101,6 +101,24 @@ func (v *visits) add(ctx context.Context, data string, c contestant, colour int,
 	return nil
 }
 
+// excess are the best values so far above the best that any search found, as shares
+// of it, on a logarithmic axis: there alone differences can be seen.
+func (v *visits) excess(title string) chart.Chart {
+	best := math.Inf(1)
+	for _, s := range v.found {
+		best = min(best, s.Y[len(s.Y)-1])
+	}
+	c := chart.Chart{Title: title, X: "seconds", Y: "excess over the best error found", LogX: true, LogY: true, Low: true}
+	for _, s := range v.found {
+		above := chart.Series{Name: s.Name, Points: s.Points, Line: s.Line, Colour: s.Colour}
+		for k := range s.X {
+			above.X, above.Y = append(above.X, s.X[k]), append(above.Y, max(1e-8, s.Y[k]/best-1))
+		}
+		c.Series = append(c.Series, above)
+	}
+	return c
+}
+
 // first shortens a series to its first points.
 func first(s chart.Series, most int) chart.Series {
 	most = min(most, len(s.X))

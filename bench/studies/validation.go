@@ -108,9 +108,7 @@ func (v *validation) add(ctx context.Context, d Data, o Options, s sizes) error 
 	for _, name := range []string{"secant", "gradient", "random", "tpe"} {
 		onCurve.Series = append(onCurve.Series, first(v.visits.spots[name], 10)) // the first ten, as in the paper
 	}
-	v.panels = append(v.panels, []chart.Chart{onCurve, {
-		Title: d.Name + ": best so far", X: "seconds", Y: "CV error", LogX: true, Right: true, Series: v.visits.found,
-	}})
+	v.panels = append(v.panels, []chart.Chart{onCurve, v.visits.excess(d.Name + ": best so far")})
 	summary := v.visits.summary(d.Name)
 	v.summary.Columns = summary.Columns
 	v.summary.Rows = append(v.summary.Rows, summary.Rows...)

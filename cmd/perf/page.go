@@ -105,7 +105,7 @@ func digits(cell string) string {
 	if err != nil || strings.Trim(cell, "-0123456789") == "" {
 		return cell
 	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
+	return strconv.FormatFloat(v, 'g', 5, 64)
 }
 
 func markdown(heading []string, rows [][]string) string {

@@ -41,7 +41,7 @@ func TestPagesAreRenewedFromFiles(t *testing.T) {
 	}
 	got := read()
 	for _, want := range []string{
-		"Before <!-- a remark -->.\n", "| z | y |\n|---|---|\n| a\\|b | 0.1235 |\n| c |  |\n", "`perf figures a`: 2 s on D; M",
+		"Before <!-- a remark -->.\n", "| z | y |\n|---|---|\n| a\\|b | 0.12346 |\n| c |  |\n", "`perf figures a`: 2 s on D; M",
 		"| problem | pare | pare, prepared | other | gone |\n", "| lasso d 0.1 | 0.5 s | 0.25 s | 2.5 [2, 3] | not installed |\n", "\nstays\n", "After.\n",
 	} {
 		if !strings.Contains(got, want) {

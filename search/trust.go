@@ -20,7 +20,7 @@ import (
 // where the model promises less than options.Stop/100; or where the radius is below
 // 0.001. The status is Box where only the border holds the iterate back,
 // Stationary, Kink where the curvature has grown without bound or no step lowers the
-// value as the slope says, or Flat.
+// value as the slope says, be it along the valley that meets there, or Flat.
 //
 // Where two coordinates matter unequally it is worth starting where both do: for
 // the elastic net the Lasso's optimum, not a point where the solution is 0.
@@ -49,6 +49,9 @@ const (
 	perUnit      = 100  // times options.Stop: what a slope may promise per unit of λ
 	goodModel    = 0.75 // share of the promised gain above which the radius grows
 	badModel     = 0.25 // and below which it shrinks
+	valleyStep   = 0.4  // first step along a valley's floor
+	valleyWalls  = 10   // points among which its other wall is looked for
+	valleyWidth  = 0.1  // how far from here in a coordinate
 	damping      = 0.2  // Powell's
 	ridge        = 1e-8 // added to the objective's curvature, as a share of its diagonal
 )
@@ -64,6 +67,7 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 		radius = knownRadius
 	}
 	step := make([]float64, len(start))
+	var near []*Evaluation // points lately seen
 	for {
 		free, held := projected(here, box)
 		q.at(here)
@@ -83,7 +87,12 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 		case done && free <= perUnit*scale:
 			return outcome.Stationary, nil
 		case radius < leastRadius: // no step falls as the slope says
-			return outcome.Kink, nil
+			next, err := r.valley(ctx, here, near, box)
+			if next == nil {
+				return outcome.Kink, err
+			}
+			here, radius, q.learned = next, afterConfirm, false
+			continue
 		case done:
 			return ended(0.5*free*free/promise, q.first), nil
 		}
@@ -104,6 +113,7 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 		gain := fall(here, next)
 		if next.usable() {
 			q.learn(here, next, step)
+			near = append(near[max(0, len(near)-valleyWalls):], here, next)
 		}
 		switch {
 		case gain < badModel*promise:

@@ -1,0 +1,67 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// valley steps along the floor of a valley whose walls meet in a corner: down the
+// shortest mean of the slopes here and across it, where no slope by itself leads on.
+// It returns nil where that mean vanishes, so that this is a minimum, or nothing falls
+// along it.
+func (r *recorder) valley(ctx context.Context, here *Evaluation, near []*Evaluation, box Box) (*Evaluation, error) {
+	var down []float64
+	least := math.Inf(1)
+	for _, across := range near {
+		if v, norm := shortest(here, across, box); norm < least {
+			down, least = v, norm
+		}
+	}
+	if down == nil || least <= perUnit*r.options.Stop*math.Abs(here.Value) {
+		return nil, nil
+	}
+	most := 0.0
+	for _, d := range down {
+		most = max(most, math.Abs(d))
+	}
+	for length := valleyStep; length > 0.1*valleyStep; length *= 0.5 {
+		x := slices.Clone(here.LogLambda)
+		for i := range x {
+			x[i] -= length * down[i] / most
+		}
+		box.clamp(x)
+		next, err := r.eval(ctx, x, false)
+		if err != nil {
+			return nil, err
+		}
+		if fall(here, next) > 0 {
+			return next, nil
+		}
+	}
+	return nil, nil
+}
+
+// shortest returns the point of least norm between the slopes of two points close to
+// each other, without what pushes against the border, and that norm; +Inf for others.
+func shortest(here, across *Evaluation, box Box) (v []float64, norm float64) {
+	var along, square float64
+	for i, g := range here.Gradient {
+		if math.Abs(across.LogLambda[i]-here.LogLambda[i]) > valleyWidth {
+			return nil, math.Inf(1)
+		}
+		d := g - across.Gradient[i]
+		along, square = math.FMA(g, d, along), math.FMA(d, d, square)
+	}
+	if !(along > 0 && along < square) { // the shortest is at an end
+		return nil, math.Inf(1)
+	}
+	t := along / square
+	v = make([]float64, len(here.Gradient))
+	for i, g := range here.Gradient {
+		if v[i] = math.FMA(t, across.Gradient[i]-g, g); box.blocked(i, here.LogLambda[i], v[i]) {
+			v[i] = 0
+		}
+	}
+	return v, math.Sqrt(dot(v, v))
+}

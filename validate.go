@@ -233,12 +233,34 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 			yield(search.Evaluation{}, err)
 			return
 		}
+		var path [][]float64
+		var wrong error // of the λ after them
 		for _, logLambda := range grid {
-			var evaluation search.Evaluation
-			if err = e.check(logLambda); err == nil {
-				evaluation, err = problem.Eval(ctx, search.Request{LogLambda: slices.Clone(logLambda), ValueOnly: true})
+			if wrong = e.check(logLambda); wrong != nil {
+				break
 			}
-			if !yield(evaluation, err) || err != nil {
+			path = append(path, slices.Clone(logLambda))
+		}
+		for report, err := range along(ctx, problem, path) {
+			if !yield(report.Evaluation, err) || err != nil {
+				return
+			}
+		}
+		if wrong != nil {
+			yield(search.Evaluation{}, wrong)
+		}
+	}
+}
+
+// along evaluates a problem, without gradients, at one λ after the other.
+func along(ctx context.Context, problem outer, path [][]float64) iter.Seq2[bilevel.Report, error] {
+	if p, ok := problem.(*bilevel.Problem); ok {
+		return p.Along(ctx, path)
+	}
+	return func(yield func(bilevel.Report, error) bool) {
+		for _, logLambda := range path {
+			report, err := problem.Evaluate(ctx, search.Request{LogLambda: logLambda, ValueOnly: true})
+			if !yield(report, err) || err != nil {
 				return
 			}
 		}

@@ -144,7 +144,7 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	if err := p.run(ctx, r, options); err != nil {
 		return Report{}, err
 	}
-	report := p.collect(r)
+	report := p.collect(r, func(i int) *judged { return p.lanes[i].result() })
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
 }
@@ -179,11 +179,11 @@ func (p *Problem) run(ctx context.Context, r search.Request, options cd.Options)
 }
 
 // collect folds the lanes' results together, in order.
-func (p *Problem) collect(r search.Request) Report {
+func (p *Problem) collect(r search.Request, result func(lane int) *judged) Report {
 	report := newReport(r, len(r.LogLambda))
 	share := 1 / float64(len(p.lanes))
-	for _, lane := range p.lanes {
-		l := lane.result()
+	for i := range p.lanes {
+		l := result(i)
 		report.FoldValues = append(report.FoldValues, l.value)
 		report.Value += float64(share * l.value)
 		if len(l.test) > 0 {

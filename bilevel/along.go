@@ -1,0 +1,67 @@
+package bilevel
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// Along evaluates the criterion, without its gradient, at one λ after the other: to
+// the bit what [Problem.Evaluate] finds in turn. Lanes do not wait for one another,
+// so that five folds keep two threads busy to the end. It stops after an error, which
+// is that of ctx where ctx ended; no goroutine is left when it has.
+func (p *Problem) Along(ctx context.Context, path [][]float64) iter.Seq2[Report, error] {
+	return func(yield func(Report, error) bool) {
+		stoppable, stop := context.WithCancel(ctx)
+		group, inner := errgroup.WithContext(stoppable)
+		wait := func() error {
+			stop()
+			return group.Wait()
+		}
+		defer func() { _ = wait() }() // whatever lanes still do is of no use
+		busy := make(chan struct{}, p.spec.Threads)
+		results := make([]chan judged, len(p.lanes))
+		for i, l := range p.lanes {
+			results[i] = make(chan judged, len(path))
+			group.Go(func() error {
+				defer close(results[i])
+				for _, logLambda := range path {
+					// Lanes that wait are served in turn.
+					busy <- struct{}{}
+					err := inner.Err()
+					if err == nil {
+						err = l.solve(inner, logLambda, p.spec.Solver)
+					}
+					<-busy
+					if err != nil {
+						return err
+					}
+					results[i] <- *l.result()
+				}
+				return nil
+			})
+		}
+		began := time.Now()
+		for _, logLambda := range path {
+			at := make([]judged, len(p.lanes))
+			for i := range at {
+				var done bool
+				if at[i], done = <-results[i]; !done {
+					yield(Report{}, cmp.Or(ctx.Err(), wait()))
+					return
+				}
+			}
+			report := p.collect(search.Request{LogLambda: logLambda, ValueOnly: true}, func(i int) *judged { return &at[i] })
+			report.Seconds = time.Since(began).Seconds()
+			began = time.Now()
+			if !yield(report, nil) {
+				return
+			}
+		}
+	}
+}

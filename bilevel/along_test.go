@@ -1,0 +1,101 @@
+package bilevel_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// along makes a problem of five folds and a path of ten λ's.
+func along(t *testing.T, threads int) (*bilevel.Problem, [][]float64) {
+	t.Helper()
+	q := oracle.NewRandom(7).Problem(oracle.Shape{N: 60, P: 20, Density: 0.5})
+	q.Weights, q.Ridge, q.Intercept = nil, 0, true
+	folds, err := bilevel.KFold(60, 5, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProblem(t, q, false, bilevel.Spec{Folds: folds, Intercept: true, Penalty: penalties["lasso"], Threads: threads})
+	return p, search.Geometric(math.Log(q.AlphaMax()), math.Log(0.01), 10)
+}
+
+// TestAlongIsEvaluateInTurn: the same bits, however many threads.
+func TestAlongIsEvaluateInTurn(t *testing.T) {
+	p, path := along(t, 1)
+	var want []bilevel.Report
+	for _, l := range path {
+		want = append(want, evaluate(t, p, search.Request{LogLambda: l, ValueOnly: true}))
+	}
+	for _, threads := range []int{1, 2, 3, 8} {
+		p, path := along(t, threads)
+		k := 0
+		for got, err := range p.Along(t.Context(), path) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := want[k]
+			if got.Value != w.Value || !slices.Equal(got.FoldValues, w.FoldValues) || got.Tol != w.Tol || got.Epochs != w.Epochs || got.Status != w.Status || !slices.Equal(got.LogLambda, path[k]) || got.Gradient != nil {
+				t.Errorf("%d threads, λ %d: %+v, want %+v", threads, k, got, w)
+			}
+			k++
+		}
+		if k != len(path) {
+			t.Errorf("%d threads: %d reports", threads, k)
+		}
+	}
+}
+
+// TestAlongStops where its caller does, and with ctx's error; no goroutine is left.
+func TestAlongStops(t *testing.T) {
+	before := runtime.NumGoroutine()
+	p, path := along(t, 2)
+	k := 0
+	for _, err := range p.Along(t.Context(), path) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k++; k == 3 {
+			break
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var last error
+	k = 0
+	for _, err := range p.Along(ctx, slices.Repeat(path, 200)) {
+		if last != nil {
+			t.Fatal("went on after an error")
+		}
+		if last = err; k == 2 {
+			cancel()
+		}
+		k++
+	}
+	if !errors.Is(last, context.Canceled) || k >= 200*len(path) {
+		t.Errorf("%v after %d λ's", last, k)
+	}
+	bad := slices.Clone(path)
+	bad[4] = []float64{math.NaN()}
+	last = nil
+	for _, err := range p.Along(t.Context(), bad) {
+		last = err
+	}
+	if last == nil || errors.Is(last, context.Canceled) {
+		t.Errorf("a λ that is not a number: %v", last)
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}

@@ -161,6 +161,12 @@ var kinds = []struct {
 			}
 		}
 	}},
+	{"vanishing", func(rng *rand.Rand, v []float64) { // products that underflow, in half of the cases all to −0
+		sign := float64(2*rng.IntN(2) - 1)
+		for i := range v {
+			v[i] = sign * 1e-200
+		}
+	}},
 	{"zeros", func(rng *rand.Rand, v []float64) {
 		for i := range v {
 			v[i] = math.Copysign(0, rng.NormFloat64())

@@ -217,3 +217,66 @@ func ExampleValidation_loss() {
 	// Output:
 	// stationary, Huber's loss 1231
 }
+
+// The validation error along a path, without gradients.
+func ExampleValidate() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	grid := [][]float64{{0}, {-2}, {-4}}
+	for e, err := range pare.Validate(context.Background(), x, y, grid, pare.Validation{}, pare.Config{}) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("λ = %2.0f: mean squared error %.0f\n", e.LogLambda[0], e.Value)
+	}
+	// Output:
+	// λ =  0: mean squared error 3860
+	// λ = -2: mean squared error 2999
+	// λ = -4: mean squared error 2959
+}
+
+// Probabilities of the classes of a row.
+func ExamplePredictor_Probabilities() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i, progression := range y {
+		y[i] = math.Floor(progression / 120) // 0, 1 or 2
+	}
+	c := pare.Config{Model: pare.Multiclass}
+	f, err := pare.Fit(context.Background(), x, y, []float64{-5, -5, -5}, c)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p := f.Predictor()
+	shares := make([]float64, p.Scores())
+	if err := p.DecideRow([]int32{2, 8}, []float64{0.08, 0.06}, shares); err != nil {
+		log.Fatal(err)
+	}
+	label := p.Target(shares)
+	if err := p.Probabilities(shares); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("class %g of %v, with probabilities %.2f\n", label, p.Classes(), shares)
+	// Output:
+	// class 1 of [0 1 2], with probabilities [0.23 0.51 0.26]
+}
+
+// A λ for each column, from the best one for all.
+func ExampleSelect_columns() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	options := pare.SelectOptions{Validation: pare.Validation{Shuffle: true}}
+	s, err := pare.Select(context.Background(), x, y, options, pare.Config{Model: pare.WeightedLasso})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%d λ's: mean squared error %.0f, with one for all %.0f\n", len(s.LogLambda), s.Value, s.Common.Value)
+	// Output:
+	// 10 λ's: mean squared error 3059, with one for all 3069
+}

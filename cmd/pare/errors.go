@@ -91,6 +91,10 @@ func hint(e *outcome.Error) string {
 		return "--features states the number of columns: raise it, or leave it out."
 	case e.Kind == outcome.Shape && e.File != "":
 		return "\"pare info\" shows what is in the file."
+	case e.HasRow && strings.Contains(e.Message, "label"):
+		return "svm and logreg tell -1 from 1; --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
+	case e.Kind == outcome.SingleClass:
+		return "Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
 	case e.Kind == outcome.Usage:
 		return "\"pare --help\" lists the commands, \"pare COMMAND --help\" its flags."
 	default:

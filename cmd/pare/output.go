@@ -150,6 +150,7 @@ type selectResult struct {
 
 	selection *pare.Selection
 	saved     string // the file of the model
+	drawn     bool
 	grid      bool
 	asked     asked
 }

@@ -127,6 +127,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		selection:    s,
 		saved:        c.Save,
 		grid:         c.Search == string(pare.Grid),
+		drawn:        c.Search == string(pare.Random) || c.Search == string(pare.TPE),
 		asked:        asked{c.commonFlags, d},
 	}
 	if s.OneSE != nil {
@@ -226,7 +227,31 @@ func (r *selectResult) text(p *page) {
 	} else if r.saved == "" {
 		fit = r.asked.command("select", "--save=MODEL")
 	}
-	p.next(predictCommandLine(r.saved), fit, r.asked.command("path"))
+	simpler := ""
+	if m := r.simpler(); m != "" {
+		one := r.asked
+		one.Model = m
+		simpler = one.command("select")
+	}
+	p.next(predictCommandLine(r.saved), fit, simpler, r.asked.command("path"))
+}
+
+// simpler is the model that an elastic net on the border of its range amounts to.
+func (r *selectResult) simpler() string {
+	s := r.selection
+	if r.asked.Model != string(pare.ElasticNet) || s.Status != outcome.Box || s.Final == nil {
+		return ""
+	}
+	const far = 1e-3 // of αmax: what is on the lower border is below
+	share := ratios(s.LogLambda, s.Final.LogLambdaMax)
+	switch {
+	case share[0] < share[1] && share[0] < far:
+		return string(pare.Ridge)
+	case share[1] < share[0] && share[1] < far:
+		return string(pare.Lasso)
+	default:
+		return ""
+	}
 }
 
 // explained compares the criterion with that of the null model.
@@ -245,6 +270,9 @@ func explained(value, null float64) string {
 func (r *selectResult) why() string {
 	switch r.Status {
 	case outcome.Stationary:
+		if r.drawn {
+			return "the best of the points drawn; --evaluations draws more, --search auto goes by the slope"
+		}
 		if r.grid {
 			return "the best point of the grid, and not on its edge"
 		}
@@ -256,6 +284,9 @@ func (r *selectResult) why() string {
 	case outcome.Box:
 		if r.grid {
 			return "the best point is on the edge of the grid, a better one may lie beyond; lower --min-ratio"
+		}
+		if simpler := r.simpler(); simpler != "" {
+			return "the " + map[string]string{"ridge": "ℓ1", "lasso": "ridge"}[simpler] + " strength no longer matters; " + simpler + " is as good, with one λ less"
 		}
 		return "the best point is on the border of the range searched; beyond it a strength no longer matters"
 	case outcome.Budget:

@@ -91,7 +91,7 @@ func (v *elasticNets) add(ctx context.Context, d Data, o Options, s sizes, side 
 		if err != nil {
 			return err
 		}
-		if err := v.visits.add(ctx, d.Name, m, i+1, f, top); err != nil {
+		if _, err := v.visits.add(ctx, d.Name, m, i+1, f, top); err != nil {
 			return err
 		}
 	}

@@ -71,12 +71,12 @@ func newVisits(hyperparameters int) *visits {
 }
 
 // add runs a search on an objective of its own. Ratios are α/αmax.
-func (v *visits) add(ctx context.Context, data string, c contestant, colour int, f search.Objective, top []float64) error {
+func (v *visits) add(ctx context.Context, data string, c contestant, colour int, f search.Objective, top []float64) (*search.Result, error) {
 	began := time.Now()
 	var seconds []float64
 	s, err := c.run(ctx, f, search.Options{Progress: func(search.Evaluation) { seconds = append(seconds, time.Since(began).Seconds()) }})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	spots := chart.Series{Name: c.label, Points: true, Colour: colour}
 	found := chart.Series{Name: c.label, Points: true, Line: true, Colour: colour}
@@ -98,7 +98,7 @@ func (v *visits) add(ctx context.Context, data string, c contestant, colour int,
 	}
 	v.spots[c.name] = spots
 	v.found = append(v.found, found)
-	return nil
+	return s, nil
 }
 
 // excess are the best values so far above the best that any search found, as shares

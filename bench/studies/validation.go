@@ -68,18 +68,8 @@ func (v *validation) add(ctx context.Context, d Data, o Options, s sizes) error 
 	depth := kernels.Log(s.minRatio)
 	points := search.Geometric(top[0], depth, s.points)
 
-	o.say(d.Name + ": the curve")
 	v.curve.Columns = []string{"data", "ratio", "cv_error", "support"}
 	line := chart.Series{Name: "CV error", Line: true}
-	for e, err := range pare.Validate(ctx, d.X, d.Y, points, pare.Validation{Shuffle: true}, c) {
-		if err != nil {
-			return err
-		}
-		ratio := kernels.Exp(e.LogLambda[0] - top[0])
-		v.curve.Add(d.Name, ratio, e.Value, e.Support)
-		line.X, line.Y = append(line.X, ratio), append(line.Y, e.Value)
-	}
-
 	box := search.Box{Lower: []float64{top[0] + depth}, Upper: top}
 	start := []float64{top[0] + kernels.Log(0.01)}
 	v.visits.found = nil
@@ -98,8 +88,17 @@ func (v *validation) add(ctx context.Context, d Data, o Options, s sizes) error 
 		if err != nil {
 			return err
 		}
-		if err := v.visits.add(ctx, d.Name, m, i+1, f, top); err != nil {
+		found, err := v.visits.add(ctx, d.Name, m, i+1, f, top)
+		if err != nil {
 			return err
+		}
+		if m.name != "grid" {
+			continue
+		}
+		for _, e := range found.Evaluations { // the grid is the curve
+			ratio := kernels.Exp(e.LogLambda[0] - top[0])
+			v.curve.Add(d.Name, ratio, e.Value, e.Support)
+			line.X, line.Y = append(line.X, ratio), append(line.Y, e.Value)
 		}
 	}
 	onCurve := chart.Chart{

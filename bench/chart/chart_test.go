@@ -55,6 +55,12 @@ func TestNothingPositiveOnALogarithmicAxis(t *testing.T) {
 	}
 }
 
+func TestNoPanelsAreAnError(t *testing.T) {
+	if err := (Panels{{}, {}}).SVG(io.Discard); err == nil {
+		t.Error("nothing was drawn")
+	}
+}
+
 func TestLevelsAreDrawn(t *testing.T) {
 	l := Levels{X: []float64{1, 10, 100}, Y: []float64{1, 10}, At: [][]float64{{1, 2, 3}, {2, 5, 9}}}
 	var with, without bytes.Buffer

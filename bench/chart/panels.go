@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"errors"
 	"io"
 
 	"gonum.org/v1/plot"
@@ -20,6 +21,9 @@ func (all Panels) SVG(w io.Writer) error {
 	columns := 0
 	for _, row := range all {
 		columns = max(columns, len(row))
+	}
+	if columns == 0 {
+		return errors.New("there is nothing to draw")
 	}
 	plots := make([][]*plot.Plot, len(all))
 	for i, row := range all {

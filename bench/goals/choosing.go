@@ -68,11 +68,9 @@ func ChooseLasso(ctx context.Context, o studies.Options) (*studies.Result, error
 		return nil, err
 	}
 	records := []recordedChoice{{"leukemia", 0.468915, 1.60}, {"reuters_places", 0.29235, 53.7}, {"imdb", math.NaN(), math.NaN()}}
-	if o.Quick {
-		records = records[:2]
-	}
+	names := o.Choose([]string{"leukemia", "reuters_places", "imdb"}, 2)
 	for _, r := range records {
-		err := t.each(ctx, []string{r.data}, func(d studies.Data) error {
+		err := t.each(ctx, within(names, r.data), func(d studies.Data) error {
 			x := sparse.Compact(d.X.(*sparse.CSC))
 			c := pare.Config{NoIntercept: true, Threads: 1}
 			top, err := pare.LogLambdaMax(x, d.Y, c)
@@ -109,11 +107,9 @@ func ChooseLassoBesideGrid(ctx context.Context, o studies.Options) (*studies.Res
 		down float64
 	}
 	grids := []grid{{"leukemia", 0.01}, {"rcv1_dev", 0.01}, {"reuters_places", math.Pow(10, -3.5)}, {"w8a", 0.01}, {"rcv1_vw", 0.01}, {"usps", 0.01}, {"mnist", 0.01}}
-	if o.Quick {
-		grids = grids[:2]
-	}
+	names := o.Choose([]string{"leukemia", "rcv1_dev", "reuters_places", "w8a", "rcv1_vw", "usps", "mnist"}, 2)
 	for _, g := range grids {
-		err := t.each(ctx, []string{g.data}, func(d studies.Data) error {
+		err := t.each(ctx, within(names, g.data), func(d studies.Data) error {
 			x := sparse.Compact(d.X.(*sparse.CSC))
 			y := d.Y
 			if slices.Contains([]string{"usps", "mnist"}, d.Name) { // one digit against the rest
@@ -198,9 +194,9 @@ func ChooseElasticNet(ctx context.Context, o studies.Options) (*studies.Result, 
 	if err != nil {
 		return nil, err
 	}
-	sets, down := []string{"leukemia", "rcv1_dev", "reuters_places"}, 1e-4
+	sets, down := o.Choose([]string{"leukemia", "rcv1_dev", "reuters_places"}, 2), 1e-4
 	if o.Quick {
-		sets, down = sets[:2], 1e-2
+		down = 1e-3
 	}
 	err = t.each(ctx, sets, func(d studies.Data) error {
 		x := sparse.Compact(d.X.(*sparse.CSC))
@@ -225,10 +221,7 @@ func ChooseElasticNet(ctx context.Context, o studies.Options) (*studies.Result, 
 // ChooseClassifiers is O4; nobody's seconds are recorded for it.
 func ChooseClassifiers(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
-	sets := []string{"rcv1_dev", "reuters_places", "a9a", "imdb"}
-	if o.Quick {
-		sets = sets[:2]
-	}
+	sets := o.Choose([]string{"rcv1_dev", "reuters_places", "a9a", "imdb"}, 2)
 	err := t.each(ctx, sets, func(d studies.Data) error {
 		x, y := sparse.Compact(d.X.(*sparse.CSC)), studies.Signs(d.Y)
 		for _, m := range []pare.Model{pare.Logistic, pare.SVM} {

@@ -104,6 +104,14 @@ func (t *table) each(ctx context.Context, names []string, f func(d studies.Data)
 	return nil
 }
 
+// within is the set alone where it is one of those chosen.
+func within(chosen []string, name string) []string {
+	if slices.Contains(chosen, name) {
+		return []string{name}
+	}
+	return nil
+}
+
 // rounds is how often things are timed.
 func (t *table) rounds() int {
 	if t.Quick {

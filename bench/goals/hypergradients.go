@@ -45,10 +45,7 @@ func Hypergradients(ctx context.Context, o studies.Options) (*studies.Result, er
 	}
 	for _, r := range recordedGradients() {
 		how := scaled
-		if o.Quick && r.data == "imdb" {
-			continue
-		}
-		err := t.each(ctx, []string{r.data}, func(d studies.Data) error {
+		err := t.each(ctx, within(o.Choose([]string{"reuters_places", "syn_rcv1", "imdb"}, 2), r.data), func(d studies.Data) error {
 			x, y, err := prepared(d)
 			if err != nil {
 				return err
@@ -123,11 +120,7 @@ func at(x sparse.Matrix, y []float64, share float64, c pare.Config) ([]float64, 
 // the problem itself takes.
 func WeightedHypergradients(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
-	sets := []string{"syn_rcv1", "reuters_places", "imdb"}
-	if o.Quick {
-		sets = sets[:2]
-	}
-	err := t.each(ctx, sets, func(d studies.Data) error {
+	err := t.each(ctx, o.Choose([]string{"syn_rcv1", "reuters_places", "imdb"}, 2), func(d studies.Data) error {
 		x, y, err := prepared(d)
 		if err != nil {
 			return err
@@ -165,7 +158,7 @@ func WeightedHypergradients(ctx context.Context, o studies.Options) (*studies.Re
 // and with one for each column.
 func Epochs(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
-	err := t.each(ctx, []string{"syn_rcv1", "leukemia"}, func(d studies.Data) error {
+	err := t.each(ctx, o.Choose([]string{"syn_rcv1", "leukemia"}, 2), func(d studies.Data) error {
 		x, y, err := prepared(d)
 		if err != nil {
 			return err

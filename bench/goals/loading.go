@@ -28,11 +28,7 @@ func Loading(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	if absent == nil {
 		defer sklearn.Close()
 	}
-	sets := []string{"reuters_places", "gina_like", "imdb", "mnist"}
-	if o.Quick {
-		sets = sets[:2]
-	}
-	err = t.each(ctx, sets, func(d studies.Data) error {
+	err = t.each(ctx, o.Choose([]string{"reuters_places", "gina_like", "imdb", "mnist"}, 2), func(d studies.Data) error {
 		path := filepath.Join(dir, d.Name+".svm")
 		if err := write(path, d); err != nil {
 			return err

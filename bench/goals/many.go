@@ -26,11 +26,7 @@ func ChooseWeighted(ctx context.Context, o studies.Options) (*studies.Result, er
 		"data", "columns", "evaluations", "seconds", "validation_one", "validation_each", "third_one", "third_each",
 		"unseen_one", "unseen_each", "largest_gradient", "status", "goal",
 	}
-	sets := []string{"leukemia", "rcv1_dev", "reuters_places", "imdb"}
-	if o.Quick {
-		sets = sets[:3]
-	}
-	err := t.each(ctx, sets, func(d studies.Data) error {
+	err := t.each(ctx, o.Choose([]string{"leukemia", "rcv1_dev", "reuters_places", "imdb"}, 3), func(d studies.Data) error {
 		deal, err := bilevel.KFold(len(d.Y), 5, true, 1)
 		if err != nil {
 			return err
@@ -133,12 +129,10 @@ func (c *counted) Eval(ctx context.Context, r search.Request) (search.Evaluation
 func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	t.rows.Columns = []string{"data", "classes", "one_ratio_evaluations", "one_ratio_seconds", "one_ratio_value", "evaluations_to_1e-3", "value", "status", "step_over_solves", "seconds", "seconds_two_threads", "two_threads_ratio", "goal"}
-	sets := []string{"usps", "reuters_multi53", "syn_aloi"}
-	goals := []string{"≤ 12 evaluations; step ≤ 1.15; ≥ 1.8", "≤ 7 evaluations; step ≤ 1.5; ≥ 1.8", "step ≤ 1.15; ≥ 1.8"}
-	if o.Quick {
-		sets = sets[:2]
+	goals := map[string]string{
+		"usps": "≤ 12 evaluations; step ≤ 1.15; ≥ 1.8", "reuters_multi53": "≤ 7 evaluations; step ≤ 1.5; ≥ 1.8", "syn_aloi": "step ≤ 1.15; ≥ 1.8",
 	}
-	for k, name := range sets {
+	for _, name := range o.Choose([]string{"usps", "reuters_multi53", "syn_aloi"}, 2) {
 		err := t.each(ctx, []string{name}, func(d studies.Data) error {
 			x, ids := sparse.Compact(d.X.(*sparse.CSC)), halves(len(d.Y))
 			c := pare.Config{Model: pare.Multiclass, NoIntercept: true}
@@ -185,7 +179,7 @@ func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, err
 				}
 			}
 			t.rows.Add(d.Name, len(top), len(one.Evaluations), one.SecondsSearch, one.Value, reached, r.Best.Value, string(r.Status),
-				(spent[0].solve+spent[0].gradient)/spent[0].solve, seconds[0], seconds[1], fmt.Sprintf("%.2f", seconds[0]/seconds[1]), goals[k])
+				(spent[0].solve+spent[0].gradient)/spent[0].solve, seconds[0], seconds[1], fmt.Sprintf("%.2f", seconds[0]/seconds[1]), goals[name])
 			return nil
 		})
 		if err != nil {

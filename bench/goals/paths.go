@@ -21,10 +21,7 @@ import (
 func Paths(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	goals := map[string]string{"reuters_places": "≥ 8", "gina_like": "≥ 5", "leukemia": "≥ 4", "imdb": "≥ 1.5"}
-	sets := []string{"leukemia", "rcv1_dev", "reuters_places", "gina_like", "imdb"}
-	if o.Quick {
-		sets = sets[:3]
-	}
+	sets := o.Choose([]string{"leukemia", "rcv1_dev", "reuters_places", "gina_like", "imdb"}, 3)
 	err := t.each(ctx, sets, func(d studies.Data) error {
 		x, ids := sparse.Compact(d.X.(*sparse.CSC)), fifths(len(d.Y))
 		grid, alphas, err := gridOf(x, d.Y, 0.01, 100)
@@ -145,10 +142,7 @@ func (t *table) calibrated(ctx context.Context, d studies.Data, ids []int, point
 // Threads is S7.
 func Threads(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
-	sets := []string{"reuters_places", "gina_like", "syn_rcv1"}
-	if o.Quick {
-		sets = sets[:1]
-	}
+	sets := o.Choose([]string{"reuters_places", "gina_like", "syn_rcv1"}, 1)
 	err := t.each(ctx, sets, func(d studies.Data) error {
 		x := sparse.Compact(d.X.(*sparse.CSC))
 		grid, _, err := gridOf(x, d.Y, 0.01, 50)

@@ -43,12 +43,20 @@ func (s setting) share(m pare.Model) float64 {
 // for the SVM.
 func convergenceOf(m pare.Model) func(context.Context, Options) (*Result, error) {
 	return func(ctx context.Context, o Options) (*Result, error) {
-		epochs, sets := 20000, settings
+		epochs := 20000
 		if o.Quick {
-			epochs, sets = 2000, settings[:2]
+			epochs = 2000
 		}
+		var names []string
+		for _, s := range settings {
+			names = append(names, s.data)
+		}
+		names = o.Choose(names, 2)
 		r, all := newResult(), &convergences{model: m, epochs: epochs}
-		for _, s := range sets {
+		for _, s := range settings {
+			if !slices.Contains(names, s.data) {
+				continue
+			}
 			o.say(fmt.Sprintf("%s, %s", m, s.data))
 			d, err := o.Raw(ctx, s.data)
 			if errors.Is(err, fs.ErrNotExist) {

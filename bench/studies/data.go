@@ -50,6 +50,14 @@ var standIns = map[string][]string{
 // texts are the names that [Library].File replaces.
 var texts = []string{"rcv1", "real-sim", "news20"}
 
+// texts are the sets of text to go over: one where a file stands for all.
+func (o Options) texts() []string {
+	if o.File != "" {
+		return texts[:1]
+	}
+	return o.Choose(texts, 1)
+}
+
 var endings = []string{"", ".svm", ".svm.gz", ".bz2", ".gz", ".zst"}
 
 // Load reads a set and prepares it as the paper does: columns with fewer than 3

@@ -18,12 +18,8 @@ import (
 // searches visit, and the best error as a function of time. The grid has 10 × 10
 // points, as the paper's; both strengths are shares of αmax.
 func ElasticNet(ctx context.Context, o Options) (*Result, error) {
-	sets := []string{"rcv1", "real-sim", "news20"}
-	if o.Quick || o.File != "" {
-		sets = sets[:1]
-	}
 	all := &elasticNets{visits: newVisits(2)}
-	for _, name := range sets {
+	for _, name := range o.texts() {
 		d, err := o.Load(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			o.say(err.Error())

@@ -22,12 +22,8 @@ import (
 // Besides the paper's methods there are the trust region with its Gauss–Newton
 // matrix and one ratio for all classes.
 func MulticlassHoldOut(ctx context.Context, o Options) (*Result, error) {
-	sets := []string{"usps", "rcv1mc", "mnist", "aloi"}
-	if o.Quick {
-		sets = sets[:1]
-	}
 	all := &multiclasses{panels: make(chart.Panels, 3)}
-	for _, name := range sets {
+	for _, name := range o.Choose([]string{"usps", "rcv1mc", "mnist", "aloi"}, 1) {
 		d, err := o.Load(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			o.say(err.Error())

@@ -31,11 +31,11 @@ func ErrorSVM(ctx context.Context, o Options) (*Result, error) {
 func errorsOf(ctx context.Context, o Options, m pare.Model, sets []string, shares []float64, c criterion.Criterion) (*Result, error) {
 	epochs := 1000
 	if o.Quick {
-		epochs, sets = 100, sets[:1]
+		epochs = 100
 	}
 	t := Table{Columns: []string{"data", "strength", "method", "steps", "seconds", "gradient", "error"}}
 	panels := make(chart.Panels, len(shares))
-	for _, name := range sets {
+	for _, name := range o.Choose(sets, 1) {
 		d, err := o.Raw(ctx, name)
 		if err == nil {
 			d, err = d.prepare(m != pare.SVM)

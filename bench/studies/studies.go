@@ -17,6 +17,7 @@ import (
 	"context"
 	"encoding/csv"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/seed-45b9a24c/pare"
@@ -33,9 +34,28 @@ type Study struct {
 // Options are those of all studies. The zero value asks for the full size.
 type Options struct {
 	Library
-	Quick    bool // fewer and smaller sets, fewer points
-	Threads  int  // inner problems solved at once, where a study solves several; 0: all cores
+	Quick    bool     // fewer and smaller sets, fewer points
+	Sets     []string // of these sets, by the names that studies give them; nil: all
+	Threads  int      // inner problems solved at once, where a study solves several; 0: all cores
 	Progress func(what string)
+}
+
+// Choose returns the sets to go over: of those asked for, or the first few where
+// it should be quick, or all.
+func (o Options) Choose(all []string, quick int) []string {
+	if len(o.Sets) > 0 {
+		var chosen []string
+		for _, name := range all {
+			if slices.Contains(o.Sets, name) {
+				chosen = append(chosen, name)
+			}
+		}
+		return chosen
+	}
+	if o.Quick {
+		return all[:quick]
+	}
+	return all
 }
 
 // say reports progress.

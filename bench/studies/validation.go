@@ -29,12 +29,8 @@ func (o Options) sizes() sizes {
 
 // runValidation covers the paper's three sets of text.
 func runValidation(ctx context.Context, o Options) (*Result, error) {
-	sets := []string{"rcv1", "real-sim", "news20"}
-	if o.Quick || o.File != "" {
-		sets = sets[:1]
-	}
 	all := &validation{visits: newVisits(1)}
-	for _, name := range sets {
+	for _, name := range o.texts() {
 		d, err := o.Load(ctx, name)
 		if errors.Is(err, fs.ErrNotExist) {
 			o.say(err.Error())

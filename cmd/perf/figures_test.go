@@ -35,6 +35,9 @@ func TestFiguresOfAnyFile(t *testing.T) {
 func TestFiguresGoOnWhereTheyWere(t *testing.T) {
 	dir := t.TempDir()
 	state := filepath.Join(dir, "state.json")
+	if _, errs := perf(t, 0, "figures", "multiclass", "--quick", "--data", dir, "-o", dir); !strings.Contains(errs, "multiclass left out") {
+		t.Errorf("%s", errs)
+	}
 	args := []string{"figures", "paths", "time-lasso", "--quick", "--data", dir, "-o", dir, "--state", state}
 	// Without the gina data the second is left out, which is no failure.
 	if _, errs := perf(t, 0, args...); !strings.Contains(errs, "time-lasso left out") {

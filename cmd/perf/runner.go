@@ -26,6 +26,7 @@ type runFlags struct {
 	Data    string   `default:"../shared/data" placeholder:"DIR" help:"Where data sets are (default: ../shared/data). What is not there is generated where a seeded set stands for it, or left out."`
 	Output  string   `short:"o" placeholder:"DIR" help:"Where the files go (default: docs/figures, of goals docs/goals)."`
 	Quick   bool     `help:"Fewer and smaller sets, fewer points: minutes."`
+	Sets    []string `placeholder:"NAME,..." help:"Only these sets, by the names that studies give them, such as rcv1."`
 	Threads int      `help:"Inner problems solved at once, where several can be (default: all cores)."`
 	State   string   `placeholder:"FILE" help:"Note here what is done; the same command, interrupted, goes on from it."`
 }
@@ -69,7 +70,7 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 		return err
 	}
 	m := machine.Describe()
-	done, err := c.readState(fmt.Sprintf("%s, %s, kernels %s, quick %v, file %q, threads %d", command, m.CPU, m.Active, c.Quick, c.File, c.Threads))
+	done, err := c.readState(fmt.Sprintf("%s, %s, kernels %s, quick %v, sets %v, file %q, threads %d", command, m.CPU, m.Active, c.Quick, c.Sets, c.File, c.Threads))
 	if err != nil {
 		return err
 	}
@@ -79,7 +80,7 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 		}
 		began, load := time.Now(), machine.Load()
 		o := studies.Options{
-			Library: studies.Library{Dir: c.Data, File: c.File}, Quick: c.Quick, Threads: c.Threads,
+			Library: studies.Library{Dir: c.Data, File: c.File}, Quick: c.Quick, Sets: c.Sets, Threads: c.Threads,
 			Progress: func(what string) { env.status("%d/%d %s: %s", k+1, len(chosen), s.Name, what) },
 		}
 		r, err := s.Run(ctx, o)
@@ -90,6 +91,10 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
+		}
+		if empty(r) {
+			fmt.Fprintf(env.stderr, "perf: %s left out: none of its sets is in %s\n", s.Name, c.Data)
+			continue
 		}
 		note := record{
 			Name: s.Name, About: s.About, Command: strings.TrimSpace("perf " + command + " " + s.Name + c.settings()),
@@ -118,11 +123,24 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 	return nil
 }
 
+// empty reports that no table has a row.
+func empty(r *studies.Result) bool {
+	for _, t := range r.Tables {
+		if len(t.Rows) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // settings are the flags that change results, as one would type them.
 func (c *runFlags) settings() string {
 	text := ""
 	if c.Quick {
 		text += " --quick"
+	}
+	if len(c.Sets) > 0 {
+		text += " --sets " + strings.Join(c.Sets, ",")
 	}
 	if c.File != "" {
 		text += " --file " + c.File

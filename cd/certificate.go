@@ -126,10 +126,14 @@ func (c *certificate) unpenalised(j int32) bool { return c.threshold[c.place[j]]
 func (s *Solver) certify() {
 	s.gather()
 	sol, c := &s.sol, &s.cert
-	s.fit.Fit(sol.Support, sol.Coef, s.state)
-	s.eliminate()
+	if !s.stands() {
+		s.fit.Fit(sol.Support, sol.Coef, s.state)
+		s.eliminate()
+		s.fitted = append(s.fitted[:0], sol.Support...)
+		s.fittedCoef = append(s.fittedCoef[:0], sol.Coef...)
+		c.meet(s.view, sol.Residual)
+	}
 	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
-	c.meet(s.view, sol.Residual)
 	c.dual = model.Dual{Penalty: s.pen, Total: s.view.Total(), Smoothness: s.fit.Smoothness()}
 	s.pass()
 	c.scale = c.dual.Scale()
@@ -141,6 +145,13 @@ func (s *Solver) certify() {
 	if sol.Gap != 0 { // P₀ is 0 too where the target is constant
 		sol.RelativeGap = sol.Gap / s.fit.Null()
 	}
+}
+
+// stands reports whether the state is already that of the point gathered, as at the
+// start from the last solution.
+func (s *Solver) stands() bool {
+	return s.cert.residual != 0 && s.curved == nil && len(s.loose.columns) == 0 &&
+		slices.Equal(s.sol.Support, s.fitted) && slices.Equal(s.sol.Coef, s.fittedCoef)
 }
 
 // correlation returns c_j where the last pass took column j in.

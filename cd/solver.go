@@ -121,19 +121,21 @@ type Solver struct {
 	k    *kernels.Set
 	pen  model.Penalty
 
-	curved model.Curved   // fit where its curvature varies, else nil
-	beta   []float64      // p: the current point
-	active []int32        // columns of the certified point
-	coef   []float64      // their coefficients
-	copies *sparse.Copies // columns that others stand for; nil: none
-	state  *model.State   // the certified point
-	prox   proxNewton
-	cert   certificate
-	set    workingSet
-	in     inner
-	loose  unpenalised
-	ridge  ridge
-	sol    Solution
+	curved     model.Curved   // fit where its curvature varies, else nil
+	beta       []float64      // p: the current point
+	active     []int32        // columns of the certified point
+	coef       []float64      // their coefficients
+	copies     *sparse.Copies // columns that others stand for; nil: none
+	state      *model.State   // the certified point
+	fitted     []int32        // the support that state is of
+	fittedCoef []float64      // its coefficients
+	prox       proxNewton
+	cert       certificate
+	set        workingSet
+	in         inner
+	loose      unpenalised
+	ridge      ridge
+	sol        Solution
 }
 
 // New returns a solver for a datafit.

@@ -28,7 +28,7 @@ type proxNewton struct {
 }
 
 const (
-	farAway       = 0.2  // relative to P₀: a gap that says little about the solution
+	farAway       = 0.2 // relative to P₀: a gap that says little about the solution
 	fewSweeps     = 3
 	passShare     = 0.1  // of the entries of X that steps may touch before a pass
 	sufficient    = 1e-4 // of the decrease that the model promises

@@ -163,6 +163,9 @@ func (c *Columns) Hold(columns []int32) {
 	if len(c.values)+missing > max(c.budget, 2*wanted) {
 		c.Clear()
 	}
+	if c.values = reserve(c.values, missing); !c.dense {
+		c.index = reserve(c.index, missing)
+	}
 	for _, j := range columns {
 		k := c.slot[j]
 		if k < 0 {
@@ -205,6 +208,14 @@ func (c *Columns) add(j int32) (slot int32) {
 	c.start = append(c.start, int64(len(c.values)))
 	c.mean, c.square = append(c.mean, 0), append(c.square, 0)
 	return slot
+}
+
+// reserve makes room for n more elements, and half as many again for columns to come.
+func reserve[T any](v []T, n int) []T {
+	if need := len(v) + n; need > cap(v) {
+		v = append(make([]T, 0, max(need+need/2, 2*cap(v))), v...)
+	}
+	return v
 }
 
 // lengthen adds n elements to v, undefined as yet. It doubles what it has to move, and

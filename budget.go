@@ -45,7 +45,7 @@ func (e *engine) afford(problems int) error {
 		return nil
 	}
 	n, p := e.x.Dims()
-	need := bytesAlways + bytesPerRow*float64(n) + bytesPerColumn*float64(p) + bytesPerEntry*float64(e.x.NNZ())
+	need := float64(bytesAlways + bytesPerRow*int64(n) + bytesPerColumn*int64(p) + bytesPerEntry*e.x.NNZ())
 	if e.config.Certify {
 		need += bytesOfProofs
 	}

@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // TestPositiveAgainstTheOracle: αmax, solution, and hypergradient against
@@ -116,4 +118,30 @@ func ExampleFit_penalties() {
 	// column 2: 356.2
 	// column 8: 270.5
 	// non-negative: [2 3 7 8 9]
+}
+
+// TestRidgeOfManyColumns: by rows, where those are fewer, in solution and gradient.
+func TestRidgeOfManyColumns(t *testing.T) {
+	ctx := context.Background()
+	r := oracle.NewRandom(12)
+	q := r.Problem(oracle.Shape{N: 40, P: 1500, Density: 0.3, Active: 30})
+	for _, x := range []sparse.Matrix{denseOf(t, q.X, 1500), matrixOf(t, q.X, 1500)} {
+		c := pare.Config{Model: pare.Ridge, Tol: 1e-12}
+		l := lambdaMax(t, x, q.Y, c) - 6
+		at := func(l float64) *pare.Hypergradient {
+			g, err := pare.Gradient(ctx, x, q.Y, []float64{l}, pare.Validation{Folds: 4}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		const h = 1e-4
+		g, want := at(l), (at(l+h).Value-at(l-h).Value)/(2*h)
+		if g.Status != outcome.Converged || math.Abs(g.Gradient[0]-want) > 1e-6*math.Abs(want) || !(g.ErrorBound < 1e-3*math.Abs(want)) {
+			t.Errorf("%+v, differences %.12g", g, want)
+		}
+		if g.Iterations > 40 {
+			t.Errorf("%d iterations beside a factor", g.Iterations)
+		}
+	}
 }

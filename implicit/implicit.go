@@ -115,6 +115,7 @@ type Solver struct {
 	store  *support.Columns // the supports differentiated on
 	system support.System
 	dense  support.Matrix // the system, from the Gram matrix
+	rows   rowSystem
 	cg     support.CG
 
 	rhs, x, h, q, rho, res []float64 // on the support
@@ -195,13 +196,16 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	}
 	s.store.Hold(at.Support)
 	s.system.Reset(s.store, at.Support, g.Ridge())
-	s.dense.S = 0
-	if s.gram.Pays(at.Support, productsExpected) {
+	s.dense.S, s.rows.ready = 0, false
+	s.cg.Regular = g.Ridge() > 0
+	switch {
+	case s.gram.Pays(at.Support, productsExpected):
 		s.gram.Hold(at.Support)
 		s.dense.S = len(at.Support)
 		s.dense.A = resize(s.dense.A, s.dense.S*s.dense.S)
 		s.gram.Submatrix(at.Support, g.Ridge(), s.dense.A)
-	} else {
+	case g.Quadratic() && s.rows.prepare(s, at.Support, g.Ridge()):
+	default:
 		s.system.Factorise(s.gram, productsExpected, 1)
 	}
 	return nil
@@ -347,6 +351,10 @@ func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report
 	out := &s.out
 	clear(s.x)
 	smallest, largest := 1.0, 1.0
+	if s.rows.ready {
+		s.rows.system.Solve(s.rhs, s.x)
+		smallest = s.rows.least
+	}
 	if s.dense.S > 0 {
 		// The Gram matrix proposes; what follows begins with the residual on X, and
 		// mostly ends with it.

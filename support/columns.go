@@ -371,14 +371,6 @@ func (c *Columns) Length(j int32) int {
 	return int(to - from)
 }
 
-// Root returns √w of compact row k.
-func (c *Columns) Root(k int) float64 {
-	if c.root == nil {
-		return 1
-	}
-	return c.root[k]
-}
-
 // Storage returns the values of all held columns, and the compact row of each
 // where they are sparse. Read only; valid until the next Hold.
 func (c *Columns) Storage() (rows []int32, values []float64) { return c.index, c.values }

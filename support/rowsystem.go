@@ -1,0 +1,140 @@
+package support
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// RowSystem solves the system A = X̃_Sᵀdiag(w)X̃_S/N + α₂I, α₂ > 0, of more columns than
+// there are rows:
+//
+//	A⁻¹ = (I − X̂ᵀ(I + X̂X̂ᵀ/Nα₂)⁻¹X̂/Nα₂)/α₂,  X̂ = diag(√w)X̃_S.
+//
+// The matrix of the rows is computed once, its factor for every α₂. What it solves is
+// to be refined: it cancels where α₂ is small. Not safe for concurrent use.
+type RowSystem struct {
+	columns *Columns
+	k       *kernels.Set
+	list    []int32
+	alpha   float64
+	scale   float64   // Nα₂
+	product []float64 // X̂X̂ᵀ, lower triangle
+	factor  []float64
+	t       []float64 // rows
+}
+
+// NewRowSystem computes the matrix of the rows for the columns listed (kept, not
+// copied), which the store must hold, now and in all calls.
+func NewRowSystem(columns *Columns, list []int32) *RowSystem {
+	r := &RowSystem{columns: columns, k: columns.view.Kernels(), list: list, t: make([]float64, columns.m)}
+	size := columns.m
+	r.product, r.factor = make([]float64, size*size), make([]float64, size*size)
+	h := make([]float64, size)
+	var square float64
+	for _, j := range list {
+		index, values := columns.Column(j)
+		if index == nil {
+			for i, v := range values {
+				r.k.Axpy(v, values[:i+1], r.product[i*size:][:i+1])
+			}
+			continue
+		}
+		for i, v := range values {
+			r.k.AxpyIndexed(v, values[:i+1], index[:i+1], r.product[int(index[i])*size:][:size])
+		}
+		if mean := columns.Mean(j); mean != 0 {
+			r.k.AxpyIndexed(mean, values, index, h)
+			square = math.FMA(mean, mean, square)
+		}
+	}
+	if square == 0 {
+		return r
+	}
+	// Sparse columns are not centred in the store: X̂ is X̌ − u·x̄ᵀ, u = √w, and X̂X̂ᵀ is
+	// X̌X̌ᵀ − h·uᵀ − u·hᵀ + ‖x̄‖²u·uᵀ, h = X̌x̄.
+	for i := range size {
+		u, row := columns.rootOf(i), r.product[i*size:][:i+1]
+		for k := range row {
+			v := columns.rootOf(k)
+			row[k] = math.FMA(square*u, v, math.FMA(-h[i], v, math.FMA(-u, h[k], row[k])))
+		}
+	}
+	return r
+}
+
+// RowSystemCost is that of [NewRowSystem] for columns that the store holds.
+func (c *Columns) RowSystemCost(list []int32) float64 {
+	price := SparseValue
+	if c.dense {
+		price = DenseValue
+	}
+	var pairs float64
+	for _, j := range list {
+		length := float64(c.Length(j))
+		pairs = math.FMA(0.5*length, length, pairs)
+	}
+	return price * pairs
+}
+
+// rootOf returns √w of compact row k.
+func (c *Columns) rootOf(k int) float64 {
+	if c.root == nil {
+		return 1
+	}
+	return c.root[k]
+}
+
+// Factorise prepares for a strength. It returns false where that is zero to working
+// precision.
+func (r *RowSystem) Factorise(alpha float64) bool {
+	size := r.columns.m
+	r.alpha, r.scale = alpha, r.columns.view.Total()*alpha
+	for i := range size {
+		row := r.factor[i*size:][:size]
+		for k, v := range r.product[i*size:][:i+1] {
+			row[k] = v / r.scale
+		}
+		row[i]++
+	}
+	return Cholesky(r.k, r.factor, size) == size
+}
+
+// Solve sets x = A⁻¹b, one entry for each column of the list. x may be b.
+func (r *RowSystem) Solve(b, x []float64) {
+	c := r.columns
+	// In units of the largest entry of b, so that no product leaves the range.
+	_, exponent := math.Frexp(r.k.MaxAbs(b))
+	for k, v := range b {
+		x[k] = math.Ldexp(v, -exponent)
+	}
+	clear(r.t)
+	var shift float64
+	for k, j := range r.list {
+		index, values := c.Column(j)
+		if index == nil {
+			r.k.Axpy(x[k], values, r.t)
+			continue
+		}
+		r.k.AxpyIndexed(x[k], values, index, r.t)
+		shift = math.FMA(x[k], c.Mean(j), shift)
+	}
+	for i, t := range r.t {
+		r.t[i] = math.FMA(-shift, c.rootOf(i), t) / r.scale
+	}
+	CholeskySolve(r.k, r.factor, c.m, r.t)
+	var sum float64
+	for i, t := range r.t {
+		sum = math.FMA(c.rootOf(i), t, sum)
+	}
+	for k, j := range r.list {
+		index, values := c.Column(j)
+		var product float64
+		if index == nil {
+			product = r.k.Dot(values, r.t)
+		} else {
+			product = math.FMA(-c.Mean(j), sum, r.k.DotIndexed(values, index, r.t))
+		}
+		x[k] = math.Ldexp((x[k]-product)/r.alpha, exponent)
+	}
+}

@@ -13,7 +13,7 @@ import (
 )
 
 // A search that would run for minutes.
-var endless = []string{"select", "--search", "grid", "--points", "2000000", "--min-ratio", "0.0001", "--tol", "1e-10", "--json"}
+var endless = []string{"select", "--search", "grid", "--points", "200000", "--min-ratio", "0.0001", "--tol", "1e-10", "--json"}
 
 // When the context ends, the best point so far is printed. The time until the
 // first evaluation is the machine's, so patience grows until there is one.
@@ -91,7 +91,7 @@ func TestCancelLeavesNoHalfResult(t *testing.T) {
 func TestCancelledPathKeepsItsPoints(t *testing.T) {
 	for patience := 50 * time.Millisecond; ; patience *= 4 {
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		o := pareRunWith(ctx, "", "path", "--points", "2000000", "--tol", "1e-10", "--json")
+		o := pareRunWith(ctx, "", "path", "--points", "200000", "--tol", "1e-10", "--json")
 		cancel()
 		var r pathResult
 		if err := json.Unmarshal([]byte(o.stdout), &r); err != nil {

@@ -120,6 +120,32 @@ func ExampleFit_penalties() {
 	// non-negative: [2 3 7 8 9]
 }
 
+// Rows that count twice, and columns of equal variance: the penalty weighs them alike,
+// and coefficients come back in the columns' own units.
+func ExampleConfig() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	weights := slices.Repeat([]float64{1}, len(y))
+	for i := range 100 {
+		weights[i] = 2
+	}
+	c := pare.Config{Weights: weights, Standardize: true, Certify: true}
+	f, err := pare.Fit(context.Background(), x, y, []float64{math.Log(20)}, c)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for k, j := range f.Support {
+		fmt.Printf("column %d: %.1f\n", j, f.Coef[k])
+	}
+	fmt.Println("proved to be the only solution:", f.Unique != nil && *f.Unique)
+	// Output:
+	// column 2: 357.3
+	// column 8: 335.2
+	// proved to be the only solution: true
+}
+
 // TestRidgeOfManyColumns: by rows, where those are fewer, in solution and gradient.
 func TestRidgeOfManyColumns(t *testing.T) {
 	ctx := context.Background()

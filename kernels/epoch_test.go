@@ -112,6 +112,11 @@ func TestEpochReturnsTheDocumentedBits(t *testing.T) {
 		damage(e)
 		cases = append(cases, e)
 	}
+	e := newEpoch(rng, 12, []int{3, 12, 5, 4, 6, 7}) // all partial sums −0
+	vanish(e.Values, e.Residual, e.Coef)
+	clear(e.Mean)
+	e.Offset = -1 // whose product with a mean is −0 too
+	cases = append(cases, e)
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for _, c := range cases {
 			got, want := cloneEpoch(c), cloneEpoch(c)

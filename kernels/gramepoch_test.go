@@ -199,6 +199,18 @@ func compareDense(t *testing.T, got, want *kernels.DenseEpoch) {
 	compare(t, "grad", got.Grad, want.Grad)
 }
 
+// vanish makes all products of columns and residual underflow to −0, and
+// coefficients +0, so that the sign of a correlation shows in the gradient.
+func vanish(values, residual, coef []float64) {
+	for i := range values {
+		values[i] = 1e-200
+	}
+	for i := range residual {
+		residual[i] = -1e-200
+	}
+	clear(coef)
+}
+
 func TestDenseEpochReturnsTheDocumentedBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(61, 62))
 	var cases []*kernels.DenseEpoch
@@ -211,6 +223,11 @@ func TestDenseEpochReturnsTheDocumentedBits(t *testing.T) {
 	for _, damage := range damages {
 		e := newDenseEpoch(rng, 45, 6)
 		damage(e.Residual, e.Coef, e.Inverse, e.Threshold, &e.Ridge)
+		cases = append(cases, e)
+	}
+	for n := range 70 { // all partial sums −0
+		e := newDenseEpoch(rng, n, 3)
+		vanish(e.Values, e.Residual, e.Coef)
 		cases = append(cases, e)
 	}
 	eachSet(t, func(t *testing.T, k *kernels.Set) {

@@ -8,7 +8,7 @@
 //
 // With one or two hyperparameters the forward system A·J = B is solved; with
 // one per column (weighted Lasso) the adjoint A·v = ∇_S C. Both use conjugate
-// gradients on lists of columns; X is not copied.
+// gradients on packed columns of the support, or first on their Gram matrix.
 //
 // # Where the theorem's conditions fail
 //

@@ -33,7 +33,7 @@ func shared(t *testing.T, name string) (sparse.Matrix, []float64) {
 func TestStarts(t *testing.T) {
 	small := map[string]int{"diabetes": 400, "leukemia": 400}
 	if !testing.Short() {
-		small["gina_like"], small["reuters_places"] = 40, 12 // around the optimum that slower runs have found
+		small["gina_like"], small["reuters_places"] = 20, 8 // down to near the optimum that finer grids have found
 	}
 	for name, points := range small {
 		var x sparse.Matrix
@@ -43,7 +43,7 @@ func TestStarts(t *testing.T) {
 		} else {
 			x, y = shared(t, name)
 		}
-		ratio := map[string]float64{"gina_like": 3e-3, "reuters_places": 4e-4}[name]
+		ratio := map[string]float64{"gina_like": 6e-3, "reuters_places": 7e-4}[name]
 		if ratio == 0 {
 			ratio = 1e-4
 		}
@@ -77,8 +77,8 @@ func TestStarts(t *testing.T) {
 					t.Errorf("%s from %g: %g is returned, %g was seen", name, start, s.Value, e.Value)
 				}
 			}
-			if name == "reuters_places" {
-				continue
+			if points < 400 {
+				continue // slow
 			}
 			c.Threads = 1
 			again, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Start: start}, c)

@@ -9,7 +9,7 @@ import (
 // valley steps along the floor of a valley whose walls meet in a corner: down the
 // shortest mean of the slopes here and across it, where no slope by itself leads on.
 // It returns nil where that mean vanishes, so that this is a minimum, or nothing falls
-// along it.
+// along it. The other wall is among the points lately seen, within valleyWidth.
 func (r *recorder) valley(ctx context.Context, here *Evaluation, near []*Evaluation, box Box) (*Evaluation, error) {
 	var down []float64
 	least := math.Inf(1)

@@ -52,15 +52,15 @@ QUICK ?=
 quick = $(if $(QUICK),--quick)
 .PHONY: figures peers goals results
 figures: ## the paper's figures into docs/figures (QUICK=1: minutes, not hours)
-	mkdir -p bin
-	go run ./cmd/perf figures $(quick) --state bin/figures.json
+	go build -o bin/perf ./cmd/perf
+	bin/perf figures $(quick) --state bin/figures.json
 peers: ## our solvers beside those installed, kept in bin/peers.json
-	mkdir -p bin
-	go run ./cmd/perf peers $(quick) --state bin/peers.json --csv docs/goals/peers.csv
+	go build -o bin/perf ./cmd/perf
+	bin/perf peers $(quick) --state bin/peers.json --csv docs/goals/peers.csv
 
 goals: ## what the project has set itself, measured, into docs/goals
-	mkdir -p bin
-	go run ./cmd/perf goals $(quick) --state bin/goals.json
+	go build -o bin/perf ./cmd/perf
+	bin/perf goals $(quick) --state bin/goals.json
 
 results: ## the tables of docs/results.md anew, from what the three above left
 	go run ./cmd/perf page

@@ -155,7 +155,12 @@ func runBlock(path, _ string) (string, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("`%s`: %.0f s on %s; %s, kernels %s, %s; load %s before … after\n", r.Command, r.Seconds, r.Date, r.Machine, r.Kernels, r.Go, r.Load), nil
+	revision := ""
+	if r.Revision != "" {
+		revision = ", revision " + r.Revision[:min(12, len(r.Revision))]
+	}
+	return fmt.Sprintf("`%s`: %.0f s on %s; %s, kernels %s, %s%s; load averages before … after: %s\n",
+		r.Command, r.Seconds, r.Date, r.Machine, r.Kernels, r.Go, revision, r.Load), nil
 }
 
 // peersBlock has a row for each problem of a model at a gap: our seconds, and how

@@ -86,8 +86,8 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 		rows = []peers.Row{{Data: filepath.Base(c.File), Model: peers.Model(c.Model), Ratio: c.Ratio}}
 		file = func(peers.Row) (string, error) { return c.File, nil }
 	}
-	m := machine.Describe()
-	store, err := peers.OpenStore(c.State, fmt.Sprintf("%s, %s, kernels %q, peers %q, gaps %v, quick %v", m.CPU, m.Active, c.Kernels, c.Only, c.Gap, c.Quick))
+	m, began := machine.Describe(), time.Now()
+	store, err := peers.OpenStore(c.State, fmt.Sprintf("%s, %s, %s, kernels %q, peers %q, gaps %v, quick %v", m.Revision, m.CPU, m.Active, c.Kernels, c.Only, c.Gap, c.Quick))
 	if err != nil {
 		return err
 	}
@@ -141,6 +141,17 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 	s := summarise(all)
 	if c.CSV != "" {
 		if err := writeCSV(c.CSV, peersTable(all)); err != nil {
+			return err
+		}
+		command := "perf peers"
+		if c.Rows != "" {
+			command += fmt.Sprintf(" --rows %q", c.Rows)
+		}
+		if c.Quick {
+			command += " --quick"
+		}
+		note := newRecord("peers", "other solvers at equal certified gap", command, began, m.Load, m)
+		if err := note.write(strings.TrimSuffix(c.CSV, ".csv") + ".json"); err != nil {
 			return err
 		}
 	}

@@ -46,6 +46,23 @@ type record struct {
 	Files    []string `json:"files"`
 }
 
+// newRecord is made when the work is done.
+func newRecord(name, about, command string, began time.Time, load string, m machine.Machine) record {
+	return record{
+		Name: name, About: about, Command: command,
+		Date: began.UTC().Format(time.DateOnly), Seconds: time.Since(began).Seconds(), Load: load + " … " + machine.Load(),
+		Machine: fmt.Sprintf("%s, %d cores", m.CPU, m.Cores), Kernels: m.Active, Go: m.Go, Revision: m.Revision,
+	}
+}
+
+func (r record) write(path string) error {
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(text, '\n'), 0o644)
+}
+
 // state is what an interrupted run has done.
 type state struct {
 	Key  string   `json:"key"` // of the settings; others begin afresh
@@ -70,7 +87,7 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 		return err
 	}
 	m := machine.Describe()
-	done, err := c.readState(fmt.Sprintf("%s, %s, kernels %s, quick %v, sets %v, file %q, threads %d", command, m.CPU, m.Active, c.Quick, c.Sets, c.File, c.Threads))
+	done, err := c.readState(fmt.Sprintf("%s, %s, %s, kernels %s, quick %v, sets %v, file %q, threads %d", command, m.Revision, m.CPU, m.Active, c.Quick, c.Sets, c.File, c.Threads))
 	if err != nil {
 		return err
 	}
@@ -96,11 +113,7 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 			fmt.Fprintf(env.stderr, "perf: %s left out: none of its sets is in %s\n", s.Name, c.Data)
 			continue
 		}
-		note := record{
-			Name: s.Name, About: s.About, Command: strings.TrimSpace("perf " + command + " " + s.Name + c.settings()),
-			Date: began.UTC().Format(time.DateOnly), Seconds: time.Since(began).Seconds(), Load: load + " … " + machine.Load(),
-			Machine: fmt.Sprintf("%s, %d cores", m.CPU, m.Cores), Kernels: m.Active, Go: m.Go, Revision: m.Revision,
-		}
+		note := newRecord(s.Name, s.About, "perf "+command+" "+s.Name+c.settings(), began, load, m)
 		if err := c.save(env, s.Name, r, note); err != nil {
 			return err
 		}
@@ -234,11 +247,7 @@ func (c *runFlags) save(env environment, name string, r *studies.Result, note re
 			return err
 		}
 	}
-	text, err := json.MarshalIndent(note, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(c.Output, name+".json"), append(text, '\n'), 0o644)
+	return note.write(filepath.Join(c.Output, name+".json"))
 }
 
 // writeCSV writes a table alone.

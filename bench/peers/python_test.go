@@ -8,6 +8,9 @@ import (
 )
 
 func TestInterpretersAreTriedForTheirModules(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts Python")
+	}
 	_, err := interpreter("no_module_is_called_this")
 	if !errors.Is(err, errMissing) {
 		t.Errorf("%v", err)

@@ -52,10 +52,10 @@ func (ip *interior) price() float64 {
 		var products float64
 		for pos := range s.at {
 			entries := float64(s.entries(pos))
-			products += entries * entries / 2
+			products += float64(entries * entries / 2)
 		}
 		p, entries := float64(s.p), int(s.from[s.n])
-		each, price := factorDot*float64(entries), sparseValue
+		each, price := float64(factorDot*float64(entries)), sparseValue
 		if s.rows == nil {
 			price = denseValue
 		}
@@ -194,7 +194,7 @@ func (ip *interior) advance() bool {
 		ahead = math.FMA(math.FMA(-length, d, ip.room[k]), math.FMA(length, ip.dHigh[k], ip.high[k]), ahead)
 	}
 	share := max(0, ahead/size/mu)
-	centre := float64(share*share*share) * mu
+	centre := float64(float64(share*share*share) * mu)
 	// dLow and dHigh become what is to be reached for βᵢsᵢ and (Cᵢ − βᵢ)tᵢ.
 	for k, pos := range ip.list {
 		d := ip.rhs[k]

@@ -449,7 +449,7 @@ func TestStatedProblemsStayStated(t *testing.T) {
 			t.Fatalf("%v: exit %d, %s", args, stated.code, stated.stderr)
 		}
 		for _, flag := range args[1:] {
-			if name, _, _ := strings.Cut(flag, "="); !strings.Contains("--ratio --points", name) && !strings.Contains(stated.stdout, flag) {
+			if name, _, _ := strings.Cut(flag, "="); !slices.Contains([]string{"--ratio", "--points"}, name) && !strings.Contains(stated.stdout, flag) {
 				t.Errorf("%v: what comes next has no %s\n%s", args, flag, stated.stdout)
 			}
 		}

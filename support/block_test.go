@@ -13,7 +13,7 @@ import (
 
 // text makes a view of columns of which few are long and many short, as in text;
 // the two longest are copies.
-func text(t *testing.T, r *oracle.Random, n, p int, centre bool) *sparse.View {
+func text(t testing.TB, r *oracle.Random, n, p int, centre bool) *sparse.View {
 	t.Helper()
 	pointers, rows, values := []int64{0}, []int32(nil), []float64(nil)
 	for j := range p {
@@ -111,5 +111,39 @@ func TestFactorisedSystem(t *testing.T) {
 		if got, want := cg.Norm(u), math.Sqrt(uu); math.Abs(got-want) > 1e-12*want {
 			t.Errorf("seed %d: ‖u‖ = %v, want %v", seed, got, want)
 		}
+	}
+}
+
+// BenchmarkSystem is a system of short and long columns, solved with the diagonal and
+// with the longest columns factorised, after the copy by rows has been made.
+func BenchmarkSystem(b *testing.B) {
+	const p = 1200
+	view := text(b, oracle.NewRandom(1), 4000, p, false)
+	columns := support.NewColumns(view)
+	var list []int32
+	for j := range int32(p) {
+		list = append(list, j)
+	}
+	columns.Hold(list)
+	gram := support.NewGram(columns)
+	var a support.System
+	cg := support.CG{Kernels: view.Kernels()}
+	right, x := make([]float64, p), make([]float64, p)
+	for i := range right {
+		right[i] = float64(i%7) - 3
+	}
+	for _, exact := range []bool{false, true} {
+		b.Run(map[bool]string{false: "diagonal", true: "factorised"}[exact], func(b *testing.B) {
+			iterations := 0
+			for b.Loop() {
+				a.Reset(columns, list, 1e-3)
+				if exact {
+					a.Factorise(gram, 1e6, 1)
+				}
+				clear(x)
+				iterations = cg.Solve(context.Background(), &a, right, x, 1e-4, 10*p).Iterations
+			}
+			b.ReportMetric(float64(iterations), "cg")
+		})
 	}
 }

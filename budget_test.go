@@ -97,13 +97,13 @@ func TestMemoryBudget(t *testing.T) {
 			for i := range lambda {
 				lambda[i] -= 3
 			}
-			run := func(most int64) (err error, bytes int64) {
+			run := func(most int64) (bytes int64, err error) {
 				bytes = allocated(func() {
 					_, err = pare.Gradient(ctx, x, y, lambda, pare.Validation{Folds: 3}, pare.Config{Model: m, MaxBytes: most, Threads: 1})
 				})
-				return err, bytes
+				return bytes, err
 			}
-			if err, bytes := run(1 << 20); err == nil || bytes > 1<<14 {
+			if bytes, err := run(1 << 20); err == nil || bytes > 1<<14 {
 				t.Errorf("%s, %s: %v after %d bytes", name, m, err, bytes)
 			}
 			lo, hi := int64(1<<20), int64(1<<42)
@@ -116,7 +116,7 @@ func TestMemoryBudget(t *testing.T) {
 					hi = mid
 				}
 			}
-			if err, bytes := run(hi); err != nil || bytes > hi {
+			if bytes, err := run(hi); err != nil || bytes > hi {
 				t.Errorf("%s, %s: %v, %d bytes allocated, the least cap is %d", name, m, err, bytes, hi)
 			} else {
 				t.Logf("%s, %s: %.3g of %.3g", name, m, float64(bytes), float64(hi))

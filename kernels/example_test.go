@@ -2,6 +2,7 @@ package kernels_test
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 )
@@ -65,4 +66,22 @@ func ExampleEpoch() {
 	k.Epoch(e)
 	fmt.Println(e.Coef, e.Residual)
 	// Output: [2 0] [1 0.5]
+}
+
+// Two samples on one axis, of opposite classes: the first stops at its bound, the
+// second does the rest of w = 1.
+func ExampleBoxEpoch() {
+	e := &kernels.BoxEpoch{
+		From: []int64{0, 1}, To: []int64{1, 2},
+		Features: []int32{0, 0}, Values: []float64{1, -1},
+		W:          []float64{0},
+		At:         []kernels.BoxVariable{{Sign: 1, Inverse: 1, Bound: 0.5}, {Sign: -1, Inverse: 1, Bound: 2}},
+		Live:       []int32{0, 1},
+		AsideOver:  math.Inf(1),
+		AsideUnder: math.Inf(-1),
+	}
+	k := kernels.Available()[0]
+	kept := k.BoxEpoch(e)
+	fmt.Println(kept, e.At[0].Value, e.At[1].Value, e.W)
+	// Output: 2 0.5 0.5 [1]
 }

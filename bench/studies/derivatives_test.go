@@ -197,6 +197,25 @@ func TestClassesAreLearnt(t *testing.T) {
 	}
 }
 
+func TestRareClassesAreInEveryThird(t *testing.T) {
+	y := []float64{1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3}
+	folds, err := thirds(y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for class, rows := range map[float64]int{1: 1, 2: 1, 3: 2} {
+		count := map[int]int{}
+		for i, v := range y {
+			if v == class {
+				count[folds[i]]++
+			}
+		}
+		if len(count) != 3 || count[0] != rows || count[-2] != rows {
+			t.Errorf("class %g: %v", class, count)
+		}
+	}
+}
+
 func TestDataAreFoundOrNot(t *testing.T) {
 	o := Library{Dir: t.TempDir()}
 	if _, err := o.Load(t.Context(), "gina"); !errors.Is(err, fs.ErrNotExist) {

@@ -46,13 +46,23 @@ type multiclasses struct {
 	panels          chart.Panels // cross-entropy, validation accuracy, test accuracy
 }
 
-// thirds are fold ids: −1 trains, 0 validates, −2 is left out.
-func thirds(n int) (bilevel.Folds, error) {
-	folds, err := bilevel.KFold(n, 3, true, 0)
-	for i, f := range folds {
-		folds[i] = -f
+// thirds are fold ids: −1 trains, 0 validates, −2 is left out. Every class is dealt
+// out by itself, at random, so that the rare ones are everywhere.
+func thirds(y []float64) (bilevel.Folds, error) {
+	place, err := bilevel.KFold(len(y), len(y), true, 0)
+	if err != nil {
+		return nil, err
 	}
-	return folds, err
+	order := make([]int, len(y))
+	for i, at := range place {
+		order[at] = i
+	}
+	folds, dealt := make(bilevel.Folds, len(y)), map[float64]int{}
+	for _, i := range order {
+		folds[i] = []int{-1, 0, -2}[dealt[y[i]]%3]
+		dealt[y[i]]++
+	}
+	return folds, nil
 }
 
 func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
@@ -60,7 +70,7 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 	if err != nil {
 		return err
 	}
-	folds, err := thirds(len(d.Y))
+	folds, err := thirds(d.Y)
 	if err != nil {
 		return err
 	}

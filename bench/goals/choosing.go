@@ -106,7 +106,7 @@ func ChooseLassoBesideGrid(ctx context.Context, o studies.Options) (*studies.Res
 		data string
 		down float64
 	}
-	grids := []grid{{"leukemia", 0.01}, {"rcv1_dev", 0.01}, {"reuters_places", math.Pow(10, -3.5)}, {"w8a", 0.01}, {"rcv1_vw", 0.01}, {"usps", 0.01}, {"mnist", 0.01}}
+	grids := []grid{{"leukemia", 0.01}, {"rcv1_dev", 0.01}, {"reuters_places", math.Pow(10, -3.5)}, {"w8a", 0.001}, {"rcv1_vw", 0.01}, {"usps", 0.001}, {"mnist", 0.001}}
 	names := o.Choose([]string{"leukemia", "rcv1_dev", "reuters_places", "w8a", "rcv1_vw", "usps", "mnist"}, 2)
 	for _, g := range grids {
 		err := t.each(ctx, within(names, g.data), func(d studies.Data) error {

@@ -362,11 +362,11 @@ func TestSelectFindsTheMinimum(t *testing.T) {
 					continue
 				}
 				at := s.LogLambda[0]
-				for e, err := range pare.Validate(context.Background(), x, y, [][]float64{{at + 0.02}, {at - 0.02}}, v, pare.Config{Tol: 1e-9}) {
+				for e, err := range pare.Validate(context.Background(), x, y, [][]float64{{at + 0.005}, {at - 0.005}}, v, pare.Config{Tol: 1e-9}) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if e.Value < s.Value*(1-1e-5) {
+					if e.Value < s.Value*(1-2e-6) {
 						t.Errorf("%s: %s at λ %.4f with %.9g, but %.9g at %.4f", name, s.Status, at, s.Value, e.Value, e.LogLambda[0])
 					}
 				}

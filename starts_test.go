@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -31,69 +32,77 @@ func shared(t *testing.T, name string) (sparse.Matrix, []float64) {
 // where systems are singular); the paper's gradient descent gets there too, in more.
 // One thread or two, the bits are the same.
 func TestStarts(t *testing.T) {
-	small := map[string]int{"diabetes": 400, "leukemia": 400}
-	if !testing.Short() {
-		small["gina_like"], small["reuters_places"] = 20, 8 // down to near the optimum that finer grids have found
+	type set struct {
+		name   string
+		points int     // of the grid
+		ratio  float64 // its last α/αmax
 	}
-	for name, points := range small {
-		var x sparse.Matrix
-		var y []float64
-		if name == "diabetes" {
-			x, y = load(t)
-		} else {
-			x, y = shared(t, name)
+	sets := []set{{"diabetes", 400, 1e-4}, {"leukemia", 400, 1e-4}}
+	if oracle.Long() { // down to near the optimum that finer grids have found
+		sets = append(sets, set{"gina_like", 20, 6e-3}, set{"reuters_places", 8, 7e-4})
+	}
+	for _, set := range sets {
+		t.Run(set.name, func(t *testing.T) {
+			var x sparse.Matrix
+			var y []float64
+			if set.name == "diabetes" {
+				x, y = load(t)
+			} else {
+				x, y = shared(t, set.name)
+			}
+			fromThreeStarts(t, x, y, set.points, set.ratio)
+		})
+	}
+}
+
+func fromThreeStarts(t *testing.T, x sparse.Matrix, y []float64, points int, ratio float64) {
+	t.Helper()
+	c := pare.Config{NoIntercept: true}
+	grid, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Search: pare.Grid, Points: points, MinRatio: ratio}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(evaluations []search.Evaluation) int {
+		for k, e := range evaluations {
+			if e.Value <= grid.Value*(1+1e-3) && e.Trusted {
+				return k + 1
+			}
 		}
-		ratio := map[string]float64{"gina_like": 6e-3, "reuters_places": 7e-4}[name]
-		if ratio == 0 {
-			ratio = 1e-4
+		return math.MaxInt
+	}
+	for _, start := range []float64{0.01, 0.5, 1e-4} {
+		allowed := 8
+		if start < 1e-3 {
+			allowed = 11
 		}
-		c := pare.Config{NoIntercept: true}
-		grid, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Search: pare.Grid, Points: points, MinRatio: ratio}, c)
+		s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Start: start}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		near := func(evaluations []search.Evaluation) int {
-			for k, e := range evaluations {
-				if e.Value <= grid.Value*(1+1e-3) && e.Trusted {
-					return k + 1
-				}
-			}
-			return math.MaxInt
+		if took := near(s.Evaluations); took > allowed || !s.Status.OK() || s.Value > grid.Value*(1+1e-3) {
+			t.Errorf("from %g: %s at %.8g after %d, near after %d; the grid has %.8g", start, s.Status, s.Value, len(s.Evaluations), took, grid.Value)
 		}
-		for _, start := range []float64{0.01, 0.5, 1e-4} {
-			allowed := 8
-			if start < 1e-3 {
-				allowed = 11
+		for _, e := range s.Evaluations {
+			if e.Final && e.Value < s.Value {
+				t.Errorf("from %g: %g is returned, %g was seen", start, s.Value, e.Value)
 			}
-			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Start: start}, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if took := near(s.Evaluations); took > allowed || !s.Status.OK() || s.Value > grid.Value*(1+1e-3) {
-				t.Errorf("%s from %g: %s at %.8g after %d, near after %d; the grid has %.8g", name, start, s.Status, s.Value, len(s.Evaluations), took, grid.Value)
-			}
-			for _, e := range s.Evaluations {
-				if e.Final && e.Value < s.Value {
-					t.Errorf("%s from %g: %g is returned, %g was seen", name, start, s.Value, e.Value)
-				}
-			}
-			if points < 400 {
-				continue // slow
-			}
-			c.Threads = 1
-			again, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Start: start}, c)
-			c.Threads = 2
-			two, err2 := pare.Select(context.Background(), x, y, pare.SelectOptions{Start: start}, c)
-			if err != nil || err2 != nil || fmt.Sprint(again.LogLambda, again.Value, again.Final.Coef) != fmt.Sprint(two.LogLambda, two.Value, two.Final.Coef) {
-				t.Errorf("%s from %g: one thread %v %.17g, two %v %.17g", name, start, again.LogLambda, again.Value, two.LogLambda, two.Value)
-			}
-			if start != 0.01 {
-				continue
-			}
-			paper, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Search: pare.GradientStep, Start: start}, c)
-			if err != nil || near(paper.Evaluations) > 50 {
-				t.Errorf("%s, gradient descent: near after %d: %v", name, near(paper.Evaluations), err)
-			}
+		}
+		if points < 400 {
+			continue // slow
+		}
+		c.Threads = 1
+		again, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Start: start}, c)
+		c.Threads = 2
+		two, err2 := pare.Select(context.Background(), x, y, pare.SelectOptions{Start: start}, c)
+		if err != nil || err2 != nil || fmt.Sprint(again.LogLambda, again.Value, again.Final.Coef) != fmt.Sprint(two.LogLambda, two.Value, two.Final.Coef) {
+			t.Errorf("from %g: one thread %v %.17g, two %v %.17g", start, again.LogLambda, again.Value, two.LogLambda, two.Value)
+		}
+		if start != 0.01 {
+			continue
+		}
+		paper, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Search: pare.GradientStep, Start: start}, c)
+		if err != nil || near(paper.Evaluations) > 50 {
+			t.Errorf("gradient descent: near after %d: %v", near(paper.Evaluations), err)
 		}
 	}
 }

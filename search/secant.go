@@ -200,18 +200,18 @@ func (b *bracket) unresolved() bool {
 		b.here.LogLambda[0] != b.last.LogLambda[0] && slope(b.here)*slope(b.last) > 0
 }
 
-// approach returns what the parabola through the last two slopes promises while no
-// minimum is bracketed, +Inf where it has none.
+// approach bounds what is left while no minimum is bracketed by what the slope
+// promises over another step like the last, which secant steps do not exceed where L
+// is convex; +Inf where it is not.
 func (b *bracket) approach() float64 {
 	if b.last == nil || !steers(b.here) || !steers(b.last) {
 		return math.Inf(1)
 	}
-	g := slope(b.here)
-	curvature := (g - slope(b.last)) / (b.here.LogLambda[0] - b.last.LogLambda[0])
-	if !(curvature > 0) {
+	moved := b.here.LogLambda[0] - b.last.LogLambda[0]
+	if !((slope(b.here)-slope(b.last))/moved > 0) {
 		return math.Inf(1)
 	}
-	return 0.5 * g * g / curvature
+	return math.Abs(slope(b.here) * moved)
 }
 
 // gain returns what one more step promises below the better end of the bracket:

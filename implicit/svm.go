@@ -39,22 +39,23 @@ type SVMHypergradient struct {
 //	J_{S_λ} = Cᵢ,  Q_SS·J_S = −Q_{S,S_λ}J_{S_λ},  ∂w/∂λ = Σ Jᵢyᵢxᵢ
 //
 // (with the minus sign that appendix A of the paper lacks). The forward system is
-// solved by conjugate gradients on lists of samples; X is not copied. It always
+// solved by conjugate gradients on a copy of the samples of S. It always
 // has a solution, and ∂w/∂λ is the part of ΣCᵢyᵢxᵢ orthogonal to the samples
 // of S: dependent samples make β, but neither w nor its derivative, ambiguous.
 //
-// Every call starts cold. An SVM holds O(n + p) numbers; it is not safe for
-// concurrent use.
+// Every call starts cold. An SVM holds O(n + p) numbers and, of sparse data, the entries
+// of the samples of S twice; it is not safe for concurrent use.
 type SVM struct {
 	fit *model.SVM
 	k   *kernels.Set
 	cg  support.CG
 
-	free                   []int32
-	bound, beta            []float64 // n: Cᵢ and βᵢ
-	margins                []float64 // n: mᵢ
-	w, u                   []float64 // p
-	rhs, x, h, q, rho, res []float64 // on S
+	free                   []int32        // S, as the samples are stored
+	system                 support.Normal // Q_SS in the variables yᵢvᵢ
+	bound, beta            []float64      // n: Cᵢ and βᵢ
+	margins                []float64      // n: mᵢ
+	w, u                   []float64      // p
+	rhs, x, h, q, rho, res []float64      // on S
 	out                    SVMHypergradient
 }
 
@@ -62,7 +63,7 @@ type SVM struct {
 func NewSVM(fit *model.SVM) *SVM {
 	n, p := fit.Dims()
 	return &SVM{
-		fit: fit, k: fit.Kernels(), cg: support.CG{Kernels: fit.Kernels()},
+		fit: fit, k: fit.Kernels(), cg: support.CG{Kernels: fit.Kernels()}, system: support.Normal{Kernels: fit.Kernels()},
 		bound: make([]float64, n), beta: make([]float64, n), margins: make([]float64, n),
 		w: make([]float64, p), u: make([]float64, p),
 		out: SVMHypergradient{Derivative: make([]float64, p)},
@@ -73,17 +74,7 @@ func NewSVM(fit *model.SVM) *SVM {
 const onEdge = 1e-10
 
 // Apply sets out = Q_SS·v in the variables yᵢvᵢ; see [support.Operator].
-func (s *SVM) Apply(v, out []float64) {
-	clear(s.u)
-	for k, i := range s.free {
-		if v[k] != 0 {
-			s.fit.Add(int(i), v[k], s.u)
-		}
-	}
-	for k, i := range s.free {
-		out[k] = s.fit.Margin(int(i), s.u)
-	}
-}
+func (s *SVM) Apply(v, out []float64) { s.system.Apply(v, out) }
 
 // Diagonal sets out to the diagonal of Q_SS.
 func (s *SVM) Diagonal(out []float64) {
@@ -127,7 +118,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 		out.Status = outcome.Flat
 		return out, nil
 	}
-	s.differentiate(ctx, at, outer, opts)
+	s.differentiate(ctx, outer, opts)
 	s.kink(opts.Tol)
 	return out, nil
 }
@@ -210,28 +201,32 @@ func (s *SVM) optimality(at SVMPoint) (dual model.BoxDual) {
 		}
 		*v = (*v)[:size]
 	}
-	s.free = append(s.free[:0], at.Free...)
-	for k, i := range s.free {
-		s.rho[k] = 1 - s.margins[i]
+	s.free = s.free[:0]
+	for _, i := range s.fit.Samples().Order() {
+		if b := s.beta[i]; b > 0 && b < s.bound[i] {
+			s.rho[len(s.free)] = 1 - s.margins[i]
+			s.free = append(s.free, i)
+		}
 	}
 	return dual
 }
 
 // differentiate solves for J_S and sets ∂w/∂λ, the gradient and its error bound.
-func (s *SVM) differentiate(ctx context.Context, at SVMPoint, outer Outer, opts Options) {
-	out, dw := &s.out, s.out.Derivative
-	for _, i := range at.Bound {
-		s.fit.Add(int(i), s.bound[i], dw)
+func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
+	out, dw, order := &s.out, s.out.Derivative, s.fit.Samples().Order()
+	for _, i := range order {
+		if s.bound[i] > 0 && s.beta[i] == s.bound[i] {
+			s.fit.Add(int(i), s.bound[i], dw)
+		}
 	}
+	s.system.Take(s.fit.Samples(), s.free)
 	mu, residual := 1.0, 0.0
 	if len(s.free) > 0 {
-		s.project(dw, s.rhs)
+		s.system.Project(dw, s.rhs)
 		s.k.Scal(-1, s.rhs)
 		clear(s.x)
 		report := s.cg.Solve(ctx, s, s.rhs, s.x, opts.Tol, opts.MaxIterations)
-		for k, i := range s.free {
-			s.fit.Add(int(i), s.x[k], dw)
-		}
+		s.system.Add(s.x, dw)
 		smallest, largest := s.cg.Ritz()
 		mu, residual = smallest, report.Residual
 		out.Iterations, out.InjectivityMargin = report.Iterations, smallest/largest
@@ -244,32 +239,22 @@ func (s *SVM) differentiate(ctx context.Context, at SVMPoint, outer Outer, opts 
 			out.Status = outcome.LinearSystemStalled
 		}
 	}
-	// L′ = Σ slopeᵢ·xᵢ∂w/∂λ. w takes ∇_wC, u its derivative.
+	// L′ = ∇_wCᵀ∂w/∂λ. w takes ∇_wC, u its derivative.
 	labels := s.fit.Labels()
 	clear(s.w)
 	clear(s.u)
-	for i, slope := range outer.Slope {
-		bend := outer.Curvature[i]
-		if slope == 0 && bend == 0 {
-			continue
+	for _, i := range order {
+		if slope := outer.Slope[i]; slope != 0 {
+			s.fit.Add(int(i), slope*labels[i], s.w)
 		}
-		rate := labels[i] * s.fit.Margin(i, dw)
-		out.Gradient[0] = math.FMA(slope, rate, out.Gradient[0])
-		s.fit.Add(i, slope*labels[i], s.w)
-		if bend != 0 {
-			s.fit.Add(i, float64(bend*rate)*labels[i], s.u)
+		if bend := outer.Curvature[i]; bend != 0 {
+			s.fit.Add(int(i), bend*s.fit.Margin(int(i), dw), s.u)
 		}
 	}
-	s.project(s.w, s.h)
-	s.project(s.u, s.q)
+	out.Gradient[0] = s.k.Dot(s.w, dw)
+	s.system.Project(s.w, s.h)
+	s.system.Project(s.u, s.q)
 	s.bounded(residual, mu)
-}
-
-// project sets out = (y⊙X)_S·v.
-func (s *SVM) project(v, out []float64) {
-	for k, i := range s.free {
-		out[k] = s.fit.Margin(int(i), v)
-	}
 }
 
 // bounded sets the error bound, as [Solver] does: |aᵀQ_SS⁻¹b| ≤ ‖a‖‖b‖/μ in the

@@ -52,7 +52,10 @@ func (s *SVM) Certify(ctx context.Context, logC float64, at SVMPoint) (Certifica
 		out.Undecided += size
 		return out, nil
 	}
-	q := s.gram()
+	// In the variables yᵢvᵢ, which have the same (Q_FF⁻¹)ᵢᵢ.
+	q := make([]float64, size*size)
+	s.system.Take(s.fit.Samples(), s.free)
+	s.system.Gram(q)
 	if support.Cholesky(s.k, q, size) < size {
 		out.Dependent = true
 		out.Undecided += size
@@ -71,18 +74,4 @@ func (s *SVM) Certify(ctx context.Context, logC float64, at SVMPoint) (Certifica
 	}
 	out.Unique, out.Support = settled, out.Undecided == 0
 	return out, nil
-}
-
-// gram returns Q_FF, of which Cholesky reads the lower triangle.
-func (s *SVM) gram() []float64 {
-	size := len(s.free)
-	q := make([]float64, size*size)
-	for k, i := range s.free {
-		clear(s.u)
-		s.fit.Add(int(i), 1, s.u)
-		for l, other := range s.free[:k+1] {
-			q[k*size+l] = s.fit.Margin(int(other), s.u)
-		}
-	}
-	return q
 }

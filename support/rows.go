@@ -8,19 +8,26 @@ package support
 // When to copy anew is a ski rental: once products have cost as much more as a copy
 // would, so that at worst that is paid twice.
 type rowCopy struct {
-	place    []int32 // column → its position in the copy, -1 where it is not in it
-	list     []int32
-	entries  int
-	order    []int32 // rank → row; rows without entries are left out
-	start    []int64 // rank → first entry
-	position []int32 // of each entry in the list
-	values   []float64
+	byRow
+	place   []int32 // column → its position in the copy, -1 where it is not in it
+	list    []int32
+	entries int
 
 	v      []float64 // coefficients by position
 	ranked []float64 // products by rank
-	next   []int64   // row → where its next entry goes
-	count  []int32   // length → rows
 	wasted float64   // by products, since the copy was made
+}
+
+// byRow holds the entries of a list of columns by rows, which are ranked by their
+// number of entries.
+type byRow struct {
+	order    []int32 // rank → row; rows without entries are left out
+	start    []int64 // rank → first entry; one more than ranks
+	position []int32 // of each entry in the list
+	values   []float64
+
+	next  []int64 // row → its number of entries, then the caller's
+	count []int32 // length → rows
 }
 
 // forget empties the copy.
@@ -54,14 +61,11 @@ func (r *rowCopy) take(c *Columns, list []int32) {
 		}
 		r.entries += len(rows)
 	}
-	r.rank()
-	at := int64(0)
+	r.rank(len(list))
+	r.ranked = resize(r.ranked, len(r.order))
 	for k, i := range r.order {
-		r.start[k] = at
-		r.next[i], at = at, at+r.next[i]
+		r.next[i] = r.start[k]
 	}
-	r.start[len(r.order)] = at
-	r.position, r.values = resize(r.position, r.entries), resize(r.values, r.entries)
 	for k, j := range list {
 		rows, values := c.Column(j)
 		for at, i := range rows {
@@ -72,9 +76,9 @@ func (r *rowCopy) take(c *Columns, list []int32) {
 	}
 }
 
-// rank orders the rows that have entries by their number, which is in next.
-func (r *rowCopy) rank() {
-	longest := len(r.list)
+// rank orders the rows that have entries by their number, longest at most, which is
+// in next, and makes room for the entries.
+func (r *byRow) rank(longest int) {
 	r.count = resize(r.count, longest+2)
 	clear(r.count)
 	for _, length := range r.next {
@@ -85,13 +89,19 @@ func (r *rowCopy) rank() {
 	for l := range longest {
 		r.count[l+2] += r.count[l+1]
 	}
-	r.order, r.start, r.ranked = resize(r.order, rows), resize(r.start, rows+1), resize(r.ranked, rows)
+	r.order, r.start = resize(r.order, rows), resize(r.start, rows+1)
 	for i, length := range r.next {
 		if length > 0 {
 			r.order[r.count[length]] = int32(i)
 			r.count[length]++
 		}
 	}
+	r.start[0] = 0
+	for k, i := range r.order {
+		r.start[k+1] = r.start[k] + r.next[i]
+	}
+	entries := int(r.start[rows])
+	r.position, r.values = resize(r.position, entries), resize(r.values, entries)
 }
 
 // spread sets u to the columns of the copy times r.v.

@@ -52,6 +52,7 @@ const (
 	Certified Stage = "certificate" // a pass over X: gap and violations
 	Chosen    Stage = "working set" // the columns to work on
 	Improved  Stage = "improvement" // sweeps and Newton steps on them
+	Sampled   Stage = "sample"      // the start from a solution of fewer rows, where there is one
 )
 
 func (s *Solver) report(o Options, stage Stage) {
@@ -104,6 +105,7 @@ type Solution struct {
 	RelativeGap float64 // Gap/P₀; 0 where both are 0
 	KKT         float64 // max ρⱼ, see [model.Dual]
 
+	// Work on all rows; that on a sample to start from is not counted.
 	Epochs int            // sweeps over working sets
 	Passes int            // passes over all of X
 	Steps  int            // Newton steps taken on the support
@@ -112,7 +114,7 @@ type Solution struct {
 
 // Solver solves the problems of one datafit at any penalty. It starts each from
 // the coefficients of the previous one; [Solver.Reset] makes the next start
-// cold. After the first calls it allocates nothing. A Solver holds O(n + p)
+// cold. After the first calls it allocates nothing, but for samples to start from. A Solver holds O(n + p)
 // numbers and compact copies of the columns it has worked on; it is not safe
 // for concurrent use.
 type Solver struct {
@@ -292,6 +294,9 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		case ctx.Err() != nil:
 			s.sol.Status = outcome.Cancelled
 			return &s.sol, nil
+		case first && s.sample(ctx, opts):
+			s.report(opts, Sampled)
+			continue
 		}
 		grown := s.set.next(s)
 		if !first && !grown && s.sol.RelativeGap > 0.5*before {

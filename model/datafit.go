@@ -33,6 +33,9 @@ type Curved interface {
 	// Move sets to, all but its Linear, from the linear predictor in to.Linear,
 	// with from's intercept as a first guess.
 	Move(from, to *State)
+	// Rows returns the same loss on some of the rows, which view is of. The error is
+	// that of a target no model can be fitted to.
+	Rows(view *sparse.View, list []int32) (Curved, error)
 }
 
 // State is a point of an inner problem as the rows see it. Vectors have one

@@ -46,6 +46,15 @@ func NewLogistic(view *sparse.View, y []float64) (*Logistic, error) {
 	return f, nil
 }
 
+// Rows implements [Curved]; it fails where the rows are of one class.
+func (f *Logistic) Rows(view *sparse.View, list []int32) (Curved, error) {
+	y := make([]float64, len(list))
+	for k, i := range list {
+		y[k] = f.y[i]
+	}
+	return NewLogistic(view, y)
+}
+
 // View returns the view of the design matrix.
 func (f *Logistic) View() *sparse.View { return f.view }
 

@@ -242,6 +242,31 @@ func (v *View) Standardised() *View {
 	return w
 }
 
+// Rows returns the view of the rows listed, ascending: a copy of them, with their
+// weights, centred on their own means where v is centred. Columns are scaled as
+// those of v.
+func (v *View) Rows(list []int32) (*View, error) {
+	var weights []float64
+	if v.weights != nil {
+		weights = make([]float64, len(list))
+		for k, i := range list {
+			weights[k] = v.weights[i]
+		}
+	}
+	w, err := NewView(v.k, Rows(v.x, list), weights, v.Centred())
+	if err != nil || v.scale == nil {
+		return w, err
+	}
+	w.scale = v.scale
+	for j, scale := range v.scale {
+		w.norms[j] *= scale
+		if w.means != nil {
+			w.means[j] *= scale
+		}
+	}
+	return w, nil
+}
+
 // Scale returns what column j of the matrix is multiplied by: a coefficient of the
 // view times it is one of the matrix.
 func (v *View) Scale(j int) float64 {

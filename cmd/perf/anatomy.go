@@ -105,6 +105,8 @@ func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambd
 		case cd.Chosen:
 			r := &a.Rounds[len(a.Rounds)-1]
 			r.WorkingSet, r.Choice = p.WorkingSet, seconds
+		case cd.Sampled:
+			a.Rounds[len(a.Rounds)-1].Improvement = seconds
 		case cd.Improved:
 			r := &a.Rounds[len(a.Rounds)-1]
 			r.Epochs, r.Steps, r.Improvement = p.Epochs-epochs, p.Steps-steps, seconds

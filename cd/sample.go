@@ -1,0 +1,55 @@
+package cd
+
+import (
+	"context"
+
+	"github.com/seed-45b9a24c/pare/internal/random"
+)
+
+const (
+	sampleShare = 8    // one row in so many
+	samplePer   = 64   // rows there must be for every column
+	sampleLeast = 8192 // rows there must be
+	sampleFar   = 0.5  // the least relative gap
+	sampleTol   = 1e-2
+)
+
+// sample starts a solve from the solution of the same problem on an eighth of the
+// rows. Far from the solution of a loss that is not quadratic, a step improves little,
+// however well its model is solved: rows that are easily told move out by one unit of
+// the linear predictor at a time. Where there are many rows for every column these
+// steps may as well be taken on few. With fewer rows a sample's solution is
+// another one.
+//
+// It reports whether there is a new point to certify: only from a cold start.
+func (s *Solver) sample(ctx context.Context, o Options) bool {
+	rows := s.in.store.Rows()
+	if s.curved == nil || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < max(sampleLeast, samplePer*len(s.cert.order)) {
+		return false
+	}
+	// Of every eight rows one at random: rows may come in an order.
+	n, _ := s.view.Dims()
+	list := make([]int32, 0, n/sampleShare)
+	var draw random.SplitMix64
+	for i := 0; i+sampleShare <= n; i += sampleShare {
+		list = append(list, int32(i+draw.Below(sampleShare)))
+	}
+	view, err := s.view.Rows(list)
+	if err != nil {
+		return false
+	}
+	fit, err := s.curved.Rows(view, list)
+	if err != nil {
+		return false
+	}
+	solver := New(fit)
+	sol, err := solver.Solve(ctx, s.pen, Options{Tol: max(sampleTol, o.Tol), MaxEpochs: o.MaxEpochs, MaxSupport: o.MaxSupport, MaxGram: o.MaxGram})
+	if err != nil || len(sol.Support) == 0 {
+		return false
+	}
+	s.sol.Support = append(s.sol.Support[:0], sol.Support...)
+	s.sol.Coef = append(s.sol.Coef[:0], sol.Coef...)
+	s.state.Intercept = solver.state.Intercept
+	s.layOut()
+	return true
+}

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	sampleShare = 8    // one row in so many
-	samplePer   = 64   // rows there must be for every column
-	sampleLeast = 8192 // rows there must be
+	sampleShare = 4    // one row in so many
+	samplePer   = 16   // rows there must be for every column
+	sampleLeast = 4096 // rows there must be
 	sampleFar   = 0.5  // the least relative gap
 	sampleTol   = 1e-2
 )
 
-// sample starts a solve from the solution of the same problem on an eighth of the
+// sample starts a solve from the solution of the same problem on a quarter of the
 // rows. Far from the solution of a loss that is not quadratic, a step improves little,
 // however well its model is solved: rows that are easily told move out by one unit of
 // the linear predictor at a time. Where there are many rows for every column these
@@ -27,7 +27,7 @@ func (s *Solver) sample(ctx context.Context, o Options) bool {
 	if s.curved == nil || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < max(sampleLeast, samplePer*len(s.cert.order)) {
 		return false
 	}
-	// Of every eight rows one at random: rows may come in an order.
+	// Of every four rows one at random: rows may come in an order.
 	n, _ := s.view.Dims()
 	list := make([]int32, 0, n/sampleShare)
 	var draw random.SplitMix64

@@ -1,0 +1,99 @@
+package cd_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// A cold start on many rows goes by a sample, and ends where a start without one ends,
+// with the same certificate. Reset makes the next start the same to the bit.
+func TestSamplesSaveStepsAndChangeNothingElse(t *testing.T) {
+	r := oracle.NewRandom(77)
+	for _, c := range []struct {
+		name                string
+		dense, weights, one bool
+	}{
+		{name: "sparse"},
+		{name: "dense", dense: true},
+		{name: "weights and held-out rows", weights: true},
+		{name: "the sample is of one class", one: true},
+	} {
+		q := r.Problem(oracle.Shape{N: 6000, P: 12, Density: 0.4, Weights: c.weights}).Classes(r)
+		q.Intercept = c.dense || c.weights
+		if c.one {
+			for i := range q.Y {
+				q.Y[i] = -1
+			}
+			q.Y[1] = 1 // the sample takes row 3 of the first four
+		}
+		q.Uniform(0.01 * q.LogisticAlphaMax())
+		fit, err := model.NewLogistic(subject.View(t, q, c.dense), q.Y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, sampled := penaltyOf(t, q), 0
+		watch := cd.Options{Tol: 1e-9, Watch: func(p cd.Progress) {
+			if p.Stage == cd.Sampled {
+				sampled++
+			}
+		}}
+		solver := cd.New(fit)
+		sol := solve(t, solver, g, watch)
+		if want := !c.one; want != (sampled == 1) {
+			t.Errorf("%s: %d samples", c.name, sampled)
+		}
+		if sol.Status != outcome.Converged {
+			t.Errorf("%s: %s at %.1e", c.name, sol.Status, sol.RelativeGap)
+		}
+		beta := scatter(sol, 12)
+		if gap := q.LogisticGap(beta, q.LogisticIntercept(beta)); math.Abs(gap-sol.Gap) > 1e-11 {
+			t.Errorf("%s: gap %.6g reported, %.6g recomputed", c.name, sol.Gap, gap)
+		}
+		coef, gap := slices.Clone(sol.Coef), sol.Gap
+		solver.Reset()
+		if again := solve(t, solver, g, watch); again.Gap != gap || !slices.Equal(again.Coef, coef) {
+			t.Errorf("%s: gap %g after Reset, %g before", c.name, again.Gap, gap)
+		}
+		warm := cd.New(fit)
+		warm.Start([]int32{0}, []float64{1e-9})
+		sampled = 0
+		plain := solve(t, warm, g, watch)
+		if sampled != 0 {
+			t.Errorf("%s: a sample for a warm start", c.name)
+		}
+		if d := math.Abs(plain.Objective - sol.Objective); d > plain.Gap+sol.Gap {
+			t.Errorf("%s: objective %.15g, without a sample %.15g", c.name, sol.Objective, plain.Objective)
+		}
+		if !c.one && sol.Passes > plain.Passes {
+			t.Errorf("%s: %d passes, without a sample %d", c.name, sol.Passes, plain.Passes)
+		}
+	}
+}
+
+// A context that ends while the sample is solved leaves the last certified point.
+func TestSamplesEndWithTheContext(t *testing.T) {
+	r := oracle.NewRandom(78)
+	q := r.Problem(oracle.Shape{N: 6000, P: 12, Density: 0.4}).Classes(r)
+	q.Uniform(0.01 * q.LogisticAlphaMax())
+	fit, err := model.NewLogistic(subject.View(t, q, false), q.Y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	sol, err := cd.New(fit).Solve(ctx, penaltyOf(t, q), cd.Options{Watch: func(p cd.Progress) {
+		if p.Stage == cd.Sampled {
+			cancel()
+		}
+	}})
+	if err != nil || sol.Status != outcome.Cancelled || sol.Gap <= 0 {
+		t.Errorf("%v, %+v", err, sol)
+	}
+}

@@ -123,6 +123,7 @@ func (s *Solver) polish(ctx context.Context) {
 	nw.tol = polishTol
 	defer func() { nw.tol = newtonTol }()
 	if s.curved != nil {
+		s.prox.damping = 0
 		s.enter()
 		s.approximate()
 	} else {

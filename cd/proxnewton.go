@@ -24,6 +24,7 @@ type proxNewton struct {
 	corr      []float64 // X_jᵀv at the current point, by position
 	from      []float64 // β there, by position
 	delta     []float64 // δ, by position
+	damping   float64   // share of a majoriser's curvature that models have at least
 	dual      model.Dual
 }
 
@@ -33,7 +34,10 @@ const (
 	passShare     = 0.1  // of the entries of X that steps may touch before a pass
 	sufficient    = 1e-4 // of the decrease that the model promises
 	honest        = 0.1  // of it: below, the model is far off and shorter steps are tried
-	halvings      = 30
+	halvings      = 10
+	firstDamping  = 1.0 / 64
+	moreDamping   = 8
+	misled        = 0.25 // length of a step after which its model is not trusted
 	modelRoundoff = 1e-13 // relative to P₀: below it decrease is noise
 )
 
@@ -52,7 +56,14 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 		if !s.in.solve(ctx, s, s.in.factor*max(gap, target), most) {
 			return false
 		}
-		if left -= float64(s.setEntries()); !s.descend() || left < 0 || s.in.exhausted() {
+		length := s.descend()
+		left -= float64(s.setEntries())
+		switch helps := s.prox.adapt(length); {
+		case s.in.exhausted():
+			return true
+		case length == 0 && helps:
+			continue
+		case length == 0 || left < 0:
 			return true
 		}
 		if gap = s.setGap(); gap <= target {
@@ -85,10 +96,31 @@ func (s *Solver) setEntries() (entries int) {
 	return entries
 }
 
-// approximate loads the quadratic model of the loss at the current point.
+// adapt damps models that have misled and trusts those again that have not, by the
+// length of the step that a model was good for. It returns false where a step failed
+// and no damping would help: at the most, the model lies above the loss.
+func (pn *proxNewton) adapt(length float64) bool {
+	switch {
+	case length == 0 && pn.damping == 1:
+		return false
+	case length <= misled:
+		pn.damping = min(1, max(firstDamping, moreDamping*pn.damping))
+	case length == 1:
+		if pn.damping /= moreDamping; pn.damping < firstDamping {
+			pn.damping = 0
+		}
+	}
+	return true
+}
+
+// approximate loads the quadratic model of the loss at the current point. Samples far on
+// the wrong side have a steep loss without curvature, and a model of it no minimum near.
 func (s *Solver) approximate() {
 	pn, in := &s.prox, &s.in
 	s.curved.Curvature(pn.here, pn.d)
+	if pn.damping > 0 {
+		s.curved.Dampen(pn.here, pn.damping, pn.d)
+	}
 	in.store.Reweigh(pn.d)
 	in.load(s, pn.here.Weighted)
 	pn.from = append(pn.from[:0], in.coef...)
@@ -110,9 +142,9 @@ func (s *Solver) setGap() float64 {
 // the longest of the steps 1, ½, ¼, … that achieves a share of the decrease that
 // the model promises; where that is a small share, by the first that the next does not
 // better. (With a rare class the model at β = 0 sees next to no curvature: its
-// minimiser is far out, where there is none at all, and no way back.) It returns false
-// where rounding leaves nothing to gain.
-func (s *Solver) descend() bool {
+// minimiser is far out, where there is none at all, and no way back.) It returns the
+// length, 0 where the objective does not fall.
+func (s *Solver) descend() (length float64) {
 	pn, in := &s.prox, &s.in
 	pn.delta = grow(pn.delta, len(in.columns))
 	var promised float64 // slope of the loss along δ, plus the change of g
@@ -130,18 +162,19 @@ func (s *Solver) descend() bool {
 	if pn.here == trial {
 		trial = pn.spare[1]
 	}
-	move := func(length float64) (objective float64) {
+	move := func() (objective float64) {
 		copy(trial.Linear, pn.here.Linear)
 		s.k.Axpy(length, pn.direction, trial.Linear)
 		s.curved.Move(pn.here, trial)
 		return trial.Loss + s.penalty(length)
 	}
-	length, best := 1.0, math.Inf(1)
+	length = 1
+	best := math.Inf(1)
 	for range halvings {
-		after := move(length)
+		after := move()
 		if after >= best { // the step before was better
 			length *= 2
-			move(length)
+			move()
 			best = after
 		}
 		small := -promised <= modelRoundoff*s.fit.Null()
@@ -152,13 +185,13 @@ func (s *Solver) descend() bool {
 				s.beta[j] = math.FMA(length, pn.delta[k], pn.from[k])
 			}
 			s.sol.Steps++
-			return true
+			return length
 		case after <= before+float64(sufficient*length*promised):
 			best = after
 		}
 		length *= 0.5
 	}
-	return false
+	return 0
 }
 
 // penalty returns g(from + length·δ).

@@ -263,6 +263,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	}
 	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
 	s.in.start(opts.MaxEpochs)
+	s.prox.damping = 0
 	s.in.gram.Limit(opts.MaxGram)
 	if g.Quadratic() {
 		s.pen = g
@@ -273,7 +274,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	}
 	polished := !opts.Polish
 	for stalled := 0; ; {
-		before := s.sol.RelativeGap
+		before, objective := s.sol.RelativeGap, s.sol.Objective
 		s.certify()
 		if err := s.within(opts); err != nil {
 			return nil, err
@@ -299,12 +300,14 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 			continue
 		}
 		grown := s.set.next(s)
-		if !first && !grown && s.sol.RelativeGap > 0.5*before {
-			stalled++
-			s.in.tighten()
-		} else {
+		if first || grown || s.sol.RelativeGap <= 0.5*before {
 			stalled = 0
 			s.in.relax()
+		} else {
+			if stalled++; objective-s.sol.Objective > float64(progress*opts.Tol*s.fit.Null()) {
+				stalled = 0
+			}
+			s.in.tighten()
 		}
 		s.report(opts, Chosen)
 		if !s.improve(ctx) {
@@ -334,10 +337,14 @@ func (s *Solver) improve(ctx context.Context) bool {
 	return s.sweep(ctx)
 }
 
-// maxStalled is the number of outer iterations in a row without new columns
-// and without halving the gap, each at a tighter inner tolerance, after which
-// the gap is taken to be as small as rounding allows.
-const maxStalled = 12
+// maxStalled is the number of outer iterations in a row without new columns,
+// without halving the gap and without a decrease of the objective that matters,
+// each at a tighter inner tolerance, after which the gap is taken to be as small as
+// rounding allows.
+const (
+	maxStalled = 12
+	progress   = 1e-3 // a decrease, relative to that which the tolerance leaves
+)
 
 // restore makes β the last certified point again.
 func (s *Solver) restore() {

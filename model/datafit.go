@@ -30,6 +30,9 @@ type Curved interface {
 	Datafit
 	// Curvature sets d[i] = sᵢℓ″(yᵢ, mᵢ) on all rows, positive where sᵢ is.
 	Curvature(s *State, d []float64)
+	// Dampen raises d[i] to a share, in (0, 1], of the curvature of a parabola that
+	// touches sᵢℓ(yᵢ, ·) at mᵢ and lies above it.
+	Dampen(s *State, share float64, d []float64)
 	// Move sets to, all but its Linear, from the linear predictor in to.Linear,
 	// with from's intercept as a first guess.
 	Move(from, to *State)

@@ -206,6 +206,25 @@ func (f *Logistic) Curvature(s *State, d []float64) {
 
 const leastCurvature = 1e-12
 
+// Dampen raises d[i] to share·sᵢ(σ(mᵢ) − ½)/mᵢ at least. At share 1 that is the curvature
+// of the parabola that touches the loss at mᵢ and lies above it (Jaakkola and Jordan,
+// Statistics and Computing 10, 2000).
+func (f *Logistic) Dampen(s *State, share float64, d []float64) {
+	p := s.scratch
+	f.view.Kernels().Sigmoid(p, s.Prediction)
+	for i, m := range s.Prediction {
+		above := 0.25
+		if math.Abs(m) > 1e-3 {
+			above = (p[i] - 0.5) / m
+		}
+		p[i] = share * above
+	}
+	f.view.Weigh(p, p)
+	for i, v := range p {
+		d[i] = max(d[i], v)
+	}
+}
+
 // Gap implements [Datafit]: the loss lacks (1/N)Σ sᵢKL(τᵢ‖tᵢ) at the dual point
 // τᵢ = c·tᵢ, tᵢ = σ(−yᵢmᵢ), c the scale times the balance of the class:
 //

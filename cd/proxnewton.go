@@ -37,7 +37,7 @@ const (
 	halvings      = 10
 	firstDamping  = 1.0 / 64
 	moreDamping   = 8
-	misled        = 0.25 // length of a step after which its model is not trusted
+	misled        = 0.25  // length of a step after which its model is not trusted
 	modelRoundoff = 1e-13 // relative to P₀: below it decrease is noise
 )
 

@@ -50,6 +50,7 @@ func (s *Solver) sample(ctx context.Context, o Options) bool {
 	s.sol.Support = append(s.sol.Support[:0], sol.Support...)
 	s.sol.Coef = append(s.sol.Coef[:0], sol.Coef...)
 	s.state.Intercept = solver.state.Intercept
+	s.in.newton.iterations = solver.in.newton.iterations // better than a guess
 	s.layOut()
 	return true
 }

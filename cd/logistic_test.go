@@ -97,3 +97,22 @@ func TestLogisticCertificates(t *testing.T) {
 		}
 	}
 }
+
+// A full step from a point where the loss has next to no curvature goes much too far:
+// it is taken back, and the solve ends where one from zero ends.
+func TestFullStepsThatFailAreTakenBack(t *testing.T) {
+	for seed := range oracle.Cases(20) {
+		r := oracle.NewRandom(300 + seed)
+		q := r.Problem(oracle.Shape{N: 200, P: 5, Density: 1}).Classes(r)
+		q.Intercept = seed%2 == 0
+		q.Uniform(0.05 * q.LogisticAlphaMax())
+		fit, g := logisticOf(t, q, true), penaltyOf(t, q)
+		want := solve(t, cd.New(fit), g, cd.Options{Tol: 1e-9})
+		solver := cd.New(fit)
+		solver.Start([]int32{0, 1, 2}, []float64{8, -8, 8})
+		got := solve(t, solver, g, cd.Options{Tol: 1e-9})
+		if got.Status != outcome.Converged || math.Abs(got.Objective-want.Objective) > got.Gap+want.Gap+1e-15 {
+			t.Errorf("seed %d: %s, objective %.15g, want %.15g", seed, got.Status, got.Objective, want.Objective)
+		}
+	}
+}

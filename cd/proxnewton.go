@@ -26,6 +26,10 @@ type proxNewton struct {
 	delta     []float64 // δ, by position
 	damping   float64   // share of a majoriser's curvature that models have at least
 	dual      model.Dual
+
+	before   float64 // the objective at the current point
+	promised float64 // the change of it that the model of a full step promises
+	ventured bool    // a full step has been taken that the next certificate judges
 }
 
 const (
@@ -56,8 +60,12 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 		if !s.in.solve(ctx, s, s.in.factor*max(gap, target), most) {
 			return false
 		}
-		length := s.descend()
 		left -= float64(s.setEntries())
+		if left < 0 && s.trusts() {
+			s.venture()
+			return true
+		}
+		length := s.descend()
 		switch helps := s.prox.adapt(length); {
 		case s.in.exhausted():
 			return true
@@ -138,6 +146,61 @@ func (s *Solver) setGap() float64 {
 	return s.fit.Gap(&pn.dual, pn.here)
 }
 
+// promise notes δ and what the model promises: the slope of the loss along δ, plus the
+// change of g.
+func (s *Solver) promise() {
+	pn, in := &s.prox, &s.in
+	pn.delta = grow(pn.delta, len(in.columns))
+	pn.promised = 0
+	for k, c := range pn.corr {
+		d := in.coef[k] - pn.from[k]
+		pn.delta[k] = d
+		pn.promised = math.FMA(-d, c/in.total, pn.promised)
+	}
+	pn.before = s.penalty(0)
+	pn.promised += s.penalty(1) - pn.before
+	pn.before += pn.here.Loss
+}
+
+// small reports that what the model promises is noise.
+func (s *Solver) small() bool { return -s.prox.promised <= modelRoundoff*s.fit.Null() }
+
+// trusts reports that the step from the certified point will be a full one: nearly all
+// are where there are as many rows as columns and models have not misled.
+func (s *Solver) trusts() bool {
+	return s.prox.here == s.state && s.prox.damping == 0 && s.in.store.Rows() >= len(s.cert.order)
+}
+
+// venture takes the full step from the certified point without trying it: the next
+// certificate computes its objective in any case.
+func (s *Solver) venture() {
+	s.promise()
+	s.prox.ventured = true
+	s.in.unload(s)
+	s.sol.Steps++
+}
+
+// failed reports that the certified point was reached by a full step that a search
+// would not have taken.
+func (s *Solver) failed() bool {
+	pn := &s.prox
+	ventured := pn.ventured
+	pn.ventured = false
+	return ventured && !s.small() && !(s.sol.Objective <= pn.before+float64(honest*pn.promised))
+}
+
+// retreat takes a full step that has failed back, and searches for a shorter one.
+func (s *Solver) retreat() {
+	pn := &s.prox
+	for k, j := range s.in.columns {
+		s.beta[j] = pn.from[k]
+	}
+	s.gather()
+	s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
+	s.sol.Steps--
+	pn.adapt(s.descend())
+}
+
 // descend moves from the current point towards the minimiser of the model by
 // the longest of the steps 1, ½, ¼, … that achieves a share of the decrease that
 // the model promises; where that is a small share, by the first that the next does not
@@ -146,16 +209,8 @@ func (s *Solver) setGap() float64 {
 // length, 0 where the objective does not fall.
 func (s *Solver) descend() (length float64) {
 	pn, in := &s.prox, &s.in
-	pn.delta = grow(pn.delta, len(in.columns))
-	var promised float64 // slope of the loss along δ, plus the change of g
-	for k, c := range pn.corr {
-		d := in.coef[k] - pn.from[k]
-		pn.delta[k] = d
-		promised = math.FMA(-d, c/in.total, promised)
-	}
-	before := s.penalty(0)
-	promised += s.penalty(1) - before
-	before += pn.here.Loss
+	s.promise()
+	before, promised := pn.before, pn.promised
 	clear(pn.direction)
 	s.view.AddColumns(in.columns, pn.delta, pn.direction)
 	trial := pn.spare[0]
@@ -177,9 +232,8 @@ func (s *Solver) descend() (length float64) {
 			move()
 			best = after
 		}
-		small := -promised <= modelRoundoff*s.fit.Null()
 		switch {
-		case small, best <= after, after <= before+float64(honest*length*promised):
+		case s.small(), best <= after, after <= before+float64(honest*length*promised):
 			pn.here = trial
 			for k, j := range in.columns {
 				s.beta[j] = math.FMA(length, pn.delta[k], pn.from[k])

@@ -262,6 +262,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, len(s.beta))
 	}
 	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
+	s.prox.ventured = false
 	s.in.start(opts.MaxEpochs)
 	s.prox.damping = 0
 	s.in.gram.Limit(opts.MaxGram)
@@ -276,6 +277,10 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	for stalled := 0; ; {
 		before, objective := s.sol.RelativeGap, s.sol.Objective
 		s.certify()
+		if s.failed() {
+			s.retreat()
+			s.certify()
+		}
 		if err := s.within(opts); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,7 @@ import (
 
 const (
 	sampleShare = 4    // one row in so many
-	samplePer   = 16   // rows there must be for every column
+	samplePer   = 3    // curvature there must be at β = 0 for every column
 	sampleLeast = 4096 // rows there must be
 	sampleFar   = 0.5  // the least relative gap
 	sampleTol   = 1e-2
@@ -18,13 +18,19 @@ const (
 // rows. Far from the solution of a loss that is not quadratic, a step improves little,
 // however well its model is solved: rows that are easily told move out by one unit of
 // the linear predictor at a time. Where there are many rows for every column these
-// steps may as well be taken on few. With fewer rows a sample's solution is
-// another one.
+// steps may as well be taken on few. With fewer a sample's solution is another one.
+// What counts is the curvature of the loss: a quarter a row, and with an intercept
+// hardly more than the rows of the rarer class.
 //
 // It reports whether there is a new point to certify: only from a cold start.
 func (s *Solver) sample(ctx context.Context, o Options) bool {
 	rows := s.in.store.Rows()
-	if s.curved == nil || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < max(sampleLeast, samplePer*len(s.cert.order)) {
+	if s.curved == nil || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < sampleLeast {
+		return false
+	}
+	curvature := s.cert.scratch
+	s.curved.Curvature(s.state, curvature)
+	if s.k.Asum(curvature) < float64(samplePer*len(s.cert.order)) {
 		return false
 	}
 	// Of every four rows one at random: rows may come in an order.

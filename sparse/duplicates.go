@@ -12,9 +12,9 @@ import (
 // with the signs of the copies, is the limit of the elastic net as its ridge
 // vanishes, unique, and differentiable.
 type Copies struct {
-	redundant []bool             // p: a copy of a column with a smaller index; nil: none is
-	home      map[int32]Signed   // of a redundant column: its representative
-	groups    map[int32][]Signed // of a representative: its copies, itself first
+	home   []Signed   // p: of a redundant column its representative, else of sign 0; nil: none is
+	group  []int32    // p: of a representative its group plus one, else 0
+	groups [][]Signed // the representative itself first
 }
 
 // Signed is a column and the sign with which another copies it.
@@ -24,7 +24,7 @@ type Signed struct {
 }
 
 // Redundant reports whether column j copies a column of smaller index.
-func (c *Copies) Redundant(j int32) bool { return c.redundant != nil && c.redundant[j] }
+func (c *Copies) Redundant(j int32) bool { return c.home != nil && c.home[j].Sign != 0 }
 
 // Home returns the column that stands for j, the copy of smallest index, and the
 // sign with which j copies it: j itself where it copies none.
@@ -37,7 +37,12 @@ func (c *Copies) Home(j int32) Signed {
 
 // Of returns the copies of a column that stands for several, itself first; nil
 // where it has none.
-func (c *Copies) Of(j int32) []Signed { return c.groups[j] }
+func (c *Copies) Of(j int32) []Signed {
+	if c.home == nil || c.group[j] == 0 {
+		return nil
+	}
+	return c.groups[c.group[j]-1]
+}
 
 // Count returns the number of redundant columns.
 func (c *Copies) Count() (count int) {
@@ -148,15 +153,16 @@ func (c *Copies) add(home, j int32, sign float64, p int) bool {
 	if sign == 0 {
 		return false
 	}
-	if c.groups == nil {
-		c.groups, c.home = map[int32][]Signed{}, map[int32]Signed{}
-		c.redundant = make([]bool, p)
+	if c.home == nil {
+		c.home, c.group = make([]Signed, p), make([]int32, p)
 	}
-	if c.groups[home] == nil {
-		c.groups[home] = []Signed{{home, 1}}
+	if c.group[home] == 0 {
+		c.groups = append(c.groups, []Signed{{home, 1}})
+		c.group[home] = int32(len(c.groups))
 	}
-	c.groups[home] = append(c.groups[home], Signed{j, sign})
-	c.redundant[j], c.home[j] = true, Signed{home, sign}
+	group := &c.groups[c.group[home]-1]
+	*group = append(*group, Signed{j, sign})
+	c.home[j] = Signed{home, sign}
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"image/color"
 	"io"
+	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -53,11 +54,12 @@ const white = 7
 
 // SVG writes the chart, 16 by 11 cm.
 func (c Chart) SVG(w io.Writer) error {
-	p, err := c.plot(1)
+	const height = 11 * vg.Centimeter
+	p, err := c.plot(1, height)
 	if err != nil {
 		return err
 	}
-	canvas := vgsvg.New(16*vg.Centimeter, 11*vg.Centimeter)
+	canvas := vgsvg.New(16*vg.Centimeter, height)
 	p.Draw(draw.New(canvas))
 	return write(canvas, w)
 }
@@ -73,7 +75,7 @@ func write(canvas *vgsvg.Canvas, w io.Writer) error {
 }
 
 // plot makes the plot with letters of a relative size.
-func (c Chart) plot(scale font.Length) (*plot.Plot, error) {
+func (c Chart) plot(scale, height font.Length) (*plot.Plot, error) {
 	p := plot.New()
 	p.BackgroundColor = palette[white]
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y
@@ -92,10 +94,13 @@ func (c Chart) plot(scale font.Length) (*plot.Plot, error) {
 	if c.Levels != nil {
 		c.Levels.add(p)
 	}
-	shown := c.Levels != nil
+	shown, named := c.Levels != nil, 0
 	for _, s := range c.Series {
 		s = s.on(c.LogX, c.LogY)
 		shown = shown || len(s.X) > 0
+		if s.Name != "" && len(s.X) > 0 {
+			named++
+		}
 		if err := s.add(p); err != nil {
 			return nil, err
 		}
@@ -109,7 +114,30 @@ func (c Chart) plot(scale font.Length) (*plot.Plot, error) {
 	if c.LogY {
 		logarithmic(&p.Y)
 	}
+	if c.Levels == nil {
+		const line, area = 1.2, 0.75 // height of a line of text; share of the height within the axes
+		c.makeRoom(&p.Y, min(0.5, float64(font.Length(named)*line*p.Legend.TextStyle.Font.Size/(area*height))))
+	}
 	return p, nil
+}
+
+// makeRoom lengthens an axis by a share of its new length, so that the legend lies
+// beside the data.
+func (c Chart) makeRoom(a *plot.Axis, share float64) {
+	low, high := a.Min, a.Max
+	if c.LogY {
+		low, high = math.Log(low), math.Log(high)
+	}
+	more := (high - low) * share / (1 - share)
+	if c.Low {
+		low -= more
+	} else {
+		high += more
+	}
+	if c.LogY {
+		low, high = math.Exp(low), math.Exp(high)
+	}
+	a.Min, a.Max = low, high
 }
 
 // on leaves out what a logarithmic axis cannot show.

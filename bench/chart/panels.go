@@ -18,6 +18,7 @@ type Panels [][]Chart
 
 // SVG writes the panels as one image. Rows may differ in length.
 func (all Panels) SVG(w io.Writer) error {
+	const height = 6.5 * vg.Centimeter
 	columns := 0
 	for _, row := range all {
 		columns = max(columns, len(row))
@@ -29,14 +30,14 @@ func (all Panels) SVG(w io.Writer) error {
 	for i, row := range all {
 		plots[i] = make([]*plot.Plot, columns)
 		for j, c := range row {
-			p, err := c.plot(0.8)
+			p, err := c.plot(0.8, height)
 			if err != nil {
 				return err
 			}
 			plots[i][j] = p
 		}
 	}
-	canvas := vgsvg.New(vg.Length(columns)*9*vg.Centimeter, vg.Length(len(all))*6.5*vg.Centimeter)
+	canvas := vgsvg.New(vg.Length(columns)*9*vg.Centimeter, vg.Length(len(all))*height)
 	paper := draw.New(canvas)
 	paper.SetColor(palette[white])
 	paper.Fill(paper.Path())

@@ -88,6 +88,16 @@ func Peers() []Peer {
 			Name: "liblinear", Models: []Model{Logistic, SVM}, command: python("liblinear.py", "", "scipy"),
 			Tolerances: func(target float64) []float64 { return ladder(min(10, 1e5*target), root10, 18) },
 		},
+		workingSets("celer"),
+		workingSets("skglm"),
+	}
+}
+
+// workingSets is the peer of one of the packages that working-sets.py knows.
+func workingSets(name string) Peer {
+	return Peer{
+		Name: name, Models: []Model{Lasso, WeightedLasso, ElasticNet, Logistic}, command: python("working-sets.py", name, name),
+		Tolerances: func(target float64) []float64 { return ladder(100*target, root10, 12) },
 	}
 }
 

@@ -108,6 +108,15 @@ func digits(cell string) string {
 	return strconv.FormatFloat(v, 'g', 5, 64)
 }
 
+// three shortens a number to three digits.
+func three(cell string) string {
+	v, err := strconv.ParseFloat(cell, 64)
+	if err != nil {
+		return cell
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
+}
+
 func markdown(heading []string, rows [][]string) string {
 	var b strings.Builder
 	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
@@ -198,12 +207,15 @@ func peersBlock(path, how string) (string, error) {
 		cell := r[len(r)-1] // why not
 		switch {
 		case r[6] == "":
-		case len(others) <= 2: // ours come first, in seconds
-			cell = digits(r[6]) + " s"
+		case slices.Index(others, name) < 2: // ours come first, in seconds
+			cell = three(r[6]) + " s"
 		default:
-			cell = fmt.Sprintf("%s [%s, %s]", digits(r[9]), digits(r[10]), digits(r[11]))
+			cell = fmt.Sprintf("%s [%s, %s]", three(r[9]), three(r[10]), three(r[11]))
 		}
 		cells[[2]string{row, name}] = cell
+	}
+	if problems == nil {
+		return "Not in the last run.\n", nil
 	}
 	table := make([][]string, 0, len(problems))
 	for _, row := range problems {

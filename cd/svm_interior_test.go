@@ -45,7 +45,8 @@ func TestSVMSolvesBadlyScaledColumns(t *testing.T) {
 					t.Errorf("seed %d, C = e^%g, %s: %s, gap %g, %d epochs", seed, c, k.Name, sol.Status, sol.RelativeGap, sol.Epochs)
 				}
 				beta := spread(n, sol, fit)
-				if gap := q.gap(sol.C, beta); math.Abs(gap-sol.Gap) > 1e-8*fit.Null(sol.C) {
+				// Rounding may make the reported gap larger, hardly ever smaller.
+				if gap := q.gap(sol.C, beta); gap-sol.Gap > 1e-9*fit.Null(sol.C) || sol.Gap-gap > 1e-8*fit.Null(sol.C) {
 					t.Errorf("seed %d, C = e^%g: gap %g, recomputed %g", seed, c, sol.Gap, gap)
 				}
 				if len(sol.Free) > 40 {

@@ -99,10 +99,11 @@ type Fitted struct {
 	Gap         float64 // duality gap, ≥ Φ(β, b) − Φ*
 	RelativeGap float64 // Gap relative to the objective of the null model
 	KKT         float64 // fixed-point residual of the optimality conditions
-	// With [Config].Certify: a proof that there is one solution, or that there are others to working precision; nil where neither
-	// was found. Then a proof that the exact solution has this support, with its signs;
-	// and min(1 − |zⱼ|/αⱼ) off the support, how far the nearest column is from entering. An [SVM]
-	// has no such proofs, but its β is unique.
+	// Unique is a proof that there is one solution, or that there are others to working
+	// precision; nil where there is neither: without [Config].Certify only a ridge and an
+	// [SVM] prove it. SupportCertified is, with Certify, a proof that the exact solution
+	// has this support, with its signs, and DualMargin min(1 − |zⱼ|/αⱼ) off the support,
+	// how far the nearest column is from entering. An [SVM] has neither of these.
 	Unique           *bool
 	SupportCertified bool
 	DualMargin       float64

@@ -95,6 +95,10 @@ func (e *engine) newFitted(ctx context.Context, fit model.Datafit, solver *cd.So
 		Passes:      s.Passes,
 		Status:      s.Status,
 	}
+	if g.Ridge() > 0 {
+		one := true // ½α₂‖β‖² is strictly convex
+		out.Unique = &one
+	}
 	if !e.config.Certify || s.Status == outcome.Cancelled {
 		return out, nil
 	}

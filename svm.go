@@ -65,10 +65,8 @@ func (m *machine) solve(ctx context.Context, logLambda []float64) (*Fitted, erro
 		Passes:      s.Passes,
 		Status:      s.Status,
 	}
-	if m.engine.config.Certify {
-		unique := true // ½‖w‖² is strictly convex
-		out.Unique = &unique
-	}
+	unique := true // ½‖w‖² is strictly convex
+	out.Unique = &unique
 	for j, w := range s.W {
 		if w != 0 {
 			out.Support, out.Coef = append(out.Support, int32(j)), append(out.Coef, w)

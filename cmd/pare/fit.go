@@ -34,9 +34,7 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	config := c.config(d)
-	config.Certify = true
-	fitted, err := pare.Fit(ctx, d.x, d.y, logLambda, config)
+	fitted, err := pare.Fit(ctx, d.x, d.y, logLambda, c.config(d))
 	if err != nil {
 		return nil, d.blame(err)
 	}
@@ -61,8 +59,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		KKT:          number(f.KKT),
 		Support:      a.supportSize(f),
 		Unique:       f.Unique,
-		Certified:    f.SupportCertified,
-		DualMargin:   number(f.DualMargin),
+		DualMargin:   number(math.NaN()),
 		Epochs:       f.Epochs,
 		Passes:       f.Passes,
 		Status:       f.Status,
@@ -72,8 +69,11 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		fitted:       f,
 		asked:        a,
 	}
-	if pare.Model(a.Model) == pare.SVM {
-		r.AtBound, r.DualMargin = &f.Bound, number(math.NaN())
+	switch {
+	case pare.Model(a.Model) == pare.SVM:
+		r.AtBound = &f.Bound
+	case a.certifies(a.data):
+		r.Certified, r.DualMargin = &f.SupportCertified, number(f.DualMargin)
 	}
 	if f.PerClass == nil {
 		r.Coef = a.coefficients(f)

@@ -38,6 +38,7 @@ func (f commonFlags) config(d *dataset) pare.Config {
 		Threads:     f.threads(),
 		Kernels:     f.Kernels,
 		Method:      f.method(),
+		Certify:     f.certifies(d),
 	}
 }
 
@@ -56,6 +57,22 @@ type engineFlags struct {
 	Solver  string `placeholder:"SOLVER" help:"cd: coordinate descent; pgd: proximal gradient descent (default: cd; pgd for forward and backward)." group:"Engine"`
 	Threads int    `placeholder:"N" help:"Inner problems solved at once (default: all cores)." group:"Engine"`
 	Kernels string `placeholder:"SET" help:"Kernel set (default: the best this processor has)." group:"Engine"`
+	Certify *bool  `negatable:"" help:"Look for proofs of the support and of uniqueness (fit, grad, select; default: on small data, where they cost next to nothing)." group:"Engine"`
+}
+
+// certified is how many multiplications proofs may take unless they are asked for.
+const certified = 2e7
+
+// certifies reports whether to look for proofs: where asked to, or where it could not
+// cost more than moments. It takes a Gram matrix of columns and its factor, for a
+// logistic loss a triangular solve for each row.
+func (f commonFlags) certifies(d *dataset) bool {
+	if f.Certify != nil {
+		return *f.Certify
+	}
+	rows, columns := d.x.Dims()
+	n, p := float64(rows), float64(columns)
+	return float64(d.nnz)*p+p*p*p+n*p*p <= certified
 }
 
 func (f engineFlags) check() error {

@@ -36,9 +36,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	config := c.config(d)
-	config.Certify = true
-	h, err := pare.Gradient(ctx, d.x, d.y, logLambda, validation, config)
+	h, err := pare.Gradient(ctx, d.x, d.y, logLambda, validation, c.config(d))
 	if err != nil {
 		return nil, d.blame(err)
 	}

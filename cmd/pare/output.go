@@ -66,7 +66,7 @@ type fitResult struct {
 	Support      int            `json:"support"`            // svm: samples on the margin
 	AtBound      *int           `json:"at_bound,omitempty"` // svm: samples within it
 	Unique       *bool          `json:"unique"`             // null: not known
-	Certified    bool           `json:"support_certified"`
+	Certified    *bool          `json:"support_certified"`  // null: not looked for, as for the margin
 	DualMargin   number         `json:"dual_margin"`
 	Epochs       int            `json:"epochs"`
 	Passes       int            `json:"passes"`

@@ -80,9 +80,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		}
 		o.Progress = func(e search.Evaluation) { env.progress.evaluation(e, top) }
 	}
-	config := c.config(d)
-	config.Certify = true
-	s, err := pare.Select(ctx, d.x, d.y, o, config)
+	s, err := pare.Select(ctx, d.x, d.y, o, c.config(d))
 	if err != nil {
 		return nil, d.blame(err)
 	}

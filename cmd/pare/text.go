@@ -187,8 +187,17 @@ func (p *page) largest(columns []int32, values []float64) {
 func (p *page) certificate(r *fitResult) {
 	p.row("certificate", "duality gap %.2g of the null model's objective (asked: %g), %.2g absolute; KKT residual %.2g",
 		float64(r.GapRelative), r.asked.Tol, float64(r.Gap), float64(r.KKT))
-	if r.Unique != nil && !*r.Unique {
-		p.row("", "one solution of many: columns of the support, or about to enter it, equal or depend on each other")
+	switch {
+	case r.Unique == nil && r.Certified == nil:
+		p.row("uniqueness", "not checked; --certify does")
+	case r.Unique == nil:
+		p.row("uniqueness", "not proved; a smaller --tol may help")
+	case !*r.Unique:
+		p.row("uniqueness", "one solution of many: columns of the support, or about to enter it, equal or depend on each other")
+	case r.Certified != nil && *r.Certified:
+		p.row("uniqueness", "proved: one solution, with this support")
+	default:
+		p.row("uniqueness", "proved: one solution")
 	}
 	switch r.Status {
 	case outcome.Converged:

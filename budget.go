@@ -35,7 +35,7 @@ func (e *engine) checkBudget() error {
 	case c.MaxSupport > 0 && c.Model == SVM:
 		return outcome.At(outcome.Usage, "max_support", "%s has samples in its support, not columns", SVM)
 	}
-	return e.afford(1)
+	return e.afford(e.atOnce())
 }
 
 // afford shares Config.MaxBytes out among as many inner problems as are held at once,
@@ -45,16 +45,23 @@ func (e *engine) afford(problems int) error {
 		return nil
 	}
 	n, p := e.x.Dims()
-	need := float64(bytesAlways + bytesPerRow*int64(n) + bytesPerColumn*int64(p) + bytesPerEntry*e.x.NNZ())
+	byRows, byColumns := float64(bytesPerRow*int64(n)+bytesPerEntry*e.x.NNZ()), float64(bytesPerColumn*int64(p))
+	need, pair := bytesAlways+byRows+byColumns, float64(bytesPerPair)
+	if m := e.config.Model; m == Logistic || m == Multiclass {
+		// A cold start may solve the problem on a quarter of the rows, and that on a
+		// quarter of them, with half as large a Gram matrix each time (cd/sample.go).
+		need += byRows/3 + byColumns
+		pair *= 4. / 3
+	}
 	if e.config.Certify {
 		need += bytesOfProofs
 	}
-	least := float64(problems) * (need + bytesPerPair*leastGram*leastGram)
+	least := float64(problems) * (need + pair*leastGram*leastGram)
 	if least > float64(e.config.MaxBytes) {
 		return outcome.At(outcome.Limit, "max_bytes", "%d inner problems at once might take %.0f bytes, the limit is %d", problems, least, e.config.MaxBytes)
 	}
 	room := float64(e.config.MaxBytes)/float64(problems) - need
-	e.gram = int(min(support.LargestGram, math.Sqrt(room/bytesPerPair)))
+	e.gram = int(min(support.LargestGram, math.Sqrt(room/pair)))
 	return nil
 }
 
@@ -64,12 +71,24 @@ func (e *engine) solvers(folds bilevel.Folds) int {
 	case folds == nil:
 		return 2 // of an information criterion
 	case e.config.Model == Multiclass:
-		threads := e.config.Threads
-		if threads <= 0 {
-			threads = runtime.GOMAXPROCS(0)
-		}
-		return folds.Count() * threads
+		return folds.Count() * e.atOnce()
 	default:
 		return folds.Count()
 	}
+}
+
+// atOnce returns how many inner problems a solve on the same rows holds: one class for
+// each thread.
+func (e *engine) atOnce() int {
+	if e.config.Model != Multiclass {
+		return 1
+	}
+	return max(1, min(e.config.threads(), Multiclass.Hyperparameters(e.x, e.y)))
+}
+
+func (c Config) threads() int {
+	if c.Threads > 0 {
+		return c.Threads
+	}
+	return runtime.GOMAXPROCS(0)
 }

@@ -3,6 +3,7 @@ package pare_test
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"runtime/debug"
 	"sync/atomic"
@@ -90,9 +91,14 @@ func TestMemoryBudget(t *testing.T) {
 	for name, shape := range map[string]struct {
 		n, p    int
 		density float64
-	}{"tall": {3000, 20, 1}, "wide": {50, 3000, 0.05}, "dense": {200, 400, 1}, "text": {2000, 2000, 0.005}} {
-		x, y := draw(shape.n, shape.p, shape.density)
-		for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge} {
+	}{"tall": {3000, 20, 1}, "wide": {50, 3000, 0.05}, "dense": {200, 400, 1}, "text": {2000, 2000, 0.005}, "sampled": {9000, 150, 0.1}} {
+		x, numbers := draw(shape.n, shape.p, shape.density)
+		classes := signs(numbers)
+		for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.Logistic} {
+			y := numbers
+			if m == pare.Logistic {
+				y = classes
+			}
 			lambda := somewhere(t, x, y, pare.Config{Model: m})
 			for i := range lambda {
 				lambda[i] -= 3
@@ -178,4 +184,13 @@ func TestTimeBudget(t *testing.T) {
 	if took := time.Since(began); took > 20*budget || points == 0 { // other programs run too
 		t.Errorf("%v of a budget of %v, %d points", took, budget, points)
 	}
+}
+
+// signs makes two classes of a target.
+func signs(y []float64) []float64 {
+	out := make([]float64, len(y))
+	for i, v := range y {
+		out[i] = math.Copysign(1, v)
+	}
+	return out
 }

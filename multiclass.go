@@ -2,7 +2,6 @@ package pare
 
 import (
 	"context"
-	"runtime"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
@@ -57,18 +56,11 @@ func newOneVersusRest(e *engine) (problem, error) {
 // each runs a task for every class, as many at once as there are threads.
 func (m *oneVersusRest) each(task func(k int) error) error {
 	var group errgroup.Group
-	group.SetLimit(m.threads())
+	group.SetLimit(m.engine.config.threads())
 	for k := range m.classes {
 		group.Go(func() error { return task(k) })
 	}
 	return group.Wait()
-}
-
-func (m *oneVersusRest) threads() int {
-	if m.engine.config.Threads <= 0 {
-		return runtime.GOMAXPROCS(0)
-	}
-	return m.engine.config.Threads
 }
 
 // class states the problem of class k.
@@ -137,7 +129,7 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 		if f.Unique == nil && (out.Unique == nil || *out.Unique) || f.Unique != nil && !*f.Unique {
 			out.Unique = f.Unique // no, else unknown, else yes
 		}
-		out.SecondsCertify += f.SecondsCertify / float64(min(m.threads(), len(fitted)))
+		out.SecondsCertify += f.SecondsCertify / float64(min(m.engine.config.threads(), len(fitted)))
 		out.Epochs += f.Epochs
 		out.Passes += f.Passes
 		if out.Status != outcome.Cancelled && f.Status != outcome.Converged {

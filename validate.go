@@ -160,7 +160,7 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 		return spec, err
 	}
 	spec.Criterion, spec.Forward = v.Loss, v.Split == Forward
-	err = e.afford(1 + e.solvers(spec.Folds))
+	err = e.afford(e.atOnce() + e.solvers(spec.Folds))
 	spec.Solver = e.solver()
 	return spec, err
 }
@@ -176,7 +176,7 @@ func (e *engine) risk(ctx context.Context, v Validation) (problem outer, sigma f
 	case e.config.Method.iterate() != nil:
 		return nil, 0, outcome.At(outcome.Usage, "method", "%s has %s alone", v.Criterion, Implicit)
 	}
-	if err := e.afford(1 + e.solvers(nil)); err != nil {
+	if err := e.afford(e.atOnce() + e.solvers(nil)); err != nil {
 		return nil, 0, err
 	}
 	if sigma = v.Sigma; sigma == 0 {

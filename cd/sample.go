@@ -49,8 +49,15 @@ func (s *Solver) sample(ctx context.Context, o Options) bool {
 		return false
 	}
 	solver := New(fit)
-	sol, err := solver.Solve(ctx, s.pen, Options{Tol: max(sampleTol, o.Tol), MaxEpochs: o.MaxEpochs, MaxSupport: o.MaxSupport, MaxGram: o.MaxGram})
-	if err != nil || len(sol.Support) == 0 {
+	sol, err := solver.Solve(ctx, s.pen, Options{Tol: max(sampleTol, o.Tol), MaxEpochs: s.in.left, MaxSupport: o.MaxSupport, MaxGram: (o.MaxGram + 1) / 2})
+	if err != nil {
+		return false
+	}
+	s.in.left -= sol.Epochs
+	s.sol.Epochs += sol.Epochs
+	s.sol.Steps += sol.Steps
+	s.sol.Passes += (sol.Passes + sampleShare - 1) / sampleShare
+	if len(sol.Support) == 0 {
 		return false
 	}
 	s.sol.Support = append(s.sol.Support[:0], sol.Support...)

@@ -42,7 +42,9 @@ func TestSamplesSaveStepsAndChangeNothingElse(t *testing.T) {
 		g, sampled := penaltyOf(t, q), 0
 		watch := cd.Options{Tol: 1e-9, Watch: func(p cd.Progress) {
 			if p.Stage == cd.Sampled {
-				sampled++
+				if sampled++; p.Epochs == 0 {
+					t.Errorf("%s: a sample for nothing", c.name)
+				}
 			}
 		}}
 		solver := cd.New(fit)
@@ -61,6 +63,10 @@ func TestSamplesSaveStepsAndChangeNothingElse(t *testing.T) {
 		solver.Reset()
 		if again := solve(t, solver, g, watch); again.Gap != gap || !slices.Equal(again.Coef, coef) {
 			t.Errorf("%s: gap %g after Reset, %g before", c.name, again.Gap, gap)
+		}
+		solver.Reset()
+		if short := solve(t, solver, g, cd.Options{Tol: 1e-9, MaxEpochs: 3}); short.Epochs != 3 || short.Status != outcome.NotConverged {
+			t.Errorf("%s: %s after %d epochs of 3", c.name, short.Status, short.Epochs)
 		}
 		warm := cd.New(fit)
 		warm.Start([]int32{0}, []float64{1e-9})

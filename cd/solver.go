@@ -105,9 +105,9 @@ type Solution struct {
 	RelativeGap float64 // Gap/P₀; 0 where both are 0
 	KKT         float64 // max ρⱼ, see [model.Dual]
 
-	// Work on all rows; that on a sample to start from is not counted.
+	// Work, with that on a sample to start from.
 	Epochs int            // sweeps over working sets
-	Passes int            // passes over all of X
+	Passes int            // passes over all of X; those over a quarter of its rows count for a quarter, rounded up
 	Steps  int            // Newton steps taken on the support
 	Status outcome.Status // Converged, NotConverged or Cancelled
 }
@@ -274,7 +274,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		return nil, err
 	}
 	polished := !opts.Polish
-	for stalled := 0; ; {
+	for stalled, first := 0, true; ; first = false {
 		before, objective := s.sol.RelativeGap, s.sol.Objective
 		s.certify()
 		if s.failed() {
@@ -285,7 +285,6 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 			return nil, err
 		}
 		s.report(opts, Certified)
-		first := s.sol.Passes == 1
 		switch {
 		case s.sol.RelativeGap <= opts.Tol && (polished || ctx.Err() != nil):
 			s.sol.Status = outcome.Converged

@@ -34,8 +34,7 @@ func TestCombinationsAgainstDifferences(t *testing.T) {
 				y[i] = float64(i % 3)
 			}
 		}
-		switch m {
-		case pare.Lasso, pare.ElasticNet, pare.WeightedLasso:
+		if m != pare.Ridge {
 			c.Positive = r.Intn(3) == 0
 		}
 		if r.Intn(2) == 0 {

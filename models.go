@@ -102,9 +102,9 @@ func (m Model) family() family {
 	case Ridge:
 		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newRidge, criterion.MeanSquaredError{}, model.RidgeMax}.state, ranges: []span{{16, 2}}}
 	case Logistic:
-		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.LogisticLoss{}, model.AlphaMax}.state, ranges: []span{{12, 0}}}
+		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.LogisticLoss{}, model.AlphaMax}.state, positive: true, ranges: []span{{12, 0}}}
 	case Multiclass:
-		return family{loss: "cross-entropy", hyperparameters: perClass, state: newOneVersusRest, ranges: []span{{12, 0}}, common: true}
+		return family{loss: "cross-entropy", hyperparameters: perClass, state: newOneVersusRest, positive: true, ranges: []span{{12, 0}}, common: true}
 	case SVM:
 		return family{loss: "smoothed hinge", hyperparameters: 1, state: newMachine, ranges: []span{{16, 4}}}
 	default:

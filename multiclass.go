@@ -17,6 +17,7 @@ import (
 // oneVersusRest is the inner problem of [Multiclass]: for every class a logistic
 // regression that tells it from the others.
 type oneVersusRest struct {
+	formula
 	engine  *engine
 	view    *sparse.View
 	classes []float64
@@ -32,7 +33,7 @@ type point struct {
 }
 
 func newOneVersusRest(e *engine) (problem, error) {
-	m := &oneVersusRest{engine: e}
+	m := &oneVersusRest{engine: e, formula: formula{penalty: newLasso, max: model.AlphaMax}.under(e.config)}
 	var err error
 	if m.view, err = e.view(); err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func newOneVersusRest(e *engine) (problem, error) {
 	return m, m.each(func(k int) error {
 		fit, err := m.class(k)
 		if err == nil {
-			m.top[k] = kernels.Log(model.AlphaMax(fit))
+			m.top[k] = kernels.Log(m.formula.max(fit))
 		}
 		return err
 	})
@@ -80,7 +81,7 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 	penalties := make([]model.Penalty, len(logLambda))
 	for k, l := range logLambda {
 		var err error
-		if penalties[k], err = model.Lasso(l); err != nil {
+		if penalties[k], err = m.penalty([]float64{l}); err != nil {
 			return nil, err
 		}
 	}
@@ -142,6 +143,6 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 }
 
 func (m *oneVersusRest) outer(spec bilevel.Spec) (outer, error) {
-	spec.Penalty = newLasso
+	spec.Penalty = m.penalty
 	return bilevel.NewMulticlass(m.engine.k, m.engine.x, m.engine.y, spec)
 }

@@ -52,7 +52,7 @@ type Config struct {
 	// coefficients β̃ⱼ = dⱼβⱼ, as are objectives and αmax; Coef is β. The numbers dⱼ are
 	// those of the rows trained on, in every fold its own. Not for an [SVM].
 	Standardize bool
-	// Positive constrains β to be ≥ 0, for [Lasso], [ElasticNet] and [WeightedLasso].
+	// Positive constrains β to be ≥ 0. Not for [Ridge] and [SVM].
 	Positive  bool
 	Tol       float64 // relative duality gap to reach; 0 means 1e-6
 	MaxEpochs int     // sweeps allowed for one solve; 0 means 100,000
@@ -136,7 +136,7 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	case c.Standardize && c.Model == SVM:
 		return nil, outcome.At(outcome.Usage, "standardize", "%s works on rows as they are; scale the columns before", SVM)
 	case c.Positive && !e.family.positive:
-		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; %s, %s and %s have it", c.Model, Lasso, ElasticNet, WeightedLasso)
+		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models with an ℓ1 penalty have it", c.Model)
 	}
 	var err error
 	if err = e.checkMethod(); err != nil {

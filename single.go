@@ -37,9 +37,7 @@ func (f formula) state(e *engine) (problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.config.Positive {
-		f.penalty, f.max = nonNegative(f.penalty), model.AlphaMaxNonNegative
-	}
+	f = f.under(e.config)
 	s := &single{formula: f, engine: e}
 	if s.fit, err = f.datafit(view, e.y); err != nil {
 		return nil, err
@@ -48,15 +46,21 @@ func (f formula) state(e *engine) (problem, error) {
 	return s, nil
 }
 
-// nonNegative adds the constraint β ≥ 0 to a penalty.
-func nonNegative(of func([]float64) (model.Penalty, error)) func([]float64) (model.Penalty, error) {
-	return func(l []float64) (model.Penalty, error) {
-		g, err := of(l)
+// under returns the formula with the constraint β ≥ 0 where the Config has it.
+func (f formula) under(c Config) formula {
+	if !c.Positive {
+		return f
+	}
+	penalty := f.penalty
+	f.max = model.AlphaMaxNonNegative
+	f.penalty = func(l []float64) (model.Penalty, error) {
+		g, err := penalty(l)
 		if err != nil {
 			return g, err
 		}
 		return g.NonNegative()
 	}
+	return f
 }
 
 func (s *single) max() []float64 { return s.top }

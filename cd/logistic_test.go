@@ -43,8 +43,9 @@ func drawClasses(r *oracle.Random) (q *oracle.Problem, name string) {
 			q.Alpha[j] *= 0.3 + r.Float64()
 		}
 	}
-	return q, fmt.Sprintf("n %d, p %d, density %g, correlation %g, ratio %g, ridge %.2g, intercept %v, weights %v",
-		shape.N, shape.P, shape.Density, shape.Correlation, ratio, q.Ridge, q.Intercept, shape.Weights)
+	q.Positive = r.Intn(3) == 0
+	return q, fmt.Sprintf("n %d, p %d, density %g, correlation %g, ratio %g, ridge %.2g, intercept %v, weights %v, β ≥ 0 %v",
+		shape.N, shape.P, shape.Density, shape.Correlation, ratio, q.Ridge, q.Intercept, shape.Weights, q.Positive)
 }
 
 // TestLogisticCertificates: S1 for sparse logistic regression.
@@ -60,7 +61,11 @@ func TestLogisticCertificates(t *testing.T) {
 		if math.Abs(fit.Null()-null) > 1e-14 {
 			t.Errorf("%s: P₀ = %.17g, want %.17g", name, fit.Null(), null)
 		}
-		if top, want := model.AlphaMax(fit), q.LogisticAlphaMax(); math.Abs(top-want) > 1e-13*(1+want) {
+		alphaMax := model.AlphaMax
+		if q.Positive {
+			alphaMax = model.AlphaMaxNonNegative
+		}
+		if top, want := alphaMax(fit), q.LogisticAlphaMax(); math.Abs(top-want) > 1e-13*(1+want) {
 			t.Errorf("%s: αmax = %.17g, want %.17g", name, top, want)
 		}
 		sol := solve(t, cd.New(fit), g, cd.Options{Tol: tol, Polish: seed%3 == 0})
@@ -90,7 +95,11 @@ func TestLogisticCertificates(t *testing.T) {
 				continue
 			}
 			u := beta[j] + z[j]/l
-			moved := beta[j] - math.Copysign(math.Max(math.Abs(u)-q.Alpha[j]/l, 0), u)/(1+q.Ridge/l)
+			pull := math.Abs(u)
+			if q.Positive {
+				pull = u
+			}
+			moved := beta[j] - math.Copysign(math.Max(pull-q.Alpha[j]/l, 0), u)/(1+q.Ridge/l)
 			if rho, limit := l*math.Abs(moved), math.Sqrt(2*l*(sol.Gap+1e3*0x1p-53)); rho > limit {
 				t.Errorf("%s: ρ_%d = %.3g > √(2L·gap) = %.3g", name, j, rho, limit)
 			}

@@ -34,7 +34,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"grad --ratio 1 --model multiclass --method forward", "method", []string{"multiclass has implicit"}},
 		{"select --unit-rows --min-nnz 2 --save model", "save", []string{"--min-nnz", "leave out"}},
 		{"select --standardize --model svm", "standardize", []string{"svm", "before"}},
-		{"select --positive --model logreg", "positive", []string{"logreg", "lasso, enet and wlasso"}},
+		{"select --positive --model ridge", "positive", []string{"ridge", "ℓ1 penalty"}},
 		{"fit --positive --model wlasso --log-lambda=-inf", "positive", []string{"ℓ1 strength"}},
 		{"select --sigma 1", "sigma", []string{"sure, aic and bic"}},
 		{"select --criterion sure --sigma 0", "sigma", []string{"positive"}},

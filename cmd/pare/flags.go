@@ -121,7 +121,7 @@ type problemFlags struct {
 	Model       string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, multiclass or svm (default: lasso)." group:"Problem"`
 	Intercept   *bool   `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
 	Standardize bool    `help:"Columns of unit variance on the training rows; coefficients are those of the file's (not svm)." group:"Problem"`
-	Positive    bool    `help:"Coefficients of 0 or more (lasso, enet, wlasso)." group:"Problem"`
+	Positive    bool    `help:"Coefficients of 0 or more (not ridge, svm)." group:"Problem"`
 	Tol         float64 `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 }
 

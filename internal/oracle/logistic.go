@@ -113,7 +113,7 @@ func (q *Problem) LogisticAlphaMax() float64 {
 	zero := make([]float64, len(q.Alpha))
 	largest := 0.0
 	for _, z := range q.Correlations(q.LogisticResidual(zero, q.LogisticIntercept(zero))) {
-		largest = math.Max(largest, math.Abs(z))
+		largest = math.Max(largest, q.pull(z))
 	}
 	return largest
 }
@@ -144,7 +144,7 @@ func (q *Problem) LogisticGap(beta []float64, b float64) float64 {
 	z, c := q.Correlations(r), 1.0
 	for j, a := range z {
 		if a -= q.Ridge * beta[j]; a != 0 {
-			c = math.Min(c, q.Alpha[j]/math.Abs(a))
+			c = math.Min(c, q.Alpha[j]/q.pull(a))
 		}
 	}
 	total, primal := q.Total(), q.LogisticObjective(beta, b)
@@ -166,7 +166,7 @@ func (q *Problem) LogisticGap(beta []float64, b float64) float64 {
 	}
 	unscaled := primal + entropy(1)
 	for j, v := range z {
-		if over := math.Abs(v) - q.Alpha[j]; over > 0 {
+		if over := q.pull(v) - q.Alpha[j]; over > 0 {
 			unscaled += over * over / (2 * q.Ridge)
 		}
 	}

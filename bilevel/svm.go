@@ -80,7 +80,7 @@ func (l *machine) solve(ctx context.Context, logLambda []float64, options cd.Opt
 
 func (l *machine) differentiate(ctx context.Context, logLambda []float64, options cd.Options) error {
 	start, s := time.Now(), l.last
-	at := implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, Predictions: s.Predictions}
+	at := implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, W: s.W, Predictions: s.Predictions}
 	g, err := l.implicit.Solve(ctx, logLambda[0], at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
 	if err != nil {
 		return err

@@ -15,9 +15,9 @@ type SVMPoint struct {
 	Free  []int32   // samples with 0 < βᵢ < Cᵢ, ascending: S
 	Dual  []float64 // their βᵢ
 	Bound []int32   // samples with βᵢ = Cᵢ, ascending: S_λ
-	// Predictions are xᵢw for all n samples, w = Σβᵢyᵢxᵢ, where the caller has
-	// them from X; nil asks for a pass over X here.
-	Predictions []float64
+	// W is w = Σβᵢyᵢxᵢ, p numbers, and Predictions are xᵢw for all n samples, where
+	// the caller has them from X; nil asks for passes over X here.
+	W, Predictions []float64
 }
 
 // SVMHypergradient is ∂L/∂λ of the SVM, λ = ln C, with what it is worth. Its
@@ -38,10 +38,15 @@ type SVMHypergradient struct {
 //
 //	J_{S_λ} = Cᵢ,  Q_SS·J_S = −Q_{S,S_λ}J_{S_λ},  ∂w/∂λ = Σ Jᵢyᵢxᵢ
 //
-// (with the minus sign that appendix A of the paper lacks). The forward system is
-// solved by conjugate gradients on a copy of the samples of S. It always
-// has a solution, and ∂w/∂λ is the part of ΣCᵢyᵢxᵢ orthogonal to the samples
-// of S: dependent samples make β, but neither w nor its derivative, ambiguous.
+// (with the minus sign that appendix A of the paper lacks). So ∂w/∂λ is the part of
+// ΣCᵢyᵢxᵢ, the sum over S_λ, that is orthogonal to the samples of S: dependent samples
+// make β, but neither w nor its derivative, ambiguous. And it is that part of w, of
+// which no more than the margins has to be known:
+//
+//	Q_SS·z = m_S,  ∂w/∂λ = w − Σ zᵢyᵢxᵢ, the sum over S
+//
+// which always has a solution. It is found by conjugate gradients on a copy of the
+// samples of S.
 //
 // Every call starts cold. An SVM holds O(n + p) numbers and, of sparse data, the entries
 // of the samples of S twice; it is not safe for concurrent use.
@@ -125,12 +130,15 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 
 // enter checks a point and spreads it out.
 func (s *SVM) enter(c float64, at SVMPoint) error {
-	n, _ := s.fit.Dims()
+	n, p := s.fit.Dims()
 	if len(at.Free) != len(at.Dual) {
 		return outcome.Errorf(outcome.Shape, "%d free samples, %d dual variables", len(at.Free), len(at.Dual))
 	}
 	if at.Predictions != nil && len(at.Predictions) != n {
 		return outcome.Errorf(outcome.Shape, "%d predictions for %d rows", len(at.Predictions), n)
+	}
+	if at.W != nil && len(at.W) != p {
+		return outcome.Errorf(outcome.Shape, "w has %d entries, there are %d columns", len(at.W), p)
 	}
 	for i := range n {
 		s.bound[i] = c * s.fit.Weight(i)
@@ -171,7 +179,10 @@ func (s *SVM) enter(c float64, at SVMPoint) error {
 
 // optimality computes w, the margins and the KKT residual, and ρ = 1 − m_S.
 func (s *SVM) optimality(at SVMPoint) (dual model.BoxDual) {
-	if at.Predictions == nil {
+	switch {
+	case at.W != nil:
+		copy(s.w, at.W)
+	default:
 		clear(s.w)
 		for i, b := range s.beta {
 			if b != 0 {
@@ -211,21 +222,19 @@ func (s *SVM) optimality(at SVMPoint) (dual model.BoxDual) {
 	return dual
 }
 
-// differentiate solves for J_S and sets ∂w/∂λ, the gradient and its error bound.
+// differentiate sets ∂w/∂λ, the gradient and its error bound.
 func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
-	out, dw, order := &s.out, s.out.Derivative, s.fit.Samples().Order()
-	for _, i := range order {
-		if s.bound[i] > 0 && s.beta[i] == s.bound[i] {
-			s.fit.Add(int(i), s.bound[i], dw)
-		}
-	}
+	out, dw, order, labels := &s.out, s.out.Derivative, s.fit.Samples().Order(), s.fit.Labels()
+	copy(dw, s.w)
 	s.system.Take(s.fit.Samples(), s.free)
 	mu, residual := 1.0, 0.0
 	if len(s.free) > 0 {
-		s.system.Project(dw, s.rhs)
-		s.k.Scal(-1, s.rhs)
+		for k, i := range s.free {
+			s.rhs[k] = s.margins[i] * labels[i]
+		}
 		clear(s.x)
 		report := s.cg.Solve(ctx, s, s.rhs, s.x, opts.Tol, opts.MaxIterations)
+		s.k.Scal(-1, s.x)
 		s.system.Add(s.x, dw)
 		smallest, largest := s.cg.Ritz()
 		mu, residual = smallest, report.Residual
@@ -240,7 +249,6 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 		}
 	}
 	// L′ = ∇_wCᵀ∂w/∂λ. w takes ∇_wC, u its derivative.
-	labels := s.fit.Labels()
 	clear(s.w)
 	clear(s.u)
 	for _, i := range order {

@@ -69,9 +69,11 @@ func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64,
 		clear(x)
 		return Report{Converged: true}
 	}
-	a.Apply(x, c.q)
 	copy(c.r, b)
-	k.Axpy(-1, c.q, c.r)
+	if k.MaxAbs(x) != 0 {
+		a.Apply(x, c.q)
+		k.Axpy(-1, c.q, c.r)
+	}
 	rz := c.scaled(c.r, c.z)
 	copy(c.p, c.z)
 	copy(c.best, x)

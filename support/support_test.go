@@ -283,7 +283,7 @@ func TestCGStopsWithItsContextAtTheBestIterate(t *testing.T) {
 		cols[j] = int32(j)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	a := &cancelling{matrix: q.System(cols), left: 4, cancel: cancel}
+	a := &cancelling{matrix: q.System(cols), left: 3, cancel: cancel}
 	b, x := make([]float64, 30), make([]float64, 30)
 	for k := range b {
 		b[k] = r.Normal()

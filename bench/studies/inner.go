@@ -158,7 +158,7 @@ func (q *machine) exact(ctx context.Context) (beta, jacobian []float64, err erro
 }
 
 func point(s *cd.SVMSolution) implicit.SVMPoint {
-	return implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, Predictions: s.Predictions}
+	return implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, W: s.W, Predictions: s.Predictions}
 }
 
 func (q *machine) primal(coordinates []float64) []float64 {

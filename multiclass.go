@@ -33,7 +33,7 @@ type point struct {
 }
 
 func newOneVersusRest(e *engine) (problem, error) {
-	m := &oneVersusRest{engine: e, formula: formula{penalty: newLasso, max: model.AlphaMax}.under(e.config)}
+	m := &oneVersusRest{engine: e, formula: formula{penalty: newLasso, max: (*model.Null).AlphaMax}.under(e.config)}
 	var err error
 	if m.view, err = e.view(); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func newOneVersusRest(e *engine) (problem, error) {
 	return m, m.each(func(k int) error {
 		fit, err := m.class(k)
 		if err == nil {
-			m.top[k] = kernels.Log(m.formula.max(fit))
+			m.top[k] = kernels.Log(m.formula.max(model.NewNull(fit)))
 		}
 		return err
 	})

@@ -20,7 +20,7 @@ type formula struct {
 	datafit   func(*sparse.View, []float64) (model.Datafit, error)
 	penalty   func([]float64) (model.Penalty, error)
 	criterion criterion.Criterion
-	max       func(model.Datafit) float64 // αmax
+	max       func(*model.Null) float64 // αmax
 }
 
 // single is the inner problem of a formula.
@@ -28,7 +28,8 @@ type single struct {
 	formula
 	engine *engine
 	fit    model.Datafit
-	solver *cd.Solver // nil before the first solve
+	null   *model.Null // which the solver takes over
+	solver *cd.Solver  // nil before the first solve
 	top    []float64
 }
 
@@ -42,7 +43,8 @@ func (f formula) state(e *engine) (problem, error) {
 	if s.fit, err = f.datafit(view, e.y); err != nil {
 		return nil, err
 	}
-	s.top = slices.Repeat([]float64{kernels.Log(f.max(s.fit))}, e.config.Model.Hyperparameters(e.x, e.y))
+	s.null = model.NewNull(s.fit)
+	s.top = slices.Repeat([]float64{kernels.Log(f.max(s.null))}, e.config.Model.Hyperparameters(e.x, e.y))
 	return s, nil
 }
 
@@ -52,7 +54,7 @@ func (f formula) under(c Config) formula {
 		return f
 	}
 	penalty := f.penalty
-	f.max = model.AlphaMaxNonNegative
+	f.max = (*model.Null).AlphaMaxNonNegative
 	f.penalty = func(l []float64) (model.Penalty, error) {
 		g, err := penalty(l)
 		if err != nil {
@@ -71,7 +73,7 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 		return nil, err
 	}
 	if s.solver == nil {
-		s.solver = cd.New(s.fit)
+		s.solver, s.null = cd.NewFrom(s.null), nil
 	}
 	solution, err := s.solver.Solve(ctx, penalty, s.engine.solver())
 	if err != nil {

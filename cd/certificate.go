@@ -62,7 +62,7 @@ func (c *certificate) init(view *sparse.View) {
 	}
 	m := len(c.order)
 	c.norm, c.threshold, c.limit = make([]float64, m), make([]float64, m), make([]float64, m)
-	c.corr, c.bound, c.out = make([]float64, m), make([]float64, m), make([]float64, m)
+	c.bound, c.out = make([]float64, m), make([]float64, m)
 	c.seen, c.fresh, c.live = make([]int32, m), make([]int32, 0, m), make([]bool, m)
 	for k, j := range c.order {
 		c.place[j] = int32(k)
@@ -78,6 +78,15 @@ func (c *certificate) forget() {
 	c.residual, c.path = 0, 0
 	for k := range c.bound {
 		c.bound[k], c.seen[k] = unbounded, 0
+	}
+}
+
+// know takes over the residual that all correlations are of.
+func (c *certificate) know(residual []float64) {
+	c.residual = 1
+	copy(c.previous, residual)
+	for k := range c.seen {
+		c.seen[k] = 1
 	}
 }
 
@@ -126,7 +135,9 @@ func (c *certificate) unpenalised(j int32) bool { return c.threshold[c.place[j]]
 func (s *Solver) certify() {
 	s.gather()
 	sol, c := &s.sol, &s.cert
-	if !s.stands() {
+	stands := s.stands()
+	s.known = false
+	if !stands {
 		s.fit.Fit(sol.Support, sol.Coef, s.state)
 		s.eliminate()
 		s.fitted = append(s.fitted[:0], sol.Support...)
@@ -148,9 +159,9 @@ func (s *Solver) certify() {
 }
 
 // stands reports whether the state is already that of the point gathered, as at the
-// start from the last solution.
+// start from the last solution or from the null model.
 func (s *Solver) stands() bool {
-	return s.cert.residual != 0 && s.curved == nil && len(s.loose.columns) == 0 &&
+	return s.cert.residual != 0 && (s.curved == nil || s.known) && len(s.loose.columns) == 0 &&
 		slices.Equal(s.sol.Support, s.fitted) && slices.Equal(s.sol.Coef, s.fittedCoef)
 }
 

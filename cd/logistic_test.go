@@ -63,7 +63,7 @@ func TestLogisticCertificates(t *testing.T) {
 		}
 		alphaMax := model.AlphaMax
 		if q.Positive {
-			alphaMax = model.AlphaMaxNonNegative
+			alphaMax = func(f model.Datafit) float64 { return model.NewNull(f).AlphaMaxNonNegative() }
 		}
 		if top, want := alphaMax(fit), q.LogisticAlphaMax(); math.Abs(top-want) > 1e-13*(1+want) {
 			t.Errorf("%s: αmax = %.17g, want %.17g", name, top, want)

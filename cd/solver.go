@@ -129,6 +129,7 @@ type Solver struct {
 	coef       []float64      // their coefficients
 	copies     *sparse.Copies // columns that others stand for; nil: none
 	state      *model.State   // the certified point
+	known      bool           // state is still that of the null model
 	fitted     []int32        // the support that state is of
 	fittedCoef []float64      // its coefficients
 	prox       proxNewton
@@ -142,15 +143,32 @@ type Solver struct {
 
 // New returns a solver for a datafit.
 func New(fit model.Datafit) *Solver {
+	n, _ := fit.View().Dims()
+	s := start(fit, model.NewState(n))
+	s.cert.corr = make([]float64, len(s.cert.order))
+	return s
+}
+
+// NewFrom returns a solver for the datafit of a null model, which it takes over: a
+// solve from β = 0 begins with its correlations, where that of [New] makes a pass over
+// X for them.
+func NewFrom(null *model.Null) *Solver {
+	s := start(null.Fit, null.State)
+	s.cert.corr = null.Correlation
+	s.cert.know(null.State.Residual)
+	s.known = true
+	return s
+}
+
+func start(fit model.Datafit, state *model.State) *Solver {
 	view := fit.View()
-	n, p := view.Dims()
-	s := &Solver{fit: fit, view: view, k: view.Kernels(), beta: make([]float64, p)}
+	_, p := view.Dims()
+	s := &Solver{fit: fit, view: view, k: view.Kernels(), state: state, beta: make([]float64, p)}
 	s.cert.init(view)
 	s.set.init(len(s.cert.order))
 	s.in.init(view)
 	s.curved, _ = fit.(model.Curved)
 	s.in.suit(s.curved != nil)
-	s.state = model.NewState(n)
 	s.sol.Prediction, s.sol.Residual = s.state.Prediction, s.state.Residual
 	return s
 }

@@ -70,15 +70,48 @@ func (s *State) UncentredIntercept(view *sparse.View, cols []int32, b []float64)
 	return uncentre(view, s.Intercept, cols, b)
 }
 
-// AlphaMax returns the smallest α₁ whose solution is β = 0: max |X_jᵀ(s⊙r)|/N at
-// the null model (table 1). It makes one pass over X.
-func AlphaMax(f Datafit) float64 { return Penalty{}.alphaMax(f) }
+// Null is the null model, β = 0, and what its residual has in common with the columns:
+// what αmax is taken from, and what a solve from β = 0 begins with.
+type Null struct {
+	Fit         Datafit
+	State       *State
+	Correlation []float64 // X_jᵀ(s⊙r), in storage order
+}
+
+// NewNull makes one pass over X.
+func NewNull(f Datafit) *Null {
+	view := f.View()
+	n, _ := view.Dims()
+	columns := len(view.Matrix().Order())
+	null := &Null{Fit: f, State: NewState(n), Correlation: make([]float64, columns)}
+	f.Fit(nil, nil, null.State)
+	view.Correlate(0, columns, null.State.Weighted, null.Correlation)
+	return null
+}
+
+// AlphaMax returns the smallest α₁ whose solution is β = 0: max |X_jᵀ(s⊙r)|/N
+// (table 1).
+func (z *Null) AlphaMax() float64 { return z.alphaMax(Penalty{}) }
+
+// AlphaMaxNonNegative is [Null.AlphaMax] with the constraint β ≥ 0: the largest
+// positive part of X_jᵀ(s⊙r)/N.
+func (z *Null) AlphaMaxNonNegative() float64 { return z.alphaMax(Penalty{positive: true}) }
+
+func (z *Null) alphaMax(g Penalty) float64 {
+	var largest float64
+	for _, c := range z.Correlation {
+		if pull := g.Pull(c); pull > largest {
+			largest = pull
+		}
+	}
+	return largest / z.Fit.View().Total()
+}
 
 // RidgeMax returns Σ‖X̃_j‖ₛ²/N, at least the largest curvature of the squared loss. No
 // ridge makes a coefficient zero, but from there on all that a fit without penalty
 // would have is at least halved, in every direction.
-func RidgeMax(f Datafit) float64 {
-	view := f.View()
+func (z *Null) RidgeMax() float64 {
+	view := z.Fit.View()
 	var sum float64
 	for _, j := range view.Matrix().Order() {
 		norm := view.Norm(int(j))
@@ -87,20 +120,5 @@ func RidgeMax(f Datafit) float64 {
 	return sum / view.Total()
 }
 
-// AlphaMaxNonNegative is [AlphaMax] with the constraint β ≥ 0: the largest positive
-// part of X_jᵀ(s⊙r)/N.
-func AlphaMaxNonNegative(f Datafit) float64 { return Penalty{positive: true}.alphaMax(f) }
-
-func (g Penalty) alphaMax(f Datafit) float64 {
-	view := f.View()
-	n, _ := view.Dims()
-	s := NewState(n)
-	f.Fit(nil, nil, s)
-	var largest float64
-	for _, j := range view.Matrix().Order() {
-		if c := g.Pull(view.Dot(int(j), s.Weighted)); c > largest {
-			largest = c
-		}
-	}
-	return largest / view.Total()
-}
+// AlphaMax is [Null.AlphaMax] of the null model of a datafit, at one pass over X.
+func AlphaMax(f Datafit) float64 { return NewNull(f).AlphaMax() }

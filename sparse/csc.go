@@ -26,7 +26,8 @@ type CSC struct {
 	slots []int32
 	few   *directory
 
-	turned transposed
+	turned  transposed
+	moments kept
 }
 
 // NewCSC returns the n × p matrix whose column j has the entries
@@ -241,7 +242,8 @@ func (m *CSC) Storage() (order []int32, colPtr []int64, rows []int32, values []f
 	return m.order, m.colPtr, m.rows, m.values
 }
 
-// Bytes returns the memory that the matrix holds, in bytes, without its transpose.
+// Bytes returns the memory that the matrix holds, in bytes, without its transpose and what views
+// have asked for.
 func (m *CSC) Bytes() int64 {
 	int32s := len(m.order) + len(m.rows) + len(m.slots)
 	if m.few != nil {

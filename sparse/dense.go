@@ -12,7 +12,8 @@ type Dense struct {
 	order  []int32
 	values []float64 // value (i, j) at j·n + i
 
-	turned transposed
+	turned  transposed
+	moments kept
 }
 
 // NewDense returns the n × p matrix with value (i, j) at columnMajor[j·n + i].
@@ -81,7 +82,8 @@ func (m *Dense) Column(j int) (rows []int32, values []float64) {
 // Order returns 0, 1, …, p−1. Read only.
 func (m *Dense) Order() []int32 { return m.order }
 
-// Bytes returns the memory that the matrix holds, in bytes, without its transpose.
+// Bytes returns the memory that the matrix holds, in bytes, without its transpose and what views
+// have asked for.
 func (m *Dense) Bytes() int64 { return 4*int64(len(m.order)) + 8*int64(len(m.values)) }
 
 var (

@@ -25,9 +25,8 @@ type View struct {
 	n, p    int
 	weights []float64 // nil: every row has weight 1
 	total   float64   // N
-	means   []float64 // x̄, nil: not centred
-	norms   []float64 // ‖X̃_j‖ₛ
-	scale   []float64 // what columns of the matrix are multiplied by; nil: 1
+	moments
+	scale []float64 // what columns of the matrix are multiplied by; nil: 1
 
 	copiesOnce, equalOnce sync.Once
 	copies, equal         *Copies
@@ -35,7 +34,8 @@ type View struct {
 
 // NewView prepares x for a problem with the given row weights (nil: all 1),
 // centring columns on their weighted means where centre is set. It makes two
-// passes over X for the means and norms. The weights are copied.
+// passes over X for the means and norms; those of rows without weights stay with x. The
+// weights are copied.
 //
 // It returns an [outcome.Error] when the weights do not fit x, are negative or
 // not finite, or leave no row, and when a column's squared norm overflows.
@@ -50,24 +50,9 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 	if v.total == 0 {
 		return nil, outcome.Errorf(outcome.Shape, "no training rows")
 	}
-	v.norms = make([]float64, p)
-	positive := v.positive()
-	if centre {
-		v.means = make([]float64, p)
-	}
-	for _, j := range x.Order() {
-		rows, values := x.Column(int(j))
-		if centre {
-			if constant, ok := v.constant(rows, values, positive); ok {
-				v.means[j] = constant // and nothing is left of it
-				continue
-			}
-			v.means[j] = v.weightedSum(rows, values) / v.total
-		}
-		v.norms[j] = math.Sqrt(v.squaredNorm(int(j), rows, values))
-		if math.IsInf(v.norms[j], 1) {
-			return nil, &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows: scale the column"}
-		}
+	var err error
+	if v.moments, err = v.columns(centre); err != nil {
+		return nil, err
 	}
 	return v, nil
 }
@@ -105,118 +90,6 @@ func CheckWeights(weights []float64, n int) error {
 		return outcome.Errorf(outcome.BadParameter, "the row weights sum to +Inf")
 	}
 	return nil
-}
-
-// constant returns the number that a column has in every one of the rows of positive
-// weight, if it has one there. Zeros that are not stored are taken for no constant.
-func (v *View) constant(rows []int32, values []float64, positive int) (value float64, ok bool) {
-	if len(values) < positive {
-		return 0, false
-	}
-	stored := 0
-	for k, x := range values {
-		i := k
-		if rows != nil {
-			i = int(rows[k])
-		}
-		if v.weights != nil && v.weights[i] == 0 {
-			continue
-		}
-		if stored++; stored == 1 {
-			value = x
-		} else if x != value {
-			return 0, false
-		}
-	}
-	return value, stored == positive
-}
-
-// positive returns the number of rows of positive weight.
-func (v *View) positive() int {
-	if v.weights == nil {
-		return v.n
-	}
-	count := 0
-	for _, s := range v.weights {
-		if s > 0 {
-			count++
-		}
-	}
-	return count
-}
-
-// The sums of one column (rows nil: a dense one). With weights they are taken one
-// term after the other, so that a row of weight 0 leaves no trace, not even in the
-// last bit: [View.Copies] relies on columns that are equal elsewhere having equal
-// norms. Both change their sign, or nothing, with the sign of the column.
-
-// weightedSum returns Σ sᵢxᵢ.
-func (v *View) weightedSum(rows []int32, values []float64) float64 {
-	if v.weights == nil {
-		return sum(values)
-	}
-	var sum float64
-	for k, x := range values {
-		i := k
-		if rows != nil {
-			i = int(rows[k])
-		}
-		sum = math.FMA(v.weights[i], x, sum)
-	}
-	return sum
-}
-
-// squaredNorm returns Σ sᵢ(xᵢ − x̄)², every term of which is ≥ 0, so that
-// nothing cancels for a column whose mean is large beside its spread.
-func (v *View) squaredNorm(j int, rows []int32, values []float64) float64 {
-	var sum, seen float64
-	mean := v.Mean(j)
-	if v.weights == nil {
-		sum, seen = spread(values, mean), float64(len(values))
-	} else {
-		for k, x := range values {
-			i := k
-			if rows != nil {
-				i = int(rows[k])
-			}
-			s, d := v.weights[i], x-mean
-			sum = math.FMA(s*d, d, sum)
-			seen += s
-		}
-	}
-	if rows != nil && mean != 0 {
-		// The rows that are not stored hold zeros.
-		sum = math.FMA((v.total-seen)*mean, mean, sum)
-	}
-	return sum
-}
-
-// sum returns Σx, in four partial sums that do not wait for one another.
-func sum(x []float64) float64 {
-	var a, b, c, d float64
-	for len(x) >= 4 {
-		a, b, c, d = a+x[0], b+x[1], c+x[2], d+x[3]
-		x = x[4:]
-	}
-	for _, v := range x {
-		a += v
-	}
-	return (a + b) + (c + d)
-}
-
-// spread returns Σ(x − mean)², likewise.
-func spread(x []float64, mean float64) float64 {
-	var a, b, c, d float64
-	for len(x) >= 4 {
-		p, q, r, s := x[0]-mean, x[1]-mean, x[2]-mean, x[3]-mean
-		a, b, c, d = math.FMA(p, p, a), math.FMA(q, q, b), math.FMA(r, r, c), math.FMA(s, s, d)
-		x = x[4:]
-	}
-	for _, v := range x {
-		v -= mean
-		a = math.FMA(v, v, a)
-	}
-	return (a + b) + (c + d)
 }
 
 // Standardised returns the view with its columns divided by d_j = ‖X̃_j‖ₛ/√N: their
@@ -258,6 +131,7 @@ func (v *View) Rows(list []int32) (*View, error) {
 		return w, err
 	}
 	w.scale = v.scale
+	w.norms, w.means = slices.Clone(w.norms), slices.Clone(w.means)
 	for j, scale := range v.scale {
 		w.norms[j] *= scale
 		if w.means != nil {

@@ -219,17 +219,18 @@ func (nw *newton) solve(ctx context.Context) verdict {
 	if way == byCholesky {
 		return nw.factorise()
 	}
-	var operator support.Operator = &nw.system
+	clear(nw.d)
+	most := min(newtonIterations, 2*s+10)
+	var report support.Report
 	if way == byGram {
 		nw.gather()
 		nw.dense.A, nw.dense.S = nw.a, s
-		operator = &nw.dense
+		report = nw.cg.Solve(ctx, &nw.dense, nw.rho, nw.d, nw.tol, most)
 	} else {
 		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
 		nw.system.Factorise(nw.in.gram, float64(max(nw.iterations, firstGuess)), nw.in.reuses)
+		report = nw.system.Solve(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
 	}
-	clear(nw.d)
-	report := nw.cg.Solve(ctx, operator, nw.rho, nw.d, nw.tol, min(newtonIterations, 2*s+10))
 	if nw.tol == newtonTol {
 		nw.iterations = max(1, report.Iterations)
 	}

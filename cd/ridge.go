@@ -192,7 +192,7 @@ func (s *Solver) iterate(ctx context.Context, opts Options) bool {
 	clear(r.d)
 	r.system.Reset(in.store, r.columns, s.pen.Ridge())
 	r.system.Factorise(in.gram, iterationsOf, newtonsExpected)
-	report := r.cg.Solve(ctx, &r.system, r.rho, r.d, tol, min(in.left, 10*len(r.columns)+100))
+	report := r.system.Solve(ctx, &r.cg, r.rho, r.d, tol, min(in.left, 10*len(r.columns)+100))
 	in.left -= max(1, report.Iterations)
 	in.left = max(0, in.left)
 	s.sol.Epochs += report.Iterations

@@ -362,7 +362,7 @@ func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report
 		out.Iterations += report.Iterations
 		smallest, largest = s.cg.Ritz()
 	}
-	report = s.cg.Solve(ctx, &s.system, s.rhs, s.x, opts.Tol, opts.MaxIterations)
+	report = s.system.Solve(ctx, &s.cg, s.rhs, s.x, opts.Tol, opts.MaxIterations)
 	if report.Iterations > 0 {
 		out.Iterations += report.Iterations
 		least, most := s.cg.Ritz()
@@ -396,15 +396,15 @@ func (s *Solver) bend() float64 {
 // side −moving·β is off by −moving·A⁻¹ρ besides, M ≽ least·I, and a system that bends
 // by ∂A along δβ = A⁻¹ρ adds κ‖h‖‖ρ‖/μ.
 func (s *Solver) bound(residual, mu, moving, bend float64) {
-	h, q, rho := s.cg.Norm(s.h), s.cg.Norm(s.q), s.cg.Norm(s.rho)
+	h, q, rho := s.system.Norm(&s.cg, s.h), s.system.Norm(&s.cg, s.q), s.system.Norm(&s.cg, s.rho)
 	indirect := float64(bend * h * rho)
 	if moving > 0 {
-		least := moving // of both A and M, which have the ridge
+		share := 1.0
 		if !s.system.Factorised() {
 			s.system.Diagonal(s.res)
-			least = slices.Min(s.res)
+			share = min(1, moving/(mu*slices.Min(s.res)))
 		}
-		indirect += float64(moving / (mu * least) * h * rho)
+		indirect += float64(share * h * rho)
 	}
 	s.out.ErrorBound = max(s.out.ErrorBound, (float64(h*residual)+float64(q*rho)+indirect)/mu)
 }

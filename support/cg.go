@@ -16,14 +16,7 @@ type Operator interface {
 	Diagonal(out []float64)
 }
 
-// Preconditioner is an [Operator] that is known better than by its diagonal.
-type Preconditioner interface {
-	// Precondition changes z, which holds r/diag A, to M⁻¹r, M positive definite.
-	Precondition(r, z []float64)
-}
-
-// CG solves A·x = b by conjugate gradients, preconditioned with M, the operator's own
-// or diag A. Its
+// CG solves A·x = b by conjugate gradients, preconditioned with diag A. Its
 // workspace grows to the largest system seen and is reused; the zero value
 // with Kernels set is ready. Not safe for concurrent use.
 type CG struct {
@@ -32,12 +25,11 @@ type CG struct {
 	// no sign of a right-hand side outside its range.
 	Regular bool
 
-	operator               Preconditioner // of the last solve; nil: diag A
 	diag, r, z, p, q, best []float64
 	steps, ratios          []float64 // CG coefficients, for the Ritz values
 }
 
-// Report says how a solve went. Norms are ‖ρ‖² = ρᵀM⁻¹ρ: with diag A, Σ ρₖ²/Aₖₖ.
+// Report says how a solve went. Norms are ‖ρ‖² = Σ ρₖ²/Aₖₖ.
 type Report struct {
 	Iterations int
 	Residual   float64 // ‖b − Ax‖ as the recurrence has it
@@ -63,7 +55,6 @@ func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64,
 	k, s := c.Kernels, len(b)
 	c.grow(s)
 	a.Diagonal(c.diag)
-	c.operator, _ = a.(Preconditioner)
 	norm := math.Sqrt(c.scaled(b, c.z))
 	if norm == 0 {
 		clear(x)
@@ -118,17 +109,14 @@ func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64,
 // Norm returns ‖v‖ as [Report] has it, for the operator of the last solve.
 func (c *CG) Norm(v []float64) float64 { return math.Sqrt(c.scaled(v, c.z)) }
 
-// Ritz returns the extreme Ritz values of M^-½AM^-½ from the last solve: smallest approaches the smallest eigenvalue from above, largest the
+// Ritz returns the extreme Ritz values of D^-½AD^-½, D = diag A, from the last solve: smallest approaches the smallest eigenvalue from above, largest the
 // largest from below. Both are 1 after a solve without iterations.
 func (c *CG) Ritz() (smallest, largest float64) { return ritz(c.steps, c.ratios) }
 
-// scaled sets z = M⁻¹r and returns rᵀz.
+// scaled sets z = r/diag A and returns rᵀz.
 func (c *CG) scaled(r, z []float64) float64 {
 	for i, d := range c.diag {
 		z[i] = r[i] / d
-	}
-	if c.operator != nil {
-		c.operator.Precondition(r, z)
 	}
 	return c.Kernels.Dot(r, z)
 }

@@ -16,6 +16,7 @@ type rowCopy struct {
 	v      []float64 // coefficients by position
 	ranked []float64 // products by rank
 	wasted float64   // by products, since the copy was made
+	reader *System   // whose coefficients are in v
 }
 
 // byRow holds the entries of a list of columns by rows, which are ranked by their

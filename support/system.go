@@ -5,15 +5,12 @@
 package support
 
 import (
-	"math"
-
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 // System is the operator A = X̃_Sᵀdiag(w)X̃_S/N + α₂I on columns S that a store
 // holds (Bertrand et al., appendix A; with an intercept the columns are centred,
-// which eliminates its row). It implements [Preconditioner]; it is not safe for
-// concurrent use.
+// which eliminates its row). It is not safe for concurrent use.
 //
 // A product is two passes over the entries of X̂_S: one for u = X̃_S·v, one of dot
 // products with it. The first is an update of u for each column, or by rows, from a
@@ -26,7 +23,7 @@ type System struct {
 	ridge   float64
 	u       []float64 // compact rows: X̃_S·v
 
-	// Of sparse columns, by position in the list:
+	// Of sparse columns, by position in the list, those eliminated left out:
 	from, to []int64   // in the store
 	means    []float64 // to carry
 	place    []int32   // in the copy by rows, -1: not there
@@ -43,18 +40,22 @@ func (a *System) Reset(columns *Columns, list []int32, ridge float64) {
 	a.columns, a.k, a.list, a.ridge = columns, columns.view.Kernels(), list, ridge
 	a.u = resize(a.u, columns.m)
 	a.block.columns = a.block.columns[:0]
-	if columns.dense {
-		return
+	columns.rows.reader = nil
+	if !columns.dense {
+		a.locate()
 	}
-	s := len(list)
+}
+
+// locate notes where the columns of the list are.
+func (a *System) locate() {
+	s := len(a.list)
 	a.from, a.to, a.means = resize(a.from, s), resize(a.to, s), resize(a.means, s)
 	a.entries = 0
-	for i, j := range list {
-		a.from[i], a.to[i] = columns.Entries(j)
-		a.means[i] = columns.Mean(j)
+	for i, j := range a.list {
+		a.from[i], a.to[i] = a.columns.Entries(j)
+		a.means[i] = a.columns.Mean(j)
 		a.entries += int(a.to[i] - a.from[i])
 	}
-	a.consult()
 }
 
 // consult decides whether the copy by rows is of use.
@@ -76,36 +77,46 @@ func (a *System) consult() {
 	a.useRows = with < updates
 	a.waste = min(with, updates) - least
 	clear(rows.v)
+	rows.reader = a
 }
 
 // Apply sets out = A·v.
 func (a *System) Apply(v, out []float64) {
+	a.spread(v)
+	a.collect(out)
+	a.k.Axpy(a.ridge, v, out)
+}
+
+// collect sets out = X̃_Sᵀu/N.
+func (a *System) collect(out []float64) {
 	c, total := a.columns, a.columns.view.Total()
+	if c.dense {
+		for i, j := range a.list {
+			_, values := c.Column(j)
+			out[i] = a.k.Dot(values, a.u)
+		}
+	} else {
+		a.k.DotSpans(a.from, a.to, c.index, c.values, a.u, out)
+	}
+	for i := range out {
+		out[i] /= total
+	}
+}
+
+// spread sets u = X̃_S·v.
+func (a *System) spread(v []float64) {
+	c, rows := a.columns, &a.columns.rows
 	if c.dense {
 		clear(a.u)
 		for i, j := range a.list {
 			_, values := c.Column(j)
 			a.k.Axpy(v[i], values, a.u)
 		}
-		for i, j := range a.list {
-			_, values := c.Column(j)
-			out[i] = a.k.Dot(values, a.u)
-		}
-	} else {
-		a.spread(v)
-		if shift := a.k.Dot(a.means, v); shift != 0 {
-			c.lower(a.u, shift)
-		}
-		a.k.DotSpans(a.from, a.to, c.index, c.values, a.u, out)
+		return
 	}
-	for i, product := range out {
-		out[i] = math.FMA(a.ridge, v[i], product/total)
+	if rows.reader != a {
+		a.consult()
 	}
-}
-
-// spread sets u = X̂_S·v.
-func (a *System) spread(v []float64) {
-	c, rows := a.columns, &a.columns.rows
 	if rows.wasted > float64(copyValue*float64(a.entries)) {
 		rows.take(c, a.list)
 		a.consult()
@@ -125,6 +136,9 @@ func (a *System) spread(v []float64) {
 		if !a.useRows || a.place[i] < 0 {
 			a.k.AxpyIndexed(b, c.values[a.from[i]:a.to[i]], c.index[a.from[i]:a.to[i]], a.u)
 		}
+	}
+	if shift := a.k.Dot(a.means, v); shift != 0 {
+		c.lower(a.u, shift)
 	}
 }
 

@@ -11,9 +11,11 @@ import (
 // Logistic is the datafit f(β, b) = (1/N)Σ sᵢ ln(1 + e^{−yᵢmᵢ}) of classes
 // yᵢ = ±1 (table 1). It implements [Curved].
 type Logistic struct {
-	view *sparse.View
-	y    []float64
-	null float64
+	view     *sparse.View
+	y        []float64
+	null     float64
+	positive float64 // Σsᵢ of class +1
+	logOdds  float64 // of it
 }
 
 // NewLogistic checks the target: ±1 on every row, and both classes among the
@@ -39,7 +41,7 @@ func NewLogistic(view *sparse.View, y []float64) (*Logistic, error) {
 	if share == 0 || share == 1 {
 		return nil, outcome.Errorf(outcome.SingleClass, "all training rows are of one class")
 	}
-	f := &Logistic{view: view, y: y, null: math.Ln2}
+	f := &Logistic{view: view, y: y, null: math.Ln2, positive: positive, logOdds: kernels.Log(share / (1 - share))}
 	if view.Centred() {
 		f.null = -float64(share*kernels.Log(share)) - float64((1-share)*kernels.Log(1-share))
 	}
@@ -76,14 +78,14 @@ func (f *Logistic) Fit(cols []int32, b []float64, s *State) {
 
 // Move implements [Curved].
 func (f *Logistic) Move(from, to *State) {
-	to.Intercept = 0
-	if f.view.Centred() {
-		to.Intercept = f.intercept(from.Intercept, to)
-	}
-	f.respond(to)
 	to.balance = [2]float64{1, 1}
 	if f.view.Centred() {
+		to.Intercept = from.Intercept
+		f.settle(to)
 		f.rebalance(to)
+	} else {
+		to.Intercept = 0
+		f.respond(to)
 	}
 	k := f.view.Kernels()
 	for i, y := range f.y {
@@ -108,47 +110,55 @@ func (f *Logistic) respond(s *State) {
 }
 
 const (
-	interceptSteps = 60
-	interceptTol   = 1e-15
+	interceptSteps = 100
+	interceptTol   = 1e-15 // of Σsᵢ, for the slope
+	interceptNear  = 1e-7  // a step after which the error, less than its square, is rounding
 )
 
-// intercept minimises the loss over b by Newton's method, safeguarded by the
-// bracket that the signs of its slope leave.
-func (f *Logistic) intercept(guess float64, s *State) float64 {
-	lower, upper := math.Inf(-1), math.Inf(1)
-	s.Intercept = guess
+// settle moves the intercept to the minimum of the loss over b, where as many rows of
+// class +1 are expected as there are. Newton's method is on the log-odds of the share
+// expected, which are linear in b where predictions are alike or far out, and the loss
+// is far from a parabola; what brackets the minimum safeguards it.
+func (f *Logistic) settle(s *State) {
+	lower, upper, reach := math.Inf(-1), math.Inf(1), 16.0
+	total := f.view.Total()
+	near := false
 	for range interceptSteps {
 		f.respond(s)
+		if near {
+			return
+		}
 		var slope, bend float64
 		for i, v := range s.Weighted {
 			slope += v
 			bend = math.FMA(v, f.y[i]-s.Residual[i], bend) // s·σσ̄
 		}
-		if math.Abs(slope) <= interceptTol*f.view.Total() {
-			break
+		if math.Abs(slope) <= interceptTol*total {
+			return
 		}
 		if slope > 0 {
 			lower = s.Intercept
 		} else {
 			upper = s.Intercept
 		}
-		next := s.Intercept + slope/bend
-		if !(next > lower && next < upper) {
-			switch {
-			case math.IsInf(lower, 0):
-				next = upper - 2
-			case math.IsInf(upper, 0):
-				next = lower + 2
-			default:
-				next = 0.5 * (lower + upper)
-			}
+		expected, rest := f.positive-slope, total-f.positive+slope
+		odds := f.logOdds - kernels.Log(expected/rest)
+		step := math.Abs(odds * expected / total * rest / bend)
+		if !(step <= reach) { // next to no curvature, or none
+			step = reach
 		}
+		reach *= 4
+		next := s.Intercept + math.Copysign(step, slope)
 		if next == s.Intercept {
-			break
+			return
 		}
+		if !(next > lower && next < upper) {
+			next = 0.5 * (lower + upper)
+		}
+		near = math.Abs(next-s.Intercept) <= interceptNear
 		s.Intercept = next
 	}
-	return s.Intercept
+	f.respond(s)
 }
 
 // rebalance scales the residuals of the heavier class down so that they sum to

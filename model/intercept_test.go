@@ -1,0 +1,69 @@
+package model_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// rare draws n rows of one column, every so many of class +1 and drawn from higher up.
+func rare(n, every int) *oracle.Problem {
+	r := oracle.NewRandom(uint64(every))
+	q := r.Problem(oracle.Shape{N: n, P: 1, Density: 1})
+	q.Intercept = true
+	for i := range q.Y {
+		q.Y[i] = -1
+		q.X[i][0] = r.Normal()
+		if i%every == every/2 {
+			q.Y[i] = 1
+			q.X[i][0] += 1.5
+		}
+	}
+	return q
+}
+
+// The intercept is the best one wherever it starts, for predictions of any size: alike,
+// nearly all saturated, or so far out that there is no curvature at all.
+func TestInterceptIsTheBest(t *testing.T) {
+	for _, every := range []int{2, 10, 400} {
+		q := rare(2000, every)
+		q.Uniform(0)
+		fit, err := model.NewLogistic(subject.View(t, q, true), q.Y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := model.NewState(len(q.Y))
+		for _, beta := range []float64{0, 1, -3, 30, 1e3, -1e5, 1e8} {
+			best := q.LogisticObjective([]float64{beta}, q.LogisticIntercept([]float64{beta}))
+			for _, start := range []float64{0, -7, 1e3, -1e7} {
+				s.Intercept = start
+				fit.Fit([]int32{0}, []float64{beta}, s)
+				if d := math.Abs(s.Loss - best); !(d <= 1e-13*best) {
+					t.Errorf("one in %d, β = %g from b = %g: loss %.17g, the best %.17g", every, beta, start, s.Loss, best)
+				}
+			}
+		}
+	}
+}
+
+// The intercept that follows a change of β, 10 rows of 20,000 of one class.
+func BenchmarkIntercept(b *testing.B) {
+	q := rare(20_000, 2000)
+	fit, err := model.NewLogistic(subject.View(b, q, true), q.Y)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := model.NewState(len(q.Y))
+	for _, beta := range []float64{0, 1, 5, 100} {
+		b.Run(fmt.Sprint("β=", beta), func(b *testing.B) {
+			for b.Loop() {
+				fit.Fit([]int32{0}, []float64{0.8 * beta}, s)
+				fit.Fit([]int32{0}, []float64{beta}, s)
+			}
+		})
+	}
+}

@@ -56,7 +56,7 @@ func (e *engine) afford(problems int) error {
 	if e.config.Certify {
 		need += bytesOfProofs
 	}
-	least := float64(problems) * (need + pair*leastGram*leastGram)
+	least := float64(problems) * (need + float64(pair*leastGram*leastGram))
 	if least > float64(e.config.MaxBytes) {
 		return outcome.At(outcome.Limit, "max_bytes", "%d inner problems at once might take %.0f bytes, the limit is %d", problems, least, e.config.MaxBytes)
 	}

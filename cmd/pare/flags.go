@@ -72,7 +72,7 @@ func (f commonFlags) certifies(d *dataset) bool {
 	}
 	rows, columns := d.x.Dims()
 	n, p := float64(rows), float64(columns)
-	return float64(d.nnz)*p+p*p*p+n*p*p <= certified
+	return p*(float64(d.nnz)+float64(p*p)+float64(n*p)) <= certified
 }
 
 func (f engineFlags) check() error {

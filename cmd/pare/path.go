@@ -55,10 +55,12 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 // walk solves and validates the points in turn; when ctx ends, those done stay.
 func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v pare.Validation, r *pathResult) error {
 	grid := c.grid(r.top)
-	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, c.config(d)))
+	config := c.config(d)
+	config.Certify = false // a row has no room for proofs
+	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, config))
 	defer stop()
 	began := time.Now()
-	for fitted, err := range pare.Path(ctx, d.x, d.y, grid, c.config(d)) {
+	for fitted, err := range pare.Path(ctx, d.x, d.y, grid, config) {
 		if err != nil {
 			return err
 		}

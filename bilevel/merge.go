@@ -62,11 +62,11 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 		if err != nil {
 			return nil, err
 		}
-		copies := view.Copies()
-		for j := range int32(p) {
-			if to := copies.Home(j); copies.Redundant(j) && !(positive && to.Sign < 0) {
-				some = t.join(j, tie{to.Column, to.Sign * view.Scale(int(j)) / view.Scale(int(to.Column))}) || some
-			}
+		columns := slices.DeleteFunc(slices.Sorted(slices.Values(x.Order())), func(j int32) bool { return view.Norm(int(j)) == 0 })
+		copies := view.NewCopies(!positive)
+		for _, j := range copies.Look(columns) {
+			to := copies.Home(j)
+			some = t.join(j, tie{to.Column, to.Sign * view.Scale(int(j)) / view.Scale(int(to.Column))}) || some
 		}
 	}
 	if !some {

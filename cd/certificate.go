@@ -23,10 +23,7 @@ type certificate struct {
 	order     []int32   // place → column
 	place     []int32   // column → place, -1 without entries
 	norm      []float64 // ‖X̃_j‖ₛ
-	threshold []float64 // Nαⱼ; +Inf for columns left out: excluded, or copies
-	limit     []float64 // 0.9 of it
-	out       []float64 // +Inf for columns left out whatever the penalty's strength, else 0
-	copies    *sparse.Copies
+	threshold []float64 // Nαⱼ; +Inf for columns left out: excluded, without entries, or copies
 	corr      []float64 // c_j when last computed
 	bound     []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ·path
 	seen      []int32   // the residual that c_j was computed from
@@ -61,14 +58,12 @@ func (c *certificate) init(view *sparse.View) {
 		c.place[j] = -1
 	}
 	m := len(c.order)
-	c.norm, c.threshold, c.limit = make([]float64, m), make([]float64, m), make([]float64, m)
-	c.bound, c.out = make([]float64, m), make([]float64, m)
+	c.norm, c.threshold, c.bound = make([]float64, m), make([]float64, m), make([]float64, m)
 	c.seen, c.fresh, c.live = make([]int32, m), make([]int32, 0, m), make([]bool, m)
 	for k, j := range c.order {
 		c.place[j] = int32(k)
 		c.norm[k] = view.Norm(int(j))
 	}
-	c.leaveOut()
 	c.previous, c.scratch, c.run = make([]float64, n), make([]float64, n), make([]float64, longestRun)
 	c.forget()
 }
@@ -107,23 +102,14 @@ func (c *certificate) meet(view *sparse.View, residual []float64) {
 
 // aim takes a penalty over.
 func (c *certificate) aim(g model.Penalty, total float64, copies *sparse.Copies) {
-	if copies != c.copies {
-		c.copies = copies
-		c.leaveOut()
-	}
 	for k, j := range c.order {
-		c.threshold[k] = float64(total*g.Alpha(int(j))) + c.out[k]
-		c.limit[k] = lazy * c.threshold[k]
-	}
-}
-
-// leaveOut notes the columns without entries and those that others stand for.
-func (c *certificate) leaveOut() {
-	for k, j := range c.order {
-		c.out[k] = 0
-		if c.norm[k] == 0 || (c.copies != nil && c.copies.Redundant(j)) {
-			c.out[k] = math.Inf(1)
+		c.threshold[k] = total * g.Alpha(int(j))
+		if c.norm[k] == 0 {
+			c.threshold[k] = math.Inf(1)
 		}
+	}
+	for _, j := range copies.All() {
+		c.threshold[c.place[j]] = math.Inf(1)
 	}
 }
 
@@ -181,9 +167,9 @@ func (s *Solver) pass() {
 	}
 	c.fresh = c.fresh[:0]
 	from, to := 0, 0 // the run being collected
-	norm, limit := c.norm[:len(c.bound)], c.limit[:len(c.bound)]
+	norm, threshold := c.norm[:len(c.bound)], c.threshold[:len(c.bound)]
 	for k, bound := range c.bound {
-		if bound+float64(norm[k]*c.path) < limit[k] {
+		if bound+float64(norm[k]*c.path) < float64(lazy*threshold[k]) {
 			continue
 		}
 		c.fresh = append(c.fresh, int32(k))
@@ -238,7 +224,7 @@ func (s *Solver) gather() {
 	for _, j := range s.set.sorted() {
 		if b := s.beta[j]; b != 0 || s.cert.unpenalised(j) {
 			s.active, s.coef = append(s.active, j), append(s.coef, b)
-			shared = shared || (s.copies != nil && s.copies.Of(j) != nil)
+			shared = shared || s.copies.Of(j) != nil
 		}
 	}
 	sol := &s.sol

@@ -127,7 +127,7 @@ type Solver struct {
 	beta       []float64      // p: the current point
 	active     []int32        // columns of the certified point
 	coef       []float64      // their coefficients
-	copies     *sparse.Copies // columns that others stand for; nil: none
+	copies     *sparse.Copies // columns that others stand for, as far as sets have met them; nil: none
 	state      *model.State   // the certified point
 	known      bool           // state is still that of the null model
 	fitted     []int32        // the support that state is of
@@ -186,6 +186,7 @@ func (s *Solver) Reset() {
 	s.sol.Support, s.sol.Coef = s.sol.Support[:0], s.sol.Coef[:0]
 	s.sol.RelativeGap = 0
 	s.state.Intercept = 0
+	s.copies = s.set.restart(s)
 	s.set.forget()
 	s.cert.forget()
 	s.in.forget()
@@ -222,10 +223,7 @@ func (s *Solver) layOut() {
 	}
 	s.active, s.coef = s.active[:0], s.coef[:0]
 	for k, j := range s.sol.Support {
-		home := sparse.Signed{Column: j, Sign: 1}
-		if s.copies != nil {
-			home = s.copies.Home(j)
-		}
+		home := s.copies.Home(j)
 		if s.beta[home.Column] == 0 {
 			s.active = append(s.active, home.Column)
 		}
@@ -253,17 +251,18 @@ func (s *Solver) layOut() {
 
 // prepare takes a penalty over.
 func (s *Solver) prepare(g model.Penalty) error {
-	changed := g.Positive() != s.pen.Positive() || g.Quadratic() != s.pen.Quadratic() || g.Columns() >= 0 || s.pen.Columns() >= 0
+	changed := g.Positive() != s.pen.Positive() || (g.Ridge() == 0) != (s.pen.Ridge() == 0) || g.Quadratic() != s.pen.Quadratic() || g.Columns() >= 0 || s.pen.Columns() >= 0
 	s.pen = g
-	copies := g.Copies(s.view)
+	if changed {
+		s.copies = s.set.restart(s)
+	}
 	if err := s.loose.find(s); err != nil {
 		return err
 	}
-	if copies != s.copies || changed {
-		s.copies = copies
+	if changed {
 		s.layOut()
 	}
-	s.cert.aim(g, s.view.Total(), copies)
+	s.cert.aim(g, s.view.Total(), s.copies)
 	return nil
 }
 

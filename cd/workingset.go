@@ -1,6 +1,9 @@
 package cd
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // workingSet chooses the columns of the inner problem: the support and the
 // columns that violate optimality most. It stays small: what counts most in a
@@ -11,6 +14,7 @@ type workingSet struct {
 	places     []int32 // of the columns, see certificate
 	member     []bool  // by place
 	candidates []candidate
+	twins      twins
 }
 
 // candidate is a place outside the support with its distance to the edge of the
@@ -46,9 +50,10 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	if support == 0 {
 		size = firstSet
 	}
-	if size < len(w.candidates) {
-		selectLeast(w.candidates, size)
-		w.candidates = w.candidates[:size]
+	w.nominate(size)
+	for w.unite(s) && len(w.candidates) < size/2 { // others take the places of copies
+		w.score(s)
+		w.nominate(size)
 	}
 	for _, j := range s.active {
 		grown = grown || !w.member[s.cert.place[j]]
@@ -58,6 +63,14 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	}
 	w.replace(s)
 	return grown
+}
+
+// nominate keeps so many candidates.
+func (w *workingSet) nominate(size int) {
+	if size < len(w.candidates) {
+		selectLeast(w.candidates, size)
+		w.candidates = w.candidates[:size]
+	}
 }
 
 // keep makes the support the working set.
@@ -89,7 +102,7 @@ func (w *workingSet) score(s *Solver) (violators int) {
 	w.candidates = w.candidates[:0]
 	c := &s.cert
 	for _, k := range c.fresh {
-		if s.beta[c.order[k]] != 0 || c.threshold[k] == 0 {
+		if s.beta[c.order[k]] != 0 || c.threshold[k] == 0 || math.IsInf(c.threshold[k], 1) {
 			continue
 		}
 		size := s.pen.Pull(c.corr[k])

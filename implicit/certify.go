@@ -61,50 +61,60 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	if err := check(g, at, p); err != nil {
 		return Certificate{}, err
 	}
-	beta, copies := s.represent(g, at)
+	beta := make(map[int32]float64, len(at.Support))
+	for k, j := range at.Support {
+		beta[j] = at.Coef[k]
+	}
 	s.fit.Fit(at.Support, at.Coef, s.state)
 	total := s.view.Total()
 	dual := &model.Dual{Penalty: g, Total: total, Smoothness: s.fit.Smoothness()}
 	order := s.view.Matrix().Order()
 	z := make([]float64, p)
-	out := Certificate{DualMargin: 1, Shared: s.shared(copies, at)}
+	out := Certificate{DualMargin: 1}
 	for _, j := range order {
-		if copies != nil && copies.Redundant(j) {
-			continue
-		}
 		z[j] = s.view.Dot(int(j), s.state.Weighted) / total
 		dual.Add(int(j), z[j], beta[j], s.view.Norm(int(j)))
-		if alpha := g.Alpha(int(j)); beta[j] == 0 && alpha != 0 && !math.IsInf(alpha, 1) {
-			out.DualMargin = min(out.DualMargin, 1-g.Pull(z[j])/alpha)
-		}
 	}
 	out.Gap, out.KKT = s.fit.Gap(dual, s.state), dual.KKT()
 	gap := out.Gap + float64(roundingGap*s.fit.Null())
 	radius := math.Sqrt(2 * gap * s.fit.Smoothness() / total)
-	var undecided, edge []int32
+	margin := func(j int32) float64 { return 1 - g.Pull(z[j])/g.Alpha(int(j)) }
+	excluded := func(j int32) bool {
+		return g.Pull(z[j])+float64(s.view.Norm(int(j))*radius) < g.Alpha(int(j))
+	}
+	var near []int32 // columns that a proof has to deal with
 	for _, j := range order {
-		if (copies != nil && copies.Redundant(j)) || math.IsInf(g.Alpha(int(j)), 1) {
-			continue
+		alpha := g.Alpha(int(j))
+		switch {
+		case math.IsInf(alpha, 1), alpha == 0 && s.view.Norm(int(j)) == 0: // it cannot matter
+		case beta[j] != 0, alpha == 0, margin(j) < edgeMargin, !excluded(j):
+			near = append(near, j)
+		default:
+			out.DualMargin = min(out.DualMargin, margin(j))
 		}
-		alpha, norm := g.Alpha(int(j)), s.view.Norm(int(j))
-		if alpha == 0 && norm == 0 {
-			continue // it cannot matter
+	}
+	slices.Sort(near)
+	if equal, opposite := g.Indifferent(); equal {
+		near, out.Shared = unite(s.view.NewCopies(opposite), near, beta)
+	}
+	var undecided, edge []int32
+	for _, j := range near {
+		in := beta[j] != 0 || g.Alpha(int(j)) == 0
+		if !in {
+			out.DualMargin = min(out.DualMargin, margin(j))
 		}
-		pull, in := g.Pull(z[j]), beta[j] != 0 || alpha == 0
-		if in || 1-pull/alpha < edgeMargin {
+		if in || margin(j) < edgeMargin {
 			edge = append(edge, j)
 		}
-		if in || !(pull+float64(norm*radius) < alpha) {
+		if in || !excluded(j) {
 			undecided = append(undecided, j)
 		}
 	}
-	slices.Sort(undecided)
 	out.Undecided = len(undecided)
 	if len(undecided) == 0 {
 		out.Support, out.Unique = true, true
 		return out, nil
 	}
-	slices.Sort(edge)
 	if g.Ridge() > 0 {
 		out.Unique = true
 	}
@@ -123,23 +133,16 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	return out, nil
 }
 
-// shared reports whether copies share a coefficient of a point.
-func (s *Solver) shared(copies *sparse.Copies, at Point) bool {
-	return copies != nil && slices.ContainsFunc(at.Support, func(j int32) bool { return copies.Of(copies.Home(j).Column) != nil })
-}
-
-// represent lays β out by column, copies at the column that stands for them.
-func (s *Solver) represent(g model.Penalty, at Point) (map[int32]float64, *sparse.Copies) {
-	copies := g.Copies(s.view)
-	beta := make(map[int32]float64, len(at.Support))
-	for k, j := range at.Support {
-		home := sparse.Signed{Column: j, Sign: 1}
-		if copies != nil {
-			home = copies.Home(j)
-		}
-		beta[home.Column] = math.FMA(home.Sign, at.Coef[k], beta[home.Column])
+// unite drops from ascending columns the copies of others, which take their coefficients
+// over, and reports whether copies share one.
+func unite(copies *sparse.Copies, columns []int32, beta map[int32]float64) (rest []int32, shared bool) {
+	for _, j := range copies.Look(columns) {
+		home := copies.Home(j)
+		beta[home.Column] = math.FMA(home.Sign, beta[j], beta[home.Column])
+		delete(beta, j)
 	}
-	return beta, copies
+	rest = slices.DeleteFunc(columns, copies.Redundant)
+	return rest, slices.ContainsFunc(rest, func(j int32) bool { return beta[j] != 0 && copies.Of(j) != nil })
 }
 
 // factored is the system of a set of columns, factorised.

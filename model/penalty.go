@@ -19,7 +19,6 @@ import (
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
-	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // Penalty is g(β) = Σ αⱼ|βⱼ| + (α₂/2)‖β‖², separable over the columns, and with
@@ -143,18 +142,12 @@ func (g Penalty) Quadratic() bool { return g.each == nil && g.alpha == 0 }
 // Unpenalised reports that there are unpenalised columns.
 func (g Penalty) Unpenalised() bool { return slices.Contains(g.each, 0) }
 
-// Copies returns the columns of a view that the penalty does not tell apart, and
-// that are one to a solver: with one strength, and without a ridge, which makes
-// their coefficients unique anyway. nil means that there are none.
-func (g Penalty) Copies(view *sparse.View) *sparse.Copies {
-	switch {
-	case g.each != nil || g.ridge != 0:
-		return nil
-	case g.positive:
-		return view.EqualCopies()
-	default:
-		return view.Copies()
-	}
+// Indifferent reports whether the penalty does not tell equal columns apart, so that
+// they are one to a solver, and whether opposite ones neither: with one strength, and
+// without a ridge, which makes their coefficients unique anyway.
+func (g Penalty) Indifferent() (equal, opposite bool) {
+	equal = g.each == nil && g.ridge == 0
+	return equal, equal && !g.positive
 }
 
 // Pull returns how far a correlation pulls a zero coefficient off zero: it stays

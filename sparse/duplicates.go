@@ -5,16 +5,23 @@ import (
 	"math/bits"
 )
 
-// Copies are the columns that equal one another, up to sign, on the rows of
+// Copies are columns found to equal one another, up to sign, on the rows of
 // positive weight of a view and after centring. Real text has many: words that
 // occur in the same documents. A problem with one strength for all columns has
 // infinitely many solutions on them; the one that shares a coefficient equally,
 // with the signs of the copies, is the limit of the elastic net as its ridge
 // vanishes, unique, and differentiable.
+//
+// Nobody needs to know of copies among the columns that nobody works on: Copies knows
+// those that [Copies.Look] was shown. A nil *Copies knows none.
 type Copies struct {
-	home   []Signed   // p: of a redundant column its representative, else of sign 0; nil: none is
-	group  []int32    // p: of a representative its group plus one, else 0
-	groups [][]Signed // the representative itself first
+	view     *View
+	opposite bool               // a column that equals another's negative copies it too
+	home     map[int32]Signed   // redundant column → the one that stands for it
+	groups   map[int32][]Signed // a column that stands for others → them, itself first
+
+	redundant []int32
+	table     columnTable
 }
 
 // Signed is a column and the sign with which another copies it.
@@ -23,14 +30,36 @@ type Signed struct {
 	Sign   float64 // ±1
 }
 
-// Redundant reports whether column j copies a column of smaller index.
-func (c *Copies) Redundant(j int32) bool { return c.home != nil && c.home[j].Sign != 0 }
+// NewCopies returns an empty list of the copies among the columns of v. Opposite says
+// that the negative of a column copies it too, which β ≥ 0 tells apart.
+func (v *View) NewCopies(opposite bool) *Copies {
+	return &Copies{view: v, opposite: opposite, home: map[int32]Signed{}, groups: map[int32][]Signed{}}
+}
 
-// Home returns the column that stands for j, the copy of smallest index, and the
-// sign with which j copies it: j itself where it copies none.
+// Restart makes the list one that [View.NewCopies] returns.
+func (c *Copies) Restart(opposite bool) {
+	c.opposite = opposite
+	clear(c.home)
+	clear(c.groups)
+	c.redundant = c.redundant[:0]
+}
+
+// Redundant reports whether another column stands for column j.
+func (c *Copies) Redundant(j int32) bool {
+	if c == nil {
+		return false
+	}
+	_, is := c.home[j]
+	return is
+}
+
+// Home returns the column that stands for j and the sign with which j copies it:
+// j itself where it copies none.
 func (c *Copies) Home(j int32) Signed {
-	if c.Redundant(j) {
-		return c.home[j]
+	if c != nil {
+		if home, is := c.home[j]; is {
+			return home
+		}
 	}
 	return Signed{j, 1}
 }
@@ -38,48 +67,40 @@ func (c *Copies) Home(j int32) Signed {
 // Of returns the copies of a column that stands for several, itself first; nil
 // where it has none.
 func (c *Copies) Of(j int32) []Signed {
-	if c.home == nil || c.group[j] == 0 {
+	if c == nil {
 		return nil
 	}
-	return c.groups[c.group[j]-1]
+	return c.groups[j]
 }
 
-// Count returns the number of redundant columns.
-func (c *Copies) Count() (count int) {
-	for _, group := range c.groups {
-		count += len(group) - 1
+// All returns the redundant columns, in no order. Read only.
+func (c *Copies) All() []int32 {
+	if c == nil {
+		return nil
 	}
-	return count
+	return c.redundant
 }
 
-// Copies finds the copies among the columns, at the first call. Columns without
-// entries on the rows of positive weight are no one's copies.
+// Look compares the columns of an ascending list with one another, and returns, in that
+// order, those for which another of them turns out to stand: the first of each kind.
+// Read only, valid until the list changes. Columns without entries on the rows of positive weight are no one's copies.
 //
-// Copies have the same norm, to the last bit. Where a column shares its norm with
-// another, its entries are hashed, and where hashes agree, compared.
-func (v *View) Copies() *Copies {
-	v.copiesOnce.Do(func() { v.copies = v.findCopies(true) })
-	return v.copies
-}
-
-// EqualCopies is [View.Copies] without regard to columns that equal another's
-// negative, which β ≥ 0 tells apart.
-func (v *View) EqualCopies() *Copies {
-	v.equalOnce.Do(func() { v.equal = v.findCopies(false) })
-	return v.equal
-}
-
-func (v *View) findCopies(negatives bool) *Copies {
-	c := &Copies{}
-	columns := v.sharingNorms()
-	table := newColumnTable(len(columns))
+// Entries are hashed, and where hashes agree, compared.
+func (c *Copies) Look(columns []int32) []int32 {
+	before := len(c.redundant)
+	table := &c.table
+	table.clear(len(columns))
 	for _, j := range columns {
-		h := v.hash(j)
+		h := c.view.hash(j)
+		if h == 0 || c.Redundant(j) {
+			continue
+		}
 		at := table.find(h)
 		for ; table.column[at] != 0; at = table.next(at, h) {
 			home := table.column[at] - 1
-			sign := v.compare(home, j)
-			if (sign > 0 || negatives) && c.add(home, j, sign, v.p) {
+			if sign := c.view.compare(home, j); sign > 0 || sign < 0 && c.opposite {
+				c.join(home, j, sign)
+				c.redundant = append(c.redundant, j)
 				break
 			}
 		}
@@ -87,38 +108,23 @@ func (v *View) findCopies(negatives bool) *Copies {
 			table.key[at], table.column[at] = h, j+1
 		}
 	}
-	return c
+	return c.redundant[before:]
 }
 
-// sharingNorms returns the columns, ascending, whose norm is another's too.
-func (v *View) sharingNorms() []int32 {
-	all := v.x.Order()
-	shared := make([]bool, v.p)
-	table := newColumnTable(len(all))
-	count := 0
-	for _, j := range all {
-		if v.norms[j] == 0 {
-			continue
-		}
-		key := math.Float64bits(v.norms[j])
-		at := table.find(key)
-		if first := table.column[at] - 1; first < 0 {
-			table.key[at], table.column[at] = key, j+1
-			continue
-		} else if !shared[first] {
-			shared[first] = true
-			count++
-		}
-		shared[j] = true
-		count++
+// join makes j, and what it stands for, copies of home.
+func (c *Copies) join(home, j int32, sign float64) {
+	if c.groups[home] == nil {
+		c.groups[home] = []Signed{{home, 1}}
 	}
-	columns := make([]int32, 0, count)
-	for j, is := range shared {
-		if is {
-			columns = append(columns, int32(j))
-		}
+	members := c.groups[j]
+	if members == nil {
+		members = []Signed{{j, 1}}
 	}
-	return columns
+	delete(c.groups, j)
+	for _, m := range members {
+		c.home[m.Column] = Signed{home, sign * m.Sign}
+		c.groups[home] = append(c.groups[home], Signed{m.Column, sign * m.Sign})
+	}
 }
 
 // columnTable is an open table from keys to columns, half empty at least.
@@ -127,9 +133,14 @@ type columnTable struct {
 	column []int32 // plus one; 0: free
 }
 
-func newColumnTable(columns int) *columnTable {
+// clear makes the table empty, with room for so many columns.
+func (t *columnTable) clear(columns int) {
 	size := 1 << bits.Len(uint(2*columns))
-	return &columnTable{make([]uint64, size), make([]int32, size)}
+	if cap(t.key) < size {
+		t.key, t.column = make([]uint64, size), make([]int32, size)
+	}
+	t.key, t.column = t.key[:size], t.column[:size]
+	clear(t.column)
 }
 
 // find returns the first place of a key, or the free place where it belongs.
@@ -148,26 +159,8 @@ func (t *columnTable) seek(at int, key uint64) int {
 	return at
 }
 
-// add makes j a copy of home with the given sign, unless that is 0.
-func (c *Copies) add(home, j int32, sign float64, p int) bool {
-	if sign == 0 {
-		return false
-	}
-	if c.home == nil {
-		c.home, c.group = make([]Signed, p), make([]int32, p)
-	}
-	if c.group[home] == 0 {
-		c.groups = append(c.groups, []Signed{{home, 1}})
-		c.group[home] = int32(len(c.groups))
-	}
-	group := &c.groups[c.group[home]-1]
-	*group = append(*group, Signed{j, sign})
-	c.home[j] = Signed{home, sign}
-	return true
-}
-
-// hash mixes row and value of every entry on rows of positive weight. It is blind
-// to the sign of the column, and to the order of the entries.
+// hash mixes row and value of every entry on rows of positive weight; 0 where there is
+// none. It is blind to the sign of the column, and to the order of the entries.
 func (v *View) hash(j int32) uint64 {
 	rows, values := v.x.Column(int(j))
 	var sum uint64

@@ -3,7 +3,6 @@ package sparse
 import (
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -27,9 +26,6 @@ type View struct {
 	total   float64   // N
 	moments
 	scale []float64 // what columns of the matrix are multiplied by; nil: 1
-
-	copiesOnce, equalOnce sync.Once
-	copies, equal         *Copies
 }
 
 // NewView prepares x for a problem with the given row weights (nil: all 1),

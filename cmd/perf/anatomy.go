@@ -90,10 +90,9 @@ func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambd
 	if err != nil {
 		return nil, err
 	}
-	state("the null model")
-	penalty.Copies(view)
-	state("copies of columns")
-	solver := cd.New(fit)
+	null := model.NewNull(fit)
+	state("the null model and αmax")
+	solver := cd.NewFrom(null)
 	state("memory for the solver")
 
 	epochs, steps := 0, 0

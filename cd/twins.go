@@ -1,0 +1,119 @@
+package cd
+
+import (
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// twins looks for copies among the columns that a working set is about to hold.
+// Copies have the same correlation, but for rounding, so they are found among the
+// columns whose correlations agree with those of the set.
+type twins struct {
+	looked []bool   // by place: the column was in a set before
+	filter []uint64 // the correlations looked for, hashed
+	list   []int32  // columns to compare
+	known  *sparse.Copies
+}
+
+const (
+	filterBits = 15
+	// roughly drops the bits of a correlation in which copies may differ.
+	roughly = 52 - 24
+)
+
+// bit returns where the filter has a rounded correlation.
+func bit(key uint64) (word uint64, mask uint64) {
+	at := key * 0x9e3779b97f4a7c15 >> (64 - filterBits)
+	return at / 64, 1 << (at % 64)
+}
+
+// restart forgets the copies known, and returns where those will be that the penalty does
+// not tell apart; nil where it tells all apart.
+func (w *workingSet) restart(s *Solver) *sparse.Copies {
+	equal, opposite := s.pen.Indifferent()
+	if !equal {
+		return nil
+	}
+	t := &w.twins
+	if t.known == nil {
+		t.known = s.view.NewCopies(opposite)
+		t.looked, t.filter = make([]bool, len(s.cert.order)), make([]uint64, 1<<filterBits/64)
+	}
+	t.known.Restart(opposite)
+	clear(t.looked)
+	return t.known
+}
+
+// unite makes one column of the copies among those nominated, those active, and all
+// others, and reports whether there were any not known before.
+func (w *workingSet) unite(s *Solver) (found bool) {
+	if s.copies == nil {
+		return false
+	}
+	t, c := &w.twins, &s.cert
+	sought := false
+	seek := func(place int32) {
+		if t.looked[place] {
+			return
+		}
+		t.looked[place], sought = true, true
+		key := math.Float64bits(math.Abs(c.corr[place])) >> roughly
+		for _, near := range [...]uint64{key - 1, key, key + 1} {
+			at, mask := bit(near)
+			t.filter[at] |= mask
+		}
+	}
+	for _, j := range s.active {
+		seek(c.place[j])
+	}
+	for _, n := range w.candidates {
+		seek(n.place)
+	}
+	if !sought {
+		return false
+	}
+	t.list = t.list[:0]
+	for _, k := range c.fresh {
+		at, mask := bit(math.Float64bits(math.Abs(c.corr[k])) >> roughly)
+		if t.filter[at]&mask != 0 && !math.IsInf(c.threshold[k], 1) {
+			t.list = append(t.list, c.order[k])
+		}
+	}
+	clear(t.filter)
+	slices.Sort(t.list)
+	redundant := s.copies.Look(t.list)
+	for _, j := range redundant {
+		c.threshold[c.place[j]] = math.Inf(1)
+	}
+	if len(redundant) > 0 {
+		w.settle(s)
+	}
+	return len(redundant) > 0
+}
+
+// settle makes candidates and active columns those that stand for them.
+func (w *workingSet) settle(s *Solver) {
+	c := &s.cert
+	for i, n := range w.candidates {
+		w.candidates[i].place = c.place[s.copies.Home(c.order[n.place]).Column]
+	}
+	slices.SortFunc(w.candidates, func(a, b candidate) int { return int(a.place - b.place) })
+	w.candidates = slices.CompactFunc(w.candidates, func(a, b candidate) bool { return a.place == b.place })
+	for _, j := range s.active {
+		s.beta[j] = 0
+	}
+	for k, j := range s.active {
+		home := s.copies.Home(j)
+		s.active[k] = home.Column
+		s.beta[home.Column] = math.FMA(home.Sign, s.coef[k], s.beta[home.Column])
+	}
+	slices.Sort(s.active)
+	s.active = slices.Compact(s.active)
+	s.coef = s.coef[:0]
+	for _, j := range s.active {
+		s.coef = append(s.coef, s.beta[j])
+	}
+	w.candidates = slices.DeleteFunc(w.candidates, func(n candidate) bool { return slices.Contains(s.active, c.order[n.place]) })
+}

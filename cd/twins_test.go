@@ -1,0 +1,62 @@
+package cd_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+)
+
+// TestCopiesShareAlike: however many copies of the columns there are, on the rows that
+// count, and from wherever a solve begins, they share a coefficient equally, with their
+// signs; with β ≥ 0 the negatives of a column are no copies.
+func TestCopiesShareAlike(t *testing.T) {
+	const different = 12
+	for seed := range oracle.Cases(40) {
+		r := oracle.NewRandom(seed)
+		copies := 1 + r.Intn(60)
+		p := different * copies
+		q := r.Problem(oracle.Shape{N: 30, P: p, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 1), Weights: seed%3 != 0})
+		q.Intercept = seed%2 == 0
+		q.Positive = seed%5 == 0
+		sign := make([]float64, p)
+		for j := range p {
+			sign[j] = 1
+			if j >= different {
+				sign[j] = r.Pick(1, -1)
+				for i := range q.X {
+					if q.Weights == nil || q.Weights[i] > 0 { // held-out rows differ
+						q.X[i][j] = sign[j] * q.X[i][j%different]
+					}
+				}
+			}
+		}
+		solver := cd.New(fitOf(t, q, seed%4 == 1))
+		top := q.AlphaMax()
+		for step, ratio := range []float64{0.3, 0.01, 0.1} {
+			if step == 1 && seed%2 == 1 {
+				solver.Start([]int32{int32(different*copies - 1)}, []float64{1})
+			}
+			c := q.Clone().Uniform(ratio * top)
+			c.Positive = q.Positive
+			name := fmt.Sprintf("seed %d, %d copies, ratio %g", seed, copies, ratio)
+			sol := solve(t, solver, penaltyOf(t, c), cd.Options{Tol: 1e-8, Polish: seed%4 == 2})
+			certified(t, name, c, sol, 1e-8)
+			beta := scatter(sol, p)
+			for j := range p {
+				kind := [2]float64{}
+				for i := j % different; i < p; i += different {
+					if q.Positive && sign[i] != sign[j] {
+						continue
+					}
+					kind[0], kind[1] = math.Min(kind[0], sign[i]*beta[i]), math.Max(kind[1], sign[i]*beta[i])
+				}
+				if low, high := kind[0], kind[1]; high > 0 && low < 0 || math.Abs(math.Abs(beta[j])-max(high, -low)) > 1e-14*max(high, -low) {
+					t.Fatalf("%s: column %d has %g, its copies are from %g to %g", name, j, beta[j], low, high)
+				}
+			}
+		}
+	}
+}

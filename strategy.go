@@ -97,7 +97,7 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, 
 	}
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
 		if e.family.common {
-			options.Stop = 0.1 * manyStop
+			options.Stop = manyStop
 			return e.descend(ctx, f, common.Best.LogLambda, around(common.Best.LogLambda, classesReach), o, options)
 		}
 		return e.minimise(ctx, f, top, common.Best.LogLambda, o, options)

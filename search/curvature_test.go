@@ -120,6 +120,30 @@ func TestGivenCurvature(t *testing.T) {
 	}
 }
 
+// TestCurvatureTooSmall: knots bend an objective more than its own matrix says. The
+// last step tells.
+func TestCurvatureTooSmall(t *testing.T) {
+	const dim = 10
+	random := oracle.NewRandom(7)
+	centre, curvature := make([]float64, dim), make([]float64, dim)
+	for i := range dim {
+		centre[i], curvature[i] = -6+4*random.Float64(), 0.01*(1+random.Float64())
+	}
+	f := &analytic{f: bowl(centre, curvature)}
+	f.at = func(_ int, e *Evaluation) error {
+		e.Curvature = make([]float64, dim*dim)
+		for i, c := range curvature {
+			e.Curvature[i*dim+i] = 0.4 * c
+		}
+		return nil
+	}
+	r, err := TrustRegion(context.Background(), f, slices.Repeat([]float64{-4}, dim), cube(dim, -12, 0), Options{Evaluations: 100, Stop: 1e-4})
+	value, _ := f.f(centre)
+	if err != nil || r.Best.Value > value*(1+1e-4) || len(f.seen) > 5 {
+		t.Errorf("%s at %g, least %g, after %d; %v", r.Status, r.Best.Value, value, len(f.seen), err)
+	}
+}
+
 // TestManyCoordinates: a hundred thousand, half of them at the border; values fall
 // at every iterate, and memory is that of a few vectors.
 func TestManyCoordinates(t *testing.T) {

@@ -11,16 +11,19 @@ import (
 // TrustRegion minimises over a few λ: quasi-Newton steps no longer than a radius
 // in any coordinate, which begins at 1, grows to 3 where the quadratic model
 // tells the truth, and shrinks where it does not. Its second derivatives are the
-// objective's [Evaluation.Curvature], or else a BFGS matrix, damped so that it
-// stays positive definite, that learns from failed steps too. It keeps r × r
-// numbers; for many λ use [LBFGS].
+// objective's [Evaluation.Curvature], stiffened by what the last step met, or else a
+// BFGS matrix, damped so that it stays positive definite; both learn from failed
+// steps too. It keeps r × r numbers; for many λ use [LBFGS].
 //
 // It takes steps that lower the value, and stops where the gradient, without what
 // pushes against the box, promises less than 100·options.Stop per unit of λ;
 // where the model promises less than options.Stop/100; or where the radius is below
-// 0.001. The status is Box where only the border holds the iterate back,
-// Stationary, Kink where the curvature has grown without bound or no step lowers the
-// value as the slope says, be it along the valley that meets there, or Flat.
+// 0.001. Where the curvature is the objective's, the model is believed sooner: at
+// options.Stop, whatever the slopes.
+//
+// The status is Box where only the border holds the iterate back, Stationary, Kink
+// where the curvature has grown without bound or no step lowers the value as the slope
+// says, be it along the valley that meets there, or Flat.
 //
 // Where two coordinates matter unequally it is worth starting where both do: for
 // the elastic net the Lasso's optimum, not a point where the solution is 0.
@@ -53,6 +56,7 @@ const (
 	valleyWalls  = 10   // points among which its other wall is looked for
 	valleyWidth  = 0.1  // how far from here in a coordinate
 	damping      = 0.2  // Powell's
+	mostStiffer  = 3    // times an entry of a given diagonal, what the last step may add
 	ridge        = 1e-8 // added to the objective's curvature, as a share of its diagonal
 )
 
@@ -73,7 +77,11 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 		q.at(here)
 		promise := q.minimise(here, box, radius, step)
 		scale := r.options.Stop * math.Abs(here.Value)
-		switch done := here.Flat || free <= max(perUnit*scale, leastNormal) || promise <= leastPromise*scale || radius < leastRadius; {
+		settled := free <= max(perUnit*scale, leastNormal) || promise <= leastPromise*scale
+		if q.given { // there is no curvature left to learn
+			settled = free <= leastNormal || promise <= scale
+		}
+		switch done := here.Flat || settled || radius < leastRadius; {
 		case done && !here.Final:
 			if here, err = r.confirm(ctx, here); err != nil {
 				return "", err
@@ -87,6 +95,9 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 		case done && free <= perUnit*scale:
 			return outcome.Stationary, nil
 		case radius < leastRadius: // no step falls as the slope says
+			if q.given { // near many corners, two slopes make no valley
+				return outcome.Kink, nil
+			}
 			next, err := r.valley(ctx, here, near, box)
 			if next == nil {
 				return outcome.Kink, err
@@ -151,6 +162,7 @@ type quadratic struct {
 	h       []float64 // H, row by row
 	learned bool      // from the last steps; if not, a multiple of the identity
 	given   bool      // by the objective
+	recent  pair      // the last step and change of the slopes, where the rest is given
 	first   float64   // curvature met first
 	hd      []float64 // H·step
 }
@@ -171,9 +183,26 @@ func (q *quadratic) at(e *Evaluation) {
 		for i := range q.dim {
 			q.h[i*q.dim+i] += ridge * trace / float64(q.dim)
 		}
+		q.stiffen()
 	} else if !q.learned {
 		// The first step has length 1 against the slope.
 		q.identity(math.Sqrt(dot(e.Gradient, e.Gradient)))
+	}
+}
+
+// stiffen adds to the diagonal of a given H what the slopes changed by on the last step
+// beyond what H says, but no more than threefold: knots bend, and formulas that hold
+// between them do not tell.
+func (q *quadratic) stiffen() {
+	if q.recent.step == nil {
+		return
+	}
+	q.times(q.recent.step)
+	for i, d := range q.recent.step {
+		own := &q.h[i*q.dim+i]
+		if more := q.recent.change[i] - q.hd[i]; d != 0 && more/d > 0 {
+			*own += min(more/d, mostStiffer**own)
+		}
 	}
 }
 
@@ -191,7 +220,8 @@ func (q *quadratic) times(d []float64) {
 	}
 }
 
-// learn updates H by the step from a to b: BFGS with Powell's damping.
+// learn updates H by the step from a to b: BFGS with Powell's damping. Where H is the
+// objective's, it remembers the step.
 func (q *quadratic) learn(a, b *Evaluation, step []float64) {
 	change := make([]float64, q.dim)
 	for i := range change {
@@ -205,6 +235,7 @@ func (q *quadratic) learn(a, b *Evaluation, step []float64) {
 		q.first = bend / square
 	}
 	if q.given {
+		q.recent = pair{slices.Clone(step), change}
 		return
 	}
 	if !q.learned && bend > 0 {

@@ -110,32 +110,42 @@ func heldOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c par
 	return sum / float64(len(residual)), nil
 }
 
-// counted adds up what evaluations spend on solving and on differentiating.
+// counted adds up what evaluations take, and what of it is solving.
 type counted struct {
 	*bilevel.Multiclass
-	solve, gradient float64
+	solve, all float64
 }
 
 // Eval implements [search.Objective].
 func (c *counted) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
 	report, err := c.Evaluate(ctx, r)
 	c.solve += report.SecondsSolve
-	c.gradient += report.SecondsGradient
+	c.all += report.Seconds
 	return report.Evaluation, err
 }
 
-// ChooseClasses is O6: half of the rows trains, half validates. The trust region
-// starts where one ratio serves all classes.
+// knownLeast are the least values that any search of ours has found on the splits of
+// [ChooseClasses].
+var knownLeast = map[string]float64{"usps": 0.258433, "reuters_multi53": 0.218658}
+
+// ChooseClasses is O6: half of the rows trains, a quarter validates, a quarter tests.
+// The trust region starts where one ratio serves all classes.
 func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
-	t.rows.Columns = []string{"data", "classes", "one_ratio_evaluations", "one_ratio_seconds", "one_ratio_value", "evaluations_to_1e-3", "value", "status", "step_over_solves", "seconds", "seconds_two_threads", "two_threads_ratio", "goal"}
+	t.rows.Columns = []string{
+		"data", "classes", "one_ratio_evaluations", "one_ratio_seconds", "one_ratio_value", "one_ratio_test", "evaluations_to_1e-3", "evaluations",
+		"value", "test", "status", "step_over_solves", "seconds", "seconds_two_threads", "two_threads_ratio", "goal",
+	}
 	goals := map[string]string{
-		"usps": "≤ 12 evaluations; step ≤ 1.15; ≥ 1.8", "reuters_multi53": "≤ 7 evaluations; step ≤ 1.5; ≥ 1.8", "syn_aloi": "step ≤ 1.15; ≥ 1.8",
+		"usps": "≤ 12 evaluations to 1e-3; step ≤ 1.15; ≥ 1.8", "reuters_multi53": "≤ 7 evaluations to 1e-3; step ≤ 1.5; ≥ 1.8", "syn_aloi": "step ≤ 1.15; ≥ 1.8",
 	}
 	for _, name := range o.Choose([]string{"usps", "reuters_multi53", "syn_aloi"}, 2) {
 		err := t.each(ctx, []string{name}, func(d studies.Data) error {
-			x, ids := sparse.Compact(d.X.(*sparse.CSC)), halves(len(d.Y))
-			c := pare.Config{Model: pare.Multiclass, NoIntercept: true}
+			x, ids := sparse.Compact(d.X.(*sparse.CSC)), make([]int, len(d.Y))
+			for i := range ids {
+				ids[i] = []int{0, bilevel.AlwaysTrain, bilevel.TestOnly, bilevel.AlwaysTrain}[i%4]
+			}
+			c := pare.Config{Model: pare.Multiclass, NoIntercept: true, Threads: t.Threads}
 			t.say("%s: one ratio", d.Name)
 			one, err := pare.Select(ctx, x, d.Y, pare.SelectOptions{Validation: pare.Validation{FoldIDs: ids}}, c)
 			if err != nil {
@@ -163,23 +173,28 @@ func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, err
 				if err != nil {
 					return err
 				}
+				f.Curvature = true
 				t.say("%s: %d λ, %d threads", d.Name, len(top), threads+1)
 				spent[threads] = counted{Multiclass: f}
 				began := time.Now()
-				if found[threads], err = search.TrustRegion(ctx, &spent[threads], one.LogLambda, box, search.Options{Evaluations: 15}); err != nil {
+				if found[threads], err = search.TrustRegion(ctx, &spent[threads], one.LogLambda, box, search.Options{Stop: 1e-4}); err != nil {
 					return err
 				}
 				seconds[threads] = time.Since(began).Seconds()
 			}
 			r := found[0]
+			least := r.Best.Value
+			if known, ok := knownLeast[d.Name]; ok {
+				least = min(least, known)
+			}
 			reached := 0
 			for i, e := range r.Evaluations {
-				if reached == 0 && e.Value <= r.Best.Value*(1+1e-3) {
+				if reached == 0 && e.Value <= least*(1+1e-3) {
 					reached = i + 1
 				}
 			}
-			t.rows.Add(d.Name, len(top), len(one.Evaluations), one.SecondsSearch, one.Value, reached, r.Best.Value, string(r.Status),
-				(spent[0].solve+spent[0].gradient)/spent[0].solve, seconds[0], seconds[1], fmt.Sprintf("%.2f", seconds[0]/seconds[1]), goals[name])
+			t.rows.Add(d.Name, len(top), len(one.Evaluations), one.SecondsSearch, one.Value, one.Test, reached, len(r.Evaluations), r.Best.Value, r.Best.Test, string(r.Status),
+				spent[0].all/spent[0].solve, seconds[0], seconds[1], fmt.Sprintf("%.2f", seconds[0]/seconds[1]), goals[name])
 			return nil
 		})
 		if err != nil {

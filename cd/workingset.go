@@ -25,9 +25,14 @@ type candidate struct {
 	place    int32
 }
 
-// firstSet is the size of the working set before a support is known, and the
-// least growth allowed afterwards.
-const firstSet = 100
+const (
+	// firstSet is the size of the working set before a support is known, and the
+	// least growth allowed afterwards.
+	firstSet = 100
+	// taken is the share of a working set in the support that says that sets are too
+	// small.
+	taken = 0.95
+)
 
 func (w *workingSet) init(places int) { w.member = make([]bool, places) }
 
@@ -45,8 +50,12 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	support := len(s.active)
 	violators := w.score(s)
 	// The support plus the violators, a tenth more for those to come, but never
-	// more than the support doubled.
-	size := min(max(support, firstSet), violators+support/10+10)
+	// more than the support doubled, or tripled where the last set has gone into it.
+	most := max(support, firstSet)
+	if s.curved == nil && float64(support) >= taken*float64(len(w.columns)) {
+		most = max(2*support, firstSet)
+	}
+	size := min(most, violators+support/10+10)
 	if support == 0 {
 		size = firstSet
 	}

@@ -1,0 +1,174 @@
+package cd_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestResetIsACleanStart: after Reset a solver repeats its first solve bit for
+// bit, whatever it has done since.
+func TestResetIsACleanStart(t *testing.T) {
+	for _, dense := range []bool{true, false} {
+		r := oracle.NewRandom(4)
+		q := r.Problem(oracle.Shape{N: 50, P: 80, Density: 0.5})
+		top := q.AlphaMax()
+		s := cd.New(fitOf(t, q, dense))
+		a := penaltyOf(t, q.Clone().Uniform(0.05*top))
+		b := penaltyOf(t, q.Clone().Uniform(0.01*top))
+		first := scatter(solve(t, s, a, cd.Options{}), 80)
+		solve(t, s, b, cd.Options{})
+		s.Reset()
+		if again := scatter(solve(t, s, a, cd.Options{}), 80); !slices.Equal(again, first) {
+			t.Errorf("dense %v: %v, first %v", dense, again, first)
+		}
+	}
+}
+
+// TestStoragesAgree: sparse and dense storage of one matrix give solutions as
+// close as their gaps allow.
+func TestStoragesAgree(t *testing.T) {
+	for seed := range oracle.Cases(30) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: r.Pick(0.2, 0.9), Mean: r.Pick(0, 5), Weights: seed%2 == 0})
+		q.Intercept = seed%4 < 2
+		q.Uniform(0.05 * q.AlphaMax())
+		g := penaltyOf(t, q)
+		a := scatter(solve(t, cd.New(fitOf(t, q, true)), g, cd.Options{Tol: 1e-14}), 30)
+		b := scatter(solve(t, cd.New(fitOf(t, q, false)), g, cd.Options{Tol: 1e-14}), 30)
+		best := q.Solve()
+		for j := range a {
+			if math.Abs(a[j]-best.Beta[j]) > 1e-6 || math.Abs(b[j]-best.Beta[j]) > 1e-6 {
+				t.Errorf("seed %d: β_%d is %.12g dense, %.12g sparse, want %.12g", seed, j, a[j], b[j], best.Beta[j])
+			}
+		}
+	}
+}
+
+// TestWeightIsRepetition: integer weights and repeated rows have one solution.
+func TestWeightIsRepetition(t *testing.T) {
+	for seed := range oracle.Cases(20) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 25, P: 15, Density: r.Pick(0.5, 1), Mean: 1})
+		q.Intercept = seed%2 == 0
+		q.Weights = make([]float64, len(q.Y))
+		for i := range q.Weights {
+			q.Weights[i] = float64(r.Intn(4))
+		}
+		q.Uniform(0.05 * q.AlphaMax())
+		g := penaltyOf(t, q)
+		repeated := q.Clone()
+		repeated.X, repeated.Y, repeated.Weights = nil, nil, nil
+		for i, s := range q.Weights {
+			for range int(s) {
+				repeated.X, repeated.Y = append(repeated.X, q.X[i]), append(repeated.Y, q.Y[i])
+			}
+		}
+		a := solve(t, cd.New(fitOf(t, q, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
+		b := solve(t, cd.New(fitOf(t, repeated, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
+		if d := math.Abs(a.Objective - b.Objective); d > 1e-13*q.Null() {
+			t.Errorf("seed %d: objectives %.16g and %.16g", seed, a.Objective, b.Objective)
+		}
+		x, y := scatter(a, 15), scatter(b, 15)
+		for j := range x {
+			if math.Abs(x[j]-y[j]) > 1e-6 {
+				t.Errorf("seed %d: β_%d is %.12g weighted, %.12g repeated", seed, j, x[j], y[j])
+			}
+		}
+	}
+}
+
+// TestZeroFromAlphaMaxOn: S2. At and above the computed αmax β is exactly 0
+// after no epoch; just below it a column enters, or the gap is rounding.
+func TestZeroFromAlphaMaxOn(t *testing.T) {
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 30, P: 20, Density: r.Pick(0.1, 1), Mean: r.Pick(0, 3), Weights: seed%2 == 0})
+		q.Intercept = seed%4 < 2
+		fit := fitOf(t, q, seed%3 == 0)
+		top := fit.AlphaMax()
+		for _, times := range []float64{1, 1 + 0x1p-52, 2, 1e6} {
+			g, err := model.Lasso(kernels.Log(top * times))
+			if err != nil {
+				t.Fatal(err)
+			}
+			sol := solve(t, cd.New(fit), g, cd.Options{Tol: 1e-15})
+			if len(sol.Support) != 0 || sol.Epochs != 0 || sol.Status != outcome.Converged || sol.RelativeGap > 1e-15 {
+				t.Errorf("seed %d at %g·αmax: support %d, %d epochs, gap %g, %s", seed, times, len(sol.Support), sol.Epochs, sol.RelativeGap, sol.Status)
+			}
+			if want := q.BestIntercept(make([]float64, 20)); math.Abs(sol.Intercept-want) > 1e-14*(1+math.Abs(want)) {
+				t.Errorf("seed %d: intercept %g of the null model, want %g", seed, sol.Intercept, want)
+			}
+		}
+		g, err := model.Lasso(kernels.Log(top) - 1e-9)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sol := solve(t, cd.New(fit), g, cd.Options{Tol: 1e-15}); len(sol.Support) == 0 && sol.RelativeGap > 1e-15 {
+			t.Errorf("seed %d just below αmax: empty with a gap of %g", seed, sol.RelativeGap)
+		}
+		// From a support back to zero.
+		s := cd.New(fit)
+		low, err := model.Lasso(kernels.Log(top) - 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		high, err := model.Lasso(kernels.Log(top) + 1e-6)
+		if err != nil {
+			t.Fatal(err)
+		}
+		solve(t, s, low, cd.Options{})
+		if sol := solve(t, s, high, cd.Options{Tol: 1e-12}); len(sol.Support) != 0 {
+			t.Errorf("seed %d: a warm start leaves %d columns above αmax, relative gap %g", seed, len(sol.Support), sol.RelativeGap)
+		}
+	}
+}
+
+// TestExcludedColumnsAreAbsent: a strength of +Inf is the problem without the
+// column, also where the start uses it.
+func TestExcludedColumnsAreAbsent(t *testing.T) {
+	for seed := range oracle.Cases(20) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 30, P: 12, Density: r.Pick(0.5, 1), Mean: 1})
+		q.Intercept = seed%2 == 0
+		q.Uniform(0.02 * q.AlphaMax())
+		s := cd.New(fitOf(t, q, seed%3 == 0))
+		solve(t, s, penaltyOf(t, q), cd.Options{}) // a start that uses the columns
+		less := &oracle.Problem{Y: q.Y, Intercept: q.Intercept, X: make([][]float64, len(q.Y))}
+		var kept []int
+		for j := range q.Alpha {
+			if r.Intn(3) == 0 {
+				q.Alpha[j] = math.Inf(1)
+				continue
+			}
+			kept = append(kept, j)
+			less.Alpha = append(less.Alpha, q.Alpha[j])
+			for i := range q.X {
+				less.X[i] = append(less.X[i], q.X[i][j])
+			}
+		}
+		sol := solve(t, s, penaltyOf(t, q), cd.Options{Tol: 1e-13})
+		certified(t, fmt.Sprint("seed ", seed), q, sol, 1e-13)
+		got, want := scatter(sol, 12), less.Solve().Beta
+		for k, j := range kept {
+			if math.Abs(got[j]-want[k]) > 1e-6 {
+				t.Errorf("seed %d: β_%d = %.12g, without the excluded columns %.12g", seed, j, got[j], want[k])
+			}
+		}
+	}
+	// All of them.
+	r := oracle.NewRandom(3)
+	q := r.Problem(oracle.Shape{N: 10, P: 3, Mean: 1})
+	q.Intercept = true
+	q.Uniform(math.Inf(1))
+	if sol := solve(t, cd.New(fitOf(t, q, true)), penaltyOf(t, q), cd.Options{}); len(sol.Support) != 0 || sol.Status != outcome.Converged || sol.RelativeGap != 0 {
+		t.Errorf("all excluded: %+v", sol)
+	}
+}

@@ -1,0 +1,135 @@
+package implicit_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+)
+
+// TestErrorBoundHolds: G3. Over inner tolerances from 1e-2 to 1e-12, with the
+// right support, the estimate covers the true error in 99 of 100 cases, and
+// the error shrinks at least like the distance to the solution.
+func TestErrorBoundHolds(t *testing.T) {
+	cases, missed, vague := 0, 0, 0
+	var slope oracle.Sum
+	slopes := 0
+	for seed := range oracle.Cases(40) {
+		r := oracle.NewRandom(3000 + seed)
+		q, best, rows := smooth(r)
+		fit, g := fitOf(t, q, true), scalar(t, q)
+		s := implicit.New(fit)
+		outer := outerOf(q, best.Beta, rows)
+		common, ridge, _, _ := q.Hypergradient(best.Beta, outer.Slope)
+		truth := []float64{common, ridge}
+		direction := make([]float64, len(best.Beta))
+		largest := 0.0
+		for j, b := range best.Beta {
+			if b != 0 {
+				direction[j] = r.Normal()
+			}
+			largest = math.Max(largest, math.Abs(b))
+		}
+		first, last, firstDistance, lastDistance := 0.0, 0.0, 0.0, 0.0
+		for tol := 1e-2; tol > 1e-13; tol /= 10 {
+			distance := math.Sqrt(tol) * 0.1 * largest
+			beta := append([]float64(nil), best.Beta...)
+			flipped := false
+			for j, d := range direction {
+				if best.Beta[j] != 0 {
+					beta[j] += distance * d
+					flipped = flipped || beta[j]*best.Beta[j] <= 0
+				}
+			}
+			if flipped {
+				continue // the support is not right
+			}
+			// The linear system as bilevel would solve it.
+			h := gradientAt(t, s, g, q, beta, rows, implicit.Options{Tol: 0.01 * math.Sqrt(tol)})
+			miss := 0.0
+			for i, v := range h.Gradient {
+				miss = math.Max(miss, math.Abs(v-truth[i]))
+			}
+			cases++
+			if miss > h.ErrorBound+1e-13*(math.Abs(common)+math.Abs(ridge)) {
+				missed++
+				t.Logf("seed %d, tolerance %.0e: error %.2e, bound %.2e; ridge %g, %v against %v", seed, tol, miss, h.ErrorBound, q.Ridge, h.Gradient, truth)
+			}
+			if h.ErrorBound > 1e4*miss && miss > 0 {
+				vague++
+			}
+			if first == 0 {
+				first, firstDistance = miss, distance
+			}
+			last, lastDistance = miss, distance
+		}
+		if first > 0 && last > 0 && lastDistance < 1e-3*firstDistance {
+			slope.Add(math.Log(first/last) / math.Log(firstDistance/lastDistance))
+			slopes++
+		}
+	}
+	if float64(missed) > 0.01*float64(cases) {
+		t.Errorf("the bound is below the error in %d of %d cases", missed, cases)
+	}
+	if float64(vague) > 0.1*float64(cases) {
+		t.Errorf("the bound is 10,000 times the error or more in %d of %d cases", vague, cases)
+	}
+	// distance ~ √gap: a slope of 0.45 in √gap asked for, one in distance expected.
+	if mean := slope.Value() / float64(slopes); mean < 0.9 {
+		t.Errorf("the error shrinks with exponent %.2f of the distance", mean)
+	}
+}
+
+// TestErrorBoundOfWeightedGradients: the same for one λ per column, where the
+// largest entry counts.
+func TestErrorBoundOfWeightedGradients(t *testing.T) {
+	cases, missed, vague := 0, 0, 0
+	for seed := range oracle.Cases(40) {
+		r := oracle.NewRandom(6000 + seed)
+		q, best, rows := smooth(r)
+		if q.Ridge > 0 {
+			continue
+		}
+		s, g := implicit.New(fitOf(t, q, true)), weighted(t, q)
+		outer := outerOf(q, best.Beta, rows)
+		_, _, each, _ := q.Hypergradient(best.Beta, outer.Slope)
+		size := 0.0
+		for _, v := range each {
+			size = math.Max(size, math.Abs(v))
+		}
+		for tol := 1e-2; tol > 1e-13; tol /= 10 {
+			beta := append([]float64(nil), best.Beta...)
+			flipped := false
+			for j, b := range best.Beta {
+				beta[j] += b * 0.1 * math.Sqrt(tol) * r.Normal()
+				flipped = flipped || beta[j]*b < 0
+			}
+			if flipped {
+				continue
+			}
+			h := gradientAt(t, s, g, q, beta, rows, implicit.Options{Tol: 0.01 * math.Sqrt(tol)})
+			miss, k := 0.0, 0
+			for j, b := range best.Beta {
+				if b != 0 {
+					miss = math.Max(miss, math.Abs(h.Gradient[k]-each[j]))
+					k++
+				}
+			}
+			cases++
+			if miss > h.ErrorBound+1e-13*size {
+				missed++
+				t.Logf("seed %d, tolerance %.0e: error %.2e, bound %.2e", seed, tol, miss, h.ErrorBound)
+			}
+			if h.ErrorBound > 1e4*miss && miss > 0 {
+				vague++
+			}
+		}
+	}
+	if float64(missed) > 0.01*float64(cases) {
+		t.Errorf("the bound is below the error in %d of %d cases", missed, cases)
+	}
+	if float64(vague) > 0.1*float64(cases) {
+		t.Errorf("the bound is 10,000 times the error or more in %d of %d cases", vague, cases)
+	}
+}

@@ -1,0 +1,172 @@
+package pare_test
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// timeless clears the times of a selection, which no two runs share.
+func timeless(s *pare.Selection) *pare.Selection {
+	c := *s
+	c.SecondsSearch, c.SecondsRefit = 0, 0
+	c.Evaluations = slices.Clone(s.Evaluations)
+	for i := range c.Evaluations {
+		c.Evaluations[i].Seconds = 0
+	}
+	return &c
+}
+
+// TestOneMatrixManyGoroutines: V1. Different problems on one matrix at once give
+// the bits that they give one after another. Run it under the race detector.
+func TestOneMatrixManyGoroutines(t *testing.T) {
+	x, y := text(t)
+	wide, target := load(t)
+	before := fingerprint(x, y)
+	top, ceiling := lambdaMax(t, x, y, pare.Config{}), lambdaMax(t, wide, target, pare.Config{})
+	ctx := context.Background()
+	job := func(k int) any {
+		c := pare.Config{Tol: 1e-7, Threads: 1 + k%3, NoIntercept: k%5 == 0}
+		var out any
+		var err error
+		switch k % 4 {
+		case 0:
+			out, err = pare.Fit(ctx, x, y, []float64{top - 0.1*float64(k%32)}, c)
+		case 1:
+			c.Model = pare.ElasticNet
+			out, err = pare.Fit(ctx, wide, target, []float64{ceiling - 0.1*float64(k%32), ceiling - 3}, c)
+		case 2:
+			var g *pare.Hypergradient
+			g, err = pare.Gradient(ctx, x, y, []float64{top - 0.05*float64(k%32)}, pare.Validation{Folds: 3, Shuffle: true, Seed: uint64(k)}, c)
+			if err == nil {
+				g.SecondsSolve, g.SecondsGradient = 0, 0
+			}
+			out = g
+		default:
+			var s *pare.Selection
+			s, err = pare.Select(ctx, wide, target, pare.SelectOptions{Validation: pare.Validation{Folds: 2 + k%4}, Evaluations: 4}, c)
+			if err == nil {
+				out = timeless(s)
+			}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return out
+	}
+	const jobs = 64
+	var alone, together [jobs]any
+	for k := range jobs {
+		alone[k] = job(k)
+	}
+	var group sync.WaitGroup
+	for k := range jobs {
+		group.Go(func() { together[k] = job(k) })
+	}
+	group.Wait()
+	for k := range jobs {
+		if !reflect.DeepEqual(alone[k], together[k]) {
+			t.Errorf("job %d: %+v alone, %+v together", k, alone[k], together[k])
+		}
+	}
+	if fingerprint(x, y) != before {
+		t.Error("X or y was changed")
+	}
+}
+
+// TestNoGoroutineStays: V4.
+func TestNoGoroutineStays(t *testing.T) {
+	x, y := load(t)
+	before := runtime.NumGoroutine()
+	for range 3 {
+		if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 3}, pare.Config{}); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+		if _, err := pare.Select(ctx, x, y, pare.SelectOptions{}, pare.Config{Tol: 1e-12}); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+	}
+	for range 100 { // one that has done its work may take a moment to go
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+}
+
+// bits writes down every number of a selection that must not depend on the machine.
+func bits(s *pare.Selection) []uint64 {
+	var out []uint64
+	add := func(values ...float64) {
+		for _, v := range values {
+			out = append(out, math.Float64bits(v))
+		}
+	}
+	add(s.Value, s.NullValue, s.Final.Objective, s.Final.Gap, s.Final.KKT, s.Final.Intercept)
+	add(s.LogLambda...)
+	add(s.Gradient...)
+	add(s.Final.Coef...)
+	for _, j := range s.Final.Support {
+		out = append(out, uint64(j))
+	}
+	for _, e := range s.Evaluations {
+		add(e.Value)
+		add(e.LogLambda...)
+		add(e.Gradient...)
+	}
+	return out
+}
+
+// TestKernelSetsGiveTheSameBits: one selection on dense data and one on sparse
+// data, the same on every kernel set here and for any number of threads.
+func TestKernelSetsGiveTheSameBits(t *testing.T) {
+	type data struct {
+		x sparse.Matrix
+		y []float64
+	}
+	all := map[string]data{}
+	x, y := load(t)
+	all["diabetes"] = data{x, y}
+	x, y = text(t)
+	all["sparse"] = data{x, y}
+	for name, d := range all {
+		for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet} {
+			var want []uint64
+			for _, k := range kernels.Available() {
+				for _, threads := range []int{4, 1} {
+					if threads == 1 && oracle.Few() {
+						continue
+					}
+					s, err := pare.Select(context.Background(), d.x, d.y, pare.SelectOptions{Evaluations: 4},
+						pare.Config{Model: m, Kernels: k.Name, Threads: threads})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if s.Final.Kernels != k.Name {
+						t.Errorf("asked for %s, used %s", k.Name, s.Final.Kernels)
+					}
+					got := bits(s)
+					if want == nil {
+						want = got
+					}
+					if !slices.Equal(got, want) {
+						t.Errorf("%s, %s: %s with %d threads differs from %s", name, m, k.Name, threads, kernels.Available()[0].Name)
+					}
+				}
+			}
+		}
+	}
+}

@@ -251,6 +251,7 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 	for _, v := range []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res} {
 		*v = resize(*v, size)
 	}
+	s.state.Intercept = 0 // no memory of the point before
 	s.fit.Fit(at.Support, at.Coef, s.state)
 	if s.curved != nil {
 		s.curved.Curvature(s.state, s.d)

@@ -21,6 +21,7 @@ func (e *engine) certify() certificate {
 	}
 	e.list()
 	cols, coef := e.support, e.coef
+	e.point.Intercept = 0 // no memory of the point before
 	e.fit.Fit(cols, coef, e.point)
 	view := e.fit.View()
 	dual := model.Dual{Penalty: e.penalty, Total: view.Total(), Smoothness: e.fit.Smoothness()}

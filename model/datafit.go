@@ -19,7 +19,9 @@ type Datafit interface {
 	Null() float64
 	// Smoothness bounds ℓ″: ∇f is Smoothness·‖X‖ₛ²/N-Lipschitz.
 	Smoothness() float64
-	// Fit moves a state to the coefficients b of the columns cols.
+	// Fit moves a state to the coefficients b of the columns cols. The intercept of a
+	// loss that is not quadratic is sought from that of the state on, and is the same to
+	// rounding from anywhere.
 	Fit(cols []int32, b []float64, s *State)
 	// Gap returns the duality gap of the state that d was gathered from.
 	Gap(d *Dual, s *State) float64

@@ -1,13 +1,10 @@
 package bilevel_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -39,37 +36,14 @@ type goldenCase struct {
 // sharedDir holds reference material beside the checkout, where there is any.
 const sharedDir = "../../shared"
 
-func readGolden(t *testing.T, path string) []goldenCase {
-	t.Helper()
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is not here; the embedded rows are tested all the same", path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	var cases []goldenCase
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var c goldenCase
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
-		cases = append(cases, c)
-	}
-	return cases
-}
-
 func TestGoldenDiabetes(t *testing.T) {
-	for _, c := range readGolden(t, "../testdata/golden/diabetes.jsonl") {
+	for _, c := range subject.Golden[goldenCase](t, "../testdata/golden/diabetes.jsonl") {
 		checkGolden(t, c, "../internal/embedded/diabetes.svm.gz")
 	}
 }
 
 func TestGoldenShared(t *testing.T) {
-	for _, c := range readGolden(t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
+	for _, c := range subject.Golden[goldenCase](t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
 		checkGolden(t, c, filepath.Join(sharedDir, "data", c.Data+".svm.gz"))
 	}
 }
@@ -161,7 +135,7 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 }
 
 func TestGoldenMulticlass(t *testing.T) {
-	for _, c := range readGolden(t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
+	for _, c := range subject.Golden[goldenCase](t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
 		if c.Model != "multiclass" {
 			continue
 		}

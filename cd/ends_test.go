@@ -20,7 +20,7 @@ import (
 func TestBadParameters(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q := r.Problem(oracle.Shape{N: 10, P: 4})
-	s := cd.New(fitOf(t, q, true))
+	s := cd.New(subject.Squared(t, q, true))
 	g, err := model.Lasso(0)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +61,7 @@ func TestNotConvergedIsAnHonestPoint(t *testing.T) {
 		g := penaltyOf(t, q)
 		last := math.Inf(1)
 		for epochs := 1; epochs <= 40; epochs += 1 + epochs/8 {
-			sol := solve(t, cd.New(fitOf(t, q, true)), g, cd.Options{Tol: 1e-14, MaxEpochs: epochs})
+			sol := solve(t, cd.New(subject.Squared(t, q, true)), g, cd.Options{Tol: 1e-14, MaxEpochs: epochs})
 			name := fmt.Sprintf("seed %d, %d epochs", seed, epochs)
 			certified(t, name, q, sol, 1e-14)
 			if sol.Epochs > epochs {
@@ -86,7 +86,7 @@ func hard(t *testing.T) (*model.Squared, model.Penalty, *oracle.Problem) {
 	q.Intercept = true
 	q.Uniform(1e-4 * q.AlphaMax())
 	g := penaltyOf(t, q)
-	return fitOf(t, q, true), g, q
+	return subject.Squared(t, q, true), g, q
 }
 
 // TestCancelledIsACertifiedPoint: a context that ends, before or during, gives
@@ -131,7 +131,7 @@ func TestSolveAllocatesNothingWhenWarm(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 60, P: 100, Density: 0.4, Weights: true, Mean: 1})
 		q.Intercept = true
 		top := q.AlphaMax()
-		s := cd.New(fitOf(t, q, dense))
+		s := cd.New(subject.Squared(t, q, dense))
 		var path []model.Penalty
 		for k := range 8 {
 			c := q.Clone().Uniform(top * math.Exp(-float64(k)))

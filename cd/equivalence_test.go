@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -20,7 +21,7 @@ func TestResetIsACleanStart(t *testing.T) {
 		r := oracle.NewRandom(4)
 		q := r.Problem(oracle.Shape{N: 50, P: 80, Density: 0.5})
 		top := q.AlphaMax()
-		s := cd.New(fitOf(t, q, dense))
+		s := cd.New(subject.Squared(t, q, dense))
 		a := penaltyOf(t, q.Clone().Uniform(0.05*top))
 		b := penaltyOf(t, q.Clone().Uniform(0.01*top))
 		first := scatter(solve(t, s, a, cd.Options{}), 80)
@@ -41,8 +42,8 @@ func TestStoragesAgree(t *testing.T) {
 		q.Intercept = seed%4 < 2
 		q.Uniform(0.05 * q.AlphaMax())
 		g := penaltyOf(t, q)
-		a := scatter(solve(t, cd.New(fitOf(t, q, true)), g, cd.Options{Tol: 1e-14}), 30)
-		b := scatter(solve(t, cd.New(fitOf(t, q, false)), g, cd.Options{Tol: 1e-14}), 30)
+		a := scatter(solve(t, cd.New(subject.Squared(t, q, true)), g, cd.Options{Tol: 1e-14}), 30)
+		b := scatter(solve(t, cd.New(subject.Squared(t, q, false)), g, cd.Options{Tol: 1e-14}), 30)
 		best := q.Solve()
 		for j := range a {
 			if math.Abs(a[j]-best.Beta[j]) > 1e-6 || math.Abs(b[j]-best.Beta[j]) > 1e-6 {
@@ -71,8 +72,8 @@ func TestWeightIsRepetition(t *testing.T) {
 				repeated.X, repeated.Y = append(repeated.X, q.X[i]), append(repeated.Y, q.Y[i])
 			}
 		}
-		a := solve(t, cd.New(fitOf(t, q, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
-		b := solve(t, cd.New(fitOf(t, repeated, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
+		a := solve(t, cd.New(subject.Squared(t, q, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
+		b := solve(t, cd.New(subject.Squared(t, repeated, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
 		if d := math.Abs(a.Objective - b.Objective); d > 1e-13*q.Null() {
 			t.Errorf("seed %d: objectives %.16g and %.16g", seed, a.Objective, b.Objective)
 		}
@@ -92,7 +93,7 @@ func TestZeroFromAlphaMaxOn(t *testing.T) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 20, Density: r.Pick(0.1, 1), Mean: r.Pick(0, 3), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
-		fit := fitOf(t, q, seed%3 == 0)
+		fit := subject.Squared(t, q, seed%3 == 0)
 		top := fit.AlphaMax()
 		for _, times := range []float64{1, 1 + 0x1p-52, 2, 1e6} {
 			g, err := model.Lasso(kernels.Log(top * times))
@@ -139,7 +140,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 30, P: 12, Density: r.Pick(0.5, 1), Mean: 1})
 		q.Intercept = seed%2 == 0
 		q.Uniform(0.02 * q.AlphaMax())
-		s := cd.New(fitOf(t, q, seed%3 == 0))
+		s := cd.New(subject.Squared(t, q, seed%3 == 0))
 		solve(t, s, penaltyOf(t, q), cd.Options{}) // a start that uses the columns
 		less := &oracle.Problem{Y: q.Y, Intercept: q.Intercept, X: make([][]float64, len(q.Y))}
 		var kept []int
@@ -168,7 +169,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 	q := r.Problem(oracle.Shape{N: 10, P: 3, Mean: 1})
 	q.Intercept = true
 	q.Uniform(math.Inf(1))
-	if sol := solve(t, cd.New(fitOf(t, q, true)), penaltyOf(t, q), cd.Options{}); len(sol.Support) != 0 || sol.Status != outcome.Converged || sol.RelativeGap != 0 {
+	if sol := solve(t, cd.New(subject.Squared(t, q, true)), penaltyOf(t, q), cd.Options{}); len(sol.Support) != 0 || sol.Status != outcome.Converged || sol.RelativeGap != 0 {
 		t.Errorf("all excluded: %+v", sol)
 	}
 }

@@ -12,15 +12,6 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-func logisticOf(t *testing.T, q *oracle.Problem, dense bool) *model.Logistic {
-	t.Helper()
-	fit, err := model.NewLogistic(subject.View(t, q, dense), q.Y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fit
-}
-
 // drawClasses makes a random classification problem with strengths.
 func drawClasses(r *oracle.Random) (q *oracle.Problem, name string) {
 	shape := oracle.Shape{
@@ -56,7 +47,7 @@ func TestLogisticCertificates(t *testing.T) {
 		name = fmt.Sprintf("seed %d: %s", seed, name)
 		tol := r.Pick(1e-4, 1e-6, 1e-9)
 		g := penaltyOf(t, q)
-		fit := logisticOf(t, q, seed%2 == 0)
+		fit := subject.Logistic(t, q, seed%2 == 0)
 		null := q.LogisticNull()
 		if math.Abs(fit.Null()-null) > 1e-14 {
 			t.Errorf("%s: P₀ = %.17g, want %.17g", name, fit.Null(), null)
@@ -115,7 +106,7 @@ func TestFullStepsThatFailAreTakenBack(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 200, P: 5, Density: 1}).Classes(r)
 		q.Intercept = seed%2 == 0
 		q.Uniform(0.05 * q.LogisticAlphaMax())
-		fit, g := logisticOf(t, q, true), penaltyOf(t, q)
+		fit, g := subject.Logistic(t, q, true), penaltyOf(t, q)
 		want := solve(t, cd.New(fit), g, cd.Options{Tol: 1e-9})
 		solver := cd.New(fit)
 		solver.Start([]int32{0, 1, 2}, []float64{8, -8, 8})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -23,7 +24,7 @@ func TestUnpenalisedOnesAreTheIntercept(t *testing.T) {
 		for j := range q.Alpha { // told apart from a Lasso, which merges copies
 			q.Alpha[j] *= 0.9 + 0.2*r.Float64()
 		}
-		want := solve(t, cd.New(fitOf(t, q, seed%2 == 0)), penaltyOf(t, q), cd.Options{Tol: 1e-13, Polish: true})
+		want := solve(t, cd.New(subject.Squared(t, q, seed%2 == 0)), penaltyOf(t, q), cd.Options{Tol: 1e-13, Polish: true})
 		ones := q.Clone()
 		ones.Intercept = false
 		ones.Alpha = append([]float64{0}, q.Alpha...)
@@ -31,7 +32,7 @@ func TestUnpenalisedOnesAreTheIntercept(t *testing.T) {
 		for i, row := range q.X {
 			ones.X[i] = append([]float64{1}, row...)
 		}
-		got := solve(t, cd.New(fitOf(t, ones, seed%2 == 0)), penaltyOf(t, ones), cd.Options{Tol: 1e-13, Polish: true})
+		got := solve(t, cd.New(subject.Squared(t, ones, seed%2 == 0)), penaltyOf(t, ones), cd.Options{Tol: 1e-13, Polish: true})
 		certified(t, fmt.Sprint("seed ", seed), ones, got, 1e-13)
 		if got.Support[0] != 0 || len(got.Support) != len(want.Support)+1 {
 			t.Errorf("seed %d: support %v with ones, %v with an intercept", seed, got.Support, want.Support)
@@ -62,7 +63,7 @@ func TestLeastSquares(t *testing.T) {
 				row[1] = -2 * row[0]
 			}
 		}
-		sol := solve(t, cd.New(fitOf(t, q, true)), penaltyOf(t, q), cd.Options{Tol: 1e-12})
+		sol := solve(t, cd.New(subject.Squared(t, q, true)), penaltyOf(t, q), cd.Options{Tol: 1e-12})
 		if sol.Status != outcome.Converged {
 			t.Errorf("seed %d: %s at %g", seed, sol.Status, sol.RelativeGap)
 		}
@@ -91,7 +92,7 @@ func TestRidgeWaysAgree(t *testing.T) {
 		g := penaltyOf(t, q)
 		for way := range cd.RidgeWays {
 			for _, dense := range []bool{false, true} {
-				s := cd.New(fitOf(t, q, dense))
+				s := cd.New(subject.Squared(t, q, dense))
 				cd.ForceRidge(s, way)
 				name := fmt.Sprintf("seed %d, way %d, dense %v", seed, way, dense)
 				certified(t, name, q, solve(t, s, g, cd.Options{Tol: 1e-10}), 1e-10)
@@ -111,7 +112,7 @@ func TestPenaltiesFollowEachOther(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: 0.3, Weights: seed%2 == 0})
 		q.Intercept = seed%3 == 0
 		top := q.AlphaMax()
-		s := cd.New(fitOf(t, q, seed%2 == 0))
+		s := cd.New(subject.Squared(t, q, seed%2 == 0))
 		for at := range 12 {
 			p := q.Clone()
 			p.Uniform(0.1 * top)
@@ -144,7 +145,7 @@ func TestPositiveTellsNegativesApart(t *testing.T) {
 		q.Y[i] = 2*row[0] + 0.1*r.Normal()
 	}
 	q.Uniform(0.05 * q.AlphaMax())
-	sol := solve(t, cd.New(fitOf(t, q, true)), penaltyOf(t, q), cd.Options{Tol: 1e-12})
+	sol := solve(t, cd.New(subject.Squared(t, q, true)), penaltyOf(t, q), cd.Options{Tol: 1e-12})
 	certified(t, "copies", q, sol, 1e-12)
 	beta := scatter(sol, 6)
 	if beta[0] == 0 || beta[0] != beta[3] || beta[4] != 0 {
@@ -154,7 +155,7 @@ func TestPositiveTellsNegativesApart(t *testing.T) {
 	for i := range q.Y {
 		q.Y[i] = -q.Y[i]
 	}
-	sol = solve(t, cd.New(fitOf(t, q, true)), penaltyOf(t, q), cd.Options{Tol: 1e-12})
+	sol = solve(t, cd.New(subject.Squared(t, q, true)), penaltyOf(t, q), cd.Options{Tol: 1e-12})
 	certified(t, "negated", q, sol, 1e-12)
 	if beta = scatter(sol, 6); beta[0] != 0 || beta[3] != 0 || !(beta[4] > 0) {
 		t.Errorf("negated: equal columns have %g and %g, the negative %g", beta[0], beta[3], beta[4])
@@ -176,7 +177,7 @@ func TestPenaltiesThatDoNotGoTogether(t *testing.T) {
 			t.Errorf("%s, β ≥ 0: %v", name, err)
 		}
 		q := oracle.NewRandom(1).Problem(oracle.Shape{N: 10, P: 3}).Classes(oracle.NewRandom(2))
-		if _, err := cd.New(logisticOf(t, q, true)).Solve(context.Background(), g, cd.Options{}); !isKind(err, outcome.BadParameter) {
+		if _, err := cd.New(subject.Logistic(t, q, true)).Solve(context.Background(), g, cd.Options{}); !isKind(err, outcome.BadParameter) {
 			t.Errorf("%s, logistic: %v", name, err)
 		}
 	}

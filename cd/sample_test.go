@@ -9,7 +9,6 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/subject"
-	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -35,10 +34,7 @@ func TestSamplesSaveStepsAndChangeNothingElse(t *testing.T) {
 			q.Y[1] = 1 // the sample takes row 3 of the first four
 		}
 		q.Uniform(0.01 * q.LogisticAlphaMax())
-		fit, err := model.NewLogistic(subject.View(t, q, c.dense), q.Y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := subject.Logistic(t, q, c.dense)
 		g, sampled := penaltyOf(t, q), 0
 		watch := cd.Options{Tol: 1e-9, Watch: func(p cd.Progress) {
 			if p.Stage == cd.Sampled {
@@ -89,10 +85,7 @@ func TestSamplesEndWithTheContext(t *testing.T) {
 	r := oracle.NewRandom(78)
 	q := r.Problem(oracle.Shape{N: 6000, P: 12, Density: 0.4}).Classes(r)
 	q.Uniform(0.01 * q.LogisticAlphaMax())
-	fit, err := model.NewLogistic(subject.View(t, q, false), q.Y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fit := subject.Logistic(t, q, false)
 	ctx, cancel := context.WithCancel(context.Background())
 	sol, err := cd.New(fit).Solve(ctx, penaltyOf(t, q), cd.Options{Watch: func(p cd.Progress) {
 		if p.Stage == cd.Sampled {

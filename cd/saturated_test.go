@@ -25,10 +25,7 @@ func TestLogisticConvergesFromSaturatedStarts(t *testing.T) {
 		}
 		q.Y[0], q.Y[1] = 1, -1
 		q.Intercept = seed%3 == 0
-		fit, err := model.NewLogistic(subject.View(t, q, false), q.Y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := subject.Logistic(t, q, false)
 		top := kernels.Log(model.AlphaMax(fit))
 		solver := cd.New(fit)
 		_, p := q.Dims()

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -47,9 +48,9 @@ func TestPowersOfTwoChangeExponentsOnly(t *testing.T) {
 		g := penaltyOf(t, q)
 		fit := func(q *oracle.Problem) model.Datafit {
 			if name == "logistic" {
-				return logisticOf(t, q, dense)
+				return subject.Logistic(t, q, dense)
 			}
-			return fitOf(t, q, dense)
+			return subject.Squared(t, q, dense)
 		}
 		type found struct {
 			support        []int32

@@ -18,16 +18,6 @@ import (
 // oracle.Cases reads it.
 var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
-// fitOf makes the datafit of a problem, on dense or sparse storage.
-func fitOf(t *testing.T, q *oracle.Problem, dense bool) *model.Squared {
-	t.Helper()
-	fit, err := model.NewSquared(subject.View(t, q, dense), q.Y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fit
-}
-
 // penaltyOf makes a penalty of a problem's strengths and gives the problem the
 // strengths that came of it, e^λ of a rounded λ.
 func penaltyOf(t *testing.T, q *oracle.Problem) model.Penalty {
@@ -207,7 +197,7 @@ func TestHonestCertificates(t *testing.T) {
 		name = fmt.Sprintf("seed %d: %s", seed, name)
 		tol := r.Pick(1e-4, 1e-6, 1e-8, 1e-10)
 		g := penaltyOf(t, q)
-		sol := solve(t, cd.New(fitOf(t, q, seed%2 == 0)), g, cd.Options{Tol: tol, Polish: seed%3 == 0})
+		sol := solve(t, cd.New(subject.Squared(t, q, seed%2 == 0)), g, cd.Options{Tol: tol, Polish: seed%3 == 0})
 		certified(t, name, q, sol, tol)
 		if sol.Status != outcome.Converged {
 			missed++
@@ -240,7 +230,7 @@ func TestPolishGivesTheDigitsOfThePredictions(t *testing.T) {
 		if out, in := q.Margins(best); !best.Exact || out < 1e-2 || in < 1e-2 {
 			continue // the support at the tolerance may not be the one at the optimum
 		}
-		sol := solve(t, cd.New(fitOf(t, q, seed%2 == 0)), g, cd.Options{Tol: 1e-8, Polish: true})
+		sol := solve(t, cd.New(subject.Squared(t, q, seed%2 == 0)), g, cd.Options{Tol: 1e-8, Polish: true})
 		certified(t, fmt.Sprint("seed ", seed), q, sol, 1e-8)
 		var distance, size float64
 		for i, m := range q.Predictions(best) {
@@ -261,7 +251,7 @@ func TestWarmStartsAreCertifiedTheSame(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 40, P: 60, Density: r.Pick(0.2, 1), Correlation: r.Pick(0, 0.8), Mean: r.Pick(0, 2), Weights: seed%3 == 0})
 		q.Intercept = seed%2 == 0
 		top := q.AlphaMax()
-		s := cd.New(fitOf(t, q, seed%4 == 0))
+		s := cd.New(subject.Squared(t, q, seed%4 == 0))
 		for step := range 12 {
 			c := q.Clone().Uniform(top * math.Exp(-6*r.Float64()))
 			switch r.Intn(3) {
@@ -283,7 +273,7 @@ func TestWarmStartsAreCertifiedTheSame(t *testing.T) {
 			if warm.Status != outcome.Converged {
 				t.Errorf("%s: %s at %.1e, tolerance %.0e", name, warm.Status, warm.RelativeGap, tol)
 			}
-			cold := solve(t, cd.New(fitOf(t, c, seed%4 == 0)), g, cd.Options{Tol: tol})
+			cold := solve(t, cd.New(subject.Squared(t, c, seed%4 == 0)), g, cd.Options{Tol: tol})
 			if d := math.Abs(warm.Objective - cold.Objective); d > tol*q.Null()+1e-13*q.Null() {
 				t.Errorf("%s: objectives differ by %.2e·P₀", name, d/q.Null())
 			}

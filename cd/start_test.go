@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -23,7 +24,7 @@ func TestUseIsAsGoodAsNew(t *testing.T) {
 			q.Ridge = 0.1
 		}
 		g := penaltyOf(t, q)
-		fit := fitOf(t, q, seed%3 == 1)
+		fit := subject.Squared(t, q, seed%3 == 1)
 		other := q.Clone()
 		other.Y = make([]float64, len(q.Y))
 		for i := range other.Y {
@@ -65,7 +66,7 @@ func TestStartIsOnlyAStart(t *testing.T) {
 		q.Uniform(0.05 * q.AlphaMax())
 		g := penaltyOf(t, q)
 		best := q.Solve()
-		s := cd.New(fitOf(t, q, seed%3 == 1))
+		s := cd.New(subject.Squared(t, q, seed%3 == 1))
 		cols, coef := best.Support()
 		s.Start(cols, coef)
 		sol := solve(t, s, g, cd.Options{Tol: 1e-10})
@@ -103,7 +104,7 @@ func TestCopiesOfAColumn(t *testing.T) {
 			}
 		}
 		top := q.AlphaMax()
-		s := cd.New(fitOf(t, q, seed%4 == 1))
+		s := cd.New(subject.Squared(t, q, seed%4 == 1))
 		for step, ratio := range []float64{0.3, 0.01, 0.1, 0.001} {
 			c := q.Clone().Uniform(ratio * top)
 			if step == 2 && seed%5 == 0 {

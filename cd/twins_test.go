@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // TestCopiesShareAlike: however many copies of the columns there are, on the rows that
@@ -33,7 +34,7 @@ func TestCopiesShareAlike(t *testing.T) {
 				}
 			}
 		}
-		solver := cd.New(fitOf(t, q, seed%4 == 1))
+		solver := cd.New(subject.Squared(t, q, seed%4 == 1))
 		top := q.AlphaMax()
 		for step, ratio := range []float64{0.3, 0.01, 0.1} {
 			if step == 1 && seed%2 == 1 {

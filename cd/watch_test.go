@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // Watching shows every stage, ends with the certificate that is returned, and
@@ -13,7 +14,7 @@ import (
 func TestWatchSeesTheStagesAndChangesNothing(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		q, name := draw(oracle.NewRandom(seed), 60)
-		fit, penalty := fitOf(t, q, false), penaltyOf(t, q)
+		fit, penalty := subject.Squared(t, q, false), penaltyOf(t, q)
 		plain, err := cd.New(fit).Solve(context.Background(), penalty, cd.Options{Tol: 1e-10})
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -15,7 +16,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: 6, P: 4})
 	q.Uniform(0.1)
-	s, g := implicit.New(fitOf(t, q, true)), scalar(t, q)
+	s, g := implicit.New(subject.Squared(t, q, true)), scalar(t, q)
 	outer := implicit.Outer{Slope: make([]float64, 6), Curvature: make([]float64, 6)}
 	for _, c := range []struct {
 		name  string

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // TestErrorBoundHolds: G3. Over inner tolerances from 1e-2 to 1e-12, with the
@@ -18,7 +19,7 @@ func TestErrorBoundHolds(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(3000 + seed)
 		q, best, rows := smooth(r)
-		fit, g := fitOf(t, q, true), scalar(t, q)
+		fit, g := subject.Squared(t, q, true), scalar(t, q)
 		s := implicit.New(fit)
 		outer := outerOf(q, best.Beta, rows)
 		common, ridge, _, _ := q.Hypergradient(best.Beta, outer.Slope)
@@ -91,7 +92,7 @@ func TestErrorBoundOfWeightedGradients(t *testing.T) {
 		if q.Ridge > 0 {
 			continue
 		}
-		s, g := implicit.New(fitOf(t, q, true)), weighted(t, q)
+		s, g := implicit.New(subject.Squared(t, q, true)), weighted(t, q)
 		outer := outerOf(q, best.Beta, rows)
 		_, _, each, _ := q.Hypergradient(best.Beta, outer.Slope)
 		size := 0.0

@@ -205,7 +205,7 @@ func TestErratumGenericForm(t *testing.T) {
 		return beta
 	}
 	lambda := math.Log(d.q.Alpha[0])
-	closed := gradientAt(t, implicit.New(fitOf(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13}).Gradient[0]
+	closed := gradientAt(t, implicit.New(subject.Squared(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13}).Gradient[0]
 	for name, penalty := range map[string]func(lambda float64) implicit.Separable{
 		"l1":    func(l float64) implicit.Separable { return l1{l} },
 		"huber": func(l float64) implicit.Separable { return huber{l} },

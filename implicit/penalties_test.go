@@ -10,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -51,7 +52,7 @@ func TestOtherPenaltiesAgainstDifferences(t *testing.T) {
 			continue
 		}
 		tested++
-		fit := fitOf(t, q, seed%2 == 0)
+		fit := subject.Squared(t, q, seed%2 == 0)
 		sol, err := cd.New(fit).Solve(context.Background(), g, cd.Options{Tol: 1e-13, Polish: true})
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +158,7 @@ func penaltyOf(t *testing.T, q *oracle.Problem, kind string) model.Penalty {
 // belongs to the support where the penalty is smooth there.
 func TestPointsOfConstraints(t *testing.T) {
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 10, P: 3})
-	s := implicit.New(fitOf(t, q, true))
+	s := implicit.New(subject.Squared(t, q, true))
 	o := implicit.Outer{Slope: make([]float64, 10), Curvature: make([]float64, 10)}
 	lasso, _ := model.Lasso(0)
 	positive, err := lasso.NonNegative()

@@ -8,22 +8,12 @@ import (
 
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
 // oracle.Cases reads it.
 var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
-
-func fitOf(t *testing.T, q *oracle.Problem, dense bool) *model.Squared {
-	t.Helper()
-	fit, err := model.NewSquared(subject.View(t, q, dense), q.Y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fit
-}
 
 // penalties of a problem's strengths: the Lasso or elastic net of its first
 // strength, and the weighted Lasso of all.

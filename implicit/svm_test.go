@@ -1,15 +1,11 @@
 package implicit_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -443,28 +439,15 @@ func TestSVMHypergradientBits(t *testing.T) {
 // project, on real data.
 func TestSVMGolden(t *testing.T) {
 	const shared = "../../shared"
-	file, err := os.Open(filepath.Join(shared, "golden/hypergradients.jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skip("../shared/golden is not here; differences are tested all the same")
+	type row struct {
+		Data, Model string
+		Mod         int
+		LogLambda   []float64 `json:"log_lambda"`
+		Value       float64
+		Gradient    json.RawMessage
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = file.Close() }()
 	k := subject.Kernels(t)
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var c struct {
-			Data, Model string
-			Mod         int
-			LogLambda   []float64 `json:"log_lambda"`
-			Value       float64
-			Gradient    json.RawMessage
-		}
-		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-			t.Fatal(err)
-		}
+	for _, c := range subject.Golden[row](t, filepath.Join(shared, "golden/hypergradients.jsonl")) {
 		if c.Model != "svm" {
 			continue
 		}
@@ -509,9 +492,6 @@ func TestSVMGolden(t *testing.T) {
 		if d := math.Abs(g.Gradient[0]/want[0] - 1); !(d <= 1e-7) || g.Status != outcome.Converged {
 			t.Errorf("%s: %s, gradient %.15g, want %.15g (%.1e)", c.Data, g.Status, g.Gradient[0], want[0], d)
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 }
 

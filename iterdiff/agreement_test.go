@@ -1,14 +1,11 @@
 package iterdiff_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -162,31 +159,18 @@ func TestGolden(t *testing.T) {
 		{"../testdata/golden/diabetes.jsonl", "../internal/embedded"},
 		{"../../shared/golden/hypergradients.jsonl", "../../shared/data"},
 	} {
-		file, err := os.Open(where.rows)
-		if errors.Is(err, fs.ErrNotExist) {
-			t.Logf("%s is not here; the embedded rows are tested all the same", where.rows)
-			continue
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer file.Close()
-		lines := bufio.NewScanner(file)
-		lines.Buffer(nil, 1<<24)
-		for lines.Scan() {
-			var c goldenCase
-			if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
-				t.Fatal(err)
+		t.Run(filepath.Base(where.rows), func(t *testing.T) {
+			for _, c := range subject.Golden[goldenCase](t, where.rows) {
+				if c.Model == "multiclass" || c.slow() && !*long || oracle.Few() && c.Data != "diabetes" && c.Model != "svm" {
+					continue
+				}
+				for _, method := range []iterdiff.Method{iterdiff.BackwardPCD, iterdiff.ForwardPCD} {
+					t.Run(fmt.Sprintf("%s/%s/%s/%v", c.Data, c.Model, c.Split, method), func(t *testing.T) {
+						checkGolden(t, c, filepath.Join(where.data, c.Data+".svm.gz"), method)
+					})
+				}
 			}
-			if c.Model == "multiclass" || c.slow() && !*long || oracle.Few() && c.Data != "diabetes" && c.Model != "svm" {
-				continue
-			}
-			for _, method := range []iterdiff.Method{iterdiff.BackwardPCD, iterdiff.ForwardPCD} {
-				t.Run(fmt.Sprintf("%s/%s/%s/%v", c.Data, c.Model, c.Split, method), func(t *testing.T) {
-					checkGolden(t, c, filepath.Join(where.data, c.Data+".svm.gz"), method)
-				})
-			}
-		}
+		})
 	}
 }
 

@@ -32,10 +32,7 @@ func TestInterceptIsTheBest(t *testing.T) {
 	for _, every := range []int{2, 10, 400} {
 		q := rare(2000, every)
 		q.Uniform(0)
-		fit, err := model.NewLogistic(subject.View(t, q, true), q.Y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		fit := subject.Logistic(t, q, true)
 		s := model.NewState(len(q.Y))
 		for _, beta := range []float64{0, 1, -3, 30, 1e3, -1e5, 1e8} {
 			best := q.LogisticObjective([]float64{beta}, q.LogisticIntercept([]float64{beta}))
@@ -53,10 +50,7 @@ func TestInterceptIsTheBest(t *testing.T) {
 // The intercept that follows a change of β, 10 rows of 20,000 of one class.
 func BenchmarkIntercept(b *testing.B) {
 	q := rare(20_000, 2000)
-	fit, err := model.NewLogistic(subject.View(b, q, true), q.Y)
-	if err != nil {
-		b.Fatal(err)
-	}
+	fit := subject.Logistic(b, q, true)
 	s := model.NewState(len(q.Y))
 	for _, beta := range []float64{0, 1, 5, 100} {
 		b.Run(fmt.Sprint("β=", beta), func(b *testing.B) {

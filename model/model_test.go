@@ -11,16 +11,6 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// squared makes the datafit of a problem, on dense or sparse storage.
-func squared(t *testing.T, q *oracle.Problem, dense bool) *model.Squared {
-	t.Helper()
-	fit, err := model.NewSquared(subject.View(t, q, dense), q.Y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fit
-}
-
 // penalty makes the penalty of a problem: the elastic net where it has a ridge,
 // else a weighted Lasso, of which the Lasso is a case.
 func penalty(t *testing.T, q *oracle.Problem) model.Penalty {
@@ -116,7 +106,7 @@ func TestGapIsTheDirectGap(t *testing.T) {
 			}
 			q.Alpha[0] = math.Inf(1)
 		}
-		fit, g := squared(t, q, seed%7 == 0), penalty(t, q)
+		fit, g := subject.Squared(t, q, seed%7 == 0), penalty(t, q)
 		exactly(q, g)
 		null := q.Null()
 		if d := math.Abs(fit.Null() - null); d > 1e-14*null {
@@ -163,7 +153,7 @@ func TestGapNearTheOptimumKeepsItsDigits(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 60, P: 20})
 	q.Uniform(0.1 * q.AlphaMax())
-	fit, g := squared(t, q, true), penalty(t, q)
+	fit, g := subject.Squared(t, q, true), penalty(t, q)
 	exactly(q, g)
 	best := q.Solve()
 	gapAt := func(size float64) float64 {
@@ -192,7 +182,7 @@ func TestSkippedColumnsChangeNothing(t *testing.T) {
 	q := r.Problem(oracle.Shape{N: 30, P: 60})
 	q.Uniform(0.3 * q.AlphaMax())
 	q.Ridge = 0.01
-	fit, g := squared(t, q, true), penalty(t, q)
+	fit, g := subject.Squared(t, q, true), penalty(t, q)
 	exactly(q, g)
 	best := q.Solve()
 	best.Beta[0] += 0.01
@@ -270,7 +260,7 @@ func TestAlphaMaxSeparatesZeroFromNotZero(t *testing.T) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 20, P: 15, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
-		fit := squared(t, q, seed%3 == 0)
+		fit := subject.Squared(t, q, seed%3 == 0)
 		top := fit.AlphaMax()
 		if want := q.AlphaMax(); math.Abs(top-want) > 1e-13*want {
 			t.Errorf("seed %d: αmax %.16g, want %.16g", seed, top, want)
@@ -291,7 +281,7 @@ func TestResidualEliminatesTheIntercept(t *testing.T) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 1 + r.Intn(30), P: 1 + r.Intn(20), Density: r.Pick(0.2, 1), Mean: r.Pick(0, 100), Weights: seed%2 == 0})
 		q.Intercept = seed%3 != 0
-		fit := squared(t, q, seed%5 == 0)
+		fit := subject.Squared(t, q, seed%5 == 0)
 		beta := make([]float64, len(q.Alpha))
 		var cols []int32
 		var coef []float64
@@ -339,7 +329,7 @@ func TestWeightIsRepetition(t *testing.T) {
 				repeated.X, repeated.Y = append(repeated.X, q.X[i]), append(repeated.Y, q.Y[i])
 			}
 		}
-		a, b := squared(t, q, true), squared(t, repeated, true)
+		a, b := subject.Squared(t, q, true), subject.Squared(t, repeated, true)
 		q.Uniform(0.2 * a.AlphaMax())
 		g := penalty(t, q)
 		beta := make([]float64, len(q.Alpha))
@@ -370,7 +360,7 @@ func TestNothingToExplain(t *testing.T) {
 			q.Y[i] = constant
 		}
 		q.Intercept = constant != 0
-		fit := squared(t, q, true)
+		fit := subject.Squared(t, q, true)
 		g := penalty(t, q.Uniform(1))
 		d, square, b := dual(fit, g, make([]float64, 6))
 		// The mean of 32 equal numbers may round, but no more than that.
@@ -416,7 +406,7 @@ func kind(err error) outcome.Kind {
 func TestTargetsAreChecked(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q := r.Problem(oracle.Shape{N: 4, P: 2})
-	view := squared(t, q, true).View()
+	view := subject.Squared(t, q, true).View()
 	for _, c := range []struct {
 		y    []float64
 		want outcome.Kind

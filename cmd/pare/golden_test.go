@@ -1,17 +1,15 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // golden is a value and hypergradient computed independently of this project;
@@ -72,30 +70,13 @@ func TestGoldenRowsOnSharedData(t *testing.T) {
 // of rows it could.
 func checkGolden(t *testing.T, path string, arguments func(data string) []string) int {
 	t.Helper()
-	file, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		t.Skipf("%s is not here; the embedded rows are tested all the same", path)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
 	compared := 0
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<24)
-	for lines.Scan() {
-		var row golden
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
+	for _, row := range subject.Golden[golden](t, path) {
 		switch row.Model {
 		case "lasso", "enet", "wlasso", "logreg", "multiclass", "svm":
 			compared++
 			t.Run(row.Data+"/"+row.Model+"/"+row.Split, func(t *testing.T) { row.check(t, arguments(row.Data)) })
 		}
-	}
-	if err := lines.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return compared
 }

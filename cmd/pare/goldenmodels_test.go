@@ -1,40 +1,31 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"strings"
 	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // Ridge, β ≥ 0, unpenalised and excluded columns, weights and standardised columns
 // give the values that testdata/golden/models.py computes.
 func TestGoldenModels(t *testing.T) {
-	file, err := os.Open("../../testdata/golden/models.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
 	var weights strings.Builder
 	for i := range 442 {
 		fmt.Fprintln(&weights, 0.5*float64(1+i%5))
 	}
-	lines, rows := bufio.NewScanner(file), 0
-	for lines.Scan() {
-		rows++
-		var row struct {
-			Model, Split                              string
-			Intercept, Standardize, Positive, Weights bool
-			LogLambda                                 []any `json:"log_lambda"`
-			Value                                     float64
-			Gradient                                  json.RawMessage
-		}
-		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
-			t.Fatal(err)
-		}
+	type row struct {
+		Model, Split                              string
+		Intercept, Standardize, Positive, Weights bool
+		LogLambda                                 []any `json:"log_lambda"`
+		Value                                     float64
+		Gradient                                  json.RawMessage
+	}
+	rows := subject.Golden[row](t, "../../testdata/golden/models.jsonl")
+	for _, row := range rows {
 		var lambda []string
 		for _, l := range row.LogLambda {
 			lambda = append(lambda, fmt.Sprint(l))
@@ -62,7 +53,7 @@ func TestGoldenModels(t *testing.T) {
 			t.Errorf("%v: gradient %s, want %s: relative difference %.1e", args, got.Gradient, row.Gradient, d)
 		}
 	}
-	if rows < 11 {
-		t.Errorf("%d rows", rows)
+	if len(rows) < 11 {
+		t.Errorf("%d rows", len(rows))
 	}
 }

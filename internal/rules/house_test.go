@@ -48,7 +48,7 @@ var house = []room{
 
 	{path: "internal/guard", outside: true},
 	{path: "internal/oracle", outside: true},
-	{path: "internal/subject", on: []string{"sparse", "internal/oracle"}, outside: true},
+	{path: "internal/subject", on: []string{"model", "internal/oracle"}, outside: true},
 	{path: "internal/rules", outside: true},
 	{path: "cmd/pare", on: []string{".", "internal/embedded"}, outside: true},
 	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/goals", "internal/embedded"}, outside: true},

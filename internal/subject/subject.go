@@ -1,5 +1,6 @@
-// Package subject makes matrices and views of the library from the problems of
-// package oracle: what is tested, of what it is tested against.
+// Package subject makes matrices, views and losses of the library from the problems
+// of package oracle, what is tested from what it is tested against, and reads values
+// that were computed elsewhere.
 package subject
 
 import (
@@ -7,6 +8,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -46,4 +48,24 @@ func View(tb testing.TB, q *oracle.Problem, dense bool) *sparse.View {
 		tb.Fatal(err)
 	}
 	return view
+}
+
+// Squared returns the squared loss of q, on dense or sparse storage.
+func Squared(tb testing.TB, q *oracle.Problem, dense bool) *model.Squared {
+	tb.Helper()
+	fit, err := model.NewSquared(View(tb, q, dense), q.Y)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return fit
+}
+
+// Logistic returns the logistic loss of q, on dense or sparse storage.
+func Logistic(tb testing.TB, q *oracle.Problem, dense bool) *model.Logistic {
+	tb.Helper()
+	fit, err := model.NewLogistic(View(tb, q, dense), q.Y)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return fit
 }

@@ -109,7 +109,7 @@ func (e *engine) newFitted(ctx context.Context, fit model.Datafit, solver *cd.So
 		return out, nil
 	}
 	began := time.Now()
-	c, err := implicit.NewSharing(fit, solver.Cache()).Certify(ctx, g, implicit.Point{Support: s.Support, Coef: s.Coef})
+	c, err := implicit.NewSharing(fit, solver.Cache()).Certify(ctx, g, implicit.Point{Support: s.Support, Coef: s.Coef, State: s.State})
 	if err != nil {
 		return nil, err
 	}

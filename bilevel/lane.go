@@ -118,15 +118,19 @@ func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold 
 		return nil, err
 	}
 	j := newJudged(&spec, y, rows)
-	null := model.NewState(len(y))
-	fit.Fit(nil, nil, null)
-	if err := j.judgeNull(null.Prediction); err != nil {
-		return nil, err
-	}
 	if spec.Iterate != nil {
+		null := model.NewState(len(y))
+		fit.Fit(nil, nil, null)
+		if err := j.judgeNull(null.Prediction); err != nil {
+			return nil, err
+		}
 		return newIterated(j, spec, fit)
 	}
-	solver := cd.New(fit)
+	null := model.NewNull(fit)
+	if err := j.judgeNull(null.State.Prediction); err != nil {
+		return nil, err
+	}
+	solver := cd.NewFrom(null)
 	return &penalised{judged: j, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify}, nil
 }
 
@@ -162,7 +166,7 @@ func (l *penalised) solve(ctx context.Context, logLambda []float64, options cd.O
 
 func (l *penalised) differentiate(ctx context.Context, _ []float64, options cd.Options) error {
 	start := time.Now()
-	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT}
+	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State}
 	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
 	if err != nil {
 		return err

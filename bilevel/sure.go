@@ -169,7 +169,7 @@ func (s *Sure) Evaluate(ctx context.Context, r search.Request) (Report, error) {
 		if err := s.each(ctx, func(ctx context.Context, l *sureLane) error {
 			start := time.Now()
 			var err error
-			at := implicit.Point{Support: l.solution.Support, Coef: l.solution.Coef, KKT: l.solution.KKT}
+			at := implicit.Point{Support: l.solution.Support, Coef: l.solution.Coef, KKT: l.solution.KKT, State: l.solution.State}
 			l.gradient, err = l.implicit.Solve(ctx, penalty, at,
 				implicit.Outer{Slope: l.slope, Curvature: l.curvature},
 				implicit.Options{Tol: systemTol(options.Tol)})

@@ -97,8 +97,9 @@ type Solution struct {
 	Intercept float64   // 0 where the view is not centred
 
 	// On all n rows, held-out ones included:
-	Prediction []float64 // m = Xβ + b
-	Residual   []float64 // −ℓ′(yᵢ, mᵢ): y − m for the squared loss
+	Prediction []float64    // m = Xβ + b
+	Residual   []float64    // −ℓ′(yᵢ, mᵢ): y − m for the squared loss
+	State      *model.State // both, and what else a hypergradient begins with
 
 	Objective   float64 // Φ(β, b)
 	Gap         float64 // ≥ Φ(β, b) − Φ*, recomputed from X at this β
@@ -169,7 +170,7 @@ func start(fit model.Datafit, state *model.State) *Solver {
 	s.in.init(view)
 	s.curved, _ = fit.(model.Curved)
 	s.in.suit(s.curved != nil)
-	s.sol.Prediction, s.sol.Residual = s.state.Prediction, s.state.Residual
+	s.sol.State, s.sol.Prediction, s.sol.Residual = state, state.Prediction, state.Residual
 	return s
 }
 

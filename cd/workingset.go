@@ -108,8 +108,8 @@ func (w *workingSet) replace(s *Solver) {
 
 // score lists the candidates and counts those that violate optimality.
 func (w *workingSet) score(s *Solver) (violators int) {
-	w.candidates = w.candidates[:0]
 	c := &s.cert
+	w.candidates = slices.Grow(w.candidates[:0], len(c.fresh))
 	for _, k := range c.fresh {
 		if s.beta[c.order[k]] != 0 || c.threshold[k] == 0 || math.IsInf(c.threshold[k], 1) {
 			continue

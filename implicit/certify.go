@@ -65,8 +65,7 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	for k, j := range at.Support {
 		beta[j] = at.Coef[k]
 	}
-	s.state.Intercept = 0
-	s.fit.Fit(at.Support, at.Coef, s.state)
+	s.take(at)
 	total := s.view.Total()
 	dual := &model.Dual{Penalty: g, Total: total, Smoothness: s.fit.Smoothness()}
 	order := s.view.Matrix().Order()

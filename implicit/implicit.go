@@ -53,6 +53,9 @@ type Point struct {
 	// KKT is the KKT residual max ρⱼ of β where the caller has computed it from
 	// X; a negative value asks for it to be computed here, at one pass over X.
 	KKT float64
+	// State is that of the coefficients, as the datafit makes it, where the caller has it;
+	// nil asks for it to be made here.
+	State *model.State
 }
 
 // Outer is the criterion's dependence on the predictions m = Xβ + b, as
@@ -107,8 +110,9 @@ const singular = 1e-13
 type Solver struct {
 	fit    model.Datafit
 	curved model.Curved // fit where its curvature varies, else nil
-	state  *model.State
-	d      []float64 // n: its curvature
+	state  *model.State // of the point
+	own    *model.State // one made here
+	d      []float64    // n: the curvature at the point
 	view   *sparse.View
 	k      *kernels.Set
 	gram   *support.Gram
@@ -136,7 +140,7 @@ func NewSharing(fit model.Datafit, cache *support.Gram) *Solver {
 	n, _ := view.Dims()
 	s := &Solver{
 		fit: fit, view: view, k: view.Kernels(), cg: support.CG{Kernels: view.Kernels()},
-		u: make([]float64, n), state: model.NewState(n), gram: cache, store: cache.Columns(),
+		u: make([]float64, n), gram: cache, store: cache.Columns(),
 	}
 	s.dense.Kernels = s.k
 	if s.curved, _ = fit.(model.Curved); s.curved != nil {
@@ -243,6 +247,19 @@ func check(g model.Penalty, at Point, p int) error {
 	return nil
 }
 
+// take makes the state that of a point.
+func (s *Solver) take(at Point) {
+	if s.state = at.State; s.state != nil {
+		return
+	}
+	if s.own == nil {
+		s.own = model.NewState(len(s.u))
+	}
+	s.state = s.own
+	s.state.Intercept = 0 // no memory of the point before
+	s.fit.Fit(at.Support, at.Coef, s.state)
+}
+
 // optimality sets rho = z_S − α sign(β_S) − α₂β_S, the residual of the
 // optimality conditions on the support, and the KKT residual over all columns
 // where the caller has not.
@@ -251,8 +268,7 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 	for _, v := range []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res} {
 		*v = resize(*v, size)
 	}
-	s.state.Intercept = 0 // no memory of the point before
-	s.fit.Fit(at.Support, at.Coef, s.state)
+	s.take(at)
 	if s.curved != nil {
 		s.curved.Curvature(s.state, s.d)
 	}

@@ -15,21 +15,16 @@ import (
 // products of R with that. It costs what one with A does. On text long columns have most
 // in common, and it takes half of the iterations.
 //
-// Vectors of the iteration have an entry for each column of R and, last, one in which the
-// operator is 1: what the elimination solves at once. So norms are
+// Norms take in what the elimination solves at once:
 //
 //	‖ρ‖² = ρᵀM⁻¹ρ = ρ_LᵀA_LL⁻¹ρ_L + Σ_R ρ̃ₖ²/Aₖₖ,  ρ̃ = ρ_R − A_RL·A_LL⁻¹ρ_L
 type block struct {
-	columns  []int32 // L; none: nothing is eliminated
-	position []int32 // of each in the list of the system
-	l        []float64
-	from, to []int64   // of each in the store
-	means    []float64 // of each, to carry
-	y        []float64 // a vector on L
-
-	rest  *System // of R
-	list  []int32 // R
-	place []int32 // of each in the list of the system
+	columns     []int32 // L; none: nothing is eliminated
+	rest        []int32 // R
+	place, home []int32 // of each of L and of R in the list of the system
+	long, short *System // of L and of R
+	l           []float64
+	y           []float64 // a vector on L
 
 	b, x, null []float64
 	count      []int32 // length → columns
@@ -55,7 +50,7 @@ func (e *block) longest(a *System) {
 		least--
 	}
 	ties := blockSize - longer
-	e.columns, e.position = e.columns[:0], e.position[:0]
+	e.columns, e.place = e.columns[:0], e.place[:0]
 	for i, j := range a.list {
 		length := int(a.to[i] - a.from[i])
 		if length == least && ties > 0 {
@@ -63,7 +58,7 @@ func (e *block) longest(a *System) {
 		} else if length <= least {
 			continue
 		}
-		e.columns, e.position = append(e.columns, j), append(e.position, int32(i))
+		e.columns, e.place = append(e.columns, j), append(e.place, int32(i))
 	}
 }
 
@@ -96,30 +91,28 @@ func (e *block) factorise(a *System, gram *Gram) bool {
 		if rows == size {
 			return true
 		}
-		e.columns, e.position = slices.Delete(e.columns, rows, rows+1), slices.Delete(e.position, rows, rows+1)
+		e.columns, e.place = slices.Delete(e.columns, rows, rows+1), slices.Delete(e.place, rows, rows+1)
 	}
 	return false
 }
 
-// split makes the system of R.
+// split makes the systems of L and of R.
 func (e *block) split(a *System) {
-	size := len(e.columns)
-	e.from, e.to, e.means, e.y = resize(e.from, size), resize(e.to, size), resize(e.means, size), resize(e.y, size)
-	e.list, e.place = e.list[:0], e.place[:0]
+	e.rest, e.home = e.rest[:0], e.home[:0]
 	k := 0
 	for i, j := range a.list {
-		if k < size && int(e.position[k]) == i {
-			e.from[k], e.to[k], e.means[k] = a.from[i], a.to[i], a.means[i]
+		if k < len(e.place) && int(e.place[k]) == i {
 			k++
 			continue
 		}
-		e.list, e.place = append(e.list, j), append(e.place, int32(i))
+		e.rest, e.home = append(e.rest, j), append(e.home, int32(i))
 	}
-	e.b, e.x = resize(e.b, len(e.list)+1), resize(e.x, len(e.list)+1)
-	if e.rest == nil {
-		e.rest = new(System)
+	e.y, e.b, e.x = resize(e.y, len(e.columns)), resize(e.b, len(e.rest)), resize(e.x, len(e.rest))
+	if e.long == nil {
+		e.long, e.short = new(System), new(System)
 	}
-	e.rest.Reset(a.columns, e.list, a.ridge)
+	e.long.reset(a.columns, &a.columns.long, e.columns, 0)
+	e.short.reset(a.columns, &a.columns.rows, e.rest, a.ridge)
 }
 
 // Factorised reports whether columns have been eliminated.
@@ -132,12 +125,11 @@ func (a *System) Solve(ctx context.Context, cg *CG, b, x []float64, tol float64,
 	if !a.Factorised() {
 		return cg.Solve(ctx, a, b, x, tol, maxIterations)
 	}
-	e.reduce(b, e.b)
-	for k, i := range e.place {
+	known := e.reduce(b)
+	for k, i := range e.home {
 		e.x[k] = x[i]
 	}
-	e.x[len(e.place)] = e.b[len(e.place)]
-	report := cg.Solve(ctx, e, e.b, e.x, tol, maxIterations)
+	report := cg.solve(ctx, e, e.b, e.x, known, tol, maxIterations)
 	e.restore(e.x, b, x)
 	if report.Null != nil {
 		e.null = resize(e.null, len(x))
@@ -152,88 +144,60 @@ func (a *System) Norm(cg *CG, v []float64) float64 {
 	if !a.Factorised() {
 		return cg.Norm(v)
 	}
-	a.block.reduce(v, a.block.b)
-	return cg.Norm(a.block.b)
+	known := a.block.reduce(v)
+	return cg.norm(a.block.b, known)
 }
 
 // Apply implements [Operator].
 func (e *block) Apply(v, out []float64) {
-	last := len(e.list)
-	e.rest.spread(v[:last])
-	e.meet()
+	e.short.spread(v)
+	e.long.collect(e.short.u, e.y)
 	e.solve()
-	e.leave()
-	e.rest.collect(out[:last])
-	e.rest.k.Axpy(e.rest.ridge, v[:last], out[:last])
-	out[last] = v[last]
+	e.long.spread(e.y)
+	e.short.k.Axpy(-1, e.long.u, e.short.u)
+	e.short.collect(e.short.u, out)
+	e.short.k.Axpy(e.short.ridge, v, out)
 }
 
 // Diagonal implements [Operator].
-func (e *block) Diagonal(out []float64) {
-	last := len(e.list)
-	e.rest.Diagonal(out[:last])
-	out[last] = 1
-}
+func (e *block) Diagonal(out []float64) { e.short.Diagonal(out) }
 
-// reduce sets out to a right-hand side of the iteration.
-func (e *block) reduce(v, out []float64) {
-	last := len(e.list)
-	for k, i := range e.position {
-		e.y[k] = v[i]
+// reduce sets b to ρ̃ for a vector ρ, and returns ρ_LᵀA_LL⁻¹ρ_L.
+func (e *block) reduce(rho []float64) (known float64) {
+	for k, i := range e.place {
+		e.y[k] = rho[i]
 	}
 	e.solve()
-	out[last] = 0
-	for k, i := range e.position {
-		out[last] = math.FMA(v[i], e.y[k], out[last])
-	}
-	out[last] = math.Sqrt(max(0, out[last]))
-	clear(e.rest.u)
-	e.leave()
-	e.rest.collect(out[:last])
 	for k, i := range e.place {
-		out[k] += v[i]
+		known = math.FMA(rho[i], e.y[k], known)
 	}
+	e.long.spread(e.y)
+	e.short.collect(e.long.u, e.b)
+	for k, i := range e.home {
+		e.b[k] = rho[i] - e.b[k]
+	}
+	return max(0, known)
 }
 
-// restore sets x to what a vector of the iteration stands for, A_LL·x_L + A_LR·x_R = b_L;
-// nil: 0.
+// restore sets x to v on R and, on L, to the solution of A_LL·x_L + A_LR·v = b_L;
+// b nil: 0.
 func (e *block) restore(v, b, x []float64) {
-	e.rest.spread(v[:len(e.list)])
-	e.meet()
-	for k, i := range e.position {
+	e.short.spread(v)
+	e.long.collect(e.short.u, e.y)
+	for k, i := range e.place {
 		e.y[k] = -e.y[k]
 		if b != nil {
 			e.y[k] += b[i]
 		}
 	}
 	e.solve()
-	for k, i := range e.position {
+	for k, i := range e.place {
 		x[i] = e.y[k]
 	}
-	for k, i := range e.place {
+	for k, i := range e.home {
 		x[i] = v[k]
 	}
 }
 
-// meet sets y = X̃_Lᵀu/N.
-func (e *block) meet() {
-	c := e.rest.columns
-	e.rest.k.DotSpans(e.from, e.to, c.index, c.values, e.rest.u, e.y)
-	for k := range e.y {
-		e.y[k] /= c.view.Total()
-	}
-}
-
 // solve sets y to A_LL⁻¹y.
-func (e *block) solve() { CholeskySolve(e.rest.k, e.l, len(e.y), e.y) }
-
-// leave takes X̃_L·y from u.
-func (e *block) leave() {
-	c, u := e.rest.columns, e.rest.u
-	for k, v := range e.y {
-		e.rest.k.AxpyIndexed(-v, c.values[e.from[k]:e.to[k]], c.index[e.from[k]:e.to[k]], u)
-	}
-	if shift := e.rest.k.Dot(e.means, e.y); shift != 0 {
-		c.lower(u, -shift)
-	}
-}
+func (e *block) solve() { CholeskySolve(e.long.k, e.l, len(e.y), e.y) }

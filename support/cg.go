@@ -52,10 +52,16 @@ const (
 // starts from the x given and leaves the best iterate there, also when ctx ends.
 // b is read only.
 func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64, maxIterations int) Report {
+	return c.solve(ctx, a, b, x, 0, tol, maxIterations)
+}
+
+// solve is Solve where more of the right-hand side, of squared norm known, is solved
+// already.
+func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol float64, maxIterations int) Report {
 	k, s := c.Kernels, len(b)
 	c.grow(s)
 	a.Diagonal(c.diag)
-	norm := math.Sqrt(c.scaled(b, c.z))
+	norm := math.Sqrt(c.scaled(b, c.z) + known)
 	if norm == 0 {
 		clear(x)
 		return Report{Converged: true}
@@ -107,7 +113,9 @@ func (c *CG) Solve(ctx context.Context, a Operator, b, x []float64, tol float64,
 }
 
 // Norm returns ‖v‖ as [Report] has it, for the operator of the last solve.
-func (c *CG) Norm(v []float64) float64 { return math.Sqrt(c.scaled(v, c.z)) }
+func (c *CG) Norm(v []float64) float64 { return c.norm(v, 0) }
+
+func (c *CG) norm(v []float64, known float64) float64 { return math.Sqrt(c.scaled(v, c.z) + known) }
 
 // Ritz returns the extreme Ritz values of D^-½AD^-½, D = diag A, from the last solve: smallest approaches the smallest eigenvalue from above, largest the
 // largest from below. Both are 1 after a solve without iterations.

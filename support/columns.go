@@ -43,8 +43,9 @@ type Columns struct {
 	index  []int32   // compact row of each value (sparse)
 	values []float64
 
-	rows rowCopy
-	gram *Gram // that empties when the store does; nil: none
+	rows rowCopy // of the columns of systems
+	long rowCopy // of those eliminated from them
+	gram *Gram   // that empties when the store does; nil: none
 }
 
 // leastBudget is the number of values that are kept whatever the size of X.
@@ -125,6 +126,7 @@ func (c *Columns) row(k int) int {
 // forget empties what was made of the values.
 func (c *Columns) forget() {
 	c.rows.forget()
+	c.long.forget()
 	if c.gram != nil {
 		c.gram.clear()
 	}

@@ -18,6 +18,7 @@ import (
 // too, which read where an update also writes.
 type System struct {
 	columns *Columns
+	rows    *rowCopy
 	k       *kernels.Set
 	list    []int32
 	ridge   float64
@@ -37,10 +38,15 @@ type System struct {
 // Reset makes a the system of the columns listed (kept, not copied), which the
 // store must hold.
 func (a *System) Reset(columns *Columns, list []int32, ridge float64) {
-	a.columns, a.k, a.list, a.ridge = columns, columns.view.Kernels(), list, ridge
+	a.reset(columns, &columns.rows, list, ridge)
+}
+
+// reset is Reset with a copy of its own.
+func (a *System) reset(columns *Columns, rows *rowCopy, list []int32, ridge float64) {
+	a.columns, a.rows, a.k, a.list, a.ridge = columns, rows, columns.view.Kernels(), list, ridge
 	a.u = resize(a.u, columns.m)
 	a.block.columns = a.block.columns[:0]
-	columns.rows.reader = nil
+	rows.reader = nil
 	if !columns.dense {
 		a.locate()
 	}
@@ -60,7 +66,7 @@ func (a *System) locate() {
 
 // consult decides whether the copy by rows is of use.
 func (a *System) consult() {
-	rows := &a.columns.rows
+	rows := a.rows
 	a.place = resize(a.place, len(a.list))
 	missing := a.entries
 	for i, j := range a.list {
@@ -83,20 +89,20 @@ func (a *System) consult() {
 // Apply sets out = A·v.
 func (a *System) Apply(v, out []float64) {
 	a.spread(v)
-	a.collect(out)
+	a.collect(a.u, out)
 	a.k.Axpy(a.ridge, v, out)
 }
 
 // collect sets out = X̃_Sᵀu/N.
-func (a *System) collect(out []float64) {
+func (a *System) collect(u, out []float64) {
 	c, total := a.columns, a.columns.view.Total()
 	if c.dense {
 		for i, j := range a.list {
 			_, values := c.Column(j)
-			out[i] = a.k.Dot(values, a.u)
+			out[i] = a.k.Dot(values, u)
 		}
 	} else {
-		a.k.DotSpans(a.from, a.to, c.index, c.values, a.u, out)
+		a.k.DotSpans(a.from, a.to, c.index, c.values, u, out)
 	}
 	for i := range out {
 		out[i] /= total
@@ -105,7 +111,7 @@ func (a *System) collect(out []float64) {
 
 // spread sets u = X̃_S·v.
 func (a *System) spread(v []float64) {
-	c, rows := a.columns, &a.columns.rows
+	c, rows := a.columns, a.rows
 	if c.dense {
 		clear(a.u)
 		for i, j := range a.list {

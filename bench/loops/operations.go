@@ -73,65 +73,91 @@ func operations(large bool) []operation {
 // scalar keeps results alive.
 type scalar struct{ v float64 }
 
+// vectors are the operands of dense operations. Loops capture them by value: what
+// they hold by reference costs each call two more loads of every operand.
+type vectors struct {
+	x, y []float64
+	wide []float32
+}
+
+func newVectors(n int) vectors {
+	v := vectors{make([]float64, n), make([]float64, n), make([]float32, n)}
+	for i := range n {
+		v.x[i], v.y[i], v.wide[i] = 1+float64(i&7)/8, 2, 1
+	}
+	return v
+}
+
 func dense(n int) []operation {
 	size := fmt.Sprintf("n=%d", n)
-	x, y, wide := []float64(nil), []float64(nil), []float32(nil) // of all operations of the size
 	s := new(scalar)
-	fill := func() {
-		x, y, wide = make([]float64, n), make([]float64, n), make([]float32, n)
-		for i := range x {
-			x[i], y[i], wide[i] = 1+float64(i&7)/8, 2, 1
-		}
-	}
 	vec := func(v []float64) blas64.Vector { return blas64.Vector{N: n, Inc: 1, Data: v} }
-	op := func(name string, bytes, flops int, writes bool, others []implementation, ours func(k *kernels.Set) func()) operation {
+	op := func(
+		name string, bytes, flops int, writes bool,
+		others func(v vectors) []implementation, ours func(k *kernels.Set, v vectors) func(),
+	) operation {
 		return operation{
 			name: name, size: size, n: n, elements: n, bytes: bytes * n, flops: flops * n, footprint: 16 * n, writes: writes,
-			prepare: func() []implementation { fill(); return slices.Concat(others, each(ours)) },
+			prepare: func() []implementation {
+				v := newVectors(n)
+				sets := each(func(k *kernels.Set) func() { return ours(k, v) })
+				if others == nil {
+					return sets
+				}
+				return append(others(v), sets...)
+			},
 		}
 	}
 	return []operation{
-		op("Dot", 16, 2, false, []implementation{
-			named("loop", func() { s.v = loopDot(x, y) }),
-			named("gonum", func() { s.v = blas64.Dot(vec(x), vec(y)) }),
-		}, func(k *kernels.Set) func() { return func() { s.v = k.Dot(x, y) } }),
-		op("Axpy", 24, 2, true, []implementation{
-			named("loop", func() { loopAxpy(1e-9, x, y) }),
-			named("gonum", func() { blas64.Axpy(1e-9, vec(x), vec(y)) }),
-		}, func(k *kernels.Set) func() { return func() { k.Axpy(1e-9, x, y) } }),
-		op("Scal", 16, 1, true, []implementation{
-			named("gonum", func() { blas64.Scal(1.0000001, vec(x)) }),
-		}, func(k *kernels.Set) func() { return func() { k.Scal(1.0000001, x) } }),
-		op("Nrm2", 8, 2, false, []implementation{
-			named("gonum", func() { s.v = blas64.Nrm2(vec(x)) }),
-		}, func(k *kernels.Set) func() { return func() { s.v = k.Nrm2(x) } }),
-		op("Asum", 8, 1, false, []implementation{
-			named("gonum", func() { s.v = blas64.Asum(vec(x)) }),
-		}, func(k *kernels.Set) func() { return func() { s.v = k.Asum(x) } }),
-		op("MaxAbs", 8, 0, false, nil, func(k *kernels.Set) func() { return func() { s.v = k.MaxAbs(x) } }),
-		op("DotSingle", 12, 2, false, nil, func(k *kernels.Set) func() { return func() { s.v = k.DotSingle(wide, y) } }),
-		op("AxpySingle", 20, 2, true, nil, func(k *kernels.Set) func() { return func() { k.AxpySingle(1e-9, wide, y) } }),
-		op("Exp", 16, 0, true, []implementation{
-			named("loop", func() {
-				for i, v := range x {
-					y[i] = math.Exp(v)
+		op("Dot", 16, 2, false, func(v vectors) []implementation {
+			return []implementation{
+				named("loop", func() { s.v = loopDot(v.x, v.y) }),
+				named("gonum", func() { s.v = blas64.Dot(vec(v.x), vec(v.y)) }),
+			}
+		}, func(k *kernels.Set, v vectors) func() { return func() { s.v = k.Dot(v.x, v.y) } }),
+		op("Axpy", 24, 2, true, func(v vectors) []implementation {
+			return []implementation{
+				named("loop", func() { loopAxpy(1e-9, v.x, v.y) }),
+				named("gonum", func() { blas64.Axpy(1e-9, vec(v.x), vec(v.y)) }),
+			}
+		}, func(k *kernels.Set, v vectors) func() { return func() { k.Axpy(1e-9, v.x, v.y) } }),
+		op("Scal", 16, 1, true, func(v vectors) []implementation {
+			return []implementation{named("gonum", func() { blas64.Scal(1.0000001, vec(v.x)) })}
+		}, func(k *kernels.Set, v vectors) func() { return func() { k.Scal(1.0000001, v.x) } }),
+		op("Nrm2", 8, 2, false, func(v vectors) []implementation {
+			return []implementation{named("gonum", func() { s.v = blas64.Nrm2(vec(v.x)) })}
+		}, func(k *kernels.Set, v vectors) func() { return func() { s.v = k.Nrm2(v.x) } }),
+		op("Asum", 8, 1, false, func(v vectors) []implementation {
+			return []implementation{named("gonum", func() { s.v = blas64.Asum(vec(v.x)) })}
+		}, func(k *kernels.Set, v vectors) func() { return func() { s.v = k.Asum(v.x) } }),
+		op("MaxAbs", 8, 0, false, nil, func(k *kernels.Set, v vectors) func() { return func() { s.v = k.MaxAbs(v.x) } }),
+		op("DotSingle", 12, 2, false, nil, func(k *kernels.Set, v vectors) func() {
+			return func() { s.v = k.DotSingle(v.wide, v.y) }
+		}),
+		op("AxpySingle", 20, 2, true, nil, func(k *kernels.Set, v vectors) func() {
+			return func() { k.AxpySingle(1e-9, v.wide, v.y) }
+		}),
+		op("Exp", 16, 0, true, func(v vectors) []implementation {
+			return []implementation{named("loop", func() {
+				for i, x := range v.x {
+					v.y[i] = math.Exp(x)
 				}
-			}),
-		}, func(k *kernels.Set) func() { return func() { k.Exp(y, x) } }),
-		op("Log1pExp", 16, 0, true, []implementation{
-			named("loop", func() {
-				for i, v := range x {
-					y[i] = math.Log1p(math.Exp(v))
+			})}
+		}, func(k *kernels.Set, v vectors) func() { return func() { k.Exp(v.y, v.x) } }),
+		op("Log1pExp", 16, 0, true, func(v vectors) []implementation {
+			return []implementation{named("loop", func() {
+				for i, x := range v.x {
+					v.y[i] = math.Log1p(math.Exp(x))
 				}
-			}),
-		}, func(k *kernels.Set) func() { return func() { k.Log1pExp(y, x) } }),
-		op("Sigmoid", 16, 0, true, []implementation{
-			named("loop", func() {
-				for i, v := range x {
-					y[i] = 1 / (1 + math.Exp(-v))
+			})}
+		}, func(k *kernels.Set, v vectors) func() { return func() { k.Log1pExp(v.y, v.x) } }),
+		op("Sigmoid", 16, 0, true, func(v vectors) []implementation {
+			return []implementation{named("loop", func() {
+				for i, x := range v.x {
+					v.y[i] = 1 / (1 + math.Exp(-x))
 				}
-			}),
-		}, func(k *kernels.Set) func() { return func() { k.Sigmoid(y, x) } }),
+			})}
+		}, func(k *kernels.Set, v vectors) func() { return func() { k.Sigmoid(v.y, v.x) } }),
 	}
 }
 

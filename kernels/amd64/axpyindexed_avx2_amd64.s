@@ -26,16 +26,13 @@
 
 // func AxpyIndexedAVX2(a float64, values []float64, rows []int32, y []float64)
 TEXT ·AxpyIndexedAVX2(SB), 0, $128-80
-	VMOVSD  a+0(FP), X0
-	MOVQ    values_base+8(FP), SI
-	MOVQ    values_len+16(FP), CX
-	MOVQ    rows_base+32(FP), DX
-	MOVQ    rows_len+40(FP), AX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX                // the shorter length
-	MOVQ    y_base+56(FP), DI
-	SUBQ    $4, CX
-	JLT     tail
+	VMOVSD a+0(FP), X0
+	MOVQ   values_base+8(FP), SI
+	MOVQ   values_len+16(FP), CX
+	MOVQ   rows_base+32(FP), DX
+	MOVQ   y_base+56(FP), DI
+	SUBQ   $4, CX
+	JLT    tail
 
 loop4:
 	PAIR(0, 0)

@@ -20,9 +20,6 @@ TEXT ·AxpyLanesAVX512(SB), 0, $128-80
 	MOVQ    values_base+8(FP), SI
 	MOVQ    values_len+16(FP), CX
 	MOVQ    rows_base+32(FP), DX
-	MOVQ    rows_len+40(FP), AX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX                // the shorter length
 	MOVQ    y_base+56(FP), DI
 	SUBQ    $2, CX
 	JLT     tail

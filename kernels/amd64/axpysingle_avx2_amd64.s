@@ -23,9 +23,6 @@ TEXT ·AxpySingleAVX2(SB), 0, $128-56
 	MOVQ         x_base+8(FP), SI
 	MOVQ         x_len+16(FP), CX
 	MOVQ         y_base+32(FP), DI
-	MOVQ         y_len+40(FP), DX
-	CMPQ         DX, CX
-	CMOVQLT      DX, CX            // the shorter length
 	SUBQ         $16, CX
 	JLT          tail4
 

@@ -31,9 +31,6 @@ TEXT ·AxpySingleAVX512(SB), 0, $128-56
 	MOVQ         x_base+8(FP), SI
 	MOVQ         x_len+16(FP), CX
 	MOVQ         y_base+32(FP), DI
-	MOVQ         y_len+40(FP), DX
-	CMPQ         DX, CX
-	CMOVQLT      DX, CX            // the shorter length
 	MOVQ         CX, BX
 	ANDQ         $31, CX
 	SHRQ         $5, BX

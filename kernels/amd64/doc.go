@@ -4,8 +4,8 @@
 // promise.
 //
 // Each function names the instructions it needs: AVX2 stands for AVX2 and FMA3,
-// AVX512 for AVX-512 F, DQ, BW and VL. Dense functions read and write no more
-// than the shorter of their operands. Indexed functions trust their indices.
+// AVX512 for AVX-512 F, DQ, BW and VL. Functions trust lengths, where two must be
+// equal, and indices.
 //
 // Conventions of the assembly, which tests enforce where they can:
 //

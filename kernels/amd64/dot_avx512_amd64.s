@@ -24,17 +24,14 @@
 
 // func DotAVX512(x, y []float64) float64
 TEXT ·DotAVX512(SB), 0, $128-56
-	MOVQ    x_base+0(FP), SI
-	MOVQ    x_len+8(FP), CX
-	MOVQ    y_base+24(FP), DI
-	MOVQ    y_len+32(FP), DX
-	CMPQ    DX, CX
-	CMOVQLT DX, CX            // the shorter length
+	MOVQ x_base+0(FP), SI
+	MOVQ x_len+8(FP), CX
+	MOVQ y_base+24(FP), DI
 	CLEAR_SUMS
-	MOVQ    CX, BX
-	ANDQ    $31, CX
-	SHRQ    $5, BX
-	JZ      tail
+	MOVQ CX, BX
+	ANDQ $31, CX
+	SHRQ $5, BX
+	JZ   tail
 
 loop32:
 	BLOCK(0, Z0)

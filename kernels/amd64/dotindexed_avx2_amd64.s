@@ -10,17 +10,14 @@
 
 // func DotIndexedAVX2(values []float64, rows []int32, y []float64) float64
 TEXT ·DotIndexedAVX2(SB), 0, $128-80
-	MOVQ    values_base+0(FP), SI
-	MOVQ    values_len+8(FP), CX
-	MOVQ    rows_base+24(FP), DX
-	MOVQ    rows_len+32(FP), AX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX                // the shorter length
-	MOVQ    y_base+48(FP), DI
-	VXORPD  X0, X0, X0
-	VXORPD  X1, X1, X1
-	SUBQ    $8, CX
-	JLT     tail
+	MOVQ   values_base+0(FP), SI
+	MOVQ   values_len+8(FP), CX
+	MOVQ   rows_base+24(FP), DX
+	MOVQ   y_base+48(FP), DI
+	VXORPD X0, X0, X0
+	VXORPD X1, X1, X1
+	SUBQ   $8, CX
+	JLT    tail
 
 loop8:
 	PAIR(0, 0, X0)

@@ -26,24 +26,21 @@
 
 // func DotLanesAVX2(values []float64, rows []int32, y []float64, out *[8]float64)
 TEXT ·DotLanesAVX2(SB), 0, $128-80
-	MOVQ    values_base+0(FP), SI
-	MOVQ    values_len+8(FP), CX
-	MOVQ    rows_base+24(FP), DX
-	MOVQ    rows_len+32(FP), AX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX                // the shorter length
-	MOVQ    y_base+48(FP), DI
-	MOVQ    out+72(FP), R8
-	VXORPD  Y0, Y0, Y0
-	VXORPD  Y1, Y1, Y1
-	VXORPD  Y2, Y2, Y2
-	VXORPD  Y3, Y3, Y3
-	VXORPD  Y4, Y4, Y4
-	VXORPD  Y5, Y5, Y5
-	VXORPD  Y6, Y6, Y6
-	VXORPD  Y7, Y7, Y7
-	SUBQ    $4, CX
-	JLT     tail
+	MOVQ   values_base+0(FP), SI
+	MOVQ   values_len+8(FP), CX
+	MOVQ   rows_base+24(FP), DX
+	MOVQ   y_base+48(FP), DI
+	MOVQ   out+72(FP), R8
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	SUBQ   $4, CX
+	JLT    tail
 
 loop4:
 	ENTRY(0, 0, Y0, Y1)

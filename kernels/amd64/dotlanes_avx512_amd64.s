@@ -22,20 +22,17 @@
 
 // func DotLanesAVX512(values []float64, rows []int32, y []float64, out *[8]float64)
 TEXT ·DotLanesAVX512(SB), 0, $128-80
-	MOVQ    values_base+0(FP), SI
-	MOVQ    values_len+8(FP), CX
-	MOVQ    rows_base+24(FP), DX
-	MOVQ    rows_len+32(FP), AX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX                // the shorter length
-	MOVQ    y_base+48(FP), DI
-	MOVQ    out+72(FP), R8
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	SUBQ    $4, CX
-	JLT     tail
+	MOVQ   values_base+0(FP), SI
+	MOVQ   values_len+8(FP), CX
+	MOVQ   rows_base+24(FP), DX
+	MOVQ   y_base+48(FP), DI
+	MOVQ   out+72(FP), R8
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	SUBQ   $4, CX
+	JLT    tail
 
 loop4:
 	ENTRY(0, 0, Z0)

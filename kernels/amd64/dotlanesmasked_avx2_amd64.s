@@ -50,9 +50,6 @@ TEXT ·DotLanesMaskedAVX2(SB), 0, $128-104
 	MOVQ    values_base+0(FP), SI
 	MOVQ    values_len+8(FP), CX
 	MOVQ    rows_base+24(FP), DX
-	MOVQ    rows_len+32(FP), AX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX                // the shorter length
 	MOVQ    mask_base+48(FP), R9
 	MOVQ    y_base+72(FP), DI
 	MOVQ    out+96(FP), R8

@@ -24,21 +24,18 @@
 
 // func DotLanesMaskedAVX512(values []float64, rows []int32, mask []uint8, y []float64, out *[8]float64)
 TEXT ·DotLanesMaskedAVX512(SB), 0, $128-104
-	MOVQ    values_base+0(FP), SI
-	MOVQ    values_len+8(FP), CX
-	MOVQ    rows_base+24(FP), DX
-	MOVQ    rows_len+32(FP), AX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX                // the shorter length
-	MOVQ    mask_base+48(FP), R9
-	MOVQ    y_base+72(FP), DI
-	MOVQ    out+96(FP), R8
-	VPXORQ  Z0, Z0, Z0
-	VPXORQ  Z1, Z1, Z1
-	VPXORQ  Z2, Z2, Z2
-	VPXORQ  Z3, Z3, Z3
-	SUBQ    $4, CX
-	JLT     tail
+	MOVQ   values_base+0(FP), SI
+	MOVQ   values_len+8(FP), CX
+	MOVQ   rows_base+24(FP), DX
+	MOVQ   mask_base+48(FP), R9
+	MOVQ   y_base+72(FP), DI
+	MOVQ   out+96(FP), R8
+	VPXORQ Z0, Z0, Z0
+	VPXORQ Z1, Z1, Z1
+	VPXORQ Z2, Z2, Z2
+	VPXORQ Z3, Z3, Z3
+	SUBQ   $4, CX
+	JLT    tail
 
 loop4:
 	ENTRY(0, 0, Z0)

@@ -30,17 +30,14 @@
 
 // func DotSingleAVX2(x []float32, y []float64) float64
 TEXT ·DotSingleAVX2(SB), 0, $128-56
-	MOVQ    x_base+0(FP), SI
-	MOVQ    x_len+8(FP), CX
-	MOVQ    y_base+24(FP), DI
-	MOVQ    y_len+32(FP), DX
-	CMPQ    DX, CX
-	CMOVQLT DX, CX            // the shorter length
+	MOVQ x_base+0(FP), SI
+	MOVQ x_len+8(FP), CX
+	MOVQ y_base+24(FP), DI
 	CLEAR_SUMS
-	MOVQ    CX, BX
-	ANDQ    $31, CX
-	SHRQ    $5, BX
-	JZ      tail
+	MOVQ CX, BX
+	ANDQ $31, CX
+	SHRQ $5, BX
+	JZ   tail
 
 loop32:
 	BLOCK(0, 0, Y0)

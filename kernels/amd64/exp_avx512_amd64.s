@@ -15,14 +15,11 @@
 
 // func ExpAVX512(dst, x []float64)
 TEXT ·ExpAVX512(SB), 0, $128-48
-	MOVQ    dst_base+0(FP), DI
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    x_base+24(FP), SI
-	MOVQ    x_len+32(FP), CX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX             // the shorter length
-	SUBQ    $8, CX
-	JLT     tail
+	MOVQ dst_base+0(FP), DI
+	MOVQ x_base+24(FP), SI
+	MOVQ x_len+32(FP), CX
+	SUBQ $8, CX
+	JLT  tail
 
 loop8:
 	VMOVUPD (SI), Z0

@@ -51,15 +51,12 @@
 
 // func Log1pExpAVX512(dst, x []float64)
 TEXT ·Log1pExpAVX512(SB), 0, $640-48
-	MOVQ    dst_base+0(FP), DI
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    x_base+24(FP), SI
-	MOVQ    x_len+32(FP), CX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX             // the shorter length
+	MOVQ dst_base+0(FP), DI
+	MOVQ x_base+24(FP), SI
+	MOVQ x_len+32(FP), CX
 	TABLES
-	SUBQ    $64, CX
-	JLT     tail8
+	SUBQ $64, CX
+	JLT  tail8
 
 loop64:
 	XORQ DX, DX

@@ -33,15 +33,12 @@
 
 // func SigmoidAVX2(dst, x []float64)
 TEXT ·SigmoidAVX2(SB), 0, $384-48
-	MOVQ    dst_base+0(FP), DI
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    x_base+24(FP), SI
-	MOVQ    x_len+32(FP), CX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX             // the shorter length
+	MOVQ dst_base+0(FP), DI
+	MOVQ x_base+24(FP), SI
+	MOVQ x_len+32(FP), CX
 	CONSTANTS
-	SUBQ    $32, CX
-	JLT     tail4
+	SUBQ $32, CX
+	JLT  tail4
 
 loop32:
 	XORQ DX, DX

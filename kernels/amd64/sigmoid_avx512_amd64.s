@@ -31,15 +31,12 @@
 
 // func SigmoidAVX512(dst, x []float64)
 TEXT ·SigmoidAVX512(SB), 0, $128-48
-	MOVQ    dst_base+0(FP), DI
-	MOVQ    dst_len+8(FP), AX
-	MOVQ    x_base+24(FP), SI
-	MOVQ    x_len+32(FP), CX
-	CMPQ    AX, CX
-	CMOVQLT AX, CX             // the shorter length
+	MOVQ dst_base+0(FP), DI
+	MOVQ x_base+24(FP), SI
+	MOVQ x_len+32(FP), CX
 	TABLES
-	SUBQ    $8, CX
-	JLT     tail
+	SUBQ $8, CX
+	JLT  tail
 
 loop8:
 	VMOVUPD (SI), Z8

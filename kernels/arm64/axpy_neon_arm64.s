@@ -19,9 +19,6 @@ TEXT ·AxpyNEON(SB), 0, $136-56
 	MOVD  x_base+8(FP), R0
 	MOVD  x_len+16(FP), R2
 	MOVD  y_base+32(FP), R1
-	MOVD  y_len+40(FP), R4
-	CMP   R4, R2
-	CSEL  LT, R2, R4, R2    // the shorter length
 	SUBS  $8, R2
 	BLT   tail
 

@@ -17,9 +17,6 @@ TEXT ·AxpyIndexedNEON(SB), 0, $136-80
 	MOVD  values_base+8(FP), R0
 	MOVD  values_len+16(FP), R3
 	MOVD  rows_base+32(FP), R1
-	MOVD  rows_len+40(FP), R4
-	CMP   R4, R3
-	CSEL  LT, R3, R4, R3        // the shorter length
 	MOVD  y_base+56(FP), R2
 	SUBS  $2, R3
 	BLT   tail

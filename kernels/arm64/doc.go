@@ -2,8 +2,7 @@
 // every arm64 CPU has. Use package kernels: it checks lengths and cuts long
 // operands into blocks. This package is outside the compatibility promise.
 //
-// Dense functions read and write no more than the shorter of their operands.
-// Indexed functions trust their indices.
+// Functions trust lengths, where two must be equal, and indices.
 //
 // Conventions of the assembly, which tests enforce where they can:
 //

@@ -29,9 +29,6 @@ TEXT ·DotNEON(SB), 0, $520-56
 	MOVD x_base+0(FP), R0
 	MOVD x_len+8(FP), R2
 	MOVD y_base+24(FP), R1
-	MOVD y_len+32(FP), R4
-	CMP  R4, R2
-	CSEL LT, R2, R4, R2    // the shorter length
 	CLEAR_SUMS
 	LSR  $5, R2, R3
 	AND  $31, R2

@@ -49,9 +49,6 @@ TEXT ·DotLanesNEON(SB), 0, $136-80
 	MOVD values_base+0(FP), R0
 	MOVD values_len+8(FP), R3
 	MOVD rows_base+24(FP), R1
-	MOVD rows_len+32(FP), R4
-	CMP  R4, R3
-	CSEL LT, R3, R4, R3            // the shorter length
 	MOVD y_base+48(FP), R2
 	MOVD out+72(FP), R6
 	VEOR V0.B16, V0.B16, V0.B16

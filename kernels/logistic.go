@@ -111,17 +111,16 @@ func Log1pExp(x float64) float64 {
 // Sigmoid returns 1/(1 + e^−x) with an error of at most 2 ulp and the same bits
 // on every architecture. Sigmoid(−x) is 1 − Sigmoid(x) without the cancellation.
 //
-// It is 1/(1+f) or f/(1+f) with f = e^−|x| ≤ 1. One step of refinement takes out
-// the errors of the quotient and of the sum 1 + f.
+// It is s = 1/(1+f) or f/(1+f) with f = e^−|x| ≤ 1, after one step of refinement,
+// which takes out the errors of the quotient and of the sum 1 + f: numerator − s is
+// exact, since s is at least half of it.
 func Sigmoid(x float64) float64 {
 	f := decay(x)
 	numerator := 1.0
 	if x < 0 {
 		numerator = f
 	}
-	sum := 1 + f
-	rest := (1 - sum) + f // what rounding the sum left behind
-	inverse := 1 / sum
+	inverse := 1 / (1 + f)
 	s := float64(numerator * inverse)
-	return math.FMA(math.FMA(-s, rest, math.FMA(-s, sum, numerator)), inverse, s)
+	return math.FMA(math.FMA(-s, f, numerator-s), inverse, s)
 }

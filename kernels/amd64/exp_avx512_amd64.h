@@ -1,49 +1,49 @@
 // The exponential of the AVX-512 set, step by step as kernels.Exp.
 
-// EXP turns x in Z0 into e^x. Clobbers Z1..Z7, Z9 and Z10.
-//   Z1  k                             Z2  k·ln2Lo, then r2
-//   Z3  r                             Z4  q, then 1 + r          Z9  r4
+// REDUCE takes x, and leaves k, r, r2 and, in x, what rounding r left behind. Clobbers Z12.
 // The bounds of x leave room for e^x to be Inf and 0, and keep NaN: VMINPD and
 // VMAXPD return their second source, x, where there is one.
-#define EXP \
-	VBROADCASTSD      HIGHEST, Z5   \
-	VMINPD            Z0, Z5, Z0    \
-	VBROADCASTSD      LOWEST, Z5    \
-	VMAXPD            Z0, Z5, Z0    \
-	VBROADCASTSD      SHIFT, Z6     \
-	VMOVAPD           Z6, Z1        \
-	VFMADD231PD.BCST  LOG2E, Z0, Z1 \ // shifted = x·log2e + shift
-	VSUBPD            Z6, Z1, Z1    \ // k
-	VFNMADD231PD.BCST LN2HI, Z1, Z0 \ // hi = x − k·ln2Hi
-	VMULPD.BCST       LN2LO, Z1, Z2 \ // lo = k·ln2Lo
-	VSUBPD            Z2, Z0, Z3    \ // r = hi − lo
-	VSUBPD            Z3, Z0, Z0    \
-	VSUBPD            Z2, Z0, Z0    \ // rest = (hi − r) − lo
-	VMULPD            Z3, Z3, Z2    \ // r2
-	VMULPD            Z2, Z2, Z9    \ // r4
-	VBROADCASTSD      EXP0, Z4      \
-	VFMADD213PD.BCST  HALF, Z3, Z4  \ // q01
-	VBROADCASTSD      EXP2, Z5      \
-	VFMADD213PD.BCST  EXP1, Z3, Z5  \ // q23
-	VBROADCASTSD      EXP4, Z6      \
-	VFMADD213PD.BCST  EXP3, Z3, Z6  \ // q45
-	VBROADCASTSD      EXP6, Z7      \
-	VFMADD213PD.BCST  EXP5, Z3, Z7  \ // q67
-	VBROADCASTSD      EXP8, Z10     \
-	VFMADD213PD.BCST  EXP7, Z3, Z10 \ // q89
-	VFMADD231PD       Z5, Z2, Z4    \ // q0
-	VFMADD231PD       Z7, Z2, Z6    \ // q4
-	VFMADD231PD.BCST  EXP9, Z2, Z10 \ // q8
-	VFMADD231PD       Z10, Z9, Z6   \
-	VFMADD231PD       Z6, Z9, Z4    \ // q
-	VFMADD231PD       Z4, Z2, Z0    \ // r2·q + rest
-	VBROADCASTSD      ONE, Z6       \
-	VADDPD            Z3, Z6, Z4    \ // a = 1 + r
-	VSUBPD            Z4, Z6, Z5    \
-	VADDPD            Z3, Z5, Z5    \ // b = (1 − a) + r
-	VADDPD            Z5, Z0, Z0    \
-	VADDPD            Z4, Z0, Z0    \ // y = a + (r2·q + rest + b)
-	VSCALEFPD         Z1, Z0, Z0    // y·2^k, rounded once
+#define REDUCE(x, k, r, r2) \
+	VBROADCASTSD      HIGHEST, Z12  \
+	VMINPD            x, Z12, x     \
+	VBROADCASTSD      LOWEST, Z12   \
+	VMAXPD            x, Z12, x     \
+	VBROADCASTSD      LOG2E, k      \
+	VFMADD213PD.BCST  SHIFT, x, k   \ // x·log2e + shift
+	VSUBPD.BCST       SHIFT, k, k   \
+	VFNMADD231PD.BCST LN2HI, k, x   \ // hi = x − k·ln2Hi
+	VMULPD.BCST       LN2LO, k, Z12 \ // lo = k·ln2Lo
+	VSUBPD            Z12, x, r     \ // r = hi − lo
+	VSUBPD            r, x, x       \
+	VSUBPD            Z12, x, x     \ // rest = (hi − r) − lo
+	VMULPD            r, r, r2
+
+// SERIES takes what REDUCE leaves, and turns x into e^x. Clobbers Z12..Z17.
+#define SERIES(x, k, r, r2) \
+	VMULPD           r2, r2, Z12   \ // r4
+	VBROADCASTSD     EXP0, Z13     \
+	VFMADD213PD.BCST HALF, r, Z13  \ // q01
+	VBROADCASTSD     EXP2, Z14     \
+	VFMADD213PD.BCST EXP1, r, Z14  \ // q23
+	VBROADCASTSD     EXP4, Z15     \
+	VFMADD213PD.BCST EXP3, r, Z15  \ // q45
+	VBROADCASTSD     EXP6, Z16     \
+	VFMADD213PD.BCST EXP5, r, Z16  \ // q67
+	VBROADCASTSD     EXP8, Z17     \
+	VFMADD213PD.BCST EXP7, r, Z17  \ // q89
+	VFMADD231PD      Z14, r2, Z13  \ // q0
+	VFMADD231PD      Z16, r2, Z15  \ // q4
+	VFMADD231PD.BCST EXP9, r2, Z17 \ // q8
+	VFMADD231PD      Z17, Z12, Z15 \
+	VFMADD231PD      Z15, Z12, Z13 \ // q
+	VFMADD231PD      Z13, r2, x    \ // r2·q + rest
+	VBROADCASTSD     ONE, Z15      \
+	VADDPD           r, Z15, Z13   \ // a = 1 + r
+	VSUBPD           Z13, Z15, Z14 \
+	VADDPD           r, Z14, Z14   \ // b = (1 − a) + r
+	VADDPD           Z14, x, x     \
+	VADDPD           Z13, x, x     \ // y = a + (r2·q + rest + b)
+	VSCALEFPD        k, x, x       // y·2^k, rounded once
 
 // MASK sets K1 to the mask of the first CX < 8 lanes. Clobbers BX.
 #define MASK \

@@ -2,9 +2,9 @@
 
 // Exponential: dst_i = e^x_i, with the bits of kernels.Exp.
 //
-// x = k·ln 2 + r with |r| ≤ ln 2 / 2, e^x = 2^k·e^r. Eight elements per iteration;
-// iterations do not depend on one another, so that the processor overlaps the
-// long chains of several.
+// x = k·ln 2 + r with |r| ≤ ln 2 / 2, e^x = 2^k·e^r. 16 elements per iteration, the
+// reductions of both halves before their series: a vector alone is one chain, and the
+// scheduler fills with instructions of it that wait.
 
 #include "textflag.h"
 #include "numbers_amd64.h"
@@ -12,30 +12,48 @@
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
+//   Z0..Z3, Z4..Z7  x, k, r and r2 of the two halves
 
 // func ExpAVX512(dst, x []float64)
 TEXT ·ExpAVX512(SB), 0, $128-48
 	MOVQ dst_base+0(FP), DI
 	MOVQ x_base+24(FP), SI
 	MOVQ x_len+32(FP), CX
-	SUBQ $8, CX
-	JLT  tail
+	SUBQ $16, CX
+	JLT  tail8
 
-loop8:
+loop16:
 	VMOVUPD (SI), Z0
-	EXP
+	VMOVUPD 64(SI), Z4
+	REDUCE(Z0, Z1, Z2, Z3)
+	REDUCE(Z4, Z5, Z6, Z7)
+	SERIES(Z0, Z1, Z2, Z3)
+	SERIES(Z4, Z5, Z6, Z7)
+	VMOVUPD Z0, (DI)
+	VMOVUPD Z4, 64(DI)
+	ADDQ    $128, SI
+	ADDQ    $128, DI
+	SUBQ    $16, CX
+	JGE     loop16
+
+tail8:
+	ADDQ    $8, CX   // elements left, less 8
+	JLT     tail
+	VMOVUPD (SI), Z0
+	REDUCE(Z0, Z1, Z2, Z3)
+	SERIES(Z0, Z1, Z2, Z3)
 	VMOVUPD Z0, (DI)
 	ADDQ    $64, SI
 	ADDQ    $64, DI
 	SUBQ    $8, CX
-	JGE     loop8
 
 tail:
 	ADDQ      $8, CX
 	JZ        done
 	MASK
 	VMOVUPD.Z (SI), K1, Z0
-	EXP
+	REDUCE(Z0, Z1, Z2, Z3)
+	SERIES(Z0, Z1, Z2, Z3)
 	VMOVUPD   Z0, K1, (DI)
 
 done:

@@ -64,6 +64,7 @@ loop64:
 decay8:
 	VMOVUPD (SI)(DX*1), Z8
 	DECAY
+	SCALE(Z0)
 	VMOVUPD Z0, f-512(SP)(DX*1)
 	ADDQ    $64, DX
 	CMPQ    DX, $512
@@ -90,6 +91,7 @@ tail8:
 loop8:
 	VMOVUPD (SI), Z8
 	DECAY
+	SCALE(Z0)
 	LOGARITHM
 	VMOVUPD Z0, (DI)
 	ADDQ    $64, SI
@@ -103,6 +105,7 @@ tail:
 	MASK
 	VMOVUPD.Z (SI), K1, Z8
 	DECAY
+	SCALE(Z0)
 	LOGARITHM
 	VMOVUPD   Z0, K1, (DI)
 

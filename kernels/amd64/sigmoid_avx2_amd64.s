@@ -18,18 +18,16 @@
 //   SI  x, next element         DI  dst, next element      CX  elements left
 //   DX  offset within the 32
 
-// QUOTIENT takes f in Y0, x in Y8 and leaves 1/(1 + e^−x) in Y0. Clobbers Y1..Y7 and Y15.
+// QUOTIENT takes f in Y0, x in Y8 and leaves 1/(1 + e^−x) in Y1. Clobbers Y1..Y3 and Y15.
 #define QUOTIENT \
 	VBROADCASTSD ONE, Y15        \
 	VBLENDVPD    Y8, Y0, Y15, Y1 \ // numerator: f where x < 0, else 1
-	VADDPD       Y0, Y15, Y2     \ // sum = 1 + f
-	VSUBPD       Y2, Y15, Y3     \
-	VADDPD       Y0, Y3, Y3      \ // rest = (1 − sum) + f
-	VDIVPD       Y2, Y15, Y4     \ // inverse
-	VMULPD       Y4, Y1, Y0      \ // s
-	VFNMADD231PD Y2, Y0, Y1      \ // numerator − s·sum
-	VFNMADD231PD Y3, Y0, Y1      \ // … − s·rest
-	VFMADD231PD  Y4, Y1, Y0
+	VADDPD       Y0, Y15, Y2     \ // 1 + f
+	VDIVPD       Y2, Y15, Y2     \ // inverse
+	VMULPD       Y2, Y1, Y3      \ // s
+	VSUBPD       Y3, Y1, Y1      \ // numerator − s, exact
+	VFNMADD231PD Y0, Y3, Y1      \ // … − s·f
+	VFMADD213PD  Y3, Y2, Y1      // s + …·inverse
 
 // func SigmoidAVX2(dst, x []float64)
 TEXT ·SigmoidAVX2(SB), 0, $384-48
@@ -56,7 +54,7 @@ quotient4:
 	VMOVUPD (SI)(DX*1), Y8
 	VMOVUPD f-288(SP)(DX*1), Y0
 	QUOTIENT
-	VMOVUPD Y0, (DI)(DX*1)
+	VMOVUPD Y1, (DI)(DX*1)
 	ADDQ    $32, DX
 	CMPQ    DX, $256
 	JLT     quotient4
@@ -73,7 +71,7 @@ loop4:
 	VMOVUPD (SI), Y8
 	DECAY
 	QUOTIENT
-	VMOVUPD Y0, (DI)
+	VMOVUPD Y1, (DI)
 	ADDQ    $32, SI
 	ADDQ    $32, DI
 	SUBQ    $4, CX
@@ -86,7 +84,7 @@ tail:
 	VMASKMOVPD (SI), Y13, Y8
 	DECAY
 	QUOTIENT
-	VMASKMOVPD Y0, Y13, (DI)
+	VMASKMOVPD Y1, Y13, (DI)
 
 done:
 	VZEROUPPER

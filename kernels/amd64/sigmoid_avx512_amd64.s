@@ -2,8 +2,9 @@
 
 // Sigmoid: dst_i = 1/(1 + e^−x_i), with the bits of kernels.Sigmoid.
 //
-// 1/(1+f) or f/(1+f) with f = e^−|x|, and one step of refinement. Eight
-// elements per iteration.
+// 1/(1+f) or f/(1+f) with f = e^−|x|, and one step of refinement. Eight elements
+// per iteration, the division of one vector while e^−|x| of the next is computed:
+// the divider is busy for 16 cycles a vector, the other ports for 15.
 
 #include "textflag.h"
 #include "numbers_amd64.h"
@@ -13,47 +14,75 @@
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
+//   Z10  f                      Z11  inverse, then the result
+//   Z12  numerator, then its remainder         Z13  s         Z14  1
 
-// SIGMOID takes x in Z8 and leaves 1/(1 + e^−x) in Z0. Clobbers Z1..Z7, K2.
-#define SIGMOID \
-	DECAY                       \ // f
-	VBROADCASTSD ONE, Z6        \
-	VPMOVQ2M     Z8, K2         \
-	VBLENDMPD    Z0, Z6, K2, Z1 \ // numerator: f where x < 0, else 1
-	VADDPD       Z0, Z6, Z2     \ // sum = 1 + f
-	VSUBPD       Z2, Z6, Z3     \
-	VADDPD       Z0, Z3, Z3     \ // rest = (1 − sum) + f
-	VDIVPD       Z2, Z6, Z4     \ // inverse
-	VMULPD       Z4, Z1, Z0     \ // s
-	VFNMADD231PD Z2, Z0, Z1     \ // numerator − s·sum
-	VFNMADD231PD Z3, Z0, Z1     \ // … − s·rest
-	VFMADD231PD  Z4, Z1, Z0
+// DIVIDE takes f in Z10.
+#define DIVIDE \
+	VADDPD Z10, Z14, Z11 \ // 1 + f
+	VDIVPD Z11, Z14, Z11
+
+// FINISH takes what DIVIDE leaves, x in Z8, and leaves 1/(1 + e^−x) in Z11.
+#define FINISH \
+	VMOVAPD          Z10, Z12                      \
+	VFIXUPIMMPD.BCST $0, numerators<>(SB), Z8, Z12 \ // numerator
+	VMULPD           Z11, Z12, Z13                 \ // s
+	VSUBPD           Z13, Z12, Z12                 \ // numerator − s, exact
+	VFNMADD231PD     Z10, Z13, Z12                 \ // … − s·f
+	VFMADD213PD      Z13, Z12, Z11
+
+// What VFIXUPIMMPD does by the kind of x, 4 bits each: from the lowest, 2 for the two
+// kinds of NaN, x itself; 10 for 0, 1, +Inf and positive numbers, 1; 0 for −Inf (the fifth) and
+// negative numbers, f as it is.
+DATA numerators<>+0(SB)/8, $0xA0A0AA22
+GLOBL numerators<>(SB), RODATA|NOPTR, $8
 
 // func SigmoidAVX512(dst, x []float64)
 TEXT ·SigmoidAVX512(SB), 0, $128-48
-	MOVQ dst_base+0(FP), DI
-	MOVQ x_base+24(FP), SI
-	MOVQ x_len+32(FP), CX
+	MOVQ         dst_base+0(FP), DI
+	MOVQ         x_base+24(FP), SI
+	MOVQ         x_len+32(FP), CX
 	TABLES
-	SUBQ $8, CX
-	JLT  tail
+	VBROADCASTSD ONE, Z14
+	SUBQ         $8, CX
+	JLT          tail
+	VMOVUPD      (SI), Z8
+	DECAY
+	SCALE(Z10)
+	SUBQ         $8, CX
+	JLT          last
 
 loop8:
+	DIVIDE
+	VMOVUPD 64(SI), Z8
+	DECAY
 	VMOVUPD (SI), Z8
-	SIGMOID
-	VMOVUPD Z0, (DI)
+	FINISH
+	VMOVUPD Z11, (DI)
+	SCALE(Z10)
 	ADDQ    $64, SI
 	ADDQ    $64, DI
 	SUBQ    $8, CX
 	JGE     loop8
+
+last:
+	DIVIDE
+	VMOVUPD (SI), Z8
+	FINISH
+	VMOVUPD Z11, (DI)
+	ADDQ    $64, SI
+	ADDQ    $64, DI
 
 tail:
 	ADDQ      $8, CX
 	JZ        done
 	MASK
 	VMOVUPD.Z (SI), K1, Z8
-	SIGMOID
-	VMOVUPD   Z0, K1, (DI)
+	DECAY
+	SCALE(Z10)
+	DIVIDE
+	FINISH
+	VMOVUPD   Z11, K1, (DI)
 
 done:
 	VZEROUPPER

@@ -1,6 +1,7 @@
 package cd
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -13,8 +14,15 @@ import (
 type twins struct {
 	looked []bool   // by place: the column was in a set before
 	filter []uint64 // the correlations looked for, hashed
+	near   []alike  // columns that the filter lets pass
 	list   []int32  // columns to compare
 	known  *sparse.Copies
+}
+
+// alike is a column with its rounded correlation.
+type alike struct {
+	key    uint64
+	column int32
 }
 
 const (
@@ -22,6 +30,9 @@ const (
 	// roughly drops the bits of a correlation in which copies may differ.
 	roughly = 52 - 24
 )
+
+// rounded returns what the correlations of copies agree in, or have neighbouring.
+func rounded(correlation float64) uint64 { return math.Float64bits(math.Abs(correlation)) >> roughly }
 
 // bit returns where the filter has a rounded correlation.
 func bit(key uint64) (word uint64, mask uint64) {
@@ -59,7 +70,7 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 			return
 		}
 		t.looked[place], sought = true, true
-		key := math.Float64bits(math.Abs(c.corr[place])) >> roughly
+		key := rounded(c.corr[place])
 		for _, near := range [...]uint64{key - 1, key, key + 1} {
 			at, mask := bit(near)
 			t.filter[at] |= mask
@@ -74,14 +85,22 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 	if !sought {
 		return false
 	}
-	t.list = t.list[:0]
+	t.near, t.list = t.near[:0], t.list[:0]
 	for _, k := range c.fresh {
-		at, mask := bit(math.Float64bits(math.Abs(c.corr[k])) >> roughly)
+		key := rounded(c.corr[k])
+		at, mask := bit(key)
 		if t.filter[at]&mask != 0 && !math.IsInf(c.threshold[k], 1) {
-			t.list = append(t.list, c.order[k])
+			t.near = append(t.near, alike{key, c.order[k]})
 		}
 	}
 	clear(t.filter)
+	// To compare long columns is dear: those go that agree with no other.
+	slices.SortFunc(t.near, func(a, b alike) int { return cmp.Compare(a.key, b.key) })
+	for i, a := range t.near {
+		if i > 0 && a.key-t.near[i-1].key <= 1 || i+1 < len(t.near) && t.near[i+1].key-a.key <= 1 {
+			t.list = append(t.list, a.column)
+		}
+	}
 	slices.Sort(t.list)
 	redundant := s.copies.Look(t.list)
 	for _, j := range redundant {

@@ -91,9 +91,16 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, 
 		return result, nil, err
 	}
 	common = result
-	s.options.Schedule = search.Exact
-	if m, ok := f.(*bilevel.Multiclass); ok && o.Search == Auto {
-		m.Curvature = true
+	if e.family.common {
+		s.options.Schedule = search.Exact // solutions are good already, and steps short
+	}
+	if o.Search == Auto {
+		switch f := f.(type) {
+		case *bilevel.Multiclass:
+			f.Curvature = true
+		case *bilevel.Problem:
+			f.Curvature = true
+		}
 	}
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
 		if e.family.common {

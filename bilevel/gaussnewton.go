@@ -6,6 +6,65 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
+// The curvature of a criterion in the λ's of one penalty, by Gauss and Newton: with C″ of
+// the criterion and predictions that move as they do here, knots aside,
+//
+//	H_kl = Σᵢ C″ᵢ·J_ik·J_il,  J_ik = ∂mᵢ/∂λ_k,
+//
+// the mean over the folds.
+
+// prepareMotion makes room for J; nil where each column has its own λ.
+func (l *penalised) prepareMotion(r int) [][]float64 {
+	if !l.bends || l.at.Columns() >= 0 {
+		return nil
+	}
+	if l.motion == nil {
+		for range r {
+			l.motion = append(l.motion, make([]float64, len(l.y)))
+		}
+		l.bend = make([]float64, r*r)
+	}
+	for _, m := range l.motion {
+		clear(m)
+	}
+	return l.motion
+}
+
+// weigh makes H of J.
+func (l *penalised) weigh() {
+	r := len(l.motion)
+	clear(l.bend)
+	for _, i := range l.rows {
+		for a, ma := range l.motion {
+			for b, mb := range l.motion {
+				l.bend[a*r+b] = math.FMA(l.outer().Curvature[i]*ma[i], mb[i], l.bend[a*r+b])
+			}
+		}
+	}
+}
+
+// bend returns the mean of H over the folds; nil where it is not known, as that of a
+// criterion of the caller's.
+func (p *Problem) bend(r int) []float64 {
+	h := make([]float64, r*r)
+	share := 1 / float64(len(p.lanes))
+	for _, l := range p.lanes {
+		one, ok := l.(*penalised)
+		if !ok || one.bend == nil {
+			return nil
+		}
+		for i, v := range one.bend {
+			h[i] = math.FMA(share, v, h[i])
+		}
+	}
+	for i := range r {
+		if h[i*r+i] > 0 {
+			return h
+		}
+	}
+	return nil
+}
+
 // The curvature of the cross-entropy in the λ's of the classes, by Gauss and Newton:
 // that of the softmax between scores that move as they do here, knots aside,
 //

@@ -2,10 +2,12 @@ package bilevel_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/search"
@@ -94,5 +96,67 @@ func TestCurvatureOfTheClasses(t *testing.T) {
 	}
 	if checked == 0 {
 		t.Error("nothing was checked")
+	}
+}
+
+// The curvature of the elastic net's two λ's is that of Gauss and Newton: predictions
+// move as hypergradients of criteria that are one prediction each say. A loss of the
+// caller's has none that is known.
+func TestCurvatureOfThePenalty(t *testing.T) {
+	r := oracle.NewRandom(77)
+	q := r.Problem(oracle.Shape{N: 40, P: 8, Density: 0.7})
+	folds, err := bilevel.KFold(40, 5, true, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, intercept := range []bool{false, true} {
+		evaluate := func(folds bilevel.Folds, c criterion.Criterion) []float64 {
+			problem, err := bilevel.New(subject.Kernels(t), subject.Matrix(t, q, false), q.Y, bilevel.Spec{
+				Folds: folds, Penalty: penalties["enet"], Criterion: c, Intercept: intercept, Solver: cd.Options{Tol: 1e-14},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			problem.Curvature = true
+			report, err := problem.Evaluate(t.Context(), search.Request{LogLambda: []float64{-3, -2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c == nil {
+				return report.Curvature
+			}
+			if report.Curvature != nil {
+				t.Errorf("a curvature of a loss that has none to tell: %v", report.Curvature)
+			}
+			return report.Gradient
+		}
+		want := make([]float64, 4)
+		for fold := range 5 {
+			held := slices.Clone(folds)
+			for i, id := range folds {
+				held[i] = bilevel.AlwaysTrain
+				if id == fold {
+					held[i] = 0
+				}
+			}
+			for row := range 8 {
+				j := evaluate(held, criterion.Func("one prediction", func(_, m, slope []float64) float64 {
+					if slope != nil {
+						slope[row] = 1
+					}
+					return m[row]
+				}))
+				for a := range 2 {
+					for b := range 2 {
+						want[2*a+b] += 2.0 / 8 / 5 * j[a] * j[b]
+					}
+				}
+			}
+		}
+		for i, h := range evaluate(folds, nil) {
+			if math.Abs(h-want[i]) > 1e-8*want[0] {
+				t.Errorf("intercept %v, entry %d: %g, want %g", intercept, i, h, want[i])
+			}
+		}
 	}
 }

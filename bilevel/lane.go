@@ -105,6 +105,9 @@ type penalised struct {
 	certify  bool
 	at       model.Penalty // of the last solution
 	last     *cd.Solution
+	bends    bool        // the curvature is wanted, as gaussnewton.go has it
+	motion   [][]float64 // r × n: how predictions move
+	bend     []float64   // r × r
 }
 
 func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (lane, error) {
@@ -164,15 +167,19 @@ func (l *penalised) solve(ctx context.Context, logLambda []float64, options cd.O
 	return nil
 }
 
-func (l *penalised) differentiate(ctx context.Context, _ []float64, options cd.Options) error {
+func (l *penalised) differentiate(ctx context.Context, logLambda []float64, options cd.Options) error {
 	start := time.Now()
 	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State}
-	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
+	motion := l.prepareMotion(len(logLambda))
+	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion})
 	if err != nil {
 		return err
 	}
 	if g.Status == outcome.Cancelled {
 		return ctx.Err()
+	}
+	if motion != nil {
+		l.weigh()
 	}
 	l.gradient, l.columns = g.Gradient, weightedColumns(l.at, at.Support)
 	l.derived = differentiated(g, time.Since(start))

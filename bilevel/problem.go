@@ -64,6 +64,10 @@ type Spec struct {
 // [search.Objective]; it is not safe for concurrent use, but any number of
 // problems may share X and y.
 type Problem struct {
+	// Curvature asks for the curvature with gradients, where all columns share the λ's:
+	// r·n numbers for each fold. It is nil of a criterion whose second derivatives are not known.
+	Curvature bool
+
 	spec  Spec
 	lanes []lane
 	null  float64
@@ -141,10 +145,18 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	if r.Tol != 0 {
 		options.Tol = r.Tol
 	}
+	for _, l := range p.lanes {
+		if one, ok := l.(*penalised); ok {
+			one.bends = p.Curvature
+		}
+	}
 	if err := p.run(ctx, r, options); err != nil {
 		return Report{}, err
 	}
 	report := p.collect(r, func(i int) *judged { return p.lanes[i].result() })
+	if p.Curvature && !r.ValueOnly {
+		report.Curvature = p.bend(len(r.LogLambda))
+	}
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
 }

@@ -121,6 +121,10 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 			step[i] = x[i] - here.LogLambda[i]
 			length = max(length, math.Abs(step[i]))
 		}
+		if q.given && here.Final && next.Final && next.Value == here.Value && dot(here.Gradient, next.Gradient) > 0 {
+			// One solution meets the tolerance at both: nothing tells them apart.
+			return ended(0.5*free*free/promise, q.first), nil
+		}
 		gain := fall(here, next)
 		if next.usable() {
 			q.learn(here, next, step)

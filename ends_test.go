@@ -1,0 +1,70 @@
+package pare_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// The elastic net's criterion has a corner wherever a support changes, and a minimum
+// may be one, with slopes that lead into it from both sides. Where the search ends,
+// some mean of the slopes within 0.03, the border's share aside, is below 1e-4 of
+// the criterion per unit of λ: there is no way down.
+func TestElasticNetEnds(t *testing.T) {
+	for _, name := range []string{"diabetes", "leukemia"} {
+		t.Run(name, func(t *testing.T) {
+			x, y := load(t)
+			if name != "diabetes" {
+				x, y = shared(t, name)
+			}
+			c := pare.Config{Model: pare.ElasticNet, NoIntercept: true}
+			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, c)
+			if err != nil || !s.Status.OK() {
+				t.Fatal(s, err)
+			}
+			top := s.Final.LogLambdaMax
+			lowest := top[0] - 9
+			c.Tol = 1e-12
+			var slopes [][2]float64
+			for _, radius := range []float64{0, 1e-3, 3e-3, 1e-2, 3e-2} {
+				for k := range 8 {
+					sin, cos := math.Sincos(float64(k) * math.Pi / 4)
+					at := []float64{max(lowest, s.LogLambda[0]+radius*cos), s.LogLambda[1] + radius*sin}
+					e, err := pare.Gradient(context.Background(), x, y, at, pare.Validation{}, c)
+					if err != nil {
+						t.Fatal(err)
+					}
+					g := [2]float64{e.Gradient[0], e.Gradient[1]}
+					if s.Status == outcome.Box && at[0] <= lowest+0.01 {
+						g[0] = min(g[0], 0)
+					}
+					slopes = append(slopes, g)
+				}
+			}
+			mean := slopes[0] // Frank and Wolfe's shortest
+			for range 100_000 {
+				least, to := math.Inf(1), mean
+				for _, g := range slopes {
+					if along := g[0]*mean[0] + g[1]*mean[1]; along < least {
+						least, to = along, g
+					}
+				}
+				d := [2]float64{to[0] - mean[0], to[1] - mean[1]}
+				share := -(mean[0]*d[0] + mean[1]*d[1]) / (d[0]*d[0] + d[1]*d[1])
+				if !(share > 0) {
+					break
+				}
+				share = min(share, 1)
+				mean = [2]float64{mean[0] + share*d[0], mean[1] + share*d[1]}
+			}
+			t.Logf("%s at %g of αmax, %.8g after %d: slopes %.2g there, %.2g in the mean", s.Status,
+				[]float64{math.Exp(s.LogLambda[0] - top[0]), math.Exp(s.LogLambda[1] - top[1])}, s.Value, len(s.Evaluations), slopes[0], mean)
+			if length := math.Hypot(mean[0], mean[1]); length > 1e-4*s.Value {
+				t.Errorf("the shortest mean of the slopes around is %g of the criterion", length/s.Value)
+			}
+		})
+	}
+}

@@ -54,7 +54,7 @@ type Config struct {
 	Standardize bool
 	// Positive constrains β to be ≥ 0. Not for [Ridge] and [SVM].
 	Positive  bool
-	Tol       float64 // relative duality gap to reach; 0 means 1e-6
+	Tol       float64 // relative duality gap to reach, at least 1e-15; 0 means 1e-6
 	MaxEpochs int     // sweeps allowed for one solve; 0 means 100,000
 	Threads   int     // inner problems solved at once; 0 means all processors
 	// MaxSupport, where positive, ends a solve with an error of kind Limit as soon as a
@@ -217,11 +217,11 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 }
 
 // LogLambdaMax returns ln αmax for every hyperparameter: from there on every
-// coefficient is zero. It is −Inf where the target is constant, and NaN for an
-// [SVM], which has none. No [Ridge] makes a coefficient zero: its αmax is the sum of
+// coefficient is zero. It is −Inf where the target depends on no column, and NaN for
+// an [SVM], which has none. No [Ridge] makes a coefficient zero: its αmax is the sum of
 // the columns' variances, at which every direction of a fit without penalty is
 // halved at least. The second λ of the elastic net is measured against the Lasso's.
-// It makes a few passes over X, for each class.
+// It makes a few passes over X, for each class. The errors are those of [Fit].
 func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {

@@ -17,7 +17,8 @@ const (
 
 // Folds assigns rows to validation folds: row i validates fold Folds[i] and
 // trains the others, or with [Spec].Forward the later ones, but for [AlwaysTrain]
-// and [TestOnly].
+// and [TestOnly]. The error of what makes folds is an [outcome.Error] of kind
+// BadParameter: more folds than rows or groups fill, or fewer than 2.
 type Folds []int
 
 // KFold puts row i into fold π(i) mod k; π is the identity, or with shuffle the

@@ -73,7 +73,9 @@ type Problem struct {
 	null  float64
 }
 
-// New prepares the lanes of a problem: O(n + p) memory for each fold.
+// New prepares the lanes of a problem: O(n + p) memory for each fold. X has one row per
+// entry of y; both are kept and must not change. The error is an [outcome.Error] about
+// the spec or the data, as from [sparse.NewView] and the datafit, with the fold.
 func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
 	n, _ := x.Dims()
 	if err := spec.check(n); err != nil {
@@ -138,7 +140,8 @@ func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation
 
 // Evaluate solves every lane at r.LogLambda, each from its last solution, and
 // returns the mean over folds of the criterion and its hypergradient. When ctx
-// ends before all lanes are done it returns ctx's error.
+// ends before all lanes are done it returns ctx's error; others are about λ, or of kind
+// Limit. The report is the caller's.
 func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error) {
 	start := time.Now()
 	options := p.spec.Solver

@@ -65,7 +65,8 @@ type sureLane struct {
 }
 
 // NewSure prepares the problem. sigma is the noise level, which sets ε; seed
-// draws δ. Folds, Datafit and Criterion of the spec are not used.
+// draws δ. Folds, Datafit and Criterion of the spec are not used; it has no Weights. The
+// error is an [outcome.Error] about the arguments.
 func NewSure(k *kernels.Set, x sparse.Matrix, y []float64, criterion Information, sigma float64, seed uint64, spec Spec) (*Sure, error) {
 	n, _ := x.Dims()
 	if !(sigma > 0) || math.IsInf(sigma, 0) {

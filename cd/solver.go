@@ -270,7 +270,8 @@ func (s *Solver) prepare(g model.Penalty) error {
 // Solve minimises Φ(β, b) = f(β, b) + g(β). The result carries the duality
 // gap of the returned β; a result that missed the tolerance is returned with
 // the status that says so, and so is the last certified point when ctx ends.
-// The error is an [outcome.Error] about the arguments.
+// The error is an [outcome.Error]: BadParameter for options that cannot be, Shape for a
+// penalty of another number of columns, Limit beyond MaxSupport.
 func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
 	opts, err := opts.resolve()
 	if err != nil {

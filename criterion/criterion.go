@@ -12,8 +12,8 @@ type Criterion interface {
 	Name() string
 	// Eval returns C and sets slope[i] = ∂C/∂mᵢ and curvature[i] = ∂²C/∂mᵢ² for
 	// the rows listed; other entries are left alone. y and m have one entry per
-	// row of the design matrix, as do slope and curvature; both may be nil
-	// where only the value is wanted.
+	// row of the design matrix, as do slope and curvature; both are nil, never one
+	// alone, where only the value is wanted.
 	Eval(rows []int32, y, m, slope, curvature []float64) float64
 }
 

@@ -19,7 +19,8 @@ type Logistic struct {
 }
 
 // NewLogistic checks the target: ±1 on every row, and both classes among the
-// rows of positive weight. y is kept, not copied, and must not change.
+// rows of positive weight. y is kept, not copied, and must not change. The error is
+// an [outcome.Error]: Shape, BadParameter with the row, or SingleClass.
 func NewLogistic(view *sparse.View, y []float64) (*Logistic, error) {
 	n, _ := view.Dims()
 	if len(y) != n {

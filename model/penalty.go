@@ -22,8 +22,9 @@ import (
 )
 
 // Penalty is g(β) = Σ αⱼ|βⱼ| + (α₂/2)‖β‖², separable over the columns, and with
-// [Penalty.NonNegative] the constraint β ≥ 0 besides. The zero value penalises
-// nothing and is not a valid problem: use a constructor.
+// [Penalty.NonNegative] the constraint β ≥ 0 besides. The error of a constructor is an
+// [outcome.Error] of kind BadParameter, with the column: a λ is not a finite number, or
+// its e^λ is none. The zero value penalises nothing and is not a valid problem.
 type Penalty struct {
 	alpha    float64   // αⱼ where each is nil
 	each     []float64 // αⱼ, one per column

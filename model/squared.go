@@ -20,7 +20,8 @@ type Squared struct {
 }
 
 // NewSquared checks the target: one finite entry per row of the view, held-out
-// rows included. y is kept, not copied, and must not change.
+// rows included. y is kept, not copied, and must not change. The error is an
+// [outcome.Error]: Shape, or NonFinite with the row.
 func NewSquared(view *sparse.View, y []float64) (*Squared, error) {
 	n, _ := view.Dims()
 	if len(y) != n {

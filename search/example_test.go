@@ -34,6 +34,39 @@ func ExampleSecant() {
 	// Output: stationary: 1.0000 at λ = -6.000
 }
 
+func ExampleGradient() {
+	box := search.Box{Lower: []float64{-12}, Upper: []float64{0}}
+	result, err := search.Gradient(context.Background(), valley{}, []float64{-4.6}, box, search.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s: %.4f after %d evaluations\n", result.Status, result.Best.Value, len(result.Evaluations))
+	// Output: stationary: 1.0000 after 4 evaluations
+}
+
+// A geometric grid down from λ = 0 to ln 10⁻⁴.
+func ExampleGrid() {
+	result, err := search.Grid(context.Background(), valley{}, search.Geometric(0, -9.21, 10), search.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s: %.4f at λ = %.2f after %d evaluations\n", result.Status, result.Best.Value, result.Best.LogLambda[0], len(result.Evaluations))
+	// Output: stationary: 1.0020 at λ = -6.14 after 10 evaluations
+}
+
+func ExampleTPE() {
+	box := search.Box{Lower: []float64{-9, -9}, Upper: []float64{0, 4}}
+	result, err := search.TPE(context.Background(), valley{}, box, search.TPEOptions{Seed: 1})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%.1f after %d values\n", result.Best.Value, len(result.Evaluations))
+	// Output: 1.0 after 50 values
+}
+
 func ExampleTrustRegion() {
 	box := search.Box{Lower: []float64{-9, -9}, Upper: []float64{0, 4}}
 	result, err := search.TrustRegion(context.Background(), valley{}, []float64{-4, -4}, box, search.Options{Schedule: search.Auto})

@@ -68,6 +68,17 @@ func (o operands) clone() operands {
 	return o
 }
 
+// in copies what kernels may write, at an offset into the memory of the copy before.
+func (o operands) in(buffer *operands, offset int) operands {
+	at := func(buffer *[]float64, v []float64) []float64 {
+		*buffer = slices.Grow((*buffer)[:0], offset+len(v))[:offset]
+		return append(*buffer, v...)[offset:]
+	}
+	o.x, o.y, o.values = at(&buffer.x, o.x), at(&buffer.y, o.y), at(&buffer.values, o.values)
+	o.target, o.out, o.lanes = at(&buffer.target, o.target), at(&buffer.out, o.out), at(&buffer.lanes, o.lanes)
+	return o
+}
+
 // operations drives every kernel in the same way: run returns everything that
 // the kernel returned or wrote.
 var operations = []struct {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -18,10 +19,10 @@ import (
 // absent. An SVM is immutable and safe for any number of goroutines.
 type SVM struct {
 	samples sparse.Matrix
+	view    *sparse.View // of the samples, whose norms stay with them
 	k       *kernels.Set
 	y       []float64
 	weights []float64 // nil: every row has weight 1
-	square  []float64 // ‖xᵢ‖²
 	total   float64   // Σs
 }
 
@@ -41,7 +42,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	if weights != nil && len(weights) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d row weights for %d rows", len(weights), n)
 	}
-	f := &SVM{samples: samples, k: k, y: y, square: make([]float64, n)}
+	f := &SVM{samples: samples, k: k, y: y}
 	if weights != nil {
 		f.weights = append([]float64(nil), weights...)
 	}
@@ -67,12 +68,13 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	case math.IsInf(f.total, 1):
 		return nil, outcome.Errorf(outcome.BadParameter, "the row weights sum to +Inf")
 	}
-	for _, i := range samples.Order() {
-		_, values := samples.Column(int(i))
-		f.square[i] = k.Dot(values, values)
-		if math.IsInf(f.square[i], 1) {
-			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: int(i), Message: "‖xᵢ‖² overflows: scale the columns"}
+	var err error
+	if f.view, err = sparse.NewView(k, samples, nil, false); err != nil {
+		var at *outcome.Error
+		if errors.As(err, &at) && at.HasColumn {
+			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: at.Column, Message: "‖xᵢ‖² overflows: scale the columns"}
 		}
+		return nil, err
 	}
 	return f, nil
 }
@@ -110,7 +112,10 @@ func (f *SVM) Weight(i int) float64 {
 }
 
 // Square returns Lᵢ = Qᵢᵢ = ‖xᵢ‖².
-func (f *SVM) Square(i int) float64 { return f.square[i] }
+func (f *SVM) Square(i int) float64 {
+	norm := f.view.Norm(i)
+	return norm * norm
+}
 
 // Strength returns C = e^λ, refusing a λ that cannot be one.
 func (f *SVM) Strength(logC float64) (float64, error) {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -31,7 +32,7 @@ func NewLogistic(view *sparse.View, y []float64) (*Logistic, error) {
 	for i, t := range y {
 		switch {
 		case t != 1 && t != -1:
-			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "a class label must be +1 or -1"}
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: fmt.Sprintf("the label is %g, want −1 or 1", t)}
 		case t == 1 && weights == nil:
 			positive++
 		case t == 1:

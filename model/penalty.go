@@ -96,10 +96,10 @@ func strength(lambda float64, j int) (float64, error) {
 	}
 	alpha := kernels.Exp(lambda)
 	if math.IsInf(alpha, 1) {
-		return 0, bad("e^λ overflows")
+		return 0, bad("e^λ overflows; λ is the logarithm of the strength")
 	}
 	if alpha < math.SmallestNonzeroFloat64*(1<<52) {
-		return 0, bad("e^λ underflows")
+		return 0, bad("e^λ underflows; λ is the logarithm of the strength")
 	}
 	return alpha, nil
 }

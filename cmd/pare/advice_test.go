@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -8,7 +10,8 @@ import (
 // Every end of a search, and every refusal, says what to do next.
 func TestWhatToDoNext(t *testing.T) {
 	for args, want := range map[string]string{
-		"select --model=enet":                     "lasso is as good",
+		"select --model=enet --folds=10":          "lasso is as good",
+		"select --model=enet":                     "compare lasso and ridge",
 		"select --search=random --evaluations=20": "the best of the points drawn",
 		"select --search=tpe --evaluations=20":    "the best of the points drawn",
 		"select --search=grid --min-ratio=0.5":    "lower --min-ratio",
@@ -24,5 +27,36 @@ func TestWhatToDoNext(t *testing.T) {
 		if strings.Contains(args, "random") && o.code != exitOK {
 			t.Errorf("pare %s: exit %d", args, o.code)
 		}
+	}
+}
+
+// Faulty input is said with what mends it.
+func TestWhatMendsIt(t *testing.T) {
+	file := func(name, text string) string { return writeFile(t, name, text) }
+	compressed, err := os.ReadFile("../../internal/embedded/diabetes.svm.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for args, want := range map[string]string{
+		"select --model=logreg " + file("one.svm", "1 1:1\n1 1:2\n1 2:1\n1 1:3\n1 2:5\n"):      "\"pare info\" shows the labels",
+		"select --model=logreg " + file("rare.svm", "1 1:1\n-1 1:2\n-1 2:1\n-1 1:3\n-1 2:5\n"): "--split stratified",
+		"select --model=logreg " + file("bits.svm", "-1 1:1\n1 1:2\n0 2:1\n"):                  "row 3: the label is 0, want −1 or 1. svm and logreg tell -1 from 1: write -1 for 0",
+		"select " + file("same.svm", "1 1:1\n1 1:2\n1 2:1\n1 1:3\n1 2:5\n"):                    "αmax is 0",
+		"select " + file("half.svm.gz", string(compressed[:3000])):                             "not whole",
+		"select " + file("far.svm", "1 2000000000:1\n"):                                        "--features",
+		"select --modell=lasso":         "perhaps --model",
+		"selct":                         "perhaps select",
+		"fit --ratio=0.1 --save=" + dir: "cannot save the model: what is there is not a file",
+		"fit --ratio=0.1 --save=" + filepath.Join(dir, "none", "model"): "Give --save a file in a directory that can be written",
+		"fit --ratio=inf": "for example 0.01",
+	} {
+		o := pareRun(t, strings.Fields(args)...)
+		if o.code == exitOK || !strings.Contains(o.stderr, want) || o.stdout != "" {
+			t.Errorf("pare %s: exit %d\n%s%swithout %q", args, o.code, o.stdout, o.stderr, want)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 }

@@ -61,6 +61,9 @@ func explain(e *outcome.Error) string {
 	if own.Flag != "" {
 		own.Flag = "--" + own.Flag
 	}
+	if own.HasRow || own.HasColumn {
+		own.Row, own.Column = own.Row+1, own.Column+1 // people count from 1, as files do
+	}
 	if own.Kind == outcome.Internal {
 		own.Err = nil
 	}
@@ -79,6 +82,10 @@ func hint(e *outcome.Error) string {
 		return "Remove the file to begin anew, or give another to --checkpoint."
 	case e.Flag != "" && e.File != "":
 		return "The file of --" + e.Flag + " holds one value a line."
+	case e.Kind == outcome.IO && strings.HasSuffix(e.Message, "save the model"):
+		return "Give --save a file in a directory that can be written."
+	case errors.Is(e, io.ErrUnexpectedEOF):
+		return "The compressed file is not whole: copy or download it again."
 	case e.Kind == outcome.Parse && strings.Contains(e.Message, "saved model"):
 		return "\"pare select FILE --save MODEL\" makes one."
 	case e.Kind == outcome.Limit && strings.Contains(e.Message, "model was fitted"):
@@ -87,12 +94,20 @@ func hint(e *outcome.Error) string {
 		return "pare reads svmlight text: a sample a line, \"label index:value ...\", indices from 1 and increasing. Correct that line and try again."
 	case e.Kind == outcome.IO && e.File != "":
 		return "Check the path and its permissions; without a file pare uses the diabetes data it carries."
+	case e.Kind == outcome.Limit && e.Line > 0 && strings.Contains(e.Message, "index"):
+		return "--features states the number of columns where there are so many; else correct that line."
 	case e.Kind == outcome.Shape && e.Line > 0:
 		return "--features states the number of columns: raise it, or leave it out."
 	case e.Kind == outcome.Shape && e.File != "":
 		return "\"pare info\" shows what is in the file."
+	case strings.HasPrefix(e.Message, "αmax is 0"):
+		return "\"pare info\" shows columns and target."
+	case e.HasRow && strings.Contains(e.Message, "the label is 0,"):
+		return "svm and logreg tell -1 from 1: write -1 for 0, or take --model multiclass, which takes labels of any kind."
 	case e.HasRow && strings.Contains(e.Message, "label"):
 		return "svm and logreg tell -1 from 1; --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
+	case e.Kind == outcome.SingleClass && !strings.Contains(e.Message, "fold"):
+		return "\"pare info\" shows the labels; a classifier needs rows of two classes."
 	case e.Kind == outcome.SingleClass:
 		return "Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
 	case e.Kind == outcome.Usage:
@@ -109,6 +124,9 @@ func writeError(err error) error {
 // flagPattern finds the flag in the parser's messages.
 var flagPattern = regexp.MustCompile(`--([a-z][a-z-]*)`)
 
+// meantPattern finds what the parser thinks was meant.
+var meantPattern = regexp.MustCompile(`did you mean "([^"]*)"`)
+
 // usageError turns the parser's complaint into one that names what there is.
 func usageError(app *kong.Application, err error) error {
 	text := err.Error()
@@ -121,11 +139,15 @@ func usageError(app *kong.Application, err error) error {
 	if found := flagPattern.FindStringSubmatch(text); found != nil {
 		flag = found[1]
 	}
+	meant := ""
+	if found := meantPattern.FindStringSubmatch(text); found != nil {
+		meant = ", perhaps " + found[1]
+	}
 	switch {
 	case command == nil && !strings.HasPrefix(text, "unknown flag"):
 		if argument, ok := strings.CutPrefix(text, "unexpected argument "); ok {
 			argument, _, _ = strings.Cut(argument, ",")
-			return outcome.Errorf(outcome.Usage, "no command %q; there are %s", argument, children(app.Node))
+			return outcome.Errorf(outcome.Usage, "no command %q; there are %s%s", argument, children(app.Node), meant)
 		}
 		return outcome.Errorf(outcome.Usage, "no command given; there are %s", children(app.Node))
 	case command == nil:
@@ -134,6 +156,8 @@ func usageError(app *kong.Application, err error) error {
 		state := "there is no such flag"
 		if owners := having(app, flag); owners != "" {
 			state = "belongs to " + owners
+		} else if meant != "" {
+			return outcome.At(outcome.Usage, flag, "%s", state+meant)
 		}
 		return outcome.At(outcome.Usage, flag, "%s; pare %s has %s", state, command.Name, flags(command))
 	case text == `expected "<model>"`:

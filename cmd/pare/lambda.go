@@ -37,8 +37,8 @@ func (f lambdaFlags) strengths(command string) (strengths, error) {
 		return strengths{}, err
 	}
 	for _, v := range values {
-		if v < 0 {
-			return strengths{}, outcome.At(outcome.BadParameter, "ratio", "a share of αmax cannot be negative, got %g", v)
+		if !(v >= 0) || math.IsInf(v, 1) {
+			return strengths{}, outcome.At(outcome.BadParameter, "ratio", "a share of αmax is a finite number and not negative, for example 0.01; got %g", v)
 		}
 	}
 	return strengths{"ratio", values}, nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -27,6 +29,20 @@ type savedFlags struct {
 func (f savedFlags) check() error {
 	if f.Save != "" && f.UnitRows && f.MinNNZ > 0 {
 		return outcome.At(outcome.Usage, "save", "a saved model scales whole rows, and --min-nnz has dropped columns before --unit-rows; leave out one of them")
+	}
+	if f.Save == "" {
+		return nil
+	}
+	// Work that cannot be kept should not begin.
+	trial, err := os.CreateTemp(filepath.Dir(f.Save), filepath.Base(f.Save)+".tmp*")
+	if err == nil {
+		err = errors.Join(trial.Close(), os.Remove(trial.Name()))
+	}
+	if old, wrong := os.Stat(f.Save); err == nil && wrong == nil && !old.Mode().IsRegular() {
+		err = errors.New("what is there is not a file to replace")
+	}
+	if err != nil {
+		return &outcome.Error{Kind: outcome.IO, File: f.Save, Message: "cannot save the model", Err: err}
 	}
 	return nil
 }

@@ -286,6 +286,9 @@ func (r *selectResult) why() string {
 		if simpler := r.simpler(); simpler != "" {
 			return "the " + map[string]string{"ridge": "ℓ1", "lasso": "ridge"}[simpler] + " strength no longer matters; " + simpler + " is as good, with one λ less"
 		}
+		if len(r.LogLambda) == 2 && r.LogLambda[0] == r.LogLambda[1] { // both at their lower ends
+			return "the best point is in a corner of the range searched, where neither strength matters much; compare lasso and ridge"
+		}
 		return "the best point is on the border of the range searched; beyond it a strength no longer matters"
 	case outcome.Budget:
 		return "the evaluations allowed are used up; --evaluations raises the budget"

@@ -66,6 +66,9 @@ func (k Kind) Decode(data []byte, body any) error {
 // Replace puts data in place of the file, or makes it. Whatever happens, the file
 // is the old one or the new one.
 func Replace(path string, data []byte) error {
+	if old, err := os.Stat(path); err == nil && !old.Mode().IsRegular() {
+		return errors.New("what is there is not a file to replace")
+	}
 	dir := filepath.Dir(path)
 	file, err := os.CreateTemp(dir, filepath.Base(path)+".tmp*")
 	if err != nil {

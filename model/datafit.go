@@ -87,7 +87,7 @@ func NewNull(f Datafit) *Null {
 	columns := len(view.Matrix().Order())
 	null := &Null{Fit: f, State: NewState(n), Correlation: make([]float64, columns)}
 	f.Fit(nil, nil, null.State)
-	view.Correlate(0, columns, null.State.Weighted, null.Correlation)
+	view.Introduce(null.State.Weighted, null.Correlation)
 	return null
 }
 

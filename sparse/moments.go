@@ -2,75 +2,181 @@ package sparse
 
 import (
 	"math"
+	"slices"
 	"sync"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// moments are what a view knows of its columns. They are never written again.
+// moments are what a view knows of its columns: written once.
 type moments struct {
+	once  sync.Once
 	means []float64 // x̄, nil: not centred
 	norms []float64 // ‖X̃_j‖ₛ
+	err   error
 }
 
 // kept are the moments of the columns of a matrix on rows of weight 1, not centred and
 // centred, once a view has asked for them.
-type kept [2]struct {
-	once sync.Once
-	moments
-	err error
+type kept [2]moments
+
+// columns returns the moments of the columns, at a pass over X the first time.
+func (v *View) columns() *moments {
+	v.moments.once.Do(func() { v.measure(nil, nil) })
+	return v.moments
 }
 
-// columns returns the moments of the columns.
-func (v *View) columns(centre bool) (moments, error) {
-	var of *kept
-	switch x := v.x.(type) {
-	case *CSC:
-		of = &x.moments
-	case *Dense:
-		of = &x.moments
+// Introduce is [View.Correlate] of all columns, which may be the pass over X that means and
+// norms take as well.
+func (v *View) Introduce(u, out []float64) {
+	done := false
+	v.moments.once.Do(func() {
+		v.measure(u, out)
+		done = true
+	})
+	if !done {
+		v.Correlate(0, len(out), u, out)
 	}
-	if v.weights != nil || of == nil {
-		return v.measure(centre)
-	}
-	m := &of[0]
-	if centre {
-		m = &of[1]
-	}
-	m.once.Do(func() { m.moments, m.err = v.measure(centre) })
-	return m.moments, m.err
 }
 
-// measure computes the moments of the columns.
-func (v *View) measure(centre bool) (moments, error) {
-	m := moments{norms: make([]float64, v.p)}
-	if centre {
+// keep makes m, which is complete, the moments.
+func (v *View) keep(m *moments) {
+	m.once.Do(func() {})
+	v.moments = m
+}
+
+// settle decides where the moments are, and finds the error in them, if there is one:
+// where rows are held out, by looking at all.
+func (v *View) settle() error {
+	v.moments = &moments{}
+	if !slices.ContainsFunc(v.weights, func(s float64) bool { return s != 0 && s != 1 }) {
+		all := *v
+		all.weights, all.total, all.positive = nil, float64(v.n), v.n
+		var of *kept
+		switch x := v.x.(type) {
+		case *CSC:
+			of = &x.moments
+		case *Dense:
+			of = &x.moments
+		default:
+			of = &kept{}
+		}
+		all.moments = &of[0]
+		if v.centred {
+			all.moments = &of[1]
+		}
+		if all.columns().err == nil && v.weights != nil {
+			return nil
+		}
+		if v.weights == nil {
+			v.moments = all.moments
+		}
+	}
+	return v.columns().err
+}
+
+// measure computes the moments of the columns, and their correlations with u where that
+// is not nil.
+func (v *View) measure(u, out []float64) {
+	m, order := v.moments, v.x.Order()
+	m.norms = make([]float64, v.p)
+	if v.centred {
 		m.means = make([]float64, v.p)
 	}
-	positive := v.positive()
-	for _, j := range v.x.Order() {
-		rows, values := v.x.Column(int(j))
-		var mean float64
-		if centre {
-			if constant, ok := v.constant(rows, values, positive); ok {
+	squares, sums := make([]float64, len(order)), make([]float64, len(order))
+	v.sums(u, out, squares, sums)
+	for k, j := range order {
+		mean, square := 0.0, squares[k]
+		if v.centred {
+			if constant, ok := v.constant(v.x.Column(int(j))); ok {
 				m.means[j] = constant // and nothing is left of it
 				continue
 			}
-			mean = v.weightedSum(rows, values) / v.total
+			mean = sums[k] / v.total
 			m.means[j] = mean
 		}
-		m.norms[j] = math.Sqrt(v.squaredNorm(mean, rows, values))
-		if math.IsInf(m.norms[j], 1) {
-			return m, &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows: scale the column"}
+		// Where the mean is no more than half of the square, the difference is exact enough.
+		if off := float64(v.total*mean) * mean; off <= 0.5*square && square <= math.MaxFloat64 {
+			square -= off
+		} else {
+			square = v.spread(int(j), mean)
+		}
+		if m.norms[j] = math.Sqrt(square); math.IsInf(m.norms[j], 1) && m.err == nil {
+			m.err = &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows: scale the column"}
 		}
 	}
-	return m, nil
+}
+
+// sums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ, that where columns are centred, in
+// storage order, and out to X_jᵀu where u is not nil, block by block while it is in the cache.
+func (v *View) sums(u, out, squares, sums []float64) {
+	x, ok := v.x.(*CSC)
+	if !ok || v.weights == nil {
+		v.sumsByColumn(u, out, squares, sums)
+		return
+	}
+	var room int64 = kernels.Block
+	if n := len(x.order); n > 0 {
+		room = max(room, x.colPtr[n]-x.colPtr[n-1]) // the longest
+	}
+	square, ptr := make([]float64, room), make([]int64, 0, room+1)
+	for from := 0; from < len(x.order); {
+		base := x.colPtr[from]
+		ptr = append(ptr[:0], 0)
+		to := from
+		for ; to < len(x.order) && x.colPtr[to+1]-base <= room; to++ {
+			ptr = append(ptr, x.colPtr[to+1]-base)
+		}
+		rows, values := x.rows[base:x.colPtr[to]], x.values[base:x.colPtr[to]]
+		square := square[:len(values)]
+		for e, value := range values {
+			square[e] = value * value
+		}
+		v.k.DotColumns(ptr, rows, square, v.weights, squares[from:to])
+		if v.centred {
+			v.k.DotColumns(ptr, rows, values, v.weights, sums[from:to])
+		}
+		if u != nil {
+			v.k.DotColumns(ptr, rows, values, u, out[from:to])
+		}
+		from = to
+	}
+	if u != nil && v.scale != nil {
+		for k, j := range x.order {
+			out[k] *= v.scale[j]
+		}
+	}
+}
+
+// sumsByColumn is sums a column at a time.
+func (v *View) sumsByColumn(u, out, squares, sums []float64) {
+	weighted := make([]float64, v.n)
+	for k, j := range v.x.Order() {
+		rows, values := v.x.Column(int(j))
+		if v.weights == nil {
+			squares[k], sums[k] = v.k.Dot(values, values), sum(values)
+		} else {
+			part := weighted[:len(values)]
+			for e, value := range values {
+				i := e
+				if rows != nil {
+					i = int(rows[e])
+				}
+				part[e] = v.weights[i] * value
+			}
+			squares[k], sums[k] = v.k.Dot(values, part), sum(part)
+		}
+		if u != nil {
+			out[k] = v.Dot(int(j), u)
+		}
+	}
 }
 
 // constant returns the number that a column has in every one of the rows of positive
 // weight, if it has one there. Zeros that are not stored are taken for no constant.
-func (v *View) constant(rows []int32, values []float64, positive int) (value float64, ok bool) {
-	if len(values) < positive {
+func (v *View) constant(rows []int32, values []float64) (value float64, ok bool) {
+	if len(values) < v.positive {
 		return 0, false
 	}
 	stored := 0
@@ -88,60 +194,25 @@ func (v *View) constant(rows []int32, values []float64, positive int) (value flo
 			return 0, false
 		}
 	}
-	return value, stored == positive
+	return value, stored == v.positive
 }
 
-// positive returns the number of rows of positive weight.
-func (v *View) positive() int {
-	if v.weights == nil {
-		return v.n
-	}
-	count := 0
-	for _, s := range v.weights {
-		if s > 0 {
-			count++
-		}
-	}
-	return count
-}
-
-// The sums of one column (rows nil: a dense one). With weights they are taken one
-// term after the other, so that a row of weight 0 leaves no trace, not even in the
-// last bit: [View.Copies] relies on columns that are equal elsewhere having equal
-// norms. Both change their sign, or nothing, with the sign of the column.
-
-// weightedSum returns Σ sᵢxᵢ.
-func (v *View) weightedSum(rows []int32, values []float64) float64 {
-	if v.weights == nil {
-		return sum(values)
-	}
-	var sum float64
-	for k, x := range values {
-		i := k
-		if rows != nil {
-			i = int(rows[k])
-		}
-		sum = math.FMA(v.weights[i], x, sum)
-	}
-	return sum
-}
-
-// squaredNorm returns Σ sᵢ(xᵢ − x̄)², every term of which is ≥ 0, so that
-// nothing cancels for a column whose mean is large beside its spread.
-func (v *View) squaredNorm(mean float64, rows []int32, values []float64) float64 {
+// spread returns Σ sᵢ(xᵢ − x̄)², every term of which is ≥ 0, so that nothing cancels for
+// a column whose mean is large beside its spread.
+func (v *View) spread(j int, mean float64) float64 {
+	rows, values := v.x.Column(j)
 	var sum, seen float64
-	if v.weights == nil {
-		sum, seen = spread(values, mean), float64(len(values))
-	} else {
-		for k, x := range values {
+	for k, x := range values {
+		s, d := 1.0, x-mean
+		if v.weights != nil {
 			i := k
 			if rows != nil {
 				i = int(rows[k])
 			}
-			s, d := v.weights[i], x-mean
-			sum = math.FMA(s*d, d, sum)
-			seen += s
+			s = v.weights[i]
 		}
+		sum = math.FMA(s*d, d, sum)
+		seen += s
 	}
 	if rows != nil && mean != 0 {
 		// The rows that are not stored hold zeros.
@@ -159,21 +230,6 @@ func sum(x []float64) float64 {
 	}
 	for _, v := range x {
 		a += v
-	}
-	return (a + b) + (c + d)
-}
-
-// spread returns Σ(x − mean)², likewise.
-func spread(x []float64, mean float64) float64 {
-	var a, b, c, d float64
-	for len(x) >= 4 {
-		p, q, r, s := x[0]-mean, x[1]-mean, x[2]-mean, x[3]-mean
-		a, b, c, d = math.FMA(p, p, a), math.FMA(q, q, b), math.FMA(r, r, c), math.FMA(s, s, d)
-		x = x[4:]
-	}
-	for _, v := range x {
-		v -= mean
-		a = math.FMA(v, v, a)
 	}
 	return (a + b) + (c + d)
 }

@@ -19,25 +19,27 @@ import (
 // immutable and safe for any number of goroutines; it holds O(n + p) numbers of its
 // own.
 type View struct {
-	x       Matrix
-	k       *kernels.Set
-	n, p    int
-	weights []float64 // nil: every row has weight 1
-	total   float64   // N
-	moments
-	scale []float64 // what columns of the matrix are multiplied by; nil: 1
+	x        Matrix
+	k        *kernels.Set
+	n, p     int
+	weights  []float64 // nil: every row has weight 1
+	total    float64   // N
+	positive int       // rows of positive weight
+	centred  bool
+	moments  *moments
+	scale    []float64 // what columns of the matrix are multiplied by; nil: 1
 }
 
 // NewView prepares x for a problem with the given row weights (nil: all 1),
-// centring columns on their weighted means where centre is set. It makes two
-// passes over X for the means and norms; those of rows without weights stay with x. The
-// weights are copied.
+// centring columns on their weighted means where centre is set. The means
+// and norms of rows without weights are computed once and stay with x; those of others are
+// computed when they are needed. The weights are copied.
 //
 // It returns an [outcome.Error] when the weights do not fit x, are negative or
 // not finite, or leave no row, and when a column's squared norm overflows.
 func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, error) {
 	n, p := x.Dims()
-	v := &View{x: x, k: k, n: n, p: p, total: float64(n)}
+	v := &View{x: x, k: k, n: n, p: p, total: float64(n), positive: n, centred: centre}
 	if weights != nil {
 		if err := v.setWeights(weights); err != nil {
 			return nil, err
@@ -46,8 +48,7 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 	if v.total == 0 {
 		return nil, outcome.Errorf(outcome.Shape, "no training rows")
 	}
-	var err error
-	if v.moments, err = v.columns(centre); err != nil {
+	if err := v.settle(); err != nil {
 		return nil, err
 	}
 	return v, nil
@@ -58,9 +59,12 @@ func (v *View) setWeights(weights []float64) error {
 		return err
 	}
 	v.weights = slices.Clone(weights)
-	v.total = 0
+	v.total, v.positive = 0, 0
 	for _, s := range weights {
 		v.total += s
+		if s > 0 {
+			v.positive++
+		}
 	}
 	return nil
 }
@@ -92,23 +96,25 @@ func CheckWeights(weights []float64, n int) error {
 // standard deviations where they are centred, else their root mean squares. A column
 // whose spread is what rounding makes of a constant becomes 0.
 func (v *View) Standardised() *View {
-	w := &View{x: v.x, k: v.k, n: v.n, p: v.p, weights: v.weights, total: v.total}
-	w.norms, w.scale = make([]float64, v.p), make([]float64, v.p)
-	if v.means != nil {
-		w.means = make([]float64, v.p)
+	w := *v
+	m, scaled := v.columns(), &moments{norms: make([]float64, v.p)}
+	if v.centred {
+		scaled.means = make([]float64, v.p)
 	}
+	w.scale = make([]float64, v.p)
 	root := math.Sqrt(v.total)
 	rounding := 8 * math.Sqrt(float64(v.n)) * 0x1p-53
-	for j, norm := range v.norms {
+	for j, norm := range m.norms {
 		if norm <= rounding*root*math.Abs(v.Mean(j)) {
 			continue
 		}
-		w.norms[j], w.scale[j] = root, root/norm
-		if v.means != nil {
-			w.means[j] = v.means[j] * w.scale[j]
+		scaled.norms[j], w.scale[j] = root, root/norm
+		if v.centred {
+			scaled.means[j] = m.means[j] * w.scale[j]
 		}
 	}
-	return w
+	w.keep(scaled)
+	return &w
 }
 
 // Rows returns the view of the rows listed, ascending: a copy of them, with their
@@ -126,14 +132,16 @@ func (v *View) Rows(list []int32) (*View, error) {
 	if err != nil || v.scale == nil {
 		return w, err
 	}
-	w.scale = v.scale
-	w.norms, w.means = slices.Clone(w.norms), slices.Clone(w.means)
+	m := w.columns()
+	scaled := &moments{norms: slices.Clone(m.norms), means: slices.Clone(m.means)}
 	for j, scale := range v.scale {
-		w.norms[j] *= scale
-		if w.means != nil {
-			w.means[j] *= scale
+		scaled.norms[j] *= scale
+		if v.centred {
+			scaled.means[j] *= scale
 		}
 	}
+	w.scale = v.scale
+	w.keep(scaled)
 	return w, nil
 }
 
@@ -166,18 +174,18 @@ func (v *View) Total() float64 { return v.total }
 
 // Centred reports whether columns are centred, that is, whether the problem
 // has an intercept.
-func (v *View) Centred() bool { return v.means != nil }
+func (v *View) Centred() bool { return v.centred }
 
 // Mean returns x̄_j, the weighted mean of column j; 0 without centring.
 func (v *View) Mean(j int) float64 {
-	if v.means == nil {
+	if !v.centred {
 		return 0
 	}
-	return v.means[j]
+	return v.columns().means[j]
 }
 
 // Norm returns ‖X̃_j‖ₛ = √(Σ sᵢ(xᵢⱼ − x̄ⱼ)²).
-func (v *View) Norm(j int) float64 { return v.norms[j] }
+func (v *View) Norm(j int) float64 { return v.columns().norms[j] }
 
 // MeanOf returns Σ sᵢuᵢ / N of a vector over the rows.
 func (v *View) MeanOf(u []float64) float64 {

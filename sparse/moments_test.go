@@ -1,0 +1,71 @@
+package sparse_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// TestIntroduceIsCorrelate: to the bit, and the means and norms that come of the same pass
+// are those of a pass of their own, near the definition where they cancel, are constant or
+// lie beside held-out rows whose squares overflow.
+func TestIntroduceIsCorrelate(t *testing.T) {
+	k := subject.Kernels(t)
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 2 + r.Intn(300), P: 1 + r.Intn(400), Density: r.Pick(0.05, 0.4, 1), Mean: r.Pick(0, 1, 1e6)})
+		q.Intercept = seed%2 == 0
+		n, p := q.Dims()
+		if seed%4 != 0 {
+			q.Weights = make([]float64, n)
+			for i := range q.Weights {
+				q.Weights[i] = float64(r.Intn(2))
+			}
+			q.Weights[0] = 1
+		}
+		for i := range n {
+			q.X[i][0] = 3 // a constant
+			if seed%3 == 0 && q.Weights != nil && q.Weights[i] == 0 {
+				q.X[i][0] = 1e200
+			}
+		}
+		u := make([]float64, n)
+		for i := range u {
+			u[i] = r.Normal()
+		}
+		for name, x := range storages(t, q) {
+			view := func() *sparse.View {
+				v, err := sparse.NewView(k, x, q.Weights, q.Intercept)
+				if err != nil && q.Weights == nil {
+					t.Fatal(err)
+				}
+				return v
+			}
+			met, apart := view(), view()
+			columns := len(x.Order())
+			got, want := make([]float64, columns), make([]float64, columns)
+			met.Introduce(u, got)
+			apart.Correlate(0, columns, u, want)
+			for c := range got {
+				if got[c] != want[c] {
+					t.Fatalf("seed %d, %s: correlation %d is %g, want %g", seed, name, c, got[c], want[c])
+				}
+			}
+			for j := range p {
+				if met.Norm(j) != apart.Norm(j) || met.Mean(j) != apart.Mean(j) {
+					t.Fatalf("seed %d, %s: column %d: norm %g and mean %g after Introduce, %g and %g else", seed, name, j, met.Norm(j), met.Mean(j), apart.Norm(j), apart.Mean(j))
+				}
+				mean := 0.0
+				if q.Intercept {
+					mean = q.Mean(j)
+				}
+				if norm := math.Sqrt(q.Norm2(j)); math.Abs(met.Norm(j)-norm) > 1e-13*norm+1e-15*math.Sqrt(float64(n))*math.Abs(mean) {
+					t.Errorf("seed %d, %s: norm of column %d is %.17g, want %.17g", seed, name, j, met.Norm(j), norm)
+				}
+			}
+		}
+	}
+}

@@ -5,67 +5,83 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Normal is the matrix X_SᵀX_S of columns S of a sparse matrix, known by products.
-// The SVM's samples are such columns.
+// Normal is the matrix X_SᵀX_S of columns S of a matrix, known by products. The
+// SVM's samples are such columns.
 //
-// It copies the columns twice, by rows and by columns, so that both halves of a
-// product are dot products. Rows are numbered by their number of entries: most
-// entries are in few rows, and so a product finds most of what it reads in the nearest
-// cache. Of a dense matrix nothing is copied. Ready once Kernels is set; not safe for
-// concurrent use.
+// Sparse columns are copied together. A product is an update of u = X_S·v for each
+// column, then dot products with u. Once that has cost what it takes they are copied by
+// rows too, so that both halves are dot products, and rows are numbered by their number
+// of entries: most entries are in few rows, and so a product finds most of what it reads
+// in the nearest cache. Of a dense matrix nothing is copied. Ready once Kernels is set;
+// not safe for concurrent use.
 type Normal struct {
 	Kernels *kernels.Set
 
-	x     sparse.Matrix
-	dense bool
-	list  []int32
-	rows  byRow
-	u     []float64 // X_S·v by rank; by row of a dense matrix
+	x      sparse.Matrix
+	m      int // rows
+	dense  bool
+	list   []int32
+	u      []float64 // X_S·v by row; by rank once there are ranks
+	wasted float64   // by products without ranks
 
-	rank   []int32 // row → rank, where it has one
-	from   []int64 // position in the list → first entry in the copy by columns; one more
-	index  []int32 // rank of each entry
+	from   []int64 // position in the list → first entry of the copy; one more
+	index  []int32 // row of each entry, or its rank
 	values []float64
+
+	ranked bool
+	rows   byRow
+	rank   []int32 // row → rank, where it has one
 }
+
+// rankValue is the price of ranks and the copy by rows, an entry.
+const rankValue = 8.0
 
 // Take makes a the matrix of the columns listed (kept, not copied).
 func (a *Normal) Take(x sparse.Matrix, list []int32) {
-	a.x, a.list = x, list
-	m, _ := x.Dims()
+	a.x, a.list, a.ranked, a.wasted = x, list, false, 0
+	a.m, _ = x.Dims()
+	a.u = resize(a.u, a.m)
 	index, values := x.Arrays()
 	if a.dense = index == nil; a.dense {
-		a.u = resize(a.u, m)
 		return
 	}
-	r := &a.rows
-	r.next = resize(r.next, m)
-	clear(r.next)
 	a.from = resize(a.from, len(list)+1)
 	a.from[0] = 0
 	for k, j := range list {
 		from, to := x.Span(int(j))
 		a.from[k+1] = a.from[k] + to - from
-		for _, i := range index[from:to] {
-			r.next[i]++
-		}
 	}
-	r.rank(len(list))
-	a.u, a.rank = resize(a.u, len(r.order)), resize(a.rank, m)
-	for k, i := range r.order {
-		a.rank[i] = int32(k)
-	}
-	next := r.next[:copy(r.next, r.start[:len(r.order)])] // by rank from here on
 	entries := int(a.from[len(list)])
 	a.index, a.values = resize(a.index, entries), resize(a.values, entries)
 	for k, j := range list {
 		from, to := x.Span(int(j))
+		copy(a.index[a.from[k]:], index[from:to])
 		copy(a.values[a.from[k]:], values[from:to])
-		ranks := a.index[a.from[k]:a.from[k+1]]
-		for e, i := range index[from:to] {
+	}
+}
+
+// order ranks the rows and copies the entries by rows.
+func (a *Normal) order() {
+	r := &a.rows
+	r.next = resize(r.next, a.m)
+	clear(r.next)
+	for _, i := range a.index {
+		r.next[i]++
+	}
+	r.rank(len(a.list))
+	a.u, a.rank, a.ranked = resize(a.u, len(r.order)), resize(a.rank, a.m), true
+	for k, i := range r.order {
+		a.rank[i] = int32(k)
+	}
+	next := r.next[:copy(r.next, r.start[:len(r.order)])] // by rank from here on
+	for k := range a.list {
+		from, to := a.from[k], a.from[k+1]
+		index, values := a.index[from:to], a.values[from:to]
+		for e, i := range index {
 			rank := a.rank[i]
-			ranks[e] = rank
+			index[e] = rank
 			at := next[rank]
-			r.position[at], r.values[at] = int32(k), values[from+int64(e)]
+			r.position[at], r.values[at] = int32(k), values[e]
 			next[rank]++
 		}
 	}
@@ -73,6 +89,14 @@ func (a *Normal) Take(x sparse.Matrix, list []int32) {
 
 // Apply sets out = X_SᵀX_S·v.
 func (a *Normal) Apply(v, out []float64) {
+	if !a.dense && !a.ranked {
+		entries := float64(len(a.values))
+		if a.wasted > float64(rankValue*entries) {
+			a.order()
+		} else {
+			a.wasted += float64((UpdateValue-SparseValue)*entries) + float64(DenseValue*float64(a.m))
+		}
+	}
 	a.combine(v)
 	a.dots(out)
 }
@@ -80,7 +104,7 @@ func (a *Normal) Apply(v, out []float64) {
 // Add does w ← w + X_S·v.
 func (a *Normal) Add(v, w []float64) {
 	a.combine(v)
-	if a.dense {
+	if !a.ranked {
 		a.Kernels.Axpy(1, a.u, w)
 		return
 	}
@@ -91,12 +115,12 @@ func (a *Normal) Add(v, w []float64) {
 
 // Project sets out = X_Sᵀw.
 func (a *Normal) Project(w, out []float64) {
-	if a.dense {
-		copy(a.u, w)
-	} else {
+	if a.ranked {
 		for k, i := range a.rows.order {
 			a.u[k] = w[i]
 		}
+	} else {
+		copy(a.u, w)
 	}
 	a.dots(out)
 }
@@ -129,11 +153,18 @@ func (a *Normal) Gram(q []float64) {
 
 // combine sets u = X_S·v.
 func (a *Normal) combine(v []float64) {
-	if !a.dense {
+	if a.ranked {
 		a.Kernels.DotColumns(a.rows.start, a.rows.position, a.rows.values, v, a.u)
 		return
 	}
 	clear(a.u)
+	if !a.dense {
+		for k, times := range v {
+			from, to := a.from[k], a.from[k+1]
+			a.Kernels.AxpyIndexed(times, a.values[from:to], a.index[from:to], a.u)
+		}
+		return
+	}
 	for k, j := range a.list {
 		_, values := a.x.Column(int(j))
 		a.Kernels.Axpy(v[k], values, a.u)

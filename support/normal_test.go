@@ -11,7 +11,8 @@ import (
 )
 
 // TestNormalIsTheProductOfColumns: products, combinations, projections and the matrix
-// itself are those of the columns listed, one list after the other, sparse and dense.
+// itself are those of the columns listed, one list after the other, sparse and dense,
+// before and after many products.
 func TestNormalIsTheProductOfColumns(t *testing.T) {
 	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(4000 + seed)
@@ -55,39 +56,44 @@ func TestNormalIsTheProductOfColumns(t *testing.T) {
 					w[i] = r.Normal()
 				}
 				a.Take(view.Matrix(), list)
-				a.Project(w, out)
-				for k, got := range out {
-					var pairs []float64
-					for i := range n {
-						pairs = append(pairs, x[k*n+i], w[i])
-					}
-					near("a projection", got, pairs...)
-				}
-				sum := slices.Clone(w)
-				a.Add(v, sum)
-				for i, got := range sum {
-					pairs := []float64{1, w[i]}
-					for k := range v {
-						pairs = append(pairs, x[k*n+i], v[k])
-					}
-					near("a combination", got, pairs...)
-				}
-				gram := make([]float64, size*size)
-				a.Gram(gram)
-				a.Apply(v, out)
-				for k := range size {
-					var pairs []float64
-					for l := range size {
-						var entry []float64
+				for range 2 { // as the columns come, and ranked
+					a.Project(w, out)
+					for k, got := range out {
+						var pairs []float64
 						for i := range n {
-							entry = append(entry, x[k*n+i], x[l*n+i])
-							pairs = append(pairs, x[k*n+i]*x[l*n+i], v[l])
+							pairs = append(pairs, x[k*n+i], w[i])
 						}
-						if l <= k {
-							near("an entry", gram[k*size+l], entry...)
-						}
+						near("a projection", got, pairs...)
 					}
-					near("a product", out[k], pairs...)
+					sum := slices.Clone(w)
+					a.Add(v, sum)
+					for i, got := range sum {
+						pairs := []float64{1, w[i]}
+						for k := range v {
+							pairs = append(pairs, x[k*n+i], v[k])
+						}
+						near("a combination", got, pairs...)
+					}
+					gram := make([]float64, size*size)
+					a.Gram(gram)
+					a.Apply(v, out)
+					for k := range size {
+						var pairs []float64
+						for l := range size {
+							var entry []float64
+							for i := range n {
+								entry = append(entry, x[k*n+i], x[l*n+i])
+								pairs = append(pairs, x[k*n+i]*x[l*n+i], v[l])
+							}
+							if l <= k {
+								near("an entry", gram[k*size+l], entry...)
+							}
+						}
+						near("a product", out[k], pairs...)
+					}
+					for range 100 {
+						a.Apply(v, out)
+					}
 				}
 			}
 		}

@@ -2,7 +2,6 @@ package loops
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -138,25 +137,13 @@ func dense(n int) []operation {
 			return func() { k.AxpySingle(1e-9, v.wide, v.y) }
 		}),
 		op("Exp", 16, 0, true, func(v vectors) []implementation {
-			return []implementation{named("loop", func() {
-				for i, x := range v.x {
-					v.y[i] = math.Exp(x)
-				}
-			})}
+			return []implementation{named("loop", func() { loopExp(v.y, v.x) })}
 		}, func(k *kernels.Set, v vectors) func() { return func() { k.Exp(v.y, v.x) } }),
 		op("Log1pExp", 16, 0, true, func(v vectors) []implementation {
-			return []implementation{named("loop", func() {
-				for i, x := range v.x {
-					v.y[i] = math.Log1p(math.Exp(x))
-				}
-			})}
+			return []implementation{named("loop", func() { loopLog1pExp(v.y, v.x) })}
 		}, func(k *kernels.Set, v vectors) func() { return func() { k.Log1pExp(v.y, v.x) } }),
 		op("Sigmoid", 16, 0, true, func(v vectors) []implementation {
-			return []implementation{named("loop", func() {
-				for i, x := range v.x {
-					v.y[i] = 1 / (1 + math.Exp(-x))
-				}
-			})}
+			return []implementation{named("loop", func() { loopSigmoid(v.y, v.x) })}
 		}, func(k *kernels.Set, v vectors) func() { return func() { k.Sigmoid(v.y, v.x) } }),
 	}
 }

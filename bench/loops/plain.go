@@ -1,5 +1,7 @@
 package loops
 
+import "math"
+
 // The loops that one would write. They are functions of their own: written into
 // a benchmark's loop they compile to something several times slower.
 
@@ -32,5 +34,26 @@ func loopDotIndexed(values []float64, rows []int32, y []float64) float64 {
 func loopAxpyIndexed(a float64, values []float64, rows []int32, y []float64) {
 	for k, v := range values {
 		y[rows[k]] += a * v
+	}
+}
+
+//go:noinline
+func loopExp(y, x []float64) {
+	for i, v := range x {
+		y[i] = math.Exp(v)
+	}
+}
+
+//go:noinline
+func loopLog1pExp(y, x []float64) {
+	for i, v := range x {
+		y[i] = math.Log1p(math.Exp(v))
+	}
+}
+
+//go:noinline
+func loopSigmoid(y, x []float64) {
+	for i, v := range x {
+		y[i] = 1 / (1 + math.Exp(-v))
 	}
 }

@@ -184,7 +184,7 @@ const skipped = "Ulp|TypicalError|ErrorBound|LongOperands|WorldStops|Allocate|Ex
 // as a failure; the error is that ctx has ended.
 func test(ctx context.Context, root string, o options) (verdict, output string, err error) {
 	binary := filepath.Join(root, "kernels.test")
-	if out, err := execute(ctx, root, o.limit, "go", "test", "-c", "-o", binary, "./kernels"); err != nil {
+	if out, err := execute(ctx, root, o.limit, "go", "test", "-c", "-ldflags=-s -w", "-o", binary, "./kernels"); err != nil {
 		return notAssembled, out, ctx.Err()
 	}
 	args := []string{binary, "-test.short", "-test.failfast", "-kernels.set", o.set}

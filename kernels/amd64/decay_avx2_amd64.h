@@ -1,17 +1,17 @@
 // e^−|x| of the AVX2 set, step by step as decay in package kernels.
 
 // LOOKUP takes the low 4 bits of each element of from as numbers of pairs of a table
-// at R8, and fills first and second. The numbers go through the stack and ordinary
+// at R8, and fills first and second. The numbers go through memory at R11 and ordinary
 // registers: the ports of the vector units are what is scarce. Clobbers AX, BX, R9
 // and R10; Y14 is 15, X5 and Y5 scratch.
 #define LOOKUP(table, from, first, xsecond, second) \
 	VPAND       from, Y14, Y5                        \
 	VPADDQ      Y5, Y5, Y5                           \
-	VMOVUPD     Y5, numbers-32(SP)                   \
-	MOVQ        numbers-32(SP), AX                   \
-	MOVQ        numbers-24(SP), BX                   \
-	MOVQ        numbers-16(SP), R9                   \
-	MOVQ        numbers-8(SP), R10                   \
+	VMOVUPD     Y5, (R11)                            \
+	MOVQ        (R11), AX                            \
+	MOVQ        8(R11), BX                           \
+	MOVQ        16(R11), R9                          \
+	MOVQ        24(R11), R10                         \
 	VMOVUPD     table(R8)(AX*8), X5                  \
 	VMOVUPD     table(R8)(BX*8), xsecond             \
 	VINSERTF128 $1, table(R8)(R9*8), Y5, Y5          \
@@ -19,13 +19,17 @@
 	VUNPCKLPD   second, Y5, first                    \
 	VUNPCKHPD   second, Y5, second
 
-// CONSTANTS loads what stays in registers.
+// CONSTANTS loads what stays in registers. R11 is scratch of 32 and 256 bytes, aligned: what
+// straddles cache lines is not forwarded from stores to loads, and Go aligns frames to 8 bytes.
 #define CONSTANTS \
-	LEAQ         pairs<>(SB), R8 \
-	VPCMPEQQ     Y14, Y14, Y14   \
-	VPSRLQ       $60, Y14, Y14   \
-	VBROADCASTSD LOG2E, Y12      \
-	VBROADCASTSD LN2HI, Y11      \
+	LEAQ         scratch-320(SP), R11 \
+	ADDQ         $31, R11             \
+	ANDQ         $~31, R11            \
+	LEAQ         pairs<>(SB), R8      \
+	VPCMPEQQ     Y14, Y14, Y14        \
+	VPSRLQ       $60, Y14, Y14        \
+	VBROADCASTSD LOG2E, Y12           \
+	VBROADCASTSD LN2HI, Y11           \
 	VBROADCASTSD LN2LO, Y10
 
 // DECAY takes x in Y8 and leaves e^−|x| in Y0, with CONSTANTS loaded. Clobbers

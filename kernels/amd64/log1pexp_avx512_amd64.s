@@ -16,7 +16,7 @@
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
-//   DX  offset within the 64
+//   DX  offset within the 64    R8  f of the 64, aligned
 
 // LOGARITHM takes f in Z0, x in Z8 and leaves max(x, 0) + ln(1+f) in Z0. Clobbers Z1..Z9.
 //   Z1  j in its low bits, then −ln c      Z2  c, then r2
@@ -55,6 +55,9 @@ TEXT ·Log1pExpAVX512(SB), 0, $640-48
 	MOVQ x_base+24(FP), SI
 	MOVQ x_len+32(FP), CX
 	TABLES
+	LEAQ f-576(SP), R8
+	ADDQ $63, R8
+	ANDQ $~63, R8
 	SUBQ $64, CX
 	JLT  tail8
 
@@ -65,7 +68,7 @@ decay8:
 	VMOVUPD (SI)(DX*1), Z8
 	DECAY
 	SCALE(Z0)
-	VMOVUPD Z0, f-512(SP)(DX*1)
+	VMOVUPD Z0, (R8)(DX*1)
 	ADDQ    $64, DX
 	CMPQ    DX, $512
 	JLT     decay8
@@ -73,7 +76,7 @@ decay8:
 
 logarithm8:
 	VMOVUPD (SI)(DX*1), Z8
-	VMOVUPD f-512(SP)(DX*1), Z0
+	VMOVUPD (R8)(DX*1), Z0
 	LOGARITHM
 	VMOVUPD Z0, (DI)(DX*1)
 	ADDQ    $64, DX

@@ -44,7 +44,7 @@ loop32:
 decay4:
 	VMOVUPD (SI)(DX*1), Y8
 	DECAY
-	VMOVUPD Y0, f-288(SP)(DX*1)
+	VMOVUPD Y0, 32(R11)(DX*1)
 	ADDQ    $32, DX
 	CMPQ    DX, $256
 	JLT     decay4
@@ -52,7 +52,7 @@ decay4:
 
 quotient4:
 	VMOVUPD (SI)(DX*1), Y8
-	VMOVUPD f-288(SP)(DX*1), Y0
+	VMOVUPD 32(R11)(DX*1), Y0
 	QUOTIENT
 	VMOVUPD Y1, (DI)(DX*1)
 	ADDQ    $32, DX

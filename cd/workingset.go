@@ -1,6 +1,7 @@
 package cd
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -48,20 +49,20 @@ func (w *workingSet) forget() {
 // holds columns that the one before did not.
 func (w *workingSet) next(s *Solver) (grown bool) {
 	support := len(s.active)
-	violators := w.score(s)
 	// The support plus the violators, a tenth more for those to come, but never
 	// more than the support doubled, or tripled where the last set has gone into it.
 	most := max(support, firstSet)
 	if s.curved == nil && float64(support) >= taken*float64(len(w.columns)) {
 		most = max(2*support, firstSet)
 	}
+	violators := w.score(s, most)
 	size := min(most, violators+support/10+10)
 	if support == 0 {
 		size = firstSet
 	}
 	w.nominate(size)
 	for w.unite(s) && len(w.candidates) < size/2 { // others take the places of copies
-		w.score(s)
+		w.score(s, size)
 		w.nominate(size)
 	}
 	for _, j := range s.active {
@@ -106,19 +107,31 @@ func (w *workingSet) replace(s *Solver) {
 	slices.Sort(w.ascending)
 }
 
-// score lists the candidates and counts those that violate optimality.
-func (w *workingSet) score(s *Solver) (violators int) {
+// score counts the columns that violate optimality and lists the best candidates, in no
+// order and at least as many as most, where there are so many.
+func (w *workingSet) score(s *Solver, most int) (violators int) {
 	c := &s.cert
-	w.candidates = slices.Grow(w.candidates[:0], len(c.fresh))
+	room, cutoff := 4*most, math.Inf(1)
+	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
 	for _, k := range c.fresh {
-		if s.beta[c.order[k]] != 0 || c.threshold[k] == 0 || math.IsInf(c.threshold[k], 1) {
+		threshold := c.threshold[k]
+		size := s.pen.Pull(c.corr[k])
+		distance := (threshold - float64(c.scale*size)) / c.norm[k]
+		violates := size > threshold
+		if !violates && distance >= cutoff || threshold == 0 || math.IsInf(threshold, 1) || s.beta[c.order[k]] != 0 {
 			continue
 		}
-		size := s.pen.Pull(c.corr[k])
-		if size > c.threshold[k] {
+		if violates {
 			violators++
 		}
-		w.candidates = append(w.candidates, candidate{(c.threshold[k] - float64(c.scale*size)) / c.norm[k], k})
+		if distance >= cutoff {
+			continue
+		}
+		if len(w.candidates) == room {
+			w.nominate(most)
+			cutoff = slices.MaxFunc(w.candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) }).distance
+		}
+		w.candidates = append(w.candidates, candidate{distance, k})
 	}
 	return violators
 }

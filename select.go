@@ -26,12 +26,13 @@ const (
 	Adam         Search = "adam"
 	Grid         Search = "grid"   // a geometric grid down from αmax
 	Random       Search = "random" // points drawn from the box
+	Halton       Search = "halton" // points of Halton's sequence in the box
 	TPE          Search = "tpe"    // tree-structured Parzen estimator
 )
 
 // Searches lists the outer methods there are.
 func Searches() []Search {
-	return []Search{Auto, GradientStep, LineSearch, LBFGS, Adam, Grid, Random, TPE}
+	return []Search{Auto, GradientStep, LineSearch, LBFGS, Adam, Grid, Random, Halton, TPE}
 }
 
 // SelectOptions say how to choose λ. The zero value is ready to use.
@@ -57,7 +58,7 @@ type SelectOptions struct {
 	// weighted Lasso.
 	Evaluations int
 	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where
-	// Random and TPE draw, too. 0 means 100 and 0.001.
+	// Random, Halton and TPE draw, too. 0 means 100 and 0.001.
 	Points   int
 	MinRatio float64
 	// Progress, where set, is called after every evaluation.
@@ -121,7 +122,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return nil, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; %s and %s begin at C = 1", e.config.Model, Auto, GradientStep)
 	case o.PerClass && !e.family.common:
 		return nil, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", e.config.Model, Multiclass)
-	case columns && slices.Contains([]Search{Grid, Random, TPE}, o.Search):
+	case columns && slices.Contains([]Search{Grid, Random, Halton, TPE}, o.Search):
 		return nil, outcome.At(outcome.Usage, "search", "%s has too many λ's for %s; %s and %s go by slopes", e.config.Model, o.Search, Auto, GradientStep)
 	case columns && !slices.Contains([]Criterion{"", CV, HoldOut}, o.Validation.Criterion):
 		return nil, outcome.At(outcome.Usage, "criterion", "%s chooses its λ's by %s and %s", e.config.Model, CV, HoldOut)

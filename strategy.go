@@ -3,6 +3,7 @@ package pare
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"slices"
 
@@ -240,8 +241,13 @@ func (e *engine) minimise(ctx context.Context, f search.Objective, origins, star
 		if err != nil {
 			return nil, err
 		}
+		if problem, ok := f.(*bilevel.Problem); ok {
+			known := &ahead{problem: problem, path: points}
+			defer known.end()
+			f = known
+		}
 		return search.Grid(ctx, f, points, options)
-	case Random, TPE:
+	case Random, Halton, TPE:
 		span, err := o.span()
 		if err != nil {
 			return nil, err
@@ -255,6 +261,9 @@ func (e *engine) minimise(ctx context.Context, f search.Objective, origins, star
 		}
 		if o.Search == Random {
 			return search.Random(ctx, f, narrow, o.Validation.Seed, options)
+		}
+		if o.Search == Halton {
+			return search.Halton(ctx, f, narrow, options)
 		}
 		return search.TPE(ctx, f, narrow, search.TPEOptions{Options: options, Seed: o.Validation.Seed})
 	default:
@@ -280,6 +289,32 @@ func (e *engine) descend(ctx context.Context, f search.Objective, start []float6
 		return search.Adam(ctx, f, start, box, search.AdamOptions{Options: options})
 	default:
 		return nil, outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
+	}
+}
+
+// ahead is a problem that is asked along a path known beforehand, without gradients, so
+// that its folds need not wait for one another.
+type ahead struct {
+	problem *bilevel.Problem
+	path    [][]float64
+	next    func() (bilevel.Report, error, bool)
+	stop    func()
+}
+
+// Eval implements [search.Objective]. A log may answer the beginning of the path.
+func (a *ahead) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	if a.next == nil {
+		from := slices.IndexFunc(a.path, func(at []float64) bool { return slices.Equal(at, r.LogLambda) })
+		a.next, a.stop = iter.Pull2(a.problem.Along(ctx, a.path[max(0, from):]))
+	}
+	report, err, _ := a.next()
+	return report.Evaluation, err
+}
+
+// end stops what is still ahead.
+func (a *ahead) end() {
+	if a.stop != nil {
+		a.stop()
 	}
 }
 

@@ -234,15 +234,14 @@ func (d *derived) prove(certify func() (implicit.Certificate, error)) error {
 }
 
 // systemTol ties the tolerance of the linear system to that of the inner
-// problem: β is known to about √gap, and the system a little better than that;
-// with a polish β is known to working precision.
+// problem, 0 for the default: β is known to about √gap, and the system a little better
+// than that; with a polish β is known to working precision.
 func systemTol(gap float64) float64 {
-	switch {
-	case gap == 0:
-		return 0
-	case gap <= sharp:
-		return 0.01 * math.Sqrt(gap)
-	default:
-		return min(1e-3, 0.1*math.Sqrt(gap))
+	if gap == 0 {
+		gap = defaultTol
 	}
+	if gap <= sharp {
+		return 0.01 * math.Sqrt(gap)
+	}
+	return min(1e-3, 0.1*math.Sqrt(gap))
 }

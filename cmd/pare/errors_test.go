@@ -23,7 +23,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"select --model svm --intercept", "intercept", []string{"svm has no intercept", "the others"}},
 		{"select --model wlasso --search grid", "search", []string{"too many λ", "auto"}},
 		{"path --model svm", "model", []string{"no αmax", "select"}},
-		{"select --search luck", "search", []string{`"luck"`, "auto, gradient, linesearch, lbfgs, adam, grid, random, tpe"}},
+		{"select --search luck", "search", []string{`"luck"`, "auto, gradient, linesearch, lbfgs, adam, grid, random, halton, tpe"}},
 		{"select --criterion tea", "criterion", []string{`"tea"`, "cv, holdout, sure, aic, bic"}},
 		{"grad --ratio 1 --method sideways", "method", []string{`"sideways"`, "implicit, forward, backward"}},
 		{"grad --ratio 1 --method forward --solver newton", "solver", []string{`"newton"`, "cd, pgd"}},

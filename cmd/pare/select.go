@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -19,7 +20,7 @@ type selectCommand struct {
 
 // searchFlags say how λ is looked for.
 type searchFlags struct {
-	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ; for more from there by a trust region, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, random, tpe, drawn by --seed (default: auto)." group:"Search"`
+	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ; for more from there by a trust region, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, halton, random, tpe, the latter two drawn by --seed (default: auto)." group:"Search"`
 	TolSchedule string   `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
 	Start       *float64 `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1, or one over the mean squared norm of long rows)." group:"Search"`
 	PerClass    bool     `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
@@ -125,7 +126,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		selection:    s,
 		saved:        c.Save,
 		grid:         c.Search == string(pare.Grid),
-		drawn:        c.Search == string(pare.Random) || c.Search == string(pare.TPE),
+		drawn:        slices.Contains([]string{string(pare.Random), string(pare.Halton), string(pare.TPE)}, c.Search),
 		asked:        asked{c.commonFlags, d},
 	}
 	if s.OneSE != nil {

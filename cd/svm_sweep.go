@@ -255,7 +255,10 @@ func (p *pack) take(other *pack, list []int32, n, entries int) {
 	if p.from == nil {
 		p.from, p.to = make([]int64, n), make([]int64, n)
 	}
-	p.rows, p.values = grow32(p.rows, entries)[:0], grow(p.values, entries)[:0]
+	if cap(p.values) < entries { // the first is the largest
+		p.rows, p.values = make([]int32, 0, entries), make([]float64, 0, entries)
+	}
+	p.rows, p.values = p.rows[:0], p.values[:0]
 	for _, pos := range list {
 		from, to := other.from[pos], other.to[pos]
 		p.from[pos] = int64(len(p.rows))
@@ -263,12 +266,4 @@ func (p *pack) take(other *pack, list []int32, n, entries int) {
 		p.values = append(p.values, other.values[from:to]...)
 		p.to[pos] = int64(len(p.rows))
 	}
-}
-
-// grow32 is grow for indices.
-func grow32(v []int32, n int) []int32 {
-	if cap(v) < n {
-		return make([]int32, n+n/2)[:n]
-	}
-	return v[:n]
 }

@@ -45,7 +45,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	if total := h.SecondsSolve + h.SecondsGradient; total > 0 {
 		share = h.SecondsGradient / total
 	}
-	return &gradResult{
+	r := &gradResult{
 		Model:             c.Model,
 		dimensions:        d.dimensions(),
 		LogLambda:         numbers(h.LogLambda),
@@ -59,7 +59,6 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 		Method:            c.Method,
 		ErrorBound:        number(h.ErrorBound),
 		InjectivityMargin: number(h.InjectivityMargin),
-		SupportCertified:  h.SupportCertified,
 		CGIterations:      h.Iterations,
 		Sigma:             number(h.Sigma),
 		Status:            h.Status,
@@ -68,7 +67,11 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 		Seconds:           gradSeconds{d.loadSeconds, elapsed * (1 - share), elapsed * share},
 		hyper:             h,
 		asked:             asked{c.commonFlags, d},
-	}, nil
+	}
+	if c.certifies(d) {
+		r.SupportCertified = &h.SupportCertified
+	}
+	return r, nil
 }
 
 // gradientJSON is dense, but for the weighted Lasso, where most entries are 0.
@@ -102,14 +105,14 @@ func (r *gradResult) text(p *page) {
 		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), downhill(g))
 	}
 	if r.Method == "implicit" {
-		p.row("error bound", "%.2g on an entry of the gradient%s; injectivity margin %.2g", float64(r.ErrorBound), unless(r.SupportCertified, ", if the supports are right"), float64(r.InjectivityMargin))
+		p.row("error bound", "%.2g on an entry of the gradient%s; injectivity margin %.2g", float64(r.ErrorBound), unless(r.hyper.SupportCertified, ", if the supports are right"), float64(r.InjectivityMargin))
 	} else {
 		p.row("error bound", "about %.2g on an entry of the gradient, from the last changes of the iterates", float64(r.ErrorBound))
 	}
 	if pare.Model(r.Model) == pare.SVM {
 		p.row("samples", "%s on the margin, on average over the folds", count(r.Support))
 	} else {
-		p.row("support", "%s of %s columns, on average over %s%s", count(r.Support), count(r.P), r.asked.lanes(), unless(!r.SupportCertified, "; proved"))
+		p.row("support", "%s of %s columns, on average over %s%s", count(r.Support), count(r.P), r.asked.lanes(), unless(!r.hyper.SupportCertified, "; proved"))
 	}
 	p.row("certificate", "relative gap %.2g (asked: %g), KKT residual %.2g, worst of %s", float64(r.GapRelative), r.asked.Tol, float64(r.KKT), r.asked.lanes())
 	p.row("status", "%s: %s", r.Status, gradStatus(r.Status))

@@ -115,7 +115,7 @@ type gradResult struct {
 	Method            string         `json:"method"`
 	ErrorBound        number         `json:"error_bound"`
 	InjectivityMargin number         `json:"injectivity_margin"` // null for forward and backward
-	SupportCertified  bool           `json:"support_certified"`
+	SupportCertified  *bool          `json:"support_certified"`  // null: not looked for
 	CGIterations      int            `json:"cg_iterations"`
 	Sigma             number         `json:"sigma,omitempty"` // sure, aic, bic
 	Status            outcome.Status `json:"status"`

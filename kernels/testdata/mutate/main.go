@@ -51,7 +51,7 @@ func main() {
 	flag.StringVar(&o.set, "set", "avx2", "the set whose files are changed")
 	flag.StringVar(&o.runner, "exec", "", "a program that runs the test binary")
 	flag.BoolVar(&o.labels, "labels", false, "put a trap behind every label instead")
-	flag.DurationVar(&o.limit, "limit", 3*time.Minute, "for one build, and for one run of the tests")
+	flag.DurationVar(&o.limit, "limit", time.Minute, "processor time for one run of the tests; ten times that by the clock")
 	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -184,7 +184,7 @@ const skipped = "Ulp|TypicalError|ErrorBound|LongOperands|WorldStops|Allocate|Ex
 // as a failure; the error is that ctx has ended.
 func test(ctx context.Context, root string, o options) (verdict, output string, err error) {
 	binary := filepath.Join(root, "kernels.test")
-	if out, err := execute(ctx, root, o.limit, "go", "test", "-c", "-ldflags=-s -w", "-o", binary, "./kernels"); err != nil {
+	if out, err := execute(ctx, root, 10*o.limit, "go", "test", "-c", "-ldflags=-s -w", "-o", binary, "./kernels"); err != nil {
 		return notAssembled, out, ctx.Err()
 	}
 	args := []string{binary, "-test.short", "-test.failfast", "-kernels.set", o.set}
@@ -196,7 +196,9 @@ func test(ctx context.Context, root string, o options) (verdict, output string, 
 	if o.runner != "" {
 		args = append([]string{o.runner}, args...)
 	}
-	if out, err := execute(ctx, filepath.Join(root, "kernels"), o.limit, args[0], args[1:]...); err != nil {
+	// Processor time, so that a mutant which loops is not waited for on a busy machine.
+	args = append([]string{"sh", "-c", fmt.Sprintf(`ulimit -t %d; exec "$@"`, int(o.limit.Seconds())), "sh"}, args...)
+	if out, err := execute(ctx, filepath.Join(root, "kernels"), 10*o.limit, args[0], args[1:]...); err != nil {
 		return killed, out, ctx.Err()
 	}
 	return survived, "", nil

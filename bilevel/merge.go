@@ -1,6 +1,8 @@
 package bilevel
 
 import (
+	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -62,9 +64,8 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 		if err != nil {
 			return nil, err
 		}
-		columns := slices.DeleteFunc(slices.Sorted(slices.Values(x.Order())), func(j int32) bool { return view.Norm(int(j)) == 0 })
 		copies := view.NewCopies(!positive)
-		for _, j := range copies.Look(columns) {
+		for _, j := range copies.Look(alike(view)) {
 			to := copies.Home(j)
 			some = t.join(j, tie{to.Column, to.Sign * view.Scale(int(j)) / view.Scale(int(to.Column))}) || some
 		}
@@ -73,6 +74,27 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 		return nil, nil
 	}
 	return t, nil
+}
+
+// alike returns the columns, ascending, whose norm is not 0 and another's too, to seven
+// digits, and a few more: copies are among them.
+func alike(view *sparse.View) (columns []int32) {
+	const digits = 52 - 24 // bits of a norm left out
+	order := view.Matrix().Order()
+	free := 64 - bits.Len(uint(len(order))) - 4
+	seen := make([]uint8, 1<<(64-free)) // by hash of what is left: 0, 1 or more columns
+	at := func(key uint64) *uint8 { return &seen[key*0x9e3779b97f4a7c15>>free] }
+	for _, j := range order {
+		n := at(math.Float64bits(view.Norm(int(j))) >> digits)
+		*n = min(2, *n+1)
+	}
+	for _, j := range order {
+		if key := math.Float64bits(view.Norm(int(j))) >> digits; key > 0 && *at(key - 1)+*at(key)+*at(key + 1) > 1 {
+			columns = append(columns, j)
+		}
+	}
+	slices.Sort(columns)
+	return columns
 }
 
 // root ties j to the column of smallest index in its set.

@@ -112,10 +112,7 @@ func (f *SVM) Weight(i int) float64 {
 }
 
 // Square returns Lᵢ = Qᵢᵢ = ‖xᵢ‖².
-func (f *SVM) Square(i int) float64 {
-	norm := f.view.Norm(i)
-	return norm * norm
-}
+func (f *SVM) Square(i int) float64 { return f.view.Square(i) }
 
 // Strength returns C = e^λ, refusing a λ that cannot be one.
 func (f *SVM) Strength(logC float64) (float64, error) {

@@ -11,10 +11,11 @@ import (
 
 // moments are what a view knows of its columns: written once.
 type moments struct {
-	once  sync.Once
-	means []float64 // x̄, nil: not centred
-	norms []float64 // ‖X̃_j‖ₛ
-	err   error
+	once    sync.Once
+	means   []float64 // x̄, nil: not centred
+	norms   []float64 // ‖X̃_j‖ₛ
+	squares []float64 // of them, of all rows alike and not centred; else nil
+	err     error
 }
 
 // kept are the moments of the columns of a matrix on rows of weight 1, not centred and
@@ -81,8 +82,11 @@ func (v *View) settle() error {
 func (v *View) measure(u, out []float64) {
 	m, order := v.moments, v.x.Order()
 	m.norms = make([]float64, v.p)
-	if v.centred {
+	switch {
+	case v.centred:
 		m.means = make([]float64, v.p)
+	case v.weights == nil:
+		m.squares = make([]float64, v.p)
 	}
 	squares, sums := make([]float64, len(order)), make([]float64, len(order))
 	v.sums(u, out, squares, sums)
@@ -101,6 +105,9 @@ func (v *View) measure(u, out []float64) {
 			square -= off
 		} else {
 			square = v.spread(int(j), mean)
+		}
+		if m.squares != nil {
+			m.squares[j] = square
 		}
 		if m.norms[j] = math.Sqrt(square); math.IsInf(m.norms[j], 1) && m.err == nil {
 			m.err = &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows: scale the column"}

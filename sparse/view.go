@@ -187,6 +187,16 @@ func (v *View) Mean(j int) float64 {
 // Norm returns ‖X̃_j‖ₛ = √(Σ sᵢ(xᵢⱼ − x̄ⱼ)²).
 func (v *View) Norm(j int) float64 { return v.columns().norms[j] }
 
+// Square returns ‖X̃_j‖ₛ², where all rows have weight 1 and nothing is centred to the last bit
+// that [View.Norm] rounds.
+func (v *View) Square(j int) float64 {
+	m := v.columns()
+	if m.squares != nil {
+		return m.squares[j]
+	}
+	return float64(m.norms[j] * m.norms[j])
+}
+
 // MeanOf returns Σ sᵢuᵢ / N of a vector over the rows.
 func (v *View) MeanOf(u []float64) float64 {
 	if v.weights == nil {

@@ -101,7 +101,7 @@ func (v *View) measure(u, out []float64) {
 			m.means[j] = mean
 		}
 		// Where the mean is no more than half of the square, the difference is exact enough.
-		if off := float64(v.total*mean) * mean; off <= 0.5*square && square <= math.MaxFloat64 {
+		if off := float64(float64(v.total*mean) * mean); off <= 0.5*square && square <= math.MaxFloat64 {
 			square -= off
 		} else {
 			square = v.spread(int(j), mean)

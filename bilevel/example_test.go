@@ -77,3 +77,29 @@ func ExampleNewSure() {
 	fmt.Printf("%.4f, of the null model %.2f\n", at.Value, problem.NullValue())
 	// Output: -0.0248, of the null model 15.22
 }
+
+// Three classes, a λ each, judged together by the cross-entropy of their scores.
+func ExampleNewMulticlass() {
+	k, err := kernels.Active()
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, err := sparse.NewDense(9, 2, []float64{0, 4, 0, 1, 5, 1, 0, 4, 1, 0, 0, 4, 1, 0, 5, 0, 1, 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	folds, err := bilevel.Blocks(9, 3)
+	if err != nil {
+		log.Fatal(err)
+	}
+	problem, err := bilevel.NewMulticlass(k, x, []float64{1, 2, 3, 1, 2, 3, 1, 2, 3}, bilevel.Spec{Folds: folds, Penalty: lasso, Intercept: true})
+	if err != nil {
+		log.Fatal(err)
+	}
+	at, err := problem.Evaluate(context.Background(), search.Request{LogLambda: []float64{-3, -3, -3}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("classes %v: %.4f, slopes %.4f, of the shares of the classes %.4f\n", problem.Classes(), at.Value, at.Gradient, problem.NullValue())
+	// Output: classes [1 2 3]: 0.0226, slopes [0.0032 0.0088 0.0105], of the shares of the classes 1.0986
+}

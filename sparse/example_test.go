@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log"
 	"os"
 	"strings"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -132,4 +134,23 @@ func ExampleSummarise() {
 	// 3 × 4, 5 nonzeros, density 0.42
 	// empty columns 1 empty rows 1 duplicate columns 1
 	// binary [{-1 1} {1 2}]
+}
+
+// A fold is a view: rows that are held out have weight 0, and columns are centred on
+// the others. Nothing of the matrix is copied.
+func ExampleNewView() {
+	k, err := kernels.Active()
+	if err != nil {
+		log.Fatal(err)
+	}
+	x, err := sparse.NewDense(4, 1, []float64{1, 3, 5, 100})
+	if err != nil {
+		log.Fatal(err)
+	}
+	view, err := sparse.NewView(k, x, []float64{1, 1, 1, 0}, true)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%g rows, mean %g, norm %.3f\n", view.Total(), view.Mean(0), view.Norm(0))
+	// Output: 3 rows, mean 3, norm 2.828
 }

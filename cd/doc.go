@@ -6,7 +6,7 @@
 // the KKT residual and the columns that violate optimality most; if the gap is
 // small enough it ends there. Otherwise the inner iteration (inner.go) sweeps
 // the working set, packed into contiguous memory, until its own gap is a
-// tenth of the outer one, and solves the system of the support (newton.go)
+// fraction of the outer one, and solves the system of the support (newton.go)
 // whenever that is modelled to be cheaper than going on sweeping.
 //
 // Four ideas carry the speed: the working set stays within a few columns of

@@ -42,6 +42,7 @@ type newton struct {
 const (
 	newtonShare      = 0.3  // of the step's cost, spent on sweeps, that triggers one
 	newtonTol        = 5e-2 // of the linear system
+	newtonEnough     = 0.5  // see [support.CG]
 	polishTol        = 1e-8
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step

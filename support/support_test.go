@@ -275,6 +275,41 @@ func (c *cancelling) Apply(v, out []float64) {
 	c.matrix.Apply(v, out)
 }
 
+// TestCGStopsWhenIterationsGainLittle: half of what there is to gain, at least, has been
+// gained in a fifth of the iterations, whatever the residual is.
+func TestCGStopsWhenIterationsGainLittle(t *testing.T) {
+	for seed := range uint64(4) {
+		r := oracle.NewRandom(seed)
+		const p = 300
+		view := text(t, r, 400, p, false)
+		columns, list := support.NewColumns(view), make([]int32, p)
+		for j := range list {
+			list[j] = int32(j)
+		}
+		columns.Hold(list)
+		var a support.System
+		a.Reset(columns, list, 1e-4)
+		b := make([]float64, p)
+		for i := range b {
+			b[i] = r.Normal()
+		}
+		gain := func(cg support.CG) (gain float64, report support.Report) {
+			x, product := make([]float64, p), make([]float64, p)
+			report = a.Solve(context.Background(), &cg, b, x, 1e-10, 10*p)
+			a.Apply(x, product)
+			for i, v := range x {
+				gain += v * (b[i] - product[i]/2)
+			}
+			return gain, report
+		}
+		all, full := gain(support.CG{Kernels: view.Kernels()})
+		most, short := gain(support.CG{Kernels: view.Kernels(), Enough: 0.1})
+		if !full.Converged || !short.Converged || 5*short.Iterations > full.Iterations || !(most >= 0.5*all) {
+			t.Errorf("seed %d: %.3g of %.3g gained in %d of %d iterations", seed, most, all, short.Iterations, full.Iterations)
+		}
+	}
+}
+
 func TestCGStopsWithItsContextAtTheBestIterate(t *testing.T) {
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: 60, P: 30, Correlation: 0.9})

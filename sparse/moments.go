@@ -162,7 +162,7 @@ func (v *View) sumsByColumn(u, out, squares, sums []float64) {
 	for k, j := range v.x.Order() {
 		rows, values := v.x.Column(int(j))
 		if v.weights == nil {
-			squares[k], sums[k] = v.k.Dot(values, values), sum(values)
+			squares[k], sums[k] = sumOfSquares(values), sum(values)
 		} else {
 			part := weighted[:len(values)]
 			for e, value := range values {
@@ -237,6 +237,19 @@ func sum(x []float64) float64 {
 	}
 	for _, v := range x {
 		a += v
+	}
+	return (a + b) + (c + d)
+}
+
+// sumOfSquares returns Σx², likewise.
+func sumOfSquares(x []float64) float64 {
+	var a, b, c, d float64
+	for len(x) >= 4 {
+		a, b, c, d = math.FMA(x[0], x[0], a), math.FMA(x[1], x[1], b), math.FMA(x[2], x[2], c), math.FMA(x[3], x[3], d)
+		x = x[4:]
+	}
+	for _, v := range x {
+		a = math.FMA(v, v, a)
 	}
 	return (a + b) + (c + d)
 }

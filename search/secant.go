@@ -37,7 +37,7 @@ func Secant(ctx context.Context, f Objective, start float64, box Box, options Op
 }
 
 const (
-	downwards = 1.2  // longest step towards small λ
+	downwards = 1.0  // longest step towards small λ
 	upwards   = 2.0  // longest step towards large λ
 	concave   = 3.0  // growth of a step from one to the next where L is concave
 	nearEnd   = 0.05 // share of the bracket kept from its ends

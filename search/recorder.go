@@ -77,12 +77,7 @@ func (r *recorder) left() int { return r.options.Evaluations - len(r.result.Eval
 // eval evaluates the objective at a copy of x, at the tolerance whose turn it is; at
 // the final one where that gives nothing to trust, as do all that follow.
 func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Evaluation, error) {
-	final := r.options.Tol
-	tol := final
-	if r.asked < len(r.schedule) && r.left() > 2 { // the last two may be all there is to compare
-		tol = max(final, min(r.schedule[r.asked], r.tightest))
-	}
-	r.asked++
+	final, tol := r.options.Tol, r.turn()
 	for {
 		e, err := r.once(ctx, Request{LogLambda: slices.Clone(x), Tol: tol, ValueOnly: valueOnly})
 		if err != nil || e.Trusted || e.Final {
@@ -92,6 +87,17 @@ func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Eval
 		tol = final
 		r.tightest = tol
 	}
+}
+
+// turn returns the tolerance whose turn it is.
+func (r *recorder) turn() float64 {
+	final := r.options.Tol
+	k := r.asked
+	r.asked++
+	if k < len(r.schedule) && r.left() > 2 { // the last two may be all there is to compare
+		return max(final, min(r.schedule[k], r.tightest))
+	}
+	return final
 }
 
 // once makes one evaluation and remembers it.
@@ -184,16 +190,20 @@ func (r ranked) worth() float64 {
 var restarts = [...]float64{2, -2, 6, -6}
 
 // begin evaluates the start. Where nothing moves, as at and above λmax, it starts
-// again below; where a value or slope is not finite, above or below. The flat
-// evaluation is returned too. A status says that there is nowhere to start.
+// again below; where a value or slope is not finite, or not to be trusted at the first
+// tolerance, above or below. The flat evaluation is returned too. A status says that there is nowhere to start.
 func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, flat *Evaluation, status outcome.Status, err error) {
 	start = slices.Clone(start)
 	box.clamp(start)
-	if here, err = r.eval(ctx, start, false); err != nil {
+	if here, err = r.once(ctx, Request{LogLambda: slices.Clone(start), Tol: r.turn()}); err != nil {
 		return nil, nil, "", err
 	}
+	doubtful := func() bool { return !here.Trusted && !here.Final }
+	if doubtful() {
+		r.sharpen() // a system that is singular here is so close by, mostly
+	}
 	for _, move := range restarts {
-		if here.usable() && !here.Flat {
+		if here.usable() && !here.Flat && !doubtful() {
 			break
 		}
 		if here.Flat {
@@ -210,6 +220,11 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 			continue
 		}
 		if here, err = r.eval(ctx, x, false); err != nil {
+			return nil, nil, "", err
+		}
+	}
+	if doubtful() { // and the box leaves no other place
+		if here, err = r.confirm(ctx, here); err != nil {
 			return nil, nil, "", err
 		}
 	}

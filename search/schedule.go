@@ -8,7 +8,8 @@ import (
 // Schedule names how the tolerances of evaluations reach [Options].Tol. Early
 // steps need less than the last one. Whatever the schedule, a search ends only
 // on evaluations at the final tolerance, and an evaluation that is not trusted
-// is repeated at the final tolerance, as are all that follow.
+// is repeated at the final tolerance, which all that follow have; a start that is not
+// trusted is left for a point above it.
 type Schedule string
 
 // The schedules.

@@ -108,31 +108,42 @@ func TestLooseStartsDoNotMislead(t *testing.T) {
 }
 
 // TestDistrust: an evaluation without trust is repeated at the final tolerance before
-// it steers, and so are all that follow.
+// it steers; a start without trust is left for a place above. All that follow have the
+// final tolerance.
 func TestDistrust(t *testing.T) {
 	f := &analytic{f: bowl([]float64{-6}, []float64{1})}
-	f.at = func(k int, e *Evaluation) error {
-		e.Trusted = f.seen[k].Tol <= 1e-5*(1+1e-9)
-		return nil
-	}
-	r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto, Tol: 1e-6})
-	if err != nil || r.Status != outcome.Stationary {
-		t.Fatal(r.Status, err)
-	}
-	for k, want := range []float64{1e-3, 1e-6} {
-		if q := f.seen[k]; math.Abs(q.Tol-want) > 1e-9*want || q.LogLambda[0] != -4.6 {
-			t.Errorf("evaluation %d at %v to %g", k, q.LogLambda, q.Tol)
+	for from, second := range []float64{-2.6, -5.6} {
+		f.seen = nil
+		f.at = func(k int, e *Evaluation) error {
+			e.Trusted = k < from || f.seen[k].Tol <= 1e-5*(1+1e-9)
+			return nil
+		}
+		r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto, Tol: 1e-6})
+		if err != nil || r.Status != outcome.Stationary {
+			t.Fatal(r.Status, err)
+		}
+		for k, q := range f.seen {
+			want := 1e-6
+			if k <= from {
+				want = []float64{1e-3, 1e-4}[k]
+			}
+			if math.Abs(q.Tol-want) > 1e-9*want {
+				t.Errorf("no trust from %d on: evaluation %d at %v to %g", from, k, q.LogLambda, q.Tol)
+			}
+		}
+		if at := f.seen[from+1].LogLambda[0]; math.Abs(at-second) > 1e-12 {
+			t.Errorf("no trust from %d on: followed by %g", from, at)
 		}
 	}
-	for k := 2; k < len(f.seen); k++ {
-		if f.seen[k].Tol > 1e-6*(1+1e-9) || f.seen[k].LogLambda[0] == -4.6 {
-			t.Errorf("evaluation %d at %v to %g", k, f.seen[k].LogLambda, f.seen[k].Tol)
-		}
+	// Where the box leaves no other place the start is repeated.
+	f.seen = nil
+	if r, err := Secant(context.Background(), f, -4.6, cube(1, -4.6, -4.6), Options{Schedule: Auto, Tol: 1e-6}); err != nil || !r.Best.Final || len(f.seen) > 3 {
+		t.Errorf("%v after %d; %v", r.Best, len(f.seen), err)
 	}
 	// Nothing is tighter than the final tolerance: what it gives is taken.
 	f.at = func(_ int, e *Evaluation) error { e.Trusted = false; return nil }
 	f.seen = nil
-	if r, err = Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto}); err != nil || r.Status != outcome.Stationary {
+	if r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto}); err != nil || r.Status != outcome.Stationary {
 		t.Fatal(r.Status, err)
 	}
 	if len(f.seen) > 8 || f.seen[3].Tol != defaultFinal {

@@ -37,6 +37,7 @@ type certificate struct {
 	residual int32     // counts the residuals that passes have met; 0 before the first
 	scale    float64   // c of the last gap
 	dual     model.Dual
+	inside   float64 // share of the threshold below which a correlation cannot change dual
 	shares   []share
 }
 
@@ -44,6 +45,8 @@ const (
 	// lazy is the share of the threshold below which a bound lets a pass skip a
 	// column. It must be below 1 for the certificate to be unchanged.
 	lazy = 0.9
+	// nearly is 1, less what rounding may have added to a product.
+	nearly = 1 - 0x1p-40
 	// unbounded is larger than any correlation, and less than a threshold of +Inf.
 	unbounded = math.MaxFloat64 / 4
 	// longestRun is the number of columns whose correlations are taken in one call.
@@ -165,7 +168,7 @@ func (s *Solver) pass() {
 		c.live[c.place[j]] = true
 		c.bound[c.place[j]] = unbounded
 	}
-	c.fresh = c.fresh[:0]
+	c.fresh, c.inside = c.fresh[:0], 0
 	from, to := 0, 0 // the run being collected
 	norm, threshold := c.norm[:len(c.bound)], c.threshold[:len(c.bound)]
 	for k, bound := range c.bound {
@@ -208,12 +211,16 @@ func (s *Solver) correlate(from, to int) {
 // take takes in the column at place k, whose correlation is that of the residual.
 func (s *Solver) take(k int) {
 	c := &s.cert
+	if !c.live[k] && s.pen.Pull(c.corr[k]) < c.inside*c.threshold[k] {
+		return // it changes nothing
+	}
 	j := int(c.order[k])
 	var b float64
 	if c.live[k] {
 		b = s.beta[j]
 	}
 	c.dual.Add(j, c.corr[k]/c.dual.Total, b, c.norm[k])
+	c.inside = nearly * min(1, c.dual.Worst())
 }
 
 // gather lists the active columns of β, which lie in the working set, and the

@@ -85,6 +85,10 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	}
 }
 
+// Worst returns max |aⱼ|/αⱼ so far. A column with βⱼ = 0 and |zⱼ| below both αⱼ and that
+// share of it changes nothing.
+func (d *Dual) Worst() float64 { return d.worst }
+
 // Scale returns the factor c ≤ 1 that makes the residual dual feasible.
 func (d *Dual) Scale() float64 {
 	if d.worst > 1 {

@@ -92,7 +92,7 @@ func Read(r io.Reader) (*Predictor, error) {
 func Load(path string) (*Predictor, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be opened", Err: err}
+		return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "the saved model cannot be opened", Err: err}
 	}
 	defer file.Close()
 	p, err := Read(file)

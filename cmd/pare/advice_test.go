@@ -45,9 +45,10 @@ func TestWhatMendsIt(t *testing.T) {
 		"select " + file("same.svm", "1 1:1\n1 1:2\n1 2:1\n1 1:3\n1 2:5\n"):                    "αmax is 0",
 		"select " + file("half.svm.gz", string(compressed[:3000])):                             "not whole",
 		"select " + file("far.svm", "1 2000000000:1\n"):                                        "--features",
-		"select --modell=lasso":         "perhaps --model",
-		"selct":                         "perhaps select",
-		"fit --ratio=0.1 --save=" + dir: "cannot save the model: what is there is not a file",
+		"select --modell=lasso":                 "perhaps --model",
+		"predict " + filepath.Join(dir, "none"): "pare select FILE --save MODEL",
+		"selct":                                 "perhaps select",
+		"fit --ratio=0.1 --save=" + dir:         "cannot save the model: what is there is not a file",
 		"fit --ratio=0.1 --save=" + filepath.Join(dir, "none", "model"): "Give --save a file in a directory that can be written",
 		"fit --ratio=inf": "for example 0.01",
 	} {

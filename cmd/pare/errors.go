@@ -86,7 +86,7 @@ func hint(e *outcome.Error) string {
 		return "Give --save a file in a directory that can be written."
 	case errors.Is(e, io.ErrUnexpectedEOF):
 		return "The compressed file is not whole: copy or download it again."
-	case e.Kind == outcome.Parse && strings.Contains(e.Message, "saved model"):
+	case strings.Contains(e.Message, "saved model") && e.File != "":
 		return "\"pare select FILE --save MODEL\" makes one."
 	case e.Kind == outcome.Limit && strings.Contains(e.Message, "model was fitted"):
 		return "Leave such columns out, or fit the model on data that has them."

@@ -1,6 +1,7 @@
 package bilevel
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -51,6 +52,7 @@ type multiclassFold struct {
 	motion  [][]float64 // q × n_val: how scores move with their λ
 	own     []float64   // q; see weigh
 	lanes   []classLane
+	led     bool // see lead
 	workers chan *worker
 }
 
@@ -216,6 +218,9 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		options.Tol = r.Tol
 	}
 	options = sharpen(options)
+	if err := m.lead(ctx, penalties, options); err != nil {
+		return Report{}, err
+	}
 	if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
 		return m.solve(ctx, f, w, k, penalties[k], options)
 	}); err != nil {
@@ -275,6 +280,48 @@ func (m *Multiclass) each(ctx context.Context, task func(context.Context, *multi
 		}
 	}
 	return group.Wait()
+}
+
+// rare is the share of the rows up to which a class is one of many: its problem is
+// mostly that of telling the others' rows from nothing, which all such classes share.
+const rare = 0.05
+
+// lead solves one rare class of every fold that has no solutions yet, the one in the
+// middle by size, and lets all rare classes start from there.
+func (m *Multiclass) lead(ctx context.Context, penalties []model.Penalty, options cd.Options) error {
+	for _, f := range m.folds {
+		if f.led {
+			continue
+		}
+		count := make([]float64, len(m.classes))
+		for i, w := range f.view.Weights() {
+			count[m.label[i]] += w
+		}
+		var few []int
+		for k, c := range count {
+			if c <= rare*f.view.Total() {
+				few = append(few, k)
+			}
+		}
+		f.led = true
+		if len(few) < 3 {
+			continue
+		}
+		slices.SortStableFunc(few, func(a, b int) int { return cmp.Compare(count[a], count[b]) })
+		leader := few[len(few)/2]
+		w := <-f.workers
+		err := m.solve(ctx, f, w, leader, penalties[leader], options)
+		f.workers <- w
+		if err != nil {
+			f.led = false
+			return err
+		}
+		for _, k := range few {
+			f.lanes[k].support = slices.Clone(f.lanes[leader].support)
+			f.lanes[k].coef = slices.Clone(f.lanes[leader].coef)
+		}
+	}
+	return nil
 }
 
 // datafit returns the one-versus-rest problem of class k.

@@ -1,0 +1,64 @@
+package bilevel_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// Where classes are many, their cold solutions start from one another's: values and
+// slopes of the first evaluation are those of a problem that has been elsewhere, with
+// the same bits for any number of threads, and the slopes of three classes are those
+// of differences.
+func TestManyRareClasses(t *testing.T) {
+	const q, each = 30, 12
+	r := oracle.NewRandom(31)
+	p := r.Problem(oracle.Shape{N: q * each, P: 12, Density: 0.7})
+	for i, row := range p.X {
+		p.Y[i] = float64(i % q)
+		row[i%q%12] += 1 + float64(i%q)/q
+		row[i%q/3] += 1
+	}
+	ids := make([]int, q*each)
+	for i := range ids {
+		ids[i] = -(i / q % 2)
+	}
+	lambda := slices.Repeat([]float64{-6}, q)
+	evaluate := func(threads int, path ...[]float64) (report bilevel.Report) {
+		m := newMulticlass(t, p, false, bilevel.Spec{Folds: ids, Threads: threads, Solver: cd.Options{Tol: 1e-12}})
+		for _, at := range path {
+			var err error
+			if report, err = m.Evaluate(t.Context(), search.Request{LogLambda: at}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return report
+	}
+	cold, elsewhere := evaluate(1, lambda), evaluate(1, slices.Repeat([]float64{-5}, q), lambda)
+	if two := evaluate(2, lambda); two.Value != cold.Value || !slices.Equal(two.Gradient, cold.Gradient) {
+		t.Errorf("one thread %.17g, two %.17g", cold.Value, two.Value)
+	}
+	if math.Abs(cold.Value-elsewhere.Value) > 1e-9*cold.Value {
+		t.Errorf("%.12g at once, %.12g from elsewhere", cold.Value, elsewhere.Value)
+	}
+	for k, g := range cold.Gradient {
+		if math.Abs(g-elsewhere.Gradient[k]) > 1e-7 {
+			t.Errorf("class %d: slope %g at once, %g from elsewhere", k, g, elsewhere.Gradient[k])
+		}
+	}
+	for _, k := range []int{0, 14, 29} {
+		const h = 1e-5
+		up, down := slices.Clone(lambda), slices.Clone(lambda)
+		up[k] += h
+		down[k] -= h
+		want := (evaluate(1, up).Value - evaluate(1, down).Value) / (2 * h)
+		if math.Abs(cold.Gradient[k]-want) > 1e-6 {
+			t.Errorf("class %d: slope %g, by differences %g", k, cold.Gradient[k], want)
+		}
+	}
+}

@@ -85,22 +85,23 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 			return nil, err
 		}
 	}
+	start := m.last
+	if start == nil {
+		start = make([]point, len(m.classes))
+		if few := bilevel.Rare(m.label, m.engine.config.Weights, len(m.classes)); few != nil {
+			leader := few[len(few)/2]
+			_, at, err := m.one(ctx, leader, penalties[leader], point{})
+			if err != nil {
+				return nil, err
+			}
+			for _, k := range few {
+				start[k] = at
+			}
+		}
+	}
 	fitted, last := make([]*Fitted, len(m.classes)), make([]point, len(m.classes))
-	err := m.each(func(k int) error {
-		fit, err := m.class(k)
-		if err != nil {
-			return err
-		}
-		solver := cd.New(fit)
-		if m.last != nil {
-			solver.Start(m.last[k].support, m.last[k].coef)
-		}
-		solution, err := solver.Solve(ctx, penalties[k], m.engine.solver())
-		if err != nil {
-			return err
-		}
-		last[k] = point{slices.Clone(solution.Support), slices.Clone(solution.Coef)}
-		fitted[k], err = m.engine.newFitted(ctx, fit, solver, penalties[k], solution)
+	err := m.each(func(k int) (err error) {
+		fitted[k], last[k], err = m.one(ctx, k, penalties[k], start[k])
 		return err
 	})
 	if err != nil {
@@ -108,6 +109,25 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 	}
 	m.last = last
 	return m.join(logLambda, fitted), nil
+}
+
+// one solves for class k.
+func (m *oneVersusRest) one(ctx context.Context, k int, g model.Penalty, start point) (*Fitted, point, error) {
+	fit, err := m.class(k)
+	if err != nil {
+		return nil, point{}, err
+	}
+	solver := cd.New(fit)
+	if start.support != nil {
+		solver.Start(start.support, start.coef)
+	}
+	solution, err := solver.Solve(ctx, g, m.engine.solver())
+	if err != nil {
+		return nil, point{}, err
+	}
+	at := point{slices.Clone(solution.Support), slices.Clone(solution.Coef)}
+	fitted, err := m.engine.newFitted(ctx, fit, solver, g, solution)
+	return fitted, at, err
 }
 
 // join returns what the solutions of the classes come to.

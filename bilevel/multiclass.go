@@ -286,36 +286,48 @@ func (m *Multiclass) each(ctx context.Context, task func(context.Context, *multi
 // mostly that of telling the others' rows from nothing, which all such classes share.
 const rare = 0.05
 
-// lead solves one rare class of every fold that has no solutions yet, the one in the
-// middle by size, and lets all rare classes start from there.
+// Rare returns the classes that have few of the rows each, ascending by size: a solution
+// for the one in the middle is a good place for all of them to start. It returns none
+// where there are less than three. weights may be nil.
+func Rare(label []int32, weights []float64, classes int) []int {
+	count, total := make([]float64, classes), 0.0
+	for i, k := range label {
+		w := 1.0
+		if weights != nil {
+			w = weights[i]
+		}
+		count[k] += w
+		total += w
+	}
+	var few []int
+	for k, c := range count {
+		if c <= rare*total {
+			few = append(few, k)
+		}
+	}
+	if len(few) < 3 {
+		return nil
+	}
+	slices.SortStableFunc(few, func(a, b int) int { return cmp.Compare(count[a], count[b]) })
+	return few
+}
+
+// lead solves a rare class of every fold that has no solutions yet, for the others to
+// start from.
 func (m *Multiclass) lead(ctx context.Context, penalties []model.Penalty, options cd.Options) error {
 	for _, f := range m.folds {
-		if f.led {
+		few := Rare(m.label, f.view.Weights(), len(m.classes))
+		if f.led || few == nil {
 			continue
 		}
-		count := make([]float64, len(m.classes))
-		for i, w := range f.view.Weights() {
-			count[m.label[i]] += w
-		}
-		var few []int
-		for k, c := range count {
-			if c <= rare*f.view.Total() {
-				few = append(few, k)
-			}
-		}
-		f.led = true
-		if len(few) < 3 {
-			continue
-		}
-		slices.SortStableFunc(few, func(a, b int) int { return cmp.Compare(count[a], count[b]) })
 		leader := few[len(few)/2]
 		w := <-f.workers
 		err := m.solve(ctx, f, w, leader, penalties[leader], options)
 		f.workers <- w
 		if err != nil {
-			f.led = false
 			return err
 		}
+		f.led = true
 		for _, k := range few {
 			f.lanes[k].support = slices.Clone(f.lanes[leader].support)
 			f.lanes[k].coef = slices.Clone(f.lanes[leader].coef)

@@ -22,7 +22,7 @@ func TestManyRareClasses(t *testing.T) {
 	for i, row := range p.X {
 		p.Y[i] = float64(i % q)
 		row[i%q%12] += 1 + float64(i%q)/q
-		row[i%q/3] += 1
+		row[i%q/3]++
 	}
 	ids := make([]int, q*each)
 	for i := range ids {

@@ -40,8 +40,7 @@ type inner struct {
 	building    float64 // factor on the price of adding to it
 	thoughtless int     // columns up to which it is factorised without a thought
 
-	loose  float64 // the inner gap asked for, relative to the outer one, to begin with
-	factor float64 // and now
+	factor float64 // the inner gap asked for, relative to the outer one
 	left   int     // epochs left in this solve
 	spent  float64 // modelled cost of the sweeps since the last Newton step
 }
@@ -65,8 +64,7 @@ type engine interface {
 }
 
 const (
-	innerFactor = 0.2   // of the outer gap
-	curvedInner = 0.1   // the same where the Gram matrix lasts one step
+	innerFactor = 0.1   // of the outer gap
 	leastFactor = 1e-4  // where rounding ends the tightening
 	leastGap    = 1e-16 // relative to P₀: no sweep gets further
 	mostSweeps  = 2000  // of one working set, after which it is looked at afresh
@@ -85,9 +83,9 @@ func (in *inner) init(view *sparse.View) {
 // of another, whose curvature changes with every step.
 func (in *inner) suit(curved bool) {
 	in.epochs, in.reuses, in.building, in.thoughtless = epochsExpected, newtonsExpected, 1, smallestChoice
-	in.loose, in.newton.cg.Enough = innerFactor, newtonEnough
+	in.newton.enough = newtonEnough
 	if curved {
-		in.loose, in.newton.cg.Enough = curvedInner, 0
+		in.newton.enough = 0
 		in.epochs, in.reuses, in.thoughtless = curvedEpochs, 1, curvedChoice
 		if in.store.Rows() > cachedRows && !in.store.Dense() {
 			in.building = beyond
@@ -103,13 +101,13 @@ func (in *inner) forget() {
 
 func (in *inner) start(epochs int) {
 	in.left = epochs
-	in.relax()
+	in.factor = innerFactor
 	in.newton.reluctant = 1
 }
 
 func (in *inner) exhausted() bool { return in.left == 0 }
 func (in *inner) tighten()        { in.factor = max(leastFactor, 0.1*in.factor) }
-func (in *inner) relax()          { in.factor = in.loose }
+func (in *inner) relax()          { in.factor = innerFactor }
 
 // sweep solves the problem on the working set of a quadratic datafit until its
 // gap is a fraction of the certified one. It returns false where ctx ended.
@@ -124,9 +122,8 @@ func (s *Solver) sweep(ctx context.Context) bool {
 func (s *Solver) polish(ctx context.Context) {
 	s.set.keep(s)
 	nw := &s.in.newton
-	enough := nw.cg.Enough
-	nw.tol, nw.cg.Enough = polishTol, 0
-	defer func() { nw.tol, nw.cg.Enough = newtonTol, enough }()
+	nw.tol = polishTol
+	defer func() { nw.tol = newtonTol }()
 	if s.curved != nil {
 		s.prox.damping = 0
 		s.enter()

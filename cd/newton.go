@@ -31,6 +31,7 @@ type newton struct {
 	from       []float64 // coefficients before the step
 	a          []float64 // s × s
 	tol        float64   // of the linear system
+	enough     float64   // see [support.CG]; of matrix-free steps: on a Gram matrix iterations are cheap beside a pass
 	iterations int       // CG iterations of the last step
 	reluctant  float64   // factor on the price after steps that failed
 	factor     support.Factor
@@ -230,7 +231,11 @@ func (nw *newton) solve(ctx context.Context) verdict {
 	} else {
 		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
 		nw.system.Factorise(nw.in.gram, float64(max(nw.iterations, firstGuess)), nw.in.reuses)
+		if nw.tol == newtonTol {
+			nw.cg.Enough = nw.enough
+		}
 		report = nw.system.Solve(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
+		nw.cg.Enough = 0
 	}
 	if nw.tol == newtonTol {
 		nw.iterations = max(1, report.Iterations)

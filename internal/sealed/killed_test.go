@@ -3,10 +3,12 @@ package sealed_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +44,9 @@ func TestKilledWhileReplacing(t *testing.T) {
 		out, err := child.StdoutPipe()
 		if err == nil {
 			err = child.Start()
+		}
+		if errors.Is(err, syscall.ENOEXEC) {
+			t.Skip("an emulated program cannot start another; the native run counts")
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -112,14 +112,18 @@ func (m *Multiclass) curvature() []float64 {
 			for _, f := range m.folds {
 				dot := f.view.Kernels().Dot
 				row[k] = math.FMA(share, f.own[k], row[k])
-				for l := range row {
-					a, b := min(k, l), max(k, l) // the same bits on both sides
-					row[l] = math.FMA(-share, dot(f.motion[a], f.motion[b]), row[l])
+				for l := k; l < q; l++ {
+					row[l] = math.FMA(-share, dot(f.motion[k], f.motion[l]), row[l])
 				}
 			}
 			return nil
 		})
 	}
 	_ = group.Wait() // no task fails
+	for k := range q {
+		for l := range k {
+			h[k*q+l] = h[l*q+k]
+		}
+	}
 	return h
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/bench/machine"
@@ -87,6 +88,9 @@ type Entry struct {
 	// Yardstick are the seconds at the peer's tolerance of that name.
 	Yardstick float64 `json:"yardstick_seconds,omitempty"`
 }
+
+// Missing reports whether the contestant is not installed.
+func (e Entry) Missing() bool { return strings.HasPrefix(e.Absent, errMissing.Error()) }
 
 // Median returns the median of the seconds, NaN where it was not timed.
 func (e Entry) Median() float64 { return median(e.Seconds) }

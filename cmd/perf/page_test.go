@@ -22,7 +22,7 @@ func TestPagesAreRenewedFromFiles(t *testing.T) {
 	write("a.json", `{"command": "perf figures a", "seconds": 2, "machine": "M", "date": "D"}`)
 	entry := func(name string, seconds ...float64) peers.Entry { return peers.Entry{Name: name, Seconds: seconds} }
 	if err := writeCSV(filepath.Join(dir, "p.csv"), peersTable([]peers.Comparison{{Row: "lasso d 0.1", Target: 1e-6, Outcomes: []peers.Entry{
-		entry(peers.Ours, 0.5, 0.5), entry(peers.Prepared, 0.25), entry("other", 1, 1.5), {Name: "gone", Absent: "not installed"},
+		entry(peers.Ours, 0.5, 0.5), entry(peers.Prepared, 0.25), entry("other", 1, 1.5), {Name: "gone", Absent: "too slow"}, {Name: "nowhere", Absent: "not installed"},
 	}}})); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestPagesAreRenewedFromFiles(t *testing.T) {
 	got := read()
 	for _, want := range []string{
 		"Before <!-- a remark -->.\n", "| z | y |\n|---|---|\n| a\\|b | 0.12346 |\n| c |  |\n", "`perf figures a`: 2 s on D; M",
-		"| problem | pare | pare, prepared | other | gone |\n", "| lasso d 0.1 | 0.5 s | 0.25 s | 2.5 [2, 3] | not installed |\n", "\nstays\n", "After.\n",
+		"| problem | pare | pare, prepared | other | gone |\n", "| lasso d 0.1 | 0.5 s | 0.25 s | 2.5 [2, 3] | too slow |\n", "\nstays\n", "After.\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)

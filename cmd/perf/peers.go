@@ -38,11 +38,14 @@ func peersHeading() []string {
 	return []string{"row", "gap", "contestant", "tol", "certified_gap", "support", "seconds", "least", "most", "times_ours", "ratio_least", "ratio_most", "note"}
 }
 
-// peersTable has a row for each contestant of each comparison.
+// peersTable has a row for each contestant of each comparison that is installed.
 func peersTable(all []peers.Comparison) studies.Table {
 	t := studies.Table{Columns: peersHeading()}
 	for _, c := range all {
 		for _, e := range c.Outcomes {
+			if e.Missing() {
+				continue
+			}
 			if e.Absent != "" {
 				t.Add(c.Row, c.Target, e.Name, "", "", "", "", "", "", "", "", "", e.Absent)
 				continue

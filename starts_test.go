@@ -2,6 +2,7 @@ package pare_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
+
+var _ = flag.Bool("long", false, "starts on large data, too")
 
 // shared reads a data set that lies beside the repository, or skips.
 func shared(t *testing.T, name string) (sparse.Matrix, []float64) {

@@ -134,5 +134,8 @@ func (w *workingSet) settle(s *Solver) {
 	for _, j := range s.active {
 		s.coef = append(s.coef, s.beta[j])
 	}
-	w.candidates = slices.DeleteFunc(w.candidates, func(n candidate) bool { return slices.Contains(s.active, c.order[n.place]) })
+	w.candidates = slices.DeleteFunc(w.candidates, func(n candidate) bool {
+		_, active := slices.BinarySearch(s.active, c.order[n.place])
+		return active
+	})
 }

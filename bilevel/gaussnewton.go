@@ -32,12 +32,12 @@ func (l *penalised) prepareMotion(r int) [][]float64 {
 
 // weigh makes H of J.
 func (l *penalised) weigh() {
-	r := len(l.motion)
+	r, curvature := len(l.motion), l.outer().Curvature
 	clear(l.bend)
 	for _, i := range l.rows {
 		for a, ma := range l.motion {
 			for b, mb := range l.motion {
-				l.bend[a*r+b] = math.FMA(l.outer().Curvature[i]*ma[i], mb[i], l.bend[a*r+b])
+				l.bend[a*r+b] = math.FMA(curvature[i]*ma[i], mb[i], l.bend[a*r+b])
 			}
 		}
 	}

@@ -88,8 +88,7 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 	start := m.last
 	if start == nil {
 		start = make([]point, len(m.classes))
-		if few := bilevel.Rare(m.label, m.engine.config.Weights, len(m.classes)); few != nil {
-			leader := few[len(few)/2]
+		if few, leader := bilevel.Rare(m.label, m.engine.config.Weights, len(m.classes)); few != nil {
 			_, at, err := m.one(ctx, leader, penalties[leader], point{})
 			if err != nil {
 				return nil, err

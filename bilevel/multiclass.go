@@ -286,10 +286,10 @@ func (m *Multiclass) each(ctx context.Context, task func(context.Context, *multi
 // mostly that of telling the others' rows from nothing, which all such classes share.
 const rare = 0.05
 
-// Rare returns the classes that have few of the rows each, ascending by size: a solution
-// for the one in the middle is a good place for all of them to start. It returns none
+// Rare returns the classes that have few of the rows each, and the one in the middle of
+// them by size: its solution is a good place for all of them to start. It returns none
 // where there are less than three. weights may be nil.
-func Rare(label []int32, weights []float64, classes int) []int {
+func Rare(label []int32, weights []float64, classes int) (few []int, middle int) {
 	count, total := make([]float64, classes), 0.0
 	for i, k := range label {
 		w := 1.0
@@ -299,28 +299,29 @@ func Rare(label []int32, weights []float64, classes int) []int {
 		count[k] += w
 		total += w
 	}
-	var few []int
 	for k, c := range count {
 		if c <= rare*total {
 			few = append(few, k)
 		}
 	}
 	if len(few) < 3 {
-		return nil
+		return nil, 0
 	}
 	slices.SortStableFunc(few, func(a, b int) int { return cmp.Compare(count[a], count[b]) })
-	return few
+	return few, few[len(few)/2]
 }
 
 // lead solves a rare class of every fold that has no solutions yet, for the others to
 // start from.
 func (m *Multiclass) lead(ctx context.Context, penalties []model.Penalty, options cd.Options) error {
 	for _, f := range m.folds {
-		few := Rare(m.label, f.view.Weights(), len(m.classes))
-		if f.led || few == nil {
+		if f.led {
 			continue
 		}
-		leader := few[len(few)/2]
+		few, leader := Rare(m.label, f.view.Weights(), len(m.classes))
+		if few == nil {
+			continue
+		}
 		w := <-f.workers
 		err := m.solve(ctx, f, w, leader, penalties[leader], options)
 		f.workers <- w

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -34,14 +33,7 @@ func (f savedFlags) check() error {
 		return nil
 	}
 	// Work that cannot be kept should not begin.
-	trial, err := os.CreateTemp(filepath.Dir(f.Save), filepath.Base(f.Save)+".tmp*")
-	if err == nil {
-		err = errors.Join(trial.Close(), os.Remove(trial.Name()))
-	}
-	if old, wrong := os.Stat(f.Save); err == nil && wrong == nil && !old.Mode().IsRegular() {
-		err = errors.New("what is there is not a file to replace")
-	}
-	if err != nil {
+	if err := sealed.Replaceable(f.Save); err != nil {
 		return &outcome.Error{Kind: outcome.IO, File: f.Save, Message: "cannot save the model", Err: err}
 	}
 	return nil

@@ -66,11 +66,7 @@ func (k Kind) Decode(data []byte, body any) error {
 // Replace puts data in place of the file, or makes it. Whatever happens, the file
 // is the old one or the new one.
 func Replace(path string, data []byte) error {
-	if old, err := os.Stat(path); err == nil && !old.Mode().IsRegular() {
-		return errors.New("what is there is not a file to replace")
-	}
-	dir := filepath.Dir(path)
-	file, err := os.CreateTemp(dir, filepath.Base(path)+".tmp*")
+	file, err := beside(path)
 	if err != nil {
 		return err
 	}
@@ -83,9 +79,26 @@ func Replace(path string, data []byte) error {
 		return errors.Join(err, os.Remove(file.Name()))
 	}
 	// The name is safe once the directory is; not every system can sync one.
-	if d, err := os.Open(dir); err == nil {
+	if d, err := os.Open(filepath.Dir(path)); err == nil {
 		_ = d.Sync()
 		_ = d.Close()
 	}
 	return nil
+}
+
+// Replaceable returns the error with which [Replace] would not begin.
+func Replaceable(path string) error {
+	file, err := beside(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// beside creates the file that is to take the place of what is at path.
+func beside(path string) (*os.File, error) {
+	if old, err := os.Stat(path); err == nil && !old.Mode().IsRegular() {
+		return nil, errors.New("what is there is not a file to replace")
+	}
+	return os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
 }

@@ -1,0 +1,246 @@
+package kernels_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// operands are what one call of any kernel needs.
+type operands struct {
+	a      float64
+	x, y   []float64 // dense, of the same length
+	values []float64 // entries of a column, or of several
+	rows   []int32   // distinct within a column
+	target []float64 // what rows point into
+	colPtr []int64
+	out    []float64
+
+	single []float32 // as long as x
+
+	lanes []float64 // 8 targets, interleaved
+	mask  []uint8
+}
+
+func (o operands) clone() operands {
+	o.x, o.y = slices.Clone(o.x), slices.Clone(o.y)
+	o.values, o.rows = slices.Clone(o.values), slices.Clone(o.rows)
+	o.target, o.colPtr, o.out = slices.Clone(o.target), slices.Clone(o.colPtr), slices.Clone(o.out)
+	o.lanes = slices.Clone(o.lanes)
+	o.single = slices.Clone(o.single)
+	return o
+}
+
+// in copies what kernels may write, at an offset into the memory of the copy before.
+func (o operands) in(buffer *operands, offset int) operands {
+	at := func(buffer *[]float64, v []float64) []float64 {
+		*buffer = slices.Grow((*buffer)[:0], offset+len(v))[:offset]
+		return append(*buffer, v...)[offset:]
+	}
+	o.x, o.y, o.values = at(&buffer.x, o.x), at(&buffer.y, o.y), at(&buffer.values, o.values)
+	o.target, o.out, o.lanes = at(&buffer.target, o.target), at(&buffer.out, o.out), at(&buffer.lanes, o.lanes)
+	return o
+}
+
+// operations drives every kernel in the same way: run returns everything that
+// the kernel returned or wrote.
+var operations = []struct {
+	name string
+	run  func(k *kernels.Set, o operands) []float64
+}{
+	{"dot", func(k *kernels.Set, o operands) []float64 { return []float64{k.Dot(o.x, o.y)} }},
+	{"axpy", func(k *kernels.Set, o operands) []float64 { k.Axpy(o.a, o.x, o.y); return o.y }},
+	{"scal", func(k *kernels.Set, o operands) []float64 { k.Scal(o.a, o.y); return o.y }},
+	{"nrm2", func(k *kernels.Set, o operands) []float64 { return []float64{k.Nrm2(o.x)} }},
+	{"asum", func(k *kernels.Set, o operands) []float64 { return []float64{k.Asum(o.x)} }},
+	{"maxabs", func(k *kernels.Set, o operands) []float64 { return []float64{k.MaxAbs(o.x)} }},
+	{"dotindexed", func(k *kernels.Set, o operands) []float64 {
+		return []float64{k.DotIndexed(o.values, o.rows, o.target)}
+	}},
+	{"axpyindexed", func(k *kernels.Set, o operands) []float64 {
+		k.AxpyIndexed(o.a, o.values, o.rows, o.target)
+		return o.target
+	}},
+	{"dotlanes", func(k *kernels.Set, o operands) []float64 {
+		var out [kernels.Lanes]float64
+		k.DotLanes(o.values, o.rows, o.lanes, &out)
+		return out[:]
+	}},
+	{"dotlanesmasked", func(k *kernels.Set, o operands) []float64 {
+		var out [kernels.Lanes]float64
+		k.DotLanesMasked(o.values, o.rows, o.mask, o.lanes, &out)
+		return out[:]
+	}},
+	{"axpylanes", func(k *kernels.Set, o operands) []float64 {
+		k.AxpyLanes(&[kernels.Lanes]float64{o.a, 1, -2, 0, 0.5, -o.a, 3, 1e-300}, o.values, o.rows, o.lanes)
+		return o.lanes
+	}},
+	{"dotsingle", func(k *kernels.Set, o operands) []float64 { return []float64{k.DotSingle(o.single, o.y)} }},
+	{"axpysingle", func(k *kernels.Set, o operands) []float64 { k.AxpySingle(o.a, o.single, o.y); return o.y }},
+	{"exp", func(k *kernels.Set, o operands) []float64 { k.Exp(o.y, o.x); return o.y }},
+	{"log1pexp", func(k *kernels.Set, o operands) []float64 { k.Log1pExp(o.y, o.x); return o.y }},
+	{"sigmoid", func(k *kernels.Set, o operands) []float64 { k.Sigmoid(o.y, o.x); return o.y }},
+	{"dotspans", func(k *kernels.Set, o operands) []float64 {
+		w := len(o.out)
+		from, to := o.colPtr[:w], o.colPtr[1:]
+		if w > 1 { // backwards, without the first
+			from, to = slices.Clone(from[1:]), slices.Clone(to[1:])
+			slices.Reverse(from)
+			slices.Reverse(to)
+			o.out = o.out[1:]
+		}
+		k.DotSpans(from, to, o.rows, o.values, o.target, o.out)
+		return o.out
+	}},
+	{"dotcolumns", func(k *kernels.Set, o operands) []float64 {
+		k.DotColumns(o.colPtr, o.rows, o.values, o.target, o.out)
+		return o.out
+	}},
+}
+
+// A kind of data. Every kind fills all operands of a case.
+var kinds = []struct {
+	name string
+	fill func(rng *rand.Rand, v []float64)
+}{
+	{"normal", func(rng *rand.Rand, v []float64) {
+		for i := range v {
+			v[i] = rng.NormFloat64()
+		}
+	}},
+	{"cancelling", func(rng *rand.Rand, v []float64) {
+		for i := range v {
+			if v[i] = rng.NormFloat64(); i%2 == 1 {
+				v[i] = -v[i-1]
+			}
+		}
+	}},
+	{"mixed magnitudes", func(rng *rand.Rand, v []float64) {
+		for i := range v {
+			v[i] = math.Ldexp(rng.NormFloat64(), rng.IntN(1001)-500)
+		}
+	}},
+	{"subnormal", func(rng *rand.Rand, v []float64) {
+		for i := range v {
+			v[i] = math.Ldexp(rng.NormFloat64(), -1022-rng.IntN(53))
+			if rng.IntN(3) == 0 {
+				v[i] = rng.NormFloat64()
+			}
+		}
+	}},
+	{"special", func(rng *rand.Rand, v []float64) {
+		for i := range v {
+			if v[i] = rng.NormFloat64(); rng.IntN(8) == 0 {
+				v[i] = specials[rng.IntN(len(specials))]
+			}
+		}
+	}},
+	{"vanishing", func(rng *rand.Rand, v []float64) { // products that underflow, in half of the cases all to −0
+		sign := float64(2*rng.IntN(2) - 1)
+		for i := range v {
+			v[i] = sign * 1e-200
+		}
+	}},
+	{"zeros", func(rng *rand.Rand, v []float64) {
+		for i := range v {
+			v[i] = math.Copysign(0, rng.NormFloat64())
+			if rng.IntN(16) == 0 {
+				v[i] = math.Copysign(1e-200, rng.NormFloat64()) // products underflow to ±0
+			}
+		}
+	}},
+}
+
+var specials = []float64{
+	0, math.Copysign(0, -1), 1, -1, math.Inf(1), math.Inf(-1), math.NaN(),
+	math.Float64frombits(0x7FF0000000000001), // a signalling NaN
+	math.Float64frombits(0xFFF8000000000123), // a negative NaN with a payload
+	math.SmallestNonzeroFloat64, 0x1p-1022, math.MaxFloat64, -math.MaxFloat64, 0x1p-1, 0x1p511, 0x1p-537,
+}
+
+// newOperands makes a case of n elements and n entries. Slices start at the
+// given offset within their allocation, so that alignment varies.
+func newOperands(rng *rand.Rand, fill func(*rand.Rand, []float64), n, offset int) operands {
+	vector := func(n int) []float64 {
+		v := make([]float64, n+offset)[offset:]
+		fill(rng, v)
+		return v
+	}
+	o := operands{
+		a: rng.NormFloat64(), x: vector(n), y: vector(n), values: vector(n), target: vector(2*n + 1),
+		rows: make([]int32, n+offset)[offset:], mask: make([]uint8, 2*n+1),
+		lanes: make([]float64, kernels.Lanes*(2*n+1)+offset)[offset:],
+	}
+	for i := range o.mask {
+		o.mask[i] = uint8(rng.Uint32())
+	}
+	o.single = make([]float32, n+offset)[offset:]
+	for i, v := range o.x {
+		o.single[i] = float32(v)
+	}
+	for i := range o.lanes { // the target again, another place in each lane
+		o.lanes[i] = o.target[(i/kernels.Lanes+i%kernels.Lanes*5)%len(o.target)]
+	}
+	for k, row := range rng.Perm(len(o.target))[:n] {
+		o.rows[k] = int32(row)
+	}
+	// Columns: many short ones, some empty, some long.
+	o.colPtr = append(o.colPtr, 0)
+	for at := 0; at < n; {
+		length := 0
+		switch rng.IntN(4) {
+		case 0:
+			length = rng.IntN(3)
+		case 1:
+			length = rng.IntN(12)
+		case 2:
+			length = rng.IntN(n - at + 1)
+		}
+		at += min(length, n-at)
+		o.colPtr = append(o.colPtr, int64(at))
+	}
+	o.out = vector(len(o.colPtr) - 1)
+	return o
+}
+
+// sameBits compares as the contract says: bit for bit, all NaN being one.
+func sameBits(u, v float64) bool {
+	return math.Float64bits(u) == math.Float64bits(v) || math.IsNaN(u) && math.IsNaN(v)
+}
+
+func compare(t *testing.T, what string, got, want []float64) {
+	t.Helper()
+	for i := range want {
+		if !sameBits(got[i], want[i]) {
+			t.Fatalf("%s, element %d of %d: got %x (%v), want %x (%v)", what, i, len(want), got[i], got[i], want[i], want[i])
+		}
+	}
+}
+
+// moved copies v to where its address is the given number of bytes past a
+// multiple of 128.
+func moved[T float64 | float32 | int32](v []T, bytes int) []T {
+	if len(v) == 0 {
+		return v
+	}
+	size := len(v) * int(unsafe.Sizeof(v[0]))
+	room := make([]byte, size+256)
+	start := -uintptr(unsafe.Pointer(&room[0]))%128 + uintptr(bytes)
+	at := room[start : int(start)+size]
+	copy(at, unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), size))
+	return unsafe.Slice((*T)(unsafe.Pointer(&at[0])), len(v))
+}
+
+// bytesApart copies v, byte by byte, to where a float64 belongs.
+func bytesApart(v []float64) []float64 {
+	if len(v) == 0 {
+		return v
+	}
+	w := make([]float64, len(v))
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&w[0])), 8*len(w)), unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), 8*len(v)))
+	return w
+}

@@ -1,0 +1,152 @@
+package kernels_test
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// The order of operations, stated once more and as plainly as can be: slow, in
+// no way shared with the code under test.
+type oracle struct{}
+
+func (oracle) reduce(n, width int, term func(i int, sum float64) float64) float64 {
+	total := 0.0
+	for from := 0; from < n; from += 8192 {
+		sums := make([]float64, width)
+		for i := from; i < min(n, from+8192); i++ {
+			sums[(i-from)%width] = term(i, sums[(i-from)%width])
+		}
+		for len(sums) > 1 {
+			half := len(sums) / 2
+			for k := range half {
+				sums[k] += sums[half+k]
+			}
+			sums = sums[:half]
+		}
+		total += sums[0]
+	}
+	return total
+}
+
+func (r oracle) set() *kernels.Set {
+	s := &kernels.Set{Name: "oracle"}
+	s.Dot = func(x, y []float64) float64 {
+		return r.reduce(len(x), 32, func(i int, sum float64) float64 { return math.FMA(x[i], y[i], sum) })
+	}
+	s.Asum = func(x []float64) float64 {
+		return r.reduce(len(x), 32, func(i int, sum float64) float64 { return sum + math.Abs(x[i]) })
+	}
+	s.MaxAbs = func(x []float64) float64 {
+		m := 0.0
+		for _, v := range x {
+			if v = math.Abs(v); v > m || v != v {
+				m = v
+			}
+			if m != m {
+				return m
+			}
+		}
+		return m
+	}
+	s.Nrm2 = func(x []float64) float64 {
+		if sum := s.Dot(x, x); 0x1p-900 <= sum && sum <= math.MaxFloat64 {
+			return math.Sqrt(sum)
+		}
+		m := s.MaxAbs(x)
+		if m == 0 || m != m || math.IsInf(m, 1) {
+			return m
+		}
+		e := 0
+		for math.Ldexp(m, -e) >= 1 {
+			e++
+		}
+		for math.Ldexp(m, -e) < 0.5 {
+			e--
+		}
+		z := make([]float64, len(x))
+		for i := range x {
+			z[i] = math.Ldexp(x[i], -e)
+		}
+		return math.Ldexp(math.Sqrt(s.Dot(z, z)), e)
+	}
+	s.Axpy = func(a float64, x, y []float64) {
+		for i := range x {
+			y[i] = math.FMA(a, x[i], y[i])
+		}
+	}
+	s.Scal = func(a float64, x []float64) {
+		for i := range x {
+			x[i] *= a
+		}
+	}
+	elementwise := func(f func(float64) float64) func(dst, x []float64) {
+		return func(dst, x []float64) {
+			for i := range x {
+				dst[i] = f(x[i])
+			}
+		}
+	}
+	s.Exp, s.Log1pExp, s.Sigmoid = elementwise(kernels.Exp), elementwise(kernels.Log1pExp), elementwise(kernels.Sigmoid)
+	s.DotIndexed = func(values []float64, rows []int32, y []float64) float64 {
+		return r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k], y[rows[k]], sum) })
+	}
+	lane := func(y []float64, l int) []float64 {
+		v := make([]float64, 0, len(y)/kernels.Lanes+1)
+		for i := l; i < len(y); i += kernels.Lanes {
+			v = append(v, y[i])
+		}
+		return v
+	}
+	s.DotLanes = func(values []float64, rows []int32, y []float64, out *[kernels.Lanes]float64) {
+		for l := range out {
+			out[l] = s.DotIndexed(values, rows, lane(y, l))
+		}
+	}
+	s.DotLanesMasked = func(values []float64, rows []int32, mask []uint8, y []float64, out *[kernels.Lanes]float64) {
+		for l := range out {
+			v := lane(y, l)
+			out[l] = r.reduce(len(rows), 4, func(k int, sum float64) float64 {
+				if mask[rows[k]]&(1<<l) == 0 {
+					return sum
+				}
+				return math.FMA(values[k], v[rows[k]], sum)
+			})
+		}
+	}
+	s.AxpyLanes = func(a *[kernels.Lanes]float64, values []float64, rows []int32, y []float64) {
+		for k, row := range rows {
+			for l := range a {
+				i := kernels.Lanes*int(row) + l
+				y[i] = math.FMA(a[l], values[k], y[i])
+			}
+		}
+	}
+	widened := func(x []float32) []float64 {
+		v := make([]float64, len(x))
+		for i := range x {
+			v[i] = float64(x[i])
+		}
+		return v
+	}
+	s.DotSingle = func(x []float32, y []float64) float64 { return s.Dot(widened(x), y) }
+	s.AxpySingle = func(a float64, x []float32, y []float64) { s.Axpy(a, widened(x), y) }
+	s.AxpyIndexed = func(a float64, values []float64, rows []int32, y []float64) {
+		for k, row := range rows {
+			y[row] = math.FMA(a, values[k], y[row])
+		}
+	}
+	s.DotSpans = func(from, to []int64, rows []int32, values, y, out []float64) {
+		for c := range out {
+			out[c] = s.DotIndexed(values[from[c]:to[c]], rows[from[c]:to[c]], y)
+		}
+	}
+	s.DotColumns = func(colPtr []int64, rows []int32, values, y, out []float64) {
+		for c := range out {
+			out[c] = s.DotIndexed(values[colPtr[c]:colPtr[c+1]], rows[colPtr[c]:colPtr[c+1]], y)
+		}
+	}
+	return s
+}
+
+var reference = oracle{}.set()

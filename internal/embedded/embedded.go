@@ -16,10 +16,6 @@ import (
 	"strings"
 )
 
-// DiabetesName is the file name of the data. It ends in .gz, so a reader that
-// goes by extension decompresses it.
-const DiabetesName = "diabetes.svm.gz"
-
 // DiabetesRows and DiabetesColumns are the shape of the design matrix.
 const (
 	DiabetesRows    = 442

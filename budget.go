@@ -29,11 +29,11 @@ const (
 func (e *engine) checkBudget() error {
 	switch c := e.config; {
 	case c.MaxSupport < 0:
-		return outcome.At(outcome.BadParameter, "max_support", "must not be negative, got %d", c.MaxSupport)
+		return outcome.At(outcome.BadParameter, "max-support", "must not be negative, got %d", c.MaxSupport)
 	case c.MaxBytes < 0:
-		return outcome.At(outcome.BadParameter, "max_bytes", "must not be negative, got %d", c.MaxBytes)
+		return outcome.At(outcome.BadParameter, "max-bytes", "must not be negative, got %d", c.MaxBytes)
 	case c.MaxSupport > 0 && c.Model == SVM:
-		return outcome.At(outcome.Usage, "max_support", "%s has samples in its support, not columns", SVM)
+		return outcome.At(outcome.Usage, "max-support", "%s has samples in its support, not columns", SVM)
 	}
 	return e.afford(e.atOnce())
 }
@@ -58,7 +58,7 @@ func (e *engine) afford(problems int) error {
 	}
 	least := float64(problems) * (need + float64(pair*leastGram*leastGram))
 	if least > float64(e.config.MaxBytes) {
-		return outcome.At(outcome.Limit, "max_bytes", "%d inner problems at once might take %.0f bytes, the limit is %d", problems, least, e.config.MaxBytes)
+		return outcome.At(outcome.Limit, "max-bytes", "%d inner problems at once might take %.0f bytes, the limit is %d", problems, least, e.config.MaxBytes)
 	}
 	room := float64(e.config.MaxBytes)/float64(problems) - need
 	e.gram = int(min(support.LargestGram, math.Sqrt(room/pair)))

@@ -27,7 +27,7 @@ func TestSupportBudget(t *testing.T) {
 	points := 0
 	for f, err := range pare.Path(ctx, x, y, search.Geometric(top, -5, 30), pare.Config{MaxSupport: 20}) {
 		if err != nil {
-			if flag := limited(t, err); flag != "max_support" {
+			if flag := limited(t, err); flag != "max-support" {
 				t.Errorf("%v", err)
 			}
 			break
@@ -42,12 +42,12 @@ func TestSupportBudget(t *testing.T) {
 	for _, m := range []pare.Model{pare.Ridge, pare.Lasso, pare.ElasticNet} {
 		lambda := []float64{top - 5, top - 5}[:m.Hyperparameters(x, y)]
 		_, err := pare.Gradient(ctx, x, y, lambda, pare.Validation{}, pare.Config{Model: m, MaxSupport: 5})
-		if flag := limited(t, err); flag != "max_support" {
+		if flag := limited(t, err); flag != "max-support" {
 			t.Errorf("%s: %v", m, err)
 		}
 	}
 	_, err := pare.Gradient(ctx, x, y, []float64{top - 3}, pare.Validation{}, pare.Config{Method: pare.ForwardPCD, MaxSupport: 5})
-	if flag := limited(t, err); flag != "max_support" {
+	if flag := limited(t, err); flag != "max-support" {
 		t.Errorf("forward: %v", err)
 	}
 	if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{MaxSupport: -1}); !isKind(err, outcome.BadParameter) {

@@ -196,7 +196,7 @@ func (e *engine) spec() bilevel.Spec {
 // check refuses a λ of the wrong length.
 func (e *engine) check(logLambda []float64) error {
 	if r := len(e.max()); len(logLambda) != r {
-		return outcome.At(outcome.Shape, "log_lambda", "%s has %d hyperparameters, got %d", e.config.Model, r, len(logLambda))
+		return outcome.At(outcome.Shape, "log-lambda", "%s has %d hyperparameters, got %d", e.config.Model, r, len(logLambda))
 	}
 	return nil
 }

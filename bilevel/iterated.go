@@ -64,7 +64,7 @@ func (l *iterated) solve(ctx context.Context, logLambda []float64, options cd.Op
 		return ctx.Err()
 	}
 	if size := len(r.Support); options.MaxSupport > 0 && size > options.MaxSupport {
-		return outcome.At(outcome.Limit, "max_support", "%d columns in the support, the limit is %d", size, options.MaxSupport)
+		return outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", size, options.MaxSupport)
 	}
 	l.value, l.gradient, l.columns = r.Value, r.Gradient, nil
 	if l.each {

@@ -195,7 +195,7 @@ func (l *penalised) differentiate(ctx context.Context, logLambda []float64, opti
 func makePenalty(of func([]float64) (model.Penalty, error), logLambda []float64) (model.Penalty, error) {
 	penalty, err := of(logLambda)
 	if r := penalty.Hyperparameters(); err == nil && r != len(logLambda) {
-		err = outcome.At(outcome.Shape, "log_lambda", "the penalty has %d hyperparameters, got %d", r, len(logLambda))
+		err = outcome.At(outcome.Shape, "log-lambda", "the penalty has %d hyperparameters, got %d", r, len(logLambda))
 	}
 	return penalty, err
 }

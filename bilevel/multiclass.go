@@ -204,7 +204,7 @@ func (m *Multiclass) Eval(ctx context.Context, r search.Request) (search.Evaluat
 func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, error) {
 	start := time.Now()
 	if len(r.LogLambda) != len(m.classes) {
-		return Report{}, outcome.At(outcome.Shape, "log_lambda", "%d classes, got %d hyperparameters", len(m.classes), len(r.LogLambda))
+		return Report{}, outcome.At(outcome.Shape, "log-lambda", "%d classes, got %d hyperparameters", len(m.classes), len(r.LogLambda))
 	}
 	penalties := make([]model.Penalty, len(m.classes))
 	for k, l := range r.LogLambda {

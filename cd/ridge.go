@@ -47,7 +47,7 @@ const (
 // solveRidge is [Solver.Solve] for a ridge alone, from the last solution.
 func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error) {
 	if s.curved != nil {
-		return nil, outcome.At(outcome.BadParameter, "log_lambda", "a ridge alone needs the squared loss")
+		return nil, outcome.At(outcome.BadParameter, "log-lambda", "a ridge alone needs the squared loss")
 	}
 	r, sol := &s.ridge, &s.sol
 	s.plan()

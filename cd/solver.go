@@ -78,10 +78,10 @@ func (o Options) resolve() (Options, error) {
 		o.MaxEpochs = defaultEpochs
 	}
 	if o.MaxSupport < 0 {
-		return o, outcome.At(outcome.BadParameter, "max_support", "must not be negative, got %d", o.MaxSupport)
+		return o, outcome.At(outcome.BadParameter, "max-support", "must not be negative, got %d", o.MaxSupport)
 	}
 	if o.MaxEpochs < 0 {
-		return o, outcome.At(outcome.BadParameter, "max_epochs", "must not be negative, got %d", o.MaxEpochs)
+		return o, outcome.At(outcome.BadParameter, "max-epochs", "must not be negative, got %d", o.MaxEpochs)
 	}
 	return o, nil
 }
@@ -346,7 +346,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 // within refuses a certified point beyond the support that is allowed.
 func (s *Solver) within(o Options) error {
 	if size := len(s.sol.Support); o.MaxSupport > 0 && size > o.MaxSupport {
-		return outcome.At(outcome.Limit, "max_support", "%d columns in the support, the limit is %d", size, o.MaxSupport)
+		return outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", size, o.MaxSupport)
 	}
 	return nil
 }

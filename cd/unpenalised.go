@@ -37,7 +37,7 @@ func (u *unpenalised) find(s *Solver) error {
 		return nil
 	}
 	if s.curved != nil {
-		return outcome.At(outcome.BadParameter, "log_lambda", "unpenalised columns need the squared loss")
+		return outcome.At(outcome.BadParameter, "log-lambda", "unpenalised columns need the squared loss")
 	}
 	_, p := s.view.Dims()
 	for j := range p {
@@ -46,7 +46,7 @@ func (u *unpenalised) find(s *Solver) error {
 		}
 	}
 	if len(u.columns) > mostUnpenalised {
-		return outcome.At(outcome.Limit, "log_lambda", "%d unpenalised columns; there may be %d", len(u.columns), mostUnpenalised)
+		return outcome.At(outcome.Limit, "log-lambda", "%d unpenalised columns; there may be %d", len(u.columns), mostUnpenalised)
 	}
 	if !slices.Equal(u.columns, u.known) {
 		u.known = append(u.known[:0], u.columns...)

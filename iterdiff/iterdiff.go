@@ -267,17 +267,17 @@ func (o Options) resolve() (Options, error) {
 	}
 	switch {
 	case o.Method < 0 || o.Method >= methods:
-		return o, outcome.At(outcome.Usage, "Method", "no such method: %d", int(o.Method))
+		return o, outcome.At(outcome.Usage, "method", "no such method: %d", int(o.Method))
 	case !(o.Tol >= 1e-15) || math.IsInf(o.Tol, 1):
-		return o, outcome.At(outcome.BadParameter, "Tol", "the tolerance must be at least 1e-15, and finite")
+		return o, outcome.At(outcome.BadParameter, "tol", "the tolerance must be at least 1e-15, and finite")
 	case o.Epochs < 0:
-		return o, outcome.At(outcome.BadParameter, "Epochs", "a number of epochs cannot be negative")
+		return o, outcome.At(outcome.BadParameter, "epochs", "a number of epochs cannot be negative")
 	case o.MaxEpochs < 0:
-		return o, outcome.At(outcome.BadParameter, "MaxEpochs", "a number of epochs cannot be negative")
+		return o, outcome.At(outcome.BadParameter, "max-epochs", "a number of epochs cannot be negative")
 	case o.MemoryBudget < 0:
-		return o, outcome.At(outcome.BadParameter, "MemoryBudget", "a budget cannot be negative")
+		return o, outcome.At(outcome.BadParameter, "memory-budget", "a budget cannot be negative")
 	case !(o.Step >= 0) || math.IsInf(o.Step, 1):
-		return o, outcome.At(outcome.BadParameter, "Step", "a step must be finite and not negative")
+		return o, outcome.At(outcome.BadParameter, "step", "a step must be finite and not negative")
 	}
 	return o, nil
 }
@@ -285,14 +285,14 @@ func (o Options) resolve() (Options, error) {
 // checkStart returns the error of a start that does not fit.
 func (e *engine) checkStart(at Point) error {
 	if len(at.Support) != len(at.Coef) {
-		return outcome.At(outcome.Shape, "Start", "%d columns, %d coefficients", len(at.Support), len(at.Coef))
+		return outcome.At(outcome.Shape, "start", "%d columns, %d coefficients", len(at.Support), len(at.Coef))
 	}
 	if math.IsNaN(at.Intercept) || math.IsInf(at.Intercept, 0) {
-		return outcome.At(outcome.NonFinite, "Start", "the intercept must be finite")
+		return outcome.At(outcome.NonFinite, "start", "the intercept must be finite")
 	}
 	for k, j := range at.Support {
 		bad := func(kind outcome.Kind, what string) error {
-			return &outcome.Error{Kind: kind, Flag: "Start", HasColumn: true, Column: int(j), Message: what}
+			return &outcome.Error{Kind: kind, Flag: "start", HasColumn: true, Column: int(j), Message: what}
 		}
 		b := at.Coef[k]
 		switch {

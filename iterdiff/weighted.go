@@ -50,7 +50,7 @@ func (w *jacobian) bytes(e *engine) int64 {
 // join gives coordinate j a slot.
 func (w *jacobian) join(e *engine, j int32) {
 	if w.bytes(e) > e.opts.MemoryBudget {
-		e.failure = outcome.At(outcome.Limit, "MemoryBudget",
+		e.failure = outcome.At(outcome.Limit, "memory-budget",
 			"the Jacobian of %d columns needs %d bytes; start nearer the solution, or differentiate backward", len(w.members)+1, w.bytes(e))
 		return
 	}

@@ -89,7 +89,7 @@ func (g Penalty) NonNegative() (Penalty, error) {
 // strength returns e^λ, refusing what cannot be a strength.
 func strength(lambda float64, j int) (float64, error) {
 	bad := func(what string) error {
-		return &outcome.Error{Kind: outcome.BadParameter, Flag: "log_lambda", HasColumn: j > 0, Column: j, Message: what}
+		return &outcome.Error{Kind: outcome.BadParameter, Flag: "log-lambda", HasColumn: j > 0, Column: j, Message: what}
 	}
 	if math.IsNaN(lambda) || math.IsInf(lambda, 0) {
 		return 0, bad("λ must be finite")

@@ -118,7 +118,7 @@ func (f *SVM) Square(i int) float64 { return f.view.Square(i) }
 func (f *SVM) Strength(logC float64) (float64, error) {
 	c, err := strength(logC, 0)
 	if err == nil && math.IsInf(c*f.total, 1) {
-		err = outcome.At(outcome.BadParameter, "log_lambda", "ΣCᵢ overflows")
+		err = outcome.At(outcome.BadParameter, "log-lambda", "ΣCᵢ overflows")
 	}
 	return c, err
 }

@@ -35,7 +35,7 @@ type Error struct {
 	HasRow, HasColumn bool
 	Row, Column       int // 0-based position in a matrix or vector
 
-	Flag string // command-line flag or option field at fault
+	Flag string // option or flag at fault, in the spelling of flags: "log-lambda"
 	Err  error  // cause, reached by errors.Is and errors.As
 }
 

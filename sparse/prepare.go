@@ -32,7 +32,7 @@ type Preparation struct {
 // The error is an [*outcome.Error] of kind BadParameter for a negative MinNNZ.
 func (c Preparation) Apply(x *CSC) (prepared *CSC, kept []int32, err error) {
 	if c.MinNNZ < 0 {
-		return nil, nil, outcome.At(outcome.BadParameter, "MinNNZ", "%d nonzeros", c.MinNNZ)
+		return nil, nil, outcome.At(outcome.BadParameter, "min-nnz", "%d nonzeros", c.MinNNZ)
 	}
 	nonempty := []int32{} // their new indices
 	for j := range x.p {

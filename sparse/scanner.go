@@ -147,9 +147,9 @@ func (s *scanner) index(base int) (int, error) {
 	case j < 0:
 		return 0, s.fail(outcome.Parse, s.pos, "index 0 where indices count from 1")
 	case j >= s.columns && s.opt.Features > 0:
-		return 0, s.fail(outcome.Shape, s.pos, "index beyond the %d columns stated", s.columns)
+		return 0, s.beyond(outcome.Shape, "index beyond the %d columns stated")
 	case j >= s.columns:
-		return 0, s.fail(outcome.Limit, s.pos, "index beyond the limit of %d columns", s.columns)
+		return 0, s.beyond(outcome.Limit, "index beyond the limit of %d columns")
 	case b[i] != ':':
 		return 0, s.unexpected(s.pos+i, "a colon after the index")
 	}
@@ -318,7 +318,17 @@ func (s *scanner) fail(kind outcome.Kind, at int, format string, args ...any) er
 	return s.located(kind, s.offset+int64(at), fmt.Sprintf(format, args...))
 }
 
-func (s *scanner) located(kind outcome.Kind, offset int64, message string) error {
+// beyond returns the error of an index at the position that is none of the columns.
+func (s *scanner) beyond(kind outcome.Kind, format string) error {
+	if err := s.checkLine(s.pos); err != nil {
+		return err
+	}
+	e := s.located(kind, s.offset+int64(s.pos), fmt.Sprintf(format, s.columns))
+	e.Flag = "features"
+	return e
+}
+
+func (s *scanner) located(kind outcome.Kind, offset int64, message string) *outcome.Error {
 	return &outcome.Error{Kind: kind, Message: message, File: s.opt.Name, Line: s.line, Byte: offset + 1}
 }
 

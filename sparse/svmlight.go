@@ -45,13 +45,13 @@ type ReadOptions struct {
 func (o *ReadOptions) complete() error {
 	switch {
 	case o.Features < 0:
-		return outcome.At(outcome.BadParameter, "Features", "%d columns", o.Features)
+		return outcome.At(outcome.BadParameter, "features", "%d columns", o.Features)
 	case o.MaxFeatures < 0:
-		return outcome.At(outcome.BadParameter, "MaxFeatures", "%d columns", o.MaxFeatures)
+		return outcome.At(outcome.BadParameter, "max-features", "%d columns", o.MaxFeatures)
 	case o.MaxEntries < 0:
-		return outcome.At(outcome.BadParameter, "MaxEntries", "%d entries", o.MaxEntries)
+		return outcome.At(outcome.BadParameter, "max-entries", "%d entries", o.MaxEntries)
 	case o.MaxLineBytes < 0:
-		return outcome.At(outcome.BadParameter, "MaxLineBytes", "%d bytes", o.MaxLineBytes)
+		return outcome.At(outcome.BadParameter, "max-line-bytes", "%d bytes", o.MaxLineBytes)
 	}
 	if o.MaxFeatures == 0 {
 		o.MaxFeatures = DefaultMaxFeatures
@@ -61,7 +61,7 @@ func (o *ReadOptions) complete() error {
 	}
 	o.MaxFeatures = min(o.MaxFeatures, MaxDim)
 	if o.Features > o.MaxFeatures {
-		return outcome.At(outcome.Limit, "Features", "%d columns, beyond the limit of %d", o.Features, o.MaxFeatures)
+		return outcome.At(outcome.Limit, "features", "%d columns, beyond the limit of %d", o.Features, o.MaxFeatures)
 	}
 	if o.MaxEntries == 0 {
 		o.MaxEntries = DefaultMaxEntries

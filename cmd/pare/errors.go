@@ -24,7 +24,7 @@ func fail(err error, asJSON bool, stdout, stderr io.Writer) int {
 			fmt.Fprintln(stderr, "pare:", writeError(err))
 		}
 	} else {
-		fmt.Fprintln(stderr, "pare: "+explain(e))
+		fmt.Fprintln(stderr, "pare: "+explain(e, advice(err, e)))
 	}
 	if e.Kind == outcome.Usage || e.Flag != "" && e.File == "" {
 		return exitUsage
@@ -39,9 +39,7 @@ func classify(err error) *outcome.Error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return &outcome.Error{Kind: outcome.IO, Message: "interrupted before there was a result"}
 	case errors.As(err, &e):
-		own := *e
-		own.Flag = strings.ReplaceAll(e.Flag, "_", "-") // the library names parameters
-		return &own
+		return e
 	default:
 		return &outcome.Error{Kind: outcome.Internal, Message: err.Error(), Err: err}
 	}
@@ -55,8 +53,8 @@ func message(e *outcome.Error) string {
 	return e.Message + ": " + e.Err.Error()
 }
 
-// explain is an error and what to do next, for people.
-func explain(e *outcome.Error) string {
+// explain is an error and what to do about it, for people.
+func explain(e *outcome.Error, advice string) string {
 	own := *e
 	if own.Flag != "" {
 		own.Flag = "--" + own.Flag
@@ -67,49 +65,43 @@ func explain(e *outcome.Error) string {
 	if own.Kind == outcome.Internal {
 		own.Err = nil
 	}
-	text := own.Error()
-	if hint := hint(e); hint != "" {
-		text += ". " + hint
+	if advice == "" {
+		return own.Error()
 	}
-	return text
+	return own.Error() + ". " + advice
 }
 
-func hint(e *outcome.Error) string {
+// advised is an error with what to do about it, from where that is known.
+type advised struct {
+	error
+	advice string
+}
+
+func (a advised) Unwrap() error { return a.error }
+
+// advice is what to do about an error, "" where that goes without saying. Errors that
+// are not advised are of the data or of the command line.
+func advice(err error, e *outcome.Error) string {
+	if a, ok := errors.AsType[advised](err); ok {
+		return a.advice
+	}
 	switch {
 	case e.Kind == outcome.Internal:
 		return "This is a defect of pare. Please report it with the command that shows it."
-	case e.Flag == "checkpoint" || e.Kind == outcome.Parse && strings.Contains(e.Message, "log of a search"):
-		return "Remove the file to begin anew, or give another to --checkpoint."
-	case e.Flag != "" && e.File != "":
-		return "The file of --" + e.Flag + " holds one value a line."
-	case e.Kind == outcome.IO && strings.HasSuffix(e.Message, "save the model"):
-		return "Give --save a file in a directory that can be written."
 	case errors.Is(e, io.ErrUnexpectedEOF):
 		return "The compressed file is not whole: copy or download it again."
-	case strings.Contains(e.Message, "saved model") && e.File != "":
-		return "\"pare select FILE --save MODEL\" makes one."
-	case e.Kind == outcome.Limit && strings.Contains(e.Message, "model was fitted"):
-		return "Leave such columns out, or fit the model on data that has them."
 	case e.Kind == outcome.Parse:
 		return "pare reads svmlight text: a sample a line, \"label index:value ...\", indices from 1 and increasing. Correct that line and try again."
 	case e.Kind == outcome.IO && e.File != "":
 		return "Check the path and its permissions; without a file pare uses the diabetes data it carries."
-	case e.Kind == outcome.Limit && e.Line > 0 && strings.Contains(e.Message, "index"):
-		return "--features states the number of columns where there are so many; else correct that line."
-	case e.Kind == outcome.Shape && e.Line > 0:
-		return "--features states the number of columns: raise it, or leave it out."
-	case e.Kind == outcome.Shape && e.File != "":
-		return "\"pare info\" shows what is in the file."
-	case strings.HasPrefix(e.Message, "αmax is 0"):
-		return "\"pare info\" shows columns and target."
-	case e.HasRow && strings.Contains(e.Message, "the label is 0,"):
-		return "svm and logreg tell -1 from 1: write -1 for 0, or take --model multiclass, which takes labels of any kind."
-	case e.HasRow && strings.Contains(e.Message, "label"):
-		return "svm and logreg tell -1 from 1; --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
-	case e.Kind == outcome.SingleClass && !strings.Contains(e.Message, "fold"):
-		return "\"pare info\" shows the labels; a classifier needs rows of two classes."
+	case e.Flag == "features" && e.Line > 0:
+		return "State as many columns as there are, or correct that line."
+	case e.Kind == outcome.BadParameter && e.HasRow && e.File != "":
+		return "svm and logreg tell -1 from 1: write -1 for 0. --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
 	case e.Kind == outcome.SingleClass:
-		return "Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
+		return "\"pare info\" shows the labels. Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
+	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "":
+		return "\"pare info\" shows what is in the file."
 	case e.Kind == outcome.Usage:
 		return "\"pare --help\" lists the commands, \"pare COMMAND --help\" its flags."
 	default:

@@ -115,7 +115,7 @@ func TestFaultyFilesAreLocated(t *testing.T) {
 		{[]string{"fit", bad, "--ratio", "1"}, errorReport{Kind: outcome.Parse, File: bad, Line: 2, Byte: 6}},
 		{[]string{"select", bad}, errorReport{Kind: outcome.Parse, File: bad, Line: 2, Byte: 6}},
 		{[]string{"info", bad}, errorReport{Kind: outcome.Parse, File: bad, Line: 2, Byte: 6}},
-		{[]string{"info", wide, "--features", "3"}, errorReport{Kind: outcome.Shape, File: wide, Line: 2, Byte: 4}},
+		{[]string{"info", wide, "--features", "3"}, errorReport{Kind: outcome.Shape, File: wide, Line: 2, Byte: 4, Flag: "features"}},
 		{[]string{"select", "/nowhere/data.svm"}, errorReport{Kind: outcome.IO, File: "/nowhere/data.svm"}},
 		{[]string{"select", empty}, errorReport{Kind: outcome.Shape, File: empty}},
 		{[]string{"fit", "--ratio", "@" + words}, errorReport{Kind: outcome.Parse, File: words, Line: 4, Byte: 3, Flag: "ratio"}},

@@ -34,9 +34,13 @@ func (f savedFlags) check() error {
 	}
 	// Work that cannot be kept should not begin.
 	if err := sealed.Replaceable(f.Save); err != nil {
-		return &outcome.Error{Kind: outcome.IO, File: f.Save, Message: "cannot save the model", Err: err}
+		return unsaved(&outcome.Error{Kind: outcome.IO, File: f.Save, Flag: "save", Message: "cannot save the model", Err: err})
 	}
 	return nil
+}
+
+func unsaved(err error) error {
+	return advised{err, "Give --save a file in a directory that can be written."}
 }
 
 // save keeps the model for data as they are in the file.
@@ -48,7 +52,10 @@ func (f saveFlags) save(fitted *pare.Fitted, d *dataset) error {
 	if err != nil {
 		return err
 	}
-	return p.Save(f.Save)
+	if err := p.Save(f.Save); err != nil {
+		return unsaved(err)
+	}
+	return nil
 }
 
 // predictCommandLine is how to use a saved model, none where there is none.
@@ -72,14 +79,13 @@ func (c *predictCommand) output() outputFlags { return outputFlags{JSON: c.JSON,
 func (c *predictCommand) run(ctx context.Context, env environment) (result, error) {
 	p, err := pare.Load(c.Saved)
 	if err != nil {
-		return nil, err
+		return nil, advised{err, "\"pare select FILE --save MODEL\" makes one."}
 	}
 	d, err := dataFlags{File: c.File, Features: p.Columns()}.load(ctx, env.stdin)
-	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Kind == outcome.Shape && e.Line > 0 {
-		own := *e
-		own.Message = fmt.Sprintf("a column beyond the %d that the model was fitted on", p.Columns())
-		own.Kind = outcome.Limit
-		return nil, &own
+	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Flag == "features" {
+		e.Kind, e.Flag = outcome.Limit, ""
+		e.Message = fmt.Sprintf("a column beyond the %d that the model was fitted on", p.Columns())
+		return nil, advised{e, "Leave such columns out, or fit the model on data that has them."}
 	}
 	if err != nil {
 		return nil, err

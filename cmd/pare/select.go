@@ -105,10 +105,11 @@ func (c *selectCommand) log(d *dataset) (*search.Log, error) {
 	key := fmt.Sprintf("%s --search=%s --start=%g --evaluations=%d --tol-schedule=%s --per-class=%t --points=%d --min-ratio=%g: %s",
 		asked{c.commonFlags, d}.command("select"), c.Search, start, evaluations, c.TolSchedule, c.PerClass, c.Points, c.MinRatio, d.fingerprint())
 	log, err := search.OpenLog(c.Checkpoint, key)
-	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Kind == outcome.BadParameter {
-		own := *e
-		own.Flag, own.File, own.Message = "checkpoint", c.Checkpoint, "is that of another search or other data; give another file, or remove it"
-		return nil, &own
+	if e, ok := errors.AsType[*outcome.Error](err); ok {
+		if e.Flag = "checkpoint"; e.Kind == outcome.BadParameter {
+			e.Message = "is that of another search or other data"
+		}
+		return nil, advised{e, "Remove the file to begin anew, or give another to --checkpoint."}
 	}
 	return log, err
 }

@@ -52,9 +52,7 @@ func parseWeight(s string) (float64, error) {
 func perRow[T any](flag, path string, parse func(string) (T, error), n int) ([]T, error) {
 	values, err := readLines(flag, path, parse)
 	if err == nil && len(values) != n {
-		e := outcome.At(outcome.Shape, flag, "%d values for %d rows; there must be one a row", len(values), n)
-		e.File = path
-		err = e
+		err = badFile(flag, path, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one a row", len(values), n))
 	}
 	return values, err
 }
@@ -80,7 +78,7 @@ func parseList(flag, text string) ([]float64, error) {
 func readLines[T any](flag, path string, parse func(string) (T, error)) ([]T, error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, &outcome.Error{Kind: outcome.IO, File: path, Flag: flag, Message: "cannot be opened", Err: err}
+		return nil, badFile(flag, path, &outcome.Error{Kind: outcome.IO, Message: "cannot be opened", Err: err})
 	}
 	defer file.Close()
 	var values []T
@@ -93,20 +91,26 @@ func readLines[T any](flag, path string, parse func(string) (T, error)) ([]T, er
 		}
 		v, err := parse(text)
 		if err != nil {
-			return nil, &outcome.Error{
-				Kind: outcome.Parse, File: path, Line: number, Byte: int64(strings.Index(line, text)) + 1, Flag: flag,
+			return nil, badFile(flag, path, &outcome.Error{
+				Kind: outcome.Parse, Line: number, Byte: int64(strings.Index(line, text)) + 1,
 				Message: strconv.QuoteToGraphic(shorten(text)) + " is " + err.Error(),
-			}
+			})
 		}
 		values = append(values, v)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, &outcome.Error{Kind: outcome.IO, File: path, Flag: flag, Message: "cannot be read", Err: err}
+		return nil, badFile(flag, path, &outcome.Error{Kind: outcome.IO, Message: "cannot be read", Err: err})
 	}
 	if len(values) == 0 {
-		return nil, &outcome.Error{Kind: outcome.Shape, File: path, Flag: flag, Message: "holds no value"}
+		return nil, badFile(flag, path, outcome.Errorf(outcome.Shape, "holds no value"))
 	}
 	return values, nil
+}
+
+// badFile says of which flag a file of values is.
+func badFile(flag, path string, e *outcome.Error) error {
+	e.Flag, e.File = flag, path
+	return advised{e, "The file of --" + flag + " holds one value a line."}
 }
 
 // shorten keeps a message readable whatever a file holds.

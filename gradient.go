@@ -14,11 +14,10 @@ import (
 // the mean; counts are sums. Methods other than [Implicit] have no margin (NaN) and
 // no linear systems, and their bound is an estimate from the last changes.
 type Hypergradient struct {
-	LogLambda    []float64
-	LogLambdaMax []float64
-	Value        float64
-	Gradient     []float64 // ∂value/∂λ, one per hyperparameter
-	Sigma        float64   // the noise level, of [SURE], [AIC] and [BIC]
+	LogLambda []float64
+	Value     float64
+	Gradient  []float64 // ∂value/∂λ, one per hyperparameter
+	Sigma     float64   // the noise level, of [SURE], [AIC] and [BIC]
 
 	RelativeGap float64
 	KKT         float64
@@ -40,7 +39,8 @@ type Hypergradient struct {
 }
 
 // Gradient returns the validation criterion and its hypergradient at one λ. See
-// [Fit] for logLambda and the errors; when ctx ends, its error is returned.
+// [Fit] for logLambda and the errors; when ctx ends, its error is returned. What
+// αmax is, at a pass over X, [LogLambdaMax] tells.
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*Hypergradient, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {
@@ -59,7 +59,6 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 	}
 	return &Hypergradient{
 		LogLambda:         r.LogLambda,
-		LogLambdaMax:      slices.Clone(e.max()),
 		Value:             r.Value,
 		Gradient:          r.Gradient,
 		Sigma:             sigma,

@@ -122,7 +122,8 @@ type engine struct {
 	x      sparse.Matrix
 	y      []float64
 	problem
-	gram int // columns of the largest Gram matrix; 0: no limit of ours
+	hyperparameters int
+	gram            int // columns of the largest Gram matrix; 0: no limit of ours
 }
 
 func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
@@ -151,6 +152,7 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if err = e.checkBudget(); err != nil {
 		return nil, err
 	}
+	e.hyperparameters = c.Model.Hyperparameters(x, y)
 	if e.problem, err = e.family.state(e); err != nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func (e *engine) spec() bilevel.Spec {
 
 // check refuses a λ of the wrong length.
 func (e *engine) check(logLambda []float64) error {
-	if r := len(e.max()); len(logLambda) != r {
+	if r := e.hyperparameters; len(logLambda) != r {
 		return outcome.At(outcome.Shape, "log-lambda", "%s has %d hyperparameters, got %d", e.config.Model, r, len(logLambda))
 	}
 	return nil

@@ -28,9 +28,9 @@ type single struct {
 	formula
 	engine *engine
 	fit    model.Datafit
-	null   *model.Null // which the solver takes over
+	null   *model.Null // nil before it is asked for, and once the solver has taken it over
 	solver *cd.Solver  // nil before the first solve
-	top    []float64
+	top    []float64   // nil before it is asked for
 }
 
 func (f formula) state(e *engine) (problem, error) {
@@ -40,12 +40,8 @@ func (f formula) state(e *engine) (problem, error) {
 	}
 	f = f.under(e.config)
 	s := &single{formula: f, engine: e}
-	if s.fit, err = f.datafit(view, e.y); err != nil {
-		return nil, err
-	}
-	s.null = model.NewNull(s.fit)
-	s.top = slices.Repeat([]float64{kernels.Log(f.max(s.null))}, e.config.Model.Hyperparameters(e.x, e.y))
-	return s, nil
+	s.fit, err = f.datafit(view, e.y)
+	return s, err
 }
 
 // under returns the formula with the constraint β ≥ 0 where the Config has it.
@@ -65,7 +61,14 @@ func (f formula) under(c Config) formula {
 	return f
 }
 
-func (s *single) max() []float64 { return s.top }
+// max makes a pass over X the first time, which a solve afterwards begins with.
+func (s *single) max() []float64 {
+	if s.top == nil {
+		s.null = model.NewNull(s.fit)
+		s.top = slices.Repeat([]float64{kernels.Log(s.formula.max(s.null))}, s.engine.hyperparameters)
+	}
+	return s.top
+}
 
 func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
 	penalty, err := s.penalty(logLambda)
@@ -73,6 +76,7 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 		return nil, err
 	}
 	if s.solver == nil {
+		s.max()
 		s.solver, s.null = cd.NewFrom(s.null), nil
 	}
 	solution, err := s.solver.Solve(ctx, penalty, s.engine.solver())

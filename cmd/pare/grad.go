@@ -41,6 +41,10 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 		return nil, d.blame(err)
 	}
 	elapsed := time.Since(began).Seconds()
+	top, err := pare.LogLambdaMax(d.x, d.y, c.config(d))
+	if err != nil {
+		return nil, d.blame(err)
+	}
 	share := 0.0
 	if total := h.SecondsSolve + h.SecondsGradient; total > 0 {
 		share = h.SecondsGradient / total
@@ -49,7 +53,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 		Model:             c.Model,
 		dimensions:        d.dimensions(),
 		LogLambda:         numbers(h.LogLambda),
-		LogLambdaMax:      numbers(h.LogLambdaMax),
+		LogLambdaMax:      numbers(top),
 		Criterion:         c.Criterion,
 		Value:             number(h.Value),
 		Gradient:          gradientJSON(h.Gradient, d, c.Model),
@@ -66,6 +70,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 		Threads:           c.threads(),
 		Seconds:           gradSeconds{d.loadSeconds, elapsed * (1 - share), elapsed * share},
 		hyper:             h,
+		top:               top,
 		asked:             asked{c.commonFlags, d},
 	}
 	if c.certifies(d) {
@@ -90,7 +95,7 @@ func gradientJSON(g []float64, d *dataset, model string) any {
 
 func (r *gradResult) text(p *page) {
 	p.title("grad", r.asked)
-	p.strength(r.asked, r.hyper.LogLambda, r.hyper.LogLambdaMax)
+	p.strength(r.asked, r.hyper.LogLambda, r.top)
 	p.row(r.asked.criterion(), "%.10g (%s)", float64(r.Value), r.asked.judged(r.hyper.Sigma))
 	switch g := r.hyper.Gradient; pare.Model(r.Model) {
 	case pare.WeightedLasso:

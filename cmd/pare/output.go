@@ -124,6 +124,7 @@ type gradResult struct {
 	Seconds           gradSeconds    `json:"seconds"`
 
 	hyper *pare.Hypergradient
+	top   []float64 // ln αmax
 	asked asked
 }
 

@@ -87,7 +87,10 @@ func TestArguments(t *testing.T) {
 		"ratio 2":              {choose(pare.SelectOptions{Search: pare.Grid, MinRatio: 2}, pare.Config{}), outcome.BadParameter, -1},
 		"ratio NaN":            {choose(pare.SelectOptions{Search: pare.Grid, MinRatio: nan}, pare.Config{}), outcome.BadParameter, -1},
 		"a grid for wlasso":    {choose(pare.SelectOptions{Search: pare.Grid}, pare.Config{Model: pare.WeightedLasso}), outcome.Usage, -1},
-		"SURE for wlasso":      {choose(pare.SelectOptions{Validation: pare.Validation{Criterion: pare.SURE}}, pare.Config{Model: pare.WeightedLasso}), outcome.Usage, -1},
+		"σ without SURE":       {gradient([]float64{0}, pare.Validation{Sigma: 1}), outcome.Usage, -1},
+		"shuffled blocks":      {gradient([]float64{0}, pare.Validation{Split: pare.Blocks, Shuffle: true}), outcome.Usage, -1},
+		"shuffled fold ids":    {gradient([]float64{0}, pare.Validation{FoldIDs: make([]int, n), Shuffle: true}), outcome.Usage, -1},
+		"fold ids and folds":   {gradient([]float64{0}, pare.Validation{FoldIDs: make([]int, n), Folds: 2}), outcome.Usage, -1},
 		"select tolerance −1":  {choose(pare.SelectOptions{}, pare.Config{Tol: -1}), outcome.BadParameter, -1},
 	} {
 		e, ok := errors.AsType[*outcome.Error](c.err)

@@ -49,7 +49,11 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}
-	problem, sigma, err := e.choice(ctx, v)
+	spec, err := e.choice(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	problem, err := e.outer(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +65,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		LogLambda:         r.LogLambda,
 		Value:             r.Value,
 		Gradient:          r.Gradient,
-		Sigma:             sigma,
+		Sigma:             noiseLevel(spec),
 		RelativeGap:       r.GapRelative,
 		KKT:               r.KKT,
 		Support:           r.Support,

@@ -2,10 +2,14 @@ package pare_test
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -40,6 +44,83 @@ func TestInformationCriteria(t *testing.T) {
 	sure, aic := at(pare.Validation{Criterion: pare.SURE, Sigma: 54}, top-3), at(pare.Validation{Criterion: pare.AIC, Sigma: 54}, top-3)
 	if want := sure.Value/(54*54) + float64(len(y)); math.Abs(aic.Value-want) > 1e-9*want {
 		t.Errorf("AIC %g, SURE/σ² + n = %g", aic.Value, want)
+	}
+}
+
+// TestRiskOfColumns: with a λ for each column SURE, AIC and BIC end below the best value of
+// one for all, within their box, at a slope that is that of the values; copies share a λ.
+func TestRiskOfColumns(t *testing.T) {
+	ctx := context.Background()
+	r := oracle.NewRandom(12)
+	q := r.Problem(oracle.Shape{N: 80, P: 12, Active: 6, Noise: 1})
+	copied := q.Clone()
+	for i, row := range q.X {
+		copied.X[i] = append(slices.Clone(row), -row[1])
+	}
+	for _, c := range []pare.Criterion{pare.SURE, pare.AIC, pare.BIC} {
+		for _, config := range []pare.Config{{}, {NoIntercept: true, Standardize: true}, {Positive: true}} {
+			config.Model, config.Tol = pare.WeightedLasso, 1e-13
+			v := pare.Validation{Criterion: c, Sigma: 1, Seed: 5}
+			x := matrixOf(t, q.X, 12)
+			s, err := pare.Select(ctx, x, q.Y, pare.SelectOptions{Validation: v}, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !s.Status.OK() && s.Status != outcome.Budget || s.Common == nil || !(s.Value < s.Common.Value && s.Common.Value < s.NullValue) || s.Tested || len(s.LogLambda) != 12 {
+				t.Errorf("%s, %+v: %+v", c, config, s)
+			}
+			for j, l := range s.LogLambda {
+				if away := math.Abs(l - s.Common.LogLambda[j]); away > 2+1e-12 {
+					t.Errorf("%s, %+v: λ%d is %g from the common one", c, config, j, away)
+				}
+				at := func(h float64) *pare.Hypergradient {
+					moved := slices.Clone(s.LogLambda)
+					moved[j] += h
+					g, err := pare.Gradient(ctx, x, q.Y, moved, v, config)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return g
+				}
+				const h = 1e-5
+				if want := (at(h).Value - at(-h).Value) / (2 * h); math.Abs(s.Gradient[j]-want) > 1e-5*math.Abs(s.NullValue) {
+					t.Errorf("%s, %+v: slope %d is %g, by differences %g", c, config, j, s.Gradient[j], want)
+				}
+			}
+			if config.Positive {
+				continue // a copy of the other sign is none
+			}
+			config.Tol = 0
+			s, err = pare.Select(ctx, matrixOf(t, copied.X, 13), q.Y, pare.SelectOptions{Validation: v}, config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.LogLambda[1] != s.LogLambda[12] || s.Gradient[1] != s.Gradient[12] {
+				t.Errorf("%s, %+v: copies have λ %g and %g, %s", c, config, s.LogLambda[1], s.LogLambda[12], s.Status)
+			}
+		}
+	}
+}
+
+// TestRiskHasNoSplit: SURE, AIC and BIC judge on all rows; what concerns held-out ones, and
+// rows kept for a last test, is refused by name before any work.
+func TestRiskHasNoSplit(t *testing.T) {
+	x, y := load(t)
+	ids := make([]int, len(y))
+	ids[3] = -2
+	for flag, v := range map[string]pare.Validation{
+		"fold_ids": {FoldIDs: ids}, "folds": {Folds: 5}, "split": {Split: pare.Stratified}, "shuffle": {Shuffle: true},
+		"groups": {Groups: ids}, "loss": {Loss: criterion.MeanSquaredError{}},
+	} {
+		for _, c := range []pare.Criterion{pare.SURE, pare.AIC, pare.BIC} {
+			for _, m := range []pare.Model{pare.Lasso, pare.WeightedLasso} {
+				v.Criterion = c
+				_, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: v}, pare.Config{Model: m})
+				if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.Usage || e.Flag != flag {
+					t.Errorf("%s of %s with %s: %v", c, m, flag, err)
+				}
+			}
+		}
 	}
 }
 

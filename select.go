@@ -124,8 +124,6 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return nil, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", e.config.Model, Multiclass)
 	case columns && slices.Contains([]Search{Grid, Random, Halton, TPE}, o.Search):
 		return nil, outcome.At(outcome.Usage, "search", "%s has too many λ's for %s; %s and %s go by slopes", e.config.Model, o.Search, Auto, GradientStep)
-	case columns && !slices.Contains([]Criterion{"", CV, HoldOut}, o.Validation.Criterion):
-		return nil, outcome.At(outcome.Usage, "criterion", "%s chooses its λ's by %s and %s", e.config.Model, CV, HoldOut)
 	case o.PerClass && o.Search == Grid:
 		return nil, outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
 	}
@@ -136,19 +134,23 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 			return nil, err
 		}
 	}
-	problem, sigma, err := single.choice(ctx, o.Validation)
+	spec, err := single.choice(ctx, o.Validation)
+	if err != nil {
+		return nil, err
+	}
+	problem, err := single.outer(spec)
 	if err != nil {
 		return nil, err
 	}
 	began := time.Now()
-	out := &Selection{NullValue: problem.NullValue(), Sigma: sigma}
+	out := &Selection{NullValue: problem.NullValue(), Sigma: noiseLevel(spec)}
 	if slices.ContainsFunc(e.max(), func(l float64) bool { return math.IsInf(l, -1) }) {
 		// Every column is orthogonal to y: β = 0 for every λ.
 		return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, or not with the sign allowed, so there is no λ to choose")
 	}
 	var result, common *search.Result
 	if columns {
-		result, common, err = e.searchColumns(ctx, single, problem, o)
+		result, common, err = e.searchColumns(ctx, single, problem, spec, o)
 	} else {
 		result, common, err = e.search(ctx, problem, o)
 	}

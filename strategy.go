@@ -21,6 +21,7 @@ const (
 	manyStop      = 1e-4 // gain with many λ's that is not worth overfitting for
 	columnsReach  = 2    // how far λ's of columns may go from the one for all
 	columnsProx   = 0.1  // pull back to it: times the criterion per column of its support
+	columnsRisk   = 3    // the same for a criterion that no row is held out from
 )
 
 // stages are searches in a row, on one budget and one log.
@@ -133,7 +134,7 @@ func around(x []float64, reach float64) search.Box {
 // searchColumns chooses a λ for each column: from the best one for all, those of
 // columns that nothing tells apart on training rows together, within e² of it and
 // pulled back to it, for as long as rows kept for testing agree, where there are such.
-func (e *engine) searchColumns(ctx context.Context, scalar *engine, f outer, o SelectOptions) (result, common *search.Result, err error) {
+func (e *engine) searchColumns(ctx context.Context, scalar *engine, f outer, spec bilevel.Spec, o SelectOptions) (result, common *search.Result, err error) {
 	s := &stages{options: search.Options{
 		Evaluations: cmp.Or(o.Evaluations, budgetColumns), Progress: o.Progress, Log: o.Log,
 		Tol: e.config.Tol, Schedule: cmp.Or(o.Schedule, search.Auto),
@@ -161,10 +162,6 @@ func (e *engine) searchColumns(ctx context.Context, scalar *engine, f outer, o S
 		return result, nil, err
 	}
 	common = result
-	spec, err := e.held(o.Validation)
-	if err != nil {
-		return nil, nil, err
-	}
 	x, home, err := bilevel.Merge(e.k, e.x, spec, e.config.Positive)
 	if err != nil {
 		return nil, nil, err
@@ -183,7 +180,11 @@ func (e *engine) searchColumns(ctx context.Context, scalar *engine, f outer, o S
 		if o.Search != Auto && o.Search != LBFGS {
 			return e.descend(ctx, each, start, box, o, options)
 		}
-		l := search.LBFGSOptions{Options: options, Keep: true, Prox: columnsProx * one.Value / float64(max(1, one.Support))}
+		l := search.LBFGSOptions{Options: options, Keep: true, Prox: columnsProx * one.Value}
+		if spec.Risk != nil {
+			l.Prox = columnsRisk * (one.Value - spec.Risk.Constant) // more than 0, as RSS and degrees of freedom are
+		}
+		l.Prox = max(0, l.Prox) / float64(max(1, one.Support))
 		if one.Tested {
 			l.Judge = func(_ context.Context, at search.Evaluation) (float64, error) { return at.Test, nil }
 		}

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"math"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -46,7 +44,8 @@ const (
 // Splits lists the splits there are.
 func Splits() []Split { return []Split{ByRow, Stratified, Blocks, Forward} }
 
-// Validation says what judges a λ, and which rows. The zero value is 5-fold
+// Validation says what judges a λ, and which rows. SURE, AIC and BIC, which judge on
+// all rows, know Seed and Sigma alone. The zero value is 5-fold
 // cross-validation on rows in file order. The loss on held-out rows is the mean
 // squared error, for logreg the mean logistic loss, for multiclass the mean
 // cross-entropy of the classes' scores, for svm the mean smoothed hinge loss.
@@ -56,9 +55,9 @@ type Validation struct {
 	// loss, by CV and HoldOut; [criterion.Func] makes one of a function. Multiclass has
 	// none. It is called by several goroutines at once.
 	Loss    criterion.Criterion
-	Folds   int    // 0 means 5
+	Folds   int    // 0 means 5, or what FoldIDs says
 	Split   Split  // "" means ByRow
-	Shuffle bool   // permute the rows before dealing them into folds; not by Blocks and Forward
+	Shuffle bool   // permute the rows before dealing them into folds; not for Blocks and Forward
 	Seed    uint64 // of the permutation, and of all else that is drawn
 	// Groups gives every row a group, by any number: the rows of a group stay in one
 	// fold. Split must be ByRow.
@@ -93,6 +92,8 @@ func (v Validation) folds(y []float64) (bilevel.Folds, error) {
 		folds, err = bilevel.KFold(len(y), k, v.Shuffle, v.Seed)
 	case s == Stratified:
 		folds, err = bilevel.Stratified(y, k, v.Shuffle, v.Seed)
+	case v.Shuffle && (s == Blocks || s == Forward):
+		return nil, outcome.At(outcome.Usage, "shuffle", "split %s keeps the rows in their order", s)
 	case s == Blocks:
 		folds, err = bilevel.Blocks(len(y), k)
 	case s == Forward:
@@ -111,6 +112,10 @@ func (v Validation) ownFolds() (bilevel.Folds, error) {
 	switch {
 	case v.Groups != nil:
 		return nil, outcome.At(outcome.Usage, "groups", "fold ids say already which rows go together")
+	case v.Folds != 0:
+		return nil, outcome.At(outcome.Usage, "folds", "fold ids say already how many folds there are")
+	case v.Shuffle:
+		return nil, outcome.At(outcome.Usage, "shuffle", "fold ids say already which fold a row is in")
 	case v.Split != "" && v.Split != ByRow && v.Split != Forward:
 		return nil, outcome.At(outcome.Usage, "split", "fold ids go with %s and %s, not %s", ByRow, Forward, v.Split)
 	}
@@ -122,24 +127,24 @@ func (v Validation) ownFolds() (bilevel.Folds, error) {
 	return bilevel.Folds(v.FoldIDs), nil
 }
 
-// choice states the outer problem. sigma is the noise level it took, if any.
-func (e *engine) choice(ctx context.Context, v Validation) (problem outer, sigma float64, err error) {
+// choice states what judges λ, and on which rows.
+func (e *engine) choice(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	switch v.Criterion {
 	case "", CV, HoldOut:
-		spec, err := e.held(v)
-		if err != nil {
-			return nil, 0, err
-		}
-		problem, err = e.outer(spec)
-		return problem, 0, err
+		return e.held(v)
 	case SURE, AIC, BIC:
-		if v.Loss != nil {
-			return nil, 0, outcome.At(outcome.Usage, "loss", "goes with %s and %s", CV, HoldOut)
-		}
 		return e.risk(ctx, v)
 	default:
-		return nil, 0, outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", v.Criterion, Criteria())
+		return bilevel.Spec{}, outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", v.Criterion, Criteria())
 	}
+}
+
+// noiseLevel returns that of a criterion on all rows, 0 for the others.
+func noiseLevel(spec bilevel.Spec) float64 {
+	if spec.Risk == nil {
+		return 0
+	}
+	return spec.Risk.Sigma
 }
 
 // held states what is common to all choices by held-out rows.
@@ -149,6 +154,8 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	switch {
 	case len(e.y) != n:
 		return spec, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.y), n)
+	case v.Sigma != 0:
+		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
 	case v.Loss != nil && e.config.Model == Multiclass:
 		return spec, outcome.At(outcome.Usage, "loss", "%s is judged by the cross-entropy of all its scores", Multiclass)
 	case v.Loss != nil && e.config.Weights != nil:
@@ -165,57 +172,6 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	return spec, err
 }
 
-// risk states the choice of λ by an information criterion.
-func (e *engine) risk(ctx context.Context, v Validation) (problem outer, sigma float64, err error) {
-	s, ok := e.problem.(*single)
-	switch {
-	case !ok || s.criterion != criterion.Criterion(criterion.MeanSquaredError{}):
-		return nil, 0, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s and %s; %s has %s and %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, e.config.Model, CV, HoldOut)
-	case e.config.Weights != nil:
-		return nil, 0, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s and %s", v.Criterion, CV, HoldOut)
-	case e.config.Method.iterate() != nil:
-		return nil, 0, outcome.At(outcome.Usage, "method", "%s has %s alone", v.Criterion, Implicit)
-	}
-	if err := e.afford(e.atOnce() + e.solvers(nil)); err != nil {
-		return nil, 0, err
-	}
-	if sigma = v.Sigma; sigma == 0 {
-		if sigma, err = e.noise(ctx, v); err != nil {
-			return nil, 0, err
-		}
-	}
-	n := len(e.y)
-	of := map[Criterion]bilevel.Information{SURE: bilevel.SURE(n, sigma), AIC: bilevel.AIC(sigma), BIC: bilevel.BIC(n, sigma)}[v.Criterion]
-	spec := e.spec()
-	spec.Penalty = s.penalty
-	problem, err = bilevel.NewSure(e.k, e.x, e.y, of, sigma, v.Seed, spec)
-	return problem, sigma, err
-}
-
-// noise estimates the noise level from the residuals of a Lasso chosen by
-// cross-validation, one degree of freedom for each column and the intercept.
-func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
-	c := e.config
-	c.Model, c.Standardize = Lasso, false // the residuals of any good fit will do
-	s, err := Select(ctx, e.x, e.y, SelectOptions{Validation: Validation{Shuffle: true, Seed: v.Seed}}, c)
-	if err != nil {
-		return 0, err
-	}
-	if s.Status == outcome.Cancelled {
-		return 0, ctx.Err()
-	}
-	alpha := kernels.Exp(s.LogLambda[0])
-	fit := s.Final.Objective
-	for _, b := range s.Final.Coef {
-		fit -= float64(alpha * math.Abs(b))
-	}
-	n, free := float64(len(e.y)), len(e.y)-len(s.Final.Support)
-	if !c.NoIntercept {
-		free--
-	}
-	return math.Sqrt(max(0, 2*n*fit) / float64(max(1, free))), nil
-}
-
 // Validate evaluates the validation criterion, without its gradient, along a
 // sequence of λ's, every fold from its solution before; decreasing order is the
 // fast one. It yields one evaluation per λ and stops after an error, which is
@@ -228,7 +184,12 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 			yield(search.Evaluation{}, err)
 			return
 		}
-		problem, _, err := e.choice(ctx, v)
+		spec, err := e.choice(ctx, v)
+		if err != nil {
+			yield(search.Evaluation{}, err)
+			return
+		}
+		problem, err := e.outer(spec)
 		if err != nil {
 			yield(search.Evaluation{}, err)
 			return

@@ -136,12 +136,13 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 			return fmt.Sprint(l.last.Free, l.last.Bound, l.corners())
 		}}, lambda
 	case c.criterion == "sure":
-		s, err := NewSure(k, x, q.Y, SURE(n, 0.5), 0.5, r.Uint64(), spec)
+		spec.Risk = &Risk{Information: SURE(n, 0.5), Sigma: 0.5, Seed: r.Uint64()}
+		s, err := New(k, x, q.Y, spec)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return evaluator{s.Evaluate, func() string {
-			a, b := s.lanes[0].solution, s.lanes[1].solution
+			a, b := s.lanes[0].(*penalised).last, s.lanes[1].(*penalised).last
 			return fmt.Sprint(signed(a.Support, a.Coef), signed(b.Support, b.Coef))
 		}}, lambda
 	default:

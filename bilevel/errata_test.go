@@ -90,15 +90,17 @@ func TestErratumDegreesOfFreedom(t *testing.T) {
 	k := subject.Kernels(t)
 	const n, sigma, h = 50, 4.0, 1e-4
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: n, P: 25, Active: 3, Noise: sigma})
-	open := func(c bilevel.Information) *bilevel.Sure {
-		s, err := bilevel.NewSure(k, subject.Matrix(t, q, true), q.Y, c, sigma, 1, bilevel.Spec{Penalty: penalties["lasso"], Solver: cd.Options{Tol: 1e-14}})
+	open := func(c bilevel.Information) *bilevel.Problem {
+		s, err := bilevel.New(k, subject.Matrix(t, q, true), q.Y, bilevel.Spec{
+			Risk: &bilevel.Risk{Information: c, Sigma: sigma, Seed: 1}, Penalty: penalties["lasso"], Solver: cd.Options{Tol: 1e-14},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return s
 	}
 	sure, squares := open(bilevel.SURE(n, sigma)), open(bilevel.Information{Fit: 1})
-	at := func(s *bilevel.Sure, l float64) bilevel.Report {
+	at := func(s *bilevel.Problem, l float64) bilevel.Report {
 		r, err := s.Evaluate(t.Context(), search.Request{LogLambda: []float64{l}})
 		if err != nil {
 			t.Fatal(err)

@@ -56,7 +56,7 @@ func ExampleNew() {
 }
 
 // Stein's unbiased estimate of the risk needs no held-out rows, but the noise level.
-func ExampleNewSure() {
+func ExampleRisk() {
 	k, err := kernels.Active()
 	if err != nil {
 		log.Fatal(err)
@@ -66,7 +66,8 @@ func ExampleNewSure() {
 		log.Fatal(err)
 	}
 	const sigma = 0.2
-	problem, err := bilevel.NewSure(k, x, y, bilevel.SURE(len(y), sigma), sigma, 1, bilevel.Spec{Penalty: lasso, Intercept: true})
+	risk := bilevel.Risk{Information: bilevel.SURE(len(y), sigma), Sigma: sigma, Seed: 1}
+	problem, err := bilevel.New(k, x, y, bilevel.Spec{Risk: &risk, Penalty: lasso, Intercept: true})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -75,7 +76,7 @@ func ExampleNewSure() {
 		log.Fatal(err)
 	}
 	fmt.Printf("%.4f, of the null model %.2f\n", at.Value, problem.NullValue())
-	// Output: -0.0248, of the null model 15.22
+	// Output: -0.0248, of the null model 15.14
 }
 
 // Three classes, a λ each, judged together by the cross-entropy of their scores.

@@ -202,6 +202,9 @@ func (s *Spec) test() (rows []int32) {
 // check returns the error of an assignment that leaves a fold without
 // validation or training rows of positive weight.
 func (s *Spec) check(n int) error {
+	if s.Risk != nil {
+		return outcome.Errorf(outcome.Usage, "a risk is that of the squared loss")
+	}
 	if err := sparse.CheckWeights(s.Weights, n); err != nil {
 		return err
 	}

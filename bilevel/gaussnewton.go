@@ -11,7 +11,7 @@ import (
 //
 //	H_kl = Σᵢ C″ᵢ·J_ik·J_il,  J_ik = ∂mᵢ/∂λ_k,
 //
-// the mean over the folds.
+// the mean over the folds, the sum for a [Risk].
 
 // prepareMotion makes room for J; nil where each column has its own λ.
 func (l *penalised) prepareMotion(r int) [][]float64 {
@@ -43,18 +43,17 @@ func (l *penalised) weigh() {
 	}
 }
 
-// bend returns the mean of H over the folds; nil where it is not known, as that of a
+// bend returns H of all lanes; nil where it is not known, as that of a
 // criterion of the caller's.
 func (p *Problem) bend(r int) []float64 {
 	h := make([]float64, r*r)
-	share := 1 / float64(len(p.lanes))
 	for _, l := range p.lanes {
 		one, ok := l.(*penalised)
 		if !ok || one.bend == nil {
 			return nil
 		}
 		for i, v := range one.bend {
-			h[i] = math.FMA(share, v, h[i])
+			h[i] = math.FMA(p.share, v, h[i])
 		}
 	}
 	for i := range r {

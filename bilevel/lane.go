@@ -9,14 +9,12 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
-	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// lane is the inner problem of one fold, and what solves and differentiates it.
+// lane is an inner problem, that of one fold, and what solves and differentiates it.
 type lane interface {
 	// solve solves at λ and judges the predictions on held-out rows. When ctx ends it
 	// returns ctx's error.
@@ -110,19 +108,10 @@ type penalised struct {
 	bend     []float64   // r × r
 }
 
-func newPenalised(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec, fold int) (lane, error) {
-	weights, rows := spec.split(fold)
-	view, err := spec.view(k, x, weights)
-	if err != nil {
-		return nil, err
-	}
-	fit, err := spec.Datafit(view, y)
-	if err != nil {
-		return nil, err
-	}
-	j := newJudged(&spec, y, rows)
+// newLane makes the lane of a datafit and the spec's penalty.
+func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 	if spec.Iterate != nil {
-		null := model.NewState(len(y))
+		null := model.NewState(len(j.y))
 		fit.Fit(nil, nil, null)
 		if err := j.judgeNull(null.Prediction); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package bilevel
 
 import (
+	"iter"
 	"math"
 	"math/bits"
 	"slices"
@@ -10,15 +11,17 @@ import (
 )
 
 // Merge makes one column, their mean with the signs of the copies, of columns that
-// equal one another, up to sign, on the training rows of some fold. With a λ for each
+// equal one another, up to sign, on the training rows of some fold, or on all of a [Risk]. With a λ for each
 // of such columns a solution would not be unique and have no derivative; with one for
 // all, their coefficient shared equally, it is that of the merged matrix. home[j] is
 // the merged column of column j of x. Where there is nothing to merge, merged is x.
 // With β ≥ 0, positive, copies of the other sign are not the same.
 func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sparse.Matrix, home []int32, err error) {
 	n, p := x.Dims()
-	if err := spec.check(n); err != nil {
-		return nil, nil, err
+	if spec.Risk == nil {
+		if err := spec.check(n); err != nil {
+			return nil, nil, err
+		}
 	}
 	home = make([]int32, p)
 	for j := range home {
@@ -50,7 +53,22 @@ type tie struct {
 	factor float64
 }
 
-// findTies returns the ties of all folds, nil where there are none.
+// trained yields the weights of the rows of every training set.
+func (s *Spec) trained() iter.Seq[[]float64] {
+	return func(yield func([]float64) bool) {
+		if s.Risk != nil {
+			yield(nil) // all rows, in both lanes
+			return
+		}
+		for fold := range s.Folds.Count() {
+			if weights, _ := s.split(fold); !yield(weights) {
+				return
+			}
+		}
+	}
+}
+
+// findTies returns the ties of all training sets, nil where there are none.
 func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, error) {
 	_, p := x.Dims()
 	t := make(ties, p)
@@ -58,8 +76,7 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 		t[j] = tie{int32(j), 1}
 	}
 	some := false
-	for fold := range spec.Folds.Count() {
-		weights, _ := spec.split(fold)
+	for weights := range spec.trained() {
 		view, err := spec.view(k, x, weights)
 		if err != nil {
 			return nil, err

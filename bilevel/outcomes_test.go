@@ -121,7 +121,8 @@ func TestDocumentedOutcomes(t *testing.T) {
 				if x, err = sparse.NewDense(orthogonalTrain, len(o.columns), rows); err != nil {
 					t.Fatal(err)
 				}
-				problem, err = bilevel.NewSure(k, x, o.y[:orthogonalTrain], bilevel.SURE(orthogonalTrain, 1), 0.1, 7, spec)
+				spec.Risk = &bilevel.Risk{Information: bilevel.SURE(orthogonalTrain, 1), Sigma: 0.1, Seed: 7}
+				problem, err = bilevel.New(k, x, o.y[:orthogonalTrain], spec)
 			case "multiclass":
 				lambda = []float64{lambda[0], lambda[0], lambda[0]}
 				problem, err = bilevel.NewMulticlass(k, x, o.y, spec)

@@ -28,9 +28,12 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Spec states a bilevel problem. Folds and Penalty are required.
+// Spec states a bilevel problem. Penalty is required, and Folds or Risk.
 type Spec struct {
 	Folds Folds
+	// Risk, where set, judges on all rows; Folds, Forward, Datafit and Criterion are not
+	// used then, and there are no Weights.
+	Risk *Risk
 	// Weights s of the rows, in the inner problems and in the criterion; nil: all 1. A
 	// weight of k counts as k equal rows of the same fold.
 	Weights []float64
@@ -70,6 +73,7 @@ type Problem struct {
 
 	spec  Spec
 	lanes []lane
+	share float64 // of a lane in the criterion
 	null  float64
 }
 
@@ -77,20 +81,34 @@ type Problem struct {
 // entry of y; both are kept and must not change. The error is an [outcome.Error] about
 // the spec or the data, as from [sparse.NewView] and the datafit, with the fold.
 func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
-	n, _ := x.Dims()
-	if err := spec.check(n); err != nil {
-		return nil, err
-	}
 	if spec.Penalty == nil {
 		return nil, outcome.At(outcome.BadParameter, "penalty", "missing")
 	}
-	if spec.Criterion == nil {
-		spec.Criterion = criterion.MeanSquaredError{}
+	if spec.Risk != nil {
+		return newRisk(k, x, y, spec)
 	}
 	if spec.Datafit == nil {
 		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(view, y) }
 	}
-	return newProblem(spec, func(fold int) (lane, error) { return newPenalised(k, x, y, spec, fold) })
+	n, _ := x.Dims()
+	if err := spec.check(n); err != nil {
+		return nil, err
+	}
+	if spec.Criterion == nil {
+		spec.Criterion = criterion.MeanSquaredError{}
+	}
+	return newProblem(spec, spec.Folds.Count(), func(fold int) (lane, error) {
+		weights, rows := spec.split(fold)
+		view, err := spec.view(k, x, weights)
+		if err != nil {
+			return nil, err
+		}
+		fit, err := spec.Datafit(view, y)
+		if err != nil {
+			return nil, err
+		}
+		return newLane(spec, fit, newJudged(&spec, y, rows))
+	})
 }
 
 // view returns the view of the rows with the given weights.
@@ -102,18 +120,21 @@ func (s *Spec) view(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 	return view, err
 }
 
-// newProblem makes a lane for every fold.
-func newProblem(spec Spec, newLane func(fold int) (lane, error)) (*Problem, error) {
+// newProblem makes the lanes: one for every fold, or those of a risk, which add up.
+func newProblem(spec Spec, lanes int, newLane func(at int) (lane, error)) (*Problem, error) {
 	if spec.Threads <= 0 {
 		spec.Threads = runtime.GOMAXPROCS(0)
 	}
-	p := &Problem{spec: spec, lanes: slices.Repeat([]lane{nil}, spec.Folds.Count())}
+	p := &Problem{spec: spec, lanes: slices.Repeat([]lane{nil}, lanes), share: 1 / float64(lanes)}
+	if spec.Risk != nil {
+		p.share = 1
+	}
 	var group errgroup.Group
 	group.SetLimit(spec.Threads)
-	for fold := range p.lanes {
+	for at := range p.lanes {
 		group.Go(func() (err error) {
-			if p.lanes[fold], err = newLane(fold); err != nil {
-				err = fmt.Errorf("fold %d: %w", fold, err)
+			if p.lanes[at], err = newLane(at); err != nil && spec.Risk == nil {
+				err = fmt.Errorf("fold %d: %w", at, err)
 			}
 			return err
 		})
@@ -122,14 +143,13 @@ func newProblem(spec Spec, newLane func(fold int) (lane, error)) (*Problem, erro
 		return nil, err
 	}
 	for _, l := range p.lanes {
-		p.null += l.result().null
+		p.null += float64(p.share * l.result().null)
 	}
-	p.null /= float64(len(p.lanes))
 	return p, nil
 }
 
-// NullValue returns the criterion of the null model: the mean over folds of the
-// loss of predicting the training rows' intercept alone.
+// NullValue returns the criterion of the null model, which predicts the intercept of
+// the training rows alone.
 func (p *Problem) NullValue() float64 { return p.null }
 
 // Eval implements [search.Objective].
@@ -139,7 +159,7 @@ func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation
 }
 
 // Evaluate solves every lane at r.LogLambda, each from its last solution, and
-// returns the mean over folds of the criterion and its hypergradient. When ctx
+// returns the criterion, the mean over folds, and its hypergradient. When ctx
 // ends before all lanes are done it returns ctx's error; others are about λ, or of kind
 // Limit. The report is the caller's.
 func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error) {
@@ -196,18 +216,19 @@ func (p *Problem) run(ctx context.Context, r search.Request, options cd.Options)
 // collect folds the lanes' results together, in order.
 func (p *Problem) collect(r search.Request, result func(lane int) *judged) Report {
 	report := newReport(r, len(r.LogLambda))
-	share := 1 / float64(len(p.lanes))
 	for i := range p.lanes {
 		l := result(i)
-		report.FoldValues = append(report.FoldValues, l.value)
-		report.Value += float64(share * l.value)
+		if p.spec.Risk == nil {
+			report.FoldValues = append(report.FoldValues, l.value)
+		}
+		report.Value += float64(p.share * l.value)
 		if len(l.test) > 0 {
-			report.addTest(l.tested, share)
+			report.addTest(l.tested, p.share)
 		}
 		report.addSolution(l.solved)
 		if !r.ValueOnly {
-			report.addGradient(l.derived, share)
-			scatter(l.gradient, l.columns, share, report.Gradient)
+			report.addGradient(l.derived, p.share)
+			scatter(l.gradient, l.columns, p.share, report.Gradient)
 		}
 	}
 	report.finish(len(p.lanes))

@@ -31,8 +31,8 @@ func TestInformationCriteria(t *testing.T) {
 	}
 	for name, c := range map[string]bilevel.Information{"sure": bilevel.SURE(n, sigma), "aic": bilevel.AIC(sigma), "bic": bilevel.BIC(n, sigma)} {
 		for kind, penalty := range penalties {
-			problem, err := bilevel.NewSure(k, sparse.Compact(x), y, c, sigma, 42, bilevel.Spec{
-				Penalty: penalty, Intercept: true, Solver: cd.Options{Tol: 1e-13},
+			problem, err := bilevel.New(k, sparse.Compact(x), y, bilevel.Spec{
+				Risk: &bilevel.Risk{Information: c, Sigma: sigma, Seed: 42}, Penalty: penalty, Intercept: true, Solver: cd.Options{Tol: 1e-13},
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -73,8 +73,9 @@ func TestInformationCriteria(t *testing.T) {
 			if kind == "lasso" && name == "aic" {
 				// Of the 8 columns in this support each is about one degree of freedom.
 				rss := report.Value
-				fitted, err := bilevel.NewSure(k, sparse.Compact(x), y, bilevel.Information{Fit: 1 / (sigma * sigma)}, sigma, 42,
-					bilevel.Spec{Penalty: penalty, Intercept: true, Solver: cd.Options{Tol: 1e-13}})
+				fitted, err := bilevel.New(k, sparse.Compact(x), y, bilevel.Spec{
+					Risk: &bilevel.Risk{Information: bilevel.Information{Fit: 1 / (sigma * sigma)}, Sigma: sigma, Seed: 42}, Penalty: penalty, Intercept: true, Solver: cd.Options{Tol: 1e-13},
+				})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,7 +89,7 @@ func TestInformationCriteria(t *testing.T) {
 			}
 		}
 	}
-	if _, err := bilevel.NewSure(k, x, y, bilevel.AIC(1), 0, 0, bilevel.Spec{}); err == nil {
+	if _, err := bilevel.New(k, x, y, bilevel.Spec{Risk: &bilevel.Risk{Information: bilevel.AIC(1)}, Penalty: model.WeightedLasso}); err == nil {
 		t.Error("a noise level of 0 was accepted")
 	}
 }

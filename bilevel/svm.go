@@ -27,7 +27,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 	if spec.Criterion == nil {
 		spec.Criterion = criterion.SmoothedHinge{}
 	}
-	return newProblem(spec, func(fold int) (lane, error) {
+	return newProblem(spec, spec.Folds.Count(), func(fold int) (lane, error) {
 		weights, rows := spec.split(fold)
 		fit, err := model.NewSVM(k, samples, y, weights)
 		if err != nil {

@@ -339,7 +339,7 @@ func TestSVMText(t *testing.T) {
 		}
 	}
 	o := pareRun(t, "select", file, "--model=svm", "--criterion=sure")
-	if o.code != exitUsage || !strings.Contains(o.stderr, "lasso, enet and wlasso; svm has cv and holdout") {
+	if o.code != exitUsage || !strings.Contains(o.stderr, "lasso, enet, wlasso and ridge; svm has cv and holdout") {
 		t.Errorf("SURE of a hinge: exit %d, %s", o.code, o.stderr)
 	}
 	o = pareRun(t, "select", file, "--model=svm", "--search=grid")

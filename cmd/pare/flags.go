@@ -152,18 +152,18 @@ func (f problemFlags) loss() string { return pare.Model(f.Model).Loss() }
 // validationFlags say which rows judge a λ, and how.
 type validationFlags struct {
 	Criterion string   `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
-	Folds     int      `default:"5" placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
+	Folds     *int     `placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
 	Split     string   `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
 	Groups    string   `placeholder:"FILE" help:"One integer a row: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
-	Shuffle   bool     `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true; not by blocks and forward)." group:"Validation (select, grad, path)"`
+	Shuffle   *bool    `negatable:"" help:"Shuffle the rows before dealing them into folds (default: true; not by blocks and forward)." group:"Validation (select, grad, path)"`
 	Seed      uint64   `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
 	Sigma     *float64 `placeholder:"S" help:"sure, aic, bic: the noise level (default: estimated)." group:"Validation (select, grad, path)"`
 	FoldIDs   string   `name:"fold-ids" placeholder:"FILE" help:"One integer a row instead: a fold from 0, -1 always trains, -2 is kept for a last test (select). holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
 }
 
 func (f validationFlags) check() error {
-	if f.Folds < 2 { // the library takes 0 for its default
-		return outcome.At(outcome.BadParameter, "folds", "need at least 2 folds, got %d", f.Folds)
+	if f.Folds != nil && *f.Folds < 2 { // the library takes 0 for its default
+		return outcome.At(outcome.BadParameter, "folds", "need at least 2 folds, got %d", *f.Folds)
 	}
 	if f.Sigma != nil && !(*f.Sigma > 0 && !math.IsInf(*f.Sigma, 1)) {
 		return outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", *f.Sigma)
@@ -180,9 +180,13 @@ func (f validationFlags) check() error {
 			flag = "groups"
 		case f.Split != string(pare.ByRow):
 			flag = "split"
+		case f.Folds != nil:
+			flag = "folds"
+		case f.Shuffle != nil:
+			flag = "shuffle"
 		}
 		if flag != "" {
-			return outcome.At(outcome.Usage, flag, "goes with --criterion cv and holdout")
+			return outcome.At(outcome.Usage, flag, "goes with --criterion cv and holdout; %s judges on all rows and keeps none apart", f.Criterion)
 		}
 	}
 	if err := oneOf("split", f.Split, pare.Splits()...); err != nil {
@@ -205,7 +209,14 @@ func (f validationFlags) sigma() float64 {
 
 // validation reads the fold ids, where there are any, for n rows.
 func (f validationFlags) validation(n int) (pare.Validation, error) {
-	v := pare.Validation{Criterion: pare.Criterion(f.Criterion), Sigma: f.sigma(), Folds: f.Folds, Split: pare.Split(f.Split), Shuffle: f.Shuffle, Seed: f.Seed}
+	v := pare.Validation{Criterion: pare.Criterion(f.Criterion), Sigma: f.sigma(), Seed: f.Seed}
+	if f.informed() {
+		return v, nil
+	}
+	v.Split, v.Shuffle = pare.Split(f.Split), f.shuffles()
+	if f.Folds != nil {
+		v.Folds = *f.Folds
+	}
 	var err error
 	if f.FoldIDs != "" {
 		v.FoldIDs, err = perRow("fold-ids", f.FoldIDs, parseFold, n)
@@ -214,6 +225,14 @@ func (f validationFlags) validation(n int) (pare.Validation, error) {
 		v.Groups, err = perRow("groups", f.Groups, parseGroup, n)
 	}
 	return v, err
+}
+
+// shuffles reports whether rows are shuffled: unless it is said, those that are dealt out.
+func (f validationFlags) shuffles() bool {
+	if f.Shuffle == nil {
+		return f.FoldIDs == "" && f.Split != string(pare.Blocks) && f.Split != string(pare.Forward)
+	}
+	return *f.Shuffle
 }
 
 // judged describes the criterion for people: the loss, and the rows that tell it.
@@ -240,7 +259,11 @@ func (f validationFlags) lanes() string {
 
 // split describes the folds.
 func (f validationFlags) split() string {
-	text := fmt.Sprintf("%d folds", f.Folds)
+	folds := 5
+	if f.Folds != nil {
+		folds = *f.Folds
+	}
+	text := fmt.Sprintf("%d folds", folds)
 	switch {
 	case f.FoldIDs != "":
 		text = "folds of " + f.FoldIDs
@@ -263,7 +286,7 @@ func (f validationFlags) split() string {
 	if f.Groups != "" {
 		text += " of whole groups"
 	}
-	if f.Shuffle {
+	if f.shuffles() {
 		return text + fmt.Sprintf(", rows shuffled with seed %d", f.Seed)
 	}
 	return text + ", rows in file order"

@@ -122,6 +122,9 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 		{"select", selectShape + "," + final + oneSEShape + ", .gradient_norm number, .evaluations[].gradient_norm number"},
 		{"select --criterion holdout", selectShape + "," + final + ", .gradient_norm number, .evaluations[].gradient_norm number"},
 		{"select --criterion sure", selectShape + "," + final + ", .sigma number, .gradient_norm number, .evaluations[].gradient_norm number"},
+		{"grad --ratio 0.1 --model wlasso --criterion aic", gradShape + ", .sigma number, .gradient.index[] number, .gradient.value[] number"},
+		{"select --model wlasso --criterion sure", strings.Replace(selectShape, ".evaluations[].log_lambda[] number, ", "", 1) + "," + final +
+			", .common.log_lambda[] number, .common.value number, .sigma number, .gradient_norm number, .evaluations[].gradient_norm null, .evaluations[].gradient_norm number"},
 		{"select --search grid --points 5", selectShape + "," + final + oneSEShape + ", .gradient_norm null, .evaluations[].gradient_norm null"},
 		{"path --points 3", `.points[].epochs number, .points[].gap_relative number, .points[].log_lambda[] number,
 			.points[].objective number, .points[].seconds number, .points[].support number, .points[].value number,

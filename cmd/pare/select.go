@@ -276,6 +276,9 @@ func (r *selectResult) why() string {
 		if r.grid {
 			return "the best point of the grid, and not on its edge"
 		}
+		if r.asked.many() {
+			return "the next step from one strength for all columns towards one for each gains too little"
+		}
 		return "the slope of the criterion vanishes here"
 	case outcome.Kink:
 		return "the criterion has a corner here: its slope changes sign at once"

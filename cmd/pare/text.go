@@ -235,8 +235,12 @@ func (a asked) command(name string, flags ...string) string {
 		add(a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))
 		add(a.Split != string(pare.ByRow), "--split="+a.Split)
 		add(a.Groups != "", "--groups="+quote(a.Groups))
-		add(a.Folds != 5, "--folds="+strconv.Itoa(a.Folds))
-		add(!a.Shuffle, "--shuffle=false")
+		if a.Folds != nil {
+			add(*a.Folds != 5, "--folds="+strconv.Itoa(*a.Folds))
+		}
+		if a.Shuffle != nil {
+			add(!*a.Shuffle, "--shuffle=false")
+		}
 		add(a.Seed != 0, "--seed="+strconv.FormatUint(a.Seed, 10))
 	}
 	add(a.Features != 0, "--features="+strconv.Itoa(a.Features))

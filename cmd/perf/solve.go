@@ -184,7 +184,10 @@ func (c *solveCommand) config() pare.Config {
 }
 
 func (c *solveCommand) solve(ctx context.Context, r *solveReport, x sparse.Matrix, y []float64) error {
-	v := pare.Validation{Criterion: pare.Criterion(c.Criterion), Folds: c.Folds, Shuffle: c.Shuffle, Seed: c.Seed}
+	v := pare.Validation{Criterion: pare.Criterion(c.Criterion), Seed: c.Seed}
+	if v.Criterion == pare.CV || v.Criterion == pare.HoldOut {
+		v.Folds, v.Shuffle = c.Folds, c.Shuffle
+	}
 	if c.What == "select" {
 		var s *pare.Selection
 		err := r.phase("select", func() (err error) {

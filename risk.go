@@ -1,0 +1,96 @@
+package pare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// risk states the choice of λ by an information criterion.
+func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
+	spec := e.spec()
+	s, ok := e.problem.(*single)
+	switch {
+	case !ok || s.criterion != criterion.Criterion(criterion.MeanSquaredError{}):
+		return spec, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s, %s and %s; %s has %s and %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, Ridge, e.config.Model, CV, HoldOut)
+	case e.config.Weights != nil:
+		return spec, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s and %s", v.Criterion, CV, HoldOut)
+	case v.Sigma != 0 && !(v.Sigma > 0 && !math.IsInf(v.Sigma, 1)):
+		return spec, outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", v.Sigma)
+	}
+	if name := v.splits(); name != "" {
+		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
+	}
+	if err := e.afford(e.atOnce() + e.solvers(nil)); err != nil {
+		return spec, err
+	}
+	spec.Solver = e.solver()
+	sigma := v.Sigma
+	if sigma == 0 {
+		var err error
+		if sigma, err = e.noise(ctx, v); err != nil {
+			return spec, err
+		}
+	}
+	n := len(e.y)
+	of := map[Criterion]bilevel.Information{SURE: bilevel.SURE(n, sigma), AIC: bilevel.AIC(sigma), BIC: bilevel.BIC(n, sigma)}[v.Criterion]
+	spec.Risk = &bilevel.Risk{Information: of, Sigma: sigma, Seed: v.Seed}
+	return spec, nil
+}
+
+// splits names a field that is of use with held-out rows alone; "" where none is set.
+func (v Validation) splits() string {
+	switch {
+	case v.Loss != nil:
+		return "loss"
+	case v.FoldIDs != nil:
+		return "fold_ids"
+	case v.Groups != nil:
+		return "groups"
+	case v.Folds != 0:
+		return "folds"
+	case v.Split != "":
+		return "split"
+	case v.Shuffle:
+		return "shuffle"
+	default:
+		return ""
+	}
+}
+
+// noise estimates the noise level from the residuals of a Lasso chosen by
+// cross-validation, one degree of freedom for each column and the intercept.
+func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
+	c := e.config
+	c.Model, c.Standardize, c.Method = Lasso, false, Implicit // the residuals of any good fit will do
+	folds := Validation{Shuffle: true, Seed: v.Seed, Folds: min(5, max(2, len(e.y)))}
+	s, err := Select(ctx, e.x, e.y, SelectOptions{Validation: folds}, c)
+	switch of, ok := errors.AsType[*outcome.Error](err); {
+	case ok:
+		return 0, &outcome.Error{Kind: of.Kind, Flag: "sigma", Message: "the noise level cannot be estimated from the data, so it must be given", Err: err}
+	case err != nil:
+		return 0, err
+	case s.Status == outcome.Cancelled:
+		return 0, cmp.Or(ctx.Err(), context.Canceled)
+	}
+	alpha := kernels.Exp(s.LogLambda[0])
+	fit := s.Final.Objective
+	for _, b := range s.Final.Coef {
+		fit -= float64(alpha * math.Abs(b))
+	}
+	n, free := float64(len(e.y)), len(e.y)-len(s.Final.Support)
+	if !c.NoIntercept {
+		free--
+	}
+	sigma := math.Sqrt(max(0, 2*n*fit) / float64(max(1, free)))
+	if sigma == 0 {
+		return 0, outcome.At(outcome.BadParameter, "sigma", "the noise level cannot be estimated from data that a Lasso fits exactly, so it must be given")
+	}
+	return sigma, nil
+}

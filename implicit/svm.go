@@ -55,13 +55,13 @@ type SVM struct {
 	k   *kernels.Set
 	cg  support.CG
 
-	free                   []int32        // S, as the samples are stored
-	system                 support.Normal // Q_SS in the variables yᵢvᵢ
-	bound, beta            []float64      // n: Cᵢ and βᵢ
-	margins                []float64      // n: mᵢ
-	w, u                   []float64      // p
-	rhs, x, h, q, rho, res []float64      // on S
-	out                    SVMHypergradient
+	free        []int32        // S, as the samples are stored
+	system      support.Normal // Q_SS in the variables yᵢvᵢ
+	bound, beta []float64      // n: Cᵢ and βᵢ
+	margins     []float64      // n: mᵢ
+	w, u        []float64      // p
+	rhs, x, rho []float64      // on S
+	out         SVMHypergradient
 }
 
 // NewSVM returns a solver for an SVM.
@@ -116,14 +116,14 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 		Hypergradient: Hypergradient{Gradient: append(out.Gradient[:0], 0), InjectivityMargin: 1, Status: outcome.Converged},
 		Derivative:    out.Derivative, DegeneracyMargin: math.Inf(1),
 	}
-	s.optimality(at)
+	dual := s.optimality(at)
 	clear(out.Derivative)
 	if len(at.Bound) == 0 {
 		// β does not touch C: w stays for every larger C.
 		out.Status = outcome.Flat
 		return out, nil
 	}
-	s.differentiate(ctx, outer, opts)
+	s.differentiate(ctx, outer, opts, dual.Gap())
 	s.kink(opts.Tol)
 	return out, nil
 }
@@ -206,7 +206,7 @@ func (s *SVM) optimality(at SVMPoint) (dual model.BoxDual) {
 	}
 	s.out.KKT = dual.KKT()
 	size := len(at.Free)
-	for _, v := range []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res} {
+	for _, v := range []*[]float64{&s.rhs, &s.x, &s.rho} {
 		if cap(*v) < size {
 			*v = make([]float64, size+size/2)
 		}
@@ -223,7 +223,7 @@ func (s *SVM) optimality(at SVMPoint) (dual model.BoxDual) {
 }
 
 // differentiate sets ∂w/∂λ, the gradient and its error bound.
-func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
+func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options, gap float64) {
 	out, dw, order, labels := &s.out, s.out.Derivative, s.fit.Samples().Order(), s.fit.Labels()
 	copy(dw, s.w)
 	s.system.Take(s.fit.Samples(), s.free)
@@ -260,23 +260,23 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 		}
 	}
 	out.Gradient[0] = s.k.Dot(s.w, dw)
-	s.system.Project(s.w, s.h)
-	s.system.Project(s.u, s.q)
-	s.bounded(residual, mu)
+	out.ErrorBound = float64(s.k.Nrm2(s.w)*residual)/math.Sqrt(mu) + float64(s.k.Nrm2(s.u)*s.radius(mu, gap))
 }
 
-// bounded sets the error bound, as [Solver] does: |aᵀQ_SS⁻¹b| ≤ ‖a‖‖b‖/μ in the
-// norms of the Jacobi scaling, for the residual of the system against the
-// criterion's slope on S, and for that of optimality against its change.
-func (s *SVM) bounded(residual, mu float64) {
-	s.Diagonal(s.res)
-	var h2, q2, rho2 float64
-	for k, d := range s.res {
-		h2 += float64(s.h[k]*s.h[k]) / d
-		q2 += float64(s.q[k]*s.q[k]) / d
-		rho2 += float64(s.rho[k]*s.rho[k]) / d
+// radius bounds ‖ŵ − w‖ to first order. ŵ − w has the product ρ with the samples of S and
+// is a combination of them, as what the linear solve leaves of them in ∂w/∂λ is of
+// residual r:
+//
+//	‖X_SᵀQ_SS⁻¹r‖² = rᵀQ_SS⁻¹r ≤ ‖r‖²/μ
+//
+// in the norm of the Jacobi scaling, μ the smallest eigenvalue under it. The gap is
+// another bound.
+func (s *SVM) radius(mu, gap float64) float64 {
+	var rho float64
+	for k, i := range s.free {
+		rho = math.FMA(s.rho[k]/s.fit.Square(int(i)), s.rho[k], rho)
 	}
-	s.out.ErrorBound = (float64(math.Sqrt(h2)*residual) + math.Sqrt(float64(q2*rho2))) / mu
+	return math.Sqrt(min(rho/mu, gap))
 }
 
 // kink looks for a sample at a bound, on the margin, whose margin moves: to one

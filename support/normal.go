@@ -113,18 +113,6 @@ func (a *Normal) Add(v, w []float64) {
 	}
 }
 
-// Project sets out = X_Sᵀw.
-func (a *Normal) Project(w, out []float64) {
-	if a.ranked {
-		for k, i := range a.rows.order {
-			a.u[k] = w[i]
-		}
-	} else {
-		copy(a.u, w)
-	}
-	a.dots(out)
-}
-
 // Gram sets q, size × size for size columns, to the lower triangle of X_SᵀX_S; what is
 // above the diagonal is undefined.
 func (a *Normal) Gram(q []float64) {

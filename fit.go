@@ -3,10 +3,53 @@ package pare
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
+
+// Fitted is a certified solution of an inner problem on all rows given.
+type Fitted struct {
+	Model        Model
+	Columns      int       // of X
+	LogLambda    []float64 // one per hyperparameter
+	LogLambdaMax []float64 // ln αmax, above which β = 0; the same shape; see [LogLambdaMax]
+
+	// Support lists the columns with non-zero coefficients, ascending; unpenalised ones
+	// belong to it, and all columns with entries under a [Ridge].
+	Support   []int32
+	Coef      []float64 // their coefficients
+	Intercept float64
+
+	// Classes and PerClass are set for [Multiclass] alone: the labels, ascending, and
+	// the solution for each. Support is then the union of theirs, Coef and Intercept
+	// are not set; objectives, gaps and counts are sums, RelativeGap and KKT the
+	// worst.
+	Classes  []float64
+	PerClass []*Fitted
+	// Free and Bound are set for [SVM] alone: samples on the margin, with a dual
+	// variable between 0 and C, and samples at C. Objective is then the primal one.
+	Free, Bound int
+
+	Objective   float64 // Φ(β, b)
+	Gap         float64 // duality gap, ≥ Φ(β, b) − Φ*
+	RelativeGap float64 // Gap relative to the objective of the null model
+	KKT         float64 // fixed-point residual of the optimality conditions
+	// Unique is a proof that there is one solution, or that there are others to working
+	// precision; nil where there is neither: without [Config].Certify only a ridge and an
+	// [SVM] prove it. SupportCertified is, with Certify, a proof that the exact solution
+	// has this support, with its signs, and DualMargin min(1 − |zⱼ|/αⱼ) off the support,
+	// how far the nearest column is from entering. An [SVM] has neither of these.
+	Unique           *bool
+	SupportCertified bool
+	DualMargin       float64
+	SecondsCertify   float64
+	Epochs           int // sweeps over working sets
+	Passes           int // passes over X
+	Status           outcome.Status
+	Kernels          string // the kernel set used
+}
 
 // Fit solves the inner problem at one λ. X has one row per entry of y; neither
 // is changed or kept. logLambda has one entry per hyperparameter, see
@@ -46,4 +89,18 @@ func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c
 			}
 		}
 	}
+}
+
+// LogLambdaMax returns ln αmax for every hyperparameter: from there on every
+// coefficient is zero. It is −Inf where the target depends on no column, and NaN for
+// an [SVM], which has none. No [Ridge] makes a coefficient zero: its αmax is the sum of
+// the columns' variances, at which every direction of a fit without penalty is
+// halved at least. The second λ of the elastic net is measured against the Lasso's.
+// It makes a few passes over X, for each class. The errors are those of [Fit].
+func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
+	e, err := newEngine(x, y, c)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Clone(e.max()), nil
 }

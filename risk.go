@@ -50,7 +50,7 @@ func (v Validation) splits() string {
 	case v.Loss != nil:
 		return "loss"
 	case v.FoldIDs != nil:
-		return "fold_ids"
+		return "fold-ids"
 	case v.Groups != nil:
 		return "groups"
 	case v.Folds != 0:
@@ -93,4 +93,12 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 		return 0, outcome.At(outcome.BadParameter, "sigma", "the noise level cannot be estimated from data that a Lasso fits exactly, so it must be given")
 	}
 	return sigma, nil
+}
+
+// noiseLevel returns that of a criterion on all rows, 0 for the others.
+func noiseLevel(spec bilevel.Spec) float64 {
+	if spec.Risk == nil {
+		return 0
+	}
+	return spec.Risk.Sigma
 }

@@ -1,0 +1,116 @@
+package pare
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// engine is a Config resolved against data.
+type engine struct {
+	config Config
+	family family
+	k      *kernels.Set
+	x      sparse.Matrix
+	y      []float64
+	problem
+	hyperparameters int
+	gram            int // columns of the largest Gram matrix; 0: no limit of ours
+}
+
+func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
+	if c.Model == "" {
+		c.Model = Lasso
+	}
+	e := &engine{config: c, family: c.Model.family(), x: x, y: y}
+	switch {
+	case e.family.state == nil:
+		return nil, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
+	case c.Standardize && c.Model == SVM:
+		return nil, outcome.At(outcome.Usage, "standardize", "%s works on rows as they are; scale the columns before", SVM)
+	case c.Positive && !e.family.positive:
+		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models with an ℓ1 penalty have it", c.Model)
+	}
+	var err error
+	if err = e.checkMethod(); err != nil {
+		return nil, err
+	}
+	if e.k, err = c.kernels(); err != nil {
+		return nil, err
+	}
+	if x == nil {
+		return nil, outcome.Errorf(outcome.Shape, "no design matrix")
+	}
+	if err = e.checkBudget(); err != nil {
+		return nil, err
+	}
+	e.hyperparameters = c.Model.Hyperparameters(x, y)
+	if e.problem, err = e.family.state(e); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+func (c Config) kernels() (*kernels.Set, error) {
+	var k *kernels.Set
+	var err error
+	if c.Kernels == "" {
+		k, err = kernels.Active()
+	} else {
+		k, err = kernels.Named(c.Kernels)
+	}
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
+	}
+	return k, nil
+}
+
+// view returns the view of all rows.
+func (e *engine) view() (*sparse.View, error) {
+	view, err := sparse.NewView(e.k, e.x, e.config.Weights, !e.config.NoIntercept)
+	if err == nil && e.config.Standardize {
+		view = view.Standardised()
+	}
+	return view, err
+}
+
+// solver returns the bounds of an inner solve.
+func (e *engine) solver() cd.Options {
+	return cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram}
+}
+
+// spec returns what all outer problems share.
+func (e *engine) spec() bilevel.Spec {
+	return bilevel.Spec{
+		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Solver: e.solver(),
+		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads,
+	}
+}
+
+// check refuses a λ of the wrong length.
+func (e *engine) check(logLambda []float64) error {
+	if r := e.hyperparameters; len(logLambda) != r {
+		return outcome.At(outcome.Shape, "log-lambda", "%s has %d hyperparameters, got %d", e.config.Model, r, len(logLambda))
+	}
+	return nil
+}
+
+// fit solves at one λ and says where.
+func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	if err := e.check(logLambda); err != nil {
+		return nil, err
+	}
+	f, err := e.solve(ctx, logLambda)
+	if err != nil {
+		return nil, err
+	}
+	f.Model = e.config.Model
+	_, f.Columns = e.x.Dims()
+	f.LogLambda, f.LogLambdaMax, f.Kernels = slices.Clone(logLambda), slices.Clone(e.max()), e.k.Name
+	return f, nil
+}

@@ -13,11 +13,6 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-func isKind(err error, kind outcome.Kind) bool {
-	e, ok := errors.AsType[*outcome.Error](err)
-	return ok && e.Kind == kind
-}
-
 // TestArguments: what cannot be done is refused with the kind and the place,
 // before anything is reported as done, and X and y stay as they are.
 func TestArguments(t *testing.T) {
@@ -115,7 +110,7 @@ func TestConstantTargets(t *testing.T) {
 		if err != nil || len(f.Support) != 0 || f.Gap != 0 || f.Status != outcome.Converged || f.Intercept != value {
 			t.Errorf("y = %g: %v, %+v", value, err, f)
 		}
-		if _, err := pare.Select(context.Background(), x, constant, pare.SelectOptions{}, pare.Config{}); !isKind(err, outcome.BadParameter) {
+		if _, err := pare.Select(context.Background(), x, constant, pare.SelectOptions{}, pare.Config{}); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("y = %g: select: %v", value, err)
 		}
 	}

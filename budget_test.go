@@ -50,10 +50,10 @@ func TestSupportBudget(t *testing.T) {
 	if flag := limited(t, err); flag != "max-support" {
 		t.Errorf("forward: %v", err)
 	}
-	if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{MaxSupport: -1}); !isKind(err, outcome.BadParameter) {
+	if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{MaxSupport: -1}); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("a negative cap: %v", err)
 	}
-	if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{Model: pare.SVM, MaxSupport: 1}); !isKind(err, outcome.Usage) {
+	if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{Model: pare.SVM, MaxSupport: 1}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("a cap on an SVM: %v", err)
 	}
 }

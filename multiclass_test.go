@@ -202,7 +202,7 @@ func TestMulticlassArguments(t *testing.T) {
 		"per class, grid":    {choose(pare.SelectOptions{PerClass: true, Search: pare.Grid}, c, y), outcome.Usage},
 		"unknown search":     {choose(pare.SelectOptions{Search: "luck"}, c, y), outcome.Usage},
 	} {
-		if !isKind(test.err, test.kind) {
+		if outcome.KindOf(test.err) != test.kind {
 			t.Errorf("%s: %v", name, test.err)
 		}
 	}

@@ -226,7 +226,7 @@ func TestPathIsFits(t *testing.T) {
 		}
 		failures = append(failures, err)
 	}
-	if len(failures) != 2 || failures[0] != nil || !isKind(failures[1], outcome.BadParameter) {
+	if len(failures) != 2 || failures[0] != nil || outcome.KindOf(failures[1]) != outcome.BadParameter {
 		t.Errorf("a NaN in the middle: %v", failures)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

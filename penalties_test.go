@@ -71,7 +71,7 @@ func TestPositiveAgainstTheOracle(t *testing.T) {
 		}
 	}
 	for _, m := range []pare.Model{pare.Ridge, pare.SVM} {
-		if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{Model: m, Positive: true}); !isKind(err, outcome.Usage) {
+		if _, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{Model: m, Positive: true}); outcome.KindOf(err) != outcome.Usage {
 			t.Errorf("%s: %v", m, err)
 		}
 	}

@@ -152,15 +152,15 @@ func TestNoiseLevel(t *testing.T) {
 	}
 	px, py := patients(t)
 	for _, m := range []pare.Model{pare.Logistic, pare.SVM, pare.Multiclass} {
-		if _, err := pare.Select(ctx, px, py, pare.SelectOptions{Validation: pare.Validation{Criterion: pare.SURE}}, pare.Config{Model: m}); !isKind(err, outcome.Usage) {
+		if _, err := pare.Select(ctx, px, py, pare.SelectOptions{Validation: pare.Validation{Criterion: pare.SURE}}, pare.Config{Model: m}); outcome.KindOf(err) != outcome.Usage {
 			t.Errorf("SURE of %s: %v", m, err)
 		}
 	}
-	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: "tea"}}, pare.Config{}); !isKind(err, outcome.Usage) {
+	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: "tea"}}, pare.Config{}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("an unknown criterion: %v", err)
 	}
 	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1)} {
-		if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: pare.AIC, Sigma: sigma}}, pare.Config{}); !isKind(err, outcome.BadParameter) {
+		if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: pare.AIC, Sigma: sigma}}, pare.Config{}); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("σ = %g: %v", sigma, err)
 		}
 	}

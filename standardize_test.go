@@ -173,7 +173,7 @@ func TestStandardizedMultiplesAreCopies(t *testing.T) {
 		}
 	}
 	for _, c := range []pare.Config{{Model: pare.SVM, Standardize: true}, {Method: pare.ForwardPGD, Standardize: true}} {
-		if _, err := pare.Gradient(ctx, denseOf(t, q.X, 6), q.Y, []float64{-1}, pare.Validation{}, c); !isKind(err, outcome.Usage) {
+		if _, err := pare.Gradient(ctx, denseOf(t, q.X, 6), q.Y, []float64{-1}, pare.Validation{}, c); outcome.KindOf(err) != outcome.Usage {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

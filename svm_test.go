@@ -96,7 +96,7 @@ func TestSVMArguments(t *testing.T) {
 			return err
 		}(), outcome.BadParameter},
 	} {
-		if !isKind(test.err, test.kind) {
+		if outcome.KindOf(test.err) != test.kind {
 			t.Errorf("%s: %v", name, test.err)
 		}
 	}

@@ -168,10 +168,10 @@ func TestWeightsAreChecked(t *testing.T) {
 			ids[i] = 2
 		}
 	}
-	if _, err := pare.Gradient(ctx, x, y, []float64{-1}, pare.Validation{FoldIDs: ids}, pare.Config{Weights: w}); !isKind(err, outcome.BadParameter) {
+	if _, err := pare.Gradient(ctx, x, y, []float64{-1}, pare.Validation{FoldIDs: ids}, pare.Config{Weights: w}); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("a fold of weight 0: %v", err)
 	}
-	if _, err := pare.Gradient(ctx, x, y, []float64{-1}, pare.Validation{Criterion: pare.SURE, Sigma: 1}, pare.Config{Weights: w}); !isKind(err, outcome.Usage) {
+	if _, err := pare.Gradient(ctx, x, y, []float64{-1}, pare.Validation{Criterion: pare.SURE, Sigma: 1}, pare.Config{Weights: w}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("SURE with weights: %v", err)
 	}
 }

@@ -87,7 +87,7 @@ func TestGroupsStayTogether(t *testing.T) {
 	if folds, err := bilevel.Grouped([]int{7, 7, 7, 2, 2, 9, 4}, 2, false, 0); err != nil || fmt.Sprint(folds) != "[0 0 0 1 1 1 0]" {
 		t.Errorf("%v, %v", folds, err)
 	}
-	if _, err := bilevel.Grouped([]int{1, 1, 2, 2}, 3, false, 0); !isKind(err, outcome.BadParameter) {
+	if _, err := bilevel.Grouped([]int{1, 1, 2, 2}, 3, false, 0); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("three folds of two groups: %v", err)
 	}
 }
@@ -103,7 +103,7 @@ func TestBlocksAndChains(t *testing.T) {
 		t.Errorf("%v, %v", folds, err)
 	}
 	for _, k := range []int{0, 8} {
-		if _, err := bilevel.Chain(8, k); !isKind(err, outcome.BadParameter) {
+		if _, err := bilevel.Chain(8, k); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("%d folds of 8 rows in order: %v", k, err)
 		}
 	}
@@ -172,18 +172,18 @@ func TestAClassMissingOnATrainingSideIsSaid(t *testing.T) {
 		}
 	}
 	spec := bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]}
-	if _, err := bilevel.NewMulticlass(k, x, q.Y, spec); !isKind(err, outcome.SingleClass) {
+	if _, err := bilevel.NewMulticlass(k, x, q.Y, spec); outcome.KindOf(err) != outcome.SingleClass {
 		t.Errorf("multiclass: %v", err)
 	}
-	if _, err := bilevel.NewSVM(k, sparse.Transpose(x), q.Y, spec); !isKind(err, outcome.SingleClass) {
+	if _, err := bilevel.NewSVM(k, sparse.Transpose(x), q.Y, spec); outcome.KindOf(err) != outcome.SingleClass {
 		t.Errorf("svm: %v", err)
 	}
 	spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
-	if _, err := bilevel.New(k, x, q.Y, spec); !isKind(err, outcome.SingleClass) {
+	if _, err := bilevel.New(k, x, q.Y, spec); outcome.KindOf(err) != outcome.SingleClass {
 		t.Errorf("logreg: %v", err)
 	}
 	all := bilevel.Spec{Folds: make(bilevel.Folds, len(q.Y)), Forward: true, Penalty: penalties["lasso"]}
-	if _, err := bilevel.New(k, x, q.Y, all); !isKind(err, outcome.BadParameter) {
+	if _, err := bilevel.New(k, x, q.Y, all); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("nothing before the first fold: %v", err)
 	}
 }

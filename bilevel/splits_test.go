@@ -89,10 +89,10 @@ func TestHoldOut(t *testing.T) {
 // one is at fault.
 func TestFoldsAreChecked(t *testing.T) {
 	for _, c := range [][2]int{{10, 1}, {10, 0}, {10, -3}, {10, 11}, {1, 2}, {0, 2}} {
-		if _, err := bilevel.KFold(c[0], c[1], true, 0); !isKind(err, outcome.BadParameter) {
+		if _, err := bilevel.KFold(c[0], c[1], true, 0); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("KFold(%d, %d): %v", c[0], c[1], err)
 		}
-		if _, err := bilevel.HoldOut(c[0], c[1], true, 0); !isKind(err, outcome.BadParameter) {
+		if _, err := bilevel.HoldOut(c[0], c[1], true, 0); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("HoldOut(%d, %d): %v", c[0], c[1], err)
 		}
 	}
@@ -122,17 +122,12 @@ func TestFoldsAreChecked(t *testing.T) {
 			t.Errorf("folds %v: %v", c.folds, err)
 		}
 	}
-	if _, err := bilevel.New(k, x, q.Y, bilevel.Spec{Folds: bilevel.Folds{0, 0, 1, 1}}); !isKind(err, outcome.BadParameter) {
+	if _, err := bilevel.New(k, x, q.Y, bilevel.Spec{Folds: bilevel.Folds{0, 0, 1, 1}}); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("no penalty: %v", err)
 	}
-	if _, err := bilevel.New(k, x, q.Y[:3], bilevel.Spec{Folds: bilevel.Folds{0, 0, 1, 1}, Penalty: penalties["lasso"]}); !isKind(err, outcome.Shape) {
+	if _, err := bilevel.New(k, x, q.Y[:3], bilevel.Spec{Folds: bilevel.Folds{0, 0, 1, 1}, Penalty: penalties["lasso"]}); outcome.KindOf(err) != outcome.Shape {
 		t.Errorf("3 targets for 4 rows: %v", err)
 	}
-}
-
-func isKind(err error, kind outcome.Kind) bool {
-	e, ok := errors.AsType[*outcome.Error](err)
-	return ok && e.Kind == kind
 }
 
 // wantFolds is KFold(10, 5, true, 0).

@@ -2,7 +2,6 @@ package cd_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -27,7 +26,7 @@ func TestBadParameters(t *testing.T) {
 	}
 	for _, o := range []cd.Options{{Tol: -1}, {Tol: 1e-16}, {Tol: math.NaN()}, {Tol: math.Inf(1)}, {MaxEpochs: -1}} {
 		sol, err := s.Solve(context.Background(), g, o)
-		if !isKind(err, outcome.BadParameter) || sol != nil {
+		if outcome.KindOf(err) != outcome.BadParameter || sol != nil {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
@@ -35,14 +34,9 @@ func TestBadParameters(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Solve(context.Background(), w, cd.Options{}); !isKind(err, outcome.Shape) {
+	if _, err := s.Solve(context.Background(), w, cd.Options{}); outcome.KindOf(err) != outcome.Shape {
 		t.Errorf("3 strengths for 4 columns: %v", err)
 	}
-}
-
-func isKind(err error, kind outcome.Kind) bool {
-	e, ok := errors.AsType[*outcome.Error](err)
-	return ok && e.Kind == kind
 }
 
 // TestNotConvergedIsAnHonestPoint: S5. With few epochs or an ill-conditioned X
@@ -182,7 +176,7 @@ func TestScalesThatCannotBeAreRefused(t *testing.T) {
 		if err == nil {
 			_, err = model.NewSquared(view, y)
 		}
-		if !isKind(err, outcome.NonFinite) && !isKind(err, outcome.BadParameter) {
+		if outcome.KindOf(err) != outcome.NonFinite && outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("X·2^%d, y·2^%d: %v", c.x, c.y, err)
 		}
 	}

@@ -173,11 +173,11 @@ func TestPenaltiesThatDoNotGoTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, g := range map[string]model.Penalty{"unpenalised": free, "ridge": ridge} {
-		if _, err := g.NonNegative(); !isKind(err, outcome.BadParameter) {
+		if _, err := g.NonNegative(); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("%s, β ≥ 0: %v", name, err)
 		}
 		q := oracle.NewRandom(1).Problem(oracle.Shape{N: 10, P: 3}).Classes(oracle.NewRandom(2))
-		if _, err := cd.New(subject.Logistic(t, q, true)).Solve(context.Background(), g, cd.Options{}); !isKind(err, outcome.BadParameter) {
+		if _, err := cd.New(subject.Logistic(t, q, true)).Solve(context.Background(), g, cd.Options{}); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("%s, logistic: %v", name, err)
 		}
 	}

@@ -2,7 +2,6 @@ package implicit_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -165,11 +164,11 @@ func TestPointsOfConstraints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Solve(context.Background(), positive, implicit.Point{Support: []int32{1}, Coef: []float64{-1}}, o, implicit.Options{}); !isKind(err, outcome.BadParameter) {
+	if _, err := s.Solve(context.Background(), positive, implicit.Point{Support: []int32{1}, Coef: []float64{-1}}, o, implicit.Options{}); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("a negative coefficient: %v", err)
 	}
 	zero := implicit.Point{Support: []int32{1}, Coef: []float64{0}}
-	if _, err := s.Solve(context.Background(), lasso, zero, o, implicit.Options{}); !isKind(err, outcome.NonFinite) {
+	if _, err := s.Solve(context.Background(), lasso, zero, o, implicit.Options{}); outcome.KindOf(err) != outcome.NonFinite {
 		t.Errorf("a zero on the support of a Lasso: %v", err)
 	}
 	free, err := model.WeightedLasso([]float64{0, math.Inf(-1), kernels.Log(2)})
@@ -179,9 +178,4 @@ func TestPointsOfConstraints(t *testing.T) {
 	if _, err := s.Solve(context.Background(), free, zero, o, implicit.Options{}); err != nil {
 		t.Errorf("a zero of an unpenalised column: %v", err)
 	}
-}
-
-func isKind(err error, kind outcome.Kind) bool {
-	e, ok := errors.AsType[*outcome.Error](err)
-	return ok && e.Kind == kind
 }

@@ -1,7 +1,6 @@
 package iterdiff_test
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -44,15 +43,15 @@ func TestArguments(t *testing.T) {
 		"intercept not finite": {g, iterdiff.Options{Start: iterdiff.Point{Intercept: math.NaN()}}, q.outer, outcome.NonFinite},
 		"start not finite":     {g, iterdiff.Options{Start: iterdiff.Point{Support: []int32{1}, Coef: []float64{math.NaN()}}}, q.outer, outcome.NonFinite},
 	} {
-		if _, err := q.solver.Solve(t.Context(), c.g, c.c, c.o); !errors.Is(err, &outcome.Error{Kind: c.kind}) {
+		if _, err := q.solver.Solve(t.Context(), c.g, c.c, c.o); outcome.KindOf(err) != c.kind {
 			t.Errorf("%s: %v, want an error of kind %s", name, err, c.kind)
 		}
 	}
-	if _, err := iterdiff.New(other{}); !errors.Is(err, &outcome.Error{Kind: outcome.Usage}) {
+	if _, err := iterdiff.New(other{}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("an unknown loss: %v", err)
 	}
 	svm := draw(t, oracle.NewRandom(1), subject.Kernels(t), box, "svm", iterdiff.ForwardPCD)
-	if _, err := svm.svm.Solve(t.Context(), 800, svm.outer, iterdiff.Options{}); !errors.Is(err, &outcome.Error{Kind: outcome.BadParameter}) {
+	if _, err := svm.svm.Solve(t.Context(), 800, svm.outer, iterdiff.Options{}); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("C = e^800: %v", err)
 	}
 }

@@ -2,7 +2,6 @@ package iterdiff_test
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -97,7 +96,7 @@ func TestEnds(t *testing.T) {
 		}
 	}
 	q := draw(t, oracle.NewRandom(1), subject.Kernels(t), squared, "wlasso", iterdiff.ForwardPCD)
-	if _, err := q.solver.Solve(t.Context(), q.penalty(t), q.outer, iterdiff.Options{MemoryBudget: 8}); !errors.Is(err, &outcome.Error{Kind: outcome.Limit}) {
+	if _, err := q.solver.Solve(t.Context(), q.penalty(t), q.outer, iterdiff.Options{MemoryBudget: 8}); outcome.KindOf(err) != outcome.Limit {
 		t.Errorf("no room for the Jacobian: %v", err)
 	}
 }

@@ -376,17 +376,17 @@ func TestNothingToExplain(t *testing.T) {
 func TestPenaltyRefusesWhatIsNoStrength(t *testing.T) {
 	bad := &outcome.Error{Kind: outcome.BadParameter}
 	for _, lambda := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 800, -800} {
-		if _, err := model.Lasso(lambda); kind(err) != bad.Kind {
+		if _, err := model.Lasso(lambda); outcome.KindOf(err) != bad.Kind {
 			t.Errorf("Lasso(%g): %v", lambda, err)
 		}
-		if _, err := model.ElasticNet(0, lambda); kind(err) != bad.Kind {
+		if _, err := model.ElasticNet(0, lambda); outcome.KindOf(err) != bad.Kind {
 			t.Errorf("ElasticNet(0, %g): %v", lambda, err)
 		}
-		if _, err := model.ElasticNet(lambda, 0); kind(err) != bad.Kind {
+		if _, err := model.ElasticNet(lambda, 0); outcome.KindOf(err) != bad.Kind {
 			t.Errorf("ElasticNet(%g, 0): %v", lambda, err)
 		}
 		_, err := model.WeightedLasso([]float64{0, lambda, 0})
-		if means := math.IsInf(lambda, 0); means != (err == nil) || !means && kind(err) != bad.Kind {
+		if means := math.IsInf(lambda, 0); means != (err == nil) || !means && outcome.KindOf(err) != bad.Kind {
 			t.Errorf("WeightedLasso(%g): %v", lambda, err)
 		}
 	}
@@ -394,13 +394,6 @@ func TestPenaltyRefusesWhatIsNoStrength(t *testing.T) {
 	if err != nil || !math.IsInf(g.Alpha(1), 1) || g.Alpha(2) != 0 || g.Columns() != 3 || g.Hyperparameters() != 3 {
 		t.Errorf("an excluded column: %v, %v", g, err)
 	}
-}
-
-func kind(err error) outcome.Kind {
-	if e, ok := errors.AsType[*outcome.Error](err); ok {
-		return e.Kind
-	}
-	return ""
 }
 
 func TestTargetsAreChecked(t *testing.T) {

@@ -169,7 +169,7 @@ func TestSVMRefusesWhatItCannotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, lambda := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 800, -800, 100} {
-		if _, err := fit.Strength(lambda); kind(err) != outcome.BadParameter {
+		if _, err := fit.Strength(lambda); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("C = e^%g: %v", lambda, err)
 		}
 	}

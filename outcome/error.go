@@ -1,6 +1,7 @@
 package outcome
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -70,10 +71,12 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is makes errors.Is(err, &Error{Kind: k}) match any error of that kind.
-func (e *Error) Is(target error) bool {
-	t, ok := target.(*Error)
-	return ok && *t == Error{Kind: e.Kind}
+// KindOf returns the kind of the [Error] that err is or wraps, "" where there is none.
+func KindOf(err error) Kind {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Kind
+	}
+	return ""
 }
 
 // At returns an error of the given kind about the option or flag named.

@@ -11,12 +11,12 @@ import (
 func ExampleError() {
 	var err error = &outcome.Error{Kind: outcome.Parse, File: "data.svm", Line: 3, Byte: 7, Message: "the index repeats"}
 	fmt.Println(err)
+	fmt.Println(outcome.KindOf(err))
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
-		fmt.Println(e.Kind, e.Line)
+		fmt.Println(e.Line)
 	}
-	fmt.Println(errors.Is(err, &outcome.Error{Kind: outcome.Parse}))
 	// Output:
 	// data.svm: line 3, byte 7: the index repeats
-	// parse 3
-	// true
+	// parse
+	// 3
 }

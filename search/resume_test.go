@@ -162,18 +162,9 @@ func TestDamagedLogsAreRefused(t *testing.T) {
 	if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.Parse || e.File != path {
 		t.Errorf("a damaged file: %v", err)
 	}
-	if _, err := ReadLog(bytes.NewReader(data), "leukemia"); !isParameter(err) {
+	if _, err := ReadLog(bytes.NewReader(data), "leukemia"); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("another problem's log: %v", err)
 	}
-}
-
-func isParameter(err error) bool { return errors.Is(err, err) && kind(err) == outcome.BadParameter }
-
-func kind(err error) outcome.Kind {
-	if e, ok := errors.AsType[*outcome.Error](err); ok {
-		return e.Kind
-	}
-	return ""
 }
 
 // TestAnotherSearchesLog: the log of a search with another start, tolerance or
@@ -191,7 +182,7 @@ func TestAnotherSearchesLog(t *testing.T) {
 		"tolerance": func() (*Result, error) { return Secant(ctx, f, -4.6, box, Options{Tol: 1e-7, Log: log}) },
 		"method":    func() (*Result, error) { return Random(ctx, f, box, 1, Options{Tol: 1e-6, Log: log}) },
 	} {
-		if _, err := run(); !isParameter(err) || len(f.seen) > 0 {
+		if _, err := run(); outcome.KindOf(err) != outcome.BadParameter || len(f.seen) > 0 {
 			t.Errorf("another %s: %v after %d evaluations", name, err, len(f.seen))
 		}
 	}
@@ -210,10 +201,10 @@ func TestLogsThatCannotBeSaved(t *testing.T) {
 	}
 	f := &analytic{f: bowl([]float64{-6}, []float64{1})}
 	r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Log: log})
-	if kind(err) != outcome.IO || len(r.Evaluations) != 1 || r.Best.LogLambda == nil {
+	if outcome.KindOf(err) != outcome.IO || len(r.Evaluations) != 1 || r.Best.LogLambda == nil {
 		t.Errorf("%v, %+v", err, r)
 	}
-	if _, err := OpenLog(t.TempDir(), ""); kind(err) != outcome.IO {
+	if _, err := OpenLog(t.TempDir(), ""); outcome.KindOf(err) != outcome.IO {
 		t.Errorf("a directory: %v", err)
 	}
 }
@@ -254,7 +245,7 @@ func FuzzReadLog(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := ReadLog(bytes.NewReader(data), "")
 		if err != nil {
-			if kind(err) == "" {
+			if outcome.KindOf(err) == "" {
 				t.Fatalf("not typed: %v", err)
 			}
 			return

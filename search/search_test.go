@@ -283,7 +283,7 @@ func TestNotANumber(t *testing.T) {
 			f, box := scalar(f), interval(-12, 0)
 			name = m.name + ", " + name
 			result, err := m.run(context.Background(), f, -1, box, search.Options{Evaluations: 30})
-			if err != nil && !isKind(err, outcome.NonFinite) {
+			if err != nil && outcome.KindOf(err) != outcome.NonFinite {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if result.Best.LogLambda == nil && err != nil {
@@ -295,7 +295,7 @@ func TestNotANumber(t *testing.T) {
 			}
 		}
 		f := scalar(func(float64) (float64, float64) { return nan, nan })
-		if _, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{Evaluations: 10}); !isKind(err, outcome.NonFinite) {
+		if _, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{Evaluations: 10}); outcome.KindOf(err) != outcome.NonFinite {
 			t.Errorf("%s: NaN everywhere: %v", m.name, err)
 		}
 	}
@@ -306,11 +306,6 @@ func pick(c bool, a, b float64) float64 {
 		return a
 	}
 	return b
-}
-
-func isKind(err error, kind outcome.Kind) bool {
-	e, ok := errors.AsType[*outcome.Error](err)
-	return ok && e.Kind == kind
 }
 
 func parabola(x float64) (float64, float64) { return 5 + (x+6)*(x+6)/10, (x + 6) / 5 }
@@ -396,12 +391,12 @@ func TestArguments(t *testing.T) {
 			{0, interval(-1, 0), search.Options{Stop: nan}, outcome.BadParameter},
 		} {
 			f := scalar(parabola)
-			if _, err := m.run(context.Background(), f, c.start, c.box, c.o); !isKind(err, c.kind) || len(f.seen) != 0 {
+			if _, err := m.run(context.Background(), f, c.start, c.box, c.o); outcome.KindOf(err) != c.kind || len(f.seen) != 0 {
 				t.Errorf("%s from %g in %v, %+v: %v after %d evaluations", m.name, c.start, c.box, c.o, err, len(f.seen))
 			}
 		}
 	}
-	if _, err := search.Gradient(context.Background(), scalar(parabola), nil, search.Box{}, search.Options{}); !isKind(err, outcome.Shape) {
+	if _, err := search.Gradient(context.Background(), scalar(parabola), nil, search.Box{}, search.Options{}); outcome.KindOf(err) != outcome.Shape {
 		t.Errorf("no coordinates: %v", err)
 	}
 }
@@ -476,7 +471,7 @@ func TestGrid(t *testing.T) {
 	if result, err = search.Grid(context.Background(), f, points, search.Options{Evaluations: 7}); err != nil || result.Status != outcome.Budget || len(f.seen) != 7 {
 		t.Errorf("a budget of 7: %v, %v", result, err)
 	}
-	if _, err = search.Grid(context.Background(), scalar(parabola), nil, search.Options{}); !isKind(err, outcome.BadParameter) {
+	if _, err = search.Grid(context.Background(), scalar(parabola), nil, search.Options{}); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("no points: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

@@ -148,7 +148,7 @@ func TestOpenFailures(t *testing.T) {
 	}
 
 	_, _, err := open(filepath.Join(t.TempDir(), "absent.svm"))
-	if !errors.Is(err, &outcome.Error{Kind: outcome.IO}) || !errors.Is(err, fs.ErrNotExist) {
+	if outcome.KindOf(err) != outcome.IO || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("absent file: %v", err)
 	}
 	if _, _, err := open(t.TempDir()); err == nil {

@@ -109,7 +109,7 @@ func TestRiskHasNoSplit(t *testing.T) {
 	ids := make([]int, len(y))
 	ids[3] = -2
 	for flag, v := range map[string]pare.Validation{
-		"fold_ids": {FoldIDs: ids}, "folds": {Folds: 5}, "split": {Split: pare.Stratified}, "shuffle": {Shuffle: true},
+		"fold-ids": {FoldIDs: ids}, "folds": {Folds: 5}, "split": {Split: pare.Stratified}, "shuffle": {Shuffle: true},
 		"groups": {Groups: ids}, "loss": {Loss: criterion.MeanSquaredError{}},
 	} {
 		for _, c := range []pare.Criterion{pare.SURE, pare.AIC, pare.BIC} {

@@ -92,22 +92,15 @@ func heldOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c par
 	if err != nil {
 		return 0, err
 	}
-	residual := slices.Clone(labels)
-	for k, j := range f.Support {
-		rows, values := other.Column(int(j))
-		for t, v := range values {
-			i := t
-			if rows != nil {
-				i = int(rows[t])
-			}
-			residual[i] -= f.Coef[k] * v
-		}
+	predicted, err := f.Predictor().Predict(other)
+	if err != nil {
+		return 0, err
 	}
 	sum := 0.0
-	for _, r := range residual {
-		sum += r * r
+	for i, m := range predicted {
+		sum += (labels[i] - m) * (labels[i] - m)
 	}
-	return sum / float64(len(residual)), nil
+	return sum / float64(len(labels)), nil
 }
 
 // counted adds up what evaluations take, and what of it is solving.

@@ -103,14 +103,6 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 	if o.Quick || q > 100 {
 		budget = 8
 	}
-	limited := func(s contestant) contestant {
-		run := s.run
-		s.run = func(ctx context.Context, f search.Objective, so search.Options) (*search.Result, error) {
-			so.Evaluations = budget
-			return run(ctx, f, so)
-		}
-		return s
-	}
 	methods := []contestant{
 		{"trust-region", "trust region", func(ctx context.Context, f search.Objective, so search.Options) (*search.Result, error) {
 			return search.TrustRegion(ctx, f, start, box, so)
@@ -137,7 +129,6 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 	}
 	charts[0].Title = fmt.Sprintf("%s, %d classes", d.Name, q)
 	for colour, s := range methods {
-		s = limited(s)
 		f, err := bilevel.NewMulticlass(k, d.X, d.Y, bilevel.Spec{
 			Folds: folds, Threads: o.Threads,
 			Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
@@ -148,7 +139,7 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 		began := time.Now()
 		var seconds []float64
 		o.say(d.Name + ": " + s.label)
-		found, err := s.run(ctx, f, search.Options{Progress: func(search.Evaluation) {
+		found, err := s.run(ctx, f, search.Options{Evaluations: budget, Progress: func(search.Evaluation) {
 			seconds = append(seconds, time.Since(began).Seconds())
 			o.say(fmt.Sprintf("%s: %s, evaluation %d", d.Name, s.label, len(seconds)))
 		}})
@@ -199,17 +190,9 @@ func accuracies(ctx context.Context, parts []part, logLambda []float64, c pare.C
 		return shares, err
 	}
 	for i, p := range parts[1:] {
-		most, said := make([]float64, len(p.y)), make([]float64, len(p.y))
-		for k, class := range f.PerClass {
-			scores := make([]float64, len(p.y))
-			for t, j := range class.Support {
-				each(p.x, int(j), func(row int, v float64) { scores[row] += class.Coef[t] * v })
-			}
-			for row, s := range scores {
-				if k == 0 || s > most[row] {
-					most[row], said[row] = s, f.Classes[k]
-				}
-			}
+		said, err := f.Predictor().Predict(p.x)
+		if err != nil {
+			return shares, err
 		}
 		right := 0
 		for row, y := range p.y {

@@ -101,8 +101,9 @@ type Selection struct {
 // Select chooses λ by minimising the validation criterion, and refits on all
 // rows. When ctx ends, the best point so far is returned with status Cancelled, and
 // with status Failed where the criterion breaks off after an evaluation; it is never
-// one at which the criterion is not a number. With Cancelled, Final is the point the refit started from, with its true gap: Cancelled
-// too, unless that is within the tolerance.
+// one at which the criterion is not a number. With Cancelled, Final is the point the
+// refit started from, with its true gap: Cancelled too, unless that is within the
+// tolerance. See [Fit] for the errors.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (*Selection, error) {
 	certify := c.Certify
 	c.Certify = false // of gradients
@@ -110,23 +111,10 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err != nil {
 		return nil, err
 	}
-	o.Search = cmp.Or(o.Search, Auto)
+	if o, err = e.resolve(o); err != nil {
+		return nil, err
+	}
 	columns := e.family.hyperparameters == perColumn
-	if o.Start == 0 {
-		o.Start = e.start()
-	}
-	switch {
-	case !(o.Start > 0) || math.IsInf(o.Start, 0):
-		return nil, outcome.At(outcome.BadParameter, "start", "must be positive and finite, got %g", o.Start)
-	case o.Search == Grid && math.IsNaN(e.max()[0]):
-		return nil, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; %s and %s begin at C = 1", e.config.Model, Auto, GradientStep)
-	case o.PerClass && !e.family.common:
-		return nil, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", e.config.Model, Multiclass)
-	case columns && slices.Contains([]Search{Grid, Random, Halton, TPE}, o.Search):
-		return nil, outcome.At(outcome.Usage, "search", "%s has too many λ's for %s; %s and %s go by slopes", e.config.Model, o.Search, Auto, GradientStep)
-	case o.PerClass && o.Search == Grid:
-		return nil, outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
-	}
 	single := e // what has one λ for all, or each
 	if columns {
 		c.Model = Lasso
@@ -188,6 +176,27 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		out.SecondsOneSE = time.Since(began).Seconds()
 	}
 	return out, nil
+}
+
+// resolve fills in the defaults and refuses what the model does not have.
+func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
+	o.Search = cmp.Or(o.Search, Auto)
+	if o.Start == 0 {
+		o.Start = e.start()
+	}
+	switch model := e.config.Model; {
+	case !(o.Start > 0) || math.IsInf(o.Start, 0):
+		return o, outcome.At(outcome.BadParameter, "start", "must be positive and finite, got %g", o.Start)
+	case o.Search == Grid && math.IsNaN(e.max()[0]):
+		return o, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; %s and %s begin at C = 1", model, Auto, GradientStep)
+	case o.PerClass && !e.family.common:
+		return o, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", model, Multiclass)
+	case model == WeightedLasso && slices.Contains([]Search{Grid, Random, Halton, TPE}, o.Search):
+		return o, outcome.At(outcome.Usage, "search", "%s has too many λ's for %s; %s and %s go by slopes", model, o.Search, Auto, GradientStep)
+	case o.PerClass && o.Search == Grid:
+		return o, outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
+	}
+	return o, nil
 }
 
 // start returns the first share of αmax, or the first C.

@@ -2,6 +2,7 @@ package support
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 )
@@ -19,7 +20,9 @@ type Gram struct {
 	stride   int
 	g        []float64 // stride × stride
 	z        []float64 // 8 columns spread over compact rows, interleaved
+	met      []int     // entries of each column in the blocks of rows met
 	products [kernels.Lanes]float64
+	sums     [][kernels.Lanes]float64
 
 	most int // columns
 
@@ -170,34 +173,80 @@ func (g *Gram) take(at int, out *[kernels.TileColumns][]float64) {
 	}
 }
 
+const (
+	// blockRows is how many rows are met at a time: eight columns spread over them fill
+	// half a megabyte, and stay in a cache of the second level.
+	blockRows = 1 << 13
+	// blockValues is how many entries a column has in a block on average, at least.
+	blockValues = 128
+)
+
+// block returns how many rows to meet at a time for the first columns held.
+func (g *Gram) block(columns int) int {
+	values := 0
+	for _, j := range g.list[:columns] {
+		values += g.columns.Length(j)
+	}
+	blocks := max(1, min((g.columns.m+blockRows-1)/blockRows, values/(columns*blockValues)))
+	return (g.columns.m + blocks - 1) / blocks
+}
+
 // sparseRows computes the rows from ≤ a < to, at most one per lane: the columns
-// are spread out side by side, and every held column meets all of them in one
-// pass over its entries.
+// are spread out side by side, a block of rows at a time, and every held column meets
+// all of them in one pass over its entries.
 func (g *Gram) sparseRows(from, to int) {
 	if len(g.z) == 0 {
 		g.z = make([]float64, kernels.Lanes*g.columns.m)
 	}
-	for a := from; a < to; a++ {
-		rows, values := g.columns.Column(g.list[a])
-		for k, i := range rows {
-			g.z[kernels.Lanes*int(i)+a-from] = values[k]
+	g.met, g.sums = resize(g.met, to), resize(g.sums, to)
+	clear(g.met)
+	clear(g.sums)
+	size := g.block(to)
+	for end := size; ; end += size {
+		for a := from; a < to; a++ {
+			rows, values := g.entries(a, end)
+			for k, i := range rows {
+				g.z[kernels.Lanes*int(i)+a-from] = values[k]
+			}
+		}
+		for b := range to {
+			rows, values := g.entries(b, end)
+			g.k.DotLanes(values, rows, g.z, &g.products)
+			for l, v := range g.products {
+				g.sums[b][l] += v
+			}
+			if b < from {
+				g.met[b] += len(rows)
+			}
+		}
+		for a := from; a < to; a++ {
+			rows, _ := g.entries(a, end)
+			for _, i := range rows {
+				g.z[kernels.Lanes*int(i)+a-from] = 0
+			}
+			g.met[a] += len(rows)
+		}
+		if end >= g.columns.m {
+			break
 		}
 	}
-	for b := range to {
-		j := g.list[b]
-		rows, values := g.columns.Column(j)
-		g.k.DotLanes(values, rows, g.z, &g.products)
-		mean := g.columns.total * g.columns.Mean(j)
+	for b, sums := range g.sums {
+		mean := g.columns.total * g.columns.Mean(g.list[b])
 		for a := max(from, b); a < to; a++ {
-			g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[a]), g.products[a-from]))
+			g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[a]), sums[a-from]))
 		}
 	}
-	for a := from; a < to; a++ {
-		rows, _ := g.columns.Column(g.list[a])
-		for _, i := range rows {
-			g.z[kernels.Lanes*int(i)+a-from] = 0
-		}
+}
+
+// entries returns what held column k has before row end, and after the rows met.
+func (g *Gram) entries(k, end int) (rows []int32, values []float64) {
+	rows, values = g.columns.Column(g.list[k])
+	rows, values = rows[g.met[k]:], values[g.met[k]:]
+	if end < g.columns.m {
+		last, _ := slices.BinarySearch(rows, int32(end))
+		rows, values = rows[:last], values[:last]
 	}
+	return rows, values
 }
 
 // widen makes room for the whole list, of which the first rows are computed.

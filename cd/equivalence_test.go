@@ -94,7 +94,7 @@ func TestZeroFromAlphaMaxOn(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 30, P: 20, Density: r.Pick(0.1, 1), Mean: r.Pick(0, 3), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
 		fit := subject.Squared(t, q, seed%3 == 0)
-		top := fit.AlphaMax()
+		top := model.AlphaMax(fit)
 		for _, times := range []float64{1, 1 + 0x1p-52, 2, 1e6} {
 			g, err := model.Lasso(kernels.Log(top * times))
 			if err != nil {

@@ -23,7 +23,8 @@ type Datafit interface {
 	// loss that is not quadratic is sought from that of the state on, and is the same to
 	// rounding from anywhere.
 	Fit(cols []int32, b []float64, s *State)
-	// Gap returns the duality gap of the state that d was gathered from.
+	// Gap returns the duality gap of the state that d was gathered from: an upper
+	// bound of Φ(β, b) − Φ*.
 	Gap(d *Dual, s *State) float64
 }
 
@@ -69,7 +70,11 @@ func (s *State) UncentredIntercept(view *sparse.View, cols []int32, b []float64)
 	if !view.Centred() {
 		return 0
 	}
-	return uncentre(view, s.Intercept, cols, b)
+	intercept := s.Intercept
+	for k, j := range cols {
+		intercept = math.FMA(-b[k], view.Mean(int(j)), intercept)
+	}
+	return intercept
 }
 
 // Null is the null model, β = 0, and what its residual has in common with the columns:

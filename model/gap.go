@@ -97,15 +97,6 @@ func (d *Dual) Scale() float64 {
 	return 1
 }
 
-// Gap returns an upper bound of Φ(β) − Φ* for the squared loss, given ‖r‖ₛ²: the
-// scaled gap (1−c)²‖r̃‖²/2N + Σ(αⱼ|βⱼ| − c·aⱼβⱼ), the ridge counted as rows of
-// data in r̃, or with a ridge the unscaled one where it is smaller. Neither
-// dominates.
-func (d *Dual) Gap(squaredResidual float64) float64 {
-	rest := 1 - d.Scale()
-	return d.gap(float64(rest*rest*squaredResidual)/(2*d.Total), 0)
-}
-
 // gap adds the penalty's share to what the loss lacks at the scaled dual point
 // and at the unscaled one.
 func (d *Dual) gap(scaled, unscaled float64) float64 {
@@ -119,11 +110,6 @@ func (d *Dual) gap(scaled, unscaled float64) float64 {
 
 // Value returns g(β).
 func (d *Dual) Value() float64 { return d.l1 + float64(0.5*d.l2) }
-
-// Objective returns Φ(β, b), given ‖r‖ₛ².
-func (d *Dual) Objective(squaredResidual float64) float64 {
-	return squaredResidual/(2*d.Total) + d.l1 + float64(0.5*d.l2)
-}
 
 // KKT returns max ρⱼ, ρⱼ = Lⱼ|βⱼ − prox_{g/Lⱼ}(βⱼ + zⱼ/Lⱼ)|: the fixed-point
 // residual of the optimality conditions. ρⱼ ≤ √(2Lⱼ·gap) always holds.

@@ -40,9 +40,9 @@ func exactly(q *oracle.Problem, g model.Penalty) {
 	q.Ridge = g.Ridge()
 }
 
-// dual runs every column through a [model.Dual] and returns it with ‖r‖ₛ² and
-// the intercept.
-func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, square, intercept float64) {
+// dual runs every column through a [model.Dual] and returns it with the state and the
+// intercept.
+func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, s *model.State, intercept float64) {
 	view := fit.View()
 	n, _ := view.Dims()
 	var cols []int32
@@ -52,15 +52,13 @@ func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, s
 			cols, coef = append(cols, int32(j)), append(coef, b)
 		}
 	}
-	r, weighted := make([]float64, n), make([]float64, n)
-	intercept = fit.Residual(cols, coef, r)
-	square = view.SquaredNormOf(r, weighted)
-	view.Weigh(r, weighted)
+	s = model.NewState(n)
+	fit.Fit(cols, coef, s)
 	d = &model.Dual{Penalty: g, Total: view.Total()}
 	for j, b := range beta {
-		d.Add(j, view.Dot(j, weighted)/view.Total(), b, view.Norm(j))
+		d.Add(j, view.Dot(j, s.Weighted)/view.Total(), b, view.Norm(j))
 	}
-	return d, square, intercept
+	return d, s, s.UncentredIntercept(view, cols, coef)
 }
 
 // points returns where to test a gap: at 0, anywhere, near the optimum from
@@ -120,13 +118,13 @@ func TestGapIsTheDirectGap(t *testing.T) {
 			if math.IsInf(q.Alpha[0], 1) {
 				beta[0] = 0
 			}
-			d, square, b := dual(fit, g, beta)
+			d, s, b := dual(fit, g, beta)
 			objective, size := q.Objective(beta, b), math.Max(null, q.Objective(beta, b))
-			want, got := q.Gap(beta, b), d.Gap(square)
+			want, got := q.Gap(beta, b), fit.Gap(d, s)
 			if math.Abs(got-want) > 1e-12*size {
 				t.Errorf("seed %d, %s: gap %.17g, direct %.17g, P₀ %g", seed, name, got, want, null)
 			}
-			if x := d.Objective(square); math.Abs(x-objective) > 1e-13*size {
+			if x := s.Loss + d.Value(); math.Abs(x-objective) > 1e-13*size {
 				t.Errorf("seed %d, %s: objective %.17g, want %.17g", seed, name, x, objective)
 			}
 			if got < 0 || got < objective-best.Objective-1e-13*size {
@@ -163,8 +161,8 @@ func TestGapNearTheOptimumKeepsItsDigits(t *testing.T) {
 				beta[j] = b * (1 + size)
 			}
 		}
-		d, square, _ := dual(fit, g, beta)
-		return d.Gap(square) / fit.Null()
+		d, s, _ := dual(fit, g, beta)
+		return fit.Gap(d, s) / fit.Null()
 	}
 	// First order in the distance where the scaling binds: compare ratios only.
 	if a, b := gapAt(1e-6), gapAt(1e-9); !(b > 0 && b < a*2e-3) {
@@ -186,7 +184,7 @@ func TestSkippedColumnsChangeNothing(t *testing.T) {
 	exactly(q, g)
 	best := q.Solve()
 	best.Beta[0] += 0.01
-	full, square, b := dual(fit, g, best.Beta)
+	full, s, b := dual(fit, g, best.Beta)
 	z := q.Correlations(q.Residual(best.Beta, b))
 	d := model.Dual{Penalty: g, Total: fit.View().Total()}
 	skipped := 0
@@ -200,7 +198,7 @@ func TestSkippedColumnsChangeNothing(t *testing.T) {
 	if skipped == 0 {
 		t.Fatal("nothing to skip")
 	}
-	if a, b := full.Gap(square), d.Gap(square); math.Abs(a-b) > 1e-14*fit.Null() || math.Abs(full.KKT()-d.KKT()) > 1e-14 {
+	if a, b := fit.Gap(full, s), fit.Gap(&d, s); math.Abs(a-b) > 1e-14*fit.Null() || math.Abs(full.KKT()-d.KKT()) > 1e-14 {
 		t.Errorf("gap %g and %g, KKT %g and %g", a, b, full.KKT(), d.KKT())
 	}
 }
@@ -261,7 +259,7 @@ func TestAlphaMaxSeparatesZeroFromNotZero(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 20, P: 15, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
 		fit := subject.Squared(t, q, seed%3 == 0)
-		top := fit.AlphaMax()
+		top := model.AlphaMax(fit)
 		if want := q.AlphaMax(); math.Abs(top-want) > 1e-13*want {
 			t.Errorf("seed %d: αmax %.16g, want %.16g", seed, top, want)
 		}
@@ -292,8 +290,9 @@ func TestResidualEliminatesTheIntercept(t *testing.T) {
 			}
 		}
 		kept := append([]float64(nil), coef...)
-		got := make([]float64, len(q.Y))
-		b := fit.Residual(cols, coef, got)
+		s := model.NewState(len(q.Y))
+		fit.Fit(cols, coef, s)
+		got, b := s.Residual, s.UncentredIntercept(fit.View(), cols, coef)
 		size := 1.0
 		for _, v := range q.Residual(beta, 0) {
 			size = math.Max(size, math.Abs(v))
@@ -330,7 +329,7 @@ func TestWeightIsRepetition(t *testing.T) {
 			}
 		}
 		a, b := subject.Squared(t, q, true), subject.Squared(t, repeated, true)
-		q.Uniform(0.2 * a.AlphaMax())
+		q.Uniform(0.2 * model.AlphaMax(a))
 		g := penalty(t, q)
 		beta := make([]float64, len(q.Alpha))
 		for j := range beta {
@@ -339,9 +338,9 @@ func TestWeightIsRepetition(t *testing.T) {
 		da, sa, ia := dual(a, g, beta)
 		db, sb, ib := dual(b, g, beta)
 		for name, pair := range map[string][2]float64{
-			"N": {a.View().Total(), b.View().Total()}, "P₀": {a.Null(), b.Null()}, "αmax": {a.AlphaMax(), b.AlphaMax()},
-			"‖r‖²": {sa, sb}, "intercept": {ia, ib}, "gap": {da.Gap(sa), db.Gap(sb)},
-			"objective": {da.Objective(sa), db.Objective(sb)}, "KKT": {da.KKT(), db.KKT()},
+			"N": {a.View().Total(), b.View().Total()}, "P₀": {a.Null(), b.Null()}, "αmax": {model.AlphaMax(a), model.AlphaMax(b)},
+			"loss": {sa.Loss, sb.Loss}, "intercept": {ia, ib}, "gap": {a.Gap(da, sa), b.Gap(db, sb)},
+			"penalty": {da.Value(), db.Value()}, "KKT": {da.KKT(), db.KKT()},
 		} {
 			if math.Abs(pair[0]-pair[1]) > 1e-13*math.Max(math.Abs(pair[1]), a.Null()) {
 				t.Errorf("seed %d: %s is %.16g with weights, %.16g with repeated rows", seed, name, pair[0], pair[1])
@@ -362,13 +361,13 @@ func TestNothingToExplain(t *testing.T) {
 		q.Intercept = constant != 0
 		fit := subject.Squared(t, q, true)
 		g := penalty(t, q.Uniform(1))
-		d, square, b := dual(fit, g, make([]float64, 6))
+		d, s, b := dual(fit, g, make([]float64, 6))
 		// The mean of 32 equal numbers may round, but no more than that.
-		if noise := 1e-30; fit.Null() > noise || d.Gap(square) > noise || math.Abs(b-constant) > 1e-16 {
-			t.Errorf("y = %g: P₀ %g, gap %g, intercept %g", constant, fit.Null(), d.Gap(square), b)
+		if noise := 1e-30; fit.Null() > noise || fit.Gap(d, s) > noise || math.Abs(b-constant) > 1e-16 {
+			t.Errorf("y = %g: P₀ %g, gap %g, intercept %g", constant, fit.Null(), fit.Gap(d, s), b)
 		}
-		if fit.AlphaMax() > 1e-15 {
-			t.Errorf("y = %g: αmax %g", constant, fit.AlphaMax())
+		if model.AlphaMax(fit) > 1e-15 {
+			t.Errorf("y = %g: αmax %g", constant, model.AlphaMax(fit))
 		}
 	}
 }

@@ -1,16 +1,3 @@
-// Package model holds the formulas of the inner problems, and nothing else:
-// objectives, proximal operators, duality gaps and their bounds, as in tables
-// 1 and 3 of Bertrand et al., "Implicit Differentiation for Fast
-// Hyperparameter Selection in Non-Smooth Convex Learning" (JMLR 23, 2022),
-// with row weights and an unpenalised intercept added.
-//
-// Every inner problem here is
-//
-//	min over β, b of (1/2N)‖y − Xβ − b1‖ₛ² + Σⱼ αⱼ|βⱼ| + (α₂/2)‖β‖²
-//
-// where s are the row weights and N = Σs. The Lasso has one strength αⱼ = α
-// and α₂ = 0. Strengths are α = e^λ; derivatives elsewhere are with respect
-// to λ.
 package model
 
 import (

@@ -37,7 +37,7 @@ func NewSquared(view *sparse.View, y []float64) (*Squared, error) {
 	if s := view.Weights(); s != nil {
 		f.first = slices.IndexFunc(s, func(s float64) bool { return s > 0 })
 	}
-	f.Residual(nil, nil, r)
+	f.residual(nil, nil, r)
 	weighted := make([]float64, n)
 	view.Weigh(r, weighted)
 	f.null = view.Kernels().Dot(r, weighted) / (2 * view.Total())
@@ -63,18 +63,8 @@ func (f *Squared) Target() []float64 { return f.y }
 // of every relative duality gap.
 func (f *Squared) Null() float64 { return f.null }
 
-// Residual sets r = y − Xβ − b1 over all n rows, held-out ones included, for
-// the coefficients b of the columns cols, and returns the intercept: the
-// weighted mean of y − Xβ where the view is centred, else 0.
-func (f *Squared) Residual(cols []int32, b, r []float64) (intercept float64) {
-	intercept = f.residual(cols, b, r)
-	if !f.view.Centred() {
-		return 0
-	}
-	return uncentre(f.view, intercept, cols, b)
-}
-
-// residual is Residual, returning the intercept of the centred columns.
+// residual sets r = y − X̃β − b1 over all n rows, held-out ones included, and returns
+// the intercept b of the centred columns: the weighted mean of y − X̃β, or 0.
 func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	copy(r, f.y)
 	for k := range b {
@@ -100,9 +90,6 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	return base + mean
 }
 
-// AlphaMax is [AlphaMax] of the datafit: maxⱼ |X_jᵀ(s⊙(y − b₀))|/N.
-func (f *Squared) AlphaMax() float64 { return AlphaMax(f) }
-
 // Smoothness returns 1.
 func (f *Squared) Smoothness() float64 { return 1 }
 
@@ -117,14 +104,10 @@ func (f *Squared) Fit(cols []int32, b []float64, s *State) {
 	}
 }
 
-// Gap implements [Datafit].
-func (f *Squared) Gap(d *Dual, s *State) float64 { return d.Gap(s.square) }
-
-// uncentre returns the intercept b of the columns as they are, given that of the
-// centred ones.
-func uncentre(view *sparse.View, centred float64, cols []int32, b []float64) float64 {
-	for k, j := range cols {
-		centred = math.FMA(-b[k], view.Mean(int(j)), centred)
-	}
-	return centred
+// Gap implements [Datafit]: the scaled gap (1−c)²‖r̃‖²/2N + Σ(αⱼ|βⱼ| − c·aⱼβⱼ), the
+// ridge counted as rows of data in r̃, or with a ridge the unscaled one where it is
+// smaller. Neither dominates.
+func (f *Squared) Gap(d *Dual, s *State) float64 {
+	rest := 1 - d.Scale()
+	return d.gap(float64(rest*rest*s.square)/(2*d.Total), 0)
 }

@@ -235,11 +235,16 @@ func (m *CSC) Column(j int) (rows []int32, values []float64) {
 // Order returns the nonempty columns by length, then index. Read only.
 func (m *CSC) Order() []int32 { return m.order }
 
-// Storage returns the arrays themselves: slot s holds column order[s], with
-// entries rows[k], values[k] for colPtr[s] ≤ k < colPtr[s+1]. It is what a
-// kernel that takes a block of columns needs. Read only.
-func (m *CSC) Storage() (order []int32, colPtr []int64, rows []int32, values []float64) {
-	return m.order, m.colPtr, m.rows, m.values
+// Arrays implements [Matrix].
+func (m *CSC) Arrays() (rows []int32, values []float64) { return m.rows, m.values }
+
+// Span implements [Matrix].
+func (m *CSC) Span(j int) (from, to int64) {
+	s := m.slot(j)
+	if s < 0 {
+		return 0, 0
+	}
+	return m.colPtr[s], m.colPtr[s+1]
 }
 
 // Bytes returns the memory that the matrix holds, in bytes, without its transpose and what views

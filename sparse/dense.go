@@ -79,6 +79,12 @@ func (m *Dense) Column(j int) (rows []int32, values []float64) {
 	return nil, m.values[a:b:b]
 }
 
+// Arrays implements [Matrix].
+func (m *Dense) Arrays() (rows []int32, values []float64) { return nil, m.values }
+
+// Span implements [Matrix].
+func (m *Dense) Span(j int) (from, to int64) { return int64(j) * int64(m.n), int64(j+1) * int64(m.n) }
+
 // Order returns 0, 1, …, p−1. Read only.
 func (m *Dense) Order() []int32 { return m.order }
 

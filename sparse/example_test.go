@@ -23,17 +23,17 @@ func ExampleNewCSC() {
 		fmt.Println(err)
 		return
 	}
-	order, colPtr, rows, values := m.Storage()
-	fmt.Println("order ", order)
-	fmt.Println("colPtr", colPtr)
+	rows, values := m.Arrays()
+	fmt.Println("order ", m.Order())
 	fmt.Println("rows  ", rows)
 	fmt.Println("values", values)
+	fmt.Println(m.Span(2))
 	fmt.Println(m.Column(0))
 	// Output:
 	// order  [3 4 0 2]
-	// colPtr [0 1 2 4 8]
 	// rows   [1 3 0 3 0 1 2 3]
 	// values [3 5 1 2 7 8 9 6]
+	// 4 8
 	// [0 3] [1 2]
 }
 

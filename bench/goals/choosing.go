@@ -173,7 +173,7 @@ func (t *table) besideGrid(ctx context.Context, d studies.Data, points peers.Poi
 	if c.Model == pare.ElasticNet {
 		model = peers.ElasticNet
 	}
-	glmnet, err := peers.StartPaths(ctx, &peers.Problem{X: d.X, Y: d.Y, Model: model}, ids, points, p < 500 || p <= 2000 && n > p, studies.Rows)
+	glmnet, err := peers.StartPaths(ctx, &peers.Problem{X: d.X, Y: d.Y, Model: model}, ids, points, p < 500 || p <= 2000 && n > p)
 	if ctx.Err() != nil {
 		return s, ctx.Err()
 	}

@@ -80,14 +80,8 @@ func TestHeldOutIsTheCriterion(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	train, target, err := studies.Rows(d.X, d.Y, func(i int) bool { return ids[i] == -1 })
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, labels, err := studies.Rows(d.X, d.Y, func(i int) bool { return ids[i] == 0 })
-	if err != nil {
-		t.Fatal(err)
-	}
+	train, target := studies.Rows(d.X, d.Y, func(i int) bool { return ids[i] == -1 })
+	held, labels := studies.Rows(d.X, d.Y, func(i int) bool { return ids[i] == 0 })
 	got, err := heldOut(t.Context(), train, target, l, c, held, labels)
 	if err != nil || math.Abs(got-h.Value) > 1e-6*h.Value {
 		t.Errorf("%g, want %g: %v", got, h.Value, err)
@@ -151,7 +145,7 @@ func TestGlmnetAgreesAlongPaths(t *testing.T) {
 	}
 	square := diagonals(math.Exp(grid[0][0]), 0.01, 3)
 	for m, points := range map[peers.Model]peers.Points{peers.Lasso: points, peers.ElasticNet: square} {
-		g, err := peers.StartPaths(t.Context(), &peers.Problem{X: d.X, Y: d.Y, Model: m}, ids, points, true, studies.Rows)
+		g, err := peers.StartPaths(t.Context(), &peers.Problem{X: d.X, Y: d.Y, Model: m}, ids, points, true)
 		if err != nil {
 			t.Skip(err)
 		}

@@ -31,14 +31,11 @@ func ChooseWeighted(ctx context.Context, o studies.Options) (*studies.Result, er
 		if err != nil {
 			return err
 		}
-		part := func(chosen ...int) (sparse.Matrix, []float64, error) {
-			x, y, err := studies.Rows(d.X, d.Y, func(i int) bool { return slices.Contains(chosen, deal[i]) })
-			return sparse.Compact(x), y, err
+		compact := sparse.Compact(d.X.(*sparse.CSC))
+		part := func(chosen ...int) (sparse.Matrix, []float64) {
+			return studies.Rows(compact, d.Y, func(i int) bool { return slices.Contains(chosen, deal[i]) })
 		}
-		x, y, err := part(0, 1, 2, 3)
-		if err != nil {
-			return err
-		}
+		x, y := part(0, 1, 2, 3)
 		var ids []int
 		for _, f := range deal {
 			if f < 4 {
@@ -62,15 +59,9 @@ func ChooseWeighted(ctx context.Context, o studies.Options) (*studies.Result, er
 			one, from = s.Common.LogLambda, s.Common.Value
 		}
 		found := make([]any, 0, 4)
-		train, target, err := part(0, 1)
-		if err != nil {
-			return err
-		}
+		train, target := part(0, 1)
 		for _, unseen := range []int{3, 4} {
-			other, labels, err := part(unseen)
-			if err != nil {
-				return err
-			}
+			other, labels := part(unseen)
 			for _, l := range [][]float64{one, s.LogLambda} {
 				e, err := heldOut(ctx, train, target, l, c, other, labels)
 				if err != nil {

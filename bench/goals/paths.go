@@ -123,7 +123,7 @@ func (t *table) calibrated(ctx context.Context, d studies.Data, ids []int, point
 		model = peers.ElasticNet
 	}
 	problem := &peers.Problem{X: d.X, Y: d.Y, Model: model}
-	g, err := peers.StartPaths(ctx, problem, ids, points, p < 500 || p <= 2000 && n > p, studies.Rows)
+	g, err := peers.StartPaths(ctx, problem, ids, points, p < 500 || p <= 2000 && n > p)
 	if err != nil {
 		return nil, err
 	}

@@ -42,11 +42,9 @@ type PathPeer struct {
 // Version says who answers.
 func (g *PathPeer) Version() string { return g.version }
 
-// StartPaths starts glmnet. Rows whose fold is negative only train. rows returns the
-// rows of a matrix that keep chooses. The error says where it is not installed.
-func StartPaths(ctx context.Context, p *Problem, folds []int, points Points, covariance bool,
-	rows func(x sparse.Matrix, y []float64, keep func(i int) bool) (*sparse.CSC, []float64, error),
-) (*PathPeer, error) {
+// StartPaths starts glmnet. Rows whose fold is negative only train. The error says
+// where it is not installed.
+func StartPaths(ctx context.Context, p *Problem, folds []int, points Points, covariance bool) (*PathPeer, error) {
 	dir, err := os.MkdirTemp("", "perf-paths-")
 	if err != nil {
 		return nil, err
@@ -56,11 +54,15 @@ func StartPaths(ctx context.Context, p *Problem, folds []int, points Points, cov
 		if k < 0 || g.parts[k] != nil {
 			continue
 		}
-		x, y, err := rows(p.X, p.Y, func(i int) bool { return folds[i] != k })
-		if err != nil {
-			return nil, err
+		part := &Problem{Model: p.Model}
+		var rows []int32
+		for i, fold := range folds {
+			if fold != k {
+				rows, part.Y = append(rows, int32(i)), append(part.Y, p.Y[i])
+			}
 		}
-		g.parts[k] = &Problem{X: sparse.Compact(x), Y: y, Model: p.Model}
+		part.X = sparse.Rows(p.X, rows)
+		g.parts[k] = part
 	}
 	command, err := g.files(folds, covariance)
 	if err == nil {

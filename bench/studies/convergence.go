@@ -64,7 +64,7 @@ func convergenceOf(m pare.Model) func(context.Context, Options) (*Result, error)
 				continue
 			}
 			if err == nil && s.data == "leukemia" { // the paper has its training half
-				d.X, d.Y, err = Rows(d.X, d.Y, func(i int) bool { return i < 38 })
+				d.X, d.Y = Rows(d.X, d.Y, func(i int) bool { return i < 38 })
 			}
 			if err == nil {
 				// Unit columns would make the C of table 6 too small for anything to be free.

@@ -167,33 +167,16 @@ func Signs(y []float64) []float64 {
 	return signs
 }
 
-// Rows returns the rows of a matrix that keep chooses, in their order.
-func Rows(x sparse.Matrix, y []float64, keep func(i int) bool) (*sparse.CSC, []float64, error) {
-	n, p := x.Dims()
-	place, kept := make([]int32, n), []float64(nil)
-	for i := range place {
-		place[i] = -1
+// Rows returns the rows of a set that keep chooses, in their order.
+func Rows(x sparse.Matrix, y []float64, keep func(i int) bool) (sparse.Matrix, []float64) {
+	var list []int32
+	var kept []float64
+	for i, v := range y {
 		if keep(i) {
-			place[i] = int32(len(kept))
-			kept = append(kept, y[i])
+			list, kept = append(list, int32(i)), append(kept, v)
 		}
 	}
-	ptr, rows, values := make([]int64, 1, p+1), []int32(nil), []float64(nil)
-	for j := range p {
-		old, v := x.Column(j)
-		for k := range v {
-			i := k
-			if old != nil {
-				i = int(old[k])
-			}
-			if place[i] >= 0 && v[k] != 0 {
-				rows, values = append(rows, place[i]), append(values, v[k])
-			}
-		}
-		ptr = append(ptr, int64(len(rows)))
-	}
-	part, err := sparse.NewCSC(len(kept), p, ptr, rows, values)
-	return part, kept, err
+	return sparse.Rows(x, list), kept
 }
 
 // Columns returns some columns of a matrix, in the order given.

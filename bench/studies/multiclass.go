@@ -76,11 +76,7 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 	}
 	parts := make([]part, 3) // training, validation and test rows
 	for i, id := range []int{-1, 0, -2} {
-		x, y, err := Rows(d.X, d.Y, func(row int) bool { return folds[row] == id })
-		if err != nil {
-			return err
-		}
-		parts[i] = part{sparse.Compact(x), y}
+		parts[i].x, parts[i].y = Rows(d.X, d.Y, func(row int) bool { return folds[row] == id })
 	}
 	c := pare.Config{Model: pare.Multiclass, NoIntercept: true, Threads: o.Threads}
 	top, err := pare.LogLambdaMax(parts[0].x, parts[0].y, c)

@@ -21,7 +21,7 @@ const (
 	manyStop      = 1e-4 // gain with many λ's that is not worth overfitting for
 	columnsReach  = 2    // how far λ's of columns may go from the one for all
 	columnsProx   = 0.1  // pull back to it: times the criterion per column of its support
-	columnsRisk   = 3    // the same for a criterion that no row is held out from
+	columnsRisk   = 3    // the same for a criterion of all rows, times columns per row up to 1
 )
 
 // stages are searches in a row, on one budget and one log.
@@ -171,7 +171,7 @@ func (e *engine) searchColumns(ctx context.Context, scalar *engine, f outer, spe
 		return nil, nil, err
 	}
 	merged := tied{home}
-	_, columns := x.Dims()
+	n, columns := x.Dims()
 	start := slices.Repeat(one.LogLambda, columns)
 	box := around(start, columnsReach)
 	s.options.Schedule = search.Exact
@@ -182,7 +182,7 @@ func (e *engine) searchColumns(ctx context.Context, scalar *engine, f outer, spe
 		}
 		l := search.LBFGSOptions{Options: options, Keep: true, Prox: columnsProx * one.Value}
 		if spec.Risk != nil {
-			l.Prox = columnsRisk * (one.Value - spec.Risk.Constant) // more than 0, as RSS and degrees of freedom are
+			l.Prox = columnsRisk * min(1, float64(columns)/float64(n)) * (one.Value - spec.Risk.Constant)
 		}
 		l.Prox = max(0, l.Prox) / float64(max(1, one.Support))
 		if one.Tested {

@@ -2,105 +2,263 @@ package pare_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestCombinationsAgainstDifferences: models with weights, standardised columns, β ≥ 0,
-// unpenalised columns and without intercept, drawn at random: the hypergradient is the
-// slope of the criterion, and what is returned is certified.
-func TestCombinationsAgainstDifferences(t *testing.T) {
-	ctx := context.Background()
-	models := []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge, pare.Logistic, pare.Multiclass}
-	tested := 0
-	for seed := range oracle.Cases(160) {
-		r := oracle.NewRandom(seed)
-		const n, p = 60, 8
-		m := models[r.Intn(len(models))]
-		q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.5, 1), Mean: r.Pick(0, 1), Active: 4})
-		y := slices.Clone(q.Y)
-		c := pare.Config{Model: m, Tol: 1e-14, NoIntercept: r.Intn(3) == 0, Standardize: r.Intn(2) == 0, Certify: true}
-		for i := range y {
-			switch m {
-			case pare.Logistic:
-				y[i] = math.Copysign(1, float64(i%5)-2.2+0.3*y[i]) // both in every fold
-			case pare.Multiclass:
-				y[i] = float64(i % 3)
-			}
-		}
-		if m != pare.Ridge {
-			c.Positive = r.Intn(3) == 0
-		}
-		if r.Intn(2) == 0 {
-			for range n {
-				c.Weights = append(c.Weights, r.Pick(0, 0.5, 1, 2.5))
-			}
-		}
-		x := denseOf(t, q.X, p)
-		if r.Intn(2) == 0 {
-			x = matrixOf(t, q.X, p)
-		}
-		lambda, err := pare.LogLambdaMax(x, y, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if math.IsInf(lambda[0], -1) {
-			continue // no column pulls upwards
-		}
-		for i := range lambda {
-			lambda[i] -= 1 + 2*r.Float64()
-		}
-		if m == pare.WeightedLasso {
-			lambda[1] = math.Inf(1)
-			if !c.Positive {
-				lambda[2] = math.Inf(-1)
-			}
-		}
-		name := fmt.Sprintf("seed %d: %+v", seed, c)
-		f, err := pare.Fit(ctx, x, y, lambda, c)
-		if err != nil || f.Status != outcome.Converged {
-			t.Fatalf("%s: %v, %+v", name, err, f)
-		}
-		at := func(i int, step float64) *pare.Hypergradient {
-			moved := slices.Clone(lambda)
-			moved[i] += step
-			g, err := pare.Gradient(ctx, x, y, moved, pare.Validation{Folds: 3, Shuffle: true, Seed: seed}, c)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			return g
-		}
-		here := at(0, 0)
-		if !here.SupportCertified {
-			continue // a knot may be near
-		}
-		for i, got := range here.Gradient {
-			if math.IsInf(lambda[i], 0) {
-				if got != 0 {
-					t.Errorf("%s: ∂/∂λ%d = %g at λ = %g", name, i+1, got, lambda[i])
-				}
-				continue
-			}
-			const h = 1e-5
-			up, down := at(i, h), at(i, -h)
-			forward, backward := (up.Value-here.Value)/h, (here.Value-down.Value)/h
-			scale := math.Abs(forward) + 1e-2*here.Value
-			if math.Abs(forward-backward) > 1e-3*scale {
-				continue // a knot between them
-			}
-			tested++
-			if want := (forward + backward) / 2; math.Abs(got-want) > 1e-6*scale {
-				t.Errorf("%s: ∂/∂λ%d = %.10g, differences %.10g", name, i+1, got, want)
-			}
+// combination is one of all that can be asked for.
+type combination struct {
+	model              pare.Model
+	criterion          pare.Criterion
+	loss               string // "" is the model's own
+	method             pare.Method
+	search             pare.Search
+	bare, standardize  bool
+	positive, weighted bool
+	ends               bool // an unpenalised and an excluded column
+	perClass, oneSE    bool
+	tested             bool // some rows are kept for testing
+}
+
+var ownLosses = []string{"", "mse", "logistic", "smoothed_hinge", "own"}
+
+// combinationAt counts them all through.
+func combinationAt(i uint64) combination {
+	digit := func(base int) int {
+		d := int(i % uint64(base))
+		i /= uint64(base)
+		return d
+	}
+	flag := func() bool { return digit(2) == 1 }
+	return combination{
+		model: pare.Models()[digit(len(pare.Models()))], criterion: pare.Criteria()[digit(len(pare.Criteria()))],
+		loss: ownLosses[digit(len(ownLosses))], method: pare.Methods()[digit(len(pare.Methods()))],
+		search: pare.Searches()[digit(len(pare.Searches()))],
+		bare:   flag(), standardize: flag(), positive: flag(), weighted: flag(), ends: flag(), perClass: flag(), oneSE: flag(), tested: flag(),
+	}
+}
+
+const allCombinations = 7 * 5 * 5 * 5 * 9 * 256
+
+// drawCombination draws one of which little, if anything, does not fit.
+func drawCombination(r *oracle.Random) combination {
+	for {
+		c := combinationAt(r.Uint64() % allCombinations)
+		gradient, choice := c.refusals()
+		if len(gradient) == 0 && len(choice) <= 1 || len(gradient) == 1 && len(choice) <= 1 && r.Intn(8) == 0 {
+			return c
 		}
 	}
-	if tested < int(oracle.Cases(160)) {
-		t.Errorf("only %d slopes tested", tested)
+}
+
+// refusals are the options that do not go with the rest, in the names of flags.
+func (c combination) refusals() (gradient, choice []string) {
+	held := c.criterion == pare.CV || c.criterion == pare.HoldOut
+	squared := slices.Contains(squared, c.model)
+	for _, rule := range []struct {
+		broken bool
+		flag   string
+	}{
+		{c.standardize && c.model == pare.SVM, "standardize"},
+		{c.positive && (c.model == pare.SVM || c.model == pare.Ridge), "positive"},
+		{c.method != pare.Implicit && (c.standardize || c.model == pare.Multiclass), "method"},
+		{c.loss != "" && (!held || c.model == pare.Multiclass || c.weighted && c.loss == "own"), "loss"},
+		{!held && (!squared || c.weighted), "criterion"},
+		{!held && c.tested, "fold-ids"},
+		{c.ends && c.positive && c.model == pare.WeightedLasso, "positive"},
+	} {
+		if rule.broken {
+			gradient = append(gradient, rule.flag)
+		}
+	}
+	choice = slices.Clone(gradient)
+	if c.ends && c.positive && c.model == pare.WeightedLasso {
+		choice = choice[:len(choice)-1] // a choice has no λ's of ±∞
+	}
+	points := slices.Contains([]pare.Search{pare.Grid, pare.Random, pare.Halton, pare.TPE}, c.search)
+	for _, rule := range []struct {
+		broken bool
+		flag   string
+	}{
+		{c.search == pare.Grid && c.model == pare.SVM, "search"},
+		{points && c.model == pare.WeightedLasso, "search"},
+		{c.perClass && (c.model != pare.Multiclass || c.search == pare.Grid), "per-class"},
+	} {
+		if rule.broken {
+			choice = append(choice, rule.flag)
+		}
+	}
+	return gradient, choice
+}
+
+// data draws a problem that the combination is for.
+func (c combination) data(t *testing.T, r *oracle.Random) (sparse.Matrix, []float64) {
+	const n, p = 36, 5
+	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.6, 1), Mean: r.Pick(0, 1), Active: 3})
+	classes := c.model == pare.Logistic || c.model == pare.SVM || c.loss == "logistic" || c.loss == "smoothed_hinge"
+	mean := q.Mean(-1)
+	for i, y := range q.Y {
+		switch {
+		case c.model == pare.Multiclass:
+			q.Y[i] = float64((i+r.Intn(2))%3) + 1
+		case classes:
+			q.Y[i] = math.Copysign(1, y-mean+r.Normal())
+		}
+	}
+	if r.Intn(2) == 0 {
+		return denseOf(t, q.X, p), q.Y
+	}
+	return matrixOf(t, q.X, p), q.Y
+}
+
+func (c combination) config(r *oracle.Random, n int) pare.Config {
+	config := pare.Config{Model: c.model, Method: c.method, NoIntercept: c.bare, Standardize: c.standardize, Positive: c.positive, Tol: 1e-12, Certify: true}
+	if c.weighted {
+		for range n {
+			config.Weights = append(config.Weights, r.Pick(0, 0.5, 1, 2))
+		}
+	}
+	return config
+}
+
+func (c combination) validation(n int) pare.Validation {
+	v := pare.Validation{Criterion: c.criterion}
+	switch c.loss {
+	case "mse":
+		v.Loss = criterion.MeanSquaredError{}
+	case "logistic":
+		v.Loss = criterion.LogisticLoss{}
+	case "smoothed_hinge":
+		v.Loss = criterion.SmoothedHinge{}
+	case "own":
+		v.Loss = criterion.Func("own", squares)
+	}
+	if c.tested {
+		for i := range n {
+			v.FoldIDs = append(v.FoldIDs, [...]int{0, -1, -2, -1}[i/2%4])
+		}
+	}
+	return v
+}
+
+// refused reports whether an error names one of the options that do not fit; it must
+// where there are such.
+func refused(t *testing.T, name string, err error, flags []string) bool {
+	t.Helper()
+	if err == nil {
+		if len(flags) > 0 {
+			t.Errorf("%s: taken in spite of %v", name, flags)
+		}
+		return false
+	}
+	e, ok := errors.AsType[*outcome.Error](err)
+	if !ok || !slices.Contains(flags, e.Flag) || e.Kind != outcome.Usage && e.Kind != outcome.BadParameter {
+		t.Errorf("%s: %v, want one of %v", name, err, flags)
+	}
+	return true
+}
+
+// TestEveryCombination: whatever is asked for is done right, value and gradient as
+// differences say, or refused by the name of what does not fit.
+func TestEveryCombination(t *testing.T) {
+	ctx := context.Background()
+	slopes, choices := 0, 0
+	for draw := range oracle.Cases(600) {
+		r := oracle.NewRandom(31 * draw)
+		c := drawCombination(r)
+		x, y := c.data(t, r)
+		config, v := c.config(r, len(y)), c.validation(len(y))
+		name := fmt.Sprintf("draw %d, %+v", draw, c)
+		gradient, choice := c.refusals()
+		lambda := somewhere(t, x, y, pare.Config{Model: c.model, NoIntercept: c.bare, Weights: config.Weights, Positive: c.positive && c.model != pare.Ridge && c.model != pare.SVM})
+		if slices.ContainsFunc(lambda, func(l float64) bool { return math.IsInf(l, 0) }) {
+			continue // β ≥ 0 leaves no column
+		}
+		if c.ends && c.model == pare.WeightedLasso {
+			lambda[1], lambda[3] = math.Inf(-1), math.Inf(1)
+		}
+		at := func(i int, step float64) (*pare.Hypergradient, error) {
+			moved := slices.Clone(lambda)
+			moved[i] += step
+			return pare.Gradient(ctx, x, y, moved, v, config)
+		}
+		here, err := at(0, 0)
+		if !refused(t, name, err, gradient) && (c.method != pare.Implicit || here.SupportCertified) {
+			if here.Status != outcome.Converged && here.Status != outcome.Flat && (c.method == pare.Implicit || here.Status != outcome.Budget) {
+				t.Errorf("%s: %s", name, here.Status)
+			}
+			for i, got := range here.Gradient {
+				if math.IsInf(lambda[i], 0) {
+					if got != 0 {
+						t.Errorf("%s: ∂/∂λ%d = %g at λ = %g", name, i+1, got, lambda[i])
+					}
+					continue
+				}
+				const h = 1e-5
+				up, err := at(i, h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				down, err := at(i, -h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				forward, backward := (up.Value-here.Value)/h, (here.Value-down.Value)/h
+				scale := math.Abs(forward) + 1e-2*math.Abs(here.Value)
+				if math.Abs(forward-backward) > 1e-3*scale {
+					continue // a knot between them
+				}
+				slopes++
+				if want := (forward + backward) / 2; !(math.Abs(got-want) <= 1e-5*scale) {
+					t.Errorf("%s: ∂/∂λ%d = %.10g, differences %.10g", name, i+1, got, want)
+				}
+			}
+			for e, err := range pare.Validate(ctx, x, y, [][]float64{lambda}, v, config) {
+				if err != nil || here.Status != outcome.Budget && math.Abs(e.Value-here.Value) > 1e-6*math.Abs(here.Value)+1e-9 {
+					t.Errorf("%s: validated %g, %v; the gradient has %g", name, e.Value, err, here.Value)
+				}
+			}
+		}
+		config.Tol = 1e-8
+		o := pare.SelectOptions{Validation: v, Search: c.search, PerClass: c.perClass, OneSE: c.oneSE, Evaluations: 9}
+		s, err := pare.Select(ctx, x, y, o, config)
+		if refused(t, name, err, choice) {
+			continue
+		}
+		choices++
+		if s.Final == nil || len(s.LogLambda) != len(lambda) || math.IsNaN(s.Value) || math.IsInf(s.Value, 0) || s.Err != nil || s.Final.Status != outcome.Converged || s.Final.Model != c.model {
+			t.Errorf("%s: %+v", name, s)
+			continue
+		}
+		best := slices.IndexFunc(s.Evaluations, func(e search.Evaluation) bool { return e.Value == s.Value && slices.Equal(e.LogLambda, s.LogLambda) })
+		if best < 0 || !s.Evaluations[best].Trusted {
+			continue
+		}
+		for e, err := range pare.Validate(ctx, x, y, [][]float64{s.LogLambda}, v, config) {
+			if err != nil || math.Abs(e.Value-s.Value) > 1e-3*math.Abs(s.Value)+1e-6 {
+				t.Errorf("%s: chosen at %g, validated %g, %v", name, s.Value, e.Value, err)
+			}
+		}
+		for _, e := range s.Evaluations {
+			if e.Value < s.Value-1e-3*math.Abs(s.Value) && e.Trusted && e.Tol <= 1e-7 && c.model != pare.WeightedLasso {
+				t.Errorf("%s: %g was seen, %g chosen", name, e.Value, s.Value)
+			}
+		}
+		if out, err := s.Final.Predictor().Predict(x); err != nil || slices.ContainsFunc(out, math.IsNaN) {
+			t.Errorf("%s: predictions %v, %v", name, out, err)
+		}
+	}
+	if n := int(oracle.Cases(600)); slopes < n || choices < n/4 {
+		t.Errorf("only %d slopes and %d choices looked at", slopes, choices)
 	}
 }

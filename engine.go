@@ -92,12 +92,12 @@ func (e *engine) spec() bilevel.Spec {
 	}
 }
 
-// check refuses a λ of the wrong length.
+// check refuses a λ of the wrong length, or that cannot be.
 func (e *engine) check(logLambda []float64) error {
 	if r := e.hyperparameters; len(logLambda) != r {
 		return outcome.At(outcome.Shape, "log-lambda", "%s has %d hyperparameters, got %d", e.config.Model, r, len(logLambda))
 	}
-	return nil
+	return e.accepts(logLambda)
 }
 
 // fit solves at one λ and says where.

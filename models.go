@@ -76,6 +76,8 @@ type span struct{ below, above float64 }
 type problem interface {
 	// max returns ln αmax for every hyperparameter, NaN where there is none.
 	max() []float64
+	// accepts refuses a λ, of the right length, that there is no problem for.
+	accepts(logLambda []float64) error
 	// solve solves at one λ, from the last solution.
 	solve(ctx context.Context, logLambda []float64) (*Fitted, error)
 	// outer states the choice of λ.

@@ -77,13 +77,26 @@ func (m *oneVersusRest) class(k int) (*model.Logistic, error) {
 
 func (m *oneVersusRest) max() []float64 { return m.top }
 
-func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
-	penalties := make([]model.Penalty, len(logLambda))
+// penalties makes those of the classes.
+func (m *oneVersusRest) penalties(logLambda []float64) (all []model.Penalty, err error) {
+	all = make([]model.Penalty, len(logLambda))
 	for k, l := range logLambda {
-		var err error
-		if penalties[k], err = m.penalty([]float64{l}); err != nil {
+		if all[k], err = m.penalty([]float64{l}); err != nil {
 			return nil, err
 		}
+	}
+	return all, nil
+}
+
+func (m *oneVersusRest) accepts(logLambda []float64) error {
+	_, err := m.penalties(logLambda)
+	return err
+}
+
+func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	penalties, err := m.penalties(logLambda)
+	if err != nil {
+		return nil, err
 	}
 	start := m.last
 	if start == nil {
@@ -99,7 +112,7 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 		}
 	}
 	fitted, last := make([]*Fitted, len(m.classes)), make([]point, len(m.classes))
-	err := m.each(func(k int) (err error) {
+	err = m.each(func(k int) (err error) {
 		fitted[k], last[k], err = m.one(ctx, k, penalties[k], start[k])
 		return err
 	})

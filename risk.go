@@ -69,6 +69,13 @@ func (v Validation) splits() string {
 func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	c := e.config
 	c.Model, c.Standardize, c.Method = Lasso, false, Implicit // the residuals of any good fit will do
+	own, err := newEngine(e.x, e.y, c)
+	if err != nil {
+		return 0, err
+	}
+	if math.IsInf(own.max()[0], -1) { // no column is of use
+		return own.spread(float64(len(e.y))*2*own.problem.(*single).fit.Null(), 0)
+	}
 	folds := Validation{Shuffle: true, Seed: v.Seed, Folds: min(5, max(2, len(e.y)))}
 	s, err := Select(ctx, e.x, e.y, SelectOptions{Validation: folds}, c)
 	switch of, ok := errors.AsType[*outcome.Error](err); {
@@ -84,11 +91,17 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	for _, b := range s.Final.Coef {
 		fit -= float64(alpha * math.Abs(b))
 	}
-	n, free := float64(len(e.y)), len(e.y)-len(s.Final.Support)
-	if !c.NoIntercept {
+	return own.spread(2*float64(len(e.y))*fit, len(s.Final.Support))
+}
+
+// spread returns the noise level of residuals with this sum of squares, after a fit of so
+// many columns.
+func (e *engine) spread(squares float64, columns int) (float64, error) {
+	free := len(e.y) - columns
+	if !e.config.NoIntercept {
 		free--
 	}
-	sigma := math.Sqrt(max(0, 2*n*fit) / float64(max(1, free)))
+	sigma := math.Sqrt(max(0, squares) / float64(max(1, free)))
 	if sigma == 0 {
 		return 0, outcome.At(outcome.BadParameter, "sigma", "the noise level cannot be estimated from data that a Lasso fits exactly, so it must be given")
 	}

@@ -70,6 +70,11 @@ func (s *single) max() []float64 {
 	return s.top
 }
 
+func (s *single) accepts(logLambda []float64) error {
+	_, err := s.penalty(logLambda)
+	return err
+}
+
 func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
 	penalty, err := s.penalty(logLambda)
 	if err != nil {

@@ -46,6 +46,11 @@ func (m *machine) start() float64 {
 // max implements [problem]: w = 0 for no C.
 func (m *machine) max() []float64 { return []float64{math.NaN()} }
 
+func (m *machine) accepts(logLambda []float64) error {
+	_, err := m.fit.Strength(logLambda[0])
+	return err
+}
+
 func (m *machine) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
 	if m.solver == nil {
 		m.solver = cd.NewSVM(m.fit)

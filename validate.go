@@ -2,10 +2,12 @@ package pare
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -90,10 +92,11 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
 	case v.Loss != nil && e.config.Model == Multiclass:
 		return spec, outcome.At(outcome.Usage, "loss", "%s is judged by the cross-entropy of all its scores", Multiclass)
-	case v.Loss != nil && e.config.Weights != nil:
-		return spec, outcome.At(outcome.Usage, "loss", "a loss of one's own cannot be told the weights of rows")
 	}
-	var err error
+	err := e.checkLoss(v.Loss)
+	if err != nil {
+		return spec, err
+	}
 	spec.Folds, err = v.folds(e.y)
 	if err != nil {
 		return spec, err
@@ -102,4 +105,20 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	err = e.afford(e.atOnce() + e.solvers(spec.Folds))
 	spec.Solver = e.solver()
 	return spec, err
+}
+
+// checkLoss refuses a loss that cannot judge these rows.
+func (e *engine) checkLoss(loss criterion.Criterion) error {
+	switch loss.(type) {
+	case nil, criterion.MeanSquaredError:
+	case criterion.LogisticLoss, criterion.SmoothedHinge:
+		if i := slices.IndexFunc(e.y, func(t float64) bool { return t != 1 && t != -1 }); i >= 0 {
+			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Flag: "loss", Message: fmt.Sprintf("%s judges labels -1 and 1, this target is %g", loss.Name(), e.y[i])}
+		}
+	default:
+		if e.config.Weights != nil {
+			return outcome.At(outcome.Usage, "loss", "%s cannot be told the weights of rows; the losses of package criterion can", loss.Name())
+		}
+	}
+	return nil
 }

@@ -48,8 +48,8 @@ func Splits() []Split { return []Split{ByRow, Stratified, Blocks, Forward} }
 type Validation struct {
 	Criterion Criterion // "" means CV
 	// Loss, where set, judges predictions on held-out rows instead of the model's own
-	// loss, by CV and HoldOut; [criterion.Func] makes one of a function. Multiclass has
-	// none. It is called by several goroutines at once.
+	// loss, by CV and HoldOut; [criterion.Func] makes one of a function, which knows no
+	// weights of rows. Multiclass has none. It is called by several goroutines at once.
 	Loss    criterion.Criterion
 	Folds   int    // 0 means 5, or what FoldIDs says
 	Split   Split  // "" means ByRow

@@ -75,8 +75,11 @@ func (l *iterated) solve(ctx context.Context, logLambda []float64, options cd.Op
 	for _, g := range r.Gradient {
 		largest = max(largest, math.Abs(g))
 	}
-	took := time.Since(start)
-	l.solved = solved{gap: r.Gap, kkt: r.KKT, epochs: r.Epochs, support: len(r.Support), status: outcome.Converged, seconds: took.Seconds()}
+	took, status := time.Since(start), outcome.Converged
+	if !(r.Gap <= o.Tol) {
+		status = r.Status // the value is not to be trusted either
+	}
+	l.solved = solved{gap: r.Gap, kkt: r.KKT, epochs: r.Epochs, support: len(r.Support), status: status, seconds: took.Seconds()}
 	l.derived = derived{bound: r.Change * largest, margin: math.NaN(), status: r.Status}
 	return nil
 }

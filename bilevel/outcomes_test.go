@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -223,6 +224,26 @@ func TestDocumentedOutcomesOfAnSVM(t *testing.T) {
 		r := evaluate(t, problem, search.Request{LogLambda: []float64{kernels.Log(c.c)}})
 		if r.Status != c.want || r.SupportCertified != c.certified || math.Abs(r.Gradient[0]-c.gradient) > 1e-12 {
 			t.Errorf("%s: %s, certified %v, gradient %.15g; want %s, %v, %.15g", c.name, r.Status, r.SupportCertified, r.Gradient[0], c.want, c.certified, c.gradient)
+		}
+	}
+}
+
+// TestIteratesOfTooFewEpochs: the value at an iterate far from the solution is not to be
+// trusted, asked for with its gradient or alone.
+func TestIteratesOfTooFewEpochs(t *testing.T) {
+	numbers := newOrthogonal([]float64{3, -3, 2, -2, 1, -1, 0.5, -0.5, 1, 0, -1, 2, 0.3, -0.4}, 4, 3, 2, 1)
+	for _, m := range []iterdiff.Method{iterdiff.ForwardPGD, iterdiff.BackwardPGD} {
+		problem, err := bilevel.New(subject.Kernels(t), numbers.matrix(t), numbers.y, bilevel.Spec{
+			Folds: numbers.folds, Penalty: penalties["lasso"], Iterate: &m, Solver: cd.Options{Tol: 1e-12, MaxEpochs: 2},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, alone := range []bool{false, true} {
+			r, err := problem.Evaluate(t.Context(), search.Request{LogLambda: []float64{-4}, ValueOnly: alone})
+			if err != nil || r.Trusted || r.Status != outcome.Budget {
+				t.Errorf("%v, value alone %t: %s, trusted %t, gap %g, %v", m, alone, r.Status, r.Trusted, r.GapRelative, err)
+			}
 		}
 	}
 }

@@ -67,7 +67,6 @@ func native() []*Set {
 	avx512.axpyLanes = amd64.AxpyLanesAVX512
 	avx512.dotSingle = amd64.DotSingleAVX512
 	avx512.axpySingle = amd64.AxpySingleAVX512
-
 	avx512.subPanel = amd64.SubPanelAVX512
 	avx512.subTile = amd64.SubTileAVX512
 	avx512.solveTile = amd64.SolveTileAVX512

@@ -7,22 +7,21 @@ import "github.com/seed-45b9a24c/pare/kernels/arm64"
 // native lists the sets beside pure Go: every arm64 CPU has NEON.
 func native() []*Set {
 	return []*Set{newSet("neon", primitives{
-		dot:         arm64.DotNEON,
-		axpy:        arm64.AxpyNEON,
-		scal:        arm64.ScalNEON,
-		asum:        arm64.AsumNEON,
-		maxAbs:      arm64.MaxAbsNEON,
-		dotIndexed:  arm64.DotIndexedNEON,
-		axpyIndexed: arm64.AxpyIndexedNEON,
-		dotSpans:    arm64.DotSpansNEON,
-		dotLanes:    arm64.DotLanesNEON,
-		axpyLanes:   arm64.AxpyLanesNEON,
-		dotTile:     byQuarters(arm64.DotTileNEON),
-		subPanel:    arm64.SubPanelNEON,
-		subTile:     arm64.SubTileNEON,
-		solveTile:   arm64.SolveTileNEON,
-
+		dot:            arm64.DotNEON,
+		axpy:           arm64.AxpyNEON,
+		scal:           arm64.ScalNEON,
+		asum:           arm64.AsumNEON,
+		maxAbs:         arm64.MaxAbsNEON,
+		dotIndexed:     arm64.DotIndexedNEON,
+		axpyIndexed:    arm64.AxpyIndexedNEON,
+		dotSpans:       arm64.DotSpansNEON,
+		dotLanes:       arm64.DotLanesNEON,
 		dotLanesMasked: arm64.DotLanesMaskedNEON,
+		axpyLanes:      arm64.AxpyLanesNEON,
+		subPanel:       arm64.SubPanelNEON,
+		subTile:        arm64.SubTileNEON,
+		solveTile:      arm64.SolveTileNEON,
+		dotTile:        byQuarters(arm64.DotTileNEON),
 
 		// Not in assembly, which lacks vector instructions for these: conversion of
 		// 32 bits, sums, products and maxima of floating-point numbers.

@@ -53,7 +53,7 @@
 //
 // # Pauses
 //
-// Assembly cannot be preempted. No call into it handles more than [Block]
-// elements (of each vector, where it handles several), and every call passes a stack check, where the scheduler may stop
-// the goroutine: some ten microseconds at the very worst.
+// Assembly cannot be preempted. No call into it handles more than [Block] elements
+// (of each vector, where it handles several), and every call passes a stack check,
+// where the scheduler may stop the goroutine: some ten microseconds at the very worst.
 package kernels

@@ -28,10 +28,10 @@ var pureGo = primitives{
 	sigmoid:        sigmoidGo,
 }
 
-const lanes = 32 // partial sums of a dense reduction
+const width = 32 // w, the partial sums of a dense reduction
 
 // fold adds the partial sums: upper half onto lower half until one is left.
-func fold(s *[lanes]float64) float64 {
+func fold(s *[width]float64) float64 {
 	for k := range 16 {
 		s[k] += s[k+16]
 	}
@@ -42,16 +42,16 @@ func fold(s *[lanes]float64) float64 {
 }
 
 func dotGo(x, y []float64) float64 {
-	var s [lanes]float64
-	for len(x) >= lanes && len(y) >= lanes {
-		u, v := (*[lanes]float64)(x), (*[lanes]float64)(y)
-		for k := 0; k < lanes; k += 4 { // the loop's own cost would show
+	var s [width]float64
+	for len(x) >= width && len(y) >= width {
+		u, v := (*[width]float64)(x), (*[width]float64)(y)
+		for k := 0; k < width; k += 4 { // the loop's own cost would show
 			s[k] = math.FMA(u[k], v[k], s[k])
 			s[k+1] = math.FMA(u[k+1], v[k+1], s[k+1])
 			s[k+2] = math.FMA(u[k+2], v[k+2], s[k+2])
 			s[k+3] = math.FMA(u[k+3], v[k+3], s[k+3])
 		}
-		x, y = x[lanes:], y[lanes:]
+		x, y = x[width:], y[width:]
 	}
 	for k, v := range x {
 		s[k] = math.FMA(v, y[k], s[k])
@@ -60,13 +60,13 @@ func dotGo(x, y []float64) float64 {
 }
 
 func asumGo(x []float64) float64 {
-	var s [lanes]float64
-	for len(x) >= lanes {
-		u := (*[lanes]float64)(x)
+	var s [width]float64
+	for len(x) >= width {
+		u := (*[width]float64)(x)
 		for k := range s {
 			s[k] += math.Abs(u[k])
 		}
-		x = x[lanes:]
+		x = x[width:]
 	}
 	for k, v := range x {
 		s[k] += math.Abs(v)

@@ -41,16 +41,16 @@ func newAxpySingle(loop func(a float64, x []float32, y []float64)) func(a float6
 }
 
 func dotSingleGo(x []float32, y []float64) float64 {
-	var s [lanes]float64
-	for len(x) >= lanes && len(y) >= lanes {
-		u, v := (*[lanes]float32)(x), (*[lanes]float64)(y)
-		for k := 0; k < lanes; k += 4 {
+	var s [width]float64
+	for len(x) >= width && len(y) >= width {
+		u, v := (*[width]float32)(x), (*[width]float64)(y)
+		for k := 0; k < width; k += 4 {
 			s[k] = math.FMA(float64(u[k]), v[k], s[k])
 			s[k+1] = math.FMA(float64(u[k+1]), v[k+1], s[k+1])
 			s[k+2] = math.FMA(float64(u[k+2]), v[k+2], s[k+2])
 			s[k+3] = math.FMA(float64(u[k+3]), v[k+3], s[k+3])
 		}
-		x, y = x[lanes:], y[lanes:]
+		x, y = x[width:], y[width:]
 	}
 	for k, v := range x {
 		s[k] = math.FMA(float64(v), y[k], s[k])

@@ -70,7 +70,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		asked:        a,
 	}
 	switch {
-	case pare.Model(a.Model) == pare.SVM:
+	case a.Model == pare.SVM:
 		r.AtBound = &f.Bound
 	case a.certifies(a.data):
 		r.Certified, r.DualMargin = &f.SupportCertified, number(f.DualMargin)
@@ -97,7 +97,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 
 // supportSize is that of the generalised support: for the SVM, samples.
 func (a asked) supportSize(f *pare.Fitted) int {
-	if pare.Model(a.Model) == pare.SVM {
+	if a.Model == pare.SVM {
 		return f.Free
 	}
 	return len(f.Support)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare"
@@ -29,7 +28,7 @@ func (f commonFlags) check() error {
 // config is the problem and the engine in the library's terms.
 func (f commonFlags) config(d *dataset) pare.Config {
 	return pare.Config{
-		Model:       pare.Model(f.Model),
+		Model:       f.Model,
 		NoIntercept: !f.centred(),
 		Positive:    f.Positive,
 		Standardize: f.Standardize,
@@ -118,18 +117,18 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model       string  `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, multiclass or svm (default: lasso)." group:"Problem"`
-	Intercept   *bool   `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
-	Standardize bool    `help:"Columns of unit variance on the training rows; coefficients are those of the file's (not svm)." group:"Problem"`
-	Positive    bool    `help:"Coefficients of 0 or more (not ridge, svm)." group:"Problem"`
-	Tol         float64 `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
+	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, multiclass or svm (default: lasso)." group:"Problem"`
+	Intercept   *bool      `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
+	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's (not svm)." group:"Problem"`
+	Positive    bool       `help:"Coefficients of 0 or more (not ridge, svm)." group:"Problem"`
+	Tol         float64    `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 }
 
 func (f problemFlags) check() error {
 	if err := oneOf("model", f.Model, pare.Models()...); err != nil {
 		return err
 	}
-	if pare.Model(f.Model) == pare.SVM && f.Intercept != nil && *f.Intercept {
+	if f.Model == pare.SVM && f.Intercept != nil && *f.Intercept {
 		return outcome.At(outcome.Usage, "intercept", "svm has no intercept; the others have one")
 	}
 	if !(f.Tol > 0) { // the library takes 0 for its default
@@ -141,24 +140,24 @@ func (f problemFlags) check() error {
 // centred reports whether there is an intercept.
 func (f problemFlags) centred() bool {
 	if f.Intercept == nil {
-		return pare.Model(f.Model) != pare.SVM
+		return f.Model != pare.SVM
 	}
 	return *f.Intercept
 }
 
 // loss is what judges the model on held-out rows, in words.
-func (f problemFlags) loss() string { return pare.Model(f.Model).Loss() }
+func (f problemFlags) loss() string { return f.Model.Loss() }
 
 // validationFlags say which rows judge a λ, and how.
 type validationFlags struct {
-	Criterion string   `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
-	Folds     *int     `placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
-	Split     string   `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
-	Groups    string   `placeholder:"FILE" help:"One integer a row: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
-	Shuffle   *bool    `negatable:"" help:"Shuffle the rows before dealing them into folds (default: true; not by blocks and forward)." group:"Validation (select, grad, path)"`
-	Seed      uint64   `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
-	Sigma     *float64 `placeholder:"S" help:"sure, aic, bic: the noise level (default: estimated)." group:"Validation (select, grad, path)"`
-	FoldIDs   string   `name:"fold-ids" placeholder:"FILE" help:"One integer a row instead: a fold from 0, -1 always trains, -2 is kept for a last test (select). holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
+	Criterion pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
+	Folds     *int           `placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
+	Split     pare.Split     `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
+	Groups    string         `placeholder:"FILE" help:"One integer a row: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
+	Shuffle   *bool          `negatable:"" help:"Shuffle the rows before dealing them into folds (default: true; not by blocks and forward)." group:"Validation (select, grad, path)"`
+	Seed      uint64         `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
+	Sigma     *float64       `placeholder:"S" help:"sure, aic, bic: the noise level (default: estimated)." group:"Validation (select, grad, path)"`
+	FoldIDs   string         `name:"fold-ids" placeholder:"FILE" help:"One integer a row instead: a fold from 0, -1 always trains, -2 is kept for a last test (select). holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
 }
 
 func (f validationFlags) check() error {
@@ -178,7 +177,7 @@ func (f validationFlags) check() error {
 			flag = "fold-ids"
 		case f.Groups != "":
 			flag = "groups"
-		case f.Split != string(pare.ByRow):
+		case f.Split != pare.ByRow:
 			flag = "split"
 		case f.Folds != nil:
 			flag = "folds"
@@ -197,7 +196,7 @@ func (f validationFlags) check() error {
 
 // informed reports whether the criterion is one on all rows.
 func (f validationFlags) informed() bool {
-	return !slices.Contains([]string{"cv", "holdout"}, f.Criterion)
+	return f.Criterion != pare.CV && f.Criterion != pare.HoldOut
 }
 
 func (f validationFlags) sigma() float64 {
@@ -209,11 +208,11 @@ func (f validationFlags) sigma() float64 {
 
 // validation reads the fold ids, where there are any, for n rows.
 func (f validationFlags) validation(n int) (pare.Validation, error) {
-	v := pare.Validation{Criterion: pare.Criterion(f.Criterion), Sigma: f.sigma(), Seed: f.Seed}
+	v := pare.Validation{Criterion: f.Criterion, Sigma: f.sigma(), Seed: f.Seed}
 	if f.informed() {
 		return v, nil
 	}
-	v.Split, v.Shuffle = pare.Split(f.Split), f.shuffles()
+	v.Split, v.Shuffle = f.Split, f.shuffles()
 	if f.Folds != nil {
 		v.Folds = *f.Folds
 	}
@@ -230,7 +229,7 @@ func (f validationFlags) validation(n int) (pare.Validation, error) {
 // shuffles reports whether rows are shuffled: unless it is said, those that are dealt out.
 func (f validationFlags) shuffles() bool {
 	if f.Shuffle == nil {
-		return f.FoldIDs == "" && f.Split != string(pare.Blocks) && f.Split != string(pare.Forward)
+		return f.FoldIDs == "" && f.Split != pare.Blocks && f.Split != pare.Forward
 	}
 	return *f.Shuffle
 }
@@ -267,14 +266,14 @@ func (f validationFlags) split() string {
 	switch {
 	case f.FoldIDs != "":
 		text = "folds of " + f.FoldIDs
-		if f.Split == string(pare.Forward) {
+		if f.Split == pare.Forward {
 			text += ", each from those before it"
 		}
 		return text
-	case f.Criterion == "holdout":
+	case f.Criterion == pare.HoldOut:
 		text = "the last of " + text
 	}
-	switch pare.Split(f.Split) {
+	switch f.Split {
 	case pare.ByRow:
 	case pare.Blocks:
 		return text + " of neighbouring rows"
@@ -295,12 +294,12 @@ func (f validationFlags) split() string {
 // criterion is what the criterion is called in text.
 func (f validationFlags) criterion() string {
 	switch f.Criterion {
-	case "holdout":
+	case pare.HoldOut:
 		return "hold-out error"
-	case "cv":
+	case pare.CV:
 		return "CV error"
 	default:
-		return strings.ToUpper(f.Criterion)
+		return strings.ToUpper(string(f.Criterion))
 	}
 }
 
@@ -321,10 +320,10 @@ func (f gridFlags) check() error {
 }
 
 // oneOf checks the value of a flag against those there are.
-func oneOf[S ~string](flag, value string, there ...S) error {
+func oneOf[S ~string](flag string, value S, there ...S) error {
 	names := make([]string, len(there))
 	for i, s := range there {
-		if value == string(s) {
+		if value == s {
 			return nil
 		}
 		names[i] = string(s)

@@ -80,8 +80,8 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 }
 
 // gradientJSON is dense, but for the weighted Lasso, where most entries are 0.
-func gradientJSON(g []float64, d *dataset, model string) any {
-	if model != string(pare.WeightedLasso) {
+func gradientJSON(g []float64, d *dataset, model pare.Model) any {
+	if model != pare.WeightedLasso {
 		return numbers(g)
 	}
 	v := sparseVector{Index: []int32{}, Value: []number{}}
@@ -97,7 +97,7 @@ func (r *gradResult) text(p *page) {
 	p.title("grad", r.asked)
 	p.strength(r.asked, r.hyper.LogLambda, r.top)
 	p.row(r.asked.criterion(), "%.10g (%s)", float64(r.Value), r.asked.judged(r.hyper.Sigma))
-	switch g := r.hyper.Gradient; pare.Model(r.Model) {
+	switch g := r.hyper.Gradient; r.Model {
 	case pare.WeightedLasso:
 		p.row("gradient", "norm %.6g; largest entries, by column of the file (from 1):", norm(g))
 		p.largest(r.asked.data.kept, g)
@@ -114,7 +114,7 @@ func (r *gradResult) text(p *page) {
 	} else {
 		p.row("error bound", "about %.2g on an entry of the gradient, from the last changes of the iterates", float64(r.ErrorBound))
 	}
-	if pare.Model(r.Model) == pare.SVM {
+	if r.Model == pare.SVM {
 		p.row("samples", "%s on the margin, on average over the folds", count(r.Support))
 	} else {
 		p.row("support", "%s of %s columns, on average over %s%s", count(r.Support), count(r.P), r.asked.lanes(), unless(!r.hyper.SupportCertified, "; proved"))

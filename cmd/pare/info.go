@@ -30,7 +30,7 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		EmptyColumns:     s.EmptyColumns,
 		DuplicateColumns: s.DuplicateColumns,
 		Labels:           labels{Kind: s.Labels.Kind, Distinct: s.Labels.Distinct, Min: number(s.Labels.Min), Max: number(s.Labels.Max)},
-		LogLambdaMax:     map[string]any{},
+		LogLambdaMax:     map[pare.Model]any{},
 		MemoryBytes:      s.Bytes,
 		emptyRows:        s.EmptyRows,
 		asked:            asked{c.commonFlags, d},
@@ -39,7 +39,7 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		r.Labels.Classes = append(r.Labels.Classes, class{number(k.Value), k.Count})
 	}
 	for _, model := range pare.Models() {
-		r.LogLambdaMax[string(model)] = nil
+		r.LogLambdaMax[model] = nil
 		if model == pare.Multiclass && s.Labels.Classes == nil {
 			continue // a target of real numbers has no classes
 		}
@@ -52,9 +52,9 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		switch {
 		case len(top) == 0: // no rows, or a target of another kind; all else still holds
 		case model == pare.Multiclass:
-			r.LogLambdaMax[string(model)] = numbers(top)
+			r.LogLambdaMax[model] = numbers(top)
 		default:
-			r.LogLambdaMax[string(model)] = number(top[0])
+			r.LogLambdaMax[model] = number(top[0])
 		}
 	}
 	return r, nil
@@ -65,7 +65,7 @@ func (r *infoResult) text(p *page) {
 	p.row("density", "%s, %s in memory", percent(float64(r.Density)), bytesize(r.MemoryBytes))
 	p.row("columns", "%s empty, %s equal to another; rows: %s empty", count(r.EmptyColumns), count(r.DuplicateColumns), count(r.emptyRows))
 	p.row("target", "%s", r.Labels)
-	lasso, ok := r.LogLambdaMax[string(pare.Lasso)].(number)
+	lasso, ok := r.LogLambdaMax[pare.Lasso].(number)
 	switch top := float64(lasso); {
 	case !ok:
 		p.row("αmax", "none: there is no row")
@@ -76,7 +76,7 @@ func (r *infoResult) text(p *page) {
 	default:
 		p.row("αmax", "%.6g, λmax = ln αmax = %.6g (lasso %s)", kernels.Exp(top), top, r.asked.intercept())
 	}
-	if l, ok := r.LogLambdaMax[string(pare.Logistic)].(number); ok {
+	if l, ok := r.LogLambdaMax[pare.Logistic].(number); ok {
 		p.row("", "%.6g, λmax = ln αmax = %.6g (logreg)", kernels.Exp(float64(l)), float64(l))
 	}
 	p.next(r.asked.command("select"))

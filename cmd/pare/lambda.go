@@ -46,7 +46,7 @@ func (f lambdaFlags) strengths(command string) (strengths, error) {
 
 // logLambda returns λ for a problem on data.
 func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) {
-	values, err := s.spread(common.problemFlags, d, pare.Model(common.Model).Hyperparameters(d.x, d.y))
+	values, err := s.spread(common.problemFlags, d, common.Model.Hyperparameters(d.x, d.y))
 	if err != nil || s.flag == "log-lambda" {
 		return values, err
 	}
@@ -77,7 +77,7 @@ func (s strengths) spread(problem problemFlags, d *dataset, r int) ([]float64, e
 		for i := range out {
 			out[i] = s.values[0]
 		}
-	case problem.Model == string(pare.WeightedLasso) && n == d.fileColumns:
+	case problem.Model == pare.WeightedLasso && n == d.fileColumns:
 		for i, j := range d.kept {
 			out[i] = s.values[j]
 		}
@@ -88,7 +88,7 @@ func (s strengths) spread(problem problemFlags, d *dataset, r int) ([]float64, e
 }
 
 func hyperparameters(problem problemFlags, r int) string {
-	switch pare.Model(problem.Model) {
+	switch problem.Model {
 	case pare.ElasticNet:
 		return "2 hyperparameters (ℓ1, then ridge)"
 	case pare.WeightedLasso:

@@ -55,7 +55,7 @@ func (d *dataset) dimensions() dimensions {
 }
 
 type fitResult struct {
-	Model string `json:"model"`
+	Model pare.Model `json:"model"`
 	dimensions
 	LogLambda    []number       `json:"log_lambda"`
 	LogLambdaMax []number       `json:"log_lambda_max"`
@@ -102,11 +102,11 @@ type fitSeconds struct {
 }
 
 type gradResult struct {
-	Model string `json:"model"`
+	Model pare.Model `json:"model"`
 	dimensions
 	LogLambda         []number       `json:"log_lambda"`
 	LogLambdaMax      []number       `json:"log_lambda_max"`
-	Criterion         string         `json:"criterion"`
+	Criterion         pare.Criterion `json:"criterion"`
 	Value             number         `json:"value"`
 	Gradient          any            `json:"gradient"` // []number, wlasso: sparseVector
 	GapRelative       number         `json:"gap_relative"`
@@ -202,12 +202,12 @@ type pathPoint struct {
 
 type infoResult struct {
 	dimensions
-	Density          number         `json:"density"`
-	EmptyColumns     int            `json:"empty_columns"`
-	DuplicateColumns int            `json:"duplicate_columns"`
-	Labels           labels         `json:"labels"`
-	LogLambdaMax     map[string]any `json:"log_lambda_max"` // number; multiclass: []number
-	MemoryBytes      int64          `json:"memory_bytes"`
+	Density          number             `json:"density"`
+	EmptyColumns     int                `json:"empty_columns"`
+	DuplicateColumns int                `json:"duplicate_columns"`
+	Labels           labels             `json:"labels"`
+	LogLambdaMax     map[pare.Model]any `json:"log_lambda_max"` // number; multiclass: []number
+	MemoryBytes      int64              `json:"memory_bytes"`
 
 	emptyRows int
 	asked     asked

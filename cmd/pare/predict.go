@@ -92,7 +92,7 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 	}
 	began := time.Now()
 	n, columns := d.x.Dims()
-	r := &predictResult{Model: string(p.Model()), N: n, P: columns, Predictions: []number{}}
+	r := &predictResult{Model: p.Model(), N: n, P: columns, Predictions: []number{}}
 	scores := make([]float64, n*p.Scores())
 	if err := p.Decide(d.x, scores); err != nil {
 		return nil, d.blame(err)
@@ -121,7 +121,7 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 
 // predictResult is what pare predict prints: as text, a line for each row.
 type predictResult struct {
-	Model       string     `json:"model"`
+	Model       pare.Model `json:"model"`
 	N           int        `json:"n"`
 	P           int        `json:"p"`
 	Predictions []number   `json:"predictions"`

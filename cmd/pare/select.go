@@ -20,12 +20,12 @@ type selectCommand struct {
 
 // searchFlags say how λ is looked for.
 type searchFlags struct {
-	Search      string   `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ; for more from there by a trust region, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, halton, random, tpe, the latter two drawn by --seed (default: auto)." group:"Search"`
-	TolSchedule string   `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
-	Start       *float64 `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1, or one over the mean squared norm of long rows)." group:"Search"`
-	PerClass    bool     `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
-	Evaluations *int     `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50; the grid; wlasso: 15)." group:"Search"`
-	Checkpoint  string   `placeholder:"FILE" help:"Keep every evaluation in this file; started again with it, an interrupted search goes on where it was." group:"Search"`
+	Search      pare.Search     `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ; for more from there by a trust region, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, halton, random, tpe, the latter two drawn by --seed (default: auto)." group:"Search"`
+	TolSchedule search.Schedule `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
+	Start       *float64        `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1, or one over the mean squared norm of long rows)." group:"Search"`
+	PerClass    bool            `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
+	Evaluations *int            `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50; the grid; wlasso: 15)." group:"Search"`
+	Checkpoint  string          `placeholder:"FILE" help:"Keep every evaluation in this file; started again with it, an interrupted search goes on where it was." group:"Search"`
 	gridFlags
 }
 
@@ -46,7 +46,7 @@ func (f searchFlags) check() error {
 }
 
 func (f searchFlags) options() pare.SelectOptions {
-	o := pare.SelectOptions{Search: pare.Search(f.Search), Points: f.Points, MinRatio: f.MinRatio, PerClass: f.PerClass, Schedule: search.Schedule(f.TolSchedule)}
+	o := pare.SelectOptions{Search: f.Search, Points: f.Points, MinRatio: f.MinRatio, PerClass: f.PerClass, Schedule: f.TolSchedule}
 	if f.Start != nil {
 		o.Start = *f.Start
 	}
@@ -126,8 +126,8 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		Seconds:      selectSeconds{d.loadSeconds, s.SecondsSearch, s.SecondsRefit, s.SecondsOneSE},
 		selection:    s,
 		saved:        c.Save,
-		grid:         c.Search == string(pare.Grid),
-		drawn:        slices.Contains([]string{string(pare.Random), string(pare.Halton), string(pare.TPE)}, c.Search),
+		grid:         c.Search == pare.Grid,
+		drawn:        slices.Contains([]pare.Search{pare.Random, pare.Halton, pare.TPE}, c.Search),
 		asked:        asked{c.commonFlags, d},
 	}
 	if s.OneSE != nil {
@@ -175,7 +175,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 }
 
 // many reports whether there is a λ for each column: too many to list.
-func (f problemFlags) many() bool { return pare.Model(f.Model) == pare.WeightedLasso }
+func (f problemFlags) many() bool { return f.Model == pare.WeightedLasso }
 
 func pointer(v float64) *number {
 	n := number(v)
@@ -237,18 +237,18 @@ func (r *selectResult) text(p *page) {
 }
 
 // simpler is the model that an elastic net on the border of its range amounts to.
-func (r *selectResult) simpler() string {
+func (r *selectResult) simpler() pare.Model {
 	s := r.selection
-	if r.asked.Model != string(pare.ElasticNet) || s.Status != outcome.Box || s.Final == nil {
+	if r.asked.Model != pare.ElasticNet || s.Status != outcome.Box || s.Final == nil {
 		return ""
 	}
 	const far = 1e-3 // of αmax: what is on the lower border is below
 	share := ratios(s.LogLambda, s.Final.LogLambdaMax)
 	switch {
 	case share[0] < share[1] && share[0] < far:
-		return string(pare.Ridge)
+		return pare.Ridge
 	case share[1] < share[0] && share[1] < far:
-		return string(pare.Lasso)
+		return pare.Lasso
 	default:
 		return ""
 	}
@@ -289,7 +289,7 @@ func (r *selectResult) why() string {
 			return "the best point is on the edge of the grid, a better one may lie beyond; lower --min-ratio"
 		}
 		if simpler := r.simpler(); simpler != "" {
-			return "the " + map[string]string{"ridge": "ℓ1", "lasso": "ridge"}[simpler] + " strength no longer matters; " + simpler + " is as good, with one λ less"
+			return fmt.Sprintf("the %s strength no longer matters; %s is as good, with one λ less", map[pare.Model]string{pare.Ridge: "ℓ1", pare.Lasso: "ridge"}[simpler], simpler)
 		}
 		if len(r.LogLambda) == 2 && r.LogLambda[0] == r.LogLambda[1] { // both at their lower ends
 			return "the best point is in a corner of the range searched, where neither strength matters much; compare lasso and ridge"

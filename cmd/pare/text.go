@@ -42,7 +42,7 @@ func (p *page) heading(what string, d *dataset) {
 }
 
 func (p *page) title(command string, a asked) {
-	p.heading(command+", "+a.Model+" "+a.intercept(), a.data)
+	p.heading(command+", "+string(a.Model)+" "+a.intercept(), a.data)
 }
 
 // next suggests commands.
@@ -70,32 +70,24 @@ func (a asked) share(logLambda, top float64) string {
 
 // strength prints α, α/αmax and λ.
 func (p *page) strength(a asked, logLambda, top []float64) {
-	if pare.Model(a.Model) == pare.WeightedLasso {
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, l := range logLambda {
-			low, high = min(low, l), max(high, l)
-		}
-		p.row("strength", "one per column, λ = ln α from %.6g to %.6g", low, high)
+	switch a.Model {
+	case pare.WeightedLasso:
+		p.row("strength", "one per column, λ = ln α from %.6g to %.6g", slices.Min(logLambda), slices.Max(logLambda))
 		return
-	}
-	if pare.Model(a.Model) == pare.SVM {
+	case pare.SVM:
 		p.row("strength", "C = %.6g, λ = ln C = %.6g", kernels.Exp(logLambda[0]), logLambda[0])
 		return
-	}
-	if pare.Model(a.Model) == pare.Multiclass {
-		low, high := math.Inf(1), math.Inf(-1)
-		for i, l := range logLambda {
-			low, high = min(low, kernels.Exp(l-top[i])), max(high, kernels.Exp(l-top[i]))
-		}
-		if high-low <= 1e-9*high {
-			p.row("strength", "one per class, α/αmax = %.4g for all %d", high, len(logLambda))
+	case pare.Multiclass:
+		shares := ratios(logLambda, top)
+		if low, high := slices.Min(shares), slices.Max(shares); high-low <= 1e-9*high {
+			p.row("strength", "one per class, α/αmax = %.4g for all %d", high, len(shares))
 		} else {
 			p.row("strength", "one per class, α/αmax from %.4g to %.4g", low, high)
 		}
 		return
 	}
 	names := []string{"α"}
-	if len(logLambda) == 2 {
+	if a.Model == pare.ElasticNet {
 		names = []string{"α₁ (ℓ1)", "α₂ (ridge)"}
 	}
 	label := "strength"
@@ -119,7 +111,7 @@ func (p *page) support(f *pare.Fitted, a asked) {
 	case f.PerClass != nil:
 		p.classes(f, a, columns)
 		return
-	case pare.Model(a.Model) == pare.SVM:
+	case a.Model == pare.SVM:
 		p.row("samples", "%s on the margin, %s within it or misclassified", count(f.Free), count(f.Bound))
 	}
 	text := count(len(f.Support)) + " of " + count(columns) + " columns"
@@ -211,7 +203,7 @@ func (p *page) certificate(r *fitResult) {
 // command returns a command line on the same data and problem, none where the
 // command does not serve the model.
 func (a asked) command(name string, flags ...string) string {
-	if name == "path" && a.Model == string(pare.SVM) {
+	if name == "path" && a.Model == pare.SVM {
 		return ""
 	}
 	args := append([]string{"pare", name}, flags...)
@@ -220,7 +212,7 @@ func (a asked) command(name string, flags ...string) string {
 			args = append(args, flag)
 		}
 	}
-	add(a.Model != string(pare.Lasso), "--model="+a.Model)
+	add(a.Model != pare.Lasso, "--model="+string(a.Model))
 	add(a.Intercept != nil && !*a.Intercept, "--intercept=false")
 	add(a.Positive, "--positive")
 	add(a.Standardize, "--standardize")
@@ -230,10 +222,10 @@ func (a asked) command(name string, flags ...string) string {
 		add(a.Solver != "", "--solver="+a.Solver)
 	}
 	if name != "fit" {
-		add(a.Criterion != "cv", "--criterion="+a.Criterion)
+		add(a.Criterion != pare.CV, "--criterion="+string(a.Criterion))
 		add(a.Sigma != nil, "--sigma="+short(a.sigma()))
 		add(a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))
-		add(a.Split != string(pare.ByRow), "--split="+a.Split)
+		add(a.Split != pare.ByRow, "--split="+string(a.Split))
 		add(a.Groups != "", "--groups="+quote(a.Groups))
 		if a.Folds != nil {
 			add(*a.Folds != 5, "--folds="+strconv.Itoa(*a.Folds))

@@ -134,3 +134,41 @@ func TestErrorBoundOfWeightedGradients(t *testing.T) {
 		t.Errorf("the bound is 10,000 times the error or more in %d of %d cases", vague, cases)
 	}
 }
+
+// TestOneSystemServesBothStrengths: the adjoint's gradient is that of a system for each
+// strength, to both bounds, and costs fewer iterations.
+func TestOneSystemServesBothStrengths(t *testing.T) {
+	apart, together := 0, 0
+	for seed := range oracle.Cases(40) {
+		r := oracle.NewRandom(9000 + seed)
+		q, best, rows := smooth(r)
+		if q.Ridge == 0 {
+			continue
+		}
+		n, _ := q.Dims()
+		s, g := implicit.New(subject.Squared(t, q, true)), scalar(t, q)
+		for _, off := range []float64{0, 1e-6, 1e-3} {
+			beta := append([]float64(nil), best.Beta...)
+			for j := range beta {
+				beta[j] *= 1 + off*r.Normal()
+			}
+			o := implicit.Options{Tol: 1e-4}
+			h := *gradientAt(t, s, g, q, beta, rows, o)
+			got := append([]float64(nil), h.Gradient...)
+			o.Motion = [][]float64{make([]float64, n), make([]float64, n)}
+			want := gradientAt(t, s, g, q, beta, rows, o)
+			for i, v := range got {
+				if both := h.ErrorBound + want.ErrorBound; math.Abs(v-want.Gradient[i]) > both+1e-13*math.Abs(v) {
+					t.Errorf("seed %d, off by %g: entry %d is %g, and %g by a system of its own; bounds add up to %g", seed, off, i, v, want.Gradient[i], both)
+				}
+			}
+			if h.ErrorBound > 100*want.ErrorBound+1e-13 {
+				t.Errorf("seed %d, off by %g: bound %g, and %g with a system for each", seed, off, h.ErrorBound, want.ErrorBound)
+			}
+			together, apart = together+h.Iterations, apart+want.Iterations
+		}
+	}
+	if together > apart {
+		t.Errorf("%d iterations, %d with a system for each", together, apart)
+	}
+}

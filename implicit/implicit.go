@@ -6,8 +6,8 @@
 // solves A·J_S = B on it, A = X̃_SᵀX̃_S/N + α₂I. The package takes β from any
 // solver: unless the caller vouches for it, β's KKT residual is computed here.
 //
-// With one or two hyperparameters the forward system A·J = B is solved; with
-// one per column (weighted Lasso) the adjoint A·v = ∇_S C. Both use conjugate
+// With one hyperparameter the forward system A·J = B is solved; with several, as two
+// or one per column, the adjoint A·v = ∇_S C. Both use conjugate
 // gradients on packed columns of the support, or first on their Gram matrix.
 //
 // # Where the theorem's conditions fail
@@ -122,9 +122,10 @@ type Solver struct {
 	rows   rowSystem
 	cg     support.CG
 
-	rhs, x, h, q, rho, res []float64 // on the support
-	u                      []float64 // n
-	out                    Hypergradient
+	rhs, x, h, q, rho, res, diag []float64  // on the support
+	ritz                         [2]float64 // the extreme ones of the last solve
+	u                            []float64  // n
+	out                          Hypergradient
 }
 
 // New returns a solver for a datafit.
@@ -168,9 +169,10 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 		return out, nil
 	}
 	s.project(at.Support, outer.Slope, s.h)
-	if weighted {
+	switch {
+	case weighted, g.Hyperparameters() > 1 && opts.Motion == nil:
 		s.adjoint(ctx, g, at, outer, opts)
-	} else {
+	default:
 		for i := range g.Hyperparameters() {
 			s.forward(ctx, g, i, at, outer, opts)
 		}
@@ -200,25 +202,39 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	}
 	s.store.Hold(at.Support)
 	s.system.Reset(s.store, at.Support, g.Ridge())
+	s.system.Diagonal(s.diag)
 	s.dense.S, s.rows.ready = 0, false
 	s.cg.Regular = g.Ridge() > 0
+	products := s.products(g, opts.Tol)
 	switch {
-	case s.gram.Pays(at.Support, productsExpected):
+	case s.gram.Pays(at.Support, products):
 		s.gram.Hold(at.Support)
 		s.dense.S = len(at.Support)
 		s.dense.A = resize(s.dense.A, s.dense.S*s.dense.S)
 		s.gram.Submatrix(at.Support, g.Ridge(), s.dense.A)
 	case g.Quadratic() && s.rows.prepare(s, at.Support, g.Ridge()):
 	default:
-		s.system.Factorise(s.gram, productsExpected, 1)
+		s.system.Factorise(s.gram, float64(products-productsBesides), 1)
 	}
 	return nil
 }
 
 const (
 	productsExpected = 40  // with the system
+	productsBesides  = 10  // as many cost what an elimination takes beside them: norms, its beginning and end
+	systemsExpected  = 1.5 // the second is not solved to the end
 	gramShare        = 0.5 // of the tolerance, for a solution on the Gram matrix
 )
+
+// products returns how many products with the system to expect: fewer than usual where its
+// ridge bounds the condition.
+func (s *Solver) products(g model.Penalty, tol float64) int {
+	if g.Ridge() == 0 || len(s.diag) == 0 {
+		return productsExpected
+	}
+	each := 0.5 * kernels.Log(2/tol) * math.Sqrt(slices.Max(s.diag)/g.Ridge())
+	return int(min(productsExpected, systemsExpected*each))
+}
 
 // resize returns v with length n, its contents undefined.
 func resize(v []float64, n int) []float64 {
@@ -265,7 +281,7 @@ func (s *Solver) take(at Point) {
 // where the caller has not.
 func (s *Solver) optimality(g model.Penalty, at Point) {
 	size := len(at.Support)
-	for _, v := range []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res} {
+	for _, v := range []*[]float64{&s.rhs, &s.x, &s.h, &s.q, &s.rho, &s.res, &s.diag} {
 		*v = resize(*v, size)
 	}
 	s.take(at)
@@ -320,72 +336,87 @@ func (s *Solver) predict(cols []int32, v, u []float64) {
 	}
 }
 
-// forward solves A·J = B for hyperparameter i and appends ∂L/∂λᵢ = ∇Cᵀ(X̃_S·J).
+// forward solves A·J = B for hyperparameter i and appends ∂L/∂λᵢ = ∇C_SᵀJ.
 func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, outer Outer, opts Options) {
 	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
 	report, mu := s.solve(ctx, opts)
-	clear(s.u)
-	s.predict(at.Support, s.x, s.u)
-	s.out.Gradient = append(s.out.Gradient, s.k.Dot(outer.Slope, s.u))
-	if opts.Motion != nil {
-		copy(opts.Motion[i], s.u)
+	s.out.Gradient = append(s.out.Gradient, s.k.Dot(s.h, s.x))
+	b := s.lacking(g, at, outer, report.Residual, mu)
+	h := s.system.Norm(&s.cg, s.h)
+	off := float64(h * b.residual)
+	moved := s.scaled(s.x) * b.reach * b.rho * math.Sqrt(b.least/mu) // JᵀK·A⁻¹ρ
+	if s.curved == nil && opts.Motion == nil && float64(moved*mu) <= slight*off {
+		off += float64(moved * mu)
+	} else {
+		clear(s.u)
+		s.predict(at.Support, s.x, s.u)
+		if opts.Motion != nil {
+			copy(opts.Motion[i], s.u)
+		}
+		off += float64(s.bends() * h * b.rho)
+		s.turn(at, outer)
+		off += float64(s.system.Norm(&s.cg, s.q) * b.rho)
 	}
-	// The slope itself is off by curvature·δm, δm = X̃_S·A⁻¹ρ to first order.
-	bend := s.bend()
-	for r, c := range outer.Curvature {
-		s.u[r] *= c
+	off /= mu
+	if ridge := g.Ridge(); ridge > 0 && (i == 1 || g.Quadratic()) {
+		// B = −α₂β is off by −α₂A⁻¹ρ.
+		off += float64(min(1/mu, ridge/(float64(b.least*mu)*slices.Min(s.diag))) * h * b.rho)
 	}
-	s.project(at.Support, s.u, s.q)
-	moving := 0.0
-	if i == 1 || g.Quadratic() {
-		moving = g.Ridge()
-	}
-	s.bound(report.Residual, mu, moving, bend)
+	s.out.ErrorBound = max(s.out.ErrorBound, off)
 }
 
-// adjoint solves A·v = X̃_SᵀC′ and sets ∂L/∂λⱼ = −αⱼ sign(βⱼ)vⱼ on the support.
+// adjoint solves A·v = ∇C_S, which serves all hyperparameters: ∂L/∂λᵢ = Bᵢᵀv, where each
+// column has its own −αⱼ sign(βⱼ)vⱼ.
 func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
 	copy(s.rhs, s.h)
 	report, mu := s.solve(ctx, opts)
-	// Here the residual ρ of the system meets B: the error is ρᵀA⁻¹B.
-	g.Sensitivity(0, at.Support, at.Coef, s.h)
-	for k := range at.Support {
-		s.out.Gradient = append(s.out.Gradient, s.h[k]*s.x[k])
+	b := s.lacking(g, at, outer, report.Residual, mu)
+	off := b.residual
+	if s.curved != nil {
+		clear(s.u)
+		s.predict(at.Support, s.x, s.u)
+		off += float64(s.bends() * b.rho)
 	}
-	clear(s.u)
-	s.predict(at.Support, s.x, s.u)
-	bend := s.bend()
-	for r, c := range outer.Curvature {
-		s.u[r] *= c
+	off += s.drift(ctx, at, outer, b, opts)
+	mu = min(mu, s.ritz[0])
+	if s.weighted(g) {
+		g.Sensitivity(0, at.Support, at.Coef, s.h)
+		for k := range at.Support {
+			s.out.Gradient = append(s.out.Gradient, s.h[k]*s.x[k])
+		}
+		s.out.ErrorBound = float64(s.system.Norm(&s.cg, s.h)*off) / mu
+		return
 	}
-	s.project(at.Support, s.u, s.q)
-	s.bound(report.Residual, mu, 0, bend)
+	for i := range g.Hyperparameters() {
+		g.Sensitivity(i, at.Support, at.Coef, s.h)
+		s.out.Gradient = append(s.out.Gradient, s.k.Dot(s.h, s.x))
+		bound := float64(s.system.Norm(&s.cg, s.h)*off) / mu
+		if i == 1 { // B = −α₂β is off by −α₂A⁻¹ρ
+			for k, d := range s.diag {
+				s.q[k] = math.Sqrt(g.Ridge()/d) * s.x[k]
+			}
+			bound += math.Sqrt(g.Ridge()) * s.k.Nrm2(s.q) * b.rho / math.Sqrt(b.least*mu)
+		}
+		s.out.ErrorBound = max(s.out.ErrorBound, bound)
+	}
 }
 
-// solve sets x to the solution for rhs, by conjugate gradients, and folds the
-// report into the result.
+// scaled returns ‖D^½v‖.
+func (s *Solver) scaled(v []float64) float64 {
+	var sum float64
+	for k, d := range s.diag {
+		sum = math.FMA(d*v[k], v[k], sum)
+	}
+	return math.Sqrt(sum)
+}
+
+// solve sets x to the solution for rhs and folds the report into the result.
 func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report, smallest float64) {
-	out := &s.out
 	clear(s.x)
-	smallest, largest := 1.0, 1.0
-	if s.rows.ready {
-		s.rows.system.Solve(s.rhs, s.x)
-		smallest = s.rows.least
-	}
-	if s.dense.S > 0 {
-		// The Gram matrix proposes; what follows begins with the residual on X, and
-		// mostly ends with it.
-		report = s.cg.Solve(ctx, &s.dense, s.rhs, s.x, gramShare*opts.Tol, opts.MaxIterations)
-		out.Iterations += report.Iterations
-		smallest, largest = s.cg.Ritz()
-	}
-	report = s.system.Solve(ctx, &s.cg, s.rhs, s.x, opts.Tol, opts.MaxIterations)
-	if report.Iterations > 0 {
-		out.Iterations += report.Iterations
-		least, most := s.cg.Ritz()
-		smallest, largest = min(smallest, least), max(largest, most)
-	}
-	margin := smallest / largest
+	s.ritz = [2]float64{1, 1}
+	report = s.improve(ctx, s.rhs, s.x, opts.Tol, opts)
+	out := &s.out
+	margin := s.ritz[0] / s.ritz[1]
 	out.InjectivityMargin = min(out.InjectivityMargin, margin)
 	switch {
 	case ctx.Err() != nil && !report.Converged:
@@ -395,33 +426,32 @@ func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report
 	case !report.Converged && out.Status == outcome.Converged:
 		out.Status = outcome.LinearSystemStalled
 	}
-	return report, smallest
+	return report, s.ritz[0]
 }
 
-// bend returns κ with −κA ≼ ∂A ≼ κA, ∂A the change of A in the direction that u
-// holds the predictions of: 0 where the curvature does not vary.
-func (s *Solver) bend() float64 {
-	if s.curved == nil {
-		return 0
+// improve solves A·x = b from x = 0, by conjugate gradients after what proposals there are.
+// It widens the range of Ritz values.
+func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts Options) (report support.Report) {
+	if s.rows.ready {
+		s.rows.system.Solve(b, x)
+		s.ritz[0] = min(s.ritz[0], s.rows.least)
 	}
-	return s.k.MaxAbs(s.u)
+	if s.dense.S > 0 {
+		// The Gram matrix proposes; what follows begins with the residual on X, and
+		// mostly ends with it.
+		report = s.cg.Solve(ctx, &s.dense, b, x, gramShare*tol, opts.MaxIterations)
+		s.meet(report)
+	}
+	report = s.system.Solve(ctx, &s.cg, b, x, tol, opts.MaxIterations)
+	s.meet(report)
+	return report
 }
 
-// bound raises the error bound: |aᵀA⁻¹b| ≤ ‖a‖‖b‖/μ in the norms of the last solve,
-// ‖a‖² = aᵀM⁻¹a and μ the smallest eigenvalue of M^-½AM^-½, for the residual of
-// the linear system against h, and that of optimality against q. A right-hand
-// side −moving·β is off by −moving·A⁻¹ρ besides, M ≽ least·I, and a system that bends
-// by ∂A along δβ = A⁻¹ρ adds κ‖h‖‖ρ‖/μ.
-func (s *Solver) bound(residual, mu, moving, bend float64) {
-	h, q, rho := s.system.Norm(&s.cg, s.h), s.system.Norm(&s.cg, s.q), s.system.Norm(&s.cg, s.rho)
-	indirect := float64(bend * h * rho)
-	if moving > 0 {
-		share := 1.0
-		if !s.system.Factorised() {
-			s.system.Diagonal(s.res)
-			share = min(1, moving/(mu*slices.Min(s.res)))
-		}
-		indirect += float64(share * h * rho)
+// meet takes in the iterations of a solve.
+func (s *Solver) meet(report support.Report) {
+	if report.Iterations > 0 {
+		s.out.Iterations += report.Iterations
+		least, most := s.cg.Ritz()
+		s.ritz = [2]float64{min(s.ritz[0], least), max(s.ritz[1], most)}
 	}
-	s.out.ErrorBound = max(s.out.ErrorBound, (float64(h*residual)+float64(q*rho)+indirect)/mu)
 }

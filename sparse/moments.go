@@ -67,6 +67,7 @@ func (v *View) settle() error {
 		if v.centred {
 			all.moments = &of[1]
 		}
+		v.all = all.moments
 		if all.columns().err == nil && v.weights != nil {
 			return nil
 		}
@@ -113,6 +114,21 @@ func (v *View) measure(u, out []float64) {
 			m.err = &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows: scale the column"}
 		}
 	}
+}
+
+// Whole returns Σ (xᵢⱼ − a)² or more, over all rows alike, held-out ones included; a is 0
+// where columns are not centred.
+func (v *View) Whole(j int, a float64) float64 {
+	scale := v.Scale(j)
+	if m := v.all; m != nil && v.centred {
+		off := math.FMA(m.means[j], scale, -a)
+		return float64(m.norms[j]*scale*m.norms[j]*scale) + float64(float64(v.n)*off*off)
+	} else if m != nil {
+		return float64(m.squares[j] * scale * scale)
+	}
+	_, values := v.x.Column(j)
+	size := float64(scale*v.k.Nrm2(values)) + float64(math.Sqrt(float64(v.n))*math.Abs(a))
+	return size * size
 }
 
 // sums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ, that where columns are centred, in

@@ -69,3 +69,49 @@ func TestIntroduceIsCorrelate(t *testing.T) {
 		}
 	}
 }
+
+// TestWholeCountsHeldOutRows: the square of a column over all rows alike, exact where rows
+// are in or out, no less else, and scaled as the view is.
+func TestWholeCountsHeldOutRows(t *testing.T) {
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 2 + r.Intn(50), P: 1 + r.Intn(20), Density: r.Pick(0.2, 1), Mean: r.Pick(0, 3)})
+		q.Intercept = seed%2 == 0
+		n, p := q.Dims()
+		kind := r.Intn(3)
+		if kind > 0 {
+			q.Weights = make([]float64, n)
+			for i := range q.Weights {
+				q.Weights[i] = r.Pick(0, 1)
+				if kind == 2 {
+					q.Weights[i] *= 2.5
+				}
+			}
+			q.Weights[0] = 1
+		}
+		for name, x := range storages(t, q) {
+			v, err := sparse.NewView(subject.Kernels(t), x, q.Weights, q.Intercept)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Intn(2) == 0 {
+				v = v.Standardised()
+			}
+			for j := range p {
+				a := 0.0
+				if q.Intercept {
+					a = v.Mean(j) + r.Pick(0, 0.1)
+				}
+				var sum oracle.Sum
+				for i := range n {
+					d := q.X[i][j]*v.Scale(j) - a
+					sum.AddProduct(d, d)
+				}
+				got, want := v.Whole(j, a), sum.Value()
+				if got < want*(1-1e-10) || kind < 2 && got > want*(1+1e-10) {
+					t.Errorf("seed %d, %s: column %d is %g over all rows, want %g", seed, name, j, got, want)
+				}
+			}
+		}
+	}
+}

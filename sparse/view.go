@@ -27,6 +27,7 @@ type View struct {
 	positive int       // rows of positive weight
 	centred  bool
 	moments  *moments
+	all      *moments  // on all rows alike, not scaled; nil: weights are not all 0 and 1
 	scale    []float64 // what columns of the matrix are multiplied by; nil: 1
 }
 

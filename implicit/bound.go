@@ -1,0 +1,98 @@
+package implicit
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// What a gradient is worth. At the exact solution β + δβ, δβ = A⁻¹ρ to first order, ρ what
+// the optimality conditions lack on the support, the criterion's slope on it is that at β
+// plus K·δβ, K = X̃_Sᵀdiag(C″)X̃_S. With r what the linear solve left of its right-hand
+// side the gradient ∇Cᵀ_S·A⁻¹B is off by
+//
+//	hᵀA⁻¹r + JᵀK·A⁻¹ρ,  h = ∇C_S, J = A⁻¹B solved for; or
+//	Bᵀ(A⁻¹r + A⁻¹K·A⁻¹ρ),  v = A⁻¹h solved for
+//
+// and by what B and A themselves move with β. All is bounded by |aᵀA⁻¹b| ≤ ‖a‖‖b‖/μ, in
+// the norms of the last solve: ‖a‖² = aᵀM⁻¹a, μ the smallest eigenvalue of M^-½AM^-½.
+//
+// K·A⁻¹ρ takes a system or, with J, two passes over the columns of the support. Solvers end
+// with Newton steps, after which ρ is next to nothing, and what is known of K serves:
+//
+//	K ≼ κD,  D = diag A, κ the trace of D^-½KD^-½ or more
+//	ηD ≼ A,  η = μ where M = D, or α₂/max D
+
+// slight is the share of what the linear solve leaves that ρ may be said to add by κ.
+const slight = 0.25
+
+// lacks are what a gradient is off by, and how far that may reach.
+type lacks struct {
+	residual, rho float64 // ‖r‖, ‖ρ‖
+	reach         float64 // κ/η; +Inf where η is not known
+	least         float64 // η
+}
+
+// lacking returns the lacks of a point after a solve.
+func (s *Solver) lacking(g model.Penalty, at Point, outer Outer, residual, mu float64) lacks {
+	b := lacks{residual: residual, rho: s.system.Norm(&s.cg, s.rho)}
+	if !s.system.Factorised() {
+		b.least = mu
+	}
+	b.least = max(b.least, g.Ridge()/slices.Max(s.diag))
+	var trace, bend float64
+	for _, c := range outer.Curvature {
+		bend = max(bend, math.Abs(c))
+	}
+	for k, j := range at.Support {
+		trace += s.view.Whole(int(j), s.store.Centre(j)) / s.diag[k]
+	}
+	if b.reach = bend * trace / b.least; math.IsNaN(b.reach) {
+		b.reach = math.Inf(1)
+	}
+	return b
+}
+
+// bends returns κ with −κA ≼ ∂A ≼ κA, ∂A the change of A in the direction that u
+// holds the predictions of: 0 where the curvature does not vary.
+func (s *Solver) bends() float64 {
+	if s.curved == nil {
+		return 0
+	}
+	return s.k.MaxAbs(s.u)
+}
+
+// turn sets u ← C″⊙u and q to its product with the columns.
+func (s *Solver) turn(at Point, outer Outer) {
+	for r, c := range outer.Curvature {
+		s.u[r] *= c
+	}
+	s.project(at.Support, s.u, s.q)
+}
+
+// drift returns ‖K·A⁻¹ρ‖ or more. It solves for A⁻¹ρ as far as that matters.
+func (s *Solver) drift(ctx context.Context, at Point, outer Outer, b lacks, opts Options) float64 {
+	if b.rho == 0 {
+		return 0
+	}
+	crude, tol := b.reach*b.rho, 0.1
+	if crude <= slight*b.residual {
+		return crude
+	}
+	unknown := math.IsInf(b.reach, 1)
+	if !unknown {
+		tol = min(tol, max(opts.Tol, slight*b.residual/crude))
+	}
+	clear(s.q)
+	report := s.improve(ctx, s.rho, s.q, tol, opts)
+	clear(s.u)
+	s.predict(at.Support, s.q, s.u)
+	s.turn(at, outer)
+	size := s.system.Norm(&s.cg, s.q)
+	if unknown {
+		return size / (1 - min(0.5, report.Relative)) // as if what is left of ρ drifted like the rest
+	}
+	return size + float64(b.reach*report.Residual)
+}

@@ -73,10 +73,8 @@ func (p *page) strength(a asked, logLambda, top []float64) {
 	switch a.Model {
 	case pare.WeightedLasso:
 		p.row("strength", "one per column, λ = ln α from %.6g to %.6g", slices.Min(logLambda), slices.Max(logLambda))
-		return
 	case pare.SVM:
 		p.row("strength", "C = %.6g, λ = ln C = %.6g", kernels.Exp(logLambda[0]), logLambda[0])
-		return
 	case pare.Multiclass:
 		shares := ratios(logLambda, top)
 		if low, high := slices.Min(shares), slices.Max(shares); high-low <= 1e-9*high {
@@ -84,21 +82,20 @@ func (p *page) strength(a asked, logLambda, top []float64) {
 		} else {
 			p.row("strength", "one per class, α/αmax from %.4g to %.4g", low, high)
 		}
-		return
+	case pare.ElasticNet:
+		p.row("strength", "%s", oneStrength("α₁ (ℓ1)", logLambda[0], top[0]))
+		p.row("", "%s", oneStrength("α₂ (ridge)", logLambda[1], top[1]))
+	default:
+		p.row("strength", "%s", oneStrength("α", logLambda[0], top[0]))
 	}
-	names := []string{"α"}
-	if a.Model == pare.ElasticNet {
-		names = []string{"α₁ (ℓ1)", "α₂ (ridge)"}
+}
+
+func oneStrength(name string, logLambda, top float64) string {
+	share := "αmax = 0"
+	if !math.IsInf(top, -1) {
+		share = fmt.Sprintf("α/αmax = %.4g", kernels.Exp(logLambda-top))
 	}
-	label := "strength"
-	for i, l := range logLambda {
-		share := "αmax = 0"
-		if !math.IsInf(top[i], -1) {
-			share = fmt.Sprintf("α/αmax = %.4g", kernels.Exp(l-top[i]))
-		}
-		p.row(label, "%s = %.6g, %s, λ = ln α = %.6g", names[i], kernels.Exp(l), share, l)
-		label = ""
-	}
+	return fmt.Sprintf("%s = %.6g, %s, λ = ln α = %.6g", name, kernels.Exp(logLambda), share, logLambda)
 }
 
 // shown is how many coefficients the text names unless all are asked for.

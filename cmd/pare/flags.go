@@ -128,7 +128,7 @@ func (f problemFlags) check() error {
 	if err := oneOf("model", f.Model, pare.Models()...); err != nil {
 		return err
 	}
-	if f.Model == pare.SVM && f.Intercept != nil && *f.Intercept {
+	if f.Model == pare.SVM && given(f.Intercept, false) {
 		return outcome.At(outcome.Usage, "intercept", "svm has no intercept; the others have one")
 	}
 	if !(f.Tol > 0) { // the library takes 0 for its default
@@ -139,10 +139,7 @@ func (f problemFlags) check() error {
 
 // centred reports whether there is an intercept.
 func (f problemFlags) centred() bool {
-	if f.Intercept == nil {
-		return f.Model != pare.SVM
-	}
-	return *f.Intercept
+	return given(f.Intercept, f.Model != pare.SVM)
 }
 
 // loss is what judges the model on held-out rows, in words.
@@ -199,23 +196,13 @@ func (f validationFlags) informed() bool {
 	return f.Criterion != pare.CV && f.Criterion != pare.HoldOut
 }
 
-func (f validationFlags) sigma() float64 {
-	if f.Sigma == nil {
-		return 0
-	}
-	return *f.Sigma
-}
-
 // validation reads the fold ids, where there are any, for n rows.
 func (f validationFlags) validation(n int) (pare.Validation, error) {
-	v := pare.Validation{Criterion: f.Criterion, Sigma: f.sigma(), Seed: f.Seed}
+	v := pare.Validation{Criterion: f.Criterion, Sigma: given(f.Sigma, 0), Seed: f.Seed}
 	if f.informed() {
 		return v, nil
 	}
-	v.Split, v.Shuffle = f.Split, f.shuffles()
-	if f.Folds != nil {
-		v.Folds = *f.Folds
-	}
+	v.Folds, v.Split, v.Shuffle = given(f.Folds, 0), f.Split, f.shuffles()
 	var err error
 	if f.FoldIDs != "" {
 		v.FoldIDs, err = perRow("fold-ids", f.FoldIDs, parseFold, n)
@@ -228,10 +215,7 @@ func (f validationFlags) validation(n int) (pare.Validation, error) {
 
 // shuffles reports whether rows are shuffled: unless it is said, those that are dealt out.
 func (f validationFlags) shuffles() bool {
-	if f.Shuffle == nil {
-		return f.FoldIDs == "" && f.Split != pare.Blocks && f.Split != pare.Forward
-	}
-	return *f.Shuffle
+	return given(f.Shuffle, f.FoldIDs == "" && f.Split != pare.Blocks && f.Split != pare.Forward)
 }
 
 // judged describes the criterion for people: the loss, and the rows that tell it.
@@ -258,11 +242,7 @@ func (f validationFlags) lanes() string {
 
 // split describes the folds.
 func (f validationFlags) split() string {
-	folds := 5
-	if f.Folds != nil {
-		folds = *f.Folds
-	}
-	text := fmt.Sprintf("%d folds", folds)
+	text := fmt.Sprintf("%d folds", given(f.Folds, 5))
 	switch {
 	case f.FoldIDs != "":
 		text = "folds of " + f.FoldIDs
@@ -317,6 +297,14 @@ func (f gridFlags) check() error {
 		return outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", f.MinRatio)
 	}
 	return nil
+}
+
+// given is the value of a flag, or what holds otherwise.
+func given[T any](flag *T, otherwise T) T {
+	if flag == nil {
+		return otherwise
+	}
+	return *flag
 }
 
 // oneOf checks the value of a flag against those there are.

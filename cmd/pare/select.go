@@ -46,14 +46,10 @@ func (f searchFlags) check() error {
 }
 
 func (f searchFlags) options() pare.SelectOptions {
-	o := pare.SelectOptions{Search: f.Search, Points: f.Points, MinRatio: f.MinRatio, PerClass: f.PerClass, Schedule: f.TolSchedule}
-	if f.Start != nil {
-		o.Start = *f.Start
+	return pare.SelectOptions{
+		Search: f.Search, Schedule: f.TolSchedule, Start: given(f.Start, 0), PerClass: f.PerClass, OneSE: true,
+		Evaluations: given(f.Evaluations, 0), Points: f.Points, MinRatio: f.MinRatio,
 	}
-	if f.Evaluations != nil {
-		o.Evaluations = *f.Evaluations
-	}
-	return o
 }
 
 func (c *selectCommand) run(ctx context.Context, env environment) (result, error) {
@@ -68,7 +64,6 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	if o.Validation, err = c.validation(len(d.y)); err != nil {
 		return nil, err
 	}
-	o.OneSE = true
 	if c.Checkpoint != "" {
 		if o.Log, err = c.log(d); err != nil {
 			return nil, err
@@ -95,15 +90,8 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 
 // log opens the checkpoint of this search on these data.
 func (c *selectCommand) log(d *dataset) (*search.Log, error) {
-	start, evaluations := 0.0, 0
-	if c.Start != nil {
-		start = *c.Start
-	}
-	if c.Evaluations != nil {
-		evaluations = *c.Evaluations
-	}
 	key := fmt.Sprintf("%s --search=%s --start=%g --evaluations=%d --tol-schedule=%s --per-class=%t --points=%d --min-ratio=%g: %s",
-		asked{c.commonFlags, d}.command("select"), c.Search, start, evaluations, c.TolSchedule, c.PerClass, c.Points, c.MinRatio, d.fingerprint())
+		asked{c.commonFlags, d}.command("select"), c.Search, given(c.Start, 0), given(c.Evaluations, 0), c.TolSchedule, c.PerClass, c.Points, c.MinRatio, d.fingerprint())
 	log, err := search.OpenLog(c.Checkpoint, key)
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		if e.Flag = "checkpoint"; e.Kind == outcome.BadParameter {

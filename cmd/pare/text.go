@@ -210,7 +210,7 @@ func (a asked) command(name string, flags ...string) string {
 		}
 	}
 	add(a.Model != pare.Lasso, "--model="+string(a.Model))
-	add(a.Intercept != nil && !*a.Intercept, "--intercept=false")
+	add(!given(a.Intercept, true), "--intercept=false")
 	add(a.Positive, "--positive")
 	add(a.Standardize, "--standardize")
 	add(a.Tol != 1e-6, "--tol="+short(a.Tol))
@@ -220,16 +220,12 @@ func (a asked) command(name string, flags ...string) string {
 	}
 	if name != "fit" {
 		add(a.Criterion != pare.CV, "--criterion="+string(a.Criterion))
-		add(a.Sigma != nil, "--sigma="+short(a.sigma()))
+		add(a.Sigma != nil, "--sigma="+short(given(a.Sigma, 0)))
 		add(a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))
 		add(a.Split != pare.ByRow, "--split="+string(a.Split))
 		add(a.Groups != "", "--groups="+quote(a.Groups))
-		if a.Folds != nil {
-			add(*a.Folds != 5, "--folds="+strconv.Itoa(*a.Folds))
-		}
-		if a.Shuffle != nil {
-			add(!*a.Shuffle, "--shuffle=false")
-		}
+		add(given(a.Folds, 5) != 5, "--folds="+strconv.Itoa(given(a.Folds, 5)))
+		add(!given(a.Shuffle, true), "--shuffle=false")
 		add(a.Seed != 0, "--seed="+strconv.FormatUint(a.Seed, 10))
 	}
 	add(a.Features != 0, "--features="+strconv.Itoa(a.Features))

@@ -7,7 +7,8 @@
 // The data are the diabetes set that pare carries and seeded ones (package
 // bench/synthetic): nothing is downloaded.
 //
-// Below it, bench/machine measures the machine's ceilings, bench/peers compares
-// with other people's solvers, bench/studies redoes figures of the paper, bench/goals
-// measures what the project has set itself. Command perf runs them.
+// Below it, bench/machine measures the machine's ceilings, bench/loops single kernels
+// beside them, bench/peers other people's solvers beside ours, bench/studies redoes
+// figures of the paper, bench/goals measures what the project has set itself; bench/chart
+// draws. Command perf runs them.
 package bench

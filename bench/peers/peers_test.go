@@ -1,21 +1,17 @@
 package peers
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"math"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,75 +19,6 @@ import (
 )
 
 var long = flag.Bool("long", false, "let the peers that are installed solve")
-
-// fake is the environment variable that turns this test program into a peer.
-const fake = "PERF_FAKE_PEER"
-
-func TestMain(m *testing.M) {
-	if kind := os.Getenv(fake); kind != "" {
-		fakePeer(kind)
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// fakePeer answers every tolerance with β = 0 and what its kind wants believed.
-func fakePeer(kind string) {
-	fmt.Println("fake 1.0")
-	lines := bufio.NewScanner(os.Stdin)
-	for lines.Scan() {
-		switch kind {
-		case "braggart": // a perfect gap, for nothing
-			fmt.Println(`{"seconds": 1e-9, "objective": null, "gap": 0, "index": [], "value": []}`)
-		case "liar": // the objective of another problem
-			fmt.Println(`{"seconds": 1e-9, "objective": 0.25, "gap": null, "index": [], "value": []}`)
-		case "nan":
-			fmt.Println(`{"seconds": 1e-9, "objective": null, "gap": null, "index": [0], "value": [1e308]}`)
-		case "stranger": // a column that there is not
-			fmt.Println(`{"seconds": 1e-9, "objective": null, "gap": null, "index": [999], "value": [1]}`)
-		case "babbler":
-			fmt.Println(`hello`)
-		case "clockless":
-			fmt.Println(`{"seconds": 0, "index": [], "value": []}`)
-		case "sleeper":
-			time.Sleep(time.Hour)
-		case "dead":
-			fmt.Fprintln(os.Stderr, "out of luck")
-			os.Exit(1)
-		case "honest":
-			fmt.Printf("{\"seconds\": 0.5, \"objective\": null, \"gap\": null, %s}\n", os.Getenv("PERF_FAKE_ANSWER"))
-		}
-	}
-}
-
-// needProcesses skips where this program cannot start itself by way of env.
-func needProcesses(t *testing.T) {
-	t.Helper()
-	if _, err := exec.LookPath("env"); err != nil {
-		t.Skip("needs the program env")
-	}
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := exec.Command(program, "-test.run=^$").Run(); errors.Is(err, syscall.ENOEXEC) {
-		t.Skip("an emulated program cannot start another; the native run counts")
-	}
-}
-
-func fakeOf(t *testing.T, kind string) Peer {
-	t.Helper()
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return Peer{
-		Name: kind, Models: []Model{Lasso}, Tolerances: func(target float64) []float64 { return ladder(target, 2, 2) },
-		command: func(string, string, *Problem) (*exec.Cmd, error) {
-			return exec.Command("env", fake+"="+kind, program), nil
-		},
-	}
-}
 
 // small is a problem of 40 rows and 60 columns with a few true coefficients.
 func small(t testing.TB, m Model, dense bool) *Problem {

@@ -1,0 +1,96 @@
+package peers
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// The names of our own entries. The first is a whole pare.Fit. The second is the
+// solver alone, cold, on a view that has been prepared (column norms, αmax): what
+// a fit costs within a path or a search.
+const (
+	Ours     = "pare"
+	Prepared = "pare, prepared"
+)
+
+// Comparison is a problem, solved by all.
+type Comparison struct {
+	Row      string  `json:"row"`
+	Model    Model   `json:"model"`
+	N        int     `json:"n"`
+	P        int     `json:"p"`
+	NNZ      int64   `json:"nnz"`
+	Alpha    float64 `json:"alpha"`
+	Target   float64 `json:"target"`
+	Load     string  `json:"load"` // of the machine, before and after
+	Outcomes []Entry `json:"outcomes"`
+}
+
+// Entry is how a contestant did.
+type Entry struct {
+	Name    string  `json:"name"`
+	Version string  `json:"version,omitempty"`
+	Absent  string  `json:"absent,omitempty"` // why it was not timed
+	Tol     float64 `json:"tol,omitempty"`    // its own, the first to meet the target
+	Certificate
+	// False is what it said of itself that did not hold, "" for nothing.
+	False   string    `json:"false_claim,omitempty"`
+	Seconds []float64 `json:"seconds,omitempty"` // of each round
+	// Yardstick are the seconds at the peer's tolerance of that name.
+	Yardstick float64 `json:"yardstick_seconds,omitempty"`
+}
+
+// Missing reports whether the contestant is not installed.
+func (e Entry) Missing() bool { return strings.HasPrefix(e.Absent, errMissing.Error()) }
+
+// Median returns the median of the seconds, NaN where it was not timed.
+func (e Entry) Median() float64 { return median(e.Seconds) }
+
+func median(values []float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	half := len(sorted) / 2
+	if len(sorted)%2 == 1 {
+		return sorted[half]
+	}
+	return (sorted[half-1] + sorted[half]) / 2
+}
+
+// Ratio returns how many times as long as us it took: the median over rounds of
+// the ratios within a round, and the least and largest of them. NaN where one of
+// the two was not timed.
+func (c Comparison) Ratio(e Entry) (mid, least, most float64) {
+	us := c.entry(Ours)
+	ratios := make([]float64, min(len(e.Seconds), len(us.Seconds)))
+	for i := range ratios {
+		ratios[i] = e.Seconds[i] / us.Seconds[i]
+	}
+	if len(ratios) == 0 {
+		return math.NaN(), math.NaN(), math.NaN()
+	}
+	return median(ratios), slices.Min(ratios), slices.Max(ratios)
+}
+
+func (c Comparison) entry(name string) Entry {
+	for _, e := range c.Outcomes {
+		if e.Name == name {
+			return e
+		}
+	}
+	return Entry{}
+}
+
+// Best returns the fastest contestant but us, as a ratio; ok is false where there
+// is none.
+func (c Comparison) Best() (name string, ratio float64, ok bool) {
+	ratio = math.Inf(1)
+	for _, e := range c.Outcomes {
+		if mid, _, _ := c.Ratio(e); e.Name != Ours && e.Name != Prepared && mid < ratio {
+			name, ratio, ok = e.Name, mid, true
+		}
+	}
+	return name, ratio, ok
+}

@@ -1,0 +1,246 @@
+package iterdiff_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// trial is one problem as the package and the reference see it.
+type trial struct {
+	method iterdiff.Method
+	q      *reference
+	solver *iterdiff.Solver
+	svm    *iterdiff.SVM
+	log    []float64 // λ
+	outer  iterdiff.Outer
+	n      int
+	// toM maps β of the reference to predictions on all rows, and back.
+	toM  func(beta []float64) []float64
+	back func(slope []float64) []float64
+}
+
+// mean squared distance of the predictions from a target, on rows listed.
+func quadratic(target []float64, rows []int) iterdiff.Outer {
+	return func(m, slope []float64) float64 {
+		var c float64
+		for _, i := range rows {
+			d := m[i] - target[i]
+			c += d * d / float64(len(rows))
+			slope[i] = 2 * d / float64(len(rows))
+		}
+		return c
+	}
+}
+
+// draw makes a trial: the penalty "lasso", "enet" or "wlasso".
+func draw(tb testing.TB, r *oracle.Random, k *kernels.Set, l loss, penalty string, method iterdiff.Method) *trial {
+	tb.Helper()
+	problem := r.Problem(oracle.Shape{N: 14 + r.Intn(6), P: 5 + r.Intn(5), Density: r.Pick(0.6, 1), Mean: r.Pick(0, 0.7), Weights: r.Intn(2) == 0})
+	problem.Intercept = r.Intn(2) == 0 && l != box
+	n, p := problem.Dims()
+	if l != squared {
+		for i := range problem.Y {
+			problem.Y[i] = math.Copysign(1, problem.Y[i]+0.3*r.Normal())
+		}
+		problem.Y[0], problem.Y[1] = 1, -1
+		if problem.Weights != nil {
+			problem.Weights[0], problem.Weights[1] = 1, 1
+		}
+	}
+	out := &trial{method: method, n: n}
+	pointers, rows, values := problem.Columns()
+	csc, err := sparse.NewCSC(n, p, pointers, rows, values)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	matrix := sparse.Compact(csc)
+	q := &reference{loss: l, y: problem.Y, s: make([]float64, n), shared: 1}
+	for i := range q.s {
+		q.s[i] = problem.Weight(i)
+		q.total += q.s[i]
+	}
+	out.q = q
+	var held []int
+	target := make([]float64, n)
+	for i := range target {
+		target[i] = problem.Y[i] + 0.2*r.Normal()
+		if i%3 == 0 || q.s[i] == 0 {
+			held = append(held, i)
+		}
+	}
+	out.outer = quadratic(target, held)
+	if l == box {
+		fit, err := model.NewSVM(k, sparse.Transpose(matrix), problem.Y, problem.Weights)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		out.svm = iterdiff.NewSVM(fit)
+		q.bound, q.total = q.s, 1
+		q.s = make([]float64, p)
+		q.z = make([][]float64, p)
+		for j := range q.z {
+			q.s[j] = 1
+			q.z[j] = make([]float64, n)
+			for i := range n {
+				q.z[j][i] = problem.Y[i] * problem.X[i][j]
+			}
+		}
+		for _, i := range fit.Samples().Order() {
+			if q.bound[i] > 0 {
+				q.order = append(q.order, i)
+			}
+		}
+		out.toM = func(beta []float64) []float64 {
+			w, m := q.predictions(beta), make([]float64, n)
+			for i, row := range problem.X {
+				for j, x := range row {
+					m[i] += x * w[j]
+				}
+			}
+			return m
+		}
+		out.back = func(slope []float64) []float64 {
+			v := make([]float64, n)
+			for i := range v {
+				for j := range p {
+					for k, c := range slope {
+						v[i] += q.z[j][i] * problem.X[k][j] * c
+					}
+				}
+			}
+			return v
+		}
+		out.log = []float64{math.Log(r.Pick(0.02, 0.1, 0.5))}
+		return out
+	}
+	view, err := sparse.NewView(k, matrix, problem.Weights, problem.Intercept)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var fit model.Datafit
+	if l == squared {
+		fit, err = model.NewSquared(view, problem.Y)
+	} else {
+		fit, err = model.NewLogistic(view, problem.Y)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if out.solver, err = iterdiff.New(fit); err != nil {
+		tb.Fatal(err)
+	}
+	shift := 0.0
+	q.z = make([][]float64, n)
+	means := make([]float64, p)
+	if problem.Intercept && l == squared {
+		for i, y := range problem.Y {
+			shift += q.s[i] * y / q.total
+		}
+		q.y = append([]float64(nil), problem.Y...)
+		for i := range q.y {
+			q.y[i] -= shift
+		}
+		for j := range means {
+			means[j] = problem.Mean(j)
+		}
+	}
+	for i, row := range problem.X {
+		q.z[i] = append([]float64(nil), row...)
+		for j := range row {
+			q.z[i][j] -= means[j]
+		}
+		if problem.Intercept && l == logistic {
+			q.z[i] = append(q.z[i], 1)
+		}
+	}
+	for _, j := range matrix.Order() {
+		if q.lipschitz(int(j)) > 0 {
+			q.order = append(q.order, j)
+		}
+	}
+	if problem.Intercept && l == logistic {
+		q.intercept = true
+		q.order = append(q.order, int32(p))
+	}
+	out.toM = func(beta []float64) []float64 {
+		m := q.predictions(beta)
+		for i := range m {
+			m[i] += shift
+		}
+		return m
+	}
+	out.back = func(slope []float64) []float64 {
+		v := make([]float64, len(q.z[0]))
+		for j := range v {
+			for i, c := range slope {
+				v[j] += q.z[i][j] * c
+			}
+		}
+		return v
+	}
+	top := math.Log(model.AlphaMax(fit))
+	switch penalty {
+	case "lasso":
+		out.log = []float64{top - 0.5 - 3*r.Float64()}
+	case "enet":
+		q.shared = 2
+		out.log = []float64{top - 0.5 - 3*r.Float64(), top - 3*r.Float64()}
+	case "wlasso":
+		q.shared = 0
+		for range p {
+			out.log = append(out.log, top-0.5-3*r.Float64())
+		}
+	}
+	return out
+}
+
+// strengths returns α and α₂ of log-strengths.
+func (q *trial) strengths(log []float64) (alpha []float64, ridge float64) {
+	for _, l := range log {
+		alpha = append(alpha, math.Exp(l))
+	}
+	if q.q.shared == 2 {
+		return alpha[:1], alpha[1]
+	}
+	return alpha, 0
+}
+
+func (q *trial) penalty(tb testing.TB) model.Penalty {
+	tb.Helper()
+	var g model.Penalty
+	var err error
+	switch q.q.shared {
+	case 0:
+		g, err = model.WeightedLasso(q.log)
+	case 1:
+		g, err = model.Lasso(q.log[0])
+	default:
+		g, err = model.ElasticNet(q.log[0], q.log[1])
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return g
+}
+
+func (q *trial) solve(tb testing.TB, o iterdiff.Options) *iterdiff.Result {
+	tb.Helper()
+	o.Method = q.method
+	var got *iterdiff.Result
+	var err error
+	if q.svm != nil {
+		got, err = q.svm.Solve(tb.Context(), q.log[0], q.outer, o)
+	} else {
+		got, err = q.solver.Solve(tb.Context(), q.penalty(tb), q.outer, o)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return got
+}

@@ -1,0 +1,202 @@
+package model_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// penalty makes the penalty of a problem: the elastic net where it has a ridge,
+// else a weighted Lasso, of which the Lasso is a case.
+func penalty(t *testing.T, q *oracle.Problem) model.Penalty {
+	t.Helper()
+	var g model.Penalty
+	var err error
+	if q.Ridge > 0 {
+		g, err = model.ElasticNet(math.Log(q.Alpha[0]), math.Log(q.Ridge))
+	} else {
+		logs := make([]float64, len(q.Alpha))
+		for j, a := range q.Alpha {
+			logs[j] = math.Log(a)
+		}
+		g, err = model.WeightedLasso(logs)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// exactly makes the oracle's strengths those of the penalty, e^λ of a rounded λ.
+func exactly(q *oracle.Problem, g model.Penalty) {
+	for j := range q.Alpha {
+		q.Alpha[j] = g.Alpha(j)
+	}
+	q.Ridge = g.Ridge()
+}
+
+// dual runs every column through a [model.Dual] and returns it with the state and the
+// intercept.
+func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, s *model.State, intercept float64) {
+	view := fit.View()
+	n, _ := view.Dims()
+	var cols []int32
+	var coef []float64
+	for j, b := range beta {
+		if b != 0 {
+			cols, coef = append(cols, int32(j)), append(coef, b)
+		}
+	}
+	s = model.NewState(n)
+	fit.Fit(cols, coef, s)
+	d = &model.Dual{Penalty: g, Total: view.Total()}
+	for j, b := range beta {
+		d.Add(j, view.Dot(j, s.Weighted)/view.Total(), b, view.Norm(j))
+	}
+	return d, s, s.UncentredIntercept(view, cols, coef)
+}
+
+// points returns where to test a gap: at 0, anywhere, near the optimum from
+// 1e-1 to 1e-12, and at it.
+func points(r *oracle.Random, s *oracle.Solution) map[string][]float64 {
+	move := func(size float64, support bool) []float64 {
+		b := append([]float64(nil), s.Beta...)
+		for j := range b {
+			if !support || b[j] != 0 {
+				b[j] += size * r.Normal()
+			}
+		}
+		return b
+	}
+	return map[string][]float64{
+		"zero": make([]float64, len(s.Beta)), "anywhere": move(1, false), "near": move(0.1, true),
+		"nearer": move(1e-4, true), "nearly": move(1e-8, false), "almost": move(1e-12, true), "optimum": s.Beta,
+	}
+}
+
+// TestGapIsTheDirectGap compares the gap, a sum of terms that vanish each by
+// itself, with primal minus dual in its plain form, and with what a gap is for:
+// a bound of the true suboptimality. The KKT residual obeys ρ ≤ √(2L·gap).
+func TestGapIsTheDirectGap(t *testing.T) {
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{
+			N: 5 + r.Intn(40), P: 1 + r.Intn(40), Density: r.Pick(0.1, 0.5, 1),
+			Correlation: r.Pick(0, 0.7), Mean: r.Pick(0, 3), Weights: seed%3 == 1,
+		})
+		q.Intercept = seed%2 == 0
+		top := q.AlphaMax()
+		if top == 0 {
+			continue
+		}
+		q.Uniform(top * r.Pick(0.5, 0.1, 0.01))
+		switch seed % 5 {
+		case 0, 1:
+			q.Ridge = top * r.Pick(1e-3, 0.1, 10)
+		case 2:
+			for j := range q.Alpha {
+				q.Alpha[j] *= 0.3 + r.Float64()
+			}
+			q.Alpha[0] = math.Inf(1)
+		}
+		fit, g := subject.Squared(t, q, seed%7 == 0), penalty(t, q)
+		exactly(q, g)
+		null := q.Null()
+		if d := math.Abs(fit.Null() - null); d > 1e-14*null {
+			t.Errorf("seed %d: P₀ off by %.1e relative", seed, d/null)
+		}
+		best := q.Solve()
+		if best.Gap > 1e-12*null {
+			t.Fatalf("seed %d: the oracle's own gap is %.1e·P₀", seed, best.Gap/null)
+		}
+		for name, beta := range points(r, best) {
+			if math.IsInf(q.Alpha[0], 1) {
+				beta[0] = 0
+			}
+			d, s, b := dual(fit, g, beta)
+			objective, size := q.Objective(beta, b), math.Max(null, q.Objective(beta, b))
+			want, got := q.Gap(beta, b), fit.Gap(d, s)
+			if math.Abs(got-want) > 1e-12*size {
+				t.Errorf("seed %d, %s: gap %.17g, direct %.17g, P₀ %g", seed, name, got, want, null)
+			}
+			if x := s.Loss + d.Value(); math.Abs(x-objective) > 1e-13*size {
+				t.Errorf("seed %d, %s: objective %.17g, want %.17g", seed, name, x, objective)
+			}
+			if got < 0 || got < objective-best.Objective-1e-13*size {
+				t.Errorf("seed %d, %s: gap %g below the suboptimality %g", seed, name, got, objective-best.Objective)
+			}
+			rho, lipschitz := q.KKT(beta, b)
+			worst := 0.0
+			for j := range rho {
+				worst = math.Max(worst, rho[j])
+				if limit := math.Sqrt(2 * lipschitz[j] * (got + 1e3*0x1p-53*size)); rho[j] > limit {
+					t.Errorf("seed %d, %s: column %d has ρ = %g > √(2L·gap) = %g", seed, name, j, rho[j], limit)
+				}
+			}
+			if math.Abs(d.KKT()-worst) > 1e-12*(worst+top) {
+				t.Errorf("seed %d, %s: KKT %.15g, want %.15g", seed, name, d.KKT(), worst)
+			}
+		}
+	}
+}
+
+// TestGapNearTheOptimumKeepsItsDigits: a gap of a thousandth of rounding is
+// still of the right size, where primal minus dual is noise.
+func TestGapNearTheOptimumKeepsItsDigits(t *testing.T) {
+	r := oracle.NewRandom(3)
+	q := r.Problem(oracle.Shape{N: 60, P: 20})
+	q.Uniform(0.1 * q.AlphaMax())
+	fit, g := subject.Squared(t, q, true), penalty(t, q)
+	exactly(q, g)
+	best := q.Solve()
+	gapAt := func(size float64) float64 {
+		beta := append([]float64(nil), best.Beta...)
+		for j, b := range beta {
+			if b != 0 {
+				beta[j] = b * (1 + size)
+			}
+		}
+		d, s, _ := dual(fit, g, beta)
+		return fit.Gap(d, s) / fit.Null()
+	}
+	// First order in the distance where the scaling binds: compare ratios only.
+	if a, b := gapAt(1e-6), gapAt(1e-9); !(b > 0 && b < a*2e-3) {
+		t.Errorf("gap %g at a distance of 1e-6, %g at 1e-9", a, b)
+	}
+	if gap := gapAt(0); gap > 1e-15 {
+		t.Errorf("gap %g·P₀ at the optimum", gap)
+	}
+}
+
+// TestSkippedColumnsChangeNothing: columns well inside the dual constraint with
+// a zero coefficient need not be added.
+func TestSkippedColumnsChangeNothing(t *testing.T) {
+	r := oracle.NewRandom(11)
+	q := r.Problem(oracle.Shape{N: 30, P: 60})
+	q.Uniform(0.3 * q.AlphaMax())
+	q.Ridge = 0.01
+	fit, g := subject.Squared(t, q, true), penalty(t, q)
+	exactly(q, g)
+	best := q.Solve()
+	best.Beta[0] += 0.01
+	full, s, b := dual(fit, g, best.Beta)
+	z := q.Correlations(q.Residual(best.Beta, b))
+	d := model.Dual{Penalty: g, Total: fit.View().Total()}
+	skipped := 0
+	for j, z := range z {
+		if best.Beta[j] == 0 && math.Abs(z) < 0.9*g.Alpha(j) {
+			skipped++
+			continue
+		}
+		d.Add(j, z, best.Beta[j], fit.View().Norm(j))
+	}
+	if skipped == 0 {
+		t.Fatal("nothing to skip")
+	}
+	if a, b := fit.Gap(full, s), fit.Gap(&d, s); math.Abs(a-b) > 1e-14*fit.Null() || math.Abs(full.KKT()-d.KKT()) > 1e-14 {
+		t.Errorf("gap %g and %g, KKT %g and %g", a, b, full.KKT(), d.KKT())
+	}
+}

@@ -33,6 +33,8 @@ func TestFailingReaders(t *testing.T) {
 
 type silent struct{}
 
+func (silent) Read([]byte) (int, error) { return 0, nil }
+
 // TestErrorsDoNotDependOnReads: the same error from the same text, however it
 // arrives.
 func TestErrorsDoNotDependOnReads(t *testing.T) {
@@ -61,5 +63,3 @@ func TestErrorsDoNotDependOnReads(t *testing.T) {
 		}
 	}
 }
-
-func (silent) Read([]byte) (int, error) { return 0, nil }

@@ -52,7 +52,7 @@ func TestNotConvergedIsAnHonestPoint(t *testing.T) {
 			}
 		}
 		q.Uniform(1e-4 * q.AlphaMax())
-		g := penaltyOf(t, q)
+		g := subject.Penalty(t, q)
 		last := math.Inf(1)
 		for epochs := 1; epochs <= 40; epochs += 1 + epochs/8 {
 			sol := solve(t, cd.New(subject.Squared(t, q, true)), g, cd.Options{Tol: 1e-14, MaxEpochs: epochs})
@@ -79,7 +79,7 @@ func hard(t *testing.T) (*model.Squared, model.Penalty, *oracle.Problem) {
 	q := r.Problem(oracle.Shape{N: 120, P: 240, Correlation: 0.97, Active: 100})
 	q.Intercept = true
 	q.Uniform(1e-4 * q.AlphaMax())
-	g := penaltyOf(t, q)
+	g := subject.Penalty(t, q)
 	return subject.Squared(t, q, true), g, q
 }
 
@@ -137,7 +137,7 @@ func TestSolveAllocatesNothingWhenWarm(t *testing.T) {
 			case 3:
 				c.Uniform(0).Ridge = top
 			}
-			path = append(path, penaltyOf(t, q.Clone().Uniform(top*math.Exp(-float64(k)))), penaltyOf(t, c))
+			path = append(path, subject.Penalty(t, q.Clone().Uniform(top*math.Exp(-float64(k)))), subject.Penalty(t, c))
 		}
 		walk := func() {
 			s.Reset()

@@ -22,8 +22,8 @@ func TestResetIsACleanStart(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 50, P: 80, Density: 0.5})
 		top := q.AlphaMax()
 		s := cd.New(subject.Squared(t, q, dense))
-		a := penaltyOf(t, q.Clone().Uniform(0.05*top))
-		b := penaltyOf(t, q.Clone().Uniform(0.01*top))
+		a := subject.Penalty(t, q.Clone().Uniform(0.05*top))
+		b := subject.Penalty(t, q.Clone().Uniform(0.01*top))
 		first := scatter(solve(t, s, a, cd.Options{}), 80)
 		solve(t, s, b, cd.Options{})
 		s.Reset()
@@ -41,7 +41,7 @@ func TestStoragesAgree(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: r.Pick(0.2, 0.9), Mean: r.Pick(0, 5), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
 		q.Uniform(0.05 * q.AlphaMax())
-		g := penaltyOf(t, q)
+		g := subject.Penalty(t, q)
 		a := scatter(solve(t, cd.New(subject.Squared(t, q, true)), g, cd.Options{Tol: 1e-14}), 30)
 		b := scatter(solve(t, cd.New(subject.Squared(t, q, false)), g, cd.Options{Tol: 1e-14}), 30)
 		best := q.Solve()
@@ -64,7 +64,7 @@ func TestWeightIsRepetition(t *testing.T) {
 			q.Weights[i] = float64(r.Intn(4))
 		}
 		q.Uniform(0.05 * q.AlphaMax())
-		g := penaltyOf(t, q)
+		g := subject.Penalty(t, q)
 		repeated := q.Clone()
 		repeated.X, repeated.Y, repeated.Weights = nil, nil, nil
 		for i, s := range q.Weights {
@@ -141,7 +141,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 		q.Intercept = seed%2 == 0
 		q.Uniform(0.02 * q.AlphaMax())
 		s := cd.New(subject.Squared(t, q, seed%3 == 0))
-		solve(t, s, penaltyOf(t, q), cd.Options{}) // a start that uses the columns
+		solve(t, s, subject.Penalty(t, q), cd.Options{}) // a start that uses the columns
 		less := &oracle.Problem{Y: q.Y, Intercept: q.Intercept, X: make([][]float64, len(q.Y))}
 		var kept []int
 		for j := range q.Alpha {
@@ -155,7 +155,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 				less.X[i] = append(less.X[i], q.X[i][j])
 			}
 		}
-		sol := solve(t, s, penaltyOf(t, q), cd.Options{Tol: 1e-13})
+		sol := solve(t, s, subject.Penalty(t, q), cd.Options{Tol: 1e-13})
 		certified(t, fmt.Sprint("seed ", seed), q, sol, 1e-13)
 		got, want := scatter(sol, 12), less.Solve().Beta
 		for k, j := range kept {
@@ -169,7 +169,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 	q := r.Problem(oracle.Shape{N: 10, P: 3, Mean: 1})
 	q.Intercept = true
 	q.Uniform(math.Inf(1))
-	if sol := solve(t, cd.New(subject.Squared(t, q, true)), penaltyOf(t, q), cd.Options{}); len(sol.Support) != 0 || sol.Status != outcome.Converged || sol.RelativeGap != 0 {
+	if sol := solve(t, cd.New(subject.Squared(t, q, true)), subject.Penalty(t, q), cd.Options{}); len(sol.Support) != 0 || sol.Status != outcome.Converged || sol.RelativeGap != 0 {
 		t.Errorf("all excluded: %+v", sol)
 	}
 }

@@ -35,7 +35,7 @@ func TestSamplesSaveStepsAndChangeNothingElse(t *testing.T) {
 		}
 		q.Uniform(0.01 * q.LogisticAlphaMax())
 		fit := subject.Logistic(t, q, c.dense)
-		g, sampled := penaltyOf(t, q), 0
+		g, sampled := subject.Penalty(t, q), 0
 		watch := cd.Options{Tol: 1e-9, Watch: func(p cd.Progress) {
 			if p.Stage == cd.Sampled {
 				if sampled++; p.Epochs == 0 {
@@ -87,7 +87,7 @@ func TestSamplesEndWithTheContext(t *testing.T) {
 	q.Uniform(0.01 * q.LogisticAlphaMax())
 	fit := subject.Logistic(t, q, false)
 	ctx, cancel := context.WithCancel(context.Background())
-	sol, err := cd.New(fit).Solve(ctx, penaltyOf(t, q), cd.Options{Watch: func(p cd.Progress) {
+	sol, err := cd.New(fit).Solve(ctx, subject.Penalty(t, q), cd.Options{Watch: func(p cd.Progress) {
 		if p.Stage == cd.Sampled {
 			cancel()
 		}

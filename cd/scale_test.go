@@ -45,7 +45,7 @@ func TestPowersOfTwoChangeExponentsOnly(t *testing.T) {
 			q.Classes(r)
 			q.Uniform(0.05 * q.LogisticAlphaMax())
 		}
-		g := penaltyOf(t, q)
+		g := subject.Penalty(t, q)
 		fit := func(q *oracle.Problem) model.Datafit {
 			if name == "logistic" {
 				return subject.Logistic(t, q, dense)

@@ -120,7 +120,7 @@ func TestDegenerateShapesOfOtherPenalties(t *testing.T) {
 					q.Uniform(0)
 				}
 				name := fmt.Sprintf("%s, %s, intercept %v, dense %v", c.name, kind, q.Intercept, at < 2)
-				sol := solve(t, cd.New(subject.Squared(t, q, at < 2)), penaltyOf(t, q), cd.Options{Tol: 1e-8})
+				sol := solve(t, cd.New(subject.Squared(t, q, at < 2)), subject.Penalty(t, q), cd.Options{Tol: 1e-8})
 				if sol.Status != outcome.Converged {
 					t.Errorf("%s: %s at %g", name, sol.Status, sol.RelativeGap)
 				}

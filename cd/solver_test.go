@@ -18,43 +18,6 @@ import (
 // oracle.Cases reads it.
 var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 
-// penaltyOf makes a penalty of a problem's strengths and gives the problem the
-// strengths that came of it, e^λ of a rounded λ.
-func penaltyOf(t *testing.T, q *oracle.Problem) model.Penalty {
-	t.Helper()
-	var g model.Penalty
-	var err error
-	same := true
-	for _, a := range q.Alpha {
-		same = same && a == q.Alpha[0]
-	}
-	switch {
-	case q.Ridge > 0 && same && (len(q.Alpha) == 0 || q.Alpha[0] == 0):
-		g, err = model.Ridge(math.Log(q.Ridge))
-	case q.Ridge > 0:
-		g, err = model.ElasticNet(math.Log(q.Alpha[0]), math.Log(q.Ridge))
-	case same && len(q.Alpha) > 0 && !math.IsInf(q.Alpha[0], 0) && q.Alpha[0] > 0:
-		g, err = model.Lasso(math.Log(q.Alpha[0]))
-	default:
-		logs := make([]float64, len(q.Alpha))
-		for j, a := range q.Alpha {
-			logs[j] = math.Log(a)
-		}
-		g, err = model.WeightedLasso(logs)
-	}
-	if err == nil && q.Positive {
-		g, err = g.NonNegative()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for j := range q.Alpha {
-		q.Alpha[j] = g.Alpha(j)
-	}
-	q.Ridge = g.Ridge()
-	return g
-}
-
 func solve(t *testing.T, s *cd.Solver, g model.Penalty, o cd.Options) *cd.Solution {
 	t.Helper()
 	sol, err := s.Solve(context.Background(), g, o)
@@ -196,7 +159,7 @@ func TestHonestCertificates(t *testing.T) {
 		q, name := draw(r, largest)
 		name = fmt.Sprintf("seed %d: %s", seed, name)
 		tol := r.Pick(1e-4, 1e-6, 1e-8, 1e-10)
-		g := penaltyOf(t, q)
+		g := subject.Penalty(t, q)
 		sol := solve(t, cd.New(subject.Squared(t, q, seed%2 == 0)), g, cd.Options{Tol: tol, Polish: seed%3 == 0})
 		certified(t, name, q, sol, tol)
 		if sol.Status != outcome.Converged {
@@ -225,7 +188,7 @@ func TestPolishGivesTheDigitsOfThePredictions(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 60, P: 40, Density: r.Pick(0.3, 1), Correlation: 0.5, Mean: r.Pick(0, 1), Weights: seed%3 == 0})
 		q.Intercept = seed%2 == 0
 		q.Uniform(r.Pick(0.3, 0.05) * q.AlphaMax())
-		g := penaltyOf(t, q)
+		g := subject.Penalty(t, q)
 		best := q.Solve()
 		if out, in := q.Margins(best); !best.Exact || out < 1e-2 || in < 1e-2 {
 			continue // the support at the tolerance may not be the one at the optimum
@@ -266,7 +229,7 @@ func TestWarmStartsAreCertifiedTheSame(t *testing.T) {
 				}
 			}
 			tol := r.Pick(1e-3, 1e-6, 1e-9)
-			g := penaltyOf(t, c)
+			g := subject.Penalty(t, c)
 			warm := solve(t, s, g, cd.Options{Tol: tol})
 			name := fmt.Sprintf("seed %d, step %d", seed, step)
 			certified(t, name, c, warm, tol)

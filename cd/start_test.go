@@ -23,7 +23,7 @@ func TestUseIsAsGoodAsNew(t *testing.T) {
 		if seed%4 == 1 {
 			q.Ridge = 0.1
 		}
-		g := penaltyOf(t, q)
+		g := subject.Penalty(t, q)
 		fit := subject.Squared(t, q, seed%3 == 1)
 		other := q.Clone()
 		other.Y = make([]float64, len(q.Y))
@@ -64,7 +64,7 @@ func TestStartIsOnlyAStart(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
 		q.Intercept = seed%2 == 0
 		q.Uniform(0.05 * q.AlphaMax())
-		g := penaltyOf(t, q)
+		g := subject.Penalty(t, q)
 		best := q.Solve()
 		s := cd.New(subject.Squared(t, q, seed%3 == 1))
 		cols, coef := best.Support()
@@ -110,7 +110,7 @@ func TestCopiesOfAColumn(t *testing.T) {
 			if step == 2 && seed%5 == 0 {
 				c.Ridge = 0.01
 			}
-			g := penaltyOf(t, c)
+			g := subject.Penalty(t, c)
 			sol := solve(t, s, g, cd.Options{Tol: 1e-10, Polish: seed%2 == 1})
 			name := fmt.Sprintf("seed %d, ratio %g", seed, ratio)
 			certified(t, name, c, sol, 1e-10)

@@ -43,7 +43,7 @@ func TestCopiesShareAlike(t *testing.T) {
 			c := q.Clone().Uniform(ratio * top)
 			c.Positive = q.Positive
 			name := fmt.Sprintf("seed %d, %d copies, ratio %g", seed, copies, ratio)
-			sol := solve(t, solver, penaltyOf(t, c), cd.Options{Tol: 1e-8, Polish: seed%4 == 2})
+			sol := solve(t, solver, subject.Penalty(t, c), cd.Options{Tol: 1e-8, Polish: seed%4 == 2})
 			certified(t, name, c, sol, 1e-8)
 			beta := scatter(sol, p)
 			for j := range p {

@@ -14,7 +14,7 @@ import (
 func TestWatchSeesTheStagesAndChangesNothing(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		q, name := draw(oracle.NewRandom(seed), 60)
-		fit, penalty := subject.Squared(t, q, false), penaltyOf(t, q)
+		fit, penalty := subject.Squared(t, q, false), subject.Penalty(t, q)
 		plain, err := cd.New(fit).Solve(context.Background(), penalty, cd.Options{Tol: 1e-10})
 		if err != nil {
 			t.Fatal(err)

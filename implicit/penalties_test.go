@@ -45,7 +45,7 @@ func TestOtherPenaltiesAgainstDifferences(t *testing.T) {
 			q.Alpha[0], q.Alpha[2], q.Alpha[1] = 0, 0, math.Inf(1)
 		}
 		name := fmt.Sprintf("seed %d, %s", seed, kind)
-		g := penaltyOf(t, q, kind)
+		g := subject.Penalty(t, q)
 		best := q.Solve()
 		if out, in := q.Margins(best); !best.Exact || out < 0.05 || in < 0.05 && kind != "ridge" {
 			continue
@@ -119,38 +119,6 @@ func TestOtherPenaltiesAgainstDifferences(t *testing.T) {
 	if tested < int(oracle.Cases(80))/3 || certified < tested*9/10 {
 		t.Errorf("%d problems tested, %d supports certified", tested, certified)
 	}
-}
-
-// penaltyOf makes the penalty of a problem and gives the problem its strengths.
-func penaltyOf(t *testing.T, q *oracle.Problem, kind string) model.Penalty {
-	t.Helper()
-	var g model.Penalty
-	var err error
-	logs := make([]float64, len(q.Alpha))
-	for j, a := range q.Alpha {
-		logs[j] = math.Log(a)
-	}
-	switch kind {
-	case "positive":
-		g, err = model.Lasso(logs[0])
-	case "positive enet":
-		g, err = model.ElasticNet(logs[0], math.Log(q.Ridge))
-	case "ridge":
-		g, err = model.Ridge(math.Log(q.Ridge))
-	default:
-		g, err = model.WeightedLasso(logs)
-	}
-	if err == nil && q.Positive {
-		g, err = g.NonNegative()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	for j := range q.Alpha {
-		q.Alpha[j] = g.Alpha(j)
-	}
-	q.Ridge = g.Ridge()
-	return g
 }
 
 // TestPointsOfConstraints: a negative coefficient is no point of β ≥ 0, and a zero

@@ -9,35 +9,6 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// penalty makes the penalty of a problem: the elastic net where it has a ridge,
-// else a weighted Lasso, of which the Lasso is a case.
-func penalty(t *testing.T, q *oracle.Problem) model.Penalty {
-	t.Helper()
-	var g model.Penalty
-	var err error
-	if q.Ridge > 0 {
-		g, err = model.ElasticNet(math.Log(q.Alpha[0]), math.Log(q.Ridge))
-	} else {
-		logs := make([]float64, len(q.Alpha))
-		for j, a := range q.Alpha {
-			logs[j] = math.Log(a)
-		}
-		g, err = model.WeightedLasso(logs)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
-}
-
-// exactly makes the oracle's strengths those of the penalty, e^λ of a rounded λ.
-func exactly(q *oracle.Problem, g model.Penalty) {
-	for j := range q.Alpha {
-		q.Alpha[j] = g.Alpha(j)
-	}
-	q.Ridge = g.Ridge()
-}
-
 // dual runs every column through a [model.Dual] and returns it with the state and the
 // intercept.
 func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, s *model.State, intercept float64) {
@@ -102,8 +73,7 @@ func TestGapIsTheDirectGap(t *testing.T) {
 			}
 			q.Alpha[0] = math.Inf(1)
 		}
-		fit, g := subject.Squared(t, q, seed%7 == 0), penalty(t, q)
-		exactly(q, g)
+		fit, g := subject.Squared(t, q, seed%7 == 0), subject.Penalty(t, q)
 		null := q.Null()
 		if d := math.Abs(fit.Null() - null); d > 1e-14*null {
 			t.Errorf("seed %d: P₀ off by %.1e relative", seed, d/null)
@@ -149,8 +119,7 @@ func TestGapNearTheOptimumKeepsItsDigits(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 60, P: 20})
 	q.Uniform(0.1 * q.AlphaMax())
-	fit, g := subject.Squared(t, q, true), penalty(t, q)
-	exactly(q, g)
+	fit, g := subject.Squared(t, q, true), subject.Penalty(t, q)
 	best := q.Solve()
 	gapAt := func(size float64) float64 {
 		beta := append([]float64(nil), best.Beta...)
@@ -178,8 +147,7 @@ func TestSkippedColumnsChangeNothing(t *testing.T) {
 	q := r.Problem(oracle.Shape{N: 30, P: 60})
 	q.Uniform(0.3 * q.AlphaMax())
 	q.Ridge = 0.01
-	fit, g := subject.Squared(t, q, true), penalty(t, q)
-	exactly(q, g)
+	fit, g := subject.Squared(t, q, true), subject.Penalty(t, q)
 	best := q.Solve()
 	best.Beta[0] += 0.01
 	full, s, b := dual(fit, g, best.Beta)

@@ -90,7 +90,7 @@ func TestWeightIsRepetition(t *testing.T) {
 		}
 		a, b := subject.Squared(t, q, true), subject.Squared(t, repeated, true)
 		q.Uniform(0.2 * model.AlphaMax(a))
-		g := penalty(t, q)
+		g := subject.Penalty(t, q)
 		beta := make([]float64, len(q.Alpha))
 		for j := range beta {
 			beta[j] = r.Pick(0, r.Normal())
@@ -120,7 +120,7 @@ func TestNothingToExplain(t *testing.T) {
 		}
 		q.Intercept = constant != 0
 		fit := subject.Squared(t, q, true)
-		g := penalty(t, q.Uniform(1))
+		g := subject.Penalty(t, q.Uniform(1))
 		d, s, b := dual(fit, g, make([]float64, 6))
 		// The mean of 32 equal numbers may round, but no more than that.
 		if noise := 1e-30; fit.Null() > noise || fit.Gap(d, s) > noise || math.Abs(b-constant) > 1e-16 {

@@ -1,9 +1,10 @@
-// Package subject makes matrices, views and losses of the library from the problems
-// of package oracle, what is tested from what it is tested against, and reads values
-// that were computed elsewhere.
+// Package subject makes matrices, views, losses and penalties of the library from the
+// problems of package oracle, what is tested from what it is tested against, and reads
+// values that were computed elsewhere.
 package subject
 
 import (
+	"math"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
@@ -68,4 +69,39 @@ func Logistic(tb testing.TB, q *oracle.Problem, dense bool) *model.Logistic {
 		tb.Fatal(err)
 	}
 	return fit
+}
+
+// Penalty returns the penalty of q, and gives q its strengths: e^λ of a λ that was
+// rounded. Strengths that are all the same are those of one λ.
+func Penalty(tb testing.TB, q *oracle.Problem) model.Penalty {
+	tb.Helper()
+	logs := make([]float64, len(q.Alpha))
+	same := len(logs) > 0
+	for j, a := range q.Alpha {
+		logs[j] = math.Log(a)
+		same = same && a == q.Alpha[0]
+	}
+	var g model.Penalty
+	var err error
+	switch {
+	case q.Ridge > 0 && (len(logs) == 0 || same && q.Alpha[0] == 0):
+		g, err = model.Ridge(math.Log(q.Ridge))
+	case q.Ridge > 0:
+		g, err = model.ElasticNet(logs[0], math.Log(q.Ridge))
+	case same && !math.IsInf(logs[0], 0):
+		g, err = model.Lasso(logs[0])
+	default:
+		g, err = model.WeightedLasso(logs)
+	}
+	if err == nil && q.Positive {
+		g, err = g.NonNegative()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for j := range q.Alpha {
+		q.Alpha[j] = g.Alpha(j)
+	}
+	q.Ridge = g.Ridge()
+	return g
 }

@@ -68,3 +68,25 @@ func TestElasticNetEnds(t *testing.T) {
 		})
 	}
 }
+
+// An elastic net without its ridge is a Lasso, so the search ends no worse than the
+// Lasso's from the same start, to what its own stop leaves.
+func TestElasticNetContainsLasso(t *testing.T) {
+	x, y := load(t)
+	for _, start := range []float64{0.01, 0.5} {
+		for _, v := range []pare.Validation{{}, {Split: pare.Blocks}, {Shuffle: true}, {Shuffle: true, Seed: 1}} {
+			o := pare.SelectOptions{Validation: v, Start: start}
+			lasso, err := pare.Select(context.Background(), x, y, o, pare.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			both, err := pare.Select(context.Background(), x, y, o, pare.Config{Model: pare.ElasticNet})
+			if err != nil || !both.Status.OK() || len(both.Gradient) != 2 {
+				t.Fatal(both, err)
+			}
+			if both.Value > lasso.Value*(1+1e-4) {
+				t.Errorf("%v from %g: %s at %.8g after %d, the Lasso has %.8g", v, start, both.Status, both.Value, len(both.Evaluations), lasso.Value)
+			}
+		}
+	}
+}

@@ -17,8 +17,9 @@ type Search string
 
 // The outer methods.
 const (
-	// Auto is the secant method for one λ. For more it begins there, with one share of
-	// αmax for all, and goes on by a trust region; by L-BFGS for one of each column.
+	// Auto is the secant method for one λ, and a trust region for two. For more it begins
+	// with one share of αmax for all, and goes on by a trust region; by L-BFGS for one of
+	// each column.
 	Auto         Search = "auto"
 	GradientStep Search = "gradient"   // the paper's gradient descent, repaired
 	LineSearch   Search = "linesearch" // gradient descent, each step shortened until the value falls
@@ -81,7 +82,8 @@ type Selection struct {
 	Test   float64
 	Tested bool
 	// Common is the best point with one share of αmax for all λ's, where the search
-	// went on from there: for the elastic net, the weighted Lasso and PerClass.
+	// went on from there: for the weighted Lasso and PerClass, and for the elastic net
+	// where the criterion has no second derivatives.
 	Common      *search.Evaluation
 	NullValue   float64 // the criterion of the null model: no column is used
 	Sigma       float64 // the noise level, of [SURE], [AIC] and [BIC]

@@ -18,6 +18,8 @@ const (
 	budgetColumns = 15   // the same for a λ for each column: more overfit the held-out rows
 	roughly       = 1e-3 // gain, as a share, not worth an evaluation on the line of a search that goes on beside it
 	classesReach  = 3    // how far λ's of classes may go from the common share of αmax
+	noRidge       = 9    // how far below the box of its λ the ridge is nothing beside the Lasso
+	pairStop      = 1e-5 // gain, as a share, not worth an evaluation with the elastic net's λ's
 	manyStop      = 1e-4 // gain with many λ's that is not worth overfitting for
 	columnsReach  = 2    // how far λ's of columns may go from the one for all
 	columnsProx   = 0.1  // pull back to it: times the criterion per column of its support
@@ -59,9 +61,9 @@ func (s *stages) further(r *search.Result, err error) bool {
 
 func asIs(e search.Evaluation) search.Evaluation { return e }
 
-// search minimises over λ. Where there are several, it begins on the line on which
-// all are the same share of αmax; common is the best point there, if the search went
-// on from it. Partial results come with an error.
+// search minimises over λ. Where there are several, but for searchPair, it begins on the
+// line on which all are the same share of αmax; common is the best point there, if the
+// search went on from it. Partial results come with an error.
 func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, common *search.Result, err error) {
 	s := &stages{options: search.Options{
 		Evaluations: o.Evaluations, Progress: o.Progress, Log: o.Log,
@@ -80,6 +82,11 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, 
 		result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
 			return e.minimise(ctx, f, top, e.starts(top, o), o, options)
 		})
+		return result, nil, err
+	}
+	if problem, ok := f.(*bilevel.Problem); ok && !e.family.common && o.Validation.Loss == nil && e.config.Method.iterate() == nil {
+		problem.Curvature = true
+		result, err = e.searchPair(ctx, s, problem, top, o)
 		return result, nil, err
 	}
 	line, origin := ray{f, top}, []float64{0}
@@ -112,6 +119,30 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, 
 		return e.minimise(ctx, f, top, common.Best.LogLambda, o, options)
 	})
 	return noWorse(result, common), common, err
+}
+
+// searchPair minimises over both λ's of the elastic net, where their curvature is known.
+// Where it ends at the least ridge, the Lasso may have a better minimum: elsewhere, or
+// since the border's ridge still shrinks.
+func (e *engine) searchPair(ctx context.Context, s *stages, f *bilevel.Problem, top []float64, o SelectOptions) (*search.Result, error) {
+	start, box := e.starts(top, o), e.box(top)
+	region := func() (*search.Result, error) {
+		return s.run(asIs, func(options search.Options) (*search.Result, error) {
+			options.Stop = pairStop
+			return search.TrustRegion(ctx, f, start, box, options)
+		})
+	}
+	both, err := region()
+	if !s.further(both, err) || both.Best.LogLambda[1] > box.Lower[1] {
+		return both, err
+	}
+	box.Lower[1] -= noRidge
+	box.Upper[1] = box.Lower[1]
+	lasso, err := region()
+	if lasso != nil && (lasso.Status == outcome.Stationary || lasso.Status == outcome.Kink) {
+		lasso.Status = outcome.Box
+	}
+	return noWorse(lasso, both), err
 }
 
 // noWorse puts the best point of an earlier search in place of a worse one.
@@ -230,12 +261,7 @@ func (e *engine) starts(origins []float64, o SelectOptions) []float64 {
 // minimise runs the method asked for, in the box of the model; methods that draw or
 // list their points, where a grid has them.
 func (e *engine) minimise(ctx context.Context, f search.Objective, origins, start []float64, o SelectOptions, options search.Options) (*search.Result, error) {
-	var box, narrow search.Box
-	for i, origin := range origins {
-		within := e.family.ranges[min(i, len(e.family.ranges)-1)]
-		box.Lower = append(box.Lower, origin-within.below)
-		box.Upper = append(box.Upper, origin+within.above)
-	}
+	var narrow search.Box
 	switch o.Search {
 	case Grid:
 		points, err := o.grid(origins)
@@ -268,8 +294,18 @@ func (e *engine) minimise(ctx context.Context, f search.Objective, origins, star
 		}
 		return search.TPE(ctx, f, narrow, search.TPEOptions{Options: options, Seed: o.Validation.Seed})
 	default:
-		return e.descend(ctx, f, start, box, o, options)
+		return e.descend(ctx, f, start, e.box(origins), o, options)
 	}
+}
+
+// box is that of the model, around what stands for αmax.
+func (e *engine) box(origins []float64) (box search.Box) {
+	for i, origin := range origins {
+		within := e.family.ranges[min(i, len(e.family.ranges)-1)]
+		box.Lower = append(box.Lower, origin-within.below)
+		box.Upper = append(box.Upper, origin+within.above)
+	}
+	return box
 }
 
 // descend runs a method that goes from point to point.

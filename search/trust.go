@@ -126,12 +126,13 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 			return ended(0.5*free*free/promise, q.first), nil
 		}
 		gain := fall(here, next)
+		q.misled = gain < badModel*promise
 		if next.usable() {
 			q.learn(here, next, step)
 			near = append(near[max(0, len(near)-valleyWalls):], here, next)
 		}
 		switch {
-		case gain < badModel*promise:
+		case q.misled:
 			radius = length * parabolic(dot(here.Gradient, step), -gain)
 		case gain > goodModel*promise && length > 0.9*radius:
 			radius = min(2*radius, mostRadius)
@@ -166,6 +167,7 @@ type quadratic struct {
 	h       []float64 // H, row by row
 	learned bool      // from the last steps; if not, a multiple of the identity
 	given   bool      // by the objective
+	misled  bool      // by H, about the last step
 	recent  pair      // the last step and change of the slopes, where the rest is given
 	first   float64   // curvature met first
 	hd      []float64 // H·step
@@ -196,9 +198,10 @@ func (q *quadratic) at(e *Evaluation) {
 
 // stiffen adds to the diagonal of a given H what the slopes changed by on the last step
 // beyond what H says, but no more than threefold: knots bend, and formulas that hold
-// between them do not tell.
+// between them do not tell. Of two coordinates only where that step failed: they make
+// valleys, which a stiffer diagonal walls up.
 func (q *quadratic) stiffen() {
-	if q.recent.step == nil {
+	if q.recent.step == nil || q.dim <= 2 && !q.misled {
 		return
 	}
 	q.times(q.recent.step)

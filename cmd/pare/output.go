@@ -143,7 +143,7 @@ type selectResult struct {
 	Sigma        number         `json:"sigma,omitempty"` // sure, aic, bic
 	Evaluations  []evaluation   `json:"evaluations"`
 	Test         *number        `json:"test,omitempty"`   // the criterion on the rows kept for testing
-	Common       *choice        `json:"common,omitempty"` // enet, wlasso, --per-class: the best with one share of αmax for all
+	Common       *choice        `json:"common,omitempty"` // wlasso, --per-class: the best with one share of αmax for all
 	OneSE        *choice        `json:"one_se,omitempty"` // cv, one λ or one share of αmax
 	Status       outcome.Status `json:"status"`
 	Final        *fitResult     `json:"final"`

@@ -1,14 +1,18 @@
 package support
 
+import "github.com/seed-45b9a24c/pare/kernels"
+
 // The cost model: nanoseconds on one core of a 2020s server, from counted
 // operations. Only ratios matter. It depends on the problem alone, never on a
 // clock, the CPU or the number of goroutines, so that the same problem takes
 // the same path everywhere.
 const (
-	LanesValue  = 0.15 // one value of a sparse column, for one of 8 vectors
+	LanesValue  = 0.12 // one value of a sparse column, for one of 8 vectors
+	pairValue   = 4.0  // what the product of two columns costs besides
 	SparseValue = 0.45 // one value of a sparse column, met in a dot product
 	UpdateValue = 0.75 // the same in an update
 	DenseValue  = 0.10 // one value of a dense column
+	TileValue   = 0.05 // one product of two of them, in tiles
 	GramValue   = 0.12 // one value of a row of the Gram matrix
 	GatherValue = 1.0  // one entry of a gathered submatrix
 	FactorValue = 0.15 // one multiply–add of a Cholesky factorisation
@@ -38,13 +42,17 @@ func (g *Gram) BuildCost(columns []int32) float64 {
 	if missing == 0 {
 		return 0
 	}
-	held := g.Values()
 	// Each new column meets those held and, on average, half of the new ones.
-	met := float64(missing) * (float64(held) + float64(float64(values)/2))
+	held, halved := g.Values(), float64(values)/2
+	pairs := float64(missing) * (float64(g.Size()) + float64(missing)/2)
 	if g.columns.dense {
-		return DenseValue * met
+		return float64(TileValue*float64(missing)*(float64(held)+halved)) + float64(pairValue*pairs)
 	}
-	return LanesValue * met
+	// Of a column held and a new one the shorter passes over its values, once the other
+	// is spread out.
+	const spread = spreading * kernels.Lanes
+	met := min(float64(missing*held), float64(g.Size()*values+spread*held)) + float64(missing)*halved + float64(spread*values)
+	return float64(LanesValue*met) + float64(pairValue*pairs)
 }
 
 // Pays reports whether so many products with the system of the columns are cheaper

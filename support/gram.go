@@ -1,9 +1,6 @@
 package support
 
 import (
-	"math"
-	"slices"
-
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
@@ -15,19 +12,15 @@ type Gram struct {
 	k       *kernels.Set
 	total   float64 // N
 
-	slot     []int32 // column → its row in G, -1: not held
-	list     []int32 // row of G → column
-	stride   int
-	g        []float64 // stride × stride
-	z        []float64 // 8 columns spread over compact rows, interleaved
-	met      []int     // entries of each column in the blocks of rows met
-	products [kernels.Lanes]float64
-	sums     [][kernels.Lanes]float64
+	slot   []int32 // column → its row in G, -1: not held
+	list   []int32 // row of G → column
+	stride int
+	g      []float64 // stride × stride
 
 	most int // columns
 
-	x, y [kernels.TileColumns][]float64 // dense columns that meet
-	tile [kernels.TileColumns * kernels.TileColumns]float64
+	lanes lanes // of sparse columns
+	tiles tiles // of dense ones
 }
 
 // NewGram returns an empty cache over a store of columns, which has one at most:
@@ -95,6 +88,7 @@ func (g *Gram) clear() {
 		g.slot[j] = -1
 	}
 	g.list = g.list[:0]
+	g.lanes.cut, g.lanes.cuts = g.lanes.cut[:0], g.lanes.cuts[:0]
 }
 
 // Slot returns the row of G that belongs to a held column.
@@ -125,128 +119,13 @@ func (g *Gram) Hold(columns []int32) {
 		g.denseRows(first)
 		return
 	}
-	for at := first; at < len(g.list); at += kernels.Lanes {
-		g.sparseRows(at, min(at+kernels.Lanes, len(g.list)))
-	}
+	g.sparseRows(first)
 }
 
 // set writes an entry and its mirror image.
 func (g *Gram) set(a, b int, v float64) {
 	g.g[a*g.stride+b] = v
 	g.g[b*g.stride+a] = v
-}
-
-// denseRows computes the rows from first on, by tiles as far as they go.
-func (g *Gram) denseRows(first int) {
-	const size = kernels.TileColumns
-	a := first
-	for ; a+size <= len(g.list); a += size {
-		g.take(a, &g.x)
-		b := 0
-		for ; b < a+size && b+size <= len(g.list); b += size {
-			g.take(b, &g.y)
-			g.k.DotTile(&g.x, &g.y, &g.tile)
-			for i, v := range g.tile {
-				g.set(a+i/size, b+i%size, v)
-			}
-		}
-		for ; b < a+size; b++ {
-			_, other := g.columns.Column(g.list[b])
-			for i, values := range g.x {
-				g.set(a+i, b, g.k.Dot(other, values))
-			}
-		}
-	}
-	for ; a < len(g.list); a++ {
-		_, values := g.columns.Column(g.list[a])
-		for b := range a + 1 {
-			_, other := g.columns.Column(g.list[b])
-			g.set(a, b, g.k.Dot(other, values))
-		}
-	}
-}
-
-// take sets out to the values of the held columns from row at on.
-func (g *Gram) take(at int, out *[kernels.TileColumns][]float64) {
-	for i := range out {
-		_, out[i] = g.columns.Column(g.list[at+i])
-	}
-}
-
-const (
-	// blockRows is how many rows are met at a time: eight columns spread over them fill
-	// half a megabyte, and stay in a cache of the second level.
-	blockRows = 1 << 13
-	// blockValues is how many entries a column has in a block on average, at least.
-	blockValues = 128
-)
-
-// block returns how many rows to meet at a time for the first columns held.
-func (g *Gram) block(columns int) int {
-	values := 0
-	for _, j := range g.list[:columns] {
-		values += g.columns.Length(j)
-	}
-	blocks := max(1, min((g.columns.m+blockRows-1)/blockRows, values/(columns*blockValues)))
-	return (g.columns.m + blocks - 1) / blocks
-}
-
-// sparseRows computes the rows from ≤ a < to, at most one per lane: the columns
-// are spread out side by side, a block of rows at a time, and every held column meets
-// all of them in one pass over its entries.
-func (g *Gram) sparseRows(from, to int) {
-	if len(g.z) == 0 {
-		g.z = make([]float64, kernels.Lanes*g.columns.m)
-	}
-	g.met, g.sums = resize(g.met, to), resize(g.sums, to)
-	clear(g.met)
-	clear(g.sums)
-	size := g.block(to)
-	for end := size; ; end += size {
-		for a := from; a < to; a++ {
-			rows, values := g.entries(a, end)
-			for k, i := range rows {
-				g.z[kernels.Lanes*int(i)+a-from] = values[k]
-			}
-		}
-		for b := range to {
-			rows, values := g.entries(b, end)
-			g.k.DotLanes(values, rows, g.z, &g.products)
-			for l, v := range g.products {
-				g.sums[b][l] += v
-			}
-			if b < from {
-				g.met[b] += len(rows)
-			}
-		}
-		for a := from; a < to; a++ {
-			rows, _ := g.entries(a, end)
-			for _, i := range rows {
-				g.z[kernels.Lanes*int(i)+a-from] = 0
-			}
-			g.met[a] += len(rows)
-		}
-		if end >= g.columns.m {
-			break
-		}
-	}
-	for b, sums := range g.sums {
-		mean := g.columns.total * g.columns.Mean(g.list[b])
-		for a := max(from, b); a < to; a++ {
-			g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[a]), sums[a-from]))
-		}
-	}
-}
-
-// entries returns what held column k has before row end, and after the rows met.
-func (g *Gram) entries(k, end int) (rows []int32, values []float64) {
-	rows, values = g.columns.Column(g.list[k])
-	rows, values = rows[g.met[k]:], values[g.met[k]:]
-	if end < g.columns.m {
-		last, _ := slices.BinarySearch(rows, int32(end))
-		rows, values = rows[:last], values[:last]
-	}
-	return rows, values
 }
 
 // widen makes room for the whole list, of which the first rows are computed.

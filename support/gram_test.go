@@ -33,35 +33,117 @@ func denseColumns(t testing.TB, k *kernels.Set, n, p int) (*support.Columns, [][
 	return support.NewColumns(view), list
 }
 
-// TestDenseGramHasTheBitsOfDot, whatever the number of columns held at once and
-// before, and it is symmetric.
+// TestDenseGramHasTheBitsOfDot of 512 rows after 512, whatever the number of columns held
+// at once and before, and it is symmetric.
 func TestDenseGramHasTheBitsOfDot(t *testing.T) {
-	const n, p = 37, 23
-	for _, k := range kernels.Available() {
-		columns, list := denseColumns(t, k, n, p)
-		for before := range 10 {
-			gram := support.NewGram(columns)
-			var held []int32
-			for j := range before {
-				held = append(held, int32(p-1-j))
+	for _, c := range []struct{ n, p, before int }{{37, 23, 10}, {512, 9, 3}, {1100, 23, 6}, {600, 150, 2}} {
+		for _, k := range kernels.Available() {
+			columns, list := denseColumns(t, k, c.n, c.p)
+			want := make([]float64, c.p*c.p)
+			for i := range c.p {
+				for j := range c.p {
+					for from := 0; from < c.n; from += 512 {
+						to := min(c.n, from+512)
+						want[i*c.p+j] += k.Dot(list[i][from:to], list[j][from:to])
+					}
+				}
 			}
-			columns.Hold(held)
-			gram.Hold(held)
-			for j := range p - before {
-				held = append(held, int32(j))
-			}
-			columns.Hold(held)
-			gram.Hold(held)
-			for a, i := range held {
-				for b, j := range held {
-					want := k.Dot(list[i], list[j])
-					if got := gram.Row(a)[b]; math.Float64bits(got) != math.Float64bits(want) {
-						t.Fatalf("%s, %d before: G[%d,%d] = %v, want %v", k.Name, before, a, b, got, want)
+			for before := range c.before {
+				gram := support.NewGram(columns)
+				held := hold(columns, gram, nil, before, func(j int) int32 { return int32(c.p - 1 - j) })
+				held = hold(columns, gram, held, c.p-before, func(j int) int32 { return int32(j) })
+				for a, i := range held {
+					for b, j := range held {
+						got, want := gram.Row(a)[b], want[int(i)*c.p+int(j)]
+						if math.Float64bits(got) != math.Float64bits(want) {
+							t.Fatalf("%s, %d rows, %d before: G[%d,%d] = %v, want %v", k.Name, c.n, before, a, b, got, want)
+						}
 					}
 				}
 			}
 		}
 	}
+}
+
+// hold makes a store and a Gram matrix hold n more columns besides those held.
+func hold(columns *support.Columns, gram *support.Gram, held []int32, n int, column func(int) int32) []int32 {
+	for j := range n {
+		held = append(held, column(j))
+	}
+	columns.Hold(held)
+	gram.Hold(held)
+	return held
+}
+
+// TestSparseGramIsThatOfDenseColumns, however many come at once, where rows make one block
+// and where they make several, of long columns and of short ones.
+func TestSparseGramIsThatOfDenseColumns(t *testing.T) {
+	const p = 60
+	for _, n := range []int{300, 20_000} {
+		rng := rand.New(rand.NewPCG(uint64(n), 1))
+		x := make([]float64, n*p)
+		ptr, rows, values := []int64{0}, []int32(nil), []float64(nil)
+		for j := range p {
+			share := math.Pow(2, -float64(j)/5) // of rows with entries
+			for i := range n {
+				if rng.Float64() < share {
+					x[j*n+i] = rng.NormFloat64()
+					rows, values = append(rows, int32(i)), append(values, x[j*n+i])
+				}
+			}
+			ptr = append(ptr, int64(len(rows)))
+		}
+		dense, err := sparse.NewDense(n, p, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		csc, err := sparse.NewCSC(n, p, ptr, rows, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range kernels.Available() {
+			for _, centre := range []bool{false, true} {
+				want := gramOf(t, k, dense, centre, []int{p})
+				for _, batches := range [][]int{{24, 36}, {3, 13, 20, 1, 1, 22}} {
+					gram := gramOf(t, k, csc, centre, batches)
+					for i := range p {
+						for j := range p {
+							got, want := gram[i*p+j], want[i*p+j]
+							if math.Abs(got-want) > 1e-12*float64(n) {
+								t.Fatalf("%s, %d rows, centred %v: G[%d,%d] = %v, want %v", k.Name, n, centre, i, j, got, want)
+							}
+							if got != gram[j*p+i] {
+								t.Fatalf("%s, %d rows, centred %v: G[%d,%d] = %v, but G[%d,%d] = %v", k.Name, n, centre, i, j, got, j, i, gram[j*p+i])
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// gramOf returns the Gram matrix of the columns, taken in by batches.
+func gramOf(t *testing.T, k *kernels.Set, x sparse.Matrix, centre bool, batches []int) []float64 {
+	t.Helper()
+	view, err := sparse.NewView(k, x, nil, centre)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, p := x.Dims()
+	columns := support.NewColumns(view)
+	gram := support.NewGram(columns)
+	var held []int32
+	for _, more := range batches {
+		held = hold(columns, gram, held, more, func(j int) int32 { return int32(len(held) + j) })
+	}
+	out := make([]float64, p*p)
+	for a, i := range held {
+		for b, j := range held {
+			out[int(i)*p+int(j)] = gram.Row(a)[b]
+		}
+	}
+	return out
 }
 
 func BenchmarkDenseGram(b *testing.B) {

@@ -20,10 +20,11 @@ const (
 	epochsExpected  = 25  // sweeps that a Gram matrix must pay for itself in
 	newtonsExpected = 5   // Newton steps that share what is added to it
 	curvedEpochs    = 8   // sweeps that one must pay for itself in that lasts a step
-	// Gram matrices of many rows are dearer than their price: eight columns spread over
-	// them leave a cache of 2 MiB. Those that last earn it back.
+	// The share of its price that a Gram matrix for one step has to be worth: measured, as
+	// is that of many rows.
+	passing    = 0.7
+	beyond     = 1.6
 	cachedRows = 1 << 15
-	beyond     = 2.3
 )
 
 func residualCost(values, columns int, dense bool) float64 {

@@ -86,7 +86,7 @@ func (in *inner) suit(curved bool) {
 	in.newton.enough = newtonEnough
 	if curved {
 		in.newton.enough = 0
-		in.epochs, in.reuses, in.thoughtless = curvedEpochs, 1, curvedChoice
+		in.epochs, in.reuses, in.building, in.thoughtless = curvedEpochs, 1, passing, curvedChoice
 		if in.store.Rows() > cachedRows && !in.store.Dense() {
 			in.building = beyond
 		}

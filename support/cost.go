@@ -12,7 +12,7 @@ const (
 	SparseValue = 0.45 // one value of a sparse column, met in a dot product
 	UpdateValue = 0.75 // the same in an update
 	DenseValue  = 0.10 // one value of a dense column
-	TileValue   = 0.05 // one product of two of them, in tiles
+	tileValue   = 0.05 // one product of two of them, in tiles
 	GramValue   = 0.12 // one value of a row of the Gram matrix
 	GatherValue = 1.0  // one entry of a gathered submatrix
 	FactorValue = 0.15 // one multiply–add of a Cholesky factorisation
@@ -43,16 +43,18 @@ func (g *Gram) BuildCost(columns []int32) float64 {
 		return 0
 	}
 	// Each new column meets those held and, on average, half of the new ones.
-	held, halved := g.Values(), float64(values)/2
-	pairs := float64(missing) * (float64(g.Size()) + float64(missing)/2)
-	if g.columns.dense {
-		return float64(TileValue*float64(missing)*(float64(held)+halved)) + float64(pairValue*pairs)
+	held, size := g.Values(), g.Size()
+	pairs := float64(missing * (2*size + missing) / 2)
+	met := float64(missing * (2*held + values) / 2)
+	price := tileValue
+	if !g.columns.dense {
+		// Of a column held and a new one the shorter passes over its values, once the other
+		// is spread out.
+		const spread = spreading * kernels.Lanes
+		price = LanesValue
+		met = float64(min(missing*held, size*values+spread*held) + missing*values/2 + spread*values)
 	}
-	// Of a column held and a new one the shorter passes over its values, once the other
-	// is spread out.
-	const spread = spreading * kernels.Lanes
-	met := min(float64(missing*held), float64(g.Size()*values+spread*held)) + float64(missing)*halved + float64(spread*values)
-	return float64(LanesValue*met) + float64(pairValue*pairs)
+	return float64(price*met) + float64(pairValue*pairs)
 }
 
 // Pays reports whether so many products with the system of the columns are cheaper

@@ -83,10 +83,7 @@ func TestMemoryBudget(t *testing.T) {
 	r := oracle.NewRandom(8)
 	draw := func(n, p int, density float64) (sparse.Matrix, []float64) {
 		q := r.Problem(oracle.Shape{N: n, P: p, Density: density, Active: 30})
-		if density == 1 {
-			return denseOf(t, q.X, p), q.Y
-		}
-		return matrixOf(t, q.X, p), q.Y
+		return matrixOf(t, q.X, p, density == 1), q.Y
 	}
 	for name, shape := range map[string]struct {
 		n, p    int
@@ -166,7 +163,7 @@ func TestThreadBudget(t *testing.T) {
 func TestTimeBudget(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 300, P: 600, Correlation: 0.99, Active: 200})
-	x := denseOf(t, q.X, 600)
+	x := matrixOf(t, q.X, 600, true)
 	top := lambdaMax(t, x, q.Y, pare.Config{})
 	const budget = 50 * time.Millisecond
 	ctx, cancel := context.WithTimeout(context.Background(), budget)

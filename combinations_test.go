@@ -115,10 +115,7 @@ func (c combination) data(t *testing.T, r *oracle.Random) (sparse.Matrix, []floa
 			q.Y[i] = math.Copysign(1, y-mean+r.Normal())
 		}
 	}
-	if r.Intn(2) == 0 {
-		return denseOf(t, q.X, p), q.Y
-	}
-	return matrixOf(t, q.X, p), q.Y
+	return matrixOf(t, q.X, p, r.Intn(2) == 0), q.Y
 }
 
 func (c combination) config(r *oracle.Random, n int) pare.Config {

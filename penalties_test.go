@@ -151,7 +151,7 @@ func TestRidgeOfManyColumns(t *testing.T) {
 	ctx := context.Background()
 	r := oracle.NewRandom(12)
 	q := r.Problem(oracle.Shape{N: 40, P: 1500, Density: 0.3, Active: 30})
-	for _, x := range []sparse.Matrix{denseOf(t, q.X, 1500), matrixOf(t, q.X, 1500)} {
+	for _, x := range []sparse.Matrix{matrixOf(t, q.X, 1500, true), matrixOf(t, q.X, 1500, false)} {
 		c := pare.Config{Model: pare.Ridge, Tol: 1e-12}
 		l := lambdaMax(t, x, q.Y, c) - 6
 		at := func(l float64) *pare.Hypergradient {

@@ -91,17 +91,8 @@ func TestPredictions(t *testing.T) {
 		if q != len(one) || own.Columns() != p || own.Model() != model {
 			t.Fatalf("%s: %d scores, %d columns", model, q, own.Columns())
 		}
-		dense := make([]float64, n*p)
-		for j := range p {
-			rows, values := x.Column(j)
-			for k, i := range rows {
-				dense[j*n+int(i)] = values[k]
-			}
-		}
-		full, err := sparse.NewDense(n, p, dense)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := problemOf(x, y, false).X
+		full := matrixOf(t, rows, p, true)
 		at, atDense := make([]float64, n*q), make([]float64, n*q)
 		if err := own.Decide(x, at); err != nil {
 			t.Fatal(err)
@@ -118,10 +109,10 @@ func TestPredictions(t *testing.T) {
 			group.Go(func() {
 				var columns []int32
 				var values []float64
-				row := make([]float64, p)
-				for j := range p {
-					if row[j] = dense[j*n+i]; row[j] != 0 {
-						columns, values = append(columns, int32(j)), append(values, row[j])
+				row := rows[i]
+				for j, v := range row {
+					if v != 0 {
+						columns, values = append(columns, int32(j)), append(values, v)
 					}
 				}
 				scores := make([]float64, q)
@@ -247,14 +238,8 @@ func TestUnprepared(t *testing.T) {
 			}
 		}
 		if c.UnitRows {
-			row, values := make([]float64, 1), make([]float64, 20)
-			for j := range values {
-				rows, v := raw.Column(j)
-				if at := slices.Index(rows, 7); at >= 0 {
-					values[j] = v[at]
-				}
-			}
-			if err := p.DecideRow(nil, values, row); err != nil || row[0] != got[7] {
+			row := make([]float64, 1)
+			if err := p.DecideRow(nil, problemOf(raw, y, false).X[7], row); err != nil || row[0] != got[7] {
 				t.Errorf("%+v: by row %g, at once %g; %v", c, row[0], got[7], err)
 			}
 		}

@@ -61,7 +61,7 @@ func TestRiskOfColumns(t *testing.T) {
 		for _, config := range []pare.Config{{}, {NoIntercept: true, Standardize: true}, {Positive: true}} {
 			config.Model, config.Tol = pare.WeightedLasso, 1e-13
 			v := pare.Validation{Criterion: c, Sigma: 1, Seed: 5}
-			x := matrixOf(t, q.X, 12)
+			x := matrixOf(t, q.X, 12, false)
 			s, err := pare.Select(ctx, x, q.Y, pare.SelectOptions{Validation: v}, config)
 			if err != nil {
 				t.Fatal(err)
@@ -91,7 +91,7 @@ func TestRiskOfColumns(t *testing.T) {
 				continue // a copy of the other sign is none
 			}
 			config.Tol = 0
-			s, err = pare.Select(ctx, matrixOf(t, copied.X, 13), q.Y, pare.SelectOptions{Validation: v}, config)
+			s, err = pare.Select(ctx, matrixOf(t, copied.X, 13, false), q.Y, pare.SelectOptions{Validation: v}, config)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -44,16 +44,6 @@ func densified(rows [][]float64, weights []float64, centre bool) (out [][]float6
 	return out, mean, deviation
 }
 
-func denseOf(t *testing.T, rows [][]float64, p int) sparse.Matrix {
-	t.Helper()
-	q := oracle.Problem{X: rows, Y: make([]float64, len(rows)), Alpha: make([]float64, p)}
-	x, err := sparse.NewDense(len(rows), p, q.ColumnMajor())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
 // TestStandardizeIsExplicitStandardisation: αmax, objective and predictions are those
 // of columns standardised by hand; coefficients are those of the columns as given; and
 // a hold-out's hypergradient is that of columns standardised on its training rows.
@@ -86,12 +76,9 @@ func TestStandardizeIsExplicitStandardisation(t *testing.T) {
 			c := pare.Config{Model: m, Tol: 1e-15, Weights: weights, NoIntercept: seed%2 == 1}
 			std := c
 			std.Standardize = true
-			x := matrixOf(t, q.X, p)
-			if seed%3 == 0 {
-				x = denseOf(t, q.X, p)
-			}
+			x := matrixOf(t, q.X, p, seed%3 == 0)
 			hand, mean, deviation := densified(q.X, weights, !c.NoIntercept)
-			lambda := somewhere(t, denseOf(t, hand, p), y, c)
+			lambda := somewhere(t, matrixOf(t, hand, p, true), y, c)
 			if l := somewhere(t, x, y, std); !slices.EqualFunc(l, lambda, near) {
 				t.Fatalf("%s: λmax − 2 is %v standardised, %v by hand", m, l, lambda)
 			}
@@ -99,7 +86,7 @@ func TestStandardizeIsExplicitStandardisation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b, err := pare.Fit(ctx, denseOf(t, hand, p), y, lambda, c)
+			b, err := pare.Fit(ctx, matrixOf(t, hand, p, true), y, lambda, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +118,7 @@ func TestStandardizeIsExplicitStandardisation(t *testing.T) {
 				t.Fatal(err)
 			}
 			hand, _, _ = densified(q.X, train, !c.NoIntercept)
-			want, err := pare.Gradient(ctx, denseOf(t, hand, p), y, lambda, v, c)
+			want, err := pare.Gradient(ctx, matrixOf(t, hand, p, true), y, lambda, v, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,7 +140,7 @@ func TestStandardizedMultiplesAreCopies(t *testing.T) {
 		row[2], row[4] = -3*row[0], 0.125*row[0]
 		q.Y[i] = row[0] + 0.1*r.Normal()
 	}
-	for _, x := range []sparse.Matrix{matrixOf(t, q.X, 6), denseOf(t, q.X, 6)} {
+	for _, x := range []sparse.Matrix{matrixOf(t, q.X, 6, false), matrixOf(t, q.X, 6, true)} {
 		c := pare.Config{Standardize: true, Tol: 1e-12}
 		l := somewhere(t, x, q.Y, c)
 		f, err := pare.Fit(ctx, x, q.Y, l, c)
@@ -173,7 +160,7 @@ func TestStandardizedMultiplesAreCopies(t *testing.T) {
 		}
 	}
 	for _, c := range []pare.Config{{Model: pare.SVM, Standardize: true}, {Method: pare.ForwardPGD, Standardize: true}} {
-		if _, err := pare.Gradient(ctx, denseOf(t, q.X, 6), q.Y, []float64{-1}, pare.Validation{}, c); outcome.KindOf(err) != outcome.Usage {
+		if _, err := pare.Gradient(ctx, matrixOf(t, q.X, 6, true), q.Y, []float64{-1}, pare.Validation{}, c); outcome.KindOf(err) != outcome.Usage {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

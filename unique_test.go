@@ -44,7 +44,7 @@ func TestUniqueness(t *testing.T) {
 		{"more columns than rows, solved", wide, pare.Config{Tol: 1e-13}, yes},
 	} {
 		_, p := c.q.Dims()
-		x := matrixOf(t, c.q.X, p)
+		x := matrixOf(t, c.q.X, p, false)
 		c.config.Certify = true
 		lambda := somewhere(t, x, c.q.Y, c.config)
 		f, err := pare.Fit(context.Background(), x, c.q.Y, lambda, c.config)

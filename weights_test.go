@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -27,7 +28,7 @@ func drawRepeated(t *testing.T, m pare.Model, seed uint64) *repeated {
 	const n, p = 60, 12
 	r := oracle.NewRandom(seed)
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: 0.5, Active: 5})
-	out := &repeated{x: matrixOf(t, q.X, p)}
+	out := &repeated{x: matrixOf(t, q.X, p, false)}
 	var rows [][]float64
 	for i, y := range q.Y {
 		switch m {
@@ -42,19 +43,14 @@ func drawRepeated(t *testing.T, m pare.Model, seed uint64) *repeated {
 			rows, out.rowsY, out.times = append(rows, q.X[i]), append(out.rowsY, y), append(out.times, i%3)
 		}
 	}
-	out.rowsX = matrixOf(t, rows, p)
+	out.rowsX = matrixOf(t, rows, p, false)
 	return out
 }
 
-func matrixOf(t *testing.T, rows [][]float64, p int) sparse.Matrix {
+// matrixOf stores rows of p numbers.
+func matrixOf(t *testing.T, rows [][]float64, p int, dense bool) sparse.Matrix {
 	t.Helper()
-	q := oracle.Problem{X: rows, Y: make([]float64, len(rows)), Alpha: make([]float64, p)}
-	pointers, at, values := q.Columns()
-	x, err := sparse.NewCSC(len(rows), p, pointers, at, values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
+	return subject.Matrix(t, &oracle.Problem{X: rows, Y: make([]float64, len(rows)), Alpha: make([]float64, p)}, dense)
 }
 
 // somewhere is a λ for a model, well inside.

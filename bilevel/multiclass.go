@@ -73,6 +73,15 @@ type worker struct {
 	motion           []float64 // n
 }
 
+// take makes the solver one of a class, without a memory of others.
+func (w *worker) take(fit model.Datafit) {
+	if w.solver == nil {
+		w.solver = cd.New(fit)
+	} else {
+		w.solver.Use(fit)
+	}
+}
+
 // NewMulticlass prepares the problem: O(n + p) memory for each fold and worker.
 // Labels are any finite numbers; the classes are their distinct values, in
 // ascending order. Datafit and Criterion of the spec are not used; Penalty takes
@@ -358,11 +367,7 @@ func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k 
 	if err != nil {
 		return err
 	}
-	if w.solver == nil {
-		w.solver = cd.New(fit)
-	} else {
-		w.solver.Use(fit)
-	}
+	w.take(fit)
 	lane := &f.lanes[k]
 	w.solver.Start(lane.support, lane.coef)
 	solution, err := w.solver.Solve(ctx, penalty, options)
@@ -402,7 +407,10 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 		w.slope[i] = f.weight(at) * share / total
 	}
 	lane := &f.lanes[k]
-	solver := implicit.New(fit)
+	w.take(fit)
+	cache := w.solver.Cache()
+	cache.Limit(options.MaxGram)
+	solver := implicit.NewSharing(fit, cache)
 	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.kkt}
 	o := implicit.Options{Tol: systemTol(options.Tol)}
 	if m.Curvature {

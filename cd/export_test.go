@@ -8,3 +8,6 @@ func ForceRidge(s *Solver, way int) {
 	s.plan()
 	s.ridge.way = ridgeWay(way)
 }
+
+// Thinned reports whether the last Solve made a model of some of the rows.
+func Thinned(s *Solver) bool { return s.thinning.draw != 0 }

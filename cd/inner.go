@@ -28,6 +28,7 @@ type inner struct {
 	grad      []float64 // c_j − Nα₂βⱼ when the last sweep reached column j
 
 	met       *certificate // that has met the residual loaded; nil: none has
+	squared   float64      // ‖r̂‖² where the store has not all rows of r̂, else 0
 	store     *support.Columns
 	gram      *support.Gram
 	residual  residualEngine
@@ -127,7 +128,7 @@ func (s *Solver) polish(ctx context.Context) {
 	if s.curved != nil {
 		s.prox.damping = 0
 		s.enter()
-		s.approximate()
+		s.approximate(true)
 	} else {
 		s.in.load(s, s.state.Weighted)
 	}
@@ -201,10 +202,15 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.threshold[k] = in.total * s.pen.Alpha(int(j))
 	}
 	in.met = nil
-	if s.curved == nil {
+	if in.squared = s.thinning.squared; s.curved == nil || in.squared > 0 {
 		in.met = &s.cert
 	}
-	in.engine = in.choose()
+	if in.squared > 0 {
+		s.shore()
+		in.engine = &in.quadratic
+	} else {
+		in.engine = in.choose()
+	}
 	in.engine.load(v)
 	in.spent = 0
 }

@@ -80,6 +80,9 @@ func (nw *newton) plan() (way, float64) {
 	size := float64(s)
 	iterations := float64(nw.iterations)
 	free := iterations * in.store.ProductCost(nw.columns)
+	if in.squared > 0 {
+		free = math.Inf(1) // the Gram matrix is there, and has norms that columns lack
+	}
 	missing, _ := in.gram.Missing(nw.columns)
 	if !in.gram.Fits(missing) {
 		return matrixFree, free

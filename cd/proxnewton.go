@@ -52,7 +52,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 	gap, target := s.sol.Gap, s.in.factor*s.sol.Gap
 	left := passShare * float64(s.view.Matrix().NNZ())
 	for {
-		s.approximate()
+		s.approximate(false)
 		most := mostSweeps
 		if gap > farAway*s.fit.Null() {
 			most = fewSweeps // for a model that will soon be another
@@ -61,7 +61,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 			return false
 		}
 		left -= float64(s.setEntries())
-		if left < 0 && s.trusts() {
+		if s.thinning.squared > 0 || left < 0 && s.trusts() {
 			s.venture()
 			return true
 		}
@@ -123,13 +123,18 @@ func (pn *proxNewton) adapt(length float64) bool {
 
 // approximate loads the quadratic model of the loss at the current point. Samples far on
 // the wrong side have a steep loss without curvature, and a model of it no minimum near.
-func (s *Solver) approximate() {
+// A polish wants the curvature of all rows.
+func (s *Solver) approximate(polish bool) {
 	pn, in := &s.prox, &s.in
 	s.curved.Curvature(pn.here, pn.d)
 	if pn.damping > 0 {
 		s.curved.Dampen(pn.here, pn.damping, pn.d)
 	}
-	in.store.Reweigh(pn.d)
+	if !polish && s.thin() {
+		in.store.Thin(s.thinning.weights)
+	} else {
+		in.store.Reweigh(pn.d)
+	}
 	in.load(s, pn.here.Weighted)
 	pn.from = append(pn.from[:0], in.coef...)
 }
@@ -176,6 +181,9 @@ func (s *Solver) trusts() bool {
 func (s *Solver) venture() {
 	s.promise()
 	s.prox.ventured = true
+	if s.thinning.squared > 0 {
+		s.depart()
+	}
 	s.in.unload(s)
 	s.sol.Steps++
 }
@@ -186,7 +194,11 @@ func (s *Solver) failed() bool {
 	pn := &s.prox
 	ventured := pn.ventured
 	pn.ventured = false
-	return ventured && !s.small() && !(s.sol.Objective <= pn.before+float64(honest*pn.promised))
+	allowed := float64(honest * pn.promised)
+	if s.small() {
+		allowed = modelRoundoff * s.fit.Null()
+	}
+	return ventured && !(s.sol.Objective <= pn.before+allowed)
 }
 
 // retreat takes a full step that has failed back, and searches for a shorter one.

@@ -23,9 +23,15 @@ type gramEngine struct {
 func (g *gramEngine) load(v []float64) {
 	g.gram.Hold(g.columns)
 	w := len(g.columns)
-	g.r = grow(g.r, g.store.Rows())
-	g.store.Compact(v, g.r)
-	g.norm = g.k.Dot(g.r, g.r)
+	if g.norm = g.squared; g.norm > 0 {
+		for k, j := range g.columns {
+			g.gram.Raise(j, g.square[k])
+		}
+	} else {
+		g.r = grow(g.r, g.store.Rows())
+		g.store.Compact(v, g.r)
+		g.norm = g.k.Dot(g.r, g.r)
+	}
 	e := &g.e
 	e.Gram, e.Stride = g.gram.Storage()
 	e.Correlation = grow(e.Correlation, g.gram.Size())

@@ -134,6 +134,7 @@ type Solver struct {
 	fitted     []int32        // the support that state is of
 	fittedCoef []float64      // its coefficients
 	prox       proxNewton
+	thinning   thinning
 	cert       certificate
 	set        workingSet
 	in         inner
@@ -282,6 +283,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	}
 	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
 	s.prox.ventured = false
+	s.thinning.start()
 	s.in.start(opts.MaxEpochs)
 	s.prox.damping = 0
 	s.in.gram.Limit(opts.MaxGram)
@@ -296,10 +298,12 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	for stalled, first := 0, true; ; first = false {
 		before, objective := s.sol.RelativeGap, s.sol.Objective
 		s.certify()
-		if s.failed() {
+		failed := s.failed()
+		if failed {
 			s.retreat()
 			s.certify()
 		}
+		s.arrive(failed || stalled > 0)
 		if err := s.within(opts); err != nil {
 			return nil, err
 		}

@@ -26,10 +26,10 @@ type Columns struct {
 	dense  bool
 	direct bool      // X's own storage serves
 	curved bool      // the weights are not the view's
-	number []int32   // row → its compact number, -1 where its weight is 0; nil: identity
-	sample []int32   // compact number → row; nil: identity
+	chosen           // the rows in use
+	whole  chosen    // those of positive weight in the view
+	thin   chosen    // those of the last [Columns.Thin]
 	root   []float64 // √w by compact row; nil: all 1
-	m      int       // compact rows
 	total  float64   // D
 	budget int       // values kept in any case before the store starts afresh
 
@@ -48,6 +48,13 @@ type Columns struct {
 	gram *Gram   // that empties when the store does; nil: none
 }
 
+// chosen are the rows that a store has.
+type chosen struct {
+	number []int32 // row → its compact number, -1 where it is left out; nil: identity
+	sample []int32 // compact number → row; nil: identity
+	m      int     // compact rows
+}
+
 // leastBudget is the number of values that are kept whatever the size of X.
 const leastBudget = 1 << 20
 
@@ -55,7 +62,7 @@ const leastBudget = 1 << 20
 // entries of X, or twice those of the columns asked for, before it starts afresh.
 func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
-	c := &Columns{view: view, m: n, total: view.Total()}
+	c := &Columns{view: view, chosen: chosen{m: n}, total: view.Total()}
 	if weights := view.Weights(); weights != nil {
 		c.number = make([]int32, n)
 		for i, s := range weights {
@@ -71,6 +78,7 @@ func NewColumns(view *sparse.View) *Columns {
 			c.root = nil
 		}
 	}
+	c.whole = c.chosen
 	_, c.dense = view.Matrix().(*sparse.Dense)
 	c.budget = max(leastBudget, int(view.Matrix().NNZ()/2))
 	c.direct = c.number == nil && (!c.dense || !view.Centred()) && !view.Scaled()
@@ -96,15 +104,42 @@ func (c *Columns) allocate(p int) {
 // Columns keep their places, so that those which are asked for again need new
 // values only.
 func (c *Columns) Reweigh(d []float64) {
+	if c.m < c.whole.m {
+		c.Clear()
+		c.chosen = c.whole
+	}
+	c.weigh(d)
+}
+
+// Thin is [Columns.Reweigh] with the rows of weight 0 in d left out, until the next call
+// of either. Columns do not keep their places.
+func (c *Columns) Thin(d []float64) {
+	c.Clear()
+	if c.thin.number == nil {
+		c.thin.number = make([]int32, len(d))
+	}
+	c.thin.sample = c.thin.sample[:0]
+	for i, w := range d {
+		c.thin.number[i] = -1
+		if w > 0 {
+			c.thin.number[i] = int32(len(c.thin.sample))
+			c.thin.sample = append(c.thin.sample, int32(i))
+		}
+	}
+	c.thin.m = len(c.thin.sample)
+	c.chosen = c.thin
+	c.weigh(d)
+}
+
+// weigh makes d the weights of the rows in use.
+func (c *Columns) weigh(d []float64) {
 	if c.direct {
 		_, p := c.view.Dims()
 		c.direct, c.index, c.values = false, nil, nil
 		c.allocate(p)
 	}
 	c.curved = true
-	if c.root == nil {
-		c.root = make([]float64, c.m)
-	}
+	c.root = resize(c.root, c.m)
 	c.total = 0
 	for k := range c.root {
 		w := d[c.row(k)]
@@ -169,18 +204,19 @@ func (c *Columns) Hold(columns []int32) {
 		c.index = reserve(c.index, missing)
 	}
 	for _, j := range columns {
-		k := c.slot[j]
+		k, picked := c.slot[j], false
 		if k < 0 {
-			k = c.add(j)
+			k, picked = c.add(j)
 		}
 		if c.ages[k] != c.age {
-			c.fill(int(k))
+			c.fill(int(k), picked)
 		}
 	}
 }
 
-// add gives column j a slot, with the rows of its values.
-func (c *Columns) add(j int32) (slot int32) {
+// add gives column j a slot, with the rows of its values, and reports whether it has
+// picked those too.
+func (c *Columns) add(j int32) (slot int32, picked bool) {
 	rows, values := c.view.Matrix().Column(int(j))
 	size := len(values)
 	switch {
@@ -194,14 +230,15 @@ func (c *Columns) add(j int32) (slot int32) {
 		// Rows held out come unforeseen: no branch.
 		from := len(c.index)
 		c.index = lengthen(c.index, size)
-		out, kept := c.index[from:], 0
-		for _, i := range rows {
+		c.values = lengthen(c.values, size)
+		out, packed, kept := c.index[from:], c.values[from:], 0
+		for at, i := range rows {
 			k := c.number[i]
-			out[kept] = k
+			out[kept], packed[kept] = k, values[at]
 			kept += int(^uint32(k) >> 31)
 		}
-		size = kept
-		c.index = c.index[:from+size]
+		size, picked = kept, true
+		c.index, c.values = c.index[:from+size], c.values[:from]
 	}
 	c.values = lengthen(c.values, size)
 	slot = int32(len(c.held))
@@ -209,7 +246,7 @@ func (c *Columns) add(j int32) (slot int32) {
 	c.held, c.ages = append(c.held, j), append(c.ages, c.age-1)
 	c.start = append(c.start, int64(len(c.values)))
 	c.mean, c.square = append(c.mean, 0), append(c.square, 0)
-	return slot
+	return slot, picked
 }
 
 // reserve makes room for n more elements, and half as many again for columns to come.
@@ -230,13 +267,15 @@ func lengthen[T any](v []T, n int) []T {
 }
 
 // fill computes the values of a slot under the current weights, their mean and
-// squared norm.
-func (c *Columns) fill(slot int) {
+// squared norm. The values may be there as they are in X, picked by add.
+func (c *Columns) fill(slot int, picked bool) {
 	j := int(c.held[slot])
 	from, to := c.start[slot], c.start[slot+1]
 	packed := c.values[from:to]
 	rows, values := c.view.Matrix().Column(j)
 	switch {
+	case picked:
+		values = packed
 	case len(values) == len(packed):
 	case c.dense:
 		for k, i := range c.sample {
@@ -349,8 +388,8 @@ func (c *Columns) scaleDense(values, out []float64) (mean, square float64) {
 	return mean, square
 }
 
-// Rows returns the number of compact rows.
-func (c *Columns) Rows() int { return c.m }
+// Rows returns the number of compact rows, those that [Columns.Thin] has left out included.
+func (c *Columns) Rows() int { return c.whole.m }
 
 // Total returns D, the sum of the weights.
 func (c *Columns) Total() float64 { return c.total }

@@ -9,8 +9,8 @@ import (
 	"github.com/seed-45b9a24c/pare/support"
 )
 
-// TestReweighedColumns: after changes of the weights, columns held before in any
-// order are √w(x − x̄) and have its norm.
+// TestReweighedColumns: after changes of the weights, of all rows or of some, columns held
+// before in any order are √w(x − x̄) and have its norm, and their Gram matrix is that of them.
 func TestReweighedColumns(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
@@ -20,14 +20,25 @@ func TestReweighedColumns(t *testing.T) {
 		dense := seed%3 == 0
 		view := subject.View(t, q, dense)
 		c := support.NewColumns(view)
+		gram := support.NewGram(c)
 		d := make([]float64, n)
-		for range 3 {
+		for range 4 {
+			thin := r.Intn(2) == 0
 			for i := range d {
 				d[i] = q.Weight(i) * (0.1 + r.Float64())
+				if thin && i > 0 && r.Intn(2) == 0 {
+					d[i] = 0
+				}
 			}
-			c.Reweigh(d)
+			if thin {
+				c.Thin(d)
+			} else {
+				c.Reweigh(d)
+			}
 			cols := pick(r, p)
 			c.Hold(cols)
+			gram.Hold(cols)
+			packed := map[int32][]float64{}
 			for _, j := range cols {
 				var total, first, second oracle.Sum
 				for i, w := range d {
@@ -40,7 +51,7 @@ func TestReweighedColumns(t *testing.T) {
 				}
 				want := make([]float64, 0, n)
 				for i, w := range d {
-					if q.Weight(i) > 0 {
+					if q.Weight(i) > 0 && (w > 0 || !thin) {
 						second.AddProduct(w*(q.X[i][j]-mean), q.X[i][j]-mean)
 						shift := 0.0
 						if dense {
@@ -63,8 +74,21 @@ func TestReweighedColumns(t *testing.T) {
 						t.Fatalf("seed %d, column %d, row %d: %g, want %g", seed, j, k, got[k], want[k])
 					}
 				}
+				packed[j] = got
 				if square := second.Value(); math.Abs(c.Square(j)-square) > 1e-12*(1+square) {
 					t.Errorf("seed %d, column %d: ‖x‖² = %g, want %g", seed, j, c.Square(j), square)
+				}
+			}
+			for _, a := range cols {
+				for _, b := range cols {
+					var product oracle.Sum
+					for k, v := range packed[a] {
+						product.AddProduct(v, packed[b][k])
+					}
+					want := math.FMA(-c.Total()*c.Mean(a), c.Mean(b), product.Value())
+					if got := gram.Row(gram.Slot(a))[gram.Slot(b)]; math.Abs(got-want) > 1e-12*float64(n) {
+						t.Errorf("seed %d, columns %d and %d: %g in the Gram matrix, want %g", seed, a, b, got, want)
+					}
 				}
 			}
 		}

@@ -98,6 +98,9 @@ func (g *Gram) Slot(j int32) int { return int(g.slot[j]) }
 // next Hold.
 func (g *Gram) Row(k int) []float64 { return g.g[k*g.stride:][:len(g.list)] }
 
+// Raise sets ‖X̃_j‖² of a held column to v.
+func (g *Gram) Raise(j int32, v float64) { g.set(g.Slot(j), g.Slot(j), v) }
+
 // Storage returns G itself: row k begins at k·stride. Read only; valid until the
 // next Hold.
 func (g *Gram) Storage() (values []float64, stride int) { return g.g, g.stride }

@@ -41,7 +41,7 @@ const (
 func (g *Gram) sparseRows(first int) {
 	l := &g.lanes
 	if len(l.z) == 0 {
-		l.z = make([]float64, kernels.Lanes*g.columns.m)
+		l.z = make([]float64, kernels.Lanes*g.columns.whole.m)
 	}
 	l.chunks = l.chunks[:0]
 	g.split(0, first)

@@ -132,7 +132,9 @@ func TestMulticlassSelect(t *testing.T) {
 	choose := func(o pare.SelectOptions) *pare.Selection {
 		seen = nil
 		o.Validation = pare.Validation{Folds: 2}
-		o.Start = 0.3
+		if o.Search != pare.Grid {
+			o.Start = 0.3
+		}
 		o.Progress = func(e search.Evaluation) { seen = append(seen, e) }
 		s, err := pare.Select(context.Background(), x, y, o, c)
 		if err != nil {

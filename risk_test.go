@@ -159,7 +159,7 @@ func TestNoiseLevel(t *testing.T) {
 	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: "tea"}}, pare.Config{}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("an unknown criterion: %v", err)
 	}
-	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1)} {
+	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1), 1e-300, 1e-160, 1e-12, 1e160, 1e300} { // targets are up to 346
 		if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: pare.AIC, Sigma: sigma}}, pare.Config{}); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("σ = %g: %v", sigma, err)
 		}

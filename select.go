@@ -3,6 +3,7 @@ package pare
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -59,7 +60,7 @@ type SelectOptions struct {
 	// weighted Lasso.
 	Evaluations int
 	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where
-	// Random, Halton and TPE draw, too. 0 means 100 and 0.001.
+	// Random, Halton and TPE draw, too. 0 means 100 and 0.001. The others have neither.
 	Points   int
 	MinRatio float64
 	// Progress, where set, is called after every evaluation.
@@ -116,6 +117,9 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if o, err = e.resolve(o); err != nil {
 		return nil, err
 	}
+	if err := e.checkStrengths(); err != nil {
+		return nil, err
+	}
 	columns := e.family.hyperparameters == perColumn
 	single := e // what has one λ for all, or each
 	if columns {
@@ -134,10 +138,6 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	}
 	began := time.Now()
 	out := &Selection{NullValue: problem.NullValue(), Sigma: noiseLevel(spec)}
-	if slices.ContainsFunc(e.max(), func(l float64) bool { return math.IsInf(l, -1) }) {
-		// Every column is orthogonal to y: β = 0 for every λ.
-		return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, or not with the sign allowed, so there is no λ to choose")
-	}
 	var result, common *search.Result
 	if columns {
 		result, common, err = e.searchColumns(ctx, single, problem, spec, o)
@@ -183,22 +183,69 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 // resolve fills in the defaults and refuses what the model does not have.
 func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	o.Search = cmp.Or(o.Search, Auto)
+	points := slices.Contains([]Search{Grid, Random, Halton, TPE}, o.Search)
+	switch {
+	case points && o.Start != 0:
+		return o, outcome.At(outcome.Usage, "start", "%s goes from no point to another; %s and %s do", o.Search, Auto, GradientStep)
+	case points && o.Schedule != "" && o.Schedule != search.Auto:
+		return o, outcome.At(outcome.Usage, "tol-schedule", "%s solves every point to the same tolerance; %s and %s begin loose", o.Search, Auto, GradientStep)
+	case !points && o.MinRatio != 0:
+		return o, outcome.At(outcome.Usage, "min-ratio", "bounds the points of %s, %s, %s and %s; %s goes as far as λ matters", Grid, Random, Halton, TPE, o.Search)
+	case o.Search != Grid && o.Points != 0:
+		return o, outcome.At(outcome.Usage, "points", "are those of %s; %s has a budget of evaluations", Grid, o.Search)
+	}
 	if o.Start == 0 {
 		o.Start = e.start()
 	}
 	switch model := e.config.Model; {
 	case !(o.Start > 0) || math.IsInf(o.Start, 0):
 		return o, outcome.At(outcome.BadParameter, "start", "must be positive and finite, got %g", o.Start)
-	case o.Search == Grid && math.IsNaN(e.max()[0]):
+	case o.Search == Grid && model == SVM:
 		return o, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; %s and %s begin at C = 1", model, Auto, GradientStep)
 	case o.PerClass && !e.family.common:
 		return o, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", model, Multiclass)
-	case model == WeightedLasso && slices.Contains([]Search{Grid, Random, Halton, TPE}, o.Search):
+	case points && model == WeightedLasso:
 		return o, outcome.At(outcome.Usage, "search", "%s has too many λ's for %s; %s and %s go by slopes", model, o.Search, Auto, GradientStep)
 	case o.PerClass && o.Search == Grid:
 		return o, outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
 	}
 	return o, nil
+}
+
+// checkStrengths refuses a choice where no λ changes anything.
+func (e *engine) checkStrengths() error {
+	nothing := func(why string) error {
+		return outcome.Errorf(outcome.BadParameter, "αmax is 0: %s, so there is no λ to choose", why)
+	}
+	if e.hyperparameters == 0 {
+		return nothing("there is no column")
+	}
+	class := slices.IndexFunc(e.max(), func(l float64) bool { return math.IsInf(l, -1) })
+	switch {
+	case class < 0:
+		return nil
+	case e.constant():
+		return nothing("the target is the same in every row")
+	case e.config.Model == Ridge:
+		return nothing("no column varies")
+	case !e.config.Positive:
+		return nothing("the target does not depend on any column")
+	case e.config.Model == Multiclass:
+		return nothing(fmt.Sprintf("no column grows with class %g, as coefficients of 0 or more need", e.problem.(*oneVersusRest).classes[class]))
+	default:
+		return nothing("no column grows with the target, as coefficients of 0 or more need")
+	}
+}
+
+// constant reports whether rows that count have one target.
+func (e *engine) constant() bool {
+	var seen []float64
+	for i, t := range e.y {
+		if e.config.Weights == nil || e.config.Weights[i] > 0 {
+			seen = append(seen, t)
+		}
+	}
+	return len(slices.Compact(seen)) == 1
 }
 
 // start returns the first share of αmax, or the first C.

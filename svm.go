@@ -23,6 +23,9 @@ func newMachine(e *engine) (problem, error) {
 	if n, _ := e.x.Dims(); len(e.y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(e.y), n)
 	}
+	if _, p := e.x.Dims(); p == 0 {
+		return nil, outcome.Errorf(outcome.Shape, "there is no column, and %s has no intercept to fit alone", SVM)
+	}
 	m := &machine{engine: e, samples: sparse.Transpose(e.x)}
 	var err error
 	m.fit, err = model.NewSVM(e.k, m.samples, e.y, e.config.Weights)

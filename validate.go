@@ -2,6 +2,7 @@ package pare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -102,6 +103,12 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 		return spec, err
 	}
 	spec.Criterion, spec.Forward = v.Loss, v.Split == Forward
+	if err := spec.Check(n); err != nil {
+		if e, ok := errors.AsType[*outcome.Error](err); ok && v.FoldIDs != nil {
+			e.Flag = "fold-ids"
+		}
+		return spec, err
+	}
 	err = e.afford(e.atOnce() + e.solvers(spec.Folds))
 	spec.Solver = e.solver()
 	return spec, err

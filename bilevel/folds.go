@@ -36,6 +36,9 @@ func KFold(n, k int, shuffle bool, seed uint64) (Folds, error) {
 
 // checkCount returns the error of a number of folds that n rows cannot fill.
 func checkCount(n, k int) error {
+	if n < 2 {
+		return outcome.At(outcome.BadParameter, "folds", "need 2 rows or more to hold some out, there are %d", n)
+	}
 	if k < 2 || k > n {
 		return outcome.At(outcome.BadParameter, "folds", "need 2 to n = %d folds, got %d", n, k)
 	}
@@ -199,9 +202,9 @@ func (s *Spec) test() (rows []int32) {
 	return rows
 }
 
-// check returns the error of an assignment that leaves a fold without
-// validation or training rows of positive weight.
-func (s *Spec) check(n int) error {
+// Check returns the error of an assignment that leaves a fold without
+// validation or training rows of positive weight; what takes a spec of folds makes it too.
+func (s *Spec) Check(n int) error {
 	if s.Risk != nil {
 		return outcome.Errorf(outcome.Usage, "a risk is that of the squared loss")
 	}
@@ -215,6 +218,10 @@ func (s *Spec) check(n int) error {
 	k := f.Count()
 	if k == 0 {
 		return outcome.Errorf(outcome.BadParameter, "no row is held out for validation")
+	}
+	row := "row"
+	if s.Weights != nil {
+		row = "row of positive weight"
 	}
 	size := make([]int, k)
 	usable := 0
@@ -238,9 +245,9 @@ func (s *Spec) check(n int) error {
 	for id, rows := range size {
 		switch {
 		case rows == 0:
-			return outcome.Errorf(outcome.BadParameter, "fold %d of %d has no rows", id, k)
+			return outcome.Errorf(outcome.BadParameter, "fold %d of %d has no %s to validate on", id, k, row)
 		case rows == usable, s.Forward && before == 0:
-			return outcome.Errorf(outcome.BadParameter, "fold %d leaves no row to train on", id)
+			return outcome.Errorf(outcome.BadParameter, "fold %d leaves no %s to train on", id, row)
 		}
 		before += rows
 	}

@@ -19,7 +19,7 @@ import (
 func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sparse.Matrix, home []int32, err error) {
 	n, p := x.Dims()
 	if spec.Risk == nil {
-		if err := spec.check(n); err != nil {
+		if err := spec.Check(n); err != nil {
 			return nil, nil, err
 		}
 	}

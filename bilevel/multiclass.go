@@ -92,7 +92,7 @@ func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Mu
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(y), n)
 	}
-	if err := spec.check(n); err != nil {
+	if err := spec.Check(n); err != nil {
 		return nil, err
 	}
 	if spec.Threads <= 0 {
@@ -153,6 +153,15 @@ func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multic
 		seen[m.label[i]] = seen[m.label[i]] || w > 0
 	}
 	if missing := slices.Index(seen, false); missing >= 0 {
+		rows := 0
+		for _, class := range m.label {
+			if int(class) == missing {
+				rows++
+			}
+		}
+		if rows == 1 {
+			return nil, outcome.Errorf(outcome.SingleClass, "class %g has a single row, and fold %d holds it out", m.classes[missing], fold)
+		}
 		return nil, outcome.Errorf(outcome.SingleClass, "class %g has no row to train on in fold %d", m.classes[missing], fold)
 	}
 	f.scores, f.tested = make([][]float64, len(m.classes)), make([][]float64, len(m.classes))

@@ -91,7 +91,7 @@ func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, err
 		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(view, y) }
 	}
 	n, _ := x.Dims()
-	if err := spec.check(n); err != nil {
+	if err := spec.Check(n); err != nil {
 		return nil, err
 	}
 	if spec.Criterion == nil {

@@ -43,6 +43,11 @@ type Risk struct {
 	Seed  uint64  // draws δ
 }
 
+const (
+	leastVariance = 0x1p-900 // of the noise; its inverse is a number too
+	leastStep     = 0x1p-40  // ε beside the largest target, for a difference of a few digits
+)
+
 // newRisk prepares the two lanes.
 func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
 	n, _ := x.Dims()
@@ -60,6 +65,12 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem,
 		return nil, err
 	}
 	epsilon := 2 * risk.Sigma / kernels.Exp(0.3*kernels.Log(float64(n)))
+	switch largest := k.MaxAbs(y); {
+	case math.IsInf(4*epsilon*epsilon*float64(n), 1) || risk.Sigma*risk.Sigma < leastVariance:
+		return nil, outcome.At(outcome.BadParameter, "sigma", "the square of the noise level %g is too large or too small a number: scale the target", risk.Sigma)
+	case epsilon < leastStep*largest:
+		return nil, outcome.At(outcome.BadParameter, "sigma", "a noise level of %g is lost in targets up to %g, whose digits end before: subtract their mean, or judge by held-out rows", risk.Sigma, largest)
+	}
 	delta, weight := normals(n, risk.Seed), risk.Freedom/epsilon
 	moved, rows := make([]float64, n), make([]int32, n)
 	for i, t := range y {

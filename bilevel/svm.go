@@ -21,7 +21,7 @@ import (
 // the spec are not used.
 func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
 	_, n := samples.Dims()
-	if err := spec.check(n); err != nil {
+	if err := spec.Check(n); err != nil {
 		return nil, err
 	}
 	if spec.Criterion == nil {

@@ -72,7 +72,11 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	if f.view, err = sparse.NewView(k, samples, nil, false); err != nil {
 		var at *outcome.Error
 		if errors.As(err, &at) && at.HasColumn {
-			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: at.Column, Message: "‖xᵢ‖² overflows: scale the columns"}
+			what := "overflows"
+			if at.Kind != outcome.NonFinite {
+				what = "underflows"
+			}
+			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: at.Column, Message: "‖xᵢ‖² " + what + ": scale the columns"}
 		}
 		return nil, err
 	}

@@ -110,10 +110,26 @@ func (v *View) measure(u, out []float64) {
 		if m.squares != nil {
 			m.squares[j] = square
 		}
-		if m.norms[j] = math.Sqrt(square); math.IsInf(m.norms[j], 1) && m.err == nil {
+		m.norms[j] = math.Sqrt(square)
+		switch {
+		case m.err != nil:
+		case math.IsInf(m.norms[j], 1):
 			m.err = &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows: scale the column"}
+		case square < leastSquare && v.faint(int(j)):
+			m.err = &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: int(j), Message: "the squared norm underflows: scale the column"}
 		}
 	}
+}
+
+// leastSquare is the squared norm that rounding to multiples of the least number leaves
+// some digits of; below it are columns without entries and those that are faint.
+const leastSquare = 0x1p-1000
+
+// faint reports whether a column has entries, all of them too small to be squared.
+func (v *View) faint(j int) bool {
+	_, values := v.x.Column(j)
+	largest := v.k.MaxAbs(values)
+	return largest > 0 && largest < 0x1p-490
 }
 
 // Whole returns Σ (xᵢⱼ − a)² or more, over all rows alike, held-out ones included; a is 0

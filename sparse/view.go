@@ -37,7 +37,7 @@ type View struct {
 // computed when they are needed. The weights are copied.
 //
 // It returns an [outcome.Error] when the weights do not fit x, are negative or
-// not finite, or leave no row, and when a column's squared norm overflows.
+// not finite, or leave no row, and when a column's squared norm overflows or underflows.
 func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, error) {
 	n, p := x.Dims()
 	v := &View{x: x, k: k, n: n, p: p, total: float64(n), positive: n, centred: centre}

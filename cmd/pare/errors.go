@@ -94,6 +94,8 @@ func advice(err error, e *outcome.Error) string {
 		return "State as many columns as there are, or correct that line."
 	case e.Kind == outcome.BadParameter && e.HasRow && e.File != "":
 		return "svm and logreg tell -1 from 1: write -1 for 0. --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
+	case e.HasColumn && e.File != "":
+		return "--unit-columns scales every column to norm 1."
 	case e.Kind == outcome.SingleClass:
 		return "\"pare info\" shows the labels. Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
 	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "":

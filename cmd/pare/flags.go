@@ -285,19 +285,23 @@ func (f validationFlags) criterion() string {
 
 // gridFlags describe a geometric grid.
 type gridFlags struct {
-	Points   int     `default:"100" placeholder:"N" help:"Points of the grid (default: 100)." group:"Grid"`
-	MinRatio float64 `default:"0.001" placeholder:"R" help:"The grid runs from αmax down to R·αmax (default: 0.001)." group:"Grid"`
+	Points   *int     `placeholder:"N" help:"Points of the grid (default: 100)." group:"Grid"`
+	MinRatio *float64 `placeholder:"R" help:"The grid runs from αmax down to R·αmax (default: 0.001)." group:"Grid"`
 }
 
 func (f gridFlags) check() error {
-	if f.Points < 1 {
-		return outcome.At(outcome.BadParameter, "points", "need at least 1 point, got %d", f.Points)
+	if n := f.points(); n < 1 {
+		return outcome.At(outcome.BadParameter, "points", "need at least 1 point, got %d", n)
 	}
-	if !(f.MinRatio > 0 && f.MinRatio <= 1) {
-		return outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", f.MinRatio)
+	if r := f.minRatio(); !(r > 0 && r <= 1) {
+		return outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", r)
 	}
 	return nil
 }
+
+func (f gridFlags) points() int { return given(f.Points, 100) }
+
+func (f gridFlags) minRatio() float64 { return given(f.MinRatio, 0.001) }
 
 // given is the value of a flag, or what holds otherwise.
 func given[T any](flag *T, otherwise T) T {

@@ -59,11 +59,19 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 			return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax to take a share of; give --log-lambda, λ = ln C", common.Model)
 		}
 		if math.IsInf(top[i], -1) {
-			return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since the target does not depend on any column, or not with the sign allowed: there is no share of it to take; give --log-lambda")
+			return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since %s: there is no share of it to take; give --log-lambda", unrelated(common.Model))
 		}
 		values[i] = top[i] + kernels.Log(ratio)
 	}
 	return values, nil
+}
+
+// unrelated says why αmax of a model is 0.
+func unrelated(m pare.Model) string {
+	if m == pare.Ridge {
+		return "no column varies"
+	}
+	return "the target does not depend on any column, or not with the sign allowed"
 }
 
 // spread returns one value per hyperparameter. For the weighted Lasso a list may

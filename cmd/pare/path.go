@@ -42,7 +42,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 		return nil, d.blame(err)
 	}
 	if len(top) == 0 || slices.ContainsFunc(top, func(l float64) bool { return math.IsInf(l, -1) }) {
-		return nil, d.blame(outcome.Errorf(outcome.BadParameter, "αmax is 0: the target does not depend on any column, or not with the sign allowed, so there is no path"))
+		return nil, d.blame(outcome.Errorf(outcome.BadParameter, "αmax is 0, since %s: there is no path", unrelated(c.Model)))
 	}
 	r := &pathResult{Points: []pathPoint{}, Status: outcome.Converged, top: top, asked: asked{c.commonFlags, d}}
 	if err := c.walk(ctx, env, d, validation, r); err != nil {
@@ -100,9 +100,9 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 // grid returns the geometric grid down from αmax, all hyperparameters together:
 // for the elastic net α₂ = α₁.
 func (c *pathCommand) grid(top []float64) [][]float64 {
-	points := make([][]float64, c.Points)
+	points := make([][]float64, c.points())
 	for _, l := range top {
-		for i, point := range search.Geometric(l, kernels.Log(c.MinRatio), c.Points) {
+		for i, point := range search.Geometric(l, kernels.Log(c.minRatio()), c.points()) {
 			points[i] = append(points[i], point[0])
 		}
 	}

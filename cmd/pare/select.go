@@ -48,7 +48,7 @@ func (f searchFlags) check() error {
 func (f searchFlags) options() pare.SelectOptions {
 	return pare.SelectOptions{
 		Search: f.Search, Schedule: f.TolSchedule, Start: given(f.Start, 0), PerClass: f.PerClass, OneSE: true,
-		Evaluations: given(f.Evaluations, 0), Points: f.Points, MinRatio: f.MinRatio,
+		Evaluations: given(f.Evaluations, 0), Points: given(f.Points, 0), MinRatio: given(f.MinRatio, 0),
 	}
 }
 
@@ -91,7 +91,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 // log opens the checkpoint of this search on these data.
 func (c *selectCommand) log(d *dataset) (*search.Log, error) {
 	key := fmt.Sprintf("%s --search=%s --start=%g --evaluations=%d --tol-schedule=%s --per-class=%t --points=%d --min-ratio=%g: %s",
-		asked{c.commonFlags, d}.command("select"), c.Search, given(c.Start, 0), given(c.Evaluations, 0), c.TolSchedule, c.PerClass, c.Points, c.MinRatio, d.fingerprint())
+		asked{c.commonFlags, d}.command("select"), c.Search, given(c.Start, 0), given(c.Evaluations, 0), c.TolSchedule, c.PerClass, c.points(), c.minRatio(), d.fingerprint())
 	log, err := search.OpenLog(c.Checkpoint, key)
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		if e.Flag = "checkpoint"; e.Kind == outcome.BadParameter {
@@ -205,7 +205,7 @@ func (r *selectResult) text(p *page) {
 		p.row("", "the criterion at the chosen point is not to be trusted: an inner problem or its derivative was not solved to tolerance; raise --tol")
 	}
 	if s.OneSE != nil {
-		p.row("one-SE rule", "%s; %s %.6g, %d columns on average over the folds", r.asked.share(s.OneSE.LogLambda[0], s.Final.LogLambdaMax[0]), r.asked.criterion(), s.OneSE.Value, s.OneSE.Support)
+		p.row("one-SE rule", "%s; %s %.6g, %s on average over the folds", r.asked.share(s.OneSE.LogLambda[0], s.Final.LogLambdaMax[0]), r.asked.criterion(), s.OneSE.Value, plural(s.OneSE.Support, "column"))
 	}
 	p.row("work", "%s in %s, refit %s, reading %s", plural(len(s.Evaluations), "evaluation"),
 		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))
@@ -279,7 +279,7 @@ func (r *selectResult) why() string {
 		if simpler := r.simpler(); simpler != "" {
 			return fmt.Sprintf("the %s strength no longer matters; %s is as good, with one λ less", map[pare.Model]string{pare.Ridge: "ℓ1", pare.Lasso: "ridge"}[simpler], simpler)
 		}
-		if len(r.LogLambda) == 2 && r.LogLambda[0] == r.LogLambda[1] { // both at their lower ends
+		if r.asked.Model == pare.ElasticNet && r.LogLambda[0] == r.LogLambda[1] { // both at their lower ends
 			return "the best point is in a corner of the range searched, where neither strength matters much; compare lasso and ridge"
 		}
 		return "the best point is on the border of the range searched; beyond it a strength no longer matters"

@@ -72,12 +72,18 @@ func (a asked) share(logLambda, top float64) string {
 func (p *page) strength(a asked, logLambda, top []float64) {
 	switch a.Model {
 	case pare.WeightedLasso:
-		p.row("strength", "one per column, λ = ln α from %.6g to %.6g", slices.Min(logLambda), slices.Max(logLambda))
+		if len(logLambda) == 0 {
+			p.row("strength", "none: there is no column")
+		} else {
+			p.row("strength", "one per column, λ = ln α from %.6g to %.6g", slices.Min(logLambda), slices.Max(logLambda))
+		}
 	case pare.SVM:
 		p.row("strength", "C = %.6g, λ = ln C = %.6g", kernels.Exp(logLambda[0]), logLambda[0])
 	case pare.Multiclass:
 		shares := ratios(logLambda, top)
-		if low, high := slices.Min(shares), slices.Max(shares); high-low <= 1e-9*high {
+		if slices.ContainsFunc(shares, func(s float64) bool { return math.IsInf(s, 1) }) {
+			p.row("strength", "one per class; αmax is 0 for some")
+		} else if low, high := slices.Min(shares), slices.Max(shares); high-low <= 1e-9*high {
 			p.row("strength", "one per class, α/αmax = %.4g for all %d", high, len(shares))
 		} else {
 			p.row("strength", "one per class, α/αmax from %.4g to %.4g", low, high)
@@ -138,7 +144,11 @@ func (p *page) classes(f *pare.Fitted, a asked, columns int) {
 	p.row("", "%12s  %-12s %-12s %8s  %s", "class", "α", "α/αmax", "support", "intercept")
 	for k, one := range f.PerClass {
 		l := one.LogLambda[0]
-		p.row("", "%12s  %-12.6g %-12.4g %8s  %.6g", short(f.Classes[k]), kernels.Exp(l), kernels.Exp(l-one.LogLambdaMax[0]), count(len(one.Support)), one.Intercept)
+		share := "αmax = 0"
+		if top := one.LogLambdaMax[0]; !math.IsInf(top, -1) {
+			share = fmt.Sprintf("%.4g", kernels.Exp(l-top))
+		}
+		p.row("", "%12s  %-12.6g %-12s %8s  %.6g", short(f.Classes[k]), kernels.Exp(l), share, count(len(one.Support)), one.Intercept)
 		if a.Coef {
 			p.coefficients(one, a)
 		}

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -39,23 +40,16 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(y), n)
 	}
-	if weights != nil && len(weights) != n {
-		return nil, outcome.Errorf(outcome.Shape, "%d row weights for %d rows", len(weights), n)
+	if err := sparse.CheckWeights(weights, n); err != nil {
+		return nil, err
 	}
-	f := &SVM{samples: samples, k: k, y: y}
-	if weights != nil {
-		f.weights = append([]float64(nil), weights...)
-	}
+	f := &SVM{samples: samples, k: k, y: y, weights: slices.Clone(weights)}
 	var positive, negative bool
 	for i, label := range y {
 		if err := checkLabel(i, label); err != nil {
 			return nil, err
 		}
-		s := f.Weight(i)
-		if !(s >= 0) || math.IsInf(s, 1) {
-			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "a row weight must be finite and not negative"}
-		}
-		if s > 0 {
+		if s := f.Weight(i); s > 0 {
 			positive, negative = positive || label > 0, negative || label < 0
 			f.total += s
 		}
@@ -65,13 +59,10 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 		return nil, outcome.Errorf(outcome.Shape, "no training rows")
 	case !positive || !negative:
 		return nil, outcome.Errorf(outcome.SingleClass, "every training row has the same label")
-	case math.IsInf(f.total, 1):
-		return nil, outcome.Errorf(outcome.BadParameter, "the row weights sum to +Inf")
 	}
 	var err error
 	if f.view, err = sparse.NewView(k, samples, nil, false); err != nil {
-		var at *outcome.Error
-		if errors.As(err, &at) && at.HasColumn {
+		if at, ok := errors.AsType[*outcome.Error](err); ok && at.HasColumn {
 			what := "overflows"
 			if at.Kind != outcome.NonFinite {
 				what = "underflows"

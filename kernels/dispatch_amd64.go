@@ -18,14 +18,20 @@ func native() []*Set {
 		return nil
 	}
 	avx2 := primitives{
-		dot:            amd64.DotAVX2,
-		axpy:           amd64.AxpyAVX2,
-		scal:           amd64.ScalAVX2,
-		asum:           amd64.AsumAVX2,
-		maxAbs:         amd64.MaxAbsAVX2,
-		dotIndexed:     amd64.DotIndexedAVX2,
-		axpyIndexed:    amd64.AxpyIndexedAVX2,
-		dotSpans:       amd64.DotSpansAVX2,
+		dot:         amd64.DotAVX2,
+		axpy:        amd64.AxpyAVX2,
+		scal:        amd64.ScalAVX2,
+		asum:        amd64.AsumAVX2,
+		maxAbs:      amd64.MaxAbsAVX2,
+		dotIndexed:  amd64.DotIndexedAVX2,
+		axpyIndexed: amd64.AxpyIndexedAVX2,
+		dotSpans:    amd64.DotSpansAVX2,
+		moments:     amd64.MomentsAVX2,
+		columnMoments: func(rows []int32, values, pairs []float64) (square, sum, dot float64) {
+			span, out := [2]int64{0, int64(len(rows))}, [3]float64{}
+			amd64.MomentsAVX2(span[:], rows, values, pairs, out[:1], out[1:2], out[2:])
+			return out[0], out[1], out[2]
+		},
 		dotLanes:       amd64.DotLanesAVX2,
 		dotLanesMasked: amd64.DotLanesMaskedAVX2,
 		axpyLanes:      amd64.AxpyLanesAVX2,

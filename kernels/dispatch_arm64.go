@@ -25,11 +25,13 @@ func native() []*Set {
 
 		// Not in assembly, which lacks vector instructions for these: conversion of
 		// 32 bits, sums, products and maxima of floating-point numbers.
-		dotSingle:  dotSingleGo,
-		axpySingle: axpySingleGo,
-		exp:        expGo,
-		log1pExp:   log1pExpGo,
-		sigmoid:    sigmoidGo,
+		moments:       momentsGo,
+		columnMoments: columnMomentsGo,
+		dotSingle:     dotSingleGo,
+		axpySingle:    axpySingleGo,
+		exp:           expGo,
+		log1pExp:      log1pExpGo,
+		sigmoid:       sigmoidGo,
 
 		epoch: func(e *Epoch, from, to int) int {
 			return arm64.EpochNEON((*arm64.Epoch)(e), from, to)

@@ -15,7 +15,9 @@ type primitives struct {
 	maxAbs         func(x []float64) float64
 	dotIndexed     func(values []float64, rows []int32, y []float64) float64
 	axpyIndexed    func(a float64, values []float64, rows []int32, y []float64)
-	dotSpans       func(from, to []int64, rows []int32, values, y, out []float64) (done int) // stops at Block entries, or at a column that leaves rows
+	dotSpans       func(from, to []int64, rows []int32, values, y, out []float64) (done int)                   // stops at Block entries, or at a column that leaves rows
+	moments        func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) (done int) // likewise
+	columnMoments  func(rows []int32, values, pairs []float64) (square, sum, dot float64)                      // of one column
 	dotLanes       func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
 	dotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
 	axpyLanes      func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
@@ -66,6 +68,7 @@ func newSet(name string, p primitives) *Set {
 	s.Nrm2 = newNrm2(s)
 	s.DotColumns = newDotColumns(p.dotSpans, s)
 	s.DotSpans = newDotSpans(p.dotSpans, s)
+	s.Moments = newMoments(p.moments, p.columnMoments)
 	s.Epoch = newEpoch(p.epoch, s)
 	s.GramEpoch = newGramEpoch(p.gramEpoch, s)
 	s.DenseEpoch = newDenseEpoch(p.denseEpoch, s)

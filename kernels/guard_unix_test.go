@@ -5,6 +5,7 @@ package kernels_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/guard"
@@ -232,6 +233,12 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			out, all := fenced(o.out)
 			k.DotColumns(o.colPtr, o.rows, o.values, o.target, out)
 			intact(t, "dotcolumns", all, func(i int) bool { return 0 <= i && i < len(o.out) })
+			for at, what := range []string{"squares", "sums", "dots"} {
+				outs := [3][]float64{slices.Clone(o.out), slices.Clone(o.out), slices.Clone(o.out)}
+				outs[at], all = fenced(o.out)
+				k.Moments(o.colPtr, o.rows, o.values, o.lanes, outs[0], outs[1], outs[2])
+				intact(t, "moments: "+what, all, func(i int) bool { return 0 <= i && i < len(o.out) })
+			}
 
 			touched := map[int]bool{}
 			target, all := fenced(o.target)

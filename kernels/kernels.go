@@ -43,6 +43,11 @@ type Set struct {
 	// from[c] to to[c]. len(from) = len(to) = len(out).
 	DotSpans func(from, to []int64, rows []int32, values, y, out []float64)
 
+	// Moments does squares[c] = Σ x²·s, x² rounded, sums[c] = Σ x·s and dots[c] = Σ x·u for
+	// the columns of DotColumns and with its bits, s and u at pairs[2·row] and next to it for
+	// an entry x of a row; len(squares) = len(sums) = len(dots) = len(colPtr)−1.
+	Moments func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64)
+
 	// DotLanes is DotIndexed for 8 vectors interleaved in y, element i of vector
 	// l at y[8·i+l]: out[l] = Σ values[k]·y[8·rows[k]+l].
 	DotLanes func(values []float64, rows []int32, y []float64, out *[Lanes]float64)

@@ -196,6 +196,24 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"dotspans falling":     func() { k.DotSpans([]int64{3}, []int64{2}, rows, v[:5], v, make([]float64, 1)) },
 			"dotspans overlap":     func() { k.DotSpans([]int64{0}, []int64{5}, rows, v[:5], v, v[:1]) },
 			"dotcolumns overlap":   func() { k.DotColumns([]int64{0, 5}, rows, v[:5], v, v[:1]) },
+			"moments colPtr":       func() { k.Moments(nil, rows, v[:5], v, nil, nil, nil) },
+			"moments squares":      func() { k.Moments([]int64{0, 5}, rows, v[:5], v, nil, make([]float64, 1), make([]float64, 1)) },
+			"moments sums":         func() { k.Moments([]int64{0, 5}, rows, v[:5], v, make([]float64, 1), nil, make([]float64, 1)) },
+			"moments values":       func() { k.Moments([]int64{0}, rows, v[:4], v, nil, nil, nil) },
+			"moments end": func() {
+				k.Moments([]int64{0, 6}, rows, v[:5], v, make([]float64, 1), make([]float64, 1), make([]float64, 1))
+			},
+			"moments beginning": func() {
+				k.Moments([]int64{-1, 5}, rows, v[:5], v, make([]float64, 1), make([]float64, 1), make([]float64, 1))
+			},
+			"moments falling": func() {
+				k.Moments([]int64{3, 2}, rows, v[:5], v, make([]float64, 1), make([]float64, 1), make([]float64, 1))
+			},
+			"moments overlap": func() { k.Moments([]int64{0, 5}, rows, v[:5], v, make([]float64, 1), v[8:], make([]float64, 1)) },
+			"moments outputs": func() {
+				one := make([]float64, 1)
+				k.Moments([]int64{0, 5}, rows, v[:5], v, make([]float64, 1), one, one)
+			},
 		} {
 			func() {
 				defer func() {
@@ -228,6 +246,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"dotindexed":  func() { sink = k.DotIndexed(o.values, o.rows, o.target) },
 			"axpyindexed": func() { k.AxpyIndexed(0.5, o.values, o.rows, o.target) },
 			"dotcolumns":  func() { k.DotColumns(o.colPtr, o.rows, o.values, o.target, o.out) },
+			"moments":     func() { k.Moments(o.colPtr, o.rows, o.values, o.lanes, o.out, o.x[:len(o.out)], o.y[:len(o.out)]) },
 		} {
 			if n := testing.AllocsPerRun(10, f); n != 0 {
 				t.Errorf("%s: %v allocations", name, n)

@@ -96,6 +96,11 @@ var operations = []struct {
 		k.DotSpans(from, to, o.rows, o.values, o.target, o.out)
 		return o.out
 	}},
+	{"moments", func(k *kernels.Set, o operands) []float64 {
+		squares, sums := slices.Clone(o.out), slices.Clone(o.out)
+		k.Moments(o.colPtr, o.rows, o.values, o.lanes, squares, sums, o.out)
+		return slices.Concat(squares, sums, o.out)
+	}},
 	{"dotcolumns", func(k *kernels.Set, o operands) []float64 {
 		k.DotColumns(o.colPtr, o.rows, o.values, o.target, o.out)
 		return o.out

@@ -91,6 +91,14 @@ func (r oracle) set() *kernels.Set {
 	s.DotIndexed = func(values []float64, rows []int32, y []float64) float64 {
 		return r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k], y[rows[k]], sum) })
 	}
+	s.Moments = func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) {
+		for c := range dots {
+			rows, values := rows[colPtr[c]:colPtr[c+1]], values[colPtr[c]:colPtr[c+1]]
+			squares[c] = r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k]*values[k], pairs[2*rows[k]], sum) })
+			sums[c] = r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k], pairs[2*rows[k]], sum) })
+			dots[c] = r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k], pairs[2*rows[k]+1], sum) })
+		}
+	}
 	lane := func(y []float64, l int) []float64 {
 		v := make([]float64, 0, len(y)/kernels.Lanes+1)
 		for i := l; i < len(y); i += kernels.Lanes {

@@ -14,6 +14,8 @@ var pureGo = primitives{
 	dotIndexed:     dotIndexedGo,
 	axpyIndexed:    axpyIndexedGo,
 	dotSpans:       dotSpansGo,
+	moments:        momentsGo,
+	columnMoments:  columnMomentsGo,
 	dotLanes:       dotLanesGo,
 	dotLanesMasked: dotLanesMaskedGo,
 	axpyLanes:      axpyLanesGo,

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -147,40 +146,25 @@ func (v *View) Whole(j int, a float64) float64 {
 	return size * size
 }
 
-// sums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ, that where columns are centred, in
-// storage order, and out to X_jᵀu where u is not nil, block by block while it is in the cache.
+// sums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ in storage order, and out to X_jᵀu
+// where u is not nil, all of sparse columns under weights in one pass.
 func (v *View) sums(u, out, squares, sums []float64) {
 	x, ok := v.x.(*CSC)
 	if !ok || v.weights == nil {
 		v.sumsByColumn(u, out, squares, sums)
 		return
 	}
-	var room int64 = kernels.Block
-	if n := len(x.order); n > 0 {
-		room = max(room, x.colPtr[n]-x.colPtr[n-1]) // the longest
-	}
-	square, ptr := make([]float64, room), make([]int64, 0, room+1)
-	for from := 0; from < len(x.order); {
-		base := x.colPtr[from]
-		ptr = append(ptr[:0], 0)
-		to := from
-		for ; to < len(x.order) && x.colPtr[to+1]-base <= room; to++ {
-			ptr = append(ptr, x.colPtr[to+1]-base)
-		}
-		rows, values := x.rows[base:x.colPtr[to]], x.values[base:x.colPtr[to]]
-		square := square[:len(values)]
-		for e, value := range values {
-			square[e] = value * value
-		}
-		v.k.DotColumns(ptr, rows, square, v.weights, squares[from:to])
-		if v.centred {
-			v.k.DotColumns(ptr, rows, values, v.weights, sums[from:to])
-		}
+	pairs := make([]float64, 2*v.n)
+	for i, s := range v.weights {
+		pairs[2*i] = s
 		if u != nil {
-			v.k.DotColumns(ptr, rows, values, u, out[from:to])
+			pairs[2*i+1] = u[i]
 		}
-		from = to
 	}
+	if u == nil {
+		out = make([]float64, len(x.order))
+	}
+	v.k.Moments(x.colPtr, x.rows, x.values, pairs, squares, sums, out)
 	if u != nil && v.scale != nil {
 		for k, j := range x.order {
 			out[k] *= v.scale[j]

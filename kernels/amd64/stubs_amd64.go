@@ -44,6 +44,13 @@ func AxpyIndexedAVX2(a float64, values []float64, rows []int32, y []float64)
 //go:noescape
 func DotSpansAVX2(from, to []int64, rows []int32, values, y, out []float64) (done int)
 
+// MomentsAVX2 sets squares[c] to Σ x²·s, sums[c] to Σ x·s and dots[c] to Σ x·u over the
+// entries x of column c, s and u at pairs[2·row] and next to it, for len(squares) columns.
+// It stops where DotSpansAVX2 does.
+//
+//go:noescape
+func MomentsAVX2(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) (done int)
+
 // DotAVX512 is DotAVX2 with wider registers, and the same bits.
 //
 //go:noescape

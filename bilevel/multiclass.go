@@ -60,9 +60,33 @@ type multiclassFold struct {
 type classLane struct {
 	support  []int32
 	coef     []float64
+	lambda   float64   // that they are the solution at
+	tangent  []float64 // how they move with it; empty: not known
 	gradient float64
 	solved   solved
 	derived  derived
+}
+
+// farthest is how far in λ a tangent is followed.
+const farthest = 2
+
+// advance moves the coefficients to where the next solution is to first order. Those that
+// would change sign stay behind, at zero.
+func (l *classLane) advance(lambda float64) {
+	step := lambda - l.lambda
+	if len(l.tangent) != len(l.coef) || !(math.Abs(step) <= farthest) {
+		return
+	}
+	kept := 0
+	for at, b := range l.coef {
+		moved := math.FMA(step, l.tangent[at], b)
+		if moved == 0 || math.Signbit(moved) != math.Signbit(b) {
+			continue
+		}
+		l.support[kept], l.coef[kept] = l.support[at], moved
+		kept++
+	}
+	l.support, l.coef, l.tangent = l.support[:kept], l.coef[:kept], l.tangent[:0]
 }
 
 // worker solves one class at a time.
@@ -236,11 +260,11 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		options.Tol = r.Tol
 	}
 	options = sharpen(options)
-	if err := m.lead(ctx, penalties, options); err != nil {
+	if err := m.lead(ctx, r.LogLambda, penalties, options); err != nil {
 		return Report{}, err
 	}
 	if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
-		return m.solve(ctx, f, w, k, penalties[k], options)
+		return m.solve(ctx, f, w, k, r.LogLambda[k], penalties[k], options)
 	}); err != nil {
 		return Report{}, err
 	}
@@ -331,7 +355,7 @@ func Rare(label []int32, weights []float64, classes int) (few []int, middle int)
 
 // lead solves a rare class of every fold that has no solutions yet, for the others to
 // start from.
-func (m *Multiclass) lead(ctx context.Context, penalties []model.Penalty, options cd.Options) error {
+func (m *Multiclass) lead(ctx context.Context, logLambda []float64, penalties []model.Penalty, options cd.Options) error {
 	for _, f := range m.folds {
 		if f.led {
 			continue
@@ -341,7 +365,7 @@ func (m *Multiclass) lead(ctx context.Context, penalties []model.Penalty, option
 			continue
 		}
 		w := <-f.workers
-		err := m.solve(ctx, f, w, leader, penalties[leader], options)
+		err := m.solve(ctx, f, w, leader, logLambda[leader], penalties[leader], options)
 		f.workers <- w
 		if err != nil {
 			return err
@@ -370,7 +394,7 @@ func (m *Multiclass) datafit(f *multiclassFold, w *worker, k int) (*model.Logist
 	return fit, nil
 }
 
-func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k int, penalty model.Penalty, options cd.Options) error {
+func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k int, lambda float64, penalty model.Penalty, options cd.Options) error {
 	start := time.Now()
 	fit, err := m.datafit(f, w, k)
 	if err != nil {
@@ -378,6 +402,7 @@ func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k 
 	}
 	w.take(fit)
 	lane := &f.lanes[k]
+	lane.advance(lambda)
 	w.solver.Start(lane.support, lane.coef)
 	solution, err := w.solver.Solve(ctx, penalty, options)
 	if err != nil {
@@ -386,6 +411,7 @@ func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k 
 	if solution.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
+	lane.lambda, lane.tangent = lambda, lane.tangent[:0]
 	lane.support = append(lane.support[:0], solution.Support...)
 	lane.coef = append(lane.coef[:0], solution.Coef...)
 	for at, i := range f.rows {
@@ -437,6 +463,9 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 		return ctx.Err()
 	}
 	lane.gradient = g.Gradient[0]
+	if lane.tangent = lane.tangent[:0]; g.Status == outcome.Converged {
+		lane.tangent = append(lane.tangent, g.Jacobian...)
+	}
 	if m.Curvature {
 		for at, i := range f.rows {
 			f.motion[k][at] = w.motion[i]

@@ -83,6 +83,9 @@ type Hypergradient struct {
 	// Gradient has one entry per hyperparameter; for a weighted penalty one per
 	// column of the support, in the order of Point.Support (it is 0 elsewhere).
 	Gradient []float64
+	// Jacobian is ∂β/∂λᵢ on the support, one hyperparameter after the other, where it was
+	// made on the way: with one, and where Motion was asked for; else empty.
+	Jacobian []float64
 
 	KKT float64 // max ρⱼ of the β given
 	// ErrorBound estimates |Gradient − ∇L| in its largest entry, from the
@@ -195,7 +198,7 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	if opts.MaxIterations == 0 {
 		opts.MaxIterations = 10*len(at.Support) + 100
 	}
-	s.out = Hypergradient{Gradient: s.out.Gradient[:0], InjectivityMargin: 1, Status: outcome.Converged}
+	s.out = Hypergradient{Gradient: s.out.Gradient[:0], Jacobian: s.out.Jacobian[:0], InjectivityMargin: 1, Status: outcome.Converged}
 	s.optimality(g, at)
 	if s.curved != nil {
 		s.store.Reweigh(s.d)
@@ -341,6 +344,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
 	report, mu := s.solve(ctx, opts)
 	s.out.Gradient = append(s.out.Gradient, s.k.Dot(s.h, s.x))
+	s.out.Jacobian = append(s.out.Jacobian, s.x...)
 	b := s.lacking(g, at, outer, report.Residual, mu)
 	h := s.system.Norm(&s.cg, s.h)
 	off := float64(h * b.residual)

@@ -1,7 +1,6 @@
 package pare_test
 
 import (
-	"compress/gzip"
 	"context"
 	"fmt"
 	"hash/fnv"
@@ -20,11 +19,7 @@ import (
 
 // diabetes reads the embedded data, as sparse storage has them.
 func diabetes() (*sparse.CSC, []float64, error) {
-	text, err := gzip.NewReader(embedded.Diabetes())
-	if err != nil {
-		return nil, nil, err
-	}
-	return sparse.ReadSVMLight(context.Background(), text, sparse.ReadOptions{})
+	return embedded.Diabetes(context.Background(), sparse.ReadOptions{})
 }
 
 func load(t *testing.T) (sparse.Matrix, []float64) {

@@ -1,7 +1,6 @@
 package bench_test
 
 import (
-	"compress/gzip"
 	"context"
 	"fmt"
 	"sync"
@@ -23,11 +22,7 @@ type data struct {
 
 var (
 	diabetes = data{"diabetes", sync.OnceValues(func() (sparse.Matrix, []float64) {
-		text, err := gzip.NewReader(embedded.Diabetes())
-		if err != nil {
-			panic(err)
-		}
-		x, y, err := sparse.ReadSVMLight(context.Background(), text, sparse.ReadOptions{})
+		x, y, err := embedded.Diabetes(context.Background(), sparse.ReadOptions{})
 		if err != nil {
 			panic(err)
 		}

@@ -1,7 +1,6 @@
 package studies
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -125,11 +124,7 @@ func open(ctx context.Context, path string) (Data, error) {
 
 // Diabetes are the data that pare carries, as they are.
 func Diabetes(ctx context.Context) (Data, error) {
-	text, err := gzip.NewReader(embedded.Diabetes())
-	if err != nil {
-		return Data{}, err
-	}
-	x, y, err := sparse.ReadSVMLight(ctx, text, sparse.ReadOptions{})
+	x, y, err := embedded.Diabetes(ctx, sparse.ReadOptions{})
 	return Data{"diabetes", x, y}, err
 }
 

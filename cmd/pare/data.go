@@ -1,7 +1,6 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -113,11 +112,7 @@ func (f dataFlags) name() string {
 func (f dataFlags) read(ctx context.Context, stdin io.Reader, opt sparse.ReadOptions) (*sparse.CSC, []float64, error) {
 	switch f.File {
 	case "":
-		text, err := gzip.NewReader(embedded.Diabetes())
-		if err != nil {
-			return nil, nil, err
-		}
-		return sparse.ReadSVMLight(ctx, text, opt)
+		return embedded.Diabetes(ctx, opt)
 	case "-":
 		return sparse.ReadSVMLight(ctx, stdin, opt)
 	default:

@@ -13,7 +13,7 @@ import (
 
 func readDiabetes(t *testing.T) string {
 	t.Helper()
-	z, err := gzip.NewReader(embedded.Diabetes())
+	z, err := gzip.NewReader(embedded.DiabetesFile())
 	if err != nil {
 		t.Fatal(err)
 	}

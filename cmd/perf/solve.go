@@ -1,7 +1,6 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -152,11 +151,7 @@ func (c *solveCommand) load(ctx context.Context) (sparse.Matrix, []float64, erro
 	var y []float64
 	var err error
 	if c.File == "" {
-		text, zerr := gzip.NewReader(embedded.Diabetes())
-		if zerr != nil {
-			return nil, nil, zerr
-		}
-		x, y, err = sparse.ReadSVMLight(ctx, text, opt)
+		x, y, err = embedded.Diabetes(ctx, opt)
 	} else {
 		x, y, err = sparse.OpenSVMLight(ctx, c.File, opt)
 	}

@@ -12,8 +12,12 @@
 package embedded
 
 import (
+	"compress/gzip"
+	"context"
 	_ "embed"
 	"strings"
+
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // DiabetesRows and DiabetesColumns are the shape of the design matrix.
@@ -25,6 +29,15 @@ const (
 //go:embed diabetes.svm.gz
 var diabetes string
 
-// Diabetes returns a new reader of the compressed file: gzip, LIBSVM text, one
+// DiabetesFile returns a new reader of the compressed file: gzip, LIBSVM text, one
 // sample a line, indices from 1.
-func Diabetes() *strings.Reader { return strings.NewReader(diabetes) }
+func DiabetesFile() *strings.Reader { return strings.NewReader(diabetes) }
+
+// Diabetes reads it, as [sparse.ReadSVMLight] does.
+func Diabetes(ctx context.Context, opt sparse.ReadOptions) (*sparse.CSC, []float64, error) {
+	text, err := gzip.NewReader(DiabetesFile())
+	if err != nil {
+		return nil, nil, err
+	}
+	return sparse.ReadSVMLight(ctx, text, opt)
+}

@@ -17,7 +17,7 @@ import (
 func TestDiabetesIsTheFileTheGoldenValuesBelongTo(t *testing.T) {
 	const want = "c695c77f7d1c54c1d5e0ac3a193d577aea924e773395c0ece4281f273fa1f516"
 	h := sha256.New()
-	if _, err := io.Copy(h, embedded.Diabetes()); err != nil {
+	if _, err := io.Copy(h, embedded.DiabetesFile()); err != nil {
 		t.Fatal(err)
 	}
 	if got := hex.EncodeToString(h.Sum(nil)); got != want {
@@ -28,7 +28,7 @@ func TestDiabetesIsTheFileTheGoldenValuesBelongTo(t *testing.T) {
 // Shape, and the preparation the package comment promises, read with nothing
 // but the standard library.
 func TestDiabetesIsCentredWithUnitColumns(t *testing.T) {
-	z, err := gzip.NewReader(embedded.Diabetes())
+	z, err := gzip.NewReader(embedded.DiabetesFile())
 	if err != nil {
 		t.Fatal(err)
 	}

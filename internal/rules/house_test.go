@@ -36,7 +36,7 @@ var house = []room{
 	{path: "bilevel", on: []string{"cd", "implicit", "iterdiff", "criterion", "search"}},
 	{path: ".", on: []string{"bilevel"}},
 
-	{path: "internal/embedded"},
+	{path: "internal/embedded", on: []string{"sparse"}},
 	{path: "bench/synthetic", on: []string{"sparse"}, outside: true},
 	{path: "bench", on: []string{".", "bench/synthetic"}, outside: true},
 	{path: "bench/machine", on: []string{"kernels"}, outside: true},

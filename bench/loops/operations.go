@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-45b9a24c/pare/internal/random"
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
@@ -166,18 +167,12 @@ func newColumns(n, length, lanes int) *columns {
 	for i := range c.mask {
 		c.mask[i] = uint8(i * 37)
 	}
-	state := uint64(n + length)
-	random := func(below int) int { // xorshift64*
-		state ^= state >> 12
-		state ^= state << 25
-		state ^= state >> 27
-		return int(state * 0x2545F4914F6CDD1D >> 33 % uint64(below))
-	}
+	draw := random.SplitMix64(n + length)
 	for range 200_000 / length {
 		// One row in each of length strips: sorted and distinct.
 		for k := range length {
 			from, to := k*n/length, (k+1)*n/length
-			c.rows = append(c.rows, int32(from+random(to-from)))
+			c.rows = append(c.rows, int32(from+draw.Below(to-from)))
 			c.values = append(c.values, 1.5)
 		}
 		c.ptr = append(c.ptr, int64(len(c.rows)))

@@ -40,7 +40,7 @@ var house = []room{
 	{path: "bench/synthetic", on: []string{"sparse"}, outside: true},
 	{path: "bench", on: []string{".", "bench/synthetic"}, outside: true},
 	{path: "bench/machine", on: []string{"kernels"}, outside: true},
-	{path: "bench/loops", on: []string{"bench/machine"}, outside: true},
+	{path: "bench/loops", on: []string{"bench/machine", "internal/random"}, outside: true},
 	{path: "bench/chart", outside: true},
 	{path: "bench/studies", on: []string{".", "bench/chart", "bench/synthetic", "internal/embedded"}, outside: true},
 	{path: "bench/peers", on: []string{".", "bench/machine"}, outside: true},

@@ -23,11 +23,7 @@ func svmOf(t *testing.T, r *oracle.Random, n, p int, density float64, weighted, 
 	if weighted {
 		q.Weights[0], q.Weights[1] = 1, 0.5
 	}
-	fit, err := model.NewSVM(subject.Kernels(t), sparse.Transpose(subject.Matrix(t, q, dense)), q.Y, q.Weights)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return fit, q
+	return subject.SVM(t, nil, q, dense), q
 }
 
 // TestBoxGapIsTheDirectGap: at any β in the box the termwise gap is primal plus

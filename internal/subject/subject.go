@@ -71,6 +71,20 @@ func Logistic(tb testing.TB, q *oracle.Problem, dense bool) *model.Logistic {
 	return fit
 }
 
+// SVM returns the support vector machine of q, whose y is ±1, on a kernel set: the
+// active one where k is nil.
+func SVM(tb testing.TB, k *kernels.Set, q *oracle.Problem, dense bool) *model.SVM {
+	tb.Helper()
+	if k == nil {
+		k = Kernels(tb)
+	}
+	fit, err := model.NewSVM(k, sparse.Transpose(Matrix(tb, q, dense)), q.Y, q.Weights)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return fit
+}
+
 // Penalty returns the penalty of q, and gives q its strengths: e^λ of a λ that was
 // rounded. Strengths that are all the same are those of one λ.
 func Penalty(tb testing.TB, q *oracle.Problem) model.Penalty {

@@ -31,8 +31,9 @@ const (
 	// least growth allowed afterwards.
 	firstSet = 100
 	// taken is the share of a working set in the support that says that sets are too
-	// small.
-	taken = 0.95
+	// small. A ridge brings in columns that are alike together, and few leave again.
+	taken      = 0.95
+	takenRidge = 0.7
 )
 
 func (w *workingSet) init(places int) { w.member = make([]bool, places) }
@@ -52,7 +53,11 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	// The support plus the violators, a tenth more for those to come, but never
 	// more than the support doubled, or tripled where the last set has gone into it.
 	most := max(support, firstSet)
-	if s.curved == nil && float64(support) >= taken*float64(len(w.columns)) {
+	share := taken
+	if s.pen.Ridge() > 0 {
+		share = takenRidge
+	}
+	if s.curved == nil && float64(support) >= float64(share*float64(len(w.columns))) {
 		most = max(2*support, firstSet)
 	}
 	violators := w.score(s, most)

@@ -26,3 +26,19 @@ func TestSecantEndsFromOneSide(t *testing.T) {
 		}
 	}
 }
+
+// Towards small λ a criterion's slope dies away like α itself, so that secants of it
+// fall short by half again and again; steps in the right power of α do not.
+func TestSecantOnDyingSlopes(t *testing.T) {
+	for _, power := range []float64{0.5, 0.7, 1} {
+		f := &analytic{f: func(x []float64) (float64, []float64) {
+			// slope α^k·(λ + 10): the line is straight when divided by α^k
+			scale := math.Exp(power * x[0])
+			return 1 + scale*((x[0]+10)/power-1/(power*power)) + math.Exp(-10*power)/(power*power), []float64{scale * (x[0] + 10)}
+		}}
+		r, err := Secant(context.Background(), f, -2, cube(1, -20, 0), Options{Stop: 1e-12})
+		if err != nil || r.Status != outcome.Stationary || math.Abs(r.Best.LogLambda[0]+10) > 0.01 || len(f.seen) > 13 {
+			t.Errorf("power %g: %s at %v after %d: %v", power, r.Status, r.Best.LogLambda, len(f.seen), err)
+		}
+	}
+}

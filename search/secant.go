@@ -4,13 +4,15 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // Secant minimises over one λ by the secant method on the slope L′ within a
 // bracket. The first step has length 1 against the slope; then each step goes
-// where the line through the last two slopes vanishes, no further than 1.2
-// towards small λ, where inner problems are expensive, and 2 towards large.
+// where the line through the last two slopes vanishes, or further where the last
+// three are bent, no further than 1 towards small λ, where inner problems are
+// expensive, and 2 towards large or where L is concave.
 // Once a minimum is bracketed steps stay inside, not too close to the ends, and a
 // bracket that shrinks slowly is halved.
 //
@@ -37,12 +39,13 @@ func Secant(ctx context.Context, f Objective, start float64, box Box, options Op
 }
 
 const (
-	downwards = 1.0  // longest step towards small λ
-	upwards   = 2.0  // longest step towards large λ
-	concave   = 3.0  // growth of a step from one to the next where L is concave
-	nearEnd   = 0.05 // share of the bracket kept from its ends
-	smooth    = 1.5  // growth of the curvature, from one bracket to the next, above which it is a kink's
-	narrow    = 1e-4 // bracket below which its ends are one point
+	downwards = 1.0     // longest step towards small λ where L is convex
+	upwards   = 2.0     // longest step towards large λ, or where L is concave
+	concave   = 3.0     // growth of a step from one to the next where L is concave
+	nearEnd   = 0.05    // share of the bracket kept from its ends
+	smooth    = 1.5     // growth of the curvature, from one bracket to the next, above which it is a kink's
+	bend      = 1. / 16 // step of the power in root
+	narrow    = 1e-4    // bracket below which its ends are one point
 )
 
 func (r *recorder) secant(ctx context.Context, start float64, box Box) (outcome.Status, error) {
@@ -78,6 +81,7 @@ type bracket struct {
 	lower, upper float64 // the box
 	left, right  *Evaluation
 	here, last   *Evaluation // evaluated last, and before it
+	older        *Evaluation // and before that
 	stalls       int         // steps in a row that did not halve the bracket
 	broad        float64     // curvature over the first bracket, 0 before there is one
 	bent, bends  float64     // over the last bracket and over this
@@ -86,7 +90,7 @@ type bracket struct {
 // add narrows the bracket by a new evaluation.
 func (b *bracket) add(e *Evaluation) {
 	before := b.width()
-	b.here, b.last = e, b.here
+	b.here, b.last, b.older = e, b.here, b.last
 	x, rising := e.LogLambda[0], slope(e) > 0
 	if best := b.better(); best != nil && x != best.LogLambda[0] {
 		if !e.usable() || e.Flat || e.Value-best.Value > noise*max(e.Tol, best.Tol)*math.Abs(best.Value) {
@@ -201,17 +205,13 @@ func (b *bracket) unresolved() bool {
 }
 
 // approach bounds what is left while no minimum is bracketed by what the slope
-// promises over another step like the last, which secant steps do not exceed where L
-// is convex; +Inf where it is not.
+// promises over another step like the last, or over the next where that is longer;
+// +Inf where L is not convex.
 func (b *bracket) approach() float64 {
-	if b.last == nil || !steers(b.here) || !steers(b.last) {
+	if b.last == nil || !steers(b.here) || !steers(b.last) || !(b.chord() > 0) {
 		return math.Inf(1)
 	}
-	moved := b.here.LogLambda[0] - b.last.LogLambda[0]
-	if !((slope(b.here)-slope(b.last))/moved > 0) {
-		return math.Inf(1)
-	}
-	return math.Abs(slope(b.here) * moved)
+	return math.Abs(slope(b.here)) * max(b.moved(), b.root())
 }
 
 // gain returns what one more step promises below the better end of the bracket:
@@ -255,20 +255,53 @@ func (b *bracket) next() float64 {
 
 // outward steps against the slope while no minimum is bracketed.
 func (b *bracket) outward() float64 {
-	x, g := b.here.LogLambda[0], slope(b.here)
-	length := 1.0
+	length, down := 1.0, downwards
 	if b.last != nil {
-		moved := math.Abs(x - b.last.LogLambda[0])
-		curvature := (g - slope(b.last)) / (x - b.last.LogLambda[0])
-		if moved == 0 { // a tighter tolerance has opened the bracket again
-			moved, curvature = narrow, b.broad
-		}
-		if length = concave * moved; curvature > 0 {
-			length = min(math.Abs(g)/curvature, mostGrowth*moved)
+		moved, convex := b.moved(), b.chord() > 0
+		switch {
+		case moved == 0: // a tighter tolerance has opened the bracket again
+			length = min(math.Abs(slope(b.here))/b.broad, mostGrowth*narrow)
+		case convex:
+			length = min(b.root(), mostGrowth*moved)
+		default: // the slope has to turn before it can vanish
+			length, down = concave*moved, upwards
 		}
 	}
+	x := b.here.LogLambda[0]
 	if b.here == b.right {
-		return max(b.lower, x-min(length, downwards))
+		return max(b.lower, x-min(length, down))
 	}
 	return min(b.upper, x+min(length, upwards))
+}
+
+// moved returns how long the last step was, and chord the mean second derivative
+// along it.
+func (b *bracket) moved() float64 { return math.Abs(b.here.LogLambda[0] - b.last.LogLambda[0]) }
+
+func (b *bracket) chord() float64 {
+	return (slope(b.here) - slope(b.last)) / (b.here.LogLambda[0] - b.last.LogLambda[0])
+}
+
+// root returns how far from here the line through the last two slopes vanishes.
+// Towards small λ slopes die away, as powers of α do, and such steps would fall short
+// again and again: there the slopes are first divided by the least power, up to α
+// itself, that leaves the last three on a line or bent the other way.
+func (b *bracket) root() float64 {
+	x, g := b.here.LogLambda[0], slope(b.here)
+	chord := b.chord()
+	if b.older == nil || b.here != b.right || b.older.LogLambda[0] == b.last.LogLambda[0] {
+		return math.Abs(g / chord)
+	}
+	x1, x2 := b.older.LogLambda[0]-x, b.last.LogLambda[0]-x
+	for k := 0.0; k <= 1; k += bend {
+		g1, g2 := slope(b.older)*kernels.Exp(-k*x1), slope(b.last)*kernels.Exp(-k*x2)
+		before, now := (g1-g2)/(x1-x2), (g2-g)/x2
+		if now > 0 {
+			chord = now
+		}
+		if !(now > 0 && now < math.Abs(before)) {
+			break
+		}
+	}
+	return math.Abs(g / chord)
 }

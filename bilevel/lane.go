@@ -103,6 +103,7 @@ type penalised struct {
 	certify  bool
 	at       model.Penalty // of the last solution
 	last     *cd.Solution
+	met      []float64   // correlations of its support
 	bends    bool        // the curvature is wanted, as gaussnewton.go has it
 	motion   [][]float64 // r × n: how predictions move
 	bend     []float64   // r × r
@@ -158,7 +159,8 @@ func (l *penalised) solve(ctx context.Context, logLambda []float64, options cd.O
 
 func (l *penalised) differentiate(ctx context.Context, logLambda []float64, options cd.Options) error {
 	start := time.Now()
-	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State}
+	l.met = l.solver.Correlations(l.met[:0])
+	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met}
 	motion := l.prepareMotion(len(logLambda))
 	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion})
 	if err != nil {

@@ -160,6 +160,20 @@ func (c *certificate) correlation(j int32) (corr float64, met bool) {
 	return c.corr[k], c.seen[k] == c.residual
 }
 
+// Correlations appends X_jᵀ(s⊙r) for the support of the last solution, as its certificate
+// has them.
+func (s *Solver) Correlations(out []float64) []float64 {
+	for _, j := range s.sol.Support {
+		home := s.copies.Home(j)
+		corr, met := s.cert.correlation(home.Column)
+		if !met {
+			corr = s.view.Dot(int(home.Column), s.state.Weighted)
+		}
+		out = append(out, home.Sign*corr)
+	}
+	return out
+}
+
 // pass takes in the columns that no bound proves inactive, and gathers the dual
 // point. Correlations are computed in runs of neighbours.
 func (s *Solver) pass() {

@@ -34,7 +34,8 @@ func TestCopiesShareAlike(t *testing.T) {
 				}
 			}
 		}
-		solver := cd.New(subject.Squared(t, q, seed%4 == 1))
+		fit := subject.Squared(t, q, seed%4 == 1)
+		solver := cd.New(fit)
 		top := q.AlphaMax()
 		for step, ratio := range []float64{0.3, 0.01, 0.1} {
 			if step == 1 && seed%2 == 1 {
@@ -45,6 +46,11 @@ func TestCopiesShareAlike(t *testing.T) {
 			name := fmt.Sprintf("seed %d, %d copies, ratio %g", seed, copies, ratio)
 			sol := solve(t, solver, subject.Penalty(t, c), cd.Options{Tol: 1e-8, Polish: seed%4 == 2})
 			certified(t, name, c, sol, 1e-8)
+			for k, met := range solver.Correlations(nil) {
+				if want := fit.View().Dot(int(sol.Support[k]), sol.State.Weighted); math.Abs(met-want) > 1e-12*top*float64(len(q.X)) {
+					t.Fatalf("%s: the correlation of column %d is %g, want %g", name, sol.Support[k], met, want)
+				}
+			}
 			beta := scatter(sol, p)
 			for j := range p {
 				kind := [2]float64{}

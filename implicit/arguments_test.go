@@ -27,6 +27,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		{"no slope", implicit.Point{}, implicit.Outer{}, outcome.Shape},
 		{"short curvature", implicit.Point{}, implicit.Outer{Slope: outer.Slope, Curvature: outer.Curvature[:5]}, outcome.Shape},
 		{"lengths", implicit.Point{Support: []int32{1, 2}, Coef: []float64{1}}, outer, outcome.Shape},
+		{"correlations", implicit.Point{Support: []int32{1}, Coef: []float64{1}, Correlation: []float64{}}, outer, outcome.Shape},
 		{"negative column", implicit.Point{Support: []int32{-1}, Coef: []float64{1}}, outer, outcome.Shape},
 		{"column beyond p", implicit.Point{Support: []int32{4}, Coef: []float64{1}}, outer, outcome.Shape},
 		{"not ascending", implicit.Point{Support: []int32{2, 1}, Coef: []float64{1, 1}}, outer, outcome.Shape},

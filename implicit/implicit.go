@@ -56,6 +56,9 @@ type Point struct {
 	// State is that of the coefficients, as the datafit makes it, where the caller has it;
 	// nil asks for it to be made here.
 	State *model.State
+	// Correlation has X_jᵀ(s⊙r) of the columns of Support at State, where the caller has
+	// them; nil asks for a look at these columns here.
+	Correlation []float64
 }
 
 // Outer is the criterion's dependence on the predictions m = Xβ + b, as
@@ -251,6 +254,9 @@ func check(g model.Penalty, at Point, p int) error {
 	if len(at.Support) != len(at.Coef) {
 		return outcome.Errorf(outcome.Shape, "%d columns in the support, %d coefficients", len(at.Support), len(at.Coef))
 	}
+	if at.Correlation != nil && len(at.Correlation) != len(at.Support) {
+		return outcome.Errorf(outcome.Shape, "%d columns in the support, %d correlations", len(at.Support), len(at.Correlation))
+	}
 	for k, j := range at.Support {
 		switch {
 		case j < 0 || int(j) >= p:
@@ -293,7 +299,12 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 	}
 	total := s.view.Total()
 	for k, j := range at.Support {
-		z := s.view.Dot(int(j), s.state.Weighted) / total
+		var z float64
+		if at.Correlation != nil {
+			z = at.Correlation[k] / total
+		} else {
+			z = s.view.Dot(int(j), s.state.Weighted) / total
+		}
 		s.rho[k] = z - math.Copysign(g.Alpha(int(j)), at.Coef[k]) - float64(g.Ridge()*at.Coef[k])
 	}
 	s.out.KKT = at.KKT

@@ -64,18 +64,20 @@ func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
 	c := &Columns{view: view, chosen: chosen{m: n}, total: view.Total()}
 	if weights := view.Weights(); weights != nil {
-		c.number = make([]int32, n)
+		c.number, c.sample = make([]int32, n), make([]int32, 0, n)
 		for i, s := range weights {
 			c.number[i] = -1
 			if s > 0 {
 				c.number[i] = int32(len(c.sample))
 				c.sample = append(c.sample, int32(i))
-				c.root = append(c.root, math.Sqrt(s))
 			}
 		}
 		c.m = len(c.sample)
-		if !slices.ContainsFunc(c.root, func(r float64) bool { return r != 1 }) {
-			c.root = nil
+		if slices.ContainsFunc(weights, func(s float64) bool { return s != 0 && s != 1 }) {
+			c.root = make([]float64, c.m)
+			for k, i := range c.sample {
+				c.root[k] = math.Sqrt(weights[i])
+			}
 		}
 	}
 	c.whole = c.chosen

@@ -3,7 +3,6 @@ package pare
 import (
 	"cmp"
 	"context"
-	"iter"
 	"math"
 	"slices"
 
@@ -224,31 +223,6 @@ func (e *engine) searchColumns(ctx context.Context, scalar *engine, f outer, spe
 	return result, common, err
 }
 
-// tied are columns that share their λ's: home[j] is that of column j.
-type tied struct{ home []int32 }
-
-// lift names an evaluation by the λ's of all columns, which share the slopes.
-func (t tied) lift(e search.Evaluation) search.Evaluation {
-	if e.LogLambda == nil {
-		return e
-	}
-	count := make([]float64, len(e.LogLambda))
-	for _, h := range t.home {
-		count[h]++
-	}
-	own, slopes := make([]float64, len(t.home)), make([]float64, len(t.home))
-	for j, h := range t.home {
-		own[j] = e.LogLambda[h]
-		if e.Gradient != nil {
-			slopes[j] = e.Gradient[h] / count[h]
-		}
-	}
-	if e.LogLambda = own; e.Gradient != nil {
-		e.Gradient = slopes
-	}
-	return e
-}
-
 // starts returns where a search starts whose origins stand for αmax.
 func (e *engine) starts(origins []float64, o SelectOptions) []float64 {
 	start := slices.Clone(origins)
@@ -327,111 +301,4 @@ func (e *engine) descend(ctx context.Context, f search.Objective, start []float6
 	default:
 		return nil, outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
 	}
-}
-
-// ahead is a problem that is asked along a path known beforehand, without gradients, so
-// that its folds need not wait for one another.
-type ahead struct {
-	problem *bilevel.Problem
-	path    [][]float64
-	next    func() (bilevel.Report, error, bool)
-	stop    func()
-}
-
-// Eval implements [search.Objective]. A log may answer the beginning of the path.
-func (a *ahead) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
-	if a.next == nil {
-		from := slices.IndexFunc(a.path, func(at []float64) bool { return slices.Equal(at, r.LogLambda) })
-		a.next, a.stop = iter.Pull2(a.problem.Along(ctx, a.path[max(0, from):]))
-	}
-	report, err, _ := a.next()
-	return report.Evaluation, err
-}
-
-// end stops what is still ahead.
-func (a *ahead) end() {
-	if a.stop != nil {
-		a.stop()
-	}
-}
-
-// ray is an objective on the line from a point on which all coordinates move
-// alike.
-type ray struct {
-	search.Objective
-	from []float64
-}
-
-// Eval implements [search.Objective].
-func (r ray) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
-	shift := request.LogLambda
-	request.LogLambda = r.at(shift)
-	e, err := r.Objective.Eval(ctx, request)
-	e.LogLambda = shift
-	if e.Gradient != nil {
-		var slope float64
-		for _, g := range e.Gradient {
-			slope += g
-		}
-		e.Gradient = []float64{slope}
-	}
-	if e.Curvature != nil {
-		var bend float64
-		for _, h := range e.Curvature {
-			bend += h
-		}
-		e.Curvature = []float64{bend}
-	}
-	return e, err
-}
-
-func (r ray) at(shift []float64) []float64 {
-	x := make([]float64, len(r.from))
-	for i, from := range r.from {
-		x[i] = from + shift[0]
-	}
-	return x
-}
-
-// lift names the point of an evaluation on the line by all its coordinates.
-func (r ray) lift(e search.Evaluation) search.Evaluation {
-	if e.LogLambda != nil {
-		e.LogLambda = r.at(e.LogLambda)
-	}
-	return e
-}
-
-// grid returns the points of a grid search: for two λ's, the product of two
-// geometric grids, ⌊√Points⌋ a side.
-func (o SelectOptions) grid(top []float64) ([][]float64, error) {
-	if o.Points == 0 {
-		o.Points = 100
-	}
-	if o.Points < 1 {
-		return nil, outcome.At(outcome.BadParameter, "points", "must be at least 1, got %d", o.Points)
-	}
-	span, err := o.span()
-	if err != nil {
-		return nil, err
-	}
-	if len(top) == 1 {
-		return search.Geometric(top[0], span, o.Points), nil
-	}
-	side := int(math.Sqrt(float64(o.Points)))
-	var points [][]float64
-	for _, second := range search.Geometric(top[1], span, side) {
-		for _, first := range search.Geometric(top[0], span, side) {
-			points = append(points, []float64{first[0], second[0]})
-		}
-	}
-	return points, nil
-}
-
-// span returns the length of a grid, ln of its least share of αmax.
-func (o SelectOptions) span() (float64, error) {
-	ratio := cmp.Or(o.MinRatio, 0.001)
-	if !(ratio > 0 && ratio <= 1) {
-		return 0, outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", ratio)
-	}
-	return kernels.Log(ratio), nil
 }

@@ -1,0 +1,163 @@
+package bilevel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// classLane is what is kept of one class in one fold.
+type classLane struct {
+	support  []int32
+	coef     []float64
+	lambda   float64   // that they are the solution at
+	tangent  []float64 // how they move with it; empty: not known
+	gradient float64
+	solved   solved
+	derived  derived
+}
+
+// farthest is how far in λ a tangent is followed.
+const farthest = 2
+
+// advance moves the coefficients to where the next solution is to first order. Those that
+// would change sign stay behind, at zero.
+func (l *classLane) advance(lambda float64) {
+	step := lambda - l.lambda
+	if len(l.tangent) != len(l.coef) || !(math.Abs(step) <= farthest) {
+		return
+	}
+	kept := 0
+	for at, b := range l.coef {
+		moved := math.FMA(step, l.tangent[at], b)
+		if moved == 0 || math.Signbit(moved) != math.Signbit(b) {
+			continue
+		}
+		l.support[kept], l.coef[kept] = l.support[at], moved
+		kept++
+	}
+	l.support, l.coef, l.tangent = l.support[:kept], l.coef[:kept], l.tangent[:0]
+}
+
+// worker solves one class at a time.
+type worker struct {
+	y                []float64
+	solver           *cd.Solver
+	slope, curvature []float64
+	motion           []float64 // n
+}
+
+// take makes the solver one of a class, without a memory of others.
+func (w *worker) take(fit model.Datafit) {
+	if w.solver == nil {
+		w.solver = cd.New(fit)
+	} else {
+		w.solver.Use(fit)
+	}
+}
+
+// datafit returns the one-versus-rest problem of class k.
+func (m *Multiclass) datafit(f *multiclassFold, w *worker, k int) (*model.Logistic, error) {
+	for i, c := range m.label {
+		w.y[i] = -1
+		if int(c) == k {
+			w.y[i] = 1
+		}
+	}
+	fit, err := model.NewLogistic(f.view, w.y)
+	if err != nil {
+		return nil, fmt.Errorf("class %g: %w", m.classes[k], err)
+	}
+	return fit, nil
+}
+
+func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k int, lambda float64, penalty model.Penalty, options cd.Options) error {
+	start := time.Now()
+	fit, err := m.datafit(f, w, k)
+	if err != nil {
+		return err
+	}
+	w.take(fit)
+	lane := &f.lanes[k]
+	lane.advance(lambda)
+	w.solver.Start(lane.support, lane.coef)
+	solution, err := w.solver.Solve(ctx, penalty, options)
+	if err != nil {
+		return err
+	}
+	if solution.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	lane.lambda, lane.tangent = lambda, lane.tangent[:0]
+	lane.support = append(lane.support[:0], solution.Support...)
+	lane.coef = append(lane.coef[:0], solution.Coef...)
+	for at, i := range f.rows {
+		f.scores[k][at] = solution.Prediction[i]
+	}
+	for at, i := range f.test {
+		f.tested[k][at] = solution.Prediction[i]
+	}
+	lane.solved = summarise(solution, time.Since(start))
+	return nil
+}
+
+func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *worker, k int, penalty model.Penalty, options cd.Options) error {
+	start := time.Now()
+	fit, err := m.datafit(f, w, k)
+	if err != nil {
+		return err
+	}
+	total := f.criterion().Total(len(f.rows))
+	clear(w.slope)
+	clear(w.curvature)
+	for at, i := range f.rows {
+		share := f.scores[k][at]
+		w.curvature[i] = f.weight(at) * share * (1 - share) / total
+		if int(f.class[at]) == k {
+			share--
+		}
+		w.slope[i] = f.weight(at) * share / total
+	}
+	lane := &f.lanes[k]
+	w.take(fit)
+	cache := w.solver.Cache()
+	cache.Limit(options.MaxGram)
+	solver := implicit.NewSharing(fit, cache)
+	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.kkt}
+	o := implicit.Options{Tol: systemTol(options.Tol)}
+	if m.Curvature {
+		if w.motion == nil {
+			w.motion = make([]float64, len(w.slope))
+		}
+		clear(w.motion)
+		o.Motion = [][]float64{w.motion}
+	}
+	g, err := solver.Solve(ctx, penalty, at, implicit.Outer{Slope: w.slope, Curvature: w.curvature}, o)
+	if err != nil {
+		return err
+	}
+	if g.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	lane.gradient = g.Gradient[0]
+	if lane.tangent = lane.tangent[:0]; g.Status == outcome.Converged {
+		lane.tangent = append(lane.tangent, g.Jacobian...)
+	}
+	if m.Curvature {
+		for at, i := range f.rows {
+			f.motion[k][at] = w.motion[i]
+		}
+		f.weigh(k)
+	}
+	lane.derived = differentiated(g, time.Since(start))
+	if m.spec.Certify {
+		return lane.derived.prove(func() (implicit.Certificate, error) { return solver.Certify(ctx, penalty, at) })
+	}
+	return nil
+}

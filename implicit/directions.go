@@ -1,0 +1,132 @@
+package implicit
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// forward solves A·J = B for hyperparameter i and appends ∂L/∂λᵢ = ∇C_SᵀJ.
+func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, outer Outer, opts Options) {
+	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
+	report, mu := s.solve(ctx, opts)
+	s.out.Gradient = append(s.out.Gradient, s.k.Dot(s.h, s.x))
+	s.out.Jacobian = append(s.out.Jacobian, s.x...)
+	b := s.lacking(g, at, outer, report.Residual, mu)
+	h := s.system.Norm(&s.cg, s.h)
+	off := float64(h * b.residual)
+	moved := s.scaled(s.x) * b.reach * b.rho * math.Sqrt(b.least/mu) // JᵀK·A⁻¹ρ
+	if s.curved == nil && opts.Motion == nil && float64(moved*mu) <= slight*off {
+		off += float64(moved * mu)
+	} else {
+		clear(s.u)
+		s.predict(at.Support, s.x, s.u)
+		if opts.Motion != nil {
+			copy(opts.Motion[i], s.u)
+		}
+		off += float64(s.bends() * h * b.rho)
+		s.turn(at, outer)
+		off += float64(s.system.Norm(&s.cg, s.q) * b.rho)
+	}
+	off /= mu
+	if ridge := g.Ridge(); ridge > 0 && (i == 1 || g.Quadratic()) {
+		// B = −α₂β is off by −α₂A⁻¹ρ.
+		off += float64(min(1/mu, ridge/(float64(b.least*mu)*slices.Min(s.diag))) * h * b.rho)
+	}
+	s.out.ErrorBound = max(s.out.ErrorBound, off)
+}
+
+// adjoint solves A·v = ∇C_S, which serves all hyperparameters: ∂L/∂λᵢ = Bᵢᵀv, where each
+// column has its own −αⱼ sign(βⱼ)vⱼ.
+func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
+	copy(s.rhs, s.h)
+	report, mu := s.solve(ctx, opts)
+	b := s.lacking(g, at, outer, report.Residual, mu)
+	off := b.residual
+	if s.curved != nil {
+		clear(s.u)
+		s.predict(at.Support, s.x, s.u)
+		off += float64(s.bends() * b.rho)
+	}
+	off += s.drift(ctx, at, outer, b, opts)
+	mu = min(mu, s.ritz[0])
+	if s.weighted(g) {
+		g.Sensitivity(0, at.Support, at.Coef, s.h)
+		for k := range at.Support {
+			s.out.Gradient = append(s.out.Gradient, s.h[k]*s.x[k])
+		}
+		s.out.ErrorBound = float64(s.system.Norm(&s.cg, s.h)*off) / mu
+		return
+	}
+	for i := range g.Hyperparameters() {
+		g.Sensitivity(i, at.Support, at.Coef, s.h)
+		s.out.Gradient = append(s.out.Gradient, s.k.Dot(s.h, s.x))
+		bound := float64(s.system.Norm(&s.cg, s.h)*off) / mu
+		if i == 1 { // B = −α₂β is off by −α₂A⁻¹ρ
+			for k, d := range s.diag {
+				s.q[k] = math.Sqrt(g.Ridge()/d) * s.x[k]
+			}
+			bound += math.Sqrt(g.Ridge()) * s.k.Nrm2(s.q) * b.rho / math.Sqrt(b.least*mu)
+		}
+		s.out.ErrorBound = max(s.out.ErrorBound, bound)
+	}
+}
+
+// scaled returns ‖D^½v‖.
+func (s *Solver) scaled(v []float64) float64 {
+	var sum float64
+	for k, d := range s.diag {
+		sum = math.FMA(d*v[k], v[k], sum)
+	}
+	return math.Sqrt(sum)
+}
+
+// solve sets x to the solution for rhs and folds the report into the result.
+func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report, smallest float64) {
+	clear(s.x)
+	s.ritz = [2]float64{1, 1}
+	report = s.improve(ctx, s.rhs, s.x, opts.Tol, opts)
+	out := &s.out
+	margin := s.ritz[0] / s.ritz[1]
+	out.InjectivityMargin = min(out.InjectivityMargin, margin)
+	switch {
+	case ctx.Err() != nil && !report.Converged:
+		out.Status = outcome.Cancelled
+	case !(margin > singular):
+		out.Status = outcome.NotDifferentiable
+	case !report.Converged && out.Status == outcome.Converged:
+		out.Status = outcome.LinearSystemStalled
+	}
+	return report, s.ritz[0]
+}
+
+// improve solves A·x = b from x = 0, by conjugate gradients after what proposals there are.
+// It widens the range of Ritz values.
+func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts Options) (report support.Report) {
+	if s.rows.ready {
+		s.rows.system.Solve(b, x)
+		s.ritz[0] = min(s.ritz[0], s.rows.least)
+	}
+	if s.dense.S > 0 {
+		// The Gram matrix proposes; what follows begins with the residual on X, and
+		// mostly ends with it.
+		report = s.cg.Solve(ctx, &s.dense, b, x, gramShare*tol, opts.MaxIterations)
+		s.meet(report)
+	}
+	report = s.system.Solve(ctx, &s.cg, b, x, tol, opts.MaxIterations)
+	s.meet(report)
+	return report
+}
+
+// meet takes in the iterations of a solve.
+func (s *Solver) meet(report support.Report) {
+	if report.Iterations > 0 {
+		s.out.Iterations += report.Iterations
+		least, most := s.cg.Ritz()
+		s.ritz = [2]float64{min(s.ritz[0], least), max(s.ritz[1], most)}
+	}
+}

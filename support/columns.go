@@ -42,6 +42,7 @@ type Columns struct {
 	square []float64 // slot → ‖X̃_j‖²
 	index  []int32   // compact row of each value (sparse)
 	values []float64
+	plain  []float64 // the values as X has them, where weights change and rows are left out
 
 	rows rowCopy // of the columns of systems
 	long rowCopy // of those eliminated from them
@@ -140,7 +141,10 @@ func (c *Columns) weigh(d []float64) {
 		c.direct, c.index, c.values = false, nil, nil
 		c.allocate(p)
 	}
-	c.curved = true
+	if !c.curved {
+		c.Clear()
+		c.curved = true
+	}
 	c.root = resize(c.root, c.m)
 	c.total = 0
 	for k := range c.root {
@@ -180,7 +184,7 @@ func (c *Columns) Clear() {
 	}
 	c.held, c.ages, c.start = c.held[:0], c.ages[:0], c.start[:1]
 	c.mean, c.square = c.mean[:0], c.square[:0]
-	c.index, c.values = c.index[:0], c.values[:0]
+	c.index, c.values, c.plain = c.index[:0], c.values[:0], c.plain[:0]
 }
 
 // Hold makes sure that every column of the list is in the store, which starts
@@ -205,20 +209,26 @@ func (c *Columns) Hold(columns []int32) {
 	if c.values = reserve(c.values, missing); !c.dense {
 		c.index = reserve(c.index, missing)
 	}
+	if c.picks() && c.curved {
+		c.plain = reserve(c.plain, missing)
+	}
 	for _, j := range columns {
-		k, picked := c.slot[j], false
+		k := c.slot[j]
 		if k < 0 {
-			k, picked = c.add(j)
+			k = c.add(j)
 		}
 		if c.ages[k] != c.age {
-			c.fill(int(k), picked)
+			c.fill(int(k))
 		}
 	}
 }
 
-// add gives column j a slot, with the rows of its values, and reports whether it has
-// picked those too.
-func (c *Columns) add(j int32) (slot int32, picked bool) {
+// picks reports whether the entries of a column are some of X's, picked by add: into plain
+// where they are wanted again under other weights, else into values.
+func (c *Columns) picks() bool { return !c.dense && c.number != nil }
+
+// add gives column j a slot, with the rows of its values, and those that are picked.
+func (c *Columns) add(j int32) (slot int32) {
 	rows, values := c.view.Matrix().Column(int(j))
 	size := len(values)
 	switch {
@@ -231,16 +241,22 @@ func (c *Columns) add(j int32) (slot int32, picked bool) {
 	default:
 		// Rows held out come unforeseen: no branch.
 		from := len(c.index)
-		c.index = lengthen(c.index, size)
-		c.values = lengthen(c.values, size)
+		c.index, c.values = lengthen(c.index, size), lengthen(c.values, size)
 		out, packed, kept := c.index[from:], c.values[from:], 0
+		if c.curved {
+			c.plain = lengthen(c.plain, size)
+			packed = c.plain[from:]
+		}
 		for at, i := range rows {
 			k := c.number[i]
 			out[kept], packed[kept] = k, values[at]
 			kept += int(^uint32(k) >> 31)
 		}
-		size, picked = kept, true
+		size = kept
 		c.index, c.values = c.index[:from+size], c.values[:from]
+		if c.curved {
+			c.plain = c.plain[:from+size]
+		}
 	}
 	c.values = lengthen(c.values, size)
 	slot = int32(len(c.held))
@@ -248,7 +264,7 @@ func (c *Columns) add(j int32) (slot int32, picked bool) {
 	c.held, c.ages = append(c.held, j), append(c.ages, c.age-1)
 	c.start = append(c.start, int64(len(c.values)))
 	c.mean, c.square = append(c.mean, 0), append(c.square, 0)
-	return slot, picked
+	return slot
 }
 
 // reserve makes room for n more elements, and half as many again for columns to come.
@@ -269,29 +285,20 @@ func lengthen[T any](v []T, n int) []T {
 }
 
 // fill computes the values of a slot under the current weights, their mean and
-// squared norm. The values may be there as they are in X, picked by add.
-func (c *Columns) fill(slot int, picked bool) {
+// squared norm.
+func (c *Columns) fill(slot int) {
 	j := int(c.held[slot])
 	from, to := c.start[slot], c.start[slot+1]
 	packed := c.values[from:to]
-	rows, values := c.view.Matrix().Column(j)
+	_, values := c.view.Matrix().Column(j)
 	switch {
-	case picked:
+	case c.picks() && c.curved:
+		values = c.plain[from:to]
+	case c.picks():
 		values = packed
-	case len(values) == len(packed):
-	case c.dense:
+	case len(values) != len(packed):
 		for k, i := range c.sample {
 			packed[k] = values[i]
-		}
-		values = packed
-	default:
-		kept := 0
-		for at, i := range rows {
-			if kept == len(packed) {
-				break
-			}
-			packed[kept] = values[at]
-			kept += int(^uint32(c.number[i]) >> 31)
 		}
 		values = packed
 	}

@@ -294,7 +294,7 @@ func (b *bracket) root() float64 {
 	}
 	x1, x2 := b.older.LogLambda[0]-x, b.last.LogLambda[0]-x
 	for k := 0.0; k <= 1; k += bend {
-		g1, g2 := slope(b.older)*kernels.Exp(-k*x1), slope(b.last)*kernels.Exp(-k*x2)
+		g1, g2 := float64(slope(b.older)*kernels.Exp(-k*x1)), float64(slope(b.last)*kernels.Exp(-k*x2))
 		before, now := (g1-g2)/(x1-x2), (g2-g)/x2
 		if now > 0 {
 			chord = now

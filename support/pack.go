@@ -1,0 +1,179 @@
+package support
+
+import (
+	"math"
+)
+
+// picks reports whether the entries of a column are some of X's, picked by add: into plain
+// where they are wanted again under other weights, else into values.
+func (c *Columns) picks() bool { return !c.dense && c.number != nil }
+
+// add gives column j a slot, with the rows of its values, and those that are picked.
+func (c *Columns) add(j int32) (slot int32) {
+	rows, values := c.view.Matrix().Column(int(j))
+	size := len(values)
+	switch {
+	case c.dense:
+		size = c.m
+	case c.number == nil:
+		from := len(c.index)
+		c.index = lengthen(c.index, size)
+		copy(c.index[from:], rows)
+	default:
+		// Rows held out come unforeseen: no branch.
+		from := len(c.index)
+		c.index, c.values = lengthen(c.index, size), lengthen(c.values, size)
+		out, packed, kept := c.index[from:], c.values[from:], 0
+		if c.curved {
+			c.plain = lengthen(c.plain, size)
+			packed = c.plain[from:]
+		}
+		for at, i := range rows {
+			k := c.number[i]
+			out[kept], packed[kept] = k, values[at]
+			kept += int(^uint32(k) >> 31)
+		}
+		size = kept
+		c.index, c.values = c.index[:from+size], c.values[:from]
+		if c.curved {
+			c.plain = c.plain[:from+size]
+		}
+	}
+	c.values = lengthen(c.values, size)
+	slot = int32(len(c.held))
+	c.slot[j] = slot
+	c.held, c.ages = append(c.held, j), append(c.ages, c.age-1)
+	c.start = append(c.start, int64(len(c.values)))
+	c.mean, c.square = append(c.mean, 0), append(c.square, 0)
+	return slot
+}
+
+// reserve makes room for n more elements, and half as many again for columns to come.
+func reserve[T any](v []T, n int) []T {
+	if need := len(v) + n; need > cap(v) {
+		v = append(make([]T, 0, max(need+need/2, 2*cap(v))), v...)
+	}
+	return v
+}
+
+// lengthen adds n elements to v, undefined as yet. It doubles what it has to move, and
+// does not leave that to append, which takes smaller steps.
+func lengthen[T any](v []T, n int) []T {
+	if need := len(v) + n; need > cap(v) {
+		v = append(make([]T, 0, max(need, 2*cap(v))), v...)
+	}
+	return v[:len(v)+n]
+}
+
+// fill computes the values of a slot under the current weights, their mean and
+// squared norm.
+func (c *Columns) fill(slot int) {
+	j := int(c.held[slot])
+	from, to := c.start[slot], c.start[slot+1]
+	packed := c.values[from:to]
+	_, values := c.view.Matrix().Column(j)
+	switch {
+	case c.picks() && c.curved:
+		values = c.plain[from:to]
+	case c.picks():
+		values = packed
+	case len(values) != len(packed):
+		for k, i := range c.sample {
+			packed[k] = values[i]
+		}
+		values = packed
+	}
+	if c.view.Scaled() {
+		scale := c.view.Scale(j)
+		for k, x := range values {
+			packed[k] = scale * x
+		}
+		values = packed
+	}
+	var index []int32
+	if !c.dense {
+		index = c.index[from:to]
+	}
+	c.ages[slot] = c.age
+	switch {
+	case c.curved && c.dense:
+		c.mean[slot], c.square[slot] = c.scaleDense(values, packed)
+	case c.curved:
+		c.mean[slot], c.square[slot] = c.scaleSparse(index, values, packed)
+	default:
+		norm := c.view.Norm(j)
+		c.mean[slot], c.square[slot] = c.view.Mean(j), norm*norm
+		shift := 0.0
+		if c.dense {
+			shift = c.mean[slot]
+		}
+		if c.root == nil && shift == 0 {
+			copy(packed, values)
+			return
+		}
+		for i, x := range values {
+			x -= shift
+			if c.root != nil {
+				k := i
+				if index != nil {
+					k = int(index[i])
+				}
+				x *= c.root[k]
+			}
+			packed[i] = x
+		}
+	}
+}
+
+// scaleSparse sets out[i] = √w·values[i] and returns x̄ and ‖X̃‖² under the
+// weights.
+func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, square float64) {
+	index, out = index[:len(values)], out[:len(values)]
+	if !c.view.Centred() {
+		var odd float64 // two sums, neither of which waits for the other
+		i := 0
+		for ; i+1 < len(values); i += 2 {
+			u, v := values[i]*c.root[index[i]], values[i+1]*c.root[index[i+1]]
+			out[i], out[i+1] = u, v
+			square, odd = math.FMA(u, u, square), math.FMA(v, v, odd)
+		}
+		if i < len(values) {
+			u := values[i] * c.root[index[i]]
+			out[i] = u
+			square = math.FMA(u, u, square)
+		}
+		return 0, square + odd
+	}
+	var sum, seen float64
+	for i, x := range values {
+		r := c.root[index[i]]
+		v := x * r
+		out[i] = v
+		sum = math.FMA(r, v, sum)
+		seen = math.FMA(r, r, seen)
+	}
+	mean = sum / c.total
+	for i, v := range out {
+		d := math.FMA(-mean, c.root[index[i]], v)
+		square = math.FMA(d, d, square)
+	}
+	return mean, math.FMA(max(0, c.total-seen)*mean, mean, square)
+}
+
+// scaleDense sets out[i] = √w·(values[i] − x̄) and returns x̄ and ‖X̃‖² under the
+// weights.
+func (c *Columns) scaleDense(values, out []float64) (mean, square float64) {
+	if c.view.Centred() {
+		var sum float64
+		for i, x := range values {
+			sum = math.FMA(c.root[i]*c.root[i], x, sum)
+		}
+		mean = sum / c.total
+	}
+	for i, x := range values {
+		d := (x - mean) * c.root[i]
+		out[i] = d
+		square = math.FMA(d, d, square)
+	}
+	return mean, square
+}

@@ -128,6 +128,35 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
+// TestMemoryBudgetOfColumns: a choice of a λ for each column, by folds and by SURE, keeps
+// within its cap, too.
+func TestMemoryBudgetOfColumns(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 300, P: 400, Density: 0.1, Active: 30})
+	x := matrixOf(t, q.X, 400, false)
+	for _, v := range []pare.Validation{{Folds: 3}, {Criterion: pare.SURE, Sigma: 0.5}} {
+		run := func(most int64) (int64, error) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := pare.Select(context.Background(), x, q.Y, pare.SelectOptions{Validation: v, Evaluations: 8}, pare.Config{Model: pare.WeightedLasso, MaxBytes: most, Threads: 1})
+			runtime.ReadMemStats(&after)
+			return int64(after.TotalAlloc - before.TotalAlloc), err
+		}
+		most := int64(1 << 20)
+		bytes, err := run(most)
+		for ; err != nil; bytes, err = run(most) {
+			if limited(t, err) != "max-bytes" {
+				t.Fatal(err)
+			}
+			most += most / 16
+		}
+		if bytes > most {
+			t.Errorf("%s: %d bytes allocated, the least cap is %d", v.Criterion, bytes, most)
+		}
+		t.Logf("%.3g of %.3g", float64(bytes), float64(most))
+	}
+}
+
 // watched counts how many folds are judged at a time.
 type watched struct {
 	criterion.MeanSquaredError

@@ -132,6 +132,12 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err != nil {
 		return nil, err
 	}
+	if columns { // the problems of one λ for all are there beside those of each
+		if err := e.afford(2 * (e.atOnce() + e.solvers(spec.Folds))); err != nil {
+			return nil, err
+		}
+		spec.Solver = e.solver()
+	}
 	problem, err := single.outer(spec)
 	if err != nil {
 		return nil, err

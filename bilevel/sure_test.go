@@ -92,4 +92,7 @@ func TestInformationCriteria(t *testing.T) {
 	if _, err := bilevel.New(k, x, y, bilevel.Spec{Risk: &bilevel.Risk{Information: bilevel.AIC(1)}, Penalty: model.WeightedLasso}); err == nil {
 		t.Error("a noise level of 0 was accepted")
 	}
+	if _, err := bilevel.NewSVM(k, sparse.Transpose(x), y, bilevel.Spec{Risk: &bilevel.Risk{Information: bilevel.AIC(1), Sigma: 1}}); outcome.KindOf(err) != outcome.Usage {
+		t.Errorf("the risk of an SVM: %v", err)
+	}
 }

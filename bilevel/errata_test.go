@@ -9,7 +9,6 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/subject"
-	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -48,7 +47,7 @@ func TestErratumAlgorithm6(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"], Solver: cd.Options{Tol: 1e-12}})
+	problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso, Solver: cd.Options{Tol: 1e-12}})
 	top := math.Log(q.AlphaMax())
 	ours := func(start float64) *search.Result {
 		r, err := search.Gradient(context.Background(), problem, []float64{start}, search.Box{Lower: []float64{top - 12}, Upper: []float64{top + 3}}, search.Options{Tol: 1e-12})
@@ -92,7 +91,7 @@ func TestErratumDegreesOfFreedom(t *testing.T) {
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: n, P: 25, Active: 3, Noise: sigma})
 	open := func(c bilevel.Information) *bilevel.Problem {
 		s, err := bilevel.New(k, subject.Matrix(t, q, true), q.Y, bilevel.Spec{
-			Risk: &bilevel.Risk{Information: c, Sigma: sigma, Seed: 1}, Penalty: penalties["lasso"], Solver: cd.Options{Tol: 1e-14},
+			Risk: &bilevel.Risk{Information: c, Sigma: sigma, Seed: 1}, Penalty: lasso, Solver: cd.Options{Tol: 1e-14},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -156,7 +155,7 @@ func TestErratumConditions(t *testing.T) {
 	at := func(o *orthogonal, l float64) bilevel.Report {
 		problem, err := bilevel.New(k, o.matrix(t), o.y, bilevel.Spec{
 			Folds: o.folds, Certify: true, Solver: cd.Options{Tol: 1e-14},
-			Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+			Penalty: lasso,
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -49,12 +49,11 @@ func TestGoldenShared(t *testing.T) {
 }
 
 func checkGolden(t *testing.T, c goldenCase, path string) {
-	penalty, ok := map[string]func([]float64) (model.Penalty, error){
-		"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
-		"enet":   func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
-		"wlasso": model.WeightedLasso,
-		"logreg": func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
-	}[c.Model]
+	kind := c.Model
+	if kind == "logreg" {
+		kind = "lasso"
+	}
+	penalty, ok := penalties[kind]
 	if !ok {
 		return
 	}
@@ -151,7 +150,7 @@ func TestGoldenMulticlass(t *testing.T) {
 		k := subject.Kernels(t)
 		problem, err := bilevel.NewMulticlass(k, sparse.Compact(x), y, bilevel.Spec{
 			Folds:   folds,
-			Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+			Penalty: lasso,
 			Solver:  cd.Options{Tol: 1e-12},
 		})
 		if err != nil {

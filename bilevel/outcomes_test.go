@@ -83,8 +83,7 @@ func TestDocumentedOutcomes(t *testing.T) {
 	signs := newOrthogonal([]float64{1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, 1, -1, -1}, 4, 3, 2, 1)
 	three := newOrthogonal([]float64{0, 1, 1, 2, 2, 0, 0, 1, 0, 1, 2, 0, 1, 2}, 4, 3, 2, 1)
 	logistic := func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
-	lasso := func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
-	enet := func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }
+	enet := penalties["enet"]
 	for _, m := range []struct {
 		name   string
 		o      *orthogonal

@@ -25,7 +25,7 @@ var _ = flag.Bool("long", false, "ten times as many random problems, and larger 
 
 // penalties are the makers of the models' penalties, by number of λ's.
 var penalties = map[string]func([]float64) (model.Penalty, error){
-	"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+	"lasso":  lasso,
 	"enet":   func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
 	"wlasso": model.WeightedLasso,
 }

@@ -24,11 +24,6 @@ func TestInformationCriteria(t *testing.T) {
 	n, p := x.Dims()
 	k := subject.Kernels(t)
 	const sigma = 54.0
-	penalties := map[string]func([]float64) (model.Penalty, error){
-		"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
-		"enet":   func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
-		"wlasso": model.WeightedLasso,
-	}
 	for name, c := range map[string]bilevel.Information{"sure": bilevel.SURE(n, sigma), "aic": bilevel.AIC(sigma), "bic": bilevel.BIC(n, sigma)} {
 		for kind, penalty := range penalties {
 			problem, err := bilevel.New(k, sparse.Compact(x), y, bilevel.Spec{

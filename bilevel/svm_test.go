@@ -64,16 +64,15 @@ func TestIteratedGradientsAgreeWithImplicitOnes(t *testing.T) {
 	}
 	top := math.Log(q.AlphaMax())
 	logistic := func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
-	scalar := func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
 	for name, c := range map[string]struct {
 		q      *oracle.Problem
 		spec   bilevel.Spec
 		lambda []float64
 	}{
-		"lasso":  {q, bilevel.Spec{Penalty: scalar, Intercept: true}, []float64{top - 1.5}},
-		"enet":   {q, bilevel.Spec{Penalty: func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }}, []float64{top - 1.5, top - 3}},
+		"lasso":  {q, bilevel.Spec{Penalty: lasso, Intercept: true}, []float64{top - 1.5}},
+		"enet":   {q, bilevel.Spec{Penalty: penalties["enet"]}, []float64{top - 1.5, top - 3}},
 		"wlasso": {q, bilevel.Spec{Penalty: model.WeightedLasso, Intercept: true}, steps(top-2, 12)},
-		"logreg": {labelled, bilevel.Spec{Penalty: scalar, Datafit: logistic, Intercept: true}, []float64{-3}},
+		"logreg": {labelled, bilevel.Spec{Penalty: lasso, Datafit: logistic, Intercept: true}, []float64{-3}},
 		"svm":    {labelled, bilevel.Spec{}, []float64{-3}},
 	} {
 		c.spec.Folds, c.spec.Solver = folds, cd.Options{Tol: 1e-10}

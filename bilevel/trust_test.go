@@ -35,7 +35,6 @@ func TestGradientsSayWhatTheyAreWorth(t *testing.T) {
 	for i := range train {
 		folds[i] = bilevel.AlwaysTrain
 	}
-	scalar := func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
 	evaluate := func(columns []float64, lambda []float64, penalty func([]float64) (model.Penalty, error)) bilevel.Report {
 		x, err := sparse.NewDense(all, len(columns)/all, columns)
 		if err != nil {
@@ -51,18 +50,18 @@ func TestGradientsSayWhatTheyAreWorth(t *testing.T) {
 		}
 		return report
 	}
-	if r := evaluate(columns, []float64{kernels.Log(0.3)}, scalar); r.Status != outcome.Converged || !r.SupportCertified || !r.Trusted {
+	if r := evaluate(columns, []float64{kernels.Log(0.3)}, lasso); r.Status != outcome.Converged || !r.SupportCertified || !r.Trusted {
 		t.Errorf("a regular point: %s, certified %v", r.Status, r.SupportCertified)
 	}
 	// The correlation of column 2 is 2·1/8: it is about to enter.
-	if r := evaluate(columns, []float64{kernels.Log(0.25)}, scalar); r.Status != outcome.NotDifferentiable || r.SupportCertified {
+	if r := evaluate(columns, []float64{kernels.Log(0.25)}, lasso); r.Status != outcome.NotDifferentiable || r.SupportCertified {
 		t.Errorf("on a kink: %s, certified %v", r.Status, r.SupportCertified)
 	}
 	// A copy of column 0 on the training rows, other values in validation.
 	copied := append([]float64(nil), columns...)
 	copied = append(copied, columns[:all]...)
 	copied[p*all+train] += 5
-	if r := evaluate(copied, []float64{kernels.Log(0.3)}, scalar); r.Status != outcome.Converged || !r.SupportCertified {
+	if r := evaluate(copied, []float64{kernels.Log(0.3)}, lasso); r.Status != outcome.Converged || !r.SupportCertified {
 		t.Errorf("a copied column: %s, certified %v", r.Status, r.SupportCertified)
 	}
 	// Column 4 is the mean of columns 0 and 1: at the strength where both are in
@@ -71,10 +70,10 @@ func TestGradientsSayWhatTheyAreWorth(t *testing.T) {
 	for i := range all {
 		mixed = append(mixed, 0.5*(columns[i]+columns[all+i]))
 	}
-	if r := evaluate(mixed, []float64{kernels.Log(0.3)}, scalar); r.Status != outcome.NotUnique {
+	if r := evaluate(mixed, []float64{kernels.Log(0.3)}, lasso); r.Status != outcome.NotUnique {
 		t.Errorf("dependent columns: %s", r.Status)
 	}
-	if r := evaluate(columns, []float64{kernels.Log(2)}, scalar); r.Status != outcome.Flat {
+	if r := evaluate(columns, []float64{kernels.Log(2)}, lasso); r.Status != outcome.Flat {
 		t.Errorf("above λmax: %s", r.Status)
 	}
 }

@@ -3,7 +3,6 @@ package bilevel
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -16,33 +15,10 @@ import (
 type classLane struct {
 	support  []int32
 	coef     []float64
-	lambda   float64   // that they are the solution at
-	tangent  []float64 // how they move with it; empty: not known
+	tangent  tangent
 	gradient float64
 	solved   solved
 	derived  derived
-}
-
-// farthest is how far in λ a tangent is followed.
-const farthest = 2
-
-// advance moves the coefficients to where the next solution is to first order. Those that
-// would change sign stay behind, at zero.
-func (l *classLane) advance(lambda float64) {
-	step := lambda - l.lambda
-	if len(l.tangent) != len(l.coef) || !(math.Abs(step) <= farthest) {
-		return
-	}
-	kept := 0
-	for at, b := range l.coef {
-		moved := math.FMA(step, l.tangent[at], b)
-		if moved == 0 || math.Signbit(moved) != math.Signbit(b) {
-			continue
-		}
-		l.support[kept], l.coef[kept] = l.support[at], moved
-		kept++
-	}
-	l.support, l.coef, l.tangent = l.support[:kept], l.coef[:kept], l.tangent[:0]
 }
 
 // worker solves one class at a time.
@@ -85,8 +61,8 @@ func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k 
 	}
 	w.take(fit)
 	lane := &f.lanes[k]
-	lane.advance(lambda)
 	w.solver.Start(lane.support, lane.coef)
+	lane.tangent.follow(w.solver, lambda)
 	solution, err := w.solver.Solve(ctx, penalty, options)
 	if err != nil {
 		return err
@@ -94,7 +70,6 @@ func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k 
 	if solution.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	lane.lambda, lane.tangent = lambda, lane.tangent[:0]
 	lane.support = append(lane.support[:0], solution.Support...)
 	lane.coef = append(lane.coef[:0], solution.Coef...)
 	for at, i := range f.rows {
@@ -107,7 +82,7 @@ func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k 
 	return nil
 }
 
-func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *worker, k int, penalty model.Penalty, options cd.Options) error {
+func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *worker, k int, lambda float64, penalty model.Penalty, options cd.Options) error {
 	start := time.Now()
 	fit, err := m.datafit(f, w, k)
 	if err != nil {
@@ -146,9 +121,7 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 		return ctx.Err()
 	}
 	lane.gradient = g.Gradient[0]
-	if lane.tangent = lane.tangent[:0]; g.Status == outcome.Converged {
-		lane.tangent = append(lane.tangent, g.Jacobian...)
-	}
+	lane.tangent.note(lambda, g)
 	if m.Curvature {
 		for at, i := range f.rows {
 			f.motion[k][at] = w.motion[i]

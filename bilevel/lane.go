@@ -103,7 +103,9 @@ type penalised struct {
 	certify  bool
 	at       model.Penalty // of the last solution
 	last     *cd.Solution
-	met      []float64   // correlations of its support
+	met      []float64 // correlations of its support
+	curved   bool      // the loss is not quadratic
+	tangent  tangent
 	bends    bool        // the curvature is wanted, as gaussnewton.go has it
 	motion   [][]float64 // r × n: how predictions move
 	bend     []float64   // r × r
@@ -124,7 +126,8 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		return nil, err
 	}
 	solver := cd.NewFrom(null)
-	return &penalised{judged: j, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify}, nil
+	_, curved := fit.(model.Curved)
+	return &penalised{judged: j, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify}, nil
 }
 
 // sharp is the tolerance from which on a caller wants the criterion, not only the
@@ -142,6 +145,9 @@ func (l *penalised) solve(ctx context.Context, logLambda []float64, options cd.O
 		return err
 	}
 	start := time.Now()
+	if l.curved {
+		l.tangent.follow(l.solver, logLambda[0])
+	}
 	solution, err := l.solver.Solve(ctx, penalty, sharpen(options))
 	if err != nil {
 		return err
@@ -171,6 +177,9 @@ func (l *penalised) differentiate(ctx context.Context, logLambda []float64, opti
 	}
 	if motion != nil {
 		l.weigh()
+	}
+	if len(logLambda) == 1 {
+		l.tangent.note(logLambda[0], g)
 	}
 	l.gradient, l.columns = g.Gradient, weightedColumns(l.at, at.Support)
 	l.derived = differentiated(g, time.Since(start))

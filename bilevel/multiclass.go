@@ -228,7 +228,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 			m.prepareCurvature()
 		}
 		if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
-			return m.differentiate(ctx, f, w, k, penalties[k], options)
+			return m.differentiate(ctx, f, w, k, r.LogLambda[k], penalties[k], options)
 		}); err != nil {
 			return Report{}, err
 		}

@@ -39,9 +39,13 @@ func TestManyRareClasses(t *testing.T) {
 		}
 		return report
 	}
-	cold, elsewhere := evaluate(1, lambda), evaluate(1, slices.Repeat([]float64{-5}, q), lambda)
+	before := slices.Repeat([]float64{-5}, q)
+	cold, elsewhere := evaluate(1, lambda), evaluate(1, before, lambda)
 	if two := evaluate(2, lambda); two.Value != cold.Value || !slices.Equal(two.Gradient, cold.Gradient) {
 		t.Errorf("one thread %.17g, two %.17g", cold.Value, two.Value)
+	}
+	if two := evaluate(2, before, lambda); two.Value != elsewhere.Value || !slices.Equal(two.Gradient, elsewhere.Gradient) {
+		t.Errorf("from elsewhere one thread %.17g, two %.17g", elsewhere.Value, two.Value)
 	}
 	if math.Abs(cold.Value-elsewhere.Value) > 1e-9*cold.Value {
 		t.Errorf("%.12g at once, %.12g from elsewhere", cold.Value, elsewhere.Value)

@@ -216,6 +216,22 @@ func (s *Solver) Start(cols []int32, coef []float64) {
 	s.layOut()
 }
 
+// Advance moves the last solution, where the next Solve begins: coefficients by step times
+// direction, one entry for each column of its support. Those that would change sign become 0.
+func (s *Solver) Advance(step float64, direction []float64) {
+	kept := 0
+	for k, b := range s.sol.Coef {
+		moved := math.FMA(step, direction[k], b)
+		if moved == 0 || math.Signbit(moved) != math.Signbit(b) {
+			continue
+		}
+		s.sol.Support[kept], s.sol.Coef[kept] = s.sol.Support[k], moved
+		kept++
+	}
+	s.sol.Support, s.sol.Coef = s.sol.Support[:kept], s.sol.Coef[:kept]
+	s.layOut()
+}
+
 // layOut makes the last solution the current point: β, its active columns and the
 // working set. Copies of a column are one where the penalty does not tell them
 // apart: with one strength, and without a ridge, which makes them unique anyway.

@@ -2,6 +2,7 @@ package cd_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -118,5 +119,29 @@ func TestCopiesOfAColumn(t *testing.T) {
 				t.Errorf("%s: %s at %g after %d epochs", name, sol.Status, sol.RelativeGap, sol.Epochs)
 			}
 		}
+	}
+}
+
+// Advance moves the point where the next solve begins: there and back it is the solution
+// certified by one pass; elsewhere it takes more, and so it does where all signs would change.
+func TestAdvance(t *testing.T) {
+	r := oracle.NewRandom(92)
+	q := r.Problem(oracle.Shape{N: 60, P: 20, Density: 0.6}).Classes(r)
+	q.Uniform(0.1 * q.LogisticAlphaMax())
+	g, solver := subject.Penalty(t, q), cd.New(subject.Logistic(t, q, false))
+	first := solve(t, solver, g, cd.Options{Tol: 1e-9})
+	objective, size := first.Objective, len(first.Support)
+	d := make([]float64, size)
+	for k, b := range first.Coef {
+		d[k] = b / 2
+	}
+	solver.Advance(1, d)
+	solver.Advance(-1, d)
+	if again := solve(t, solver, g, cd.Options{Tol: 1e-8}); again.Passes != 1 || math.Abs(again.Objective-objective) > 1e-12 {
+		t.Errorf("there and back: %d passes, objective %.17g, %.17g before", again.Passes, again.Objective, objective)
+	}
+	solver.Advance(-3, d)
+	if again := solve(t, solver, g, cd.Options{Tol: 1e-8, MaxEpochs: 1}); again.Passes < 2 {
+		t.Errorf("from β = 0 %d passes", again.Passes)
 	}
 }

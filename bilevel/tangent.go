@@ -1,0 +1,36 @@
+package bilevel
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// tangent is how a solution moves with its one λ, as its hypergradient has found it:
+// where the next solve begins. A loss that is not quadratic gains most: samples that are
+// easily told move by one unit of the linear predictor in a step.
+type tangent struct {
+	lambda float64
+	coef   []float64 // ∂β/∂λ on the support; empty: not known
+}
+
+// farthest is how far in λ a tangent is followed.
+const farthest = 2
+
+// follow moves the solution that a solver is to start from to where it is at λ, to first
+// order, and forgets the tangent.
+func (t *tangent) follow(solver *cd.Solver, lambda float64) {
+	if step := lambda - t.lambda; len(t.coef) > 0 && step != 0 && math.Abs(step) <= farthest {
+		solver.Advance(step, t.coef)
+	}
+	t.coef = t.coef[:0]
+}
+
+// note keeps the tangent at λ.
+func (t *tangent) note(lambda float64, g *implicit.Hypergradient) {
+	if t.lambda, t.coef = lambda, t.coef[:0]; g.Status == outcome.Converged {
+		t.coef = append(t.coef, g.Jacobian...)
+	}
+}

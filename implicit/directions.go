@@ -111,7 +111,7 @@ func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts 
 		s.rows.system.Solve(b, x)
 		s.ritz[0] = min(s.ritz[0], s.rows.least)
 	}
-	if s.dense.S > 0 {
+	if s.onGram {
 		// The Gram matrix proposes; what follows begins with the residual on X, and
 		// mostly ends with it.
 		report = s.cg.Solve(ctx, &s.dense, b, x, gramShare*tol, opts.MaxIterations)

@@ -124,7 +124,8 @@ type Solver struct {
 	gram   *support.Gram
 	store  *support.Columns // the supports differentiated on
 	system support.System
-	dense  support.Matrix // the system, from the Gram matrix
+	dense  support.GramSystem
+	onGram bool // dense is the system
 	rows   rowSystem
 	cg     support.CG
 
@@ -149,7 +150,6 @@ func NewSharing(fit model.Datafit, cache *support.Gram) *Solver {
 		fit: fit, view: view, k: view.Kernels(), cg: support.CG{Kernels: view.Kernels()},
 		u: make([]float64, n), gram: cache, store: cache.Columns(),
 	}
-	s.dense.Kernels = s.k
 	if s.curved, _ = fit.(model.Curved); s.curved != nil {
 		s.d = make([]float64, n)
 	}
@@ -209,15 +209,14 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	s.store.Hold(at.Support)
 	s.system.Reset(s.store, at.Support, g.Ridge())
 	s.system.Diagonal(s.diag)
-	s.dense.S, s.rows.ready = 0, false
+	s.onGram, s.rows.ready = false, false
 	s.cg.Regular = g.Ridge() > 0
 	products := s.products(g, opts.Tol)
 	switch {
 	case s.gram.Pays(at.Support, products):
 		s.gram.Hold(at.Support)
-		s.dense.S = len(at.Support)
-		s.dense.A = resize(s.dense.A, s.dense.S*s.dense.S)
-		s.gram.Submatrix(at.Support, g.Ridge(), s.dense.A)
+		s.dense.Reset(s.gram, at.Support, g.Ridge(), float64(products))
+		s.onGram = true
 	case g.Quadratic() && s.rows.prepare(s, at.Support, g.Ridge()):
 	default:
 		s.system.Factorise(s.gram, float64(products-productsBesides), 1)

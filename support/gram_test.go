@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
@@ -173,6 +175,52 @@ func BenchmarkDenseGram(b *testing.B) {
 						run()
 					}
 				})
+			}
+		}
+	}
+}
+
+// TestGramSystemIsTheSystem: in place and copied, of all that the matrix holds and of a few.
+func TestGramSystemIsTheSystem(t *testing.T) {
+	for seed := range uint64(6) {
+		r := oracle.NewRandom(seed)
+		const p = 90
+		view := text(t, r, 120, p, seed%2 == 0)
+		columns := support.NewColumns(view)
+		gram := support.NewGram(columns)
+		all := make([]int32, p)
+		for k := range all {
+			all[k] = int32(37 * k % p)
+		}
+		columns.Hold(all)
+		gram.Hold(all)
+		for _, size := range []int{1, 30, p} {
+			list := slices.Sorted(slices.Values(all[:size]))
+			var want support.System
+			want.Reset(columns, list, 0.3)
+			v, out, expected := make([]float64, size), make([]float64, size), make([]float64, size)
+			for _, products := range []float64{0, 1e6} {
+				var got support.GramSystem
+				got.Reset(gram, list, 0.3, products)
+				for range 2 {
+					for k := range v {
+						v[k] = r.Normal()
+					}
+					got.Apply(v, out)
+					want.Apply(v, expected)
+					for k := range out {
+						if math.Abs(out[k]-expected[k]) > 1e-11*(1+math.Abs(expected[k])) {
+							t.Fatalf("seed %d, %d columns, %g products: entry %d is %g, want %g", seed, size, products, k, out[k], expected[k])
+						}
+					}
+				}
+				got.Diagonal(out)
+				want.Diagonal(expected)
+				for k := range out {
+					if math.Abs(out[k]-expected[k]) > 1e-12*expected[k] {
+						t.Errorf("seed %d, %d columns, %g products: diagonal %d is %g, want %g", seed, size, products, k, out[k], expected[k])
+					}
+				}
 			}
 		}
 	}

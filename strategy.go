@@ -128,6 +128,9 @@ func (e *engine) searchPair(ctx context.Context, s *stages, f *bilevel.Problem, 
 	region := func() (*search.Result, error) {
 		return s.run(asIs, func(options search.Options) (*search.Result, error) {
 			options.Stop = pairStop
+			if options.Schedule == search.Auto {
+				options.Schedule = search.Late // supports are large, and slopes far from 0
+			}
 			return search.TrustRegion(ctx, f, start, box, options)
 		})
 	}

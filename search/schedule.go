@@ -17,6 +17,7 @@ const (
 	Exact  Schedule = "exact"  // the final tolerance throughout
 	Approx Schedule = "approx" // the paper's: geometric from 1e-2, in ten evaluations
 	Auto   Schedule = "auto"   // 1e-3, 1e-4, 1e-4, 1e-5, 1e-6, then the final one
+	Late   Schedule = "late"   // 1e-3, three times 1e-4, 1e-5, then the final one
 )
 
 const (
@@ -39,8 +40,10 @@ func (s Schedule) tolerances(final float64, evaluations int) ([]float64, error) 
 		}
 	case Auto:
 		loose = []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}
+	case Late:
+		loose = []float64{1e-3, 1e-4, 1e-4, 1e-4, 1e-5}
 	default:
-		return nil, outcome.At(outcome.BadParameter, "tol-schedule", "no schedule %q; there are %v", s, []Schedule{Exact, Approx, Auto})
+		return nil, outcome.At(outcome.BadParameter, "tol-schedule", "no schedule %q; there are %v", s, []Schedule{Exact, Approx, Auto, Late})
 	}
 	for k := range loose {
 		loose[k] = max(loose[k], final)

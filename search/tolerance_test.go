@@ -38,6 +38,7 @@ func TestTolerances(t *testing.T) {
 		{Exact, 1e-7, 50, nil},
 		{Auto, 1e-6, 50, []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}},
 		{Auto, 1e-8, 50, []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}},
+		{Late, 1e-6, 50, []float64{1e-3, 1e-4, 1e-4, 1e-4, 1e-5}},
 		{Auto, 1e-4, 50, []float64{1e-3, 1e-4, 1e-4, 1e-4, 1e-4}},
 		{Auto, 1e-2, 50, []float64{1e-2, 1e-2, 1e-2, 1e-2, 1e-2}},
 		{Approx, 1e-6, 5, []float64{1e-2, 1e-3, 1e-4, 1e-5}},

@@ -94,17 +94,18 @@ type outer interface {
 // family returns the family of a model, the zero family where there is none.
 func (m Model) family() family {
 	const squared = "mean squared error"
+	mse, alphaMax := criterion.MeanSquaredError{}, (*model.Null).AlphaMax
 	switch m {
 	case Lasso:
-		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newLasso, criterion.MeanSquaredError{}, (*model.Null).AlphaMax}.state, positive: true, ranges: []span{{12, 0}}}
+		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newLasso, mse, alphaMax}.state, positive: true, ranges: []span{{12, 0}}}
 	case ElasticNet:
-		return family{loss: squared, hyperparameters: 2, state: formula{newSquared, newElasticNet, criterion.MeanSquaredError{}, (*model.Null).AlphaMax}.state, positive: true, ranges: []span{{9, 0}, {9, 4}}}
+		return family{loss: squared, hyperparameters: 2, state: formula{newSquared, newElasticNet, mse, alphaMax}.state, positive: true, ranges: []span{{9, 0}, {9, 4}}}
 	case WeightedLasso:
-		return family{loss: squared, hyperparameters: perColumn, state: formula{newSquared, model.WeightedLasso, criterion.MeanSquaredError{}, (*model.Null).AlphaMax}.state, positive: true, ranges: []span{{12, 0}}}
+		return family{loss: squared, hyperparameters: perColumn, state: formula{newSquared, model.WeightedLasso, mse, alphaMax}.state, positive: true, ranges: []span{{12, 0}}}
 	case Ridge:
-		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newRidge, criterion.MeanSquaredError{}, (*model.Null).RidgeMax}.state, ranges: []span{{16, 2}}}
+		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newRidge, mse, (*model.Null).RidgeMax}.state, ranges: []span{{16, 2}}}
 	case Logistic:
-		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.LogisticLoss{}, (*model.Null).AlphaMax}.state, positive: true, ranges: []span{{12, 0}}}
+		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.LogisticLoss{}, alphaMax}.state, positive: true, ranges: []span{{12, 0}}}
 	case Multiclass:
 		return family{loss: "cross-entropy", hyperparameters: perClass, state: newOneVersusRest, positive: true, ranges: []span{{12, 0}}, common: true}
 	case SVM:

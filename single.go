@@ -30,7 +30,9 @@ type single struct {
 	fit    model.Datafit
 	null   *model.Null // nil before it is asked for, and once the solver has taken it over
 	solver *cd.Solver  // nil before the first solve
-	top    []float64   // nil before it is asked for
+	stated []float64   // the λ's of the last penalty made
+	last   model.Penalty
+	top    []float64 // nil before it is asked for
 }
 
 func (f formula) state(e *engine) (problem, error) {
@@ -71,12 +73,25 @@ func (s *single) max() []float64 {
 }
 
 func (s *single) accepts(logLambda []float64) error {
-	_, err := s.penalty(logLambda)
+	_, err := s.strengths(logLambda)
 	return err
 }
 
+// strengths returns the penalty of the λ's. With one for each column it is dear enough to
+// be made once for the question and for the answer.
+func (s *single) strengths(logLambda []float64) (model.Penalty, error) {
+	if s.stated != nil && slices.Equal(s.stated, logLambda) {
+		return s.last, nil
+	}
+	g, err := s.penalty(logLambda)
+	if err == nil {
+		s.stated, s.last = append(s.stated[:0], logLambda...), g
+	}
+	return g, err
+}
+
 func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
-	penalty, err := s.penalty(logLambda)
+	penalty, err := s.strengths(logLambda)
 	if err != nil {
 		return nil, err
 	}

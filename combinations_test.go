@@ -32,33 +32,24 @@ type combination struct {
 
 var ownLosses = []string{"", "mse", "logistic", "smoothed_hinge", "own"}
 
-// combinationAt counts them all through.
-func combinationAt(i uint64) combination {
-	digit := func(base int) int {
-		d := int(i % uint64(base))
-		i /= uint64(base)
-		return d
-	}
-	flag := func() bool { return digit(2) == 1 }
-	return combination{
-		model: pare.Models()[digit(len(pare.Models()))], criterion: pare.Criteria()[digit(len(pare.Criteria()))],
-		loss: ownLosses[digit(len(ownLosses))], method: pare.Methods()[digit(len(pare.Methods()))],
-		search: pare.Searches()[digit(len(pare.Searches()))],
-		bare:   flag(), standardize: flag(), positive: flag(), weighted: flag(), ends: flag(), perClass: flag(), oneSE: flag(), tested: flag(),
-	}
-}
-
-const allCombinations = 7 * 5 * 5 * 5 * 9 * 256
-
-// drawCombination draws one of which little, if anything, does not fit.
-func drawCombination(r *oracle.Random) combination {
-	for {
-		c := combinationAt(r.Uint64() % allCombinations)
+// drawCombination draws one with the model, criterion and method whose turn it is, and little
+// that does not fit.
+func drawCombination(r *oracle.Random, turn uint64) (c combination) {
+	pick := func(n int) int { return int(r.Uint64() % uint64(n)) }
+	flag := func() bool { return pick(2) == 1 }
+	models, criteria, methods := pare.Models(), pare.Criteria(), pare.Methods()
+	for range 100 {
+		c = combination{
+			model: models[turn%7], criterion: criteria[turn/7%5], method: methods[turn/35%5],
+			loss: ownLosses[pick(len(ownLosses))], search: pare.Searches()[pick(len(pare.Searches()))],
+			bare: flag(), standardize: flag(), positive: flag(), weighted: flag(), ends: flag(), perClass: flag(), oneSE: flag(), tested: flag(),
+		}
 		gradient, choice := c.refusals()
-		if len(gradient) == 0 && len(choice) <= 1 || len(gradient) == 1 && len(choice) <= 1 && r.Intn(8) == 0 {
-			return c
+		if len(choice) == 0 || len(gradient) <= 1 && len(choice) <= 1 && pick(4) == 0 {
+			break
 		}
 	}
+	return c
 }
 
 // refusals are the options that do not go with the rest, in the names of flags.
@@ -159,6 +150,9 @@ func refused(t *testing.T, name string, err error, flags []string) bool {
 		return false
 	}
 	e, ok := errors.AsType[*outcome.Error](err)
+	if ok && e.Kind == outcome.SingleClass {
+		return true // the weights leave a fold without one
+	}
 	if !ok || !slices.Contains(flags, e.Flag) || e.Kind != outcome.Usage && e.Kind != outcome.BadParameter {
 		t.Errorf("%s: %v, want one of %v", name, err, flags)
 	}
@@ -170,9 +164,10 @@ func refused(t *testing.T, name string, err error, flags []string) bool {
 func TestEveryCombination(t *testing.T) {
 	ctx := context.Background()
 	slopes, choices := 0, 0
-	for draw := range oracle.Cases(600) {
+	const triples = 7 * 5 * 5 // of model, criterion and method
+	for draw := range oracle.Cases(4 * triples) {
 		r := oracle.NewRandom(31 * draw)
-		c := drawCombination(r)
+		c := drawCombination(r, 8*draw%triples)
 		x, y := c.data(t, r)
 		config, v := c.config(r, len(y)), c.validation(len(y))
 		name := fmt.Sprintf("draw %d, %+v", draw, c)
@@ -216,7 +211,11 @@ func TestEveryCombination(t *testing.T) {
 					continue // a knot between them
 				}
 				slopes++
-				if want := (forward + backward) / 2; !(math.Abs(got-want) <= 1e-5*scale) {
+				near := 1e-5
+				if c.method != pare.Implicit {
+					near = 1e-4
+				}
+				if want := (forward + backward) / 2; !(math.Abs(got-want) <= near*scale) {
 					t.Errorf("%s: ∂/∂λ%d = %.10g, differences %.10g", name, i+1, got, want)
 				}
 			}
@@ -255,7 +254,7 @@ func TestEveryCombination(t *testing.T) {
 			t.Errorf("%s: predictions %v, %v", name, out, err)
 		}
 	}
-	if n := int(oracle.Cases(600)); slopes < n || choices < n/4 {
+	if n := int(oracle.Cases(4 * triples)); slopes < n/3 || choices < n/5 {
 		t.Errorf("only %d slopes and %d choices looked at", slopes, choices)
 	}
 }

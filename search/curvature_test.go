@@ -213,6 +213,22 @@ func TestProx(t *testing.T) {
 	}
 }
 
+// TestJudgeOfAFlatStart: where the budget ends before there is an iterate to judge, the start
+// is returned.
+func TestJudgeOfAFlatStart(t *testing.T) {
+	constant := func(x []float64) (float64, []float64) { return 2, make([]float64, len(x)) }
+	for _, budget := range []int{1, 2, 20} {
+		flat := &analytic{f: constant, at: func(_ int, e *Evaluation) error { e.Flat = true; return nil }}
+		r, err := LBFGS(t.Context(), flat, []float64{1, 1}, cube(2, -1, 3), LBFGSOptions{
+			Options: Options{Evaluations: budget, Tol: 1e-6, Schedule: Exact},
+			Judge:   func(_ context.Context, e Evaluation) (float64, error) { return e.Value, nil },
+		})
+		if err != nil || r.Best.LogLambda == nil || r.Best.Value != 2 {
+			t.Errorf("%d evaluations: %+v, %v", budget, r, err)
+		}
+	}
+}
+
 // TestJudge: the search ends when the third split has had enough, and returns the
 // iterate it liked best, known to the final tolerance.
 func TestJudge(t *testing.T) {

@@ -22,8 +22,9 @@ type recorder struct {
 	// merit orders evaluations; nil means by value.
 	merit func(*Evaluation) float64
 
-	best, loose ranked    // of the evaluations at the final tolerance, and of the others
-	schedule    []float64 // tolerances of the first evaluations
+	best, loose ranked      // of the evaluations at the final tolerance, and of the others
+	unranked    *Evaluation // the first that merit has not come to, for want of a best one
+	schedule    []float64   // tolerances of the first evaluations
 	asked       int
 	tightest    float64 // no evaluation asks for a looser tolerance
 }
@@ -164,6 +165,9 @@ func (r *recorder) rank(e *Evaluation) {
 	if e.Final && r.loose.Evaluation != nil && slices.Equal(e.LogLambda, r.loose.LogLambda) {
 		r.loose = ranked{} // now it is known better
 	}
+	if math.IsNaN(merit) && r.unranked == nil && math.Abs(e.Value) <= math.MaxFloat64 {
+		r.unranked = e
+	}
 	r.place(ranked{e, merit})
 }
 
@@ -269,6 +273,8 @@ func (r *recorder) finish(ctx context.Context, status outcome.Status, err error)
 		out.Best = *r.best.Evaluation
 	case r.loose.Evaluation != nil:
 		out.Best = *r.loose.Evaluation
+	case r.unranked != nil:
+		out.Best = *r.unranked
 	case err == nil && len(out.Evaluations) > 0:
 		err = outcome.Errorf(outcome.NonFinite, "the criterion is NaN or −∞ at every λ tried")
 	}

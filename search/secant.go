@@ -260,7 +260,9 @@ func (b *bracket) outward() float64 {
 		moved, convex := b.moved(), b.chord() > 0
 		switch {
 		case moved == 0: // a tighter tolerance has opened the bracket again
-			length = min(math.Abs(slope(b.here))/b.broad, mostGrowth*narrow)
+			if length = concave * narrow; b.broad > 0 {
+				length = min(math.Abs(slope(b.here))/b.broad, mostGrowth*narrow)
+			}
 		case convex:
 			length = min(b.root(), mostGrowth*moved)
 		default: // the slope has to turn before it can vanish

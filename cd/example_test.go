@@ -47,21 +47,21 @@ func ExampleSolver_Solve() {
 	// columns [0]: [1.50], objective 10.458, relative gap below 1e-6: true
 }
 
-// A path: each solution is where the next solve starts. The second column enters
-// later, and the first shrinks less and less.
-func ExampleSolver_Solve_path() {
+// The second column enters later, and the first shrinks less and less.
+func ExampleSolver_Path() {
 	fit, err := threeRows()
 	if err != nil {
 		log.Fatal(err)
 	}
 	top := kernels.Log(model.AlphaMax(fit))
-	solver := cd.New(fit)
-	for _, down := range []float64{0, 2, 4} {
-		g, err := model.Lasso(top - down)
-		if err != nil {
-			log.Fatal(err)
+	penalties := func(yield func(model.Penalty) bool) {
+		for _, down := range []float64{0, 2, 4} {
+			if g, err := model.Lasso(top - down); err != nil || !yield(g) {
+				return
+			}
 		}
-		sol, err := solver.Solve(context.Background(), g, cd.Options{})
+	}
+	for sol, err := range cd.New(fit).Path(context.Background(), penalties, cd.Options{}) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -1,0 +1,70 @@
+package cd_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// A path is Solve in turn, to the bit; it ends with the first error and when ctx ends.
+func TestPathIsSolveInTurn(t *testing.T) {
+	r := oracle.NewRandom(31)
+	q := r.Problem(oracle.Shape{N: 60, P: 90, Density: 0.5, Active: 10})
+	q.Intercept = true
+	fit := subject.Squared(t, q, false)
+	var grid []model.Penalty
+	for i := range 12 {
+		g, err := model.Lasso(kernels.Log(model.AlphaMax(fit)) - 0.5*float64(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		grid = append(grid, g)
+	}
+	one, i := cd.New(fit), 0
+	for sol, err := range cd.New(fit).Path(t.Context(), slices.Values(grid), cd.Options{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := solve(t, one, grid[i], cd.Options{}); sol.Gap != want.Gap || sol.Epochs != want.Epochs || !slices.Equal(sol.Coef, want.Coef) {
+			t.Errorf("point %d: gap %g after %d epochs, in turn %g after %d", i, sol.Gap, sol.Epochs, want.Gap, want.Epochs)
+		}
+		i++
+	}
+	if i != len(grid) {
+		t.Errorf("%d points of %d", i, len(grid))
+	}
+	points, failed := 0, false
+	for _, err := range cd.New(fit).Path(t.Context(), slices.Values(grid), cd.Options{MaxSupport: 5}) {
+		if failed {
+			t.Error("a point after the error")
+		}
+		points++
+		failed = err != nil
+	}
+	if !failed || points < 2 {
+		t.Errorf("a limit on the support: %d points, failed %t", points, failed)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	points = 0
+	for sol, err := range cd.New(fit).Path(ctx, slices.Values(grid), cd.Options{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if points++; points == 3 && sol.Status != outcome.Cancelled {
+			t.Errorf("%s after ctx ended", sol.Status)
+		} else if points == 2 {
+			cancel()
+		}
+	}
+	if points != 3 {
+		t.Errorf("%d points, ctx ended after 2", points)
+	}
+}

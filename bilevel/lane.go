@@ -178,7 +178,7 @@ func (l *penalised) differentiate(ctx context.Context, logLambda []float64, opti
 	if motion != nil {
 		l.weigh()
 	}
-	if len(logLambda) == 1 {
+	if l.curved && len(logLambda) == 1 {
 		l.tangent.note(logLambda[0], g)
 	}
 	l.gradient, l.columns = g.Gradient, weightedColumns(l.at, at.Support)

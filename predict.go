@@ -67,17 +67,13 @@ func (p *Predictor) gather(scores []*Fitted) {
 	p.start = append(p.start, len(p.entries))
 }
 
-// Prepared says how a design matrix came from data: what [sparse.Preparation] did.
-type Prepared struct {
-	Columns  int       // of the data
-	Kept     []int32   // the data's column of each column of the matrix, ascending
-	Norms    []float64 // what columns of the matrix were divided by; nil: by nothing
-	UnitRows bool      // rows were divided by their l2 norms, over all columns, before
-}
-
 // Unprepared returns the predictor for data as they were before a preparation. The
-// error is an [outcome.Error] of kind Shape where that has another number of columns.
-func (p *Predictor) Unprepared(from Prepared) (*Predictor, error) {
+// error is an [outcome.Error]: of kind Shape where that left another number of columns,
+// and Usage where rows were scaled without some columns, which a predictor cannot know.
+func (p *Predictor) Unprepared(from sparse.Prepared) (*Predictor, error) {
+	if from.UnitRows && len(from.Kept) < from.Columns {
+		return nil, outcome.Errorf(outcome.Usage, "a predictor scales whole rows, and the preparation has dropped columns before it scaled them")
+	}
 	if len(from.Kept) != p.columns || (from.Norms != nil && len(from.Norms) != p.columns) {
 		return nil, outcome.Errorf(outcome.Shape, "the preparation left %d columns with %d norms, the model has %d", len(from.Kept), len(from.Norms), p.columns)
 	}

@@ -56,12 +56,12 @@ func TestRealFiles(t *testing.T) {
 			if err := checkInvariants(m); err != nil {
 				t.Error(err)
 			}
-			_, kept, err := sparse.Preparation{MinNNZ: 3}.Apply(m)
+			_, done, err := sparse.Preparation{MinNNZ: 3}.Apply(m)
 			if err != nil {
 				t.Fatal(err)
 			}
 			s := sparse.Summarise(m, y)
-			got := []int{s.Rows, s.Columns, s.Columns - s.EmptyColumns, len(kept), int(s.NNZ)}
+			got := []int{s.Rows, s.Columns, s.Columns - s.EmptyColumns, len(done.Kept), int(s.NNZ)}
 			for k, v := range got {
 				if v != number(2+k) {
 					t.Errorf("n, p, nonempty, kept, nnz are %d, want %s", got, strings.Join(want[2:7], " "))

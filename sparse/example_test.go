@@ -106,18 +106,18 @@ func ExamplePreparation() {
 		fmt.Println(err)
 		return
 	}
-	prepared, kept, err := sparse.Preparation{MinNNZ: 2, UnitColumns: true}.Apply(x)
+	prepared, done, err := sparse.Preparation{MinNNZ: 2, UnitColumns: true}.Apply(x)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for k, j := range kept {
+	for k, j := range done.Kept {
 		rows, values := prepared.Column(k)
-		fmt.Println("column", k, "was", j, "and holds", values, "in rows", rows)
+		fmt.Println("column", k, "was", j, "over", done.Norms[k], "in rows", rows, "with values", values)
 	}
 	// Output:
-	// column 0 was 0 and holds [0.6 0.8] in rows [0 2]
-	// column 1 was 2 and holds [0.6 0.8] in rows [0 1]
+	// column 0 was 0 over 5 in rows [0 2] with values [0.6 0.8]
+	// column 1 was 2 over 10 in rows [0 1] with values [0.6 0.8]
 }
 
 func ExampleSummarise() {

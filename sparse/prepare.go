@@ -20,9 +20,17 @@ type Preparation struct {
 	UnitColumns bool
 }
 
-// Apply returns the prepared matrix and, for each of its columns, the index
-// that the column had in x, which is not modified (and may be returned, where
-// there is nothing to do).
+// Prepared says what a [Preparation] did, for models of the prepared matrix to be
+// used on data as they were.
+type Prepared struct {
+	Columns  int       // of the matrix before
+	Kept     []int32   // the column there of each column after, ascending
+	UnitRows bool      // rows were divided by their l2 norms, over the columns kept
+	Norms    []float64 // that columns after were divided by, 0 for one of zeros; nil: by nothing
+}
+
+// Apply returns the prepared matrix and what was done to x, which is not modified
+// (and may be returned, where there is nothing to do).
 //
 // A norm is 2ᵉ·√Σ(v/2ᵉ)², with 2ᵉ just above the largest |v| and the sum taken
 // by increasing index, each operation rounded once: it neither overflows nor
@@ -30,10 +38,11 @@ type Preparation struct {
 // smaller than any float64 is dropped.
 //
 // The error is an [*outcome.Error] of kind BadParameter for a negative MinNNZ.
-func (c Preparation) Apply(x *CSC) (prepared *CSC, kept []int32, err error) {
+func (c Preparation) Apply(x *CSC) (*CSC, Prepared, error) {
 	if c.MinNNZ < 0 {
-		return nil, nil, outcome.At(outcome.BadParameter, "min-nnz", "%d nonzeros", c.MinNNZ)
+		return nil, Prepared{}, outcome.At(outcome.BadParameter, "min-nnz", "%d nonzeros", c.MinNNZ)
 	}
+	var kept []int32
 	nonempty := []int32{} // their new indices
 	for j := range x.p {
 		rows, _ := x.Column(j)
@@ -45,33 +54,38 @@ func (c Preparation) Apply(x *CSC) (prepared *CSC, kept []int32, err error) {
 		}
 		kept = append(kept, int32(j))
 	}
+	done := Prepared{Columns: x.p, Kept: kept, UnitRows: c.UnitRows}
 	if len(kept) == x.p && !c.UnitRows && !c.UnitColumns {
-		return x, kept, nil
+		return x, done, nil
 	}
 
 	var rowNorms []norm
 	if c.UnitRows {
 		rowNorms = normsOfRows(x, kept)
 	}
+	if c.UnitColumns {
+		done.Norms = make([]float64, len(kept))
+	}
 	scratch := make([]float64, x.n)
-	prepared = build(x.n, len(kept), nonempty, func(k int) ([]int32, []float64) {
+	prepared := build(x.n, len(kept), nonempty, func(k int) ([]int32, []float64) {
 		rows, values := x.Column(int(kept[k]))
 		if c.UnitRows {
-			for k, i := range rows {
-				scratch[k] = rowNorms[i].divide(values[k])
+			for at, i := range rows {
+				scratch[at] = rowNorms[i].divide(values[at])
 			}
 			values = scratch[:len(rows)]
 		}
 		if c.UnitColumns {
 			l2 := normOf(values)
-			for k, v := range values {
-				scratch[k] = l2.divide(v)
+			done.Norms[k] = l2.value()
+			for at, v := range values {
+				scratch[at] = l2.divide(v)
 			}
 			values = scratch[:len(rows)]
 		}
 		return rows, values
 	})
-	return prepared, kept, nil
+	return prepared, done, nil
 }
 
 // norm is an l2 norm root/scale, kept apart so that neither leaves the range
@@ -84,6 +98,14 @@ func (l norm) divide(v float64) float64 {
 		return 0
 	}
 	return v * l.scale / l.root
+}
+
+// value returns the norm as one number, +Inf where it is larger than any.
+func (l norm) value() float64 {
+	if l.scale == 0 {
+		return 0
+	}
+	return l.root / l.scale
 }
 
 // scaleFor returns 1/2ᵉ with 2ᵉ just above largest; 0 for 0. At most 2¹⁰⁰⁰, so

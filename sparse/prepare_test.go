@@ -58,6 +58,14 @@ func checkUnit(t *testing.T, what string, v, scaled []float64) {
 	}
 }
 
+// checkNorm compares a norm with that of v. Subnormal ones have few digits.
+func checkNorm(t *testing.T, what string, v []float64, norm float64) {
+	t.Helper()
+	if want, _ := exactNorm(v).Float64(); math.Abs(norm-want) > 1e-14*want+5e-324 {
+		t.Errorf("%s: its norm is %v, want %v", what, norm, want)
+	}
+}
+
 func column(table [][]float64, j int) []float64 {
 	var c []float64
 	for _, row := range table {
@@ -78,10 +86,11 @@ func TestPreparationStepByStep(t *testing.T) {
 		x := a.matrix(t)
 		before := fmt.Sprint(x.Storage())
 		c := sparse.Preparation{MinNNZ: r.IntN(4)}
-		dropped, kept, err := c.Apply(x)
+		dropped, done, err := c.Apply(x)
 		if err != nil {
 			t.Fatal(err)
 		}
+		kept := done.Kept
 		var want []int32
 		for j := range a.p {
 			if rows, _ := x.Column(j); len(rows) >= c.MinNNZ {
@@ -113,15 +122,17 @@ func TestPreparationStepByStep(t *testing.T) {
 		}
 
 		c.UnitColumns = true
-		both, keptAgain, err := c.Apply(x)
+		both, scaled, err := c.Apply(x)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for j := range kept {
-			checkUnit(t, fmt.Sprintf("seed %d, column %d", seed, j), column(to, j), column(dense(both), j))
+			where := fmt.Sprintf("seed %d, column %d", seed, j)
+			checkUnit(t, where, column(to, j), column(dense(both), j))
+			checkNorm(t, where, column(to, j), scaled.Norms[j])
 		}
-		if !slices.Equal(kept, keptAgain) {
-			t.Errorf("seed %d: kept depends on the scaling", seed)
+		if !slices.Equal(kept, scaled.Kept) || scaled.Columns != a.p || !scaled.UnitRows || done.UnitRows || done.Norms != nil {
+			t.Errorf("seed %d: the preparations were %+v and %+v", seed, done, scaled)
 		}
 		for _, m := range []*sparse.CSC{dropped, rowsScaled, both} {
 			if err := checkInvariants(m); err != nil {
@@ -200,12 +211,12 @@ func TestUnitNormsScaleExactly(t *testing.T) {
 
 func TestPreparationCorners(t *testing.T) {
 	x := randomArrays(rand.New(rand.NewPCG(3, 1)), 6, 6).matrix(t)
-	if m, kept, err := (sparse.Preparation{}).Apply(x); m != x || len(kept) != 6 || err != nil {
-		t.Errorf("nothing to do gives %v, kept %v, %v", m, kept, err)
+	if m, done, err := (sparse.Preparation{}).Apply(x); m != x || len(done.Kept) != 6 || done.Columns != 6 || err != nil {
+		t.Errorf("nothing to do gives %v, %+v, %v", m, done, err)
 	}
-	m, kept, err := sparse.Preparation{MinNNZ: 7, UnitRows: true, UnitColumns: true}.Apply(x)
-	if n, p := m.Dims(); n != 6 || p != 0 || len(kept) != 0 || err != nil {
-		t.Errorf("every column dropped: %d × %d, kept %v, %v", n, p, kept, err)
+	m, done, err := sparse.Preparation{MinNNZ: 7, UnitRows: true, UnitColumns: true}.Apply(x)
+	if n, p := m.Dims(); n != 6 || p != 0 || len(done.Kept) != 0 || err != nil {
+		t.Errorf("every column dropped: %d × %d, kept %v, %v", n, p, done.Kept, err)
 	}
 	m, _, err = sparse.Preparation{MinNNZ: -1}.Apply(x)
 	if outcome.KindOf(err) != outcome.BadParameter || m != nil {

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/seed-45b9a24c/pare/internal/embedded"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -42,35 +41,26 @@ func (f dataFlags) check() error {
 type dataset struct {
 	name        string // for messages
 	x           sparse.Matrix
-	norms       []float64 // that its columns were divided by; nil: by nothing
-	unitRows    bool
+	prepared    sparse.Prepared // how x came from the file
 	y           []float64
 	weights     []float64 // nil: all 1
 	nnz         int64
-	fileColumns int     // columns in the file
-	kept        []int32 // the file's number, from 0, of every column of x
 	loadSeconds float64
 }
 
 // load reads the data and prepares it.
 func (f dataFlags) load(ctx context.Context, stdin io.Reader) (*dataset, error) {
 	began := time.Now()
-	d := &dataset{name: f.name(), unitRows: f.UnitRows}
+	d := &dataset{name: f.name()}
 	raw, y, err := f.read(ctx, stdin, sparse.ReadOptions{Features: f.Features, Name: d.name})
 	if err != nil {
 		return nil, err
 	}
-	_, d.fileColumns = raw.Dims()
-	prepared, kept, err := sparse.Preparation{MinNNZ: f.MinNNZ, UnitRows: f.UnitRows, UnitColumns: f.UnitColumns}.Apply(raw)
+	prepared, done, err := sparse.Preparation{MinNNZ: f.MinNNZ, UnitRows: f.UnitRows, UnitColumns: f.UnitColumns}.Apply(raw)
 	if err != nil {
 		return nil, err
 	}
-	if f.UnitColumns {
-		if d.norms, err = f.norms(raw, kept); err != nil {
-			return nil, err
-		}
-	}
-	d.x, d.y, d.nnz, d.kept = sparse.Compact(prepared), y, prepared.NNZ(), kept
+	d.prepared, d.x, d.y, d.nnz = done, sparse.Compact(prepared), y, prepared.NNZ()
 	if f.Weights != "" {
 		if d.weights, err = perRow("sample-weights", f.Weights, parseWeight, len(y)); err != nil {
 			return nil, err
@@ -78,24 +68,6 @@ func (f dataFlags) load(ctx context.Context, stdin io.Reader) (*dataset, error) 
 	}
 	d.loadSeconds = time.Since(began).Seconds()
 	return d, nil
-}
-
-// norms returns those that --unit-columns has divided by.
-func (f dataFlags) norms(raw *sparse.CSC, kept []int32) ([]float64, error) {
-	before, _, err := sparse.Preparation{MinNNZ: f.MinNNZ, UnitRows: f.UnitRows}.Apply(raw)
-	if err != nil {
-		return nil, err
-	}
-	k, err := kernels.Active()
-	if err != nil {
-		return nil, err
-	}
-	norms := make([]float64, len(kept))
-	for j := range norms {
-		_, values := before.Column(j)
-		norms[j] = k.Nrm2(values)
-	}
-	return norms, nil
 }
 
 func (f dataFlags) name() string {
@@ -148,7 +120,7 @@ func (d *dataset) fingerprint() string {
 func (d *dataset) columns(of []int32) []int32 {
 	out := make([]int32, len(of))
 	for i, j := range of {
-		out[i] = d.kept[j]
+		out[i] = d.prepared.Kept[j]
 	}
 	return out
 }
@@ -171,8 +143,8 @@ func (d *dataset) blame(err error) error {
 func (d *dataset) String() string {
 	n, p := d.x.Dims()
 	s := fmt.Sprintf("%s: %s, %s, %s", d.name, plural(n, "row"), plural(p, "column"), plural(int(d.nnz), "nonzero"))
-	if p != d.fileColumns {
-		s += fmt.Sprintf(" (%s columns in the file)", count(d.fileColumns))
+	if p != d.prepared.Columns {
+		s += fmt.Sprintf(" (%s columns in the file)", count(d.prepared.Columns))
 	}
 	return s
 }

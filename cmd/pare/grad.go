@@ -87,7 +87,7 @@ func gradientJSON(g []float64, d *dataset, model pare.Model) any {
 	v := sparseVector{Index: []int32{}, Value: []number{}}
 	for i, slope := range g {
 		if slope != 0 {
-			v.Index, v.Value = append(v.Index, d.kept[i]), append(v.Value, number(slope))
+			v.Index, v.Value = append(v.Index, d.prepared.Kept[i]), append(v.Value, number(slope))
 		}
 	}
 	return v
@@ -100,7 +100,7 @@ func (r *gradResult) text(p *page) {
 	switch g := r.hyper.Gradient; r.Model {
 	case pare.WeightedLasso:
 		p.row("gradient", "norm %.6g; largest entries, by column of the file (from 1):", norm(g))
-		p.largest(r.asked.data.kept, g)
+		p.largest(r.asked.data.prepared.Kept, g)
 	case pare.Multiclass:
 		p.row("gradient", "norm %.6g; by the λ of each class, labels ascending:", norm(g))
 		for chunk := range slices.Chunk(g, 5) {

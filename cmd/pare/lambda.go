@@ -85,8 +85,8 @@ func (s strengths) spread(problem problemFlags, d *dataset, r int) ([]float64, e
 		for i := range out {
 			out[i] = s.values[0]
 		}
-	case problem.Model == pare.WeightedLasso && n == d.fileColumns:
-		for i, j := range d.kept {
+	case problem.Model == pare.WeightedLasso && n == d.prepared.Columns:
+		for i, j := range d.prepared.Kept {
 			out[i] = s.values[j]
 		}
 	default:

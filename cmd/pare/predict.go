@@ -48,7 +48,7 @@ func (f saveFlags) save(fitted *pare.Fitted, d *dataset) error {
 	if f.Save == "" {
 		return nil
 	}
-	p, err := fitted.Predictor().Unprepared(pare.Prepared{Columns: d.fileColumns, Kept: d.kept, Norms: d.norms, UnitRows: d.unitRows})
+	p, err := fitted.Predictor().Unprepared(d.prepared)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ func TestArguments(t *testing.T) {
 	before := fingerprint(x, y)
 	bad := slices.Clone(y)
 	bad[7] = math.NaN()
+	unlabelled := slices.Repeat([]float64{1}, n)
+	unlabelled[7] = math.NaN()
 	nan, inf := math.NaN(), math.Inf(1)
 	ctx := context.Background()
 	fit := func(x sparse.Matrix, y, lambda []float64, c pare.Config) error {
@@ -50,6 +52,8 @@ func TestArguments(t *testing.T) {
 	}{
 		"no matrix":            {fit(nil, y, []float64{0}, pare.Config{}), outcome.Shape, -1},
 		"short y":              {fit(x, y[:5], []float64{0}, pare.Config{}), outcome.Shape, -1},
+		"NaN among labels":     {fit(x, unlabelled, []float64{0}, pare.Config{Model: pare.Logistic}), outcome.NonFinite, 7},
+		"NaN among an SVM's":   {fit(x, unlabelled, []float64{0}, pare.Config{Model: pare.SVM}), outcome.NonFinite, 7},
 		"NaN in y":             {fit(x, bad, []float64{0}, pare.Config{}), outcome.NonFinite, 7},
 		"no λ":                 {fit(x, y, nil, pare.Config{}), outcome.Shape, -1},
 		"two λ for the Lasso":  {fit(x, y, []float64{0, 0}, pare.Config{}), outcome.Shape, -1},

@@ -48,7 +48,7 @@ func (m *Multiclass) datafit(f *multiclassFold, w *worker, k int) (*model.Logist
 	}
 	fit, err := model.NewLogistic(f.view, w.y)
 	if err != nil {
-		return nil, fmt.Errorf("class %g: %w", m.classes[k], err)
+		return nil, outcome.In(fmt.Sprintf("class %g", m.classes[k]), err)
 	}
 	return fit, nil
 }

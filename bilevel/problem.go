@@ -134,7 +134,7 @@ func newProblem(spec Spec, lanes int, newLane func(at int) (lane, error)) (*Prob
 	for at := range p.lanes {
 		group.Go(func() (err error) {
 			if p.lanes[at], err = newLane(at); err != nil && spec.Risk == nil {
-				err = fmt.Errorf("fold %d: %w", at, err)
+				err = outcome.In(fmt.Sprintf("fold %d", at), err)
 			}
 			return err
 		})

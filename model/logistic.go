@@ -1,7 +1,6 @@
 package model
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -21,7 +20,7 @@ type Logistic struct {
 
 // NewLogistic checks the target: ±1 on every row, and both classes among the
 // rows of positive weight. y is kept, not copied, and must not change. The error is
-// an [outcome.Error]: Shape, BadParameter with the row, or SingleClass.
+// an [outcome.Error]: Shape, NonFinite or BadParameter with the row, or SingleClass.
 func NewLogistic(view *sparse.View, y []float64) (*Logistic, error) {
 	n, _ := view.Dims()
 	if len(y) != n {
@@ -29,13 +28,15 @@ func NewLogistic(view *sparse.View, y []float64) (*Logistic, error) {
 	}
 	var positive float64
 	weights := view.Weights()
-	for i, t := range y {
+	for i, label := range y {
+		if err := checkLabel(i, label); err != nil {
+			return nil, err
+		}
 		switch {
-		case t != 1 && t != -1:
-			return nil, &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: fmt.Sprintf("the label is %g, want −1 or 1", t)}
-		case t == 1 && weights == nil:
+		case label < 0:
+		case weights == nil:
 			positive++
-		case t == 1:
+		default:
 			positive += weights[i]
 		}
 	}
@@ -48,6 +49,19 @@ func NewLogistic(view *sparse.View, y []float64) (*Logistic, error) {
 		f.null = -float64(share*kernels.Log(share)) - float64((1-share)*kernels.Log(1-share))
 	}
 	return f, nil
+}
+
+// checkLabel refuses what is not ±1.
+func checkLabel(i int, label float64) error {
+	if label == 1 || label == -1 {
+		return nil
+	}
+	e := outcome.Errorf(outcome.BadParameter, "the label is %g, want −1 or 1", label)
+	if math.IsNaN(label) || math.IsInf(label, 0) {
+		e = outcome.Errorf(outcome.NonFinite, "the label is not finite")
+	}
+	e.HasRow, e.Row = true, i
+	return e
 }
 
 // Rows implements [Curved]; it fails where the rows are of one class.

@@ -74,18 +74,6 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	return f, nil
 }
 
-func checkLabel(i int, label float64) error {
-	if label == 1 || label == -1 {
-		return nil
-	}
-	e := outcome.Errorf(outcome.BadParameter, "the label is %g, want −1 or 1", label)
-	if math.IsNaN(label) || math.IsInf(label, 0) {
-		e = outcome.Errorf(outcome.NonFinite, "the label is not finite")
-	}
-	e.HasRow, e.Row = true, i
-	return e
-}
-
 // Dims returns the number of samples n, held-out ones included, and of features p.
 func (f *SVM) Dims() (n, p int) { p, n = f.samples.Dims(); return n, p }
 

@@ -33,6 +33,8 @@ type Error struct {
 	Line int    // 1-based line of a text file
 	Byte int64  // 1-based byte within the line
 
+	Part string // of the problem, where it has several: "fold 2", "class 3"
+
 	HasRow, HasColumn bool
 	Row, Column       int // 0-based position in a matrix or vector
 
@@ -49,6 +51,10 @@ func (e *Error) Error() string {
 	}
 	if e.Line > 0 {
 		fmt.Fprintf(&b, "line %d, byte %d: ", e.Line, e.Byte)
+	}
+	if e.Part != "" {
+		b.WriteString(e.Part)
+		b.WriteString(": ")
 	}
 	if e.HasRow {
 		fmt.Fprintf(&b, "row %d: ", e.Row)
@@ -82,6 +88,17 @@ func KindOf(err error) Kind {
 // At returns an error of the given kind about the option or flag named.
 func At(kind Kind, flag, format string, args ...any) *Error {
 	return &Error{Kind: kind, Flag: flag, Message: fmt.Sprintf(format, args...)}
+}
+
+// In returns err as that of a part of the problem.
+func In(part string, err error) error {
+	e, ok := errors.AsType[*Error](err)
+	if !ok {
+		return fmt.Errorf("%s: %w", part, err)
+	}
+	own := *e
+	own.Part = part
+	return &own
 }
 
 // Errorf returns an error of the given kind.

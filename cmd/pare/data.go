@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/internal/embedded"
@@ -131,9 +130,6 @@ func (d *dataset) blame(err error) error {
 	if errors.As(err, &e) && e.File == "" && e.Flag == "" {
 		named := *e
 		named.File = d.name
-		if fold, ok := strings.CutSuffix(err.Error(), e.Error()); ok {
-			named.Message = fold + named.Message
-		}
 		return &named
 	}
 	return err

@@ -111,6 +111,7 @@ func TestFaultyFilesAreLocated(t *testing.T) {
 	bad := writeFile(t, "bad.svm", "1 1:2 2:3\n-1 2:x\n")
 	wide := writeFile(t, "wide.svm", "1 1:2\n-1 7:1\n")
 	empty := writeFile(t, "empty.svm", "")
+	single := writeFile(t, "single.svm", "1 1:2\n1 2:1\n1 1:1\n1 1:3\n-1 2:2\n-1 2:4\n1 1:5\n-1 2:1\n")
 	words := writeFile(t, "words", "1\n 2\n\n  three\n")
 	few := writeFile(t, "few", "0\n1\n")
 	odd := writeFile(t, "odd", "0\n-3\n")
@@ -125,6 +126,7 @@ func TestFaultyFilesAreLocated(t *testing.T) {
 		{[]string{"info", wide, "--features", "3"}, errorReport{Kind: outcome.Shape, File: wide, Line: 2, Byte: 4, Flag: "features"}},
 		{[]string{"select", "/nowhere/data.svm"}, errorReport{Kind: outcome.IO, File: "/nowhere/data.svm"}},
 		{[]string{"select", empty}, errorReport{Kind: outcome.Shape, File: empty}},
+		{[]string{"select", "--model", "logreg", "--split", "blocks", "--folds", "2", single}, errorReport{Kind: outcome.SingleClass, File: single, Part: "fold 1"}},
 		{[]string{"fit", "--ratio", "@" + words}, errorReport{Kind: outcome.Parse, File: words, Line: 4, Byte: 3, Flag: "ratio"}},
 		{[]string{"fit", "--ratio", "@" + empty}, errorReport{Kind: outcome.Shape, File: empty, Flag: "ratio"}},
 		{[]string{"fit", "--ratio", "@/nowhere"}, errorReport{Kind: outcome.IO, File: "/nowhere", Flag: "ratio"}},

@@ -237,13 +237,14 @@ type errorReport struct {
 	File    string       `json:"file,omitempty"`
 	Line    int          `json:"line,omitempty"` // from 1
 	Byte    int64        `json:"byte,omitempty"` // from 1, within the line
+	Part    string       `json:"part,omitempty"` // a fold or a class
 	Row     *int         `json:"row,omitempty"`
 	Column  *int         `json:"column,omitempty"`
 	Flag    string       `json:"flag,omitempty"`
 }
 
 func newErrorReport(e *outcome.Error) errorReport {
-	r := errorReport{Kind: e.Kind, Message: message(e), File: e.File, Line: e.Line, Byte: e.Byte, Flag: e.Flag}
+	r := errorReport{Kind: e.Kind, Message: message(e), File: e.File, Line: e.Line, Byte: e.Byte, Part: e.Part, Flag: e.Flag}
 	if e.HasRow {
 		r.Row = &e.Row
 	}

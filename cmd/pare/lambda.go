@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -50,28 +51,31 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 	if err != nil || s.flag == "log-lambda" {
 		return values, err
 	}
-	top, err := pare.LogLambdaMax(d.x, d.y, common.config(d))
+	if common.Model == pare.SVM {
+		return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax to take a share of; give --log-lambda, λ = ln C", common.Model)
+	}
+	top, err := common.alphaMax(d, "there is no share of it to take; give --log-lambda")
 	if err != nil {
 		return nil, err
 	}
 	for i, ratio := range values {
-		if math.IsNaN(top[i]) {
-			return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax to take a share of; give --log-lambda, λ = ln C", common.Model)
-		}
-		if math.IsInf(top[i], -1) {
-			return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since %s: there is no share of it to take; give --log-lambda", unrelated(common.Model))
-		}
 		values[i] = top[i] + kernels.Log(ratio)
 	}
 	return values, nil
 }
 
-// unrelated says why αmax of a model is 0.
-func unrelated(m pare.Model) string {
-	if m == pare.Ridge {
-		return "no column varies"
+// alphaMax returns ln αmax for every hyperparameter. Where that is ln 0 it refuses, for
+// the consequence given.
+func (f commonFlags) alphaMax(d *dataset, consequence string) ([]float64, error) {
+	top, err := pare.LogLambdaMax(d.x, d.y, f.config(d))
+	if err != nil || len(top) > 0 && !slices.Contains(top, math.Inf(-1)) {
+		return top, err
 	}
-	return "the target does not depend on any column, or not with the sign allowed"
+	why := "the target does not depend on any column, or not with the sign allowed"
+	if f.Model == pare.Ridge {
+		why = "no column varies"
+	}
+	return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since %s: %s", why, consequence)
 }
 
 // spread returns one value per hyperparameter. For the weighted Lasso a list may

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"iter"
-	"math"
 	"slices"
 	"time"
 
@@ -37,12 +36,9 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 		return nil, err
 	}
 	began := time.Now()
-	top, err := pare.LogLambdaMax(d.x, d.y, c.config(d))
+	top, err := c.alphaMax(d, "there is no path")
 	if err != nil {
 		return nil, d.blame(err)
-	}
-	if len(top) == 0 || slices.ContainsFunc(top, func(l float64) bool { return math.IsInf(l, -1) }) {
-		return nil, d.blame(outcome.Errorf(outcome.BadParameter, "αmax is 0, since %s: there is no path", unrelated(c.Model)))
 	}
 	r := &pathResult{Points: []pathPoint{}, Status: outcome.Converged, top: top, asked: asked{c.commonFlags, d}}
 	if err := c.walk(ctx, env, d, validation, r); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // TestPowersOfTwoChangeExponentsOnly: X·2^a and y·2^b, with strengths in the units
@@ -101,6 +102,36 @@ func TestPowersOfTwoChangeExponentsOnly(t *testing.T) {
 					t.Fatalf("%s: X·2^%d, y·2^%d:\n%+v\nwant\n%+v", name, a, b, got, want)
 				}
 			}
+		}
+	}
+}
+
+// TestTheOriginOfTheTargetDoesNotMatter: with an intercept a number added to y, in steps
+// that y can hold, moves the intercept and no bit of anything else.
+func TestTheOriginOfTheTargetDoesNotMatter(t *testing.T) {
+	r := oracle.NewRandom(4)
+	q := r.Problem(oracle.Shape{N: 60, P: 80, Density: 0.5, Mean: 1, Weights: true})
+	q.Intercept = true
+	for i, v := range q.Y {
+		q.Y[i] = math.Round(4*v) / 4
+	}
+	q.Uniform(0.05 * q.AlphaMax())
+	var want *cd.Solution
+	for _, origin := range []float64{0, 1 << 20, -1 << 40, 1 << 50} {
+		moved := q.Clone()
+		moved.Y = make([]float64, len(q.Y))
+		for i, v := range q.Y {
+			moved.Y[i] = v + origin
+		}
+		got := solve(t, cd.New(subject.Squared(t, moved, false)), subject.Penalty(t, q), cd.Options{Tol: 1e-12})
+		if want == nil {
+			want = got
+		}
+		if got.Status != outcome.Converged || got.Gap != want.Gap || got.Epochs != want.Epochs || !slices.Equal(got.Coef, want.Coef) || !slices.Equal(got.Residual, want.Residual) {
+			t.Errorf("y + %g: %s, gap %g after %d sweeps; without %g after %d", origin, got.Status, got.Gap, got.Epochs, want.Gap, want.Epochs)
+		}
+		if math.Abs(got.Intercept-origin-want.Intercept) > 1e-15*math.Abs(origin) {
+			t.Errorf("y + %g: intercept %g, without %g", origin, got.Intercept, want.Intercept)
 		}
 	}
 }

@@ -66,7 +66,13 @@ func (f *Squared) Null() float64 { return f.null }
 // residual sets r = y − X̃β − b1 over all n rows, held-out ones included, and returns
 // the intercept b of the centred columns: the weighted mean of y − X̃β, or 0.
 func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
-	copy(r, f.y)
+	origin := 0.0 // so that columns are taken from what varies in y alone
+	if f.view.Centred() {
+		origin = f.y[f.first]
+	}
+	for i, t := range f.y {
+		r[i] = t - origin
+	}
 	for k := range b {
 		b[k] = -b[k]
 	}
@@ -77,8 +83,8 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	if !f.view.Centred() {
 		return 0
 	}
-	// The mean is taken of what is left above one entry, so that a constant
-	// target leaves residuals of exactly zero.
+	// The mean is taken of what is left above one entry, so that residuals that are
+	// all the same become exactly zero.
 	base := r[f.first]
 	for i := range r {
 		r[i] -= base
@@ -87,7 +93,7 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	for i := range r {
 		r[i] -= mean
 	}
-	return base + mean
+	return origin + base + mean
 }
 
 // Smoothness returns 1.

@@ -135,3 +135,21 @@ func TestTheOriginOfTheTargetDoesNotMatter(t *testing.T) {
 		}
 	}
 }
+
+// TestRoundingEndsASolve: columns with a mean of 2^40 beside a deviation of 1 keep a
+// solution from a tolerance of 1e-9, which is said soon, and with the gap that it has.
+func TestRoundingEndsASolve(t *testing.T) {
+	r := oracle.NewRandom(5)
+	q := r.Problem(oracle.Shape{N: 100, P: 20, Noise: 1})
+	q.Intercept = true
+	q.Uniform(0.01 * q.AlphaMax())
+	for _, row := range q.X {
+		for j := range row {
+			row[j] += 1 << 40
+		}
+	}
+	sol := solve(t, cd.New(subject.Squared(t, q, true)), subject.Penalty(t, q), cd.Options{Tol: 1e-9})
+	if sol.Status != outcome.NotConverged || sol.Epochs > 2000 || !(sol.RelativeGap > 1e-9 && sol.RelativeGap < 0.1) {
+		t.Errorf("%s after %d sweeps at a gap of %.1e", sol.Status, sol.Epochs, sol.RelativeGap)
+	}
+}

@@ -311,8 +311,9 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		return nil, err
 	}
 	polished := !opts.Polish
+	var reached record
 	for stalled, first := 0, true; ; first = false {
-		before, objective := s.sol.RelativeGap, s.sol.Objective
+		before := s.sol.RelativeGap
 		s.certify()
 		failed := s.failed()
 		if failed {
@@ -344,13 +345,12 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		}
 		grown := s.set.next(s)
 		if first || grown || s.sol.RelativeGap <= 0.5*before {
-			stalled = 0
 			s.in.relax()
 		} else {
-			if stalled++; objective-s.sol.Objective > float64(progress*opts.Tol*s.fit.Null()) {
-				stalled = 0
-			}
 			s.in.tighten()
+		}
+		if stalled++; first || reached.advance(s, opts.Tol) {
+			stalled = 0
 		}
 		s.report(opts, Chosen)
 		if !s.improve(ctx) {
@@ -380,14 +380,31 @@ func (s *Solver) improve(ctx context.Context) bool {
 	return s.sweep(ctx)
 }
 
-// maxStalled is the number of outer iterations in a row without new columns,
-// without halving the gap and without a decrease of the objective that matters,
-// each at a tighter inner tolerance, after which the gap is taken to be as small as
+// maxStalled is the number of outer iterations in a row without a record, most of them
+// at a tighter inner tolerance each, after which the gap is taken to be as small as
 // rounding allows.
 const (
 	maxStalled = 12
 	progress   = 1e-3 // a decrease, relative to that which the tolerance leaves
 )
+
+// record is the last outer iteration that got further. Beside the one just before, numbers
+// that rounding moves up and down would get further for ever.
+type record struct {
+	columns        int // of the largest working set
+	gap, objective float64
+}
+
+// advance reports whether the last iteration is one: with more columns than any before,
+// half the gap, or an objective lower by what matters.
+func (r *record) advance(s *Solver, tol float64) bool {
+	gap, objective, columns := s.sol.RelativeGap, s.sol.Objective, len(s.set.columns)
+	if columns > r.columns || gap <= 0.5*r.gap || r.objective-objective > float64(progress*tol*s.fit.Null()) {
+		*r = record{max(columns, r.columns), gap, objective}
+		return true
+	}
+	return false
+}
 
 // restore makes β the last certified point again.
 func (s *Solver) restore() {

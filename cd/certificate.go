@@ -12,12 +12,11 @@ import (
 // order of the columns, so that a pass reads everything from front to back.
 //
 // A pass is lazy and exact. For every column it keeps the last computed
-// correlation c_j = X_jᵀ(s⊙r) and the length of the path that the residual has
-// walked since. By the Cauchy–Schwarz inequality the correlation cannot have
-// changed by more than ‖X̃_j‖ₛ·path; while even that leaves it below 0.9·Nαⱼ
-// for a zero coefficient, the column can neither bind the dual scaling nor
-// enter the working set, and the pass skips it without changing the gap. A
-// correlation met again with the residual that it was computed from, as by the
+// correlation c_j = X_jᵀ(s⊙r) and how far the residual has walked since, as the
+// column can notice it: c_j cannot have changed by more than ‖X̃_j‖ₛ times that. While
+// even that leaves it below 0.9·Nαⱼ for a zero coefficient, the column can neither bind
+// the dual scaling nor enter the working set, and the pass skips it without changing the
+// gap. A correlation met again with the residual that it was computed from, as by the
 // first pass at another penalty, is not computed again.
 type certificate struct {
 	order     []int32   // place → column
@@ -25,19 +24,17 @@ type certificate struct {
 	norm      []float64 // ‖X̃_j‖ₛ
 	threshold []float64 // Nαⱼ; +Inf for columns left out: excluded, without entries, or copies
 	corr      []float64 // c_j when last computed
-	bound     []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ·path
+	bound     []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the walk
 	seen      []int32   // the residual that c_j was computed from
 	fresh     []int32   // places that the last pass did not skip, ascending
 	live      []bool    // βⱼ ≠ 0
 
-	path     float64   // Σ ‖r_t − r_{t−1}‖ₛ
+	walk     walk
 	previous []float64 // n: residual of the last pass
 	scratch  []float64 // n
-	run      []float64 // correlations of a run of columns
 	residual int32     // counts the residuals that passes have met; 0 before the first
 	scale    float64   // c of the last gap
 	dual     model.Dual
-	inside   float64 // share of the threshold below which a correlation cannot change dual
 	shares   []share
 }
 
@@ -49,8 +46,6 @@ const (
 	nearly = 1 - 0x1p-40
 	// unbounded is larger than any correlation, and less than a threshold of +Inf.
 	unbounded = math.MaxFloat64 / 4
-	// longestRun is the number of columns whose correlations are taken in one call.
-	longestRun = 512
 )
 
 func (c *certificate) init(view *sparse.View) {
@@ -62,18 +57,20 @@ func (c *certificate) init(view *sparse.View) {
 	}
 	m := len(c.order)
 	c.norm, c.threshold, c.bound = make([]float64, m), make([]float64, m), make([]float64, m)
-	c.seen, c.fresh, c.live = make([]int32, m), make([]int32, 0, m), make([]bool, m)
+	c.seen, c.fresh, c.live = make([]int32, m), make([]int32, 0, m+1), make([]bool, m) // one more than places: see look
 	for k, j := range c.order {
 		c.place[j] = int32(k)
 		c.norm[k] = view.Norm(int(j))
 	}
-	c.previous, c.scratch, c.run = make([]float64, n), make([]float64, n), make([]float64, longestRun)
+	c.previous, c.scratch = make([]float64, n), make([]float64, n)
+	c.walk = newWalk(view)
 	c.forget()
 }
 
 // forget makes the next pass compute every column.
 func (c *certificate) forget() {
-	c.residual, c.path = 0, 0
+	c.residual = 0
+	c.walk.restart()
 	for k := range c.bound {
 		c.bound[k], c.seen[k] = unbounded, 0
 	}
@@ -97,7 +94,7 @@ func (c *certificate) meet(view *sparse.View, residual []float64) {
 		if k.MaxAbs(c.scratch) == 0 {
 			return
 		}
-		c.path += math.Sqrt(view.SquaredNormOf(c.scratch, c.previous))
+		c.walk.step(view.SizeOf(c.scratch, c.previous))
 	}
 	c.residual++
 	copy(c.previous, residual)
@@ -174,67 +171,74 @@ func (s *Solver) Correlations(out []float64) []float64 {
 	return out
 }
 
-// pass takes in the columns that no bound proves inactive, and gathers the dual
-// point. Correlations are computed in runs of neighbours.
+// pass computes the correlations that no bound proves inactive, and gathers the dual
+// point.
 func (s *Solver) pass() {
 	c := &s.cert
 	for _, j := range s.active {
 		c.live[c.place[j]] = true
 		c.bound[c.place[j]] = unbounded
 	}
-	c.fresh, c.inside = c.fresh[:0], 0
-	from, to := 0, 0 // the run being collected
-	norm, threshold := c.norm[:len(c.bound)], c.threshold[:len(c.bound)]
-	for k, bound := range c.bound {
-		if bound+float64(norm[k]*c.path) < float64(lazy*threshold[k]) {
-			continue
+	c.fresh = c.fresh[:0]
+	for _, run := range c.walk {
+		met := len(c.fresh)
+		c.look(run)
+		fresh := c.fresh[met:]
+		s.correlate(fresh)
+		for _, k := range fresh {
+			c.bound[k] = math.Abs(c.corr[k]) - float64(c.norm[k]*run.length)
 		}
-		c.fresh = append(c.fresh, int32(k))
-		if known := c.seen[k] == c.residual; known || k != to || k-from == longestRun {
-			s.correlate(from, to)
-			from = k
-			if known {
-				s.take(k)
-				from = k + 1
-			}
-		}
-		to = k + 1
 	}
-	s.correlate(from, to)
+	s.weigh()
 	for _, j := range s.active {
 		c.live[c.place[j]] = false
 	}
 }
 
-// correlate takes in the columns of a run of places.
-func (s *Solver) correlate(from, to int) {
-	if from >= to {
-		return
+// look lists the columns of a stretch that no bound proves inactive.
+func (c *certificate) look(run stretch) {
+	fresh, n := c.fresh[:cap(c.fresh)], len(c.fresh)
+	bound := c.bound[run.from:run.to]
+	norm, threshold := c.norm[run.from:run.to][:len(bound)], c.threshold[run.from:run.to][:len(bound)]
+	for k, b := range bound {
+		fresh[n] = int32(run.from + k) // stays if counted
+		if !(b+float64(norm[k]*run.length) < float64(lazy*threshold[k])) {
+			n++
+		}
 	}
+	c.fresh = fresh[:n]
+}
+
+// correlate computes the correlations of places, ascending, in runs of neighbours.
+func (s *Solver) correlate(places []int32) {
 	c := &s.cert
-	out := c.run[:to-from]
-	s.view.Correlate(from, to, s.state.Weighted, out)
-	for i, corr := range out {
-		k := from + i
-		c.corr[k], c.seen[k] = corr, c.residual
-		c.bound[k] = math.Abs(corr) - float64(c.norm[k]*c.path)
-		s.take(k)
+	for len(places) > 0 {
+		from, n := int(places[0]), 0
+		for n < len(places) && int(places[n]) == from+n && c.seen[from+n] != c.residual {
+			c.seen[from+n] = c.residual
+			n++
+		}
+		s.view.Correlate(from, from+n, s.state.Weighted, c.corr[from:from+n])
+		places = places[max(n, 1):]
 	}
 }
 
-// take takes in the column at place k, whose correlation is that of the residual.
-func (s *Solver) take(k int) {
+// weigh gathers the dual point. Of columns with a zero coefficient few change it, and the
+// longest most, which come last.
+func (s *Solver) weigh() {
 	c := &s.cert
-	if !c.live[k] && s.pen.Pull(c.corr[k]) < c.inside*c.threshold[k] {
-		return // it changes nothing
+	for i, j := range s.active {
+		k := c.place[j]
+		c.dual.Add(int(j), c.corr[k]/c.dual.Total, s.coef[i], c.norm[k])
 	}
-	j := int(c.order[k])
-	var b float64
-	if c.live[k] {
-		b = s.beta[j]
+	inside := nearly * c.dual.Inside()
+	for _, k := range slices.Backward(c.fresh) {
+		if s.pen.Pull(c.corr[k]) < float64(inside*c.threshold[k]) || c.live[k] {
+			continue
+		}
+		c.dual.Add(int(c.order[k]), c.corr[k]/c.dual.Total, 0, c.norm[k])
+		inside = nearly * c.dual.Inside()
 	}
-	c.dual.Add(j, c.corr[k]/c.dual.Total, b, c.norm[k])
-	c.inside = nearly * min(1, c.dual.Worst())
 }
 
 // gather lists the active columns of β, which lie in the working set, and the

@@ -65,12 +65,14 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 	}
 	t, c := &w.twins, &s.cert
 	sought := false
+	least, most := uint64(math.MaxUint64), uint64(0) // of the correlations looked for
 	seek := func(place int32) {
 		if t.looked[place] {
 			return
 		}
 		t.looked[place], sought = true, true
 		key := rounded(c.corr[place])
+		least, most = min(least, key), max(most, key)
 		for _, near := range [...]uint64{key - 1, key, key + 1} {
 			at, mask := bit(near)
 			t.filter[at] |= mask
@@ -88,6 +90,9 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 	t.near, t.list = t.near[:0], t.list[:0]
 	for _, k := range c.fresh {
 		key := rounded(c.corr[k])
+		if key+1 < least || key > most+1 {
+			continue
+		}
 		at, mask := bit(key)
 		if t.filter[at]&mask != 0 && !math.IsInf(c.threshold[k], 1) {
 			t.near = append(t.near, alike{key, c.order[k]})

@@ -113,30 +113,31 @@ func (w *workingSet) replace(s *Solver) {
 }
 
 // score counts the columns that violate optimality and lists the best candidates, in no
-// order and at least as many as most, where there are so many.
+// order and at least as many as most, where there are so many. Columns are met from the
+// longest on, among which the best are.
 func (w *workingSet) score(s *Solver, most int) (violators int) {
 	c := &s.cert
 	room, cutoff := 4*most, math.Inf(1)
 	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
-	for _, k := range c.fresh {
-		threshold := c.threshold[k]
-		size := s.pen.Pull(c.corr[k])
-		distance := (threshold - float64(c.scale*size)) / c.norm[k]
-		violates := size > threshold
-		if !violates && distance >= cutoff || threshold == 0 || math.IsInf(threshold, 1) || s.beta[c.order[k]] != 0 {
-			continue
-		}
-		if violates {
+	for _, k := range slices.Backward(c.fresh) {
+		threshold, norm, size := c.threshold[k], c.norm[k], s.pen.Pull(c.corr[k])
+		if size > threshold {
 			violators++
 		}
-		if distance >= cutoff {
+		slack := threshold - float64(c.scale*size)
+		if !(slack <= cutoff*norm) || threshold == 0 || math.IsInf(threshold, 1) || s.beta[c.order[k]] != 0 {
 			continue
 		}
 		if len(w.candidates) == room {
 			w.nominate(most)
 			cutoff = slices.MaxFunc(w.candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) }).distance
 		}
-		w.candidates = append(w.candidates, candidate{distance, k})
+		w.candidates = append(w.candidates, candidate{slack / norm, k})
+	}
+	for _, j := range s.active {
+		if k := c.place[j]; s.pen.Pull(c.corr[k]) > c.threshold[k] {
+			violators--
+		}
 	}
 	return violators
 }

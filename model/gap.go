@@ -41,6 +41,13 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	if math.IsInf(alpha, 1) {
 		return // excluded: β is 0 and z is free
 	}
+	if b == 0 && ridge == 0 && alpha > 0 {
+		if !(pull <= d.worst*alpha) { // keeps NaN
+			d.worst = pull / alpha
+		}
+		d.kkt = max(d.kkt, pull-alpha)
+		return
+	}
 	a := z - float64(ridge*b)
 	switch {
 	case alpha > 0:
@@ -85,9 +92,14 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	}
 }
 
-// Worst returns max |aⱼ|/αⱼ so far. A column with βⱼ = 0 and |zⱼ| below both αⱼ and that
-// share of it changes nothing.
-func (d *Dual) Worst() float64 { return d.worst }
+// Inside returns the share of αⱼ below which the correlation of a column with βⱼ = 0
+// changes nothing, but for rounding.
+func (d *Dual) Inside() float64 {
+	if d.Penalty.each == nil && d.Penalty.ridge == 0 {
+		return d.worst // what violates less changes neither the scale nor the largest ρⱼ
+	}
+	return min(1, d.worst)
+}
 
 // Scale returns the factor c ≤ 1 that makes the residual dual feasible.
 func (d *Dual) Scale() float64 {

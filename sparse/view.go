@@ -218,14 +218,18 @@ func (v *View) Weigh(u, out []float64) {
 	}
 }
 
-// SquaredNormOf returns ‖u‖ₛ² = Σ sᵢuᵢ². scratch has length n and is
+// SizeOf returns ‖u‖ₛ² = Σ sᵢuᵢ² and the largest of its terms. scratch has length n and is
 // overwritten where the view has weights.
-func (v *View) SquaredNormOf(u, scratch []float64) float64 {
+func (v *View) SizeOf(u, scratch []float64) (square, largest float64) {
 	if v.weights == nil {
-		return v.k.Dot(u, u)
+		top := v.k.MaxAbs(u)
+		return v.k.Dot(u, u), top * top
 	}
 	v.Weigh(u, scratch)
-	return v.k.Dot(u, scratch)
+	for i, su := range scratch {
+		largest = max(largest, su*u[i])
+	}
+	return v.k.Dot(u, scratch), largest
 }
 
 // Dot returns X_jᵀu for u over all n rows. It does not centre: where Σu = 0,

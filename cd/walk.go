@@ -1,0 +1,73 @@
+package cd
+
+import (
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// walk is the path that the residual has gone, as columns can notice it. A column sees
+// the rows where it has entries and no others: with m of them, and with Δ the change of
+// the residual, its correlation changes by no more than
+//
+//	‖X̃_j‖ₛ · min(‖Δ‖ₛ, √m·max √sᵢ|Δᵢ|),
+//
+// by the Cauchy–Schwarz inequality on all rows and on its own. Most columns of text are
+// short, and the second is far less for them. Under centred columns the entries have the
+// norm ‖X_j‖ₛ, where ‖X̃_j‖ₛ² ≥ (1 − m·max sᵢ/N)‖X_j‖ₛ².
+type walk []stretch
+
+// stretch is a run of places whose columns have about as many entries.
+type stretch struct {
+	from, to int
+	root     float64 // √m of the longest, divided by √(1 − m·max sᵢ/N) under centred columns
+	length   float64 // of the path, as these columns see it
+}
+
+// lengths is the share by which columns of a stretch may have more entries than the first.
+const lengths = 0.25
+
+// newWalk divides the columns of a view up by their entries.
+func newWalk(view *sparse.View) (w walk) {
+	x := view.Matrix()
+	order := x.Order()
+	entries := func(place int) float64 {
+		from, to := x.Span(int(order[place]))
+		return float64(to - from)
+	}
+	heaviest := 0.0
+	if view.Centred() {
+		heaviest = 1
+		if weights := view.Weights(); weights != nil {
+			heaviest = slices.Max(weights)
+		}
+	}
+	for from := 0; from < len(order); {
+		most := (1 + lengths) * entries(from)
+		to := from + sort.Search(len(order)-from, func(k int) bool { return entries(from+k) > most })
+		m, root := entries(to-1), unbounded
+		if rest := 1 - m*heaviest/view.Total(); rest >= 0.5 { // else centring may leave little of the norm
+			root = math.Sqrt(m / rest)
+		}
+		w = append(w, stretch{from: from, to: to, root: root})
+		from = to
+	}
+	return w
+}
+
+// restart makes the path one of length 0.
+func (w walk) restart() {
+	for i := range w {
+		w[i].length = 0
+	}
+}
+
+// step goes on by a change of the residual, given ‖Δ‖ₛ² and max sᵢΔᵢ².
+func (w walk) step(square, largest float64) {
+	norm, highest := math.Sqrt(square), math.Sqrt(largest)
+	for i := range w {
+		w[i].length += min(norm, w[i].root*highest)
+	}
+}

@@ -27,3 +27,17 @@ func Reach(view *sparse.View, change []float64) []float64 {
 	}
 	return reach
 }
+
+// Draw draws rows for a model at the last solution, as a step from there would. It returns
+// their weights, nil where all rows are to be taken, and the curvature of all rows.
+func Draw(s *Solver) (weights, curvature []float64) {
+	s.enter()
+	s.curved.Curvature(s.state, s.prox.d)
+	if s.thin() {
+		weights = s.thinning.weights
+	}
+	return weights, s.prox.d
+}
+
+// Mislead tells a solver that the step of the model drawn last has failed.
+func Mislead(s *Solver) { s.arrive(true) }

@@ -62,3 +62,38 @@ func TestThinnedModelsEndWithTheSameCertificate(t *testing.T) {
 		}
 	}
 }
+
+// The rows drawn stand for all: their weights have the sum of all curvature, but for a
+// stretch that a draw stands for. After a model that misled there are more of them, and in
+// the end all.
+func TestRowsDrawnStandForAll(t *testing.T) {
+	r := oracle.NewRandom(80)
+	q := r.Problem(oracle.Shape{N: 16000, P: 20, Density: 0.2}).Classes(r)
+	q.Weights = slices.Repeat([]float64{1}, 16000)
+	for i := range 9 {
+		q.Weights[i*i] = 100 // these stand for themselves
+	}
+	q.Uniform(0.001 * q.LogisticAlphaMax())
+	solver := cd.New(subject.Logistic(t, q, false))
+	solve(t, solver, subject.Penalty(t, q), cd.Options{})
+	for _, rows := range []float64{2000, 4000} { // an eighth of all; 4·50 for each column
+		weights, curvature := cd.Draw(solver)
+		if weights == nil {
+			t.Fatalf("all rows are taken instead of %g", rows)
+		}
+		var drawn, stand, all float64
+		for i, d := range curvature {
+			all += d
+			if stand += weights[i]; weights[i] > 0 {
+				drawn++
+			}
+		}
+		if math.Abs(stand-all) > 2*all/rows || drawn > rows || drawn < 0.8*rows {
+			t.Errorf("%g rows of %g wanted stand for %g of %g", drawn, rows, stand, all)
+		}
+		cd.Mislead(solver)
+	}
+	if weights, _ := cd.Draw(solver); weights != nil {
+		t.Error("rows are drawn where two models of them have misled")
+	}
+}

@@ -9,14 +9,17 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
+// mostPoints is what a grid may have: all of them are held.
+const mostPoints = 1_000_000
+
 // grid returns the points of a grid search: for two λ's, the product of two
 // geometric grids, ⌊√Points⌋ a side.
 func (o SelectOptions) grid(top []float64) ([][]float64, error) {
 	if o.Points == 0 {
 		o.Points = 100
 	}
-	if o.Points < 1 {
-		return nil, outcome.At(outcome.BadParameter, "points", "must be at least 1, got %d", o.Points)
+	if o.Points < 1 || o.Points > mostPoints {
+		return nil, outcome.At(outcome.BadParameter, "points", "must be 1 to %d, got %d", mostPoints, o.Points)
 	}
 	span, err := o.span()
 	if err != nil {

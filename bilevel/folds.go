@@ -40,7 +40,7 @@ func checkCount(n, k int) error {
 		return outcome.At(outcome.BadParameter, "folds", "need 2 rows or more to hold some out, there are %d", n)
 	}
 	if k < 2 || k > n {
-		return outcome.At(outcome.BadParameter, "folds", "need 2 to n = %d folds, got %d", n, k)
+		return outcome.At(outcome.BadParameter, "folds", "%d rows make 2 to %d folds, got %d", n, n, k)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func Grouped(groups []int, k int, shuffle bool, seed uint64) (Folds, error) {
 		size[at]++
 	}
 	if k > len(size) {
-		return nil, outcome.At(outcome.BadParameter, "folds", "%d folds of whole groups need as many groups, there are %d", k, len(size))
+		return nil, outcome.At(outcome.BadParameter, "folds", "%d folds of whole groups need as many groups, got %d", k, len(size))
 	}
 	turns := order(len(size), shuffle, seed)
 	slices.SortStableFunc(turns, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
@@ -131,7 +131,7 @@ func Blocks(n, k int) (Folds, error) {
 // came before it.
 func Chain(n, k int) (Folds, error) {
 	if k < 1 || k >= n {
-		return nil, outcome.At(outcome.BadParameter, "folds", "rows in order need 1 to n − 1 = %d folds, got %d", n-1, k)
+		return nil, outcome.At(outcome.BadParameter, "folds", "%d rows in order make 1 to %d folds, got %d", n, n-1, k)
 	}
 	folds, err := Blocks(n, k+1)
 	for i := range folds {

@@ -56,7 +56,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	}
 	switch {
 	case !positive && !negative:
-		return nil, outcome.Errorf(outcome.Shape, "no training rows")
+		return nil, outcome.Errorf(outcome.Shape, "no training rows: there is none, or none of positive weight")
 	case !positive || !negative:
 		return nil, outcome.Errorf(outcome.SingleClass, "every training row has the same label")
 	}

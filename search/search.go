@@ -152,7 +152,7 @@ func (o Options) withDefaults() (Options, error) {
 		return o, outcome.At(outcome.BadParameter, "stop", "must not be negative, got %g", o.Stop)
 	}
 	if !(o.Tol >= 0) || math.IsInf(o.Tol, 0) {
-		return o, outcome.At(outcome.BadParameter, "tol", "must not be negative, got %g", o.Tol)
+		return o, outcome.At(outcome.BadParameter, "tol", "must be finite and not negative, got %g", o.Tol)
 	}
 	if o.Evaluations == 0 {
 		o.Evaluations = defaultEvaluations

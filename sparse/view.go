@@ -47,7 +47,7 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 		}
 	}
 	if v.total == 0 {
-		return nil, outcome.Errorf(outcome.Shape, "no training rows")
+		return nil, outcome.Errorf(outcome.Shape, "no training rows: there is none, or none of positive weight")
 	}
 	if err := v.settle(); err != nil {
 		return nil, err

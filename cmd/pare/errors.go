@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -86,6 +87,8 @@ func advice(err error, e *outcome.Error) string {
 		return "This is a defect of pare. Please report it with the command that shows it."
 	case errors.Is(e, io.ErrUnexpectedEOF):
 		return "The compressed file is not whole: copy or download it again."
+	case e.Kind == outcome.IO && e.Line > 0 && !errors.As(e, new(*fs.PathError)):
+		return "A name that ends in .gz, .bz2 or .zst says how the file is compressed, and this content is not that, or is damaged: rename the file, or copy it again."
 	case e.Kind == outcome.Parse:
 		return "pare reads svmlight text: a sample a line, \"label index:value ...\", indices from 1 and increasing. Correct that line and try again."
 	case e.Kind == outcome.IO && e.File != "":

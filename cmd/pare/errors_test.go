@@ -67,7 +67,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"fit --ratio nan", "ratio", []string{"not a number"}},
 		{"fit --ratio 0x1", "ratio", []string{"not a number"}},
 		{"fit --ratio=-1", "ratio", []string{"negative"}},
-		{"fit --ratio 0", "log-lambda", []string{"finite"}},
+		{"fit --ratio 0", "ratio", []string{"no penalty"}},
 		{"fit --log-lambda 800", "log-lambda", []string{"overflows"}},
 		{"fit --log-lambda -800", "log-lambda", []string{"underflows"}},
 		{"select --folds 1", "folds", []string{"at least 2"}},
@@ -76,10 +76,14 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"select --folds many", "folds", []string{"many"}},
 		{"select --tol 0", "tol", []string{"positive"}},
 		{"select --tol nan", "tol", []string{"positive"}},
+		{"select --tol inf", "tol", []string{"finite"}},
 		{"select --tol 1e-30", "tol", []string{"1e-15"}},
 		{"select --start 0", "start", []string{"positive"}},
 		{"select --evaluations 0", "evaluations", []string{"at least 1"}},
 		{"path --points 0", "points", []string{"at least 1"}},
+		{"path --points 1000000000", "points", []string{"at most 1,000,000"}},
+		{"fit --ratio @", "ratio", []string{"name of a file"}},
+		{"fit --ratio=", "ratio", []string{"empty"}},
 		{"path --min-ratio 2", "min-ratio", []string{"(0, 1]"}},
 		{"select --threads -1", "threads", []string{"all cores"}},
 		{"select --kernels fast", "kernels", []string{`"fast"`, "purego"}},
@@ -103,6 +107,16 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What a variable of a script leaves where it is not set is no request for the default.
+func TestEmptyArgumentsAreRefused(t *testing.T) {
+	for _, args := range [][]string{{"select", ""}, {"select", "--save", ""}, {"fit", "--ratio", "0.1", "--weights="}, {"predict", "model", ""}} {
+		o := pareRun(t, args...)
+		if o.code != exitUsage || o.stdout != "" || !strings.Contains(o.stderr, "is empty") {
+			t.Errorf("%q: exit %d\n%s%s", args, o.code, o.stdout, o.stderr)
+		}
 	}
 }
 

@@ -131,8 +131,8 @@ func (f problemFlags) check() error {
 	if f.Model == pare.SVM && given(f.Intercept, false) {
 		return outcome.At(outcome.Usage, "intercept", "svm has no intercept; the others have one")
 	}
-	if !(f.Tol > 0) { // the library takes 0 for its default
-		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive, got %g", f.Tol)
+	if !(f.Tol > 0) || math.IsInf(f.Tol, 1) { // the library takes 0 for its default
+		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive and finite, got %g", f.Tol)
 	}
 	return nil
 }
@@ -289,9 +289,12 @@ type gridFlags struct {
 	MinRatio *float64 `placeholder:"R" help:"The grid runs from αmax down to R·αmax (default: 0.001)." group:"Grid"`
 }
 
+// mostPoints is what a grid may have: all of them are held.
+const mostPoints = 1_000_000
+
 func (f gridFlags) check() error {
-	if n := f.points(); n < 1 {
-		return outcome.At(outcome.BadParameter, "points", "need at least 1 point, got %d", n)
+	if n := f.points(); n < 1 || n > mostPoints {
+		return outcome.At(outcome.BadParameter, "points", "need at least 1 point and at most %s, got %d", count(mostPoints), n)
 	}
 	if r := f.minRatio(); !(r > 0 && r <= 1) {
 		return outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", r)

@@ -59,6 +59,9 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 		return nil, err
 	}
 	for i, ratio := range values {
+		if ratio == 0 && common.Model != pare.WeightedLasso {
+			return nil, outcome.At(outcome.BadParameter, "ratio", "0 leaves no penalty; a small share, 1e-6 for example, comes near, and wlasso has columns without")
+		}
 		values[i] = top[i] + kernels.Log(ratio)
 	}
 	return values, nil

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // The exit statuses.
@@ -87,6 +89,9 @@ func parse(args []string, stdout, stderr io.Writer) (command, error) {
 	if args[0] == "help" {
 		args = append(args[1:len(args):len(args)], "--help")
 	}
+	if err := unset(args); err != nil {
+		return nil, err
+	}
 	helped := false
 	parser, err := kong.New(new(grammar),
 		kong.Name("pare"),
@@ -106,6 +111,21 @@ func parse(args []string, stdout, stderr io.Writer) (command, error) {
 		return nil, usageError(parser.Model, err)
 	}
 	return parsed.Selected().Target.Addr().Interface().(command), nil
+}
+
+// unset refuses empty arguments. They are variables of a script that hold nothing, and
+// what would come of them is the result of other data, or a model that is not kept.
+func unset(args []string) error {
+	for i, arg := range args {
+		flag, isFlag := strings.CutPrefix(arg, "--")
+		switch {
+		case isFlag && strings.HasSuffix(flag, "="):
+			return outcome.At(outcome.Usage, strings.TrimSuffix(flag, "="), "the value is empty")
+		case arg == "" && i > 0:
+			return outcome.Errorf(outcome.Usage, "the argument after %s is empty", args[i-1])
+		}
+	}
+	return nil
 }
 
 // negative is a number that looks like a flag.

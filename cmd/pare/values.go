@@ -61,6 +61,9 @@ func perRow[T any](flag, path string, parse func(string) (T, error), n int) ([]T
 // line.
 func parseList(flag, text string) ([]float64, error) {
 	if path, ok := strings.CutPrefix(text, "@"); ok {
+		if path == "" {
+			return nil, outcome.At(outcome.Usage, flag, "@ is followed by the name of a file")
+		}
 		return readLines(flag, path, parseNumber)
 	}
 	var values []float64

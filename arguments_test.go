@@ -41,6 +41,15 @@ func TestArguments(t *testing.T) {
 		_, err := pare.Gradient(ctx, x, y, lambda, v, pare.Config{})
 		return err
 	}
+	validate := func(v pare.Validation, c pare.Config) error {
+		for e, err := range pare.Validate(ctx, x, y, [][]float64{{0}}, v, c) {
+			if err == nil {
+				t.Errorf("%+v: evaluated to %g", v, e.Value)
+			}
+			return err
+		}
+		return nil
+	}
 	ids := make([]int, n)
 	ids[5], ids[6] = 1, -3
 	positive := make([]int, n)
@@ -72,6 +81,9 @@ func TestArguments(t *testing.T) {
 		"unknown kernels":      {fit(x, y, []float64{0}, pare.Config{Kernels: "gpu"}), outcome.BadParameter, -1},
 		"one fold":             {choose(pare.SelectOptions{Validation: pare.Validation{Folds: 1}}, pare.Config{}), outcome.BadParameter, -1},
 		"more folds than rows": {choose(pare.SelectOptions{Validation: pare.Validation{Folds: n + 1}}, pare.Config{}), outcome.BadParameter, -1},
+		"validate no model":    {validate(pare.Validation{}, pare.Config{Model: "forest"}), outcome.Usage, -1},
+		"validate no split":    {validate(pare.Validation{Split: "odd"}, pare.Config{}), outcome.Usage, -1},
+		"validate one fold":    {validate(pare.Validation{Folds: 1}, pare.Config{}), outcome.BadParameter, -1},
 		"fold −3":              {gradient([]float64{0}, pare.Validation{FoldIDs: ids}), outcome.BadParameter, 6},
 		"short fold ids":       {gradient([]float64{0}, pare.Validation{FoldIDs: ids[:9]}), outcome.Shape, -1},
 		"fold 2 in a hold-out": {gradient([]float64{0}, pare.Validation{FoldIDs: positive, Criterion: pare.HoldOut}), outcome.BadParameter, 4},

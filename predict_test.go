@@ -3,6 +3,7 @@ package pare_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -10,10 +11,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -293,6 +296,19 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 	}
 	refused("a line more", append(bytes.Clone(data), '\n'))
 	refused("another file", []byte("1 1:2 3:4\n"))
+	// What a checksum does not tell: numbers that make no model.
+	_, body, _ := strings.Cut(string(data), `"body":`)
+	body = strings.TrimSuffix(body, "}\n")
+	largest := slices.Max(fitted(t, x, y, pare.Multiclass).Support)
+	for was, becomes := range map[string]string{
+		`"multiclass"`: `"forest"`, `"columns":4`: fmt.Sprintf(`"columns":%d`, largest), `"columns":4,`: `"columns":-4,`, `"classes":[`: `"classes":[9,`,
+	} {
+		sealed, err := sealed.Kind{Key: "pare_model", Noun: "saved model", Version: 1}.Encode(json.RawMessage(strings.Replace(body, was, becomes, 1)))
+		if err != nil || !strings.Contains(body, was) {
+			t.Fatal(err, body)
+		}
+		refused(becomes, sealed)
+	}
 	path := filepath.Join(t.TempDir(), "model")
 	if err := os.WriteFile(path, data[1:], 0o600); err != nil {
 		t.Fatal(err)

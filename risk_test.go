@@ -11,6 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // TestInformationCriteria: slopes of SURE, AIC and BIC against differences, their
@@ -153,6 +154,14 @@ func TestNoiseLevel(t *testing.T) {
 	}
 	if want := math.Sqrt(square / float64(len(y)-len(s.Final.Support)-1)); math.Abs(g.Sigma-want) > 1e-9*want {
 		t.Errorf("σ = %.12g, want %.12g", g.Sigma, want)
+	}
+	still, err := sparse.NewDense(4, 1, []float64{3, 3, 3, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err = pare.Gradient(ctx, still, []float64{1, 2, 4, 5}, []float64{0}, pare.Validation{Criterion: pare.SURE}, pare.Config{})
+	if want := math.Sqrt(10. / 3); err != nil || math.Abs(g.Sigma-want) > 1e-12 {
+		t.Errorf("σ without a column of use: %+v, want %g; %v", g, want, err)
 	}
 	px, py := patients(t)
 	for _, m := range []pare.Model{pare.Logistic, pare.SVM, pare.Multiclass} {

@@ -67,3 +67,29 @@ func TestUniqueness(t *testing.T) {
 		t.Errorf("%v, %+v", err, f)
 	}
 }
+
+// TestUniquenessOfClasses: one class with others is not unique, one left open leaves all
+// open.
+func TestUniquenessOfClasses(t *testing.T) {
+	x, y := flowers(t)
+	seen := map[bool]bool{}
+	for _, tol := range []float64{0.3, 0.1, 1e-2, 1e-4, 1e-12} {
+		c := pare.Config{Model: pare.Multiclass, Certify: true, Tol: tol}
+		f, err := pare.Fit(context.Background(), x, y, somewhere(t, x, y, c), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		open, others := false, false
+		for _, one := range f.PerClass {
+			open = open || one.Unique == nil
+			others = others || one.Unique != nil && !*one.Unique
+		}
+		if (f.Unique == nil) != (open && !others) || f.Unique != nil && *f.Unique == others {
+			t.Errorf("tolerance %g: unique %v, of the classes open %t, with others %t", tol, f.Unique, open, others)
+		}
+		seen[open] = true
+	}
+	if len(seen) != 2 {
+		t.Errorf("open: %v", seen)
+	}
+}

@@ -87,6 +87,9 @@ func TestGroupsStayTogether(t *testing.T) {
 	if folds, err := bilevel.Grouped([]int{7, 7, 7, 2, 2, 9, 4}, 2, false, 0); err != nil || fmt.Sprint(folds) != "[0 0 0 1 1 1 0]" {
 		t.Errorf("%v, %v", folds, err)
 	}
+	if folds, err := bilevel.Grouped([]int{1, 2, 3, 3}, 2, false, 0); err != nil || fmt.Sprint(folds) != "[1 1 0 0]" {
+		t.Errorf("the largest group is not dealt first: %v, %v", folds, err)
+	}
 	if _, err := bilevel.Grouped([]int{1, 1, 2, 2}, 3, false, 0); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("three folds of two groups: %v", err)
 	}
@@ -185,5 +188,16 @@ func TestAClassMissingOnATrainingSideIsSaid(t *testing.T) {
 	all := bilevel.Spec{Folds: make(bilevel.Folds, len(q.Y)), Forward: true, Penalty: penalties["lasso"]}
 	if _, err := bilevel.New(k, x, q.Y, all); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("nothing before the first fold: %v", err)
+	}
+	// Two folds of all rows leave the first without a past; with a row before it, it has one.
+	for i := range all.Folds {
+		all.Folds[i] = 2 * i / len(q.Y)
+	}
+	if _, err := bilevel.New(k, x, q.Y, all); outcome.KindOf(err) != outcome.BadParameter {
+		t.Errorf("nothing before the first of two folds: %v", err)
+	}
+	all.Folds[0] = bilevel.AlwaysTrain
+	if _, err := bilevel.New(k, x, q.Y, all); err != nil {
+		t.Errorf("one row before the first fold: %v", err)
 	}
 }

@@ -28,11 +28,11 @@ const (
 )
 
 func residualCost(values, columns int, dense bool) float64 {
-	price := sparseValue
+	cost := float64(sparseValue * float64(values))
 	if dense {
-		price = denseValue
+		cost = support.DenseCost(values)
 	}
-	return float64(price*float64(values)) + float64(perColumn*float64(columns))
+	return cost + float64(perColumn*float64(columns))
 }
 
 func gramCost(moved, columns, size int) float64 {

@@ -163,9 +163,4 @@ func compareSweeps(t *testing.T, rng *rand.Rand, k, pure *kernels.Set, n int) {
 		op.run(pure, want)
 		compare(t, op.name, got.t, want.t)
 	}
-	x, y := newDotTile(rng, kinds[0].fill, n)
-	var got, want [kernels.TileColumns * kernels.TileColumns]float64
-	k.DotTile(&x, &y, &got)
-	pure.DotTile(&x, &y, &want)
-	compare(t, "dottile", got[:], want[:])
 }

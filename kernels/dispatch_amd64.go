@@ -40,7 +40,7 @@ func native() []*Set {
 		subPanel:       amd64.SubPanelAVX2,
 		subTile:        amd64.SubTileAVX2,
 		solveTile:      amd64.SolveTileAVX2,
-		dotTile:        byQuarters(amd64.DotTileAVX2),
+		addTile:        amd64.AddTileAVX2,
 		exp:            amd64.ExpAVX2,
 		log1pExp:       amd64.Log1pExpAVX2,
 		sigmoid:        amd64.SigmoidAVX2,
@@ -76,7 +76,7 @@ func native() []*Set {
 	avx512.subPanel = amd64.SubPanelAVX512
 	avx512.subTile = amd64.SubTileAVX512
 	avx512.solveTile = amd64.SolveTileAVX512
-	avx512.dotTile = amd64.DotTileAVX512
+	avx512.addTile = amd64.AddTileAVX512
 	avx512.exp = amd64.ExpAVX512
 	avx512.log1pExp = amd64.Log1pExpAVX512
 	avx512.sigmoid = amd64.SigmoidAVX512

@@ -21,7 +21,7 @@ func native() []*Set {
 		subPanel:       arm64.SubPanelNEON,
 		subTile:        arm64.SubTileNEON,
 		solveTile:      arm64.SolveTileNEON,
-		dotTile:        byQuarters(arm64.DotTileNEON),
+		addTile:        arm64.AddTileNEON,
 
 		// Not in assembly, which lacks vector instructions for these: conversion of
 		// 32 bits, sums, products and maxima of floating-point numbers.

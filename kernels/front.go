@@ -26,7 +26,7 @@ type primitives struct {
 	subPanel       func(x, y []float64, stride int, t []float64)
 	subTile        func(x, y []float64, stride, m int, t []float64)
 	solveTile      func(l []float64, stride int, t []float64)
-	dotTile        func(x, y *[TileColumns][]float64, at, n int, out *[TileColumns * TileColumns]float64)
+	addTile        func(x *[Lanes][]float64, y []float64, at, m, stride int, t []float64) // at most panelBlock rows, at least one
 	exp            func(dst, x []float64)
 	log1pExp       func(dst, x []float64)
 	sigmoid        func(dst, x []float64)
@@ -60,7 +60,7 @@ func newSet(name string, p primitives) *Set {
 		SubPanel:       newSubPanel(p.subPanel),
 		SubTile:        newSubTile(p.subTile),
 		SolveTile:      newSolveTile(p.solveTile),
-		DotTile:        newDotTile(p.dotTile),
+		AddTile:        newAddTile(p.addTile),
 		Exp:            newElementwise(p.exp),
 		Log1pExp:       newElementwise(p.log1pExp),
 		Sigmoid:        newElementwise(p.sigmoid),

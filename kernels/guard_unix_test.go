@@ -132,14 +132,6 @@ func TestNoAccessOutsideOfOperands(t *testing.T) {
 						op.reference(nil, want)
 						compare(t, op.name, got.t, want.t)
 					}
-					x, y := newDotTile(rng, kinds[0].fill, n)
-					for i := range x {
-						x[i], y[i] = flush(g.edge, g.floats[2*i], x[i]), flush(g.edge, g.floats[2*i+1], y[i])
-					}
-					var out [tileProducts]float64
-					if guard.Faults(func() { k.DotTile(&x, &y, &out) }) {
-						t.Fatalf("dottile: n = %d: access outside of the operands", n)
-					}
 					quadratic := newGramEpoch(rng, n%50+1, n%7)
 					expected := cloneGram(quadratic)
 					at := g.gram(quadratic)

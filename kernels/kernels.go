@@ -78,9 +78,11 @@ type Set struct {
 	// becomes fma(−L_dc, row c, row d). stride ≥ 8.
 	SolveTile func(l []float64, stride int, t []float64)
 
-	// DotTile does out[4·a+b] = Dot(x[a], y[b]), with the bits of Dot, for vectors
-	// that all have the same length. One call reads 4 + 4 vectors of a block.
-	DotTile func(x, y *[TileColumns][]float64, out *[TileColumns * TileColumns]float64)
+	// AddTile adds the products of 8 vectors of one length and of 8 that are
+	// interleaved in y to a tile: t[c·stride+l] ← t[c·stride+l] + Σ x[c][k]·y[8·k+l],
+	// c, l = 0 … 7, k from 0 on, one fused multiply–add each in that order. t apart
+	// from x and y; len(y) = 8·len(x[c]); stride ≥ 8.
+	AddTile func(x *[Lanes][]float64, y []float64, stride int, t []float64)
 
 	// DotSingle and AxpySingle are Dot and Axpy with x stored in 32 bits; numbers
 	// are widened, the arithmetic and its bits are those of the 64-bit kernels.

@@ -14,6 +14,7 @@ type tileCase struct {
 	m, stride  int
 	vector     []float64 // m
 	x, y, l, t []float64 // 8 × m, m × 8, 8 × 8, 8 × 8, rows a stride apart
+	vectors    *[8][]float64
 }
 
 func newTileCase(rng *rand.Rand, fill func(*rand.Rand, []float64), m, stride, offset int) tileCase {
@@ -25,12 +26,21 @@ func newTileCase(rng *rand.Rand, fill func(*rand.Rand, []float64), m, stride, of
 	return tileCase{
 		m: m, stride: stride, vector: matrix(1, m),
 		x: matrix(8, m), y: matrix(m, 8), l: matrix(8, 8), t: matrix(8, 8),
+		vectors: new([8][]float64),
 	}
 }
 
 func (c tileCase) clone() tileCase {
 	c.t = slices.Clone(c.t)
 	return c
+}
+
+// rows returns those of x.
+func (c tileCase) rows() *[8][]float64 {
+	for row := range c.vectors {
+		c.vectors[row] = c.x[row*c.stride:][:c.m]
+	}
+	return c.vectors
 }
 
 // tileOperations drives the operations: what they leave in t.
@@ -62,6 +72,20 @@ var tileOperations = []struct {
 					for l := range 8 {
 						at := &c.t[row*c.stride+l]
 						*at = math.FMA(-c.x[row*c.stride+k], c.y[k*c.stride+l], *at)
+					}
+				}
+			}
+		},
+	},
+	{
+		"addtile",
+		func(k *kernels.Set, c tileCase) { k.AddTile(c.rows(), c.y[:8*c.m], c.stride, c.t) },
+		func(_ *kernels.Set, c tileCase) {
+			for k := range c.m {
+				for row := range 8 {
+					for l := range 8 {
+						at := &c.t[row*c.stride+l]
+						*at = math.FMA(c.x[row*c.stride+k], c.y[8*k+l], *at)
 					}
 				}
 			}
@@ -148,7 +172,7 @@ func TestTilesOfOneMatrix(t *testing.T) {
 		for _, op := range tileOperations {
 			got := slices.Clone(a)
 			view := func(v []float64) tileCase {
-				return tileCase{m: 8, stride: s, vector: v[9*s:][:8], x: v[8*s:], y: v[8:], l: v[8*s+8:], t: v[20*s+16:]}
+				return tileCase{m: 8, stride: s, vector: v[9*s:][:8], x: v[8*s:], y: v[8:], l: v[8*s+8:], t: v[20*s+16:], vectors: new([8][]float64)}
 			}
 			op.run(k, view(got))
 			want := slices.Clone(a)
@@ -170,6 +194,10 @@ func TestMisuseOfTilesPanics(t *testing.T) {
 			"subtile x":        func() { k.SubTile(v[:73], v, 10, 4, v) },
 			"subtile y":        func() { k.SubTile(v, v[:37], 10, 4, v) },
 			"subtile t":        func() { k.SubTile(v, v, 10, 4, v[:77]) },
+			"addtile x":        func() { k.AddTile(&[8][]float64{7: v[:1]}, nil, 8, v) },
+			"addtile y":        func() { k.AddTile(&[8][]float64{}, v[:8], 8, v) },
+			"addtile stride":   func() { k.AddTile(&[8][]float64{}, nil, 7, v) },
+			"addtile t":        func() { k.AddTile(&[8][]float64{}, nil, 10, v[:77]) },
 			"solvetile stride": func() { k.SolveTile(v, 7, v) },
 			"solvetile l":      func() { k.SolveTile(v[:77], 10, v) },
 			"solvetile t":      func() { k.SolveTile(v, 10, v[:77]) },

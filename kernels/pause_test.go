@@ -51,7 +51,6 @@ func TestTheWorldStopsQuickly(t *testing.T) {
 			gram  *kernels.GramEpoch
 			dense *kernels.DenseEpoch
 			box   *kernels.BoxEpoch
-			x, y  [kernels.TileColumns][]float64
 		}
 		for i := range sweeps {
 			rng, s := rand.New(rand.NewPCG(2, uint64(i))), &sweeps[i]
@@ -59,7 +58,6 @@ func TestTheWorldStopsQuickly(t *testing.T) {
 			s.gram = newGramEpoch(rng, 2000, 2000)
 			s.dense = newDenseEpoch(rng, 4000, 200)
 			s.box = newBoxEpoch(rng, 20_000, slices.Repeat([]int{1000}, 500))
-			s.x, s.y = newDotTile(rng, kinds[0].fill, size/8)
 		}
 		live := len(sweeps[0].box.Live)
 		check("epoch", func(i int) { k.Epoch(sweeps[i].epoch) })
@@ -73,9 +71,13 @@ func TestTheWorldStopsQuickly(t *testing.T) {
 			}
 			k.BoxEpoch(box)
 		})
-		check("dottile", func(i int) {
-			var out [kernels.TileColumns * kernels.TileColumns]float64
-			k.DotTile(&sweeps[i].x, &sweeps[i].y, &out)
+		check("addtile", func(i int) {
+			var x [8][]float64
+			var t [64]float64
+			for c := range x {
+				x[c] = both[i].x[:size/8]
+			}
+			k.AddTile(&x, both[i].lanes[:size], 8, t[:])
 		})
 		check("subpanel", func(i int) {
 			var t [8]float64

@@ -24,7 +24,7 @@ var pureGo = primitives{
 	subPanel:       subPanelGo,
 	subTile:        subTileGo,
 	solveTile:      solveTileGo,
-	dotTile:        dotTileGo,
+	addTile:        addTileGo,
 	exp:            expGo,
 	log1pExp:       log1pExpGo,
 	sigmoid:        sigmoidGo,

@@ -115,7 +115,7 @@ func (g *Gram) Hold(columns []int32) {
 			g.list = append(g.list, j)
 		}
 	}
-	if len(g.list) > g.stride {
+	if len(g.list)+kernels.Lanes > g.stride {
 		g.widen(first)
 	}
 	if g.columns.dense {
@@ -131,9 +131,10 @@ func (g *Gram) set(a, b int, v float64) {
 	g.g[b*g.stride+a] = v
 }
 
-// widen makes room for the whole list, of which the first rows are computed.
+// widen makes room for the whole list, of which the first rows are computed, and for
+// tiles that spill over.
 func (g *Gram) widen(first int) {
-	stride := max(128, 2*g.stride, (len(g.list)+7)&^7)
+	stride := max(128, 2*g.stride, (len(g.list)+2*kernels.Lanes-1)&^(kernels.Lanes-1))
 	wide := make([]float64, stride*stride)
 	for k := range first {
 		copy(wide[k*stride:], g.g[k*g.stride:][:first])

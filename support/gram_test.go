@@ -35,18 +35,17 @@ func denseColumns(t testing.TB, k *kernels.Set, n, p int) (*support.Columns, [][
 	return support.NewColumns(view), list
 }
 
-// TestDenseGramHasTheBitsOfDot of 512 rows after 512, whatever the number of columns held
-// at once and before, and it is symmetric.
-func TestDenseGramHasTheBitsOfDot(t *testing.T) {
-	for _, c := range []struct{ n, p, before int }{{37, 23, 10}, {512, 9, 3}, {1100, 23, 6}, {600, 150, 2}} {
+// TestDenseGramAddsRowAfterRow, whatever the number of columns held at once and before,
+// and it is symmetric.
+func TestDenseGramAddsRowAfterRow(t *testing.T) {
+	for _, c := range []struct{ n, p, before int }{{37, 23, 10}, {256, 9, 9}, {1100, 23, 6}, {600, 150, 2}, {60, 300, 2}} {
 		for _, k := range kernels.Available() {
 			columns, list := denseColumns(t, k, c.n, c.p)
 			want := make([]float64, c.p*c.p)
 			for i := range c.p {
 				for j := range c.p {
-					for from := 0; from < c.n; from += 512 {
-						to := min(c.n, from+512)
-						want[i*c.p+j] += k.Dot(list[i][from:to], list[j][from:to])
+					for row, v := range list[i] {
+						want[i*c.p+j] = math.FMA(v, list[j][row], want[i*c.p+j])
 					}
 				}
 			}

@@ -2,80 +2,76 @@ package support
 
 import "github.com/seed-45b9a24c/pare/kernels"
 
-// tiles computes rows of the Gram matrix of dense columns by 4 × 4 products at a time,
-// of tileRows rows: so many of 8 columns fit the first-level cache, and of a panel the
-// second. From further away tiles take two to three times as long.
+// tiles computes rows of the Gram matrix of dense columns by products of 8 × 8 columns at
+// a time. What the new ones have in some rows of X is interleaved by eights and stays in
+// the second-level cache, while all columns pass, once for all of the new ones.
 type tiles struct {
-	x, y [kernels.TileColumns][]float64 // parts of the columns that meet
-	out  [kernels.TileColumns * kernels.TileColumns]float64
+	x [kernels.Lanes][]float64 // parts of eight columns
+	y []float64                // parts of the new ones, a panel for every eight
 }
 
 const (
-	tileRows  = 512
-	tilePanel = 128 // columns, whole tiles
+	tileRows = 256
+	tileBand = 256 // new columns at a time, whole tiles
 )
 
-// denseRows computes the rows from first on. An entry is the sum of products of
-// tileRows rows, in their order, whatever columns are held.
+// denseRows computes the rows from first on. An entry is the sum of products in the order
+// of the rows of X, whatever columns are held. Tiles at the end spill over into what G has
+// room for.
 func (g *Gram) denseRows(first int) {
 	size := len(g.list)
-	for a := first; a < size; a++ {
-		clear(g.g[a*g.stride:][:a+1])
+	for b := range size {
+		clear(g.g[b*g.stride+first:][:size-first])
 	}
-	for from := 0; from < g.columns.m; from += tileRows {
-		to := min(from+tileRows, g.columns.m)
-		for panel := 0; panel < size; panel += tilePanel {
-			for a := first; a < size; a += kernels.TileColumns {
-				above := min(a+kernels.TileColumns, size)
-				g.meet(a, above, panel, min(above, panel+tilePanel), from, to)
-			}
+	for band := first; band < size; band += tileBand {
+		above := min(band+tileBand, size)
+		for from := 0; from < g.columns.m; from += tileRows {
+			g.meet(band, above, from, min(from+tileRows, g.columns.m))
 		}
 	}
 	for a := first; a < size; a++ {
-		for b, v := range g.g[a*g.stride:][:a] {
-			g.g[b*g.stride+a] = v
+		for b := range a {
+			g.g[a*g.stride+b] = g.g[b*g.stride+a]
 		}
 	}
 }
 
-// meet adds to rows a to above of the lower triangle, at most those of a tile, what
-// columns b to right have in common with them in the rows of X given. A tile that more
-// than one row of it calls for is worth its price.
-func (g *Gram) meet(a, above, b, right, from, to int) {
-	const size = kernels.TileColumns
-	t := &g.tiles
-	if above-a > 1 && b < right {
-		g.take(a, above, from, to, &t.x)
-		for ; b+1 < right; b += size {
-			end := min(b+size, right)
-			g.take(b, end, from, to, &t.y)
-			g.k.DotTile(&t.x, &t.y, &t.out)
-			for i := a; i < above; i++ {
-				row := g.g[i*g.stride:]
-				for j := b; j < min(end, i+1); j++ {
-					row[j] += t.out[size*(i-a)+j-b]
-				}
-			}
-		}
+// meet adds to the upper triangle what the columns of rows band to above of G have in
+// common with one another, and with those before them, in the rows of X given.
+func (g *Gram) meet(band, above, from, to int) {
+	const size = kernels.Lanes
+	t, height := &g.tiles, size*(to-from)
+	t.y = resize(t.y, tileRows*(tileBand+size))
+	panel := func(a int) []float64 { return t.y[(a-band)/size*height:][:height] }
+	for a := band; a < above; a += size {
+		g.take(a, above, from, to)
+		interleave(&t.x, panel(a))
 	}
-	for ; b < right; b++ {
-		y := g.dense(b, from, to)
-		for i := max(a, b); i < above; i++ {
-			g.g[i*g.stride+b] += g.k.Dot(y, g.dense(i, from, to))
+	for b := 0; b < above; b += size {
+		g.take(b, above, from, to)
+		for a := band + max(0, b-band)/size*size; a < above; a += size {
+			g.k.AddTile(&t.x, panel(a), g.stride, g.g[b*g.stride+a:])
 		}
 	}
 }
 
-// take sets out to the parts of the held columns from row a of G to above, the last one
-// again where they are fewer.
-func (g *Gram) take(a, above, from, to int, out *[kernels.TileColumns][]float64) {
-	for i := range out {
-		out[i] = g.dense(min(a+i, above-1), from, to)
+// take sets x to parts of eight held columns from row a of G on, of the last one below
+// above again where they are fewer.
+func (g *Gram) take(a, above, from, to int) {
+	for i := range g.tiles.x {
+		_, values := g.columns.Column(g.list[min(a+i, above-1)])
+		g.tiles.x[i] = values[from:to]
 	}
 }
 
-// dense returns the values of a held dense column in the rows of X given.
-func (g *Gram) dense(at, from, to int) []float64 {
-	_, values := g.columns.Column(g.list[at])
-	return values[from:to]
+// interleave sets y to eight vectors side by side.
+func interleave(x *[kernels.Lanes][]float64, y []float64) {
+	n := len(x[0])
+	x0, x1, x2, x3 := x[0], x[1][:n], x[2][:n], x[3][:n]
+	x4, x5, x6, x7 := x[4][:n], x[5][:n], x[6][:n], x[7][:n]
+	for k := range x0 {
+		row := (*[kernels.Lanes]float64)(y[kernels.Lanes*k:])
+		row[0], row[1], row[2], row[3] = x0[k], x1[k], x2[k], x3[k]
+		row[4], row[5], row[6], row[7] = x4[k], x5[k], x6[k], x7[k]
+	}
 }

@@ -14,7 +14,7 @@
 // The sample is uniform over all changes that the rules allow in the files of the
 // set, headers included. Every run has a copy of its own, so that several may go
 // on at once; a mutant that loops for ever is killed with all its children.
-// Survivors that change no result are in docs/assembly.md, with the reason.
+// Survivors that change no result are in docs/mutants.md, with the reason.
 package main
 
 import (

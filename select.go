@@ -167,24 +167,32 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if out.LogLambda == nil {
 		return out, nil
 	}
-	began = time.Now()
 	e.config.Certify = certify
-	if out.Final, err = e.fit(ctx, out.LogLambda); err != nil {
+	if err := e.conclude(ctx, problem, result.Best, o, out); err != nil {
 		return nil, err
 	}
-	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
-	if e.hasOneSE(o, out.Status) {
-		began = time.Now()
-		seen := out.Evaluations
-		if o.PerClass {
-			seen = nil // they are off the line
-		}
-		if out.OneSE, err = e.oneSE(ctx, problem, result.Best, seen); err != nil {
-			return nil, err
-		}
-		out.SecondsOneSE = time.Since(began).Seconds()
-	}
 	return out, nil
+}
+
+// conclude refits at the λ chosen, and makes the one-standard-error choice where it is
+// asked for.
+func (e *engine) conclude(ctx context.Context, problem outer, best search.Evaluation, o SelectOptions, out *Selection) (err error) {
+	began := time.Now()
+	if out.Final, err = e.fit(ctx, out.LogLambda); err != nil {
+		return err
+	}
+	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
+	if !e.hasOneSE(o, out.Status) {
+		return nil
+	}
+	began = time.Now()
+	seen := out.Evaluations
+	if o.PerClass {
+		seen = nil // they are off the line
+	}
+	out.OneSE, err = e.oneSE(ctx, problem, best, seen)
+	out.SecondsOneSE = time.Since(began).Seconds()
+	return err
 }
 
 // resolve fills in the defaults and refuses what the model does not have.

@@ -2,6 +2,7 @@ package iterdiff_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
@@ -76,115 +77,11 @@ func draw(tb testing.TB, r *oracle.Random, k *kernels.Set, l loss, penalty strin
 	}
 	out.outer = quadratic(target, held)
 	if l == box {
-		fit, err := model.NewSVM(k, sparse.Transpose(matrix), problem.Y, problem.Weights)
-		if err != nil {
-			tb.Fatal(err)
-		}
-		out.svm = iterdiff.NewSVM(fit)
-		q.bound, q.total = q.s, 1
-		q.s = make([]float64, p)
-		q.z = make([][]float64, p)
-		for j := range q.z {
-			q.s[j] = 1
-			q.z[j] = make([]float64, n)
-			for i := range n {
-				q.z[j][i] = problem.Y[i] * problem.X[i][j]
-			}
-		}
-		for _, i := range fit.Samples().Order() {
-			if q.bound[i] > 0 {
-				q.order = append(q.order, i)
-			}
-		}
-		out.toM = func(beta []float64) []float64 {
-			w, m := q.predictions(beta), make([]float64, n)
-			for i, row := range problem.X {
-				for j, x := range row {
-					m[i] += x * w[j]
-				}
-			}
-			return m
-		}
-		out.back = func(slope []float64) []float64 {
-			v := make([]float64, n)
-			for i := range v {
-				for j := range p {
-					for k, c := range slope {
-						v[i] += q.z[j][i] * problem.X[k][j] * c
-					}
-				}
-			}
-			return v
-		}
+		out.ofSamples(tb, k, problem, matrix)
 		out.log = []float64{math.Log(r.Pick(0.02, 0.1, 0.5))}
 		return out
 	}
-	view, err := sparse.NewView(k, matrix, problem.Weights, problem.Intercept)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	var fit model.Datafit
-	if l == squared {
-		fit, err = model.NewSquared(view, problem.Y)
-	} else {
-		fit, err = model.NewLogistic(view, problem.Y)
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if out.solver, err = iterdiff.New(fit); err != nil {
-		tb.Fatal(err)
-	}
-	shift := 0.0
-	q.z = make([][]float64, n)
-	means := make([]float64, p)
-	if problem.Intercept && l == squared {
-		for i, y := range problem.Y {
-			shift += q.s[i] * y / q.total
-		}
-		q.y = append([]float64(nil), problem.Y...)
-		for i := range q.y {
-			q.y[i] -= shift
-		}
-		for j := range means {
-			means[j] = problem.Mean(j)
-		}
-	}
-	for i, row := range problem.X {
-		q.z[i] = append([]float64(nil), row...)
-		for j := range row {
-			q.z[i][j] -= means[j]
-		}
-		if problem.Intercept && l == logistic {
-			q.z[i] = append(q.z[i], 1)
-		}
-	}
-	for _, j := range matrix.Order() {
-		if q.lipschitz(int(j)) > 0 {
-			q.order = append(q.order, j)
-		}
-	}
-	if problem.Intercept && l == logistic {
-		q.intercept = true
-		q.order = append(q.order, int32(p))
-	}
-	out.toM = func(beta []float64) []float64 {
-		m := q.predictions(beta)
-		for i := range m {
-			m[i] += shift
-		}
-		return m
-	}
-	out.back = func(slope []float64) []float64 {
-		v := make([]float64, len(q.z[0]))
-		for j := range v {
-			for i, c := range slope {
-				v[j] += q.z[i][j] * c
-			}
-		}
-		return v
-	}
-	top := math.Log(model.AlphaMax(fit))
+	top := math.Log(model.AlphaMax(out.ofColumns(tb, k, problem, matrix)))
 	switch penalty {
 	case "lasso":
 		out.log = []float64{top - 0.5 - 3*r.Float64()}
@@ -198,6 +95,126 @@ func draw(tb testing.TB, r *oracle.Random, k *kernels.Set, l loss, penalty strin
 		}
 	}
 	return out
+}
+
+// ofSamples makes the trial one of the SVM's dual: its variables are the samples.
+func (q *trial) ofSamples(tb testing.TB, k *kernels.Set, problem *oracle.Problem, matrix sparse.Matrix) {
+	tb.Helper()
+	n, p := problem.Dims()
+	fit, err := model.NewSVM(k, sparse.Transpose(matrix), problem.Y, problem.Weights)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	q.svm = iterdiff.NewSVM(fit)
+	of := q.q
+	of.bound, of.total = of.s, 1
+	of.s = slices.Repeat([]float64{1}, p)
+	of.z = make([][]float64, p)
+	for j := range of.z {
+		of.z[j] = make([]float64, n)
+		for i := range n {
+			of.z[j][i] = problem.Y[i] * problem.X[i][j]
+		}
+	}
+	for _, i := range fit.Samples().Order() {
+		if of.bound[i] > 0 {
+			of.order = append(of.order, i)
+		}
+	}
+	q.toM = func(beta []float64) []float64 {
+		w, m := of.predictions(beta), make([]float64, n)
+		for i, row := range problem.X {
+			for j, x := range row {
+				m[i] += x * w[j]
+			}
+		}
+		return m
+	}
+	q.back = func(slope []float64) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			for j := range p {
+				for k, c := range slope {
+					v[i] += of.z[j][i] * problem.X[k][j] * c
+				}
+			}
+		}
+		return v
+	}
+}
+
+// ofColumns makes the trial one of a datafit, whose variables are the columns, and with
+// the logistic loss an intercept as one more; returns the datafit.
+func (q *trial) ofColumns(tb testing.TB, k *kernels.Set, problem *oracle.Problem, matrix sparse.Matrix) model.Datafit {
+	tb.Helper()
+	n, p := problem.Dims()
+	of := q.q
+	view, err := sparse.NewView(k, matrix, problem.Weights, problem.Intercept)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var fit model.Datafit
+	if of.loss == squared {
+		fit, err = model.NewSquared(view, problem.Y)
+	} else {
+		fit, err = model.NewLogistic(view, problem.Y)
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if q.solver, err = iterdiff.New(fit); err != nil {
+		tb.Fatal(err)
+	}
+	shift := 0.0
+	of.z = make([][]float64, n)
+	means := make([]float64, p)
+	if problem.Intercept && of.loss == squared {
+		for i, y := range problem.Y {
+			shift += of.s[i] * y / of.total
+		}
+		of.y = append([]float64(nil), problem.Y...)
+		for i := range of.y {
+			of.y[i] -= shift
+		}
+		for j := range means {
+			means[j] = problem.Mean(j)
+		}
+	}
+	for i, row := range problem.X {
+		of.z[i] = append([]float64(nil), row...)
+		for j := range row {
+			of.z[i][j] -= means[j]
+		}
+		if problem.Intercept && of.loss == logistic {
+			of.z[i] = append(of.z[i], 1)
+		}
+	}
+	for _, j := range matrix.Order() {
+		if of.lipschitz(int(j)) > 0 {
+			of.order = append(of.order, j)
+		}
+	}
+	if problem.Intercept && of.loss == logistic {
+		of.intercept = true
+		of.order = append(of.order, int32(p))
+	}
+	q.toM = func(beta []float64) []float64 {
+		m := of.predictions(beta)
+		for i := range m {
+			m[i] += shift
+		}
+		return m
+	}
+	q.back = func(slope []float64) []float64 {
+		v := make([]float64, len(of.z[0]))
+		for j := range v {
+			for i, c := range slope {
+				v[j] += of.z[i][j] * c
+			}
+		}
+		return v
+	}
+	return fit
 }
 
 // strengths returns α and α₂ of log-strengths.

@@ -65,80 +65,108 @@ func thirds(y []float64) (bilevel.Folds, error) {
 	return folds, nil
 }
 
-func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
-	k, err := kernels.Active()
-	if err != nil {
-		return err
-	}
+// race is the choice of the λ's of one data set's classes.
+type race struct {
+	data   Data
+	folds  bilevel.Folds
+	parts  []part // training, validation and test rows
+	config pare.Config
+	top    []float64 // ln αmax of the classes
+	budget int       // evaluations
+	box    search.Box
+}
+
+func newRace(d Data, o Options) (*race, error) {
 	folds, err := thirds(d.Y)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	parts := make([]part, 3) // training, validation and test rows
+	r := &race{
+		data: d, folds: folds, parts: make([]part, 3), budget: 30,
+		config: pare.Config{Model: pare.Multiclass, NoIntercept: true, Threads: o.Threads},
+	}
 	for i, id := range []int{-1, 0, -2} {
-		parts[i].x, parts[i].y = Rows(d.X, d.Y, func(row int) bool { return folds[row] == id })
+		r.parts[i].x, r.parts[i].y = Rows(d.X, d.Y, func(row int) bool { return folds[row] == id })
 	}
-	c := pare.Config{Model: pare.Multiclass, NoIntercept: true, Threads: o.Threads}
-	top, err := pare.LogLambdaMax(parts[0].x, parts[0].y, c)
-	if err != nil {
-		return err
+	if r.top, err = pare.LogLambdaMax(r.parts[0].x, r.parts[0].y, r.config); err != nil {
+		return nil, err
 	}
-	q := len(top)
-	at := func(ratio float64) []float64 {
-		l := make([]float64, q)
-		for i := range l {
-			l[i] = top[i] + kernels.Log(ratio)
-		}
-		return l
-	}
-	box, start := search.Box{Lower: at(1e-4), Upper: at(1)}, at(0.1)
+	r.box = search.Box{Lower: r.at(1e-4), Upper: r.at(1)}
 	if o.Quick {
-		box.Lower = at(1e-2)
+		r.box.Lower = r.at(1e-2)
 	}
-	budget := 30
-	if o.Quick || q > 100 {
-		budget = 8
+	if o.Quick || len(r.top) > 100 {
+		r.budget = 8
 	}
-	methods := []contestant{
+	return r, nil
+}
+
+// at returns the λ's at a share of αmax.
+func (r *race) at(ratio float64) []float64 {
+	l := make([]float64, len(r.top))
+	for i := range l {
+		l[i] = r.top[i] + kernels.Log(ratio)
+	}
+	return l
+}
+
+func (r *race) contestants() []contestant {
+	start := r.at(0.1)
+	return []contestant{
 		{"trust-region", "trust region", func(ctx context.Context, f search.Objective, so search.Options) (*search.Result, error) {
-			return search.TrustRegion(ctx, f, start, box, so)
+			return search.TrustRegion(ctx, f, start, r.box, so)
 		}},
-		descent(start, box, search.Exact),
-		descent(start, box, search.Approx),
+		descent(start, r.box, search.Exact),
+		descent(start, r.box, search.Approx),
 		{"one-ratio", "one ratio for all classes", func(ctx context.Context, _ search.Objective, so search.Options) (*search.Result, error) {
-			s, err := pare.Select(ctx, d.X, d.Y, pare.SelectOptions{
-				Validation: pare.Validation{FoldIDs: folds}, Evaluations: so.Evaluations, Progress: so.Progress,
-			}, c)
+			s, err := pare.Select(ctx, r.data.X, r.data.Y, pare.SelectOptions{
+				Validation: pare.Validation{FoldIDs: r.folds}, Evaluations: so.Evaluations, Progress: so.Progress,
+			}, r.config)
 			if err != nil {
 				return nil, err
 			}
 			return &search.Result{Evaluations: s.Evaluations, Status: s.Status}, nil
 		}},
-		randomly(box, budget), parzen(box, budget),
+		randomly(r.box, r.budget), parzen(r.box, r.budget),
 	}
+}
 
+// run lets a contestant search, and returns when its evaluations were done.
+func (r *race) run(ctx context.Context, s contestant, o Options) (found *search.Result, seconds []float64, err error) {
+	k, err := kernels.Active()
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := bilevel.NewMulticlass(k, r.data.X, r.data.Y, bilevel.Spec{
+		Folds: r.folds, Threads: o.Threads,
+		Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	o.say(r.data.Name + ": " + s.label)
+	began := time.Now()
+	found, err = s.run(ctx, f, search.Options{Evaluations: r.budget, Progress: func(search.Evaluation) {
+		seconds = append(seconds, time.Since(began).Seconds())
+		o.say(fmt.Sprintf("%s: %s, evaluation %d", r.data.Name, s.label, len(seconds)))
+	}})
+	return found, seconds, err
+}
+
+func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
+	r, err := newRace(d, o)
+	if err != nil {
+		return err
+	}
 	m.visits.Columns = []string{"data", "search", "evaluation", "cross_entropy", "best_so_far", "validation_accuracy", "test_accuracy", "seconds", "status"}
 	m.summary.Columns = []string{"data", "classes", "search", "evaluations", "cross-entropy", "validation accuracy", "test accuracy", "seconds"}
 	charts := make([]chart.Chart, 3)
 	for i, what := range []string{"cross-entropy", "validation accuracy", "test accuracy"} {
 		charts[i] = chart.Chart{X: "seconds", Y: what, LogX: true, Right: true, Low: i > 0}
 	}
-	charts[0].Title = fmt.Sprintf("%s, %d classes", d.Name, q)
-	for colour, s := range methods {
-		f, err := bilevel.NewMulticlass(k, d.X, d.Y, bilevel.Spec{
-			Folds: folds, Threads: o.Threads,
-			Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
-		})
-		if err != nil {
-			return err
-		}
-		began := time.Now()
-		var seconds []float64
-		o.say(d.Name + ": " + s.label)
-		found, err := s.run(ctx, f, search.Options{Evaluations: budget, Progress: func(search.Evaluation) {
-			seconds = append(seconds, time.Since(began).Seconds())
-			o.say(fmt.Sprintf("%s: %s, evaluation %d", d.Name, s.label, len(seconds)))
-		}})
+	charts[0].Title = fmt.Sprintf("%s, %d classes", d.Name, len(r.top))
+	for colour, s := range r.contestants() {
+		found, seconds, err := r.run(ctx, s, o)
 		if err != nil {
 			return err
 		}
@@ -151,7 +179,7 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 		for i, e := range found.Evaluations {
 			if e.Value < best {
 				best = e.Value
-				if accuracy, err = accuracies(ctx, parts, e.LogLambda, c); err != nil {
+				if accuracy, err = accuracies(ctx, r.parts, e.LogLambda, r.config); err != nil {
 					return err
 				}
 			}
@@ -164,7 +192,7 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 		for i := range charts {
 			charts[i].Series = append(charts[i].Series, lines[i])
 		}
-		m.summary.Add(d.Name, q, s.name, len(found.Evaluations), best, accuracy[0], accuracy[1], seconds[len(seconds)-1])
+		m.summary.Add(d.Name, len(r.top), s.name, len(found.Evaluations), best, accuracy[0], accuracy[1], seconds[len(seconds)-1])
 	}
 	for i := range charts {
 		m.panels[i] = append(m.panels[i], charts[i])

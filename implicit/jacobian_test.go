@@ -25,36 +25,8 @@ func TestJacobianAndHessianProducts(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		logistic, centre := seed%2 == 0, seed%4 < 2
 		fit := smallFit(t, rng, logistic, centre, false)
-		view := fit.View()
-		n, p := view.Dims()
-		top := kernels.Log(model.AlphaMax(fit))
-		var lambda []float64
-		var penalty func([]float64) (model.Penalty, error)
-		switch kind := seed % 5; {
-		case kind == 0:
-			lambda = []float64{top - 1.5}
-			penalty = func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
-		case kind == 3 && !logistic:
-			lambda = []float64{top - 3}
-			penalty = func(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) }
-		case kind >= 3:
-			lambda = []float64{top - 2, top - 1}
-			penalty = func(l []float64) (model.Penalty, error) {
-				g, err := model.ElasticNet(l[0], l[1])
-				if err != nil {
-					return g, err
-				}
-				return g.NonNegative()
-			}
-		case kind == 1:
-			lambda = []float64{top - 1.5, top - 2}
-			penalty = func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }
-		default:
-			for range p {
-				lambda = append(lambda, top-1.2-0.5*rng.Float64())
-			}
-			penalty = model.WeightedLasso
-		}
+		n, _ := fit.View().Dims()
+		lambda, penalty := penaltyOf(rng, fit, seed)
 		name := fmt.Sprintf("seed %d: r = %d, logistic %v, centre %v", seed, len(lambda), logistic, centre)
 		solve := func(l []float64) *cd.Solution {
 			g, err := penalty(l)
@@ -149,6 +121,40 @@ func TestJacobianAndHessianProducts(t *testing.T) {
 	if tested < 25 {
 		t.Errorf("only %d of 40 problems were away from a knot", tested)
 	}
+}
+
+// penaltyOf gives each problem a penalty in turn, of every kind that its loss has, and
+// somewhere to be.
+func penaltyOf(rng *rand.Rand, fit model.Datafit, seed uint64) (lambda []float64, penalty func([]float64) (model.Penalty, error)) {
+	top := kernels.Log(model.AlphaMax(fit))
+	_, p := fit.View().Dims()
+	_, logistic := fit.(*model.Logistic)
+	switch kind := seed % 5; {
+	case kind == 0:
+		lambda = []float64{top - 1.5}
+		penalty = func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
+	case kind == 3 && !logistic:
+		lambda = []float64{top - 3}
+		penalty = func(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) }
+	case kind >= 3:
+		lambda = []float64{top - 2, top - 1}
+		penalty = func(l []float64) (model.Penalty, error) {
+			g, err := model.ElasticNet(l[0], l[1])
+			if err != nil {
+				return g, err
+			}
+			return g.NonNegative()
+		}
+	case kind == 1:
+		lambda = []float64{top - 1.5, top - 2}
+		penalty = func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }
+	default:
+		for range p {
+			lambda = append(lambda, top-1.2-0.5*rng.Float64())
+		}
+		penalty = model.WeightedLasso
+	}
+	return lambda, penalty
 }
 
 func outer(c, m []float64) implicit.Outer {

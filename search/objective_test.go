@@ -1,101 +1,144 @@
-package search_test
+package search
 
 import (
 	"context"
 	"math"
 	"slices"
 	"testing"
-
-	"github.com/seed-45b9a24c/pare/search"
 )
 
-// objective is an analytic function that remembers where it was asked.
-type objective struct {
-	f    func(x []float64) (value float64, gradient []float64, flat bool)
-	seen [][]float64
-	fail int   // the evaluation that fails, from 1; 0: none
-	err  error // what it fails with
+// analytic is an objective from a formula; seen is what it was asked.
+type analytic struct {
+	f    func(x []float64) (float64, []float64)
+	seen []Request
+	// at, where set, is called with the number of each evaluation, from 0, and may
+	// change its answer.
+	at func(k int, e *Evaluation) error
 }
 
-func (o *objective) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+func (a *analytic) Eval(ctx context.Context, r Request) (Evaluation, error) {
 	if err := ctx.Err(); err != nil {
-		return search.Evaluation{}, err
+		return Evaluation{}, err
 	}
-	o.seen = append(o.seen, slices.Clone(r.LogLambda))
-	if len(o.seen) == o.fail {
-		return search.Evaluation{}, o.err
-	}
-	value, gradient, flat := o.f(r.LogLambda)
+	a.seen = append(a.seen, r)
+	value, gradient := a.f(r.LogLambda)
 	if r.ValueOnly {
 		gradient = nil
 	}
-	return search.Evaluation{LogLambda: r.LogLambda, Value: value, Gradient: gradient, Flat: flat, Trusted: true}, nil
+	e := Evaluation{Value: value, Gradient: gradient, Trusted: true}
+	if a.at != nil {
+		if err := a.at(len(a.seen)-1, &e); err != nil {
+			return Evaluation{}, err
+		}
+	}
+	return e, ctx.Err()
 }
 
-// scalar makes an objective of one λ from a value and a slope.
-func scalar(f func(x float64) (value, slope float64)) *objective {
-	return &objective{f: func(x []float64) (float64, []float64, bool) {
-		value, slope := f(x[0])
-		return value, []float64{slope}, false
-	}}
+// contender is a method of any number of coordinates.
+type contender struct {
+	name       string
+	firstOrder bool
+	run        func(f Objective, start []float64, box Box, o Options) (*Result, error)
 }
 
-func interval(lower, upper float64) search.Box {
-	return search.Box{Lower: []float64{lower}, Upper: []float64{upper}}
+func contenders(ctx context.Context, dim int) []contender {
+	all := []contender{
+		{"gradient", true, func(f Objective, start []float64, box Box, o Options) (*Result, error) {
+			return Gradient(ctx, f, start, box, o)
+		}},
+		{"line search", true, func(f Objective, start []float64, box Box, o Options) (*Result, error) {
+			return LineSearch(ctx, f, start, box, o)
+		}},
+		{"adam", true, func(f Objective, start []float64, box Box, o Options) (*Result, error) {
+			return Adam(ctx, f, start, box, AdamOptions{Options: o, Rate: 0.3})
+		}},
+		{"trust region", true, func(f Objective, start []float64, box Box, o Options) (*Result, error) {
+			return TrustRegion(ctx, f, start, box, o)
+		}},
+		{"l-bfgs", true, func(f Objective, start []float64, box Box, o Options) (*Result, error) {
+			return LBFGS(ctx, f, start, box, LBFGSOptions{Options: o})
+		}},
+		{"random", false, func(f Objective, _ []float64, box Box, o Options) (*Result, error) {
+			return Random(ctx, f, box, 7, o)
+		}},
+		{"halton", false, func(f Objective, _ []float64, box Box, o Options) (*Result, error) {
+			return Halton(ctx, f, box, o)
+		}},
+		{"tpe", false, func(f Objective, _ []float64, box Box, o Options) (*Result, error) {
+			return TPE(ctx, f, box, TPEOptions{Options: o, Seed: 7})
+		}},
+	}
+	if dim == 1 {
+		all = append(all, contender{"secant", true, func(f Objective, start []float64, box Box, o Options) (*Result, error) {
+			return Secant(ctx, f, start[0], box, o)
+		}})
+	}
+	return all
 }
 
-// method is a search of one λ.
-type method struct {
-	name string
-	run  func(ctx context.Context, f search.Objective, start float64, box search.Box, o search.Options) (*search.Result, error)
+func cube(dim int, lower, upper float64) Box {
+	return Box{slices.Repeat([]float64{lower}, dim), slices.Repeat([]float64{upper}, dim)}
 }
 
-var methods = []method{
-	{"secant", search.Secant},
-	{"gradient", func(ctx context.Context, f search.Objective, start float64, box search.Box, o search.Options) (*search.Result, error) {
-		return search.Gradient(ctx, f, []float64{start}, box, o)
-	}},
+// bowl is a quadratic with its least value, 1, at the centre.
+func bowl(centre, curvature []float64) func(x []float64) (float64, []float64) {
+	return func(x []float64) (float64, []float64) {
+		value, gradient := 1.0, make([]float64, len(x))
+		for i := range x {
+			gradient[i] = curvature[i] * (x[i] - centre[i])
+			value += gradient[i] * (x[i] - centre[i]) / 2
+		}
+		return value, gradient
+	}
 }
 
-// sound checks what every search promises: it stays in the box and the budget,
-// and what it returns is the least it has seen.
-func sound(t *testing.T, name string, f *objective, box search.Box, budget int, r *search.Result) {
+// promises checks what holds for every method, whatever the objective: the box,
+// the budget, the order of the evaluations, and the least value returned.
+func promises(t *testing.T, name string, f *analytic, box Box, budget int, r *Result) {
 	t.Helper()
-	if budget == 0 {
-		budget = 50
+	if len(f.seen) > budget || len(r.Evaluations) > budget {
+		t.Errorf("%s: %d evaluations, %d kept, of %d", name, len(f.seen), len(r.Evaluations), budget)
 	}
-	if len(f.seen) > budget {
-		t.Errorf("%s: %d evaluations, the budget is %d", name, len(f.seen), budget)
-	}
-	for k, x := range f.seen {
-		for i, v := range x {
+	for _, q := range f.seen {
+		for i, v := range q.LogLambda {
 			if !(v >= box.Lower[i] && v <= box.Upper[i]) {
-				t.Errorf("%s: evaluation %d at %v is outside the box", name, k, x)
+				t.Errorf("%s: asked at %v, outside of the box", name, q.LogLambda)
 			}
 		}
 	}
 	least := math.Inf(1)
 	for k, e := range r.Evaluations {
-		if !slices.Equal(e.LogLambda, f.seen[k]) {
-			t.Errorf("%s: evaluation %d reported at %v, was at %v", name, k, e.LogLambda, f.seen[k])
+		if e.LogLambda != nil && !slices.Equal(e.LogLambda, f.seen[k].LogLambda) {
+			t.Errorf("%s: evaluation %d is at %v, was asked at %v", name, k, e.LogLambda, f.seen[k].LogLambda)
 		}
-		if e.Value < least {
+		if e.Final && e.Value < least && finite(e.Value) {
 			least = e.Value
 		}
 	}
 	if r.Best.LogLambda == nil || r.Best.Value != least {
-		t.Errorf("%s: returned %g at %v, the least seen is %g", name, r.Best.Value, r.Best.LogLambda, least)
-	}
-	if !(r.Best.Value <= r.Evaluations[0].Value) && !math.IsNaN(r.Evaluations[0].Value) {
-		t.Errorf("%s: ended at %g above its start %g", name, r.Best.Value, r.Evaluations[0].Value)
+		t.Errorf("%s: returned %g, the least is %g", name, r.Best.Value, least)
 	}
 }
 
-func pick(c bool, a, b float64) float64 {
-	if c {
-		return a
-	}
-	return b
+// scalar makes an objective of one λ from a value and a slope.
+func scalar(f func(x float64) (value, slope float64)) *analytic {
+	return &analytic{f: func(x []float64) (float64, []float64) {
+		value, slope := f(x[0])
+		return value, []float64{slope}
+	}}
 }
 
 func parabola(x float64) (float64, float64) { return 5 + (x+6)*(x+6)/10, (x + 6) / 5 }
+
+// method is a search of one λ.
+type method struct {
+	name string
+	run  func(ctx context.Context, f Objective, start float64, box Box, o Options) (*Result, error)
+}
+
+var methods = []method{
+	{"secant", Secant},
+	{"gradient", func(ctx context.Context, f Objective, start float64, box Box, o Options) (*Result, error) {
+		return Gradient(ctx, f, []float64{start}, box, o)
+	}},
+}

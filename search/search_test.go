@@ -1,4 +1,4 @@
-package search_test
+package search
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
-	"github.com/seed-45b9a24c/pare/search"
 )
 
 // TestSmoothMinima: O1 on functions like validation curves, from the middle and
@@ -26,13 +25,13 @@ func TestSmoothMinima(t *testing.T) {
 		}
 		for _, m := range methods {
 			for _, start := range []float64{-12, centre - width, centre + width, -0.01} {
-				f, box := scalar(curve), interval(-12, 0)
+				f, box := scalar(curve), cube(1, -12, 0)
 				name := fmt.Sprintf("seed %d, %s from %g to %g", seed, m.name, start, centre)
-				result, err := m.run(context.Background(), f, start, box, search.Options{})
+				result, err := m.run(context.Background(), f, start, box, Options{})
 				if err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				sound(t, name, f, box, 0, result)
+				promises(t, name, f, box, 50, result)
 				if !result.Status.OK() {
 					t.Errorf("%s: %s", name, result.Status)
 				}
@@ -63,13 +62,13 @@ func TestKinks(t *testing.T) {
 			return 1 + right*z + 0.1*z*z, right + 0.2*z
 		}
 		for _, m := range methods {
-			f, box := scalar(kink), interval(-12, 0)
+			f, box := scalar(kink), cube(1, -12, 0)
 			name := fmt.Sprintf("seed %d, %s", seed, m.name)
-			result, err := m.run(context.Background(), f, -1, box, search.Options{Evaluations: 100})
+			result, err := m.run(context.Background(), f, -1, box, Options{Evaluations: 100})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			sound(t, name, f, box, 100, result)
+			promises(t, name, f, box, 100, result)
 			if result.Best.Value > 1.001 {
 				t.Errorf("%s: %s at a value of %g after %d evaluations", name, result.Status, result.Best.Value, len(f.seen))
 			}
@@ -98,13 +97,13 @@ func TestSawTooth(t *testing.T) {
 			least = min(least, value)
 		}
 		for _, m := range methods {
-			f, box := scalar(saw), interval(-12, 0)
+			f, box := scalar(saw), cube(1, -12, 0)
 			name := fmt.Sprintf("seed %d, %s, teeth %.0f of %g", seed, m.name, teeth, size)
-			result, err := m.run(context.Background(), f, -5, box, search.Options{})
+			result, err := m.run(context.Background(), f, -5, box, Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			sound(t, name, f, box, 0, result)
+			promises(t, name, f, box, 50, result)
 			if size < 0.1 && result.Best.Value > least+0.01 {
 				t.Errorf("%s: %s at %g, the least is %g", name, result.Status, result.Best.Value, least)
 			}
@@ -116,13 +115,13 @@ func TestSawTooth(t *testing.T) {
 func TestBorders(t *testing.T) {
 	for _, m := range methods {
 		for _, c := range []struct{ start, slope, end float64 }{{-5, 1, -12}, {-5, -1, 0}, {-12, 1, -12}, {0, -1, 0}, {-30, 1, -12}, {7, -1, 0}} {
-			f, box := scalar(func(x float64) (float64, float64) { return 20 + c.slope*x, c.slope }), interval(-12, 0)
+			f, box := scalar(func(x float64) (float64, float64) { return 20 + c.slope*x, c.slope }), cube(1, -12, 0)
 			name := fmt.Sprintf("%s from %g, slope %g", m.name, c.start, c.slope)
-			result, err := m.run(context.Background(), f, c.start, box, search.Options{})
+			result, err := m.run(context.Background(), f, c.start, box, Options{})
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			sound(t, name, f, box, 0, result)
+			promises(t, name, f, box, 50, result)
 			if result.Status != outcome.Box || result.Best.LogLambda[0] != c.end {
 				t.Errorf("%s: %s at %v", name, result.Status, result.Best.LogLambda)
 			}
@@ -130,8 +129,8 @@ func TestBorders(t *testing.T) {
 	}
 	// A box of one point.
 	for _, m := range methods {
-		f, box := scalar(func(x float64) (float64, float64) { return x * x, 2 * x }), interval(-3, -3)
-		result, err := m.run(context.Background(), f, 1, box, search.Options{})
+		f, box := scalar(func(x float64) (float64, float64) { return x * x, 2 * x }), cube(1, -3, -3)
+		result, err := m.run(context.Background(), f, 1, box, Options{})
 		if err != nil || result.Status != outcome.Box || len(f.seen) > 2 {
 			t.Errorf("%s in a box of one point: %v, %v", m.name, result, err)
 		}
@@ -141,31 +140,36 @@ func TestBorders(t *testing.T) {
 // TestFlatZones: O2. Where the gradient is exactly 0 nothing is divided by it,
 // and the end is flat, or a minimum found after starting again inside.
 func TestFlatZones(t *testing.T) {
-	valley := func(edge, centre float64) *objective {
-		return &objective{f: func(x []float64) (float64, []float64, bool) {
-			if x[0] >= edge {
-				return 1 + (edge-centre)*(edge-centre), []float64{0}, true
+	valley := func(edge, centre float64) *analytic {
+		f := scalar(func(x float64) (float64, float64) {
+			if x >= edge {
+				return 1 + (edge-centre)*(edge-centre), 0
 			}
-			return 1 + (x[0]-centre)*(x[0]-centre), []float64{2 * (x[0] - centre)}, false
-		}}
+			return 1 + (x-centre)*(x-centre), 2 * (x - centre)
+		})
+		f.at = func(k int, e *Evaluation) error {
+			e.Flat = f.seen[k].LogLambda[0] >= edge
+			return nil
+		}
+		return f
 	}
 	for _, m := range methods {
-		f, box := valley(math.Inf(-1), 0), interval(-12, 0)
-		result, err := m.run(context.Background(), f, -1, box, search.Options{})
+		f, box := valley(math.Inf(-1), 0), cube(1, -12, 0)
+		result, err := m.run(context.Background(), f, -1, box, Options{})
 		if err != nil || result.Status != outcome.Flat {
 			t.Fatalf("%s: flat everywhere: %v, %v", m.name, result, err)
 		}
-		sound(t, m.name, f, box, 0, result)
+		promises(t, m.name, f, box, 50, result)
 	}
 	// The secant method starts again inside.
 	for _, c := range []struct{ edge, centre float64 }{{0, -3}, {-0.5, -3}, {0, -1}, {-0.5, -1.2}, {0, -0.4}} {
-		f, box := valley(c.edge, c.centre), interval(-12, 0)
-		result, err := search.Secant(context.Background(), f, 0, box, search.Options{})
+		f, box := valley(c.edge, c.centre), cube(1, -12, 0)
+		result, err := Secant(context.Background(), f, 0, box, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		name := fmt.Sprintf("edge %g, minimum at %g", c.edge, c.centre)
-		sound(t, name, f, box, 0, result)
+		promises(t, name, f, box, 50, result)
 		if result.Status != outcome.Stationary || math.Abs(result.Best.LogLambda[0]-c.centre) > 0.01 {
 			t.Errorf("%s: %s at %v", name, result.Status, result.Best.LogLambda)
 		}
@@ -174,16 +178,23 @@ func TestFlatZones(t *testing.T) {
 	for _, m := range methods {
 		for _, slope := range []float64{0, 1e-310} {
 			f := scalar(func(float64) (float64, float64) { return 1, slope })
-			result, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{})
+			result, err := m.run(context.Background(), f, -1, cube(1, -12, 0), Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if result.Status != outcome.Stationary && result.Status != outcome.Box {
 				t.Errorf("%s: slope %g: %s", m.name, slope, result.Status)
 			}
-			sound(t, m.name, f, interval(-12, 0), 0, result)
+			promises(t, m.name, f, cube(1, -12, 0), 50, result)
 		}
 	}
+}
+
+func pick(c bool, a, b float64) float64 {
+	if c {
+		return a
+	}
+	return b
 }
 
 // TestNotANumber: values or slopes that are NaN somewhere never become the
@@ -198,22 +209,22 @@ func TestNotANumber(t *testing.T) {
 			"value above −2":           func(x float64) (float64, float64) { return pick(x > -2, nan, x*x/10+x), x/5 + 1 },
 			"infinite below −6":        func(x float64) (float64, float64) { return pick(x < -6, math.Inf(1), x*x/10+x), x/5 + 1 },
 		} {
-			f, box := scalar(f), interval(-12, 0)
+			f, box := scalar(f), cube(1, -12, 0)
 			name = m.name + ", " + name
-			result, err := m.run(context.Background(), f, -1, box, search.Options{Evaluations: 30})
+			result, err := m.run(context.Background(), f, -1, box, Options{Evaluations: 30})
 			if err != nil && outcome.KindOf(err) != outcome.NonFinite {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if result.Best.LogLambda == nil && err != nil {
 				continue
 			}
-			sound(t, name, f, box, 30, result)
+			promises(t, name, f, box, 30, result)
 			if math.IsNaN(result.Best.Value) {
 				t.Errorf("%s: the result is NaN", name)
 			}
 		}
 		f := scalar(func(float64) (float64, float64) { return nan, nan })
-		if _, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{Evaluations: 10}); outcome.KindOf(err) != outcome.NonFinite {
+		if _, err := m.run(context.Background(), f, -1, cube(1, -12, 0), Options{Evaluations: 10}); outcome.KindOf(err) != outcome.NonFinite {
 			t.Errorf("%s: NaN everywhere: %v", m.name, err)
 		}
 	}
@@ -225,8 +236,13 @@ func TestErrorsEndTheSearch(t *testing.T) {
 	broken := errors.New("broken")
 	for _, m := range methods {
 		f := scalar(parabola)
-		f.fail, f.err = 3, broken
-		result, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{})
+		f.at = func(k int, _ *Evaluation) error {
+			if k == 2 {
+				return broken
+			}
+			return nil
+		}
+		result, err := m.run(context.Background(), f, -1, cube(1, -12, 0), Options{})
 		if !errors.Is(err, broken) || len(result.Evaluations) != 2 {
 			t.Errorf("%s: %v, %d evaluations", m.name, err, len(result.Evaluations))
 		}
@@ -238,25 +254,21 @@ func TestCancelledSearchesReturnTheBestSoFar(t *testing.T) {
 	for _, m := range methods {
 		for after := range 4 {
 			ctx, cancel := context.WithCancel(context.Background())
-			count := 0
-			f := scalar(parabola)
-			inner := f.f
-			f.f = func(x []float64) (float64, []float64, bool) {
-				if count++; count == after {
-					cancel()
-				}
-				return inner(x)
-			}
+			f, count := scalar(parabola), 0
 			if after == 0 {
 				cancel()
 			}
-			result, err := m.run(ctx, f, -1, interval(-12, 0), search.Options{})
+			result, err := m.run(ctx, f, -1, cube(1, -12, 0), Options{Progress: func(Evaluation) {
+				if count++; count == after {
+					cancel()
+				}
+			}})
 			cancel()
 			if err != nil || result.Status != outcome.Cancelled || len(result.Evaluations) != after {
 				t.Fatalf("%s after %d: %v, %+v", m.name, after, err, result)
 			}
 			if after > 0 {
-				sound(t, m.name, f, interval(-12, 0), 0, result)
+				promises(t, m.name, f, cube(1, -12, 0), 50, result)
 			}
 		}
 	}
@@ -266,13 +278,13 @@ func TestBudgets(t *testing.T) {
 	for _, m := range methods {
 		for budget := 1; budget < 4; budget++ {
 			f, called := scalar(parabola), 0
-			result, err := m.run(context.Background(), f, -1, interval(-12, 0), search.Options{
-				Evaluations: budget, Progress: func(search.Evaluation) { called++ },
+			result, err := m.run(context.Background(), f, -1, cube(1, -12, 0), Options{
+				Evaluations: budget, Progress: func(Evaluation) { called++ },
 			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			sound(t, m.name, f, interval(-12, 0), budget, result)
+			promises(t, m.name, f, cube(1, -12, 0), budget, result)
 			if result.Status != outcome.Budget || len(f.seen) != budget || called != budget {
 				t.Errorf("%s, budget %d: %s, %d evaluations, %d calls of Progress", m.name, budget, result.Status, len(f.seen), called)
 			}
@@ -286,18 +298,18 @@ func TestArguments(t *testing.T) {
 	for _, m := range methods {
 		for _, c := range []struct {
 			start float64
-			box   search.Box
-			o     search.Options
+			box   Box
+			o     Options
 			kind  outcome.Kind
 		}{
-			{nan, interval(-1, 0), search.Options{}, outcome.BadParameter},
-			{0, interval(1, 0), search.Options{}, outcome.BadParameter},
-			{0, interval(nan, 0), search.Options{}, outcome.BadParameter},
-			{0, search.Box{}, search.Options{}, outcome.Shape},
-			{0, search.Box{Lower: []float64{0, 0}, Upper: []float64{1, 1}}, search.Options{}, outcome.Shape},
-			{0, interval(-1, 0), search.Options{Evaluations: -1}, outcome.BadParameter},
-			{0, interval(-1, 0), search.Options{Stop: -1}, outcome.BadParameter},
-			{0, interval(-1, 0), search.Options{Stop: nan}, outcome.BadParameter},
+			{nan, cube(1, -1, 0), Options{}, outcome.BadParameter},
+			{0, cube(1, 1, 0), Options{}, outcome.BadParameter},
+			{0, cube(1, nan, 0), Options{}, outcome.BadParameter},
+			{0, Box{}, Options{}, outcome.Shape},
+			{0, Box{Lower: []float64{0, 0}, Upper: []float64{1, 1}}, Options{}, outcome.Shape},
+			{0, cube(1, -1, 0), Options{Evaluations: -1}, outcome.BadParameter},
+			{0, cube(1, -1, 0), Options{Stop: -1}, outcome.BadParameter},
+			{0, cube(1, -1, 0), Options{Stop: nan}, outcome.BadParameter},
 		} {
 			f := scalar(parabola)
 			if _, err := m.run(context.Background(), f, c.start, c.box, c.o); outcome.KindOf(err) != c.kind || len(f.seen) != 0 {
@@ -305,7 +317,7 @@ func TestArguments(t *testing.T) {
 			}
 		}
 	}
-	if _, err := search.Gradient(context.Background(), scalar(parabola), nil, search.Box{}, search.Options{}); outcome.KindOf(err) != outcome.Shape {
+	if _, err := Gradient(context.Background(), scalar(parabola), nil, Box{}, Options{}); outcome.KindOf(err) != outcome.Shape {
 		t.Errorf("no coordinates: %v", err)
 	}
 }
@@ -317,7 +329,7 @@ func TestGradientInSeveralDimensions(t *testing.T) {
 		r := oracle.NewRandom(seed)
 		dim := 2 + r.Intn(3)
 		centre, curvature := make([]float64, dim), make([]float64, dim)
-		box := search.Box{Lower: make([]float64, dim), Upper: make([]float64, dim)}
+		box := Box{Lower: make([]float64, dim), Upper: make([]float64, dim)}
 		start, best := make([]float64, dim), 1.0
 		outside := seed%3 == 0
 		for i := range dim {
@@ -328,21 +340,13 @@ func TestGradientInSeveralDimensions(t *testing.T) {
 			}
 			box.Lower[i], start[i] = -9, -9*r.Float64()
 		}
-		f := &objective{f: func(x []float64) (float64, []float64, bool) {
-			value, gradient := 1.0, make([]float64, dim)
-			for i := range x {
-				d := x[i] - centre[i]
-				value += curvature[i] * d * d / 2
-				gradient[i] = curvature[i] * d
-			}
-			return value, gradient, false
-		}}
-		result, err := search.Gradient(context.Background(), f, start, box, search.Options{Evaluations: 200})
+		f := &analytic{f: bowl(centre, curvature)}
+		result, err := Gradient(context.Background(), f, start, box, Options{Evaluations: 200})
 		if err != nil {
 			t.Fatal(err)
 		}
 		name := fmt.Sprintf("seed %d, %d dimensions", seed, dim)
-		sound(t, name, f, box, 200, result)
+		promises(t, name, f, box, 200, result)
 		if result.Best.Value > best*(1+1e-4) {
 			t.Errorf("%s: %s at %.8g, the least is %.8g, after %d evaluations", name, result.Status, result.Best.Value, best, len(f.seen))
 		}
@@ -357,13 +361,13 @@ func TestGradientInSeveralDimensions(t *testing.T) {
 }
 
 func TestGrid(t *testing.T) {
-	points := search.Geometric(0, -12, 25)
+	points := Geometric(0, -12, 25)
 	f := scalar(parabola)
-	result, err := search.Grid(context.Background(), f, points, search.Options{})
+	result, err := Grid(context.Background(), f, points, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(f.seen) != 25 || f.seen[0][0] != 0 || f.seen[24][0] != -12 {
+	if len(f.seen) != 25 || f.seen[0].LogLambda[0] != 0 || f.seen[24].LogLambda[0] != -12 {
 		t.Errorf("the grid was %v", f.seen)
 	}
 	if result.Status != outcome.Stationary || result.Best.LogLambda[0] != -6 || result.Best.Gradient != nil {
@@ -372,26 +376,26 @@ func TestGrid(t *testing.T) {
 	// The best on an edge of the grid may not be the best there is.
 	for _, span := range []float64{-5, -6} {
 		f = scalar(parabola)
-		if result, err = search.Grid(context.Background(), f, search.Geometric(0, span, 6), search.Options{}); err != nil || result.Status != outcome.Box {
+		if result, err = Grid(context.Background(), f, Geometric(0, span, 6), Options{}); err != nil || result.Status != outcome.Box {
 			t.Errorf("down to %g: %v, %v", span, result, err)
 		}
 	}
 	f = scalar(parabola)
-	if result, err = search.Grid(context.Background(), f, points, search.Options{Evaluations: 7}); err != nil || result.Status != outcome.Budget || len(f.seen) != 7 {
+	if result, err = Grid(context.Background(), f, points, Options{Evaluations: 7}); err != nil || result.Status != outcome.Budget || len(f.seen) != 7 {
 		t.Errorf("a budget of 7: %v, %v", result, err)
 	}
-	if _, err = search.Grid(context.Background(), scalar(parabola), nil, search.Options{}); outcome.KindOf(err) != outcome.BadParameter {
+	if _, err = Grid(context.Background(), scalar(parabola), nil, Options{}); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("no points: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if result, err = search.Grid(ctx, scalar(parabola), points, search.Options{}); err != nil || result.Status != outcome.Cancelled {
+	if result, err = Grid(ctx, scalar(parabola), points, Options{}); err != nil || result.Status != outcome.Cancelled {
 		t.Errorf("cancelled: %v, %v", result, err)
 	}
-	if one := search.Geometric(3, -1, 1); len(one) != 1 || one[0][0] != 3 {
+	if one := Geometric(3, -1, 1); len(one) != 1 || one[0][0] != 3 {
 		t.Errorf("a grid of one point: %v", one)
 	}
-	if result, err = search.Grid(context.Background(), scalar(parabola), search.Geometric(3, -1, 1), search.Options{}); err != nil || result.Status != outcome.Stationary {
+	if result, err = Grid(context.Background(), scalar(parabola), Geometric(3, -1, 1), Options{}); err != nil || result.Status != outcome.Stationary {
 		t.Errorf("a grid of one point: %v, %v", result, err)
 	}
 }
@@ -399,16 +403,16 @@ func TestGrid(t *testing.T) {
 // TestSearchesRepeat: the same objective gives the same evaluations, bit for bit.
 func TestSearchesRepeat(t *testing.T) {
 	for _, m := range methods {
-		var first [][]float64
+		var first []Request
 		for range 3 {
 			f := scalar(parabola)
-			if _, err := m.run(context.Background(), f, -1.25, interval(-12, 0), search.Options{}); err != nil {
+			if _, err := m.run(context.Background(), f, -1.25, cube(1, -12, 0), Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if first == nil {
 				first = f.seen
 			}
-			if !slices.EqualFunc(first, f.seen, slices.Equal[[]float64]) {
+			if !slices.EqualFunc(first, f.seen, func(a, b Request) bool { return slices.Equal(a.LogLambda, b.LogLambda) }) {
 				t.Errorf("%s: %v, then %v", m.name, first, f.seen)
 			}
 		}

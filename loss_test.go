@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
@@ -74,6 +75,32 @@ func TestALossOfOnesOwn(t *testing.T) {
 	s, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: own}, pare.Config{})
 	if err != nil || !s.Status.OK() || s.Final == nil {
 		t.Errorf("%+v, %v", s, err)
+	}
+}
+
+// named is a loss that pare does not know, with all that its own has to say.
+type named struct{ criterion.MeanSquaredError }
+
+// A loss that tells its second derivatives is searched like the model's own; without them
+// the search begins with one share of αmax.
+func TestALossWithCurvatureOfItsOwn(t *testing.T) {
+	x, y, err := diabetes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	choose := func(loss criterion.Criterion) *pare.Selection {
+		s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{Loss: loss}}, pare.Config{Model: pare.ElasticNet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	want, got, without := choose(nil), choose(named{}), choose(criterion.Func("squares", squares))
+	if !slices.Equal(got.LogLambda, want.LogLambda) || len(got.Evaluations) != len(want.Evaluations) || got.Common != nil {
+		t.Errorf("%v after %d, the model's own %v after %d", got.LogLambda, len(got.Evaluations), want.LogLambda, len(want.Evaluations))
+	}
+	if without.Common == nil {
+		t.Error("a function of the value and the slope has no curvature")
 	}
 }
 

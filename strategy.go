@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -83,7 +84,7 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, 
 		})
 		return result, nil, err
 	}
-	if problem, ok := f.(*bilevel.Problem); ok && !e.family.common && o.Validation.Loss == nil && e.config.Method.iterate() == nil {
+	if problem, ok := f.(*bilevel.Problem); ok && !e.family.common && criterion.Curved(o.Validation.Loss) && e.config.Method.iterate() == nil {
 		problem.Curvature = true
 		result, err = e.searchPair(ctx, s, problem, top, o)
 		return result, nil, err

@@ -35,9 +35,10 @@ func (l *penalised) weigh() {
 	r, curvature := len(l.motion), l.outer().Curvature
 	clear(l.bend)
 	for _, i := range l.rows {
+		c := max(0, curvature[i]) // a loss of the caller's may be concave here
 		for a, ma := range l.motion {
 			for b, mb := range l.motion {
-				l.bend[a*r+b] = math.FMA(curvature[i]*ma[i], mb[i], l.bend[a*r+b])
+				l.bend[a*r+b] = math.FMA(c*ma[i], mb[i], l.bend[a*r+b])
 			}
 		}
 	}

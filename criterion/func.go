@@ -11,6 +11,13 @@ func Func(name string, loss func(y, m, slope []float64) float64) Criterion {
 	return function{name, loss}
 }
 
+// Curved reports whether a criterion tells its second derivatives: all do but those that
+// [Func] makes. nil stands for a model's own loss, which does.
+func Curved(c Criterion) bool {
+	_, made := c.(function)
+	return !made
+}
+
 type function struct {
 	name string
 	loss func(y, m, slope []float64) float64

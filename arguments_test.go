@@ -87,6 +87,7 @@ func TestArguments(t *testing.T) {
 		"fold −3":              {gradient([]float64{0}, pare.Validation{FoldIDs: ids}), outcome.BadParameter, 6},
 		"short fold ids":       {gradient([]float64{0}, pare.Validation{FoldIDs: ids[:9]}), outcome.Shape, -1},
 		"fold 2 in a hold-out": {gradient([]float64{0}, pare.Validation{FoldIDs: positive, Criterion: pare.HoldOut}), outcome.BadParameter, 4},
+		"short groups":         {gradient([]float64{0}, pare.Validation{Groups: ids[:9]}), outcome.Shape, -1},
 		"gradient of two λ":    {gradient([]float64{0, 0}, pare.Validation{}), outcome.Shape, -1},
 		"start −1":             {choose(pare.SelectOptions{Start: -1}, pare.Config{}), outcome.BadParameter, -1},
 		"start NaN":            {choose(pare.SelectOptions{Start: nan}, pare.Config{}), outcome.BadParameter, -1},

@@ -61,6 +61,8 @@ func TestArguments(t *testing.T) {
 	}{
 		"no matrix":            {fit(nil, y, []float64{0}, pare.Config{}), outcome.Shape, -1},
 		"short y":              {fit(x, y[:5], []float64{0}, pare.Config{}), outcome.Shape, -1},
+		"short labels":         {fit(x, y[:5], []float64{0}, pare.Config{Model: pare.Multiclass}), outcome.Shape, -1},
+		"an SVM's short":       {fit(x, y[:5], []float64{0}, pare.Config{Model: pare.SVM}), outcome.Shape, -1},
 		"NaN among labels":     {fit(x, unlabelled, []float64{0}, pare.Config{Model: pare.Logistic}), outcome.NonFinite, 7},
 		"NaN among an SVM's":   {fit(x, unlabelled, []float64{0}, pare.Config{Model: pare.SVM}), outcome.NonFinite, 7},
 		"NaN in y":             {fit(x, bad, []float64{0}, pare.Config{}), outcome.NonFinite, 7},

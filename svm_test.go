@@ -101,3 +101,23 @@ func TestSVMArguments(t *testing.T) {
 		}
 	}
 }
+
+// One column is enough for an SVM, none is not.
+func TestSVMOfFewColumns(t *testing.T) {
+	y := []float64{-1, 1, 1}
+	one, err := sparse.NewDense(3, 1, []float64{-1, 1, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := pare.Fit(context.Background(), one, y, []float64{4}, pare.Config{Model: pare.SVM, Tol: 1e-12})
+	if err != nil || len(f.Coef) != 1 || math.Abs(f.Coef[0]-1) > 1e-6 {
+		t.Errorf("%+v, %v", f, err)
+	}
+	none, err := sparse.NewDense(3, 0, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pare.Fit(context.Background(), none, y, []float64{4}, pare.Config{Model: pare.SVM}); outcome.KindOf(err) != outcome.Shape {
+		t.Errorf("without columns: %v", err)
+	}
+}

@@ -69,6 +69,26 @@ func differences(t *testing.T, c criterion.Criterion, loss func(y, m float64) fl
 	}
 }
 
+// TestWeightedRows: a weight of k is a row listed k times, whose slope and curvature are
+// then the sum of k.
+func TestWeightedRows(t *testing.T) {
+	y, m := []float64{1, -1, 1, -1}, []float64{0.3, 2, -1, 0.5}
+	weights := []float64{3, 0, 1, 2}
+	for _, c := range []criterion.Criterion{criterion.MeanSquaredError{}, criterion.LogisticLoss{}, criterion.SmoothedHinge{}} {
+		slope, curvature, each, bend := make([]float64, 4), make([]float64, 4), make([]float64, 4), make([]float64, 4)
+		got := criterion.Weighted{Criterion: c, Weights: weights}.Eval([]int32{0, 1, 2, 3}, y, m, slope, curvature)
+		want := c.Eval([]int32{0, 0, 0, 2, 3, 3}, y, m, each, bend)
+		if math.Abs(got-want) > 1e-15 {
+			t.Errorf("%s: %.17g, want %.17g", c.Name(), got, want)
+		}
+		for i, w := range weights {
+			if math.Abs(slope[i]-w*each[i]) > 1e-15 || math.Abs(curvature[i]-w*bend[i]) > 1e-15 {
+				t.Errorf("%s, row %d: slope %g and curvature %g, want %g and %g", c.Name(), i, slope[i], curvature[i], w*each[i], w*bend[i])
+			}
+		}
+	}
+}
+
 // TestLogisticLossFarFromTheMargin: S6. Finite and right where e^m is not.
 func TestLogisticLossFarFromTheMargin(t *testing.T) {
 	for _, c := range []struct{ margin, value, slope float64 }{

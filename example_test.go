@@ -12,6 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // Choose λ on the embedded diabetes data by 5-fold cross-validation, and refit.
@@ -279,4 +280,32 @@ func ExampleSelect_columns() {
 	fmt.Printf("%d λ's: mean squared error %.0f, with one for all %.0f\n", len(s.LogLambda), s.Value, s.Common.Value)
 	// Output:
 	// 10 λ's: mean squared error 3059, with one for all 3069
+}
+
+// A model fitted on columns of norm 1 predicts the data as they were.
+func ExamplePredictor_Unprepared() {
+	x, err := sparse.NewCSC(4, 2, []int64{0, 4, 7}, []int32{0, 1, 2, 3, 1, 2, 3}, []float64{3, 1, 4, 1, 50, 90, 20})
+	if err != nil {
+		log.Fatal(err)
+	}
+	y := []float64{3, 6, 13, 3}
+	unit, prepared, err := sparse.Preparation{UnitColumns: true}.Apply(x)
+	if err != nil {
+		log.Fatal(err)
+	}
+	f, err := pare.Fit(context.Background(), unit, y, []float64{-9}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := f.Predictor().Unprepared(prepared)
+	if err != nil {
+		log.Fatal(err)
+	}
+	targets, err := p.Predict(x)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("%.2f for %.2f\n", targets, y)
+	// Output:
+	// [3.00 6.00 13.00 3.00] for [3.00 6.00 13.00 3.00]
 }

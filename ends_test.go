@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // The elastic net's criterion has a corner wherever a support changes, and a minimum
@@ -26,7 +28,7 @@ func TestElasticNetEnds(t *testing.T) {
 				t.Fatal(s, err)
 			}
 			top := s.Final.LogLambdaMax
-			lowest := top[0] - 9
+			lowest := top[0] - 18
 			c.Tol = 1e-12
 			var slopes [][2]float64
 			for _, radius := range []float64{0, 1e-3, 3e-3, 1e-2, 3e-2} {
@@ -88,5 +90,53 @@ func TestElasticNetContainsLasso(t *testing.T) {
 				t.Errorf("%v from %g: %s at %.8g after %d, the Lasso has %.8g", v, start, both.Status, both.Value, len(both.Evaluations), lasso.Value)
 			}
 		}
+	}
+}
+
+// An elastic net without its ℓ1 strength is a ridge, so the search ends no worse than the
+// ridge's where that is the better of the two: where one column with large entries makes
+// αmax so large that what is little beside it still shrinks all others, and where entries
+// of all are large, so that a ridge is.
+func TestElasticNetContainsRidge(t *testing.T) {
+	const p = 60
+	for name, c := range map[string]struct {
+		n            int
+		first, other float64 // the scale of the first column and of the others
+	}{
+		"one large column": {100, 60, 1},
+		"large entries":    {200, 1e4, 1e4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := oracle.NewRandom(8)
+			y, entries := make([]float64, c.n), make([]float64, 0, c.n*p)
+			for i := range y {
+				y[i] = 4 * r.Normal()
+			}
+			scale := c.first
+			for range p {
+				effect := r.Normal()
+				for i := range y {
+					v := r.Normal()
+					y[i] += 0.3 * effect * v
+					entries = append(entries, scale*v)
+				}
+				scale = c.other
+			}
+			x, err := sparse.NewDense(c.n, p, entries)
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{Model: pare.Ridge})
+			if err != nil {
+				t.Fatal(err)
+			}
+			both, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{Model: pare.ElasticNet})
+			if err != nil || !both.Status.OK() {
+				t.Fatal(both, err)
+			}
+			if both.Value > alone.Value*(1+1e-4) {
+				t.Errorf("%s at %.8g after %d, the ridge has %.8g", both.Status, both.Value, len(both.Evaluations), alone.Value)
+			}
+		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -18,7 +19,9 @@ const (
 	budgetColumns = 15   // the same for a λ for each column: more overfit the held-out rows
 	roughly       = 1e-3 // gain, as a share, not worth an evaluation on the line of a search that goes on beside it
 	classesReach  = 3    // how far λ's of classes may go from the common share of αmax
-	noRidge       = 9    // how far below the box of its λ the ridge is nothing beside the Lasso
+	nothing       = 9    // how far below the box of its λ a strength is nothing beside the other
+	dying         = 8    // how far below αmax the slopes in the elastic net's ℓ1 strength die away as it does
+	wellPosed     = 14   // how far a ridge may be below the largest curvature to do without an ℓ1 strength
 	pairStop      = 1e-5 // gain, as a share, not worth an evaluation with the elastic net's λ's
 	manyStop      = 1e-4 // gain with many λ's that is not worth overfitting for
 	columnsReach  = 2    // how far λ's of columns may go from the one for all
@@ -125,27 +128,42 @@ func (e *engine) search(ctx context.Context, f outer, o SelectOptions) (result, 
 // Where it ends at the least ridge, the Lasso may have a better minimum: elsewhere, or
 // since the border's ridge still shrinks.
 func (e *engine) searchPair(ctx context.Context, s *stages, f *bilevel.Problem, top []float64, o SelectOptions) (*search.Result, error) {
-	start, box := e.starts(top, o), e.box(top)
+	start, box := e.starts(top, o), e.pairBox(top)
+	v := vanishing{f, top[0] - dying}
 	region := func() (*search.Result, error) {
-		return s.run(asIs, func(options search.Options) (*search.Result, error) {
+		return s.run(v.lift, func(options search.Options) (*search.Result, error) {
 			options.Stop = pairStop
 			if options.Schedule == search.Auto {
 				options.Schedule = search.Late // supports are large, and slopes far from 0
 			}
-			return search.TrustRegion(ctx, f, start, box, options)
+			return search.TrustRegion(ctx, v, v.coordinates(start), search.Box{Lower: v.coordinates(box.Lower), Upper: box.Upper}, options)
 		})
 	}
 	both, err := region()
 	if !s.further(both, err) || both.Best.LogLambda[1] > box.Lower[1] {
 		return both, err
 	}
-	box.Lower[1] -= noRidge
+	box = e.box(top) // not both may vanish
+	box.Lower[1] -= nothing
 	box.Upper[1] = box.Lower[1]
 	lasso, err := region()
 	if lasso != nil && (lasso.Status == outcome.Stationary || lasso.Status == outcome.Kink) {
 		lasso.Status = outcome.Box
 	}
 	return noWorse(lasso, both), err
+}
+
+// pairBox is that of the elastic net. It reaches to where a ridge alone is searched for,
+// which is at home beside ‖X‖², not αmax; and to next to no ℓ1 strength, where the least
+// ridge, or more rows than columns, see to it that solutions are found without.
+func (e *engine) pairBox(top []float64) search.Box {
+	box := e.box(top)
+	curvature := kernels.Log((&model.Null{Fit: e.problem.(*single).fit}).RidgeMax())
+	box.Upper[1] = max(box.Upper[1], curvature+Ridge.family().ranges[0].above)
+	if n, p := e.x.Dims(); n > p || curvature-box.Lower[1] <= wellPosed {
+		box.Lower[0] -= nothing
+	}
+	return box
 }
 
 // noWorse puts the best point of an earlier search in place of a worse one.

@@ -33,7 +33,7 @@ func (f searchFlags) check() error {
 	if err := oneOf("search", f.Search, pare.Searches()...); err != nil {
 		return err
 	}
-	if err := oneOf("tol-schedule", f.TolSchedule, search.Auto, search.Exact, search.Approx); err != nil {
+	if err := oneOf("tol-schedule", f.TolSchedule, search.Auto, search.Late, search.Exact, search.Approx); err != nil {
 		return err
 	}
 	if f.Start != nil && !(*f.Start > 0 && !math.IsInf(*f.Start, 1)) {
@@ -233,6 +233,8 @@ func (r *selectResult) simpler() pare.Model {
 	const far = 1e-3 // of αmax: what is on the lower border is below
 	share := ratios(s.LogLambda, s.Final.LogLambdaMax)
 	switch {
+	case r.cornered():
+		return ""
 	case share[0] < share[1] && share[0] < far:
 		return pare.Ridge
 	case share[1] < share[0] && share[1] < far:
@@ -240,6 +242,13 @@ func (r *selectResult) simpler() pare.Model {
 	default:
 		return ""
 	}
+}
+
+// cornered reports whether neither strength of an elastic net matters much.
+func (r *selectResult) cornered() bool {
+	const least = 1.25e-4 // of αmax: the lower border of a ridge beside which there may be no ℓ1 strength
+	share := ratios(r.selection.LogLambda, r.selection.Final.LogLambdaMax)
+	return r.asked.Model == pare.ElasticNet && share[0] < least && share[1] < least
 }
 
 // explained compares the criterion with that of the null model.
@@ -279,7 +288,7 @@ func (r *selectResult) why() string {
 		if simpler := r.simpler(); simpler != "" {
 			return fmt.Sprintf("the %s strength no longer matters; %s is as good, with one λ less", map[pare.Model]string{pare.Ridge: "ℓ1", pare.Lasso: "ridge"}[simpler], simpler)
 		}
-		if r.asked.Model == pare.ElasticNet && r.LogLambda[0] == r.LogLambda[1] { // both at their lower ends
+		if r.cornered() {
 			return "the best point is in a corner of the range searched, where neither strength matters much; compare lasso and ridge"
 		}
 		return "the best point is on the border of the range searched; beyond it a strength no longer matters"

@@ -1,0 +1,74 @@
+package pare
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// vanishing is an objective whose first strength may vanish. From a floor on down its
+// coordinate t is the strength α itself, in units of the floor's,
+//
+//	λ = floor + ln(1 + t − floor), t < floor,
+//
+// since slopes in λ die away there as α does: what is left to gain is a step of 1 away.
+// Above the floor t is λ.
+type vanishing struct {
+	search.Objective
+	floor float64
+}
+
+// Eval implements [search.Objective].
+func (v vanishing) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
+	t := request.LogLambda
+	share := v.share(t)
+	request.LogLambda = v.lambda(t)
+	e, err := v.Objective.Eval(ctx, request)
+	e.LogLambda = t
+	if e.Gradient != nil {
+		e.Gradient[0] /= share
+	}
+	if r := len(t); e.Curvature != nil {
+		for i := range r {
+			e.Curvature[i] /= share
+			e.Curvature[i*r] /= share
+		}
+	}
+	return e, err
+}
+
+// share returns what the strength at t is of the floor's, 1 above it.
+func (v vanishing) share(t []float64) float64 { return min(1, 1+(t[0]-v.floor)) }
+
+// lambda returns λ at t.
+func (v vanishing) lambda(t []float64) []float64 {
+	lambda := slices.Clone(t)
+	if share := v.share(t); share < 1 {
+		lambda[0] = v.floor + kernels.Log(share)
+	}
+	return lambda
+}
+
+// coordinates returns t at λ.
+func (v vanishing) coordinates(lambda []float64) []float64 {
+	t := slices.Clone(lambda)
+	if t[0] < v.floor {
+		t[0] = v.floor - 1 + kernels.Exp(t[0]-v.floor)
+	}
+	return t
+}
+
+// lift names an evaluation by λ.
+func (v vanishing) lift(e search.Evaluation) search.Evaluation {
+	if e.LogLambda == nil {
+		return e
+	}
+	if e.Gradient != nil {
+		e.Gradient = slices.Clone(e.Gradient)
+		e.Gradient[0] *= v.share(e.LogLambda)
+	}
+	e.LogLambda = v.lambda(e.LogLambda)
+	return e
+}

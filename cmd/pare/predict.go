@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -36,7 +38,25 @@ func (f savedFlags) check() error {
 	if err := sealed.Replaceable(f.Save); err != nil {
 		return unsaved(&outcome.Error{Kind: outcome.IO, File: f.Save, Flag: "save", Message: "cannot save the model", Err: err})
 	}
+	if holdsOther(f.Save) {
+		e := &outcome.Error{Kind: outcome.BadParameter, File: f.Save, Flag: "save", Message: "this file holds something else than a saved model, and stays as it is"}
+		return advised{e, "Give --save another name, or remove the file."}
+	}
 	return nil
+}
+
+// holdsOther reports whether a file holds something that is no saved model: it may be the
+// data.
+func holdsOther(path string) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	const mark = `{"pare_model":`
+	head := make([]byte, len(mark))
+	n, _ := io.ReadFull(file, head)
+	return n > 0 && string(head[:n]) != mark
 }
 
 func unsaved(err error) error {

@@ -121,3 +121,19 @@ func TestPredictClasses(t *testing.T) {
 		t.Errorf("exit %d, %q", o.code, o.stderr)
 	}
 }
+
+// A model takes the place of a model, and of nothing else: not of the data.
+func TestSaveSparesOtherFiles(t *testing.T) {
+	text := "1 1:1\n2 1:3\n5 1:4\n"
+	data := writeFile(t, "data.svm", text)
+	o := pareRun(t, "fit", "--ratio=0.1", data, "--save", data)
+	if left, err := os.ReadFile(data); o.code != exitFailed || !strings.Contains(o.stderr, "another name") || err != nil || string(left) != text {
+		t.Errorf("a model saved over the data: exit %d, %s, now %q, %v", o.code, o.stderr, left, err)
+	}
+	kept := filepath.Join(t.TempDir(), "kept")
+	for range 2 { // an old model makes room for a new one
+		if o := pareRun(t, "fit", "--ratio=0.1", data, "--save", kept); o.code != exitOK {
+			t.Errorf("exit %d, %s", o.code, o.stderr)
+		}
+	}
+}

@@ -39,31 +39,11 @@ type Separable interface {
 // which is, and positive definite where the solution is locally unique.
 // B = ∂_λ prox − γ diag(π)∇²f_{S,Sᶜ}J_{Sᶜ}; off the support J is ∂_λ prox.
 func Generic(ctx context.Context, k *kernels.Set, f Smooth, g Separable, beta, outer []float64, step float64, opts Options) (*Hypergradient, error) {
-	p := len(beta)
-	switch {
-	case len(outer) != p:
-		return nil, outcome.Errorf(outcome.Shape, "the gradient of the criterion has %d entries for %d coefficients", len(outer), p)
-	case !(step > 0) || math.IsInf(step, 0):
-		return nil, outcome.At(outcome.BadParameter, "step", "must be positive and finite, got %g", step)
+	if err := checkGeneric(beta, outer, step); err != nil {
+		return nil, err
 	}
-	for j, b := range beta {
-		if math.IsNaN(b) || math.IsInf(b, 0) {
-			return nil, &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: j, Message: "the coefficient is not finite"}
-		}
-	}
-	system := &genericSystem{f: f, beta: beta, step: step, full: make([]float64, p), product: make([]float64, p)}
-	z := make([]float64, p)
-	f.Gradient(beta, z)
-	out := &Hypergradient{InjectivityMargin: 1, Status: outcome.Converged}
-	for j, b := range beta {
-		z[j] = math.FMA(-step, z[j], b)
-		value, slope := g.Prox(j, z[j], step)
-		out.KKT = max(out.KKT, math.Abs(b-value)/step)
-		if slope != 0 {
-			system.support = append(system.support, j)
-			system.inverse = append(system.inverse, 1/slope)
-		}
-	}
+	system, kkt := newGenericSystem(f, g, beta, step)
+	out := &Hypergradient{KKT: kkt, InjectivityMargin: 1, Status: outcome.Converged}
 	size := len(system.support)
 	if opts.Tol == 0 {
 		opts.Tol = 1e-10
@@ -72,25 +52,10 @@ func Generic(ctx context.Context, k *kernels.Set, f Smooth, g Separable, beta, o
 		opts.MaxIterations = 10*size + 100
 	}
 	cg := support.CG{Kernels: k}
-	rhs, x, fixed := make([]float64, size), make([]float64, size), make([]float64, p)
+	rhs, x, fixed := make([]float64, size), make([]float64, size), make([]float64, len(beta))
 	moving := false
 	for i := range g.Hyperparameters() {
-		clear(fixed)
-		at := 0
-		for j := range beta {
-			d := g.Sensitivity(j, i, z[j], step)
-			if at < size && system.support[at] == j {
-				rhs[at] = d * system.inverse[at]
-				at++
-			} else {
-				fixed[j] = d
-			}
-			moving = moving || d != 0
-		}
-		f.HessianProduct(beta, fixed, system.product)
-		for at, j := range system.support {
-			rhs[at] = math.FMA(-step, system.product[j], rhs[at])
-		}
+		moving = system.rightSide(g, i, rhs, fixed) || moving
 		clear(x)
 		report := cg.Solve(ctx, system, rhs, x, opts.Tol, opts.MaxIterations)
 		smallest, largest := cg.Ritz()
@@ -119,14 +84,69 @@ func Generic(ctx context.Context, k *kernels.Set, f Smooth, g Separable, beta, o
 	return out, nil
 }
 
+func checkGeneric(beta, outer []float64, step float64) error {
+	switch {
+	case len(outer) != len(beta):
+		return outcome.Errorf(outcome.Shape, "the gradient of the criterion has %d entries for %d coefficients", len(outer), len(beta))
+	case !(step > 0) || math.IsInf(step, 0):
+		return outcome.At(outcome.BadParameter, "step", "must be positive and finite, got %g", step)
+	}
+	for j, b := range beta {
+		if math.IsNaN(b) || math.IsInf(b, 0) {
+			return &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: j, Message: "the coefficient is not finite"}
+		}
+	}
+	return nil
+}
+
 // genericSystem is diag(1/π) − I + γ∇²f_SS.
 type genericSystem struct {
 	f             Smooth
 	beta          []float64
 	step          float64
+	z             []float64 // β − γ∇f(β)
 	support       []int
 	inverse       []float64 // 1/π
 	full, product []float64 // p
+}
+
+// newGenericSystem returns the system at β, and how far β is from a fixed point.
+func newGenericSystem(f Smooth, g Separable, beta []float64, step float64) (a *genericSystem, kkt float64) {
+	p := len(beta)
+	a = &genericSystem{f: f, beta: beta, step: step, z: make([]float64, p), full: make([]float64, p), product: make([]float64, p)}
+	f.Gradient(beta, a.z)
+	for j, b := range beta {
+		a.z[j] = math.FMA(-step, a.z[j], b)
+		value, slope := g.Prox(j, a.z[j], step)
+		kkt = max(kkt, math.Abs(b-value)/step)
+		if slope != 0 {
+			a.support = append(a.support, j)
+			a.inverse = append(a.inverse, 1/slope)
+		}
+	}
+	return a, kkt
+}
+
+// rightSide sets rhs to diag(1/π)·B of λ_i, and fixed to J off the support. It reports
+// whether anything moves.
+func (a *genericSystem) rightSide(g Separable, i int, rhs, fixed []float64) (moving bool) {
+	clear(fixed)
+	at := 0
+	for j := range a.beta {
+		d := g.Sensitivity(j, i, a.z[j], a.step)
+		if at < len(rhs) && a.support[at] == j {
+			rhs[at] = d * a.inverse[at]
+			at++
+		} else {
+			fixed[j] = d
+		}
+		moving = moving || d != 0
+	}
+	a.f.HessianProduct(a.beta, fixed, a.product)
+	for at, j := range a.support {
+		rhs[at] = math.FMA(-a.step, a.product[j], rhs[at])
+	}
+	return moving
 }
 
 // Apply implements [support.Operator].

@@ -153,6 +153,10 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 			if got.KKT > 1e-10 {
 				t.Errorf("%s, seed %d: KKT residual %g", name, seed, got.KKT)
 			}
+			rough, err := implicit.Generic(context.Background(), k, f, penalty(lambda), solve(penalty(lambda)), outer, step, implicit.Options{Tol: 0.1})
+			if d := math.Abs(rough.Gradient[0] - got.Gradient[0]); err != nil || d > rough.ErrorBound {
+				t.Errorf("%s, seed %d: an error of %g, beyond its bound %g; %v", name, seed, d, rough.ErrorBound, err)
+			}
 			half, err := implicit.Generic(context.Background(), k, f, penalty(lambda), solve(penalty(lambda)), outer, step/2, implicit.Options{})
 			if err != nil {
 				t.Fatal(err)

@@ -65,28 +65,7 @@ func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambd
 		return nil, err
 	}
 	state("means and norms of the columns")
-	var fit model.Datafit
-	var penalty model.Penalty
-	switch pare.Model(c.Model) {
-	case pare.Lasso:
-		penalty, err = model.Lasso(logLambda[0])
-	case pare.ElasticNet:
-		penalty, err = model.ElasticNet(logLambda[0], logLambda[1])
-	case pare.WeightedLasso:
-		penalty, err = model.WeightedLasso(logLambda)
-	case pare.Logistic:
-		penalty, err = model.Lasso(logLambda[0])
-	default:
-		return nil, errNoAnatomy
-	}
-	if err != nil {
-		return nil, err
-	}
-	if pare.Model(c.Model) == pare.Logistic {
-		fit, err = model.NewLogistic(view, y)
-	} else {
-		fit, err = model.NewSquared(view, y)
-	}
+	fit, penalty, err := problemOf(pare.Model(c.Model), view, y, logLambda)
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +99,28 @@ func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambd
 		a.Explained += r.Certificate + r.Choice + r.Improvement
 	}
 	return a, err
+}
+
+// problemOf returns the two halves of a model's inner problem.
+func problemOf(m pare.Model, view *sparse.View, y, logLambda []float64) (fit model.Datafit, penalty model.Penalty, err error) {
+	switch m {
+	case pare.Lasso, pare.Logistic:
+		penalty, err = model.Lasso(logLambda[0])
+	case pare.ElasticNet:
+		penalty, err = model.ElasticNet(logLambda[0], logLambda[1])
+	case pare.WeightedLasso:
+		penalty, err = model.WeightedLasso(logLambda)
+	default:
+		err = errNoAnatomy
+	}
+	switch {
+	case err != nil:
+	case m == pare.Logistic:
+		fit, err = model.NewLogistic(view, y)
+	default:
+		fit, err = model.NewSquared(view, y)
+	}
+	return fit, penalty, err
 }
 
 func (a *anatomy) text(env environment) error {

@@ -21,7 +21,7 @@ import (
 type certificate struct {
 	order     []int32   // place → column
 	place     []int32   // column → place, -1 without entries
-	norm      []float64 // ‖X̃_j‖ₛ
+	norm      []float64 // ‖X̃_j‖ₛ, the view's
 	threshold []float64 // Nαⱼ; +Inf for columns left out: excluded, without entries, or copies
 	corr      []float64 // c_j when last computed
 	bound     []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the walk
@@ -56,11 +56,10 @@ func (c *certificate) init(view *sparse.View) {
 		c.place[j] = -1
 	}
 	m := len(c.order)
-	c.norm, c.threshold, c.bound = make([]float64, m), make([]float64, m), make([]float64, m)
+	c.norm, c.threshold, c.bound = view.Norms(), make([]float64, m), make([]float64, m)
 	c.seen, c.fresh, c.live = make([]int32, m), make([]int32, 0, m+1), make([]bool, m) // one more than places: see look
 	for k, j := range c.order {
 		c.place[j] = int32(k)
-		c.norm[k] = view.Norm(int(j))
 	}
 	c.previous, c.scratch = make([]float64, n), make([]float64, n)
 	c.walk = newWalk(view)
@@ -184,7 +183,7 @@ func (s *Solver) pass() {
 		met := len(c.fresh)
 		c.look(run)
 		fresh := c.fresh[met:]
-		s.correlate(fresh)
+		s.correlate(fresh, run.gap)
 		for _, k := range fresh {
 			c.bound[k] = math.Abs(c.corr[k]) - float64(c.norm[k]*run.length)
 		}
@@ -209,17 +208,23 @@ func (c *certificate) look(run stretch) {
 	c.fresh = fresh[:n]
 }
 
-// correlate computes the correlations of places, ascending, in runs of neighbours.
-func (s *Solver) correlate(places []int32) {
+// correlate computes the correlations of places of a stretch, ascending, in runs. Short gaps
+// between them are computed, too, where that is less than the price of a call.
+func (s *Solver) correlate(places []int32, gap int) {
 	c := &s.cert
-	for len(places) > 0 {
-		from, n := int(places[0]), 0
-		for n < len(places) && int(places[n]) == from+n && c.seen[from+n] != c.residual {
-			c.seen[from+n] = c.residual
+	for n := 0; n < len(places); {
+		from := int(places[n])
+		to := from
+		for n < len(places) && int(places[n]) <= to+gap && c.seen[places[n]] != c.residual {
+			to = int(places[n]) + 1
+			c.seen[to-1] = c.residual
 			n++
 		}
-		s.view.Correlate(from, from+n, s.state.Weighted, c.corr[from:from+n])
-		places = places[max(n, 1):]
+		if to == from {
+			n++ // known
+			continue
+		}
+		s.view.Correlate(from, to, s.state.Weighted, c.corr[from:to])
 	}
 }
 

@@ -22,12 +22,19 @@ type walk []stretch
 // stretch is a run of places whose columns have about as many entries.
 type stretch struct {
 	from, to int
+	gap      int     // columns that are cheaper to compute than a call
 	root     float64 // √m of the longest, divided by √(1 − m·max sᵢ/N) under centred columns
 	length   float64 // of the path, as these columns see it
 }
 
 // lengths is the share by which columns of a stretch may have more entries than the first.
 const lengths = 0.25
+
+// The cost of a call that computes correlations, and of a column in one, in entries.
+const (
+	callCost   = 64
+	columnCost = 5
+)
 
 // newWalk divides the columns of a view up by their entries.
 func newWalk(view *sparse.View) (w walk) {
@@ -51,7 +58,7 @@ func newWalk(view *sparse.View) (w walk) {
 		if rest := 1 - m*heaviest/view.Total(); rest >= 0.5 { // else centring may leave little of the norm
 			root = math.Sqrt(m / rest)
 		}
-		w = append(w, stretch{from: from, to: to, root: root})
+		w = append(w, stretch{from: from, to: to, gap: int(callCost / (m + columnCost)), root: root})
 		from = to
 	}
 	return w

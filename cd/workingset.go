@@ -76,7 +76,9 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	for _, c := range w.candidates {
 		grown = grown || !w.member[c.place]
 	}
-	w.replace(s)
+	if grown || len(s.active)+len(w.candidates) != len(w.places) {
+		w.replace(s)
+	}
 	return grown
 }
 

@@ -13,6 +13,7 @@ type moments struct {
 	once    sync.Once
 	means   []float64 // x̄, nil: not centred
 	norms   []float64 // ‖X̃_j‖ₛ
+	placed  []float64 // the same in storage order
 	squares []float64 // of them, of all rows alike and not centred; else nil
 	err     error
 }
@@ -40,8 +41,12 @@ func (v *View) Introduce(u, out []float64) {
 	}
 }
 
-// keep makes m, which is complete, the moments.
+// keep makes m, of which means and norms are known, the moments.
 func (v *View) keep(m *moments) {
+	m.placed = make([]float64, len(v.x.Order()))
+	for k, j := range v.x.Order() {
+		m.placed[k] = m.norms[j]
+	}
 	m.once.Do(func() {})
 	v.moments = m
 }
@@ -90,8 +95,10 @@ func (v *View) measure(u, out []float64) {
 	}
 	squares, sums := make([]float64, len(order)), make([]float64, len(order))
 	v.sums(u, out, squares, sums)
+	m.placed = squares // one by one
 	for k, j := range order {
 		mean, square := 0.0, squares[k]
+		m.placed[k] = 0
 		if v.centred {
 			if constant, ok := v.constant(v.x.Column(int(j))); ok {
 				m.means[j] = constant // and nothing is left of it
@@ -110,6 +117,7 @@ func (v *View) measure(u, out []float64) {
 			m.squares[j] = square
 		}
 		m.norms[j] = math.Sqrt(square)
+		m.placed[k] = m.norms[j]
 		switch {
 		case m.err != nil:
 		case math.IsInf(m.norms[j], 1):

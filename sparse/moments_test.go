@@ -115,3 +115,28 @@ func TestWholeCountsHeldOutRows(t *testing.T) {
 		}
 	}
 }
+
+// Norms in storage order are those of the columns, however the view was made.
+func TestNormsInStorageOrder(t *testing.T) {
+	for seed := range oracle.Cases(20) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 30, P: 12, Density: r.Pick(0.2, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
+		for i := range q.X {
+			q.X[i][3] = 1 // with an intercept nothing is left of it
+		}
+		q.Intercept = seed%4 < 2
+		view := subject.View(t, q, seed%3 == 0)
+		some, err := view.Standardised().Rows([]int32{0, 2, 3, 5, 7, 11, 12, 13, 19})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []*sparse.View{view, view.Standardised(), some} {
+			norms := v.Norms()
+			for k, j := range v.Matrix().Order() {
+				if norms[k] != v.Norm(int(j)) {
+					t.Errorf("seed %d: ‖X̃_%d‖ₛ is %g, in storage order %g", seed, j, v.Norm(int(j)), norms[k])
+				}
+			}
+		}
+	}
+}

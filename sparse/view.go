@@ -188,6 +188,9 @@ func (v *View) Mean(j int) float64 {
 // Norm returns ‖X̃_j‖ₛ = √(Σ sᵢ(xᵢⱼ − x̄ⱼ)²).
 func (v *View) Norm(j int) float64 { return v.columns().norms[j] }
 
+// Norms returns [View.Norm] of the columns in storage order. Read only.
+func (v *View) Norms() []float64 { return v.columns().placed }
+
 // Square returns ‖X̃_j‖ₛ², where all rows have weight 1 and nothing is centred to the last bit
 // that [View.Norm] rounds.
 func (v *View) Square(j int) float64 {

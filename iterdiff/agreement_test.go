@@ -174,19 +174,10 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-func checkGolden(t *testing.T, c goldenCase, path string, method iterdiff.Method) {
-	x, y, err := sparse.OpenSVMLight(t.Context(), path, sparse.ReadOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, p := x.Dims()
-	matrix := sparse.Compact(x)
-	folds, count := max(c.Mod, 3), 1
-	if c.Split == "cv" {
-		folds, count = c.Folds, c.Folds
-	}
-	lambda := c.LogLambda
-	want := make([]float64, len(lambda))
+// wanted returns the λ's of a case of p columns, and the gradient there.
+func (c *goldenCase) wanted(t *testing.T, p int) (lambda, want []float64) {
+	t.Helper()
+	lambda, want = c.LogLambda, make([]float64, len(c.LogLambda))
 	if c.Model == "wlasso" {
 		var alphaMax float64
 		var g struct {
@@ -206,6 +197,87 @@ func checkGolden(t *testing.T, c goldenCase, path string, method iterdiff.Method
 	} else if err := json.Unmarshal(c.Gradient, &want); err != nil {
 		t.Fatal(err)
 	}
+	return lambda, want
+}
+
+// differentiate returns what the iterates of one fold come to.
+func (c *goldenCase) differentiate(t *testing.T, matrix sparse.Matrix, y, weights []float64, rows []int32, lambda []float64, o iterdiff.Options) *iterdiff.Result {
+	t.Helper()
+	n, _ := matrix.Dims()
+	var loss criterion.Criterion = criterion.MeanSquaredError{}
+	if c.Model == "logreg" {
+		loss = criterion.LogisticLoss{}
+	}
+	curvature := make([]float64, n)
+	outer := func(m, slope []float64) float64 { return loss.Eval(rows, y, m, slope, curvature) }
+	if c.Model == "svm" {
+		fit, err := model.NewSVM(subject.Kernels(t), sparse.Transpose(matrix), y, weights)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outer = func(m, slope []float64) (value float64) {
+			for _, i := range rows {
+				v, d := smoothedHinge(y[i] * m[i])
+				value += v / float64(len(rows))
+				slope[i] = d * y[i] / float64(len(rows))
+			}
+			return value
+		}
+		h, err := iterdiff.NewSVM(fit).Solve(t.Context(), math.Log(c.C), outer, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	view, err := sparse.NewView(subject.Kernels(t), matrix, weights, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var fit model.Datafit
+	var g model.Penalty
+	switch c.Model {
+	case "logreg":
+		fit, err = model.NewLogistic(view, y)
+	default:
+		fit, err = model.NewSquared(view, y)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch c.Model {
+	case "enet":
+		g, err = model.ElasticNet(lambda[0], lambda[1])
+	case "wlasso":
+		g, err = model.WeightedLasso(lambda)
+	default:
+		g, err = model.Lasso(lambda[0])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := iterdiff.New(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := s.Solve(t.Context(), g, outer, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func checkGolden(t *testing.T, c goldenCase, path string, method iterdiff.Method) {
+	x, y, err := sparse.OpenSVMLight(t.Context(), path, sparse.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, p := x.Dims()
+	matrix := sparse.Compact(x)
+	folds, count := max(c.Mod, 3), 1
+	if c.Split == "cv" {
+		folds, count = c.Folds, c.Folds
+	}
+	lambda, want := c.wanted(t, p)
 	got := make([]float64, len(want))
 	var value float64
 	o := iterdiff.Options{Method: method, Tol: 1e-9, MaxEpochs: 200000}
@@ -223,65 +295,7 @@ func checkGolden(t *testing.T, c goldenCase, path string, method iterdiff.Method
 				rows = append(rows, int32(i))
 			}
 		}
-		var loss criterion.Criterion = criterion.MeanSquaredError{}
-		if c.Model == "logreg" {
-			loss = criterion.LogisticLoss{}
-		}
-		curvature := make([]float64, n)
-		outer := func(m, slope []float64) float64 { return loss.Eval(rows, y, m, slope, curvature) }
-		var h *iterdiff.Result
-		if c.Model == "svm" {
-			fit, err := model.NewSVM(subject.Kernels(t), sparse.Transpose(matrix), y, weights)
-			if err != nil {
-				t.Fatal(err)
-			}
-			outer = func(m, slope []float64) (value float64) {
-				for _, i := range rows {
-					v, d := smoothedHinge(y[i] * m[i])
-					value += v / float64(len(rows))
-					slope[i] = d * y[i] / float64(len(rows))
-				}
-				return value
-			}
-			h, err = iterdiff.NewSVM(fit).Solve(t.Context(), math.Log(c.C), outer, o)
-			if err != nil {
-				t.Fatal(err)
-			}
-		} else {
-			view, err := sparse.NewView(subject.Kernels(t), matrix, weights, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var fit model.Datafit
-			var g model.Penalty
-			switch c.Model {
-			case "logreg":
-				fit, err = model.NewLogistic(view, y)
-			default:
-				fit, err = model.NewSquared(view, y)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			switch c.Model {
-			case "enet":
-				g, err = model.ElasticNet(lambda[0], lambda[1])
-			case "wlasso":
-				g, err = model.WeightedLasso(lambda)
-			default:
-				g, err = model.Lasso(lambda[0])
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := iterdiff.New(fit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if h, err = s.Solve(t.Context(), g, outer, o); err != nil {
-				t.Fatal(err)
-			}
-		}
+		h := c.differentiate(t, matrix, y, weights, rows, lambda, o)
 		t.Logf("%s: %d epochs (support found at %d), gap %.1e, KKT %.1e, change %.1e, margin %.1e, %d entries forward, %d back",
 			h.Status, h.Epochs, h.Identified, h.Gap, h.KKT, h.Change, h.Margin, h.ForwardEntries, h.ReverseEntries)
 		if h.Status != outcome.Converged {

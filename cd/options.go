@@ -1,0 +1,81 @@
+package cd
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Options bound a solve. The zero value is ready to use.
+type Options struct {
+	// Tol is the relative duality gap to reach: gap ≤ Tol·P₀, P₀ the objective
+	// of the null model. 0 means 1e-6; the least possible is 1e-15.
+	Tol float64
+	// MaxEpochs bounds the sweeps over working sets. 0 means 100,000.
+	MaxEpochs int
+	// MaxSupport, where positive, ends a solve with an error of kind Limit at the first
+	// certified point with more columns in its support.
+	MaxSupport int
+	// MaxGram bounds the columns of the cached Gram matrix, and with it memory and
+	// speed. 0 means [support.LargestGram].
+	MaxGram int
+	// Polish ends a solve that has converged with one more Newton step, solved
+	// to working precision. The gap bounds Φ; predictions are only known to its
+	// square root, so a criterion good to 1e-9 needs a gap of 1e-18, or this.
+	Polish bool
+	// Watch, where set, is called between the stages of a solve, on its goroutine.
+	Watch func(Progress)
+}
+
+// Progress is where a solve stands.
+type Progress struct {
+	Stage       Stage // the one that has just ended
+	Visited     int   // columns that the last certificate could not skip
+	WorkingSet  int   // columns in it
+	Support     int   // of the last certified point
+	RelativeGap float64
+	Epochs      int // so far
+	Steps       int // Newton steps so far
+}
+
+// Stage is a part of an outer iteration.
+type Stage string
+
+// The stages, in their order.
+const (
+	Certified Stage = "certificate" // a pass over X: gap and violations
+	Chosen    Stage = "working set" // the columns to work on
+	Improved  Stage = "improvement" // sweeps and Newton steps on them
+	Sampled   Stage = "sample"      // the start from a solution of fewer rows, where there is one
+)
+
+func (s *Solver) report(o Options, stage Stage) {
+	if o.Watch != nil {
+		o.Watch(Progress{stage, len(s.cert.fresh), len(s.set.columns), len(s.sol.Support), s.sol.RelativeGap, s.sol.Epochs, s.sol.Steps})
+	}
+}
+
+const (
+	defaultTol    = 1e-6
+	leastTol      = 1e-15
+	defaultEpochs = 100_000
+)
+
+func (o Options) resolve() (Options, error) {
+	if o.Tol == 0 {
+		o.Tol = defaultTol
+	}
+	if !(o.Tol >= leastTol) || math.IsInf(o.Tol, 1) {
+		return o, outcome.At(outcome.BadParameter, "tol", "the relative gap must be at least %g, got %g", leastTol, o.Tol)
+	}
+	if o.MaxEpochs == 0 {
+		o.MaxEpochs = defaultEpochs
+	}
+	if o.MaxSupport < 0 {
+		return o, outcome.At(outcome.BadParameter, "max-support", "must not be negative, got %d", o.MaxSupport)
+	}
+	if o.MaxEpochs < 0 {
+		return o, outcome.At(outcome.BadParameter, "max-epochs", "must not be negative, got %d", o.MaxEpochs)
+	}
+	return o, nil
+}

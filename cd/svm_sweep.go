@@ -17,14 +17,8 @@ import (
 //
 // Runs of the list are visited in random order: random order converges several
 // times faster than cyclic order where neighbours are alike, and runs keep the
-// entries of neighbours together. When half of the samples have been set aside,
-// those left are packed together.
+// entries of neighbours together.
 type sweeper struct {
-	all    pack  // X's own storage
-	packed pack  // a copy of the samples left
-	spare  pack  // room for the next copy
-	here   *pack // the one that is swept
-
 	e      kernels.BoxEpoch
 	live   []int32 // samples still swept, by position
 	chunk  int     // samples between two looks at the context
@@ -33,7 +27,6 @@ type sweeper struct {
 	left   float64 // sweeps over all samples that this solve may still cost
 	factor float64 // the estimated gap asked for, relative to the target
 
-	rented     int     // sweeps since the samples were packed
 	total      float64 // modelled cost of the sweeps of this solve since help was last asked for
 	spent      float64 // modelled cost of sweeps since a Newton step was last considered
 	freeBefore int     // free samples when a step was last considered
@@ -48,14 +41,13 @@ const (
 	setAside     = 0.2     // of the largest violation
 	leastTry     = 1e-4    // where rounding ends the tightening
 	pollEvery    = 1 << 19 // entries between two looks at the context
-	packCost     = 5       // sweeps that packing costs
 	stepGain     = 0.5     // of the gap that a Newton step must take away to be worth while
 	swath        = 8       // samples that are visited one after the other
 )
 
 func (w *sweeper) init(s *SVM) {
-	w.all = pack{from: s.from[:s.n], to: s.from[1:], rows: s.rows, values: s.values}
 	w.e.At, w.e.W = s.at, s.w
+	w.e.From, w.e.To, w.e.Features, w.e.Values = s.from[:s.n], s.from[1:], s.rows, s.values
 	w.live = make([]int32, 0, s.n)
 	w.chunk = max(swath, int(pollEvery*int64(s.n)/max(1, s.from[s.n])))
 }
@@ -102,7 +94,6 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 			w.total = 0
 			return s.inside.help(ctx)
 		}
-		w.repack()
 	}
 	w.factor = max(leastTry, nextTry*w.factor)
 	return true
@@ -120,7 +111,6 @@ func (s *SVM) activate() {
 		}
 	}
 	w.compare(over, under)
-	w.here, w.rented = &w.all, 0
 	w.live = w.live[:0]
 	for pos := range s.at {
 		v, g := &s.at[pos], s.margin[pos]-1
@@ -147,7 +137,6 @@ func (w *sweeper) compare(over, under float64) {
 func (s *SVM) epoch(ctx context.Context) bool {
 	w, e := &s.sweeps, &s.sweeps.e
 	w.shuffle()
-	e.From, e.To, e.Features, e.Values = w.here.from, w.here.to, w.here.rows, w.here.values
 	e.MostOver, e.MostUnder, e.Gap, e.Visited, e.Moved, e.Free, e.FreeEntries = 0, 0, 0, 0, 0, 0, 0
 	visits, kept := len(w.live), 0
 	for from := 0; from < visits; from += w.chunk {
@@ -168,7 +157,6 @@ func (s *SVM) epoch(ctx context.Context) bool {
 	cost := residualCost(e.Visited+e.Moved, visits, s.rows == nil)
 	w.spent += cost
 	w.total += cost
-	w.rented++
 	w.compare(e.MostOver, e.MostUnder)
 	return true
 }
@@ -219,51 +207,4 @@ func (s *SVM) denseEpoch() (kept int) {
 		}
 	}
 	return kept
-}
-
-// pack is where the entries of samples lie.
-type pack struct {
-	from, to []int64 // by position
-	rows     []int32
-	values   []float64
-}
-
-// repack copies the samples left side by side, once as many sweeps have been made as
-// that costs and most of those in reach are no longer swept.
-func (w *sweeper) repack() {
-	if w.here.rows == nil || w.rented < packCost {
-		return
-	}
-	entries := 0
-	for _, pos := range w.live {
-		entries += int(w.here.to[pos] - w.here.from[pos])
-	}
-	if 2*entries > len(w.here.rows) {
-		return
-	}
-	w.rented = 0
-	if w.here == &w.packed { // a copy of a copy
-		w.spare, w.packed = w.packed, w.spare
-		w.here = &w.spare
-	}
-	w.packed.take(w.here, w.live, len(w.e.At), entries)
-	w.here = &w.packed
-}
-
-// take makes p a copy of the samples listed.
-func (p *pack) take(other *pack, list []int32, n, entries int) {
-	if p.from == nil {
-		p.from, p.to = make([]int64, n), make([]int64, n)
-	}
-	if cap(p.values) < entries { // the first is the largest
-		p.rows, p.values = make([]int32, 0, entries), make([]float64, 0, entries)
-	}
-	p.rows, p.values = p.rows[:0], p.values[:0]
-	for _, pos := range list {
-		from, to := other.from[pos], other.to[pos]
-		p.from[pos] = int64(len(p.rows))
-		p.rows = append(p.rows, other.rows[from:to]...)
-		p.values = append(p.values, other.values[from:to]...)
-		p.to[pos] = int64(len(p.rows))
-	}
 }

@@ -79,13 +79,15 @@ func newBoxEpoch(loop func(e *BoxEpoch, from, to, kept int) int, s *Set) func(e 
 // sample alone has more.
 func (e *BoxEpoch) run(k int) int {
 	entries := 0
-	live, w := e.Live[k:], len(e.Features)
+	live, w := e.Live[k:], int64(len(e.Features))
+	starts, ends := e.From, e.To
+	samples := min(len(e.At), len(starts), len(ends))
 	for n, i := range live[:min(len(live), Block)] {
-		if uint(i) >= uint(len(e.At)) || uint(i) >= uint(len(e.From)) || uint(i) >= uint(len(e.To)) {
+		if uint(i) >= uint(samples) {
 			panic("kernels: BoxEpoch: Live leaves From, To or At")
 		}
-		from, to := e.From[i], e.To[i]
-		if from < 0 || to < from || to > int64(w) {
+		from, to := starts[i], ends[i]
+		if from < 0 || to < from || to > w {
 			panic("kernels: BoxEpoch: a sample leaves Features")
 		}
 		if entries += int(to - from); entries > Block/2 {

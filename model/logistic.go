@@ -56,6 +56,11 @@ func checkLabel(i int, label float64) error {
 	if label == 1 || label == -1 {
 		return nil
 	}
+	return badLabel(i, label)
+}
+
+// badLabel is apart, so that what is asked of every row is inlined.
+func badLabel(i int, label float64) error {
 	e := outcome.Errorf(outcome.BadParameter, "the label is %g, want −1 or 1", label)
 	if math.IsNaN(label) || math.IsInf(label, 0) {
 		e = outcome.Errorf(outcome.NonFinite, "the label is not finite")

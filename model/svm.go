@@ -151,13 +151,14 @@ type BoxDual struct {
 // Add takes in a sample: its margin m, dual variable b in [0, bound], and ‖xᵢ‖².
 func (d *BoxDual) Add(m, b, bound, square float64) {
 	d.sum += b
-	if lack := 1 - m; lack > 0 {
+	lack := 1 - m
+	if lack > 0 {
 		d.gap = math.FMA(bound-b, lack, d.gap)
 		d.hinge = math.FMA(bound, lack, d.hinge)
 	} else {
 		d.gap = math.FMA(b, -lack, d.gap)
 	}
-	if square > 0 {
+	if rests := lack > 0 && b == bound || lack <= 0 && b == 0; square > 0 && !rests {
 		d.kkt = max(d.kkt, square*math.Abs(b-Clip(b-(m-1)/square, bound)))
 	}
 }

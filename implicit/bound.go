@@ -30,14 +30,14 @@ const slight = 0.25
 
 // lacks are what a gradient is off by, and how far that may reach.
 type lacks struct {
-	residual, rho float64 // ‖r‖, ‖ρ‖
+	residual, rho float64 // ‖r‖ of the adjoint, ‖ρ‖
 	reach         float64 // κ/η; +Inf where η is not known
 	least         float64 // η
 }
 
 // lacking returns the lacks of a point after a solve.
-func (s *Solver) lacking(g model.Penalty, at Point, outer Outer, residual, mu float64) lacks {
-	b := lacks{residual: residual, rho: s.system.Norm(&s.cg, s.rho)}
+func (s *Solver) lacking(g model.Penalty, at Point, outer Outer, mu float64) lacks {
+	b := lacks{rho: s.system.Norm(&s.cg, s.rho)}
 	if !s.system.Factorised() {
 		b.least = mu
 	}

@@ -13,12 +13,11 @@ import (
 // forward solves A·J = B for hyperparameter i and appends ∂L/∂λᵢ = ∇C_SᵀJ.
 func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, outer Outer, opts Options) {
 	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
-	report, mu := s.solve(ctx, opts)
-	s.out.Gradient = append(s.out.Gradient, s.k.Dot(s.h, s.x))
+	value, off, mu := s.product(ctx, opts)
+	s.out.Gradient = append(s.out.Gradient, value)
 	s.out.Jacobian = append(s.out.Jacobian, s.x...)
-	b := s.lacking(g, at, outer, report.Residual, mu)
+	b := s.lacking(g, at, outer, mu)
 	h := s.system.Norm(&s.cg, s.h)
-	off := float64(h * b.residual)
 	moved := s.scaled(s.x) * b.reach * b.rho * math.Sqrt(b.least/mu) // JᵀK·A⁻¹ρ
 	if s.curved == nil && opts.Motion == nil && float64(moved*mu) <= slight*off {
 		off += float64(moved * mu)
@@ -45,7 +44,8 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
 	copy(s.rhs, s.h)
 	report, mu := s.solve(ctx, opts)
-	b := s.lacking(g, at, outer, report.Residual, mu)
+	b := s.lacking(g, at, outer, mu)
+	b.residual = report.Residual
 	off := b.residual
 	if s.curved != nil {
 		clear(s.u)
@@ -90,6 +90,12 @@ func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report
 	clear(s.x)
 	s.ritz = [2]float64{1, 1}
 	report = s.improve(ctx, s.rhs, s.x, opts.Tol, opts)
+	s.judge(ctx, report)
+	return report, s.ritz[0]
+}
+
+// judge folds the report on a system into the result.
+func (s *Solver) judge(ctx context.Context, report support.Report) {
 	out := &s.out
 	margin := s.ritz[0] / s.ritz[1]
 	out.InjectivityMargin = min(out.InjectivityMargin, margin)
@@ -101,7 +107,6 @@ func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report
 	case !report.Converged && out.Status == outcome.Converged:
 		out.Status = outcome.LinearSystemStalled
 	}
-	return report, s.ritz[0]
 }
 
 // improve solves A·x = b from x = 0, by conjugate gradients after what proposals there are.

@@ -7,8 +7,8 @@
 // solver: unless the caller vouches for it, β's KKT residual is computed here.
 //
 // With one hyperparameter the forward system A·J = B is solved; with several, as two
-// or one per column, the adjoint A·v = ∇_S C. Both use conjugate
-// gradients on packed columns of the support, or first on their Gram matrix.
+// or one per column, the adjoint A·v = ∇_S C, or both to half of the digits where J is wanted,
+// too. All use conjugate gradients on packed columns of the support, or first on their Gram matrix.
 //
 // # Where the theorem's conditions fail
 //
@@ -87,7 +87,8 @@ type Hypergradient struct {
 	// column of the support, in the order of Point.Support (it is 0 elsewhere).
 	Gradient []float64
 	// Jacobian is ∂β/∂λᵢ on the support, one hyperparameter after the other, where it was
-	// made on the way: with one, and where Motion was asked for; else empty.
+	// made on the way: with one, and where Motion was asked for; else empty. Of several it has
+	// half of the digits.
 	Jacobian []float64
 
 	KKT float64 // max ρⱼ of the β given
@@ -128,6 +129,7 @@ type Solver struct {
 	onGram bool // dense is the system
 	rows   rowSystem
 	cg     support.CG
+	pair   pair
 
 	rhs, x, h, q, rho, res, diag []float64  // on the support
 	ritz                         [2]float64 // the extreme ones of the last solve
@@ -179,6 +181,9 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	case weighted, g.Hyperparameters() > 1 && opts.Motion == nil:
 		s.adjoint(ctx, g, at, outer, opts)
 	default:
+		if g.Hyperparameters() > 1 {
+			s.mirror(ctx, opts)
+		}
 		for i := range g.Hyperparameters() {
 			s.forward(ctx, g, i, at, outer, opts)
 		}
@@ -210,6 +215,7 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	s.system.Reset(s.store, at.Support, g.Ridge())
 	s.system.Diagonal(s.diag)
 	s.onGram, s.rows.ready = false, false
+	s.pair.known = false
 	s.cg.Regular = g.Ridge() > 0
 	products := s.products(g, opts.Tol)
 	switch {

@@ -139,6 +139,32 @@ func (a *System) Solve(ctx context.Context, cg *CG, b, x []float64, tol float64,
 	return report
 }
 
+// Remainder sets out = b − A·x for the x that a [System.Solve] for b has left; it is nothing
+// on the columns eliminated.
+func (a *System) Remainder(b, x, out []float64) {
+	e := &a.block
+	if !a.Factorised() {
+		a.Apply(x, out)
+		for i, v := range b {
+			out[i] = v - out[i]
+		}
+		return
+	}
+	e.reduce(b)
+	e.null = resize(e.null, len(x))
+	rest := e.null[:len(e.rest)]
+	for k, i := range e.home {
+		e.x[k] = x[i]
+	}
+	e.Apply(e.x, rest)
+	for _, i := range e.place {
+		out[i] = 0
+	}
+	for k, i := range e.home {
+		out[i] = e.b[k] - rest[k]
+	}
+}
+
 // Norm returns ‖v‖ as reports on the last solve have it.
 func (a *System) Norm(cg *CG, v []float64) float64 {
 	if !a.Factorised() {

@@ -229,10 +229,15 @@ func (v *View) SizeOf(u, scratch []float64) (square, largest float64) {
 		return v.k.Dot(u, u), top * top
 	}
 	v.Weigh(u, scratch)
+	square = v.k.Dot(u, scratch)
+	if v.all != nil { // weights are 0 and 1
+		top := v.k.MaxAbs(scratch)
+		return square, top * top
+	}
 	for i, su := range scratch {
 		largest = max(largest, su*u[i])
 	}
-	return v.k.Dot(u, scratch), largest
+	return square, largest
 }
 
 // Dot returns X_jᵀu for u over all n rows. It does not centre: where Σu = 0,

@@ -9,89 +9,171 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
+// resumable are all methods: those of any objective, and what else has a state.
+func resumable(ctx context.Context, dim int) []contender {
+	return append(contenders(ctx, dim),
+		contender{"grid", false, func(f Objective, _ []float64, _ Box, o Options) (*Result, error) {
+			var points [][]float64
+			for k := range 7 {
+				points = append(points, slices.Repeat([]float64{-float64(k)}, dim))
+			}
+			return Grid(ctx, f, points, o)
+		}},
+		contender{"l-bfgs with a judge", true, func(f Objective, start []float64, box Box, o Options) (*Result, error) {
+			judge := func(_ context.Context, e Evaluation) (float64, error) { return e.Test, nil }
+			return LBFGS(ctx, f, start, box, LBFGSOptions{Options: o, Judge: judge, Prox: 0.01, Keep: true})
+		}})
+}
+
+// rough is a bowl with teeth, and NaN above −1. A hostile one has holes of all kinds: no
+// number, infinite both ways, slopes without a number; points that are not to be trusted,
+// and some where nothing moves. All depends on λ and the tolerance alone.
+func rough(dim int, hostile bool) *analytic {
+	centre, curvature := []float64{-6.3, -2.1}[:dim], []float64{0.2, 1.1}[:dim]
+	f := &analytic{f: func(x []float64) (float64, []float64) {
+		value, gradient := bowl(centre, curvature)(x)
+		if x[0] > -1 {
+			return math.NaN(), gradient
+		}
+		return value + 0.01*math.Sin(30*x[0]), gradient
+	}}
+	f.at = func(k int, e *Evaluation) error {
+		x := f.seen[k].LogLambda[0]
+		e.Test, e.Tested = e.Value+0.1*x, true
+		if !hostile {
+			return nil
+		}
+		e.Curvature = make([]float64, dim*dim)
+		for i := range dim {
+			e.Curvature[i*dim+i] = 2 * curvature[i]
+		}
+		e.Trusted = x > -5 || f.seen[k].Tol < 1e-5
+		switch hole := math.Mod(-3*x, 5); {
+		case hole < 0.3:
+			e.Value = math.NaN()
+		case hole < 0.6:
+			e.Value = math.Inf(-1)
+		case hole < 0.9:
+			e.Value = math.Inf(1)
+		case hole < 1.2 && e.Gradient != nil:
+			e.Gradient[0] = math.NaN()
+		case hole < 1.5:
+			e.Flat = true
+		}
+		return nil
+	}
+	return f
+}
+
 // TestResume: O3. Every method, stopped after each evaluation and started again
 // from its log, takes bit for bit the way of a search that nothing stopped,
 // asks for nothing that it has, and gives the same result.
 func TestResume(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
 	for _, dim := range []int{1, 2} {
-		centre, curvature := []float64{-6.3, -2.1}[:dim], []float64{0.2, 1.1}[:dim]
-		objective := func() *analytic {
-			return &analytic{f: func(x []float64) (float64, []float64) {
-				value, gradient := bowl(centre, curvature)(x)
-				if x[0] > -1 {
-					return math.NaN(), gradient
-				}
-				return value + 0.01*math.Sin(30*x[0]), gradient
-			}}
-		}
-		for _, name := range contenders(context.Background(), dim) {
-			run := func(ctx context.Context, f *analytic, log *Log) (*Result, error) {
-				for _, m := range contenders(ctx, dim) {
-					if m.name == name.name {
-						return m.run(f, []float64{-4.6, -4.6}[:dim], cube(dim, -12, 0), Options{Evaluations: 9, Schedule: Auto, Log: log})
-					}
-				}
-				panic("no such method")
-			}
-			whole := objective()
-			want, err := run(context.Background(), whole, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for k := range whole.seen {
-				where := fmt.Sprintf("%s, %d coordinates, stopped after %d", name.name, dim, k)
-				log := NewLog("key")
-				if name.name == "secant" { // through a file; one method is enough
-					_ = os.Remove(path)
-					if log, err = OpenLog(path, "key"); err != nil {
-						t.Fatal(err)
-					}
-				}
-				ctx, cancel := context.WithCancel(context.Background())
-				first := objective()
-				first.at = func(i int, _ *Evaluation) error {
-					if i == k {
-						cancel()
-					}
-					return nil
-				}
-				r, err := run(ctx, first, log)
-				cancel()
-				if err != nil || r.Status != outcome.Cancelled || log.Len() != k {
-					t.Fatalf("%s: %v, %v, %d in the log", where, r.Status, err, log.Len())
-				}
-				if name.name == "secant" {
-					log, err = OpenLog(path, "key")
-				} else {
-					var b bytes.Buffer
-					if err := log.Write(&b); err != nil {
-						t.Fatal(err)
-					}
-					log, err = ReadLog(&b, "key")
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				second := objective()
-				got, err := run(context.Background(), second, log)
-				if err != nil {
-					t.Fatalf("%s: %v", where, err)
-				}
-				if a, b := fmt.Sprintf("%#v", whole.seen[k:]), fmt.Sprintf("%#v", second.seen); a != b {
-					t.Errorf("%s: asked %s, want %s", where, b, a)
-				}
-				if a, b := fmt.Sprintf("%#v", *want), fmt.Sprintf("%#v", *got); a != b {
-					t.Errorf("%s: ended as %s, want %s", where, b, a)
+		for _, start := range []float64{-4.6, -2.3, -9.1} {
+			for _, hostile := range []bool{false, true} {
+				for i, m := range resumable(context.Background(), dim) {
+					name := fmt.Sprintf("%s, %d coordinates, from %g, hostile %t", m.name, dim, start, hostile)
+					resumesAnywhere(t, name, func() *analytic { return rough(dim, hostile) }, func(ctx context.Context, f *analytic, log *Log) (*Result, error) {
+						o := Options{Evaluations: 9, Schedule: Auto, Log: log}
+						return resumable(ctx, dim)[i].run(f, slices.Repeat([]float64{start}, dim), cube(dim, -12, 0), o)
+					})
 				}
 			}
 		}
+	}
+}
+
+// resumesAnywhere stops a search after each evaluation, by ctx and by a panic, and
+// resumes it.
+func resumesAnywhere(t *testing.T, name string, objective func() *analytic, run func(context.Context, *analytic, *Log) (*Result, error)) {
+	t.Helper()
+	whole := objective()
+	want, wanted := run(context.Background(), whole, nil)
+	for k := range whole.seen {
+		for _, panics := range []bool{false, true} {
+			where := fmt.Sprintf("%s, stopped after %d, by a panic %t", name, k, panics)
+			log := interrupted(t, where, k, panics, objective(), run)
+			second := objective()
+			got, err := run(context.Background(), second, log)
+			if outcome.KindOf(err) != outcome.KindOf(wanted) {
+				t.Fatalf("%s: %v, want %v", where, err, wanted)
+			}
+			if a, b := fmt.Sprintf("%#v", whole.seen[k:]), fmt.Sprintf("%#v", second.seen); a != b {
+				t.Errorf("%s: asked %s, want %s", where, b, a)
+			}
+			if a, b := fmt.Sprintf("%#v", *want), fmt.Sprintf("%#v", *got); a != b {
+				t.Errorf("%s: ended as %s, want %s", where, b, a)
+			}
+		}
+	}
+}
+
+// interrupted runs a search up to its k-th evaluation, checks that it says so and has the
+// best before, and returns its log as it was written and read.
+func interrupted(t *testing.T, where string, k int, panics bool, f *analytic, run func(context.Context, *analytic, *Log) (*Result, error)) *Log {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	at := f.at
+	f.at = func(i int, e *Evaluation) error {
+		if i == k && panics {
+			panic("broken")
+		} else if i == k {
+			cancel()
+		}
+		return at(i, e)
+	}
+	log := NewLog("key")
+	r, err := run(ctx, f, log)
+	if panics && outcome.KindOf(err) != outcome.Internal || !panics && (err != nil && outcome.KindOf(err) != outcome.NonFinite || r.Status != outcome.Cancelled) || log.Len() != k {
+		t.Fatalf("%s: %v, %v, %d in the log", where, r.Status, err, log.Len())
+	}
+	if best := r.Best.Value; math.IsNaN(best) || math.IsInf(best, -1) {
+		t.Errorf("%s: the best so far is %g", where, best)
+	}
+	var b bytes.Buffer
+	if err := log.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	if log, err = ReadLog(&b, "key"); err != nil {
+		t.Fatal(err)
+	}
+	return log
+}
+
+// TestResumeFromAFile: what interrupted takes through memory goes through a file.
+func TestResumeFromAFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	run := func(evaluations int) (*analytic, *Result) {
+		log, err := OpenLog(path, "key")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := rough(1, false)
+		r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Evaluations: evaluations, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f, r
+	}
+	var asked []Request
+	for n := range 9 {
+		f, _ := run(n + 1)
+		asked = append(asked, f.seen...)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if whole, _ := run(9); fmt.Sprintf("%#v", whole.seen) != fmt.Sprintf("%#v", asked) {
+		t.Errorf("asked %#v, want %#v", asked, whole.seen)
 	}
 }
 

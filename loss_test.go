@@ -3,7 +3,9 @@ package pare_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -104,65 +106,78 @@ func TestALossWithCurvatureOfItsOwn(t *testing.T) {
 	}
 }
 
-// A criterion that misbehaves costs what comes after, not what came before.
+// A criterion that misbehaves costs what comes after, not what came before, by every
+// method; and a search that it broke off is resumed when it behaves.
 func TestHostileLosses(t *testing.T) {
 	x, y, err := diabetes()
 	if err != nil {
 		t.Fatal(err)
 	}
 	boom := errors.New("boom")
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ended := []outcome.Status{outcome.Stationary, outcome.Kink, outcome.Box, outcome.Budget}
 	for name, c := range map[string]struct {
-		after  func(slope []float64) float64 // what it returns from the third evaluation on
+		after  func(slope []float64, cancel func()) float64 // what it returns from the third evaluation on
 		status []outcome.Status
 	}{
-		"NaN":    {func([]float64) float64 { return math.NaN() }, []outcome.Status{outcome.Stationary, outcome.Kink, outcome.Budget}},
-		"+Inf":   {func([]float64) float64 { return math.Inf(1) }, []outcome.Status{outcome.Stationary, outcome.Kink, outcome.Budget}},
-		"−Inf":   {func([]float64) float64 { return math.Inf(-1) }, []outcome.Status{outcome.Stationary, outcome.Kink, outcome.Budget}},
-		"slope":  {func(s []float64) float64 { s[0] = math.NaN(); return 1e9 }, []outcome.Status{outcome.Stationary, outcome.Kink, outcome.Budget}},
-		"panic":  {func([]float64) float64 { panic(boom) }, []outcome.Status{outcome.Failed}},
-		"cancel": {func([]float64) float64 { cancel(); return 1 }, []outcome.Status{outcome.Cancelled}},
-	} {
-		for _, method := range []pare.Search{pare.Auto, pare.GradientStep, pare.LineSearch, pare.LBFGS, pare.Adam} {
-			evaluations := 0
-			o := pare.SelectOptions{
-				Search: method, Evaluations: 12, Schedule: search.Exact,
-				Progress: func(search.Evaluation) { evaluations++ },
-				Validation: pare.Validation{Criterion: pare.HoldOut, Loss: criterion.Func(name, func(y, m, slope []float64) float64 {
-					value := squares(y, m, slope)
-					if evaluations >= 2 && slope != nil {
-						return c.after(slope)
-					}
-					return value
-				})},
+		"NaN":  {func([]float64, func()) float64 { return math.NaN() }, ended},
+		"+Inf": {func([]float64, func()) float64 { return math.Inf(1) }, ended},
+		"−Inf": {func([]float64, func()) float64 { return math.Inf(-1) }, ended},
+		"slope": {func(s []float64, _ func()) float64 {
+			if s != nil {
+				s[0] = math.NaN()
 			}
-			within := context.Background()
-			if name == "cancel" {
-				within = ctx
-				if method != pare.Auto {
+			return 1e9
+		}, ended},
+		"panic":  {func([]float64, func()) float64 { panic(boom) }, []outcome.Status{outcome.Failed}},
+		"cancel": {func(_ []float64, cancel func()) float64 { cancel(); return 1 }, []outcome.Status{outcome.Cancelled}},
+	} {
+		for _, method := range pare.Searches() {
+			for _, model := range []pare.Model{pare.Lasso, pare.ElasticNet} {
+				name := fmt.Sprintf("%s, %s, %s", name, method, model)
+				ctx, cancel := context.WithCancel(context.Background())
+				calls, evaluations, behaves := 0, 0, false // one call for the null model, and one an evaluation
+				o := pare.SelectOptions{
+					Search: method, Evaluations: 12, Log: search.NewLog(""),
+					Progress: func(search.Evaluation) { evaluations++ },
+					Validation: pare.Validation{Criterion: pare.HoldOut, Loss: criterion.Func("hostile", func(y, m, slope []float64) float64 {
+						value := squares(y, m, slope)
+						if calls++; calls > 3 && !behaves {
+							return c.after(slope, cancel)
+						}
+						return value
+					})},
+				}
+				if method == pare.Grid {
+					o.Evaluations = 0
+					o.Points = 12
+				}
+				s, err := pare.Select(ctx, x, y, o, pare.Config{Model: model, Threads: 1})
+				cancel()
+				if err != nil {
+					t.Errorf("%s: %v", name, err)
 					continue
 				}
-			}
-			s, err := pare.Select(within, x, y, o, pare.Config{})
-			if err != nil {
-				t.Errorf("%s, %s: %v", name, method, err)
-				continue
-			}
-			known := false
-			for _, status := range c.status {
-				known = known || s.Status == status
-			}
-			if !known || s.Final == nil || math.IsNaN(s.Value) || math.IsInf(s.Value, 0) {
-				t.Errorf("%s, %s: status %s, value %g", name, method, s.Status, s.Value)
-			}
-			for _, e := range s.Evaluations[:min(2, len(s.Evaluations))] {
-				if e.Value < s.Value {
-					t.Errorf("%s, %s: %g was seen, %g is returned", name, method, e.Value, s.Value)
+				broken := s.Status == outcome.Failed && outcome.KindOf(s.Err) == outcome.NonFinite && c.status[0] == outcome.Stationary
+				if !slices.Contains(c.status, s.Status) && !broken || s.Final == nil || math.IsNaN(s.Value) || math.IsInf(s.Value, 0) {
+					t.Errorf("%s: status %s, value %g, %v", name, s.Status, s.Value, s.Err)
 				}
-			}
-			if name == "panic" && !errors.Is(s.Err, boom) {
-				t.Errorf("%s: %v", method, s.Err)
+				for _, e := range s.Evaluations[:min(2, len(s.Evaluations))] {
+					if e.Final && e.Value < s.Value {
+						t.Errorf("%s: %g was seen, %g is returned", name, e.Value, s.Value)
+					}
+				}
+				if s.Status == outcome.Failed && !broken && !errors.Is(s.Err, boom) {
+					t.Errorf("%s: %v", name, s.Err)
+				}
+				if broken || s.Status != outcome.Failed && s.Status != outcome.Cancelled {
+					continue
+				}
+				behaves = true
+				done := len(s.Evaluations)
+				again, err := pare.Select(context.Background(), x, y, o, pare.Config{Model: model, Threads: 1})
+				if err != nil || !slices.Contains(ended, again.Status) || evaluations != len(again.Evaluations) || !reflect.DeepEqual(again.Evaluations[:done], s.Evaluations) {
+					t.Errorf("%s, resumed: %v, %s after %d, %d of them asked, %d before", name, err, again.Status, len(again.Evaluations), evaluations, done)
+				}
 			}
 		}
 	}

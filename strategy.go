@@ -168,7 +168,7 @@ func (e *engine) pairBox(top []float64) search.Box {
 
 // noWorse puts the best point of an earlier search in place of a worse one.
 func noWorse(result, earlier *search.Result) *search.Result {
-	if result != nil && !(result.Best.Value <= earlier.Best.Value) {
+	if result != nil && (result.Best.LogLambda == nil || !(result.Best.Value <= earlier.Best.Value)) {
 		result.Best = earlier.Best
 	}
 	return result

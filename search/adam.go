@@ -70,7 +70,7 @@ func (r *recorder) adam(ctx context.Context, start []float64, box Box, rate floa
 			}
 			return outcome.Stationary, nil
 		} else if done {
-			if best, err = r.confirm(ctx, best); err != nil {
+			if best, err = r.again(ctx, best); err != nil {
 				return "", err
 			}
 			continue

@@ -176,6 +176,45 @@ func TestStartsWithoutANumber(t *testing.T) {
 	}
 }
 
+// TestLostAtTheFinalTolerance: where value or slope was a number at loose tolerances and is
+// none at the final one, the best point seen is returned with a typed error, unless
+// there is something left to go by; no method asks for a λ that is not a number.
+func TestLostAtTheFinalTolerance(t *testing.T) {
+	nan := math.NaN()
+	for _, dim := range []int{1, 2} {
+		for _, m := range contenders(context.Background(), dim) {
+			if !m.firstOrder {
+				continue
+			}
+			for what, lost := range map[string]Evaluation{"value": {Value: nan, Gradient: make([]float64, dim)}, "slope": {Value: 1.5, Gradient: slices.Repeat([]float64{nan}, dim)}} {
+				name := fmt.Sprintf("%s, %d coordinates, %s", m.name, dim, what)
+				f := &analytic{f: bowl([]float64{-6, -6}[:dim], []float64{1, 1}[:dim])}
+				f.at = func(k int, e *Evaluation) error {
+					if e.Trusted = true; f.seen[k].Tol <= 1e-6 {
+						e.Value, e.Gradient = lost.Value, lost.Gradient
+					}
+					return nil
+				}
+				r, err := m.run(f, slices.Repeat([]float64{-5}, dim), cube(dim, -12, 0), Options{Evaluations: 40, Schedule: Auto})
+				if err != nil && outcome.KindOf(err) != outcome.NonFinite || err == nil && !(r.Best.Final && finite(r.Best.Value)) {
+					t.Errorf("%s: %v, %+v", name, err, r.Best)
+				}
+				if r.Best.LogLambda == nil || !finite(r.Best.Value) {
+					t.Errorf("%s: %+v: %v", name, r.Best, err)
+				}
+				if what == "slope" && err == nil && r.Status != outcome.Budget {
+					t.Errorf("%s: %s where there is no slope", name, r.Status)
+				}
+				for _, q := range f.seen {
+					if slices.ContainsFunc(q.LogLambda, math.IsNaN) {
+						t.Fatalf("%s: asked at %v", name, q.LogLambda)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestEveryEnding: after each number of evaluations the objective fails, panics or
 // the context ends; what was done before is returned.
 func TestEveryEnding(t *testing.T) {

@@ -116,7 +116,7 @@ func descend(ctx context.Context, f Objective, start []float64, box Box, options
 			}
 			switch {
 			case done && !here.Final:
-				if here, err = r.confirm(ctx, here); err != nil {
+				if here, err = r.again(ctx, here); err != nil {
 					return "", err
 				}
 				continue

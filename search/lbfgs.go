@@ -150,7 +150,7 @@ func (s *lbfgs) run(ctx context.Context) (outcome.Status, error) {
 			}
 		case !here.Final:
 			s.memory = nil
-			if here, err = s.confirm(ctx, here); err != nil {
+			if here, err = s.again(ctx, here); err != nil {
 				return "", err
 			}
 		case here.Flat:

@@ -23,6 +23,7 @@ type recorder struct {
 	merit func(*Evaluation) float64
 
 	best, loose ranked      // of the evaluations at the final tolerance, and of the others
+	least       *Evaluation // of least value, NaN and −∞ aside, whatever became of its λ later
 	unranked    *Evaluation // the first that merit has not come to, for want of a best one
 	schedule    []float64   // tolerances of the first evaluations
 	asked       int
@@ -165,7 +166,10 @@ func (r *recorder) rank(e *Evaluation) {
 	if e.Final && r.loose.Evaluation != nil && slices.Equal(e.LogLambda, r.loose.LogLambda) {
 		r.loose = ranked{} // now it is known better
 	}
-	if math.IsNaN(merit) && r.unranked == nil && math.Abs(e.Value) <= math.MaxFloat64 {
+	if e.Value >= -math.MaxFloat64 && (r.least == nil || e.Value < r.least.Value) {
+		r.least = e
+	}
+	if math.IsNaN(merit) && r.unranked == nil && finite(e.Value) {
 		r.unranked = e
 	}
 	r.place(ranked{e, merit})
@@ -256,6 +260,20 @@ func (r *recorder) confirm(ctx context.Context, e *Evaluation) (*Evaluation, err
 	return r.eval(ctx, e.LogLambda, false)
 }
 
+// again is [recorder.confirm] of a point to go on from: an error where nothing leads on.
+func (r *recorder) again(ctx context.Context, e *Evaluation) (*Evaluation, error) {
+	next, err := r.confirm(ctx, e)
+	if err == nil && !next.usable() {
+		err = lost(next)
+	}
+	return next, err
+}
+
+// lost is the error of a point that leads nowhere.
+func lost(e *Evaluation) error {
+	return outcome.Errorf(outcome.NonFinite, "value or slope is not finite at %g to the final tolerance, and was before", e.LogLambda)
+}
+
 // finish turns an early end into a status. An error that is neither the budget nor
 // ctx is returned with what there is.
 func (r *recorder) finish(ctx context.Context, status outcome.Status, err error) (*Result, error) {
@@ -269,14 +287,19 @@ func (r *recorder) finish(ctx context.Context, status outcome.Status, err error)
 		out.Status, err = outcome.Cancelled, nil
 	}
 	switch {
-	case r.best.Evaluation != nil:
+	case r.best.Evaluation != nil && finite(r.best.Value):
 		out.Best = *r.best.Evaluation
-	case r.loose.Evaluation != nil:
+	case r.loose.Evaluation != nil && finite(r.loose.Value):
 		out.Best = *r.loose.Evaluation
 	case r.unranked != nil:
 		out.Best = *r.unranked
-	case err == nil && len(out.Evaluations) > 0:
-		err = outcome.Errorf(outcome.NonFinite, "the criterion is NaN or −∞ at every λ tried")
+	case len(out.Evaluations) > 0:
+		if r.least != nil {
+			out.Best = *r.least
+		}
+		if err == nil && (r.best.Evaluation == nil || finite(out.Best.Value)) {
+			err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ to the final tolerance")
+		}
 	}
 	return out, err
 }

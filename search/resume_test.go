@@ -152,27 +152,25 @@ func interrupted(t *testing.T, where string, k int, panics bool, f *analytic, ru
 // TestResumeFromAFile: what interrupted takes through memory goes through a file.
 func TestResumeFromAFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	run := func(evaluations int) (*analytic, *Result) {
+	run := func(evaluations int) *analytic {
 		log, err := OpenLog(path, "key")
 		if err != nil {
 			t.Fatal(err)
 		}
 		f := rough(1, false)
-		r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Evaluations: evaluations, Log: log})
-		if err != nil {
+		if _, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Evaluations: evaluations, Log: log}); err != nil {
 			t.Fatal(err)
 		}
-		return f, r
+		return f
 	}
 	var asked []Request
 	for n := range 9 {
-		f, _ := run(n + 1)
-		asked = append(asked, f.seen...)
+		asked = append(asked, run(n+1).seen...)
 	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if whole, _ := run(9); fmt.Sprintf("%#v", whole.seen) != fmt.Sprintf("%#v", asked) {
+	if whole := run(9); fmt.Sprintf("%#v", whole.seen) != fmt.Sprintf("%#v", asked) {
 		t.Errorf("asked %#v, want %#v", asked, whole.seen)
 	}
 }

@@ -166,8 +166,8 @@ func (o Options) withDefaults() (Options, error) {
 // Result is how a search ended.
 type Result struct {
 	// Best is the evaluation of least value, NaN and −∞ aside, among those at the final
-	// tolerance; where an error or ctx ended the search before there was one, of
-	// least value.
+	// tolerance; where an error or ctx ended the search before there was a finite one, of
+	// all.
 	Best        Evaluation
 	Evaluations []Evaluation // all, in order
 	// Status is Stationary, Kink, Flat, Box, Budget or Cancelled.

@@ -63,6 +63,8 @@ func (r *recorder) secant(ctx context.Context, start float64, box Box) (outcome.
 		switch {
 		case status == "":
 			here, err = r.eval(ctx, []float64{b.next()}, false)
+		case evidence.Final && !evidence.usable():
+			return "", lost(evidence)
 		case evidence.Final:
 			return status, nil
 		default:

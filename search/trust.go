@@ -83,7 +83,7 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 		}
 		switch done := here.Flat || settled || radius < leastRadius; {
 		case done && !here.Final:
-			if here, err = r.confirm(ctx, here); err != nil {
+			if here, err = r.again(ctx, here); err != nil {
 				return "", err
 			}
 			radius = max(radius, afterConfirm)

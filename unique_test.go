@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // TestUniqueness: proved where columns are independent or there is a ridge, disproved
@@ -91,5 +92,21 @@ func TestUniquenessOfClasses(t *testing.T) {
 	}
 	if len(seen) != 2 {
 		t.Errorf("open: %v", seen)
+	}
+}
+
+// A support that no proof is found for is not certified, and the gradient is trusted all
+// the same: nothing says that a column is on the edge.
+func TestUnprovedSupports(t *testing.T) {
+	r := oracle.NewRandom(4)
+	wide := r.Problem(oracle.Shape{N: 20, P: 200, Active: 15})
+	x := matrixOf(t, wide.X, 200, false)
+	c := pare.Config{Certify: true, Tol: 1e-3}
+	g, err := pare.Gradient(context.Background(), x, wide.Y, somewhere(t, x, wide.Y, c), pare.Validation{}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.SupportCertified || g.Status != outcome.Converged {
+		t.Errorf("certified %t, %s, gap %.1e", g.SupportCertified, g.Status, g.RelativeGap)
 	}
 }

@@ -48,3 +48,23 @@ func TestArgumentsAreChecked(t *testing.T) {
 		}
 	}
 }
+
+func TestGenericArgumentsAreChecked(t *testing.T) {
+	k, f := subject.Kernels(t), quadratic{q: [][]float64{{1, 0}, {0, 1}}, c: []float64{1, 1}}
+	for name, c := range map[string]struct {
+		beta, outer []float64
+		step        float64
+		kind        outcome.Kind
+	}{
+		"lengths":      {[]float64{0, 0}, []float64{1}, 1, outcome.Shape},
+		"no step":      {[]float64{0, 0}, []float64{1, 1}, 0, outcome.BadParameter},
+		"NaN step":     {[]float64{0, 0}, []float64{1, 1}, math.NaN(), outcome.BadParameter},
+		"step of +Inf": {[]float64{0, 0}, []float64{1, 1}, math.Inf(1), outcome.BadParameter},
+		"NaN":          {[]float64{0, math.NaN()}, []float64{1, 1}, 1, outcome.NonFinite},
+		"Inf":          {[]float64{math.Inf(-1), 0}, []float64{1, 1}, 1, outcome.NonFinite},
+	} {
+		if h, err := implicit.Generic(t.Context(), k, f, l1{-1}, c.beta, c.outer, c.step, implicit.Options{}); h != nil || outcome.KindOf(err) != c.kind {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -22,7 +22,7 @@ type newton struct {
 	k  *kernels.Set
 
 	system support.System
-	dense  support.Matrix
+	onGram support.GramSystem
 	cg     support.CG
 
 	columns    []int32 // the support
@@ -57,7 +57,7 @@ const (
 
 func (nw *newton) init(view *sparse.View, in *inner) {
 	nw.in, nw.k = in, view.Kernels()
-	nw.cg.Kernels, nw.dense.Kernels, nw.factor.Kernels = nw.k, nw.k, nw.k
+	nw.cg.Kernels, nw.factor.Kernels = nw.k, nw.k
 	nw.tol = newtonTol
 	nw.forget()
 }
@@ -87,14 +87,11 @@ func (nw *newton) plan() (way, float64) {
 	if !in.gram.Fits(missing) {
 		return matrixFree, free
 	}
-	build := in.building*in.gram.BuildCost(nw.columns)/in.reuses + float64(support.GatherValue*size*size)
-	onGram := build + float64(iterations*gramValue*size*size)
-	if s <= in.thoughtless {
-		return byCholesky, build + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
-	}
+	build := in.building * in.gram.BuildCost(nw.columns) / in.reuses
+	onGram := build + in.gram.ProductsCost(nw.columns, iterations)
 	if s <= largestCholesky {
-		factor := build + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
-		if factor <= min(free, onGram) {
+		factor := build + float64(size*size*(support.GatherValue+float64(factorDot/2)+float64(factorValue/6*size)))
+		if s <= in.thoughtless || factor <= min(free, onGram) {
 			return byCholesky, factor
 		}
 	}
@@ -228,9 +225,9 @@ func (nw *newton) solve(ctx context.Context) verdict {
 	most := min(newtonIterations, 2*s+10)
 	var report support.Report
 	if way == byGram {
-		nw.gather()
-		nw.dense.A, nw.dense.S = nw.a, s
-		report = nw.cg.Solve(ctx, &nw.dense, nw.rho, nw.d, nw.tol, most)
+		nw.in.gram.Hold(nw.columns)
+		nw.onGram.Reset(nw.in.gram, nw.columns, nw.in.ridge/nw.in.total, float64(nw.iterations))
+		report = nw.cg.Solve(ctx, &nw.onGram, nw.rho, nw.d, nw.tol, most)
 	} else {
 		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
 		nw.system.Factorise(nw.in.gram, float64(max(nw.iterations, firstGuess)), nw.in.reuses)

@@ -26,6 +26,7 @@ func native() []*Set {
 		dotIndexed:  amd64.DotIndexedAVX2,
 		axpyIndexed: amd64.AxpyIndexedAVX2,
 		dotSpans:    amd64.DotSpansAVX2,
+		axpySpans:   amd64.AxpySpansAVX2,
 		moments:     amd64.MomentsAVX2,
 		columnMoments: func(rows []int32, values, pairs []float64) (square, sum, dot float64) {
 			span, out := [2]int64{0, int64(len(rows))}, [3]float64{}

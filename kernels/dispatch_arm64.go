@@ -15,6 +15,7 @@ func native() []*Set {
 		dotIndexed:     arm64.DotIndexedNEON,
 		axpyIndexed:    arm64.AxpyIndexedNEON,
 		dotSpans:       arm64.DotSpansNEON,
+		axpySpans:      arm64.AxpySpansNEON,
 		dotLanes:       arm64.DotLanesNEON,
 		dotLanesMasked: arm64.DotLanesMaskedNEON,
 		axpyLanes:      arm64.AxpyLanesNEON,

@@ -16,6 +16,7 @@ type primitives struct {
 	dotIndexed     func(values []float64, rows []int32, y []float64) float64
 	axpyIndexed    func(a float64, values []float64, rows []int32, y []float64)
 	dotSpans       func(from, to []int64, rows []int32, values, y, out []float64) (done int)                   // stops at Block entries, or at a column that leaves rows
+	axpySpans      func(a []float64, from, to []int64, rows []int32, values, y []float64) (done int)           // likewise
 	moments        func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) (done int) // likewise
 	columnMoments  func(rows []int32, values, pairs []float64) (square, sum, dot float64)                      // of one column
 	dotLanes       func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
@@ -68,6 +69,7 @@ func newSet(name string, p primitives) *Set {
 	s.Nrm2 = newNrm2(s)
 	s.DotColumns = newDotColumns(p.dotSpans, s)
 	s.DotSpans = newDotSpans(p.dotSpans, s)
+	s.AxpySpans = newAxpySpans(p.axpySpans, s)
 	s.Moments = newMoments(p.moments, p.columnMoments)
 	s.Epoch = newEpoch(p.epoch, s)
 	s.GramEpoch = newGramEpoch(p.gramEpoch, s)
@@ -293,18 +295,52 @@ func dotSpans(
 	for len(out) > 0 {
 		n := min(len(out), Block)
 		done := loop(from[:n], to[:n], rows, values, y, out[:n])
-		if done < n { // more than a block, or an error
-			i, j := from[done], to[done]
-			if i < 0 || j < i || j > int64(len(rows)) {
-				panic("kernels: a column leaves rows")
-			}
-			if j-i > Block {
-				out[done] = s.DotIndexed(values[i:j], rows[i:j], y)
-				done++
-			}
+		if i, j, long := beyond(from[:n], to[:n], done, rows); long {
+			out[done] = s.DotIndexed(values[i:j], rows[i:j], y)
+			done++
 		}
 		from, to, out = from[done:], to[done:], out[done:]
 	}
+}
+
+//go:noinline
+func newAxpySpans(
+	loop func(a []float64, from, to []int64, rows []int32, values, y []float64) (done int), s *Set,
+) func(a []float64, from, to []int64, rows []int32, values, y []float64) {
+	return func(a []float64, from, to []int64, rows []int32, values, y []float64) {
+		if len(from) != len(a) || len(to) != len(a) {
+			panic("kernels: AxpySpans: lengths of a, from and to differ")
+		}
+		if len(values) != len(rows) {
+			panic("kernels: AxpySpans: lengths of values and rows differ")
+		}
+		if overlap(a, y) || overlap(values, y) {
+			panic("kernels: AxpySpans: y overlaps an operand")
+		}
+		raceScatterSpans(a, from, to, rows, values, y)
+		for len(a) > 0 {
+			n := min(len(a), Block)
+			done := loop(a[:n], from[:n], to[:n], rows, values, y)
+			if i, j, long := beyond(from[:n], to[:n], done, rows); long {
+				s.AxpyIndexed(a[done], values[i:j], rows[i:j], y)
+				done++
+			}
+			a, from, to = a[done:], from[done:], to[done:]
+		}
+	}
+}
+
+// beyond looks at the column that a loop over columns stopped before, if it did: one of
+// more than a block, which is its caller's, or an error.
+func beyond(from, to []int64, done int, rows []int32) (i, j int64, long bool) {
+	if done == len(from) {
+		return 0, 0, false
+	}
+	i, j = from[done], to[done]
+	if i < 0 || j < i || j > int64(len(rows)) {
+		panic("kernels: a column leaves rows")
+	}
+	return i, j, j-i > Block
 }
 
 // overlap reports whether x and y share memory.

@@ -243,6 +243,8 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			}
 			k.AxpyIndexed(o.a, o.values, o.rows, target)
 			intact(t, "axpyindexed", all, func(i int) bool { return touched[i] })
+			k.AxpySpans([]float64{1, 2}, []int64{0, 0}, []int64{int64(n), int64(n / 2)}, o.rows, o.values, target)
+			intact(t, "axpyspans", all, func(i int) bool { return touched[i] })
 
 			wide, all2 := fenced(o.lanes)
 			for i := range wide {

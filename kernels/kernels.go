@@ -43,6 +43,11 @@ type Set struct {
 	// from[c] to to[c]. len(from) = len(to) = len(out).
 	DotSpans func(from, to []int64, rows []int32, values, y, out []float64)
 
+	// AxpySpans is AxpyIndexed for columns anywhere, each with its own coefficient, one after
+	// another: y[rows[k]] += a[c]·values[k] over the entries k from from[c] to to[c].
+	// len(from) = len(to) = len(a); rows distinct within a column, y apart from a and values.
+	AxpySpans func(a []float64, from, to []int64, rows []int32, values, y []float64)
+
 	// Moments does squares[c] = Σ x²·s, x² rounded, sums[c] = Σ x·s and dots[c] = Σ x·u for
 	// the columns of DotColumns and with its bits, s and u at pairs[2·row] and next to it for
 	// an entry x of a row; len(squares) = len(sums) = len(dots) = len(colPtr)−1.

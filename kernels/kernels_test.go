@@ -65,7 +65,7 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 				p.rows, p.out = moved(o.rows, (i+j)*4), moved(o.out, i*8)
 				for _, op := range operations {
 					compare(t, op.name, op.run(k, p), op.run(reference, o.clone()))
-					p.y, p.target, p.lanes = moved(o.y, j*8), moved(o.target, j*8), moved(o.lanes, j*8)
+					p.y, p.target, p.lanes, p.out = moved(o.y, j*8), moved(o.target, j*8), moved(o.lanes, j*8), moved(o.out, i*8)
 				}
 			}
 		}
@@ -80,7 +80,7 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 			p.single = moved(o.single, offset)
 			for _, op := range operations {
 				compare(t, op.name, bytesApart(op.run(k, p)), op.run(reference, o.clone()))
-				p.y, p.target, p.lanes = moved(o.y, 7-offset), moved(o.target, 7-offset), moved(o.lanes, 7-offset)
+				p.y, p.target, p.lanes, p.out = moved(o.y, 7-offset), moved(o.target, 7-offset), moved(o.lanes, 7-offset), slices.Clone(o.out)
 			}
 		}
 	})
@@ -194,6 +194,13 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"dotspans values":      func() { k.DotSpans(nil, nil, rows, v[:4], v, nil) },
 			"dotspans end":         func() { k.DotSpans([]int64{0}, []int64{6}, rows, v[:5], v, make([]float64, 1)) },
 			"dotspans falling":     func() { k.DotSpans([]int64{3}, []int64{2}, rows, v[:5], v, make([]float64, 1)) },
+			"axpyspans from":       func() { k.AxpySpans(make([]float64, 2), make([]int64, 1), make([]int64, 2), rows, v[:5], v[5:]) },
+			"axpyspans to":         func() { k.AxpySpans(make([]float64, 2), make([]int64, 2), make([]int64, 1), rows, v[:5], v[5:]) },
+			"axpyspans values":     func() { k.AxpySpans(nil, nil, nil, rows, v[:4], v[5:]) },
+			"axpyspans end":        func() { k.AxpySpans([]float64{1}, []int64{0}, []int64{6}, rows, v[:5], v[5:]) },
+			"axpyspans falling":    func() { k.AxpySpans([]float64{1}, []int64{3}, []int64{2}, rows, v[:5], v[5:]) },
+			"axpyspans overlap":    func() { k.AxpySpans([]float64{1}, []int64{0}, []int64{5}, rows, v[:5], v[4:]) },
+			"axpyspans overlap, a": func() { k.AxpySpans(v[5:6], []int64{0}, []int64{5}, rows, make([]float64, 5), v[5:]) },
 			"dotspans overlap":     func() { k.DotSpans([]int64{0}, []int64{5}, rows, v[:5], v, v[:1]) },
 			"dotcolumns overlap":   func() { k.DotColumns([]int64{0, 5}, rows, v[:5], v, v[:1]) },
 			"moments colPtr":       func() { k.Moments(nil, rows, v[:5], v, nil, nil, nil) },
@@ -245,8 +252,11 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"sigmoid":     func() { k.Sigmoid(o.y, o.x) },
 			"dotindexed":  func() { sink = k.DotIndexed(o.values, o.rows, o.target) },
 			"axpyindexed": func() { k.AxpyIndexed(0.5, o.values, o.rows, o.target) },
-			"dotcolumns":  func() { k.DotColumns(o.colPtr, o.rows, o.values, o.target, o.out) },
-			"moments":     func() { k.Moments(o.colPtr, o.rows, o.values, o.lanes, o.out, o.x[:len(o.out)], o.y[:len(o.out)]) },
+			"axpyspans": func() {
+				k.AxpySpans(o.out, o.colPtr[:len(o.out)], o.colPtr[1:], o.rows, o.values, o.target)
+			},
+			"dotcolumns": func() { k.DotColumns(o.colPtr, o.rows, o.values, o.target, o.out) },
+			"moments":    func() { k.Moments(o.colPtr, o.rows, o.values, o.lanes, o.out, o.x[:len(o.out)], o.y[:len(o.out)]) },
 		} {
 			if n := testing.AllocsPerRun(10, f); n != 0 {
 				t.Errorf("%s: %v allocations", name, n)

@@ -35,15 +35,9 @@ func newMoments(
 		for len(dots) > 0 {
 			n := min(len(dots), Block)
 			done := loop(colPtr[:n+1], rows, values, pairs, squares[:n], sums[:n], dots[:n])
-			if done < n { // more than a block, or an error
-				i, j := colPtr[done], colPtr[done+1]
-				if i < 0 || j < i || j > int64(len(rows)) {
-					panic("kernels: a column leaves rows")
-				}
-				if j-i > Block {
-					squares[done], sums[done], dots[done] = longMoments(column, rows[i:j], values[i:j], pairs)
-					done++
-				}
+			if i, j, long := beyond(colPtr[:n], colPtr[1:n+1], done, rows); long {
+				squares[done], sums[done], dots[done] = longMoments(column, rows[i:j], values[i:j], pairs)
+				done++
 			}
 			colPtr, squares, sums, dots = colPtr[done:], squares[done:], sums[done:], dots[done:]
 		}
@@ -67,10 +61,7 @@ func momentsGo(colPtr []int64, rows []int32, values, pairs, squares, sums, dots 
 	entries := 0
 	for c := range dots {
 		i, j := colPtr[c], colPtr[c+1]
-		if i < 0 || j < i || j > int64(len(rows)) {
-			return c
-		}
-		if entries += int(j - i); entries > Block {
+		if entries += span(i, j, rows); entries > Block {
 			return c
 		}
 		squares[c], sums[c], dots[c] = columnMomentsGo(rows[i:j], values[i:j], pairs)

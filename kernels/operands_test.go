@@ -46,6 +46,19 @@ func (o operands) in(buffer *operands, offset int) operands {
 	return o
 }
 
+// spans are the columns backwards, without the first where there are more, and a number
+// for each.
+func (o operands) spans() (from, to []int64, out []float64) {
+	w := len(o.out)
+	if w < 2 {
+		return o.colPtr[:w], o.colPtr[1:], o.out
+	}
+	from, to = slices.Clone(o.colPtr[1:w]), slices.Clone(o.colPtr[2:])
+	slices.Reverse(from)
+	slices.Reverse(to)
+	return from, to, o.out[1:]
+}
+
 // operations drives every kernel in the same way: run returns everything that
 // the kernel returned or wrote.
 var operations = []struct {
@@ -85,16 +98,16 @@ var operations = []struct {
 	{"log1pexp", func(k *kernels.Set, o operands) []float64 { k.Log1pExp(o.y, o.x); return o.y }},
 	{"sigmoid", func(k *kernels.Set, o operands) []float64 { k.Sigmoid(o.y, o.x); return o.y }},
 	{"dotspans", func(k *kernels.Set, o operands) []float64 {
+		from, to, out := o.spans()
+		k.DotSpans(from, to, o.rows, o.values, o.target, out)
+		return out
+	}},
+	{"axpyspans", func(k *kernels.Set, o operands) []float64 {
 		w := len(o.out)
-		from, to := o.colPtr[:w], o.colPtr[1:]
-		if w > 1 { // backwards, without the first
-			from, to = slices.Clone(from[1:]), slices.Clone(to[1:])
-			slices.Reverse(from)
-			slices.Reverse(to)
-			o.out = o.out[1:]
-		}
-		k.DotSpans(from, to, o.rows, o.values, o.target, o.out)
-		return o.out
+		k.AxpySpans(o.out, o.colPtr[:w], o.colPtr[1:], o.rows, o.values, o.target)
+		from, to, a := o.spans() // each column twice, so that rows are met again
+		k.AxpySpans(slices.Repeat(a, 2), slices.Repeat(from, 2), slices.Repeat(to, 2), o.rows, o.values, o.target)
+		return o.target
 	}},
 	{"moments", func(k *kernels.Set, o operands) []float64 {
 		squares, sums := slices.Clone(o.out), slices.Clone(o.out)

@@ -149,6 +149,11 @@ func (r oracle) set() *kernels.Set {
 			out[c] = s.DotIndexed(values[from[c]:to[c]], rows[from[c]:to[c]], y)
 		}
 	}
+	s.AxpySpans = func(a []float64, from, to []int64, rows []int32, values, y []float64) {
+		for c := range a {
+			s.AxpyIndexed(a[c], values[from[c]:to[c]], rows[from[c]:to[c]], y)
+		}
+	}
 	s.DotColumns = func(colPtr []int64, rows []int32, values, y, out []float64) {
 		for c := range out {
 			out[c] = s.DotIndexed(values[colPtr[c]:colPtr[c+1]], rows[colPtr[c]:colPtr[c+1]], y)

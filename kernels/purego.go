@@ -14,6 +14,7 @@ var pureGo = primitives{
 	dotIndexed:     dotIndexedGo,
 	axpyIndexed:    axpyIndexedGo,
 	dotSpans:       dotSpansGo,
+	axpySpans:      axpySpansGo,
 	moments:        momentsGo,
 	columnMoments:  columnMomentsGo,
 	dotLanes:       dotLanesGo,
@@ -138,13 +139,31 @@ func dotSpansGo(from, to []int64, rows []int32, values, y, out []float64) (done 
 	entries := 0
 	for c := range out {
 		i, j := from[c], to[c]
-		if i < 0 || j < i || j > int64(len(rows)) {
-			return c
-		}
-		if entries += int(j - i); entries > Block {
+		if entries += span(i, j, rows); entries > Block {
 			return c
 		}
 		out[c] = dotIndexedGo(values[i:j], rows[i:j], y)
 	}
 	return len(out)
+}
+
+func axpySpansGo(a []float64, from, to []int64, rows []int32, values, y []float64) (done int) {
+	entries := 0
+	for c, v := range a {
+		i, j := from[c], to[c]
+		if entries += span(i, j, rows); entries > Block {
+			return c
+		}
+		axpyIndexedGo(v, values[i:j], rows[i:j], y)
+	}
+	return len(a)
+}
+
+// span returns the number of entries from i to j, more than any block where they leave
+// rows.
+func span(i, j int64, rows []int32) int {
+	if i < 0 || j < i || j > int64(len(rows)) {
+		return Block + 1
+	}
+	return int(j - i)
 }

@@ -44,6 +44,19 @@ func raceSpans(from, to []int64, rows []int32, values, y, out []float64) {
 	}
 }
 
+func raceScatterSpans(a []float64, from, to []int64, rows []int32, values, y []float64) {
+	raceRead(a)
+	raceRead(from)
+	raceRead(to)
+	for c := range a {
+		if i, j := from[c], to[c]; 0 <= i && i <= j && j <= int64(len(rows)) {
+			raceRead(values[i:j])
+			raceRead(rows[i:j])
+			raceScatter(rows[i:j], y)
+		}
+	}
+}
+
 func raceScatterLanes(rows []int32, y []float64) {
 	for _, r := range rows {
 		runtime.RaceWriteRange(unsafe.Pointer(&y[Lanes*int(r)]), 8*Lanes)

@@ -11,6 +11,8 @@ const (
 	pairValue   = 4.0  // what the product of two columns costs besides
 	SparseValue = 0.45 // one value of a sparse column, met in a dot product
 	UpdateValue = 0.75 // the same in an update
+	listValue   = 8.0  // one value added to the list of its row
+	spanValue   = 8.0  // one list met, besides its values
 	DenseValue  = 0.10 // one value of a dense column
 	farValue    = 0.25 // the same where the columns do not stay in a cache
 	tileValue   = 0.04 // one product of two of them, in tiles
@@ -31,6 +33,10 @@ func DenseCost(values int) float64 {
 	}
 	return float64(DenseValue * float64(values))
 }
+
+// gathering is how much longer the lists of the rows are in which columns have entries than
+// those of all rows on average: 1.3 to 1.5 on text.
+const gathering = 1.35
 
 // LargestGram is the number of columns beyond which rows of the Gram matrix come
 // from memory.
@@ -56,18 +62,38 @@ func (g *Gram) BuildCost(columns []int32) float64 {
 		return 0
 	}
 	// Each new column meets those held and, on average, half of the new ones.
-	held, size := g.Values(), g.Size()
-	pairs := float64(missing * (2*size + missing) / 2)
-	met := float64(missing * (2*held + values) / 2)
-	price := tileValue
-	if !g.columns.dense {
-		// Of a column held and a new one the shorter passes over its values, once the other
-		// is spread out.
-		const spread = spreading * kernels.Lanes
-		price = LanesValue
-		met = float64(min(missing*held, size*values+spread*held) + missing*values/2 + spread*values)
+	size := g.Size()
+	pairs := float64(pairValue * float64(missing*(2*size+missing)/2))
+	if g.columns.dense {
+		return float64(tileValue*float64(missing*(2*g.Values()+values)/2)) + pairs
 	}
-	return float64(price*met) + float64(pairValue*pairs)
+	byLanes, byLists, listing := g.sparseCosts(missing, values)
+	return min(byLanes, byLists+max(0, listing-g.lists.missed)) + pairs
+}
+
+// sparseCosts is what so many new sparse columns cost in either way, with so many values,
+// and what it costs to list those held that are not yet.
+func (g *Gram) sparseCosts(missing, values int) (byLanes, byLists, listing float64) {
+	// Of a column held and a new one the shorter passes over its values, once the other
+	// is spread out.
+	const spread = spreading * kernels.Lanes
+	held, whole := g.Values(), (missing+kernels.Lanes-1)/kernels.Lanes*kernels.Lanes
+	met := min(whole*held, g.Size()*values+spread*held) + missing*values/2 + spread*values
+	// A new value meets the list of its row.
+	perList := gathering * (float64(held) + float64(0.5*float64(values))) / float64(g.columns.m)
+	byLists = float64(float64(values) * (listValue + spanValue + float64(UpdateValue*perList)))
+	return float64(LanesValue * float64(met)), byLists, float64(listValue * float64(held-g.lists.entries))
+}
+
+// listsPay reports whether lists are the better way for new columns, to list those held
+// included once lists would have saved as much, and if not, what they would save this time.
+func (g *Gram) listsPay(missing, values int) (pay bool, saved float64) {
+	if g.columns.dense {
+		return false, 0
+	}
+	byLanes, byLists, listing := g.sparseCosts(missing, values)
+	saved = max(0, byLanes-byLists)
+	return saved > 0 && saved+g.lists.missed >= listing, saved
 }
 
 // Pays reports whether so many products with the system of the columns are cheaper
@@ -77,7 +103,22 @@ func (g *Gram) Pays(columns []int32, products int) bool {
 	if !g.Fits(missing) {
 		return false
 	}
-	size, times := float64(len(columns)), float64(products)
-	onGram := g.BuildCost(columns) + float64(GatherValue*size*size) + float64(times*GramValue*size*size)
-	return onGram < float64(times*g.columns.ProductCost(columns))
+	times := float64(products)
+	return g.BuildCost(columns)+g.ProductsCost(columns, times) < float64(times*g.columns.ProductCost(columns))
+}
+
+// ProductsCost is that of so many products with the system of the columns once the matrix
+// holds them, see [GramSystem].
+func (g *Gram) ProductsCost(columns []int32, products float64) float64 {
+	missing, _ := g.Missing(columns)
+	cost, _ := productsCost(len(columns), g.Size()+missing, products)
+	return cost
+}
+
+// productsCost is that of so many products with size columns of those held, in place or,
+// where that is cheaper, with a copy of their entries.
+func productsCost(size, held int, products float64) (cost float64, copied bool) {
+	entry := float64(products * GramValue)
+	inPlace, onCopy := float64(entry*float64(held)), float64((entry+GatherValue)*float64(size))
+	return float64(float64(size) * min(inPlace, onCopy)), onCopy < inPlace
 }

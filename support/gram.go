@@ -19,8 +19,9 @@ type Gram struct {
 
 	most int // columns
 
-	lanes lanes // of sparse columns
-	tiles tiles // of dense ones
+	lanes lanes    // of sparse columns
+	lists rowLists // likewise
+	tiles tiles    // of dense ones
 }
 
 // NewGram returns an empty cache over a store of columns, which has one at most:
@@ -88,6 +89,7 @@ func (g *Gram) clear() {
 		g.slot[j] = -1
 	}
 	g.list = g.list[:0]
+	g.lists.forget()
 	g.lanes.cut, g.lanes.cuts = g.lanes.cut[:0], g.lanes.cuts[:0]
 }
 
@@ -109,6 +111,11 @@ func (g *Gram) Storage() (values []float64, stride int) { return g.g, g.stride }
 // which the store must hold.
 func (g *Gram) Hold(columns []int32) {
 	first := len(g.list)
+	missing, values := g.Missing(columns)
+	if missing == 0 {
+		return
+	}
+	lists, saved := g.listsPay(missing, values)
 	for _, j := range columns {
 		if g.slot[j] < 0 {
 			g.slot[j] = int32(len(g.list))
@@ -118,11 +125,15 @@ func (g *Gram) Hold(columns []int32) {
 	if len(g.list)+kernels.Lanes > g.stride {
 		g.widen(first)
 	}
-	if g.columns.dense {
+	switch {
+	case g.columns.dense:
 		g.denseRows(first)
-		return
+	case lists:
+		g.listRows(first)
+	default:
+		g.laneRows(first)
+		g.lists.missed += saved
 	}
-	g.sparseRows(first)
 }
 
 // set writes an entry and its mirror image.

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
-// lanes computes rows of the Gram matrix of sparse columns. Eight neighbours of the
+// lanes computes rows of the Gram matrix of sparse columns that are long. Eight neighbours of the
 // list, a chunk, are spread out side by side, and every column that meets them passes
 // over its entries once for all of them.
 type lanes struct {
@@ -37,8 +37,8 @@ const (
 	blockEntries = 128
 )
 
-// sparseRows computes the rows from first on.
-func (g *Gram) sparseRows(first int) {
+// laneRows computes the rows from first on.
+func (g *Gram) laneRows(first int) {
 	l := &g.lanes
 	if len(l.z) == 0 {
 		l.z = make([]float64, kernels.Lanes*g.columns.whole.m)
@@ -47,7 +47,7 @@ func (g *Gram) sparseRows(first int) {
 	g.split(0, first)
 	fresh := len(l.chunks)
 	g.split(first, len(g.list))
-	g.divide(first)
+	g.divide()
 	held, added := l.chunks[:fresh], l.chunks[fresh:]
 	// A column that is held and one that is new meet with either spread; the shorter
 	// one had better pass.
@@ -161,10 +161,10 @@ func erase(z []float64, rows []int32) {
 
 func (g *Gram) blocks() int { return max(1, (g.columns.m+laneRows-1)/laneRows) }
 
-// divide notes where blocks end in the columns from row first of G on.
-func (g *Gram) divide(first int) {
+// divide notes where blocks end in the columns that it has not seen.
+func (g *Gram) divide() {
 	l, blocks := &g.lanes, g.blocks()
-	for _, j := range g.list[first:] {
+	for _, j := range g.list[len(l.cut):] {
 		rows, _ := g.columns.Column(j)
 		if blocks == 1 || len(rows) < blockEntries*blocks {
 			l.cut = append(l.cut, -1)

@@ -19,9 +19,7 @@ type GramSystem struct {
 // for so many products.
 func (a *GramSystem) Reset(gram *Gram, columns []int32, ridge, products float64) {
 	a.gram, a.list, a.ridge = gram, columns, ridge
-	size := float64(len(columns))
-	a.copied = products*GramValue*(float64(gram.Size())-size) > GatherValue*size
-	if a.copied {
+	if _, a.copied = productsCost(len(columns), gram.Size(), products); a.copied {
 		a.own.Kernels, a.own.S = gram.k, len(columns)
 		a.own.A = resize(a.own.A, a.own.S*a.own.S)
 		gram.Submatrix(columns, ridge, a.own.A)

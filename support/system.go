@@ -128,19 +128,20 @@ func (a *System) spread(v []float64) {
 		a.consult()
 	}
 	rows.wasted += a.waste
-	if a.useRows {
+	if !a.useRows {
+		clear(a.u)
+		a.k.AxpySpans(v, a.from, a.to, c.index, c.values, a.u)
+	} else {
 		for i, b := range v {
 			if k := a.place[i]; k >= 0 {
 				rows.v[k] = b
 			}
 		}
 		rows.spread(c, a.u)
-	} else {
-		clear(a.u)
-	}
-	for i, b := range v {
-		if !a.useRows || a.place[i] < 0 {
-			a.k.AxpyIndexed(b, c.values[a.from[i]:a.to[i]], c.index[a.from[i]:a.to[i]], a.u)
+		for i, b := range v {
+			if a.place[i] < 0 {
+				a.k.AxpyIndexed(b, c.values[a.from[i]:a.to[i]], c.index[a.from[i]:a.to[i]], a.u)
+			}
 		}
 	}
 	if shift := a.k.Dot(a.means, v); shift != 0 {

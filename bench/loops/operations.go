@@ -231,6 +231,10 @@ func indexed(n, length int) []operation {
 		}, ours(func(k *kernels.Set, c *columns) func() {
 			return c.over(func(_ int, values []float64, rows []int32) { k.AxpyIndexed(1e-9, values, rows, c.y) })
 		}))),
+		op("AxpySpans", 1, 16, true, ours(func(k *kernels.Set, c *columns) func() {
+			a := slices.Repeat([]float64{1e-9}, len(c.out))
+			return func() { k.AxpySpans(a, c.ptr[:len(a)], c.ptr[1:], c.rows, c.values, c.y) }
+		})),
 		op("Epoch", 1, 24, true, ours(epoch)),
 	}
 	if length < 74 {

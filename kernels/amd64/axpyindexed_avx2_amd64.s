@@ -7,22 +7,7 @@
 // order is immaterial. Only X registers are used.
 
 #include "textflag.h"
-
-// Registers
-//   SI  values, next entry      DX  rows, next entry      DI  y
-//   CX  entries left            AX, BX  row numbers       X0  a
-
-// Two entries; one 8-byte load brings two row numbers.
-#define PAIR(values, rows) \
-	MOVQ        rows(DX), AX         \
-	MOVL        AX, BX               \
-	SHRQ        $32, AX              \
-	VMOVSD      (DI)(BX*8), X1       \
-	VMOVSD      (DI)(AX*8), X2       \
-	VFMADD231SD values(SI), X0, X1   \
-	VFMADD231SD values+8(SI), X0, X2 \
-	VMOVSD      X1, (DI)(BX*8)       \
-	VMOVSD      X2, (DI)(AX*8)
+#include "update_avx2_amd64.h"
 
 // func AxpyIndexedAVX2(a float64, values []float64, rows []int32, y []float64)
 TEXT ·AxpyIndexedAVX2(SB), 0, $128-80
@@ -50,12 +35,9 @@ tail:
 	ADDQ  $8, DX
 
 tail1:
-	TESTQ       $1, CX
-	JZ          done
-	MOVL        (DX), AX
-	VMOVSD      (DI)(AX*8), X1
-	VFMADD231SD (SI), X0, X1
-	VMOVSD      X1, (DI)(AX*8)
+	TESTQ $1, CX
+	JZ    done
+	SINGLE
 
 done:
 	RET

@@ -44,6 +44,12 @@ func AxpyIndexedAVX2(a float64, values []float64, rows []int32, y []float64)
 //go:noescape
 func DotSpansAVX2(from, to []int64, rows []int32, values, y, out []float64) (done int)
 
+// AxpySpansAVX2 does AxpyIndexedAVX2 with a[c] and the entries from[c] to to[c], for
+// len(a) columns, one after another. It stops where DotSpansAVX2 does.
+//
+//go:noescape
+func AxpySpansAVX2(a []float64, from, to []int64, rows []int32, values, y []float64) (done int)
+
 // MomentsAVX2 sets squares[c] to Σ x²·s, sums[c] to Σ x·s and dots[c] to Σ x·u over the
 // entries x of column c, s and u at pairs[2·row] and next to it, for len(squares) columns.
 // It stops where DotSpansAVX2 does.

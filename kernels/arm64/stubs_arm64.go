@@ -43,3 +43,9 @@ func AxpyIndexedNEON(a float64, values []float64, rows []int32, y []float64)
 //
 //go:noescape
 func DotSpansNEON(from, to []int64, rows []int32, values, y, out []float64) (done int)
+
+// AxpySpansNEON does AxpyIndexedNEON with a[c] and the entries from[c] to to[c], for
+// len(a) columns, one after another. It stops where DotSpansNEON does.
+//
+//go:noescape
+func AxpySpansNEON(a []float64, from, to []int64, rows []int32, values, y []float64) (done int)

@@ -1,0 +1,151 @@
+package support
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// listed makes a matrix of p columns, some long and most short, and the Gram matrix of those
+// over a view of it, which is taken in by batches. It returns how many of its columns are in
+// lists, too.
+func listed(t *testing.T, k *kernels.Set, n, p int, weights []float64, centre bool, batches []int) (g *Gram, x [][]float64, inLists int) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(uint64(n), uint64(p)))
+	ptr, rows, values := []int64{0}, []int32(nil), []float64(nil)
+	x = make([][]float64, p)
+	for j := range x {
+		x[j] = make([]float64, n)
+		share := 0.1 / (1 + float64(j)/8)
+		for i := range n {
+			if rng.Float64() < share {
+				x[j][i] = rng.NormFloat64()
+				rows, values = append(rows, int32(i)), append(values, x[j][i])
+			}
+		}
+		ptr = append(ptr, int64(len(rows)))
+	}
+	csc, err := sparse.NewCSC(n, p, ptr, rows, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := sparse.NewView(k, csc, weights, centre)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := NewColumns(view)
+	g = NewGram(columns)
+	var held []int32
+	for _, more := range batches {
+		for range more {
+			held = append(held, int32(len(held)*7%p))
+		}
+		columns.Hold(held)
+		g.Hold(held)
+	}
+	return g, x, g.lists.listed
+}
+
+// TestListsMakeTheGramMatrix of short columns, whatever took in those before, on all rows
+// and on some, centred and not, of lists that stay where they are and of lists that move.
+func TestListsMakeTheGramMatrix(t *testing.T) {
+	const n, p = 20_000, 300
+	some := make([]float64, n)
+	for i := range some {
+		some[i] = float64(i % 3)
+	}
+	for _, k := range kernels.Available() {
+		for _, weights := range [][]float64{nil, some} {
+			for _, centre := range []bool{false, true} {
+				for _, batches := range [][]int{{100, 150, 1, 1, 3, 45}, {300}} {
+					g, x, inLists := listed(t, k, n, p, weights, centre, batches)
+					if len(batches) > 1 && inLists != p {
+						t.Errorf("%d of %d columns are in lists: nothing was tested", inLists, p)
+					}
+					for a := range p {
+						for b := range a + 1 {
+							got := g.Row(a)[b]
+							if got != g.Row(b)[a] {
+								t.Fatalf("%s: G[%d,%d] = %v, but G[%d,%d] = %v", k.Name, a, b, got, b, a, g.Row(b)[a])
+							}
+							if (a+31*b)%101 > 0 {
+								continue // a sample of them is enough
+							}
+							want := product(x[g.list[a]], x[g.list[b]], weights, centre)
+							if math.Abs(got-want) > 1e-11*n {
+								t.Fatalf("%s, centred %v, batches %v: G[%d,%d] = %v, want %v", k.Name, centre, batches, a, b, got, want)
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// product is Σ s(u − ū)(v − v̄) by the definition, s-weighted means where centred.
+func product(u, v, s []float64, centre bool) float64 {
+	var total, meanU, meanV, sum float64
+	weight := func(i int) float64 {
+		if s == nil {
+			return 1
+		}
+		return s[i]
+	}
+	if centre {
+		for i := range u {
+			total += weight(i)
+			meanU += weight(i) * u[i]
+			meanV += weight(i) * v[i]
+		}
+		meanU, meanV = meanU/total, meanV/total
+	}
+	for i := range u {
+		sum += weight(i) * (u[i] - meanU) * (v[i] - meanV)
+	}
+	return sum
+}
+
+// TestListsAreEmptiedWithTheMatrix and filled again to the same bits, in the room they have.
+func TestListsAreEmptiedWithTheMatrix(t *testing.T) {
+	k := kernels.Available()[0]
+	batches := []int{100, 100, 10, 90}
+	g, _, _ := listed(t, k, 20_000, 300, nil, false, batches)
+	want, held := append([]float64(nil), g.g...), append([]int32(nil), g.list...)
+	g.columns.Clear()
+	if g.lists.listed != 0 || g.lists.entries != 0 {
+		t.Fatalf("%d columns of %d entries are left", g.lists.listed, g.lists.entries)
+	}
+	room := cap(g.lists.slots)
+	for from := 0; len(batches) > 0; batches = batches[1:] {
+		from += batches[0]
+		g.columns.Hold(held[:from])
+		g.Hold(held[:from])
+	}
+	for i, v := range want {
+		if g.g[i] != v {
+			t.Fatalf("entry %d is %v, was %v", i, g.g[i], v)
+		}
+	}
+	if cap(g.lists.slots) != room {
+		t.Errorf("lists have moved to %d entries from %d", cap(g.lists.slots), room)
+	}
+}
+
+func BenchmarkGramOfShortColumns(b *testing.B) {
+	for _, k := range kernels.Available() {
+		b.Run(k.Name, func(b *testing.B) {
+			g, _, _ := listed(new(testing.T), k, 20_000, 600, nil, false, []int{600})
+			held := append([]int32(nil), g.list...)
+			for b.Loop() {
+				g.columns.Clear()
+				for _, size := range []int{100, 230, 474, 475, 600} {
+					g.Hold(held[:size])
+				}
+			}
+		})
+	}
+}

@@ -88,7 +88,9 @@ func (nw *newton) plan() (way, float64) {
 		return matrixFree, free
 	}
 	build := in.building * in.gram.BuildCost(nw.columns) / in.reuses
-	onGram := build + in.gram.ProductsCost(nw.columns, iterations)
+	// In place its products cost less, but a step by them is inexact: taken for as little, it takes the
+	// place of factorisations, and twice as many steps follow on dependent columns.
+	onGram := build + float64(size*size*(support.GatherValue+float64(iterations*gramValue)))
 	if s <= largestCholesky {
 		factor := build + float64(size*size*(support.GatherValue+float64(factorDot/2)+float64(factorValue/6*size)))
 		if s <= in.thoughtless || factor <= min(free, onGram) {

@@ -99,7 +99,7 @@ func TestArguments(t *testing.T) {
 		"evaluations −1":       {choose(pare.SelectOptions{Evaluations: -1}, pare.Config{}), outcome.BadParameter, -1},
 		"points −1":            {choose(pare.SelectOptions{Search: pare.Grid, Points: -1}, pare.Config{}), outcome.BadParameter, -1},
 		"ratio 2":              {choose(pare.SelectOptions{Search: pare.Grid, MinRatio: 2}, pare.Config{}), outcome.BadParameter, -1},
-		"a grid beyond memory": {choose(pare.SelectOptions{Search: pare.Grid, Points: 1 << 40}, pare.Config{}), outcome.BadParameter, -1},
+		"a grid beyond memory": {choose(pare.SelectOptions{Search: pare.Grid, Points: math.MaxInt}, pare.Config{}), outcome.BadParameter, -1},
 		"ratio NaN":            {choose(pare.SelectOptions{Search: pare.Grid, MinRatio: nan}, pare.Config{}), outcome.BadParameter, -1},
 		"a grid for wlasso":    {choose(pare.SelectOptions{Search: pare.Grid}, pare.Config{Model: pare.WeightedLasso}), outcome.Usage, -1},
 		"σ without SURE":       {gradient([]float64{0}, pare.Validation{Sigma: 1}), outcome.Usage, -1},

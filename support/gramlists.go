@@ -91,30 +91,37 @@ func (l *rowLists) reserve(c *Columns, coming []int32) {
 	}
 	if l.entries-before >= len(l.lists) { // row after row, then, so that they lie like that
 		for i := range l.lists {
-			l.widen(&l.lists[i], &l.more[i])
+			l.widen(i)
 		}
+		clear(l.more)
 		return
 	}
 	for _, j := range coming {
 		rows, _ := c.Column(j)
 		for _, i := range rows {
-			l.widen(&l.lists[i], &l.more[i])
+			l.widen(int(i))
+		}
+	}
+	for _, j := range coming {
+		rows, _ := c.Column(j)
+		for _, i := range rows {
+			l.more[i] = 0
 		}
 	}
 }
 
-// widen makes room for more entries of a list, at the end of all or, where that is full,
-// with all lists moved to where there is room for them.
-func (l *rowLists) widen(list *rowList, more *int32) {
-	need := list.size + *more
-	if need > list.room {
-		if len(l.slots)+int(roomFor(need)) > cap(l.slots) {
-			l.relocate()
-			return
-		}
+// widen makes room for the entries to come of row i, at the end of all lists or, where that
+// is full, with all of them moved to where there is room for theirs.
+func (l *rowLists) widen(i int) {
+	list := &l.lists[i]
+	need := list.size + l.more[i]
+	switch {
+	case need <= list.room:
+	case len(l.slots)+int(roomFor(need)) > cap(l.slots):
+		l.relocate()
+	default:
 		l.move(list, need, l.slots, l.values)
 	}
-	*more = 0
 }
 
 // relocate moves all lists to new storage, with room for the entries to come.
@@ -127,7 +134,6 @@ func (l *rowLists) relocate() {
 	l.slots, l.values = make([]int32, 0, total+total/2), make([]float64, 0, total+total/2)
 	for i := range l.lists {
 		l.move(&l.lists[i], l.lists[i].size+l.more[i], slots, values)
-		l.more[i] = 0
 	}
 }
 

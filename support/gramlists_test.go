@@ -3,6 +3,7 @@ package support
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -50,7 +51,8 @@ func listed(t *testing.T, k *kernels.Set, n, p int, weights []float64, centre bo
 }
 
 // TestListsMakeTheGramMatrix of short columns, whatever took in those before, on all rows
-// and on some, centred and not, of lists that stay where they are and of lists that move.
+// and on some, centred and not, of lists that stay where they are and of lists that move, all
+// at once or while room is made for a few columns.
 func TestListsMakeTheGramMatrix(t *testing.T) {
 	const n, p = 20_000, 300
 	some := make([]float64, n)
@@ -60,7 +62,7 @@ func TestListsMakeTheGramMatrix(t *testing.T) {
 	for _, k := range kernels.Available() {
 		for _, weights := range [][]float64{nil, some} {
 			for _, centre := range []bool{false, true} {
-				for _, batches := range [][]int{{100, 150, 1, 1, 3, 45}, {300}} {
+				for _, batches := range [][]int{{100, 150, 1, 1, 3, 45}, slices.Repeat([]int{6}, p/6), {300}} {
 					g, x, inLists := listed(t, k, n, p, weights, centre, batches)
 					if blocks := g.lists.entries / listBlock; len(batches) > 1 && (inLists != p || blocks == 0) {
 						t.Errorf("%d of %d columns are in lists, %d blocks: not all was tested", inLists, p, blocks)

@@ -310,10 +310,10 @@ func TestDamagedModelsAreRefused(t *testing.T) {
 		refused(becomes, sealed)
 	}
 	path := filepath.Join(t.TempDir(), "model")
-	if err := os.WriteFile(path, data[1:], 0o600); err != nil {
+	if err := os.WriteFile(path, data[:len(data)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := pare.Load(path); outcome.KindOf(err) != outcome.Parse || errors.Unwrap(err) == nil {
+	if _, err := pare.Load(path); outcome.KindOf(err) != outcome.Parse || errors.Unwrap(err) == nil || !strings.HasPrefix(err.Error(), path) {
 		t.Errorf("%v", err)
 	}
 	if _, err := pare.Load(path + ".none"); outcome.KindOf(err) != outcome.IO || !errors.Is(err, os.ErrNotExist) {

@@ -73,15 +73,11 @@ func (p *Predictor) encode() ([]byte, error) {
 	return modelFile.Encode(s)
 }
 
-// Read reads what [Predictor.Write] wrote. Anything else, be it one bit, is an
-// [outcome.Error] of kind Parse.
+// Read reads what [Predictor.Write] wrote, to the end of r. Anything else, be it one bit,
+// is an [outcome.Error] of kind Parse; where r fails, it is one of kind IO.
 func Read(r io.Reader) (*Predictor, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, &outcome.Error{Kind: outcome.IO, Message: "cannot read the model", Err: err}
-	}
 	var s savedModel
-	if err := modelFile.Decode(data, &s); err != nil {
+	if err := modelFile.Read(r, &s); err != nil {
 		return nil, err
 	}
 	return s.predictor()

@@ -84,14 +84,10 @@ func OpenLog(path, key string) (*Log, error) {
 
 // ReadLog reads what [Log.Write] wrote. A damaged log is an [outcome.Error] of
 // kind Parse, as is one of another version; a log with another key is one of kind
-// BadParameter.
+// BadParameter. Where r fails, the error is of kind IO.
 func ReadLog(r io.Reader, key string) (*Log, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, &outcome.Error{Kind: outcome.IO, Message: "cannot read the log", Err: err}
-	}
 	var body logBody
-	if err := logFile.Decode(data, &body); err != nil {
+	if err := logFile.Read(r, &body); err != nil {
 		return nil, err
 	}
 	if body.Key != key {

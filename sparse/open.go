@@ -33,9 +33,12 @@ func OpenSVMLight(ctx context.Context, path string, opt ReadOptions) (*CSC, []fl
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, nil, openError(opt.Name, err)
+		return nil, nil, &outcome.Error{Kind: outcome.IO, Message: "cannot be opened", File: opt.Name, Err: err}
 	}
 	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		return nil, nil, &outcome.Error{Kind: outcome.IO, Message: "is a directory, not a file", File: opt.Name}
+	}
 
 	decompress := decompressor(path)
 	if decompress == nil {
@@ -94,8 +97,4 @@ func decompressor(path string) func(w io.Writer, r io.Reader) error {
 	default:
 		return nil
 	}
-}
-
-func openError(name string, err error) error {
-	return &outcome.Error{Kind: outcome.IO, Message: "cannot be opened", File: name, Err: err}
 }

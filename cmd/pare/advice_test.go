@@ -54,7 +54,12 @@ func TestWhatMendsIt(t *testing.T) {
 		"selct":                                 "perhaps select",
 		"fit --ratio=0.1 --save=" + dir:         "cannot save the model: what is there is not a file",
 		"fit --ratio=0.1 --save=" + filepath.Join(dir, "none", "model"): "Give --save a file in a directory that can be written",
-		"fit --ratio=inf": "for example 0.01",
+		"select --checkpoint=" + dir:                                    "cannot save the evaluations: what is there is not a file",
+		"select --checkpoint=" + filepath.Join(dir, "none", "log"):      "Give --checkpoint a file in a directory that can be written",
+		"select " + dir:                            "is a directory, not a file. Check the path",
+		"predict " + file("data.svm", "1 1:2\n"):   "not a saved model",
+		"select " + file("data.csv", "a,b\n1,2\n"): "dump_svmlight_file(X, y, FILE, zero_based=False)",
+		"fit --ratio=inf":                          "for example 0.01",
 	} {
 		o := pareRun(t, strings.Fields(args)...)
 		if o.code == exitOK || !strings.Contains(o.stderr, want) || o.stdout != "" {

@@ -84,13 +84,13 @@ func advice(err error, e *outcome.Error) string {
 	}
 	switch {
 	case e.Kind == outcome.Internal:
-		return "This is a defect of pare. Please report it with the command that shows it."
+		return "This is a defect of pare. Please report it with the command that shows it and what pare --version prints."
 	case errors.Is(e, io.ErrUnexpectedEOF):
 		return "The compressed file is not whole: copy or download it again."
 	case e.Kind == outcome.IO && e.Line > 0 && !errors.As(e, new(*fs.PathError)):
 		return "A name that ends in .gz, .bz2 or .zst says how the file is compressed, and this content is not that, or is damaged: rename the file, or copy it again."
 	case e.Kind == outcome.Parse:
-		return "pare reads svmlight text: a sample a line, \"label index:value ...\", indices from 1 and increasing. Correct that line and try again."
+		return "pare reads svmlight text: a sample a line, \"label index:value ...\", indices from 1 and increasing. Correct that line, or write the file anew: from Python, sklearn.datasets.dump_svmlight_file(X, y, FILE, zero_based=False) does."
 	case e.Kind == outcome.IO && e.File != "":
 		return "Check the path and its permissions; without a file pare uses the diabetes data it carries."
 	case e.Flag == "features" && e.Line > 0:

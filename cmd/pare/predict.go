@@ -34,9 +34,8 @@ func (f savedFlags) check() error {
 	if f.Save == "" {
 		return nil
 	}
-	// Work that cannot be kept should not begin.
-	if err := sealed.Replaceable(f.Save); err != nil {
-		return unsaved(&outcome.Error{Kind: outcome.IO, File: f.Save, Flag: "save", Message: "cannot save the model", Err: err})
+	if err := replaceable("save", f.Save, "cannot save the model"); err != nil {
+		return err
 	}
 	if holdsOther(f.Save) {
 		e := &outcome.Error{Kind: outcome.BadParameter, File: f.Save, Flag: "save", Message: "this file holds something else than a saved model, and stays as it is"}
@@ -59,8 +58,16 @@ func holdsOther(path string) bool {
 	return n > 0 && string(head[:n]) != mark
 }
 
-func unsaved(err error) error {
-	return advised{err, "Give --save a file in a directory that can be written."}
+// replaceable refuses work that could not be kept in the file of a flag.
+func replaceable(flag, path, message string) error {
+	if err := sealed.Replaceable(path); err != nil {
+		return unsaved(flag, &outcome.Error{Kind: outcome.IO, File: path, Flag: flag, Message: message, Err: err})
+	}
+	return nil
+}
+
+func unsaved(flag string, err error) error {
+	return advised{err, "Give --" + flag + " a file in a directory that can be written."}
 }
 
 // save keeps the model for data as they are in the file.
@@ -73,7 +80,7 @@ func (f saveFlags) save(fitted *pare.Fitted, d *dataset) error {
 		return err
 	}
 	if err := p.Save(f.Save); err != nil {
-		return unsaved(err)
+		return unsaved("save", err)
 	}
 	return nil
 }

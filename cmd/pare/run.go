@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"runtime"
+	"runtime/debug"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -55,6 +57,10 @@ type result interface {
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stdout, welcome)
+		return exitOK
+	}
+	if args[0] == "--version" {
+		fmt.Fprintln(stdout, version())
 		return exitOK
 	}
 	chosen, err := parse(args, stdout, stderr)
@@ -156,6 +162,15 @@ func wantsJSON(args []string) bool {
 	return false
 }
 
+// version is what a report of a defect should say: the program, and what it runs on.
+func version() string {
+	program := "of unknown version"
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		program = info.Main.Version
+	}
+	return fmt.Sprintf("pare %s, %s %s/%s", program, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
 // write prints a result in one piece.
 func write(w io.Writer, res result, asJSON bool) error {
 	var out bytes.Buffer
@@ -186,5 +201,6 @@ pare fits sparse linear models and chooses their regularisation for you.
 
 FILE is svmlight text ("label index:value ..."), also as .gz, .bz2 or .zst;
 - is standard input. Without FILE pare uses the diabetes data it carries, so
-"pare select" works right away. "pare select --help" lists the flags.
+"pare select" works right away. "pare select --help" lists the flags, and
+"pare --version" says which version this is.
 `, "\n")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,13 @@ func TestHelpIsOfTheCommandAskedFor(t *testing.T) {
 		if o.code != exitOK || !strings.Contains(o.stdout, "--search") || o.stderr != "" {
 			t.Errorf("%q: exit %d\n%s%s", args, o.code, o.stdout, o.stderr)
 		}
+	}
+}
+
+func TestVersionSaysWhatRuns(t *testing.T) {
+	o := pareRun(t, "--version")
+	if o.code != exitOK || !strings.HasPrefix(o.stdout, "pare ") || !strings.Contains(o.stdout, runtime.Version()) || o.stderr != "" {
+		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 }
 

@@ -42,6 +42,11 @@ func (f searchFlags) check() error {
 	if f.Evaluations != nil && *f.Evaluations < 1 {
 		return outcome.At(outcome.BadParameter, "evaluations", "need at least 1, got %d", *f.Evaluations)
 	}
+	if f.Checkpoint != "" {
+		if err := replaceable("checkpoint", f.Checkpoint, "cannot save the evaluations"); err != nil {
+			return err
+		}
+	}
 	return f.gridFlags.check()
 }
 

@@ -63,7 +63,7 @@ func TestKilledWhileReplacing(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got body
-		if err := kind.Decode(data, &got); err != nil {
+		if err := kind.Read(bytes.NewReader(data), &got); err != nil {
 			t.Fatalf("round %d: %v", round, err)
 		}
 		if whole, _ := kind.Encode(bodies[int(got.X)-1]); !bytes.Equal(data, whole) {

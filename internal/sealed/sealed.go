@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,13 +32,35 @@ func (k Kind) Encode(body any) ([]byte, error) {
 		return nil, &outcome.Error{Kind: outcome.Internal, Message: "cannot encode the " + k.Noun, Err: err}
 	}
 	sum := sha256.Sum256(inner)
-	data := fmt.Appendf(nil, "{%q:%d,\"sha256\":\"%x\",\"body\":", k.Key, k.Version, sum)
+	data := fmt.Appendf(k.opening(), "%d,\"sha256\":\"%x\",\"body\":", k.Version, sum)
 	return append(append(data, inner...), "}\n"...), nil
 }
 
-// Decode reads what Encode wrote into body, a pointer. Anything else is an
-// [outcome.Error] of kind Parse, a file of another version too.
-func (k Kind) Decode(data []byte, body any) error {
+// opening is what every file of the kind begins with.
+func (k Kind) opening() []byte { return fmt.Appendf(nil, "{%q:", k.Key) }
+
+// Read reads what Encode wrote into body, a pointer. Anything else is an
+// [outcome.Error] of kind Parse, a file of another version too. What begins otherwise is
+// refused there, however long it is: data, or a device that has no end. Where r fails,
+// the error is of kind IO.
+func (k Kind) Read(r io.Reader, body any) error {
+	data := make([]byte, len(k.opening()))
+	_, err := io.ReadFull(r, data)
+	if err == nil && !bytes.Equal(data, k.opening()) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return outcome.Errorf(outcome.Parse, "not a %s", k.Noun)
+	}
+	if err == nil {
+		var rest []byte
+		rest, err = io.ReadAll(r)
+		data = append(data, rest...)
+	}
+	if err != nil {
+		return &outcome.Error{Kind: outcome.IO, Message: "cannot read the " + k.Noun, Err: err}
+	}
+	return k.decode(data, body)
+}
+
+func (k Kind) decode(data []byte, body any) error {
 	var file map[string]json.RawMessage
 	if err := json.Unmarshal(data, &file); err != nil {
 		return &outcome.Error{Kind: outcome.Parse, Message: "not a " + k.Noun, Err: err}

@@ -1,11 +1,14 @@
 package sealed_test
 
 import (
+	"bytes"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -25,7 +28,7 @@ func TestEveryNumberComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out body
-	if err := kind.Decode(data, &out); err != nil {
+	if err := kind.Read(bytes.NewReader(data), &out); err != nil {
 		t.Fatal(err)
 	}
 	for i, v := range in.V {
@@ -37,9 +40,35 @@ func TestEveryNumberComesBack(t *testing.T) {
 		t.Error("−0 came back as 0")
 	}
 	for _, other := range []sealed.Kind{{Key: "test_kind", Noun: "test file", Version: 4}, {Key: "other", Noun: "other file", Version: 3}} {
-		if err := other.Decode(data, &out); outcome.KindOf(err) != outcome.Parse && !strings.Contains(err.Error(), other.Noun) {
+		if err := other.Read(bytes.NewReader(data), &out); outcome.KindOf(err) != outcome.Parse && !strings.Contains(err.Error(), other.Noun) {
 			t.Errorf("%+v: %v", other, err)
 		}
+	}
+}
+
+// endless is a device of zeros. Whoever reads it to the end runs out of memory.
+type endless struct{ given int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	e.given += len(b)
+	return len(b), nil
+}
+
+// What is no file of the kind is refused where it begins.
+func TestReadRefusesAtTheBeginning(t *testing.T) {
+	var out body
+	var zeros endless
+	if err := kind.Read(&zeros, &out); outcome.KindOf(err) != outcome.Parse || zeros.given > 100 {
+		t.Errorf("after %d bytes: %v", zeros.given, err)
+	}
+	for _, text := range []string{"", "{", `{"test_kind":`, "1 1:0.5 2:3\n1 2:4\n"} {
+		if err := kind.Read(strings.NewReader(text), &out); outcome.KindOf(err) != outcome.Parse {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	broken := errors.New("broken")
+	if err := kind.Read(iotest.ErrReader(broken), &out); outcome.KindOf(err) != outcome.IO || !errors.Is(err, broken) {
+		t.Errorf("a reader that fails: %v", err)
 	}
 }
 

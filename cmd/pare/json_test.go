@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"maps"
+	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -88,6 +90,41 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 			}
 		})
 	}
+}
+
+// docs/json.md has every name that can be printed.
+func TestEveryNameIsDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/json.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range []any{fitResult{}, gradResult{}, selectResult{}, pathResult{}, infoResult{}, predictResult{}, failure{}} {
+		for name := range names(reflect.TypeOf(result)) {
+			if !strings.Contains(string(text), "`"+name+"`") {
+				t.Errorf("%T has %s, the page has not", result, name)
+			}
+		}
+	}
+}
+
+// names are those that values of a type have in JSON.
+func names(of reflect.Type) map[string]bool {
+	found := map[string]bool{}
+	switch of.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return names(of.Elem())
+	case reflect.Struct:
+		for field := range of.Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name != "" {
+				found[name] = true
+			}
+			if name != "" || field.Anonymous {
+				maps.Copy(found, names(field.Type))
+			}
+		}
+	}
+	return found
 }
 
 // Numbers that JSON cannot hold become null, on data where αmax is 0.

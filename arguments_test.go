@@ -78,6 +78,8 @@ func TestArguments(t *testing.T) {
 		"tolerance −1":         {fit(x, y, []float64{0}, pare.Config{Tol: -1}), outcome.BadParameter, -1},
 		"tolerance 1e-16":      {fit(x, y, []float64{0}, pare.Config{Tol: 1e-16}), outcome.BadParameter, -1},
 		"tolerance NaN":        {fit(x, y, []float64{0}, pare.Config{Tol: nan}), outcome.BadParameter, -1},
+		"tolerance +Inf":       {fit(x, y, []float64{0}, pare.Config{Tol: inf}), outcome.BadParameter, -1},
+		"threads −1":           {fit(x, y, []float64{0}, pare.Config{Threads: -1}), outcome.BadParameter, -1},
 		"epochs −1":            {fit(x, y, []float64{0}, pare.Config{MaxEpochs: -1}), outcome.BadParameter, -1},
 		"unknown model":        {fit(x, y, []float64{0}, pare.Config{Model: "tree"}), outcome.Usage, -1},
 		"unknown kernels":      {fit(x, y, []float64{0}, pare.Config{Kernels: "gpu"}), outcome.BadParameter, -1},

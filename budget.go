@@ -28,6 +28,8 @@ const (
 // checkBudget refuses caps that cannot be, and work beyond them.
 func (e *engine) checkBudget() error {
 	switch c := e.config; {
+	case c.Threads < 0:
+		return outcome.At(outcome.BadParameter, "threads", "must not be negative, got %d", c.Threads)
 	case c.MaxSupport < 0:
 		return outcome.At(outcome.BadParameter, "max-support", "must not be negative, got %d", c.MaxSupport)
 	case c.MaxBytes < 0:
@@ -58,7 +60,7 @@ func (e *engine) afford(problems int) error {
 	}
 	least := float64(problems) * (need + float64(pair*leastGram*leastGram))
 	if least > float64(e.config.MaxBytes) {
-		return outcome.At(outcome.Limit, "max-bytes", "%d inner problems at once might take %.0f bytes, the limit is %d", problems, least, e.config.MaxBytes)
+		return outcome.At(outcome.Limit, "max-bytes", "inner problems, %d at once, might take %.0f bytes, the limit is %d", problems, least, e.config.MaxBytes)
 	}
 	room := float64(e.config.MaxBytes)/float64(problems) - need
 	e.gram = int(min(support.LargestGram, math.Sqrt(room/pair)))

@@ -95,7 +95,7 @@ func (e *engine) spec() bilevel.Spec {
 // check refuses a λ of the wrong length, or that cannot be.
 func (e *engine) check(logLambda []float64) error {
 	if r := e.hyperparameters; len(logLambda) != r {
-		return outcome.At(outcome.Shape, "log-lambda", "%s has %d hyperparameters, got %d", e.config.Model, r, len(logLambda))
+		return outcome.At(outcome.Shape, "log-lambda", "one λ is wanted for each hyperparameter, %d for %s, got %d", r, e.config.Model, len(logLambda))
 	}
 	return e.accepts(logLambda)
 }

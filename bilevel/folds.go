@@ -2,6 +2,7 @@ package bilevel
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/internal/random"
@@ -215,6 +216,11 @@ func (s *Spec) Check(n int) error {
 	if len(f) != n {
 		return outcome.Errorf(outcome.Shape, "%d fold ids for %d rows", len(f), n)
 	}
+	for i, id := range f {
+		if id < TestOnly || id >= n {
+			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: fmt.Sprintf("the fold id is %d; those are −2, −1, 0, 1, … and less than the number of rows", id)}
+		}
+	}
 	k := f.Count()
 	if k == 0 {
 		return outcome.Errorf(outcome.BadParameter, "no row is held out for validation")
@@ -227,8 +233,6 @@ func (s *Spec) Check(n int) error {
 	usable := 0
 	for i, id := range f {
 		switch {
-		case id < TestOnly || id >= n:
-			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "fold ids are −2, −1, 0, 1, … and less than n"}
 		case s.weight(i) == 0: // the row is absent
 			continue
 		case id >= 0:

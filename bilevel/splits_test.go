@@ -112,6 +112,8 @@ func TestFoldsAreChecked(t *testing.T) {
 		{bilevel.Folds{0, 1, -3, 1}, outcome.BadParameter, 2},
 		{bilevel.Folds{0, 4, 1, 1}, outcome.BadParameter, 1},
 		{bilevel.Folds{0, math.MaxInt, 1, 1}, outcome.BadParameter, 1},
+		{bilevel.Folds{0, math.MaxInt / 2, 1, 1}, outcome.BadParameter, 1},
+		{bilevel.Folds{-1, -1, -3, -1}, outcome.BadParameter, 2},
 		{bilevel.Folds{0, 0, 2, 2}, outcome.BadParameter, -1},
 		{bilevel.Folds{0, 0, 0, 0}, outcome.BadParameter, -1},
 		{bilevel.Folds{0, 0, -2, -2}, outcome.BadParameter, -1},

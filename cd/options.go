@@ -66,7 +66,7 @@ func (o Options) resolve() (Options, error) {
 		o.Tol = defaultTol
 	}
 	if !(o.Tol >= leastTol) || math.IsInf(o.Tol, 1) {
-		return o, outcome.At(outcome.BadParameter, "tol", "the relative gap must be at least %g, got %g", leastTol, o.Tol)
+		return o, outcome.At(outcome.BadParameter, "tol", "the relative gap must be finite and at least %g, got %g", leastTol, o.Tol)
 	}
 	if o.MaxEpochs == 0 {
 		o.MaxEpochs = defaultEpochs

@@ -44,7 +44,7 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		return nil, err
 	}
 	if x == nil {
-		return nil, outcome.Errorf(outcome.Shape, "no design matrix")
+		return nil, errNoMatrix()
 	}
 	if err = e.checkBudget(); err != nil {
 		return nil, err
@@ -55,6 +55,8 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	}
 	return e, nil
 }
+
+func errNoMatrix() error { return outcome.Errorf(outcome.Shape, "no design matrix") }
 
 func (c Config) kernels() (*kernels.Set, error) {
 	var k *kernels.Set

@@ -38,6 +38,9 @@ func (m Model) Loss() string { return m.family().loss }
 func (m Model) Hyperparameters(x sparse.Matrix, y []float64) int {
 	switch r := m.family().hyperparameters; r {
 	case perColumn:
+		if x == nil {
+			return 0
+		}
 		_, p := x.Dims()
 		return p
 	case perClass:

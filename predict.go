@@ -11,6 +11,7 @@ import (
 
 // Predictor is what is left of a fitted model when all that remains to do is to
 // predict: the coefficients. It never changes, and serves any number of goroutines.
+// [Fitted.Predictor], [Load] and [Read] make one.
 //
 // A row has one score, xβ + b, or for [Multiclass] one for each class. Scores come
 // out the same, bit for bit, row by row and for a matrix at once.
@@ -194,6 +195,9 @@ func l2(values []float64) float64 {
 // Decide sets scores to those of the rows of x, row by row: [Predictor.Scores] for
 // each. x has the model's columns. The error is an [outcome.Error] of kind Shape.
 func (p *Predictor) Decide(x sparse.Matrix, scores []float64) error {
+	if x == nil {
+		return errNoMatrix()
+	}
 	n, columns := x.Dims()
 	q := len(p.intercepts)
 	switch {
@@ -260,7 +264,8 @@ func (p *Predictor) norms(x sparse.Matrix) []float64 {
 
 // Probabilities turns the scores of any number of rows into probabilities, in place:
 // of the label 1 for [Logistic], of each class for [Multiclass], by the softmax that
-// its criterion takes. Other models have none: Usage.
+// its criterion takes. The error is an [outcome.Error]: Usage, since other models have
+// none, or Shape for scores that are not those of whole rows.
 func (p *Predictor) Probabilities(scores []float64) error {
 	switch p.model {
 	case Logistic:
@@ -268,6 +273,9 @@ func (p *Predictor) Probabilities(scores []float64) error {
 			scores[i] = kernels.Sigmoid(m)
 		}
 	case Multiclass:
+		if q := len(p.intercepts); len(scores)%q != 0 {
+			return outcome.Errorf(outcome.Shape, "%d scores, a row has %d", len(scores), q)
+		}
 		for row := range slices.Chunk(scores, len(p.intercepts)) {
 			top, total := slices.Max(row), 0.0
 			for k, m := range row {
@@ -284,9 +292,9 @@ func (p *Predictor) Probabilities(scores []float64) error {
 	return nil
 }
 
-// Target returns what the scores of one row predict: the number, or the label; −1
-// where the only score is 0, the first of equal classes. Probabilities serve as well
-// for [Multiclass].
+// Target returns what the scores of one row, [Predictor.Scores] of them, predict: the
+// number, or the label; −1 where the only score is 0, the first of equal classes.
+// Probabilities serve as well for [Multiclass], but not for [Logistic].
 func (p *Predictor) Target(scores []float64) float64 {
 	switch p.model {
 	case Multiclass:
@@ -310,6 +318,9 @@ func (p *Predictor) Target(scores []float64) float64 {
 // Predict returns the target predicted for every row of x: numbers, or labels. See
 // [Predictor.Decide] for the error.
 func (p *Predictor) Predict(x sparse.Matrix) ([]float64, error) {
+	if x == nil {
+		return nil, errNoMatrix()
+	}
 	n, _ := x.Dims()
 	q := len(p.intercepts)
 	scores := make([]float64, n*q)

@@ -196,6 +196,11 @@ func TestProbabilities(t *testing.T) {
 	if err := fitted(t, x, y, pare.Lasso).Predictor().Probabilities([]float64{0}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("probabilities of a Lasso: %v", err)
 	}
+	x, y = drawn(t, 50, 9, pare.Multiclass)
+	p := fitted(t, x, y, pare.Multiclass).Predictor()
+	if err := p.Probabilities(make([]float64, p.Scores()+1)); outcome.KindOf(err) != outcome.Shape {
+		t.Errorf("probabilities of a row and a score: %v", err)
+	}
 }
 
 // A predictor for data as they were before a preparation predicts on them what the
@@ -265,6 +270,15 @@ func TestRowsThatDoNotFit(t *testing.T) {
 	}
 	if err := p.DecideRow(nil, make([]float64, 8), nil); outcome.KindOf(err) != outcome.Shape {
 		t.Errorf("no room: %v", err)
+	}
+	if _, err := p.Predict(nil); outcome.KindOf(err) != outcome.Shape {
+		t.Errorf("predictions of no matrix: %v", err)
+	}
+	if err := p.Decide(nil, nil); outcome.KindOf(err) != outcome.Shape {
+		t.Errorf("scores of no matrix: %v", err)
+	}
+	if r := pare.WeightedLasso.Hyperparameters(nil, nil); r != 0 {
+		t.Errorf("%d hyperparameters of no matrix", r)
 	}
 	other, _ := drawn(t, 5, 9, pare.Lasso)
 	if _, err := p.Predict(other); outcome.KindOf(err) != outcome.Shape {

@@ -64,7 +64,8 @@ type SelectOptions struct {
 	// Random, Halton and TPE draw, too. 0 means 100 and 0.001. The others have neither.
 	Points   int
 	MinRatio float64
-	// Progress, where set, is called after every evaluation.
+	// Progress, where set, is called after every evaluation that Log does not answer, on
+	// the goroutine of Select.
 	Progress func(search.Evaluation)
 	// Log, where set, answers the evaluations it holds and keeps the others: a search
 	// that was interrupted goes on where it was. Data and options must be the same.
@@ -73,8 +74,8 @@ type SelectOptions struct {
 
 // Selection is a chosen λ and the model refitted at it on all rows.
 type Selection struct {
-	LogLambda []float64
-	Value     float64 // the criterion there
+	LogLambda []float64 // one per hyperparameter; nil where ctx ended before an evaluation was done
+	Value     float64   // the criterion there; NaN without
 	// Gradient is the hypergradient there, nil for a grid. Where one share of αmax
 	// was chosen for all classes, it has one entry, the slope by its logarithm.
 	Gradient []float64
@@ -94,9 +95,10 @@ type Selection struct {
 	// or Failed, where Err says what failed: the criterion, or saving the log.
 	Status outcome.Status
 	Err    error
-	Final  *Fitted // nil where ctx ended before an evaluation was done
+	Final  *Fitted // nil without LogLambda
 	// OneSE is the largest λ, to a hundredth, at which the criterion has not yet
-	// exceeded Value by its standard error over the folds. nil where not asked for.
+	// exceeded Value by its standard error over the folds. nil where it was not asked for,
+	// where [SelectOptions].OneSE does not go with the rest, and where ctx ended before.
 	OneSE *search.Evaluation
 
 	SecondsSearch, SecondsRefit, SecondsOneSE float64
@@ -165,6 +167,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	}
 	out.SecondsSearch = time.Since(began).Seconds()
 	if out.LogLambda == nil {
+		out.Value = math.NaN()
 		return out, nil
 	}
 	e.config.Certify = certify

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -134,7 +135,7 @@ func TestSelectEnds(t *testing.T) {
 		t.Errorf("cancelled after two: %v, %+v, %+v", err, s, s.Final)
 	}
 	s, err = pare.Select(ctx, x, y, pare.SelectOptions{}, pare.Config{})
-	if err != nil || s.Status != outcome.Cancelled || s.Final != nil || s.LogLambda != nil {
+	if err != nil || s.Status != outcome.Cancelled || s.Final != nil || s.LogLambda != nil || !math.IsNaN(s.Value) {
 		t.Errorf("cancelled before: %v, %+v", err, s)
 	}
 	if _, err := pare.Gradient(ctx, x, y, []float64{0}, pare.Validation{}, pare.Config{}); !errors.Is(err, context.Canceled) {

@@ -138,9 +138,6 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 			r.Common.LogLambda = r.Common.LogLambda[:1]
 		}
 	}
-	if s.LogLambda == nil {
-		r.Value = number(math.NaN())
-	}
 	for _, e := range s.Evaluations {
 		entry := evaluation{
 			Value:        number(e.Value),

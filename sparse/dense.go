@@ -16,10 +16,11 @@ type Dense struct {
 	moments kept
 }
 
-// NewDense returns the n × p matrix with value (i, j) at columnMajor[j·n + i].
-// The values are checked and copied. Errors are [*outcome.Error]: Shape for a
-// length other than n·p, NonFinite for a NaN or an infinity (with its row and
-// column), Limit for dimensions beyond [MaxDim].
+// NewDense returns the n × p matrix with value (i, j) at columnMajor[j·n + i]; of
+// values by rows it is the [Transpose] of NewDense(p, n, byRows). The values are
+// checked and copied. Errors are [*outcome.Error]: Shape for a length other than n·p,
+// NonFinite for a NaN or an infinity (with its row and column), Limit for dimensions
+// beyond [MaxDim].
 func NewDense(n, p int, columnMajor []float64) (*Dense, error) {
 	if err := checkDims(n, p); err != nil {
 		return nil, err

@@ -60,6 +60,7 @@ func TestArguments(t *testing.T) {
 		row  int
 	}{
 		"no matrix":            {fit(nil, y, []float64{0}, pare.Config{}), outcome.Shape, -1},
+		"a matrix in another":  {fit(struct{ sparse.Matrix }{x}, y, []float64{0}, pare.Config{}), outcome.Shape, -1},
 		"short y":              {fit(x, y[:5], []float64{0}, pare.Config{}), outcome.Shape, -1},
 		"short labels":         {fit(x, y[:5], []float64{0}, pare.Config{Model: pare.Multiclass}), outcome.Shape, -1},
 		"an SVM's short":       {fit(x, y[:5], []float64{0}, pare.Config{Model: pare.SVM}), outcome.Shape, -1},

@@ -43,7 +43,9 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if e.k, err = c.kernels(); err != nil {
 		return nil, err
 	}
-	if x == nil {
+	switch x.(type) {
+	case *sparse.CSC, *sparse.Dense:
+	default: // nil, or a struct around one of them
 		return nil, errNoMatrix()
 	}
 	if err = e.checkBudget(); err != nil {
@@ -56,7 +58,7 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	return e, nil
 }
 
-func errNoMatrix() error { return outcome.Errorf(outcome.Shape, "no design matrix") }
+func errNoMatrix() error { return outcome.Errorf(outcome.Shape, "no design matrix of package sparse") }
 
 func (c Config) kernels() (*kernels.Set, error) {
 	var k *kernels.Set

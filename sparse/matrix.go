@@ -12,7 +12,8 @@ const MaxDim = math.MaxInt32 - 1
 
 // Matrix is an immutable n × p design matrix, one row per sample and one
 // column per feature. Any number of goroutines may share it; nothing reached
-// through it may be written.
+// through it may be written. [CSC] and [Dense] are all there are: assembly relies on
+// what their constructors have checked.
 type Matrix interface {
 	// Dims returns the number of rows n and of columns p.
 	Dims() (n, p int)
@@ -37,7 +38,12 @@ type Matrix interface {
 	// matrix lists its nonempty columns by length, then index; a dense one
 	// lists all p.
 	Order() []int32
+
+	checked() // by a constructor of this package
 }
+
+func (*CSC) checked()   {}
+func (*Dense) checked() {}
 
 // checkDims returns the error of impossible dimensions, or nil.
 func checkDims(n, p int) error {

@@ -81,15 +81,7 @@ func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparis
 		return nil, err
 	}
 
-	alone, err := prepare(ctx, p, o.Kernels)
-	if err != nil {
-		return nil, err
-	}
-	exact := func(target float64) []float64 { return ladder(target, 2, 3) }
-	rivals := []*rival{
-		{contestant: ours{p, o.Kernels}, Entry: Entry{Name: Ours}, tolerances: exact, tried: map[float64]attempt{}},
-		{contestant: alone, Entry: Entry{Name: Prepared}, tolerances: exact, tried: map[float64]attempt{}},
-	}
+	rivals, err := enter(ctx, row, p, o, dir, data)
 	defer func() {
 		for _, r := range rivals {
 			if r.contestant != nil {
@@ -97,24 +89,9 @@ func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparis
 			}
 		}
 	}()
-	for _, peer := range o.Peers {
-		if !slices.Contains(peer.Models, p.Model) || peer.Fits != nil && !peer.Fits(p) {
-			continue
-		}
-		o.Progress(row + ": starting " + peer.Name)
-		r := &rival{Entry: Entry{Name: peer.Name}, tolerances: peer.Tolerances, yardstick: peer.Yardstick, tried: map[float64]attempt{}}
-		rivals = append(rivals, r)
-		started, err := startPeer(ctx, peer, dir, data, p)
-		switch {
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case err != nil:
-			r.out = err.Error()
-		default:
-			r.contestant, r.Version = started, started.version
-		}
+	if err != nil {
+		return nil, err
 	}
-
 	n, columns := p.X.Dims()
 	var all []Comparison
 	for _, target := range o.Targets {
@@ -139,6 +116,39 @@ func Compare(ctx context.Context, row string, p *Problem, o Options) ([]Comparis
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// enter returns who competes on the problem in the file data: pare, and the peers that
+// solve such problems, those out that do not start. What it returns is to be closed, with
+// an error too.
+func enter(ctx context.Context, row string, p *Problem, o Options, dir, data string) ([]*rival, error) {
+	alone, err := prepare(ctx, p, o.Kernels)
+	if err != nil {
+		return nil, err
+	}
+	exact := func(target float64) []float64 { return ladder(target, 2, 3) }
+	rivals := []*rival{
+		{contestant: ours{p, o.Kernels}, Entry: Entry{Name: Ours}, tolerances: exact, tried: map[float64]attempt{}},
+		{contestant: alone, Entry: Entry{Name: Prepared}, tolerances: exact, tried: map[float64]attempt{}},
+	}
+	for _, peer := range o.Peers {
+		if !slices.Contains(peer.Models, p.Model) || peer.Fits != nil && !peer.Fits(p) {
+			continue
+		}
+		o.Progress(row + ": starting " + peer.Name)
+		r := &rival{Entry: Entry{Name: peer.Name}, tolerances: peer.Tolerances, yardstick: peer.Yardstick, tried: map[float64]attempt{}}
+		rivals = append(rivals, r)
+		started, err := startPeer(ctx, peer, dir, data, p)
+		switch {
+		case ctx.Err() != nil:
+			return rivals, ctx.Err()
+		case err != nil:
+			r.out = err.Error()
+		default:
+			r.contestant, r.Version = started, started.version
+		}
+	}
+	return rivals, nil
 }
 
 func (p *Problem) save(path string) error {

@@ -53,6 +53,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"select --tol-schedule steep", "tol-schedule", []string{`"steep"`, "auto, late, exact, approx"}},
 		{"fit --ratio 1 --tol-schedule exact", "tol-schedule", []string{"belongs to select"}},
 		{"select --frobnicate", "frobnicate", []string{"no such flag", "--folds"}},
+		{"select -q", "", []string{"no flag -q", "--quiet"}},
 		{"select --ratio 1", "ratio", []string{"belongs to fit, grad"}},
 		{"fit --ratio 1 --points 3", "points", []string{"belongs to select, path"}},
 		{"fit", "", []string{"--ratio", "--log-lambda", "pare select"}},
@@ -129,6 +130,7 @@ func TestFaultyFilesAreLocated(t *testing.T) {
 	words := writeFile(t, "words", "1\n 2\n\n  three\n")
 	few := writeFile(t, "few", "0\n1\n")
 	odd := writeFile(t, "odd", "0\n-3\n")
+	far := writeFile(t, "far", "0\n1\n1700000000000\n")
 	large := writeFile(t, "large", "1\n0\ninf\n")
 	for _, test := range []struct {
 		args []string
@@ -146,6 +148,7 @@ func TestFaultyFilesAreLocated(t *testing.T) {
 		{[]string{"fit", "--ratio", "@/nowhere"}, errorReport{Kind: outcome.IO, File: "/nowhere", Flag: "ratio"}},
 		{[]string{"select", "--fold-ids", words}, errorReport{Kind: outcome.Parse, File: words, Line: 4, Byte: 3, Flag: "fold-ids"}},
 		{[]string{"select", "--fold-ids", odd}, errorReport{Kind: outcome.Parse, File: odd, Line: 2, Byte: 1, Flag: "fold-ids"}},
+		{[]string{"select", "--fold-ids", far}, errorReport{Kind: outcome.Parse, File: far, Line: 3, Byte: 1, Flag: "fold-ids"}},
 		{[]string{"select", "--fold-ids", few}, errorReport{Kind: outcome.Shape, File: few, Flag: "fold-ids"}},
 		{[]string{"select", "--sample-weights", words}, errorReport{Kind: outcome.Parse, File: words, Line: 4, Byte: 3, Flag: "sample-weights"}},
 		{[]string{"select", "--weights", odd}, errorReport{Kind: outcome.Parse, File: odd, Line: 2, Byte: 1, Flag: "sample-weights"}},

@@ -205,7 +205,7 @@ func (f validationFlags) validation(n int) (pare.Validation, error) {
 	v.Folds, v.Split, v.Shuffle = given(f.Folds, 0), f.Split, f.shuffles()
 	var err error
 	if f.FoldIDs != "" {
-		v.FoldIDs, err = perRow("fold-ids", f.FoldIDs, parseFold, n)
+		v.FoldIDs, err = perRow("fold-ids", f.FoldIDs, parseFold(n), n)
 	}
 	if f.Groups != "" && err == nil {
 		v.Groups, err = perRow("groups", f.Groups, parseGroup, n)

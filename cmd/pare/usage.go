@@ -41,6 +41,9 @@ func usageError(app *kong.Application, err error) error {
 		return outcome.Errorf(outcome.Usage, "no command given; there are %s", children(app.Node))
 	case command == nil:
 		return outcome.At(outcome.Usage, flag, "the flags follow a command; there are %s", children(app.Node))
+	case strings.HasPrefix(text, "unknown flag") && flag == "": // -q
+		letter, _, _ := strings.Cut(strings.TrimPrefix(text, "unknown flag "), ",")
+		return outcome.Errorf(outcome.Usage, "no flag %s; pare %s has %s", letter, command.Name, flags(command))
 	case strings.HasPrefix(text, "unknown flag"):
 		state := "there is no such flag"
 		if owners := having(app, flag); owners != "" {

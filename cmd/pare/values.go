@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"strconv"
@@ -21,13 +22,15 @@ func parseNumber(s string) (float64, error) {
 	return v, nil
 }
 
-// parseFold reads a fold id.
-func parseFold(s string) (int, error) {
-	v, err := strconv.Atoi(s)
-	if err != nil || v < -2 {
-		return 0, errors.New("no fold id: those are 0, 1, ..., and -1 or -2")
+// parseFold reads a fold id for n rows.
+func parseFold(n int) func(s string) (int, error) {
+	return func(s string) (int, error) {
+		v, err := strconv.Atoi(s)
+		if err != nil || v < -2 || v >= n {
+			return 0, fmt.Errorf("no fold id: those are 0, 1, ..., less than the number of rows, %d, and -1 or -2", n)
+		}
+		return v, nil
 	}
-	return v, nil
 }
 
 // parseGroup reads the number of a group.

@@ -139,8 +139,9 @@ func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multic
 		f.scores[c], f.tested[c] = make([]float64, len(rows)), make([]float64, len(f.test))
 	}
 	n, _ := x.Dims()
-	f.workers = make(chan *worker, m.spec.Threads)
-	for range m.spec.Threads {
+	atOnce := min(m.spec.Threads, len(m.classes))
+	f.workers = make(chan *worker, atOnce)
+	for range atOnce {
 		f.workers <- &worker{y: make([]float64, n), slope: make([]float64, n), curvature: make([]float64, n)}
 	}
 	return f, nil

@@ -120,7 +120,7 @@ func TestMulticlassThreadsChangeNoBit(t *testing.T) {
 			t.Fatal(err)
 		}
 		var want []bilevel.Report
-		for _, threads := range []int{1, 2, 8, 8, 3} {
+		for _, threads := range []int{1, 2, 8, 8, 3, math.MaxInt} {
 			m := newMulticlass(t, q, dense, bilevel.Spec{Folds: folds, Threads: threads})
 			var got []bilevel.Report
 			for step := range 4 {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,8 +87,8 @@ func (k Kind) decode(data []byte, body any) error {
 	return nil
 }
 
-// Replace puts data in place of the file, or makes it. Whatever happens, the file
-// is the old one or the new one.
+// Replace puts data in place of the file, with its permissions, or makes it. Whatever
+// happens, the file is the old one or the new one.
 func Replace(path string, data []byte) error {
 	file, err := beside(path)
 	if err != nil {
@@ -120,8 +121,23 @@ func Replaceable(path string) error {
 
 // beside creates the file that is to take the place of what is at path.
 func beside(path string) (*os.File, error) {
-	if old, err := os.Stat(path); err == nil && !old.Mode().IsRegular() {
+	old, err := os.Stat(path)
+	if err == nil && !old.Mode().IsRegular() {
 		return nil, errors.New("what is there is not a file to replace")
 	}
-	return os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
+	const names = 1000 // those of processes that were killed remain
+	var file *os.File
+	for k := range names {
+		name := fmt.Sprintf("%s.tmp%d-%d", path, os.Getpid(), k)
+		file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	if err == nil && old != nil {
+		if err = file.Chmod(old.Mode().Perm()); err != nil {
+			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
+		}
+	}
+	return file, err
 }

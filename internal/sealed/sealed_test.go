@@ -3,9 +3,11 @@ package sealed_test
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -69,6 +71,35 @@ func TestReadRefusesAtTheBeginning(t *testing.T) {
 	broken := errors.New("broken")
 	if err := kind.Read(iotest.ErrReader(broken), &out); outcome.KindOf(err) != outcome.IO || !errors.Is(err, broken) {
 		t.Errorf("a reader that fails: %v", err)
+	}
+}
+
+// A new file is as readable as any, and one that replaces another as that was.
+func TestReplaceKeepsPermissions(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("files have no such permissions here")
+	}
+	dir := t.TempDir()
+	mode := func(name string) fs.FileMode {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Mode()
+	}
+	ordinary, err := os.Create(filepath.Join(dir, "any"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = ordinary.Close()
+	path := filepath.Join(dir, "file")
+	for _, want := range []fs.FileMode{mode("any"), 0o640} {
+		if err := sealed.Replace(path, []byte("text")); err != nil || mode("file") != want {
+			t.Errorf("%v, %v, want %v", err, mode("file"), want)
+		}
+		if err := os.Chmod(path, 0o640); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

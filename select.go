@@ -54,8 +54,7 @@ type SelectOptions struct {
 	// an αmax, and for [Multiclass].
 	OneSE bool
 	// Schedule says how the tolerances of inner problems reach that of the Config, by
-	// gradient methods; "" means search.Auto, which begins loose; for the elastic net
-	// search.Late, which stays so for longer.
+	// gradient methods; "" means search.Auto, which begins loose.
 	Schedule search.Schedule
 	// Evaluations is the budget; 0 means 50, or the size of the grid, or 15 for the
 	// weighted Lasso.

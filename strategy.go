@@ -133,9 +133,6 @@ func (e *engine) searchPair(ctx context.Context, s *stages, f *bilevel.Problem, 
 	region := func() (*search.Result, error) {
 		return s.run(v.lift, func(options search.Options) (*search.Result, error) {
 			options.Stop = pairStop
-			if options.Schedule == search.Auto {
-				options.Schedule = search.Late // supports are large, and slopes far from 0
-			}
 			return search.TrustRegion(ctx, v, v.coordinates(start), search.Box{Lower: v.coordinates(box.Lower), Upper: box.Upper}, options)
 		})
 	}

@@ -82,7 +82,7 @@ func ExampleTrustRegion() {
 	// to 1e-03: 1.8000
 	// to 1e-04: 1.3343
 	// to 1e-04: 1.0172
-	// to 1e-05: 1.0000
+	// to 1e-04: 1.0000
 	// to 1e-06: 1.0000
 	// stationary true
 }

@@ -79,7 +79,16 @@ func (r *recorder) left() int { return r.options.Evaluations - len(r.result.Eval
 // eval evaluates the objective at a copy of x, at the tolerance whose turn it is; at
 // the final one where that gives nothing to trust, as do all that follow.
 func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Evaluation, error) {
-	final, tol := r.options.Tol, r.turn()
+	return r.evalAt(ctx, x, valueOnly, r.turn(0))
+}
+
+// evalWithin is [recorder.eval] where value and slopes may err by a share of the value.
+func (r *recorder) evalWithin(ctx context.Context, x []float64, share float64) (*Evaluation, error) {
+	return r.evalAt(ctx, x, false, r.turn(share))
+}
+
+func (r *recorder) evalAt(ctx context.Context, x []float64, valueOnly bool, tol float64) (*Evaluation, error) {
+	final := r.options.Tol
 	for {
 		e, err := r.once(ctx, Request{LogLambda: slices.Clone(x), Tol: tol, ValueOnly: valueOnly})
 		if err != nil || e.Trusted || e.Final {
@@ -91,12 +100,18 @@ func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Eval
 	}
 }
 
-// turn returns the tolerance whose turn it is.
-func (r *recorder) turn() float64 {
+// turn returns the tolerance whose turn it is, or where the schedule leaves that to the
+// method, one for errors of a share of the value; 0: the method does not know.
+func (r *recorder) turn(share float64) float64 {
 	final := r.options.Tol
 	k := r.asked
 	r.asked++
-	if k < len(r.schedule) && r.left() > 2 { // the last two may be all there is to compare
+	switch {
+	case r.left() <= 2: // they may be all there is to compare
+		return final
+	case share > 0 && r.options.Schedule == Auto:
+		return min(sufficient(share, final), r.tightest)
+	case k < len(r.schedule):
 		return max(final, min(r.schedule[k], r.tightest))
 	}
 	return final
@@ -203,7 +218,7 @@ var restarts = [...]float64{2, -2, 6, -6}
 func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, flat *Evaluation, status outcome.Status, err error) {
 	start = slices.Clone(start)
 	box.clamp(start)
-	if here, err = r.once(ctx, Request{LogLambda: slices.Clone(start), Tol: r.turn()}); err != nil {
+	if here, err = r.once(ctx, Request{LogLambda: slices.Clone(start), Tol: r.turn(0)}); err != nil {
 		return nil, nil, "", err
 	}
 	doubtful := func() bool { return !here.Trusted && !here.Final }

@@ -16,14 +16,17 @@ type Schedule string
 const (
 	Exact  Schedule = "exact"  // the final tolerance throughout
 	Approx Schedule = "approx" // the paper's: geometric from 1e-2, in ten evaluations
-	Auto   Schedule = "auto"   // 1e-3, 1e-4, 1e-4, 1e-5, 1e-6, then the final one
-	Late   Schedule = "late"   // 1e-3, three times 1e-4, 1e-5, then the final one
+	// Auto begins with 1e-3. Then [Secant] and [TrustRegion] ask for what their next step
+	// needs, 1e-4 or less; the others for 1e-4, 1e-4, 1e-5, 1e-6, then the final one.
+	Auto Schedule = "auto"
 )
 
 const (
 	defaultFinal = 1e-6 // where a schedule has nothing to end at
 	approxFirst  = 1e-2
 	approxLength = 10
+	loosest      = 1e-4 // after the first evaluation
+	nearFinal    = 10   // times the final tolerance: what is not worth an evaluation to be confirmed
 )
 
 // tolerances returns what the first evaluations ask for, none tighter than
@@ -40,13 +43,19 @@ func (s Schedule) tolerances(final float64, evaluations int) ([]float64, error) 
 		}
 	case Auto:
 		loose = []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}
-	case Late:
-		loose = []float64{1e-3, 1e-4, 1e-4, 1e-4, 1e-5}
 	default:
-		return nil, outcome.At(outcome.BadParameter, "tol-schedule", "no schedule %q; there are %v", s, []Schedule{Exact, Approx, Auto, Late})
+		return nil, outcome.At(outcome.BadParameter, "tol-schedule", "no schedule %q; there are %v", s, []Schedule{Exact, Approx, Auto})
 	}
 	for k := range loose {
 		loose[k] = max(loose[k], final)
 	}
 	return loose, nil
+}
+
+// sufficient returns the tolerance for errors of a share of the value.
+func sufficient(share, final float64) float64 {
+	if share < nearFinal*final {
+		return final
+	}
+	return min(share, max(loosest, final))
 }

@@ -46,6 +46,9 @@ const (
 	smooth    = 1.5     // growth of the curvature, from one bracket to the next, above which it is a kink's
 	bend      = 1. / 16 // step of the power in root
 	narrow    = 1e-4    // bracket below which its ends are one point
+	// secantError is what slopes may err by, as a share of what a step promises: their
+	// differences say where to go.
+	secantError = 0.01
 )
 
 func (r *recorder) secant(ctx context.Context, start float64, box Box) (outcome.Status, error) {
@@ -62,7 +65,8 @@ func (r *recorder) secant(ctx context.Context, start float64, box Box) (outcome.
 		status, evidence := b.end(r.options.Stop)
 		switch {
 		case status == "":
-			here, err = r.eval(ctx, []float64{b.next()}, false)
+			x := b.next()
+			here, err = r.evalWithin(ctx, []float64{x}, secantError*b.promise(x))
 		case evidence.Final && !evidence.usable():
 			return "", lost(evidence)
 		case evidence.Final:
@@ -233,6 +237,16 @@ func (b *bracket) gain() float64 {
 	meet := (float64(up*width) - (b.right.Value - b.left.Value)) / (down + up)
 	kink := best.Value - b.left.Value + float64(down*min(max(meet, 0), width))
 	return max(parabola, kink)
+}
+
+// promise returns by what share of itself L falls on a step to x where the slope vanishes
+// there.
+func (b *bracket) promise(x float64) float64 {
+	from := b.here
+	if !math.IsInf(b.width(), 0) {
+		from = b.better()
+	}
+	return 0.5 * math.Abs(slope(from)*(x-from.LogLambda[0])/from.Value)
 }
 
 // next returns where to evaluate.

@@ -38,7 +38,6 @@ func TestTolerances(t *testing.T) {
 		{Exact, 1e-7, 50, nil},
 		{Auto, 1e-6, 50, []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}},
 		{Auto, 1e-8, 50, []float64{1e-3, 1e-4, 1e-4, 1e-5, 1e-6}},
-		{Late, 1e-6, 50, []float64{1e-3, 1e-4, 1e-4, 1e-4, 1e-5}},
 		{Auto, 1e-4, 50, []float64{1e-3, 1e-4, 1e-4, 1e-4, 1e-4}},
 		{Auto, 1e-2, 50, []float64{1e-2, 1e-2, 1e-2, 1e-2, 1e-2}},
 		{Approx, 1e-6, 5, []float64{1e-2, 1e-3, 1e-4, 1e-5}},
@@ -167,6 +166,45 @@ func TestWrongBracket(t *testing.T) {
 		r, err := Secant(context.Background(), f, -4.6, cube(1, -12, 0), Options{Schedule: Auto, Tol: 1e-6})
 		if err != nil || r.Best.Value > 1+1e-4 {
 			t.Errorf("wrong slope at %d: %s at %v, %g, after %d; %v", wrong, r.Status, r.Best.LogLambda, r.Best.Value, len(f.seen), err)
+		}
+	}
+}
+
+// TestStepsSayWhatTheyNeed: by the schedule auto, evaluations stay loose for as long as
+// steps promise much, and the final tolerance is asked for at once where they do not.
+func TestStepsSayWhatTheyNeed(t *testing.T) {
+	methods := map[string]func(f Objective, start float64) (*Result, error){
+		"secant": func(f Objective, start float64) (*Result, error) {
+			return Secant(context.Background(), f, start, cube(1, -12, 0), Options{Schedule: Auto})
+		},
+		"trust region": func(f Objective, start float64) (*Result, error) {
+			return TrustRegion(context.Background(), f, []float64{start}, cube(1, -12, 0), Options{Schedule: Auto})
+		},
+	}
+	for name, run := range methods {
+		far := &analytic{f: bowl([]float64{-11}, []float64{0.2})}
+		if _, err := run(far, 0); err != nil {
+			t.Fatal(err)
+		}
+		for k, q := range far.seen[:6] {
+			if want := []float64{1e-3, 1e-4}[min(k, 1)]; q.Tol != want {
+				t.Errorf("%s from far: %g asked at %v, want %g", name, q.Tol, q.LogLambda, want)
+			}
+		}
+		near := &analytic{f: bowl([]float64{-11}, []float64{0.2})}
+		if _, err := run(near, -10.999); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range near.seen[1:] {
+			if q.Tol > 1e-5 {
+				t.Errorf("%s from near: %g asked at %v", name, q.Tol, q.LogLambda)
+			}
+		}
+	}
+	// No looser than what is asked for in the end, and not next to it: that would be confirmed.
+	for _, c := range [][3]float64{{1e-2, 1e-6, 1e-4}, {2e-5, 1e-6, 2e-5}, {9e-6, 1e-6, 1e-6}, {1e-12, 1e-6, 1e-6}, {1, 1e-2, 1e-2}, {1, 1e-3, 1e-3}} {
+		if got := sufficient(c[0], c[1]); got != c[2] {
+			t.Errorf("for errors of %g, to %g in the end: %g, want %g", c[0], c[1], got, c[2])
 		}
 	}
 }

@@ -49,6 +49,7 @@ const (
 	// steps were compared with, has been made good.
 	afterConfirm = 0.1
 	leastPromise = 0.01 // times options.Stop: what a step promises where all is over
+	trustError   = 0.1  // times what a step promises: what its value may err by
 	perUnit      = 100  // times options.Stop: what a slope may promise per unit of λ
 	goodModel    = 0.75 // share of the promised gain above which the radius grows
 	badModel     = 0.25 // and below which it shrinks
@@ -112,7 +113,7 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 			x[i] += step[i]
 		}
 		box.clamp(x)
-		next, err := r.eval(ctx, x, false)
+		next, err := r.evalWithin(ctx, x, trustError*promise/math.Abs(here.Value))
 		if err != nil {
 			return "", err
 		}

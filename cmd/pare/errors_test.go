@@ -50,7 +50,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"select --per-class", "per-class", []string{"lasso has one predictor", "multiclass"}},
 		{"select --model multiclass --per-class --search grid", "per-class", []string{"one share", "gradient"}},
 		{"fit --ratio 1 --per-class", "per-class", []string{"belongs to select"}},
-		{"select --tol-schedule steep", "tol-schedule", []string{`"steep"`, "auto, late, exact, approx"}},
+		{"select --tol-schedule steep", "tol-schedule", []string{`"steep"`, "auto, exact, approx"}},
 		{"fit --ratio 1 --tol-schedule exact", "tol-schedule", []string{"belongs to select"}},
 		{"select --frobnicate", "frobnicate", []string{"no such flag", "--folds"}},
 		{"select -q", "", []string{"no flag -q", "--quiet"}},

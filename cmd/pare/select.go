@@ -21,7 +21,7 @@ type selectCommand struct {
 // searchFlags say how λ is looked for.
 type searchFlags struct {
 	Search      pare.Search     `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ, a trust region for two; for more from one share of αmax on by a trust region, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, halton, random, tpe, the latter two drawn by --seed (default: auto)." group:"Search"`
-	TolSchedule search.Schedule `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, late, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
+	TolSchedule search.Schedule `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
 	Start       *float64        `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1, or one over the mean squared norm of long rows)." group:"Search"`
 	PerClass    bool            `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
 	Evaluations *int            `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50; the grid; wlasso: 15)." group:"Search"`
@@ -33,7 +33,7 @@ func (f searchFlags) check() error {
 	if err := oneOf("search", f.Search, pare.Searches()...); err != nil {
 		return err
 	}
-	if err := oneOf("tol-schedule", f.TolSchedule, search.Auto, search.Late, search.Exact, search.Approx); err != nil {
+	if err := oneOf("tol-schedule", f.TolSchedule, search.Auto, search.Exact, search.Approx); err != nil {
 		return err
 	}
 	if f.Start != nil && !(*f.Start > 0 && !math.IsInf(*f.Start, 1)) {

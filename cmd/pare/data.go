@@ -33,7 +33,7 @@ func (f dataFlags) check() error {
 	if f.MinNNZ < 0 {
 		return outcome.At(outcome.BadParameter, "min-nnz", "cannot be negative, got %d", f.MinNNZ)
 	}
-	return nil
+	return present("sample-weights", f.Weights)
 }
 
 // dataset is a prepared design matrix with its target.

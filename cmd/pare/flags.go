@@ -188,7 +188,13 @@ func (f validationFlags) check() error {
 	if err := oneOf("split", f.Split, pare.Splits()...); err != nil {
 		return err
 	}
-	return oneOf("criterion", f.Criterion, pare.Criteria()...)
+	if err := oneOf("criterion", f.Criterion, pare.Criteria()...); err != nil {
+		return err
+	}
+	if err := present("groups", f.Groups); err != nil {
+		return err
+	}
+	return present("fold-ids", f.FoldIDs)
 }
 
 // informed reports whether the criterion is one on all rows.

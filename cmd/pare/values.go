@@ -113,6 +113,17 @@ func readLines[T any](flag, path string, parse func(string) (T, error)) ([]T, er
 	return values, nil
 }
 
+// present refuses the file of a flag that is not there, before the data are read.
+func present(flag, path string) error {
+	if path == "" {
+		return nil
+	}
+	if _, err := os.Stat(path); err != nil {
+		return badFile(flag, path, &outcome.Error{Kind: outcome.IO, Message: "cannot be opened", Err: err})
+	}
+	return nil
+}
+
 // badFile says of which flag a file of values is.
 func badFile(flag, path string, e *outcome.Error) error {
 	e.Flag, e.File = flag, path

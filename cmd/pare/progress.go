@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -46,25 +47,34 @@ func (p *progress) evaluation(e search.Evaluation, top []float64) {
 		if math.IsNaN(top[0]) {
 			share = "C"
 		}
-		fmt.Fprintf(p.w, "%5s  %-18s %-18s %14s %11s %8s %9s\n", "", "λ", share, "value", "|gradient|", "support", "seconds")
+		fmt.Fprintf(p.w, "%5s  %-19s %-19s %14s %11s %8s %9s\n", "", "λ", share, "value", "|gradient|", "support", "seconds")
 	}
 	p.lines++
 	slope := "-"
 	if e.Gradient != nil {
 		slope = fmt.Sprintf("%.3g", norm(e.Gradient))
 	}
-	fmt.Fprintf(p.w, "%5d  %-18s %-18s %14.8g %11s %8d %9.3f\n", p.lines, list(e.LogLambda, "%.5f"), list(ratios(e.LogLambda, top), "%.3g"), e.Value, slope, e.Support, e.Seconds)
+	fmt.Fprintf(p.w, "%5d  %-19s %-19s %14.8g %11s %8d %9.3f\n", p.lines, spread(e.LogLambda, "%.5f", "%.3f"), spread(ratios(e.LogLambda, top), "%.3g", "%.2g"), e.Value, slope, e.Support, e.Seconds)
 }
 
-// list formats numbers separated by commas, the first few where they are many.
+// spread formats numbers in the width of a column: where they are many, as what they
+// range over, in brief.
+func spread(values []float64, format, brief string) string {
+	if len(values) <= 2 {
+		return list(values, format)
+	}
+	low, high := slices.Min(values), slices.Max(values)
+	if low == high {
+		return fmt.Sprintf(format, low) + " each"
+	}
+	return fmt.Sprintf(brief+" to "+brief, low, high)
+}
+
+// list formats numbers separated by commas.
 func list(values []float64, format string) string {
-	var fields []string
+	fields := make([]string, len(values))
 	for i, v := range values {
-		if i == 5 {
-			fields = append(fields, "...")
-			break
-		}
-		fields = append(fields, fmt.Sprintf(format, v))
+		fields[i] = fmt.Sprintf(format, v)
 	}
 	return strings.Join(fields, ",")
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // outcomeOf is what one run of the command left behind.
@@ -115,17 +116,26 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
+// Progress is a line for each evaluation, under their heading however many λ's there are.
 func TestProgressIsALinePerEvaluation(t *testing.T) {
-	var out bytes.Buffer
-	command, err := parse([]string{"select"}, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res, err := command.run(t.Context(), environment{progress: &progress{w: &out}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := strings.Count(out.String(), "\n"), len(res.(*selectResult).Evaluations)+1; got != want {
-		t.Errorf("%d lines, want %d:\n%s", got, want, &out)
+	for _, args := range [][]string{{"select"}, {"select", "--model=enet"}, {"select", "--model=wlasso", "--criterion=sure"}} {
+		var out bytes.Buffer
+		command, err := parse(args, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := command.run(t.Context(), environment{progress: &progress{w: &out}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+		if got, want := len(lines), len(res.(*selectResult).Evaluations)+1; got != want {
+			t.Errorf("%q: %d lines, want %d:\n%s", args, got, want, &out)
+		}
+		for _, line := range lines {
+			if utf8.RuneCountInString(line) > utf8.RuneCountInString(lines[0]) {
+				t.Errorf("%q: wider than the heading:\n%s", args, &out)
+			}
+		}
 	}
 }

@@ -41,7 +41,7 @@ func TestUniqueness(t *testing.T) {
 		{"copies, β ≥ 0", twins, pare.Config{Positive: true, Tol: 1e-12}, yes},
 		{"a ridge alone", wide, pare.Config{Model: pare.Ridge}, yes},
 		{"a column between others", between, pare.Config{Tol: 1e-15}, no},
-		{"more columns than rows", wide, pare.Config{Tol: 1e-2}, unknown},
+		{"more columns than rows", wide, pare.Config{Tol: 0.1}, unknown},
 		{"more columns than rows, solved", wide, pare.Config{Tol: 1e-13}, yes},
 	} {
 		_, p := c.q.Dims()
@@ -101,7 +101,7 @@ func TestUnprovedSupports(t *testing.T) {
 	r := oracle.NewRandom(4)
 	wide := r.Problem(oracle.Shape{N: 20, P: 200, Active: 15})
 	x := matrixOf(t, wide.X, 200, false)
-	c := pare.Config{Certify: true, Tol: 1e-3}
+	c := pare.Config{Certify: true, Tol: 3e-3}
 	g, err := pare.Gradient(context.Background(), x, wide.Y, somewhere(t, x, wide.Y, c), pare.Validation{}, c)
 	if err != nil {
 		t.Fatal(err)

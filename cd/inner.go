@@ -103,7 +103,7 @@ func (in *inner) forget() {
 func (in *inner) start(epochs int) {
 	in.left = epochs
 	in.factor = innerFactor
-	in.newton.reluctant = 1
+	in.newton.reluctant, in.newton.blocks = 1, 1
 }
 
 func (in *inner) exhausted() bool { return in.left == 0 }

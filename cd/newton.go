@@ -34,6 +34,7 @@ type newton struct {
 	enough     float64   // see [support.CG]; of matrix-free steps: on a Gram matrix iterations are cheap beside a pass
 	iterations int       // CG iterations of the last step
 	reluctant  float64   // factor on the price after steps that failed
+	blocks     int       // coefficients that a step lets get in its way: twice as many after one that ended so
 	factor     support.Factor
 	block      []int // of untangle: the independent columns, by place in columns
 	order      []int
@@ -48,7 +49,8 @@ const (
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step
 	shortening       = 0.3
-	rounds           = 2 // one to make the support independent, one to solve on it
+	rounds           = 2  // one to make the support independent, one to solve on it
+	mostBlocks       = 64 // coefficients in the way of one step
 	mostReluctant    = 64
 	// roundoff is the change of the objective, relative to P₀, that is put down
 	// to rounding.
@@ -123,20 +125,36 @@ func (nw *newton) price() float64 {
 
 // step moves along the Newton direction on the support collected to a point that
 // does not raise the objective. Where the columns of the support depend on each
-// other there is no such direction; then the dependence goes first.
+// other there is no such direction; then the dependence goes first. Where a coefficient
+// is in the way, it becomes zero: the others go on without it at once if the last step
+// ended so, too, since sweeps would take it in again, for a step as short (Lee, Battle,
+// Raina and Ng, Efficient sparse coding algorithms, NIPS 2006).
 func (nw *newton) step(ctx context.Context, null float64) bool {
 	slack := float64(roundoff * nw.in.total * null)
 	moved := false
-	for range rounds {
+	for left, blocks := rounds, nw.blocks; left > 0; left-- {
 		if len(nw.columns) == 0 || ctx.Err() != nil {
 			break
 		}
 		nw.aim()
-		switch nw.solve(ctx) {
+		found := nw.solve(ctx)
+		if found == dependent && !nw.untangle() {
+			found = nw.solveOrdered()
+		}
+		switch found {
 		case solved:
-			return nw.descend(slack) || moved
-		case dependent:
-			nw.untangle()
+			descended, blocked := nw.descend(slack)
+			switch {
+			case !blocked:
+				nw.blocks = max(1, nw.blocks/2)
+				return descended || moved
+			case blocks == 1:
+				nw.blocks = min(2*nw.blocks, mostBlocks)
+				return true
+			}
+			blocks--
+			left++
+		case dependent: // no more
 		case flat:
 			if !nw.slide() {
 				return moved
@@ -162,20 +180,20 @@ func (nw *newton) aim() {
 
 // descend moves by d, shortened until the objective does not rise: coefficients
 // that would cross zero become zero, or, which cannot fail but for rounding, the
-// step ends where the first one gets there.
-func (nw *newton) descend(slack float64) bool {
+// step ends where the first one gets there: it is blocked.
+func (nw *newton) descend(slack float64) (moved, blocked bool) {
 	in := nw.in
-	before := in.objective()
-	for _, length := range []float64{1, shortening, min(1, nw.crossing())} {
+	before, crossing := in.objective(), min(1, nw.crossing())
+	for k, length := range []float64{1, shortening, crossing} {
 		nw.move(length)
 		if in.objective() <= before+slack {
 			nw.reluctant = 1
-			return true
+			return true, k == 2 && crossing < 1
 		}
 	}
 	nw.move(0)
 	nw.reluctant = min(2*nw.reluctant, mostReluctant)
-	return false
+	return false, false
 }
 
 // slide moves along d, a direction without curvature, in the sense in which the
@@ -274,12 +292,13 @@ func (nw *newton) factorise() verdict {
 }
 
 // move sets the coefficients of the support to from + length·d, zero where that
-// changes the sign.
+// changes the sign, or all that is left is rounding.
 func (nw *newton) move(length float64) {
 	in := nw.in
 	for i, k := range nw.position {
 		b := math.FMA(length, nw.d[i], nw.from[i])
-		if b != 0 && math.Signbit(b) != math.Signbit(nw.from[i]) && nw.kinked(i) {
+		rounded := math.Abs(b) <= float64(0x1p-50*math.Abs(nw.from[i]))
+		if (rounded || math.Signbit(b) != math.Signbit(nw.from[i])) && nw.kinked(i) {
 			b = 0
 		}
 		if d := b - in.coef[k]; d != 0 {

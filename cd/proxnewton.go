@@ -25,6 +25,7 @@ type proxNewton struct {
 	from      []float64 // β there, by position
 	delta     []float64 // δ, by position
 	damping   float64   // share of a majoriser's curvature that models have at least
+	sweeps    int       // for the next model far away: twice as many as for the last, which may have been too few
 	dual      model.Dual
 
 	before   float64 // the objective at the current point
@@ -55,7 +56,8 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 		s.approximate(false)
 		most := mostSweeps
 		if gap > farAway*s.fit.Null() {
-			most = fewSweeps // for a model that will soon be another
+			most = s.prox.sweeps // for a model that will soon be another
+			s.prox.sweeps = min(2*most, mostSweeps)
 		}
 		if !s.in.solve(ctx, s, s.in.factor*max(gap, target), most) {
 			return false

@@ -227,7 +227,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	s.prox.ventured = false
 	s.thinning.start()
 	s.in.start(opts.MaxEpochs)
-	s.prox.damping = 0
+	s.prox.damping, s.prox.sweeps = 0, fewSweeps
 	s.in.gram.Limit(opts.MaxGram)
 	if g.Quadratic() {
 		s.pen = g

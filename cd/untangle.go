@@ -9,8 +9,8 @@ import (
 // join a Cholesky factor from the largest coefficient down. One that depends on
 // those before it gives a direction along which the fit stays: the coefficients
 // move along it, in the sense in which the penalty falls, until one of them is
-// zero, and that column leaves.
-func (nw *newton) untangle() {
+// zero, and that column leaves. It returns false where no column had to.
+func (nw *newton) untangle() (changed bool) {
 	in, s := nw.in, len(nw.columns)
 	nw.gather()
 	nw.factor.Reset(s)
@@ -50,8 +50,27 @@ func (nw *newton) untangle() {
 		if d := b[i] - in.coef[k]; d != 0 {
 			in.coef[k] = b[i]
 			in.engine.move(int(k), d)
+			changed = true
 		}
 	}
+	return changed
+}
+
+// solveOrdered solves for d by the factor that untangle has left: columns may depend on
+// each other in the order of the set, and not from the largest coefficient down.
+func (nw *newton) solveOrdered() verdict {
+	if len(nw.block) < len(nw.columns) {
+		return dependent
+	}
+	x := nw.row[:len(nw.block)]
+	for at, i := range nw.block {
+		x[at] = nw.rho[i]
+	}
+	nw.factor.Solve(x)
+	for at, i := range nw.block {
+		nw.d[i] = x[at]
+	}
+	return solved
 }
 
 // expel moves b along the dependence of column i on the block until a coefficient

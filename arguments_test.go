@@ -60,6 +60,8 @@ func TestArguments(t *testing.T) {
 		row  int
 	}{
 		"no matrix":            {fit(nil, y, []float64{0}, pare.Config{}), outcome.Shape, -1},
+		"a reader's no matrix": {fit((*sparse.CSC)(nil), y, []float64{0}, pare.Config{}), outcome.Shape, -1},
+		"a dense no matrix":    {fit((*sparse.Dense)(nil), y, []float64{0}, pare.Config{}), outcome.Shape, -1},
 		"a matrix in another":  {fit(struct{ sparse.Matrix }{x}, y, []float64{0}, pare.Config{}), outcome.Shape, -1},
 		"short y":              {fit(x, y[:5], []float64{0}, pare.Config{}), outcome.Shape, -1},
 		"short labels":         {fit(x, y[:5], []float64{0}, pare.Config{Model: pare.Multiclass}), outcome.Shape, -1},

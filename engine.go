@@ -43,9 +43,7 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if e.k, err = c.kernels(); err != nil {
 		return nil, err
 	}
-	switch x.(type) {
-	case *sparse.CSC, *sparse.Dense:
-	default: // nil, or a struct around one of them
+	if !isMatrix(x) {
 		return nil, errNoMatrix()
 	}
 	if err = e.checkBudget(); err != nil {
@@ -56,6 +54,18 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		return nil, err
 	}
 	return e, nil
+}
+
+// isMatrix reports whether a constructor of package sparse has made x.
+func isMatrix(x sparse.Matrix) bool {
+	switch m := x.(type) {
+	case *sparse.CSC:
+		return m != nil // as where the error of a reader was not looked at
+	case *sparse.Dense:
+		return m != nil
+	default: // nil, or a struct around one of them
+		return false
+	}
 }
 
 func errNoMatrix() error { return outcome.Errorf(outcome.Shape, "no design matrix of package sparse") }

@@ -19,9 +19,9 @@ type Hypergradient struct {
 	Gradient  []float64 // ∂value/∂λ, one per hyperparameter
 	Sigma     float64   // the noise level, of [SURE], [AIC] and [BIC]
 
-	RelativeGap float64
-	KKT         float64
-	Support     int // mean over folds
+	RelativeGap float64 // as of [Fitted]
+	KKT         float64 // likewise
+	Support     int     // mean over folds
 	// ErrorBound estimates the largest error of an entry of Gradient; it assumes
 	// that the supports are right.
 	ErrorBound float64

@@ -38,7 +38,7 @@ func (m Model) Loss() string { return m.family().loss }
 func (m Model) Hyperparameters(x sparse.Matrix, y []float64) int {
 	switch r := m.family().hyperparameters; r {
 	case perColumn:
-		if x == nil {
+		if !isMatrix(x) {
 			return 0
 		}
 		_, p := x.Dims()

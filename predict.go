@@ -195,7 +195,7 @@ func l2(values []float64) float64 {
 // Decide sets scores to those of the rows of x, row by row: [Predictor.Scores] for
 // each. x has the model's columns. The error is an [outcome.Error] of kind Shape.
 func (p *Predictor) Decide(x sparse.Matrix, scores []float64) error {
-	if x == nil {
+	if !isMatrix(x) {
 		return errNoMatrix()
 	}
 	n, columns := x.Dims()
@@ -318,7 +318,7 @@ func (p *Predictor) Target(scores []float64) float64 {
 // Predict returns the target predicted for every row of x: numbers, or labels. See
 // [Predictor.Decide] for the error.
 func (p *Predictor) Predict(x sparse.Matrix) ([]float64, error) {
-	if x == nil {
+	if !isMatrix(x) {
 		return nil, errNoMatrix()
 	}
 	n, _ := x.Dims()

@@ -114,7 +114,7 @@ type penalised struct {
 // newLane makes the lane of a datafit and the spec's penalty.
 func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 	if spec.Iterate != nil {
-		null := model.NewState(len(j.y))
+		null := model.NewState(fit)
 		fit.Fit(nil, nil, null)
 		if err := j.judgeNull(null.Prediction); err != nil {
 			return nil, err

@@ -19,20 +19,20 @@ import (
 // gap. A correlation met again with the residual that it was computed from, as by the
 // first pass at another penalty, is not computed again.
 type certificate struct {
-	order     []int32   // place → column
-	place     []int32   // column → place, -1 without entries
-	norm      []float64 // ‖X̃_j‖ₛ, the view's
-	threshold []float64 // Nαⱼ; +Inf for columns left out: excluded, without entries, or copies
-	corr      []float64 // c_j when last computed
-	bound     []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the walk
-	seen      []int32   // the residual that c_j was computed from
-	fresh     []int32   // places that the last pass did not skip, ascending
-	live      []bool    // βⱼ ≠ 0
+	matrix sparse.Matrix
+	order  []int32   // place → column
+	norm   []float64 // ‖X̃_j‖ₛ, the view's
+	level  float64   // Nα
+	levels []float64 // Nαⱼ where each is its own, else empty; +Inf for columns excluded
+	corr   []float64 // c_j when last computed
+	bound  []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the walk; −Inf for columns left out
+	known  []bool    // c_j is of the residual at hand
+	fresh  []int32   // places that the last pass did not skip, ascending
+	copied []int32   // places left out since others stand for their columns
 
 	walk     walk
 	previous []float64 // n: residual of the last pass
-	scratch  []float64 // n
-	residual int32     // counts the residuals that passes have met; 0 before the first
+	met      bool      // there is one
 	scale    float64   // c of the last gap
 	dual     model.Dual
 	shares   []share
@@ -49,71 +49,101 @@ const (
 )
 
 func (c *certificate) init(view *sparse.View) {
-	n, p := view.Dims()
-	c.order = view.Matrix().Order()
-	c.place = make([]int32, p)
-	for j := range c.place {
-		c.place[j] = -1
-	}
+	n, _ := view.Dims()
+	c.matrix = view.Matrix()
+	c.order, c.norm = c.matrix.Order(), view.Norms()
 	m := len(c.order)
-	c.norm, c.threshold, c.bound = view.Norms(), make([]float64, m), make([]float64, m)
-	c.seen, c.fresh, c.live = make([]int32, m), make([]int32, 0, m+1), make([]bool, m) // one more than places: see look
-	for k, j := range c.order {
-		c.place[j] = int32(k)
-	}
-	c.previous, c.scratch = make([]float64, n), make([]float64, n)
+	c.bound, c.known, c.fresh = make([]float64, m), make([]bool, m), make([]int32, 0, m+1) // one more than places: see look
+	c.previous = make([]float64, n)
 	c.walk = newWalk(view)
 	c.forget()
 }
 
-// forget makes the next pass compute every column.
+// place returns the place of column j, −1 without entries.
+func (c *certificate) place(j int32) int32 { return int32(c.matrix.Place(int(j))) }
+
+// threshold returns Nαⱼ of the column at a place.
+func (c *certificate) threshold(place int32) float64 {
+	if len(c.levels) == 0 {
+		return c.level
+	}
+	return c.levels[place]
+}
+
+// forget makes the next pass compute every column that is not 0.
 func (c *certificate) forget() {
-	c.residual = 0
+	c.met = false
+	c.copied = c.copied[:0]
 	c.walk.restart()
-	for k := range c.bound {
-		c.bound[k], c.seen[k] = unbounded, 0
+	for k, norm := range c.norm {
+		c.bound[k] = unbounded
+		if norm == 0 {
+			c.bound[k] = math.Inf(-1)
+		}
 	}
 }
 
 // know takes over the residual that all correlations are of.
 func (c *certificate) know(residual []float64) {
-	c.residual = 1
+	c.met = true
 	copy(c.previous, residual)
-	for k := range c.seen {
-		c.seen[k] = 1
+	for k := range c.known {
+		c.known[k] = true
 	}
 }
 
 // meet takes a residual over.
 func (c *certificate) meet(view *sparse.View, residual []float64) {
-	if c.residual != 0 {
+	if c.met {
 		k := view.Kernels()
-		copy(c.scratch, residual)
-		k.Axpy(-1, c.previous, c.scratch)
-		if k.MaxAbs(c.scratch) == 0 {
+		k.Axpy(-1, residual, c.previous)
+		if k.MaxAbs(c.previous) == 0 {
+			copy(c.previous, residual)
 			return
 		}
-		c.walk.step(view.SizeOf(c.scratch, c.previous))
+		c.walk.step(view.SizeOf(c.previous))
 	}
-	c.residual++
+	c.met = true
 	copy(c.previous, residual)
+	clear(c.known)
 }
 
 // aim takes a penalty over.
 func (c *certificate) aim(g model.Penalty, total float64, copies *sparse.Copies) {
-	for k, j := range c.order {
-		c.threshold[k] = total * g.Alpha(int(j))
-		if c.norm[k] == 0 {
-			c.threshold[k] = math.Inf(1)
+	if g.Columns() < 0 {
+		c.level, c.levels = total*g.Alpha(0), c.levels[:0]
+	} else {
+		c.levels = slices.Grow(c.levels[:0], len(c.order))[:len(c.order)]
+		for k, j := range c.order {
+			c.levels[k] = total * g.Alpha(int(j))
 		}
 	}
+	for _, k := range c.copied {
+		c.bound[k] = unbounded
+	}
+	c.copied = c.copied[:0]
 	for _, j := range copies.All() {
-		c.threshold[c.place[j]] = math.Inf(1)
+		c.leave(j)
 	}
 }
 
+// leave leaves column j out, which another one stands for.
+func (c *certificate) leave(j int32) {
+	k := c.place(j)
+	c.bound[k] = math.Inf(-1)
+	c.copied = append(c.copied, k)
+}
+
+// out reports that the column at a place is left out or excluded.
+func (c *certificate) out(place int32) bool {
+	return math.IsInf(c.bound[place], -1) || math.IsInf(c.threshold(place), 1)
+}
+
 // unpenalised reports that column j has entries and no penalty: it is always active.
-func (c *certificate) unpenalised(j int32) bool { return c.threshold[c.place[j]] == 0 }
+func (c *certificate) unpenalised(j int32) bool {
+	k := c.place(j)
+	return c.threshold(k) == 0 && !c.out(k)
+}
 
 // certify gathers the support, rebuilds the residual from X, passes over the
 // columns and fills the solution's certificate.
@@ -146,14 +176,14 @@ func (s *Solver) certify() {
 // stands reports whether the state is already that of the point gathered, as at the
 // start from the last solution or from the null model.
 func (s *Solver) stands() bool {
-	return s.cert.residual != 0 && (s.curved == nil || s.known) && len(s.loose.columns) == 0 &&
+	return s.cert.met && (s.curved == nil || s.known) && len(s.loose.columns) == 0 &&
 		slices.Equal(s.sol.Support, s.fitted) && slices.Equal(s.sol.Coef, s.fittedCoef)
 }
 
 // correlation returns c_j where the last pass took column j in.
 func (c *certificate) correlation(j int32) (corr float64, met bool) {
-	k := c.place[j]
-	return c.corr[k], c.seen[k] == c.residual
+	k := c.place(j)
+	return c.corr[k], c.known[k]
 }
 
 // Correlations appends X_jᵀ(s⊙r) for the support of the last solution, as its certificate
@@ -175,8 +205,7 @@ func (s *Solver) Correlations(out []float64) []float64 {
 func (s *Solver) pass() {
 	c := &s.cert
 	for _, j := range s.active {
-		c.live[c.place[j]] = true
-		c.bound[c.place[j]] = unbounded
+		c.bound[c.place(j)] = unbounded
 	}
 	c.fresh = c.fresh[:0]
 	for _, run := range c.walk {
@@ -185,23 +214,30 @@ func (s *Solver) pass() {
 		fresh := c.fresh[met:]
 		s.correlate(fresh, run.gap)
 		for _, k := range fresh {
-			c.bound[k] = math.Abs(c.corr[k]) - float64(c.norm[k]*run.length)
+			c.bound[k] = unbounded
+			if bound := math.Abs(c.corr[k]) - float64(c.norm[k]*run.length); bound >= -unbounded { // neither NaN nor −Inf
+				c.bound[k] = bound
+			}
 		}
 	}
 	s.weigh()
-	for _, j := range s.active {
-		c.live[c.place[j]] = false
-	}
 }
 
 // look lists the columns of a stretch that no bound proves inactive.
 func (c *certificate) look(run stretch) {
 	fresh, n := c.fresh[:cap(c.fresh)], len(c.fresh)
 	bound := c.bound[run.from:run.to]
-	norm, threshold := c.norm[run.from:run.to][:len(bound)], c.threshold[run.from:run.to][:len(bound)]
+	norm, least := c.norm[run.from:run.to][:len(bound)], lazy*c.level
+	levels := c.levels
+	if len(levels) > 0 {
+		levels = c.levels[run.from:run.to][:len(bound)]
+	}
 	for k, b := range bound {
+		if len(levels) > 0 {
+			least = lazy * levels[k]
+		}
 		fresh[n] = int32(run.from + k) // stays if counted
-		if !(b+float64(norm[k]*run.length) < float64(lazy*threshold[k])) {
+		if b+float64(norm[k]*run.length) >= least {
 			n++
 		}
 	}
@@ -215,9 +251,9 @@ func (s *Solver) correlate(places []int32, gap int) {
 	for n := 0; n < len(places); {
 		from := int(places[n])
 		to := from
-		for n < len(places) && int(places[n]) <= to+gap && c.seen[places[n]] != c.residual {
+		for n < len(places) && int(places[n]) <= to+gap && !c.known[places[n]] {
 			to = int(places[n]) + 1
-			c.seen[to-1] = c.residual
+			c.known[to-1] = true
 			n++
 		}
 		if to == from {
@@ -233,12 +269,13 @@ func (s *Solver) correlate(places []int32, gap int) {
 func (s *Solver) weigh() {
 	c := &s.cert
 	for i, j := range s.active {
-		k := c.place[j]
+		k := c.place(j)
 		c.dual.Add(int(j), c.corr[k]/c.dual.Total, s.coef[i], c.norm[k])
 	}
 	inside := nearly * c.dual.Inside()
 	for _, k := range slices.Backward(c.fresh) {
-		if s.pen.Pull(c.corr[k]) < float64(inside*c.threshold[k]) || c.live[k] {
+		threshold := c.threshold(k)
+		if s.pen.Pull(c.corr[k]) < float64(inside*threshold) || threshold == 0 || s.beta[c.order[k]] != 0 {
 			continue
 		}
 		c.dual.Add(int(c.order[k]), c.corr[k]/c.dual.Total, 0, c.norm[k])

@@ -1,6 +1,10 @@
 package cd
 
-import "github.com/seed-45b9a24c/pare/sparse"
+import (
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/sparse"
+)
 
 // RidgeWays is the number of ways in which a ridge is solved.
 const RidgeWays = 3
@@ -17,9 +21,9 @@ func Thinned(s *Solver) bool { return s.thinning.draw != 0 }
 // Reach returns how far the correlation of every column may have moved when the residual
 // changes, by column.
 func Reach(view *sparse.View, change []float64) []float64 {
-	n, p := view.Dims()
+	_, p := view.Dims()
 	w, reach := newWalk(view), make([]float64, p)
-	w.step(view.SizeOf(change, make([]float64, n)))
+	w.step(view.SizeOf(slices.Clone(change)))
 	for _, run := range w {
 		for _, j := range view.Matrix().Order()[run.from:run.to] {
 			reach[j] = view.Norm(int(j)) * run.length

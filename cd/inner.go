@@ -29,6 +29,7 @@ type inner struct {
 
 	met       *certificate // that has met the residual loaded; nil: none has
 	squared   float64      // ‖r̂‖² where the store has not all rows of r̂, else 0
+	working   []float64    // r̂ as an engine has it: by compact rows, times √w
 	store     *support.Columns
 	gram      *support.Gram
 	residual  residualEngine
@@ -200,6 +201,9 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.coef[k] = s.beta[j]
 		in.square[k] = in.store.Square(j)
 		in.threshold[k] = in.total * s.pen.Alpha(int(j))
+	}
+	if in.working == nil {
+		in.working = make([]float64, in.store.Rows())
 	}
 	in.met = nil
 	if in.squared = s.thinning.squared; s.curved == nil || in.squared > 0 {

@@ -87,7 +87,7 @@ func (s *Solver) enter() {
 	pn := &s.prox
 	if pn.d == nil {
 		n, _ := s.view.Dims()
-		pn.spare = [2]*model.State{model.NewState(n), model.NewState(n)}
+		pn.spare = [2]*model.State{model.NewState(s.fit), model.NewState(s.fit)}
 		pn.d, pn.direction = make([]float64, n), make([]float64, n)
 	}
 	pn.here = s.state

@@ -17,7 +17,6 @@ type gramEngine struct {
 	first  []float64 // c_j of the point loaded, by position
 	origin []float64 // βⱼ of the point loaded, by position
 	norm   float64   // ‖r̂‖² of the point loaded
-	r      []float64 // its working residual
 }
 
 func (g *gramEngine) load(v []float64) {
@@ -28,9 +27,8 @@ func (g *gramEngine) load(v []float64) {
 			g.gram.Raise(j, g.square[k])
 		}
 	} else {
-		g.r = grow(g.r, g.store.Rows())
-		g.store.Compact(v, g.r)
-		g.norm = g.k.Dot(g.r, g.r)
+		g.store.Compact(v, g.working)
+		g.norm = g.k.Dot(g.working, g.working)
 	}
 	e := &g.e
 	e.Gram, e.Stride = g.gram.Storage()
@@ -62,9 +60,9 @@ func (g *gramEngine) correlate(j int32) float64 {
 	}
 	rows, values := g.store.Column(j)
 	if rows == nil {
-		return g.k.Dot(values, g.r)
+		return g.k.Dot(values, g.working)
 	}
-	return g.k.DotIndexed(values, rows, g.r)
+	return g.k.DotIndexed(values, rows, g.working)
 }
 
 func (g *gramEngine) epoch() (cost float64) {

@@ -85,7 +85,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			return sol, nil
 		}
 		for k, j := range r.columns {
-			z := s.cert.corr[s.cert.place[j]] / s.view.Total()
+			z := s.cert.corr[s.cert.place(j)] / s.view.Total()
 			r.rho[k] = math.FMA(-s.pen.Ridge(), s.beta[j], z)
 		}
 		if !factorised && r.way != iterative {

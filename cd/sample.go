@@ -28,9 +28,9 @@ func (s *Solver) sample(ctx context.Context, o Options) bool {
 	if s.curved == nil || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < sampleLeast {
 		return false
 	}
-	curvature := s.cert.scratch
-	s.curved.Curvature(s.state, curvature)
-	if s.k.Asum(curvature) < float64(samplePer*len(s.cert.order)) {
+	s.enter()
+	s.curved.Curvature(s.state, s.prox.d)
+	if s.k.Asum(s.prox.d) < float64(samplePer*len(s.cert.order)) {
 		return false
 	}
 	// Of every four rows one at random: rows may come in an order.

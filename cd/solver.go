@@ -71,8 +71,7 @@ type Solver struct {
 
 // New returns a solver for a datafit.
 func New(fit model.Datafit) *Solver {
-	n, _ := fit.View().Dims()
-	s := start(fit, model.NewState(n))
+	s := start(fit, model.NewState(fit))
 	s.cert.corr = make([]float64, len(s.cert.order))
 	return s
 }
@@ -176,7 +175,7 @@ func (s *Solver) layOut() {
 	slices.Sort(s.active)
 	kept := s.active[:0]
 	for _, j := range slices.Compact(s.active) {
-		if s.cert.place[j] < 0 || math.IsInf(s.pen.Alpha(int(j)), 1) {
+		if s.cert.place(j) < 0 || math.IsInf(s.pen.Alpha(int(j)), 1) {
 			s.beta[j] = 0 // a column without entries, or excluded by the penalty
 		}
 		if s.pen.Positive() {

@@ -79,7 +79,7 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 		}
 	}
 	for _, j := range s.active {
-		seek(c.place[j])
+		seek(c.place(j))
 	}
 	for _, n := range w.candidates {
 		seek(n.place)
@@ -94,7 +94,7 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 			continue
 		}
 		at, mask := bit(key)
-		if t.filter[at]&mask != 0 && !math.IsInf(c.threshold[k], 1) {
+		if t.filter[at]&mask != 0 && !c.out(k) {
 			t.near = append(t.near, alike{key, c.order[k]})
 		}
 	}
@@ -109,7 +109,7 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 	slices.Sort(t.list)
 	redundant := s.copies.Look(t.list)
 	for _, j := range redundant {
-		c.threshold[c.place[j]] = math.Inf(1)
+		c.leave(j)
 	}
 	if len(redundant) > 0 {
 		w.settle(s)
@@ -121,7 +121,7 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 func (w *workingSet) settle(s *Solver) {
 	c := &s.cert
 	for i, n := range w.candidates {
-		w.candidates[i].place = c.place[s.copies.Home(c.order[n.place]).Column]
+		w.candidates[i].place = c.place(s.copies.Home(c.order[n.place]).Column)
 	}
 	slices.SortFunc(w.candidates, func(a, b candidate) int { return int(a.place - b.place) })
 	w.candidates = slices.CompactFunc(w.candidates, func(a, b candidate) bool { return a.place == b.place })

@@ -2,6 +2,7 @@ package cd_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -49,7 +50,7 @@ func TestNoCorrelationGoesFurtherThanTheWalk(t *testing.T) {
 				for i, row := range q.X {
 					moved += q.Weight(i) * row[j] * view.Scale(j) * change[i]
 				}
-				square, _ := view.SizeOf(change, make([]float64, 60))
+				square, _ := view.SizeOf(slices.Clone(change))
 				reach += cd.Reach(view, change)[j]
 				most += view.Norm(j) * math.Sqrt(square)
 			}

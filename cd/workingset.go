@@ -71,7 +71,7 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		w.nominate(size)
 	}
 	for _, j := range s.active {
-		grown = grown || !w.member[s.cert.place[j]]
+		grown = grown || !w.member[s.cert.place(j)]
 	}
 	for _, c := range w.candidates {
 		grown = grown || !w.member[c.place]
@@ -100,7 +100,7 @@ func (w *workingSet) keep(s *Solver) {
 func (w *workingSet) replace(s *Solver) {
 	w.forget()
 	for _, j := range s.active {
-		w.places = append(w.places, s.cert.place[j])
+		w.places = append(w.places, s.cert.place(j))
 	}
 	for _, c := range w.candidates {
 		w.places = append(w.places, c.place)
@@ -122,12 +122,12 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 	room, cutoff := 4*most, math.Inf(1)
 	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
 	for _, k := range slices.Backward(c.fresh) {
-		threshold, norm, size := c.threshold[k], c.norm[k], s.pen.Pull(c.corr[k])
+		threshold, norm, size := c.threshold(k), c.norm[k], s.pen.Pull(c.corr[k])
 		if size > threshold {
 			violators++
 		}
 		slack := threshold - float64(c.scale*size)
-		if !(slack <= cutoff*norm) || threshold == 0 || math.IsInf(threshold, 1) || s.beta[c.order[k]] != 0 {
+		if !(slack <= cutoff*norm) || threshold == 0 || c.out(k) || s.beta[c.order[k]] != 0 {
 			continue
 		}
 		if len(w.candidates) == room {
@@ -137,7 +137,7 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 		w.candidates = append(w.candidates, candidate{slack / norm, k})
 	}
 	for _, j := range s.active {
-		if k := c.place[j]; s.pen.Pull(c.corr[k]) > c.threshold[k] {
+		if k := c.place(j); s.pen.Pull(c.corr[k]) > c.threshold(k) {
 			violators--
 		}
 	}

@@ -283,7 +283,7 @@ func (s *Solver) take(at Point) {
 		return
 	}
 	if s.own == nil {
-		s.own = model.NewState(len(s.u))
+		s.own = model.NewState(s.fit)
 	}
 	s.state = s.own
 	s.state.Intercept = 0 // no memory of the point before

@@ -68,7 +68,7 @@ func newInner(fit model.Datafit) (*inner, error) {
 	}
 	switch fit.(type) {
 	case *model.Squared:
-		s := model.NewState(n)
+		s := model.NewState(fit)
 		fit.Fit(nil, nil, s)
 		f.base = s.Residual
 		if view.Centred() {

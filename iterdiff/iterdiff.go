@@ -164,7 +164,7 @@ func New(fit model.Datafit) (*Solver, error) {
 	s := &Solver{}
 	n, _ := fit.View().Dims()
 	s.engine.init(f, n)
-	s.engine.fit, s.engine.point, s.engine.curve = fit, model.NewState(n), fit.Smoothness()
+	s.engine.fit, s.engine.point, s.engine.curve = fit, model.NewState(fit), fit.Smoothness()
 	return s, nil
 }
 

@@ -47,22 +47,30 @@ type Curved interface {
 // State is a point of an inner problem as the rows see it. Vectors have one
 // entry per row, held-out rows included.
 type State struct {
-	Linear     []float64 // X̃β
+	Linear     []float64 // X̃β; nil for a loss that is quadratic
 	Prediction []float64 // m = Xβ + b
 	Residual   []float64 // −ℓ′(yᵢ, mᵢ): y − m for the squared loss
-	Weighted   []float64 // s⊙Residual; it sums to 0 where there is an intercept
+	Weighted   []float64 // s⊙Residual, that slice itself without weights; it sums to 0 where there is an intercept
 	Intercept  float64   // of the centred columns: b + x̄ᵀβ
 	Loss       float64   // f(β, b)
 
 	square  float64    // ‖Residual‖ₛ²
 	balance [2]float64 // factors that made the classes of Weighted balance
-	scratch []float64
+	scratch []float64  // n, with Linear
 }
 
-// NewState returns a state with room for n rows.
-func NewState(n int) *State {
-	v := make([]float64, 5*n)
-	return &State{Linear: v[:n:n], Prediction: v[n : 2*n : 2*n], Residual: v[2*n : 3*n : 3*n], Weighted: v[3*n : 4*n : 4*n], scratch: v[4*n:]}
+// NewState returns a state for a datafit, and for others of its type on its view.
+func NewState(f Datafit) *State {
+	view := f.View()
+	n, _ := view.Dims()
+	s := &State{Prediction: make([]float64, n), Residual: make([]float64, n)}
+	if s.Weighted = s.Residual; view.Weights() != nil {
+		s.Weighted = make([]float64, n)
+	}
+	if _, curved := f.(Curved); curved {
+		s.Linear, s.scratch = make([]float64, n), make([]float64, n)
+	}
+	return s
 }
 
 // UncentredIntercept returns b for the coefficients of a state fitted on view.
@@ -88,9 +96,8 @@ type Null struct {
 // NewNull makes one pass over X.
 func NewNull(f Datafit) *Null {
 	view := f.View()
-	n, _ := view.Dims()
 	columns := len(view.Matrix().Order())
-	null := &Null{Fit: f, State: NewState(n), Correlation: make([]float64, columns)}
+	null := &Null{Fit: f, State: NewState(f), Correlation: make([]float64, columns)}
 	f.Fit(nil, nil, null.State)
 	view.Introduce(null.State.Weighted, null.Correlation)
 	return null

@@ -13,7 +13,6 @@ import (
 // intercept.
 func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, s *model.State, intercept float64) {
 	view := fit.View()
-	n, _ := view.Dims()
 	var cols []int32
 	var coef []float64
 	for j, b := range beta {
@@ -21,7 +20,7 @@ func dual(fit *model.Squared, g model.Penalty, beta []float64) (d *model.Dual, s
 			cols, coef = append(cols, int32(j)), append(coef, b)
 		}
 	}
-	s = model.NewState(n)
+	s = model.NewState(fit)
 	fit.Fit(cols, coef, s)
 	d = &model.Dual{Penalty: g, Total: view.Total()}
 	for j, b := range beta {

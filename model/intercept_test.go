@@ -33,7 +33,7 @@ func TestInterceptIsTheBest(t *testing.T) {
 		q := rare(2000, every)
 		q.Uniform(0)
 		fit := subject.Logistic(t, q, true)
-		s := model.NewState(len(q.Y))
+		s := model.NewState(fit)
 		for _, beta := range []float64{0, 1, -3, 30, 1e3, -1e5, 1e8} {
 			best := q.LogisticObjective([]float64{beta}, q.LogisticIntercept([]float64{beta}))
 			for _, start := range []float64{0, -7, 1e3, -1e7} {
@@ -51,7 +51,7 @@ func TestInterceptIsTheBest(t *testing.T) {
 func BenchmarkIntercept(b *testing.B) {
 	q := rare(20_000, 2000)
 	fit := subject.Logistic(b, q, true)
-	s := model.NewState(len(q.Y))
+	s := model.NewState(fit)
 	for _, beta := range []float64{0, 1, 5, 100} {
 		b.Run(fmt.Sprint("β=", beta), func(b *testing.B) {
 			for b.Loop() {

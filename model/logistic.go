@@ -202,10 +202,9 @@ func (f *Logistic) rebalance(s *State) {
 		return
 	}
 	for i, y := range f.y {
-		factor := s.balance[class(y)]
-		s.Residual[i] *= factor
-		s.Weighted[i] *= factor
+		s.Residual[i] *= s.balance[class(y)]
 	}
+	f.view.Weigh(s.Residual, s.Weighted)
 }
 
 // class returns 0 for +1 and 1 for −1.

@@ -38,13 +38,12 @@ func NewSquared(view *sparse.View, y []float64) (*Squared, error) {
 		f.first = slices.IndexFunc(s, func(s float64) bool { return s > 0 })
 	}
 	f.residual(nil, nil, r)
-	weighted := make([]float64, n)
-	view.Weigh(r, weighted)
-	f.null = view.Kernels().Dot(r, weighted) / (2 * view.Total())
+	square, _ := view.SizeOf(r)
+	f.null = square / (2 * view.Total())
 	switch {
 	case math.IsInf(f.null, 0):
 		return nil, outcome.Errorf(outcome.NonFinite, "‖y‖² overflows: scale the target")
-	case f.null < leastNull && view.Kernels().MaxAbs(weighted) > 0:
+	case f.null < leastNull && view.Kernels().MaxAbs(r) > 0:
 		return nil, outcome.Errorf(outcome.BadParameter, "‖y‖² underflows: scale the target")
 	}
 	return f, nil

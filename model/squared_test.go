@@ -50,7 +50,7 @@ func TestResidualEliminatesTheIntercept(t *testing.T) {
 			}
 		}
 		kept := append([]float64(nil), coef...)
-		s := model.NewState(len(q.Y))
+		s := model.NewState(fit)
 		fit.Fit(cols, coef, s)
 		got, b := s.Residual, s.UncentredIntercept(fit.View(), cols, coef)
 		size := 1.0

@@ -235,6 +235,9 @@ func (m *CSC) Column(j int) (rows []int32, values []float64) {
 // Order returns the nonempty columns by length, then index. Read only.
 func (m *CSC) Order() []int32 { return m.order }
 
+// Place implements [Matrix].
+func (m *CSC) Place(j int) int { return int(m.slot(j)) }
+
 // Arrays implements [Matrix].
 func (m *CSC) Arrays() (rows []int32, values []float64) { return m.rows, m.values }
 

@@ -89,6 +89,9 @@ func (m *Dense) Span(j int) (from, to int64) { return int64(j) * int64(m.n), int
 // Order returns 0, 1, …, p−1. Read only.
 func (m *Dense) Order() []int32 { return m.order }
 
+// Place returns j.
+func (m *Dense) Place(j int) int { return j }
+
 // Bytes returns the memory that the matrix holds, in bytes, without its transpose and what views
 // have asked for.
 func (m *Dense) Bytes() int64 { return 4*int64(len(m.order)) + 8*int64(len(m.values)) }

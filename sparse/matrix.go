@@ -39,6 +39,9 @@ type Matrix interface {
 	// lists all p.
 	Order() []int32
 
+	// Place returns where in Order column j is, −1 where it is left out.
+	Place(j int) int
+
 	checked() // by a constructor of this package
 }
 

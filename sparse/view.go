@@ -221,23 +221,17 @@ func (v *View) Weigh(u, out []float64) {
 	}
 }
 
-// SizeOf returns ‖u‖ₛ² = Σ sᵢuᵢ² and the largest of its terms. scratch has length n and is
-// overwritten where the view has weights.
-func (v *View) SizeOf(u, scratch []float64) (square, largest float64) {
-	if v.weights == nil {
-		top := v.k.MaxAbs(u)
-		return v.k.Dot(u, u), top * top
-	}
-	v.Weigh(u, scratch)
-	square = v.k.Dot(u, scratch)
+// SizeOf returns ‖u‖ₛ² = Σ sᵢuᵢ² and the largest of its terms. It leaves √s⊙u in u.
+func (v *View) SizeOf(u []float64) (square, largest float64) {
 	if v.all != nil { // weights are 0 and 1
-		top := v.k.MaxAbs(scratch)
-		return square, top * top
+		v.Weigh(u, u)
+	} else {
+		for i, s := range v.weights {
+			u[i] *= math.Sqrt(s)
+		}
 	}
-	for i, su := range scratch {
-		largest = max(largest, su*u[i])
-	}
-	return square, largest
+	top := v.k.MaxAbs(u)
+	return v.k.Dot(u, u), top * top
 }
 
 // Dot returns X_jᵀu for u over all n rows. It does not centre: where Σu = 0,

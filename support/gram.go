@@ -142,10 +142,15 @@ func (g *Gram) set(a, b int, v float64) {
 	g.g[b*g.stride+a] = v
 }
 
-// widen makes room for the whole list, of which the first rows are computed, and for
-// tiles that spill over.
+// leastStride is that of a small matrix, in cache lines.
+const leastStride = 17
+
+// widen makes room for the whole list, of which the first rows are computed, for
+// tiles that spill over, and for three in eight as many columns to come. Rows lie an odd number of
+// cache lines apart, so that a column does not come to few places of a cache.
 func (g *Gram) widen(first int) {
-	stride := max(128, 2*g.stride, (len(g.list)+2*kernels.Lanes-1)&^(kernels.Lanes-1))
+	need := len(g.list) + kernels.Lanes
+	stride := max(leastStride, (need+3*need/8)/kernels.Lanes|1) * kernels.Lanes
 	wide := make([]float64, stride*stride)
 	for k := range first {
 		copy(wide[k*stride:], g.g[k*g.stride:][:first])

@@ -139,11 +139,8 @@ func (c *certificate) out(place int32) bool {
 	return math.IsInf(c.bound[place], -1) || math.IsInf(c.threshold(place), 1)
 }
 
-// unpenalised reports that column j has entries and no penalty: it is always active.
-func (c *certificate) unpenalised(j int32) bool {
-	k := c.place(j)
-	return c.threshold(k) == 0 && !c.out(k)
-}
+// unpenalised reports that the column at a place is not 0 and has no penalty: it is always active.
+func (c *certificate) unpenalised(place int32) bool { return c.threshold(place) == 0 && !c.out(place) }
 
 // certify gathers the support, rebuilds the residual from X, passes over the
 // columns and fills the solution's certificate.
@@ -275,7 +272,7 @@ func (s *Solver) weigh() {
 	inside := nearly * c.dual.Inside()
 	for _, k := range slices.Backward(c.fresh) {
 		threshold := c.threshold(k)
-		if s.pen.Pull(c.corr[k]) < float64(inside*threshold) || threshold == 0 || s.beta[c.order[k]] != 0 {
+		if s.pen.Pull(c.corr[k]) < float64(inside*threshold) || threshold == 0 || s.beta[k] != 0 {
 			continue
 		}
 		c.dual.Add(int(c.order[k]), c.corr[k]/c.dual.Total, 0, c.norm[k])
@@ -289,7 +286,8 @@ func (s *Solver) gather() {
 	s.active, s.coef = s.active[:0], s.coef[:0]
 	shared := false
 	for _, j := range s.set.sorted() {
-		if b := s.beta[j]; b != 0 || s.cert.unpenalised(j) {
+		place := s.cert.place(j)
+		if b := s.beta[place]; b != 0 || s.cert.unpenalised(place) {
 			s.active, s.coef = append(s.active, j), append(s.coef, b)
 			shared = shared || s.copies.Of(j) != nil
 		}

@@ -198,7 +198,7 @@ func (in *inner) load(s *Solver, v []float64) {
 	}
 	in.store.Hold(in.columns)
 	for k, j := range in.columns {
-		in.coef[k] = s.beta[j]
+		in.coef[k] = s.beta[s.set.places[k]]
 		in.square[k] = in.store.Square(j)
 		in.threshold[k] = in.total * s.pen.Alpha(int(j))
 	}
@@ -221,8 +221,8 @@ func (in *inner) load(s *Solver, v []float64) {
 
 // unload writes the coefficients back to β.
 func (in *inner) unload(s *Solver) {
-	for k, j := range in.columns {
-		s.beta[j] = in.coef[k]
+	for k, place := range s.set.places {
+		s.beta[place] = in.coef[k]
 	}
 }
 

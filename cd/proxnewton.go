@@ -148,7 +148,7 @@ func (s *Solver) setGap() float64 {
 	pn.dual = model.Dual{Penalty: s.pen, Total: total, Smoothness: s.fit.Smoothness()}
 	for k, j := range s.set.columns {
 		pn.corr[k] = s.view.Dot(int(j), pn.here.Weighted)
-		pn.dual.Add(int(j), pn.corr[k]/total, s.beta[j], 0)
+		pn.dual.Add(int(j), pn.corr[k]/total, s.beta[s.set.places[k]], 0)
 	}
 	return s.fit.Gap(&pn.dual, pn.here)
 }
@@ -206,8 +206,8 @@ func (s *Solver) failed() bool {
 // retreat takes a full step that has failed back, and searches for a shorter one.
 func (s *Solver) retreat() {
 	pn := &s.prox
-	for k, j := range s.in.columns {
-		s.beta[j] = pn.from[k]
+	for k, place := range s.set.places {
+		s.beta[place] = pn.from[k]
 	}
 	s.gather()
 	s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
@@ -249,8 +249,8 @@ func (s *Solver) descend() (length float64) {
 		switch {
 		case s.small(), best <= after, after <= before+float64(honest*length*promised):
 			pn.here = trial
-			for k, j := range in.columns {
-				s.beta[j] = math.FMA(length, pn.delta[k], pn.from[k])
+			for k, place := range s.set.places {
+				s.beta[place] = math.FMA(length, pn.delta[k], pn.from[k])
 			}
 			s.sol.Steps++
 			return length

@@ -52,11 +52,11 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 	r, sol := &s.ridge, &s.sol
 	s.plan()
 	for _, j := range s.active {
-		s.beta[j] = 0
+		s.beta[s.cert.place(j)] = 0
 	}
 	for k, j := range sol.Support {
 		if s.view.Norm(int(j)) > 0 {
-			s.beta[j] = sol.Coef[k]
+			s.beta[s.cert.place(j)] = sol.Coef[k]
 		}
 	}
 	s.copies, s.loose.columns = nil, s.loose.columns[:0]
@@ -85,8 +85,9 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			return sol, nil
 		}
 		for k, j := range r.columns {
-			z := s.cert.corr[s.cert.place(j)] / s.view.Total()
-			r.rho[k] = math.FMA(-s.pen.Ridge(), s.beta[j], z)
+			place := s.cert.place(j)
+			z := s.cert.corr[place] / s.view.Total()
+			r.rho[k] = math.FMA(-s.pen.Ridge(), s.beta[place], z)
 		}
 		if !factorised && r.way != iterative {
 			factorised = s.factorise()
@@ -99,7 +100,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			return sol, nil
 		}
 		for k, j := range r.columns {
-			s.beta[j] += r.d[k]
+			s.beta[s.cert.place(j)] += r.d[k]
 		}
 		sol.Steps++
 	}

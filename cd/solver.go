@@ -51,7 +51,7 @@ type Solver struct {
 	pen  model.Penalty
 
 	curved     model.Curved   // fit where its curvature varies, else nil
-	beta       []float64      // p: the current point
+	beta       []float64      // by place, see certificate: the current point
 	active     []int32        // columns of the certified point
 	coef       []float64      // their coefficients
 	copies     *sparse.Copies // columns that others stand for, as far as sets have met them; nil: none
@@ -89,10 +89,11 @@ func NewFrom(null *model.Null) *Solver {
 
 func start(fit model.Datafit, state *model.State) *Solver {
 	view := fit.View()
-	_, p := view.Dims()
-	s := &Solver{fit: fit, view: view, k: view.Kernels(), state: state, beta: make([]float64, p)}
+	s := &Solver{fit: fit, view: view, k: view.Kernels(), state: state}
 	s.cert.init(view)
-	s.set.init(len(s.cert.order))
+	places := len(s.cert.order)
+	s.beta = make([]float64, places)
+	s.set.init(places)
 	s.in.init(view)
 	s.curved, _ = fit.(model.Curved)
 	s.in.suit(s.curved != nil)
@@ -103,11 +104,11 @@ func start(fit model.Datafit, state *model.State) *Solver {
 // Reset forgets the last solution and all that was learnt on the way: the next
 // Solve does to the bit what that of a new solver would.
 func (s *Solver) Reset() {
-	for _, j := range s.set.columns {
-		s.beta[j] = 0
+	for _, place := range s.set.places {
+		s.beta[place] = 0
 	}
 	for _, j := range s.active {
-		s.beta[j] = 0
+		s.beta[s.cert.place(j)] = 0
 	}
 	s.active, s.coef = s.active[:0], s.coef[:0]
 	s.sol.Support, s.sol.Coef = s.sol.Support[:0], s.sol.Coef[:0]
@@ -162,26 +163,31 @@ func (s *Solver) Advance(step float64, direction []float64) {
 // apart: with one strength, and without a ridge, which makes them unique anyway.
 func (s *Solver) layOut() {
 	for _, j := range s.active {
-		s.beta[j] = 0
+		s.beta[s.cert.place(j)] = 0
 	}
 	s.active, s.coef = s.active[:0], s.coef[:0]
 	for k, j := range s.sol.Support {
 		home := s.copies.Home(j)
-		if s.beta[home.Column] == 0 {
+		place := s.cert.place(home.Column)
+		if place < 0 {
+			continue // without entries
+		}
+		if s.beta[place] == 0 {
 			s.active = append(s.active, home.Column)
 		}
-		s.beta[home.Column] = math.FMA(home.Sign, s.sol.Coef[k], s.beta[home.Column])
+		s.beta[place] = math.FMA(home.Sign, s.sol.Coef[k], s.beta[place])
 	}
 	slices.Sort(s.active)
 	kept := s.active[:0]
 	for _, j := range slices.Compact(s.active) {
-		if s.cert.place(j) < 0 || math.IsInf(s.pen.Alpha(int(j)), 1) {
-			s.beta[j] = 0 // a column without entries, or excluded by the penalty
+		b := &s.beta[s.cert.place(j)]
+		if math.IsInf(s.pen.Alpha(int(j)), 1) {
+			*b = 0 // excluded by the penalty
 		}
 		if s.pen.Positive() {
-			s.beta[j] = max(0, s.beta[j])
+			*b = max(0, *b)
 		}
-		if s.beta[j] != 0 {
+		if *b != 0 {
 			kept = append(kept, j)
 		}
 	}
@@ -219,8 +225,9 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	if err != nil {
 		return nil, err
 	}
-	if c := g.Columns(); c >= 0 && c != len(s.beta) {
-		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, len(s.beta))
+	_, p := s.view.Dims()
+	if c := g.Columns(); c >= 0 && c != p {
+		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
 	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
 	s.prox.ventured = false
@@ -307,10 +314,10 @@ func (s *Solver) improve(ctx context.Context) bool {
 
 // restore makes β the last certified point again.
 func (s *Solver) restore() {
-	for _, j := range s.set.columns {
-		s.beta[j] = 0
+	for _, place := range s.set.places {
+		s.beta[place] = 0
 	}
 	for k, j := range s.active {
-		s.beta[j] = s.coef[k]
+		s.beta[s.cert.place(j)] = s.coef[k]
 	}
 }

@@ -126,18 +126,19 @@ func (w *workingSet) settle(s *Solver) {
 	slices.SortFunc(w.candidates, func(a, b candidate) int { return int(a.place - b.place) })
 	w.candidates = slices.CompactFunc(w.candidates, func(a, b candidate) bool { return a.place == b.place })
 	for _, j := range s.active {
-		s.beta[j] = 0
+		s.beta[c.place(j)] = 0
 	}
 	for k, j := range s.active {
 		home := s.copies.Home(j)
 		s.active[k] = home.Column
-		s.beta[home.Column] = math.FMA(home.Sign, s.coef[k], s.beta[home.Column])
+		b := &s.beta[c.place(home.Column)]
+		*b = math.FMA(home.Sign, s.coef[k], *b)
 	}
 	slices.Sort(s.active)
 	s.active = slices.Compact(s.active)
 	s.coef = s.coef[:0]
 	for _, j := range s.active {
-		s.coef = append(s.coef, s.beta[j])
+		s.coef = append(s.coef, s.beta[c.place(j)])
 	}
 	w.candidates = slices.DeleteFunc(w.candidates, func(n candidate) bool {
 		_, active := slices.BinarySearch(s.active, c.order[n.place])

@@ -99,7 +99,7 @@ func (s *Solver) eliminate() {
 			if at < len(u.basis) && u.basis[at] == j {
 				s.sol.Coef[k] += u.step[at]
 				s.coef[k] = s.sol.Coef[k] // without copies they are the same columns
-				s.beta[j] = s.sol.Coef[k]
+				s.beta[s.cert.place(j)] = s.sol.Coef[k]
 				at++
 			}
 		}

@@ -127,7 +127,7 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 			violators++
 		}
 		slack := threshold - float64(c.scale*size)
-		if !(slack <= cutoff*norm) || threshold == 0 || c.out(k) || s.beta[c.order[k]] != 0 {
+		if !(slack <= cutoff*norm) || threshold == 0 || c.out(k) || s.beta[k] != 0 {
 			continue
 		}
 		if len(w.candidates) == room {

@@ -235,7 +235,7 @@ func BenchmarkLanes(b *testing.B) {
 			name string
 			run  func(k *kernels.Set, values []float64, rows []int32)
 		}{
-			{"dotlanes", func(k *kernels.Set, values []float64, rows []int32) { k.DotLanes(values, rows, wide, &out) }},
+			{"dotlanes", func(k *kernels.Set, values []float64, rows []int32) { k.DotLanes(values, rows, wide, 0, &out) }},
 			{"dotlanesmasked", func(k *kernels.Set, values []float64, rows []int32) {
 				k.DotLanesMasked(values, rows, mask, wide, &out)
 			}},

@@ -19,7 +19,7 @@ type primitives struct {
 	axpySpans      func(a []float64, from, to []int64, rows []int32, values, y []float64) (done int)           // likewise
 	moments        func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) (done int) // likewise
 	columnMoments  func(rows []int32, values, pairs []float64) (square, sum, dot float64)                      // of one column
-	dotLanes       func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
+	dotLanes       func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64)
 	dotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
 	axpyLanes      func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
 	dotSingle      func(x []float32, y []float64) float64

@@ -54,8 +54,8 @@ type Set struct {
 	Moments func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64)
 
 	// DotLanes is DotIndexed for 8 vectors interleaved in y, element i of vector
-	// l at y[8·i+l]: out[l] = Σ values[k]·y[8·rows[k]+l].
-	DotLanes func(values []float64, rows []int32, y []float64, out *[Lanes]float64)
+	// l at y[8·(i−first)+l]: out[l] = Σ values[k]·y[8·(rows[k]−first)+l].
+	DotLanes func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64)
 
 	// DotLanesMasked is DotLanes with rows left out by lane: entry k counts in
 	// lane l if bit l of mask[rows[k]] is set. Rows held out of a fold are left out

@@ -180,7 +180,7 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"exp overlapping":      func() { k.Exp(v[:3], v[1:4]) },
 			"dotsingle":            func() { k.DotSingle(make([]float32, 3), v[:4]) },
 			"axpysingle":           func() { k.AxpySingle(1, make([]float32, 3), v[:4]) },
-			"dotlanes":             func() { k.DotLanes(v[:4], rows, v, new([kernels.Lanes]float64)) },
+			"dotlanes":             func() { k.DotLanes(v[:4], rows, v, 0, new([kernels.Lanes]float64)) },
 			"dotlanesmasked":       func() { k.DotLanesMasked(v[:4], rows, nil, v, new([kernels.Lanes]float64)) },
 			"dotlanesmasked mask":  func() { k.DotLanesMasked(nil, nil, make([]uint8, 1), v, new([kernels.Lanes]float64)) },
 			"axpylanes":            func() { k.AxpyLanes(new([kernels.Lanes]float64), v[:4], rows, v) },

@@ -8,23 +8,23 @@ const Lanes = 8
 
 //go:noinline
 func newDotLanes(
-	loop func(values []float64, rows []int32, y []float64, out *[Lanes]float64),
-) func(values []float64, rows []int32, y []float64, out *[Lanes]float64) {
-	return func(values []float64, rows []int32, y []float64, out *[Lanes]float64) {
+	loop func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64),
+) func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64) {
+	return func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64) {
 		if len(values) != len(rows) {
 			panic("kernels: DotLanes: lengths of values and rows differ")
 		}
 		raceRead(values)
 		raceRead(rows)
-		raceLanes(rows, y)
+		raceLanes(rows, y, first)
 		if 0 < len(rows) && len(rows) <= Block {
-			loop(values, rows, y, out)
+			loop(values, rows, y, first, out)
 			return
 		}
 		var sum [Lanes]float64
 		for len(rows) > 0 {
 			n := min(len(rows), Block)
-			loop(values[:n], rows[:n], y, out)
+			loop(values[:n], rows[:n], y, first, out)
 			for l := range sum {
 				sum[l] += out[l]
 			}
@@ -47,7 +47,7 @@ func newDotLanesMasked(
 		}
 		raceRead(values)
 		raceRead(rows)
-		raceLanes(rows, y)
+		raceLanes(rows, y, 0)
 		var sum [Lanes]float64
 		for len(rows) > 0 {
 			n := min(len(rows), Block)
@@ -83,10 +83,10 @@ func newAxpyLanes(
 	}
 }
 
-func dotLanesGo(values []float64, rows []int32, y []float64, out *[Lanes]float64) {
+func dotLanesGo(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64) {
 	var s [4][Lanes]float64
 	for k, r := range rows {
-		row, sum, v := (*[Lanes]float64)(y[Lanes*int(r):]), &s[k%4], values[k]
+		row, sum, v := (*[Lanes]float64)(y[Lanes*(int(r)-first):]), &s[k%4], values[k]
 		for l := range sum {
 			sum[l] = math.FMA(v, row[l], sum[l])
 		}

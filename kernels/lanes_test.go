@@ -26,9 +26,9 @@ func TestLanesAreIndependentProblems(t *testing.T) {
 		lengths = append(lengths, length)
 	}
 	for _, length := range lengths {
-		rows := make([]int32, length)
-		for k, r := range rng.Perm(n)[:length] {
-			rows[k] = int32(r)
+		rows, first := make([]int32, length), rng.IntN(n-length+1)
+		for k, r := range rng.Perm(n - first)[:length] {
+			rows[k] = int32(first + r)
 		}
 		values := make([]float64, length)
 		for k := range values {
@@ -36,7 +36,7 @@ func TestLanesAreIndependentProblems(t *testing.T) {
 		}
 		for _, k := range kernels.Available() {
 			got := [kernels.Lanes]float64{1, 2, 3}
-			k.DotLanes(values, rows, y, &got)
+			k.DotLanes(values, rows, y[kernels.Lanes*first:], first, &got)
 			for l := range got {
 				for i := range lane {
 					lane[i] = y[kernels.Lanes*i+l]
@@ -63,7 +63,7 @@ func BenchmarkDotLanes(b *testing.B) {
 			}
 			b.SetBytes(length * (8 + 4 + 64))
 			for b.Loop() {
-				k.DotLanes(values, rows, y, &out)
+				k.DotLanes(values, rows, y, 0, &out)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/length/kernels.Lanes, "ns/nnz/lane")
 		})

@@ -80,7 +80,11 @@ var operations = []struct {
 	}},
 	{"dotlanes", func(k *kernels.Set, o operands) []float64 {
 		var out [kernels.Lanes]float64
-		k.DotLanes(o.values, o.rows, o.lanes, &out)
+		first := 0
+		if len(o.rows) > 0 {
+			first = int(slices.Min(o.rows))
+		}
+		k.DotLanes(o.values, o.rows, o.lanes[kernels.Lanes*first:], first, &out)
 		return out[:]
 	}},
 	{"dotlanesmasked", func(k *kernels.Set, o operands) []float64 {

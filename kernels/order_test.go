@@ -106,7 +106,8 @@ func (r oracle) set() *kernels.Set {
 		}
 		return v
 	}
-	s.DotLanes = func(values []float64, rows []int32, y []float64, out *[kernels.Lanes]float64) {
+	s.DotLanes = func(values []float64, rows []int32, y []float64, first int, out *[kernels.Lanes]float64) {
+		y = append(make([]float64, kernels.Lanes*first), y...)
 		for l := range out {
 			out[l] = s.DotIndexed(values, rows, lane(y, l))
 		}

@@ -25,9 +25,9 @@ func raceGather(rows []int32, y []float64) {
 	}
 }
 
-func raceLanes(rows []int32, y []float64) {
+func raceLanes(rows []int32, y []float64, first int) {
 	for _, r := range rows {
-		runtime.RaceReadRange(unsafe.Pointer(&y[Lanes*int(r)]), 8*Lanes)
+		runtime.RaceReadRange(unsafe.Pointer(&y[Lanes*(int(r)-first)]), 8*Lanes)
 	}
 }
 

@@ -90,7 +90,7 @@ func (g *Gram) clear() {
 	}
 	g.list = g.list[:0]
 	g.lists.forget()
-	g.lanes.cut, g.lanes.cuts = g.lanes.cut[:0], g.lanes.cuts[:0]
+	g.lanes.ends = g.lanes.ends[:0]
 }
 
 // Slot returns the row of G that belongs to a held column.

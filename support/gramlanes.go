@@ -11,13 +11,12 @@ import (
 // list, a chunk, are spread out side by side, and every column that meets them passes
 // over its entries once for all of them.
 type lanes struct {
-	z        []float64 // a chunk, spread over compact rows, interleaved
+	z        []float64 // a chunk, spread over the compact rows of a block, interleaved
 	chunks   []chunk
 	passing  []int32                  // rows of G of the columns that meet the chunk spread
 	products [][kernels.Lanes]float64 // with the chunk
 	part     [kernels.Lanes]float64   // of them, of a block
-	cut      []int32                  // row of G → in cuts, where the blocks of its column begin and end; -1: it is short
-	cuts     []int32
+	ends     []int32                  // row of G × blocks: where in its column a block ends
 }
 
 // chunk is at most eight rows of G.
@@ -33,15 +32,13 @@ const (
 	spreading = 4
 	// laneRows are the rows of a block, eight values each of which stay in a cache of 1 MiB.
 	laneRows = 8192
-	// blockEntries is what a column has at least in a block to pass over it by itself.
-	blockEntries = 128
 )
 
 // laneRows computes the rows from first on.
 func (g *Gram) laneRows(first int) {
 	l := &g.lanes
 	if len(l.z) == 0 {
-		l.z = make([]float64, kernels.Lanes*g.columns.whole.m)
+		l.z = make([]float64, kernels.Lanes*min(laneRows, g.columns.whole.m))
 	}
 	l.chunks = l.chunks[:0]
 	g.split(0, first)
@@ -106,31 +103,22 @@ func (g *Gram) meetSpread(c chunk) {
 	l.products = resize(l.products, len(l.passing))
 	clear(l.products)
 	for block := range g.blocks() {
+		first := block * laneRows
 		for a := c.from; a < c.to; a++ {
 			rows, values := g.part(a, block)
-			spread(l.z[a-c.from:], rows, values)
+			spread(l.z[a-c.from:], first, rows, values)
 		}
 		for k, b := range l.passing {
-			if l.cut[b] < 0 {
-				continue
-			}
-			rows, values := g.part(int(b), block)
-			g.k.DotLanes(values, rows, l.z, &l.part)
-			for i, v := range l.part {
-				l.products[k][i] += v
+			if rows, values := g.part(int(b), block); len(rows) > 0 {
+				g.k.DotLanes(values, rows, l.z, first, &l.part)
+				for i, v := range l.part {
+					l.products[k][i] += v
+				}
 			}
 		}
-	}
-	for k, b := range l.passing {
-		if l.cut[b] < 0 {
-			rows, values := g.columns.Column(g.list[b])
-			g.k.DotLanes(values, rows, l.z, &l.products[k])
-		}
-	}
-	for block := range g.blocks() {
 		for a := c.from; a < c.to; a++ {
 			rows, _ := g.part(a, block)
-			erase(l.z[a-c.from:], rows)
+			erase(l.z[a-c.from:], first, rows)
 		}
 	}
 	for k, b := range l.passing {
@@ -144,18 +132,18 @@ func (g *Gram) meetSpread(c chunk) {
 	}
 }
 
-// spread writes a column into a lane of z.
-func spread(z []float64, rows []int32, values []float64) {
+// spread writes what a column has from a row on into a lane of z.
+func spread(z []float64, first int, rows []int32, values []float64) {
 	values = values[:len(rows)]
 	for k, i := range rows {
-		z[kernels.Lanes*int(i)] = values[k]
+		z[kernels.Lanes*(int(i)-first)] = values[k]
 	}
 }
 
 // erase takes it away again.
-func erase(z []float64, rows []int32) {
+func erase(z []float64, first int, rows []int32) {
 	for _, i := range rows {
-		z[kernels.Lanes*int(i)] = 0
+		z[kernels.Lanes*(int(i)-first)] = 0
 	}
 }
 
@@ -164,34 +152,25 @@ func (g *Gram) blocks() int { return max(1, (g.columns.m+laneRows-1)/laneRows) }
 // divide notes where blocks end in the columns that it has not seen.
 func (g *Gram) divide() {
 	l, blocks := &g.lanes, g.blocks()
-	for _, j := range g.list[len(l.cut):] {
+	for _, j := range g.list[len(l.ends)/blocks:] {
 		rows, _ := g.columns.Column(j)
-		if blocks == 1 || len(rows) < blockEntries*blocks {
-			l.cut = append(l.cut, -1)
-			continue
-		}
-		l.cut = append(l.cut, int32(len(l.cuts)))
 		end := 0
-		l.cuts = append(l.cuts, 0)
 		for block := range blocks {
 			more, _ := slices.BinarySearch(rows[end:], int32((block+1)*laneRows))
 			end += more
-			l.cuts = append(l.cuts, int32(end))
+			l.ends = append(l.ends, int32(end))
 		}
 	}
 }
 
-// part returns what a held column has in a block; a short one has all in the first.
+// part returns what a held column has in a block.
 func (g *Gram) part(at, block int) (rows []int32, values []float64) {
 	rows, values = g.columns.Column(g.list[at])
-	cut := g.lanes.cut[at]
-	switch {
-	case cut >= 0:
-		from, to := g.lanes.cuts[int(cut)+block], g.lanes.cuts[int(cut)+block+1]
-		return rows[from:to], values[from:to]
-	case block == 0:
-		return rows, values
-	default:
-		return nil, nil
+	ends := g.lanes.ends[at*g.blocks():]
+	from := 0
+	if block > 0 {
+		from = int(ends[block-1])
 	}
+	to := int(ends[block])
+	return rows[from:to], values[from:to]
 }

@@ -254,9 +254,7 @@ func (s *sequence) hold(columns []int32) {
 		for _, c := range g.lanes.chunks {
 			note("lanes over long columns held", c.to <= before && c.spread)
 		}
-		for _, cut := range g.lanes.cut {
-			note("lanes in blocks", cut >= 0)
-		}
+		note("lanes in blocks", g.blocks() > 1)
 	}
 }
 

@@ -244,7 +244,7 @@ func indexed(n, length int) []operation {
 	out := new([kernels.Lanes]float64)
 	return slices.Concat(single, []operation{
 		op("DotLanes", kernels.Lanes, 8, false, ours(func(k *kernels.Set, c *columns) func() {
-			return c.over(func(_ int, values []float64, rows []int32) { k.DotLanes(values, rows, c.y, out) })
+			return c.over(func(_ int, values []float64, rows []int32) { k.DotLanes(values, rows, c.y, 0, out) })
 		})),
 		op("DotLanesMasked", kernels.Lanes, 8, false, ours(func(k *kernels.Set, c *columns) func() {
 			return c.over(func(_ int, values []float64, rows []int32) { k.DotLanesMasked(values, rows, c.mask, c.y, out) })

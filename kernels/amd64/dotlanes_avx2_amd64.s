@@ -1,14 +1,14 @@
 //go:build !purego
 
 // Sparse column times 8 interleaved dense vectors:
-// out[l] = Σ values[k]·y[8·rows[k]+l], l = 0 … 7.
+// out[l] = Σ values[k]·y[8·(rows[k]−first)+l], l = 0 … 7.
 //
 // The 8 elements of a row fill one cache line, so an entry costs one line and
 // two fused multiply–adds for 8 products. 4 entries per iteration, entry k into
 // partial sum k mod 4 of each lane: 8 chains hide the latency of the adds.
 //
 // Registers
-//   SI  values, next entry      DX  rows, next entry      DI  y
+//   SI  values, next entry      DX  rows, next entry      DI  y, less 8·first
 //   CX  entries left            AX  offset of a row       R8  out
 //   Y0, Y1  sum 0 of lanes 0–3, 4–7     Y2, Y3  sum 1
 //   Y4, Y5  sum 2                       Y6, Y7  sum 3
@@ -24,13 +24,16 @@
 	VFMADD231PD  (DI)(AX*1), Y8, low    \
 	VFMADD231PD  32(DI)(AX*1), Y8, high
 
-// func DotLanesAVX2(values []float64, rows []int32, y []float64, out *[8]float64)
-TEXT ·DotLanesAVX2(SB), 0, $128-80
+// func DotLanesAVX2(values []float64, rows []int32, y []float64, first int, out *[8]float64)
+TEXT ·DotLanesAVX2(SB), 0, $128-88
 	MOVQ   values_base+0(FP), SI
 	MOVQ   values_len+8(FP), CX
 	MOVQ   rows_base+24(FP), DX
 	MOVQ   y_base+48(FP), DI
-	MOVQ   out+72(FP), R8
+	MOVQ   first+72(FP), AX
+	MOVQ   out+80(FP), R8
+	SHLQ   $6, AX
+	SUBQ   AX, DI
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
 	VXORPD Y2, Y2, Y2

@@ -1,13 +1,13 @@
 //go:build !purego
 
 // Sparse column times 8 interleaved dense vectors:
-// out[l] = Σ values[k]·y[8·rows[k]+l], l = 0 … 7.
+// out[l] = Σ values[k]·y[8·(rows[k]−first)+l], l = 0 … 7.
 //
 // A row is one register and one cache line. 4 entries per iteration, entry k
 // into partial sum k mod 4.
 //
 // Registers
-//   SI  values, next entry      DX  rows, next entry      DI  y
+//   SI  values, next entry      DX  rows, next entry      DI  y, less 8·first
 //   CX  entries left            AX  offset of a row       R8  out
 //   Z0 … Z3  partial sums       Z4  the value, in every lane
 
@@ -20,13 +20,16 @@
 	VBROADCASTSD values(SI), Z4      \
 	VFMADD231PD  (DI)(AX*1), Z4, sum
 
-// func DotLanesAVX512(values []float64, rows []int32, y []float64, out *[8]float64)
-TEXT ·DotLanesAVX512(SB), 0, $128-80
+// func DotLanesAVX512(values []float64, rows []int32, y []float64, first int, out *[8]float64)
+TEXT ·DotLanesAVX512(SB), 0, $128-88
 	MOVQ   values_base+0(FP), SI
 	MOVQ   values_len+8(FP), CX
 	MOVQ   rows_base+24(FP), DX
 	MOVQ   y_base+48(FP), DI
-	MOVQ   out+72(FP), R8
+	MOVQ   first+72(FP), AX
+	MOVQ   out+80(FP), R8
+	SHLQ   $6, AX
+	SUBQ   AX, DI
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
 	VPXORQ Z2, Z2, Z2

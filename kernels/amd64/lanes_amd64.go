@@ -2,16 +2,16 @@
 
 package amd64
 
-// DotLanesAVX2 does out[l] ← Σ values[k]·y[8·rows[k]+l] for 8 lanes l, each in
+// DotLanesAVX2 does out[l] ← Σ values[k]·y[8·(rows[k]−first)+l] for 8 lanes l, each in
 // the 4 partial sums of DotIndexedAVX2.
 //
 //go:noescape
-func DotLanesAVX2(values []float64, rows []int32, y []float64, out *[8]float64)
+func DotLanesAVX2(values []float64, rows []int32, y []float64, first int, out *[8]float64)
 
 // DotLanesAVX512 is DotLanesAVX2 with AVX-512.
 //
 //go:noescape
-func DotLanesAVX512(values []float64, rows []int32, y []float64, out *[8]float64)
+func DotLanesAVX512(values []float64, rows []int32, y []float64, first int, out *[8]float64)
 
 // DotLanesMaskedAVX2 is DotLanesAVX2 over the entries whose row has bit l set in
 // its mask.

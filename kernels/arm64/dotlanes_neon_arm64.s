@@ -1,13 +1,13 @@
 //go:build !purego
 
 // Sparse column times 8 interleaved dense vectors:
-// out[l] = Σ values[k]·y[8·rows[k]+l], l = 0 … 7.
+// out[l] = Σ values[k]·y[8·(rows[k]−first)+l], l = 0 … 7.
 //
 // 4 entries per iteration, entry k into partial sum k mod 4 of each lane: 16
 // registers of two lanes.
 //
 // Registers
-//   R0  values, next entry      R1  rows, next entry      R2  y
+//   R0  values, next entry      R1  rows, next entry      R2  y, less 8·first
 //   R3  entries left            R4  address of a row      R6  out
 //   V0..V3  sum 0               V4..V7  sum 1
 //   V8..V11  sum 2              V12..V15  sum 3
@@ -44,13 +44,15 @@
 	HALF(f0, f1, f2, f3, offset)       \
 	HALF(F16, F17, F18, F19, offset+8)
 
-// func DotLanesNEON(values []float64, rows []int32, y []float64, out *[8]float64)
-TEXT ·DotLanesNEON(SB), 0, $136-80
+// func DotLanesNEON(values []float64, rows []int32, y []float64, first int, out *[8]float64)
+TEXT ·DotLanesNEON(SB), 0, $136-88
 	MOVD values_base+0(FP), R0
 	MOVD values_len+8(FP), R3
 	MOVD rows_base+24(FP), R1
 	MOVD y_base+48(FP), R2
-	MOVD out+72(FP), R6
+	MOVD first+72(FP), R7
+	MOVD out+80(FP), R6
+	SUB  R7<<6, R2, R2
 	VEOR V0.B16, V0.B16, V0.B16
 	VEOR V1.B16, V1.B16, V1.B16
 	VEOR V2.B16, V2.B16, V2.B16

@@ -82,9 +82,9 @@ func (r *recorder) eval(ctx context.Context, x []float64, valueOnly bool) (*Eval
 	return r.evalAt(ctx, x, valueOnly, r.turn(0))
 }
 
-// evalWithin is [recorder.eval] where value and slopes may err by a share of the value.
-func (r *recorder) evalWithin(ctx context.Context, x []float64, share float64) (*Evaluation, error) {
-	return r.evalAt(ctx, x, false, r.turn(share))
+// evalWithin is [recorder.eval] for a step that a relative gap would do for.
+func (r *recorder) evalWithin(ctx context.Context, x []float64, gap float64) (*Evaluation, error) {
+	return r.evalAt(ctx, x, false, r.turn(gap))
 }
 
 func (r *recorder) evalAt(ctx context.Context, x []float64, valueOnly bool, tol float64) (*Evaluation, error) {
@@ -100,17 +100,17 @@ func (r *recorder) evalAt(ctx context.Context, x []float64, valueOnly bool, tol 
 	}
 }
 
-// turn returns the tolerance whose turn it is, or where the schedule leaves that to the
-// method, one for errors of a share of the value; 0: the method does not know.
-func (r *recorder) turn(share float64) float64 {
+// turn returns the tolerance whose turn it is; where the schedule leaves that to the
+// method, what its step needs, 0 where it does not know.
+func (r *recorder) turn(need float64) float64 {
 	final := r.options.Tol
 	k := r.asked
 	r.asked++
 	switch {
 	case r.left() <= 2: // they may be all there is to compare
 		return final
-	case share > 0 && r.options.Schedule == Auto:
-		return min(sufficient(share, final), r.tightest)
+	case need > 0 && r.options.Schedule == Auto:
+		return min(sufficient(need, final), r.tightest)
 	case k < len(r.schedule):
 		return max(final, min(r.schedule[k], r.tightest))
 	}

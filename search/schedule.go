@@ -52,10 +52,10 @@ func (s Schedule) tolerances(final float64, evaluations int) ([]float64, error) 
 	return loose, nil
 }
 
-// sufficient returns the tolerance for errors of a share of the value.
-func sufficient(share, final float64) float64 {
-	if share < nearFinal*final {
+// sufficient returns the tolerance to ask for where need would do.
+func sufficient(need, final float64) float64 {
+	if need < nearFinal*final {
 		return final
 	}
-	return min(share, max(loosest, final))
+	return min(need, max(loosest, final))
 }

@@ -46,9 +46,9 @@ const (
 	smooth    = 1.5     // growth of the curvature, from one bracket to the next, above which it is a kink's
 	bend      = 1. / 16 // step of the power in root
 	narrow    = 1e-4    // bracket below which its ends are one point
-	// secantError is what slopes may err by, as a share of what a step promises: their
-	// differences say where to go.
-	secantError = 0.01
+	// secantError is the gap for a step, as a share of what it promises: values err by ten
+	// times that and, under a ridge, a hundred times.
+	secantError = 1e-3
 )
 
 func (r *recorder) secant(ctx context.Context, start float64, box Box) (outcome.Status, error) {

@@ -187,8 +187,8 @@ func TestStepsSayWhatTheyNeed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k, q := range far.seen[:6] {
-			if want := []float64{1e-3, 1e-4}[min(k, 1)]; q.Tol != want {
-				t.Errorf("%s from far: %g asked at %v, want %g", name, q.Tol, q.LogLambda, want)
+			if want := []float64{1e-3, 1e-4}[min(k, 1)]; !(q.Tol <= want && q.Tol > 0.8*want) {
+				t.Errorf("%s from far: %g asked at %v, want %g or a little less", name, q.Tol, q.LogLambda, want)
 			}
 		}
 		near := &analytic{f: bowl([]float64{-11}, []float64{0.2})}
@@ -204,7 +204,7 @@ func TestStepsSayWhatTheyNeed(t *testing.T) {
 	// No looser than what is asked for in the end, and not next to it: that would be confirmed.
 	for _, c := range [][3]float64{{1e-2, 1e-6, 1e-4}, {2e-5, 1e-6, 2e-5}, {9e-6, 1e-6, 1e-6}, {1e-12, 1e-6, 1e-6}, {1, 1e-2, 1e-2}, {1, 1e-3, 1e-3}} {
 		if got := sufficient(c[0], c[1]); got != c[2] {
-			t.Errorf("for errors of %g, to %g in the end: %g, want %g", c[0], c[1], got, c[2])
+			t.Errorf("%g needed, %g in the end: %g, want %g", c[0], c[1], got, c[2])
 		}
 	}
 }

@@ -49,7 +49,7 @@ const (
 	// steps were compared with, has been made good.
 	afterConfirm = 0.1
 	leastPromise = 0.01 // times options.Stop: what a step promises where all is over
-	trustError   = 0.1  // times what a step promises: what its value may err by
+	trustError   = 0.1  // the gap for a step, as a share of what it promises
 	perUnit      = 100  // times options.Stop: what a slope may promise per unit of λ
 	goodModel    = 0.75 // share of the promised gain above which the radius grows
 	badModel     = 0.25 // and below which it shrinks

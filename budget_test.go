@@ -110,14 +110,16 @@ func TestMemoryBudget(t *testing.T) {
 				t.Errorf("%s, %s: %v after %d bytes", name, m, err, bytes)
 			}
 			lo, hi := int64(1<<20), int64(1<<42)
-			for hi-lo > lo/16 { // the least cap that passes, to a sixteenth
+			for hi-lo > 1 { // the least cap that passes
 				mid := lo + (hi-lo)/2
-				e := pare.Afford(x, y, pare.Config{Model: m, MaxBytes: mid}, 4)
-				if e != nil {
+				if _, err := pare.Afford(x, y, pare.Config{Model: m, MaxBytes: mid}, 4); err != nil {
 					lo = mid
 				} else {
 					hi = mid
 				}
+			}
+			if columns, err := pare.Afford(x, y, pare.Config{Model: m, MaxBytes: hi}, 4); err != nil || columns != pare.LeastGram {
+				t.Errorf("%s, %s: %d columns for the Gram matrix at the least cap, %v", name, m, columns, err)
 			}
 			if bytes, err := run(hi); err != nil || bytes > hi {
 				t.Errorf("%s, %s: %v, %d bytes allocated, the least cap is %d", name, m, err, bytes, hi)

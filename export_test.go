@@ -5,10 +5,16 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Afford is the check of MaxBytes for a number of inner problems at once.
-func Afford(x sparse.Matrix, y []float64, c Config, problems int) error {
-	return (&engine{config: c, x: x, y: y}).afford(problems)
+// Afford is the check of MaxBytes for a number of inner problems at once. It returns how many
+// columns the Gram matrix of each may have.
+func Afford(x sparse.Matrix, y []float64, c Config, problems int) (columns int, err error) {
+	e := engine{config: c, x: x, y: y}
+	err = e.afford(problems)
+	return e.gram, err
 }
+
+// LeastGram is the number of columns that a Gram matrix may have in any case.
+const LeastGram = leastGram
 
 // Vanishing lets the first strength of an objective vanish from a floor on down: in the
 // coordinates returned, which at makes of λ, and whose evaluations lift names by λ.

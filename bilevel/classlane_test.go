@@ -1,0 +1,66 @@
+package bilevel
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// TestCurvatureOfAClassIsTheChangeOfItsSlope with the score of the class, those of the others
+// fixed, and rows that are not held out have none.
+func TestCurvatureOfAClassIsTheChangeOfItsSlope(t *testing.T) {
+	r := oracle.NewRandom(3)
+	q := r.Problem(oracle.Shape{N: 40, P: 5})
+	weights := make([]float64, len(q.Y))
+	for i := range q.Y {
+		q.Y[i], weights[i] = float64(i%3), 0.5+r.Float64()
+	}
+	folds, err := HoldOut(len(q.Y), 3, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := NewMulticlass(subject.Kernels(t), subject.Matrix(t, q, true), q.Y, Spec{
+		Folds: folds, Threads: 1, Weights: weights,
+		Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Evaluate(t.Context(), search.Request{LogLambda: []float64{-4, -4, -4}}); err != nil {
+		t.Fatal(err)
+	}
+	f := m.folds[0]
+	w := <-f.workers // the only one, which has met the last class last
+	const k, h = 2, 1e-4
+	seen := 0
+	for at, i := range f.rows {
+		share, target := f.scores[k][at], 0.0
+		if f.class[at] == k {
+			target = 1
+		}
+		moved := func(h float64) float64 { // the probability at another score
+			e := share * math.Exp(h)
+			return e / (e + 1 - share)
+		}
+		scale := w.slope[i] / (share - target)
+		want := scale * (moved(h) - moved(-h)) / (2 * h)
+		if math.Abs(w.curvature[i]-want) > 1e-7*want {
+			t.Errorf("row %d: %.10g, want %.10g", i, w.curvature[i], want)
+		}
+		if w.curvature[i] > 0 {
+			seen++
+		}
+	}
+	for _, v := range w.curvature {
+		if v != 0 {
+			seen--
+		}
+	}
+	if seen != 0 {
+		t.Errorf("%d rows too many or too few", seen)
+	}
+}

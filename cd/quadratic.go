@@ -22,13 +22,14 @@ type gramEngine struct {
 func (g *gramEngine) load(v []float64) {
 	g.gram.Hold(g.columns)
 	w := len(g.columns)
+	residual := g.working
 	if g.norm = g.squared; g.norm > 0 {
 		for k, j := range g.columns {
 			g.gram.Raise(j, g.square[k])
 		}
 	} else {
-		g.store.Compact(v, g.working)
-		g.norm = g.k.Dot(g.working, g.working)
+		residual = g.store.Compact(v, residual)
+		g.norm = g.k.Dot(residual, residual)
 	}
 	e := &g.e
 	e.Gram, e.Stride = g.gram.Storage()
@@ -45,14 +46,14 @@ func (g *gramEngine) load(v []float64) {
 	e.Slot = e.Slot[:w]
 	for k, j := range g.columns {
 		e.Slot[k] = int32(g.gram.Slot(j))
-		g.first[k] = g.correlate(j)
+		g.first[k] = g.correlate(j, residual)
 		e.Correlation[e.Slot[k]] = g.first[k]
 	}
 }
 
-// correlate returns c_j of the point loaded. Its residual has Σ√w·r̂ = 0 where columns
-// are centred: there is no offset.
-func (g *gramEngine) correlate(j int32) float64 {
+// correlate returns c_j of the point loaded, given its working residual. That has Σ√w·r̂ = 0
+// where columns are centred: there is no offset.
+func (g *gramEngine) correlate(j int32, residual []float64) float64 {
 	if g.met != nil {
 		if corr, met := g.met.correlation(j); met {
 			return corr
@@ -60,9 +61,9 @@ func (g *gramEngine) correlate(j int32) float64 {
 	}
 	rows, values := g.store.Column(j)
 	if rows == nil {
-		return g.k.Dot(values, g.working)
+		return g.k.Dot(values, residual)
 	}
-	return g.k.DotIndexed(values, rows, g.working)
+	return g.k.DotIndexed(values, rows, residual)
 }
 
 func (g *gramEngine) epoch() (cost float64) {

@@ -20,7 +20,7 @@ type residualEngine struct {
 func (r *residualEngine) load(v []float64) {
 	e, w := &r.e, len(r.columns)
 	e.Residual = r.working
-	r.store.Compact(v, e.Residual)
+	copy(e.Residual, r.store.Compact(v, e.Residual))
 	e.Rows, e.Values = r.store.Storage()
 	e.Coef, e.Square, e.Threshold, e.Grad = r.coef, r.square, r.threshold, r.grad
 	e.Total, e.Ridge, e.Offset = r.store.Total(), r.ridge, 0

@@ -318,9 +318,12 @@ func (c *Columns) Unweighted(list []int32) []float64 {
 	return out
 }
 
-// Compact sets out = v/√w in compact rows: the working residual of a weighted
-// residual v = w⊙r.
-func (c *Columns) Compact(v, out []float64) {
+// Compact returns v/√w in compact rows, the working residual of a weighted residual
+// v = w⊙r: v itself where rows are neither left out nor weighted, else out.
+func (c *Columns) Compact(v, out []float64) []float64 {
+	if c.sample == nil && c.root == nil {
+		return v
+	}
 	for k := range out {
 		out[k] = v[c.row(k)]
 	}
@@ -329,4 +332,5 @@ func (c *Columns) Compact(v, out []float64) {
 			out[k] /= root
 		}
 	}
+	return out
 }

@@ -69,7 +69,10 @@ const (
 	innerFactor = 0.1   // of the outer gap
 	leastFactor = 1e-4  // where rounding ends the tightening
 	leastGap    = 1e-16 // relative to P₀: no sweep gets further
-	mostSweeps  = 2000  // of one working set, after which it is looked at afresh
+	// ridgeCaution is how far ridgeGap must be below the gap asked for: predictions are known
+	// to its root only, and to less under a small ridge.
+	ridgeCaution = 1e6
+	mostSweeps   = 2000 // of one working set, after which it is looked at afresh
 )
 
 func (in *inner) init(view *sparse.View) {
@@ -153,7 +156,7 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int)
 		in.left--
 		s.sol.Epochs++
 		in.spent += in.epoch()
-		if in.gap() <= target {
+		if in.gap() <= target || in.ridge > 0 && ridgeCaution*in.ridgeGap() <= target {
 			break
 		}
 		if in.spent > in.newton.price() {
@@ -249,6 +252,21 @@ func (in *inner) gap() float64 {
 	}
 	norm := in.engine.squaredResidual() + l2
 	return (loose + float64(rest*rest*norm/2) + math.FMA(rest, product, slack)) / in.total
+}
+
+// ridgeGap is [inner.gap] at the correlations as they are: a ridge makes them dual feasible.
+// Scaled to the strength of the kink they are far off where that is next to nothing.
+func (in *inner) ridgeGap() float64 {
+	var gap float64
+	for k, a := range in.grad {
+		b := in.coef[k]
+		c := math.FMA(in.ridge, b, a)
+		over := math.Copysign(max(0, math.Abs(c)-in.threshold[k]), c)
+		off := math.FMA(-in.ridge, b, over)
+		gap = math.FMA(off/(2*in.ridge), off, gap)
+		gap += float64(in.threshold[k]*math.Abs(b)) - float64((c-over)*b)
+	}
+	return gap / in.total
 }
 
 // objective returns N·Φ of the restricted problem.

@@ -1,0 +1,27 @@
+package cd_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+)
+
+// TestVanishingStrengthIsNoWork: where the ℓ1 strength is next to nothing beside the ridge, a
+// loose solve ends well before the last digit, and still with a margin for the predictions.
+func TestVanishingStrengthIsNoWork(t *testing.T) {
+	for seed := range oracle.Cases(10) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 200, P: 600, Density: 0.1, Mean: r.Pick(0, 1)})
+		top := q.AlphaMax()
+		q.Uniform(1e-8 * top)
+		q.Ridge = 0.05 * top
+		got := solve(t, cd.New(subject.Squared(t, q, false)), subject.Penalty(t, q), cd.Options{Tol: 1e-4})
+		certified(t, fmt.Sprint("seed ", seed), q, got, 1e-4)
+		if got.Epochs > 40 || got.RelativeGap > 1e-7 {
+			t.Errorf("seed %d: %d epochs to %g", seed, got.Epochs, got.RelativeGap)
+		}
+	}
+}

@@ -67,3 +67,23 @@ func TestCopiesShareAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiesComeBack where the penalty tells them apart, after one that did not.
+func TestCopiesComeBack(t *testing.T) {
+	const different, p = 12, 48
+	for seed := range oracle.Cases(20) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 30, P: p, Density: r.Pick(0.3, 1)})
+		q.Intercept = seed%2 == 0
+		for _, row := range q.X {
+			for j := different; j < p; j++ {
+				row[j] = row[j%different]
+			}
+		}
+		solver := cd.New(subject.Squared(t, q, false))
+		solve(t, solver, subject.Penalty(t, q.Clone().Uniform(0.5*q.AlphaMax())), cd.Options{})
+		q.Uniform(0.05 * q.AlphaMax())
+		q.Ridge = 0.1
+		certified(t, fmt.Sprintf("seed %d", seed), q, solve(t, solver, subject.Penalty(t, q), cd.Options{Tol: 1e-8}), 1e-8)
+	}
+}

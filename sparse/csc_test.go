@@ -208,6 +208,9 @@ func TestColumnsFarApart(t *testing.T) {
 	if rows, values := m.Column(1000); fmt.Sprint(rows, values) != "[0 1] [2 3]" {
 		t.Errorf("column 1000 is %v %v", rows, values)
 	}
+	if place := m.Place(8); place != -1 {
+		t.Errorf("column 8 has no entries, and the place %d", place)
+	}
 	if m.Bytes() > 200 {
 		t.Errorf("%d bytes", m.Bytes())
 	}

@@ -231,6 +231,9 @@ func checkInvariants(m *sparse.CSC) error {
 		if int64(len(r)) != length || len(v) != len(r) || &r[0] != &rows[colPtr[s]] || &v[0] != &values[colPtr[s]] {
 			return fmt.Errorf("column %d is not slot %d", j, s)
 		}
+		if place := m.Place(int(j)); place != s {
+			return fmt.Errorf("the place of column %d is %d, want %d", j, place, s)
+		}
 		if from, to := m.Span(int(j)); from != colPtr[s] || to != colPtr[s+1] {
 			return fmt.Errorf("column %d spans %d to %d, its slot %d to %d", j, from, to, colPtr[s], colPtr[s+1])
 		}

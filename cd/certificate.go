@@ -163,6 +163,9 @@ func (s *Solver) certify() {
 	sol.Passes++
 	sol.Objective = s.state.Loss + c.dual.Value()
 	sol.Gap = s.fit.Gap(&c.dual, s.state)
+	if !s.eliminated() {
+		sol.Gap = sol.Objective // less 0
+	}
 	sol.KKT = c.dual.KKT()
 	sol.RelativeGap = sol.Gap
 	if sol.Gap != 0 { // P₀ is 0 too where the target is constant

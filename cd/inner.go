@@ -107,7 +107,7 @@ func (in *inner) forget() {
 func (in *inner) start(epochs int) {
 	in.left = epochs
 	in.factor = innerFactor
-	in.newton.reluctant, in.newton.blocks = 1, 1
+	in.newton.reluctant, in.newton.blocked = 1, 0
 }
 
 func (in *inner) exhausted() bool { return in.left == 0 }

@@ -34,7 +34,7 @@ type newton struct {
 	enough     float64   // see [support.CG]; of matrix-free steps: on a Gram matrix iterations are cheap beside a pass
 	iterations int       // CG iterations of the last step
 	reluctant  float64   // factor on the price after steps that failed
-	blocks     int       // coefficients that a step lets get in its way: twice as many after one that ended so
+	blocked    int       // steps that ended at a coefficient in their way, less those that did not
 	factor     support.Factor
 	block      []int // of untangle: the independent columns, by place in columns
 	order      []int
@@ -49,8 +49,9 @@ const (
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step
 	shortening       = 0.3
-	rounds           = 2  // one to make the support independent, one to solve on it
-	mostBlocks       = 64 // coefficients in the way of one step
+	rounds           = 2 // one to make the support independent, one to solve on it
+	patience         = 8 // steps in whose way a coefficient was, before one goes on without it
+	mostDoublings    = 6 // of the number that a step goes on without
 	mostReluctant    = 64
 	// roundoff is the change of the objective, relative to P₀, that is put down
 	// to rounding.
@@ -126,13 +127,13 @@ func (nw *newton) price() float64 {
 // step moves along the Newton direction on the support collected to a point that
 // does not raise the objective. Where the columns of the support depend on each
 // other there is no such direction; then the dependence goes first. Where a coefficient
-// is in the way, it becomes zero: the others go on without it at once if the last step
+// is in the way, it becomes zero: the others go on without it at once if the last steps
 // ended so, too, since sweeps would take it in again, for a step as short (Lee, Battle,
 // Raina and Ng, Efficient sparse coding algorithms, NIPS 2006).
 func (nw *newton) step(ctx context.Context, null float64) bool {
 	slack := float64(roundoff * nw.in.total * null)
 	moved := false
-	for left, blocks := rounds, nw.blocks; left > 0; left-- {
+	for left, blocks := rounds, 1<<max(0, nw.blocked-patience); left > 0; left-- {
 		if len(nw.columns) == 0 || ctx.Err() != nil {
 			break
 		}
@@ -146,10 +147,10 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 			descended, blocked := nw.descend(slack)
 			switch {
 			case !blocked:
-				nw.blocks = max(1, nw.blocks/2)
+				nw.blocked = max(0, nw.blocked-1)
 				return descended || moved
 			case blocks == 1:
-				nw.blocks = min(2*nw.blocks, mostBlocks)
+				nw.blocked = min(nw.blocked+1, patience+mostDoublings)
 				return true
 			}
 			blocks--

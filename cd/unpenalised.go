@@ -1,6 +1,7 @@
 package cd
 
 import (
+	"math"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -16,6 +17,7 @@ import (
 type unpenalised struct {
 	columns []int32 // ascending; columns without entries left out
 	basis   []int32 // an independent part of them
+	rest    []int32 // what depends on it to working precision
 	factor  support.Factor
 	store   *support.Columns
 	known   []int32 // columns that basis and factor are of
@@ -27,6 +29,8 @@ const (
 	mostUnpenalised = 2000
 	// projections: the second takes off what rounding left of the first.
 	projections = 2
+	// orthogonal is the cosine to the residual up to which the rest counts as orthogonal to it.
+	orthogonal = 1e-10
 )
 
 // find lists the unpenalised columns of the solver's penalty, and factorises their
@@ -66,7 +70,7 @@ func (u *unpenalised) factorise(view *sparse.View) {
 	gram.Hold(u.columns)
 	a := make([]float64, size*size)
 	gram.Submatrix(u.columns, 0, a)
-	u.basis = u.basis[:0]
+	u.basis, u.rest = u.basis[:0], u.rest[:0]
 	var at []int
 	row := make([]float64, size)
 	for i, j := range u.columns {
@@ -76,6 +80,8 @@ func (u *unpenalised) factorise(view *sparse.View) {
 		row[len(at)] = a[i*size+i]
 		if u.factor.Append(row[:len(at)+1]) {
 			at, u.basis = append(at, i), append(u.basis, j)
+		} else {
+			u.rest = append(u.rest, j)
 		}
 	}
 	u.step = grow(u.step, len(u.basis))
@@ -105,4 +111,20 @@ func (s *Solver) eliminate() {
 		}
 		s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
 	}
+}
+
+// eliminated reports whether the residual is orthogonal to all unpenalised columns. To a
+// column that is nearly but not quite dependent on the others it is not, and then only the
+// dual point 0 is known to be feasible.
+func (s *Solver) eliminated() bool {
+	if len(s.loose.columns) == 0 {
+		return true
+	}
+	for _, j := range s.loose.rest {
+		size := s.view.Norm(int(j)) * math.Sqrt(2*s.view.Total()*s.state.Loss)
+		if !(math.Abs(s.view.Dot(int(j), s.state.Weighted)) <= orthogonal*size) {
+			return false
+		}
+	}
+	return true
 }

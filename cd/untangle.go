@@ -9,7 +9,8 @@ import (
 // join a Cholesky factor from the largest coefficient down. One that depends on
 // those before it gives a direction along which the fit stays: the coefficients
 // move along it, in the sense in which the penalty falls, until one of them is
-// zero, and that column leaves. It returns false where no column had to.
+// zero, and that column leaves; one that depends on unpenalised columns alone stays where
+// it is. It returns false where no coefficient had to move.
 func (nw *newton) untangle() (changed bool) {
 	in, s := nw.in, len(nw.columns)
 	nw.gather()
@@ -57,11 +58,10 @@ func (nw *newton) untangle() (changed bool) {
 }
 
 // solveOrdered solves for d by the factor that untangle has left: columns may depend on
-// each other in the order of the set, and not from the largest coefficient down.
+// each other in the order of the set, and not from the largest coefficient down, or it
+// has set some aside, whose part the others have.
 func (nw *newton) solveOrdered() verdict {
-	if len(nw.block) < len(nw.columns) {
-		return dependent
-	}
+	clear(nw.d)
 	x := nw.row[:len(nw.block)]
 	for at, i := range nw.block {
 		x[at] = nw.rho[i]
@@ -73,7 +73,13 @@ func (nw *newton) solveOrdered() verdict {
 	return solved
 }
 
-// expel moves b along the dependence of column i on the block until a coefficient
+// dust is the share of a dependence that is put down to rounding.
+const dust = 1e-8
+
+// weight is what d has in a dependence: its part of the squared length of a combination.
+func (nw *newton) weight(i int, d float64) float64 { return d * d * nw.a[i*len(nw.columns)+i] }
+
+// expel moves b along the dependence of column i on the block until a penalised coefficient
 // is zero; if it is one of the block's, that column leaves the block. It returns
 // false where none gets there.
 func (nw *newton) expel(i int, b []float64) bool {
@@ -85,9 +91,11 @@ func (nw *newton) expel(i int, b []float64) bool {
 		}
 		return nw.block[at]
 	}
-	var slope float64
+	var slope, largest float64
 	for at, d := range v {
-		slope = math.FMA(nw.rho[member(at)], d, slope)
+		j := member(at)
+		slope = math.FMA(nw.rho[j], d, slope)
+		largest = max(largest, nw.weight(j, d))
 	}
 	if slope < 0 {
 		nw.k.Scal(-1, v)
@@ -95,7 +103,7 @@ func (nw *newton) expel(i int, b []float64) bool {
 	length, first := math.Inf(1), -1
 	for at, d := range v {
 		j := member(at)
-		if d != 0 && math.Signbit(d) != math.Signbit(b[j]) {
+		if nw.kinked(j) && nw.weight(j, d) > dust*largest && math.Signbit(d) != math.Signbit(b[j]) {
 			if reach := -b[j] / d; reach < length {
 				length, first = reach, at
 			}
@@ -108,7 +116,7 @@ func (nw *newton) expel(i int, b []float64) bool {
 		j := member(at)
 		sign := math.Signbit(b[j])
 		b[j] = math.FMA(length, d, b[j])
-		if at == first || math.Signbit(b[j]) != sign {
+		if at == first || nw.kinked(j) && math.Signbit(b[j]) != sign {
 			b[j] = 0
 		}
 	}

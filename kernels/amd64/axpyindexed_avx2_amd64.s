@@ -20,8 +20,8 @@ TEXT ·AxpyIndexedAVX2(SB), 0, $128-80
 	JLT    tail
 
 loop4:
-	PAIR(0, 0)
-	PAIR(16, 8)
+	UPDATE(0, 0)
+	UPDATE(16, 8)
 	ADDQ $32, SI
 	ADDQ $16, DX
 	SUBQ $4, CX
@@ -30,14 +30,14 @@ loop4:
 tail:
 	TESTQ $2, CX  // the low bits of CX − 4 are those of CX
 	JZ    tail1
-	PAIR(0, 0)
+	UPDATE(0, 0)
 	ADDQ  $16, SI
 	ADDQ  $8, DX
 
 tail1:
 	TESTQ $1, CX
 	JZ    done
-	SINGLE
+	UPDATE_LAST
 
 done:
 	RET

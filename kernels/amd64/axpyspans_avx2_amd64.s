@@ -58,8 +58,8 @@ entries:
 	JLT  tail
 
 loop4:
-	PAIR(0, 0)
-	PAIR(16, 8)
+	UPDATE(0, 0)
+	UPDATE(16, 8)
 	ADDQ $32, SI
 	ADDQ $16, DX
 	SUBQ $4, CX
@@ -68,14 +68,14 @@ loop4:
 tail:
 	TESTQ $2, CX  // the low bits of CX − 4 are those of CX
 	JZ    tail1
-	PAIR(0, 0)
+	UPDATE(0, 0)
 	ADDQ  $16, SI
 	ADDQ  $8, DX
 
 tail1:
 	TESTQ $1, CX
 	JZ    column
-	SINGLE
+	UPDATE_LAST
 	JMP   column
 
 done:

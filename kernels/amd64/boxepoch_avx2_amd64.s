@@ -20,6 +20,7 @@
 #include "textflag.h"
 #include "go_asm.h"
 #include "indexed_avx2_amd64.h"
+#include "update_avx2_amd64.h"
 
 // What belongs to a sample, at R9.
 #define SIGN    0(R9)
@@ -32,20 +33,8 @@
 //   R12  samples kept           R13  entries of the sample
 //   X8   gap    X9   most over  X10  most under
 //   X11  aside over             X12  aside under          X13  −1     X14  0
-//   X0   g, then b − a          X1   share of the gap     X2   share ≠ 0, all ones
+//   X0   g, b − a, (b − a)·sign  X1   share of the gap     X2   share ≠ 0, all ones
 //   X4   a      X5   bound      X6   b                    X3, X7  scratch
-
-// UPDATE does two entries of the update, X0 being (b − a)·sign.
-#define UPDATE(values, rows) \
-	MOVQ        rows(DX), AX         \
-	MOVL        AX, BX               \
-	SHRQ        $32, AX              \
-	VMOVSD      (DI)(BX*8), X1       \
-	VMOVSD      (DI)(AX*8), X2       \
-	VFMADD231SD values(SI), X0, X1   \
-	VFMADD231SD values+8(SI), X0, X2 \
-	VMOVSD      X1, (DI)(BX*8)       \
-	VMOVSD      X2, (DI)(AX*8)
 
 // FETCH asks for the beginning of the sample at visit BX. Clobbers BX, CX, SI, R9.
 #define FETCH(live) \
@@ -206,12 +195,9 @@ updatetail:
 	ADDQ  $8, DX
 
 update1:
-	TESTQ       $1, CX
-	JZ          next
-	MOVL        (DX), AX
-	VMOVSD      (DI)(AX*8), X1
-	VFMADD231SD (SI), X0, X1
-	VMOVSD      X1, (DI)(AX*8)
+	TESTQ $1, CX
+	JZ    next
+	UPDATE_LAST
 
 next:
 	INCQ R10

@@ -17,6 +17,7 @@
 #include "textflag.h"
 #include "go_asm.h"
 #include "indexed_avx2_amd64.h"
+#include "update_avx2_amd64.h"
 
 // Registers, beside those of the shared macros (DI is r)
 //   R8   the epoch              R10  column k             R11  its end
@@ -42,18 +43,6 @@
 #define OF(slice, x) \
 	MOVQ   slice(R8), R9  \
 	VMOVSD (R9)(R10*8), x
-
-// UPDATE does two entries of the update, X0 being −d.
-#define UPDATE(values, rows) \
-	MOVQ        rows(DX), AX         \
-	MOVL        AX, BX               \
-	SHRQ        $32, AX              \
-	VMOVSD      (DI)(BX*8), X1       \
-	VMOVSD      (DI)(AX*8), X2       \
-	VFMADD231SD values(SI), X0, X1   \
-	VFMADD231SD values+8(SI), X0, X2 \
-	VMOVSD      X1, (DI)(BX*8)       \
-	VMOVSD      X2, (DI)(AX*8)
 
 // func EpochAVX2(e *Epoch, from, to int) (updated int)
 TEXT ·EpochAVX2(SB), 0, $128-32
@@ -164,12 +153,9 @@ updatetail:
 	ADDQ  $8, DX
 
 update1:
-	TESTQ       $1, CX
-	JZ          next
-	MOVL        (DX), AX
-	VMOVSD      (DI)(AX*8), X1
-	VFMADD231SD (SI), X0, X1
-	VMOVSD      X1, (DI)(AX*8)
+	TESTQ $1, CX
+	JZ    next
+	UPDATE_LAST
 
 next:
 	INCQ R10

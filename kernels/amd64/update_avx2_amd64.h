@@ -1,11 +1,11 @@
-// What the indexed updates of the AVX2 set share.
+// What the updates of the AVX2 set share: y[rows[k]] ← fma(a, values[k], y[rows[k]]).
 //
 // Registers
 //   SI  values, next entry      DX  rows, next entry      DI  y
 //   CX  entries left            AX, BX  row numbers       X0  a
 
 // Two entries; one 8-byte load brings two row numbers.
-#define PAIR(values, rows) \
+#define UPDATE(values, rows) \
 	MOVQ        rows(DX), AX         \
 	MOVL        AX, BX               \
 	SHRQ        $32, AX              \
@@ -17,7 +17,7 @@
 	VMOVSD      X2, (DI)(AX*8)
 
 // The last entry.
-#define SINGLE \
+#define UPDATE_LAST \
 	MOVL        (DX), AX       \
 	VMOVSD      (DI)(AX*8), X1 \
 	VFMADD231SD (SI), X0, X1   \

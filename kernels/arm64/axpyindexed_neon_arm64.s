@@ -18,13 +18,13 @@ TEXT ·AxpyIndexedNEON(SB), 0, $136-80
 	BLT   tail
 
 loop2:
-	PAIR
+	UPDATE
 	SUBS $2, R3
 	BGE  loop2
 
 tail:
 	TBZ $0, R3, done // the low bit of R3 − 2 is that of R3
-	SINGLE
+	UPDATE_LAST
 
 done:
 	RET

@@ -50,13 +50,13 @@ column:
 	BLT     tail
 
 loop2:
-	PAIR
+	UPDATE
 	SUBS $2, R3
 	BGE  loop2
 
 tail:
 	TBZ $0, R3, column // the low bit of R3 − 2 is that of R3
-	SINGLE
+	UPDATE_LAST
 	B   column
 
 done:

@@ -16,6 +16,7 @@
 #include "textflag.h"
 #include "go_asm.h"
 #include "indexed_arm64.h"
+#include "update_arm64.h"
 
 // What belongs to a sample, at R9.
 #define SIGN    0(R9)
@@ -31,7 +32,7 @@
 //   R23  visited   R24  moved   R25  free   R26  entries of the free
 //   F8   gap    F9   most over  F10  most under
 //   F11  aside over             F12  aside under          F13  1      F14  0
-//   F0   g, then b − a          F15  a      F16  bound    F17  b
+//   F0   g, b − a, (b − a)·sign  F15  a      F16  bound    F17  b
 //   F18  share of the gap       F19  g, or 0 at rest      F1  scratch
 
 // func BoxEpochNEON(e *BoxEpoch, from, to, kept int) int
@@ -146,24 +147,13 @@ tally:
 	BLT   updatetail
 
 update2:
-	LDPW.P  8(R1), (R4, R5)
-	FLDPD.P 16(R0), (F4, F5)
-	FMOVD   (R2)(R4<<3), F6
-	FMOVD   (R2)(R5<<3), F7
-	FMADDD  F0, F6, F4, F6
-	FMADDD  F0, F7, F5, F7
-	FMOVD   F6, (R2)(R4<<3)
-	FMOVD   F7, (R2)(R5<<3)
-	SUBS    $2, R3
-	BGE     update2
+	UPDATE
+	SUBS $2, R3
+	BGE  update2
 
 updatetail:
 	TBZ    $0, R3, next
-	MOVWU  (R1), R4
-	FMOVD  (R0), F4
-	FMOVD  (R2)(R4<<3), F6
-	FMADDD F0, F6, F4, F6
-	FMOVD  F6, (R2)(R4<<3)
+	UPDATE_LAST
 
 next:
 	ADD $1, R10

@@ -14,6 +14,7 @@
 #include "textflag.h"
 #include "go_asm.h"
 #include "indexed_arm64.h"
+#include "update_arm64.h"
 
 // Registers, beside those of the shared macros (R2 is r)
 //   R8   the epoch              R10  column k             R11  its end
@@ -119,24 +120,13 @@ divide:
 	BLT    updatetail
 
 update2:
-	LDPW.P  8(R1), (R4, R5)
-	FLDPD.P 16(R0), (F4, F5)
-	FMOVD   (R2)(R4<<3), F6
-	FMOVD   (R2)(R5<<3), F7
-	FMADDD  F0, F6, F4, F6
-	FMADDD  F0, F7, F5, F7
-	FMOVD   F6, (R2)(R4<<3)
-	FMOVD   F7, (R2)(R5<<3)
-	SUBS    $2, R3
-	BGE     update2
+	UPDATE
+	SUBS $2, R3
+	BGE  update2
 
 updatetail:
 	TBZ    $0, R3, next
-	MOVWU  (R1), R4
-	FMOVD  (R0), F4
-	FMOVD  (R2)(R4<<3), F6
-	FMADDD F0, F6, F4, F6
-	FMOVD  F6, (R2)(R4<<3)
+	UPDATE_LAST
 
 next:
 	ADD $1, R10

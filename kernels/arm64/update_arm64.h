@@ -1,4 +1,4 @@
-// What the indexed updates share.
+// What the updates share: y[rows[k]] ← fma(a, values[k], y[rows[k]]).
 //
 // Registers
 //   R0  values, next entry      R1  rows, next entry      R2  y
@@ -6,7 +6,7 @@
 //   F4, F5  values              F6, F7  of y
 
 // Two entries.
-#define PAIR \
+#define UPDATE \
 	LDPW.P  8(R1), (R4, R5)  \
 	FLDPD.P 16(R0), (F4, F5) \
 	FMOVD   (R2)(R4<<3), F6  \
@@ -17,7 +17,7 @@
 	FMOVD   F7, (R2)(R5<<3)
 
 // The last entry.
-#define SINGLE \
+#define UPDATE_LAST \
 	MOVWU  (R1), R4        \
 	FMOVD  (R0), F4        \
 	FMOVD  (R2)(R4<<3), F6 \

@@ -140,7 +140,8 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 		nw.aim()
 		found := nw.solve(ctx)
 		if found == dependent && !nw.untangle() {
-			found = nw.solveOrdered()
+			nw.solveOrdered()
+			found = solved
 		}
 		switch found {
 		case solved:

@@ -5,6 +5,10 @@ import (
 	"slices"
 )
 
+// dust is the share of a dependence, of the largest [newton.weight], that is put down to
+// rounding.
+const dust = 1e-8
+
 // untangle makes the support independent without raising the objective. Columns
 // join a Cholesky factor from the largest coefficient down. One that depends on
 // those before it gives a direction along which the fit stays: the coefficients
@@ -60,7 +64,7 @@ func (nw *newton) untangle() (changed bool) {
 // solveOrdered solves for d by the factor that untangle has left: columns may depend on
 // each other in the order of the set, and not from the largest coefficient down, or it
 // has set some aside, whose part the others have.
-func (nw *newton) solveOrdered() verdict {
+func (nw *newton) solveOrdered() {
 	clear(nw.d)
 	x := nw.row[:len(nw.block)]
 	for at, i := range nw.block {
@@ -70,14 +74,7 @@ func (nw *newton) solveOrdered() verdict {
 	for at, i := range nw.block {
 		nw.d[i] = x[at]
 	}
-	return solved
 }
-
-// dust is the share of a dependence that is put down to rounding.
-const dust = 1e-8
-
-// weight is what d has in a dependence: its part of the squared length of a combination.
-func (nw *newton) weight(i int, d float64) float64 { return d * d * nw.a[i*len(nw.columns)+i] }
 
 // expel moves b along the dependence of column i on the block until a penalised coefficient
 // is zero; if it is one of the block's, that column leaves the block. It returns
@@ -128,3 +125,6 @@ func (nw *newton) expel(i int, b []float64) bool {
 	}
 	return true
 }
+
+// weight is the squared length of column i times d, its part in a dependence.
+func (nw *newton) weight(i int, d float64) float64 { return d * d * nw.a[i*len(nw.columns)+i] }

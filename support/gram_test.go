@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -64,6 +65,23 @@ func TestDenseGramAddsRowAfterRow(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestDenseGramTakesMemoryByNeed: the Gram matrix of a few short columns allocates little
+// more than its entries.
+func TestDenseGramTakesMemoryByNeed(t *testing.T) {
+	const n, size = 40, 8
+	columns, _ := denseColumns(t, kernels.Available()[0], n, size)
+	gram := support.NewGram(columns)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	hold(columns, gram, nil, size, func(j int) int32 { return int32(j) })
+	runtime.ReadMemStats(&after)
+	// A stride of 136, a copy of the columns for the store, one of them by eights.
+	if used, most := after.TotalAlloc-before.TotalAlloc, uint64(8*(136*136+8*n*size)); used > most {
+		t.Errorf("%d bytes allocated for %d columns of %d rows, at most %d are needed", used, size, n, most)
+	}
+	runtime.KeepAlive(gram)
 }
 
 // hold makes a store and a Gram matrix hold n more columns besides those held.

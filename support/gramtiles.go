@@ -41,7 +41,7 @@ func (g *Gram) denseRows(first int) {
 func (g *Gram) meet(band, above, from, to int) {
 	const size = kernels.Lanes
 	t, height := &g.tiles, size*(to-from)
-	t.y = resize(t.y, tileRows*(tileBand+size))
+	t.y = resize(t.y, (above-band+size-1)/size*height)
 	panel := func(a int) []float64 { return t.y[(a-band)/size*height:][:height] }
 	for a := band; a < above; a += size {
 		g.take(a, above, from, to)

@@ -129,6 +129,7 @@ func (pn *proxNewton) adapt(length float64) bool {
 func (s *Solver) approximate(polish bool) {
 	pn, in := &s.prox, &s.in
 	s.curved.Curvature(pn.here, pn.d)
+	s.raise(pn.d)
 	if pn.damping > 0 {
 		s.curved.Dampen(pn.here, pn.damping, pn.d)
 	}
@@ -139,6 +140,22 @@ func (s *Solver) approximate(polish bool) {
 	}
 	in.load(s, pn.here.Weighted)
 	pn.from = append(pn.from[:0], in.coef...)
+}
+
+// leastCurvature is that of a row of weight 1 in a model.
+const leastCurvature = 1e-12
+
+// raise keeps curvatures above a floor, or rows far from the margin would blow up the
+// working residual. It is a matter of the step: derivatives want the curvature as it is.
+func (s *Solver) raise(d []float64) {
+	weights := s.view.Weights()
+	for i, v := range d {
+		floor := leastCurvature
+		if weights != nil {
+			floor *= weights[i]
+		}
+		d[i] = max(v, floor)
+	}
 }
 
 // setGap computes the correlations of the working set at the current point, and

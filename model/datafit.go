@@ -31,7 +31,7 @@ type Datafit interface {
 // Curved is a Datafit whose curvature depends on the predictions.
 type Curved interface {
 	Datafit
-	// Curvature sets d[i] = sᵢℓ″(yᵢ, mᵢ) on all rows, positive where sᵢ is.
+	// Curvature sets d[i] = sᵢℓ″(yᵢ, mᵢ) on all rows, as far from zero as numbers go.
 	Curvature(s *State, d []float64)
 	// Dampen raises d[i] to a share, in (0, 1], of the curvature of a parabola that
 	// touches sᵢℓ(yᵢ, ·) at mᵢ and lies above it.

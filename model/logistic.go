@@ -224,17 +224,18 @@ func (f *Logistic) mean(u []float64) float64 {
 	return k.Asum(u) / f.view.Total()
 }
 
-// Curvature sets d[i] = sᵢσ(mᵢ)σ(−mᵢ), kept above a floor so that rows far from
-// the margin do not blow up the working residual.
+// Curvature sets d[i] = sᵢσ(mᵢ)σ(−mᵢ) to full relative accuracy, down to the smallest
+// numbers: with p = σ(−|m|) ≤ ½ nothing in p(1 − p) cancels.
 func (f *Logistic) Curvature(s *State, d []float64) {
-	f.view.Kernels().Sigmoid(d, s.Prediction)
+	for i, m := range s.Prediction {
+		d[i] = -math.Abs(m)
+	}
+	f.view.Kernels().Sigmoid(d, d)
 	for i, p := range d {
-		d[i] = max(p*(1-p), leastCurvature)
+		d[i] = p * (1 - p)
 	}
 	f.view.Weigh(d, d)
 }
-
-const leastCurvature = 1e-12
 
 // Dampen raises d[i] to share·sᵢ(σ(mᵢ) − ½)/mᵢ at least. At share 1 that is the curvature
 // of the parabola that touches the loss at mᵢ and lies above it (Jaakkola and Jordan,

@@ -104,9 +104,8 @@ func (v *View) Standardised() *View {
 	}
 	w.scale = make([]float64, v.p)
 	root := math.Sqrt(v.total)
-	rounding := 8 * math.Sqrt(float64(v.n)) * 0x1p-53
 	for j, norm := range m.norms {
-		if norm <= rounding*root*math.Abs(v.Mean(j)) {
+		if v.constantToRounding(j) {
 			continue
 		}
 		scaled.norms[j], w.scale[j] = root, root/norm
@@ -116,6 +115,13 @@ func (v *View) Standardised() *View {
 	}
 	w.keep(scaled)
 	return &w
+}
+
+// constantToRounding reports whether the spread of a column is no more than what rounding
+// makes of a constant.
+func (v *View) constantToRounding(j int) bool {
+	rounding := 8 * math.Sqrt(float64(v.n)) * 0x1p-53
+	return v.Norm(j) <= rounding*math.Sqrt(v.total)*math.Abs(v.Mean(j))
 }
 
 // Rows returns the view of the rows listed, ascending: a copy of them, with their

@@ -32,6 +32,7 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		Labels:           labels{Kind: s.Labels.Kind, Distinct: s.Labels.Distinct, Min: number(s.Labels.Min), Max: number(s.Labels.Max)},
 		LogLambdaMax:     map[pare.Model]any{},
 		MemoryBytes:      s.Bytes,
+		Warnings:         c.warnings(d),
 		emptyRows:        s.EmptyRows,
 		asked:            asked{c.commonFlags, d},
 	}
@@ -65,6 +66,7 @@ func (r *infoResult) text(p *page) {
 	p.row("density", "%s, %s in memory", percent(float64(r.Density)), bytesize(r.MemoryBytes))
 	p.row("columns", "%s empty, %s equal to another; rows: %s empty", count(r.EmptyColumns), count(r.DuplicateColumns), count(r.emptyRows))
 	p.row("target", "%s", r.Labels)
+	p.warnings(r.Warnings)
 	lasso, ok := r.LogLambdaMax[pare.Lasso].(number)
 	switch top := float64(lasso); {
 	case !ok:

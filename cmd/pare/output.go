@@ -147,6 +147,7 @@ type selectResult struct {
 	OneSE        *choice        `json:"one_se,omitempty"` // cv, one λ or one share of αmax
 	Status       outcome.Status `json:"status"`
 	Final        *fitResult     `json:"final"`
+	Warnings     []warning      `json:"warnings,omitempty"`
 	Seconds      selectSeconds  `json:"seconds"`
 
 	selection *pare.Selection
@@ -208,6 +209,7 @@ type infoResult struct {
 	Labels           labels             `json:"labels"`
 	LogLambdaMax     map[pare.Model]any `json:"log_lambda_max"` // number; multiclass: []number
 	MemoryBytes      int64              `json:"memory_bytes"`
+	Warnings         []warning          `json:"warnings,omitempty"`
 
 	emptyRows int
 	asked     asked

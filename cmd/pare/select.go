@@ -116,6 +116,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		Sigma:        number(s.Sigma),
 		Evaluations:  []evaluation{},
 		Status:       s.Status,
+		Warnings:     c.warnings(d),
 		Seconds:      selectSeconds{d.loadSeconds, s.SecondsSearch, s.SecondsRefit, s.SecondsOneSE},
 		selection:    s,
 		saved:        c.Save,
@@ -206,6 +207,7 @@ func (r *selectResult) text(p *page) {
 	if r.best().Trusted != nil {
 		p.row("", "the criterion at the chosen point is not to be trusted: an inner problem or its derivative was not solved to tolerance; raise --tol")
 	}
+	p.warnings(r.Warnings)
 	if s.OneSE != nil {
 		p.row("one-SE rule", "%s; %s %.6g, %s on average over the folds", r.asked.share(s.OneSE.LogLambda[0], s.Final.LogLambdaMax[0]), r.asked.criterion(), s.OneSE.Value, plural(s.OneSE.Support, "column"))
 	}

@@ -1,0 +1,60 @@
+package sparse
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// WideScales is the ratio of standard deviations from which columns count as differing
+// widely in scale: one strength for all then penalises some of them a thousand times as
+// much as others for the same effect.
+const WideScales = 1000
+
+// Scales is the range of the standard deviations of columns, those of constant columns
+// left out. All is 0 where no column varies.
+type Scales struct {
+	Least, Most             float64 // standard deviations over all rows
+	LeastColumn, MostColumn int     // the first columns that have them
+}
+
+// ScalesOf returns the range of the standard deviations of the columns of x, over all rows
+// alike. It takes one pass over x, or none where a centred [View] of all rows has been
+// made before. The error is that of [NewView].
+func ScalesOf(k *kernels.Set, x Matrix) (Scales, error) {
+	n, p := x.Dims()
+	if n == 0 || p == 0 {
+		return Scales{}, nil
+	}
+	v, err := NewView(k, x, nil, true)
+	if err != nil {
+		return Scales{}, err
+	}
+	var s Scales
+	root := math.Sqrt(float64(n))
+	for j := range p {
+		if v.constantToRounding(j) {
+			continue
+		}
+		d := v.Norm(j) / root
+		if s.Most == 0 || d < s.Least {
+			s.Least, s.LeastColumn = d, j
+		}
+		if d > s.Most {
+			s.Most, s.MostColumn = d, j
+		}
+	}
+	return s, nil
+}
+
+// Ratio returns how many times the largest standard deviation is the smallest; 1 where no
+// column varies.
+func (s Scales) Ratio() float64 {
+	if s.Most == 0 {
+		return 1
+	}
+	return s.Most / s.Least
+}
+
+// Wide reports whether columns differ by more than [WideScales].
+func (s Scales) Wide() bool { return s.Ratio() > WideScales }

@@ -151,6 +151,8 @@ func (s *Solver) certify() {
 	s.known = false
 	if !stands {
 		s.fit.Fit(sol.Support, sol.Coef, s.state)
+		s.payUpdates(s.entries(sol.Support))
+		s.payRows()
 		s.eliminate()
 		s.fitted = append(s.fitted[:0], sol.Support...)
 		s.fittedCoef = append(s.fittedCoef[:0], sol.Coef...)
@@ -208,6 +210,7 @@ func (s *Solver) pass() {
 		c.bound[c.place(j)] = unbounded
 	}
 	c.fresh = c.fresh[:0]
+	s.in.work += float64(visitColumn * float64(len(c.order)))
 	for _, run := range c.walk {
 		met := len(c.fresh)
 		c.look(run)
@@ -261,6 +264,10 @@ func (s *Solver) correlate(places []int32, gap int) {
 			continue
 		}
 		s.view.Correlate(from, to, s.state.Weighted, c.corr[from:to])
+		s.in.work += float64(perColumn * float64(to-from))
+		first, _ := c.matrix.Span(int(c.order[from]))
+		_, last := c.matrix.Span(int(c.order[to-1]))
+		s.payDots(int(last - first))
 	}
 }
 

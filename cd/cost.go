@@ -7,6 +7,7 @@ const (
 	sparseValue = support.SparseValue
 	denseValue  = support.DenseValue
 	gramValue   = support.GramValue
+	updateValue = support.UpdateValue
 	factorValue = support.FactorValue
 	perColumn   = 3.0 // of a sweep
 	gramMove    = 8.0 // a coefficient that moves, besides its row

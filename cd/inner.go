@@ -45,6 +45,7 @@ type inner struct {
 	factor float64 // the inner gap asked for, relative to the outer one
 	left   int     // epochs left in this solve
 	spent  float64 // modelled cost of the sweeps since the last Newton step
+	work   float64 // that of everything in this solve, but for what the store counts
 }
 
 // engine keeps the correlations c_j = X̃_jᵀ(w⊙r) of the working set up to date
@@ -106,6 +107,8 @@ func (in *inner) forget() {
 
 func (in *inner) start(epochs int) {
 	in.left = epochs
+	in.work = 0
+	in.store.ClearWork()
 	in.factor = innerFactor
 	in.newton.reluctant, in.newton.blocked = 1, 0
 }
@@ -155,7 +158,9 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int)
 		}
 		in.left--
 		s.sol.Epochs++
-		in.spent += in.epoch()
+		cost := in.epoch()
+		in.spent += cost
+		in.work += cost
 		if in.gap() <= target || in.ridge > 0 && ridgeCaution*in.ridgeGap() <= target {
 			break
 		}

@@ -172,6 +172,7 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 // optimality conditions.
 func (nw *newton) aim() {
 	in, s := nw.in, len(nw.columns)
+	nw.pay(sparseValue)
 	nw.rho, nw.d, nw.from = grow(nw.rho, s), grow(nw.d, s), grow(nw.from, s)
 	for i, k := range nw.position {
 		b := in.coef[k]
@@ -285,6 +286,7 @@ func (nw *newton) gather() {
 func (nw *newton) factorise() verdict {
 	nw.gather()
 	s := len(nw.columns)
+	nw.in.work += support.CholeskyCost(s)
 	if support.Cholesky(nw.k, nw.a, s) < s {
 		return dependent
 	}
@@ -297,6 +299,7 @@ func (nw *newton) factorise() verdict {
 // changes the sign, or all that is left is rounding.
 func (nw *newton) move(length float64) {
 	in := nw.in
+	nw.pay(updateValue)
 	for i, k := range nw.position {
 		b := math.FMA(length, nw.d[i], nw.from[i])
 		rounded := math.Abs(b) <= float64(0x1p-50*math.Abs(nw.from[i]))

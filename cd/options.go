@@ -34,8 +34,9 @@ type Progress struct {
 	WorkingSet  int   // columns in it
 	Support     int   // of the last certified point
 	RelativeGap float64
-	Epochs      int // so far
-	Steps       int // Newton steps so far
+	Epochs      int     // so far
+	Steps       int     // Newton steps so far
+	Work        float64 // so far, see [Solution]
 }
 
 // Stage is a part of an outer iteration.
@@ -51,7 +52,7 @@ const (
 
 func (s *Solver) report(o Options, stage Stage) {
 	if o.Watch != nil {
-		o.Watch(Progress{stage, len(s.cert.fresh), len(s.set.columns), len(s.sol.Support), s.sol.RelativeGap, s.sol.Epochs, s.sol.Steps})
+		o.Watch(Progress{stage, len(s.cert.fresh), len(s.set.columns), len(s.sol.Support), s.sol.RelativeGap, s.sol.Epochs, s.sol.Steps, s.work()})
 	}
 }
 

@@ -62,7 +62,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 		if !s.in.solve(ctx, s, s.in.factor*max(gap, target), most) {
 			return false
 		}
-		left -= float64(s.setEntries())
+		left -= float64(s.entries(s.set.columns))
 		if s.thinning.squared > 0 || left < 0 && s.trusts() {
 			s.venture()
 			return true
@@ -97,15 +97,6 @@ func (s *Solver) enter() {
 	}
 }
 
-// setEntries returns the number of entries of the working set.
-func (s *Solver) setEntries() (entries int) {
-	for _, j := range s.set.columns {
-		from, to := s.view.Matrix().Span(int(j))
-		entries += int(to - from)
-	}
-	return entries
-}
-
 // adapt damps models that have misled and trusts those again that have not, by the
 // length of the step that a model was good for. It returns false where a step failed
 // and no damping would help: at the most, the model lies above the loss.
@@ -130,6 +121,7 @@ func (s *Solver) approximate(polish bool) {
 	pn, in := &s.prox, &s.in
 	s.curved.Curvature(pn.here, pn.d)
 	s.raise(pn.d)
+	s.in.work += float64(2 * rowValue * float64(len(pn.d)))
 	if pn.damping > 0 {
 		s.curved.Dampen(pn.here, pn.damping, pn.d)
 	}
@@ -162,6 +154,7 @@ func (s *Solver) raise(d []float64) {
 // returns the duality gap of the problem on it.
 func (s *Solver) setGap() float64 {
 	pn, total := &s.prox, s.view.Total()
+	s.payDots(s.entries(s.set.columns))
 	pn.dual = model.Dual{Penalty: s.pen, Total: total, Smoothness: s.fit.Smoothness()}
 	for k, j := range s.set.columns {
 		pn.corr[k] = s.view.Dot(int(j), pn.here.Weighted)
@@ -228,6 +221,8 @@ func (s *Solver) retreat() {
 	}
 	s.gather()
 	s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
+	s.payUpdates(s.entries(s.sol.Support))
+	s.payRows()
 	s.sol.Steps--
 	pn.adapt(s.descend())
 }
@@ -244,6 +239,7 @@ func (s *Solver) descend() (length float64) {
 	before, promised := pn.before, pn.promised
 	clear(pn.direction)
 	s.view.AddColumns(in.columns, pn.delta, pn.direction)
+	s.payUpdates(s.entriesMoved())
 	trial := pn.spare[0]
 	if pn.here == trial {
 		trial = pn.spare[1]
@@ -252,6 +248,7 @@ func (s *Solver) descend() (length float64) {
 		copy(trial.Linear, pn.here.Linear)
 		s.k.Axpy(length, pn.direction, trial.Linear)
 		s.curved.Move(pn.here, trial)
+		s.payRows()
 		return trial.Loss + s.penalty(length)
 	}
 	length = 1

@@ -29,6 +29,7 @@ func (g *gramEngine) load(v []float64) {
 		}
 	} else {
 		residual = g.store.Compact(v, residual)
+		g.work += float64(rowValue * float64(g.store.Rows()))
 		g.norm = g.k.Dot(residual, residual)
 	}
 	e := &g.e
@@ -60,6 +61,7 @@ func (g *gramEngine) correlate(j int32, residual []float64) float64 {
 		}
 	}
 	rows, values := g.store.Column(j)
+	g.work += residualCost(len(values), 1, rows == nil)
 	if rows == nil {
 		return g.k.Dot(values, residual)
 	}

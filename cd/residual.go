@@ -21,6 +21,7 @@ func (r *residualEngine) load(v []float64) {
 	e, w := &r.e, len(r.columns)
 	e.Residual = r.working
 	copy(e.Residual, r.store.Compact(v, e.Residual))
+	r.work += float64(rowValue * float64(r.store.Rows()))
 	e.Rows, e.Values = r.store.Storage()
 	e.Coef, e.Square, e.Threshold, e.Grad = r.coef, r.square, r.threshold, r.grad
 	e.Total, e.Ridge, e.Offset = r.store.Total(), r.ridge, 0

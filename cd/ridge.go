@@ -161,6 +161,7 @@ func (s *Solver) factorise() bool {
 		in.gram.Hold(r.columns)
 		r.a = grow(r.a, size*size)
 		in.gram.Submatrix(r.columns, alpha, r.a)
+		in.work += support.CholeskyCost(size)
 		return support.Cholesky(s.k, r.a, size) == size
 	}
 	if r.rows == nil {

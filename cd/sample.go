@@ -12,6 +12,7 @@ const (
 	sampleLeast = 4096 // rows there must be
 	sampleFar   = 0.5  // the least relative gap
 	sampleTol   = 1e-2
+	packed      = 4.0 // the price of an entry of the copy
 )
 
 // sample starts a solve from the solution of the same problem on a quarter of the
@@ -54,6 +55,7 @@ func (s *Solver) sample(ctx context.Context, o Options) bool {
 		return false
 	}
 	s.in.left -= sol.Epochs
+	s.in.work += sol.Work + float64(packed*float64(s.view.Matrix().NNZ()/sampleShare))
 	s.sol.Epochs += sol.Epochs
 	s.sol.Steps += sol.Steps
 	s.sol.Passes += (sol.Passes + sampleShare - 1) / sampleShare

@@ -32,10 +32,11 @@ type Solution struct {
 	RelativeGap float64 // Gap/P₀; 0 where both are 0
 	KKT         float64 // max ρⱼ, see [model.Dual]
 
-	// Work, with that on a sample to start from.
+	// Effort, with that on a sample to start from.
 	Epochs int            // sweeps over working sets
 	Passes int            // passes over all of X; those over a quarter of its rows count for a quarter, rounded up
 	Steps  int            // Newton steps taken on the support
+	Work   float64        // all of it by the cost model: nanoseconds on one core of a 2020s server, counted, not measured
 	Status outcome.Status // Converged, NotConverged or Cancelled
 }
 
@@ -233,6 +234,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	s.prox.ventured = false
 	s.thinning.start()
 	s.in.start(opts.MaxEpochs)
+	defer func() { s.sol.Work = s.work() }()
 	s.prox.damping, s.prox.sweeps = 0, fewSweeps
 	s.in.gram.Limit(opts.MaxGram)
 	if g.Quadratic() {

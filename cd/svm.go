@@ -29,6 +29,7 @@ type SVMSolution struct {
 	Epochs int            // sweeps over samples
 	Passes int            // passes over all of X
 	Steps  int            // Newton steps taken on the free samples
+	Work   float64        // all of it by the cost model, see [Solution]
 	Status outcome.Status // Converged, NotConverged or Cancelled
 }
 
@@ -57,6 +58,7 @@ type SVM struct {
 	sweeps sweeper
 	newton boxNewton
 	inside interior
+	work   float64 // of this solve, modelled
 	sol    SVMSolution
 }
 
@@ -122,6 +124,8 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 	sol.Epochs, sol.Passes, sol.Steps = 0, 0, 0
 	null := s.fit.Null(c)
 	s.sweeps.start(opts)
+	s.work = 0
+	defer func() { sol.Work = s.work }()
 	s.inside.helped = 0
 	polished := !opts.Polish
 	best, certified := math.Inf(1), false
@@ -187,13 +191,14 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 	sol := &s.sol
 	clear(s.w)
 	clear(s.margin)
-	moved := false
+	moved, entries := false, 0
 	for pos := range s.at {
 		if pos%pollSamples == 0 && ctx.Err() != nil && moved {
 			return false
 		}
 		if v := &s.at[pos]; v.Value != 0 && s.entries(pos) > 0 {
 			s.add(pos, v.Value*v.Sign, s.w)
+			entries += s.entries(pos)
 			moved = true
 		}
 	}
@@ -205,6 +210,7 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 			s.dots(pos, min(pos+pollSamples, s.n))
 		}
 		sol.Passes++
+		s.pay(entries+int(s.from[s.n]), s.n)
 	}
 	copy(sol.W, s.w)
 	for pos, i := range s.sample {
@@ -255,6 +261,11 @@ func (s *SVM) restore(certified bool) {
 		v := &s.at[s.place[i]]
 		v.Value = v.Bound
 	}
+}
+
+// pay adds the cost of meeting so many samples with so many entries once.
+func (s *SVM) pay(entries, samples int) {
+	s.work += residualCost(entries, samples, s.rows == nil)
 }
 
 // dots sets margin[pos] = x·w for the samples at from ≤ pos < to.

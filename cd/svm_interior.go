@@ -241,6 +241,7 @@ func (ip *interior) reach() float64 {
 // matrix is positive definite to working precision.
 func (ip *interior) factorise() bool {
 	s, p := ip.s, ip.s.p
+	s.work += ip.price() / interiorExpected
 	clear(ip.a)
 	for k, pos := range ip.list {
 		scale := ip.inverse[k]

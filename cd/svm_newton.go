@@ -43,6 +43,7 @@ func (nw *boxNewton) init(s *SVM) {
 
 // Apply implements [support.Operator].
 func (nw *boxNewton) Apply(v, out []float64) {
+	nw.s.work += nw.once(len(nw.free), nw.values)
 	clear(nw.u)
 	for k, pos := range nw.free {
 		if v[k] != 0 {
@@ -178,6 +179,7 @@ func (nw *boxNewton) value() float64 {
 // aim notes β_F and 1 − m_F and returns the largest violation and bound.
 func (nw *boxNewton) aim() (violation, bound float64) {
 	s, size := nw.s, len(nw.free)
+	s.pay(nw.values, size)
 	nw.rho, nw.d, nw.from = grow(nw.rho, size), grow(nw.d, size), grow(nw.from, size)
 	for k, pos := range nw.free {
 		v := &s.at[pos]
@@ -211,6 +213,8 @@ func (nw *boxNewton) direction(ctx context.Context, tol float64, most int) (iter
 // matrix is positive definite to working precision.
 func (nw *boxNewton) factorise() bool {
 	s, size := nw.s, len(nw.free)
+	_, cost := nw.costs(size, nw.values)
+	s.work += cost
 	nw.a = grow(nw.a, size*size)
 	for k, pos := range nw.free {
 		clear(nw.u)
@@ -227,6 +231,7 @@ func (nw *boxNewton) factorise() bool {
 // inside. It returns the number of the others.
 func (nw *boxNewton) move() (clipped int) {
 	s, kept := nw.s, 0
+	s.pay(nw.values, len(nw.free))
 	nw.values = 0
 	for k, pos := range nw.free {
 		v := &s.at[pos]

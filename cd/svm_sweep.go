@@ -157,6 +157,7 @@ func (s *SVM) epoch(ctx context.Context) bool {
 	cost := residualCost(e.Visited+e.Moved, visits, s.rows == nil)
 	w.spent += cost
 	w.total += cost
+	s.work += cost
 	w.compare(e.MostOver, e.MostUnder)
 	return true
 }

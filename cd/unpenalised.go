@@ -55,6 +55,7 @@ func (u *unpenalised) find(s *Solver) error {
 	if !slices.Equal(u.columns, u.known) {
 		u.known = append(u.known[:0], u.columns...)
 		u.factorise(s.view)
+		s.in.work += u.store.Work() + support.CholeskyCost(len(u.columns))
 	}
 	return nil
 }
@@ -110,6 +111,9 @@ func (s *Solver) eliminate() {
 			}
 		}
 		s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
+		s.payDots(s.entries(u.basis))
+		s.payUpdates(s.entries(s.sol.Support))
+		s.payRows()
 	}
 }
 

@@ -125,6 +125,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 	}
 	s.differentiate(ctx, outer, opts, dual.Gap())
 	s.kink(opts.Tol)
+	out.Work = s.system.Work()
 	return out, nil
 }
 

@@ -87,6 +87,7 @@ func (e *block) factorise(a *System, gram *Gram) bool {
 	for range mostDrops {
 		size := len(e.columns)
 		gram.Submatrix(e.columns, a.ridge, e.l)
+		a.columns.work += CholeskyCost(size)
 		rows := Cholesky(a.k, e.l, size)
 		if rows == size {
 			return true
@@ -226,4 +227,8 @@ func (e *block) restore(v, b, x []float64) {
 }
 
 // solve sets y to A_LL⁻¹y.
-func (e *block) solve() { CholeskySolve(e.long.k, e.l, len(e.y), e.y) }
+func (e *block) solve() {
+	size := float64(len(e.y))
+	e.long.columns.work += float64(2 * DenseValue * size * size)
+	CholeskySolve(e.long.k, e.l, len(e.y), e.y)
+}

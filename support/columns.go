@@ -32,6 +32,7 @@ type Columns struct {
 	root   []float64 // √w by compact row; nil: all 1
 	total  float64   // D
 	budget int       // values kept in any case before the store starts afresh
+	work   float64   // see [Columns.Work]
 
 	age    int       // of the weights
 	slot   []int32   // column → slot, -1: not held

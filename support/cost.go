@@ -20,7 +20,31 @@ const (
 	GatherValue = 1.0  // one entry of a gathered submatrix
 	FactorValue = 0.15 // one multiply–add of a Cholesky factorisation
 	copyValue   = 12.0 // one entry of a copy by rows
+	packValue   = 1.5  // one value of a sparse column put into a store, or weighed anew
 )
+
+// Work returns the modelled cost, in nanoseconds, of all that has been done with the columns since
+// [Columns.ClearWork]: copies, their Gram matrix, products, factorisations made for systems of
+// them. It is counted, not measured: the same calls, the same number.
+func (c *Columns) Work() float64 { return c.work }
+
+// ClearWork begins to count anew.
+func (c *Columns) ClearWork() { c.work = 0 }
+
+// valuesCost is that of going once over so many values of the store, and over its rows.
+func (c *Columns) valuesCost(values int, price float64) float64 {
+	cost := float64(price * float64(values))
+	if c.dense {
+		cost = DenseCost(values)
+	}
+	return cost + float64(DenseValue*float64(c.m))
+}
+
+// CholeskyCost is that of [Cholesky] and of one solution by it.
+func CholeskyCost(size int) float64 {
+	n := float64(size)
+	return float64(FactorValue/6*n*n*n) + float64(2*DenseValue*n*n)
+}
 
 // cachedValues stay in a second-level cache of 1 MiB.
 const cachedValues = 1 << 17
@@ -48,11 +72,7 @@ func (c *Columns) ProductCost(list []int32) float64 {
 	for _, j := range list {
 		values += c.Length(j)
 	}
-	cost := float64(SparseValue * float64(values))
-	if c.dense {
-		cost = DenseCost(values)
-	}
-	return 2 * (cost + float64(DenseValue*float64(c.m)))
+	return 2 * c.valuesCost(values, SparseValue)
 }
 
 // BuildCost is that of adding the missing ones of the columns.

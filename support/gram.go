@@ -115,6 +115,7 @@ func (g *Gram) Hold(columns []int32) {
 	if missing == 0 {
 		return
 	}
+	g.columns.work += g.BuildCost(columns)
 	lists, saved := g.listsPay(missing, values)
 	for _, j := range columns {
 		if g.slot[j] < 0 {
@@ -161,6 +162,7 @@ func (g *Gram) widen(first int) {
 // Submatrix sets out, s × s row by row, to G_SS/N + ridge·I for held columns S.
 func (g *Gram) Submatrix(columns []int32, ridge float64, out []float64) {
 	s := len(columns)
+	g.columns.work += float64(GatherValue * float64(s*s))
 	for a, j := range columns {
 		row := g.Row(g.Slot(j))
 		for b := range s {

@@ -12,6 +12,7 @@ type GramSystem struct {
 	ridge  float64
 	v      []float64 // by row of G; 0 off the list
 	copied bool
+	cost   float64 // of a product
 	own    Matrix
 }
 
@@ -23,14 +24,17 @@ func (a *GramSystem) Reset(gram *Gram, columns []int32, ridge, products float64)
 		a.own.Kernels, a.own.S = gram.k, len(columns)
 		a.own.A = resize(a.own.A, a.own.S*a.own.S)
 		gram.Submatrix(columns, ridge, a.own.A)
+		a.cost = float64(GramValue * float64(a.own.S*a.own.S))
 		return
 	}
+	a.cost = float64(GramValue * float64(len(columns)*gram.Size()))
 	a.v = resize(a.v, gram.Size())
 	clear(a.v)
 }
 
 // Apply implements [Operator].
 func (a *GramSystem) Apply(v, out []float64) {
+	a.gram.columns.work += a.cost
 	if a.copied {
 		a.own.Apply(v, out)
 		return

@@ -23,6 +23,7 @@ type Normal struct {
 	list   []int32
 	u      []float64 // X_S·v by row; by rank once there are ranks
 	wasted float64   // by products without ranks
+	work   float64   // see [Normal.Work]
 
 	from   []int64 // position in the list → first entry of the copy; one more
 	index  []int32 // row of each entry, or its rank
@@ -33,12 +34,23 @@ type Normal struct {
 	rank   []int32 // row → rank, where it has one
 }
 
+// Work returns the modelled cost, in nanoseconds, of what has been done with the columns taken.
+func (a *Normal) Work() float64 { return a.work }
+
+// once is the cost of meeting the entries once, at a price for each of sparse columns.
+func (a *Normal) once(price float64) float64 {
+	if a.dense {
+		return DenseCost(len(a.list) * a.m)
+	}
+	return float64(price * float64(len(a.values)))
+}
+
 // rankValue is the price of ranks and the copy by rows, an entry.
 const rankValue = 8.0
 
 // Take makes a the matrix of the columns listed (kept, not copied).
 func (a *Normal) Take(x sparse.Matrix, list []int32) {
-	a.x, a.list, a.ranked, a.wasted = x, list, false, 0
+	a.x, a.list, a.ranked, a.wasted, a.work = x, list, false, 0, 0
 	a.m, _ = x.Dims()
 	a.u = resize(a.u, a.m)
 	index, values := x.Arrays()
@@ -63,6 +75,7 @@ func (a *Normal) Take(x sparse.Matrix, list []int32) {
 // order ranks the rows and copies the entries by rows.
 func (a *Normal) order() {
 	r := &a.rows
+	a.work += a.once(rankValue)
 	r.next = resize(r.next, a.m)
 	clear(r.next)
 	for _, i := range a.index {
@@ -118,6 +131,7 @@ func (a *Normal) Add(v, w []float64) {
 func (a *Normal) Gram(q []float64) {
 	size := len(a.list)
 	clear(a.u)
+	a.work += float64(float64(size) / 2 * a.once(SparseValue))
 	for k, j := range a.list {
 		row := q[k*size:][:k+1]
 		if a.dense {
@@ -142,9 +156,11 @@ func (a *Normal) Gram(q []float64) {
 // combine sets u = X_S·v.
 func (a *Normal) combine(v []float64) {
 	if a.ranked {
+		a.work += a.once(SparseValue)
 		a.Kernels.DotColumns(a.rows.start, a.rows.position, a.rows.values, v, a.u)
 		return
 	}
+	a.work += a.once(UpdateValue)
 	clear(a.u)
 	if !a.dense {
 		for k, times := range v {
@@ -161,6 +177,7 @@ func (a *Normal) combine(v []float64) {
 
 // dots sets out = X_Sᵀu.
 func (a *Normal) dots(out []float64) {
+	a.work += a.once(SparseValue)
 	if !a.dense {
 		a.Kernels.DotColumns(a.from, a.index, a.values, a.u, out)
 		return

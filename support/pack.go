@@ -65,12 +65,21 @@ func lengthen[T any](v []T, n int) []T {
 	return v[:len(v)+n]
 }
 
+// packCost is that of putting so many values into the store.
+func (c *Columns) packCost(values int) float64 {
+	if c.dense {
+		return float64(farValue * float64(values))
+	}
+	return float64(packValue * float64(values))
+}
+
 // fill computes the values of a slot under the current weights, their mean and
 // squared norm.
 func (c *Columns) fill(slot int) {
 	j := int(c.held[slot])
 	from, to := c.start[slot], c.start[slot+1]
 	packed := c.values[from:to]
+	c.work += c.packCost(len(packed))
 	_, values := c.view.Matrix().Column(j)
 	switch {
 	case c.picks() && c.curved:

@@ -62,6 +62,7 @@ func (r *rowCopy) take(c *Columns, list []int32) {
 		}
 		r.entries += len(rows)
 	}
+	c.work += float64(copyValue * float64(r.entries))
 	r.rank(len(list))
 	r.ranked = resize(r.ranked, len(r.order))
 	for k, i := range r.order {

@@ -29,6 +29,7 @@ type RowSystem struct {
 func NewRowSystem(columns *Columns, list []int32) *RowSystem {
 	r := &RowSystem{columns: columns, k: columns.view.Kernels(), list: list, t: make([]float64, columns.m)}
 	size := columns.m
+	columns.work += columns.RowSystemCost(list)
 	r.product, r.factor = make([]float64, size*size), make([]float64, size*size)
 	h := make([]float64, size)
 	var square float64
@@ -89,6 +90,7 @@ func (c *Columns) rootOf(k int) float64 {
 // precision.
 func (r *RowSystem) Factorise(alpha float64) bool {
 	size := r.columns.m
+	r.columns.work += CholeskyCost(size)
 	r.alpha, r.scale = alpha, r.columns.view.Total()*alpha
 	for i := range size {
 		row := r.factor[i*size:][:size]
@@ -103,6 +105,7 @@ func (r *RowSystem) Factorise(alpha float64) bool {
 // Solve sets x = A⁻¹b, one entry for each column of the list. x may be b.
 func (r *RowSystem) Solve(b, x []float64) {
 	c := r.columns
+	c.work += c.ProductCost(r.list) + float64(2*DenseValue*float64(c.m)*float64(c.m))
 	// In units of the largest entry of b, so that no product leaves the range.
 	_, exponent := math.Frexp(r.k.MaxAbs(b))
 	for k, v := range b {

@@ -28,7 +28,7 @@ type System struct {
 	from, to []int64   // in the store
 	means    []float64 // to carry
 	place    []int32   // in the copy by rows, -1: not there
-	entries  int
+	entries  int       // of dense columns, too
 	useRows  bool
 	waste    float64 // of a product, over one with a copy of these very columns
 
@@ -49,6 +49,8 @@ func (a *System) reset(columns *Columns, rows *rowCopy, list []int32, ridge floa
 	rows.reader = nil
 	if !columns.dense {
 		a.locate()
+	} else {
+		a.entries = len(list) * columns.m
 	}
 }
 
@@ -96,6 +98,7 @@ func (a *System) Apply(v, out []float64) {
 // collect sets out = X̃_Sᵀu/N.
 func (a *System) collect(u, out []float64) {
 	c, total := a.columns, a.columns.view.Total()
+	c.work += c.valuesCost(a.entries, SparseValue)
 	if c.dense {
 		for i, j := range a.list {
 			_, values := c.Column(j)
@@ -113,6 +116,7 @@ func (a *System) collect(u, out []float64) {
 func (a *System) spread(v []float64) {
 	c, rows := a.columns, a.rows
 	if c.dense {
+		c.work += c.valuesCost(a.entries, DenseValue)
 		clear(a.u)
 		for i, j := range a.list {
 			_, values := c.Column(j)
@@ -128,6 +132,7 @@ func (a *System) spread(v []float64) {
 		a.consult()
 	}
 	rows.wasted += a.waste
+	c.work += a.waste + c.valuesCost(a.entries, SparseValue)
 	if !a.useRows {
 		clear(a.u)
 		a.k.AxpySpans(v, a.from, a.to, c.index, c.values, a.u)

@@ -102,7 +102,7 @@ func (e *engine) solver() cd.Options {
 func (e *engine) spec() bilevel.Spec {
 	return bilevel.Spec{
 		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Solver: e.solver(),
-		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads,
+		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Solved: e.config.Solved,
 	}
 }
 

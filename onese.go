@@ -20,18 +20,17 @@ const (
 // there. seen are evaluations on the way. It returns nil where ctx ends, and where
 // there is one fold only.
 func (e *engine) oneSE(ctx context.Context, f outer, best search.Evaluation, seen []search.Evaluation) (*search.Evaluation, error) {
-	at := func(shift, tol float64) (search.Evaluation, []float64, error) {
-		r, err := f.Evaluate(ctx, search.Request{LogLambda: ray{from: best.LogLambda}.at([]float64{shift}), Tol: tol, ValueOnly: true})
-		return r.Evaluation, r.FoldValues, err
+	at := func(shift, tol float64) (search.Evaluation, error) {
+		return f.Eval(ctx, search.Request{LogLambda: ray{from: best.LogLambda}.at([]float64{shift}), Tol: tol, ValueOnly: true})
 	}
-	here, values, err := at(0, e.config.Tol)
+	here, err := at(0, e.config.Tol)
 	if err != nil {
 		return nil, silence(ctx, err)
 	}
-	if len(values) < 2 {
+	if len(here.FoldValues) < 2 {
 		return nil, nil
 	}
-	limit := here.Value + standardError(values, here.Value)
+	limit := here.Value + standardError(here.FoldValues, here.Value)
 	top := math.Inf(1) // shift to where every coefficient is zero
 	for i, l := range e.max() {
 		top = min(top, l-best.LogLambda[i])
@@ -53,7 +52,7 @@ func (e *engine) oneSE(ctx context.Context, f outer, best search.Evaluation, see
 			margin := float64(0.1 * (hi - lo))
 			next = min(max(lo-low*(hi-lo)/(high-low), lo+margin), hi-margin)
 		}
-		point, _, err := at(next, max(e.config.Tol, oneSETol))
+		point, err := at(next, max(e.config.Tol, oneSETol))
 		if err != nil {
 			return nil, silence(ctx, err)
 		}

@@ -60,4 +60,9 @@ type Config struct {
 	// support and of uniqueness, and [Gradient] of the supports, at a pass over X and
 	// a factorisation for each fold.
 	Certify bool
+	// Solved, where set, is told of the inner problems of folds and classes as they end:
+	// how many are done of those of one evaluation of the criterion, or of all points of
+	// [Validate], and the λ of the last. Calls are not concurrent, but come from other
+	// goroutines than the caller's.
+	Solved func(done, of int, logLambda []float64)
 }

@@ -24,6 +24,7 @@ func (p *Problem) Along(ctx context.Context, path [][]float64) iter.Seq2[Report,
 			return group.Wait()
 		}
 		defer func() { _ = wait() }() // whatever lanes still do is of no use
+		tell := p.spec.tally(len(p.lanes) * len(path))
 		busy := make(chan struct{}, p.spec.Threads)
 		results := make([]chan judged, len(p.lanes))
 		for i, l := range p.lanes {
@@ -42,6 +43,7 @@ func (p *Problem) Along(ctx context.Context, path [][]float64) iter.Seq2[Report,
 						return err
 					}
 					results[i] <- *l.result()
+					tell(logLambda)
 				}
 				return nil
 			})

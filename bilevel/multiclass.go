@@ -210,7 +210,9 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 	if err := m.lead(ctx, r.LogLambda, penalties, options); err != nil {
 		return Report{}, err
 	}
+	tell := m.spec.tally(len(m.folds) * len(m.classes))
 	if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
+		defer tell(r.LogLambda)
 		return m.solve(ctx, f, w, k, r.LogLambda[k], penalties[k], options)
 	}); err != nil {
 		return Report{}, err

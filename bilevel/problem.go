@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -61,6 +62,9 @@ type Spec struct {
 	Iterate *iterdiff.Method
 	// Threads bounds the lanes solved at once. 0 means all processors.
 	Threads int
+	// Solved, where set, is told of inner problems as they end: how many are done of those
+	// of an evaluation, or of a path, and the λ of the last. Calls are not concurrent.
+	Solved func(done, of int, logLambda []float64)
 }
 
 // Problem is a bilevel problem ready to evaluate. It implements
@@ -184,11 +188,27 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	return report, nil
 }
 
+// tally returns what each of a number of inner problems calls when it ends.
+func (s *Spec) tally(of int) func(logLambda []float64) {
+	if s.Solved == nil {
+		return func([]float64) {}
+	}
+	var mu sync.Mutex
+	done := 0
+	return func(logLambda []float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done++
+		s.Solved(done, of, logLambda)
+	}
+}
+
 // run solves and differentiates every lane. Gradients are tasks of their own, begun
 // when all solutions have been: threads that are done with those share what is left.
 func (p *Problem) run(ctx context.Context, r search.Request, options cd.Options) error {
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(p.spec.Threads)
+	tell := p.spec.tally(len(p.lanes))
 	ended, solved := make([]chan struct{}, len(p.lanes)), make([]bool, len(p.lanes))
 	for i, l := range p.lanes {
 		ended[i] = make(chan struct{})
@@ -196,6 +216,7 @@ func (p *Problem) run(ctx context.Context, r search.Request, options cd.Options)
 			defer close(ended[i])
 			err := l.solve(inner, r.LogLambda, options)
 			solved[i] = err == nil
+			tell(r.LogLambda)
 			return err
 		})
 	}

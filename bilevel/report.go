@@ -14,7 +14,6 @@ import (
 // KKT residual, bound and margin, and the sums of the counts.
 type Report struct {
 	search.Evaluation
-	FoldValues []float64
 
 	GapRelative, KKT float64
 	// SupportCertified reports a proof, where one was asked for, that every fold's

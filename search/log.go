@@ -35,20 +35,21 @@ type Log struct {
 
 // entry is one question and its answer.
 type entry struct {
-	LogLambda sealed.Vector  `json:"log_lambda"`
-	AskedTol  sealed.Number  `json:"asked_tol"`
-	ValueOnly bool           `json:"value_only"`
-	Value     sealed.Number  `json:"value"`
-	Gradient  sealed.Vector  `json:"gradient"`
-	Curvature sealed.Vector  `json:"curvature"`
-	Tol       sealed.Number  `json:"tol"`
-	Support   int            `json:"support"`
-	Trusted   bool           `json:"trusted"`
-	Status    outcome.Status `json:"status"`
-	Test      sealed.Number  `json:"test"`
-	Tested    bool           `json:"tested"`
-	Flat      bool           `json:"flat"`
-	Seconds   sealed.Number  `json:"seconds"`
+	LogLambda  sealed.Vector  `json:"log_lambda"`
+	AskedTol   sealed.Number  `json:"asked_tol"`
+	ValueOnly  bool           `json:"value_only"`
+	Value      sealed.Number  `json:"value"`
+	FoldValues sealed.Vector  `json:"fold_values,omitempty"`
+	Gradient   sealed.Vector  `json:"gradient"`
+	Curvature  sealed.Vector  `json:"curvature"`
+	Tol        sealed.Number  `json:"tol"`
+	Support    int            `json:"support"`
+	Trusted    bool           `json:"trusted"`
+	Status     outcome.Status `json:"status"`
+	Test       sealed.Number  `json:"test"`
+	Tested     bool           `json:"tested"`
+	Flat       bool           `json:"flat"`
+	Seconds    sealed.Number  `json:"seconds"`
 }
 
 // NewLog returns an empty log in memory. The key names the problem and the
@@ -119,37 +120,39 @@ func (l *Log) at(k int, request Request) (Evaluation, error) {
 		return Evaluation{}, outcome.At(outcome.BadParameter, "log", "evaluation %d of the log is not what this search asks: the log is another search's", k)
 	}
 	return Evaluation{
-		Value:     float64(e.Value),
-		Gradient:  e.Gradient,
-		Curvature: e.Curvature,
-		Tol:       float64(e.Tol),
-		Support:   e.Support,
-		Trusted:   e.Trusted,
-		Status:    e.Status,
-		Test:      float64(e.Test),
-		Tested:    e.Tested,
-		Flat:      e.Flat,
-		Seconds:   float64(e.Seconds),
+		Value:      float64(e.Value),
+		FoldValues: e.FoldValues,
+		Gradient:   e.Gradient,
+		Curvature:  e.Curvature,
+		Tol:        float64(e.Tol),
+		Support:    e.Support,
+		Trusted:    e.Trusted,
+		Status:     e.Status,
+		Test:       float64(e.Test),
+		Tested:     e.Tested,
+		Flat:       e.Flat,
+		Seconds:    float64(e.Seconds),
 	}, nil
 }
 
 // add keeps a question and its answer.
 func (l *Log) add(request Request, e Evaluation) error {
 	l.entries = append(l.entries, entry{
-		LogLambda: request.LogLambda,
-		AskedTol:  sealed.Number(request.Tol),
-		ValueOnly: request.ValueOnly,
-		Value:     sealed.Number(e.Value),
-		Gradient:  e.Gradient,
-		Curvature: e.Curvature,
-		Tol:       sealed.Number(e.Tol),
-		Support:   e.Support,
-		Trusted:   e.Trusted,
-		Status:    e.Status,
-		Test:      sealed.Number(e.Test),
-		Tested:    e.Tested,
-		Flat:      e.Flat,
-		Seconds:   sealed.Number(e.Seconds),
+		LogLambda:  request.LogLambda,
+		AskedTol:   sealed.Number(request.Tol),
+		ValueOnly:  request.ValueOnly,
+		Value:      sealed.Number(e.Value),
+		FoldValues: e.FoldValues,
+		Gradient:   e.Gradient,
+		Curvature:  e.Curvature,
+		Tol:        sealed.Number(e.Tol),
+		Support:    e.Support,
+		Trusted:    e.Trusted,
+		Status:     e.Status,
+		Test:       sealed.Number(e.Test),
+		Tested:     e.Tested,
+		Flat:       e.Flat,
+		Seconds:    sealed.Number(e.Seconds),
 	})
 	if l.path == "" {
 		return nil

@@ -29,7 +29,10 @@ type Request struct {
 type Evaluation struct {
 	LogLambda []float64
 	Value     float64
-	Gradient  []float64 // one entry for each coordinate; nil for a value alone
+	// FoldValues are the values of the folds, of which Value is the mean; nil where the
+	// objective is no mean over folds.
+	FoldValues []float64
+	Gradient   []float64 // one entry for each coordinate; nil for a value alone
 	// Curvature is a positive semidefinite r × r matrix, row by row, that stands
 	// for the second derivatives, such as that of Gauss and Newton; nil where the
 	// objective knows none. Only [TrustRegion] uses it.

@@ -268,10 +268,10 @@ func TestMulticlassText(t *testing.T) {
 				t.Errorf("pare %s: no %q in\n%s%s", args, w, o.stdout, o.stderr)
 			}
 		}
-		if at := strings.Index(o.stdout, "pare fit "); at >= 0 {
-			line, _, _ := strings.Cut(o.stdout[at:], "\n")
-			if o := pareRun(t, strings.Fields(line)[1:]...); o.code != exitOK {
-				t.Errorf("%s: exit %d\n%s", line, o.code, o.stderr)
+		if strings.Contains(o.stdout, "pare fit ") {
+			next := proposed(t, o.stdout, "fit")
+			if o := pareRun(t, next...); o.code != exitOK {
+				t.Errorf("%v: exit %d\n%s", next, o.code, o.stderr)
 			}
 		}
 	}

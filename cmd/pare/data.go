@@ -48,10 +48,11 @@ type dataset struct {
 }
 
 // load reads the data and prepares it.
-func (f dataFlags) load(ctx context.Context, stdin io.Reader) (*dataset, error) {
+func (f dataFlags) load(ctx context.Context, env environment) (*dataset, error) {
 	began := time.Now()
 	d := &dataset{name: f.name()}
-	raw, y, err := f.read(ctx, stdin, sparse.ReadOptions{Features: f.Features, Name: d.name})
+	env.progress.begin("reading %s", d.name)
+	raw, y, err := f.read(ctx, env.stdin, sparse.ReadOptions{Features: f.Features, Name: d.name})
 	if err != nil {
 		return nil, err
 	}

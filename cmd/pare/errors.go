@@ -104,7 +104,7 @@ func advice(err error, e *outcome.Error) string {
 	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "":
 		return "\"pare info\" shows what is in the file."
 	case e.Kind == outcome.Usage:
-		return "\"pare --help\" lists the commands, \"pare COMMAND --help\" its flags."
+		return "\"pare help\" lists the commands, \"pare COMMAND --help\" its flags."
 	default:
 		return ""
 	}

@@ -25,7 +25,7 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err := c.solution("fit"); err != nil {
 		return nil, err
 	}
-	d, err := c.load(ctx, env.stdin)
+	d, err := c.load(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -34,6 +34,7 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err != nil {
 		return nil, d.blame(err)
 	}
+	env.progress.begin("solving at λ = %s", spread(logLambda, "%.4g", "%.3g"))
 	fitted, err := pare.Fit(ctx, d.x, d.y, logLambda, c.config(d))
 	if err != nil {
 		return nil, d.blame(err)

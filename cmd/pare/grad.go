@@ -2,8 +2,8 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -23,7 +23,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, err
 	}
-	d, err := c.load(ctx, env.stdin)
+	d, err := c.load(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -103,8 +103,13 @@ func (r *gradResult) text(p *page) {
 		p.largest(r.asked.data.prepared.Kept, g)
 	case pare.Multiclass:
 		p.row("gradient", "norm %.6g; by the λ of each class, labels ascending:", norm(g))
-		for chunk := range slices.Chunk(g, 5) {
-			p.row("", "%s", list(chunk, "%.6g"))
+		entries := make([]string, 0, mostClasses)
+		for _, v := range g[:min(len(g), mostClasses)] {
+			entries = append(entries, fmt.Sprintf("%.6g", v))
+		}
+		p.items(entries)
+		if more := len(g) - mostClasses; more > 0 {
+			p.row("", "and %s more; --json has them", plural(more, "class"))
 		}
 	default:
 		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), downhill(g))

@@ -19,7 +19,7 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	d, err := c.load(ctx, env.stdin)
+	d, err := c.load(ctx, env)
 	if err != nil {
 		return nil, err
 	}

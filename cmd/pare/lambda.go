@@ -11,38 +11,52 @@ import (
 
 // lambdaFlags state one λ.
 type lambdaFlags struct {
-	LogLambda string `placeholder:"λ,..." help:"λ = ln α: one for all, one per hyperparameter, or @FILE with one a line." group:"Strength (one of the two)"`
-	Ratio     string `placeholder:"R,..." help:"α/αmax, in the same ways; 0.01 is a hundredth of the strength that makes every coefficient zero." group:"Strength (one of the two)"`
+	LogLambda string `placeholder:"λ,..." help:"λ = ln α: one for all, one per hyperparameter, or @FILE with one a line." group:"Strength (one of these)"`
+	Ratio     string `placeholder:"R,..." help:"α/αmax, in the same ways; 0.01 is a hundredth of the strength that makes every coefficient zero." group:"Strength (one of these)"`
+	Alpha     string `placeholder:"α,..." help:"α itself: the alpha of scikit-learn, the lambda of glmnet (not svm)." group:"Strength (one of these)"`
+	C         string `name:"C" placeholder:"C" help:"logreg, multiclass and svm: the C of scikit-learn and liblinear, α = 1/(nC)." group:"Strength (one of these)"`
 }
 
-// strengths are the values of one of the two flags.
+// strengths are the values of one of these flags.
 type strengths struct {
 	flag   string
 	values []float64
 }
 
-// strengths reads the values, before any data is.
-func (f lambdaFlags) strengths(command string) (strengths, error) {
-	switch {
-	case f.LogLambda == "" && f.Ratio == "":
-		return strengths{}, outcome.Errorf(outcome.Usage,
-			"%s needs a strength: give --ratio α/αmax, for example --ratio 0.01, or --log-lambda with λ = ln α; pare select chooses λ for you", command)
-	case f.LogLambda != "" && f.Ratio != "":
-		return strengths{}, outcome.At(outcome.Usage, "ratio", "--log-lambda and --ratio both state the strength; give one of them")
-	case f.LogLambda != "":
-		values, err := parseList("log-lambda", f.LogLambda)
-		return strengths{"log-lambda", values}, err
-	}
-	values, err := parseList("ratio", f.Ratio)
-	if err != nil {
-		return strengths{}, err
-	}
-	for _, v := range values {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return strengths{}, outcome.At(outcome.BadParameter, "ratio", "a share of αmax is a finite number and not negative, for example 0.01; got %g", v)
+// stated are the flags that were given, and their values.
+func (f lambdaFlags) stated() (flags, texts []string) {
+	for _, one := range []struct{ flag, text string }{{"log-lambda", f.LogLambda}, {"ratio", f.Ratio}, {"alpha", f.Alpha}, {"C", f.C}} {
+		if one.text != "" {
+			flags, texts = append(flags, one.flag), append(texts, one.text)
 		}
 	}
-	return strengths{"ratio", values}, nil
+	return flags, texts
+}
+
+// strengths reads the values, before any data is.
+func (f lambdaFlags) strengths(command string) (strengths, error) {
+	flags, texts := f.stated()
+	switch len(flags) {
+	case 0:
+		return strengths{}, outcome.Errorf(outcome.Usage,
+			"%s needs a strength: give --ratio α/αmax, for example --ratio 0.01, or --log-lambda with λ = ln α; pare select chooses λ for you", command)
+	case 1:
+	default:
+		return strengths{}, outcome.At(outcome.Usage, flags[1], "--%s and --%s both state the strength; give one of them", flags[0], flags[1])
+	}
+	values, err := parseList(flags[0], texts[0])
+	if err != nil || flags[0] == "log-lambda" {
+		return strengths{flags[0], values}, err
+	}
+	for _, v := range values {
+		switch {
+		case flags[0] == "ratio" && (!(v >= 0) || math.IsInf(v, 1)):
+			return strengths{}, outcome.At(outcome.BadParameter, "ratio", "a share of αmax is a finite number and not negative, for example 0.01; got %g", v)
+		case flags[0] != "ratio" && (!(v > 0) || math.IsInf(v, 1)):
+			return strengths{}, outcome.At(outcome.BadParameter, flags[0], "must be positive and finite, got %g", v)
+		}
+	}
+	return strengths{flags[0], values}, nil
 }
 
 // logLambda returns λ for a problem on data.
@@ -50,6 +64,9 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 	values, err := s.spread(common.problemFlags, d, common.Model.Hyperparameters(d.x, d.y))
 	if err != nil || s.flag == "log-lambda" {
 		return values, err
+	}
+	if s.flag != "ratio" {
+		return s.logarithms(common, d, values)
 	}
 	if common.Model == pare.SVM {
 		return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax to take a share of; give --log-lambda, λ = ln C", common.Model)
@@ -63,6 +80,30 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 			return nil, outcome.At(outcome.BadParameter, "ratio", "0 leaves no penalty; a small share, 1e-6 for example, comes near, and wlasso has columns without")
 		}
 		values[i] = top[i] + kernels.Log(ratio)
+	}
+	return values, nil
+}
+
+// logarithms turns values of --alpha and --C into λ's.
+func (s strengths) logarithms(common commonFlags, d *dataset, values []float64) ([]float64, error) {
+	classifier := common.Model == pare.Logistic || common.Model == pare.Multiclass
+	switch {
+	case s.flag == "C" && !classifier && common.Model != pare.SVM:
+		return nil, outcome.At(outcome.Usage, "C", "is the strength of logreg, multiclass and svm; for %s give --alpha, which is that of scikit-learn and the lambda of glmnet", common.Model)
+	case s.flag == "alpha" && common.Model == pare.SVM:
+		return nil, outcome.At(outcome.Usage, "alpha", "svm has a strength C; give --C")
+	}
+	rows := float64(len(d.y))
+	if d.weights != nil {
+		rows = 0
+		for _, w := range d.weights {
+			rows += w
+		}
+	}
+	for i, v := range values {
+		if values[i] = kernels.Log(v); s.flag == "C" && classifier {
+			values[i] = -kernels.Log(v * rows) // C times a sum is 1/n of it with α = 1/(nC)
+		}
 	}
 	return values, nil
 }

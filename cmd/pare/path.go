@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -27,7 +28,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if err := c.solution("path"); err != nil {
 		return nil, err
 	}
-	d, err := c.load(ctx, env.stdin)
+	d, err := c.load(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -53,6 +54,8 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 	grid := c.grid(r.top)
 	config := c.config(d)
 	config.Certify = false // a row has no room for proofs
+	config.Solved = env.progress.inner(r.top)
+	env.progress.expect(len(grid))
 	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, config))
 	defer stop()
 	began := time.Now()
@@ -130,16 +133,16 @@ func (r *pathResult) text(p *page) {
 			best = i
 		}
 	}
-	p.line("%9s  %-12s %9s %14s %9s %7s %9s", "λ", "α/αmax", "support", r.asked.criterion(), "gap", "sweeps", "seconds")
-	for i, point := range r.Points {
-		mark := ""
-		if i == best {
-			mark = "  *"
-		}
-		l := float64(point.LogLambda[0])
-		p.line("%9.4f  %-12.4g %9s %14.8g %9.1e %7d %9.4f%s", l, kernels.Exp(l-r.top[0]), count(point.Support),
-			float64(point.Value), float64(point.GapRelative), point.Epochs, point.Seconds, mark)
-	}
+	p.table(0, []column{
+		{head: "       λ"},
+		{head: "α/αmax", left: true},
+		{head: "support"},
+		{head: r.asked.criterion()},
+		{head: "gap", spare: 1},
+		{head: "sweeps", spare: 3},
+		{head: "seconds", spare: 2},
+		{head: "", left: true},
+	}, r.rows(best))
 	p.line("")
 	switch r.Status {
 	case outcome.Cancelled:
@@ -155,4 +158,21 @@ func (r *pathResult) text(p *page) {
 	p.row("best", "the point marked *: %s %.8g (%s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.judged(0))
 	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	p.next(r.asked.command("fit", "--log-lambda="+r.Points[best].strengths(), "--coef"), r.asked.command("select"))
+}
+
+// rows are the points as the table has them; the best is marked.
+func (r *pathResult) rows(best int) [][]string {
+	rows := make([][]string, 0, len(r.Points))
+	for i, point := range r.Points {
+		l := float64(point.LogLambda[0])
+		mark := ""
+		if i == best {
+			mark = "*"
+		}
+		rows = append(rows, []string{
+			fmt.Sprintf("%.4f", l), fmt.Sprintf("%.4g", kernels.Exp(l-r.top[0])), count(point.Support), fmt.Sprintf("%.8g", float64(point.Value)),
+			fmt.Sprintf("%.1e", float64(point.GapRelative)), count(point.Epochs), fmt.Sprintf("%.4f", point.Seconds), mark,
+		})
+	}
+	return rows
 }

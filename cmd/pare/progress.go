@@ -8,33 +8,125 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"golang.org/x/term"
 
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// progress writes a line per step to a terminal; elsewhere it is silent.
+// progress tells people what is being done: in one line of a terminal, rewritten in
+// place; with --progress and no terminal, in a line for each evaluation; else not at all.
 type progress struct {
 	w     io.Writer // nil: silent
-	lines int
+	plain bool
+	width int
+	began time.Time
+
+	mu     sync.Mutex
+	doing  string // what is being done
+	of     string // how far that is
+	best   string // the best evaluation so far
+	value  float64
+	count  int // evaluations
+	budget int // of them; 0: not known
+	ended  chan struct{}
+	last   sync.WaitGroup
 }
 
-func newProgress(stderr io.Writer, quiet bool) *progress {
-	if file, ok := stderr.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
-		return &progress{w: stderr}
+const (
+	patience = 200 * time.Millisecond // what ends sooner needs no progress
+	renewed  = 100 * time.Millisecond
+)
+
+// newProgress writes to standard error, where that is a terminal or lines are asked for.
+func newProgress(stderr io.Writer, out outputFlags) *progress {
+	p := &progress{began: time.Now(), value: math.Inf(1), doing: "starting"}
+	file, ok := stderr.(*os.File)
+	switch terminal := ok && term.IsTerminal(int(file.Fd())); {
+	case out.Quiet:
+	case terminal:
+		p.w, p.width = stderr, screen(stderr)
+		p.ended = make(chan struct{})
+		p.last.Go(p.renew)
+	case out.Progress:
+		p.w, p.plain = stderr, true
 	}
-	return &progress{}
+	return p
 }
 
-// announceCancel says, until the function it returns is called, that the first
-// interrupt has been heard.
-func (p *progress) announceCancel(ctx context.Context) (stop func() bool) {
-	return context.AfterFunc(ctx, func() {
-		if p.w != nil {
-			fmt.Fprintln(p.w, "\nstopping; once more kills")
+// renew rewrites the line until stop.
+func (p *progress) renew() {
+	wait := time.NewTimer(patience)
+	defer wait.Stop()
+	for {
+		select {
+		case <-p.ended:
+			fmt.Fprint(p.w, "\r\x1b[K")
+			return
+		case <-wait.C:
+			fmt.Fprint(p.w, "\r\x1b[K"+p.line())
+			wait.Reset(renewed)
 		}
-	})
+	}
+}
+
+// stop ends the progress; nothing of a line is left on a terminal.
+func (p *progress) stop() {
+	if p.ended != nil {
+		close(p.ended)
+		p.last.Wait()
+		p.ended = nil
+	}
+}
+
+// line is what is being done, how far it is, the best so far, and since when.
+func (p *progress) line() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	parts := slices.DeleteFunc([]string{p.doing, p.of, p.best}, func(s string) bool { return s == "" })
+	elapsed := fmt.Sprintf("; %.1f s", time.Since(p.began).Seconds())
+	runes := []rune(strings.Join(parts, "; "))
+	if most := p.width - 1 - len(elapsed); len(runes) > most {
+		runes = append(runes[:most-1], '…')
+	}
+	return string(runes) + elapsed
+}
+
+// begin says what is being done from now on.
+func (p *progress) begin(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.doing, p.of = fmt.Sprintf(format, args...), ""
+}
+
+// expect says how many evaluations there will be at most.
+func (p *progress) expect(budget int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.budget = budget
+}
+
+// inner reports inner problems of an evaluation, or of a path; top is ln αmax.
+func (p *progress) inner(top []float64) func(done, of int, logLambda []float64) {
+	if p.w == nil {
+		return nil
+	}
+	return func(done, of int, logLambda []float64) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.of = fmt.Sprintf("%d of %d solved at %s", done, of, strengthIn(logLambda, top))
+	}
+}
+
+// strengthIn is a λ in few characters.
+func strengthIn(logLambda, top []float64) string {
+	name := "α/αmax"
+	if len(top) == 0 || math.IsNaN(top[0]) {
+		name = "C"
+	}
+	return name + " " + spread(ratios(logLambda, top), "%.3g", "%.2g")
 }
 
 // evaluation reports one evaluation of the criterion; top is ln αmax.
@@ -42,39 +134,29 @@ func (p *progress) evaluation(e search.Evaluation, top []float64) {
 	if p.w == nil {
 		return
 	}
-	if p.lines == 0 {
-		share := "α/αmax"
-		if math.IsNaN(top[0]) {
-			share = "C"
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.count++
+	p.of = ""
+	at := fmt.Sprintf("%.6g at %s", e.Value, strengthIn(e.LogLambda, top))
+	if p.plain {
+		fmt.Fprintf(p.w, "%4d: %s; support %d; %.2f s\n", p.count, at, e.Support, time.Since(p.began).Seconds())
+	}
+	if e.Value < p.value {
+		p.value, p.best = e.Value, "best "+at
+	}
+	p.doing = fmt.Sprintf("evaluation %d", p.count+1)
+	if p.budget > 0 {
+		p.doing += fmt.Sprintf(" of at most %d", p.budget)
+	}
+}
+
+// announceCancel says, until the function it returns is called, that the first
+// interrupt has been heard.
+func (p *progress) announceCancel(ctx context.Context) (stop func() bool) {
+	return context.AfterFunc(ctx, func() {
+		if p.w != nil {
+			p.begin("stopping, once more kills")
 		}
-		fmt.Fprintf(p.w, "%5s  %-19s %-19s %14s %11s %8s %9s\n", "", "λ", share, "value", "|gradient|", "support", "seconds")
-	}
-	p.lines++
-	slope := "-"
-	if e.Gradient != nil {
-		slope = fmt.Sprintf("%.3g", norm(e.Gradient))
-	}
-	fmt.Fprintf(p.w, "%5d  %-19s %-19s %14.8g %11s %8d %9.3f\n", p.lines, spread(e.LogLambda, "%.5f", "%.3f"), spread(ratios(e.LogLambda, top), "%.3g", "%.2g"), e.Value, slope, e.Support, e.Seconds)
-}
-
-// spread formats numbers in the width of a column: where they are many, as what they
-// range over, in brief.
-func spread(values []float64, format, brief string) string {
-	if len(values) <= 2 {
-		return list(values, format)
-	}
-	low, high := slices.Min(values), slices.Max(values)
-	if low == high {
-		return fmt.Sprintf(format, low) + " each"
-	}
-	return fmt.Sprintf(brief+" to "+brief, low, high)
-}
-
-// list formats numbers separated by commas.
-func list(values []float64, format string) string {
-	fields := make([]string, len(values))
-	for i, v := range values {
-		fields[i] = fmt.Sprintf(format, v)
-	}
-	return strings.Join(fields, ",")
+	})
 }

@@ -63,6 +63,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		fmt.Fprintln(stdout, version())
 		return exitOK
 	}
+	if help(stdout, args) {
+		return exitOK
+	}
 	chosen, err := parse(args, stdout, stderr)
 	if err != nil {
 		return fail(err, wantsJSON(args), stdout, stderr)
@@ -71,12 +74,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitOK
 	}
 	out := chosen.output()
-	env := environment{stdin: stdin, progress: newProgress(stderr, out.Quiet), notes: stderr}
+	env := environment{stdin: stdin, progress: newProgress(stderr, out), notes: stderr}
+	defer env.progress.stop()
 	if out.Quiet || out.JSON {
 		env.notes = io.Discard
 	}
 	defer env.progress.announceCancel(ctx)()
 	res, err := chosen.run(ctx, env)
+	env.progress.stop()
 	if err != nil {
 		return fail(err, out.JSON, stdout, stderr)
 	}
@@ -104,7 +109,7 @@ func parse(args []string, stdout, stderr io.Writer) (command, error) {
 		kong.Description("Fit sparse linear models and choose their regularisation by gradient descent on a validation criterion."),
 		kong.Writers(stdout, stderr),
 		kong.Exit(func(int) { helped = true }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 100}),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: mostWidth}),
 	)
 	if err != nil {
 		return nil, err
@@ -181,7 +186,7 @@ func write(w io.Writer, res result, asJSON bool) error {
 			return err
 		}
 	} else {
-		res.text(&page{out: &out})
+		res.text(&page{out: &out, width: screen(w)})
 	}
 	if _, err := w.Write(out.Bytes()); err != nil {
 		return writeError(err)
@@ -192,15 +197,15 @@ func write(w io.Writer, res result, asJSON bool) error {
 var welcome = strings.TrimLeft(`
 pare fits sparse linear models and chooses their regularisation for you.
 
-  pare select FILE   choose λ, refit, print the choice
-  pare fit FILE      solve at one λ:  pare fit --ratio 0.01 FILE
-  pare grad FILE     the criterion and its hypergradient at one λ
-  pare path FILE     solve along a grid of λ
-  pare predict MODEL FILE   predict by a model that select or fit kept with --save
-  pare info FILE     what is in the file
+  pare select FILE          choose λ, refit, print the choice
+  pare fit FILE             solve at one λ:  pare fit --ratio 0.01 FILE
+  pare grad FILE            the criterion and its hypergradient at one λ
+  pare path FILE            solve along a grid of λ
+  pare predict MODEL FILE   predict by a model that select or fit has saved
+  pare info FILE            what is in the file
 
 FILE is svmlight text ("label index:value ..."), also as .gz, .bz2 or .zst;
 - is standard input. Without FILE pare uses the diabetes data it carries, so
-"pare select" works right away. "pare select --help" lists the flags, and
-"pare --version" says which version this is.
+"pare select" works right away. "pare select --help" lists the flags, "pare
+help" the topics it explains, and "pare --version" says which version this is.
 `, "\n")

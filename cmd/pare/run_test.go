@@ -5,13 +5,18 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
+
+	"github.com/seed-45b9a24c/pare/search"
 )
 
 // outcomeOf is what one run of the command left behind.
@@ -29,6 +34,22 @@ func pareRunWith(ctx context.Context, stdin string, args ...string) outcomeOf {
 	var stdout, stderr bytes.Buffer
 	code := run(ctx, args, strings.NewReader(stdin), &stdout, &stderr)
 	return outcomeOf{code, stdout.String(), stderr.String()}
+}
+
+// proposed returns the words of the first command of a kind that a text proposes.
+func proposed(t *testing.T, text, command string) []string {
+	t.Helper()
+	_, after, found := strings.Cut(strings.ReplaceAll(text, " \\\n", " "), "pare "+command+" ")
+	if !found {
+		t.Fatalf("no pare %s in\n%s", command, text)
+	}
+	line, _, _ := strings.Cut(after, "\n")
+	return append([]string{command}, strings.Fields(line)...)
+}
+
+// flat is a text without the ends of its lines.
+func flat(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, " \\\n", " ")), " ")
 }
 
 // decoded runs the command with --json and decodes the one object it prints.
@@ -116,26 +137,44 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// Progress is a line for each evaluation, under their heading however many λ's there are.
+// With --progress each evaluation has a line, however many λ's there are.
 func TestProgressIsALinePerEvaluation(t *testing.T) {
-	for _, args := range [][]string{{"select"}, {"select", "--model=enet"}, {"select", "--model=wlasso", "--criterion=sure"}} {
-		var out bytes.Buffer
-		command, err := parse(args, nil, nil)
-		if err != nil {
-			t.Fatal(err)
+	for _, line := range []string{"select", "select --model=enet", "select --model=wlasso --criterion=sure", "path --points=5"} {
+		o := pareRun(t, append(strings.Fields(line), "--progress")...)
+		evaluations := 5
+		if strings.HasPrefix(line, "select") {
+			evaluations = len(decoded[selectResult](t, o.code, strings.Fields(line)...).Evaluations)
 		}
-		res, err := command.run(t.Context(), environment{progress: &progress{w: &out}})
-		if err != nil {
-			t.Fatal(err)
+		lines := strings.Split(strings.TrimSuffix(o.stderr, "\n"), "\n")
+		if len(lines) != evaluations {
+			t.Errorf("pare %s: %d lines, want %d:\n%s", line, len(lines), evaluations, o.stderr)
 		}
-		lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-		if got, want := len(lines), len(res.(*selectResult).Evaluations)+1; got != want {
-			t.Errorf("%q: %d lines, want %d:\n%s", args, got, want, &out)
-		}
-		for _, line := range lines {
-			if utf8.RuneCountInString(line) > utf8.RuneCountInString(lines[0]) {
-				t.Errorf("%q: wider than the heading:\n%s", args, &out)
+		for _, got := range lines {
+			if utf8.RuneCountInString(got) > usualWidth {
+				t.Errorf("pare %s: wider than a screen: %s", line, got)
 			}
 		}
+	}
+}
+
+// The line on a terminal says what is done, how far it is, the best so far and the time,
+// and fits whatever there is to say.
+func TestProgressLine(t *testing.T) {
+	p := &progress{w: io.Discard, width: 80, began: time.Now(), value: math.Inf(1)}
+	p.begin("reading %s", "data.svm")
+	if got := p.line(); !strings.HasPrefix(got, "reading data.svm; 0.") {
+		t.Errorf("while reading: %q", got)
+	}
+	p.expect(50)
+	top := []float64{0}
+	p.evaluation(search.Evaluation{LogLambda: []float64{-1}, Value: 2}, top)
+	p.evaluation(search.Evaluation{LogLambda: []float64{-2}, Value: 3}, top)
+	p.inner(top)(2, 5, []float64{-3})
+	if got, want := p.line(), "evaluation 3 of at most 50; 2 of 5 solved at α/αmax 0.0498; best 2 at α/αmax 0.368; 0."; !strings.HasPrefix(got, want[:70]) {
+		t.Errorf("in a search: %q", got)
+	}
+	p.begin("reading %s", strings.Repeat("long/", 30))
+	if got := p.line(); utf8.RuneCountInString(got) >= 80 {
+		t.Errorf("%d characters: %q", utf8.RuneCountInString(got), got)
 	}
 }

@@ -61,7 +61,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	if err := checks(c.commonFlags, c.searchFlags, c.keeping(c.dataFlags)); err != nil {
 		return nil, err
 	}
-	d, err := c.load(ctx, env.stdin)
+	d, err := c.load(ctx, env)
 	if err != nil {
 		return nil, err
 	}
@@ -74,14 +74,18 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 			return nil, err
 		}
 	}
+	config := c.config(d)
 	if env.progress.w != nil {
-		top, err := pare.LogLambdaMax(d.x, d.y, c.config(d))
+		top, err := pare.LogLambdaMax(d.x, d.y, config)
 		if err != nil {
 			return nil, d.blame(err)
 		}
+		env.progress.expect(given(c.Evaluations, 0))
+		env.progress.begin("evaluation 1")
+		config.Solved = env.progress.inner(top)
 		o.Progress = func(e search.Evaluation) { env.progress.evaluation(e, top) }
 	}
-	s, err := pare.Select(ctx, d.x, d.y, o, c.config(d))
+	s, err := pare.Select(ctx, d.x, d.y, o, config)
 	if err != nil {
 		return nil, d.blame(err)
 	}
@@ -214,7 +218,7 @@ func (r *selectResult) text(p *page) {
 	p.row("work", "%s in %s, refit %s, reading %s", plural(len(s.Evaluations), "evaluation"),
 		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))
 	fit := ""
-	if !r.asked.many() {
+	if len(s.LogLambda) <= mostTyped {
 		fit = r.asked.command("fit", "--log-lambda="+listAll(s.LogLambda), "--coef", "--json")
 	} else if r.saved == "" {
 		fit = r.asked.command("select", "--save=MODEL")
@@ -227,6 +231,9 @@ func (r *selectResult) text(p *page) {
 	}
 	p.next(predictCommandLine(r.saved), fit, simpler, r.asked.command("path"))
 }
+
+// mostTyped is how many λ's a command line repeats.
+const mostTyped = 3
 
 // simpler is the model that an elastic net on the border of its range amounts to.
 func (r *selectResult) simpler() pare.Model {

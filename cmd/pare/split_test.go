@@ -25,7 +25,7 @@ func TestSplits(t *testing.T) {
 	} {
 		first := strings.Fields(args)
 		o := pareRun(t, append([]string{"select"}, first...)...)
-		if o.code != exitOK || !strings.Contains(o.stdout, want) {
+		if o.code != exitOK || !strings.Contains(flat(o.stdout), want) {
 			t.Errorf("%s: exit %d\n%s%s", args, o.code, o.stdout, o.stderr)
 		}
 		for _, flag := range first {

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -19,41 +17,6 @@ import (
 type asked struct {
 	commonFlags
 	data *dataset
-}
-
-// page lays out text: a title, then rows of a label and what it says.
-type page struct{ out *bytes.Buffer }
-
-func (p *page) line(format string, args ...any) {
-	p.out.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
-	p.out.WriteByte('\n')
-}
-
-func (p *page) row(label, format string, args ...any) {
-	const width = 15
-	pad := strings.Repeat(" ", max(0, width-utf8.RuneCountInString(label)))
-	p.line("  %s%s%s", label, pad, fmt.Sprintf(format, args...))
-}
-
-func (p *page) heading(what string, d *dataset) {
-	p.line("pare %s", what)
-	p.line("%s", d)
-	p.line("")
-}
-
-func (p *page) title(command string, a asked) {
-	p.heading(command+", "+string(a.Model)+" "+a.intercept(), a.data)
-}
-
-// next suggests commands.
-func (p *page) next(commands ...string) {
-	label := "next"
-	for _, c := range commands {
-		if c != "" {
-			p.row(label, "%s", c)
-			label = ""
-		}
-	}
 }
 
 func (f problemFlags) intercept() string {
@@ -141,28 +104,43 @@ func (p *page) support(f *pare.Fitted, a asked) {
 // classes prints what the predictor of each class looks like.
 func (p *page) classes(f *pare.Fitted, a asked, columns int) {
 	p.row("support", "%s of %s columns for some class; by class:", count(len(f.Support)), count(columns))
-	p.row("", "%12s  %-12s %-12s %8s  %s", "class", "α", "α/αmax", "support", "intercept")
+	heads := []column{{head: "class"}, {head: "α", left: true, spare: 2}, {head: "α/αmax", left: true}, {head: "support"}, {head: "intercept", left: true, spare: 1}}
+	rows := make([][]string, 0, len(f.PerClass))
 	for k, one := range f.PerClass {
 		l := one.LogLambda[0]
 		share := "αmax = 0"
 		if top := one.LogLambdaMax[0]; !math.IsInf(top, -1) {
 			share = fmt.Sprintf("%.4g", kernels.Exp(l-top))
 		}
-		p.row("", "%12s  %-12.6g %-12s %8s  %.6g", short(f.Classes[k]), kernels.Exp(l), share, count(len(one.Support)), one.Intercept)
-		if a.Coef {
+		rows = append(rows, []string{short(f.Classes[k]), fmt.Sprintf("%.6g", kernels.Exp(l)), share, count(len(one.Support)), fmt.Sprintf("%.6g", one.Intercept)})
+	}
+	listed := rows
+	if !a.Coef {
+		listed = rows[:min(len(rows), mostClasses)]
+	}
+	p.table(margin, heads, listed)
+	if more := len(rows) - len(listed); more > 0 {
+		p.row("", "and %s more; --coef lists all, --json has them", plural(more, "class"))
+	}
+	if a.Coef {
+		for k, one := range f.PerClass {
+			p.row("class "+short(f.Classes[k]), "column of the file (from 1) and coefficient:")
 			p.coefficients(one, a)
 		}
 	}
 }
 
+// mostClasses is how many the text lists unless all coefficients are asked for.
+const mostClasses = 20
+
 // coefficients prints all of them, by column of the file, from 1.
 func (p *page) coefficients(f *pare.Fitted, a asked) {
 	for i, j := range a.data.columns(f.Support) {
-		p.row("", "%8d  %.10g", j+1, f.Coef[i])
+		p.line("%*s%8d  %.10g", margin, "", j+1, f.Coef[i])
 	}
 }
 
-// largest prints the entries of largest magnitude, a few to a line.
+// largest prints the entries of largest magnitude, as many to a line as fit.
 func (p *page) largest(columns []int32, values []float64) {
 	order := make([]int, len(columns))
 	for i := range order {
@@ -171,15 +149,13 @@ func (p *page) largest(columns []int32, values []float64) {
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Compare(math.Abs(values[b]), math.Abs(values[a]))
 	})
-	for chunk := range slices.Chunk(order[:min(len(order), shown)], 5) {
-		var fields []string
-		for _, i := range chunk {
-			if values[i] != 0 {
-				fields = append(fields, fmt.Sprintf("%d: %+.4g", columns[i]+1, values[i]))
-			}
+	var fields []string
+	for _, i := range order[:min(len(order), shown)] {
+		if values[i] != 0 {
+			fields = append(fields, fmt.Sprintf("%d: %+.4g", columns[i]+1, values[i]))
 		}
-		p.row("", "%s", strings.Join(fields, "   "))
 	}
+	p.items(fields)
 }
 
 // certificate prints the duality gap, which anybody can recompute.
@@ -305,4 +281,26 @@ func bytesize(n int64) string {
 		v, unit = v/1024, u
 	}
 	return fmt.Sprintf("%.3g %s", v, unit)
+}
+
+// spread formats numbers in the width of a column: where they are many, as what they
+// range over, in brief.
+func spread(values []float64, format, brief string) string {
+	if len(values) <= 2 {
+		return list(values, format)
+	}
+	low, high := slices.Min(values), slices.Max(values)
+	if low == high {
+		return fmt.Sprintf(format, low) + " each"
+	}
+	return fmt.Sprintf(brief+" to "+brief, low, high)
+}
+
+// list formats numbers separated by commas.
+func list(values []float64, format string) string {
+	fields := make([]string, len(values))
+	for i, v := range values {
+		fields[i] = fmt.Sprintf(format, v)
+	}
+	return strings.Join(fields, ",")
 }

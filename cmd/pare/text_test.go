@@ -41,11 +41,10 @@ func TestTheNextCommandRefitsTheChoice(t *testing.T) {
 	for _, args := range []string{"select", "select --model enet --tol 1e-8", "select --intercept=false --folds 3 --shuffle=false"} {
 		chosen := decoded[selectResult](t, exitOK, strings.Fields(args+" --coef")...)
 		text := pareRun(t, strings.Fields(args)...).stdout
-		at := strings.Index(text, "pare fit ")
-		line, _, _ := strings.Cut(text[at:], "\n")
-		refit := decoded[fitResult](t, exitOK, strings.Fields(line)[1:]...)
+		line := proposed(t, text, "fit")
+		refit := decoded[fitResult](t, exitOK, line...)
 		if refit.Objective != chosen.Final.Objective || !slices.Equal(refit.Coef.Value, chosen.Final.Coef.Value) {
-			t.Errorf("pare %s suggests %q, whose solution differs", args, line)
+			t.Errorf("pare %s suggests %v, whose solution differs", args, line)
 		}
 	}
 }

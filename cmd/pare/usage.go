@@ -11,7 +11,7 @@ import (
 )
 
 // flagPattern finds the flag in the parser's messages.
-var flagPattern = regexp.MustCompile(`--([a-z][a-z-]*)`)
+var flagPattern = regexp.MustCompile(`--([A-Za-z][A-Za-z0-9._-]*)`)
 
 // meantPattern finds what the parser thinks was meant.
 var meantPattern = regexp.MustCompile(`did you mean "([^"]*)"`)
@@ -41,17 +41,14 @@ func usageError(app *kong.Application, err error) error {
 		return outcome.Errorf(outcome.Usage, "no command given; there are %s", children(app.Node))
 	case command == nil:
 		return outcome.At(outcome.Usage, flag, "the flags follow a command; there are %s", children(app.Node))
-	case strings.HasPrefix(text, "unknown flag") && flag == "": // -q
+	case strings.HasPrefix(text, "unknown flag -") && !strings.HasPrefix(text, "unknown flag --"): // -q
 		letter, _, _ := strings.Cut(strings.TrimPrefix(text, "unknown flag "), ",")
-		return outcome.Errorf(outcome.Usage, "no flag %s; pare %s has %s", letter, command.Name, flags(command))
+		return outcome.Errorf(outcome.Usage, "no flag %s%s", letter, instead(strings.TrimPrefix(letter, "-"), ""))
 	case strings.HasPrefix(text, "unknown flag"):
-		state := "there is no such flag"
 		if owners := having(app, flag); owners != "" {
-			state = "belongs to " + owners
-		} else if meant != "" {
-			return outcome.At(outcome.Usage, flag, "%s", state+meant)
+			return outcome.At(outcome.Usage, flag, "belongs to %s", owners)
 		}
-		return outcome.At(outcome.Usage, flag, "%s; pare %s has %s", state, command.Name, flags(command))
+		return outcome.At(outcome.Usage, flag, "there is no such flag%s", instead(flag, meant))
 	case text == `expected "<model>"`:
 		return outcome.Errorf(outcome.Usage, "predict needs a saved model: pare predict MODEL FILE; pare select FILE --save MODEL makes one")
 	case strings.Contains(text, "but got \"EOL\"") || strings.Contains(text, "flag); perhaps"):
@@ -82,10 +79,10 @@ func having(app *kong.Application, flag string) string {
 	return strings.Join(names, ", ")
 }
 
-func flags(command *kong.Node) string {
-	names := make([]string, len(command.Flags))
-	for i, f := range command.Flags {
-		names[i] = "--" + f.Name
+// instead says what is meant by a flag that is not there, where that can be told.
+func instead(flag, meant string) string {
+	if s := suggestion(flag); s != "" {
+		return "; here it is " + s
 	}
-	return strings.Join(names, ", ")
+	return meant
 }

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"embed"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// topicTexts are the pages of "pare help TOPIC".
+//
+//go:embed topics/*.txt
+var topicTexts embed.FS
+
+// topics are their names, in the order in which they are listed.
+var topics = []string{"formats", "models", "strengths", "folds", "statuses", "exit"}
+
+// explainTopic prints the page of a topic, and reports whether there is one.
+func explainTopic(w io.Writer, topic string) bool {
+	text, err := topicTexts.ReadFile("topics/" + topic + ".txt")
+	if err != nil {
+		return false
+	}
+	fmt.Fprint(w, string(text))
+	return true
+}
+
+// help prints what "pare help" and its topics say, and reports whether that was asked for.
+func help(w io.Writer, args []string) bool {
+	switch {
+	case args[0] != "help":
+		return false
+	case len(args) == 1:
+		fmt.Fprintf(w, "%s\n\"pare help TOPIC\" explains %s.\n", welcome, strings.Join(topics, ", "))
+		return true
+	default:
+		return len(args) == 2 && explainTopic(w, args[1])
+	}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// page lays out text: a title, then rows of a label and what it says, none of them
+// wider than the screen unless a word is.
+type page struct {
+	out   *bytes.Buffer
+	width int
+}
+
+const (
+	usualWidth = 80
+	leastWidth = 40
+	mostWidth  = 120 // beyond it lines are hard to read
+	margin     = 17  // of what a row says: its label stands there
+)
+
+// screen is how many columns there are to write on: those that COLUMNS says, those of
+// the terminal, or 80.
+func screen(w io.Writer) int {
+	columns, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil || columns <= 0 {
+		columns = usualWidth
+		if file, ok := w.(*os.File); ok {
+			if c, _, err := term.GetSize(int(file.Fd())); err == nil && c > 0 {
+				columns = c
+			}
+		}
+	}
+	return min(max(columns, leastWidth), mostWidth)
+}
+
+func (p *page) line(format string, args ...any) {
+	p.out.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	p.out.WriteByte('\n')
+}
+
+// row prints a label and, beside it, what it says.
+func (p *page) row(label, format string, args ...any) {
+	for _, text := range wrap(fmt.Sprintf(format, args...), p.width-margin) {
+		p.line("  %s%s", pad(label, margin-2), text)
+		label = ""
+	}
+}
+
+func (p *page) heading(what string, d *dataset) {
+	p.line("pare %s", what)
+	for _, text := range wrap(d.String(), p.width) {
+		p.line("%s", text)
+	}
+	p.line("")
+}
+
+func (p *page) title(command string, a asked) {
+	p.heading(command+", "+string(a.Model)+" "+a.intercept(), a.data)
+}
+
+// next suggests commands; what does not fit on a line goes on behind a backslash, as in
+// a shell.
+func (p *page) next(commands ...string) {
+	label := "next"
+	for _, c := range commands {
+		if c == "" {
+			continue
+		}
+		lines := fill(c, p.width-margin-2)
+		for i, text := range lines {
+			if i < len(lines)-1 {
+				text += ` \`
+			}
+			if i > 0 {
+				text = "  " + text
+			}
+			p.line("  %s%s", pad(label, margin-2), text)
+			label = ""
+		}
+	}
+}
+
+// items prints short texts side by side, as many to a line as fit.
+func (p *page) items(texts []string) {
+	line := ""
+	for _, text := range texts {
+		switch joined := line + "   " + text; {
+		case line == "":
+			line = text
+		case utf8.RuneCountInString(joined) <= p.width-margin:
+			line = joined
+		default:
+			p.row("", "%s", line)
+			line = text
+		}
+	}
+	if line != "" {
+		p.row("", "%s", line)
+	}
+}
+
+// column is one of a table. Where the screen is narrow, columns of the largest spare
+// go first; those of 0 stay.
+type column struct {
+	head  string
+	left  bool // aligned to the left
+	spare int
+}
+
+// table prints rows under the heads of their columns.
+func (p *page) table(indent int, columns []column, rows [][]string) {
+	widths := make([]int, len(columns))
+	for j, c := range columns {
+		widths[j] = utf8.RuneCountInString(c.head)
+		for _, row := range rows {
+			widths[j] = max(widths[j], utf8.RuneCountInString(row[j]))
+		}
+	}
+	gone := make([]bool, len(columns))
+	for {
+		total, least := indent, -1
+		for j, c := range columns {
+			if gone[j] {
+				continue
+			}
+			total += widths[j] + 2
+			if c.spare > 0 && (least < 0 || c.spare > columns[least].spare) {
+				least = j
+			}
+		}
+		if total-2 <= p.width || least < 0 {
+			break
+		}
+		gone[least] = true
+	}
+	list := func(cell func(j int) string) {
+		var fields []string
+		for j, c := range columns {
+			switch text := cell(j); {
+			case gone[j]:
+			case c.left:
+				fields = append(fields, pad(text, widths[j]))
+			default:
+				fields = append(fields, strings.Repeat(" ", widths[j]-utf8.RuneCountInString(text))+text)
+			}
+		}
+		p.line("%*s%s", indent, "", strings.Join(fields, "  "))
+	}
+	list(func(j int) string { return columns[j].head })
+	for _, row := range rows {
+		list(func(j int) string { return row[j] })
+	}
+}
+
+// pad fills a text up to a width.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text)))
+}
+
+// wrap breaks a text into lines.
+func wrap(text string, width int) []string {
+	var lines []string
+	rest := []rune(text)
+	for len(rest) > width {
+		at := breakAt(rest, width)
+		lines = append(lines, strings.TrimRight(string(rest[:at]), " "))
+		rest = []rune(strings.TrimLeft(string(rest[at:]), " "))
+	}
+	return append(lines, string(rest))
+}
+
+// breakAt is where a line ends: at a blank behind a comma, semicolon or colon in its
+// right half, else at the last blank that fits, else at the first of all.
+func breakAt(text []rune, width int) int {
+	last := -1
+	for at := width; at > 0; at-- {
+		if text[at] != ' ' {
+			continue
+		}
+		last = max(last, at)
+		if at > width/2 && strings.ContainsRune(",;:", text[at-1]) {
+			return at
+		}
+	}
+	if last > 0 {
+		return last
+	}
+	if next := slices.Index(text[width:], ' '); next >= 0 {
+		return width + next
+	}
+	return len(text)
+}
+
+// fill breaks a command into lines between its words, full ones first.
+func fill(text string, width int) []string {
+	var lines []string
+	for _, word := range shellWords(text) {
+		last := len(lines) - 1
+		if last < 0 || utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) > width-2*min(last, 1) {
+			lines = append(lines, word)
+		} else {
+			lines[last] += " " + word
+		}
+	}
+	return lines
+}
+
+// shellWords are the words of a command; blanks between quotes belong to a word.
+func shellWords(text string) []string {
+	quoted := false
+	return strings.FieldsFunc(text, func(r rune) bool {
+		if r == '\'' {
+			quoted = !quoted
+		}
+		return r == ' ' && !quoted
+	})
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/seed-45b9a24c/pare/internal/random"
+)
+
+// classLabels writes a file of q classes and ten columns.
+func classLabels(t *testing.T, name string, q int) string {
+	t.Helper()
+	r := random.SplitMix64(3)
+	var text strings.Builder
+	for i := range 12 * q {
+		fmt.Fprint(&text, i%q)
+		for j := range 10 {
+			fmt.Fprintf(&text, " %d:%.3f", j+1, r.Normal()+float64((i%q+j)%5)/3)
+		}
+		text.WriteByte('\n')
+	}
+	if err := os.WriteFile(name, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// No line of any command is wider than the screen, unless it is one word or the usage
+// that the parser prints.
+func TestNoLineIsWiderThanTheScreen(t *testing.T) {
+	t.Chdir(t.TempDir())
+	two, many := "two.svm", classLabels(t, "many.svm", 30)
+	text := strings.NewReplacer("\n0 ", "\n-1 ").Replace("\n" + read(t, classLabels(t, two, 2)))
+	if err := os.WriteFile(two, []byte(text[1:]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	commands := []string{
+		"", "help", "--version",
+		"select", "select --coef", "select --model enet", "select --model wlasso", "select --model ridge", "select --positive --standardize",
+		"select --criterion sure", "select --criterion aic", "select --criterion holdout", "select --split blocks", "select --evaluations 2",
+		"select --search grid --points 4 --min-ratio 0.5", "select --search tpe --evaluations 5", "select --unit-columns --min-nnz 3 --no-intercept --folds 4",
+		"select --model logreg " + two, "select --model svm " + two, "select --model multiclass " + many, "select --model multiclass --per-class --evaluations 3 " + many,
+		"fit --ratio 0.03", "fit --ratio 0.03 --coef", "fit --model enet --ratio 0.1", "fit --model svm --C 1 " + two, "fit --model wlasso --ratio 0.1",
+		"fit --model logreg --ratio 0.1 --save model " + two, "fit --model multiclass --ratio 0.1 " + many, "fit --model multiclass --ratio 0.3 --coef " + many,
+		"grad --ratio 0.03", "grad --ratio 0.03 --model enet", "grad --ratio 0.03 --model wlasso", "grad --ratio 0.1 --model multiclass " + many, "grad --ratio 0.1 --criterion sure",
+		"path --points 6", "path --points 6 --model enet", "path --points 4 --model multiclass " + many, "path --points 4 --model logreg " + two,
+		"info", "info " + many, "predict model " + two, "predict --scores model " + two,
+	}
+	for _, topic := range topics {
+		commands = append(commands, "help "+topic)
+	}
+	for _, width := range []int{80, 60} {
+		t.Setenv("COLUMNS", strconv.Itoa(width))
+		for _, line := range commands {
+			if width < 80 && (strings.HasPrefix(line, "help") || line == "") {
+				continue // set for 80
+			}
+			o := pareRun(t, strings.Fields(line)...)
+			if o.code != exitOK && o.code != exitUntrusted {
+				t.Errorf("pare %s: exit %d\n%s%s", line, o.code, o.stdout, o.stderr)
+			}
+			for got := range strings.Lines(o.stdout) {
+				got = strings.TrimRight(got, "\n")
+				if utf8.RuneCountInString(got) > width && len(strings.Fields(strings.TrimSuffix(got, ` \`))) > 1 {
+					t.Errorf("pare %s: %d characters on a screen of %d: %s", line, utf8.RuneCountInString(got), width, got)
+				}
+			}
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// Words are neither lost nor changed, and lines end behind commas where they can.
+func TestWrap(t *testing.T) {
+	for _, test := range []struct {
+		text  string
+		width int
+		want  []string
+	}{
+		{"", 10, []string{""}},
+		{"short", 10, []string{"short"}},
+		{"one two three", 7, []string{"one two", "three"}},
+		{"one two, three four", 14, []string{"one two,", "three four"}},
+		{"averyveryverylongword and more", 10, []string{"averyveryverylongword", "and more"}},
+		{"α = 1, λ = 2", 7, []string{"α = 1,", "λ = 2"}},
+	} {
+		if got := wrap(test.text, test.width); strings.Join(got, "|") != strings.Join(test.want, "|") {
+			t.Errorf("%q in %d: %q", test.text, test.width, got)
+		}
+	}
+	for _, test := range []struct {
+		text string
+		want []string
+	}{{"pare fit --ratio=0.1 'a file'", []string{"pare fit", "--ratio=0.1", "'a file'"}}} {
+		if got := fill(test.text, 13); strings.Join(got, "|") != strings.Join(test.want, "|") {
+			t.Errorf("%q: %q", test.text, got)
+		}
+	}
+}
+
+// A table that is too wide loses the columns that can best be spared.
+func TestTableLosesColumns(t *testing.T) {
+	for _, test := range []struct {
+		width int
+		heads string
+	}{{30, "a bb   ccc dddd"}, {17, "a bb   ccc"}, {11, "a bb"}, {2, "a bb"}} {
+		var out bytes.Buffer
+		p := page{out: &out, width: test.width}
+		p.table(0, []column{{head: "a"}, {head: "bb", left: true}, {head: "ccc", spare: 1}, {head: "dddd", spare: 2}}, [][]string{{"1", "long", "3", "4"}})
+		head, _, _ := strings.Cut(out.String(), "\n")
+		if strings.Join(strings.Fields(head), " ") != strings.Join(strings.Fields(test.heads), " ") {
+			t.Errorf("in %d: %q, want %q", test.width, head, test.heads)
+		}
+	}
+}

@@ -48,6 +48,7 @@ var house = []room{
 
 	{path: "internal/guard", outside: true},
 	{path: "internal/oracle", outside: true},
+	{path: "internal/exact", on: []string{"internal/oracle"}, outside: true},
 	{path: "internal/subject", on: []string{"model", "internal/oracle"}, outside: true},
 	{path: "internal/rules", outside: true},
 	{path: "cmd/pare", on: []string{".", "internal/embedded"}, outside: true},

@@ -3,6 +3,7 @@ package sparse
 import (
 	"context"
 	"encoding/binary"
+	"iter"
 	"math"
 	"math/bits"
 )
@@ -27,6 +28,7 @@ type journal struct {
 	at     int      // its records end here
 	n      int
 	nnz    int64
+	before int32 // columns that are left out before the first; they have no entries
 }
 
 const (
@@ -126,6 +128,43 @@ func (g *journal) complete() [][]byte {
 	return g.chunks
 }
 
+// reset forgets what is recorded and keeps the room.
+func (g *journal) reset() {
+	if g.last != nil {
+		g.chunks = append(g.chunks[:0], g.last)
+	}
+	g.at, g.n, g.nnz = 0, 0, 0
+}
+
+// all yields the columns and values of every row, which may be read until the next, and
+// sets label to its label.
+func (g *journal) all(label *float64) iter.Seq2[[]int32, []float64] {
+	return func(yield func([]int32, []float64) bool) {
+		var columns []int32
+		var values []float64
+		j, started := int32(-1), false
+		for _, chunk := range g.complete() {
+			for at := 0; at < len(chunk); {
+				step, form, value, size := decode(chunk[at : at+recordReach])
+				at += size
+				if step != 0 {
+					j += step
+					columns, values = append(columns, j), append(values, number(form, value))
+					continue
+				}
+				if started && !yield(columns, values) {
+					return
+				}
+				*label = number(form, value)
+				columns, values, j, started = columns[:0], values[:0], -1, true
+			}
+		}
+		if started {
+			yield(columns, values)
+		}
+	}
+}
+
 // decode returns the step, form and value of the record at the start of b,
 // which has recordReach bytes, and the size of the record.
 func decode(b []byte) (step int32, form int, value uint64, size int) {
@@ -163,7 +202,7 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 	for s, j := range m.order {
 		next[m.place(int(j))] = int32(uint32(m.colPtr[s]))
 	}
-	i, j := int32(-1), int32(-1)
+	i, j := int32(-1), int32(-1)-g.before
 	for _, chunk := range g.complete() {
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
@@ -173,7 +212,7 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 			at += size
 			if step == 0 {
 				i++
-				j = -1
+				j = -1 - g.before
 				y[i] = number(form, value)
 				continue
 			}
@@ -201,7 +240,7 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 	} else {
 		all = make([]int32, 0, g.nnz)
 	}
-	j := int32(-1)
+	j := int32(-1) - g.before
 	for _, chunk := range g.complete() {
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
@@ -212,7 +251,7 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 			j += step
 			switch {
 			case step == 0:
-				j = -1
+				j = -1 - g.before
 			case table:
 				lengths[j]++
 			default:

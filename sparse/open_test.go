@@ -68,7 +68,7 @@ func bzipped(t *testing.T) []byte {
 	return b
 }
 
-func TestOpenByName(t *testing.T) {
+func TestOpenByContent(t *testing.T) {
 	for name, content := range map[string][]byte{
 		"plain":      []byte(smallText),
 		"a.svm":      []byte(smallText),
@@ -80,7 +80,10 @@ func TestOpenByName(t *testing.T) {
 		"two.zst":    append(zstandard(t, smallText[:10]), zstandard(t, smallText[10:])...),
 		"- b.svm":    []byte(smallText),
 		"gz":         []byte(smallText),
-		"a.gz.plain": []byte(smallText),
+		"plain.gz":   []byte(smallText),
+		"plain.zst":  []byte(smallText),
+		"packed.svm": gzipped(t, smallText),
+		"packed":     zstandard(t, smallText),
 	} {
 		m, y, err := open(file(t, name, content))
 		if err != nil {
@@ -126,18 +129,14 @@ func TestOpenFailures(t *testing.T) {
 		{"parse.gz", gzipped(t, "1 1:1\n1 x\n"), outcome.Parse, 2},
 		{"early.gz", gzipped(t, "x\n"+text), outcome.Parse, 1},
 		{"early.zst", zstandard(t, "x\n"+text), outcome.Parse, 1},
-		{"empty.gz", nil, outcome.IO, 1},
-		{"empty.zst", nil, outcome.IO, 1},
-		{"empty.bz2", nil, outcome.IO, 1},
-		{"plain.gz", []byte(smallText), outcome.IO, 1},
-		{"plain.bz2", []byte(smallText), outcome.IO, 1},
-		{"plain.zst", []byte(smallText), outcome.IO, 1},
+		{"magic.gz", []byte("\x1f\x8b"), outcome.IO, 1},
+		{"magic.bz2", []byte("BZh"), outcome.IO, 1},
+		{"magic.zst", []byte("\x28\xb5\x2f\xfd"), outcome.IO, 1},
 		{"cut.gz", gzipped(t, text)[:600], outcome.IO, 0},
 		{"cut.bz2", bzipped(t)[:40], outcome.IO, 1},
 		{"cut.zst", zstandard(t, text)[:60], outcome.IO, 0},
 		{"checksum.gz", broken, outcome.IO, 0},
 		{"trailing.gz", append(gzipped(t, smallText), "trailing"...), outcome.IO, 0},
-		{"misnamed.svm", gzipped(t, smallText), outcome.Parse, 1},
 	} {
 		path := file(t, c.name, c.content)
 		m, y, err := open(path)

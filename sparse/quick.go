@@ -27,7 +27,7 @@ func (s *scanner) quick(base int, at *rowState) {
 		e := b[pos+1 : pos+quickReach]
 		digits, n := eightDigits(e)
 		j := int(digits) - base
-		if e[n] != ':' || e[0] == '0' && (n > 1 || base > 0) || n == 0 || j <= at.named || j >= s.columns {
+		if e[n] != ':' || e[0] == '0' && (n > 1 || base > 0 || s.detect) || n == 0 || j <= at.named || j >= s.columns {
 			break
 		}
 		i := n + 1

@@ -30,6 +30,10 @@ type scanner struct {
 	rows    journal
 	width   int // the number of columns named so far
 	columns int // the largest number allowed
+
+	detect bool         // indices may count from 0: whether one of them is 0 decides
+	zero   bool         // one of them is
+	each   func() error // called after each row, as soon as its line is there; nil: rows are collected
 }
 
 const (
@@ -53,12 +57,22 @@ func (s *scanner) scan() error {
 		case '#':
 			err = s.comment()
 		default:
-			err = s.row()
+			if err = s.row(); err == nil && s.each != nil {
+				err = s.each()
+			}
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// base is what indices count from, 0 as long as that is not known.
+func (s *scanner) base() int {
+	if s.opt.ZeroBased || s.detect {
+		return 0
+	}
+	return 1
 }
 
 // row reads one sample, up to the end of its line or a comment.
@@ -72,10 +86,7 @@ func (s *scanner) row() error {
 	}
 	s.rows.row(label)
 
-	base := 1
-	if s.opt.ZeroBased {
-		base = 0
-	}
+	base := s.base()
 	at := rowState{-1, -1}
 	for first := true; ; first = false {
 		s.quick(base, &at)
@@ -112,6 +123,7 @@ func (s *scanner) entry(base int, at *rowState) error {
 		return s.fail(outcome.Parse, start, "index %d after index %d: indices must increase within a line", j+base, at.named+base)
 	}
 	at.named = j
+	s.zero = s.zero || j+base == 0
 	value, err := s.number("a value")
 	if err != nil {
 		return err
@@ -214,13 +226,19 @@ func (s *scanner) blanks() error {
 		for s.pos < s.end && blank(s.buf[s.pos]) {
 			s.pos++
 		}
-		if s.last || s.end-s.pos >= window {
+		if s.last || s.end-s.pos >= window || s.wholeLine() {
 			return nil
 		}
 		if err := s.slide(); err != nil {
 			return err
 		}
 	}
+}
+
+// wholeLine reports, where rows are wanted one by one, whether the window has the rest of
+// the line: no token goes beyond it.
+func (s *scanner) wholeLine() bool {
+	return s.each != nil && bytes.IndexByte(s.buf[s.pos:s.end], '\n') >= 0
 }
 
 // comment moves to the end of the line.
@@ -265,7 +283,7 @@ func (s *scanner) slide() error {
 	s.offset += int64(s.pos)
 	s.end = copy(s.buf, s.buf[s.pos:s.end])
 	s.pos = 0
-	for idle := 0; s.end < window && !s.last; idle++ {
+	for idle := 0; s.end < window && !s.last && !s.wholeLine(); idle++ {
 		n, err := s.read(s.buf[s.end : len(s.buf)-1])
 		if n > 0 {
 			s.end += n
@@ -323,7 +341,11 @@ func (s *scanner) beyond(kind outcome.Kind, format string) error {
 	if err := s.checkLine(s.pos); err != nil {
 		return err
 	}
-	e := s.located(kind, s.offset+int64(s.pos), fmt.Sprintf(format, s.columns))
+	columns := s.columns
+	if s.detect {
+		columns-- // room for an index that may count from 1
+	}
+	e := s.located(kind, s.offset+int64(s.pos), fmt.Sprintf(format, columns))
 	e.Flag = "features"
 	return e
 }
@@ -348,9 +370,9 @@ func (s *scanner) unexpected(at int, what string) error {
 			{"\xef\xbb\xbf", "a byte order mark"},
 			{"\xff\xfe", "UTF-16 text"},
 			{"\xfe\xff", "UTF-16 text"},
-			{"\x1f\x8b", "gzip data in a file not named .gz"},
-			{"BZh", "bzip2 data in a file not named .bz2"},
-			{"\x28\xb5\x2f\xfd", "zstd data in a file not named .zst"},
+			{"\x1f\x8b", "gzip data"},
+			{"BZh", "bzip2 data"},
+			{"\x28\xb5\x2f\xfd", "zstd data"},
 		} {
 			if strings.HasPrefix(string(s.buf[at:min(at+4, s.end)]), m.magic) {
 				found = m.name

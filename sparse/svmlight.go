@@ -2,7 +2,9 @@ package sparse
 
 import (
 	"context"
+	"errors"
 	"io"
+	"iter"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -113,20 +115,98 @@ func readSVMLight(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte)
 	if err := opt.complete(); err != nil {
 		return nil, nil, err
 	}
-	s := scanner{ctx: ctx, r: r, opt: opt, buf: buf, line: 1, columns: opt.MaxFeatures}
-	if opt.Features > 0 {
-		s.columns = opt.Features
-	}
+	s := newScanner(ctx, r, opt, buf)
 	if err := s.scan(); err != nil {
 		return nil, nil, err
 	}
-	p := opt.Features
-	if p == 0 {
-		p = s.width
+	return s.matrix(0)
+}
+
+func newScanner(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte) *scanner {
+	s := &scanner{ctx: ctx, r: r, opt: opt, buf: buf, line: 1, columns: opt.MaxFeatures}
+	if opt.Features > 0 {
+		s.columns = opt.Features
 	}
-	m, y, err := s.rows.matrix(ctx, p)
+	return s
+}
+
+// matrix returns what was read, without so many columns before the first.
+func (s *scanner) matrix(before int) (*CSC, []float64, error) {
+	p := s.opt.Features
+	if p == 0 {
+		p = max(0, s.width-before)
+	}
+	s.rows.before = int32(before)
+	m, y, err := s.rows.matrix(s.ctx, p)
 	if err != nil {
 		return nil, nil, s.failed(err)
 	}
 	return m, y, nil
 }
+
+// DetectSVMLight reads as [ReadSVMLight] does, and finds out whether indices count from 0,
+// whatever opt.ZeroBased says: they do where one of them is 0. A file that counts from 0
+// and never names its first column reads as one that counts from 1, without that column,
+// which is empty.
+func DetectSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (x *CSC, y []float64, zeroBased bool, err error) {
+	opt.ZeroBased = false
+	if err := opt.complete(); err != nil {
+		return nil, nil, false, err
+	}
+	s := newScanner(ctx, r, opt, make([]byte, bufferSize))
+	s.detect = true
+	s.columns++ // of which one is not there, whatever indices count from
+	if err := s.scan(); err != nil {
+		return nil, nil, false, err
+	}
+	before := 1
+	if s.zero {
+		before = 0
+		if s.width == s.columns {
+			e := outcome.At(outcome.Shape, "features", "index %d beyond the %d columns there may be, in a file that counts from 0", s.width-1, s.columns-1)
+			e.File = opt.Name
+			return nil, nil, true, e
+		}
+	}
+	x, y, err = s.matrix(before)
+	return x, y, s.zero, err
+}
+
+// SVMLightRow is a row of an svmlight text.
+type SVMLightRow struct {
+	Line    int // from 1
+	Label   float64
+	Columns []int32 // from 0, ascending
+	Values  []float64
+}
+
+// SVMLightRows reads an svmlight text row by row, in constant memory, each as soon as its
+// line has been read; what it yields may be read until the next. Text and errors are those
+// of [ReadSVMLight]; an error is the last that it yields.
+func SVMLightRows(ctx context.Context, r io.Reader, opt ReadOptions) iter.Seq2[SVMLightRow, error] {
+	return func(yield func(SVMLightRow, error) bool) {
+		err := opt.complete()
+		if err == nil {
+			s := newScanner(ctx, r, opt, make([]byte, bufferSize))
+			var row SVMLightRow
+			s.each = func() error {
+				row.Line = s.line
+				for columns, values := range s.rows.all(&row.Label) {
+					row.Columns, row.Values = columns, values
+				}
+				s.rows.reset()
+				if !yield(row, nil) {
+					return errStopped
+				}
+				return nil
+			}
+			err = s.scan()
+		}
+		if err != nil && !errors.Is(err, errStopped) {
+			yield(SVMLightRow{}, err)
+		}
+	}
+}
+
+// errStopped says that no more rows are wanted.
+var errStopped = errors.New("stopped")

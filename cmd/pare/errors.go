@@ -88,7 +88,7 @@ func advice(err error, e *outcome.Error) string {
 	case errors.Is(e, io.ErrUnexpectedEOF):
 		return "The compressed file is not whole: copy or download it again."
 	case e.Kind == outcome.IO && e.Line > 0 && !errors.As(e, new(*fs.PathError)):
-		return "A name that ends in .gz, .bz2 or .zst says how the file is compressed, and this content is not that, or is damaged: rename the file, or copy it again."
+		return "The file is damaged or could not be read to its end: copy or download it again."
 	case e.Kind == outcome.Parse:
 		return "pare reads svmlight text: a sample a line, \"label index:value ...\", indices from 1 and increasing. Correct that line, or write the file anew: from Python, sklearn.datasets.dump_svmlight_file(X, y, FILE, zero_based=False) does."
 	case e.Kind == outcome.IO && e.File != "":

@@ -1,0 +1,194 @@
+// Package input opens what a user names: a file or a stream, decompressed where its first
+// bytes say that it is gzip, bzip2 or zstd, whatever its name.
+package input
+
+import (
+	"bufio"
+	"bytes"
+	"compress/bzip2"
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// BufferSize is how much is read at once.
+const BufferSize = 64 << 10
+
+// Input is a file or a stream. Reading it gives its text, decompressed beside the reader
+// on a goroutine of its own, and the cause of the context at its end, even while the
+// source blocks.
+type Input struct {
+	Name string // in errors
+	ctx  context.Context
+	raw  *bufio.Reader
+	file *os.File // nil: a stream
+	text io.Reader
+	pipe *io.PipeReader // of text that is decompressed
+	done chan struct{}  // closed when that has ended
+}
+
+// Open opens the file at path. The error is an [outcome.Error] of kind IO.
+func Open(ctx context.Context, path, name string) (*Input, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.IO, Message: "cannot be opened", File: name, Err: err}
+	}
+	if info, err := file.Stat(); err == nil && info.IsDir() {
+		_ = file.Close()
+		return nil, &outcome.Error{Kind: outcome.IO, Message: "is a directory, not a file", File: name}
+	}
+	in := From(ctx, file, name)
+	in.file = file
+	return in, nil
+}
+
+// From is the input of a stream.
+func From(ctx context.Context, r io.Reader, name string) *Input {
+	return &Input{Name: name, ctx: ctx, raw: bufio.NewReaderSize(&cancellable{ctx: ctx, r: r}, BufferSize)}
+}
+
+// File returns the file, for formats that are not read from front to back; nil of a stream.
+func (in *Input) File() *os.File { return in.file }
+
+// Head returns up to BufferSize of the first bytes as they are stored, fewer where there
+// are no more, or where a stream has not sent more yet but at least n.
+func (in *Input) Head(n int) ([]byte, error) {
+	b, err := in.raw.Peek(n)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, in.Failed(err)
+	}
+	if more := in.raw.Buffered(); more > len(b) {
+		b, _ = in.raw.Peek(more)
+	}
+	return b, nil
+}
+
+// Failed is the error of a source that failed.
+func (in *Input) Failed(err error) error {
+	return &outcome.Error{Kind: outcome.IO, Message: "reading stopped", File: in.Name, Err: err}
+}
+
+// Read implements [io.Reader].
+func (in *Input) Read(b []byte) (int, error) {
+	if in.text == nil {
+		in.start()
+	}
+	return in.text.Read(b)
+}
+
+// Close closes the file and ends the goroutine. A stream stays open.
+func (in *Input) Close() {
+	if in.pipe != nil {
+		_ = in.pipe.Close()
+	}
+	if in.file != nil {
+		_ = in.file.Close()
+		if in.done != nil {
+			<-in.done
+		}
+	}
+}
+
+// start looks at the first bytes and begins to decompress where they ask for it.
+func (in *Input) start() {
+	head, _ := in.raw.Peek(longestMagic) // an error is met again
+	decompress := decompressor(head)
+	if decompress == nil {
+		in.text = in.raw
+		return
+	}
+	text, plain := io.Pipe()
+	in.text, in.pipe, in.done = text, text, make(chan struct{})
+	go func() {
+		defer close(in.done)
+		plain.CloseWithError(decompress(plain, in.raw))
+	}()
+}
+
+// The first bytes of compressed files.
+const longestMagic = 4
+
+var (
+	gzipMagic = []byte{0x1f, 0x8b}
+	bzipMagic = []byte("BZh")
+	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
+)
+
+// Compressed reports whether bytes begin a compressed file.
+func Compressed(head []byte) bool { return decompressor(head) != nil }
+
+// decompressor returns what copies the text of a file that begins so, nil if that is the
+// file itself.
+func decompressor(head []byte) func(w io.Writer, r io.Reader) error {
+	switch {
+	case bytes.HasPrefix(head, gzipMagic):
+		return func(w io.Writer, r io.Reader) error {
+			z, err := gzip.NewReader(r)
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(w, z)
+			return err
+		}
+	case bytes.HasPrefix(head, bzipMagic):
+		return func(w io.Writer, r io.Reader) error {
+			_, err := io.Copy(w, bzip2.NewReader(r))
+			return err
+		}
+	case bytes.HasPrefix(head, zstdMagic):
+		return func(w io.Writer, r io.Reader) error {
+			z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
+			if err != nil {
+				return err
+			}
+			defer z.Close()
+			_, err = io.Copy(w, z)
+			return err
+		}
+	default:
+		return nil
+	}
+}
+
+// cancellable is a reader that is abandoned at the end of the context. Its source must
+// not be used after that: a call may still be waiting.
+type cancellable struct {
+	ctx context.Context
+	r   io.Reader
+	own []byte // what is read into, so that an abandoned call leaves the caller's alone
+}
+
+func (c *cancellable) Read(b []byte) (int, error) {
+	if c.ctx.Done() == nil {
+		return c.r.Read(b)
+	}
+	if err := context.Cause(c.ctx); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	if len(c.own) < len(b) {
+		c.own = make([]byte, len(b))
+	}
+	own := c.own[:len(b)]
+	go func() {
+		n, err := c.r.Read(own)
+		done <- result{n, err}
+	}()
+	select {
+	case got := <-done:
+		copy(b, own[:got.n])
+		return got.n, got.err
+	case <-c.ctx.Done():
+		return 0, context.Cause(c.ctx)
+	}
+}

@@ -1,0 +1,135 @@
+package sparse
+
+import (
+	"context"
+	"iter"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Builder collects rows, one after another, into a matrix. The zero value has none. Rows
+// are kept in fewer bytes than the matrix will take.
+type Builder struct {
+	rows  journal
+	width int
+}
+
+// Row adds a row, given by its columns, ascending, and their values; by all its values
+// where columns is nil. Neither is kept. The error is an [*outcome.Error]: Shape for
+// columns that are out of order or negative, NonFinite, or Limit for more than [MaxDim]
+// rows or columns or 2³²−1 nonzeros; then there is no such row.
+func (b *Builder) Row(columns []int32, values []float64) error {
+	n := b.rows.n
+	switch {
+	case n == MaxDim || len(values) > MaxDim:
+		return outcome.Errorf(outcome.Limit, "more than %d rows or columns", MaxDim)
+	case columns != nil && len(columns) != len(values):
+		return outcome.Errorf(outcome.Shape, "%d columns with %d values", len(columns), len(values))
+	case b.rows.nnz+int64(len(values)) > 1<<32-1:
+		return outcome.Errorf(outcome.Limit, "more than 2³²−1 nonzeros")
+	}
+	previous := int32(-1)
+	for k, v := range values {
+		j := int32(k)
+		if columns != nil {
+			if j = columns[k]; j <= previous || j > MaxDim-1 {
+				return entryError(n, int(j), "the columns of a row must be ascending, from 0 to %d", MaxDim-1)
+			}
+			previous = j
+		}
+		if !finite(v) {
+			return nonFinite(n, int(j), v)
+		}
+	}
+	b.rows.row(0)
+	stored := int32(-1)
+	for k, v := range values {
+		j := int32(k)
+		if columns != nil {
+			j = columns[k]
+		}
+		b.width = max(b.width, int(j)+1)
+		if v != 0 {
+			b.rows.entry(int(j-stored), v)
+			stored = j
+		}
+	}
+	return nil
+}
+
+// Rows returns how many rows there are.
+func (b *Builder) Rows() int { return b.rows.n }
+
+// All yields the columns and values of every row in turn, without zeros; they may be read
+// until the next.
+func (b *Builder) All() iter.Seq2[[]int32, []float64] {
+	return b.rows.all(new(float64))
+}
+
+// Matrix returns the matrix of the rows, with p columns, in the smaller of its two forms
+// as [Compact] chooses it. The builder has no rows after that. The error is an
+// [*outcome.Error] of kind Shape where a row names a column beyond p, or the cause of the
+// context at its end.
+func (b *Builder) Matrix(ctx context.Context, p int) (Matrix, error) {
+	if err := checkDims(b.rows.n, p); err != nil {
+		return nil, err
+	}
+	if b.width > p {
+		return nil, outcome.Errorf(outcome.Shape, "a row has %d columns, the matrix %d", b.width, p)
+	}
+	rows := b.rows
+	*b = Builder{}
+	if size := int64(rows.n) * int64(p); size > 0 && 2*rows.nnz >= size {
+		return rows.dense(ctx, p)
+	}
+	m, _, err := rows.matrix(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// dense is matrix for one that is stored in full. Chunks are let go of as they are read.
+func (g *journal) dense(ctx context.Context, p int) (*Dense, error) {
+	m := newDense(g.n, p)
+	i, j := -1, -1
+	for c, chunk := range g.complete() {
+		if err := context.Cause(ctx); err != nil {
+			return nil, err
+		}
+		for at := 0; at < len(chunk); {
+			step, form, value, size := decode(chunk[at : at+recordReach])
+			at += size
+			if step == 0 {
+				i, j = i+1, -1
+				continue
+			}
+			j += int(step)
+			m.values[j*m.n+i] = number(form, value)
+		}
+		g.chunks[c] = nil
+	}
+	return m, nil
+}
+
+// NewDenseRows returns the n × p matrix with value (i, j) at rowMajor[i·stride + j], as
+// most libraries lay dense matrices out; stride is p or more. The values are checked and
+// copied, and errors are those of [NewDense].
+func NewDenseRows(n, p, stride int, rowMajor []float64) (*Dense, error) {
+	if err := checkDims(n, p); err != nil {
+		return nil, err
+	}
+	if stride < p || n > 0 && p > 0 && (n-1 > (len(rowMajor)-p)/max(stride, 1) || len(rowMajor) < p) {
+		return nil, outcome.Errorf(outcome.Shape, "%d values for a %d × %d matrix with rows %d apart", len(rowMajor), n, p, stride)
+	}
+	m := newDense(n, p)
+	for i := range n {
+		for j, v := range rowMajor[i*stride : i*stride+p] {
+			if !finite(v) {
+				return nil, nonFinite(i, j, v)
+			}
+			m.values[j*n+i] = v
+		}
+	}
+	return m, nil
+}

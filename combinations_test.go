@@ -11,6 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -125,9 +126,9 @@ func (c combination) validation(n int) pare.Validation {
 	case "mse":
 		v.Loss = criterion.MeanSquaredError{}
 	case "logistic":
-		v.Loss = criterion.LogisticLoss{}
+		v.Loss = criterion.Of(loss.Logistic{})
 	case "smoothed_hinge":
-		v.Loss = criterion.SmoothedHinge{}
+		v.Loss = criterion.Of(loss.SmoothedHinge{})
 	case "own":
 		v.Loss = criterion.Func("own", squares)
 	}

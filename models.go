@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -108,7 +109,7 @@ func (m Model) family() family {
 	case Ridge:
 		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newRidge, mse, (*model.Null).RidgeMax}.state, ranges: []span{{16, 2}}}
 	case Logistic:
-		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.LogisticLoss{}, alphaMax}.state, positive: true, ranges: []span{{12, 0}}}
+		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.Of(loss.Logistic{}), alphaMax}.state, positive: true, ranges: []span{{12, 0}}}
 	case Multiclass:
 		return family{loss: "cross-entropy", hyperparameters: perClass, state: newOneVersusRest, positive: true, ranges: []span{{12, 0}}, common: true}
 	case SVM:

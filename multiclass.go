@@ -65,7 +65,7 @@ func (m *oneVersusRest) each(task func(k int) error) error {
 }
 
 // class states the problem of class k.
-func (m *oneVersusRest) class(k int) (*model.Logistic, error) {
+func (m *oneVersusRest) class(k int) (*model.Rowwise, error) {
 	y := slices.Repeat([]float64{-1}, len(m.label))
 	for i, c := range m.label {
 		if int(c) == k {

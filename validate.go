@@ -3,7 +3,6 @@ package pare
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -94,7 +93,7 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	case v.Loss != nil && e.config.Model == Multiclass:
 		return spec, outcome.At(outcome.Usage, "loss", "%s is judged by the cross-entropy of all its scores", Multiclass)
 	}
-	err := e.checkLoss(v.Loss)
+	err := criterion.Check(v.Loss, e.y, e.config.Weights)
 	if err != nil {
 		return spec, err
 	}
@@ -112,20 +111,4 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	err = e.afford(e.atOnce() + e.solvers(spec.Folds))
 	spec.Solver = e.solver()
 	return spec, err
-}
-
-// checkLoss refuses a loss that cannot judge these rows.
-func (e *engine) checkLoss(loss criterion.Criterion) error {
-	switch loss.(type) {
-	case nil, criterion.MeanSquaredError:
-	case criterion.LogisticLoss, criterion.SmoothedHinge:
-		if i := slices.IndexFunc(e.y, func(t float64) bool { return t != 1 && t != -1 }); i >= 0 {
-			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Flag: "loss", Message: fmt.Sprintf("%s judges labels -1 and 1, this target is %g", loss.Name(), e.y[i])}
-		}
-	default:
-		if e.config.Weights != nil {
-			return outcome.At(outcome.Usage, "loss", "%s cannot be told the weights of rows; the losses of package criterion can", loss.Name())
-		}
-	}
-	return nil
 }

@@ -39,7 +39,7 @@ func (w *worker) take(fit model.Datafit) {
 }
 
 // datafit returns the one-versus-rest problem of class k.
-func (m *Multiclass) datafit(f *multiclassFold, w *worker, k int) (*model.Logistic, error) {
+func (m *Multiclass) datafit(f *multiclassFold, w *worker, k int) (*model.Rowwise, error) {
 	for i, c := range m.label {
 		w.y[i] = -1
 		if int(c) == k {

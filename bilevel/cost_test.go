@@ -12,6 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -72,7 +73,7 @@ func (h *halves) open(kind string, depth float64) (*Problem, []float64, error) {
 		spec.Penalty = model.WeightedLasso
 	case "logreg":
 		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
-		spec.Criterion = criterion.LogisticLoss{}
+		spec.Criterion = criterion.Of(loss.Logistic{})
 	}
 	weights, _ := spec.split(0)
 	view, err := sparse.NewView(h.k, h.x, weights, true)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -75,7 +76,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 		Folds: folds, Intercept: c.intercept, Threads: 1,
 		Solver: cd.Options{Tol: 1e-14, Polish: true},
 		Criterion: map[string]criterion.Criterion{
-			"mse": criterion.MeanSquaredError{}, "logistic": criterion.LogisticLoss{}, "smoothed_hinge": criterion.SmoothedHinge{},
+			"mse": criterion.MeanSquaredError{}, "logistic": criterion.Of(loss.Logistic{}), "smoothed_hinge": criterion.Of(loss.SmoothedHinge{}),
 		}[c.criterion],
 		Penalty: map[string]func([]float64) (model.Penalty, error){
 			"lasso":  func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -75,7 +76,7 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 		k := subject.Kernels(t)
 		spec := bilevel.Spec{Folds: folds, Penalty: penalty, Solver: cd.Options{Tol: 1e-12}}
 		if c.Model == "logreg" {
-			spec.Criterion = criterion.LogisticLoss{}
+			spec.Criterion = criterion.Of(loss.Logistic{})
 			spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
 		}
 		problem, err := bilevel.New(k, sparse.Compact(x), y, spec)

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -259,7 +260,7 @@ func TestLogisticGradientAgainstDifferences(t *testing.T) {
 			return sum
 		}
 		problem := newProblem(t, q, seed%3 == 0, bilevel.Spec{
-			Folds: folds, Penalty: penalties[kind], Criterion: criterion.LogisticLoss{}, Solver: cd.Options{Tol: 1e-12},
+			Folds: folds, Penalty: penalties[kind], Criterion: criterion.Of(loss.Logistic{}), Solver: cd.Options{Tol: 1e-12},
 			Datafit: func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) },
 		})
 		got := evaluate(t, problem, search.Request{LogLambda: lambda})

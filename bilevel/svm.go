@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -25,7 +26,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 		return nil, err
 	}
 	if spec.Criterion == nil {
-		spec.Criterion = criterion.SmoothedHinge{}
+		spec.Criterion = criterion.Of(loss.SmoothedHinge{})
 	}
 	return newProblem(spec, spec.Folds.Count(), func(fold int) (lane, error) {
 		weights, rows := spec.split(fold)

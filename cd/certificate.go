@@ -159,7 +159,7 @@ func (s *Solver) certify() {
 		c.meet(s.view, sol.Residual)
 	}
 	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
-	c.dual = model.Dual{Penalty: s.pen, Total: s.view.Total(), Smoothness: s.fit.Smoothness()}
+	c.dual = model.NewDual(s.fit, s.pen, s.state)
 	s.pass()
 	c.scale = c.dual.Scale()
 	sol.Passes++

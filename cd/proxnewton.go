@@ -25,6 +25,7 @@ type proxNewton struct {
 	from      []float64 // β there, by position
 	delta     []float64 // δ, by position
 	damping   float64   // share of a majoriser's curvature that models have at least
+	least     float64   // the least share
 	sweeps    int       // for the next model far away: twice as many as for the last, which may have been too few
 	dual      model.Dual
 
@@ -41,6 +42,7 @@ const (
 	honest        = 0.1  // of it: below, the model is far off and shorter steps are tried
 	halvings      = 10
 	firstDamping  = 1.0 / 64
+	jumpDamping   = 1e-3 // where curvature jumps: rows without any would leave models without a minimum
 	moreDamping   = 8
 	misled        = 0.25  // length of a step after which its model is not trusted
 	modelRoundoff = 1e-13 // relative to P₀: below it decrease is noise
@@ -85,10 +87,13 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 // enter makes the certified point the current one.
 func (s *Solver) enter() {
 	pn := &s.prox
-	if pn.d == nil {
+	if pn.least = 0; pn.d == nil {
 		n, _ := s.view.Dims()
 		pn.spare = [2]*model.State{model.NewState(s.fit), model.NewState(s.fit)}
 		pn.d, pn.direction = make([]float64, n), make([]float64, n)
+	}
+	if _, ok := s.curved.Concordance(); !ok {
+		pn.least = jumpDamping
 	}
 	pn.here = s.state
 	pn.corr = grow(pn.corr, len(s.set.places))
@@ -122,8 +127,8 @@ func (s *Solver) approximate(polish bool) {
 	s.curved.Curvature(pn.here, pn.d)
 	s.raise(pn.d)
 	s.in.work += float64(2 * rowValue * float64(len(pn.d)))
-	if pn.damping > 0 {
-		s.curved.Dampen(pn.here, pn.damping, pn.d)
+	if share := max(pn.damping, pn.least); share > 0 {
+		s.curved.Dampen(pn.here, share, pn.d)
 	}
 	if !polish && s.thin() {
 		in.store.Thin(s.thinning.weights)
@@ -155,7 +160,7 @@ func (s *Solver) raise(d []float64) {
 func (s *Solver) setGap() float64 {
 	pn, total := &s.prox, s.view.Total()
 	s.payDots(s.entries(s.set.columns))
-	pn.dual = model.Dual{Penalty: s.pen, Total: total, Smoothness: s.fit.Smoothness()}
+	pn.dual = model.Dual{Penalty: s.pen, Total: total}
 	for k, j := range s.set.columns {
 		pn.corr[k] = s.view.Dot(int(j), pn.here.Weighted)
 		pn.dual.Add(int(j), pn.corr[k]/total, s.beta[s.set.places[k]], 0)
@@ -255,7 +260,7 @@ func (s *Solver) descend() (length float64) {
 	best := math.Inf(1)
 	for range halvings {
 		after := move()
-		if after >= best { // the step before was better
+		if after >= best && !math.IsInf(best, 1) { // the step before was better
 			length *= 2
 			move()
 			best = after

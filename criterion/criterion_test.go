@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
 )
 
 // TestLossesAgainstDifferences: value, slope and curvature against plain sums
@@ -16,7 +17,7 @@ func TestLossesAgainstDifferences(t *testing.T) {
 		loss func(y, m float64) float64
 	}{
 		{criterion.MeanSquaredError{}, func(y, m float64) float64 { return (y - m) * (y - m) }},
-		{criterion.LogisticLoss{}, func(y, m float64) float64 { return math.Log1p(math.Exp(-y * m)) }},
+		{criterion.Of(loss.Logistic{}), func(y, m float64) float64 { return math.Log1p(math.Exp(-y * m)) }},
 	} {
 		t.Run(c.Name(), func(t *testing.T) { differences(t, c.Criterion, c.loss) })
 	}
@@ -74,7 +75,7 @@ func differences(t *testing.T, c criterion.Criterion, loss func(y, m float64) fl
 func TestWeightedRows(t *testing.T) {
 	y, m := []float64{1, -1, 1, -1}, []float64{0.3, 2, -1, 0.5}
 	weights := []float64{3, 0, 1, 2}
-	for _, c := range []criterion.Criterion{criterion.MeanSquaredError{}, criterion.LogisticLoss{}, criterion.SmoothedHinge{}} {
+	for _, c := range []criterion.Criterion{criterion.MeanSquaredError{}, criterion.Of(loss.Logistic{}), criterion.Of(loss.SmoothedHinge{})} {
 		slope, curvature, each, bend := make([]float64, 4), make([]float64, 4), make([]float64, 4), make([]float64, 4)
 		got := criterion.Weighted{Criterion: c, Weights: weights}.Eval([]int32{0, 1, 2, 3}, y, m, slope, curvature)
 		want := c.Eval([]int32{0, 0, 0, 2, 3, 3}, y, m, each, bend)
@@ -103,7 +104,7 @@ func TestLogisticLossFarFromTheMargin(t *testing.T) {
 		{-1e300, 1e300, -1},
 	} {
 		slope, curvature := []float64{0}, []float64{0}
-		value := criterion.LogisticLoss{}.Eval([]int32{0}, []float64{1}, []float64{c.margin}, slope, curvature)
+		value := criterion.Of(loss.Logistic{}).Eval([]int32{0}, []float64{1}, []float64{c.margin}, slope, curvature)
 		if math.Abs(value-c.value) > 1e-15*c.value || math.Abs(slope[0]-c.slope) > 1e-15*math.Abs(c.slope) || !(curvature[0] >= 0 && curvature[0] <= 0.25) {
 			t.Errorf("margin %g: %.17g, slope %.17g, curvature %g", c.margin, value, slope[0], curvature[0])
 		}

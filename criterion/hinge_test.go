@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/loss"
 )
 
 // TestSmoothedHingeAgainstDifferences, on the rows listed only.
 func TestSmoothedHingeAgainstDifferences(t *testing.T) {
-	loss := func(y, m float64) float64 {
+	value := func(y, m float64) float64 {
 		switch s := y * m; {
 		case s <= 0:
 			return 0.5 - s
@@ -20,7 +21,7 @@ func TestSmoothedHingeAgainstDifferences(t *testing.T) {
 			return 0
 		}
 	}
-	differences(t, criterion.SmoothedHinge{}, loss)
+	differences(t, criterion.Of(loss.SmoothedHinge{}), value)
 }
 
 // TestSmoothedHingeAtItsCorners: value, slope and curvature where the pieces
@@ -38,18 +39,18 @@ func TestSmoothedHingeAtItsCorners(t *testing.T) {
 		{-1, 1e300, 1e300, 1, 0},
 	} {
 		slope, curvature := []float64{9}, []float64{9}
-		value := criterion.SmoothedHinge{}.Eval([]int32{0}, []float64{c.y}, []float64{c.m}, slope, curvature)
+		value := criterion.Of(loss.SmoothedHinge{}).Eval([]int32{0}, []float64{c.y}, []float64{c.m}, slope, curvature)
 		if value != c.value || slope[0] != c.slope || curvature[0] != c.curvature {
 			t.Errorf("y %g, m %g: %g, %g, %g", c.y, c.m, value, slope[0], curvature[0])
 		}
 	}
-	if v := (criterion.SmoothedHinge{}).Eval([]int32{0}, []float64{1}, []float64{math.NaN()}, nil, nil); !math.IsNaN(v) {
+	if v := (criterion.Of(loss.SmoothedHinge{})).Eval([]int32{0}, []float64{1}, []float64{math.NaN()}, nil, nil); !math.IsNaN(v) {
 		t.Errorf("NaN became %g", v)
 	}
 }
 
 func ExampleSmoothedHinge() {
 	y, m := []float64{1, 1, -1}, []float64{2, 0.5, 1}
-	fmt.Println(criterion.SmoothedHinge{}.Eval([]int32{0, 1, 2}, y, m, nil, nil))
+	fmt.Println(criterion.Of(loss.SmoothedHinge{}).Eval([]int32{0, 1, 2}, y, m, nil, nil))
 	// Output: 0.5416666666666666
 }

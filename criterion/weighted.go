@@ -11,17 +11,26 @@ type Weighted struct {
 
 // Eval implements [Criterion]. Some row listed must have a positive weight.
 func (c Weighted) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
-	var total, sum float64
-	for _, i := range rows {
-		total += c.Weights[i]
+	if of, ok := c.Criterion.(rowwise); ok {
+		return of.weighted(c.Weights, rows, y, m, slope, curvature)
 	}
+	total := sum(c.Weights, rows)
+	var value float64
 	for at, i := range rows {
 		share := c.Weights[i] / total
-		sum = math.FMA(share, c.Criterion.Eval(rows[at:at+1], y, m, slope, curvature), sum)
+		value = math.FMA(share, c.Criterion.Eval(rows[at:at+1], y, m, slope, curvature), value)
 		if slope != nil {
 			slope[i] *= share
 			curvature[i] *= share
 		}
 	}
-	return sum
+	return value
+}
+
+// sum returns the weight of the rows.
+func sum(weights []float64, rows []int32) (total float64) {
+	for _, i := range rows {
+		total += weights[i]
+	}
+	return total
 }

@@ -61,7 +61,8 @@ func (s *Solver) bends() float64 {
 	if s.curved == nil {
 		return 0
 	}
-	return s.k.MaxAbs(s.u)
+	concordance, _ := s.curved.Concordance() // where the curvature jumps: as between the jumps
+	return concordance * s.k.MaxAbs(s.u)
 }
 
 // turn sets u ← C″⊙u and q to its product with the columns.

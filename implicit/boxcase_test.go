@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -134,13 +135,13 @@ func (b *boxCase) predict(beta []float64) []float64 {
 
 // value is the smoothed hinge of β on the held-out rows.
 func (b *boxCase) value(beta []float64) float64 {
-	return criterion.SmoothedHinge{}.Eval(b.held, b.y, b.predict(beta), nil, nil)
+	return criterion.Of(loss.SmoothedHinge{}).Eval(b.held, b.y, b.predict(beta), nil, nil)
 }
 
 func (b *boxCase) outer(beta []float64) implicit.Outer {
 	n := len(b.y)
 	o := implicit.Outer{Slope: make([]float64, n), Curvature: make([]float64, n)}
-	criterion.SmoothedHinge{}.Eval(b.held, b.y, b.predict(beta), o.Slope, o.Curvature)
+	criterion.Of(loss.SmoothedHinge{}).Eval(b.held, b.y, b.predict(beta), o.Slope, o.Curvature)
 	return o
 }
 

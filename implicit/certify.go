@@ -49,10 +49,11 @@ const (
 )
 
 // Certify proves what it can: column j is out of the exact support if
-// |zⱼ| + ‖X̃_j‖√(2·gap·smoothness/N) < αⱼ; and, E the columns not proved out and
-// A_E positive definite, j is in if |βⱼ| > √(2·gap·(A_E⁻¹)ⱼⱼ), for the logistic
-// loss with 3·gap and where gap is small against the curvature. It makes a pass
-// over X and factorises A_E.
+// |zⱼ| + ‖X̃_j‖√(2L·gap/N) < αⱼ, L a bound of the loss's curvature, without which no
+// column is; and, E the columns not proved out and A_E positive definite, j is in if
+// |βⱼ| > √(2·gap·(A_E⁻¹)ⱼⱼ), for a loss that is not quadratic with 3·gap, if it is
+// self-concordant and gap is small against the curvature. It makes a pass over X and
+// factorises A_E.
 func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certificate, error) {
 	_, p := s.view.Dims()
 	if c := g.Columns(); c >= 0 && c != p {
@@ -67,7 +68,7 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	}
 	s.take(at)
 	total := s.view.Total()
-	dual := &model.Dual{Penalty: g, Total: total, Smoothness: s.fit.Smoothness()}
+	dual := model.NewDual(s.fit, g, s.state)
 	order := s.view.Matrix().Order()
 	z := make([]float64, p)
 	out := Certificate{DualMargin: 1}
@@ -75,9 +76,12 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 		z[j] = s.view.Dot(int(j), s.state.Weighted) / total
 		dual.Add(int(j), z[j], beta[j], s.view.Norm(int(j)))
 	}
-	out.Gap, out.KKT = s.fit.Gap(dual, s.state), dual.KKT()
+	out.Gap, out.KKT = s.fit.Gap(&dual, s.state), dual.KKT()
 	gap := out.Gap + float64(roundingGap*s.fit.Null())
-	radius := math.Sqrt(2 * gap * s.fit.Smoothness() / total)
+	radius := math.Inf(1) // nothing is proved out
+	if bound, ok := s.fit.Smoothness(); ok {
+		radius = math.Sqrt(2 * gap * bound / total)
+	}
 	margin := func(j int32) float64 { return 1 - g.Pull(z[j])/g.Alpha(int(j)) }
 	excluded := func(j int32) bool {
 		return g.Pull(z[j])+float64(s.view.Norm(int(j))*radius) < g.Alpha(int(j))
@@ -183,7 +187,8 @@ func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[in
 		if float64(columns.Rows())*float64(size)*float64(size) > rowProof {
 			return
 		}
-		if s.leverage(columns, e, a)*gap > 0.1 {
+		concordance, ok := s.curved.Concordance()
+		if !ok || float64(concordance*concordance)*s.leverage(columns, e, a)*gap > 0.1 {
 			return
 		}
 		factor = 3

@@ -321,7 +321,7 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 	if at.KKT >= 0 {
 		return
 	}
-	dual := model.Dual{Penalty: g, Total: total, Smoothness: s.fit.Smoothness()}
+	dual := model.NewDual(s.fit, g, s.state)
 	next := map[int32]float64{}
 	for k, j := range at.Support {
 		next[j] = at.Coef[k]

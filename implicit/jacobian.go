@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -81,13 +80,12 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	u := make([]float64, n)
 	s.predict(at.Support, moved, u)
 	// The right-hand side of the pull-back: how ∇C and A change along w.
-	total := s.view.Total()
-	for i := range u {
-		bend := 0.0
-		if s.curved != nil {
-			bend = s.d[i] * (1 - 2*kernels.Sigmoid(s.state.Prediction[i])) * predictV[i] / total
-		}
-		predictV[i] = (outer.Curvature[i] - bend) * u[i]
+	bend := make([]float64, n)
+	if s.curved != nil {
+		s.curved.Third(s.state, bend)
+	}
+	for i, third := range bend {
+		predictV[i] = (outer.Curvature[i] - float64(third*predictV[i]/s.view.Total())) * u[i]
 	}
 	right := s.projected(at, predictV)
 	last := len(direction) - 1 // that of the ridge, where there is one

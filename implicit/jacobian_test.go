@@ -128,7 +128,7 @@ func TestJacobianAndHessianProducts(t *testing.T) {
 func penaltyOf(rng *rand.Rand, fit model.Datafit, seed uint64) (lambda []float64, penalty func([]float64) (model.Penalty, error)) {
 	top := kernels.Log(model.AlphaMax(fit))
 	_, p := fit.View().Dims()
-	_, logistic := fit.(*model.Logistic)
+	_, logistic := fit.(*model.Rowwise)
 	switch kind := seed % 5; {
 	case kind == 0:
 		lambda = []float64{top - 1.5}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -272,7 +273,7 @@ func TestSVMHypergradientBits(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := implicit.Outer{Slope: make([]float64, 60), Curvature: make([]float64, 60)}
-		criterion.SmoothedHinge{}.Eval(b.held, b.y, sol.Predictions, o.Slope, o.Curvature)
+		criterion.Of(loss.SmoothedHinge{}).Eval(b.held, b.y, sol.Predictions, o.Slope, o.Curvature)
 		g, err := implicit.NewSVM(fit).Solve(t.Context(), -3, implicit.SVMPoint{
 			Free: sol.Free, Dual: sol.Dual, Bound: sol.Bound, Predictions: sol.Predictions,
 		}, o, implicit.Options{})
@@ -329,7 +330,7 @@ func TestSVMGolden(t *testing.T) {
 			t.Fatalf("%s: %v, %s", c.Data, err, sol.Status)
 		}
 		o := implicit.Outer{Slope: make([]float64, len(y)), Curvature: make([]float64, len(y))}
-		value := criterion.SmoothedHinge{}.Eval(held, y, sol.Predictions, o.Slope, o.Curvature)
+		value := criterion.Of(loss.SmoothedHinge{}).Eval(held, y, sol.Predictions, o.Slope, o.Curvature)
 		g, err := implicit.NewSVM(fit).Solve(t.Context(), c.LogLambda[0], implicit.SVMPoint{
 			Free: sol.Free, Dual: sol.Dual, Bound: sol.Bound, Predictions: sol.Predictions,
 		}, o, implicit.Options{Tol: 1e-12})
@@ -372,7 +373,7 @@ func ExampleSVM() {
 		return
 	}
 	outer := implicit.Outer{Slope: make([]float64, 4), Curvature: make([]float64, 4)}
-	value := criterion.SmoothedHinge{}.Eval([]int32{3}, y, sol.Predictions, outer.Slope, outer.Curvature)
+	value := criterion.Of(loss.SmoothedHinge{}).Eval([]int32{3}, y, sol.Predictions, outer.Slope, outer.Curvature)
 	g, err := implicit.NewSVM(fit).Solve(context.Background(), logC, implicit.SVMPoint{
 		Free: sol.Free, Dual: sol.Dual, Bound: sol.Bound, Predictions: sol.Predictions,
 	}, outer, implicit.Options{})

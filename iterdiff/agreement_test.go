@@ -14,6 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -22,7 +23,7 @@ import (
 var long = flag.Bool("long", false, "all golden rows")
 
 // fitOf returns the datafit of an oracle's problem.
-func fitOf(tb testing.TB, q *oracle.Problem, l loss, dense bool) model.Datafit {
+func fitOf(tb testing.TB, q *oracle.Problem, l kind, dense bool) model.Datafit {
 	tb.Helper()
 	view := subject.View(tb, q, dense)
 	var fit model.Datafit
@@ -50,7 +51,7 @@ func TestThreeWays(t *testing.T) {
 		r := oracle.NewRandom(300 + seed)
 		q := r.Problem(oracle.Shape{N: 40 + r.Intn(20), P: 5 + r.Intn(30), Density: r.Pick(0.3, 1), Correlation: r.Pick(0, 0.5), Mean: r.Pick(0, 0.3), Weights: r.Intn(2) == 0})
 		q.Intercept = r.Intn(2) == 0
-		l := []loss{squared, logistic}[seed%2]
+		l := []kind{squared, logistic}[seed%2]
 		if l == logistic {
 			for i := range q.Y {
 				q.Y[i] = math.Copysign(1, q.Y[i]+2*r.Normal())
@@ -204,12 +205,12 @@ func (c *goldenCase) wanted(t *testing.T, p int) (lambda, want []float64) {
 func (c *goldenCase) differentiate(t *testing.T, matrix sparse.Matrix, y, weights []float64, rows []int32, lambda []float64, o iterdiff.Options) *iterdiff.Result {
 	t.Helper()
 	n, _ := matrix.Dims()
-	var loss criterion.Criterion = criterion.MeanSquaredError{}
+	var judge criterion.Criterion = criterion.MeanSquaredError{}
 	if c.Model == "logreg" {
-		loss = criterion.LogisticLoss{}
+		judge = criterion.Of(loss.Logistic{})
 	}
 	curvature := make([]float64, n)
-	outer := func(m, slope []float64) float64 { return loss.Eval(rows, y, m, slope, curvature) }
+	outer := func(m, slope []float64) float64 { return judge.Eval(rows, y, m, slope, curvature) }
 	if c.Model == "svm" {
 		fit, err := model.NewSVM(subject.Kernels(t), sparse.Transpose(matrix), y, weights)
 		if err != nil {

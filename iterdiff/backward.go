@@ -36,7 +36,7 @@ func (t *tape) epoch(k int) []entry {
 // checkpoint is a state after some epoch, in O(n + s) numbers.
 type checkpoint struct {
 	epoch int
-	rows  []float64 // m for the logistic loss, e else
+	rows  []float64 // e, m where the loss is not quadratic
 	off   float64
 	j     []int32
 	b     []float64
@@ -80,7 +80,7 @@ func (c *checkpoints) thin() {
 func (e *engine) save(c *checkpoint) {
 	s := &e.now
 	rows := s.e
-	if e.logistic {
+	if e.loss != nil {
 		rows = s.m
 	}
 	c.epoch, c.off = e.epoch, s.off
@@ -104,7 +104,7 @@ func (e *engine) restore(c *checkpoint) {
 		s.beta[j] = c.b[i]
 		e.class[j] = e.classAt(j, c.b[i])
 	}
-	if e.logistic {
+	if e.loss != nil {
 		copy(s.m, c.rows)
 		e.finish(s)
 		return
@@ -155,6 +155,7 @@ func (e *engine) reverse(ctx context.Context) bool {
 	}
 	copy(e.back.m, e.now.m)
 	copy(e.back.e, e.now.e)
+	copy(e.back.c, e.now.c)
 	if !e.checkpointing {
 		return e.reverseTape(ctx, e.epoch)
 	}
@@ -236,7 +237,7 @@ func (e *engine) reverseCoordinates(ctx context.Context, steps []entry) bool {
 			e.credit(j, v, &r)
 			v = float64(v * r.dz)
 		}
-		if e.logistic && r.b != t.from {
+		if e.loss != nil && r.b != t.from {
 			e.move(s, j, t.from-r.b) // the Hessian is that before the step
 		}
 		e.a[j] = v + behind
@@ -268,7 +269,7 @@ func (e *engine) reverseGradient(ctx context.Context, steps []entry) bool {
 		v[j] *= r.dz
 		e.push(j, v[j], e.u, &e.uOff)
 	}
-	if e.logistic { // back to the iterate before: β is on the tape
+	if e.loss != nil { // back to the iterate before: β is on the tape
 		e.reset(s)
 		for i := range steps {
 			if steps[i].from != 0 {

@@ -24,7 +24,7 @@ func (e *engine) certify() certificate {
 	e.point.Intercept = 0 // no memory of the point before
 	e.fit.Fit(cols, coef, e.point)
 	view := e.fit.View()
-	dual := model.Dual{Penalty: e.penalty, Total: view.Total(), Smoothness: e.fit.Smoothness()}
+	dual := model.NewDual(e.fit, e.penalty, e.point)
 	c := certificate{margin: 1, edge: math.Inf(1)}
 	for _, j := range view.Matrix().Order() {
 		z := view.Dot(int(j), e.point.Weighted) / view.Total()
@@ -99,7 +99,7 @@ func (e *engine) judge() {
 		}
 		return
 	}
-	if e.logistic {
+	if e.loss != nil {
 		copy(e.prediction, e.now.m)
 	} else {
 		for i, y := range e.y {

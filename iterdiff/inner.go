@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -17,23 +18,24 @@ import (
 // Centring travels in one number per vector, as nothing of X is copied: a vector
 // of Zβ's kind is û + off·1, one of its dual's kind û + off·s.
 type inner struct {
-	k        *kernels.Set
-	x        sparse.Matrix
-	n, p     int       // rows, coordinates (an intercept of the logistic loss included)
-	y        []float64 // target; nil for the SVM
-	logistic bool      // else the loss is quadratic
-	weights  []float64 // s, nil: all 1
-	scaled   []float64 // s⊙values in x's storage; nil without weights
-	total    float64   // N; 1 for the SVM
-	means    []float64 // x̄, nil: not centred
-	sign     []float64 // y by sample for the SVM, else nil
-	linear   float64
-	ones     []float64 // column p−1 where that is the intercept, else nil
-	base     []float64 // quadratic: the residual at β = 0
+	k       *kernels.Set
+	x       sparse.Matrix
+	n, p    int       // rows, coordinates (an intercept of a loss that is not quadratic included)
+	y       []float64 // target; nil for the SVM
+	loss    loss.Loss // nil: quadratic
+	weights []float64 // s, nil: all 1
+	scaled  []float64 // s⊙values in x's storage; nil without weights
+	total   float64   // N; 1 for the SVM
+	means   []float64 // x̄, nil: not centred
+	sign    []float64 // y by sample for the SVM, else nil
+	linear  float64
+	ones    []float64 // column p−1 where that is the intercept, else nil
+	base    []float64 // quadratic: the residual at β = 0
 
 	order     []int32   // coordinates with Lⱼ > 0, in the fast order of x
 	lipschitz []float64 // Lⱼ
 	t         []float64 // scratch over the rows
+	ty, tout  []float64 // likewise, where the loss is not quadratic
 
 	work, checked int64 // entries of Z visited; those when ctx was last asked
 }
@@ -41,21 +43,23 @@ type inner struct {
 // state is a point as the rows see it.
 type state struct {
 	beta []float64
-	m    []float64 // logistic: Zβ
-	e    []float64 // −F′ without weights: y − Zβ − off, −Zβ for the SVM, yσ(−ym)
+	m    []float64 // Zβ where the loss is not quadratic
+	e    []float64 // −F′ without weights: y − Zβ − off, −Zβ for the SVM
+	c    []float64 // F″ without weights, where the loss is not quadratic
 	off  float64
 }
 
 func (f *inner) newState() state {
 	s := state{beta: make([]float64, f.p), e: make([]float64, f.n)}
-	if f.logistic {
-		s.m = make([]float64, f.n)
+	if f.loss != nil {
+		s.m, s.c = make([]float64, f.n), make([]float64, f.n)
 	}
 	return s
 }
 
-// newInner sets up a loss of package model. A logistic intercept is one more
-// coordinate without penalty; that of the squared loss is eliminated by centring.
+// newInner sets up a datafit of package model. The intercept of a loss that is not
+// quadratic is one more coordinate without penalty; that of the squared loss is eliminated
+// by centring.
 func newInner(fit model.Datafit) (*inner, error) {
 	view := fit.View()
 	if view.Scaled() {
@@ -66,7 +70,7 @@ func newInner(fit model.Datafit) (*inner, error) {
 		k: view.Kernels(), x: view.Matrix(), n: n, p: p, y: fit.Target(), weights: view.Weights(), total: view.Total(),
 		t: make([]float64, n),
 	}
-	switch fit.(type) {
+	switch fit := fit.(type) {
 	case *model.Squared:
 		s := model.NewState(fit)
 		fit.Fit(nil, nil, s)
@@ -77,8 +81,9 @@ func newInner(fit model.Datafit) (*inner, error) {
 				f.means[j] = view.Mean(j)
 			}
 		}
-	case *model.Logistic:
-		f.logistic = true
+	case *model.Rowwise:
+		f.loss = fit.Loss()
+		f.ty, f.tout = make([]float64, n), make([]float64, n)
 		if view.Centred() {
 			f.p++
 			f.ones = make([]float64, n)
@@ -87,7 +92,11 @@ func newInner(fit model.Datafit) (*inner, error) {
 			}
 		}
 	default:
-		return nil, outcome.Errorf(outcome.Usage, "iterative differentiation covers the squared and the logistic loss and the SVM, not %T", fit)
+		return nil, outcome.Errorf(outcome.Usage, "iterative differentiation covers the losses of package loss and the SVM, not %T", fit)
+	}
+	bound, ok := fit.Smoothness()
+	if !ok {
+		return nil, outcome.Errorf(outcome.Usage, "iterative differentiation takes steps of 1/L, and the curvature of the %s loss has no bound L: differentiate implicitly", f.loss.Name())
 	}
 	if f.weights != nil {
 		f.scale()
@@ -100,10 +109,10 @@ func newInner(fit model.Datafit) (*inner, error) {
 			mean := view.Mean(int(j))
 			square += float64(f.total * float64(mean*mean))
 		}
-		f.addCoordinate(j, float64(fit.Smoothness()*square)/f.total)
+		f.addCoordinate(j, float64(bound*square)/f.total)
 	}
 	if f.ones != nil {
-		f.addCoordinate(int32(p), fit.Smoothness())
+		f.addCoordinate(int32(p), bound)
 	}
 	return f, nil
 }
@@ -207,7 +216,7 @@ func (f *inner) score(s *state, j int32) float64 {
 // reset moves the rows of a state to β = 0; add and finish move them on.
 func (f *inner) reset(s *state) {
 	s.off = 0
-	if f.logistic {
+	if f.loss != nil {
 		clear(s.m)
 		return
 	}
@@ -217,7 +226,7 @@ func (f *inner) reset(s *state) {
 // add moves coordinate j by d, all but what finish sets.
 func (f *inner) add(s *state, j int32, d float64) {
 	rows, values, _ := f.column(j)
-	if f.logistic {
+	if f.loss != nil {
 		f.axpy(d, rows, values, s.m)
 		return
 	}
@@ -225,24 +234,18 @@ func (f *inner) add(s *state, j int32, d float64) {
 	s.off = math.FMA(d, f.mean(j), s.off)
 }
 
-// finish sets the residuals of the logistic loss on all rows.
+// finish sets residuals and curvatures on all rows where the loss is not quadratic.
 func (f *inner) finish(s *state) {
-	if !f.logistic {
-		return
-	}
-	for i, y := range f.y {
-		s.e[i] = -y * s.m[i]
-	}
-	f.k.Sigmoid(s.e, s.e)
-	for i, y := range f.y {
-		s.e[i] *= y
+	if f.loss != nil {
+		f.loss.Slope(f.k, f.y, s.m, s.e)
+		f.loss.Curvature(f.k, f.y, s.m, s.c)
 	}
 }
 
 // move moves coordinate j by d.
 func (f *inner) move(s *state, j int32, d float64) {
 	f.add(s, j, d)
-	if !f.logistic {
+	if f.loss == nil {
 		return
 	}
 	rows, _, _ := f.column(j)
@@ -250,38 +253,36 @@ func (f *inner) move(s *state, j int32, d float64) {
 		f.finish(s)
 		return
 	}
-	t := f.t[:len(rows)]
+	m, y, out := f.t[:len(rows)], f.ty[:len(rows)], f.tout[:len(rows)]
 	for k, i := range rows {
-		t[k] = -f.y[i] * s.m[i]
+		m[k], y[k] = s.m[i], f.y[i]
 	}
-	f.k.Sigmoid(t, t)
+	f.loss.Slope(f.k, y, m, out)
 	for k, i := range rows {
-		s.e[i] = f.y[i] * t[k]
+		s.e[i] = out[k]
 	}
-}
-
-// curvature returns ℓ″ of row i of the logistic loss: σ(m)σ(−m) = |e|(1 − |e|).
-func (f *inner) curvature(s *state, i int) float64 {
-	e := s.e[i]
-	return e * (f.y[i] - e)
+	f.loss.Curvature(f.k, y, m, out)
+	for k, i := range rows {
+		s.c[i] = out[k]
+	}
 }
 
 // pull returns ∇²ⱼ:f·J for u = Z·J, given as û and off.
 func (f *inner) pull(s *state, j int32, u []float64, off float64) float64 {
-	if !f.logistic {
+	if f.loss == nil {
 		return f.gram(j, u, off)
 	}
 	rows, _, scaled := f.column(j)
 	if rows == nil {
 		t := f.t[:f.n]
 		for i, v := range u {
-			t[i] = f.curvature(s, i) * v
+			t[i] = s.c[i] * v
 		}
 		return f.k.Dot(scaled, t) / f.total
 	}
 	t := f.t[:len(rows)]
 	for k, i := range rows {
-		t[k] = f.curvature(s, int(i)) * u[i]
+		t[k] = s.c[i] * u[i]
 	}
 	return f.k.Dot(scaled, t) / f.total
 }
@@ -317,7 +318,7 @@ func (f *inner) project(j int32, u []float64, off float64) float64 {
 func (f *inner) spread(s *state, j int32, c float64, u []float64, off *float64) {
 	rows, _, scaled := f.column(j)
 	c /= f.total
-	if !f.logistic {
+	if f.loss == nil {
 		f.axpy(f.signed(j, c), rows, scaled, u)
 		*off = math.FMA(-c, f.mean(j), *off)
 		return
@@ -327,7 +328,7 @@ func (f *inner) spread(s *state, j int32, c float64, u []float64, off *float64) 
 		if rows != nil {
 			i = int(rows[k])
 		}
-		u[i] = math.FMA(float64(c*x), f.curvature(s, i), u[i])
+		u[i] = math.FMA(float64(c*x), s.c[i], u[i])
 	}
 }
 

@@ -43,7 +43,7 @@ type Outer func(m, slope []float64) float64
 type Point struct {
 	Support []int32 // ascending; samples for the SVM
 	Coef    []float64
-	// Intercept counts for the logistic loss only, where it is a coordinate.
+	// Intercept counts for a loss that is not quadratic, where it is a coordinate.
 	Intercept float64
 }
 
@@ -147,15 +147,15 @@ type Result struct {
 	Status outcome.Status
 }
 
-// Solver differentiates the descent on one loss of package model: the squared
-// loss, and the logistic loss, whose intercept, if any, is one more coordinate
-// of the descent. It holds O(n + p) numbers, a copy of the entries of X where
+// Solver differentiates the descent on one datafit of package model. The intercept, if
+// any, is one more coordinate of the descent unless the loss is quadratic. It holds O(n + p) numbers, a copy of the entries of X where
 // rows have weights, and what Options.MemoryBudget bounds. Once warm it
 // allocates nothing per epoch. It is not safe for concurrent use.
 type Solver struct{ engine engine }
 
 // New returns a solver for a datafit. The error is an [outcome.Error] of kind Usage
-// for losses other than [model.Squared] and [model.Logistic].
+// for a loss without a bound on its curvature, as steps are 1/L, and for datafits other than
+// [model.Squared] and [model.Rowwise].
 func New(fit model.Datafit) (*Solver, error) {
 	f, err := newInner(fit)
 	if err != nil {
@@ -164,7 +164,8 @@ func New(fit model.Datafit) (*Solver, error) {
 	s := &Solver{}
 	n, _ := fit.View().Dims()
 	s.engine.init(f, n)
-	s.engine.fit, s.engine.point, s.engine.curve = fit, model.NewState(fit), fit.Smoothness()
+	s.engine.fit, s.engine.point = fit, model.NewState(fit)
+	s.engine.curve, _ = fit.Smoothness()
 	return s, nil
 }
 

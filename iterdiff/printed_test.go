@@ -15,7 +15,7 @@ func TestPrintedFormulas(t *testing.T) {
 	misprints := []struct {
 		name     string
 		set      func(*reference)
-		loss     loss
+		loss     kind
 		penalty  string
 		method   iterdiff.Method
 		off, far float64 // it is off by at least that, on one problem and on some

@@ -14,7 +14,7 @@ import (
 // found, the Jacobian converges linearly, at the spectral radius of the iteration.
 func TestLocalLinearConvergence(t *testing.T) {
 	checked := 0
-	for _, l := range []loss{squared, logistic} {
+	for _, l := range []kind{squared, logistic} {
 		for _, method := range []iterdiff.Method{iterdiff.ForwardPCD, iterdiff.ForwardPGD} {
 			for seed := range uint64(6) {
 				r := oracle.NewRandom(700 + seed)

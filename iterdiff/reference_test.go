@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// loss names the inner problems of the reference.
-type loss int
+// kind names the inner problems of the reference.
+type kind int
 
 const (
-	squared loss = iota
+	squared kind = iota
 	logistic
 	box // the SVM's dual: columns of z are the samples
 )
@@ -18,7 +18,7 @@ const (
 // gradient from scratch, with the derivative only in the backward form of the
 // paper, misprints on request.
 type reference struct {
-	loss      loss
+	loss      kind
 	z         [][]float64 // rows × coordinates: X̃, [X 1], or (y⊙X)ᵀ
 	y         []float64   // centred for the squared loss
 	s         []float64   // row weights

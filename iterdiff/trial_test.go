@@ -40,7 +40,7 @@ func quadratic(target []float64, rows []int) iterdiff.Outer {
 }
 
 // draw makes a trial: the penalty "lasso", "enet" or "wlasso".
-func draw(tb testing.TB, r *oracle.Random, k *kernels.Set, l loss, penalty string, method iterdiff.Method) *trial {
+func draw(tb testing.TB, r *oracle.Random, k *kernels.Set, l kind, penalty string, method iterdiff.Method) *trial {
 	tb.Helper()
 	problem := r.Problem(oracle.Shape{N: 14 + r.Intn(6), P: 5 + r.Intn(5), Density: r.Pick(0.6, 1), Mean: r.Pick(0, 0.7), Weights: r.Intn(2) == 0})
 	problem.Intercept = r.Intn(2) == 0 && l != box

@@ -14,7 +14,7 @@ import (
 var (
 	allMethods = []iterdiff.Method{iterdiff.ForwardPCD, iterdiff.BackwardPCD, iterdiff.ForwardPGD, iterdiff.BackwardPGD}
 	allModels  = []struct {
-		loss    loss
+		loss    kind
 		penalty string
 	}{{squared, "lasso"}, {squared, "enet"}, {squared, "wlasso"}, {logistic, "lasso"}, {logistic, "enet"}, {logistic, "wlasso"}, {box, "svm"}}
 )

@@ -41,7 +41,7 @@ func (w *jacobian) bytes(e *engine) int64 {
 	if e.gradientStep {
 		matrices++
 	}
-	if !e.logistic {
+	if e.loss == nil {
 		matrices++
 	}
 	return 8 * t * t * matrices
@@ -62,7 +62,7 @@ func (w *jacobian) join(e *engine, j int32) {
 	if e.gradientStep {
 		w.next = extend(w.next)
 	}
-	if e.logistic {
+	if e.loss != nil {
 		return
 	}
 	w.hessian = extend(w.hessian)
@@ -101,7 +101,7 @@ func (w *jacobian) row(e *engine, j int32, r *response, step float64, out []floa
 	acc := w.acc
 	copy(acc, w.rows[s])
 	h := w.h
-	if e.logistic {
+	if e.loss != nil {
 		e.spread(&e.now, j, 1, w.u, &w.off)
 		for l, other := range w.members {
 			if w.live[l] {

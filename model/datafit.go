@@ -17,8 +17,11 @@ type Datafit interface {
 	// Null returns P₀, the objective of the null model: the scale of every
 	// relative duality gap.
 	Null() float64
-	// Smoothness bounds ℓ″: ∇f is Smoothness·‖X‖ₛ²/N-Lipschitz.
-	Smoothness() float64
+	// Smoothness returns a bound of ℓ″, if there is one: ∇f is bound·‖X‖ₛ²/N-Lipschitz.
+	Smoothness() (bound float64, ok bool)
+	// Steepest returns that bound or, where there is none, twice the largest ℓ″ on the rows
+	// of positive weight at a state: the scale of KKT residuals.
+	Steepest(s *State) float64
 	// Fit moves a state to the coefficients b of the columns cols. The intercept of a
 	// loss that is not quadratic is sought from that of the state on, and is the same to
 	// rounding from anywhere.
@@ -33,8 +36,13 @@ type Curved interface {
 	Datafit
 	// Curvature sets d[i] = sᵢℓ″(yᵢ, mᵢ) on all rows, as far from zero as numbers go.
 	Curvature(s *State, d []float64)
+	// Third sets d[i] = sᵢℓ‴(yᵢ, mᵢ) on all rows.
+	Third(s *State, d []float64)
+	// Concordance returns an M with |ℓ‴| ≤ M·ℓ″, if there is one.
+	Concordance() (m float64, ok bool)
 	// Dampen raises d[i] to a share, in (0, 1], of the curvature of a parabola that
-	// touches sᵢℓ(yᵢ, ·) at mᵢ and lies above it.
+	// touches sᵢℓ(yᵢ, ·) at mᵢ and lies above it, or of one that keeps a step short where
+	// the loss has none above it.
 	Dampen(s *State, share float64, d []float64)
 	// Move sets to, all but its Linear, from the linear predictor in to.Linear,
 	// with from's intercept as a first guess.
@@ -55,7 +63,7 @@ type State struct {
 	Loss       float64   // f(β, b)
 
 	square  float64    // ‖Residual‖ₛ²
-	balance [2]float64 // factors that made the classes of Weighted balance
+	balance [2]float64 // factors that made the positive and the negative entries of Weighted balance
 	scratch []float64  // n, with Linear
 }
 

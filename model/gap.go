@@ -5,7 +5,7 @@ import "math"
 // Dual gathers, column by column, what the duality gap and the KKT residual
 // of a point need from its correlations zⱼ = X_jᵀ(s⊙r)/N. Columns that a
 // bound proves to have |zⱼ − α₂βⱼ| < αⱼ and βⱼ = 0 may be left out: they
-// change nothing. Ready once Penalty and Total are set.
+// change nothing. [NewDual] makes one.
 //
 // An unpenalised column must have zⱼ = 0 for the dual point to be feasible: its
 // coefficient must be the best for the others', as an intercept is. What rounding
@@ -14,9 +14,9 @@ import "math"
 // The sums are arranged so that near the optimum every term vanishes by
 // itself: a gap of 1e-15·P₀ is still known to a few digits.
 type Dual struct {
-	Penalty    Penalty
-	Total      float64 // N
-	Smoothness float64 // of the datafit, for the KKT residual; 0 means 1
+	Penalty  Penalty
+	Total    float64 // N
+	Steepest float64 // of the datafit, for the KKT residual; 0 means 1
 
 	worst    float64 // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
 	kkt      float64 // max ρⱼ
@@ -25,6 +25,11 @@ type Dual struct {
 	product  float64 // Σ aⱼβⱼ
 	slack    float64 // Σ αⱼ|βⱼ| − aⱼβⱼ
 	unscaled float64 // the gap at the unscaled dual point, α₂ > 0
+}
+
+// NewDual returns what is to gather the dual point of a state.
+func NewDual(f Datafit, g Penalty, s *State) Dual {
+	return Dual{Penalty: g, Total: f.View().Total(), Steepest: f.Steepest(s)}
 }
 
 // Add takes in column j: its correlation z, coefficient b and norm ‖X̃_j‖ₛ.
@@ -56,8 +61,8 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 		d.worst = math.Inf(1) // no scale serves a ridge alone
 	}
 	lipschitz := float64(norm*norm) / d.Total
-	if d.Smoothness != 0 {
-		lipschitz *= d.Smoothness
+	if d.Steepest != 0 {
+		lipschitz *= d.Steepest
 	}
 	if lipschitz > 0 {
 		moved := b - d.Penalty.Prox(j, b+z/lipschitz, 1/lipschitz)
@@ -109,9 +114,9 @@ func (d *Dual) Scale() float64 {
 	return 1
 }
 
-// gap adds the penalty's share to what the loss lacks at the scaled dual point
-// and at the unscaled one.
-func (d *Dual) gap(scaled, unscaled float64) float64 {
+// Gap returns the duality gap: the penalty's share, and what the loss lacks of Fenchel's
+// equality at the scaled dual point or at the unscaled one, as the datafit knows it.
+func (d *Dual) Gap(scaled, unscaled float64) float64 {
 	rest, ridge := 1-d.Scale(), d.Penalty.ridge
 	gap := d.loose + scaled + float64(0.5*rest*rest*d.l2) + max(0, math.FMA(rest, d.product, d.slack))
 	if ridge > 0 {
@@ -124,5 +129,6 @@ func (d *Dual) gap(scaled, unscaled float64) float64 {
 func (d *Dual) Value() float64 { return d.l1 + float64(0.5*d.l2) }
 
 // KKT returns max ρⱼ, ρⱼ = Lⱼ|βⱼ − prox_{g/Lⱼ}(βⱼ + zⱼ/Lⱼ)|: the fixed-point
-// residual of the optimality conditions. ρⱼ ≤ √(2Lⱼ·gap) always holds.
+// residual of the optimality conditions. ρⱼ ≤ √(2Lⱼ·gap) holds where the loss has a bound
+// on its curvature.
 func (d *Dual) KKT() float64 { return d.kkt }

@@ -96,7 +96,10 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 }
 
 // Smoothness returns 1.
-func (f *Squared) Smoothness() float64 { return 1 }
+func (f *Squared) Smoothness() (float64, bool) { return 1, true }
+
+// Steepest returns 1.
+func (f *Squared) Steepest(*State) float64 { return 1 }
 
 // Fit implements [Datafit].
 func (f *Squared) Fit(cols []int32, b []float64, s *State) {
@@ -114,5 +117,5 @@ func (f *Squared) Fit(cols []int32, b []float64, s *State) {
 // smaller. Neither dominates.
 func (f *Squared) Gap(d *Dual, s *State) float64 {
 	rest := 1 - d.Scale()
-	return d.gap(float64(rest*rest*s.square)/(2*d.Total), 0)
+	return d.Gap(float64(rest*rest*s.square)/(2*d.Total), 0)
 }

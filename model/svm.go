@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -44,11 +45,11 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 		return nil, err
 	}
 	f := &SVM{samples: samples, k: k, y: y, weights: slices.Clone(weights)}
+	if err := loss.CheckTarget(loss.SmoothedHinge{}, y); err != nil {
+		return nil, err
+	}
 	var positive, negative bool
 	for i, label := range y {
-		if err := checkLabel(i, label); err != nil {
-			return nil, err
-		}
 		if s := f.Weight(i); s > 0 {
 			positive, negative = positive || label > 0, negative || label < 0
 			f.total += s

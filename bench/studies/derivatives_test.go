@@ -10,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/chart"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -72,7 +73,7 @@ func TestEveryHypergradientEndsAtTheExactOne(t *testing.T) {
 		c     criterion.Criterion
 	}{
 		pare.Lasso: {d, 0.05, criterion.MeanSquaredError{}},
-		pare.SVM:   {signs(d), 10, criterion.SmoothedHinge{}},
+		pare.SVM:   {signs(d), 10, criterion.Of(loss.SmoothedHinge{})},
 	} {
 		var table Table
 		lines, err := hypergradientErrors(t.Context(), &table, test.d, m, test.share, test.c, 4096)

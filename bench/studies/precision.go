@@ -13,6 +13,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/loss"
 )
 
 // ErrorLasso is figure 5: the error of the hypergradient of a hold-out mean squared
@@ -24,7 +25,7 @@ func ErrorLasso(ctx context.Context, o Options) (*Result, error) {
 // ErrorSVM is figure 6: the same for the SVM's smoothed hinge, at two C. (The paper
 // leaves news20 out here.)
 func ErrorSVM(ctx context.Context, o Options) (*Result, error) {
-	return errorsOf(ctx, o, pare.SVM, []string{"rcv1", "real-sim"}, []float64{0.03, 0.2}, criterion.SmoothedHinge{})
+	return errorsOf(ctx, o, pare.SVM, []string{"rcv1", "real-sim"}, []float64{0.03, 0.2}, criterion.Of(loss.SmoothedHinge{}))
 }
 
 // errorsOf runs every set at every strength: one column of panels for each set.

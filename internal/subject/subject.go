@@ -62,7 +62,7 @@ func Squared(tb testing.TB, q *oracle.Problem, dense bool) *model.Squared {
 }
 
 // Logistic returns the logistic loss of q, on dense or sparse storage.
-func Logistic(tb testing.TB, q *oracle.Problem, dense bool) *model.Logistic {
+func Logistic(tb testing.TB, q *oracle.Problem, dense bool) *model.Rowwise {
 	tb.Helper()
 	fit, err := model.NewLogistic(View(tb, q, dense), q.Y)
 	if err != nil {

@@ -1,0 +1,176 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Logistic is ℓ = ln(1 + e^{−ym}) of a class y = ±1.
+type Logistic struct{}
+
+// Name returns "logistic".
+func (Logistic) Name() string { return "logistic" }
+
+// Link returns [Logit].
+func (Logistic) Link() Link { return Logit }
+
+// Check refuses what is not ±1.
+func (Logistic) Check(y float64) error {
+	if y == 1 || y == -1 {
+		return nil
+	}
+	return badLabel(y)
+}
+
+// badLabel is apart, so that what is asked of every row is inlined.
+func badLabel(y float64) error {
+	if !isFinite(y) {
+		return outcome.Errorf(outcome.NonFinite, "the label is not finite")
+	}
+	return outcome.Errorf(outcome.BadParameter, "the label is %g, want −1 or 1", y)
+}
+
+// Value implements [Loss].
+func (Logistic) Value(k *kernels.Set, y, m, out []float64) {
+	for i, label := range y {
+		out[i] = -label * m[i]
+	}
+	k.Log1pExp(out, out)
+}
+
+// Slope implements [Loss]: yσ(−ym).
+func (Logistic) Slope(k *kernels.Set, y, m, out []float64) {
+	for i, label := range y {
+		out[i] = -label * m[i]
+	}
+	k.Sigmoid(out, out)
+	for i, label := range y {
+		out[i] *= label
+	}
+}
+
+// Curvature implements [Loss]: σ(m)σ(−m) to full relative accuracy, down to the smallest
+// numbers. With p = σ(−|m|) ≤ ½ nothing in p(1 − p) cancels.
+func (Logistic) Curvature(k *kernels.Set, _, m, out []float64) {
+	for i, v := range m {
+		out[i] = -math.Abs(v)
+	}
+	k.Sigmoid(out, out)
+	for i, p := range out {
+		out[i] = p * (1 - p)
+	}
+}
+
+// Third implements [Loss]: σ(m)σ(−m)(1 − 2σ(m)).
+func (Logistic) Third(k *kernels.Set, _, m, out []float64) {
+	k.Sigmoid(out, m)
+	for i, p := range out {
+		out[i] = p * kernels.Sigmoid(-m[i]) * (1 - float64(2*p))
+	}
+}
+
+// Divergence implements [Loss]: KL(τ‖t) at τ = c·t, t = σ(−ym),
+//
+//	KL(c·t‖t) = c·t·ln c + (1 − c·t)·ln(1 + (1 − c)e^{−ym}).
+func (Logistic) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
+	var logC, logRest [2]float64
+	for side, balance := range at.Balance {
+		c := at.Scale * balance
+		logC[side], logRest[side] = kernels.Log(c), kernels.Log(1-c)
+	}
+	for i, label := range y {
+		out[i] = logRest[Side(label)] - float64(label*m[i])
+	}
+	k.Log1pExp(out, out)
+	for i, label := range y {
+		side := Side(label) // that of ρ
+		ct := math.Abs(at.Point(i))
+		term := float64((1 - ct) * out[i])
+		if at.Balance[side] > 0 {
+			term = math.FMA(ct, logC[side], term)
+		}
+		out[i] = term
+	}
+}
+
+// Smoothness returns 1/4.
+func (Logistic) Smoothness() (float64, bool) { return 0.25, true }
+
+// Concordance returns 1.
+func (Logistic) Concordance() (float64, bool) { return 1, true }
+
+// Majorant implements [Majorised]: (σ(m) − ½)/m (Jaakkola and Jordan, Statistics and
+// Computing 10, 2000).
+func (Logistic) Majorant(k *kernels.Set, _, m, out []float64) {
+	k.Sigmoid(out, m)
+	for i, v := range m {
+		above := 0.25
+		if math.Abs(v) > 1e-3 {
+			above = (out[i] - 0.5) / v
+		}
+		out[i] = above
+	}
+}
+
+// Bind implements [Binder]. It refuses rows of one class.
+func (Logistic) Bind(y, weights []float64, _ bool) (Loss, error) {
+	bound := logistic{total: total(len(y), weights)}
+	for i, label := range y {
+		switch {
+		case label < 0:
+		case weights == nil:
+			bound.positive++
+		default:
+			bound.positive += weights[i]
+		}
+	}
+	bound.share = bound.positive / bound.total
+	if bound.share == 0 || bound.share == 1 {
+		return nil, outcome.Errorf(outcome.SingleClass, "all training rows are of one class")
+	}
+	bound.logOdds = kernels.Log(bound.share / (1 - bound.share))
+	return bound, nil
+}
+
+// logistic is Logistic on the rows of a problem.
+type logistic struct {
+	Logistic
+	total    float64 // Σsᵢ
+	positive float64 // Σsᵢ of class +1
+	share    float64 // of it
+	logOdds  float64 // of that
+}
+
+// Null implements [Anchored]: ln 2, or with an intercept the entropy of the classes.
+func (l logistic) Null(intercept bool) float64 {
+	if !intercept {
+		return math.Ln2
+	}
+	return -float64(l.share*kernels.Log(l.share)) - float64((1-l.share)*kernels.Log(1-l.share))
+}
+
+// settled is what is left of Σvᵢ, relative to the sum of the parts, that counts as rounding.
+const settled = 1e-15
+
+// Step implements [Stepper]: Newton's step for the log-odds of the share of class +1 that
+// is expected. They are linear in b where predictions are alike or far out, and the loss is
+// far from a parabola.
+func (l logistic) Step(y, rho, v []float64) float64 {
+	var slope, bend float64
+	for i, v := range v {
+		slope += v
+		bend = math.FMA(v, y[i]-rho[i], bend) // s·σσ̄
+	}
+	if math.Abs(slope) <= settled*l.total {
+		return 0
+	}
+	expected, rest := l.positive-slope, l.total-l.positive+slope
+	odds := l.logOdds - kernels.Log(expected/rest)
+	step := math.Abs(odds * expected / l.total * rest / bend)
+	if math.IsNaN(step) { // no curvature
+		step = math.Inf(1)
+	}
+	return math.Copysign(step, slope)
+}

@@ -1,0 +1,164 @@
+// Package loss holds the losses ℓ(y, m) of a target y and a prediction m, one a file.
+// Datafits are made of them (package model), and so are the criteria that judge
+// predictions on held-out rows (package criterion).
+//
+// A loss is convex in m and as smooth as its methods say, and it is normalised so that
+// its infimum over m is 0: only then is the objective of the null model a scale for
+// duality gaps. Methods work on vectors, one entry for each row; out may be m itself
+// unless a method says otherwise. To add a loss, implement [Loss]; docs/add-a-loss.md
+// shows how, and what a loss may know besides is in [Binder], [Stepper], [Anchored] and
+// [Majorised].
+package loss
+
+import (
+	"errors"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Loss is a loss. Implementations never change and serve any number of goroutines.
+// The kernel set k has exponentials whose bits are the same on every CPU; a loss whose
+// results may differ between architectures need not use it.
+type Loss interface {
+	// Name is the loss's name in messages, flags and JSON.
+	Name() string
+	// Link says what the prediction m is of the mean of y.
+	Link() Link
+	// Check returns nil where y can be a target, else an error that says what it must
+	// be. The caller adds the row.
+	Check(y float64) error
+	// Value sets out[i] = ℓ(yᵢ, mᵢ), finite or +Inf.
+	Value(k *kernels.Set, y, m, out []float64)
+	// Slope sets out[i] = −ℓ′(yᵢ, mᵢ), the residual ρᵢ. It must be finite wherever mᵢ is.
+	Slope(k *kernels.Set, y, m, out []float64)
+	// Curvature sets out[i] = ℓ″(yᵢ, mᵢ) ≥ 0, finite wherever mᵢ is.
+	Curvature(k *kernels.Set, y, m, out []float64)
+	// Third sets out[i] = ℓ‴(yᵢ, mᵢ): second derivatives of a criterion in λ need it.
+	Third(k *kernels.Set, y, m, out []float64)
+	// Divergence sets out[i] = ℓ(yᵢ, mᵢ) + ℓ*(yᵢ, −ρ̃ᵢ) + ρ̃ᵢmᵢ ≥ 0, what the pair of mᵢ
+	// and the dual point ρ̃ᵢ = cᵢρᵢ, 0 ≤ cᵢ ≤ 1, lacks of Fenchel's equality. (ρ is
+	// Slope's at m. Every such point is feasible, as 0 and −ρ are in the domain of the
+	// conjugate ℓ*.) It is 0 at c = 1, and is best written in 1 − c, or it loses the
+	// digits of small duality gaps. out is not m.
+	Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64)
+	// Smoothness returns a bound L of ℓ″ over all m; ok is false where there is none.
+	Smoothness() (bound float64, ok bool)
+	// Concordance returns an M with |ℓ‴| ≤ M·ℓ″ over all m: a self-concordance, which
+	// bounds by how much the curvature changes from one point to another. ok is false
+	// where there is none, as where ℓ″ jumps.
+	Concordance() (m float64, ok bool)
+}
+
+// Dual is a dual point on the segment from a residual to 0, each sign of the residual
+// with its own factor: an intercept wants both to balance.
+type Dual struct {
+	// Slope is ρ, each entry times the Balance of its sign already.
+	Slope   []float64
+	Scale   float64
+	Balance [2]float64 // of positive entries, and of others
+}
+
+// Side returns the index in Balance of a residual.
+func Side(rho float64) int {
+	if rho > 0 {
+		return 0
+	}
+	return 1
+}
+
+// Point returns ρ̃ᵢ.
+func (d Dual) Point(i int) float64 { return d.Scale * d.Slope[i] }
+
+// Rest returns 1 − cᵢ.
+func (d Dual) Rest(i int) float64 { return 1 - float64(d.Scale*d.Balance[Side(d.Slope[i])]) }
+
+// Link says how the mean of y follows from a prediction m.
+type Link string
+
+// The links.
+const (
+	Identity Link = "identity" // it is m
+	Log      Link = "log"      // it is e^m
+	Logit    Link = "logit"    // the probability of the class +1 is 1/(1 + e^−m)
+)
+
+// Mean returns the mean of y at a prediction: the inverse of the link.
+func (l Link) Mean(m float64) float64 {
+	switch l {
+	case Log:
+		return kernels.Exp(m)
+	case Logit:
+		return kernels.Sigmoid(m)
+	default:
+		return m
+	}
+}
+
+// Binder is a Loss that takes something from a target as a whole, as a scale.
+type Binder interface {
+	Loss
+	// Bind returns the loss for the rows of one problem, y their targets and weights
+	// their weights (nil: all 1), of which those of rows that do not train are 0. The
+	// error is an [outcome.Error] that says why no model can be fitted to them.
+	Bind(y, weights []float64, intercept bool) (Loss, error)
+}
+
+// Stepper is a Loss that knows a better step towards the best intercept than Newton's.
+type Stepper interface {
+	Loss
+	// Step returns by how much to move the intercept where the residual is ρ, v = s⊙ρ
+	// the weighted one: 0 where Σvᵢ is rounding, else with the sign of that sum, and
+	// ±Inf where there is next to no curvature.
+	Step(y, rho, v []float64) float64
+}
+
+// Anchored is a Loss that knows the objective P₀ of the null model of its rows.
+type Anchored interface {
+	Loss
+	Null(intercept bool) float64
+}
+
+// Majorised is a Loss that knows a parabola above it.
+type Majorised interface {
+	Loss
+	// Majorant sets out[i] to the curvature of a parabola that touches ℓ(yᵢ, ·) at mᵢ
+	// and lies above it.
+	Majorant(k *kernels.Set, y, m, out []float64)
+}
+
+// CheckTarget refuses the first row whose target a loss does not have: the error is an
+// [outcome.Error] with the row.
+func CheckTarget(l Loss, y []float64) error {
+	for i, t := range y {
+		err := l.Check(t)
+		if err == nil {
+			continue
+		}
+		e := outcome.Error{Kind: outcome.BadParameter, Message: err.Error()}
+		if own, ok := errors.AsType[*outcome.Error](err); ok {
+			e = *own
+		}
+		e.HasRow, e.Row = true, i
+		return &e
+	}
+	return nil
+}
+
+// half returns ½x².
+func half(x float64) float64 { return float64(0.5 * x * x) }
+
+// total returns Σ sᵢ over the rows, n without weights.
+func total(n int, weights []float64) float64 {
+	if weights == nil {
+		return float64(n)
+	}
+	var sum float64
+	for _, s := range weights {
+		sum += s
+	}
+	return sum
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,151 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Poisson is ℓ = e^m − ym − y + y ln y of a count y ≥ 0, which need not be whole: half
+// the unit deviance of a mean e^m. Its curvature has no bound. Where e^m overflows, its
+// derivatives are the largest number instead.
+type Poisson struct{}
+
+// Name returns "poisson".
+func (Poisson) Name() string { return "poisson" }
+
+// Link returns [Log].
+func (Poisson) Link() Link { return Log }
+
+// Check refuses what is negative or not finite.
+func (Poisson) Check(y float64) error {
+	switch {
+	case !isFinite(y):
+		return outcome.Errorf(outcome.NonFinite, "the count is not finite")
+	case y < 0:
+		return outcome.Errorf(outcome.BadParameter, "the count is %g, want 0 or more", y)
+	default:
+		return nil
+	}
+}
+
+// means sets out = e^m, or the largest number where that overflows.
+func (Poisson) means(k *kernels.Set, m, out []float64) {
+	k.Exp(out, m)
+	for i, mean := range out {
+		if mean > math.MaxFloat64 {
+			out[i] = math.MaxFloat64
+		}
+	}
+}
+
+// Value implements [Loss], with h = m − ln y: y(e^h − 1 − h).
+func (Poisson) Value(k *kernels.Set, y, m, out []float64) {
+	for i, t := range y {
+		switch h := m[i] - kernels.Log(t); {
+		case t == 0:
+			out[i] = kernels.Exp(m[i])
+		case math.Abs(h) < nearby:
+			out[i] = t * excess(h)
+		default:
+			out[i] = kernels.Exp(m[i]) - t - float64(t*h)
+		}
+	}
+}
+
+// Slope implements [Loss]: y − e^m.
+func (p Poisson) Slope(k *kernels.Set, y, m, out []float64) {
+	p.means(k, m, out)
+	for i, t := range y {
+		out[i] = t - out[i]
+	}
+}
+
+// Curvature implements [Loss]: e^m.
+func (p Poisson) Curvature(k *kernels.Set, _, m, out []float64) { p.means(k, m, out) }
+
+// Third implements [Loss]: e^m.
+func (p Poisson) Third(k *kernels.Set, _, m, out []float64) { p.means(k, m, out) }
+
+// Divergence implements [Loss]: KL(t‖μ) = t ln(t/μ) − t + μ at t = (1 − c)y + cμ, μ = e^m.
+func (p Poisson) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
+	p.means(k, m, out)
+	for i, mean := range out {
+		rest := at.Rest(i)
+		t := float64(rest*y[i]) + float64((1-rest)*mean)
+		x := rest * (y[i] - mean) / mean // (t − μ)/μ
+		switch {
+		case rest == 0:
+			out[i] = 0
+		case math.Abs(x) < nearby:
+			out[i] = mean * entropy(x)
+		case t == 0:
+			out[i] = mean
+		default:
+			out[i] = float64(t*(kernels.Log(t)-m[i])) - t + mean
+		}
+	}
+}
+
+// Smoothness returns false: there is no bound.
+func (Poisson) Smoothness() (float64, bool) { return 0, false }
+
+// Concordance returns 1.
+func (Poisson) Concordance() (float64, bool) { return 1, true }
+
+// Bind implements [Binder]. It refuses counts that are all 0 where there is an intercept:
+// the best one would be −∞.
+func (Poisson) Bind(y, weights []float64, intercept bool) (Loss, error) {
+	var sum float64
+	for i, t := range y {
+		if weights != nil {
+			t = float64(t * weights[i])
+		}
+		sum += t
+	}
+	if intercept && sum == 0 {
+		return nil, outcome.Errorf(outcome.BadParameter, "the count of every training row is 0, so there is no best intercept; fit without one")
+	}
+	return poisson{sum: sum}, nil
+}
+
+// poisson is Poisson on the rows of a problem.
+type poisson struct {
+	Poisson
+	sum float64 // Σsᵢyᵢ
+}
+
+// Step implements [Stepper]: ln(Σsᵢyᵢ/Σsᵢe^mᵢ), to the best intercept at once.
+func (p poisson) Step(_, _, v []float64) float64 {
+	var slope float64
+	for _, v := range v {
+		slope += v
+	}
+	if math.Abs(slope) <= settled*p.sum {
+		return 0
+	}
+	return math.Copysign(kernels.Log(p.sum/(p.sum-slope)), slope)
+}
+
+// nearby is the size of an argument up to which the series below are used; the functions
+// themselves would lose their digits there.
+const nearby = 0.25
+
+// excess returns e^x − 1 − x for small x.
+func excess(x float64) float64 {
+	sum := 1.0
+	for k := 15; k >= 3; k-- {
+		sum = math.FMA(x/float64(k), sum, 1)
+	}
+	return half(x) * sum
+}
+
+// entropy returns (1 + x)ln(1 + x) − x = Σ (−x)^k/(k(k − 1)), k ≥ 2, for small x.
+func entropy(x float64) float64 {
+	var sum float64
+	for k := 24.0; k >= 2; k-- {
+		sum = math.FMA(-x, sum, 1/(k*(k-1)))
+	}
+	return x * x * sum
+}

@@ -1,0 +1,299 @@
+package model
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Rowwise is the datafit f(β, b) = (1/N)Σ sᵢℓ(yᵢ, mᵢ) of a loss. It implements [Curved]:
+// a loss may be quadratic, but [Squared] is faster then. It never changes and serves any
+// number of goroutines.
+type Rowwise struct {
+	view *sparse.View
+	loss loss.Loss
+	y    []float64
+	null float64
+}
+
+// NewDatafit returns the datafit of a loss: [Squared] for the squared one, else a
+// [Rowwise]. The errors are theirs.
+func NewDatafit(view *sparse.View, y []float64, l loss.Loss) (Datafit, error) {
+	if _, squared := l.(loss.Squared); squared {
+		return NewSquared(view, y)
+	}
+	return NewRowwise(view, y, l)
+}
+
+// NewLogistic is [NewRowwise] of the logistic loss: y is ±1 on every row, both classes
+// among the rows of positive weight.
+func NewLogistic(view *sparse.View, y []float64) (*Rowwise, error) {
+	return NewRowwise(view, y, loss.Logistic{})
+}
+
+// NewRowwise checks the target, held-out rows included. y is kept, not copied, and must
+// not change. The error is an [outcome.Error]: Shape; what the loss says of a row, with
+// the row; or why no model can be fitted to the rows of positive weight.
+func NewRowwise(view *sparse.View, y []float64, l loss.Loss) (*Rowwise, error) {
+	n, _ := view.Dims()
+	if len(y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
+	}
+	if err := loss.CheckTarget(l, y); err != nil {
+		return nil, err
+	}
+	if binder, ok := l.(loss.Binder); ok {
+		bound, err := binder.Bind(y, view.Weights(), view.Centred())
+		if err != nil {
+			return nil, err
+		}
+		l = bound
+	}
+	f := &Rowwise{view: view, loss: l, y: y}
+	if anchored, ok := l.(loss.Anchored); ok {
+		f.null = anchored.Null(view.Centred())
+		return f, nil
+	}
+	s := NewState(f)
+	f.Move(s, s)
+	f.null = s.Loss
+	if math.IsNaN(f.null) || math.IsInf(f.null, 0) {
+		return nil, outcome.Errorf(outcome.NonFinite, "the %s loss of the null model overflows: scale the target", l.Name())
+	}
+	return f, nil
+}
+
+// Loss returns the loss, bound to the rows where it depends on them.
+func (f *Rowwise) Loss() loss.Loss { return f.loss }
+
+// Rows implements [Curved]; it fails where no model can be fitted to the rows.
+func (f *Rowwise) Rows(view *sparse.View, list []int32) (Curved, error) {
+	y := make([]float64, len(list))
+	for k, i := range list {
+		y[k] = f.y[i]
+	}
+	return NewRowwise(view, y, f.loss)
+}
+
+// View returns the view of the design matrix.
+func (f *Rowwise) View() *sparse.View { return f.view }
+
+// Target returns y. Read only.
+func (f *Rowwise) Target() []float64 { return f.y }
+
+// Null returns P₀, the objective of the null model.
+func (f *Rowwise) Null() float64 { return f.null }
+
+// Smoothness returns the loss's.
+func (f *Rowwise) Smoothness() (float64, bool) { return f.loss.Smoothness() }
+
+// Concordance returns the loss's.
+func (f *Rowwise) Concordance() (float64, bool) { return f.loss.Concordance() }
+
+// Steepest implements [Datafit].
+func (f *Rowwise) Steepest(s *State) float64 {
+	if bound, ok := f.loss.Smoothness(); ok {
+		return bound
+	}
+	f.loss.Curvature(f.view.Kernels(), f.y, s.Prediction, s.scratch)
+	if weights := f.view.Weights(); weights != nil {
+		for i, s0 := range weights {
+			if s0 == 0 {
+				s.scratch[i] = 0
+			}
+		}
+	}
+	return 2 * f.view.Kernels().MaxAbs(s.scratch)
+}
+
+// Fit implements [Datafit].
+func (f *Rowwise) Fit(cols []int32, b []float64, s *State) {
+	clear(s.Linear)
+	f.view.AddColumns(cols, b, s.Linear)
+	f.Move(s, s)
+}
+
+// Move implements [Curved].
+func (f *Rowwise) Move(from, to *State) {
+	to.balance = [2]float64{1, 1}
+	if f.view.Centred() {
+		to.Intercept = from.Intercept
+		f.settle(to)
+		f.rebalance(to)
+	} else {
+		to.Intercept = 0
+		f.respond(to)
+	}
+	f.loss.Value(f.view.Kernels(), f.y, to.Prediction, to.scratch)
+	to.Loss = f.mean(to.scratch)
+}
+
+// respond sets predictions and residuals for the intercept at hand.
+func (f *Rowwise) respond(s *State) {
+	for i, v := range s.Linear {
+		s.Prediction[i] = v + s.Intercept
+	}
+	f.loss.Slope(f.view.Kernels(), f.y, s.Prediction, s.Residual)
+	f.view.Weigh(s.Residual, s.Weighted)
+}
+
+const (
+	interceptSteps = 100
+	interceptTol   = 1e-15 // of Σ|vᵢ|, for Σvᵢ
+	interceptNear  = 1e-7  // a step after which the error, less than its square, is rounding
+)
+
+// settle moves the intercept to the minimum of the loss over b, where weighted residuals
+// sum to zero, by the loss's own steps or Newton's. What brackets the minimum safeguards
+// them.
+func (f *Rowwise) settle(s *State) {
+	lower, upper, reach := math.Inf(-1), math.Inf(1), 16.0
+	concordance, quadratic := f.loss.Concordance() // then steps end at the square of the last
+	near := false
+	for range interceptSteps {
+		f.respond(s)
+		if near {
+			return
+		}
+		step := f.step(s)
+		if step == 0 {
+			return
+		}
+		if step > 0 {
+			lower = s.Intercept
+		} else {
+			upper = s.Intercept
+		}
+		size := min(math.Abs(step), reach)
+		reach *= 4
+		next := s.Intercept + math.Copysign(size, step)
+		if next == s.Intercept {
+			return
+		}
+		if !(next > lower && next < upper) {
+			next = 0.5 * (lower + upper)
+		}
+		near = quadratic && concordance*math.Abs(next-s.Intercept) <= interceptNear
+		s.Intercept = next
+	}
+	f.respond(s)
+}
+
+// step returns a step towards the best intercept, 0 where the residuals sum to zero.
+func (f *Rowwise) step(s *State) float64 {
+	if stepper, ok := f.loss.(loss.Stepper); ok {
+		return stepper.Step(f.y, s.Residual, s.Weighted)
+	}
+	k := f.view.Kernels()
+	var slope float64
+	for _, v := range s.Weighted {
+		slope += v
+	}
+	if math.Abs(slope) <= interceptTol*k.Asum(s.Weighted) {
+		return 0
+	}
+	f.loss.Curvature(k, f.y, s.Prediction, s.scratch)
+	step := math.Abs(slope / (f.mean(s.scratch) * f.view.Total()))
+	if math.IsNaN(step) {
+		step = math.Inf(1)
+	}
+	return math.Copysign(step, slope)
+}
+
+// rebalance scales the residuals of the heavier sign down so that they sum to zero,
+// which makes them feasible for the dual of a problem with an intercept: a dual point
+// stays in the domain of any loss where an entry moves towards 0.
+func (f *Rowwise) rebalance(s *State) {
+	var plus, minus float64
+	for _, v := range s.Weighted {
+		if v > 0 {
+			plus += v
+		} else {
+			minus -= v
+		}
+	}
+	switch {
+	case plus > minus:
+		s.balance[0] = minus / plus
+	case minus > plus:
+		s.balance[1] = plus / minus
+	default:
+		return
+	}
+	for i, r := range s.Residual {
+		s.Residual[i] = r * s.balance[loss.Side(r)]
+	}
+	f.view.Weigh(s.Residual, s.Weighted)
+}
+
+// mean returns Σ sᵢuᵢ/N for u ≥ 0.
+func (f *Rowwise) mean(u []float64) float64 {
+	k := f.view.Kernels()
+	if weights := f.view.Weights(); weights != nil {
+		return k.Dot(weights, u) / f.view.Total()
+	}
+	return k.Asum(u) / f.view.Total()
+}
+
+// Curvature implements [Curved].
+func (f *Rowwise) Curvature(s *State, d []float64) {
+	f.loss.Curvature(f.view.Kernels(), f.y, s.Prediction, d)
+	f.view.Weigh(d, d)
+}
+
+// Third implements [Curved].
+func (f *Rowwise) Third(s *State, d []float64) {
+	f.loss.Third(f.view.Kernels(), f.y, s.Prediction, d)
+	f.view.Weigh(d, d)
+}
+
+// Dampen implements [Curved]. The parabola is the loss's majorant; that of its largest
+// curvature; or, of a loss that is self-concordant with M, one of curvature M·|ρᵢ|, whose
+// minimum is 1/M away.
+func (f *Rowwise) Dampen(s *State, share float64, d []float64) {
+	p := s.scratch
+	majorised, ok := f.loss.(loss.Majorised)
+	bound, smooth := f.loss.Smoothness()
+	concordance, _ := f.loss.Concordance()
+	switch {
+	case ok:
+		majorised.Majorant(f.view.Kernels(), f.y, s.Prediction, p)
+	default:
+		for i, r := range s.Residual {
+			p[i] = float64(concordance * math.Abs(r))
+			if smooth {
+				p[i] = bound
+			}
+		}
+	}
+	for i := range p {
+		p[i] *= share
+	}
+	f.view.Weigh(p, p)
+	for i, v := range p {
+		d[i] = max(d[i], v)
+	}
+}
+
+// Gap implements [Datafit]: the loss lacks the mean of its divergence at the dual point.
+func (f *Rowwise) Gap(d *Dual, s *State) float64 {
+	return d.Gap(f.divergence(s, d.Scale()), f.divergence(s, 1))
+}
+
+func (f *Rowwise) divergence(s *State, scale float64) float64 {
+	if scale == 1 && s.balance == [2]float64{1, 1} {
+		return 0
+	}
+	f.loss.Divergence(f.view.Kernels(), f.y, s.Prediction, loss.Dual{Slope: s.Residual, Scale: scale, Balance: s.balance}, s.scratch)
+	weights := f.view.Weights()
+	var sum float64
+	for i, term := range s.scratch {
+		if weights != nil {
+			term = float64(term * weights[i])
+		}
+		sum += term
+	}
+	return max(0, sum) / f.view.Total()
+}

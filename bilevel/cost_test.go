@@ -75,7 +75,7 @@ func (h *halves) open(kind string, depth float64) (*Problem, []float64, error) {
 		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
 		spec.Criterion = criterion.Of(loss.Logistic{})
 	}
-	weights, _ := spec.split(0)
+	weights, _ := spec.Split(0)
 	view, err := sparse.NewView(h.k, h.x, weights, true)
 	if err != nil {
 		return nil, nil, err

@@ -171,8 +171,8 @@ func (f Folds) Count() int {
 	return k
 }
 
-// split returns the row weights of a fold's training set and its validation rows.
-func (s *Spec) split(fold int) (weights []float64, validation []int32) {
+// Split returns the row weights of a fold's training set and its validation rows.
+func (s *Spec) Split(fold int) (weights []float64, validation []int32) {
 	weights, validation = make([]float64, len(s.Folds)), make([]int32, 0, len(s.Folds))
 	for i, id := range s.Folds {
 		switch {

@@ -61,7 +61,7 @@ func (s *Spec) trained() iter.Seq[[]float64] {
 			return
 		}
 		for fold := range s.Folds.Count() {
-			if weights, _ := s.split(fold); !yield(weights) {
+			if weights, _ := s.Split(fold); !yield(weights) {
 				return
 			}
 		}

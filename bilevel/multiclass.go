@@ -106,7 +106,7 @@ func Classes(y []float64) (classes []float64, label []int32, err error) {
 }
 
 func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multiclassFold, error) {
-	weights, rows := m.spec.split(fold)
+	weights, rows := m.spec.Split(fold)
 	view, err := m.spec.view(k, x, weights)
 	if err != nil {
 		return nil, err

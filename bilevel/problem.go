@@ -102,7 +102,7 @@ func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, err
 		spec.Criterion = criterion.MeanSquaredError{}
 	}
 	return newProblem(spec, spec.Folds.Count(), func(fold int) (lane, error) {
-		weights, rows := spec.split(fold)
+		weights, rows := spec.Split(fold)
 		view, err := spec.view(k, x, weights)
 		if err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 		spec.Criterion = criterion.Of(loss.SmoothedHinge{})
 	}
 	return newProblem(spec, spec.Folds.Count(), func(fold int) (lane, error) {
-		weights, rows := spec.split(fold)
+		weights, rows := spec.Split(fold)
 		fit, err := model.NewSVM(k, samples, y, weights)
 		if err != nil {
 			return nil, err

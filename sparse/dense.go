@@ -64,6 +64,40 @@ func Compact(m *CSC) Matrix {
 	return d
 }
 
+// Compressed returns m in compressed columns: m itself where it is.
+func Compressed(m Matrix) *CSC {
+	if csc, ok := m.(*CSC); ok {
+		return csc
+	}
+	n, p := m.Dims()
+	columns, rows := make([]int32, p), make([]int32, n)
+	for j := range columns {
+		columns[j] = int32(j)
+	}
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	return build(n, p, columns, func(j int) ([]int32, []float64) {
+		_, values := m.Column(j)
+		return rows, values
+	})
+}
+
+// Nonzeros returns the number of entries of m that are not 0.
+func Nonzeros(m Matrix) int64 {
+	if csc, ok := m.(*CSC); ok {
+		return csc.NNZ()
+	}
+	_, values := m.Arrays()
+	nnz := int64(0)
+	for _, v := range values {
+		if v != 0 {
+			nnz++
+		}
+	}
+	return nnz
+}
+
 // Dims returns the number of rows n and of columns p.
 func (m *Dense) Dims() (n, p int) { return m.n, m.p }
 

@@ -88,6 +88,23 @@ func (c Preparation) Apply(x *CSC) (*CSC, Prepared, error) {
 	return prepared, done, nil
 }
 
+// Prepare is [Preparation.Apply] of either form of a matrix, and returns the smaller one.
+func (c Preparation) Prepare(x Matrix) (Matrix, Prepared, error) {
+	if c == (Preparation{}) {
+		_, p := x.Dims()
+		done := Prepared{Columns: p, Kept: make([]int32, p)}
+		for j := range done.Kept {
+			done.Kept[j] = int32(j)
+		}
+		return x, done, nil
+	}
+	m, done, err := c.Apply(Compressed(x))
+	if err != nil {
+		return nil, Prepared{}, err
+	}
+	return Compact(m), done, nil
+}
+
 // norm is an l2 norm root/scale, kept apart so that neither leaves the range
 // of float64. scale is a power of two; a norm of 0 has both fields 0.
 type norm struct{ scale, root float64 }

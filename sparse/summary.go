@@ -48,7 +48,7 @@ type ClassCount struct {
 // for the sorting of y.
 func Summarise(x Matrix, y []float64) Summary {
 	n, p := x.Dims()
-	s := Summary{Rows: n, Columns: p, EmptyRows: n, EmptyColumns: p, Labels: summariseLabels(y), Bytes: 8 * int64(len(y))}
+	s := Summary{Rows: n, Columns: p, EmptyRows: n, EmptyColumns: p, Labels: LabelsOf(y), Bytes: 8 * int64(len(y))}
 	if b, ok := x.(interface{ Bytes() int64 }); ok {
 		s.Bytes += b.Bytes()
 	}
@@ -103,7 +103,8 @@ func equalColumns(x Matrix, a, b int32) bool {
 	return slices.Equal(rowsA, rowsB) && slices.Equal(valuesA, valuesB)
 }
 
-func summariseLabels(y []float64) Labels {
+// LabelsOf describes a target.
+func LabelsOf(y []float64) Labels {
 	if len(y) == 0 {
 		return Labels{Kind: NoLabels}
 	}

@@ -42,7 +42,7 @@ func TestWhatMendsIt(t *testing.T) {
 	for args, want := range map[string]string{
 		"select --model=logreg " + file("one.svm", "1 1:1\n1 1:2\n1 2:1\n1 1:3\n1 2:5\n"):      "\"pare info\" shows the labels",
 		"select --model=logreg " + file("rare.svm", "1 1:1\n-1 1:2\n-1 2:1\n-1 1:3\n-1 2:5\n"): "--split stratified",
-		"select --model=logreg " + file("bits.svm", "-1 1:1\n1 1:2\n0 2:1\n"):                  "row 3: the label is 0, want −1 or 1. svm and logreg tell -1 from 1: write -1 for 0",
+		"select --model=logreg " + file("bits.svm", "-1 1:1\n1 1:2\n0 2:1\n"):                  "row 3: the label is 0, want −1 or 1. svm and logreg take labels of two kinds",
 		"select " + file("same.svm", "1 1:1\n1 1:2\n1 2:1\n1 1:3\n1 2:5\n"):                    "αmax is 0",
 		"select " + file("half.svm.gz", string(compressed[:3000])):                             "not whole",
 		"select " + file("sum.svm", string(compressed[:len(compressed)-6])+"damage"):           "damaged",
@@ -56,7 +56,7 @@ func TestWhatMendsIt(t *testing.T) {
 		"select --checkpoint=" + filepath.Join(dir, "none", "log"):      "Give --checkpoint a file in a directory that can be written",
 		"select " + dir:                            "is a directory, not a file. Check the path",
 		"predict " + file("data.svm", "1 1:2\n"):   "not a saved model",
-		"select " + file("data.csv", "a,b\n1,2\n"): "dump_svmlight_file(X, y, FILE, zero_based=False)",
+		"select " + file("data.csv", "a,b\n1,2\n"): "which column of",
 		"fit --ratio=inf":                          "for example 0.01",
 	} {
 		o := pareRun(t, strings.Fields(args)...)

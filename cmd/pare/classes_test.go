@@ -195,7 +195,7 @@ func TestMulticlassFitsEveryClass(t *testing.T) {
 		})
 		got := all.Classes[k]
 		want := decoded[fitResult](t, exitOK, "fit", one, "--model=logreg", "--log-lambda", short(float64(got.LogLambda)), "--coef", "--tol=1e-12")
-		if float64(got.Label) != label || all.LogLambdaMax[k] != want.LogLambdaMax[0] || got.Objective != want.Objective || got.Intercept != want.Intercept ||
+		if got.Label.(float64) != label || all.LogLambdaMax[k] != want.LogLambdaMax[0] || got.Objective != want.Objective || got.Intercept != want.Intercept ||
 			!slices.Equal(got.Coef.Index, want.Coef.Index) || !slices.Equal(got.Coef.Value, want.Coef.Value) {
 			t.Errorf("class %g: %+v, alone %+v", label, got, want)
 		}

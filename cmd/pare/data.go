@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -9,21 +10,48 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/embedded"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/table"
 )
 
 // dataFlags name the data and its preparation.
 type dataFlags struct {
-	File        string `arg:"" optional:"" help:"svmlight text, also as .gz, .bz2 or .zst; - is standard input. Without it: the diabetes data that pare carries."`
-	Features    int    `placeholder:"P" help:"Number of columns, where the largest index in the file is not the last." group:"Data"`
+	File string `arg:"" optional:"" help:"svmlight text, CSV or TSV, also compressed; - is standard input (\"pare help formats\"). Without it: the diabetes data that pare carries."`
+	tableFlags
+	Features    int    `placeholder:"P" help:"Number of columns of svmlight text, where the largest index in the file is not the last." group:"Data"`
 	MinNNZ      int    `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros." group:"Data"`
 	UnitRows    bool   `help:"Scale rows to unit l2 norm." group:"Data"`
 	UnitColumns bool   `help:"Scale columns to unit l2 norm, after the rows." group:"Data"`
-	Weights     string `name:"sample-weights" aliases:"weights" placeholder:"FILE" help:"One weight a row, 0 or more, in the fit and in the criterion; a row of weight 2 counts as two." group:"Data"`
+	Weights     string `name:"sample-weights" aliases:"weights" placeholder:"COLUMN|FILE" help:"One weight a row, 0 or more, in the fit and in the criterion; a row of weight 2 counts as two." group:"Data"`
+}
+
+// tableFlags say what the columns of a table are.
+type tableFlags struct {
+	Target     string        `placeholder:"COLUMN|FILE" help:"The target: a column, by its name or its number (from 1; -1 is the last), or a file with one value a row." group:"Data"`
+	Columns    []string      `placeholder:"COLUMN,..." help:"The columns to take; without it all that no other flag names." group:"Data"`
+	Drop       []string      `placeholder:"COLUMN,..." help:"Columns to leave out." group:"Data"`
+	OneHot     bool          `help:"Make a column for each category of columns of text." group:"Data"`
+	Categories []string      `placeholder:"COLUMN,..." help:"Columns of numbers that are categories; goes with --one-hot." group:"Data"`
+	Missing    table.Missing `placeholder:"mean|zero|drop-rows" help:"What becomes of missing cells; without it they are an error." group:"Data"`
+	Header     *bool         `negatable:"" help:"The first line has the names of the columns (default: where none of its cells is a number)." group:"Data"`
+	ZeroBased  *bool         `negatable:"" help:"svmlight indices count from 0 (default: where one of them is 0)." group:"Data"`
+}
+
+func (f tableFlags) check() error {
+	if len(f.Categories) > 0 && !f.OneHot {
+		return outcome.At(outcome.Usage, "categories", "goes with --one-hot, which makes columns of them")
+	}
+	if f.Missing == "" {
+		return nil
+	}
+	return oneOf("missing", f.Missing, table.Mean, table.Zero, table.DropRows)
 }
 
 func (f dataFlags) check() error {
@@ -33,36 +61,60 @@ func (f dataFlags) check() error {
 	if f.MinNNZ < 0 {
 		return outcome.At(outcome.BadParameter, "min-nnz", "cannot be negative, got %d", f.MinNNZ)
 	}
+	if err := f.tableFlags.check(); err != nil {
+		return err
+	}
 	return present("sample-weights", f.Weights)
 }
 
 // dataset is a prepared design matrix with its target.
 type dataset struct {
-	name        string // for messages
-	x           sparse.Matrix
+	*table.Data                 // of the file; X and Y as they were there
+	name        string          // for messages
+	x           sparse.Matrix   // prepared
 	prepared    sparse.Prepared // how x came from the file
-	y           []float64
-	weights     []float64 // nil: all 1
+	y           []float64       // as the model takes it
+	classes     []string        // names of the classes of y; nil: numbers
+	weights     []float64       // nil: all 1
 	nnz         int64
 	loadSeconds float64
 }
 
-// load reads the data and prepares it.
-func (f dataFlags) load(ctx context.Context, env environment) (*dataset, error) {
+// load reads the data and prepares it for the model.
+func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error) {
+	d, err := f.dataFlags.load(ctx, env, false, f.Groups, f.FoldIDs)
+	if err != nil {
+		return nil, err
+	}
+	d.y, d.classes, err = f.Model.Target(d.Y, d.Labels)
+	if err != nil && d.Labels == nil {
+		d.y, err = d.Y, nil // said, with the row, once all else about the problem is in order
+	}
+	return d, err
+}
+
+// load reads the data and prepares it. A file without a target will do where that is said.
+// The columns listed stand aside.
+func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, aside ...string) (*dataset, error) {
 	began := time.Now()
 	d := &dataset{name: f.name()}
 	env.progress.begin("reading %s", d.name)
-	raw, y, err := f.read(ctx, env.stdin, sparse.ReadOptions{Features: f.Features, Name: d.name})
+	o := table.Options{
+		Name: d.name, Target: f.Target, NoTarget: noTarget, Columns: f.Columns, Drop: f.Drop, OneHot: f.OneHot, Categories: f.Categories,
+		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Aside: append(aside, f.Weights),
+	}
+	var err error
+	if d.Data, err = f.read(ctx, env.stdin, o); err != nil {
+		return nil, err
+	}
+	d.x, d.prepared, err = sparse.Preparation{MinNNZ: f.MinNNZ, UnitRows: f.UnitRows, UnitColumns: f.UnitColumns}.Prepare(d.X)
 	if err != nil {
 		return nil, err
 	}
-	prepared, done, err := sparse.Preparation{MinNNZ: f.MinNNZ, UnitRows: f.UnitRows, UnitColumns: f.UnitColumns}.Apply(raw)
-	if err != nil {
-		return nil, err
-	}
-	d.prepared, d.x, d.y, d.nnz = done, sparse.Compact(prepared), y, prepared.NNZ()
+	d.nnz = sparse.Nonzeros(d.x)
+	d.y = d.Y
 	if f.Weights != "" {
-		if d.weights, err = perRow("sample-weights", f.Weights, parseWeight, len(y)); err != nil {
+		if d.weights, err = perRow(d, "sample-weights", f.Weights, parseWeight); err != nil {
 			return nil, err
 		}
 	}
@@ -81,26 +133,27 @@ func (f dataFlags) name() string {
 	}
 }
 
-func (f dataFlags) read(ctx context.Context, stdin io.Reader, opt sparse.ReadOptions) (*sparse.CSC, []float64, error) {
+func (f dataFlags) read(ctx context.Context, stdin io.Reader, o table.Options) (*table.Data, error) {
 	switch f.File {
 	case "":
-		return embedded.Diabetes(ctx, opt)
+		return table.Read(ctx, embedded.DiabetesFile(), o)
 	case "-":
-		return sparse.ReadSVMLight(ctx, stdin, opt)
+		return table.Read(ctx, stdin, o)
 	default:
-		return sparse.OpenSVMLight(ctx, f.File, opt)
+		return table.Open(ctx, f.File, o)
 	}
 }
 
 // fingerprint tells data apart: a checksum of every entry and target.
 func (d *dataset) fingerprint() string {
 	sum := sha256.New()
+	var buffer bytes.Buffer
 	write := func(values ...float64) {
-		var b [8]byte
 		for _, v := range values {
-			binary.LittleEndian.PutUint64(b[:], math.Float64bits(v))
-			sum.Write(b[:])
+			buffer.Write(binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)))
 		}
+		sum.Write(buffer.Bytes())
+		buffer.Reset()
 	}
 	n, p := d.x.Dims()
 	write(float64(n), float64(p))
@@ -125,12 +178,55 @@ func (d *dataset) columns(of []int32) []int32 {
 	return out
 }
 
-// blame names the data in an error that concerns neither a flag nor another file.
+// label is what a column, in the file's numbering from 0, is called.
+func (d *dataset) label(j int32) string {
+	if d.Names == nil {
+		return strconv.Itoa(int(j) + 1)
+	}
+	return d.Names[j]
+}
+
+// listing heads a list of columns with their coefficients.
+func (d *dataset) listing() string {
+	if d.Names == nil {
+		return "column of the file (from 1) and coefficient"
+	}
+	return "column and coefficient"
+}
+
+// numbering says what columns are called, where that needs saying.
+func (d *dataset) numbering() string {
+	if d.Names == nil {
+		return ", by column of the file (from 1)"
+	}
+	return ""
+}
+
+// labels are those of columns; nil where they have no names.
+func (d *dataset) labels(of []int32) []string {
+	if d.Names == nil {
+		return nil
+	}
+	names := make([]string, len(of))
+	for i, j := range of {
+		names[i] = d.Names[j]
+	}
+	return names
+}
+
+// class is what a class is called: a number where it is one.
+func (d *dataset) class(k int) string { return d.classes[k] }
+
+// blame names the data in an error that concerns neither a flag nor another file, and the
+// column in one of a column that has a name.
 func (d *dataset) blame(err error) error {
 	var e *outcome.Error
 	if errors.As(err, &e) && e.File == "" && e.Flag == "" {
 		named := *e
 		named.File = d.name
+		if e.HasColumn && d.Names != nil && e.Column < len(d.prepared.Kept) {
+			named.Message = fmt.Sprintf("%q: %s", d.Names[d.prepared.Kept[e.Column]], e.Message)
+		}
 		return &named
 	}
 	return err
@@ -143,5 +239,25 @@ func (d *dataset) String() string {
 	if p != d.prepared.Columns {
 		s += fmt.Sprintf(" (%s columns in the file)", count(d.prepared.Columns))
 	}
+	if len(d.Kept) > 0 || n < d.Rows {
+		s += fmt.Sprintf("; %s with missing cells left out", plural(d.Rows-n, "row"))
+	}
 	return s
+}
+
+// distinguishes reports whether classes have names of their own.
+func (d *dataset) distinguishes(m pare.Model) bool {
+	return m != pare.Multiclass && d.classes != nil && !(d.classes[0] == "-1" && len(d.classes) == 2 && d.classes[1] == "1")
+}
+
+// repeat gives the flags again as they were given.
+func (f tableFlags) repeat(add func(set bool, flag string)) {
+	add(f.Target != "", "--target="+quote(f.Target))
+	add(f.Columns != nil, "--columns="+quote(strings.Join(f.Columns, ",")))
+	add(f.Drop != nil, "--drop="+quote(strings.Join(f.Drop, ",")))
+	add(f.OneHot, "--one-hot")
+	add(f.Categories != nil, "--categories="+quote(strings.Join(f.Categories, ",")))
+	add(f.Missing != "", "--missing="+string(f.Missing))
+	add(f.Header != nil, "--header="+strconv.FormatBool(given(f.Header, false)))
+	add(f.ZeroBased != nil, "--zero-based="+strconv.FormatBool(given(f.ZeroBased, false)))
 }

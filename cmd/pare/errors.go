@@ -89,14 +89,26 @@ func advice(err error, e *outcome.Error) string {
 		return "The compressed file is not whole: copy or download it again."
 	case e.Kind == outcome.IO && e.Line > 0 && !errors.As(e, new(*fs.PathError)):
 		return "The file is damaged or could not be read to its end: copy or download it again."
-	case e.Kind == outcome.Parse:
-		return "pare reads svmlight text: a sample a line, \"label index:value ...\", indices from 1 and increasing. Correct that line, or write the file anew: from Python, sklearn.datasets.dump_svmlight_file(X, y, FILE, zero_based=False) does."
+	case e.Flag == "missing" && e.File != "":
+		return "--missing mean, zero or drop-rows says what becomes of such cells."
+	case e.Flag == "one-hot" && e.File != "":
+		return "--one-hot makes a column for each of its categories, --drop leaves it out; where it is the header, --header says so."
+	case e.Flag == "categories" && e.File != "":
+		return "--categories takes all of it for text, --drop leaves it out."
+	case e.Kind == outcome.Parse && e.Line > 0:
+		return "Correct that line, or write the file anew; \"pare help formats\" says what pare reads."
+	case e.Kind == outcome.Parse && e.File != "":
+		return "\"pare help formats\" says what pare reads."
+	case e.Kind == outcome.Usage && (e.Flag == "target" || e.Flag == "drop" || e.Flag == "columns" || e.Flag == "categories"):
+		return "\"pare info FILE\" shows the columns."
+	case e.Kind == outcome.BadParameter && e.Flag == "model":
+		return ""
 	case e.Kind == outcome.IO && e.File != "":
 		return "Check the path and its permissions; without a file pare uses the diabetes data it carries."
 	case e.Flag == "features" && e.Line > 0:
 		return "State as many columns as there are, or correct that line."
 	case e.Kind == outcome.BadParameter && e.HasRow && e.File != "":
-		return "svm and logreg tell -1 from 1: write -1 for 0. --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
+		return "svm and logreg take labels of two kinds, --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
 	case e.HasColumn && e.File != "":
 		return "--unit-columns scales every column to norm 1."
 	case e.Kind == outcome.SingleClass:

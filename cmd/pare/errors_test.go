@@ -185,7 +185,7 @@ func TestFaultyFilesAreLocated(t *testing.T) {
 			}
 		})
 	}
-	o := pareRunWith(t.Context(), "1 1:1\n1 0:1\n", "info", "-", "--json")
+	o := pareRunWith(t.Context(), "1 1:1\n1 -1:1\n", "info", "-", "--json")
 	var e failure
 	if err := json.Unmarshal([]byte(o.stdout), &e); err != nil || e.Error.File != "standard input" || e.Error.Line != 2 {
 		t.Errorf("%v: %s", err, o.stdout)

@@ -76,6 +76,9 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 	case a.certifies(a.data):
 		r.Certified, r.DualMargin = &f.SupportCertified, number(f.DualMargin)
 	}
+	if a.data.distinguishes(a.Model) {
+		r.Labels = labelledAll(a.data.classes)
+	}
 	if f.PerClass == nil {
 		r.Coef = a.coefficients(f)
 		return r
@@ -83,7 +86,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 	r.Intercept = number(math.NaN())
 	for k, one := range f.PerClass {
 		r.Classes = append(r.Classes, classResult{
-			Label:       number(f.Classes[k]),
+			Label:       labelled(a.data.classes[k]),
 			LogLambda:   number(one.LogLambda[0]),
 			Objective:   number(one.Objective),
 			GapRelative: number(one.RelativeGap),
@@ -109,7 +112,8 @@ func (a asked) coefficients(f *pare.Fitted) *sparseVector {
 	if !a.Coef {
 		return nil
 	}
-	return &sparseVector{Index: a.data.columns(f.Support), Value: append([]number{}, numbers(f.Coef)...)}
+	index := a.data.columns(f.Support)
+	return &sparseVector{Index: index, Value: append([]number{}, numbers(f.Coef)...), Name: a.data.labels(index)}
 }
 
 func (r *fitResult) text(p *page) {

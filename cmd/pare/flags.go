@@ -151,11 +151,11 @@ type validationFlags struct {
 	Criterion pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
 	Folds     *int           `placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
 	Split     pare.Split     `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
-	Groups    string         `placeholder:"FILE" help:"One integer a row: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
+	Groups    string         `placeholder:"COLUMN|FILE" help:"The group of each row, a column of the table or a file of one integer a line: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
 	Shuffle   *bool          `negatable:"" help:"Shuffle the rows before dealing them into folds (default: true; not by blocks and forward)." group:"Validation (select, grad, path)"`
 	Seed      uint64         `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
 	Sigma     *float64       `placeholder:"S" help:"sure, aic, bic: the noise level (default: estimated)." group:"Validation (select, grad, path)"`
-	FoldIDs   string         `name:"fold-ids" placeholder:"FILE" help:"One integer a row instead: a fold from 0, -1 always trains, -2 is kept for a last test (select). holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
+	FoldIDs   string         `name:"fold-ids" aliases:"fold-column" placeholder:"COLUMN|FILE" help:"One integer a row instead, a column or a file: a fold from 0, -1 always trains, -2 is kept for a last test (select). holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
 }
 
 func (f validationFlags) check() error {
@@ -203,8 +203,8 @@ func (f validationFlags) informed() bool {
 	return f.Criterion != pare.CV && f.Criterion != pare.HoldOut
 }
 
-// validation reads the fold ids, where there are any, for n rows.
-func (f validationFlags) validation(n int) (pare.Validation, error) {
+// validation reads the fold ids and groups, where there are any.
+func (f validationFlags) validation(d *dataset) (pare.Validation, error) {
 	v := pare.Validation{Criterion: f.Criterion, Sigma: given(f.Sigma, 0), Seed: f.Seed}
 	if f.informed() {
 		return v, nil
@@ -212,10 +212,10 @@ func (f validationFlags) validation(n int) (pare.Validation, error) {
 	v.Folds, v.Split, v.Shuffle = given(f.Folds, 0), f.Split, f.shuffles()
 	var err error
 	if f.FoldIDs != "" {
-		v.FoldIDs, err = perRow("fold-ids", f.FoldIDs, parseFold(n), n)
+		v.FoldIDs, err = perRow(d, "fold-ids", f.FoldIDs, parseFold(len(d.y)))
 	}
 	if f.Groups != "" && err == nil {
-		v.Groups, err = perRow("groups", f.Groups, parseGroup, n)
+		v.Groups, err = d.groups(f.Groups)
 	}
 	return v, err
 }

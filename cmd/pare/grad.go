@@ -27,7 +27,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, err
 	}
-	validation, err := c.validation(len(d.y))
+	validation, err := c.validation(d)
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +90,7 @@ func gradientJSON(g []float64, d *dataset, model pare.Model) any {
 			v.Index, v.Value = append(v.Index, d.prepared.Kept[i]), append(v.Value, number(slope))
 		}
 	}
+	v.Name = d.labels(v.Index)
 	return v
 }
 
@@ -99,8 +100,8 @@ func (r *gradResult) text(p *page) {
 	p.row(r.asked.criterion(), "%.10g (%s)", float64(r.Value), r.asked.judged(r.hyper.Sigma))
 	switch g := r.hyper.Gradient; r.Model {
 	case pare.WeightedLasso:
-		p.row("gradient", "norm %.6g; largest entries, by column of the file (from 1):", norm(g))
-		p.largest(r.asked.data.prepared.Kept, g)
+		p.row("gradient", "norm %.6g; largest entries%s:", norm(g), r.asked.data.numbering())
+		p.largest(r.asked.data, r.asked.data.prepared.Kept, g)
 	case pare.Multiclass:
 		p.row("gradient", "norm %.6g; by the λ of each class, labels ascending:", norm(g))
 		entries := make([]string, 0, mostClasses)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -19,34 +20,37 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	d, err := c.load(ctx, env)
+	d, err := c.dataFlags.load(ctx, env, true, c.Groups, c.FoldIDs)
 	if err != nil {
 		return nil, err
 	}
 	s := sparse.Summarise(d.x, d.y)
 	r := &infoResult{
 		dimensions:       d.dimensions(),
+		Format:           d.Format,
+		Names:            d.labels(d.prepared.Kept),
 		Density:          number(s.Density),
 		EmptyColumns:     s.EmptyColumns,
 		DuplicateColumns: s.DuplicateColumns,
-		Labels:           labels{Kind: s.Labels.Kind, Distinct: s.Labels.Distinct, Min: number(s.Labels.Min), Max: number(s.Labels.Max)},
+		Labels:           newLabels(s.Labels, d.Labels),
 		LogLambdaMax:     map[pare.Model]any{},
 		MemoryBytes:      s.Bytes,
 		Warnings:         c.warnings(d),
 		emptyRows:        s.EmptyRows,
 		asked:            asked{c.commonFlags, d},
 	}
-	for _, k := range s.Labels.Classes {
-		r.Labels.Classes = append(r.Labels.Classes, class{number(k.Value), k.Count})
-	}
 	for _, model := range pare.Models() {
 		r.LogLambdaMax[model] = nil
-		if model == pare.Multiclass && s.Labels.Classes == nil {
+		if d.y == nil || model == pare.Multiclass && r.Labels.Classes == nil {
 			continue // a target of real numbers has no classes
+		}
+		y, _, err := model.Target(d.y, d.Labels)
+		if err != nil {
+			continue // it is of another kind
 		}
 		config := c.config(d)
 		config.Model = model
-		top, err := pare.LogLambdaMax(d.x, d.y, config)
+		top, err := pare.LogLambdaMax(d.x, y, config)
 		if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" && e.Kind != outcome.Usage {
 			return nil, err
 		}
@@ -61,14 +65,54 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 	return r, nil
 }
 
+// newLabels describes a target whose values have the names given, nil for numbers.
+func newLabels(l sparse.Labels, names []string) labels {
+	r := labels{Kind: l.Kind, Distinct: l.Distinct, Min: number(l.Min), Max: number(l.Max)}
+	for _, k := range l.Classes {
+		name := short(k.Value)
+		if names != nil {
+			name = names[int(k.Value)]
+		}
+		r.Classes = append(r.Classes, class{labelled(name), k.Count})
+		r.names = append(r.names, name)
+	}
+	if names != nil {
+		r.Min, r.Max = number(math.NaN()), number(math.NaN())
+		if l.Kind == sparse.RealLabels { // many texts are kinds still
+			r.Kind = sparse.Classes
+		}
+	}
+	return r
+}
+
 func (r *infoResult) text(p *page) {
 	p.heading("info", r.asked.data)
+	p.row("format", "%s", r.Format)
+	if names := r.Names; names != nil {
+		const most = 30
+		text := strings.Join(names[:min(len(names), most)], ", ")
+		if len(names) > most {
+			text += ", and " + plural(len(names)-most, "more")
+		}
+		p.row("names", "%s", text)
+	}
 	p.row("density", "%s, %s in memory", percent(float64(r.Density)), bytesize(r.MemoryBytes))
 	p.row("columns", "%s empty, %s equal to another; rows: %s empty", count(r.EmptyColumns), count(r.DuplicateColumns), count(r.emptyRows))
 	p.row("target", "%s", r.Labels)
 	p.warnings(r.Warnings)
+	logistic, two := r.LogLambdaMax[pare.Logistic].(number)
 	lasso, ok := r.LogLambdaMax[pare.Lasso].(number)
+	next := r.asked
 	switch top := float64(lasso); {
+	case next.data.y == nil:
+		next.Target = "COLUMN"
+		p.next(next.command("select"))
+		return
+	case !ok && next.data.Labels != nil:
+		next.Model = pare.Multiclass
+		if two {
+			next.Model = pare.Logistic
+		}
 	case !ok:
 		p.row("αmax", "none: there is no row")
 		return
@@ -78,10 +122,14 @@ func (r *infoResult) text(p *page) {
 	default:
 		p.row("αmax", "%.6g, λmax = ln αmax = %.6g (lasso %s)", kernels.Exp(top), top, r.asked.intercept())
 	}
-	if l, ok := r.LogLambdaMax[pare.Logistic].(number); ok {
-		p.row("", "%.6g, λmax = ln αmax = %.6g (logreg)", kernels.Exp(float64(l)), float64(l))
+	if two {
+		label := ""
+		if !ok {
+			label = "αmax"
+		}
+		p.row(label, "%.6g, λmax = ln αmax = %.6g (logreg)", kernels.Exp(float64(logistic)), float64(logistic))
 	}
-	p.next(r.asked.command("select"))
+	p.next(next.command("select"))
 }
 
 // String describes a target in a line.
@@ -90,16 +138,19 @@ func (l labels) String() string {
 	case sparse.NoLabels:
 		return "none"
 	case sparse.OneClass:
-		return "constant, " + short(float64(l.Min))
+		return "constant, " + l.names[0]
 	case sparse.RealLabels:
 		return "real numbers from " + short(float64(l.Min)) + " to " + short(float64(l.Max)) + ", " + count(l.Distinct) + " of them distinct"
 	default:
+		if l.names == nil {
+			return count(l.Distinct) + " different texts"
+		}
 		s := count(l.Distinct) + " classes:"
 		for i, k := range l.Classes {
 			if i == 6 {
 				return s + " ..."
 			}
-			s += " " + short(float64(k.Value)) + " (" + count(k.Count) + ")"
+			s += " " + l.names[i] + " (" + count(k.Count) + ")"
 		}
 		return s
 	}

@@ -73,7 +73,7 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 		{"path --points 3", `.points[].epochs number, .points[].gap_relative number, .points[].log_lambda[] number,
 			.points[].objective number, .points[].seconds number, .points[].support number, .points[].value number,
 			.seconds.load number, .seconds.solve number, .status string`},
-		{"info", `.density number, .duplicate_columns number, .empty_columns number, .labels.distinct number,
+		{"info", `.format string, .density number, .duplicate_columns number, .empty_columns number, .labels.distinct number,
 			.labels.kind string, .labels.max number, .labels.min number, .log_lambda_max.enet number,
 			.log_lambda_max.lasso number, .log_lambda_max.logreg null, .log_lambda_max.multiclass null, .log_lambda_max.ridge number, .log_lambda_max.svm null, .log_lambda_max.wlasso number,
 			.memory_bytes number, .n number, .nnz number, .p number`},

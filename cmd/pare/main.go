@@ -1,4 +1,4 @@
-// Command pare fits sparse linear models to a file of svmlight text and chooses
+// Command pare fits sparse linear models to a file of data and chooses
 // their regularisation by gradient descent on a validation criterion.
 //
 //	pare select FILE   choose λ, refit, print the choice

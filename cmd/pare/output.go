@@ -25,6 +25,22 @@ func (v number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(v))
 }
 
+// labelled is a class by its name: a number where the name is one.
+func labelled(name string) any {
+	if v, err := parseNumber(name); err == nil && short(v) == name {
+		return number(v)
+	}
+	return name
+}
+
+func labelledAll(names []string) []any {
+	all := make([]any, len(names))
+	for k, name := range names {
+		all[k] = labelled(name)
+	}
+	return all
+}
+
 func numbers(values []float64) []number {
 	if values == nil {
 		return nil
@@ -40,6 +56,7 @@ func numbers(values []float64) []number {
 type sparseVector struct {
 	Index []int32  `json:"index"`
 	Value []number `json:"value"`
+	Name  []string `json:"name,omitempty"` // of the columns, where the file names them
 }
 
 // dimensions are those of the prepared design matrix.
@@ -77,6 +94,7 @@ type fitResult struct {
 	Seconds      fitSeconds     `json:"seconds"`
 	Coef         *sparseVector  `json:"coef,omitempty"`    // with --coef
 	Classes      []classResult  `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
+	Labels       []any          `json:"labels,omitempty"`  // of −1 and 1, where they have other names
 
 	fitted *pare.Fitted
 	asked  asked
@@ -85,7 +103,7 @@ type fitResult struct {
 
 // classResult is the predictor of one class.
 type classResult struct {
-	Label       number         `json:"label"`
+	Label       any            `json:"label"` // a number, or text
 	LogLambda   number         `json:"log_lambda"`
 	Objective   number         `json:"objective"`
 	GapRelative number         `json:"gap_relative"`
@@ -203,6 +221,8 @@ type pathPoint struct {
 
 type infoResult struct {
 	dimensions
+	Format           string             `json:"format"`
+	Names            []string           `json:"names,omitempty"` // of the columns, where the file names them
 	Density          number             `json:"density"`
 	EmptyColumns     int                `json:"empty_columns"`
 	DuplicateColumns int                `json:"duplicate_columns"`
@@ -221,11 +241,13 @@ type labels struct {
 	Min      number           `json:"min"`
 	Max      number           `json:"max"`
 	Classes  []class          `json:"classes,omitempty"`
+
+	names []string // of the classes
 }
 
 type class struct {
-	Value number `json:"value"`
-	Count int    `json:"count"`
+	Value any `json:"value"` // a number, or text
+	Count int `json:"count"`
 }
 
 // failure is what a command prints that has no result.

@@ -32,7 +32,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, err
 	}
-	validation, err := c.validation(len(d.y))
+	validation, err := c.validation(d)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 	if err != nil {
 		return nil, advised{err, "\"pare select FILE --save MODEL\" makes one."}
 	}
-	d, err := dataFlags{File: c.File, Features: p.Columns()}.load(ctx, env)
+	d, err := dataFlags{File: c.File, Features: p.Columns()}.load(ctx, env, true)
 	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Flag == "features" {
 		e.Kind, e.Flag = outcome.Limit, ""
 		e.Message = fmt.Sprintf("a column beyond the %d that the model was fitted on", p.Columns())

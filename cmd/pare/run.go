@@ -204,7 +204,7 @@ pare fits sparse linear models and chooses their regularisation for you.
   pare predict MODEL FILE   predict by a model that select or fit has saved
   pare info FILE            what is in the file
 
-FILE is svmlight text ("label index:value ..."), also as .gz, .bz2 or .zst;
+FILE is svmlight text, CSV or TSV, also compressed ("pare help formats");
 - is standard input. Without FILE pare uses the diabetes data it carries, so
 "pare select" works right away. "pare select --help" lists the flags, "pare
 help" the topics it explains, and "pare --version" says which version this is.

@@ -66,7 +66,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		return nil, err
 	}
 	o := c.options()
-	if o.Validation, err = c.validation(len(d.y)); err != nil {
+	if o.Validation, err = c.validation(d); err != nil {
 		return nil, err
 	}
 	if c.Checkpoint != "" {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -84,17 +85,20 @@ func (p *page) support(f *pare.Fitted, a asked) {
 	switch {
 	case len(f.Support) == 0:
 	case a.Coef:
-		text += "; column of the file (from 1) and coefficient:"
+		text += "; " + a.data.listing() + ":"
 	case len(f.Support) > shown:
-		text += fmt.Sprintf("; the %d largest coefficients, by column of the file (from 1):", shown)
+		text += fmt.Sprintf("; the %d largest coefficients%s:", shown, a.data.numbering())
 	default:
-		text += "; coefficients, by column of the file (from 1):"
+		text += "; coefficients" + a.data.numbering() + ":"
+	}
+	if a.data.distinguishes(a.Model) && len(a.data.classes) == 2 {
+		p.row("classes", "%s where the prediction is above 0, else %s", a.data.class(1), a.data.class(0))
 	}
 	p.row("support", "%s", text)
 	if a.Coef {
 		p.coefficients(f, a)
 	} else {
-		p.largest(a.data.columns(f.Support), f.Coef)
+		p.largest(a.data, a.data.columns(f.Support), f.Coef)
 	}
 	if a.centred() {
 		p.row("intercept", "%.6g", f.Intercept)
@@ -112,7 +116,7 @@ func (p *page) classes(f *pare.Fitted, a asked, columns int) {
 		if top := one.LogLambdaMax[0]; !math.IsInf(top, -1) {
 			share = fmt.Sprintf("%.4g", kernels.Exp(l-top))
 		}
-		rows = append(rows, []string{short(f.Classes[k]), fmt.Sprintf("%.6g", kernels.Exp(l)), share, count(len(one.Support)), fmt.Sprintf("%.6g", one.Intercept)})
+		rows = append(rows, []string{a.data.class(k), fmt.Sprintf("%.6g", kernels.Exp(l)), share, count(len(one.Support)), fmt.Sprintf("%.6g", one.Intercept)})
 	}
 	listed := rows
 	if !a.Coef {
@@ -124,7 +128,7 @@ func (p *page) classes(f *pare.Fitted, a asked, columns int) {
 	}
 	if a.Coef {
 		for k, one := range f.PerClass {
-			p.row("class "+short(f.Classes[k]), "column of the file (from 1) and coefficient:")
+			p.row("class", "%s; %s:", a.data.class(k), a.data.listing())
 			p.coefficients(one, a)
 		}
 	}
@@ -133,15 +137,26 @@ func (p *page) classes(f *pare.Fitted, a asked, columns int) {
 // mostClasses is how many the text lists unless all coefficients are asked for.
 const mostClasses = 20
 
-// coefficients prints all of them, by column of the file, from 1.
+// coefficients prints all of them, by column.
 func (p *page) coefficients(f *pare.Fitted, a asked) {
-	for i, j := range a.data.columns(f.Support) {
-		p.line("%*s%8d  %.10g", margin, "", j+1, f.Coef[i])
+	columns := a.data.columns(f.Support)
+	if a.data.Names == nil {
+		for i, j := range columns {
+			p.line("%*s%8s  %.10g", margin, "", a.data.label(j), f.Coef[i])
+		}
+		return
+	}
+	width := 0
+	for _, name := range a.data.labels(columns) {
+		width = max(width, utf8.RuneCountInString(name))
+	}
+	for i, j := range columns {
+		p.line("%*s%s  %.10g", margin, "", pad(a.data.label(j), min(width, 40)), f.Coef[i])
 	}
 }
 
 // largest prints the entries of largest magnitude, as many to a line as fit.
-func (p *page) largest(columns []int32, values []float64) {
+func (p *page) largest(d *dataset, columns []int32, values []float64) {
 	order := make([]int, len(columns))
 	for i := range order {
 		order[i] = i
@@ -152,7 +167,7 @@ func (p *page) largest(columns []int32, values []float64) {
 	var fields []string
 	for _, i := range order[:min(len(order), shown)] {
 		if values[i] != 0 {
-			fields = append(fields, fmt.Sprintf("%d: %+.4g", columns[i]+1, values[i]))
+			fields = append(fields, fmt.Sprintf("%s: %+.4g", d.label(columns[i]), values[i]))
 		}
 	}
 	p.items(fields)
@@ -214,6 +229,7 @@ func (a asked) command(name string, flags ...string) string {
 		add(!given(a.Shuffle, true), "--shuffle=false")
 		add(a.Seed != 0, "--seed="+strconv.FormatUint(a.Seed, 10))
 	}
+	a.tableFlags.repeat(add)
 	add(a.Features != 0, "--features="+strconv.Itoa(a.Features))
 	add(a.MinNNZ != 0, "--min-nnz="+strconv.Itoa(a.MinNNZ))
 	add(a.UnitRows, "--unit-rows")

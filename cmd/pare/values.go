@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -51,13 +52,63 @@ func parseWeight(s string) (float64, error) {
 	return v, nil
 }
 
-// perRow reads a file with one value for each of n rows.
-func perRow[T any](flag, path string, parse func(string) (T, error), n int) ([]T, error) {
-	values, err := readLines(flag, path, parse)
-	if err == nil && len(values) != n {
-		err = badFile(flag, path, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one a row", len(values), n))
+// perRow reads one value for each row of the data: from a column that stands aside, or
+// else from a file.
+func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error)) ([]T, error) {
+	n, _ := d.x.Dims()
+	if column, ok := d.Aside[name]; ok {
+		values := make([]T, n)
+		for i := range values {
+			text := ""
+			if column.Texts != nil {
+				text = column.Texts[i]
+			} else {
+				text = short(column.Numbers[i])
+			}
+			var err error
+			if values[i], err = parse(text); err != nil {
+				e := outcome.At(outcome.Parse, flag, "column %q: %s is %v", name, strconv.QuoteToGraphic(shorten(text)), err)
+				e.File, e.HasRow, e.Row = d.name, true, i
+				return nil, e
+			}
+		}
+		return values, nil
 	}
-	return values, err
+	if _, err := os.Stat(name); err != nil && d.Names != nil {
+		e := outcome.At(outcome.Usage, flag, "%q is neither a column of %s nor a file", name, d.name)
+		return nil, advised{e, "\"pare info\" shows the columns."}
+	}
+	values, err := readLines(flag, name, parse)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(values) == n:
+		return values, nil
+	case len(values) == d.Rows: // some rows of which were left out
+		kept := make([]T, n)
+		for k, i := range d.Kept {
+			kept[k] = values[i]
+		}
+		return kept, nil
+	default:
+		return nil, badFile(flag, name, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one a row", len(values), n))
+	}
+}
+
+// groups reads the group of each row: integers, or names of a column.
+func (d *dataset) groups(name string) ([]int, error) {
+	column, ok := d.Aside[name]
+	if !ok || column.Texts == nil {
+		return perRow(d, "groups", name, parseGroup)
+	}
+	codes, groups := map[string]int{}, make([]int, len(column.Texts))
+	for i, text := range column.Texts {
+		if _, ok := codes[text]; !ok {
+			codes[text] = len(codes)
+		}
+		groups[i] = codes[text]
+	}
+	return groups, nil
 }
 
 // parseList reads the numbers of a flag: separated by commas, or @FILE, one a
@@ -113,9 +164,10 @@ func readLines[T any](flag, path string, parse func(string) (T, error)) ([]T, er
 	return values, nil
 }
 
-// present refuses the file of a flag that is not there, before the data are read.
+// present refuses the file of a flag that is not there, before the data are read: one that
+// cannot be meant for a column.
 func present(flag, path string) error {
-	if path == "" {
+	if !strings.ContainsRune(path, filepath.Separator) {
 		return nil
 	}
 	if _, err := os.Stat(path); err != nil {

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -19,10 +17,33 @@ type warning struct {
 // warnings looks for what makes a result on the data other than its reader expects.
 func (f commonFlags) warnings(d *dataset) []warning {
 	var all []warning
+	for _, note := range d.Notes {
+		all = append(all, warning{note.Code, note.Message})
+	}
+	if w, ok := f.targetWarning(d); ok {
+		all = append(all, w)
+	}
 	if w, ok := f.scaleWarning(d); ok {
 		all = append(all, w)
 	}
 	return all
+}
+
+// targetWarning reports a target that looks like classes where the model takes numbers.
+func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
+	const most = 10 // kinds: more integers may well be numbers
+	if d.classes != nil || d.Labels != nil || d.y == nil {
+		return warning{}, false
+	}
+	model := pare.Logistic
+	switch l := sparse.LabelsOf(d.y); {
+	case l.Kind == sparse.TwoClasses:
+	case l.Kind == sparse.Classes && l.Distinct <= most:
+		model = pare.Multiclass
+	default:
+		return warning{}, false
+	}
+	return warning{"target_classes", fmt.Sprintf("the target has few values, as classes have, and %s takes it for numbers; --model %s predicts classes", f.Model, model)}, true
 }
 
 // scaleWarning reports columns of very different scale, where they are taken as they are.
@@ -39,32 +60,20 @@ func (f commonFlags) scaleWarning(d *dataset) (warning, bool) {
 		return warning{}, false // likewise
 	}
 	columns := d.columns([]int32{int32(s.LeastColumn), int32(s.MostColumn)})
+	name := func(j int32) string {
+		if d.Names == nil {
+			return "column " + d.label(j)
+		}
+		return d.label(j)
+	}
 	return warning{"column_scales", fmt.Sprintf(
-		"the columns differ in scale: standard deviations go from %.3g (column %d) to %.3g (column %d), and the penalty bears most on the small ones; --standardize takes all at one scale",
-		s.Least, columns[0]+1, s.Most, columns[1]+1)}, true
+		"the columns differ in scale: standard deviations go from %.3g (%s) to %.3g (%s), and the penalty bears most on the small ones; --standardize takes all at one scale",
+		s.Least, name(columns[0]), s.Most, name(columns[1]))}, true
 }
 
 // warnings prints them.
 func (p *page) warnings(all []warning) {
 	for _, w := range all {
-		label := "warning"
-		for _, line := range wrapped(w.Message, 62) {
-			p.row(label, "%s", line)
-			label = ""
-		}
+		p.row("warning", "%s", w.Message)
 	}
-}
-
-// wrapped divides text into lines of at most so many characters, where words allow it.
-func wrapped(text string, most int) []string {
-	var lines []string
-	for word := range strings.FieldsSeq(text) {
-		last := len(lines) - 1
-		if last >= 0 && utf8.RuneCountInString(lines[last])+1+utf8.RuneCountInString(word) <= most {
-			lines[last] += " " + word
-		} else {
-			lines = append(lines, word)
-		}
-	}
-	return lines
 }

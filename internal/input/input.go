@@ -53,6 +53,9 @@ func From(ctx context.Context, r io.Reader, name string) *Input {
 	return &Input{Name: name, ctx: ctx, raw: bufio.NewReaderSize(&cancellable{ctx: ctx, r: r}, BufferSize)}
 }
 
+// Context returns the context that ends reading.
+func (in *Input) Context() context.Context { return in.ctx }
+
 // File returns the file, for formats that are not read from front to back; nil of a stream.
 func (in *Input) File() *os.File { return in.file }
 

@@ -27,6 +27,7 @@ var house = []room{
 	{path: "internal/input", on: []string{"outcome"}, modules: []string{"github.com/klauspost/compress"}},
 	{path: "sparse", on: []string{"kernels", "internal/input"}},
 	{path: "loss", on: []string{"kernels", "outcome"}},
+	{path: "table", on: []string{"sparse"}},
 	{path: "model", on: []string{"sparse", "loss"}},
 	{path: "support", on: []string{"model"}},
 	{path: "cd", on: []string{"support", "internal/random"}},
@@ -36,7 +37,7 @@ var house = []room{
 	{path: "internal/sealed", on: []string{"outcome"}},
 	{path: "search", on: []string{"outcome", "internal/random", "internal/sealed"}},
 	{path: "bilevel", on: []string{"cd", "implicit", "iterdiff", "criterion", "search"}},
-	{path: ".", on: []string{"bilevel"}},
+	{path: ".", on: []string{"table", "bilevel"}},
 
 	{path: "internal/embedded", on: []string{"sparse"}},
 	{path: "bench/synthetic", on: []string{"sparse"}, outside: true},

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// asTable writes the diabetes data as a table, the target as label has it.
+func asTable(t *testing.T, separator string, label func(y float64) string) string {
+	t.Helper()
+	x, y := diabetesRows(t)
+	var text strings.Builder
+	names := []string{"age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6", "progression"}
+	text.WriteString(strings.Join(names, separator) + "\n")
+	for i, row := range x {
+		for _, v := range row {
+			text.WriteString(short(v) + separator)
+		}
+		text.WriteString(label(y[i]) + "\n")
+	}
+	return writeFile(t, "diabetes.txt", text.String())
+}
+
+func high(no, yes string) func(float64) string {
+	return func(y float64) string {
+		if y > 140 {
+			return yes
+		}
+		return no
+	}
+}
+
+// A table gives the bits that svmlight text of the same numbers gives, and names beside.
+func TestTablesSelectTheSameBits(t *testing.T) {
+	want := decoded[selectResult](t, exitOK, "select", "--coef")
+	for _, separator := range []string{",", "\t", ";", " "} {
+		got := decoded[selectResult](t, exitOK, "select", "--coef", "--target=progression", asTable(t, separator, short))
+		if !slices.Equal(got.LogLambda, want.LogLambda) || got.Value != want.Value || !slices.Equal(got.Final.Coef.Value, want.Final.Coef.Value) ||
+			!slices.Equal(got.Final.Coef.Index, want.Final.Coef.Index) || len(got.Evaluations) != len(want.Evaluations) {
+			t.Errorf("separated by %q: %+v\nwant %+v", separator, got, want)
+		}
+		if names := got.Final.Coef.Name; names[0] != "sex" || len(names) != len(got.Final.Coef.Index) {
+			t.Errorf("names %q", names)
+		}
+	}
+	o := pareRun(t, "fit", "--ratio=0.1", "--target=-1", asTable(t, ",", short))
+	if o.code != exitOK || !strings.Contains(o.stdout, "bmi: +") {
+		t.Errorf("%s%s", o.stdout, o.stderr)
+	}
+}
+
+// Two classes are two classes, whatever they are called, and keep their names.
+func TestLabelsOfAnyTwoKinds(t *testing.T) {
+	for _, model := range []string{"logreg", "svm"} {
+		args := []string{"select", "--model=" + model, "--coef", "--target=progression"}
+		want := decoded[selectResult](t, exitOK, append(args, asTable(t, ",", high("-1", "1")))...)
+		if want.Final.Labels != nil {
+			t.Errorf("%s: −1 and 1 are called %v", model, want.Final.Labels)
+		}
+		for _, kinds := range [][]string{{"0", "1"}, {"1", "2"}, {"-3.5", "1e3"}, {"no", "yes"}, {"FALSE", "TRUE"}} {
+			file := asTable(t, ",", high(kinds[0], kinds[1]))
+			got := decoded[selectResult](t, exitOK, append(args, file)...)
+			if !slices.Equal(got.LogLambda, want.LogLambda) || got.Value != want.Value || !reflect.DeepEqual(got.Final.Coef, want.Final.Coef) || got.Final.Intercept != want.Final.Intercept {
+				t.Errorf("%s, %q: another choice", model, kinds)
+			}
+			if names := fmt.Sprint(got.Final.Labels...); names != fmt.Sprint(labelledAll(append([]string{}, kindNames(kinds)...))...) {
+				t.Errorf("%s, %q: labels %s", model, kinds, names)
+			}
+		}
+	}
+	o := pareRun(t, "select", "--model=lasso", "--target=progression", asTable(t, ",", high("no", "yes")))
+	if o.code != exitUsage || !strings.Contains(o.stderr, "--model logreg takes labels of two kinds") {
+		t.Errorf("exit %d\n%s", o.code, o.stderr)
+	}
+	w := decoded[struct{ Warnings []warning }](t, exitOK, "select", "--target=progression", asTable(t, ",", high("0", "1")))
+	if len(w.Warnings) != 1 || w.Warnings[0].Code != "target_classes" || !strings.Contains(w.Warnings[0].Message, "logreg") {
+		t.Errorf("a Lasso of classes: %+v", w.Warnings)
+	}
+}
+
+// kindNames are kinds as results have them: numbers in their shortest spelling.
+func kindNames(kinds []string) []string {
+	names := slices.Clone(kinds)
+	for k, name := range names {
+		if v, err := parseNumber(name); err == nil {
+			names[k] = short(v)
+		}
+	}
+	return names
+}
+
+// Classes of a multiclass model may be texts, too.
+func TestMulticlassOfTexts(t *testing.T) {
+	third := func(names ...string) func(float64) string {
+		return func(y float64) string {
+			switch {
+			case y < 100:
+				return names[0]
+			case y < 180:
+				return names[1]
+			default:
+				return names[2]
+			}
+		}
+	}
+	args := []string{"fit", "--model=multiclass", "--ratio=0.05", "--target=progression"}
+	want := decoded[fitResult](t, exitOK, append(args, asTable(t, ",", third("1", "2", "3")))...)
+	got := decoded[fitResult](t, exitOK, append(args, asTable(t, ",", third("a", "b", "c")))...)
+	for k, name := range []string{"a", "b", "c"} {
+		if got.Classes[k].Label != any(name) || got.Classes[k].Intercept != want.Classes[k].Intercept {
+			t.Errorf("class %d: %+v, want %+v", k, got.Classes[k], want.Classes[k])
+		}
+	}
+	o := pareRun(t, append(args, asTable(t, ",", third("a", "b", "c")))...)
+	if !strings.Contains(o.stdout, " a  ") {
+		t.Errorf("%s", o.stdout)
+	}
+}
+
+// Weights, groups and folds may be columns, and then are no features.
+func TestColumnsBesideTheFeatures(t *testing.T) {
+	x, y := diabetesRows(t)
+	var text, weights, folds, groups strings.Builder
+	text.WriteString("a,b,w,fold,clinic,y\n")
+	for i := range y {
+		fmt.Fprintf(&text, "%v,%v,%d,%d,clinic %d,%v\n", x[i][2], x[i][8], 1+i%3, i%4, i%7, y[i])
+		fmt.Fprintln(&weights, 1+i%3)
+		fmt.Fprintln(&folds, i%4)
+		fmt.Fprintln(&groups, i%7)
+	}
+	file := writeFile(t, "table.csv", text.String())
+	weighed, dealt, grouped := writeFile(t, "w", weights.String()), writeFile(t, "f", folds.String()), writeFile(t, "g", groups.String())
+	for _, c := range []struct{ columns, files []string }{
+		{[]string{"--sample-weights=w", "--fold-ids=fold"}, []string{"--sample-weights=" + weighed, "--fold-ids=" + dealt}},
+		{[]string{"--sample-weights=3", "--groups=clinic"}, []string{"--sample-weights=" + weighed, "--groups=" + grouped}},
+		{[]string{"--fold-column=fold"}, []string{"--fold-ids=" + dealt}},
+	} {
+		base := []string{"select", "--target=y", file}
+		got := decoded[selectResult](t, exitOK, append(append(base, c.columns...), "--columns=a,b")...)
+		want := decoded[selectResult](t, exitOK, append(append(base, c.files...), "--drop=w,fold,clinic")...)
+		if got.Final.P != 2 || got.Value != want.Value || !slices.Equal(got.LogLambda, want.LogLambda) {
+			t.Errorf("%q: %v of %d columns, want %v", c.columns, got.Value, got.Final.P, want.Value)
+		}
+	}
+	got := decoded[selectResult](t, exitOK, "select", "--target=y", "--sample-weights=w", "--fold-ids=fold", "--drop=clinic", file)
+	if got.Final.P != 2 {
+		t.Errorf("%d columns", got.Final.P)
+	}
+	o := pareRun(t, "select", "--target=y", "--groups=hospital", "--drop=clinic", file)
+	if o.code != exitUsage || !strings.Contains(o.stderr, `"hospital" is neither a column`) {
+		t.Errorf("exit %d\n%s", o.code, o.stderr)
+	}
+}
+
+// What is wrong with a table is said with what mends it.
+func TestTablesThatNeedFlags(t *testing.T) {
+	file := writeFile(t, "t.csv", "a,color,y\n1,red,2\n2,blue,3\n,red,1\n5,green,4\n")
+	for args, want := range map[string]string{
+		"--target=y":                  "--one-hot makes a column",
+		"--target=y --drop=color":     "--missing mean, zero or drop-rows",
+		"--target=z":                  "there are a, color, y",
+		"--target=y --missing=median": "mean, zero, drop-rows",
+		"--target=y --categories=a":   "--one-hot",
+		"--target=y --drop=colour":    `no column "colour"`,
+		"--target=y --drop=color --missing=zero --sample-weights=nowhere":   "neither a column",
+		"--target=y --drop=color --missing=zero --sample-weights=./nowhere": "cannot be opened",
+	} {
+		o := pareRun(t, append([]string{"select", file}, strings.Fields(args)...)...)
+		if o.code == exitOK || o.stdout != "" || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: exit %d\n%s%swithout %q", args, o.code, o.stdout, o.stderr, want)
+		}
+	}
+	o := pareRun(t, "info", "--drop=color", "--missing=mean", file)
+	if o.code != exitOK || !strings.Contains(o.stdout, "a, y") || !strings.Contains(o.stdout, "--target=COLUMN") {
+		t.Errorf("info without a target: exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+}

@@ -1,0 +1,481 @@
+package table
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// collector takes the rows of a table apart.
+type collector struct {
+	*plan
+	o        Options
+	rows     Rows
+	features []*column
+	others   []*column // the target, and columns that stand aside
+	byColumn []*column // of the file; nil: ignored
+	matrix   sparse.Builder
+	missing  []place // features that have no value, by row, then column
+	read     int     // rows of the file
+	kept     []int32 // nil as long as none was left out
+}
+
+// place is a cell of the features.
+type place struct{ row, feature int32 }
+
+// column is a column of the file as it is being read.
+type column struct {
+	at         int // in the file
+	feature    int // −1: another
+	name       string
+	categories bool // cells are taken for categories, whatever they look like
+	text       bool // cells are text
+	decided    bool // what they are is known
+	since      int  // the row that decided it, from 1
+	codes      map[string]int
+	texts      []string // of the codes
+	counts     []int    // of the texts
+	values     []float64
+	sum        float64
+	numbers    int
+	numbersRow bool // values count the rows from 0
+}
+
+// exists reports whether there is a file.
+func exists(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
+
+// collect reads a table.
+func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, error) {
+	p, err := newPlan(header{o.Name, rows.Columns(), rows.Width()}, o)
+	if err != nil {
+		return nil, err
+	}
+	c := &collector{plan: p, o: o, rows: rows, byColumn: make([]*column, p.width)}
+	for k, r := range p.roles {
+		if r == ignored {
+			continue
+		}
+		col := &column{at: k, feature: -1, name: p.label(k), categories: p.categories[k], codes: map[string]int{}, numbersRow: true}
+		if c.byColumn[k] = col; r == feature {
+			col.feature = len(c.features)
+			c.features = append(c.features, col)
+		} else {
+			c.others = append(c.others, col)
+		}
+	}
+	if err := c.all(ctx); err != nil {
+		return nil, err
+	}
+	d := &Data{Format: format, Rows: c.read, Kept: c.kept}
+	if err := c.finish(ctx, d); err != nil {
+		return nil, err
+	}
+	if c.targetFile != "" {
+		if err := d.readTarget(ctx, c.targetFile); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// all reads every row.
+func (c *collector) all(ctx context.Context) error {
+	values := make([]float64, len(c.features))
+	var row []Cell
+	for {
+		if c.read%1024 == 0 {
+			if err := context.Cause(ctx); err != nil {
+				return &outcome.Error{Kind: outcome.IO, File: c.file, Message: "reading stopped", Err: err}
+			}
+		}
+		var err error
+		if row, err = c.rows.Next(row); err != nil {
+			if errors.Is(err, io.EOF) {
+				return nil
+			}
+			return err
+		}
+		if err := c.row(row, values); err != nil {
+			return err
+		}
+	}
+}
+
+// row takes in one row.
+func (c *collector) row(row []Cell, values []float64) error {
+	c.read++
+	whole := true
+	for k := range row {
+		if c.byColumn[k] == nil {
+			continue
+		}
+		if err := c.byColumn[k].read(&row[k], c.o); err != nil {
+			return c.locate(k, err)
+		}
+		whole = whole && row[k].Kind != Absent
+	}
+	if !whole && c.o.Missing == DropRows {
+		if c.kept == nil {
+			c.kept = make([]int32, 0, c.read)
+			for i := range c.read - 1 {
+				c.kept = append(c.kept, int32(i))
+			}
+		}
+		return nil
+	}
+	if c.kept != nil {
+		c.kept = append(c.kept, int32(c.read-1))
+	}
+	for k := range row {
+		col := c.byColumn[k]
+		if col == nil {
+			continue
+		}
+		v, err := col.take(row[k], c.read)
+		switch {
+		case err != nil:
+			return c.locate(k, err)
+		case row[k].Kind == Absent && (col.feature < 0 || c.o.Missing == Refuse):
+			return c.locate(k, errMissing)
+		case col.feature < 0:
+			col.values = append(col.values, v)
+		default:
+			values[col.feature] = v
+			if row[k].Kind == Absent {
+				c.missing = append(c.missing, place{int32(c.matrix.Rows()), int32(col.feature)})
+			}
+		}
+	}
+	return c.matrix.Row(nil, values)
+}
+
+// What a cell of a number cannot be.
+var (
+	errMissing = errors.New("no value here")
+	errText    = errors.New("text")
+	errMixed   = errors.New("in a column of another kind")
+)
+
+// read finds out what a cell holds: cells of a column of numbers are numbers after it.
+func (col *column) read(cell *Cell, o Options) error {
+	switch {
+	case cell.Kind == Spelled && missingWord(cell.Text):
+		cell.Kind = Absent
+	case cell.Kind == Number && col.categories:
+		cell.Kind, cell.Text = Text, spell(cell.Number)
+	case cell.Kind == Spelled && col.categories:
+		cell.Kind = Text
+	case cell.Kind == Spelled:
+		v, err := parseNumber(cell.Text)
+		truth, isTruth := truth(cell.Text)
+		switch {
+		case err == nil:
+			cell.Kind, cell.Number = Number, v
+		case isTruth && col.feature >= 0:
+			cell.Kind, cell.Number = Number, truth
+		case errors.Is(err, errNotNumber):
+			cell.Kind = Text
+		default:
+			return fmt.Errorf("%q is %w", shorten(cell.Text), err)
+		}
+	}
+	if cell.Kind == Text && !col.decided && !col.categories && col.feature >= 0 && !o.OneHot {
+		return fmt.Errorf("%q is %w", shorten(cell.Text), errText)
+	}
+	return nil
+}
+
+// take returns the number that stands for a cell: itself, or 1 plus its code for text; 0
+// for one that is missing.
+func (col *column) take(cell Cell, row int) (float64, error) {
+	if cell.Kind == Absent {
+		col.numbersRow = false
+		return 0, nil
+	}
+	if !col.decided {
+		col.decided, col.text, col.since = true, cell.Kind == Text, row
+	}
+	if col.text != (cell.Kind == Text) {
+		if !col.text {
+			return 0, fmt.Errorf("%q is text, %w: row %d has a number here", shorten(cell.Text), errMixed, col.since)
+		}
+		return 0, fmt.Errorf("%s is a number, %w: row %d has text here", spell(cell.Number), errMixed, col.since)
+	}
+	if col.text {
+		return float64(col.code(cell.Text) + 1), nil
+	}
+	col.numbersRow = col.numbersRow && cell.Number == float64(row-1)
+	col.sum += cell.Number
+	col.numbers++
+	return cell.Number, nil
+}
+
+// code returns that of a text.
+func (col *column) code(text string) int {
+	k, ok := col.codes[text]
+	if !ok {
+		k = len(col.texts)
+		text = string([]byte(text)) // the row's memory is used again
+		col.codes[text] = k
+		col.texts, col.counts = append(col.texts, text), append(col.counts, 0)
+	}
+	col.counts[k]++
+	return k
+}
+
+// locate says where a cell is that cannot be taken, and what to do about it.
+func (c *collector) locate(k int, err error) error {
+	e := &outcome.Error{Kind: outcome.Parse, File: c.file, Line: c.rows.Line(), HasRow: c.rows.Line() == 0, Row: c.read - 1}
+	if e.Line > 0 {
+		e.Byte = 1
+	}
+	e.Message = fmt.Sprintf("%s: %v", c.label(k), err)
+	switch {
+	case errors.Is(err, errMissing) && c.roles[k] == feature:
+		e.Flag = "missing"
+	case errors.Is(err, errText):
+		e.Flag = "one-hot"
+	case errors.Is(err, errMixed):
+		e.Flag = "categories"
+	}
+	return e
+}
+
+func shorten(s string) string {
+	const most = 40
+	if len(s) <= most {
+		return s
+	}
+	return s[:most] + "…"
+}
+
+// finish makes the data of what was read.
+func (c *collector) finish(ctx context.Context, d *Data) error {
+	d.Schema = &Schema{Width: c.width, TargetPosition: c.target, Missing: c.o.Missing}
+	if c.target >= 0 {
+		d.Schema.Target = c.o.Target
+	}
+	used := c.features
+	if first := c.features; len(first) > 0 && c.names != nil && c.names[first[0].at] == "" && first[0].at == 0 && first[0].numbersRow && !first[0].text && c.read > 1 {
+		used = first[1:]
+		d.Notes = append(d.Notes, Note{"row_numbers", "the first column has no name and numbers the rows, and is left out"})
+	}
+	order := make([][]int, len(used)) // of texts: code → place among the categories
+	for f, col := range used {
+		in := Input{Position: col.at}
+		if c.names != nil {
+			in.Name = c.names[col.at]
+		}
+		if col.text {
+			in.Categories, order[f] = ranked(col.texts)
+		}
+		var err error
+		if in.Fill, err = col.fill(c.o.Missing, c.matrix.Rows(), order[f]); err != nil {
+			return outcome.At(outcome.Parse, "drop", "%s of %s holds no value at all: leave it out", col.name, c.file)
+		}
+		d.Schema.Inputs = append(d.Schema.Inputs, in)
+	}
+	d.Names = d.Schema.Names()
+	if err := c.take(ctx, d, len(c.features)-len(used), order); err != nil {
+		return err
+	}
+	return c.stand(d)
+}
+
+// ranked sorts texts, and returns the place of each among them.
+func ranked(texts []string) (sorted []string, place []int) {
+	by := make([]int, len(texts))
+	for k := range by {
+		by[k] = k
+	}
+	slices.SortFunc(by, func(a, b int) int { return cmp.Compare(texts[a], texts[b]) })
+	sorted, place = make([]string, len(texts)), make([]int, len(texts))
+	for rank, k := range by {
+		sorted[rank], place[k] = texts[k], rank
+	}
+	return sorted, place
+}
+
+// fill returns what stands for missing cells of the column.
+func (col *column) fill(m Missing, rows int, order []int) ([]float64, error) {
+	if m != Mean && m != Zero {
+		return nil, nil
+	}
+	width := 1
+	if col.text {
+		width = len(col.texts)
+	}
+	fill := make([]float64, width)
+	if m == Zero {
+		return fill, nil
+	}
+	present := col.numbers
+	for _, n := range col.counts {
+		present += n
+	}
+	if present == 0 && rows > 0 {
+		return nil, errMissing
+	}
+	if !col.text {
+		if rows > 0 {
+			fill[0] = col.sum / float64(present)
+		}
+		return fill, nil
+	}
+	for k, n := range col.counts {
+		fill[order[k]] = float64(n) / float64(present)
+	}
+	return fill, nil
+}
+
+// take makes the matrix, of the rows collected where they are its rows already.
+func (c *collector) take(ctx context.Context, d *Data, skipped int, order [][]int) error {
+	var err error
+	plain := skipped == 0 && (len(c.missing) == 0 || c.o.Missing == Zero)
+	for _, in := range d.Schema.Inputs {
+		plain = plain && in.Categories == nil
+	}
+	if plain {
+		d.X, err = c.matrix.Matrix(ctx, len(c.features))
+		return err
+	}
+	starts := make([]int32, len(d.Schema.Inputs)+1) // of the inputs among the columns
+	for f, in := range d.Schema.Inputs {
+		starts[f+1] = starts[f] + int32(in.width())
+	}
+	var out sparse.Builder
+	var columns []int32
+	var values []float64
+	missing, i := c.missing, int32(0)
+	for from, numbers := range c.matrix.All() {
+		columns, values = columns[:0], values[:0]
+		put := func(j int32, v float64) {
+			if v != 0 {
+				columns, values = append(columns, j), append(values, v)
+			}
+		}
+		fill := func(until int32) { // of missing cells before a feature
+			for len(missing) > 0 && missing[0].row == i && missing[0].feature < until {
+				if f := int(missing[0].feature) - skipped; f >= 0 {
+					for k, v := range d.Schema.Inputs[f].Fill {
+						put(starts[f]+int32(k), v)
+					}
+				}
+				missing = missing[1:]
+			}
+		}
+		for k, j := range from {
+			fill(j)
+			f := int(j) - skipped
+			switch {
+			case f < 0:
+			case d.Schema.Inputs[f].Categories != nil:
+				put(starts[f]+int32(order[f][int(numbers[k])-1]), 1)
+			default:
+				put(starts[f], numbers[k])
+			}
+		}
+		fill(int32(len(c.features)))
+		i++
+		if columns == nil {
+			columns = []int32{}
+		}
+		if err := out.Row(columns, values); err != nil {
+			return err
+		}
+	}
+	c.matrix = sparse.Builder{}
+	d.X, err = out.Matrix(ctx, int(starts[len(starts)-1]))
+	return err
+}
+
+// stand sets the target and the columns that stand aside.
+func (c *collector) stand(d *Data) error {
+	for _, col := range c.others {
+		if c.roles[col.at] == target {
+			if d.Y = col.values; col.values == nil {
+				d.Y = []float64{}
+			}
+			if col.text {
+				labels, place := ranked(col.texts)
+				d.Labels = labels
+				for i, code := range d.Y {
+					d.Y[i] = float64(place[int(code)-1])
+				}
+			}
+			continue
+		}
+		if d.Aside == nil {
+			d.Aside = map[string]Column{}
+		}
+		one := Column{Numbers: col.values}
+		if col.text {
+			one = Column{Texts: make([]string, len(col.values))}
+			for i, code := range col.values {
+				one.Texts[i] = col.texts[int(code)-1]
+			}
+		}
+		d.Aside[c.aside[col.at]] = one
+	}
+	return nil
+}
+
+// readTarget reads the target from a file of its own.
+func (d *Data) readTarget(ctx context.Context, path string) error {
+	values, labels, err := ReadColumn(ctx, path)
+	if err != nil {
+		return err
+	}
+	switch n, _ := d.X.Dims(); len(values) {
+	case n:
+		d.Y = values
+	case d.Rows:
+		d.Y = make([]float64, 0, n)
+		for _, i := range d.Kept {
+			d.Y = append(d.Y, values[i])
+		}
+	default:
+		return &outcome.Error{Kind: outcome.Shape, File: path, Flag: "target", Message: fmt.Sprintf("%d values for %d rows; there must be one a row", len(values), d.Rows)}
+	}
+	d.Labels = labels
+	return nil
+}
+
+// ReadColumn reads a file of one column: a number or a text for each row, of which texts
+// come back as indices of labels. Any format of [Open] with one column will do, or one
+// value a line.
+func ReadColumn(ctx context.Context, path string) (values []float64, labels []string, err error) {
+	o := Options{Target: "1"}
+	in, err := open(ctx, path, nil, &o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	src, err := recognise(in, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if src.svmlight {
+		if src.rows, err = newCSVRows(in.Name, src.text, ',', nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	if src.rows.Width() != 1 {
+		return nil, nil, &outcome.Error{Kind: outcome.Shape, File: path, Message: fmt.Sprintf("%d columns, where there must be one value a row", src.rows.Width())}
+	}
+	d, err := collect(ctx, src.rows, "", o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.Y, d.Labels, nil
+}

@@ -1,0 +1,178 @@
+package table
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// header is the names of a file's columns, or their number alone.
+type header struct {
+	file  string
+	names []string // nil: none
+	width int
+}
+
+// find returns the column of a name, or of a number from 1, or from −1 backwards.
+func (h header) find(name string) (int, bool) {
+	if k := slices.Index(h.names, name); k >= 0 {
+		return k, true
+	}
+	n, err := strconv.Atoi(name)
+	switch {
+	case err != nil:
+		return 0, false
+	case 1 <= n && n <= h.width:
+		return n - 1, true
+	case -h.width <= n && n <= -1:
+		return h.width + n, true
+	default:
+		return 0, false
+	}
+}
+
+// need is find for a column that has to be there.
+func (h header) need(flag, name string) (int, error) {
+	k, ok := h.find(name)
+	if !ok {
+		e := outcome.At(outcome.Usage, flag, "%s has no column %q; %s", h.file, name, h.there())
+		return 0, e
+	}
+	if h.names != nil && slices.Index(h.names[k+1:], name) >= 0 {
+		return 0, outcome.At(outcome.Usage, flag, "%s has several columns named %q: give the number of the one meant", h.file, name)
+	}
+	return k, nil
+}
+
+// all is need for a list.
+func (h header) all(flag string, names []string) ([]int, error) {
+	var list []int
+	for _, name := range names {
+		k, err := h.need(flag, name)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, k)
+	}
+	return list, nil
+}
+
+// there says which columns there are.
+func (h header) there() string {
+	if h.names == nil {
+		return fmt.Sprintf("it has columns 1 to %d, without names", h.width)
+	}
+	const most = 12
+	text := "there are " + strings.Join(h.names[:min(len(h.names), most)], ", ")
+	if len(h.names) > most {
+		text += ", …"
+	}
+	return text
+}
+
+// label is what a column is called in messages.
+func (h header) label(k int) string {
+	if h.names != nil && h.names[k] != "" {
+		return "column " + strconv.Quote(h.names[k])
+	}
+	return "column " + strconv.Itoa(k+1)
+}
+
+// role is what becomes of a column of a file.
+type role uint8
+
+const (
+	feature role = iota
+	ignored
+	target
+	aside
+)
+
+// plan is what becomes of the columns of a file.
+type plan struct {
+	header
+	roles      []role
+	categories []bool   // cells are categories, whatever they look like
+	target     int      // −1: none
+	targetFile string   // "": none
+	aside      []string // by column
+}
+
+// newPlan settles what becomes of each column.
+func newPlan(h header, o Options) (*plan, error) {
+	p := &plan{header: h, roles: make([]role, h.width), categories: make([]bool, h.width), aside: make([]string, h.width), target: -1}
+	if o.Columns != nil {
+		for k := range p.roles {
+			p.roles[k] = ignored
+		}
+		kept, err := h.all("columns", o.Columns)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range kept {
+			p.roles[k] = feature
+		}
+	}
+	dropped, err := h.all("drop", o.Drop)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range dropped {
+		p.roles[k] = ignored
+	}
+	for _, name := range o.Aside {
+		if k, ok := h.find(name); ok {
+			p.roles[k], p.aside[k] = aside, name
+		}
+	}
+	if err := p.setTarget(o); err != nil {
+		return nil, err
+	}
+	text, err := h.all("categories", o.Categories)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range text {
+		p.categories[k] = true
+	}
+	return p, p.distinct()
+}
+
+func (p *plan) setTarget(o Options) error {
+	if o.Target == "" {
+		if o.NoTarget {
+			return nil
+		}
+		return outcome.At(outcome.Usage, "target", "which column of %s is the target? Give --target NAME or its number; %s", p.file, p.there())
+	}
+	if k, ok := p.find(o.Target); ok {
+		if _, err := p.need("target", o.Target); err != nil {
+			return err
+		}
+		p.roles[k], p.target = target, k
+		return nil
+	}
+	if exists(o.Target) {
+		p.targetFile = o.Target
+		return nil
+	}
+	return outcome.At(outcome.Usage, "target", "%q is neither a column of %s nor a file; %s", o.Target, p.file, p.there())
+}
+
+// distinct refuses features of the same name: models know columns by their names.
+func (p *plan) distinct() error {
+	seen := map[string]int{}
+	for k, r := range p.roles {
+		if r != feature || p.names == nil || p.names[k] == "" {
+			continue
+		}
+		if first, ok := seen[p.names[k]]; ok {
+			return outcome.At(outcome.Usage, "drop", "columns %d and %d of %s have the same name, %q: rename one of them, or leave it out by its number", first+1, k+1, p.file, p.names[k])
+		}
+		seen[p.names[k]] = k
+	}
+	return nil
+}

@@ -1,0 +1,82 @@
+package table
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Schema says how the columns of a file become those of a design matrix. Models keep it, so
+// that further files are read as the first was. It never changes.
+type Schema struct {
+	// Inputs are the columns of the file that are used, in the order of the matrix; nil:
+	// all columns as they are, as in svmlight text.
+	Inputs []Input `json:"inputs,omitempty"`
+
+	// Width is the number of columns of the file, by which files without a header are
+	// matched; 0 where that does not matter.
+	Width int `json:"width,omitempty"`
+
+	// Target is the target: its name, or its number from 1; "" where it was no column.
+	Target string `json:"target,omitempty"`
+
+	// TargetPosition is its column in the file, from 0; −1 where it was none.
+	TargetPosition int `json:"target_position"`
+
+	// ZeroBased says that svmlight indices count from 0.
+	ZeroBased bool `json:"zero_based,omitempty"`
+
+	// Missing says what becomes of missing cells.
+	Missing Missing `json:"missing,omitempty"`
+}
+
+// Input is a column of a file.
+type Input struct {
+	Name     string `json:"name,omitempty"`
+	Position int    `json:"position"` // in the file, from 0
+
+	// Categories are the texts that become a column each, ascending; nil: numbers.
+	Categories []string `json:"categories,omitempty"`
+
+	// Fill is what stands for a missing cell, in each of the columns it becomes; nil:
+	// nothing does.
+	Fill []float64 `json:"fill,omitempty"`
+}
+
+// Width returns how many columns of the matrix the input becomes.
+func (in Input) width() int {
+	if in.Categories == nil {
+		return 1
+	}
+	return len(in.Categories)
+}
+
+// Columns returns how many columns the matrix has; 0 where all of the file's are used.
+func (s *Schema) Columns() int {
+	p := 0
+	for _, in := range s.Inputs {
+		p += in.width()
+	}
+	return p
+}
+
+// Names returns those of the columns of the matrix: "color=red" of a category. nil where
+// the file names none and has no categories.
+func (s *Schema) Names() []string {
+	if !slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.Name != "" || in.Categories != nil }) {
+		return nil
+	}
+	names := make([]string, 0, len(s.Inputs))
+	for _, in := range s.Inputs {
+		name := in.Name
+		if name == "" {
+			name = "column " + strconv.Itoa(in.Position+1)
+		}
+		if in.Categories == nil {
+			names = append(names, name)
+		}
+		for _, c := range in.Categories {
+			names = append(names, name+"="+c)
+		}
+	}
+	return names
+}

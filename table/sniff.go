@@ -1,0 +1,250 @@
+package table
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/internal/input"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// recognised is what an input turned out to be: svmlight text, or rows of a table.
+type recognised struct {
+	format   string
+	svmlight bool
+	text     io.Reader // svmlight
+	rows     Rows      // all others
+}
+
+// recognise finds out what an input holds by how it begins.
+func recognise(in *input.Input, header *bool) (recognised, error) {
+	text := bufio.NewReaderSize(in, input.BufferSize)
+	head, err := firstLine(text)
+	if err != nil {
+		return recognised{}, in.Failed(err)
+	}
+	if known := foreign(head); known != "" {
+		return recognised{}, refused(in.Name, known)
+	}
+	rest, marked := bytes.CutPrefix(head, []byte("\xef\xbb\xbf"))
+	if marked {
+		_, _ = text.Discard(3)
+	}
+	form := formOf(rest)
+	switch {
+	case form == svmlightText && !marked:
+		return recognised{format: "svmlight text", svmlight: true, text: text}, nil
+	case form == 0:
+		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table")
+	case form == ' ':
+		r, err := newBlankRows(in.Name, text, header)
+		return recognised{format: "a table of numbers with blanks between", rows: r}, err
+	default:
+		r, err := newCSVRows(in.Name, text, form, header)
+		if err != nil {
+			return recognised{}, err
+		}
+		return recognised{format: r.format(), rows: r}, nil
+	}
+}
+
+func refused(name, what string) error {
+	return &outcome.Error{Kind: outcome.Parse, File: name, Message: "this is " + what}
+}
+
+// firstLine returns what has come so far, at least one line of it, or all there is up to
+// the size of the buffer.
+func firstLine(r *bufio.Reader) ([]byte, error) {
+	for n := 1; ; n = r.Buffered() + 1 {
+		_, err := r.Peek(min(n, r.Size()))
+		head, _ := r.Peek(r.Buffered())
+		switch {
+		case len(head) == r.Size() || bytes.IndexByte(head, '\n') >= 0:
+			return head, nil
+		case errors.Is(err, io.EOF):
+			return head, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// foreign says what a file is that is no data that can be read here, "" where that is not
+// known by how it begins.
+func foreign(head []byte) string {
+	for _, f := range []struct{ magic, name string }{
+		{`{"pare_model":`, "a saved model, which pare predict MODEL FILE takes, not data"},
+		{"PK\x03\x04", "a ZIP archive without arrays of numbers"},
+		{"PAR1", "a Parquet file, which this program was built without a reader for"},
+		{"ARROW1", "an Arrow file; write Parquet or CSV instead"},
+		{"FEA1", "a Feather file; write Parquet or CSV instead"},
+		{"\x89HDF", "an HDF5 file; write .npz, Parquet or CSV instead"},
+		{"\xd0\xcf\x11\xe0", "an old Excel workbook; save it as CSV"},
+		{"\xfd7zXZ", "xz data; decompress it, or compress with gzip or zstd"},
+		{"7z\xbc\xaf", "a 7z archive; decompress it"},
+		{"\x80\x02", "a Python pickle; write .npz, Parquet or CSV instead"},
+		{"\x80\x03", "a Python pickle; write .npz, Parquet or CSV instead"},
+		{"\x80\x04", "a Python pickle; write .npz, Parquet or CSV instead"},
+		{"\x80\x05", "a Python pickle; write .npz, Parquet or CSV instead"},
+		{"RDX", "an R data file; write CSV or Parquet instead"},
+		{"X\n\x00\x00", "an R data file; write CSV or Parquet instead"},
+		{"MATLAB 5", "a Matlab file; write .npz or CSV instead"},
+		{"SQLite format", "an SQLite database; export the table as CSV"},
+		{"%PDF", "a PDF document"},
+		{"\x89PNG", "a picture"},
+		{"\x7fELF", "a program"},
+		{"\xff\xfe", "UTF-16 text; save it as UTF-8"},
+		{"\xfe\xff", "UTF-16 text; save it as UTF-8"},
+	} {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return f.name
+		}
+	}
+	switch first := bytes.TrimLeft(head, " \t\r\n"); {
+	case bytes.IndexByte(head, 0) >= 0:
+		return "binary data of a kind that is not known here"
+	case bytes.HasPrefix(first, []byte("{")) || bytes.HasPrefix(first, []byte("[")):
+		return "JSON; write CSV or Parquet instead"
+	case bytes.HasPrefix(first, []byte("<")):
+		return "XML or HTML; write CSV instead"
+	}
+	return ""
+}
+
+// svmlightText is the form of svmlight text; other forms are the byte between cells.
+const svmlightText byte = ':'
+
+// formOf says what a text looks like by its first lines: svmlightText, the byte that
+// separates the cells of a table, or 0 where it looks like neither.
+func formOf(head []byte) byte {
+	lines := sample(head)
+	if len(lines) == 0 {
+		return svmlightText // nothing, or blank lines: a file without rows
+	}
+	labels := true
+	for _, line := range lines {
+		fields := strings.Fields(withoutComment(line))
+		if len(fields) > 1 && isEntry(fields[1]) {
+			return svmlightText
+		}
+		if _, err := parseNumber(strings.TrimSpace(withoutComment(line))); err != nil && len(fields) > 0 {
+			labels = false
+		}
+	}
+	if labels {
+		return svmlightText // labels alone, comments, or both
+	}
+	for _, separator := range []byte{'\t', ';', ','} {
+		if n := strings.Count(lines[0], string(separator)); n > 0 && separates(lines, separator) {
+			return separator
+		}
+	}
+	most, form := 0, byte(0)
+	for _, separator := range []byte{'\t', ',', ';'} {
+		if n := strings.Count(lines[0], string(separator)); n > most {
+			most, form = n, separator
+		}
+	}
+	switch {
+	case form != 0:
+		return form
+	case numbersBetweenBlanks(lines):
+		return ' '
+	case oneColumn(lines):
+		return ','
+	default:
+		return 0
+	}
+}
+
+// sample returns the first lines that are not blank, whole ones where there is one.
+func sample(head []byte) []string {
+	const most = 20
+	var lines []string
+	for len(head) > 0 && len(lines) < most {
+		line, rest, whole := bytes.Cut(head, []byte{'\n'})
+		head = rest
+		if text := strings.TrimRight(string(line), "\r"); strings.TrimSpace(text) != "" && (whole || len(lines) == 0) {
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+func withoutComment(line string) string {
+	text, _, _ := strings.Cut(line, "#")
+	return text
+}
+
+// isEntry reports whether a field is what follows a label in svmlight text.
+func isEntry(field string) bool {
+	index, _, ok := strings.Cut(field, ":")
+	if !ok || index == "" {
+		return false
+	}
+	return index == "qid" || strings.Trim(index, "+-0123456789") == ""
+}
+
+// separates reports whether lines have equally many of a separator, not counting what is in
+// quotes.
+func separates(lines []string, separator byte) bool {
+	want := 0
+	for k, line := range lines {
+		n, quoted := 0, false
+		for i := range len(line) {
+			switch {
+			case line[i] == '"':
+				quoted = !quoted
+			case line[i] == separator && !quoted:
+				n++
+			}
+		}
+		if k > 0 && n != want || n == 0 {
+			return false
+		}
+		want = n
+	}
+	return true
+}
+
+// numbersBetweenBlanks reports whether lines are several numbers each, the first perhaps
+// names.
+func numbersBetweenBlanks(lines []string) bool {
+	width := len(strings.Fields(lines[0]))
+	if width < 2 {
+		return false
+	}
+	for k, line := range lines {
+		fields := strings.Fields(line)
+		if len(fields) != width {
+			return false
+		}
+		for _, f := range fields {
+			if _, err := parseNumber(f); err != nil && !missingWord(f) && k > 0 {
+				return false
+			}
+		}
+	}
+	if len(lines) > 1 {
+		return true
+	}
+	for _, f := range strings.Fields(lines[0]) {
+		if _, err := parseNumber(f); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// oneColumn reports whether lines are a name with one number or word below it each.
+func oneColumn(lines []string) bool {
+	for _, line := range lines {
+		if len(strings.Fields(line)) != 1 {
+			return false
+		}
+	}
+	return len(lines) > 1
+}

@@ -1,0 +1,151 @@
+package table
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/seed-45b9a24c/pare/internal/input"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Options says what the columns of a file are. The zero value takes every column as a
+// feature of numbers, and needs a file that carries its target.
+//
+// A column is named as in the header, or by its number: from 1, or from −1 for the last.
+type Options struct {
+	// Name is the name of the input in errors.
+	Name string
+
+	// Target is a column, or else the path of a file with one value for each row. ""
+	// where the file carries its target, as svmlight text does.
+	Target string
+
+	// NoTarget says that a file without a target will do.
+	NoTarget bool
+
+	// Columns lists the columns that are features; nil: all that nothing else says.
+	Columns []string
+
+	// Drop lists columns to leave out.
+	Drop []string
+
+	// Aside lists columns that are no features and come back by themselves, as weights or
+	// groups may. Names that are no column of the file are not in [Data.Aside].
+	Aside []string
+
+	// Header says whether the first line of a text has the names of the columns; nil:
+	// it does where none of its cells is a number.
+	Header *bool
+
+	// OneHot makes a column for each category of a column of text, which is refused
+	// otherwise.
+	OneHot bool
+
+	// Categories lists columns whose cells are categories, whatever they look like.
+	Categories []string
+
+	// Missing says what becomes of cells that are empty.
+	Missing Missing
+
+	// ZeroBased says what svmlight indices count from; nil: from 0 where one of them is 0.
+	ZeroBased *bool
+
+	// Features, MaxFeatures and MaxEntries are those of [sparse.ReadOptions].
+	Features    int
+	MaxFeatures int
+	MaxEntries  int64
+}
+
+// Missing says what becomes of cells that are empty, or hold one of the usual words for it:
+// NA, N/A, #N/A, <NA>, n/a, NaN, nan, -nan, NULL, null, None and ?.
+type Missing string
+
+// What may become of missing cells. A target that is missing is never made up.
+const (
+	Refuse   Missing = ""          // an error that says where
+	Mean     Missing = "mean"      // the mean of the column's other rows; of a category its share of them
+	Zero     Missing = "zero"      // 0; none of the categories
+	DropRows Missing = "drop-rows" // the whole row is left out
+)
+
+// Data is what a file holds.
+type Data struct {
+	Format string // in words: "CSV with a header"
+	X      sparse.Matrix
+	Y      []float64 // nil: the file has no target
+
+	// Labels are the kinds of a target of text, ascending; Y holds their indices. nil
+	// for a target of numbers.
+	Labels []string
+
+	// Names are those of the columns of X; nil where the file names none.
+	Names []string
+
+	// Aside are the columns of [Options.Aside] that the file has.
+	Aside map[string]Column
+
+	// Rows is the number of rows of the file, and Kept lists those in X; nil: all.
+	Rows int
+	Kept []int32
+
+	// Schema reads further files as this one was read.
+	Schema *Schema
+
+	// Notes say what was done that the caller did not ask for.
+	Notes []Note
+}
+
+// Column is a column that stands aside: numbers, or texts.
+type Column struct {
+	Numbers []float64
+	Texts   []string // nil: numbers
+}
+
+// Note is a remark on a file: the code is for programs, and stable.
+type Note struct{ Code, Message string }
+
+// Open reads the file at path; "-" is standard input. Errors are [outcome.Error], with
+// file, line, row, column or flag where they are known; with an error there is no data.
+// The memory taken is that of the matrix and its rows in a compact form.
+func Open(ctx context.Context, path string, o Options) (*Data, error) {
+	in, err := open(ctx, path, os.Stdin, &o)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	return read(in, o)
+}
+
+// Read is [Open] of a stream. Formats that are not read from front to back are refused.
+func Read(ctx context.Context, r io.Reader, o Options) (*Data, error) {
+	in := input.From(ctx, r, o.Name)
+	defer in.Close()
+	return read(in, o)
+}
+
+// open opens a file or a stream and settles its name.
+func open(ctx context.Context, path string, stdin io.Reader, o *Options) (*input.Input, error) {
+	if path == "-" {
+		if o.Name == "" {
+			o.Name = "standard input"
+		}
+		return input.From(ctx, stdin, o.Name), nil
+	}
+	if o.Name == "" {
+		o.Name = path
+	}
+	return input.Open(ctx, path, o.Name)
+}
+
+// read reads whatever the input turns out to hold.
+func read(in *input.Input, o Options) (*Data, error) {
+	src, err := recognise(in, o.Header)
+	if err != nil {
+		return nil, err
+	}
+	if src.svmlight {
+		return readSVMLight(in.Context(), src.text, o)
+	}
+	return collect(in.Context(), src.rows, src.format, o)
+}

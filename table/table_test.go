@@ -1,0 +1,340 @@
+package table_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/table"
+)
+
+func read(text string, o table.Options) (*table.Data, error) {
+	if o.Name == "" {
+		o.Name = "data"
+	}
+	return table.Read(context.Background(), strings.NewReader(text), o)
+}
+
+// shown is what data hold, in one line: names, columns, target.
+func shown(d *table.Data) string {
+	n, p := d.X.Dims()
+	var b strings.Builder
+	for j := range p {
+		if d.Names != nil {
+			b.WriteString(d.Names[j])
+		}
+		column := make([]float64, n)
+		rows, values := d.X.Column(j)
+		for k, v := range values {
+			if rows != nil {
+				k = int(rows[k])
+			}
+			column[k] = v
+		}
+		fmt.Fprint(&b, column, " ")
+	}
+	fmt.Fprintf(&b, "→ %v%v", d.Y, d.Labels)
+	return b.String()
+}
+
+const small = "a,b,y\n1,2,5\n0,-4.5,6\n"
+
+// The same table in every spelling of text is the same data.
+func TestSpellingsOfOneTable(t *testing.T) {
+	want := "a[1 0] b[2 -4.5] → [5 6][]"
+	for name, text := range map[string]string{
+		"comma":                    small,
+		"no newline at the end":    strings.TrimSuffix(small, "\n"),
+		"CRLF":                     strings.ReplaceAll(small, "\n", "\r\n"),
+		"byte order mark":          "\xef\xbb\xbf" + small,
+		"quotes":                   "\"a\",\"b\",\"y\"\n\"1\",2,5\n0,\"-4.5\",\"6\"\n",
+		"blanks":                   "a, b, y\n1, 2, 5\n0, -4.5 , 6\n",
+		"blank lines":              "a,b,y\n\n1,2,5\n\n0,-4.5,6\n\n",
+		"tabs":                     strings.ReplaceAll(small, ",", "\t"),
+		"semicolons":               strings.ReplaceAll(small, ",", ";"),
+		"between blanks":           strings.ReplaceAll(small, ",", "   "),
+		"exponents":                "a,b,y\n1e0,.2e+1,5.\n-0,-45e-1,+6\n",
+		"semicolons and a comma":   "a;b;y\n1;2;5\n0;-4.5;6\n",
+		"True and False":           "a,b,y\nTrue,2,5\nFalse,-4.5,6\n",
+		"numbers of many a figure": "a,b,y\n1.00000000000000000000000001,2.0000000000000000000000,5\n0.0000,-4.5,6\n",
+	} {
+		d, err := read(text, table.Options{Target: "y"})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := shown(d); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
+// What compresses a file is found in it, whatever its name and wherever it comes from.
+func TestCompressedTables(t *testing.T) {
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	if _, err := io.WriteString(z, small); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	encoder, err := zstd.NewWriter(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range [][]byte{zipped.Bytes(), encoder.EncodeAll([]byte(small), nil)} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := table.Open(t.Context(), path, table.Options{Target: "y"})
+		if err != nil || shown(d) != "a[1 0] b[2 -4.5] → [5 6][]" {
+			t.Errorf("a file: %v", err)
+		}
+		d, err = table.Read(t.Context(), bytes.NewReader(content), table.Options{Target: "y"})
+		if err != nil || shown(d) != "a[1 0] b[2 -4.5] → [5 6][]" {
+			t.Errorf("a stream: %v", err)
+		}
+	}
+}
+
+// A header is a first line without numbers; columns have names or numbers; the target may
+// be any of them.
+func TestColumnsByNameAndNumber(t *testing.T) {
+	yes, no := true, false
+	for _, c := range []struct {
+		text string
+		o    table.Options
+		want string
+	}{
+		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "3"}, "[1 0] [2 -4.5] → [5 6][]"},
+		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "-1"}, "[1 0] [2 -4.5] → [5 6][]"},
+		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "1"}, "[2 -4.5] [5 6] → [1 0][]"},
+		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "-1", Header: &yes}, "1[0] 2[-4.5] → [6][]"},
+		{"2,1\n7,8\n", table.Options{Target: "2", Header: &yes}, "1[8] → [7][]"}, // names go first
+		{"x,y\n7,8\n", table.Options{Target: "2", Header: &no, OneHot: true, Categories: []string{"1", "2"}}, "column 1=7[0 1] column 1=x[1 0] → [1 0][8 y]"},
+		{"a,,y\n1,2,5\n", table.Options{Target: "y"}, "a[1] column 2[2] → [5][]"},
+		{small, table.Options{Target: "y", Drop: []string{"a"}}, "b[2 -4.5] → [5 6][]"},
+		{small, table.Options{Target: "y", Columns: []string{"b"}}, "b[2 -4.5] → [5 6][]"},
+		{small, table.Options{Target: "y", Drop: []string{"1"}}, "b[2 -4.5] → [5 6][]"},
+		{small, table.Options{NoTarget: true}, "a[1 0] b[2 -4.5] y[5 6] → [][]"},
+		{",a,y\n0,7,1\n1,8,2\n2,9,4\n", table.Options{Target: "y"}, "a[7 8 9] → [1 2 4][]"}, // pandas numbers rows
+		{",a,y\n0,7,1\n1,8,2\n3,9,4\n", table.Options{Target: "y"}, "column 1[0 1 3] a[7 8 9] → [1 2 4][]"},
+		{"a,y\n1,no\n2,yes\n3,no\n", table.Options{Target: "y"}, "a[1 2 3] → [0 1 0][no yes]"},
+		{"a,y\n1,10\n2,9\n", table.Options{Target: "y", Categories: []string{"y"}}, "a[1 2] → [0 1][10 9]"},
+		{"a\n1\n2\n", table.Options{Target: "a"}, "→ [1 2][]"},
+		{"1 0:5 2:1\n", table.Options{}, "[5] [0] [1] → [1][]"},
+		{"1 1:5 2:1\n", table.Options{}, "[5] [1] → [1][]"},
+		{"1 1:5 2:1\n", table.Options{ZeroBased: &yes}, "[0] [5] [1] → [1][]"},
+		{"1 1:5 2:1\n", table.Options{Features: 3}, "[5] [1] [0] → [1][]"},
+		{"", table.Options{}, "→ [][]"},
+	} {
+		d, err := read(c.text, c.o)
+		if err != nil {
+			t.Errorf("%q: %v", c.text, err)
+		} else if got := shown(d); got != c.want {
+			t.Errorf("%q: %s, want %s", c.text, got, c.want)
+		}
+	}
+}
+
+// Categories become columns in alphabetical order, missing cells what is asked for.
+func TestCategoriesAndMissingCells(t *testing.T) {
+	const text = "n,c,y\n1,red,1\n,blue,2\n5,,3\n0,red,4\n"
+	for _, c := range []struct {
+		o    table.Options
+		want string
+		kept []int32
+	}{
+		{table.Options{Missing: table.Zero}, "n[1 0 5 0] c=blue[0 1 0 0] c=red[1 0 0 1] → [1 2 3 4][]", nil},
+		{table.Options{Missing: table.Mean}, "n[1 2 5 0] c=blue[0 1 0.3333333333333333 0] c=red[1 0 0.6666666666666666 1] → [1 2 3 4][]", nil},
+		{table.Options{Missing: table.DropRows}, "n[1 0] c=red[1 1] → [1 4][]", []int32{0, 3}},
+	} {
+		c.o.Target, c.o.OneHot = "y", true
+		d, err := read(text, c.o)
+		if err != nil {
+			t.Errorf("%s: %v", c.o.Missing, err)
+		} else if got := shown(d); got != c.want || !slices.Equal(d.Kept, c.kept) || d.Rows != 4 {
+			t.Errorf("%s: %s, rows %v of %d\nwant %s", c.o.Missing, got, d.Kept, d.Rows, c.want)
+		}
+	}
+	for _, word := range []string{"", "NA", "N/A", "#N/A", "<NA>", "n/a", "NaN", "nan", "-nan", "NULL", "null", "None", "?", `""`} {
+		d, err := read("n,y\n1,2\n"+word+",3\n", table.Options{Target: "y", Missing: table.Mean})
+		if err != nil || shown(d) != "n[1 1] → [2 3][]" {
+			t.Errorf("%q: %v", word, err)
+		}
+	}
+	d, err := read("n,k,y\n1,3,1\n2,4,2\n1,3,1\n", table.Options{Target: "y", OneHot: true, Categories: []string{"n"}})
+	if err != nil || shown(d) != "n=1[1 0 1] n=2[0 1 0] k[3 4 3] → [1 2 1][]" {
+		t.Errorf("numbers that are categories: %v", err)
+	}
+}
+
+// Columns aside come back by themselves, numbers or texts; what is no column does not.
+func TestColumnsAside(t *testing.T) {
+	d, err := read("a,w,g,y\n1,0.5,x,1\n2,2,z,2\n", table.Options{Target: "y", Aside: []string{"w", "g", "nowhere/file", ""}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Aside) != 2 || !slices.Equal(d.Aside["w"].Numbers, []float64{0.5, 2}) || !slices.Equal(d.Aside["g"].Texts, []string{"x", "z"}) || shown(d) != "a[1 2] → [1 2][]" {
+		t.Errorf("%v, %s", d.Aside, shown(d))
+	}
+}
+
+// The target may have a file of its own, in any form that has one value a row.
+func TestTargetOfItsOwnFile(t *testing.T) {
+	for text, want := range map[string]string{
+		"5\n6\n":         "[5 6][]",
+		"y\n5\n6\n":      "[5 6][]",
+		"no\nyes\n":      "[0 1][no yes]",
+		"5":              "",
+		"1,2\n3,4\n":     "",
+		"5\n6\n7\n":      "",
+		"1 1:5\n2 1:3\n": "",
+	} {
+		path := filepath.Join(t.TempDir(), "target")
+		header := text == "no\nyes\n"
+		if header {
+			text = "answer\n" + text
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := read("a,b\n1,2\n3,4\n", table.Options{Target: path})
+		switch {
+		case want == "" && err == nil:
+			t.Errorf("%q is accepted: %s", text, shown(d))
+		case want != "" && err != nil:
+			t.Errorf("%q: %v", text, err)
+		case want != "" && shown(d) != "a[1 3] b[2 4] → "+want:
+			t.Errorf("%q: %s", text, shown(d))
+		}
+	}
+}
+
+// Whatever cannot be read is refused with what it is, and where.
+func TestRefusals(t *testing.T) {
+	y := table.Options{Target: "y"}
+	for _, c := range []struct {
+		text string
+		o    table.Options
+		kind outcome.Kind
+		line int
+		want string
+	}{
+		{small, table.Options{}, outcome.Usage, 0, "there are a, b, y"},
+		{small, table.Options{Target: "z"}, outcome.Usage, 0, `"z" is neither a column of data nor a file; there are a, b, y`},
+		{small, table.Options{Target: "4"}, outcome.Usage, 0, "neither a column"},
+		{small, table.Options{Target: "y", Drop: []string{"c"}}, outcome.Usage, 0, `no column "c"`},
+		{"a,a,y\n1,2,3\n", y, outcome.Usage, 0, "columns 1 and 2 of data have the same name"},
+		{"a,y,y\n1,2,3\n", y, outcome.Usage, 0, "several columns"},
+		{"a,y\n1,2\nx,3\n", y, outcome.Parse, 3, `column "a": "x" is text`},
+		{"a,y\nx,2\n1,3\n", table.Options{Target: "y", OneHot: true}, outcome.Parse, 3, "in a column of another kind: row 1 has text"},
+		{"a,y\n1,2\n,3\n", y, outcome.Parse, 3, `column "a": no value here`},
+		{"a,y\n1,\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 2, `column "y": no value here`},
+		{"a,y\n1,2\n3,x\n", y, outcome.Parse, 3, `"x" is text`},
+		{"a,b,y\n,1,2\n,2,3\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 0, `"a" of data holds no value at all`},
+		{"a;y\n1,5;2\n", y, outcome.Parse, 2, "decimal comma"},
+		{"1,5;2,5\n2,5;3,5\n", table.Options{Target: "2"}, outcome.Parse, 1, "decimal comma"},
+		{"a,y\n1e400,2\n", y, outcome.Parse, 2, "outside the range"},
+		{"a,y\n1e-400,2\n", y, outcome.Parse, 2, "outside the range"},
+		{"a,y\ninf,2\n", y, outcome.Parse, 2, `"inf" is text`},
+		{"a,y\n0x10,2\n", y, outcome.Parse, 2, `"0x10" is text`},
+		{"a,y\n1_0,2\n", y, outcome.Parse, 2, `"1_0" is text`},
+		{"a,y\n1,2\n3\n", y, outcome.Parse, 3, "1 cells, where the first line has 2"},
+		{"a,y\n1,2,3\n", y, outcome.Parse, 2, "3 cells, where the first line has 2"},
+		{"a,y\n\"1,2\n", y, outcome.Parse, 2, "quoted"},
+		{"1 1:5 x\n", table.Options{}, outcome.Parse, 1, "an index"},
+		{"1 1:5\n", y, outcome.Usage, 0, "goes with tables"},
+		{"PK\x03\x04rest", y, outcome.Parse, 0, "ZIP archive"},
+		{"PAR1rest", y, outcome.Parse, 0, "Parquet"},
+		{"\x89HDF\r\n", y, outcome.Parse, 0, "HDF5"},
+		{"\xff\xfea\x00", y, outcome.Parse, 0, "UTF-16"},
+		{"{\"a\": 1}", y, outcome.Parse, 0, "JSON"},
+		{"<html>", y, outcome.Parse, 0, "HTML"},
+		{"\x00\x01\x02", y, outcome.Parse, 0, "binary data"},
+		{"{\"pare_model\":1", y, outcome.Parse, 0, "a saved model"},
+		{"what a nice day\nit is\n", y, outcome.Parse, 0, "text that is neither"},
+		{strings.Repeat(",", table.MaxColumns) + "\n", y, outcome.Limit, 0, "cells"},
+	} {
+		d, err := read(c.text, c.o)
+		var e *outcome.Error
+		if !errors.As(err, &e) || e.Kind != c.kind || e.Line != c.line || !strings.Contains(err.Error(), c.want) || d != nil {
+			t.Errorf("%.40q: %v, want %s at line %d with %q", c.text, err, c.kind, c.line, c.want)
+		}
+	}
+}
+
+// Numbers are the nearest float64: 17 digits read back as what they were written from.
+func TestNumbersKeepTheirBits(t *testing.T) {
+	values := []float64{0.1, 1.0 / 3, math.Pi, 5e-324, math.MaxFloat64, -2.5e-10, 123456789.123456789, 1e22, 1e23}
+	var text strings.Builder
+	text.WriteString("a,y\n")
+	for _, v := range values {
+		fmt.Fprintf(&text, "%v,%.17g\n", v, v)
+	}
+	d, err := read(text.String(), table.Options{Target: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, got := d.X.Column(0); !slices.Equal(got, values) || !slices.Equal(d.Y, values) {
+		t.Errorf("%v, %v", got, d.Y)
+	}
+}
+
+// The end of the context stops a reader that waits.
+func TestCancelledReading(t *testing.T) {
+	in, _ := io.Pipe()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	broken := errors.New("enough")
+	cancel(broken)
+	if _, err := table.Read(ctx, in, table.Options{NoTarget: true}); !errors.Is(err, broken) || outcome.KindOf(err) != outcome.IO {
+		t.Errorf("%v", err)
+	}
+}
+
+// Whatever comes is data that hold together, or an error of a kind.
+func FuzzRead(f *testing.F) {
+	for _, text := range []string{small, "1 0:5 2:1\n", "a;b\n1,5;2\n", "\"a\"\"b\",y\n1,2\n", "n,c,y\n1,red,1\n,blue,2\n", "a b\n1 2\n3 4\n", "\xef\xbb\xbfa\n1\n", "\x1f\x8b", "y\n1\n2\n"} {
+		f.Add([]byte(text), uint8(0))
+		f.Add([]byte(text), uint8(7))
+	}
+	f.Fuzz(func(t *testing.T, text []byte, options uint8) {
+		o := table.Options{
+			Name: "data", NoTarget: options&1 == 0, OneHot: options&2 != 0, MaxFeatures: 1 << 16,
+			Missing: []table.Missing{table.Refuse, table.Mean, table.Zero, table.DropRows}[options>>2&3],
+		}
+		if options&1 != 0 {
+			o.Target = "-1"
+		}
+		d, err := table.Read(context.Background(), bytes.NewReader(text), o)
+		if err != nil {
+			if outcome.KindOf(err) == "" || outcome.KindOf(err) == outcome.Internal || d != nil {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		n, p := d.X.Dims()
+		if d.Y != nil && len(d.Y) != n || d.Names != nil && len(d.Names) != p || d.Kept != nil && len(d.Kept) != n || d.Kept == nil && d.Rows != n {
+			t.Fatalf("%d × %d, %d targets, %d names, %d of %d rows", n, p, len(d.Y), len(d.Names), len(d.Kept), d.Rows)
+		}
+		for _, j := range d.X.Order() {
+			if _, values := d.X.Column(int(j)); slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
+				t.Fatalf("column %d: %v", j, values)
+			}
+		}
+	})
+}

@@ -1,0 +1,83 @@
+package pare
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Target returns a target in the values that the model takes, and the names of its classes,
+// ascending; nil for a model of numbers. labels are the names of y's values where those are
+// indices, as [table.Data] has them for a target of text; nil for numbers, which are
+// classes by their own name. y is not modified.
+//
+// [Logistic] and [SVM] take any two kinds: the lesser becomes −1, the greater 1. A target of
+// one kind stays as it is where it is −1 or 1, and becomes 1 otherwise. The error is an
+// [outcome.Error] of kind BadParameter: for more kinds than two, or for text where the
+// model takes numbers.
+func (m Model) Target(y []float64, labels []string) (target []float64, classes []string, err error) {
+	switch m {
+	case Multiclass:
+		return y, names(distinct(y), labels), nil
+	case Logistic, SVM:
+	default:
+		if labels != nil {
+			return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes numbers, and the target is text: %s. --model %s", m, listed(labels), forKinds(len(labels)))
+		}
+		return y, nil, nil
+	}
+	kinds := distinct(y)
+	classes = names(kinds, labels)
+	switch {
+	case len(kinds) > 2:
+		return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes two classes, and the target has %d: %s. --model %s", m, len(kinds), listed(classes), forKinds(3))
+	case labels == nil && !slices.ContainsFunc(kinds, func(v float64) bool { return v != -1 && v != 1 }):
+		return y, []string{"-1", "1"}, nil
+	}
+	target = make([]float64, len(y))
+	for i, v := range y {
+		if target[i] = 1; len(kinds) == 2 && v == kinds[0] {
+			target[i] = -1
+		}
+	}
+	return target, classes, nil
+}
+
+// forKinds is the advice of a model for so many classes.
+func forKinds(n int) string {
+	if n == 2 {
+		return string(Logistic) + " takes labels of two kinds"
+	}
+	return string(Multiclass) + " takes labels of any kinds"
+}
+
+func distinct(y []float64) []float64 {
+	kinds := slices.Clone(y)
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+// names are those of the kinds of a target.
+func names(kinds []float64, labels []string) []string {
+	out := make([]string, len(kinds))
+	for k, v := range kinds {
+		if labels != nil {
+			out[k] = labels[int(v)]
+		} else {
+			out[k] = strconv.FormatFloat(v, 'g', -1, 64)
+		}
+	}
+	return out
+}
+
+// listed names the first few.
+func listed(names []string) string {
+	const most = 5
+	text := strings.Join(names[:min(len(names), most)], ", ")
+	if len(names) > most {
+		text += ", …"
+	}
+	return text
+}

@@ -16,8 +16,8 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		want []string
 	}{
 		{"predict", "", []string{"pare predict MODEL FILE", "--save"}},
-		{"slect", "", []string{`"slect"`, "select, fit, grad, path, predict, info"}},
-		{"--quiet", "quiet", []string{"select, fit, grad, path, predict, info"}},
+		{"slect", "", []string{`"slect"`, "select, fit, grad, report, path, predict, info"}},
+		{"--quiet", "quiet", []string{"select, fit, grad, report, path, predict, info"}},
 		{"select one two", "", []string{"two"}},
 		{"select --model forest", "model", []string{`"forest"`, "lasso, enet, wlasso, ridge, logreg, multiclass, svm"}},
 		{"select --model svm --intercept", "intercept", []string{"svm has no intercept", "the others"}},
@@ -67,7 +67,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"fit --model svm --alpha 1", "alpha", []string{"--C"}},
 		{"fit --alpha 1 --ratio 1", "alpha", []string{"one of them"}},
 		{"select --ratio 1", "ratio", []string{"belongs to fit, grad"}},
-		{"fit --ratio 1 --points 3", "points", []string{"belongs to select, path"}},
+		{"fit --ratio 1 --points 3", "points", []string{"belongs to select, report, path"}},
 		{"fit", "", []string{"--ratio", "--log-lambda", "pare select"}},
 		{"grad", "", []string{"--ratio", "--log-lambda"}},
 		{"fit --quiet --ratio", "ratio", []string{"missing"}},

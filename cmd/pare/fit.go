@@ -12,10 +12,11 @@ type fitCommand struct {
 	commonFlags
 	lambdaFlags
 	saveFlags
+	reportFlags
 }
 
 func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.keeping(c.dataFlags)); err != nil {
+	if err := checks(c.commonFlags, c.keeping(c.dataFlags), c.reportFlags); err != nil {
 		return nil, err
 	}
 	strengths, err := c.strengths("fit")
@@ -45,6 +46,13 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	r := newFitResult(fitted, asked{c.commonFlags, d})
 	r.saved = c.Save
 	r.Seconds = fitSeconds{Load: d.loadSeconds, Solve: time.Since(began).Seconds() - fitted.SecondsCertify, Certify: fitted.SecondsCertify}
+	if c.Report != "" {
+		m := material{final: fitted, null: math.NaN()}
+		if err := c.writeReport(ctx, env, c.Report, "pare fit", r, d, m); err != nil {
+			return nil, err
+		}
+		r.report = c.reportFlags
+	}
 	return r, nil
 }
 
@@ -124,5 +132,6 @@ func (r *fitResult) text(p *page) {
 	p.certificate(r)
 	p.row("work", "%s over working sets, %s over the data; reading %s, solving %s",
 		plural(r.Epochs, "sweep"), plural(r.Passes, "pass"), seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
+	r.report.reported(p)
 	p.next(predictCommandLine(r.saved), r.asked.command("path"), r.asked.command("select"))
 }

@@ -99,6 +99,7 @@ type fitResult struct {
 	fitted *pare.Fitted
 	asked  asked
 	saved  string // the file of the model
+	report reportFlags
 }
 
 // classResult is the predictor of one class.
@@ -170,6 +171,7 @@ type selectResult struct {
 
 	selection *pare.Selection
 	saved     string // the file of the model
+	report    reportFlags
 	drawn     bool
 	grid      bool
 	asked     asked
@@ -205,8 +207,9 @@ type pathResult struct {
 	Status  outcome.Status `json:"status"` // not converged where any point is not
 	Seconds fitSeconds     `json:"seconds"`
 
-	top   []float64 // ln αmax of every hyperparameter
-	asked asked
+	top    []float64 // ln αmax of every hyperparameter
+	asked  asked
+	report reportFlags
 }
 
 type pathPoint struct {

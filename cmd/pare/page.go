@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"github.com/seed-45b9a24c/pare/report"
 )
 
 // page lays out text: a title, then rows of a label and what it says, none of them
@@ -18,6 +20,7 @@ import (
 type page struct {
 	out   *bytes.Buffer
 	width int
+	facts []report.Fact // what rows say, for a report
 }
 
 const (
@@ -49,9 +52,25 @@ func (p *page) line(format string, args ...any) {
 
 // row prints a label and, beside it, what it says.
 func (p *page) row(label, format string, args ...any) {
-	for _, text := range wrap(fmt.Sprintf(format, args...), p.width-margin) {
+	said := fmt.Sprintf(format, args...)
+	p.note(label, said)
+	for _, text := range wrap(said, p.width-margin) {
 		p.line("  %s%s", pad(label, margin-2), text)
 		label = ""
+	}
+}
+
+// note keeps what a row says, beside what its label says already.
+func (p *page) note(label, said string) {
+	said = strings.Join(strings.Fields(said), " ")
+	last := len(p.facts) - 1
+	switch {
+	case label != "" || last < 0:
+		p.facts = append(p.facts, report.Fact{Label: label, Text: said})
+	case strings.HasSuffix(p.facts[last].Text, ":"):
+		p.facts[last].Text += " " + said
+	default:
+		p.facts[last].Text += "; " + said
 	}
 }
 
@@ -91,7 +110,9 @@ func (p *page) next(commands ...string) {
 
 // items prints short texts side by side, as many to a line as fit.
 func (p *page) items(texts []string) {
+	p.note("", strings.Join(texts, ", "))
 	line := ""
+	flush := func() { p.line("%*s%s", margin, "", line) }
 	for _, text := range texts {
 		switch joined := line + "   " + text; {
 		case line == "":
@@ -99,12 +120,12 @@ func (p *page) items(texts []string) {
 		case utf8.RuneCountInString(joined) <= p.width-margin:
 			line = joined
 		default:
-			p.row("", "%s", line)
+			flush()
 			line = text
 		}
 	}
 	if line != "" {
-		p.row("", "%s", line)
+		flush()
 	}
 }
 

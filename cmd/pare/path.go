@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -16,10 +17,11 @@ import (
 type pathCommand struct {
 	commonFlags
 	gridFlags
+	reportFlags
 }
 
 func (c *pathCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.gridFlags); err != nil {
+	if err := checks(c.commonFlags, c.gridFlags, c.reportFlags); err != nil {
 		return nil, err
 	}
 	if c.Model == pare.SVM {
@@ -46,7 +48,38 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 		return nil, d.blame(err)
 	}
 	r.Seconds = fitSeconds{Load: d.loadSeconds, Solve: time.Since(began).Seconds()}
+	if c.Report != "" && len(r.Points) > 0 {
+		if err := c.report(ctx, env, d, r); err != nil {
+			return nil, err
+		}
+		r.report = c.reportFlags
+	}
 	return r, nil
+}
+
+// report writes the page of the best point.
+func (c *pathCommand) report(ctx context.Context, env environment, d *dataset, r *pathResult) error {
+	chosen := r.Points[r.best()].LogLambda
+	best := make([]float64, len(chosen))
+	for i, l := range chosen {
+		best[i] = float64(l)
+	}
+	fitted, err := pare.Fit(ctx, d.x, d.y, best, c.config(d))
+	if err != nil {
+		return d.blame(err)
+	}
+	return c.writeReport(ctx, env, c.Report, "pare path", r, d, material{final: fitted, null: math.NaN()})
+}
+
+// best is the point of the least criterion.
+func (r *pathResult) best() int {
+	best := 0
+	for i, point := range r.Points {
+		if point.Value < r.Points[best].Value {
+			best = i
+		}
+	}
+	return best
 }
 
 // walk solves and validates the points in turn; when ctx ends, those done stay.
@@ -127,12 +160,7 @@ func (r *pathResult) text(p *page) {
 		p.row("points", "interrupted before the first was done")
 		return
 	}
-	best := 0
-	for i, point := range r.Points {
-		if point.Value < r.Points[best].Value {
-			best = i
-		}
-	}
+	best := r.best()
 	p.table(0, []column{
 		{head: "       λ"},
 		{head: "α/αmax", left: true},
@@ -157,6 +185,7 @@ func (r *pathResult) text(p *page) {
 	}
 	p.row("best", "the point marked *: %s %.8g (%s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.judged(0))
 	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
+	r.report.reported(p)
 	p.next(r.asked.command("fit", "--log-lambda="+r.Points[best].strengths(), "--coef"), r.asked.command("select"))
 }
 

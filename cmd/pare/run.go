@@ -29,6 +29,7 @@ type grammar struct {
 	Select  selectCommand  `cmd:"" help:"Choose λ, refit, print the choice."`
 	Fit     fitCommand     `cmd:"" help:"Solve at one λ."`
 	Grad    gradCommand    `cmd:"" help:"The criterion and its hypergradient at one λ."`
+	Report  reportCommand  `cmd:"" help:"Choose λ, and write a page of HTML with charts."`
 	Path    pathCommand    `cmd:"" help:"Solve along a geometric grid of λ."`
 	Predict predictCommand `cmd:"" help:"Predict the rows of a file by a saved model."`
 	Info    infoCommand    `cmd:"" help:"What is in the file."`
@@ -44,6 +45,7 @@ type command interface {
 type environment struct {
 	stdin    io.Reader
 	progress *progress
+	args     []string  // the command line, to be repeated
 	notes    io.Writer // what is said beside a result, for people
 }
 
@@ -74,7 +76,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitOK
 	}
 	out := chosen.output()
-	env := environment{stdin: stdin, progress: newProgress(stderr, out), notes: stderr}
+	env := environment{stdin: stdin, progress: newProgress(stderr, out), args: quoted(args), notes: stderr}
 	defer env.progress.stop()
 	if out.Quiet || out.JSON {
 		env.notes = io.Discard
@@ -92,6 +94,16 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitUntrusted
 	}
 	return exitOK
+}
+
+// quoted is a command line that can be pasted into a shell.
+func quoted(args []string) []string {
+	line := make([]string, 1, 1+len(args))
+	line[0] = "pare"
+	for _, arg := range args {
+		line = append(line, quote(arg))
+	}
+	return line
 }
 
 // parse returns the command that args choose, nil where they ask for help and
@@ -200,6 +212,7 @@ pare fits sparse linear models and chooses their regularisation for you.
   pare select FILE          choose λ, refit, print the choice
   pare fit FILE             solve at one λ:  pare fit --ratio 0.01 FILE
   pare grad FILE            the criterion and its hypergradient at one λ
+  pare report FILE          choose λ, and write a page with charts
   pare path FILE            solve along a grid of λ
   pare predict MODEL FILE   predict by a model that select or fit has saved
   pare info FILE            what is in the file

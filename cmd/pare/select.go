@@ -16,6 +16,7 @@ type selectCommand struct {
 	commonFlags
 	searchFlags
 	saveFlags
+	reportFlags
 }
 
 // searchFlags say how λ is looked for.
@@ -58,7 +59,7 @@ func (f searchFlags) options() pare.SelectOptions {
 }
 
 func (c *selectCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.searchFlags, c.keeping(c.dataFlags)); err != nil {
+	if err := checks(c.commonFlags, c.searchFlags, c.keeping(c.dataFlags), c.reportFlags); err != nil {
 		return nil, err
 	}
 	d, err := c.load(ctx, env)
@@ -94,7 +95,20 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 			return nil, err
 		}
 	}
-	return c.newResult(s, d), nil
+	r := c.newResult(s, d)
+	if c.Report != "" && s.Final != nil {
+		m := material{final: s.Final, visit: s.Evaluations, oneSE: s.OneSE, null: s.NullValue}
+		for i, e := range s.Evaluations {
+			if e.Value == s.Value {
+				m.best = &s.Evaluations[i]
+			}
+		}
+		if err := c.writeReport(ctx, env, c.Report, "pare select", r, d, m); err != nil {
+			return nil, err
+		}
+		r.report = c.reportFlags
+	}
+	return r, nil
 }
 
 // log opens the checkpoint of this search on these data.
@@ -229,6 +243,7 @@ func (r *selectResult) text(p *page) {
 		one.Model = m
 		simpler = one.command("select")
 	}
+	r.report.reported(p)
 	p.next(predictCommandLine(r.saved), fit, simpler, r.asked.command("path"))
 }
 

@@ -1,0 +1,271 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/sealed"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/report"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// reportFlags ask for a page to look at.
+type reportFlags struct {
+	Report string `placeholder:"OUT" help:"Write a page of HTML to this file: the result in words, and charts of the criterion, the path, the coefficients and the predictions out of fold." group:"Output"`
+}
+
+func (f reportFlags) check() error {
+	if f.Report == "" {
+		return nil
+	}
+	if ext := filepath.Ext(f.Report); ext != ".html" && ext != ".htm" {
+		return outcome.At(outcome.Usage, "report", "the page is HTML: give it a name that ends in .html, not %q", f.Report)
+	}
+	return replaceable("report", f.Report, "cannot write the page")
+}
+
+// reportCommand is select with a page.
+type reportCommand struct {
+	selectCommand
+	Output string `short:"o" default:"report.html" placeholder:"OUT" help:"The page (default: report.html)." group:"Output"`
+}
+
+func (c *reportCommand) run(ctx context.Context, env environment) (result, error) {
+	c.Report = cmp.Or(c.Report, c.Output)
+	return c.selectCommand.run(ctx, env)
+}
+
+const (
+	pathPoints    = 50   // of the curve and the path in a report
+	classesPoints = 15   // the same where there are problems of every class
+	deepest       = 1e-3 // of αmax: where the path ends, if the choice is not below
+	levelPoints   = 13   // of each strength on the grid of an elastic net
+	wayDown       = 3.0  // in λ: how far beyond the choice
+)
+
+// material is what a page shows beside the result in words.
+type material struct {
+	final *pare.Fitted
+	best  *search.Evaluation
+	visit []search.Evaluation
+	oneSE *search.Evaluation
+	null  float64
+}
+
+// writeReport makes what a page shows, and writes it. Where ctx ends before all is made,
+// the page has the rest.
+func (c commonFlags) writeReport(ctx context.Context, env environment, file, command string, res result, d *dataset, m material) error {
+	out := report.Result{
+		Title: command + ", " + string(c.Model) + " " + c.intercept(), Data: d.String(), Version: version(),
+		Command: strings.Join(env.args, " "), Model: c.Model, Loss: c.criterion(), Name: d.column, Scale: d.scale(),
+		Target: d.y, Final: m.final, Best: m.best, Visit: m.visit, OneSE: m.oneSE, Null: m.null,
+	}
+	words := page{out: new(bytes.Buffer), width: mostWidth}
+	res.text(&words)
+	for _, fact := range words.facts {
+		if fact.Label != "next" && fact.Label != "report" {
+			out.Facts = append(out.Facts, fact)
+			if text, table := strings.CutSuffix(fact.Text, ":"); table { // that follows has a section of its own
+				out.Facts[len(out.Facts)-1].Text = text[:max(strings.LastIndex(text, ";"), 0)]
+			}
+		}
+	}
+	if m.final != nil && m.final.Status != outcome.Cancelled {
+		if err := c.illustrate(ctx, env, d, &out); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+	if ctx.Err() != nil {
+		out.Notes = append(out.Notes, "Interrupted: charts are missing whose numbers were not made yet.")
+	}
+	var text bytes.Buffer
+	if err := report.Write(&text, out); err != nil {
+		return err
+	}
+	if err := sealed.Replace(file, text.Bytes()); err != nil {
+		return unsaved("report", &outcome.Error{Kind: outcome.IO, File: file, Flag: "report", Message: "cannot write the page", Err: err})
+	}
+	return nil
+}
+
+// illustrate makes the path, the curve, the level sets and the predictions out of fold.
+func (c commonFlags) illustrate(ctx context.Context, env environment, d *dataset, out *report.Result) error {
+	validation, err := c.validation(len(d.y))
+	if err != nil {
+		return err
+	}
+	config := c.config(d)
+	config.Certify = false
+	env.progress.begin("the page: predictions out of fold")
+	if out.Held, err = pare.OutOfFold(ctx, d.x, d.y, out.Final.LogLambda, validation, config); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		out.Notes = append(out.Notes, "Predictions out of fold are missing: "+err.Error()+".")
+	}
+	if c.many() {
+		return nil
+	}
+	grid := c.along(out.Final)
+	env.progress.begin("the page: solving along the path")
+	config.Solved = env.progress.inner(out.Final.LogLambdaMax)
+	for f, err := range pare.Path(ctx, d.x, d.y, grid, config) {
+		if err != nil {
+			return err
+		}
+		if f.Status != outcome.Cancelled {
+			out.Path = append(out.Path, f)
+		}
+	}
+	env.progress.begin("the page: validating along the path")
+	for e, err := range pare.Validate(ctx, d.x, d.y, grid, validation, config) {
+		if err != nil {
+			return err
+		}
+		out.Curve = append(out.Curve, e)
+	}
+	if math.IsNaN(out.Null) && out.Curve[0].Support == 0 {
+		out.Null = out.Curve[0].Value
+	}
+	if out.Best == nil {
+		out.Best = nearest(out.Curve, out.Final.LogLambda)
+	}
+	if c.Model != pare.ElasticNet {
+		return nil
+	}
+	env.progress.begin("the page: validating a grid of both strengths")
+	for e, err := range pare.Validate(ctx, d.x, d.y, levelGrid(out.Final, out.Visit), validation, config) {
+		if err != nil {
+			return err
+		}
+		out.Level = append(out.Level, e)
+	}
+	return nil
+}
+
+// along returns λ's from strong to weak through the choice: all its strengths move
+// alike, but for the ridge strength of an elastic net.
+func (c commonFlags) along(f *pare.Fitted) [][]float64 {
+	points, moving := pathPoints, len(f.LogLambda)
+	if c.Model == pare.ElasticNet {
+		moving = 1
+	}
+	if f.PerClass != nil {
+		points = classesPoints
+	}
+	from, to := wayDown, -wayDown
+	if c.Model == pare.SVM { // a small C is a strong penalty
+		from, to = -wayDown, wayDown
+	} else if top := f.LogLambdaMax; !slices.ContainsFunc(top[:moving], func(l float64) bool { return math.IsInf(l, 0) || math.IsNaN(l) }) {
+		from = 0
+		for i := range moving {
+			from = max(from, top[i]-f.LogLambda[i])
+		}
+		to = min(to/2, from+math.Log(deepest))
+	}
+	grid := make([][]float64, 0, points+1)
+	passed := false
+	for k := range points {
+		shift := from + (to-from)*float64(k)/float64(points-1)
+		if !passed && shift*from <= 0 {
+			grid, passed = append(grid, slices.Clone(f.LogLambda)), true // the choice itself
+			if shift == 0 {
+				continue
+			}
+		}
+		at := slices.Clone(f.LogLambda)
+		for i := range moving {
+			at[i] += shift
+		}
+		grid = append(grid, at)
+	}
+	return grid
+}
+
+// levelGrid covers the points visited and their surroundings.
+func levelGrid(f *pare.Fitted, visits []search.Evaluation) [][]float64 {
+	lo, hi := slices.Clone(f.LogLambda), slices.Clone(f.LogLambda)
+	for _, e := range visits {
+		for i, l := range e.LogLambda {
+			lo[i], hi[i] = min(lo[i], l), max(hi[i], l)
+		}
+	}
+	var axes [2][]float64
+	for i := range axes {
+		from := min(hi[i]+2, f.LogLambdaMax[i])
+		to := max(lo[i]-1, f.LogLambdaMax[i]+math.Log(1e-7)) // below, a strength has no effect
+		for k := range levelPoints {
+			axes[i] = append(axes[i], from+(to-from)*float64(k)/float64(levelPoints-1))
+		}
+	}
+	grid := make([][]float64, 0, levelPoints*levelPoints)
+	for j, b := range axes[1] {
+		for i := range axes[0] {
+			if j%2 == 1 { // to and fro, so that each point starts from a neighbour
+				i = levelPoints - 1 - i
+			}
+			grid = append(grid, []float64{axes[0][i], b})
+		}
+	}
+	return grid
+}
+
+// nearest is the evaluation nearest to a λ.
+func nearest(curve []search.Evaluation, logLambda []float64) *search.Evaluation {
+	var best *search.Evaluation
+	for i, e := range curve {
+		if best == nil || math.Abs(e.LogLambda[0]-logLambda[0]) < math.Abs(best.LogLambda[0]-logLambda[0]) {
+			best = &curve[i]
+		}
+	}
+	return best
+}
+
+// column is the name of a column of x.
+func (d *dataset) column(j int) string {
+	return "column " + strconv.Itoa(int(d.prepared.Kept[j])+1)
+}
+
+// scale returns the standard deviation of a column of x, made when it is asked for.
+func (d *dataset) scale() func(j int) float64 {
+	n, p := d.x.Dims()
+	made := make([]float64, p)
+	return func(j int) float64 {
+		if made[j] > 0 {
+			return made[j]
+		}
+		_, values := d.x.Column(j)
+		var sum, square float64
+		for _, v := range values {
+			sum += v
+		}
+		mean := sum / float64(n)
+		for _, v := range values {
+			square += float64((v - mean) * (v - mean))
+		}
+		square += float64(n-len(values)) * float64(mean*mean)
+		made[j] = math.Sqrt(square / float64(n))
+		return made[j]
+	}
+}
+
+// reported says where the page is.
+func (f reportFlags) reported(p *page) {
+	if f.Report == "" {
+		return
+	}
+	size := ""
+	if info, err := os.Stat(f.Report); err == nil {
+		size = ", " + bytesize(info.Size())
+	}
+	p.row("report", "%s%s", f.Report, size)
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Every command that writes a page writes one for every model it serves, with the charts
+// of the model, and says where it is.
+func TestReport(t *testing.T) {
+	file := relabelled(t, above(140))
+	classes := relabelled(t, thirds)
+	dir := t.TempDir()
+	for line, want := range map[string][]string{
+		"report":                                            {"criterion-curve", "coefficient-path", "residual-histogram", "one-SE rule", "5 folds"},
+		"report --model=enet":                               {"level-sets", "visits"},
+		"report --model=wlasso":                             {"visits", "coefficients-original", "predicted"},
+		"report --model=ridge":                              {"criterion-curve", "coefficient-path"},
+		"report --criterion=sure":                           {"criterion-curve", "predicted"},
+		"select --split=forward":                            {"criterion-curve", "predicted"},
+		"select --min-nnz=1 " + file:                        {"criterion-curve", "column 3"},
+		"select --model=logreg --criterion=holdout " + file: {"roc", "calibration", "Confusion"},
+		"select --model=svm " + file:                        {"criterion-curve", "roc", "Confusion"},
+		"select --model=multiclass " + classes:              {"criterion-curve", "The classes", "Confusion"},
+		"select --model=multiclass --per-class " + classes:  {"visits", "The classes", "Confusion"},
+		"fit --ratio=0.1":                                   {"criterion-curve", "coefficient-path", "residual-histogram"},
+		"fit --ratio=1":                                     {"criterion-curve", "0 of 10 columns"},
+		"fit --model=enet --ratio=0.1":                      {"level-sets"},
+		"path --points=5":                                   {"criterion-curve", "the point marked"},
+	} {
+		page := filepath.Join(dir, strings.Map(func(r rune) rune {
+			if r == '/' || r == ' ' {
+				return '-'
+			}
+			return r
+		}, line)+".html")
+		flag := "--report=" + page
+		if strings.HasPrefix(line, "report") {
+			flag = "--output=" + page
+		}
+		o := pareRun(t, append(strings.Fields(line), flag)...)
+		if o.code != exitOK {
+			t.Errorf("pare %s: exit %d\n%s%s", line, o.code, o.stdout, o.stderr)
+			continue
+		}
+		if !strings.Contains(o.stdout, "report") || !strings.Contains(flat(o.stdout), "KiB") {
+			t.Errorf("pare %s does not say where the page is\n%s", line, o.stdout)
+		}
+		text := read(t, page)
+		for _, part := range append(want, "How to repeat it", "pare "+strings.Fields(line)[0]) {
+			if !strings.Contains(text, part) {
+				t.Errorf("pare %s: no %q in the page", line, part)
+			}
+		}
+		if strings.Contains(text, "NaN") || strings.Contains(text, "missing") || len(text) > 1<<20 {
+			t.Errorf("pare %s: a page of %d bytes, with parts that are no numbers or are missing", line, len(text))
+		}
+	}
+}
+
+// A page that could not be written is known before the work, and no other file is lost.
+func TestReportGoesToAPage(t *testing.T) {
+	for _, test := range []struct{ path, want string }{
+		{filepath.Join(t.TempDir(), "no", "page.html"), "cannot write the page"},
+		{filepath.Join(t.TempDir(), "data.svm"), "ends in .html"},
+	} {
+		o := pareRun(t, "select", "--report", test.path)
+		if o.code == exitOK || !strings.Contains(o.stderr, test.want) {
+			t.Errorf("%s: exit %d, %s", test.path, o.code, o.stderr)
+		}
+	}
+}
+
+// Interrupted while the page is made, the result stays, and the page says what is missing.
+func TestInterruptedReportHasTheRest(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "page.html")
+	for after := time.Millisecond; after < time.Minute; after *= 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), after)
+		o := pareRunWith(ctx, "", "select", "--report", page)
+		cancel()
+		text, err := os.ReadFile(page)
+		if err == nil && o.code == exitOK {
+			if done := !strings.Contains(string(text), "Interrupted: charts"); done && !strings.Contains(string(text), "residual-histogram") {
+				t.Errorf("after %v the page is not whole and does not say so", after)
+			} else if done {
+				return
+			}
+		}
+	}
+	t.Error("no page in a minute")
+}

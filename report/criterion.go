@@ -1,0 +1,273 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// The strength on the axes of curves and paths is the first of a λ, as a share of its
+// αmax, or as it is where there is none: decimal logarithms, strong penalties to the left.
+
+// shares reports whether strengths have an αmax.
+func (r *Result) shares() bool {
+	return r.Final != nil && len(r.Final.LogLambdaMax) > 0 && !math.IsNaN(r.Final.LogLambdaMax[0]) && !math.IsInf(r.Final.LogLambdaMax[0], 0)
+}
+
+// place is where a λ is on the axis.
+func (r *Result) place(logLambda []float64) float64 {
+	l := logLambda[0]
+	if r.shares() {
+		l -= r.Final.LogLambdaMax[0]
+	}
+	return l / math.Ln10
+}
+
+// strength is the title of the axis.
+func (r *Result) strength() string {
+	switch {
+	case !r.shares():
+		return "C, strong penalty left, weak right"
+	case r.Model == pare.ElasticNet:
+		return "ℓ1 strength α₁ as a share of αmax, strong left"
+	case r.Model == pare.Multiclass:
+		return "strength α/αmax of the first class, strong left"
+	default:
+		return "strength α as a share of αmax, strong left, weak right"
+	}
+}
+
+// others says what happens to strengths that the axis does not show, "" where there are none.
+func (r *Result) others() string {
+	switch r.Model {
+	case pare.ElasticNet:
+		return " The ridge strength stays that of the choice."
+	case pare.Multiclass:
+		return " The strengths of the other classes move alike."
+	default:
+		return ""
+	}
+}
+
+// strengths is the axis for places.
+func (r *Result) strengths(places []float64) (bounds [2]float64, marks []tick) {
+	lo, hi := slices.Min(places), slices.Max(places)
+	pad := max(0.02*(hi-lo), 0.02)
+	lo, hi = lo-pad, hi+pad
+	if !r.shares() { // a large C penalises little
+		return [2]float64{lo, hi}, powers(lo, hi)
+	}
+	return [2]float64{hi, lo}, powers(lo, hi)
+}
+
+// onLine are the evaluations that have a place on the curve.
+func (r *Result) onLine(all []search.Evaluation) []search.Evaluation {
+	if r.Best == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(e search.Evaluation) bool {
+		if len(e.LogLambda) == 0 {
+			return true
+		}
+		shift := e.LogLambda[0] - r.Best.LogLambda[0]
+		for i, l := range e.LogLambda {
+			if d := l - r.Best.LogLambda[i]; math.Abs(d-shift) > 1e-6*(1+math.Abs(d)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// standardError is that of the mean over folds.
+func standardError(e search.Evaluation) float64 {
+	k := float64(len(e.FoldValues))
+	if k < 2 {
+		return 0
+	}
+	var sum float64
+	for _, v := range e.FoldValues {
+		sum += float64((v - e.Value) * (v - e.Value))
+	}
+	return math.Sqrt(sum / (k - 1) / k)
+}
+
+// criterionSection shows the criterion against λ.
+func criterionSection(r *Result) section {
+	if len(r.Curve) < 2 || r.Best == nil {
+		return section{}
+	}
+	return section{
+		ID: "criterion", Title: "The criterion against the strength",
+		Words: "The lower the curve, the better the model predicts rows it was not trained on. Numbered points are those that the search visited, in order.",
+		Figures: []figure{{
+			Name: "criterion-curve", SVG: r.curve().svg(),
+			Legend:  r.curveLegend(),
+			Caption: fmt.Sprintf("%s against the strength of the penalty.%s", r.Loss, r.others()),
+		}},
+	}
+}
+
+func (r *Result) curveLegend() []key {
+	keys := []key{{"a", "criterion"}}
+	if len(r.Curve[0].FoldValues) > 1 {
+		keys = append(keys, key{"band", "one standard error"}, key{"g", "each fold"})
+	}
+	keys = append(keys, key{"open", "visited"}, key{"b", "the choice"})
+	if r.OneSE != nil {
+		keys = append(keys, key{"c dash", "one-standard-error choice"})
+	}
+	if !math.IsNaN(r.Null) {
+		keys = append(keys, key{"axis dots", "model without columns"})
+	}
+	return keys
+}
+
+// curve draws the criterion.
+func (r *Result) curve() *chart {
+	k := len(r.Curve)
+	xs, ys, lo, hi := make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k)
+	visited := r.onLine(r.Visit)
+	for _, e := range r.Curve {
+		se := standardError(e)
+		xs, ys, lo, hi = append(xs, r.place(e.LogLambda)), append(ys, e.Value), append(lo, e.Value-se), append(hi, e.Value+se)
+	}
+	places, least, most := slices.Clone(xs), slices.Min(lo), slices.Max(hi)
+	for _, e := range visited {
+		places = append(places, r.place(e.LogLambda))
+		least = min(least, e.Value)
+	}
+	if !math.IsNaN(r.Null) {
+		most = min(most, r.Null+0.3*(r.Null-least)) // beyond that a curve says no more
+		most = max(most, r.Null)
+	}
+	pad := 0.05 * (most - least)
+	bounds, marks := r.strengths(places)
+	c := newChart("criterion-curve", "The criterion against the strength of the penalty", bounds, [2]float64{least - pad, most + pad}, right)
+	c.axes(marks, r.strength(), ticks(least-pad, most+pad), r.Loss)
+	for f := range r.Curve[0].FoldValues {
+		one := make([]float64, len(r.Curve))
+		for i, e := range r.Curve {
+			one[i] = e.FoldValues[f]
+		}
+		c.line("g", fmt.Sprintf("fold %d", f), xs, one)
+	}
+	c.band(xs, lo, hi)
+	if !math.IsNaN(r.Null) {
+		c.across("axis dots", r.Null)
+	}
+	c.line("a", "", xs, ys)
+	for i, e := range r.Curve {
+		c.dot("faint", r.says(e, ""), xs[i], ys[i], 3)
+	}
+	if r.OneSE != nil {
+		c.down("c dash", r.place(r.OneSE.LogLambda))
+		c.dot("c", r.says(*r.OneSE, "one-standard-error choice: "), r.place(r.OneSE.LogLambda), r.OneSE.Value, 5)
+	}
+	numbered := []float64{} // where numbers stand
+	for i, e := range visited {
+		x := r.place(e.LogLambda)
+		c.dot("open", r.says(e, fmt.Sprintf("visited as number %d: ", i+1)), x, e.Value, 5)
+		at := c.x.at(x)
+		if !slices.ContainsFunc(numbered, func(other float64) bool { return math.Abs(at-other) < apart }) {
+			c.text(&c.plane, at, c.y.at(e.Value)-11, anchorMid, strconv.Itoa(i+1))
+			numbered = append(numbered, at)
+		}
+	}
+	best := r.place(r.Best.LogLambda)
+	c.down("b", best)
+	c.dot("b", r.says(*r.Best, "the choice: "), best, r.Best.Value, 6)
+	return c
+}
+
+// says is what an evaluation says of itself.
+func (r *Result) says(e search.Evaluation, before string) string {
+	what := "C"
+	if r.shares() {
+		what = "α/αmax"
+	}
+	text := fmt.Sprintf("%s%s %.4g, λ %.5g: %s %.6g", before, what, math.Pow(10, r.place(e.LogLambda)), e.LogLambda[0], r.Loss, e.Value)
+	if se := standardError(e); se > 0 {
+		text += fmt.Sprintf(" ± %.2g", se)
+	}
+	return fmt.Sprintf("%s, %d columns", text, e.Support)
+}
+
+// visitSection lists the evaluations of a search, or shows them in order where they are
+// not on a line.
+func visitSection(r *Result) section {
+	if len(r.Visit) == 0 {
+		return section{}
+	}
+	s := section{ID: "search", Title: "The search, step by step"}
+	if len(r.onLine(r.Visit)) < len(r.Visit) {
+		s.Figures = []figure{{
+			Name: "visits", SVG: r.visits().svg(), Legend: []key{{"a", "criterion"}, {"axis dots", "model without columns"}},
+			Caption: "The criterion at the points that the search visited, in order.",
+		}}
+	}
+	listed := table{Caption: "Evaluations, in order", Head: []string{"", "λ", "criterion", "support", "gap reached", "slope", "seconds"}}
+	const most = 60
+	for i, e := range r.Visit {
+		if i == most {
+			listed.Caption = fmt.Sprintf("The first %d of %d evaluations, in order", most, len(r.Visit))
+			break
+		}
+		listed.Rows = append(listed.Rows, []string{strconv.Itoa(i + 1), lambdas(e.LogLambda), fmt.Sprintf("%.8g", e.Value), strconv.Itoa(e.Support), fmt.Sprintf("%.1e", e.Tol), slope(e.Gradient), fmt.Sprintf("%.3f", e.Seconds)})
+	}
+	s.Tables = []table{listed}
+	return s
+}
+
+func (r *Result) visits() *chart {
+	xs, ys := make([]float64, 0, len(r.Visit)), make([]float64, 0, len(r.Visit))
+	most, least := math.Inf(-1), math.Inf(1)
+	for i, e := range r.Visit {
+		xs, ys = append(xs, float64(i+1)), append(ys, e.Value)
+		most, least = max(most, e.Value), min(least, e.Value)
+	}
+	if !math.IsNaN(r.Null) {
+		most = max(least, min(most, 1.2*r.Null-0.2*least))
+	}
+	pad := max(0.05*(most-least), 1e-9*math.Abs(most))
+	c := newChart("visits", "The criterion at each evaluation", [2]float64{0.5, float64(len(xs)) + 0.5}, [2]float64{least - pad, most + pad}, right)
+	c.axes(ticks(1, float64(len(xs))), "evaluation", ticks(least-pad, most+pad), r.Loss)
+	if !math.IsNaN(r.Null) {
+		c.across("axis dots", r.Null)
+	}
+	c.line("a", "", xs, ys)
+	for i := range xs {
+		c.dot("a", fmt.Sprintf("evaluation %d: %.6g", i+1, ys[i]), xs[i], ys[i], 4)
+	}
+	return c
+}
+
+// lambdas is a λ in a cell of a table.
+func lambdas(logLambda []float64) string {
+	switch len(logLambda) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%.6g", logLambda[0])
+	case 2:
+		return fmt.Sprintf("%.5g, %.5g", logLambda[0], logLambda[1])
+	default:
+		return fmt.Sprintf("%.4g to %.4g", slices.Min(logLambda), slices.Max(logLambda))
+	}
+}
+
+// slope is the norm of a gradient in a cell of a table.
+func slope(gradient []float64) string {
+	if gradient == nil {
+		return "–"
+	}
+	var sum float64
+	for _, g := range gradient {
+		sum += float64(g * g)
+	}
+	return fmt.Sprintf("%.2g", math.Sqrt(sum))
+}

@@ -1,0 +1,329 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/seed-45b9a24c/pare"
+)
+
+const (
+	mostPoints = 1500 // of a cloud
+	deciles    = 10
+	mostLabels = 30 // of a confusion matrix
+)
+
+// foldSection has a row for each fold.
+func foldSection(r *Result) section {
+	if r.Best == nil || len(r.Best.FoldValues) < 2 {
+		return section{}
+	}
+	t := table{Caption: r.Loss + " of each fold", Head: []string{"fold", "at the choice"}}
+	if r.Held != nil {
+		t.Head = []string{"fold", "rows", "at the choice"}
+	}
+	oneSE := r.OneSE != nil && len(r.OneSE.FoldValues) == len(r.Best.FoldValues)
+	if oneSE {
+		t.Head = append(t.Head, "at the one-standard-error choice")
+	}
+	for f, v := range r.Best.FoldValues {
+		row := []string{strconv.Itoa(f)}
+		if r.Held != nil {
+			rows := 0
+			for _, of := range r.Held.Fold {
+				if of == f {
+					rows++
+				}
+			}
+			row = append(row, strconv.Itoa(rows))
+		}
+		if row = append(row, fmt.Sprintf("%.6g", v)); oneSE {
+			row = append(row, fmt.Sprintf("%.6g", r.OneSE.FoldValues[f]))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	last := []string{"mean"}
+	if r.Held != nil {
+		last = append(last, "")
+	}
+	last = append(last, fmt.Sprintf("%.6g ± %.2g", r.Best.Value, standardError(*r.Best)))
+	if oneSE {
+		last = append(last, fmt.Sprintf("%.6g ± %.2g", r.OneSE.Value, standardError(*r.OneSE)))
+	}
+	t.Rows = append(t.Rows, last)
+	return section{ID: "folds", Title: "The folds", Tables: []table{t}}
+}
+
+// judged are a row's target and score, out of fold.
+type judged struct{ target, score float64 }
+
+// judged returns rows with one score.
+func (r *Result) judged() []judged {
+	var rows []judged
+	for i, s := range r.Held.Scores {
+		if len(s) == 1 {
+			rows = append(rows, judged{r.Target[i], s[0]})
+		}
+	}
+	return rows
+}
+
+// classifierSection shows how a classifier does on rows it has not seen.
+func classifierSection(r *Result) section {
+	if r.Held == nil {
+		return section{}
+	}
+	s := section{
+		ID: "classification", Title: "Classification of rows held out",
+		Words: "Every row was predicted by a model that was not trained on its fold.",
+	}
+	switch r.Model {
+	case pare.Logistic, pare.SVM:
+		rows := r.judged()
+		positive := 0
+		for _, one := range rows {
+			if one.target > 0 {
+				positive++
+			}
+		}
+		if positive == 0 || positive == len(rows) {
+			return section{}
+		}
+		s.Figures = append(s.Figures, roc(rows))
+		if r.Model == pare.Logistic {
+			s.Figures = append(s.Figures, calibration(rows))
+		}
+		s.Tables = []table{binaryConfusion(rows)}
+	case pare.Multiclass:
+		s.Tables = []table{r.confusion()}
+	default:
+		return section{}
+	}
+	return s
+}
+
+// roc is the curve of true against false positives as the threshold falls.
+func roc(rows []judged) figure {
+	slices.SortStableFunc(rows, func(a, b judged) int { return -cmp(a.score, b.score) })
+	var positives, negatives float64
+	for _, one := range rows {
+		if one.target > 0 {
+			positives++
+		} else {
+			negatives++
+		}
+	}
+	xs, ys := []float64{0}, []float64{0}
+	var hits, misses, area, fromX, fromY float64
+	every := max(1, len(rows)/400)
+	for i, one := range rows {
+		if one.target > 0 {
+			hits++
+		} else {
+			misses++
+		}
+		if i+1 < len(rows) && rows[i+1].score == one.score {
+			continue // equal scores are one threshold
+		}
+		x, y := misses/negatives, hits/positives
+		area += float64((x - fromX) * (y + fromY) / 2)
+		fromX, fromY = x, y
+		if i%every == 0 || i == len(rows)-1 {
+			xs, ys = append(xs, x), append(ys, y)
+		}
+	}
+	c := newChart("roc", "Share of true positives against share of false positives", [2]float64{0, 1}, [2]float64{0, 1}, right)
+	c.axes(ticks(0, 1), "negatives taken for positives", ticks(0, 1), "positives found")
+	c.line("axis dots", "", []float64{0, 1}, []float64{0, 1})
+	c.line("a", "", xs, ys)
+	return figure{
+		Name: "roc", SVG: c.svg(), Legend: []key{{"a", "out of fold"}, {"axis dots", "guessing"}},
+		Caption: fmt.Sprintf("ROC curve; the area under it is %.3f: how often a positive row has a higher score than a negative one.", area),
+	}
+}
+
+// calibration compares predicted probabilities with how often the label is 1.
+func calibration(rows []judged) figure {
+	slices.SortStableFunc(rows, func(a, b judged) int { return cmp(a.score, b.score) })
+	c := newChart("calibration", "Observed frequency against predicted probability", [2]float64{0, 1}, [2]float64{0, 1}, right)
+	c.axes(ticks(0, 1), "predicted probability", ticks(0, 1), "share of positives")
+	c.line("axis dots", "", []float64{0, 1}, []float64{0, 1})
+	var xs, ys []float64
+	for d := range deciles {
+		part := rows[d*len(rows)/deciles : (d+1)*len(rows)/deciles]
+		if len(part) == 0 {
+			continue
+		}
+		var predicted, positive float64
+		for _, one := range part {
+			predicted += 1 / (1 + math.Exp(-one.score))
+			if one.target > 0 {
+				positive++
+			}
+		}
+		n := float64(len(part))
+		xs, ys = append(xs, predicted/n), append(ys, positive/n)
+	}
+	c.line("a", "", xs, ys)
+	for i := range xs {
+		c.dot("a", fmt.Sprintf("predicted %.3f, observed %.3f", xs[i], ys[i]), xs[i], ys[i], 4)
+	}
+	return figure{
+		Name: "calibration", SVG: c.svg(), Legend: []key{{"a", "tenths of the rows, by prediction"}, {"axis dots", "as predicted"}},
+		Caption: "Calibration: where points are on the diagonal, probabilities can be taken at their word.",
+	}
+}
+
+func binaryConfusion(rows []judged) table {
+	var count [2][2]int
+	at := func(v float64) int {
+		if v > 0 {
+			return 1
+		}
+		return 0
+	}
+	for _, one := range rows {
+		count[at(one.target)][at(one.score)]++
+	}
+	right := count[0][0] + count[1][1]
+	t := table{
+		Caption: fmt.Sprintf("Confusion: %d of %d rows are right, %.2f %%", right, len(rows), 100*float64(right)/float64(len(rows))),
+		Head:    []string{"label", "predicted −1", "predicted 1"},
+	}
+	for k, name := range []string{"−1", "1"} {
+		t.Rows = append(t.Rows, []string{name, strconv.Itoa(count[k][0]), strconv.Itoa(count[k][1])})
+	}
+	return t
+}
+
+// confusion counts labels against the classes of the largest scores.
+func (r *Result) confusion() table {
+	q := len(r.Held.Classes)
+	count := make([][]int, q)
+	for k := range count {
+		count[k] = make([]int, q)
+	}
+	right, all := 0, 0
+	for i, scores := range r.Held.Scores {
+		if len(scores) != q {
+			continue
+		}
+		largest := 0
+		for k, s := range scores {
+			if s > scores[largest] {
+				largest = k
+			}
+		}
+		label, _ := slices.BinarySearch(r.Held.Classes, r.Target[i])
+		count[label][largest]++
+		if all++; label == largest {
+			right++
+		}
+	}
+	t := table{Caption: fmt.Sprintf("Confusion: %d of %d rows are right, %.2f %%", right, all, 100*float64(right)/float64(max(all, 1)))}
+	if q > mostLabels {
+		t.Head = []string{"label", "rows", "right", "most often taken for"}
+		for k, row := range count {
+			rows, other := 0, -1
+			for j, n := range row {
+				if rows += n; j != k && n > 0 && (other < 0 || n > row[other]) {
+					other = j
+				}
+			}
+			taken := ""
+			if other >= 0 {
+				taken = fmt.Sprintf("%g (%d)", r.Held.Classes[other], row[other])
+			}
+			t.Rows = append(t.Rows, []string{fmt.Sprintf("%g", r.Held.Classes[k]), strconv.Itoa(rows), strconv.Itoa(row[k]), taken})
+		}
+		return t
+	}
+	t.Head = []string{"label"}
+	for _, label := range r.Held.Classes {
+		t.Head = append(t.Head, fmt.Sprintf("predicted %g", label))
+	}
+	for k, row := range count {
+		cells := []string{fmt.Sprintf("%g", r.Held.Classes[k])}
+		for _, n := range row {
+			cells = append(cells, strconv.Itoa(n))
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t
+}
+
+// residualSection shows how far predictions of rows held out are from their targets.
+func residualSection(r *Result) section {
+	switch {
+	case r.Held == nil, r.Model == pare.Logistic, r.Model == pare.SVM, r.Model == pare.Multiclass:
+		return section{}
+	}
+	rows := r.judged()
+	if len(rows) < 2 {
+		return section{}
+	}
+	var mean, total, left float64
+	for _, one := range rows {
+		mean += one.target / float64(len(rows))
+	}
+	for _, one := range rows {
+		total += float64((one.target - mean) * (one.target - mean))
+		left += float64((one.target - one.score) * (one.target - one.score))
+	}
+	words := "Every row was predicted by a model that was not trained on its fold."
+	if total > 0 {
+		words += fmt.Sprintf(" Of the variance of the target %.1f %% is explained; the root mean squared error is %.4g.", 100*(1-left/total), math.Sqrt(left/float64(len(rows))))
+	}
+	return section{ID: "residuals", Title: "Predictions of rows held out", Words: words, Figures: []figure{cloud(rows), histogram(rows)}}
+}
+
+// cloud shows targets against predictions.
+func cloud(rows []judged) figure {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, one := range rows {
+		lo, hi = min(lo, one.target, one.score), max(hi, one.target, one.score)
+	}
+	pad := max(0.03*(hi-lo), 1e-300)
+	lo, hi = lo-pad, hi+pad
+	c := newChart("predicted", "Targets against predictions", [2]float64{lo, hi}, [2]float64{lo, hi}, right)
+	c.axes(ticks(lo, hi), "prediction, out of fold", ticks(lo, hi), "target")
+	c.line("axis dots", "", []float64{lo, hi}, []float64{lo, hi})
+	every := (len(rows) + mostPoints - 1) / mostPoints
+	shown := 0
+	for i := 0; i < len(rows); i += every {
+		c.dot("faint", "", rows[i].score, rows[i].target, 3)
+		shown++
+	}
+	return figure{
+		Name: "predicted", SVG: c.svg(), Legend: []key{{"faint", "rows"}, {"axis dots", "as predicted"}},
+		Caption: fmt.Sprintf("Targets against predictions out of fold: %s.", ofAll(shown, len(rows), "rows")),
+	}
+}
+
+// histogram shows how residuals are spread.
+func histogram(rows []judged) figure {
+	values := make([]float64, len(rows))
+	for i, one := range rows {
+		values[i] = one.target - one.score
+	}
+	lo, hi := slices.Min(values), slices.Max(values)
+	const bins = 30
+	var count [bins]float64
+	for _, v := range values {
+		at := 0
+		if hi > lo {
+			at = min(bins-1, int(float64(bins)*(v-lo)/(hi-lo)))
+		}
+		count[at]++
+	}
+	c := newChart("residual-histogram", "How many rows have which residual", [2]float64{lo, hi}, [2]float64{0, slices.Max(count[:]) * 1.05}, right)
+	c.axes(ticks(lo, hi), "target less prediction", ticks(0, slices.Max(count[:])*1.05), "rows")
+	step := (hi - lo) / bins
+	for k, n := range count {
+		from := lo + float64(k)*step
+		c.bar("a", fmt.Sprintf("%.0f rows from %.4g to %.4g", n, from, from+step), from+0.05*step, from+0.95*step, 0, n)
+	}
+	return figure{Name: "residual-histogram", SVG: c.svg(), Caption: "Residuals of rows held out."}
+}

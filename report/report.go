@@ -1,0 +1,103 @@
+// Package report writes one page of HTML about a choice of λ, a path or a fit: for
+// people to look at, to print and to send. The page needs nothing from elsewhere: its
+// charts are SVG, its style and few lines of script are in it.
+//
+// It sees results, and makes none: what a page shows is given in a [Result].
+package report
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// Result is what a page is made from. Parts that are nil are left out of it.
+type Result struct {
+	Title   string // what was done
+	Data    string // on what, in a line
+	Facts   []Fact // the result in words
+	Notes   []string
+	Command string // that makes the result again
+	Version string // of the program and of what it ran on
+
+	Model  pare.Model
+	Loss   string // what the criterion is called
+	Name   func(column int) string
+	Scale  func(column int) float64 // the standard deviation of a column
+	Target []float64                // of every row
+
+	Final *pare.Fitted       // the solution on all rows
+	Held  *pare.HeldOut      // predictions out of fold at its λ
+	Best  *search.Evaluation // the choice
+	Visit []search.Evaluation
+	OneSE *search.Evaluation
+	Null  float64 // the criterion of the null model
+
+	// Path are solutions along the line through the choice on which its first strength
+	// varies, from strong to weak, and Curve evaluations of the criterion there.
+	Path  []*pare.Fitted
+	Curve []search.Evaluation
+	// Level are evaluations on a grid of two strengths, the first varying slowest.
+	Level []search.Evaluation
+}
+
+// Fact is a line of a result in words.
+type Fact struct{ Label, Text string }
+
+//go:embed page.html
+var pageText string
+
+//go:embed page.css
+var style string
+
+//go:embed page.js
+var script string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"words": words}).Parse(pageText))
+
+// words reports whether a cell of a table is text to be wrapped.
+func words(cell string) bool { return len(cell) > 40 }
+
+// section is a part of the page.
+type section struct {
+	ID, Title, Words string
+	Figures          []figure
+	Tables           []table
+}
+
+// figure is a chart with what it shows in words.
+type figure struct {
+	Name, Caption string
+	SVG           template.HTML
+	Legend        []key
+}
+
+// key names what is drawn in a class of lines or points.
+type key struct{ Class, Text string }
+
+type table struct {
+	Caption string
+	Head    []string
+	Rows    [][]string
+}
+
+// Write writes the page. The error is that of w.
+func Write(w io.Writer, r Result) error {
+	var sections []section
+	for _, part := range []func(*Result) section{
+		criterionSection, levelSection, pathSection, coefficientSection, classSection, foldSection, classifierSection, residualSection, visitSection,
+	} {
+		if s := part(&r); s.Title != "" {
+			sections = append(sections, s)
+		}
+	}
+	return page.Execute(w, struct {
+		Result
+		Style    template.CSS
+		Script   template.JS
+		Sections []section
+	}{r, template.CSS(style), template.JS(script), sections})
+}

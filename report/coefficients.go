@@ -213,7 +213,7 @@ func classSection(r *Result) section {
 			largest = append(largest, fmt.Sprintf("%s %+.3g", r.Name(j), f.Coef[at]*r.Scale(j)))
 		}
 		t.Rows = append(t.Rows, []string{
-			fmt.Sprintf("%g", r.Final.Classes[k]), fmt.Sprintf("%.4g", math.Exp(f.LogLambda[0])), fmt.Sprintf("%.4g", math.Exp(f.LogLambda[0]-f.LogLambdaMax[0])),
+			r.class(k, r.Final.Classes[k]), fmt.Sprintf("%.4g", math.Exp(f.LogLambda[0])), fmt.Sprintf("%.4g", math.Exp(f.LogLambda[0]-f.LogLambdaMax[0])),
 			strconv.Itoa(len(f.Support)), fmt.Sprintf("%.4g", f.Intercept), fmt.Sprintf("%.1e", f.RelativeGap), strings.Join(largest, ", "),
 		})
 	}

@@ -95,7 +95,7 @@ func classifierSection(r *Result) section {
 		if r.Model == pare.Logistic {
 			s.Figures = append(s.Figures, calibration(rows))
 		}
-		s.Tables = []table{binaryConfusion(rows)}
+		s.Tables = []table{r.binaryConfusion(rows)}
 	case pare.Multiclass:
 		s.Tables = []table{r.confusion()}
 	default:
@@ -176,7 +176,7 @@ func calibration(rows []judged) figure {
 	}
 }
 
-func binaryConfusion(rows []judged) table {
+func (r *Result) binaryConfusion(rows []judged) table {
 	var count [2][2]int
 	at := func(v float64) int {
 		if v > 0 {
@@ -190,10 +190,10 @@ func binaryConfusion(rows []judged) table {
 	right := count[0][0] + count[1][1]
 	t := table{
 		Caption: fmt.Sprintf("Confusion: %d of %d rows are right, %.2f %%", right, len(rows), 100*float64(right)/float64(len(rows))),
-		Head:    []string{"label", "predicted −1", "predicted 1"},
+		Head:    []string{"label", "predicted " + r.class(0, -1), "predicted " + r.class(1, 1)},
 	}
-	for k, name := range []string{"−1", "1"} {
-		t.Rows = append(t.Rows, []string{name, strconv.Itoa(count[k][0]), strconv.Itoa(count[k][1])})
+	for k, label := range []float64{-1, 1} {
+		t.Rows = append(t.Rows, []string{r.class(k, label), strconv.Itoa(count[k][0]), strconv.Itoa(count[k][1])})
 	}
 	return t
 }
@@ -234,18 +234,18 @@ func (r *Result) confusion() table {
 			}
 			taken := ""
 			if other >= 0 {
-				taken = fmt.Sprintf("%g (%d)", r.Held.Classes[other], row[other])
+				taken = fmt.Sprintf("%s (%d)", r.class(other, r.Held.Classes[other]), row[other])
 			}
-			t.Rows = append(t.Rows, []string{fmt.Sprintf("%g", r.Held.Classes[k]), strconv.Itoa(rows), strconv.Itoa(row[k]), taken})
+			t.Rows = append(t.Rows, []string{r.class(k, r.Held.Classes[k]), strconv.Itoa(rows), strconv.Itoa(row[k]), taken})
 		}
 		return t
 	}
 	t.Head = []string{"label"}
-	for _, label := range r.Held.Classes {
-		t.Head = append(t.Head, fmt.Sprintf("predicted %g", label))
+	for k, label := range r.Held.Classes {
+		t.Head = append(t.Head, "predicted "+r.class(k, label))
 	}
 	for k, row := range count {
-		cells := []string{fmt.Sprintf("%g", r.Held.Classes[k])}
+		cells := []string{r.class(k, r.Held.Classes[k])}
 		for _, n := range row {
 			cells = append(cells, strconv.Itoa(n))
 		}

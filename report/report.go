@@ -7,6 +7,7 @@ package report
 
 import (
 	_ "embed"
+	"fmt"
 	"html/template"
 	"io"
 
@@ -28,6 +29,8 @@ type Result struct {
 	Name   func(column int) string
 	Scale  func(column int) float64 // the standard deviation of a column
 	Target []float64                // of every row
+	// Classes are the names of the labels, ascending; nil where the numbers are.
+	Classes []string
 
 	Final *pare.Fitted       // the solution on all rows
 	Held  *pare.HeldOut      // predictions out of fold at its λ
@@ -42,6 +45,14 @@ type Result struct {
 	Curve []search.Evaluation
 	// Level are evaluations on a grid of two strengths, the first varying slowest.
 	Level []search.Evaluation
+}
+
+// class is the name of a label, the k-th of those ascending.
+func (r *Result) class(k int, label float64) string {
+	if k < len(r.Classes) {
+		return r.Classes[k]
+	}
+	return fmt.Sprintf("%g", label)
 }
 
 // Fact is a line of a result in words.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare"
@@ -67,7 +66,7 @@ func (c commonFlags) writeReport(ctx context.Context, env environment, file, com
 	out := report.Result{
 		Title: command + ", " + string(c.Model) + " " + c.intercept(), Data: d.String(), Version: version(),
 		Command: strings.Join(env.args, " "), Model: c.Model, Loss: c.criterion(), Name: d.column, Scale: d.scale(),
-		Target: d.y, Final: m.final, Best: m.best, Visit: m.visit, OneSE: m.oneSE, Null: m.null,
+		Target: d.y, Classes: d.classes, Final: m.final, Best: m.best, Visit: m.visit, OneSE: m.oneSE, Null: m.null,
 	}
 	words := page{out: new(bytes.Buffer), width: mostWidth}
 	res.text(&words)
@@ -99,7 +98,7 @@ func (c commonFlags) writeReport(ctx context.Context, env environment, file, com
 
 // illustrate makes the path, the curve, the level sets and the predictions out of fold.
 func (c commonFlags) illustrate(ctx context.Context, env environment, d *dataset, out *report.Result) error {
-	validation, err := c.validation(len(d.y))
+	validation, err := c.validation(d)
 	if err != nil {
 		return err
 	}
@@ -232,7 +231,11 @@ func nearest(curve []search.Evaluation, logLambda []float64) *search.Evaluation 
 
 // column is the name of a column of x.
 func (d *dataset) column(j int) string {
-	return "column " + strconv.Itoa(int(d.prepared.Kept[j])+1)
+	name := d.label(d.prepared.Kept[j])
+	if d.Names == nil {
+		return "column " + name
+	}
+	return name
 }
 
 // scale returns the standard deviation of a column of x, made when it is asked for.

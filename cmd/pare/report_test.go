@@ -15,23 +15,27 @@ func TestReport(t *testing.T) {
 	file := relabelled(t, above(140))
 	classes := relabelled(t, thirds)
 	dir := t.TempDir()
-	for line, want := range map[string][]string{
-		"report":                                            {"criterion-curve", "coefficient-path", "residual-histogram", "one-SE rule", "5 folds"},
-		"report --model=enet":                               {"level-sets", "visits"},
-		"report --model=wlasso":                             {"visits", "coefficients-original", "predicted"},
-		"report --model=ridge":                              {"criterion-curve", "coefficient-path"},
-		"report --criterion=sure":                           {"criterion-curve", "predicted"},
-		"select --split=forward":                            {"criterion-curve", "predicted"},
-		"select --min-nnz=1 " + file:                        {"criterion-curve", "column 3"},
-		"select --model=logreg --criterion=holdout " + file: {"roc", "calibration", "Confusion"},
-		"select --model=svm " + file:                        {"criterion-curve", "roc", "Confusion"},
-		"select --model=multiclass " + classes:              {"criterion-curve", "The classes", "Confusion"},
-		"select --model=multiclass --per-class " + classes:  {"visits", "The classes", "Confusion"},
-		"fit --ratio=0.1":                                   {"criterion-curve", "coefficient-path", "residual-histogram"},
-		"fit --ratio=1":                                     {"criterion-curve", "0 of 10 columns"},
-		"fit --model=enet --ratio=0.1":                      {"level-sets"},
-		"path --points=5":                                   {"criterion-curve", "the point marked"},
+	for _, test := range []struct {
+		line string
+		want []string
+	}{
+		{"report", []string{"criterion-curve", "coefficient-path", "residual-histogram", "one-SE rule", "5 folds"}},
+		{"report --model=enet", []string{"level-sets", "visits"}},
+		{"report --model=wlasso", []string{"visits", "coefficients-original", "predicted"}},
+		{"report --model=ridge", []string{"criterion-curve", "coefficient-path"}},
+		{"report --criterion=sure", []string{"criterion-curve", "predicted"}},
+		{"select --split=forward", []string{"criterion-curve", "predicted"}},
+		{"select --min-nnz=1 " + file, []string{"criterion-curve", "column 3"}},
+		{"select --model=logreg --criterion=holdout " + file, []string{"roc", "calibration", "Confusion"}},
+		{"select --model=svm " + file, []string{"criterion-curve", "roc", "Confusion"}},
+		{"select --model=multiclass " + classes, []string{"criterion-curve", "The classes", "Confusion"}},
+		{"select --model=multiclass --per-class " + classes, []string{"visits", "The classes", "Confusion"}},
+		{"fit --ratio=0.1", []string{"criterion-curve", "coefficient-path", "residual-histogram"}},
+		{"fit --ratio=1", []string{"criterion-curve", "0 of 10 columns"}},
+		{"fit --model=enet --ratio=0.1", []string{"level-sets"}},
+		{"path --points=5", []string{"criterion-curve", "the point marked"}},
 	} {
+		line, want := test.line, test.want
 		page := filepath.Join(dir, strings.Map(func(r rune) rune {
 			if r == '/' || r == ' ' {
 				return '-'

@@ -34,8 +34,8 @@ func (e *engine) checkBudget() error {
 		return outcome.At(outcome.BadParameter, "max-support", "must not be negative, got %d", c.MaxSupport)
 	case c.MaxBytes < 0:
 		return outcome.At(outcome.BadParameter, "max-bytes", "must not be negative, got %d", c.MaxBytes)
-	case c.MaxSupport > 0 && c.Model == SVM:
-		return outcome.At(outcome.Usage, "max-support", "%s has samples in its support, not columns", SVM)
+	case c.MaxSupport > 0 && e.family.samples:
+		return outcome.At(outcome.Usage, "max-support", "%s has samples in its support, not columns", c.Model)
 	}
 	return e.afford(e.atOnce())
 }
@@ -49,7 +49,7 @@ func (e *engine) afford(problems int) error {
 	n, p := e.x.Dims()
 	byRows, byColumns := float64(bytesPerRow*int64(n)+bytesPerEntry*e.x.NNZ()), float64(bytesPerColumn*int64(p))
 	need, pair := bytesAlways+byRows+byColumns, float64(bytesPerPair)
-	if m := e.config.Model; m == Logistic || m == Multiclass {
+	if e.family.coldSample() {
 		// A cold start may solve the problem on a quarter of the rows, and that on a
 		// quarter of them, with half as large a Gram matrix each time (cd/sample.go).
 		need += byRows/3 + byColumns
@@ -72,7 +72,7 @@ func (e *engine) solvers(folds bilevel.Folds) int {
 	switch {
 	case folds == nil:
 		return 2 // of an information criterion
-	case e.config.Model == Multiclass:
+	case e.family.classes:
 		return folds.Count() * e.atOnce()
 	default:
 		return folds.Count()
@@ -82,10 +82,10 @@ func (e *engine) solvers(folds bilevel.Folds) int {
 // atOnce returns how many inner problems a solve on the same rows holds: one class for
 // each thread.
 func (e *engine) atOnce() int {
-	if e.config.Model != Multiclass {
+	if !e.family.classes {
 		return 1
 	}
-	return max(1, min(e.config.threads(), Multiclass.Hyperparameters(e.x, e.y)))
+	return max(1, min(e.config.threads(), e.config.Model.Hyperparameters(e.x, e.y)))
 }
 
 func (c Config) threads() int {

@@ -90,12 +90,8 @@ func TestMemoryBudget(t *testing.T) {
 		density float64
 	}{"tall": {3000, 20, 1}, "wide": {50, 3000, 0.05}, "dense": {200, 400, 1}, "text": {2000, 2000, 0.005}, "sampled": {9000, 150, 0.1}} {
 		x, numbers := draw(shape.n, shape.p, shape.density)
-		classes := signs(numbers)
-		for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.Logistic} {
-			y := numbers
-			if m == pare.Logistic {
-				y = classes
-			}
+		for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.Logistic, pare.Poisson, pare.Huber} {
+			y := targetsFor(m, numbers)
 			lambda := somewhere(t, x, y, pare.Config{Model: m})
 			for i := range lambda {
 				lambda[i] -= 3
@@ -215,6 +211,23 @@ func TestTimeBudget(t *testing.T) {
 }
 
 // signs makes two classes of a target.
+// targetsFor returns targets of the kind that a model with one predictor has: numbers,
+// counts or signs.
+func targetsFor(m pare.Model, numbers []float64) []float64 {
+	switch m {
+	case pare.Poisson:
+		counts := make([]float64, len(numbers))
+		for i, v := range numbers {
+			counts[i] = math.Floor(2 * math.Abs(v))
+		}
+		return counts
+	case pare.Logistic, pare.SVM:
+		return signs(numbers)
+	default:
+		return numbers
+	}
+}
+
 func signs(y []float64) []float64 {
 	out := make([]float64, len(y))
 	for i, v := range y {

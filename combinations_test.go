@@ -41,9 +41,12 @@ func drawCombination(r *oracle.Random, turn uint64) (c combination) {
 	models, criteria, methods := pare.Models(), pare.Criteria(), pare.Methods()
 	for range 100 {
 		c = combination{
-			model: models[turn%7], criterion: criteria[turn/7%5], method: methods[turn/35%5],
+			model: models[turn%9], criterion: criteria[turn/9%5], method: methods[turn/45%5],
 			loss: ownLosses[pick(len(ownLosses))], search: pare.Searches()[pick(len(pare.Searches()))],
 			bare: flag(), standardize: flag(), positive: flag(), weighted: flag(), ends: flag(), perClass: flag(), oneSE: flag(), tested: flag(),
+		}
+		if c.model == pare.Huber && c.judgesClasses() {
+			c.loss = "" // ±1 has no scale
 		}
 		gradient, choice := c.refusals()
 		if len(choice) == 0 || len(gradient) <= 1 && len(choice) <= 1 && pick(4) == 0 {
@@ -63,8 +66,8 @@ func (c combination) refusals() (gradient, choice []string) {
 	}{
 		{c.standardize && c.model == pare.SVM, "standardize"},
 		{c.positive && (c.model == pare.SVM || c.model == pare.Ridge), "positive"},
-		{c.method != pare.Implicit && (c.standardize || c.model == pare.Multiclass), "method"},
-		{c.loss != "" && (!held || c.model == pare.Multiclass || c.weighted && c.loss == "own"), "loss"},
+		{c.method != pare.Implicit && (c.standardize || c.model == pare.Multiclass || c.model == pare.Poisson), "method"},
+		{c.loss != "" && (!held || c.model == pare.Multiclass || c.weighted && c.loss == "own" || c.model == pare.Poisson && c.judgesClasses()), "validation-loss"},
 		{!held && (!squared || c.weighted), "criterion"},
 		{!held && c.tested, "fold-ids"},
 		{c.ends && c.positive && c.model == pare.WeightedLasso, "positive"},
@@ -93,14 +96,18 @@ func (c combination) refusals() (gradient, choice []string) {
 	return gradient, choice
 }
 
+func (c combination) judgesClasses() bool { return c.loss == "logistic" || c.loss == "smoothed_hinge" }
+
 // data draws a problem that the combination is for.
 func (c combination) data(t *testing.T, r *oracle.Random) (sparse.Matrix, []float64) {
 	const n, p = 36, 5
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.6, 1), Mean: r.Pick(0, 1), Active: 3})
-	classes := c.model == pare.Logistic || c.model == pare.SVM || c.loss == "logistic" || c.loss == "smoothed_hinge"
+	classes := c.model == pare.Logistic || c.model == pare.SVM || c.judgesClasses()
 	mean := q.Mean(-1)
 	for i, y := range q.Y {
 		switch {
+		case c.model == pare.Poisson:
+			q.Y[i] = math.Floor(math.Abs(y - mean))
 		case c.model == pare.Multiclass:
 			q.Y[i] = float64((i+r.Intn(2))%3) + 1
 		case classes:
@@ -165,7 +172,7 @@ func refused(t *testing.T, name string, err error, flags []string) bool {
 func TestEveryCombination(t *testing.T) {
 	ctx := context.Background()
 	slopes, choices := 0, 0
-	const triples = 7 * 5 * 5 // of model, criterion and method
+	const triples = 9 * 5 * 5 // of model, criterion and method
 	for draw := range oracle.Cases(4 * triples) {
 		r := oracle.NewRandom(31 * draw)
 		c := drawCombination(r, 8*draw%triples)

@@ -27,16 +27,20 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if c.Model == "" {
 		c.Model = Lasso
 	}
-	e := &engine{config: c, family: c.Model.family(), x: x, y: y}
-	switch {
-	case e.family.state == nil:
-		return nil, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
-	case c.Standardize && c.Model == SVM:
-		return nil, outcome.At(outcome.Usage, "standardize", "%s works on rows as they are; scale the columns before", SVM)
-	case c.Positive && !e.family.positive:
-		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models with an ℓ1 penalty have it", c.Model)
+	f, err := c.family()
+	if err != nil {
+		return nil, err
 	}
-	var err error
+	c.Model = f.name
+	switch {
+	case c.Standardize && f.samples:
+		return nil, outcome.At(outcome.Usage, "standardize", "%s works on rows as they are; scale the columns before", c.Model)
+	case c.Positive && !f.positive:
+		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models with an ℓ1 penalty have it", c.Model)
+	case c.Positive:
+		f.form = f.nonNegative()
+	}
+	e := &engine{config: c, family: f, x: x, y: y}
 	if err = e.checkMethod(); err != nil {
 		return nil, err
 	}
@@ -123,7 +127,7 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 	if err != nil {
 		return nil, err
 	}
-	f.Model = e.config.Model
+	f.Model, f.Loss, f.Link = e.config.Model, e.family.lossName(), e.family.link()
 	_, f.Columns = e.x.Dims()
 	f.LogLambda, f.LogLambdaMax, f.Kernels = slices.Clone(logLambda), slices.Clone(e.max()), e.k.Name
 	return f, nil

@@ -8,7 +8,7 @@ import (
 // Afford is the check of MaxBytes for a number of inner problems at once. It returns how many
 // columns the Gram matrix of each may have.
 func Afford(x sparse.Matrix, y []float64, c Config, problems int) (columns int, err error) {
-	e := engine{config: c, x: x, y: y}
+	e := engine{config: c, family: c.Model.family(), x: x, y: y}
 	err = e.afford(problems)
 	return e.gram, err
 }

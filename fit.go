@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -12,6 +13,8 @@ import (
 // Fitted is a certified solution of an inner problem on all rows given.
 type Fitted struct {
 	Model        Model
+	Loss         string    // the name of its loss
+	Link         loss.Link // what a score is of the mean of the target
 	Columns      int       // of X
 	LogLambda    []float64 // one per hyperparameter
 	LogLambdaMax []float64 // ln αmax, above which β = 0; the same shape; see [LogLambdaMax]

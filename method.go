@@ -49,8 +49,10 @@ func (e *engine) checkMethod() error {
 		return outcome.At(outcome.Usage, "method", "no method %q; there are %v", m, Methods())
 	case m.iterate() != nil && e.config.Standardize:
 		return outcome.At(outcome.Usage, "method", "standardised columns have %s alone", Implicit)
-	case m.iterate() != nil && e.config.Model == Multiclass:
-		return outcome.At(outcome.Usage, "method", "%s has %s alone", Multiclass, Implicit)
+	case m.iterate() != nil && e.family.classes:
+		return outcome.At(outcome.Usage, "method", "%s has %s alone", e.config.Model, Implicit)
+	case m.iterate() != nil && !e.family.smooth():
+		return outcome.At(outcome.Usage, "method", "steps of a descent are 1/L, and the curvature of the %s loss has no bound L; %s needs none", e.family.lossName(), Implicit)
 	default:
 		return nil
 	}

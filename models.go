@@ -2,37 +2,201 @@ package pare
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Model names an inner problem.
+// Model names an inner problem: a loss and a form of penalty.
 type Model string
 
-// The models.
+// The models. [Config].Loss puts another loss in the place of the squared one.
 const (
 	Lasso         Model = "lasso"
 	ElasticNet    Model = "enet"
 	WeightedLasso Model = "wlasso"
 	Ridge         Model = "ridge"
 	Logistic      Model = "logreg"
+	Poisson       Model = "poisson"
+	Huber         Model = "huber"
 	Multiclass    Model = "multiclass" // one-versus-rest: a logreg for each class against the others
 	SVM           Model = "svm"        // without intercept; its λ is ln C
 )
 
+// family is an entry of the table of models: all that sets a model apart from the others.
+type family struct {
+	name  Model
+	about string    // in a line, for help
+	loss  loss.Loss // nil: the hinge of an SVM, which is no datafit of rows
+	form            // of the penalty
+	// judge is the criterion on held-out rows, nil for the mean of the loss; judged says
+	// it in words.
+	judge  criterion.Criterion
+	judged string
+	// classes says that there is a predictor for each class of the target; samples, that
+	// the problem is one of samples instead of columns.
+	classes, samples bool
+	state            func(*engine) (problem, error) // makes the inner problem of an engine's data
+}
+
+// form is an entry of the table of penalties.
+type form struct {
+	name            string
+	strengths       Strengths
+	hyperparameters int // or perColumn, perClass
+	penalty         func(logLambda []float64) (model.Penalty, error)
+	max             func(*model.Null) float64 // αmax
+	// ranges are those of a search around ln αmax, or around 0 where there is none: one per
+	// hyperparameter, the last for all that follow.
+	ranges   []span
+	positive bool // β ≥ 0 can be asked for
+	// common says that one share of αmax serves all hyperparameters unless more is
+	// asked for.
+	common bool
+}
+
+// As many hyperparameters as the data has of these.
+const (
+	perColumn = -1
+	perClass  = -2
+)
+
+// span is a range of λ.
+type span struct{ below, above float64 }
+
+// problem is the inner problem of a model on all rows.
+type problem interface {
+	// max returns ln αmax for every hyperparameter, NaN where there is none.
+	max() []float64
+	// accepts refuses a λ, of the right length, that there is no problem for.
+	accepts(logLambda []float64) error
+	// solve solves at one λ, from the last solution.
+	solve(ctx context.Context, logLambda []float64) (*Fitted, error)
+	// outer states the choice of λ.
+	outer(bilevel.Spec) (outer, error)
+	// start returns where a search starts: a share of αmax, or a C.
+	start() float64
+}
+
+// anchored is a problem whose null model has an objective P₀ that does not depend on λ.
+type anchored interface{ null() float64 }
+
+// outer is the choice of λ for an inner problem.
+type outer interface {
+	search.Objective
+	Evaluate(context.Context, search.Request) (bilevel.Report, error)
+	NullValue() float64
+}
+
+func families() []family {
+	alphaMax := (*model.Null).AlphaMax
+	var (
+		l1 = form{
+			name: "l1", hyperparameters: 1, max: alphaMax, positive: true, ranges: []span{{12, 0}},
+			penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+		}
+		elasticNet = form{
+			name: "enet", strengths: L1AndRidge, hyperparameters: 2, max: alphaMax, positive: true, ranges: []span{{9, 0}, {9, 4}},
+			penalty: func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
+		}
+		weighted = form{
+			name: "weighted l1", strengths: EachColumn, hyperparameters: perColumn, max: alphaMax, positive: true, ranges: []span{{12, 0}},
+			penalty: model.WeightedLasso,
+		}
+		ridge = form{
+			name: "ridge", hyperparameters: 1, max: (*model.Null).RidgeMax, ranges: []span{{16, 2}},
+			penalty: func(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) },
+		}
+		byClass = form{name: "l1 of each class", strengths: EachClass, hyperparameters: perClass, max: alphaMax, positive: true, ranges: []span{{12, 0}}, penalty: l1.penalty, common: true}
+		box     = form{name: "ridge", strengths: Cost, hyperparameters: 1, ranges: []span{{16, 4}}}
+	)
+	const meanSquares = "mean squared error"
+	mse := criterion.MeanSquaredError{}
+	return []family{
+		{name: Lasso, about: "numbers; squared loss, ℓ1 penalty: few columns are used", loss: loss.Squared{}, form: l1, judge: mse, judged: meanSquares, state: newSingle},
+		{name: ElasticNet, about: "elastic net: ℓ1 and ridge, two strengths", loss: loss.Squared{}, form: elasticNet, judge: mse, judged: meanSquares, state: newSingle},
+		{name: WeightedLasso, about: "weighted Lasso: a strength for every column", loss: loss.Squared{}, form: weighted, judge: mse, judged: meanSquares, state: newSingle},
+		{name: Ridge, about: "numbers; squared loss, all columns are used", loss: loss.Squared{}, form: ridge, judge: mse, judged: meanSquares, state: newSingle},
+		{name: Logistic, about: "two classes; logistic loss, ℓ1 penalty; gives probabilities", loss: loss.Logistic{}, form: l1, judged: "logistic loss", state: newSingle},
+		{name: Poisson, about: "counts; Poisson loss with a log link, ℓ1 penalty", loss: loss.Poisson{}, form: l1, judge: criterion.Deviance(loss.Poisson{}), judged: "Poisson deviance", state: newSingle},
+		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judged: "Huber's loss", state: newSingle},
+		{name: Multiclass, about: "two classes or more: a logreg of each class against the rest", loss: loss.Logistic{}, form: byClass, judged: "cross-entropy", classes: true, state: newOneVersusRest},
+		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: criterion.Of(loss.SmoothedHinge{}), judged: "smoothed hinge", samples: true, state: newSamples},
+	}
+}
+
 // Models lists the models there are.
-func Models() []Model {
-	return []Model{Lasso, ElasticNet, WeightedLasso, Ridge, Logistic, Multiclass, SVM}
+func Models() (names []Model) {
+	for _, f := range families() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// family returns the entry of a model, the zero family where there is none.
+func (m Model) family() family {
+	all := families()
+	if i := slices.IndexFunc(all, func(f family) bool { return f.name == m }); i >= 0 {
+		return all[i]
+	}
+	return family{}
+}
+
+// About says in a line what the model is; "" where there is no such model.
+func (m Model) About() string { return m.family().about }
+
+// Traits are what sets a model apart from the others.
+type Traits struct {
+	// Model is the name of the model: that of the loss and the penalty together where a
+	// [Config] has a loss of its own and there is one.
+	Model     Model
+	About     string    // in a line
+	Loss      string    // the name of the loss that is minimised
+	Link      loss.Link // what a score is of the mean of the target
+	Judged    string    // what judges predictions on held-out rows, in words
+	Strengths Strengths
+	Positive  bool // there is a constraint β ≥ 0
+	Intercept bool // there can be one
+	Certified bool // supports can be proved
+}
+
+// Strengths says what the λ's of a model are the logarithms of.
+type Strengths int
+
+// The kinds of strengths.
+const (
+	OneStrength Strengths = iota // one α for all columns
+	L1AndRidge                   // α of the ℓ1 penalty, then of the ridge
+	EachColumn                   // one α for each column
+	EachClass                    // one α for each class
+	Cost                         // C of samples, which has no αmax
+)
+
+// Traits returns those of the model of a Config. The error is an [outcome.Error] of kind
+// Usage: there is no such model, or none with such a loss.
+func (c Config) Traits() (Traits, error) {
+	if c.Model == "" {
+		c.Model = Lasso
+	}
+	f, err := c.family()
+	if err != nil {
+		return Traits{}, err
+	}
+	return Traits{
+		Model: f.name, About: f.about, Loss: f.lossName(), Link: f.link(), Judged: f.judged, Strengths: f.strengths,
+		Positive: f.positive, Intercept: !f.samples, Certified: !f.samples,
+	}, nil
 }
 
 // Loss says in words what judges the model on held-out rows; "" where there is
 // no such model.
-func (m Model) Loss() string { return m.family().loss }
+func (m Model) Loss() string { return m.family().judged }
 
 // Hyperparameters returns the number of λ's the model has for data; 0 where it
 // cannot have any: there is no such model, no column or no class.
@@ -52,83 +216,77 @@ func (m Model) Hyperparameters(x sparse.Matrix, y []float64) int {
 	}
 }
 
-// family is what sets a model apart from the others.
-type family struct {
-	loss            string // on held-out rows, in words
-	hyperparameters int    // or perColumn, perClass
-	// state makes the inner problem of an engine's data.
-	state func(*engine) (problem, error)
-	// ranges are those of the search, one per hyperparameter, the last for all that
-	// follow.
-	ranges   []span
-	positive bool // β ≥ 0 can be asked for
-	// common says that one share of αmax serves all hyperparameters unless more is
-	// asked for.
-	common bool
-}
-
-// As many hyperparameters as the data has of these.
-const (
-	perColumn = -1
-	perClass  = -2
-)
-
-// span is a range of λ around ln αmax, or around 0 where there is none.
-type span struct{ below, above float64 }
-
-// problem is the inner problem of a model on all rows.
-type problem interface {
-	// max returns ln αmax for every hyperparameter, NaN where there is none.
-	max() []float64
-	// accepts refuses a λ, of the right length, that there is no problem for.
-	accepts(logLambda []float64) error
-	// solve solves at one λ, from the last solution.
-	solve(ctx context.Context, logLambda []float64) (*Fitted, error)
-	// outer states the choice of λ.
-	outer(bilevel.Spec) (outer, error)
-}
-
-// outer is the choice of λ for an inner problem.
-type outer interface {
-	search.Objective
-	Evaluate(context.Context, search.Request) (bilevel.Report, error)
-	NullValue() float64
-}
-
-// family returns the family of a model, the zero family where there is none.
-func (m Model) family() family {
-	const squared = "mean squared error"
-	mse, alphaMax := criterion.MeanSquaredError{}, (*model.Null).AlphaMax
-	switch m {
-	case Lasso:
-		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newLasso, mse, alphaMax}.state, positive: true, ranges: []span{{12, 0}}}
-	case ElasticNet:
-		return family{loss: squared, hyperparameters: 2, state: formula{newSquared, newElasticNet, mse, alphaMax}.state, positive: true, ranges: []span{{9, 0}, {9, 4}}}
-	case WeightedLasso:
-		return family{loss: squared, hyperparameters: perColumn, state: formula{newSquared, model.WeightedLasso, mse, alphaMax}.state, positive: true, ranges: []span{{12, 0}}}
-	case Ridge:
-		return family{loss: squared, hyperparameters: 1, state: formula{newSquared, newRidge, mse, (*model.Null).RidgeMax}.state, ranges: []span{{16, 2}}}
-	case Logistic:
-		return family{loss: "logistic loss", hyperparameters: 1, state: formula{newLogistic, newLasso, criterion.Of(loss.Logistic{}), alphaMax}.state, positive: true, ranges: []span{{12, 0}}}
-	case Multiclass:
-		return family{loss: "cross-entropy", hyperparameters: perClass, state: newOneVersusRest, positive: true, ranges: []span{{12, 0}}, common: true}
-	case SVM:
-		return family{loss: "smoothed hinge", hyperparameters: 1, state: newMachine, ranges: []span{{16, 4}}}
-	default:
-		return family{}
+// family returns the entry of the model, with the Config's own loss if it has one.
+func (c Config) family() (family, error) {
+	f := c.Model.family()
+	switch {
+	case f.state == nil:
+		return f, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
+	case c.Loss == nil:
+		return f, nil
+	case f.classes || f.samples || !f.quadratic() && f.loss.Name() != c.Loss.Name():
+		return f, outcome.At(outcome.Usage, "loss", "%s has a loss of its own; %s, %s, %s and %s take any", f.name, Lasso, ElasticNet, WeightedLasso, Ridge)
 	}
+	f.about = c.Loss.Name() + " loss, penalty of " + string(f.name)
+	f.loss, f.judge, f.judged = c.Loss, nil, c.Loss.Name()+" loss"
+	for _, known := range families() {
+		if known.loss == nil || known.classes || known.loss.Name() != c.Loss.Name() {
+			continue
+		}
+		f.judge, f.judged = known.judge, known.judged
+		if known.form.name == f.form.name {
+			f.name, f.about = known.name, known.about
+			break
+		}
+	}
+	if f.max == nil || f.form.name == "ridge" && !f.quadratic() {
+		return f, outcome.At(outcome.Usage, "loss", "a ridge alone goes with the squared loss; %s has one beside an ℓ1 strength", ElasticNet)
+	}
+	return f, nil
 }
 
-func newSquared(view *sparse.View, y []float64) (model.Datafit, error) {
-	return model.NewSquared(view, y)
+// quadratic reports the squared loss.
+func (f family) quadratic() bool { return f.loss == loss.Loss(loss.Squared{}) }
+
+// lossName returns the name of the loss that is minimised.
+func (f family) lossName() string {
+	if f.loss == nil {
+		return "hinge"
+	}
+	return f.loss.Name()
 }
 
-func newLogistic(view *sparse.View, y []float64) (model.Datafit, error) {
-	return model.NewLogistic(view, y)
+// smooth reports that the curvature of the loss has a bound.
+func (f family) smooth() bool {
+	if f.loss == nil {
+		return true
+	}
+	_, ok := f.loss.Smoothness()
+	return ok
 }
 
-func newLasso(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
+// coldSample reports that a cold start may solve the problem on a part of the rows first
+// (cd/sample.go).
+func (f family) coldSample() bool { return f.loss != nil && !f.quadratic() }
 
-func newRidge(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) }
+// nonNegative returns the form with the constraint β ≥ 0.
+func (f form) nonNegative() form {
+	free := f.penalty
+	f.max = (*model.Null).AlphaMaxNonNegative
+	f.penalty = func(l []float64) (model.Penalty, error) {
+		g, err := free(l)
+		if err != nil {
+			return g, err
+		}
+		return g.NonNegative()
+	}
+	return f
+}
 
-func newElasticNet(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) }
+// link returns what a score is of the mean of the target.
+func (f family) link() loss.Link {
+	if f.loss == nil {
+		return loss.Margin
+	}
+	return f.loss.Link()
+}

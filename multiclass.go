@@ -17,7 +17,6 @@ import (
 // oneVersusRest is the inner problem of [Multiclass]: for every class a logistic
 // regression that tells it from the others.
 type oneVersusRest struct {
-	formula
 	engine  *engine
 	view    *sparse.View
 	classes []float64
@@ -33,7 +32,7 @@ type point struct {
 }
 
 func newOneVersusRest(e *engine) (problem, error) {
-	m := &oneVersusRest{engine: e, formula: formula{penalty: newLasso, max: (*model.Null).AlphaMax}.under(e.config)}
+	m := &oneVersusRest{engine: e}
 	var err error
 	if m.view, err = e.view(); err != nil {
 		return nil, err
@@ -48,7 +47,7 @@ func newOneVersusRest(e *engine) (problem, error) {
 	return m, m.each(func(k int) error {
 		fit, err := m.class(k)
 		if err == nil {
-			m.top[k] = kernels.Log(m.formula.max(model.NewNull(fit)))
+			m.top[k] = kernels.Log(m.engine.family.max(model.NewNull(fit)))
 		}
 		return err
 	})
@@ -77,11 +76,14 @@ func (m *oneVersusRest) class(k int) (*model.Rowwise, error) {
 
 func (m *oneVersusRest) max() []float64 { return m.top }
 
+// start implements [problem].
+func (m *oneVersusRest) start() float64 { return m.engine.shareOfMax() }
+
 // penalties makes those of the classes.
 func (m *oneVersusRest) penalties(logLambda []float64) (all []model.Penalty, err error) {
 	all = make([]model.Penalty, len(logLambda))
 	for k, l := range logLambda {
-		if all[k], err = m.penalty([]float64{l}); err != nil {
+		if all[k], err = m.engine.family.penalty([]float64{l}); err != nil {
 			return nil, err
 		}
 	}
@@ -175,6 +177,6 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 }
 
 func (m *oneVersusRest) outer(spec bilevel.Spec) (outer, error) {
-	spec.Penalty = m.penalty
+	spec.Penalty = m.engine.family.penalty
 	return bilevel.NewMulticlass(m.engine.k, m.engine.x, m.engine.y, spec)
 }

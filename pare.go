@@ -27,12 +27,18 @@
 // number of threads.
 package pare
 
+import "github.com/seed-45b9a24c/pare/loss"
+
 // Config states the inner problem and how to solve it. The zero value is a
 // Lasso with an intercept, solved to a relative gap of 1e-6 on all processors
 // with the fastest kernels.
 type Config struct {
-	Model       Model // "" means Lasso
-	NoIntercept bool  // leave the intercept out, as the paper does; an SVM has none anyway
+	Model Model // "" means Lasso
+	// Loss, where set, takes the place of the squared loss of a Lasso, elastic net or
+	// weighted Lasso: one of package loss with parameters of its own, or anybody's. With a
+	// Lasso's penalty a loss that has a model is that model.
+	Loss        loss.Loss
+	NoIntercept bool // leave the intercept out, as the paper does; an SVM has none anyway
 	// Weights of the rows, finite and ≥ 0, in the inner problem and in the criterion;
 	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, one
 	// of weight 0 as absent: n becomes the sum of the weights. Not kept.

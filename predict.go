@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -17,8 +18,10 @@ import (
 // out the same, bit for bit, row by row and for a matrix at once.
 type Predictor struct {
 	model       Model
+	loss        string
+	link        loss.Link
 	columns     int       // of the data
-	classes     []float64 // of Multiclass
+	classes     []float64 // labels where each has a score of its own, else nil
 	intercepts  []float64 // one for each score
 	used        []int32   // columns with coefficients, ascending
 	start       []int     // of each of them in entries; and the end
@@ -37,7 +40,7 @@ type weight struct {
 // Predictor returns the predictor of a fitted model, for rows with the columns that
 // it was fitted on.
 func (f *Fitted) Predictor() *Predictor {
-	p := &Predictor{model: f.Model, columns: f.Columns, status: f.Status, relativeGap: f.RelativeGap}
+	p := &Predictor{model: f.Model, loss: f.Loss, link: f.Link, columns: f.Columns, status: f.Status, relativeGap: f.RelativeGap}
 	if f.PerClass == nil {
 		p.gather([]*Fitted{f})
 		return p
@@ -98,16 +101,22 @@ func (p *Predictor) Unprepared(from sparse.Prepared) (*Predictor, error) {
 // Model returns the model fitted.
 func (p *Predictor) Model() Model { return p.model }
 
+// Loss returns the name of its loss.
+func (p *Predictor) Loss() string { return p.loss }
+
+// Link says what a score is of the mean of the target.
+func (p *Predictor) Link() loss.Link { return p.link }
+
 // Columns returns how many columns the data must have.
 func (p *Predictor) Columns() int { return p.columns }
 
 // Classes returns the labels that [Predictor.Predict] chooses from, ascending; nil
 // where the target is a number.
 func (p *Predictor) Classes() []float64 {
-	switch p.model {
-	case Multiclass:
+	switch {
+	case p.classes != nil:
 		return slices.Clone(p.classes)
-	case Logistic, SVM:
+	case p.link.Classes():
 		return []float64{-1, 1}
 	default:
 		return nil
@@ -263,16 +272,16 @@ func (p *Predictor) norms(x sparse.Matrix) []float64 {
 }
 
 // Probabilities turns the scores of any number of rows into probabilities, in place:
-// of the label 1 for [Logistic], of each class for [Multiclass], by the softmax that
-// its criterion takes. The error is an [outcome.Error]: Usage, since other models have
+// of the label 1 where the link is a logit, of each class for [Multiclass], by the softmax
+// that its criterion takes. The error is an [outcome.Error]: Usage, since other models have
 // none, or Shape for scores that are not those of whole rows.
 func (p *Predictor) Probabilities(scores []float64) error {
-	switch p.model {
-	case Logistic:
+	switch {
+	case p.classes == nil && p.link == loss.Logit:
 		for i, m := range scores {
-			scores[i] = kernels.Sigmoid(m)
+			scores[i] = p.link.Mean(m)
 		}
-	case Multiclass:
+	case p.classes != nil:
 		if q := len(p.intercepts); len(scores)%q != 0 {
 			return outcome.Errorf(outcome.Shape, "%d scores, a row has %d", len(scores), q)
 		}
@@ -292,12 +301,13 @@ func (p *Predictor) Probabilities(scores []float64) error {
 	return nil
 }
 
-// Target returns what the scores of one row, [Predictor.Scores] of them, predict: the
-// number, or the label; −1 where the only score is 0, the first of equal classes.
-// Probabilities serve as well for [Multiclass], but not for [Logistic].
+// Target returns what the scores of one row, [Predictor.Scores] of them, predict: the mean
+// of a number, as e^m under a logarithmic link, or the label; −1 where the only score is 0,
+// the first of equal classes. Probabilities serve as well for [Multiclass], but not for
+// [Logistic].
 func (p *Predictor) Target(scores []float64) float64 {
-	switch p.model {
-	case Multiclass:
+	switch {
+	case p.classes != nil:
 		best := 0
 		for k, m := range scores {
 			if m > scores[best] {
@@ -305,13 +315,13 @@ func (p *Predictor) Target(scores []float64) float64 {
 			}
 		}
 		return p.classes[best]
-	case Logistic, SVM:
+	case p.link.Classes():
 		if scores[0] > 0 {
 			return 1
 		}
 		return -1
 	default:
-		return scores[0]
+		return p.link.Mean(scores[0])
 	}
 }
 

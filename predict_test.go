@@ -36,14 +36,12 @@ func drawn(t *testing.T, n, p int, model pare.Model) (*sparse.CSC, []float64) {
 		}
 		colPtr = append(colPtr, int64(len(rows)))
 	}
-	for i, v := range y {
-		switch model {
-		case pare.Logistic, pare.SVM:
-			y[i] = math.Copysign(1, v)
-		case pare.Multiclass:
+	if model == pare.Multiclass {
+		for i, v := range y {
 			y[i] = 10 * math.Round(min(max(v/3, -1), 1))
 		}
 	}
+	y = targetsFor(model, y)
 	x, err := sparse.NewCSC(n, p, colPtr, rows, values)
 	if err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
-	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -15,9 +14,8 @@ import (
 // risk states the choice of λ by an information criterion.
 func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
-	s, ok := e.problem.(*single)
 	switch {
-	case !ok || s.criterion != criterion.Criterion(criterion.MeanSquaredError{}):
+	case !e.family.quadratic():
 		return spec, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s, %s and %s; %s has %s and %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, Ridge, e.config.Model, CV, HoldOut)
 	case e.config.Weights != nil:
 		return spec, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s and %s", v.Criterion, CV, HoldOut)
@@ -48,7 +46,7 @@ func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 func (v Validation) splits() string {
 	switch {
 	case v.Loss != nil:
-		return "loss"
+		return "validation-loss"
 	case v.FoldIDs != nil:
 		return "fold-ids"
 	case v.Groups != nil:
@@ -68,13 +66,13 @@ func (v Validation) splits() string {
 // cross-validation, one degree of freedom for each column and the intercept.
 func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	c := e.config
-	c.Model, c.Standardize, c.Method = Lasso, false, Implicit // the residuals of any good fit will do
+	c.Model, c.Loss, c.Standardize, c.Method = Lasso, nil, false, Implicit // the residuals of any good fit will do
 	own, err := newEngine(e.x, e.y, c)
 	if err != nil {
 		return 0, err
 	}
 	if math.IsInf(own.max()[0], -1) { // no column is of use
-		return own.spread(float64(len(e.y))*2*own.problem.(*single).fit.Null(), 0)
+		return own.spread(float64(len(e.y))*2*own.problem.(anchored).null(), 0)
 	}
 	folds := Validation{Shuffle: true, Seed: v.Seed, Folds: min(5, max(2, len(e.y)))}
 	s, err := Select(ctx, e.x, e.y, SelectOptions{Validation: folds}, c)

@@ -115,7 +115,7 @@ func TestRiskHasNoSplit(t *testing.T) {
 	ids[3] = -2
 	for flag, v := range map[string]pare.Validation{
 		"fold-ids": {FoldIDs: ids}, "folds": {Folds: 5}, "split": {Split: pare.Stratified}, "shuffle": {Shuffle: true},
-		"groups": {Groups: ids}, "loss": {Loss: criterion.MeanSquaredError{}},
+		"groups": {Groups: ids}, "validation-loss": {Loss: criterion.MeanSquaredError{}},
 	} {
 		for _, c := range []pare.Criterion{pare.SURE, pare.AIC, pare.BIC} {
 			for _, m := range []pare.Model{pare.Lasso, pare.WeightedLasso} {

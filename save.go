@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/internal/sealed"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -17,11 +18,13 @@ var modelFile = sealed.Kind{Key: "pare_model", Noun: "saved model", Version: 1}
 // savedModel is a predictor in a file. Columns count from 0.
 type savedModel struct {
 	Model       Model          `json:"model"`
+	Loss        string         `json:"loss,omitempty"` // where it is not the model's
+	Link        loss.Link      `json:"link,omitempty"` // with it
 	Columns     int            `json:"columns"`
 	UnitRows    bool           `json:"unit_rows"`
 	Status      outcome.Status `json:"status"`
 	RelativeGap sealed.Number  `json:"relative_gap"`
-	Classes     sealed.Vector  `json:"classes"` // of multiclass
+	Classes     sealed.Vector  `json:"classes"` // where each has a score
 	Scores      []savedScore   `json:"scores"`
 }
 
@@ -60,6 +63,9 @@ func (p *Predictor) encode() ([]byte, error) {
 	s := savedModel{
 		Model: p.model, Columns: p.columns, UnitRows: p.unitRows, Classes: p.classes,
 		Status: p.status, RelativeGap: sealed.Number(p.relativeGap),
+	}
+	if p.loss != p.model.family().lossName() {
+		s.Loss, s.Link = p.loss, p.link
 	}
 	for _, b := range p.intercepts {
 		s.Scores = append(s.Scores, savedScore{Intercept: sealed.Number(b), Index: []int32{}, Value: sealed.Vector{}})
@@ -103,13 +109,17 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	bad := func(what string) (*Predictor, error) {
 		return nil, outcome.Errorf(outcome.Parse, "the saved model is damaged: %s", what)
 	}
+	family := s.Model.family()
+	if s.Loss == "" {
+		s.Loss, s.Link = family.lossName(), family.link()
+	}
 	scores := 1
-	if s.Model == Multiclass {
+	if family.classes {
 		if scores = len(s.Classes); scores < 2 || !slices.IsSorted(s.Classes) {
 			return bad("its classes")
 		}
 	}
-	if s.Model.family().state == nil || s.Columns < 0 || s.Columns > math.MaxInt32 || len(s.Scores) != scores {
+	if family.state == nil || !s.Link.Known() || s.Columns < 0 || s.Columns > math.MaxInt32 || len(s.Scores) != scores {
 		return bad("its model and shape")
 	}
 	fitted := make([]*Fitted, scores)
@@ -129,7 +139,7 @@ func (s *savedModel) predictor() (*Predictor, error) {
 		}
 		fitted[k] = &Fitted{Support: score.Index, Coef: score.Value, Intercept: float64(score.Intercept)}
 	}
-	p := &Predictor{model: s.Model, columns: s.Columns, classes: s.Classes, unitRows: s.UnitRows, status: s.Status, relativeGap: float64(s.RelativeGap)}
+	p := &Predictor{model: s.Model, loss: s.Loss, link: s.Link, columns: s.Columns, classes: s.Classes, unitRows: s.UnitRows, status: s.Status, relativeGap: float64(s.RelativeGap)}
 	p.gather(fitted)
 	return p, nil
 }

@@ -264,16 +264,3 @@ func (e *engine) constant() bool {
 	}
 	return len(slices.Compact(seen)) == 1
 }
-
-// start returns the first share of αmax, or the first C.
-func (e *engine) start() float64 {
-	if m, ok := e.problem.(*machine); ok {
-		return m.start()
-	}
-	if _, dense := e.x.(*sparse.Dense); dense {
-		if n, p := e.x.Dims(); n < p {
-			return 0.1
-		}
-	}
-	return 0.01
-}

@@ -10,64 +10,68 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// formula is a model with one predictor and a separable penalty.
-type formula struct {
-	datafit   func(*sparse.View, []float64) (model.Datafit, error)
-	penalty   func([]float64) (model.Penalty, error)
-	criterion criterion.Criterion
-	max       func(*model.Null) float64 // αmax
-}
-
-// single is the inner problem of a formula.
+// single is the inner problem of a model with one predictor and a separable penalty.
 type single struct {
-	formula
 	engine *engine
 	fit    model.Datafit
-	null   *model.Null // nil before it is asked for, and once the solver has taken it over
+	zero   *model.Null // the null model; nil before it is asked for, and once the solver has taken it over
 	solver *cd.Solver  // nil before the first solve
 	stated []float64   // the λ's of the last penalty made
 	last   model.Penalty
 	top    []float64 // nil before it is asked for
 }
 
-func (f formula) state(e *engine) (problem, error) {
+func newSingle(e *engine) (problem, error) {
 	view, err := e.view()
 	if err != nil {
 		return nil, err
 	}
-	f = f.under(e.config)
-	s := &single{formula: f, engine: e}
-	s.fit, err = f.datafit(view, e.y)
-	return s, err
+	s := &single{engine: e}
+	if s.fit, err = e.datafit(view, e.y); err != nil {
+		return nil, err
+	}
+	if e.family.judge == nil {
+		bound, err := loss.Bind(e.family.loss, e.y, view.Weights(), view.Centred())
+		if err != nil {
+			return nil, err
+		}
+		e.family.judge = criterion.Of(bound)
+	}
+	return s, nil
 }
 
-// under returns the formula with the constraint β ≥ 0 where the Config has it.
-func (f formula) under(c Config) formula {
-	if !c.Positive {
-		return f
-	}
-	penalty := f.penalty
-	f.max = (*model.Null).AlphaMaxNonNegative
-	f.penalty = func(l []float64) (model.Penalty, error) {
-		g, err := penalty(l)
-		if err != nil {
-			return g, err
+// datafit makes the datafit of a view.
+func (e *engine) datafit(view *sparse.View, y []float64) (model.Datafit, error) {
+	return model.NewDatafit(view, y, e.family.loss)
+}
+
+// null implements [anchored].
+func (s *single) null() float64 { return s.fit.Null() }
+
+// start implements [problem].
+func (s *single) start() float64 { return s.engine.shareOfMax() }
+
+// shareOfMax returns the first share of αmax.
+func (e *engine) shareOfMax() float64 {
+	if _, dense := e.x.(*sparse.Dense); dense {
+		if n, p := e.x.Dims(); n < p {
+			return 0.1
 		}
-		return g.NonNegative()
 	}
-	return f
+	return 0.01
 }
 
 // max makes a pass over X the first time, which a solve afterwards begins with.
 func (s *single) max() []float64 {
 	if s.top == nil {
-		s.null = model.NewNull(s.fit)
-		s.top = slices.Repeat([]float64{kernels.Log(s.formula.max(s.null))}, s.engine.hyperparameters)
+		s.zero = model.NewNull(s.fit)
+		s.top = slices.Repeat([]float64{kernels.Log(s.engine.family.max(s.zero))}, s.engine.hyperparameters)
 	}
 	return s.top
 }
@@ -83,7 +87,7 @@ func (s *single) strengths(logLambda []float64) (model.Penalty, error) {
 	if s.stated != nil && slices.Equal(s.stated, logLambda) {
 		return s.last, nil
 	}
-	g, err := s.penalty(logLambda)
+	g, err := s.engine.family.penalty(logLambda)
 	if err == nil {
 		s.stated, s.last = append(s.stated[:0], logLambda...), g
 	}
@@ -97,7 +101,7 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 	}
 	if s.solver == nil {
 		s.max()
-		s.solver, s.null = cd.NewFrom(s.null), nil
+		s.solver, s.zero = cd.NewFrom(s.zero), nil
 	}
 	solution, err := s.solver.Solve(ctx, penalty, s.engine.solver())
 	if err != nil {
@@ -149,9 +153,9 @@ func (s *single) outer(spec bilevel.Spec) (outer, error) { return s.on(s.engine.
 
 // on states the choice of λ for another matrix of the same rows.
 func (s *single) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
-	spec.Datafit, spec.Penalty = s.datafit, s.penalty
+	spec.Datafit, spec.Penalty = s.engine.datafit, s.engine.family.penalty
 	if spec.Criterion == nil {
-		spec.Criterion = s.criterion
+		spec.Criterion = s.engine.family.judge
 	}
 	return bilevel.New(s.engine.k, x, s.engine.y, spec)
 }

@@ -11,22 +11,22 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// machine is the inner problem of [SVM], on samples instead of columns.
-type machine struct {
+// onSamples is the inner problem of [SVM], on samples instead of columns.
+type onSamples struct {
 	engine  *engine
 	samples sparse.Matrix // p × n
 	fit     *model.SVM
 	solver  *cd.SVM // nil before the first solve
 }
 
-func newMachine(e *engine) (problem, error) {
+func newSamples(e *engine) (problem, error) {
 	if n, _ := e.x.Dims(); len(e.y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(e.y), n)
 	}
 	if _, p := e.x.Dims(); p == 0 {
-		return nil, outcome.Errorf(outcome.Shape, "there is no column, and %s has no intercept to fit alone", SVM)
+		return nil, outcome.Errorf(outcome.Shape, "there is no column, and %s has no intercept to fit alone", e.config.Model)
 	}
-	m := &machine{engine: e, samples: sparse.Transpose(e.x)}
+	m := &onSamples{engine: e, samples: sparse.Transpose(e.x)}
 	var err error
 	m.fit, err = model.NewSVM(e.k, m.samples, e.y, e.config.Weights)
 	return m, err
@@ -35,7 +35,7 @@ func newMachine(e *engine) (problem, error) {
 // start returns one over the mean squared norm of a row, where about samples begin to
 // leave their bound, but not more than 1. With long rows and C = 1 none is at it, and
 // nothing moves with C.
-func (m *machine) start() float64 {
+func (m *onSamples) start() float64 {
 	_, n := m.samples.Dims()
 	var mean float64
 	for i := range n {
@@ -47,14 +47,14 @@ func (m *machine) start() float64 {
 }
 
 // max implements [problem]: w = 0 for no C.
-func (m *machine) max() []float64 { return []float64{math.NaN()} }
+func (m *onSamples) max() []float64 { return []float64{math.NaN()} }
 
-func (m *machine) accepts(logLambda []float64) error {
+func (m *onSamples) accepts(logLambda []float64) error {
 	_, err := m.fit.Strength(logLambda[0])
 	return err
 }
 
-func (m *machine) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
+func (m *onSamples) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
 	if m.solver == nil {
 		m.solver = cd.NewSVM(m.fit)
 	}
@@ -83,6 +83,6 @@ func (m *machine) solve(ctx context.Context, logLambda []float64) (*Fitted, erro
 	return out, nil
 }
 
-func (m *machine) outer(spec bilevel.Spec) (outer, error) {
+func (m *onSamples) outer(spec bilevel.Spec) (outer, error) {
 	return bilevel.NewSVM(m.engine.k, m.samples, m.engine.y, spec)
 }

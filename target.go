@@ -13,16 +13,32 @@ import (
 // indices, as [table.Data] has them for a target of text; nil for numbers, which are
 // classes by their own name. y is not modified.
 //
-// [Logistic] and [SVM] take any two kinds: the lesser becomes −1, the greater 1. A target of
+// [Logistic] and [SVM], and other losses of classes, take any two kinds: the lesser becomes −1, the greater 1. A target of
 // one kind stays as it is where it is −1 or 1, and becomes 1 otherwise. The error is an
 // [outcome.Error] of kind BadParameter: for more kinds than two, or for text where the
 // model takes numbers.
 func (m Model) Target(y []float64, labels []string) (target []float64, classes []string, err error) {
-	switch m {
-	case Multiclass:
+	return m.family().target(y, labels)
+}
+
+// Target is [Model.Target] of the Config's model and loss.
+func (c Config) Target(y []float64, labels []string) (target []float64, classes []string, err error) {
+	if c.Model == "" {
+		c.Model = Lasso
+	}
+	f, err := c.family()
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.target(y, labels)
+}
+
+func (f family) target(y []float64, labels []string) (target []float64, classes []string, err error) {
+	m := f.name
+	switch {
+	case f.classes:
 		return y, names(distinct(y), labels), nil
-	case Logistic, SVM:
-	default:
+	case !f.link().Classes():
 		if labels != nil {
 			return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes numbers, and the target is text: %s. --model %s", m, listed(labels), forKinds(len(labels)))
 		}

@@ -90,8 +90,8 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 		return spec, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.y), n)
 	case v.Sigma != 0:
 		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
-	case v.Loss != nil && e.config.Model == Multiclass:
-		return spec, outcome.At(outcome.Usage, "loss", "%s is judged by the cross-entropy of all its scores", Multiclass)
+	case v.Loss != nil && e.family.classes:
+		return spec, outcome.At(outcome.Usage, "validation-loss", "%s is judged by the cross-entropy of all its scores", e.config.Model)
 	}
 	err := criterion.Check(v.Loss, e.y, e.config.Weights)
 	if err != nil {

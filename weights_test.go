@@ -30,12 +30,9 @@ func drawRepeated(t *testing.T, m pare.Model, seed uint64) *repeated {
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: 0.5, Active: 5})
 	out := &repeated{x: matrixOf(t, q.X, p, false)}
 	var rows [][]float64
-	for i, y := range q.Y {
-		switch m {
-		case pare.Multiclass:
+	for i, y := range targetsFor(m, q.Y) {
+		if m == pare.Multiclass {
 			y = float64(r.Intn(3))
-		case pare.Logistic, pare.SVM:
-			y = math.Copysign(1, y)
 		}
 		weight := r.Intn(4)
 		out.y, out.weights, out.folds = append(out.y, y), append(out.weights, float64(weight)), append(out.folds, i%3)

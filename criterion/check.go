@@ -9,7 +9,7 @@ import (
 
 // Check refuses a criterion that cannot judge rows with such targets, with the row, or
 // that cannot be told their weights. nil stands for a model's own loss, which can. The
-// error is an [outcome.Error] about the flag "loss".
+// error is an [outcome.Error] about the flag "validation-loss".
 func Check(c Criterion, y, weights []float64) error {
 	switch c := c.(type) {
 	case nil, MeanSquaredError, MeanAbsoluteError:
@@ -17,12 +17,12 @@ func Check(c Criterion, y, weights []float64) error {
 	case rowwise:
 		err := loss.CheckTarget(c.loss, y)
 		if e, ok := errors.AsType[*outcome.Error](err); ok {
-			e.Flag, e.Message = "loss", "the criterion "+c.name+" cannot judge this row: "+e.Message
+			e.Flag, e.Message = "validation-loss", "the criterion "+c.name+" cannot judge this row: "+e.Message
 		}
 		return err
 	default:
 		if weights != nil {
-			return outcome.At(outcome.Usage, "loss", "%s cannot be told the weights of rows; the losses of package criterion can", c.Name())
+			return outcome.At(outcome.Usage, "validation-loss", "%s cannot be told the weights of rows; the losses of package criterion can", c.Name())
 		}
 		return nil
 	}

@@ -44,7 +44,7 @@ func TestSmoothedHingeAtItsCorners(t *testing.T) {
 			t.Errorf("y %g, m %g: %g, %g, %g", c.y, c.m, value, slope[0], curvature[0])
 		}
 	}
-	if v := (criterion.Of(loss.SmoothedHinge{})).Eval([]int32{0}, []float64{1}, []float64{math.NaN()}, nil, nil); !math.IsNaN(v) {
+	if v := criterion.Of(loss.SmoothedHinge{}).Eval([]int32{0}, []float64{1}, []float64{math.NaN()}, nil, nil); !math.IsNaN(v) {
 		t.Errorf("NaN became %g", v)
 	}
 }

@@ -10,8 +10,8 @@ type SmoothedHinge struct{}
 // Name returns "smoothed_hinge".
 func (SmoothedHinge) Name() string { return "smoothed_hinge" }
 
-// Link returns [Identity]: the prediction is a margin, of which no probability follows.
-func (SmoothedHinge) Link() Link { return Identity }
+// Link returns [Margin].
+func (SmoothedHinge) Link() Link { return Margin }
 
 // Check refuses what is not ±1.
 func (SmoothedHinge) Check(y float64) error { return Logistic{}.Check(y) }

@@ -51,6 +51,11 @@ type Loss interface {
 	Concordance() (m float64, ok bool)
 }
 
+// All returns the losses of this package, those with parameters at their defaults.
+func All() []Loss {
+	return []Loss{Squared{}, Logistic{}, Poisson{}, Huber{}, SmoothedHinge{}}
+}
+
 // Dual is a dual point on the segment from a residual to 0, each sign of the residual
 // with its own factor: an intercept wants both to balance.
 type Dual struct {
@@ -82,9 +87,10 @@ const (
 	Identity Link = "identity" // it is m
 	Log      Link = "log"      // it is e^m
 	Logit    Link = "logit"    // the probability of the class +1 is 1/(1 + e^−m)
+	Margin   Link = "margin"   // no mean: the sign of m is the class
 )
 
-// Mean returns the mean of y at a prediction: the inverse of the link.
+// Mean returns the mean of y at a prediction, the inverse of the link; of a margin, m.
 func (l Link) Mean(m float64) float64 {
 	switch l {
 	case Log:
@@ -104,6 +110,20 @@ type Binder interface {
 	// error is an [outcome.Error] that says why no model can be fitted to them.
 	Bind(y, weights []float64, intercept bool) (Loss, error)
 }
+
+// Bind returns the loss for the rows of one problem: a [Binder]'s own, else l.
+func Bind(l Loss, y, weights []float64, intercept bool) (Loss, error) {
+	if b, ok := l.(Binder); ok {
+		return b.Bind(y, weights, intercept)
+	}
+	return l, nil
+}
+
+// Known reports that it is one of the links.
+func (l Link) Known() bool { return l == Identity || l == Log || l == Logit || l == Margin }
+
+// Classes reports that targets are the classes ±1, and the sign of m the one predicted.
+func (l Link) Classes() bool { return l == Logit || l == Margin }
 
 // Stepper is a Loss that knows a better step towards the best intercept than Newton's.
 type Stepper interface {

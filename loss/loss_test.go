@@ -225,7 +225,9 @@ func TestHuberTakesItsScaleFromTheTrainingRows(t *testing.T) {
 		{loss.Huber{}, []float64{1, 1, 1, 1, 1, 0}, 3 * 1.345 * 1.4826}, // likewise
 		{loss.Huber{Deviations: 1}, []float64{2, 0, 2, 0, 0, 0}, 1.5},   // 1 1 4 4: 2.5
 		{loss.Huber{Deviations: 1}, []float64{1, 3, 0, 0, 1, 0}, 0},     // half of them are 2: refused
-		{loss.Huber{Delta: -1}, nil, 0}, {loss.Huber{Deviations: -1}, nil, 0}, {loss.Huber{Delta: math.Inf(1)}, nil, 0},
+		{loss.Huber{Delta: -1}, nil, 0},
+		{loss.Huber{Deviations: -1}, nil, 0},
+		{loss.Huber{Delta: math.Inf(1)}, nil, 0},
 	} {
 		bound, err := c.loss.Bind(y, c.weights, true)
 		if c.want == 0 {

@@ -44,12 +44,9 @@ func NewRowwise(view *sparse.View, y []float64, l loss.Loss) (*Rowwise, error) {
 	if err := loss.CheckTarget(l, y); err != nil {
 		return nil, err
 	}
-	if binder, ok := l.(loss.Binder); ok {
-		bound, err := binder.Bind(y, view.Weights(), view.Centred())
-		if err != nil {
-			return nil, err
-		}
-		l = bound
+	l, err := loss.Bind(l, y, view.Weights(), view.Centred())
+	if err != nil {
+		return nil, err
 	}
 	f := &Rowwise{view: view, loss: l, y: y}
 	if anchored, ok := l.(loss.Anchored); ok {

@@ -86,7 +86,7 @@ func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error
 	if err != nil {
 		return nil, err
 	}
-	d.y, d.classes, err = f.Model.Target(d.Y, d.Labels)
+	d.y, d.classes, err = pare.Config{Model: f.Model, Loss: f.stated.loss}.Target(d.Y, d.Labels)
 	if err != nil && d.Labels == nil {
 		d.y, err = d.Y, nil // said, with the row, once all else about the problem is in order
 	}

@@ -59,6 +59,7 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 func newFitResult(f *pare.Fitted, a asked) *fitResult {
 	r := &fitResult{
 		Model:        a.Model,
+		Loss:         a.lossBeside(),
 		dimensions:   a.data.dimensions(),
 		LogLambda:    numbers(f.LogLambda),
 		LogLambdaMax: numbers(f.LogLambdaMax),
@@ -79,7 +80,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		asked:        a,
 	}
 	switch {
-	case a.Model == pare.SVM:
+	case a.on(pare.Cost):
 		r.AtBound = &f.Bound
 	case a.certifies(a.data):
 		r.Certified, r.DualMargin = &f.SupportCertified, number(f.DualMargin)
@@ -109,7 +110,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 
 // supportSize is that of the generalised support: for the SVM, samples.
 func (a asked) supportSize(f *pare.Fitted) int {
-	if a.Model == pare.SVM {
+	if a.on(pare.Cost) {
 		return f.Free
 	}
 	return len(f.Support)

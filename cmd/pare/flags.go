@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -29,6 +30,7 @@ func (f commonFlags) check() error {
 func (f commonFlags) config(d *dataset) pare.Config {
 	return pare.Config{
 		Model:       f.Model,
+		Loss:        f.stated.loss,
 		NoIntercept: !f.centred(),
 		Positive:    f.Positive,
 		Standardize: f.Standardize,
@@ -118,19 +120,24 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, multiclass or svm (default: lasso)." group:"Problem"`
+	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, huber, multiclass or svm (default: lasso)." group:"Problem"`
+	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, huber or smoothed_hinge, with --penalty." group:"Problem"`
+	Penalty     string     `placeholder:"PENALTY" help:"Of --loss: l1, enet, or ridge for squared (default: l1)." group:"Problem"`
+	Delta       string     `placeholder:"D" help:"Huber's loss: where it becomes linear, in units of the target, or a multiple of the median absolute deviation of the training rows, as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`
 	Intercept   *bool      `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
 	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's (not svm)." group:"Problem"`
 	Positive    bool       `help:"Coefficients of 0 or more (not ridge, svm)." group:"Problem"`
 	Tol         float64    `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
+
+	stated statedModel
 }
 
 func (f problemFlags) check() error {
-	if err := oneOf("model", f.Model, pare.Models()...); err != nil {
-		return err
+	if f.stated.wrong != nil {
+		return f.stated.wrong
 	}
-	if f.Model == pare.SVM && given(f.Intercept, false) {
-		return outcome.At(outcome.Usage, "intercept", "svm has no intercept; the others have one")
+	if !f.stated.traits.Intercept && given(f.Intercept, false) {
+		return outcome.At(outcome.Usage, "intercept", "%s has no intercept; the others have one", f.Model)
 	}
 	if !(f.Tol > 0) || math.IsInf(f.Tol, 1) { // the library takes 0 for its default
 		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive and finite, got %g", f.Tol)
@@ -140,22 +147,20 @@ func (f problemFlags) check() error {
 
 // centred reports whether there is an intercept.
 func (f problemFlags) centred() bool {
-	return given(f.Intercept, f.Model != pare.SVM)
+	return given(f.Intercept, f.stated.traits.Intercept)
 }
-
-// loss is what judges the model on held-out rows, in words.
-func (f problemFlags) loss() string { return f.Model.Loss() }
 
 // validationFlags say which rows judge a λ, and how.
 type validationFlags struct {
-	Criterion pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
-	Folds     *int           `placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
-	Split     pare.Split     `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
-	Groups    string         `placeholder:"COLUMN|FILE" help:"The group of each row, a column of the table or a file of one integer a line: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
-	Shuffle   *bool          `negatable:"" help:"Shuffle the rows before dealing them into folds (default: true; not by blocks and forward)." group:"Validation (select, grad, path)"`
-	Seed      uint64         `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
-	Sigma     *float64       `placeholder:"S" help:"sure, aic, bic: the noise level (default: estimated)." group:"Validation (select, grad, path)"`
-	FoldIDs   string         `name:"fold-ids" aliases:"fold-column" placeholder:"COLUMN|FILE" help:"One integer a row instead, a column or a file: a fold from 0, -1 always trains, -2 is kept for a last test (select). holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
+	Criterion      pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
+	ValidationLoss string         `name:"validation-loss" placeholder:"LOSS" help:"What judges held-out rows: mse, mae, logistic, hinge (smoothed) or poisson_deviance (default: the model's)." group:"Validation (select, grad, path)"`
+	Folds          *int           `placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
+	Split          pare.Split     `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
+	Groups         string         `placeholder:"COLUMN|FILE" help:"The group of each row, a column of the table or a file of one integer a line: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
+	Shuffle        *bool          `negatable:"" help:"Shuffle the rows before dealing them into folds (default: true; not by blocks and forward)." group:"Validation (select, grad, path)"`
+	Seed           uint64         `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
+	Sigma          *float64       `placeholder:"S" help:"sure, aic, bic: the noise level (default: estimated)." group:"Validation (select, grad, path)"`
+	FoldIDs        string         `name:"fold-ids" aliases:"fold-column" placeholder:"COLUMN|FILE" help:"One integer a row instead, a column or a file: a fold from 0, -1 always trains, -2 is kept for a last test (select). holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
 }
 
 func (f validationFlags) check() error {
@@ -168,9 +173,16 @@ func (f validationFlags) check() error {
 	if f.Sigma != nil && !f.informed() {
 		return outcome.At(outcome.Usage, "sigma", "goes with --criterion sure, aic and bic")
 	}
+	if f.ValidationLoss != "" {
+		if err := oneOf("validation-loss", f.ValidationLoss, criterion.Names()...); err != nil {
+			return err
+		}
+	}
 	if f.informed() {
 		flag := ""
 		switch {
+		case f.ValidationLoss != "":
+			flag = "validation-loss"
 		case f.FoldIDs != "":
 			flag = "fold-ids"
 		case f.Groups != "":
@@ -209,7 +221,7 @@ func (f validationFlags) validation(d *dataset) (pare.Validation, error) {
 	if f.informed() {
 		return v, nil
 	}
-	v.Folds, v.Split, v.Shuffle = given(f.Folds, 0), f.Split, f.shuffles()
+	v.Folds, v.Split, v.Shuffle, v.Loss = given(f.Folds, 0), f.Split, f.shuffles(), f.judge()
 	var err error
 	if f.FoldIDs != "" {
 		v.FoldIDs, err = perRow(d, "fold-ids", f.FoldIDs, parseFold(len(d.y)))
@@ -229,7 +241,7 @@ func (f validationFlags) shuffles() bool {
 func (a asked) judged(sigma float64) string {
 	switch {
 	case !a.informed():
-		return a.loss() + "; " + a.split()
+		return cmp.Or(a.ValidationLoss, a.stated.traits.Judged) + "; " + a.split()
 	case sigma == 0:
 		return "all rows"
 	case a.Sigma == nil:

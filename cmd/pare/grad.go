@@ -51,12 +51,13 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	}
 	r := &gradResult{
 		Model:             c.Model,
+		Loss:              c.lossBeside(),
 		dimensions:        d.dimensions(),
 		LogLambda:         numbers(h.LogLambda),
 		LogLambdaMax:      numbers(top),
 		Criterion:         c.Criterion,
 		Value:             number(h.Value),
-		Gradient:          gradientJSON(h.Gradient, d, c.Model),
+		Gradient:          gradientJSON(h.Gradient, d, c.on(pare.EachColumn)),
 		GapRelative:       number(h.RelativeGap),
 		KKT:               number(h.KKT),
 		Support:           h.Support,
@@ -80,8 +81,8 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 }
 
 // gradientJSON is dense, but for the weighted Lasso, where most entries are 0.
-func gradientJSON(g []float64, d *dataset, model pare.Model) any {
-	if model != pare.WeightedLasso {
+func gradientJSON(g []float64, d *dataset, sparse bool) any {
+	if !sparse {
 		return numbers(g)
 	}
 	v := sparseVector{Index: []int32{}, Value: []number{}}
@@ -98,11 +99,11 @@ func (r *gradResult) text(p *page) {
 	p.title("grad", r.asked)
 	p.strength(r.asked, r.hyper.LogLambda, r.top)
 	p.row(r.asked.criterion(), "%.10g (%s)", float64(r.Value), r.asked.judged(r.hyper.Sigma))
-	switch g := r.hyper.Gradient; r.Model {
-	case pare.WeightedLasso:
+	switch g := r.hyper.Gradient; r.asked.stated.traits.Strengths {
+	case pare.EachColumn:
 		p.row("gradient", "norm %.6g; largest entries%s:", norm(g), r.asked.data.numbering())
 		p.largest(r.asked.data, r.asked.data.prepared.Kept, g)
-	case pare.Multiclass:
+	case pare.EachClass:
 		p.row("gradient", "norm %.6g; by the λ of each class, labels ascending:", norm(g))
 		entries := make([]string, 0, mostClasses)
 		for _, v := range g[:min(len(g), mostClasses)] {
@@ -120,7 +121,7 @@ func (r *gradResult) text(p *page) {
 	} else {
 		p.row("error bound", "about %.2g on an entry of the gradient, from the last changes of the iterates", float64(r.ErrorBound))
 	}
-	if r.Model == pare.SVM {
+	if r.asked.on(pare.Cost) {
 		p.row("samples", "%s on the margin, on average over the folds", count(r.Support))
 	} else {
 		p.row("support", "%s of %s columns, on average over %s%s", count(r.Support), count(r.P), r.asked.lanes(), unless(!r.hyper.SupportCertified, "; proved"))

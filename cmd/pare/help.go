@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/seed-45b9a24c/pare"
 )
 
 // topicTexts are the pages of "pare help TOPIC".
@@ -21,8 +23,17 @@ func explainTopic(w io.Writer, topic string) bool {
 	if err != nil {
 		return false
 	}
-	fmt.Fprint(w, string(text))
+	fmt.Fprint(w, strings.Replace(string(text), "{models}\n", modelLines(), 1))
 	return true
+}
+
+// modelLines is the table of models, a line each.
+func modelLines() string {
+	var b strings.Builder
+	for _, m := range pare.Models() {
+		fmt.Fprintf(&b, "  %-12s %s\n", m, m.About())
+	}
+	return b.String()
 }
 
 // help prints what "pare help" and its topics say, and reports whether that was asked for.

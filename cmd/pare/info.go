@@ -41,7 +41,12 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 	}
 	for _, model := range pare.Models() {
 		r.LogLambdaMax[model] = nil
-		if d.y == nil || model == pare.Multiclass && r.Labels.Classes == nil {
+		traits, err := pare.Config{Model: model}.Traits()
+		if err != nil {
+			return nil, err
+		}
+		each := traits.Strengths == pare.EachClass
+		if d.y == nil || each && r.Labels.Classes == nil {
 			continue // a target of real numbers has no classes
 		}
 		y, _, err := model.Target(d.y, d.Labels)
@@ -49,14 +54,14 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 			continue // it is of another kind
 		}
 		config := c.config(d)
-		config.Model = model
+		config.Model, config.Loss = model, nil
 		top, err := pare.LogLambdaMax(d.x, y, config)
 		if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" && e.Kind != outcome.Usage {
 			return nil, err
 		}
 		switch {
 		case len(top) == 0: // no rows, or a target of another kind; all else still holds
-		case model == pare.Multiclass:
+		case each:
 			r.LogLambdaMax[model] = numbers(top)
 		default:
 			r.LogLambdaMax[model] = number(top[0])

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-45b9a24c/pare"
 )
 
 // shape lists the paths of a JSON value with the types at their ends.
@@ -74,7 +76,7 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 			.points[].objective number, .points[].seconds number, .points[].support number, .points[].value number,
 			.seconds.load number, .seconds.solve number, .status string`},
 		{"info", `.format string, .density number, .duplicate_columns number, .empty_columns number, .labels.distinct number,
-			.labels.kind string, .labels.max number, .labels.min number, .log_lambda_max.enet number,
+			.labels.kind string, .labels.max number, .labels.min number, .log_lambda_max.enet number, .log_lambda_max.huber number, .log_lambda_max.poisson number,
 			.log_lambda_max.lasso number, .log_lambda_max.logreg null, .log_lambda_max.multiclass null, .log_lambda_max.ridge number, .log_lambda_max.svm null, .log_lambda_max.wlasso number,
 			.memory_bytes number, .n number, .nnz number, .p number`},
 	} {
@@ -139,7 +141,7 @@ func TestJSONSurvivesInfinity(t *testing.T) {
 	type info struct {
 		LogLambdaMax map[string]*float64 `json:"log_lambda_max"`
 	}
-	if r := decoded[info](t, exitOK, "info", file); len(r.LogLambdaMax) != 7 || r.LogLambdaMax["lasso"] != nil {
+	if r := decoded[info](t, exitOK, "info", file); len(r.LogLambdaMax) != len(pare.Models()) || r.LogLambdaMax["lasso"] != nil {
 		t.Errorf("log_lambda_max %v, want nulls", r.LogLambdaMax)
 	}
 	empty := decoded[info](t, exitOK, "info", writeFile(t, "empty.svm", ""))

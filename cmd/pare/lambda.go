@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -68,7 +69,7 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 	if s.flag != "ratio" {
 		return s.logarithms(common, d, values)
 	}
-	if common.Model == pare.SVM {
+	if common.on(pare.Cost) {
 		return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax to take a share of; give --log-lambda, λ = ln C", common.Model)
 	}
 	top, err := common.alphaMax(d, "there is no share of it to take; give --log-lambda")
@@ -76,7 +77,7 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 		return nil, err
 	}
 	for i, ratio := range values {
-		if ratio == 0 && common.Model != pare.WeightedLasso {
+		if ratio == 0 && !common.on(pare.EachColumn) {
 			return nil, outcome.At(outcome.BadParameter, "ratio", "0 leaves no penalty; a small share, 1e-6 for example, comes near, and wlasso has columns without")
 		}
 		values[i] = top[i] + kernels.Log(ratio)
@@ -86,11 +87,11 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 
 // logarithms turns values of --alpha and --C into λ's.
 func (s strengths) logarithms(common commonFlags, d *dataset, values []float64) ([]float64, error) {
-	classifier := common.Model == pare.Logistic || common.Model == pare.Multiclass
+	classifier := common.stated.traits.Link == loss.Logit
 	switch {
-	case s.flag == "C" && !classifier && common.Model != pare.SVM:
+	case s.flag == "C" && !classifier && !common.on(pare.Cost):
 		return nil, outcome.At(outcome.Usage, "C", "is the strength of logreg, multiclass and svm; for %s give --alpha, which is that of scikit-learn and the lambda of glmnet", common.Model)
-	case s.flag == "alpha" && common.Model == pare.SVM:
+	case s.flag == "alpha" && common.on(pare.Cost):
 		return nil, outcome.At(outcome.Usage, "alpha", "svm has a strength C; give --C")
 	}
 	rows := float64(len(d.y))
@@ -133,7 +134,7 @@ func (s strengths) spread(problem problemFlags, d *dataset, r int) ([]float64, e
 		for i := range out {
 			out[i] = s.values[0]
 		}
-	case problem.Model == pare.WeightedLasso && n == d.prepared.Columns:
+	case problem.on(pare.EachColumn) && n == d.prepared.Columns:
 		for i, j := range d.prepared.Kept {
 			out[i] = s.values[j]
 		}
@@ -144,12 +145,12 @@ func (s strengths) spread(problem problemFlags, d *dataset, r int) ([]float64, e
 }
 
 func hyperparameters(problem problemFlags, r int) string {
-	switch problem.Model {
-	case pare.ElasticNet:
+	switch problem.stated.traits.Strengths {
+	case pare.L1AndRidge:
 		return "2 hyperparameters (ℓ1, then ridge)"
-	case pare.WeightedLasso:
+	case pare.EachColumn:
 		return count(r) + " (one per column)"
-	case pare.Multiclass:
+	case pare.EachClass:
 		return count(r) + " (one per class, labels ascending)"
 	default:
 		return "1 hyperparameter"

@@ -73,6 +73,7 @@ func (d *dataset) dimensions() dimensions {
 
 type fitResult struct {
 	Model pare.Model `json:"model"`
+	Loss  string     `json:"loss,omitempty"` // where the model does not say it
 	dimensions
 	LogLambda    []number       `json:"log_lambda"`
 	LogLambdaMax []number       `json:"log_lambda_max"`
@@ -122,6 +123,7 @@ type fitSeconds struct {
 
 type gradResult struct {
 	Model pare.Model `json:"model"`
+	Loss  string     `json:"loss,omitempty"`
 	dimensions
 	LogLambda         []number       `json:"log_lambda"`
 	LogLambdaMax      []number       `json:"log_lambda_max"`

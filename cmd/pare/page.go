@@ -83,7 +83,7 @@ func (p *page) heading(what string, d *dataset) {
 }
 
 func (p *page) title(command string, a asked) {
-	p.heading(command+", "+string(a.Model)+" "+a.intercept(), a.data)
+	p.heading(command+", "+a.problem()+" "+a.intercept(), a.data)
 }
 
 // next suggests commands; what does not fit on a line goes on behind a backslash, as in

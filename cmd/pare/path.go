@@ -24,7 +24,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if err := checks(c.commonFlags, c.gridFlags, c.reportFlags); err != nil {
 		return nil, err
 	}
-	if c.Model == pare.SVM {
+	if c.on(pare.Cost) {
 		return nil, outcome.At(outcome.Usage, "model", "svm has no αmax for a path to begin at; fit, grad and select serve it")
 	}
 	if err := c.solution("path"); err != nil {
@@ -180,7 +180,7 @@ func (r *pathResult) text(p *page) {
 	default:
 		p.row("status", "%s: a point missed the relative gap of %g, on all rows or in a fold; raise --tol, or --min-ratio", r.Status, r.asked.Tol)
 	}
-	if r.asked.Model == pare.ElasticNet {
+	if r.asked.on(pare.L1AndRidge) {
 		p.row("grid", "both strengths together, α₂ = α₁")
 	}
 	p.row("best", "the point marked *: %s %.8g (%s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.judged(0))

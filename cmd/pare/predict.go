@@ -11,6 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/sealed"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -120,6 +121,9 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 	began := time.Now()
 	n, columns := d.x.Dims()
 	r := &predictResult{Model: p.Model(), N: n, P: columns, Predictions: []number{}}
+	if own, err := (pare.Config{Model: p.Model()}).Traits(); err == nil && own.Loss != p.Loss() {
+		r.Loss = p.Loss()
+	}
 	scores := make([]float64, n*p.Scores())
 	if err := p.Decide(d.x, scores); err != nil {
 		return nil, d.blame(err)
@@ -131,7 +135,7 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 	r.Predictions = append(r.Predictions, numbers(targets)...)
 	r.judge(p, d.y, targets)
 	if c.Scores {
-		if p.Model() == pare.Logistic || p.Model() == pare.Multiclass {
+		if p.Link() == loss.Logit {
 			if err := p.Probabilities(scores); err != nil {
 				return nil, err
 			}
@@ -149,6 +153,7 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 // predictResult is what pare predict prints: as text, a line for each row.
 type predictResult struct {
 	Model       pare.Model `json:"model"`
+	Loss        string     `json:"loss,omitempty"` // where the model does not say it
 	N           int        `json:"n"`
 	P           int        `json:"p"`
 	Predictions []number   `json:"predictions"`

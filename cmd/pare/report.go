@@ -138,7 +138,7 @@ func (c commonFlags) illustrate(ctx context.Context, env environment, d *dataset
 	if out.Best == nil {
 		out.Best = nearest(out.Curve, out.Final.LogLambda)
 	}
-	if c.Model != pare.ElasticNet {
+	if !c.on(pare.L1AndRidge) {
 		return nil
 	}
 	env.progress.begin("the page: validating a grid of both strengths")
@@ -155,14 +155,14 @@ func (c commonFlags) illustrate(ctx context.Context, env environment, d *dataset
 // alike, but for the ridge strength of an elastic net.
 func (c commonFlags) along(f *pare.Fitted) [][]float64 {
 	points, moving := pathPoints, len(f.LogLambda)
-	if c.Model == pare.ElasticNet {
+	if c.on(pare.L1AndRidge) {
 		moving = 1
 	}
 	if f.PerClass != nil {
 		points = classesPoints
 	}
 	from, to := wayDown, -wayDown
-	if c.Model == pare.SVM { // a small C is a strong penalty
+	if c.on(pare.Cost) { // a small C is a strong penalty
 		from, to = -wayDown, wayDown
 	} else if top := f.LogLambdaMax; !slices.ContainsFunc(top[:moving], func(l float64) bool { return math.IsInf(l, 0) || math.IsNaN(l) }) {
 		from = 0

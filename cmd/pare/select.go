@@ -184,7 +184,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 }
 
 // many reports whether there is a λ for each column: too many to list.
-func (f problemFlags) many() bool { return f.Model == pare.WeightedLasso }
+func (f problemFlags) many() bool { return f.on(pare.EachColumn) }
 
 func pointer(v float64) *number {
 	n := number(v)
@@ -253,7 +253,7 @@ const mostTyped = 3
 // simpler is the model that an elastic net on the border of its range amounts to.
 func (r *selectResult) simpler() pare.Model {
 	s := r.selection
-	if r.asked.Model != pare.ElasticNet || s.Status != outcome.Box || s.Final == nil {
+	if !r.asked.on(pare.L1AndRidge) || r.asked.stated.loss != nil || s.Status != outcome.Box || s.Final == nil {
 		return ""
 	}
 	const far = 1e-3 // of αmax: what is on the lower border is below
@@ -274,7 +274,7 @@ func (r *selectResult) simpler() pare.Model {
 func (r *selectResult) cornered() bool {
 	const least = 1.25e-4 // of αmax: the lower border of a ridge beside which there may be no ℓ1 strength
 	share := ratios(r.selection.LogLambda, r.selection.Final.LogLambdaMax)
-	return r.asked.Model == pare.ElasticNet && share[0] < least && share[1] < least
+	return r.asked.on(pare.L1AndRidge) && share[0] < least && share[1] < least
 }
 
 // explained compares the criterion with that of the null model.

@@ -34,16 +34,16 @@ func (a asked) share(logLambda, top float64) string {
 
 // strength prints α, α/αmax and λ.
 func (p *page) strength(a asked, logLambda, top []float64) {
-	switch a.Model {
-	case pare.WeightedLasso:
+	switch a.stated.traits.Strengths {
+	case pare.EachColumn:
 		if len(logLambda) == 0 {
 			p.row("strength", "none: there is no column")
 		} else {
 			p.row("strength", "one per column, λ = ln α from %.6g to %.6g", slices.Min(logLambda), slices.Max(logLambda))
 		}
-	case pare.SVM:
+	case pare.Cost:
 		p.row("strength", "C = %.6g, λ = ln C = %.6g", kernels.Exp(logLambda[0]), logLambda[0])
-	case pare.Multiclass:
+	case pare.EachClass:
 		shares := ratios(logLambda, top)
 		if slices.ContainsFunc(shares, func(s float64) bool { return math.IsInf(s, 1) }) {
 			p.row("strength", "one per class; αmax is 0 for some")
@@ -52,7 +52,7 @@ func (p *page) strength(a asked, logLambda, top []float64) {
 		} else {
 			p.row("strength", "one per class, α/αmax from %.4g to %.4g", low, high)
 		}
-	case pare.ElasticNet:
+	case pare.L1AndRidge:
 		p.row("strength", "%s", oneStrength("α₁ (ℓ1)", logLambda[0], top[0]))
 		p.row("", "%s", oneStrength("α₂ (ridge)", logLambda[1], top[1]))
 	default:
@@ -78,7 +78,7 @@ func (p *page) support(f *pare.Fitted, a asked) {
 	case f.PerClass != nil:
 		p.classes(f, a, columns)
 		return
-	case a.Model == pare.SVM:
+	case a.on(pare.Cost):
 		p.row("samples", "%s on the margin, %s within it or misclassified", count(f.Free), count(f.Bound))
 	}
 	text := count(len(f.Support)) + " of " + count(columns) + " columns"
@@ -201,7 +201,7 @@ func (p *page) certificate(r *fitResult) {
 // command returns a command line on the same data and problem, none where the
 // command does not serve the model.
 func (a asked) command(name string, flags ...string) string {
-	if name == "path" && a.Model == pare.SVM {
+	if name == "path" && a.on(pare.Cost) {
 		return ""
 	}
 	args := append([]string{"pare", name}, flags...)
@@ -211,6 +211,8 @@ func (a asked) command(name string, flags ...string) string {
 		}
 	}
 	add(a.Model != pare.Lasso, "--model="+string(a.Model))
+	add(a.lossBeside() != "", "--loss="+a.lossBeside())
+	add(a.Delta != "", "--delta="+quote(a.Delta))
 	add(!given(a.Intercept, true), "--intercept=false")
 	add(a.Positive, "--positive")
 	add(a.Standardize, "--standardize")
@@ -221,6 +223,7 @@ func (a asked) command(name string, flags ...string) string {
 	}
 	if name != "fit" {
 		add(a.Criterion != pare.CV, "--criterion="+string(a.Criterion))
+		add(a.ValidationLoss != "", "--validation-loss="+a.ValidationLoss)
 		add(a.Sigma != nil, "--sigma="+short(given(a.Sigma, 0)))
 		add(a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))
 		add(a.Split != pare.ByRow, "--split="+string(a.Split))

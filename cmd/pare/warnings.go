@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -32,7 +33,7 @@ func (f commonFlags) warnings(d *dataset) []warning {
 // targetWarning reports a target that looks like classes where the model takes numbers.
 func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
 	const most = 10 // kinds: more integers may well be numbers
-	if d.classes != nil || d.Labels != nil || d.y == nil {
+	if d.classes != nil || d.Labels != nil || d.y == nil || f.stated.traits.Link != loss.Identity {
 		return warning{}, false
 	}
 	model := pare.Logistic
@@ -48,7 +49,7 @@ func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
 
 // scaleWarning reports columns of very different scale, where they are taken as they are.
 func (f commonFlags) scaleWarning(d *dataset) (warning, bool) {
-	if f.Standardize || f.Model == pare.SVM {
+	if f.Standardize || f.on(pare.Cost) {
 		return warning{}, false
 	}
 	k, err := kernels.Active()

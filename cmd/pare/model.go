@@ -1,0 +1,133 @@
+package main
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// statedModel is what the flags say of the inner problem, resolved.
+type statedModel struct {
+	loss   loss.Loss // nil: the model's own
+	traits pare.Traits
+	wrong  error
+}
+
+// penalties are the models that --penalty stands for.
+func penalties() map[string]pare.Model {
+	return map[string]pare.Model{"l1": pare.Lasso, "enet": pare.ElasticNet, "ridge": pare.Ridge}
+}
+
+// AfterApply is called by the parser once flags are set: it makes one model of --model,
+// --loss and --penalty. What is wrong with them is said by check.
+func (f *problemFlags) AfterApply() error { //nolint:unparam // the parser asks for an error, and would wrap it
+	f.stated.wrong = f.resolve()
+	return nil
+}
+
+func (f *problemFlags) resolve() error {
+	if err := oneOf("model", f.Model, pare.Models()...); err != nil {
+		return err
+	}
+	if f.Penalty != "" {
+		if err := oneOf("penalty", f.Penalty, "l1", "enet", "ridge"); err != nil {
+			return err
+		}
+		if f.Model != pare.Lasso {
+			return outcome.At(outcome.Usage, "penalty", "goes with --loss; --model %s has a penalty of its own", f.Model)
+		}
+		f.Model = penalties()[f.Penalty]
+	}
+	if err := f.chooseLoss(); err != nil {
+		return err
+	}
+	var err error
+	f.stated.traits, err = pare.Config{Model: f.Model, Loss: f.stated.loss}.Traits()
+	if err == nil {
+		f.Model = f.stated.traits.Model
+	}
+	return err
+}
+
+// chooseLoss sets the loss that --loss and --delta say.
+func (f *problemFlags) chooseLoss() error {
+	name := f.Loss
+	if name == "" && f.Model == pare.Huber {
+		name = loss.Huber{}.Name()
+	}
+	if name == "" && f.Delta == "" {
+		return nil
+	}
+	var names []string
+	for _, l := range loss.All() {
+		names = append(names, l.Name())
+		if l.Name() == name {
+			f.stated.loss = l
+		}
+	}
+	if err := oneOf("loss", name, names...); name != "" && err != nil {
+		return err
+	}
+	if f.Delta == "" {
+		return nil
+	}
+	huber, ok := f.stated.loss.(loss.Huber)
+	if !ok {
+		return outcome.At(outcome.Usage, "delta", "is of Huber's loss; give --loss huber with it")
+	}
+	delta, relative, err := parseDelta(f.Delta)
+	if relative {
+		huber.Deviations = delta
+	} else {
+		huber.Delta = delta
+	}
+	f.stated.loss = huber
+	return err
+}
+
+// parseDelta reads NUMBER, or MULTIPLE*mad, where a multiple may be a product.
+func parseDelta(text string) (delta float64, relative bool, err error) {
+	factors := strings.Split(text, "*")
+	if last := len(factors) - 1; factors[last] == "mad" {
+		factors, relative = factors[:last], true
+	} else if last > 0 {
+		factors = []string{text}
+	}
+	delta = 1
+	for _, factor := range factors {
+		v, err := strconv.ParseFloat(factor, 64)
+		if err != nil || !(v > 0) || math.IsInf(v, 1) {
+			return 0, false, outcome.At(outcome.Usage, "delta", "%q is neither a positive number nor a multiple of the median absolute deviation, such as 2*mad", text)
+		}
+		delta *= v
+	}
+	return delta, relative, nil
+}
+
+// judge returns the criterion that --validation-loss names, nil for the model's own.
+func (f validationFlags) judge() criterion.Criterion { return criterion.Named(f.ValidationLoss) }
+
+// on reports that the λ's are logarithms of strengths of a kind.
+func (f problemFlags) on(kind pare.Strengths) bool { return f.stated.traits.Strengths == kind }
+
+// lossBeside names the loss where the model's name does not say it.
+func (f problemFlags) lossBeside() string {
+	own, err := pare.Config{Model: f.Model}.Traits()
+	if err != nil || own.Loss == f.stated.traits.Loss {
+		return ""
+	}
+	return f.stated.traits.Loss
+}
+
+// problem names the model, and the loss where that does not say it.
+func (f problemFlags) problem() string {
+	if l := f.lossBeside(); l != "" {
+		return string(f.Model) + " of the " + l + " loss"
+	}
+	return string(f.Model)
+}

@@ -227,6 +227,19 @@ func cmp(a, b float64) int {
 	}
 }
 
+// alone is the chart as a file of its own, in the light colours of the page.
+func (c *chart) alone() string {
+	light, rest, _ := strings.Cut(style, "\n@media")
+	_, rest, _ = strings.Cut(rest, "\n")
+	for _, narrow := range []string{"@media (max-width", "@media print"} {
+		rest, _, _ = strings.Cut(rest, narrow)
+	}
+	of := string(c.svg())
+	_, body, _ := strings.Cut(of, ">")
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g"><style>%s
+%s</style><rect width="100%%" height="100%%" style="fill: var(--paper)"/>%s`, width, height, width, height, strings.Replace(light, ":root", "svg", 1), html.EscapeString(rest), body)
+}
+
 // svg is the chart as it stands in the page.
 func (c *chart) svg() template.HTML {
 	return template.HTML(fmt.Sprintf(`<svg viewBox="0 0 %g %g" role="img" aria-label="%s"><clipPath id="in-%s"><rect x="%g" y="%g" width="%g" height="%g"/></clipPath>%s<g clip-path="url(#in-%s)">%s</g></svg>`,

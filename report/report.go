@@ -95,6 +95,15 @@ type table struct {
 	Rows    [][]string
 }
 
+// WriteCurve writes the criterion against λ as a picture in SVG. The result needs what
+// that shows: Curve, of two points or more, Best and Final. The error is that of w.
+func WriteCurve(w io.Writer, r Result) error {
+	c := r.curve()
+	c.text(&c.frame, width-right, 16, "end soft", "band: standard error; line: the choice; dashes: one-SE choice")
+	_, err := io.WriteString(w, c.alone()+"\n")
+	return err
+}
+
 // Write writes the page. The error is that of w.
 func Write(w io.Writer, r Result) error {
 	var sections []section

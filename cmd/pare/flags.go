@@ -45,7 +45,7 @@ func (f commonFlags) config(d *dataset) pare.Config {
 
 // outputFlags say what is printed.
 type outputFlags struct {
-	Coef     bool `help:"All coefficients: in the JSON, or listed in the text (fit, select)." group:"Output"`
+	Coef     bool `help:"All coefficients: in the JSON, or listed in the text (fit, select, path)." group:"Output"`
 	JSON     bool `name:"json" help:"One JSON object on standard output." group:"Output"`
 	Quiet    bool `help:"No progress." group:"Output"`
 	Progress bool `help:"Progress in plain lines, where standard error is not a terminal." group:"Output"`

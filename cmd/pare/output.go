@@ -7,6 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -174,6 +175,8 @@ type selectResult struct {
 	selection *pare.Selection
 	saved     string // the file of the model
 	report    reportFlags
+	plot      plotFlags
+	curve     []search.Evaluation // with --plot
 	drawn     bool
 	grid      bool
 	asked     asked
@@ -210,8 +213,10 @@ type pathResult struct {
 	Seconds fitSeconds     `json:"seconds"`
 
 	top    []float64 // ln αmax of every hyperparameter
+	curve  []search.Evaluation
 	asked  asked
 	report reportFlags
+	plot   plotFlags
 }
 
 type pathPoint struct {
@@ -222,6 +227,10 @@ type pathPoint struct {
 	Epochs      int      `json:"epochs"`
 	Seconds     float64  `json:"seconds"`
 	Value       number   `json:"value"`
+	// With --coef: the coefficients other than 0, and what goes with them.
+	Intercept *number       `json:"intercept,omitempty"`
+	Coef      *sparseVector `json:"coef,omitempty"`
+	Classes   []classResult `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
 }
 
 type infoResult struct {

@@ -21,6 +21,8 @@ type page struct {
 	out   *bytes.Buffer
 	width int
 	facts []report.Fact // what rows say, for a report
+	// terminal says that people look at it as it is printed.
+	terminal bool
 }
 
 const (

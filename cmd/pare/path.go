@@ -11,6 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/report"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -18,10 +19,11 @@ type pathCommand struct {
 	commonFlags
 	gridFlags
 	reportFlags
+	plotFlags
 }
 
 func (c *pathCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.gridFlags, c.reportFlags); err != nil {
+	if err := checks(c.commonFlags, c.gridFlags, c.reportFlags, c.plotFlags); err != nil {
 		return nil, err
 	}
 	if c.on(pare.Cost) {
@@ -53,6 +55,15 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 			return nil, err
 		}
 		r.report = c.reportFlags
+	}
+	if r.plot = c.plotFlags; c.Plot.asked && len(r.curve) > 1 {
+		best := r.curve[r.best()]
+		err := c.writePlot(report.Result{
+			Model: c.Model, Loss: c.criterion(), Final: &pare.Fitted{LogLambda: best.LogLambda, LogLambdaMax: r.top}, Best: &best, Null: math.NaN(), Curve: r.curve,
+		})
+		if err != nil {
+			return nil, err
+		}
 	}
 	return r, nil
 }
@@ -111,7 +122,7 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 		}
 		e.Seconds = time.Since(began).Seconds()
 		began = time.Now()
-		r.Points = append(r.Points, pathPoint{
+		point := pathPoint{
 			LogLambda:   numbers(fitted.LogLambda),
 			Objective:   number(fitted.Objective),
 			GapRelative: number(fitted.RelativeGap),
@@ -119,8 +130,14 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 			Epochs:      fitted.Epochs,
 			Seconds:     e.Seconds,
 			Value:       number(e.Value),
-		})
+		}
+		if c.Coef {
+			point.coefficients(fitted, r.asked)
+		}
+		r.Points = append(r.Points, point)
+
 		e.Support = len(fitted.Support)
+		r.curve = append(r.curve, e)
 		env.progress.evaluation(e, r.top)
 	}
 	if len(r.Points) < len(grid) {
@@ -161,6 +178,9 @@ func (r *pathResult) text(p *page) {
 		return
 	}
 	best := r.best()
+	if r.plot.Plot.asked && r.plot.Plot.file == "" || p.terminal && len(r.curve) >= fewest {
+		p.plot(&curve{points: r.curve, best: r.curve[best].LogLambda, top: r.top, name: r.asked.criterion()})
+	}
 	p.table(0, []column{
 		{head: "       λ"},
 		{head: "α/αmax", left: true},
@@ -172,6 +192,9 @@ func (r *pathResult) text(p *page) {
 		{head: "", left: true},
 	}, r.rows(best))
 	p.line("")
+	if r.asked.Coef {
+		r.coefficients(p)
+	}
 	switch r.Status {
 	case outcome.Cancelled:
 		p.row("status", "cancelled: interrupted; these points are done")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -126,7 +127,7 @@ func parse(args []string, stdout, stderr io.Writer) (command, error) {
 	if err != nil {
 		return nil, err
 	}
-	parsed, err := parser.Parse(joinNegative(args))
+	parsed, err := parser.Parse(joinPictures(joinNegative(args)))
 	if helped {
 		return nil, nil
 	}
@@ -169,6 +170,21 @@ func joinNegative(args []string) []string {
 	return joined
 }
 
+// joinPictures turns --plot OUT.svg into --plot=OUT.svg: what follows a flag that needs
+// no value is the data otherwise.
+func joinPictures(args []string) []string {
+	var joined []string
+	for _, arg := range args {
+		last := len(joined) - 1
+		if ext := filepath.Ext(arg); last >= 0 && joined[last] == "--plot" && (ext == ".svg" || ext == ".png" || ext == ".pdf") {
+			joined[last] += "=" + arg
+		} else {
+			joined = append(joined, arg)
+		}
+	}
+	return joined
+}
+
 // wantsJSON looks for --json in a command line that may not parse.
 func wantsJSON(args []string) bool {
 	for _, arg := range args {
@@ -198,7 +214,7 @@ func write(w io.Writer, res result, asJSON bool) error {
 			return err
 		}
 	} else {
-		res.text(&page{out: &out, width: screen(w)})
+		res.text(&page{out: &out, width: screen(w), terminal: onTerminal(w)})
 	}
 	if _, err := w.Write(out.Bytes()); err != nil {
 		return writeError(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/report"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -17,6 +18,7 @@ type selectCommand struct {
 	searchFlags
 	saveFlags
 	reportFlags
+	plotFlags
 }
 
 // searchFlags say how λ is looked for.
@@ -59,7 +61,7 @@ func (f searchFlags) options() pare.SelectOptions {
 }
 
 func (c *selectCommand) run(ctx context.Context, env environment) (result, error) {
-	if err := checks(c.commonFlags, c.searchFlags, c.keeping(c.dataFlags), c.reportFlags); err != nil {
+	if err := checks(c.commonFlags, c.searchFlags, c.keeping(c.dataFlags), c.reportFlags, c.plotted()); err != nil {
 		return nil, err
 	}
 	d, err := c.load(ctx, env)
@@ -108,7 +110,56 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		}
 		r.report = c.reportFlags
 	}
+	if c.Plot.asked && s.Final != nil {
+		if err := c.draw(ctx, env, d, r); err != nil {
+			return nil, err
+		}
+	}
 	return r, nil
+}
+
+// plotted checks --plot beside the model.
+func (c *selectCommand) plotted() interface{ check() error } {
+	return plotsFor{c.plotFlags, c.problemFlags}
+}
+
+type plotsFor struct {
+	plotFlags
+	problemFlags
+}
+
+func (f plotsFor) check() error {
+	if f.Plot.asked && f.many() {
+		return outcome.At(outcome.Usage, "plot", "%s has a strength for each column, and no curve", f.Model)
+	}
+	return f.plotFlags.check()
+}
+
+// draw makes the curve of --plot.
+func (c *selectCommand) draw(ctx context.Context, env environment, d *dataset, r *selectResult) (err error) {
+	s := r.selection
+	r.plot = c.plotFlags
+	if r.curve, err = c.validated(ctx, env, d, s.Final); err != nil || len(r.curve) == 0 {
+		return err
+	}
+	return c.writePlot(report.Result{
+		Model: c.Model, Loss: c.criterion(), Final: s.Final, Best: nearest(s.Evaluations, s.LogLambda), Visit: s.Evaluations,
+		OneSE: s.OneSE, Null: s.NullValue, Curve: r.curve,
+	})
+}
+
+// plotted is the curve to be printed: what --plot has made, or on a terminal what a
+// search by values has seen; nil where neither.
+func (r *selectResult) plotted(p *page) *curve {
+	s := r.selection
+	c := &curve{points: r.curve, best: s.LogLambda, oneSE: s.OneSE, top: s.Final.LogLambdaMax, name: r.asked.criterion()}
+	if c.points == nil && p.terminal && len(s.Evaluations) >= fewest && len(s.LogLambda) == 1 {
+		c.points = s.Evaluations
+	}
+	if c.points == nil || r.plot.Plot.file != "" {
+		return nil
+	}
+	return c
 }
 
 // log opens the checkpoint of this search on these data.
@@ -198,6 +249,9 @@ func (r *selectResult) text(p *page) {
 		return
 	}
 	s := r.selection
+	if c := r.plotted(p); c != nil {
+		p.plot(c)
+	}
 	p.strength(r.asked, s.LogLambda, s.Final.LogLambdaMax)
 	p.row(r.asked.criterion(), "%.6g (%s)", s.Value, r.asked.judged(s.Sigma))
 	if r.asked.informed() {

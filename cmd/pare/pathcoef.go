@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare"
+)
+
+// coefficients adds those of a solution to its point.
+func (p *pathPoint) coefficients(f *pare.Fitted, a asked) {
+	whole := newFitResult(f, a)
+	if p.Coef, p.Classes = whole.Coef, whole.Classes; f.PerClass == nil {
+		p.Intercept = &whole.Intercept
+	}
+}
+
+// coefficients prints those of every point, by column, and the λ at which a column
+// enters first.
+func (r *pathResult) coefficients(p *page) {
+	type entry struct {
+		class  string
+		column int32
+	}
+	entered := map[entry]bool{}
+	var rows [][]string
+	for _, point := range r.Points {
+		list := func(class string, of *sparseVector) {
+			for k, j := range of.Index {
+				mark := ""
+				if e := (entry{class, j}); !entered[e] {
+					entered[e], mark = true, "enters"
+				}
+				rows = append(rows, []string{fmt.Sprintf("%.4f", float64(point.LogLambda[0])), class, r.asked.data.label(j), fmt.Sprintf("%.8g", float64(of.Value[k])), mark})
+			}
+		}
+		if point.Coef != nil {
+			list("", point.Coef)
+		}
+		for _, one := range point.Classes {
+			list(fmt.Sprint(one.Label), one.Coef)
+		}
+	}
+	columns := []column{{head: "       λ"}, {head: "class"}, {head: "column"}, {head: "coefficient", left: true}, {head: "", left: true}}
+	if len(r.Points) == 0 || r.Points[0].Classes == nil {
+		columns = slices.Delete(columns, 1, 2)
+		for i, row := range rows {
+			rows[i] = slices.Delete(row, 1, 2)
+		}
+	}
+	p.table(0, columns, rows)
+	p.line("")
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// The curve fits in 80 by 20 characters, with the choice where the criterion is least.
+func TestPlot(t *testing.T) {
+	for _, line := range []string{"select --plot", "path --plot --points=9", "select --plot --model=enet", "select --plot --model=ridge", "select --plot --model=svm " + relabelled(t, above(140))} {
+		o := pareRun(t, strings.Fields(line)...)
+		if o.code != exitOK {
+			t.Fatalf("pare %s: exit %d\n%s", line, o.code, o.stderr)
+		}
+		_, after, _ := strings.Cut(o.stdout, "\n\n")
+		plot, _, _ := strings.Cut(after, "\n\n")
+		lines := strings.Split(plot, "\n")
+		if len(lines) != plotHeight {
+			t.Errorf("pare %s: %d lines", line, len(lines))
+		}
+		lowest, chosen := -1, -1
+		for i, text := range lines[:len(lines)-1] {
+			if utf8.RuneCountInString(text) > usualWidth {
+				t.Errorf("pare %s: wider than a screen: %s", line, text)
+			}
+			if strings.ContainsAny(text, "o*") && strings.Contains(text, "|") {
+				lowest = i
+			}
+			if strings.Contains(text, "*") {
+				chosen = i
+			}
+		}
+		if chosen < 0 || chosen != lowest {
+			t.Errorf("pare %s: the choice is on line %d, the lowest point on %d\n%s", line, chosen, lowest, plot)
+		}
+	}
+	if o := pareRun(t, "path", "--points=9"); strings.Contains(o.stdout, "|") {
+		t.Errorf("a curve that was not asked for, where there is no terminal:\n%s", o.stdout)
+	}
+	if o := pareRun(t, "select", "--plot", "--model=wlasso"); o.code != exitUsage || !strings.Contains(o.stderr, "no curve") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}
+
+// A file ending in .svg behind --plot is where the curve goes, and anything else is data.
+func TestPlotToAFile(t *testing.T) {
+	picture := filepath.Join(t.TempDir(), "curve.svg")
+	for _, args := range [][]string{{"select", "--plot", picture}, {"path", "--points=5", "--plot=" + picture}} {
+		o := pareRun(t, args...)
+		if o.code != exitOK || strings.Contains(o.stdout, "|") {
+			t.Fatalf("%v: exit %d\n%s%s", args, o.code, o.stdout, o.stderr)
+		}
+		text := read(t, picture)
+		for d := xml.NewDecoder(strings.NewReader(text)); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatalf("%v in %.200s", err, text)
+			}
+		}
+		if !strings.HasPrefix(text, "<svg xmlns=") || !strings.Contains(text, "CV error") || strings.Contains(text, "NaN") {
+			t.Errorf("%v: %.300s", args, text)
+		}
+	}
+	if o := pareRun(t, "select", "--plot", "curve.png"); o.code != exitUsage || !strings.Contains(o.stderr, "SVG") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+	if o := pareRun(t, "select", "--plot", "no-such-data"); o.code != exitFailed || !strings.Contains(o.stderr, "no-such-data") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}
+
+// What has no extent is not drawn, and what is no number is left out.
+func TestPlotOfLittle(t *testing.T) {
+	at := func(l, v float64) search.Evaluation { return search.Evaluation{LogLambda: []float64{l}, Value: v} }
+	for name, points := range map[string][]search.Evaluation{
+		"nothing": nil, "a point": {at(0, 1)}, "level": {at(0, 1), at(-1, 1)}, "upright": {at(0, 1), at(0, 2)}, "no numbers": {at(0, math.NaN()), at(-1, math.Inf(1))},
+	} {
+		if d := (&curve{points: points, best: []float64{0}, top: []float64{0}}).draw(16, 60); d != nil {
+			t.Errorf("%s is drawn: %v", name, d)
+		}
+	}
+	if d := (&curve{points: []search.Evaluation{at(0, 1), at(-1, math.NaN()), at(-2, 2)}, best: []float64{0}, top: []float64{math.NaN()}}).draw(16, 60); d == nil {
+		t.Error("two points and none are not drawn")
+	}
+}

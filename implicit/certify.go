@@ -49,8 +49,8 @@ const (
 )
 
 // Certify proves what it can: column j is out of the exact support if
-// |zⱼ| + ‖X̃_j‖√(2L·gap/N) < αⱼ, L a bound of the loss's curvature, without which no
-// column is; and, E the columns not proved out and A_E positive definite, j is in if
+// |zⱼ| + ‖X̃_j‖√(2L·gap/N) < αⱼ, L a bound of the loss's curvature, or what a
+// self-concordance gives in its place (see reach); and, E the columns not proved out and A_E positive definite, j is in if
 // |βⱼ| > √(2·gap·(A_E⁻¹)ⱼⱼ), for a loss that is not quadratic with 3·gap, if it is
 // self-concordant and gap is small against the curvature. It makes a pass over X and
 // factorises A_E.
@@ -78,13 +78,10 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	}
 	out.Gap, out.KKT = s.fit.Gap(&dual, s.state), dual.KKT()
 	gap := out.Gap + float64(roundingGap*s.fit.Null())
-	radius := math.Inf(1) // nothing is proved out
-	if bound, ok := s.fit.Smoothness(); ok {
-		radius = math.Sqrt(2 * gap * bound / total)
-	}
+	reach := s.reach(gap)
 	margin := func(j int32) float64 { return 1 - g.Pull(z[j])/g.Alpha(int(j)) }
 	excluded := func(j int32) bool {
-		return g.Pull(z[j])+float64(s.view.Norm(int(j))*radius) < g.Alpha(int(j))
+		return g.Pull(z[j])+reach(j) < g.Alpha(int(j))
 	}
 	var near []int32 // columns that a proof has to deal with
 	for _, j := range order {

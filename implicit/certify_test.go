@@ -12,12 +12,13 @@ import (
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // smallFit draws a correlated problem, with a repeated column where twins is set.
-func smallFit(t *testing.T, rng *rand.Rand, logistic, centre, twins bool) model.Datafit {
+func smallFit(t *testing.T, rng *rand.Rand, l loss.Loss, centre, twins bool) model.Datafit {
 	t.Helper()
 	n, p := 40, 25
 	values := make([]float64, n*p)
@@ -28,8 +29,11 @@ func smallFit(t *testing.T, rng *rand.Rand, logistic, centre, twins bool) model.
 			values[j*n+i] = rng.NormFloat64() + 0.7*common
 		}
 		y[i] = 2*values[i] - values[n+i] + rng.NormFloat64()
-		if logistic {
+		switch l.(type) {
+		case loss.Logistic:
 			y[i] = math.Copysign(1, y[i])
+		case loss.Poisson:
+			y[i] = math.Floor(math.Abs(y[i]))
 		}
 	}
 	if twins {
@@ -44,12 +48,7 @@ func smallFit(t *testing.T, rng *rand.Rand, logistic, centre, twins bool) model.
 	if err != nil {
 		t.Fatal(err)
 	}
-	var fit model.Datafit
-	if logistic {
-		fit, err = model.NewLogistic(view, y)
-	} else {
-		fit, err = model.NewSquared(view, y)
-	}
+	fit, err := model.NewDatafit(view, y, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +61,8 @@ func TestCertifiedSupportsAreRight(t *testing.T) {
 	certified, loose := 0, 0
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 17))
-		logistic, centre, twins := seed%2 == 0, seed%4 < 2, seed%3 == 0
-		fit := smallFit(t, rng, logistic, centre, twins)
+		l, centre, twins := []loss.Loss{loss.Logistic{}, loss.Squared{}, loss.Poisson{}}[seed%3], seed%4 < 2, seed%5 < 2
+		fit := smallFit(t, rng, l, centre, twins)
 		lambda := kernels.Log(model.AlphaMax(fit)) - 0.5 - 3*rng.Float64()
 		g, err := model.Lasso(lambda)
 		if seed%5 == 0 {
@@ -86,7 +85,7 @@ func TestCertifiedSupportsAreRight(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			name := fmt.Sprintf("seed %d, logistic %v, centre %v, twins %v, tol %g", seed, logistic, centre, twins, tol)
+			name := fmt.Sprintf("seed %d, %T, centre %v, twins %v, tol %g", seed, l, centre, twins, tol)
 			if c.Support {
 				certified++
 				if !c.Unique {

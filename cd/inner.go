@@ -126,6 +126,32 @@ func (s *Solver) sweep(ctx context.Context) bool {
 	return done
 }
 
+// jumpPolishes is how many steps a polish has where the curvature jumps: each takes off all
+// but a thousandth, see jumpDamping, and rows may cross a jump on the way.
+const jumpPolishes = 4
+
+// polishes returns how many polishing steps there are to be at most.
+func (s *Solver) polishes(opts Options) int {
+	if !opts.Polish {
+		return 0
+	}
+	if s.curved != nil {
+		if _, ok := s.curved.Concordance(); !ok {
+			return jumpPolishes
+		}
+	}
+	return 1
+}
+
+// magnitude returns what the rounding of the model's objective is relative to: P₀, or where
+// rows have next to no curvature their large working residuals.
+func (s *Solver) magnitude() float64 {
+	if s.curved != nil && s.prox.least > 0 {
+		return max(s.fit.Null(), s.in.objective()/s.in.total)
+	}
+	return s.fit.Null()
+}
+
 // polish takes a Newton step on the support to working precision.
 func (s *Solver) polish(ctx context.Context) {
 	s.set.keep(s)
@@ -140,7 +166,7 @@ func (s *Solver) polish(ctx context.Context) {
 		s.in.load(s, s.state.Weighted)
 	}
 	nw.collect()
-	nw.step(ctx, s.fit.Null())
+	nw.step(ctx, s.magnitude())
 	if s.curved != nil {
 		s.descend()
 	} else {
@@ -165,7 +191,7 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int)
 			break
 		}
 		if in.spent > in.newton.price() {
-			if in.newton.step(ctx, s.fit.Null()) {
+			if in.newton.step(ctx, s.magnitude()) {
 				s.sol.Steps++
 			}
 			in.spent = 0

@@ -42,7 +42,6 @@ const (
 	honest        = 0.1  // of it: below, the model is far off and shorter steps are tried
 	halvings      = 10
 	firstDamping  = 1.0 / 64
-	leastPolish   = 1e-6 // of it for a polish, whose step is then nearly Newton's own
 	jumpDamping   = 1e-3 // where curvature jumps: rows without any would leave models without a minimum
 	moreDamping   = 8
 	misled        = 0.25  // length of a step after which its model is not trusted
@@ -128,11 +127,7 @@ func (s *Solver) approximate(polish bool) {
 	s.curved.Curvature(pn.here, pn.d)
 	s.raise(pn.d)
 	s.in.work += float64(2 * rowValue * float64(len(pn.d)))
-	least := pn.least
-	if polish {
-		least *= leastPolish
-	}
-	if share := max(pn.damping, least); share > 0 {
+	if share := max(pn.damping, pn.least); share > 0 {
 		s.curved.Dampen(pn.here, share, pn.d)
 	}
 	if !polish && s.thin() {

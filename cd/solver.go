@@ -244,7 +244,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	if err := s.prepare(g); err != nil {
 		return nil, err
 	}
-	polished := !opts.Polish
+	polishes := s.polishes(opts)
 	var reached record
 	for stalled, first := 0, true; ; first = false {
 		before := s.sol.RelativeGap
@@ -260,11 +260,11 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		}
 		s.report(opts, Certified)
 		switch {
-		case s.sol.RelativeGap <= opts.Tol && (polished || ctx.Err() != nil):
+		case s.sol.RelativeGap <= opts.Tol && (polishes == 0 || ctx.Err() != nil):
 			s.sol.Status = outcome.Converged
 			return &s.sol, nil
 		case s.sol.RelativeGap <= opts.Tol:
-			polished = true
+			polishes--
 			s.polish(ctx)
 			continue
 		case s.in.exhausted() || stalled >= maxStalled:

@@ -2,10 +2,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -32,30 +35,170 @@ func blocks(text, language string) []string {
 	}
 }
 
-// TestREADMEShowsWhatTheCommandPrints runs the commands of the console blocks.
-// Times differ from run to run and digits from version to version, so numbers
-// are compared as numbers only, and the kernel set not at all.
-func TestREADMEShowsWhatTheCommandPrints(t *testing.T) {
+// pages are those that people read first. Commands in them run where their data is.
+var pages = []string{"README.md", "docs/guide.md", "docs/coming-from.md"}
+
+// TestPagesShowWhatTheCommandPrints runs the commands of the console blocks. Times
+// differ from run to run and digits from version to version, so numbers are compared
+// as numbers only, and the kernel set not at all. A line of three dots stands for any
+// number of lines.
+func TestPagesShowWhatTheCommandPrints(t *testing.T) {
 	number := regexp.MustCompile(`[-+]?\b[0-9]+([.,][0-9]+)*(e[-+]?[0-9]+)?( m?s\b)?`)
 	kernels := regexp.MustCompile(`"kernels":"[a-z0-9]*"`)
 	plain := func(s string) string {
 		s = number.ReplaceAllString(kernels.ReplaceAllString(s, `"kernels"`), "#")
 		return strings.Join(strings.Fields(s), " ")
 	}
-	ran := 0
-	for _, block := range blocks(readme(t), "console") {
-		for _, example := range strings.Split("\n"+block, "\n$ pare ")[1:] {
-			line, want, _ := strings.Cut(example, "\n")
-			ran++
-			o := pareRun(t, strings.Fields(line)...)
-			if got := o.stdout + o.stderr; plain(got) != plain(want) {
-				t.Errorf("pare %s prints\n%s\nthe page says\n%s", line, got, want)
+	matches := func(got, want string) bool {
+		parts := regexp.MustCompile(`(?m)^ *\.\.\.$`).Split(want, -1)
+		got = plain(got)
+		for i, part := range parts {
+			part = plain(part)
+			at := strings.Index(got, part)
+			if at < 0 || i == 0 && at > 0 {
+				return false
+			}
+			got = got[at+len(part):]
+		}
+		return len(parts) > 1 || got == ""
+	}
+	texts := map[string]string{}
+	for _, name := range pages {
+		texts[name] = read(t, filepath.Join("../..", name))
+	}
+	data, err := filepath.Abs("../../docs/data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.CopyFS("data", os.DirFS(data)); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range pages {
+		ran := 0
+		for _, block := range blocks(texts[name], "console") {
+			for _, example := range strings.Split("\n"+block, "\n$ pare ")[1:] {
+				line, want, _ := strings.Cut(example, "\n")
+				ran++
+				o := pareRun(t, strings.Fields(line)...)
+				if got := o.stdout + o.stderr; !matches(got, want) {
+					t.Errorf("%s: pare %s prints\n%s\nthe page says\n%s", name, line, got, want)
+				}
+			}
+		}
+		if ran == 0 {
+			t.Errorf("%s has no example", name)
+		}
+	}
+}
+
+// The strengths of scikit-learn, glmnet and liblinear are those of their objectives,
+// evaluated here by their definitions at the coefficients printed.
+func TestStrengthsOfOtherPrograms(t *testing.T) {
+	rows := func(name string) (x [][]float64, y []float64) {
+		for line := range strings.Lines(read(t, "../../docs/data/"+name)) {
+			fields := strings.FieldsFunc(strings.TrimSpace(line), func(r rune) bool { return r == ',' || r == ' ' })
+			var values []float64
+			for _, f := range fields {
+				if _, after, ok := strings.Cut(f, ":"); ok {
+					f = after
+				}
+				v, err := strconv.ParseFloat(f, 64)
+				if err != nil {
+					break // the header
+				}
+				values = append(values, v)
+			}
+			if len(values) == 11 {
+				x, y = append(x, values[1:]), append(y, values[0])
+			}
+		}
+		return x, y
+	}
+	x, y := rows("diabetes.csv")
+	labelled, labels := rows("high.svm")
+	for _, test := range []struct {
+		args      string
+		x         [][]float64
+		y         []float64
+		objective func(losses, l1, l2, n float64) float64 // of their text, divided as ours is
+		loss      func(y, m float64) float64
+	}{
+		{"fit --alpha 0.1 --target progression ../../docs/data/diabetes.csv", x, y, func(losses, l1, _, n float64) float64 { return losses/(2*n) + 0.1*l1 }, func(y, m float64) float64 { return (y - m) * (y - m) }},
+		{"fit --model enet --alpha 0.03,0.07 --target progression ../../docs/data/diabetes.csv", x, y, func(losses, l1, l2, n float64) float64 { return losses/(2*n) + 0.1*0.3*l1 + 0.5*0.1*0.7*l2 }, func(y, m float64) float64 { return (y - m) * (y - m) }},
+		{"fit --model logreg --C 2 ../../docs/data/high.svm", labelled, labels, func(losses, l1, _, n float64) float64 { return (2*losses + l1) / (2 * n) }, func(y, m float64) float64 { return math.Log1p(math.Exp(-y * m)) }},
+		{"fit --model svm --C 2 ../../docs/data/high.svm", labelled, labels, func(losses, _, l2, _ float64) float64 { return 2*losses + l2/2 }, func(y, m float64) float64 { return max(0, 1-y*m) }},
+	} {
+		r := decoded[fitResult](t, exitOK, append(strings.Fields(test.args), "--coef", "--tol=1e-9")...)
+		var losses, l1, l2 float64
+		for i, row := range test.x {
+			m := float64(r.Intercept)
+			for k, j := range r.Coef.Index {
+				m += row[j] * float64(r.Coef.Value[k])
+			}
+			losses += test.loss(test.y[i], m)
+		}
+		for _, v := range r.Coef.Value {
+			l1 += math.Abs(float64(v))
+			l2 += float64(v) * float64(v)
+		}
+		if want := test.objective(losses, l1, l2, float64(len(test.y))); math.Abs(float64(r.Objective)-want) > 1e-9*want {
+			t.Errorf("pare %s: objective %g, by definition %g", test.args, float64(r.Objective), want)
+		}
+	}
+}
+
+// The ratios on the first page are those of docs/goals/peers.csv, to two digits.
+func TestREADMERatiosAreMeasured(t *testing.T) {
+	file, err := os.Open("../../docs/goals/peers.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := map[string]string{} // by problem and contestant, at the gap of the table
+	for _, line := range lines[1:] {
+		gap := "1e-06"
+		if strings.HasPrefix(line[0], "svm") {
+			gap = "0.0001"
+		}
+		if line[1] == gap {
+			measured[line[0]+"|"+line[2]] = line[9]
+		}
+	}
+	contestants := []string{"", "", "scikit-learn", "glmnet", "", "liblinear"}
+	compared := 0
+	for line := range strings.Lines(readme(t)) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		if len(cells) != len(contestants) || !strings.HasPrefix(cells[0], " `") {
+			continue
+		}
+		problem := strings.Trim(cells[0], " `")
+		for k, name := range contestants {
+			shown, isRatio := strings.CutSuffix(strings.TrimSpace(cells[k]), " ×")
+			if name == "" || !isRatio {
+				continue
+			}
+			compared++
+			ratio, err := strconv.ParseFloat(measured[problem+"|"+name], 64)
+			if err != nil || strconv.FormatFloat(ratio, 'g', 2, 64) != strconv.FormatFloat(must(strconv.ParseFloat(shown, 64)), 'g', 2, 64) {
+				t.Errorf("%s, %s: the page has %s, measured %v", problem, name, shown, measured[problem+"|"+name])
 			}
 		}
 	}
-	if ran < 5 {
-		t.Errorf("%d examples", ran)
+	if compared < 9 {
+		t.Errorf("%d ratios compared", compared)
 	}
+}
+
+func must(v float64, err error) float64 {
+	if err != nil {
+		panic(err)
+	}
+	return v
 }
 
 // TestREADMEExampleRuns builds the library example as it stands and runs it.
@@ -87,11 +230,21 @@ func TestREADMEExampleRuns(t *testing.T) {
 	}
 }
 
-// Every file the page points to is there.
-func TestREADMELinksLead(t *testing.T) {
-	for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(readme(t), -1) {
-		if _, err := os.Stat(filepath.Join("../..", link[1])); err != nil {
-			t.Error(err)
+// Every file and heading that a page points to is there.
+func TestLinksLead(t *testing.T) {
+	for _, name := range append(pages, "docs/mathematics.md", "docs/checks.md") {
+		page := filepath.Join("../..", name)
+		for _, link := range regexp.MustCompile(`\]\(([^)]+)\)`).FindAllStringSubmatch(read(t, page), -1) {
+			target, anchor, _ := strings.Cut(link[1], "#")
+			to := filepath.Join(filepath.Dir(page), target)
+			if target == "" {
+				to = page
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Error(err)
+			} else if anchor != "" && !strings.Contains(strings.ReplaceAll(strings.ToLower(read(t, to)), " ", "-"), "#-"+anchor+"\n") {
+				t.Errorf("%s: no heading %q in %s", name, anchor, to)
+			}
 		}
 	}
 }

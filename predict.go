@@ -29,6 +29,8 @@ type Predictor struct {
 	unitRows    bool
 	status      outcome.Status
 	relativeGap float64
+	logLambda   []float64
+	provenance  Provenance
 }
 
 // weight is a coefficient of one of the scores.
@@ -40,7 +42,7 @@ type weight struct {
 // Predictor returns the predictor of a fitted model, for rows with the columns that
 // it was fitted on.
 func (f *Fitted) Predictor() *Predictor {
-	p := &Predictor{model: f.Model, loss: f.Loss, link: f.Link, columns: f.Columns, status: f.Status, relativeGap: f.RelativeGap}
+	p := &Predictor{model: f.Model, loss: f.Loss, link: f.Link, columns: f.Columns, status: f.Status, relativeGap: f.RelativeGap, logLambda: slices.Clone(f.LogLambda)}
 	if f.PerClass == nil {
 		p.gather([]*Fitted{f})
 		return p

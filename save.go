@@ -26,6 +26,8 @@ type savedModel struct {
 	RelativeGap sealed.Number  `json:"relative_gap"`
 	Classes     sealed.Vector  `json:"classes"` // where each has a score
 	Scores      []savedScore   `json:"scores"`
+	LogLambda   sealed.Vector  `json:"log_lambda,omitempty"`
+	Provenance
 }
 
 type savedScore struct {
@@ -63,6 +65,7 @@ func (p *Predictor) encode() ([]byte, error) {
 	s := savedModel{
 		Model: p.model, Columns: p.columns, UnitRows: p.unitRows, Classes: p.classes,
 		Status: p.status, RelativeGap: sealed.Number(p.relativeGap),
+		LogLambda: p.logLambda, Provenance: p.provenance,
 	}
 	if p.loss != p.model.family().lossName() {
 		s.Loss, s.Link = p.loss, p.link
@@ -139,7 +142,11 @@ func (s *savedModel) predictor() (*Predictor, error) {
 		}
 		fitted[k] = &Fitted{Support: score.Index, Coef: score.Value, Intercept: float64(score.Intercept)}
 	}
-	p := &Predictor{model: s.Model, loss: s.Loss, link: s.Link, columns: s.Columns, classes: s.Classes, unitRows: s.UnitRows, status: s.Status, relativeGap: float64(s.RelativeGap)}
+	p := &Predictor{model: s.Model, loss: s.Loss, link: s.Link, columns: s.Columns, classes: s.Classes, unitRows: s.UnitRows, status: s.Status, relativeGap: float64(s.RelativeGap), logLambda: s.LogLambda}
 	p.gather(fitted)
+	p.provenance = s.Provenance
+	if what := p.misfit(p.provenance); what != "" {
+		return bad(what)
+	}
 	return p, nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -263,7 +264,10 @@ func shorten(s string) string {
 func (c *collector) finish(ctx context.Context, d *Data) error {
 	d.Schema = &Schema{Width: c.width, TargetPosition: c.target, Missing: c.o.Missing}
 	if c.target >= 0 {
-		d.Schema.Target = c.o.Target
+		d.Schema.Target = strconv.Itoa(c.target + 1)
+		if c.names != nil {
+			d.Schema.Target = c.names[c.target]
+		}
 	}
 	used := c.features
 	if first := c.features; len(first) > 0 && c.names != nil && c.names[first[0].at] == "" && first[0].at == 0 && first[0].numbersRow && !first[0].text && c.read > 1 {

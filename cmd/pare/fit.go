@@ -40,7 +40,7 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	if err := c.save(fitted, d); err != nil {
+	if err := c.save(fitted, asked{c.commonFlags, d}); err != nil {
 		return nil, err
 	}
 	r := newFitResult(fitted, asked{c.commonFlags, d})

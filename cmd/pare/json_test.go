@@ -100,7 +100,7 @@ func TestEveryNameIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, result := range []any{fitResult{}, gradResult{}, selectResult{}, pathResult{}, infoResult{}, predictResult{}, failure{}} {
+	for _, result := range []any{fitResult{}, gradResult{}, selectResult{}, pathResult{}, infoResult{}, predictResult{}, inspectResult{}, failure{}} {
 		for name := range names(reflect.TypeOf(result)) {
 			if !strings.Contains(string(text), "`"+name+"`") {
 				t.Errorf("%T has %s, the page has not", result, name)

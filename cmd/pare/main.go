@@ -6,6 +6,7 @@
 //	pare grad FILE     criterion value and hypergradient at one λ
 //	pare path FILE     solve along a grid of λ
 //	pare predict MODEL FILE   predict by a model that select or fit has saved
+//	pare inspect MODEL   what is in a saved model
 //	pare info FILE     what is in the file
 //
 // Without FILE it uses the diabetes data it carries. `pare select --help` lists

@@ -6,13 +6,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
-	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/embedded"
+	"github.com/seed-45b9a24c/pare/internal/input"
 	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/table"
 )
 
 // saveFlags keep the model for pare predict.
@@ -72,11 +76,18 @@ func unsaved(flag string, err error) error {
 }
 
 // save keeps the model for data as they are in the file.
-func (f saveFlags) save(fitted *pare.Fitted, d *dataset) error {
+func (f saveFlags) save(fitted *pare.Fitted, a asked) error {
 	if f.Save == "" {
 		return nil
 	}
+	d := a.data
 	p, err := fitted.Predictor().Unprepared(d.prepared)
+	if err != nil {
+		return err
+	}
+	p, err = p.With(pare.Provenance{
+		Names: d.Names, Labels: d.classes, Schema: d.Schema, Standardized: a.Standardize, Data: d.fingerprint(), Program: version(),
+	})
 	if err != nil {
 		return err
 	}
@@ -95,11 +106,15 @@ func predictCommandLine(model string) string {
 }
 
 type predictCommand struct {
-	Saved  string `arg:"" name:"model" help:"The file that select or fit kept with --save."`
-	File   string `arg:"" optional:"" help:"svmlight text, also as .gz, .bz2 or .zst; - is standard input. Without it: the diabetes data that pare carries."`
-	Scores bool   `help:"After each prediction the scores it is made from; probabilities for logreg and multiclass, a class each, labels ascending." group:"Output"`
-	JSON   bool   `name:"json" help:"One JSON object on standard output." group:"Output"`
-	Quiet  bool   `help:"Nothing but the predictions." group:"Output"`
+	Saved     string `arg:"" name:"model" help:"The file that select or fit kept with --save."`
+	File      string `arg:"" optional:"" help:"Data in any form that select reads, with the columns that the model uses; - is standard input. Without it: the diabetes data that pare carries."`
+	Target    string `placeholder:"COLUMN" help:"The column to compare predictions with (default: the target's, if the file has it)." group:"Data"`
+	Header    *bool  `negatable:"" help:"The first line has the names of the columns (default: where none of its cells is a number)." group:"Data"`
+	ZeroBased *bool  `negatable:"" help:"svmlight indices count from 0 (default: as in the data of the fit)." group:"Data"`
+	Scores    bool   `help:"After each prediction the scores it is made from; probabilities for logreg and multiclass, a class each, in their order." group:"Output"`
+	Output    string `placeholder:"FILE" help:"Write the predictions to this file." group:"Output"`
+	JSON      bool   `name:"json" help:"One JSON object on standard output." group:"Output"`
+	Quiet     bool   `help:"Nothing but the predictions." group:"Output"`
 }
 
 func (c *predictCommand) output() outputFlags { return outputFlags{JSON: c.JSON, Quiet: c.Quiet} }
@@ -109,45 +124,94 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 	if err != nil {
 		return nil, advised{err, "\"pare select FILE --save MODEL\" makes one."}
 	}
-	d, err := dataFlags{File: c.File, Features: p.Columns()}.load(ctx, env, true)
-	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Flag == "features" {
-		e.Kind, e.Flag = outcome.Limit, ""
-		e.Message = fmt.Sprintf("a column beyond the %d that the model was fitted on", p.Columns())
-		return nil, advised{e, "Leave such columns out, or fit the model on data that has them."}
-	}
+	began := time.Now()
+	out, err := c.open(env)
 	if err != nil {
 		return nil, err
 	}
-	began := time.Now()
-	n, columns := d.x.Dims()
-	r := &predictResult{Model: p.Model(), N: n, P: columns, Predictions: []number{}}
+	defer out.abandon()
+	r := &predictResult{Model: p.Model(), P: p.Columns(), Predictions: []any{}}
 	if own, err := (pare.Config{Model: p.Model()}).Traits(); err == nil && own.Loss != p.Loss() {
 		r.Loss = p.Loss()
 	}
-	scores := make([]float64, n*p.Scores())
-	if err := p.Decide(d.x, scores); err != nil {
-		return nil, d.blame(err)
+	if c.Scores && c.JSON && p.Classes() != nil {
+		for k := range p.Classes() {
+			r.Labels = append(r.Labels, labelled(p.Label(k)))
+		}
 	}
-	targets := make([]float64, n)
-	for i := range targets {
-		targets[i] = p.Target(scores[i*p.Scores() : (i+1)*p.Scores()])
+	if err := c.each(ctx, env, p, r, out); err != nil {
+		return nil, c.explain(err, p)
 	}
-	r.Predictions = append(r.Predictions, numbers(targets)...)
-	r.judge(p, d.y, targets)
-	if c.Scores {
-		if p.Link() == loss.Logit {
+	if err := out.keep(); err != nil {
+		return nil, unsaved("output", err)
+	}
+	r.finish()
+	r.Seconds = fitSeconds{Solve: time.Since(began).Seconds()}
+	note := ""
+	if c.Output != "" {
+		note = ", in " + c.Output
+	}
+	fmt.Fprintf(env.notes, "pare: %s of %s%s; %s\n", plural(r.N, "prediction"), dataFlags{File: c.File}.name(), note, r.quality())
+	for _, w := range r.Warnings {
+		fmt.Fprintf(env.notes, "pare: warning: %s\n", w.Message)
+	}
+	return r, nil
+}
+
+// explain puts errors about the data in terms of the model.
+func (c *predictCommand) explain(err error, p *pare.Predictor) error {
+	e, ok := errors.AsType[*outcome.Error](err)
+	if !ok {
+		return err
+	}
+	switch {
+	case e.Flag == "features":
+		e.Kind, e.Flag = outcome.Limit, ""
+		e.Message = fmt.Sprintf("a column beyond the %d that the model was fitted on", p.Columns())
+		return advised{e, "Leave such columns out, or fit the model on data that has them."}
+	case e.Kind == outcome.Shape && e.File != "":
+		return advised{e, "\"pare inspect MODEL\" shows the columns of the model."}
+	default:
+		return err
+	}
+}
+
+// each predicts every row as it is read.
+func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Predictor, r *predictResult, out *destination) error {
+	o := table.Options{Name: dataFlags{File: c.File}.name(), Target: c.Target, Header: c.Header, ZeroBased: c.ZeroBased}
+	schema := p.Provenance().Schema
+	rows := schema.Rows(ctx, c.File, env.stdin, p.Columns(), o)
+	if c.File == "" {
+		rows = schema.ReadRows(input.From(ctx, embedded.DiabetesFile(), o.Name), p.Columns(), o)
+	}
+	scores := make([]float64, p.Scores())
+	for row, err := range rows {
+		if err != nil {
+			return err
+		}
+		r.N++
+		r.unknown += row.Unknown
+		if row.Incomplete {
+			r.incomplete++
+			if err := r.add(c, out, nil, nil); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := p.DecideRow(row.Columns, row.Values, scores); err != nil {
+			return (&dataset{name: o.Name}).blame(err)
+		}
+		prediction := r.judge(p, row, scores)
+		if c.Scores && p.Link() == loss.Logit {
 			if err := p.Probabilities(scores); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		for i := range n {
-			r.Scores = append(r.Scores, numbers(scores[i*p.Scores():(i+1)*p.Scores()]))
+		if err := r.add(c, out, &prediction, scores); err != nil {
+			return err
 		}
-		r.Labels = numbers(p.Classes())
 	}
-	r.Seconds = fitSeconds{Load: d.loadSeconds, Solve: time.Since(began).Seconds()}
-	fmt.Fprintf(env.notes, "pare: %s of %s; %s\n", plural(n, "prediction"), d.name, r.quality())
-	return r, nil
+	return nil
 }
 
 // predictResult is what pare predict prints: as text, a line for each row.
@@ -156,36 +220,87 @@ type predictResult struct {
 	Loss        string     `json:"loss,omitempty"` // where the model does not say it
 	N           int        `json:"n"`
 	P           int        `json:"p"`
-	Predictions []number   `json:"predictions"`
+	Predictions []any      `json:"predictions"`        // numbers, or names of classes; null for a row with missing cells
 	Scores      [][]number `json:"scores,omitempty"`   // with --scores, of each row
-	Labels      []number   `json:"labels,omitempty"`   // with --scores, those there are
+	Labels      []any      `json:"labels,omitempty"`   // with --scores, those there are
 	Accuracy    *number    `json:"accuracy,omitempty"` // share of the file's labels predicted
 	Error       *number    `json:"mean_squared_error,omitempty"`
+	Warnings    []warning  `json:"warnings,omitempty"`
 	Seconds     fitSeconds `json:"seconds"`
+
+	classes             bool
+	judged, right       int // rows with a target, and those whose class was predicted
+	squares             float64
+	unknown, incomplete int
 }
 
-// judge compares the predictions with the targets of the file.
-func (r *predictResult) judge(p *pare.Predictor, y, targets []float64) {
-	if len(y) == 0 {
-		return
-	}
-	if p.Classes() != nil {
-		right := 0
-		for i, t := range targets {
-			if t == y[i] {
-				right++
+// judge makes the prediction of a row and compares it with the target of the file.
+func (r *predictResult) judge(p *pare.Predictor, row table.Row, scores []float64) string {
+	target := p.Target(scores)
+	if r.classes = p.Classes() != nil; r.classes {
+		k, _ := slices.BinarySearch(p.Classes(), target)
+		name := p.Label(k)
+		if row.HasTarget {
+			r.judged++
+			if row.Target == name {
+				r.right++
 			}
 		}
-		share := number(float64(right) / float64(len(y)))
+		return name
+	}
+	if y, err := parseNumber(row.Target); err == nil && row.HasTarget {
+		r.judged++
+		r.squares += (y - target) * (y - target)
+	}
+	return short(target)
+}
+
+// add prints a prediction, or keeps it for the JSON; nil: there is none.
+func (r *predictResult) add(c *predictCommand, out *destination, prediction *string, scores []float64) error {
+	if c.JSON {
+		var value any
+		if prediction != nil {
+			value = labelled(*prediction)
+		}
+		r.Predictions = append(r.Predictions, value)
+		if c.Scores {
+			r.Scores = append(r.Scores, numbers(slices.Clone(scores)))
+		}
+		if c.Output == "" {
+			return nil
+		}
+	}
+	line := out.line[:0]
+	if prediction == nil {
+		line = append(line, "NA"...)
+	} else {
+		line = append(line, *prediction...)
+	}
+	if c.Scores {
+		for _, s := range scores {
+			line = append(line, ' ')
+			line = strconv.AppendFloat(line, s, 'g', -1, 64)
+		}
+	}
+	out.line = append(line, '\n')
+	return out.write()
+}
+
+// finish sums up.
+func (r *predictResult) finish() {
+	if r.judged > 0 && r.classes {
+		share := number(float64(r.right) / float64(r.judged))
 		r.Accuracy = &share
-		return
+	} else if r.judged > 0 {
+		loss := number(r.squares / float64(r.judged))
+		r.Error = &loss
 	}
-	rows := make([]int32, len(y))
-	for i := range rows {
-		rows[i] = int32(i)
+	if r.unknown > 0 {
+		r.Warnings = append(r.Warnings, warning{"unknown_categories", plural(r.unknown, "cell") + " of categories that the model does not know; their columns are 0"})
 	}
-	loss := number(criterion.MeanSquaredError{}.Eval(rows, y, targets, nil, nil))
-	r.Error = &loss
+	if r.incomplete > 0 {
+		r.Warnings = append(r.Warnings, warning{"missing_cells", plural(r.incomplete, "row") + " with missing cells, for which there is no prediction (NA)"})
+	}
 }
 
 // quality says how the predictions compare with the targets of the file.
@@ -195,22 +310,14 @@ func (r *predictResult) quality() string {
 		return percent(float64(*r.Accuracy)) + " equal the labels of the file"
 	case r.Error != nil:
 		return fmt.Sprintf("mean squared error %.6g against the targets of the file", float64(*r.Error))
-	default:
+	case r.N == 0:
 		return "there was no row"
+	default:
+		return "the file has no target to compare with"
 	}
 }
 
 func (r *predictResult) trusted() bool { return true }
 
-func (r *predictResult) text(p *page) {
-	for i, v := range r.Predictions {
-		p.out.WriteString(short(float64(v)))
-		if r.Scores != nil {
-			for _, s := range r.Scores[i] {
-				p.out.WriteByte(' ')
-				p.out.WriteString(short(float64(s)))
-			}
-		}
-		p.out.WriteByte('\n')
-	}
-}
+// text prints nothing: the predictions have been, each as its row was read.
+func (r *predictResult) text(*page) {}

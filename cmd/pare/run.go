@@ -33,6 +33,7 @@ type grammar struct {
 	Report  reportCommand  `cmd:"" help:"Choose λ, and write a page of HTML with charts."`
 	Path    pathCommand    `cmd:"" help:"Solve along a geometric grid of λ."`
 	Predict predictCommand `cmd:"" help:"Predict the rows of a file by a saved model."`
+	Inspect inspectCommand `cmd:"" help:"What is in a saved model."`
 	Info    infoCommand    `cmd:"" help:"What is in the file."`
 }
 
@@ -45,6 +46,7 @@ type command interface {
 // environment is what a command has beside its flags.
 type environment struct {
 	stdin    io.Reader
+	stdout   io.Writer // of results that are printed while they are made
 	progress *progress
 	args     []string  // the command line, to be repeated
 	notes    io.Writer // what is said beside a result, for people
@@ -77,7 +79,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitOK
 	}
 	out := chosen.output()
-	env := environment{stdin: stdin, progress: newProgress(stderr, out), args: quoted(args), notes: stderr}
+	env := environment{stdin: stdin, stdout: stdout, progress: newProgress(stderr, out), args: quoted(args), notes: stderr}
 	defer env.progress.stop()
 	if out.Quiet || out.JSON {
 		env.notes = io.Discard
@@ -216,6 +218,9 @@ func write(w io.Writer, res result, asJSON bool) error {
 	} else {
 		res.text(&page{out: &out, width: screen(w), terminal: onTerminal(w)})
 	}
+	if out.Len() == 0 { // it has been printed
+		return nil
+	}
 	if _, err := w.Write(out.Bytes()); err != nil {
 		return writeError(err)
 	}
@@ -231,6 +236,7 @@ pare fits sparse linear models and chooses their regularisation for you.
   pare report FILE          choose λ, and write a page with charts
   pare path FILE            solve along a grid of λ
   pare predict MODEL FILE   predict by a model that select or fit has saved
+  pare inspect MODEL        what is in a saved model
   pare info FILE            what is in the file
 
 FILE is svmlight text, CSV or TSV, also compressed ("pare help formats");

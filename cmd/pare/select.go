@@ -93,7 +93,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		return nil, d.blame(err)
 	}
 	if s.Final != nil {
-		if err := c.save(s.Final, d); err != nil {
+		if err := c.save(s.Final, asked{c.commonFlags, d}); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -36,11 +38,16 @@ func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
 	if d.classes != nil || d.Labels != nil || d.y == nil || f.stated.traits.Link != loss.Identity {
 		return warning{}, false
 	}
+	if f.Model == pare.Poisson {
+		return warning{}, false
+	}
 	model := pare.Logistic
 	switch l := sparse.LabelsOf(d.y); {
 	case l.Kind == sparse.TwoClasses:
 	case l.Kind == sparse.Classes && l.Distinct <= most:
 		model = pare.Multiclass
+	case l.Kind != sparse.OneClass && l.Min == 0 && !slices.ContainsFunc(d.y, func(v float64) bool { return v != math.Trunc(v) }):
+		return warning{"target_counts", fmt.Sprintf("the target is counts, by the look of it, and %s takes it for numbers; --model poisson predicts counts", f.Model)}, true
 	default:
 		return warning{}, false
 	}

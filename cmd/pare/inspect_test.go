@@ -1,0 +1,199 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const people = `id,age,income,color,outcome
+1,23,1000.5,red,yes
+2,45,2000,"blue, dark",no
+3,31,1500,red,no
+4,52,,green,yes
+5,28,900,blue,no
+6,39,1700,red,yes
+7,44,2500,green,no
+8,61,800,red,yes
+9,33,1200,blue,no
+10,47,NA,green,yes
+11,29,3000,red,no
+12,36,2200,blue,yes
+`
+
+func peopleModel(t *testing.T, flags ...string) (model, file string) {
+	t.Helper()
+	file, model = writeFile(t, "people.csv", people), filepath.Join(t.TempDir(), "model")
+	args := append([]string{"fit", "--ratio=0.05", "--model=logreg", "--target=outcome", "--drop=id", "--one-hot", "--missing=mean", "--save=" + model, file}, flags...)
+	if o := pareRun(t, args...); o.code != exitOK {
+		t.Fatalf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	return model, file
+}
+
+// A model of a table predicts rows of a table by the names of its columns, in any order, by
+// its own categories and means, whatever else is in the file.
+func TestPredictReadsTablesAsTheFitDid(t *testing.T) {
+	model, file := peopleModel(t)
+	want := strings.Fields(pareRun(t, "predict", model, file, "--quiet").stdout)
+	if len(want) != 12 || !slices.Contains(want, "yes") || !slices.Contains(want, "no") {
+		t.Fatalf("%q", want)
+	}
+	// The columns in another order, without id and outcome.
+	var turned strings.Builder
+	for line := range strings.Lines(strings.Replace(people, `"blue, dark"`, "blue dark", 1)) {
+		cells := strings.Split(strings.TrimSpace(line), ",")
+		fmt.Fprintf(&turned, "%s\t%s\t%s\n", strings.Replace(cells[3], "blue dark", "blue, dark", 1), cells[1], cells[2])
+	}
+	for text, rows := range map[string][]string{
+		turned.String(): want,
+		"age,color,income,outcome\n45,\"blue, dark\",2000,\n": want[1:2],
+		"color,income,age\nred,1000.5,23\n":                   want[:1],
+	} {
+		o := pareRunWith(t.Context(), text, "predict", model, "-", "--quiet")
+		if got := strings.Fields(o.stdout); o.code != exitOK || !slices.Equal(got, rows) {
+			t.Errorf("%.40q: exit %d, %q, want %q\n%s", text, o.code, got, rows, o.stderr)
+		}
+	}
+	// A file without a header has them in the order of the fit's, with or without the target.
+	headless := strings.SplitN(people, "\n", 2)[1]
+	if o := pareRunWith(t.Context(), headless, "predict", model, "-", "--quiet"); !slices.Equal(strings.Fields(o.stdout), want) {
+		t.Errorf("without a header: exit %d, %q\n%s", o.code, o.stdout, o.stderr)
+	}
+	r := decoded[predictResult](t, exitOK, "predict", model, file)
+	right := 0.0
+	for i, line := range strings.Split(strings.TrimSpace(headless), "\n") {
+		if strings.HasSuffix(line, ","+want[i]) {
+			right++
+		}
+	}
+	if r.Accuracy == nil || float64(*r.Accuracy) != right/12 || r.Predictions[0] != any(want[0]) {
+		t.Errorf("%+v", r)
+	}
+	unknown := decoded[predictResult](t, exitOK, "predict", model, writeFile(t, "new.csv", "age,income,color\n40,1000,mauve\n40,1000,\n"))
+	if len(unknown.Warnings) != 1 || unknown.Warnings[0].Code != "unknown_categories" || unknown.N != 2 {
+		t.Errorf("%+v", unknown)
+	}
+	for text, want := range map[string]string{
+		"age,income\n1,2\n":               `no column "color"`,
+		"age,income,color\nold,2,red\n":   "the model takes numbers here",
+		"1,2\n":                           "without the names",
+		"age,income,color\n1,2,red,\n":    "4 cells",
+		"age,income,color\n1,1e999,red\n": "outside the range",
+	} {
+		o := pareRunWith(t.Context(), text, "predict", model, "-")
+		if o.code != exitFailed || !strings.Contains(o.stderr, want) {
+			t.Errorf("%q: exit %d\n%s", text, o.code, o.stderr)
+		}
+	}
+}
+
+// Rows that the fit would have left out have no prediction, and keep their place.
+func TestPredictKeepsThePlaceOfIncompleteRows(t *testing.T) {
+	model, file := peopleModel(t, "--missing=drop-rows")
+	o := pareRun(t, "predict", model, file, "--scores")
+	lines := strings.Split(o.stdout, "\n")
+	if len(lines) != 13 || lines[3] != "NA" || lines[9] != "NA" || strings.Contains(lines[0], "NA") || !strings.Contains(o.stderr, "2 rows with missing cells") {
+		t.Errorf("%s%s", o.stdout, o.stderr)
+	}
+	r := decoded[predictResult](t, exitOK, "predict", model, file, "--scores")
+	if r.Predictions[3] != nil || r.Predictions[4] == nil || len(r.Scores) != 12 || r.Warnings[0].Code != "missing_cells" {
+		t.Errorf("%+v", r)
+	}
+}
+
+// The first prediction is out before the second row comes in, whatever the form.
+func TestPredictStreams(t *testing.T) {
+	table, _ := peopleModel(t)
+	lines := filepath.Join(t.TempDir(), "lines")
+	if o := pareRun(t, "fit", "--ratio=0.1", "--save="+lines); o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	for _, c := range []struct{ model, head, row string }{{table, "age,income,color\n", "30,100,red\n"}, {lines, "", "1 1:0.5 3:0.25\n"}} {
+		in, write := io.Pipe()
+		read, out := io.Pipe()
+		done := make(chan int)
+		go func() {
+			var notes strings.Builder
+			code := run(context.Background(), []string{"predict", c.model, "-"}, in, out, &notes)
+			_ = out.Close()
+			done <- code
+		}()
+		if _, err := io.WriteString(write, c.head); err != nil {
+			t.Fatal(err)
+		}
+		predictions := bufio.NewReader(read)
+		for range 3 {
+			if _, err := io.WriteString(write, c.row); err != nil {
+				t.Fatal(err)
+			}
+			if line, err := predictions.ReadString('\n'); err != nil || line == "\n" {
+				t.Errorf("%q, %v", line, err)
+			}
+		}
+		_ = write.Close()
+		if code := <-done; code != exitOK {
+			t.Errorf("exit %d", code)
+		}
+	}
+}
+
+// Predictions in a file are whole or not there.
+func TestPredictWritesAFile(t *testing.T) {
+	model, file := peopleModel(t)
+	want := pareRun(t, "predict", model, file).stdout
+	out := filepath.Join(t.TempDir(), "predictions")
+	if o := pareRun(t, "predict", model, file, "--output="+out); o.code != exitOK || o.stdout != "" || !strings.Contains(o.stderr, out) {
+		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if got, err := os.ReadFile(out); err != nil || string(got) != want {
+		t.Errorf("%q, %v", got, err)
+	}
+	broken := writeFile(t, "broken.csv", "age,income,color\n30,100,red\n30,x,red\n")
+	if o := pareRun(t, "predict", model, broken, "--output="+out); o.code != exitFailed {
+		t.Errorf("exit %d", o.code)
+	}
+	if got, err := os.ReadFile(out); err != nil || string(got) != want {
+		t.Errorf("after a failure: %q, %v", got, err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(out)); err != nil || len(left) != 1 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A model says what is in it.
+func TestInspectShowsTheModel(t *testing.T) {
+	model, file := peopleModel(t, "--standardize")
+	fit := decoded[fitResult](t, exitOK, "fit", "--ratio=0.05", "--model=logreg", "--target=outcome", "--drop=id", "--one-hot", "--missing=mean", "--standardize", "--coef", file)
+	r := decoded[inspectResult](t, exitOK, "inspect", model)
+	one := r.Scores[0]
+	if !slices.Equal(one.Coef.Value, fit.Coef.Value) || !slices.Equal(one.Coef.Name, fit.Coef.Name) || one.Intercept != fit.Intercept ||
+		r.LogLambda[0] != fit.LogLambda[0] || fmt.Sprint(r.Labels) != "[no yes]" || !r.Standardized || r.Status != fit.Status {
+		t.Errorf("%+v\nfitted %+v", r, fit)
+	}
+	if in := r.Schema.Inputs; len(in) != 3 || in[2].Name != "color" || len(in[2].Categories) != 4 || in[1].Fill[0] != 1680.05 {
+		t.Errorf("%+v", in)
+	}
+	o := pareRun(t, "inspect", model)
+	for _, want := range []string{"color=red: +", "no, yes", "checksum", "1 of them by categories", "the mean stands for missing cells", "pare predict"} {
+		if !strings.Contains(o.stdout, want) {
+			t.Errorf("no %q in\n%s", want, o.stdout)
+		}
+	}
+	multi := filepath.Join(t.TempDir(), "multi")
+	if o := pareRun(t, "fit", "--ratio=0.1", "--model=multiclass", "--target=color", "--drop=id,outcome", "--missing=zero", "--save="+multi, file); o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	if r := decoded[inspectResult](t, exitOK, "inspect", multi); len(r.Scores) != 4 || r.Scores[0].Label != any("blue") {
+		t.Errorf("%+v", r)
+	}
+	if o := pareRun(t, "inspect", file); o.code != exitFailed || !strings.Contains(o.stderr, "not a saved model") {
+		t.Errorf("exit %d\n%s", o.code, o.stderr)
+	}
+}

@@ -1,0 +1,338 @@
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/internal/input"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Row is a row of a design matrix, to be read until the next one.
+type Row struct {
+	Number  int     // of the file, from 1
+	Columns []int32 // ascending; nil: all
+	Values  []float64
+
+	// Target is the row's target as text, a number in its shortest spelling; HasTarget
+	// says whether it has one.
+	Target    string
+	HasTarget bool
+
+	// Incomplete says that a cell is missing, where the schema leaves such rows out: then
+	// there are no columns and values.
+	Incomplete bool
+
+	// Unknown is how many cells hold categories that the schema does not have. Their
+	// columns are all 0.
+	Unknown int
+}
+
+// Rows yields the rows of a file as a design matrix with p columns has them, each as soon
+// as it has been read, in constant memory for text. Columns are found by their names, or
+// by their places where the file has none; what the schema does not use is not looked at.
+// o.Target names the target if it is not called as the schema has it; it need not be there.
+// "-" is stdin. An error, an [outcome.Error], is the last thing that it yields.
+//
+// A nil schema takes the columns as they come.
+func (s *Schema) Rows(ctx context.Context, path string, stdin io.Reader, p int, o Options) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		in, err := open(ctx, path, stdin, &o)
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
+		defer in.Close()
+		s.ReadRows(in, p, o)(yield)
+	}
+}
+
+// ReadRows is [Schema.Rows] of an open input.
+func (s *Schema) ReadRows(in *input.Input, p int, o Options) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		src, err := recognise(in, o.Header)
+		switch {
+		case err != nil:
+			yield(Row{}, err)
+		case src.svmlight:
+			s.svmlightRows(in.Context(), src.text, p, o, yield)
+		default:
+			s.tableRows(in.Context(), src.rows, p, o, yield)
+		}
+	}
+}
+
+// svmlightRows yields those of svmlight text: its columns are those of the matrix.
+func (s *Schema) svmlightRows(ctx context.Context, text io.Reader, p int, o Options, yield func(Row, error) bool) {
+	opt := sparse.ReadOptions{Name: o.Name, Features: p, ZeroBased: s != nil && s.ZeroBased}
+	if o.ZeroBased != nil {
+		opt.ZeroBased = *o.ZeroBased
+	}
+	number := 0
+	for row, err := range sparse.SVMLightRows(ctx, text, opt) {
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
+		number++
+		columns := row.Columns
+		if columns == nil {
+			columns = []int32{}
+		}
+		if !yield(Row{Number: number, Columns: columns, Values: row.Values, Target: spell(row.Label), HasTarget: true}, nil) {
+			return
+		}
+	}
+}
+
+// placed is an input at its place in a file and in the matrix.
+type placed struct {
+	Input
+	start  int // among the columns of the matrix
+	codes  map[string]int
+	column column
+}
+
+// tableRows yields those of a table.
+func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yield func(Row, error) bool) {
+	h := header{o.Name, rows.Columns(), rows.Width()}
+	byColumn, target, err := s.match(h, p, o.Target)
+	if err != nil {
+		yield(Row{}, err)
+		return
+	}
+	out := Row{Values: make([]float64, p)}
+	c := &collector{plan: &plan{header: h, roles: make([]role, h.width)}, rows: rows}
+	missing := Refuse
+	if s != nil {
+		missing = s.Missing
+	}
+	var cells []Cell
+	for {
+		if out.Number%1024 == 0 {
+			if err := context.Cause(ctx); err != nil {
+				yield(Row{}, &outcome.Error{Kind: outcome.IO, File: o.Name, Message: "reading stopped", Err: err})
+				return
+			}
+		}
+		cells, err = rows.Next(cells)
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		out.Number++
+		c.read = out.Number
+		if err == nil {
+			err = out.set(c, cells, byColumn, missing)
+		}
+		if err != nil {
+			yield(Row{}, err)
+			return
+		}
+		if out.Target, out.HasTarget = "", false; target >= 0 {
+			out.Target, out.HasTarget = spelled(cells[target])
+		}
+		if !yield(out, nil) {
+			return
+		}
+	}
+}
+
+// set takes the cells of a row.
+func (r *Row) set(c *collector, cells []Cell, byColumn []*placed, missing Missing) error {
+	r.Unknown, r.Incomplete = 0, false
+	values := r.Values[:cap(r.Values)]
+	clear(values)
+	for k := range cells {
+		at := byColumn[k]
+		if at == nil {
+			continue
+		}
+		cell := cells[k]
+		if err := at.column.read(&cell, Options{OneHot: true}); err != nil {
+			return c.locate(k, err)
+		}
+		if cell.Kind == Text && at.Categories == nil {
+			return c.locate(k, fmt.Errorf("%q is text, and the model takes numbers here", shorten(cell.Text)))
+		}
+		switch {
+		case cell.Kind == Absent && at.Fill != nil:
+			copy(values[at.start:], at.Fill)
+		case cell.Kind == Absent && missing == DropRows:
+			r.Incomplete = true
+		case cell.Kind == Absent:
+			return c.locate(k, errors.New("no value here, and the model has nothing that stands for it"))
+		case at.Categories != nil:
+			if code, ok := at.codes[cell.Text]; ok {
+				values[at.start+code] = 1
+			} else {
+				r.Unknown++
+			}
+		case math.IsNaN(cell.Number) || math.IsInf(cell.Number, 0):
+			return c.locate(k, errors.New("the value is not finite"))
+		default:
+			values[at.start] = cell.Number
+		}
+	}
+	if r.Values = values; r.Incomplete {
+		r.Values = values[:0]
+	}
+	return nil
+}
+
+// spelled is the text of a target, if there is one.
+func spelled(cell Cell) (string, bool) {
+	switch cell.Kind {
+	case Absent:
+		return "", false
+	case Number:
+		return spell(cell.Number), true
+	case Text:
+		return cell.Text, true
+	}
+	if missingWord(cell.Text) {
+		return "", false
+	}
+	if v, err := parseNumber(cell.Text); err == nil {
+		return spell(v), true
+	}
+	return cell.Text, true
+}
+
+// match finds the inputs, by column of the file, and the target, −1 where there is none.
+func (s *Schema) match(h header, p int, named string) ([]*placed, int, error) {
+	target, err := s.matchTarget(h, named)
+	if err != nil {
+		return nil, 0, err
+	}
+	if s == nil || s.Inputs == nil {
+		return plainMatch(h, p, target)
+	}
+	positions, err := s.positions(h, target)
+	if err != nil {
+		return nil, 0, err
+	}
+	byColumn, start := make([]*placed, h.width), 0
+	for i, in := range s.Inputs {
+		at := &placed{Input: in, start: start, column: column{categories: in.Categories != nil}}
+		if in.Categories != nil {
+			at.codes = make(map[string]int, len(in.Categories))
+			for code, text := range in.Categories {
+				at.codes[text] = code
+			}
+		}
+		byColumn[positions[i]] = at
+		start += in.width()
+	}
+	if start != p {
+		return nil, 0, outcome.Errorf(outcome.Shape, "the schema makes %d columns, the model has %d", start, p)
+	}
+	return byColumn, target, nil
+}
+
+// plainMatch takes columns as they come, but for the target.
+func plainMatch(h header, p, target int) ([]*placed, int, error) {
+	byColumn, next := make([]*placed, h.width), 0
+	for k := range byColumn {
+		if k != target {
+			byColumn[k] = &placed{start: next}
+			next++
+		}
+	}
+	if next != p && h.width > 0 {
+		return nil, 0, shape(h, fmt.Sprintf("%d columns beside the target, if there is one, where the model has %d", next, p))
+	}
+	return byColumn, target, nil
+}
+
+func shape(h header, message string) error {
+	return &outcome.Error{Kind: outcome.Shape, File: h.file, Message: message}
+}
+
+// matchTarget finds the target: where it is not named, as the schema has it.
+func (s *Schema) matchTarget(h header, named string) (int, error) {
+	switch {
+	case named != "":
+		return h.need("target", named)
+	case s == nil || s.TargetPosition < 0:
+		return -1, nil
+	case h.names != nil && s.named():
+		return slices.Index(h.names, s.Target), nil
+	case h.width == s.Width:
+		return s.TargetPosition, nil
+	default:
+		return -1, nil
+	}
+}
+
+// named reports whether the schema is of a file with a header.
+func (s *Schema) named() bool {
+	return slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.Name != "" })
+}
+
+// positions returns the column of the file that each input is.
+func (s *Schema) positions(h header, target int) ([]int, error) {
+	out := make([]int, len(s.Inputs))
+	if h.names != nil && s.named() {
+		for i, in := range s.Inputs {
+			k := slices.Index(h.names, in.Name)
+			if in.Name == "" {
+				k = in.Position
+			}
+			if k < 0 || k >= h.width {
+				return nil, shape(h, fmt.Sprintf("no column %q, which the model uses; %s", in.Name, h.there()))
+			}
+			out[i] = k
+		}
+		return out, nil
+	}
+	for i, in := range s.Inputs {
+		switch {
+		case h.width == s.Width:
+			out[i] = in.Position
+		case h.width == len(s.Inputs):
+			out[i] = i
+		case h.width == s.Width-1 && s.TargetPosition >= 0 && target < 0:
+			if out[i] = in.Position; in.Position > s.TargetPosition {
+				out[i]--
+			}
+		default:
+			return nil, shape(h, fmt.Sprintf("%d columns without the names of those that the model was fitted on, of which there were %d", h.width, s.Width))
+		}
+		if out[i] >= h.width {
+			return nil, shape(h, fmt.Sprintf("no column %d, which the model uses", out[i]+1))
+		}
+	}
+	return out, nil
+}
+
+// Check reports what is wrong with a schema of p columns that comes from outside, "" for
+// nothing.
+func (s *Schema) Check(p int) string {
+	seen := map[int]bool{}
+	for _, in := range s.Inputs {
+		switch {
+		case in.Position < 0 || s.Width > 0 && in.Position >= s.Width || seen[in.Position]:
+			return "the places of its columns"
+		case in.Fill != nil && len(in.Fill) != in.width():
+			return "what stands for missing cells"
+		case !slices.IsSorted(in.Categories) || len(slices.Compact(slices.Clone(in.Categories))) != len(in.Categories):
+			return "its categories"
+		}
+		for _, v := range in.Fill {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return "what stands for missing cells"
+			}
+		}
+		seen[in.Position] = true
+	}
+	if s.Inputs != nil && s.Columns() != p {
+		return "its columns"
+	}
+	return ""
+}

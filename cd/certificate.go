@@ -145,6 +145,8 @@ func (c *certificate) unpenalised(place int32) bool { return c.threshold(place) 
 // certify gathers the support, rebuilds the residual from X, passes over the
 // columns and fills the solution's certificate.
 func (s *Solver) certify() {
+	before := s.work()
+	defer func() { s.passed = s.work() - before }()
 	s.gather()
 	sol, c := &s.sol, &s.cert
 	stands := s.stands()

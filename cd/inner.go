@@ -74,6 +74,7 @@ const (
 	// to its root only, and to less under a small ridge.
 	ridgeCaution = 1e6
 	mostSweeps   = 2000 // of one working set, after which it is looked at afresh
+	leastSweeps  = 2    // of one that will soon be another
 )
 
 func (in *inner) init(view *sparse.View) {
@@ -103,6 +104,7 @@ func (in *inner) suit(curved bool) {
 func (in *inner) forget() {
 	in.store.Clear()
 	in.newton.forget()
+	in.engine = nil
 }
 
 func (in *inner) start(epochs int) {
@@ -121,7 +123,7 @@ func (in *inner) relax()          { in.factor = innerFactor }
 // gap is a fraction of the certified one. It returns false where ctx ended.
 func (s *Solver) sweep(ctx context.Context) bool {
 	s.in.load(s, s.state.Weighted)
-	done := s.in.solve(ctx, s, s.in.factor*s.sol.Gap, mostSweeps)
+	done := s.solveInner(ctx, s.in.factor*s.sol.Gap, mostSweeps)
 	s.in.unload(s)
 	return done
 }
@@ -152,6 +154,16 @@ func (s *Solver) magnitude() float64 {
 	return s.fit.Null()
 }
 
+// solveInner solves the problem loaded. That on a set which has just taken in many columns will soon
+// be another: besides two sweeps it may cost what the next look at all columns does.
+func (s *Solver) solveInner(ctx context.Context, target float64, most int) bool {
+	allowance := math.Inf(1)
+	if !s.set.settled(len(s.active)) {
+		allowance = s.passed
+	}
+	return s.in.solve(ctx, s, target, most, allowance)
+}
+
 // polish takes a Newton step on the support to working precision.
 func (s *Solver) polish(ctx context.Context) {
 	s.set.keep(s)
@@ -174,9 +186,9 @@ func (s *Solver) polish(ctx context.Context) {
 	}
 }
 
-// solve sweeps, with Newton steps in between, until the gap is within target. It
-// returns false where ctx ended.
-func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int) bool {
+// solve sweeps, with Newton steps in between, until the gap is within target, or has cost the
+// allowance besides the least sweeps. It returns false where ctx ended.
+func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int, allowance float64) bool {
 	target = max(target, leastGap*s.fit.Null())
 	for sweeps := 0; in.left > 0 && sweeps < most; sweeps++ {
 		if ctx.Err() != nil {
@@ -187,13 +199,18 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int)
 		cost := in.epoch()
 		in.spent += cost
 		in.work += cost
-		if in.gap() <= target || in.ridge > 0 && ridgeCaution*in.ridgeGap() <= target {
+		if sweeps == 0 {
+			allowance += float64(leastSweeps * cost)
+		}
+		allowance -= cost
+		if allowance <= 0 || in.gap() <= target || in.ridge > 0 && ridgeCaution*in.ridgeGap() <= target {
 			break
 		}
-		if in.spent > in.newton.price() {
+		if in.spent > in.newton.price() && in.newton.cost <= allowance {
 			if in.newton.step(ctx, s.magnitude()) {
 				s.sol.Steps++
 			}
+			allowance -= in.newton.cost
 			in.spent = 0
 		}
 	}

@@ -33,6 +33,7 @@ type newton struct {
 	tol        float64   // of the linear system
 	enough     float64   // see [support.CG]; of matrix-free steps: on a Gram matrix iterations are cheap beside a pass
 	iterations int       // CG iterations of the last step
+	cost       float64   // of a step, when it was last considered
 	reluctant  float64   // factor on the price after steps that failed
 	blocked    int       // steps that ended at a coefficient in their way, less those that did not
 	factor     support.Factor
@@ -120,8 +121,8 @@ func (nw *newton) collect() {
 // price returns the cost of sweeps that justifies a step now.
 func (nw *newton) price() float64 {
 	nw.collect()
-	_, cost := nw.plan()
-	return newtonShare * nw.reluctant * cost
+	_, nw.cost = nw.plan()
+	return newtonShare * nw.reluctant * nw.cost
 }
 
 // step moves along the Newton direction on the support collected to a point that

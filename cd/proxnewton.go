@@ -61,7 +61,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 			most = s.prox.sweeps // for a model that will soon be another
 			s.prox.sweeps = min(2*most, mostSweeps)
 		}
-		if !s.in.solve(ctx, s, s.in.factor*max(gap, target), most) {
+		if !s.solveInner(ctx, s.in.factor*max(gap, target), most) {
 			return false
 		}
 		left -= float64(s.entries(s.set.columns))

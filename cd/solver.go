@@ -67,6 +67,7 @@ type Solver struct {
 	in         inner
 	loose      unpenalised
 	ridge      ridge
+	passed     float64 // modelled cost of the last certificate
 	sol        Solution
 }
 

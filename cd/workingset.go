@@ -15,6 +15,7 @@ type workingSet struct {
 	places     []int32 // of the columns, see certificate
 	member     []bool  // by place
 	candidates []candidate
+	missed     int // columns outside the set before that violated optimality in the last pass
 	twins      twins
 }
 
@@ -34,6 +35,20 @@ const (
 	// small. A ridge brings in columns that are alike together, and few leave again.
 	taken      = 0.95
 	takenRidge = 0.7
+	// growing is by how much a set may exceed a support that has taken in nearly all of the last
+	// one: after so little is known of how large the support will be, a round is better spent
+	// on too many columns than on too few.
+	growing = 7
+	// spare is the share of the price of a sweep over the support that is spent on columns besides
+	// it, whether they violate optimality or not: where the support has most of the entries of X,
+	// all others together cost little, and a round that lacks some costs much.
+	spare = 0.3
+	// bulk is the share of the entries of X that the support has to have for that where a model of
+	// the loss scales columns anew with every step.
+	bulk = 0.6
+	// unsettled is the number of violators that a set has missed, relative to the support, from which
+	// on that is about to change too much to be worth a good solution.
+	unsettled = 0.15
 )
 
 func (w *workingSet) init(places int) { w.member = make([]bool, places) }
@@ -50,18 +65,25 @@ func (w *workingSet) forget() {
 // holds columns that the one before did not.
 func (w *workingSet) next(s *Solver) (grown bool) {
 	support := len(s.active)
-	// The support plus the violators, a tenth more for those to come, but never
-	// more than the support doubled, or tripled where the last set has gone into it.
+	// The support plus the violators, a tenth more for those to come, but never more than the
+	// support doubled, or a multiple of it where the last set has gone into it; and what costs
+	// next to nothing besides.
 	most := max(support, firstSet)
 	share := taken
 	if s.pen.Ridge() > 0 {
 		share = takenRidge
 	}
-	if s.curved == nil && float64(support) >= float64(share*float64(len(w.columns))) {
+	switch full := float64(support) / float64(len(w.columns)); {
+	case s.curved != nil:
+	case full >= taken:
+		most = max(growing*support, firstSet)
+	case full >= share:
 		most = max(2*support, firstSet)
 	}
+	cheap := w.cheap(s)
+	most = max(most, cheap)
 	violators := w.score(s, most)
-	size := min(most, violators+support/10+10)
+	size := max(min(most, violators+support/10+10), cheap)
 	if support == 0 {
 		size = firstSet
 	}
@@ -80,6 +102,30 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		w.replace(s)
 	}
 	return grown
+}
+
+// cheap returns the number of columns that sweeps over the support may have besides it for a
+// share of their price. It is none where a column costs a row of the Gram matrix; and with more
+// columns than rows many would depend on others.
+func (w *workingSet) cheap(s *Solver) int {
+	in, support := &s.in, len(s.active)
+	rest := len(s.cert.order) - support
+	if in.engine != &in.residual || in.store.Dense() || rest == 0 {
+		return 0
+	}
+	values, all := s.entries(s.active), int(s.view.Matrix().NNZ())
+	if s.curved != nil && float64(values) < bulk*float64(all) {
+		return 0
+	}
+	each := residualCost(all-values, 2*rest, false) / float64(rest)
+	columns := float64(spare*residualCost(2*values, support, false)) / each
+	return max(0, int(min(columns, float64(rest), float64(in.store.Rows()-support))))
+}
+
+// settled reports that the set is worth a good solution: it is small, or the support will be much
+// as it is.
+func (w *workingSet) settled(support int) bool {
+	return len(w.columns) <= firstSet || float64(w.missed) <= float64(unsettled*float64(support))
 }
 
 // nominate keeps so many candidates.
@@ -120,11 +166,15 @@ func (w *workingSet) replace(s *Solver) {
 func (w *workingSet) score(s *Solver, most int) (violators int) {
 	c := &s.cert
 	room, cutoff := 4*most, math.Inf(1)
+	w.missed = 0
 	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
 	for _, k := range slices.Backward(c.fresh) {
 		threshold, norm, size := c.threshold(k), c.norm[k], s.pen.Pull(c.corr[k])
 		if size > threshold {
 			violators++
+			if !w.member[k] {
+				w.missed++
+			}
 		}
 		slack := threshold - float64(c.scale*size)
 		if !(slack <= cutoff*norm) || threshold == 0 || c.out(k) || s.beta[k] != 0 {

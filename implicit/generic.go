@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -36,7 +37,9 @@ type Separable interface {
 //
 // With π = ∂_z prox on the support S, A = I − diag(π)(I − γ∇²f_SS) is not
 // symmetric where π varies; the system solved is diag(1/π)·A·J_S = diag(1/π)·B,
-// which is, and positive definite where the solution is locally unique.
+// which is, and positive definite where the solution is locally unique. Under a penalty that
+// says it is not convex ([model.Separable]) that is checked, and a point that is no strict
+// minimum has no gradient: NotDifferentiable.
 // B = ∂_λ prox − γ diag(π)∇²f_{S,Sᶜ}J_{Sᶜ}; off the support J is ∂_λ prox.
 func Generic(ctx context.Context, k *kernels.Set, f Smooth, g Separable, beta, outer []float64, step float64, opts Options) (*Hypergradient, error) {
 	if err := checkGeneric(beta, outer, step); err != nil {
@@ -50,6 +53,9 @@ func Generic(ctx context.Context, k *kernels.Set, f Smooth, g Separable, beta, o
 	}
 	if opts.MaxIterations == 0 {
 		opts.MaxIterations = 10*size + 100
+	}
+	if concave, ok := g.(model.Separable); ok && !math.IsInf(concave.LargestStep(), 1) {
+		out.Status = system.definite(k)
 	}
 	cg := support.CG{Kernels: k}
 	rhs, x, fixed := make([]float64, size), make([]float64, size), make([]float64, len(beta))
@@ -125,6 +131,27 @@ func newGenericSystem(f Smooth, g Separable, beta []float64, step float64) (a *g
 		}
 	}
 	return a, kkt
+}
+
+// definite reports, under a penalty that is not convex, whether the system is positive
+// definite, as it is at a strict minimum alone: Converged where it is, NotDifferentiable where
+// it is not, and SupportUncertified where it is too large to factorise. Conjugate gradients
+// would see a direction of negative curvature only where the right-hand side has a part of it.
+func (a *genericSystem) definite(k *kernels.Set) outcome.Status {
+	size := len(a.support)
+	if size > largestProof {
+		return outcome.SupportUncertified
+	}
+	l, unit := make([]float64, size*size), make([]float64, size)
+	for at := range a.support {
+		unit[at] = 1
+		a.Apply(unit, l[at*size:][:size])
+		unit[at] = 0
+	}
+	if support.Cholesky(k, l, size) < size {
+		return outcome.NotDifferentiable
+	}
+	return outcome.Converged
 }
 
 // rightSide sets rhs to diag(1/π)·B of λ_i, and fixed to J off the support. It reports

@@ -1,0 +1,188 @@
+package implicit_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/embedded"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// heldOut is the embedded data with every third row held out, standardised on the others.
+func heldOut(t *testing.T, l loss.Loss) (fit model.Datafit, y []float64, rows []int32) {
+	t.Helper()
+	x, y, err := embedded.Diabetes(t.Context(), sparse.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if (l == loss.Loss(loss.Logistic{})) {
+		for i := range y {
+			y[i] = math.Copysign(1, y[i]-140)
+		}
+	}
+	weights := make([]float64, len(y))
+	for i := range weights {
+		if i%3 == 2 {
+			rows = append(rows, int32(i))
+		} else {
+			weights[i] = 1
+		}
+	}
+	view, err := sparse.NewView(subject.Kernels(t), x, weights, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fit, err = model.NewDatafit(view.Standardised(), y, l); err != nil {
+		t.Fatal(err)
+	}
+	return fit, y, rows
+}
+
+// solveMCP solves from β = 0, or from the point given.
+func solveMCP(t *testing.T, fit model.Datafit, from []float64, logAlpha, logGamma float64) (*cd.Stationary, model.MCP) {
+	t.Helper()
+	g, err := model.NewMCP(logAlpha, logGamma)
+	if err != nil {
+		t.Fatal(err)
+	}
+	solver, err := cd.NewSeparable(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if from != nil {
+		solver.Start(from)
+	}
+	s, err := solver.Solve(context.Background(), g, cd.Options{Tol: 1e-14})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Status != outcome.Stationary {
+		t.Fatalf("%s, violation %g", s.Status, s.Violation)
+	}
+	return s, g
+}
+
+// TestMCPAgainstAnIndependentComputation: solution, value and the derivatives in ln α and
+// ln γ on the embedded data are those of a row of golden values computed with numpy.
+func TestMCPAgainstAnIndependentComputation(t *testing.T) {
+	fit, y, rows := heldOut(t, loss.Squared{})
+	// Which of several stationary points is meant is a matter of the way there: down from
+	// αmax, each from the last.
+	top := kernels.Log(1.2 * model.AlphaMax(fit))
+	var s *cd.Stationary
+	var g model.MCP
+	const steps = 60
+	for k := range steps + 1 {
+		var from []float64
+		if s != nil {
+			from = s.Beta
+		}
+		s, g = solveMCP(t, fit, from, top+(1.507627311045009-top)*float64(k)/steps, math.Log(3))
+	}
+	want := map[int]float64{1: -12.448328759624959, 2: 25.557222885264466, 3: 16.56526383227982, 4: -1.0829387472764116, 6: -12.900885706111048, 8: 22.349631688537315}
+	for j, b := range s.Beta {
+		if math.Abs(b-want[j]) > 1e-9*25 {
+			t.Errorf("β%d = %.12g, want %.12g", j, b, want[j])
+		}
+	}
+	if math.Abs(s.Objective/1605.9731106716408-1) > 1e-12 {
+		t.Errorf("objective %.15g", s.Objective)
+	}
+	value, h := gradientMCP(t, fit, s, g, y, rows, criterion.MeanSquaredError{})
+	if math.Abs(value/2943.4164932325584-1) > 1e-10 {
+		t.Errorf("value %.15g", value)
+	}
+	if h.Status != outcome.Converged || math.Abs(h.Gradient[0]+173.85914893818102) > 1e-8*296 || math.Abs(h.Gradient[1]+295.61797208322423) > 1e-8*296 {
+		t.Errorf("%s, gradient %.12g", h.Status, h.Gradient)
+	}
+}
+
+func gradientMCP(t *testing.T, fit model.Datafit, s *cd.Stationary, g model.MCP, y []float64, rows []int32, c criterion.Criterion) (float64, *implicit.Hypergradient) {
+	t.Helper()
+	slope, curvature, outer := make([]float64, len(y)), make([]float64, len(y)), make([]float64, len(s.Beta))
+	value := c.Eval(rows, y, s.State.Prediction, slope, curvature)
+	f := implicit.OfDatafit(fit, s.State)
+	f.Outer(slope, outer)
+	h, err := implicit.Generic(context.Background(), subject.Kernels(t), f, g, s.Beta, outer, 0.09, implicit.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value, h
+}
+
+// TestMCPOfAClassifier: under the logistic loss derivatives agree with differences along the
+// branch of solutions.
+func TestMCPOfAClassifier(t *testing.T) {
+	fit, y, rows := heldOut(t, loss.Logistic{})
+	const h = 1e-4
+	lambda := [2]float64{math.Log(0.03), math.Log(30)}
+	here, g := solveMCP(t, fit, nil, lambda[0], lambda[1])
+	judge := criterion.Of(loss.Logistic{})
+	_, got := gradientMCP(t, fit, here, g, y, rows, judge)
+	start := append([]float64(nil), here.Beta...)
+	for i := range lambda {
+		at := func(step float64) float64 {
+			moved := lambda
+			moved[i] += step
+			s, _ := solveMCP(t, fit, start, moved[0], moved[1])
+			return judge.Eval(rows, y, s.State.Prediction, nil, nil)
+		}
+		if want := (at(h) - at(-h)) / (2 * h); math.Abs(got.Gradient[i]-want) > 1e-6*(math.Abs(want)+1e-3) {
+			t.Errorf("∂/∂λ%d = %.9g, differences %.9g", i+1, got.Gradient[i], want)
+		}
+	}
+}
+
+// TestMCPWhereItIsNoMinimum: at a stationary point whose reduced Hessian is not positive
+// definite there is no gradient, and the status says so. Two equal columns that share a
+// coefficient are one: moving it from one to the other lowers a concave penalty.
+func TestMCPWhereItIsNoMinimum(t *testing.T) {
+	values := []float64{1, -1, 1, -1, 1, -1, 1, -1}
+	x, err := sparse.NewDense(4, 2, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := sparse.NewView(subject.Kernels(t), x, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fit, err := model.NewSquared(view, []float64{1, -1, 1, -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := model.NewMCP(math.Log(0.5), math.Log(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 1 − 2b = 0.5 − b/3 for both.
+	b := 0.5 / (2 - 1./3)
+	state := model.NewState(fit)
+	fit.Fit([]int32{0, 1}, []float64{b, b}, state)
+	for j := range 2 {
+		if lack := g.Stationarity(j, b, view.Dot(j, state.Weighted)/4); lack > 1e-15 {
+			t.Fatalf("β%d lacks %g", j, lack)
+		}
+	}
+	h, err := implicit.Generic(context.Background(), subject.Kernels(t), implicit.OfDatafit(fit, state), g, []float64{b, b}, []float64{1, 0}, 0.4, implicit.Options{})
+	if err != nil || h.Status != outcome.NotDifferentiable {
+		t.Errorf("%v, %v", h, err)
+	}
+	solver, err := cd.NewSeparable(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if steep, err := model.NewMCP(0, math.Log(0.9)); err != nil {
+		t.Fatal(err)
+	} else if _, err := solver.Solve(context.Background(), steep, cd.Options{}); err == nil {
+		t.Error("a penalty more concave than the loss is convex is taken")
+	}
+}

@@ -1,0 +1,97 @@
+package model
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// MCP is the minimax concave penalty (Zhang, Annals of Statistics 38, 2010), a [Separable]
+// with λ = (ln α, ln γ):
+//
+//	gⱼ(b) = α|b| − b²/2γ for |b| ≤ γα, and γα²/2 beyond,
+//
+// which shrinks large coefficients less than a Lasso and those beyond γα not at all. It is
+// not convex: γ is in units of 1/Lⱼ, Lⱼ the curvature of the loss in a coefficient, and
+// must exceed them. Standardised columns have Lⱼ = 1 under the squared loss.
+type MCP struct{ alpha, gamma float64 }
+
+// NewMCP returns the penalty of α = e^logAlpha and γ = e^logGamma. The error is an
+// [outcome.Error] of kind BadParameter: a λ is not finite, or its exponential is no number.
+func NewMCP(logAlpha, logGamma float64) (MCP, error) {
+	alpha, err := strength(logAlpha, 0)
+	if err != nil {
+		return MCP{}, err
+	}
+	gamma, err := strength(logGamma, 1)
+	return MCP{alpha: alpha, gamma: gamma}, err
+}
+
+// Hyperparameters returns 2.
+func (g MCP) Hyperparameters() int { return 2 }
+
+// LargestStep returns γ.
+func (g MCP) LargestStep() float64 { return g.gamma }
+
+// Value implements [Separable].
+func (g MCP) Value(_ int, b float64) float64 {
+	if size := min(math.Abs(b), g.gamma*g.alpha); size > 0 {
+		return size * (g.alpha - float64(size/(2*g.gamma)))
+	}
+	return 0
+}
+
+// bend is where in z a prox of some step leaves the coefficient alone.
+func (g MCP) bend() float64 { return g.gamma * g.alpha }
+
+// Prox implements [Separable]: ST(z, step·α)/(1 − step/γ) for |z| ≤ γα, z beyond.
+func (g MCP) Prox(_ int, z, step float64) (value, slope float64) {
+	threshold, shrink := step*g.alpha, 1-step/g.gamma
+	switch size := math.Abs(z); {
+	case size > g.bend():
+		return z, 1
+	case size > threshold:
+		return SoftThreshold(z, threshold) / shrink, 1 / shrink
+	default:
+		return 0, 0
+	}
+}
+
+// Sensitivity implements [Separable]: in ln α −step·α·sign(z)/(1 − step/γ), in ln γ
+// −x(step/γ)/(1 − step/γ), x the prox, for |z| between step·α and γα; 0 elsewhere.
+func (g MCP) Sensitivity(j, i int, z, step float64) float64 {
+	x, slope := g.Prox(j, z, step)
+	if slope == 0 || math.Abs(z) > g.bend() {
+		return 0
+	}
+	if i == 0 {
+		return -math.Copysign(step*g.alpha, z) * slope
+	}
+	return -x * (step / g.gamma) * slope
+}
+
+// Stationarity implements [Separable].
+func (g MCP) Stationarity(_ int, b, z float64) float64 {
+	if b == 0 {
+		return max(0, math.Abs(z)-g.alpha)
+	}
+	slope := max(0, g.alpha-math.Abs(b)/g.gamma)
+	return math.Abs(z - math.Copysign(slope, b))
+}
+
+// Curvature implements [Separable]: −1/γ for 0 < |b| < γα.
+func (g MCP) Curvature(_ int, b float64) float64 {
+	if size := math.Abs(b); size > 0 && size < g.bend() {
+		return -1 / g.gamma
+	}
+	return 0
+}
+
+// CheckStep refuses a penalty that is too concave for the longest of a solver's steps. The
+// error is an [outcome.Error] of kind BadParameter.
+func CheckStep(g Separable, longest float64) error {
+	if !(longest < g.LargestStep()) {
+		return outcome.At(outcome.BadParameter, "gamma", "steps of %.3g are too long for a penalty as concave as this one, which has %.3g at most: standardise the columns or make it flatter", longest, g.LargestStep())
+	}
+	return nil
+}

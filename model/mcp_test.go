@@ -1,0 +1,64 @@
+package model_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// TestMCPProx: it minimises its problem in one variable, satisfies the optimality condition
+// there, and its derivatives are those of differences.
+func TestMCPProx(t *testing.T) {
+	r := oracle.NewRandom(4)
+	for range 500 {
+		lambda := [2]float64{r.Normal(), 1 + r.Float64()}
+		g, err := model.NewMCP(lambda[0], lambda[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		step, z := 0.5+r.Float64(), 4*r.Normal()*math.Exp(lambda[0])
+		b, slope := g.Prox(0, z, step)
+		objective := func(b float64) float64 { return (b-z)*(b-z)/(2*step) + g.Value(0, b) }
+		for k := range 400 {
+			if at := 2 * z * float64(k-100) / 200; objective(at) < objective(b)-1e-12 {
+				t.Fatalf("prox(%g) = %g, but %g is better", z, b, at)
+			}
+		}
+		if lack := g.Stationarity(0, b, (z-b)/step); lack > 1e-12*(1+math.Abs(z)) {
+			t.Errorf("prox(%g) = %g lacks %g of its condition", z, b, lack)
+		}
+		threshold, bend := step*math.Exp(lambda[0]), math.Exp(lambda[0]+lambda[1])
+		if math.Abs(math.Abs(z)-threshold) < 1e-3 || math.Abs(math.Abs(z)-bend) < 1e-3 {
+			continue // a kink of the prox
+		}
+		const h = 1e-6
+		up, _ := g.Prox(0, z+h, step)
+		down, _ := g.Prox(0, z-h, step)
+		if want := (up - down) / (2 * h); math.Abs(slope-want) > 1e-6*(1+want) {
+			t.Errorf("∂prox/∂z = %g, differences %g", slope, want)
+		}
+		for i := range lambda {
+			at := func(d float64) float64 {
+				moved := lambda
+				moved[i] += d
+				g, err := model.NewMCP(moved[0], moved[1])
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, _ := g.Prox(0, z, step)
+				return b
+			}
+			if want := (at(h) - at(-h)) / (2 * h); math.Abs(g.Sensitivity(0, i, z, step)-want) > 1e-6*(1+math.Abs(want)) {
+				t.Errorf("∂prox/∂λ%d = %g, differences %g", i+1, g.Sensitivity(0, i, z, step), want)
+			}
+		}
+		if b != 0 && math.Abs(b) < bend {
+			const h = 1e-4
+			if want := (g.Value(0, b+h) - 2*g.Value(0, b) + g.Value(0, b-h)) / (h * h); math.Abs(b) > 2*h && math.Abs(g.Curvature(0, b)-want) > 1e-5*(1+g.Value(0, b)) {
+				t.Errorf("curvature %g at %g, differences %g", g.Curvature(0, b), b, want)
+			}
+		}
+	}
+}

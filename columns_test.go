@@ -82,7 +82,7 @@ func TestSelectColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !s.Status.OK() && s.Status != outcome.Budget || len(s.Evaluations) > 15 || len(s.LogLambda) != p || s.Common == nil || s.Final.Status != outcome.Converged {
+		if !s.Status.OK() && s.Status != outcome.Budget || len(s.Evaluations) > 15+12 || len(s.LogLambda) != p || s.Common == nil || s.Final.Status != outcome.Converged {
 			t.Fatalf("%s after %d evaluations, refit %s", s.Status, len(s.Evaluations), s.Final.Status)
 		}
 		if !(s.Value < s.Common.Value) || !(s.Value < s.NullValue) {

@@ -29,8 +29,8 @@ func ExampleSelect() {
 	fmt.Printf("λ = %.2f, mean squared error %.0f, that of the mean %.0f\n", s.LogLambda[0], s.Value, s.NullValue)
 	fmt.Printf("%d of 10 columns, relative gap below 1e-6: %v\n", len(s.Final.Support), s.Final.RelativeGap <= 1e-6)
 	// Output:
-	// stationary, in less than a grid of 20: true
-	// λ = -3.25, mean squared error 2956, that of the mean 5974
+	// converged, in less than a grid of 20: true
+	// λ = -3.17, mean squared error 2956, that of the mean 5974
 	// 8 of 10 columns, relative gap below 1e-6: true
 }
 
@@ -126,10 +126,10 @@ func ExampleSelect_multiclass() {
 		fmt.Printf("class %g: α/αmax = %.2f, %d columns\n", s.Final.Classes[k], share, len(one.Support))
 	}
 	// Output:
-	// stationary: cross-entropy 0.786, that of the classes' shares 1.045
-	// class 0: α/αmax = 0.13, 5 columns
-	// class 1: α/αmax = 0.13, 6 columns
-	// class 2: α/αmax = 0.13, 5 columns
+	// converged: cross-entropy 0.787, that of the classes' shares 1.045
+	// class 0: α/αmax = 0.14, 5 columns
+	// class 1: α/αmax = 0.14, 6 columns
+	// class 2: α/αmax = 0.14, 5 columns
 }
 
 // The λ from which on every coefficient is zero.
@@ -188,7 +188,7 @@ func ExampleValidation_forward() {
 	}
 	fmt.Printf("%s, %d columns\n", s.Status, len(s.Final.Support))
 	// Output:
-	// stationary, 7 columns
+	// converged, 7 columns
 }
 
 // A loss of one's own: the value, and its slope by each prediction.
@@ -216,7 +216,7 @@ func ExampleValidation_loss() {
 	}
 	fmt.Printf("%s, Huber's loss %.0f\n", s.Status, s.Value)
 	// Output:
-	// stationary, Huber's loss 1231
+	// converged, Huber's loss 1231
 }
 
 // The validation error along a path, without gradients.
@@ -279,7 +279,7 @@ func ExampleSelect_columns() {
 	}
 	fmt.Printf("%d λ's: mean squared error %.0f, with one for all %.0f\n", len(s.LogLambda), s.Value, s.Common.Value)
 	// Output:
-	// 10 λ's: mean squared error 3059, with one for all 3069
+	// 10 λ's: mean squared error 3060, with one for all 3069
 }
 
 // A model fitted on columns of norm 1 predicts the data as they were.

@@ -1,9 +1,6 @@
 package pare
 
-import (
-	"github.com/seed-45b9a24c/pare/search"
-	"github.com/seed-45b9a24c/pare/sparse"
-)
+import "github.com/seed-45b9a24c/pare/sparse"
 
 // Afford is the check of MaxBytes for a number of inner problems at once. It returns how many
 // columns the Gram matrix of each may have.
@@ -15,10 +12,3 @@ func Afford(x sparse.Matrix, y []float64, c Config, problems int) (columns int, 
 
 // LeastGram is the number of columns that a Gram matrix may have in any case.
 const LeastGram = leastGram
-
-// Vanishing lets the first strength of an objective vanish from a floor on down: in the
-// coordinates returned, which at makes of λ, and whose evaluations lift names by λ.
-func Vanishing(f search.Objective, floor float64) (in search.Objective, at func(lambda []float64) []float64, lift func(search.Evaluation) search.Evaluation) {
-	v := vanishing{f, floor}
-	return v, v.coordinates, v.lift
-}

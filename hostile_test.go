@@ -139,7 +139,7 @@ func TestHostileData(t *testing.T) {
 	}
 	finite := func(name string, values ...float64) {
 		for _, v := range values {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
+			if math.IsNaN(v) || math.IsInf(v, 1) {
 				t.Errorf("%s: %g", name, values)
 				return
 			}

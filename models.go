@@ -92,6 +92,7 @@ type outer interface {
 	search.Objective
 	Evaluate(context.Context, search.Request) (bilevel.Report, error)
 	NullValue() float64
+	Null() search.Evaluation
 }
 
 func families() []family {

@@ -132,7 +132,7 @@ func TestMulticlassSelect(t *testing.T) {
 	choose := func(o pare.SelectOptions) *pare.Selection {
 		seen = nil
 		o.Validation = pare.Validation{Folds: 2}
-		if o.Search != pare.Grid {
+		if o.Search == pare.GradientStep {
 			o.Start = 0.3
 		}
 		o.Progress = func(e search.Evaluation) { seen = append(seen, e) }
@@ -224,7 +224,7 @@ func TestMulticlassBits(t *testing.T) {
 			if threads == 1 && oracle.Few() {
 				continue
 			}
-			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 2, Start: 0.2, Validation: pare.Validation{Folds: 2}},
+			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 2, Validation: pare.Validation{Folds: 2}},
 				pare.Config{Model: pare.Multiclass, Kernels: k.Name, Threads: threads})
 			if err != nil {
 				t.Fatal(err)

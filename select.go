@@ -8,61 +8,73 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/choose"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // Search names an outer method.
-type Search string
+type Search = choose.Search
 
 // The outer methods.
 const (
-	// Auto is the secant method for one λ, and a trust region for two. For more it begins
-	// with one share of αmax for all, and goes on by a trust region; by L-BFGS for one of
-	// each column.
-	Auto         Search = "auto"
-	GradientStep Search = "gradient"   // the paper's gradient descent, repaired
-	LineSearch   Search = "linesearch" // gradient descent, each step shortened until the value falls
-	LBFGS        Search = "lbfgs"      // limited-memory BFGS
-	Adam         Search = "adam"
-	Grid         Search = "grid"   // a geometric grid down from αmax
-	Random       Search = "random" // points drawn from the box
-	Halton       Search = "halton" // points of Halton's sequence in the box
-	TPE          Search = "tpe"    // tree-structured Parzen estimator
+	// Auto looks before it descends where there is one λ: along a path from the null model
+	// down, and then at the least point of a model of all it has seen. Two λ's are looked for
+	// from the best of each alone by a trust region. For more it begins with one share of αmax
+	// for all, and goes on by a trust region; by L-BFGS for one of each column.
+	Auto         = choose.Auto
+	GradientStep = choose.GradientStep // the paper's gradient descent, repaired
+	LineSearch   = choose.LineSearch   // gradient descent, each step shortened until the value falls
+	LBFGS        = choose.LBFGS        // limited-memory BFGS
+	Adam         = choose.Adam
+	Grid         = choose.Grid   // a geometric grid down from αmax
+	Random       = choose.Random // points drawn from the box
+	Halton       = choose.Halton // points of Halton's sequence in the box
+	TPE          = choose.TPE    // tree-structured Parzen estimator
 )
 
 // Searches lists the outer methods there are.
-func Searches() []Search {
-	return []Search{Auto, GradientStep, LineSearch, LBFGS, Adam, Grid, Random, Halton, TPE}
-}
+func Searches() []Search { return choose.Searches() }
 
 // SelectOptions say how to choose λ. The zero value is ready to use.
 type SelectOptions struct {
 	Validation Validation
 	Search     Search // "" means Auto
-	// Start is the first α as a share of αmax; 0 means 0.01, or 0.1 for dense data
-	// with fewer rows than columns. For an [SVM] it is the first C; 0 means one over
-	// the mean squared norm of a row, but not more than 1.
+	// Precision continues the choice by Auto to the last digits of Config.Tol. Without it one
+	// λ is chosen to a hundredth of the criterion's standard error over the folds, or over
+	// the rows of a hold-out; by [SURE], [AIC] and [BIC], which have none, to a ten-thousandth
+	// of what the best gains over the null model.
+	Precision bool
+	// Start is the first α as a share of αmax, of searches that go from point to point; 0 means
+	// 0.01, or 0.1 for dense data with fewer rows than columns. For an [SVM] it is the first C;
+	// 0 means one over the mean squared norm of a row, but not more than 1. Auto has no use
+	// for it but with an SVM.
 	Start float64
 	// PerClass chooses one λ for each class of [Multiclass], from the best share of
 	// αmax that serves all, where the search ends otherwise. It lowers the criterion,
 	// and has raised the loss on new data as often as not.
 	PerClass bool
-	// OneSE asks for the one-standard-error choice besides, at a few evaluations that
+	// OneSE asks for the one-standard-error choice besides, at an evaluation or two that
 	// do not count against the budget: by cross-validation, for models with one λ and
-	// an αmax, and for [Multiclass].
-	OneSE bool
+	// an αmax, and for [Multiclass]. TakeOneSE makes it the choice: the refit is there.
+	OneSE, TakeOneSE bool
 	// Schedule says how the tolerances of inner problems reach that of the Config, by
-	// gradient methods; "" means search.Auto, which begins loose.
+	// gradient methods; "" means search.Auto, which begins loose. With search.Exact all
+	// evaluations have the last tolerance.
 	Schedule search.Schedule
-	// Evaluations is the budget; 0 means 50, or the size of the grid, or 15 for the
-	// weighted Lasso.
+	// Evaluations is the budget; 0 means 50, or the size of the grid, or for the weighted
+	// Lasso 15 after those of one λ for all columns.
 	Evaluations int
 	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where
 	// Random, Halton and TPE draw, too. 0 means 100 and 0.001. The others have neither.
 	Points   int
 	MinRatio float64
+	// Stop, where it is closed, and MaxDuration, where positive, end the search softly: the
+	// refit at the best λ so far follows. A context that ends stops that, too.
+	Stop        <-chan struct{}
+	MaxDuration time.Duration
 	// Progress, where set, is called after every evaluation that Log does not answer, on
 	// the goroutine of Select.
 	Progress func(search.Evaluation)
@@ -73,8 +85,16 @@ type SelectOptions struct {
 
 // Selection is a chosen λ and the model refitted at it on all rows.
 type Selection struct {
-	LogLambda []float64 // one per hyperparameter; nil where ctx ended before an evaluation was done
-	Value     float64   // the criterion there; NaN without
+	// LogLambda is the choice, one per hyperparameter; nil where the search was ended before
+	// an evaluation was done. −Inf stands for a strength of the elastic net that is nothing:
+	// its Lasso or its ridge is best.
+	LogLambda []float64
+	Value     float64 // the criterion there; NaN without
+	// LogLambdaMax is ln αmax of all rows, as of [Fitted].
+	LogLambdaMax []float64
+	// StandardError is that of Value, over the folds or the rows of a hold-out; 0 where the
+	// criterion has none.
+	StandardError float64
 	// Gradient is the hypergradient there, nil for a grid. Where one share of αmax
 	// was chosen for all classes, it has one entry, the slope by its logarithm.
 	Gradient []float64
@@ -84,31 +104,35 @@ type Selection struct {
 	Test   float64
 	Tested bool
 	// Common is the best point with one share of αmax for all λ's, where the search
-	// went on from there: for the weighted Lasso and PerClass, and for the elastic net
-	// where the criterion has no second derivatives.
+	// went on from there: for the weighted Lasso and PerClass.
 	Common      *search.Evaluation
 	NullValue   float64 // the criterion of the null model: no column is used
 	Sigma       float64 // the noise level, of [SURE], [AIC] and [BIC]
 	Evaluations []search.Evaluation
-	// Status says why the search ended: Stationary, Kink, Flat, Box, Budget, Cancelled
-	// or Failed, where Err says what failed: the criterion, or saving the log.
+	// Seen is the range of the first λ that Auto has looked at, and the basins found.
+	Seen search.Seen
+	// Status says why the search ended: Converged, NullModel where nothing beats the null
+	// model, Stationary, Kink, Flat, Box, Exhausted, Budget, Cancelled, or Failed. Err says
+	// what failed, the criterion or saving the log, or that ctx ended before the refit.
 	Status outcome.Status
 	Err    error
-	Final  *Fitted // nil without LogLambda
-	// OneSE is the largest λ, to a hundredth, at which the criterion has not yet
-	// exceeded Value by its standard error over the folds. nil where it was not asked for,
-	// where [SelectOptions].OneSE does not go with the rest, and where ctx ended before.
+	// Final is nil where ctx has ended: there is no model then, only the best λ so far.
+	Final *Fitted
+	// OneSE is the most penalised λ at which the criterion does not clearly exceed Value by
+	// its standard error over the folds. nil where it was not asked for, where
+	// [SelectOptions].OneSE does not go with the rest, and where ctx ended before. With
+	// TakeOneSE, LogLambda and Value are those of OneSE, and Least is the minimum.
 	OneSE *search.Evaluation
+	Least *search.Evaluation
 
 	SecondsSearch, SecondsRefit, SecondsOneSE float64
 }
 
 // Select chooses λ by minimising the validation criterion, and refits on all
-// rows. When ctx ends, the best point so far is returned with status Cancelled, and
-// with status Failed where the criterion breaks off after an evaluation; it is never
-// one at which the criterion is not a number. With Cancelled, Final is the point the
-// refit started from, with its true gap: Cancelled too, unless that is within the
-// tolerance. See [Fit] for the errors.
+// rows. A search that was stopped returns the best point so far with status Cancelled or,
+// by MaxDuration, Budget; with status Failed where the criterion breaks off after an
+// evaluation. When ctx ends there is no refit: Final is nil, and Err says so. See [Fit] for
+// the errors.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (*Selection, error) {
 	certify := c.Certify
 	c.Certify = false // of gradients
@@ -122,45 +146,26 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err := e.checkStrengths(); err != nil {
 		return nil, err
 	}
-	columns := e.family.hyperparameters == perColumn
-	single := e // what has one λ for all, or each
-	if columns {
-		c.Model = Lasso
-		if single, err = newEngine(x, y, c); err != nil {
-			return nil, err
-		}
-	}
-	spec, err := single.choice(ctx, o.Validation)
-	if err != nil {
-		return nil, err
-	}
-	if columns { // the problems of one λ for all are there beside those of each
-		if err := e.afford(2 * (e.atOnce() + e.solvers(spec.Folds))); err != nil {
-			return nil, err
-		}
-		spec.Solver = e.solver()
-	}
-	problem, err := single.outer(spec)
-	if err != nil {
-		return nil, err
-	}
 	began := time.Now()
-	out := &Selection{NullValue: problem.NullValue(), Sigma: noiseLevel(spec)}
-	var result, common *search.Result
-	if columns {
-		result, common, err = e.searchColumns(ctx, single, problem, spec, o)
-	} else {
-		result, common, err = e.search(ctx, problem, o)
+	searching, soft := softly(ctx, o)
+	defer soft.end()
+	t, err := e.task(searching, o)
+	if err != nil {
+		return nil, err
 	}
+	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: slices.Clone(e.max())}
+	result, common, err := t.minimise(searching, o.choosing(c))
 	if err != nil {
 		if result == nil || result.Best.LogLambda == nil {
 			return nil, err
 		}
 		result.Status, out.Err = outcome.Failed, err
 	}
-	out.Status, out.Evaluations = result.Status, result.Evaluations
-	out.LogLambda, out.Value, out.Gradient = result.Best.LogLambda, result.Best.Value, result.Best.Gradient
-	out.Test, out.Tested = result.Best.Test, result.Best.Tested
+	if result.Status == outcome.Cancelled && soft.timed() {
+		result.Status = outcome.Budget
+	}
+	out.take(result.Best)
+	out.Status, out.Evaluations, out.Seen = result.Status, result.Evaluations, result.Seen
 	if common != nil {
 		out.Common = &common.Best
 	}
@@ -170,63 +175,64 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return out, nil
 	}
 	e.config.Certify = certify
-	if err := e.conclude(ctx, problem, result.Best, o, out); err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, t.conclude(ctx, result.Best, o, out)
 }
 
-// conclude refits at the λ chosen, and makes the one-standard-error choice where it is
-// asked for.
-func (e *engine) conclude(ctx context.Context, problem outer, best search.Evaluation, o SelectOptions, out *Selection) (err error) {
-	began := time.Now()
-	if out.Final, err = e.fit(ctx, out.LogLambda); err != nil {
-		return err
+// take makes a point the choice.
+func (s *Selection) take(at search.Evaluation) {
+	s.LogLambda, s.Value, s.StandardError, s.Gradient = at.LogLambda, at.Value, at.StandardError, at.Gradient
+	s.Test, s.Tested = at.Test, at.Tested
+}
+
+// choosing returns the options of the policy.
+func (o SelectOptions) choosing(c Config) choose.Options {
+	return choose.Options{
+		Search: o.Search, PerClass: o.PerClass, Precision: o.Precision, Evaluations: o.Evaluations, Points: o.Points, MinRatio: o.MinRatio,
+		Schedule: o.Schedule, Tol: c.Tol, Seed: o.Validation.Seed, Progress: o.Progress, Log: o.Log,
 	}
-	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
-	if !e.hasOneSE(o, out.Status) {
-		return nil
-	}
-	began = time.Now()
-	seen := out.Evaluations
-	if o.PerClass {
-		seen = nil // they are off the line
-	}
-	out.OneSE, err = e.oneSE(ctx, problem, best, seen)
-	out.SecondsOneSE = time.Since(began).Seconds()
-	return err
 }
 
 // resolve fills in the defaults and refuses what the model does not have.
 func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	o.Search = cmp.Or(o.Search, Auto)
-	points := slices.Contains([]Search{Grid, Random, Halton, TPE}, o.Search)
-	switch {
-	case points && o.Start != 0:
-		return o, outcome.At(outcome.Usage, "start", "%s goes from no point to another; %s and %s do", o.Search, Auto, GradientStep)
-	case points && o.Schedule != "" && o.Schedule != search.Auto:
-		return o, outcome.At(outcome.Usage, "tol-schedule", "%s solves every point to the same tolerance; %s and %s begin loose", o.Search, Auto, GradientStep)
-	case !points && o.MinRatio != 0:
-		return o, outcome.At(outcome.Usage, "min-ratio", "bounds the points of %s, %s, %s and %s; %s goes as far as λ matters", Grid, Random, Halton, TPE, o.Search)
-	case o.Search != Grid && o.Points != 0:
-		return o, outcome.At(outcome.Usage, "points", "are those of %s; %s has a budget of evaluations", Grid, o.Search)
+	o.OneSE = o.OneSE || o.TakeOneSE
+	if err := o.choosing(e.config).Check(); err != nil {
+		return o, err
 	}
-	if o.Start == 0 {
+	if o.Search.Points() && o.Start != 0 {
+		return o, outcome.At(outcome.Usage, "start", "has no effect with --search %s; it applies to searches from point to point such as %s", o.Search, GradientStep)
+	}
+	given := o.Start != 0
+	if !given {
 		o.Start = e.start()
 	}
 	switch model := e.config.Model; {
 	case !(o.Start > 0) || math.IsInf(o.Start, 0):
 		return o, outcome.At(outcome.BadParameter, "start", "must be positive and finite, got %g", o.Start)
-	case o.Search == Grid && model == SVM:
-		return o, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; %s and %s begin at C = 1", model, Auto, GradientStep)
+	case given && o.Search == Auto && !e.family.samples:
+		return o, outcome.At(outcome.Usage, "start", "has no effect with --search %s, which begins at αmax; it applies to searches from point to point such as %s", Auto, GradientStep)
+	case o.MaxDuration < 0:
+		return o, outcome.At(outcome.BadParameter, "max-seconds", "must not be negative, got %v", o.MaxDuration)
+	case o.Search == Grid && e.family.samples:
+		return o, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; use %s or %s", model, Auto, GradientStep)
 	case o.PerClass && !e.family.common:
 		return o, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", model, Multiclass)
-	case points && model == WeightedLasso:
-		return o, outcome.At(outcome.Usage, "search", "%s has too many λ's for %s; %s and %s go by slopes", model, o.Search, Auto, GradientStep)
-	case o.PerClass && o.Search == Grid:
-		return o, outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
+	case o.Search.Points() && e.family.strengths == EachColumn:
+		return o, outcome.At(outcome.Usage, "search", "%s has one λ per column, too many for %s; use a gradient-based search", model, o.Search)
+	case o.TakeOneSE && !e.hasOneSE(o, ""):
+		return o, outcome.At(outcome.Usage, "one-se", "the one-standard-error rule needs cross-validation over two folds or more and a model with one λ and an αmax")
 	}
 	return o, nil
+}
+
+// hasOneSE reports whether the rule applies: cross-validation, and one direction towards
+// sparser models.
+func (e *engine) hasOneSE(o SelectOptions, status outcome.Status) bool {
+	if v := o.Validation.Criterion; !o.OneSE || v != "" && v != CV || status == outcome.Failed {
+		return false
+	}
+	top := e.max()
+	return (len(top) == 1 || e.family.common) && !math.IsNaN(top[0])
 }
 
 // checkStrengths refuses a choice where no λ changes anything.
@@ -243,12 +249,13 @@ func (e *engine) checkStrengths() error {
 		return nil
 	case e.constant():
 		return nothing("the target is the same in every row")
-	case e.config.Model == Ridge:
+	case e.family.form.name == "ridge":
 		return nothing("no column varies")
 	case !e.config.Positive:
 		return nothing("the target does not depend on any column")
-	case e.config.Model == Multiclass:
-		return nothing(fmt.Sprintf("no column grows with class %g, as coefficients of 0 or more need", e.problem.(*oneVersusRest).classes[class]))
+	case e.family.classes:
+		labels, _, _ := bilevel.Classes(e.y)
+		return nothing(fmt.Sprintf("no column grows with class %g, as coefficients of 0 or more need", labels[class]))
 	default:
 		return nothing("no column grows with the target, as coefficients of 0 or more need")
 	}

@@ -153,9 +153,24 @@ func (s *single) outer(spec bilevel.Spec) (outer, error) { return s.on(s.engine.
 
 // on states the choice of λ for another matrix of the same rows.
 func (s *single) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
-	spec.Datafit, spec.Penalty = s.engine.datafit, s.engine.family.penalty
+	spec.Datafit, spec.Penalty, spec.AlphaMax = s.engine.datafit, s.engine.family.penalty, s.engine.family.max
 	if spec.Criterion == nil {
 		spec.Criterion = s.engine.family.judge
 	}
 	return bilevel.New(s.engine.k, x, s.engine.y, spec)
+}
+
+// ridgeMax returns the αmax of a ridge.
+func (s *single) ridgeMax() float64 { return (&model.Null{Fit: s.fit}).RidgeMax() }
+
+// startAt makes the next solve begin at these coefficients, of ascending columns.
+func (s *single) startAt(columns []int32, coef []float64) {
+	if len(columns) == 0 {
+		return
+	}
+	if s.solver == nil {
+		s.max()
+		s.solver, s.zero = cd.NewFrom(s.zero), nil
+	}
+	s.solver.MoveTo(columns, coef)
 }

@@ -53,11 +53,11 @@ func TestSVM(t *testing.T) {
 	if g.Status != outcome.Converged || math.Abs(g.Gradient[0]-want) > 1e-5*math.Abs(want) {
 		t.Errorf("slope %g, differences %g: %+v", g.Gradient[0], want, g)
 	}
-	s, err := pare.Select(ctx, x, y, pare.SelectOptions{}, pare.Config{Model: pare.SVM})
+	s, err := pare.Select(ctx, x, y, pare.SelectOptions{Precision: true}, pare.Config{Model: pare.SVM})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Status.OK() || s.Evaluations[0].LogLambda[0] != 0 || s.NullValue != 0.5 || s.Value >= 0.5 || s.Final.Status != outcome.Converged {
+	if !s.Status.OK() || s.Evaluations[0].LogLambda[0] != -6 || s.NullValue != 0.5 || s.Value >= 0.5 || s.Final.Status != outcome.Converged {
 		t.Errorf("%+v", s)
 	}
 	for l := -6.0; l <= 4; l++ {

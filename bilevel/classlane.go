@@ -16,6 +16,7 @@ type classLane struct {
 	support  []int32
 	coef     []float64
 	tangent  tangent
+	known    []kept
 	gradient float64
 	solved   solved
 	derived  derived

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -22,6 +23,10 @@ type lane interface {
 	// differentiate makes the gradient of what the last solve found. When ctx ends it
 	// returns ctx's error.
 	differentiate(ctx context.Context, logLambda []float64, o cd.Options) error
+	// keep remembers the last solution, found at λ, and recall makes that of a λ kept the
+	// one to go on from. Lanes without coefficients of their own do neither.
+	keep(logLambda []float64)
+	recall(logLambda []float64)
 	// result is what every lane has.
 	result() *judged
 }
@@ -38,11 +43,15 @@ type judged struct {
 	slope, curvature []float64 // n, written at rows only
 
 	value, null float64
-	tested      float64 // the criterion on the test rows
-	gradient    []float64
-	columns     []int32 // that the entries of gradient belong to; nil: λ in order
-	solved      solved
-	derived     derived
+	// their standard errors over the rows, of a hold-out
+	valueError, nullError float64
+	holdOut               bool
+	top                   float64 // ln αmax
+	tested                float64 // the criterion on the test rows
+	gradient              []float64
+	columns               []int32 // that the entries of gradient belong to; nil: λ in order
+	solved                solved
+	derived               derived
 }
 
 func newJudged(spec *Spec, y []float64, rows []int32) judged {
@@ -51,16 +60,22 @@ func newJudged(spec *Spec, y []float64, rows []int32) judged {
 		c = criterion.Weighted{Criterion: c, Weights: spec.Weights}
 	}
 	return judged{
-		criterion: c, y: y, rows: rows, test: spec.test(),
-		slope: make([]float64, len(y)), curvature: make([]float64, len(y)),
+		criterion: c, y: y, rows: rows, test: spec.test(), top: math.Inf(-1),
+		holdOut: spec.Risk == nil && spec.Folds.Count() == 1,
+		slope:   make([]float64, len(y)), curvature: make([]float64, len(y)),
 	}
 }
 
 func (j *judged) result() *judged { return j }
 
+func (j *judged) keep([]float64) {}
+
+func (j *judged) recall([]float64) {}
+
 // judge sets the value, and the slopes, of predictions.
 func (j *judged) judge(prediction []float64) error {
 	j.value = j.loss(j.rows, prediction, j.slope)
+	j.valueError = j.errorOf(prediction)
 	if len(j.test) > 0 {
 		j.tested = j.loss(j.test, prediction, nil)
 	}
@@ -86,6 +101,7 @@ func (j *judged) loss(rows []int32, prediction, slope []float64) (value float64)
 // judgeNull sets the value of the predictions of the null model.
 func (j *judged) judgeNull(prediction []float64) error {
 	j.null = j.loss(j.rows, prediction, nil)
+	j.nullError = j.errorOf(prediction)
 	return j.broken
 }
 
@@ -106,6 +122,9 @@ type penalised struct {
 	met      []float64 // correlations of its support
 	curved   bool      // the loss is not quadratic
 	tangent  tangent
+	known    []kept
+	null0    float64     // objective of the null model
+	most     float64     // size of the largest support that rows and columns allow
 	bends    bool        // the curvature is wanted, as gaussnewton.go has it
 	motion   [][]float64 // r × n: how predictions move
 	bend     []float64   // r × r
@@ -125,9 +144,12 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 	if err := j.judgeNull(null.State.Prediction); err != nil {
 		return nil, err
 	}
+	if spec.AlphaMax != nil {
+		j.top = kernels.Log(spec.AlphaMax(null))
+	}
 	solver := cd.NewFrom(null)
 	_, curved := fit.(model.Curved)
-	return &penalised{judged: j, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify}, nil
+	return &penalised{judged: j, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View())}, nil
 }
 
 // sharp is the tolerance from which on a caller wants the criterion, not only the
@@ -160,6 +182,8 @@ func (l *penalised) solve(ctx context.Context, logLambda []float64, options cd.O
 		return err
 	}
 	l.solved = summarise(solution, time.Since(start))
+	l.solved.train = solution.Objective / l.null0
+	l.solved.saturation = float64(len(solution.Support)) / l.most
 	return nil
 }
 

@@ -29,12 +29,15 @@ type Multiclass struct {
 	// Curvature asks for the curvature with gradients, at q·n numbers in memory and
 	// q²·n operations; see gaussnewton.go.
 	Curvature bool
+	// Keep makes classes remember the solutions of every evaluation, sparse, for
+	// [search.Request].From.
+	Keep bool
 
 	spec    Spec
 	classes []float64 // labels, ascending
 	label   []int32   // n: class of each row
 	folds   []*multiclassFold
-	null    float64
+	null    search.Evaluation
 }
 
 type multiclassFold struct {
@@ -79,8 +82,8 @@ func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Mu
 			return nil, err
 		}
 		m.folds = append(m.folds, f)
-		m.null += f.null(len(m.classes), m.label, spec) / float64(spec.Folds.Count())
 	}
+	m.judgeNull()
 	return m, nil
 }
 
@@ -147,21 +150,51 @@ func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multic
 	return f, nil
 }
 
+// judgeNull evaluates the null model.
+func (m *Multiclass) judgeNull() {
+	var values []float64
+	for _, f := range m.folds {
+		value, spread := f.null(len(m.classes), m.label, m.spec)
+		values = append(values, value)
+		m.null.Value += value / float64(len(m.folds))
+		m.null.StandardError = spread
+	}
+	if len(values) > 1 {
+		m.null.StandardError = standardError(values, m.null.Value)
+	}
+	m.null.TrainLoss, m.null.Trusted, m.null.Status = 1, true, outcome.Converged
+}
+
 // null returns the cross-entropy of predicting the training rows' shares of the
-// classes, or equal shares without an intercept.
-func (f *multiclassFold) null(q int, label []int32, spec Spec) float64 {
-	if !spec.Intercept {
-		return kernels.Log(float64(q))
+// classes, or equal shares without an intercept, and its standard error.
+func (f *multiclassFold) null(q int, label []int32, spec Spec) (value, spread float64) {
+	share := make([]float64, q)
+	for k := range share {
+		share[k] = 1 / float64(q)
 	}
-	count := make([]float64, q)
-	for i, w := range f.view.Weights() {
-		count[label[i]] += w
+	if spec.Intercept {
+		clear(share)
+		for i, w := range f.view.Weights() {
+			share[label[i]] += w / f.view.Total()
+		}
 	}
-	var sum float64
+	return f.loss(func(_ int, class int32) float64 { return share[class] })
+}
+
+// loss returns the weighted mean over the validation rows of −ln of the probability of
+// their class, and its standard error over the rows.
+func (f *multiclassFold) loss(probability func(row int, class int32) float64) (value, spread float64) {
+	total := f.criterion().Total(len(f.class))
+	losses := make([]float64, len(f.class))
 	for i, c := range f.class {
-		sum = math.FMA(-f.weight(i), kernels.Log(count[c]/f.view.Total()), sum)
+		losses[i] = -kernels.Log(probability(i, c))
+		value = math.FMA(f.weight(i)/total, losses[i], value)
 	}
-	return sum / f.criterion().Total(len(f.class))
+	for i, l := range losses {
+		deviation := f.weight(i) / total * (l - value)
+		spread = math.FMA(deviation, deviation, spread)
+	}
+	return value, math.Sqrt(spread)
 }
 
 // weight is that of a validation row.
@@ -180,7 +213,10 @@ func (f *multiclassFold) criterion() criterion.CrossEntropy {
 func (m *Multiclass) Classes() []float64 { return m.classes }
 
 // NullValue returns the criterion of predicting the shares of the classes.
-func (m *Multiclass) NullValue() float64 { return m.null }
+func (m *Multiclass) NullValue() float64 { return m.null.Value }
+
+// Null returns the evaluation of predicting the shares of the classes; it has no λ.
+func (m *Multiclass) Null() search.Evaluation { return m.null }
 
 // Eval implements [search.Objective].
 func (m *Multiclass) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
@@ -207,6 +243,13 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		options.Tol = r.Tol
 	}
 	options = sharpen(options)
+	if r.From != nil {
+		for _, f := range m.folds {
+			for k := range f.lanes {
+				f.lanes[k].recall(r.From)
+			}
+		}
+	}
 	if err := m.lead(ctx, r.LogLambda, penalties, options); err != nil {
 		return Report{}, err
 	}
@@ -237,6 +280,19 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		}
 	}
 	m.collect(&report)
+	if len(m.folds) > 1 {
+		report.StandardError = standardError(report.FoldValues, report.Value)
+	} else { // scores are probabilities now
+		f := m.folds[0]
+		_, report.StandardError = f.loss(func(row int, class int32) float64 { return f.scores[class][row] })
+	}
+	if m.Keep {
+		for _, f := range m.folds {
+			for k := range f.lanes {
+				f.lanes[k].keep(r.LogLambda)
+			}
+		}
+	}
 	if m.Curvature && !r.ValueOnly {
 		report.Curvature = m.curvature()
 	}
@@ -297,3 +353,10 @@ func (m *Multiclass) collect(report *Report) {
 	}
 	report.finish(len(m.folds) * len(m.classes))
 }
+
+// KeepSolutions makes classes remember the solutions of every evaluation, see
+// [Multiclass.Keep].
+func (m *Multiclass) KeepSolutions() { m.Keep = true }
+
+// AskCurvature asks for second derivatives, see [Multiclass.Curvature].
+func (m *Multiclass) AskCurvature() { m.Curvature = true }

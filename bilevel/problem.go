@@ -12,6 +12,7 @@ package bilevel
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -42,6 +43,9 @@ type Spec struct {
 	Forward bool
 	// Penalty makes the inner penalty of a λ.
 	Penalty func(logLambda []float64) (model.Penalty, error)
+	// AlphaMax, where set, returns the least strength whose solution is the null model's,
+	// for [Problem.LogLambdaMax].
+	AlphaMax func(*model.Null) float64
 	// Datafit makes the inner datafit of a view. nil means the squared loss.
 	Datafit func(view *sparse.View, y []float64) (model.Datafit, error)
 	// Criterion judges predictions on held-out rows. nil means the mean squared
@@ -74,11 +78,14 @@ type Problem struct {
 	// Curvature asks for the curvature with gradients, where all columns share the λ's:
 	// r·n numbers for each fold. It is nil of a criterion whose second derivatives are not known.
 	Curvature bool
+	// Keep makes lanes remember the solutions of every evaluation, sparse, for
+	// [search.Request].From and [Problem.Mean].
+	Keep bool
 
 	spec  Spec
 	lanes []lane
 	share float64 // of a lane in the criterion
-	null  float64
+	null  search.Evaluation
 }
 
 // New prepares the lanes of a problem: O(n + p) memory for each fold. X has one row per
@@ -146,15 +153,38 @@ func newProblem(spec Spec, lanes int, newLane func(at int) (lane, error)) (*Prob
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
+	var values []float64
 	for _, l := range p.lanes {
-		p.null += float64(p.share * l.result().null)
+		j := l.result()
+		p.null.Value += float64(p.share * j.null)
+		values = append(values, j.null)
+		p.null.StandardError = j.nullError
 	}
+	if spec.Risk != nil {
+		p.null.StandardError = 0
+	} else if len(values) > 1 {
+		p.null.StandardError = standardError(values, p.null.Value)
+	}
+	p.null.TrainLoss, p.null.Trusted, p.null.Status = 1, true, outcome.Converged
 	return p, nil
 }
 
-// NullValue returns the criterion of the null model, which predicts the intercept of
-// the training rows alone.
-func (p *Problem) NullValue() float64 { return p.null }
+// NullValue returns the criterion of the null model.
+func (p *Problem) NullValue() float64 { return p.null.Value }
+
+// Null returns the evaluation of the null model, which predicts the intercept of the
+// training rows alone; it has no λ.
+func (p *Problem) Null() search.Evaluation { return p.null }
+
+// LogLambdaMax returns the largest ln αmax of the inner problems, from where on all are
+// their null models; −Inf where no column matters, or without [Spec].AlphaMax.
+func (p *Problem) LogLambdaMax() float64 {
+	top := math.Inf(-1)
+	for _, l := range p.lanes {
+		top = max(top, l.result().top)
+	}
+	return top
+}
 
 // Eval implements [search.Objective].
 func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
@@ -176,9 +206,17 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 		if one, ok := l.(*penalised); ok {
 			one.bends = p.Curvature
 		}
+		if r.From != nil {
+			l.recall(r.From)
+		}
 	}
 	if err := p.run(ctx, r, options); err != nil {
 		return Report{}, err
+	}
+	if p.Keep {
+		for _, l := range p.lanes {
+			l.keep(r.LogLambda)
+		}
 	}
 	report := p.collect(r, func(i int) *judged { return p.lanes[i].result() })
 	if p.Curvature && !r.ValueOnly {
@@ -253,5 +291,19 @@ func (p *Problem) collect(r search.Request, result func(lane int) *judged) Repor
 		}
 	}
 	report.finish(len(p.lanes))
+	switch {
+	case p.spec.Risk != nil:
+	case len(p.lanes) == 1:
+		report.StandardError = result(0).valueError
+	default:
+		report.StandardError = standardError(report.FoldValues, report.Value)
+	}
 	return report
 }
+
+// KeepSolutions makes lanes remember the solutions of every evaluation, see
+// [Problem.Keep].
+func (p *Problem) KeepSolutions() { p.Keep = true }
+
+// AskCurvature asks for second derivatives, see [Problem.Curvature].
+func (p *Problem) AskCurvature() { p.Curvature = true }

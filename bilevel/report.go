@@ -29,7 +29,7 @@ type Report struct {
 // newReport starts the report of a request with r hyperparameters.
 func newReport(request search.Request, r int) Report {
 	report := Report{
-		Evaluation:        search.Evaluation{LogLambda: request.LogLambda, Flat: !request.ValueOnly, Status: outcome.Converged},
+		Evaluation:        search.Evaluation{LogLambda: request.LogLambda, Flat: !request.ValueOnly, Status: outcome.Converged, TrainLoss: math.Inf(1)},
 		InjectivityMargin: 1,
 		SupportCertified:  !request.ValueOnly,
 	}
@@ -45,18 +45,20 @@ type solved struct {
 	epochs, passes, support int
 	status                  outcome.Status
 	seconds                 float64
+	train, saturation, work float64 // as of [search.Evaluation]
 }
 
 func summarise(s *cd.Solution, took time.Duration) solved {
 	return solved{
 		gap: s.RelativeGap, kkt: s.KKT, epochs: s.Epochs, passes: s.Passes, support: len(s.Support),
-		status: s.Status, seconds: took.Seconds(),
+		status: s.Status, seconds: took.Seconds(), work: s.Work,
 	}
 }
 
 // derived is what a report takes in of a lane's hypergradient.
 type derived struct {
 	bound, margin float64
+	work          float64
 	iterations    int
 	certified     bool
 	status        outcome.Status
@@ -65,7 +67,7 @@ type derived struct {
 
 func differentiated(g *implicit.Hypergradient, took time.Duration) derived {
 	return derived{
-		bound: g.ErrorBound, margin: g.InjectivityMargin, iterations: g.Iterations,
+		bound: g.ErrorBound, margin: g.InjectivityMargin, work: g.Work, iterations: g.Iterations,
 		status: g.Status, seconds: took.Seconds(),
 	}
 }
@@ -88,6 +90,9 @@ func (r *Report) addSolution(s solved) {
 	r.Epochs += s.epochs
 	r.Passes += s.passes
 	r.supports += s.support
+	r.TrainLoss = min(r.TrainLoss, s.train)
+	r.Saturation += s.saturation
+	r.Work += s.work
 	r.SecondsSolve += s.seconds
 	r.worsen(s.status)
 }
@@ -104,6 +109,7 @@ func (r *Report) addGradient(d derived, share float64) {
 	r.ErrorBound += float64(share * d.bound)
 	r.InjectivityMargin = min(r.InjectivityMargin, d.margin)
 	r.Iterations += d.iterations
+	r.Work += d.work
 	r.SupportCertified = r.SupportCertified && d.certified
 	r.SecondsGradient += d.seconds
 	if d.status != outcome.Flat {
@@ -122,6 +128,10 @@ func (r *Report) worsen(s outcome.Status) {
 func (r *Report) finish(lanes int) {
 	r.GapRelative = r.Tol
 	r.Support = (r.supports + lanes/2) / lanes
+	r.Saturation /= float64(lanes)
+	if math.IsInf(r.TrainLoss, 1) {
+		r.TrainLoss = 0
+	}
 	r.Trusted = r.Status == outcome.Converged
 	if r.Flat && r.Trusted {
 		r.Status = outcome.Flat

@@ -144,6 +144,14 @@ func (s *Solver) Start(cols []int32, coef []float64) {
 	s.layOut()
 }
 
+// MoveTo makes the next Solve begin at the coefficients given, of ascending columns, and
+// keeps what was learnt on the way: packed columns, their Gram matrix, the last pass.
+func (s *Solver) MoveTo(cols []int32, coef []float64) {
+	s.sol.Support = append(s.sol.Support[:0], cols...)
+	s.sol.Coef = append(s.sol.Coef[:0], coef...)
+	s.layOut()
+}
+
 // Advance moves the last solution, where the next Solve begins: coefficients by step times
 // direction, one entry for each column of its support. Those that would change sign become 0.
 func (s *Solver) Advance(step float64, direction []float64) {

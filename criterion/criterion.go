@@ -38,3 +38,16 @@ func (MeanSquaredError) Eval(rows []int32, y, m, slope, curvature []float64) flo
 	}
 	return sum / count
 }
+
+// RowMean reports whether a criterion is known to be the mean of a loss over the rows, so
+// that parts of the rows have values of their own: the criteria of this package are.
+func RowMean(c Criterion) bool {
+	switch c := c.(type) {
+	case MeanSquaredError, MeanAbsoluteError, rowwise:
+		return true
+	case Weighted:
+		return RowMean(c.Criterion)
+	default:
+		return false
+	}
+}

@@ -32,7 +32,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 		off += float64(s.system.Norm(&s.cg, s.q) * b.rho)
 	}
 	off /= mu
-	if ridge := g.Ridge(); ridge > 0 && (i == 1 || g.Quadratic()) {
+	if ridge := g.Ridge(); ridge > 0 && g.OfRidge(i) {
 		// B = −α₂β is off by −α₂A⁻¹ρ.
 		off += float64(min(1/mu, ridge/(float64(b.least*mu)*slices.Min(s.diag))) * h * b.rho)
 	}

@@ -50,7 +50,7 @@ func (g *prox) at(j int32, z, step float64) (r response) {
 		r.dz = 1 / shrink
 		r.dl[0] = -math.Copysign(threshold, r.b) / shrink
 		r.dl[1] = -ridge * r.b / shrink
-		if g.penalty.Quadratic() {
+		if g.penalty.OfRidge(0) {
 			r.dl[0] = r.dl[1]
 		}
 	}

@@ -26,14 +26,26 @@ func Lasso(logAlpha float64) (Penalty, error) {
 	return Penalty{alpha: alpha, lambda: 1}, err
 }
 
-// ElasticNet returns α₁‖β‖₁ + (α₂/2)‖β‖² with α = e^logAlpha.
+// ElasticNet returns α₁‖β‖₁ + (α₂/2)‖β‖² with α = e^logAlpha. −Inf makes one of the two
+// strengths 0: a ridge or a Lasso with the λ's of an elastic net.
 func ElasticNet(logAlpha1, logAlpha2 float64) (Penalty, error) {
-	a1, err := strength(logAlpha1, 0)
+	if math.IsInf(logAlpha1, -1) && math.IsInf(logAlpha2, -1) {
+		return Penalty{}, outcome.At(outcome.BadParameter, "log-lambda", "one of the two strengths must be more than nothing")
+	}
+	a1, err := strengthOrNone(logAlpha1, 0)
 	if err != nil {
 		return Penalty{}, err
 	}
-	a2, err := strength(logAlpha2, 1)
+	a2, err := strengthOrNone(logAlpha2, 1)
 	return Penalty{alpha: a1, ridge: a2, lambda: 2}, err
+}
+
+// strengthOrNone is strength, with 0 for −Inf.
+func strengthOrNone(logAlpha float64, index int) (float64, error) {
+	if math.IsInf(logAlpha, -1) {
+		return 0, nil
+	}
+	return strength(logAlpha, index)
 }
 
 // Ridge returns (α₂/2)‖β‖² with α₂ = e^logAlpha.
@@ -93,6 +105,10 @@ func strength(lambda float64, j int) (float64, error) {
 
 // Hyperparameters returns r, the number of λ's behind the penalty.
 func (g Penalty) Hyperparameters() int { return g.lambda }
+
+// OfRidge reports whether hyperparameter i is that of the ridge: the only one of a ridge
+// alone, the second of an elastic net.
+func (g Penalty) OfRidge(i int) bool { return i == 1 || g.lambda == 1 && g.Quadratic() }
 
 // Alpha returns αⱼ.
 func (g Penalty) Alpha(j int) float64 {
@@ -199,7 +215,7 @@ func (g Penalty) Value(cols []int32, b []float64) float64 {
 // [Penalty.Alpha] instead.
 func (g Penalty) Sensitivity(i int, cols []int32, b, out []float64) {
 	for k, j := range cols {
-		if i == 0 && !g.Quadratic() {
+		if !g.OfRidge(i) {
 			out[k] = -math.Copysign(g.Alpha(int(j)), b[k])
 		} else {
 			out[k] = -g.ridge * b[k]

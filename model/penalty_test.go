@@ -63,11 +63,15 @@ func TestPenaltyRefusesWhatIsNoStrength(t *testing.T) {
 		if _, err := model.Lasso(lambda); outcome.KindOf(err) != bad.Kind {
 			t.Errorf("Lasso(%g): %v", lambda, err)
 		}
-		if _, err := model.ElasticNet(0, lambda); outcome.KindOf(err) != bad.Kind {
+		none := math.IsInf(lambda, -1) // a strength of an elastic net that is 0
+		if _, err := model.ElasticNet(0, lambda); (err == nil) != none || !none && outcome.KindOf(err) != bad.Kind {
 			t.Errorf("ElasticNet(0, %g): %v", lambda, err)
 		}
-		if _, err := model.ElasticNet(lambda, 0); outcome.KindOf(err) != bad.Kind {
+		if _, err := model.ElasticNet(lambda, 0); (err == nil) != none || !none && outcome.KindOf(err) != bad.Kind {
 			t.Errorf("ElasticNet(%g, 0): %v", lambda, err)
+		}
+		if _, err := model.ElasticNet(lambda, lambda); outcome.KindOf(err) != bad.Kind {
+			t.Errorf("ElasticNet(%g, %g): %v", lambda, lambda, err)
 		}
 		_, err := model.WeightedLasso([]float64{0, lambda, 0})
 		if means := math.IsInf(lambda, 0); means != (err == nil) || !means && outcome.KindOf(err) != bad.Kind {

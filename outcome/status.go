@@ -17,6 +17,10 @@ const (
 	Stationary Status = "stationary"
 	// Kink: the criterion has a corner here; the slope changes sign across it.
 	Kink Status = "kink"
+	// NullModel: nothing in the range seen has a lower criterion than the null model.
+	NullModel Status = "null_model"
+	// Exhausted: all points of a search without slopes are done, and the best is returned.
+	Exhausted Status = "exhausted"
 	// Flat: the solution does not move with λ here (empty support, or λ ≥ λmax).
 	Flat Status = "flat"
 	// Box: the search ended at the border of the declared box.
@@ -44,7 +48,7 @@ const (
 // look: it is certified, or it ended by a rule of the search.
 func (s Status) OK() bool {
 	switch s {
-	case Converged, Stationary, Kink, Flat, Box:
+	case Converged, NullModel, Stationary, Kink, Flat, Box, Exhausted:
 		return true
 	default:
 		return false

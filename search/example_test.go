@@ -53,7 +53,7 @@ func ExampleGrid() {
 		return
 	}
 	fmt.Printf("%s: %.4f at λ = %.2f after %d evaluations\n", result.Status, result.Best.Value, result.Best.LogLambda[0], len(result.Evaluations))
-	// Output: stationary: 1.0020 at λ = -6.14 after 10 evaluations
+	// Output: exhausted: 1.0020 at λ = -6.14 after 10 evaluations
 }
 
 func ExampleTPE() {

@@ -12,7 +12,7 @@ import (
 // and returns the best: the baseline. The order of decreasing λ lets an
 // objective start each inner problem from the one before. Every point counts
 // against the budget, which defaults to the number of points. The status is
-// Stationary where the best point is inside the grid's range and Box where it
+// Exhausted where the best point is inside the grid's range and Box where it
 // lies on its edge, so that a better one may lie beyond.
 func Grid(ctx context.Context, f Objective, points [][]float64, options Options) (*Result, error) {
 	if len(points) == 0 {
@@ -27,7 +27,7 @@ func Grid(ctx context.Context, f Objective, points [][]float64, options Options)
 		}
 		return nil
 	})
-	if err == nil && result.Status == outcome.Stationary && onEdge(result.Best.LogLambda, points) {
+	if err == nil && result.Status == outcome.Exhausted && onEdge(result.Best.LogLambda, points) {
 		result.Status = outcome.Box
 	}
 	return result, err
@@ -46,13 +46,13 @@ func evaluateAll(ctx context.Context, f Objective, options Options, unending boo
 		for k := 0; ; k++ {
 			x := next(k, r.result.Evaluations)
 			if x == nil {
-				return outcome.Stationary, nil
+				return outcome.Exhausted, nil
 			}
 			if _, err := r.eval(ctx, x, true); err != nil {
 				return "", err
 			}
 			if unending && r.left() == 0 {
-				return outcome.Stationary, nil
+				return outcome.Exhausted, nil
 			}
 		}
 	})

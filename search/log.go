@@ -49,6 +49,10 @@ type entry struct {
 	Test       sealed.Number  `json:"test"`
 	Tested     bool           `json:"tested"`
 	Flat       bool           `json:"flat"`
+	Spread     sealed.Number  `json:"standard_error"`
+	TrainLoss  sealed.Number  `json:"train_loss"`
+	Filled     sealed.Number  `json:"saturation"`
+	Work       sealed.Number  `json:"work"`
 	Seconds    sealed.Number  `json:"seconds"`
 }
 
@@ -132,6 +136,11 @@ func (l *Log) at(k int, request Request) (Evaluation, error) {
 		Tested:     e.Tested,
 		Flat:       e.Flat,
 		Seconds:    float64(e.Seconds),
+
+		StandardError: float64(e.Spread),
+		TrainLoss:     float64(e.TrainLoss),
+		Saturation:    float64(e.Filled),
+		Work:          float64(e.Work),
 	}, nil
 }
 
@@ -152,6 +161,10 @@ func (l *Log) add(request Request, e Evaluation) error {
 		Test:       sealed.Number(e.Test),
 		Tested:     e.Tested,
 		Flat:       e.Flat,
+		Spread:     sealed.Number(e.StandardError),
+		TrainLoss:  sealed.Number(e.TrainLoss),
+		Filled:     sealed.Number(e.Saturation),
+		Work:       sealed.Number(e.Work),
 		Seconds:    sealed.Number(e.Seconds),
 	})
 	if l.path == "" {
@@ -177,7 +190,7 @@ func (l *Log) ioError(message string, err error) error {
 }
 
 // logFile is how a log is kept.
-var logFile = sealed.Kind{Key: "pare_search_log", Noun: "log of a search", Version: 2}
+var logFile = sealed.Kind{Key: "pare_search_log", Noun: "log of a search", Version: 3}
 
 type logBody struct {
 	Key     string  `json:"key"`

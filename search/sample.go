@@ -9,7 +9,7 @@ import (
 )
 
 // Random evaluates the objective, value only, at points drawn uniformly from the
-// box by SplitMix64 with the given seed: a baseline. It ends, Stationary, when its budget is drawn.
+// box by SplitMix64 with the given seed: a baseline. It ends, Exhausted, when its budget is drawn.
 func Random(ctx context.Context, f Objective, box Box, seed uint64, options Options) (*Result, error) {
 	if err := box.bounded(); err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func Random(ctx context.Context, f Objective, box Box, seed uint64, options Opti
 
 // Halton evaluates the objective, value only, at the points of Halton's sequence
 // in the box, which fill it more evenly than random ones do: a baseline for a
-// few coordinates. It ends, Stationary, when its budget is drawn.
+// few coordinates. It ends, Exhausted, when its budget is drawn.
 func Halton(ctx context.Context, f Objective, box Box, options Options) (*Result, error) {
 	if err := box.bounded(); err != nil {
 		return nil, err

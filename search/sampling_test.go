@@ -14,7 +14,7 @@ import (
 func TestHaltonPoints(t *testing.T) {
 	f := &analytic{f: bowl([]float64{0, 0}, []float64{1, 1})}
 	r, err := Halton(context.Background(), f, Box{[]float64{0, -1}, []float64{1, 1}}, Options{Evaluations: 6})
-	if err != nil || r.Status != outcome.Stationary {
+	if err != nil || r.Status != outcome.Exhausted {
 		t.Fatal(r.Status, err)
 	}
 	for k, want := range [][2]float64{{1. / 2, 1. / 3}, {1. / 4, 2. / 3}, {3. / 4, 1. / 9}, {1. / 8, 4. / 9}, {5. / 8, 7. / 9}, {3. / 8, 2. / 9}} {

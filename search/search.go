@@ -23,6 +23,9 @@ type Request struct {
 	LogLambda []float64 // the objective may keep it, not change it
 	Tol       float64   // relative gap of the inner problems; 0: the objective's own
 	ValueOnly bool      // the gradient is not needed
+	// From is an evaluated point whose inner solutions to begin from, where the
+	// objective has kept them; nil: those of the last evaluation.
+	From []float64
 }
 
 // Evaluation is an objective at one λ.
@@ -47,6 +50,16 @@ type Evaluation struct {
 	// there are such. A search does not look at it.
 	Test   float64
 	Tested bool
+	// StandardError is that of Value as an estimate of the loss on new rows: over the
+	// folds, or over the rows of one hold-out. 0 where the objective knows none.
+	StandardError float64
+	// TrainLoss is the inner objective as a share of the null model's, the least over
+	// the folds, and Saturation the mean size of the supports as a share of the most
+	// that rows or columns allow. 0 where the objective does not say.
+	TrainLoss, Saturation float64
+	// Work counts what the evaluation cost, in nanoseconds of the solvers' cost model:
+	// the same on every machine and for any number of threads.
+	Work float64
 	// Flat reports that the solutions do not move with λ here.
 	Flat    bool
 	Seconds float64
@@ -173,8 +186,18 @@ type Result struct {
 	// all.
 	Best        Evaluation
 	Evaluations []Evaluation // all, in order
-	// Status is Stationary, Kink, Flat, Box, Budget or Cancelled.
+	// Status is Converged, NullModel, Stationary, Kink, Flat, Box, Exhausted, Budget or
+	// Cancelled.
 	Status outcome.Status
+	// Seen is what [Look] saw before it descended; zero for other methods.
+	Seen Seen
+}
+
+// Seen is a range of λ in which a criterion was looked at, and the number of basins found
+// there that are deeper than a tenth of its standard error.
+type Seen struct {
+	From, To float64
+	Basins   int
 }
 
 const (

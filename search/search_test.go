@@ -370,7 +370,7 @@ func TestGrid(t *testing.T) {
 	if len(f.seen) != 25 || f.seen[0].LogLambda[0] != 0 || f.seen[24].LogLambda[0] != -12 {
 		t.Errorf("the grid was %v", f.seen)
 	}
-	if result.Status != outcome.Stationary || result.Best.LogLambda[0] != -6 || result.Best.Gradient != nil {
+	if result.Status != outcome.Exhausted || result.Best.LogLambda[0] != -6 || result.Best.Gradient != nil {
 		t.Errorf("%s at %+v", result.Status, result.Best)
 	}
 	// The best on an edge of the grid may not be the best there is.
@@ -395,7 +395,7 @@ func TestGrid(t *testing.T) {
 	if one := Geometric(3, -1, 1); len(one) != 1 || one[0][0] != 3 {
 		t.Errorf("a grid of one point: %v", one)
 	}
-	if result, err = Grid(context.Background(), scalar(parabola), Geometric(3, -1, 1), Options{}); err != nil || result.Status != outcome.Stationary {
+	if result, err = Grid(context.Background(), scalar(parabola), Geometric(3, -1, 1), Options{}); err != nil || result.Status != outcome.Exhausted {
 		t.Errorf("a grid of one point: %v, %v", result, err)
 	}
 }

@@ -39,7 +39,7 @@ const (
 //
 // A density is an equal mixture of the uniform prior and of a Gaussian at each
 // point, cut off at the box, as wide as the farther of its two neighbours, where
-// the ends of the box are neighbours too. It ends, Stationary, when its budget is
+// the ends of the box are neighbours too. It ends, Exhausted, when its budget is
 // drawn.
 func TPE(ctx context.Context, f Objective, box Box, options TPEOptions) (*Result, error) {
 	if err := box.bounded(); err != nil {

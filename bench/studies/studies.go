@@ -36,6 +36,7 @@ type Options struct {
 	Library
 	Quick    bool     // fewer and smaller sets, fewer points
 	Sets     []string // of these sets, by the names that studies give them; nil: all
+	Seed     uint64   // of problems that are drawn
 	Threads  int      // inner problems solved at once, where a study solves several; 0: all cores
 	Progress func(what string)
 }

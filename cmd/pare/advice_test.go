@@ -12,7 +12,6 @@ func TestWhatToDoNext(t *testing.T) {
 	for args, want := range map[string]string{
 		"select --model=enet --folds=10":          "lasso is as good",
 		"select --model=enet":                     "lasso is as good",
-		"select --model=enet --start=0.0001":      "compare lasso and ridge",
 		"select --search=random --evaluations=20": "the best of the points drawn",
 		"select --search=tpe --evaluations=20":    "the best of the points drawn",
 		"select --search=grid --min-ratio=0.5":    "lower --min-ratio",

@@ -259,7 +259,7 @@ func TestMulticlassText(t *testing.T) {
 		"fit --ratio 0.1,0.05,0.02": {"from 0.02 to 0.1"},
 		"grad --ratio 0.05":         {"cross-entropy", "by the λ of each class", "status         converged"},
 		"path --points 3":           {"cross-entropy", "--log-lambda=-"},
-		"select":                    {"cross-entropy", "stationary", "for all 3"},
+		"select":                    {"cross-entropy", "converged", "for all 3"},
 		"info":                      {"3 classes: -1 (", "αmax"},
 	} {
 		o := pareRun(t, append(strings.Fields(args), file, "--model=multiclass")...)
@@ -326,7 +326,7 @@ func TestSVMText(t *testing.T) {
 	for args, want := range map[string][]string{
 		"fit --log-lambda 2":  {"C = 7.38906, λ = ln C = 2", "on the margin", "pare select --model=svm"},
 		"grad --log-lambda 2": {"smoothed hinge", "on the margin", "status         converged"},
-		"select":              {"smoothed hinge", "C = ", "stationary"},
+		"select":              {"smoothed hinge", "C = ", "converged"},
 	} {
 		o := pareRun(t, append(strings.Fields(args), file, "--model=svm")...)
 		for _, w := range want {
@@ -343,7 +343,7 @@ func TestSVMText(t *testing.T) {
 		t.Errorf("SURE of a hinge: exit %d, %s", o.code, o.stderr)
 	}
 	o = pareRun(t, "select", file, "--model=svm", "--search=grid")
-	if o.code != exitUsage || !strings.Contains(o.stderr, "auto and gradient") {
+	if o.code != exitUsage || !strings.Contains(o.stderr, "use auto or gradient") {
 		t.Errorf("a grid from no αmax: exit %d, %s", o.code, o.stderr)
 	}
 }

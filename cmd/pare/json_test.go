@@ -52,6 +52,10 @@ const selectShape = `
 	.evaluations[].tol number, .evaluations[].value number, .log_lambda[] number, .null_value number,
 	.seconds.load number, .seconds.refit number, .seconds.search number, .status string, .value number`
 
+const seenShape = `, .seen.basins number, .seen.from number, .seen.to number`
+
+const errorShape = `, .standard_error number, .evaluations[].standard_error number`
+
 const oneSEShape = `, .one_se.log_lambda[] number, .one_se.value number, .seconds.one_se number`
 
 func TestJSONHasTheStatedShape(t *testing.T) {
@@ -65,13 +69,13 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 		{"grad --ratio 0.1 --model enet --criterion holdout", gradShape + ", .gradient[] number"},
 		{"grad --ratio 0.1 --model wlasso", gradShape + ", .gradient.index[] number, .gradient.value[] number"},
 		{"grad --ratio 0.1 --method forward", strings.Replace(gradShape, "margin number", "margin null", 1) + ", .gradient[] number"},
-		{"select", selectShape + "," + final + oneSEShape + ", .gradient_norm number, .evaluations[].gradient_norm number"},
-		{"select --criterion holdout", selectShape + "," + final + ", .gradient_norm number, .evaluations[].gradient_norm number"},
-		{"select --criterion sure", selectShape + "," + final + ", .sigma number, .gradient_norm number, .evaluations[].gradient_norm number"},
+		{"select", selectShape + "," + final + oneSEShape + seenShape + errorShape + ", .gradient_norm number, .evaluations[].gradient_norm number"},
+		{"select --criterion holdout", selectShape + "," + final + seenShape + errorShape + ", .gradient_norm number, .evaluations[].gradient_norm number"},
+		{"select --criterion sure", selectShape + "," + final + seenShape + ", .sigma number, .gradient_norm number, .evaluations[].gradient_norm number"},
 		{"grad --ratio 0.1 --model wlasso --criterion aic", gradShape + ", .sigma number, .gradient.index[] number, .gradient.value[] number"},
-		{"select --model wlasso --criterion sure", strings.Replace(selectShape, ".evaluations[].log_lambda[] number, ", "", 1) + "," + final +
+		{"select --model wlasso --criterion sure", strings.Replace(selectShape, ".evaluations[].log_lambda[] number, ", "", 1) + "," + final + seenShape +
 			", .common.log_lambda[] number, .common.value number, .sigma number, .gradient_norm number, .evaluations[].gradient_norm null, .evaluations[].gradient_norm number"},
-		{"select --search grid --points 5", selectShape + "," + final + oneSEShape + ", .gradient_norm null, .evaluations[].gradient_norm null"},
+		{"select --search grid --points 5", selectShape + "," + final + oneSEShape + errorShape + ", .gradient_norm null, .evaluations[].gradient_norm null"},
 		{"path --points 3", `.points[].epochs number, .points[].gap_relative number, .points[].log_lambda[] number,
 			.points[].objective number, .points[].seconds number, .points[].support number, .points[].value number,
 			.seconds.load number, .seconds.solve number, .status string`},

@@ -24,8 +24,14 @@ import (
 )
 
 func main() {
-	// The first signal asks for the best result so far, the second kills.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
-	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	ctx, cancel := context.WithCancel(context.Background())
+	asked := newInterrupt(cancel)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		<-signals
+		signal.Stop(signals) // the second kills
+		asked.hear()
+	}()
+	os.Exit(run(ctx, asked, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

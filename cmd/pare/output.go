@@ -158,28 +158,39 @@ type gradSeconds struct {
 }
 
 type selectResult struct {
-	LogLambda    []number       `json:"log_lambda"` // null where no evaluation was done
-	Value        number         `json:"value"`
-	GradientNorm number         `json:"gradient_norm"` // null for a grid
-	NullValue    number         `json:"null_value"`
-	Sigma        number         `json:"sigma,omitempty"` // sure, aic, bic
-	Evaluations  []evaluation   `json:"evaluations"`
-	Test         *number        `json:"test,omitempty"`   // the criterion on the rows kept for testing
-	Common       *choice        `json:"common,omitempty"` // wlasso, --per-class: the best with one share of αmax for all
-	OneSE        *choice        `json:"one_se,omitempty"` // cv, one λ or one share of αmax
-	Status       outcome.Status `json:"status"`
-	Final        *fitResult     `json:"final"`
-	Warnings     []warning      `json:"warnings,omitempty"`
-	Seconds      selectSeconds  `json:"seconds"`
+	LogLambda    []number     `json:"log_lambda"` // null where no evaluation was done
+	Value        number       `json:"value"`
+	GradientNorm number       `json:"gradient_norm"` // null for a grid
+	NullValue    number       `json:"null_value"`
+	Sigma        number       `json:"sigma,omitempty"` // sure, aic, bic
+	Evaluations  []evaluation `json:"evaluations"`
+	Test         *number      `json:"test,omitempty"`   // the criterion on the rows kept for testing
+	Common       *choice      `json:"common,omitempty"` // wlasso, --per-class: the best with one share of αmax for all
+	OneSE        *choice      `json:"one_se,omitempty"` // cv, one λ or one share of αmax
+	Least        *choice      `json:"least,omitempty"`  // --one-se: the minimum, of which it is the choice
+	// StandardError is that of the value; Seen is the range that auto has looked at.
+	StandardError *number        `json:"standard_error,omitempty"`
+	Seen          *seenResult    `json:"seen,omitempty"`
+	Status        outcome.Status `json:"status"`
+	Final         *fitResult     `json:"final"`
+	Warnings      []warning      `json:"warnings,omitempty"`
+	Seconds       selectSeconds  `json:"seconds"`
 
 	selection *pare.Selection
-	saved     string // the file of the model
+	saved     string  // the file of the model
+	allowed   float64 // seconds of the search; 0: no limit
 	report    reportFlags
 	plot      plotFlags
 	curve     []search.Evaluation // with --plot
 	drawn     bool
 	grid      bool
 	asked     asked
+}
+
+type seenResult struct {
+	From   number `json:"from"`
+	To     number `json:"to"`
+	Basins int    `json:"basins"`
 }
 
 type choice struct {
@@ -189,15 +200,16 @@ type choice struct {
 }
 
 type evaluation struct {
-	LogLambda    []number       `json:"log_lambda,omitempty"` // not for wlasso: there is one per column
-	Value        number         `json:"value"`
-	GradientNorm number         `json:"gradient_norm"`
-	Tol          number         `json:"tol"` // relative gap reached
-	Support      int            `json:"support"`
-	Seconds      float64        `json:"seconds"`
-	Test         *number        `json:"test,omitempty"`    // on the rows kept for testing
-	Trusted      *bool          `json:"trusted,omitempty"` // present where false
-	Status       outcome.Status `json:"status,omitempty"`  // why not
+	LogLambda     []number       `json:"log_lambda,omitempty"` // not for wlasso: there is one per column
+	Value         number         `json:"value"`
+	GradientNorm  number         `json:"gradient_norm"`
+	Tol           number         `json:"tol"` // relative gap reached
+	Support       int            `json:"support"`
+	StandardError *number        `json:"standard_error,omitempty"`
+	Seconds       float64        `json:"seconds"`
+	Test          *number        `json:"test,omitempty"`    // on the rows kept for testing
+	Trusted       *bool          `json:"trusted,omitempty"` // present where false
+	Status        outcome.Status `json:"status,omitempty"`  // why not
 }
 
 type selectSeconds struct {

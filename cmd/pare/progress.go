@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"math"
@@ -149,14 +148,4 @@ func (p *progress) evaluation(e search.Evaluation, top []float64) {
 	if p.budget > 0 {
 		p.doing += fmt.Sprintf(" of at most %d", p.budget)
 	}
-}
-
-// announceCancel says, until the function it returns is called, that the first
-// interrupt has been heard.
-func (p *progress) announceCancel(ctx context.Context) (stop func() bool) {
-	return context.AfterFunc(ctx, func() {
-		if p.w != nil {
-			p.begin("stopping, once more kills")
-		}
-	})
 }

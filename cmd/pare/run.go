@@ -50,6 +50,8 @@ type environment struct {
 	progress *progress
 	args     []string  // the command line, to be repeated
 	notes    io.Writer // what is said beside a result, for people
+
+	interrupt *interrupt
 }
 
 // result is what a command prints: itself as JSON, or a page of text.
@@ -59,7 +61,7 @@ type result interface {
 }
 
 // run is the whole program but for the process around it.
-func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func run(ctx context.Context, asked *interrupt, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stdout, welcome)
 		return exitOK
@@ -79,12 +81,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		return exitOK
 	}
 	out := chosen.output()
-	env := environment{stdin: stdin, stdout: stdout, progress: newProgress(stderr, out), args: quoted(args), notes: stderr}
+	env := environment{stdin: stdin, stdout: stdout, progress: newProgress(stderr, out), args: quoted(args), notes: stderr, interrupt: asked}
 	defer env.progress.stop()
 	if out.Quiet || out.JSON {
 		env.notes = io.Discard
 	}
-	defer env.progress.announceCancel(ctx)()
+	asked.announce(func() { env.progress.begin("stopping, once more kills") })
 	res, err := chosen.run(ctx, env)
 	env.progress.stop()
 	if err != nil {

@@ -32,7 +32,7 @@ func pareRun(t *testing.T, args ...string) outcomeOf {
 
 func pareRunWith(ctx context.Context, stdin string, args ...string) outcomeOf {
 	var stdout, stderr bytes.Buffer
-	code := run(ctx, args, strings.NewReader(stdin), &stdout, &stderr)
+	code := run(ctx, newInterrupt(func() {}), args, strings.NewReader(stdin), &stdout, &stderr)
 	return outcomeOf{code, stdout.String(), stderr.String()}
 }
 
@@ -126,7 +126,7 @@ func TestUntrustedResultsExitWith3(t *testing.T) {
 // What cannot be written is a failure, not a silent success.
 func TestAFullDiskIsAFailure(t *testing.T) {
 	var stderr bytes.Buffer
-	code := run(t.Context(), []string{"info"}, strings.NewReader(""), full{}, &stderr)
+	code := run(t.Context(), newInterrupt(func() {}), []string{"info"}, strings.NewReader(""), full{}, &stderr)
 	if code != exitFailed || !strings.Contains(stderr.String(), "cannot be written") {
 		t.Errorf("exit %d, %q", code, stderr.String())
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -23,11 +24,14 @@ type selectCommand struct {
 
 // searchFlags say how λ is looked for.
 type searchFlags struct {
-	Search      pare.Search     `default:"auto" placeholder:"SEARCH" help:"auto: secant for one λ, a trust region for two; for more from one share of αmax on by a trust region, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, halton, random, tpe, the latter two drawn by --seed (default: auto)." group:"Search"`
+	Search      pare.Search     `default:"auto" placeholder:"SEARCH" help:"auto: looks from αmax down, then descends; two λ's from the best of each alone by a trust region; more from one share of αmax on, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, halton, random, tpe, the latter two drawn by --seed (default: auto)." group:"Search"`
 	TolSchedule search.Schedule `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
-	Start       *float64        `placeholder:"R" help:"First α/αmax (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1, or one over the mean squared norm of long rows)." group:"Search"`
+	Start       *float64        `placeholder:"R" help:"First α/αmax of gradient, linesearch, lbfgs and adam (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1, or one over the mean squared norm of long rows)." group:"Search"`
 	PerClass    bool            `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
-	Evaluations *int            `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50; the grid; wlasso: 15)." group:"Search"`
+	Evaluations *int            `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50; the grid; wlasso: 15 after those for one λ)." group:"Search"`
+	Precision   bool            `help:"Continue auto to the last digits of --tol, where less than a hundredth of the criterion's standard error is to be gained."  group:"Search"`
+	OneSE       bool            `name:"one-se" help:"Take the one-standard-error choice: the most penalised model that is not clearly worse."  group:"Search"`
+	MaxSeconds  float64         `placeholder:"S" help:"End the search after so many seconds; the refit at the best λ so far follows."  group:"Search"`
 	Checkpoint  string          `placeholder:"FILE" help:"Keep every evaluation in this file; started again with it, an interrupted search goes on where it was." group:"Search"`
 	gridFlags
 }
@@ -45,6 +49,9 @@ func (f searchFlags) check() error {
 	if f.Evaluations != nil && *f.Evaluations < 1 {
 		return outcome.At(outcome.BadParameter, "evaluations", "need at least 1, got %d", *f.Evaluations)
 	}
+	if !(f.MaxSeconds >= 0) || f.MaxSeconds > math.MaxInt64/1e9 {
+		return outcome.At(outcome.BadParameter, "max-seconds", "must be a number of seconds, got %g", f.MaxSeconds)
+	}
 	if f.Checkpoint != "" {
 		if err := replaceable("checkpoint", f.Checkpoint, "cannot save the evaluations"); err != nil {
 			return err
@@ -55,7 +62,8 @@ func (f searchFlags) check() error {
 
 func (f searchFlags) options() pare.SelectOptions {
 	return pare.SelectOptions{
-		Search: f.Search, Schedule: f.TolSchedule, Start: given(f.Start, 0), PerClass: f.PerClass, OneSE: true,
+		Search: f.Search, Schedule: f.TolSchedule, Start: given(f.Start, 0), PerClass: f.PerClass,
+		OneSE: true, TakeOneSE: f.OneSE, Precision: f.Precision, MaxDuration: time.Duration(f.MaxSeconds * float64(time.Second)),
 		Evaluations: given(f.Evaluations, 0), Points: given(f.Points, 0), MinRatio: given(f.MinRatio, 0),
 	}
 }
@@ -88,16 +96,21 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		config.Solved = env.progress.inner(top)
 		o.Progress = func(e search.Evaluation) { env.progress.evaluation(e, top) }
 	}
+	o.Stop = env.interrupt.search()
 	s, err := pare.Select(ctx, d.x, d.y, o, config)
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	if s.Final != nil {
+	r := c.newResult(s, d)
+	switch {
+	case s.Final != nil && s.Final.Status == outcome.Converged:
 		if err := c.save(s.Final, asked{c.commonFlags, d}); err != nil {
 			return nil, err
 		}
+	case c.Save != "":
+		r.saved = ""
+		r.Warnings = append(r.Warnings, warning{"not_saved", c.Save + " is left as it was: there is no converged model to save"})
 	}
-	r := c.newResult(s, d)
 	if c.Report != "" && s.Final != nil {
 		m := material{final: s.Final, visit: s.Evaluations, oneSE: s.OneSE, null: s.NullValue}
 		for i, e := range s.Evaluations {
@@ -152,7 +165,7 @@ func (c *selectCommand) draw(ctx context.Context, env environment, d *dataset, r
 // search by values has seen; nil where neither.
 func (r *selectResult) plotted(p *page) *curve {
 	s := r.selection
-	c := &curve{points: r.curve, best: s.LogLambda, oneSE: s.OneSE, top: s.Final.LogLambdaMax, name: r.asked.criterion()}
+	c := &curve{points: r.curve, best: s.LogLambda, oneSE: s.OneSE, top: s.LogLambdaMax, name: r.asked.criterion()}
 	if c.points == nil && p.terminal && len(s.Evaluations) >= fewest && len(s.LogLambda) == 1 {
 		c.points = s.Evaluations
 	}
@@ -164,8 +177,8 @@ func (r *selectResult) plotted(p *page) *curve {
 
 // log opens the checkpoint of this search on these data.
 func (c *selectCommand) log(d *dataset) (*search.Log, error) {
-	key := fmt.Sprintf("%s --search=%s --start=%g --evaluations=%d --tol-schedule=%s --per-class=%t --points=%d --min-ratio=%g: %s",
-		asked{c.commonFlags, d}.command("select"), c.Search, given(c.Start, 0), given(c.Evaluations, 0), c.TolSchedule, c.PerClass, c.points(), c.minRatio(), d.fingerprint())
+	key := fmt.Sprintf("%s --search=%s --start=%g --evaluations=%d --tol-schedule=%s --per-class=%t --precision=%t --points=%d --min-ratio=%g: %s",
+		asked{c.commonFlags, d}.command("select"), c.Search, given(c.Start, 0), given(c.Evaluations, 0), c.TolSchedule, c.PerClass, c.Precision, c.points(), c.minRatio(), d.fingerprint())
 	log, err := search.OpenLog(c.Checkpoint, key)
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		if e.Flag = "checkpoint"; e.Kind == outcome.BadParameter {
@@ -189,9 +202,19 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		Seconds:      selectSeconds{d.loadSeconds, s.SecondsSearch, s.SecondsRefit, s.SecondsOneSE},
 		selection:    s,
 		saved:        c.Save,
+		allowed:      c.MaxSeconds,
 		grid:         c.Search == pare.Grid,
 		drawn:        slices.Contains([]pare.Search{pare.Random, pare.Halton, pare.TPE}, c.Search),
 		asked:        asked{c.commonFlags, d},
+	}
+	if s.StandardError > 0 {
+		r.StandardError = pointer(s.StandardError)
+	}
+	if seen := s.Seen; seen.Basins > 0 {
+		r.Seen = &seenResult{number(seen.From), number(seen.To), seen.Basins}
+	}
+	if s.Least != nil {
+		r.Least = &choice{LogLambda: numbers(s.Least.LogLambda), Value: number(s.Least.Value)}
 	}
 	if s.OneSE != nil {
 		r.OneSE = &choice{LogLambda: numbers(s.OneSE.LogLambda), Value: number(s.OneSE.Value)}
@@ -219,6 +242,9 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		if !c.many() {
 			entry.LogLambda = numbers(e.LogLambda)
 		}
+		if e.StandardError > 0 {
+			entry.StandardError = pointer(e.StandardError)
+		}
 		if e.Tested {
 			entry.Test = pointer(e.Test)
 		}
@@ -244,15 +270,15 @@ func pointer(v float64) *number {
 
 func (r *selectResult) text(p *page) {
 	p.title("select", r.asked)
-	if r.Final == nil {
+	s := r.selection
+	if s.LogLambda == nil {
 		p.row("status", "cancelled: interrupted before the first evaluation was done")
 		return
 	}
-	s := r.selection
 	if c := r.plotted(p); c != nil {
 		p.plot(c)
 	}
-	p.strength(r.asked, s.LogLambda, s.Final.LogLambdaMax)
+	p.strength(r.asked, s.LogLambda, s.LogLambdaMax)
 	p.row(r.asked.criterion(), "%.6g (%s)", s.Value, r.asked.judged(s.Sigma))
 	if r.asked.informed() {
 		p.row("", "the null model has %.6g", s.NullValue)
@@ -269,19 +295,25 @@ func (r *selectResult) text(p *page) {
 		}
 		p.row("test", "%s", text)
 	}
-	if s.Final.Status == outcome.Cancelled {
-		p.row("refit", "interrupted; the command below does it")
+	if s.Least != nil {
+		p.row("", "the one-standard-error choice; the minimum is %.6g at %s", s.Least.Value, r.asked.share(s.Least.LogLambda[0], s.LogLambdaMax[0]))
+	}
+	if s.Final == nil {
+		p.row("model", "none: stopped before the refit; the command below does it")
 	} else {
 		p.support(s.Final, r.asked)
 		p.certificate(r.Final)
 	}
 	p.row("search", "%s: %s", s.Status, r.why())
+	if seen := s.Seen; seen.Basins > 0 {
+		p.row("", "seen from %s to %s: %s", r.asked.place(seen.From, s.LogLambdaMax), r.asked.place(seen.To, s.LogLambdaMax), plural(seen.Basins, "basin"))
+	}
 	if r.best().Trusted != nil {
 		p.row("", "the criterion at the chosen point is not to be trusted: an inner problem or its derivative was not solved to tolerance; raise --tol")
 	}
 	p.warnings(r.Warnings)
-	if s.OneSE != nil {
-		p.row("one-SE rule", "%s; %s %.6g, %s on average over the folds", r.asked.share(s.OneSE.LogLambda[0], s.Final.LogLambdaMax[0]), r.asked.criterion(), s.OneSE.Value, plural(s.OneSE.Support, "column"))
+	if s.OneSE != nil && s.Least == nil {
+		p.row("one-SE rule", "%s; %s %.6g, %s on average over the folds", r.asked.share(s.OneSE.LogLambda[0], s.LogLambdaMax[0]), r.asked.criterion(), s.OneSE.Value, plural(s.OneSE.Support, "column"))
 	}
 	p.row("work", "%s in %s, refit %s, reading %s", plural(len(s.Evaluations), "evaluation"),
 		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))
@@ -304,31 +336,18 @@ func (r *selectResult) text(p *page) {
 // mostTyped is how many λ's a command line repeats.
 const mostTyped = 3
 
-// simpler is the model that an elastic net on the border of its range amounts to.
+// simpler is the model that an elastic net is where one of its strengths is nothing.
 func (r *selectResult) simpler() pare.Model {
-	s := r.selection
-	if !r.asked.on(pare.L1AndRidge) || r.asked.stated.loss != nil || s.Status != outcome.Box || s.Final == nil {
+	switch l := r.selection.LogLambda; {
+	case !r.asked.on(pare.L1AndRidge) || r.asked.stated.loss != nil || len(l) != 2:
 		return ""
-	}
-	const far = 1e-3 // of αmax: what is on the lower border is below
-	share := ratios(s.LogLambda, s.Final.LogLambdaMax)
-	switch {
-	case r.cornered():
-		return ""
-	case share[0] < share[1] && share[0] < far:
+	case math.IsInf(l[0], -1):
 		return pare.Ridge
-	case share[1] < share[0] && share[1] < far:
+	case math.IsInf(l[1], -1):
 		return pare.Lasso
 	default:
 		return ""
 	}
-}
-
-// cornered reports whether neither strength of an elastic net matters much.
-func (r *selectResult) cornered() bool {
-	const least = 1.25e-4 // of αmax: the lower border of a ridge beside which there may be no ℓ1 strength
-	share := ratios(r.selection.LogLambda, r.selection.Final.LogLambdaMax)
-	return r.asked.on(pare.L1AndRidge) && share[0] < least && share[1] < least
 }
 
 // explained compares the criterion with that of the null model.
@@ -346,13 +365,22 @@ func explained(value, null float64) string {
 // why says in words how the search ended.
 func (r *selectResult) why() string {
 	switch r.Status {
-	case outcome.Stationary:
+	case outcome.Converged:
+		if simpler := r.simpler(); simpler != "" {
+			return fmt.Sprintf("the %s strength is of no use here; %s is as good, with one λ less", map[pare.Model]string{pare.Ridge: "ℓ1", pare.Lasso: "ridge"}[simpler], simpler)
+		}
+		return "less than a hundredth of its standard error is to be gained; --precision goes on"
+	case outcome.NullModel:
+		return "no λ that was tried predicts better than the null model, which uses no column"
+	case outcome.Exhausted:
+		if r.asked.many() {
+			return "the planned evaluations are done; more would fit the rows that choose the strengths"
+		}
 		if r.drawn {
 			return "the best of the points drawn; --evaluations draws more, --search auto goes by the slope"
 		}
-		if r.grid {
-			return "the best point of the grid, and not on its edge"
-		}
+		return "the best point of the grid, and not on its edge"
+	case outcome.Stationary:
 		if r.asked.many() {
 			return "the next step from one strength for all columns towards one for each gains too little"
 		}
@@ -365,14 +393,11 @@ func (r *selectResult) why() string {
 		if r.grid {
 			return "the best point is on the edge of the grid, a better one may lie beyond; lower --min-ratio"
 		}
-		if simpler := r.simpler(); simpler != "" {
-			return fmt.Sprintf("the %s strength no longer matters; %s is as good, with one λ less", map[pare.Model]string{pare.Ridge: "ℓ1", pare.Lasso: "ridge"}[simpler], simpler)
-		}
-		if r.cornered() {
-			return "the best point is in a corner of the range searched, where neither strength matters much; compare lasso and ridge"
-		}
 		return "the best point is on the border of the range searched; beyond it a strength no longer matters"
 	case outcome.Budget:
+		if r.allowed > 0 && r.Seconds.Search >= r.allowed {
+			return "the time allowed is used up; this is the best point so far"
+		}
 		return "the evaluations allowed are used up; --evaluations raises the budget"
 	case outcome.Cancelled:
 		return "interrupted; this is the best point so far"

@@ -32,6 +32,19 @@ func (a asked) share(logLambda, top float64) string {
 	return fmt.Sprintf("α/αmax = %.4g, λ = %.6g", kernels.Exp(logLambda-top), logLambda)
 }
 
+// place says where a λ is that a look has been at: of several, the first, or the share that
+// all have.
+func (a asked) place(logLambda float64, top []float64) string {
+	switch a.Model {
+	case pare.SVM:
+		return fmt.Sprintf("C = %.2g", kernels.Exp(logLambda))
+	case pare.Multiclass:
+		return fmt.Sprintf("α/αmax = %.2g", kernels.Exp(logLambda))
+	default:
+		return fmt.Sprintf("α/αmax = %.2g", kernels.Exp(logLambda-top[0]))
+	}
+}
+
 // strength prints α, α/αmax and λ.
 func (p *page) strength(a asked, logLambda, top []float64) {
 	switch a.stated.traits.Strengths {

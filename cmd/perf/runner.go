@@ -27,6 +27,7 @@ type runFlags struct {
 	Output  string   `short:"o" placeholder:"DIR" help:"Where the files go (default: docs/figures, of goals docs/goals)."`
 	Quick   bool     `help:"Fewer and smaller sets, fewer points: minutes."`
 	Sets    []string `placeholder:"NAME,..." help:"Only these sets, by the names that studies give them, such as rcv1."`
+	Seed    uint64   `help:"Of random problems."`
 	Threads int      `help:"Inner problems solved at once, where several can be (default: all cores)."`
 	State   string   `placeholder:"FILE" help:"Note here what is done; the same command, interrupted, goes on from it."`
 }
@@ -97,7 +98,7 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 		}
 		began, load := time.Now(), machine.Load()
 		o := studies.Options{
-			Library: studies.Library{Dir: c.Data, File: c.File}, Quick: c.Quick, Sets: c.Sets, Threads: c.Threads,
+			Library: studies.Library{Dir: c.Data, File: c.File}, Quick: c.Quick, Sets: c.Sets, Seed: c.Seed, Threads: c.Threads,
 			Progress: func(what string) { env.status("%d/%d %s: %s", k+1, len(chosen), s.Name, what) },
 		}
 		r, err := s.Run(ctx, o)

@@ -1,11 +1,11 @@
-package pare_test
+package choose_test
 
 import (
 	"context"
 	"math"
 	"testing"
 
-	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/choose"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -25,7 +25,7 @@ func (shrunk) Eval(_ context.Context, r search.Request) (search.Evaluation, erro
 // above it those in λ; at it both. Lifted, an evaluation is that in λ.
 func TestVanishing(t *testing.T) {
 	const floor = -2
-	f, at, lift := pare.Vanishing(shrunk{}, floor)
+	f, at, lift := choose.Vanishing(shrunk{}, floor)
 	for _, lambda := range []float64{-20, -5, -2.1, floor, -1} {
 		in := []float64{lambda, -1.5}
 		x := at(in)

@@ -1,4 +1,4 @@
-package pare
+package choose
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ const mostPoints = 1_000_000
 
 // grid returns the points of a grid search: for two λ's, the product of two
 // geometric grids, ⌊√Points⌋ a side.
-func (o SelectOptions) grid(top []float64) ([][]float64, error) {
+func (o Options) grid(top []float64) ([][]float64, error) {
 	if o.Points == 0 {
 		o.Points = 100
 	}
@@ -39,7 +39,7 @@ func (o SelectOptions) grid(top []float64) ([][]float64, error) {
 }
 
 // span returns the length of a grid, ln of its least share of αmax.
-func (o SelectOptions) span() (float64, error) {
+func (o Options) span() (float64, error) {
 	ratio := cmp.Or(o.MinRatio, 0.001)
 	if !(ratio > 0 && ratio <= 1) {
 		return 0, outcome.At(outcome.BadParameter, "min-ratio", "must be in (0, 1], got %g", ratio)

@@ -1,4 +1,4 @@
-package pare
+package choose
 
 import (
 	"context"
@@ -20,6 +20,9 @@ type ray struct {
 func (r ray) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
 	shift := request.LogLambda
 	request.LogLambda = r.at(shift)
+	if request.From != nil {
+		request.From = r.at(request.From)
+	}
 	e, err := r.Objective.Eval(ctx, request)
 	e.LogLambda = shift
 	if e.Gradient != nil {
@@ -55,8 +58,8 @@ func (r ray) lift(e search.Evaluation) search.Evaluation {
 	return e
 }
 
-// tied are columns that share their λ's: home[j] is that of column j.
-type tied struct{ home []int32 }
+// tied are columns that share their λ's: group[j] is that of column j.
+type tied struct{ group []int32 }
 
 // lift names an evaluation by the λ's of all columns, which share the slopes.
 func (t tied) lift(e search.Evaluation) search.Evaluation {
@@ -64,11 +67,11 @@ func (t tied) lift(e search.Evaluation) search.Evaluation {
 		return e
 	}
 	count := make([]float64, len(e.LogLambda))
-	for _, h := range t.home {
+	for _, h := range t.group {
 		count[h]++
 	}
-	own, slopes := make([]float64, len(t.home)), make([]float64, len(t.home))
-	for j, h := range t.home {
+	own, slopes := make([]float64, len(t.group)), make([]float64, len(t.group))
+	for j, h := range t.group {
 		own[j] = e.LogLambda[h]
 		if e.Gradient != nil {
 			slopes[j] = e.Gradient[h] / count[h]
@@ -83,7 +86,7 @@ func (t tied) lift(e search.Evaluation) search.Evaluation {
 // ahead is a problem that is asked along a path known beforehand, without gradients, so
 // that its folds need not wait for one another.
 type ahead struct {
-	problem *bilevel.Problem
+	problem aheadOfTime
 	path    [][]float64
 	next    func() (bilevel.Report, error, bool)
 	stop    func()

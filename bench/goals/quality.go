@@ -1,0 +1,204 @@
+package goals
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bench/studies"
+	"github.com/seed-45b9a24c/pare/internal/random"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+const (
+	drawnProblems = 300  // of each model
+	drawnQuick    = 60   //
+	gridPoints    = 200  // of the reference
+	referenceTol  = 1e-7 // of its points
+)
+
+// problem is data to choose λ on.
+type problem struct {
+	name string
+	x    sparse.Matrix
+	y    []float64
+	v    pare.Validation
+}
+
+// draw makes the k-th random problem of a seed: 40 to 300 rows, 10 to 200 correlated
+// columns, half the time of very different scales, few coefficients, and noise from a
+// tenth to thrice the signal. Classes are the signs of the target.
+func draw(m pare.Model, seed uint64, k int) (problem, error) {
+	source := random.SplitMix64(seed*1_000_003 + uint64(k)*7919 + uint64(len(m)))
+	between := func(low, high float64) float64 { return low + float64((high-low)*source.Uniform()) }
+	n, p := int(between(40, 301)), int(between(10, 201))
+	correlation, ratio := between(0, 0.9), math.Exp(between(math.Log(0.3), math.Log(10)))
+	scaled := source.Uniform() < 0.5
+	scale := slices.Repeat([]float64{1}, p)
+	for j := range scale {
+		if scaled {
+			scale[j] = math.Exp(2 * source.Normal())
+		}
+	}
+	coef := make([]float64, p)
+	for range 1 + source.Below(min(p, 20)) {
+		coef[source.Below(p)] = source.Normal()
+	}
+	values, y := make([]float64, n*p), make([]float64, n)
+	for i := range n {
+		last := source.Normal()
+		for j := range p {
+			last = correlation*last + math.Sqrt(1-correlation*correlation)*source.Normal()
+			values[j*n+i] = last * scale[j]
+			y[i] += coef[j] * last
+		}
+	}
+	var square float64
+	for _, t := range y {
+		square += t * t / float64(n)
+	}
+	noise := math.Sqrt(square / ratio)
+	for i := range y {
+		y[i] += noise * source.Normal()
+	}
+	if m == pare.Logistic || m == pare.SVM {
+		middle := slices.Sorted(slices.Values(y))[n/2]
+		for i, t := range y {
+			y[i] = math.Copysign(1, t-middle)
+		}
+	}
+	x, err := sparse.NewDense(n, p, values)
+	return problem{fmt.Sprintf("random %d", k), x, y, pare.Validation{Shuffle: true, Seed: uint64(k)}}, err
+}
+
+// quality is how far choices are above the best of a grid.
+type quality struct {
+	count, percent, bad, thousandth, worse, contained int
+	worst, excess                                     float64 // in standard errors
+	evaluations                                       []int
+	status                                            map[string]int
+	seconds                                           float64
+	worstName                                         string
+}
+
+// Quality is O8: what select chooses beside the best of 200 points and the null model.
+func Quality(ctx context.Context, o studies.Options) (*studies.Result, error) {
+	t := &studies.Table{Columns: []string{"data", "model", "problems", "off by 1 % and 0.3 SE", "off by 0.1 % and 0.05 SE", "worse than null", "above a contained model", "largest excess (SE)", "mean excess (SE)", "evaluations: median", "90 %", "seconds", "worst"}}
+	models := []string{string(pare.Lasso), string(pare.Logistic), string(pare.Ridge), string(pare.SVM), string(pare.ElasticNet)}
+	for _, name := range o.Choose(models, len(models)) {
+		m := pare.Model(name)
+		count := drawnProblems
+		if o.Quick {
+			count = drawnQuick
+		}
+		q := quality{status: map[string]int{}}
+		for k := range count {
+			if o.Progress != nil {
+				o.Progress(fmt.Sprintf("%s, problem %d of %d", m, k+1, count))
+			}
+			p, err := draw(m, o.Seed, k)
+			if err == nil {
+				err = q.judge(ctx, m, p)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s, problem %d: %w", m, k, err)
+			}
+		}
+		q.row(t, "random", m)
+	}
+	return &studies.Result{Tables: map[string]studies.Table{"O8": *t}}, nil
+}
+
+func (q *quality) row(t *studies.Table, data string, m pare.Model) {
+	slices.Sort(q.evaluations)
+	at := func(share float64) int { return q.evaluations[int(share*float64(len(q.evaluations)-1))] }
+	t.Add(data, string(m), q.count, q.bad, q.thousandth, q.worse, q.contained, q.worst, q.excess/float64(q.count), at(0.5), at(0.9), q.seconds, fmt.Sprintf("%s %v", q.worstName, q.status))
+}
+
+// judge chooses λ for one problem and compares the choice, solved anew, with the
+// reference.
+func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
+	c := pare.Config{Model: m, Threads: 1}
+	began := time.Now()
+	s, err := pare.Select(ctx, p.x, p.y, pare.SelectOptions{Validation: p.v}, c)
+	if err != nil {
+		return err
+	}
+	q.seconds += time.Since(began).Seconds()
+	best, spread, err := reference(ctx, p, c, s)
+	if err != nil {
+		return err
+	}
+	at := s.NullValue
+	if s.Status != "null_model" || m == pare.Ridge || m == pare.SVM {
+		c.Tol = referenceTol
+		h, err := pare.Gradient(ctx, p.x, p.y, s.LogLambda, p.v, c)
+		if err != nil {
+			return err
+		}
+		at = h.Value
+	}
+	q.count++
+	q.evaluations = append(q.evaluations, len(s.Evaluations))
+	q.status[string(s.Status)]++
+	above := at - best
+	if above > 0.01*math.Abs(best) {
+		q.percent++
+		if above > 0.3*spread {
+			q.bad++
+		}
+	}
+	if above > 0.001*math.Abs(best) && above > 0.05*spread {
+		q.thousandth++
+	}
+	if at > s.NullValue*(1+1e-6) {
+		q.worse++
+	}
+	excess := max(0, above) / spread
+	if q.excess += excess; excess > q.worst {
+		q.worst, q.worstName = excess, fmt.Sprintf("%s: %.6g, best %.6g", p.name, at, best)
+	}
+	return nil
+}
+
+// reference returns the least value of the grid and the null model, and its standard
+// error over the folds.
+func reference(ctx context.Context, p problem, c pare.Config, s *pare.Selection) (best, spread float64, err error) {
+	top, err := pare.LogLambdaMax(p.x, p.y, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	from, span := top[0]+0.1, math.Log(1e6)
+	switch c.Model {
+	case pare.Ridge:
+		from, span = top[0]+4, math.Log(1e9)+4
+	case pare.SVM:
+		from, span = -16, -26
+	}
+	c.Tol = referenceTol
+	var grid [][]float64
+	for k := range gridPoints {
+		l := from - span*float64(k)/(gridPoints-1)
+		if c.Model == pare.ElasticNet {
+			grid = append(grid, []float64{l, l - 3})
+			continue
+		}
+		grid = append(grid, []float64{l})
+	}
+	best, spread = s.NullValue, 0
+	if len(s.Evaluations) > 0 {
+		spread = s.Evaluations[0].StandardError
+	}
+	for e, err := range pare.Validate(ctx, p.x, p.y, grid, p.v, c) {
+		if err != nil {
+			return 0, 0, err
+		}
+		if e.Trusted && e.Value < best {
+			best, spread = e.Value, e.StandardError
+		}
+	}
+	return best, spread, nil
+}

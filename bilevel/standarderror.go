@@ -1,0 +1,42 @@
+package bilevel
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/criterion"
+)
+
+// standardError is that of the mean of a few values.
+func standardError(values []float64, mean float64) float64 {
+	k := float64(len(values))
+	var square float64
+	for _, v := range values {
+		square = math.FMA(v-mean, v-mean, square)
+	}
+	return math.Sqrt(square/(k-1)) / math.Sqrt(k)
+}
+
+// mostBatches is how many parts of a hold-out's rows its standard error is taken over.
+const mostBatches = 20
+
+// errorOf returns the standard error of the criterion on the rows of a hold-out, from
+// its values on interleaved batches of them; 0 for one of several folds, whose values
+// have a spread of their own, for a single row, and where the criterion is not a mean over
+// rows.
+func (j *judged) errorOf(prediction []float64) float64 {
+	batches := min(mostBatches, len(j.rows))
+	if !j.holdOut || batches < 2 || !criterion.RowMean(j.criterion) {
+		return 0
+	}
+	values, mean := make([]float64, batches), 0.0
+	rows := make([]int32, 0, len(j.rows)/batches+1)
+	for b := range values {
+		rows = rows[:0]
+		for i := b; i < len(j.rows); i += batches {
+			rows = append(rows, j.rows[i])
+		}
+		values[b] = j.loss(rows, prediction, nil)
+		mean += values[b] / float64(batches)
+	}
+	return standardError(values, mean)
+}

@@ -1,0 +1,156 @@
+package choose
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+const (
+	budget       = 50   // evaluations, where none is stated
+	roughly      = 1e-3 // gain, as a share, not worth an evaluation on the line of a search that goes on beside it
+	classesReach = 3    // how far λ's of classes may go from the common share of αmax
+	manyStop     = 1e-4 // gain with many λ's that is not worth overfitting for
+)
+
+// Minimise chooses λ. Where there are several, but for the elastic net's two, it begins on
+// the line on which all are the same share of αmax; common is the best point there, if the
+// search went on from it. Partial results come with an error.
+func Minimise(ctx context.Context, p Problem, o Options) (result, common *search.Result, err error) {
+	if err := o.Check(); err != nil {
+		return nil, nil, err
+	}
+	o.Search = cmp.Or(o.Search, Auto)
+	s := &stages{options: o.search()}
+	top := p.origins()
+	if p.Pair && o.Search == Auto {
+		result, err = p.pair(ctx, s, top, o)
+		return result, nil, err
+	}
+	if len(top) == 1 || !p.Common && o.Search != Auto {
+		result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
+			return p.minimise(ctx, p, top, p.starts(top), o, options)
+		})
+		return result, nil, err
+	}
+	line, origin := ray{p.Objective, top}, []float64{0}
+	result, err = s.run(line.lift, func(options search.Options) (*search.Result, error) {
+		if !p.Common || o.PerClass {
+			options.Stop, options.Schedule = roughly, search.Exact
+		}
+		return p.minimise(ctx, line, origin, p.starts(origin), o, options)
+	})
+	if p.Common && !o.PerClass || !s.further(result, err) {
+		return result, nil, err
+	}
+	common = result
+	if p.Common {
+		s.options.Schedule = search.Exact // solutions are good already, and steps short
+	}
+	if c, ok := p.Objective.(curver); ok && o.Search == Auto {
+		c.AskCurvature()
+	}
+	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
+		if !p.Common {
+			return p.descend(ctx, p, common.Best.LogLambda, p.box(top), o, options)
+		}
+		options.Stop = manyStop
+		return p.descend(ctx, p, common.Best.LogLambda, around(common.Best.LogLambda, classesReach), o, options)
+	})
+	return noWorse(result, common), common, err
+}
+
+// starts returns where a search starts whose origins stand for αmax.
+func (p *Problem) starts(origins []float64) []float64 {
+	start := slices.Clone(origins)
+	for i := range start {
+		start[i] += logOf(p.Start)
+	}
+	return start
+}
+
+func logOf(x float64) float64 { return kernels.Log(x) }
+
+// around is the box of all λ's within reach of a point.
+func around(x []float64, reach float64) search.Box {
+	var box search.Box
+	for _, l := range x {
+		box.Lower, box.Upper = append(box.Lower, l-reach), append(box.Upper, l+reach)
+	}
+	return box
+}
+
+// minimise runs the method asked for, in the box of the model; methods that draw or
+// list their points, where a grid has them.
+func (p *Problem) minimise(ctx context.Context, f search.Objective, origins, start []float64, o Options, options search.Options) (*search.Result, error) {
+	switch o.Search {
+	case Grid:
+		points, err := o.grid(origins)
+		if err != nil {
+			return nil, err
+		}
+		if problem, ok := p.Objective.(aheadOfTime); ok && len(origins) == len(p.Top) {
+			known := &ahead{problem: problem, path: points}
+			defer known.end()
+			f = known
+		}
+		return search.Grid(ctx, f, points, options)
+	case Random, Halton, TPE:
+		box, err := p.drawn(origins, o)
+		if err != nil {
+			return nil, err
+		}
+		switch o.Search {
+		case Random:
+			return search.Random(ctx, f, box, o.Seed, options)
+		case Halton:
+			return search.Halton(ctx, f, box, options)
+		default:
+			return search.TPE(ctx, f, box, search.TPEOptions{Options: options, Seed: o.Seed})
+		}
+	default:
+		return p.descend(ctx, f, start, p.box(origins), o, options)
+	}
+}
+
+// drawn is the box that points are drawn from.
+func (p *Problem) drawn(origins []float64, o Options) (box search.Box, err error) {
+	span, err := o.span()
+	if err != nil {
+		return box, err
+	}
+	for i, origin := range origins {
+		box.Lower = append(box.Lower, origin+span)
+		box.Upper = append(box.Upper, origin)
+		if math.IsNaN(p.Top[i]) {
+			box.Upper[i] = origin - span // around C = 1
+		}
+	}
+	return box, nil
+}
+
+// descend runs a method that goes from point to point.
+func (p *Problem) descend(ctx context.Context, f search.Objective, start []float64, box search.Box, o Options, options search.Options) (*search.Result, error) {
+	switch o.Search {
+	case Auto:
+		if len(start) > 1 {
+			return search.TrustRegion(ctx, f, start, box, options)
+		}
+		return p.look(ctx, f, o, options)
+	case GradientStep:
+		return search.Gradient(ctx, f, start, box, options)
+	case LineSearch:
+		return search.LineSearch(ctx, f, start, box, options)
+	case LBFGS:
+		return search.LBFGS(ctx, f, start, box, search.LBFGSOptions{Options: options, Keep: true})
+	case Adam:
+		return search.Adam(ctx, f, start, box, search.AdamOptions{Options: options})
+	default:
+		return nil, outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
+	}
+}

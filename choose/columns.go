@@ -1,0 +1,94 @@
+package choose
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+const (
+	budgetColumns = 15  // evaluations with one λ for each column, where none is stated
+	columnsReach  = 2   // how far λ's of columns may go from the one for all
+	columnsProx   = 0.1 // pull back to it: times the criterion per column of its support
+	columnsRisk   = 3   // the same for a criterion of all rows, times columns per row up to 1
+)
+
+// Columns is the choice of one λ per column.
+type Columns struct {
+	One   Problem // one λ for all columns
+	Count int     // of columns
+	// Each states the problem of one λ for each column. Columns that are equal on training
+	// rows share theirs: Group[j] is the coordinate of column j.
+	Each func() (each search.Objective, group []int32, err error)
+	// Rows, and the constant of a criterion on all of them; 0 rows for one on held-out rows.
+	Rows     int
+	Constant float64
+}
+
+// Minimise tunes one λ per column. It starts at the best common λ, ties columns that are
+// identical on the training rows, stays within e² of the start with a pull towards it, and
+// stops early on the test rows, if any. common is the best point with one λ for all.
+func (c Columns) Minimise(ctx context.Context, o Options) (result, common *search.Result, err error) {
+	if err := o.Check(); err != nil {
+		return nil, nil, err
+	}
+	o.Search = cmp.Or(o.Search, Auto)
+	planned := o.Evaluations == 0
+	o.Evaluations = cmp.Or(o.Evaluations, budget)
+	s := &stages{options: o.search()}
+	line := o
+	line.Search = Auto
+	spread := func(at search.Evaluation) search.Evaluation {
+		if at.LogLambda != nil {
+			at.LogLambda, at.Gradient = slices.Repeat(at.LogLambda, c.Count), nil
+		}
+		return at
+	}
+	var one search.Evaluation
+	var seen search.Seen
+	result, err = s.run(spread, func(options search.Options) (*search.Result, error) {
+		options.Stop, options.Schedule = roughly, search.Exact
+		top := c.One.origins()
+		r, err := c.One.minimise(ctx, c.One, top, c.One.starts(top), line, options)
+		if r != nil {
+			one, seen = r.Best, r.Seen
+		}
+		return r, err
+	})
+	if !s.further(result, err) {
+		return result, nil, err
+	}
+	common = result
+	each, group, err := c.Each()
+	if err != nil {
+		return nil, nil, err
+	}
+	start := slices.Repeat(one.LogLambda, 1+int(slices.Max(group)))
+	box := around(start, columnsReach)
+	s.options.Schedule = search.Exact
+	s.options.Evaluations = min(o.Evaluations, len(s.done)+budgetColumns)
+	result, err = s.run(tied{group}.lift, func(options search.Options) (*search.Result, error) {
+		options.Stop = manyStop
+		if o.Search != Auto && o.Search != LBFGS {
+			return c.One.descend(ctx, each, start, box, o, options)
+		}
+		l := search.LBFGSOptions{Options: options, Keep: true, Prox: columnsProx * one.Value}
+		if c.Rows > 0 {
+			l.Prox = columnsRisk * min(1, float64(len(start))/float64(c.Rows)) * (one.Value - c.Constant)
+		}
+		l.Prox = max(0, l.Prox) / float64(max(1, one.Support))
+		if one.Tested {
+			l.Judge = func(_ context.Context, at search.Evaluation) (float64, error) { return at.Test, nil }
+		}
+		return search.LBFGS(ctx, each, start, box, l)
+	})
+	if result != nil {
+		if result.Seen = seen; planned && result.Status == outcome.Budget {
+			result.Status = outcome.Exhausted // more would overfit
+		}
+	}
+	return result, common, err
+}

@@ -1,0 +1,49 @@
+package choose
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+const (
+	freeWork   = 30e6 // nanoseconds of work that a look may always spend
+	freePasses = 10   // passes over X of all folds, likewise
+	foldsAbove = 0.5  // how far above αmax of all rows those of the classes' folds are taken to be
+	ridgeAbove = 3    // how far above its αmax a ridge is looked for
+	ridgeStep  = 3
+	ridgeDepth = 24 // a billionth of αmax
+	dualBefore = 7  // how far before the first C an SVM is looked for
+)
+
+// look chooses one λ, or the share of αmax for all.
+func (p *Problem) look(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
+	l := search.LookOptions{
+		Options: options, Precision: o.Precision, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass),
+		Sparse: p.Shape == Sparse || p.Shape == Relative, Relative: p.Shape == Relative,
+	}
+	if k, ok := p.Objective.(keeper); ok {
+		k.KeepSolutions()
+	}
+	switch t, ok := p.Objective.(topper); {
+	case len(p.Top) > 1:
+		l.Origin = foldsAbove // on the line of shares
+	case ok:
+		l.Origin = max(p.origins()[0], t.LogLambdaMax())
+	default:
+		l.Origin = p.origins()[0]
+	}
+	switch p.Shape {
+	case Smooth:
+		l.Origin += ridgeAbove
+		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
+	case Dual:
+		l.Origin = logOf(p.Start) - dualBefore
+		l.Up, l.Distant, l.Climb = true, true, true
+	}
+	if math.IsInf(l.Origin, -1) || math.IsNaN(l.Origin) {
+		l.Origin = 0
+	}
+	return search.Look(ctx, f, l)
+}

@@ -1,0 +1,160 @@
+package choose
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+const (
+	oneSEGap   = 1e-4 // of inner problems: the standard error is far above what that changes
+	oneSEClose = 0.05 // standard errors from the limit that are near enough
+	oneSESteps = 6    // evaluations, at most
+	oneSELeast = 0.01 // of λ, between neighbours
+)
+
+// OneStandardError returns the most penalised choice that cross-validation cannot tell
+// from the best: going up from the best λ, all coordinates together, where the criterion
+// first exceeds its best value by its standard error over the folds there, to a twentieth
+// of that. seen are the evaluations of the search, of which those on the way make a model
+// that names the point, which is evaluated; log, where there is one, goes on after them. It
+// returns nil where ctx ends and where no standard error is known.
+func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, seen []search.Evaluation, log *search.Log) (*search.Evaluation, error) {
+	if !(best.StandardError > 0) || len(best.FoldValues) < 2 {
+		return nil, nil
+	}
+	top := math.Inf(1) // shift to where every coefficient is zero
+	for i, l := range p.Top {
+		top = min(top, l-best.LogLambda[i])
+	}
+	r := rule{limit: best.Value + best.StandardError, unit: best.StandardError}
+	r.add(best, 0)
+	for i := range seen {
+		if shift, ok := along(seen[i].LogLambda, best.LogLambda); ok && shift > 0 {
+			r.add(seen[i], shift)
+		}
+	}
+	if null := p.Null(); len(r.points) == 0 || r.points[len(r.points)-1].depth < top {
+		r.add(null, top)
+	}
+	line := ray{p.Objective, best.LogLambda}
+	o := search.Options{Log: log, Logged: len(seen)}
+	for range oneSESteps {
+		shift, chosen := r.crossing()
+		if chosen != nil {
+			return chosen, nil
+		}
+		e, err := search.Ask(ctx, p.Objective, search.Request{LogLambda: line.at([]float64{shift}), Tol: oneSEGap, ValueOnly: true, From: r.nearest(shift)}, o)
+		o.Logged++
+		if err != nil {
+			if ctx.Err() != nil {
+				err = nil
+			}
+			return nil, err
+		}
+		r.add(e, shift)
+	}
+	return r.last(), nil
+}
+
+// along returns by how much all coordinates of x are above those of from, and whether
+// they are alike.
+func along(x, from []float64) (shift float64, ok bool) {
+	if len(x) != len(from) {
+		return 0, false
+	}
+	shift = x[0] - from[0]
+	for i := range x {
+		if math.Abs(x[i]-from[i]-shift) > oneSELeast/2 {
+			return 0, false
+		}
+	}
+	return shift, true
+}
+
+// rule is the model of the criterion above its best point.
+type rule struct {
+	limit, unit float64
+	points      []mark // by shift
+}
+
+// mark is an evaluation by how far it is above the best λ.
+type mark struct {
+	search.Evaluation
+	depth, slope float64
+}
+
+func (r *rule) add(e search.Evaluation, shift float64) {
+	m := mark{e, shift, math.NaN()}
+	if e.Gradient != nil && e.Trusted {
+		m.slope = 0
+		for _, g := range e.Gradient {
+			m.slope += g
+		}
+	}
+	at, found := slices.BinarySearchFunc(r.points, shift, func(q mark, shift float64) int { return cmp.Compare(q.depth, shift) })
+	if found {
+		return
+	}
+	r.points = slices.Insert(r.points, at, m)
+}
+
+// last returns the last point before the criterion first exceeds the limit.
+func (r *rule) last() *search.Evaluation {
+	k := 0
+	for k+1 < len(r.points) && r.points[k+1].Value <= r.limit+float64(oneSEClose*r.unit) && r.points[k+1].LogLambda != nil {
+		k++
+	}
+	return &r.points[k].Evaluation
+}
+
+// nearest returns the λ of the evaluation closest to a shift.
+func (r *rule) nearest(shift float64) (from []float64) {
+	distance := math.Inf(1)
+	for _, m := range r.points {
+		if d := math.Abs(m.depth - shift); d < distance && m.LogLambda != nil {
+			from, distance = m.LogLambda, d
+		}
+	}
+	return from
+}
+
+// crossing returns where the model first exceeds the limit, or the evaluation that is the
+// choice: one close to the limit, or the last before it where its neighbour is next to it.
+func (r *rule) crossing() (shift float64, chosen *search.Evaluation) {
+	for k := 1; k < len(r.points); k++ {
+		a, b := r.points[k-1], r.points[k]
+		if near := float64(oneSEClose * r.unit); b.LogLambda != nil && math.Abs(b.Value-r.limit) <= near {
+			return 0, &r.points[k].Evaluation
+		}
+		if b.Value <= r.limit {
+			continue
+		}
+		if b.depth-a.depth <= oneSELeast {
+			return 0, r.last()
+		}
+		return r.between(a, b), nil
+	}
+	return 0, r.last()
+}
+
+// between returns where the cubic or parabola through two points meets the limit, by
+// bisection; it is below at a and above at b.
+func (r *rule) between(a, b mark) float64 {
+	h := b.depth - a.depth
+	curve := search.Interpolate(h, a.Value, b.Value, a.slope, b.slope)
+	low, high := 0.0, h
+	for range 30 {
+		middle := 0.5 * (low + high)
+		if curve(middle) > r.limit {
+			high = middle
+		} else {
+			low = middle
+		}
+	}
+	margin := float64(0.02 * h)
+	return a.depth + min(max(low, margin), h-margin)
+}

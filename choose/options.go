@@ -1,0 +1,91 @@
+package choose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// Search names an outer method.
+type Search string
+
+// The outer methods.
+const (
+	// Auto looks before it descends, see [search.Look], where there is one λ. Two are looked
+	// for from the best of each alone by a trust region; for more it begins with one share
+	// of αmax for all, and goes on by a trust region, or by L-BFGS for one of each column.
+	Auto         Search = "auto"
+	GradientStep Search = "gradient"   // the paper's gradient descent, repaired
+	LineSearch   Search = "linesearch" // gradient descent, each step shortened until the value falls
+	LBFGS        Search = "lbfgs"      // limited-memory BFGS
+	Adam         Search = "adam"
+	Grid         Search = "grid"   // a geometric grid down from αmax
+	Random       Search = "random" // points drawn from the box
+	Halton       Search = "halton" // points of Halton's sequence in the box
+	TPE          Search = "tpe"    // tree-structured Parzen estimator
+)
+
+// Searches lists the outer methods there are.
+func Searches() []Search {
+	return []Search{Auto, GradientStep, LineSearch, LBFGS, Adam, Grid, Random, Halton, TPE}
+}
+
+// Points reports whether the method evaluates points without a start and without slopes.
+func (s Search) Points() bool { return slices.Contains([]Search{Grid, Random, Halton, TPE}, s) }
+
+// Options say how to choose. The zero value is ready to use.
+type Options struct {
+	Search   Search // "" means Auto
+	PerClass bool   // one λ for each class, from the best share of αmax for all
+	// Precision continues the choice of Auto to the last digits of Tol. Without it one λ
+	// is chosen to a hundredth of the criterion's standard error.
+	Precision bool
+	// Evaluations is the budget; 0 means 50, or the size of the grid, or 15 for one λ of
+	// each column after those for all.
+	Evaluations int
+	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where
+	// Random, Halton and TPE draw, too. 0 means 100 and 0.001.
+	Points   int
+	MinRatio float64
+	Schedule search.Schedule // of the tolerances; "" means search.Auto
+	Tol      float64         // relative gap asked of inner problems in the end; 0: the objective's own
+	Seed     uint64          // of what is drawn
+	Progress func(search.Evaluation)
+	Log      *search.Log
+}
+
+// Check returns the error of options that do not go together.
+func (o Options) Check() error {
+	o.Search = cmp.Or(o.Search, Auto)
+	switch points := o.Search.Points(); {
+	case !slices.Contains([]search.Schedule{"", search.Auto, search.Exact, search.Approx}, o.Schedule):
+		return outcome.At(outcome.BadParameter, "tol-schedule", "no schedule %q; there are %v", o.Schedule, []search.Schedule{search.Exact, search.Approx, search.Auto})
+	case !slices.Contains(Searches(), o.Search):
+		return outcome.At(outcome.Usage, "search", "no search %q; there are %v", o.Search, Searches())
+	case points && o.Schedule != "" && o.Schedule != search.Auto:
+		return outcome.At(outcome.Usage, "tol-schedule", "%s solves every point to the same tolerance; %s and %s begin loose", o.Search, Auto, GradientStep)
+	case points && o.Precision, o.Precision && o.Search != Auto:
+		return outcome.At(outcome.Usage, "precision", "%s ends by a rule of its own; --precision is for %s", o.Search, Auto)
+	case !points && o.MinRatio != 0:
+		return outcome.At(outcome.Usage, "min-ratio", "applies to %s, %s, %s and %s only; %s chooses its own range", Grid, Random, Halton, TPE, o.Search)
+	case o.Search != Grid && o.Points != 0:
+		return outcome.At(outcome.Usage, "points", "is for --search %s; use --evaluations with %s", Grid, o.Search)
+	case o.PerClass && o.Search == Grid:
+		return outcome.At(outcome.Usage, "per-class", "a grid is searched for one share of αmax; %s and %s choose one λ for each class", Auto, GradientStep)
+	case !(o.Tol >= 0) || math.IsInf(o.Tol, 0):
+		return outcome.At(outcome.BadParameter, "tol", "must be finite and not negative, got %g", o.Tol)
+	}
+	return nil
+}
+
+// search returns the options of the search itself.
+func (o Options) search() search.Options {
+	s := search.Options{Evaluations: o.Evaluations, Progress: o.Progress, Log: o.Log, Tol: o.Tol, Schedule: cmp.Or(o.Schedule, search.Auto)}
+	if o.Search != Grid && s.Evaluations == 0 {
+		s.Evaluations = budget
+	}
+	return s
+}

@@ -1,0 +1,201 @@
+package choose
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+const (
+	pairGap      = 1e-3 // relative gap of the points compared, and of the descent
+	pairFine     = 1e-4
+	pairStop     = 0.01 // standard errors that are not worth a step of the descent
+	pairPlain    = 1e-5 // the same as a share of the value, where there is no standard error
+	pairReach    = 9    // how far below the alone's best a strength is looked for
+	pairAbove    = 4    // and how far above
+	leastReach   = 6    // of standard deviations
+	pairDescents = 4    // of precision, each from the kink at which the last has ended
+	pairRefined  = 25   // evaluations of the descent, at most
+)
+
+var nothing = math.Inf(-1)
+
+// pair chooses both λ's of an elastic net: the best of its Lasso, of its ridge and of
+// mixtures of both, and from there by a trust region. It ends no worse than the Lasso, the
+// ridge and the null model.
+func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options) (*search.Result, error) {
+	alone := o
+	alone.Precision = false
+	lasso := axis{p.Objective, 0}
+	one := *p
+	one.Objective, one.Top, one.Shape, one.Pair = lasso, p.Top[:1], Sparse, false
+	best, err := s.run(lasso.lift, func(options search.Options) (*search.Result, error) {
+		return one.look(ctx, lasso, alone, options)
+	})
+	if !s.further(best, err) && (best == nil || best.Status != outcome.NullModel) {
+		return best, err
+	}
+	ridge := axis{p.Objective, 1}
+	two := *p
+	two.Objective, two.Top, two.Shape, two.Pair = ridge, []float64{p.RidgeTop}, Smooth, false
+	other, err := s.run(ridge.lift, func(options search.Options) (*search.Result, error) {
+		return two.look(ctx, ridge, alone, options)
+	})
+	if other == nil || err != nil {
+		return noWorse(best, best), err
+	}
+	l, r := best.Best.LogLambda[0], other.Best.LogLambda[1]
+	other.Seen = best.Seen
+	result := noWorse(other, best)
+	if !s.further(result, err) {
+		return result, err
+	}
+	mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
+		return p.mix(ctx, l, r, options)
+	})
+	if mixed == nil || err != nil {
+		return result, err
+	}
+	result = noWorse(mixed, result)
+	if !s.further(result, err) || result.Best.LogLambda == nil {
+		return result, err
+	}
+	return p.both(ctx, s, result, l, r, top, o)
+}
+
+// mix compares mixtures of the best Lasso and the best ridge: shares a and 1 − a of their
+// strengths.
+func (p *Problem) mix(ctx context.Context, l, r float64, options search.Options) (*search.Result, error) {
+	var points [][]float64
+	for _, a := range []float64{0.5, 0.9, 0.1} {
+		points = append(points, []float64{l + logOf(a), r + logOf(1-a)})
+	}
+	options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
+	return search.Grid(ctx, p, points, options)
+}
+
+// both goes on from the best point in both λ's.
+func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r float64, top []float64, o Options) (*search.Result, error) {
+	start := slices.Clone(best.Best.LogLambda)
+	box := search.Box{
+		Lower: []float64{l - pairReach, r - pairReach},
+		Upper: []float64{max(l, top[0]), r + pairAbove},
+	}
+	for i := range start {
+		start[i] = min(max(start[i], box.Lower[i]), box.Upper[i])
+	}
+	if c, ok := p.Objective.(curver); ok {
+		c.AskCurvature()
+	}
+	v := vanishing{p.Objective, l - leastReach}
+	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
+		if options.Stop = pairPlain; !o.Precision {
+			options.Stop = max(pairPlain, pairStop*best.Best.StandardError/math.Abs(best.Best.Value))
+			options.Tol, options.Schedule = max(options.Tol, pairFine), search.Exact
+			options.Evaluations = min(options.Evaluations, pairRefined)
+		}
+		within := search.Box{Lower: v.coordinates(box.Lower), Upper: box.Upper}
+		if o.Precision {
+			return descendAgain(ctx, v, v.coordinates(start), within, options)
+		}
+		return search.TrustRegion(ctx, v, v.coordinates(start), within, options)
+	})
+	if result == nil || result.Best.LogLambda == nil {
+		return best, err
+	}
+	gain := pairStop * best.Best.StandardError // below which a Lasso or a ridge is preferred
+	if o.Precision || !(gain > 0) {
+		gain = pairPlain * math.Abs(best.Best.Value)
+	}
+	if !slices.Contains(best.Best.LogLambda, nothing) { // a mixture, where the descent began
+		gain = -pairPlain * math.Abs(best.Best.Value)
+	}
+	switch {
+	case !(result.Best.Value < best.Best.Value-gain):
+		if result.Best = best.Best; result.Status.OK() {
+			result.Status = outcome.Converged
+		}
+	case result.Status == outcome.Stationary && !o.Precision:
+		result.Status = outcome.Converged
+	}
+	result.Seen = best.Seen
+	return result, err
+}
+
+// descendAgain runs a trust region, and again from a kink where it ends at one for as long
+// as that gains: a valley may go on where the curvature of its floor is learnt anew.
+func descendAgain(ctx context.Context, f search.Objective, start []float64, box search.Box, options search.Options) (*search.Result, error) {
+	var all *search.Result
+	for range pairDescents {
+		r, err := search.TrustRegion(ctx, f, start, box, options)
+		if r == nil {
+			return all, err
+		}
+		options.Evaluations -= len(r.Evaluations)
+		options.Logged += len(r.Evaluations)
+		gained := all == nil || r.Best.Value < all.Best.Value
+		if all != nil {
+			r.Evaluations = append(all.Evaluations, r.Evaluations...)
+			if !gained {
+				r.Best = all.Best
+			}
+		}
+		if all = r; err != nil || r.Status != outcome.Kink || !gained || options.Evaluations <= 0 {
+			return all, err
+		}
+		start = r.Best.LogLambda
+	}
+	return all, nil
+}
+
+// axis is an objective along one of two coordinates; the other strength is nothing.
+type axis struct {
+	Objective
+	free int
+}
+
+func (a axis) at(x []float64) []float64 {
+	both := []float64{nothing, nothing}
+	both[a.free] = x[0]
+	return both
+}
+
+// Eval implements [search.Objective].
+func (a axis) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
+	x := request.LogLambda
+	request.LogLambda = a.at(x)
+	if request.From != nil {
+		request.From = a.at(request.From)
+	}
+	e, err := a.Objective.Eval(ctx, request)
+	e.LogLambda = x
+	if e.Gradient != nil {
+		e.Gradient = e.Gradient[a.free : a.free+1]
+	}
+	e.Curvature = nil
+	return e, err
+}
+
+// KeepSolutions passes on what is asked of the objective.
+func (a axis) KeepSolutions() {
+	if k, ok := a.Objective.(keeper); ok {
+		k.KeepSolutions()
+	}
+}
+
+// lift names an evaluation by both coordinates.
+func (a axis) lift(e search.Evaluation) search.Evaluation {
+	if e.LogLambda == nil {
+		return e
+	}
+	e.LogLambda = a.at(e.LogLambda)
+	if e.Gradient != nil {
+		both := make([]float64, 2)
+		both[a.free] = e.Gradient[0]
+		e.Gradient = both
+	}
+	return e
+}

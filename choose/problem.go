@@ -1,0 +1,91 @@
+package choose
+
+import (
+	"context"
+	"iter"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// Objective is the criterion as a function of λ. What else it can do it says by the
+// interfaces below.
+type Objective interface {
+	search.Objective
+	// Null returns the evaluation of the null model; it has no λ.
+	Null() search.Evaluation
+}
+
+// keeper remembers the solutions of every evaluation, to begin others from.
+type keeper interface{ KeepSolutions() }
+
+// curver makes second derivatives with gradients where it is asked to.
+type curver interface{ AskCurvature() }
+
+// aheadOfTime evaluates a path that is known beforehand, without gradients.
+type aheadOfTime interface {
+	Along(ctx context.Context, path [][]float64) iter.Seq2[bilevel.Report, error]
+}
+
+// topper knows the least λ from where on all its inner problems are null models.
+type topper interface{ LogLambdaMax() float64 }
+
+// Range is how far below and above ln αmax a λ is looked for, or around 0 where there is
+// no αmax.
+type Range struct{ Below, Above float64 }
+
+// Shape says how a criterion looks on the way from the null model.
+type Shape int
+
+// The shapes.
+const (
+	Sparse   Shape = iota // ℓ1: the null model at αmax, then ever more columns
+	Relative              // the same with a loss that tends to 0 where classes are separable
+	Smooth                // ridge: no strength is that of the null model, and none of dense solutions
+	Dual                  // SVM: λ = ln C, from small to large
+)
+
+// Problem is a choice of λ to be made.
+type Problem struct {
+	Objective
+	// Top is ln αmax on all rows, one per hyperparameter; NaN where there is none.
+	Top    []float64
+	Ranges []Range // of the searches that start from a point: one per hyperparameter, the last for all that follow
+	Shape  Shape
+	// Common says that one share of αmax serves all hyperparameters unless more is asked
+	// for.
+	Common bool
+	// Pair says that there are two strengths, ℓ1 and ridge, either of which may be nothing;
+	// RidgeTop is then the ln αmax of the ridge.
+	Pair     bool
+	RidgeTop float64
+	// Start is the first share of αmax of searches that start from a point, or the first C.
+	Start float64
+	// Pass is the work of a pass over X for all folds, in the unit of
+	// [search.Evaluation].Work.
+	Pass float64
+	// Curved says that the criterion has second derivatives.
+	Curved bool
+}
+
+// origins returns Top with 0 where there is no αmax.
+func (p *Problem) origins() []float64 {
+	origins := make([]float64, len(p.Top))
+	for i, l := range p.Top {
+		if !math.IsNaN(l) {
+			origins[i] = l
+		}
+	}
+	return origins
+}
+
+// box is that of searches that start from a point, around the origins.
+func (p *Problem) box(origins []float64) (box search.Box) {
+	for i, origin := range origins {
+		within := p.Ranges[min(i, len(p.Ranges)-1)]
+		box.Lower = append(box.Lower, origin-within.Below)
+		box.Upper = append(box.Upper, origin+within.Above)
+	}
+	return box
+}

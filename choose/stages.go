@@ -1,0 +1,52 @@
+package choose
+
+import (
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// stages are searches in a row, on one budget and one log.
+type stages struct {
+	options search.Options
+	done    []search.Evaluation
+}
+
+// run runs the next search, which finds its share of budget and log in the options;
+// lift says what its evaluations are in all coordinates. The result is that of all
+// searches so far, but for the status; nil where the arguments are refused.
+func (s *stages) run(lift func(search.Evaluation) search.Evaluation, method func(search.Options) (*search.Result, error)) (*search.Result, error) {
+	o := s.options
+	o.Evaluations -= len(s.done)
+	o.Logged = len(s.done)
+	if progress := o.Progress; progress != nil {
+		o.Progress = func(e search.Evaluation) { progress(lift(e)) }
+	}
+	result, err := method(o)
+	if result == nil {
+		return nil, err
+	}
+	result.Best = lift(result.Best)
+	for _, e := range result.Evaluations {
+		s.done = append(s.done, lift(e))
+	}
+	result.Evaluations = s.done
+	return result, err
+}
+
+// further reports whether a search is to be followed by another.
+func (s *stages) further(r *search.Result, err error) bool {
+	return err == nil && r.Status.OK() && r.Status != outcome.Flat && s.options.Evaluations > len(s.done)
+}
+
+func asIs(e search.Evaluation) search.Evaluation { return e }
+
+// noWorse puts the best point of an earlier search in place of a worse one.
+func noWorse(result, earlier *search.Result) *search.Result {
+	if result != nil && (result.Best.LogLambda == nil || !(result.Best.Value <= earlier.Best.Value)) {
+		result.Best = earlier.Best
+	}
+	if result != nil && result.Seen == (search.Seen{}) {
+		result.Seen = earlier.Seen
+	}
+	return result
+}

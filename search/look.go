@@ -1,0 +1,496 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// LookOptions say how [Look] goes along its path. Depth is the distance from Origin.
+type LookOptions struct {
+	Options
+	// Origin is where the path begins, of all folds' null models the least penalised:
+	// ln αmax. Up makes the path go to larger λ, as it does for ln C of an SVM.
+	Origin float64
+	Up     bool
+	// Null is the evaluation of the null model, at Origin itself, or where Distant is
+	// true infinitely far before it. A value that is NaN stands for none.
+	Null    Evaluation
+	Distant bool
+	// First and Step are the depth of the first point and the distance of those that
+	// follow; 0 means 1 and 1.5. The path ends at depth Floor, unless the criterion still
+	// falls, and at Bottom in any case; 0 means 13.8 and 20.7: a millionth and a
+	// billionth of αmax.
+	First, Step   float64
+	Floor, Bottom float64
+	// Sparse says that solutions become dense as the path goes on, which then ends where
+	// they fit the training rows whatever λ is.
+	Sparse bool
+	// Climb lets the path go on where the criterion has risen clearly above its best.
+	Climb bool
+	// Relative makes tolerances relative to the training loss reached, not to that of
+	// the null model: separable classes leave next to nothing of it.
+	Relative bool
+	// Free is the work, as in [Evaluation].Work, that a path may spend without a promise.
+	Free float64
+	// Precision continues to the last digits, by [Secant] between the neighbours of the
+	// best point.
+	Precision bool
+}
+
+const (
+	lookGap   = 1e-3 // relative gap of the path's points: a value within 0.02 standard errors
+	refineGap = 1e-4 // of the points after it
+
+	firstDepth  = 1.0
+	pathStep    = 1.5
+	floorDepth  = 13.8
+	bottomDepth = 20.7
+	leastStep   = 0.2 // where points are dear
+
+	enough      = 0.01 // standard errors that are not worth an evaluation
+	clearly     = 3.0  // standard errors above the best that a risen point is
+	slightly    = 0.1  // standard errors that a dense solution still has to gain
+	crowded     = 0.8  // share of the largest support at which solutions are dense
+	fitted      = 0.01 // training loss at which they fit whatever λ is
+	twice       = 2    // points in a row that end a path
+	extraWork   = 0.3  // share of the work up to the best point that may follow it
+	growthPower = 1.3  // of the support's growth, that of the work
+	shallow     = 4.0  // depth up to which points are worth their work where the null model is still the best
+	apart       = 0.5  // distance of points whose slopes make a secant
+	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
+	refinements = 12   // points after the path, at most
+	closest     = 0.02 // distance of neighbours between which nothing is looked for
+	farAway     = 30   // how far before the path a point next to a distant null model is
+	inside      = 0.05 // share of an interval kept from its ends
+	within      = 1.0  // standard errors from the best that a basin's end may be
+	leastScale  = 1e-4 // of what the best gains over the null model: the least unit
+	noScale     = 0.01 // the unit where there is no standard error
+)
+
+// Look minimises over one λ by looking before it descends. A path from the null model
+// towards weaker penalties meets the criterion at few points, loosely solved, each from
+// the solutions before it, and with slopes; it ends by what it has seen and by the work
+// counted. One cubic Hermite model through all points then names the point of least
+// value over all basins, which is evaluated from its nearest neighbour's solutions, until
+// the model promises less than a hundredth of the criterion's standard error.
+//
+// The status is Converged, or NullModel where nothing beats the null model: Best is then
+// at Origin, or where the null model is Distant, next to it.
+func Look(ctx context.Context, f Objective, o LookOptions) (*Result, error) {
+	o.First, o.Step = cmp.Or(o.First, firstDepth), cmp.Or(o.Step, pathStep)
+	o.Floor, o.Bottom = cmp.Or(o.Floor, floorDepth), cmp.Or(o.Bottom, bottomDepth)
+	options := o.Options
+	if o.Schedule != Exact { // what is loosest counts as final
+		options.Tol, options.Schedule = max(cmp.Or(o.Tol, defaultFinal), lookGap), Exact
+	}
+	r, err := newRecorder(f, options)
+	if err != nil {
+		return nil, err
+	}
+	l := &look{recorder: r, o: o}
+	result, err := r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		if err := l.path(ctx); err != nil {
+			return "", err
+		}
+		if err := l.refine(ctx); err != nil {
+			return "", err
+		}
+		return outcome.Converged, l.approach(ctx)
+	})
+	l.conclude(result)
+	if !o.Precision || err != nil || !result.Status.OK() || result.Status == outcome.NullModel {
+		return result, err
+	}
+	return l.sharpen(ctx, f, result)
+}
+
+// look is a path and what it has seen.
+type look struct {
+	*recorder
+	o      LookOptions
+	points []point // by depth
+	best   *point
+	here   point // evaluated last
+	before point // and before it
+	spent  float64
+	atBest float64 // spent up to the best point
+	rises  int     // points in a row clearly above the best
+	dense  int     // points in a row whose solutions are dense
+}
+
+// point is an evaluation by its depth. slope is by the depth, NaN where it is not known.
+type point struct {
+	*Evaluation
+	depth, slope float64
+}
+
+func (l *look) lambda(depth float64) float64 {
+	if l.o.Up {
+		return l.o.Origin + depth
+	}
+	return l.o.Origin - depth
+}
+
+// visit evaluates the point at a depth, from the solutions of the point at from.
+func (l *look) visit(ctx context.Context, depth, gap float64, from *Evaluation) error {
+	tol := l.options.Tol
+	if l.o.Schedule != Exact {
+		tol = max(gap, l.o.Tol)
+		if l.o.Relative && l.here.Evaluation != nil && l.here.TrainLoss > 0 {
+			tol *= min(1, l.here.TrainLoss)
+		}
+	}
+	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol}
+	if from != nil {
+		request.From = from.LogLambda
+	}
+	e, err := l.once(ctx, request)
+	if err != nil {
+		return err
+	}
+	l.spent += e.Work
+	l.before, l.here = l.here, l.pointOf(depth, e)
+	l.add(l.here)
+	return nil
+}
+
+// pointOf makes a point of an evaluation. A gradient that is not to be trusted is none.
+func (l *look) pointOf(depth float64, e *Evaluation) point {
+	p := point{e, depth, math.NaN()}
+	if e.usable() && len(e.Gradient) == 1 && (e.Trusted || e.Flat) {
+		if p.slope = -e.Gradient[0]; l.o.Up {
+			p.slope = e.Gradient[0]
+		}
+	}
+	return p
+}
+
+// add takes a point into the model.
+func (l *look) add(p point) {
+	at, _ := slices.BinarySearchFunc(l.points, p.depth, func(q point, depth float64) int { return cmp.Compare(q.depth, depth) })
+	l.points = slices.Insert(l.points, at, p)
+	if !finite(p.Value) {
+		return
+	}
+	if l.best == nil {
+		l.best, l.atBest = &p, l.spent
+		return
+	}
+	least := l.best.Value
+	if l.best.Trusted && !p.Trusted { // it has to be clearly better
+		least -= float64(slightly * l.unit(p.Evaluation))
+	}
+	if p.Value < least {
+		l.best, l.atBest = &p, l.spent
+	}
+}
+
+// unit is the scale on which values differ: the standard error of the criterion, of the
+// better known of two points, but not less than a share of what the best gains over the
+// null model.
+func (l *look) unit(e *Evaluation) float64 {
+	gain := math.Abs(l.best.Value)
+	if null := l.o.Null.Value; finite(null) && null > l.best.Value {
+		gain = null - l.best.Value
+	}
+	if unit := max(e.StandardError, l.best.StandardError); unit > 0 {
+		return max(unit, leastScale*gain)
+	}
+	return noScale * gain
+}
+
+// path goes down from the null model until nothing more is to be seen.
+func (l *look) path(ctx context.Context) error {
+	if null := l.o.Null; finite(null.Value) && !l.o.Distant {
+		null.LogLambda, null.Final = []float64{l.o.Origin}, true
+		l.add(point{&null, 0, math.NaN()})
+	}
+	depth := l.o.First
+	for {
+		if err := l.visit(ctx, depth, lookGap, nil); err != nil {
+			return err
+		}
+		step := l.next()
+		if step == 0 {
+			return nil
+		}
+		depth += step
+	}
+}
+
+// next returns the length of the next step, 0 where the path ends.
+func (l *look) next() float64 {
+	here, unit := l.here, l.unit(l.here.Evaluation)
+	if !finite(here.Value) || here.depth >= l.o.Bottom {
+		return 0
+	}
+	falling := l.best.Evaluation == here.Evaluation && !(here.slope >= 0)
+	gain := 0.0 // what the slope promises over a step
+	if falling {
+		gain = math.Abs(here.slope) * l.o.Step
+		if math.IsNaN(gain) {
+			gain = math.Inf(1)
+		}
+	}
+	if l.rises++; l.o.Climb || !(here.Value > l.best.Value+float64(clearly*unit)) {
+		l.rises = 0
+	}
+	full := l.o.Sparse && (here.Saturation >= crowded || here.TrainLoss > 0 && here.TrainLoss < fitted)
+	if l.dense++; !full || gain >= slightly*unit {
+		l.dense = 0
+	}
+	switch {
+	case l.rises >= twice, l.dense >= twice:
+		return 0
+	case here.Flat && !l.best.Flat && l.best.depth > 0: // nothing moves any more
+		return 0
+	case here.depth >= l.o.Floor && gain <= enough*unit:
+		return 0
+	}
+	step := l.affordable(falling, unit)
+	return min(step, max(0, l.o.Bottom-here.depth))
+}
+
+// affordable returns the step that the work up to now allows, 0 for none. Work grows with
+// the support.
+func (l *look) affordable(falling bool, unit float64) float64 {
+	here, step := l.here, l.o.Step
+	bySupport, rate := l.growth()
+	price := here.Work * kernels.Exp(bySupport*step)
+	if !falling {
+		if (l.best.depth > 0 || here.depth >= shallow) && l.spent-l.atBest+price > l.o.Free+float64(extraWork*l.atBest) {
+			return 0
+		}
+		return step
+	}
+	if price <= l.o.Free || price <= extraWork*l.spent {
+		return step
+	}
+	root := l.root()
+	if math.Abs(here.slope)*root/2 < enough*unit {
+		return 0
+	}
+	return max(leastStep, min(step, root, dearest/rate))
+}
+
+// growth returns by how much ln work grows with the depth, by what the support has done on
+// the last step, and the mean of that and of what the work itself has done, since a support
+// that is still small costs next to nothing.
+func (l *look) growth() (bySupport, mean float64) {
+	here, before := l.here, l.before
+	if before.Evaluation == nil || here.Support <= before.Support {
+		return 0, 0
+	}
+	distance := here.depth - before.depth
+	bySupport = growthPower * kernels.Log(float64(here.Support)/float64(max(1, before.Support))) / distance
+	mean = bySupport
+	if before.Work > 0 && here.Work > 0 {
+		mean = 0.5 * (bySupport + max(0, kernels.Log(here.Work/before.Work)/distance))
+	}
+	return bySupport, mean
+}
+
+// root returns how far below here the slope vanishes, by the last point far enough away;
+// +Inf where it does not.
+func (l *look) root() float64 {
+	here := l.here
+	for _, p := range slices.Backward(l.points) {
+		if here.depth-p.depth < apart || math.IsNaN(p.slope) {
+			continue
+		}
+		if curvature := (here.slope - p.slope) / (here.depth - p.depth); curvature > 0 {
+			return -here.slope / curvature
+		}
+		break
+	}
+	return math.Inf(1)
+}
+
+// refine evaluates the least point of the model until that promises nothing.
+func (l *look) refine(ctx context.Context) error {
+	for range refinements {
+		value, depth := l.least()
+		if !(l.best.Value-value >= enough*l.unit(l.best.Evaluation)) {
+			break
+		}
+		if err := l.visit(ctx, depth, refineGap, l.nearest(depth)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nearest returns the evaluation with solutions that is closest in depth.
+func (l *look) nearest(depth float64) (e *Evaluation) {
+	distance := math.Inf(1)
+	for _, p := range l.points {
+		if d := math.Abs(p.depth - depth); d < distance && p.depth > 0 {
+			e, distance = p.Evaluation, d
+		}
+	}
+	return e
+}
+
+// least returns the least value of the model strictly between its points, and where; +Inf
+// where it is least at points.
+func (l *look) least() (value, depth float64) {
+	value = math.Inf(1)
+	for k := 1; k < len(l.points); k++ {
+		a, b := l.points[k-1], l.points[k]
+		better := a.Evaluation
+		if b.Value < a.Value {
+			better = b.Evaluation
+		}
+		if b.depth-a.depth < closest || !(better.Value <= l.best.Value+float64(within*l.unit(better))) {
+			continue
+		}
+		if v, t := dip(a, b); v < value {
+			margin := float64(inside * (b.depth - a.depth))
+			value, depth = v, min(max(t, a.depth+margin), b.depth-margin)
+		}
+	}
+	return value, depth
+}
+
+// dip returns the least value between two points of their [Interpolate] model; +Inf where
+// that is at an end.
+func dip(a, b point) (value, depth float64) {
+	h := b.depth - a.depth
+	if !finite(a.Value) || !finite(b.Value) || math.IsNaN(a.slope) && math.IsNaN(b.slope) {
+		return math.Inf(1), 0
+	}
+	slope, c, d := cubic(h, a.Value, b.Value, a.slope, b.slope)
+	// The root of slope + 2c·x + 3d·x² at which the second derivative is positive.
+	root := float64(c*c) - float64(3*d*slope)
+	if root < 0 {
+		return math.Inf(1), 0
+	}
+	x := -slope / (c + math.Sqrt(root))
+	if !(x > 0 && x < h) {
+		return math.Inf(1), 0
+	}
+	return math.FMA(x, math.FMA(x, math.FMA(x, d, c), slope), a.Value), a.depth + x
+}
+
+// Interpolate returns the cubic on [0, h] with the values and slopes given at its ends. A
+// slope that is NaN is not known: the curve is a parabola without one, a line without both.
+func Interpolate(h, value0, valueH, slope0, slopeH float64) func(x float64) float64 {
+	slope, c, d := cubic(h, value0, valueH, slope0, slopeH)
+	return func(x float64) float64 { return math.FMA(x, math.FMA(x, math.FMA(x, d, c), slope), value0) }
+}
+
+// cubic returns the coefficients of value0 + slope·x + c·x² + d·x³.
+func cubic(h, value0, valueH, slope0, slopeH float64) (slope, c, d float64) {
+	rise := (valueH - value0) / h
+	switch at0, atH := !math.IsNaN(slope0), !math.IsNaN(slopeH); {
+	case at0 && atH:
+		return slope0, (float64(3*rise) - float64(2*slope0) - slopeH) / h, (slope0 + slopeH - float64(2*rise)) / float64(h*h)
+	case at0:
+		return slope0, (rise - slope0) / h, 0
+	case atH:
+		return float64(2*rise) - slopeH, (slopeH - rise) / h, 0
+	default:
+		return rise, 0, 0
+	}
+}
+
+// beaten reports whether nothing that was seen is better than the null model.
+func (l *look) beaten() bool {
+	null := l.o.Null.Value
+	return finite(null) && l.best != nil && !(l.best.Value < null)
+}
+
+// approach evaluates a point next to a distant null model that nothing beats.
+func (l *look) approach(ctx context.Context) error {
+	if !l.o.Distant || !l.beaten() {
+		return nil
+	}
+	return l.visit(ctx, -farAway, lookGap, nil)
+}
+
+// conclude says what was seen, and names the null model where nothing beats it.
+func (l *look) conclude(r *Result) {
+	if r == nil || len(r.Evaluations) == 0 || l.best == nil {
+		return
+	}
+	r.Seen = l.seen()
+	r.Best = *l.best.Evaluation
+	if !l.beaten() {
+		return
+	}
+	if l.o.Distant && l.points[0].depth < 0 {
+		r.Best = *l.points[0].Evaluation
+	}
+	if r.Status == outcome.Converged {
+		r.Status = outcome.NullModel
+	}
+}
+
+// seen sums up the path: its range, and how many basins of the model lie deeper than a
+// tenth of a standard error.
+func (l *look) seen() Seen {
+	from, to := l.o.Origin, l.lambda(l.points[len(l.points)-1].depth)
+	s := Seen{From: from, To: to}
+	top, low := math.Inf(1), math.Inf(1) // of the ridge before, of the valley since
+	for k, p := range l.points {
+		values := []float64{p.Value}
+		if k > 0 {
+			if v, _ := dip(l.points[k-1], p); finite(v) {
+				values = []float64{v, p.Value}
+			}
+		}
+		deep := float64(slightly * l.unit(p.Evaluation))
+		for _, v := range values {
+			switch {
+			case v < low:
+				low = v
+			case v > low+deep && top > low+deep: // the valley is left
+				s.Basins++
+				top, low = v, v
+			case v > top || math.IsInf(top, 1):
+				top = v
+			}
+		}
+	}
+	if top > low+float64(slightly*l.unit(l.best.Evaluation)) {
+		s.Basins++
+	}
+	s.Basins = max(1, s.Basins)
+	return s
+}
+
+// sharpen goes on to the last digits between the neighbours of the best point.
+func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result, error) {
+	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
+	shallow, deep := l.best.depth-l.o.Step, l.best.depth+l.o.Step
+	if at > 0 {
+		shallow = l.points[at-1].depth
+	}
+	if at+1 < len(l.points) {
+		deep = l.points[at+1].depth
+	}
+	box := Box{Lower: []float64{l.lambda(deep)}, Upper: []float64{l.lambda(shallow)}}
+	if l.o.Up {
+		box.Lower, box.Upper = box.Upper, box.Lower
+	}
+	o := l.o.Options
+	o.Schedule = Exact // its start is the best there is
+	o.Evaluations = l.left()
+	o.Logged += len(seen.Evaluations)
+	if o.Evaluations == 0 {
+		seen.Status = outcome.Budget
+		return seen, nil
+	}
+	r, err := Secant(ctx, f, l.best.LogLambda[0], box, o)
+	if r == nil {
+		return seen, err
+	}
+	r.Seen = seen.Seen
+	r.Evaluations = append(seen.Evaluations, r.Evaluations...)
+	return r, err
+}

@@ -1,0 +1,199 @@
+package pare
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/choose"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// task is a choice of λ that is under way.
+type task struct {
+	engine  *engine
+	problem outer // with one λ for all columns, where each has its own
+	spec    bilevel.Spec
+	choice  choose.Problem
+	columns *choose.Columns // nil but for one λ per column
+}
+
+// task states the choice of λ.
+func (e *engine) task(ctx context.Context, o SelectOptions) (*task, error) {
+	t := &task{engine: e}
+	single := e // what has one λ for all, or each
+	columns := e.family.hyperparameters == perColumn
+	var err error
+	if columns {
+		c := e.config
+		c.Model = Lasso
+		if single, err = newEngine(e.x, e.y, c); err != nil {
+			return nil, err
+		}
+	}
+	if t.spec, err = single.choice(ctx, o.Validation); err != nil {
+		return nil, err
+	}
+	if columns { // the problems of one λ for all are there beside those of each
+		if err := e.afford(2 * (e.atOnce() + e.solvers(t.spec.Folds))); err != nil {
+			return nil, err
+		}
+		t.spec.Solver = e.solver()
+	}
+	if t.problem, err = single.outer(t.spec); err != nil {
+		return nil, err
+	}
+	t.choice = single.traits(t.problem, t.spec, o)
+	if columns {
+		t.columns = e.columns(t)
+	}
+	return t, nil
+}
+
+// traits says of a choice what its search has to know.
+func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
+	p := choose.Problem{
+		Objective: problem, Top: e.max(), Common: e.family.common, Start: o.Start,
+		Pass:   float64(e.x.NNZ()) * passCost(e.x) * float64(max(2, spec.Folds.Count())),
+		Curved: criterion.Curved(o.Validation.Loss) && e.config.Method.iterate() == nil,
+	}
+	for _, r := range e.family.ranges {
+		p.Ranges = append(p.Ranges, choose.Range{Below: r.below, Above: r.above})
+	}
+	switch f := e.family; {
+	case f.samples:
+		p.Shape = choose.Dual
+	case f.form.name == "ridge":
+		p.Shape = choose.Smooth
+	case !f.quadratic():
+		p.Shape = choose.Relative
+	}
+	if r, ok := e.problem.(interface{ ridgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && p.Curved {
+		p.Pair, p.RidgeTop = true, kernels.Log(r.ridgeMax())
+	}
+	return p
+}
+
+// passCost is the work of one entry in a pass over X.
+func passCost(x sparse.Matrix) float64 {
+	if _, dense := x.(*sparse.Dense); dense {
+		return 0.1
+	}
+	return 0.6
+}
+
+// columns states the choice of one λ for each column.
+func (e *engine) columns(t *task) *choose.Columns {
+	_, p := e.x.Dims()
+	c := &choose.Columns{One: t.choice, Count: p}
+	if t.spec.Risk != nil {
+		c.Rows, _ = e.x.Dims()
+		c.Constant = t.spec.Risk.Constant
+	}
+	c.Each = func() (search.Objective, []int32, error) {
+		merged, group, err := bilevel.Merge(e.k, e.x, t.spec, e.config.Positive)
+		if err != nil {
+			return nil, nil, err
+		}
+		problem, err := e.problem.(interface {
+			on(sparse.Matrix, bilevel.Spec) (outer, error)
+		}).on(merged, t.spec)
+		return problem, group, err
+	}
+	return c
+}
+
+func (t *task) minimise(ctx context.Context, o choose.Options) (result, common *search.Result, err error) {
+	if t.columns != nil {
+		return t.columns.Minimise(ctx, o)
+	}
+	return choose.Minimise(ctx, t.choice, o)
+}
+
+// conclude makes the one-standard-error choice where it is asked for, and refits.
+func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) (err error) {
+	e := t.engine
+	if e.hasOneSE(o, out.Status) && ctx.Err() == nil {
+		began := time.Now()
+		if out.OneSE, err = choose.OneStandardError(ctx, t.choice, best, out.Evaluations, o.Log); err != nil {
+			return err
+		}
+		out.SecondsOneSE = time.Since(began).Seconds()
+		if o.TakeOneSE && out.OneSE != nil {
+			out.Least = &best
+			out.take(*out.OneSE)
+		}
+	}
+	began := time.Now()
+	if o.Log == nil { // a search that is resumed ends in the same model
+		t.startRefit(out.LogLambda)
+	}
+	final, err := e.fit(ctx, out.LogLambda)
+	if err != nil {
+		return err
+	}
+	if final.Status == outcome.Cancelled {
+		out.Err = &outcome.Error{Kind: outcome.Limit, Message: "the context ended before the refit at the best λ so far, so there is no model", Err: context.Cause(ctx)}
+		return nil
+	}
+	out.Final = final
+	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
+	return nil
+}
+
+// startRefit makes the refit begin at what the folds' solutions at λ have in common.
+func (t *task) startRefit(logLambda []float64) {
+	from, ok := t.problem.(interface {
+		Mean(logLambda []float64) ([]int32, []float64)
+	})
+	to, able := t.engine.problem.(interface{ startAt([]int32, []float64) })
+	if ok && able && t.columns == nil {
+		to.startAt(from.Mean(logLambda))
+	}
+}
+
+// errTime is the cause of a search that MaxDuration has ended.
+var errTime = errors.New("the time allowed for the search is used up")
+
+// soft ends a search, not what follows it.
+type soft struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+}
+
+// softly returns a context that ends with ctx, when o.Stop is closed, and after
+// o.MaxDuration.
+func softly(ctx context.Context, o SelectOptions) (context.Context, *soft) {
+	inner, cancel := context.WithCancelCause(ctx)
+	s := &soft{inner, cancel, make(chan struct{})}
+	var clock <-chan time.Time
+	if o.MaxDuration > 0 {
+		clock = time.After(o.MaxDuration)
+	}
+	go func() {
+		defer close(s.done)
+		select {
+		case <-o.Stop:
+			cancel(context.Canceled)
+		case <-clock:
+			cancel(errTime)
+		case <-inner.Done():
+		}
+	}()
+	return inner, s
+}
+
+// timed reports whether the time allowed has ended the search.
+func (s *soft) timed() bool { return errors.Is(context.Cause(s.ctx), errTime) }
+
+// end leaves no goroutine behind.
+func (s *soft) end() {
+	s.cancel(nil)
+	<-s.done
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/search"
@@ -18,11 +19,20 @@ func (r *Result) shares() bool {
 	return r.Final != nil && len(r.Final.LogLambdaMax) > 0 && !math.IsNaN(r.Final.LogLambdaMax[0]) && !math.IsInf(r.Final.LogLambdaMax[0], 0)
 }
 
+// axis is the coordinate that the axis shows: the first, but for an elastic net whose ℓ1
+// strength is nothing.
+func (r *Result) axis() int {
+	if r.Best != nil && len(r.Best.LogLambda) == 2 && math.IsInf(r.Best.LogLambda[0], -1) {
+		return 1
+	}
+	return 0
+}
+
 // place is where a λ is on the axis.
 func (r *Result) place(logLambda []float64) float64 {
-	l := logLambda[0]
+	l := logLambda[r.axis()]
 	if r.shares() {
-		l -= r.Final.LogLambdaMax[0]
+		l -= r.Final.LogLambdaMax[r.axis()]
 	}
 	return l / math.Ln10
 }
@@ -32,6 +42,8 @@ func (r *Result) strength() string {
 	switch {
 	case !r.shares():
 		return "C, strong penalty left, weak right"
+	case r.axis() == 1:
+		return "ridge strength α₂ as a share of αmax, strong left"
 	case r.Model == pare.ElasticNet:
 		return "ℓ1 strength α₁ as a share of αmax, strong left"
 	case r.Model == pare.Multiclass:
@@ -73,8 +85,14 @@ func (r *Result) onLine(all []search.Evaluation) []search.Evaluation {
 		if len(e.LogLambda) == 0 {
 			return true
 		}
-		shift := e.LogLambda[0] - r.Best.LogLambda[0]
+		shift := e.LogLambda[r.axis()] - r.Best.LogLambda[r.axis()]
+		if math.IsInf(shift, 0) {
+			return true
+		}
 		for i, l := range e.LogLambda {
+			if l == r.Best.LogLambda[i] && math.IsInf(l, -1) { // nothing in both
+				continue
+			}
 			if d := l - r.Best.LogLambda[i]; math.Abs(d-shift) > 1e-6*(1+math.Abs(d)) {
 				return true
 			}
@@ -190,7 +208,7 @@ func (r *Result) says(e search.Evaluation, before string) string {
 	if r.shares() {
 		what = "α/αmax"
 	}
-	text := fmt.Sprintf("%s%s %.4g, λ %.5g: %s %.6g", before, what, math.Pow(10, r.place(e.LogLambda)), e.LogLambda[0], r.Loss, e.Value)
+	text := fmt.Sprintf("%s%s %.4g, λ %.5g: %s %.6g", before, what, math.Pow(10, r.place(e.LogLambda)), e.LogLambda[r.axis()], r.Loss, e.Value)
 	if se := standardError(e); se > 0 {
 		text += fmt.Sprintf(" ± %.2g", se)
 	}
@@ -254,7 +272,7 @@ func lambdas(logLambda []float64) string {
 	case 1:
 		return fmt.Sprintf("%.6g", logLambda[0])
 	case 2:
-		return fmt.Sprintf("%.5g, %.5g", logLambda[0], logLambda[1])
+		return strings.ReplaceAll(fmt.Sprintf("%.5g, %.5g", logLambda[0], logLambda[1]), "-Inf", "−∞")
 	default:
 		return fmt.Sprintf("%.4g to %.4g", slices.Min(logLambda), slices.Max(logLambda))
 	}

@@ -37,7 +37,8 @@ var house = []room{
 	{path: "internal/sealed", on: []string{"outcome"}},
 	{path: "search", on: []string{"outcome", "internal/random", "internal/sealed"}},
 	{path: "bilevel", on: []string{"cd", "implicit", "iterdiff", "criterion", "search"}},
-	{path: ".", on: []string{"table", "bilevel"}},
+	{path: "choose", on: []string{"bilevel"}},
+	{path: ".", on: []string{"table", "choose"}},
 
 	{path: "report", on: []string{"."}, outside: true},
 	{path: "internal/embedded", on: []string{"sparse"}},

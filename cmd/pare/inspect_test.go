@@ -121,7 +121,7 @@ func TestPredictStreams(t *testing.T) {
 		done := make(chan int)
 		go func() {
 			var notes strings.Builder
-			code := run(context.Background(), []string{"predict", c.model, "-"}, in, out, &notes)
+			code := run(context.Background(), newInterrupt(func() {}), []string{"predict", c.model, "-"}, in, out, &notes)
 			_ = out.Close()
 			done <- code
 		}()

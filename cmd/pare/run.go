@@ -35,6 +35,20 @@ type grammar struct {
 	Predict predictCommand `cmd:"" help:"Predict the rows of a file by a saved model."`
 	Inspect inspectCommand `cmd:"" help:"What is in a saved model."`
 	Info    infoCommand    `cmd:"" help:"What is in the file."`
+
+	Completion completionCommand `cmd:"" help:"The script by which bash, zsh or fish completes command lines."`
+	Man        manCommand        `cmd:"" help:"The manual page."`
+}
+
+// newParser returns the parser of command lines; exit is called where --help has printed.
+func newParser(stdout, stderr io.Writer, exit func(int)) (*kong.Kong, error) {
+	return kong.New(new(grammar),
+		kong.Name("pare"),
+		kong.Description("Fit sparse linear models and choose their regularisation by gradient descent on a validation criterion."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(exit),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: mostWidth}),
+	)
 }
 
 // command is one of the commands of the grammar.
@@ -121,13 +135,7 @@ func parse(args []string, stdout, stderr io.Writer) (command, error) {
 		return nil, err
 	}
 	helped := false
-	parser, err := kong.New(new(grammar),
-		kong.Name("pare"),
-		kong.Description("Fit sparse linear models and choose their regularisation by gradient descent on a validation criterion."),
-		kong.Writers(stdout, stderr),
-		kong.Exit(func(int) { helped = true }),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: mostWidth}),
-	)
+	parser, err := newParser(stdout, stderr, func(int) { helped = true })
 	if err != nil {
 		return nil, err
 	}

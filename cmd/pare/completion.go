@@ -94,7 +94,8 @@ func brief(help string) string {
 
 // first are the words that may follow pare.
 func first(app *kong.Application) []string {
-	words := []string{"help"}
+	words := make([]string, 1, 1+len(app.Children))
+	words[0] = "help"
 	for _, c := range app.Children {
 		words = append(words, c.Name)
 	}
@@ -131,7 +132,7 @@ _pare() {
 	offer("      ", strings.Join(append(slices.Clone(topics), first(app)[1:]...), " "))
 	b.WriteString("      return ;;\n")
 	for _, c := range app.Children {
-		var flags []string
+		flags := make([]string, 0, len(c.Flags))
 		for _, f := range c.Flags {
 			flags = append(flags, spellings(f)...)
 		}

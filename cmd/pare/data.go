@@ -90,6 +90,9 @@ func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error
 	if err != nil && d.Labels == nil {
 		d.y, err = d.Y, nil // said, with the row, once all else about the problem is in order
 	}
+	if err == nil {
+		err = f.weighClasses(d)
+	}
 	return d, err
 }
 

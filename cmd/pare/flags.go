@@ -17,6 +17,7 @@ import (
 type commonFlags struct {
 	dataFlags
 	problemFlags
+	classFlags
 	validationFlags
 	engineFlags
 	outputFlags

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// classFlags weigh the rows by their class.
+type classFlags struct {
+	ClassWeight string `placeholder:"balanced|CLASS:W,..." help:"Weights of the classes, in the fit and in the criterion: balanced, so that all classes count alike, or a weight for each, 1 for those not named (logreg, multiclass, svm)." group:"Problem"`
+}
+
+// weighClasses multiplies the weights of the rows by those of their classes.
+func (f classFlags) weighClasses(d *dataset) error {
+	if f.ClassWeight == "" {
+		return nil
+	}
+	if d.classes == nil {
+		return outcome.At(outcome.Usage, "class-weight", "is for models of classes, and this target is a number")
+	}
+	kinds := slices.Compact(slices.Sorted(slices.Values(d.y)))
+	if d.weights == nil {
+		d.weights = slices.Repeat([]float64{1}, len(d.y))
+	}
+	class := func(i int) int {
+		k, _ := slices.BinarySearch(kinds, d.y[i])
+		return k
+	}
+	byClass := slices.Repeat([]float64{1}, len(kinds))
+	if f.ClassWeight == "balanced" {
+		var all float64
+		held := make([]float64, len(kinds))
+		for i, w := range d.weights {
+			held[class(i)] += w
+			all += w
+		}
+		for k, w := range held {
+			byClass[k] = all / float64(float64(len(kinds))*w)
+		}
+	} else if err := f.named(d.classes, byClass); err != nil {
+		return err
+	}
+	weights := make([]float64, len(d.weights))
+	for i, w := range d.weights {
+		if w > 0 {
+			weights[i] = w * byClass[class(i)]
+		}
+	}
+	d.weights = weights
+	return nil
+}
+
+// named reads weights given by the names of classes.
+func (f classFlags) named(classes []string, byClass []float64) error {
+	for field := range strings.SplitSeq(f.ClassWeight, ",") {
+		at := strings.LastIndex(field, ":")
+		if at < 0 {
+			return outcome.At(outcome.Usage, "class-weight", "give balanced, or CLASS:WEIGHT,...; got %q", field)
+		}
+		k := slices.Index(classes, strings.TrimSpace(field[:at]))
+		if k < 0 || k >= len(byClass) {
+			return outcome.At(outcome.BadParameter, "class-weight", "no class %q; there are %s", field[:at], strings.Join(classes, ", "))
+		}
+		w, err := parseNumber(strings.TrimSpace(field[at+1:]))
+		if err != nil || !(w > 0) || math.IsInf(w, 1) {
+			return outcome.At(outcome.BadParameter, "class-weight", "a weight is a positive finite number, got %q", field[at+1:])
+		}
+		byClass[k] = w
+	}
+	return nil
+}

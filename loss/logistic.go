@@ -77,7 +77,7 @@ func (Logistic) Third(k *kernels.Set, _, m, out []float64) {
 func (Logistic) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
 	var logC, logRest [2]float64
 	for side, balance := range at.Balance {
-		c := at.Scale * balance
+		c := float64(at.Scale * balance)
 		logC[side], logRest[side] = kernels.Log(c), kernels.Log(1-c)
 	}
 	for i, label := range y {

@@ -4,10 +4,11 @@
 package chart
 
 import (
-	"bytes"
+	"cmp"
 	"image/color"
 	"io"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -31,6 +32,7 @@ type Chart struct {
 // Series are points, connected by a line or not.
 type Series struct {
 	Name   string // "" keeps it out of the legend
+	Beside string // a name beside the line's end of the least X
 	X, Y   []float64
 	Points bool // marks at the points
 	Line   bool
@@ -52,6 +54,14 @@ var palette = []color.RGBA{
 
 const white = 7
 
+// Shapes and dashes that go with the colours: charts can be read without them.
+var (
+	shapes = []draw.GlyphDrawer{
+		draw.CircleGlyph{}, draw.CircleGlyph{}, draw.BoxGlyph{}, draw.TriangleGlyph{}, draw.CrossGlyph{}, draw.PyramidGlyph{}, draw.PlusGlyph{},
+	}
+	dashes = [][]vg.Length{nil, nil, {9, 3}, {5, 3}, {9, 3, 2, 3}, {2, 3}, {9, 3, 2, 3, 2, 3}}
+)
+
 // SVG writes the chart, 16 by 11 cm.
 func (c Chart) SVG(w io.Writer) error {
 	const height = 11 * vg.Centimeter
@@ -62,16 +72,6 @@ func (c Chart) SVG(w io.Writer) error {
 	canvas := vgsvg.New(16*vg.Centimeter, height)
 	p.Draw(draw.New(canvas))
 	return write(canvas, w)
-}
-
-// write names fonts of the same widths for those who lack the first.
-func write(canvas *vgsvg.Canvas, w io.Writer) error {
-	var image bytes.Buffer
-	if _, err := canvas.WriteTo(&image); err != nil {
-		return err
-	}
-	_, err := w.Write(bytes.ReplaceAll(image.Bytes(), []byte("font-family:Liberation Sans"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif")))
-	return err
 }
 
 // plot makes the plot with letters of a relative size.
@@ -114,11 +114,65 @@ func (c Chart) plot(scale, height font.Length) (*plot.Plot, error) {
 	if c.LogY {
 		logarithmic(&p.Y)
 	}
+	if err := c.nameLines(p, height, float64(scale)); err != nil {
+		return nil, err
+	}
 	if c.Levels == nil {
 		const line, area = 1.2, 0.75 // height of a line of text; share of the height within the axes
 		c.makeRoom(&p.Y, min(0.5, float64(font.Length(named)*line*p.Legend.TextStyle.Font.Size/(area*height))))
 	}
 	return p, nil
+}
+
+// nameLines writes names beside the ends of lines, none over another.
+func (c Chart) nameLines(p *plot.Plot, height font.Length, scale float64) error {
+	var named []Series
+	for _, s := range c.Series {
+		if s = s.on(c.LogX, c.LogY); s.Beside != "" && len(s.X) > 0 {
+			named = append(named, s)
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(named, func(a, b Series) int { return cmp.Compare(a.end(), b.end()) })
+	apart := (p.Y.Max - p.Y.Min) * scale * 10 / (0.75 * float64(height)) // of ten points
+	labels := plotter.XYLabels{}
+	at := math.Inf(-1)
+	for _, s := range named {
+		at = max(s.end(), at+apart)
+		labels.XYs = append(labels.XYs, plotter.XY{X: p.X.Min, Y: at})
+		labels.Labels = append(labels.Labels, s.Beside)
+	}
+	if c.LogX {
+		p.X.Min *= math.Pow(p.X.Min/p.X.Max, 0.1) // room for them on the left
+	} else {
+		p.X.Min -= 0.1 * (p.X.Max - p.X.Min)
+	}
+	names, err := plotter.NewLabels(labels)
+	if err != nil {
+		return err
+	}
+	for i := range names.TextStyle {
+		style := &names.TextStyle[i]
+		style.Font.Typeface, style.Font.Variant, style.Font.Size = "Liberation", "Sans", font.Length(scale)*9
+		style.XAlign, style.YAlign = text.XRight, text.YCenter
+		style.Color = palette[named[i].Colour%white]
+	}
+	names.Offset.X = -vg.Points(4)
+	p.Add(names)
+	return nil
+}
+
+// end is the value where x is least.
+func (s Series) end() float64 {
+	at := 0
+	for i, x := range s.X {
+		if x < s.X[at] {
+			at = i
+		}
+	}
+	return s.Y[at]
 }
 
 // makeRoom lengthens an axis by a share of its new length, so that the legend lies
@@ -175,8 +229,11 @@ func (s Series) add(p *plot.Plot) error {
 			return err
 		}
 		line.Color, line.Width = colour, vg.Points(1.3)
-		if s.Dashed {
+		switch {
+		case s.Dashed:
 			line.Dashes = []vg.Length{vg.Points(4), vg.Points(3)}
+		case !s.Points: // marks tell lines apart, too
+			line.Dashes = dashes[s.Colour%white]
 		}
 		p.Add(line)
 		legend = append(legend, line)
@@ -186,7 +243,7 @@ func (s Series) add(p *plot.Plot) error {
 		if err != nil {
 			return err
 		}
-		marks.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
+		marks.GlyphStyle = draw.GlyphStyle{Color: colour, Radius: vg.Points(2.8), Shape: shapes[s.Colour%white]}
 		p.Add(marks)
 		legend = append(legend, marks)
 	}

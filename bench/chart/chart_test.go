@@ -108,3 +108,54 @@ func TestTicksOfALinearAxis(t *testing.T) {
 		}
 	}
 }
+
+// Every text says how long it is, so that another font's does not run into a line, and
+// names beside lines stand apart.
+func TestTextsHaveTheirLength(t *testing.T) {
+	lines := make([]Series, 9)
+	for i := range lines {
+		lines[i] = Series{X: []float64{0.001, 1}, Y: []float64{1 + float64(i)/1000, float64(i)}, Line: true, Colour: i, Beside: "column " + string(rune('a'+i))}
+	}
+	var out bytes.Buffer
+	if err := (Chart{Title: "A & b", X: "x", Y: "y", LogX: true, Series: append(lines, Series{Name: "named", X: []float64{1}, Y: []float64{2}, Points: true})}).SVG(&out); err != nil {
+		t.Fatal(err)
+	}
+	type element struct {
+		Y      float64 `xml:"y,attr"`
+		Length float64 `xml:"textLength,attr"`
+		Text   string  `xml:",chardata"`
+	}
+	var at []float64
+	for decoder := xml.NewDecoder(&out); ; {
+		token, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		start, ok := token.(xml.StartElement)
+		if !ok || start.Name.Local != "text" {
+			continue
+		}
+		var e element
+		if err := decoder.DecodeElement(&e, &start); err != nil {
+			t.Fatal(err)
+		}
+		if most := 9 * float64(len(e.Text)); e.Text != "" && !(e.Length > 2 && e.Length < most) {
+			t.Errorf("%q is %g long", e.Text, e.Length)
+		}
+		if strings.HasPrefix(e.Text, "column ") {
+			at = append(at, e.Y)
+		}
+	}
+	for i, y := range at {
+		for _, other := range at[:i] {
+			if math.Abs(y-other) < 8 {
+				t.Errorf("names at %g and %g", y, other)
+			}
+		}
+	}
+	if len(at) != len(lines) {
+		t.Errorf("%d names beside %d lines", len(at), len(lines))
+	}
+}

@@ -95,7 +95,9 @@ func (v *elasticNets) add(ctx context.Context, d Data, o Options, s sizes, side 
 		Title: d.Name + ", elastic net, 5 folds", X: "ℓ1 strength as a share of αmax", Y: "ridge as a share of αmax", LogX: true, LogY: true, Levels: levels,
 	}
 	for _, name := range []string{"trust-region", "gradient", "random", "tpe"} {
-		sets.Series = append(sets.Series, first(v.visits.spots[name], 25)) // as in the paper
+		spots := first(v.visits.spots[name], 25) // as in the paper
+		spots.Name = ""                          // the chart beside has the names, and these points need the room
+		sets.Series = append(sets.Series, spots)
 	}
 	v.panels = append(v.panels, []chart.Chart{sets, v.visits.excess(d.Name + ": best so far")})
 	summary := v.visits.summary(d.Name)

@@ -14,6 +14,12 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
+// The names of the columns, in the order of the files.
+var (
+	diabetesColumns = []string{"age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6"}
+	tumourColumns   = []string{"radius", "texture", "perimeter", "area", "smoothness", "compactness", "concavity", "concave p.", "symmetry", "fractal dim."}
+)
+
 // runPaths are the paper's three: the breast cancer data by their first ten columns,
 // scaled to unit norm because such different units would not share a chart.
 func runPaths(ctx context.Context, o Options) (*Result, error) {
@@ -21,7 +27,7 @@ func runPaths(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := Paths(ctx, d.Name, sparse.Compact(d.X.(*sparse.CSC)), d.Y, pare.Lasso, pare.ElasticNet)
+	r, err := Paths(ctx, d.Name, diabetesColumns, sparse.Compact(d.X.(*sparse.CSC)), d.Y, pare.Lasso, pare.ElasticNet)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +46,7 @@ func runPaths(ctx context.Context, o Options) (*Result, error) {
 	if d.X, _, err = (sparse.Preparation{UnitColumns: true}).Apply(ten); err != nil {
 		return nil, err
 	}
-	more, err := Paths(ctx, d.Name, d.X, d.Y, pare.Logistic)
+	more, err := Paths(ctx, d.Name, tumourColumns, d.X, d.Y, pare.Logistic)
 	if err != nil {
 		return nil, err
 	}
@@ -51,8 +57,8 @@ func runPaths(ctx context.Context, o Options) (*Result, error) {
 
 // Paths is figure 2: the coefficients as functions of λ, which are smooth but at
 // the knots, where a column enters or leaves. The elastic net has a ridge as
-// strong as its ℓ1 part.
-func Paths(ctx context.Context, name string, x sparse.Matrix, y []float64, models ...pare.Model) (*Result, error) {
+// strong as its ℓ1 part. Columns are named beside their lines.
+func Paths(ctx context.Context, name string, columns []string, x sparse.Matrix, y []float64, models ...pare.Model) (*Result, error) {
 	const points, minRatio = 200, 1e-3
 	r := newResult()
 	_, p := x.Dims()
@@ -72,7 +78,7 @@ func Paths(ctx context.Context, name string, x sparse.Matrix, y []float64, model
 		lines := make([]chart.Series, p)
 		for j := range p {
 			t.Columns = append(t.Columns, fmt.Sprintf("coefficient_%d", j+1))
-			lines[j] = chart.Series{Line: true, Colour: j}
+			lines[j] = chart.Series{Line: true, Colour: j, Beside: columns[j]}
 		}
 		for f, err := range pare.Path(ctx, x, y, grid, c) {
 			if err != nil {

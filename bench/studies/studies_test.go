@@ -71,7 +71,7 @@ func draw(t *testing.T, r *Result) {
 
 func TestPathsBeginAtZeroAndAreContinuous(t *testing.T) {
 	d := diabetes(t)
-	r, err := Paths(t.Context(), d.Name, d.X, d.Y, pare.Lasso, pare.ElasticNet)
+	r, err := Paths(t.Context(), d.Name, diabetesColumns, d.X, d.Y, pare.Lasso, pare.ElasticNet)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -142,10 +142,8 @@ func (c *collector) row(row []Cell, values []float64) error {
 		if col == nil {
 			continue
 		}
-		v, err := col.take(row[k], c.read)
+		v := col.take(row[k], c.read)
 		switch {
-		case err != nil:
-			return c.locate(k, err)
 		case row[k].Kind == Absent && (col.feature < 0 || c.o.Missing == Refuse):
 			return c.locate(k, errMissing)
 		case col.feature < 0:
@@ -190,6 +188,13 @@ func (col *column) read(cell *Cell, o Options) error {
 			return fmt.Errorf("%q is %w", shorten(cell.Text), err)
 		}
 	}
+	switch {
+	case cell.Kind == Absent || !col.decided || col.text == (cell.Kind == Text):
+	case !col.text:
+		return fmt.Errorf("%q is text, %w: row %d has a number here", shorten(cell.Text), errMixed, col.since)
+	default:
+		return fmt.Errorf("%s is a number, %w: row %d has text here", spell(cell.Number), errMixed, col.since)
+	}
 	if cell.Kind == Text && !col.decided && !col.categories && col.feature >= 0 && !o.OneHot {
 		return fmt.Errorf("%q is %w", shorten(cell.Text), errText)
 	}
@@ -198,27 +203,21 @@ func (col *column) read(cell *Cell, o Options) error {
 
 // take returns the number that stands for a cell: itself, or 1 plus its code for text; 0
 // for one that is missing.
-func (col *column) take(cell Cell, row int) (float64, error) {
+func (col *column) take(cell Cell, row int) float64 {
 	if cell.Kind == Absent {
 		col.numbersRow = false
-		return 0, nil
+		return 0
 	}
 	if !col.decided {
 		col.decided, col.text, col.since = true, cell.Kind == Text, row
 	}
-	if col.text != (cell.Kind == Text) {
-		if !col.text {
-			return 0, fmt.Errorf("%q is text, %w: row %d has a number here", shorten(cell.Text), errMixed, col.since)
-		}
-		return 0, fmt.Errorf("%s is a number, %w: row %d has text here", spell(cell.Number), errMixed, col.since)
-	}
 	if col.text {
-		return float64(col.code(cell.Text) + 1), nil
+		return float64(col.code(cell.Text) + 1)
 	}
 	col.numbersRow = col.numbersRow && cell.Number == float64(row-1)
 	col.sum += cell.Number
 	col.numbers++
-	return cell.Number, nil
+	return cell.Number
 }
 
 // code returns that of a text.
@@ -440,19 +439,23 @@ func (d *Data) readTarget(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	switch n, _ := d.X.Dims(); len(values) {
-	case n:
-		d.Y = values
-	case d.Rows:
-		d.Y = make([]float64, 0, n)
-		for _, i := range d.Kept {
-			d.Y = append(d.Y, values[i])
-		}
-	default:
+	if len(values) != d.Rows {
 		return &outcome.Error{Kind: outcome.Shape, File: path, Flag: "target", Message: fmt.Sprintf("%d values for %d rows; there must be one a row", len(values), d.Rows)}
 	}
-	d.Labels = labels
+	d.setTarget(values, labels)
 	return nil
+}
+
+// setTarget takes a target of all rows of the file.
+func (d *Data) setTarget(values []float64, labels []string) {
+	d.Y, d.Labels = values, labels
+	if d.Kept == nil {
+		return
+	}
+	d.Y = make([]float64, 0, len(d.Kept))
+	for _, i := range d.Kept {
+		d.Y = append(d.Y, values[i])
+	}
 }
 
 // ReadColumn reads a file of one column: a number or a text for each row, of which texts
@@ -468,6 +471,9 @@ func ReadColumn(ctx context.Context, path string) (values []float64, labels []st
 	src, err := recognise(in, nil)
 	if err != nil {
 		return nil, nil, err
+	}
+	if src.archive != nil || src.market {
+		return nil, nil, refused(in.Name, "no column: give one value a line, a table of one column or an .npy array")
 	}
 	if src.svmlight {
 		if src.rows, err = newCSVRows(in.Name, src.text, ',', nil); err != nil {

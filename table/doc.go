@@ -3,8 +3,11 @@
 //
 //	svmlight text       indices from 0 or from 1; carries its target
 //	CSV, TSV            any of , ; tab and blanks between cells, with or without a header
+//	.npy, dense .npz    arrays of NumPy's
+//	sparse .npz         matrices of SciPy's: csr, csc and coo
+//	Matrix Market       coordinate and array
 //
-// any of them also as gzip, bzip2 or zstd data. What is none of them is refused by what it
+// any text of them also as gzip, bzip2 or zstd data. What is none of them is refused by what it
 // looks like.
 //
 // A table becomes a matrix by a [Schema], which models keep: which columns of the file are

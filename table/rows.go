@@ -49,12 +49,20 @@ func (s *Schema) Rows(ctx context.Context, path string, stdin io.Reader, p int, 
 			return
 		}
 		defer in.Close()
-		s.ReadRows(in, p, o)(yield)
+		s.readRows(in, p, o)(yield)
 	}
 }
 
-// ReadRows is [Schema.Rows] of an open input.
-func (s *Schema) ReadRows(in *input.Input, p int, o Options) iter.Seq2[Row, error] {
+// ReadRows is [Schema.Rows] of a stream.
+func (s *Schema) ReadRows(ctx context.Context, r io.Reader, p int, o Options) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		in := input.From(ctx, r, o.Name)
+		defer in.Close()
+		s.readRows(in, p, o)(yield)
+	}
+}
+
+func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		src, err := recognise(in, o.Header)
 		switch {
@@ -62,6 +70,20 @@ func (s *Schema) ReadRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 			yield(Row{}, err)
 		case src.svmlight:
 			s.svmlightRows(in.Context(), src.text, p, o, yield)
+		case src.market:
+			x, _, err := readMarket(in.Context(), src.text, in.Name)
+			matrixRows(x, err, p, o, yield)
+		case src.archive != nil && src.archive.isSparse():
+			x, _, err := src.archive.readSparse(in.Context())
+			matrixRows(x, err, p, o, yield)
+		case src.archive != nil:
+			rows, closer, err := src.archive.rows()
+			if err != nil {
+				yield(Row{}, err)
+				return
+			}
+			defer closer.Close()
+			s.tableRows(in.Context(), rows, p, o, yield)
 		default:
 			s.tableRows(in.Context(), src.rows, p, o, yield)
 		}
@@ -86,6 +108,26 @@ func (s *Schema) svmlightRows(ctx context.Context, text io.Reader, p int, o Opti
 			columns = []int32{}
 		}
 		if !yield(Row{Number: number, Columns: columns, Values: row.Values, Target: spell(row.Label), HasTarget: true}, nil) {
+			return
+		}
+	}
+}
+
+// matrixRows yields those of a matrix that has been read, if it has.
+func matrixRows(x *sparse.CSC, err error, p int, o Options, yield func(Row, error) bool) {
+	if err != nil {
+		yield(Row{}, err)
+		return
+	}
+	n, columns := x.Dims()
+	if columns != p {
+		yield(Row{}, &outcome.Error{Kind: outcome.Shape, File: o.Name, Message: fmt.Sprintf("%d columns, where the model has %d", columns, p)})
+		return
+	}
+	turned := sparse.Transpose(x)
+	for i := range n {
+		list, values := turned.Column(i)
+		if !yield(Row{Number: i + 1, Columns: list, Values: values}, nil) {
 			return
 		}
 	}

@@ -11,12 +11,15 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// recognised is what an input turned out to be: svmlight text, or rows of a table.
+// recognised is what an input turned out to be: svmlight or Matrix Market text, an archive
+// of arrays, or rows of a table.
 type recognised struct {
 	format   string
 	svmlight bool
-	text     io.Reader // svmlight
-	rows     Rows      // all others
+	market   bool
+	text     io.Reader // of the two above
+	archive  *archive
+	rows     Rows // all others
 }
 
 // recognise finds out what an input holds by how it begins.
@@ -25,6 +28,23 @@ func recognise(in *input.Input, header *bool) (recognised, error) {
 	head, err := firstLine(text)
 	if err != nil {
 		return recognised{}, in.Failed(err)
+	}
+	switch {
+	case bytes.HasPrefix(head, []byte(npyMagic)):
+		a, err := openArray(text, in.Name)
+		if err != nil {
+			return recognised{}, err
+		}
+		r, err := newArrayRows(a)
+		return recognised{format: "an array of NumPy's", rows: r}, err
+	case bytes.HasPrefix(bytes.ToLower(head), bytes.ToLower([]byte(marketMagic))):
+		return recognised{market: true, text: text}, nil
+	case bytes.HasPrefix(head, []byte(zipMagic)):
+		if in.File() == nil || in.Unpacks() {
+			return recognised{}, refused(in.Name, "a ZIP archive, which is not read from a stream or from inside another file; name the file itself")
+		}
+		z, err := openArchive(in.File(), in.Name)
+		return recognised{archive: z}, err
 	}
 	if known := foreign(head); known != "" {
 		return recognised{}, refused(in.Name, known)
@@ -77,7 +97,6 @@ func firstLine(r *bufio.Reader) ([]byte, error) {
 func foreign(head []byte) string {
 	for _, f := range []struct{ magic, name string }{
 		{`{"pare_model":`, "a saved model, which pare predict MODEL FILE takes, not data"},
-		{"PK\x03\x04", "a ZIP archive without arrays of numbers"},
 		{"PAR1", "a Parquet file, which this program was built without a reader for"},
 		{"ARROW1", "an Arrow file; write Parquet or CSV instead"},
 		{"FEA1", "a Feather file; write Parquet or CSV instead"},

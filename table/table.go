@@ -144,8 +144,17 @@ func read(in *input.Input, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if src.svmlight {
+	switch {
+	case src.svmlight:
 		return readSVMLight(in.Context(), src.text, o)
+	case src.market:
+		x, format, err := readMarket(in.Context(), src.text, in.Name)
+		return newMatrixData(in.Context(), x, format, o, err)
+	case src.archive != nil && src.archive.isSparse():
+		x, format, err := src.archive.readSparse(in.Context())
+		return newMatrixData(in.Context(), x, format, o, err)
+	case src.archive != nil:
+		return src.archive.readDense(in.Context(), o)
 	}
 	return collect(in.Context(), src.rows, src.format, o)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/table"
 )
 
@@ -308,7 +309,11 @@ func TestCancelledReading(t *testing.T) {
 
 // Whatever comes is data that hold together, or an error of a kind.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{small, "1 0:5 2:1\n", "a;b\n1,5;2\n", "\"a\"\"b\",y\n1,2\n", "n,c,y\n1,red,1\n,blue,2\n", "a b\n1 2\n3 4\n", "\xef\xbb\xbfa\n1\n", "\x1f\x8b", "y\n1\n2\n"} {
+	for _, text := range []string{small, "1 0:5 2:1\n", "a;b\n1,5;2\n", "\"a\"\"b\",y\n1,2\n", "n,c,y\n1,red,1\n,blue,2\n", "a b\n1 2\n3 4\n", "\xef\xbb\xbfa\n1\n", "\x1f\x8b", "y\n1\n2\n",
+		"%%MatrixMarket matrix coordinate real general\n% x\n2 3 2\n1 1 5\n2 3 -1e2\n", "%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n",
+		"%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 1\n",
+		"\x93NUMPY\x01\x00\x3e\x00{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2), }    \n\x01\x00\x02\x00\x03\x00\x04\x00",
+	} {
 		f.Add([]byte(text), uint8(0))
 		f.Add([]byte(text), uint8(7))
 	}
@@ -331,10 +336,57 @@ func FuzzRead(f *testing.F) {
 		if d.Y != nil && len(d.Y) != n || d.Names != nil && len(d.Names) != p || d.Kept != nil && len(d.Kept) != n || d.Kept == nil && d.Rows != n {
 			t.Fatalf("%d × %d, %d targets, %d names, %d of %d rows", n, p, len(d.Y), len(d.Names), len(d.Kept), d.Rows)
 		}
+		checkRows(t, text, d, o, n, p)
 		for _, j := range d.X.Order() {
 			if _, values := d.X.Column(int(j)); slices.ContainsFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
 				t.Fatalf("column %d: %v", j, values)
 			}
+		}
+	})
+}
+
+// checkRows reads the text again, row by row.
+func checkRows(t *testing.T, text []byte, d *table.Data, o table.Options, n, p int) {
+	t.Helper()
+	var b sparse.Builder
+	for row, err := range d.Schema.ReadRows(context.Background(), bytes.NewReader(text), p, table.Options{Name: o.Name}) {
+		if err == nil && !row.Incomplete {
+			err = b.Row(row.Columns, row.Values)
+		}
+		if err != nil && o.Missing == table.DropRows { // in a row that was left out
+			return
+		}
+		if err != nil {
+			t.Fatalf("row %d: %v", row.Number, err)
+		}
+	}
+	if o.Missing == table.DropRows && b.Rows() != n { // the target's missing cells are not looked at
+		return
+	}
+	got, err := b.Matrix(context.Background(), p)
+	if err != nil || same(got, d.X) != "" {
+		t.Fatalf("row by row: %v, %s", err, same(got, d.X))
+	}
+}
+
+// Archives of arrays, likewise.
+func FuzzArchive(f *testing.F) {
+	for _, name := range []string{"scipy-csr.npz", "mixed.npz", "scipy-coo.npz"} {
+		content, err := os.ReadFile(fixture(name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(content)
+	}
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := table.Open(context.Background(), path, table.Options{NoTarget: true})
+		if err != nil && (outcome.KindOf(err) == "" || outcome.KindOf(err) == outcome.Internal || d != nil) {
+			t.Fatalf("%v", err)
 		}
 	})
 }

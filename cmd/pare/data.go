@@ -23,7 +23,7 @@ import (
 
 // dataFlags name the data and its preparation.
 type dataFlags struct {
-	File string `arg:"" optional:"" help:"svmlight text, CSV or TSV, also compressed; - is standard input (\"pare help formats\"). Without it: the diabetes data that pare carries."`
+	File string `arg:"" optional:"" help:"svmlight text, CSV, TSV, .npy, .npz or Matrix Market, text also compressed; - is standard input (\"pare help formats\"). Without it: the diabetes data that pare carries."`
 	tableFlags
 	Features    int    `placeholder:"P" help:"Number of columns of svmlight text, where the largest index in the file is not the last." group:"Data"`
 	MinNNZ      int    `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros." group:"Data"`

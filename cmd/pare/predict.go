@@ -12,7 +12,6 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/embedded"
-	"github.com/seed-45b9a24c/pare/internal/input"
 	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -182,7 +181,7 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 	schema := p.Provenance().Schema
 	rows := schema.Rows(ctx, c.File, env.stdin, p.Columns(), o)
 	if c.File == "" {
-		rows = schema.ReadRows(input.From(ctx, embedded.DiabetesFile(), o.Name), p.Columns(), o)
+		rows = schema.ReadRows(ctx, embedded.DiabetesFile(), p.Columns(), o)
 	}
 	scores := make([]float64, p.Scores())
 	for row, err := range rows {

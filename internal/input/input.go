@@ -59,6 +59,9 @@ func (in *Input) Context() context.Context { return in.ctx }
 // File returns the file, for formats that are not read from front to back; nil of a stream.
 func (in *Input) File() *os.File { return in.file }
 
+// Unpacks reports whether what is read is decompressed, once reading has begun.
+func (in *Input) Unpacks() bool { return in.pipe != nil }
+
 // Head returns up to BufferSize of the first bytes as they are stored, fewer where there
 // are no more, or where a stream has not sent more yet but at least n.
 func (in *Input) Head(n int) ([]byte, error) {

@@ -1,0 +1,224 @@
+package table
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// marketMagic begins a Matrix Market file.
+const marketMagic = "%%MatrixMarket"
+
+// market reads a Matrix Market file, line by line.
+type market struct {
+	ctx    context.Context
+	name   string
+	lines  *bufio.Scanner
+	line   int
+	fields []string
+
+	pattern, symmetric, skew bool
+	n, p                     int
+}
+
+// readMarket reads the coordinate or the array format, of real numbers, integers or
+// patterns, which are ones.
+func readMarket(ctx context.Context, text io.Reader, name string) (*sparse.CSC, string, error) {
+	m := &market{ctx: ctx, name: name, lines: bufio.NewScanner(text)}
+	m.lines.Buffer(nil, 1<<20)
+	if err := m.next(false); err != nil {
+		return nil, "", err
+	}
+	words := m.fields
+	if len(words) != 5 || !strings.EqualFold(words[0], marketMagic) || !strings.EqualFold(words[1], "matrix") {
+		return nil, "", m.fail("want %s matrix, then what it is", marketMagic)
+	}
+	for k := range words {
+		words[k] = strings.ToLower(words[k])
+	}
+	format, field, symmetry := words[2], words[3], words[4]
+	switch {
+	case format != "coordinate" && format != "array":
+		return nil, "", m.fail("want coordinate or array, found %q", format)
+	case field != "real" && field != "integer" && (field != "pattern" || format == "array"):
+		return nil, "", m.fail("want real, integer or pattern, found %q", field)
+	case symmetry != "general" && symmetry != "symmetric" && symmetry != "skew-symmetric":
+		return nil, "", m.fail("want general, symmetric or skew-symmetric, found %q", symmetry)
+	}
+	m.pattern, m.symmetric, m.skew = field == "pattern", symmetry == "symmetric", symmetry == "skew-symmetric"
+	var x *sparse.CSC
+	var err error
+	if format == "array" {
+		x, err = m.array()
+	} else {
+		x, err = m.coordinates()
+	}
+	return x, "Matrix Market, " + format, err
+}
+
+// next moves to the next line that is not blank, past comments where there may be some.
+func (m *market) next(comments bool) error {
+	for m.lines.Scan() {
+		m.line++
+		if m.line%4096 == 0 {
+			if err := context.Cause(m.ctx); err != nil {
+				return &outcome.Error{Kind: outcome.IO, File: m.name, Line: m.line, Byte: 1, Message: "reading stopped", Err: err}
+			}
+		}
+		text := m.lines.Text()
+		if comments && strings.HasPrefix(text, "%") {
+			continue
+		}
+		if m.fields = strings.Fields(text); len(m.fields) > 0 {
+			return nil
+		}
+	}
+	if err := m.lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
+		return &outcome.Error{Kind: outcome.IO, File: m.name, Line: m.line + 1, Byte: 1, Message: "reading stopped", Err: err}
+	}
+	return m.fail("the file ends before its matrix does, or in a line that is too long")
+}
+
+func (m *market) fail(format string, args ...any) error {
+	return &outcome.Error{Kind: outcome.Parse, File: m.name, Line: max(m.line, 1), Byte: 1, Message: fmt.Sprintf(format, args...)}
+}
+
+// sizes reads the line of sizes.
+func (m *market) sizes(want int) ([]int, error) {
+	if err := m.next(true); err != nil {
+		return nil, err
+	}
+	if len(m.fields) != want {
+		return nil, m.fail("want %d sizes, found %d", want, len(m.fields))
+	}
+	out := make([]int, want)
+	for k, text := range m.fields {
+		v, err := strconv.Atoi(text)
+		if err != nil || v < 0 {
+			return nil, m.fail("a size of %q", shorten(text))
+		}
+		out[k] = v
+	}
+	m.n, m.p = out[0], out[1]
+	if m.n > sparse.MaxDim || m.p > sparse.MaxDim {
+		return nil, m.fail("a %d × %d matrix is beyond the limit of %d", m.n, m.p, sparse.MaxDim)
+	}
+	if (m.symmetric || m.skew) && m.n != m.p {
+		return nil, m.fail("a symmetric matrix of %d rows and %d columns", m.n, m.p)
+	}
+	return out, nil
+}
+
+// coordinates reads one entry a line: row, column and value.
+func (m *market) coordinates() (*sparse.CSC, error) {
+	sizes, err := m.sizes(3)
+	if err != nil {
+		return nil, err
+	}
+	var rows, columns []int32
+	var values []float64
+	add := func(i, j int, v float64) {
+		rows, columns, values = append(rows, int32(i-1)), append(columns, int32(j-1)), append(values, v)
+	}
+	width := 3
+	if m.pattern {
+		width = 2
+	}
+	for range sizes[2] {
+		if err := m.next(false); err != nil {
+			return nil, err
+		}
+		if len(m.fields) != width {
+			return nil, m.fail("%d words, where an entry has %d", len(m.fields), width)
+		}
+		i, err := strconv.Atoi(m.fields[0])
+		j, err2 := strconv.Atoi(m.fields[1])
+		if err != nil || err2 != nil || i < 1 || i > m.n || j < 1 || j > m.p {
+			return nil, m.fail("an entry at row %q, column %q of a %d × %d matrix", shorten(m.fields[0]), shorten(m.fields[1]), m.n, m.p)
+		}
+		v := 1.0
+		if !m.pattern {
+			if v, err = parseNumber(m.fields[2]); err != nil {
+				return nil, m.fail("%q is %v", shorten(m.fields[2]), err)
+			}
+		}
+		add(i, j, v)
+		if i != j && (m.symmetric || m.skew) {
+			if m.skew {
+				v = -v
+			}
+			add(j, i, v)
+		}
+	}
+	if err := m.end(); err != nil {
+		return nil, err
+	}
+	x, err := sparse.NewTriplets(m.ctx, m.n, m.p, rows, columns, values)
+	return x, named(err, m.name)
+}
+
+// array reads one value a line, column by column; below the diagonal where the matrix is
+// symmetric.
+func (m *market) array() (*sparse.CSC, error) {
+	if _, err := m.sizes(2); err != nil {
+		return nil, err
+	}
+	var rows, columns []int32
+	var values []float64
+	add := func(i, j int, v float64) {
+		if v != 0 {
+			rows, columns, values = append(rows, int32(i)), append(columns, int32(j)), append(values, v)
+		}
+	}
+	for j := range m.p {
+		if m.n == 0 {
+			break
+		}
+		first := 0
+		switch {
+		case m.symmetric:
+			first = j
+		case m.skew:
+			first = j + 1
+		}
+		for i := first; i < m.n; i++ {
+			if err := m.next(false); err != nil {
+				return nil, err
+			}
+			v, err := parseNumber(m.fields[0])
+			if err != nil || len(m.fields) != 1 {
+				return nil, m.fail("want one number, found %q", shorten(strings.Join(m.fields, " ")))
+			}
+			add(i, j, v)
+			if i != j && (m.symmetric || m.skew) {
+				if m.skew {
+					v = -v
+				}
+				add(j, i, v)
+			}
+		}
+	}
+	if err := m.end(); err != nil {
+		return nil, err
+	}
+	x, err := sparse.NewTriplets(m.ctx, m.n, m.p, rows, columns, values)
+	return x, named(err, m.name)
+}
+
+// end refuses what follows the last entry.
+func (m *market) end() error {
+	for m.lines.Scan() {
+		m.line++
+		if text := strings.TrimSpace(m.lines.Text()); text != "" && !strings.HasPrefix(text, "%") {
+			return m.fail("%q after the last entry", shorten(text))
+		}
+	}
+	return nil
+}

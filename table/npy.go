@@ -1,0 +1,284 @@
+package table
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// npyMagic begins a file of NumPy's format for one array.
+const npyMagic = "\x93NUMPY"
+
+// array is an array of NumPy's, of which the elements are still to be read.
+type array struct {
+	r       io.Reader
+	name    string // of the file, in errors
+	kind    byte   // f, i, u, b, U or S
+	size    int    // bytes of an element
+	order   binary.ByteOrder
+	fortran bool
+	shape   []int
+	buffer  []byte
+}
+
+// npyHeader has the three entries that NumPy writes, in its order.
+const npyHeader = `^\{'descr': '([<>|=])([a-zA-Z])([0-9]+)', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n?$`
+
+// openArray reads the header of an array.
+func openArray(r io.Reader, name string) (*array, error) {
+	bad := func(format string, args ...any) (*array, error) {
+		return nil, &outcome.Error{Kind: outcome.Parse, File: name, Message: "the .npy array is damaged: " + fmt.Sprintf(format, args...)}
+	}
+	head := make([]byte, 12)
+	if _, err := io.ReadFull(r, head[:10]); err != nil {
+		return bad("it ends in its header")
+	}
+	size := int(binary.LittleEndian.Uint16(head[8:]))
+	if head[6] >= 2 {
+		if _, err := io.ReadFull(r, head[10:]); err != nil {
+			return bad("it ends in its header")
+		}
+		size = int(binary.LittleEndian.Uint32(head[8:]))
+	}
+	const most = 1 << 16
+	if string(head[:6]) != npyMagic || head[6] < 1 || head[6] > 3 || size > most {
+		return bad("its header")
+	}
+	text := make([]byte, size)
+	if _, err := io.ReadFull(r, text); err != nil {
+		return bad("it ends in its header")
+	}
+	if strings.Contains(string(text), "'|O'") {
+		return nil, refused(name, "an array of Python objects; write numbers, for example by X.astype(float)")
+	}
+	found := regexp.MustCompile(npyHeader).FindSubmatch(text)
+	if found == nil {
+		return bad("its header is %s", strconv.Quote(shorten(strings.TrimSpace(string(text)))))
+	}
+	a := &array{r: r, name: name, kind: found[2][0], fortran: string(found[4]) == "True", order: binary.LittleEndian}
+	if found[1][0] == '>' {
+		a.order = binary.BigEndian
+	}
+	a.size, _ = strconv.Atoi(string(found[3]))
+	for text := range strings.SplitSeq(string(found[5]), ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		n, err := strconv.Atoi(text)
+		if err != nil || n > math.MaxInt32 {
+			return bad("its shape")
+		}
+		a.shape = append(a.shape, n)
+	}
+	return a, a.check()
+}
+
+// check refuses elements that are none we know.
+func (a *array) check() error {
+	known := map[byte][]int{'f': {4, 8}, 'i': {1, 2, 4, 8}, 'u': {1, 2, 4, 8}, 'b': {1}}
+	switch a.kind {
+	case 'U', 'S':
+		if a.kind == 'U' {
+			a.size *= 4
+		}
+		if 0 <= a.size && a.size <= 1<<16 {
+			return nil
+		}
+	default:
+		for _, size := range known[a.kind] {
+			if a.size == size {
+				return nil
+			}
+		}
+	}
+	return refused(a.name, fmt.Sprintf("an array of elements %c%d; write numbers, for example by X.astype(float)", a.kind, a.size))
+}
+
+// dims returns the shape as a matrix: a vector is one column.
+func (a *array) dims() (n, p int, err error) {
+	switch len(a.shape) {
+	case 1:
+		return a.shape[0], 1, nil
+	case 2:
+		return a.shape[0], a.shape[1], nil
+	default:
+		return 0, 0, &outcome.Error{Kind: outcome.Shape, File: a.name, Message: fmt.Sprintf("an array of %d dimensions, where a matrix has 2", len(a.shape))}
+	}
+}
+
+// next reads so many elements. The result may be read until the next call.
+func (a *array) next(count int) ([]byte, error) {
+	if need := count * a.size; len(a.buffer) < need {
+		a.buffer = make([]byte, need)
+	}
+	b := a.buffer[:count*a.size]
+	if _, err := io.ReadFull(a.r, b); err != nil {
+		return nil, a.cut(err)
+	}
+	return b, nil
+}
+
+// cut is the error of an array that does not come to its end.
+func (a *array) cut(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF { //nolint:errorlint // what ReadFull returns
+		return &outcome.Error{Kind: outcome.Parse, File: a.name, Message: "the array is not whole: copy or write the file again"}
+	}
+	return &outcome.Error{Kind: outcome.IO, File: a.name, Message: "reading stopped", Err: err}
+}
+
+// number returns element k of what next has read.
+func (a *array) number(b []byte, k int) float64 {
+	b = b[k*a.size:]
+	switch a.kind {
+	case 'f':
+		if a.size == 4 {
+			return float64(math.Float32frombits(a.order.Uint32(b)))
+		}
+		return math.Float64frombits(a.order.Uint64(b))
+	case 'i':
+		return float64(a.integer(b))
+	default:
+		return float64(uint64(a.integer(b)) & (1<<(8*a.size) - 1))
+	}
+}
+
+// integer returns a signed integer of the array's size.
+func (a *array) integer(b []byte) int64 {
+	switch a.size {
+	case 1:
+		return int64(int8(b[0]))
+	case 2:
+		return int64(int16(a.order.Uint16(b)))
+	case 4:
+		return int64(int32(a.order.Uint32(b)))
+	default:
+		return int64(a.order.Uint64(b))
+	}
+}
+
+// text returns element k as text, without the zeros that fill it up.
+func (a *array) text(b []byte, k int) string {
+	b = b[k*a.size : (k+1)*a.size]
+	if a.kind == 'S' {
+		return strings.TrimRight(string(b), "\x00")
+	}
+	var runes []rune
+	for ; len(b) >= 4; b = b[4:] {
+		if r := rune(a.order.Uint32(b)); r != 0 {
+			if !utf8.ValidRune(r) {
+				r = utf8.RuneError
+			}
+			runes = append(runes, r)
+		}
+	}
+	return string(runes)
+}
+
+// cell is an element as a cell of a table; NaN is one that is missing.
+func (a *array) cell(b []byte, k int) Cell {
+	if a.kind == 'U' || a.kind == 'S' {
+		text := a.text(b, k)
+		if missingWord(text) {
+			return Cell{Kind: Absent}
+		}
+		return Cell{Kind: Text, Text: text}
+	}
+	return numberCell(a.number(b, k))
+}
+
+// numberCell is a number of a binary file; NaN is what other programs have for missing.
+func numberCell(v float64) Cell {
+	if math.IsNaN(v) {
+		return Cell{Kind: Absent}
+	}
+	return Cell{Kind: Number, Number: v}
+}
+
+// numbers reads all of the array, as far as there is one, whatever its shape claims.
+func (a *array) numbers() ([]float64, error) {
+	count := 1
+	for _, n := range a.shape {
+		if n != 0 && count > math.MaxInt32*256/n {
+			return nil, a.cut(io.EOF)
+		}
+		count *= n
+	}
+	const atOnce = 8192
+	out := make([]float64, 0, min(count, atOnce))
+	for len(out) < count {
+		part := min(count-len(out), atOnce)
+		b, err := a.next(part)
+		if err != nil {
+			return nil, err
+		}
+		for k := range part {
+			out = append(out, a.number(b, k))
+		}
+	}
+	return out, nil
+}
+
+// mostRow is how many bytes a row of an array may have.
+const mostRow = 8 * MaxColumns
+
+// arrayRows is a table without names: an array, row by row.
+type arrayRows struct {
+	*array
+	n, p, at int
+	columns  []float64 // all of it, where it is stored by columns
+}
+
+func newArrayRows(a *array) (*arrayRows, error) {
+	n, p, err := a.dims()
+	if err != nil {
+		return nil, err
+	}
+	if p >= MaxColumns {
+		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("%d columns, and a table may have %d", p, MaxColumns)}
+	}
+	if p*a.size > mostRow {
+		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("rows of %d bytes, and %d is the limit", p*a.size, mostRow)}
+	}
+	rows := &arrayRows{array: a, n: n, p: p}
+	if a.fortran && p > 1 && n > 1 {
+		if a.kind == 'U' || a.kind == 'S' {
+			return nil, refused(a.name, "an array of text stored by columns; write it in C order")
+		}
+		rows.columns, err = a.numbers()
+	}
+	return rows, err
+}
+
+func (r *arrayRows) Columns() []string { return nil }
+func (r *arrayRows) Width() int        { return r.p }
+func (r *arrayRows) Line() int         { return 0 }
+
+func (r *arrayRows) Next(row []Cell) ([]Cell, error) {
+	if r.at == r.n {
+		return nil, io.EOF
+	}
+	row = row[:0]
+	if r.columns != nil {
+		for j := range r.p {
+			row = append(row, numberCell(r.columns[j*r.n+r.at]))
+		}
+		r.at++
+		return row, nil
+	}
+	b, err := r.next(r.p)
+	if err != nil {
+		return nil, err
+	}
+	for j := range r.p {
+		row = append(row, r.cell(b, j))
+	}
+	r.at++
+	return row, nil
+}

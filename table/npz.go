@@ -1,0 +1,295 @@
+package table
+
+import (
+	"archive/zip"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// zipMagic begins a ZIP archive, which an .npz is.
+const zipMagic = "PK\x03\x04"
+
+// archive is an .npz: arrays by name.
+type archive struct {
+	name   string
+	arrays map[string]*zip.File
+}
+
+// openArchive opens a ZIP archive of arrays.
+func openArchive(file *os.File, name string) (*archive, error) {
+	info, err := file.Stat()
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.IO, File: name, Message: "cannot be read", Err: err}
+	}
+	z, err := zip.NewReader(file, info.Size())
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.Parse, File: name, Message: "the ZIP archive is damaged", Err: err}
+	}
+	a := &archive{name: name, arrays: map[string]*zip.File{}}
+	for _, f := range z.File {
+		if short, ok := strings.CutSuffix(f.Name, ".npy"); ok {
+			a.arrays[short] = f
+		}
+	}
+	if len(a.arrays) == 0 {
+		what := "a ZIP archive without arrays of numbers"
+		if slices.ContainsFunc(z.File, func(f *zip.File) bool { return strings.HasPrefix(f.Name, "xl/") }) {
+			what = "an Excel workbook; save it as CSV"
+		}
+		return nil, refused(name, what)
+	}
+	return a, nil
+}
+
+// open opens an array; its reader has to be closed.
+func (z *archive) open(name string) (*array, io.Closer, error) {
+	r, err := z.arrays[name].Open()
+	if err != nil {
+		return nil, nil, &outcome.Error{Kind: outcome.Parse, File: z.name, Message: "the array " + name + " cannot be read", Err: err}
+	}
+	a, err := openArray(r, z.name)
+	if err != nil {
+		_ = r.Close()
+		return nil, nil, err
+	}
+	return a, r, nil
+}
+
+// numbers reads all of an array.
+func (z *archive) numbers(name string) ([]float64, *array, error) {
+	a, closer, err := z.open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer closer.Close()
+	if a.kind == 'U' || a.kind == 'S' {
+		return nil, nil, refused(z.name, "an archive whose array "+name+" is text")
+	}
+	values, err := a.numbers()
+	return values, a, err
+}
+
+// indices reads an array of indices.
+func (z *archive) indices(name string) ([]int32, error) {
+	values, _, err := z.numbers(name)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int32, len(values))
+	for k, v := range values {
+		if !(v >= 0 && v <= math.MaxInt32 && v == math.Trunc(v)) {
+			return nil, z.damaged("an index of %g in %s", v, name)
+		}
+		out[k] = int32(v)
+	}
+	return out, nil
+}
+
+func (z *archive) damaged(format string, args ...any) error {
+	return &outcome.Error{Kind: outcome.Parse, File: z.name, Message: "the sparse matrix is damaged: " + fmt.Sprintf(format, args...)}
+}
+
+// isSparse reports whether the archive is what scipy.sparse.save_npz writes.
+func (z *archive) isSparse() bool {
+	return z.arrays["format"] != nil && z.arrays["shape"] != nil && z.arrays["data"] != nil
+}
+
+// readSparse reads SciPy's sparse matrix: csr, csc or coo.
+func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
+	format, err := z.format()
+	if err != nil {
+		return nil, "", err
+	}
+	shape, _, err := z.numbers("shape")
+	if err != nil {
+		return nil, "", err
+	}
+	if len(shape) != 2 || !(shape[0] >= 0 && shape[0] <= sparse.MaxDim && shape[1] >= 0 && shape[1] <= sparse.MaxDim) {
+		return nil, "", z.damaged("its shape is %v", shape)
+	}
+	n, p := int(shape[0]), int(shape[1])
+	rows, columns := "row", "col"
+	switch format {
+	case "csr":
+		rows, columns = "indptr", "indices"
+	case "csc":
+		rows, columns = "indices", "indptr"
+	case "coo":
+	default:
+		return nil, "", refused(z.name, fmt.Sprintf("a sparse matrix in SciPy's format %s; save X.tocsr()", format))
+	}
+	for _, name := range []string{rows, columns} {
+		if z.arrays[name] == nil {
+			return nil, "", z.damaged("it has no array %s", name)
+		}
+	}
+	i, err := z.indices(rows)
+	if err != nil {
+		return nil, "", err
+	}
+	j, err := z.indices(columns)
+	if err != nil {
+		return nil, "", err
+	}
+	values, _, err := z.numbers("data")
+	if err != nil {
+		return nil, "", err
+	}
+	switch format {
+	case "csr":
+		i, err = z.expand(i, n, len(values))
+	case "csc":
+		j, err = z.expand(j, p, len(values))
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	x, err := sparse.NewTriplets(ctx, n, p, i, j, values)
+	return x, "a sparse matrix of SciPy's, " + format, named(err, z.name)
+}
+
+// format reads the name of SciPy's format.
+func (z *archive) format() (string, error) {
+	a, closer, err := z.open("format")
+	if err != nil {
+		return "", err
+	}
+	defer closer.Close()
+	if len(a.shape) != 0 || a.kind != 'S' && a.kind != 'U' {
+		return "", z.damaged("its format is no text")
+	}
+	b, err := a.next(1)
+	if err != nil {
+		return "", err
+	}
+	return a.text(b, 0), nil
+}
+
+// expand turns pointers to the starts of n rows or columns into an index for each entry.
+func (z *archive) expand(starts []int32, n, entries int) ([]int32, error) {
+	if len(starts) != n+1 || starts[0] != 0 || int(starts[n]) != entries || !slices.IsSorted(starts) {
+		return nil, z.damaged("its indptr does not fit %d entries in %d rows or columns", entries, n)
+	}
+	out := make([]int32, entries)
+	for k := range n {
+		for e := starts[k]; e < starts[k+1]; e++ {
+			out[e] = int32(k)
+		}
+	}
+	return out, nil
+}
+
+// named gives an error the name of the file that it comes from.
+func named(err error, name string) error {
+	if e, ok := err.(*outcome.Error); ok && e.File == "" { //nolint:errorlint // ours, not wrapped
+		own := *e
+		own.File = name
+		return &own
+	}
+	return err
+}
+
+// matrix returns the name of the array that is the design matrix: the only one of two
+// dimensions, or the one called so.
+func (z *archive) matrix() (string, error) {
+	var found []string
+	for name := range z.arrays {
+		a, closer, err := z.open(name)
+		if err != nil {
+			return "", err
+		}
+		_ = closer.Close()
+		if len(a.shape) == 2 {
+			found = append(found, name)
+		}
+	}
+	slices.Sort(found)
+	for _, usual := range []string{"X", "x", "data", "features"} {
+		if slices.Contains(found, usual) {
+			return usual, nil
+		}
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
+	return "", refused(z.name, fmt.Sprintf("an archive of %d arrays, of which %d are matrices; call the design matrix X", len(z.arrays), len(found)))
+}
+
+// target returns the name of the array that is the target, "" where there is none.
+func (z *archive) target(o Options) string {
+	if o.Target != "" {
+		if z.arrays[o.Target] != nil {
+			return o.Target
+		}
+		return ""
+	}
+	for _, usual := range []string{"y", "Y", "target", "targets", "label", "labels"} {
+		if z.arrays[usual] != nil {
+			return usual
+		}
+	}
+	return ""
+}
+
+// readDense reads an archive of dense arrays: the design matrix, and its target if it is
+// there.
+func (z *archive) readDense(ctx context.Context, o Options) (*Data, error) {
+	rows, closer, err := z.rows()
+	if err != nil {
+		return nil, err
+	}
+	defer closer.Close()
+	own, target := o, z.target(o)
+	if target != "" {
+		own.Target, own.NoTarget = "", true
+	}
+	d, err := collect(ctx, rows, "an archive of NumPy's", own)
+	if err != nil || target == "" {
+		return d, err
+	}
+	a, last, err := z.open(target)
+	if err != nil {
+		return nil, err
+	}
+	defer last.Close()
+	column, err := newArrayRows(a)
+	if err != nil {
+		return nil, err
+	}
+	if column.p != 1 || column.n != d.Rows {
+		return nil, &outcome.Error{Kind: outcome.Shape, File: z.name, Message: fmt.Sprintf("the array %s is %d × %d, for %d rows", target, column.n, column.p, d.Rows)}
+	}
+	y, err := collect(ctx, column, "", Options{Name: o.Name, Target: "1"})
+	if err != nil {
+		return nil, err
+	}
+	d.setTarget(y.Y, y.Labels)
+	d.Schema.Target = target
+	return d, nil
+}
+
+// rows opens the rows of the design matrix.
+func (z *archive) rows() (*arrayRows, io.Closer, error) {
+	name, err := z.matrix()
+	if err != nil {
+		return nil, nil, err
+	}
+	a, closer, err := z.open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := newArrayRows(a)
+	if err != nil {
+		_ = closer.Close()
+		return nil, nil, err
+	}
+	return rows, closer, nil
+}

@@ -1,9 +1,12 @@
 package pare
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -22,9 +25,14 @@ type Hypergradient struct {
 	RelativeGap float64 // as of [Fitted]
 	KKT         float64 // likewise
 	Support     int     // mean over folds
-	// ErrorBound estimates the largest error of an entry of Gradient; it assumes
-	// that the supports are right.
+	// Below and Above are the one-sided gradients where Status is NotDifferentiable since a
+	// column is about to enter or to leave: those of all λ's a little smaller, and a little
+	// larger (by 1e-7). nil elsewhere, and where there are no such slopes either.
+	Below, Above []float64
+	// ErrorBound is how far an entry of Gradient may be off where Status is Converged. Bound
+	// says what it rests on.
 	ErrorBound float64
+	Bound      Bound
 	// SupportCertified reports a proof that the supports are those of the exact
 	// solutions in every fold. It takes [Config].Certify and [Implicit].
 	SupportCertified  bool
@@ -38,9 +46,23 @@ type Hypergradient struct {
 	Kernels                       string
 }
 
+// Bound says what an error bound rests on.
+type Bound = implicit.Bound
+
+// The kinds of bounds.
+const (
+	Proved    = implicit.Proved    // proved in every fold: eigenvalues, supports and rounding
+	Estimated = implicit.Estimated // in some fold from what conjugate gradients have met, times a safety of 10
+)
+
 // Gradient returns the validation criterion and its hypergradient at one λ. See
 // [Fit] for logLambda and the errors; when ctx ends, its error is returned. What
 // αmax is, at a pass over X, [LogLambdaMax] tells.
+//
+// Where the tolerance leaves open which columns are in the support, or has columns there that
+// depend on one another, problems of up to a million entries, and all with [Config].Certify,
+// are solved more tightly from there. A status of SupportUncertified says that it is still
+// open: the gradient is that of the solution found, and may be far from that of the exact one.
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*Hypergradient, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {
@@ -57,11 +79,11 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 	if err != nil {
 		return nil, err
 	}
-	r, err := problem.Evaluate(ctx, search.Request{LogLambda: slices.Clone(logLambda)})
+	r, err := e.settle(ctx, problem, logLambda)
 	if err != nil {
 		return nil, err
 	}
-	return &Hypergradient{
+	h := &Hypergradient{
 		LogLambda:         r.LogLambda,
 		Value:             r.Value,
 		Gradient:          r.Gradient,
@@ -70,6 +92,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		KKT:               r.KKT,
 		Support:           r.Support,
 		ErrorBound:        r.ErrorBound,
+		Bound:             r.Bound,
 		SupportCertified:  r.SupportCertified,
 		InjectivityMargin: r.InjectivityMargin,
 		Iterations:        r.Iterations,
@@ -79,5 +102,51 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		SecondsSolve:      r.SecondsSolve,
 		SecondsGradient:   r.SecondsGradient,
 		Kernels:           e.k.Name,
-	}, nil
+	}
+	if r.Status == outcome.NotDifferentiable && c.Method.iterate() == nil {
+		below, above, ok, err := bilevel.Sides(ctx, problem, logLambda)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			h.Below, h.Above = below, above
+		}
+	}
+	return h, nil
+}
+
+const (
+	defaultTol  = 1e-6
+	tighter     = 1e-2
+	tightestTol = 1e-14
+	fewEntries  = 1 << 20 // of X, which are soon solved again
+)
+
+// settle evaluates at a tolerance, and where that leaves open which columns are in the
+// support, or has columns there that depend on one another, at tighter ones from there.
+// It does so for few entries, and for as many as there are where certificates are asked for.
+func (e *engine) settle(ctx context.Context, problem outer, logLambda []float64) (bilevel.Report, error) {
+	tol := cmp.Or(e.config.Tol, defaultTol)
+	r, err := problem.Evaluate(ctx, search.Request{LogLambda: slices.Clone(logLambda), Tol: tol})
+	again := e.config.Method.iterate() == nil && (e.config.Certify || e.x.NNZ() <= fewEntries)
+	for again && err == nil && tol > tightestTol && unsettled(r.Status) {
+		tol = max(tighter*tol, tightestTol)
+		var next bilevel.Report
+		next, err = problem.Evaluate(ctx, search.Request{LogLambda: slices.Clone(logLambda), Tol: tol})
+		if err == nil && next.Status == outcome.NotConverged {
+			break
+		}
+		r = next
+	}
+	return r, err
+}
+
+// unsettled reports a status that a solution closer to the exact one may do without.
+func unsettled(s outcome.Status) bool {
+	switch s {
+	case outcome.SupportUncertified, outcome.LinearSystemStalled, outcome.NotDifferentiable, outcome.NotUnique:
+		return true
+	default:
+		return false
+	}
 }

@@ -3,10 +3,12 @@ package bilevel
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -20,6 +22,9 @@ type classLane struct {
 	gradient float64
 	solved   solved
 	derived  derived
+
+	clearance     float64 // of the solution
+	steep, wander float64 // as [implicit.Hypergradient] has them
 }
 
 // worker solves one class at a time.
@@ -27,7 +32,29 @@ type worker struct {
 	y                []float64
 	solver           *cd.Solver
 	slope, curvature []float64
-	motion           []float64 // n
+	motion, bent     []float64 // n
+}
+
+// bend is [implicit.Outer].Bend. A share P of the classes at scores that are off by reach has
+// a P(1 − P) that is e^2reach times as large at most, and not above a quarter.
+func (w *worker) bend(reach float64) []float64 {
+	w.bent = slices.Grow(w.bent[:0], len(w.slope))[:len(w.slope)]
+	growth := kernels.Exp(2 * min(reach, 300))
+	for i, c := range w.curvature {
+		w.bent[i] = c * growth
+	}
+	return w.bent
+}
+
+// others returns the probability of all classes but k of a validation row, which 1 − P
+// would cancel for.
+func (f *multiclassFold) others(k, at int) (sum float64) {
+	for l, scores := range f.scores {
+		if l != k {
+			sum += scores[at]
+		}
+	}
+	return sum
 }
 
 // take makes the solver one of a class, without a memory of others.
@@ -79,6 +106,7 @@ func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k 
 	for at, i := range f.test {
 		f.tested[k][at] = solution.Prediction[i]
 	}
+	lane.clearance = w.solver.Clearance()
 	lane.solved = summarise(solution, time.Since(start))
 	return nil
 }
@@ -96,7 +124,7 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 		share := f.scores[k][at]
 		w.curvature[i] = f.weight(at) * share * (1 - share) / total
 		if int(f.class[at]) == k {
-			share--
+			share = -f.others(k, at)
 		}
 		w.slope[i] = f.weight(at) * share / total
 	}
@@ -105,7 +133,7 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 	cache := w.solver.Cache()
 	cache.Limit(options.MaxGram)
 	solver := implicit.NewSharing(fit, cache)
-	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.kkt}
+	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.kkt, Clearance: lane.clearance}
 	o := implicit.Options{Tol: systemTol(options.Tol)}
 	if m.Curvature {
 		if w.motion == nil {
@@ -114,14 +142,14 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 		clear(w.motion)
 		o.Motion = [][]float64{w.motion}
 	}
-	g, err := solver.Solve(ctx, penalty, at, implicit.Outer{Slope: w.slope, Curvature: w.curvature}, o)
+	g, err := solver.Solve(ctx, penalty, at, implicit.Outer{Slope: w.slope, Curvature: w.curvature, Bend: w.bend}, o)
 	if err != nil {
 		return err
 	}
 	if g.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	lane.gradient = g.Gradient[0]
+	lane.gradient, lane.steep, lane.wander = g.Gradient[0], g.Steep, g.Wander
 	lane.tangent.note(lambda, g)
 	if m.Curvature {
 		for at, i := range f.rows {

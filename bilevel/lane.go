@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -41,6 +42,7 @@ type judged struct {
 	broken    error   // of a criterion that panicked
 
 	slope, curvature []float64 // n, written at rows only
+	prediction       []float64 // n, the solver's
 
 	value, null float64
 	// their standard errors over the rows, of a hold-out
@@ -74,6 +76,7 @@ func (j *judged) recall([]float64) {}
 
 // judge sets the value, and the slopes, of predictions.
 func (j *judged) judge(prediction []float64) error {
+	j.prediction = prediction
 	j.value = j.loss(j.rows, prediction, j.slope)
 	j.valueError = j.errorOf(prediction)
 	if len(j.test) > 0 {
@@ -107,7 +110,57 @@ func (j *judged) judgeNull(prediction []float64) error {
 
 // outer is the criterion as the last call of judge left it.
 func (j *judged) outer() implicit.Outer {
-	return implicit.Outer{Slope: j.slope, Curvature: j.curvature}
+	outer := implicit.Outer{Slope: j.slope, Curvature: j.curvature, Blind: !criterion.Curved(j.criterion)}
+	if !outer.Blind && !criterion.Quadratic(j.criterion) {
+		outer.Bend = j.bend
+	}
+	return outer
+}
+
+const (
+	slightGrowth = 1e-6 // of second derivatives, which bounds of first order leave room for
+	mostGrowth   = 2
+)
+
+// bend is [implicit.Outer].Bend: by the self-concordance of the criterion, or the largest
+// curvature at either end of the reach and at what is in it of the middle of the criteria
+// of classes, where theirs is largest.
+func (j *judged) bend(reach float64) []float64 {
+	concordance, ok := criterion.Concordance(j.criterion)
+	growth := float64(concordance * reach)
+	if ok && growth < slightGrowth {
+		return j.curvature
+	}
+	out := slices.Clone(j.curvature)
+	if ok && growth < mostGrowth {
+		growth = kernels.Exp(growth)
+		for _, i := range j.rows {
+			out[i] *= growth
+		}
+		return out
+	}
+	if !(reach < math.MaxFloat64) {
+		for _, i := range j.rows {
+			out[i] = math.Inf(1)
+		}
+		return out
+	}
+	at, slope, curvature := make([]float64, len(out)), make([]float64, len(out)), make([]float64, len(out))
+	for _, place := range []func(y, m float64) float64{
+		func(_, m float64) float64 { return m - reach },
+		func(_, m float64) float64 { return m + reach },
+		func(_, m float64) float64 { return min(max(0, m-reach), m+reach) },
+		func(y, m float64) float64 { return min(max(0.5*y, m-reach), m+reach) },
+	} {
+		for _, i := range j.rows {
+			at[i] = place(j.y[i], j.prediction[i])
+		}
+		j.criterion.Eval(j.rows, j.y, at, slope, curvature)
+		for _, i := range j.rows {
+			out[i] = max(out[i], curvature[i])
+		}
+	}
+	return out
 }
 
 // penalised is the lane of a datafit and a penalty.
@@ -190,7 +243,7 @@ func (l *penalised) solve(ctx context.Context, logLambda []float64, options cd.O
 func (l *penalised) differentiate(ctx context.Context, logLambda []float64, options cd.Options) error {
 	start := time.Now()
 	l.met = l.solver.Correlations(l.met[:0])
-	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met}
+	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met, Clearance: l.solver.Clearance()}
 	motion := l.prepareMotion(len(logLambda))
 	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion})
 	if err != nil {
@@ -239,14 +292,16 @@ const edge = 1e-10
 // prove takes in a proof of the support, and withdraws the trust in a gradient that
 // the theorem does not cover.
 func (d *derived) prove(certify func() (implicit.Certificate, error)) error {
-	if d.status != outcome.Converged {
+	switch d.status {
+	case outcome.Converged, outcome.NotDifferentiable, outcome.SupportUncertified:
+	default:
 		return nil
 	}
 	c, err := certify()
 	if err != nil {
 		return err
 	}
-	d.certified = c.Support
+	d.certified = c.Support && d.status == outcome.Converged
 	switch {
 	case c.DualMargin > edge || c.Support:
 	case c.Dependent:

@@ -220,8 +220,7 @@ func (m *Multiclass) Null() search.Evaluation { return m.null }
 
 // Eval implements [search.Objective].
 func (m *Multiclass) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
-	report, err := m.Evaluate(ctx, r)
-	return report.Evaluation, err
+	return evalOnSide(ctx, m, r)
 }
 
 // Evaluate solves every class of every fold at r.LogLambda, one entry per class,
@@ -340,6 +339,15 @@ func (m *Multiclass) collect(report *Report) {
 	for k := range m.classes {
 		var bound float64
 		for _, f := range m.folds {
+			// Scores of the other classes that are off move the slope of this one, and
+			// P_kP_l ≤ √(P_k(1 − P_k)P_l(1 − P_l)).
+			var wander float64
+			for l := range f.lanes {
+				if l != k {
+					wander += f.lanes[l].wander
+				}
+			}
+			bound += float64(share * f.lanes[k].steep * wander)
 			lane := &f.lanes[k]
 			report.addSolution(lane.solved)
 			if report.Gradient == nil {

@@ -188,8 +188,7 @@ func (p *Problem) LogLambdaMax() float64 {
 
 // Eval implements [search.Objective].
 func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
-	report, err := p.Evaluate(ctx, r)
-	return report.Evaluation, err
+	return evalOnSide(ctx, p, r)
 }
 
 // Evaluate solves every lane at r.LogLambda, each from its last solution, and

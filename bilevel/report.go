@@ -21,7 +21,8 @@ type Report struct {
 	SupportCertified              bool
 	Epochs, Passes                int
 	ErrorBound, InjectivityMargin float64
-	Iterations                    int // of conjugate gradients
+	Bound                         implicit.Bound // proved if the bounds of all folds are
+	Iterations                    int            // of conjugate gradients
 	SecondsSolve, SecondsGradient float64
 	supports                      int
 }
@@ -30,8 +31,8 @@ type Report struct {
 func newReport(request search.Request, r int) Report {
 	report := Report{
 		Evaluation:        search.Evaluation{LogLambda: request.LogLambda, Flat: !request.ValueOnly, Status: outcome.Converged, TrainLoss: math.Inf(1)},
-		InjectivityMargin: 1,
-		SupportCertified:  !request.ValueOnly,
+		InjectivityMargin: 1, Bound: implicit.Proved,
+		SupportCertified: !request.ValueOnly,
 	}
 	if !request.ValueOnly {
 		report.Gradient = make([]float64, r)
@@ -59,6 +60,7 @@ func summarise(s *cd.Solution, took time.Duration) solved {
 type derived struct {
 	bound, margin float64
 	work          float64
+	kind          implicit.Bound
 	iterations    int
 	certified     bool
 	status        outcome.Status
@@ -67,7 +69,7 @@ type derived struct {
 
 func differentiated(g *implicit.Hypergradient, took time.Duration) derived {
 	return derived{
-		bound: g.ErrorBound, margin: g.InjectivityMargin, work: g.Work, iterations: g.Iterations,
+		bound: g.ErrorBound, kind: g.Bound, margin: g.InjectivityMargin, work: g.Work, iterations: g.Iterations,
 		status: g.Status, seconds: took.Seconds(),
 	}
 }
@@ -107,6 +109,9 @@ func (r *Report) addTest(value, share float64) {
 func (r *Report) addGradient(d derived, share float64) {
 	r.Flat = r.Flat && d.status == outcome.Flat
 	r.ErrorBound += float64(share * d.bound)
+	if d.kind != implicit.Proved {
+		r.Bound = implicit.Estimated
+	}
 	r.InjectivityMargin = min(r.InjectivityMargin, d.margin)
 	r.Iterations += d.iterations
 	r.Work += d.work
@@ -132,8 +137,9 @@ func (r *Report) finish(lanes int) {
 	if math.IsInf(r.TrainLoss, 1) {
 		r.TrainLoss = 0
 	}
-	r.Trusted = r.Status == outcome.Converged
-	if r.Flat && r.Trusted {
+	// A support that may still change is that of a slope good enough to step by.
+	r.Trusted = r.Status == outcome.Converged || r.Status == outcome.SupportUncertified
+	if r.Flat && r.Status == outcome.Converged {
 		r.Status = outcome.Flat
 	}
 	if sum := r.Value; r.Trusted {

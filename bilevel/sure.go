@@ -103,6 +103,9 @@ type part struct {
 // Name implements [criterion.Criterion].
 func (part) Name() string { return "risk" }
 
+// Quadratic reports that second derivatives do not vary; see [criterion.Quadratic].
+func (part) Quadratic() bool { return true }
+
 // Eval implements [criterion.Criterion].
 func (p part) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	var square, drift float64

@@ -30,7 +30,7 @@ func (t *tangent) follow(solver *cd.Solver, lambda float64) {
 
 // note keeps the tangent at λ.
 func (t *tangent) note(lambda float64, g *implicit.Hypergradient) {
-	if t.lambda, t.coef = lambda, t.coef[:0]; g.Status == outcome.Converged {
+	if t.lambda, t.coef = lambda, t.coef[:0]; g.Status == outcome.Converged || g.Status == outcome.SupportUncertified {
 		t.coef = append(t.coef, g.Jacobian...)
 	}
 }

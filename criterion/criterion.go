@@ -24,6 +24,9 @@ type MeanSquaredError struct{}
 // Name returns "mse".
 func (MeanSquaredError) Name() string { return "mse" }
 
+// Quadratic reports that second derivatives do not vary; see [Quadratic].
+func (MeanSquaredError) Quadratic() bool { return true }
+
 // Eval implements [Criterion].
 func (MeanSquaredError) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	count := float64(len(rows))

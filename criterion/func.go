@@ -14,8 +14,35 @@ func Func(name string, loss func(y, m, slope []float64) float64) Criterion {
 // Curved reports whether a criterion tells its second derivatives: all do but those that
 // [Func] makes. nil stands for a model's own loss, which does.
 func Curved(c Criterion) bool {
+	if w, ok := c.(Weighted); ok {
+		c = w.Criterion
+	}
 	_, made := c.(function)
 	return !made
+}
+
+// Quadratic reports whether the second derivatives of a criterion are the same at all
+// predictions: those of the mean squared error are, and those of a criterion that says so
+// by a method Quadratic() bool.
+func Quadratic(c Criterion) bool {
+	if w, ok := c.(Weighted); ok {
+		c = w.Criterion
+	}
+	q, ok := c.(interface{ Quadratic() bool })
+	return ok && q.Quadratic()
+}
+
+// Concordance returns an M with |ℓ‴| ≤ M·ℓ″ for the terms of a criterion: second derivatives
+// change by factors e^±Mt at most where predictions change by t. ok is false where none is
+// known; criteria made of a loss have the loss's, others may have a method Concordance.
+func Concordance(c Criterion) (m float64, ok bool) {
+	if w, weighted := c.(Weighted); weighted {
+		c = w.Criterion
+	}
+	if s, has := c.(interface{ Concordance() (float64, bool) }); has {
+		return s.Concordance()
+	}
+	return 0, false
 }
 
 type function struct {

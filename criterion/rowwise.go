@@ -27,6 +27,15 @@ type rowwise struct {
 // Name implements [Criterion].
 func (c rowwise) Name() string { return c.name }
 
+// Quadratic reports that second derivatives do not vary; see [Quadratic].
+func (c rowwise) Quadratic() bool {
+	_, squared := c.loss.(loss.Squared)
+	return squared
+}
+
+// Concordance returns the loss's; see [Concordance].
+func (c rowwise) Concordance() (float64, bool) { return c.loss.Concordance() }
+
 // Eval implements [Criterion].
 func (c rowwise) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	count := float64(len(rows))

@@ -3,7 +3,6 @@ package implicit
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/model"
 )
@@ -28,26 +27,61 @@ import (
 // slight is the share of what the linear solve leaves that ρ may be said to add by κ.
 const slight = 0.25
 
+// safety divides what Ritz values say of the smallest eigenvalue: they approach it from
+// above. On the problems of the hunt solved without factors it is less than 10 at the
+// tolerances that results are trusted at.
+const safety = 10
+
+// mu returns the μ of the last solve: proved where the system was factorised.
+func (s *Solver) mu() float64 {
+	switch {
+	case s.direct.ready:
+		return s.direct.sure
+	case s.system.Factorised():
+		return s.ritz[0] / safety
+	default:
+		return max(s.ritz[0]/safety, s.ridge)
+	}
+}
+
+// least returns η without a ridge: that of the factor, or μ where M = D, 0 where it is not
+// known.
+func (s *Solver) least() float64 {
+	switch {
+	case s.direct.ready:
+		return s.direct.least * s.direct.sure
+	case s.system.Factorised():
+		return 0
+	default:
+		return s.mu()
+	}
+}
+
 // lacks are what a gradient is off by, and how far that may reach.
 type lacks struct {
-	residual, rho float64 // ‖r‖ of the adjoint, ‖ρ‖
+	residual, rho float64 // ‖r‖ of the adjoint, ‖ρ‖, rounding included
+	prediction    float64 // how far predictions may be off by rounding
 	reach         float64 // κ/η; +Inf where η is not known
 	least         float64 // η
+	curvature     []float64
 }
 
 // lacking returns the lacks of a point after a solve.
-func (s *Solver) lacking(g model.Penalty, at Point, outer Outer, mu float64) lacks {
-	b := lacks{rho: s.system.Norm(&s.cg, s.rho)}
-	if !s.system.Factorised() {
-		b.least = mu
-	}
-	b.least = max(b.least, g.Ridge()/slices.Max(s.diag))
+func (s *Solver) lacking(g model.Penalty, at Point, outer Outer) lacks {
+	b := lacks{least: max(s.least(), s.ridge), curvature: outer.Curvature}
+	b.rho, b.prediction = s.blur(g, at)
+	b.rho += s.norm(s.rho)
 	var trace, bend float64
-	for _, c := range outer.Curvature {
-		bend = max(bend, math.Abs(c))
-	}
 	for k, j := range at.Support {
 		trace += s.view.Whole(int(j), s.store.Centre(j)) / s.diag[k]
+	}
+	if outer.Bend != nil {
+		// Predictions on held-out rows are off by r·√(xᵢᵀA⁻¹xᵢ) at most.
+		d := s.distance(at, b.rho, s.mu())
+		b.curvature = outer.Bend(d.energy*d.factor()*math.Sqrt(trace/b.least) + b.prediction)
+	}
+	for _, c := range b.curvature {
+		bend = max(bend, math.Abs(c))
 	}
 	if b.reach = bend * trace / b.least; math.IsNaN(b.reach) {
 		b.reach = math.Inf(1)
@@ -65,16 +99,38 @@ func (s *Solver) bends() float64 {
 	return concordance * s.k.MaxAbs(s.u)
 }
 
+// Where A changes, so do the means of its columns, and the intercept's part of the bordered
+// system is felt: shift is what it adds to ‖h‖, as ‖(∇C_S, ∂C/∂b)‖² = ‖h‖² + (∂C/∂b)²·N/Σd,
+// and tilt to the predictions of v, times the self-concordance.
+func (s *Solver) shift(outer Outer) float64 {
+	if s.curved == nil || !s.view.Centred() {
+		return 0
+	}
+	var sum float64
+	for _, g := range outer.Slope {
+		sum += g
+	}
+	return math.Abs(sum) * math.Sqrt(s.view.Total()/s.store.Total())
+}
+
+func (s *Solver) tilt(outer Outer) float64 {
+	if s.curved == nil {
+		return 0
+	}
+	concordance, _ := s.curved.Concordance()
+	return concordance * s.shift(outer) * math.Sqrt(s.view.Total()/s.store.Total())
+}
+
 // turn sets u ← C″⊙u and q to its product with the columns.
-func (s *Solver) turn(at Point, outer Outer) {
-	for r, c := range outer.Curvature {
+func (s *Solver) turn(at Point, curvature []float64) {
+	for r, c := range curvature {
 		s.u[r] *= c
 	}
 	s.project(at.Support, s.u, s.q)
 }
 
 // drift returns ‖K·A⁻¹ρ‖ or more. It solves for A⁻¹ρ as far as that matters.
-func (s *Solver) drift(ctx context.Context, at Point, outer Outer, b lacks, opts Options) float64 {
+func (s *Solver) drift(ctx context.Context, at Point, b lacks, opts Options) float64 {
 	if b.rho == 0 {
 		return 0
 	}
@@ -87,13 +143,14 @@ func (s *Solver) drift(ctx context.Context, at Point, outer Outer, b lacks, opts
 		tol = min(tol, max(opts.Tol, slight*b.residual/crude))
 	}
 	clear(s.q)
+	known := s.norm(s.rho)
 	report := s.improve(ctx, s.rho, s.q, tol, opts)
 	clear(s.u)
 	s.predict(at.Support, s.q, s.u)
-	s.turn(at, outer)
-	size := s.system.Norm(&s.cg, s.q)
+	s.turn(at, b.curvature)
+	size := s.norm(s.q)
 	if unknown {
 		return size / (1 - min(0.5, report.Relative)) // as if what is left of ρ drifted like the rest
 	}
-	return size + float64(b.reach*report.Residual)
+	return size + float64(b.reach*(report.Residual+b.rho-known))
 }

@@ -127,7 +127,7 @@ func TestStalledSystemsSaySo(t *testing.T) {
 	rows := holdOut(r, q)
 	q.Uniform(1e-3 * q.AlphaMax())
 	best := q.Solve()
-	s := implicit.New(subject.Squared(t, q, true))
+	s := implicit.NewIterative(subject.Squared(t, q, true))
 	for _, g := range []model.Penalty{scalar(t, q), weighted(t, q)} {
 		if h := gradientAt(t, s, g, q, best.Beta, rows, implicit.Options{Tol: 1e-12, MaxIterations: 2}); h.Status != outcome.LinearSystemStalled {
 			t.Errorf("%s after %d iterations", h.Status, h.Iterations)

@@ -13,59 +13,68 @@ import (
 // forward solves A·J = B for hyperparameter i and appends ∂L/∂λᵢ = ∇C_SᵀJ.
 func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, outer Outer, opts Options) {
 	g.Sensitivity(i, at.Support, at.Coef, s.rhs)
-	value, off, mu := s.product(ctx, opts)
+	value, off, left := s.product(ctx, opts)
 	s.out.Gradient = append(s.out.Gradient, value)
 	s.out.Jacobian = append(s.out.Jacobian, s.x...)
-	b := s.lacking(g, at, outer, mu)
-	h := s.system.Norm(&s.cg, s.h)
-	moved := s.scaled(s.x) * b.reach * b.rho * math.Sqrt(b.least/mu) // JᵀK·A⁻¹ρ
-	if s.curved == nil && opts.Motion == nil && float64(moved*mu) <= slight*off {
-		off += float64(moved * mu)
+	b, mu := s.lacking(g, at, outer), s.mu()
+	h := s.norm(s.h)
+	moved := s.scaled(s.x) * b.reach * b.rho * math.Sqrt(b.least) // JᵀK·A⁻¹ρ
+	if s.curved == nil && opts.Motion == nil && float64(moved*math.Sqrt(mu)) <= slight*off {
+		off += float64(moved * math.Sqrt(mu))
 	} else {
 		clear(s.u)
 		s.predict(at.Support, s.x, s.u)
 		if opts.Motion != nil {
 			copy(opts.Motion[i], s.u)
 		}
-		off += float64(s.bends() * h * b.rho)
-		s.turn(at, outer)
-		off += float64(s.system.Norm(&s.cg, s.q) * b.rho)
+		shift := s.shift(outer)
+		off += float64(s.bends() * math.Sqrt(float64(h*h)+float64(shift*shift)) * b.rho)
+		s.turn(at, b.curvature)
+		off += float64(s.norm(s.q) * b.rho)
+		s.out.Steep = math.Sqrt(max(0, s.k.Dot(s.x, s.q)))
+		if s.out.Wander = 0; b.rho > 0 {
+			s.out.Wander = math.Sqrt(b.reach/mu) * b.rho
+		}
 	}
 	off /= mu
+	if s.direct.ready {
+		off += float64(b.reach*left*b.rho) / mu // r_JᵀA⁻¹K·A⁻¹ρ
+	}
 	if ridge := g.Ridge(); ridge > 0 && g.OfRidge(i) {
 		// B = −α₂β is off by −α₂A⁻¹ρ.
 		off += float64(min(1/mu, ridge/(float64(b.least*mu)*slices.Min(s.diag))) * h * b.rho)
 	}
-	s.out.ErrorBound = max(s.out.ErrorBound, off)
+	s.out.ErrorBound = max(s.out.ErrorBound, off+s.blurred(at, outer, s.x, b.prediction))
 }
 
 // adjoint solves A·v = ∇C_S, which serves all hyperparameters: ∂L/∂λᵢ = Bᵢᵀv, where each
 // column has its own −αⱼ sign(βⱼ)vⱼ.
 func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
 	copy(s.rhs, s.h)
-	report, mu := s.solve(ctx, opts)
-	b := s.lacking(g, at, outer, mu)
+	report := s.solve(ctx, opts)
+	b := s.lacking(g, at, outer)
 	b.residual = report.Residual
 	off := b.residual
 	if s.curved != nil {
 		clear(s.u)
 		s.predict(at.Support, s.x, s.u)
-		off += float64(s.bends() * b.rho)
+		off += float64((s.bends() + s.tilt(outer)) * b.rho)
 	}
-	off += s.drift(ctx, at, outer, b, opts)
-	mu = min(mu, s.ritz[0])
+	rounding := s.blurred(at, outer, s.x, b.prediction)
+	off += s.drift(ctx, at, b, opts)
+	mu := s.mu()
 	if s.weighted(g) {
 		g.Sensitivity(0, at.Support, at.Coef, s.h)
 		for k := range at.Support {
 			s.out.Gradient = append(s.out.Gradient, s.h[k]*s.x[k])
 		}
-		s.out.ErrorBound = float64(s.system.Norm(&s.cg, s.h)*off) / mu
+		s.out.ErrorBound = float64(s.largest(s.h)*off)/mu + rounding
 		return
 	}
 	for i := range g.Hyperparameters() {
 		g.Sensitivity(i, at.Support, at.Coef, s.h)
 		s.out.Gradient = append(s.out.Gradient, s.k.Dot(s.h, s.x))
-		bound := float64(s.system.Norm(&s.cg, s.h)*off) / mu
+		bound := float64(s.norm(s.h)*off)/mu + rounding
 		if i == 1 { // B = −α₂β is off by −α₂A⁻¹ρ
 			for k, d := range s.diag {
 				s.q[k] = math.Sqrt(g.Ridge()/d) * s.x[k]
@@ -85,19 +94,39 @@ func (s *Solver) scaled(v []float64) float64 {
 	return math.Sqrt(sum)
 }
 
+// largest returns the largest ‖vₖeₖ‖, or more, in the norm of the last solve.
+func (s *Solver) largest(v []float64) (norm float64) {
+	switch {
+	case s.direct.ready:
+		for k, x := range v {
+			norm = max(norm, math.Abs(x)*math.Sqrt(s.direct.inverseAt(k)))
+		}
+	case s.system.Factorised():
+		return s.norm(v)
+	default:
+		for k, x := range v {
+			norm = max(norm, math.Abs(x)/math.Sqrt(s.diag[k]))
+		}
+	}
+	return norm
+}
+
 // solve sets x to the solution for rhs and folds the report into the result.
-func (s *Solver) solve(ctx context.Context, opts Options) (report support.Report, smallest float64) {
+func (s *Solver) solve(ctx context.Context, opts Options) support.Report {
 	clear(s.x)
 	s.ritz = [2]float64{1, 1}
-	report = s.improve(ctx, s.rhs, s.x, opts.Tol, opts)
+	report := s.improve(ctx, s.rhs, s.x, opts.Tol, opts)
 	s.judge(ctx, report)
-	return report, s.ritz[0]
+	return report
 }
 
 // judge folds the report on a system into the result.
 func (s *Solver) judge(ctx context.Context, report support.Report) {
 	out := &s.out
 	margin := s.ritz[0] / s.ritz[1]
+	if s.direct.ready {
+		margin = s.least()
+	}
 	out.InjectivityMargin = min(out.InjectivityMargin, margin)
 	switch {
 	case ctx.Err() != nil && !report.Converged:
@@ -112,6 +141,11 @@ func (s *Solver) judge(ctx context.Context, report support.Report) {
 // improve solves A·x = b from x = 0, by conjugate gradients after what proposals there are.
 // It widens the range of Ritz values.
 func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts Options) (report support.Report) {
+	if s.direct.ready {
+		report = s.refine(b, x, tol)
+		report.Converged = report.Converged && ctx.Err() == nil
+		return report
+	}
 	if s.rows.ready {
 		s.rows.system.Solve(b, x)
 		s.ritz[0] = min(s.ritz[0], s.rows.least)

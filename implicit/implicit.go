@@ -8,7 +8,8 @@
 //
 // With one hyperparameter the forward system A·J = B is solved; with several, as two
 // or one per column, the adjoint A·v = ∇_S C, or both to half of the digits where J is wanted,
-// too. All use conjugate gradients on packed columns of the support, or first on their Gram matrix.
+// too. Small supports are factorised, which bounds errors, too (direct.go); others are left to
+// conjugate gradients on packed columns of the support, or first on their Gram matrix.
 //
 // # Where the theorem's conditions fail
 //
@@ -59,6 +60,11 @@ type Point struct {
 	// Correlation has X_jᵀ(s⊙r) of the columns of Support at State, where the caller has
 	// them; nil asks for a look at these columns here.
 	Correlation []float64
+	// Clearance is the least of (Nαⱼ − |X_jᵀ(s⊙r)|)/‖X̃_j‖ₛ over the columns off the
+	// support, +Inf where there is none: by how much the residual may change, in the norm
+	// ‖·‖ₛ, before one of them can enter. 0 asks for it to be computed here, at one pass
+	// over X.
+	Clearance float64
 }
 
 // Outer is the criterion's dependence on the predictions m = Xβ + b, as
@@ -66,6 +72,11 @@ type Point struct {
 type Outer struct {
 	Slope     []float64 // n: ∂C/∂mᵢ
 	Curvature []float64 // n: ∂²C/∂mᵢ²
+	// Bend, where set, returns the largest ∂²C/∂mᵢ² for predictions that are off by reach
+	// at most, n entries that are good until its next call. nil: they do not vary.
+	Bend func(reach float64) []float64
+	// Blind says that second derivatives are not known.
+	Blind bool
 }
 
 // Options bound the linear solve. The zero value is ready to use.
@@ -92,23 +103,43 @@ type Hypergradient struct {
 	Jacobian []float64
 
 	KKT float64 // max ρⱼ of the β given
-	// ErrorBound estimates |Gradient − ∇L| in its largest entry, from the
-	// residual of the linear system and the optimality residual of β on the
-	// support. It assumes that the support is right.
+	// ErrorBound is how far Gradient is from ∇L in its largest entry, by the residual of
+	// the linear system, the optimality residual of β on the support, and rounding; Bound
+	// says whether that is proved.
 	ErrorBound float64
-	// InjectivityMargin is the ratio of the extreme Ritz values of the system as
-	// it was preconditioned: an estimate, from above, of how far A is from
-	// singular. 1 where the support is empty.
+	Bound      Bound
+	// InjectivityMargin is how far A is from singular, scaled to a diagonal of ones: a
+	// proved bound from below of its smallest eigenvalue where it was factorised, else the
+	// ratio of the extreme Ritz values, an estimate from above. 1 where the support is empty.
 	InjectivityMargin float64
-	Iterations        int // of conjugate gradients
+	// Steep is √(JᵀKJ), how strongly predictions move in the metric K of the second
+	// derivatives of the criterion, and Wander what √(δᵀKδ) is at most for the error δ of β:
+	// for criteria that couple several problems. They are made with one hyperparameter of a
+	// loss that is not quadratic.
+	Steep, Wander float64
+	Iterations    int // of conjugate gradients
 	// Work is what the linear systems cost by the cost model of package support, in nanoseconds on
 	// one core of a 2020s server: counted, not measured. [Generic] does not count it.
 	Work float64
 	// Status is Converged; Flat: the support is empty, so ∇L = 0; or the reason
 	// not to trust the gradient: NotDifferentiable (A is singular to working
-	// precision), LinearSystemStalled, or Cancelled.
+	// precision), LinearSystemStalled, SupportUncertified (within what β is off by
+	// another support could be the solution's, and ErrorBound is of this one), or Cancelled.
 	Status outcome.Status
 }
+
+// Bound says what an error bound rests on.
+type Bound string
+
+// The kinds of bounds.
+const (
+	// Proved: the system was factorised, which bounds its smallest eigenvalue from below,
+	// the support is that of the exact solution, and rounding is counted.
+	Proved Bound = "proved"
+	// Estimated: the smallest eigenvalue is that which conjugate gradients have met, over a
+	// safety of 10, or the second derivatives of the criterion are not known.
+	Estimated Bound = "estimated"
+)
 
 // singular is the injectivity margin below which A is taken for singular.
 const singular = 1e-13
@@ -131,11 +162,15 @@ type Solver struct {
 	dense  support.GramSystem
 	onGram bool // dense is the system
 	rows   rowSystem
-	cg     support.CG
-	pair   pair
+	direct direct
+	// iterative leaves all systems to conjugate gradients.
+	iterative bool
+	cg        support.CG
+	pair      pair
 
 	rhs, x, h, q, rho, res, diag []float64  // on the support
 	ritz                         [2]float64 // the extreme ones of the last solve
+	ridge                        float64    // α₂/max D, which the smallest eigenvalue of D^-½AD^-½ is not below
 	u                            []float64  // n
 	out                          Hypergradient
 }
@@ -179,11 +214,15 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 		if !weighted {
 			out.Gradient = append(out.Gradient, make([]float64, g.Hyperparameters())...)
 		}
+		out.Bound = Proved // at β = 0 the residual is that of the null model
+		if least, knot := s.clearance(g, at); !(least >= 0) && !knot {
+			out.Status = outcome.SupportUncertified
+		}
 		return out, nil
 	}
 	s.project(at.Support, outer.Slope, s.h)
 	switch {
-	case weighted, g.Hyperparameters() > 1 && opts.Motion == nil:
+	case weighted, g.Hyperparameters() > 1 && opts.Motion == nil && !s.direct.ready:
 		s.adjoint(ctx, g, at, outer, opts)
 	default:
 		if g.Hyperparameters() > 1 {
@@ -193,6 +232,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 			s.forward(ctx, g, i, at, outer, opts)
 		}
 	}
+	s.confirm(g, at, outer)
 	return out, nil
 }
 
@@ -219,12 +259,21 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	s.store.Hold(at.Support)
 	s.system.Reset(s.store, at.Support, g.Ridge())
 	s.system.Diagonal(s.diag)
-	s.onGram, s.rows.ready = false, false
+	s.onGram, s.rows.ready, s.direct.ready, s.direct.depends = false, false, false, false
 	s.pair.known = false
 	s.cg.Regular = g.Ridge() > 0
+	if s.ridge = 0; len(s.diag) > 0 {
+		s.ridge = g.Ridge() / slices.Max(s.diag)
+	}
 	products := s.products(g, opts.Tol)
+	factor := s.factorPays(at.Support, products)
+	if factor {
+		s.gram.Hold(at.Support)
+		s.factoriseDirect(at.Support, g)
+	}
 	switch {
-	case s.gram.Pays(at.Support, products):
+	case s.direct.ready:
+	case factor, s.gram.Pays(at.Support, products):
 		s.gram.Hold(at.Support)
 		s.dense.Reset(s.gram, at.Support, g.Ridge(), float64(products))
 		s.onGram = true

@@ -36,16 +36,16 @@ func (s *Solver) mirror(ctx context.Context, opts Options) {
 	}
 }
 
-// product solves A·J = B, B in rhs and J in x. It returns hᵀA⁻¹B, how far that may be off times
-// the smallest Ritz value, and that value.
-func (s *Solver) product(ctx context.Context, opts Options) (value, off, smallest float64) {
+// product solves A·J = B, B in rhs and J in x. It returns hᵀA⁻¹B, how far that may be off
+// times μ, and ‖r_J‖.
+func (s *Solver) product(ctx context.Context, opts Options) (value, off, left float64) {
 	p := &s.pair
 	if !p.known {
-		report, mu := s.solve(ctx, opts)
-		return s.k.Dot(s.h, s.x), s.system.Norm(&s.cg, s.h) * report.Residual, mu
+		report := s.solve(ctx, opts)
+		return s.k.Dot(s.h, s.x), s.norm(s.h) * report.Residual, report.Residual
 	}
 	clear(s.x)
 	report := s.improve(ctx, s.rhs, s.x, halve(opts.Tol), opts)
 	s.judge(ctx, report)
-	return s.k.Dot(p.v, s.rhs) + s.k.Dot(p.left, s.x), p.remaining * report.Residual, s.ritz[0]
+	return s.k.Dot(p.v, s.rhs) + s.k.Dot(p.left, s.x), p.remaining * report.Residual, report.Residual
 }

@@ -55,12 +55,14 @@ type SVM struct {
 	k   *kernels.Set
 	cg  support.CG
 
-	free        []int32        // S, as the samples are stored
+	samples     []int32        // S, as they are stored
 	system      support.Normal // Q_SS in the variables yᵢvᵢ
 	bound, beta []float64      // n: Cᵢ and βᵢ
 	margins     []float64      // n: mᵢ
 	w, u        []float64      // p
 	rhs, x, rho []float64      // on S
+	free        free
+	gap, length float64 // ‖w‖
 	out         SVMHypergradient
 }
 
@@ -83,7 +85,7 @@ func (s *SVM) Apply(v, out []float64) { s.system.Apply(v, out) }
 
 // Diagonal sets out to the diagonal of Q_SS.
 func (s *SVM) Diagonal(out []float64) {
-	for k, i := range s.free {
+	for k, i := range s.samples {
 		out[k] = s.fit.Square(int(i))
 	}
 }
@@ -118,13 +120,24 @@ func (s *SVM) Solve(ctx context.Context, logC float64, at SVMPoint, outer Outer,
 	}
 	dual := s.optimality(at)
 	clear(out.Derivative)
+	s.gap, s.length = dual.Gap()+float64(roundingGap*s.fit.Null(c)), s.k.Nrm2(s.w)
 	if len(at.Bound) == 0 {
 		// β does not touch C: w stays for every larger C.
-		out.Status = outcome.Flat
+		out.Status, out.Bound = outcome.Flat, Proved
+		s.prepare()
+		if !s.confirms(ctx, opts) {
+			out.Status = outcome.SupportUncertified
+		}
 		return out, nil
 	}
-	s.differentiate(ctx, outer, opts, dual.Gap())
+	s.differentiate(ctx, outer, opts)
 	s.kink(opts.Tol)
+	if out.Bound = Estimated; s.free.ready && !outer.Blind {
+		out.Bound = Proved
+	}
+	if out.Status == outcome.Converged && !s.confirms(ctx, opts) {
+		out.Status = outcome.SupportUncertified
+	}
 	out.Work = s.system.Work()
 	return out, nil
 }
@@ -213,33 +226,31 @@ func (s *SVM) optimality(at SVMPoint) (dual model.BoxDual) {
 		}
 		*v = (*v)[:size]
 	}
-	s.free = s.free[:0]
+	s.samples = s.samples[:0]
 	for _, i := range s.fit.Samples().Order() {
 		if b := s.beta[i]; b > 0 && b < s.bound[i] {
-			s.rho[len(s.free)] = 1 - s.margins[i]
-			s.free = append(s.free, i)
+			s.rho[len(s.samples)] = 1 - s.margins[i]
+			s.samples = append(s.samples, i)
 		}
 	}
 	return dual
 }
 
 // differentiate sets ∂w/∂λ, the gradient and its error bound.
-func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options, gap float64) {
+func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	out, dw, order, labels := &s.out, s.out.Derivative, s.fit.Samples().Order(), s.fit.Labels()
 	copy(dw, s.w)
-	s.system.Take(s.fit.Samples(), s.free)
-	mu, residual := 1.0, 0.0
-	if len(s.free) > 0 {
-		for k, i := range s.free {
+	s.prepare()
+	var residual float64
+	if len(s.samples) > 0 {
+		for k, i := range s.samples {
 			s.rhs[k] = s.margins[i] * labels[i]
 		}
-		clear(s.x)
-		report := s.cg.Solve(ctx, s, s.rhs, s.x, opts.Tol, opts.MaxIterations)
+		report := s.project(ctx, s.rhs, s.x, opts)
 		s.k.Scal(-1, s.x)
 		s.system.Add(s.x, dw)
-		smallest, largest := s.cg.Ritz()
-		mu, residual = smallest, report.Residual
-		out.Iterations, out.InjectivityMargin = report.Iterations, smallest/largest
+		residual = report.Residual + s.blurOf()
+		out.Iterations, out.InjectivityMargin = report.Iterations, s.free.margin
 		switch {
 		case ctx.Err() != nil && !report.Converged:
 			out.Status = outcome.Cancelled
@@ -249,35 +260,38 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options, gap 
 			out.Status = outcome.LinearSystemStalled
 		}
 	}
+	_, d := s.distance()
 	// L′ = ∇_wCᵀ∂w/∂λ. w takes ∇_wC, u its derivative.
 	clear(s.w)
 	clear(s.u)
+	curvature := outer.Curvature
+	if outer.Bend != nil {
+		longest := 0.0
+		for i, c := range outer.Slope {
+			if c != 0 || outer.Curvature[i] != 0 {
+				longest = max(longest, s.fit.Square(i))
+			}
+		}
+		curvature = outer.Bend(d * math.Sqrt(longest))
+	}
+	var slopes, bends float64
 	for _, i := range order {
+		length := math.Sqrt(s.fit.Square(int(i)))
 		if slope := outer.Slope[i]; slope != 0 {
 			s.fit.Add(int(i), slope*labels[i], s.w)
+			slopes = math.FMA(math.Abs(slope), length, slopes)
 		}
-		if bend := outer.Curvature[i]; bend != 0 {
-			s.fit.Add(int(i), bend*s.fit.Margin(int(i), dw), s.u)
+		if bend := curvature[i]; bend != 0 {
+			moves := s.fit.Margin(int(i), dw)
+			s.fit.Add(int(i), bend*moves, s.u)
+			bends = math.FMA(bend*length, math.Abs(moves), bends)
 		}
 	}
 	out.Gradient[0] = s.k.Dot(s.w, dw)
-	out.ErrorBound = float64(s.k.Nrm2(s.w)*residual)/math.Sqrt(mu) + float64(s.k.Nrm2(s.u)*s.radius(mu, gap))
-}
-
-// radius bounds ‖ŵ − w‖ to first order. ŵ − w has the product ρ with the samples of S and
-// is a combination of them, as what the linear solve leaves of them in ∂w/∂λ is of
-// residual r:
-//
-//	‖X_SᵀQ_SS⁻¹r‖² = rᵀQ_SS⁻¹r ≤ ‖r‖²/μ
-//
-// in the norm of the Jacobi scaling, μ the smallest eigenvalue under it. The gap is
-// another bound.
-func (s *SVM) radius(mu, gap float64) float64 {
-	var rho float64
-	for k, i := range s.free {
-		rho = math.FMA(s.rho[k]/s.fit.Square(int(i)), s.rho[k], rho)
-	}
-	return math.Sqrt(min(rho/mu, gap))
+	slope := s.k.Nrm2(s.w)
+	n, p := s.fit.Dims()
+	rounding := unit * (float64(n+p+constant)*slopes*s.k.Nrm2(dw) + float64(p+constant)*bends*s.length)
+	out.ErrorBound = float64(slope*(residual+s.free.blurred)) + float64(s.k.Nrm2(s.u)*d) + float64(bends*s.free.blurred) + rounding
 }
 
 // kink looks for a sample at a bound, on the margin, whose margin moves: to one

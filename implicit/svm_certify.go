@@ -47,14 +47,14 @@ func (s *SVM) Certify(ctx context.Context, logC float64, at SVMPoint) (Certifica
 			}
 		}
 	}
-	size := len(s.free)
+	size := len(s.samples)
 	if size > largestProof || ctx.Err() != nil {
 		out.Undecided += size
 		return out, nil
 	}
 	// In the variables yᵢvᵢ, which have the same (Q_FF⁻¹)ᵢᵢ.
 	q := make([]float64, size*size)
-	s.system.Take(s.fit.Samples(), s.free)
+	s.system.Take(s.fit.Samples(), s.samples)
 	s.system.Gram(q)
 	if support.Cholesky(s.k, q, size) < size {
 		out.Dependent = true
@@ -63,7 +63,7 @@ func (s *SVM) Certify(ctx context.Context, logC float64, at SVMPoint) (Certifica
 	}
 	// With a sample undecided the error of β has other entries than those of F.
 	settled := out.Undecided == 0
-	for k, i := range s.free {
+	for k, i := range s.samples {
 		clear(s.x)
 		s.x[k] = 1
 		support.CholeskySolve(s.k, q, size, s.x)

@@ -63,6 +63,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 		Support:           h.Support,
 		Method:            c.Method,
 		ErrorBound:        number(h.ErrorBound),
+		Bound:             h.Bound,
 		InjectivityMargin: number(h.InjectivityMargin),
 		CGIterations:      h.Iterations,
 		Sigma:             number(h.Sigma),
@@ -73,6 +74,9 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 		hyper:             h,
 		top:               top,
 		asked:             asked{c.commonFlags, d},
+	}
+	if h.Below != nil {
+		r.OneSided = &oneSided{gradientJSON(h.Below, d, c.on(pare.EachColumn)), gradientJSON(h.Above, d, c.on(pare.EachColumn))}
 	}
 	if c.certifies(d) {
 		r.SupportCertified = &h.SupportCertified
@@ -116,8 +120,11 @@ func (r *gradResult) text(p *page) {
 	default:
 		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), downhill(g))
 	}
+	if r.OneSided != nil {
+		p.row("", "to smaller λ %s, to larger λ %s: a column enters or leaves here", slopes(r.hyper.Below), slopes(r.hyper.Above))
+	}
 	if r.Method == "implicit" {
-		p.row("error bound", "%.2g on an entry of the gradient%s; injectivity margin %.2g", float64(r.ErrorBound), unless(r.hyper.SupportCertified, ", if the supports are right"), float64(r.InjectivityMargin))
+		p.row("error bound", "%.2g on an entry of the gradient, %s; injectivity margin %.2g", float64(r.ErrorBound), r.Bound, float64(r.InjectivityMargin))
 	} else {
 		p.row("error bound", "about %.2g on an entry of the gradient, from the last changes of the iterates", float64(r.ErrorBound))
 	}
@@ -129,12 +136,24 @@ func (r *gradResult) text(p *page) {
 	p.row("certificate", "relative gap %.2g (asked: %g), KKT residual %.2g, worst of %s", float64(r.GapRelative), r.asked.Tol, float64(r.KKT), r.asked.lanes())
 	p.row("status", "%s: %s", r.Status, gradStatus(r.Status))
 	if r.Method == "implicit" {
-		p.row("work", "%s of conjugate gradients; reading %s, solving %s, gradient %s", plural(r.CGIterations, "iteration"),
+		systems := "systems factorised"
+		if r.CGIterations > 0 {
+			systems = plural(r.CGIterations, "iteration") + " of conjugate gradients"
+		}
+		p.row("work", "%s; reading %s, solving %s, gradient %s", systems,
 			seconds(r.Seconds.Load), seconds(r.Seconds.Solve), seconds(r.Seconds.Gradient))
 	} else {
 		p.row("work", "%s; reading %s, solving and differentiating %s", plural(r.hyper.Epochs, "epoch"), seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	}
 	p.next(r.asked.command("select"))
+}
+
+// slopes are one-sided: the entries of a short gradient, else its norm.
+func slopes(g []float64) string {
+	if len(g) > mostClasses {
+		return fmt.Sprintf("a norm of %.6g", norm(g))
+	}
+	return list(g, "%.8g")
 }
 
 // downhill says which way the criterion falls.
@@ -175,12 +194,14 @@ func gradStatus(s outcome.Status) string {
 		return "the epochs allowed were used up; raise --tol, or use --method implicit"
 	case outcome.NotConverged:
 		return "an inner problem missed the tolerance; raise --tol, or scale the columns with --unit-columns"
-	case outcome.NotUnique, outcome.NotDifferentiable:
+	case outcome.NotDifferentiable:
+		return "a column is about to enter or to leave here, or the system is singular: the gradient is one-sided at best"
+	case outcome.NotUnique:
 		return "the solution has no derivative here, for example since columns are equal on the training rows; do not use the gradient"
 	case outcome.LinearSystemStalled:
 		return "the linear system behind the gradient was not solved to tolerance; do not use the gradient"
 	case outcome.SupportUncertified:
-		return "the support may still change within the gap; lower --tol"
+		return "the support may still change within what the solution is off by; lower --tol"
 	default:
 		return "the result is not to be trusted"
 	}

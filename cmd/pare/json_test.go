@@ -41,7 +41,7 @@ const fitShape = `
 const coefShape = `, .coef.index[] number, .coef.value[] number`
 
 const gradShape = `
-	.cg_iterations number, .criterion string, .error_bound number, .gap_relative number,
+	.bound string, .cg_iterations number, .criterion string, .error_bound number, .gap_relative number,
 	.injectivity_margin number, .kernels string, .kkt number, .log_lambda[] number, .log_lambda_max[] number,
 	.method string, .model string, .n number, .nnz number, .p number, .seconds.gradient number,
 	.seconds.load number, .seconds.solve number, .status string, .support number, .support_certified bool,

@@ -135,7 +135,9 @@ type gradResult struct {
 	KKT               number         `json:"kkt"`
 	Support           int            `json:"support"`
 	Method            string         `json:"method"`
+	OneSided          *oneSided      `json:"one_sided,omitempty"` // where a column is about to enter or to leave
 	ErrorBound        number         `json:"error_bound"`
+	Bound             pare.Bound     `json:"bound"`
 	InjectivityMargin number         `json:"injectivity_margin"` // null for forward and backward
 	SupportCertified  *bool          `json:"support_certified"`  // null: not looked for
 	CGIterations      int            `json:"cg_iterations"`
@@ -148,6 +150,12 @@ type gradResult struct {
 	hyper *pare.Hypergradient
 	top   []float64 // ln αmax
 	asked asked
+}
+
+// oneSided are the gradients of all λ's a little smaller and a little larger.
+type oneSided struct {
+	Below any `json:"below"` // as gradient
+	Above any `json:"above"`
 }
 
 // gradSeconds divides the wall time of an evaluation between its two halves.

@@ -29,7 +29,7 @@ func (s *Solution) Support() (columns []int) {
 func (s *Solution) Margin() float64 {
 	least := 1.0
 	for j, alpha := range s.q.Alpha {
-		if s.sign[j] != 0 || math.IsInf(alpha, 1) || s.q.Positive && s.z[j].Sign() < 0 {
+		if s.sign[j] != 0 || alpha == 0 || math.IsInf(alpha, 1) || s.q.Positive && s.z[j].Sign() < 0 {
 			continue
 		}
 		gap := zero().Quo(zero().Abs(s.z[j]), of(alpha))

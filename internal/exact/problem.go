@@ -38,8 +38,8 @@ var (
 
 const mostSteps = 400
 
-// Solve returns the solution, from a guess of the coefficients and the intercept, in the
-// units of the penalty.
+// Solve returns the solution, from a guess of the coefficients and the intercept, of the
+// columns as they are.
 func (q *Problem) Solve(guess []float64, intercept float64) (*Solution, error) {
 	s := q.lay(guess, intercept)
 	for range mostSteps {
@@ -71,6 +71,7 @@ func (q *Problem) Solve(guess []float64, intercept float64) (*Solution, error) {
 func (q *Problem) lay(guess []float64, intercept float64) *Solution {
 	n, p := q.Dims()
 	s := &Solution{q: q, total: zero(), m: vector(n), nu: vector(n), d: vector(n)}
+	shift := of(intercept)
 	for i := range n {
 		s.total.Add(s.total, of(q.Weight(i)))
 	}
@@ -79,10 +80,13 @@ func (q *Problem) lay(guess []float64, intercept float64) *Solution {
 		for i := range n {
 			column[i] = of(q.X[i][j])
 		}
+		beta := of(guess[j])
 		if q.Standardise {
-			q.standardise(column, s.total)
+			mean, spread := q.standardise(column, s.total)
+			shift.Add(shift, mean.Mul(mean, beta))
+			beta.Mul(beta, spread)
 		}
-		s.columns, s.beta, s.sign = append(s.columns, column), append(s.beta, of(guess[j])), append(s.sign, 0)
+		s.columns, s.beta, s.sign = append(s.columns, column), append(s.beta, beta), append(s.sign, 0)
 		switch {
 		case math.IsInf(q.Alpha[j], 1) || s.curvature(j).Sign() == 0:
 			s.beta[j].SetInt64(0)
@@ -97,15 +101,15 @@ func (q *Problem) lay(guess []float64, intercept float64) *Solution {
 		for i := range n {
 			ones[i] = of(1)
 		}
-		s.columns, s.beta, s.sign = append(s.columns, ones), append(s.beta, of(intercept)), append(s.sign, 1)
+		s.columns, s.beta, s.sign = append(s.columns, ones), append(s.beta, shift), append(s.sign, 1)
 	}
 	s.z = vector(len(s.columns))
 	return s
 }
 
 // standardise centres, where there is an intercept, and scales a column; one without
-// spread becomes 0.
-func (q *Problem) standardise(column []*Number, total *Number) {
+// spread becomes 0. It returns what it has subtracted, and divided by.
+func (q *Problem) standardise(column []*Number, total *Number) (mean, spread *Number) {
 	mean, square, t := zero(), zero(), zero()
 	if q.Intercept {
 		for i, v := range column {
@@ -129,6 +133,7 @@ func (q *Problem) standardise(column []*Number, total *Number) {
 		}
 		v.Quo(v, square)
 	}
+	return mean, square
 }
 
 // curvature returns Σ sᵢxᵢⱼ².

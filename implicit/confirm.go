@@ -1,0 +1,139 @@
+package implicit
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// A solution on a support is β̂ = β + A⁻¹ρ to first order, for the squared loss exactly, and
+// it is the solution of the problem if it has the signs of the support and leaves the
+// correlations of all other columns within their strengths. With r = ‖ρ‖ under A⁻¹, L the
+// smoothness of the loss and s the weights of the rows,
+//
+//	|β̂ⱼ − βⱼ| ≤ r√(A⁻¹)ⱼⱼ,  ‖change of the residual‖ₛ ≤ r√(NL)
+//
+// A loss that is self-concordant with M changes its curvature along the way by no more than
+// factors e^±t, t = M·max|xᵢ(β̂ − β)|, and t ≤ M·r·κ, κ² = max xᵢᵀA⁻¹xᵢ ≤ N/min dᵢ.
+
+const (
+	farthestStep = 0.1 // t up to which the first order and a share of it bound all orders
+	orders       = 4   // that share: 1 + 4t
+	nearStep     = 0.01
+)
+
+// distance is how far the solution may be from the point.
+type distance struct {
+	energy float64 // r
+	step   float64 // t
+	known  bool    // that the curvature cannot change by more than t says
+}
+
+// factor is what first-order bounds are multiplied by.
+func (d distance) factor() float64 { return 1 + float64(orders*d.step) }
+
+// distance returns how far the solution may be, by ρ in the norm of the last solve.
+func (s *Solver) distance(at Point, rho, mu float64) distance {
+	d := distance{energy: rho / math.Sqrt(mu), known: true}
+	if s.curved == nil {
+		return d
+	}
+	var concordance float64
+	concordance, d.known = s.curved.Concordance()
+	least, weights := math.Inf(1), s.view.Weights()
+	for i, v := range s.d {
+		if weights == nil || weights[i] > 0 {
+			least = min(least, v)
+		}
+	}
+	if d.step = concordance * d.energy * math.Sqrt(s.view.Total()/least); d.step <= nearStep {
+		return d
+	}
+	size := float64(len(at.Support))
+	if s.direct.ready && float64(s.store.Rows())*size*size <= rowProof {
+		leverage := s.leverage(s.store, s.direct.homes, s.direct.l) / s.direct.sure
+		d.step = min(d.step, concordance*d.energy*math.Sqrt(leverage))
+	}
+	return d
+}
+
+// confirm checks that the support is that of the solution, and makes a bound of first order
+// one of all orders.
+func (s *Solver) confirm(g model.Penalty, at Point, outer Outer) {
+	if s.out.Status != outcome.Converged {
+		return
+	}
+	mu := s.mu()
+	rho, _ := s.blur(g, at)
+	d := s.distance(at, s.norm(s.rho)+rho, mu)
+	if s.out.Bound = Estimated; s.direct.ready && d.known && !outer.Blind {
+		s.out.Bound = Proved
+	}
+	s.out.ErrorBound *= d.factor()
+	smoothness := s.fit.Steepest(s.state)
+	moved := d.energy * math.Sqrt(s.view.Total()*smoothness) * d.factor()
+	clearance, knot := s.clearance(g, at)
+	switch {
+	case !(s.out.ErrorBound < math.MaxFloat64):
+		s.out.Status = outcome.LinearSystemStalled
+	case !(d.step <= farthestStep):
+		s.out.Status = outcome.SupportUncertified
+	case moved < edgeMargin*s.scale(): // β is the solution, to rounding
+		switch {
+		case s.direct.depends:
+			s.out.Status = outcome.NotUnique
+		case knot, !s.inside(g, at, d, mu):
+			s.out.Status = outcome.NotDifferentiable
+		}
+	case s.direct.depends, !(moved < clearance), !s.inside(g, at, d, mu):
+		s.out.Status = outcome.SupportUncertified
+	}
+}
+
+// scale is ‖r‖ₛ, what changes of the residual are small beside.
+func (s *Solver) scale() float64 {
+	square, _ := s.view.SizeOf(append(s.u[:0], s.state.Residual...))
+	return math.Sqrt(square)
+}
+
+// inside reports that no coefficient changes its sign on the way to the solution.
+func (s *Solver) inside(g model.Penalty, at Point, d distance, mu float64) bool {
+	for k, j := range at.Support {
+		inverse := 1 / (s.diag[k] * mu)
+		if s.direct.ready {
+			inverse = s.direct.inverseAt(k) / mu
+		}
+		if !g.Smooth(int(j)) && !(math.Abs(at.Coef[k]) > d.energy*d.factor()*math.Sqrt(inverse)) {
+			return false
+		}
+	}
+	return true
+}
+
+// clearance returns that of the point, and whether a column off the support is on the edge
+// of entering, where there is no derivative.
+func (s *Solver) clearance(g model.Penalty, at Point) (least float64, knot bool) {
+	if g.Quadratic() {
+		return math.Inf(1), false
+	}
+	// Nαⱼ/‖X̃_j‖ₛ is ‖r‖ₛ at most where the strength is reached.
+	if at.Clearance != 0 && math.Abs(at.Clearance) > edgeMargin*s.scale() {
+		return at.Clearance, false
+	}
+	in := make(map[int32]bool, len(at.Support))
+	for _, j := range at.Support {
+		in[j] = true
+	}
+	least = math.Inf(1)
+	for _, j := range s.view.Matrix().Order() {
+		threshold, norm := float64(s.view.Total()*g.Alpha(int(j))), s.view.Norm(int(j))
+		if in[j] || norm == 0 || math.IsInf(threshold, 1) {
+			continue
+		}
+		slack := threshold - g.Pull(s.view.Dot(int(j), s.state.Weighted))
+		knot = knot || math.Abs(slack) < float64(edgeMargin*threshold)
+		least = min(least, slack/norm)
+	}
+	return least, knot
+}

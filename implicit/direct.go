@@ -1,0 +1,215 @@
+package implicit
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// direct solves the system of a small support by its Cholesky factor, A + E = L·Lᵀ, and
+// proves what that is worth. With m rows, s columns, D = diag A and wⱼ² = Aⱼⱼ, or what it
+// is before a mean is subtracted, rounding leaves
+//
+//	|Eᵢⱼ| ≤ (m + 2s + 8)u·wᵢwⱼ
+//
+// (Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem 10.3), so that
+// ‖D^-½ED^-½‖ ≤ ε = (m + 2s + 8)u·Σwⱼ²/Aⱼⱼ. The smallest eigenvalue of D^-½LLᵀD^-½ is
+// at least 1/τ, τ the trace of the inverse; hence (1 − ετ)·LLᵀ ≼ A.
+//
+// Copies of a column share its coefficient: with E their signs, s × r for r columns that are
+// no copies, A = E·A_r·Eᵀ, and the solution of least norm is A⁺b = E·K⁻¹A_r⁻¹K⁻¹Eᵀb, K = EᵀE
+// the numbers of copies.
+type direct struct {
+	ready, depends bool
+	kernels        *kernels.Set
+	size           int // r
+	l              []float64
+	inverse        []float64 // diagonal of (LLᵀ)⁻¹
+	wide           []float64 // wⱼ², on all columns
+	x, y           []float64 // on all columns
+	least          float64   // 1/τ
+	sure           float64   // 1 − ετ
+	growth         float64   // √Σwⱼ²/Aⱼⱼ
+
+	homes []int32   // r columns
+	place []int32   // of the column that each of all is a copy of, among homes; nil: no copies
+	sign  []float64 // of it
+	count []float64 // K
+	z     []float64 // on homes
+}
+
+const (
+	largestDirect = 256
+	unit          = 0x1p-53
+	constant      = 8    // roundings in a term, beside those that grow with the problem
+	mostLost      = 0.5  // of A, to rounding
+	traceSlack    = 1.01 // for the rounding of τ itself
+	refinements   = 3
+)
+
+// factorPays reports whether the factor of the columns is cheaper than so many products.
+func (s *Solver) factorPays(columns []int32, products int) bool {
+	size := float64(len(columns))
+	missing, _ := s.gram.Missing(columns)
+	if s.iterative || len(columns) > largestDirect || !s.gram.Fits(missing) {
+		return false
+	}
+	cost := s.gram.BuildCost(columns) + float64(support.FactorValue*size*size*size/3)
+	return cost < float64(float64(products)*s.store.ProductCost(columns))
+}
+
+// inSum bounds the roundings that a term meets in a sum over n rows: kernels have four
+// partial sums or more, block by block.
+func inSum(n int) float64 { return float64(n/4 + n/kernels.Block + 2 + constant) }
+
+// factoriseDirect factorises the system of the columns, which the Gram matrix holds. It is
+// not ready where they depend on one another, other than as copies, or where rounding may
+// have made it so.
+func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
+	f := &s.direct
+	f.kernels, f.homes, f.place, f.size = s.k, columns, nil, len(columns)
+	for _, v := range []*[]float64{&f.wide, &f.x, &f.y, &f.z, &f.inverse} {
+		*v = resize(*v, len(columns))
+	}
+	f.ready = s.factorised(g.Ridge())
+	if equal, opposite := g.Indifferent(); !f.ready && equal && f.share(s.view.NewCopies(opposite), columns) {
+		f.ready = s.factorised(g.Ridge())
+	}
+	f.depends = !f.ready
+	var growth float64
+	for k, j := range columns {
+		f.wide[k] = s.wide(k, j)
+		growth += f.wide[k] / s.diag[k]
+	}
+	f.growth = math.Sqrt(growth)
+	lost := float64(float64(s.store.Rows()+2*f.size+constant) * unit * growth / f.least)
+	if f.sure = 1 - lost; !(f.sure > mostLost) {
+		f.ready, f.depends = false, true
+	}
+}
+
+// factorised factorises the system of the homes.
+func (s *Solver) factorised(ridge float64) bool {
+	f := &s.direct
+	f.l = resize(f.l, f.size*f.size)
+	s.gram.Submatrix(f.homes, ridge, f.l)
+	if support.Cholesky(s.k, f.l, f.size) < f.size {
+		return false
+	}
+	support.InverseDiagonal(s.k, f.l, f.size, f.inverse, f.x[:f.size])
+	var trace float64
+	for k, d := range s.diag {
+		at := k
+		if f.place != nil {
+			at = int(f.place[k])
+		}
+		trace = math.FMA(d, f.inverse[at], trace)
+	}
+	f.least = 1 / (traceSlack * trace)
+	return true
+}
+
+// share lists the columns that copy others. It returns false where there is none.
+func (f *direct) share(copies *sparse.Copies, columns []int32) bool {
+	if len(copies.Look(columns)) == 0 {
+		return false
+	}
+	f.homes, f.sign, f.count = nil, resize(f.sign, len(columns)), f.count[:0]
+	f.place = make([]int32, len(columns))
+	number := map[int32]int32{}
+	for k, j := range columns {
+		home := copies.Home(j)
+		at, met := number[home.Column]
+		if !met {
+			at = int32(len(f.homes))
+			number[home.Column] = at
+			f.homes, f.count = append(f.homes, home.Column), append(f.count, 0)
+		}
+		f.place[k], f.sign[k] = at, home.Sign
+		f.count[at]++
+	}
+	f.size = len(f.homes)
+	return true
+}
+
+// gather sets z to K⁻¹Eᵀb, and returns it.
+func (f *direct) gather(b []float64) []float64 {
+	z := f.z[:f.size]
+	if f.place == nil {
+		copy(z, b)
+		return z
+	}
+	clear(z)
+	for k, v := range b {
+		z[f.place[k]] += f.sign[k] * v / f.count[f.place[k]]
+	}
+	return z
+}
+
+// solve sets x to A⁺b. b may be x.
+func (f *direct) solve(b, x []float64) {
+	z := f.gather(b)
+	support.CholeskySolve(f.kernels, f.l, f.size, z)
+	if f.place == nil {
+		copy(x, z)
+		return
+	}
+	for k, at := range f.place {
+		x[k] = f.sign[k] * z[at] / f.count[at]
+	}
+}
+
+// inverseAt returns (LLᵀ)⁺ₖₖ.
+func (f *direct) inverseAt(k int) float64 {
+	if f.place == nil {
+		return f.inverse[k]
+	}
+	count := f.count[f.place[k]]
+	return f.inverse[f.place[k]] / (count * count)
+}
+
+// norm returns ‖v‖ in the norm of the last solve: with the factor √(vᵀ(LLᵀ)⁺v).
+func (s *Solver) norm(v []float64) float64 {
+	f := &s.direct
+	if !f.ready {
+		return s.system.Norm(&s.cg, v)
+	}
+	z := f.gather(v)
+	y := f.y[:f.size]
+	copy(y, z)
+	support.CholeskySolve(s.k, f.l, f.size, y)
+	return math.Sqrt(max(0, s.k.Dot(z, y)))
+}
+
+// refine sets x to the solution for b by the factor, and improves it by its residual on X.
+func (s *Solver) refine(b, x []float64, tol float64) support.Report {
+	f, norm := &s.direct, s.norm(b)
+	clear(x)
+	if norm == 0 {
+		return support.Report{Converged: true}
+	}
+	left := math.Inf(1)
+	copy(f.x, b)
+	for range refinements {
+		f.solve(f.x, f.x)
+		s.k.Axpy(1, f.x, x)
+		copy(s.res, f.x)
+		s.system.Apply(x, f.x)
+		for i, v := range b {
+			f.x[i] = v - f.x[i]
+		}
+		now := s.norm(f.x)
+		if !(now < left) {
+			s.k.Axpy(-1, s.res, x) // the step was rounding
+			break
+		}
+		if left = now; left <= tol*norm {
+			break
+		}
+	}
+	blur := s.blurOf(b, x)
+	return support.Report{Residual: left + blur, Relative: (left + blur) / norm, Converged: left <= max(tol*norm, blur)}
+}

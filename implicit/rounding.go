@@ -1,0 +1,91 @@
+package implicit
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// What rounding adds to a bound. A sum of k products is off by k·u·Σ|aᵢbᵢ| at most, in any
+// order (Higham, section 3.1), and by the Cauchy–Schwarz inequality that is k·u·‖a‖‖b‖.
+// Errors that are X̂ᵀz/√N of a vector z over the rows have the norm ‖z‖ under A⁻¹ whatever
+// the condition of A; those of the dot products themselves do not, and are divided by η.
+
+// blurOf bounds the error of a computed residual b − A·x in the norm of the last solve.
+func (s *Solver) blurOf(b, x []float64) float64 {
+	f := &s.direct
+	var predicted, right, scaled float64
+	for k, d := range s.diag {
+		predicted = math.FMA(math.Sqrt(f.wide[k]), math.Abs(x[k]), predicted)
+		right = math.FMA(b[k]/d, b[k], right)
+		scaled = math.FMA(d*x[k], x[k], scaled)
+	}
+	energy := math.Sqrt(max(0, s.k.Dot(x, b)))
+	outside := inSum(s.store.Rows())*f.growth*energy + constant*(math.Sqrt(right)+math.Sqrt(scaled)+f.growth*predicted)
+	return unit * (float64(len(x)+constant)*predicted + outside/math.Sqrt(f.least))
+}
+
+// wide returns wⱼ² of the column at a place of the support: Aⱼⱼ, or what it is before a mean
+// is subtracted.
+func (s *Solver) wide(k int, j int32) float64 {
+	mean := s.store.Mean(j)
+	return s.diag[k] + float64(mean*mean*s.store.Total()/s.view.Total())
+}
+
+// blur bounds the error of the computed ρ in the norm of the last solve, and how far
+// predictions on all rows may be off.
+func (s *Solver) blur(g model.Penalty, at Point) (rho, prediction float64) {
+	total, y := s.view.Total(), s.fit.Target()
+	residual, level := s.sizes()
+	var columns, linear, products, all float64
+	for k, j := range at.Support {
+		mean, b := s.view.Mean(int(j)), math.Abs(at.Coef[k])
+		norm := math.Sqrt(s.view.Square(int(j))/total + float64(mean*mean))
+		columns = math.FMA(norm, b, columns)
+		linear = math.FMA(math.Sqrt(s.wide(k, j)), b, linear)
+		all = math.FMA(math.Sqrt(s.view.Whole(int(j), mean)+float64(float64(len(y))*mean*mean)), b, all)
+		off := inSum(len(y))*norm*residual + constant*(g.Alpha(int(j))+float64(g.Ridge()*b))
+		products = math.FMA(off/s.diag[k], off, products)
+	}
+	intercept := math.Abs(s.state.Intercept)
+	inside := columns + level + intercept
+	if s.curved != nil {
+		inside = linear + intercept*math.Sqrt(s.store.Total()/total)
+	}
+	mu, least := s.mu(), s.least()
+	if least == 0 {
+		least = mu
+	}
+	width := float64(len(at.Support) + constant)
+	rho = unit * math.Sqrt(mu) * (width*inside + math.Sqrt(products/least))
+	return rho, unit * width * (all + intercept*math.Sqrt(float64(len(y))))
+}
+
+// sizes returns √(Σsᵢrᵢ²/N) and √(Σsᵢ(|yᵢ| + |mᵢ|)²/N).
+func (s *Solver) sizes() (residual, level float64) {
+	weights, y := s.view.Weights(), s.fit.Target()
+	for i, r := range s.state.Residual {
+		weight := 1.0
+		if weights != nil {
+			weight = weights[i]
+		}
+		size := math.Abs(s.state.Prediction[i]) + math.Abs(y[i])
+		residual = math.FMA(weight*r, r, residual)
+		level = math.FMA(weight*size, size, level)
+	}
+	total := s.view.Total()
+	return math.Sqrt(residual / total), math.Sqrt(level / total)
+}
+
+// blurred bounds the error of the computed ∇Cᵀ_S·x: of the slopes, where predictions are
+// off, of their products with the columns, and of the sum.
+func (s *Solver) blurred(at Point, outer Outer, x []float64, prediction float64) float64 {
+	var moved, sum float64
+	for k, j := range at.Support {
+		centre := s.store.Centre(j)
+		moved = math.FMA(math.Sqrt(s.view.Whole(int(j), centre)+float64(float64(len(s.u))*centre*centre)), math.Abs(x[k]), moved)
+		sum = math.FMA(math.Abs(s.h[k]), math.Abs(x[k]), sum)
+	}
+	slopes := inSum(len(s.u)) * unit * s.k.Nrm2(outer.Slope)
+	return moved*(slopes+s.k.MaxAbs(outer.Curvature)*prediction) + float64(len(x)+constant)*unit*sum
+}

@@ -79,7 +79,7 @@ func (s *Solver) confirm(g model.Penalty, at Point, outer Outer) {
 		s.out.Status = outcome.LinearSystemStalled
 	case !(d.step <= farthestStep):
 		s.out.Status = outcome.SupportUncertified
-	case moved < edgeMargin*s.scale(): // β is the solution, to rounding
+	case moved < edgeMargin*s.scale() && (knot || moved < clearance): // β is the solution, to rounding
 		switch {
 		case s.direct.depends:
 			s.out.Status = outcome.NotUnique

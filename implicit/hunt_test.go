@@ -147,7 +147,7 @@ func (at *tally) accept(t *testing.T, tol float64) {
 	if most := share(tol); at.outside > int(most*float64(at.trusted)) {
 		t.Errorf("tolerance %g: %d of %d trusted gradients are outside their bound", tol, at.outside, at.trusted)
 	}
-	if median := at.median(); median > 1000 {
+	if median := at.median(); median > 1000 && len(at.ratios) > 300 {
 		t.Errorf("tolerance %g: bounds are %g times the error in the median", tol, median)
 	}
 	if refused := at.all - at.trusted; float64(refused) > 0.03*float64(at.all)+2 {
@@ -195,7 +195,7 @@ func TestHunt(t *testing.T) {
 		}
 	}
 	t.Logf("%d problems from seed %d:%s", problems, first, all)
-	for _, m := range pare.Models() {
+	for _, m := range huntedModels {
 		t.Logf("%s:%s", m, byModel[m])
 	}
 	for tol, at := range all {

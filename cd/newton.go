@@ -46,6 +46,7 @@ const (
 	newtonShare      = 0.3  // of the step's cost, spent on sweeps, that triggers one
 	newtonTol        = 5e-2 // of the linear system
 	newtonEnough     = 0.5  // see [support.CG]
+	newtonFast       = 0.7  // likewise, where there is no factorisation to fall back on
 	polishTol        = 1e-8
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step
@@ -256,7 +257,10 @@ func (nw *newton) solve(ctx context.Context) verdict {
 		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
 		nw.system.Factorise(nw.in.gram, float64(max(nw.iterations, firstGuess)), nw.in.reuses)
 		if nw.tol == newtonTol {
-			nw.cg.Enough = nw.enough
+			nw.cg.Enough, nw.cg.Fast = nw.enough, 0
+			if s > largestCholesky {
+				nw.cg.Fast = newtonFast
+			}
 		}
 		report = nw.system.Solve(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
 		nw.cg.Enough = 0

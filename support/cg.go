@@ -28,6 +28,9 @@ type CG struct {
 	// than this share of what iterations have on average (Nash and Sofer, Operations
 	// Research Letters 9, 1990). Residuals rise and fall on the way; this falls with each.
 	Enough float64
+	// Fast, where positive, keeps Enough from ending a solve at an iteration that takes the squared
+	// norm of the residual below this share.
+	Fast float64
 
 	diag, r, z, p, q, best []float64
 	steps, ratios          []float64 // CG coefficients, for the Ritz values
@@ -102,7 +105,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 		c.steps = append(c.steps, step)
 		c.ratios = append(c.ratios, ratio)
 		report.Iterations++
-		enough = c.Enough > 0 && report.Iterations >= fewest && float64(report.Iterations)*float64(step*rz) <= float64(c.Enough*fall)
+		enough = c.Enough > 0 && report.Iterations >= fewest && float64(report.Iterations)*float64(step*rz) <= float64(c.Enough*fall) && next > float64(c.Fast*rz)
 		rz = next
 		if rz < least {
 			least = rz

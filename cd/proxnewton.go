@@ -41,6 +41,7 @@ const (
 	sufficient    = 1e-4 // of the decrease that the model promises
 	honest        = 0.1  // of it: below, the model is far off and shorter steps are tried
 	halvings      = 10
+	furthestMove  = 16 // of a prediction in one step, where the curvature has no bound
 	firstDamping  = 1.0 / 64
 	jumpDamping   = 1e-3 // where curvature jumps: rows without any would leave models without a minimum
 	moreDamping   = 8
@@ -190,7 +191,8 @@ func (s *Solver) small() bool { return -s.prox.promised <= modelRoundoff*s.fit.N
 // trusts reports that the step from the certified point will be a full one: nearly all
 // are where there are as many rows as columns and models have not misled.
 func (s *Solver) trusts() bool {
-	return s.prox.here == s.state && s.prox.damping == 0 && s.in.store.Rows() >= len(s.cert.order)
+	_, smooth := s.fit.Smoothness()
+	return smooth && s.prox.here == s.state && s.prox.damping == 0 && s.in.store.Rows() >= len(s.cert.order)
 }
 
 // venture takes the full step from the certified point without trying it: the next
@@ -256,7 +258,7 @@ func (s *Solver) descend() (length float64) {
 		s.payRows()
 		return trial.Loss + s.penalty(length)
 	}
-	length = 1
+	length = s.furthest()
 	best := math.Inf(1)
 	for range halvings {
 		after := move()
@@ -266,7 +268,7 @@ func (s *Solver) descend() (length float64) {
 			best = after
 		}
 		switch {
-		case s.small(), best <= after, after <= before+float64(honest*length*promised):
+		case s.small(), best <= after && !math.IsInf(best, 1), after <= before+float64(honest*length*promised):
 			pn.here = trial
 			for k, place := range s.set.places {
 				s.beta[place] = math.FMA(length, pn.delta[k], pn.from[k])
@@ -279,6 +281,18 @@ func (s *Solver) descend() (length float64) {
 		length *= 0.5
 	}
 	return 0
+}
+
+// furthest returns the longest step to try: 1, but where the curvature has no bound one that
+// moves no prediction so far that the loss overflows.
+func (s *Solver) furthest() float64 {
+	if _, ok := s.fit.Smoothness(); ok {
+		return 1
+	}
+	if move := s.k.MaxAbs(s.prox.direction); move > furthestMove {
+		return furthestMove / move
+	}
+	return 1
 }
 
 // penalty returns g(from + length·δ).

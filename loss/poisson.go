@@ -18,13 +18,18 @@ func (Poisson) Name() string { return "poisson" }
 // Link returns [Log].
 func (Poisson) Link() Link { return Log }
 
-// Check refuses what is negative or not finite.
+// mostCount leaves room for products of a loss and its derivatives.
+const mostCount = 1e100
+
+// Check refuses what is negative, not finite or beyond 1e100.
 func (Poisson) Check(y float64) error {
 	switch {
 	case !isFinite(y):
 		return outcome.Errorf(outcome.NonFinite, "the count is not finite")
 	case y < 0:
 		return outcome.Errorf(outcome.BadParameter, "the count is %g, want 0 or more", y)
+	case y > mostCount:
+		return outcome.Errorf(outcome.NonFinite, "the count is %g, whose loss overflows: scale the target", y)
 	default:
 		return nil
 	}

@@ -116,6 +116,6 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s loss: search %s, fit %s, gradient %s\n", f.Loss, s.Status, f.Status, g.Status)
+	fmt.Printf("%s loss: chosen %v, fit %s, gradient %s\n", f.Loss, s.Status.OK(), f.Status, g.Status)
 	fmt.Printf("better than the mean: %v; the first column counts %.2f\n", s.Value < s.NullValue, f.Coef[0])
 }

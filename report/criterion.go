@@ -136,7 +136,10 @@ func (r *Result) curveLegend() []key {
 		keys = append(keys, key{"band", "one standard error"}, key{"g", "each fold"})
 	}
 	keys = append(keys, key{"open", "visited"}, key{"b", "the choice"})
-	if r.OneSE != nil {
+	switch {
+	case r.Least != nil:
+		keys = append(keys, key{"c dash", "minimum"})
+	case r.OneSE != nil:
 		keys = append(keys, key{"c dash", "one-standard-error choice"})
 	}
 	if !math.IsNaN(r.Null) {
@@ -182,7 +185,10 @@ func (r *Result) curve() *chart {
 	for i, e := range r.Curve {
 		c.dot("faint", r.says(e, ""), xs[i], ys[i], 3)
 	}
-	if r.OneSE != nil {
+	if r.Least != nil {
+		c.down("c dash", r.place(r.Least.LogLambda))
+		c.dot("c", r.says(*r.Least, "the minimum: "), r.place(r.Least.LogLambda), r.Least.Value, 5)
+	} else if r.OneSE != nil {
 		c.down("c dash", r.place(r.OneSE.LogLambda))
 		c.dot("c", r.says(*r.OneSE, "one-standard-error choice: "), r.place(r.OneSE.LogLambda), r.OneSE.Value, 5)
 	}

@@ -24,7 +24,7 @@ func foldSection(r *Result) section {
 	if r.Held != nil {
 		t.Head = []string{"fold", "rows", "at the choice"}
 	}
-	oneSE := r.OneSE != nil && len(r.OneSE.FoldValues) == len(r.Best.FoldValues)
+	oneSE := r.Least == nil && r.OneSE != nil && len(r.OneSE.FoldValues) == len(r.Best.FoldValues)
 	if oneSE {
 		t.Head = append(t.Head, "at the one-standard-error choice")
 	}

@@ -37,6 +37,8 @@ type Result struct {
 	Best  *search.Evaluation // the choice
 	Visit []search.Evaluation
 	OneSE *search.Evaluation
+	// Least is the minimum, where the choice is the one-standard-error choice.
+	Least *search.Evaluation
 	Null  float64 // the criterion of the null model
 
 	// Path are solutions along the line through the choice on which its first strength

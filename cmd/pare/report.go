@@ -57,6 +57,7 @@ type material struct {
 	best  *search.Evaluation
 	visit []search.Evaluation
 	oneSE *search.Evaluation
+	least *search.Evaluation
 	null  float64
 }
 
@@ -66,7 +67,7 @@ func (c commonFlags) writeReport(ctx context.Context, env environment, file, com
 	out := report.Result{
 		Title: command + ", " + string(c.Model) + " " + c.intercept(), Data: d.String(), Version: version(),
 		Command: strings.Join(env.args, " "), Model: c.Model, Loss: c.criterion(), Name: d.column, Scale: d.scale(),
-		Target: d.y, Classes: d.classes, Final: m.final, Best: m.best, Visit: m.visit, OneSE: m.oneSE, Null: m.null,
+		Target: d.y, Classes: d.classes, Final: m.final, Best: m.best, Visit: m.visit, OneSE: m.oneSE, Least: m.least, Null: m.null,
 	}
 	words := page{out: new(bytes.Buffer), width: mostWidth}
 	res.text(&words)
@@ -136,7 +137,7 @@ func (c commonFlags) illustrate(ctx context.Context, env environment, d *dataset
 		out.Null = out.Curve[0].Value
 	}
 	if out.Best == nil {
-		out.Best = nearest(out.Curve, out.Final.LogLambda)
+		out.Best = at(out.Curve, out.Final.LogLambda)
 	}
 	if !c.on(pare.L1AndRidge) {
 		return nil
@@ -152,11 +153,16 @@ func (c commonFlags) illustrate(ctx context.Context, env environment, d *dataset
 }
 
 // along returns λ's from strong to weak through the choice: all its strengths move
-// alike, but for the ridge strength of an elastic net.
+// alike, but of an elastic net the first that is not nothing.
 func (c commonFlags) along(f *pare.Fitted) [][]float64 {
-	points, moving := pathPoints, len(f.LogLambda)
+	points, moving := pathPoints, f.LogLambda
+	top := f.LogLambdaMax
+	begin := 0
 	if c.on(pare.L1AndRidge) {
-		moving = 1
+		if math.IsInf(f.LogLambda[0], -1) {
+			begin = 1
+		}
+		moving, top = moving[begin:begin+1], top[begin:begin+1]
 	}
 	if f.PerClass != nil {
 		points = classesPoints
@@ -164,10 +170,10 @@ func (c commonFlags) along(f *pare.Fitted) [][]float64 {
 	from, to := wayDown, -wayDown
 	if c.on(pare.Cost) { // a small C is a strong penalty
 		from, to = -wayDown, wayDown
-	} else if top := f.LogLambdaMax; !slices.ContainsFunc(top[:moving], func(l float64) bool { return math.IsInf(l, 0) || math.IsNaN(l) }) {
+	} else if !slices.ContainsFunc(top, func(l float64) bool { return math.IsInf(l, 0) || math.IsNaN(l) }) {
 		from = 0
-		for i := range moving {
-			from = max(from, top[i]-f.LogLambda[i])
+		for i, l := range moving {
+			from = max(from, top[i]-l)
 		}
 		to = min(to/2, from+math.Log(deepest))
 	}
@@ -181,21 +187,26 @@ func (c commonFlags) along(f *pare.Fitted) [][]float64 {
 				continue
 			}
 		}
-		at := slices.Clone(f.LogLambda)
+		point := slices.Clone(f.LogLambda)
 		for i := range moving {
-			at[i] += shift
+			point[begin+i] += shift
 		}
-		grid = append(grid, at)
+		grid = append(grid, point)
 	}
 	return grid
 }
 
 // levelGrid covers the points visited and their surroundings.
 func levelGrid(f *pare.Fitted, visits []search.Evaluation) [][]float64 {
-	lo, hi := slices.Clone(f.LogLambda), slices.Clone(f.LogLambda)
-	for _, e := range visits {
+	lo, hi := make([]float64, 2), make([]float64, 2)
+	for i, top := range f.LogLambdaMax {
+		lo[i], hi[i] = top-wayDown, top-wayDown
+	}
+	for _, e := range append(visits[:len(visits):len(visits)], search.Evaluation{LogLambda: f.LogLambda}) {
 		for i, l := range e.LogLambda {
-			lo[i], hi[i] = min(lo[i], l), max(hi[i], l)
+			if !math.IsInf(l, 0) { // a strength of nothing
+				lo[i], hi[i] = min(lo[i], l), max(hi[i], l)
+			}
 		}
 	}
 	var axes [2][]float64
@@ -218,15 +229,14 @@ func levelGrid(f *pare.Fitted, visits []search.Evaluation) [][]float64 {
 	return grid
 }
 
-// nearest is the evaluation nearest to a λ.
-func nearest(curve []search.Evaluation, logLambda []float64) *search.Evaluation {
-	var best *search.Evaluation
+// at is the evaluation at a λ, nil where there is none.
+func at(curve []search.Evaluation, logLambda []float64) *search.Evaluation {
 	for i, e := range curve {
-		if best == nil || math.Abs(e.LogLambda[0]-logLambda[0]) < math.Abs(best.LogLambda[0]-logLambda[0]) {
-			best = &curve[i]
+		if slices.Equal(e.LogLambda, logLambda) {
+			return &curve[i]
 		}
 	}
-	return best
+	return nil
 }
 
 // column is the name of a column of x.

@@ -34,6 +34,9 @@ func TestReport(t *testing.T) {
 		{"fit --ratio=1", []string{"criterion-curve", "0 of 10 columns"}},
 		{"fit --model=enet --ratio=0.1", []string{"level-sets"}},
 		{"path --points=5", []string{"criterion-curve", "the point marked"}},
+		{"select --one-se", []string{"criterion-curve", "minimum", "residual-histogram"}},
+		{"fit --model=enet --log-lambda=-inf,-8", []string{"criterion-curve", "level-sets", "ridge strength α₂ as a share"}},
+		{"select --loss=poisson --penalty=enet", []string{"criterion-curve", "level-sets"}},
 	} {
 		line, want := test.line, test.want
 		page := filepath.Join(dir, strings.Map(func(r rune) rune {

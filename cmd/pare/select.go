@@ -112,12 +112,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		r.Warnings = append(r.Warnings, warning{"not_saved", c.Save + " is left as it was: there is no converged model to save"})
 	}
 	if c.Report != "" && s.Final != nil {
-		m := material{final: s.Final, visit: s.Evaluations, oneSE: s.OneSE, null: s.NullValue}
-		for i, e := range s.Evaluations {
-			if e.Value == s.Value {
-				m.best = &s.Evaluations[i]
-			}
-		}
+		m := material{final: s.Final, best: chosen(s), visit: s.Evaluations, oneSE: s.OneSE, least: s.Least, null: s.NullValue}
 		if err := c.writeReport(ctx, env, c.Report, "pare select", r, d, m); err != nil {
 			return nil, err
 		}
@@ -129,6 +124,19 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		}
 	}
 	return r, nil
+}
+
+// chosen is the evaluation of the choice.
+func chosen(s *pare.Selection) *search.Evaluation {
+	if s.Least != nil { // the one-standard-error choice was taken
+		return s.OneSE
+	}
+	for i, e := range s.Evaluations {
+		if e.Value == s.Value {
+			return &s.Evaluations[i]
+		}
+	}
+	return nil
 }
 
 // plotted checks --plot beside the model.
@@ -156,8 +164,8 @@ func (c *selectCommand) draw(ctx context.Context, env environment, d *dataset, r
 		return err
 	}
 	return c.writePlot(report.Result{
-		Model: c.Model, Loss: c.criterion(), Final: s.Final, Best: nearest(s.Evaluations, s.LogLambda), Visit: s.Evaluations,
-		OneSE: s.OneSE, Null: s.NullValue, Curve: r.curve,
+		Model: c.Model, Loss: c.criterion(), Final: s.Final, Best: chosen(s), Visit: s.Evaluations,
+		OneSE: s.OneSE, Least: s.Least, Null: s.NullValue, Curve: r.curve,
 	})
 }
 

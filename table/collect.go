@@ -468,7 +468,7 @@ func ReadColumn(ctx context.Context, path string) (values []float64, labels []st
 		return nil, nil, err
 	}
 	defer in.Close()
-	src, err := recognise(in, nil)
+	src, err := recognise(in, Options{})
 	if err != nil {
 		return nil, nil, err
 	}

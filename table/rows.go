@@ -64,7 +64,7 @@ func (s *Schema) ReadRows(ctx context.Context, r io.Reader, p int, o Options) it
 
 func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		src, err := recognise(in, o.Header)
+		src, err := recognise(in, o)
 		switch {
 		case err != nil:
 			yield(Row{}, err)

@@ -23,7 +23,7 @@ type recognised struct {
 }
 
 // recognise finds out what an input holds by how it begins.
-func recognise(in *input.Input, header *bool) (recognised, error) {
+func recognise(in *input.Input, o Options) (recognised, error) {
 	text := bufio.NewReaderSize(in, input.BufferSize)
 	head, err := firstLine(text)
 	if err != nil {
@@ -46,6 +46,11 @@ func recognise(in *input.Input, header *bool) (recognised, error) {
 		z, err := openArchive(in.File(), in.Name)
 		return recognised{archive: z}, err
 	}
+	for _, f := range o.Formats {
+		if bytes.HasPrefix(head, []byte(f.Magic)) {
+			return f.recognise(in)
+		}
+	}
 	if known := foreign(head); known != "" {
 		return recognised{}, refused(in.Name, known)
 	}
@@ -60,15 +65,28 @@ func recognise(in *input.Input, header *bool) (recognised, error) {
 	case form == 0:
 		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table")
 	case form == ' ':
-		r, err := newBlankRows(in.Name, text, header)
+		r, err := newBlankRows(in.Name, text, o.Header)
 		return recognised{format: "a table of numbers with blanks between", rows: r}, err
 	default:
-		r, err := newCSVRows(in.Name, text, form, header)
+		r, err := newCSVRows(in.Name, text, form, o.Header)
 		if err != nil {
 			return recognised{}, err
 		}
 		return recognised{format: r.format(), rows: r}, nil
 	}
+}
+
+// recognise opens a file of a further format.
+func (f Format) recognise(in *input.Input) (recognised, error) {
+	if in.File() == nil || in.Unpacks() {
+		return recognised{}, refused(in.Name, f.Name+", which is not read from a stream or from inside another file; name the file itself")
+	}
+	info, err := in.File().Stat()
+	if err != nil {
+		return recognised{}, in.Failed(err)
+	}
+	rows, err := f.Open(in.File(), info.Size(), in.Name)
+	return recognised{format: f.Name, rows: rows}, err
 }
 
 func refused(name, what string) error {

@@ -51,10 +51,21 @@ type Options struct {
 	// ZeroBased says what svmlight indices count from; nil: from 0 where one of them is 0.
 	ZeroBased *bool
 
+	// Formats are further formats, recognised by how their files begin.
+	Formats []Format
+
 	// Features, MaxFeatures and MaxEntries are those of [sparse.ReadOptions].
 	Features    int
 	MaxFeatures int
 	MaxEntries  int64
+}
+
+// Format is a format of files that are not read from front to back, which is kept apart from
+// this package for what it needs; see package table/parquet.
+type Format struct {
+	Name  string // in words
+	Magic string // with which its files begin
+	Open  func(file io.ReaderAt, size int64, name string) (Rows, error)
 }
 
 // Missing says what becomes of cells that are empty, or hold one of the usual words for it:
@@ -140,7 +151,7 @@ func open(ctx context.Context, path string, stdin io.Reader, o *Options) (*input
 
 // read reads whatever the input turns out to hold.
 func read(in *input.Input, o Options) (*Data, error) {
-	src, err := recognise(in, o.Header)
+	src, err := recognise(in, o)
 	if err != nil {
 		return nil, err
 	}

@@ -19,11 +19,12 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/table"
+	"github.com/seed-45b9a24c/pare/table/parquet"
 )
 
 // dataFlags name the data and its preparation.
 type dataFlags struct {
-	File string `arg:"" optional:"" help:"svmlight text, CSV, TSV, .npy, .npz or Matrix Market, text also compressed; - is standard input (\"pare help formats\"). Without it: the diabetes data that pare carries."`
+	File string `arg:"" optional:"" help:"svmlight text, CSV, TSV, .npy, .npz, Matrix Market or Parquet, text also compressed; - is standard input (\"pare help formats\"). Without it: the diabetes data that pare carries."`
 	tableFlags
 	Features    int    `placeholder:"P" help:"Number of columns of svmlight text, where the largest index in the file is not the last." group:"Data"`
 	MinNNZ      int    `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros." group:"Data"`
@@ -104,7 +105,7 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	env.progress.begin("reading %s", d.name)
 	o := table.Options{
 		Name: d.name, Target: f.Target, NoTarget: noTarget, Columns: f.Columns, Drop: f.Drop, OneHot: f.OneHot, Categories: f.Categories,
-		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Aside: append(aside, f.Weights),
+		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights),
 	}
 	var err error
 	if d.Data, err = f.read(ctx, env.stdin, o); err != nil {

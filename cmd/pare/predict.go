@@ -16,6 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/table"
+	"github.com/seed-45b9a24c/pare/table/parquet"
 )
 
 // saveFlags keep the model for pare predict.
@@ -177,7 +178,7 @@ func (c *predictCommand) explain(err error, p *pare.Predictor) error {
 
 // each predicts every row as it is read.
 func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Predictor, r *predictResult, out *destination) error {
-	o := table.Options{Name: dataFlags{File: c.File}.name(), Target: c.Target, Header: c.Header, ZeroBased: c.ZeroBased}
+	o := table.Options{Name: dataFlags{File: c.File}.name(), Target: c.Target, Header: c.Header, ZeroBased: c.ZeroBased, Formats: []table.Format{parquet.Format()}}
 	schema := p.Provenance().Schema
 	rows := schema.Rows(ctx, c.File, env.stdin, p.Columns(), o)
 	if c.File == "" {

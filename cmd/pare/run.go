@@ -249,9 +249,9 @@ pare fits sparse linear models and chooses their regularisation for you.
   pare inspect MODEL        what is in a saved model
   pare info FILE            what is in the file
 
-FILE is svmlight text, CSV, TSV, an array of NumPy's, a sparse matrix of SciPy's
-or Matrix Market ("pare help formats"); - is standard input. Without FILE pare
-uses the diabetes data it carries, so "pare select" works right away. "pare
-select --help" lists the flags, "pare help" the topics it explains, and "pare
---version" says which version this is.
+FILE is svmlight text, CSV, TSV, Parquet, an array of NumPy's, a sparse matrix
+of SciPy's or Matrix Market ("pare help formats"); - is standard input. Without
+FILE pare uses the diabetes data it carries, so "pare select" works right away.
+"pare select --help" lists the flags, "pare help" the topics it explains, and
+"pare --version" says which version this is.
 `, "\n")

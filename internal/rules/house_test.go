@@ -51,12 +51,13 @@ var house = []room{
 	{path: "bench/peers", on: []string{".", "bench/machine"}, outside: true},
 	{path: "bench/goals", on: []string{"bench/studies", "bench/peers"}, outside: true},
 
+	{path: "table/parquet", on: []string{"table"}, outside: true},
 	{path: "internal/guard", outside: true},
 	{path: "internal/oracle", outside: true},
 	{path: "internal/exact", on: []string{"internal/oracle"}, outside: true},
 	{path: "internal/subject", on: []string{"model", "internal/oracle"}, outside: true},
 	{path: "internal/rules", outside: true},
-	{path: "cmd/pare", on: []string{".", "report", "internal/embedded"}, outside: true},
+	{path: "cmd/pare", on: []string{".", "table/parquet", "report", "internal/embedded"}, outside: true},
 	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/goals", "internal/embedded"}, outside: true},
 	{path: "tools/samebits", outside: true},
 }

@@ -1,0 +1,208 @@
+// Package parquet lets package table read Parquet files, by
+// github.com/parquet-go/parquet-go, for programs that ask for it:
+//
+//	d, err := table.Open(ctx, "data.parquet", table.Options{Target: "y", Formats: []table.Format{parquet.Format()}})
+//
+// Columns of numbers and truths (1 and 0) are numbers, all others text, times included.
+// Columns with a structure of their own are left out of what can be named.
+package parquet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/table"
+)
+
+// Format is the format for [table.Options].
+func Format() table.Format {
+	return table.Format{Name: "Parquet", Magic: "PAR1", Open: open}
+}
+
+// rows are those of a file, group by group.
+type rows struct {
+	name    string
+	file    *parquet.File
+	names   []string
+	columns []column
+	byLeaf  []int // of a leaf among the columns, −1: none
+	group   int   // the next one
+	current parquet.Rows
+	buffer  []parquet.Row
+	at, n   int // of the buffer
+}
+
+// column is a leaf of the file.
+type column struct {
+	text     bool // its bytes are text
+	times    bool // its numbers are none
+	decimals bool
+	scale    int32
+	unsigned bool
+}
+
+// atOnce is how many rows are read together.
+const atOnce = 256
+
+// open reads the end of a file, where its columns are described.
+func open(file io.ReaderAt, size int64, name string) (opened table.Rows, err error) {
+	defer contained(name, &err)
+	f, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, damaged(name, err)
+	}
+	r := &rows{name: name, file: f, buffer: make([]parquet.Row, atOnce)}
+	r.add(f.Root(), true)
+	if len(r.names) == 0 {
+		return nil, &outcome.Error{Kind: outcome.Parse, File: name, Message: "this is a Parquet file without columns of numbers or text"}
+	}
+	return r, nil
+}
+
+// add takes in the leaves below a column, those of structures as none.
+func (r *rows) add(node *parquet.Column, top bool) {
+	for _, c := range node.Columns() {
+		switch {
+		case !c.Leaf():
+			r.add(c, false)
+		case !top || c.Repeated():
+			r.byLeaf = append(r.byLeaf, -1)
+		default:
+			r.byLeaf = append(r.byLeaf, len(r.names))
+			r.names, r.columns = append(r.names, c.Name()), append(r.columns, kindOf(c.Type()))
+		}
+	}
+}
+
+// kindOf says what the values of a type are.
+func kindOf(t parquet.Type) column {
+	kind := t.Kind()
+	c := column{text: kind == parquet.ByteArray || kind == parquet.FixedLenByteArray, times: kind == parquet.Int96}
+	logical := t.LogicalType()
+	if logical == nil {
+		return c
+	}
+	switch v := logical.Value.(type) {
+	case *format.DecimalType:
+		c.decimals, c.scale = true, v.Scale
+	case *format.DateType, *format.TimeType, *format.TimestampType:
+		c.times = true
+	case *format.IntType:
+		c.unsigned = !v.IsSigned
+	}
+	return c
+}
+
+// Columns implements [table.Rows].
+func (r *rows) Columns() []string { return r.names }
+
+// Width implements [table.Rows].
+func (r *rows) Width() int { return len(r.names) }
+
+// Line implements [table.Rows]: there are no lines.
+func (r *rows) Line() int { return 0 }
+
+// Next implements [table.Rows].
+func (r *rows) Next(row []table.Cell) (cells []table.Cell, err error) {
+	defer contained(r.name, &err)
+	for r.at == r.n {
+		if err := r.more(); err != nil {
+			return nil, err
+		}
+	}
+	cells = row[:0]
+	for range r.names {
+		cells = append(cells, table.Cell{Kind: table.Absent})
+	}
+	for _, v := range r.buffer[r.at] {
+		leaf := v.Column()
+		if leaf < 0 || leaf >= len(r.byLeaf) || r.byLeaf[leaf] < 0 || v.IsNull() {
+			continue
+		}
+		cells[r.byLeaf[leaf]] = r.columns[r.byLeaf[leaf]].cell(v)
+	}
+	r.at++
+	return cells, nil
+}
+
+// more fills the buffer.
+func (r *rows) more() error {
+	r.at, r.n = 0, 0
+	if r.current == nil {
+		groups := r.file.RowGroups()
+		if r.group == len(groups) {
+			return io.EOF
+		}
+		r.current = groups[r.group].Rows()
+		r.group++
+	}
+	n, err := r.current.ReadRows(r.buffer)
+	r.n = n
+	switch {
+	case err == nil && n == 0:
+		return damaged(r.name, io.ErrNoProgress)
+	case errors.Is(err, io.EOF):
+		err = r.current.Close()
+		r.current = nil
+	}
+	if err != nil {
+		return damaged(r.name, err)
+	}
+	return nil
+}
+
+// cell is a value as a cell of a table.
+func (c column) cell(v parquet.Value) table.Cell {
+	switch kind := v.Kind(); {
+	case c.decimals && (kind == parquet.Int32 || kind == parquet.Int64):
+		// The decimal is spelled and read again, which is the nearest float64.
+		digits := int64(v.Int32())
+		if kind == parquet.Int64 {
+			digits = v.Int64()
+		}
+		return table.Cell{Kind: table.Spelled, Text: fmt.Sprintf("%de%d", digits, -c.scale)}
+	case c.text || c.times || c.decimals:
+		return table.Cell{Kind: table.Text, Text: v.String()}
+	case kind == parquet.Boolean:
+		if v.Boolean() {
+			return number(1)
+		}
+		return number(0)
+	case kind == parquet.Int32 && c.unsigned:
+		return number(float64(v.Uint32()))
+	case kind == parquet.Int32:
+		return number(float64(v.Int32()))
+	case kind == parquet.Int64 && c.unsigned:
+		return number(float64(v.Uint64()))
+	case kind == parquet.Int64:
+		return number(float64(v.Int64()))
+	case kind == parquet.Float:
+		return number(float64(v.Float()))
+	default:
+		return number(v.Double())
+	}
+}
+
+// number is a number, or a missing one: NaN is what other programs write for it.
+func number(v float64) table.Cell {
+	if v != v { //nolint:gocritic // NaN
+		return table.Cell{Kind: table.Absent}
+	}
+	return table.Cell{Kind: table.Number, Number: v}
+}
+
+func damaged(name string, err error) error {
+	return &outcome.Error{Kind: outcome.Parse, File: name, Message: "the Parquet file is damaged, or of a kind that cannot be read", Err: err}
+}
+
+// contained turns a panic of the reader, for which damaged files are known, into an error.
+func contained(name string, err *error) {
+	if failed := recover(); failed != nil {
+		*err = damaged(name, fmt.Errorf("%v", failed))
+	}
+}

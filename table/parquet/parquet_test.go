@@ -1,0 +1,213 @@
+package parquet_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	pq "github.com/parquet-go/parquet-go"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/table"
+	"github.com/seed-45b9a24c/pare/table/parquet"
+)
+
+var update = flag.Bool("update", false, "write the fixture anew")
+
+const fixture = "../testdata/parquet-go.parquet"
+
+func read(path string, o table.Options) (*table.Data, error) {
+	o.Formats = []table.Format{parquet.Format()}
+	return table.Open(context.Background(), path, o)
+}
+
+// diabetes is a row of the fixture: pandas' columns in another order than the alphabet's.
+type diabetes struct {
+	Age    float64 `parquet:"age"`
+	Sex    float64 `parquet:"sex"`
+	BMI    float64 `parquet:"bmi"`
+	BP     float64 `parquet:"bp"`
+	S1     float64 `parquet:"s1,snappy"`
+	S2     float64 `parquet:"s2,gzip"`
+	S3     float64 `parquet:"s3,zstd"`
+	S4     float64 `parquet:"s4,dict"`
+	S5     float64 `parquet:"s5"`
+	S6     float64 `parquet:"s6"`
+	Target float64 `parquet:"target"`
+}
+
+// The fixture holds what the others do, whatever compresses and encodes its columns.
+func TestParquetIsTheSameData(t *testing.T) {
+	want, err := table.Open(t.Context(), "../testdata/sklearn-one.svm", table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		rows := make([]diabetes, len(want.Y))
+		for i := range rows {
+			var v [10]float64
+			for j := range v {
+				_, column := want.X.Column(j)
+				v[j] = column[i]
+			}
+			rows[i] = diabetes{v[0], v[1], v[2], v[3], v[4], v[5], v[6], v[7], v[8], v[9], want.Y[i]}
+		}
+		if err := pq.WriteFile(fixture, rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := read(fixture, table.Options{Target: "target"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got.Y, want.Y) || !slices.Equal(got.Names, []string{"age", "sex", "bmi", "bp", "s1", "s2", "s3", "s4", "s5", "s6"}) || got.Format != "Parquet" {
+		t.Errorf("%q, %s", got.Names, got.Format)
+	}
+	for j := range 10 {
+		_, a := got.X.Column(j)
+		_, b := want.X.Column(j)
+		if !slices.Equal(a, b) {
+			t.Errorf("column %d differs", j)
+		}
+	}
+}
+
+type mixed struct {
+	Number  *float64 `parquet:"number,optional"`
+	Small   int32    `parquet:"small"`
+	Large   uint64   `parquet:"large"`
+	Single  float32  `parquet:"single"`
+	Truth   bool     `parquet:"truth"`
+	Color   *string  `parquet:"color,optional,dict"`
+	Price   int64    `parquet:"price,decimal(2:18)"`
+	Nested  struct{ A, B float64 }
+	List    []float64 `parquet:"list,list"`
+	Label   string    `parquet:"label"`
+	Ignored []byte    `parquet:"ignored"`
+}
+
+func write[T any](t *testing.T, rows []T, options ...pq.WriterOption) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := pq.NewGenericWriter[T](&b, append(options, pq.MaxRowsPerRowGroup(2))...)
+	if _, err := w.Write(rows); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Every type comes as it is meant; structures are passed over; groups of rows join.
+func TestParquetTypes(t *testing.T) {
+	one, red, blue := 1.5, "red", "blue"
+	path := write(t, []mixed{
+		{Number: &one, Small: -3, Large: 1 << 53, Single: 0.1, Truth: true, Color: &red, Price: 1999, List: []float64{1, 2}, Label: "no"},
+		{Small: 4, Large: 1, Color: &blue, Price: -5, Label: "yes"},
+		{Number: &one, Truth: true, Color: nil, Label: "yes"},
+	})
+	o := table.Options{Target: "label", Drop: []string{"ignored"}, OneHot: true, Missing: table.Zero}
+	d, err := read(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	columns := map[string][]float64{}
+	for j, name := range d.Names {
+		column := make([]float64, 3)
+		rows, values := d.X.Column(j)
+		for k, v := range values {
+			if rows != nil {
+				k = int(rows[k])
+			}
+			column[k] = v
+		}
+		columns[name] = column
+	}
+	want := map[string][]float64{
+		"number": {1.5, 0, 1.5}, "small": {-3, 4, 0}, "large": {1 << 53, 1, 0}, "single": {float64(float32(0.1)), 0, 0}, "truth": {1, 0, 1},
+		"color=blue": {0, 1, 0}, "color=red": {1, 0, 0}, "price": {19.99, -0.05, 0},
+	}
+	if fmt.Sprint(columns) != fmt.Sprint(want) || !slices.Equal(d.Labels, []string{"no", "yes"}) || !slices.Equal(d.Y, []float64{0, 1, 1}) {
+		t.Errorf("%v\nwant %v; %v %v", columns, want, d.Labels, d.Y)
+	}
+	n, p := d.X.Dims()
+	k := 0
+	for row, err := range d.Schema.Rows(t.Context(), path, nil, p, table.Options{Formats: []table.Format{parquet.Format()}}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row.Values[0] != columns[d.Names[0]][k] || row.Target != []string{"no", "yes", "yes"}[k] {
+			t.Errorf("row %d: %v", k, row)
+		}
+		k++
+	}
+	if k != n {
+		t.Errorf("%d rows of %d", k, n)
+	}
+	o.Missing = table.Refuse
+	if _, err := read(path, o); outcome.KindOf(err) != outcome.Parse {
+		t.Errorf("a missing number: %v", err)
+	}
+}
+
+// Cut or changed files are refused, or whole; never a panic.
+func TestDamagedParquet(t *testing.T) {
+	content, err := os.ReadFile(fixture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	try := func(content []byte) error {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := read(path, table.Options{Target: "target"})
+		return err
+	}
+	for at := 4; at < len(content); at += 1 + at/20 {
+		if err := try(content[:at]); outcome.KindOf(err) != outcome.Parse {
+			t.Errorf("cut to %d of %d bytes: %v", at, len(content), err)
+		}
+	}
+	for at := range 200 {
+		changed := slices.Clone(content)
+		changed[(at*7919)%len(content)] ^= 0x24
+		if err := try(changed); err != nil && outcome.KindOf(err) == outcome.Internal {
+			t.Errorf("byte %d: %v", at, err)
+		}
+	}
+	if _, err := table.Read(t.Context(), bytes.NewReader(content), table.Options{Target: "y", Formats: []table.Format{parquet.Format()}}); outcome.KindOf(err) != outcome.Parse {
+		t.Errorf("from a stream: %v", err)
+	}
+	if _, err := table.Open(t.Context(), fixture, table.Options{Target: "y"}); outcome.KindOf(err) != outcome.Parse {
+		t.Errorf("without the format: %v", err)
+	}
+}
+
+func FuzzParquet(f *testing.F) {
+	content, err := os.ReadFile(fixture)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(content)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, content []byte) {
+		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := read(path, table.Options{NoTarget: true, OneHot: true, Missing: table.Zero}); err != nil && (outcome.KindOf(err) == "" || outcome.KindOf(err) == outcome.Internal) {
+			t.Fatal(err)
+		}
+	})
+}

@@ -105,7 +105,7 @@ func (p *page) support(f *pare.Fitted, a asked) {
 		text += "; coefficients" + a.data.numbering() + ":"
 	}
 	if a.data.distinguishes(a.Model) && len(a.data.classes) == 2 {
-		p.row("classes", "%s where the prediction is above 0, else %s", a.data.class(1), a.data.class(0))
+		p.row("classes", "%s where the score is above 0, else %s", a.data.class(1), a.data.class(0))
 	}
 	p.row("support", "%s", text)
 	if a.Coef {

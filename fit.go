@@ -35,10 +35,8 @@ type Fitted struct {
 	// variable between 0 and C, and samples at C. Objective is then the primal one.
 	Free, Bound int
 
-	Objective   float64 // Φ(β, b)
-	Gap         float64 // duality gap, ≥ Φ(β, b) − Φ*
-	RelativeGap float64 // Gap relative to the objective of the null model
-	KKT         float64 // fixed-point residual of the optimality conditions
+	Objective float64 // Φ(β, b)
+	outcome.Certificate
 	// Unique is a proof that there is one solution, or that there are others to working
 	// precision; nil where there is neither: without [Config].Certify only a ridge and an
 	// [SVM] prove it. SupportCertified is, with Certify, a proof that the exact solution
@@ -48,10 +46,9 @@ type Fitted struct {
 	SupportCertified bool
 	DualMargin       float64
 	SecondsCertify   float64
-	Epochs           int // sweeps over working sets
-	Passes           int // passes over X
-	Status           outcome.Status
-	Kernels          string // the kernel set used
+	outcome.Effort
+	Status  outcome.Status
+	Kernels string // the kernel set used
 }
 
 // Fit solves the inner problem at one λ. X has one row per entry of y; neither

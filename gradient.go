@@ -22,9 +22,9 @@ type Hypergradient struct {
 	Gradient  []float64 // ∂value/∂λ, one per hyperparameter
 	Sigma     float64   // the noise level, of [SURE], [AIC] and [BIC]
 
-	RelativeGap float64 // as of [Fitted]
-	KKT         float64 // likewise
-	Support     int     // mean over folds
+	outcome.Certificate
+	outcome.Effort
+	Support int // mean over folds
 	// Below and Above are the one-sided gradients where Status is NotDifferentiable since a
 	// column is about to enter or to leave: those of all λ's a little smaller, and a little
 	// larger (by 1e-7). nil elsewhere, and where there are no such slopes either.
@@ -38,7 +38,6 @@ type Hypergradient struct {
 	SupportCertified  bool
 	InjectivityMargin float64 // how far the systems are from singular; an estimate
 	Iterations        int     // of conjugate gradients
-	Epochs, Passes    int
 	// Status is Converged, Flat where the solutions do not move with λ, or why
 	// the gradient is not to be trusted.
 	Status                        outcome.Status
@@ -88,16 +87,14 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		Value:             r.Value,
 		Gradient:          r.Gradient,
 		Sigma:             noiseLevel(spec),
-		RelativeGap:       r.GapRelative,
-		KKT:               r.KKT,
+		Certificate:       r.Certificate,
+		Effort:            r.Effort,
 		Support:           r.Support,
 		ErrorBound:        r.ErrorBound,
 		Bound:             r.Bound,
 		SupportCertified:  r.SupportCertified,
 		InjectivityMargin: r.InjectivityMargin,
 		Iterations:        r.Iterations,
-		Epochs:            r.Epochs,
-		Passes:            r.Passes,
 		Status:            r.Status,
 		SecondsSolve:      r.SecondsSolve,
 		SecondsGradient:   r.SecondsGradient,

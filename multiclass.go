@@ -156,17 +156,14 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 		out.PerClass = append(out.PerClass, f)
 		out.Support = append(out.Support, f.Support...)
 		out.Objective += f.Objective
-		out.Gap += f.Gap
-		out.RelativeGap = max(out.RelativeGap, f.RelativeGap)
-		out.KKT = max(out.KKT, f.KKT)
+		out.Worst(f.Certificate)
 		out.SupportCertified = out.SupportCertified && f.SupportCertified
 		out.DualMargin = min(out.DualMargin, f.DualMargin)
 		if f.Unique == nil && (out.Unique == nil || *out.Unique) || f.Unique != nil && !*f.Unique {
 			out.Unique = f.Unique // no, else unknown, else yes
 		}
 		out.SecondsCertify += f.SecondsCertify / float64(min(m.engine.config.threads(), len(fitted)))
-		out.Epochs += f.Epochs
-		out.Passes += f.Passes
+		out.Add(f.Effort)
 		if out.Status != outcome.Cancelled && f.Status != outcome.Converged {
 			out.Status = f.Status
 		}

@@ -122,11 +122,8 @@ func (e *engine) newFitted(ctx context.Context, fit model.Datafit, solver *cd.So
 		Coef:        coef,
 		Intercept:   s.Intercept,
 		Objective:   s.Objective,
-		Gap:         s.Gap,
-		RelativeGap: s.RelativeGap,
-		KKT:         s.KKT,
-		Epochs:      s.Epochs,
-		Passes:      s.Passes,
+		Certificate: s.Certificate,
+		Effort:      s.Effort,
 		Status:      s.Status,
 	}
 	if g.Ridge() > 0 {

@@ -66,11 +66,8 @@ func (m *onSamples) solve(ctx context.Context, logLambda []float64) (*Fitted, er
 		Free:        len(s.Free),
 		Bound:       len(s.Bound),
 		Objective:   s.Primal,
-		Gap:         s.Gap,
-		RelativeGap: s.RelativeGap,
-		KKT:         s.KKT,
-		Epochs:      s.Epochs,
-		Passes:      s.Passes,
+		Certificate: s.Certificate,
+		Effort:      s.Effort,
 		Status:      s.Status,
 	}
 	unique := true // ½‖w‖² is strictly convex

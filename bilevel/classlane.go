@@ -133,7 +133,7 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 	cache := w.solver.Cache()
 	cache.Limit(options.MaxGram)
 	solver := implicit.NewSharing(fit, cache)
-	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.kkt, Clearance: lane.clearance}
+	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.KKT, Clearance: lane.clearance}
 	o := implicit.Options{Tol: systemTol(options.Tol)}
 	if m.Curvature {
 		if w.motion == nil {

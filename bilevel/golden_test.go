@@ -115,7 +115,7 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 			t.Fatal(err)
 		}
 		t.Logf("gap %.1e, kkt %.1e, epochs %d, passes %d, CG %d, bound %.1e, margin %.1e, %.3f + %.3f s",
-			report.GapRelative, report.KKT, report.Epochs, report.Passes, report.Iterations,
+			report.RelativeGap, report.KKT, report.Epochs, report.Passes, report.Iterations,
 			report.ErrorBound, report.InjectivityMargin, report.SecondsSolve, report.SecondsGradient)
 		if report.Status != outcome.Converged {
 			t.Errorf("status %s, want converged", report.Status)
@@ -165,7 +165,7 @@ func TestGoldenMulticlass(t *testing.T) {
 		if err := json.Unmarshal(c.Gradient, &want); err != nil {
 			t.Fatal(err)
 		}
-		t.Logf("gap %.1e, epochs %d, CG %d, %.3f + %.3f s", report.GapRelative, report.Epochs, report.Iterations, report.SecondsSolve, report.SecondsGradient)
+		t.Logf("gap %.1e, epochs %d, CG %d, %.3f + %.3f s", report.RelativeGap, report.Epochs, report.Iterations, report.SecondsSolve, report.SecondsGradient)
 		if d := math.Abs(report.Value-c.Value) / c.Value; !(d <= 1e-9) {
 			t.Errorf("value %.15g, want %.15g", report.Value, c.Value)
 		}

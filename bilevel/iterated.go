@@ -79,7 +79,7 @@ func (l *iterated) solve(ctx context.Context, logLambda []float64, options cd.Op
 	if !(r.Gap <= o.Tol) {
 		status = r.Status // the value is not to be trusted either
 	}
-	l.solved = solved{gap: r.Gap, kkt: r.KKT, epochs: r.Epochs, support: len(r.Support), status: status, seconds: took.Seconds()}
+	l.solved = solved{Certificate: outcome.Certificate{RelativeGap: r.Gap, KKT: r.KKT}, Effort: outcome.Effort{Epochs: r.Epochs}, support: len(r.Support), status: status, seconds: took.Seconds()}
 	l.derived = derived{bound: r.Change * largest, margin: math.NaN(), status: r.Status}
 	return nil
 }

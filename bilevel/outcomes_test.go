@@ -241,7 +241,7 @@ func TestIteratesOfTooFewEpochs(t *testing.T) {
 		for _, alone := range []bool{false, true} {
 			r, err := problem.Evaluate(t.Context(), search.Request{LogLambda: []float64{-4}, ValueOnly: alone})
 			if err != nil || r.Trusted || r.Status != outcome.Budget {
-				t.Errorf("%v, value alone %t: %s, trusted %t, gap %g, %v", m, alone, r.Status, r.Trusted, r.GapRelative, err)
+				t.Errorf("%v, value alone %t: %s, trusted %t, gap %g, %v", m, alone, r.Status, r.Trusted, r.RelativeGap, err)
 			}
 		}
 	}

@@ -15,11 +15,11 @@ import (
 type Report struct {
 	search.Evaluation
 
-	GapRelative, KKT float64
+	outcome.Certificate // the worst of each; Gap is a sum
+	outcome.Effort
 	// SupportCertified reports a proof, where one was asked for, that every fold's
 	// exact solution has the support that was differentiated.
 	SupportCertified              bool
-	Epochs, Passes                int
 	ErrorBound, InjectivityMargin float64
 	Bound                         implicit.Bound // proved if the bounds of all folds are
 	Iterations                    int            // of conjugate gradients
@@ -42,8 +42,9 @@ func newReport(request search.Request, r int) Report {
 
 // solved is what a report takes in of a lane's solution.
 type solved struct {
-	gap, kkt                float64
-	epochs, passes, support int
+	outcome.Certificate
+	outcome.Effort
+	support                 int
 	status                  outcome.Status
 	seconds                 float64
 	train, saturation, work float64 // as of [search.Evaluation]
@@ -51,7 +52,7 @@ type solved struct {
 
 func summarise(s *cd.Solution, took time.Duration) solved {
 	return solved{
-		gap: s.RelativeGap, kkt: s.KKT, epochs: s.Epochs, passes: s.Passes, support: len(s.Support),
+		Certificate: s.Certificate, Effort: s.Effort, support: len(s.Support),
 		status: s.Status, seconds: took.Seconds(), work: s.Work,
 	}
 }
@@ -87,10 +88,8 @@ func scatter(gradient []float64, columns []int32, share float64, total []float64
 }
 
 func (r *Report) addSolution(s solved) {
-	r.Tol = max(r.Tol, s.gap)
-	r.KKT = max(r.KKT, s.kkt)
-	r.Epochs += s.epochs
-	r.Passes += s.passes
+	r.Worst(s.Certificate)
+	r.Add(s.Effort)
 	r.supports += s.support
 	r.TrainLoss = min(r.TrainLoss, s.train)
 	r.Saturation += s.saturation
@@ -131,7 +130,7 @@ func (r *Report) worsen(s outcome.Status) {
 
 // finish derives what follows from the sums over the lanes.
 func (r *Report) finish(lanes int) {
-	r.GapRelative = r.Tol
+	r.Tol = r.RelativeGap
 	r.Support = (r.supports + lanes/2) / lanes
 	r.Saturation /= float64(lanes)
 	if math.IsInf(r.TrainLoss, 1) {

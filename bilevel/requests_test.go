@@ -67,11 +67,11 @@ func TestToleranceOfARequest(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q, folds, lambda := draw(r, "lasso")
 	problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"], Solver: cd.Options{Tol: 1e-2}})
-	if got := evaluate(t, problem, search.Request{LogLambda: lambda}); got.GapRelative > 1e-2 || got.Tol != got.GapRelative {
-		t.Errorf("gap %g", got.GapRelative)
+	if got := evaluate(t, problem, search.Request{LogLambda: lambda}); got.RelativeGap > 1e-2 || got.Tol != got.RelativeGap {
+		t.Errorf("gap %g", got.RelativeGap)
 	}
-	if got := evaluate(t, problem, search.Request{LogLambda: lambda, Tol: 1e-11}); got.GapRelative > 1e-11 {
-		t.Errorf("gap %g", got.GapRelative)
+	if got := evaluate(t, problem, search.Request{LogLambda: lambda, Tol: 1e-11}); got.RelativeGap > 1e-11 {
+		t.Errorf("gap %g", got.RelativeGap)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestMissedTolerancesAreSaid(t *testing.T) {
 	lambda := []float64{math.Log(q.AlphaMax()) - 7}
 	problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"], Solver: cd.Options{Tol: 1e-13, MaxEpochs: 1}})
 	got := evaluate(t, problem, search.Request{LogLambda: lambda})
-	if got.Status != outcome.NotConverged || got.Trusted || !(got.GapRelative > 1e-13) || math.IsNaN(got.Value) {
+	if got.Status != outcome.NotConverged || got.Trusted || !(got.RelativeGap > 1e-13) || math.IsNaN(got.Value) {
 		t.Errorf("%+v", got)
 	}
 }

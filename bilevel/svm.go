@@ -73,7 +73,7 @@ func (l *machine) solve(ctx context.Context, logLambda []float64, options cd.Opt
 		return err
 	}
 	l.solved = solved{
-		gap: s.RelativeGap, kkt: s.KKT, epochs: s.Epochs, passes: s.Passes, support: len(s.Free),
+		Certificate: s.Certificate, Effort: s.Effort, support: len(s.Free),
 		status: s.Status, seconds: time.Since(start).Seconds(), work: s.Work,
 	}
 	return nil

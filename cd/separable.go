@@ -33,14 +33,13 @@ type Separable struct {
 // Stationary is a point at which the optimality conditions have been checked. Its slices
 // belong to the solver and change with its next call.
 type Stationary struct {
-	Beta      []float64 // by column
-	Intercept float64   // 0 where the view is not centred
-	State     *model.State
-	Objective float64
-	Violation float64        // max over columns of [model.Separable].Stationarity, all computed from X
-	Epochs    int            // sweeps over some columns
-	Passes    int            // sweeps over all
-	Status    outcome.Status // Stationary, NotConverged or Cancelled
+	Beta           []float64 // by column
+	Intercept      float64   // 0 where the view is not centred
+	State          *model.State
+	Objective      float64
+	Violation      float64        // max over columns of [model.Separable].Stationarity, all computed from X
+	outcome.Effort                // sweeps over some columns, passes over all
+	Status         outcome.Status // Stationary, NotConverged or Cancelled
 }
 
 // NewSeparable returns a solver, at β = 0. The error is an [outcome.Error] of kind Usage

@@ -27,17 +27,12 @@ type Solution struct {
 	Residual   []float64    // −ℓ′(yᵢ, mᵢ): y − m for the squared loss
 	State      *model.State // both, and what else a hypergradient begins with
 
-	Objective   float64 // Φ(β, b)
-	Gap         float64 // ≥ Φ(β, b) − Φ*, recomputed from X at this β
-	RelativeGap float64 // Gap/P₀; 0 where both are 0
-	KKT         float64 // max ρⱼ, see [model.Dual]
+	Objective float64 // Φ(β, b)
+	outcome.Certificate
 
-	// Effort, with that on a sample to start from.
-	Epochs int            // sweeps over working sets
-	Passes int            // passes over all of X; those over a quarter of its rows count for a quarter, rounded up
-	Steps  int            // Newton steps taken on the support
-	Work   float64        // all of it by the cost model: nanoseconds on one core of a 2020s server, counted, not measured
-	Status outcome.Status // Converged, NotConverged or Cancelled
+	outcome.Effort                // with that on a sample to start from
+	Work           float64        // all of it by the cost model: nanoseconds on one core of a 2020s server, counted, not measured
+	Status         outcome.Status // Converged, NotConverged or Cancelled
 }
 
 // Solver solves the problems of one datafit at any penalty. It starts each from
@@ -239,7 +234,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	if c := g.Columns(); c >= 0 && c != p {
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
-	s.sol.Epochs, s.sol.Passes, s.sol.Steps = 0, 0, 0
+	s.sol.Effort = outcome.Effort{}
 	s.prox.ventured = false
 	s.thinning.start()
 	s.in.start(opts.MaxEpochs)

@@ -19,18 +19,15 @@ type SVMSolution struct {
 	// Predictions are xᵢw for all n samples, held-out ones included.
 	Predictions []float64
 
-	C           float64 // e^λ
-	Primal      float64 // ½‖w‖² + ΣCᵢ(1 − mᵢ)₊
-	Objective   float64 // ½‖w‖² − Σβᵢ, what is minimised over β
-	Gap         float64 // Primal + Objective, recomputed from X at this β; ‖w − ŵ‖² ≤ Gap
-	RelativeGap float64 // Gap/P₀, P₀ = ΣCᵢ
-	KKT         float64 // max ρᵢ, see [model.BoxDual]
+	C         float64 // e^λ
+	Primal    float64 // ½‖w‖² + ΣCᵢ(1 − mᵢ)₊
+	Objective float64 // ½‖w‖² − Σβᵢ, what is minimised over β
+	// Certificate has the gap Primal + Objective; ‖w − ŵ‖² is no more. P₀ = ΣCᵢ.
+	outcome.Certificate
 
-	Epochs int            // sweeps over samples
-	Passes int            // passes over all of X
-	Steps  int            // Newton steps taken on the free samples
-	Work   float64        // all of it by the cost model, see [Solution]
-	Status outcome.Status // Converged, NotConverged or Cancelled
+	outcome.Effort                // sweeps are over samples
+	Work           float64        // all of it by the cost model, see [Solution]
+	Status         outcome.Status // Converged, NotConverged or Cancelled
 }
 
 // SVM solves the dual problem of a linear SVM at any C by coordinate descent

@@ -57,6 +57,9 @@ func (r *Result) strength() string {
 func (r *Result) others() string {
 	switch r.Model {
 	case pare.ElasticNet:
+		if r.axis() == 1 {
+			return " There is no ℓ1 strength at the choice."
+		}
 		return " The ridge strength stays that of the choice."
 	case pare.Multiclass:
 		return " The strengths of the other classes move alike."

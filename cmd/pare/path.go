@@ -99,7 +99,7 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 	config := c.config(d)
 	config.Certify = false // a row has no room for proofs
 	config.Solved = env.progress.inner(r.top)
-	env.progress.expect(len(grid))
+	env.progress.expect(len(grid), 0)
 	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, config))
 	defer stop()
 	began := time.Now()

@@ -28,8 +28,9 @@ type progress struct {
 	of     string // how far that is
 	best   string // the best evaluation so far
 	value  float64
-	count  int // evaluations
-	budget int // of them; 0: not known
+	count  int     // evaluations
+	budget int     // of them; 0: not known
+	limit  float64 // of the search, in seconds; 0: none
 	ended  chan struct{}
 	last   sync.WaitGroup
 }
@@ -86,6 +87,9 @@ func (p *progress) line() string {
 	defer p.mu.Unlock()
 	parts := slices.DeleteFunc([]string{p.doing, p.of, p.best}, func(s string) bool { return s == "" })
 	elapsed := fmt.Sprintf("; %.1f s", time.Since(p.began).Seconds())
+	if p.limit > 0 {
+		elapsed = fmt.Sprintf("; %.1f of %g s", time.Since(p.began).Seconds(), p.limit)
+	}
 	runes := []rune(strings.Join(parts, "; "))
 	if most := p.width - 1 - len(elapsed); len(runes) > most {
 		runes = append(runes[:most-1], '…')
@@ -97,14 +101,15 @@ func (p *progress) line() string {
 func (p *progress) begin(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.doing, p.of = fmt.Sprintf(format, args...), ""
+	p.doing, p.of, p.limit = fmt.Sprintf(format, args...), "", 0
 }
 
-// expect says how many evaluations there will be at most.
-func (p *progress) expect(budget int) {
+// expect says how many evaluations there will be at most, and for how many seconds; 0
+// stands for what is not known.
+func (p *progress) expect(budget int, seconds float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.budget = budget
+	p.budget, p.limit = budget, seconds
 }
 
 // inner reports inner problems of an evaluation, or of a path; top is ln αmax.

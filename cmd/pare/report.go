@@ -73,10 +73,8 @@ func (c commonFlags) writeReport(ctx context.Context, env environment, file, com
 	res.text(&words)
 	for _, fact := range words.facts {
 		if fact.Label != "next" && fact.Label != "report" {
+			fact.Text, _, _ = strings.Cut(fact.Text, "; by class:") // the page has a section of them
 			out.Facts = append(out.Facts, fact)
-			if text, table := strings.CutSuffix(fact.Text, ":"); table { // that follows has a section of its own
-				out.Facts[len(out.Facts)-1].Text = text[:max(strings.LastIndex(text, ";"), 0)]
-			}
 		}
 	}
 	if m.final != nil && m.final.Status != outcome.Cancelled {
@@ -202,7 +200,7 @@ func levelGrid(f *pare.Fitted, visits []search.Evaluation) [][]float64 {
 	for i, top := range f.LogLambdaMax {
 		lo[i], hi[i] = top-wayDown, top-wayDown
 	}
-	for _, e := range append(visits[:len(visits):len(visits)], search.Evaluation{LogLambda: f.LogLambda}) {
+	for _, e := range append(slices.Clip(visits), search.Evaluation{LogLambda: f.LogLambda}) {
 		for i, l := range e.LogLambda {
 			if !math.IsInf(l, 0) { // a strength of nothing
 				lo[i], hi[i] = min(lo[i], l), max(hi[i], l)

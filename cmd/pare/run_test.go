@@ -165,7 +165,7 @@ func TestProgressLine(t *testing.T) {
 	if got := p.line(); !strings.HasPrefix(got, "reading data.svm; 0.") {
 		t.Errorf("while reading: %q", got)
 	}
-	p.expect(50)
+	p.expect(50, 0)
 	top := []float64{0}
 	p.evaluation(search.Evaluation{LogLambda: []float64{-1}, Value: 2}, top)
 	p.evaluation(search.Evaluation{LogLambda: []float64{-2}, Value: 3}, top)

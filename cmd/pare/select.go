@@ -91,8 +91,8 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		if err != nil {
 			return nil, d.blame(err)
 		}
-		env.progress.expect(given(c.Evaluations, 0))
 		env.progress.begin("evaluation 1")
+		env.progress.expect(given(c.Evaluations, 0), c.MaxSeconds)
 		config.Solved = env.progress.inner(top)
 		o.Progress = func(e search.Evaluation) { env.progress.evaluation(e, top) }
 	}

@@ -74,6 +74,9 @@ func (p *page) strength(a asked, logLambda, top []float64) {
 }
 
 func oneStrength(name string, logLambda, top float64) string {
+	if math.IsInf(logLambda, -1) {
+		return name + " = 0, λ = ln α = -inf: there is none"
+	}
 	share := "αmax = 0"
 	if !math.IsInf(top, -1) {
 		share = fmt.Sprintf("α/αmax = %.4g", kernels.Exp(logLambda-top))
@@ -323,10 +326,10 @@ func spread(values []float64, format, brief string) string {
 		return list(values, format)
 	}
 	low, high := slices.Min(values), slices.Max(values)
-	if low == high {
-		return fmt.Sprintf(format, low) + " each"
+	if low, high := fmt.Sprintf(brief, low), fmt.Sprintf(brief, high); low != high {
+		return low + " to " + high
 	}
-	return fmt.Sprintf(brief+" to "+brief, low, high)
+	return fmt.Sprintf(format, low) + " each"
 }
 
 // list formats numbers separated by commas.

@@ -6,6 +6,21 @@ import (
 	"slices"
 )
 
+// reverseMode is what a descent leaves behind for the way back, and where that is.
+type reverseMode struct {
+	taping, checkpointing bool
+	tape                  tape
+	checkpoints           checkpoints
+	final                 checkpoint
+	back                  state
+	a, u                  []float64 // v = a − Zᵀu
+	uOff                  float64
+	credited              float64 // Σ|vⱼ·∂_λ prox|
+	remainder             float64
+	reversed              int64
+	recomputed            int
+}
+
 // entry is what the reverse sweep needs of a coordinate step whose coefficient was
 // not 0 before or is not after. All other steps have no derivative.
 type entry struct {

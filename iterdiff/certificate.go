@@ -6,6 +6,21 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
+// place is the point at hand as the criterion and the caller see it, and the gradient there.
+type place struct {
+	h       []float64 // the gradient
+	turning settling
+	change  float64 // what is left to go
+
+	point                      *model.State
+	support                    []int32
+	coef, primal               []float64
+	prediction, slope, outward []float64
+	outwardSum, value          float64
+	progress                   Progress
+	out                        Result
+}
+
 // certificate is what a point is worth, recomputed from X.
 type certificate struct {
 	gap    float64 // relative to P₀

@@ -5,6 +5,19 @@ import (
 	"math"
 )
 
+// descent is where the iteration is, and whether it has settled.
+type descent struct {
+	now        state
+	z          []float64 // PGD, by position in order
+	responses  []response
+	class      []class
+	epoch      int
+	identified int
+	movement   float64 // max √Lⱼ|Δβⱼ| of the epoch
+	moving     settling
+	failure    error
+}
+
 // sweep runs one epoch of the method, with the derivatives that go forward and
 // the tape for those that go back. It reports false where the context ended or
 // the Jacobian became too large; the epoch is then incomplete.

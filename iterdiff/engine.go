@@ -8,68 +8,31 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// engine runs a method: descend, then for a backward one reverse.
+// engine runs a method: descend, then for a backward one reverse. Each part has what it
+// keeps beside its methods: [descent], [forwardMode], [reverseMode] and [place].
 type engine struct {
 	*inner
 	prox
+	setting
+	descent
+	forwardMode
+	reverseMode
+	place
+}
 
-	// Fixed by the problem.
+// setting is what is fixed by the problem, and then by the call.
+type setting struct {
 	fit     model.Datafit // nil: the SVM
 	curve   float64       // bound of F″
 	largest float64       // L; 0 before it is asked for
 	steps   []float64     // 1/Lⱼ
 
-	// Fixed by the call.
 	opts                  Options
 	outer                 Outer
 	null                  float64 // P₀
 	each                  bool    // every column has its own λ
 	forward, gradientStep bool
 	step                  float64 // γ of PGD
-
-	// The descent.
-	now        state
-	z          []float64 // PGD, by position in order
-	responses  []response
-	class      []class
-	epoch      int
-	identified int
-	movement   float64 // max √Lⱼ|Δβⱼ| of the epoch
-	moving     settling
-	failure    error
-
-	// What goes forward.
-	tangents []tangent
-	columns  [][]float64 // of the Jacobian, for Watch
-	jacobian jacobian
-	slots    []float64 // the gradient by slot
-	last     []float64 // the gradient of the epoch before
-
-	// What goes back.
-	taping, checkpointing bool
-	tape                  tape
-	checkpoints           checkpoints
-	final                 checkpoint
-	back                  state
-	a, u                  []float64 // v = a − Zᵀu
-	uOff                  float64
-	credited              float64 // Σ|vⱼ·∂_λ prox|
-	remainder             float64
-	reversed              int64
-	recomputed            int
-
-	h       []float64 // the gradient
-	turning settling
-	change  float64
-
-	// The point.
-	point                      *model.State
-	support                    []int32
-	coef, primal               []float64
-	prediction, slope, outward []float64
-	outwardSum, value          float64
-	progress                   Progress
-	out                        Result
 }
 
 func (e *engine) init(f *inner, samples int) {

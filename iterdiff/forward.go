@@ -2,6 +2,15 @@ package iterdiff
 
 import "math"
 
+// forwardMode is what goes along with a descent: the Jacobian, or its tangents.
+type forwardMode struct {
+	tangents []tangent
+	columns  [][]float64 // of the Jacobian, for Watch
+	jacobian jacobian
+	slots    []float64 // the gradient by slot
+	last     []float64 // the gradient of the epoch before
+}
+
 // tangent is the derivative of a state in one shared hyperparameter, kept up to
 // date along a descent: a column of the Jacobian J and its image ZJ = û + off·1.
 type tangent struct {

@@ -85,20 +85,37 @@ func (j *judged) judge(prediction []float64) error {
 	return j.broken
 }
 
-// loss evaluates the criterion, which may be the user's: a panic becomes an error,
-// kept in broken, and the value NaN.
-func (j *judged) loss(rows []int32, prediction, slope []float64) (value float64) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			value, j.broken = math.NaN(), &outcome.Error{
-				Kind: outcome.Internal, Message: "the criterion " + j.criterion.Name() + " panicked", Err: &search.PanicError{Value: cause, Stack: debug.Stack()},
-			}
-		}
-	}()
+// loss evaluates the criterion, which may be the user's: where it breaks off, by a panic or
+// by runtime.Goexit, there is an error, kept in broken, and the value is NaN.
+func (j *judged) loss(rows []int32, prediction, slope []float64) float64 {
+	curvature := j.curvature
 	if slope == nil {
-		return j.criterion.Eval(rows, j.y, prediction, nil, nil)
+		curvature = nil
 	}
-	return j.criterion.Eval(rows, j.y, prediction, slope, j.curvature)
+	return j.eval(rows, prediction, slope, curvature)
+}
+
+// eval calls the criterion, on a goroutine of its own, which it may end.
+func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) float64 {
+	value, returned, ended := math.NaN(), false, make(chan struct{})
+	broke := func(how string, cause error) {
+		j.broken = &outcome.Error{Kind: outcome.Internal, Message: "the criterion " + j.criterion.Name() + " " + how, Err: cause}
+	}
+	go func() {
+		defer close(ended)
+		defer func() {
+			switch cause := recover(); {
+			case cause != nil:
+				broke("panicked", &search.PanicError{Value: cause, Stack: debug.Stack()})
+			case !returned:
+				broke("ended its goroutine (runtime.Goexit) instead of returning a value", nil)
+			}
+		}()
+		value = j.criterion.Eval(rows, j.y, prediction, slope, curvature)
+		returned = true
+	}()
+	<-ended
+	return value
 }
 
 // judgeNull sets the value of the predictions of the null model.
@@ -155,7 +172,7 @@ func (j *judged) bend(reach float64) []float64 {
 		for _, i := range j.rows {
 			at[i] = place(j.y[i], j.prediction[i])
 		}
-		j.criterion.Eval(j.rows, j.y, at, slope, curvature)
+		j.eval(j.rows, at, slope, curvature)
 		for _, i := range j.rows {
 			out[i] = max(out[i], curvature[i])
 		}

@@ -79,7 +79,7 @@ func (s *Solver) confirm(g model.Penalty, at Point, outer Outer) {
 		s.out.Status = outcome.LinearSystemStalled
 	case !(d.step <= farthestStep):
 		s.out.Status = outcome.SupportUncertified
-	case moved < edgeMargin*s.scale() && (knot || moved < clearance): // β is the solution, to rounding
+	case moved < edgeMargin*s.scale() && moved < clearance: // β is the solution, to rounding
 		switch {
 		case s.direct.depends:
 			s.out.Status = outcome.NotUnique
@@ -111,8 +111,8 @@ func (s *Solver) inside(g model.Penalty, at Point, d distance, mu float64) bool 
 	return true
 }
 
-// clearance returns that of the point, and whether a column off the support is on the edge
-// of entering, where there is no derivative.
+// clearance returns that of the point, but for columns off the support on the edge of
+// entering, and whether there are such: there is no derivative then.
 func (s *Solver) clearance(g model.Penalty, at Point) (least float64, knot bool) {
 	if g.Quadratic() {
 		return math.Inf(1), false
@@ -132,7 +132,10 @@ func (s *Solver) clearance(g model.Penalty, at Point) (least float64, knot bool)
 			continue
 		}
 		slack := threshold - g.Pull(s.view.Dot(int(j), s.state.Weighted))
-		knot = knot || math.Abs(slack) < float64(edgeMargin*threshold)
+		if math.Abs(slack) < float64(edgeMargin*threshold) {
+			knot = true
+			continue
+		}
 		least = min(least, slack/norm)
 	}
 	return least, knot

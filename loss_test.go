@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -126,6 +127,7 @@ func TestHostileLosses(t *testing.T) {
 			return 1e9
 		}, ended},
 		"panic":  {func([]float64, func()) float64 { panic(boom) }, []outcome.Status{outcome.Failed}},
+		"exit":   {func([]float64, func()) float64 { runtime.Goexit(); return 0 }, []outcome.Status{outcome.Failed}},
 		"cancel": {func(_ []float64, cancel func()) float64 { cancel(); return 1 }, []outcome.Status{outcome.Cancelled}},
 	} {
 		for _, method := range pare.Searches() {
@@ -163,7 +165,7 @@ func TestHostileLosses(t *testing.T) {
 						t.Errorf("%s: %g was seen, %g is returned", name, e.Value, s.Value)
 					}
 				}
-				if s.Status == outcome.Failed && !broken && !errors.Is(s.Err, boom) {
+				if s.Status == outcome.Failed && !broken && outcome.KindOf(s.Err) != outcome.Internal || name == "panic" && !errors.Is(s.Err, boom) {
 					t.Errorf("%s: %v", name, s.Err)
 				}
 				if broken || s.Status != outcome.Failed && s.Status != outcome.Cancelled {
@@ -182,6 +184,10 @@ func TestHostileLosses(t *testing.T) {
 	never := pare.Validation{Loss: criterion.Func("never", func(_, _, _ []float64) float64 { panic(boom) })}
 	if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: never}, pare.Config{}); !errors.Is(err, boom) {
 		t.Errorf("%v", err)
+	}
+	gone := pare.Validation{Loss: criterion.Func("gone", func(_, _, _ []float64) float64 { runtime.Goexit(); return 0 })}
+	if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: gone}, pare.Config{}); outcome.KindOf(err) != outcome.Internal {
+		t.Errorf("a criterion that ends its goroutine: %v", err)
 	}
 	for _, v := range []pare.Validation{{Loss: never.Loss, Criterion: pare.SURE}} {
 		if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: v}, pare.Config{}); err == nil {

@@ -1,13 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"testing"
 	"time"
 )
@@ -104,40 +99,6 @@ func TestCancelledPathKeepsItsPoints(t *testing.T) {
 		}
 		if patience > time.Minute {
 			t.Fatalf("no point in %v", patience)
-		}
-	}
-}
-
-// Ctrl-C on the program itself.
-func TestInterruptPrintsTheBestSoFar(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: TestCancelPrintsTheBestSoFar covers all but the signal")
-	}
-	if runtime.GOOS == "windows" || runtime.GOOS == "js" {
-		t.Skip("a process cannot send an interrupt here")
-	}
-	program := filepath.Join(t.TempDir(), "pare")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for patience := 200 * time.Millisecond; ; patience *= 3 {
-		var stdout bytes.Buffer
-		cmd := exec.Command(program, endless...)
-		cmd.Stdout = &stdout
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(patience)
-		if err := cmd.Process.Signal(os.Interrupt); err != nil {
-			t.Fatal(err)
-		}
-		cmd.Wait() //nolint:errcheck // the exit status says it
-		code := cmd.ProcessState.ExitCode()
-		if code >= 0 && cancelled(t, code, stdout.Bytes(), true) { // negative: the signal came before its handler
-			return
-		}
-		if patience > time.Minute {
-			t.Fatalf("no evaluation in %v", patience)
 		}
 	}
 }

@@ -89,13 +89,16 @@ func (k Kind) decode(data []byte, body any) error {
 
 // Replace puts data in place of the file, with its permissions, or makes it. Whatever
 // happens, the file is the old one or the new one.
-func Replace(path string, data []byte) error {
+func Replace(path string, data []byte) error { return replace(path, data, (*os.File).Sync) }
+
+// replace is Replace with what brings a file or a directory to the disk.
+func replace(path string, data []byte, sync func(*os.File) error) error {
 	file, err := beside(path)
 	if err != nil {
 		return err
 	}
 	_, err = file.Write(data)
-	err = errors.Join(err, file.Sync(), file.Close())
+	err = errors.Join(err, sync(file), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)
 	}
@@ -104,7 +107,7 @@ func Replace(path string, data []byte) error {
 	}
 	// The name is safe once the directory is; not every system can sync one.
 	if d, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = d.Sync()
+		_ = sync(d)
 		_ = d.Close()
 	}
 	return nil

@@ -1,0 +1,90 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// program builds the command.
+func program(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "pare")
+	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// Ctrl-C on the program itself, the signal that ends services, and that of a terminal which
+// goes: each ends a search softly.
+func TestSignalsPrintTheBestSoFar(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: TestCancelPrintsTheBestSoFar covers all but the signals")
+	}
+	path := program(t)
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
+		stopped := false
+		for patience := 200 * time.Millisecond; !stopped; patience *= 3 {
+			if patience > time.Minute {
+				t.Fatalf("%v: no evaluation in %v", sig, patience)
+			}
+			var stdout bytes.Buffer
+			cmd := exec.Command(path, endless...)
+			cmd.Stdout = &stdout
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(patience)
+			if err := cmd.Process.Signal(sig); err != nil {
+				t.Fatal(err)
+			}
+			cmd.Wait() //nolint:errcheck // the exit status says it
+			switch code := cmd.ProcessState.ExitCode(); {
+			case code >= 0:
+				stopped = cancelled(t, code, stdout.Bytes(), true)
+			case patience > 5*time.Second: // negative: killed, earlier by a signal before its handler
+				t.Fatalf("%v kills", sig)
+			}
+		}
+	}
+}
+
+// The second signal kills: signals are sent until one does, to programs that would go on for
+// minutes, some of which are done with what the first asks for before the next arrives.
+func TestTheSecondSignalKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it builds and starts the command")
+	}
+	path := program(t)
+	for range 20 {
+		cmd := exec.Command(path, endless...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			cmd.Wait() //nolint:errcheck // the exit status says it
+		}()
+		time.Sleep(500 * time.Millisecond) // past its handler
+		for alive := true; alive; {
+			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may be gone
+			select {
+			case <-ended:
+				alive = false
+			case <-time.After(200 * time.Microsecond):
+			}
+		}
+		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+			return
+		}
+	}
+	t.Error("of 20 programs none was killed by a second signal")
+}

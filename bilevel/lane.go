@@ -269,6 +269,9 @@ func (l *penalised) differentiate(ctx context.Context, logLambda []float64, opti
 	if g.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
+	if l.broken != nil { // in Bend
+		return l.broken
+	}
 	if motion != nil {
 		l.weigh()
 	}

@@ -1,0 +1,25 @@
+package cd_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestSaturatedModelsHaveTheirCurvature: with all rows at a margin of 24 the curvature is
+// 4e-11, and steps on models of it are Newton's. A floor of 1e-9 would make them 25 times too
+// short.
+func TestSaturatedModelsHaveTheirCurvature(t *testing.T) {
+	q := &oracle.Problem{X: [][]float64{{1}, {-1}}, Y: []float64{1, -1}, Alpha: []float64{0}}
+	q.Uniform(4e-11)
+	g := subject.Penalty(t, q)
+	sol := solve(t, cd.New(subject.Logistic(t, q, true)), g, cd.Options{Tol: 1e-15})
+	want := math.Log((1 - q.Alpha[0]) / q.Alpha[0])
+	if sol.Status != outcome.Converged || math.Abs(sol.Coef[0]-want) > 0.01 || sol.Steps > 60 {
+		t.Errorf("%s at %v after %d steps, the solution is %.12g", sol.Status, sol.Coef, sol.Steps, want)
+	}
+}

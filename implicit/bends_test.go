@@ -1,0 +1,84 @@
+package implicit_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/exact"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestBoundsCountThatTheSystemBends: a criterion that is linear in the predictions, and a
+// system that is solved to the end, leave one error at coefficients that are off: that of the
+// curvature there. The bound counts it, by either direction, with the factor and without.
+func TestBoundsCountThatTheSystemBends(t *testing.T) {
+	for seed := range oracle.Cases(24) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 24, P: 1 + r.Intn(3), Density: 1})
+		q.Classes(r)
+		q.Intercept = seed%2 == 0
+		q.Uniform(1e-3)
+		g := map[string]model.Penalty{"forward": subject.Penalty(t, q)}
+		right, err := (&exact.Problem{Problem: q, Logistic: true}).Solve(make([]float64, len(q.Alpha)), 0)
+		if err != nil || len(right.Support()) < len(q.Alpha) {
+			continue
+		}
+		each := make([]float64, len(q.Alpha))
+		for j := range each {
+			each[j] = math.Log(q.Alpha[j])
+		}
+		if g["adjoint"], err = model.WeightedLasso(each); err != nil {
+			t.Fatal(err)
+		}
+		outer := implicit.Outer{Slope: make([]float64, len(q.Y)), Curvature: make([]float64, len(q.Y))}
+		slope := make(exact.Slope, len(q.Y))
+		for i := range slope {
+			outer.Slope[i] = r.Normal()
+			slope[i] = new(exact.Number).SetFloat64(outer.Slope[i])
+		}
+		common, _, own := right.Gradient(slope)
+		want := map[string][]float64{"forward": {common}, "adjoint": own}
+		at := implicit.Point{KKT: -1}
+		for j, b := range right.Beta() {
+			at.Support, at.Coef = append(at.Support, int32(j)), append(at.Coef, b*(1+1e-4*r.Normal()))
+		}
+		fit := subject.Logistic(t, q, true)
+		for how, s := range map[string]*implicit.Solver{"factorised": implicit.New(fit), "iterated": implicit.NewIterative(fit)} {
+			for name, penalty := range g {
+				h, err := s.Solve(context.Background(), penalty, at, outer, implicit.Options{Tol: 1e-14})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var off float64
+				for k, v := range want[name] {
+					off = max(off, math.Abs(h.Gradient[k]-v))
+				}
+				if !(off <= h.ErrorBound) || h.ErrorBound > 1e4*off && off > 1e-9 {
+					t.Errorf("seed %d, %s, %s: off by %g, bound %g, %s", seed, how, name, off, h.ErrorBound, h.Status)
+				}
+			}
+		}
+	}
+}
+
+// TestNearlySingularSystemsSaySo: two columns at an angle of 4.5e-7 leave a system whose
+// eigenvalues are 1 to 5e-14; conjugate gradients may solve it in a step, to no digits.
+func TestNearlySingularSystemsSaySo(t *testing.T) {
+	const angle = 4.5e-7
+	q := &oracle.Problem{
+		X: [][]float64{{1, 1}, {0, angle}, {1, -1}},
+		Y: []float64{1, 2, 0}, Weights: []float64{1, 1, 0}, Alpha: []float64{1e-9, 1e-9},
+	}
+	g := subject.Penalty(t, q)
+	outer := implicit.Outer{Slope: []float64{0, 0, 1}, Curvature: make([]float64, 3)}
+	at := implicit.Point{Support: []int32{0, 1}, Coef: []float64{1, -1}, KKT: -1}
+	h, err := implicit.NewIterative(subject.Squared(t, q, true)).Solve(context.Background(), g, at, outer, implicit.Options{Tol: 1e-3})
+	if err != nil || h.Status != outcome.NotDifferentiable {
+		t.Errorf("%v, %s, margin %g", err, h.Status, h.InjectivityMargin)
+	}
+}

@@ -1,0 +1,117 @@
+package pare_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// knotted is a Lasso with orthogonal training columns, column j of correlation 2⁻ʲ·¾ and
+// less, and rows held out at random: its solution and its slope have closed forms.
+type knotted struct {
+	columns []float64
+	y       []float64
+	folds   []int
+}
+
+const knotTrain, knotRows, knotColumns = 8, 12, 4
+
+func newKnotted() *knotted {
+	k := &knotted{columns: make([]float64, knotRows*knotColumns), y: []float64{3, -3, 2, -2, 1, -1, 0.5, -0.5, 1, 0, -1, 2}, folds: make([]int, knotRows)}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for j := range knotColumns {
+		k.columns[j*knotRows+2*j], k.columns[j*knotRows+2*j+1] = 1, -1
+		for i := knotTrain; i < knotRows; i++ {
+			k.columns[j*knotRows+i] = rng.NormFloat64()
+		}
+	}
+	for i := range knotTrain {
+		k.folds[i] = -1
+	}
+	return k
+}
+
+// slope is L′ at α of the solution whose columns of correlation above edge are in.
+func (k *knotted) slope(alpha, edge float64) (sum float64) {
+	beta := make([]float64, knotColumns)
+	for j := range beta {
+		if c := k.y[2*j] / 4; c > edge {
+			beta[j] = 4 * (c - alpha)
+		}
+	}
+	for i := knotTrain; i < knotRows; i++ {
+		off, moves := -k.y[i], 0.0
+		for j, b := range beta {
+			x := k.columns[j*knotRows+i]
+			if off += x * b; k.y[2*j]/4 > edge {
+				moves -= 4 * alpha * x
+			}
+		}
+		sum += 2 * off * moves / (knotRows - knotTrain)
+	}
+	return sum
+}
+
+// On a knot there is no derivative: the status says so without certificates, and both
+// one-sided slopes are given.
+func TestGradientsOnAKnot(t *testing.T) {
+	k := newKnotted()
+	x, err := sparse.NewDense(knotRows, knotColumns, k.columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, knot := range []float64{0.25, 0.5} { // exact numbers: correlations of columns 2 and 1
+		for _, certify := range []bool{false, true} {
+			c := pare.Config{NoIntercept: true, Certify: certify}
+			g, err := pare.Gradient(context.Background(), x, k.y, []float64{kernels.Log(knot)}, pare.Validation{FoldIDs: k.folds}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			below, above := k.slope(knot, knot-1e-9), k.slope(knot, knot+1e-9)
+			if g.Status != outcome.NotDifferentiable || len(g.Below) != 1 || len(g.Above) != 1 {
+				t.Fatalf("α = %g: %s, %v, %v", knot, g.Status, g.Below, g.Above)
+			}
+			if math.Abs(g.Below[0]-below) > 1e-5 || math.Abs(g.Above[0]-above) > 1e-5 || math.Abs(below-above) < 0.1 {
+				t.Errorf("α = %g: slopes %g and %g, want %g and %g", knot, g.Below[0], g.Above[0], below, above)
+			}
+		}
+		// A little off the knot there is one.
+		g, err := pare.Gradient(context.Background(), x, k.y, []float64{kernels.Log(knot) + 1e-6}, pare.Validation{FoldIDs: k.folds}, pare.Config{NoIntercept: true})
+		if err != nil || g.Status != outcome.Converged || g.Below != nil || math.Abs(g.Gradient[0]-k.slope(knot*math.Exp(1e-6), knot)) > g.ErrorBound+1e-12 {
+			t.Errorf("beside α = %g: %v, %+v", knot, err, g)
+		}
+	}
+}
+
+// TestDependenceThatHeldOutRowsSee: one-hot columns of four groups depend on one another
+// where there is an intercept, as it takes up what they have in common: two groups above and
+// two below leave it an interval. Rows held out are of no group, so that solutions differ
+// there, and no gradient is trusted, certificates or not.
+func TestDependenceThatHeldOutRowsSee(t *testing.T) {
+	const n, groups = 24, 4
+	columns, y, folds := make([]float64, n*groups), make([]float64, n), make([]int, n)
+	for i := range n {
+		if folds[i] = -1; i >= n-4 {
+			folds[i] = 0
+		} else {
+			columns[(i%groups)*n+i] = 1
+		}
+		y[i] = []float64{-2, -1, 1, 2}[i%groups] + 0.1*float64(i%5)
+	}
+	x, err := sparse.NewDense(n, groups, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, certify := range []bool{false, true} {
+		g, err := pare.Gradient(context.Background(), x, y, []float64{math.Log(0.05)}, pare.Validation{FoldIDs: folds}, pare.Config{Certify: certify})
+		if err != nil || g.Status.OK() {
+			t.Errorf("certify %v: %v, %s, bound %g, %s", certify, err, g.Status, g.ErrorBound, g.Bound)
+		}
+	}
+}

@@ -65,6 +65,10 @@ goals: ## what the project has set itself, measured, into docs/goals
 results: ## the tables of docs/results.md anew, from what the three above left
 	go run ./cmd/perf page
 
+.PHONY: site
+site: ## README and docs as web pages in bin/site, their links checked
+	go -C tools/site run . -root ../.. -o ../../bin/site
+
 .PHONY: cover
 cover: ## coverage of PACKAGES by all tests, in cover.out
 	go test -short -coverpkg=./... -coverprofile=cover.out $(PACKAGES)

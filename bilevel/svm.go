@@ -46,13 +46,14 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 			}
 			return l, nil
 		}
-		return &machine{judged: j, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify}, nil
+		return &machine{judged: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify}, nil
 	})
 }
 
 // machine is the lane of an SVM.
 type machine struct {
 	judged
+	fit      *model.SVM
 	solver   *cd.SVM
 	implicit *implicit.SVM
 	certify  bool
@@ -74,7 +75,7 @@ func (l *machine) solve(ctx context.Context, logLambda []float64, options cd.Opt
 	}
 	l.solved = solved{
 		Certificate: s.Certificate, Effort: s.Effort, support: len(s.Free),
-		status: s.Status, seconds: time.Since(start).Seconds(), work: s.Work,
+		status: s.Status, seconds: time.Since(start).Seconds(), work: s.Work, train: s.Primal / l.fit.Null(s.C),
 	}
 	return nil
 }

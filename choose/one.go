@@ -14,14 +14,15 @@ const (
 	ridgeAbove = 3    // how far above its αmax a ridge is looked for
 	ridgeStep  = 3
 	ridgeDepth = 24 // a billionth of αmax
-	dualBefore = 7  // how far before the first C an SVM is looked for
+	dualStep   = 1.25
+	dualBefore = 7 // how far before the first C an SVM is looked for
 )
 
 // look chooses one λ, or the share of αmax for all.
 func (p *Problem) look(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
 	l := search.LookOptions{
 		Options: options, Precision: o.Precision, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass),
-		Sparse: p.Shape == Sparse || p.Shape == Relative, Relative: p.Shape == Relative,
+		Sparse: p.Shape == Sparse || p.Shape == Relative, Relative: p.Shape == Relative || p.Shape == Dual,
 	}
 	if k, ok := p.Objective.(keeper); ok {
 		k.KeepSolutions()
@@ -29,7 +30,7 @@ func (p *Problem) look(ctx context.Context, f search.Objective, o Options, optio
 	switch t, ok := p.Objective.(topper); {
 	case len(p.Top) > 1:
 		l.Origin = foldsAbove // on the line of shares
-	case ok:
+	case ok && p.Shape != Smooth:
 		l.Origin = max(p.origins()[0], t.LogLambdaMax())
 	default:
 		l.Origin = p.origins()[0]
@@ -40,7 +41,7 @@ func (p *Problem) look(ctx context.Context, f search.Objective, o Options, optio
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
 	case Dual:
 		l.Origin = logOf(p.Start) - dualBefore
-		l.Up, l.Distant, l.Climb = true, true, true
+		l.Up, l.Distant, l.Climb, l.Step = true, true, true, dualStep
 	}
 	if math.IsInf(l.Origin, -1) || math.IsNaN(l.Origin) {
 		l.Origin = 0

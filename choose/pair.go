@@ -186,6 +186,14 @@ func (a axis) KeepSolutions() {
 	}
 }
 
+// LogLambdaMax is that of the ℓ1 strength.
+func (a axis) LogLambdaMax() float64 {
+	if t, ok := a.Objective.(topper); ok {
+		return t.LogLambdaMax()
+	}
+	return math.Inf(-1)
+}
+
 // lift names an evaluation by both coordinates.
 func (a axis) lift(e search.Evaluation) search.Evaluation {
 	if e.LogLambda == nil {

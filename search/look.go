@@ -66,6 +66,8 @@ const (
 	refinements = 12   // points after the path, at most
 	closest     = 0.02 // distance of neighbours between which nothing is looked for
 	farAway     = 30   // how far before the path a point next to a distant null model is
+	wide        = 0.6  // distance of neighbours of the best between which a cheap look goes on
+	besideBest  = 0.35 // how far beside the best it looks
 	inside      = 0.05 // share of an interval kept from its ends
 	within      = 1.0  // standard errors from the best that a basin's end may be
 	leastScale  = 1e-4 // of what the best gains over the null model: the least unit
@@ -229,13 +231,13 @@ func (l *look) next() float64 {
 	if !finite(here.Value) || here.depth >= l.o.Bottom {
 		return 0
 	}
-	falling := l.best.Evaluation == here.Evaluation && !(here.slope >= 0)
-	gain := 0.0 // what the slope promises over a step
-	if falling {
-		gain = math.Abs(here.slope) * l.o.Step
-		if math.IsNaN(gain) {
-			gain = math.Inf(1)
-		}
+	gain := max(0, -here.slope*l.o.Step) // what the slope promises over a step
+	if math.IsNaN(gain) && l.best.Evaluation == here.Evaluation {
+		gain = math.Inf(1)
+	}
+	falling := gain > 0 && here.Value-gain < l.best.Value
+	if !falling {
+		gain = 0
 	}
 	if l.rises++; l.o.Climb || !(here.Value > l.best.Value+float64(clearly*unit)) {
 		l.rises = 0
@@ -247,13 +249,23 @@ func (l *look) next() float64 {
 	switch {
 	case l.rises >= twice, l.dense >= twice:
 		return 0
-	case here.Flat && !l.best.Flat && l.best.depth > 0: // nothing moves any more
+	case here.Flat && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
 		return 0
 	case here.depth >= l.o.Floor && gain <= enough*unit:
 		return 0
 	}
 	step := l.affordable(falling, unit)
 	return min(step, max(0, l.o.Bottom-here.depth))
+}
+
+// allFlat reports whether the path has been flat from its beginning, as it is above αmax.
+func (l *look) allFlat() bool {
+	for _, p := range l.points {
+		if p.Gradient != nil && !p.Flat {
+			return false
+		}
+	}
+	return true
 }
 
 // affordable returns the step that the work up to now allows, 0 for none. Work grows with
@@ -311,18 +323,56 @@ func (l *look) root() float64 {
 	return math.Inf(1)
 }
 
-// refine evaluates the least point of the model until that promises nothing.
+// refine evaluates the least point of the model until that promises nothing, and while
+// work is cheap looks to both sides of the best point, where the model has no points near.
 func (l *look) refine(ctx context.Context) error {
+	probed := math.Inf(1)
 	for range refinements {
 		value, depth := l.least()
 		if !(l.best.Value-value >= enough*l.unit(l.best.Evaluation)) {
-			break
+			if l.spent > l.o.Free {
+				return nil
+			}
+			if depth = l.beside(); depth == probed || math.IsInf(depth, 1) {
+				return nil
+			}
+			probed = depth
 		}
 		if err := l.visit(ctx, depth, refineGap, l.nearest(depth)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// beside returns a depth near the best point on the side where its neighbour is farther
+// away, +Inf where both are near.
+func (l *look) beside() float64 {
+	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
+	before, after := 0.0, 0.0
+	if at > 0 {
+		before = l.best.depth - l.points[at-1].depth
+	}
+	if at+1 < len(l.points) {
+		after = l.points[at+1].depth - l.best.depth
+	}
+	switch {
+	case l.best.depth <= 0: // the null model: the first basin may be between two points
+		if len(l.points) < 3 {
+			return math.Inf(1)
+		}
+		a, b := l.points[1], l.points[2]
+		if !(a.slope < 0) || b.depth-a.depth < wide || a.Value > l.best.Value+float64(within*l.unit(a.Evaluation)) {
+			return math.Inf(1)
+		}
+		return 0.5 * (a.depth + b.depth)
+	case max(before, after) < wide:
+		return math.Inf(1)
+	case before > after:
+		return l.best.depth - min(before/2, besideBest)
+	default:
+		return l.best.depth + min(after/2, besideBest)
+	}
 }
 
 // nearest returns the evaluation with solutions that is closest in depth.

@@ -141,6 +141,11 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 		}
 		at = h.Value
 	}
+	if m == pare.ElasticNet {
+		if err := q.contains(ctx, p, at); err != nil {
+			return err
+		}
+	}
 	q.count++
 	q.evaluations = append(q.evaluations, len(s.Evaluations))
 	q.status[string(s.Status)]++
@@ -164,33 +169,35 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 	return nil
 }
 
-// reference returns the least value of the grid and the null model, and its standard
-// error over the folds.
+// contains counts an elastic net that is worse than its own Lasso or ridge.
+func (q *quality) contains(ctx context.Context, p problem, at float64) error {
+	for _, m := range []pare.Model{pare.Lasso, pare.Ridge} {
+		s, err := pare.Select(ctx, p.x, p.y, pare.SelectOptions{Validation: p.v}, pare.Config{Model: m, Threads: 1})
+		if err != nil {
+			return err
+		}
+		if at > s.Value+1e-3*math.Abs(s.Value) {
+			q.contained++
+			return nil
+		}
+	}
+	return nil
+}
+
+// reference returns the least value of a grid and the null model, and its standard error
+// over the folds.
 func reference(ctx context.Context, p problem, c pare.Config, s *pare.Selection) (best, spread float64, err error) {
-	top, err := pare.LogLambdaMax(p.x, p.y, c)
+	best = s.NullValue
+	if len(s.Evaluations) > 0 {
+		spread = s.Evaluations[0].StandardError
+	}
+	grid, err := points(p, c)
 	if err != nil {
 		return 0, 0, err
 	}
-	from, span := top[0]+0.1, math.Log(1e6)
-	switch c.Model {
-	case pare.Ridge:
-		from, span = top[0]+4, math.Log(1e9)+4
-	case pare.SVM:
-		from, span = -16, -26
-	}
 	c.Tol = referenceTol
-	var grid [][]float64
-	for k := range gridPoints {
-		l := from - span*float64(k)/(gridPoints-1)
-		if c.Model == pare.ElasticNet {
-			grid = append(grid, []float64{l, l - 3})
-			continue
-		}
-		grid = append(grid, []float64{l})
-	}
-	best, spread = s.NullValue, 0
-	if len(s.Evaluations) > 0 {
-		spread = s.Evaluations[0].StandardError
+	if c.Model == pare.SVM { // with large C sweeps go on for ever
+		c.Tol, c.MaxEpochs = 1e-5, 3000
 	}
 	for e, err := range pare.Validate(ctx, p.x, p.y, grid, p.v, c) {
 		if err != nil {
@@ -201,4 +208,37 @@ func reference(ctx context.Context, p problem, c pare.Config, s *pare.Selection)
 		}
 	}
 	return best, spread, nil
+}
+
+// points is the grid of the reference: 200 points to αmax·1e-6, a ridge's to 1e-9, those of
+// two strengths on a square, those of an SVM around C = 1.
+func points(p problem, c pare.Config) (grid [][]float64, err error) {
+	top, err := pare.LogLambdaMax(p.x, p.y, c)
+	if err != nil {
+		return nil, err
+	}
+	from, span, count := top[0]+0.1, math.Log(1e6), gridPoints
+	switch c.Model {
+	case pare.Ridge:
+		from, span = top[0]+4, math.Log(1e9)+4
+	case pare.SVM:
+		from, span, count = -12, -16, gridPoints/3
+	case pare.ElasticNet:
+		c.Model = pare.Ridge
+		ridge, err := pare.LogLambdaMax(p.x, p.y, c)
+		if err != nil {
+			return nil, err
+		}
+		side := int(math.Sqrt(gridPoints))
+		for i := range side {
+			for j := range side {
+				grid = append(grid, []float64{top[0] - 9*float64(i)/float64(side-1), ridge[0] + 2 - 14*float64(j)/float64(side-1)})
+			}
+		}
+		return grid, nil
+	}
+	for k := range count {
+		grid = append(grid, []float64{from - span*float64(k)/float64(count-1)})
+	}
+	return grid, nil
 }

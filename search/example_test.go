@@ -135,3 +135,15 @@ func ExampleOpenLog() {
 	// 0 of 3 evaluations were known
 	// 3 of 3 evaluations were known
 }
+
+// Look sees a criterion from above before it descends.
+func ExampleLook() {
+	null := search.Evaluation{Value: 4}
+	result, err := search.Look(context.Background(), valley{}, search.LookOptions{Null: null, Free: 1e9})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Printf("%s: %.3f after a look down to λ = %.1f\n", result.Status, result.Best.Value, result.Seen.To)
+	// Output: converged: 1.000 after a look down to λ = -10.0
+}

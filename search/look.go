@@ -481,33 +481,28 @@ func (l *look) conclude(r *Result) {
 	}
 }
 
-// seen sums up the path: its range, and how many basins of the model lie deeper than a
+// seen sums up the path: its range, and how many basins of its points are deeper than a
 // tenth of a standard error.
 func (l *look) seen() Seen {
-	from, to := l.o.Origin, l.lambda(l.points[len(l.points)-1].depth)
-	s := Seen{From: from, To: to}
-	top, low := math.Inf(1), math.Inf(1) // of the ridge before, of the valley since
-	for k, p := range l.points {
-		values := []float64{p.Value}
-		if k > 0 {
-			if v, _ := dip(l.points[k-1], p); finite(v) {
-				values = []float64{v, p.Value}
-			}
-		}
+	s := Seen{From: l.o.Origin, To: l.lambda(l.points[len(l.points)-1].depth)}
+	crest, valley, falling := l.points[0].Value, l.points[0].Value, true
+	for _, p := range l.points {
 		deep := float64(slightly * l.unit(p.Evaluation))
-		for _, v := range values {
-			switch {
-			case v < low:
-				low = v
-			case v > low+deep && top > low+deep: // the valley is left
-				s.Basins++
-				top, low = v, v
-			case v > top || math.IsInf(top, 1):
-				top = v
+		switch {
+		case falling:
+			if valley = min(valley, p.Value); p.Value > valley+deep { // the valley is left
+				if valley < crest-deep {
+					s.Basins++
+				}
+				crest, falling = p.Value, false
+			}
+		default:
+			if crest = max(crest, p.Value); p.Value < crest-deep {
+				valley, falling = p.Value, true
 			}
 		}
 	}
-	if top > low+float64(slightly*l.unit(l.best.Evaluation)) {
+	if falling && valley < crest {
 		s.Basins++
 	}
 	s.Basins = max(1, s.Basins)

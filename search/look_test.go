@@ -1,0 +1,180 @@
+package search
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// judged adds to an objective what a look goes by: a standard error, and work that grows
+// with the depth below λ = 0.
+func judged(a *analytic, spread, growth float64) *analytic {
+	a.at = func(k int, e *Evaluation) error {
+		depth := -a.seen[k].LogLambda[0]
+		e.StandardError, e.Tol = spread, a.seen[k].Tol
+		e.Work = 1e6 * math.Exp(growth*depth)
+		e.Support = int(10 * math.Exp(growth*depth))
+		e.TrainLoss = 1
+		return nil
+	}
+	return a
+}
+
+// twoBasins has a basin of depth 1 at λ = −2 and a deeper one, 1.5, at −7, under a null
+// model of 3.
+func twoBasins(x float64) (value, slope float64) {
+	dip := func(depth, at float64) (float64, float64) {
+		d := (x - at) / 0.9
+		v := depth * math.Exp(-d*d)
+		return -v, 2 * d / 0.9 * v
+	}
+	v1, s1 := dip(1, -2)
+	v2, s2 := dip(1.5, -7)
+	return 3 + v1 + v2, s1 + s2
+}
+
+func lookAt(t *testing.T, f Objective, o LookOptions) *Result {
+	t.Helper()
+	r, err := Look(context.Background(), f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// A descent from αmax ends in the first basin; a look finds the deeper one, to a hundredth
+// of the standard error, and says that there were two.
+func TestLookFindsTheDeeperBasin(t *testing.T) {
+	o := LookOptions{Null: Evaluation{Value: 3, StandardError: 0.5}, Free: 1e9}
+	r := lookAt(t, judged(scalar(twoBasins), 0.5, 0), o)
+	if r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]+7) > 0.2 || r.Best.Value > 1.5+0.01*0.5 || r.Seen.Basins != 2 {
+		t.Errorf("%s at %v: %g, %+v after %d", r.Status, r.Best.LogLambda, r.Best.Value, r.Seen, len(r.Evaluations))
+	}
+	first, err := Secant(context.Background(), scalar(twoBasins), -1, Box{[]float64{-12}, []float64{0}}, Options{})
+	if err != nil || math.Abs(first.Best.LogLambda[0]+2) > 0.1 {
+		t.Errorf("a descent: %v, %v", first, err)
+	}
+}
+
+// With precision the last digits follow.
+func TestLookWithPrecision(t *testing.T) {
+	o := LookOptions{Null: Evaluation{Value: 3}, Free: 1e9, Precision: true, Options: Options{Tol: 1e-8}}
+	r := lookAt(t, judged(scalar(twoBasins), 0.5, 0), o)
+	if !r.Status.OK() || math.Abs(r.Best.Gradient[0]) > 1e-4 || r.Best.Tol > 1e-8 {
+		t.Errorf("%s at %v: slope %v", r.Status, r.Best.LogLambda, r.Best.Gradient)
+	}
+}
+
+// Where nothing beats the null model, it is the choice, and named.
+func TestLookNamesTheNullModel(t *testing.T) {
+	rising := func(x float64) (float64, float64) { return 3 - 0.4*x, -0.4 }
+	r := lookAt(t, judged(scalar(rising), 0.1, 0), LookOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Free: 1e9})
+	if r.Status != outcome.NullModel || r.Best.LogLambda[0] != 0 || r.Best.Value != 3 {
+		t.Errorf("%s: %+v", r.Status, r.Best)
+	}
+	// No λ is that of a distant null model: a point next to it is.
+	r = lookAt(t, judged(scalar(func(x float64) (float64, float64) { e := math.Exp(-x / 4); return 3 + e, -e / 4 }), 0.1, 0),
+		LookOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Distant: true, Free: 1e9})
+	if r.Status != outcome.NullModel || r.Best.LogLambda[0] != farAway || r.Best.Value > 3.001 {
+		t.Errorf("distant, %s: %+v", r.Status, r.Best)
+	}
+}
+
+// The path ends by what it has seen, and by work: where points grow dear, a criterion that
+// does not fall is not followed down.
+func TestLookEndsByWork(t *testing.T) {
+	bowl := func(x float64) (float64, float64) { return 1 + (x+2)*(x+2)/100, (x + 2) / 50 }
+	o := LookOptions{Null: Evaluation{Value: 2, StandardError: 1}, Free: 1e7}
+	cheap := lookAt(t, judged(scalar(bowl), 1, 0), o)
+	dear := lookAt(t, judged(scalar(bowl), 1, 1), o)
+	if cheap.Seen.To > -floorDepth || dear.Seen.To < -9 {
+		t.Errorf("seen to %g, to %g where points are dear", cheap.Seen.To, dear.Seen.To)
+	}
+	for _, r := range []*Result{cheap, dear} {
+		if r.Status != outcome.Converged || r.Best.Value > 1.01 {
+			t.Errorf("%s: %+v", r.Status, r.Best)
+		}
+	}
+}
+
+// An SVM is looked at from small C to large.
+func TestLookUpwards(t *testing.T) {
+	r := lookAt(t, judged(scalar(func(x float64) (float64, float64) { return twoBasins(-x) }), 0.5, 0),
+		LookOptions{Null: Evaluation{Value: 3}, Up: true, Distant: true, Climb: true, Free: 1e9})
+	if r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]-7) > 0.2 || r.Seen.From != 0 || r.Seen.To < 7 {
+		t.Errorf("%s: %+v, %+v", r.Status, r.Best, r.Seen)
+	}
+}
+
+// Values that are no numbers end the path; a slope that is none is done without.
+func TestLookWithoutNumbers(t *testing.T) {
+	broken := judged(scalar(twoBasins), 0.5, 0)
+	spread := broken.at
+	broken.at = func(k int, e *Evaluation) error {
+		if broken.seen[k].LogLambda[0] < -4 {
+			e.Value = math.NaN()
+		}
+		e.Gradient[0] = math.NaN()
+		return spread(k, e)
+	}
+	r := lookAt(t, broken, LookOptions{Null: Evaluation{Value: 3}, Free: 1e9})
+	if r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]+2) > 1 || !finite(r.Best.Value) {
+		t.Errorf("%s: %+v", r.Status, r.Best)
+	}
+}
+
+// A budget and a context end a look with the best point so far.
+func TestLookEndsEarly(t *testing.T) {
+	f := judged(scalar(twoBasins), 0.5, 0)
+	o := LookOptions{Null: Evaluation{Value: 3}, Free: 1e9, Options: Options{Evaluations: 2}}
+	r := lookAt(t, f, o)
+	if r.Status != outcome.Budget || len(r.Evaluations) != 2 || r.Best.Value > 2.5 {
+		t.Errorf("%s after %d: %+v", r.Status, len(r.Evaluations), r.Best)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	o.Evaluations, o.Progress = 0, func(e Evaluation) {
+		if e.LogLambda[0] < -2 {
+			cancel()
+		}
+	}
+	r, err := Look(ctx, judged(scalar(twoBasins), 0.5, 0), o)
+	if err != nil || r.Status != outcome.Cancelled || r.Best.Value > 2.5 {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+// Refinement begins at the solutions of the nearest point.
+func TestLookStartsFromTheNearestPoint(t *testing.T) {
+	f := judged(scalar(twoBasins), 0.5, 0)
+	lookAt(t, f, LookOptions{Null: Evaluation{Value: 3}, Free: 1e9})
+	var before []float64
+	refined := 0
+	for _, r := range f.seen {
+		if x := r.LogLambda[0]; r.From != nil {
+			refined++
+			for _, p := range before {
+				if math.Abs(p-x) < math.Abs(r.From[0]-x) {
+					t.Errorf("%g begins at %g, %g is nearer", x, r.From[0], p)
+				}
+			}
+		}
+		before = append(before, r.LogLambda[0])
+	}
+	if refined == 0 {
+		t.Error("nothing was refined")
+	}
+}
+
+// Interpolate meets values and slopes.
+func TestInterpolate(t *testing.T) {
+	nan := math.NaN()
+	for _, c := range [][5]float64{{2, 1, 3, -1, 4}, {0.5, 1, 0, nan, 2}, {3, -1, 1, 2, nan}, {1, 0, 1, nan, nan}} {
+		f, e := Interpolate(c[0], c[1], c[2], c[3], c[4]), 1e-6
+		slope := func(x float64) float64 { return (f(x+e) - f(x-e)) / (2 * e) }
+		if math.Abs(f(0)-c[1]) > 1e-12 || math.Abs(f(c[0])-c[2]) > 1e-12 || math.Abs(slope(0)-c[3]) > 1e-5 || math.Abs(slope(c[0])-c[4]) > 1e-5 {
+			t.Errorf("%v: %g, %g, %g, %g", c, f(0), f(c[0]), slope(0), slope(c[0]))
+		}
+	}
+}

@@ -91,6 +91,7 @@ func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r
 		c.AskCurvature()
 	}
 	v := vanishing{p.Objective, l - leastReach}
+	before := len(s.done)
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
 		if options.Stop = pairPlain; !o.Precision {
 			options.Stop = max(pairPlain, pairStop*best.Best.StandardError/math.Abs(best.Best.Value))
@@ -111,7 +112,10 @@ func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r
 		gain = pairPlain * math.Abs(best.Best.Value)
 	}
 	if !slices.Contains(best.Best.LogLambda, nothing) { // a mixture, where the descent began
-		gain = -pairPlain * math.Abs(best.Best.Value)
+		gain = 0
+		if best.Best.Gradient == nil && len(s.done) > before {
+			best.Best.Gradient = s.done[before].Gradient
+		}
 	}
 	switch {
 	case !(result.Best.Value < best.Best.Value-gain):

@@ -472,7 +472,7 @@ func ReadColumn(ctx context.Context, path string) (values []float64, labels []st
 	if err != nil {
 		return nil, nil, err
 	}
-	if src.archive != nil || src.market {
+	if src.archive != nil || src.market || src.mapped {
 		return nil, nil, refused(in.Name, "no column: give one value a line, a table of one column or an .npy array")
 	}
 	if src.svmlight {

@@ -6,6 +6,7 @@
 //	.npy, dense .npz    arrays of NumPy's
 //	sparse .npz         matrices of SciPy's: csr, csc and coo
 //	Matrix Market       coordinate and array
+//	mapped files        what [Data.Keep] writes, read in place
 //
 // any text of them also as gzip, bzip2 or zstd data. What is none of them is refused by what it
 // looks like.

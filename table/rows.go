@@ -68,6 +68,14 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 		switch {
 		case err != nil:
 			yield(Row{}, err)
+		case src.mapped:
+			d, err := openMapped(in, Options{Name: o.Name, NoTarget: true})
+			if err != nil {
+				yield(Row{}, err)
+				return
+			}
+			defer d.Close()
+			matrixRows(sparse.Compressed(d.X), nil, p, o, yield)
 		case src.svmlight:
 			s.svmlightRows(in.Context(), src.text, p, o, yield)
 		case src.market:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/internal/input"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // recognised is what an input turned out to be: svmlight or Matrix Market text, an archive
@@ -17,6 +18,7 @@ type recognised struct {
 	format   string
 	svmlight bool
 	market   bool
+	mapped   bool
 	text     io.Reader // of the two above
 	archive  *archive
 	rows     Rows // all others
@@ -39,6 +41,8 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 		return recognised{format: "an array of NumPy's", rows: r}, err
 	case bytes.HasPrefix(bytes.ToLower(head), bytes.ToLower([]byte(marketMagic))):
 		return recognised{market: true, text: text}, nil
+	case bytes.HasPrefix(head, []byte(sparse.MappedMagic)):
+		return recognised{mapped: true}, nil
 	case bytes.HasPrefix(head, []byte(zipMagic)):
 		if in.File() == nil || in.Unpacks() {
 			return recognised{}, refused(in.Name, "a ZIP archive, which is not read from a stream or from inside another file; name the file itself")

@@ -54,6 +54,9 @@ type Options struct {
 	// Formats are further formats, recognised by how their files begin.
 	Formats []Format
 
+	// Trust is that of [sparse.MapOptions], for files that [Data.Keep] wrote.
+	Trust bool
+
 	// Features, MaxFeatures and MaxEntries are those of [sparse.ReadOptions].
 	Features    int
 	MaxFeatures int
@@ -105,6 +108,8 @@ type Data struct {
 
 	// Notes say what was done that the caller did not ask for.
 	Notes []Note
+
+	mapped *sparse.Mapped // nil: in memory
 }
 
 // Column is a column that stands aside: numbers, or texts.
@@ -156,6 +161,8 @@ func read(in *input.Input, o Options) (*Data, error) {
 		return nil, err
 	}
 	switch {
+	case src.mapped:
+		return openMapped(in, o)
 	case src.svmlight:
 		return readSVMLight(in.Context(), src.text, o)
 	case src.market:

@@ -16,8 +16,8 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		want []string
 	}{
 		{"predict", "", []string{"pare predict MODEL FILE", "--save"}},
-		{"slect", "", []string{`"slect"`, "select, fit, grad, report, path, predict, inspect, info"}},
-		{"--quiet", "quiet", []string{"select, fit, grad, report, path, predict, inspect, info"}},
+		{"slect", "", []string{`"slect"`, "select, fit, grad, report, path, predict, convert, inspect, info"}},
+		{"--quiet", "quiet", []string{"select, fit, grad, report, path, predict, convert, inspect, info"}},
 		{"select one two", "", []string{"two"}},
 		{"select --model forest", "model", []string{`"forest"`, "lasso, enet, wlasso, ridge, logreg, poisson, huber, multiclass, svm"}},
 		{"select --model svm --intercept", "intercept", []string{"svm has no intercept", "the others"}},

@@ -104,7 +104,7 @@ func TestEveryNameIsDocumented(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, result := range []any{fitResult{}, gradResult{}, selectResult{}, pathResult{}, infoResult{}, predictResult{}, inspectResult{}, failure{}} {
+	for _, result := range []any{fitResult{}, gradResult{}, selectResult{}, pathResult{}, infoResult{}, predictResult{}, inspectResult{}, convertResult{}, failure{}} {
 		for name := range names(reflect.TypeOf(result)) {
 			if !strings.Contains(string(text), "`"+name+"`") {
 				t.Errorf("%T has %s, the page has not", result, name)

@@ -33,6 +33,7 @@ type grammar struct {
 	Report  reportCommand  `cmd:"" help:"Choose λ, and write a page of HTML with charts."`
 	Path    pathCommand    `cmd:"" help:"Solve along a geometric grid of λ."`
 	Predict predictCommand `cmd:"" help:"Predict the rows of a file by a saved model."`
+	Convert convertCommand `cmd:"" help:"Write data to a file that is mapped into memory."`
 	Inspect inspectCommand `cmd:"" help:"What is in a saved model."`
 	Info    infoCommand    `cmd:"" help:"What is in the file."`
 
@@ -247,6 +248,7 @@ pare fits sparse linear models and chooses their regularisation for you.
   pare path FILE            solve along a grid of λ
   pare predict MODEL FILE   predict by a model that select or fit has saved
   pare inspect MODEL        what is in a saved model
+  pare convert FILE OUT     write data to a file that is mapped into memory
   pare info FILE            what is in the file
 
 FILE is svmlight text, CSV, TSV, Parquet, an array of NumPy's, a sparse matrix

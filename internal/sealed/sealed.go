@@ -91,13 +91,26 @@ func (k Kind) decode(data []byte, body any) error {
 // happens, the file is the old one or the new one.
 func Replace(path string, data []byte) error { return replace(path, data, (*os.File).Sync) }
 
+// ReplaceWith is [Replace] with what write writes.
+func ReplaceWith(path string, write func(io.Writer) error) error {
+	return replaceWith(path, write, (*os.File).Sync)
+}
+
 // replace is Replace with what brings a file or a directory to the disk.
 func replace(path string, data []byte, sync func(*os.File) error) error {
+	write := func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	}
+	return replaceWith(path, write, sync)
+}
+
+func replaceWith(path string, write func(io.Writer) error, sync func(*os.File) error) error {
 	file, err := beside(path)
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(data)
+	err = write(file)
 	err = errors.Join(err, sync(file), file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), path)

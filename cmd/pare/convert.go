@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/internal/sealed"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+type convertCommand struct {
+	File string `arg:"" help:"Data in any form that select reads; - is standard input."`
+	Into string `arg:"" name:"out" help:"The file to write, which pare then maps into memory: no parsing, and memory only for what is looked at."`
+	tableFlags
+	Features int `placeholder:"P" help:"Number of columns of svmlight text, where the largest index in the file is not the last." group:"Data"`
+
+	JSON  bool `name:"json" help:"One JSON object on standard output." group:"Output"`
+	Quiet bool `help:"No progress." group:"Output"`
+}
+
+func (c *convertCommand) output() outputFlags { return outputFlags{JSON: c.JSON, Quiet: c.Quiet} }
+
+func (c *convertCommand) run(ctx context.Context, env environment) (result, error) {
+	from := dataFlags{File: c.File, tableFlags: c.tableFlags, Features: c.Features}
+	if err := from.check(); err != nil {
+		return nil, err
+	}
+	if err := sealed.Replaceable(c.Into); err != nil {
+		return nil, &outcome.Error{Kind: outcome.IO, File: c.Into, Message: "cannot write the data", Err: err}
+	}
+	d, err := from.load(ctx, env, true)
+	if err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	if err := d.Keep(c.Into); err != nil {
+		return nil, err
+	}
+	r := &convertResult{dimensions: d.dimensions(), Format: d.Format, Out: c.Into, Seconds: convertSeconds{Load: d.loadSeconds, Write: time.Since(began).Seconds()}, data: d}
+	if info, err := os.Stat(c.Into); err == nil {
+		r.Bytes = info.Size()
+	}
+	return r, nil
+}
+
+// convertResult is what pare convert prints.
+type convertResult struct {
+	dimensions
+	Format  string         `json:"format"`
+	Out     string         `json:"out"`
+	Bytes   int64          `json:"bytes"`
+	Seconds convertSeconds `json:"seconds"`
+
+	data *dataset
+}
+
+type convertSeconds struct {
+	Load  float64 `json:"load"`
+	Write float64 `json:"write"`
+}
+
+func (r *convertResult) trusted() bool { return true }
+
+func (r *convertResult) text(p *page) {
+	p.heading("convert", r.data)
+	p.row("format", "%s", r.Format)
+	p.row("written", "%s, %s", r.Out, bytesize(r.Bytes))
+	p.row("work", "reading %s, writing %s", seconds(r.Seconds.Load), seconds(r.Seconds.Write))
+	p.next("pare select " + quote(r.Out))
+}

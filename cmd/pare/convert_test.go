@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Converted data give the same choice as the file they come from, with its names and labels,
+// and its models read rows of that file.
+func TestConvertedDataAreTheSame(t *testing.T) {
+	people := writeFile(t, "people.csv", people)
+	lines := writeFile(t, "diabetes.svm", readDiabetes(t))
+	for _, c := range []struct {
+		file        string
+		read, model []string
+	}{
+		{lines, nil, nil},
+		{people, []string{"--target=outcome", "--drop=id", "--one-hot", "--missing=mean"}, []string{"--model=logreg", "--folds=3"}},
+	} {
+		out := filepath.Join(t.TempDir(), "data.pare")
+		r := decoded[convertResult](t, exitOK, append([]string{"convert", c.file, out}, c.read...)...)
+		if info, err := os.Stat(out); err != nil || info.Size() != r.Bytes || r.N == 0 {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		kept := filepath.Join(t.TempDir(), "model")
+		want := decoded[selectResult](t, exitOK, append(append([]string{"select", "--coef", c.file}, c.read...), c.model...)...)
+		got := decoded[selectResult](t, exitOK, append([]string{"select", "--coef", "--save=" + kept, out}, c.model...)...)
+		if got.Value != want.Value || !reflect.DeepEqual(got.LogLambda, want.LogLambda) || !reflect.DeepEqual(got.Final.Coef, want.Final.Coef) || !reflect.DeepEqual(got.Final.Labels, want.Final.Labels) {
+			t.Errorf("%s: %+v, want %+v", c.file, got.Final, want.Final)
+		}
+		fromFile, fromMap := pareRun(t, "predict", "--quiet", kept, c.file), pareRun(t, "predict", "--quiet", kept, out)
+		if fromFile.code != exitOK || fromFile.stdout != fromMap.stdout || strings.Count(fromMap.stdout, "\n") != r.N {
+			t.Errorf("%s: predictions\n%s%s%s%s", c.file, fromFile.stdout, fromFile.stderr, fromMap.stdout, fromMap.stderr)
+		}
+	}
+	cut := filepath.Join(t.TempDir(), "cut.pare")
+	if o := pareRun(t, "convert", lines, cut); o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	if err := os.Truncate(cut, 4096); err != nil {
+		t.Fatal(err)
+	}
+	if o := pareRun(t, "select", cut); o.code != exitFailed || !strings.Contains(o.stderr, "damaged") {
+		t.Errorf("exit %d\n%s", o.code, o.stderr)
+	}
+	if o := pareRun(t, "convert", lines); o.code != exitUsage {
+		t.Errorf("exit %d\n%s", o.code, o.stderr)
+	}
+	if o := pareRun(t, "convert", lines, filepath.Join(cut, "inside")); o.code != exitFailed || !strings.Contains(o.stderr, "cannot write") {
+		t.Errorf("exit %d\n%s", o.code, o.stderr)
+	}
+}

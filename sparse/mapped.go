@@ -1,0 +1,390 @@
+package sparse
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"io"
+	"math"
+	"os"
+	"unsafe"
+
+	"github.com/seed-45b9a24c/pare/internal/sealed"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// A mapped file is a header and sections, each of which begins at a multiple of 64 bytes,
+// all in little-endian order:
+//
+//	order    int32    the nonempty columns, by length, then index; of a dense matrix none
+//	colPtr   int64    where the entries of each begin, and the end
+//	target   float64  n of them, or none
+//	rows     int32    of the entries; of a dense matrix none
+//	values   float64  of the entries; of a dense matrix all, by columns
+//	about    bytes    what the writer keeps with them
+//
+// The header has the dimensions, where the sections are, a checksum of all that follows it
+// and one of itself.
+const (
+	// MappedMagic begins a mapped file.
+	MappedMagic = "PAREMAP1"
+
+	mappedHeader = 512
+	mappedAlign  = 64
+	sections     = 6
+)
+
+const (
+	mappedOrder = iota
+	mappedColPtr
+	mappedTarget
+	mappedRows
+	mappedValues
+	mappedAbout
+)
+
+// mappedHead is the header as it is laid out.
+type mappedHead struct {
+	Magic    [8]byte
+	Version  uint32
+	Dense    uint32
+	N, P     uint64
+	NNZ      uint64
+	Nonempty uint64
+	HasY     uint64
+	Section  [sections]struct{ At, Bytes uint64 }
+	Body     [sha256.Size]byte // of all after the header
+}
+
+// WriteMapped puts a matrix, its target (nil: none) and what the caller keeps with them in a
+// file for [Map], in place of an old one. Whatever happens, the file is the old one or the
+// new one. The error is an [*outcome.Error]: Shape for a target of another length, or IO.
+func WriteMapped(path string, x Matrix, y []float64, about []byte) error {
+	n, _ := x.Dims()
+	if y != nil && len(y) != n {
+		return outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
+	}
+	parts := mappedParts(x, y, about)
+	head := newMappedHead(x, y, parts)
+	sum := sha256.New()
+	if err := writeParts(sum, parts); err != nil {
+		return err
+	}
+	copy(head.Body[:], sum.Sum(nil))
+	err := sealed.ReplaceWith(path, func(w io.Writer) error {
+		if _, err := w.Write(head.encode()); err != nil {
+			return err
+		}
+		return writeParts(w, parts)
+	})
+	if err != nil {
+		return &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be written", Err: err}
+	}
+	return nil
+}
+
+// mappedParts are the sections as they lie in memory.
+func mappedParts(x Matrix, y []float64, about []byte) [sections][]byte {
+	var parts [sections][]byte
+	if m, ok := x.(*CSC); ok {
+		parts[mappedOrder], parts[mappedColPtr], parts[mappedRows] = bytesOf(m.order), bytesOf(m.colPtr), bytesOf(m.rows)
+	}
+	_, values := x.Arrays()
+	parts[mappedTarget], parts[mappedValues], parts[mappedAbout] = bytesOf(y), bytesOf(values), about
+	return parts
+}
+
+func newMappedHead(x Matrix, y []float64, parts [sections][]byte) *mappedHead {
+	n, p := x.Dims()
+	head := &mappedHead{Version: 1, N: uint64(n), P: uint64(p), NNZ: uint64(x.NNZ()), Nonempty: uint64(len(x.Order()))}
+	copy(head.Magic[:], MappedMagic)
+	if _, ok := x.(*Dense); ok {
+		head.Dense, head.Nonempty = 1, 0
+	}
+	if y != nil {
+		head.HasY = 1
+	}
+	at := uint64(mappedHeader)
+	for k, part := range parts {
+		head.Section[k].At, head.Section[k].Bytes = at, uint64(len(part))
+		at = aligned(at + uint64(len(part)))
+	}
+	return head
+}
+
+func aligned(at uint64) uint64 { return (at + mappedAlign - 1) / mappedAlign * mappedAlign }
+
+// encode returns the header, with its checksum at the end.
+func (h *mappedHead) encode() []byte {
+	var b bytes.Buffer
+	_ = binary.Write(&b, binary.LittleEndian, h) // fixed size, into memory
+	out := make([]byte, mappedHeader)
+	copy(out, b.Bytes())
+	sum := sha256.Sum256(out[:mappedHeader-sha256.Size])
+	copy(out[mappedHeader-sha256.Size:], sum[:])
+	return out
+}
+
+// writeParts writes the sections, each filled up to where the next begins.
+func writeParts(w io.Writer, parts [sections][]byte) error {
+	var zeros [mappedAlign]byte
+	for _, part := range parts {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+		if _, err := w.Write(zeros[:aligned(uint64(len(part)))-uint64(len(part))]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bytesOf is the memory of numbers, on processors that store them as the file does.
+func bytesOf[T int32 | int64 | float64](values []T) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&values[0])), len(values)*int(unsafe.Sizeof(values[0])))
+}
+
+// numbersOf is the other way round; b is aligned.
+func numbersOf[T int32 | int64 | float64](b []byte) []T {
+	var one T
+	if len(b) == 0 {
+		return []T{}
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(one)))
+}
+
+// littleEndian reports whether numbers lie in memory as in the file.
+func littleEndian() bool {
+	one := [2]byte{1, 0}
+	return binary.NativeEndian.Uint16(one[:]) == 1
+}
+
+// MapOptions says how far a mapped file is trusted.
+type MapOptions struct {
+	// Trust leaves out the pass over the entries that finds what no matrix may have: rows
+	// out of order or out of range, values that are not finite. Only for files that
+	// [WriteMapped] wrote and nobody else could: assembly relies on every index.
+	Trust bool
+
+	// Verify recomputes the checksum of the whole file.
+	Verify bool
+}
+
+// Mapped is a matrix in a file that is mapped into memory: nothing is read until it is
+// looked at, and memory that the system needs elsewhere it takes back. The file must not be
+// cut while it is mapped: reading beyond its end kills the process.
+type Mapped struct {
+	x     Matrix
+	y     []float64
+	about []byte
+	sum   [sha256.Size]byte
+	unmap func() error
+}
+
+// Map maps a file that [WriteMapped] wrote. Without options the header is checked by its
+// checksum and every entry by a pass over the file. The error is an [*outcome.Error]: IO,
+// or Parse for a file that is damaged or of another version.
+func Map(path string, o MapOptions) (*Mapped, error) {
+	if !littleEndian() {
+		return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "mapped files are for little-endian processors"}
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be opened", Err: err}
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be opened", Err: err}
+	}
+	bad := func(what string) (*Mapped, error) {
+		return nil, &outcome.Error{Kind: outcome.Parse, File: path, Message: "the mapped file is damaged: " + what}
+	}
+	raw := make([]byte, mappedHeader)
+	if _, err := io.ReadFull(file, raw); err != nil {
+		return bad("it ends in its header")
+	}
+	head, what := decodeMapped(raw, info.Size())
+	if what != "" {
+		return bad(what)
+	}
+	data, unmap, err := mapFile(file, info.Size())
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be mapped into memory", Err: err}
+	}
+	m := &Mapped{sum: head.Body, unmap: unmap}
+	if o.Verify && sha256.Sum256(data[mappedHeader:]) != head.Body {
+		what = "its checksum is wrong"
+	} else {
+		what = m.adopt(head, data, !o.Trust)
+	}
+	if what != "" {
+		_ = unmap()
+		return bad(what)
+	}
+	return m, nil
+}
+
+// decodeMapped reads the header of a file of so many bytes, or says what is wrong with it.
+func decodeMapped(raw []byte, size int64) (*mappedHead, string) {
+	sum := sha256.Sum256(raw[:mappedHeader-sha256.Size])
+	head := new(mappedHead)
+	if err := binary.Read(bytes.NewReader(raw), binary.LittleEndian, head); err != nil || string(head.Magic[:]) != MappedMagic {
+		return nil, "it does not begin as one"
+	}
+	if head.Version != 1 {
+		return nil, "it is of another version"
+	}
+	if !bytes.Equal(sum[:], raw[mappedHeader-sha256.Size:]) {
+		return nil, "the checksum of its header is wrong"
+	}
+	if head.N > MaxDim || head.P > MaxDim || head.Nonempty > head.P || head.NNZ > math.MaxInt64/16 || head.Dense > 1 {
+		return nil, "its dimensions"
+	}
+	want := [sections]uint64{4 * head.Nonempty, 8 * (head.Nonempty + 1), 8 * head.N * head.HasY, 4 * head.NNZ, 8 * head.NNZ, head.Section[mappedAbout].Bytes}
+	if head.Dense == 1 {
+		want[mappedOrder], want[mappedColPtr], want[mappedRows] = 0, 0, 0
+		if head.NNZ != head.N*head.P {
+			return nil, "its dimensions"
+		}
+	}
+	at := uint64(mappedHeader)
+	for k, section := range head.Section {
+		if section.At != at || section.Bytes != want[k] || section.Bytes > uint64(size) {
+			return nil, "its sections"
+		}
+		at = aligned(at + section.Bytes)
+	}
+	if at != uint64(size) {
+		return nil, "it is not as long as its sections"
+	}
+	return head, ""
+}
+
+// adopt makes the matrix of the memory of a file, or says what is wrong.
+func (m *Mapped) adopt(head *mappedHead, data []byte, check bool) string {
+	part := func(k int) []byte {
+		s := head.Section[k]
+		return data[s.At : s.At+s.Bytes : s.At+s.Bytes]
+	}
+	m.about = part(mappedAbout)
+	if head.HasY == 1 {
+		m.y = numbersOf[float64](part(mappedTarget))
+	}
+	if check && !allFinite(m.y) {
+		return "a target that is not finite"
+	}
+	n, p := int(head.N), int(head.P)
+	values := numbersOf[float64](part(mappedValues))
+	if head.Dense == 1 {
+		if check && !allFinite(values) {
+			return "a value that is not finite"
+		}
+		d := &Dense{n: n, p: p, order: make([]int32, p), values: values}
+		for j := range d.order {
+			d.order[j] = int32(j)
+		}
+		m.x = d
+		return ""
+	}
+	c := &CSC{n: n, p: p, order: numbersOf[int32](part(mappedOrder)), colPtr: numbersOf[int64](part(mappedColPtr)), rows: numbersOf[int32](part(mappedRows)), values: values}
+	if what := c.index(); what != "" {
+		return what
+	}
+	if check {
+		if what := c.check(); what != "" {
+			return what
+		}
+	}
+	m.x = c
+	return ""
+}
+
+func allFinite(values []float64) bool {
+	for _, v := range values {
+		if !finite(v) {
+			return false
+		}
+	}
+	return true
+}
+
+// index checks the order and the pointers of the columns, and makes the table that finds
+// them.
+func (m *CSC) index() string {
+	if m.colPtr[0] != 0 || m.colPtr[len(m.order)] != int64(len(m.rows)) {
+		return "its column pointers"
+	}
+	previous := int64(0)
+	for s, j := range m.order {
+		length := m.colPtr[s+1] - m.colPtr[s]
+		switch {
+		case length < 1 || length > int64(m.n) || m.colPtr[s+1] > int64(len(m.rows)):
+			return "its column pointers"
+		case length < previous || s > 0 && length == previous && j <= m.order[s-1] || j < 0 || int(j) >= m.p:
+			return "the order of its columns"
+		}
+		previous = length
+	}
+	if tabulated(m.p, int64(len(m.rows))) {
+		m.slots = make([]int32, m.p)
+		for j := range m.slots {
+			m.slots[j] = -1
+		}
+		for s, j := range m.order {
+			if m.slots[j] >= 0 {
+				return "a column that occurs twice"
+			}
+			m.slots[j] = int32(s)
+		}
+		return ""
+	}
+	columns := append([]int32{}, m.order...)
+	sortIndices(columns)
+	for k := 1; k < len(columns); k++ {
+		if columns[k] == columns[k-1] {
+			return "a column that occurs twice"
+		}
+	}
+	m.few, m.slots = newDirectory(m.p, columns), make([]int32, len(columns))
+	for s, j := range m.order {
+		m.slots[m.few.find(int(j))] = int32(s)
+	}
+	return ""
+}
+
+// check goes over every entry.
+func (m *CSC) check() string {
+	for s := range m.order {
+		previous := int32(-1)
+		for k := m.colPtr[s]; k < m.colPtr[s+1]; k++ {
+			i, v := m.rows[k], m.values[k]
+			if i <= previous || int(i) >= m.n {
+				return "rows out of order or out of range"
+			}
+			if v == 0 || !finite(v) {
+				return "a value that is 0 or not finite"
+			}
+			previous = i
+		}
+	}
+	return ""
+}
+
+// Matrix returns the matrix, whose entries lie in the file: it may be used until [Mapped.Close].
+func (m *Mapped) Matrix() Matrix { return m.x }
+
+// Target returns the target; nil where the file has none. Read only, until [Mapped.Close].
+func (m *Mapped) Target() []float64 { return m.y }
+
+// About returns what the writer kept with the matrix. Read only, until [Mapped.Close].
+func (m *Mapped) About() []byte { return m.about }
+
+// Hash returns the SHA-256 of the file's sections, as its writer computed it.
+func (m *Mapped) Hash() [sha256.Size]byte { return m.sum }
+
+// Close takes the file out of memory. Nothing reached through m may be used after that.
+func (m *Mapped) Close() error { return m.unmap() }

@@ -1,0 +1,92 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+
+	"github.com/seed-45b9a24c/pare/internal/input"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// kept is what a mapped file has beside its matrix and target.
+type kept struct {
+	Format string   `json:"format"`
+	Names  []string `json:"names,omitempty"`
+	Labels []string `json:"labels,omitempty"`
+	Schema *Schema  `json:"schema"`
+}
+
+// Keep writes the data to a file that [Open] maps into memory again: nothing is parsed then,
+// and what is not looked at not read. Columns that stand aside are not kept. The error is
+// that of [sparse.WriteMapped].
+func (d *Data) Keep(path string) error {
+	about, err := json.Marshal(kept{d.Format, d.Names, d.Labels, d.Schema})
+	if err != nil {
+		return &outcome.Error{Kind: outcome.Internal, Message: "cannot encode what is kept with the data", Err: err}
+	}
+	return sparse.WriteMapped(path, d.X, d.Y, about)
+}
+
+// Close takes mapped data out of memory: X and Y may not be used after that. Of other data
+// nothing needs closing.
+func (d *Data) Close() error {
+	if d.mapped == nil {
+		return nil
+	}
+	return d.mapped.Close()
+}
+
+// openMapped maps the file of an input.
+func openMapped(in *input.Input, o Options) (*Data, error) {
+	if in.File() == nil || in.Unpacks() {
+		return nil, refused(in.Name, "a file to be mapped, which is not read from a stream or from inside another file; name the file itself")
+	}
+	m, err := sparse.Map(in.File().Name(), sparse.MapOptions{Trust: o.Trust})
+	if err != nil {
+		return nil, err
+	}
+	d, err := mappedData(in.Context(), m, o)
+	if err != nil {
+		_ = m.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func mappedData(ctx context.Context, m *sparse.Mapped, o Options) (*Data, error) {
+	bad := func(what string) (*Data, error) {
+		return nil, &outcome.Error{Kind: outcome.Parse, File: o.Name, Message: "the mapped file is damaged: " + what}
+	}
+	var about kept
+	decoder := json.NewDecoder(bytes.NewReader(m.About()))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&about); err != nil || about.Schema == nil {
+		return bad("what is kept with the matrix")
+	}
+	n, p := m.Matrix().Dims()
+	if what := about.Schema.Check(p); what != "" || about.Names != nil && len(about.Names) != p {
+		return bad("its names and columns")
+	}
+	d := &Data{Format: about.Format + ", mapped", X: m.Matrix(), Y: m.Target(), Names: about.Names, Labels: about.Labels, Rows: n, Schema: about.Schema, mapped: m}
+	for _, v := range d.Y {
+		if d.Labels != nil && (v < 0 || int(v) >= len(d.Labels) || v != float64(int(v))) {
+			return bad("its labels")
+		}
+	}
+	if err := d.noColumns(o); err != nil {
+		return nil, err
+	}
+	switch {
+	case o.Target != "" && d.Y != nil:
+		return nil, outcome.At(outcome.Usage, "target", "%s carries its target", o.Name)
+	case o.Target != "" && exists(o.Target):
+		if err := d.readTarget(ctx, o.Target); err != nil {
+			return nil, err
+		}
+	case d.Y == nil && !o.NoTarget:
+		return nil, outcome.At(outcome.Usage, "target", "%s has no target: give --target a file with one value a row", o.Name)
+	}
+	return d, nil
+}

@@ -223,6 +223,26 @@ func (m *Multiclass) Eval(ctx context.Context, r search.Request) (search.Evaluat
 	return evalOnSide(ctx, m, r)
 }
 
+// penalties makes those of the classes.
+func (m *Multiclass) penalties(logLambda []float64) (all []model.Penalty, err error) {
+	all = make([]model.Penalty, len(m.classes))
+	for k, l := range logLambda {
+		if all[k], err = m.spec.Penalty([]float64{l}); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// everyLane calls f for every class of every fold.
+func (m *Multiclass) everyLane(f func(*classLane)) {
+	for _, fold := range m.folds {
+		for k := range fold.lanes {
+			f(&fold.lanes[k])
+		}
+	}
+}
+
 // Evaluate solves every class of every fold at r.LogLambda, one entry per class,
 // and returns the mean over folds of the cross-entropy and its hypergradient.
 func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, error) {
@@ -230,12 +250,9 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 	if len(r.LogLambda) != len(m.classes) {
 		return Report{}, outcome.At(outcome.Shape, "log-lambda", "%d classes, got %d hyperparameters", len(m.classes), len(r.LogLambda))
 	}
-	penalties := make([]model.Penalty, len(m.classes))
-	for k, l := range r.LogLambda {
-		var err error
-		if penalties[k], err = m.spec.Penalty([]float64{l}); err != nil {
-			return Report{}, err
-		}
+	penalties, err := m.penalties(r.LogLambda)
+	if err != nil {
+		return Report{}, err
 	}
 	options := m.spec.Solver
 	if r.Tol != 0 {
@@ -243,11 +260,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 	}
 	options = sharpen(options)
 	if r.From != nil {
-		for _, f := range m.folds {
-			for k := range f.lanes {
-				f.lanes[k].recall(r.From)
-			}
-		}
+		m.everyLane(func(l *classLane) { l.recall(r.From) })
 	}
 	if err := m.lead(ctx, r.LogLambda, penalties, options); err != nil {
 		return Report{}, err
@@ -286,11 +299,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		_, report.StandardError = f.loss(func(row int, class int32) float64 { return f.scores[class][row] })
 	}
 	if m.Keep {
-		for _, f := range m.folds {
-			for k := range f.lanes {
-				f.lanes[k].keep(r.LogLambda)
-			}
-		}
+		m.everyLane(func(l *classLane) { l.keep(r.LogLambda) })
 	}
 	if m.Curvature && !r.ValueOnly {
 		report.Curvature = m.curvature()

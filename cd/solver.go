@@ -225,7 +225,7 @@ func (s *Solver) prepare(g model.Penalty) error {
 // the status that says so, and so is the last certified point when ctx ends.
 // The error is an [outcome.Error]: BadParameter for options that cannot be, Shape for a
 // penalty of another number of columns, Limit beyond MaxSupport.
-func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) {
+func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) { //nolint:funlen // the loop of the engine, in the order in which it happens
 	opts, err := opts.resolve()
 	if err != nil {
 		return nil, err

@@ -62,21 +62,9 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	if err := check(g, at, p); err != nil {
 		return Certificate{}, err
 	}
-	beta := make(map[int32]float64, len(at.Support))
-	for k, j := range at.Support {
-		beta[j] = at.Coef[k]
-	}
-	s.take(at)
-	total := s.view.Total()
-	dual := model.NewDual(s.fit, g, s.state)
-	order := s.view.Matrix().Order()
-	z := make([]float64, p)
 	out := Certificate{DualMargin: 1}
-	for _, j := range order {
-		z[j] = s.view.Dot(int(j), s.state.Weighted) / total
-		dual.Add(int(j), z[j], beta[j], s.view.Norm(int(j)))
-	}
-	out.Gap, out.KKT = s.fit.Gap(&dual, s.state), dual.KKT()
+	beta, z := s.correlate(&out, g, at)
+	order := s.view.Matrix().Order()
 	gap := out.Gap + float64(roundingGap*s.fit.Null())
 	reach := s.reach(gap)
 	margin := func(j int32) float64 { return 1 - g.Pull(z[j])/g.Alpha(int(j)) }
@@ -127,11 +115,33 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 		s.prove(&out, g, undecided, beta, gap)
 	}
 	open := out.DualMargin < edgeMargin || !out.Unique && out.Gap <= roundingGap*s.fit.Null()
-	if open && len(edge) <= largestProof && ctx.Err() == nil {
-		_, size, rows := s.factorise(g, edge)
-		out.Dependent = rows < size
-	}
+	out.Dependent = open && len(edge) <= largestProof && ctx.Err() == nil && s.dependent(g, edge)
 	return out, nil
+}
+
+// dependent reports that columns depend on each other to working precision.
+func (s *Solver) dependent(g model.Penalty, columns []int32) bool {
+	_, size, rows := s.factorise(g, columns)
+	return rows < size
+}
+
+// correlate passes over X: it returns the coefficients and the correlations zⱼ of a point, and
+// sets its gap and KKT residual.
+func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta map[int32]float64, z []float64) {
+	beta = make(map[int32]float64, len(at.Support))
+	for k, j := range at.Support {
+		beta[j] = at.Coef[k]
+	}
+	s.take(at)
+	_, p := s.view.Dims()
+	z = make([]float64, p)
+	dual := model.NewDual(s.fit, g, s.state)
+	for _, j := range s.view.Matrix().Order() {
+		z[j] = s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
+		dual.Add(int(j), z[j], beta[j], s.view.Norm(int(j)))
+	}
+	out.Gap, out.KKT = s.fit.Gap(&dual, s.state), dual.KKT()
+	return beta, z
 }
 
 // unite drops from ascending columns the copies of others, which take their coefficients

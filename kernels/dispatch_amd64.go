@@ -13,7 +13,7 @@ import (
 // native lists the sets that this CPU and operating system support, slowest
 // first. cpuid reports a feature only if the operating system saves the
 // registers that it needs.
-func native() []*Set {
+func native() []*Set { //nolint:funlen // a table
 	if !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
 		return nil
 	}

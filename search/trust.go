@@ -61,7 +61,7 @@ const (
 	ridge        = 1e-8 // added to the objective's curvature, as a share of its diagonal
 )
 
-func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome.Status, error) {
+func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome.Status, error) { //nolint:funlen // one iteration, whose steps share all it knows
 	here, _, status, err := r.begin(ctx, start, box)
 	if status != "" || err != nil {
 		return status, err

@@ -111,7 +111,7 @@ func (c *counted) Eval(ctx context.Context, r search.Request) (search.Evaluation
 // ChooseClasses is O6: half of the rows trains, a quarter validates, a quarter tests.
 // The trust region starts where one ratio serves all classes. The optimum is taken to
 // be where it comes to if it goes on until nothing is gained.
-func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, error) {
+func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, error) { //nolint:funlen // one measurement, told in order
 	t := newTable(o)
 	t.rows.Columns = []string{
 		"data", "classes", "one_ratio_evaluations", "one_ratio_seconds", "one_ratio_value", "one_ratio_test", "evaluations_to_1e-3", "evaluations",

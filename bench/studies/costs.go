@@ -107,14 +107,7 @@ func EpochCost(ctx context.Context, x sparse.Matrix, y []float64, weighted bool,
 	}
 	n, p := x.Dims()
 	top := model.AlphaMax(fit)
-	penalty, err := model.Lasso(kernels.Log(top / 10))
-	if weighted {
-		random, l := rand.New(rand.NewPCG(0, 1)), make([]float64, p)
-		for j := range l {
-			l[j] = kernels.Log(top * (0.05 + 0.15*random.Float64()))
-		}
-		penalty, err = model.WeightedLasso(l)
-	}
+	penalty, err := epochPenalty(top, p, weighted)
 	if err != nil {
 		return Cost{}, err
 	}
@@ -156,6 +149,18 @@ func EpochCost(ctx context.Context, x sparse.Matrix, y []float64, weighted bool,
 	runtime.ReadMemStats(&after)
 	c.Bytes = int(after.TotalAlloc - before.TotalAlloc)
 	return c, nil
+}
+
+// epochPenalty is a tenth of αmax for all p columns, or a strength drawn for each.
+func epochPenalty(top float64, p int, weighted bool) (model.Penalty, error) {
+	if !weighted {
+		return model.Lasso(kernels.Log(top / 10))
+	}
+	random, l := rand.New(rand.NewPCG(0, 1)), make([]float64, p)
+	for j := range l {
+		l[j] = kernels.Log(top * (0.05 + 0.15*random.Float64()))
+	}
+	return model.WeightedLasso(l)
 }
 
 // gaussian is a design of independent normal entries and a target of ten columns

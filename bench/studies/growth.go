@@ -107,16 +107,21 @@ func timeAgainstColumns(ctx context.Context, o Options, t *Table, m pare.Model, 
 		}
 	}
 	t.Add(d.Name, share, p, "cvxpylayers", 0, math.NaN(), math.NaN(), "not run: not part of this comparison")
+	return growthChart(d.Name, m, share, median), nil
+}
+
+// growthChart draws the median seconds of the methods.
+func growthChart(name string, m pare.Model, share float64, median map[pare.Method]*chart.Series) chart.Chart {
 	c := chart.Chart{
-		Title: fmt.Sprintf("%s, %s, αmax × %g", d.Name, m, share), X: "columns", Y: "seconds for a hypergradient", LogX: true, LogY: true,
+		Title: fmt.Sprintf("%s, %s, αmax × %g", name, m, share), X: "columns", Y: "seconds for a hypergradient", LogX: true, LogY: true,
 	}
 	if share == 0 {
-		c.Title = fmt.Sprintf("%s, %s", d.Name, m)
+		c.Title = fmt.Sprintf("%s, %s", name, m)
 	}
 	for _, method := range differentiations {
 		c.Series = append(c.Series, *median[method])
 	}
-	return c, nil
+	return c
 }
 
 // strengths are the λ's of a share of αmax; 0 draws a strength for each.

@@ -45,6 +45,11 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, d.blame(err)
 	}
+	return c.newResult(h, d, top, elapsed), nil
+}
+
+// newResult copies a hypergradient, made in so many seconds; top is ln αmax.
+func (c *gradCommand) newResult(h *pare.Hypergradient, d *dataset, top []float64, elapsed float64) *gradResult {
 	share := 0.0
 	if total := h.SecondsSolve + h.SecondsGradient; total > 0 {
 		share = h.SecondsGradient / total
@@ -81,7 +86,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	if c.certifies(d) {
 		r.SupportCertified = &h.SupportCertified
 	}
-	return r, nil
+	return r
 }
 
 // gradientJSON is dense, but for the weighted Lasso, where most entries are 0.

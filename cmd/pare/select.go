@@ -240,32 +240,37 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		}
 	}
 	for _, e := range s.Evaluations {
-		entry := evaluation{
-			Value:        number(e.Value),
-			GradientNorm: number(norm(e.Gradient)),
-			Tol:          number(e.Tol),
-			Support:      e.Support,
-			Seconds:      e.Seconds,
-		}
-		if !c.many() {
-			entry.LogLambda = numbers(e.LogLambda)
-		}
-		if e.StandardError > 0 {
-			entry.StandardError = pointer(e.StandardError)
-		}
-		if e.Tested {
-			entry.Test = pointer(e.Test)
-		}
-		if !e.Trusted {
-			entry.Trusted, entry.Status = new(bool), e.Status
-		}
-		r.Evaluations = append(r.Evaluations, entry)
+		r.Evaluations = append(r.Evaluations, c.evaluation(e))
 	}
 	if s.Final != nil {
 		r.Final = newFitResult(s.Final, r.asked)
 		r.Final.Seconds = fitSeconds{Load: d.loadSeconds, Solve: s.SecondsRefit, Certify: s.Final.SecondsCertify}
 	}
 	return r
+}
+
+// evaluation copies an evaluation.
+func (f problemFlags) evaluation(e search.Evaluation) evaluation {
+	entry := evaluation{
+		Value:        number(e.Value),
+		GradientNorm: number(norm(e.Gradient)),
+		Tol:          number(e.Tol),
+		Support:      e.Support,
+		Seconds:      e.Seconds,
+	}
+	if !f.many() {
+		entry.LogLambda = numbers(e.LogLambda)
+	}
+	if e.StandardError > 0 {
+		entry.StandardError = pointer(e.StandardError)
+	}
+	if e.Tested {
+		entry.Test = pointer(e.Test)
+	}
+	if !e.Trusted {
+		entry.Trusted, entry.Status = new(bool), e.Status
+	}
+	return entry
 }
 
 // many reports whether there is a λ for each column: too many to list.
@@ -325,7 +330,13 @@ func (r *selectResult) text(p *page) {
 	}
 	p.row("work", "%s in %s, refit %s, reading %s", plural(len(s.Evaluations), "evaluation"),
 		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))
-	fit := ""
+	r.report.reported(p)
+	p.next(r.following()...)
+}
+
+// following are the commands that may come next.
+func (r *selectResult) following() []string {
+	s, fit := r.selection, ""
 	if len(s.LogLambda) <= mostTyped {
 		fit = r.asked.command("fit", "--log-lambda="+listAll(s.LogLambda), "--coef", "--json")
 	} else if r.saved == "" {
@@ -337,8 +348,7 @@ func (r *selectResult) text(p *page) {
 		one.Model = m
 		simpler = one.command("select")
 	}
-	r.report.reported(p)
-	p.next(predictCommandLine(r.saved), fit, simpler, r.asked.command("path"))
+	return []string{predictCommandLine(r.saved), fit, simpler, r.asked.command("path")}
 }
 
 // mostTyped is how many λ's a command line repeats.

@@ -104,6 +104,11 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 			}
 		}
 	}
+	return c.report(env, store, rows, m, began)
+}
+
+// report prints, and keeps where asked to, what has been compared of the rows.
+func (c *peersCommand) report(env environment, store *peers.Store, rows []peers.Row, m machine.Machine, began time.Time) error {
 	all := slices.DeleteFunc(slices.Clone(store.Comparisons), func(c peers.Comparison) bool {
 		return !slices.ContainsFunc(rows, func(r peers.Row) bool { return r.Name() == c.Row })
 	})

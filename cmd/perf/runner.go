@@ -127,10 +127,14 @@ func (c *runFlags) run(ctx context.Context, env environment, command string, all
 			return err
 		}
 	}
+	return c.finished()
+}
+
+// finished forgets the state where all is done: the next run is a new one.
+func (c *runFlags) finished() error {
 	if c.State == "" {
 		return nil
 	}
-	// All is done: the next run is a new one.
 	if err := os.Remove(c.State); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

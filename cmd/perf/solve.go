@@ -184,24 +184,7 @@ func (c *solveCommand) solve(ctx context.Context, r *solveReport, x sparse.Matri
 		v.Folds, v.Shuffle = c.Folds, c.Shuffle
 	}
 	if c.What == "select" {
-		var s *pare.Selection
-		err := r.phase("select", func() (err error) {
-			s, err = pare.Select(ctx, x, y, pare.SelectOptions{Validation: v, Search: pare.Search(c.Search)}, c.config())
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		r.Status = string(s.Status)
-		if s.Final != nil {
-			r.fit(s.Final)
-		}
-		r.Evaluations = nil
-		for _, e := range s.Evaluations {
-			r.Evaluations = append(r.Evaluations, evaluation{e.LogLambda, e.Value, e.Tol, e.Support, e.Seconds})
-		}
-		r.Phases = append(r.Phases, phase{Name: "search", Seconds: s.SecondsSearch}, phase{Name: "refit", Seconds: s.SecondsRefit})
-		return nil
+		return c.choose(ctx, r, x, y, v)
 	}
 
 	var logLambda []float64
@@ -240,6 +223,28 @@ func (c *solveCommand) solve(ctx context.Context, r *solveReport, x sparse.Matri
 	r.Status, r.GapRelative, r.Support, r.Epochs, r.Passes, r.Iterations = string(h.Status), h.RelativeGap, h.Support, h.Epochs, h.Passes, h.Iterations
 	r.Phases[len(r.Phases)-1].Streamed = int64(h.Passes) * r.MatrixBytes
 	r.Phases = append(r.Phases, phase{Name: "solve, summed over folds", Seconds: h.SecondsSolve}, phase{Name: "gradient, summed over folds", Seconds: h.SecondsGradient})
+	return nil
+}
+
+// choose selects λ.
+func (c *solveCommand) choose(ctx context.Context, r *solveReport, x sparse.Matrix, y []float64, v pare.Validation) error {
+	var s *pare.Selection
+	err := r.phase("select", func() (err error) {
+		s, err = pare.Select(ctx, x, y, pare.SelectOptions{Validation: v, Search: pare.Search(c.Search)}, c.config())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.Status = string(s.Status)
+	if s.Final != nil {
+		r.fit(s.Final)
+	}
+	r.Evaluations = nil
+	for _, e := range s.Evaluations {
+		r.Evaluations = append(r.Evaluations, evaluation{e.LogLambda, e.Value, e.Tol, e.Support, e.Seconds})
+	}
+	r.Phases = append(r.Phases, phase{Name: "search", Seconds: s.SecondsSearch}, phase{Name: "refit", Seconds: s.SecondsRefit})
 	return nil
 }
 

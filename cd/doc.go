@@ -10,7 +10,8 @@
 // whenever that is modelled to be cheaper than going on sweeping.
 //
 // Four ideas carry the speed: the working set stays within a few columns of
-// the support; the pass skips columns that a bound proves inactive
+// the support, or what costs little beside it, and is solved well only once it
+// has stopped growing; the pass skips columns that a bound proves inactive
 // (certificate.go); the sweep runs on packed columns; and the Newton step
 // makes the last digits nearly free.
 //

@@ -7,8 +7,8 @@ import (
 )
 
 // workingSet chooses the columns of the inner problem: the support and the
-// columns that violate optimality most. It stays small: what counts most in a
-// fit is not to work on columns that end at zero.
+// columns that violate optimality most. It stays small, since what counts most in a
+// fit is not to work on columns that end at zero, but where those cost next to nothing.
 type workingSet struct {
 	columns    []int32 // in storage order, so that sweeps meet columns by length
 	ascending  []int32 // the same, by index

@@ -1,8 +1,6 @@
 package cd
 
-import (
-	"math"
-)
+import "math"
 
 // Clearance returns by how much the residual of the last solution may change, in the norm
 // ‖·‖ₛ, before a column off its support can reach its strength: the least of
@@ -11,16 +9,22 @@ import (
 func (s *Solver) Clearance() float64 {
 	c, least := &s.cert, math.Inf(1)
 	for _, run := range c.walk {
-		for k := run.from; k < run.to; k++ {
-			threshold := c.threshold(int32(k))
-			if s.beta[k] != 0 || threshold == 0 || c.out(int32(k)) {
+		bound, norm := c.bound[run.from:run.to], c.norm[run.from:run.to]
+		norm = norm[:len(bound)]
+		threshold := c.level
+		for at, b := range bound {
+			k := run.from + at
+			if len(c.levels) > 0 {
+				threshold = c.levels[k]
+			}
+			pull := b + float64(norm[at]*run.length)
+			if threshold-pull >= float64(least*norm[at]) || s.beta[k] != 0 || threshold == 0 || c.out(int32(k)) {
 				continue
 			}
-			pull := c.bound[k] + float64(c.norm[k]*run.length)
 			if c.known[k] {
 				pull = s.pen.Pull(c.corr[k])
 			}
-			least = min(least, (threshold-pull)/c.norm[k])
+			least = min(least, (threshold-pull)/norm[at])
 		}
 	}
 	return least

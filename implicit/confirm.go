@@ -43,7 +43,8 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 	concordance, d.known = s.curved.Concordance()
 	least, weights := math.Inf(1), s.view.Weights()
 	for i, v := range s.d {
-		if weights == nil || weights[i] > 0 {
+		// A row whose curvature is less than any number has far to go to any that counts.
+		if v > 0 && (weights == nil || weights[i] > 0) {
 			least = min(least, v)
 		}
 	}

@@ -176,10 +176,13 @@ func (s *SVM) confirms(ctx context.Context, opts Options) bool {
 		}
 		return true
 	}
-	if s.near(rho) {
+	switch {
+	case s.near(rho):
 		return true
+	case len(s.samples) > largestFree:
+		return false // to know would cost as much again
 	}
-	// Samples depend on one another, or are many: one step to a solution has to stay inside.
+	// Samples depend on one another: one step to a solution has to stay inside.
 	report := s.project(ctx, s.rho, s.x, opts)
 	for k, i := range s.samples {
 		if b := s.beta[i] + s.x[k]*s.fit.Labels()[i]; !report.Converged || !(b > 0 && b < s.bound[i]) {

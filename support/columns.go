@@ -293,7 +293,7 @@ func (c *Columns) Square(j int32) float64 {
 }
 
 // Unweighted returns the held columns of the list as they are, centred where the
-// view is, row by row.
+// view is, row by row; 0 in rows of weight 0.
 func (c *Columns) Unweighted(list []int32) []float64 {
 	size := len(list)
 	out := make([]float64, c.m*size)
@@ -310,7 +310,12 @@ func (c *Columns) Unweighted(list []int32) []float64 {
 			if rows != nil {
 				i = int(rows[at])
 			}
-			if c.root != nil {
+			switch {
+			case c.root == nil:
+			case c.root[i] == 0:
+				out[i*size+k] = 0
+				continue
+			default:
 				x /= c.root[i]
 			}
 			out[i*size+k] += x

@@ -9,9 +9,12 @@
 //	wlasso  min (1/2n)‖y − Xβ − b1‖² + Σ e^λⱼ|βⱼ|
 //	ridge   min (1/2n)‖y − Xβ − b1‖² + ½e^λ‖β‖²
 //	logreg  min (1/n)Σ ln(1 + e^{−yᵢ(xᵢβ + b)}) + e^λ‖β‖₁,  y = ±1
+//	poisson min (1/n)Σ (e^{mᵢ} − yᵢmᵢ − yᵢ + yᵢ ln yᵢ) + e^λ‖β‖₁,  mᵢ = xᵢβ + b, y ≥ 0
+//	huber   min (1/n)Σ h(yᵢ − mᵢ) + e^λ‖β‖₁,  h(r) = ½r², or δ|r| − ½δ² where |r| > δ
 //	svm     min ½‖β‖² + e^λΣ(1 − yᵢxᵢβ)₊,  y = ±1
 //
-// with an unpenalised intercept b unless it is switched off (the svm has none);
+// with an unpenalised intercept b unless it is switched off (the svm has none), and any loss
+// in the place of the squared one ([Config].Loss);
 // multiclass is a logreg for each class against the others, each with its own λ. The outer
 // problem is to choose the logarithms λ so that a criterion on held-out rows is
 // least. Its gradient in λ comes from the implicit function theorem (Bertrand et al.,
@@ -35,8 +38,8 @@ import "github.com/seed-45b9a24c/pare/loss"
 type Config struct {
 	Model Model // "" means Lasso
 	// Loss, where set, takes the place of the squared loss of a Lasso, elastic net or
-	// weighted Lasso: one of package loss with parameters of its own, or anybody's. With a
-	// Lasso's penalty a loss that has a model is that model.
+	// weighted Lasso. It is one of package loss, perhaps with parameters, or the caller's own.
+	// With the penalty of a Lasso, a loss that has a model is that model.
 	Loss        loss.Loss
 	NoIntercept bool // leave the intercept out, as the paper does; an SVM has none anyway
 	// Weights of the rows, finite and ≥ 0, in the inner problem and in the criterion;

@@ -52,7 +52,7 @@ func (f *Fitted) Predictor() *Predictor {
 	return p
 }
 
-// gather takes in the coefficients of each score.
+// gather collects the coefficients of each score.
 func (p *Predictor) gather(scores []*Fitted) {
 	for _, f := range scores {
 		p.intercepts = append(p.intercepts, f.Intercept)

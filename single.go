@@ -81,8 +81,8 @@ func (s *single) accepts(logLambda []float64) error {
 	return err
 }
 
-// strengths returns the penalty of the λ's. With one for each column it is dear enough to
-// be made once for the question and for the answer.
+// strengths returns the penalty of the λ's. A penalty with a strength for each column is
+// expensive to build, so the last one is kept.
 func (s *single) strengths(logLambda []float64) (model.Penalty, error) {
 	if s.stated != nil && slices.Equal(s.stated, logLambda) {
 		return s.last, nil

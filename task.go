@@ -39,7 +39,7 @@ func (e *engine) task(ctx context.Context, o SelectOptions) (*task, error) {
 	if t.spec, err = single.choice(ctx, o.Validation); err != nil {
 		return nil, err
 	}
-	if columns { // the problems of one λ for all are there beside those of each
+	if columns { // both the scalar and the per-column problems are held in memory
 		if err := e.afford(2 * (e.atOnce() + e.solvers(t.spec.Folds))); err != nil {
 			return nil, err
 		}

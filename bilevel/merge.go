@@ -10,12 +10,12 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Merge makes one column, their mean with the signs of the copies, of columns that
-// equal one another, up to sign, on the training rows of some fold, or on all of a [Risk]. With a λ for each
-// of such columns a solution would not be unique and have no derivative; with one for
-// all, their coefficient shared equally, it is that of the merged matrix. home[j] is
-// the merged column of column j of x. Where there is nothing to merge, merged is x.
-// With β ≥ 0, positive, copies of the other sign are not the same.
+// Merge replaces columns that are equal up to sign on the training rows of some fold, or on
+// all rows of a [Risk], by their signed mean. If each of them had its own λ, the solution
+// would not be unique and would have no derivative; if they share one λ and split their
+// coefficient equally, the solution is that of the merged matrix. home[j] is the merged
+// column that stands for column j of x. If there is nothing to merge, merged is x itself.
+// With β ≥ 0 (positive), columns of opposite sign are not merged.
 func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sparse.Matrix, home []int32, err error) {
 	n, p := x.Dims()
 	if spec.Risk == nil {

@@ -40,7 +40,7 @@ func newReport(request search.Request, r int) Report {
 	return report
 }
 
-// solved is what a report takes in of a lane's solution.
+// solved is what a report needs of a lane's solution.
 type solved struct {
 	outcome.Certificate
 	outcome.Effort
@@ -57,7 +57,7 @@ func summarise(s *cd.Solution, took time.Duration) solved {
 	}
 }
 
-// derived is what a report takes in of a lane's hypergradient.
+// derived is what a report needs of a lane's hypergradient.
 type derived struct {
 	bound, margin float64
 	work          float64
@@ -98,13 +98,13 @@ func (r *Report) addSolution(s solved) {
 	r.worsen(s.status)
 }
 
-// addTest takes in a share of the value on rows that are for testing only.
+// addTest adds a share of the value on rows that are for testing only.
 func (r *Report) addTest(value, share float64) {
 	r.Tested = true
 	r.Test += float64(share * value)
 }
 
-// addGradient takes in a hypergradient of which the report's is a share.
+// addGradient adds a lane's hypergradient, which counts for a share.
 func (r *Report) addGradient(d derived, share float64) {
 	r.Flat = r.Flat && d.status == outcome.Flat
 	r.ErrorBound += float64(share * d.bound)

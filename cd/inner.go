@@ -58,7 +58,7 @@ type engine interface {
 	epoch() (cost float64)
 	// correlation returns c_j for the column at position k.
 	correlation(k int) float64
-	// move takes in that the coefficient at position k has moved by d.
+	// move updates what is kept for a coefficient, at position k, that has moved by d.
 	move(k int, d float64)
 	// squaredResidual returns ‖r̂‖².
 	squaredResidual() float64
@@ -261,7 +261,7 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.met = &s.cert
 	}
 	if in.squared > 0 {
-		s.shore()
+		s.fixSparseColumns()
 		in.engine = &in.quadratic
 	} else {
 		in.engine = in.choose()

@@ -31,7 +31,7 @@ type proxNewton struct {
 
 	before   float64 // the objective at the current point
 	promised float64 // the change of it that the model of a full step promises
-	ventured bool    // a full step has been taken that the next certificate judges
+	untried  bool    // a full step was taken without a trial: the next certificate judges it
 }
 
 const (
@@ -67,7 +67,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 		}
 		left -= float64(s.entries(s.set.columns))
 		if s.thinning.squared > 0 || left < 0 && s.trusts() {
-			s.venture()
+			s.takeFullStep()
 			return true
 		}
 		length := s.descend()
@@ -195,11 +195,11 @@ func (s *Solver) trusts() bool {
 	return smooth && s.prox.here == s.state && s.prox.damping == 0 && s.in.store.Rows() >= len(s.cert.order)
 }
 
-// venture takes the full step from the certified point without trying it: the next
+// takeFullStep takes the full step from the certified point without trying it: the next
 // certificate computes its objective in any case.
-func (s *Solver) venture() {
+func (s *Solver) takeFullStep() {
 	s.promise()
-	s.prox.ventured = true
+	s.prox.untried = true
 	if s.thinning.squared > 0 {
 		s.depart()
 	}
@@ -211,17 +211,17 @@ func (s *Solver) venture() {
 // would not have taken.
 func (s *Solver) failed() bool {
 	pn := &s.prox
-	ventured := pn.ventured
-	pn.ventured = false
+	untried := pn.untried
+	pn.untried = false
 	allowed := float64(honest * pn.promised)
 	if s.small() {
 		allowed = modelRoundoff * s.fit.Null()
 	}
-	return ventured && !(s.sol.Objective <= pn.before+allowed)
+	return untried && !(s.sol.Objective <= pn.before+allowed)
 }
 
-// retreat takes a full step that has failed back, and searches for a shorter one.
-func (s *Solver) retreat() {
+// undoStep undoes a full step that has failed, and searches for a shorter one.
+func (s *Solver) undoStep() {
 	pn := &s.prox
 	for k, place := range s.set.places {
 		s.beta[place] = pn.from[k]

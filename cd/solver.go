@@ -235,7 +235,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
 	s.sol.Effort = outcome.Effort{}
-	s.prox.ventured = false
+	s.prox.untried = false
 	s.thinning.start()
 	s.in.start(opts.MaxEpochs)
 	defer func() { s.sol.Work = s.work() }()
@@ -255,7 +255,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		s.certify()
 		failed := s.failed()
 		if failed {
-			s.retreat()
+			s.undoStep()
 			s.certify()
 		}
 		s.arrive(failed || stalled > 0)

@@ -66,9 +66,9 @@ func (s *Solver) thin() bool {
 	return t.squared > 0
 }
 
-// shore gives columns of which few entries are left the curvature of all rows: with none
-// in a row that was drawn, nothing would hold a coefficient.
-func (s *Solver) shore() {
+// fixSparseColumns gives columns with few entries in the rows drawn the curvature of all
+// rows: without any entry there their coefficients would be unbounded.
+func (s *Solver) fixSparseColumns() {
 	in, d := &s.in, s.prox.d
 	total := s.k.Asum(d)
 	for k, j := range in.columns {

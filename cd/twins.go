@@ -40,8 +40,8 @@ func bit(key uint64) (word uint64, mask uint64) {
 	return at / 64, 1 << (at % 64)
 }
 
-// restart forgets the copies known, and returns where those will be that the penalty does
-// not tell apart; nil where it tells all apart.
+// restart forgets the known copies. It returns an empty set to collect new ones in, or nil
+// where the penalty distinguishes all columns.
 func (w *workingSet) restart(s *Solver) *sparse.Copies {
 	equal, opposite := s.pen.Indifferent()
 	if !equal {

@@ -13,7 +13,7 @@ import (
 
 const (
 	budget       = 50   // evaluations, where none is stated
-	roughly      = 1e-3 // gain, as a share, not worth an evaluation on the line of a search that goes on beside it
+	roughly      = 1e-3 // relative gain at which the search along a line stops, when a search in all directions follows
 	classesReach = 3    // how far λ's of classes may go from the common share of αmax
 	manyStop     = 1e-4 // gain with many λ's that is not worth overfitting for
 )

@@ -161,7 +161,7 @@ func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts 
 	return report
 }
 
-// meet takes in the iterations of a solve.
+// meet counts the iterations of a solve and widens the range of Ritz values.
 func (s *Solver) meet(report support.Report) {
 	if report.Iterations > 0 {
 		s.out.Iterations += report.Iterations

@@ -14,7 +14,7 @@ type settling struct {
 // arrived: rounding keeps it moving.
 const rounding = 2e-15
 
-// remaining takes in a change of something of a size and returns the estimate:
+// remaining notes a change of something of a size and returns the estimate:
 // +Inf while there are fewer than four changes or they grow.
 func (s *settling) remaining(change, size float64) float64 {
 	copy(s.last[:], s.last[1:])

@@ -32,7 +32,7 @@ func NewDual(f Datafit, g Penalty, s *State) Dual {
 	return Dual{Penalty: g, Total: f.View().Total(), Steepest: f.Steepest(s)}
 }
 
-// Add takes in column j: its correlation z, coefficient b and norm ‖X̃_j‖ₛ.
+// Add adds column j: its correlation z, coefficient b and norm ‖X̃_j‖ₛ.
 func (d *Dual) Add(j int, z, b, norm float64) {
 	alpha, ridge := d.Penalty.Alpha(j), d.Penalty.ridge
 	pull := d.Penalty.Pull(z)

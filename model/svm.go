@@ -149,7 +149,7 @@ type BoxDual struct {
 	gap, hinge, sum, kkt float64
 }
 
-// Add takes in a sample: its margin m, dual variable b in [0, bound], and ‖xᵢ‖².
+// Add adds a sample: its margin m, dual variable b in [0, bound], and ‖xᵢ‖².
 func (d *BoxDual) Add(m, b, bound, square float64) {
 	d.sum += b
 	lack := 1 - m

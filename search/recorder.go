@@ -24,7 +24,7 @@ type recorder struct {
 
 	best, loose ranked      // of the evaluations at the final tolerance, and of the others
 	least       *Evaluation // of least value, NaN and −∞ aside, whatever became of its λ later
-	unranked    *Evaluation // the first that merit has not come to, for want of a best one
+	unranked    *Evaluation // the first evaluation without a rank: what is returned while nothing has been ranked
 	schedule    []float64   // tolerances of the first evaluations
 	asked       int
 	tightest    float64 // no evaluation asks for a looser tolerance

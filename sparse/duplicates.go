@@ -31,7 +31,7 @@ type Signed struct {
 }
 
 // NewCopies returns an empty list of the copies among the columns of v. Opposite says
-// that the negative of a column copies it too, which β ≥ 0 tells apart.
+// that the negative of a column is a copy of it too; with β ≥ 0 it is not.
 func (v *View) NewCopies(opposite bool) *Copies {
 	return &Copies{view: v, opposite: opposite, home: map[int32]Signed{}, groups: map[int32][]Signed{}}
 }

@@ -109,8 +109,8 @@ func (c *counted) Eval(ctx context.Context, r search.Request) (search.Evaluation
 }
 
 // ChooseClasses is O6: half of the rows trains, a quarter validates, a quarter tests.
-// The trust region starts where one ratio serves all classes. The optimum is taken to
-// be where it comes to if it goes on until nothing is gained.
+// The trust region starts where one ratio serves all classes. The reference optimum is found
+// by running the search to convergence.
 func ChooseClasses(ctx context.Context, o studies.Options) (*studies.Result, error) { //nolint:funlen // one measurement, told in order
 	t := newTable(o)
 	t.rows.Columns = []string{

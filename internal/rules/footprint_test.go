@@ -18,6 +18,7 @@ import (
 	_ "github.com/seed-45b9a24c/pare/internal/embedded"
 	_ "github.com/seed-45b9a24c/pare/iterdiff"
 	_ "github.com/seed-45b9a24c/pare/kernels/kblas"
+	_ "github.com/seed-45b9a24c/pare/sparse/gonum"
 )
 
 // goroutines is how many there were before the first test.

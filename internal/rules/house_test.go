@@ -29,6 +29,7 @@ var house = []room{
 	{path: "sparse", on: []string{"kernels", "internal/input", "internal/sealed"}},
 	{path: "loss", on: []string{"kernels", "outcome"}},
 	{path: "table", on: []string{"sparse"}},
+	{path: "sparse/gonum", on: []string{"sparse"}},
 	{path: "model", on: []string{"sparse", "loss"}},
 	{path: "support", on: []string{"model"}},
 	{path: "cd", on: []string{"support", "internal/random"}},

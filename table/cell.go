@@ -48,6 +48,9 @@ var (
 // that (nan, inf, hexadecimal, underscores) is none, and a magnitude that would become
 // infinite, or 0, is out of range.
 func parseNumber(s string) (float64, error) {
+	if v, ok := quickNumber(s); ok {
+		return v, nil
+	}
 	digits := false
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -75,6 +78,42 @@ func parseNumber(s string) (float64, error) {
 	}
 	return v, nil
 }
+
+// quickNumber reads the numbers that are the quotient of two exact ones, as most are: up to
+// 15 digits, perhaps with a point.
+func quickNumber(s string) (float64, bool) {
+	const most = 15
+	i, negative := 0, false
+	if len(s) > 0 && s[0] == '-' {
+		i, negative = 1, true
+	}
+	mantissa, digits, places, point := uint64(0), 0, 0, false
+	for ; i < len(s); i++ {
+		d := uint64(s[i]) - '0'
+		switch {
+		case d <= 9:
+			mantissa = mantissa*10 + d
+			if digits++; point {
+				places++
+			}
+		case s[i] == '.' && !point:
+			point = true
+		default:
+			return 0, false
+		}
+	}
+	if digits == 0 || digits > most {
+		return 0, false
+	}
+	v := float64(mantissa) / powers[places]
+	if negative {
+		v = -v
+	}
+	return v, true
+}
+
+// powers are those of ten, exactly.
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 // spellsZero reports whether every digit before the exponent is 0.
 func spellsZero(s string) bool {

@@ -167,6 +167,12 @@ var (
 
 // read finds out what a cell holds: cells of a column of numbers are numbers after it.
 func (col *column) read(cell *Cell, o Options) error {
+	if cell.Kind == Spelled && !col.categories && (!col.decided || !col.text) {
+		if v, ok := quickNumber(cell.Text); ok {
+			cell.Kind, cell.Number = Number, v
+			return nil
+		}
+	}
 	switch {
 	case cell.Kind == Spelled && missingWord(cell.Text):
 		cell.Kind = Absent

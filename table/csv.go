@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -15,21 +16,23 @@ import (
 // MaxColumns is how many columns a table of text may have.
 const MaxColumns = 1 << 20
 
-// csvRows reads CSV, TSV and the like by the standard library's reader.
+// csvRows reads CSV, TSV and the like: lines without quotes at once, and from the first
+// quote on by the standard library's reader.
 type csvRows struct {
 	name      string
 	separator byte
-	r         *csv.Reader
+	lines     *bufio.Reader
+	r         *csv.Reader // nil: there was no quote yet
+	before    int         // lines read before r
 	names     []string
 	first     []string // the first record, where it is a row
-	width     int
+	fields    []string
+	width     int // 0: not known yet
 	line      int
 }
 
 func newCSVRows(name string, text io.Reader, separator byte, header *bool) (*csvRows, error) {
-	c := &csvRows{name: name, separator: separator, r: csv.NewReader(&narrow{r: text, separator: separator})}
-	c.r.Comma = rune(separator)
-	c.r.ReuseRecord = true
+	c := &csvRows{name: name, separator: separator, lines: bufio.NewReaderSize(&narrow{r: text, separator: separator}, 64<<10)}
 	record, err := c.record()
 	if errors.Is(err, io.EOF) {
 		return c, nil
@@ -89,19 +92,75 @@ func (c *csvRows) Next(row []Cell) ([]Cell, error) {
 	}
 	row = row[:0]
 	for _, text := range record {
-		row = append(row, Cell{Text: strings.TrimSpace(text)})
+		row = append(row, Cell{Text: trimmed(text)})
 	}
 	return row, nil
 }
 
+// trimmed is text without blanks around it, at once where there are none.
+func trimmed(text string) string {
+	if n := len(text); n > 0 && text[0] > ' ' && text[0] < 0x80 && text[n-1] > ' ' && text[n-1] < 0x80 {
+		return text
+	}
+	return strings.TrimSpace(text)
+}
+
 // record reads the next one, in the words of our errors.
 func (c *csvRows) record() ([]string, error) {
+	for c.r == nil {
+		line, err := c.lines.ReadSlice('\n')
+		if (err != nil && !errors.Is(err, io.EOF)) || bytes.IndexByte(line, '"') >= 0 {
+			c.quoted(bytes.Clone(line))
+			break
+		}
+		if len(line) == 0 {
+			return nil, io.EOF
+		}
+		c.line++
+		text := string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
+		if text == "" {
+			continue
+		}
+		c.fields = c.fields[:0]
+		for {
+			k := strings.IndexByte(text, c.separator)
+			if k < 0 {
+				c.fields = append(c.fields, text)
+				break
+			}
+			c.fields, text = append(c.fields, text[:k]), text[k+1:]
+		}
+		if c.width > 0 && len(c.fields) != c.width {
+			return nil, c.uneven(c.line, len(c.fields))
+		}
+		return c.fields, nil
+	}
+	return c.standard()
+}
+
+// quoted goes on with the standard library's reader, after what has been read of a line.
+func (c *csvRows) quoted(begun []byte) {
+	c.r = csv.NewReader(io.MultiReader(bytes.NewReader(begun), c.lines))
+	c.r.Comma, c.r.ReuseRecord, c.r.FieldsPerRecord = rune(c.separator), true, c.width
+	c.before = c.line
+}
+
+func (c *csvRows) uneven(line, cells int) error {
+	return &outcome.Error{
+		Kind: outcome.Parse, File: c.name, Line: line, Byte: 1,
+		Message: fmt.Sprintf("%d cells, where the first line has %d", cells, c.width),
+	}
+}
+
+// standard reads the next record by the standard library's reader.
+func (c *csvRows) standard() ([]string, error) {
 	record, err := c.r.Read()
 	var at *csv.ParseError
 	var limit *outcome.Error
 	switch {
 	case err == nil:
-		c.line, _ = c.r.FieldPos(0)
+		line, _ := c.r.FieldPos(0)
+		c.line = c.before + line
 		return record, nil
 	case err == io.EOF: //nolint:errorlint // a wrapped EOF is an error, not the end
 		return nil, io.EOF
@@ -109,12 +168,9 @@ func (c *csvRows) record() ([]string, error) {
 		limit.File = c.name
 		return nil, limit
 	case errors.As(err, &at) && errors.Is(err, csv.ErrFieldCount):
-		return nil, &outcome.Error{
-			Kind: outcome.Parse, File: c.name, Line: at.Line, Byte: 1,
-			Message: fmt.Sprintf("%d cells, where the first line has %d", len(record), c.width),
-		}
+		return nil, c.uneven(c.before+at.Line, len(record))
 	case errors.As(err, &at):
-		return nil, &outcome.Error{Kind: outcome.Parse, File: c.name, Line: at.Line, Byte: int64(at.Column), Message: "a quoted cell: " + at.Err.Error()}
+		return nil, &outcome.Error{Kind: outcome.Parse, File: c.name, Line: c.before + at.Line, Byte: int64(at.Column), Message: "a quoted cell: " + at.Err.Error()}
 	default:
 		return nil, &outcome.Error{Kind: outcome.IO, File: c.name, Message: "reading stopped", Err: err}
 	}

@@ -390,3 +390,28 @@ func FuzzArchive(f *testing.F) {
 		}
 	})
 }
+
+// Lines without quotes are read another way than those with: to the same data, errors and
+// line numbers, wherever the first quote is.
+func TestQuotesChangeNothing(t *testing.T) {
+	for _, text := range []string{
+		"a,b,y\n1,x,3\n\n-2.50,y ,4\r\n 7,x,5", "a,b,y\n1,x,3\n4,5\n", "a,b,y\n1,x,3\n4,5,6,7\n", "a,b,y\n1,x,3\n\n\nq,x,3\n",
+		"a;b;y\n1;x;3\n2;x,z;-1e-3\n", "a,b,y\n,x,1\n1,,2\n", "a\tb\ty\n1\tx\t+3\n",
+	} {
+		o := table.Options{Target: "y", OneHot: true, Missing: table.Zero}
+		want, wantErr := read(text, o)
+		lines := strings.Split(text, "\n")
+		for k, line := range lines {
+			if line == "" || line == "\r" {
+				continue
+			}
+			at := strings.IndexAny(line, ",;\t")
+			quoted := slices.Clone(lines)
+			quoted[k] = `"` + line[:at] + `"` + line[at:]
+			got, err := read(strings.Join(quoted, "\n"), o)
+			if fmt.Sprint(err) != fmt.Sprint(wantErr) || err == nil && shown(got) != shown(want) {
+				t.Errorf("%q: %v, want %v", quoted, err, wantErr)
+			}
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -21,7 +22,11 @@ func fail(err error, asJSON bool, stdout, stderr io.Writer) int {
 			fmt.Fprintln(stderr, "pare:", writeError(err))
 		}
 	} else {
-		fmt.Fprintln(stderr, "pare: "+explain(e, advice(err, e)))
+		text := "pare: " + explain(e, advice(err, e))
+		if onTerminal(stderr) {
+			text = strings.Join(wrap(text, screen(stderr)), "\n")
+		}
+		fmt.Fprintln(stderr, text)
 	}
 	if e.Kind == outcome.Usage || e.Flag != "" && e.File == "" {
 		return exitUsage

@@ -36,6 +36,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, d.blame(err)
 	}
+	env.progress.begin("the criterion and its slope at λ = %s", spread(logLambda, "%.4g", "%.3g"))
 	h, err := pare.Gradient(ctx, d.x, d.y, logLambda, validation, c.config(d))
 	if err != nil {
 		return nil, d.blame(err)

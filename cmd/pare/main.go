@@ -20,14 +20,13 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"syscall"
 )
 
 func main() {
 	ctx, cancel := context.WithCancel(context.Background())
 	asked := newInterrupt(cancel)
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(signals, ending...)
 	go func() {
 		<-signals
 		signal.Stop(signals) // the second kills

@@ -64,6 +64,7 @@ func TestNoLineIsWiderThanTheScreen(t *testing.T) {
 			if o.code != exitOK && o.code != exitUntrusted {
 				t.Errorf("pare %s: exit %d\n%s%s", line, o.code, o.stdout, o.stderr)
 			}
+			keepScreen(t, width, line, o)
 			for got := range strings.Lines(o.stdout) {
 				got = strings.TrimRight(got, "\n")
 				if utf8.RuneCountInString(got) > width && len(strings.Fields(strings.TrimSuffix(got, ` \`))) > 1 {
@@ -71,6 +72,24 @@ func TestNoLineIsWiderThanTheScreen(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// keepScreen adds what a command shows to the screens in the folder PARE_ARTEFACTS, for
+// people to look at.
+func keepScreen(t *testing.T, width int, line string, o outcomeOf) {
+	t.Helper()
+	folder := os.Getenv("PARE_ARTEFACTS")
+	if folder == "" {
+		return
+	}
+	file, err := os.OpenFile(fmt.Sprintf("%s/screens-%d.txt", folder, width), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(file, "$ pare %s\n%s%s\n", line, o.stdout, o.stderr)
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -75,6 +75,8 @@ const (
 	ridgeCaution = 1e6
 	mostSweeps   = 2000 // of one working set, after which it is looked at afresh
 	leastSweeps  = 2    // of one that will soon be another
+	smallShare   = 0.3  // of the price of a pass: a step that costs less is worth taking for fewer passes
+	closer       = 0.01 // times as close to the solution as otherwise
 )
 
 func (in *inner) init(view *sparse.View) {
@@ -123,7 +125,7 @@ func (in *inner) relax()          { in.factor = innerFactor }
 // gap is a fraction of the certified one. It returns false where ctx ended.
 func (s *Solver) sweep(ctx context.Context) bool {
 	s.in.load(s, s.state.Weighted)
-	done := s.solveInner(ctx, s.in.factor*s.sol.Gap, mostSweeps)
+	done := s.solveInner(ctx, s.closeness()*s.sol.Gap, mostSweeps)
 	s.in.unload(s)
 	return done
 }
@@ -152,6 +154,20 @@ func (s *Solver) magnitude() float64 {
 		return max(s.fit.Null(), s.in.objective()/s.in.total)
 	}
 	return s.fit.Null()
+}
+
+// closeness returns the gap asked of the problem loaded, relative to the certified one. Where few
+// columns are missing and a Newton step on the Gram matrix costs little beside a pass, it is less,
+// for fewer passes.
+func (s *Solver) closeness() float64 {
+	in := &s.in
+	if in.engine != &in.quadratic || !s.set.whole(len(s.active)) {
+		return in.factor
+	}
+	if in.newton.price(); in.newton.cost > float64(smallShare*s.passed) {
+		return in.factor
+	}
+	return in.factor * closer
 }
 
 // solveInner solves the problem loaded. That on a set which has just taken in many columns will soon

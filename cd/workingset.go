@@ -125,7 +125,12 @@ func (w *workingSet) cheap(s *Solver) int {
 // settled reports that the set is worth a good solution: it is small, or the support will be much
 // as it is.
 func (w *workingSet) settled(support int) bool {
-	return len(w.columns) <= firstSet || float64(w.missed) <= float64(unsettled*float64(support))
+	return len(w.columns) <= firstSet || w.whole(support)
+}
+
+// whole reports that the set before lacked few columns that violated optimality.
+func (w *workingSet) whole(support int) bool {
+	return float64(w.missed) <= float64(unsettled*float64(support))
 }
 
 // nominate keeps so many candidates.

@@ -40,6 +40,7 @@ func All() []studies.Study {
 		{Name: "O3", About: "elastic net by 5 folds, beside sparse-ho's record and glmnet's 10 × 10 grid", Run: ChooseElasticNet},
 		{Name: "O4", About: "logistic by 5 folds, SVM by hold-out", Run: ChooseClassifiers},
 		{Name: "O5", About: "one λ per column on three splits", Run: ChooseWeighted},
+		{Name: "O7", About: "the whole job, λ by 5 folds with one-SE and refit, beside cv.glmnet at its defaults", Run: WholeJob},
 		{Name: "O8", About: "quality: select's choice on random problems of a --seed beside the best of 200 points and the null model", Run: Quality},
 		{Name: "O6", About: "one λ per class: evaluations, an outer step against its inner solves, two threads", Run: ChooseClasses},
 	}

@@ -1,0 +1,92 @@
+package goals
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bench/peers"
+	"github.com/seed-45b9a24c/pare/bench/studies"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// wholeRow is a data set and what is chosen on it.
+type wholeRow struct {
+	data  string
+	model pare.Model
+	goal  float64
+}
+
+// modulo deals row i into fold i mod 5.
+func modulo(n int) []int {
+	ids := make([]int, n)
+	for i := range ids {
+		ids[i] = i % 5
+	}
+	return ids
+}
+
+// WholeJob is O7: λ by 5 folds with an intercept, its one-standard-error choice and the
+// refit, beside cv.glmnet at its defaults on the same folds.
+func WholeJob(ctx context.Context, o studies.Options) (*studies.Result, error) {
+	t := newTable(o)
+	rows := []wholeRow{
+		{"leukemia", pare.Lasso, 10}, {"colon_cancer", pare.Lasso, 10}, {"golub_raw", pare.Lasso, 10}, {"diabetes", pare.Lasso, 10},
+		{"breast_cancer", pare.Lasso, 10}, {"rcv1_dev", pare.Lasso, 10}, {"rcv1_vw", pare.Lasso, 10}, {"gina_like", pare.Lasso, 10},
+		{"a9a", pare.Lasso, 10}, {"w8a", pare.Lasso, 10}, {"reuters_places", pare.Lasso, 3}, {"imdb", pare.Lasso, 3},
+		{"leukemia", pare.Logistic, 10}, {"rcv1_dev", pare.Logistic, 10}, {"a9a", pare.Logistic, 10}, {"reuters_places", pare.Logistic, 3},
+	}
+	names := o.Choose([]string{"leukemia", "colon_cancer", "golub_raw", "diabetes", "breast_cancer", "rcv1_dev", "rcv1_vw", "gina_like", "a9a", "w8a", "reuters_places", "imdb"}, 7)
+	for _, r := range rows {
+		err := t.each(ctx, within(names, r.data), func(d studies.Data) error { return t.whole(ctx, d, r) })
+		if err != nil {
+			return nil, err
+		}
+	}
+	return t.result("O7"), nil
+}
+
+// whole adds a row: rounds of both in turn.
+func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
+	x := sparse.Compact(d.X.(*sparse.CSC))
+	ids := modulo(len(d.Y))
+	what := fmt.Sprintf("%s, 5 folds, whole job", r.model)
+	model := peers.Lasso
+	if r.model == pare.Logistic {
+		model = peers.Logistic
+	}
+	glmnet, absent := peers.StartWhole(ctx, &peers.Problem{X: x, Y: d.Y, Model: model}, ids)
+	if absent == nil {
+		defer glmnet.Close()
+	}
+	var ours, theirs []float64
+	var s *pare.Selection
+	var a peers.WholeAnswer
+	for range t.rounds() {
+		t.say("%s, %s", d.Name, r.model)
+		began := time.Now()
+		var err error
+		if s, err = pare.Select(ctx, x, d.Y, pare.SelectOptions{Validation: pare.Validation{FoldIDs: ids}, OneSE: true}, pare.Config{Model: r.model, Threads: 1}); err != nil {
+			return err
+		}
+		ours = append(ours, time.Since(began).Seconds())
+		if absent != nil {
+			continue
+		}
+		if a, err = glmnet.Solve(ctx); err != nil {
+			return err
+		}
+		theirs = append(theirs, a.Seconds)
+	}
+	goal := fmt.Sprintf("≥ %g", r.goal)
+	found := fmt.Sprintf("%s, %.6g after %d evaluations", s.Status, s.Value, len(s.Evaluations))
+	if absent != nil {
+		t.note(d.Name, what, median(ours), goal, found+"; glmnet: "+absent.Error())
+		return ctx.Err()
+	}
+	note := fmt.Sprintf("%s; theirs %.6g, ours is %+.3f standard errors from it", found, a.Value, (s.Value-a.Value)/math.Max(s.StandardError, math.SmallestNonzeroFloat64))
+	t.add(d.Name, what, median(ours), glmnet.Version(), median(theirs), goal, note)
+	return nil
+}

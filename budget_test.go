@@ -41,12 +41,12 @@ func TestSupportBudget(t *testing.T) {
 	}
 	for _, m := range []pare.Model{pare.Ridge, pare.Lasso, pare.ElasticNet} {
 		lambda := []float64{top - 5, top - 5}[:m.Hyperparameters(x, y)]
-		_, err := pare.Gradient(ctx, x, y, lambda, pare.Validation{}, pare.Config{Model: m, MaxSupport: 5})
+		_, err := pare.Gradient(ctx, x, y, lambda, pare.Validation{InOrder: true}, pare.Config{Model: m, MaxSupport: 5})
 		if flag := limited(t, err); flag != "max-support" {
 			t.Errorf("%s: %v", m, err)
 		}
 	}
-	_, err := pare.Gradient(ctx, x, y, []float64{top - 3}, pare.Validation{}, pare.Config{Method: pare.ForwardPCD, MaxSupport: 5})
+	_, err := pare.Gradient(ctx, x, y, []float64{top - 3}, pare.Validation{InOrder: true}, pare.Config{Method: pare.ForwardPCD, MaxSupport: 5})
 	if flag := limited(t, err); flag != "max-support" {
 		t.Errorf("forward: %v", err)
 	}
@@ -98,7 +98,7 @@ func TestMemoryBudget(t *testing.T) {
 			}
 			run := func(most int64) (bytes int64, err error) {
 				bytes = allocated(func() {
-					_, err = pare.Gradient(ctx, x, y, lambda, pare.Validation{Folds: 3}, pare.Config{Model: m, MaxBytes: most, Threads: 1})
+					_, err = pare.Gradient(ctx, x, y, lambda, pare.Validation{InOrder: true, Folds: 3}, pare.Config{Model: m, MaxBytes: most, Threads: 1})
 				})
 				return bytes, err
 			}
@@ -132,7 +132,7 @@ func TestMemoryBudgetOfColumns(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 300, P: 400, Density: 0.1, Active: 30})
 	x := matrixOf(t, q.X, 400, false)
-	for _, v := range []pare.Validation{{Folds: 3}, {Criterion: pare.SURE, Sigma: 0.5}} {
+	for _, v := range []pare.Validation{{InOrder: true, Folds: 3}, {Criterion: pare.SURE, Sigma: 0.5}} {
 		run := func(most int64) (int64, error) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
@@ -176,7 +176,7 @@ func TestThreadBudget(t *testing.T) {
 	x, y := load(t)
 	for _, threads := range []int{1, 3} {
 		w := watched{now: new(atomic.Int32), most: new(atomic.Int32)}
-		if _, err := pare.Gradient(context.Background(), x, y, []float64{-1}, pare.Validation{Folds: 20, Loss: w}, pare.Config{Threads: threads}); err != nil {
+		if _, err := pare.Gradient(context.Background(), x, y, []float64{-1}, pare.Validation{InOrder: true, Folds: 20, Loss: w}, pare.Config{Threads: threads}); err != nil {
 			t.Fatal(err)
 		}
 		if most := int(w.most.Load()); most == 0 || most > threads {

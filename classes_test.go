@@ -17,7 +17,7 @@ func TestSlopesOfClassesOnSharedData(t *testing.T) {
 	for name, ratio := range map[string]float64{"usps_t": 0.05, "reuters_multi53": 0.1} {
 		x, y := shared(t, name)
 		c := pare.Config{Model: pare.Multiclass, Tol: 1e-11}
-		v := pare.Validation{Criterion: pare.HoldOut, Split: pare.Stratified, Folds: 3}
+		v := pare.Validation{InOrder: true, Criterion: pare.HoldOut, Split: pare.Stratified, Folds: 3}
 		at, err := pare.LogLambdaMax(x, y, c)
 		if err != nil {
 			t.Fatal(err)

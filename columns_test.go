@@ -74,7 +74,7 @@ func TestSelectColumns(t *testing.T) {
 		{heldOut, pare.Config{}},
 		{heldOut, pare.Config{Standardize: true}},
 		{heldOut, pare.Config{Positive: true}},
-		{pare.Validation{Folds: 3, Shuffle: true}, pare.Config{}},
+		{pare.Validation{Folds: 3}, pare.Config{}},
 	} {
 		v := c.v
 		c.Model = pare.WeightedLasso

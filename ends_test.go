@@ -23,7 +23,7 @@ func TestElasticNetEnds(t *testing.T) {
 				x, y = shared(t, name)
 			}
 			c := pare.Config{Model: pare.ElasticNet, NoIntercept: true}
-			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Precision: true}, c)
+			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Precision: true, Validation: pare.Validation{InOrder: true}}, c)
 			if err != nil || !s.Status.OK() {
 				t.Fatal(s, err)
 			}
@@ -35,7 +35,7 @@ func TestElasticNetEnds(t *testing.T) {
 				for k := range 8 {
 					sin, cos := math.Sincos(float64(k) * math.Pi / 4)
 					at := []float64{max(lowest, s.LogLambda[0]+radius*cos), s.LogLambda[1] + radius*sin}
-					e, err := pare.Gradient(context.Background(), x, y, at, pare.Validation{}, c)
+					e, err := pare.Gradient(context.Background(), x, y, at, pare.Validation{InOrder: true}, c)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -75,7 +75,7 @@ func TestElasticNetEnds(t *testing.T) {
 // Lasso's from the same start, to what its own stop leaves.
 func TestElasticNetContainsLasso(t *testing.T) {
 	x, y := load(t)
-	for _, v := range []pare.Validation{{}, {Split: pare.Blocks}, {Shuffle: true}, {Shuffle: true, Seed: 1}} {
+	for _, v := range []pare.Validation{{InOrder: true}, {Split: pare.Blocks}, {}, {Seed: 1}} {
 		o := pare.SelectOptions{Validation: v}
 		lasso, err := pare.Select(context.Background(), x, y, o, pare.Config{})
 		if err != nil {

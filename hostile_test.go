@@ -160,7 +160,7 @@ func TestHostileData(t *testing.T) {
 				if f, err := pare.Fit(ctx, x, target, lambda, c); !faulty(name, err) {
 					finite(name, append(slices.Clone(f.Coef), f.Intercept, f.Objective, f.Gap, f.RelativeGap, f.KKT, f.DualMargin)...)
 				}
-				for _, v := range []pare.Validation{{}, {Criterion: pare.HoldOut, Split: pare.Stratified}, {Criterion: pare.SURE}} {
+				for _, v := range []pare.Validation{{InOrder: true}, {InOrder: true, Criterion: pare.HoldOut, Split: pare.Stratified}, {Criterion: pare.SURE}} {
 					name := fmt.Sprintf("%s, %+v", name, v)
 					if g, err := pare.Gradient(ctx, x, target, lambda, v, c); !faulty(name, err) && g.Status != outcome.Failed {
 						finite(name, append(slices.Clone(g.Gradient), g.Value, g.RelativeGap, g.KKT)...)

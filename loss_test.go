@@ -40,11 +40,11 @@ func TestALossOfOnesOwn(t *testing.T) {
 		if model == pare.ElasticNet {
 			at = []float64{-2, -6}
 		}
-		want, err := pare.Gradient(ctx, x, y, at, pare.Validation{}, c)
+		want, err := pare.Gradient(ctx, x, y, at, pare.Validation{InOrder: true}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := pare.Gradient(ctx, x, y, at, pare.Validation{Loss: criterion.Func("own", squares)}, c)
+		got, err := pare.Gradient(ctx, x, y, at, pare.Validation{InOrder: true, Loss: criterion.Func("own", squares)}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestALossWithCurvatureOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	choose := func(loss criterion.Criterion) *pare.Selection {
-		s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{Loss: loss}}, pare.Config{Model: pare.ElasticNet})
+		s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true, Loss: loss}}, pare.Config{Model: pare.ElasticNet})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,11 +181,11 @@ func TestHostileLosses(t *testing.T) {
 		}
 	}
 	// From the first call on there is nothing to return.
-	never := pare.Validation{Loss: criterion.Func("never", func(_, _, _ []float64) float64 { panic(boom) })}
+	never := pare.Validation{InOrder: true, Loss: criterion.Func("never", func(_, _, _ []float64) float64 { panic(boom) })}
 	if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: never}, pare.Config{}); !errors.Is(err, boom) {
 		t.Errorf("%v", err)
 	}
-	gone := pare.Validation{Loss: criterion.Func("gone", func(_, _, _ []float64) float64 { runtime.Goexit(); return 0 })}
+	gone := pare.Validation{InOrder: true, Loss: criterion.Func("gone", func(_, _, _ []float64) float64 { runtime.Goexit(); return 0 })}
 	if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: gone}, pare.Config{}); outcome.KindOf(err) != outcome.Internal {
 		t.Errorf("a criterion that ends its goroutine: %v", err)
 	}
@@ -194,7 +194,7 @@ func TestHostileLosses(t *testing.T) {
 			t.Errorf("%+v is accepted", v)
 		}
 	}
-	bad := pare.Validation{Loss: criterion.Func("nan", func(_, _, s []float64) float64 { return math.NaN() })}
+	bad := pare.Validation{InOrder: true, Loss: criterion.Func("nan", func(_, _, s []float64) float64 { return math.NaN() })}
 	g, err := pare.Gradient(context.Background(), x, y, []float64{-2}, bad, pare.Config{})
 	if err != nil || g.Status != outcome.Failed {
 		t.Errorf("%v, %v", g, err)

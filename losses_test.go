@@ -62,7 +62,7 @@ func TestGoldenFamilies(t *testing.T) {
 			}
 		}
 		c := row.config()
-		v := pare.Validation{Loss: criterion.Named(row.Loss), Folds: row.Folds}
+		v := pare.Validation{InOrder: true, Loss: criterion.Named(row.Loss), Folds: row.Folds}
 		first := make([]float64, len(y)) // weights of the first fold's training rows
 		for i := range y {
 			if first[i] = 1; row.Weights != "" {

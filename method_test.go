@@ -17,7 +17,7 @@ func TestMethodsAgree(t *testing.T) {
 	px, py := patients(t)
 	ctx := context.Background()
 	top := lambdaMax(t, x, y, pare.Config{})
-	want, err := pare.Gradient(ctx, x, y, []float64{top - 2}, pare.Validation{}, pare.Config{Tol: 1e-10, Certify: true})
+	want, err := pare.Gradient(ctx, x, y, []float64{top - 2}, pare.Validation{InOrder: true}, pare.Config{Tol: 1e-10, Certify: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func TestMethodsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	machine, err := pare.Gradient(ctx, px, py, []float64{1}, pare.Validation{}, pare.Config{Model: pare.SVM, Tol: 1e-10})
+	machine, err := pare.Gradient(ctx, px, py, []float64{1}, pare.Validation{InOrder: true}, pare.Config{Model: pare.SVM, Tol: 1e-10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func TestMethodsAgree(t *testing.T) {
 		methods = []pare.Method{pare.BackwardPGD, pare.ForwardPCD}
 	}
 	for _, m := range methods {
-		g, err := pare.Gradient(ctx, x, y, []float64{top - 2}, pare.Validation{}, pare.Config{Tol: 1e-10, Method: m, Certify: true})
+		g, err := pare.Gradient(ctx, x, y, []float64{top - 2}, pare.Validation{InOrder: true}, pare.Config{Tol: 1e-10, Method: m, Certify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func TestMethodsAgree(t *testing.T) {
 			t.Errorf("%s: %+v, implicit %+v", m, g, want)
 		}
 		if m == pare.ForwardPCD || m == pare.BackwardPCD { // proximal gradient takes 10⁴ epochs here
-			g, err = pare.Gradient(ctx, px, py, []float64{1}, pare.Validation{}, pare.Config{Model: pare.SVM, Tol: 1e-10, Method: m})
+			g, err = pare.Gradient(ctx, px, py, []float64{1}, pare.Validation{InOrder: true}, pare.Config{Model: pare.SVM, Tol: 1e-10, Method: m})
 			if err != nil || math.Abs(g.Gradient[0]/machine.Gradient[0]-1) > 1e-5 {
 				t.Errorf("%s, svm: %v, %+v, implicit %+v", m, err, g, machine)
 			}
@@ -54,7 +54,7 @@ func TestMethodsAgree(t *testing.T) {
 		if err != nil || math.Abs(s.LogLambda[0]-chosen.LogLambda[0]) > 2e-2 || math.Abs(s.Value/chosen.Value-1) > 5e-6 {
 			t.Errorf("%s: %v, chose %v (%v), implicit %v (%v)", m, err, s.LogLambda, s.Value, chosen.LogLambda, chosen.Value)
 		}
-		if _, err := pare.Gradient(ctx, x, y, []float64{0}, pare.Validation{}, pare.Config{Model: pare.Multiclass, Method: m}); outcome.KindOf(err) != outcome.Usage {
+		if _, err := pare.Gradient(ctx, x, y, []float64{0}, pare.Validation{InOrder: true}, pare.Config{Model: pare.Multiclass, Method: m}); outcome.KindOf(err) != outcome.Usage {
 			t.Errorf("%s, multiclass: %v", m, err)
 		}
 	}

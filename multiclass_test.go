@@ -97,7 +97,7 @@ func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 		}
 		lambda := []float64{top[0] - 0.5, top[1] - 1, top[2] - 0.7, top[3] - 0.6}
 		value := func(l []float64) *pare.Hypergradient {
-			g, err := pare.Gradient(context.Background(), x, y, l, pare.Validation{Folds: 3}, c)
+			g, err := pare.Gradient(context.Background(), x, y, l, pare.Validation{InOrder: true, Folds: 3}, c)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,7 +131,7 @@ func TestMulticlassSelect(t *testing.T) {
 	var seen []search.Evaluation
 	choose := func(o pare.SelectOptions) *pare.Selection {
 		seen = nil
-		o.Validation = pare.Validation{Folds: 2}
+		o.Validation = pare.Validation{InOrder: true, Folds: 2}
 		if o.Search == pare.GradientStep {
 			o.Start = 0.3
 		}
@@ -224,7 +224,7 @@ func TestMulticlassBits(t *testing.T) {
 			if threads == 1 && oracle.Few() {
 				continue
 			}
-			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 2, Validation: pare.Validation{Folds: 2}},
+			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 2, Validation: pare.Validation{InOrder: true, Folds: 2}},
 				pare.Config{Model: pare.Multiclass, Kernels: k.Name, Threads: threads})
 			if err != nil {
 				t.Fatal(err)

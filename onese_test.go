@@ -22,7 +22,7 @@ func TestOneSE(t *testing.T) {
 			x, y = px, py
 		}
 		c := pare.Config{Model: m, Tol: 1e-8}
-		o := pare.SelectOptions{OneSE: true, Precision: true, Validation: pare.Validation{Folds: folds}}
+		o := pare.SelectOptions{OneSE: true, Precision: true, Validation: pare.Validation{InOrder: true, Folds: folds}}
 		s, err := pare.Select(ctx, x, y, o, c)
 		if err != nil {
 			t.Fatal(err)
@@ -83,12 +83,12 @@ func TestOneSEWhereThereIsNone(t *testing.T) {
 		validation pare.Validation
 		model      pare.Model
 	}{
-		"a hold-out":    {pare.Validation{Criterion: pare.HoldOut}, pare.Lasso},
+		"a hold-out":    {pare.Validation{InOrder: true, Criterion: pare.HoldOut}, pare.Lasso},
 		"one fold":      {pare.Validation{FoldIDs: single}, pare.Lasso},
-		"two λ's":       {pare.Validation{}, pare.ElasticNet},
-		"a machine":     {pare.Validation{}, pare.SVM},
+		"two λ's":       {pare.Validation{InOrder: true}, pare.ElasticNet},
+		"a machine":     {pare.Validation{InOrder: true}, pare.SVM},
 		"a risk":        {pare.Validation{Criterion: pare.SURE}, pare.Lasso},
-		"three classes": {pare.Validation{}, pare.Multiclass},
+		"three classes": {pare.Validation{InOrder: true}, pare.Multiclass},
 	} {
 		s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{OneSE: true, Validation: c.validation, Evaluations: 6}, pare.Config{Model: c.model})
 		if err != nil || (s.OneSE != nil) != (c.model == pare.Multiclass) {

@@ -24,7 +24,7 @@ type HeldOut struct {
 // ends, the error is that of ctx.
 func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*HeldOut, error) {
 	if v.Criterion == SURE || v.Criterion == AIC || v.Criterion == BIC {
-		v = Validation{Shuffle: v.Shuffle, Seed: v.Seed}
+		v = Validation{Seed: v.Seed}
 	}
 	c.Certify = false
 	e, err := newEngine(x, y, c)

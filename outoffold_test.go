@@ -20,7 +20,7 @@ func TestOutOfFoldIsWhatTheCriterionJudges(t *testing.T) {
 	for i := range own {
 		own[i] = i%4 - 1
 	}
-	for _, v := range []pare.Validation{{}, {Folds: 3, Shuffle: true, Seed: 2}, {Split: pare.Forward}, {FoldIDs: own}, {Criterion: pare.HoldOut}} {
+	for _, v := range []pare.Validation{{InOrder: true}, {Folds: 3, Seed: 2}, {Split: pare.Forward}, {FoldIDs: own}, {InOrder: true, Criterion: pare.HoldOut}} {
 		for _, c := range []pare.Config{{}, {Standardize: true, NoIntercept: true}} {
 			lambda := []float64{-2}
 			held, err := pare.OutOfFold(t.Context(), x, y, lambda, v, c)
@@ -63,7 +63,7 @@ func TestOutOfFoldStopsWithItsContext(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := pare.OutOfFold(ctx, x, y, []float64{-2}, pare.Validation{}, pare.Config{}); !errors.Is(err, context.Canceled) {
+	if _, err := pare.OutOfFold(ctx, x, y, []float64{-2}, pare.Validation{InOrder: true}, pare.Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }

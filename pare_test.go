@@ -171,7 +171,7 @@ func TestZeroAtLambdaMax(t *testing.T) {
 		if err != nil || len(f.Support) != 0 || f.Status != outcome.Converged || f.Epochs != 0 {
 			t.Errorf("λmax + %g: %v, %+v", above, err, f)
 		}
-		g, err := pare.Gradient(context.Background(), x, y, []float64{top + 1 + above}, pare.Validation{}, pare.Config{})
+		g, err := pare.Gradient(context.Background(), x, y, []float64{top + 1 + above}, pare.Validation{InOrder: true}, pare.Config{})
 		if err != nil || g.Status != outcome.Flat || g.Gradient[0] != 0 {
 			t.Errorf("gradient at λmax + 1 + %g: %v, %+v", above, err, g)
 		}
@@ -243,7 +243,7 @@ func TestValidateIsTheValueOfGradient(t *testing.T) {
 	x, y := text(t)
 	top := lambdaMax(t, x, y, pare.Config{})
 	grid := search.Geometric(top, -3, 6)
-	v := pare.Validation{Folds: 4, Shuffle: true, Seed: 3}
+	v := pare.Validation{Folds: 4, Seed: 3}
 	count := 0
 	for e, err := range pare.Validate(context.Background(), x, y, grid, v, pare.Config{Tol: 1e-10}) {
 		if err != nil {
@@ -279,7 +279,7 @@ func TestGradientAgainstDifferences(t *testing.T) {
 				lambda = repeat(top-2.3, p)
 			}
 			c := pare.Config{Model: m, Tol: 1e-13}
-			v := pare.Validation{Folds: 3, Shuffle: true, Seed: 1}
+			v := pare.Validation{Folds: 3, Seed: 1}
 			if hold {
 				v.Criterion = pare.HoldOut
 			}

@@ -55,8 +55,8 @@ func (v Validation) splits() string {
 		return "folds"
 	case v.Split != "":
 		return "split"
-	case v.Shuffle:
-		return "shuffle"
+	case v.InOrder:
+		return "in-order"
 	default:
 		return ""
 	}
@@ -74,7 +74,7 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	if math.IsInf(own.max()[0], -1) { // no column is of use
 		return own.spread(float64(len(e.y))*2*own.problem.(anchored).null(), 0)
 	}
-	folds := Validation{Shuffle: true, Seed: v.Seed, Folds: min(5, max(2, len(e.y)))}
+	folds := Validation{Seed: v.Seed, Folds: min(5, max(2, len(e.y)))}
 	s, err := Select(ctx, e.x, e.y, SelectOptions{Validation: folds}, c)
 	switch of, ok := errors.AsType[*outcome.Error](err); {
 	case ok:

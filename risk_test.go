@@ -114,7 +114,7 @@ func TestRiskHasNoSplit(t *testing.T) {
 	ids := make([]int, len(y))
 	ids[3] = -2
 	for flag, v := range map[string]pare.Validation{
-		"fold-ids": {FoldIDs: ids}, "folds": {Folds: 5}, "split": {Split: pare.Stratified}, "shuffle": {Shuffle: true},
+		"fold-ids": {FoldIDs: ids}, "folds": {Folds: 5}, "split": {Split: pare.Stratified}, "in-order": {InOrder: true},
 		"groups": {Groups: ids}, "validation-loss": {Loss: criterion.MeanSquaredError{}},
 	} {
 		for _, c := range []pare.Criterion{pare.SURE, pare.AIC, pare.BIC} {
@@ -138,7 +138,7 @@ func TestNoiseLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Shuffle: true, Seed: 7}}, pare.Config{})
+	s, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Seed: 7}}, pare.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestNoiseLevel(t *testing.T) {
 			t.Errorf("SURE of %s: %v", m, err)
 		}
 	}
-	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: "tea"}}, pare.Config{}); outcome.KindOf(err) != outcome.Usage {
+	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true, Criterion: "tea"}}, pare.Config{}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("an unknown criterion: %v", err)
 	}
 	for _, sigma := range []float64{-1, math.NaN(), math.Inf(1), 1e-300, 1e-160, 1e-12, 1e160, 1e300} { // targets are up to 346

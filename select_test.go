@@ -18,7 +18,7 @@ import (
 // default start and from three far ones; refitted on all rows.
 func TestSelectFindsTheMinimum(t *testing.T) {
 	x, y := load(t)
-	splits := []pare.Validation{{}, {Shuffle: true, Seed: 42}, {Criterion: pare.HoldOut}, {Folds: 10}}
+	splits := []pare.Validation{{InOrder: true}, {Seed: 42}, {InOrder: true, Criterion: pare.HoldOut}, {InOrder: true, Folds: 10}}
 	starts := []float64{0, 0.3, 0.01, 2, 1e-4}
 	for _, v := range splits[:min(len(splits), int(oracle.Cases(len(splits))))] {
 		grid, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: v, Search: pare.Grid, Points: 200}, pare.Config{Tol: 1e-9})
@@ -142,7 +142,7 @@ func TestSelectEnds(t *testing.T) {
 	if err != nil || s.Status != outcome.Cancelled || s.Final != nil || s.LogLambda != nil || !math.IsNaN(s.Value) {
 		t.Errorf("cancelled before: %v, %+v", err, s)
 	}
-	if _, err := pare.Gradient(ctx, x, y, []float64{0}, pare.Validation{}, pare.Config{}); !errors.Is(err, context.Canceled) {
+	if _, err := pare.Gradient(ctx, x, y, []float64{0}, pare.Validation{InOrder: true}, pare.Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("gradient of a cancelled context: %v", err)
 	}
 	if f, err := pare.Fit(ctx, x, y, []float64{0}, pare.Config{}); err != nil || f.Status != outcome.Cancelled {

@@ -47,14 +47,14 @@ func TestOneMatrixManyGoroutines(t *testing.T) {
 			out, err = pare.Fit(ctx, wide, target, []float64{ceiling - 0.1*float64(k%32), ceiling - 3}, c)
 		case 2:
 			var g *pare.Hypergradient
-			g, err = pare.Gradient(ctx, x, y, []float64{top - 0.05*float64(k%32)}, pare.Validation{Folds: 3, Shuffle: true, Seed: uint64(k)}, c)
+			g, err = pare.Gradient(ctx, x, y, []float64{top - 0.05*float64(k%32)}, pare.Validation{Folds: 3, Seed: uint64(k)}, c)
 			if err == nil {
 				g.SecondsSolve, g.SecondsGradient = 0, 0
 			}
 			out = g
 		default:
 			var s *pare.Selection
-			s, err = pare.Select(ctx, wide, target, pare.SelectOptions{Validation: pare.Validation{Folds: 2 + k%4}, Evaluations: 4}, c)
+			s, err = pare.Select(ctx, wide, target, pare.SelectOptions{Validation: pare.Validation{InOrder: true, Folds: 2 + k%4}, Evaluations: 4}, c)
 			if err == nil {
 				out = timeless(s)
 			}

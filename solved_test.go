@@ -53,7 +53,7 @@ func TestSolvedCountsInnerProblems(t *testing.T) {
 			t.Fatal(err)
 		}
 		c = pare.Config{Solved: func(done, of int, _ []float64) { told = append(told, done, of) }}
-		for _, err := range pare.Validate(t.Context(), x, y, [][]float64{{top[0] - 1}, {top[0] - 2}}, pare.Validation{}, c) {
+		for _, err := range pare.Validate(t.Context(), x, y, [][]float64{{top[0] - 1}, {top[0] - 2}}, pare.Validation{InOrder: true}, c) {
 			if err != nil {
 				t.Fatal(err)
 			}

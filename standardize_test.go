@@ -154,13 +154,13 @@ func TestStandardizedMultiplesAreCopies(t *testing.T) {
 		if beta[0] == 0 || math.Abs(beta[2]+beta[0]/3) > 1e-14 || math.Abs(beta[4]-8*beta[0]) > 1e-13 {
 			t.Errorf("multiples have %v", beta)
 		}
-		g, err := pare.Gradient(ctx, x, q.Y, l, pare.Validation{Folds: 4}, c)
+		g, err := pare.Gradient(ctx, x, q.Y, l, pare.Validation{InOrder: true, Folds: 4}, c)
 		if err != nil || g.Status != outcome.Converged {
 			t.Errorf("%v, %+v", err, g)
 		}
 	}
 	for _, c := range []pare.Config{{Model: pare.SVM, Standardize: true}, {Method: pare.ForwardPGD, Standardize: true}} {
-		if _, err := pare.Gradient(ctx, matrixOf(t, q.X, 6, true), q.Y, []float64{-1}, pare.Validation{}, c); outcome.KindOf(err) != outcome.Usage {
+		if _, err := pare.Gradient(ctx, matrixOf(t, q.X, 6, true), q.Y, []float64{-1}, pare.Validation{InOrder: true}, c); outcome.KindOf(err) != outcome.Usage {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}

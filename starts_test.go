@@ -60,7 +60,7 @@ func TestStarts(t *testing.T) {
 func besideGrid(t *testing.T, x sparse.Matrix, y []float64, points int, ratio float64) {
 	t.Helper()
 	c := pare.Config{NoIntercept: true}
-	grid, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Search: pare.Grid, Points: points, MinRatio: ratio}, c)
+	grid, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true}, Search: pare.Grid, Points: points, MinRatio: ratio}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func besideGrid(t *testing.T, x sparse.Matrix, y []float64, points int, ratio fl
 		}
 		return math.MaxInt
 	}
-	s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, c)
+	s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true}}, c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,14 +88,14 @@ func besideGrid(t *testing.T, x sparse.Matrix, y []float64, points int, ratio fl
 		return // slow
 	}
 	c.Threads = 1
-	again, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, c)
+	again, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true}}, c)
 	c.Threads = 2
-	two, err2 := pare.Select(context.Background(), x, y, pare.SelectOptions{}, c)
+	two, err2 := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true}}, c)
 	if err != nil || err2 != nil || fmt.Sprint(again.LogLambda, again.Value, again.Final.Coef) != fmt.Sprint(two.LogLambda, two.Value, two.Final.Coef) {
 		t.Errorf("one thread %v %.17g, two %v %.17g", again.LogLambda, again.Value, two.LogLambda, two.Value)
 	}
 	for _, start := range []float64{0.01, 0.5} {
-		paper, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Search: pare.GradientStep, Start: start}, c)
+		paper, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{InOrder: true}, Search: pare.GradientStep, Start: start}, c)
 		if err != nil || near(paper.Evaluations) > 50 {
 			t.Errorf("gradient descent from %g: near after %d: %v", start, near(paper.Evaluations), err)
 		}

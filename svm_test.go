@@ -42,7 +42,7 @@ func TestSVM(t *testing.T) {
 		}
 	}
 	value := func(l float64) *pare.Hypergradient {
-		g, err := pare.Gradient(ctx, x, y, []float64{l}, pare.Validation{Folds: 4}, c)
+		g, err := pare.Gradient(ctx, x, y, []float64{l}, pare.Validation{InOrder: true, Folds: 4}, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func TestSVM(t *testing.T) {
 	if g.Status != outcome.Converged || math.Abs(g.Gradient[0]-want) > 1e-5*math.Abs(want) {
 		t.Errorf("slope %g, differences %g: %+v", g.Gradient[0], want, g)
 	}
-	s, err := pare.Select(ctx, x, y, pare.SelectOptions{Precision: true}, pare.Config{Model: pare.SVM})
+	s, err := pare.Select(ctx, x, y, pare.SelectOptions{Precision: true, Validation: pare.Validation{InOrder: true}}, pare.Config{Model: pare.SVM})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestSVM(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	for l := -6.0; l <= 4; l++ {
-		for e, err := range pare.Validate(ctx, x, y, [][]float64{{l}}, pare.Validation{}, c) {
+		for e, err := range pare.Validate(ctx, x, y, [][]float64{{l}}, pare.Validation{InOrder: true}, c) {
 			if err != nil || e.Value < s.Value*(1-1e-4) {
 				t.Errorf("%g at ln C = %g, chosen %g at %g: %v", e.Value, l, s.Value, s.LogLambda[0], err)
 			}

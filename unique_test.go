@@ -102,7 +102,7 @@ func TestGradientsSettleTheSupport(t *testing.T) {
 	wide := r.Problem(oracle.Shape{N: 20, P: 200, Active: 15})
 	x := matrixOf(t, wide.X, 200, false)
 	c := pare.Config{Certify: true, Tol: 3e-3}
-	g, err := pare.Gradient(context.Background(), x, wide.Y, somewhere(t, x, wide.Y, c), pare.Validation{}, c)
+	g, err := pare.Gradient(context.Background(), x, wide.Y, somewhere(t, x, wide.Y, c), pare.Validation{InOrder: true}, c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ const (
 func Splits() []Split { return []Split{ByRow, Stratified, Blocks, Forward} }
 
 // Validation says what judges a λ, and which rows. The zero value is 5-fold
-// cross-validation on rows in file order. The loss on held-out rows is the mean
+// cross-validation on rows in an order drawn by Seed. The loss on held-out rows is the mean
 // squared error, for logreg the mean logistic loss, for multiclass the mean
 // cross-entropy of the classes' scores, for svm the mean smoothed hinge loss. SURE,
 // AIC and BIC, which judge on all rows, know Seed and Sigma alone.
@@ -50,10 +50,12 @@ type Validation struct {
 	// Loss, where set, judges predictions on held-out rows instead of the model's own
 	// loss, by CV and HoldOut; [criterion.Func] makes one of a function, which knows no
 	// weights of rows. Multiclass has none. It is called by several goroutines at once.
-	Loss    criterion.Criterion
-	Folds   int    // 0 means 5, or what FoldIDs says
-	Split   Split  // "" means ByRow
-	Shuffle bool   // permute the rows before dealing them into folds; not for Blocks and Forward
+	Loss  criterion.Criterion
+	Folds int   // 0 means 5, or what FoldIDs says
+	Split Split // "" means ByRow
+	// InOrder deals the rows into folds in the order of the file. Otherwise they are permuted
+	// before, by Seed, but for Blocks and Forward, which keep their order.
+	InOrder bool
 	Seed    uint64 // of the permutation, and of all else that is drawn
 	// Groups gives every row a group, by any number: the rows of a group stay in one
 	// fold. Split must be ByRow.
@@ -83,13 +85,11 @@ func (v Validation) folds(y []float64) (bilevel.Folds, error) {
 	case v.Groups != nil && s != "" && s != ByRow:
 		return nil, outcome.At(outcome.Usage, "groups", "go with split %s, not %s", ByRow, s)
 	case v.Groups != nil:
-		folds, err = bilevel.Grouped(v.Groups, k, v.Shuffle, v.Seed)
+		folds, err = bilevel.Grouped(v.Groups, k, !v.InOrder, v.Seed)
 	case s == "", s == ByRow:
-		folds, err = bilevel.KFold(len(y), k, v.Shuffle, v.Seed)
+		folds, err = bilevel.KFold(len(y), k, !v.InOrder, v.Seed)
 	case s == Stratified:
-		folds, err = bilevel.Stratified(y, k, v.Shuffle, v.Seed)
-	case v.Shuffle && (s == Blocks || s == Forward):
-		return nil, outcome.At(outcome.Usage, "shuffle", "split %s keeps the rows in their order", s)
+		folds, err = bilevel.Stratified(y, k, !v.InOrder, v.Seed)
 	case s == Blocks:
 		folds, err = bilevel.Blocks(len(y), k)
 	case s == Forward:
@@ -110,8 +110,6 @@ func (v Validation) ownFolds() (bilevel.Folds, error) {
 		return nil, outcome.At(outcome.Usage, "groups", "fold ids say already which rows go together")
 	case v.Folds != 0:
 		return nil, outcome.At(outcome.Usage, "folds", "fold ids say already how many folds there are")
-	case v.Shuffle:
-		return nil, outcome.At(outcome.Usage, "shuffle", "fold ids say already which fold a row is in")
 	case v.Split != "" && v.Split != ByRow && v.Split != Forward:
 		return nil, outcome.At(outcome.Usage, "split", "fold ids go with %s and %s, not %s", ByRow, Forward, v.Split)
 	}

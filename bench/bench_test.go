@@ -152,7 +152,7 @@ func BenchmarkHypergradient(b *testing.B) {
 				var h *pare.Hypergradient
 				for b.Loop() {
 					var err error
-					if h, err = pare.Gradient(context.Background(), x, y, l, pare.Validation{}, c); err != nil {
+					if h, err = pare.Gradient(context.Background(), x, y, l, pare.Validation{InOrder: true}, c); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -54,7 +54,7 @@ func made(t *testing.T, model pare.Model) report.Result {
 			r.Best = &s.Evaluations[i]
 		}
 	}
-	if r.Held, err = pare.OutOfFold(t.Context(), x, y, s.LogLambda, pare.Validation{}, c); err != nil {
+	if r.Held, err = pare.OutOfFold(t.Context(), x, y, s.LogLambda, pare.Validation{InOrder: true}, c); err != nil {
 		t.Fatal(err)
 	}
 	var grid, level [][]float64
@@ -77,7 +77,7 @@ func made(t *testing.T, model pare.Model) report.Result {
 		r.Path = append(r.Path, f)
 	}
 	validate := func(grid [][]float64) (out []search.Evaluation) {
-		for e, err := range pare.Validate(t.Context(), x, y, grid, pare.Validation{}, c) {
+		for e, err := range pare.Validate(t.Context(), x, y, grid, pare.Validation{InOrder: true}, c) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -166,7 +166,7 @@ func Threads(ctx context.Context, o studies.Options) (*studies.Result, error) {
 		if err != nil {
 			return err
 		}
-		v := pare.Validation{Shuffle: true}
+		v := pare.Validation{}
 		path := func(threads int) error {
 			for _, err := range pare.Validate(ctx, x, d.Y, grid, v, pare.Config{NoIntercept: true, Threads: threads}) {
 				if err != nil {

@@ -71,7 +71,7 @@ func draw(m pare.Model, seed uint64, k int) (problem, error) {
 		}
 	}
 	x, err := sparse.NewDense(n, p, values)
-	return problem{fmt.Sprintf("random %d", k), x, y, pare.Validation{Shuffle: true, Seed: uint64(k)}}, err
+	return problem{fmt.Sprintf("random %d", k), x, y, pare.Validation{Seed: uint64(k)}}, err
 }
 
 // quality is how far choices are above the best of a grid.

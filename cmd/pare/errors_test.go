@@ -41,7 +41,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"select --criterion sure --fold-ids file", "fold-ids", []string{"cv and holdout"}},
 		{"select --criterion sure --folds 5", "folds", []string{"cv and holdout", "all rows"}},
 		{"select --criterion aic --shuffle", "shuffle", []string{"cv and holdout", "all rows"}},
-		{"select --shuffle --split forward", "shuffle", []string{"forward", "order"}},
+		{"select --shuffle --split forward", "shuffle", []string{"forward", "not shuffled"}},
 		{"select --points 5", "points", []string{"grid", "use --evaluations with auto"}},
 		{"select --search tpe --points 5", "points", []string{"grid"}},
 		{"select --min-ratio 0.1", "min-ratio", []string{"grid, random, halton and tpe"}},

@@ -202,6 +202,9 @@ func (f validationFlags) check() error {
 	if err := oneOf("split", f.Split, pare.Splits()...); err != nil {
 		return err
 	}
+	if given(f.Shuffle, false) && (f.FoldIDs != "" || f.Split == pare.Blocks || f.Split == pare.Forward) {
+		return outcome.At(outcome.Usage, "shuffle", "rows that --fold-ids, or --split blocks or forward, have put into folds are not shuffled")
+	}
 	if err := oneOf("criterion", f.Criterion, pare.Criteria()...); err != nil {
 		return err
 	}
@@ -222,7 +225,7 @@ func (f validationFlags) validation(d *dataset) (pare.Validation, error) {
 	if f.informed() {
 		return v, nil
 	}
-	v.Folds, v.Split, v.Shuffle, v.Loss = given(f.Folds, 0), f.Split, f.shuffles(), f.judge()
+	v.Folds, v.Split, v.InOrder, v.Loss = given(f.Folds, 0), f.Split, !f.shuffles(), f.judge()
 	var err error
 	if f.FoldIDs != "" {
 		v.FoldIDs, err = perRow(d, "fold-ids", f.FoldIDs, parseFold(len(d.y)))

@@ -181,7 +181,7 @@ func (c *solveCommand) config() pare.Config {
 func (c *solveCommand) solve(ctx context.Context, r *solveReport, x sparse.Matrix, y []float64) error {
 	v := pare.Validation{Criterion: pare.Criterion(c.Criterion), Seed: c.Seed}
 	if v.Criterion == pare.CV || v.Criterion == pare.HoldOut {
-		v.Folds, v.Shuffle = c.Folds, c.Shuffle
+		v.Folds, v.InOrder = c.Folds, !c.Shuffle
 	}
 	if c.What == "select" {
 		return c.choose(ctx, r, x, y, v)

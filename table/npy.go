@@ -205,7 +205,7 @@ func numberCell(v float64) Cell {
 func (a *array) numbers() ([]float64, error) {
 	count := 1
 	for _, n := range a.shape {
-		if n != 0 && count > math.MaxInt32*256/n {
+		if n != 0 && count > min(math.MaxInt, 1<<39)/n {
 			return nil, a.cut(io.EOF)
 		}
 		count *= n

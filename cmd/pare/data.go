@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -251,7 +252,7 @@ func (d *dataset) String() string {
 
 // distinguishes reports whether classes have names of their own.
 func (d *dataset) distinguishes(m pare.Model) bool {
-	return m != pare.Multiclass && d.classes != nil && !(d.classes[0] == "-1" && len(d.classes) == 2 && d.classes[1] == "1")
+	return m != pare.Multiclass && d.classes != nil && !slices.Equal(d.classes, []string{"-1", "1"})
 }
 
 // repeat gives the flags again as they were given.

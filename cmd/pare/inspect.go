@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare"
@@ -153,7 +154,7 @@ func (s inspectedScore) listed(all bool) []string {
 	}
 	texts := make([]string, 0, most)
 	for _, i := range order[:most] {
-		name := fmt.Sprint(s.Coef.Index[i] + 1)
+		name := strconv.Itoa(int(s.Coef.Index[i]) + 1)
 		if s.Coef.Name != nil {
 			name = s.Coef.Name[i]
 		}

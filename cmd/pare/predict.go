@@ -282,7 +282,8 @@ func (r *predictResult) add(c *predictCommand, out *destination, prediction *str
 			line = strconv.AppendFloat(line, s, 'g', -1, 64)
 		}
 	}
-	out.line = append(line, '\n')
+	line = append(line, '\n')
+	out.line = line
 	return out.write()
 }
 

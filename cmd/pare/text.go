@@ -248,7 +248,7 @@ func (a asked) command(name string, flags ...string) string {
 		add(!given(a.Shuffle, true), "--shuffle=false")
 		add(a.Seed != 0, "--seed="+strconv.FormatUint(a.Seed, 10))
 	}
-	a.tableFlags.repeat(add)
+	a.repeat(add)
 	add(a.Features != 0, "--features="+strconv.Itoa(a.Features))
 	add(a.MinNNZ != 0, "--min-nnz="+strconv.Itoa(a.MinNNZ))
 	add(a.UnitRows, "--unit-rows")

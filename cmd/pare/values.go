@@ -59,7 +59,7 @@ func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error))
 	if column, ok := d.Aside[name]; ok {
 		values := make([]T, n)
 		for i := range values {
-			text := ""
+			var text string
 			if column.Texts != nil {
 				text = column.Texts[i]
 			} else {

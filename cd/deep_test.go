@@ -13,7 +13,7 @@ import (
 
 // textLike draws a matrix of counts as of words: column k is in a share 1/(k + 2) of the rows,
 // no entry is negative; y is a sign for each row.
-func textLike(t *testing.T, n, p int) (sparse.Matrix, []float64) {
+func textLike(t testing.TB, n, p int) (sparse.Matrix, []float64) {
 	t.Helper()
 	draw := random.SplitMix64(1)
 	start, rows, values := []int64{0}, []int32{}, []float64{}

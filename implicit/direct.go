@@ -28,11 +28,9 @@ type direct struct {
 	size           int // r
 	l              []float64
 	inverse        []float64 // diagonal of (LLᵀ)⁻¹
-	wide           []float64 // wⱼ², on all columns
 	x, y           []float64 // on all columns
 	least          float64   // 1/τ
 	sure           float64   // 1 − ετ
-	growth         float64   // √Σwⱼ²/Aⱼⱼ
 
 	homes []int32   // r columns
 	place []int32   // of the column that each of all is a copy of, among homes; nil: no copies
@@ -71,7 +69,7 @@ func inSum(n int) float64 { return float64(n/4 + n/kernels.Block + 2 + constant)
 func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	f := &s.direct
 	f.kernels, f.homes, f.place, f.size = s.k, columns, nil, len(columns)
-	for _, v := range []*[]float64{&f.wide, &f.x, &f.y, &f.z, &f.inverse} {
+	for _, v := range []*[]float64{&f.x, &f.y, &f.z, &f.inverse} {
 		*v = resize(*v, len(columns))
 	}
 	f.ready = s.factorised(g.Ridge())
@@ -81,10 +79,8 @@ func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	f.depends = !f.ready
 	var growth float64
 	for k, j := range columns {
-		f.wide[k] = s.wide(k, j)
-		growth += f.wide[k] / s.diag[k]
+		growth += s.wide(k, j) / s.diag[k]
 	}
-	f.growth = math.Sqrt(growth)
 	lost := float64(float64(s.store.Rows()+2*f.size+constant) * unit * growth / f.least)
 	if f.sure = 1 - lost; !(f.sure > mostLost) {
 		f.ready, f.depends = false, true
@@ -210,6 +206,6 @@ func (s *Solver) refine(b, x []float64, tol float64) support.Report {
 			break
 		}
 	}
-	blur := s.blurOf(b, x)
+	blur := s.blurOf(s.listed, b, x)
 	return support.Report{Residual: left + blur, Relative: (left + blur) / norm, Converged: left <= max(tol*norm, blur)}
 }

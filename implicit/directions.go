@@ -157,6 +157,7 @@ func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts 
 		s.meet(report)
 	}
 	report = s.system.Solve(ctx, &s.cg, b, x, tol, opts.MaxIterations)
+	report.Residual += s.blurOf(s.listed, b, x)
 	s.meet(report)
 	return report
 }

@@ -13,20 +13,21 @@
 //
 // # Where the theorem's conditions fail
 //
-// Every such case has a status of its own. Those of the second column are found by
+// Every such case has a status of its own. Those that say Certify are found by
 // [Solver.Certify] and [SVM.Certify], at the cost of a pass and a factorisation;
-// the others by every gradient.
+// the others by every gradient, those of dependent columns where the system is factorised.
 //
 //	λ ≥ λmax; SVM: nothing at C        Flat: the gradient is 0
-//	a column about to enter (a kink)   Certify: NotDifferentiable
+//	a column about to enter or leave   NotDifferentiable
+//	the support may be another's       SupportUncertified: within what β is off by
 //	SVM: a sample at its bound, on     NotDifferentiable
 //	  the margin and about to leave
 //	copies of a column, one λ          the gradient of the shared coefficient, the
 //	  for all of them                    limit of the elastic net; certified
 //	copies of a column, a λ each       Certify: NotUnique; NotDifferentiable or
 //	                                     LinearSystemStalled if several are in
-//	columns that depend on others      Certify: NotUnique if they are in the support
-//	  otherwise, s > n among them        or on its edge; never with a ridge
+//	columns that depend on others      NotUnique, SupportUncertified if β is far off;
+//	  otherwise, s > n among them        Certify: also on the edge; never with a ridge
 //	SVM: copies of a sample, dependent the gradient, which does not depend on how
 //	  free samples                       they share β; certified if none is free
 //
@@ -170,6 +171,7 @@ type Solver struct {
 
 	rhs, x, h, q, rho, res, diag []float64  // on the support
 	ritz                         [2]float64 // the extreme ones of the last solve
+	listed                       []int32    // the support
 	ridge                        float64    // α₂/max D, which the smallest eigenvalue of D^-½AD^-½ is not below
 	u                            []float64  // n
 	out                          Hypergradient
@@ -256,6 +258,7 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	if s.curved != nil {
 		s.store.Reweigh(s.d)
 	}
+	s.listed = at.Support
 	s.store.Hold(at.Support)
 	s.system.Reset(s.store, at.Support, g.Ridge())
 	s.system.Diagonal(s.diag)

@@ -11,18 +11,25 @@ import (
 // Errors that are X̂ᵀz/√N of a vector z over the rows have the norm ‖z‖ under A⁻¹ whatever
 // the condition of A; those of the dot products themselves do not, and are divided by η.
 
-// blurOf bounds the error of a computed residual b − A·x in the norm of the last solve.
-func (s *Solver) blurOf(b, x []float64) float64 {
-	f := &s.direct
-	var predicted, right, scaled float64
+// blurOf bounds the error of a computed residual b − A·x in the norm of the last solve: with
+// the factor, or by the diagonal.
+func (s *Solver) blurOf(at []int32, b, x []float64) float64 {
+	var predicted, right, scaled, growth float64
 	for k, d := range s.diag {
-		predicted = math.FMA(math.Sqrt(f.wide[k]), math.Abs(x[k]), predicted)
+		wide := s.wide(k, at[k])
+		predicted = math.FMA(math.Sqrt(wide), math.Abs(x[k]), predicted)
 		right = math.FMA(b[k]/d, b[k], right)
 		scaled = math.FMA(d*x[k], x[k], scaled)
+		growth += wide / d
 	}
+	growth = math.Sqrt(growth)
 	energy := math.Sqrt(max(0, s.k.Dot(x, b)))
-	outside := inSum(s.store.Rows())*f.growth*energy + constant*(math.Sqrt(right)+math.Sqrt(scaled)+f.growth*predicted)
-	return unit * (float64(len(x)+constant)*predicted + outside/math.Sqrt(f.least))
+	outside := inSum(s.store.Rows())*growth*energy + constant*(math.Sqrt(right)+math.Sqrt(scaled)+growth*predicted)
+	inside := float64(len(x)+constant) * predicted
+	if s.direct.ready {
+		return unit * (inside + outside/math.Sqrt(s.direct.least))
+	}
+	return unit * (growth*inside + outside)
 }
 
 // wide returns wⱼ² of the column at a place of the support: Aⱼⱼ, or what it is before a mean

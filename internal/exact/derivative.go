@@ -148,9 +148,14 @@ func Entropy(classes []*Solution, label, rows []int, weight func(int) float64) [
 		total.Add(total, of(weight(i)))
 	}
 	for _, i := range rows {
-		share, sum := make([]*Number, len(classes)), zero()
+		share, sum, top := make([]*Number, len(classes)), zero(), classes[0].m[i]
+		for _, s := range classes {
+			if s.m[i].Cmp(top) > 0 {
+				top = s.m[i]
+			}
+		}
 		for k, s := range classes {
-			share[k] = exp(s.m[i])
+			share[k] = exp(zero().Sub(s.m[i], top))
 			sum.Add(sum, share[k])
 		}
 		for k := range classes {

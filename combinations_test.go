@@ -249,7 +249,7 @@ func TestEveryCombination(t *testing.T) {
 			continue
 		}
 		for e, err := range pare.Validate(ctx, x, y, [][]float64{s.LogLambda}, v, config) {
-			if err != nil || math.Abs(e.Value-s.Value) > 1e-3*math.Abs(s.Value)+1e-6 {
+			if near := max(1e-3, 10*s.Evaluations[best].Tol); err != nil || math.Abs(e.Value-s.Value) > near*math.Abs(s.Value)+1e-6 {
 				t.Errorf("%s: chosen at %g, validated %g, %v", name, s.Value, e.Value, err)
 			}
 		}

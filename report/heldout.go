@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/loss"
 )
 
 const (
@@ -64,10 +65,23 @@ func (r *Result) judged() []judged {
 	var rows []judged
 	for i, s := range r.Held.Scores {
 		if len(s) == 1 {
-			rows = append(rows, judged{r.Target[i], s[0]})
+			score := s[0]
+			if link := r.link(); !link.Classes() {
+				score = link.Mean(score) // on the scale of the target
+			}
+			rows = append(rows, judged{r.Target[i], score})
 		}
 	}
 	return rows
+}
+
+// link says what a score is of the mean of the target.
+func (r *Result) link() loss.Link {
+	if r.Final != nil {
+		return r.Final.Link
+	}
+	traits, _ := pare.Config{Model: r.Model}.Traits() // without such a model nothing is known
+	return traits.Link
 }
 
 // classifierSection shows how a classifier does on rows it has not seen.
@@ -79,8 +93,10 @@ func classifierSection(r *Result) section {
 		ID: "classification", Title: "Classification of rows held out",
 		Words: "Every row was predicted by a model that was not trained on its fold.",
 	}
-	switch r.Model {
-	case pare.Logistic, pare.SVM:
+	switch {
+	case r.Held.Classes != nil:
+		s.Tables = []table{r.confusion()}
+	case r.link().Classes():
 		rows := r.judged()
 		positive := 0
 		for _, one := range rows {
@@ -92,12 +108,10 @@ func classifierSection(r *Result) section {
 			return section{}
 		}
 		s.Figures = append(s.Figures, roc(rows))
-		if r.Model == pare.Logistic {
+		if r.link() == loss.Logit {
 			s.Figures = append(s.Figures, calibration(rows))
 		}
 		s.Tables = []table{r.binaryConfusion(rows)}
-	case pare.Multiclass:
-		s.Tables = []table{r.confusion()}
 	default:
 		return section{}
 	}
@@ -257,7 +271,7 @@ func (r *Result) confusion() table {
 // residualSection shows how far predictions of rows held out are from their targets.
 func residualSection(r *Result) section {
 	switch {
-	case r.Held == nil, r.Model == pare.Logistic, r.Model == pare.SVM, r.Model == pare.Multiclass:
+	case r.Held == nil, r.link().Classes():
 		return section{}
 	}
 	rows := r.judged()

@@ -35,10 +35,10 @@ func (a asked) share(logLambda, top float64) string {
 // place says where a λ is that a look has been at: of several, the first, or the share that
 // all have.
 func (a asked) place(logLambda float64, top []float64) string {
-	switch a.Model {
-	case pare.SVM:
+	switch a.stated.traits.Strengths {
+	case pare.Cost:
 		return fmt.Sprintf("C = %.2g", kernels.Exp(logLambda))
-	case pare.Multiclass:
+	case pare.EachClass:
 		return fmt.Sprintf("α/αmax = %.2g", kernels.Exp(logLambda))
 	default:
 		return fmt.Sprintf("α/αmax = %.2g", kernels.Exp(logLambda-top[0]))

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed-45b9a24c/pare/internal/random"
 )
 
 // program builds the command.
@@ -54,6 +56,50 @@ func TestSignalsPrintTheBestSoFar(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Whenever a signal comes, and a second one, what --save names is the model that was there
+// or a converged one.
+func TestSignalsLeaveTheOldModelOrAConvergedOne(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it builds and starts the command")
+	}
+	path, model := program(t), filepath.Join(t.TempDir(), "model")
+	if out, err := exec.Command(path, "fit", "--ratio=0.5", "--save="+model).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	old, err := os.ReadFile(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := random.SplitMix64(17)
+	kept := 0
+	for k := range 50 {
+		cmd := exec.Command(path, "select", "--search=grid", "--points=600", "--save="+model, "--quiet")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(120 * source.Uniform() * float64(time.Millisecond)))
+		for range 1 + k%2 {
+			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may be done
+		}
+		cmd.Wait() //nolint:errcheck // any end will do
+		now, err := os.ReadFile(model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Equal(now, old) {
+			kept++
+			continue
+		}
+		if out, err := exec.Command(path, "inspect", "--json", model).CombinedOutput(); err != nil || !bytes.Contains(out, []byte(`"lasso"`)) {
+			t.Fatalf("signal %d: %v\n%s", k, err, out)
+		}
+		if err := os.WriteFile(model, old, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d of 50 left the old model", kept)
 }
 
 // The second signal kills: signals are sent until one does, to programs that would go on for

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -200,6 +201,9 @@ func (col *column) read(cell *Cell, o Options) error {
 		return fmt.Errorf("%q is text, %w: row %d has a number here", shorten(cell.Text), errMixed, col.since)
 	default:
 		return fmt.Errorf("%s is a number, %w: row %d has text here", spell(cell.Number), errMixed, col.since)
+	}
+	if cell.Kind == Text && !utf8.ValidString(cell.Text) {
+		return fmt.Errorf("%q is not UTF-8 text", shorten(cell.Text))
 	}
 	if cell.Kind == Text && !col.decided && !col.categories && col.feature >= 0 && !o.OneHot {
 		return fmt.Errorf("%q is %w", shorten(cell.Text), errText)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -166,6 +167,9 @@ func (p *plan) setTarget(o Options) error {
 func (p *plan) distinct() error {
 	seen := map[string]int{}
 	for k, r := range p.roles {
+		if r != ignored && p.names != nil && !utf8.ValidString(p.names[k]) {
+			return outcome.At(outcome.Parse, "drop", "the name of column %d of %s is not UTF-8 text: save the file as UTF-8", k+1, p.file)
+		}
 		if r != feature || p.names == nil || p.names[k] == "" {
 			continue
 		}

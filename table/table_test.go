@@ -248,6 +248,8 @@ func TestRefusals(t *testing.T) {
 		{"a,y\n1,\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 2, `column "y": no value here`},
 		{"a,y\n1,2\n3,x\n", y, outcome.Parse, 3, `"x" is text`},
 		{"a,b,y\n,1,2\n,2,3\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 0, `"a" of data holds no value at all`},
+		{"a\xe9,y\n1,2\n", y, outcome.Parse, 0, "not UTF-8"},
+		{"a,y\n1,caf\xe9\n", y, outcome.Parse, 2, "not UTF-8"},
 		{"a;y\n1,5;2\n", y, outcome.Parse, 2, "decimal comma"},
 		{"1,5;2,5\n2,5;3,5\n", table.Options{Target: "2"}, outcome.Parse, 1, "decimal comma"},
 		{"a,y\n1e400,2\n", y, outcome.Parse, 2, "outside the range"},

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"compress/bzip2"
 	"context"
-	"errors"
 	"io"
 	"os"
 
@@ -62,19 +61,6 @@ func (in *Input) File() *os.File { return in.file }
 // Unpacks reports whether what is read is decompressed, once reading has begun.
 func (in *Input) Unpacks() bool { return in.pipe != nil }
 
-// Head returns up to BufferSize of the first bytes as they are stored, fewer where there
-// are no more, or where a stream has not sent more yet but at least n.
-func (in *Input) Head(n int) ([]byte, error) {
-	b, err := in.raw.Peek(n)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, in.Failed(err)
-	}
-	if more := in.raw.Buffered(); more > len(b) {
-		b, _ = in.raw.Peek(more)
-	}
-	return b, nil
-}
-
 // Failed is the error of a source that failed.
 func (in *Input) Failed(err error) error {
 	return &outcome.Error{Kind: outcome.IO, Message: "reading stopped", File: in.Name, Err: err}
@@ -125,9 +111,6 @@ var (
 	bzipMagic = []byte("BZh")
 	zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 )
-
-// Compressed reports whether bytes begin a compressed file.
-func Compressed(head []byte) bool { return decompressor(head) != nil }
 
 // decompressor returns what copies the text of a file that begins so, nil if that is the
 // file itself.

@@ -35,11 +35,12 @@ func TestBuilderMakesWhatItIsGiven(t *testing.T) {
 				}
 			}
 			var err error
-			if seed%2 == 0 {
+			switch {
+			case seed%2 == 0:
 				err = b.Row(nil, row)
-			} else if len(columns) == 0 {
+			case len(columns) == 0:
 				err = b.Row([]int32{}, nil)
-			} else {
+			default:
 				err = b.Row(columns, values)
 			}
 			if err != nil {
@@ -271,7 +272,10 @@ func TestSVMLightRows(t *testing.T) {
 	if rows != 2 {
 		t.Errorf("%d rows", rows)
 	}
-	for range sparse.SVMLightRows(t.Context(), strings.NewReader(text), sparse.ReadOptions{}) {
-		break
+	for _, err := range sparse.SVMLightRows(t.Context(), strings.NewReader(text), sparse.ReadOptions{}) {
+		if err != nil {
+			t.Error(err)
+		}
+		break // and nothing more is read
 	}
 }

@@ -98,7 +98,7 @@ func TestMapRefusesDamage(t *testing.T) {
 			t.Fatalf("bit %d of the header: %v", bit, err)
 		}
 	}
-	for size := range len(content) {
+	for size := range content {
 		if err := try(content[:size], sparse.MapOptions{Trust: true}); outcome.KindOf(err) != outcome.Parse {
 			t.Fatalf("cut to %d bytes: %v", size, err)
 		}

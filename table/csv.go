@@ -162,7 +162,7 @@ func (c *csvRows) standard() ([]string, error) {
 		line, _ := c.r.FieldPos(0)
 		c.line = c.before + line
 		return record, nil
-	case err == io.EOF: //nolint:errorlint // a wrapped EOF is an error, not the end
+	case err == io.EOF:
 		return nil, io.EOF
 	case errors.As(err, &limit):
 		limit.File = c.name

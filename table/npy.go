@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -33,34 +34,34 @@ const npyHeader = `^\{'descr': '([<>|=])([a-zA-Z])([0-9]+)', 'fortran_order': (T
 
 // openArray reads the header of an array.
 func openArray(r io.Reader, name string) (*array, error) {
-	bad := func(format string, args ...any) (*array, error) {
-		return nil, &outcome.Error{Kind: outcome.Parse, File: name, Message: "the .npy array is damaged: " + fmt.Sprintf(format, args...)}
+	bad := func(format string, args ...any) error {
+		return &outcome.Error{Kind: outcome.Parse, File: name, Message: "the .npy array is damaged: " + fmt.Sprintf(format, args...)}
 	}
 	head := make([]byte, 12)
 	if _, err := io.ReadFull(r, head[:10]); err != nil {
-		return bad("it ends in its header")
+		return nil, bad("it ends in its header")
 	}
 	size := int(binary.LittleEndian.Uint16(head[8:]))
 	if head[6] >= 2 {
 		if _, err := io.ReadFull(r, head[10:]); err != nil {
-			return bad("it ends in its header")
+			return nil, bad("it ends in its header")
 		}
 		size = int(binary.LittleEndian.Uint32(head[8:]))
 	}
 	const most = 1 << 16
 	if string(head[:6]) != npyMagic || head[6] < 1 || head[6] > 3 || size > most {
-		return bad("its header")
+		return nil, bad("its header")
 	}
 	text := make([]byte, size)
 	if _, err := io.ReadFull(r, text); err != nil {
-		return bad("it ends in its header")
+		return nil, bad("it ends in its header")
 	}
 	if strings.Contains(string(text), "'|O'") {
 		return nil, refused(name, "an array of Python objects; write numbers, for example by X.astype(float)")
 	}
 	found := regexp.MustCompile(npyHeader).FindSubmatch(text)
 	if found == nil {
-		return bad("its header is %s", strconv.Quote(shorten(strings.TrimSpace(string(text)))))
+		return nil, bad("its header is %s", strconv.Quote(shorten(strings.TrimSpace(string(text)))))
 	}
 	a := &array{r: r, name: name, kind: found[2][0], fortran: string(found[4]) == "True", order: binary.LittleEndian}
 	if found[1][0] == '>' {
@@ -73,7 +74,7 @@ func openArray(r io.Reader, name string) (*array, error) {
 		}
 		n, err := strconv.Atoi(text)
 		if err != nil || n > math.MaxInt32 {
-			return bad("its shape")
+			return nil, bad("its shape")
 		}
 		a.shape = append(a.shape, n)
 	}
@@ -92,10 +93,8 @@ func (a *array) check() error {
 			return nil
 		}
 	default:
-		for _, size := range known[a.kind] {
-			if a.size == size {
-				return nil
-			}
+		if slices.Contains(known[a.kind], a.size) {
+			return nil
 		}
 	}
 	return refused(a.name, fmt.Sprintf("an array of elements %c%d; write numbers, for example by X.astype(float)", a.kind, a.size))

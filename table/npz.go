@@ -64,22 +64,21 @@ func (z *archive) open(name string) (*array, io.Closer, error) {
 }
 
 // numbers reads all of an array.
-func (z *archive) numbers(name string) ([]float64, *array, error) {
+func (z *archive) numbers(name string) ([]float64, error) {
 	a, closer, err := z.open(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer closer.Close()
 	if a.kind == 'U' || a.kind == 'S' {
-		return nil, nil, refused(z.name, "an archive whose array "+name+" is text")
+		return nil, refused(z.name, "an archive whose array "+name+" is text")
 	}
-	values, err := a.numbers()
-	return values, a, err
+	return a.numbers()
 }
 
 // indices reads an array of indices.
 func (z *archive) indices(name string) ([]int32, error) {
-	values, _, err := z.numbers(name)
+	values, err := z.numbers(name)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +107,7 @@ func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	shape, _, err := z.numbers("shape")
+	shape, err := z.numbers("shape")
 	if err != nil {
 		return nil, "", err
 	}
@@ -139,7 +138,7 @@ func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	values, _, err := z.numbers("data")
+	values, err := z.numbers("data")
 	if err != nil {
 		return nil, "", err
 	}

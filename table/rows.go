@@ -244,6 +244,7 @@ func spelled(cell Cell) (string, bool) {
 		return spell(cell.Number), true
 	case Text:
 		return cell.Text, true
+	case Spelled:
 	}
 	if missingWord(cell.Text) {
 		return "", false

@@ -272,7 +272,7 @@ func numbersBetweenBlanks(lines []string) bool {
 	if len(lines) > 1 {
 		return true
 	}
-	for _, f := range strings.Fields(lines[0]) {
+	for f := range strings.FieldsSeq(lines[0]) {
 		if _, err := parseNumber(f); err != nil {
 			return false
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -311,7 +312,8 @@ func TestCancelledReading(t *testing.T) {
 
 // Whatever comes is data that hold together, or an error of a kind.
 func FuzzRead(f *testing.F) {
-	for _, text := range []string{small, "1 0:5 2:1\n", "a;b\n1,5;2\n", "\"a\"\"b\",y\n1,2\n", "n,c,y\n1,red,1\n,blue,2\n", "a b\n1 2\n3 4\n", "\xef\xbb\xbfa\n1\n", "\x1f\x8b", "y\n1\n2\n",
+	for _, text := range []string{
+		small, "1 0:5 2:1\n", "a;b\n1,5;2\n", "\"a\"\"b\",y\n1,2\n", "n,c,y\n1,red,1\n,blue,2\n", "a b\n1 2\n3 4\n", "\xef\xbb\xbfa\n1\n", "\x1f\x8b", "y\n1\n2\n",
 		"%%MatrixMarket matrix coordinate real general\n% x\n2 3 2\n1 1 5\n2 3 -1e2\n", "%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n",
 		"%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 1\n",
 		"\x93NUMPY\x01\x00\x3e\x00{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2), }    \n\x01\x00\x02\x00\x03\x00\x04\x00",
@@ -382,7 +384,7 @@ func FuzzArchive(f *testing.F) {
 	}
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, content []byte) {
-		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
+		path := filepath.Join(dir, strconv.Itoa(os.Getpid()))
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
@@ -190,7 +191,7 @@ func (c column) cell(v parquet.Value) table.Cell {
 
 // number is a number, or a missing one: NaN is what other programs write for it.
 func number(v float64) table.Cell {
-	if v != v { //nolint:gocritic // NaN
+	if math.IsNaN(v) {
 		return table.Cell{Kind: table.Absent}
 	}
 	return table.Cell{Kind: table.Number, Number: v}

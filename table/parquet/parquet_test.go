@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	pq "github.com/parquet-go/parquet-go"
@@ -202,7 +203,7 @@ func FuzzParquet(f *testing.F) {
 	f.Add(content)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, content []byte) {
-		path := filepath.Join(dir, fmt.Sprint(os.Getpid()))
+		path := filepath.Join(dir, strconv.Itoa(os.Getpid()))
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -137,6 +137,7 @@ func (j *judged) outer() implicit.Outer {
 const (
 	slightGrowth = 1e-6 // of second derivatives, which bounds of first order leave room for
 	mostGrowth   = 2
+	shortReach   = 0.25 // no stretch of curvature lies between the ends of it and the prediction
 )
 
 // bend is [implicit.Outer].Bend: by the self-concordance of the criterion, or the largest
@@ -163,12 +164,16 @@ func (j *judged) bend(reach float64) []float64 {
 		return out
 	}
 	at, slope, curvature := make([]float64, len(out)), make([]float64, len(out)), make([]float64, len(out))
-	for _, place := range []func(y, m float64) float64{
+	places := []func(y, m float64) float64{
 		func(_, m float64) float64 { return m - reach },
 		func(_, m float64) float64 { return m + reach },
 		func(_, m float64) float64 { return min(max(0, m-reach), m+reach) },
 		func(y, m float64) float64 { return min(max(0.5*y, m-reach), m+reach) },
-	} {
+	}
+	if reach < shortReach {
+		places = places[:2]
+	}
+	for _, place := range places {
 		for _, i := range j.rows {
 			at[i] = place(j.y[i], j.prediction[i])
 		}

@@ -43,6 +43,9 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	if ridge := g.Ridge(); ridge > 0 && g.OfRidge(i) {
 		// B = −α₂β is off by −α₂A⁻¹ρ.
 		off += float64(min(1/mu, ridge/(float64(b.least*mu)*slices.Min(s.diag))) * h * b.rho)
+		if s.direct.ready && b.rho > 0 {
+			off += float64(b.reach*b.rho*b.rho) / mu // and the slope moves along: α₂ρᵀA⁻¹K·A⁻²ρ
+		}
 	}
 	s.out.ErrorBound = max(s.out.ErrorBound, off+s.blurred(at, outer, s.x, b.prediction))
 }

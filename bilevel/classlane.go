@@ -134,7 +134,7 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 	cache.Limit(options.MaxGram)
 	solver := implicit.NewSharing(fit, cache)
 	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.KKT, Clearance: lane.clearance}
-	o := implicit.Options{Tol: systemTol(options.Tol)}
+	o := implicit.Options{Tol: systemTol(options.Tol), Prove: m.spec.Certify}
 	if m.Curvature {
 		if w.motion == nil {
 			w.motion = make([]float64, len(w.slope))

@@ -267,7 +267,7 @@ func (l *penalised) differentiate(ctx context.Context, logLambda []float64, opti
 	l.met = l.solver.Correlations(l.met[:0])
 	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met, Clearance: l.solver.Clearance()}
 	motion := l.prepareMotion(len(logLambda))
-	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion})
+	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion, Prove: l.certify})
 	if err != nil {
 		return err
 	}

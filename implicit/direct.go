@@ -48,15 +48,16 @@ const (
 	refinements   = 3
 )
 
-// factorPays reports whether the factor of the columns is cheaper than so many products.
-func (s *Solver) factorPays(columns []int32, products int) bool {
+// factorPays reports whether the factor of the columns is asked for, or cheaper than so many
+// products.
+func (s *Solver) factorPays(columns []int32, products int, asked bool) bool {
 	size := float64(len(columns))
 	missing, _ := s.gram.Missing(columns)
 	if s.iterative || len(columns) > largestDirect || !s.gram.Fits(missing) {
 		return false
 	}
 	cost := s.gram.BuildCost(columns) + float64(support.FactorValue*size*size*size/3)
-	return cost < float64(float64(products)*s.store.ProductCost(columns))
+	return asked || cost < float64(float64(products)*s.store.ProductCost(columns))
 }
 
 // inSum bounds the roundings that a term meets in a sum over n rows: kernels have four

@@ -34,7 +34,7 @@ type selected struct {
 func (t *table) selection(ctx context.Context, x sparse.Matrix, y []float64, v pare.Validation, c pare.Config) (s selected, err error) {
 	var all []float64
 	for range t.rounds() {
-		if s.Selection, err = pare.Select(ctx, x, y, pare.SelectOptions{Validation: v}, c); err != nil {
+		if s.Selection, err = pare.Select(ctx, x, y, pare.SelectOptions{Validation: v, Precision: true}, c); err != nil {
 			return s, err
 		}
 		all = append(all, s.SecondsSearch)

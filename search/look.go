@@ -64,6 +64,7 @@ const (
 	apart       = 0.5  // distance of points whose slopes make a secant
 	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
 	refinements = 12   // points after the path, at most
+	precisions  = 5    // steps by the model towards the last digits
 	closest     = 0.02 // distance of neighbours between which nothing is looked for
 	farAway     = 30   // how far before the path a point next to a distant null model is
 	wide        = 0.6  // distance of neighbours of the best between which a cheap look goes on
@@ -388,7 +389,10 @@ func (l *look) nearest(depth float64) (e *Evaluation) {
 
 // least returns the least value of the model strictly between its points, and where; +Inf
 // where it is least at points.
-func (l *look) least() (value, depth float64) {
+func (l *look) least() (value, depth float64) { return l.leastBetween(closest) }
+
+// leastBetween is least between points at least so far apart.
+func (l *look) leastBetween(apart float64) (value, depth float64) {
 	value = math.Inf(1)
 	for k := 1; k < len(l.points); k++ {
 		a, b := l.points[k-1], l.points[k]
@@ -396,7 +400,7 @@ func (l *look) least() (value, depth float64) {
 		if b.Value < a.Value {
 			better = b.Evaluation
 		}
-		if b.depth-a.depth < closest || !(better.Value <= l.best.Value+float64(within*l.unit(better))) {
+		if b.depth-a.depth < apart || !(better.Value <= l.best.Value+float64(within*l.unit(better))) {
 			continue
 		}
 		if v, t := dip(a, b); v < value {
@@ -509,8 +513,42 @@ func (l *look) seen() Seen {
 	return s
 }
 
-// sharpen goes on to the last digits between the neighbours of the best point.
+// sharpen goes on to the last digits: by the model, whose steps ask for what they promise,
+// and where those do not settle, as at a corner, by [Secant] between the neighbours of the
+// best point.
 func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result, error) {
+	l.options.Tol = cmp.Or(l.o.Tol, defaultFinal) // what was final is loose from here on
+	l.recorder.loose, l.recorder.best = l.recorder.best, ranked{}
+	for _, p := range l.points {
+		p.Final = false
+	}
+	for i := range l.recorder.result.Evaluations {
+		l.recorder.result.Evaluations[i].Final = false
+	}
+	settled := false
+	result, err := l.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		for range precisions {
+			value, depth := l.leastBetween(narrow)
+			promise := l.best.Value - value
+			if settled = !(promise >= l.options.Stop*math.Abs(l.best.Value)); settled {
+				break
+			}
+			gap := min(refineGap, secantError*promise/math.Abs(l.best.Value))
+			if err := l.visit(ctx, depth, gap, l.nearest(depth)); err != nil {
+				return "", err
+			}
+		}
+		return outcome.Stationary, nil
+	})
+	result.Seen = seen.Seen
+	if settled || err != nil || !result.Status.OK() || l.left() == 0 {
+		return result, err
+	}
+	return l.bracketed(ctx, f, result)
+}
+
+// bracketed ends a search between the neighbours of the best point.
+func (l *look) bracketed(ctx context.Context, f Objective, seen *Result) (*Result, error) {
 	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
 	shallow, deep := l.best.depth-l.o.Step, l.best.depth+l.o.Step
 	if at > 0 {
@@ -527,13 +565,12 @@ func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 	o.Schedule = Exact // its start is the best there is
 	o.Evaluations = l.left()
 	o.Logged += len(seen.Evaluations)
-	if o.Evaluations == 0 {
-		seen.Status = outcome.Budget
-		return seen, nil
-	}
 	r, err := Secant(ctx, f, l.best.LogLambda[0], box, o)
 	if r == nil {
 		return seen, err
+	}
+	if !(r.Best.Value <= seen.Best.Value) && seen.Best.Final {
+		r.Best = seen.Best
 	}
 	r.Seen = seen.Seen
 	r.Evaluations = append(seen.Evaluations, r.Evaluations...)

@@ -19,7 +19,7 @@ func (s *Selection) MarshalJSON() ([]byte, error) {
 
 // writable turns structs into maps and numbers that are not finite into nil.
 func writable(v reflect.Value) any {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // other kinds are written as they are
 	case reflect.Float64:
 		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
 			return nil

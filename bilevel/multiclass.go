@@ -152,7 +152,7 @@ func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multic
 
 // judgeNull evaluates the null model.
 func (m *Multiclass) judgeNull() {
-	var values []float64
+	values := make([]float64, 0, len(m.folds))
 	for _, f := range m.folds {
 		value, spread := f.null(len(m.classes), m.label, m.spec)
 		values = append(values, value)

@@ -35,7 +35,7 @@ func (p *Problem) look(ctx context.Context, f search.Objective, o Options, optio
 	default:
 		l.Origin = p.origins()[0]
 	}
-	switch p.Shape {
+	switch p.Shape { //nolint:exhaustive // the others are as they are
 	case Smooth:
 		l.Origin += ridgeAbove
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth

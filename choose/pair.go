@@ -69,8 +69,9 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 // mix compares mixtures of the best Lasso and the best ridge: shares a and 1 − a of their
 // strengths.
 func (p *Problem) mix(ctx context.Context, l, r float64, options search.Options) (*search.Result, error) {
-	var points [][]float64
-	for _, a := range []float64{0.5, 0.9, 0.1} {
+	shares := []float64{0.5, 0.9, 0.1}
+	points := make([][]float64, 0, len(shares))
+	for _, a := range shares {
 		points = append(points, []float64{l + logOf(a), r + logOf(1-a)})
 	}
 	options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact

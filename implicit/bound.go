@@ -82,7 +82,7 @@ func (s *Solver) lacking(g model.Penalty, at Point, outer Outer) lacks {
 	if outer.Bend != nil {
 		// Predictions on held-out rows are off by r·√(xᵢᵀA⁻¹xᵢ) at most.
 		d := s.distance(at, b.rho, s.mu())
-		b.curvature = outer.Bend(d.energy*d.factor()*math.Sqrt(trace/b.least) + b.prediction)
+		b.curvature = outer.Bend(float64(d.energy*d.factor()*math.Sqrt(trace/b.least)) + b.prediction)
 	}
 	for _, c := range b.curvature {
 		bend = max(bend, math.Abs(c))

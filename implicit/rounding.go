@@ -24,12 +24,12 @@ func (s *Solver) blurOf(at []int32, b, x []float64) float64 {
 	}
 	growth = math.Sqrt(growth)
 	energy := math.Sqrt(max(0, s.k.Dot(x, b)))
-	outside := inSum(s.store.Rows())*growth*energy + constant*(math.Sqrt(right)+math.Sqrt(scaled)+growth*predicted)
-	inside := float64(len(x)+constant) * predicted
+	outside := float64(inSum(s.store.Rows())*growth*energy) + float64(constant*(math.Sqrt(right)+math.Sqrt(scaled)+float64(growth*predicted)))
+	inside := float64(float64(len(x)+constant) * predicted)
 	if s.direct.ready {
-		return unit * (inside + outside/math.Sqrt(s.direct.least))
+		return float64(unit * (inside + outside/math.Sqrt(s.direct.least)))
 	}
-	return unit * (growth*inside + outside)
+	return unit * (float64(growth*inside) + outside)
 }
 
 // wide returns wⱼ² of the column at a place of the support: Aⱼⱼ, or what it is before a mean
@@ -51,21 +51,21 @@ func (s *Solver) blur(g model.Penalty, at Point) (rho, prediction float64) {
 		columns = math.FMA(norm, b, columns)
 		linear = math.FMA(math.Sqrt(s.wide(k, j)), b, linear)
 		all = math.FMA(math.Sqrt(s.view.Whole(int(j), mean)+float64(float64(len(y))*mean*mean)), b, all)
-		off := inSum(len(y))*norm*residual + constant*(g.Alpha(int(j))+float64(g.Ridge()*b))
+		off := float64(inSum(len(y))*norm*residual) + float64(constant*(g.Alpha(int(j))+float64(g.Ridge()*b)))
 		products = math.FMA(off/s.diag[k], off, products)
 	}
 	intercept := math.Abs(s.state.Intercept)
 	inside := columns + level + intercept
 	if s.curved != nil {
-		inside = linear + intercept*math.Sqrt(s.store.Total()/total)
+		inside = linear + float64(intercept*math.Sqrt(s.store.Total()/total))
 	}
 	mu, least := s.mu(), s.least()
 	if least == 0 {
 		least = mu
 	}
 	width := float64(len(at.Support) + constant)
-	rho = unit * math.Sqrt(mu) * (width*inside + math.Sqrt(products/least))
-	return rho, unit * width * (all + intercept*math.Sqrt(float64(len(y))))
+	rho = unit * math.Sqrt(mu) * (float64(width*inside) + math.Sqrt(products/least))
+	return rho, unit * width * (all + float64(intercept*math.Sqrt(float64(len(y)))))
 }
 
 // sizes returns √(Σsᵢrᵢ²/N) and √(Σsᵢ(|yᵢ| + |mᵢ|)²/N).
@@ -93,6 +93,6 @@ func (s *Solver) blurred(at Point, outer Outer, x []float64, prediction float64)
 		moved = math.FMA(math.Sqrt(s.view.Whole(int(j), centre)+float64(float64(len(s.u))*centre*centre)), math.Abs(x[k]), moved)
 		sum = math.FMA(math.Abs(s.h[k]), math.Abs(x[k]), sum)
 	}
-	slopes := inSum(len(s.u)) * unit * s.k.Nrm2(outer.Slope)
-	return moved*(slopes+s.k.MaxAbs(outer.Curvature)*prediction) + float64(len(x)+constant)*unit*sum
+	slopes := float64(inSum(len(s.u)) * unit * s.k.Nrm2(outer.Slope))
+	return float64(moved*(slopes+float64(s.k.MaxAbs(outer.Curvature)*prediction))) + float64(float64(len(x)+constant)*unit*sum)
 }

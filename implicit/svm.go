@@ -290,8 +290,8 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	out.Gradient[0] = s.k.Dot(s.w, dw)
 	slope := s.k.Nrm2(s.w)
 	n, p := s.fit.Dims()
-	rounding := unit * (float64(n+p+constant)*slopes*s.k.Nrm2(dw) + float64(p+constant)*bends*s.length)
-	out.ErrorBound = float64(slope*(residual+s.free.blurred)) + float64(s.k.Nrm2(s.u)*d) + float64(bends*s.free.blurred) + rounding
+	rounding := unit * (float64(float64(n+p+constant)*slopes*s.k.Nrm2(dw)) + float64(float64(p+constant)*bends*s.length))
+	out.ErrorBound = float64(slope*(residual+s.free.blurred)) + float64(s.k.Nrm2(s.u)*d) + float64(bends*s.free.blurred) + float64(rounding)
 }
 
 // kink looks for a sample at a bound, on the margin, whose margin moves: to one

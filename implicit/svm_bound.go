@@ -125,7 +125,7 @@ func (s *SVM) blurOf() float64 {
 	for k, i := range s.samples {
 		sum = math.FMA(math.Abs(s.x[k]), math.Sqrt(s.fit.Square(int(i))), sum)
 	}
-	return unit*float64(len(s.samples)+constant)*sum + 2*s.products()
+	return float64(unit*float64(len(s.samples)+constant)*sum) + float64(2*s.products())
 }
 
 // distance bounds ‖ŵ − w‖: by ρ, if the sets are right, or by the gap.
@@ -158,7 +158,7 @@ func (s *SVM) near(rho float64) bool {
 func (s *SVM) confirms(ctx context.Context, opts Options) bool {
 	rho, radius := s.distance()
 	_, p := s.fit.Dims()
-	radius += unit * float64(p+constant) * s.length
+	radius += float64(unit * float64(p+constant) * s.length)
 	for i, bound := range s.bound {
 		off := math.Abs(1 - s.margins[i])
 		if bound == 0 || s.beta[i] != 0 && s.beta[i] != bound || off <= onEdge {
@@ -185,7 +185,7 @@ func (s *SVM) confirms(ctx context.Context, opts Options) bool {
 	// Samples depend on one another: one step to a solution has to stay inside.
 	report := s.project(ctx, s.rho, s.x, opts)
 	for k, i := range s.samples {
-		if b := s.beta[i] + s.x[k]*s.fit.Labels()[i]; !report.Converged || !(b > 0 && b < s.bound[i]) {
+		if b := s.beta[i] + float64(s.x[k]*s.fit.Labels()[i]); !report.Converged || !(b > 0 && b < s.bound[i]) {
 			return false
 		}
 	}

@@ -232,7 +232,7 @@ func (l *look) next() float64 {
 	if !finite(here.Value) || here.depth >= l.o.Bottom {
 		return 0
 	}
-	gain := max(0, -here.slope*l.o.Step) // what the slope promises over a step
+	gain := max(0, float64(-here.slope*l.o.Step)) // what the slope promises over a step
 	if math.IsNaN(gain) && l.best.Evaluation == here.Evaluation {
 		gain = math.Inf(1)
 	}
@@ -274,7 +274,7 @@ func (l *look) allFlat() bool {
 func (l *look) affordable(falling bool, unit float64) float64 {
 	here, step := l.here, l.o.Step
 	bySupport, rate := l.growth()
-	price := here.Work * kernels.Exp(bySupport*step)
+	price := float64(here.Work * kernels.Exp(bySupport*step))
 	if !falling {
 		if (l.best.depth > 0 || here.depth >= shallow) && l.spent-l.atBest+price > l.o.Free+float64(extraWork*l.atBest) {
 			return 0
@@ -518,12 +518,12 @@ func (l *look) seen() Seen {
 // best point.
 func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result, error) {
 	l.options.Tol = cmp.Or(l.o.Tol, defaultFinal) // what was final is loose from here on
-	l.recorder.loose, l.recorder.best = l.recorder.best, ranked{}
+	l.loose, l.recorder.best = l.recorder.best, ranked{}
 	for _, p := range l.points {
 		p.Final = false
 	}
-	for i := range l.recorder.result.Evaluations {
-		l.recorder.result.Evaluations[i].Final = false
+	for i := range l.result.Evaluations {
+		l.result.Evaluations[i].Final = false
 	}
 	settled := false
 	result, err := l.search(ctx, func(ctx context.Context) (outcome.Status, error) {

@@ -218,7 +218,7 @@ func points(p problem, c pare.Config) (grid [][]float64, err error) {
 		return nil, err
 	}
 	from, span, count := top[0]+0.1, math.Log(1e6), gridPoints
-	switch c.Model {
+	switch c.Model { //nolint:exhaustive // the others have the range of the Lasso
 	case pare.Ridge:
 		from, span = top[0]+4, math.Log(1e9)+4
 	case pare.SVM:

@@ -33,10 +33,22 @@ func modulo(n int) []int {
 func WholeJob(ctx context.Context, o studies.Options) (*studies.Result, error) {
 	t := newTable(o)
 	rows := []wholeRow{
-		{"leukemia", pare.Lasso, 10}, {"colon_cancer", pare.Lasso, 10}, {"golub_raw", pare.Lasso, 10}, {"diabetes", pare.Lasso, 10},
-		{"breast_cancer", pare.Lasso, 10}, {"rcv1_dev", pare.Lasso, 10}, {"rcv1_vw", pare.Lasso, 10}, {"gina_like", pare.Lasso, 10},
-		{"a9a", pare.Lasso, 10}, {"w8a", pare.Lasso, 10}, {"reuters_places", pare.Lasso, 3}, {"imdb", pare.Lasso, 3},
-		{"leukemia", pare.Logistic, 10}, {"rcv1_dev", pare.Logistic, 10}, {"a9a", pare.Logistic, 10}, {"reuters_places", pare.Logistic, 3},
+		{"leukemia", pare.Lasso, 10},
+		{"colon_cancer", pare.Lasso, 10},
+		{"golub_raw", pare.Lasso, 10},
+		{"diabetes", pare.Lasso, 10},
+		{"breast_cancer", pare.Lasso, 10},
+		{"rcv1_dev", pare.Lasso, 10},
+		{"rcv1_vw", pare.Lasso, 10},
+		{"gina_like", pare.Lasso, 10},
+		{"a9a", pare.Lasso, 10},
+		{"w8a", pare.Lasso, 10},
+		{"reuters_places", pare.Lasso, 3},
+		{"imdb", pare.Lasso, 3},
+		{"leukemia", pare.Logistic, 10},
+		{"rcv1_dev", pare.Logistic, 10},
+		{"a9a", pare.Logistic, 10},
+		{"reuters_places", pare.Logistic, 3},
 	}
 	names := o.Choose([]string{"leukemia", "colon_cancer", "golub_raw", "diabetes", "breast_cancer", "rcv1_dev", "rcv1_vw", "gina_like", "a9a", "w8a", "reuters_places", "imdb"}, 7)
 	for _, r := range rows {

@@ -250,7 +250,7 @@ func (r *predictResult) judge(p *pare.Predictor, row table.Row, scores []float64
 	}
 	if y, err := parseNumber(row.Target); err == nil && row.HasTarget {
 		r.judged++
-		r.squares += (y - target) * (y - target)
+		r.squares += float64((y - target) * (y - target))
 	}
 	return short(target)
 }

@@ -263,7 +263,7 @@ func (d *dataset) scale() func(j int) float64 {
 		for _, v := range values {
 			square += float64((v - mean) * (v - mean))
 		}
-		square += float64(n-len(values)) * float64(mean*mean)
+		square += float64(float64(n-len(values)) * float64(mean*mean))
 		made[j] = math.Sqrt(square / float64(n))
 		return made[j]
 	}

@@ -569,6 +569,9 @@ func (l *look) bracketed(ctx context.Context, f Objective, seen *Result) (*Resul
 	if r == nil {
 		return seen, err
 	}
+	if r.Status == outcome.Box { // its borders have been seen
+		r.Status = outcome.Stationary
+	}
 	if !(r.Best.Value <= seen.Best.Value) && seen.Best.Final {
 		r.Best = seen.Best
 	}

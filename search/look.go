@@ -530,7 +530,8 @@ func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 		for range precisions {
 			value, depth := l.leastBetween(narrow)
 			promise := l.best.Value - value
-			if settled = !(promise >= l.options.Stop*math.Abs(l.best.Value)); settled {
+			if !(promise >= l.options.Stop*math.Abs(l.best.Value)) {
+				settled = l.best.depth < l.points[len(l.points)-1].depth || !(l.best.slope < 0)
 				break
 			}
 			gap := min(refineGap, secantError*promise/math.Abs(l.best.Value))
@@ -550,7 +551,7 @@ func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 // bracketed ends a search between the neighbours of the best point.
 func (l *look) bracketed(ctx context.Context, f Objective, seen *Result) (*Result, error) {
 	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
-	shallow, deep := l.best.depth-l.o.Step, l.best.depth+l.o.Step
+	shallow, deep := l.best.depth-l.o.Step, max(l.o.Bottom, l.best.depth+l.o.Step)
 	if at > 0 {
 		shallow = l.points[at-1].depth
 	}
@@ -569,7 +570,7 @@ func (l *look) bracketed(ctx context.Context, f Objective, seen *Result) (*Resul
 	if r == nil {
 		return seen, err
 	}
-	if r.Status == outcome.Box { // its borders have been seen
+	if r.Status == outcome.Box && deep < l.o.Bottom { // its borders have been seen
 		r.Status = outcome.Stationary
 	}
 	if !(r.Best.Value <= seen.Best.Value) && seen.Best.Final {

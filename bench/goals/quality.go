@@ -2,7 +2,9 @@ package goals
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"time"
@@ -17,7 +19,9 @@ const (
 	drawnProblems = 300  // of each model
 	drawnQuick    = 60   //
 	gridPoints    = 200  // of the reference
+	realSeeds     = 6    // shuffles of a data set
 	referenceTol  = 1e-7 // of its points
+	largestDrawn  = 1000 // rows, from which on the grid is coarser and ends sooner
 )
 
 // problem is data to choose λ on.
@@ -108,8 +112,46 @@ func Quality(ctx context.Context, o studies.Options) (*studies.Result, error) {
 			}
 		}
 		q.row(t, "random", m)
+		if err := realSets(ctx, o, t, m); err != nil {
+			return nil, err
+		}
 	}
 	return &studies.Result{Tables: map[string]studies.Table{"O8": *t}}, nil
+}
+
+// realSets adds a row for each data set there is, on several shuffles.
+func realSets(ctx context.Context, o studies.Options, t *studies.Table, m pare.Model) error {
+	if m != pare.Lasso && m != pare.Logistic {
+		return nil
+	}
+	seeds := uint64(realSeeds)
+	if o.Quick {
+		seeds = 2
+	}
+	for _, name := range []string{"diabetes", "breast_cancer", "colon_cancer", "leukemia", "golub_raw", "rcv1_vw", "rcv1_dev", "a9a"} {
+		if m == pare.Logistic && name == "diabetes" {
+			continue
+		}
+		d, err := o.Raw(ctx, name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		q := quality{status: map[string]int{}}
+		for seed := range seeds {
+			if o.Progress != nil {
+				o.Progress(fmt.Sprintf("%s, %s, shuffle %d of %d", m, name, seed+1, seeds))
+			}
+			p := problem{fmt.Sprintf("shuffle %d", seed), sparse.Compact(d.X.(*sparse.CSC)), d.Y, pare.Validation{Seed: seed}}
+			if err := q.judge(ctx, m, p); err != nil {
+				return fmt.Errorf("%s: %w", name, err)
+			}
+		}
+		q.row(t, name, m)
+	}
+	return nil
 }
 
 func (q *quality) row(t *studies.Table, data string, m pare.Model) {
@@ -218,6 +260,9 @@ func points(p problem, c pare.Config) (grid [][]float64, err error) {
 		return nil, err
 	}
 	from, span, count := top[0]+0.1, math.Log(1e6), gridPoints
+	if n, _ := p.x.Dims(); n > largestDrawn { // a real set: deeper solutions take minutes
+		span, count = math.Log(1e4), gridPoints/4
+	}
 	switch c.Model { //nolint:exhaustive // the others have the range of the Lasso
 	case pare.Ridge:
 		from, span = top[0]+4, math.Log(1e9)+4

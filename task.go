@@ -2,7 +2,6 @@ package pare
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
@@ -155,45 +154,4 @@ func (t *task) startRefit(logLambda []float64) {
 	if ok && able && t.columns == nil {
 		to.startAt(from.Mean(logLambda))
 	}
-}
-
-// errTime is the cause of a search that MaxDuration has ended.
-var errTime = errors.New("the time allowed for the search is used up")
-
-// soft ends a search, not what follows it.
-type soft struct {
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	done   chan struct{}
-}
-
-// softly returns a context that ends with ctx, when o.Stop is closed, and after
-// o.MaxDuration.
-func softly(ctx context.Context, o SelectOptions) (context.Context, *soft) {
-	inner, cancel := context.WithCancelCause(ctx)
-	s := &soft{inner, cancel, make(chan struct{})}
-	var clock <-chan time.Time
-	if o.MaxDuration > 0 {
-		clock = time.After(o.MaxDuration)
-	}
-	go func() {
-		defer close(s.done)
-		select {
-		case <-o.Stop:
-			cancel(context.Canceled)
-		case <-clock:
-			cancel(errTime)
-		case <-inner.Done():
-		}
-	}()
-	return inner, s
-}
-
-// timed reports whether the time allowed has ended the search.
-func (s *soft) timed() bool { return errors.Is(context.Cause(s.ctx), errTime) }
-
-// end leaves no goroutine behind.
-func (s *soft) end() {
-	s.cancel(nil)
-	<-s.done
 }

@@ -163,6 +163,9 @@ func (c *runFlags) settings() string {
 	if c.File != "" {
 		text += " --file " + c.File
 	}
+	if c.Seed != 0 {
+		text += fmt.Sprintf(" --seed %d", c.Seed)
+	}
 	if c.Threads != 0 {
 		text += fmt.Sprintf(" --threads %d", c.Threads)
 	}

@@ -58,8 +58,7 @@ func (e *engine) task(ctx context.Context, o SelectOptions) (*task, error) {
 func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
 	p := choose.Problem{
 		Objective: problem, Top: e.max(), Common: e.family.common, Start: o.Start,
-		Pass:   float64(e.x.NNZ()) * passCost(e.x) * float64(max(2, spec.Folds.Count())),
-		Curved: criterion.Curved(o.Validation.Loss) && e.config.Method.iterate() == nil,
+		Pass: float64(e.x.NNZ()) * passCost(e.x) * float64(max(2, spec.Folds.Count())),
 	}
 	for _, r := range e.family.ranges {
 		p.Ranges = append(p.Ranges, choose.Range{Below: r.below, Above: r.above})
@@ -72,7 +71,8 @@ func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choos
 	case !f.quadratic():
 		p.Shape = choose.Relative
 	}
-	if r, ok := e.problem.(interface{ ridgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && p.Curved {
+	curved := criterion.Curved(o.Validation.Loss) && e.config.Method.iterate() == nil
+	if r, ok := e.problem.(interface{ ridgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && curved {
 		p.Pair, p.RidgeTop = true, kernels.Log(r.ridgeMax())
 	}
 	return p

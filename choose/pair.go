@@ -16,7 +16,7 @@ const (
 	pairPlain    = 1e-5 // the same as a share of the value, where there is no standard error
 	pairReach    = 9    // how far below the alone's best a strength is looked for
 	pairAbove    = 4    // and how far above
-	leastReach   = 6    // of standard deviations
+	vanishDepth  = 6    // below the Lasso's best, where an ℓ1 strength begins to vanish
 	pairDescents = 4    // of precision, each from the kink at which the last has ended
 	pairRefined  = 25   // evaluations of the descent, at most
 )
@@ -91,7 +91,7 @@ func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r
 	if c, ok := p.Objective.(curver); ok {
 		c.AskCurvature()
 	}
-	v := vanishing{p.Objective, l - leastReach}
+	v := vanishing{p.Objective, l - vanishDepth}
 	before := len(s.done)
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
 		if options.Stop = pairPlain; !o.Precision {

@@ -56,8 +56,8 @@ type Problem struct {
 	// Common says that one share of αmax serves all hyperparameters unless more is asked
 	// for.
 	Common bool
-	// Pair says that there are two strengths, ℓ1 and ridge, either of which may be nothing;
-	// RidgeTop is then the ln αmax of the ridge.
+	// Pair says that there are two strengths, ℓ1 and ridge, either of which may be nothing,
+	// and second derivatives of the criterion by both; RidgeTop is then the ln αmax of the ridge.
 	Pair     bool
 	RidgeTop float64
 	// Start is the first share of αmax of searches that start from a point, or the first C.
@@ -65,8 +65,6 @@ type Problem struct {
 	// Pass is the work of a pass over X for all folds, in the unit of
 	// [search.Evaluation].Work.
 	Pass float64
-	// Curved says that the criterion has second derivatives.
-	Curved bool
 }
 
 // origins returns Top with 0 where there is no αmax.

@@ -2,7 +2,6 @@ package pare
 
 import (
 	"context"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
@@ -20,7 +19,8 @@ type engine struct {
 	y      []float64
 	problem
 	hyperparameters int
-	gram            int // columns of the largest Gram matrix; 0: no limit of ours
+	gram            int      // columns of the largest Gram matrix; 0: no limit of ours
+	reused          *results // where all results go, see [Fitter]; nil: each to its own
 }
 
 func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
@@ -129,6 +129,6 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 	}
 	f.Model, f.Loss, f.Link = e.config.Model, e.family.lossName(), e.family.link()
 	_, f.Columns = e.x.Dims()
-	f.LogLambda, f.LogLambdaMax, f.Kernels = slices.Clone(logLambda), slices.Clone(e.max()), e.k.Name
+	f.LogLambda, f.LogLambdaMax, f.Kernels = append(f.LogLambda[:0], logLambda...), append(f.LogLambdaMax[:0], e.max()...), e.k.Name
 	return f, nil
 }

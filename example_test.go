@@ -309,3 +309,50 @@ func ExamplePredictor_Unprepared() {
 	// Output:
 	// [3.00 6.00 13.00 3.00] for [3.00 6.00 13.00 3.00]
 }
+
+// Many fits on the same data share one working memory.
+func ExampleFitter() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fitter, err := pare.NewFitter(x, y, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, share := range []float64{0.3, 0.1, 0.03} {
+		f, err := fitter.Fit(context.Background(), []float64{fitter.LogLambdaMax()[0] + math.Log(share)})
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%d columns, objective %.0f\n", len(f.Support), f.Objective)
+	}
+	// Output:
+	// 4 columns, objective 2298
+	// 5 columns, objective 1807
+	// 7 columns, objective 1565
+}
+
+// A service goes on predicting while it takes a new model over.
+func ExampleLive() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var live pare.Live
+	for _, lambda := range []float64{0, -2} {
+		f, err := pare.Fit(context.Background(), x, y, []float64{lambda}, pare.Config{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		live.Swap(f.Predictor())
+		predicted, err := live.Predict(x)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Printf("%.1f\n", predicted[0])
+	}
+	// Output:
+	// 181.1
+	// 201.5
+}

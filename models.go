@@ -78,6 +78,8 @@ type problem interface {
 	accepts(logLambda []float64) error
 	// solve solves at one λ, from the last solution.
 	solve(ctx context.Context, logLambda []float64) (*Fitted, error)
+	// restart forgets the last solution, for a [Fitter]: the next solve is as the first was.
+	restart()
 	// outer states the choice of λ.
 	outer(bilevel.Spec) (outer, error)
 	// start returns where a search starts: a share of αmax, or a C.

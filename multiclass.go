@@ -95,6 +95,9 @@ func (m *oneVersusRest) accepts(logLambda []float64) error {
 	return err
 }
 
+// restart implements [problem].
+func (m *oneVersusRest) restart() { m.last = nil }
+
 func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
 	penalties, err := m.penalties(logLambda)
 	if err != nil {

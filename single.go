@@ -99,10 +99,7 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 	if err != nil {
 		return nil, err
 	}
-	if s.solver == nil {
-		s.max()
-		s.solver, s.zero = cd.NewFrom(s.zero), nil
-	}
+	s.begin()
 	solution, err := s.solver.Solve(ctx, penalty, s.engine.solver())
 	if err != nil {
 		return nil, err
@@ -110,25 +107,38 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 	return s.engine.newFitted(ctx, s.fit, s.solver, penalty, solution)
 }
 
+// begin makes the solver, at the null model.
+func (s *single) begin() {
+	switch {
+	case s.solver != nil:
+	case s.engine.reused != nil: // to restart from
+		s.max()
+		s.solver = cd.NewFrom(s.zero.Clone())
+	default:
+		s.max()
+		s.solver, s.zero = cd.NewFrom(s.zero), nil
+	}
+}
+
+// restart implements [problem].
+func (s *single) restart() {
+	if s.solver != nil {
+		s.solver.Restart(s.zero)
+	}
+}
+
 // newFitted copies a solution, its coefficients those of the matrix behind the view,
 // and proves what it can of it if asked to.
 func (e *engine) newFitted(ctx context.Context, fit model.Datafit, solver *cd.Solver, g model.Penalty, s *cd.Solution) (*Fitted, error) {
-	coef := slices.Clone(s.Coef)
+	out := e.blank()
+	out.Support, out.Coef = append(out.Support, s.Support...), append(out.Coef, s.Coef...)
 	for k, j := range s.Support {
-		coef[k] *= fit.View().Scale(int(j))
+		out.Coef[k] *= fit.View().Scale(int(j))
 	}
-	out := &Fitted{
-		Support:     slices.Clone(s.Support),
-		Coef:        coef,
-		Intercept:   s.Intercept,
-		Objective:   s.Objective,
-		Certificate: s.Certificate,
-		Effort:      s.Effort,
-		Status:      s.Status,
-	}
-	if g.Ridge() > 0 {
-		one := true // ½α₂‖β‖² is strictly convex
-		out.Unique = &one
+	out.Intercept, out.Objective = s.Intercept, s.Objective
+	out.Certificate, out.Effort, out.Status = s.Certificate, s.Effort, s.Status
+	if g.Ridge() > 0 { // ½α₂‖β‖² is strictly convex
+		out.Unique = e.proved()
 	}
 	if !e.config.Certify || s.Status == outcome.Cancelled {
 		return out, nil
@@ -165,9 +175,6 @@ func (s *single) startAt(columns []int32, coef []float64) {
 	if len(columns) == 0 {
 		return
 	}
-	if s.solver == nil {
-		s.max()
-		s.solver, s.zero = cd.NewFrom(s.zero), nil
-	}
+	s.begin()
 	s.solver.MoveTo(columns, coef)
 }

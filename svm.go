@@ -17,6 +17,7 @@ type onSamples struct {
 	samples sparse.Matrix // p × n
 	fit     *model.SVM
 	solver  *cd.SVM // nil before the first solve
+	top     [1]float64
 }
 
 func newSamples(e *engine) (problem, error) {
@@ -26,7 +27,7 @@ func newSamples(e *engine) (problem, error) {
 	if _, p := e.x.Dims(); p == 0 {
 		return nil, outcome.Errorf(outcome.Shape, "there is no column, and %s has no intercept to fit alone", e.config.Model)
 	}
-	m := &onSamples{engine: e, samples: sparse.Transpose(e.x)}
+	m := &onSamples{engine: e, samples: sparse.Transpose(e.x), top: [1]float64{math.NaN()}}
 	var err error
 	m.fit, err = model.NewSVM(e.k, m.samples, e.y, e.config.Weights)
 	return m, err
@@ -47,11 +48,18 @@ func (m *onSamples) start() float64 {
 }
 
 // max implements [problem]: w = 0 for no C.
-func (m *onSamples) max() []float64 { return []float64{math.NaN()} }
+func (m *onSamples) max() []float64 { return m.top[:] }
 
 func (m *onSamples) accepts(logLambda []float64) error {
 	_, err := m.fit.Strength(logLambda[0])
 	return err
+}
+
+// restart implements [problem].
+func (m *onSamples) restart() {
+	if m.solver != nil {
+		m.solver.Reset()
+	}
 }
 
 func (m *onSamples) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
@@ -62,16 +70,10 @@ func (m *onSamples) solve(ctx context.Context, logLambda []float64) (*Fitted, er
 	if err != nil {
 		return nil, err
 	}
-	out := &Fitted{
-		Free:        len(s.Free),
-		Bound:       len(s.Bound),
-		Objective:   s.Primal,
-		Certificate: s.Certificate,
-		Effort:      s.Effort,
-		Status:      s.Status,
-	}
-	unique := true // ½‖w‖² is strictly convex
-	out.Unique = &unique
+	out := m.engine.blank()
+	out.Free, out.Bound, out.Objective = len(s.Free), len(s.Bound), s.Primal
+	out.Certificate, out.Effort, out.Status = s.Certificate, s.Effort, s.Status
+	out.Unique = m.engine.proved() // ½‖w‖² is strictly convex
 	for j, w := range s.W {
 		if w != 0 {
 			out.Support, out.Coef = append(out.Support, int32(j)), append(out.Coef, w)

@@ -33,6 +33,34 @@ func TestResetIsACleanStart(t *testing.T) {
 	}
 }
 
+// TestRestartIsANewSolver: after Restart a solver does bit for bit, and at the same counted
+// work, what a new one from the same null model does.
+func TestRestartIsANewSolver(t *testing.T) {
+	for seed := range oracle.Cases(12) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 50, P: 80, Density: r.Pick(0.3, 1), Mean: 1, Weights: seed%2 == 0})
+		q.Intercept = seed%3 == 0
+		top := q.AlphaMax()
+		logistic := seed%4 < 2
+		if logistic {
+			q.Classes(r)
+			top = q.LogisticAlphaMax()
+		}
+		fit := fitOn(t, subject.Kernels(t), q, seed%5 < 2, logistic)
+		null := model.NewNull(fit)
+		s := cd.NewFrom(null.Clone())
+		for _, share := range []float64{0.05, 0.3, 0.01, 0.05} {
+			g := subject.Penalty(t, q.Clone().Uniform(share*top))
+			want := solve(t, cd.NewFrom(null.Clone()), g, cd.Options{})
+			s.Restart(null)
+			got := solve(t, s, g, cd.Options{})
+			if !slices.Equal(got.Support, want.Support) || !slices.Equal(got.Coef, want.Coef) || got.Effort != want.Effort || got.Work != want.Work || got.Certificate != want.Certificate {
+				t.Errorf("seed %d at %g αmax: %+v, want %+v", seed, share, got, want)
+			}
+		}
+	}
+}
+
 // TestStoragesAgree: sparse and dense storage of one matrix give solutions as
 // close as their gaps allow.
 func TestStoragesAgree(t *testing.T) {

@@ -117,6 +117,17 @@ func (s *Solver) Reset() {
 	s.in.forget()
 }
 
+// Restart is [Solver.Reset] for a solver that [NewFrom] has made: the next Solve does to the
+// bit what that of a new one would, at the null model given, which is copied.
+func (s *Solver) Restart(null *model.Null) {
+	s.Reset()
+	s.state.Assign(null.State)
+	copy(s.cert.corr, null.Correlation)
+	s.cert.know(null.State.Residual)
+	s.fitted, s.fittedCoef = s.fitted[:0], s.fittedCoef[:0]
+	s.known = true
+}
+
 // Use resets the solver and makes it ready for another datafit on the same view,
 // without allocating.
 func (s *Solver) Use(fit model.Datafit) {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -81,6 +82,15 @@ func NewState(f Datafit) *State {
 	return s
 }
 
+// Assign makes s the point that o is; both are states of one datafit.
+func (s *State) Assign(o *State) {
+	copy(s.Linear, o.Linear)
+	copy(s.Prediction, o.Prediction)
+	copy(s.Residual, o.Residual)
+	copy(s.Weighted, o.Weighted)
+	s.Intercept, s.Loss, s.square, s.balance = o.Intercept, o.Loss, o.square, o.balance
+}
+
 // UncentredIntercept returns b for the coefficients of a state fitted on view.
 func (s *State) UncentredIntercept(view *sparse.View, cols []int32, b []float64) float64 {
 	if !view.Centred() {
@@ -109,6 +119,13 @@ func NewNull(f Datafit) *Null {
 	f.Fit(nil, nil, null.State)
 	view.Introduce(null.State.Weighted, null.Correlation)
 	return null
+}
+
+// Clone returns a null model that shares nothing with z but the datafit.
+func (z *Null) Clone() *Null {
+	own := &Null{Fit: z.Fit, State: NewState(z.Fit), Correlation: slices.Clone(z.Correlation)}
+	own.State.Assign(z.State)
+	return own
 }
 
 // AlphaMax returns the smallest α₁ whose solution is β = 0: max |X_jᵀ(s⊙r)|/N

@@ -1,0 +1,67 @@
+package pare
+
+import (
+	"context"
+
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Fitter solves the inner problem of one set of data at any number of λ's, each as [Fit]
+// would, to the bit, and keeps its working memory from one to the next: after the first
+// calls it allocates nothing, but with [Config].Certify, for [Multiclass], for
+// [WeightedLasso] and where a loss that is not quadratic begins on a sample of the rows.
+// It is not safe for concurrent use.
+type Fitter struct {
+	engine *engine
+}
+
+// NewFitter makes a Fitter. X and y are kept and must not change. The errors are those
+// of [Fit].
+func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
+	e, err := newEngine(x, y, c)
+	if err != nil {
+		return nil, err
+	}
+	if !e.family.classes {
+		e.reused = &results{}
+	}
+	return &Fitter{e}, nil
+}
+
+// Fit solves at one λ, see [Fit]. The result, with its slices, belongs to the Fitter and
+// changes with the next call.
+func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	f.engine.restart()
+	return f.engine.fit(ctx, logLambda)
+}
+
+// LogLambdaMax is [LogLambdaMax] of the data. Read only.
+func (f *Fitter) LogLambdaMax() []float64 { return f.engine.max() }
+
+// results are those of a Fitter, one after the other in the same place.
+type results struct {
+	Fitted
+	yes bool // what Unique points to
+}
+
+// blank returns where the next result goes.
+func (e *engine) blank() *Fitted {
+	if e.reused == nil {
+		return &Fitted{}
+	}
+	last := &e.reused.Fitted
+	*last = Fitted{
+		Support: last.Support[:0], Coef: last.Coef[:0],
+		LogLambda: last.LogLambda[:0], LogLambdaMax: last.LogLambdaMax[:0],
+	}
+	return last
+}
+
+// proved returns what [Fitted].Unique is where there is one solution.
+func (e *engine) proved() *bool {
+	if e.reused == nil {
+		return new(true)
+	}
+	e.reused.yes = true
+	return &e.reused.yes
+}

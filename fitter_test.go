@@ -1,0 +1,147 @@
+package pare_test
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"sync"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// shifted are λ's so far below ln αmax, or around ln C = 0 where there is none.
+func shifted(top []float64, by float64) []float64 {
+	at := make([]float64, len(top))
+	for i, l := range top {
+		if math.IsNaN(l) {
+			l = 2
+		}
+		at[i] = l - by
+	}
+	return at
+}
+
+// A Fitter gives what Fit does, to the bit, whatever it has solved before.
+func TestFitterIsFit(t *testing.T) {
+	for _, model := range pare.Models() {
+		x, y := drawn(t, 60, 13, model)
+		for _, c := range []pare.Config{{Model: model}, {Model: model, Certify: true}} {
+			fitter, err := pare.NewFitter(x, y, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, by := range []float64{2, 4, 0.5, 2} {
+				lambda := shifted(fitter.LogLambdaMax(), by)
+				got, err := fitter.Fit(context.Background(), lambda)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want, err := pare.Fit(context.Background(), x, y, lambda, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got.SecondsCertify = want.SecondsCertify
+				for k := range got.PerClass {
+					got.PerClass[k].SecondsCertify = want.PerClass[k].SecondsCertify
+				}
+				if !sameFit(got, want) {
+					t.Errorf("%s, %+v: %+v, want %+v", model, c, got, want)
+				}
+			}
+		}
+	}
+}
+
+// sameFit compares all fields; NaN is NaN, and an empty slice nil.
+func sameFit(a, b *pare.Fitted) bool {
+	for _, f := range []*pare.Fitted{a, b} {
+		for i, l := range f.LogLambdaMax {
+			if math.IsNaN(l) {
+				f.LogLambdaMax[i] = -1e300
+			}
+		}
+		if len(f.Support) == 0 {
+			f.Support, f.Coef = nil, nil
+		}
+	}
+	return reflect.DeepEqual(a, b)
+}
+
+// After the first calls fits allocate nothing.
+func TestFitterAllocatesNothing(t *testing.T) {
+	for _, model := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.Logistic, pare.Poisson, pare.Huber, pare.SVM} {
+		x, y := drawn(t, 60, 13, model)
+		fitter, err := pare.NewFitter(x, y, pare.Config{Model: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		points := [][]float64{shifted(fitter.LogLambdaMax(), 1), shifted(fitter.LogLambdaMax(), 3)}
+		fits := func() {
+			for _, lambda := range points {
+				if f, err := fitter.Fit(context.Background(), lambda); err != nil || f.Status != outcome.Converged {
+					t.Fatal(f, err)
+				}
+			}
+		}
+		fits()
+		if n := testing.AllocsPerRun(10, fits); n != 0 {
+			t.Errorf("%s: %g allocations in %d fits", model, n, len(points))
+		}
+	}
+}
+
+// While predictors are swapped, every prediction is that of one of them.
+func TestLiveUnderLoad(t *testing.T) {
+	x, y := drawn(t, 60, 13, pare.Lasso)
+	var live pare.Live
+	if _, err := live.Predict(x); outcome.KindOf(err) != outcome.Usage {
+		t.Errorf("without a predictor: %v", err)
+	}
+	var all [2]*pare.Predictor
+	var want [2][]float64
+	for k := range all {
+		f, err := pare.Fit(context.Background(), x, y, []float64{float64(-2 * k)}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[k] = f.Predictor()
+		if want[k], err = all[k].Predict(x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if last := live.Swap(all[0]); last != nil {
+		t.Errorf("at first there was %v", last)
+	}
+	var clients sync.WaitGroup
+	for range 4 {
+		clients.Go(func() {
+			for range 200 {
+				got, err := live.Predict(x)
+				if err != nil || !reflect.DeepEqual(got, want[0]) && !reflect.DeepEqual(got, want[1]) {
+					t.Errorf("neither of both: %v", err)
+					return
+				}
+			}
+		})
+	}
+	for k := range 400 {
+		if last := live.Swap(all[(k+1)%2]); last != all[k%2] {
+			t.Fatal("not the predictor swapped in last")
+		}
+	}
+	clients.Wait()
+	if _, err := live.Predict(other(t, x)); outcome.KindOf(err) != outcome.Shape || live.Predictor() != all[0] {
+		t.Errorf("other columns: %v", err)
+	}
+}
+
+// other is a matrix with a column less.
+func other(t *testing.T, x sparse.Matrix) sparse.Matrix {
+	t.Helper()
+	_, p := x.Dims()
+	fewer, _ := drawn(t, 5, p-1, pare.Lasso)
+	return fewer
+}

@@ -242,9 +242,6 @@ func (c Config) family() (family, error) {
 			break
 		}
 	}
-	if f.max == nil || f.form.name == "ridge" && !f.quadratic() {
-		return f, outcome.At(outcome.Usage, "loss", "a ridge alone goes with the squared loss; %s has one beside an ℓ1 strength", ElasticNet)
-	}
 	return f, nil
 }
 

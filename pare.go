@@ -37,8 +37,8 @@ import "github.com/seed-45b9a24c/pare/loss"
 // with the fastest kernels.
 type Config struct {
 	Model Model // "" means Lasso
-	// Loss, where set, takes the place of the squared loss of a Lasso, elastic net or
-	// weighted Lasso. It is one of package loss, perhaps with parameters, or the caller's own.
+	// Loss, where set, takes the place of the squared loss of a Lasso, elastic net, weighted
+	// Lasso or ridge. It is one of package loss, perhaps with parameters, or the caller's own.
 	// With the penalty of a Lasso, a loss that has a model is that model.
 	Loss        loss.Loss
 	NoIntercept bool // leave the intercept out, as the paper does; an SVM has none anyway

@@ -167,7 +167,7 @@ func (s *single) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
 	return bilevel.New(s.engine.k, x, s.engine.y, spec)
 }
 
-// ridgeMax returns the αmax of a ridge.
+// ridgeMax returns the αmax of a ridge beside the squared loss.
 func (s *single) ridgeMax() float64 { return (&model.Null{Fit: s.fit}).RidgeMax() }
 
 // startAt makes the next solve begin at these coefficients, of ascending columns.

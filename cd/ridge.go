@@ -16,7 +16,8 @@ import (
 // for the step d from any β. It is solved by Cholesky's method on A, or on the
 // matrix of the rows ([support.RowSystem]), whichever is cheaper, or by
 // conjugate gradients where both are large. Every step is from a certified point, so
-// that steps refine one another.
+// that steps refine one another. Of a loss that is not quadratic it is a step of Newton's
+// method, with the curvature at the point in A; see ridgenewton.go.
 type ridge struct {
 	columns []int32
 	way     ridgeWay
@@ -38,17 +39,71 @@ const (
 )
 
 const (
-	iterationsOf  = 100 // expected of conjugate gradients, for the plan
+	// expected of conjugate gradients, for the plan; and where steps are solved no better than
+	// they bring the solution closer.
+	iterationsOf, iterationsOfNewton = 100, 20
+
 	ridgeStalled  = 3   // steps in a row that gain little, after which rounding has the rest
 	ridgeMargin   = 0.3 // of the residual allowed, asked of conjugate gradients
 	leastRidgeTol = 1e-12
+	mostRidgeTol  = 0.1 // of a Newton step far from the solution
 )
 
 // solveRidge is [Solver.Solve] for a ridge alone, from the last solution.
 func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error) {
-	if s.curved != nil {
-		return nil, outcome.At(outcome.BadParameter, "log-lambda", "a ridge alone needs the squared loss")
+	r, sol := &s.ridge, &s.sol
+	s.enterRidge()
+	factorised, polished := false, !opts.Polish
+	for stalled := 0; ; {
+		before := sol.RelativeGap
+		s.certify()
+		if err := s.within(opts); err != nil {
+			return nil, err
+		}
+		if s.curved == nil && sol.Passes > 1 && sol.RelativeGap > 0.5*before {
+			stalled++
+		}
+		switch {
+		case sol.RelativeGap <= opts.Tol && (polished || s.curved == nil && sol.Steps > 0 || ctx.Err() != nil):
+			sol.Status = outcome.Converged
+			return sol, nil
+		case stalled >= ridgeStalled || s.in.exhausted():
+			sol.Status = outcome.NotConverged
+			return sol, nil
+		case ctx.Err() != nil:
+			sol.Status = outcome.Cancelled
+			return sol, nil
+		case sol.RelativeGap <= opts.Tol:
+			polished = true
+		}
+		if s.curved != nil {
+			s.reweighRidge()
+			factorised = false
+		}
+		s.aimRidge()
+		if !factorised && r.way != iterative {
+			factorised = s.factorise()
+		}
+		if factorised {
+			s.solveFactored()
+			s.in.left--
+		} else if !s.iterate(ctx, opts) {
+			sol.Status = outcome.Cancelled
+			return sol, nil
+		}
+		if s.curved == nil {
+			for k, j := range r.columns {
+				s.beta[s.cert.place(j)] += r.d[k]
+			}
+			sol.Steps++
+		} else if !s.moveRidge() {
+			stalled++
+		}
 	}
+}
+
+// enterRidge makes all columns with entries the working set, at the last solution.
+func (s *Solver) enterRidge() {
 	r, sol := &s.ridge, &s.sol
 	s.plan()
 	for _, j := range s.active {
@@ -63,51 +118,20 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 	s.active = append(s.active[:0], r.columns...)
 	s.set.keep(s)
 	s.cert.aim(s.pen, s.view.Total(), nil)
-	factorised := false
-	for stalled := 0; ; {
-		before := sol.RelativeGap
-		s.certify()
-		if err := s.within(opts); err != nil {
-			return nil, err
-		}
-		if sol.Passes > 1 && sol.RelativeGap > 0.5*before {
-			stalled++
-		}
-		switch {
-		case sol.RelativeGap <= opts.Tol && (!opts.Polish || sol.Steps > 0 || ctx.Err() != nil):
-			sol.Status = outcome.Converged
-			return sol, nil
-		case stalled >= ridgeStalled || s.in.exhausted():
-			sol.Status = outcome.NotConverged
-			return sol, nil
-		case ctx.Err() != nil:
-			sol.Status = outcome.Cancelled
-			return sol, nil
-		}
-		for k, j := range r.columns {
-			place := s.cert.place(j)
-			z := s.cert.corr[place] / s.view.Total()
-			r.rho[k] = math.FMA(-s.pen.Ridge(), s.beta[place], z)
-		}
-		if !factorised && r.way != iterative {
-			factorised = s.factorise()
-		}
-		if factorised {
-			s.solveFactored()
-			s.in.left--
-		} else if !s.iterate(ctx, opts) {
-			sol.Status = outcome.Cancelled
-			return sol, nil
-		}
-		for k, j := range r.columns {
-			s.beta[s.cert.place(j)] += r.d[k]
-		}
-		sol.Steps++
+}
+
+// aimRidge sets ρ at the certified point.
+func (s *Solver) aimRidge() {
+	r := &s.ridge
+	for k, j := range r.columns {
+		place := s.cert.place(j)
+		z := s.cert.corr[place] / s.view.Total()
+		r.rho[k] = math.FMA(-s.pen.Ridge(), s.beta[place], z)
 	}
 }
 
 // plan lists the columns and chooses the way, once for a view: the matrices are
-// shared by all strengths.
+// shared by all strengths, but of a loss that is not quadratic each is of one step.
 func (s *Solver) plan() {
 	r, store := &s.ridge, s.in.store
 	if r.planned {
@@ -131,14 +155,18 @@ func (s *Solver) plan() {
 		price, pair = denseValue, denseValue
 	}
 	size, rows := float64(len(r.columns)), float64(store.Rows())
+	reuses, iterations := float64(newtonsExpected), float64(iterationsOf)
+	if s.curved != nil {
+		reuses, iterations = 1, iterationsOfNewton
+	}
 	factor := func(size, build float64) float64 {
 		if !s.in.gram.Fits(int(size)) {
 			return math.Inf(1)
 		}
-		return build/newtonsExpected + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
+		return build/reuses + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
 	}
 	byColumns, byRows := factor(size, float64(0.5*pair*values*size)), factor(rows, store.RowSystemCost(r.columns))
-	byIteration := 2 * iterationsOf * (float64(price*values) + float64(denseValue*rows))
+	byIteration := 2 * iterations * (float64(price*values) + float64(denseValue*rows))
 	switch best := min(byColumns, byRows, byIteration); best {
 	case byColumns:
 		r.way = columnFactor
@@ -164,8 +192,11 @@ func (s *Solver) factorise() bool {
 		in.work += support.CholeskyCost(size)
 		return support.Cholesky(s.k, r.a, size) == size
 	}
-	if r.rows == nil {
+	switch {
+	case r.rows == nil:
 		r.rows = support.NewRowSystem(in.store, r.columns)
+	case s.curved != nil:
+		r.rows.Update()
 	}
 	return r.rows.Factorise(alpha)
 }
@@ -190,6 +221,9 @@ func (s *Solver) iterate(ctx context.Context, opts Options) bool {
 	tol := polishTol
 	if s.sol.RelativeGap > opts.Tol {
 		tol = max(leastRidgeTol, ridgeMargin*math.Sqrt(opts.Tol/s.sol.RelativeGap))
+		if s.curved != nil {
+			tol = max(tol, min(mostRidgeTol, math.Sqrt(s.sol.RelativeGap)))
+		}
 	}
 	clear(r.d)
 	r.system.Reset(in.store, r.columns, s.pen.Ridge())

@@ -22,13 +22,20 @@ const rowReuses = 5
 // cheaper than the products expected. It reports whether it did.
 func (r *rowSystem) prepare(s *Solver, columns []int32, alpha float64) bool {
 	rows := float64(s.store.Rows())
-	cost := s.store.RowSystemCost(columns)/rowReuses + float64(support.FactorValue*rows*rows*rows/6)
+	reuses := rowReuses
+	if s.curved != nil { // the weights of rows are those of the point
+		reuses = 1
+	}
+	cost := s.store.RowSystemCost(columns)/float64(reuses) + float64(support.FactorValue*rows*rows*rows/6)
 	if !s.gram.Fits(s.store.Rows()-s.gram.Size()) || cost > float64(productsExpected*s.store.ProductCost(columns)) {
 		return false
 	}
-	if r.system == nil || !slices.Equal(r.list, columns) {
+	switch {
+	case r.system == nil || !slices.Equal(r.list, columns):
 		r.list = append(r.list[:0], columns...)
 		r.system = support.NewRowSystem(s.store, r.list)
+	case s.curved != nil:
+		r.system.Update()
 	}
 	if r.ready = r.system.Factorise(alpha); r.ready {
 		s.system.Diagonal(s.res)

@@ -85,11 +85,10 @@ func (Logistic) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float6
 	}
 	k.Log1pExp(out, out)
 	for i, label := range y {
-		side := Side(label) // that of ρ
 		ct := math.Abs(at.Point(i))
 		term := float64((1 - ct) * out[i])
-		if at.Balance[side] > 0 {
-			term = math.FMA(ct, logC[side], term)
+		if ct > 0 {
+			term = math.FMA(ct, logC[Side(label)], term) // the side of ρ
 		}
 		out[i] = term
 	}

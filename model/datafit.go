@@ -146,9 +146,9 @@ func (z *Null) alphaMax(g Penalty) float64 {
 	return largest / z.Fit.View().Total()
 }
 
-// RidgeMax returns Σ‖X̃_j‖ₛ²/N, at least the largest curvature of the squared loss. No
-// ridge makes a coefficient zero, but from there on all that a fit without penalty
-// would have is at least halved, in every direction.
+// RidgeMax returns L·Σ‖X̃_j‖ₛ²/N, L the datafit's [Datafit.Steepest]: at least the largest
+// curvature of the loss. No ridge makes a coefficient zero, but from there on all that a
+// fit without penalty would have is at least halved, in every direction.
 func (z *Null) RidgeMax() float64 {
 	view := z.Fit.View()
 	var sum float64
@@ -156,7 +156,7 @@ func (z *Null) RidgeMax() float64 {
 		norm := view.Norm(int(j))
 		sum = math.FMA(norm, norm, sum)
 	}
-	return sum / view.Total()
+	return z.Fit.Steepest(z.State) * sum / view.Total()
 }
 
 // AlphaMax is [Null.AlphaMax] of the null model of a datafit, at one pass over X.

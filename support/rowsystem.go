@@ -27,11 +27,22 @@ type RowSystem struct {
 // NewRowSystem computes the matrix of the rows for the columns listed (kept, not
 // copied), which the store must hold, now and in all calls.
 func NewRowSystem(columns *Columns, list []int32) *RowSystem {
-	r := &RowSystem{columns: columns, k: columns.view.Kernels(), list: list, t: make([]float64, columns.m)}
 	size := columns.m
+	r := &RowSystem{
+		columns: columns, k: columns.view.Kernels(), list: list, t: make([]float64, size),
+		product: make([]float64, size*size), factor: make([]float64, size*size),
+	}
+	r.Update()
+	return r
+}
+
+// Update computes the matrix of the rows anew, after the weights of the store have changed.
+func (r *RowSystem) Update() {
+	columns, list, size := r.columns, r.list, r.columns.m
 	columns.work += columns.RowSystemCost(list)
-	r.product, r.factor = make([]float64, size*size), make([]float64, size*size)
-	h := make([]float64, size)
+	clear(r.product)
+	clear(r.t)
+	h := r.t
 	var square float64
 	for _, j := range list {
 		index, values := columns.Column(j)
@@ -50,7 +61,7 @@ func NewRowSystem(columns *Columns, list []int32) *RowSystem {
 		}
 	}
 	if square == 0 {
-		return r
+		return
 	}
 	// Sparse columns are not centred in the store: X̂ is X̌ − u·x̄ᵀ, u = √w, and X̂X̂ᵀ is
 	// X̌X̌ᵀ − h·uᵀ − u·hᵀ + ‖x̄‖²u·uᵀ, h = X̌x̄.
@@ -61,7 +72,6 @@ func NewRowSystem(columns *Columns, list []int32) *RowSystem {
 			row[k] = math.FMA(square*u, v, math.FMA(-h[i], v, math.FMA(-u, h[k], row[k])))
 		}
 	}
-	return r
 }
 
 // RowSystemCost is that of [NewRowSystem] for columns that the store holds.

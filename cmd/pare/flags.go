@@ -123,7 +123,7 @@ func (f engineFlags) threads() int {
 type problemFlags struct {
 	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, huber, multiclass or svm (default: lasso)." group:"Problem"`
 	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, huber or smoothed_hinge, with --penalty." group:"Problem"`
-	Penalty     string     `placeholder:"PENALTY" help:"Of --loss: l1, enet, or ridge for squared (default: l1)." group:"Problem"`
+	Penalty     string     `placeholder:"PENALTY" help:"Of --loss: l1, enet or ridge (default: l1)." group:"Problem"`
 	Delta       string     `placeholder:"D" help:"Huber's loss: where it becomes linear, in units of the target, or a multiple of the median absolute deviation of the training rows, as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`
 	Intercept   *bool      `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
 	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's (not svm)." group:"Problem"`

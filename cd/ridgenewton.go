@@ -1,0 +1,42 @@
+package cd
+
+// A ridge alone with a loss that is not quadratic: Newton's method on all columns. The
+// intercept is eliminated, so that the matrix is that of columns centred with the curvature
+// as weights. Conjugate gradients solve for a step no better than it brings the solution
+// closer (Dembo, Eisenstat and Steihaug, SIAM Journal on Numerical Analysis 19, 1982).
+
+// reweighRidge makes the curvature at the certified point the weights of the columns.
+func (s *Solver) reweighRidge() {
+	pn := &s.prox
+	s.enter()
+	s.curved.Curvature(pn.here, pn.d)
+	s.raise(pn.d)
+	s.in.work += float64(2 * rowValue * float64(len(pn.d)))
+	if pn.damping > 0 {
+		s.curved.Dampen(pn.here, pn.damping, pn.d)
+	}
+	s.in.store.Reweigh(pn.d)
+}
+
+// moveRidge moves along the step found as far as [Solver.descend] goes. It returns false
+// where rounding is all that is left to gain.
+func (s *Solver) moveRidge() bool {
+	r, in, pn := &s.ridge, &s.in, &s.prox
+	w := len(s.set.columns)
+	in.columns, in.ridge, in.pen = s.set.columns, in.total*s.pen.Ridge(), s.pen
+	in.coef, in.threshold, pn.from = grow(in.coef, w), grow(in.threshold, w), grow(pn.from, w)
+	clear(in.threshold)
+	for k, place := range s.set.places {
+		pn.from[k] = s.beta[place]
+	}
+	for k, j := range r.columns {
+		s.beta[s.cert.place(j)] += r.d[k]
+	}
+	for k, place := range s.set.places {
+		in.coef[k] = s.beta[place]
+		s.beta[place] = pn.from[k]
+	}
+	length := s.descend()
+	helps := pn.adapt(length)
+	return length > 0 && !s.small() || length == 0 && helps
+}

@@ -1,0 +1,116 @@
+package cd_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// targetsOf makes the target one that a loss has.
+func targetsOf(q *oracle.Problem, l loss.Loss, r *oracle.Random) {
+	mean := q.Mean(-1)
+	switch l.Link() {
+	case loss.Logit, loss.Margin:
+		q.Classes(r)
+	case loss.Log:
+		for i, y := range q.Y {
+			q.Y[i] = 0.25 + math.Abs(y-mean)
+		}
+	default:
+	}
+}
+
+// slopesAt returns X̃ᵀ(s⊙ρ)/N and Σsᵢρᵢ/N at a solution, from the definition of the loss.
+func slopesAt(t *testing.T, q *oracle.Problem, l loss.Loss, sol *cd.Solution) (z []float64, rest float64) {
+	m, rho := make([]float64, len(q.Y)), make([]float64, len(q.Y))
+	for i, row := range q.X {
+		m[i] = sol.Intercept
+		for k, j := range sol.Support {
+			m[i] += row[j] * sol.Coef[k]
+		}
+	}
+	l.Slope(subject.Kernels(t), q.Y, m, rho)
+	_, p := q.Dims()
+	z = make([]float64, p)
+	for i, row := range q.X {
+		v := q.Weight(i) * rho[i] / q.Total()
+		rest += v
+		for j, x := range row {
+			z[j] += x * v
+		}
+	}
+	return z, rest
+}
+
+// TestRidgeOfAnyLoss: at the solution the slope of the loss is α₂β, from cold, from far off
+// and from another strength, by every way of solving for steps.
+func TestRidgeOfAnyLoss(t *testing.T) {
+	for _, l := range loss.All() {
+		if l.Name() == "squared" {
+			continue
+		}
+		for seed := range oracle.Cases(24) {
+			r := oracle.NewRandom(700 + seed)
+			q := r.Problem(oracle.Shape{N: 5 + r.Intn(40), P: 1 + r.Intn(40), Density: r.Pick(0.3, 1), Mean: r.Pick(0, 1), Correlation: r.Pick(0, 0.9), Weights: seed%3 == 0})
+			q.Intercept = seed%2 == 0
+			targetsOf(q, l, r)
+			view := subject.View(t, q, seed%4 < 2)
+			fit, err := model.NewRowwise(view, q.Y, l)
+			if err != nil {
+				continue // no model has these rows
+			}
+			for way := range cd.RidgeWays {
+				s := cd.New(fit)
+				cd.ForceRidge(s, way)
+				for turn, strength := range []float64{1, 1e-3, 1} {
+					name := fmt.Sprintf("%s, seed %d, way %d, turn %d", l.Name(), seed, way, turn)
+					g, err := model.Ridge(math.Log(strength * model.NewNull(fit).RidgeMax()))
+					if err != nil {
+						t.Fatal(err)
+					}
+					if turn == 2 {
+						far := make([]float64, len(view.Matrix().Order()))
+						for k := range far {
+							far[k] = 3 * r.Normal()
+						}
+						s.Start(sortedColumns(view.Matrix().Order()), far)
+					}
+					sol, err := s.Solve(context.Background(), g, cd.Options{Tol: 1e-12, Polish: true})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if sol.Status != outcome.Converged {
+						t.Errorf("%s: %s at %g after %d steps", name, sol.Status, sol.RelativeGap, sol.Steps)
+					}
+					z, rest := slopesAt(t, q, fit.Loss(), sol)
+					for k, j := range sol.Support {
+						if d := z[j] - g.Ridge()*sol.Coef[k]; !(math.Abs(d) <= 1e-9*(1+math.Sqrt(q.Norm2(int(j))))) {
+							t.Errorf("%s: the slope of column %d is off by %g", name, j, d)
+						}
+					}
+					if q.Intercept && !(math.Abs(rest) <= 1e-9) {
+						t.Errorf("%s: the slope of the intercept is %g", name, rest)
+					}
+					if sol.Steps > 60 {
+						t.Errorf("%s: %d Newton steps", name, sol.Steps)
+					}
+				}
+			}
+		}
+	}
+}
+
+func sortedColumns(order []int32) []int32 {
+	columns := slices.Clone(order)
+	slices.Sort(columns)
+	return columns
+}

@@ -19,8 +19,10 @@ type engine struct {
 	y      []float64
 	problem
 	hyperparameters int
-	gram            int      // columns of the largest Gram matrix; 0: no limit of ours
-	reused          *results // where all results go, see [Fitter]; nil: each to its own
+	times, weighing []float64 // of the columns, see factors.go; nil: no factors
+	unpenalised     bool      // some factor is 0
+	gram            int       // columns of the largest Gram matrix; 0: no limit of ours
+	reused          *results  // where all results go, see [Fitter]; nil: each to its own
 }
 
 func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
@@ -51,6 +53,9 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		return nil, errNoMatrix()
 	}
 	if err = e.checkBudget(); err != nil {
+		return nil, err
+	}
+	if err = e.checkFactors(); err != nil {
 		return nil, err
 	}
 	e.hyperparameters = c.Model.Hyperparameters(x, y)
@@ -94,6 +99,9 @@ func (e *engine) view() (*sparse.View, error) {
 	if err == nil && e.config.Standardize {
 		view = view.Standardised()
 	}
+	if err == nil && e.times != nil {
+		view, err = view.Rescaled(e.times)
+	}
 	return view, err
 }
 
@@ -105,7 +113,7 @@ func (e *engine) solver() cd.Options {
 // spec returns what all outer problems share.
 func (e *engine) spec() bilevel.Spec {
 	return bilevel.Spec{
-		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Solver: e.solver(),
+		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.times, Solver: e.solver(),
 		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Solved: e.config.Solved,
 	}
 }

@@ -59,6 +59,10 @@ type form struct {
 	// common says that one share of αmax serves all hyperparameters unless more is
 	// asked for.
 	common bool
+	// rescale says what a penalty factor other than 0 and +Inf comes to, see factors.go; nil
+	// where there are none. free says that there can be factors of 0.
+	rescale func(factor float64) (times, weight float64)
+	free    bool
 }
 
 // As many hyperparameters as the data has of these.
@@ -101,11 +105,11 @@ func families() []family {
 	alphaMax := (*model.Null).AlphaMax
 	var (
 		l1 = form{
-			name: "l1", hyperparameters: 1, max: alphaMax, positive: true, ranges: []span{{12, 0}},
+			name: "l1", hyperparameters: 1, max: alphaMax, positive: true, ranges: []span{{12, 0}}, rescale: rescaleL1, free: true,
 			penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
 		}
 		elasticNet = form{
-			name: "enet", strengths: L1AndRidge, hyperparameters: 2, max: alphaMax, positive: true, ranges: []span{{9, 0}, {9, 4}},
+			name: "enet", strengths: L1AndRidge, hyperparameters: 2, max: alphaMax, positive: true, ranges: []span{{9, 0}, {9, 4}}, rescale: rescaleBoth,
 			penalty: func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
 		}
 		weighted = form{
@@ -113,10 +117,10 @@ func families() []family {
 			penalty: model.WeightedLasso,
 		}
 		ridge = form{
-			name: "ridge", hyperparameters: 1, max: (*model.Null).RidgeMax, ranges: []span{{16, 2}},
+			name: "ridge", hyperparameters: 1, max: (*model.Null).RidgeMax, ranges: []span{{16, 2}}, rescale: rescaleRidge,
 			penalty: func(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) },
 		}
-		byClass = form{name: "l1 of each class", strengths: EachClass, hyperparameters: perClass, max: alphaMax, positive: true, ranges: []span{{12, 0}}, penalty: l1.penalty, common: true}
+		byClass = form{name: "l1 of each class", strengths: EachClass, hyperparameters: perClass, max: alphaMax, positive: true, ranges: []span{{12, 0}}, penalty: l1.penalty, common: true, rescale: rescaleL1}
 		box     = form{name: "ridge", strengths: Cost, hyperparameters: 1, ranges: []span{{16, 4}}}
 	)
 	const meanSquares = "mean squared error"

@@ -51,6 +51,13 @@ type Config struct {
 	// coefficients β̃ⱼ = dⱼβⱼ, as are objectives and αmax; Coef is β. The numbers dⱼ are
 	// those of the rows trained on, in every fold its own. Not for an [SVM].
 	Standardize bool
+	// PenaltyFactors multiply the strengths of the columns, one number each: of an ℓ1 penalty,
+	// of a ridge, and of both of an elastic net. 0 leaves a column unpenalised, under one ℓ1
+	// strength of one predictor: it is part of the null model and of every support. +Inf
+	// excludes a column. nil means 1 each. They are not rescaled, and with Standardize are
+	// those of standardised columns. Not for a [WeightedLasso], whose λ's they would only move,
+	// nor an [SVM]. Not kept.
+	PenaltyFactors []float64
 	// Positive constrains β to be ≥ 0. Not for [Ridge] and [SVM].
 	Positive  bool
 	Tol       float64 // relative duality gap to reach, at least 1e-15; 0 means 1e-6

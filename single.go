@@ -43,6 +43,13 @@ func newSingle(e *engine) (problem, error) {
 		}
 		e.family.judge = criterion.Of(bound)
 	}
+	if e.unpenalised {
+		_, released, err := cd.NewReleased(context.Background(), model.NewNull(s.fit), e.weighing, e.solver())
+		if err != nil {
+			return nil, err
+		}
+		s.setMax(released)
+	}
 	return s, nil
 }
 
@@ -70,10 +77,21 @@ func (e *engine) shareOfMax() float64 {
 // max makes a pass over X the first time, which a solve afterwards begins with.
 func (s *single) max() []float64 {
 	if s.top == nil {
-		s.zero = model.NewNull(s.fit)
-		s.top = slices.Repeat([]float64{kernels.Log(s.engine.family.max(s.zero))}, s.engine.hyperparameters)
+		s.setMax(s.nullModel())
 	}
 	return s.top
+}
+
+func (s *single) setMax(null *model.Null) {
+	s.top = slices.Repeat([]float64{kernels.Log(s.engine.family.max(null))}, s.engine.hyperparameters)
+}
+
+// nullModel returns the null model, without columns.
+func (s *single) nullModel() *model.Null {
+	if s.zero == nil {
+		s.zero = model.NewNull(s.fit)
+	}
+	return s.zero
 }
 
 func (s *single) accepts(logLambda []float64) error {
@@ -113,10 +131,10 @@ func (s *single) begin() {
 	case s.solver != nil:
 	case s.engine.reused != nil: // to restart from
 		s.max()
-		s.solver = cd.NewFrom(s.zero.Clone())
+		s.solver = cd.NewFrom(s.nullModel().Clone())
 	default:
 		s.max()
-		s.solver, s.zero = cd.NewFrom(s.zero), nil
+		s.solver, s.zero = cd.NewFrom(s.nullModel()), nil
 	}
 }
 
@@ -161,6 +179,9 @@ func (s *single) outer(spec bilevel.Spec) (outer, error) { return s.on(s.engine.
 // on states the choice of λ for another matrix of the same rows.
 func (s *single) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
 	spec.Datafit, spec.Penalty, spec.AlphaMax = s.engine.datafit, s.engine.family.penalty, s.engine.family.max
+	if s.engine.unpenalised {
+		spec.Free = s.engine.weighing
+	}
 	if spec.Criterion == nil {
 		spec.Criterion = s.engine.family.judge
 	}

@@ -15,7 +15,7 @@ import (
 
 // prepareMotion makes room for J; nil where each column has its own λ.
 func (l *penalised) prepareMotion(r int) [][]float64 {
-	if !l.bends || l.at.Columns() >= 0 {
+	if !l.bends || l.at.PerColumn() {
 		return nil
 	}
 	if l.motion == nil {

@@ -32,7 +32,7 @@ func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.each = penalty.Columns() >= 0
+		l.each = penalty.PerColumn()
 		return solver.Solve(ctx, penalty, l.slopes, o)
 	}
 	return l, nil

@@ -216,15 +216,29 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		return newIterated(j, spec, fit)
 	}
 	null := model.NewNull(fit)
+	solver, err := spec.solverAt(&null)
+	if err != nil {
+		return nil, err
+	}
 	if err := j.judgeNull(null.State.Prediction); err != nil {
 		return nil, err
 	}
 	if spec.AlphaMax != nil {
 		j.top = kernels.Log(spec.AlphaMax(null))
 	}
-	solver := cd.NewFrom(null)
 	_, curved := fit.(model.Curved)
 	return &penalised{judged: j, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View())}, nil
+}
+
+// solverAt returns a solver at the null model, which it moves to that with all unpenalised
+// columns.
+func (s *Spec) solverAt(null **model.Null) (*cd.Solver, error) {
+	if s.Free == nil {
+		return cd.NewFrom(*null), nil
+	}
+	solver, released, err := cd.NewReleased(context.Background(), *null, s.Free, s.Solver)
+	*null = released
+	return solver, err
 }
 
 // sharp is the tolerance from which on a caller wants the criterion, not only the
@@ -305,7 +319,7 @@ func makePenalty(of func([]float64) (model.Penalty, error), logLambda []float64)
 // weightedColumns returns the columns whose λ's the entries of a gradient belong to:
 // those of the support where each column has its own, else nil.
 func weightedColumns(penalty model.Penalty, support []int32) []int32 {
-	if penalty.Columns() >= 0 {
+	if penalty.PerColumn() {
 		return support
 	}
 	return nil

@@ -46,6 +46,9 @@ type Spec struct {
 	// AlphaMax, where set, returns the least strength whose solution is the null model's,
 	// for [Problem.LogLambdaMax].
 	AlphaMax func(*model.Null) float64
+	// Free, where set, weighs the ℓ1 strengths of Penalty, 0 where a column is unpenalised: it
+	// is part of the null model then.
+	Free []float64
 	// Datafit makes the inner datafit of a view. nil means the squared loss.
 	Datafit func(view *sparse.View, y []float64) (model.Datafit, error)
 	// Criterion judges predictions on held-out rows. nil means the mean squared
@@ -56,6 +59,8 @@ type Spec struct {
 	// Standardise makes columns of unit variance of every fold's training rows; see
 	// [sparse.View.Standardised].
 	Standardise bool
+	// Times, where set, multiplies the columns after that; see [sparse.View.Rescaled].
+	Times []float64
 	// Solver bounds the inner problems. Its Tol is used where a request has none.
 	Solver cd.Options
 	// Certify asks gradients for a proof of the supports, at a pass over X and a
@@ -127,6 +132,9 @@ func (s *Spec) view(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 	view, err := sparse.NewView(k, x, weights, s.Intercept)
 	if err == nil && s.Standardise {
 		view = view.Standardised()
+	}
+	if err == nil && s.Times != nil {
+		view, err = view.Rescaled(s.Times)
 	}
 	return view, err
 }

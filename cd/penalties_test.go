@@ -1,7 +1,6 @@
 package cd_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"testing"
@@ -176,9 +175,5 @@ func TestPenaltiesThatDoNotGoTogether(t *testing.T) {
 		if _, err := g.NonNegative(); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("%s, β ≥ 0: %v", name, err)
 		}
-	}
-	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 10, P: 3}).Classes(oracle.NewRandom(2))
-	if _, err := cd.New(subject.Logistic(t, q, true)).Solve(context.Background(), free, cd.Options{}); outcome.KindOf(err) != outcome.BadParameter {
-		t.Errorf("unpenalised, logistic: %v", err)
 	}
 }

@@ -1,9 +1,11 @@
 package cd
 
 import (
+	"context"
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
@@ -29,6 +31,10 @@ const (
 	mostUnpenalised = 2000
 	// projections: the second takes off what rounding left of the first.
 	projections = 2
+	// mostReleases bounds Newton's steps of a loss that is not quadratic.
+	mostReleases = 50
+	// leastDecrement is what a step must promise, relative to P₀: the gap that is left.
+	leastDecrement = 1e-26
 	// orthogonal is the cosine to the residual up to which the rest counts as orthogonal to it.
 	orthogonal = 1e-10
 )
@@ -39,9 +45,6 @@ func (u *unpenalised) find(s *Solver) error {
 	u.columns = u.columns[:0]
 	if !s.pen.Unpenalised() {
 		return nil
-	}
-	if s.curved != nil {
-		return outcome.At(outcome.BadParameter, "log-lambda", "unpenalised columns need the squared loss")
 	}
 	_, p := s.view.Dims()
 	for j := range p {
@@ -54,18 +57,24 @@ func (u *unpenalised) find(s *Solver) error {
 	}
 	if !slices.Equal(u.columns, u.known) {
 		u.known = append(u.known[:0], u.columns...)
-		u.factorise(s.view)
+		u.hold(s.view)
+		u.factorise()
 		s.in.work += u.store.Work() + support.CholeskyCost(len(u.columns))
 	}
 	return nil
 }
 
-// factorise finds an independent part of the columns and factorises its system.
-func (u *unpenalised) factorise(view *sparse.View) {
-	size := len(u.columns)
+// hold packs the columns.
+func (u *unpenalised) hold(view *sparse.View) {
 	u.factor.Kernels = view.Kernels()
-	u.factor.Reset(size)
 	u.store = support.NewColumns(view)
+}
+
+// factorise finds an independent part of the columns, as they are weighed, and factorises its
+// system.
+func (u *unpenalised) factorise() {
+	size := len(u.columns)
+	u.factor.Reset(size)
 	u.store.Hold(u.columns)
 	gram := support.NewGram(u.store)
 	gram.Hold(u.columns)
@@ -92,28 +101,76 @@ func (u *unpenalised) factorise(view *sparse.View) {
 // objective is least, the others fixed, and its state with them.
 func (s *Solver) eliminate() {
 	u := &s.loose
-	if len(u.columns) == 0 {
-		return
+	switch {
+	case len(u.columns) == 0:
+	case s.curved != nil:
+		s.eliminateCurved()
+	default:
+		for range projections {
+			s.slopes(u.step)
+			u.factor.Solve(u.step)
+			s.release(1)
+		}
 	}
-	total := s.view.Total()
-	for range projections {
-		for k, j := range u.basis {
-			u.step[k] = s.view.Dot(int(j), s.state.Weighted) / total
+}
+
+// slopes sets out to −∂f of the independent unpenalised columns.
+func (s *Solver) slopes(out []float64) {
+	for k, j := range s.loose.basis {
+		out[k] = s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
+	}
+	s.payDots(s.entries(s.loose.basis))
+}
+
+// release moves the unpenalised coefficients of the gathered point by a length times their
+// step, and the state with them.
+func (s *Solver) release(length float64) {
+	u, at := &s.loose, 0
+	for k, j := range s.sol.Support {
+		if at < len(u.basis) && u.basis[at] == j {
+			s.sol.Coef[k] = math.FMA(length, u.step[at], s.sol.Coef[k])
+			s.coef[k] = s.sol.Coef[k] // without copies they are the same columns
+			s.beta[s.cert.place(j)] = s.sol.Coef[k]
+			at++
 		}
+	}
+	s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
+	s.payUpdates(s.entries(s.sol.Support))
+	s.payRows()
+}
+
+// eliminateCurved is eliminate for a loss that is not quadratic: by Newton's method, with steps
+// halved while the loss rises.
+func (s *Solver) eliminateCurved() {
+	u, null := &s.loose, s.fit.Null()
+	d := make([]float64, len(s.state.Weighted))
+	slope := make([]float64, len(u.columns))
+	for range mostReleases {
+		s.curved.Curvature(s.state, d)
+		s.raise(d)
+		u.store.Reweigh(d)
+		u.factorise()
+		s.in.work += support.CholeskyCost(len(u.columns))
+		slope = slope[:len(u.basis)]
+		s.slopes(slope)
+		copy(u.step, slope)
 		u.factor.Solve(u.step)
-		at := 0
-		for k, j := range s.sol.Support {
-			if at < len(u.basis) && u.basis[at] == j {
-				s.sol.Coef[k] += u.step[at]
-				s.coef[k] = s.sol.Coef[k] // without copies they are the same columns
-				s.beta[s.cert.place(j)] = s.sol.Coef[k]
-				at++
-			}
+		if s.k.Dot(slope, u.step) <= float64(leastDecrement*null) {
+			return
 		}
-		s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
-		s.payDots(s.entries(u.basis))
-		s.payUpdates(s.entries(s.sol.Support))
-		s.payRows()
+		before, length := s.state.Loss, 1.0
+		s.release(1)
+		for range halvings {
+			if s.state.Loss <= before+float64(modelRoundoff*null) {
+				break
+			}
+			length /= 2
+			s.release(-length)
+		}
+		if s.state.Loss > before+float64(modelRoundoff*null) {
+			s.release(-length)
+			return
+		}
 	}
 }
 
@@ -121,14 +178,42 @@ func (s *Solver) eliminate() {
 // column that is nearly but not quite dependent on the others it is not, and then only the
 // dual point 0 is known to be feasible.
 func (s *Solver) eliminated() bool {
-	if len(s.loose.columns) == 0 {
+	u := &s.loose
+	if len(u.columns) == 0 {
 		return true
 	}
-	for _, j := range s.loose.rest {
-		size := s.view.Norm(int(j)) * math.Sqrt(2*s.view.Total()*s.state.Loss)
+	columns, norm := u.rest, math.Sqrt(2*s.view.Total()*s.state.Loss)
+	if s.curved != nil { // where the loss has no minimum over them
+		columns, norm = u.columns, s.k.Nrm2(s.state.Weighted)
+	}
+	for _, j := range columns {
+		size := s.view.Norm(int(j)) * norm
 		if !(math.Abs(s.view.Dot(int(j), s.state.Weighted)) <= orthogonal*size) {
 			return false
 		}
 	}
 	return true
+}
+
+// NewReleased is [NewFrom] for a problem with unpenalised columns, those of weight 0 of
+// [model.Penalty.Weighted]: the solver is at their null model, which it returns. The error is
+// that of a solve.
+func NewReleased(ctx context.Context, null *model.Null, weights []float64, opts Options) (*Solver, *model.Null, error) {
+	alone := make([]float64, len(weights))
+	for j, w := range weights {
+		if alone[j] = math.Inf(1); w == 0 {
+			alone[j] = math.Inf(-1)
+		}
+	}
+	g, err := model.WeightedLasso(alone)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := NewFrom(null)
+	if _, err := s.Solve(ctx, g, opts); err != nil {
+		return nil, nil, err
+	}
+	out := &model.Null{Fit: null.Fit, State: s.state, Correlation: make([]float64, len(s.cert.order))}
+	s.view.Correlate(0, len(out.Correlation), s.state.Weighted, out.Correlation)
+	return s, out, nil
 }

@@ -109,7 +109,7 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	return out, s.out.Status, nil
 }
 
-func (s *Solver) weighted(g model.Penalty) bool { return g.Columns() >= 0 }
+func (s *Solver) weighted(g model.Penalty) bool { return g.PerColumn() }
 
 // coordinates returns the number of entries of a direction in λ.
 func (s *Solver) coordinates(g model.Penalty, at Point) int {

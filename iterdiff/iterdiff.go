@@ -203,7 +203,7 @@ func (e *engine) choose(g model.Penalty) error {
 	case c >= 0 && c != p:
 		return outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
-	e.penalty, e.each = g, g.Columns() >= 0
+	e.penalty, e.each = g, g.PerColumn()
 	count := g.Hyperparameters()
 	if e.each {
 		count = p

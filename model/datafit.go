@@ -128,6 +128,19 @@ func (z *Null) Clone() *Null {
 	return own
 }
 
+// Weighted returns the null model as a penalty that weighs its ℓ1 strengths sees it, for
+// [Null.AlphaMax]: see [Penalty.Weighted].
+func (z *Null) Weighted(weights []float64) *Null {
+	w := *z
+	w.Correlation = make([]float64, len(z.Correlation))
+	for k, j := range z.Fit.View().Matrix().Order() {
+		if weights[j] > 0 {
+			w.Correlation[k] = z.Correlation[k] / weights[j]
+		}
+	}
+	return &w
+}
+
 // AlphaMax returns the smallest α₁ whose solution is β = 0: max |X_jᵀ(s⊙r)|/N
 // (table 1).
 func (z *Null) AlphaMax() float64 { return z.alphaMax(Penalty{}) }

@@ -17,6 +17,7 @@ type Penalty struct {
 	each     []float64 // αⱼ, one per column
 	ridge    float64   // α₂
 	lambda   int       // number of hyperparameters r
+	own      bool      // one for each column
 	positive bool      // β ≥ 0
 }
 
@@ -72,7 +73,24 @@ func WeightedLasso(logAlpha []float64) (Penalty, error) {
 		}
 		each[j] = a
 	}
-	return Penalty{each: each, lambda: len(each)}, nil
+	return Penalty{each: each, lambda: len(each), own: true}, nil
+}
+
+// Weighted returns the penalty with the ℓ1 strength of column j multiplied by weights[j], a
+// finite number of 0 or more; its λ's stay the same. A column of weight 0 is unpenalised, which
+// goes with no ridge. Where there is no ℓ1 strength there is nothing to weigh.
+func (g Penalty) Weighted(weights []float64) Penalty {
+	if g.Quadratic() {
+		return g
+	}
+	each := make([]float64, len(weights))
+	for j, w := range weights {
+		if w > 0 {
+			each[j] = g.Alpha(j) * w
+		}
+	}
+	g.each = each
+	return g
 }
 
 // NonNegative returns the penalty with the constraint β ≥ 0. It refuses a penalty
@@ -105,6 +123,9 @@ func strength(lambda float64, j int) (float64, error) {
 
 // Hyperparameters returns r, the number of λ's behind the penalty.
 func (g Penalty) Hyperparameters() int { return g.lambda }
+
+// PerColumn reports that every column has a λ of its own.
+func (g Penalty) PerColumn() bool { return g.own }
 
 // OfRidge reports whether hyperparameter i is that of the ridge: the only one of a ridge
 // alone, the second of an elastic net.

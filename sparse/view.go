@@ -117,6 +117,31 @@ func (v *View) Standardised() *View {
 	return &w
 }
 
+// Rescaled returns the view with its columns multiplied by a finite number of 0 or more each.
+// The error is an [outcome.Error] of kind BadParameter: a column's squared norm overflows or
+// underflows then. times is not kept.
+func (v *View) Rescaled(times []float64) (*View, error) {
+	w := *v
+	m, scaled := v.columns(), &moments{norms: make([]float64, v.p)}
+	if v.centred {
+		scaled.means = make([]float64, v.p)
+	}
+	w.scale = make([]float64, v.p)
+	for j, t := range times {
+		w.scale[j] = v.Scale(j) * t
+		scaled.norms[j] = m.norms[j] * t
+		if v.centred {
+			scaled.means[j] = m.means[j] * t
+		}
+		square := scaled.norms[j] * scaled.norms[j]
+		if math.IsInf(square, 1) || scaled.norms[j] != 0 && square < leastSquare {
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "its squared norm overflows or underflows once it is scaled by its penalty factor"}
+		}
+	}
+	w.keep(scaled)
+	return &w, nil
+}
+
 // constantToRounding reports whether the spread of a column is no more than what rounding
 // makes of a constant.
 func (v *View) constantToRounding(j int) bool {

@@ -78,6 +78,7 @@ type dataset struct {
 	y           []float64       // as the model takes it
 	classes     []string        // names of the classes of y; nil: numbers
 	weights     []float64       // nil: all 1
+	factors     []float64       // of the penalty; nil: all 1
 	nnz         int64
 	loadSeconds float64
 }
@@ -94,6 +95,9 @@ func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error
 	}
 	if err == nil {
 		err = f.weighClasses(d)
+	}
+	if err == nil {
+		err = f.differ(d)
 	}
 	return d, err
 }

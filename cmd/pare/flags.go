@@ -18,13 +18,14 @@ type commonFlags struct {
 	dataFlags
 	problemFlags
 	classFlags
+	columnFlags
 	validationFlags
 	engineFlags
 	outputFlags
 }
 
 func (f commonFlags) check() error {
-	return checks(f.dataFlags, f.problemFlags, f.validationFlags, f.engineFlags)
+	return checks(f.dataFlags, f.problemFlags, f.columnFlags, f.validationFlags, f.engineFlags)
 }
 
 // config is the problem and the engine in the library's terms.
@@ -41,6 +42,8 @@ func (f commonFlags) config(d *dataset) pare.Config {
 		Kernels:     f.Kernels,
 		Method:      f.method(),
 		Certify:     f.certifies(d),
+
+		PenaltyFactors: d.factors,
 	}
 }
 

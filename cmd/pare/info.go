@@ -24,6 +24,9 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := c.differ(d); err != nil {
+		return nil, err
+	}
 	s := sparse.Summarise(d.x, d.y)
 	r := &infoResult{
 		dimensions:       d.dimensions(),

@@ -254,6 +254,7 @@ func (a asked) command(name string, flags ...string) string {
 	add(a.UnitRows, "--unit-rows")
 	add(a.UnitColumns, "--unit-columns")
 	add(a.ClassWeight != "", "--class-weight="+quote(a.ClassWeight))
+	add(a.PenaltyFactors != "", "--penalty-factors="+quote(a.PenaltyFactors))
 	add(a.Weights != "", "--sample-weights="+quote(a.Weights))
 	add(a.File != "", quote(a.File))
 	return strings.Join(args, " ")

@@ -1,0 +1,324 @@
+package pare_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// factored is a problem with penalty factors, some of them 0 and +Inf.
+type factored struct {
+	rows      [][]float64
+	y         []float64
+	factors   []float64
+	config    pare.Config
+	validates pare.Validation
+}
+
+// drawFactored draws one for a model.
+func drawFactored(r *oracle.Random, m pare.Model, free bool) factored {
+	const n, p = 60, 12
+	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.5, 1), Mean: r.Pick(0, 1), Active: 5})
+	f := factored{rows: q.X, y: slices.Clone(q.Y), config: pare.Config{Model: m, Tol: 1e-13, NoIntercept: r.Intn(3) == 0, Standardize: r.Intn(2) == 0}}
+	mean := q.Mean(-1)
+	for i, y := range q.Y {
+		switch m {
+		case pare.Logistic:
+			f.y[i] = math.Copysign(1, y-mean+2*r.Normal())
+		case pare.Poisson:
+			f.y[i] = math.Floor(math.Abs(y - mean))
+		case pare.Multiclass:
+			f.y[i] = float64((i + r.Intn(2)) % 3)
+		}
+	}
+	for range p {
+		f.factors = append(f.factors, r.Pick(0.5, 1, 2, 3))
+	}
+	f.factors[2] = math.Inf(1)
+	if free {
+		f.factors[0], f.factors[5] = 0, 0
+	}
+	if r.Intn(2) == 0 {
+		for range n {
+			f.config.Weights = append(f.config.Weights, r.Pick(0, 0.5, 1, 2))
+		}
+	}
+	f.config.PenaltyFactors = f.factors
+	return f
+}
+
+// TestFactorsAreStrengthsOfTheirOwn: a Lasso with penalty factors is a weighted Lasso whose
+// λ's are λ + ln f; the derivative in λ is the sum of that one's.
+func TestFactorsAreStrengthsOfTheirOwn(t *testing.T) {
+	ctx := context.Background()
+	for seed := range uint64(8) {
+		r := oracle.NewRandom(seed)
+		f := drawFactored(r, pare.Lasso, seed%2 == 0)
+		x := matrixOf(t, f.rows, len(f.factors), seed%3 == 0)
+		top, err := pare.LogLambdaMax(x, f.y, f.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own := f.config
+		own.Model, own.PenaltyFactors = pare.WeightedLasso, nil
+		lambda, each := top[0]-1, []float64(nil)
+		for _, factor := range f.factors {
+			each = append(each, lambda+math.Log(factor))
+		}
+		got, err := pare.Fit(ctx, x, f.y, []float64{lambda}, f.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := pare.Fit(ctx, x, f.y, each, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got.Support, want.Support) || math.Abs(got.Objective-want.Objective) > 1e-9*want.Objective {
+			t.Errorf("seed %d: objective %.12g on %v, a weighted Lasso has %.12g on %v", seed, got.Objective, got.Support, want.Objective, want.Support)
+		}
+		for k, b := range want.Coef {
+			if math.Abs(got.Coef[k]-b) > 1e-6*(1+math.Abs(b)) {
+				t.Errorf("seed %d: coefficient %d is %.10g, want %.10g", seed, want.Support[k], got.Coef[k], b)
+			}
+		}
+		h, err := pare.Gradient(ctx, x, f.y, []float64{lambda}, f.validates, f.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		hs, err := pare.Gradient(ctx, x, f.y, each, f.validates, own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var sum float64
+		for _, g := range hs.Gradient {
+			sum += g
+		}
+		if math.Abs(h.Value-hs.Value) > 1e-9*h.Value || math.Abs(h.Gradient[0]-sum) > 1e-6*(math.Abs(sum)+1e-3*h.Value) {
+			t.Errorf("seed %d: value %.12g, slope %.12g; a weighted Lasso has %.12g, %.12g", seed, h.Value, h.Gradient[0], hs.Value, sum)
+		}
+	}
+}
+
+// violation returns how far a fit is from its optimality conditions, which are
+// zⱼ = fⱼ(α₁ sign βⱼ + α₂βⱼ) and |zⱼ| ≤ fⱼα₁ at 0, for coefficients of columns divided by their
+// deviations where they are standardised; relative to the largest strength.
+func (f factored) violation(fitted *pare.Fitted, slope func(y, m float64) float64, strengths [2]float64) float64 {
+	n, p := len(f.rows), len(f.factors)
+	weights := f.config.Weights
+	if weights == nil {
+		weights = repeat(1, n)
+	}
+	deviation := repeat(1, p)
+	if f.config.Standardize {
+		_, _, deviation = densified(f.rows, weights, !f.config.NoIntercept)
+	}
+	beta := make([]float64, p)
+	for k, j := range fitted.Support {
+		beta[j] = fitted.Coef[k]
+	}
+	var total, worst float64
+	residual := make([]float64, n)
+	for i, row := range f.rows {
+		m := fitted.Intercept
+		for j, v := range row {
+			m += v * beta[j]
+		}
+		residual[i] = -weights[i] * slope(f.y[i], m)
+		total += weights[i]
+	}
+	for j, factor := range f.factors {
+		var z float64
+		for i, row := range f.rows {
+			z += row[j] * residual[i] / total / deviation[j]
+		}
+		b := beta[j] * deviation[j]
+		switch {
+		case math.IsInf(factor, 1) && b != 0:
+			return math.Inf(1)
+		case math.IsInf(factor, 1):
+		case b == 0:
+			worst = max(worst, math.Abs(z)-factor*strengths[0])
+		default:
+			worst = max(worst, math.Abs(z-factor*(strengths[0]*math.Copysign(1, b)+strengths[1]*b)))
+		}
+	}
+	return worst / max(strengths[0], strengths[1])
+}
+
+// slopes are ∂ℓ/∂m of models as text books have them.
+var slopes = map[pare.Model]func(y, m float64) float64{
+	pare.Lasso:      func(y, m float64) float64 { return m - y },
+	pare.ElasticNet: func(y, m float64) float64 { return m - y },
+	pare.Ridge:      func(y, m float64) float64 { return m - y },
+	pare.Logistic:   func(y, m float64) float64 { return -y / (1 + math.Exp(y*m)) },
+	pare.Poisson:    func(y, m float64) float64 { return math.Exp(m) - y },
+	pare.Huber:      func(y, m float64) float64 { return max(-0.5, min(0.5, m-y)) },
+}
+
+// TestFactorsOfEveryModel: fits satisfy the optimality conditions, hypergradients are what
+// differences say, and αmax is where the first penalised column enters.
+func TestFactorsOfEveryModel(t *testing.T) {
+	ctx := context.Background()
+	for turn := range uint64(24) {
+		m := []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.Logistic, pare.Poisson, pare.Huber}[turn%6]
+		r := oracle.NewRandom(turn)
+		f := drawFactored(r, m, m != pare.ElasticNet && m != pare.Ridge && turn%4 < 2)
+		if m == pare.Huber {
+			f.config.Loss = loss.Huber{Delta: 0.5}
+		}
+		x := matrixOf(t, f.rows, len(f.factors), turn%3 == 0)
+		lambda, err := pare.LogLambdaMax(x, f.y, f.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := fmt.Sprintf("turn %d, %s", turn, m)
+		free := 0
+		for _, factor := range f.factors {
+			if factor == 0 {
+				free++
+			}
+		}
+		at := func(shift ...float64) []float64 {
+			out := slices.Clone(lambda)
+			for i, s := range shift {
+				out[i] += s
+			}
+			return out
+		}
+		fit := func(lambda []float64) *pare.Fitted {
+			fitted, err := pare.Fit(ctx, x, f.y, lambda, f.config)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			if fitted.Status != outcome.Converged {
+				t.Errorf("%s: %s, gap %g", name, fitted.Status, fitted.RelativeGap)
+			}
+			return fitted
+		}
+		where := at(-1.5)
+		if m != pare.Ridge {
+			if got := len(fit(at(1e-6)).Support); got != free {
+				t.Errorf("%s: %d columns above αmax, %d are unpenalised", name, got, free)
+			}
+			if got := len(fit(at(-1e-3)).Support); got <= free {
+				t.Errorf("%s: %d columns below αmax, %d are unpenalised", name, got, free)
+			}
+		}
+		var strengths [2]float64
+		switch m {
+		case pare.ElasticNet:
+			where = at(-1.5, -2)
+			strengths = [2]float64{kernels.Exp(where[0]), kernels.Exp(where[1])}
+		case pare.Ridge:
+			where = at(-3)
+			strengths[1] = kernels.Exp(where[0])
+		default:
+			strengths[0] = kernels.Exp(where[0])
+		}
+		if v := f.violation(fit(where), slopes[m], strengths); !(v <= 1e-5) {
+			t.Errorf("%s: the optimality conditions are violated by %g", name, v)
+		}
+		f.matchesDifferences(t, name, where)
+	}
+}
+
+// matchesDifferences checks the hypergradient at λ.
+func (f factored) matchesDifferences(t *testing.T, name string, lambda []float64) {
+	t.Helper()
+	x := matrixOf(t, f.rows, len(f.factors), false)
+	value := func(i int, step float64) *pare.Hypergradient {
+		moved := slices.Clone(lambda)
+		moved[i] += step
+		h, err := pare.Gradient(context.Background(), x, f.y, moved, f.validates, f.config)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		return h
+	}
+	here := value(0, 0)
+	if here.Status != outcome.Converged {
+		t.Errorf("%s: the gradient is %s", name, here.Status)
+	}
+	for i, got := range here.Gradient {
+		const h = 1e-5
+		up, down := value(i, h).Value, value(i, -h).Value
+		forward, backward := (up-here.Value)/h, (here.Value-down)/h
+		scale := math.Abs(forward) + 1e-2*math.Abs(here.Value)
+		if math.Abs(forward-backward) > 1e-3*scale {
+			t.Logf("%s: a knot", name)
+			continue
+		}
+		if want := (up - down) / (2 * h); !(math.Abs(got-want) <= 1e-5*scale) {
+			t.Errorf("%s: ∂/∂λ%d = %.10g, differences %.10g", name, i+1, got, want)
+		}
+	}
+}
+
+// TestFactorsInAChoice: select with factors ends at a better criterion than both ends of the
+// path, its model has the unpenalised columns and lacks the excluded one.
+func TestFactorsInAChoice(t *testing.T) {
+	ctx := context.Background()
+	for turn, m := range []pare.Model{pare.Lasso, pare.Logistic, pare.Poisson, pare.ElasticNet, pare.Multiclass} {
+		f := drawFactored(oracle.NewRandom(uint64(turn)), m, m != pare.ElasticNet && m != pare.Multiclass)
+		f.config.Tol = 1e-8
+		x := matrixOf(t, f.rows, len(f.factors), false)
+		s, err := pare.Select(ctx, x, f.y, pare.SelectOptions{Schedule: search.Exact}, f.config)
+		if err != nil {
+			t.Fatal(m, err)
+		}
+		if !(s.Value <= s.NullValue) || s.Final == nil || s.Final.Status != outcome.Converged {
+			t.Errorf("%s: chosen at %g, null model %g, %+v", m, s.Value, s.NullValue, s.Final)
+			continue
+		}
+		for j, factor := range f.factors {
+			in := slices.Contains(s.Final.Support, int32(j))
+			if in && math.IsInf(factor, 1) || !in && factor == 0 {
+				t.Errorf("%s: column %d of factor %g: in the support is %t", m, j, factor, in)
+			}
+		}
+		for e, err := range pare.Validate(ctx, x, f.y, [][]float64{s.LogLambda}, pare.Validation{}, f.config) {
+			if err != nil || math.Abs(e.Value-s.Value) > 1e-3*s.Value {
+				t.Errorf("%s: chosen at %g, validated %g, %v", m, s.Value, e.Value, err)
+			}
+		}
+	}
+}
+
+func TestFactorsRefused(t *testing.T) {
+	ctx := context.Background()
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		name    string
+		config  pare.Config
+		factors []float64
+		lambda  []float64
+		kind    outcome.Kind
+	}{
+		{"too few", pare.Config{}, []float64{1}, []float64{0}, outcome.Shape},
+		{"negative", pare.Config{}, []float64{1, -1, 1}, []float64{0}, outcome.BadParameter},
+		{"not a number", pare.Config{}, []float64{1, math.NaN(), 1}, []float64{0}, outcome.BadParameter},
+		{"extreme", pare.Config{}, []float64{1, 1e-200, 1}, []float64{0}, outcome.BadParameter},
+		{"λ's of their own", pare.Config{Model: pare.WeightedLasso}, []float64{1, 2, 1}, []float64{0, 0, 0}, outcome.Usage},
+		{"samples", pare.Config{Model: pare.SVM}, []float64{1, 2, 1}, []float64{0}, outcome.Usage},
+		{"a ridge on an unpenalised column", pare.Config{Model: pare.ElasticNet}, []float64{1, 0, 1}, []float64{0, 0}, outcome.Usage},
+		{"β ≥ 0 of an unpenalised column", pare.Config{Positive: true}, []float64{1, 0, inf}, []float64{0}, outcome.BadParameter},
+		{"iterates", pare.Config{Method: pare.ForwardPGD}, []float64{1, 2, 1}, []float64{0}, outcome.Usage},
+	} {
+		c.config.PenaltyFactors = c.factors
+		x := matrixOf(t, [][]float64{{1, 0, 2}, {0, 1, -1}, {2, 1, 0}, {1, -1, 1}}, 3, true)
+		_, err := pare.Gradient(ctx, x, []float64{1, -1, 1, -1}, c.lambda, pare.Validation{Folds: 2}, c.config)
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != c.kind {
+			t.Errorf("%s: %v, want %s", c.name, err, c.kind)
+		}
+	}
+}

@@ -130,7 +130,9 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 	}
 	began := time.Now()
 	if o.Log == nil { // a search that is resumed ends in the same model
-		t.startRefit(out.LogLambda)
+		if err := t.startRefit(ctx, out.LogLambda); err != nil && ctx.Err() == nil {
+			return err
+		}
 	}
 	final, err := e.fit(ctx, out.LogLambda)
 	if err != nil {
@@ -146,12 +148,15 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 }
 
 // startRefit makes the refit begin at what the folds' solutions at λ have in common.
-func (t *task) startRefit(logLambda []float64) {
+func (t *task) startRefit(ctx context.Context, logLambda []float64) error {
 	from, ok := t.problem.(interface {
-		Mean(logLambda []float64) ([]int32, []float64)
+		Mean(ctx context.Context, logLambda []float64) ([]int32, []float64, error)
 	})
 	to, able := t.engine.problem.(interface{ startAt([]int32, []float64) })
-	if ok && able && t.columns == nil {
-		to.startAt(from.Mean(logLambda))
+	if !ok || !able || t.columns != nil {
+		return nil
 	}
+	columns, coef, err := from.Mean(ctx, logLambda)
+	to.startAt(columns, coef)
+	return err
 }

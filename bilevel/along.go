@@ -24,33 +24,27 @@ func (p *Problem) Along(ctx context.Context, path [][]float64) iter.Seq2[Report,
 			return group.Wait()
 		}
 		defer func() { _ = wait() }() // whatever lanes still do is of no use
-		tell := p.spec.tally(len(p.lanes) * len(path))
-		busy := make(chan struct{}, p.spec.Threads)
-		results := make([]chan judged, len(p.lanes))
-		for i, l := range p.lanes {
-			results[i] = make(chan judged, len(path))
+		tell := p.spec.tally(p.lanes * len(path))
+		results := make([]chan LaneResult, p.lanes)
+		for i := range results {
+			results[i] = make(chan LaneResult, len(path))
 			group.Go(func() error {
 				defer close(results[i])
 				for _, logLambda := range path {
-					// Lanes that wait are served in turn.
-					busy <- struct{}{}
-					err := inner.Err()
-					if err == nil {
-						err = l.solve(inner, logLambda, p.spec.Solver)
-					}
-					<-busy
+					at, err := p.runner.Run(inner, []LaneRequest{{
+						Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true,
+					}}, tell(logLambda))
 					if err != nil {
 						return err
 					}
-					results[i] <- *l.result()
-					tell(logLambda)
+					results[i] <- at[0]
 				}
 				return nil
 			})
 		}
 		began := time.Now()
 		for _, logLambda := range path {
-			at := make([]judged, len(p.lanes))
+			at := make([]LaneResult, p.lanes)
 			for i := range at {
 				var done bool
 				if at[i], done = <-results[i]; !done {
@@ -58,7 +52,7 @@ func (p *Problem) Along(ctx context.Context, path [][]float64) iter.Seq2[Report,
 					return
 				}
 			}
-			report := p.collect(search.Request{LogLambda: logLambda, ValueOnly: true}, func(i int) *judged { return &at[i] })
+			report := p.collect(search.Request{LogLambda: logLambda, ValueOnly: true}, at)
 			report.Seconds = time.Since(began).Seconds()
 			began = time.Now()
 			if !yield(report, nil) {

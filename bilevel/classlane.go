@@ -3,7 +3,10 @@ package bilevel
 import (
 	"context"
 	"fmt"
+	"math"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -11,21 +14,89 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// classLane is what is kept of one class in one fold.
-type classLane struct {
-	support  []int32
-	coef     []float64
-	tangent  tangent
-	known    []kept
-	gradient float64
-	solved   solved
-	derived  derived
-
-	clearance     float64 // of the solution
-	steep, wander float64 // as [implicit.Hypergradient] has them
+// versus is what all lanes of a one-versus-rest problem share.
+type versus struct {
+	spec    Spec
+	classes []float64 // labels, ascending
+	label   []int32   // n: class of each row
 }
+
+// classFold is a fold as its lanes see it. Workers belong to it, not to the lanes, so that
+// memory grows with the supports and not with q·n.
+type classFold struct {
+	*versus
+	heldOut
+	view    *sparse.View
+	workers chan *worker
+}
+
+// NewMulticlassLanes prepares the lanes of such a problem; see [NewMulticlass].
+func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
+	n, p := x.Dims()
+	if len(y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(y), n)
+	}
+	if err := spec.Check(n); err != nil {
+		return nil, err
+	}
+	if spec.Threads <= 0 {
+		spec.Threads = runtime.GOMAXPROCS(0)
+	}
+	all := &versus{spec: spec}
+	var err error
+	if all.classes, all.label, err = Classes(y); err != nil {
+		return nil, err
+	}
+	folds := make([]func() (*classFold, error), spec.Folds.Count())
+	for fold := range folds {
+		folds[fold] = sync.OnceValues(func() (*classFold, error) { return all.newFold(k, x, fold) })
+	}
+	return newLanes(spec, len(folds), len(all.classes), p, func(id LaneID) (lane, error) {
+		f, err := folds[id.Fold]()
+		if err != nil {
+			return nil, err
+		}
+		return &classLane{
+			fold: f, class: id.Class,
+			LaneResult: LaneResult{Scores: make([]float64, len(f.rows)), TestScores: make([]float64, len(f.test)), Top: math.NaN()},
+		}, nil
+	}), nil
+}
+
+func (v *versus) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFold, error) {
+	held, err := newHeldOut(&v.spec, v.classes, v.label, fold)
+	if err != nil {
+		return nil, err
+	}
+	view, err := v.spec.view(k, x, held.train)
+	if err != nil {
+		return nil, err
+	}
+	f := &classFold{versus: v, heldOut: *held, view: view, workers: make(chan *worker, min(v.spec.Threads, len(v.classes)))}
+	for range cap(f.workers) {
+		n := len(v.label)
+		f.workers <- &worker{y: make([]float64, n), slope: make([]float64, n), curvature: make([]float64, n)}
+	}
+	return f, nil
+}
+
+// classLane is what is kept of one class in one fold: the non-zero coefficients of its last
+// solution, from which the next starts.
+type classLane struct {
+	fold  *classFold
+	class int
+	LaneResult
+	support   []int32
+	coef      []float64
+	tangent   tangent
+	known     map[int]kept
+	clearance float64 // of the solution
+}
+
+func (l *classLane) result() *LaneResult { return &l.LaneResult }
 
 // worker solves one class at a time.
 type worker struct {
@@ -46,17 +117,6 @@ func (w *worker) bend(reach float64) []float64 {
 	return w.bent
 }
 
-// others returns the probability of all classes but k of a validation row, which 1 − P
-// would cancel for.
-func (f *multiclassFold) others(k, at int) (sum float64) {
-	for l, scores := range f.scores {
-		if l != k {
-			sum += scores[at]
-		}
-	}
-	return sum
-}
-
 // take makes the solver one of a class, without a memory of others.
 func (w *worker) take(fit model.Datafit) {
 	if w.solver == nil {
@@ -66,76 +126,105 @@ func (w *worker) take(fit model.Datafit) {
 	}
 }
 
-// datafit returns the one-versus-rest problem of class k.
-func (m *Multiclass) datafit(f *multiclassFold, w *worker, k int) (*model.Rowwise, error) {
-	for i, c := range m.label {
+// datafit returns the one-versus-rest problem of the class.
+func (l *classLane) datafit(w *worker) (*model.Rowwise, error) {
+	for i, c := range l.fold.label {
 		w.y[i] = -1
-		if int(c) == k {
+		if int(c) == l.class {
 			w.y[i] = 1
 		}
 	}
-	fit, err := model.NewLogistic(f.view, w.y)
+	fit, err := model.NewLogistic(l.fold.view, w.y)
 	if err != nil {
-		return nil, outcome.In(fmt.Sprintf("class %g", m.classes[k]), err)
+		return nil, outcome.In(fmt.Sprintf("class %g", l.fold.classes[l.class]), err)
 	}
 	return fit, nil
 }
 
-func (m *Multiclass) solve(ctx context.Context, f *multiclassFold, w *worker, k int, lambda float64, penalty model.Penalty, options cd.Options) error {
+// borrow returns the penalty of a request, the datafit, and a worker that the caller gives
+// back.
+func (l *classLane) borrow(r *LaneRequest) (model.Penalty, *model.Rowwise, *worker, error) {
+	penalty, err := makePenalty(l.fold.spec.Penalty, r.LogLambda)
+	if err != nil {
+		return penalty, nil, nil, err
+	}
+	w := <-l.fold.workers
+	fit, err := l.datafit(w)
+	if err != nil {
+		l.fold.workers <- w
+		return penalty, nil, nil, err
+	}
+	w.take(fit)
+	return penalty, fit, w, nil
+}
+
+func (l *classLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
-	fit, err := m.datafit(f, w, k)
+	penalty, _, w, err := l.borrow(r)
 	if err != nil {
 		return err
 	}
-	w.take(fit)
-	lane := &f.lanes[k]
-	w.solver.Start(lane.support, lane.coef)
-	lane.tangent.follow(w.solver, lambda)
-	solution, err := w.solver.Solve(ctx, penalty, options)
+	defer func() { l.fold.workers <- w }()
+	w.solver.Start(l.support, l.coef)
+	l.tangent.follow(w.solver, r.LogLambda[0])
+	solution, err := w.solver.Solve(ctx, penalty, sharpen(options))
 	if err != nil {
 		return err
 	}
 	if solution.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	lane.support = append(lane.support[:0], solution.Support...)
-	lane.coef = append(lane.coef[:0], solution.Coef...)
-	for at, i := range f.rows {
-		f.scores[k][at] = solution.Prediction[i]
+	l.support = append(l.support[:0], solution.Support...)
+	l.coef = append(l.coef[:0], solution.Coef...)
+	for at, i := range l.fold.rows {
+		l.Scores[at] = solution.Prediction[i]
 	}
-	for at, i := range f.test {
-		f.tested[k][at] = solution.Prediction[i]
+	for at, i := range l.fold.test {
+		l.TestScores[at] = solution.Prediction[i]
 	}
-	lane.clearance = w.solver.Clearance()
-	lane.solved = summarise(solution, time.Since(start))
+	l.clearance = w.solver.Clearance()
+	l.Solved = summarise(solution, time.Since(start))
 	return nil
 }
 
-func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *worker, k int, lambda float64, penalty model.Penalty, options cd.Options) error {
-	start := time.Now()
-	fit, err := m.datafit(f, w, k)
-	if err != nil {
-		return err
+// weigh sets the slope and the curvature of the cross-entropy in the scores of the class.
+func (w *worker) weigh(l *classLane, r *LaneRequest) error {
+	f := l.fold
+	if len(r.Probability) != len(f.rows) || len(r.Others) != f.count(l.class) {
+		return outcome.Errorf(outcome.Shape, "lane %v: %d probabilities of the class and %d of the others, there must be %d and %d",
+			r.Lane, len(r.Probability), len(r.Others), len(f.rows), f.count(l.class))
 	}
-	total := f.criterion().Total(len(f.rows))
+	total, others := f.criterion().Total(len(f.rows)), r.Others
 	clear(w.slope)
 	clear(w.curvature)
 	for at, i := range f.rows {
-		share := f.scores[k][at]
+		share := r.Probability[at]
 		w.curvature[i] = f.weight(at) * share * (1 - share) / total
-		if int(f.class[at]) == k {
-			share = -f.others(k, at)
+		if int(f.class[at]) == l.class {
+			share, others = -others[0], others[1:] // 1 − P would cancel
 		}
 		w.slope[i] = f.weight(at) * share / total
 	}
-	lane := &f.lanes[k]
-	w.take(fit)
+	return nil
+}
+
+func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
+	start := time.Now()
+	options = sharpen(options)
+	penalty, fit, w, err := l.borrow(r)
+	if err != nil {
+		return err
+	}
+	defer func() { l.fold.workers <- w }()
+	if err := w.weigh(l, r); err != nil {
+		return err
+	}
 	cache := w.solver.Cache()
 	cache.Limit(options.MaxGram)
 	solver := implicit.NewSharing(fit, cache)
-	at := implicit.Point{Support: lane.support, Coef: lane.coef, KKT: lane.solved.KKT, Clearance: lane.clearance}
-	o := implicit.Options{Tol: systemTol(options.Tol), Prove: m.spec.Certify}
-	if m.Curvature {
+	at := implicit.Point{Support: l.support, Coef: l.coef, KKT: l.Solved.KKT, Clearance: l.clearance}
+	o := implicit.Options{Tol: systemTol(options.Tol), Prove: l.fold.spec.Certify}
+	if r.Curvature {
 		if w.motion == nil {
 			w.motion = make([]float64, len(w.slope))
 		}
@@ -149,17 +238,18 @@ func (m *Multiclass) differentiate(ctx context.Context, f *multiclassFold, w *wo
 	if g.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	lane.gradient, lane.steep, lane.wander = g.Gradient[0], g.Steep, g.Wander
-	lane.tangent.note(lambda, g)
-	if m.Curvature {
-		for at, i := range f.rows {
-			f.motion[k][at] = w.motion[i]
+	l.Gradient, l.Steep, l.Wander = g.Gradient, g.Steep, g.Wander
+	l.tangent.note(r.LogLambda[0], g)
+	l.Motion = l.Motion[:0]
+	if r.Curvature {
+		for _, i := range l.fold.rows {
+			l.Motion = append(l.Motion, w.motion[i])
 		}
-		f.weigh(k)
+		l.weigh(r.Probability)
 	}
-	lane.derived = differentiated(g, time.Since(start))
-	if m.spec.Certify {
-		return lane.derived.prove(func() (implicit.Certificate, error) { return solver.Certify(ctx, penalty, at) })
+	l.Derived = differentiated(g, time.Since(start))
+	if l.fold.spec.Certify {
+		return l.Derived.prove(func() (implicit.Certificate, error) { return solver.Certify(ctx, penalty, at) })
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func TestCurvatureOfAClassIsTheChangeOfItsSlope(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := m.folds[0]
-	w := <-f.workers // the only one, which has met the last class last
+	w := <-inProcess[*classLane](t, m.runner, LaneID{Class: 2}).fold.workers // the only one, which has met the last class last
 	const k, h = 2, 1e-4
 	seen := 0
 	for at, i := range f.rows {

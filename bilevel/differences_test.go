@@ -121,7 +121,8 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 		}
 		return evaluator{m.Evaluate, func() string {
 			var s strings.Builder
-			for _, l := range m.folds[0].lanes {
+			for k := range m.classes {
+				l := inProcess[*classLane](t, m.runner, LaneID{Class: k})
 				fmt.Fprint(&s, signed(l.support, l.coef))
 			}
 			return s.String()
@@ -132,7 +133,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 			t.Fatal(err)
 		}
 		lambda := []float64{-5 + 4*r.Float64()}
-		l := problem.lanes[0].(*machine)
+		l := inProcess[*machine](t, problem.runner, LaneID{})
 		return evaluator{problem.Evaluate, func() string {
 			return fmt.Sprint(l.last.Free, l.last.Bound, l.corners())
 		}}, lambda
@@ -143,7 +144,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 			t.Fatal(err)
 		}
 		return evaluator{s.Evaluate, func() string {
-			a, b := s.lanes[0].(*penalised).last, s.lanes[1].(*penalised).last
+			a, b := inProcess[*penalised](t, s.runner, LaneID{}).last, inProcess[*penalised](t, s.runner, LaneID{Fold: 1}).last
 			return fmt.Sprint(signed(a.Support, a.Coef), signed(b.Support, b.Coef))
 		}}, lambda
 	default:
@@ -151,11 +152,22 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := problem.lanes[0].(*penalised)
+		l := inProcess[*penalised](t, problem.runner, LaneID{})
 		return evaluator{problem.Evaluate, func() string {
 			return fmt.Sprint(signed(l.last.Support, l.last.Coef), l.corners())
 		}}, lambda
 	}
+}
+
+// inProcess returns a lane of a problem that runs in this process.
+func inProcess[L lane](t *testing.T, r Runner, id LaneID) (none L) {
+	t.Helper()
+	l, err := r.(*Lanes).at(id)
+	if err != nil {
+		t.Fatal(err)
+		return none
+	}
+	return l.(L)
 }
 
 // signed lists the columns of a support, counted from 1, with their signs.

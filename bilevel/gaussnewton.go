@@ -13,16 +13,17 @@ import (
 //
 // the mean over the folds, the sum for a [Risk].
 
-// prepareMotion makes room for J; nil where each column has its own λ.
-func (l *penalised) prepareMotion(r int) [][]float64 {
-	if !l.bends || l.at.PerColumn() {
+// prepareMotion makes room for J; nil where it is not asked for, and where each column has
+// its own λ.
+func (l *penalised) prepareMotion(r *LaneRequest) [][]float64 {
+	l.Bend = nil
+	if !r.Curvature || l.at.PerColumn() {
 		return nil
 	}
 	if l.motion == nil {
-		for range r {
+		for range r.LogLambda {
 			l.motion = append(l.motion, make([]float64, len(l.y)))
 		}
-		l.bend = make([]float64, r*r)
 	}
 	for _, m := range l.motion {
 		clear(m)
@@ -33,12 +34,12 @@ func (l *penalised) prepareMotion(r int) [][]float64 {
 // weigh makes H of J.
 func (l *penalised) weigh() {
 	r, curvature := len(l.motion), l.outer().Curvature
-	clear(l.bend)
+	l.Bend = make([]float64, r*r)
 	for _, i := range l.rows {
 		c := max(0, curvature[i]) // a loss of the caller's may be concave here
 		for a, ma := range l.motion {
 			for b, mb := range l.motion {
-				l.bend[a*r+b] = math.FMA(c*ma[i], mb[i], l.bend[a*r+b])
+				l.Bend[a*r+b] = math.FMA(c*ma[i], mb[i], l.Bend[a*r+b])
 			}
 		}
 	}
@@ -46,14 +47,13 @@ func (l *penalised) weigh() {
 
 // bend returns H of all lanes; nil where it is not known, as that of a
 // criterion of the caller's.
-func (p *Problem) bend(r int) []float64 {
+func (p *Problem) bend(r int, results []LaneResult) []float64 {
 	h := make([]float64, r*r)
-	for _, l := range p.lanes {
-		one, ok := l.(*penalised)
-		if !ok || one.bend == nil {
+	for _, l := range results {
+		if l.Bend == nil {
 			return nil
 		}
-		for i, v := range one.bend {
+		for i, v := range l.Bend {
 			h[i] = math.FMA(p.share, v, h[i])
 		}
 	}
@@ -72,35 +72,20 @@ func (p *Problem) bend(r int) []float64 {
 //
 // which is positive semidefinite. The hypergradients have J at hand.
 
-// prepareCurvature makes room.
-func (m *Multiclass) prepareCurvature() {
-	for _, f := range m.folds {
-		if f.motion != nil {
-			continue
-		}
-		f.own, f.motion = make([]float64, len(m.classes)), make([][]float64, len(m.classes))
-		for k := range f.motion {
-			f.motion[k] = make([]float64, len(f.rows))
-		}
-	}
-}
-
 // weigh turns the movements of a class's scores into P·J·√(s/S), and keeps the sum of
 // their squares over P.
-func (f *multiclassFold) weigh(k int) {
-	motion := f.motion[k]
-	total := f.criterion().Total(len(f.rows))
-	var own float64
-	for at, j := range motion {
-		share, weight := f.scores[k][at], f.weight(at)/total
-		own = math.FMA(weight*share*j, j, own)
-		motion[at] = math.Sqrt(weight) * share * j
+func (l *classLane) weigh(probability []float64) {
+	total := l.fold.criterion().Total(len(l.fold.rows))
+	l.Own = 0
+	for at, j := range l.Motion {
+		share, weight := probability[at], l.fold.weight(at)/total
+		l.Own = math.FMA(weight*share*j, j, l.Own)
+		l.Motion[at] = math.Sqrt(weight) * share * j
 	}
-	f.own[k] = own
 }
 
 // curvature returns the mean of H over the folds, row by row.
-func (m *Multiclass) curvature() []float64 {
+func (m *Multiclass) curvature(results []LaneResult) []float64 {
 	q := len(m.classes)
 	h := make([]float64, q*q)
 	share := 1 / float64(len(m.folds))
@@ -109,11 +94,11 @@ func (m *Multiclass) curvature() []float64 {
 	for k := range q {
 		group.Go(func() error {
 			row := h[k*q : (k+1)*q]
-			for _, f := range m.folds {
-				dot := f.view.Kernels().Dot
-				row[k] = math.FMA(share, f.own[k], row[k])
+			for fold := range m.folds {
+				classes := results[fold*q : (fold+1)*q]
+				row[k] = math.FMA(share, classes[k].Own, row[k])
 				for l := k; l < q; l++ {
-					row[l] = math.FMA(-share, dot(f.motion[k], f.motion[l]), row[l])
+					row[l] = math.FMA(-share, m.k.Dot(classes[k].Motion, classes[l].Motion), row[l])
 				}
 			}
 			return nil

@@ -15,6 +15,7 @@ import (
 // iterated is a lane that is differentiated along the iterates of its solver.
 type iterated struct {
 	judged
+	stateless
 	method iterdiff.Method
 	// iterate is the solver's.
 	iterate func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error)
@@ -41,7 +42,7 @@ func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
 // slopes implements [iterdiff.Outer].
 func (l *iterated) slopes(m, slope []float64) float64 {
 	if len(l.test) > 0 {
-		l.tested = l.loss(l.test, m, nil)
+		l.Test, l.Tested = l.loss(l.test, m, nil), true
 	}
 	return l.loss(l.rows, m, slope)
 }
@@ -50,13 +51,13 @@ func (l *iterated) slopes(m, slope []float64) float64 {
 const defaultTol = 1e-6
 
 // solve makes the gradient too.
-func (l *iterated) solve(ctx context.Context, logLambda []float64, options cd.Options) error {
+func (l *iterated) solve(ctx context.Context, request *LaneRequest, options cd.Options) error {
 	start := time.Now()
 	o := iterdiff.Options{Method: l.method, Tol: options.Tol, MaxEpochs: options.MaxEpochs}
 	if o.Tol == 0 {
 		o.Tol = defaultTol
 	}
-	r, err := l.iterate(ctx, logLambda, o)
+	r, err := l.iterate(ctx, request.LogLambda, o)
 	if err = cmp.Or(l.broken, err); err != nil {
 		return err
 	}
@@ -66,9 +67,9 @@ func (l *iterated) solve(ctx context.Context, logLambda []float64, options cd.Op
 	if size := len(r.Support); options.MaxSupport > 0 && size > options.MaxSupport {
 		return outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", size, options.MaxSupport)
 	}
-	l.value, l.gradient, l.columns = r.Value, r.Gradient, nil
+	l.Value, l.Gradient, l.Columns = r.Value, r.Gradient, nil
 	if l.each {
-		l.columns = r.Support
+		l.Columns = r.Support
 	}
 	// What is left to go is relative to the largest entry of the gradient.
 	var largest float64
@@ -79,9 +80,12 @@ func (l *iterated) solve(ctx context.Context, logLambda []float64, options cd.Op
 	if !(r.Gap <= o.Tol) {
 		status = r.Status // the value is not to be trusted either
 	}
-	l.solved = solved{Certificate: outcome.Certificate{RelativeGap: r.Gap, KKT: r.KKT}, Effort: outcome.Effort{Epochs: r.Epochs}, support: len(r.Support), status: status, seconds: took.Seconds()}
-	l.derived = derived{bound: r.Change * largest, margin: math.NaN(), status: r.Status}
+	l.Solved = Solved{
+		Certificate: outcome.Certificate{RelativeGap: r.Gap, KKT: r.KKT}, Effort: outcome.Effort{Epochs: r.Epochs},
+		Support: len(r.Support), Status: status, Seconds: took.Seconds(),
+	}
+	l.Derived = Derived{ErrorBound: r.Change * largest, InjectivityMargin: math.NaN(), Status: r.Status}
 	return nil
 }
 
-func (l *iterated) differentiate(context.Context, []float64, cd.Options) error { return nil }
+func (l *iterated) differentiate(context.Context, *LaneRequest, cd.Options) error { return nil }

@@ -1,6 +1,8 @@
 package bilevel
 
 import (
+	"cmp"
+	"context"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -9,75 +11,114 @@ import (
 // kept is a solution that a lane remembers: its coefficients, and how they move with λ
 // where that is followed.
 type kept struct {
-	logLambda []float64
-	support   []int32
-	coef      []float64
-	tangent   tangent
+	Solution
+	tangent tangent
 }
 
-// find returns the solution kept at λ, nil where there is none.
-func find(known []kept, logLambda []float64) *kept {
-	for i := range known {
-		if slices.Equal(known[i].logLambda, logLambda) {
-			return &known[i]
-		}
+// remember keeps a solution under a number, in place of an earlier one.
+func remember(known *map[int]kept, number int, s *Solution, t tangent) {
+	if *known == nil {
+		*known = map[int]kept{}
+	}
+	(*known)[number] = kept{*s, t.clone()}
+}
+
+// keptAt returns the solution kept under a number, nil where there is none.
+func keptAt(known map[int]kept, number int) *Solution {
+	if at, ok := known[number]; ok {
+		return &at.Solution
 	}
 	return nil
 }
 
-// remember keeps a solution found at λ, in place of an earlier one.
-func remember(known []kept, logLambda []float64, support []int32, coef []float64, t tangent) []kept {
-	own := kept{slices.Clone(logLambda), slices.Clone(support), slices.Clone(coef), tangent{t.lambda, slices.Clone(t.coef)}}
-	if at := find(known, logLambda); at != nil {
-		*at = own
-		return known
-	}
-	return append(known, own)
-}
+func (l *penalised) keep(number int) { remember(&l.known, number, l.solution(), l.tangent) }
 
-func (l *penalised) keep(logLambda []float64) {
-	l.known = remember(l.known, logLambda, l.last.Support, l.last.Coef, l.tangent)
-}
+func (l *penalised) kept(number int) *Solution { return keptAt(l.known, number) }
 
-func (l *penalised) recall(logLambda []float64) {
-	if at := find(l.known, logLambda); at != nil {
-		l.solver.MoveTo(at.support, at.coef)
-		l.tangent = tangent{at.tangent.lambda, slices.Clone(at.tangent.coef)}
+func (l *penalised) recall(number int) {
+	if at, ok := l.known[number]; ok {
+		l.solver.MoveTo(at.Support, at.Coef)
+		l.tangent = at.tangent.clone()
 	}
 }
 
-func (l *classLane) keep(logLambda []float64) {
-	l.known = remember(l.known, logLambda, l.support, l.coef, l.tangent)
+func (l *penalised) solution() *Solution {
+	return &Solution{slices.Clone(l.last.Support), slices.Clone(l.last.Coef)}
 }
 
-func (l *classLane) recall(logLambda []float64) {
-	if at := find(l.known, logLambda); at != nil {
-		l.support, l.coef = append(l.support[:0], at.support...), append(l.coef[:0], at.coef...)
-		l.tangent = tangent{at.tangent.lambda, slices.Clone(at.tangent.coef)}
+func (l *penalised) moveTo(s *Solution) error {
+	l.solver.MoveTo(s.Support, s.Coef)
+	l.tangent.coef = l.tangent.coef[:0]
+	return nil
+}
+
+func (l *classLane) keep(number int) { remember(&l.known, number, l.solution(), l.tangent) }
+
+func (l *classLane) kept(number int) *Solution { return keptAt(l.known, number) }
+
+func (l *classLane) recall(number int) {
+	if at, ok := l.known[number]; ok {
+		_ = l.moveTo(&at.Solution)
+		l.tangent = at.tangent.clone()
+	}
+}
+
+func (l *classLane) solution() *Solution {
+	return &Solution{slices.Clone(l.support), slices.Clone(l.coef)}
+}
+
+func (l *classLane) moveTo(s *Solution) error {
+	l.support, l.coef = append(l.support[:0], s.Support...), append(l.coef[:0], s.Coef...)
+	l.tangent.coef = l.tangent.coef[:0]
+	return nil
+}
+
+// points are the λ's of evaluations whose solutions lanes keep, under the number of their
+// place, from 1.
+type points [][]float64
+
+// number returns that of λ, 0 where it is not among them.
+func (p points) number(logLambda []float64) int {
+	return 1 + slices.IndexFunc(p, func(at []float64) bool { return slices.Equal(at, logLambda) })
+}
+
+// next returns the number to keep λ under.
+func (p points) next(logLambda []float64) int {
+	return cmp.Or(p.number(logLambda), len(p)+1)
+}
+
+// add notes that λ is kept.
+func (p *points) add(logLambda []float64) {
+	if p.number(logLambda) == 0 {
+		*p = append(*p, slices.Clone(logLambda))
 	}
 }
 
 // Mean returns what the solutions kept at λ have in common: columns in more than half
 // of the folds, ascending, with their mean coefficients in the coordinates of the views.
-// It is a start for the same problem on all rows; nothing where nothing was kept.
-func (p *Problem) Mean(logLambda []float64) (columns []int32, coef []float64) {
+// It is a start for the same problem on all rows; nothing where nothing was kept. The error is
+// that of the [Runner].
+func (p *Problem) Mean(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
+	number := p.kept.number(logLambda)
+	if number == 0 {
+		return nil, nil, nil
+	}
+	results, err := p.runner.Run(ctx, p.ask(LaneRequest{Ask: AskKept, From: number}), nil)
+	if err != nil {
+		return nil, nil, err
+	}
 	count, sum := map[int32]int{}, map[int32]float64{}
-	for _, l := range p.lanes {
-		one, ok := l.(*penalised)
-		if !ok {
-			return nil, nil
+	for _, l := range results {
+		if l.Solution == nil {
+			return nil, nil, nil
 		}
-		at := find(one.known, logLambda)
-		if at == nil {
-			return nil, nil
-		}
-		for k, j := range at.support {
+		for k, j := range l.Solution.Support {
 			count[j]++
-			sum[j] += at.coef[k]
+			sum[j] += l.Solution.Coef[k]
 		}
 	}
 	for j, times := range count {
-		if 2*times > len(p.lanes) {
+		if 2*times > p.lanes {
 			columns = append(columns, j)
 		}
 	}
@@ -85,7 +126,7 @@ func (p *Problem) Mean(logLambda []float64) (columns []int32, coef []float64) {
 	for _, j := range columns {
 		coef = append(coef, sum[j]/float64(count[j]))
 	}
-	return columns, coef
+	return columns, coef, nil
 }
 
 // largestSupport returns the number of rows that count or of columns, whichever is less.

@@ -16,22 +16,6 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// lane is an inner problem, that of one fold, and what solves and differentiates it.
-type lane interface {
-	// solve solves at λ and judges the predictions on held-out rows. When ctx ends it
-	// returns ctx's error.
-	solve(ctx context.Context, logLambda []float64, o cd.Options) error
-	// differentiate makes the gradient of what the last solve found. When ctx ends it
-	// returns ctx's error.
-	differentiate(ctx context.Context, logLambda []float64, o cd.Options) error
-	// keep remembers the last solution, found at λ, and recall makes that of a λ kept the
-	// one to go on from. Lanes without coefficients of their own do neither.
-	keep(logLambda []float64)
-	recall(logLambda []float64)
-	// result is what every lane has.
-	result() *judged
-}
-
 // judged is a fold's held-out rows, what judges predictions on them, and what came
 // of the last evaluation.
 type judged struct {
@@ -44,16 +28,8 @@ type judged struct {
 	slope, curvature []float64 // n, written at rows only
 	prediction       []float64 // n, the solver's
 
-	value, null float64
-	// their standard errors over the rows, of a hold-out
-	valueError, nullError float64
-	holdOut               bool
-	top                   float64 // ln αmax
-	tested                float64 // the criterion on the test rows
-	gradient              []float64
-	columns               []int32 // that the entries of gradient belong to; nil: λ in order
-	solved                solved
-	derived               derived
+	holdOut bool
+	LaneResult
 }
 
 func newJudged(spec *Spec, y []float64, rows []int32) judged {
@@ -62,25 +38,21 @@ func newJudged(spec *Spec, y []float64, rows []int32) judged {
 		c = criterion.Weighted{Criterion: c, Weights: spec.Weights}
 	}
 	return judged{
-		criterion: c, y: y, rows: rows, test: spec.test(), top: math.Inf(-1),
+		criterion: c, y: y, rows: rows, test: spec.test(), LaneResult: LaneResult{Top: math.Inf(-1)},
 		holdOut: spec.Risk == nil && spec.Folds.Count() == 1,
 		slope:   make([]float64, len(y)), curvature: make([]float64, len(y)),
 	}
 }
 
-func (j *judged) result() *judged { return j }
-
-func (j *judged) keep([]float64) {}
-
-func (j *judged) recall([]float64) {}
+func (j *judged) result() *LaneResult { return &j.LaneResult }
 
 // judge sets the value, and the slopes, of predictions.
 func (j *judged) judge(prediction []float64) error {
 	j.prediction = prediction
-	j.value = j.loss(j.rows, prediction, j.slope)
-	j.valueError = j.errorOf(prediction)
-	if len(j.test) > 0 {
-		j.tested = j.loss(j.test, prediction, nil)
+	j.Value = j.loss(j.rows, prediction, j.slope)
+	j.ValueError = j.errorOf(prediction)
+	if j.Tested = len(j.test) > 0; j.Tested {
+		j.Test = j.loss(j.test, prediction, nil)
 	}
 	return j.broken
 }
@@ -120,8 +92,8 @@ func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) floa
 
 // judgeNull sets the value of the predictions of the null model.
 func (j *judged) judgeNull(prediction []float64) error {
-	j.null = j.loss(j.rows, prediction, nil)
-	j.nullError = j.errorOf(prediction)
+	j.Null = j.loss(j.rows, prediction, nil)
+	j.NullError = j.errorOf(prediction)
 	return j.broken
 }
 
@@ -197,12 +169,10 @@ type penalised struct {
 	met      []float64 // correlations of its support
 	curved   bool      // the loss is not quadratic
 	tangent  tangent
-	known    []kept
+	known    map[int]kept
 	null0    float64     // objective of the null model
 	most     float64     // size of the largest support that rows and columns allow
-	bends    bool        // the curvature is wanted, as gaussnewton.go has it
 	motion   [][]float64 // r × n: how predictions move
-	bend     []float64   // r × r
 }
 
 // newLane makes the lane of a datafit and the spec's penalty.
@@ -224,7 +194,7 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		return nil, err
 	}
 	if spec.AlphaMax != nil {
-		j.top = kernels.Log(spec.AlphaMax(null))
+		j.Top = kernels.Log(spec.AlphaMax(null))
 	}
 	_, curved := fit.(model.Curved)
 	return &penalised{judged: j, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View())}, nil
@@ -250,14 +220,14 @@ func sharpen(o cd.Options) cd.Options {
 	return o
 }
 
-func (l *penalised) solve(ctx context.Context, logLambda []float64, options cd.Options) error {
-	penalty, err := makePenalty(l.penalty, logLambda)
+func (l *penalised) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
+	penalty, err := makePenalty(l.penalty, r.LogLambda)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
 	if l.curved {
-		l.tangent.follow(l.solver, logLambda[0])
+		l.tangent.follow(l.solver, r.LogLambda[0])
 	}
 	solution, err := l.solver.Solve(ctx, penalty, sharpen(options))
 	if err != nil {
@@ -270,17 +240,17 @@ func (l *penalised) solve(ctx context.Context, logLambda []float64, options cd.O
 	if err := l.judge(solution.Prediction); err != nil {
 		return err
 	}
-	l.solved = summarise(solution, time.Since(start))
-	l.solved.train = solution.Objective / l.null0
-	l.solved.saturation = float64(len(solution.Support)) / l.most
+	l.Solved = summarise(solution, time.Since(start))
+	l.Solved.TrainLoss = solution.Objective / l.null0
+	l.Solved.Saturation = float64(len(solution.Support)) / l.most
 	return nil
 }
 
-func (l *penalised) differentiate(ctx context.Context, logLambda []float64, options cd.Options) error {
+func (l *penalised) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
 	l.met = l.solver.Correlations(l.met[:0])
 	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met, Clearance: l.solver.Clearance()}
-	motion := l.prepareMotion(len(logLambda))
+	motion := l.prepareMotion(r)
 	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion, Prove: l.certify})
 	if err != nil {
 		return err
@@ -294,13 +264,13 @@ func (l *penalised) differentiate(ctx context.Context, logLambda []float64, opti
 	if motion != nil {
 		l.weigh()
 	}
-	if l.curved && len(logLambda) == 1 {
-		l.tangent.note(logLambda[0], g)
+	if l.curved && len(r.LogLambda) == 1 {
+		l.tangent.note(r.LogLambda[0], g)
 	}
-	l.gradient, l.columns = g.Gradient, weightedColumns(l.at, at.Support)
-	l.derived = differentiated(g, time.Since(start))
+	l.Gradient, l.Columns = g.Gradient, weightedColumns(l.at, at.Support)
+	l.Derived = differentiated(g, time.Since(start))
 	if l.certify {
-		return l.derived.prove(func() (implicit.Certificate, error) {
+		return l.Derived.prove(func() (implicit.Certificate, error) {
 			return l.implicit.Certify(ctx, l.at, at)
 		})
 	}
@@ -328,10 +298,10 @@ func weightedColumns(penalty model.Penalty, support []int32) []int32 {
 // edge is the dual margin up to which a column counts as about to enter.
 const edge = 1e-10
 
-// prove takes in a proof of the support, and withdraws the trust in a gradient that
-// the theorem does not cover.
-func (d *derived) prove(certify func() (implicit.Certificate, error)) error {
-	switch d.status {
+// prove adds a proof of the support, or withdraws the trust in a gradient that the
+// theorem does not cover.
+func (d *Derived) prove(certify func() (implicit.Certificate, error)) error {
+	switch d.Status {
 	case outcome.Converged, outcome.NotDifferentiable, outcome.SupportUncertified:
 	default:
 		return nil
@@ -340,13 +310,13 @@ func (d *derived) prove(certify func() (implicit.Certificate, error)) error {
 	if err != nil {
 		return err
 	}
-	d.certified = c.Support && d.status == outcome.Converged
+	d.SupportCertified = c.Support && d.Status == outcome.Converged
 	switch {
 	case c.DualMargin > edge || c.Support:
 	case c.Dependent:
-		d.status = outcome.NotUnique
+		d.Status = outcome.NotUnique
 	default:
-		d.status = outcome.NotDifferentiable
+		d.Status = outcome.NotDifferentiable
 	}
 	return nil
 }

@@ -7,11 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/kernels"
-	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -22,9 +19,7 @@ import (
 // of their scores on the held-out rows (Bertrand et al., section 4.2). It
 // implements [search.Objective] and is not safe for concurrent use.
 //
-// All classes of a fold share its view. Solvers belong to workers, not to
-// classes: a class keeps the non-zero coefficients of its last solution, from
-// which the next starts, so memory grows with the supports and not with q·n.
+// What couples the classes is here; their inner problems are lanes (classlane.go).
 type Multiclass struct {
 	// Curvature asks for the curvature with gradients, at q·n numbers in memory and
 	// q²·n operations; see gaussnewton.go.
@@ -33,26 +28,22 @@ type Multiclass struct {
 	// [search.Request].From.
 	Keep bool
 
+	k       *kernels.Set
 	spec    Spec
+	runner  Runner
 	classes []float64 // labels, ascending
 	label   []int32   // n: class of each row
 	folds   []*multiclassFold
+	kept    points
 	null    search.Evaluation
 }
 
+// multiclassFold is a fold as the criterion sees it.
 type multiclassFold struct {
-	view    *sparse.View
-	rows    []int32
-	test    []int32     // rows that neither train nor validate
-	class   []int32     // of each validation row
-	weights []float64   // of each validation row; nil: all 1
-	scores  [][]float64 // q × n_val: scores, then probabilities
-	tested  [][]float64 // q × rows for testing: scores
-	motion  [][]float64 // q × n_val: how scores move with their λ
-	own     []float64   // q; see weigh
-	lanes   []classLane
-	led     bool // see lead
-	workers chan *worker
+	heldOut
+	scores [][]float64 // q × n_val: scores, then probabilities
+	tested [][]float64 // q × rows for testing: scores
+	led    bool        // see lead
 }
 
 // NewMulticlass prepares the problem: O(n + p) memory for each fold and worker.
@@ -61,30 +52,49 @@ type multiclassFold struct {
 // the one λ of a class. Every class must have rows to train on and rows to tell
 // it from in every fold.
 func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Multiclass, error) {
-	n, _ := x.Dims()
-	if len(y) != n {
-		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(y), n)
-	}
-	if err := spec.Check(n); err != nil {
+	lanes, err := NewMulticlassLanes(k, x, y, spec)
+	if err != nil {
 		return nil, err
 	}
+	return NewMulticlassOver(context.Background(), k, lanes, y, spec)
+}
+
+// NewMulticlassOver states a problem over lanes that are made already, for the same spec and
+// labels. The error is that of a lane that cannot be made, or of ctx.
+func NewMulticlassOver(ctx context.Context, k *kernels.Set, runner Runner, y []float64, spec Spec) (*Multiclass, error) {
 	if spec.Threads <= 0 {
 		spec.Threads = runtime.GOMAXPROCS(0)
 	}
-	m := &Multiclass{spec: spec}
+	m := &Multiclass{k: k, spec: spec, runner: runner}
 	var err error
 	if m.classes, m.label, err = Classes(y); err != nil {
 		return nil, err
 	}
 	for fold := range spec.Folds.Count() {
-		f, err := m.newFold(k, x, fold)
+		held, err := newHeldOut(&m.spec, m.classes, m.label, fold)
 		if err != nil {
 			return nil, err
 		}
-		m.folds = append(m.folds, f)
+		q := len(m.classes)
+		m.folds = append(m.folds, &multiclassFold{heldOut: *held, scores: make([][]float64, q), tested: make([][]float64, q)})
+	}
+	if _, err := runner.Run(ctx, m.ask(LaneRequest{Ask: AskNull}), nil); err != nil {
+		return nil, err
 	}
 	m.judgeNull()
 	return m, nil
+}
+
+// ask returns a request of every class of every fold, in this order.
+func (m *Multiclass) ask(r LaneRequest) []LaneRequest {
+	requests := make([]LaneRequest, 0, len(m.folds)*len(m.classes))
+	for fold := range m.folds {
+		for k := range m.classes {
+			r.Lane = LaneID{fold, k}
+			requests = append(requests, r)
+		}
+	}
+	return requests
 }
 
 // Classes returns the distinct labels, ascending, and the class of every row:
@@ -108,48 +118,6 @@ func Classes(y []float64) (classes []float64, label []int32, err error) {
 	return classes, label, nil
 }
 
-func (m *Multiclass) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*multiclassFold, error) {
-	weights, rows := m.spec.Split(fold)
-	view, err := m.spec.view(k, x, weights)
-	if err != nil {
-		return nil, err
-	}
-	f := &multiclassFold{view: view, rows: rows, test: m.spec.test(), lanes: make([]classLane, len(m.classes))}
-	for _, i := range rows {
-		f.class = append(f.class, m.label[i])
-		if m.spec.Weights != nil {
-			f.weights = append(f.weights, m.spec.Weights[i])
-		}
-	}
-	seen := make([]bool, len(m.classes))
-	for i, w := range weights {
-		seen[m.label[i]] = seen[m.label[i]] || w > 0
-	}
-	if missing := slices.Index(seen, false); missing >= 0 {
-		rows := 0
-		for _, class := range m.label {
-			if int(class) == missing {
-				rows++
-			}
-		}
-		if rows == 1 {
-			return nil, outcome.Errorf(outcome.SingleClass, "class %g has a single row, and fold %d holds it out", m.classes[missing], fold)
-		}
-		return nil, outcome.Errorf(outcome.SingleClass, "class %g has no row to train on in fold %d", m.classes[missing], fold)
-	}
-	f.scores, f.tested = make([][]float64, len(m.classes)), make([][]float64, len(m.classes))
-	for c := range f.scores {
-		f.scores[c], f.tested[c] = make([]float64, len(rows)), make([]float64, len(f.test))
-	}
-	n, _ := x.Dims()
-	atOnce := min(m.spec.Threads, len(m.classes))
-	f.workers = make(chan *worker, atOnce)
-	for range atOnce {
-		f.workers <- &worker{y: make([]float64, n), slope: make([]float64, n), curvature: make([]float64, n)}
-	}
-	return f, nil
-}
-
 // judgeNull evaluates the null model.
 func (m *Multiclass) judgeNull() {
 	values := make([]float64, 0, len(m.folds))
@@ -163,50 +131,6 @@ func (m *Multiclass) judgeNull() {
 		m.null.StandardError = standardError(values, m.null.Value)
 	}
 	m.null.TrainLoss, m.null.Trusted, m.null.Status = 1, true, outcome.Converged
-}
-
-// null returns the cross-entropy of predicting the training rows' shares of the
-// classes, or equal shares without an intercept, and its standard error.
-func (f *multiclassFold) null(q int, label []int32, spec Spec) (value, spread float64) {
-	share := make([]float64, q)
-	for k := range share {
-		share[k] = 1 / float64(q)
-	}
-	if spec.Intercept {
-		clear(share)
-		for i, w := range f.view.Weights() {
-			share[label[i]] += w / f.view.Total()
-		}
-	}
-	return f.loss(func(_ int, class int32) float64 { return share[class] })
-}
-
-// loss returns the weighted mean over the validation rows of −ln of the probability of
-// their class, and its standard error over the rows.
-func (f *multiclassFold) loss(probability func(row int, class int32) float64) (value, spread float64) {
-	total := f.criterion().Total(len(f.class))
-	losses := make([]float64, len(f.class))
-	for i, c := range f.class {
-		losses[i] = -kernels.Log(probability(i, c))
-		value = math.FMA(f.weight(i)/total, losses[i], value)
-	}
-	for i, l := range losses {
-		deviation := f.weight(i) / total * (l - value)
-		spread = math.FMA(deviation, deviation, spread)
-	}
-	return value, math.Sqrt(spread)
-}
-
-// weight is that of a validation row.
-func (f *multiclassFold) weight(i int) float64 {
-	if f.weights == nil {
-		return 1
-	}
-	return f.weights[i]
-}
-
-func (f *multiclassFold) criterion() criterion.CrossEntropy {
-	return criterion.CrossEntropy{Weights: f.weights}
 }
 
 // Classes returns the labels, ascending: hyperparameter k belongs to Classes()[k].
@@ -223,26 +147,6 @@ func (m *Multiclass) Eval(ctx context.Context, r search.Request) (search.Evaluat
 	return evalOnSide(ctx, m, r)
 }
 
-// penalties makes those of the classes.
-func (m *Multiclass) penalties(logLambda []float64) (all []model.Penalty, err error) {
-	all = make([]model.Penalty, len(m.classes))
-	for k, l := range logLambda {
-		if all[k], err = m.spec.Penalty([]float64{l}); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
-// everyLane calls f for every class of every fold.
-func (m *Multiclass) everyLane(f func(*classLane)) {
-	for _, fold := range m.folds {
-		for k := range fold.lanes {
-			f(&fold.lanes[k])
-		}
-	}
-}
-
 // Evaluate solves every class of every fold at r.LogLambda, one entry per class,
 // and returns the mean over folds of the cross-entropy and its hypergradient.
 func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, error) {
@@ -250,48 +154,27 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 	if len(r.LogLambda) != len(m.classes) {
 		return Report{}, outcome.At(outcome.Shape, "log-lambda", "%d classes, got %d hyperparameters", len(m.classes), len(r.LogLambda))
 	}
-	penalties, err := m.penalties(r.LogLambda)
+	keep := 0
+	if m.Keep {
+		keep = m.kept.next(r.LogLambda)
+	}
+	results, err := m.solve(ctx, r, keep)
 	if err != nil {
 		return Report{}, err
 	}
-	options := m.spec.Solver
-	if r.Tol != 0 {
-		options.Tol = r.Tol
-	}
-	options = sharpen(options)
-	if r.From != nil {
-		m.everyLane(func(l *classLane) { l.recall(r.From) })
-	}
-	if err := m.lead(ctx, r.LogLambda, penalties, options); err != nil {
-		return Report{}, err
-	}
-	tell := m.spec.tally(len(m.folds) * len(m.classes))
-	if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
-		defer tell(r.LogLambda)
-		return m.solve(ctx, f, w, k, r.LogLambda[k], penalties[k], options)
-	}); err != nil {
-		return Report{}, err
-	}
 	report := newReport(r, len(m.classes))
-	for _, f := range m.folds {
-		value := f.criterion().Eval(f.class, f.scores)
-		report.FoldValues = append(report.FoldValues, value)
-		report.Value += value / float64(len(m.folds))
-		if len(f.test) > 0 {
-			report.addTest(m.lossOn(f.test, f.tested), 1/float64(len(m.folds)))
-		}
-	}
+	m.judge(results, &report)
 	if !r.ValueOnly {
-		if m.Curvature {
-			m.prepareCurvature()
-		}
-		if err := m.each(ctx, func(ctx context.Context, f *multiclassFold, w *worker, k int) error {
-			return m.differentiate(ctx, f, w, k, r.LogLambda[k], penalties[k], options)
-		}); err != nil {
+		slopes, err := m.differentiate(ctx, r, keep)
+		if err != nil {
 			return Report{}, err
 		}
+		for i := range slopes {
+			slopes[i].Solved = results[i].Solved
+		}
+		results = slopes
 	}
-	m.collect(&report)
+	m.collect(&report, results)
 	if len(m.folds) > 1 {
 		report.StandardError = standardError(report.FoldValues, report.Value)
 	} else { // scores are probabilities now
@@ -299,13 +182,85 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (Report, er
 		_, report.StandardError = f.loss(func(row int, class int32) float64 { return f.scores[class][row] })
 	}
 	if m.Keep {
-		m.everyLane(func(l *classLane) { l.keep(r.LogLambda) })
+		m.kept.add(r.LogLambda)
 	}
 	if m.Curvature && !r.ValueOnly {
-		report.Curvature = m.curvature()
+		report.Curvature = m.curvature(results)
 	}
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
+}
+
+// own gives every request of ask the λ of its class.
+func own(requests []LaneRequest, logLambda []float64) []LaneRequest {
+	for i := range requests {
+		k := requests[i].Lane.Class
+		requests[i].LogLambda = logLambda[k : k+1]
+	}
+	return requests
+}
+
+// solve has all classes solved.
+func (m *Multiclass) solve(ctx context.Context, r search.Request, keep int) ([]LaneResult, error) {
+	request := LaneRequest{Ask: AskSolve, Tol: r.Tol, ValueOnly: r.ValueOnly}
+	if r.From != nil {
+		request.From = m.kept.number(r.From)
+	}
+	if r.ValueOnly {
+		request.Keep = keep
+	}
+	requests := own(m.ask(request), r.LogLambda)
+	if err := m.lead(ctx, requests); err != nil {
+		return nil, err
+	}
+	return m.runner.Run(ctx, requests, m.spec.tally(len(requests))(r.LogLambda))
+}
+
+// judge adds the cross-entropy to a report; scores turn into probabilities.
+func (m *Multiclass) judge(results []LaneResult, report *Report) {
+	for fold, f := range m.folds {
+		for k := range m.classes {
+			at := &results[fold*len(m.classes)+k]
+			f.scores[k], f.tested[k] = at.Scores, at.TestScores
+		}
+		value := f.criterion().Eval(f.class, f.scores)
+		report.FoldValues = append(report.FoldValues, value)
+		report.Value += value / float64(len(m.folds))
+		if len(f.test) > 0 {
+			report.addTest(m.lossOn(f.test, f.tested), 1/float64(len(m.folds)))
+		}
+	}
+}
+
+// differentiate has the slopes of all classes made.
+func (m *Multiclass) differentiate(ctx context.Context, r search.Request, keep int) ([]LaneResult, error) {
+	requests := own(m.ask(LaneRequest{Ask: AskSlope, Tol: r.Tol, Curvature: m.Curvature, Keep: keep}), r.LogLambda)
+	for fold, f := range m.folds {
+		others := f.others()
+		for k := range m.classes {
+			at := &requests[fold*len(m.classes)+k]
+			at.Probability, at.Others = f.scores[k], others[k]
+		}
+	}
+	return m.runner.Run(ctx, requests, nil)
+}
+
+// others returns, by class, the sum of the probabilities of all other classes on the
+// validation rows of the class, which 1 − P would cancel for.
+func (f *multiclassFold) others() [][]float64 {
+	sum := make([]float64, len(f.rows))
+	for l, probability := range f.scores {
+		for at, p := range probability {
+			if int(f.class[at]) != l {
+				sum[at] += p
+			}
+		}
+	}
+	byClass := make([][]float64, len(f.scores))
+	for at, c := range f.class {
+		byClass[c] = append(byClass[c], sum[at])
+	}
+	return byClass
 }
 
 // lossOn returns the cross-entropy of scores on rows, which turn into probabilities.
@@ -321,50 +276,35 @@ func (m *Multiclass) lossOn(rows []int32, scores [][]float64) float64 {
 	return of.Eval(class, scores)
 }
 
-// each runs a task for every class of every fold, workers in parallel.
-func (m *Multiclass) each(ctx context.Context, task func(context.Context, *multiclassFold, *worker, int) error) error {
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(m.spec.Threads)
-	for _, f := range m.folds {
-		for k := range m.classes {
-			group.Go(func() error {
-				w := <-f.workers
-				defer func() { f.workers <- w }()
-				return task(inner, f, w, k)
-			})
-		}
-	}
-	return group.Wait()
-}
-
 // rare is the share of the rows up to which a class is one of many: its problem is
 // mostly that of telling the others' rows from nothing, which all such classes share.
 const rare = 0.05
 
 // collect folds the lanes' results together, in order. A class's own entry of the
 // gradient is the mean over folds; the bound is that of its worst entry.
-func (m *Multiclass) collect(report *Report) {
-	share := 1 / float64(len(m.folds))
+func (m *Multiclass) collect(report *Report, results []LaneResult) {
+	share, q := 1/float64(len(m.folds)), len(m.classes)
 	for k := range m.classes {
 		var bound float64
-		for _, f := range m.folds {
+		for fold := range m.folds {
 			// Scores of the other classes that are off move the slope of this one, and
 			// P_kP_l ≤ √(P_k(1 − P_k)P_l(1 − P_l)).
+			classes := results[fold*q : (fold+1)*q]
 			var wander float64
-			for l := range f.lanes {
+			for l := range classes {
 				if l != k {
-					wander += f.lanes[l].wander
+					wander += classes[l].Wander
 				}
 			}
-			bound += float64(share * f.lanes[k].steep * wander)
-			lane := &f.lanes[k]
-			report.addSolution(lane.solved)
+			lane := &classes[k]
+			bound += float64(share * lane.Steep * wander)
+			report.addSolution(&lane.Solved)
 			if report.Gradient == nil {
 				continue
 			}
-			report.Gradient[k] = math.FMA(share, lane.gradient, report.Gradient[k])
-			report.addGradient(lane.derived, 0)
-			bound += float64(share * lane.derived.bound)
+			report.Gradient[k] = math.FMA(share, lane.Gradient[0], report.Gradient[k])
+			report.addGradient(&lane.Derived, 0)
+			bound += float64(share * lane.Derived.ErrorBound)
 		}
 		report.ErrorBound = max(report.ErrorBound, bound)
 	}

@@ -3,22 +3,19 @@
 //
 // Every fold is a lane: a view of the shared design matrix with the fold's rows
 // masked out, an inner solver that starts from its last solution, and a solver
-// of the implicit system (lane.go; of another kind in svm.go and iterated.go). An evaluation solves all lanes at one λ, in parallel;
-// predictions on held-out rows are a by-product of the certificates, so the
+// of the implicit system (lane.go; of another kind in svm.go and iterated.go, a class in
+// classlane.go). An evaluation asks all lanes at one λ, by a [Runner] that may have them
+// anywhere (lanes.go); those of this process work in parallel (local.go). Predictions on held-out rows are a by-product of the certificates, so the
 // criterion costs no extra pass. Values and gradients are summed in the order of the
 // folds: results do not depend on the number of goroutines.
 package bilevel
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
@@ -87,16 +84,28 @@ type Problem struct {
 	// [search.Request].From and [Problem.Mean].
 	Keep bool
 
-	spec  Spec
-	lanes []lane
-	share float64 // of a lane in the criterion
-	null  search.Evaluation
+	spec   Spec
+	runner Runner
+	lanes  int
+	kept   points
+	share  float64 // of a lane in the criterion
+	null   search.Evaluation
+	top    float64 // ln αmax, the largest of the lanes
 }
 
 // New prepares the lanes of a problem: O(n + p) memory for each fold. X has one row per
 // entry of y; both are kept and must not change. The error is an [outcome.Error] about
 // the spec or the data, as from [sparse.NewView] and the datafit, with the fold.
 func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
+	lanes, err := NewLanes(k, x, y, spec)
+	if err != nil {
+		return nil, err
+	}
+	return NewOver(context.Background(), lanes, spec)
+}
+
+// NewLanes prepares the lanes of such a problem; see [New].
+func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
 	if spec.Penalty == nil {
 		return nil, outcome.At(outcome.BadParameter, "penalty", "missing")
 	}
@@ -106,15 +115,15 @@ func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, err
 	if spec.Datafit == nil {
 		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(view, y) }
 	}
-	n, _ := x.Dims()
+	n, p := x.Dims()
 	if err := spec.Check(n); err != nil {
 		return nil, err
 	}
 	if spec.Criterion == nil {
 		spec.Criterion = criterion.MeanSquaredError{}
 	}
-	return newProblem(spec, spec.Folds.Count(), func(fold int) (lane, error) {
-		weights, rows := spec.Split(fold)
+	return newLanes(spec, spec.Folds.Count(), 0, p, func(id LaneID) (lane, error) {
+		weights, rows := spec.Split(id.Fold)
 		view, err := spec.view(k, x, weights)
 		if err != nil {
 			return nil, err
@@ -124,7 +133,7 @@ func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, err
 			return nil, err
 		}
 		return newLane(spec, fit, newJudged(&spec, y, rows))
-	})
+	}), nil
 }
 
 // view returns the view of the rows with the given weights.
@@ -139,34 +148,24 @@ func (s *Spec) view(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 	return view, err
 }
 
-// newProblem makes the lanes: one for every fold, or those of a risk, which add up.
-func newProblem(spec Spec, lanes int, newLane func(at int) (lane, error)) (*Problem, error) {
-	if spec.Threads <= 0 {
-		spec.Threads = runtime.GOMAXPROCS(0)
+// NewOver states a problem over lanes that are made already, for the same spec. The error is
+// that of a lane that cannot be made, or of ctx.
+func NewOver(ctx context.Context, runner Runner, spec Spec) (*Problem, error) {
+	p := &Problem{spec: spec, runner: runner, lanes: 2, share: 1, top: math.Inf(-1)}
+	if spec.Risk == nil {
+		p.lanes = spec.Folds.Count()
+		p.share = 1 / float64(p.lanes)
 	}
-	p := &Problem{spec: spec, lanes: slices.Repeat([]lane{nil}, lanes), share: 1 / float64(lanes)}
-	if spec.Risk != nil {
-		p.share = 1
-	}
-	var group errgroup.Group
-	group.SetLimit(spec.Threads)
-	for at := range p.lanes {
-		group.Go(func() (err error) {
-			if p.lanes[at], err = newLane(at); err != nil && spec.Risk == nil {
-				err = outcome.In(fmt.Sprintf("fold %d", at), err)
-			}
-			return err
-		})
-	}
-	if err := group.Wait(); err != nil {
+	results, err := runner.Run(ctx, p.ask(LaneRequest{Ask: AskNull}), nil)
+	if err != nil {
 		return nil, err
 	}
 	var values []float64
-	for _, l := range p.lanes {
-		j := l.result()
-		p.null.Value += float64(p.share * j.null)
-		values = append(values, j.null)
-		p.null.StandardError = j.nullError
+	for _, l := range results {
+		p.null.Value += float64(p.share * l.Null)
+		values = append(values, l.Null)
+		p.null.StandardError = l.NullError
+		p.top = max(p.top, l.Top)
 	}
 	if spec.Risk != nil {
 		p.null.StandardError = 0
@@ -175,6 +174,15 @@ func newProblem(spec Spec, lanes int, newLane func(at int) (lane, error)) (*Prob
 	}
 	p.null.TrainLoss, p.null.Trusted, p.null.Status = 1, true, outcome.Converged
 	return p, nil
+}
+
+// ask returns a request of every lane.
+func (p *Problem) ask(r LaneRequest) []LaneRequest {
+	requests := slices.Repeat([]LaneRequest{r}, p.lanes)
+	for fold := range requests {
+		requests[fold].Lane.Fold = fold
+	}
+	return requests
 }
 
 // NullValue returns the criterion of the null model.
@@ -186,13 +194,7 @@ func (p *Problem) Null() search.Evaluation { return p.null }
 
 // LogLambdaMax returns the largest ln αmax of the inner problems, from where on all are
 // their null models; −Inf where no column matters, or without [Spec].AlphaMax.
-func (p *Problem) LogLambdaMax() float64 {
-	top := math.Inf(-1)
-	for _, l := range p.lanes {
-		top = max(top, l.result().top)
-	}
-	return top
-}
+func (p *Problem) LogLambdaMax() float64 { return p.top }
 
 // Eval implements [search.Objective].
 func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
@@ -205,103 +207,71 @@ func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation
 // Limit. The report is the caller's.
 func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error) {
 	start := time.Now()
-	options := p.spec.Solver
-	if r.Tol != 0 {
-		options.Tol = r.Tol
+	request := LaneRequest{
+		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Curvature: p.Curvature && !r.ValueOnly,
 	}
-	for _, l := range p.lanes {
-		if one, ok := l.(*penalised); ok {
-			one.bends = p.Curvature
-		}
-		if r.From != nil {
-			l.recall(r.From)
-		}
+	if r.From != nil {
+		request.From = p.kept.number(r.From)
 	}
-	if err := p.run(ctx, r, options); err != nil {
+	if p.Keep {
+		request.Keep = p.kept.next(r.LogLambda)
+	}
+	results, err := p.runner.Run(ctx, p.ask(request), p.spec.tally(p.lanes)(r.LogLambda))
+	if err != nil {
 		return Report{}, err
 	}
 	if p.Keep {
-		for _, l := range p.lanes {
-			l.keep(r.LogLambda)
-		}
+		p.kept.add(r.LogLambda)
 	}
-	report := p.collect(r, func(i int) *judged { return p.lanes[i].result() })
-	if p.Curvature && !r.ValueOnly {
-		report.Curvature = p.bend(len(r.LogLambda))
+	report := p.collect(r, results)
+	if request.Curvature {
+		report.Curvature = p.bend(len(r.LogLambda), results)
 	}
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
 }
 
-// tally returns what each of a number of inner problems calls when it ends.
-func (s *Spec) tally(of int) func(logLambda []float64) {
+// tally returns what counts inner problems as they end, of so many in all: it gives for a λ
+// what each of them calls, nil where nobody listens.
+func (s *Spec) tally(of int) func(logLambda []float64) func() {
 	if s.Solved == nil {
-		return func([]float64) {}
+		return func([]float64) func() { return nil }
 	}
 	var mu sync.Mutex
 	done := 0
-	return func(logLambda []float64) {
-		mu.Lock()
-		defer mu.Unlock()
-		done++
-		s.Solved(done, of, logLambda)
-	}
-}
-
-// run solves and differentiates every lane. Gradients are tasks of their own, begun
-// when all solutions have been: threads that are done with those share what is left.
-func (p *Problem) run(ctx context.Context, r search.Request, options cd.Options) error {
-	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(p.spec.Threads)
-	tell := p.spec.tally(len(p.lanes))
-	ended, solved := make([]chan struct{}, len(p.lanes)), make([]bool, len(p.lanes))
-	for i, l := range p.lanes {
-		ended[i] = make(chan struct{})
-		group.Go(func() error {
-			defer close(ended[i])
-			err := l.solve(inner, r.LogLambda, options)
-			solved[i] = err == nil
-			tell(r.LogLambda)
-			return err
-		})
-	}
-	for i, l := range p.lanes {
-		if r.ValueOnly {
-			break
+	return func(logLambda []float64) func() {
+		return func() {
+			mu.Lock()
+			defer mu.Unlock()
+			done++
+			s.Solved(done, of, logLambda)
 		}
-		group.Go(func() error {
-			if <-ended[i]; !solved[i] {
-				return nil
-			}
-			return l.differentiate(inner, r.LogLambda, options)
-		})
 	}
-	return group.Wait()
 }
 
 // collect folds the lanes' results together, in order.
-func (p *Problem) collect(r search.Request, result func(lane int) *judged) Report {
+func (p *Problem) collect(r search.Request, results []LaneResult) Report {
 	report := newReport(r, len(r.LogLambda))
-	for i := range p.lanes {
-		l := result(i)
+	for i := range results {
+		l := &results[i]
 		if p.spec.Risk == nil {
-			report.FoldValues = append(report.FoldValues, l.value)
+			report.FoldValues = append(report.FoldValues, l.Value)
 		}
-		report.Value += float64(p.share * l.value)
-		if len(l.test) > 0 {
-			report.addTest(l.tested, p.share)
+		report.Value += float64(p.share * l.Value)
+		if l.Tested {
+			report.addTest(l.Test, p.share)
 		}
-		report.addSolution(l.solved)
+		report.addSolution(&l.Solved)
 		if !r.ValueOnly {
-			report.addGradient(l.derived, p.share)
-			scatter(l.gradient, l.columns, p.share, report.Gradient)
+			report.addGradient(&l.Derived, p.share)
+			scatter(l.Gradient, l.Columns, p.share, report.Gradient)
 		}
 	}
-	report.finish(len(p.lanes))
+	report.finish(p.lanes)
 	switch {
 	case p.spec.Risk != nil:
-	case len(p.lanes) == 1:
-		report.StandardError = result(0).valueError
+	case p.lanes == 1:
+		report.StandardError = results[0].ValueError
 	default:
 		report.StandardError = standardError(report.FoldValues, report.Value)
 	}

@@ -4,9 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-
-	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/model"
 )
 
 // Rare returns the classes that have few of the rows each, and the one in the middle of
@@ -34,27 +31,30 @@ func Rare(label []int32, weights []float64, classes int) (few []int, middle int)
 	return few, few[len(few)/2]
 }
 
-// lead solves a rare class of every fold that has no solutions yet, for the others to
+// lead has a rare class of every fold that has no solutions yet solved, for the others to
 // start from.
-func (m *Multiclass) lead(ctx context.Context, logLambda []float64, penalties []model.Penalty, options cd.Options) error {
-	for _, f := range m.folds {
-		if f.led {
-			continue
+func (m *Multiclass) lead(ctx context.Context, requests []LaneRequest) error {
+	q := len(m.classes)
+	var first []LaneRequest
+	for fold, f := range m.folds {
+		if few, leader := Rare(m.label, f.train, q); few != nil && !f.led {
+			r := requests[fold*q+leader]
+			r.ValueOnly, r.Keep, r.Tell = true, 0, true
+			first = append(first, r)
 		}
-		few, leader := Rare(m.label, f.view.Weights(), len(m.classes))
-		if few == nil {
-			continue
-		}
-		w := <-f.workers
-		err := m.solve(ctx, f, w, leader, logLambda[leader], penalties[leader], options)
-		f.workers <- w
-		if err != nil {
-			return err
-		}
-		f.led = true
+	}
+	if len(first) == 0 {
+		return nil
+	}
+	results, err := m.runner.Run(ctx, first, nil)
+	if err != nil {
+		return err
+	}
+	for i, r := range first {
+		m.folds[r.Lane.Fold].led = true
+		few, _ := Rare(m.label, m.folds[r.Lane.Fold].train, q)
 		for _, k := range few {
-			f.lanes[k].support = slices.Clone(f.lanes[leader].support)
-			f.lanes[k].coef = slices.Clone(f.lanes[leader].coef)
+			requests[r.Lane.Fold*q+k].Start = results[i].Solution
 		}
 	}
 	return nil

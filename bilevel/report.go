@@ -40,38 +40,17 @@ func newReport(request search.Request, r int) Report {
 	return report
 }
 
-// solved is what a report needs of a lane's solution.
-type solved struct {
-	outcome.Certificate
-	outcome.Effort
-	support                 int
-	status                  outcome.Status
-	seconds                 float64
-	train, saturation, work float64 // as of [search.Evaluation]
-}
-
-func summarise(s *cd.Solution, took time.Duration) solved {
-	return solved{
-		Certificate: s.Certificate, Effort: s.Effort, support: len(s.Support),
-		status: s.Status, seconds: took.Seconds(), work: s.Work,
+func summarise(s *cd.Solution, took time.Duration) Solved {
+	return Solved{
+		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Support),
+		Status: s.Status, Seconds: took.Seconds(), Work: s.Work,
 	}
 }
 
-// derived is what a report needs of a lane's hypergradient.
-type derived struct {
-	bound, margin float64
-	work          float64
-	kind          implicit.Bound
-	iterations    int
-	certified     bool
-	status        outcome.Status
-	seconds       float64
-}
-
-func differentiated(g *implicit.Hypergradient, took time.Duration) derived {
-	return derived{
-		bound: g.ErrorBound, kind: g.Bound, margin: g.InjectivityMargin, work: g.Work, iterations: g.Iterations,
-		status: g.Status, seconds: took.Seconds(),
+func differentiated(g *implicit.Hypergradient, took time.Duration) Derived {
+	return Derived{
+		ErrorBound: g.ErrorBound, Bound: g.Bound, InjectivityMargin: g.InjectivityMargin, Work: g.Work, Iterations: g.Iterations,
+		Status: g.Status, Seconds: took.Seconds(),
 	}
 }
 
@@ -87,15 +66,15 @@ func scatter(gradient []float64, columns []int32, share float64, total []float64
 	}
 }
 
-func (r *Report) addSolution(s solved) {
+func (r *Report) addSolution(s *Solved) {
 	r.Worst(s.Certificate)
 	r.Add(s.Effort)
-	r.supports += s.support
-	r.TrainLoss = min(r.TrainLoss, s.train)
-	r.Saturation += s.saturation
-	r.Work += s.work
-	r.SecondsSolve += s.seconds
-	r.worsen(s.status)
+	r.supports += s.Support
+	r.TrainLoss = min(r.TrainLoss, s.TrainLoss)
+	r.Saturation += s.Saturation
+	r.Work += s.Work
+	r.SecondsSolve += s.Seconds
+	r.worsen(s.Status)
 }
 
 // addTest adds a share of the value on rows that are for testing only.
@@ -105,19 +84,19 @@ func (r *Report) addTest(value, share float64) {
 }
 
 // addGradient adds a lane's hypergradient, which counts for a share.
-func (r *Report) addGradient(d derived, share float64) {
-	r.Flat = r.Flat && d.status == outcome.Flat
-	r.ErrorBound += float64(share * d.bound)
-	if d.kind != implicit.Proved {
+func (r *Report) addGradient(d *Derived, share float64) {
+	r.Flat = r.Flat && d.Status == outcome.Flat
+	r.ErrorBound += float64(share * d.ErrorBound)
+	if d.Bound != implicit.Proved {
 		r.Bound = implicit.Estimated
 	}
-	r.InjectivityMargin = min(r.InjectivityMargin, d.margin)
-	r.Iterations += d.iterations
-	r.Work += d.work
-	r.SupportCertified = r.SupportCertified && d.certified
-	r.SecondsGradient += d.seconds
-	if d.status != outcome.Flat {
-		r.worsen(d.status)
+	r.InjectivityMargin = min(r.InjectivityMargin, d.InjectivityMargin)
+	r.Iterations += d.Iterations
+	r.Work += d.Work
+	r.SupportCertified = r.SupportCertified && d.SupportCertified
+	r.SecondsGradient += d.Seconds
+	if d.Status != outcome.Flat {
+		r.worsen(d.Status)
 	}
 }
 

@@ -49,8 +49,8 @@ const (
 )
 
 // newRisk prepares the two lanes.
-func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
-	n, _ := x.Dims()
+func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
+	n, p := x.Dims()
 	risk := spec.Risk
 	switch sigma := risk.Sigma; {
 	case !(sigma > 0) || math.IsInf(sigma, 0):
@@ -78,19 +78,19 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem,
 	}
 	targets := [2][]float64{y, moved}
 	spec.Folds = nil // no row is kept for testing
-	return newProblem(spec, len(targets), func(at int) (lane, error) {
-		fit, err := model.NewSquared(view, targets[at])
+	return newLanes(spec, len(targets), 0, p, func(id LaneID) (lane, error) {
+		fit, err := model.NewSquared(view, targets[id.Fold])
 		if err != nil {
 			return nil, err
 		}
 		own := spec
-		if at == 0 {
+		if id.Fold == 0 {
 			own.Criterion = part{fit: risk.Fit, constant: risk.Constant, weight: -weight, along: delta}
 		} else {
 			own.Criterion = part{weight: weight, along: delta}
 		}
 		return newLane(own, fit, newJudged(&own, y, rows))
-	})
+	}), nil
 }
 
 // part is what one of the two problems has in a [Risk]: fit·‖y − m‖² + weight·δᵀ(m − y) +

@@ -21,15 +21,24 @@ import (
 // labels are ±1, and every fold must train on both. Penalty, Datafit and Intercept of
 // the spec are not used.
 func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Problem, error) {
-	_, n := samples.Dims()
+	lanes, err := NewSVMLanes(k, samples, y, spec)
+	if err != nil {
+		return nil, err
+	}
+	return NewOver(context.Background(), lanes, spec)
+}
+
+// NewSVMLanes prepares the lanes of such a problem; see [NewSVM].
+func NewSVMLanes(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
+	p, n := samples.Dims()
 	if err := spec.Check(n); err != nil {
 		return nil, err
 	}
 	if spec.Criterion == nil {
 		spec.Criterion = criterion.Of(loss.SmoothedHinge{})
 	}
-	return newProblem(spec, spec.Folds.Count(), func(fold int) (lane, error) {
-		weights, rows := spec.Split(fold)
+	return newLanes(spec, spec.Folds.Count(), 0, p, func(id LaneID) (lane, error) {
+		weights, rows := spec.Split(id.Fold)
 		fit, err := model.NewSVM(k, samples, y, weights)
 		if err != nil {
 			return nil, err
@@ -47,12 +56,13 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 			return l, nil
 		}
 		return &machine{judged: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify}, nil
-	})
+	}), nil
 }
 
 // machine is the lane of an SVM.
 type machine struct {
 	judged
+	stateless
 	fit      *model.SVM
 	solver   *cd.SVM
 	implicit *implicit.SVM
@@ -60,9 +70,9 @@ type machine struct {
 	last     *cd.SVMSolution
 }
 
-func (l *machine) solve(ctx context.Context, logLambda []float64, options cd.Options) error {
+func (l *machine) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
-	s, err := l.solver.Solve(ctx, logLambda[0], sharpen(options))
+	s, err := l.solver.Solve(ctx, r.LogLambda[0], sharpen(options))
 	if err != nil {
 		return err
 	}
@@ -73,28 +83,28 @@ func (l *machine) solve(ctx context.Context, logLambda []float64, options cd.Opt
 	if err := l.judge(s.Predictions); err != nil {
 		return err
 	}
-	l.solved = solved{
-		Certificate: s.Certificate, Effort: s.Effort, support: len(s.Free),
-		status: s.Status, seconds: time.Since(start).Seconds(), work: s.Work, train: s.Primal / l.fit.Null(s.C),
+	l.Solved = Solved{
+		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Free),
+		Status: s.Status, Seconds: time.Since(start).Seconds(), Work: s.Work, TrainLoss: s.Primal / l.fit.Null(s.C),
 	}
 	return nil
 }
 
-func (l *machine) differentiate(ctx context.Context, logLambda []float64, options cd.Options) error {
+func (l *machine) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start, s := time.Now(), l.last
 	at := implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, W: s.W, Predictions: s.Predictions}
-	g, err := l.implicit.Solve(ctx, logLambda[0], at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
+	g, err := l.implicit.Solve(ctx, r.LogLambda[0], at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
 	if err != nil {
 		return err
 	}
 	if g.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	l.gradient = g.Gradient
-	l.derived = differentiated(&g.Hypergradient, time.Since(start))
-	if l.certify && l.derived.status == outcome.Converged {
-		c, err := l.implicit.Certify(ctx, logLambda[0], at)
-		l.derived.certified = c.Support
+	l.Gradient = g.Gradient
+	l.Derived = differentiated(&g.Hypergradient, time.Since(start))
+	if l.certify && l.Derived.Status == outcome.Converged {
+		c, err := l.implicit.Certify(ctx, r.LogLambda[0], at)
+		l.Derived.SupportCertified = c.Support
 		return err
 	}
 	return nil

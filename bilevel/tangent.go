@@ -2,6 +2,7 @@ package bilevel
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
@@ -34,3 +35,5 @@ func (t *tangent) note(lambda float64, g *implicit.Hypergradient) {
 		t.coef = append(t.coef, g.Jacobian...)
 	}
 }
+
+func (t *tangent) clone() tangent { return tangent{t.lambda, slices.Clone(t.coef)} }

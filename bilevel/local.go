@@ -1,0 +1,253 @@
+package bilevel
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Lanes are the lanes of an outer problem in this process. They implement [Runner]: different
+// lanes may be asked at the same time, and as many work at once as the [Spec] has threads. A
+// lane is made when it is asked for the first time.
+type Lanes struct {
+	spec    Spec
+	folds   int // or the two of a risk
+	classes int // 0: a lane for each fold
+	columns int // of X
+	open    func(LaneID) (lane, error)
+	busy    chan struct{}
+
+	mu   sync.Mutex
+	made map[LaneID]*made
+}
+
+// made is a lane, or what hinders it.
+type made struct {
+	once sync.Once
+	lane lane
+	err  error
+}
+
+// lane is an inner problem, and what solves and differentiates it.
+type lane interface {
+	// solve solves at λ and judges the predictions on held-out rows. When ctx ends it
+	// returns ctx's error.
+	solve(ctx context.Context, r *LaneRequest, o cd.Options) error
+	// differentiate makes the gradient of what the last solve found. When ctx ends it
+	// returns ctx's error.
+	differentiate(ctx context.Context, r *LaneRequest, o cd.Options) error
+	// moveTo makes s the point to go on from, solution returns the last one. Lanes
+	// without coefficients of their own have neither, nor those that follow.
+	moveTo(s *Solution) error
+	solution() *Solution
+	// keep keeps the state under a number, recall makes that of a number the one to go on
+	// from, if there is one, and kept returns its solution.
+	keep(number int)
+	recall(number int)
+	kept(number int) *Solution
+	// result is what was found last.
+	result() *LaneResult
+}
+
+// newLanes prepares lanes; open makes one.
+func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, error)) *Lanes {
+	if spec.Threads <= 0 {
+		spec.Threads = runtime.GOMAXPROCS(0)
+	}
+	return &Lanes{
+		spec: spec, folds: folds, classes: classes, columns: columns, open: open,
+		busy: make(chan struct{}, spec.Threads), made: map[LaneID]*made{},
+	}
+}
+
+// at returns a lane, made if need be.
+func (l *Lanes) at(id LaneID) (lane, error) {
+	if id.Fold < 0 || id.Fold >= l.folds || id.Class < 0 || id.Class >= max(1, l.classes) {
+		return nil, outcome.Errorf(outcome.BadParameter, "no lane %v: there are %d folds of %d classes", id, l.folds, max(1, l.classes))
+	}
+	l.mu.Lock()
+	m := l.made[id]
+	if m == nil {
+		m = &made{}
+		l.made[id] = m
+	}
+	l.mu.Unlock()
+	m.once.Do(func() {
+		if m.lane, m.err = l.open(id); m.err != nil && l.spec.Risk == nil {
+			m.err = outcome.In(fmt.Sprintf("fold %d", id.Fold), m.err)
+		}
+	})
+	return m.lane, m.err
+}
+
+// Forget lets go of a lane and all it has kept: it begins anew when it is asked again. It
+// must not be at work.
+func (l *Lanes) Forget(id LaneID) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.made, id)
+}
+
+// Run implements [Runner]. Gradients are tasks of their own, begun when all solutions have
+// been: threads that are done with those share what is left.
+func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) ([]LaneResult, error) {
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(l.spec.Threads)
+	task := func(work func() error) error {
+		l.busy <- struct{}{}
+		defer func() { <-l.busy }()
+		if err := inner.Err(); err != nil {
+			return err
+		}
+		return work()
+	}
+	results, ended := make([]LaneResult, len(requests)), make([]chan bool, len(requests))
+	for i := range requests {
+		ended[i] = make(chan bool, 1)
+		group.Go(func() error {
+			err := task(func() error { return l.begin(inner, &requests[i], &results[i]) })
+			ended[i] <- err == nil
+			if solved != nil && requests[i].Ask == AskSolve {
+				solved()
+			}
+			return err
+		})
+	}
+	for i := range requests {
+		if !l.slopes(&requests[i]) {
+			continue
+		}
+		group.Go(func() error {
+			if !<-ended[i] {
+				return nil
+			}
+			return task(func() error { return l.finish(inner, &requests[i], &results[i]) })
+		})
+	}
+	return results, group.Wait()
+}
+
+// slopes reports whether a gradient is a task of its own.
+func (l *Lanes) slopes(r *LaneRequest) bool {
+	return r.Ask == AskSolve && !r.ValueOnly && l.classes == 0
+}
+
+func (l *Lanes) options(r *LaneRequest) cd.Options {
+	o := l.spec.Solver
+	if r.Tol != 0 {
+		o.Tol = r.Tol
+	}
+	return o
+}
+
+// begin does what is asked, but for a gradient that is a task of its own.
+func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) error {
+	if err := l.check(r); err != nil {
+		return err
+	}
+	lane, err := l.at(r.Lane)
+	if err != nil {
+		return err
+	}
+	switch r.Ask {
+	case AskNull:
+		null := lane.result()
+		*out = LaneResult{Null: null.Null, NullError: null.NullError, Top: null.Top}
+		return nil
+	case AskKept:
+		out.Solution = lane.kept(r.From)
+		return nil
+	case AskSlope:
+		if l.classes == 0 {
+			return outcome.Errorf(outcome.Usage, "the slope of lane %v comes with its solution", r.Lane)
+		}
+		return l.finish(ctx, r, out)
+	case AskSolve:
+		if r.From > 0 {
+			lane.recall(r.From)
+		}
+		if r.Start != nil {
+			if err := lane.moveTo(r.Start); err != nil {
+				return err
+			}
+		}
+		if err := lane.solve(ctx, r, l.options(r)); err != nil {
+			return err
+		}
+		if r.Keep > 0 && !l.slopes(r) {
+			lane.keep(r.Keep)
+		}
+	default:
+		return outcome.Errorf(outcome.BadParameter, "lane %v: no request of kind %d", r.Lane, r.Ask)
+	}
+	found := lane.result()
+	*out = LaneResult{
+		Value: found.Value, ValueError: found.ValueError, Test: found.Test, Tested: found.Tested,
+		Scores: found.Scores, TestScores: found.TestScores, Solved: found.Solved,
+	}
+	if r.Tell {
+		out.Solution = lane.solution()
+	}
+	return nil
+}
+
+// finish makes the gradient.
+func (l *Lanes) finish(ctx context.Context, r *LaneRequest, out *LaneResult) error {
+	lane, err := l.at(r.Lane)
+	if err != nil {
+		return err
+	}
+	if err := lane.differentiate(ctx, r, l.options(r)); err != nil {
+		return err
+	}
+	if r.Keep > 0 {
+		lane.keep(r.Keep)
+	}
+	found := lane.result()
+	out.Gradient, out.Columns, out.Bend, out.Derived = found.Gradient, found.Columns, found.Bend, found.Derived
+	out.Motion, out.Own, out.Steep, out.Wander = found.Motion, found.Own, found.Steep, found.Wander
+	return nil
+}
+
+// check refuses a request that no lane can answer, wherever it comes from; lanes check what
+// depends on them.
+func (l *Lanes) check(r *LaneRequest) error {
+	if !(r.Tol >= 0) || math.IsInf(r.Tol, 0) {
+		return outcome.At(outcome.BadParameter, "tol", "must be finite and not negative, got %g", r.Tol)
+	}
+	if r.Keep < 0 || r.From < 0 {
+		return outcome.Errorf(outcome.BadParameter, "lane %v: states have positive numbers, not %d and %d", r.Lane, r.Keep, r.From)
+	}
+	if len(r.LogLambda) == 0 && (r.Ask == AskSolve || r.Ask == AskSlope) {
+		return outcome.At(outcome.Shape, "log-lambda", "lane %v: there is no λ", r.Lane)
+	}
+	if s := r.Start; s != nil {
+		ascending := len(s.Support) == len(s.Coef)
+		for k, j := range s.Support {
+			ascending = ascending && j >= 0 && int(j) < l.columns && (k == 0 || s.Support[k-1] < j)
+		}
+		if !ascending || slices.ContainsFunc(s.Coef, func(b float64) bool { return math.IsNaN(b) || math.IsInf(b, 0) }) {
+			return outcome.Errorf(outcome.BadParameter, "lane %v: the start needs ascending columns below %d and a finite coefficient for each", r.Lane, l.columns)
+		}
+	}
+	return nil
+}
+
+// stateless is embedded by lanes without coefficients of their own.
+type stateless struct{}
+
+func (stateless) moveTo(*Solution) error {
+	return outcome.Errorf(outcome.Usage, "inner problems of this kind do not begin at given coefficients")
+}
+func (stateless) solution() *Solution { return nil }
+func (stateless) keep(int)            {}
+func (stateless) recall(int)          {}
+func (stateless) kept(int) *Solution  { return nil }

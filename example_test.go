@@ -333,6 +333,42 @@ func ExampleFitter() {
 	// 7 columns, objective 1565
 }
 
+// With more rows than yesterday, go on from what was chosen then.
+func ExampleSelectOptions_from() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	const before = 420 // rows
+	old := make([]float64, 0, before*10)
+	for j := range 10 {
+		_, values := x.Column(j)
+		old = append(old, values[:before]...)
+	}
+	then, err := sparse.NewDense(before, 10, old)
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	yesterday, err := pare.Select(ctx, then, y[:before], pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	anew, err := pare.Select(ctx, x, y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	today, err := pare.Select(ctx, x, y, pare.SelectOptions{From: yesterday}, pare.Config{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("half the evaluations or less:", 2*len(today.Evaluations) <= len(anew.Evaluations))
+	fmt.Println("as good to a hundredth of a standard error:", today.Value <= anew.Value+0.01*anew.StandardError)
+	// Output:
+	// half the evaluations or less: true
+	// as good to a hundredth of a standard error: true
+}
+
 // A service goes on predicting while it takes a new model over.
 func ExampleLive() {
 	x, y, err := diabetes()

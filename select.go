@@ -64,6 +64,13 @@ type SelectOptions struct {
 	// gradient methods; "" means search.Auto, which begins loose. With search.Exact all
 	// evaluations have the last tolerance.
 	Schedule search.Schedule
+	// From, where set, is an earlier selection by Auto, of the same model on nearly the same
+	// data, such as yesterday's: the search goes on from its λ, inner problems begin at its
+	// coefficients, and what it has seen of the criterion says how far to go. That takes one
+	// to three evaluations where little has changed. Where it leads nowhere, the search begins
+	// anew. Of other basins only those are looked into that the earlier search has seen: select
+	// without it now and then. Not for an [SVM]. It is not changed.
+	From *Selection
 	// Evaluations is the budget; 0 means 50, or the size of the grid, or for the weighted
 	// Lasso 15 after those of one λ for all columns.
 	Evaluations int
@@ -153,8 +160,17 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err != nil {
 		return nil, err
 	}
+	choosing := o.choosing(c)
+	if o.From != nil {
+		choosing.From = o.From.seen(e.family.common, e.max())
+		if b, ok := t.problem.(interface {
+			Begin(at []bilevel.Solution)
+		}); ok {
+			b.Begin(o.From.coefficients())
+		}
+	}
 	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: slices.Clone(e.max())}
-	result, common, err := t.minimise(searching, o.choosing(c))
+	result, common, err := t.minimise(searching, choosing)
 	if err != nil {
 		if result == nil || result.Best.LogLambda == nil {
 			return nil, err
@@ -197,6 +213,9 @@ func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	o.Search = cmp.Or(o.Search, Auto)
 	o.OneSE = o.OneSE || o.TakeOneSE
 	if err := o.choosing(e.config).Check(); err != nil {
+		return o, err
+	}
+	if err := e.checkFrom(o); err != nil {
 		return o, err
 	}
 	if o.Search.Points() && o.Start != 0 {

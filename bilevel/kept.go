@@ -67,6 +67,10 @@ func (l *classLane) solution() *Solution {
 	return &Solution{slices.Clone(l.support), slices.Clone(l.coef)}
 }
 
+func (l *penalised) over() *sparse.View { return l.view }
+
+func (l *classLane) over() *sparse.View { return l.fold.view }
+
 func (l *classLane) moveTo(s *Solution) error {
 	l.support, l.coef = append(l.support[:0], s.Support...), append(l.coef[:0], s.Coef...)
 	l.tangent.coef = l.tangent.coef[:0]

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // judged is a fold's held-out rows, what judges predictions on them, and what came
@@ -173,6 +174,7 @@ type penalised struct {
 	null0    float64     // objective of the null model
 	most     float64     // size of the largest support that rows and columns allow
 	motion   [][]float64 // r × n: how predictions move
+	view     *sparse.View
 }
 
 // newLane makes the lane of a datafit and the spec's penalty.
@@ -197,7 +199,7 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		j.Top = kernels.Log(spec.AlphaMax(null))
 	}
 	_, curved := fit.(model.Curved)
-	return &penalised{judged: j, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View())}, nil
+	return &penalised{judged: j, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
 }
 
 // solverAt returns a solver at the null model, which it moves to that with all unpenalised

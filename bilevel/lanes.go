@@ -45,8 +45,10 @@ type LaneRequest struct {
 	// instead of an earlier one; From, where positive, that of the state to begin with,
 	// where there is one.
 	Keep, From int
-	// Start, where set, is the point to begin with.
-	Start *Solution
+	// Start, where set, is the point to begin with; Unscaled says that it is in the columns of
+	// X and not in those of the lane's view.
+	Start    *Solution
+	Unscaled bool
 	// Tell asks for the solution itself.
 	Tell bool
 	// Probability, for AskSlope, is that of the class on the validation rows, and Others the

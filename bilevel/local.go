@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // Lanes are the lanes of an outer problem in this process. They implement [Runner]: different
@@ -48,6 +49,8 @@ type lane interface {
 	// without coefficients of their own have neither, nor those that follow.
 	moveTo(s *Solution) error
 	solution() *Solution
+	// over is the view of the inner problem.
+	over() *sparse.View
 	// keep keeps the state under a number, recall makes that of a number the one to go on
 	// from, if there is one, and kept returns its solution.
 	keep(number int)
@@ -175,7 +178,11 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 			lane.recall(r.From)
 		}
 		if r.Start != nil {
-			if err := lane.moveTo(r.Start); err != nil {
+			start := r.Start
+			if r.Unscaled {
+				start = start.in(lane.over())
+			}
+			if err := lane.moveTo(start); err != nil {
 				return err
 			}
 		}
@@ -248,6 +255,7 @@ func (stateless) moveTo(*Solution) error {
 	return outcome.Errorf(outcome.Usage, "inner problems of this kind do not begin at given coefficients")
 }
 func (stateless) solution() *Solution { return nil }
+func (stateless) over() *sparse.View  { return nil }
 func (stateless) keep(int)            {}
 func (stateless) recall(int)          {}
 func (stateless) kept(int) *Solution  { return nil }

@@ -35,6 +35,7 @@ type Multiclass struct {
 	label   []int32   // n: class of each row
 	folds   []*multiclassFold
 	kept    points
+	begin   []Solution // by class: where the next evaluation begins, by the columns of X; nil: as it would
 	null    search.Evaluation
 }
 
@@ -212,6 +213,12 @@ func (m *Multiclass) solve(ctx context.Context, r search.Request, keep int) ([]L
 	requests := own(m.ask(request), r.LogLambda)
 	if err := m.lead(ctx, requests); err != nil {
 		return nil, err
+	}
+	if m.begin != nil {
+		for i := range requests {
+			requests[i].Start, requests[i].Unscaled = &m.begin[requests[i].Lane.Class], true
+		}
+		m.begin = nil
 	}
 	return m.runner.Run(ctx, requests, m.spec.tally(len(requests))(r.LogLambda))
 }

@@ -88,7 +88,8 @@ type Problem struct {
 	runner Runner
 	lanes  int
 	kept   points
-	share  float64 // of a lane in the criterion
+	begin  *Solution // where the next evaluation begins, by the columns of X; nil: as it would
+	share  float64   // of a lane in the criterion
 	null   search.Evaluation
 	top    float64 // ln αmax, the largest of the lanes
 }
@@ -209,7 +210,9 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	start := time.Now()
 	request := LaneRequest{
 		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Curvature: p.Curvature && !r.ValueOnly,
+		Start: p.begin, Unscaled: p.begin != nil,
 	}
+	p.begin = nil
 	if r.From != nil {
 		request.From = p.kept.number(r.From)
 	}

@@ -185,8 +185,8 @@ func (s *Solver) layOut() {
 	for k, j := range s.sol.Support {
 		home := s.copies.Home(j)
 		place := s.cert.place(home.Column)
-		if place < 0 {
-			continue // without entries
+		if place < 0 || s.cert.norm[place] == 0 {
+			continue // the same in all rows of the view: its coefficient is 0
 		}
 		if s.beta[place] == 0 {
 			s.active = append(s.active, home.Column)

@@ -21,7 +21,7 @@ const (
 // look chooses one λ, or the share of αmax for all.
 func (p *Problem) look(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
 	l := search.LookOptions{
-		Options: options, Precision: o.Precision, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass),
+		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass),
 		Sparse: p.Shape == Sparse || p.Shape == Relative, Relative: p.Shape == Relative || p.Shape == Dual,
 	}
 	if k, ok := p.Objective.(keeper); ok {

@@ -55,6 +55,8 @@ type Options struct {
 	Seed     uint64          // of what is drawn
 	Progress func(search.Evaluation)
 	Log      *search.Log
+	// From is an earlier choice of nearly the same problem, by Auto, to go on from.
+	From *search.Result
 }
 
 // Check returns the error of options that do not go together.

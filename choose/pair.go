@@ -27,8 +27,13 @@ var nothing = math.Inf(-1)
 // mixtures of both, and from there by a trust region. It ends no worse than the Lasso, the
 // ridge and the null model.
 func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options) (*search.Result, error) {
+	if o.From != nil {
+		if result, done, err := p.pairAgain(ctx, s, top, o); done {
+			return result, err
+		}
+	}
 	alone := o
-	alone.Precision = false
+	alone.Precision, alone.From = false, nil
 	lasso := axis{p.Objective, 0}
 	one := *p
 	one.Objective, one.Top, one.Shape, one.Pair = lasso, p.Top[:1], Sparse, false

@@ -37,6 +37,9 @@ type LookOptions struct {
 	Relative bool
 	// Free is the work, as in [Evaluation].Work, that a path may spend without a promise.
 	Free float64
+	// Earlier are the evaluations of an earlier look at nearly the same objective, the point
+	// it has chosen first: the search goes on from there instead of down the path.
+	Earlier []Evaluation
 	// Precision continues to the last digits, by [Secant] between the neighbours of the
 	// best point.
 	Precision bool
@@ -97,7 +100,11 @@ func Look(ctx context.Context, f Objective, o LookOptions) (*Result, error) {
 	}
 	l := &look{recorder: r, o: o}
 	result, err := r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
-		if err := l.path(ctx); err != nil {
+		done, err := l.resume(ctx)
+		if err == nil && !done {
+			err = l.path(ctx)
+		}
+		if err != nil {
 			return "", err
 		}
 		if err := l.refine(ctx); err != nil {
@@ -124,6 +131,8 @@ type look struct {
 	atBest float64 // spent up to the best point
 	rises  int     // points in a row clearly above the best
 	dense  int     // points in a row whose solutions are dense
+
+	resumed bool // from an earlier look: there was no path
 }
 
 // point is an evaluation by its depth. slope is by the depth, NaN where it is not known.
@@ -331,7 +340,7 @@ func (l *look) refine(ctx context.Context) error {
 	for range refinements {
 		value, depth := l.least()
 		if !(l.best.Value-value >= enough*l.unit(l.best.Evaluation)) {
-			if l.spent > l.o.Free {
+			if l.spent > l.o.Free || l.resumed {
 				return nil
 			}
 			if depth = l.beside(); depth == probed || math.IsInf(depth, 1) {
@@ -488,7 +497,11 @@ func (l *look) conclude(r *Result) {
 // seen sums up the path: its range, and how many basins of its points are deeper than a
 // tenth of a standard error.
 func (l *look) seen() Seen {
-	s := Seen{From: l.o.Origin, To: l.lambda(l.points[len(l.points)-1].depth)}
+	from := l.o.Origin
+	if l.resumed {
+		from = l.lambda(l.points[0].depth)
+	}
+	s := Seen{From: from, To: l.lambda(l.points[len(l.points)-1].depth)}
 	crest, valley, falling := l.points[0].Value, l.points[0].Value, true
 	for _, p := range l.points {
 		deep := float64(slightly * l.unit(p.Evaluation))

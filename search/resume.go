@@ -1,0 +1,170 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+)
+
+const (
+	resumptions = 6    // evaluations before the path is gone after all
+	rivals      = 2    // other basins looked into, at most
+	rivalling   = 0.25 // standard errors above the best that the earlier look has seen them at most
+	longest     = 1.0  // step
+	probe       = 0.4  // step where no curvature is known
+	nearby      = 1.5  // how far away points may be whose slopes make a curvature
+	distinct    = 0.05 // how far at least
+)
+
+// resume goes on from where an earlier look at nearly the same objective has ended, by
+// the slope there and the curvature that the earlier one has seen, until the slope promises
+// less than a hundredth of a standard error or changes sign. It reports false where that
+// leads nowhere, or to nothing better than the null model: the path has to be gone.
+func (l *look) resume(ctx context.Context) (bool, error) {
+	if len(l.o.Earlier) == 0 {
+		return false, nil
+	}
+	depth := l.depth(&l.o.Earlier[0])
+	curvature := bendAt(depth, l.earlier())
+	rival := l.rivals(depth)
+	for range resumptions {
+		if !(depth > 0 && depth < l.o.Bottom) {
+			return false, nil
+		}
+		var from *Evaluation
+		if l.best != nil {
+			from = l.nearest(depth)
+		}
+		if err := l.visit(ctx, depth, lookGap, from); err != nil {
+			return false, err
+		}
+		if l.best == nil || math.IsNaN(l.best.slope) || l.beaten() {
+			return false, nil
+		}
+		if bend := bendAt(l.best.depth, l.points); bend > 0 {
+			curvature = bend
+		}
+		step, promise := descent(l.best.slope, curvature)
+		content := promise < enough*l.unit(l.best.Evaluation)
+		switch {
+		case content && len(l.points) == 1 && l.spent <= l.o.Free:
+			// The criterion has corners, which a slope does not see.
+			step = math.Copysign(probe, step)
+		case content, l.enclosed(step):
+			l.resumed = true
+			return true, l.compare(ctx, rival)
+		}
+		depth = l.best.depth + step
+	}
+	return false, nil
+}
+
+// rivals returns the depths of other basins that the earlier look has seen to be nearly as
+// deep as the one it has chosen, the best first.
+func (l *look) rivals(chosen float64) (depths []float64) {
+	earlier := look{recorder: l.recorder, o: l.o}
+	for _, p := range l.earlier() {
+		earlier.add(p)
+	}
+	points := earlier.points
+	value := map[float64]float64{}
+	for k, p := range points {
+		if k == 0 || k+1 == len(points) || p.Value > points[k-1].Value || p.Value > points[k+1].Value || math.Abs(p.depth-chosen) < apart {
+			continue
+		}
+		if p.Value <= earlier.best.Value+float64(rivalling*earlier.unit(p.Evaluation)) {
+			value[p.depth] = p.Value
+			depths = append(depths, p.depth)
+		}
+	}
+	slices.SortFunc(depths, func(a, b float64) int { return cmp.Compare(value[a], value[b]) })
+	return depths[:min(len(depths), rivals)]
+}
+
+// compare evaluates other basins.
+func (l *look) compare(ctx context.Context, depths []float64) error {
+	for _, depth := range depths {
+		if err := l.visit(ctx, depth, lookGap, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// depth is the inverse of lambda.
+func (l *look) depth(e *Evaluation) float64 {
+	if len(e.LogLambda) != 1 {
+		return math.NaN()
+	}
+	if l.o.Up {
+		return e.LogLambda[0] - l.o.Origin
+	}
+	return l.o.Origin - e.LogLambda[0]
+}
+
+// earlier returns the points of the earlier look.
+func (l *look) earlier() (points []point) {
+	for i := range l.o.Earlier {
+		points = append(points, l.pointOf(l.depth(&l.o.Earlier[i]), &l.o.Earlier[i]))
+	}
+	return points
+}
+
+// bendAt returns the second derivative near a depth by the slopes of the two points next to
+// it on either side, or of the two nearest; NaN where there are not two.
+func bendAt(depth float64, points []point) float64 {
+	var near [2]*point // shallower or there, deeper
+	for i := range points {
+		p := &points[i]
+		away := math.Abs(p.depth - depth)
+		if math.IsNaN(p.slope) || !(away <= nearby) {
+			continue
+		}
+		side := 0
+		if p.depth > depth {
+			side = 1
+		}
+		if near[side] == nil || away < math.Abs(near[side].depth-depth) {
+			near[side] = p
+		}
+	}
+	a, b := near[0], near[1]
+	for i := range points { // the next to the only one
+		p := &points[i]
+		if math.IsNaN(p.slope) || !(math.Abs(p.depth-depth) <= nearby) {
+			continue
+		}
+		switch {
+		case a == nil && b != nil && p.depth-b.depth >= distinct:
+			a = p
+		case b == nil && a != nil && a.depth-p.depth >= distinct:
+			b = p
+		}
+	}
+	if a == nil || b == nil || math.Abs(b.depth-a.depth) < distinct {
+		return math.NaN()
+	}
+	return (b.slope - a.slope) / (b.depth - a.depth)
+}
+
+// descent returns the Newton step of a slope and what it promises, of a curvature that is
+// not known or no minimum's a step to find out.
+func descent(slope, curvature float64) (step, promise float64) {
+	if !(curvature > 0) {
+		return math.Copysign(probe, -slope), math.Inf(1)
+	}
+	step = min(longest, math.Abs(slope)/curvature)
+	return math.Copysign(step, -slope), 0.5 * math.Abs(slope) * step
+}
+
+// enclosed reports whether a point evaluated lies beyond the best one in the direction of a
+// step: the minimum between them is the model's.
+func (l *look) enclosed(step float64) bool {
+	for _, p := range l.points {
+		if ahead := (p.depth - l.best.depth) * step; ahead > 0 && !math.IsNaN(p.slope) {
+			return true
+		}
+	}
+	return false
+}

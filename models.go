@@ -49,7 +49,8 @@ type family struct {
 type form struct {
 	name            string
 	strengths       Strengths
-	hyperparameters int // or perColumn, perClass
+	hyperparameters int  // or perColumn, perClass
+	dense           bool // no strength makes a coefficient zero
 	penalty         func(logLambda []float64) (model.Penalty, error)
 	max             func(*model.Null) float64 // αmax
 	// ranges are those of a search around ln αmax, or around 0 where there is none: one per
@@ -117,7 +118,7 @@ func families() []family {
 			penalty: model.WeightedLasso,
 		}
 		ridge = form{
-			name: "ridge", hyperparameters: 1, max: (*model.Null).RidgeMax, ranges: []span{{16, 2}}, rescale: rescaleRidge,
+			name: "ridge", dense: true, hyperparameters: 1, max: (*model.Null).RidgeMax, ranges: []span{{16, 2}}, rescale: rescaleRidge,
 			penalty: func(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) },
 		}
 		byClass = form{name: "l1 of each class", strengths: EachClass, hyperparameters: perClass, max: alphaMax, positive: true, ranges: []span{{12, 0}}, penalty: l1.penalty, common: true, rescale: rescaleL1}
@@ -171,6 +172,8 @@ type Traits struct {
 	Positive  bool // there is a constraint β ≥ 0
 	Intercept bool // there can be one
 	Certified bool // supports can be proved
+	Dense     bool // no strength makes a coefficient zero
+	Classes   bool // there is a predictor for each class of the target
 }
 
 // Strengths says what the λ's of a model are the logarithms of.
@@ -197,8 +200,18 @@ func (c Config) Traits() (Traits, error) {
 	}
 	return Traits{
 		Model: f.name, About: f.about, Loss: f.lossName(), Link: f.link(), Judged: f.judged, Strengths: f.strengths,
-		Positive: f.positive, Intercept: !f.samples, Certified: !f.samples,
+		Positive: f.positive, Intercept: !f.samples, Certified: !f.samples, Dense: f.dense, Classes: f.classes,
 	}, nil
+}
+
+// Traits returns those of the model by itself, see [Config.Traits]; zero where there is no
+// such model.
+func (m Model) Traits() Traits {
+	traits, err := Config{Model: m}.Traits()
+	if err != nil || m == "" {
+		return Traits{}
+	}
+	return traits
 }
 
 // Loss says in words what judges the model on held-out rows; "" where there is

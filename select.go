@@ -268,7 +268,7 @@ func (e *engine) checkStrengths() error {
 		return nil
 	case e.constant():
 		return nothing("the target is the same in every row")
-	case e.family.form.name == "ridge":
+	case e.family.dense:
 		return nothing("no column varies")
 	case !e.config.Positive:
 		return nothing("the target does not depend on any column")

@@ -66,7 +66,7 @@ func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choos
 	switch f := e.family; {
 	case f.samples:
 		p.Shape = choose.Dual
-	case f.form.name == "ridge":
+	case f.dense:
 		p.Shape = choose.Smooth
 	case !f.quadratic():
 		p.Shape = choose.Relative

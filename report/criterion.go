@@ -44,9 +44,9 @@ func (r *Result) strength() string {
 		return "C, strong penalty left, weak right"
 	case r.axis() == 1:
 		return "ridge strength α₂ as a share of αmax, strong left"
-	case r.Model == pare.ElasticNet:
+	case r.Model.Traits().Strengths == pare.L1AndRidge:
 		return "ℓ1 strength α₁ as a share of αmax, strong left"
-	case r.Model == pare.Multiclass:
+	case r.Model.Traits().Strengths == pare.EachClass:
 		return "strength α/αmax of the first class, strong left"
 	default:
 		return "strength α as a share of αmax, strong left, weak right"
@@ -55,13 +55,13 @@ func (r *Result) strength() string {
 
 // others says what happens to strengths that the axis does not show, "" where there are none.
 func (r *Result) others() string {
-	switch r.Model {
-	case pare.ElasticNet:
+	switch r.Model.Traits().Strengths { //nolint:exhaustive // the others have no more
+	case pare.L1AndRidge:
 		if r.axis() == 1 {
 			return " There is no ℓ1 strength at the choice."
 		}
 		return " The ridge strength stays that of the choice."
-	case pare.Multiclass:
+	case pare.EachClass:
 		return " The strengths of the other classes move alike."
 	default:
 		return ""

@@ -170,7 +170,7 @@ func (t *table) besideGrid(ctx context.Context, d studies.Data, points peers.Poi
 	}
 	n, p := d.X.Dims()
 	model := peers.Lasso
-	if c.Model == pare.ElasticNet {
+	if c.Model.Traits().Strengths == pare.L1AndRidge {
 		model = peers.ElasticNet
 	}
 	glmnet, err := peers.StartPaths(ctx, &peers.Problem{X: d.X, Y: d.Y, Model: model}, ids, points, p < 500 || p <= 2000 && n > p)
@@ -250,7 +250,7 @@ func ChooseClassifiers(ctx context.Context, o studies.Options) (*studies.Result,
 		x, y := sparse.Compact(d.X.(*sparse.CSC)), studies.Signs(d.Y)
 		for _, m := range []pare.Model{pare.Logistic, pare.SVM} {
 			v, what := pare.Validation{FoldIDs: fifths(len(y))}, "5 folds"
-			if m == pare.SVM {
+			if m.Traits().Strengths == pare.Cost {
 				v, what = pare.Validation{FoldIDs: halves(len(y))}, "hold-out"
 			}
 			t.say("%s, %s", d.Name, m)

@@ -50,7 +50,7 @@ func Hypergradients(ctx context.Context, o studies.Options) (*studies.Result, er
 			if err != nil {
 				return err
 			}
-			if r.model == pare.Logistic || r.model == pare.SVM {
+			if r.model.Traits().Link.Classes() {
 				y = studies.Signs(y)
 			}
 			c := pare.Config{Model: r.model, NoIntercept: true, Threads: 1}
@@ -73,7 +73,7 @@ func Hypergradients(ctx context.Context, o studies.Options) (*studies.Result, er
 				return err
 			}
 			what := fmt.Sprintf("%s, %g", r.model, r.share)
-			if r.model == pare.SVM {
+			if r.model.Traits().Strengths == pare.Cost {
 				how = "the C of the record is not known, this one is figure 6's; " + how
 			}
 			t.add(d.Name, what, seconds, "sparse-ho (recorded)", r.own*factor, "≥ 20", fmt.Sprintf("%s, support %d; %s", h.Status, h.Support, how))
@@ -105,7 +105,7 @@ func prepared(d studies.Data) (sparse.Matrix, []float64, error) {
 
 // at are the λ's of a share of αmax; for the SVM ln C.
 func at(x sparse.Matrix, y []float64, share float64, c pare.Config) ([]float64, error) {
-	if c.Model == pare.SVM {
+	if c.Model.Traits().Strengths == pare.Cost {
 		return []float64{kernels.Log(share)}, nil
 	}
 	l, err := pare.LogLambdaMax(x, y, c)

@@ -68,7 +68,7 @@ func draw(m pare.Model, seed uint64, k int) (problem, error) {
 	for i := range y {
 		y[i] += noise * source.Normal()
 	}
-	if m == pare.Logistic || m == pare.SVM {
+	if m.Traits().Link.Classes() {
 		middle := slices.Sorted(slices.Values(y))[n/2]
 		for i, t := range y {
 			y[i] = math.Copysign(1, t-middle)
@@ -121,7 +121,7 @@ func Quality(ctx context.Context, o studies.Options) (*studies.Result, error) {
 
 // realSets adds a row for each data set there is, on several shuffles.
 func realSets(ctx context.Context, o studies.Options, t *studies.Table, m pare.Model) error {
-	if m != pare.Lasso && m != pare.Logistic {
+	if traits := m.Traits(); traits.Strengths != pare.OneStrength || traits.Dense {
 		return nil
 	}
 	seeds := uint64(realSeeds)
@@ -129,7 +129,7 @@ func realSets(ctx context.Context, o studies.Options, t *studies.Table, m pare.M
 		seeds = 2
 	}
 	for _, name := range []string{"diabetes", "breast_cancer", "colon_cancer", "leukemia", "golub_raw", "rcv1_vw", "rcv1_dev", "a9a"} {
-		if m == pare.Logistic && name == "diabetes" {
+		if m.Traits().Link.Classes() && name == "diabetes" {
 			continue
 		}
 		d, err := o.Raw(ctx, name)
@@ -175,7 +175,7 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 		return err
 	}
 	at := s.NullValue
-	if s.Status != "null_model" || m == pare.Ridge || m == pare.SVM {
+	if s.Status != "null_model" || m.Traits().Dense || m.Traits().Strengths == pare.Cost {
 		c.Tol = referenceTol
 		h, err := pare.Gradient(ctx, p.x, p.y, s.LogLambda, p.v, c)
 		if err != nil {
@@ -183,7 +183,7 @@ func (q *quality) judge(ctx context.Context, m pare.Model, p problem) error {
 		}
 		at = h.Value
 	}
-	if m == pare.ElasticNet {
+	if m.Traits().Strengths == pare.L1AndRidge {
 		if err := q.contains(ctx, p, at); err != nil {
 			return err
 		}
@@ -238,7 +238,7 @@ func reference(ctx context.Context, p problem, c pare.Config, s *pare.Selection)
 		return 0, 0, err
 	}
 	c.Tol = referenceTol
-	if c.Model == pare.SVM { // with large C sweeps go on for ever
+	if c.Model.Traits().Strengths == pare.Cost { // with large C sweeps go on for ever
 		c.Tol, c.MaxEpochs = 1e-5, 3000
 	}
 	for e, err := range pare.Validate(ctx, p.x, p.y, grid, p.v, c) {
@@ -263,12 +263,12 @@ func points(p problem, c pare.Config) (grid [][]float64, err error) {
 	if n, _ := p.x.Dims(); n > largestDrawn { // a real set: deeper solutions take minutes
 		span, count = math.Log(1e4), gridPoints/4
 	}
-	switch c.Model { //nolint:exhaustive // the others have the range of the Lasso
-	case pare.Ridge:
+	switch traits := c.Model.Traits(); { // the others have the range of the Lasso
+	case traits.Dense:
 		from, span = top[0]+4, math.Log(1e9)+4
-	case pare.SVM:
+	case traits.Strengths == pare.Cost:
 		from, span, count = -12, -16, gridPoints/3
-	case pare.ElasticNet:
+	case traits.Strengths == pare.L1AndRidge:
 		c.Model = pare.Ridge
 		ridge, err := pare.LogLambdaMax(p.x, p.y, c)
 		if err != nil {

@@ -66,7 +66,7 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 	ids := modulo(len(d.Y))
 	what := fmt.Sprintf("%s, 5 folds, whole job", r.model)
 	model := peers.Lasso
-	if r.model == pare.Logistic {
+	if r.model.Traits().Link.Classes() {
 		model = peers.Logistic
 	}
 	glmnet, absent := peers.StartWhole(ctx, &peers.Problem{X: x, Y: d.Y, Model: model}, ids)

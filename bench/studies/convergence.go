@@ -29,11 +29,11 @@ var settings = []setting{
 }
 
 func (s setting) share(m pare.Model) float64 {
-	switch m {
-	case pare.Logistic:
-		return s.logistic
-	case pare.SVM:
+	switch traits := m.Traits(); {
+	case traits.Strengths == pare.Cost:
 		return s.cs
+	case traits.Link.Classes():
+		return s.logistic
 	default:
 		return s.lasso
 	}
@@ -68,7 +68,7 @@ func convergenceOf(m pare.Model) func(context.Context, Options) (*Result, error)
 			}
 			if err == nil {
 				// Unit columns would make the C of table 6 too small for anything to be free.
-				d, err = d.prepare(m != pare.SVM)
+				d, err = d.prepare(m.Traits().Strengths != pare.Cost)
 			}
 			if err == nil {
 				err = all.add(ctx, d, s.share(m))
@@ -142,10 +142,10 @@ func (c *convergences) add(ctx context.Context, d Data, share float64) error {
 	}
 	c.rates.Add(d.Name, n, p, share, support, found, len(epoch), radius, slope(toJacobian, found), slope(toBeta, found), status)
 	what := "‖β − exact‖"
-	if c.model == pare.SVM {
+	if c.model.Traits().Strengths == pare.Cost {
 		what = "‖w − exact‖"
 	}
-	c.panels[0] = append(c.panels[0], panel(fmt.Sprintf("%s, %s %g", d.Name, map[bool]string{true: "C", false: "share of αmax"}[c.model == pare.SVM], share), what, epoch, toBeta, found, radius))
+	c.panels[0] = append(c.panels[0], panel(fmt.Sprintf("%s, %s %g", d.Name, map[bool]string{true: "C", false: "share of αmax"}[c.model.Traits().Strengths == pare.Cost], share), what, epoch, toBeta, found, radius))
 	c.panels[1] = append(c.panels[1], panel("", "‖Jacobian − exact‖", epoch, toJacobian, found, radius))
 	return nil
 }

@@ -37,15 +37,15 @@ func newInner(m pare.Model, x sparse.Matrix, y, weights []float64, share float64
 	if err != nil {
 		return nil, err
 	}
-	switch m {
-	case pare.SVM:
+	traits := m.Traits()
+	switch {
+	case traits.Strengths == pare.Cost:
 		fit, err := model.NewSVM(k, sparse.Transpose(x), Signs(y), weights)
 		if err != nil {
 			return nil, err
 		}
 		return &machine{fit, iterdiff.NewSVM(fit), cd.NewSVM(fit), implicit.NewSVM(fit), kernels.Log(share)}, nil
-	case pare.Lasso, pare.Logistic:
-	default:
+	case traits.Strengths != pare.OneStrength || traits.Dense:
 		return nil, fmt.Errorf("no study of derivatives covers %s", m)
 	}
 	view, err := sparse.NewView(k, x, weights, false)
@@ -53,7 +53,7 @@ func newInner(m pare.Model, x sparse.Matrix, y, weights []float64, share float64
 		return nil, err
 	}
 	var fit model.Datafit
-	if m == pare.Logistic {
+	if traits.Link.Classes() {
 		fit, err = model.NewLogistic(view, Signs(y))
 	} else {
 		fit, err = model.NewSquared(view, y)

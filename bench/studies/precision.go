@@ -39,7 +39,7 @@ func errorsOf(ctx context.Context, o Options, m pare.Model, sets []string, share
 	for _, name := range o.Choose(sets, 1) {
 		d, err := o.Raw(ctx, name)
 		if err == nil {
-			d, err = d.prepare(m != pare.SVM)
+			d, err = d.prepare(m.Traits().Strengths != pare.Cost)
 		}
 		if errors.Is(err, fs.ErrNotExist) {
 			o.say(err.Error())
@@ -48,7 +48,7 @@ func errorsOf(ctx context.Context, o Options, m pare.Model, sets []string, share
 		if err != nil {
 			return nil, err
 		}
-		if m == pare.SVM {
+		if m.Traits().Strengths == pare.Cost {
 			d.Y = Signs(d.Y)
 		}
 		for i, share := range shares {
@@ -58,7 +58,7 @@ func errorsOf(ctx context.Context, o Options, m pare.Model, sets []string, share
 				return nil, err
 			}
 			what := "αmax ×"
-			if m == pare.SVM {
+			if m.Traits().Strengths == pare.Cost {
 				what = "C ="
 			}
 			panels[i] = append(panels[i], chart.Chart{

@@ -256,7 +256,7 @@ func (d *dataset) String() string {
 
 // distinguishes reports whether classes have names of their own.
 func (d *dataset) distinguishes(m pare.Model) bool {
-	return m != pare.Multiclass && d.classes != nil && !slices.Equal(d.classes, []string{"-1", "1"})
+	return !m.Traits().Classes && d.classes != nil && !slices.Equal(d.classes, []string{"-1", "1"})
 }
 
 // repeat gives the flags again as they were given.

@@ -95,7 +95,7 @@ func (r *inspectResult) text(p *page) {
 	p.line("")
 	switch {
 	case len(r.LogLambda) == 0:
-	case r.Model == pare.WeightedLasso:
+	case r.Model.Traits().Strengths == pare.EachColumn:
 		p.row("strength", "one per column")
 	default:
 		values := make([]float64, len(r.LogLambda))

@@ -117,7 +117,7 @@ func (f commonFlags) alphaMax(d *dataset, consequence string) ([]float64, error)
 		return top, err
 	}
 	why := "the target does not depend on any column, or not with the sign allowed"
-	if f.Model == pare.Ridge {
+	if f.stated.traits.Dense {
 		why = "no column varies"
 	}
 	return nil, outcome.Errorf(outcome.BadParameter, "αmax is 0, since %s: %s", why, consequence)

@@ -38,7 +38,7 @@ func (f *problemFlags) resolve() error {
 		if err := oneOf("penalty", f.Penalty, "l1", "enet", "ridge"); err != nil {
 			return err
 		}
-		if f.Model != pare.Lasso {
+		if f.Model != pare.Models()[0] { // the default
 			return outcome.At(outcome.Usage, "penalty", "goes with --loss; --model %s has a penalty of its own", f.Model)
 		}
 		f.Model = penalties()[f.Penalty]
@@ -57,8 +57,8 @@ func (f *problemFlags) resolve() error {
 // chooseLoss sets the loss that --loss and --delta say.
 func (f *problemFlags) chooseLoss() error {
 	name := f.Loss
-	if name == "" && f.Model == pare.Huber {
-		name = loss.Huber{}.Name()
+	if own := f.Model.Traits().Loss; name == "" && own == (loss.Huber{}).Name() {
+		name = own
 	}
 	if name == "" && f.Delta == "" {
 		return nil

@@ -385,7 +385,7 @@ func (r *selectResult) why() string {
 	switch r.Status {
 	case outcome.Converged:
 		if simpler := r.simpler(); simpler != "" {
-			return fmt.Sprintf("the %s strength is of no use here; %s is as good, with one λ less", map[pare.Model]string{pare.Ridge: "ℓ1", pare.Lasso: "ridge"}[simpler], simpler)
+			return fmt.Sprintf("the %s strength is of no use here; %s is as good, with one λ less", map[bool]string{true: "ℓ1", false: "ridge"}[simpler.Traits().Dense], simpler)
 		}
 		return "less than a hundredth of its standard error is to be gained; --precision goes on"
 	case outcome.NullModel:

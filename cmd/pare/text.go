@@ -226,7 +226,7 @@ func (a asked) command(name string, flags ...string) string {
 			args = append(args, flag)
 		}
 	}
-	add(a.Model != pare.Lasso, "--model="+string(a.Model))
+	add(a.Model != pare.Models()[0], "--model="+string(a.Model))
 	add(a.lossBeside() != "", "--loss="+a.lossBeside())
 	add(a.Delta != "", "--delta="+quote(a.Delta))
 	add(!given(a.Intercept, true), "--intercept=false")

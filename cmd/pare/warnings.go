@@ -38,9 +38,6 @@ func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
 	if d.classes != nil || d.Labels != nil || d.y == nil || f.stated.traits.Link != loss.Identity {
 		return warning{}, false
 	}
-	if f.Model == pare.Poisson {
-		return warning{}, false
-	}
 	model := pare.Logistic
 	switch l := sparse.LabelsOf(d.y); {
 	case l.Kind == sparse.TwoClasses:

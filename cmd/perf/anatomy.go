@@ -10,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -103,24 +104,29 @@ func (c *solveCommand) dissect(ctx context.Context, x sparse.Matrix, y, logLambd
 
 // problemOf returns the two halves of a model's inner problem.
 func problemOf(m pare.Model, view *sparse.View, y, logLambda []float64) (fit model.Datafit, penalty model.Penalty, err error) {
-	switch m {
-	case pare.Lasso, pare.Logistic:
+	traits := m.Traits()
+	switch {
+	case traits.Dense:
+		err = errNoAnatomy
+	case traits.Strengths == pare.OneStrength:
 		penalty, err = model.Lasso(logLambda[0])
-	case pare.ElasticNet:
+	case traits.Strengths == pare.L1AndRidge:
 		penalty, err = model.ElasticNet(logLambda[0], logLambda[1])
-	case pare.WeightedLasso:
+	case traits.Strengths == pare.EachColumn:
 		penalty, err = model.WeightedLasso(logLambda)
 	default:
 		err = errNoAnatomy
 	}
-	switch {
-	case err != nil:
-	case m == pare.Logistic:
-		fit, err = model.NewLogistic(view, y)
-	default:
-		fit, err = model.NewSquared(view, y)
+	if err != nil {
+		return nil, penalty, err
 	}
-	return fit, penalty, err
+	for _, l := range loss.All() {
+		if l.Name() == traits.Loss {
+			fit, err = model.NewDatafit(view, y, l)
+			return fit, penalty, err
+		}
+	}
+	return nil, penalty, errNoAnatomy
 }
 
 func (a *anatomy) text(env environment) error {

@@ -90,7 +90,7 @@ func TestMemoryBudget(t *testing.T) {
 		density float64
 	}{"tall": {3000, 20, 1}, "wide": {50, 3000, 0.05}, "dense": {200, 400, 1}, "text": {2000, 2000, 0.005}, "sampled": {9000, 150, 0.1}} {
 		x, numbers := draw(shape.n, shape.p, shape.density)
-		for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.Logistic, pare.Poisson, pare.Huber} {
+		for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.Ridge, pare.Logistic, pare.Poisson, pare.Gamma, pare.Huber} {
 			y := targetsFor(m, numbers)
 			lambda := somewhere(t, x, y, pare.Config{Model: m})
 			for i := range lambda {
@@ -212,7 +212,7 @@ func TestTimeBudget(t *testing.T) {
 
 // signs makes two classes of a target.
 // targetsFor returns targets of the kind that a model with one predictor has: numbers,
-// counts or signs.
+// counts, sizes or signs.
 func targetsFor(m pare.Model, numbers []float64) []float64 {
 	switch m {
 	case pare.Poisson:
@@ -221,7 +221,13 @@ func targetsFor(m pare.Model, numbers []float64) []float64 {
 			counts[i] = math.Floor(2 * math.Abs(v))
 		}
 		return counts
-	case pare.Logistic, pare.SVM:
+	case pare.Gamma, pare.Tweedie:
+		sizes := make([]float64, len(numbers))
+		for i, v := range numbers {
+			sizes[i] = 0.1 + math.Abs(v)
+		}
+		return sizes
+	case pare.Logistic, pare.SquaredHinge, pare.SVM:
 		return signs(numbers)
 	default:
 		return numbers

@@ -2,6 +2,7 @@ package pare
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
@@ -24,7 +25,10 @@ const (
 	Ridge         Model = "ridge"
 	Logistic      Model = "logreg"
 	Poisson       Model = "poisson"
+	Gamma         Model = "gamma"
+	Tweedie       Model = "tweedie"
 	Huber         Model = "huber"
+	SquaredHinge  Model = "squared_hinge"
 	Multiclass    Model = "multiclass" // one-versus-rest: a logreg for each class against the others
 	SVM           Model = "svm"        // without intercept; its λ is ln C
 )
@@ -35,9 +39,9 @@ type family struct {
 	about string    // in a line, for help
 	loss  loss.Loss // nil: the hinge of an SVM, which is no datafit of rows
 	form            // of the penalty
-	// judge is the criterion on held-out rows, nil for the mean of the loss; judged says
+	// judge makes the criterion on held-out rows of the loss, bound to the rows; judged says
 	// it in words.
-	judge  criterion.Criterion
+	judge  func(loss.Loss) criterion.Criterion
 	judged string
 	// classes says that there is a predictor for each class of the target; samples, that
 	// the problem is one of samples instead of columns.
@@ -125,17 +129,20 @@ func families() []family {
 		box     = form{name: "ridge", strengths: Cost, hyperparameters: 1, ranges: []span{{16, 4}}}
 	)
 	const meanSquares = "mean squared error"
-	mse := criterion.MeanSquaredError{}
+	mse := func(loss.Loss) criterion.Criterion { return criterion.MeanSquaredError{} }
 	return []family{
 		{name: Lasso, about: "numbers; squared loss, ℓ1 penalty: few columns are used", loss: loss.Squared{}, form: l1, judge: mse, judged: meanSquares, state: newSingle},
 		{name: ElasticNet, about: "elastic net: ℓ1 and ridge, two strengths", loss: loss.Squared{}, form: elasticNet, judge: mse, judged: meanSquares, state: newSingle},
 		{name: WeightedLasso, about: "weighted Lasso: a strength for every column", loss: loss.Squared{}, form: weighted, judge: mse, judged: meanSquares, state: newSingle},
 		{name: Ridge, about: "numbers; squared loss, all columns are used", loss: loss.Squared{}, form: ridge, judge: mse, judged: meanSquares, state: newSingle},
-		{name: Logistic, about: "two classes; logistic loss, ℓ1 penalty; gives probabilities", loss: loss.Logistic{}, form: l1, judged: "logistic loss", state: newSingle},
-		{name: Poisson, about: "counts; Poisson loss with a log link, ℓ1 penalty", loss: loss.Poisson{}, form: l1, judge: criterion.Deviance(loss.Poisson{}), judged: "Poisson deviance", state: newSingle},
-		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judged: "Huber's loss", state: newSingle},
+		{name: Logistic, about: "two classes; logistic loss, ℓ1 penalty; gives probabilities", loss: loss.Logistic{}, form: l1, judge: criterion.Of, judged: "logistic loss", state: newSingle},
+		{name: Poisson, about: "counts; Poisson loss with a log link, ℓ1 penalty", loss: loss.Poisson{}, form: l1, judge: criterion.Deviance, judged: "Poisson deviance", state: newSingle},
+		{name: Gamma, about: "numbers above 0; gamma loss with a log link, ℓ1 penalty", loss: loss.Gamma{}, form: l1, judge: criterion.Deviance, judged: "gamma deviance", state: newSingle},
+		{name: Tweedie, about: "numbers of 0 or more, many of them 0; log link, ℓ1 penalty", loss: loss.Tweedie{}, form: l1, judge: criterion.Deviance, judged: "Tweedie deviance", state: newSingle},
+		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judge: criterion.Of, judged: "Huber's loss", state: newSingle},
+		{name: SquaredHinge, about: "two classes; squared hinge, ℓ1 penalty", loss: loss.SquaredHinge{}, form: l1, judge: criterion.Of, judged: "squared hinge", state: newSingle},
 		{name: Multiclass, about: "two classes or more: a logreg of each class against the rest", loss: loss.Logistic{}, form: byClass, judged: "cross-entropy", classes: true, state: newOneVersusRest},
-		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: criterion.Of(loss.SmoothedHinge{}), judged: "smoothed hinge", samples: true, state: newSamples},
+		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, state: newSamples},
 	}
 }
 
@@ -244,13 +251,13 @@ func (c Config) family() (family, error) {
 		return f, outcome.At(outcome.Usage, "model", "no model %q; there are %v", c.Model, Models())
 	case c.Loss == nil:
 		return f, nil
-	case f.classes || f.samples || !f.quadratic() && f.loss.Name() != c.Loss.Name():
+	case f.classes || f.samples || !f.quadratic() && !sameLoss(f.loss, c.Loss):
 		return f, outcome.At(outcome.Usage, "loss", "%s has a loss of its own; %s, %s, %s and %s take any", f.name, Lasso, ElasticNet, WeightedLasso, Ridge)
 	}
 	f.about = c.Loss.Name() + " loss, penalty of " + string(f.name)
-	f.loss, f.judge, f.judged = c.Loss, nil, c.Loss.Name()+" loss"
+	f.loss, f.judge, f.judged = c.Loss, criterion.Of, c.Loss.Name()+" loss"
 	for _, known := range families() {
-		if known.loss == nil || known.classes || known.loss.Name() != c.Loss.Name() {
+		if known.loss == nil || known.classes || !sameLoss(known.loss, c.Loss) {
 			continue
 		}
 		f.judge, f.judged = known.judge, known.judged
@@ -261,6 +268,10 @@ func (c Config) family() (family, error) {
 	}
 	return f, nil
 }
+
+// sameLoss reports that two losses differ by parameters at most. A caller's own may have the
+// name of one of ours.
+func sameLoss(a, b loss.Loss) bool { return reflect.TypeOf(a) == reflect.TypeOf(b) }
 
 // quadratic reports the squared loss.
 func (f family) quadratic() bool { return f.loss == loss.Loss(loss.Squared{}) }

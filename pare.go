@@ -11,6 +11,9 @@
 //	logreg  min (1/n)Σ ln(1 + e^{−yᵢ(xᵢβ + b)}) + e^λ‖β‖₁,  y = ±1
 //	poisson min (1/n)Σ (e^{mᵢ} − yᵢmᵢ − yᵢ + yᵢ ln yᵢ) + e^λ‖β‖₁,  mᵢ = xᵢβ + b, y ≥ 0
 //	huber   min (1/n)Σ h(yᵢ − mᵢ) + e^λ‖β‖₁,  h(r) = ½r², or δ|r| − ½δ² where |r| > δ
+//	gamma   min (1/n)Σ (yᵢe^{−mᵢ} + mᵢ − 1 − ln yᵢ) + e^λ‖β‖₁,  y > 0
+//	tweedie min (1/n)Σ (e^{amᵢ}/a + yᵢe^{−qmᵢ}/q − yᵢᵃ/aq) + e^λ‖β‖₁,  a = 2 − p, q = p − 1, y ≥ 0
+//	squared_hinge min (1/n)Σ ½(1 − yᵢmᵢ)₊² + e^λ‖β‖₁,  y = ±1
 //	svm     min ½‖β‖² + e^λΣ(1 − yᵢxᵢβ)₊,  y = ±1
 //
 // with an unpenalised intercept b unless it is switched off (the svm has none), and any loss

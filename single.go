@@ -20,9 +20,10 @@ import (
 type single struct {
 	engine *engine
 	fit    model.Datafit
-	zero   *model.Null // the null model; nil before it is asked for, and once the solver has taken it over
-	solver *cd.Solver  // nil before the first solve
-	stated []float64   // the λ's of the last penalty made
+	judge  criterion.Criterion // on held-out rows
+	zero   *model.Null         // the null model; nil before it is asked for, and once the solver has taken it over
+	solver *cd.Solver          // nil before the first solve
+	stated []float64           // the λ's of the last penalty made
 	last   model.Penalty
 	top    []float64 // nil before it is asked for
 }
@@ -36,13 +37,11 @@ func newSingle(e *engine) (problem, error) {
 	if s.fit, err = e.datafit(view, e.y); err != nil {
 		return nil, err
 	}
-	if e.family.judge == nil {
-		bound, err := loss.Bind(e.family.loss, e.y, view.Weights(), view.Centred())
-		if err != nil {
-			return nil, err
-		}
-		e.family.judge = criterion.Of(bound)
+	bound, err := loss.Bind(e.family.loss, e.y, view.Weights(), view.Centred())
+	if err != nil {
+		return nil, err
 	}
+	s.judge = e.family.judge(bound)
 	if e.unpenalised {
 		_, released, err := cd.NewReleased(context.Background(), model.NewNull(s.fit), e.weighing, e.solver())
 		if err != nil {
@@ -183,7 +182,7 @@ func (s *single) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
 		spec.Free = s.engine.weighing
 	}
 	if spec.Criterion == nil {
-		spec.Criterion = s.engine.family.judge
+		spec.Criterion = s.judge
 	}
 	return bilevel.New(s.engine.k, x, s.engine.y, spec)
 }

@@ -4,13 +4,14 @@ import "github.com/seed-45b9a24c/pare/loss"
 
 // Names lists the criteria that [Named] knows.
 func Names() []string {
-	return []string{"mse", "mae", "logistic", "hinge", "poisson_deviance"}
+	return []string{"mse", "mae", "logistic", "hinge", "squared_hinge", "poisson_deviance", "gamma_deviance", "tweedie_deviance"}
 }
 
 // Named returns the criterion of a name, nil where there is none: "mse"
 // [MeanSquaredError], "mae" [MeanAbsoluteError], "logistic" the mean logistic loss, "hinge"
-// the mean smoothed hinge, "poisson_deviance" the mean Poisson deviance of m on the scale of
-// the logarithm.
+// the mean smoothed hinge, "squared_hinge" half the squared one, and "poisson_deviance",
+// "gamma_deviance" and "tweedie_deviance", of power 1.5, the mean unit deviances of m on the
+// scale of the logarithm.
 func Named(name string) Criterion {
 	switch name {
 	case "mse":
@@ -21,8 +22,14 @@ func Named(name string) Criterion {
 		return Of(loss.Logistic{})
 	case "hinge":
 		return Of(loss.SmoothedHinge{})
+	case "squared_hinge":
+		return Of(loss.SquaredHinge{})
 	case "poisson_deviance":
 		return Deviance(loss.Poisson{})
+	case "gamma_deviance":
+		return Deviance(loss.Gamma{})
+	case "tweedie_deviance":
+		return Deviance(loss.Tweedie{})
 	default:
 		return nil
 	}

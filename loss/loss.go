@@ -53,7 +53,7 @@ type Loss interface {
 
 // All returns the losses of this package, those with parameters at their defaults.
 func All() []Loss {
-	return []Loss{Squared{}, Logistic{}, Poisson{}, Huber{}, SmoothedHinge{}}
+	return []Loss{Squared{}, Logistic{}, Poisson{}, Gamma{}, Tweedie{}, Huber{}, SquaredHinge{}, SmoothedHinge{}}
 }
 
 // Dual is a dual point on the segment from a residual to 0, each sign of the residual

@@ -28,6 +28,8 @@ func losses() []written {
 		}
 		return x * math.Log(x)
 	}
+	positive := func(r *oracle.Random) float64 { return math.Exp(r.Normal()) }
+	zeros := func(r *oracle.Random) float64 { return max(0, math.Exp(r.Normal())-0.7) }
 	return []written{
 		{
 			Loss: loss.Squared{}, draw: (*oracle.Random).Normal,
@@ -43,6 +45,18 @@ func losses() []written {
 			Loss: loss.Poisson{}, draw: func(r *oracle.Random) float64 { return float64(r.Intn(4)) },
 			value:     func(y, m float64) float64 { return math.Exp(m) - y*m - y + xlogx(y) },
 			conjugate: func(y, d float64) float64 { return xlogx(y-d) - (y - d) - (xlogx(y) - y) },
+		},
+		{
+			Loss: loss.Gamma{}, draw: positive,
+			value:     func(y, m float64) float64 { return y*math.Exp(-m) + m - 1 - math.Log(y) },
+			conjugate: func(y, d float64) float64 { return xlogx(1+d) - (1+d)*math.Log(y) - (1 + d) + 1 + math.Log(y) },
+		},
+		tweedie(1.5, positive), tweedie(1.3, positive), tweedie(1.7, zeros), tweedie(1.5, zeros),
+		{
+			Loss: loss.SquaredHinge{}, draw: label,
+			value:     func(y, m float64) float64 { return math.Pow(max(0, 1-y*m), 2) / 2 },
+			conjugate: func(y, d float64) float64 { return d*d/2 - y*d },
+			kinks:     func(y float64) []float64 { return []float64{y} },
 		},
 		{
 			Loss: loss.Huber{Delta: delta}, draw: (*oracle.Random).Normal,
@@ -69,6 +83,35 @@ func losses() []written {
 			},
 			conjugate: func(y, d float64) float64 { return d*d/2 - y*d },
 			kinks:     func(y float64) []float64 { return []float64{0, y} },
+		},
+	}
+}
+
+// tweedie is the loss of a power. Its conjugate at a dual point is −(ρm + ℓ) at the m whose
+// slope that is, found by bisection.
+func tweedie(power float64, draw func(*oracle.Random) float64) written {
+	a, q := 2-power, power-1
+	value := func(y, m float64) float64 {
+		return math.Exp(a*m)/a + y*math.Exp(-q*m)/q - math.Pow(y, a)/(a*q)
+	}
+	return written{
+		Loss: loss.Tweedie{Power: power}, draw: draw, value: value,
+		conjugate: func(y, d float64) float64 {
+			if y == 0 {
+				if d == 0 {
+					return 0
+				}
+				return (-d*math.Log(-d) + d) / a
+			}
+			lower, upper := -100.0, 100.0
+			for range 200 {
+				if m := (lower + upper) / 2; y*math.Exp(-q*m)-math.Exp(a*m) > d {
+					lower = m
+				} else {
+					upper = m
+				}
+			}
+			return -d*lower - value(y, lower)
 		},
 	}
 }

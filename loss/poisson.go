@@ -53,7 +53,7 @@ func (Poisson) Value(k *kernels.Set, y, m, out []float64) {
 			out[i] = kernels.Exp(m[i])
 		case math.Abs(h) < nearby:
 			out[i] = t * excess(h)
-		default:
+		default: // e^m may be finite where e^h is not
 			out[i] = kernels.Exp(m[i]) - t - float64(t*h)
 		}
 	}
@@ -77,19 +77,23 @@ func (p Poisson) Third(k *kernels.Set, _, m, out []float64) { p.means(k, m, out)
 func (p Poisson) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
 	p.means(k, m, out)
 	for i, mean := range out {
-		rest := at.Rest(i)
-		t := float64(rest*y[i]) + float64((1-rest)*mean)
-		x := rest * (y[i] - mean) / mean // (t − μ)/μ
-		switch {
-		case rest == 0:
-			out[i] = 0
-		case math.Abs(x) < nearby:
-			out[i] = mean * entropy(x)
-		case t == 0:
-			out[i] = mean
-		default:
-			out[i] = float64(t*(kernels.Log(t)-m[i])) - t + mean
-		}
+		out[i] = towards(at.Rest(i), y[i], mean, m[i])
+	}
+}
+
+// towards returns KL(t‖μ) at t = (1 − c)y + cμ, rest = 1 − c, given ln μ too.
+func towards(rest, y, mean, logMean float64) float64 {
+	t := float64(rest*y) + float64((1-rest)*mean)
+	x := rest * (y - mean) / mean // (t − μ)/μ
+	switch {
+	case rest == 0:
+		return 0
+	case math.Abs(x) < nearby:
+		return mean * entropy(x)
+	case t == 0:
+		return mean
+	default:
+		return float64(t*(kernels.Log(t)-logMean)) - t + mean
 	}
 }
 
@@ -137,8 +141,31 @@ func (p poisson) Step(_, _, v []float64) float64 {
 // themselves would lose their digits there.
 const nearby = 0.25
 
-// excess returns e^x − 1 − x for small x.
+// less returns e^x − 1.
+func less(x float64) float64 {
+	if math.Abs(x) < nearby {
+		return x + float64(excess(x))
+	}
+	return kernels.Exp(x) - 1
+}
+
+// relative returns (1 + x)ln(1 + x) − x for x ≥ −1: KL(u(1 + x)‖u)/u.
+func relative(x float64) float64 {
+	switch {
+	case math.Abs(x) < nearby:
+		return entropy(x)
+	case x == -1:
+		return 1
+	default:
+		return float64((1+x)*kernels.Log(1+x)) - x
+	}
+}
+
+// excess returns e^x − 1 − x.
 func excess(x float64) float64 {
+	if math.Abs(x) >= nearby {
+		return kernels.Exp(x) - 1 - x
+	}
 	sum := 1.0
 	for k := 15; k >= 3; k-- {
 		sum = math.FMA(x/float64(k), sum, 1)

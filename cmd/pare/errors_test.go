@@ -19,7 +19,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"slect", "", []string{`"slect"`, "select, fit, grad, report, path, predict, convert, inspect, info"}},
 		{"--quiet", "quiet", []string{"select, fit, grad, report, path, predict, convert, inspect, info"}},
 		{"select one two", "", []string{"two"}},
-		{"select --model forest", "model", []string{`"forest"`, "lasso, enet, wlasso, ridge, logreg, poisson, huber, multiclass, svm"}},
+		{"select --model forest", "model", []string{`"forest"`, "lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm"}},
 		{"select --model svm --intercept", "intercept", []string{"svm has no intercept", "the others"}},
 		{"select --model wlasso --search grid", "search", []string{"too many for grid", "gradient"}},
 		{"path --model svm", "model", []string{"no αmax", "select"}},

@@ -124,10 +124,11 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, huber, multiclass or svm (default: lasso)." group:"Problem"`
-	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, huber or smoothed_hinge, with --penalty." group:"Problem"`
+	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass or svm (default: lasso)." group:"Problem"`
+	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge or smoothed_hinge, with --penalty." group:"Problem"`
 	Penalty     string     `placeholder:"PENALTY" help:"Of --loss: l1, enet or ridge (default: l1)." group:"Problem"`
 	Delta       string     `placeholder:"D" help:"Huber's loss: where it becomes linear, in units of the target, or a multiple of the median absolute deviation of the training rows, as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`
+	Power       *float64   `placeholder:"P" help:"The tweedie loss: the power of the mean that the variance is, above 1 and below 2 (default: 1.5)." group:"Problem"`
 	Intercept   *bool      `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
 	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's (not svm)." group:"Problem"`
 	Positive    bool       `help:"Coefficients of 0 or more (not ridge, svm)." group:"Problem"`
@@ -143,6 +144,9 @@ func (f problemFlags) check() error {
 	if !f.stated.traits.Intercept && given(f.Intercept, false) {
 		return outcome.At(outcome.Usage, "intercept", "%s has no intercept; the others have one", f.Model)
 	}
+	if f.Power != nil && !(*f.Power > 1 && *f.Power < 2) {
+		return outcome.At(outcome.BadParameter, "power", "must be above 1 (the poisson loss) and below 2 (the gamma loss), got %g", *f.Power)
+	}
 	if !(f.Tol > 0) || math.IsInf(f.Tol, 1) { // the library takes 0 for its default
 		return outcome.At(outcome.BadParameter, "tol", "the relative gap to reach must be positive and finite, got %g", f.Tol)
 	}
@@ -157,7 +161,7 @@ func (f problemFlags) centred() bool {
 // validationFlags say which rows judge a λ, and how.
 type validationFlags struct {
 	Criterion      pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
-	ValidationLoss string         `name:"validation-loss" placeholder:"LOSS" help:"What judges held-out rows: mse, mae, logistic, hinge (smoothed) or poisson_deviance (default: the model's)." group:"Validation (select, grad, path)"`
+	ValidationLoss string         `name:"validation-loss" placeholder:"LOSS" help:"What judges held-out rows: mse, mae, logistic, hinge (smoothed), squared_hinge, poisson_deviance, gamma_deviance or tweedie_deviance (default: the model's)." group:"Validation (select, grad, path)"`
 	Folds          *int           `placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
 	Split          pare.Split     `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
 	Groups         string         `placeholder:"COLUMN|FILE" help:"The group of each row, a column of the table or a file of one integer a line: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
@@ -223,12 +227,12 @@ func (f validationFlags) informed() bool {
 }
 
 // validation reads the fold ids and groups, where there are any.
-func (f validationFlags) validation(d *dataset) (pare.Validation, error) {
+func (f commonFlags) validation(d *dataset) (pare.Validation, error) {
 	v := pare.Validation{Criterion: f.Criterion, Sigma: given(f.Sigma, 0), Seed: f.Seed}
 	if f.informed() {
 		return v, nil
 	}
-	v.Folds, v.Split, v.InOrder, v.Loss = given(f.Folds, 0), f.Split, !f.shuffles(), f.judge()
+	v.Folds, v.Split, v.InOrder, v.Loss = given(f.Folds, 0), f.Split, !f.shuffles(), f.judge(f.ValidationLoss)
 	var err error
 	if f.FoldIDs != "" {
 		v.FoldIDs, err = perRow(d, "fold-ids", f.FoldIDs, parseFold(len(d.y)))

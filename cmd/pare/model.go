@@ -54,13 +54,13 @@ func (f *problemFlags) resolve() error {
 	return err
 }
 
-// chooseLoss sets the loss that --loss and --delta say.
+// chooseLoss sets the loss that --loss says, or that of --model, with --delta or --power.
 func (f *problemFlags) chooseLoss() error {
 	name := f.Loss
-	if own := f.Model.Traits().Loss; name == "" && own == (loss.Huber{}).Name() {
-		name = own
+	if name == "" && (f.Delta != "" || f.Power != nil) {
+		name = f.Model.Traits().Loss
 	}
-	if name == "" && f.Delta == "" {
+	if name == "" {
 		return nil
 	}
 	var names []string
@@ -70,8 +70,16 @@ func (f *problemFlags) chooseLoss() error {
 			f.stated.loss = l
 		}
 	}
-	if err := oneOf("loss", name, names...); name != "" && err != nil {
-		return err
+	if f.Loss != "" {
+		if err := oneOf("loss", name, names...); err != nil {
+			return err
+		}
+	}
+	if f.Power != nil {
+		if _, ok := f.stated.loss.(loss.Tweedie); !ok {
+			return outcome.At(outcome.Usage, "power", "is of the tweedie loss; give --loss tweedie with it")
+		}
+		f.stated.loss = loss.Tweedie{Power: *f.Power}
 	}
 	if f.Delta == "" {
 		return nil
@@ -109,8 +117,16 @@ func parseDelta(text string) (delta float64, relative bool, err error) {
 	return delta, relative, nil
 }
 
-// judge returns the criterion that --validation-loss names, nil for the model's own.
-func (f validationFlags) judge() criterion.Criterion { return criterion.Named(f.ValidationLoss) }
+// judge returns the criterion that --validation-loss names, of the parameters of the loss
+// minimised where it is its deviance; nil for the model's own.
+func (f commonFlags) judge(name string) criterion.Criterion {
+	if l := f.stated.loss; l != nil {
+		if own := criterion.Deviance(l); own.Name() == name {
+			return own
+		}
+	}
+	return criterion.Named(name)
+}
 
 // on reports that the λ's are logarithms of strengths of a kind.
 func (f problemFlags) on(kind pare.Strengths) bool { return f.stated.traits.Strengths == kind }

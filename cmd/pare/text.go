@@ -229,6 +229,7 @@ func (a asked) command(name string, flags ...string) string {
 	add(a.Model != pare.Models()[0], "--model="+string(a.Model))
 	add(a.lossBeside() != "", "--loss="+a.lossBeside())
 	add(a.Delta != "", "--delta="+quote(a.Delta))
+	add(a.Power != nil, "--power="+short(given(a.Power, 0)))
 	add(!given(a.Intercept, true), "--intercept=false")
 	add(a.Positive, "--positive")
 	add(a.Standardize, "--standardize")

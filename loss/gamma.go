@@ -1,0 +1,115 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Gamma is ℓ = ye^−m + m − 1 − ln y of a number y > 0: half the unit deviance of a gamma
+// distribution of mean e^m (McCullagh and Nelder, Generalized Linear Models, 1989), for
+// spreads that grow with the mean. Its curvature has no bound. Where e^−m overflows, its
+// derivatives are the largest number instead.
+type Gamma struct{}
+
+// Name returns "gamma".
+func (Gamma) Name() string { return "gamma" }
+
+// Link returns [Log].
+func (Gamma) Link() Link { return Log }
+
+// Check refuses what is not positive, not finite or beyond 1e100.
+func (Gamma) Check(y float64) error {
+	if y == 0 || y < 0 {
+		return outcome.Errorf(outcome.BadParameter, "the target is %g, want a number above 0", y)
+	}
+	return checkSize(y)
+}
+
+// checkSize refuses what is not finite, or of a size that losses with a logarithmic link
+// overflow for.
+func checkSize(y float64) error {
+	switch {
+	case !isFinite(y):
+		return outcome.Errorf(outcome.NonFinite, "the target is not finite")
+	case y > mostCount:
+		return outcome.Errorf(outcome.NonFinite, "the target is %g, whose loss overflows: scale the target", y)
+	default:
+		return nil
+	}
+}
+
+// ratios sets out = ye^−m, the target over the mean.
+func (Gamma) ratios(k *kernels.Set, y, m, out []float64) {
+	for i, v := range m {
+		out[i] = -v
+	}
+	k.Exp(out, out)
+	for i, t := range y {
+		out[i] = min(t*out[i], math.MaxFloat64)
+	}
+}
+
+// Value implements [Loss], with h = ln y − m: e^h − 1 − h.
+func (Gamma) Value(_ *kernels.Set, y, m, out []float64) {
+	for i, t := range y {
+		out[i] = excess(kernels.Log(t) - m[i])
+	}
+}
+
+// Slope implements [Loss]: ye^−m − 1.
+func (g Gamma) Slope(k *kernels.Set, y, m, out []float64) {
+	g.ratios(k, y, m, out)
+	for i := range out {
+		out[i]--
+	}
+}
+
+// Curvature implements [Loss]: ye^−m.
+func (g Gamma) Curvature(k *kernels.Set, y, m, out []float64) { g.ratios(k, y, m, out) }
+
+// Third implements [Loss]: −ye^−m.
+func (g Gamma) Third(k *kernels.Set, y, m, out []float64) {
+	g.ratios(k, y, m, out)
+	for i, v := range out {
+		out[i] = -v
+	}
+}
+
+// Divergence implements [Loss]: KL(w‖w₁) at w = 1 − c + cw₁, w₁ = ye^−m.
+func (g Gamma) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
+	g.ratios(k, y, m, out)
+	for i, ratio := range out {
+		out[i] = towards(at.Rest(i), 1, ratio, kernels.Log(y[i])-m[i])
+	}
+}
+
+// Smoothness returns false: there is no bound.
+func (Gamma) Smoothness() (float64, bool) { return 0, false }
+
+// Concordance returns 1.
+func (Gamma) Concordance() (float64, bool) { return 1, true }
+
+// Bind implements [Binder].
+func (Gamma) Bind(y, weights []float64, _ bool) (Loss, error) {
+	return gamma{total: total(len(y), weights)}, nil
+}
+
+// gamma is Gamma on the rows of a problem.
+type gamma struct {
+	Gamma
+	total float64 // Σsᵢ
+}
+
+// Step implements [Stepper]: ln(Σsᵢyᵢe^−mᵢ/Σsᵢ), to the best intercept at once.
+func (g gamma) Step(_, _, v []float64) float64 {
+	var slope float64
+	for _, v := range v {
+		slope += v
+	}
+	if math.Abs(slope) <= settled*g.total {
+		return 0
+	}
+	return math.Copysign(kernels.Log(1+slope/g.total), slope)
+}

@@ -1,0 +1,186 @@
+package loss
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Tweedie is, with a = 2 − p and q = p − 1,
+//
+//	ℓ = e^{am}/a + ye^{−qm}/q − y^a/aq
+//
+// of a number y ≥ 0: half the unit deviance of a mean e^m where the variance is the mean to
+// the power p, as of sums of a random number of gains, which are often 0 (Jørgensen, The
+// Theory of Dispersion Models, 1997). Its curvature has no bound. Where an exponential
+// overflows, its derivatives are the largest number instead.
+type Tweedie struct {
+	// Power is p, between 1 and 2; 0 means 1.5. At 1 it would be [Poisson], at 2 [Gamma].
+	Power float64
+}
+
+const usualPower = 1.5
+
+// Name returns "tweedie".
+func (Tweedie) Name() string { return "tweedie" }
+
+// Link returns [Log].
+func (Tweedie) Link() Link { return Log }
+
+// Check refuses what is negative, not finite or beyond 1e100.
+func (Tweedie) Check(y float64) error {
+	if y < 0 {
+		return outcome.Errorf(outcome.BadParameter, "the target is %g, want 0 or more", y)
+	}
+	return checkSize(y)
+}
+
+// powers returns a and q.
+func (t Tweedie) powers() (a, q float64) {
+	if t.Power == 0 {
+		return 2 - usualPower, usualPower - 1
+	}
+	return 2 - t.Power, t.Power - 1
+}
+
+// parts returns e^{am} and ye^{−qm}.
+func (t Tweedie) parts(y, m float64) (up, down float64) {
+	a, q := t.powers()
+	up = min(kernels.Exp(a*m), 0.25*math.MaxFloat64)
+	if y > 0 {
+		down = min(y*kernels.Exp(-q*m), 0.25*math.MaxFloat64)
+	}
+	return up, down
+}
+
+// Value implements [Loss], with h = m − ln y and E(x) = e^x − 1 − x: y^a(E(ah)/a + E(−qh)/q).
+func (t Tweedie) Value(_ *kernels.Set, y, m, out []float64) {
+	a, q := t.powers()
+	for i, target := range y {
+		if target == 0 {
+			out[i] = kernels.Exp(a*m[i]) / a
+			continue
+		}
+		size := kernels.Log(target)
+		h := m[i] - size
+		out[i] = kernels.Exp(a*size) * (excess(a*h)/a + excess(-q*h)/q)
+	}
+}
+
+// Slope implements [Loss]: ye^{−qm} − e^{am}.
+func (t Tweedie) Slope(_ *kernels.Set, y, m, out []float64) {
+	for i, target := range y {
+		up, down := t.parts(target, m[i])
+		out[i] = down - up
+	}
+}
+
+// Curvature implements [Loss]: ae^{am} + qye^{−qm}.
+func (t Tweedie) Curvature(_ *kernels.Set, y, m, out []float64) {
+	a, q := t.powers()
+	for i, target := range y {
+		up, down := t.parts(target, m[i])
+		out[i] = float64(a*up) + float64(q*down)
+	}
+}
+
+// Third implements [Loss]: a²e^{am} − q²ye^{−qm}.
+func (t Tweedie) Third(_ *kernels.Set, y, m, out []float64) {
+	a, q := t.powers()
+	for i, target := range y {
+		up, down := t.parts(target, m[i])
+		out[i] = float64(a*a*up) - float64(q*q*down)
+	}
+}
+
+// Divergence implements [Loss]. The conjugate has no closed form: with U = e^{am} and
+// W = ye^{−qm} the dual point is W′ − U′ for many pairs, of which
+//
+//	KL(U′‖U)/a + KL(W′‖W)/q
+//
+// is least, and the divergence, at U′ = Ue^{ad}, W′ = We^{−qd}. For any other pair it is more
+// than the divergence (the conjugate of a sum is at most the sum of conjugates), so that what
+// Newton's method for d leaves of it makes no gap too small.
+func (t Tweedie) Divergence(_ *kernels.Set, y, m []float64, at Dual, out []float64) {
+	a, q := t.powers()
+	for i, target := range y {
+		up, down := t.parts(target, m[i])
+		rest := at.Rest(i)
+		switch {
+		case rest == 0:
+			out[i] = 0
+			continue
+		case target == 0: // U′ = cU
+			out[i] = float64(up*relative(-rest)) / a
+			continue
+		}
+		want := float64(rest * (down - up))
+		grown := t.shift(up, down, want, kernels.Log(target)-m[i]) // U′/U − 1
+		other := (float64(up*grown) - want) / down                 // W′/W − 1
+		if !(other >= -1) {                                        // W′ = 0
+			other, grown = -1, (want-down)/up
+		}
+		out[i] = float64(up*relative(grown))/a + float64(down*relative(other))/q
+	}
+}
+
+const (
+	shifts    = 30
+	shiftNear = 1e-9 // relative step after which the next would be rounding
+)
+
+// shift returns e^{ad} − 1 at the root d of U(e^{ad} − 1) − W(e^{−qd} − 1) = want, which lies
+// between 0 and last.
+func (t Tweedie) shift(up, down, want, last float64) float64 {
+	a, q := t.powers()
+	lower, upper := min(0, last), max(0, last)
+	var d float64
+	for range shifts {
+		grow, shrink := less(a*d), less(-q*d)
+		f := float64(up*grow) - float64(down*shrink) - want
+		slope := float64(a*up*(1+grow)) + float64(q*down*(1+shrink))
+		if f > 0 {
+			upper = d
+		} else {
+			lower = d
+		}
+		next := d - f/slope
+		if !(next >= lower && next <= upper) {
+			next = 0.5 * (lower + upper)
+		}
+		done := math.Abs(next-d) <= shiftNear*math.Abs(next)
+		if d = next; done {
+			break
+		}
+	}
+	return less(a * d)
+}
+
+// Smoothness returns false: there is no bound.
+func (Tweedie) Smoothness() (float64, bool) { return 0, false }
+
+// Concordance returns the larger of a and q.
+func (t Tweedie) Concordance() (float64, bool) {
+	a, q := t.powers()
+	return max(a, q), true
+}
+
+// Bind implements [Binder]. It refuses a power that is not between 1 and 2, and targets that
+// are all 0 where there is an intercept: the best one would be −∞.
+func (t Tweedie) Bind(y, weights []float64, intercept bool) (Loss, error) {
+	if t.Power != 0 && !(t.Power > 1 && t.Power < 2) {
+		return nil, outcome.At(outcome.BadParameter, "power", "the power must be between 1 (the poisson loss) and 2 (the gamma loss), got %g", t.Power)
+	}
+	var sum float64
+	for i, v := range y {
+		if weights != nil {
+			v = float64(v * weights[i])
+		}
+		sum += v
+	}
+	if intercept && sum == 0 {
+		return nil, outcome.Errorf(outcome.BadParameter, "the target of every training row is 0, so there is no best intercept; fit without one")
+	}
+	return t, nil
+}

@@ -109,6 +109,12 @@ func (c combination) judgesClasses() bool { return c.loss == "logistic" || c.los
 func (c combination) data(t *testing.T, r *oracle.Random) (sparse.Matrix, []float64) {
 	const n, p = 36, 5
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.6, 1), Mean: r.Pick(0, 1), Active: 3})
+	q.Y = c.targets(r, q)
+	return matrixOf(t, q.X, p, r.Intn(2) == 0), q.Y
+}
+
+// targets makes those of a problem ones that the model is for.
+func (c combination) targets(r *oracle.Random, q *oracle.Problem) []float64 {
 	classes := c.model == pare.Logistic || c.model == pare.SVM || c.model == pare.SquaredHinge || c.judgesClasses()
 	mean := q.Mean(-1)
 	for i, y := range q.Y {
@@ -123,7 +129,7 @@ func (c combination) data(t *testing.T, r *oracle.Random) (sparse.Matrix, []floa
 			q.Y[i] = math.Copysign(1, y-mean+r.Normal())
 		}
 	}
-	return matrixOf(t, q.X, p, r.Intn(2) == 0), q.Y
+	return q.Y
 }
 
 func (c combination) config(r *oracle.Random, n int) pare.Config {

@@ -104,6 +104,7 @@ type outer interface {
 	Evaluate(context.Context, search.Request) (bilevel.Report, error)
 	NullValue() float64
 	Null() search.Evaluation
+	Remember(ctx context.Context, tag byte, left []search.Memory) error
 }
 
 func families() []family {

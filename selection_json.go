@@ -41,7 +41,7 @@ func writable(v reflect.Value) any {
 	case reflect.Struct:
 		fields := map[string]any{}
 		for _, f := range reflect.VisibleFields(v.Type()) {
-			if f.IsExported() && !f.Anonymous && f.Type.Kind() != reflect.Interface {
+			if f.IsExported() && !f.Anonymous && f.Tag.Get("json") != "-" && f.Type.Kind() != reflect.Interface {
 				fields[f.Name] = writable(v.FieldByIndex(f.Index))
 			}
 		}

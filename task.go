@@ -49,9 +49,23 @@ func (e *engine) task(ctx context.Context, o SelectOptions) (*task, error) {
 	}
 	t.choice = single.traits(t.problem, t.spec, o)
 	if columns {
-		t.columns = e.columns(t)
+		t.columns = e.columns(ctx, t, o.Log)
 	}
-	return t, nil
+	return t, remember(ctx, t.problem, oneForAll, o.Log)
+}
+
+// What memories in a log are of.
+const (
+	oneForAll byte = iota
+	oneForEach
+)
+
+// remember makes a problem go on where the one before left it, if there is a log.
+func remember(ctx context.Context, problem outer, tag byte, log *search.Log) error {
+	if log == nil {
+		return nil
+	}
+	return problem.Remember(ctx, tag, log.Memories())
 }
 
 // traits says of a choice what its search has to know.
@@ -87,7 +101,7 @@ func passCost(x sparse.Matrix) float64 {
 }
 
 // columns states the choice of one λ for each column.
-func (e *engine) columns(t *task) *choose.Columns {
+func (e *engine) columns(ctx context.Context, t *task, log *search.Log) *choose.Columns {
 	_, p := e.x.Dims()
 	c := &choose.Columns{One: t.choice, Count: p}
 	if t.spec.Risk != nil {
@@ -102,6 +116,9 @@ func (e *engine) columns(t *task) *choose.Columns {
 		problem, err := e.problem.(interface {
 			on(sparse.Matrix, bilevel.Spec) (outer, error)
 		}).on(merged, t.spec)
+		if err == nil {
+			err = remember(ctx, problem, oneForEach, log)
+		}
 		return problem, group, err
 	}
 	return c
@@ -129,10 +146,8 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 		}
 	}
 	began := time.Now()
-	if o.Log == nil { // a search that is resumed ends in the same model
-		if err := t.startRefit(ctx, out.LogLambda); err != nil && ctx.Err() == nil {
-			return err
-		}
+	if err := t.startRefit(ctx, out.LogLambda); err != nil && ctx.Err() == nil {
+		return err
 	}
 	final, err := e.fit(ctx, out.LogLambda)
 	if err != nil {

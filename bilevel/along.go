@@ -32,10 +32,17 @@ func (p *Problem) Along(ctx context.Context, path [][]float64) iter.Seq2[Report,
 				defer close(results[i])
 				for _, logLambda := range path {
 					at, err := p.runner.Run(inner, []LaneRequest{{
-						Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true,
+						Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true, Anew: p.memory.on,
 					}}, tell(logLambda))
 					if err != nil {
 						return err
+					}
+					if p.memory.on {
+						state, err := p.runner.Run(inner, []LaneRequest{{Lane: LaneID{Fold: i}, Ask: AskState}}, nil)
+						if err != nil {
+							return err
+						}
+						at[0].State = state[0].State
 					}
 					results[i] <- at[0]
 				}
@@ -53,6 +60,9 @@ func (p *Problem) Along(ctx context.Context, path [][]float64) iter.Seq2[Report,
 				}
 			}
 			report := p.collect(search.Request{LogLambda: logLambda, ValueOnly: true}, at)
+			if p.memory.on {
+				report.Memory.Last = p.memory.encode(at, nil)
+			}
 			report.Seconds = time.Since(began).Seconds()
 			began = time.Now()
 			if !yield(report, nil) {

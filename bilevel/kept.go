@@ -37,7 +37,7 @@ func (l *penalised) kept(number int) *Solution { return keptAt(l.known, number) 
 
 func (l *penalised) recall(number int) {
 	if at, ok := l.known[number]; ok {
-		l.solver.MoveTo(at.Support, at.Coef)
+		_ = l.moveTo(&at.Solution)
 		l.tangent = at.tangent.clone()
 	}
 }
@@ -47,6 +47,7 @@ func (l *penalised) solution() *Solution {
 }
 
 func (l *penalised) moveTo(s *Solution) error {
+	l.from = s
 	l.solver.MoveTo(s.Support, s.Coef)
 	l.tangent.coef = l.tangent.coef[:0]
 	return nil

@@ -171,6 +171,8 @@ type penalised struct {
 	curved   bool      // the loss is not quadratic
 	tangent  tangent
 	known    map[int]kept
+	fit      model.Datafit
+	from     *Solution   // where the next solve begins, if not where the last has ended
 	null0    float64     // objective of the null model
 	most     float64     // size of the largest support that rows and columns allow
 	motion   [][]float64 // r × n: how predictions move
@@ -199,7 +201,7 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		j.Top = kernels.Log(spec.AlphaMax(null))
 	}
 	_, curved := fit.(model.Curved)
-	return &penalised{judged: j, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
+	return &penalised{judged: j, fit: fit, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
 }
 
 // solverAt returns a solver at the null model, which it moves to that with all unpenalised
@@ -228,6 +230,10 @@ func (l *penalised) solve(ctx context.Context, r *LaneRequest, options cd.Option
 		return err
 	}
 	start := time.Now()
+	if r.Anew {
+		l.renew()
+	}
+	l.from = nil
 	if l.curved {
 		l.tangent.follow(l.solver, r.LogLambda[0])
 	}

@@ -31,6 +31,12 @@ const (
 	AskSlope
 	// AskKept is for the solution kept under the number From. It changes nothing.
 	AskKept
+	// AskState is for the state that the lane ended in, or for that kept under the number From
+	// where that is positive, in an encoding of its own. It changes nothing.
+	AskState
+	// AskRestore makes State that of the lane, or what is kept under the number Keep where
+	// that is positive.
+	AskRestore
 )
 
 // LaneRequest is what a lane is asked.
@@ -51,6 +57,11 @@ type LaneRequest struct {
 	Unscaled bool
 	// Tell asks for the solution itself.
 	Tell bool
+	// Anew asks to begin with the coefficients at hand and nothing else that was learnt, so that
+	// a lane whose state is restored gives the same bits.
+	Anew bool
+	// State, for AskRestore, is what AskState has told.
+	State []byte
 	// Probability, for AskSlope, is that of the class on the validation rows, and Others the
 	// sum of those of all other classes, on the rows of the class.
 	Probability, Others []float64
@@ -72,6 +83,8 @@ type LaneResult struct {
 	Solved                  Solved
 	// Solution is there for Tell, and for AskKept nil where nothing is kept.
 	Solution *Solution
+	// State is there for AskState; empty where nothing is remembered.
+	State []byte
 
 	// The gradient. Columns says which λ's its entries belong to, nil all in order. Bend is
 	// the r × r curvature. Of a class, instead, Motion is how its scores move, times P·√(s/S),

@@ -56,6 +56,10 @@ type lane interface {
 	keep(number int)
 	recall(number int)
 	kept(number int) *Solution
+	// state encodes the state that the lane ended in, or that kept under a number, and restore
+	// makes it that of the lane, or what is kept.
+	state(number int) []byte
+	restore(number int, state []byte) error
 	// result is what was found last.
 	result() *LaneResult
 }
@@ -168,6 +172,14 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 	case AskKept:
 		out.Solution = lane.kept(r.From)
 		return nil
+	case AskState:
+		out.State = lane.state(r.From)
+		return nil
+	case AskRestore:
+		if len(r.State) == 0 {
+			return nil
+		}
+		return lane.restore(r.Keep, r.State)
 	case AskSlope:
 		if l.classes == 0 {
 			return outcome.Errorf(outcome.Usage, "the slope of lane %v comes with its solution", r.Lane)
@@ -259,3 +271,7 @@ func (stateless) over() *sparse.View  { return nil }
 func (stateless) keep(int)            {}
 func (stateless) recall(int)          {}
 func (stateless) kept(int) *Solution  { return nil }
+func (stateless) state(int) []byte    { return nil }
+func (stateless) restore(int, []byte) error {
+	return nil
+}

@@ -37,6 +37,7 @@ type Multiclass struct {
 	kept    points
 	begin   []Solution // by class: where the next evaluation begins, by the columns of X; nil: as it would
 	null    search.Evaluation
+	memory  memory
 }
 
 // multiclassFold is a fold as the criterion sees it.

@@ -91,6 +91,7 @@ type Problem struct {
 	begin  *Solution // where the next evaluation begins, by the columns of X; nil: as it would
 	share  float64   // of a lane in the criterion
 	null   search.Evaluation
+	memory memory
 	top    float64 // ln αmax, the largest of the lanes
 }
 
@@ -210,7 +211,7 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	start := time.Now()
 	request := LaneRequest{
 		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Curvature: p.Curvature && !r.ValueOnly,
-		Start: p.begin, Unscaled: p.begin != nil,
+		Start: p.begin, Unscaled: p.begin != nil, Anew: p.memory.on,
 	}
 	p.begin = nil
 	if r.From != nil {

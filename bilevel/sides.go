@@ -12,6 +12,12 @@ type evaluated interface {
 	Evaluate(ctx context.Context, r search.Request) (Report, error)
 }
 
+// searched is one that a search may ask, and have remember.
+type searched interface {
+	evaluated
+	leftBy(ctx context.Context, logLambda []float64) (search.Memory, error)
+}
+
 // Where a column is about to enter or to leave, the criterion has a slope to either side of
 // λ: that of the segment which begins there, taken a little further on.
 const (
@@ -43,17 +49,19 @@ func Sides(ctx context.Context, p evaluated, logLambda []float64) (below, above 
 
 // evalOnSide is what a search sees: on a knot the slope of the side that the criterion falls
 // to, or none where it rises to both.
-func evalOnSide(ctx context.Context, p evaluated, r search.Request) (search.Evaluation, error) {
+func evalOnSide(ctx context.Context, p searched, r search.Request) (search.Evaluation, error) {
 	report, err := p.Evaluate(ctx, r)
-	if err != nil || r.ValueOnly || report.Status != outcome.NotDifferentiable {
-		return report.Evaluation, err
+	if err == nil && !r.ValueOnly && report.Status == outcome.NotDifferentiable {
+		var below, above []float64
+		var ok bool
+		if below, above, ok, err = Sides(ctx, p, r.LogLambda); ok && err == nil {
+			report.Gradient, report.Trusted = downhill(below, above), true
+		}
 	}
-	below, above, ok, err := Sides(ctx, p, r.LogLambda)
-	if err != nil || !ok {
-		return report.Evaluation, err
+	if err == nil {
+		report.Memory, err = p.leftBy(ctx, r.LogLambda)
 	}
-	report.Gradient, report.Trusted = downhill(below, above), true
-	return report.Evaluation, nil
+	return report.Evaluation, err
 }
 
 // downhill returns the gradient of the side that a common shift of the λ's falls to, zeros

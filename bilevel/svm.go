@@ -68,10 +68,15 @@ type machine struct {
 	implicit *implicit.SVM
 	certify  bool
 	last     *cd.SVMSolution
+	from     *Solution // see renew.go
 }
 
 func (l *machine) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
+	if r.Anew {
+		l.renew()
+	}
+	l.from = nil
 	s, err := l.solver.Solve(ctx, r.LogLambda[0], sharpen(options))
 	if err != nil {
 		return err

@@ -103,6 +103,23 @@ func (s *SVM) Reset() {
 	s.newton.iterations = firstGuess
 }
 
+// Start resets the solver and makes the next Solve begin at the variables given, those of
+// the samples listed, and at the bound of those that are atBound.
+func (s *SVM) Start(samples []int32, dual []float64, atBound []int32) {
+	s.Reset()
+	s.c = 1 // begin moves bounds, and what is there, to another C
+	for pos := range s.at {
+		s.at[pos].Value, s.at[pos].Bound = 0, 1
+	}
+	for k, i := range samples {
+		v := &s.at[s.place[i]]
+		v.Value, v.Bound = dual[k], math.Inf(1)
+	}
+	for _, i := range atBound {
+		s.at[s.place[i]].Value = 1
+	}
+}
+
 // Solve minimises ½‖w‖² − Σβᵢ over the box of C = e^logC. The result carries the
 // duality gap of the returned β; a result that missed the tolerance is returned
 // with the status that says so, and so is the last certified point when ctx

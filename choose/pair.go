@@ -52,6 +52,9 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	if other == nil || err != nil {
 		return noWorse(best, best), err
 	}
+	if other.Best.LogLambda == nil { // ctx has ended
+		return noWorse(other, best), nil
+	}
 	l, r := best.Best.LogLambda[0], other.Best.LogLambda[1]
 	other.Seen = best.Seen
 	result := noWorse(other, best)

@@ -17,12 +17,11 @@ import (
 // options takes the same way through the same answers: a search resumes by being
 // started again with the log of the one that was interrupted.
 //
-// What is promised: every evaluation in the log is taken from it, bit for bit,
-// without asking the objective; what the search asks next is, bit for bit, what
-// it would have asked. What is not: the objective's own state, such as inner
-// solutions to start from, is not in the log. An objective whose values depend
-// on what it was asked before, within its tolerance, may answer from then on with
-// other bits than it would have, unless its owner restores that state too.
+// Every evaluation in the log is taken from it, bit for bit, without asking the
+// objective; what the search asks next is, bit for bit, what it would have asked. An
+// objective whose answers depend on what it was asked before, such as by inner solutions
+// to start from, says so in [Evaluation].Memory; whoever resumes the search gives it
+// back what [Log.Memories] returns, and the answers are the same, too.
 //
 // A question that is not the log's is refused: the log is another search's. A
 // budget may grow under [Exact]; the other schedules depend on it.
@@ -54,6 +53,8 @@ type entry struct {
 	Filled     sealed.Number  `json:"saturation"`
 	Work       sealed.Number  `json:"work"`
 	Seconds    sealed.Number  `json:"seconds"`
+	Last       []byte         `json:"last,omitempty"` // of the last entry alone
+	Kept       []byte         `json:"kept,omitempty"`
 }
 
 // NewLog returns an empty log in memory. The key names the problem and the
@@ -116,6 +117,15 @@ func (l *Log) Write(w io.Writer) error {
 // Len returns the number of evaluations.
 func (l *Log) Len() int { return len(l.entries) }
 
+// Memories returns what the objective has said that it remembers, evaluation by evaluation.
+func (l *Log) Memories() []Memory {
+	out := make([]Memory, 0, len(l.entries))
+	for i := range l.entries {
+		out = append(out, Memory{Last: l.entries[i].Last, Kept: l.entries[i].Kept})
+	}
+	return out
+}
+
 // at returns the k-th answer, if its question is the one asked.
 func (l *Log) at(k int, request Request) (Evaluation, error) {
 	e := &l.entries[k]
@@ -146,6 +156,9 @@ func (l *Log) at(k int, request Request) (Evaluation, error) {
 
 // add keeps a question and its answer.
 func (l *Log) add(request Request, e Evaluation) error {
+	if k := len(l.entries); k > 0 {
+		l.entries[k-1].Last = nil
+	}
 	l.entries = append(l.entries, entry{
 		LogLambda:  request.LogLambda,
 		AskedTol:   sealed.Number(request.Tol),
@@ -166,6 +179,8 @@ func (l *Log) add(request Request, e Evaluation) error {
 		Filled:     sealed.Number(e.Saturation),
 		Work:       sealed.Number(e.Work),
 		Seconds:    sealed.Number(e.Seconds),
+		Last:       e.Memory.Last,
+		Kept:       e.Memory.Kept,
 	})
 	if l.path == "" {
 		return nil
@@ -190,7 +205,7 @@ func (l *Log) ioError(message string, err error) error {
 }
 
 // logFile is how a log is kept.
-var logFile = sealed.Kind{Key: "pare_search_log", Noun: "log of a search", Version: 3}
+var logFile = sealed.Kind{Key: "pare_search_log", Noun: "log of a search", Version: 4, Oldest: 3}
 
 type logBody struct {
 	Key     string  `json:"key"`

@@ -130,6 +130,8 @@ func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, erro
 		return nil, err
 	}
 	e.LogLambda, e.Final = x, request.Tol <= r.options.Tol
+	answer := e
+	e.Memory = Memory{}
 	r.rank(&e)
 	kept := e
 	if r.lean {
@@ -140,7 +142,7 @@ func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, erro
 		return &e, nil
 	}
 	if r.options.Log != nil {
-		if err := r.options.Log.add(request, e); err != nil {
+		if err := r.options.Log.add(request, answer); err != nil {
 			return nil, err
 		}
 	}
@@ -184,6 +186,7 @@ func Ask(ctx context.Context, f Objective, request Request, o Options) (Evaluati
 	if o.Log != nil && !old {
 		err = o.Log.add(request, e)
 	}
+	e.Memory = Memory{}
 	return e, err
 }
 

@@ -231,7 +231,7 @@ func TestDamagedLogsAreRefused(t *testing.T) {
 	}
 	refused("a byte more", append(bytes.Clone(data), '\n'))
 	refused("twice", append(bytes.Clone(data), data...))
-	refused("another version", []byte(strings.Replace(string(data), `log":3`, `log":2`, 1)))
+	refused("another version", []byte(strings.Replace(string(data), `log":4`, `log":2`, 1)))
 	refused("spaces", []byte(strings.Replace(string(data), `,"body"`, `, "body"`, 1)))
 
 	path := filepath.Join(t.TempDir(), "log")

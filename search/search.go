@@ -66,6 +66,15 @@ type Evaluation struct {
 	// Final reports that the search's final tolerance was asked for. The search
 	// sets it.
 	Final bool
+	// Memory is for the Log of a search, which takes it off.
+	Memory Memory `json:"-"`
+}
+
+// Memory is what answers to come depend on besides their requests, in the objective's own
+// encoding, of objectives that have been told to make it. A [Log] keeps it.
+type Memory struct {
+	Last []byte // what the next evaluation begins with: of use until there is another
+	Kept []byte // what the objective remembers of this evaluation for good
 }
 
 // usable reports whether e can steer a search.

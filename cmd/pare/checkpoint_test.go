@@ -48,7 +48,6 @@ func replayed(t *testing.T, args []string) string {
 	for _, timed := range []map[string]any{r, final} {
 		delete(timed, "seconds")
 	}
-	delete(r, "one_se") // inner solutions to start from are not in the log
 	text, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)

@@ -24,16 +24,19 @@ type Kind struct {
 	Key     string // in the file, before the version: "pare_model"
 	Noun    string // in messages: "saved model"
 	Version int
+	Oldest  int // version that is read still; 0: none but Version
 }
 
 // Encode returns the file of a body, which must encode to the same JSON always.
-func (k Kind) Encode(body any) ([]byte, error) {
+func (k Kind) Encode(body any) ([]byte, error) { return k.encode(body, k.Version) }
+
+func (k Kind) encode(body any, version int) ([]byte, error) {
 	inner, err := json.Marshal(body)
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.Internal, Message: "cannot encode the " + k.Noun, Err: err}
 	}
 	sum := sha256.Sum256(inner)
-	data := fmt.Appendf(k.opening(), "%d,\"sha256\":\"%x\",\"body\":", k.Version, sum)
+	data := fmt.Appendf(k.opening(), "%d,\"sha256\":\"%x\",\"body\":", version, sum)
 	return append(append(data, inner...), "}\n"...), nil
 }
 
@@ -61,6 +64,21 @@ func (k Kind) Read(r io.Reader, body any) error {
 	return k.decode(data, body)
 }
 
+func (k Kind) oldest() int {
+	if k.Oldest == 0 {
+		return k.Version
+	}
+	return k.Oldest
+}
+
+// versions are those read, in words.
+func (k Kind) versions() string {
+	if k.oldest() == k.Version {
+		return fmt.Sprintf("version %d", k.Version)
+	}
+	return fmt.Sprintf("versions %d to %d", k.oldest(), k.Version)
+}
+
 func (k Kind) decode(data []byte, body any) error {
 	var file map[string]json.RawMessage
 	if err := json.Unmarshal(data, &file); err != nil {
@@ -70,8 +88,8 @@ func (k Kind) decode(data []byte, body any) error {
 	if json.Unmarshal(file[k.Key], &version) != nil {
 		return outcome.Errorf(outcome.Parse, "not a %s", k.Noun)
 	}
-	if version != k.Version {
-		return outcome.Errorf(outcome.Parse, "version %d of a %s, this program reads version %d", version, k.Noun, k.Version)
+	if version > k.Version || version < k.oldest() {
+		return outcome.Errorf(outcome.Parse, "version %d of a %s, this program reads %s", version, k.Noun, k.versions())
 	}
 	sum := sha256.Sum256(file["body"])
 	if want := hex.EncodeToString(sum[:]); strings.Trim(string(file["sha256"]), `"`) != want {
@@ -80,8 +98,9 @@ func (k Kind) decode(data []byte, body any) error {
 	if err := json.Unmarshal(file["body"], body); err != nil {
 		return &outcome.Error{Kind: outcome.Parse, Message: "the " + k.Noun + " is damaged", Err: err}
 	}
-	// What was written is all there is, spelled as we spell it.
-	if again, err := k.Encode(body); err != nil || !bytes.Equal(again, data) {
+	// What was written is all there is, spelled as we spell it. What a version has added is
+	// left out where it is not set.
+	if again, err := k.encode(body, version); err != nil || !bytes.Equal(again, data) {
 		return outcome.Errorf(outcome.Parse, "the %s is damaged: it is not as it was written", k.Noun)
 	}
 	return nil

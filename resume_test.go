@@ -1,0 +1,134 @@
+package pare_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// times are what no two runs have in common.
+var times = regexp.MustCompile(`"(Seconds\w*|seconds)":[^,}]*`)
+
+// resultOf is what came of a search, and of its log, to the last bit but for times.
+func resultOf(t *testing.T, s *pare.Selection, log *search.Log) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := log.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	var body struct {
+		Body json.RawMessage `json:"body"`
+	}
+	text, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(b.Bytes(), &body)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return times.ReplaceAllString(string(text)+"\n"+string(body.Body), `"$1":0`)
+}
+
+// resumesAnywhere interrupts a search after each of its evaluations and resumes it in
+// what a new process would have: the data, the options and the log.
+func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) (cuts int) {
+	t.Helper()
+	whole := search.NewLog("key")
+	o.Log = whole
+	s, err := pare.Select(context.Background(), x, y, o, c)
+	if err != nil {
+		return 0
+	}
+	want := resultOf(t, s, whole)
+	for k := 1; k <= whole.Len(); k++ {
+		ctx, cancel := context.WithCancel(context.Background())
+		cut := o
+		cut.Log = search.NewLog("key")
+		cut.Progress = func(search.Evaluation) {
+			if cut.Log.Len() == k {
+				cancel()
+			}
+		}
+		_, err := pare.Select(ctx, x, y, cut, c)
+		cancel()
+		var file bytes.Buffer
+		if err == nil {
+			err = cut.Log.Write(&file)
+		}
+		again := o
+		if err == nil {
+			again.Log, err = search.ReadLog(&file, "key")
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		s, err := pare.Select(context.Background(), x, y, again, c)
+		if err != nil {
+			t.Fatalf("%s, cut after %d: %v", name, k, err)
+		}
+		if got := resultOf(t, s, again.Log); got != want {
+			t.Fatalf("%s: cut after %d of %d evaluations, ended as\n%s\nwant\n%s", name, k, whole.Len(), got, want)
+		}
+		cuts++
+	}
+	return cuts
+}
+
+// TestResumedSearchesHaveTheSameBits: O3 for every model, criterion, method and search.
+func TestResumedSearchesHaveTheSameBits(t *testing.T) {
+	cuts := 0
+	triples := len(pare.Models()) * 5 * 5
+	for draw := range oracle.Cases(triples / 2) {
+		r := oracle.NewRandom(97 * draw)
+		c := drawCombination(r, 8*draw%uint64(triples))
+		x, y := c.data(t, r)
+		config := c.config(r, len(y))
+		config.Tol, config.Certify = r.Pick(0, 1e-8), false
+		o := pare.SelectOptions{Validation: c.validation(len(y)), Search: c.search, PerClass: c.perClass, OneSE: c.oneSE, Evaluations: 9}
+		cuts += resumesAnywhere(t, fmt.Sprintf("draw %d, %+v", draw, c), x, y, o, config)
+	}
+	if least := int(oracle.Cases(triples / 2)); cuts < least {
+		t.Errorf("only %d cuts", cuts)
+	}
+}
+
+// TestResumedSearchesOnWideData: the same where solvers learn much on the way: packed
+// columns, Gram matrices, the last pass, rows drawn.
+func TestResumedSearchesOnWideData(t *testing.T) {
+	cuts := 0
+	for draw := range max(uint64(len(pare.Models())), oracle.Cases(18)) {
+		r := oracle.NewRandom(13 + draw)
+		model := pare.Models()[draw%uint64(len(pare.Models()))]
+		kind := combination{model: model}
+		q := r.Problem(oracle.Shape{N: 80, P: 250, Density: r.Pick(0.05, 0.3, 1), Correlation: r.Pick(0, 0.7), Active: 15})
+		y := kind.targets(r, q)
+		o := pare.SelectOptions{Precision: r.Intn(2) == 0, Evaluations: 12}
+		if draw%3 == 2 {
+			o.Search = pare.GradientStep
+		}
+		c := pare.Config{Model: model}
+		if draw%4 == 1 && model != pare.WeightedLasso && model != pare.SVM {
+			c.PenaltyFactors = slices.Repeat([]float64{1}, 250)
+			c.PenaltyFactors[3], c.PenaltyFactors[7], c.PenaltyFactors[90] = 0, 0, 3
+		}
+		x := matrixOf(t, q.X, 250, r.Intn(2) == 0)
+		if draw%5 == 3 && o.Search == "" && model != pare.SVM && model != pare.WeightedLasso {
+			if o.From, _ = pare.Select(t.Context(), x, y, o, c); o.From == nil || o.From.Final == nil {
+				t.Fatalf("draw %d: nothing to go on from", draw)
+			}
+		}
+		cuts += resumesAnywhere(t, fmt.Sprintf("draw %d, %s", draw, model), x, y, o, c)
+	}
+	if least := 36; cuts < least {
+		t.Errorf("only %d cuts", cuts)
+	}
+}

@@ -46,6 +46,7 @@ func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o 
 	o.Log = whole
 	s, err := pare.Select(context.Background(), x, y, o, c)
 	if err != nil {
+		t.Logf("%s: %v", name, err)
 		return 0
 	}
 	want := resultOf(t, s, whole)
@@ -113,20 +114,29 @@ func TestResumedSearchesOnWideData(t *testing.T) {
 		y := kind.targets(r, q)
 		o := pare.SelectOptions{Precision: r.Intn(2) == 0, Evaluations: 12}
 		if draw%3 == 2 {
-			o.Search = pare.GradientStep
+			o.Search, o.Precision = pare.GradientStep, false
 		}
 		c := pare.Config{Model: model}
 		if draw%4 == 1 && model != pare.WeightedLasso && model != pare.SVM {
 			c.PenaltyFactors = slices.Repeat([]float64{1}, 250)
-			c.PenaltyFactors[3], c.PenaltyFactors[7], c.PenaltyFactors[90] = 0, 0, 3
+			c.PenaltyFactors[3], c.PenaltyFactors[7], c.PenaltyFactors[90] = 0.5, 0.25, 3
+			if model == pare.Lasso || model == pare.Logistic || model == pare.Huber {
+				c.PenaltyFactors[3], c.PenaltyFactors[7] = 0, 0
+			}
 		}
 		x := matrixOf(t, q.X, 250, r.Intn(2) == 0)
 		if draw%5 == 3 && o.Search == "" && model != pare.SVM && model != pare.WeightedLasso {
-			if o.From, _ = pare.Select(t.Context(), x, y, o, c); o.From == nil || o.From.Final == nil {
-				t.Fatalf("draw %d: nothing to go on from", draw)
+			var err error
+			if o.From, err = pare.Select(t.Context(), x, y, o, c); err != nil {
+				t.Fatalf("draw %d, %s: nothing to go on from: %v", draw, model, err)
 			}
 		}
-		cuts += resumesAnywhere(t, fmt.Sprintf("draw %d, %s", draw, model), x, y, o, c)
+		name := fmt.Sprintf("draw %d, %s", draw, model)
+		if one := resumesAnywhere(t, name, x, y, o, c); one == 0 {
+			t.Errorf("%s: refused", name)
+		} else {
+			cuts += one
+		}
 	}
 	if least := 36; cuts < least {
 		t.Errorf("only %d cuts", cuts)

@@ -55,7 +55,7 @@ func (r *Result) strength() string {
 
 // others says what happens to strengths that the axis does not show, "" where there are none.
 func (r *Result) others() string {
-	switch r.Model.Traits().Strengths { //nolint:exhaustive // the others have no more
+	switch r.Model.Traits().Strengths {
 	case pare.L1AndRidge:
 		if r.axis() == 1 {
 			return " There is no ℓ1 strength at the choice."

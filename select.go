@@ -82,6 +82,11 @@ type SelectOptions struct {
 	// refit at the best λ so far follows. A context that ends stops that, too.
 	Stop        <-chan struct{}
 	MaxDuration time.Duration
+	// Lanes, where set, has the inner problems of folds and classes solved elsewhere: it returns
+	// what runs the lanes of a job ([NewLanes], perhaps in other processes: see the module
+	// distributed). The search, the one-standard-error choice's comparison and the refit stay
+	// in this process. Results have the same bits.
+	Lanes func(ctx context.Context, j Job) (bilevel.Runner, error)
 	// Progress, where set, is called after every evaluation that Log does not answer, on
 	// the goroutine of Select.
 	Progress func(search.Evaluation)

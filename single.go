@@ -177,6 +177,11 @@ func (s *single) outer(spec bilevel.Spec) (outer, error) { return s.on(s.engine.
 
 // on states the choice of λ for another matrix of the same rows.
 func (s *single) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
+	return bilevel.New(s.engine.k, x, s.engine.y, s.complete(spec))
+}
+
+// complete adds to a spec what is particular to the model.
+func (s *single) complete(spec bilevel.Spec) bilevel.Spec {
 	spec.Datafit, spec.Penalty, spec.AlphaMax = s.engine.datafit, s.engine.family.penalty, s.engine.family.max
 	if s.engine.unpenalised {
 		spec.Free = s.engine.weighing
@@ -184,7 +189,7 @@ func (s *single) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
 	if spec.Criterion == nil {
 		spec.Criterion = s.judge
 	}
-	return bilevel.New(s.engine.k, x, s.engine.y, spec)
+	return spec
 }
 
 // ridgeMax returns the αmax of a ridge beside the squared loss.

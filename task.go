@@ -44,12 +44,12 @@ func (e *engine) task(ctx context.Context, o SelectOptions) (*task, error) {
 		}
 		t.spec.Solver = e.solver()
 	}
-	if t.problem, err = single.outer(t.spec); err != nil {
+	if t.problem, err = single.over(ctx, t.spec, o); err != nil {
 		return nil, err
 	}
 	t.choice = single.traits(t.problem, t.spec, o)
 	if columns {
-		t.columns = e.columns(ctx, t, o.Log)
+		t.columns = e.columns(ctx, t, o)
 	}
 	return t, remember(ctx, t.problem, oneForAll, o.Log)
 }
@@ -101,7 +101,7 @@ func passCost(x sparse.Matrix) float64 {
 }
 
 // columns states the choice of one λ for each column.
-func (e *engine) columns(ctx context.Context, t *task, log *search.Log) *choose.Columns {
+func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.Columns {
 	_, p := e.x.Dims()
 	c := &choose.Columns{One: t.choice, Count: p}
 	if t.spec.Risk != nil {
@@ -113,11 +113,16 @@ func (e *engine) columns(ctx context.Context, t *task, log *search.Log) *choose.
 		if err != nil {
 			return nil, nil, err
 		}
-		problem, err := e.problem.(interface {
-			on(sparse.Matrix, bilevel.Spec) (outer, error)
-		}).on(merged, t.spec)
+		var problem outer
+		if o.Lanes != nil {
+			problem, err = e.over(ctx, t.spec, o)
+		} else {
+			problem, err = e.problem.(interface {
+				on(sparse.Matrix, bilevel.Spec) (outer, error)
+			}).on(merged, t.spec)
+		}
 		if err == nil {
-			err = remember(ctx, problem, oneForEach, log)
+			err = remember(ctx, problem, oneForEach, o.Log)
 		}
 		return problem, group, err
 	}

@@ -1,0 +1,92 @@
+package pare_test
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestLanesOfAJobAnswerAsThoseOfSelect: a job is all that lanes elsewhere need, for every
+// model, criterion and search.
+func TestLanesOfAJobAnswerAsThoseOfSelect(t *testing.T) {
+	validations := map[string]pare.SelectOptions{
+		"cv":   {},
+		"grid": {Search: pare.Grid, Points: 9, Validation: pare.Validation{Split: pare.Stratified, Seed: 3}},
+		"bic":  {Validation: pare.Validation{Criterion: pare.BIC}},
+	}
+	for _, model := range pare.Models() {
+		for name, o := range validations {
+			traits := model.Traits()
+			if name == "bic" && traits.Loss != (loss.Squared{}).Name() || name == "grid" && (traits.Strengths == pare.Cost || traits.Strengths == pare.EachColumn) {
+				continue
+			}
+			t.Run(string(model)+", "+name, func(t *testing.T) {
+				q := oracle.NewRandom(8).Problem(oracle.Shape{N: 60, P: 8, Density: 0.6, Active: 3})
+				for i, v := range q.Y {
+					switch traits.Link {
+					case loss.Logit, loss.Margin:
+						q.Y[i] = math.Copysign(1, v)
+					case loss.Log:
+						q.Y[i] = math.Floor(math.Abs(3*v)) + 1
+					}
+				}
+				x, c := subject.Matrix(t, q, false), pare.Config{Model: model}
+				near, err := pare.Select(t.Context(), x, q.Y, o, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				jobs := 0
+				o.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) {
+					jobs++
+					j.Config.Threads = 1
+					return pare.NewLanes(ctx, x, q.Y, j)
+				}
+				far, err := pare.Select(t.Context(), x, q.Y, o, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a, b := without(t, near), without(t, far); a != b {
+					t.Errorf("%s\nbeside %s", b, a)
+				}
+				if want := map[bool]int{false: 1, true: 2}[traits.Strengths == pare.EachColumn]; jobs != want {
+					t.Errorf("%d jobs, want %d", jobs, want)
+				}
+			})
+		}
+	}
+}
+
+// without is a selection as JSON, but for seconds.
+func without(t *testing.T, s *pare.Selection) string {
+	t.Helper()
+	s.SecondsSearch, s.SecondsRefit, s.SecondsOneSE = 0, 0, 0
+	for i := range s.Evaluations {
+		s.Evaluations[i].Seconds = 0
+	}
+	if s.Common != nil {
+		s.Common.Seconds = 0
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestLanesElsewhereAreRefused where the caller's caps are of one process.
+func TestLanesElsewhereAreRefused(t *testing.T) {
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 30, P: 4})
+	x := subject.Matrix(t, q, true)
+	o := pare.SelectOptions{Lanes: func(context.Context, pare.Job) (bilevel.Runner, error) { panic("not asked") }}
+	if _, err := pare.Select(t.Context(), x, q.Y, o, pare.Config{MaxBytes: 1 << 30}); outcome.KindOf(err) != outcome.Usage {
+		t.Error(err)
+	}
+}

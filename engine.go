@@ -6,6 +6,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -21,8 +22,9 @@ type engine struct {
 	hyperparameters int
 	times, weighing []float64 // of the columns, see factors.go; nil: no factors
 	unpenalised     bool      // some factor is 0
-	gram            int       // columns of the largest Gram matrix; 0: no limit of ours
-	reused          *results  // where all results go, see [Fitter]; nil: each to its own
+	box             *model.Box
+	gram            int      // columns of the largest Gram matrix; 0: no limit of ours
+	reused          *results // where all results go, see [Fitter]; nil: each to its own
 }
 
 func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
@@ -39,7 +41,7 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		return nil, outcome.At(outcome.Usage, "standardize", "%s works on rows as they are; scale the columns before", c.Model)
 	case c.Positive && !f.positive:
 		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models with an ℓ1 penalty have it", c.Model)
-	case c.Positive:
+	case c.Positive && !c.bounded():
 		f.form = f.nonNegative()
 	}
 	e := &engine{config: c, family: f, x: x, y: y}
@@ -56,6 +58,9 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		return nil, err
 	}
 	if err = e.checkFactors(); err != nil {
+		return nil, err
+	}
+	if err = e.checkBounds(); err != nil {
 		return nil, err
 	}
 	e.hyperparameters = c.Model.Hyperparameters(x, y)
@@ -113,7 +118,7 @@ func (e *engine) solver() cd.Options {
 // spec returns what all outer problems share.
 func (e *engine) spec() bilevel.Spec {
 	return bilevel.Spec{
-		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.times, Solver: e.solver(),
+		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.times, Box: e.box, Solver: e.solver(),
 		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Solved: e.config.Solved,
 	}
 }

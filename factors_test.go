@@ -110,7 +110,8 @@ func TestFactorsAreStrengthsOfTheirOwn(t *testing.T) {
 }
 
 // violation returns how far a fit is from its optimality conditions, which are
-// zⱼ = fⱼ(α₁ sign βⱼ + α₂βⱼ) and |zⱼ| ≤ fⱼα₁ at 0, for coefficients of columns divided by their
+// zⱼ = fⱼ(α₁ sign βⱼ + α₂βⱼ) and |zⱼ| ≤ fⱼα₁ at 0, and at a bound that zⱼ is not less in its
+// sense, for coefficients of columns divided by their
 // deviations where they are standardised; relative to the largest strength.
 func (f factored) violation(fitted *pare.Fitted, slope func(y, m float64) float64, strengths [2]float64) float64 {
 	n, p := len(f.rows), len(f.factors)
@@ -138,6 +139,16 @@ func (f factored) violation(fitted *pare.Fitted, slope func(y, m float64) float6
 	}
 	for j, factor := range f.factors {
 		var z float64
+		lower, upper := math.Inf(-1), math.Inf(1)
+		if f.config.Lower != nil {
+			lower = f.config.Lower[j]
+		}
+		if f.config.Upper != nil {
+			upper = f.config.Upper[j]
+		}
+		if f.config.Positive {
+			lower = max(lower, 0)
+		}
 		for i, row := range f.rows {
 			z += row[j] * residual[i] / total / deviation[j]
 		}
@@ -146,8 +157,17 @@ func (f factored) violation(fitted *pare.Fitted, slope func(y, m float64) float6
 		case math.IsInf(factor, 1) && b != 0:
 			return math.Inf(1)
 		case math.IsInf(factor, 1):
+		case beta[j] < lower || beta[j] > upper:
+			return math.Inf(1)
 		case b == 0:
-			worst = max(worst, math.Abs(z)-factor*strengths[0])
+			if upper > 0 {
+				worst = max(worst, z-factor*strengths[0])
+			}
+			if lower < 0 {
+				worst = max(worst, -z-factor*strengths[0])
+			}
+		case beta[j] == lower || beta[j] == upper:
+			worst = max(worst, factor*(strengths[0]+strengths[1]*math.Abs(b))-math.Copysign(1, b)*z)
 		default:
 			worst = max(worst, math.Abs(z-factor*(strengths[0]*math.Copysign(1, b)+strengths[1]*b)))
 		}
@@ -157,12 +177,13 @@ func (f factored) violation(fitted *pare.Fitted, slope func(y, m float64) float6
 
 // slopes are ∂ℓ/∂m of models as text books have them.
 var slopes = map[pare.Model]func(y, m float64) float64{
-	pare.Lasso:      func(y, m float64) float64 { return m - y },
-	pare.ElasticNet: func(y, m float64) float64 { return m - y },
-	pare.Ridge:      func(y, m float64) float64 { return m - y },
-	pare.Logistic:   func(y, m float64) float64 { return -y / (1 + math.Exp(y*m)) },
-	pare.Poisson:    func(y, m float64) float64 { return math.Exp(m) - y },
-	pare.Huber:      func(y, m float64) float64 { return max(-0.5, min(0.5, m-y)) },
+	pare.Lasso:         func(y, m float64) float64 { return m - y },
+	pare.ElasticNet:    func(y, m float64) float64 { return m - y },
+	pare.WeightedLasso: func(y, m float64) float64 { return m - y },
+	pare.Ridge:         func(y, m float64) float64 { return m - y },
+	pare.Logistic:      func(y, m float64) float64 { return -y / (1 + math.Exp(y*m)) },
+	pare.Poisson:       func(y, m float64) float64 { return math.Exp(m) - y },
+	pare.Huber:         func(y, m float64) float64 { return max(-0.5, min(0.5, m-y)) },
 }
 
 // TestFactorsOfEveryModel: fits satisfy the optimality conditions, hypergradients are what

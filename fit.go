@@ -31,8 +31,9 @@ type Fitted struct {
 	// worst.
 	Classes  []float64
 	PerClass []*Fitted
-	// Free and Bound are set for [SVM] alone: samples on the margin, with a dual
-	// variable between 0 and C, and samples at C. Objective is then the primal one.
+	// Free and Bound are set for an [SVM]: samples on the margin, with a dual
+	// variable between 0 and C, and samples at C. Objective is then the primal one. With
+	// bounds on coefficients, Bound counts those at one.
 	Free, Bound int
 
 	Objective float64 // Φ(β, b)

@@ -51,6 +51,8 @@ func (e *engine) checkMethod() error {
 		return outcome.At(outcome.Usage, "method", "standardised columns have %s alone", Implicit)
 	case m.iterate() != nil && e.config.PenaltyFactors != nil:
 		return outcome.At(outcome.Usage, "method", "penalty factors have %s alone", Implicit)
+	case m.iterate() != nil && e.config.bounded():
+		return outcome.At(outcome.Usage, "method", "bounds have %s alone", Implicit)
 	case m.iterate() != nil && e.family.classes:
 		return outcome.At(outcome.Usage, "method", "%s has %s alone", e.config.Model, Implicit)
 	case m.iterate() != nil && !e.family.smooth():

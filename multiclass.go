@@ -22,6 +22,7 @@ type oneVersusRest struct {
 	classes []float64
 	label   []int32 // n: class of each row
 	top     []float64
+	box     *model.Box
 	last    []point // where the next solve starts, by class; nil before the first
 }
 
@@ -43,11 +44,12 @@ func newOneVersusRest(e *engine) (problem, error) {
 	if m.classes, m.label, err = bilevel.Classes(e.y); err != nil {
 		return nil, err
 	}
+	m.box = e.box.In(m.view)
 	m.top = make([]float64, len(m.classes))
 	return m, m.each(func(k int) error {
 		fit, err := m.class(k)
 		if err == nil {
-			m.top[k] = kernels.Log(m.engine.family.max(model.NewNull(fit)))
+			m.top[k] = kernels.Log(m.engine.family.max(model.NewNull(fit).Within(m.box)))
 		}
 		return err
 	})
@@ -84,6 +86,9 @@ func (m *oneVersusRest) penalties(logLambda []float64) (all []model.Penalty, err
 	all = make([]model.Penalty, len(logLambda))
 	for k, l := range logLambda {
 		if all[k], err = m.engine.family.penalty([]float64{l}); err != nil {
+			return nil, err
+		}
+		if all[k], err = all[k].Within(m.box); err != nil {
 			return nil, err
 		}
 	}
@@ -159,6 +164,7 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 		out.PerClass = append(out.PerClass, f)
 		out.Support = append(out.Support, f.Support...)
 		out.Objective += f.Objective
+		out.Bound += f.Bound
 		out.Worst(f.Certificate)
 		out.SupportCertified = out.SupportCertified && f.SupportCertified
 		out.DualMargin = min(out.DualMargin, f.DualMargin)

@@ -62,10 +62,15 @@ type Config struct {
 	// nor an [SVM]. Not kept.
 	PenaltyFactors []float64
 	// Positive constrains β to be ≥ 0. Not for [Ridge] and [SVM].
-	Positive  bool
-	Tol       float64 // relative duality gap to reach, at least 1e-15; 0 means 1e-6
-	MaxEpochs int     // sweeps allowed for one solve; 0 means 100,000
-	Threads   int     // inner problems solved at once; 0 means all processors
+	Positive bool
+	// Lower and Upper bound the coefficients, in units of the matrix, one number a column; nil
+	// means none, ∓Inf none of a column. A coefficient must be free to be 0. Coefficients at a
+	// bound do not move with λ. For models with an ℓ1 penalty, on columns with a penalty
+	// factor other than 0. Not kept.
+	Lower, Upper []float64
+	Tol          float64 // relative duality gap to reach, at least 1e-15; 0 means 1e-6
+	MaxEpochs    int     // sweeps allowed for one solve; 0 means 100,000
+	Threads      int     // inner problems solved at once; 0 means all processors
 	// MaxSupport, where positive, ends a solve with an error of kind Limit as soon as a
 	// certified point has more columns in its support. An SVM has no such cap.
 	MaxSupport int

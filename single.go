@@ -26,6 +26,7 @@ type single struct {
 	stated []float64           // the λ's of the last penalty made
 	last   model.Penalty
 	top    []float64 // nil before it is asked for
+	box    *model.Box
 }
 
 func newSingle(e *engine) (problem, error) {
@@ -33,7 +34,7 @@ func newSingle(e *engine) (problem, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &single{engine: e}
+	s := &single{engine: e, box: e.box.In(view)}
 	if s.fit, err = e.datafit(view, e.y); err != nil {
 		return nil, err
 	}
@@ -82,7 +83,7 @@ func (s *single) max() []float64 {
 }
 
 func (s *single) setMax(null *model.Null) {
-	s.top = slices.Repeat([]float64{kernels.Log(s.engine.family.max(null))}, s.engine.hyperparameters)
+	s.top = slices.Repeat([]float64{kernels.Log(s.engine.family.max(null.Within(s.box)))}, s.engine.hyperparameters)
 }
 
 // nullModel returns the null model, without columns.
@@ -105,6 +106,9 @@ func (s *single) strengths(logLambda []float64) (model.Penalty, error) {
 		return s.last, nil
 	}
 	g, err := s.engine.family.penalty(logLambda)
+	if err == nil {
+		g, err = g.Within(s.box)
+	}
 	if err == nil {
 		s.stated, s.last = append(s.stated[:0], logLambda...), g
 	}
@@ -151,6 +155,10 @@ func (e *engine) newFitted(ctx context.Context, fit model.Datafit, solver *cd.So
 	out.Support, out.Coef = append(out.Support, s.Support...), append(out.Coef, s.Coef...)
 	for k, j := range s.Support {
 		out.Coef[k] *= fit.View().Scale(int(j))
+		if g.Held(int(j), s.Coef[k]) {
+			out.Coef[k] = e.config.bound(int(j), out.Coef[k])
+			out.Bound++
+		}
 	}
 	out.Intercept, out.Objective = s.Intercept, s.Objective
 	out.Certificate, out.Effort, out.Status = s.Certificate, s.Effort, s.Status

@@ -86,7 +86,7 @@ func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choos
 		p.Shape = choose.Relative
 	}
 	curved := criterion.Curved(o.Validation.Loss) && e.config.Method.iterate() == nil
-	if r, ok := e.problem.(interface{ ridgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && curved {
+	if r, ok := e.problem.(interface{ ridgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && curved && !e.config.Positive && e.box == nil { // a ridge alone has no constraint
 		p.Pair, p.RidgeTop = true, kernels.Log(r.ridgeMax())
 	}
 	return p

@@ -30,6 +30,7 @@ type classFold struct {
 	*versus
 	heldOut
 	view    *sparse.View
+	penalty func(logLambda []float64) (model.Penalty, error)
 	workers chan *worker
 }
 
@@ -75,7 +76,7 @@ func (v *versus) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFold,
 	if err != nil {
 		return nil, err
 	}
-	f := &classFold{versus: v, heldOut: *held, view: view, workers: make(chan *worker, min(v.spec.Threads, len(v.classes)))}
+	f := &classFold{versus: v, heldOut: *held, view: view, penalty: within(v.spec.Penalty, v.spec.Box.In(view)), workers: make(chan *worker, min(v.spec.Threads, len(v.classes)))}
 	for range cap(f.workers) {
 		n := len(v.label)
 		f.workers <- &worker{y: make([]float64, n), slope: make([]float64, n), curvature: make([]float64, n)}
@@ -144,7 +145,7 @@ func (l *classLane) datafit(w *worker) (*model.Rowwise, error) {
 // borrow returns the penalty of a request, the datafit, and a worker that the caller gives
 // back.
 func (l *classLane) borrow(r *LaneRequest) (model.Penalty, *model.Rowwise, *worker, error) {
-	penalty, err := makePenalty(l.fold.spec.Penalty, r.LogLambda)
+	penalty, err := makePenalty(l.fold.penalty, r.LogLambda)
 	if err != nil {
 		return penalty, nil, nil, err
 	}

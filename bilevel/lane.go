@@ -189,7 +189,7 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		}
 		return newIterated(j, spec, fit)
 	}
-	null := model.NewNull(fit)
+	null, box := model.NewNull(fit), spec.Box.In(fit.View())
 	solver, err := spec.solverAt(&null)
 	if err != nil {
 		return nil, err
@@ -198,10 +198,10 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		return nil, err
 	}
 	if spec.AlphaMax != nil {
-		j.Top = kernels.Log(spec.AlphaMax(null))
+		j.Top = kernels.Log(spec.AlphaMax(null.Within(box)))
 	}
 	_, curved := fit.(model.Curved)
-	return &penalised{judged: j, fit: fit, curved: curved, penalty: spec.Penalty, solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
+	return &penalised{judged: j, fit: fit, curved: curved, penalty: within(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
 }
 
 // solverAt returns a solver at the null model, which it moves to that with all unpenalised
@@ -283,6 +283,20 @@ func (l *penalised) differentiate(ctx context.Context, r *LaneRequest, options c
 		})
 	}
 	return nil
+}
+
+// within puts the penalties of λ's in a box.
+func within(of func([]float64) (model.Penalty, error), box *model.Box) func([]float64) (model.Penalty, error) {
+	if box == nil {
+		return of
+	}
+	return func(logLambda []float64) (model.Penalty, error) {
+		g, err := of(logLambda)
+		if err != nil {
+			return g, err
+		}
+		return g.Within(box)
+	}
 }
 
 // makePenalty makes the penalty of a λ of the right length.

@@ -46,6 +46,8 @@ type Spec struct {
 	// Free, where set, weighs the ℓ1 strengths of Penalty, 0 where a column is unpenalised: it
 	// is part of the null model then.
 	Free []float64
+	// Box, where set, bounds the coefficients, in units of the matrix.
+	Box *model.Box
 	// Datafit makes the inner datafit of a view. nil means the squared loss.
 	Datafit func(view *sparse.View, y []float64) (model.Datafit, error)
 	// Criterion judges predictions on held-out rows. nil means the mean squared

@@ -284,7 +284,7 @@ func (s *Solver) weigh() {
 	inside := nearly * c.dual.Inside()
 	for _, k := range slices.Backward(c.fresh) {
 		threshold := c.threshold(k)
-		if s.pen.Pull(c.corr[k]) < float64(inside*threshold) || threshold == 0 || s.beta[k] != 0 {
+		if s.pen.Pull(int(c.order[k]), c.corr[k]) < float64(inside*threshold) || threshold == 0 || s.beta[k] != 0 {
 			continue
 		}
 		c.dual.Add(int(c.order[k]), c.corr[k]/c.dual.Total, 0, c.norm[k])

@@ -17,12 +17,16 @@ func (s *Solver) Clearance() float64 {
 			if len(c.levels) > 0 {
 				threshold = c.levels[k]
 			}
+			if slack, held := s.grip(int32(k)); held {
+				least = min(least, slack/norm[at])
+				continue
+			}
 			pull := b + float64(norm[at]*run.length)
 			if threshold-pull >= float64(least*norm[at]) || s.beta[k] != 0 || threshold == 0 || c.out(int32(k)) {
 				continue
 			}
 			if c.known[k] {
-				pull = s.pen.Pull(c.corr[k])
+				pull = s.pen.Pull(int(c.order[k]), c.corr[k])
 			}
 			least = min(least, (threshold-pull)/norm[at])
 		}

@@ -233,17 +233,18 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int,
 	return true
 }
 
-// epoch sweeps the set once. The engines' sweeps know no constraint; with β ≥ 0 the
+// epoch sweeps the set once. The engines' sweeps know no constraint; under one the
 // columns are visited here, one at a time.
 func (in *inner) epoch() (cost float64) {
-	if !in.pen.Positive() {
+	if !in.pen.Positive() && !in.pen.Bounded() {
 		return in.engine.epoch()
 	}
 	moved, values := 0, 0
 	for k, b := range in.coef {
 		c := in.engine.correlation(k)
 		in.grad[k] = c - float64(in.ridge*b)
-		next := max(0, math.FMA(in.square[k], b, c)-in.threshold[k]) / (in.square[k] + in.ridge)
+		next := model.SoftThreshold(math.FMA(in.square[k], b, c), in.threshold[k]) / (in.square[k] + in.ridge)
+		next = in.pen.Clip(int(in.columns[k]), next)
 		if d := next - b; d != 0 {
 			in.coef[k] = next
 			in.engine.move(k, d)
@@ -297,13 +298,16 @@ func (in *inner) unload(s *Solver) {
 // the last sweep met on its way, which costs no pass. They are older than the
 // coefficients, so it is used as a stopping rule only, never reported.
 func (in *inner) gap() float64 {
+	if in.pen.Bounded() {
+		return in.boundedGap()
+	}
 	var worst, l2, slack, product, loose float64
 	for k, a := range in.grad {
 		if in.threshold[k] == 0 {
 			loose = math.FMA(a/(2*in.square[k]), a, loose)
 			continue
 		}
-		worst = max(worst, in.pen.Pull(a)/in.threshold[k])
+		worst = max(worst, in.pen.Pull(int(in.columns[k]), a)/in.threshold[k])
 		if b := in.coef[k]; b != 0 {
 			l2 = math.FMA(in.ridge*b, b, l2)
 			product = math.FMA(a, b, product)

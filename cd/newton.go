@@ -112,7 +112,7 @@ func (nw *newton) plan() (way, float64) {
 func (nw *newton) collect() {
 	nw.columns, nw.position = nw.columns[:0], nw.position[:0]
 	for k, j := range nw.in.columns {
-		if nw.in.coef[k] != 0 {
+		if b := nw.in.coef[k]; b != 0 && !nw.in.pen.Held(int(j), b) {
 			nw.columns = append(nw.columns, j)
 			nw.position = append(nw.position, int32(k))
 		}
@@ -218,13 +218,17 @@ func (nw *newton) slide() bool {
 // kinked reports that the penalty of a column of the support has a kink at zero.
 func (nw *newton) kinked(i int) bool { return nw.in.threshold[nw.position[i]] != 0 }
 
-// crossing returns the length at which the first coefficient reaches zero along
+// crossing returns the length at which the first coefficient reaches zero or a bound along
 // d, +Inf where none does.
 func (nw *newton) crossing() float64 {
 	first := math.Inf(1)
 	for i, b := range nw.from {
-		if d := nw.d[i]; d != 0 && math.Signbit(d) != math.Signbit(b) && nw.kinked(i) {
+		switch d := nw.d[i]; {
+		case d == 0:
+		case math.Signbit(d) != math.Signbit(b) && nw.kinked(i):
 			first = min(first, -b/d)
+		case nw.in.pen.Bounded():
+			first = min(first, nw.in.pen.Room(int(nw.columns[i]), b, d)/math.Abs(d))
 		}
 	}
 	return first
@@ -311,6 +315,7 @@ func (nw *newton) move(length float64) {
 		if (rounded || math.Signbit(b) != math.Signbit(nw.from[i])) && nw.kinked(i) {
 			b = 0
 		}
+		b = nw.in.pen.Clip(int(nw.columns[i]), b)
 		if d := b - in.coef[k]; d != 0 {
 			in.coef[k] = b
 			in.engine.move(int(k), d)

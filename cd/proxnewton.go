@@ -272,6 +272,9 @@ func (s *Solver) descend() (length float64) {
 			pn.here = trial
 			for k, place := range s.set.places {
 				s.beta[place] = math.FMA(length, pn.delta[k], pn.from[k])
+				if length == 1 && s.pen.Bounded() {
+					s.beta[place] = in.coef[k] // at its bound to the last bit
+				}
 			}
 			s.sol.Steps++
 			return length

@@ -200,9 +200,7 @@ func (s *Solver) layOut() {
 		if math.IsInf(s.pen.Alpha(int(j)), 1) {
 			*b = 0 // excluded by the penalty
 		}
-		if s.pen.Positive() {
-			*b = max(0, *b)
-		}
+		*b = s.pen.Clip(int(j), *b)
 		if *b != 0 {
 			kept = append(kept, j)
 		}
@@ -216,7 +214,7 @@ func (s *Solver) layOut() {
 
 // prepare takes a penalty over.
 func (s *Solver) prepare(g model.Penalty) error {
-	changed := g.Positive() != s.pen.Positive() || (g.Ridge() == 0) != (s.pen.Ridge() == 0) || g.Quadratic() != s.pen.Quadratic() || g.Columns() >= 0 || s.pen.Columns() >= 0
+	changed := g.Positive() != s.pen.Positive() || g.Bounded() != s.pen.Bounded() || (g.Ridge() == 0) != (s.pen.Ridge() == 0) || g.Quadratic() != s.pen.Quadratic() || g.Columns() >= 0 || s.pen.Columns() >= 0
 	s.pen = g
 	if changed {
 		s.copies = s.set.restart(s)

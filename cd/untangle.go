@@ -78,8 +78,11 @@ func (nw *newton) solveOrdered() {
 
 // expel moves b along the dependence of column i on the block until a penalised coefficient
 // is zero; if it is one of the block's, that column leaves the block. It returns
-// false where none gets there.
+// false where none gets there, and where a bound may be in the way.
 func (nw *newton) expel(i int, b []float64) bool {
+	if nw.in.pen.Bounded() {
+		return false
+	}
 	v := nw.null[:len(nw.block)+1]
 	nw.factor.Null(v)
 	member := func(at int) int {

@@ -174,7 +174,7 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 	w.missed = 0
 	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
 	for _, k := range slices.Backward(c.fresh) {
-		threshold, norm, size := c.threshold(k), c.norm[k], s.pen.Pull(c.corr[k])
+		threshold, norm, size := c.threshold(k), c.norm[k], s.pen.Pull(int(c.order[k]), c.corr[k])
 		if size > threshold {
 			violators++
 			if !w.member[k] {
@@ -192,7 +192,7 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 		w.candidates = append(w.candidates, candidate{slack / norm, k})
 	}
 	for _, j := range s.active {
-		if k := c.place(j); s.pen.Pull(c.corr[k]) > c.threshold(k) {
+		if k := c.place(j); s.pen.Pull(int(j), c.corr[k]) > c.threshold(k) {
 			violators--
 		}
 	}

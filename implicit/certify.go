@@ -56,6 +56,7 @@ const (
 // factorises A_E.
 func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certificate, error) {
 	_, p := s.view.Dims()
+	at = at.part(g)
 	if c := g.Columns(); c >= 0 && c != p {
 		return Certificate{}, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
@@ -64,17 +65,18 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	}
 	out := Certificate{DualMargin: 1}
 	beta, z := s.correlate(&out, g, at)
-	order := s.view.Matrix().Order()
 	gap := out.Gap + float64(roundingGap*s.fit.Null())
 	reach := s.reach(gap)
-	margin := func(j int32) float64 { return 1 - g.Pull(z[j])/g.Alpha(int(j)) }
-	excluded := func(j int32) bool {
-		return g.Pull(z[j])+reach(j) < g.Alpha(int(j))
-	}
+	margin := func(j int32) float64 { return 1 - g.Pull(int(j), z[j])/g.Alpha(int(j)) }
+	excluded := func(j int32) bool { return g.Pull(int(j), z[j])+reach(j) < g.Alpha(int(j)) }
 	var near []int32 // columns that a proof has to deal with
-	for _, j := range order {
+	for _, j := range s.view.Matrix().Order() {
 		alpha := g.Alpha(int(j))
 		switch {
+		case g.Held(int(j), beta[j]):
+			if !out.holds(grip(g, j, beta[j], z[j]), z[j], reach(j)) {
+				near = append(near, j)
+			}
 		case math.IsInf(alpha, 1), alpha == 0 && s.view.Norm(int(j)) == 0: // it cannot matter
 		case beta[j] != 0, alpha == 0, margin(j) < edgeMargin, !excluded(j):
 			near = append(near, j)
@@ -100,12 +102,10 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 		}
 	}
 	out.Undecided = len(undecided)
+	out.Unique = len(undecided) == 0 || g.Ridge() > 0
 	if len(undecided) == 0 {
-		out.Support, out.Unique = true, true
+		out.Support = true
 		return out, nil
-	}
-	if g.Ridge() > 0 {
-		out.Unique = true
 	}
 	if g.Quadratic() {
 		out.Support, out.Undecided = true, 0
@@ -129,8 +129,9 @@ func (s *Solver) dependent(g model.Penalty, columns []int32) bool {
 // sets its gap and KKT residual.
 func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta map[int32]float64, z []float64) {
 	beta = make(map[int32]float64, len(at.Support))
-	for k, j := range at.Support {
-		beta[j] = at.Coef[k]
+	columns, coef := at.whole()
+	for k, j := range columns {
+		beta[j] = coef[k]
 	}
 	s.take(at)
 	_, p := s.view.Dims()
@@ -206,7 +207,8 @@ func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[in
 	inverse := make([]float64, size)
 	support.InverseDiagonal(s.k, a, size, inverse, make([]float64, size))
 	for k, j := range e {
-		if b := beta[j]; !g.Smooth(int(j)) && !(math.Abs(b) > math.Sqrt(factor*gap*inverse[k])) {
+		b, moved := beta[j], math.Sqrt(factor*gap*inverse[k])
+		if !g.Smooth(int(j)) && !(math.Abs(b) > moved) || !(g.Room(int(j), b, 1) > moved) || !(g.Room(int(j), b, -1) > moved) {
 			out.Support = false
 			out.Undecided++
 		}

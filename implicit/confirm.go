@@ -98,14 +98,16 @@ func (s *Solver) scale() float64 {
 	return math.Sqrt(square)
 }
 
-// inside reports that no coefficient changes its sign on the way to the solution.
+// inside reports that no coefficient changes its sign, or meets a bound, on the way to the
+// solution.
 func (s *Solver) inside(g model.Penalty, at Point, d distance, mu float64) bool {
 	for k, j := range at.Support {
 		inverse := 1 / (s.diag[k] * mu)
 		if s.direct.ready {
 			inverse = s.direct.inverseAt(k) / mu
 		}
-		if !g.Smooth(int(j)) && !(math.Abs(at.Coef[k]) > d.energy*d.factor()*math.Sqrt(inverse)) {
+		moved := d.energy * d.factor() * math.Sqrt(inverse)
+		if !g.Smooth(int(j)) && !(math.Abs(at.Coef[k]) > moved) || !(g.Room(int(j), at.Coef[k], 1) > moved) || !(g.Room(int(j), at.Coef[k], -1) > moved) {
 			return false
 		}
 	}
@@ -127,12 +129,22 @@ func (s *Solver) clearance(g model.Penalty, at Point) (least float64, knot bool)
 		in[j] = true
 	}
 	least = math.Inf(1)
+	for k, j := range at.held {
+		in[j] = true
+		z := s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
+		slack := grip(g, j, at.heldCoef[k], z)
+		if math.Abs(slack) < float64(edgeMargin*math.Abs(z)) {
+			knot = true
+			continue
+		}
+		least = min(least, s.view.Total()*slack/s.view.Norm(int(j)))
+	}
 	for _, j := range s.view.Matrix().Order() {
 		threshold, norm := float64(s.view.Total()*g.Alpha(int(j))), s.view.Norm(int(j))
 		if in[j] || norm == 0 || math.IsInf(threshold, 1) {
 			continue
 		}
-		slack := threshold - g.Pull(s.view.Dot(int(j), s.state.Weighted))
+		slack := threshold - g.Pull(int(j), s.view.Dot(int(j), s.state.Weighted))
 		if math.Abs(slack) < float64(edgeMargin*threshold) {
 			knot = true
 			continue

@@ -66,6 +66,9 @@ type Point struct {
 	// ‖·‖ₛ, before one of them can enter. 0 asks for it to be computed here, at one pass
 	// over X.
 	Clearance float64
+
+	held     []int32 // columns at a bound, see box.go
+	heldCoef []float64
 }
 
 // Outer is the criterion's dependence on the predictions m = Xβ + b, as
@@ -210,15 +213,18 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	if len(outer.Slope) != n || len(outer.Curvature) != n {
 		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
 	}
+	at = at.part(g)
 	if err := s.enter(g, at, &opts); err != nil {
 		return nil, err
 	}
 	out, weighted := &s.out, s.weighted(g)
 	if len(at.Support) == 0 {
 		out.Status = outcome.Flat
+		entries := len(at.held)
 		if !weighted {
-			out.Gradient = append(out.Gradient, make([]float64, g.Hyperparameters())...)
+			entries = g.Hyperparameters()
 		}
+		out.Gradient = append(out.Gradient, make([]float64, entries)...)
 		out.Bound = Proved // at β = 0 the residual is that of the null model
 		if least, knot := s.clearance(g, at); !(least >= 0) && !knot {
 			out.Status = outcome.SupportUncertified
@@ -238,6 +244,10 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 		}
 	}
 	s.confirm(g, at, outer)
+	out.Jacobian = at.spread(out.Jacobian)
+	if weighted {
+		out.Gradient = at.spread(out.Gradient)
+	}
 	return out, nil
 }
 
@@ -330,6 +340,8 @@ func check(g model.Penalty, at Point, p int) error {
 			return &outcome.Error{Kind: outcome.Shape, HasColumn: true, Column: int(j), Message: "the support must be ascending"}
 		case at.Coef[k] == 0 && !g.Smooth(int(j)) || math.IsNaN(at.Coef[k]) || math.IsInf(at.Coef[k], 0):
 			return &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "coefficients on the support must be finite and not 0"}
+		case g.Clip(int(j), at.Coef[k]) != at.Coef[k] && g.Bounded():
+			return &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: int(j), Message: "the coefficient is beyond its bounds"}
 		case at.Coef[k] < 0 && g.Positive():
 			return &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: int(j), Message: "the coefficient is negative under the constraint β ≥ 0"}
 		}
@@ -347,7 +359,8 @@ func (s *Solver) take(at Point) {
 	}
 	s.state = s.own
 	s.state.Intercept = 0 // no memory of the point before
-	s.fit.Fit(at.Support, at.Coef, s.state)
+	columns, coef := at.whole()
+	s.fit.Fit(columns, coef, s.state)
 }
 
 // optimality sets rho = z_S − α sign(β_S) − α₂β_S, the residual of the
@@ -378,8 +391,9 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 	}
 	dual := model.NewDual(s.fit, g, s.state)
 	next := map[int32]float64{}
-	for k, j := range at.Support {
-		next[j] = at.Coef[k]
+	columns, coef := at.whole()
+	for k, j := range columns {
+		next[j] = coef[k]
 	}
 	for _, j := range s.view.Matrix().Order() {
 		dual.Add(int(j), s.view.Dot(int(j), s.state.Weighted)/total, next[j], s.view.Norm(int(j)))

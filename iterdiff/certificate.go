@@ -46,7 +46,7 @@ func (e *engine) certify() certificate {
 		b := e.now.beta[j]
 		dual.Add(int(j), z, b, view.Norm(int(j)))
 		if alpha := e.penalty.Alpha(int(j)); b == 0 && alpha != 0 && !math.IsInf(alpha, 1) {
-			lack := alpha - e.penalty.Pull(z)
+			lack := alpha - e.penalty.Pull(int(j), z)
 			c.edge = min(c.edge, lack)
 			c.margin = min(c.margin, lack/alpha)
 		}

@@ -152,7 +152,7 @@ func (z *Null) AlphaMaxNonNegative() float64 { return z.alphaMax(Penalty{positiv
 func (z *Null) alphaMax(g Penalty) float64 {
 	var largest float64
 	for _, c := range z.Correlation {
-		if pull := g.Pull(c); pull > largest {
+		if pull := g.Pull(0, c); pull > largest {
 			largest = pull
 		}
 	}

@@ -25,6 +25,7 @@ type Dual struct {
 	product  float64 // Σ aⱼβⱼ
 	slack    float64 // Σ αⱼ|βⱼ| − aⱼβⱼ
 	unscaled float64 // the gap at the unscaled dual point, α₂ > 0
+	beyond   []beyond
 }
 
 // NewDual returns what is to gather the dual point of a state.
@@ -35,12 +36,16 @@ func NewDual(f Datafit, g Penalty, s *State) Dual {
 // Add adds column j: its correlation z, coefficient b and norm ‖X̃_j‖ₛ.
 func (d *Dual) Add(j int, z, b, norm float64) {
 	alpha, ridge := d.Penalty.Alpha(j), d.Penalty.ridge
-	pull := d.Penalty.Pull(z)
+	pull := d.Penalty.Pull(j, z)
 	if b == 0 && pull <= alpha {
 		// Inside its constraint: all that can matter is the scale.
 		if pull > d.worst*alpha {
 			d.worst = pull / alpha
 		}
+		return
+	}
+	if d.Penalty.box.bounds(j) {
+		d.addBounded(j, z, b, norm)
 		return
 	}
 	if math.IsInf(alpha, 1) {
@@ -56,14 +61,11 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	a := z - float64(ridge*b)
 	switch {
 	case alpha > 0:
-		d.worst = max(d.worst, d.Penalty.Pull(a)/alpha) // max keeps NaN
+		d.worst = max(d.worst, d.Penalty.Pull(j, a)/alpha) // max keeps NaN
 	case a != 0 && ridge > 0:
 		d.worst = math.Inf(1) // no scale serves a ridge alone
 	}
-	lipschitz := float64(norm*norm) / d.Total
-	if d.Steepest != 0 {
-		lipschitz *= d.Steepest
-	}
+	lipschitz := d.lipschitz(norm)
 	if lipschitz > 0 {
 		moved := b - d.Penalty.Prox(j, b+z/lipschitz, 1/lipschitz)
 		d.kkt = max(d.kkt, lipschitz*math.Abs(moved))
@@ -97,10 +99,19 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	}
 }
 
+// lipschitz returns Lⱼ of a column.
+func (d *Dual) lipschitz(norm float64) float64 {
+	lipschitz := float64(norm*norm) / d.Total
+	if d.Steepest != 0 {
+		lipschitz *= d.Steepest
+	}
+	return lipschitz
+}
+
 // Inside returns the share of αⱼ below which the correlation of a column with βⱼ = 0
 // changes nothing, but for rounding.
 func (d *Dual) Inside() float64 {
-	if d.Penalty.each == nil && d.Penalty.ridge == 0 {
+	if d.Penalty.each == nil && d.Penalty.ridge == 0 && d.Penalty.box == nil {
 		return d.worst // what violates less changes neither the scale nor the largest ρⱼ
 	}
 	return min(1, d.worst)
@@ -118,6 +129,9 @@ func (d *Dual) Scale() float64 {
 // equality at the scaled dual point or at the unscaled one, as the datafit knows it.
 func (d *Dual) Gap(scaled, unscaled float64) float64 {
 	rest, ridge := 1-d.Scale(), d.Penalty.ridge
+	for _, o := range d.beyond {
+		scaled += o.at(d.Scale())
+	}
 	gap := d.loose + scaled + float64(0.5*rest*rest*d.l2) + max(0, math.FMA(rest, d.product, d.slack))
 	if ridge > 0 {
 		gap = min(gap, unscaled+max(0, d.unscaled))

@@ -9,7 +9,8 @@ import (
 )
 
 // Penalty is g(β) = Σ αⱼ|βⱼ| + (α₂/2)‖β‖², separable over the columns, and with
-// [Penalty.NonNegative] the constraint β ≥ 0 besides. The error of a constructor is an
+// [Penalty.NonNegative] the constraint β ≥ 0 besides, with [Penalty.Within] bounds on
+// columns. The error of a constructor is an
 // [outcome.Error] of kind BadParameter, with the column: a λ is not a finite number, or
 // its e^λ is none. The zero value penalises nothing and is not a valid problem.
 type Penalty struct {
@@ -19,6 +20,7 @@ type Penalty struct {
 	lambda   int       // number of hyperparameters r
 	own      bool      // one for each column
 	positive bool      // β ≥ 0
+	box      *Box      // nil: no bounds, or β ≥ 0 alone
 }
 
 // Lasso returns the penalty α‖β‖₁ with α = e^logAlpha.
@@ -171,17 +173,21 @@ func (g Penalty) Unpenalised() bool { return slices.Contains(g.each, 0) }
 // they are one to a solver, and whether opposite ones neither: with one strength, and
 // without a ridge, which makes their coefficients unique anyway.
 func (g Penalty) Indifferent() (equal, opposite bool) {
-	equal = g.each == nil && g.ridge == 0
+	equal = g.each == nil && g.ridge == 0 && g.box == nil
 	return equal, equal && !g.positive
 }
 
-// Pull returns how far a correlation pulls a zero coefficient off zero: it stays
-// there up to a pull of αⱼ. That is |z|, and with β ≥ 0 the positive part of z.
-func (g Penalty) Pull(z float64) float64 {
-	if g.positive {
+// Pull returns how far a correlation pulls a zero coefficient of column j off zero: it stays
+// there up to a pull of αⱼ. That is |z|, and 0 in a sense in which there is a constraint.
+func (g Penalty) Pull(j int, z float64) float64 {
+	switch {
+	case g.positive:
 		return max(z, 0) // keeps NaN
+	case g.box != nil && g.box.blocked(j, z):
+		return 0
+	default:
+		return math.Abs(z)
 	}
-	return math.Abs(z)
 }
 
 // Ridge returns α₂.
@@ -190,10 +196,14 @@ func (g Penalty) Ridge() float64 { return g.ridge }
 // Columns returns the number of columns the penalty is made for, or -1 where
 // it fits any.
 func (g Penalty) Columns() int {
-	if g.each == nil {
+	switch {
+	case g.each != nil:
+		return len(g.each)
+	case g.box != nil:
+		return len(g.box.lower)
+	default:
 		return -1
 	}
-	return len(g.each)
 }
 
 // SoftThreshold returns the proximal operator of t|·| at z: sign(z)(|z| − t)₊.
@@ -210,12 +220,12 @@ func SoftThreshold(z, t float64) float64 {
 }
 
 // Prox returns prox_{γg_j}(z) = ST(z, γαⱼ)/(1 + γα₂) (table 3, with the step
-// γ that its caption leaves out); with β ≥ 0 its positive part.
+// γ that its caption leaves out); under constraints the nearest point that satisfies them.
 func (g Penalty) Prox(j int, z, step float64) float64 {
 	if g.positive && !(z > 0) {
 		return 0
 	}
-	return SoftThreshold(z, float64(step*g.Alpha(j))) / (1 + float64(step*g.ridge))
+	return g.Clip(j, SoftThreshold(z, float64(step*g.Alpha(j)))/(1+float64(step*g.ridge)))
 }
 
 // Value returns g(β) for the non-zero coefficients b of the columns cols.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,14 +13,47 @@ import (
 // columnFlags say what differs from column to column.
 type columnFlags struct {
 	PenaltyFactors string `placeholder:"FILE|COLUMN=F,..." help:"What the strengths of columns are multiplied by: a file of one number a line, or some columns with theirs, 1 for the others; 0 leaves a column unpenalised, inf out." group:"Problem"`
+	Lower          string `placeholder:"NUMBER|FILE|COLUMN=L,..." help:"Lower bounds of coefficients, 0 or less: of all that are penalised, of each column in a file, or of some (not ridge, svm)." group:"Problem"`
+	Upper          string `placeholder:"NUMBER|FILE|COLUMN=U,..." help:"Upper bounds of coefficients, 0 or more, in the same ways." group:"Problem"`
 }
 
-func (f columnFlags) check() error { return present("penalty-factors", f.PenaltyFactors) }
+func (f columnFlags) check() error {
+	for _, one := range []struct{ flag, text string }{{"penalty-factors", f.PenaltyFactors}, {"lower", f.Lower}, {"upper", f.Upper}} {
+		if strings.Contains(one.text, "=") {
+			continue // columns, whatever their names
+		}
+		if err := present(one.flag, one.text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // differ reads what differs from column to column.
 func (f columnFlags) differ(d *dataset) (err error) {
-	d.factors, err = d.perColumn("penalty-factors", f.PenaltyFactors, 1)
+	if d.factors, err = d.perColumn("penalty-factors", f.PenaltyFactors, 1); err != nil {
+		return err
+	}
+	if d.lower, err = d.bounds("lower", f.Lower, math.Inf(-1)); err != nil {
+		return err
+	}
+	d.upper, err = d.bounds("upper", f.Upper, math.Inf(1))
 	return err
+}
+
+// bounds reads those of one side: a number stands for all columns that are penalised.
+func (d *dataset) bounds(flag, text string, none float64) ([]float64, error) {
+	all, err := parseNumber(text)
+	if err != nil {
+		return d.perColumn(flag, text, none)
+	}
+	out := slices.Repeat([]float64{all}, len(d.prepared.Kept))
+	for j := range out {
+		if d.factors != nil && d.factors[j] == 0 {
+			out[j] = none
+		}
+	}
+	return out, nil
 }
 
 // perColumn reads one number for each column of the prepared matrix: from a file of one for

@@ -43,3 +43,50 @@ func TestPenaltyFactors(t *testing.T) {
 		t.Errorf("wlasso: exit %d, %s", o.code, o.stderr)
 	}
 }
+
+// Bounds are of the coefficients as they are printed, by number for all that are penalised.
+func TestBounds(t *testing.T) {
+	table := "../../docs/data/diabetes.csv"
+	type fit struct {
+		Status  string
+		AtBound int `json:"at_bound"`
+		Coef    struct {
+			Name  []string
+			Value []float64
+		}
+	}
+	flags := []string{"--target=progression", "--standardize", "--coef", "--penalty-factors=age=0", table}
+	for _, command := range []string{"fit --ratio=0.05", "select"} {
+		for bounds, want := range map[string]int{"--lower=-100 --upper=300": 3, "--upper=bmi=250,s5=0": 1} {
+			args := append(append(strings.Fields(command), strings.Fields(bounds)...), flags...)
+			var r fit
+			if command == "select" {
+				r = decoded[struct{ Final fit }](t, exitOK, args...).Final
+			} else {
+				r = decoded[fit](t, exitOK, args...)
+			}
+			at := 0
+			for k, b := range r.Coef.Value {
+				switch {
+				case r.Coef.Name[k] == "age":
+				case strings.Contains(bounds, "lower") && (b < -100 || b > 300), r.Coef.Name[k] == "s5" && strings.Contains(bounds, "s5"):
+					t.Errorf("%s %s: %s has %g", command, bounds, r.Coef.Name[k], b)
+				case b == -100 || b == 300, b == 250 && r.Coef.Name[k] == "bmi":
+					at++
+				}
+			}
+			if r.Status != "converged" || r.AtBound != at || at < want {
+				t.Errorf("%s %s: %s, %d at a bound, %d counted, %d wanted: %+v", command, bounds, r.Status, r.AtBound, at, want, r.Coef)
+			}
+		}
+	}
+	for flags, want := range map[string]string{
+		"--lower=1": "must be free to be 0", "--upper=bmi=-1": "must be free to be 0", "--lower=nothing=0": `no column "nothing"`,
+		"--upper=1 --model=ridge": "ridge has no bounds", "--upper=bmi=1 --penalty-factors=bmi=0": "needs an ℓ1 strength",
+	} {
+		args := append([]string{"select", "--target=progression", table}, strings.Fields(flags)...)
+		if o := pareRun(t, args...); o.code == exitOK || !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: exit %d, %s", flags, o.code, o.stderr)
+		}
+	}
+}

@@ -79,6 +79,8 @@ type dataset struct {
 	classes     []string        // names of the classes of y; nil: numbers
 	weights     []float64       // nil: all 1
 	factors     []float64       // of the penalty; nil: all 1
+	lower       []float64       // bounds of coefficients; nil: none
+	upper       []float64
 	nnz         int64
 	loadSeconds float64
 }

@@ -79,9 +79,11 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		fitted:       f,
 		asked:        a,
 	}
+	if a.on(pare.Cost) || a.Lower != "" || a.Upper != "" {
+		r.AtBound = &f.Bound
+	}
 	switch {
 	case a.on(pare.Cost):
-		r.AtBound = &f.Bound
 	case a.certifies(a.data):
 		r.Certified, r.DualMargin = &f.SupportCertified, number(f.DualMargin)
 	}

@@ -44,6 +44,8 @@ func (f commonFlags) config(d *dataset) pare.Config {
 		Certify:     f.certifies(d),
 
 		PenaltyFactors: d.factors,
+		Lower:          d.lower,
+		Upper:          d.upper,
 	}
 }
 

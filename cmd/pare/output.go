@@ -83,7 +83,7 @@ type fitResult struct {
 	GapRelative  number         `json:"gap_relative"`
 	KKT          number         `json:"kkt"`
 	Support      int            `json:"support"`            // svm: samples on the margin
-	AtBound      *int           `json:"at_bound,omitempty"` // svm: samples within it
+	AtBound      *int           `json:"at_bound,omitempty"` // svm: samples within it; with bounds: coefficients at one
 	Unique       *bool          `json:"unique"`             // null: not known
 	Certified    *bool          `json:"support_certified"`  // null: not looked for, as for the margin
 	DualMargin   number         `json:"dual_margin"`

@@ -98,6 +98,9 @@ func (p *page) support(f *pare.Fitted, a asked) {
 		p.row("samples", "%s on the margin, %s within it or misclassified", count(f.Free), count(f.Bound))
 	}
 	text := count(len(f.Support)) + " of " + count(columns) + " columns"
+	if f.Bound > 0 && !a.on(pare.Cost) {
+		text += fmt.Sprintf(", %s at a bound", count(f.Bound))
+	}
 	switch {
 	case len(f.Support) == 0:
 	case a.Coef:
@@ -256,6 +259,8 @@ func (a asked) command(name string, flags ...string) string {
 	add(a.UnitColumns, "--unit-columns")
 	add(a.ClassWeight != "", "--class-weight="+quote(a.ClassWeight))
 	add(a.PenaltyFactors != "", "--penalty-factors="+quote(a.PenaltyFactors))
+	add(a.Lower != "", "--lower="+quote(a.Lower))
+	add(a.Upper != "", "--upper="+quote(a.Upper))
 	add(a.Weights != "", "--sample-weights="+quote(a.Weights))
 	add(a.File != "", quote(a.File))
 	return strings.Join(args, " ")

@@ -1,0 +1,84 @@
+package implicit
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// Coefficients at a bound of theirs do not move with λ: they are part of the point and not of
+// the system. Their optimality condition, that the correlation is above what would hold them
+// there without the bound, has a clearance as those of zero coefficients have.
+
+// part takes the columns at a bound out of the support of a point.
+func (p Point) part(g model.Penalty) Point {
+	if !g.Bounded() {
+		return p
+	}
+	own := p
+	own.Support, own.Coef, own.Correlation = nil, nil, nil
+	for k, j := range p.Support {
+		if g.Held(int(j), p.Coef[k]) {
+			own.held, own.heldCoef = append(own.held, j), append(own.heldCoef, p.Coef[k])
+			continue
+		}
+		own.Support, own.Coef = append(own.Support, j), append(own.Coef, p.Coef[k])
+		if p.Correlation != nil {
+			own.Correlation = append(own.Correlation, p.Correlation[k])
+		}
+	}
+	return own
+}
+
+// whole returns the columns of a point with coefficients, and these.
+func (p Point) whole() (columns []int32, coef []float64) {
+	if len(p.held) == 0 {
+		return p.Support, p.Coef
+	}
+	columns, coef = make([]int32, 0, len(p.Support)+len(p.held)), make([]float64, 0, len(p.Support)+len(p.held))
+	at := 0
+	for k, j := range p.Support {
+		for at < len(p.held) && p.held[at] < j {
+			columns, coef = append(columns, p.held[at]), append(coef, p.heldCoef[at])
+			at++
+		}
+		columns, coef = append(columns, j), append(coef, p.Coef[k])
+	}
+	return append(columns, p.held[at:]...), append(coef, p.heldCoef[at:]...)
+}
+
+// spread puts zeros where columns of the point's support are held into vectors over the others,
+// one after the other.
+func (p Point) spread(v []float64) []float64 {
+	free := len(p.Support)
+	if len(p.held) == 0 || free == 0 {
+		return v
+	}
+	columns, _ := p.whole()
+	var out []float64
+	for ; len(v) >= free; v = v[free:] {
+		at := 0
+		for _, j := range columns {
+			if at < free && p.Support[at] == j {
+				out = append(out, v[at])
+				at++
+			} else {
+				out = append(out, 0)
+			}
+		}
+	}
+	return out
+}
+
+// grip returns by how much a correlation zⱼ exceeds what would hold a coefficient at its bound
+// without that.
+func grip(g model.Penalty, j int32, b, z float64) float64 {
+	return math.Copysign(1, b)*z - g.Alpha(int(j)) - float64(g.Ridge()*math.Abs(b))
+}
+
+// holds takes the margin of a coefficient at its bound in, and reports whether that of the
+// solution is proved to be there: its correlation may be within reach of this one.
+func (c *Certificate) holds(slack, z, reach float64) bool {
+	c.DualMargin = min(c.DualMargin, max(0, slack/math.Abs(z)))
+	return slack > reach
+}

@@ -1,0 +1,189 @@
+package model
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Box is a constraint lⱼ ≤ βⱼ ≤ uⱼ with lⱼ ≤ 0 ≤ uⱼ on every column, some of them infinite. It
+// is immutable.
+type Box struct {
+	lower, upper []float64
+}
+
+// NewBox returns the box of two lists of one number a column; nil stands for no bounds on that
+// side. The lists are not kept. The error is an [outcome.Error] of kind BadParameter with the
+// column: a bound is no number, or 0 is not between the two.
+func NewBox(lower, upper []float64) (*Box, error) {
+	p := max(len(lower), len(upper))
+	b := &Box{make([]float64, p), make([]float64, p)}
+	for j := range p {
+		b.lower[j], b.upper[j] = math.Inf(-1), math.Inf(1)
+		if lower != nil {
+			b.lower[j] = lower[j]
+		}
+		if upper != nil {
+			b.upper[j] = upper[j]
+		}
+		if !(b.lower[j] <= 0 && b.upper[j] >= 0) || math.IsInf(b.lower[j], 1) || math.IsInf(b.upper[j], -1) {
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "a coefficient must be free to be 0: its lower bound is 0 or less, its upper bound 0 or more"}
+		}
+	}
+	return b, nil
+}
+
+// In returns the box of the coefficients of a view, which are those of its matrix divided by
+// [sparse.View.Scale].
+func (b *Box) In(view *sparse.View) *Box {
+	if b == nil || !view.Scaled() {
+		return b
+	}
+	own := &Box{make([]float64, len(b.lower)), make([]float64, len(b.upper))}
+	for j := range own.lower {
+		own.lower[j], own.upper[j] = math.Inf(-1), math.Inf(1)
+		if scale := view.Scale(j); scale > 0 { // else the column is one of zeros
+			own.lower[j], own.upper[j] = b.lower[j]/scale, b.upper[j]/scale
+		}
+	}
+	return own
+}
+
+// bounds reports whether column j has a bound.
+func (b *Box) bounds(j int) bool {
+	return b != nil && (b.lower[j] > math.Inf(-1) || b.upper[j] < math.Inf(1))
+}
+
+// Within returns the penalty with the constraint of a box, nil for none. It refuses bounds on
+// columns without an ℓ1 strength, whose coefficients are sought in closed form.
+func (g Penalty) Within(b *Box) (Penalty, error) {
+	if b == nil {
+		return g, nil
+	}
+	for j := range b.lower {
+		if b.bounds(j) && g.Alpha(j) == 0 {
+			return Penalty{}, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "a bound needs an ℓ1 strength on its column"}
+		}
+	}
+	g.box = b
+	return g, nil
+}
+
+// Bounded reports that there is a box.
+func (g Penalty) Bounded() bool { return g.box != nil }
+
+// Clip returns the point nearest to b within the bounds of column j.
+func (g Penalty) Clip(j int, b float64) float64 {
+	switch {
+	case g.box != nil:
+		return max(g.box.lower[j], min(g.box.upper[j], b))
+	case g.positive:
+		return max(0, b)
+	default:
+		return b
+	}
+}
+
+// Held reports that a coefficient other than 0 is at a bound of column j: it does not move
+// with λ.
+func (g Penalty) Held(j int, b float64) bool {
+	return g.box != nil && b != 0 && (b == g.box.lower[j] || b == g.box.upper[j])
+}
+
+// Room returns how far a coefficient of column j is from its bound in the sense of a
+// direction.
+func (g Penalty) Room(j int, b, direction float64) float64 {
+	switch {
+	case g.box == nil:
+		return math.Inf(1)
+	case direction < 0:
+		return b - g.box.lower[j]
+	default:
+		return g.box.upper[j] - b
+	}
+}
+
+// blocked reports that a zero coefficient of column j cannot follow a pull in the sense of z.
+func (b *Box) blocked(j int, z float64) bool {
+	return z > 0 && b.upper[j] == 0 || z < 0 && b.lower[j] == 0
+}
+
+// Within returns the null model as a penalty in a box sees it, for [Null.AlphaMax]: columns
+// count only in the sense in which they can go.
+func (z *Null) Within(b *Box) *Null {
+	if b == nil {
+		return z
+	}
+	w := *z
+	w.Correlation = make([]float64, len(z.Correlation))
+	for k, j := range z.Fit.View().Matrix().Order() {
+		if !b.blocked(int(j), z.Correlation[k]) {
+			w.Correlation[k] = z.Correlation[k]
+		}
+	}
+	return &w
+}
+
+// beyond is a column whose dual constraint is left for a finite bound, by a = |aⱼ| > αⱼ, which
+// needs no scaling: with v the bound in the sense of aⱼ and s its sign, the conjugate of the
+// penalty is v(a − α) there, and the column's share of the gap at the scale c
+//
+//	(v − sβ)(ca − α) + α(|β| − sβ), or α|β| − ca·sβ where ca ≤ α.
+type beyond struct {
+	a, alpha, along float64 // along is sβ
+	size, left      float64 // |β|; v − sβ
+}
+
+func (o beyond) at(c float64) float64 {
+	if over := math.FMA(c, o.a, -o.alpha); over > 0 {
+		return math.FMA(o.left, over, float64(o.alpha*(o.size-o.along)))
+	}
+	return float64(o.alpha*o.size) - float64(float64(c*o.a)*o.along)
+}
+
+// addBounded is [Dual.Add] for a column with a bound.
+func (d *Dual) addBounded(j int, z, b, norm float64) {
+	g := &d.Penalty
+	alpha, ridge := g.Alpha(j), g.ridge
+	if math.IsInf(alpha, 1) {
+		return
+	}
+	if lipschitz := d.lipschitz(norm); lipschitz > 0 {
+		moved := b - g.Prox(j, b+z/lipschitz, 1/lipschitz)
+		d.kkt = max(d.kkt, lipschitz*math.Abs(moved))
+	}
+	a, size := z-float64(ridge*b), math.Abs(b)
+	d.l1 = math.FMA(alpha, size, d.l1)
+	d.l2 = math.FMA(ridge*b, b, d.l2)
+	if ridge > 0 {
+		d.unscaled += d.bregman(j, z, b)
+	}
+	bound, sign := g.box.upper[j], 1.0
+	if math.Signbit(a) {
+		bound, sign = -g.box.lower[j], -1
+	}
+	if math.Abs(a) > alpha && !math.IsInf(bound, 1) {
+		d.beyond = append(d.beyond, beyond{a: math.Abs(a), alpha: alpha, along: sign * b, size: size, left: bound - sign*b})
+		return
+	}
+	d.worst = max(d.worst, math.Abs(a)/alpha) // max keeps NaN
+	d.product = math.FMA(a, b, d.product)
+	d.slack = math.FMA(alpha-float64(math.Copysign(1, b)*a), size, d.slack)
+}
+
+// bregman returns h(β) − min h, h(β) = α|β| + α₂β²/2 − zβ within the bounds: a column's share
+// of the gap at the unscaled dual point.
+func (d *Dual) bregman(j int, z, b float64) float64 {
+	g := &d.Penalty
+	alpha, ridge := g.Alpha(j), g.ridge
+	best := g.Clip(j, SoftThreshold(z, alpha)/ridge)
+	value := func(b float64) float64 {
+		return float64(alpha*math.Abs(b)) + float64(b*(float64(0.5*ridge*b)-z))
+	}
+	if best != 0 && b != 0 && math.Signbit(best) != math.Signbit(b) {
+		return value(b) - value(best)
+	}
+	slope := math.Copysign(alpha, b+best) - z // of the linear part, on either
+	return (b - best) * (slope + float64(0.5*ridge*(b+best)))
+}

@@ -39,6 +39,10 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	switch {
 	case c.Standardize && f.samples:
 		return nil, outcome.At(outcome.Usage, "standardize", "%s works on rows as they are; scale the columns before", c.Model)
+	case c.Offset != nil && !f.offset():
+		return nil, outcome.At(outcome.Usage, "offset", "%s has no offset; the models with one predictor and a penalty on columns have", c.Model)
+	case c.Offset != nil && c.Method.iterate() != nil:
+		return nil, outcome.At(outcome.Usage, "method", "offsets have %s alone", Implicit)
 	case c.Positive && !f.positive:
 		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models with an ℓ1 penalty have it", c.Model)
 	case c.Positive && !c.bounded():

@@ -16,17 +16,17 @@ import (
 
 // goldenFamily is a row of testdata/golden/families.jsonl.
 type goldenFamily struct {
-	Data, Datafit, Penalty, Loss, Split, Target, Weights string
-	Folds                                                int
-	Delta                                                any
-	Power                                                float64
-	Intercept, Standardize                               bool
-	AlphaMax                                             float64   `json:"alpha_max"`
-	LogLambda                                            []float64 `json:"log_lambda"`
-	Value                                                float64
-	Gradient                                             []float64
-	Info                                                 []struct{ Objective, Null, B float64 }
-	Coef                                                 struct {
+	Data, Datafit, Penalty, Loss, Split, Target, Weights, Offset string
+	Folds                                                        int
+	Delta                                                        any
+	Power                                                        float64
+	Intercept, Standardize                                       bool
+	AlphaMax                                                     float64   `json:"alpha_max"`
+	LogLambda                                                    []float64 `json:"log_lambda"`
+	Value                                                        float64
+	Gradient                                                     []float64
+	Info                                                         []struct{ Objective, Null, B float64 }
+	Coef                                                         struct {
 		Index []int32
 		Value []float64
 	} `json:"coef_first_fold"`
@@ -97,7 +97,7 @@ func (g goldenFamily) weight(i int) float64 {
 // an independent computation, to 1e-9 and 1e-7.
 func TestGoldenFamilies(t *testing.T) {
 	rows := subject.Golden[goldenFamily](t, "testdata/golden/families.jsonl")
-	if len(rows) != 13 {
+	if len(rows) != 15 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, row := range rows {
@@ -117,6 +117,9 @@ func (g goldenFamily) test(t *testing.T) {
 	for i := range y {
 		if first[i] = g.weight(i); g.Weights != "" {
 			c.Weights = append(c.Weights, first[i])
+		}
+		if g.Offset != "" {
+			c.Offset = append(c.Offset, math.Log(1+float64(i%4)/4))
 		}
 		held := g.Split == "cv" && i%g.Folds == 0
 		if g.Split == "holdout" {

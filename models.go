@@ -179,6 +179,7 @@ type Traits struct {
 	Strengths Strengths
 	Positive  bool // there is a constraint β ≥ 0
 	Intercept bool // there can be one
+	Offset    bool // predictions may have one
 	Certified bool // supports can be proved
 	Dense     bool // no strength makes a coefficient zero
 	Classes   bool // there is a predictor for each class of the target
@@ -208,7 +209,7 @@ func (c Config) Traits() (Traits, error) {
 	}
 	return Traits{
 		Model: f.name, About: f.about, Loss: f.lossName(), Link: f.link(), Judged: f.judged, Strengths: f.strengths,
-		Positive: f.positive, Intercept: !f.samples, Certified: !f.samples, Dense: f.dense, Classes: f.classes,
+		Positive: f.positive, Intercept: !f.samples, Offset: f.offset(), Certified: !f.samples, Dense: f.dense, Classes: f.classes,
 	}, nil
 }
 
@@ -297,6 +298,9 @@ func (f family) smooth() bool {
 // coldSample reports that a cold start may solve the problem on a part of the rows first
 // (cd/sample.go).
 func (f family) coldSample() bool { return f.loss != nil && !f.quadratic() }
+
+// offset reports that predictions may have an offset.
+func (f family) offset() bool { return !f.samples && !f.classes }
 
 // nonNegative returns the form with the constraint β ≥ 0.
 func (f form) nonNegative() form {

@@ -11,7 +11,7 @@ import (
 
 // HeldOut are predictions of rows by models that were not trained on them.
 type HeldOut struct {
-	Scores  [][]float64      // of each row, as those of [Predictor.DecideRow]; nil where Fold is −1
+	Scores  [][]float64      // of each row, as those of [Predictor.DecideRow] and with its offset; nil where Fold is −1
 	Fold    []int            // the fold that held the row out, −1 where none did
 	Classes []float64        // of [Multiclass], the labels in the order of the scores
 	Status  []outcome.Status // of the model of each fold
@@ -74,6 +74,11 @@ func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, s
 	scores := make([]float64, len(e.y)*q)
 	if err := p.Decide(e.x, scores); err != nil {
 		return err
+	}
+	if e.config.Offset != nil { // of models with one score
+		for i, o := range e.config.Offset {
+			scores[i] += o
+		}
 	}
 	for _, i := range rows {
 		h.Fold[i], h.Scores[i] = fold, scores[int(i)*q:(int(i)+1)*q]

@@ -49,6 +49,12 @@ type Config struct {
 	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, one
 	// of weight 0 as absent: n becomes the sum of the weights. Not kept.
 	Weights []float64
+	// Offset is added to the predictions of the rows: m = Xβ + b + o, in the fit and in the
+	// criterion, finite, one a row; nil means 0. With a logarithmic link it is the logarithm
+	// of the exposure. Columns are not standardised or penalised with it, and what predicts
+	// does not know it: it is to be added to scores (see [Predictor.Target]). Not for
+	// [Multiclass] and [SVM], and with [Implicit] alone. Not kept.
+	Offset []float64
 	// Standardize divides the columns by their standard deviations over the weighted
 	// rows, or without an intercept by their root mean squares: penalties are those of
 	// coefficients β̃ⱼ = dⱼβⱼ, as are objectives and αmax; Coef is β. The numbers dⱼ are

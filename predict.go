@@ -303,7 +303,7 @@ func (p *Predictor) Probabilities(scores []float64) error {
 	return nil
 }
 
-// Target returns what the scores of one row, [Predictor.Scores] of them, predict: the mean
+// Target returns what the scores of one row, with its offset where there is one added, [Predictor.Scores] of them, predict: the mean
 // of a number, as e^m under a logarithmic link, or the label; −1 where the only score is 0,
 // the first of equal classes. Probabilities serve as well for [Multiclass], but not for
 // [Logistic].

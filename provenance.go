@@ -14,6 +14,7 @@ type Provenance struct {
 	Labels       []string      `json:"labels,omitempty"`       // of the classes, ascending, as [Model.Target] has them; nil: numbers
 	Schema       *table.Schema `json:"schema,omitempty"`       // how a file becomes those columns; nil: they are its columns
 	Standardized bool          `json:"standardized,omitempty"` // fitted with [Config].Standardize
+	Offset       bool          `json:"offset,omitempty"`       // fitted with [Config].Offset, which scores lack
 	Data         string        `json:"data,omitempty"`         // checksum of the data fitted on
 	Program      string        `json:"program,omitempty"`      // that fitted it, and its version
 }

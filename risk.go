@@ -19,6 +19,8 @@ func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 		return spec, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s, %s and %s; %s has %s and %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, Ridge, e.config.Model, CV, HoldOut)
 	case e.config.Weights != nil:
 		return spec, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s and %s", v.Criterion, CV, HoldOut)
+	case e.config.Offset != nil:
+		return spec, outcome.At(outcome.Usage, "criterion", "%s takes no offset; rows with one have %s and %s", v.Criterion, CV, HoldOut)
 	case v.Sigma != 0 && !(v.Sigma > 0 && !math.IsInf(v.Sigma, 1)):
 		return spec, outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", v.Sigma)
 	}

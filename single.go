@@ -55,7 +55,7 @@ func newSingle(e *engine) (problem, error) {
 
 // datafit makes the datafit of a view.
 func (e *engine) datafit(view *sparse.View, y []float64) (model.Datafit, error) {
-	return model.NewDatafit(view, y, e.family.loss)
+	return model.NewOffset(view, y, e.config.Offset, e.family.loss)
 }
 
 // null implements [anchored].

@@ -56,8 +56,8 @@ type Curved interface {
 // State is a point of an inner problem as the rows see it. Vectors have one
 // entry per row, held-out rows included.
 type State struct {
-	Linear     []float64 // X̃β; nil for a loss that is quadratic
-	Prediction []float64 // m = Xβ + b
+	Linear     []float64 // X̃β, and the offset; nil for a loss that is quadratic
+	Prediction []float64 // m = Xβ + b, and the offset
 	Residual   []float64 // −ℓ′(yᵢ, mᵢ): y − m for the squared loss
 	Weighted   []float64 // s⊙Residual, that slice itself without weights; it sums to 0 where there is an intercept
 	Intercept  float64   // of the centred columns: b + x̄ᵀβ

@@ -12,19 +12,34 @@ import (
 // a loss may be quadratic, but [Squared] is faster then. It never changes and serves any
 // number of goroutines.
 type Rowwise struct {
-	view *sparse.View
-	loss loss.Loss
-	y    []float64
-	null float64
+	view   *sparse.View
+	loss   loss.Loss
+	y      []float64
+	offset []float64 // o in m = Xβ + b + o; nil: 0
+	null   float64
 }
 
 // NewDatafit returns the datafit of a loss: [Squared] for the squared one, else a
 // [Rowwise]. The errors are theirs.
 func NewDatafit(view *sparse.View, y []float64, l loss.Loss) (Datafit, error) {
-	if _, squared := l.(loss.Squared); squared {
-		return NewSquared(view, y)
+	return NewOffset(view, y, nil, l)
+}
+
+// NewOffset is [NewDatafit] of the predictions m = Xβ + b + o. offset is o, one finite entry
+// per row, kept and not to change; nil means 0. Further errors have the flag offset.
+func NewOffset(view *sparse.View, y, offset []float64, l loss.Loss) (Datafit, error) {
+	if n, _ := view.Dims(); offset != nil && len(offset) != n {
+		return nil, outcome.At(outcome.Shape, "offset", "%d offsets for %d rows; there must be one a row", len(offset), n)
 	}
-	return NewRowwise(view, y, l)
+	for i, o := range offset {
+		if math.IsNaN(o) || math.IsInf(o, 0) {
+			return nil, &outcome.Error{Kind: outcome.NonFinite, Flag: "offset", HasRow: true, Row: i, Message: "the offset is not finite"}
+		}
+	}
+	if _, squared := l.(loss.Squared); squared {
+		return newSquared(view, y, offset)
+	}
+	return newRowwise(view, y, offset, l)
 }
 
 // NewLogistic is [NewRowwise] of the logistic loss: y is ±1 on every row, both classes
@@ -37,6 +52,10 @@ func NewLogistic(view *sparse.View, y []float64) (*Rowwise, error) {
 // not change. The error is an [outcome.Error]: Shape; what the loss says of a row, with
 // the row; or why no model can be fitted to the rows of positive weight.
 func NewRowwise(view *sparse.View, y []float64, l loss.Loss) (*Rowwise, error) {
+	return newRowwise(view, y, nil, l)
+}
+
+func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, error) {
 	n, _ := view.Dims()
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
@@ -48,13 +67,13 @@ func NewRowwise(view *sparse.View, y []float64, l loss.Loss) (*Rowwise, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Rowwise{view: view, loss: l, y: y}
-	if anchored, ok := l.(loss.Anchored); ok {
+	f := &Rowwise{view: view, loss: l, y: y, offset: offset}
+	if anchored, ok := l.(loss.Anchored); ok && offset == nil {
 		f.null = anchored.Null(view.Centred())
 		return f, nil
 	}
 	s := NewState(f)
-	f.Move(s, s)
+	f.Fit(nil, nil, s)
 	f.null = s.Loss
 	if math.IsNaN(f.null) || math.IsInf(f.null, 0) {
 		return nil, outcome.Errorf(outcome.NonFinite, "the %s loss of the null model overflows: scale the target", l.Name())
@@ -67,11 +86,19 @@ func (f *Rowwise) Loss() loss.Loss { return f.loss }
 
 // Rows implements [Curved]; it fails where no model can be fitted to the rows.
 func (f *Rowwise) Rows(view *sparse.View, list []int32) (Curved, error) {
-	y := make([]float64, len(list))
-	for k, i := range list {
-		y[k] = f.y[i]
+	return newRowwise(view, at(f.y, list), at(f.offset, list), f.loss)
+}
+
+// at returns the entries listed; nil where there are none at all.
+func at(v []float64, list []int32) []float64 {
+	if v == nil {
+		return nil
 	}
-	return NewRowwise(view, y, f.loss)
+	out := make([]float64, len(list))
+	for k, i := range list {
+		out[k] = v[i]
+	}
+	return out
 }
 
 // View returns the view of the design matrix.
@@ -108,6 +135,7 @@ func (f *Rowwise) Steepest(s *State) float64 {
 // Fit implements [Datafit].
 func (f *Rowwise) Fit(cols []int32, b []float64, s *State) {
 	clear(s.Linear)
+	copy(s.Linear, f.offset)
 	f.view.AddColumns(cols, b, s.Linear)
 	f.Move(s, s)
 }

@@ -15,14 +15,19 @@ import (
 type Squared struct {
 	view  *sparse.View
 	y     []float64
-	first int     // a row of positive weight
-	null  float64 // P₀
+	rest  []float64 // y less the offset; y itself without one
+	first int       // a row of positive weight
+	null  float64   // P₀
 }
 
 // NewSquared checks the target: one finite entry per row of the view, held-out
 // rows included. y is kept, not copied, and must not change. The error is an
 // [outcome.Error]: Shape, or NonFinite with the row.
 func NewSquared(view *sparse.View, y []float64) (*Squared, error) {
+	return newSquared(view, y, nil)
+}
+
+func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	n, _ := view.Dims()
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
@@ -32,7 +37,13 @@ func NewSquared(view *sparse.View, y []float64) (*Squared, error) {
 			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the target is not finite"}
 		}
 	}
-	f := &Squared{view: view, y: y}
+	f := &Squared{view: view, y: y, rest: y}
+	if offset != nil {
+		f.rest = make([]float64, n)
+		for i, t := range y {
+			f.rest[i] = t - offset[i]
+		}
+	}
 	r := make([]float64, n)
 	if s := view.Weights(); s != nil {
 		f.first = slices.IndexFunc(s, func(s float64) bool { return s > 0 })
@@ -67,9 +78,9 @@ func (f *Squared) Null() float64 { return f.null }
 func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	origin := 0.0 // so that columns are taken from what varies in y alone
 	if f.view.Centred() {
-		origin = f.y[f.first]
+		origin = f.rest[f.first]
 	}
-	for i, t := range f.y {
+	for i, t := range f.rest {
 		r[i] = t - origin
 	}
 	for k := range b {

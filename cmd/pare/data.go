@@ -32,6 +32,7 @@ type dataFlags struct {
 	UnitRows    bool   `help:"Scale rows to unit l2 norm." group:"Data"`
 	UnitColumns bool   `help:"Scale columns to unit l2 norm, after the rows." group:"Data"`
 	Weights     string `name:"sample-weights" aliases:"weights" placeholder:"COLUMN|FILE" help:"One weight a row, 0 or more, in the fit and in the criterion; a row of weight 2 counts as two." group:"Data"`
+	Offset      string `placeholder:"COLUMN|FILE" help:"One number a row that is added to its score, in the fit and in the criterion; with a logarithmic link the logarithm of the exposure (not multiclass, svm)." group:"Data"`
 }
 
 // tableFlags say what the columns of a table are.
@@ -66,6 +67,9 @@ func (f dataFlags) check() error {
 	if err := f.tableFlags.check(); err != nil {
 		return err
 	}
+	if err := present("offset", f.Offset); err != nil {
+		return err
+	}
 	return present("sample-weights", f.Weights)
 }
 
@@ -78,6 +82,7 @@ type dataset struct {
 	y           []float64       // as the model takes it
 	classes     []string        // names of the classes of y; nil: numbers
 	weights     []float64       // nil: all 1
+	offset      []float64       // nil: 0
 	factors     []float64       // of the penalty; nil: all 1
 	lower       []float64       // bounds of coefficients; nil: none
 	upper       []float64
@@ -112,7 +117,7 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	env.progress.begin("reading %s", d.name)
 	o := table.Options{
 		Name: d.name, Target: f.Target, NoTarget: noTarget, Columns: f.Columns, Drop: f.Drop, OneHot: f.OneHot, Categories: f.Categories,
-		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights),
+		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights, f.Offset),
 	}
 	var err error
 	if d.Data, err = f.read(ctx, env.stdin, o); err != nil {
@@ -126,6 +131,11 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	d.y = d.Y
 	if f.Weights != "" {
 		if d.weights, err = perRow(d, "sample-weights", f.Weights, parseWeight); err != nil {
+			return nil, err
+		}
+	}
+	if f.Offset != "" {
+		if d.offset, err = perRow(d, "offset", f.Offset, parseOffset); err != nil {
 			return nil, err
 		}
 	}
@@ -170,6 +180,7 @@ func (d *dataset) fingerprint() string {
 	write(float64(n), float64(p))
 	write(d.y...)
 	write(d.weights...)
+	write(d.offset...)
 	for j := range p {
 		rows, values := d.x.Column(j)
 		write(values...)

@@ -37,6 +37,7 @@ func (f commonFlags) config(d *dataset) pare.Config {
 		Positive:    f.Positive,
 		Standardize: f.Standardize,
 		Weights:     d.weights,
+		Offset:      d.offset,
 		Tol:         f.Tol,
 		Threads:     f.threads(),
 		Kernels:     f.Kernels,

@@ -86,7 +86,7 @@ func (f saveFlags) save(fitted *pare.Fitted, a asked) error {
 		return err
 	}
 	p, err = p.With(pare.Provenance{
-		Names: d.Names, Labels: d.classes, Schema: d.Schema, Standardized: a.Standardize, Data: d.fingerprint(), Program: version(),
+		Names: d.Names, Labels: d.classes, Schema: d.Schema, Standardized: a.Standardize, Offset: d.offset != nil, Data: d.fingerprint(), Program: version(),
 	})
 	if err != nil {
 		return err
@@ -111,6 +111,7 @@ type predictCommand struct {
 	Target    string `placeholder:"COLUMN" help:"The column to compare predictions with (default: the target's, if the file has it)." group:"Data"`
 	Header    *bool  `negatable:"" help:"The first line has the names of the columns (default: where none of its cells is a number)." group:"Data"`
 	ZeroBased *bool  `negatable:"" help:"svmlight indices count from 0 (default: as in the data of the fit)." group:"Data"`
+	Offset    string `placeholder:"FILE" help:"One number a line that is added to the score of the row, as in the fit (default: 0, an exposure of 1)." group:"Data"`
 	Scores    bool   `help:"After each prediction the scores it is made from; probabilities for logreg and multiclass, a class each, in their order." group:"Output"`
 	Output    string `placeholder:"FILE" help:"Write the predictions to this file." group:"Output"`
 	JSON      bool   `name:"json" help:"One JSON object on standard output." group:"Output"`
@@ -185,9 +186,16 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 		rows = schema.ReadRows(ctx, embedded.DiabetesFile(), p.Columns(), o)
 	}
 	scores := make([]float64, p.Scores())
+	offset, err := c.offset(p)
+	if err != nil {
+		return err
+	}
 	for row, err := range rows {
 		if err != nil {
 			return err
+		}
+		if c.Offset != "" && r.N == len(offset) {
+			return badFile("offset", c.Offset, outcome.Errorf(outcome.Shape, "%d values, and there are more rows; there must be one a row", len(offset)))
 		}
 		r.N++
 		r.unknown += row.Unknown
@@ -201,6 +209,9 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 		if err := p.DecideRow(row.Columns, row.Values, scores); err != nil {
 			return (&dataset{name: o.Name}).blame(err)
 		}
+		if c.Offset != "" {
+			scores[0] += offset[r.N-1]
+		}
 		prediction := r.judge(p, row, scores)
 		if c.Scores && p.Link() == loss.Logit {
 			if err := p.Probabilities(scores); err != nil {
@@ -211,7 +222,24 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 			return err
 		}
 	}
+	if c.Offset != "" && r.N < len(offset) {
+		return badFile("offset", c.Offset, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one a row", len(offset), r.N))
+	}
+	if p.Provenance().Offset && c.Offset == "" {
+		r.Warnings = append(r.Warnings, warning{"no_offset", "the model was fitted with an offset, and without --offset that of every row is 0"})
+	}
 	return nil
+}
+
+// offset reads that of the rows, nil where there is none.
+func (c *predictCommand) offset(p *pare.Predictor) ([]float64, error) {
+	if c.Offset == "" {
+		return nil, nil
+	}
+	if !p.Model().Traits().Offset {
+		return nil, outcome.At(outcome.Usage, "offset", "%s has no offset", p.Model())
+	}
+	return readLines("offset", c.Offset, parseOffset)
 }
 
 // predictResult is what pare predict prints: as text, a line for each row.

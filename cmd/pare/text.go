@@ -262,6 +262,7 @@ func (a asked) command(name string, flags ...string) string {
 	add(a.Lower != "", "--lower="+quote(a.Lower))
 	add(a.Upper != "", "--upper="+quote(a.Upper))
 	add(a.Weights != "", "--sample-weights="+quote(a.Weights))
+	add(a.Offset != "", "--offset="+quote(a.Offset))
 	add(a.File != "", quote(a.File))
 	return strings.Join(args, " ")
 }

@@ -52,6 +52,14 @@ func parseWeight(s string) (float64, error) {
 	return v, nil
 }
 
+func parseOffset(s string) (float64, error) {
+	v, err := parseNumber(s)
+	if err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, errors.New("no offset: those are finite numbers")
+	}
+	return v, nil
+}
+
 // perRow reads one value for each row of the data: from a column that stands aside, or
 // else from a file.
 func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error)) ([]T, error) {

@@ -39,14 +39,14 @@ func (c rowwise) Concordance() (float64, bool) { return c.loss.Concordance() }
 // Eval implements [Criterion].
 func (c rowwise) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	count := float64(len(rows))
-	values, first, second := c.rows(rows, y, m, slope != nil)
 	var all float64
-	for _, v := range values {
-		all += v
-	}
-	if slope != nil {
-		for at, i := range rows {
-			slope[i], curvature[i] = first[at]/count, second[at]/count
+	for t := newTerms(len(rows)); len(rows) > 0; rows = rows[len(t.value):] {
+		c.terms(t, rows, y, m, slope != nil)
+		for at, v := range t.value {
+			all += v
+			if i := rows[at]; slope != nil {
+				slope[i], curvature[i] = t.slope[at]/count, t.curvature[at]/count
+			}
 		}
 	}
 	return all / count
@@ -55,38 +55,54 @@ func (c rowwise) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 // weighted is Eval with weights, as [Weighted] has it.
 func (c rowwise) weighted(weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
 	total := sum(weights, rows)
-	values, first, second := c.rows(rows, y, m, slope != nil)
 	var value float64
-	for at, i := range rows {
-		share := weights[i] / total
-		value = math.FMA(share, values[at], value)
-		if slope != nil {
-			slope[i], curvature[i] = first[at]*share, second[at]*share
+	for t := newTerms(len(rows)); len(rows) > 0; rows = rows[len(t.value):] {
+		c.terms(t, rows, y, m, slope != nil)
+		for at, v := range t.value {
+			i := rows[at]
+			share := weights[i] / total
+			value = math.FMA(share, v, value)
+			if slope != nil {
+				slope[i], curvature[i] = t.slope[at]*share, t.curvature[at]*share
+			}
 		}
 	}
 	return value
 }
 
-// rows returns the terms of the rows and, if they are wanted, their derivatives.
-func (c rowwise) rows(rows []int32, y, m []float64, derivatives bool) (values, first, second []float64) {
-	k := kernels.Available()[0] // all sets return the same bits, and vectors are short
-	n := len(rows)
+// block is how many rows are gathered for a loss, which works on vectors.
+const block = 512
+
+// terms are those of up to a block of rows and their derivatives.
+type terms struct {
+	k                       *kernels.Set
+	y, m                    []float64
+	value, slope, curvature []float64
+}
+
+func newTerms(rows int) *terms {
+	sets := kernels.Available() // all return the same bits
+	n := min(rows, block)
 	memory := make([]float64, 5*n)
 	vector := func(i int) []float64 { return memory[i*n:][:n:n] }
-	targets, predictions := vector(0), vector(1)
-	for at, i := range rows {
-		targets[at], predictions[at] = y[i], m[i]
+	return &terms{k: sets[len(sets)-1], y: vector(0), m: vector(1), value: vector(2), slope: vector(3), curvature: vector(4)}
+}
+
+// terms makes those of the first block of the rows.
+func (c rowwise) terms(t *terms, rows []int32, y, m []float64, derivatives bool) {
+	n := min(len(rows), len(t.value))
+	t.y, t.m, t.value, t.slope, t.curvature = t.y[:n], t.m[:n], t.value[:n], t.slope[:n], t.curvature[:n]
+	for at, i := range rows[:n] {
+		t.y[at], t.m[at] = y[i], m[i]
 	}
-	values, first, second = vector(2), vector(3), vector(4)
-	c.loss.Value(k, targets, predictions, values)
+	c.loss.Value(t.k, t.y, t.m, t.value)
 	if derivatives {
-		c.loss.Slope(k, targets, predictions, first)
-		c.loss.Curvature(k, targets, predictions, second)
+		c.loss.Slope(t.k, t.y, t.m, t.slope)
+		c.loss.Curvature(t.k, t.y, t.m, t.curvature)
 	}
-	for at := range values {
-		values[at] *= c.factor
-		first[at] *= -c.factor
-		second[at] *= c.factor
+	for at := range n {
+		t.value[at] *= c.factor
+		t.slope[at] *= -c.factor
+		t.curvature[at] *= c.factor
 	}
-	return values, first, second
 }

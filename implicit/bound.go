@@ -75,7 +75,7 @@ func (s *Solver) lacking(g model.Penalty, at Point, outer Outer) lacks {
 	b := lacks{least: max(s.least(), s.ridge), curvature: outer.Curvature}
 	b.rho, b.prediction = s.blur(g, at)
 	b.rho += s.norm(s.rho)
-	var trace, bend float64
+	var trace float64
 	for k, j := range at.Support {
 		trace += s.view.Whole(int(j), s.store.Centre(j)) / s.diag[k]
 	}
@@ -84,10 +84,7 @@ func (s *Solver) lacking(g model.Penalty, at Point, outer Outer) lacks {
 		d := s.distance(at, b.rho, s.mu())
 		b.curvature = outer.Bend(float64(d.energy*d.factor()*math.Sqrt(trace/b.least)) + b.prediction)
 	}
-	for _, c := range b.curvature {
-		bend = max(bend, math.Abs(c))
-	}
-	if b.reach = bend * trace / b.least; math.IsNaN(b.reach) {
+	if b.reach = s.k.MaxAbs(b.curvature) * trace / b.least; math.IsNaN(b.reach) {
 		b.reach = math.Inf(1)
 	}
 	return b

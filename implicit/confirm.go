@@ -94,8 +94,8 @@ func (s *Solver) confirm(g model.Penalty, at Point, outer Outer) {
 
 // scale is ‖r‖ₛ, what changes of the residual are small beside.
 func (s *Solver) scale() float64 {
-	square, _ := s.view.SizeOf(append(s.u[:0], s.state.Residual...))
-	return math.Sqrt(square)
+	residual, _ := s.sizes()
+	return residual * math.Sqrt(s.view.Total())
 }
 
 // inside reports that no coefficient changes its sign, or meets a bound, on the way to the

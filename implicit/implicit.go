@@ -180,7 +180,11 @@ type Solver struct {
 	listed                       []int32    // the support
 	ridge                        float64    // α₂/max D, which the smallest eigenvalue of D^-½AD^-½ is not below
 	u                            []float64  // n
-	out                          Hypergradient
+	size                         struct {
+		residual, level float64
+		known           bool
+	}
+	out Hypergradient
 }
 
 // New returns a solver for a datafit.
@@ -351,6 +355,7 @@ func check(g model.Penalty, at Point, p int) error {
 
 // take makes the state that of a point.
 func (s *Solver) take(at Point) {
+	s.size.known = false
 	if s.state = at.State; s.state != nil {
 		return
 	}

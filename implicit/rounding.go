@@ -68,8 +68,11 @@ func (s *Solver) blur(g model.Penalty, at Point) (rho, prediction float64) {
 	return rho, unit * width * (all + float64(intercept*math.Sqrt(float64(len(y)))))
 }
 
-// sizes returns √(Σsᵢrᵢ²/N) and √(Σsᵢ(|yᵢ| + |mᵢ|)²/N).
+// sizes returns √(Σsᵢrᵢ²/N) and √(Σsᵢ(|yᵢ| + |mᵢ|)²/N), which a point has once.
 func (s *Solver) sizes() (residual, level float64) {
+	if s.size.known {
+		return s.size.residual, s.size.level
+	}
 	weights, y := s.view.Weights(), s.fit.Target()
 	for i, r := range s.state.Residual {
 		weight := 1.0
@@ -81,7 +84,8 @@ func (s *Solver) sizes() (residual, level float64) {
 		level = math.FMA(weight*size, size, level)
 	}
 	total := s.view.Total()
-	return math.Sqrt(residual / total), math.Sqrt(level / total)
+	s.size.residual, s.size.level, s.size.known = math.Sqrt(residual/total), math.Sqrt(level/total), true
+	return s.size.residual, s.size.level
 }
 
 // blurred bounds the error of the computed ∇Cᵀ_S·x: of the slopes, where predictions are

@@ -224,7 +224,7 @@ func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options c
 	cache.Limit(options.MaxGram)
 	solver := implicit.NewSharing(fit, cache)
 	at := implicit.Point{Support: l.support, Coef: l.coef, KKT: l.Solved.KKT, Clearance: l.clearance}
-	o := implicit.Options{Tol: systemTol(options.Tol), Prove: l.fold.spec.Certify}
+	o := implicit.Options{Tol: systemTol(options.Tol), Prove: l.fold.spec.Certify, AssumeFullRank: loose(options.Tol)}
 	if r.Curvature {
 		if w.motion == nil {
 			w.motion = make([]float64, len(w.slope))

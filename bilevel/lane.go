@@ -259,7 +259,7 @@ func (l *penalised) differentiate(ctx context.Context, r *LaneRequest, options c
 	l.met = l.solver.Correlations(l.met[:0])
 	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met, Clearance: l.solver.Clearance()}
 	motion := l.prepareMotion(r)
-	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion, Prove: l.certify})
+	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion, Prove: l.certify, AssumeFullRank: loose(options.Tol)})
 	if err != nil {
 		return err
 	}
@@ -342,6 +342,10 @@ func (d *Derived) prove(certify func() (implicit.Certificate, error)) error {
 	}
 	return nil
 }
+
+// loose reports that a search asks for less than the default: it will come back before a
+// gradient is an answer.
+func loose(gap float64) bool { return gap > defaultTol }
 
 // systemTol ties the tolerance of the linear system to that of the inner
 // problem, 0 for the default: β is known to about √gap, and the system a little better

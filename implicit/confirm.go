@@ -1,6 +1,7 @@
 package implicit
 
 import (
+	"context"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/model"
@@ -61,11 +62,16 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 
 // confirm checks that the support is that of the solution, and makes a bound of first order
 // one of all orders.
-func (s *Solver) confirm(g model.Penalty, at Point, outer Outer) {
+func (s *Solver) confirm(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
 	if s.out.Status != outcome.Converged {
 		return
 	}
 	mu := s.mu()
+	found := s.rank(ctx, g, opts)
+	if now := s.mu(); now < mu { // errors grow at most as 1/μ
+		s.out.ErrorBound *= mu / now
+		mu = now
+	}
 	rho, _ := s.blur(g, at)
 	d := s.distance(at, s.norm(s.rho)+rho, mu)
 	if s.out.Bound = Estimated; s.direct.ready && d.known && !outer.Blind {
@@ -76,18 +82,18 @@ func (s *Solver) confirm(g model.Penalty, at Point, outer Outer) {
 	moved := d.energy * math.Sqrt(s.view.Total()*smoothness) * d.factor()
 	clearance, knot := s.clearance(g, at)
 	switch {
-	case !(s.out.ErrorBound < math.MaxFloat64):
+	case !(s.out.ErrorBound < math.MaxFloat64), found == unknownRank:
 		s.out.Status = outcome.LinearSystemStalled
 	case !(d.step <= farthestStep):
 		s.out.Status = outcome.SupportUncertified
 	case moved < edgeMargin*s.scale() && moved < clearance: // β is the solution, to rounding
 		switch {
-		case s.direct.depends:
+		case found == deficient:
 			s.out.Status = outcome.NotUnique
 		case knot, !s.inside(g, at, d, mu):
 			s.out.Status = outcome.NotDifferentiable
 		}
-	case s.direct.depends, !(moved < clearance), !s.inside(g, at, d, mu):
+	case found == deficient, !(moved < clearance), !s.inside(g, at, d, mu):
 		s.out.Status = outcome.SupportUncertified
 	}
 }

@@ -15,7 +15,7 @@
 //
 // Every such case has a status of its own. Those that say Certify are found by
 // [Solver.Certify] and [SVM.Certify], at the cost of a pass and a factorisation;
-// the others by every gradient, those of dependent columns where the system is factorised.
+// the others by every gradient.
 //
 //	λ ≥ λmax; SVM: nothing at C        Flat: the gradient is 0
 //	a column about to enter or leave   NotDifferentiable
@@ -26,8 +26,9 @@
 //	  for all of them                    limit of the elastic net; certified
 //	copies of a column, a λ each       Certify: NotUnique; NotDifferentiable or
 //	                                     LinearSystemStalled if several are in
-//	columns that depend on others      NotUnique, SupportUncertified if β is far off;
-//	  otherwise, s > n among them        Certify: also on the edge; never with a ridge
+//	columns that depend on others      NotUnique, SupportUncertified if β is far off, unless
+//	  otherwise, s > n among them        AssumeFullRank; Certify: also on the edge; never
+//	                                     with a ridge
 //	SVM: copies of a sample, dependent the gradient, which does not depend on how
 //	  free samples                       they share β; certified if none is free
 //
@@ -92,6 +93,10 @@ type Options struct {
 	// Prove asks for a factorisation, and so for a proved bound, of supports of up to 256
 	// columns where conjugate gradients are cheaper, too.
 	Prove bool
+	// AssumeFullRank leaves unchecked whether columns of the support depend on one another,
+	// where the system is not factorised and has no ridge: to know takes as many iterations
+	// again. It is for the steps of a search, which go on from a loose solution anyway.
+	AssumeFullRank bool
 	// Motion, where set, has a vector of n for each hyperparameter, which Solve makes
 	// ∂m/∂λᵢ, the movement of the predictions on all rows, where the support is not
 	// empty. Not for weighted penalties.
@@ -247,7 +252,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 			s.forward(ctx, g, i, at, outer, opts)
 		}
 	}
-	s.confirm(g, at, outer)
+	s.confirm(ctx, g, at, outer, opts)
 	out.Jacobian = at.spread(out.Jacobian)
 	if weighted {
 		out.Gradient = at.spread(out.Gradient)

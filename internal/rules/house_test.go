@@ -33,7 +33,7 @@ var house = []room{
 	{path: "model", on: []string{"sparse", "loss"}},
 	{path: "support", on: []string{"model"}},
 	{path: "cd", on: []string{"support", "internal/random"}},
-	{path: "implicit", on: []string{"support"}},
+	{path: "implicit", on: []string{"support", "internal/random"}},
 	{path: "iterdiff", on: []string{"model"}},
 	{path: "criterion", on: []string{"loss"}},
 	{path: "search", on: []string{"outcome", "internal/random", "internal/sealed"}},

@@ -2,6 +2,7 @@ package pare
 
 import (
 	"context"
+	"time"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
@@ -27,7 +28,26 @@ type engine struct {
 	reused          *results // where all results go, see [Fitter]; nil: each to its own
 }
 
+// newEngine makes an engine that is ready to solve.
 func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
+	e, err := stated(x, y, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.open(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// open makes the inner problem.
+func (e *engine) open() (err error) {
+	e.problem, err = e.family.state(e)
+	return err
+}
+
+// stated makes an engine without its inner problem, of which nothing is allocated yet.
+func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if c.Model == "" {
 		c.Model = Lasso
 	}
@@ -68,9 +88,6 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		return nil, err
 	}
 	e.hyperparameters = c.Model.Hyperparameters(x, y)
-	if e.problem, err = e.family.state(e); err != nil {
-		return nil, err
-	}
 	return e, nil
 }
 
@@ -116,15 +133,32 @@ func (e *engine) view() (*sparse.View, error) {
 
 // solver returns the bounds of an inner solve.
 func (e *engine) solver() cd.Options {
-	return cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram}
+	gram := e.gram
+	if s := e.config.seat; s != nil && s.gram > 0 && (gram == 0 || s.gram < gram) {
+		gram = s.gram
+	}
+	return cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: gram}
 }
 
 // spec returns what all outer problems share.
 func (e *engine) spec() bilevel.Spec {
-	return bilevel.Spec{
+	spec := bilevel.Spec{
 		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.times, Box: e.box, Solver: e.solver(),
 		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Solved: e.config.Solved,
 	}
+	if e.config.seat != nil {
+		spec.Turns = e.config.seat
+	}
+	return spec
+}
+
+// turn waits for the turn to solve a problem, where there is a pool, and returns what ends
+// it. Where ctx has ended it does not wait: a solve then ends at once.
+func (e *engine) turn(ctx context.Context) (end func()) {
+	if s := e.config.seat; s != nil && s.Enter(ctx) == nil {
+		return s.Leave
+	}
+	return func() {}
 }
 
 // check refuses a λ of the wrong length, or that cannot be.
@@ -140,6 +174,7 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}
+	began := time.Now()
 	f, err := e.solve(ctx, logLambda)
 	if err != nil {
 		return nil, err
@@ -147,5 +182,8 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 	f.Model, f.Loss, f.Link = e.config.Model, e.family.lossName(), e.family.link()
 	_, f.Columns = e.x.Dims()
 	f.LogLambda, f.LogLambdaMax, f.Kernels = append(f.LogLambda[:0], logLambda...), append(f.LogLambdaMax[:0], e.max()...), e.k.Name
+	if o := e.config.Observer; o != nil {
+		o.Solve(f, time.Since(began))
+	}
 	return f, nil
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
@@ -367,6 +369,60 @@ func ExampleSelectOptions_from() {
 	// Output:
 	// half the evaluations or less: true
 	// as good to a hundredth of a standard error: true
+}
+
+// Ten selections at once on two threads, admitted four at a time.
+func ExamplePool() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	pool, err := pare.NewPool(pare.PoolOptions{Threads: 2, Calls: 4})
+	if err != nil {
+		log.Fatal(err)
+	}
+	results := make([]*pare.Selection, 10)
+	var calls sync.WaitGroup
+	for k := range results {
+		calls.Go(func() {
+			var err error
+			if results[k], err = pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{Pool: pool}); err != nil {
+				log.Fatal(err)
+			}
+		})
+	}
+	calls.Wait()
+	same := 0
+	for _, s := range results {
+		if s.LogLambda[0] == results[0].LogLambda[0] {
+			same++
+		}
+	}
+	fmt.Printf("%d of %d with the same λ, %d calls left in the pool\n", same, len(results), pool.State().Running)
+	// Output:
+	// 10 of 10 with the same λ, 0 calls left in the pool
+}
+
+// A logger is told of what a call does.
+func ExampleLogTo() {
+	x, y, err := diabetes()
+	if err != nil {
+		log.Fatal(err)
+	}
+	plain := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
+		Level: slog.LevelDebug,
+		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey || a.Key == "seconds" || a.Key == "relative_gap" {
+				return slog.Attr{}
+			}
+			return a
+		},
+	}))
+	if _, err := pare.Fit(context.Background(), x, y, []float64{-2}, pare.Config{Observer: pare.LogTo(plain)}); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// level=DEBUG msg=solve model=lasso support=7 status=converged
 }
 
 // A service goes on predicting while it takes a new model over.

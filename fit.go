@@ -65,10 +65,11 @@ type Fitted struct {
 // be, SingleClass for a target of one class, and Limit where [Config].MaxBytes is too
 // little; [Config].MaxSupport may end a solve with one of kind Limit.
 func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (*Fitted, error) {
-	e, err := newEngine(x, y, c)
+	e, leave, err := admitted(ctx, x, y, c, nil)
 	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	return e.fit(ctx, logLambda)
 }
 
@@ -78,11 +79,12 @@ func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config)
 // ctx ends. See [Fit] for the λ's and the errors.
 func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c Config) iter.Seq2[*Fitted, error] {
 	return func(yield func(*Fitted, error) bool) {
-		e, err := newEngine(x, y, c)
+		e, leave, err := admitted(ctx, x, y, c, nil)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
+		defer leave()
 		for _, logLambda := range grid {
 			fitted, err := e.fit(ctx, logLambda)
 			if !yield(fitted, err) || err != nil || fitted.Status == outcome.Cancelled {

@@ -31,6 +31,13 @@ func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
 // Fit solves at one λ, see [Fit]. The result, with its slices, belongs to the Fitter and
 // changes with the next call.
 func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	if e := f.engine; e.config.Pool != nil {
+		leave, err := e.enter(ctx, nil)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
+	}
 	f.engine.restart()
 	return f.engine.fit(ctx, logLambda)
 }

@@ -63,10 +63,11 @@ const (
 // are solved more tightly from there. A status of SupportUncertified says that it is still
 // open: the gradient is that of the solution found, and may be far from that of the exact one.
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*Hypergradient, error) {
-	e, err := newEngine(x, y, c)
+	e, leave, err := admitted(ctx, x, y, c, &v)
 	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}

@@ -135,6 +135,7 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 
 // one solves for class k.
 func (m *oneVersusRest) one(ctx context.Context, k int, g model.Penalty, start point) (*Fitted, point, error) {
+	defer m.engine.turn(ctx)()
 	fit, err := m.class(k)
 	if err != nil {
 		return nil, point{}, err

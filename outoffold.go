@@ -27,10 +27,11 @@ func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v V
 		v = Validation{Seed: v.Seed}
 	}
 	c.Certify = false
-	e, err := newEngine(x, y, c)
+	e, leave, err := admitted(ctx, x, y, c, nil) // one fold at a time
 	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}

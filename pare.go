@@ -76,7 +76,11 @@ type Config struct {
 	Lower, Upper []float64
 	Tol          float64 // relative duality gap to reach, at least 1e-15; 0 means 1e-6
 	MaxEpochs    int     // sweeps allowed for one solve; 0 means 100,000
-	Threads      int     // inner problems solved at once; 0 means all processors
+	Threads      int     // inner problems solved at once; 0 means all processors, or those of Pool
+	// Pool, where set, shares threads, memory and a queue with all other calls that have it.
+	Pool *Pool
+	// Observer, where set, is told of admissions, evaluations and solutions.
+	Observer Observer
 	// MaxSupport, where positive, ends a solve with an error of kind Limit as soon as a
 	// certified point has more columns in its support. An SVM has no such cap.
 	MaxSupport int
@@ -95,4 +99,6 @@ type Config struct {
 	// [Validate], and the λ of the last. Calls are not concurrent, but come from other
 	// goroutines than the caller's.
 	Solved func(done, of int, logLambda []float64)
+
+	seat *seat // of the call in Pool, once it is admitted
 }

@@ -150,10 +150,11 @@ type Selection struct {
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (*Selection, error) {
 	certify := c.Certify
 	c.Certify = false // of gradients
-	e, err := newEngine(x, y, c)
+	e, leave, err := admitted(ctx, x, y, c, &o.Validation)
 	if err != nil {
 		return nil, err
 	}
+	defer leave()
 	if o, err = e.resolve(o); err != nil {
 		return nil, err
 	}
@@ -167,15 +168,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err != nil {
 		return nil, err
 	}
-	choosing := o.choosing(c)
-	if o.From != nil {
-		choosing.From = o.From.seen(e.family.common, e.max())
-		if b, ok := t.problem.(interface {
-			Begin(at []bilevel.Solution)
-		}); ok && (o.Log == nil || o.Log.Len() == 0) { // else it goes on where the log ends
-			b.Begin(o.From.coefficients())
-		}
-	}
+	choosing := t.choosing(o)
 	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: slices.Clone(e.max())}
 	result, common, err := t.minimise(searching, choosing)
 	if err != nil {

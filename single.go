@@ -120,6 +120,7 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 	if err != nil {
 		return nil, err
 	}
+	defer s.engine.turn(ctx)()
 	s.begin()
 	solution, err := s.solver.Solve(ctx, penalty, s.engine.solver())
 	if err != nil {

@@ -63,6 +63,7 @@ func (m *onSamples) restart() {
 }
 
 func (m *onSamples) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	defer m.engine.turn(ctx)()
 	if m.solver == nil {
 		m.solver = cd.NewSVM(m.fit)
 	}

@@ -129,6 +129,30 @@ func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.
 	return c
 }
 
+// choosing returns the options of the policy, and begins at an earlier selection.
+func (t *task) choosing(o SelectOptions) choose.Options {
+	e := t.engine
+	choosing := o.choosing(e.config)
+	if observer := e.config.Observer; observer != nil {
+		choosing.Progress = func(at search.Evaluation) {
+			observer.Evaluation(e.config.Model, at)
+			if o.Progress != nil {
+				o.Progress(at)
+			}
+		}
+	}
+	if o.From == nil {
+		return choosing
+	}
+	choosing.From = o.From.seen(e.family.common, e.max())
+	if b, ok := t.problem.(interface {
+		Begin(at []bilevel.Solution)
+	}); ok && (o.Log == nil || o.Log.Len() == 0) { // else it goes on where the log ends
+		b.Begin(o.From.coefficients())
+	}
+	return choosing
+}
+
 func (t *task) minimise(ctx context.Context, o choose.Options) (result, common *search.Result, err error) {
 	if t.columns != nil {
 		return t.columns.Minimise(ctx, o)

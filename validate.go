@@ -20,11 +20,12 @@ import (
 func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, v Validation, c Config) iter.Seq2[search.Evaluation, error] {
 	c.Method, c.Certify = Implicit, false // no gradients here
 	return func(yield func(search.Evaluation, error) bool) {
-		e, err := newEngine(x, y, c)
+		e, leave, err := admitted(ctx, x, y, c, &v)
 		if err != nil {
 			yield(search.Evaluation{}, err)
 			return
 		}
+		defer leave()
 		spec, err := e.choice(ctx, v)
 		if err != nil {
 			yield(search.Evaluation{}, err)

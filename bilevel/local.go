@@ -111,6 +111,12 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 	task := func(work func() error) error {
 		l.busy <- struct{}{}
 		defer func() { <-l.busy }()
+		if turns := l.spec.Turns; turns != nil {
+			if err := turns.Enter(inner); err != nil {
+				return err
+			}
+			defer turns.Leave()
+		}
 		if err := inner.Err(); err != nil {
 			return err
 		}

@@ -70,9 +70,17 @@ type Spec struct {
 	Iterate *iterdiff.Method
 	// Threads bounds the lanes solved at once. 0 means all processors.
 	Threads int
+	// Turns, where set, has lanes wait for their turn among the tasks of others, too.
+	Turns Turns
 	// Solved, where set, is told of inner problems as they end: how many are done of those
 	// of an evaluation, or of a path, and the λ of the last. Calls are not concurrent.
 	Solved func(done, of int, logLambda []float64)
+}
+
+// Turns has tasks wait for one another. A task that has entered must leave.
+type Turns interface {
+	Enter(ctx context.Context) error // the error is that of ctx where it ends before
+	Leave()
 }
 
 // Problem is a bilevel problem ready to evaluate. It implements

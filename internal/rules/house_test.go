@@ -39,7 +39,8 @@ var house = []room{
 	{path: "search", on: []string{"outcome", "internal/random", "internal/sealed"}},
 	{path: "bilevel", on: []string{"cd", "implicit", "iterdiff", "criterion", "search"}},
 	{path: "choose", on: []string{"bilevel"}},
-	{path: ".", on: []string{"table", "choose"}},
+	{path: "internal/share"},
+	{path: ".", on: []string{"table", "choose", "internal/share"}},
 
 	{path: "report", on: []string{"."}, outside: true},
 	{path: "internal/embedded", on: []string{"sparse"}},

@@ -1,0 +1,139 @@
+package share_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/internal/share"
+)
+
+// Members take turns: one that has one task waits for one task of another, not for all.
+func TestMembersTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := share.NewTurns(1)
+		many, few := turns.Join(), turns.Join()
+		var order []string // written by the one whose turn it is
+		var tasks sync.WaitGroup
+		task := func(name string, m *share.Member) {
+			tasks.Go(func() {
+				if err := m.Enter(context.Background()); err != nil {
+					t.Error(err)
+				}
+				order = append(order, name)
+				time.Sleep(time.Second)
+				m.Leave()
+			})
+			synctest.Wait()
+		}
+		for range 4 {
+			task("many", many)
+		}
+		for range 2 {
+			task("few", few)
+		}
+		tasks.Wait()
+		if got := fmt.Sprint(order); got != "[many many few many few many]" {
+			t.Error(got)
+		}
+	})
+}
+
+// No more tasks work at once than there are turns, and contexts that end at any moment
+// leave all turns behind.
+func TestTurnsAreKept(t *testing.T) {
+	const atOnce = 3
+	turns := share.NewTurns(atOnce)
+	var working atomic.Int32
+	var members sync.WaitGroup
+	for k := range 12 {
+		m := turns.Join()
+		members.Go(func() {
+			rng := rand.New(rand.NewPCG(1, uint64(k)))
+			for range 300 {
+				ctx, cancel := context.WithTimeout(context.Background(), time.Duration(rng.IntN(200))*time.Microsecond)
+				if m.Enter(ctx) == nil {
+					if n := working.Add(1); n > atOnce {
+						t.Errorf("%d work", n)
+					}
+					working.Add(-1)
+					m.Leave()
+				}
+				cancel()
+			}
+		})
+	}
+	members.Wait()
+	last := turns.Join()
+	for range atOnce {
+		if err := last.Enter(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := last.Enter(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("one turn too many: %v", err)
+	}
+}
+
+// Calls are admitted in the order in which they come, also where a later one would fit.
+func TestDeskIsFirstComeFirstServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		desk := share.NewDesk(3, 100, -1)
+		var order []int
+		var calls sync.WaitGroup
+		for k, bytes := range []int64{60, 60, 50, 500, 10} {
+			calls.Go(func() {
+				if err := desk.Enter(context.Background(), bytes); err != nil {
+					t.Error(err)
+				}
+				order = append(order, k)
+				time.Sleep(time.Second)
+				desk.Leave(bytes)
+			})
+			synctest.Wait()
+		}
+		if s := desk.State(); s != (share.State{Running: 1, Waiting: 4, Bytes: 60}) {
+			t.Errorf("%+v", s)
+		}
+		calls.Wait()
+		if got := fmt.Sprint(order); got != "[0 1 2 3 4]" {
+			t.Error(got)
+		}
+		if s := desk.State(); s != (share.State{}) {
+			t.Errorf("left behind: %+v", s)
+		}
+	})
+}
+
+// A full queue refuses, and a call that gives up leaves its place to those behind it.
+func TestDeskRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		desk := share.NewDesk(1, 100, 1)
+		if err := desk.Enter(context.Background(), 10); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan error, 1)
+		go func() { ended <- desk.Enter(ctx, 10) }()
+		synctest.Wait()
+		if err := desk.Enter(context.Background(), 10); !errors.Is(err, share.ErrFull) {
+			t.Errorf("a second call that waits: %v", err)
+		}
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+		desk.Leave(10)
+		if err := desk.Enter(context.Background(), 10); err != nil || desk.State().Running != 1 {
+			t.Errorf("afterwards: %v, %+v", err, desk.State())
+		}
+	})
+}

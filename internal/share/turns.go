@@ -1,0 +1,83 @@
+// Package share shares what a process has among calls that know nothing of one another:
+// places and bytes ([Desk]), and turns to compute ([Turns]).
+package share
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// Turns lets a number of tasks work at once. Tasks that wait are those of members, and
+// members take turns: one with many tasks waits as long for the next as one with few.
+type Turns struct {
+	mu    sync.Mutex
+	free  int
+	queue []*Member // those with tasks that wait, the next first
+}
+
+// NewTurns returns turns for so many tasks at once.
+func NewTurns(atOnce int) *Turns { return &Turns{free: atOnce} }
+
+// Join returns a new member. There is nothing to be done when it is needed no longer.
+func (t *Turns) Join() *Member { return &Member{turns: t} }
+
+// Member is one of those who share turns. It is safe for any number of goroutines.
+type Member struct {
+	turns   *Turns
+	waiting []chan struct{} // tasks, in their order
+}
+
+// Enter waits for the turn of a task, which must call Leave; where ctx ends before, it
+// returns the error of ctx, and there is nothing to leave. A task must not enter again.
+func (m *Member) Enter(ctx context.Context) error {
+	t := m.turns
+	t.mu.Lock()
+	if t.free > 0 {
+		t.free--
+		t.mu.Unlock()
+		return nil
+	}
+	turn := make(chan struct{}, 1)
+	if m.waiting = append(m.waiting, turn); len(m.waiting) == 1 {
+		t.queue = append(t.queue, m)
+	}
+	t.mu.Unlock()
+	select {
+	case <-turn:
+		return nil
+	case <-ctx.Done():
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if at := slices.Index(m.waiting, turn); at >= 0 {
+		if m.waiting = slices.Delete(m.waiting, at, at+1); len(m.waiting) == 0 {
+			at = slices.Index(t.queue, m)
+			t.queue = slices.Delete(t.queue, at, at+1)
+		}
+	} else {
+		t.next() // it was given at the same time
+	}
+	return ctx.Err()
+}
+
+// Leave ends a task's turn.
+func (m *Member) Leave() {
+	m.turns.mu.Lock()
+	defer m.turns.mu.Unlock()
+	m.turns.next()
+}
+
+// next gives a turn to the next member.
+func (t *Turns) next() {
+	if len(t.queue) == 0 {
+		t.free++
+		return
+	}
+	m := t.queue[0]
+	t.queue = slices.Delete(t.queue, 0, 1)
+	m.waiting[0] <- struct{}{}
+	if m.waiting = slices.Delete(m.waiting, 0, 1); len(m.waiting) > 0 {
+		t.queue = append(t.queue, m)
+	}
+}

@@ -1,0 +1,223 @@
+package pare
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/internal/share"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// PoolOptions bound what all calls that share a [Pool] do at once. The zero value is ready
+// to use.
+type PoolOptions struct {
+	Threads int // inner problems worked on at once, by all calls together; 0 means all processors
+	Calls   int // calls under way at once; 0 means twice Threads
+	// Queue is how many calls may wait for others to end; 0 means any number. One that
+	// would be one too many has an error of kind Limit.
+	Queue int
+	// MaxBytes, where positive, is the working memory that calls under way are expected to
+	// have in use together, the data and what the garbage collector has not yet collected
+	// aside. A call for which that is too little works with fewer classes at once and smaller
+	// caches, which can move the last bits of results, and has an error of kind Limit where
+	// that does not do.
+	MaxBytes int64
+}
+
+// Pool shares threads, memory and a queue among all calls of a process whose [Config] has
+// it: [Fit], [Path], [Select], [Validate], [Gradient], [OutOfFold] and those of a [Fitter].
+// Calls are admitted in the order in which they come; those under way take turns, inner
+// problem by inner problem, so that a large one does not hold up small ones. A call whose ctx
+// ends while it waits has an error of kind Limit around that of ctx. What a call calls in
+// turn, such as a criterion or Progress, must not make another call that waits for the same
+// pool. A Pool has no goroutines and needs no end; it is safe for any number of goroutines.
+type Pool struct {
+	options PoolOptions
+	desk    *share.Desk
+	turns   *share.Turns
+}
+
+// NewPool makes a pool. The error is an [outcome.Error] of kind BadParameter.
+func NewPool(o PoolOptions) (*Pool, error) {
+	for name, given := range map[string]int64{"threads": int64(o.Threads), "calls": int64(o.Calls), "queue": int64(o.Queue), "max-bytes": o.MaxBytes} {
+		if given < 0 {
+			return nil, outcome.At(outcome.BadParameter, name, "of a pool must not be negative, got %d", given)
+		}
+	}
+	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	o.Calls = cmp.Or(o.Calls, 2*o.Threads)
+	queue := o.Queue
+	if queue == 0 {
+		queue = -1
+	}
+	return &Pool{options: o, desk: share.NewDesk(o.Calls, o.MaxBytes, queue), turns: share.NewTurns(o.Threads)}, nil
+}
+
+// PoolState says what a pool is doing.
+type PoolState struct {
+	Running, Waiting int   // calls
+	Bytes            int64 // that those running are expected to have in use
+}
+
+// State returns what the pool is doing.
+func (p *Pool) State() PoolState { return PoolState(p.desk.State()) }
+
+// seat is the place of a call in a pool. It implements [bilevel.Turns].
+type seat struct {
+	pool *Pool
+	*share.Member
+	bytes    int64
+	gram     int // columns of the largest Gram matrix; 0: no limit of the pool's
+	observer Observer
+}
+
+// admitted makes an engine for a call that is admitted to the pool of its Config, if there is
+// one, and what the call has to do when it ends. v is nil for a call without validation.
+func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation) (*engine, func(), error) {
+	if c.Pool == nil || c.seat != nil {
+		e, err := newEngine(x, y, c)
+		return e, func() {}, err
+	}
+	e, err := stated(x, y, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	leave, err := e.enter(ctx, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	if e.config.seat.Enter(ctx) == nil {
+		defer e.config.seat.Leave()
+	}
+	if err := e.open(); err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return e, leave, nil
+}
+
+// enter waits for a seat in the pool of the Config; leave gives it back.
+func (e *engine) enter(ctx context.Context, v *Validation) (leave func(), err error) {
+	p := e.config.Pool
+	s := &seat{pool: p, Member: p.turns.Join(), observer: e.config.Observer}
+	e.config.Threads = min(e.config.threads(), p.options.Threads)
+	if err := e.fitInto(p.options.MaxBytes, v, s); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	err = p.desk.Enter(ctx, s.bytes)
+	s.tell(Admission{Waited: time.Since(began), Bytes: s.bytes, Err: err})
+	switch {
+	case errors.Is(err, share.ErrFull):
+		return nil, outcome.At(outcome.Limit, "queue", "%d calls wait for the pool already; come again later", p.options.Queue)
+	case err != nil:
+		return nil, &outcome.Error{Kind: outcome.Limit, Flag: "queue", Message: "the context ended while the call waited for the pool", Err: context.Cause(ctx)}
+	}
+	e.config.seat = s
+	return func() {
+		p.desk.Leave(s.bytes)
+		s.tell(Admission{Bytes: s.bytes, Left: true})
+	}, nil
+}
+
+// tell reports an admission with the state of the pool.
+func (s *seat) tell(a Admission) {
+	if s.observer != nil {
+		a.Pool = s.pool.State()
+		s.observer.Admission(a)
+	}
+}
+
+// fitInto makes the call one that is expected to stay within so many bytes: with fewer
+// classes at once, and then with smaller Gram matrices.
+func (e *engine) fitInto(most int64, v *Validation, s *seat) error {
+	n, p := e.x.Dims()
+	gram := min(n, p, usualGram)
+	s.bytes = e.expected(e.problems(v), gram)
+	if most == 0 || s.bytes <= most {
+		return nil
+	}
+	for e.family.classes && e.config.Threads > 1 && s.bytes > most {
+		e.config.Threads--
+		s.bytes = e.expected(e.problems(v), gram)
+	}
+	for s.bytes > most && gram > leastGram {
+		gram = max(leastGram, gram/2)
+		s.gram = gram
+		s.bytes = e.expected(e.problems(v), gram)
+	}
+	if s.bytes > most {
+		return outcome.At(outcome.Limit, "max-bytes", "%d inner problems are expected to take %d bytes with the smallest caches, the pool has %d; give it more, or ask for fewer folds", e.problems(v), s.bytes, most)
+	}
+	return nil
+}
+
+// problems returns how many inner problems a call holds at once.
+func (e *engine) problems(v *Validation) int {
+	each := e.atOnce()
+	if v == nil {
+		return each
+	}
+	folds := v.count()
+	if v.onAllRows() {
+		folds, each = 2, 1
+	}
+	all := each * (1 + folds)
+	if e.family.hyperparameters == perColumn {
+		all *= 2 // one λ for all columns comes before
+	}
+	return all
+}
+
+// onAllRows reports a criterion that holds out no rows.
+func (v Validation) onAllRows() bool {
+	return v.Criterion == SURE || v.Criterion == AIC || v.Criterion == BIC
+}
+
+// count returns the number of folds.
+func (v Validation) count() int {
+	switch {
+	case v.Criterion == HoldOut:
+		return 1
+	case v.FoldIDs != nil:
+		return max(1, slices.Max(append([]int{0}, v.FoldIDs...))+1)
+	default:
+		return cmp.Or(v.Folds, 5)
+	}
+}
+
+// What an inner problem is expected to have in use, as it was measured on data of many
+// shapes (TestExpectedBytes): to a factor of 3, where the caps of budget.go are upper bounds.
+const (
+	usualAlways = 1 << 18
+	usualRow    = 160
+	usualColumn = 90
+	usualValue  = 50 // of a column that is packed
+	usualCurved = 90 // the same where its weights change
+	usualDense  = 0.2
+	usualPair   = 24 // of columns of a Gram matrix
+	usualGram   = 256
+)
+
+// expected returns how many bytes so many inner problems are expected to have in use.
+func (e *engine) expected(problems, gram int) int64 {
+	rows, columns := e.x.Dims()
+	n, p, values := float64(rows), float64(columns), float64(e.x.NNZ())
+	// Working sets grow with the support, and that is bounded by the rows.
+	packed := min(values/2, 2*min(n, p)*values/max(1, p))
+	each := float64(usualValue)
+	if !e.family.quadratic() {
+		each = usualCurved
+	}
+	if _, dense := e.x.(*sparse.Dense); dense {
+		each *= usualDense
+	}
+	one := usualAlways + float64(usualRow*n) + float64(usualColumn*p) + float64(each*packed) + float64(usualPair*gram*gram)
+	return int64(min(float64(problems)*one, math.MaxInt64/2))
+}

@@ -1,0 +1,238 @@
+package pare_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"reflect"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+func pool(t *testing.T, o pare.PoolOptions) *pare.Pool {
+	t.Helper()
+	p, err := pare.NewPool(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Calls that share a pool get the bits that they get alone, however many there are, and no
+// more inner problems are worked on at once than the pool has threads.
+func TestPoolIsShared(t *testing.T) {
+	const threads = 3
+	for _, model := range []pare.Model{pare.Lasso, pare.Multiclass, pare.SVM} {
+		x, y := drawn(t, 60, 13, model)
+		var o pare.SelectOptions
+		var working, most atomic.Int32
+		if model == pare.Lasso {
+			o.Validation.Loss = criterion.Func("counted", func(y, m, slope []float64) float64 {
+				n := working.Add(1)
+				defer working.Add(-1)
+				for now := most.Load(); n > now; now = most.Load() {
+					most.CompareAndSwap(now, n)
+				}
+				runtime.Gosched()
+				loss := 0.0
+				for i := range y {
+					d := (m[i] - y[i]) / float64(len(y))
+					if loss += 0.5 * d * (m[i] - y[i]); slope != nil {
+						slope[i] = d
+					}
+				}
+				return loss
+			})
+		}
+		want, err := pare.Select(context.Background(), x, y, o, pare.Config{Model: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		most.Store(0)
+		shared := pool(t, pare.PoolOptions{Threads: threads, Calls: 5})
+		var clients sync.WaitGroup
+		for range 12 {
+			clients.Go(func() {
+				got, err := pare.Select(context.Background(), x, y, o, pare.Config{Model: model, Pool: shared})
+				if err != nil || !reflect.DeepEqual(got.LogLambda, want.LogLambda) || got.Value != want.Value || !reflect.DeepEqual(got.Final.Coef, want.Final.Coef) {
+					t.Errorf("%s: %v, %+v, alone %+v", model, err, got, want)
+				}
+			})
+		}
+		clients.Wait()
+		if n := most.Load(); n > threads {
+			t.Errorf("%s: %d criteria at once, there are %d threads", model, n, threads)
+		}
+		if s := shared.State(); s != (pare.PoolState{}) {
+			t.Errorf("%s: left behind %+v", model, s)
+		}
+	}
+}
+
+// A call that is not admitted says why; one that waits ends with its context.
+func TestPoolRefuses(t *testing.T) {
+	x, y := drawn(t, 60, 13, pare.Lasso)
+	ctx := context.Background()
+	one := pool(t, pare.PoolOptions{Calls: 1, Queue: 1})
+	c := pare.Config{Pool: one}
+	inside, outside := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(outside)
+		for _, err := range pare.Path(ctx, x, y, [][]float64{{-1}, {-2}}, c) {
+			if err != nil {
+				t.Error(err)
+			}
+			inside <- struct{}{}
+		}
+	}()
+	<-inside // holds the place until the second
+	dying, die := context.WithCancel(ctx)
+	ended := make(chan error)
+	go func() {
+		_, err := pare.Select(dying, x, y, pare.SelectOptions{}, c)
+		ended <- err
+	}()
+	for one.State().Waiting == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := pare.Fit(ctx, x, y, []float64{0}, c); outcome.KindOf(err) != outcome.Limit {
+		t.Errorf("one too many: %v", err)
+	}
+	die()
+	if err := <-ended; outcome.KindOf(err) != outcome.Limit || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled while it waited: %v", err)
+	}
+	<-inside
+	<-outside
+	if _, err := pare.Fit(ctx, x, y, []float64{0}, c); err != nil || one.State() != (pare.PoolState{}) {
+		t.Errorf("afterwards: %v, %+v", err, one.State())
+	}
+	small := pare.Config{Pool: pool(t, pare.PoolOptions{MaxBytes: 1 << 16})}
+	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{}, small); outcome.KindOf(err) != outcome.Limit {
+		t.Errorf("64 KB: %v", err)
+	}
+	if _, err := pare.NewPool(pare.PoolOptions{Threads: -1}); outcome.KindOf(err) != outcome.BadParameter {
+		t.Errorf("−1 threads: %v", err)
+	}
+}
+
+// expected is an observer that keeps what calls are expected to have in use.
+type expected struct {
+	pare.Observer
+	bytes int64
+}
+
+func (e *expected) Admission(a pare.Admission) { e.bytes = max(e.bytes, a.Bytes) }
+
+// What a selection is expected to have in use is what it has at its peak, to a factor of 3;
+// with less room than that it adapts, and still ends.
+func TestExpectedBytes(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(10))
+	r := oracle.NewRandom(3)
+	for _, shape := range []struct {
+		n, p    int
+		density float64
+	}{{442, 10, 1}, {3000, 40, 1}, {72, 4000, 1}, {2000, 2000, 0.01}, {6000, 60, 0.1}} {
+		q := r.Problem(oracle.Shape{N: shape.n, P: shape.p, Density: shape.density, Active: 20})
+		x := matrixOf(t, q.X, shape.p, shape.density == 1)
+		for _, model := range []pare.Model{pare.Lasso, pare.Logistic} {
+			y := targetsFor(model, q.Y)
+			seen := &expected{Observer: pare.LogTo(slog.New(slog.DiscardHandler))}
+			peak := peakOf(func() {
+				if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{Model: model, Threads: 2, Pool: pool(t, pare.PoolOptions{}), Observer: seen}); err != nil {
+					t.Fatal(err)
+				}
+			})
+			ratio := float64(seen.bytes) / float64(peak)
+			t.Logf("%s, %d × %d, density %g: %.1f MB expected, %.1f met: %.2f", model, shape.n, shape.p, shape.density, float64(seen.bytes)/1e6, float64(peak)/1e6, ratio)
+			if ratio > 3 || ratio < 1./3 {
+				t.Errorf("%s, %d × %d, density %g: %d bytes expected, %d met", model, shape.n, shape.p, shape.density, seen.bytes, peak)
+			}
+		}
+	}
+}
+
+// peakOf returns by how much the heap grows at most during a call.
+func peakOf(f func()) int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	before := m.HeapAlloc
+	stop, done := make(chan struct{}), make(chan uint64)
+	go func() {
+		var most uint64
+		for {
+			select {
+			case <-stop:
+				done <- most
+				return
+			case <-time.After(time.Millisecond):
+				runtime.ReadMemStats(&m)
+				most = max(most, m.HeapAlloc)
+			}
+		}
+	}()
+	f()
+	close(stop)
+	return int64(<-done) - int64(before)
+}
+
+// With less memory than it would like a call has smaller caches and fewer classes at once.
+func TestPoolAdapts(t *testing.T) {
+	r := oracle.NewRandom(3)
+	q := r.Problem(oracle.Shape{N: 200, P: 150, Density: 1, Active: 10})
+	x := matrixOf(t, q.X, 150, true)
+	for _, model := range []pare.Model{pare.Lasso, pare.Multiclass} {
+		y := targetsFor(model, q.Y)
+		if model == pare.Multiclass {
+			for i := range y {
+				y[i] = float64(i % 4)
+			}
+		}
+		at := func(most int64) (int64, error) {
+			seen := &expected{Observer: pare.LogTo(slog.New(slog.DiscardHandler))}
+			s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{Model: model, Threads: 4, Pool: pool(t, pare.PoolOptions{Threads: 4, MaxBytes: most}), Observer: seen})
+			if err == nil && (s.Final == nil || s.Final.Status != outcome.Converged) {
+				err = fmt.Errorf("it ended as %s", s.Status)
+			}
+			return seen.bytes, err
+		}
+		whole, err := at(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes, err := at(2 * whole / 3); err != nil || bytes > 2*whole/3 {
+			t.Errorf("%s with two thirds of %d bytes: %d, %v", model, whole, bytes, err)
+		}
+		if _, err := at(whole / 50); outcome.KindOf(err) != outcome.Limit {
+			t.Errorf("%s with a fiftieth of %d bytes: %v", model, whole, err)
+		}
+	}
+}
+
+// A logger is told of admissions, evaluations and the refit.
+func TestLogTo(t *testing.T) {
+	x, y := drawn(t, 60, 13, pare.Lasso)
+	var out strings.Builder
+	c := pare.Config{Pool: pool(t, pare.PoolOptions{}), Observer: pare.LogTo(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})))}
+	s, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, times := range map[string]int{"msg=admitted": 1, "msg=left": 1, "msg=evaluation": len(s.Evaluations), "msg=solve": 1, "pool.running=0": 1} {
+		if n := strings.Count(out.String(), what); n != times {
+			t.Errorf("%s %d times, want %d: %s", what, n, times, &out)
+		}
+	}
+}

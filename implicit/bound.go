@@ -100,6 +100,15 @@ func (s *Solver) bends() float64 {
 	return concordance * s.k.MaxAbs(s.u)
 }
 
+// rounded returns κ as bends does, for the change of A by what predictions are off by rounding.
+func (s *Solver) rounded(b lacks) float64 {
+	if s.curved == nil {
+		return 0
+	}
+	concordance, _ := s.curved.Concordance()
+	return concordance * b.prediction
+}
+
 // Where A changes, so do the means of its columns, and the intercept's part of the bordered
 // system is felt: shift is what it adds to ‖h‖, as ‖(∇C_S, ∂C/∂b)‖² = ‖h‖² + (∂C/∂b)²·N/Σd,
 // and tilt to the predictions of v, times the self-concordance.

@@ -28,12 +28,14 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 			copy(opts.Motion[i], s.u)
 		}
 		shift := s.shift(outer)
-		off += float64(s.bends() * math.Sqrt(float64(h*h)+float64(shift*shift)) * b.rho)
+		size := math.Sqrt(float64(h*h) + float64(shift*shift))
+		off += float64(s.bends()*size*b.rho) + float64(s.rounded(b)*size*math.Sqrt(math.Abs(s.k.Dot(s.x, s.rhs))))
 		s.turn(at, b.curvature)
 		off += float64(s.norm(s.q) * b.rho)
 		s.out.Steep = math.Sqrt(max(0, s.k.Dot(s.x, s.q)))
-		if s.out.Wander = 0; b.rho > 0 {
-			s.out.Wander = math.Sqrt(b.reach/mu) * b.rho
+		s.out.Wander = math.Sqrt(s.k.MaxAbs(b.curvature)) * b.prediction
+		if b.rho > 0 {
+			s.out.Wander += math.Sqrt(b.reach/mu) * b.rho
 		}
 	}
 	off /= mu
@@ -61,7 +63,8 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 	if s.curved != nil {
 		clear(s.u)
 		s.predict(at.Support, s.x, s.u)
-		off += float64((s.bends() + s.tilt(outer)) * b.rho)
+		h, shift := s.norm(s.h), s.shift(outer)
+		off += float64((s.bends()+s.tilt(outer))*b.rho) + float64(s.rounded(b)*math.Sqrt(float64(h*h)+float64(shift*shift)))
 	}
 	rounding := s.blurred(at, outer, s.x, b.prediction)
 	off += s.drift(ctx, at, b, opts)

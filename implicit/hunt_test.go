@@ -206,7 +206,8 @@ func TestHunt(t *testing.T) {
 // FuzzHunt is the same for seeds that a fuzzer comes upon.
 func FuzzHunt(f *testing.F) {
 	f.Add(uint64(1))
-	f.Add(uint64(146)) // a ridge at a loose tolerance: terms of second order
+	f.Add(uint64(146))                 // a ridge at a loose tolerance: terms of second order
+	f.Add(uint64(1795374059979071511)) // two classes, a held-out row far out: rounding of predictions moves the curvature
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		for _, found := range hunt(t, seed) {
 			if found.misleading && (found.got.SupportCertified || found.tol <= 1e-6) {

@@ -125,8 +125,8 @@ type Hypergradient struct {
 	// ratio of the extreme Ritz values, an estimate from above. 1 where the support is empty.
 	InjectivityMargin float64
 	// Steep is √(JᵀKJ), how strongly predictions move in the metric K of the second
-	// derivatives of the criterion, and Wander what √(δᵀKδ) is at most for the error δ of β:
-	// for criteria that couple several problems. They are made with one hyperparameter of a
+	// derivatives of the criterion, and Wander what √(δᵀKδ) is at most for the error δ of β,
+	// with what rounding adds to the predictions: for criteria that couple several problems. They are made with one hyperparameter of a
 	// loss that is not quadratic.
 	Steep, Wander float64
 	Iterations    int // of conjugate gradients

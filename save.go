@@ -49,12 +49,13 @@ func (p *Predictor) Write(w io.Writer) error {
 }
 
 // Save writes the predictor to a file, in place of an old one. Whatever happens, the
-// file is the old one or the new one. The error is an [outcome.Error] of kind IO.
+// file is the old one or the new one; a symbolic link stays one. The error is an [outcome.Error] of kind IO.
 func (p *Predictor) Save(path string) error {
 	data, err := p.encode()
 	if err != nil {
 		return err
 	}
+	sealed.Sweep(path)
 	if err := sealed.Replace(path, data); err != nil {
 		return &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot save the model", Err: err}
 	}

@@ -69,6 +69,7 @@ func NewLog(key string) *Log { return &Log{key: key} }
 // The errors are those of [ReadLog], with the file's name, and of kind IO.
 func OpenLog(path, key string) (*Log, error) {
 	l := &Log{key: key, path: path}
+	sealed.Sweep(path)
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return l, nil

@@ -71,6 +71,7 @@ func WriteMapped(path string, x Matrix, y []float64, about []byte) error {
 		return err
 	}
 	copy(head.Body[:], sum.Sum(nil))
+	sealed.Sweep(path)
 	err := sealed.ReplaceWith(path, func(w io.Writer) error {
 		if _, err := w.Write(head.encode()); err != nil {
 			return err

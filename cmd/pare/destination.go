@@ -2,10 +2,8 @@ package main
 
 import (
 	"bufio"
-	"errors"
-	"os"
-	"path/filepath"
 
+	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -14,8 +12,8 @@ import (
 type destination struct {
 	w     *bufio.Writer
 	line  []byte
-	flush bool     // after every line
-	file  *os.File // nil: standard output
+	flush bool          // after every line
+	draft *sealed.Draft // nil: standard output
 	path  string
 }
 
@@ -28,10 +26,10 @@ func (c *predictCommand) open(env environment) (*destination, error) {
 			return nil, err
 		}
 		var err error
-		if out.file, err = os.CreateTemp(filepath.Dir(c.Output), filepath.Base(c.Output)+".tmp*"); err != nil {
+		if out.draft, err = sealed.NewDraft(c.Output); err != nil {
 			return nil, unsaved("output", &outcome.Error{Kind: outcome.IO, File: c.Output, Message: "cannot write the predictions", Err: err})
 		}
-		to = out.file
+		to = out.draft
 	}
 	out.w = bufio.NewWriterSize(to, 64<<10)
 	return out, nil
@@ -52,20 +50,15 @@ func (out *destination) write() error {
 // keep ends the writing.
 func (out *destination) keep() error {
 	err := out.w.Flush()
-	if out.file == nil {
+	if out.draft == nil {
 		if err != nil {
 			return writeError(err)
 		}
 		return nil
 	}
-	file := out.file
-	out.file = nil
-	err = errors.Join(err, file.Chmod(0o644), file.Sync(), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), out.path)
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
+	draft := out.draft
+	out.draft = nil
+	if err = draft.Keep(); err != nil {
 		return &outcome.Error{Kind: outcome.IO, File: out.path, Message: "cannot write the predictions", Err: err}
 	}
 	return nil
@@ -73,9 +66,8 @@ func (out *destination) keep() error {
 
 // abandon leaves nothing behind of a file that has not been kept; what was printed stays.
 func (out *destination) abandon() {
-	if out.file != nil {
-		_ = out.file.Close()
-		_ = os.Remove(out.file.Name())
+	if out.draft != nil {
+		_ = out.draft.Abandon()
 		return
 	}
 	_ = out.w.Flush()

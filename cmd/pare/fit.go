@@ -40,11 +40,14 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	if err := c.save(fitted, asked{c.commonFlags, d}); err != nil {
-		return nil, err
-	}
 	r := newFitResult(fitted, asked{c.commonFlags, d})
-	r.saved = c.Save
+	var keep bool
+	if keep, r.Warnings = c.keeps(fitted); keep {
+		if err := c.save(fitted, r.asked); err != nil {
+			return nil, err
+		}
+		r.saved = c.Save
+	}
 	r.Seconds = fitSeconds{Load: d.loadSeconds, Solve: time.Since(began).Seconds() - fitted.SecondsCertify, Certify: fitted.SecondsCertify}
 	if c.Report != "" {
 		m := material{final: fitted, null: math.NaN()}
@@ -136,5 +139,6 @@ func (r *fitResult) text(p *page) {
 	p.row("work", "%s over working sets, %s over the data; reading %s, solving %s",
 		plural(r.Epochs, "sweep"), plural(r.Passes, "pass"), seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	r.report.reported(p)
+	p.warnings(r.Warnings)
 	p.next(predictCommandLine(r.saved), r.asked.command("path"), r.asked.command("select"))
 }

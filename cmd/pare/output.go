@@ -94,6 +94,7 @@ type fitResult struct {
 	Kernels      string         `json:"kernels"`
 	Threads      int            `json:"threads"`
 	Seconds      fitSeconds     `json:"seconds"`
+	Warnings     []warning      `json:"warnings,omitempty"`
 	Coef         *sparseVector  `json:"coef,omitempty"`    // with --coef
 	Classes      []classResult  `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
 	Labels       []any          `json:"labels,omitempty"`  // of −1 and 1, where they have other names

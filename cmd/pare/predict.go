@@ -21,7 +21,8 @@ import (
 
 // saveFlags keep the model for pare predict.
 type saveFlags struct {
-	Save string `placeholder:"MODEL" help:"Keep the model in this file, for pare predict." group:"Output"`
+	Save       string `placeholder:"MODEL" help:"Keep the model in this file, for pare predict; one that is not converged is not kept." group:"Output"`
+	SaveAnyway bool   `help:"With --save: keep a model that is not converged, too." group:"Output"`
 }
 
 // keeping checks the flag beside the preparation of the data.
@@ -35,6 +36,9 @@ type savedFlags struct {
 func (f savedFlags) check() error {
 	if f.Save != "" && f.UnitRows && f.MinNNZ > 0 {
 		return outcome.At(outcome.Usage, "save", "a saved model scales whole rows, and --min-nnz has dropped columns before --unit-rows; leave out one of them")
+	}
+	if f.Save == "" && f.SaveAnyway {
+		return outcome.At(outcome.Usage, "save-anyway", "says what --save does; give --save MODEL, too")
 	}
 	if f.Save == "" {
 		return nil
@@ -75,11 +79,20 @@ func unsaved(flag string, err error) error {
 	return advised{err, "Give --" + flag + " a file in a directory that can be written."}
 }
 
+// keeps reports whether a model goes into the file, if there is one: a certified model does,
+// and another one where it is asked for. Otherwise the warning says so.
+func (f saveFlags) keeps(fitted *pare.Fitted) (bool, []warning) {
+	if f.Save == "" {
+		return false, nil
+	}
+	if fitted != nil && (fitted.Status.OK() || f.SaveAnyway) {
+		return true, nil
+	}
+	return false, []warning{{"not_saved", f.Save + " is left as it was: there is no converged model to save"}}
+}
+
 // save keeps the model for data as they are in the file.
 func (f saveFlags) save(fitted *pare.Fitted, a asked) error {
-	if f.Save == "" {
-		return nil
-	}
 	d := a.data
 	p, err := fitted.Predictor().Unprepared(d.prepared)
 	if err != nil {

@@ -102,14 +102,13 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		return nil, d.blame(err)
 	}
 	r := c.newResult(s, d)
-	switch {
-	case s.Final != nil && s.Final.Status == outcome.Converged:
-		if err := c.save(s.Final, asked{c.commonFlags, d}); err != nil {
+	keep, warnings := c.keeps(s.Final)
+	r.Warnings = append(r.Warnings, warnings...)
+	if keep {
+		if err := c.save(s.Final, r.asked); err != nil {
 			return nil, err
 		}
-	case c.Save != "":
-		r.saved = ""
-		r.Warnings = append(r.Warnings, warning{"not_saved", c.Save + " is left as it was: there is no converged model to save"})
+		r.saved = c.Save
 	}
 	if c.Report != "" && s.Final != nil {
 		m := material{final: s.Final, best: chosen(s), visit: s.Evaluations, oneSE: s.OneSE, least: s.Least, null: s.NullValue}
@@ -209,7 +208,6 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 		Warnings:     c.warnings(d),
 		Seconds:      selectSeconds{d.loadSeconds, s.SecondsSearch, s.SecondsRefit, s.SecondsOneSE},
 		selection:    s,
-		saved:        c.Save,
 		allowed:      c.MaxSeconds,
 		grid:         c.Search == pare.Grid,
 		drawn:        slices.Contains([]pare.Search{pare.Random, pare.Halton, pare.TPE}, c.Search),

@@ -11,9 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -104,75 +101,4 @@ func (k Kind) decode(data []byte, body any) error {
 		return outcome.Errorf(outcome.Parse, "the %s is damaged: it is not as it was written", k.Noun)
 	}
 	return nil
-}
-
-// Replace puts data in place of the file, with its permissions, or makes it. Whatever
-// happens, the file is the old one or the new one.
-func Replace(path string, data []byte) error { return replace(path, data, (*os.File).Sync) }
-
-// ReplaceWith is [Replace] with what write writes.
-func ReplaceWith(path string, write func(io.Writer) error) error {
-	return replaceWith(path, write, (*os.File).Sync)
-}
-
-// replace is Replace with what brings a file or a directory to the disk.
-func replace(path string, data []byte, sync func(*os.File) error) error {
-	write := func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	}
-	return replaceWith(path, write, sync)
-}
-
-func replaceWith(path string, write func(io.Writer) error, sync func(*os.File) error) error {
-	file, err := beside(path)
-	if err != nil {
-		return err
-	}
-	err = write(file)
-	err = errors.Join(err, sync(file), file.Close())
-	if err == nil {
-		err = os.Rename(file.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	// The name is safe once the directory is; not every system can sync one.
-	if d, err := os.Open(filepath.Dir(path)); err == nil {
-		_ = sync(d)
-		_ = d.Close()
-	}
-	return nil
-}
-
-// Replaceable returns the error with which [Replace] would not begin.
-func Replaceable(path string) error {
-	file, err := beside(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Close(), os.Remove(file.Name()))
-}
-
-// beside creates the file that is to take the place of what is at path.
-func beside(path string) (*os.File, error) {
-	old, err := os.Stat(path)
-	if err == nil && !old.Mode().IsRegular() {
-		return nil, errors.New("what is there is not a file to replace")
-	}
-	const names = 1000 // those of processes that were killed remain
-	var file *os.File
-	for k := range names {
-		name := fmt.Sprintf("%s.tmp%d-%d", path, os.Getpid(), k)
-		file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			break
-		}
-	}
-	if err == nil && old != nil {
-		if err = file.Chmod(old.Mode().Perm()); err != nil {
-			err = errors.Join(err, file.Close(), os.Remove(file.Name()))
-		}
-	}
-	return file, err
 }

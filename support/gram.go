@@ -151,7 +151,9 @@ const leastStride = 17
 // cache lines apart, so that a column does not come to few places of a cache.
 func (g *Gram) widen(first int) {
 	need := len(g.list) + kernels.Lanes
-	stride := max(leastStride, (need+3*need/8)/kernels.Lanes|1) * kernels.Lanes
+	_, p := g.columns.view.Dims()
+	least := min(leastStride, (p+2*kernels.Lanes)/kernels.Lanes|1) // all columns and the spill of tiles
+	stride := max(least, (need+3*need/8)/kernels.Lanes|1) * kernels.Lanes
 	wide := make([]float64, stride*stride)
 	for k := range first {
 		copy(wide[k*stride:], g.g[k*g.stride:][:first])

@@ -73,3 +73,17 @@ func TestAProgramOutsideTheModule(t *testing.T) {
 		t.Errorf("it prints\n%swant\n%s", out, want)
 	}
 }
+
+// TestTheExampleService: the service of examples/service passes its own tests, 200 clients
+// among them.
+func TestTheExampleService(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: it is compiled from nothing")
+	}
+	run := exec.Command("go", "test", ".")
+	run.Dir = root + "/examples/service"
+	run.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}

@@ -1,0 +1,185 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// job is a selection that is waiting, under way, or done.
+type job struct {
+	id     string
+	cancel context.CancelFunc
+	done   chan struct{} // closed when it has ended; result and err are not written to then
+	result *pare.Selection
+	err    error
+
+	mu      sync.Mutex
+	seen    []event
+	changed chan struct{} // closed when there are more events, and replaced
+}
+
+// event is an evaluation, as clients see it.
+type event struct {
+	LogLambda []float64 `json:"log_lambda"`
+	Value     float64   `json:"value"`
+	Support   int       `json:"support"`
+}
+
+// begin starts a job, which ends with ctx.
+func (s *service) begin(ctx context.Context, r *http.Request) (*job, error) {
+	data, o, c, err := s.request(r)
+	if err != nil {
+		return nil, err
+	}
+	y, _, err := c.Target(data.Y, data.Labels)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	j := &job{cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
+	o.Progress = j.add
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		cancel()
+		return nil, errDraining
+	}
+	s.number++
+	j.id = strconv.Itoa(s.number)
+	s.all.put(j.id, j)
+	s.all.forget(s.jobs, (*job).ended)
+	s.running.Go(func() {
+		defer cancel()
+		defer close(j.done)
+		j.result, j.err = pare.Select(ctx, data.X, y, o, c)
+		s.metrics.ended(j)
+	})
+	return j, nil
+}
+
+// add takes an evaluation in and wakes those who wait for one.
+func (j *job) add(e search.Evaluation) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.seen = append(j.seen, event{e.LogLambda, e.Value, e.Support})
+	close(j.changed)
+	j.changed = make(chan struct{})
+}
+
+// since returns the events after the first so many, and what is closed when there are more.
+func (j *job) since(n int) ([]event, <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.seen[n:], j.changed
+}
+
+func (j *job) ended() bool {
+	select {
+	case <-j.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// selection returns what has come of the job, nil where there is no model.
+func (j *job) selection() *pare.Selection {
+	if !j.ended() || j.err != nil || j.result.Final == nil {
+		return nil
+	}
+	return j.result
+}
+
+// state is a job as clients see it.
+func (j *job) state() map[string]any {
+	seen, _ := j.since(0)
+	state := map[string]any{"job": j.id, "state": "under way", "evaluations": len(seen)}
+	switch {
+	case !j.ended():
+	case j.err != nil:
+		state["state"], state["error"], state["kind"] = "failed", j.err.Error(), outcome.KindOf(j.err)
+	case j.result.Final == nil:
+		state["state"] = "cancelled"
+	default:
+		state["state"], state["status"] = "done", j.result.Status
+		state["log_lambda"], state["value"], state["null_value"] = j.result.LogLambda, j.result.Value, j.result.NullValue
+		state["support"] = j.result.Final.Support
+	}
+	return state
+}
+
+// of returns the job that a request names.
+func (s *service) of(r *http.Request) (*job, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j, ok := s.all.get(r.PathValue("id"))
+	if !ok {
+		return nil, missing("job " + r.PathValue("id"))
+	}
+	return j, nil
+}
+
+func (s *service) show(w http.ResponseWriter, r *http.Request) error {
+	j, err := s.of(r)
+	if err == nil {
+		reply(w, http.StatusOK, j.state())
+	}
+	return err
+}
+
+// cancel ends a job and waits until it has.
+func (s *service) cancel(w http.ResponseWriter, r *http.Request) error {
+	j, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	j.cancel()
+	<-j.done
+	reply(w, http.StatusOK, j.state())
+	return nil
+}
+
+// events sends the evaluations of a job as they come, by server-sent events, and its state at
+// the end.
+func (s *service) events(w http.ResponseWriter, r *http.Request) error {
+	j, err := s.of(r)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	send := func(kind string, value any) bool {
+		text, err := json.Marshal(value)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, text)
+		}
+		return err == nil && out.Flush() == nil
+	}
+	for sent := 0; ; {
+		ended := j.ended() // before the last events are asked for
+		seen, changed := j.since(sent)
+		for _, e := range seen {
+			if sent++; !send("evaluation", e) {
+				return nil // the client has gone
+			}
+		}
+		if ended {
+			send("end", j.state())
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-j.done:
+		case <-r.Context().Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,67 @@
+// Command service chooses and serves models over HTTP; see README.md. It shows how
+// package pare is embedded: a pool for all selections, jobs with progress and a soft end, and
+// a model that is replaced while it predicts.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	var l limits
+	address := flag.String("address", "localhost:8080", "where to listen")
+	flag.StringVar(&l.files, "files", "", "folder whose files may be named instead of uploaded")
+	flag.IntVar(&l.calls, "calls", 0, "selections at once; 0: two for each processor")
+	flag.IntVar(&l.queue, "queue", 1000, "selections that may wait; further ones are refused")
+	flag.Int64Var(&l.bytes, "max-bytes", 1<<30, "working memory of all selections")
+	flag.Int64Var(&l.upload, "max-upload", 64<<20, "bytes of an upload")
+	flag.IntVar(&l.data, "data", 32, "data sets held; the oldest go first")
+	flag.IntVar(&l.jobs, "jobs", 1000, "jobs that have ended held; the oldest go first")
+	flag.DurationVar(&l.longest, "longest", 10*time.Minute, "time that a selection may take")
+	grace := flag.Duration("grace", 20*time.Second, "time to end what is under way on SIGTERM")
+	flag.Parse()
+	if err := run(*address, l, *grace); err != nil {
+		slog.Error("service", "error", err)
+		os.Exit(1)
+	}
+}
+
+// run serves until SIGINT or SIGTERM, and ends when all requests and jobs have.
+func run(address string, l limits, grace time.Duration) error {
+	signalled, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s, err := newService(l)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	slog.Info("listening", "address", listener.Addr().String())
+	select {
+	case err := <-failed:
+		return err
+	case <-signalled.Done():
+	}
+	within, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	s.drain(within) // searches end softly, so that requests that wait for them have a model
+	err = server.Shutdown(within)
+	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/table"
+)
+
+// limits bound what the service holds and does.
+type limits struct {
+	files                    string // "": none may be named
+	calls, queue, data, jobs int
+	bytes, upload            int64
+	longest                  time.Duration
+}
+
+// service holds data sets, jobs and the model that predicts.
+type service struct {
+	limits
+	pool    *pare.Pool
+	metrics metrics
+	live    pare.Live
+
+	mu       sync.Mutex
+	sets     recent[*table.Data]
+	all      recent[*job] // those under way are never forgotten
+	number   int
+	draining bool
+
+	running sync.WaitGroup  // jobs
+	soft    chan struct{}   // closed: searches end with the best so far
+	base    context.Context // of jobs that outlive their request
+	kill    context.CancelFunc
+}
+
+func newService(l limits) (*service, error) {
+	pool, err := pare.NewPool(pare.PoolOptions{Calls: l.calls, Queue: l.queue, MaxBytes: l.bytes})
+	if err != nil {
+		return nil, err
+	}
+	s := &service{limits: l, pool: pool, soft: make(chan struct{})}
+	s.base, s.kill = context.WithCancel(context.Background())
+	return s, nil
+}
+
+func (s *service) handler() http.Handler {
+	routes := http.NewServeMux()
+	handle := func(pattern string, h func(http.ResponseWriter, *http.Request) error) {
+		routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := h(w, r); err != nil {
+				s.metrics.errors.Add(1)
+				reply(w, statusOf(err), map[string]string{"error": err.Error(), "kind": string(outcome.KindOf(err))})
+			}
+		})
+	}
+	handle("POST /data", s.upload)
+	handle("POST /select", s.choose)
+	handle("GET /jobs/{id}", s.show)
+	handle("GET /jobs/{id}/events", s.events)
+	handle("DELETE /jobs/{id}", s.cancel)
+	handle("PUT /live", s.replace)
+	handle("POST /predict", s.predict)
+	handle("GET /metrics", s.report)
+	return routes
+}
+
+// reply writes a value as JSON.
+func reply(w http.ResponseWriter, status int, value any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(value) // the client may have gone
+}
+
+// missing is the error of a thing that the service does not hold.
+type missing string
+
+func (m missing) Error() string { return "there is no " + string(m) }
+
+var errDraining = errors.New("the service is ending")
+
+// statusOf returns the HTTP status of an error.
+func statusOf(err error) int {
+	_, notFound := errors.AsType[missing](err)
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	of, _ := errors.AsType[*outcome.Error](err)
+	switch {
+	case notFound:
+		return http.StatusNotFound
+	case tooLarge:
+		return http.StatusRequestEntityTooLarge
+	case errors.Is(err, errDraining), of != nil && of.Flag == "queue":
+		return http.StatusServiceUnavailable
+	case of == nil || of.Kind == outcome.Internal || of.Kind == outcome.IO:
+		return http.StatusInternalServerError
+	default:
+		return http.StatusUnprocessableEntity
+	}
+}
+
+// upload reads a file of any kind: the body, or the one named by path in the folder of
+// files. Its id is the hash of its bytes and of how they were read.
+func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
+	body, name := io.Reader(http.MaxBytesReader(w, r.Body, s.limits.upload)), "the body"
+	if path := r.FormValue("path"); path != "" {
+		if s.files == "" {
+			return outcome.At(outcome.Usage, "path", "this service has no folder of files")
+		}
+		folder, err := os.OpenRoot(s.files)
+		if err != nil {
+			return err
+		}
+		defer folder.Close()
+		file, err := folder.Open(path)
+		if err != nil {
+			return missing("file " + path)
+		}
+		defer file.Close()
+		body, name = file, path
+	}
+	hash := sha256.New()
+	target := r.FormValue("target")
+	data, err := table.Read(r.Context(), io.TeeReader(body, hash), table.Options{Name: name, Target: target})
+	if err != nil {
+		return err
+	}
+	_, _ = hash.Write([]byte(target))
+	id := hex.EncodeToString(hash.Sum(nil))[:16]
+	s.mu.Lock()
+	s.sets.put(id, data)
+	s.sets.forget(s.limits.data, nil)
+	s.mu.Unlock()
+	n, p := data.X.Dims()
+	reply(w, http.StatusCreated, map[string]any{"data": id, "format": data.Format, "rows": n, "columns": p})
+	return nil
+}
+
+// choose begins a selection: POST /select?data=ID&model=lasso&seconds=10&evaluations=20&from=JOB.
+// With wait=true it ends with the request, and the answer is the job when it is done.
+func (s *service) choose(w http.ResponseWriter, r *http.Request) error {
+	wait := r.FormValue("wait") == "true"
+	ctx := s.base
+	if wait {
+		ctx = r.Context()
+	}
+	j, err := s.begin(ctx, r)
+	switch {
+	case err != nil:
+		return err
+	case !wait:
+		reply(w, http.StatusAccepted, j.state())
+		return nil
+	}
+	<-j.done
+	if j.err != nil {
+		return j.err
+	}
+	reply(w, http.StatusOK, j.state())
+	return nil
+}
+
+// request reads what is asked for.
+func (s *service) request(r *http.Request) (*table.Data, pare.SelectOptions, pare.Config, error) {
+	var o pare.SelectOptions
+	c := pare.Config{Model: pare.Model(cmp.Or(r.FormValue("model"), string(pare.Lasso))), Pool: s.pool, Observer: &s.metrics}
+	var bad error
+	number := func(name string, most float64) float64 {
+		v, err := strconv.ParseFloat(cmp.Or(r.FormValue(name), "0"), 64)
+		if err != nil || !(v >= 0 && v <= most) {
+			bad = outcome.At(outcome.BadParameter, name, "must be a number from 0 to %g, got %q", most, r.FormValue(name))
+		}
+		return v
+	}
+	o.MaxDuration = time.Duration(number("seconds", s.longest.Seconds()) * float64(time.Second))
+	o.MaxDuration = cmp.Or(o.MaxDuration, s.longest)
+	o.Evaluations = int(number("evaluations", 1000))
+	o.Validation.Folds = int(number("folds", 100))
+	o.Validation.Seed = uint64(number("seed", 1<<53))
+	o.Stop = s.soft
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	data, ok := s.sets.get(r.FormValue("data"))
+	if !ok {
+		return nil, o, c, missing("data " + r.FormValue("data"))
+	}
+	if id := r.FormValue("from"); id != "" {
+		earlier, ok := s.all.get(id)
+		if !ok {
+			return nil, o, c, missing("job " + id)
+		}
+		if o.From = earlier.selection(); o.From == nil {
+			return nil, o, c, outcome.At(outcome.Usage, "from", "job %s has no model", id)
+		}
+	}
+	return data, o, c, bad
+}
+
+// replace puts the model of a job, or one in the body as pare.Predictor.Write writes it, in
+// the place of the one that predicts.
+func (s *service) replace(w http.ResponseWriter, r *http.Request) error {
+	var next *pare.Predictor
+	if id := r.FormValue("job"); id != "" {
+		s.mu.Lock()
+		j, ok := s.all.get(id)
+		s.mu.Unlock()
+		switch {
+		case !ok:
+			return missing("job " + id)
+		case j.selection() == nil:
+			return outcome.At(outcome.Usage, "job", "job %s has no model", id)
+		}
+		next = j.selection().Final.Predictor()
+	} else {
+		var err error
+		if next, err = pare.Read(http.MaxBytesReader(w, r.Body, s.limits.upload)); err != nil {
+			return err
+		}
+	}
+	last := s.live.Swap(next)
+	reply(w, http.StatusOK, map[string]any{"model": next.Model(), "columns": next.Columns(), "replaced": last != nil})
+	return nil
+}
+
+// predict answers {"rows": [[…], …]} with a target for each.
+func (s *service) predict(w http.ResponseWriter, r *http.Request) error {
+	var asked struct{ Rows [][]float64 }
+	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, s.limits.upload)).Decode(&asked); err != nil {
+		return &outcome.Error{Kind: outcome.Parse, Message: "the body must be JSON with rows of numbers", Err: err}
+	}
+	p := s.live.Predictor() // one for all rows
+	if p == nil {
+		return missing("model yet; PUT /live first")
+	}
+	targets, scores := make([]float64, len(asked.Rows)), make([]float64, p.Scores())
+	for i, row := range asked.Rows {
+		if err := p.DecideRow(nil, row, scores); err != nil {
+			return outcome.In("row "+strconv.Itoa(i), err)
+		}
+		targets[i] = p.Target(scores)
+	}
+	s.metrics.predictions.Add(int64(len(targets)))
+	reply(w, http.StatusOK, map[string]any{"targets": targets})
+	return nil
+}
+
+// drain refuses new jobs, ends searches softly, and where ctx ends before they have, at once.
+func (s *service) drain(ctx context.Context) {
+	s.mu.Lock()
+	if !s.draining {
+		s.draining = true
+		close(s.soft)
+	}
+	s.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.running.Wait()
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+	s.kill()
+	<-done
+}

@@ -71,6 +71,9 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}
+	if err := checkSmooth(v.Loss, "a gradient"); err != nil {
+		return nil, err
+	}
 	spec, err := e.choice(ctx, v)
 	if err != nil {
 		return nil, err

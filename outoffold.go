@@ -3,6 +3,9 @@ package pare
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -36,45 +39,65 @@ func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v V
 		return nil, err
 	}
 	v.Sigma = 0
+	return e.outOfFold(ctx, logLambda, v, nil)
+}
+
+// outOfFold is [OutOfFold], each fold beginning at a model of all rows where there is one.
+func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validation, from *Fitted) (*HeldOut, error) {
 	spec, err := e.held(v)
 	if err != nil {
 		return nil, err
 	}
-	held := &HeldOut{Scores: make([][]float64, len(y)), Fold: make([]int, len(y))}
-	for i := range held.Fold {
-		held.Fold[i] = -1
+	held := newHeldOut(len(e.y), spec.Folds.Count())
+	group, inner := errgroup.WithContext(ctx)
+	group.SetLimit(e.config.threads())
+	classes := make([][]float64, len(held.Status))
+	for fold := range held.Status {
+		group.Go(func() (err error) {
+			classes[fold], err = held.predict(inner, e, logLambda, spec, fold, from)
+			return err
+		})
 	}
-	for fold := range spec.Folds.Count() {
-		if err := held.predict(ctx, e, logLambda, spec, fold); err != nil {
-			return nil, err
-		}
+	err = group.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
+	if err != nil {
+		return nil, err
+	}
+	held.Classes = classes[0]
 	return held, nil
 }
 
+func newHeldOut(rows, folds int) *HeldOut {
+	return &HeldOut{Scores: make([][]float64, rows), Fold: slices.Repeat([]int{-1}, rows), Status: make([]outcome.Status, folds)}
+}
+
 // predict fits the rows that train for a fold and predicts those it holds out.
-func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int) error {
+func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, from *Fitted) (classes []float64, err error) {
 	weights, rows := spec.Split(fold)
 	c := e.config
-	c.Weights = weights
+	c.Weights, c.Certify, c.Threads = weights, false, 1
 	part, err := newEngine(e.x, e.y, c)
 	if err != nil {
-		return outcome.In(fmt.Sprintf("fold %d", fold), err)
+		return nil, outcome.In(fmt.Sprintf("fold %d", fold), err)
+	}
+	if able, ok := part.problem.(interface{ startNear(*Fitted) }); ok && from != nil {
+		able.startNear(from)
 	}
 	fitted, err := part.fit(ctx, logLambda)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if fitted.Status == outcome.Cancelled {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
-	h.Status = append(h.Status, fitted.Status)
-	h.Classes = fitted.Classes
+	h.Status[fold] = fitted.Status
 	p := fitted.Predictor()
 	q := p.Scores()
 	scores := make([]float64, len(e.y)*q)
 	if err := p.Decide(e.x, scores); err != nil {
-		return err
+		return nil, err
 	}
 	if e.config.Offset != nil { // of models with one score
 		for i, o := range e.config.Offset {
@@ -84,5 +107,5 @@ func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, s
 	for _, i := range rows {
 		h.Fold[i], h.Scores[i] = fold, scores[int(i)*q:(int(i)+1)*q]
 	}
-	return nil
+	return fitted.Classes, nil
 }

@@ -60,6 +60,8 @@ type SelectOptions struct {
 	// do not count against the budget: by cross-validation, for models with one λ and
 	// an αmax, and for [Multiclass]. TakeOneSE makes it the choice: the refit is there.
 	OneSE, TakeOneSE bool
+	// Measures asks for [Selection].Measures, at an evaluation that does not count.
+	Measures bool
 	// Schedule says how the tolerances of inner problems reach that of the Config, by
 	// gradient methods; "" means search.Auto, which begins loose. With search.Exact all
 	// evaluations have the last tolerance.
@@ -138,6 +140,12 @@ type Selection struct {
 	// TakeOneSE, LogLambda and Value are those of OneSE, and Least is the minimum.
 	OneSE *search.Evaluation
 	Least *search.Evaluation
+
+	// Measures are of predictions of held-out rows at the choice: the model's loss, and what is
+	// usual of its target besides, the mean squared and absolute errors of numbers,
+	// misclassification and the area under the ROC curve of classes. By cross-validation and
+	// a hold-out, where they were asked for.
+	Measures []Measure
 
 	SecondsSearch, SecondsRefit, SecondsOneSE float64
 }
@@ -224,6 +232,11 @@ func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	given := o.Start != 0
 	if !given {
 		o.Start = e.start()
+	}
+	if !o.Search.Points() {
+		if err := checkSmooth(o.Validation.Loss, "--search "+string(o.Search)); err != nil {
+			return o, err
+		}
 	}
 	switch model := e.config.Model; {
 	case !(o.Start > 0) || math.IsInf(o.Start, 0):

@@ -212,3 +212,19 @@ func (s *single) startAt(columns []int32, coef []float64) {
 	s.begin()
 	s.solver.MoveTo(columns, coef)
 }
+
+// startNear makes the next solve begin at a solution of another choice of the rows.
+func (s *single) startNear(f *Fitted) {
+	columns, coef := slices.Clone(f.Support), slices.Clone(f.Coef)
+	for k, j := range columns {
+		if scale := s.fit.View().Scale(int(j)); scale > 0 {
+			coef[k] /= scale
+		} else {
+			coef[k] = 0
+		}
+	}
+	s.startAt(columns, coef)
+}
+
+// judged returns the criterion on held-out rows.
+func (s *single) judged() criterion.Criterion { return s.judge }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -86,3 +87,6 @@ func (m *onSamples) solve(ctx context.Context, logLambda []float64) (*Fitted, er
 func (m *onSamples) outer(spec bilevel.Spec) (outer, error) {
 	return bilevel.NewSVM(m.engine.k, m.samples, m.engine.y, spec)
 }
+
+// judged returns the criterion on held-out rows.
+func (m *onSamples) judged() criterion.Criterion { return m.engine.family.judge(nil) }

@@ -188,7 +188,13 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 	}
 	out.Final = final
 	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
-	return nil
+	if c := o.Validation.Criterion; o.Measures && (c == "" || c == CV || c == HoldOut) {
+		out.Measures, err = t.measures(ctx, o.Validation, final)
+		if ctx.Err() != nil {
+			return nil // the model is there
+		}
+	}
+	return err
 }
 
 // startRefit makes the refit begin at what the folds' solutions at λ have in common.

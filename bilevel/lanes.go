@@ -55,7 +55,7 @@ type LaneRequest struct {
 	// X and not in those of the lane's view.
 	Start    *Solution
 	Unscaled bool
-	// Tell asks for the solution itself.
+	// Tell asks for the solution itself, and for the predictions of the validation rows.
 	Tell bool
 	// Anew asks to begin with the coefficients at hand and nothing else that was learnt, so that
 	// a lane whose state is restored gives the same bits.
@@ -76,7 +76,8 @@ type LaneResult struct {
 
 	// For AskSolve: the criterion, its standard error over the rows of a hold-out, and the
 	// criterion on the rows for testing, if there are such; of a class, instead, its scores
-	// on the validation rows and on those for testing.
+	// on the validation rows and on those for testing. For Tell, Scores is there without
+	// classes, too.
 	Value, ValueError, Test float64
 	Tested                  bool
 	Scores, TestScores      []float64

@@ -220,6 +220,9 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 	}
 	if r.Tell {
 		out.Solution = lane.solution()
+		if of, ok := lane.(interface{ scores() []float64 }); ok {
+			out.Scores = of.scores()
+		}
 	}
 	return nil
 }

@@ -14,6 +14,12 @@ func Check(c Criterion, y, weights []float64) error {
 	switch c := c.(type) {
 	case nil, MeanSquaredError, MeanAbsoluteError:
 		return nil
+	case Misclassification, RankError:
+		err := loss.CheckTarget(loss.Logistic{}, y)
+		if e, ok := errors.AsType[*outcome.Error](err); ok {
+			e.Flag, e.Message = "validation-loss", "the criterion "+c.Name()+" cannot judge this row: "+e.Message
+		}
+		return err
 	case rowwise:
 		err := loss.CheckTarget(c.loss, y)
 		if e, ok := errors.AsType[*outcome.Error](err); ok {

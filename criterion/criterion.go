@@ -5,7 +5,8 @@ package criterion
 
 import "math"
 
-// Criterion is a smooth function of the predictions on validation rows.
+// Criterion is a function of the predictions on validation rows, smooth unless [Smooth] says
+// otherwise.
 // Implementations are stateless and safe for concurrent use.
 type Criterion interface {
 	// Name is the criterion's name in messages and JSON.
@@ -46,7 +47,7 @@ func (MeanSquaredError) Eval(rows []int32, y, m, slope, curvature []float64) flo
 // that parts of the rows have values of their own: the criteria of this package are.
 func RowMean(c Criterion) bool {
 	switch c := c.(type) {
-	case MeanSquaredError, MeanAbsoluteError, rowwise:
+	case MeanSquaredError, MeanAbsoluteError, Misclassification, rowwise:
 		return true
 	case Weighted:
 		return RowMean(c.Criterion)

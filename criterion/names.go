@@ -4,14 +4,14 @@ import "github.com/seed-45b9a24c/pare/loss"
 
 // Names lists the criteria that [Named] knows.
 func Names() []string {
-	return []string{"mse", "mae", "logistic", "hinge", "squared_hinge", "poisson_deviance", "gamma_deviance", "tweedie_deviance"}
+	return []string{"mse", "mae", "logistic", "hinge", "squared_hinge", "poisson_deviance", "gamma_deviance", "tweedie_deviance", "misclassification", "auc"}
 }
 
 // Named returns the criterion of a name, nil where there is none: "mse"
 // [MeanSquaredError], "mae" [MeanAbsoluteError], "logistic" the mean logistic loss, "hinge"
-// the mean smoothed hinge, "squared_hinge" half the squared one, and "poisson_deviance",
+// the mean smoothed hinge, "squared_hinge" half the squared one, "poisson_deviance",
 // "gamma_deviance" and "tweedie_deviance", of power 1.5, the mean unit deviances of m on the
-// scale of the logarithm.
+// scale of the logarithm, "misclassification" [Misclassification], and "auc" [RankError].
 func Named(name string) Criterion {
 	switch name {
 	case "mse":
@@ -30,6 +30,10 @@ func Named(name string) Criterion {
 		return Deviance(loss.Gamma{})
 	case "tweedie_deviance":
 		return Deviance(loss.Tweedie{})
+	case "misclassification":
+		return Misclassification{}
+	case "auc":
+		return RankError{}
 	default:
 		return nil
 	}

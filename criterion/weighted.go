@@ -11,7 +11,7 @@ type Weighted struct {
 
 // Eval implements [Criterion]. Some row listed must have a positive weight.
 func (c Weighted) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
-	if of, ok := c.Criterion.(rowwise); ok {
+	if of, ok := c.Criterion.(weighable); ok {
 		return of.weighted(c.Weights, rows, y, m, slope, curvature)
 	}
 	total := sum(c.Weights, rows)
@@ -25,6 +25,11 @@ func (c Weighted) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 		}
 	}
 	return value
+}
+
+// weighable is a criterion that takes the weights itself.
+type weighable interface {
+	weighted(weights []float64, rows []int32, y, m, slope, curvature []float64) float64
 }
 
 // sum returns the weight of the rows.

@@ -167,16 +167,17 @@ type gradSeconds struct {
 }
 
 type selectResult struct {
-	LogLambda    []number     `json:"log_lambda"` // null where no evaluation was done
-	Value        number       `json:"value"`
-	GradientNorm number       `json:"gradient_norm"` // null for a grid
-	NullValue    number       `json:"null_value"`
-	Sigma        number       `json:"sigma,omitempty"` // sure, aic, bic
-	Evaluations  []evaluation `json:"evaluations"`
-	Test         *number      `json:"test,omitempty"`   // the criterion on the rows kept for testing
-	Common       *choice      `json:"common,omitempty"` // wlasso, --per-class: the best with one share of αmax for all
-	OneSE        *choice      `json:"one_se,omitempty"` // cv, one λ or one share of αmax
-	Least        *choice      `json:"least,omitempty"`  // --one-se: the minimum, of which it is the choice
+	LogLambda    []number          `json:"log_lambda"` // null where no evaluation was done
+	Value        number            `json:"value"`
+	GradientNorm number            `json:"gradient_norm"` // null for a grid
+	NullValue    number            `json:"null_value"`
+	Sigma        number            `json:"sigma,omitempty"` // sure, aic, bic
+	Evaluations  []evaluation      `json:"evaluations"`
+	Measures     map[string]number `json:"measures,omitempty"` // of held-out rows, by name
+	Test         *number           `json:"test,omitempty"`     // the criterion on the rows kept for testing
+	Common       *choice           `json:"common,omitempty"`   // wlasso, --per-class: the best with one share of αmax for all
+	OneSE        *choice           `json:"one_se,omitempty"`   // cv, one λ or one share of αmax
+	Least        *choice           `json:"least,omitempty"`    // --one-se: the minimum, of which it is the choice
 	// StandardError is that of the value; Seen is the range that auto has looked at.
 	StandardError *number        `json:"standard_error,omitempty"`
 	Seen          *seenResult    `json:"seen,omitempty"`

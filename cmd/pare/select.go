@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -63,7 +64,7 @@ func (f searchFlags) check() error {
 func (f searchFlags) options() pare.SelectOptions {
 	return pare.SelectOptions{
 		Search: f.Search, Schedule: f.TolSchedule, Start: given(f.Start, 0), PerClass: f.PerClass,
-		OneSE: true, TakeOneSE: f.OneSE, Precision: f.Precision, MaxDuration: time.Duration(f.MaxSeconds * float64(time.Second)),
+		OneSE: true, TakeOneSE: f.OneSE, Measures: true, Precision: f.Precision, MaxDuration: time.Duration(f.MaxSeconds * float64(time.Second)),
 		Evaluations: given(f.Evaluations, 0), Points: given(f.Points, 0), MinRatio: given(f.MinRatio, 0),
 	}
 }
@@ -219,6 +220,12 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 	if seen := s.Seen; seen.Basins > 0 {
 		r.Seen = &seenResult{number(seen.From), number(seen.To), seen.Basins}
 	}
+	for _, m := range s.Measures {
+		if r.Measures == nil {
+			r.Measures = map[string]number{}
+		}
+		r.Measures[m.Name] = number(m.Value)
+	}
 	if s.Least != nil {
 		r.Least = &choice{LogLambda: numbers(s.Least.LogLambda), Value: number(s.Least.Value)}
 	}
@@ -296,6 +303,7 @@ func (r *selectResult) text(p *page) {
 	} else {
 		p.row("", "the null model has %.6g: %s", s.NullValue, explained(s.Value, s.NullValue))
 	}
+	p.measures(s, r.asked)
 	if s.Common != nil {
 		p.row("", "with one share of αmax for all λ's: %.6g", s.Common.Value)
 	}
@@ -330,6 +338,20 @@ func (r *selectResult) text(p *page) {
 		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))
 	r.report.reported(p)
 	p.next(r.following()...)
+}
+
+// measures prints what held-out predictions are like by others than the criterion.
+func (p *page) measures(s *pare.Selection, a asked) {
+	var out []string
+	for i, m := range s.Measures {
+		if m.Name == a.ValidationLoss || i == 0 && a.ValidationLoss == "" {
+			continue // the criterion
+		}
+		out = append(out, fmt.Sprintf("%s %.4g", m.Name, m.Value))
+	}
+	if out != nil {
+		p.row("held-out rows", "%s", strings.Join(out, ", "))
+	}
 }
 
 // following are the commands that may come next.

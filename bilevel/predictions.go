@@ -1,0 +1,67 @@
+package bilevel
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Predicted are the rows that a fold holds out, and what its solution predicts of them.
+type Predicted struct {
+	Rows   []int32
+	Scores [][]float64 // by class, one alone where there are none, of each of the rows
+	Status outcome.Status
+}
+
+// predictTol is the relative gap that predictions are good enough by.
+const predictTol = 1e-6
+
+// telling is what lanes are asked for predictions.
+func (s *Spec) telling(kept points, logLambda []float64, anew bool) LaneRequest {
+	return LaneRequest{Ask: AskSolve, LogLambda: logLambda, Tol: max(s.Solver.Tol, predictTol), ValueOnly: true, From: kept.number(logLambda), Tell: true, Anew: anew}
+}
+
+// scores are the predictions of the held-out rows.
+func (j *judged) scores() []float64 {
+	out := make([]float64, len(j.rows))
+	for at, i := range j.rows {
+		out[at] = j.prediction[i]
+	}
+	return out
+}
+
+// HeldOut predicts the rows of every fold at λ, from the solutions there if they were kept.
+// When ctx ends it returns ctx's error.
+func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) ([]Predicted, error) {
+	results, err := p.runner.Run(ctx, p.ask(p.spec.telling(p.kept, logLambda, p.memory.on)), nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Predicted, len(results))
+	for fold := range results {
+		_, rows := p.spec.Split(fold)
+		out[fold] = Predicted{Rows: rows, Scores: [][]float64{results[fold].Scores}, Status: results[fold].Solved.Status}
+	}
+	return out, nil
+}
+
+// HeldOut is [Problem.HeldOut]; there is a score for each class.
+func (m *Multiclass) HeldOut(ctx context.Context, logLambda []float64) ([]Predicted, error) {
+	results, err := m.runner.Run(ctx, own(m.ask(m.spec.telling(m.kept, logLambda, false)), logLambda), nil)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Predicted, len(m.folds))
+	for fold := range out {
+		of := results[fold*len(m.classes):][:len(m.classes)]
+		out[fold].Rows, out[fold].Status = m.folds[fold].rows, outcome.Converged
+		for k := range of {
+			out[fold].Scores = append(out[fold].Scores, slices.Clone(of[k].Scores))
+			if s := of[k].Solved.Status; s != outcome.Converged {
+				out[fold].Status = s
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,101 @@
+package criterion
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Criteria of two classes, −1 and 1, that count: they have no slope, so that they serve to
+// report and to choose by among points, and no search that goes by gradients.
+
+// Misclassification is the share of rows whose prediction has not the sign of their label; a
+// prediction of 0 is one of −1.
+type Misclassification struct{}
+
+// Name returns "misclassification".
+func (Misclassification) Name() string { return "misclassification" }
+
+// Eval implements [Criterion]. The slope is 0.
+func (c Misclassification) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
+	return c.weighted(nil, rows, y, m, slope, curvature)
+}
+
+func (Misclassification) weighted(weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
+	still(rows, slope, curvature)
+	var wrong, all float64
+	for _, i := range rows {
+		w := weightOf(weights, i)
+		if all += w; (m[i] > 0) != (y[i] > 0) {
+			wrong += w
+		}
+	}
+	return wrong / all
+}
+
+// RankError is one less the area under the ROC curve: the share of the pairs of a row of
+// class 1 and one of class −1 in which the prediction of the first is not the larger, half a
+// pair where they are equal. NaN where there is one class alone.
+type RankError struct{}
+
+// Name returns "auc", which it is one less.
+func (RankError) Name() string { return "auc" }
+
+// Eval implements [Criterion]. The slope is 0.
+func (c RankError) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
+	return c.weighted(nil, rows, y, m, slope, curvature)
+}
+
+func (RankError) weighted(weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
+	still(rows, slope, curvature)
+	order := slices.Clone(rows)
+	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(m[a], m[b]) })
+	var lower, positive, wrong float64 // weights of the classes so far, and of pairs in the wrong order
+	for from := 0; from < len(order); {
+		to := from
+		var ones, others float64 // weights of equal predictions
+		for ; to < len(order) && (to == from || m[order[to]] == m[order[from]]); to++ {
+			if w := weightOf(weights, order[to]); y[order[to]] > 0 {
+				ones += w
+			} else {
+				others += w
+			}
+		}
+		wrong += float64(others * positive) // they are above ones that should be above them
+		wrong += float64(0.5 * ones * others)
+		positive += ones
+		lower += others
+		from = to
+	}
+	return wrong / float64(positive*lower)
+}
+
+// Smooth reports whether a criterion has slopes to go by: all do but [Misclassification] and
+// [RankError]. nil stands for a model's own loss, which does.
+func Smooth(c Criterion) bool {
+	if w, ok := c.(Weighted); ok {
+		c = w.Criterion
+	}
+	switch c.(type) {
+	case Misclassification, RankError:
+		return false
+	default:
+		return true
+	}
+}
+
+// still sets slopes and curvatures to 0.
+func still(rows []int32, slope, curvature []float64) {
+	if slope == nil {
+		return
+	}
+	for _, i := range rows {
+		slope[i], curvature[i] = 0, 0
+	}
+}
+
+func weightOf(weights []float64, i int32) float64 {
+	if weights == nil {
+		return 1
+	}
+	return weights[i]
+}

@@ -1,0 +1,174 @@
+package pare
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Measure says how good predictions of held-out rows are, by a criterion that need not be the
+// one that has chosen λ.
+type Measure struct {
+	Name  string  // of the criterion, see [criterion.Named]; "auc" is the area itself
+	Value float64 // the mean over the folds that have one
+}
+
+// beside are the criteria that a choice is reported by besides the model's own loss.
+func beside(link loss.Link) []criterion.Criterion {
+	switch {
+	case link.Classes():
+		return []criterion.Criterion{criterion.Misclassification{}, criterion.RankError{}}
+	case link == loss.Identity:
+		return []criterion.Criterion{criterion.MeanSquaredError{}, criterion.MeanAbsoluteError{}}
+	default:
+		return nil
+	}
+}
+
+// measures judges predictions of held-out rows at the choice.
+func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Measure, error) {
+	e := t.engine
+	held, err := t.heldOut(ctx, v, final)
+	if err != nil {
+		return nil, err
+	}
+	folds := held.rows()
+	if e.family.classes {
+		return held.ofClasses(e, folds), nil
+	}
+	score := make([]float64, len(e.y))
+	for i, s := range held.Scores {
+		if s != nil {
+			score[i] = s[0]
+		}
+	}
+	own := e.problem.(interface{ judged() criterion.Criterion }).judged()
+	all := []criterion.Criterion{own}
+	for _, c := range beside(e.family.link()) {
+		if c.Name() != own.Name() {
+			all = append(all, c)
+		}
+	}
+	out := make([]Measure, 0, len(all))
+	for _, c := range all {
+		m := Measure{c.Name(), mean(folds, func(rows []int32) float64 { return e.weighted(c).Eval(rows, e.y, score, nil, nil) })}
+		if c.Name() == (criterion.RankError{}).Name() {
+			m.Value = 1 - m.Value
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// heldOut predicts the held-out rows by the solutions of the folds, where they are those of the
+// choice, or else by fits that begin at its model.
+func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*HeldOut, error) {
+	e := t.engine
+	folds, ok := t.problem.(interface {
+		HeldOut(ctx context.Context, logLambda []float64) ([]bilevel.Predicted, error)
+	})
+	if !ok || t.columns != nil || e.config.Method.iterate() != nil {
+		v.Loss = nil
+		return e.outOfFold(ctx, final.LogLambda, v, final)
+	}
+	all, err := folds.HeldOut(ctx, final.LogLambda)
+	if err != nil {
+		return nil, err
+	}
+	held := newHeldOut(len(e.y), len(all))
+	held.Classes = final.Classes
+	for fold, of := range all {
+		held.Status[fold] = of.Status
+		for at, i := range of.Rows {
+			held.Fold[i] = fold
+			for _, scores := range of.Scores {
+				held.Scores[i] = append(held.Scores[i], scores[at])
+			}
+		}
+	}
+	return held, nil
+}
+
+// weighted returns a criterion with the weights of the rows.
+func (e *engine) weighted(c criterion.Criterion) criterion.Criterion {
+	if e.config.Weights == nil {
+		return c
+	}
+	return criterion.Weighted{Criterion: c, Weights: e.config.Weights}
+}
+
+// mean returns that of a value over the folds that have one; NaN where none has.
+func mean(folds [][]int32, value func(rows []int32) float64) float64 {
+	var sum, count float64
+	for _, rows := range folds {
+		if v := value(rows); !math.IsNaN(v) {
+			sum += v
+			count++
+		}
+	}
+	return sum / count
+}
+
+// rows lists the rows of the folds.
+func (h *HeldOut) rows() [][]int32 {
+	out := make([][]int32, len(h.Status))
+	for i, fold := range h.Fold {
+		if fold >= 0 {
+			out[fold] = append(out[fold], int32(i))
+		}
+	}
+	return out
+}
+
+// ofClasses are the measures of scores of several classes.
+func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
+	weight := func(i int32) float64 {
+		if e.config.Weights == nil {
+			return 1
+		}
+		return e.config.Weights[i]
+	}
+	wrong := func(rows []int32) float64 {
+		var off, all float64
+		for _, i := range rows {
+			best := 0
+			for k, s := range h.Scores[i] {
+				if s > h.Scores[i][best] {
+					best = k
+				}
+			}
+			if all += weight(i); h.Classes[best] != e.y[i] {
+				off += weight(i)
+			}
+		}
+		return off / all
+	}
+	entropy := func(rows []int32) float64 {
+		var c criterion.CrossEntropy
+		class, scores := make([]int32, len(rows)), make([][]float64, len(h.Classes))
+		for at, i := range rows {
+			c.Weights = append(c.Weights, weight(i))
+			for k, label := range h.Classes {
+				scores[k] = append(scores[k], h.Scores[i][k])
+				if label == e.y[i] {
+					class[at] = int32(k)
+				}
+			}
+		}
+		return c.Eval(class, scores)
+	}
+	return []Measure{{"cross-entropy", mean(folds, entropy)}, {(criterion.Misclassification{}).Name(), mean(folds, wrong)}}
+}
+
+// checkSmooth refuses a criterion without slopes for what goes by them.
+func checkSmooth(c criterion.Criterion, what string) error {
+	if criterion.Smooth(c) {
+		return nil
+	}
+	return outcome.At(outcome.Usage, "validation-loss", "%s has no slope, and %s goes by it; choose by it among the points of --search %s, %s, %s or %s, or by the model's own loss, beside which it is reported",
+		c.Name(), what, Grid, Random, Halton, TPE)
+}

@@ -13,7 +13,7 @@ import (
 )
 
 // modelFile is how a predictor is kept.
-var modelFile = sealed.Kind{Key: "pare_model", Noun: "saved model", Version: 1}
+var modelFile = sealed.Kind{Key: "pare_model", Noun: "saved model", Version: 1, Most: 1 << 28}
 
 // savedModel is a predictor in a file. Columns count from 0.
 type savedModel struct {
@@ -84,7 +84,8 @@ func (p *Predictor) encode() ([]byte, error) {
 }
 
 // Read reads what [Predictor.Write] wrote, to the end of r. Anything else, be it one bit,
-// is an [outcome.Error] of kind Parse; where r fails, it is one of kind IO.
+// is an [outcome.Error] of kind Parse; where r fails, it is one of kind IO; beyond 256 MiB it is
+// one of kind Limit.
 func Read(r io.Reader) (*Predictor, error) {
 	var s savedModel
 	if err := modelFile.Read(r, &s); err != nil {

@@ -28,6 +28,7 @@ type journal struct {
 	at     int      // its records end here
 	n      int
 	nnz    int64
+	held   int64 // bytes of the chunks
 	before int32 // columns that are left out before the first; they have no entries
 }
 
@@ -116,6 +117,7 @@ func (g *journal) grow() {
 		g.chunks[k] = g.last[:g.at]
 	}
 	g.last = make([]byte, size)
+	g.held += int64(size)
 	g.chunks = append(g.chunks, g.last)
 	g.at = 0
 }

@@ -3,6 +3,7 @@ package sparse
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -28,8 +29,9 @@ type scanner struct {
 	offset int64 // buf[i] is byte offset + i of its line, from 0
 
 	rows    journal
-	width   int // the number of columns named so far
-	columns int // the largest number allowed
+	held    int64 // by rows, when that was last looked at
+	width   int   // the number of columns named so far
+	columns int   // the largest number allowed
 
 	detect bool         // indices may count from 0: whether one of them is 0 decides
 	zero   bool         // one of them is
@@ -80,6 +82,11 @@ func (s *scanner) row() error {
 	if s.rows.n == MaxDim {
 		return s.fail(outcome.Limit, s.pos, "more than %d rows", MaxDim)
 	}
+	if s.rows.n == s.opt.Room.Rows && s.rows.n > 0 && s.each == nil || s.rows.held != s.held {
+		if err := s.room(1); err != nil {
+			return err
+		}
+	}
 	label, err := s.number("a label")
 	if err != nil {
 		return err
@@ -106,6 +113,21 @@ func (s *scanner) row() error {
 			return err
 		}
 	}
+}
+
+// room refuses so many rows more where they have no room. It is asked when there is a new
+// chunk of records.
+func (s *scanner) room(more int) error {
+	s.held = s.rows.held
+	return s.named(s.opt.Room.Check(s.rows.n+more, s.width, s.rows.nnz, s.held))
+}
+
+// named gives an error the name of the input and the line.
+func (s *scanner) named(err error) error {
+	if e, ok := errors.AsType[*outcome.Error](err); ok {
+		e.File, e.Line, e.Byte = s.opt.Name, s.line, 1
+	}
+	return err
 }
 
 // rowState is how far a row has been read: the last column that was named,
@@ -136,6 +158,9 @@ func (s *scanner) entry(base int, at *rowState) error {
 	}
 	s.rows.entry(j-at.stored, value)
 	at.stored = j
+	if s.rows.held != s.held {
+		return s.room(0)
+	}
 	return nil
 }
 

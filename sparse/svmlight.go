@@ -40,6 +40,9 @@ type ReadOptions struct {
 	// held in memory, so this bounds nonsense, not space. 0: [DefaultMaxLineBytes].
 	MaxLineBytes int64
 
+	// Room bounds rows and memory.
+	Room Room
+
 	// Name is the name of the input in errors.
 	Name string
 }
@@ -54,6 +57,9 @@ func (o *ReadOptions) complete() error {
 		return outcome.At(outcome.BadParameter, "max-entries", "%d entries", o.MaxEntries)
 	case o.MaxLineBytes < 0:
 		return outcome.At(outcome.BadParameter, "max-line-bytes", "%d bytes", o.MaxLineBytes)
+	}
+	if err := o.Room.check(); err != nil {
+		return err
 	}
 	if o.MaxFeatures == 0 {
 		o.MaxFeatures = DefaultMaxFeatures
@@ -137,6 +143,9 @@ func (s *scanner) matrix(before int) (*CSC, []float64, error) {
 		p = max(0, s.width-before)
 	}
 	s.rows.before = int32(before)
+	if err := s.opt.Room.Check(s.rows.n, p, s.rows.nnz, s.rows.held); err != nil {
+		return nil, nil, s.named(err)
+	}
 	m, y, err := s.rows.matrix(s.ctx, p)
 	if err != nil {
 		return nil, nil, s.failed(err)

@@ -62,7 +62,7 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{plan: p, o: o, rows: rows, byColumn: make([]*column, p.width)}
+	c := &collector{plan: p, o: o, rows: rows, matrix: sparse.Builder{Room: o.Room}, byColumn: make([]*column, p.width)}
 	for k, r := range p.roles {
 		if r == ignored {
 			continue
@@ -156,7 +156,20 @@ func (c *collector) row(row []Cell, values []float64) error {
 			}
 		}
 	}
-	return c.matrix.Row(nil, values)
+	if err := c.matrix.Row(nil, values); err != nil {
+		return c.at(err)
+	}
+	return nil
+}
+
+// at gives the error of a row its file and line.
+func (c *collector) at(err error) error {
+	if e, ok := errors.AsType[*outcome.Error](err); ok {
+		if e.File, e.Line = c.file, c.rows.Line(); e.Line > 0 {
+			e.Byte = 1
+		}
+	}
+	return err
 }
 
 // What a cell of a number cannot be.
@@ -366,7 +379,7 @@ func (c *collector) take(ctx context.Context, d *Data, skipped int, order [][]in
 	for f, in := range d.Schema.Inputs {
 		starts[f+1] = starts[f] + int32(in.width())
 	}
-	var out sparse.Builder
+	out := sparse.Builder{Room: c.o.Room}
 	var columns []int32
 	var values []float64
 	missing, i := c.missing, int32(0)

@@ -20,6 +20,7 @@ const marketMagic = "%%MatrixMarket"
 type market struct {
 	ctx    context.Context
 	name   string
+	room   sparse.Room
 	lines  *bufio.Scanner
 	line   int
 	fields []string
@@ -30,8 +31,8 @@ type market struct {
 
 // readMarket reads the coordinate or the array format, of real numbers, integers or
 // patterns, which are ones.
-func readMarket(ctx context.Context, text io.Reader, name string) (*sparse.CSC, string, error) {
-	m := &market{ctx: ctx, name: name, lines: bufio.NewScanner(text)}
+func readMarket(ctx context.Context, text io.Reader, name string, room sparse.Room) (*sparse.CSC, string, error) {
+	m := &market{ctx: ctx, name: name, room: room, lines: bufio.NewScanner(text)}
 	m.lines.Buffer(nil, 1<<20)
 	if err := m.next(false); err != nil {
 		return nil, "", err
@@ -116,10 +117,22 @@ func (m *market) sizes(want int) ([]int, error) {
 	return out, nil
 }
 
+// collected is how many times a nonzero counts that is collected with its row and column, in
+// slices that grow, to be sorted.
+const collected = 3
+
+// fits refuses so many nonzeros where they have no room.
+func (m *market) fits(entries int) error {
+	return named(m.room.Check(m.n, m.p, collected*int64(entries), 0), m.name)
+}
+
 // coordinates reads one entry a line: row, column and value.
 func (m *market) coordinates() (*sparse.CSC, error) {
 	sizes, err := m.sizes(3)
 	if err != nil {
+		return nil, err
+	}
+	if err := m.fits(sizes[2]); err != nil {
 		return nil, err
 	}
 	var rows, columns []int32
@@ -155,6 +168,11 @@ func (m *market) coordinates() (*sparse.CSC, error) {
 				v = -v
 			}
 			add(j, i, v)
+		}
+		if len(values) == cap(values) {
+			if err := m.fits(len(values)); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := m.end(); err != nil {
@@ -202,6 +220,11 @@ func (m *market) array() (*sparse.CSC, error) {
 					v = -v
 				}
 				add(j, i, v)
+			}
+			if len(values) == cap(values) {
+				if err := m.fits(len(values)); err != nil {
+					return nil, err
+				}
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // npyMagic begins a file of NumPy's format for one array.
@@ -21,8 +22,9 @@ const npyMagic = "\x93NUMPY"
 type array struct {
 	r       io.Reader
 	name    string // of the file, in errors
-	kind    byte   // f, i, u, b, U or S
-	size    int    // bytes of an element
+	room    sparse.Room
+	kind    byte // f, i, u, b, U or S
+	size    int  // bytes of an element
 	order   binary.ByteOrder
 	fortran bool
 	shape   []int
@@ -33,7 +35,7 @@ type array struct {
 const npyHeader = `^\{'descr': '([<>|=])([a-zA-Z])([0-9]+)', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n?$`
 
 // openArray reads the header of an array.
-func openArray(r io.Reader, name string) (*array, error) {
+func openArray(r io.Reader, name string, room sparse.Room) (*array, error) {
 	bad := func(format string, args ...any) error {
 		return &outcome.Error{Kind: outcome.Parse, File: name, Message: "the .npy array is damaged: " + fmt.Sprintf(format, args...)}
 	}
@@ -63,7 +65,7 @@ func openArray(r io.Reader, name string) (*array, error) {
 	if found == nil {
 		return nil, bad("its header is %s", strconv.Quote(shorten(strings.TrimSpace(string(text)))))
 	}
-	a := &array{r: r, name: name, kind: found[2][0], fortran: string(found[4]) == "True", order: binary.LittleEndian}
+	a := &array{r: r, name: name, room: room, kind: found[2][0], fortran: string(found[4]) == "True", order: binary.LittleEndian}
 	if found[1][0] == '>' {
 		a.order = binary.BigEndian
 	}
@@ -208,6 +210,9 @@ func (a *array) numbers() ([]float64, error) {
 			return nil, a.cut(io.EOF)
 		}
 		count *= n
+	}
+	if err := a.room.Check(0, 0, int64(count), 0); err != nil {
+		return nil, named(err, a.name)
 	}
 	const atOnce = 8192
 	out := make([]float64, 0, min(count, atOnce))

@@ -20,11 +20,12 @@ const zipMagic = "PK\x03\x04"
 // archive is an .npz: arrays by name.
 type archive struct {
 	name   string
+	room   sparse.Room
 	arrays map[string]*zip.File
 }
 
 // openArchive opens a ZIP archive of arrays.
-func openArchive(file *os.File, name string) (*archive, error) {
+func openArchive(file *os.File, name string, room sparse.Room) (*archive, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.IO, File: name, Message: "cannot be read", Err: err}
@@ -33,7 +34,7 @@ func openArchive(file *os.File, name string) (*archive, error) {
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.Parse, File: name, Message: "the ZIP archive is damaged", Err: err}
 	}
-	a := &archive{name: name, arrays: map[string]*zip.File{}}
+	a := &archive{name: name, room: room, arrays: map[string]*zip.File{}}
 	for _, f := range z.File {
 		if short, ok := strings.CutSuffix(f.Name, ".npy"); ok {
 			a.arrays[short] = f
@@ -55,7 +56,7 @@ func (z *archive) open(name string) (*array, io.Closer, error) {
 	if err != nil {
 		return nil, nil, &outcome.Error{Kind: outcome.Parse, File: z.name, Message: "the array " + name + " cannot be read", Err: err}
 	}
-	a, err := openArray(r, z.name)
+	a, err := openArray(r, z.name, z.room)
 	if err != nil {
 		_ = r.Close()
 		return nil, nil, err
@@ -130,6 +131,9 @@ func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
 			return nil, "", z.damaged("it has no array %s", name)
 		}
 	}
+	if err := z.fits(n, p); err != nil {
+		return nil, "", err
+	}
 	i, err := z.indices(rows)
 	if err != nil {
 		return nil, "", err
@@ -153,6 +157,20 @@ func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
 	}
 	x, err := sparse.NewTriplets(ctx, n, p, i, j, values)
 	return x, "a sparse matrix of SciPy's, " + format, named(err, z.name)
+}
+
+// fits refuses a sparse matrix of this shape where it has no room.
+func (z *archive) fits(n, p int) error {
+	a, closer, err := z.open("data")
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	entries := 1.0
+	for _, length := range a.shape {
+		entries *= float64(length)
+	}
+	return named(z.room.Check(n, p, int64(min(collected*entries, 1<<62)), 0), z.name)
 }
 
 // format reads the name of SciPy's format.

@@ -61,6 +61,9 @@ type Options struct {
 	Features    int
 	MaxFeatures int
 	MaxEntries  int64
+
+	// Room bounds rows and memory.
+	Room sparse.Room
 }
 
 // Format is a format of files that are not read from front to back, which is kept apart from
@@ -166,7 +169,7 @@ func read(in *input.Input, o Options) (*Data, error) {
 	case src.svmlight:
 		return readSVMLight(in.Context(), src.text, o)
 	case src.market:
-		x, format, err := readMarket(in.Context(), src.text, in.Name)
+		x, format, err := readMarket(in.Context(), src.text, in.Name, o.Room)
 		return newMatrixData(in.Context(), x, format, o, err)
 	case src.archive != nil && src.archive.isSparse():
 		x, format, err := src.archive.readSparse(in.Context())

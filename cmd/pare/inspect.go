@@ -25,7 +25,7 @@ type inspectCommand struct {
 func (c *inspectCommand) output() outputFlags { return outputFlags{JSON: c.JSON, Quiet: true} }
 
 func (c *inspectCommand) run(context.Context, environment) (result, error) {
-	p, err := pare.Load(c.Saved)
+	p, err := loadModel(c.Saved)
 	if err != nil {
 		return nil, advised{err, "\"pare select FILE --save MODEL\" makes one."}
 	}

@@ -134,7 +134,7 @@ type predictCommand struct {
 func (c *predictCommand) output() outputFlags { return outputFlags{JSON: c.JSON, Quiet: c.Quiet} }
 
 func (c *predictCommand) run(ctx context.Context, env environment) (result, error) {
-	p, err := pare.Load(c.Saved)
+	p, err := loadModel(c.Saved)
 	if err != nil {
 		return nil, advised{err, "\"pare select FILE --save MODEL\" makes one."}
 	}

@@ -22,6 +22,8 @@ type Kind struct {
 	Noun    string // in messages: "saved model"
 	Version int
 	Oldest  int // version that is read still; 0: none but Version
+	// Most is how many bytes a file may have; 0: 1 GiB. Reading takes about six times that.
+	Most int64
 }
 
 // Encode returns the file of a body, which must encode to the same JSON always.
@@ -42,8 +44,8 @@ func (k Kind) opening() []byte { return fmt.Appendf(nil, "{%q:", k.Key) }
 
 // Read reads what Encode wrote into body, a pointer. Anything else is an
 // [outcome.Error] of kind Parse, a file of another version too. What begins otherwise is
-// refused there, however long it is: data, or a device that has no end. Where r fails,
-// the error is of kind IO.
+// refused there, however long it is: data, or a device that has no end; what is too long is an
+// error of kind Limit. Where r fails, the error is of kind IO.
 func (k Kind) Read(r io.Reader, body any) error {
 	data := make([]byte, len(k.opening()))
 	_, err := io.ReadFull(r, data)
@@ -51,8 +53,14 @@ func (k Kind) Read(r io.Reader, body any) error {
 		return outcome.Errorf(outcome.Parse, "not a %s", k.Noun)
 	}
 	if err == nil {
+		most := k.Most
+		if most == 0 {
+			most = 1 << 30
+		}
 		var rest []byte
-		rest, err = io.ReadAll(r)
+		if rest, err = io.ReadAll(io.LimitReader(r, most+1)); int64(len(rest)) > most {
+			return outcome.Errorf(outcome.Limit, "a %s of more than %d bytes", k.Noun, most)
+		}
 		data = append(data, rest...)
 	}
 	if err != nil {

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// memoryLeft returns how many bytes this process may take still: by its own limit of address
+// space, by that of the control group it is in, and by what the machine has. known is false
+// where the system says nothing.
+func memoryLeft() (bytes int64, known bool) {
+	least := func(v int64) {
+		if !known || v < bytes {
+			bytes, known = max(0, v), true
+		}
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err == nil && limit.Cur < 1<<62 {
+		if pages, ok := firstNumber("/proc/self/statm"); ok {
+			least(int64(limit.Cur) - pages*int64(os.Getpagesize()))
+		}
+	}
+	if group, ok := controlGroup(); ok {
+		most, limited := firstNumber(filepath.Join(group, "memory.max"))
+		used, ok := firstNumber(filepath.Join(group, "memory.current"))
+		if limited && ok {
+			least(most - used)
+		}
+	}
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		if _, after, ok := strings.Cut(string(text), "MemAvailable:"); ok {
+			if words := strings.Fields(after); len(words) > 0 {
+				if kilobytes, err := strconv.ParseInt(words[0], 10, 64); err == nil {
+					least(kilobytes * 1024)
+				}
+			}
+		}
+	}
+	return bytes, known
+}
+
+// controlGroup is the folder of the group of processes that this one is in, version 2.
+func controlGroup() (string, bool) {
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", false
+	}
+	for line := range strings.Lines(string(text)) {
+		if path, ok := strings.CutPrefix(strings.TrimSpace(line), "0::"); ok {
+			return filepath.Join("/sys/fs/cgroup", path), true
+		}
+	}
+	return "", false
+}
+
+// firstNumber is the number that a file begins with.
+func firstNumber(path string) (int64, bool) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return 0, false
+	}
+	words := strings.Fields(string(text))
+	if len(words) == 0 {
+		return 0, false
+	}
+	v, err := strconv.ParseInt(words[0], 10, 64)
+	return v, err == nil
+}

@@ -1,0 +1,43 @@
+package sparse
+
+import (
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Room bounds what readers of matrices take. The zero value bounds nothing but by
+// [MaxDim] and 2³²−1 nonzeros.
+type Room struct {
+	Rows  int   // 0: [MaxDim]
+	Bytes int64 // that reading may hold at a time, the matrix included, as estimated; 0: no bound
+}
+
+// Bytes that reading takes for each row, column and nonzero, beside what a reader keeps of the
+// text: the target twice, spans, and the matrix in both of its forms.
+const (
+	bytesPerRow    = 24
+	bytesPerColumn = 24
+	bytesPerEntry  = 24
+)
+
+// Check returns an error of kind Limit where a matrix of this size has no room. held is the
+// number of bytes that its reader holds besides.
+func (r Room) Check(rows, columns int, entries, held int64) error {
+	if r.Rows > 0 && rows > r.Rows {
+		return outcome.At(outcome.Limit, "max-rows", "more than %d rows", r.Rows)
+	}
+	need := float64(held) + float64(bytesPerRow*float64(rows)) + float64(bytesPerColumn*float64(columns)) + float64(bytesPerEntry*float64(entries))
+	if r.Bytes > 0 && need > float64(r.Bytes) {
+		return outcome.At(outcome.Limit, "max-bytes", "reading %d rows and %d nonzeros so far takes %.0f bytes, the limit is %d", rows, entries, need, r.Bytes)
+	}
+	return nil
+}
+
+func (r Room) check() error {
+	if r.Rows < 0 {
+		return outcome.At(outcome.BadParameter, "max-rows", "%d rows", r.Rows)
+	}
+	if r.Bytes < 0 {
+		return outcome.At(outcome.BadParameter, "max-bytes", "%d bytes", r.Bytes)
+	}
+	return nil
+}

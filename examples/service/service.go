@@ -140,7 +140,7 @@ func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 	id := hex.EncodeToString(hash.Sum(nil))[:16]
 	s.mu.Lock()
 	s.sets.put(id, data)
-	s.sets.forget(s.limits.data, nil)
+	s.sets.forget(s.data, nil)
 	s.mu.Unlock()
 	n, p := data.X.Dims()
 	reply(w, http.StatusCreated, map[string]any{"data": id, "format": data.Format, "rows": n, "columns": p})

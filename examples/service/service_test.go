@@ -149,7 +149,7 @@ func TestProgress(t *testing.T) {
 				kinds = append(kinds, kind)
 			}
 		}
-		answer.Body.Close()
+		_ = answer.Body.Close()
 		state := c.must(t, http.StatusOK, "GET", "/jobs/"+job, nil)
 		if len(kinds) < 3 || kinds[len(kinds)-1] != "end" || float64(len(kinds)-1) != state["evaluations"] {
 			t.Errorf("%v, %v", kinds, state)

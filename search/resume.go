@@ -13,6 +13,7 @@ const (
 	rivalling   = 0.25 // standard errors above the best that the earlier look has seen them at most
 	longest     = 1.0  // step
 	probe       = 0.4  // step where no curvature is known
+	eager       = 1.5  // times a step into where no slope is known: slopes mostly die away ever more slowly
 	nearby      = 1.5  // how far away points may be whose slopes make a curvature
 	distinct    = 0.05 // how far at least
 )
@@ -25,8 +26,8 @@ func (l *look) resume(ctx context.Context) (bool, error) {
 	if len(l.o.Earlier) == 0 {
 		return false, nil
 	}
-	depth := l.depth(&l.o.Earlier[0])
-	curvature := bendAt(depth, l.earlier())
+	depth, earlier := l.depth(&l.o.Earlier[0]), l.earlier()
+	curvature := bendAt(depth, earlier)
 	rival := l.rivals(depth)
 	for range resumptions {
 		if !(depth > 0 && depth < l.o.Bottom) {
@@ -47,11 +48,14 @@ func (l *look) resume(ctx context.Context) (bool, error) {
 		}
 		step, promise := descent(l.best.slope, curvature)
 		content := promise < enough*l.unit(l.best.Evaluation)
+		if !lies(earlier, l.best.depth, step) {
+			step = math.Copysign(min(longest, eager*math.Abs(step)), step)
+		}
 		switch {
 		case content && len(l.points) == 1 && l.spent <= l.o.Free:
 			// The criterion has corners, which a slope does not see.
 			step = math.Copysign(probe, step)
-		case content, l.enclosed(step):
+		case content, lies(l.points, l.best.depth, step):
 			l.resumed = true
 			return true, l.compare(ctx, rival)
 		}
@@ -158,13 +162,11 @@ func descent(slope, curvature float64) (step, promise float64) {
 	return math.Copysign(step, -slope), 0.5 * math.Abs(slope) * step
 }
 
-// enclosed reports whether a point evaluated lies beyond the best one in the direction of a
-// step: the minimum between them is the model's.
-func (l *look) enclosed(step float64) bool {
-	for _, p := range l.points {
-		if ahead := (p.depth - l.best.depth) * step; ahead > 0 && !math.IsNaN(p.slope) {
-			return true
-		}
-	}
-	return false
+// lies reports whether a point of known slope lies ahead of a depth in the direction of a
+// step, and not too far: the minimum between them is the model's.
+func lies(points []point, depth, step float64) bool {
+	return slices.ContainsFunc(points, func(p point) bool {
+		ahead := (p.depth - depth) * math.Copysign(1, step)
+		return ahead > 0 && ahead <= nearby && !math.IsNaN(p.slope)
+	})
 }

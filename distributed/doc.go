@@ -1,0 +1,25 @@
+// Package distributed has the inner problems of a selection solved by worker processes, on
+// one machine or many, over NATS JetStream.
+//
+// A fold, or a block of classes in a fold, is a group of lanes (package bilevel): it answers
+// requests, in plain data, and its answers depend on the requests it has had before and on
+// nothing else. So a group is its log. The coordinator, which searches and refits, appends
+// requests to the logs; the worker that has a group reads its log from the beginning and
+// publishes an answer to each request. A worker that begins in the middle, since another one
+// has died, replays what is answered and goes on: with the same bits.
+//
+//	stream PARE_TASKS      pare.task.JOB.GROUP.N     the N-th request of a group
+//	stream PARE_RESULTS    pare.result.JOB.GROUP.N   its answer, which acknowledges it
+//	bucket PARE_JOBS       JOB                       what lanes are made from (record)
+//	objects PARE_DATA      SHA-256                   matrix and target, once for all jobs
+//	subject pare.presence                            workers say that they are alive
+//
+// A subject of the streams takes one message for ever. So publishing is idempotent: whoever
+// asks or answers again is refused by the server, and the first answer stands. Which worker
+// has which group every worker works out by itself, from who is alive (assign.go). Where two
+// disagree for a moment, both do the work, to the same bits. Nothing depends on a clock but
+// how soon a dead worker is replaced.
+//
+// A coordinator that is started again with the id of its job asks the same requests, which are
+// answered already, and goes on where it was.
+package distributed

@@ -1,0 +1,211 @@
+package distributed_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/distributed"
+	"github.com/seed-45b9a24c/pare/distributed/embed"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// TestMain is also the processes that tests kill: this binary again, with a role.
+func TestMain(m *testing.M) {
+	role := os.Getenv("PARE_TEST_ROLE")
+	if role == "" {
+		os.Exit(m.Run())
+	}
+	if err := play(role, os.Getenv("PARE_TEST_URL"), os.Getenv("PARE_TEST_DIR"), os.Getenv("PARE_TEST_KIND")); err != nil {
+		fmt.Fprintln(os.Stderr, role, err)
+		os.Exit(1)
+	}
+}
+
+// play is what a process does, until it is killed or done.
+func play(role, url, dir, kind string) error {
+	if role == "server" {
+		var port int
+		if _, err := fmt.Sscanf(url, "nats://127.0.0.1:%d", &port); err != nil {
+			return err
+		}
+		if _, err := embed.Start(dir, port); err != nil {
+			return err
+		}
+		select {}
+	}
+	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond), nats.RetryOnFailedConnect(true))
+	if err != nil {
+		return err
+	}
+	for !nc.IsConnected() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if role == "worker" {
+		return distributed.Worker{Slots: 1, Options: options}.Run(context.Background(), nc)
+	}
+	x, y, o, c := longer(kind)
+	named := options
+	named.Job = kind
+	run, err := distributed.Submit(context.Background(), nc, x, y, named)
+	if err != nil {
+		return err
+	}
+	o.Lanes = run.Lanes
+	s, err := pare.Select(context.Background(), x, y, o, c)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "bits"), []byte(bits(s)), 0o600)
+}
+
+// longer are selections of some hundred milliseconds: a Lasso of five lanes, and one of 35
+// groups of classes.
+func longer(kind string) (sparse.Matrix, []float64, pare.SelectOptions, pare.Config) {
+	if kind == "classes" {
+		x, y := problem(1060, 60, 53)
+		return x, y, pare.SelectOptions{Evaluations: 6}, pare.Config{Model: pare.Multiclass}
+	}
+	x, y := problem(1200, 600, 0)
+	return x, y, pare.SelectOptions{OneSE: true, Precision: true}, pare.Config{Tol: 1e-10}
+}
+
+// stage is a server, workers and a coordinator, each a process.
+type stage struct {
+	t         *testing.T
+	url, dir  string
+	kind      string
+	processes map[string]*exec.Cmd
+}
+
+func newStage(t *testing.T, kind string) *stage {
+	t.Helper()
+	free, err := embed.Start(t.TempDir(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stage{t: t, url: free.ClientURL(), dir: t.TempDir(), kind: kind, processes: map[string]*exec.Cmd{}}
+	free.Shutdown()
+	free.WaitForShutdown()
+	t.Cleanup(func() {
+		for name := range s.processes {
+			s.kill(name)
+		}
+	})
+	return s
+}
+
+// start starts a process: its role, and a number after it.
+func (s *stage) start(names ...string) {
+	s.t.Helper()
+	for _, name := range names {
+		c := exec.Command(os.Args[0])
+		c.Env = append(os.Environ(), "PARE_TEST_ROLE="+strings.TrimRight(name, "0123456789"), "PARE_TEST_URL="+s.url, "PARE_TEST_DIR="+s.dir, "PARE_TEST_KIND="+s.kind)
+		c.Stderr = &bytes.Buffer{}
+		if err := c.Start(); err != nil {
+			s.t.Fatal(err)
+		}
+		s.processes[name] = c
+	}
+}
+
+func (s *stage) kill(name string) {
+	if c := s.processes[name]; c != nil {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		delete(s.processes, name)
+	}
+}
+
+// result waits for the coordinator.
+func (s *stage) result() string {
+	s.t.Helper()
+	c := s.processes["coordinator"]
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	select {
+	case err := <-ended:
+		delete(s.processes, "coordinator")
+		if err != nil {
+			s.t.Fatalf("%v: %s", err, c.Stderr)
+		}
+	case <-time.After(time.Minute):
+		s.t.Fatal("the selection does not end")
+	}
+	text, err := os.ReadFile(filepath.Join(s.dir, "bits"))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// inProcess are the bits without workers.
+func inProcess(t *testing.T, kind string) string {
+	t.Helper()
+	x, y, o, c := longer(kind)
+	s, err := pare.Select(t.Context(), x, y, o, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bits(s)
+}
+
+// TestKillsChangeNoBit: kill -9 of workers, the server, the coordinator and of all of them, at
+// random moments, and a worker that stands still for a while: once started again, selections
+// end as in one process. PARE_TEST_KILLS is how often; 0 is for a short test.
+func TestKillsChangeNoBit(t *testing.T) {
+	rounds := 1
+	if _, err := fmt.Sscan(os.Getenv("PARE_TEST_KILLS"), &rounds); err != nil && os.Getenv("PARE_TEST_KILLS") != "" {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"lasso", "classes"} {
+		want := inProcess(t, kind)
+		for round := range rounds {
+			for victims, names := range map[string][]string{
+				"worker":      {"worker1"},
+				"server":      {"server"},
+				"coordinator": {"coordinator"},
+				"all":         {"coordinator", "worker1", "worker2", "server"},
+				"paused":      {"worker1"},
+			} {
+				t.Run(fmt.Sprintf("%s, %s, %d", kind, victims, round), func(t *testing.T) {
+					t.Parallel()
+					s := newStage(t, kind)
+					s.start("server", "worker1", "worker2", "coordinator")
+					moment := 300*time.Millisecond + rand.N(1500*time.Millisecond)
+					t.Log(victims, "after", moment)
+					time.Sleep(moment)
+					if victims == "paused" {
+						p := s.processes["worker1"].Process
+						if err := errors.Join(p.Signal(syscall.SIGSTOP)); err != nil {
+							t.Fatal(err)
+						}
+						time.AfterFunc(3*options.Presence, func() { _ = p.Signal(syscall.SIGCONT) })
+					} else {
+						for _, name := range names {
+							s.kill(name)
+						}
+						for i := len(names) - 1; i >= 0; i-- {
+							s.start(names[i])
+						}
+					}
+					if got := s.result(); got != want {
+						t.Errorf("%s\nin one process\n%s", got, want)
+					}
+				})
+			}
+		}
+	}
+}

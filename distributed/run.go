@@ -1,0 +1,344 @@
+package distributed
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Run is a selection whose lanes are workers'. Its Lanes go into [pare.SelectOptions].
+type Run struct {
+	// ID is that of the job.
+	ID string
+
+	streams *streams
+	hash    string
+	size    int64
+	present presence
+
+	mu      sync.Mutex
+	jobs    int // how many there have been
+	workers map[string]Work
+	end     []func()
+}
+
+// Work is what a worker has done for a run.
+type Work struct {
+	Answers int
+	Seconds float64 // spent on them
+}
+
+// Submit sends a data set to where workers find it, unless it is there already, and returns a
+// run for one selection on it. X and y are those of [pare.Select]. The errors are of kind IO
+// where the server cannot be reached, and Limit. Close ends the run; Remove forgets it.
+func Submit(ctx context.Context, nc *nats.Conn, x sparse.Matrix, y []float64, o Options) (*Run, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &Run{ID: cmp.Or(o.Job, nuid.Next()), present: presence{within: o.Presence}, workers: map[string]Work{}}
+	if r.streams, err = open(ctx, nc, o); err != nil {
+		return nil, err
+	}
+	heard, err := r.present.listen(nc)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	r.end = append(r.end, func() { _ = heard.Unsubscribe() })
+	if r.hash, r.size, err = r.streams.put(ctx, x, y, o.MaxBytes); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Workers returns who can take part, and why others cannot.
+func (r *Run) Workers() (able []Member, others []string) { return r.present.alive(Version()) }
+
+// Work returns what each worker has done, by name.
+func (r *Run) Work() map[string]Work {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := map[string]Work{}
+	for name, w := range r.workers {
+		all[name] = w
+	}
+	return all
+}
+
+// Close stops listening. The job stays where it is, and can be gone on with by its id.
+func (r *Run) Close() {
+	r.mu.Lock()
+	end := r.end
+	r.end = nil
+	r.mu.Unlock()
+	for _, f := range end {
+		f()
+	}
+}
+
+// Remove ends the run and has workers forget it: when it is done, or to cancel it. The data
+// set stays, for other runs.
+func (r *Run) Remove(ctx context.Context) error {
+	r.Close()
+	return remove(ctx, r.streams, r.ID)
+}
+
+// Remove has workers forget a job that nobody will go on with.
+func Remove(ctx context.Context, nc *nats.Conn, id string) error {
+	o, err := Options{Job: id}.withDefaults()
+	if err != nil {
+		return err
+	}
+	s, err := open(ctx, nc, o)
+	if err != nil {
+		return err
+	}
+	return remove(ctx, s, id)
+}
+
+func remove(ctx context.Context, s *streams, id string) error {
+	var all error
+	for k := range 2 { // see Lanes
+		job := jobName(id, k)
+		all = errors.Join(all,
+			s.jobs.Purge(ctx, job),
+			s.tasks.Purge(ctx, jetstream.WithPurgeSubject("pare.task."+job+".>")),
+			s.results.Purge(ctx, jetstream.WithPurgeSubject("pare.result."+job+".>")))
+	}
+	return unreachable(all)
+}
+
+// jobName names the k-th job of a run.
+func jobName(id string, k int) string { return fmt.Sprintf("%s-%d", id, k) }
+
+// Lanes has the lanes of a job run by workers; see [pare.SelectOptions].Lanes. A weighted
+// Lasso has two jobs, everything else one.
+func (r *Run) Lanes(_ context.Context, j pare.Job) (bilevel.Runner, error) {
+	record, err := newRecord(j)
+	if err != nil {
+		return nil, err
+	}
+	record.Data, record.Bytes = r.hash, r.size
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := &coordinator{run: r, job: jobName(r.ID, r.jobs), record: record, asked: map[int]int{}, waiting: map[string]chan []byte{}}
+	r.jobs++
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		follow(ctx, r.streams.results, "pare.result."+c.job+".>", func(m jetstream.Msg) bool {
+			select {
+			case c.arrival(m.Subject()) <- m.Data():
+			default: // it is there already
+			}
+			return true
+		})
+	}()
+	r.end = append(r.end, func() { stop(); <-done })
+	return c, nil
+}
+
+// coordinator asks the lanes of one job.
+type coordinator struct {
+	run    *Run
+	job    string
+	record *record
+
+	mu      sync.Mutex
+	stated  bool
+	asked   map[int]int            // requests of each group so far
+	waiting map[string]chan []byte // answers that are expected, or came before they were
+}
+
+// arrival is where the answer under a subject is put, and taken.
+func (c *coordinator) arrival(subject string) chan []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.waiting[subject]
+	if at == nil {
+		at = make(chan []byte, 1)
+		c.waiting[subject] = at
+	}
+	return at
+}
+
+// state tells workers of the job, with the first request of all of its lanes.
+func (c *coordinator) state(ctx context.Context, requests []bilevel.LaneRequest) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stated {
+		return nil
+	}
+	classes := 0
+	for _, r := range requests {
+		c.record.Folds, classes = max(c.record.Folds, r.Lane.Fold+1), max(classes, r.Lane.Class+1)
+	}
+	if classes > 1 {
+		c.record.Classes = classes
+	}
+	text, err := encode(c.record)
+	if err != nil {
+		return err
+	}
+	for {
+		_, err := c.run.streams.jobs.Create(ctx, c.job, text)
+		if err == nil {
+			break
+		}
+		if errors.Is(err, jetstream.ErrKeyExists) {
+			there, err := c.run.streams.jobs.Get(ctx, c.job)
+			if err != nil {
+				return unreachable(err)
+			}
+			var old record
+			if err := decode(there.Value(), &old); err != nil || !bytes.Equal(there.Value(), text) {
+				return outcome.At(outcome.Usage, "job", "the id %s belongs to a selection of other data or options, or by another version of pare; use another id", c.run.ID)
+			}
+			break
+		}
+		if !pause(ctx) {
+			return ctx.Err()
+		}
+	}
+	c.stated = true
+	return nil
+}
+
+// batch is what is asked of a group at once: some of the requests, by their index.
+type batch struct {
+	group   int
+	at      []int
+	text    []byte
+	subject string // of the answer
+}
+
+// Run implements [bilevel.Runner].
+func (c *coordinator) Run(ctx context.Context, requests []bilevel.LaneRequest, solved func()) ([]bilevel.LaneResult, error) {
+	if err := c.state(ctx, requests); err != nil {
+		return nil, err
+	}
+	batches, err := c.batches(requests)
+	if err != nil {
+		return nil, err
+	}
+	sending, stop := context.WithCancel(ctx)
+	defer stop()
+	failed := make(chan error, len(batches))
+	for _, b := range batches {
+		go func() {
+			if err := c.run.streams.publish(sending, strings.Replace(b.subject, "result", "task", 1), b.text); err != nil {
+				failed <- err
+			}
+		}()
+	}
+	results := make([]bilevel.LaneResult, len(requests))
+	for _, b := range batches {
+		text, err := c.await(ctx, b, failed)
+		if err != nil {
+			return nil, err
+		}
+		answers, err := c.read(b, text)
+		if err != nil {
+			return nil, err
+		}
+		for k, at := range b.at {
+			results[at] = answers[k]
+			if solved != nil && requests[at].Ask == bilevel.AskSolve {
+				solved()
+			}
+		}
+	}
+	return results, nil
+}
+
+// batches deals requests to their groups.
+func (c *coordinator) batches(requests []bilevel.LaneRequest) ([]*batch, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []*batch
+	of := map[int]*batch{}
+	for i, r := range requests {
+		group := c.record.group(r.Lane)
+		b := of[group]
+		if b == nil {
+			b = &batch{group: group}
+			of[group] = b
+			all = append(all, b)
+		}
+		b.at = append(b.at, i)
+	}
+	for _, b := range all {
+		asked := make([]bilevel.LaneRequest, 0, len(b.at))
+		for _, at := range b.at {
+			asked = append(asked, requests[at])
+		}
+		var err error
+		if b.text, err = encode(asked); err != nil {
+			return nil, err
+		}
+		c.asked[b.group]++
+		b.subject = subject("result", c.job, b.group, c.asked[b.group])
+	}
+	return all, nil
+}
+
+// await waits for the answer to a batch.
+func (c *coordinator) await(ctx context.Context, b *batch, failed <-chan error) ([]byte, error) {
+	arrival := c.arrival(b.subject)
+	look := time.NewTicker(c.run.present.within)
+	defer look.Stop()
+	for {
+		select {
+		case text := <-arrival:
+			c.mu.Lock()
+			delete(c.waiting, b.subject)
+			c.mu.Unlock()
+			return text, nil
+		case err := <-failed:
+			return nil, err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-look.C:
+			if able, others := c.run.Workers(); len(able) == 0 && len(others) > 0 {
+				return nil, outcome.At(outcome.Usage, "runner", "all workers are of other versions than this coordinator's (%s): %s", Version(), strings.Join(others, "; "))
+			}
+		}
+	}
+}
+
+// read returns what an answer says.
+func (c *coordinator) read(b *batch, text []byte) ([]bilevel.LaneResult, error) {
+	var a answer
+	if err := decode(text, &a); err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Request != digest(b.text):
+		return nil, outcome.At(outcome.Usage, "job", "the id %s belongs to a selection that has asked something else; use another id", c.run.ID)
+	case a.Error != nil:
+		return nil, a.Error.err(a.Worker)
+	case len(a.Results) != len(b.at):
+		return nil, malformed("%d results to %d requests", len(a.Results), len(b.at))
+	}
+	c.run.mu.Lock()
+	defer c.run.mu.Unlock()
+	w := c.run.workers[a.Worker]
+	c.run.workers[a.Worker] = Work{w.Answers + 1, w.Seconds + a.Seconds}
+	return a.Results, nil
+}

@@ -1,0 +1,110 @@
+package distributed
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// put writes matrix and target as a mapped file and keeps it in the object store under its
+// SHA-256, once.
+func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most int64) (hash string, size int64, err error) {
+	dir, err := os.MkdirTemp("", "pare-data-")
+	if err != nil {
+		return "", 0, &outcome.Error{Kind: outcome.IO, Message: "no room for the data set", Err: err}
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path := filepath.Join(dir, "data")
+	if err := sparse.WriteMapped(path, x, y, nil); err != nil {
+		return "", 0, err
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return "", 0, &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be read", Err: err}
+	}
+	defer func() { _ = file.Close() }()
+	sum := sha256.New()
+	if size, err = io.Copy(sum, file); err != nil {
+		return "", 0, &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be read", Err: err}
+	}
+	if size > most {
+		return "", 0, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, the limit is %d", size, most)
+	}
+	hash = hex.EncodeToString(sum.Sum(nil))
+	info, err := s.data.GetInfo(ctx, hash)
+	if err == nil && info.Size == uint64(size) {
+		return hash, size, nil
+	}
+	if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
+		return "", 0, unreachable(err)
+	}
+	if _, err = file.Seek(0, io.SeekStart); err == nil {
+		_, err = s.data.Put(ctx, jetstream.ObjectMeta{Name: hash}, file)
+	}
+	return hash, size, unreachable(err)
+}
+
+// get maps a data set, from a cache on disk or from the store. What comes from elsewhere is
+// taken only if it has the hash and the size it should, and every entry is looked at.
+func (s *streams) get(ctx context.Context, cache, hash string, size, most int64) (*sparse.Mapped, error) {
+	if size > most {
+		return nil, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, this worker takes %d", size, most)
+	}
+	path := filepath.Join(cache, hash)
+	if !holds(path, hash, size) {
+		if err := s.fetch(ctx, path, hash, size); err != nil {
+			return nil, err
+		}
+	}
+	return sparse.Map(path, sparse.MapOptions{})
+}
+
+// holds reports whether a file has the hash.
+func holds(path, hash string, size int64) bool {
+	file, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = file.Close() }()
+	sum := sha256.New()
+	read, err := io.Copy(sum, io.LimitReader(file, size+1))
+	return err == nil && read == size && hex.EncodeToString(sum.Sum(nil)) == hash
+}
+
+// fetch copies a data set from the store to a file, whole or not at all.
+func (s *streams) fetch(ctx context.Context, path, hash string, size int64) error {
+	failed := func(err error) error {
+		return &outcome.Error{Kind: outcome.IO, File: path, Message: "the data set cannot be fetched", Err: err}
+	}
+	object, err := s.data.Get(ctx, hash)
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { _ = object.Close() }()
+	file, err := os.CreateTemp(filepath.Dir(path), "part-")
+	if err != nil {
+		return failed(err)
+	}
+	defer func() { _ = os.Remove(file.Name()) }()
+	sum := sha256.New()
+	read, err := io.Copy(io.MultiWriter(file, sum), io.LimitReader(object, size+1))
+	if err = errors.Join(err, file.Close()); err != nil {
+		return failed(err)
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); read != size || got != hash {
+		return outcome.Errorf(outcome.Parse, "the data set %s is damaged: %d bytes of %d, SHA-256 %s", hash, read, size, got)
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return failed(err)
+	}
+	return nil
+}

@@ -1,0 +1,272 @@
+package distributed
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"math"
+	"reflect"
+	"runtime/debug"
+	"slices"
+
+	"github.com/fxamacker/cbor/v2"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// protocol is the version of all that is written here. A worker takes part in jobs of its own
+// build only, see [Version].
+const protocol = 1
+
+// Version names a build: answers have the same bits only where the solvers are the same.
+func Version() string {
+	version := fmt.Sprintf("protocol %d", protocol)
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return version
+	}
+	version += ", " + info.Main.Version
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
+			version += ", " + s.Value
+		}
+	}
+	return version
+}
+
+// record is what workers need to take part in a job.
+type record struct {
+	Version        string
+	Data           string // SHA-256 of the data set, in hexadecimal
+	Bytes          int64  // its size
+	Folds, Classes int    // Classes is 0 where each fold is one lane
+	Config         map[string]cbor.RawMessage
+	Loss           *named
+	Validation     map[string]cbor.RawMessage
+	Criterion      string // of held-out rows; "": the model's own
+}
+
+// named is a loss of package loss and its parameters.
+type named struct {
+	Name       string
+	Parameters cbor.RawMessage
+}
+
+// perGroup is how many classes of a fold make a group.
+const perGroup = 8
+
+// groups returns how many groups the lanes of a job make.
+func (r *record) groups() int { return r.Folds * r.blocks() }
+
+func (r *record) blocks() int { return max(1, (r.Classes+perGroup-1)/perGroup) }
+
+// group returns that of a lane.
+func (r *record) group(id bilevel.LaneID) int { return id.Fold*r.blocks() + id.Class/perGroup }
+
+// lanes lists the lanes of a group.
+func (r *record) lanes(group int) (ids []bilevel.LaneID) {
+	fold, first := group/r.blocks(), group%r.blocks()*perGroup
+	for class := first; class < min(first+perGroup, max(1, r.Classes)); class++ {
+		ids = append(ids, bilevel.LaneID{Fold: fold, Class: class})
+	}
+	return ids
+}
+
+// Bounds on what a message may say; what it says besides is checked by package bilevel and by
+// pare.NewLanes as a caller's own arguments are.
+const (
+	mostFolds   = 1 << 20
+	mostClasses = 1 << 20
+	mostBytes   = 1 << 40
+)
+
+// check refuses a record that no coordinator of this build writes.
+func (r *record) check() error {
+	switch {
+	case len(r.Data) != 2*sha256.Size:
+		return malformed("the hash of the data has %d digits", len(r.Data))
+	case r.Bytes <= 0 || r.Bytes > mostBytes:
+		return malformed("the data have %d bytes", r.Bytes)
+	case r.Folds < 1 || r.Folds > mostFolds || r.Classes < 0 || r.Classes > mostClasses:
+		return malformed("%d folds of %d classes", r.Folds, r.Classes)
+	}
+	return nil
+}
+
+func malformed(format string, args ...any) error {
+	return outcome.Errorf(outcome.Parse, "a message is malformed: "+format, args...)
+}
+
+// answer is what a worker publishes to a request of a group.
+type answer struct {
+	Request [sha256.Size]byte // of the request's bytes
+	Worker  string
+	Seconds float64
+	Results []bilevel.LaneResult
+	Error   *refusal // in place of results
+}
+
+// refusal is an error on its way.
+type refusal struct{ Kind, Flag, Part, Message string }
+
+func newRefusal(err error) *refusal {
+	if e, ok := err.(*outcome.Error); ok && e.Err == nil { //nolint:errorlint // one that wraps others is sent as text
+		return &refusal{string(e.Kind), e.Flag, e.Part, e.Message}
+	}
+	kind := outcome.KindOf(err)
+	if kind == "" {
+		kind = outcome.Internal
+	}
+	return &refusal{Kind: string(kind), Message: err.Error()}
+}
+
+func (r *refusal) err(worker string) error {
+	return &outcome.Error{Kind: outcome.Kind(r.Kind), Flag: r.Flag, Part: r.Part, Message: r.Message + " (worker " + worker + ")"}
+}
+
+// encode writes a message: CBOR, in which floating-point numbers keep their bits and equal
+// values have equal bytes.
+func encode(v any) ([]byte, error) {
+	mode, err := cbor.EncOptions{Sort: cbor.SortBytewiseLexical}.EncMode()
+	var text []byte
+	if err == nil {
+		text, err = mode.Marshal(v)
+	}
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.Internal, Message: "a message cannot be encoded", Err: err}
+	}
+	return text, nil
+}
+
+// decode reads a message, within bounds; sizes are those of the message at most.
+func decode(text []byte, v any) error {
+	mode, err := cbor.DecOptions{
+		MaxArrayElements: math.MaxInt32, MaxMapPairs: 1 << 10, MaxNestedLevels: 16,
+		DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
+	}.DecMode()
+	if err == nil {
+		err = mode.Unmarshal(text, v)
+	}
+	if err != nil {
+		return &outcome.Error{Kind: outcome.Parse, Message: "a message is malformed", Err: err}
+	}
+	return nil
+}
+
+// newRecord states a job. What is the caller's own code cannot travel, and is refused.
+func newRecord(j pare.Job) (*record, error) {
+	r := &record{Version: Version()}
+	var err error
+	if l := j.Config.Loss; l != nil {
+		if known(l) == nil {
+			return nil, outcome.At(outcome.Usage, "loss", "%s is a loss of the caller's own, which workers do not have; leave lanes in this process", l.Name())
+		}
+		r.Loss = &named{Name: l.Name()}
+		if r.Loss.Parameters, err = encode(l); err != nil {
+			return nil, err
+		}
+	}
+	if c := j.Validation.Loss; c != nil {
+		if r.Criterion = c.Name(); !slices.Contains(criterion.Names(), r.Criterion) || !reflect.DeepEqual(criterion.Named(r.Criterion), c) {
+			return nil, outcome.At(outcome.Usage, "validation-loss", "%s is a criterion of the caller's own, which workers do not have; leave lanes in this process", c.Name())
+		}
+	}
+	j.Config.Solved, j.Config.Loss, j.Validation.Loss = nil, nil, nil
+	j.Config.Threads = 0 // the workers' own
+	if r.Config, err = fields(j.Config); err != nil {
+		return nil, err
+	}
+	r.Validation, err = fields(j.Validation)
+	return r, err
+}
+
+// known returns the loss of package loss of the same type, nil where there is none.
+func known(l loss.Loss) loss.Loss {
+	for _, one := range loss.All() {
+		if reflect.TypeOf(one) == reflect.TypeOf(l) {
+			return one
+		}
+	}
+	return nil
+}
+
+// job is what the record states.
+func (r *record) job() (j pare.Job, err error) {
+	if err := setFields(&j.Config, r.Config); err != nil {
+		return j, err
+	}
+	if err := setFields(&j.Validation, r.Validation); err != nil {
+		return j, err
+	}
+	if r.Criterion != "" {
+		if !slices.Contains(criterion.Names(), r.Criterion) {
+			return j, malformed("no criterion %q", r.Criterion)
+		}
+		j.Validation.Loss = criterion.Named(r.Criterion)
+	}
+	if r.Loss == nil {
+		return j, nil
+	}
+	for _, l := range loss.All() {
+		if l.Name() == r.Loss.Name {
+			own := reflect.New(reflect.TypeOf(l))
+			if err := decode(r.Loss.Parameters, own.Interface()); err != nil {
+				return j, err
+			}
+			j.Config.Loss = own.Elem().Interface().(loss.Loss)
+			return j, nil
+		}
+	}
+	return j, malformed("no loss %q", r.Loss.Name)
+}
+
+// fields encodes the fields of a struct that are not zero, by name.
+func fields(of any) (map[string]cbor.RawMessage, error) {
+	out := map[string]cbor.RawMessage{}
+	v := reflect.ValueOf(of)
+	for i := range v.NumField() {
+		name := v.Type().Field(i).Name
+		if v.Field(i).IsZero() {
+			continue
+		}
+		if !plain(v.Field(i).Type()) {
+			return nil, outcome.Errorf(outcome.Usage, "%s of the %s belongs to this process and cannot be sent to workers; leave it out", name, v.Type().Name())
+		}
+		text, err := encode(v.Field(i).Interface())
+		if err != nil {
+			return nil, err
+		}
+		out[name] = text
+	}
+	return out, nil
+}
+
+// plain reports a type that is numbers, words, and slices of them.
+func plain(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice:
+		return plain(t.Elem())
+	case reflect.Bool, reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint32, reflect.Uint64, reflect.Float64, reflect.String:
+		return true
+	default:
+		return false
+	}
+}
+
+// setFields is the other direction of fields.
+func setFields(to any, text map[string]cbor.RawMessage) error {
+	v := reflect.ValueOf(to).Elem()
+	for name, value := range text {
+		field := v.FieldByName(name)
+		if !field.IsValid() || !plain(field.Type()) {
+			return malformed("%s has no field %q", v.Type().Name(), name)
+		}
+		if err := decode(value, field.Addr().Interface()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

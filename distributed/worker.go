@@ -1,0 +1,328 @@
+package distributed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Worker solves inner problems for selections.
+type Worker struct {
+	Name  string // among all workers of a server; "" takes host and process
+	Slots int    // inner problems at once; 0 means all processors
+	Cache string // directory of data sets; "" means a temporary one
+	Log   *slog.Logger
+	// Options are those of the coordinators: Presence, Replicas and MaxBytes.
+	Options Options
+}
+
+// Run takes part in all jobs of the server until ctx ends; then it finishes what it has begun,
+// says that it leaves, and returns nil. The error is of kind IO where the server cannot be
+// reached at the beginning; later it waits for the server to come back.
+func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
+	w, err := w.withDefaults()
+	if err != nil {
+		return err
+	}
+	if w.Cache == "" {
+		if w.Cache, err = os.MkdirTemp("", "pare-worker-"); err != nil {
+			return &outcome.Error{Kind: outcome.IO, Message: "no room for data sets", Err: err}
+		}
+		defer func() { _ = os.RemoveAll(w.Cache) }()
+	} else if err := os.MkdirAll(w.Cache, 0o700); err != nil {
+		return &outcome.Error{Kind: outcome.IO, File: w.Cache, Message: "cannot be made", Err: err}
+	}
+	s := &shift{Worker: w, jobs: map[string]*holding{}, again: make(chan struct{}, 1)}
+	if s.streams, err = open(ctx, nc, w.Options); err != nil {
+		return err
+	}
+	return s.run(ctx)
+}
+
+func (w Worker) withDefaults() (Worker, error) {
+	var err error
+	if w.Options, err = w.Options.withDefaults(); err != nil {
+		return w, err
+	}
+	if w.Slots == 0 {
+		w.Slots = runtime.GOMAXPROCS(0)
+	}
+	if w.Slots < 0 || w.Slots > mostSlots {
+		return w, outcome.At(outcome.BadParameter, "slots", "must be 1 to %d, got %d", mostSlots, w.Slots)
+	}
+	if w.Name == "" {
+		host, _ := os.Hostname()
+		w.Name = fmt.Sprintf("%s-%d", host, os.Getpid())
+	}
+	if len(w.Name) > mostName {
+		return w, outcome.At(outcome.BadParameter, "name", "has %d bytes, %d are allowed", len(w.Name), mostName)
+	}
+	if w.Log == nil {
+		w.Log = slog.New(slog.DiscardHandler)
+	}
+	return w, nil
+}
+
+// shift is a worker at work.
+type shift struct {
+	Worker
+	streams *streams
+	present presence
+	jobs    map[string]*holding
+	again   chan struct{} // look at who has what
+}
+
+// holding is a job that the server has, and what of it is here.
+type holding struct {
+	id     string
+	record *record
+	ctx    context.Context // ends when the job is removed
+	cancel func()
+	load   func() (*bilevel.Lanes, error)
+	groups map[int]*duty
+	busy   sync.WaitGroup // duties
+}
+
+// duty is a group that this worker has.
+type duty struct {
+	stop func() // after the request at hand
+	done chan struct{}
+}
+
+func (s *shift) run(ctx context.Context) error {
+	s.present = presence{within: s.Options.Presence, hello: s.greet}
+	heard, err := s.present.listen(s.streams.nc)
+	if err != nil {
+		return unreachable(err)
+	}
+	defer func() { _ = heard.Unsubscribe() }()
+	watching, stop := context.WithCancel(context.Background())
+	defer stop()
+	watcher, err := s.streams.jobs.WatchAll(watching)
+	if err != nil {
+		return unreachable(err)
+	}
+	s.say(beat{Hello: true})
+	select { // who else is there?
+	case <-ctx.Done():
+	case <-time.After(min(s.Options.Presence/10, 300*time.Millisecond)):
+	}
+	tick := time.NewTicker(s.Options.Presence / 5)
+	defer tick.Stop()
+	s.Log.Info("ready", "worker", s.Name, "slots", s.Slots, "version", Version())
+	for {
+		select {
+		case <-ctx.Done():
+			s.leave()
+			return nil
+		case <-tick.C:
+			s.say(beat{})
+		case <-s.again:
+			s.say(beat{})
+		case entry := <-watcher.Updates():
+			if entry != nil {
+				s.hear(entry)
+			}
+		}
+		s.settle()
+	}
+}
+
+// say tells the others of this worker.
+func (s *shift) say(b beat) {
+	b.Name, b.Version, b.Slots = s.Name, Version(), s.Slots
+	if text, err := json.Marshal(b); err == nil {
+		_ = s.streams.nc.Publish(presenceSubject, text) // the next one may come through
+		_ = s.streams.nc.FlushTimeout(time.Second)
+	}
+}
+
+// greet answers somebody new.
+func (s *shift) greet() {
+	select {
+	case s.again <- struct{}{}:
+	default:
+	}
+}
+
+// leave finishes what is at hand.
+func (s *shift) leave() {
+	s.say(beat{Leaving: true})
+	for _, h := range s.jobs {
+		for _, d := range h.groups {
+			d.stop()
+		}
+	}
+	for _, h := range s.jobs {
+		h.busy.Wait()
+		h.cancel()
+	}
+	s.Log.Info("left", "worker", s.Name)
+}
+
+// hear takes note of a job that came, or went.
+func (s *shift) hear(entry jetstream.KeyValueEntry) {
+	id := entry.Key()
+	if old := s.jobs[id]; old != nil {
+		old.cancel()
+		old.busy.Wait()
+		delete(s.jobs, id)
+	}
+	if entry.Operation() != jetstream.KeyValuePut {
+		return
+	}
+	r := &record{}
+	if err := decode(entry.Value(), r); err != nil {
+		s.Log.Warn("refused", "job", id, "error", err)
+		return
+	}
+	if r.Version != Version() {
+		s.Log.Warn("refused", "job", id, "its version", r.Version, "this version", Version())
+		return
+	}
+	if err := r.check(); err != nil {
+		s.Log.Warn("refused", "job", id, "error", err)
+		return
+	}
+	h := &holding{id: id, record: r, groups: map[int]*duty{}}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.load = sync.OnceValues(func() (*bilevel.Lanes, error) { return s.lanes(h) })
+	s.jobs[id] = h
+}
+
+// lanes makes those of a job.
+func (s *shift) lanes(h *holding) (*bilevel.Lanes, error) {
+	j, err := h.record.job()
+	if err != nil {
+		return nil, err
+	}
+	data, err := s.streams.get(h.ctx, s.Cache, h.record.Data, h.record.Bytes, s.Options.MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	context.AfterFunc(h.ctx, func() {
+		h.busy.Wait()
+		_ = data.Close()
+	})
+	j.Config.Threads = s.Slots
+	lanes, err := pare.NewLanes(h.ctx, data.Matrix(), data.Target(), j)
+	if err != nil {
+		return nil, err
+	}
+	s.Log.Info("took", "job", h.id, "data", h.record.Data[:12], "folds", h.record.Folds, "classes", h.record.Classes)
+	return lanes, nil
+}
+
+// settle takes and lets go of groups, by who is there.
+func (s *shift) settle() {
+	workers, _ := s.present.alive(Version())
+	for _, h := range s.jobs {
+		for group, owner := range assign(h.id, h.record.groups(), workers) {
+			d := h.groups[group]
+			if d != nil && d.ended() {
+				delete(h.groups, group)
+				d = nil
+			}
+			switch {
+			case owner == s.Name && d == nil:
+				h.groups[group] = s.begin(h, group)
+			case owner != s.Name && d != nil:
+				d.stop()
+			}
+		}
+	}
+}
+
+// ended reports that a duty is no more.
+func (d *duty) ended() bool {
+	select {
+	case <-d.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// begin serves a group from the beginning of its log.
+func (s *shift) begin(h *holding, group int) *duty {
+	ctx, stop := context.WithCancel(h.ctx)
+	d := &duty{stop: stop, done: make(chan struct{})}
+	h.busy.Go(func() {
+		defer close(d.done)
+		asked := 0
+		var lanes *bilevel.Lanes
+		follow(ctx, s.streams.tasks, fmt.Sprintf("pare.task.%s.%d.*", h.id, group), func(m jetstream.Msg) bool {
+			asked++
+			if got := m.Subject(); got != subject("task", h.id, group, asked) {
+				s.Log.Error("a request is missing", "expected", asked, "got", got)
+				return false // the job is being removed
+			}
+			began := time.Now()
+			a := answer{Request: digest(m.Data()), Worker: s.Name}
+			var err error
+			if lanes == nil {
+				lanes, err = h.load()
+			}
+			if err == nil {
+				a.Results, err = serve(h.ctx, lanes, h.record, group, m.Data())
+			}
+			if h.ctx.Err() != nil {
+				return false
+			}
+			if err != nil {
+				a.Error = newRefusal(err)
+			}
+			a.Seconds = time.Since(began).Seconds()
+			text, err := encode(a)
+			if err == nil {
+				err = s.streams.publish(h.ctx, strings.Replace(m.Subject(), "task", "result", 1), text)
+			}
+			if err != nil && h.ctx.Err() == nil {
+				s.Log.Error("not answered", "subject", m.Subject(), "error", err)
+			}
+			return err == nil && ctx.Err() == nil
+		})
+		if lanes != nil {
+			for _, id := range h.record.lanes(group) {
+				lanes.Forget(id)
+			}
+		}
+	})
+	return d
+}
+
+// serve answers a message.
+func serve(ctx context.Context, lanes *bilevel.Lanes, r *record, group int, text []byte) (results []bilevel.LaneResult, err error) {
+	var requests []bilevel.LaneRequest
+	if err := decode(text, &requests); err != nil {
+		return nil, err
+	}
+	seen := map[bilevel.LaneID]bool{}
+	for _, one := range requests {
+		if id := one.Lane; id.Fold < 0 || id.Class < 0 || r.group(id) != group || seen[id] {
+			return nil, malformed("lane %v in group %s, or twice", id, strconv.Itoa(group))
+		}
+		seen[one.Lane] = true
+	}
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = outcome.Errorf(outcome.Internal, "a lane panicked: %v", cause)
+		}
+	}()
+	return lanes.Run(ctx, requests, nil)
+}
+

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 var options = distributed.Options{Presence: time.Second}
 
 // serve starts a server for a test.
-func serve(t *testing.T) string {
+func serve(t testing.TB) string {
 	t.Helper()
 	s, err := embed.Start(t.TempDir(), 0)
 	if err != nil {
@@ -32,7 +33,7 @@ func serve(t *testing.T) string {
 }
 
 // connect connects to it.
-func connect(t *testing.T, url string) *nats.Conn {
+func connect(t testing.TB, url string) *nats.Conn {
 	t.Helper()
 	nc, err := nats.Connect(url, nats.MaxReconnects(-1), nats.ReconnectWait(50*time.Millisecond))
 	if err != nil {
@@ -43,7 +44,7 @@ func connect(t *testing.T, url string) *nats.Conn {
 }
 
 // work has workers take part in this process until the test ends.
-func work(t *testing.T, url string, count int) {
+func work(t testing.TB, url string, count int) {
 	t.Helper()
 	for k := range count {
 		ctx, stop := context.WithCancel(context.Background())
@@ -126,7 +127,7 @@ func untimed(v any) any {
 }
 
 // over selects with the lanes of workers.
-func over(t *testing.T, nc *nats.Conn, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) *pare.Selection {
+func over(t testing.TB, nc *nats.Conn, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) *pare.Selection {
 	t.Helper()
 	run, err := distributed.Submit(t.Context(), nc, x, y, options)
 	if err != nil {
@@ -162,7 +163,7 @@ func TestWorkersChangeNoBit(t *testing.T) {
 		"per class":  {10, pare.SelectOptions{Validation: pare.Validation{Folds: 2}, PerClass: true, Evaluations: 7}, pare.Config{Model: pare.Multiclass}},
 	}
 	for _, workers := range []int{1, 2, 4} {
-		t.Run(fmt.Sprint(workers), func(t *testing.T) {
+		t.Run(strconv.Itoa(workers), func(t *testing.T) {
 			url := serve(t)
 			work(t, url, workers)
 			nc := connect(t, url)

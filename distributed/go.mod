@@ -3,6 +3,7 @@ module github.com/seed-45b9a24c/pare/distributed
 go 1.26.0
 
 require (
+	github.com/alecthomas/kong v1.17.0
 	github.com/fxamacker/cbor/v2 v2.10.0
 	github.com/nats-io/nats-server/v2 v2.15.2
 	github.com/nats-io/nats.go v1.55.0

@@ -8,7 +8,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/distributed"
 	"github.com/seed-45b9a24c/pare/distributed/embed"
+	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -54,7 +57,9 @@ func play(role, url, dir, kind string) error {
 		time.Sleep(10 * time.Millisecond)
 	}
 	if role == "worker" {
-		return distributed.Worker{Slots: 1, Options: options}.Run(context.Background(), nc)
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		return distributed.Worker{Slots: 1, Options: options}.Run(ctx, nc)
 	}
 	x, y, o, c := longer(kind)
 	named := options
@@ -64,6 +69,7 @@ func play(role, url, dir, kind string) error {
 		return err
 	}
 	o.Lanes = run.Lanes
+	o.Progress = func(search.Evaluation) { fmt.Println("evaluated") }
 	s, err := pare.Select(context.Background(), x, y, o, c)
 	if err != nil {
 		return err
@@ -88,6 +94,7 @@ type stage struct {
 	url, dir  string
 	kind      string
 	processes map[string]*exec.Cmd
+	evaluated chan struct{} // by the first coordinator
 }
 
 func newStage(t *testing.T, kind string) *stage {
@@ -96,7 +103,7 @@ func newStage(t *testing.T, kind string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{t: t, url: free.ClientURL(), dir: t.TempDir(), kind: kind, processes: map[string]*exec.Cmd{}}
+	s := &stage{t: t, url: free.ClientURL(), dir: t.TempDir(), kind: kind, processes: map[string]*exec.Cmd{}, evaluated: make(chan struct{}, 1000)}
 	free.Shutdown()
 	free.WaitForShutdown()
 	t.Cleanup(func() {
@@ -114,11 +121,22 @@ func (s *stage) start(names ...string) {
 		c := exec.Command(os.Args[0])
 		c.Env = append(os.Environ(), "PARE_TEST_ROLE="+strings.TrimRight(name, "0123456789"), "PARE_TEST_URL="+s.url, "PARE_TEST_DIR="+s.dir, "PARE_TEST_KIND="+s.kind)
 		c.Stderr = &bytes.Buffer{}
+		if name == "coordinator" {
+			c.Stdout = s
+		}
 		if err := c.Start(); err != nil {
 			s.t.Fatal(err)
 		}
 		s.processes[name] = c
 	}
+}
+
+// Write counts what the coordinator has evaluated.
+func (s *stage) Write(text []byte) (int, error) {
+	for range bytes.Count(text, []byte("\n")) {
+		s.evaluated <- struct{}{}
+	}
+	return len(text), nil
 }
 
 func (s *stage) kill(name string) {
@@ -151,15 +169,15 @@ func (s *stage) result() string {
 	return string(text)
 }
 
-// inProcess are the bits without workers.
-func inProcess(t *testing.T, kind string) string {
+// inProcess are the bits without workers, and how many evaluations there are.
+func inProcess(t *testing.T, kind string) (want string, evaluations int) {
 	t.Helper()
 	x, y, o, c := longer(kind)
 	s, err := pare.Select(t.Context(), x, y, o, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bits(s)
+	return bits(s), len(s.Evaluations)
 }
 
 // TestKillsChangeNoBit: kill -9 of workers, the server, the coordinator and of all of them, at
@@ -171,7 +189,7 @@ func TestKillsChangeNoBit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, kind := range []string{"lasso", "classes"} {
-		want := inProcess(t, kind)
+		want, evaluations := inProcess(t, kind)
 		for round := range rounds {
 			for victims, names := range map[string][]string{
 				"worker":      {"worker1"},
@@ -184,8 +202,11 @@ func TestKillsChangeNoBit(t *testing.T) {
 					t.Parallel()
 					s := newStage(t, kind)
 					s.start("server", "worker1", "worker2", "coordinator")
-					moment := 300*time.Millisecond + rand.N(1500*time.Millisecond)
-					t.Log(victims, "after", moment)
+					after, moment := 1+rand.N(evaluations-1), rand.N(5*time.Millisecond)
+					t.Logf("%s after evaluation %d of %d and %v", victims, after, evaluations, moment)
+					for range after {
+						<-s.evaluated
+					}
 					time.Sleep(moment)
 					if victims == "paused" {
 						p := s.processes["worker1"].Process
@@ -197,8 +218,8 @@ func TestKillsChangeNoBit(t *testing.T) {
 						for _, name := range names {
 							s.kill(name)
 						}
-						for i := len(names) - 1; i >= 0; i-- {
-							s.start(names[i])
+						for _, name := range slices.Backward(names) {
+							s.start(name)
 						}
 					}
 					if got := s.result(); got != want {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -73,11 +74,7 @@ func (r *Run) Workers() (able []Member, others []string) { return r.present.aliv
 func (r *Run) Work() map[string]Work {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := map[string]Work{}
-	for name, w := range r.workers {
-		all[name] = w
-	}
-	return all
+	return maps.Clone(r.workers)
 }
 
 // Close stops listening. The job stays where it is, and can be gone on with by its id.

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"runtime/debug"
 	"slices"
+	"strings"
 
 	"github.com/fxamacker/cbor/v2"
 
@@ -28,13 +29,13 @@ func Version() string {
 	if !ok {
 		return version
 	}
-	version += ", " + info.Main.Version
+	parts := []string{version, info.Main.Version}
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" || s.Key == "vcs.modified" {
-			version += ", " + s.Value
+			parts = append(parts, s.Value)
 		}
 	}
-	return version
+	return strings.Join(parts, ", ")
 }
 
 // record is what workers need to take part in a job.
@@ -170,9 +171,11 @@ func newRecord(j pare.Job) (*record, error) {
 		}
 	}
 	if c := j.Validation.Loss; c != nil {
-		if r.Criterion = c.Name(); !slices.Contains(criterion.Names(), r.Criterion) || !reflect.DeepEqual(criterion.Named(r.Criterion), c) {
+		at := slices.IndexFunc(criterion.Names(), func(name string) bool { return reflect.DeepEqual(criterion.Named(name), c) })
+		if at < 0 {
 			return nil, outcome.At(outcome.Usage, "validation-loss", "%s is a criterion of the caller's own, which workers do not have; leave lanes in this process", c.Name())
 		}
+		r.Criterion = criterion.Names()[at]
 	}
 	j.Config.Solved, j.Config.Loss, j.Validation.Loss = nil, nil, nil
 	j.Config.Threads = 0 // the workers' own

@@ -325,4 +325,3 @@ func serve(ctx context.Context, lanes *bilevel.Lanes, r *record, group int, text
 	}()
 	return lanes.Run(ctx, requests, nil)
 }
-

@@ -1,0 +1,229 @@
+// Command pare-select chooses λ as "pare select" does, with the inner problems of folds and
+// classes solved by workers: processes of its own, or those of a NATS server. See the README
+// of the module.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/nats-io/nats.go"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/distributed"
+	"github.com/seed-45b9a24c/pare/distributed/connect"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/table"
+)
+
+type command struct {
+	File   string `arg:"" optional:"" help:"A file that pare reads."`
+	Target string `help:"The target: a column, or a file with one value a row."`
+
+	Model       pare.Model     `default:"lasso" help:"As of pare select (default: lasso)."`
+	Intercept   bool           `default:"true" negatable:"" help:"An unpenalised intercept (default: true)."`
+	Standardize bool           `help:"Columns of unit variance on the training rows."`
+	Positive    bool           `help:"Coefficients of 0 or more."`
+	Tol         float64        `default:"1e-6" help:"Relative duality gap (default: 1e-6)."`
+	Criterion   pare.Criterion `default:"cv" help:"cv, holdout, sure, aic or bic (default: cv)."`
+	Folds       int            `help:"Number of folds (default: 5)."`
+	Split       pare.Split     `help:"rows, stratified, blocks or forward (default: rows)."`
+	Seed        uint64         `help:"Seed of the shuffle."`
+	Search      pare.Search    `default:"auto" help:"As of pare select (default: auto)."`
+	Evaluations int            `help:"Budget (default: 50)."`
+	PerClass    bool           `help:"One λ for each class of multiclass."`
+	OneSE       bool           `name:"one-se" help:"The one-standard-error choice besides."`
+
+	Workers int    `help:"Start so many workers, and a server, on this machine."`
+	State   string `placeholder:"DIR" help:"With --workers: keep the server's state here, so that --job can be gone on with."`
+	Runner  string `placeholder:"URL" help:"Use the workers of this NATS server: nats://HOST:PORT."`
+	Job     string `help:"Id of the selection: one that was interrupted goes on where it was."`
+	Cancel  bool   `help:"With --runner and --job: have workers forget it, and select nothing."`
+
+	Presence time.Duration `help:"How long a worker may be silent before others take over (default: 10s, of --workers 2s)."`
+	Replicas int           `help:"Copies of streams and data in a cluster of servers (default: 1)."`
+	connect.Flags
+
+	JSON bool   `name:"json" help:"Print the selection as JSON."`
+	Save string `placeholder:"FILE" help:"Keep the model for pare predict."`
+	Part string `hidden:"" help:"Be a worker of the server with this address, until standard input ends."`
+}
+
+func main() {
+	var c command
+	kong.Parse(&c, kong.Name("pare-select"), kong.Description("Choose λ with the inner problems solved by workers."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	run := c.run
+	if c.Part != "" {
+		run = c.part
+	}
+	if err := run(ctx, log); err != nil {
+		fmt.Fprintln(os.Stderr, "pare-select:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop was called
+	}
+}
+
+// part is a worker that ends with the process that started it.
+func (c command) part(ctx context.Context, log *slog.Logger) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
+	}()
+	nc, err := c.Connect(c.Part, "pare-worker", log)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	return distributed.Worker{Slots: 1, Log: log, Options: c.options()}.Run(ctx, nc)
+}
+
+func (c command) options() distributed.Options {
+	return distributed.Options{Job: c.Job, Presence: c.Presence, Replicas: c.Replicas}
+}
+
+func (c command) run(ctx context.Context, log *slog.Logger) error {
+	switch {
+	case (c.Workers > 0) == (c.Runner != ""):
+		return outcome.At(outcome.Usage, "workers", "say --workers N for workers on this machine, or --runner URL for those of a server")
+	case c.State != "" && c.Workers == 0:
+		return outcome.At(outcome.Usage, "state", "goes with --workers; a server elsewhere keeps its own state")
+	case c.Cancel && (c.Runner == "" || c.Job == ""):
+		return outcome.At(outcome.Usage, "cancel", "needs --runner and --job")
+	case !c.Cancel && c.File == "":
+		return outcome.At(outcome.Usage, "file", "name a file to select on")
+	}
+	url := c.Runner
+	if c.Workers > 0 {
+		if c.Presence == 0 {
+			c.Presence = 2 * time.Second
+		}
+		local, err := startLocal(c.Workers, c.State, c.Presence)
+		if err != nil {
+			return err
+		}
+		defer local.stop()
+		url = local.url
+	}
+	nc, err := c.Connect(url, "pare-select", log)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	if c.Cancel {
+		return distributed.Remove(ctx, nc, c.Job)
+	}
+	return c.choose(ctx, nc)
+}
+
+// choose reads the file and selects.
+func (c command) choose(ctx context.Context, nc *nats.Conn) error {
+	data, err := table.Open(ctx, c.File, table.Options{Name: c.File, Target: c.Target})
+	if err != nil {
+		return err
+	}
+	x, prepared, err := sparse.Preparation{}.Prepare(data.X)
+	if err != nil {
+		return err
+	}
+	config := pare.Config{
+		Model: c.Model, NoIntercept: !c.Intercept || !c.Model.Traits().Intercept, Standardize: c.Standardize, Positive: c.Positive, Tol: c.Tol,
+	}
+	y, labels, err := config.Target(data.Y, data.Labels)
+	if err != nil {
+		return err
+	}
+	run, err := distributed.Submit(ctx, nc, x, y, c.options())
+	if err != nil {
+		return err
+	}
+	defer run.Close()
+	fmt.Fprintln(os.Stderr, "job", run.ID)
+	s, err := pare.Select(ctx, x, y, pare.SelectOptions{
+		Validation: pare.Validation{Criterion: c.Criterion, Folds: c.Folds, Split: c.Split, Seed: c.Seed},
+		Search:     c.Search, Evaluations: c.Evaluations, PerClass: c.PerClass, OneSE: c.OneSE, Lanes: run.Lanes,
+		Progress: func(e search.Evaluation) {
+			fmt.Fprintf(os.Stderr, "λ = %.6g  criterion %.6g  support %d  %.3f s\n", e.LogLambda[0], e.Value, e.Support, e.Seconds)
+		},
+	}, config)
+	if err = c.end(ctx, run, err); err != nil {
+		return err
+	}
+	if c.Save != "" && s.Final != nil {
+		if err := save(c.Save, s, data, prepared, labels); err != nil {
+			return err
+		}
+	}
+	return c.show(s, run)
+}
+
+// end has workers forget the job, unless it was interrupted and can be gone on with.
+func (c command) end(ctx context.Context, run *distributed.Run, err error) error {
+	if ctx.Err() != nil && c.Job != "" {
+		fmt.Fprintf(os.Stderr, "interrupted; --job %s goes on with it\n", c.Job)
+		return cmpErr(err, ctx.Err())
+	}
+	forget, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer stop()
+	return errors.Join(cmpErr(err, ctx.Err()), run.Remove(forget))
+}
+
+// cmpErr returns the first error that there is.
+func cmpErr(all ...error) error {
+	if i := slices.IndexFunc(all, func(err error) bool { return err != nil }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+func save(path string, s *pare.Selection, data *table.Data, prepared sparse.Prepared, labels []string) error {
+	p, err := s.Final.Predictor().Unprepared(prepared)
+	if err == nil {
+		p, err = p.With(pare.Provenance{Names: data.Names, Labels: labels, Schema: data.Schema, Program: "pare-select, " + distributed.Version()})
+	}
+	if err != nil {
+		return err
+	}
+	return p.Save(path)
+}
+
+// show prints the selection, and who has done what for it.
+func (c command) show(s *pare.Selection, run *distributed.Run) error {
+	if c.JSON {
+		return json.NewEncoder(os.Stdout).Encode(s)
+	}
+	fmt.Printf("status     %s after %d evaluations\n", s.Status, len(s.Evaluations))
+	if s.Final == nil {
+		return nil
+	}
+	fmt.Printf("choice     λ = %.10g, α = %.6g\n", s.LogLambda[0], math.Exp(s.LogLambda[0]))
+	fmt.Printf("criterion  %.10g (null model: %.6g)\n", s.Value, s.NullValue)
+	fmt.Printf("model      %d of %d columns, relative gap %.2g\n", len(s.Final.Support), s.Final.Columns, s.Final.RelativeGap)
+	work := run.Work()
+	names := make([]string, 0, len(work))
+	for name := range work {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		fmt.Printf("worker     %s: %d answers in %.3f s\n", name, work[name].Answers, work[name].Seconds)
+	}
+	return nil
+}

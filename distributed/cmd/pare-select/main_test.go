@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/table"
+)
+
+// TestMain is also the workers that the command starts: this binary again, with --part.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "--part" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// data writes a table with a target.
+func data(t *testing.T) string {
+	t.Helper()
+	r := rand.New(rand.NewPCG(3, 1))
+	var text bytes.Buffer
+	text.WriteString("target,a,b,c\n")
+	for range 80 {
+		a, b, c := r.NormFloat64(), r.NormFloat64(), r.NormFloat64()
+		fmt.Fprintf(&text, "%g,%g,%g,%g\n", 3*a-b+r.NormFloat64(), a, b, c)
+	}
+	path := filepath.Join(t.TempDir(), "data.csv")
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// printed returns what f prints.
+func printed(t *testing.T, f func() error) []byte {
+	t.Helper()
+	was := os.Stdout
+	defer func() { os.Stdout = was }()
+	out, in, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Stdout = in
+	text := make(chan []byte)
+	go func() {
+		all, _ := io.ReadAll(out)
+		text <- all
+	}()
+	if err := f(); err != nil {
+		t.Error(err)
+	}
+	_ = in.Close()
+	return <-text
+}
+
+// TestLocalWorkers: one command selects with worker processes and a server of its own, as the
+// library does in one process, and keeps a model that predicts.
+func TestLocalWorkers(t *testing.T) {
+	c := command{File: data(t), Target: "target", Model: pare.Lasso, Intercept: true, Tol: 1e-6, Search: pare.Auto, Workers: 2, JSON: true}
+	c.Save = filepath.Join(t.TempDir(), "model.json")
+	text := printed(t, func() error { return c.run(t.Context(), slog.New(slog.DiscardHandler)) })
+	var got struct{ LogLambda []float64 }
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	d, err := table.Open(t.Context(), c.File, table.Options{Target: "target"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := pare.Select(t.Context(), d.X, d.Y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.LogLambda) != 1 || got.LogLambda[0] != want.LogLambda[0] {
+		t.Errorf("%s, in one process %g", text, want.LogLambda)
+	}
+	p, err := pare.Load(c.Save)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := p.Predict(d.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := want.Final.Predictor().Predict(d.X)
+	if err != nil || a[7] != b[7] {
+		t.Errorf("%g, in one process %g, %v", a[7], b[7], err)
+	}
+}
+
+// TestFlagsThatDoNotGoTogether are refused by name.
+func TestFlagsThatDoNotGoTogether(t *testing.T) {
+	for flag, c := range map[string]command{
+		"workers":  {File: "x"},
+		"state":    {File: "x", Runner: "nats://localhost", State: "y"},
+		"cancel":   {Runner: "nats://localhost", Cancel: true},
+		"file":     {Workers: 2},
+		"runner":   {File: "x", Runner: "nats://127.0.0.1:1"},
+		"tls-cert": func() command { c := command{File: "x", Runner: "nats://127.0.0.1:1"}; c.Cert = "c"; return c }(),
+	} {
+		err := c.run(context.Background(), slog.New(slog.DiscardHandler))
+		if e, ok := err.(*outcome.Error); !ok || e.Flag != flag { //nolint:errorlint // not wrapped
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+// Command pare-worker solves inner problems for selections on a NATS server, until it is
+// interrupted: then it finishes what it has begun. See the README of the module.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/seed-45b9a24c/pare/distributed"
+	"github.com/seed-45b9a24c/pare/distributed/connect"
+)
+
+type command struct {
+	Runner   string        `default:"nats://127.0.0.1:4222" placeholder:"URL" help:"The NATS server (default: nats://127.0.0.1:4222)."`
+	Name     string        `help:"Name of this worker, no other's (default: host and process)."`
+	Slots    int           `help:"Inner problems at once (default: all processors)."`
+	Cache    string        `placeholder:"DIR" help:"Keep data sets in this directory (default: a temporary one)."`
+	Presence time.Duration `default:"10s" help:"How long a worker may be silent before others take over; the same for all (default: 10s)."`
+	MaxBytes int64         `help:"Largest data set to take (default: 16 GiB)."`
+	Replicas int           `help:"Copies of streams in a cluster of servers (default: 1)."`
+	connect.Flags
+}
+
+func main() {
+	var c command
+	kong.Parse(&c, kong.Name("pare-worker"), kong.Description("Solve inner problems for pare-select."))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	if err := c.run(ctx, log); err != nil {
+		fmt.Fprintln(os.Stderr, "pare-worker:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop was called
+	}
+}
+
+func (c command) run(ctx context.Context, log *slog.Logger) error {
+	nc, err := c.Connect(c.Runner, "pare-worker", log)
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	return distributed.Worker{
+		Name: c.Name, Slots: c.Slots, Cache: c.Cache, Log: log,
+		Options: distributed.Options{Presence: c.Presence, Replicas: c.Replicas, MaxBytes: c.MaxBytes},
+	}.Run(ctx, nc)
+}

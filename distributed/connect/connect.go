@@ -1,0 +1,50 @@
+// Package connect is how the commands reach a NATS server: by address, with credentials and
+// TLS where they are given.
+package connect
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Flags are those of a connection.
+type Flags struct {
+	Creds string `type:"existingfile" placeholder:"FILE" help:"Credentials of a NATS user (a .creds file)."`
+	CA    string `name:"tls-ca" type:"existingfile" placeholder:"FILE" help:"Certificates of the authorities that the server's is checked against."`
+	Cert  string `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"This client's certificate; goes with --tls-key."`
+	Key   string `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Its key."`
+}
+
+// Connect connects, and stays connected: where a server is lost it is looked for again.
+func (f Flags) Connect(url, name string, log *slog.Logger) (*nats.Conn, error) {
+	if (f.Cert == "") != (f.Key == "") {
+		return nil, outcome.At(outcome.Usage, "tls-cert", "--tls-cert and --tls-key go together")
+	}
+	options := []nats.Option{
+		nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(250 * time.Millisecond), nats.Timeout(10 * time.Second),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				log.Warn("the server is away", "error", err)
+			}
+		}),
+		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("the server is back", "url", nc.ConnectedUrlRedacted()) }),
+	}
+	if f.Creds != "" {
+		options = append(options, nats.UserCredentials(f.Creds))
+	}
+	if f.CA != "" {
+		options = append(options, nats.RootCAs(f.CA))
+	}
+	if f.Cert != "" {
+		options = append(options, nats.ClientCert(f.Cert, f.Key))
+	}
+	nc, err := nats.Connect(url, options...)
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "no connection to the NATS server", Err: err}
+	}
+	return nc, nil
+}

@@ -1,0 +1,222 @@
+package distributed_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/distributed"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// left returns the jobs and the messages that a server still has.
+func left(t *testing.T, js jetstream.JetStream) (messages uint64) {
+	t.Helper()
+	for _, name := range []string{"PARE_TASKS", "PARE_RESULTS"} {
+		s, err := js.Stream(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages += s.CachedInfo().State.Msgs
+	}
+	jobs, err := js.KeyValue(t.Context(), "PARE_JOBS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if keys, err := jobs.Keys(t.Context()); err == nil {
+		messages += uint64(len(keys))
+	} else if !errors.Is(err, jetstream.ErrNoKeysFound) {
+		t.Fatal(err)
+	}
+	return messages
+}
+
+// TestInterruptedJobsGoOnOrAreForgotten: a selection whose context ends leaves its answers
+// for the next with its id, which has the bits of one process; another one is refused that id;
+// removed, nothing of it is left, and workers are there for the next.
+func TestInterruptedJobsGoOnOrAreForgotten(t *testing.T) {
+	url := serve(t)
+	work(t, url, 2)
+	nc := connect(t, url)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := problem(150, 20, 0)
+	named := options
+	named.Job = "again"
+	choose := func(ctx context.Context, o pare.SelectOptions, c pare.Config) (*distributed.Run, *pare.Selection, error) {
+		run, err := distributed.Submit(t.Context(), nc, x, y, named)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Lanes = run.Lanes
+		s, err := pare.Select(ctx, x, y, o, c)
+		return run, s, err
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	run, s, err := choose(ctx, pare.SelectOptions{Progress: func(search.Evaluation) { stop() }}, pare.Config{})
+	if err != nil || s.Status != outcome.Cancelled {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	run.Close()
+	if left(t, js) == 0 {
+		t.Error("nothing is left to go on with")
+	}
+	run, _, err = choose(t.Context(), pare.SelectOptions{}, pare.Config{Tol: 1e-8})
+	if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.Usage || e.Flag != "job" {
+		t.Errorf("another selection of the same id: %v", err)
+	}
+	run.Close()
+	for range 2 { // gone on with, and anew
+		run, s, err = choose(t.Context(), pare.SelectOptions{}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := bits(want), bits(s); a != b {
+			t.Errorf("%s\nin one process\n%s", b, a)
+		}
+		if err := run.Remove(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := left(t, js); n != 0 {
+			t.Errorf("%d messages and jobs are left", n)
+		}
+	}
+}
+
+// TestErrorsOfLanesArrive as what they are: their kind, and the worker.
+func TestErrorsOfLanesArrive(t *testing.T) {
+	url := serve(t)
+	work(t, url, 1)
+	nc := connect(t, url)
+	x, y := problem(60, 10, 0)
+	run, err := distributed.Submit(t.Context(), nc, x, y, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	_, err = pare.Select(t.Context(), x, y, pare.SelectOptions{Lanes: run.Lanes}, pare.Config{MaxSupport: 1})
+	if outcome.KindOf(err) != outcome.Limit || !strings.Contains(err.Error(), "w0") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestDamagedDataAreRefused: a worker computes the hash of what it is handed.
+func TestDamagedDataAreRefused(t *testing.T) {
+	url := serve(t)
+	nc := connect(t, url)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y := problem(60, 10, 0)
+	run, err := distributed.Submit(t.Context(), nc, x, y, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	store, err := js.ObjectStore(t.Context(), "PARE_DATA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := store.List(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	text, err := store.GetBytes(t.Context(), all[0].Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text[len(text)-1] ^= 1
+	if _, err := store.PutBytes(t.Context(), all[0].Name, text); err != nil {
+		t.Fatal(err)
+	}
+	work(t, url, 1)
+	if _, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Lanes: run.Lanes}, pare.Config{}); outcome.KindOf(err) != outcome.Parse || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWorkersOfOtherVersionsAreNamed instead of waiting for them.
+func TestWorkersOfOtherVersionsAreNamed(t *testing.T) {
+	url := serve(t)
+	nc := connect(t, url)
+	x, y := problem(60, 10, 0)
+	run, err := distributed.Submit(t.Context(), nc, x, y, options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	text, err := json.Marshal(map[string]any{"Name": "old", "Version": "protocol 0", "Slots": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			_ = nc.Publish("pare.presence", text)
+			_ = nc.Publish("pare.presence", []byte("{")) // and what is no beat at all
+			select {
+			case <-done:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
+	_, err = pare.Select(t.Context(), x, y, pare.SelectOptions{Lanes: run.Lanes}, pare.Config{})
+	if outcome.KindOf(err) != outcome.Usage || !strings.Contains(err.Error(), "old is of protocol 0") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestTerminatedWorkersFinishWhatTheyHaveBegun: SIGTERM ends them with status 0, and their
+// groups go to others at once.
+func TestTerminatedWorkersFinishWhatTheyHaveBegun(t *testing.T) {
+	s := newStage(t, "lasso")
+	want, _ := inProcess(t, "lasso")
+	s.start("server", "worker1", "worker2", "coordinator")
+	<-s.evaluated
+	c := s.processes["worker1"]
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("%v: %s", err, c.Stderr)
+	}
+	delete(s.processes, "worker1")
+	if got := s.result(); got != want {
+		t.Errorf("%s\nin one process\n%s", got, want)
+	}
+}
+
+// BenchmarkRound is what an evaluation of five lanes over two workers takes whose inner
+// problems take a fraction of a millisecond: the median of the evaluations of selections.
+func BenchmarkRound(b *testing.B) {
+	url := serve(b)
+	work(b, url, 2)
+	nc := connect(b, url)
+	x, y := problem(442, 10, 0)
+	var seconds []float64
+	for b.Loop() {
+		for _, e := range over(b, nc, x, y, pare.SelectOptions{Search: pare.Adam, Evaluations: 50}, pare.Config{}).Evaluations {
+			seconds = append(seconds, e.Seconds)
+		}
+	}
+	slices.Sort(seconds)
+	b.ReportMetric(1e3*seconds[len(seconds)/2], "ms/evaluation")
+}

@@ -1,0 +1,170 @@
+package distributed
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// fill sets all plain fields of a struct to something, and returns the names of the others.
+func fill(to any) (others []string) {
+	v := reflect.ValueOf(to).Elem()
+	for i := range v.NumField() {
+		field := v.Field(i)
+		if !plain(field.Type()) {
+			others = append(others, v.Type().Field(i).Name)
+			continue
+		}
+		set := func(v reflect.Value) {
+			switch v.Kind() {
+			case reflect.Bool:
+				v.SetBool(true)
+			case reflect.String:
+				v.SetString("é")
+			case reflect.Float64:
+				v.SetFloat(math.Inf(1))
+			case reflect.Uint64:
+				v.SetUint(math.MaxUint64)
+			default:
+				v.SetInt(-7)
+			}
+		}
+		if field.Kind() == reflect.Slice {
+			field.Set(reflect.MakeSlice(field.Type(), 3, 3))
+			set(field.Index(1))
+			continue
+		}
+		set(field)
+	}
+	return others
+}
+
+// TestJobsTravelWhole: every field of a Config and a Validation arrives, or is known not to.
+func TestJobsTravelWhole(t *testing.T) {
+	var j pare.Job
+	if others := fill(&j.Config); !slices.Equal(others, []string{"Loss", "Solved"}) {
+		t.Errorf("fields of Config that are not plain: %v; newRecord must send them, refuse them or leave them out on purpose", others)
+	}
+	if others := fill(&j.Validation); !slices.Equal(others, []string{"Loss"}) {
+		t.Errorf("fields of Validation that are not plain: %v", others)
+	}
+	for _, j.Config.Loss = range append(loss.All(), nil, loss.Huber{Delta: 1.0 / 3}) {
+		for _, name := range append(criterion.Names(), "") {
+			if j.Validation.Loss = nil; name != "" {
+				j.Validation.Loss = criterion.Named(name)
+			}
+			r, err := newRecord(j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := encode(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var there record
+			if err := decode(text, &there); err != nil {
+				t.Fatal(err)
+			}
+			got, err := there.job()
+			want := j
+			want.Config.Threads, want.Config.Solved = 0, nil
+			if err != nil || !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v arrives as %+v: %v", want, got, err)
+			}
+		}
+	}
+}
+
+type ownLoss struct{ loss.Squared }
+
+func (ownLoss) Name() string { return "own" }
+
+// TestCodeDoesNotTravel: a loss or a criterion of the caller's is refused by name.
+func TestCodeDoesNotTravel(t *testing.T) {
+	mine := criterion.Func("mine", func(_, _, _ []float64) float64 { return 0 })
+	for flag, j := range map[string]pare.Job{
+		"loss":            {Config: pare.Config{Loss: ownLoss{}}},
+		"validation-loss": {Validation: pare.Validation{Loss: mine}},
+	} {
+		_, err := newRecord(j)
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.Usage || e.Flag != flag {
+			t.Errorf("%s: %v", flag, err)
+		}
+	}
+}
+
+// TestLanesOfGroups: every lane is in one group, which lists it.
+func TestLanesOfGroups(t *testing.T) {
+	for _, r := range []record{{Folds: 5}, {Folds: 3, Classes: 8}, {Folds: 2, Classes: 53}} {
+		seen := map[bilevel.LaneID]bool{}
+		for group := range r.groups() {
+			for _, id := range r.lanes(group) {
+				if seen[id] || r.group(id) != group {
+					t.Errorf("%+v: lane %v of group %d", r, id, group)
+				}
+				seen[id] = true
+			}
+		}
+		if len(seen) != r.Folds*max(1, r.Classes) {
+			t.Errorf("%+v: %d lanes", r, len(seen))
+		}
+	}
+}
+
+// FuzzMessages: whatever a server hands over, a worker and a coordinator answer with a typed
+// error or do what it says; they do not panic.
+func FuzzMessages(f *testing.F) {
+	for _, v := range []any{
+		&record{Version: Version(), Folds: 2}, &answer{Results: make([]bilevel.LaneResult, 1)},
+		[]bilevel.LaneRequest{{}, {Lane: bilevel.LaneID{Fold: 1}, Ask: bilevel.AskSolve, LogLambda: []float64{-1}}},
+		[]bilevel.LaneRequest{{Ask: bilevel.AskSolve, LogLambda: []float64{-2}, Start: &bilevel.Solution{Support: []int32{1}, Coef: []float64{3}}, Tell: true}},
+		[]bilevel.LaneRequest{{Ask: bilevel.AskRestore, State: []byte("state")}},
+	} {
+		text, err := encode(v)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Add([]byte{0x9b, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}) // an array of 2⁶³ entries
+	x, err := sparse.NewDense(6, 2, []float64{1, 2, 3, 4, 5, 6, 2, 1, 2, 1, 2, 1})
+	if err != nil {
+		f.Fatal(err)
+	}
+	y := []float64{1, 2, 4, 3, 5, 7}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > 1<<12 {
+			return
+		}
+		typed := func(err error) {
+			if err != nil && outcome.KindOf(err) == "" {
+				t.Errorf("%v has no kind", err)
+			}
+		}
+		var r record
+		err := decode(text, &r)
+		typed(err)
+		if err == nil && r.check() == nil {
+			_, err := r.job()
+			typed(err)
+		}
+		c := coordinator{run: &Run{ID: "f", workers: map[string]Work{}}}
+		_, err = c.read(&batch{at: []int{0}, text: text}, text)
+		typed(err)
+		lanes, err := pare.NewLanes(t.Context(), x, y, pare.Job{Config: pare.Config{Threads: 1, MaxEpochs: 100}, Validation: pare.Validation{Folds: 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = serve(t.Context(), lanes, &record{Folds: 2}, 0, text)
+		typed(err)
+	})
+}

@@ -11,8 +11,8 @@ import (
 // Job states the inner problems of a choice of λ, apart from the data: what [NewLanes] needs
 // to make them in another process.
 type Job struct {
-	// Config is that of [Select], but that a [WeightedLasso] makes two jobs: first a [Lasso],
-	// for one λ, and then its own.
+	// Config is that of [Select] without Pool and Observer, which are the caller's, but that a
+	// [WeightedLasso] makes two jobs: first a [Lasso], for one λ, and then its own.
 	Config Config
 	// Validation is that of [Select], with the noise level where that was estimated.
 	Validation Validation
@@ -74,7 +74,9 @@ func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (
 	if spec.Risk != nil {
 		o.Validation.Sigma = spec.Risk.Sigma
 	}
-	runner, err := o.Lanes(ctx, Job{e.config, o.Validation})
+	c := e.config
+	c.Pool, c.Observer, c.seat = nil, nil, nil
+	runner, err := o.Lanes(ctx, Job{c, o.Validation})
 	if err != nil {
 		return nil, err
 	}

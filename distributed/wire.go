@@ -177,8 +177,8 @@ func newRecord(j pare.Job) (*record, error) {
 		}
 		r.Criterion = criterion.Names()[at]
 	}
-	j.Config.Solved, j.Config.Loss, j.Validation.Loss = nil, nil, nil
-	j.Config.Threads = 0 // the workers' own
+	j.Config.Loss, j.Validation.Loss = nil, nil
+	j.Config.Solved, j.Config.Pool, j.Config.Observer, j.Config.Threads = nil, nil, nil, 0 // a process's own
 	if r.Config, err = fields(j.Config); err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func fields(of any) (map[string]cbor.RawMessage, error) {
 		if v.Field(i).IsZero() {
 			continue
 		}
-		if !plain(v.Field(i).Type()) {
+		if !v.Type().Field(i).IsExported() || !plain(v.Field(i).Type()) {
 			return nil, outcome.Errorf(outcome.Usage, "%s of the %s belongs to this process and cannot be sent to workers; leave it out", name, v.Type().Name())
 		}
 		text, err := encode(v.Field(i).Interface())

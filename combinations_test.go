@@ -65,9 +65,9 @@ func (c combination) refusals() (gradient, choice []string) {
 		broken bool
 		flag   string
 	}{
-		{c.standardize && c.model == pare.SVM, "standardize"},
-		{c.positive && (c.model == pare.SVM || c.model == pare.Ridge), "positive"},
-		{c.method != pare.Implicit && (c.standardize || c.model == pare.Multiclass || c.meansOnly()), "method"},
+		{c.standardize && c.model == pare.SVM, "standardize"}, // without intercept
+		{c.positive && !c.model.Traits().Positive, "positive"},
+		{c.method != pare.Implicit && (c.standardize || c.model == pare.Multiclass || c.model == pare.SVR || c.meansOnly()), "method"},
 		{c.loss != "" && (!held || c.model == pare.Multiclass || c.weighted && c.loss == "own" || c.meansOnly() && c.judgesClasses()), "validation-loss"},
 		{!held && (!squared || c.weighted), "criterion"},
 		{!held && c.tested, "fold-ids"},
@@ -86,7 +86,7 @@ func (c combination) refusals() (gradient, choice []string) {
 		broken bool
 		flag   string
 	}{
-		{c.search == pare.Grid && c.model == pare.SVM, "search"},
+		{c.search == pare.Grid && c.model.Traits().Samples, "search"},
 		{points && c.model == pare.WeightedLasso, "search"},
 		{c.perClass && (c.model != pare.Multiclass || c.search == pare.Grid), "per-class"},
 	} {
@@ -195,7 +195,7 @@ func TestEveryCombination(t *testing.T) {
 		config, v := c.config(r, len(y)), c.validation(len(y))
 		name := fmt.Sprintf("draw %d, %+v", draw, c)
 		gradient, choice := c.refusals()
-		lambda := somewhere(t, x, y, pare.Config{Model: c.model, NoIntercept: c.bare, Weights: config.Weights, Positive: c.positive && c.model != pare.Ridge && c.model != pare.SVM})
+		lambda := somewhere(t, x, y, pare.Config{Model: c.model, NoIntercept: c.bare, Weights: config.Weights, Positive: c.positive && c.model.Traits().Positive})
 		if slices.ContainsFunc(lambda, func(l float64) bool { return math.IsInf(l, 0) }) {
 			continue // β ≥ 0 leaves no column
 		}

@@ -57,8 +57,6 @@ func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	}
 	c.Model = f.name
 	switch {
-	case c.Standardize && f.samples:
-		return nil, outcome.At(outcome.Usage, "standardize", "%s works on rows as they are; scale the columns before", c.Model)
 	case c.Offset != nil && !f.offset():
 		return nil, outcome.At(outcome.Usage, "offset", "%s has no offset; the models with one predictor and a penalty on columns have", c.Model)
 	case c.Offset != nil && c.Method.iterate() != nil:
@@ -69,6 +67,9 @@ func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		f.form = f.nonNegative()
 	}
 	e := &engine{config: c, family: f, x: x, y: y}
+	if err = e.checkVectors(); err != nil {
+		return nil, err
+	}
 	if err = e.checkMethod(); err != nil {
 		return nil, err
 	}

@@ -29,8 +29,9 @@ const (
 	Tweedie       Model = "tweedie"
 	Huber         Model = "huber"
 	SquaredHinge  Model = "squared_hinge"
+	SVR           Model = "svr"        // ε-insensitive regression; its λ's are ln C and ln ε
 	Multiclass    Model = "multiclass" // one-versus-rest: a logreg for each class against the others
-	SVM           Model = "svm"        // without intercept; its λ is ln C
+	SVM           Model = "svm"        // without intercept unless one is asked for; its λ is ln C
 )
 
 // family is an entry of the table of models: all that sets a model apart from the others.
@@ -46,7 +47,18 @@ type family struct {
 	// classes says that there is a predictor for each class of the target; samples, that
 	// the problem is one of samples instead of columns.
 	classes, samples bool
-	state            func(*engine) (problem, error) // makes the inner problem of an engine's data
+	// machine is the loss of a problem of samples; tube says that it has a second strength ε,
+	// bare that there is no intercept unless one is asked for.
+	machine    machine
+	tube, bare bool
+	state      func(*engine) (problem, error) // makes the inner problem of an engine's data
+}
+
+// machine is the loss of support vectors, which is no datafit of rows: its name, and what a score
+// is of the mean of the target.
+type machine struct {
+	name string
+	link loss.Link
 }
 
 // form is an entry of the table of penalties.
@@ -128,6 +140,7 @@ func families() []family {
 		}
 		byClass = form{name: "l1 of each class", strengths: EachClass, hyperparameters: perClass, max: alphaMax, positive: true, ranges: []span{{12, 0}}, penalty: l1.penalty, common: true, rescale: rescaleL1}
 		box     = form{name: "ridge", strengths: Cost, hyperparameters: 1, ranges: []span{{16, 4}}}
+		tube    = form{name: "ridge", strengths: CostAndTube, hyperparameters: 2, ranges: []span{{16, 12}, {12, 3}}}
 	)
 	const meanSquares = "mean squared error"
 	mse := func(loss.Loss) criterion.Criterion { return criterion.MeanSquaredError{} }
@@ -143,7 +156,8 @@ func families() []family {
 		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judge: criterion.Of, judged: "Huber's loss", state: newSingle},
 		{name: SquaredHinge, about: "two classes; squared hinge, ℓ1 penalty", loss: loss.SquaredHinge{}, form: l1, judge: criterion.Of, judged: "squared hinge", state: newSingle},
 		{name: Multiclass, about: "two classes or more: a logreg of each class against the rest", loss: loss.Logistic{}, form: byClass, judged: "cross-entropy", classes: true, state: newOneVersusRest},
-		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, state: newSamples},
+		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, bare: true, machine: machine{"hinge", loss.Margin}, state: newSamples},
+		{name: SVR, about: "numbers; ε-insensitive support vector regression, C and ε", form: tube, judge: mse, judged: meanSquares, samples: true, tube: true, machine: machine{"epsilon_insensitive", loss.Identity}, state: newSamples},
 	}
 }
 
@@ -179,6 +193,8 @@ type Traits struct {
 	Strengths Strengths
 	Positive  bool // there is a constraint β ≥ 0
 	Intercept bool // there can be one
+	Bare      bool // there is none unless it is asked for
+	Samples   bool // the problem is one of samples: there is no αmax, and its support is of rows
 	Offset    bool // predictions may have one
 	Certified bool // supports can be proved
 	Dense     bool // no strength makes a coefficient zero
@@ -195,6 +211,7 @@ const (
 	EachColumn                   // one α for each column
 	EachClass                    // one α for each class
 	Cost                         // C of samples, which has no αmax
+	CostAndTube                  // C, then half the width ε of a tube
 )
 
 // Traits returns those of the model of a Config. The error is an [outcome.Error] of kind
@@ -209,7 +226,7 @@ func (c Config) Traits() (Traits, error) {
 	}
 	return Traits{
 		Model: f.name, About: f.about, Loss: f.lossName(), Link: f.link(), Judged: f.judged, Strengths: f.strengths,
-		Positive: f.positive, Intercept: !f.samples, Offset: f.offset(), Certified: !f.samples, Dense: f.dense, Classes: f.classes,
+		Positive: f.positive, Intercept: true, Bare: f.bare, Samples: f.samples, Offset: f.offset(), Certified: !f.samples, Dense: f.dense, Classes: f.classes,
 	}, nil
 }
 
@@ -281,7 +298,7 @@ func (f family) quadratic() bool { return f.loss == loss.Loss(loss.Squared{}) }
 // lossName returns the name of the loss that is minimised.
 func (f family) lossName() string {
 	if f.loss == nil {
-		return "hinge"
+		return f.machine.name
 	}
 	return f.loss.Name()
 }
@@ -319,7 +336,7 @@ func (f form) nonNegative() form {
 // link returns what a score is of the mean of the target.
 func (f family) link() loss.Link {
 	if f.loss == nil {
-		return loss.Margin
+		return f.machine.link
 	}
 	return f.loss.Link()
 }

@@ -15,8 +15,9 @@
 //	tweedie min (1/n)Σ (e^{amᵢ}/a + yᵢe^{−qmᵢ}/q − yᵢᵃ/aq) + e^λ‖β‖₁,  a = 2 − p, q = p − 1, y ≥ 0
 //	squared_hinge min (1/n)Σ ½(1 − yᵢmᵢ)₊² + e^λ‖β‖₁,  y = ±1
 //	svm     min ½‖β‖² + e^λΣ(1 − yᵢxᵢβ)₊,  y = ±1
+//	svr     min ½‖β‖² + e^λ₁Σ(|yᵢ − mᵢ| − e^λ₂)₊
 //
-// with an unpenalised intercept b unless it is switched off (the svm has none), and any loss
+// with an unpenalised intercept b unless it is switched off (the svm has one if it is asked for), and any loss
 // in the place of the squared one ([Config].Loss);
 // multiclass is a logreg for each class against the others, each with its own λ. The outer
 // problem is to choose the logarithms λ so that a criterion on held-out rows is
@@ -45,6 +46,7 @@ type Config struct {
 	// With the penalty of a Lasso, a loss that has a model is that model.
 	Loss        loss.Loss
 	NoIntercept bool // leave the intercept out, as the paper does; an SVM has none anyway
+	Intercept   bool // of an [SVM], which has none otherwise
 	// Weights of the rows, finite and ≥ 0, in the inner problem and in the criterion;
 	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, one
 	// of weight 0 as absent: n becomes the sum of the weights. Not kept.
@@ -58,7 +60,7 @@ type Config struct {
 	// Standardize divides the columns by their standard deviations over the weighted
 	// rows, or without an intercept by their root mean squares: penalties are those of
 	// coefficients β̃ⱼ = dⱼβⱼ, as are objectives and αmax; Coef is β. The numbers dⱼ are
-	// those of the rows trained on, in every fold its own. Not for an [SVM].
+	// those of the rows trained on, in every fold its own. Not for an [SVM] without intercept.
 	Standardize bool
 	// PenaltyFactors multiply the strengths of the columns, one number each: of an ℓ1 penalty,
 	// of a ridge, and of both of an elastic net. 0 leaves a column unpenalised, under one ℓ1

@@ -22,6 +22,9 @@ type onSamples struct {
 }
 
 func newSamples(e *engine) (problem, error) {
+	if e.vectors() {
+		return newVectors(e)
+	}
 	if n, _ := e.x.Dims(); len(e.y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(e.y), n)
 	}

@@ -77,6 +77,9 @@ func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choos
 	for _, r := range e.family.ranges {
 		p.Ranges = append(p.Ranges, choose.Range{Below: r.below, Above: r.above})
 	}
+	if v, ok := e.problem.(*onVectors); ok && len(p.Top) > 1 {
+		p.Top = v.units()
+	}
 	switch f := e.family; {
 	case f.samples:
 		p.Shape = choose.Dual

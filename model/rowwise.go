@@ -308,8 +308,11 @@ func (f *Rowwise) Gap(d *Dual, s *State) float64 {
 }
 
 func (f *Rowwise) divergence(s *State, scale float64) float64 {
-	if scale == 1 && s.balance == [2]float64{1, 1} {
+	switch {
+	case scale == 1 && s.balance == [2]float64{1, 1}:
 		return 0
+	case scale == 0: // ℓ(y, m) + ℓ*(y, 0), and inf ℓ = 0
+		return s.Loss
 	}
 	f.loss.Divergence(f.view.Kernels(), f.y, s.Prediction, loss.Dual{Slope: s.Residual, Scale: scale, Balance: s.balance}, s.scratch)
 	weights := f.view.Weights()

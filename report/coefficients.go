@@ -23,7 +23,7 @@ func pathSection(r *Result) section {
 		return section{}
 	}
 	s := section{ID: "path", Title: "Which columns enter where"}
-	if r.Path[0].PerClass == nil && r.Model.Traits().Strengths != pare.Cost {
+	if r.Path[0].PerClass == nil && !r.Model.Traits().Samples {
 		c, shown, all := r.coefficientPath()
 		s.Figures = append(s.Figures, figure{
 			Name: "coefficient-path", SVG: c.svg(), Legend: []key{{"b", "the choice"}},

@@ -82,11 +82,11 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 		fitted:       f,
 		asked:        a,
 	}
-	if a.on(pare.Cost) || a.Lower != "" || a.Upper != "" {
+	if a.stated.traits.Samples || a.Lower != "" || a.Upper != "" {
 		r.AtBound = &f.Bound
 	}
 	switch {
-	case a.on(pare.Cost):
+	case a.stated.traits.Samples:
 	case a.certifies(a.data):
 		r.Certified, r.DualMargin = &f.SupportCertified, number(f.DualMargin)
 	}
@@ -115,7 +115,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 
 // supportSize is that of the generalised support: for the SVM, samples.
 func (a asked) supportSize(f *pare.Fitted) int {
-	if a.on(pare.Cost) {
+	if a.stated.traits.Samples {
 		return f.Free
 	}
 	return len(f.Support)

@@ -34,6 +34,7 @@ func (f commonFlags) config(d *dataset) pare.Config {
 		Model:       f.Model,
 		Loss:        f.stated.loss,
 		NoIntercept: !f.centred(),
+		Intercept:   f.stated.traits.Bare && f.centred(),
 		Positive:    f.Positive,
 		Standardize: f.Standardize,
 		Weights:     d.weights,
@@ -127,14 +128,14 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass or svm (default: lasso)." group:"Problem"`
+	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm or svr (default: lasso)." group:"Problem"`
 	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge or smoothed_hinge, with --penalty." group:"Problem"`
 	Penalty     string     `placeholder:"PENALTY" help:"Of --loss: l1, enet or ridge (default: l1)." group:"Problem"`
 	Delta       string     `placeholder:"D" help:"Huber's loss: where it becomes linear, in units of the target, or a multiple of the median absolute deviation of the training rows, as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`
 	Power       *float64   `placeholder:"P" help:"The tweedie loss: the power of the mean that the variance is, above 1 and below 2 (default: 1.5)." group:"Problem"`
 	Intercept   *bool      `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
-	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's (not svm)." group:"Problem"`
-	Positive    bool       `help:"Coefficients of 0 or more (not ridge, svm)." group:"Problem"`
+	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's (svm: with --intercept)." group:"Problem"`
+	Positive    bool       `help:"Coefficients of 0 or more (not ridge, svm, svr)." group:"Problem"`
 	Tol         float64    `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 
 	stated statedModel
@@ -143,9 +144,6 @@ type problemFlags struct {
 func (f problemFlags) check() error {
 	if f.stated.wrong != nil {
 		return f.stated.wrong
-	}
-	if !f.stated.traits.Intercept && given(f.Intercept, false) {
-		return outcome.At(outcome.Usage, "intercept", "%s has no intercept; the others have one", f.Model)
 	}
 	if f.Power != nil && !(*f.Power > 1 && *f.Power < 2) {
 		return outcome.At(outcome.BadParameter, "power", "must be above 1 (the poisson loss) and below 2 (the gamma loss), got %g", *f.Power)
@@ -158,7 +156,7 @@ func (f problemFlags) check() error {
 
 // centred reports whether there is an intercept.
 func (f problemFlags) centred() bool {
-	return given(f.Intercept, f.stated.traits.Intercept)
+	return given(f.Intercept, !f.stated.traits.Bare)
 }
 
 // validationFlags say which rows judge a λ, and how.

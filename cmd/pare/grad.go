@@ -134,7 +134,7 @@ func (r *gradResult) text(p *page) {
 	} else {
 		p.row("error bound", "about %.2g on an entry of the gradient, from the last changes of the iterates", float64(r.ErrorBound))
 	}
-	if r.asked.on(pare.Cost) {
+	if r.asked.stated.traits.Samples {
 		p.row("samples", "%s on the margin, on average over the folds", count(r.Support))
 	} else {
 		p.row("support", "%s of %s columns, on average over %s%s", count(r.Support), count(r.P), r.asked.lanes(), unless(!r.hyper.SupportCertified, "; proved"))

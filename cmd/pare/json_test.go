@@ -83,7 +83,7 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 			.seconds.load number, .seconds.solve number, .status string`},
 		{"info", `.format string, .density number, .duplicate_columns number, .empty_columns number, .labels.distinct number,
 			.labels.kind string, .labels.max number, .labels.min number, .log_lambda_max.enet number, .log_lambda_max.huber number, .log_lambda_max.poisson number,
-			.log_lambda_max.gamma number, .log_lambda_max.tweedie number, .log_lambda_max.squared_hinge null,
+			.log_lambda_max.gamma number, .log_lambda_max.tweedie number, .log_lambda_max.squared_hinge null, .log_lambda_max.svr null,
 			.log_lambda_max.lasso number, .log_lambda_max.logreg null, .log_lambda_max.multiclass null, .log_lambda_max.ridge number, .log_lambda_max.svm null, .log_lambda_max.wlasso number,
 			.memory_bytes number, .n number, .nnz number, .p number`},
 	} {

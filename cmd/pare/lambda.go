@@ -69,8 +69,8 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 	if s.flag != "ratio" {
 		return s.logarithms(common, d, values)
 	}
-	if common.on(pare.Cost) {
-		return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax to take a share of; give --log-lambda, λ = ln C", common.Model)
+	if common.stated.traits.Samples {
+		return nil, outcome.At(outcome.Usage, "ratio", "%s has no αmax to take a share of; give --log-lambda, its first λ is ln C", common.Model)
 	}
 	top, err := common.alphaMax(d, "there is no share of it to take; give --log-lambda")
 	if err != nil {
@@ -89,10 +89,12 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 func (s strengths) logarithms(common commonFlags, d *dataset, values []float64) ([]float64, error) {
 	classifier := common.stated.traits.Link == loss.Logit
 	switch {
-	case s.flag == "C" && !classifier && !common.on(pare.Cost):
+	case s.flag == "C" && !classifier && !common.stated.traits.Samples:
 		return nil, outcome.At(outcome.Usage, "C", "is the strength of logreg, multiclass and svm; for %s give --alpha, which is that of scikit-learn and the lambda of glmnet", common.Model)
-	case s.flag == "alpha" && common.on(pare.Cost):
-		return nil, outcome.At(outcome.Usage, "alpha", "svm has a strength C; give --C")
+	case s.flag == "alpha" && common.stated.traits.Samples:
+		return nil, outcome.At(outcome.Usage, "alpha", "%s has a strength C; give --C", common.Model)
+	case s.flag == "C" && common.on(pare.CostAndTube):
+		return nil, outcome.At(outcome.Usage, "C", "%s has ε besides; give --log-lambda, ln C and ln ε", common.Model)
 	}
 	rows := float64(len(d.y))
 	if d.weights != nil {
@@ -148,6 +150,8 @@ func hyperparameters(problem problemFlags, r int) string {
 	switch problem.stated.traits.Strengths {
 	case pare.L1AndRidge:
 		return "2 hyperparameters (ℓ1, then ridge)"
+	case pare.CostAndTube:
+		return "2 hyperparameters (ln C, then ln ε)"
 	case pare.EachColumn:
 		return count(r) + " (one per column)"
 	case pare.EachClass:

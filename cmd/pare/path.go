@@ -26,7 +26,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if err := checks(c.commonFlags, c.gridFlags, c.reportFlags, c.plotFlags); err != nil {
 		return nil, err
 	}
-	if c.on(pare.Cost) {
+	if c.stated.traits.Samples {
 		return nil, outcome.At(outcome.Usage, "model", "svm has no αmax for a path to begin at; fit, grad and select serve it")
 	}
 	if err := c.solution("path"); err != nil {

@@ -166,7 +166,7 @@ func (c commonFlags) along(f *pare.Fitted) [][]float64 {
 		points = classesPoints
 	}
 	from, to := wayDown, -wayDown
-	if c.on(pare.Cost) { // a small C is a strong penalty
+	if c.stated.traits.Samples { // a small C is a strong penalty
 		from, to = -wayDown, wayDown
 	} else if !slices.ContainsFunc(top, func(l float64) bool { return math.IsInf(l, 0) || math.IsNaN(l) }) {
 		from = 0

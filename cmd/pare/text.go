@@ -32,12 +32,22 @@ func (a asked) share(logLambda, top float64) string {
 	return fmt.Sprintf("α/αmax = %.4g, λ = %.6g", kernels.Exp(logLambda-top), logLambda)
 }
 
+// shared is what strengths have in common on the line of a first search.
+func (a asked) shared() string {
+	if a.stated.traits.Samples {
+		return "multiple of their units"
+	}
+	return "share of αmax"
+}
+
 // place says where a λ is that a look has been at: of several, the first, or the share that
 // all have.
 func (a asked) place(logLambda float64, top []float64) string {
 	switch a.stated.traits.Strengths {
 	case pare.Cost:
 		return fmt.Sprintf("C = %.2g", kernels.Exp(logLambda))
+	case pare.CostAndTube:
+		return fmt.Sprintf("%.2g of its unit", kernels.Exp(logLambda))
 	case pare.EachClass:
 		return fmt.Sprintf("α/αmax = %.2g", kernels.Exp(logLambda))
 	default:
@@ -56,6 +66,9 @@ func (p *page) strength(a asked, logLambda, top []float64) {
 		}
 	case pare.Cost:
 		p.row("strength", "C = %.6g, λ = ln C = %.6g", kernels.Exp(logLambda[0]), logLambda[0])
+	case pare.CostAndTube:
+		p.row("strength", "C = %.6g, λ = ln C = %.6g", kernels.Exp(logLambda[0]), logLambda[0])
+		p.row("", "ε = %.6g, λ = ln ε = %.6g", kernels.Exp(logLambda[1]), logLambda[1])
 	case pare.EachClass:
 		shares := ratios(logLambda, top)
 		if slices.ContainsFunc(shares, func(s float64) bool { return math.IsInf(s, 1) }) {
@@ -94,11 +107,11 @@ func (p *page) support(f *pare.Fitted, a asked) {
 	case f.PerClass != nil:
 		p.classes(f, a, columns)
 		return
-	case a.on(pare.Cost):
+	case a.stated.traits.Samples:
 		p.row("samples", "%s on the margin, %s within it or misclassified", count(f.Free), count(f.Bound))
 	}
 	text := count(len(f.Support)) + " of " + count(columns) + " columns"
-	if f.Bound > 0 && !a.on(pare.Cost) {
+	if f.Bound > 0 && !a.stated.traits.Samples {
 		text += fmt.Sprintf(", %s at a bound", count(f.Bound))
 	}
 	switch {
@@ -220,7 +233,7 @@ func (p *page) certificate(r *fitResult) {
 // command returns a command line on the same data and problem, none where the
 // command does not serve the model.
 func (a asked) command(name string, flags ...string) string {
-	if name == "path" && a.on(pare.Cost) {
+	if name == "path" && a.stated.traits.Samples {
 		return ""
 	}
 	args := append([]string{"pare", name}, flags...)
@@ -234,6 +247,7 @@ func (a asked) command(name string, flags ...string) string {
 	add(a.Delta != "", "--delta="+quote(a.Delta))
 	add(a.Power != nil, "--power="+short(given(a.Power, 0)))
 	add(!given(a.Intercept, true), "--intercept=false")
+	add(a.stated.traits.Bare && given(a.Intercept, false), "--intercept")
 	add(a.Positive, "--positive")
 	add(a.Standardize, "--standardize")
 	add(a.Tol != 1e-6, "--tol="+short(a.Tol))

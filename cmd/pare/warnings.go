@@ -53,7 +53,7 @@ func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
 
 // scaleWarning reports columns of very different scale, where they are taken as they are.
 func (f commonFlags) scaleWarning(d *dataset) (warning, bool) {
-	if f.Standardize || f.on(pare.Cost) {
+	if f.Standardize || f.stated.traits.Samples {
 		return warning{}, false
 	}
 	k, err := kernels.Active()

@@ -1,0 +1,104 @@
+package bilevel
+
+import (
+	"context"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// NewVectors prepares the choice of the strengths of a [model.Vectors]: ln C, and for
+// regression ln ε. Of the spec, Criterion is required; Penalty and Datafit are not used.
+func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, classes bool, spec Spec) (*Problem, error) {
+	lanes, err := NewVectorsLanes(k, x, y, classes, spec)
+	if err != nil {
+		return nil, err
+	}
+	return NewOver(context.Background(), lanes, spec)
+}
+
+// NewVectorsLanes prepares the lanes of such a problem; see [NewVectors].
+func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, classes bool, spec Spec) (*Lanes, error) {
+	n, p := x.Dims()
+	if err := spec.Check(n); err != nil {
+		return nil, err
+	}
+	return newLanes(spec, spec.Folds.Count(), 0, p, func(id LaneID) (lane, error) {
+		weights, rows := spec.Split(id.Fold)
+		fit, err := model.NewVectors(k, x, y, model.VectorsOptions{Weights: weights, Classes: classes, Intercept: spec.Intercept, Standardise: spec.Standardise})
+		if err != nil {
+			return nil, err
+		}
+		solver, err := cd.NewVectors(fit)
+		if err != nil {
+			return nil, err
+		}
+		j := newJudged(&spec, y, rows)
+		null := make([]float64, n)
+		b, _ := fit.Intercept(null, 1, 0)
+		for i := range null {
+			null[i] = b
+		}
+		if err := j.judgeNull(null); err != nil {
+			return nil, err
+		}
+		return &vectors{judged: j, fit: fit, solver: solver, implicit: implicit.NewVectors(fit)}, nil
+	}), nil
+}
+
+// vectors is the lane of a machine of support vectors.
+type vectors struct {
+	judged
+	stateless
+	fit      *model.Vectors
+	solver   *cd.Vectors
+	implicit *implicit.Vectors
+	last     *cd.VectorsSolution
+}
+
+func (l *vectors) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
+	start := time.Now()
+	l.solver.Reset() // exact steps take little longer from nowhere, and the point does not depend on the last
+	s, err := l.solver.Solve(ctx, r.LogLambda, options)
+	if err != nil {
+		return err
+	}
+	if s.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	l.last = s
+	if err := l.judge(s.Predictions); err != nil {
+		return err
+	}
+	l.Solved = Solved{
+		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Free),
+		Status: s.Status, Seconds: time.Since(start).Seconds(), Work: s.Work,
+	}
+	if null := l.fit.Null(s.C, s.Epsilon); null > 0 {
+		l.Solved.TrainLoss = s.Primal / null
+	}
+	return nil
+}
+
+func (l *vectors) differentiate(ctx context.Context, r *LaneRequest, _ cd.Options) error {
+	start, s := time.Now(), l.last
+	at := implicit.VectorsPoint{Dual: s.Dual, Free: s.Free, Bound: s.Bound, Predictions: s.Predictions}
+	g, err := l.implicit.Solve(r.LogLambda, at, l.outer())
+	if err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	l.Gradient = g.Gradient
+	l.Derived = differentiated(g, time.Since(start))
+	return nil
+}
+
+// restore has nothing to do: every solve begins from nowhere.
+func (*vectors) restore(int, []byte) error { return nil }

@@ -1,0 +1,461 @@
+package cd
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// VectorsSolution is a certified point of a [model.Vectors]. Its slices belong to the
+// solver and change with the next call of Solve.
+type VectorsSolution struct {
+	Dual      []float64 // n: a, 0 on rows of weight 0
+	W         []float64 // p: Σaᵢx̃ᵢ, of scaled columns
+	Intercept float64
+	Free      []int32 // rows with aᵢ inside its interval and not 0, ascending
+	Bound     []int32 // rows with aᵢ at an end of it that is not 0, ascending
+	// Predictions are x̃ᵢw + b for all n rows, held-out ones included.
+	Predictions []float64
+	C, Epsilon  float64
+	Primal      float64 // ½‖w‖² + ΣCᵢh(yᵢ − mᵢ)
+	outcome.Certificate
+	outcome.Effort
+	Work   float64
+	Status outcome.Status // Converged, NotConverged or Cancelled
+}
+
+// Vectors solves a [model.Vectors] at any strengths: by exact steps on the rows that are
+// free, from the last solution, and where those do not end by an interior-point method
+// before them. It factorises matrices of min(n, p) rows, and is not safe for concurrent use.
+type Vectors struct {
+	fit  *model.Vectors
+	k    *kernels.Set
+	n, p int
+
+	list    []int32 // rows of positive weight
+	place   []int32 // row → its place in list, -1
+	columns []int32 // with entries
+	square  []float64
+	byRows  bool
+	gram    []float64 // of the rows in list, lower triangle, where byRows
+
+	c, epsilon float64
+	null       float64
+	met        bool // there is a last solution
+	a, m, w    []float64
+	b          float64
+	free       vectorsFree
+	inside     vectorsInterior
+	sol        VectorsSolution
+	bestGap    float64
+}
+
+// mostVectors bounds the matrices that are factorised.
+const mostVectors = 4000
+
+// NewVectors returns a solver. The error is an [outcome.Error] of kind Limit where both rows
+// and columns are too many.
+func NewVectors(fit *model.Vectors) (*Vectors, error) {
+	n, p := fit.Dims()
+	s := &Vectors{fit: fit, k: fit.Kernels(), n: n, p: p, place: make([]int32, n), columns: fit.Matrix().Order(), square: fit.Squares()}
+	for i := range n {
+		s.place[i] = -1
+		if fit.Weight(i) > 0 {
+			s.place[i] = int32(len(s.list))
+			s.list = append(s.list, int32(i))
+		}
+	}
+	if s.byRows = len(s.list) < len(s.columns); min(len(s.list), len(s.columns)) > mostVectors {
+		return nil, outcome.Errorf(outcome.Limit, "%d rows and %d columns: one of them must be %d at most, which a matrix is factorised of", len(s.list), len(s.columns), mostVectors)
+	}
+	s.free.system.Kernels = s.k
+	s.a, s.m, s.w = make([]float64, n), make([]float64, n), make([]float64, p)
+	s.sol.Dual, s.sol.Predictions, s.sol.W = make([]float64, n), make([]float64, n), make([]float64, p)
+	if s.byRows {
+		s.products()
+	}
+	return s, nil
+}
+
+// products computes X̃X̃ᵀ of the rows in list.
+func (s *Vectors) products() {
+	size := len(s.list)
+	s.gram = make([]float64, size*size)
+	compact, index := make([]float64, 0, size), make([]int32, 0, size)
+	for _, j := range s.columns {
+		rows, values := s.fit.Matrix().Column(int(j))
+		scale := s.fit.Scale(int(j))
+		compact, index = compact[:0], index[:0]
+		for k, v := range values {
+			i := k
+			if rows != nil {
+				i = int(rows[k])
+			}
+			if at := s.place[i]; at >= 0 {
+				compact, index = append(compact, scale*v), append(index, at)
+			}
+		}
+		for k, v := range compact {
+			s.k.AxpyIndexed(v, compact[:k+1], index[:k+1], s.gram[int(index[k])*size:][:size])
+		}
+	}
+}
+
+// Reset makes the next Solve begin anew.
+func (s *Vectors) Reset() { s.met = false }
+
+// Solve minimises at the strengths: ln C, and for regression ln ε. The result carries the
+// gap of the returned point; one that missed the tolerance has the status that says so. The
+// error is an [outcome.Error] about the arguments.
+func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) (*VectorsSolution, error) {
+	opts, err := opts.resolve()
+	if err != nil {
+		return nil, err
+	}
+	c, epsilon, err := s.fit.Strengths(logLambda)
+	if err != nil {
+		return nil, err
+	}
+	s.begin(c, epsilon)
+	tol := opts.Tol * s.null
+	s.settle(ctx)
+	for _, target := range []float64{interiorRough, interiorTarget} {
+		if s.bestGap <= tol || ctx.Err() != nil {
+			break
+		}
+		s.inside.run(ctx, s, max(target*s.null, math.SmallestNonzeroFloat64))
+		s.settle(ctx)
+	}
+	s.finish()
+	switch {
+	case s.bestGap <= tol:
+		s.sol.Status = outcome.Converged
+	case ctx.Err() != nil:
+		s.sol.Status = outcome.Cancelled
+	default:
+		s.sol.Status = outcome.NotConverged
+	}
+	return &s.sol, nil
+}
+
+// interiorRough is the relative gap from which exact steps are tried.
+const interiorRough = 1e-9
+
+// begin moves the last solution to other strengths: what was at a bound goes there again.
+func (s *Vectors) begin(c, epsilon float64) {
+	for _, i := range s.list {
+		if !s.met {
+			s.a[i] = 0
+			continue
+		}
+		lower, upper := s.fit.Interval(int(i), s.c)
+		newLower, newUpper := s.fit.Interval(int(i), c)
+		switch a := s.a[i]; {
+		case a == 0:
+		case a >= upper:
+			s.a[i] = newUpper
+		case a <= lower:
+			s.a[i] = newLower
+		}
+	}
+	if !s.met {
+		s.b = 0
+	}
+	s.c, s.epsilon, s.bestGap, s.met = c, epsilon, math.Inf(1), true
+	s.null = s.fit.Null(c, epsilon)
+	s.sol.C, s.sol.Epsilon, s.sol.Effort, s.sol.Work = c, epsilon, outcome.Effort{}, 0
+	if s.fit.Centred() && s.sol.Passes == 0 {
+		s.look()
+	}
+}
+
+// pass is the modelled cost of meeting all entries once.
+func (s *Vectors) pass() float64 {
+	return residualCost(int(s.fit.Matrix().NNZ()), 0, s.dense())
+}
+
+func (s *Vectors) dense() bool {
+	index, _ := s.fit.Matrix().Arrays()
+	return index == nil
+}
+
+// look makes w and m of a, with the intercept at hand, and keeps the point if its gap is the
+// least so far. The point kept is feasible: clipped to its intervals, and of the heavier sign
+// as much as of the other.
+func (s *Vectors) look() (gap float64) {
+	sol := &s.sol
+	point := sol.Dual
+	if s.bestGap < math.Inf(1) {
+		point = s.free.point(s.n)
+	}
+	for _, i := range s.list {
+		lower, upper := s.fit.Interval(int(i), s.c)
+		point[i] = max(lower, min(upper, s.a[i]))
+	}
+	if s.fit.Centred() {
+		s.balance(point)
+	}
+	s.fit.SetPrimal(point, s.w)
+	s.fit.Predict(s.w, 0, s.m)
+	sol.Passes++
+	sol.Work += 2 * s.pass()
+	gap, b := s.gapAt(point, s.b), s.b
+	if s.fit.Centred() && !(gap <= s.bestGap && gap <= float64(interiorRough*s.null)) {
+		other, _ := s.fit.Intercept(s.m, s.c, s.epsilon)
+		if g := s.gapAt(point, other); g < gap {
+			gap, b = g, other
+		}
+	}
+	if gap < s.bestGap || math.IsInf(s.bestGap, 1) {
+		s.bestGap = gap
+		sol.Intercept = b
+		copy(sol.Dual, point)
+		copy(sol.W, s.w)
+	}
+	return gap
+}
+
+// balance makes the sum of a point 0: by the row with the most room where that suffices, or the
+// heavier sign gets as much as the other.
+func (s *Vectors) balance(point []float64) {
+	var plus, minus, room float64
+	most := int32(-1)
+	for _, i := range s.list {
+		a := point[i]
+		plus, minus = plus+max(a, 0), minus+max(-a, 0)
+		lower, upper := s.fit.Interval(int(i), s.c)
+		inside := min(a-lower, upper-a)
+		if !s.fit.Classes() {
+			inside = min(inside, math.Abs(a))
+		}
+		if inside > room {
+			most, room = i, inside
+		}
+	}
+	excess := plus - minus
+	if math.Abs(excess) < room {
+		point[most] -= excess
+		return
+	}
+	for _, i := range s.list {
+		switch {
+		case plus > minus && point[i] > 0:
+			point[i] *= minus / plus
+		case minus > plus && point[i] < 0:
+			point[i] *= plus / minus
+		}
+	}
+}
+
+// gapAt returns the gap of a point whose predictions without an intercept are m.
+func (s *Vectors) gapAt(point []float64, b float64) (gap float64) {
+	for _, i := range s.list {
+		gap += s.fit.Lack(int(i), point[i], s.m[i]+b, s.c, s.epsilon)
+	}
+	return gap
+}
+
+// finish fills the solution from the best point.
+func (s *Vectors) finish() {
+	sol := &s.sol
+	s.b = sol.Intercept
+	copy(s.a, sol.Dual)
+	s.fit.Predict(sol.W, sol.Intercept, sol.Predictions)
+	sol.Free, sol.Bound = sol.Free[:0], sol.Bound[:0]
+	sol.Primal = float64(0.5 * s.k.Dot(sol.W, sol.W))
+	sol.KKT = 0
+	for _, i := range s.list {
+		lower, upper := s.fit.Interval(int(i), s.c)
+		a, m := sol.Dual[i], sol.Predictions[i]
+		sol.Primal += s.fit.Hinge(int(i), m, s.c, s.epsilon)
+		switch a {
+		case 0:
+		case lower, upper:
+			sol.Bound = append(sol.Bound, i)
+		default:
+			sol.Free = append(sol.Free, i)
+		}
+		if l := s.square[i]; l > 0 {
+			sol.KKT = max(sol.KKT, l*math.Abs(a-s.step(i, a, m)))
+		}
+	}
+	sol.Gap = s.bestGap
+	if sol.RelativeGap = sol.Gap; sol.Gap != 0 {
+		sol.RelativeGap = sol.Gap / s.null
+	}
+}
+
+// step returns where a step along row i alone, with the intercept fixed, leaves aᵢ.
+func (s *Vectors) step(i int32, a, m float64) float64 {
+	lower, upper := s.fit.Interval(int(i), s.c)
+	r := s.fit.Target()[i] - m
+	l := s.square[i]
+	if l == 0 {
+		switch over := model.SoftThreshold(r, s.epsilon); {
+		case over > 0:
+			return upper
+		case over < 0:
+			return lower
+		default:
+			return 0
+		}
+	}
+	return max(lower, min(upper, model.SoftThreshold(math.FMA(a, l, r), s.epsilon)/l))
+}
+
+// vectorsFree solves the conditions yᵢ − mᵢ = ±ε of the free rows S,
+//
+//	A_SS·a_S + b·1 = y_S ∓ ε − A_SB·a_B,  Σa_S = −Σa_B,
+//
+// through A_SS + τ11ᵀ, which is positive definite where the rows are affinely independent.
+type vectorsFree struct {
+	rows []int32 // S
+	sign []float64
+	m    []float64 // of a, the unclipped one
+	x    []float64 // rows of S, where p is small
+	q    []float64 // the matrix
+
+	system support.Semidefinite // rows may depend on one another
+	rhs    []float64
+	ones   []float64
+	spare  []float64
+	known  []int32 // S before
+	sides  []float64
+}
+
+func (v *vectorsFree) point(n int) []float64 {
+	if len(v.spare) != n {
+		v.spare = make([]float64, n)
+	}
+	clear(v.spare)
+	return v.spare
+}
+
+const mostSettles = 60
+
+// settle steps from set to set of free rows, exactly on each, until it stays or the gap is
+// rounding (a primal–dual active set method: Hintermüller, Ito and Kunisch, SIAM
+// Journal on Optimization 13, 2002).
+func (s *Vectors) settle(ctx context.Context) {
+	v := &s.free
+	copy(s.a, s.sol.Dual)
+	if s.sol.Passes > 0 {
+		s.b = s.sol.Intercept
+	}
+	v.m = grow(v.m, s.n)
+	for round := 0; round < mostSettles && ctx.Err() == nil; round++ {
+		s.fit.SetPrimal(s.a, s.w)
+		s.fit.Predict(s.w, s.b, v.m)
+		s.sol.Work += float64(2 * s.pass())
+		v.known, v.sides = append(v.known[:0], v.rows...), append(v.sides[:0], v.sign...)
+		s.classify()
+		stays := round > 0 && len(v.known) == len(v.rows)
+		for k := range v.rows {
+			stays = stays && v.known[k] == v.rows[k] && v.sides[k] == v.sign[k]
+		}
+		if !s.solveFree() {
+			return
+		}
+		s.sol.Steps++
+		if s.look(); stays || s.bestGap <= float64(leastGap*s.null) {
+			return
+		}
+	}
+}
+
+// classify puts every row at the end of its interval that a step along it leads to, or
+// among the free.
+func (s *Vectors) classify() {
+	v := &s.free
+	v.rows, v.sign = v.rows[:0], v.sign[:0]
+	for _, i := range s.list {
+		lower, upper := s.fit.Interval(int(i), s.c)
+		switch a := s.step(i, s.a[i], v.m[i]); a {
+		case 0, lower, upper:
+			s.a[i] = a
+		default:
+			v.rows, v.sign = append(v.rows, i), append(v.sign, math.Copysign(1, a))
+		}
+	}
+}
+
+// solveFree sets a on the free rows and b to the solution of their conditions. It returns
+// false where the system is singular to working precision.
+func (s *Vectors) solveFree() bool {
+	v, size := &s.free, len(s.free.rows)
+	if size == 0 {
+		return true
+	}
+	if size > mostVectors {
+		return false
+	}
+	var fixed float64
+	for _, i := range v.rows {
+		s.a[i] = 0
+	}
+	for _, i := range s.list {
+		fixed += s.a[i]
+	}
+	s.fit.SetPrimal(s.a, s.w)
+	s.fit.Predict(s.w, 0, v.m)
+	v.rhs, v.ones = grow(v.rhs, size), grow(v.ones, size)
+	lift := s.freeMatrix()
+	for k, i := range v.rows {
+		v.rhs[k] = s.fit.Target()[i] - float64(v.sign[k]*s.epsilon) - v.m[i] - float64(lift*fixed)
+		v.ones[k] = 1
+	}
+	if s.sol.Work += support.CholeskyCost(size); !v.system.Factorise(v.q, size) || !v.system.Solve(v.rhs) {
+		return false
+	}
+	if s.fit.Centred() {
+		if !v.system.Solve(v.ones) {
+			return false
+		}
+		var a, one float64
+		for k := range v.rows {
+			a, one = a+v.rhs[k], one+v.ones[k]
+		}
+		s.b = (a + fixed) / one
+		s.k.Axpy(-s.b, v.ones, v.rhs)
+	}
+	for k, i := range v.rows {
+		s.a[i] = v.rhs[k]
+	}
+	return true
+}
+
+// freeMatrix sets q to A_SS + τ11ᵀ and returns τ, 0 without an intercept.
+func (s *Vectors) freeMatrix() (lift float64) {
+	v, size := &s.free, len(s.free.rows)
+	v.q = grow(v.q, size*size)
+	if s.fit.Centred() {
+		for _, i := range v.rows {
+			lift += s.square[i] / float64(size)
+		}
+		if lift == 0 {
+			lift = 1
+		}
+	}
+	if s.byRows {
+		all := len(s.list)
+		for k, i := range v.rows {
+			row := s.gram[int(s.place[i])*all:]
+			for l, other := range v.rows[:k+1] {
+				v.q[k*size+l] = row[s.place[other]] + lift
+			}
+		}
+		return lift
+	}
+	v.x = s.fit.Rows(v.rows, v.x)
+	p := len(s.columns)
+	for k := range v.rows {
+		for l := range k + 1 {
+			v.q[k*size+l] = s.k.Dot(v.x[k*p:][:p], v.x[l*p:][:p]) + lift
+		}
+	}
+	return lift
+}

@@ -1,0 +1,136 @@
+package cd_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestVectors: regression and classes, with and without intercept, weights and copies of rows,
+// few rows and many: the point is feasible, its gap is that of the two objectives from their
+// definitions, and next to nothing.
+func TestVectors(t *testing.T) {
+	for seed := range oracle.Cases(120) {
+		r := oracle.NewRandom(4000 + seed)
+		q := r.Problem(oracle.Shape{N: 4 + r.Intn(40), P: 1 + r.Intn(30), Density: r.Pick(0.4, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
+		o := model.VectorsOptions{Classes: seed%2 == 0, Intercept: seed%4 < 2}
+		if o.Classes {
+			q.Classes(r)
+		}
+		if seed%5 == 0 { // copies of rows
+			for i := range len(q.X) / 2 {
+				q.X[len(q.X)-1-i], q.Y[len(q.X)-1-i] = q.X[i], q.Y[i]
+				if q.Weights != nil {
+					q.Weights[len(q.X)-1-i] = q.Weights[i]
+				}
+			}
+		}
+		o.Weights = q.Weights
+		fit, err := model.NewVectors(subject.Kernels(t), subject.Matrix(t, q, seed%2 == 0), q.Y, o)
+		if err != nil {
+			continue // one class
+		}
+		solver, err := cd.NewVectors(fit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			c, epsilon := r.Pick(1e-3, 0.1, 10, 1e3), r.Pick(1e-3, 0.3, 1)
+			at := []float64{math.Log(c), math.Log(epsilon)}[:fit.Hyperparameters()]
+			if o.Classes {
+				epsilon = 0
+			}
+			name := fmt.Sprintf("seed %d, %+v, C %g, ε %g", seed, o, c, epsilon)
+			s, err := solver.Solve(context.Background(), at, cd.Options{Tol: 1e-10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Status != outcome.Converged {
+				t.Errorf("%s: %s at %g", name, s.Status, s.RelativeGap)
+			}
+			primal, dual, sum := vectorObjectives(q, o, s, s.C, s.Epsilon)
+			if d := primal - dual; math.Abs(d-s.Gap) > 1e-11*(1+primal) || d < -1e-11*(1+primal) {
+				t.Errorf("%s: gap %g, the objectives are %g and %g", name, s.Gap, primal, dual)
+			}
+			if o.Intercept && math.Abs(sum) > 1e-11*c*float64(len(q.Y)) {
+				t.Errorf("%s: Σa = %g", name, sum)
+			}
+			for i, a := range s.Dual {
+				if lower, upper := fit.Interval(i, s.C); a < lower || a > upper {
+					t.Errorf("%s: a_%d = %g is not within %g and %g", name, i, a, lower, upper)
+				}
+			}
+		}
+	}
+}
+
+// vectorObjectives are those of the primal and dual problems, from their definitions, and Σa.
+func vectorObjectives(q *oracle.Problem, o model.VectorsOptions, s *cd.VectorsSolution, c, epsilon float64) (primal, dual, sum float64) {
+	_, p := q.Dims()
+	w := make([]float64, p)
+	for i, row := range q.X {
+		a := s.Dual[i]
+		sum += a
+		dual += q.Y[i]*a - epsilon*math.Abs(a)
+		for j, x := range row {
+			w[j] += a * x
+		}
+	}
+	for _, v := range w {
+		primal += v * v / 2
+		dual -= v * v / 2
+	}
+	for i, row := range q.X {
+		m := s.Intercept
+		for j, x := range row {
+			m += x * w[j]
+		}
+		loss := max(0, math.Abs(q.Y[i]-m)-epsilon)
+		if o.Classes {
+			loss = max(0, 1-q.Y[i]*m)
+		}
+		primal += c * q.Weight(i) * loss
+	}
+	return primal, dual, sum
+}
+
+// TestVectorsWithoutInterceptAreTheSVM: the same objective as the solver of samples by
+// coordinate descent finds.
+func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
+	for seed := range oracle.Cases(30) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 10 + r.Intn(40), P: 2 + r.Intn(20), Density: r.Pick(0.4, 1), Weights: seed%3 == 0}).Classes(r)
+		fit, err := model.NewVectors(subject.Kernels(t), subject.Matrix(t, q, true), q.Y, model.VectorsOptions{Weights: q.Weights, Classes: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		solver, err := cd.NewVectors(fit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := math.Log(r.Pick(0.01, 1, 10))
+		got, err := solver.Solve(context.Background(), []float64{at}, cd.Options{Tol: 1e-12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := cd.NewSVM(subject.SVM(t, nil, q, true)).Solve(context.Background(), at, cd.Options{Tol: 1e-12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if math.Abs(got.Primal-want.Primal) > 1e-11*(1+want.Primal) {
+			t.Errorf("seed %d: objective %.15g, by coordinate descent %.15g", seed, got.Primal, want.Primal)
+		}
+		for j, w := range want.W {
+			if math.Abs(got.W[j]-w) > 1e-5 {
+				t.Errorf("seed %d: w_%d = %g, by coordinate descent %g", seed, j, got.W[j], w)
+			}
+		}
+	}
+}

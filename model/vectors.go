@@ -1,0 +1,320 @@
+package model
+
+import (
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Vectors is a linear machine of support vectors with an intercept, in its dual form: over
+// the samples i of weight sᵢ > 0, with Cᵢ = C·sᵢ,
+//
+//	min over a of ½‖w‖² − Σyᵢaᵢ + ε‖a‖₁, w = Σaᵢx̃ᵢ, Σaᵢ = 0, aᵢ in its interval,
+//
+// the dual of ½‖w‖² + Σ Cᵢ·h(yᵢ − mᵢ), m = X̃w + b. Regression (ε-SVR) has h(r) = (|r| − ε)₊
+// and the interval [−Cᵢ, Cᵢ]; the machine of classes y = ±1 the hinge, h = (yr)₊ and ε = 0,
+// and yᵢaᵢ between 0 and Cᵢ. Without an intercept there is no constraint on Σaᵢ. x̃ are
+// samples with columns scaled, not centred: an intercept takes up any shift.
+//
+// A Vectors is immutable and safe for any number of goroutines.
+type Vectors struct {
+	x         sparse.Matrix
+	k         *kernels.Set
+	y         []float64
+	weights   []float64 // nil: every row has weight 1
+	scale     []float64 // of columns; nil: 1
+	classes   bool
+	intercept bool
+	total     float64 // Σs
+}
+
+// VectorsOptions say which machine it is.
+type VectorsOptions struct {
+	Weights     []float64 // of the rows; nil: all 1. They are copied
+	Classes     bool      // y is −1 or 1 and the loss the hinge; otherwise regression
+	Intercept   bool
+	Standardise bool // columns of unit variance over the weighted rows; without an intercept of unit mean square
+}
+
+// NewVectors checks the target and the weights. x and y are kept and must not change. The
+// error is an [outcome.Error]: Shape, NonFinite or BadParameter with the row, SingleClass
+// for classes of which one alone has weight.
+func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) (*Vectors, error) {
+	n, p := x.Dims()
+	if len(y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
+	}
+	var l loss.Loss = loss.Squared{}
+	if o.Classes {
+		l = loss.SmoothedHinge{}
+	}
+	if err := loss.CheckTarget(l, y); err != nil {
+		return nil, err
+	}
+	view, err := sparse.NewView(k, x, o.Weights, o.Intercept)
+	if err != nil {
+		return nil, err
+	}
+	f := &Vectors{x: x, k: k, y: y, weights: slices.Clone(o.Weights), classes: o.Classes, intercept: o.Intercept, total: view.Total()}
+	if o.Classes {
+		var sides [2]bool
+		for i, label := range y {
+			sides[loss.Side(label)] = sides[loss.Side(label)] || f.Weight(i) > 0
+		}
+		if !sides[0] || !sides[1] {
+			return nil, outcome.Errorf(outcome.SingleClass, "every training row has the same label")
+		}
+	}
+	if o.Standardise {
+		view = view.Standardised()
+		f.scale = make([]float64, p)
+		for j := range f.scale {
+			f.scale[j] = view.Scale(j)
+		}
+	}
+	return f, nil
+}
+
+// Dims returns the number of samples n, held-out ones included, and of features p.
+func (f *Vectors) Dims() (n, p int) { return f.x.Dims() }
+
+// Kernels returns the kernel set to compute with.
+func (f *Vectors) Kernels() *kernels.Set { return f.k }
+
+// Matrix returns the design matrix, not scaled.
+func (f *Vectors) Matrix() sparse.Matrix { return f.x }
+
+// Target returns y. Read only.
+func (f *Vectors) Target() []float64 { return f.y }
+
+// Centred reports that there is an intercept.
+func (f *Vectors) Centred() bool { return f.intercept }
+
+// Classes reports that the target is one of classes.
+func (f *Vectors) Classes() bool { return f.classes }
+
+// Hyperparameters returns the number of hyperparameters: C, and for regression ε.
+func (f *Vectors) Hyperparameters() int {
+	if f.classes {
+		return 1
+	}
+	return 2
+}
+
+// Weight returns sᵢ.
+func (f *Vectors) Weight(i int) float64 {
+	if f.weights == nil {
+		return 1
+	}
+	return f.weights[i]
+}
+
+// Scale returns what column j is multiplied by.
+func (f *Vectors) Scale(j int) float64 {
+	if f.scale == nil {
+		return 1
+	}
+	return f.scale[j]
+}
+
+// Strengths returns C and ε, 0 for classes, at the logarithms, refusing what cannot be.
+func (f *Vectors) Strengths(logLambda []float64) (c, epsilon float64, err error) {
+	if len(logLambda) != f.Hyperparameters() {
+		return 0, 0, outcome.At(outcome.Shape, "log-lambda", "%d λ's for %d strengths", len(logLambda), f.Hyperparameters())
+	}
+	if c, err = strength(logLambda[0], 0); err == nil && math.IsInf(c*f.total, 1) {
+		err = outcome.At(outcome.BadParameter, "log-lambda", "ΣCᵢ overflows")
+	}
+	if err == nil && !f.classes {
+		epsilon, err = strength(logLambda[1], 1)
+	}
+	return c, epsilon, err
+}
+
+// Interval returns that of aᵢ.
+func (f *Vectors) Interval(i int, c float64) (lower, upper float64) {
+	bound := c * f.Weight(i)
+	switch {
+	case !f.classes:
+		return -bound, bound
+	case f.y[i] > 0:
+		return 0, bound
+	default:
+		return -bound, 0
+	}
+}
+
+// SetPrimal sets w = X̃ᵀa, a of all n rows.
+func (f *Vectors) SetPrimal(a, w []float64) {
+	clear(w)
+	for _, j := range f.x.Order() {
+		rows, values := f.x.Column(int(j))
+		if rows == nil {
+			w[j] = f.Scale(int(j)) * f.k.Dot(values, a)
+		} else {
+			w[j] = f.Scale(int(j)) * f.k.DotIndexed(values, rows, a)
+		}
+	}
+}
+
+// Predict sets m = X̃w + b on all n rows.
+func (f *Vectors) Predict(w []float64, b float64, m []float64) {
+	for i := range m {
+		m[i] = b
+	}
+	for _, j := range f.x.Order() {
+		if w[j] == 0 {
+			continue
+		}
+		rows, values := f.x.Column(int(j))
+		if rows == nil {
+			f.k.Axpy(w[j]*f.Scale(int(j)), values, m)
+		} else {
+			f.k.AxpyIndexed(w[j]*f.Scale(int(j)), values, rows, m)
+		}
+	}
+}
+
+// Squares returns ‖x̃ᵢ‖² of all rows.
+func (f *Vectors) Squares() []float64 {
+	n, _ := f.x.Dims()
+	out := make([]float64, n)
+	for _, j := range f.x.Order() {
+		rows, values := f.x.Column(int(j))
+		for k, v := range values {
+			i := k
+			if rows != nil {
+				i = int(rows[k])
+			}
+			v *= f.Scale(int(j))
+			out[i] = math.FMA(v, v, out[i])
+		}
+	}
+	return out
+}
+
+// Lack is what row i adds to the duality gap at aᵢ and the prediction m:
+// Cᵢh(y − m) + ε|aᵢ| − aᵢ(y − m) ≥ 0. The sum over the rows is the gap of the objectives for
+// any b, if Σaᵢ = 0 where there is an intercept, and a bound of ‖w − ŵ‖².
+func (f *Vectors) Lack(i int, a, m, c, epsilon float64) float64 {
+	lower, upper := f.Interval(i, c)
+	r := f.y[i] - m
+	// Each side of the tube, with the part of a that lies on it.
+	above, below := max(a, 0), max(-a, 0)
+	sum := side(r-epsilon, above, upper)
+	return sum + side(-r-epsilon, below, -lower)
+}
+
+// side is bound·(over)₊ − share·over ≥ 0.
+func side(over, share, bound float64) float64 {
+	if over > 0 {
+		return float64((bound - share) * over)
+	}
+	return -float64(share * over)
+}
+
+// Hinge returns Cᵢh(y − m).
+func (f *Vectors) Hinge(i int, m, c, epsilon float64) float64 {
+	lower, upper := f.Interval(i, c)
+	r := f.y[i] - m
+	return float64(upper*max(0, r-epsilon)) - float64(lower*max(0, -r-epsilon))
+}
+
+// Null returns P₀, the objective of w = 0 and the best b: the scale of relative gaps.
+func (f *Vectors) Null(c, epsilon float64) float64 {
+	_, value := f.Intercept(make([]float64, len(f.y)), c, epsilon)
+	return value
+}
+
+// Intercept returns the best b for predictions m without one, and ΣCᵢh(yᵢ − mᵢ − b) there;
+// the middle of an interval of best ones. Without an intercept b = 0.
+func (f *Vectors) Intercept(m []float64, c, epsilon float64) (b, value float64) {
+	if f.intercept {
+		b = f.bestIntercept(m, c, epsilon)
+	}
+	for i := range f.y {
+		if f.Weight(i) > 0 {
+			value += f.Hinge(i, m[i]+b, c, epsilon)
+		}
+	}
+	return b, value
+}
+
+// bestIntercept looks for where the slope of the piecewise linear objective changes its sign.
+func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
+	type kink struct{ at, bend float64 }
+	var kinks []kink
+	var slope float64 // at −∞: every row is above
+	for i, t := range f.y {
+		if f.Weight(i) == 0 {
+			continue
+		}
+		lower, upper := f.Interval(i, c)
+		slope -= upper
+		if upper > 0 {
+			kinks = append(kinks, kink{t - m[i] - epsilon, upper})
+		}
+		if lower < 0 {
+			kinks = append(kinks, kink{t - m[i] + epsilon, -lower})
+		}
+	}
+	slices.SortStableFunc(kinks, func(p, q kink) int {
+		switch {
+		case p.at < q.at:
+			return -1
+		case p.at > q.at:
+			return 1
+		default:
+			return 0
+		}
+	})
+	flat := float64(1e-12 * math.Abs(slope))
+	for k, at := range kinks {
+		slope += at.bend
+		switch {
+		case slope > flat:
+			return at.at
+		case slope >= -flat && k+1 < len(kinks):
+			return 0.5 * (at.at + kinks[k+1].at)
+		}
+	}
+	return kinks[len(kinks)-1].at
+}
+
+// Rows returns the scaled rows listed, ascending, one after the other, of the columns with
+// entries in storage order. They are written to x where that is large enough.
+func (f *Vectors) Rows(list []int32, x []float64) []float64 {
+	columns := f.x.Order()
+	p := len(columns)
+	if x = slices.Grow(x[:0], len(list)*p)[:len(list)*p]; p == 0 {
+		return x
+	}
+	clear(x)
+	for at, j := range columns {
+		rows, values := f.x.Column(int(j))
+		scale := f.Scale(int(j))
+		if rows == nil {
+			for k, i := range list {
+				x[k*p+at] = scale * values[i]
+			}
+			continue
+		}
+		k := 0
+		for e, i := range rows {
+			for k < len(list) && list[k] < i {
+				k++
+			}
+			if k == len(list) {
+				break
+			}
+			if list[k] == i {
+				x[k*p+at] = scale * values[e]
+			}
+		}
+	}
+	return x
+}

@@ -40,12 +40,7 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 	if e.family.classes {
 		return held.ofClasses(e, folds), nil
 	}
-	score := make([]float64, len(e.y))
-	for i, s := range held.Scores {
-		if s != nil {
-			score[i] = s[0]
-		}
-	}
+	score := held.first()
 	own := e.problem.(interface{ judged() criterion.Criterion }).judged()
 	all := []criterion.Criterion{own}
 	for _, c := range beside(e.family.link()) {
@@ -73,7 +68,7 @@ func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*HeldO
 	})
 	if !ok || t.columns != nil || e.config.Method.iterate() != nil {
 		v.Loss = nil
-		return e.outOfFold(ctx, final.LogLambda, v, final)
+		return e.outOfFold(ctx, final.LogLambda, v, refit{from: final})
 	}
 	all, err := folds.HeldOut(ctx, final.LogLambda)
 	if err != nil {

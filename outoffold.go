@@ -39,11 +39,17 @@ func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v V
 		return nil, err
 	}
 	v.Sigma = 0
-	return e.outOfFold(ctx, logLambda, v, nil)
+	return e.outOfFold(ctx, logLambda, v, refit{})
 }
 
-// outOfFold is [OutOfFold], each fold beginning at a model of all rows where there is one.
-func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validation, from *Fitted) (*HeldOut, error) {
+// refit says how the models of folds are made.
+type refit struct {
+	from  *Fitted // a model of all rows to begin at; nil: at the null model
+	relax bool    // without penalty on their supports, see [Relax]
+}
+
+// outOfFold is [OutOfFold].
+func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validation, how refit) (*HeldOut, error) {
 	spec, err := e.held(v)
 	if err != nil {
 		return nil, err
@@ -54,7 +60,7 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 	classes := make([][]float64, len(held.Status))
 	for fold := range held.Status {
 		group.Go(func() (err error) {
-			classes[fold], err = held.predict(inner, e, logLambda, spec, fold, from)
+			classes[fold], err = held.predict(inner, e, logLambda, spec, fold, how)
 			return err
 		})
 	}
@@ -74,7 +80,7 @@ func newHeldOut(rows, folds int) *HeldOut {
 }
 
 // predict fits the rows that train for a fold and predicts those it holds out.
-func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, from *Fitted) (classes []float64, err error) {
+func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
 	weights, rows := spec.Split(fold)
 	c := e.config
 	c.Weights, c.Certify, c.Threads = weights, false, 1
@@ -82,10 +88,13 @@ func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, s
 	if err != nil {
 		return nil, outcome.In(fmt.Sprintf("fold %d", fold), err)
 	}
-	if able, ok := part.problem.(interface{ startNear(*Fitted) }); ok && from != nil {
-		able.startNear(from)
+	if able, ok := part.problem.(interface{ startNear(*Fitted) }); ok && how.from != nil {
+		able.startNear(how.from)
 	}
 	fitted, err := part.fit(ctx, logLambda)
+	if err == nil && how.relax {
+		fitted, err = part.relax(ctx, fitted)
+	}
 	if err != nil {
 		return nil, err
 	}

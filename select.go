@@ -60,6 +60,8 @@ type SelectOptions struct {
 	// do not count against the budget: by cross-validation, for models with one λ and
 	// an αmax, and for [Multiclass]. TakeOneSE makes it the choice: the refit is there.
 	OneSE, TakeOneSE bool
+	// Relaxed asks for [Selection].Relaxed, see [Relax].
+	Relaxed bool
 	// Measures asks for [Selection].Measures, at an evaluation that does not count.
 	Measures bool
 	// Schedule says how the tolerances of inner problems reach that of the Config, by
@@ -140,6 +142,12 @@ type Selection struct {
 	// TakeOneSE, LogLambda and Value are those of OneSE, and Least is the minimum.
 	OneSE *search.Evaluation
 	Least *search.Evaluation
+
+	// Relaxed is Final without penalty on its support, and RelaxedValue the criterion of models
+	// of the folds made likewise at LogLambda; NaN for [SURE], [AIC] and [BIC]. Where it is
+	// below Value, the choice shrinks more than it should. nil where it was not asked for.
+	Relaxed      *Fitted
+	RelaxedValue float64
 
 	// Measures are of predictions of held-out rows at the choice: the model's loss, and what is
 	// usual of its target besides, the mean squared and absolute errors of numbers,
@@ -232,6 +240,11 @@ func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	given := o.Start != 0
 	if !given {
 		o.Start = e.start()
+	}
+	if o.Relaxed {
+		if err := e.checkRelaxed(); err != nil {
+			return o, err
+		}
 	}
 	if !o.Search.Points() {
 		if err := checkSmooth(o.Validation.Loss, "--search "+string(o.Search)); err != nil {

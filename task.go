@@ -193,9 +193,12 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
 	if c := o.Validation.Criterion; o.Measures && (c == "" || c == CV || c == HoldOut) {
 		out.Measures, err = t.measures(ctx, o.Validation, final)
-		if ctx.Err() != nil {
-			return nil // the model is there
-		}
+	}
+	if o.Relaxed && err == nil {
+		out.Relaxed, out.RelaxedValue, err = e.relaxed(ctx, o.Validation, final)
+	}
+	if ctx.Err() != nil {
+		return nil // the model is there
 	}
 	return err
 }

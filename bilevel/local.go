@@ -219,12 +219,17 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 		Scores: found.Scores, TestScores: found.TestScores, Solved: found.Solved,
 	}
 	if r.Tell {
-		out.Solution = lane.solution()
-		if of, ok := lane.(interface{ scores() []float64 }); ok {
-			out.Scores = of.scores()
-		}
+		out.tell(lane)
 	}
 	return nil
+}
+
+// tell adds what a lane has found last itself.
+func (r *LaneResult) tell(l lane) {
+	r.Solution = l.solution()
+	if of, ok := l.(interface{ scores() []float64 }); ok {
+		r.Scores = of.scores()
+	}
 }
 
 // finish makes the gradient.

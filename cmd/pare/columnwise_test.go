@@ -90,3 +90,29 @@ func TestBounds(t *testing.T) {
 		}
 	}
 }
+
+// --relaxed prints and keeps the refit without penalty.
+func TestRelaxed(t *testing.T) {
+	table, model := "../../docs/data/diabetes.csv", t.TempDir()+"/model"
+	type result struct {
+		Value   float64
+		Relaxed struct {
+			Value, Intercept float64
+			Coef             struct{ Value []float64 }
+		}
+	}
+	chosen := decoded[result](t, exitOK, "select", "--relaxed", "--coef", "--target=progression", "--save="+model, table)
+	if r := chosen.Relaxed; !(r.Value > 0) || r.Value == chosen.Value || len(r.Coef.Value) == 0 {
+		t.Errorf("%+v", chosen)
+	}
+	kept := decoded[inspectResult](t, exitOK, "inspect", model).Scores[0].Coef.Value
+	if len(kept) != len(chosen.Relaxed.Coef.Value) || float64(kept[0]) != chosen.Relaxed.Coef.Value[0] {
+		t.Errorf("kept %v, the refit has %v", kept, chosen.Relaxed.Coef)
+	}
+	if o := pareRun(t, "fit", "--ratio=0.1", "--relaxed"); !strings.Contains(o.stdout, "relaxed        without penalty on these columns:") {
+		t.Errorf("%s%s", o.stdout, o.stderr)
+	}
+	if o := pareRun(t, "select", "--model=ridge", "--relaxed"); o.code != exitUsage || !strings.Contains(o.stderr, "--relaxed") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}

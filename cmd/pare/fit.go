@@ -12,6 +12,7 @@ type fitCommand struct {
 	commonFlags
 	lambdaFlags
 	saveFlags
+	relaxedFlags
 	reportFlags
 }
 
@@ -41,9 +42,17 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 		return nil, d.blame(err)
 	}
 	r := newFitResult(fitted, asked{c.commonFlags, d})
+	if c.Relaxed {
+		relaxed, err := pare.Relax(ctx, d.x, d.y, fitted, c.config(d))
+		if err != nil {
+			return nil, d.blame(err)
+		}
+		r.Relaxed = r.asked.relaxed(relaxed, math.NaN())
+	}
 	var keep bool
-	if keep, r.Warnings = c.keeps(fitted); keep {
-		if err := c.save(fitted, r.asked); err != nil {
+	model := r.Relaxed.kept(fitted)
+	if keep, r.Warnings = c.keeps(model); keep {
+		if err := c.save(model, r.asked); err != nil {
 			return nil, err
 		}
 		r.saved = c.Save
@@ -136,6 +145,7 @@ func (r *fitResult) text(p *page) {
 	p.row("objective", "%.10g", float64(r.Objective))
 	p.support(r.fitted, r.asked)
 	p.certificate(r)
+	p.relaxed(r.Relaxed, r.asked)
 	p.row("work", "%s over working sets, %s over the data; reading %s, solving %s",
 		plural(r.Epochs, "sweep"), plural(r.Passes, "pass"), seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	r.report.reported(p)

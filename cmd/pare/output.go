@@ -97,7 +97,8 @@ type fitResult struct {
 	Warnings     []warning      `json:"warnings,omitempty"`
 	Coef         *sparseVector  `json:"coef,omitempty"`    // with --coef
 	Classes      []classResult  `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
-	Labels       []any          `json:"labels,omitempty"`  // of −1 and 1, where they have other names
+	Relaxed      *relaxedResult `json:"relaxed,omitempty"`
+	Labels       []any          `json:"labels,omitempty"` // of −1 and 1, where they have other names
 
 	fitted *pare.Fitted
 	asked  asked
@@ -183,6 +184,7 @@ type selectResult struct {
 	Seen          *seenResult    `json:"seen,omitempty"`
 	Status        outcome.Status `json:"status"`
 	Final         *fitResult     `json:"final"`
+	Relaxed       *relaxedResult `json:"relaxed,omitempty"` // with --relaxed, here and in fit
 	Warnings      []warning      `json:"warnings,omitempty"`
 	Seconds       selectSeconds  `json:"seconds"`
 

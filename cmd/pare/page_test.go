@@ -43,7 +43,7 @@ func TestNoLineIsWiderThanTheScreen(t *testing.T) {
 		"", "help", "--version",
 		"select", "select --coef", "select --model enet", "select --model wlasso", "select --model ridge", "select --positive --standardize",
 		"select --criterion sure", "select --criterion aic", "select --criterion holdout", "select --split blocks", "select --evaluations 2",
-		"select --penalty-factors 3=0,9=2.5,1=inf", "select --lower=-200 --upper 3=300,9=100 --criterion holdout", "select --model enet --positive", "select --search grid --points 4 --min-ratio 0.5", "select --search tpe --evaluations 5", "select --unit-columns --min-nnz 3 --no-intercept --folds 4",
+		"select --relaxed", "fit --relaxed --ratio=0.3 --model logreg " + two, "select --penalty-factors 3=0,9=2.5,1=inf", "select --lower=-200 --upper 3=300,9=100 --criterion holdout", "select --model enet --positive", "select --search grid --points 4 --min-ratio 0.5", "select --search tpe --evaluations 5", "select --unit-columns --min-nnz 3 --no-intercept --folds 4",
 		"select --model logreg " + two, "select --plot", "path --plot --points 8", "select --model svm " + two, "select --model multiclass " + many, "select --model multiclass --per-class --evaluations 3 " + many,
 		"fit --ratio 0.03", "fit --ratio 0.03 --coef", "fit --model enet --ratio 0.1", "fit --model svm --C 1 " + two, "fit --model wlasso --ratio 0.1",
 		"fit --model logreg --ratio 0.1 --save model " + two, "fit --model multiclass --ratio 0.1 " + many, "fit --model multiclass --ratio 0.3 --coef " + many,

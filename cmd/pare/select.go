@@ -19,6 +19,7 @@ type selectCommand struct {
 	commonFlags
 	searchFlags
 	saveFlags
+	relaxedFlags
 	reportFlags
 	plotFlags
 }
@@ -78,6 +79,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		return nil, err
 	}
 	o := c.options()
+	o.Relaxed = c.Relaxed
 	if o.Validation, err = c.validation(d); err != nil {
 		return nil, err
 	}
@@ -103,10 +105,11 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		return nil, d.blame(err)
 	}
 	r := c.newResult(s, d)
-	keep, warnings := c.keeps(s.Final)
+	model := r.Relaxed.kept(s.Final)
+	keep, warnings := c.keeps(model)
 	r.Warnings = append(r.Warnings, warnings...)
 	if keep {
-		if err := c.save(s.Final, r.asked); err != nil {
+		if err := c.save(model, r.asked); err != nil {
 			return nil, err
 		}
 		r.saved = c.Save
@@ -249,6 +252,7 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 	}
 	if s.Final != nil {
 		r.Final = newFitResult(s.Final, r.asked)
+		r.Relaxed = r.asked.relaxed(s.Relaxed, s.RelaxedValue)
 		r.Final.Seconds = fitSeconds{Load: d.loadSeconds, Solve: s.SecondsRefit, Certify: s.Final.SecondsCertify}
 	}
 	return r
@@ -322,6 +326,7 @@ func (r *selectResult) text(p *page) {
 	} else {
 		p.support(s.Final, r.asked)
 		p.certificate(r.Final)
+		p.relaxed(r.Relaxed, r.asked)
 	}
 	p.row("search", "%s: %s", s.Status, r.why())
 	if seen := s.Seen; seen.Basins > 0 {

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// relaxedFlags ask for a refit without penalty.
+type relaxedFlags struct {
+	Relaxed bool `help:"Refit without penalty on the columns chosen, and print that beside; --save keeps it (not ridge, svm, multiclass)." group:"Output"`
+}
+
+// relaxedResult is such a refit.
+type relaxedResult struct {
+	Value       *number        `json:"value,omitempty"` // select: the criterion of the folds' refits
+	Objective   number         `json:"objective"`
+	GapRelative number         `json:"gap_relative"`
+	Status      outcome.Status `json:"status"`
+	Intercept   number         `json:"intercept"`
+	Coef        *sparseVector  `json:"coef,omitempty"`
+
+	fitted *pare.Fitted
+}
+
+// relaxed states a refit and what the folds' refits are worth, NaN where that is not known; nil
+// without a refit.
+func (a asked) relaxed(f *pare.Fitted, value float64) *relaxedResult {
+	if f == nil {
+		return nil
+	}
+	r := &relaxedResult{
+		Objective: number(f.Objective), GapRelative: number(f.RelativeGap), Status: f.Status,
+		Intercept: number(f.Intercept), Coef: a.coefficients(f), fitted: f,
+	}
+	if !math.IsNaN(value) {
+		r.Value = pointer(value)
+	}
+	return r
+}
+
+// kept is the model that --save keeps.
+func (r *relaxedResult) kept(final *pare.Fitted) *pare.Fitted {
+	if r == nil {
+		return final
+	}
+	return r.fitted
+}
+
+// relaxed prints a refit without penalty.
+func (p *page) relaxed(r *relaxedResult, a asked) {
+	if r == nil {
+		return
+	}
+	text := "without penalty on these columns"
+	if r.Value != nil {
+		text += fmt.Sprintf(", %s %.6g", a.criterion(), float64(*r.Value))
+	}
+	if r.fitted.Status != outcome.Converged {
+		text += "; " + string(r.Status) + ": it may have no end, as where the columns tell the classes apart"
+	}
+	p.row("relaxed", "%s:", text)
+	p.largest(a.data, a.data.columns(r.fitted.Support), r.fitted.Coef)
+}

@@ -1,0 +1,98 @@
+package pare
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Relax refits a solution without penalty on the columns of its support: what the ℓ1 penalty
+// has shrunk is given back (Meinshausen, Relaxed Lasso, Computational Statistics and Data
+// Analysis 52, 2007, with φ = 0). X, y and c are those of f, which must be of one predictor
+// with an ℓ1 penalty, without constraints. The λ's of the result are those of f; its objective
+// is that of the loss. Classes that the support separates have no such fit: coefficients are
+// as large as the tolerance has them, or not converged. The error is an [outcome.Error], as of [Fit].
+func Relax(ctx context.Context, x sparse.Matrix, y []float64, f *Fitted, c Config) (*Fitted, error) {
+	e, err := newEngine(x, y, c)
+	if err != nil {
+		return nil, err
+	}
+	return e.relax(ctx, f)
+}
+
+// checkRelaxed refuses what no refit is for.
+func (e *engine) checkRelaxed() error {
+	switch f := e.family; {
+	case f.samples || f.classes || f.dense:
+		return outcome.At(outcome.Usage, "relaxed", "%s has no support to refit on; models of one predictor with an ℓ1 penalty have", e.config.Model)
+	case e.config.Positive || e.config.bounded():
+		return outcome.At(outcome.Usage, "relaxed", "a refit without penalty has no bounds on coefficients")
+	default:
+		return nil
+	}
+}
+
+func (e *engine) relax(ctx context.Context, f *Fitted) (*Fitted, error) {
+	if err := e.checkRelaxed(); err != nil {
+		return nil, err
+	}
+	c := e.config
+	c.Model, c.PenaltyFactors, c.Method = WeightedLasso, nil, Implicit
+	if c.Loss = e.family.loss; e.family.quadratic() {
+		c.Loss = nil
+	}
+	_, p := e.x.Dims()
+	free := slices.Repeat([]float64{math.Inf(1)}, p)
+	for _, j := range f.Support {
+		free[j] = math.Inf(-1)
+	}
+	part, err := newEngine(e.x, e.y, c)
+	if err != nil {
+		return nil, err
+	}
+	if near, ok := part.problem.(interface{ startNear(*Fitted) }); ok {
+		near.startNear(f)
+	}
+	out, err := part.fit(ctx, free)
+	if err != nil {
+		return nil, err
+	}
+	out.Model, out.LogLambda, out.LogLambdaMax = f.Model, f.LogLambda, f.LogLambdaMax
+	return out, nil
+}
+
+// relaxed refits the choice, and judges refits of the folds' solutions there.
+func (e *engine) relaxed(ctx context.Context, v Validation, final *Fitted) (fitted *Fitted, value float64, err error) {
+	if fitted, err = e.relax(ctx, final); err != nil || fitted.Status == outcome.Cancelled {
+		return nil, math.NaN(), err
+	}
+	if v.Criterion == SURE || v.Criterion == AIC || v.Criterion == BIC {
+		return fitted, math.NaN(), nil
+	}
+	judge := v.Loss
+	if judge == nil {
+		judge = e.problem.(interface{ judged() criterion.Criterion }).judged()
+	}
+	v.Loss = nil
+	held, err := e.outOfFold(ctx, final.LogLambda, v, refit{from: final, relax: true})
+	if err != nil {
+		return nil, math.NaN(), err
+	}
+	score := held.first()
+	return fitted, mean(held.rows(), func(rows []int32) float64 { return e.weighted(judge).Eval(rows, e.y, score, nil, nil) }), nil
+}
+
+// first returns the first score of every row, 0 where there is none.
+func (h *HeldOut) first() []float64 {
+	score := make([]float64, len(h.Scores))
+	for i, s := range h.Scores {
+		if s != nil {
+			score[i] = s[0]
+		}
+	}
+	return score
+}

@@ -35,8 +35,8 @@ type PoolOptions struct {
 // Calls are admitted in the order in which they come; those under way take turns, inner
 // problem by inner problem, so that a large one does not hold up small ones. A call whose ctx
 // ends while it waits has an error of kind Limit around that of ctx. What a call calls in
-// turn, such as a criterion or Progress, must not make another call that waits for the same
-// pool. A Pool has no goroutines and needs no end; it is safe for any number of goroutines.
+// turn, such as a criterion or Progress, and the body of a loop over [Path] or [Validate],
+// must not make another call that waits for the same pool. A Pool has no goroutines and needs no end; it is safe for any number of goroutines.
 type Pool struct {
 	options PoolOptions
 	desk    *share.Desk

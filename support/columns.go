@@ -207,11 +207,12 @@ func (c *Columns) Hold(columns []int32) {
 	if len(c.values)+missing > max(c.budget, 2*wanted) {
 		c.Clear()
 	}
-	if c.values = reserve(c.values, missing); !c.dense {
-		c.index = reserve(c.index, missing)
+	all := int(c.view.Matrix().NNZ())
+	if c.values = reserve(c.values, missing, all); !c.dense {
+		c.index = reserve(c.index, missing, all)
 	}
 	if c.picks() && c.curved {
-		c.plain = reserve(c.plain, missing)
+		c.plain = reserve(c.plain, missing, all)
 	}
 	for _, j := range columns {
 		k := c.slot[j]

@@ -48,10 +48,11 @@ func (c *Columns) add(j int32) (slot int32) {
 	return slot
 }
 
-// reserve makes room for n more elements, and half as many again for columns to come.
-func reserve[T any](v []T, n int) []T {
+// reserve makes room for n more elements, and half as many again for columns to come, but
+// not for more than all of them have.
+func reserve[T any](v []T, n, all int) []T {
 	if need := len(v) + n; need > cap(v) {
-		v = append(make([]T, 0, max(need+need/2, 2*cap(v))), v...)
+		v = append(make([]T, 0, max(need, min(max(need+need/2, 2*cap(v)), all))), v...)
 	}
 	return v
 }

@@ -58,6 +58,9 @@ func (s *Solver) blur(g model.Penalty, at Point) (rho, prediction float64) {
 	inside := columns + level + intercept
 	if s.curved != nil {
 		inside = linear + float64(intercept*math.Sqrt(s.store.Total()/total))
+		if s.view.Centred() { // residuals sum to 0 but for their rounding
+			inside += residual * math.Sqrt(total/s.store.Total())
+		}
 	}
 	mu, least := s.mu(), s.least()
 	if least == 0 {

@@ -150,23 +150,30 @@ func (l logistic) Null(intercept bool) float64 {
 	return -float64(l.share*kernels.Log(l.share)) - float64((1-l.share)*kernels.Log(1-l.share))
 }
 
-// settled is what is left of Σvᵢ, relative to the sum of the parts, that counts as rounding.
-const settled = 1e-15
+const (
+	settled = 1e-15 // of Σ|vᵢ|, what is left of Σvᵢ that counts as rounding
+	slight  = 1e-6  // of both classes, a change of what is expected whose logarithm is linear
+)
 
 // Step implements [Stepper]: Newton's step for the log-odds of the share of class +1 that
 // is expected. They are linear in b where predictions are alike or far out, and the loss is
 // far from a parabola.
 func (l logistic) Step(y, rho, v []float64) float64 {
-	var slope, bend float64
+	var slope, size, bend float64
 	for i, v := range v {
 		slope += v
+		size += math.Abs(v)
 		bend = math.FMA(v, y[i]-rho[i], bend) // s·σσ̄
 	}
-	if math.Abs(slope) <= settled*l.total {
+	if math.Abs(slope) <= settled*size {
 		return 0
 	}
-	expected, rest := l.positive-slope, l.total-l.positive+slope
+	negative := l.total - l.positive
+	expected, rest := l.positive-slope, negative+slope
 	odds := l.logOdds - kernels.Log(expected/rest)
+	if math.Abs(slope) <= slight*min(l.positive, negative) { // where rows are far out, rounding is all of that
+		odds = slope/l.positive + slope/negative
+	}
 	step := math.Abs(odds * expected / l.total * rest / bend)
 	if math.IsNaN(step) { // no curvature
 		step = math.Inf(1)

@@ -47,6 +47,29 @@ func TestInterceptIsTheBest(t *testing.T) {
 	}
 }
 
+// TestInterceptBalancesRowsFarOut: what is left of the sum of the residuals is rounding of
+// their own size, not of 1: gradients see the difference.
+func TestInterceptBalancesRowsFarOut(t *testing.T) {
+	q := &oracle.Problem{Alpha: []float64{0}, Intercept: true}
+	for i := range 21 {
+		y := float64(1 - 2*(i%2))
+		q.X, q.Y = append(q.X, []float64{y + 0.01*float64(i)}), append(q.Y, y)
+	}
+	fit := subject.Logistic(t, q, true)
+	for _, beta := range []float64{1, 10, 20, 30, 100, 600} {
+		s := model.NewState(fit)
+		fit.Fit([]int32{0}, []float64{beta}, s)
+		var sum, size float64
+		for i, m := range s.Prediction {
+			r := q.Y[i] / (1 + math.Exp(q.Y[i]*m))
+			sum, size = sum+r, size+math.Abs(r)
+		}
+		if rounding := 4 * 0x1p-52 * beta; !(math.Abs(sum) <= rounding*size) {
+			t.Errorf("β = %g: residuals sum to %.3g of their size, rounding makes %.3g", beta, sum/size, rounding)
+		}
+	}
+}
+
 // The intercept that follows a change of β, 10 rows of 20,000 of one class.
 func BenchmarkIntercept(b *testing.B) {
 	q := rare(20_000, 2000)

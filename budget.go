@@ -22,6 +22,7 @@ const (
 	bytesPerPair   = 56 // of columns of a Gram matrix: with room to grow, and its factors
 	bytesAlways    = 1 << 20
 	bytesOfProofs  = 64 << 20
+	bytesOfVectors = 64 // of an entry of the matrices that machines of support vectors factorise
 	leastGram      = 64 // columns
 )
 
@@ -57,6 +58,10 @@ func (e *engine) afford(problems int) error {
 	}
 	if e.config.Certify {
 		need += bytesOfProofs
+	}
+	if e.vectors() {
+		size := float64(min(n, p) + 1)
+		need += float64(bytesOfVectors * size * size)
 	}
 	least := float64(problems) * (need + float64(pair*leastGram*leastGram))
 	if least > float64(e.config.MaxBytes) {

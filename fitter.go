@@ -8,8 +8,9 @@ import (
 
 // Fitter solves the inner problem of one set of data at any number of λ's, each as [Fit]
 // would, to the bit, and keeps its working memory from one to the next: after the first
-// calls it allocates nothing, but with [Config].Certify, for [Multiclass], for
-// [WeightedLasso] and where a loss that is not quadratic begins on a sample of the rows.
+// calls it allocates nothing, but with [Config].Certify, for [Multiclass], [WeightedLasso],
+// [SVR] and an [SVM] with an intercept, and where a loss that is not quadratic begins on a
+// sample of the rows.
 // It is not safe for concurrent use.
 type Fitter struct {
 	engine *engine

@@ -2,6 +2,7 @@ package loss_test
 
 import (
 	"math"
+	"math/big"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
@@ -226,6 +227,46 @@ func TestBoundsOfLosses(t *testing.T) {
 			if value := w.value(y, m+step); value > parabola+1e-12 {
 				t.Errorf("%s: %g above the majorant of (%g, %g) at a step of %g", w.Name(), value-parabola, y, m, step)
 			}
+		}
+	}
+}
+
+// TestBoundsOfCurvatureAreMet: a bound of ℓ″ is its least: twice as large, it would pass all
+// that only asks for a bound.
+func TestBoundsOfCurvatureAreMet(t *testing.T) {
+	k := kernels.Available()[0]
+	for _, w := range losses() {
+		bound, smooth := w.Smoothness()
+		if !smooth {
+			continue
+		}
+		r, most := oracle.NewRandom(4), 0.0
+		for range 3000 {
+			y, m := w.draw(r), r.Normal()
+			most = max(most, one(k, w.Curvature, y, m), one(k, w.Curvature, y, y+0.01*m))
+		}
+		if most < 0.99*bound {
+			t.Errorf("%s: curvature up to %g, bound %g", w.Name(), most, bound)
+		}
+	}
+}
+
+// TestPoissonNearItsMean: the value y(e^h − 1 − h), of h = m − ln y, keeps its digits where
+// it cancels, by its series in 60 digits.
+func TestPoissonNearItsMean(t *testing.T) {
+	k := kernels.Available()[0]
+	for _, h := range []float64{1e-12, -1e-9, 1e-6, -1e-4, 1e-3, -0.01, 0.05, -0.3, 0.9, -1, 2} {
+		sum, term := new(big.Float).SetPrec(200), new(big.Float).SetPrec(200).SetInt64(1)
+		for i := range 80 {
+			if i >= 2 {
+				sum.Add(sum, term)
+			}
+			term.Mul(term, big.NewFloat(h))
+			term.Quo(term, big.NewFloat(float64(i+1)))
+		}
+		want, _ := sum.Float64()
+		if got := one(k, loss.Poisson{}.Value, 1, h); math.Abs(got-want) > 1e-13*want {
+			t.Errorf("at %g: %g, want %g", h, got, want)
 		}
 	}
 }

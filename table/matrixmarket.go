@@ -132,6 +132,9 @@ func (m *market) coordinates() (*sparse.CSC, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := believe(m.name, m.n, m.p, sizes[2]); err != nil {
+		return nil, err
+	}
 	if err := m.fits(sizes[2]); err != nil {
 		return nil, err
 	}
@@ -186,6 +189,9 @@ func (m *market) coordinates() (*sparse.CSC, error) {
 // symmetric.
 func (m *market) array() (*sparse.CSC, error) {
 	if _, err := m.sizes(2); err != nil {
+		return nil, err
+	}
+	if err := believe(m.name, m.n, m.p, 0); err != nil && (m.n == 0 || m.p == 0) {
 		return nil, err
 	}
 	var rows, columns []int32

@@ -250,6 +250,11 @@ func newArrayRows(a *array) (*arrayRows, error) {
 	if p*a.size > mostRow {
 		return nil, &outcome.Error{Kind: outcome.Limit, File: a.name, Message: fmt.Sprintf("rows of %d bytes, and %d is the limit", p*a.size, mostRow)}
 	}
+	if p*a.size == 0 {
+		if err := believe(a.name, n, 0, 0); err != nil {
+			return nil, err
+		}
+	}
 	rows := &arrayRows{array: a, n: n, p: p}
 	if a.fortran && p > 1 && n > 1 {
 		if a.kind == 'U' || a.kind == 'S' {

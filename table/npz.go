@@ -170,6 +170,9 @@ func (z *archive) fits(n, p int) error {
 	for _, length := range a.shape {
 		entries *= float64(length)
 	}
+	if err := believe(z.name, n, p, int(min(entries, 1<<40))); err != nil {
+		return err
+	}
 	return named(z.room.Check(n, p, int64(min(collected*entries, 1<<62)), 0), z.name)
 }
 

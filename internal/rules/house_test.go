@@ -62,6 +62,7 @@ var house = []room{
 	{path: "cmd/pare", on: []string{".", "table/parquet", "report", "internal/embedded"}, outside: true},
 	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/goals", "internal/embedded"}, outside: true},
 	{path: "tools/samebits", outside: true},
+	{path: "tools/mutate", outside: true},
 }
 
 // libraryModules are the modules that any library package may import.

@@ -53,8 +53,14 @@ const atOnce = 256
 // open reads the end of a file, where its columns are described.
 func open(file io.ReaderAt, size int64, name string) (opened table.Rows, err error) {
 	defer contained(name, &err)
+	if err := footer(file, size); err != nil {
+		return nil, damaged(name, err)
+	}
 	f, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
+		return nil, damaged(name, err)
+	}
+	if err := pages(file, size, f.Metadata().RowGroups); err != nil {
 		return nil, damaged(name, err)
 	}
 	r := &rows{name: name, file: f, buffer: make([]parquet.Row, atOnce)}

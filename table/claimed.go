@@ -1,0 +1,26 @@
+package table
+
+import (
+	"fmt"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// A binary file, or a line of sizes, can claim any number of rows and columns in a few bytes.
+const (
+	claimedRows = 1 << 26 // that need no entries to be believed
+	rowsOfEntry = 16      // more for each entry
+)
+
+// believe refuses a shape that is out of proportion to what a file holds.
+func believe(name string, rows, columns, entries int) error {
+	const most = sparse.DefaultMaxFeatures
+	if columns > most {
+		return &outcome.Error{Kind: outcome.Limit, File: name, Message: fmt.Sprintf("%d columns, beyond the limit of %d", columns, most)}
+	}
+	if rows > claimedRows && (rows-claimedRows)/rowsOfEntry > entries {
+		return &outcome.Error{Kind: outcome.Limit, File: name, Message: fmt.Sprintf("%d rows with %d entries in all", rows, entries)}
+	}
+	return nil
+}

@@ -12,7 +12,7 @@ import (
 // Budgets: a caller's caps on the size of supports and on working memory. Time is
 // capped by the context, sweeps and goroutines by MaxEpochs and Threads.
 
-// The bytes that one inner problem may come to hold, by what they are proportional
+// The bytes that one inner problem may hold, by what they are proportional
 // to: views, copies, certificates, packed columns, and slices that append moves. What
 // is left of a cap after that bounds the Gram matrix, which is there for speed.
 const (

@@ -62,7 +62,7 @@ func words(t *testing.T, n, p int) (x sparse.Matrix, y []float64, ids []int) {
 
 // A λ for each column: the criterion only falls, from the best λ for all; the rows that
 // no choice depends on are predicted better than there; columns that training rows do
-// not tell apart share theirs, and nothing diverges on them.
+// not distinguish share theirs, and nothing diverges on them.
 func TestSelectColumns(t *testing.T) {
 	const p = 120
 	x, y, ids := words(t, 600, p)

@@ -21,8 +21,8 @@ import (
 // extremeFactor bounds factors other than 0 and +Inf from above, and their inverses.
 const extremeFactor = 1e100
 
-// checkFactors refuses factors that are none, or none for the model, and takes over what they
-// come to.
+// checkFactors refuses factors that are not valid, or not for this model, and keeps what
+// follows from the others.
 func (e *engine) checkFactors() error {
 	factors := e.config.PenaltyFactors
 	if factors == nil {

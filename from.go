@@ -53,7 +53,7 @@ func (s *Selection) predictors() []*Fitted {
 	return []*Fitted{s.Final}
 }
 
-// coefficients returns those of the refit.
+// coefficients returns the coefficients of the refit.
 func (s *Selection) coefficients() (all []bilevel.Solution) {
 	for _, f := range s.predictors() {
 		all = append(all, bilevel.Solution{Support: f.Support, Coef: f.Coef})

@@ -27,7 +27,7 @@ type distributable interface {
 }
 
 // NewLanes makes the lanes of a job in this process, the other end of [SelectOptions].Lanes:
-// they answer to the bit what those of [Select] would. Config.Threads bounds those at work at
+// their answers have the bits of Select's own lanes. Config.Threads bounds how many work at
 // once. The errors are those of [Select].
 func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bilevel.Lanes, error) {
 	j.Config.Certify = false

@@ -3,6 +3,7 @@ package pare_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"testing"
 
@@ -50,6 +51,9 @@ func TestLanesOfAJobAnswerAsThoseOfSelect(t *testing.T) {
 					return pare.NewLanes(ctx, x, q.Y, j)
 				}
 				far, err := pare.Select(t.Context(), x, q.Y, o, c)
+				if e, ok := errors.AsType[*outcome.Error](err); ok && e.Flag == "lanes" && jobs == 0 {
+					t.Skip(err) // refused by name before anything is asked
+				}
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -96,7 +96,7 @@ func (e *engine) weighted(c criterion.Criterion) criterion.Criterion {
 	return criterion.Weighted{Criterion: c, Weights: e.config.Weights}
 }
 
-// mean returns that of a value over the folds that have one; NaN where none has.
+// mean returns the mean of a value over the folds that have one; NaN where none has.
 func mean(folds [][]int32, value func(rows []int32) float64) float64 {
 	var sum, count float64
 	for _, rows := range folds {

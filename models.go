@@ -69,14 +69,14 @@ type form struct {
 	dense           bool // no strength makes a coefficient zero
 	penalty         func(logLambda []float64) (model.Penalty, error)
 	max             func(*model.Null) float64 // αmax
-	// ranges are those of a search around ln αmax, or around 0 where there is none: one per
+	// ranges are the ranges of a search around ln αmax, or around 0 where there is none: one per
 	// hyperparameter, the last for all that follow.
 	ranges   []span
 	positive bool // β ≥ 0 can be asked for
 	// common says that one share of αmax serves all hyperparameters unless more is
 	// asked for.
 	common bool
-	// rescale says what a penalty factor other than 0 and +Inf comes to, see factors.go; nil
+	// rescale turns a penalty factor other than 0 and +Inf into scales, see factors.go; nil
 	// where there are none. free says that there can be factors of 0.
 	rescale func(factor float64) (times, weight float64)
 	free    bool
@@ -214,7 +214,7 @@ const (
 	CostAndTube                  // C, then half the width ε of a tube
 )
 
-// Traits returns those of the model of a Config. The error is an [outcome.Error] of kind
+// Traits returns the traits of the model of a Config. The error is an [outcome.Error] of kind
 // Usage: there is no such model, or none with such a loss.
 func (c Config) Traits() (Traits, error) {
 	if c.Model == "" {
@@ -230,7 +230,7 @@ func (c Config) Traits() (Traits, error) {
 	}, nil
 }
 
-// Traits returns those of the model by itself, see [Config.Traits]; zero where there is no
+// Traits returns the traits of the model by itself, see [Config.Traits]; zero where there is no
 // such model.
 func (m Model) Traits() Traits {
 	traits, err := Config{Model: m}.Traits()

@@ -81,7 +81,7 @@ func (m *oneVersusRest) max() []float64 { return m.top }
 // start implements [problem].
 func (m *oneVersusRest) start() float64 { return m.engine.shareOfMax() }
 
-// penalties makes those of the classes.
+// penalties makes the penalties of the classes.
 func (m *oneVersusRest) penalties(logLambda []float64) (all []model.Penalty, err error) {
 	all = make([]model.Penalty, len(logLambda))
 	for k, l := range logLambda {
@@ -153,7 +153,7 @@ func (m *oneVersusRest) one(ctx context.Context, k int, g model.Penalty, start p
 	return fitted, at, err
 }
 
-// join returns what the solutions of the classes come to.
+// join puts the solutions of the classes together.
 func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 	certify := m.engine.config.Certify
 	out := &Fitted{Classes: slices.Clone(m.classes), Status: outcome.Converged, SupportCertified: certify}

@@ -241,7 +241,7 @@ func (p *Predictor) Decide(x sparse.Matrix, scores []float64) error {
 	return nil
 }
 
-// norms returns those of the rows of x, as l2 does; nil where they do not matter.
+// norms returns the norms of the rows of x, as l2 does; nil where they do not matter.
 func (p *Predictor) norms(x sparse.Matrix) []float64 {
 	if !p.unitRows {
 		return nil

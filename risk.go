@@ -108,7 +108,7 @@ func (e *engine) spread(squares float64, columns int) (float64, error) {
 	return sigma, nil
 }
 
-// noiseLevel returns that of a criterion on all rows, 0 for the others.
+// noiseLevel returns the noise level of a criterion on all rows, 0 for other criteria.
 func noiseLevel(spec bilevel.Spec) float64 {
 	if spec.Risk == nil {
 		return 0

@@ -75,7 +75,7 @@ func distinct(y []float64) []float64 {
 	return slices.Compact(kinds)
 }
 
-// names are those of the kinds of a target.
+// names are the names of the kinds of a target.
 func names(kinds []float64, labels []string) []string {
 	out := make([]string, len(kinds))
 	for k, v := range kinds {

@@ -94,7 +94,7 @@ func (h *heldOut) loss(probability func(row int, class int32) float64) (value, s
 	return value, math.Sqrt(spread)
 }
 
-// weight is that of a validation row.
+// weight is the weight of a validation row.
 func (h *heldOut) weight(i int) float64 {
 	if h.weights == nil {
 		return 1

@@ -47,7 +47,7 @@ func (l *iterated) slopes(m, slope []float64) float64 {
 	return l.loss(l.rows, m, slope)
 }
 
-// defaultTol is that of cd.
+// defaultTol is the default tolerance of cd.
 const defaultTol = 1e-6
 
 // solve makes the gradient too.

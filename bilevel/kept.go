@@ -82,7 +82,7 @@ func (l *classLane) moveTo(s *Solution) error {
 // place, from 1.
 type points [][]float64
 
-// number returns that of λ, 0 where it is not among them.
+// number returns the number of λ, 0 where it is not among them.
 func (p points) number(logLambda []float64) int {
 	return 1 + slices.IndexFunc(p, func(at []float64) bool { return slices.Equal(at, logLambda) })
 }

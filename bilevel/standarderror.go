@@ -6,7 +6,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 )
 
-// standardError is that of the mean of a few values.
+// standardError is the standard error of the mean of a few values.
 func standardError(values []float64, mean float64) float64 {
 	k := float64(len(values))
 	var square float64

@@ -35,8 +35,8 @@ func BIC(n int, sigma float64) Information {
 //	dof = δᵀ(m(y + εδ) − m(y))/ε,  ε = 2σ/n^0.3
 //
 // (Deledalle, Vaiter, Fadili and Peyré, SIAM J. Imaging Sci. 7, 2014; Bertrand et al.,
-// section 4.1). This is a sum of what two inner problems come to, of y and of y + εδ, so
-// that each is a lane like that of a fold.
+// section 4.1). This is a sum over two inner problems, of y and of y + εδ, so each is a
+// lane as a fold is.
 type Risk struct {
 	Information
 	Sigma float64 // the noise level, which sets ε

@@ -108,8 +108,8 @@ func (c *certificate) meet(view *sparse.View, residual []float64) {
 	clear(c.known)
 }
 
-// aim takes a penalty over.
-func (c *certificate) aim(g model.Penalty, total float64, copies *sparse.Copies) {
+// setPenalty makes g the penalty that points are certified for.
+func (c *certificate) setPenalty(g model.Penalty, total float64, copies *sparse.Copies) {
 	if g.Columns() < 0 {
 		c.level, c.levels = total*g.Alpha(0), c.levels[:0]
 	} else {

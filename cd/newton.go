@@ -139,7 +139,7 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 		if len(nw.columns) == 0 || ctx.Err() != nil {
 			break
 		}
-		nw.aim()
+		nw.updateResidual()
 		found := nw.solve(ctx)
 		if found == dependent && !nw.untangle() {
 			nw.solveOrdered()
@@ -170,9 +170,9 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 	return moved
 }
 
-// aim notes the coefficients of the support and ρ, the residual of their
+// updateResidual notes the coefficients of the support and ρ, the residual of their
 // optimality conditions.
-func (nw *newton) aim() {
+func (nw *newton) updateResidual() {
 	in, s := nw.in, len(nw.columns)
 	nw.pay(sparseValue)
 	nw.rho, nw.d, nw.from = grow(nw.rho, s), grow(nw.d, s), grow(nw.from, s)

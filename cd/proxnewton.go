@@ -140,7 +140,7 @@ func (s *Solver) approximate(polish bool) {
 	pn.from = append(pn.from[:0], in.coef...)
 }
 
-// leastCurvature is that of a row of weight 1 in a model.
+// leastCurvature is the curvature of a row of weight 1 in a model.
 const leastCurvature = 1e-12
 
 // raise keeps curvatures above a floor, or rows far from the margin would blow up the

@@ -80,7 +80,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			s.reweighRidge()
 			factorised = false
 		}
-		s.aimRidge()
+		s.residualRidge()
 		if !factorised && r.way != iterative {
 			factorised = s.factorise()
 		}
@@ -117,11 +117,11 @@ func (s *Solver) enterRidge() {
 	s.copies, s.loose.columns = nil, s.loose.columns[:0]
 	s.active = append(s.active[:0], r.columns...)
 	s.set.keep(s)
-	s.cert.aim(s.pen, s.view.Total(), nil)
+	s.cert.setPenalty(s.pen, s.view.Total(), nil)
 }
 
-// aimRidge sets ρ at the certified point.
-func (s *Solver) aimRidge() {
+// residualRidge sets ρ at the certified point.
+func (s *Solver) residualRidge() {
 	r := &s.ridge
 	for k, j := range r.columns {
 		place := s.cert.place(j)

@@ -225,7 +225,7 @@ func (s *Solver) prepare(g model.Penalty) error {
 	if changed {
 		s.layOut()
 	}
-	s.cert.aim(g, s.view.Total(), s.copies)
+	s.cert.setPenalty(g, s.view.Total(), s.copies)
 	return nil
 }
 

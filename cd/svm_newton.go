@@ -85,7 +85,7 @@ func (nw *boxNewton) once(size, entries int) float64 {
 	return residualCost(2*entries, 2*size, nw.s.rows == nil) + float64(denseValue*float64(nw.s.p))
 }
 
-// costs returns that of conjugate gradients and that of a factorisation.
+// costs returns the cost of conjugate gradients and of a factorisation.
 func (nw *boxNewton) costs(size, entries int) (byCG, byFactor float64) {
 	once := nw.once(size, entries)
 	byFactor = math.Inf(1)
@@ -105,7 +105,7 @@ func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 	if len(nw.free) == 0 {
 		return false
 	}
-	violation, bound := nw.aim()
+	violation, bound := nw.updateResidual()
 	nw.shift = proximal * violation / bound
 	nw.mark()
 	left := int(budget / nw.once(len(nw.free), nw.values))
@@ -123,7 +123,7 @@ func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 		if nw.move() == 0 {
 			break
 		}
-		violation, _ = nw.aim()
+		violation, _ = nw.updateResidual()
 	}
 	return nw.judge()
 }
@@ -132,7 +132,7 @@ func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 func (nw *boxNewton) polish(ctx context.Context) {
 	nw.s.activate()
 	nw.collect()
-	nw.aim()
+	nw.updateResidual()
 	nw.shift = 0
 	nw.mark()
 	if _, ok := nw.direction(ctx, polishTol, newtonIterations); ok {
@@ -176,8 +176,8 @@ func (nw *boxNewton) value() float64 {
 	return sum
 }
 
-// aim notes β_F and 1 − m_F and returns the largest violation and bound.
-func (nw *boxNewton) aim() (violation, bound float64) {
+// updateResidual notes β_F and 1 − m_F and returns the largest violation and bound.
+func (nw *boxNewton) updateResidual() (violation, bound float64) {
 	s, size := nw.s, len(nw.free)
 	s.pay(nw.values, size)
 	nw.rho, nw.d, nw.from = grow(nw.rho, size), grow(nw.d, size), grow(nw.from, size)

@@ -199,7 +199,7 @@ func (a axis) KeepSolutions() {
 	}
 }
 
-// LogLambdaMax is that of the ℓ1 strength.
+// LogLambdaMax is ln αmax of the ℓ1 strength.
 func (a axis) LogLambdaMax() float64 {
 	if t, ok := a.Objective.(topper); ok {
 		return t.LogLambdaMax()

@@ -78,7 +78,7 @@ func (p *Problem) origins() []float64 {
 	return origins
 }
 
-// box is that of searches that start from a point, around the origins.
+// box is the box of searches that start from a point, around the origins.
 func (p *Problem) box(origins []float64) (box search.Box) {
 	for i, origin := range origins {
 		within := p.Ranges[min(i, len(p.Ranges)-1)]

@@ -73,7 +73,7 @@ func (c rowwise) weighted(weights []float64, rows []int32, y, m, slope, curvatur
 // block is how many rows are gathered for a loss, which works on vectors.
 const block = 512
 
-// terms are those of up to a block of rows and their derivatives.
+// terms are the losses of up to a block of rows, and their derivatives.
 type terms struct {
 	k                       *kernels.Set
 	y, m                    []float64
@@ -88,7 +88,7 @@ func newTerms(rows int) *terms {
 	return &terms{k: sets[len(sets)-1], y: vector(0), m: vector(1), value: vector(2), slope: vector(3), curvature: vector(4)}
 }
 
-// terms makes those of the first block of the rows.
+// terms makes the terms of the first block of the rows.
 func (c rowwise) terms(t *terms, rows []int32, y, m []float64, derivatives bool) {
 	n := min(len(rows), len(t.value))
 	t.y, t.m, t.value, t.slope, t.curvature = t.y[:n], t.m[:n], t.value[:n], t.slope[:n], t.curvature[:n]

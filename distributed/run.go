@@ -23,7 +23,7 @@ import (
 
 // Run is a selection whose lanes are workers'. Its Lanes go into [pare.SelectOptions].
 type Run struct {
-	// ID is that of the job.
+	// ID is the id of the job.
 	ID string
 
 	streams *streams

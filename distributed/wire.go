@@ -64,7 +64,7 @@ func (r *record) groups() int { return r.Folds * r.blocks() }
 
 func (r *record) blocks() int { return max(1, (r.Classes+perGroup-1)/perGroup) }
 
-// group returns that of a lane.
+// group returns the group of a lane.
 func (r *record) group(id bilevel.LaneID) int { return id.Fold*r.blocks() + id.Class/perGroup }
 
 // lanes lists the lanes of a group.
@@ -142,7 +142,7 @@ func encode(v any) ([]byte, error) {
 	return text, nil
 }
 
-// decode reads a message, within bounds; sizes are those of the message at most.
+// decode reads a message, within bounds; nothing in it may be larger than the message.
 func decode(text []byte, v any) error {
 	mode, err := cbor.DecOptions{
 		MaxArrayElements: math.MaxInt32, MaxMapPairs: 1 << 10, MaxNestedLevels: 16,

@@ -204,7 +204,7 @@ func (s *shift) hear(entry jetstream.KeyValueEntry) {
 	s.jobs[id] = h
 }
 
-// lanes makes those of a job.
+// lanes makes the lanes of a job.
 func (s *shift) lanes(h *holding) (*bilevel.Lanes, error) {
 	j, err := h.record.job()
 	if err != nil {

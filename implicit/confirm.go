@@ -120,7 +120,7 @@ func (s *Solver) inside(g model.Penalty, at Point, d distance, mu float64) bool 
 	return true
 }
 
-// clearance returns that of the point, but for columns off the support on the edge of
+// clearance returns the clearance of the point, but for columns off the support on the edge of
 // entering, and whether there are such: there is no derivative then.
 func (s *Solver) clearance(g model.Penalty, at Point) (least float64, knot bool) {
 	if g.Quadratic() {

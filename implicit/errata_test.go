@@ -136,7 +136,7 @@ func TestErratumElasticNetBox(t *testing.T) {
 func TestErratumWeightedLassoScatters(t *testing.T) {
 	d := drawPrinted(3, 0)
 	if int(d.cols[len(d.cols)-1]) == len(d.cols)-1 {
-		t.Fatal("the support is the first columns: nothing to tell apart")
+		t.Fatal("the support is the first columns, so the indexings cannot be distinguished")
 	}
 	h := gradientAt(t, implicit.New(subject.Squared(t, d.q, true)), weighted(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13})
 	_, p := d.q.Dims()

@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
-// TestOutliersOfSaturatedProblems: a pair of rows far out, which every model tells apart,
+// TestOutliersOfSaturatedProblems: a pair of rows far out, which every model classifies,
 // with a curvature of next to nothing that its size makes up for if it is off: a floor of
 // 1e-12 made gradients wrong by 5 % to fifty times. At any strength the gradient is right to
 // its bound, or not trusted; and where the pair is not all there is, it is trusted.

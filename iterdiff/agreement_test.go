@@ -201,7 +201,7 @@ func (c *goldenCase) wanted(t *testing.T, p int) (lambda, want []float64) {
 	return lambda, want
 }
 
-// differentiate returns what the iterates of one fold come to.
+// differentiate returns the value and the gradient of one fold.
 func (c *goldenCase) differentiate(t *testing.T, matrix sparse.Matrix, y, weights []float64, rows []int32, lambda []float64, o iterdiff.Options) *iterdiff.Result {
 	t.Helper()
 	n, _ := matrix.Dims()

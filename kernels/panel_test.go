@@ -35,7 +35,7 @@ func (c tileCase) clone() tileCase {
 	return c
 }
 
-// rows returns those of x.
+// rows returns the rows of x.
 func (c tileCase) rows() *[8][]float64 {
 	for row := range c.vectors {
 		c.vectors[row] = c.x[row*c.stride:][:c.m]

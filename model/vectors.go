@@ -135,7 +135,7 @@ func (f *Vectors) Strengths(logLambda []float64) (c, epsilon float64, err error)
 	return c, epsilon, err
 }
 
-// Interval returns that of aᵢ.
+// Interval returns the interval that aᵢ is in.
 func (f *Vectors) Interval(i int, c float64) (lower, upper float64) {
 	bound := c * f.Weight(i)
 	switch {

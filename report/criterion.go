@@ -104,7 +104,7 @@ func (r *Result) onLine(all []search.Evaluation) []search.Evaluation {
 	})
 }
 
-// standardError is that of the mean over folds.
+// standardError is the standard error of the mean over folds.
 func standardError(e search.Evaluation) float64 {
 	k := float64(len(e.FoldValues))
 	if k < 2 {

@@ -122,10 +122,10 @@ func (s *lbfgs) run(ctx context.Context) (outcome.Status, error) {
 	for {
 		s.gradient(here, g)
 		held := s.release(here, g)
-		promise := s.aim(g, direction)
+		promise := s.newton(g, direction)
 		if !(promise > 0) && len(s.memory) > 0 { // the memory has gone bad
 			s.memory = nil
-			promise = s.aim(g, direction)
+			promise = s.newton(g, direction)
 		}
 		status := outcome.Stationary
 		next := here
@@ -198,11 +198,11 @@ func (s *lbfgs) release(here *Evaluation, g []float64) (held bool) {
 	return held
 }
 
-// aim sets direction to −H·g on the free coordinates, H the inverse curvature
+// newton sets direction to −H·g on the free coordinates, H the inverse curvature
 // remembered, by the recursion of two loops; without a memory the largest slope
 // moves by 1, or less where the proximal term says so. It returns what a full
 // step promises, not positive for a direction that does not descend.
-func (s *lbfgs) aim(g, direction []float64) float64 {
+func (s *lbfgs) newton(g, direction []float64) float64 {
 	most := 0.0
 	for i, x := range g {
 		direction[i] = 0

@@ -123,7 +123,7 @@ func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome
 			length = max(length, math.Abs(step[i]))
 		}
 		if q.given && here.Final && next.Final && next.Value == here.Value && dot(here.Gradient, next.Gradient) > 0 {
-			// One solution meets the tolerance at both: nothing tells them apart.
+			// One solution meets the tolerance at both, so they are the same to the search.
 			return ended(0.5*free*free/promise, q.first), nil
 		}
 		gain := fall(here, next)

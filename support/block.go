@@ -15,7 +15,7 @@ import (
 // products of R with that. It costs what one with A does. On text long columns have most
 // in common, and it takes half of the iterations.
 //
-// Norms take in what the elimination solves at once:
+// Norms include what the elimination solves at once:
 //
 //	‖ρ‖² = ρᵀM⁻¹ρ = ρ_LᵀA_LL⁻¹ρ_L + Σ_R ρ̃ₖ²/Aₖₖ,  ρ̃ = ρ_R − A_RL·A_LL⁻¹ρ_L
 type block struct {
@@ -36,8 +36,8 @@ const (
 	mostDrops  = 16  // columns of L that may depend on others
 )
 
-// longest takes in the longest columns of the system, the first ones of those that
-// are of the same length.
+// longest collects the longest columns of the system; of equally long columns, the first
+// ones.
 func (e *block) longest(a *System) {
 	e.count = resize(e.count, a.columns.m+1)
 	clear(e.count)

@@ -31,7 +31,7 @@ func (c *Columns) Work() float64 { return c.work }
 // ClearWork begins to count anew.
 func (c *Columns) ClearWork() { c.work = 0 }
 
-// valuesCost is that of going once over so many values of the store, and over its rows.
+// valuesCost is the cost of going once over so many values of the store, and over its rows.
 func (c *Columns) valuesCost(values int, price float64) float64 {
 	cost := float64(price * float64(values))
 	if c.dense {
@@ -40,7 +40,7 @@ func (c *Columns) valuesCost(values int, price float64) float64 {
 	return cost + float64(DenseValue*float64(c.m))
 }
 
-// CholeskyCost is that of [Cholesky] and of one solution by it.
+// CholeskyCost is the cost of [Cholesky] and of one solution by it.
 func CholeskyCost(size int) float64 {
 	n := float64(size)
 	return float64(FactorValue/6*n*n*n) + float64(2*DenseValue*n*n)
@@ -49,7 +49,7 @@ func CholeskyCost(size int) float64 {
 // cachedValues stay in a second-level cache of 1 MiB.
 const cachedValues = 1 << 17
 
-// DenseCost is that of going once over so many values of dense columns, which others go
+// DenseCost is the cost of going once over so many values of dense columns, which others go
 // over before and after.
 func DenseCost(values int) float64 {
 	if values > cachedValues {
@@ -66,7 +66,7 @@ const gathering = 1.35
 // from memory.
 const LargestGram = 3000
 
-// ProductCost is that of a product with the system of columns that the store holds.
+// ProductCost is the cost of a product with the system of columns that the store holds.
 func (c *Columns) ProductCost(list []int32) float64 {
 	values := 0
 	for _, j := range list {
@@ -75,7 +75,7 @@ func (c *Columns) ProductCost(list []int32) float64 {
 	return 2 * c.valuesCost(values, SparseValue)
 }
 
-// BuildCost is that of adding the missing ones of the columns.
+// BuildCost is the cost of adding the missing ones of the columns.
 func (g *Gram) BuildCost(columns []int32) float64 {
 	missing, values := g.Missing(columns)
 	if missing == 0 {
@@ -127,7 +127,7 @@ func (g *Gram) Pays(columns []int32, products int) bool {
 	return g.BuildCost(columns)+g.ProductsCost(columns, times) < float64(times*g.columns.ProductCost(columns))
 }
 
-// ProductsCost is that of so many products with the system of the columns once the matrix
+// ProductsCost is the cost of so many products with the system of the columns once the matrix
 // holds them, see [GramSystem].
 func (g *Gram) ProductsCost(columns []int32, products float64) float64 {
 	missing, _ := g.Missing(columns)
@@ -135,7 +135,7 @@ func (g *Gram) ProductsCost(columns []int32, products float64) float64 {
 	return cost
 }
 
-// productsCost is that of so many products with size columns of those held, in place or,
+// productsCost is the cost of so many products with size columns of those held, in place or,
 // where that is cheaper, with a copy of their entries.
 func productsCost(size, held int, products float64) (cost float64, copied bool) {
 	entry := float64(products * GramValue)

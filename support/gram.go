@@ -143,12 +143,12 @@ func (g *Gram) set(a, b int, v float64) {
 	g.g[b*g.stride+a] = v
 }
 
-// leastStride is that of a small matrix, in cache lines.
+// leastStride is the stride of a small matrix, in cache lines.
 const leastStride = 17
 
 // widen makes room for the whole list, of which the first rows are computed, for
 // tiles that spill over, and for three in eight as many columns to come. Rows lie an odd number of
-// cache lines apart, so that a column does not come to few places of a cache.
+// cache lines apart, so that a column is spread over all of a cache.
 func (g *Gram) widen(first int) {
 	need := len(g.list) + kernels.Lanes
 	_, p := g.columns.view.Dims()

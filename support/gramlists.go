@@ -148,7 +148,7 @@ func (l *rowLists) move(list *rowList, need int32, slots []int32, values []float
 	list.from = int64(at)
 }
 
-// roomFor is that of a list of n entries.
+// roomFor is the room of a list of n entries.
 func roomFor(n int32) int32 { return n + n/4 }
 
 // forget empties the lists.

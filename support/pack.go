@@ -66,7 +66,7 @@ func lengthen[T any](v []T, n int) []T {
 	return v[:len(v)+n]
 }
 
-// packCost is that of putting so many values into the store.
+// packCost is the cost of putting so many values into the store.
 func (c *Columns) packCost(values int) float64 {
 	if c.dense {
 		return float64(farValue * float64(values))

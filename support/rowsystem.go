@@ -74,7 +74,7 @@ func (r *RowSystem) Update() {
 	}
 }
 
-// RowSystemCost is that of [NewRowSystem] for columns that the store holds.
+// RowSystemCost is the cost of [NewRowSystem] for columns that the store holds.
 func (c *Columns) RowSystemCost(list []int32) float64 {
 	price := SparseValue
 	if c.dense {

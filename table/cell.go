@@ -112,7 +112,7 @@ func quickNumber(s string) (float64, bool) {
 	return v, true
 }
 
-// powers are those of ten, exactly.
+// powers are the powers of ten, exactly.
 var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
 
 // spellsZero reports whether every digit before the exponent is 0.

@@ -113,7 +113,7 @@ func (c *collector) all(ctx context.Context) error {
 	}
 }
 
-// row takes in one row.
+// row adds one row.
 func (c *collector) row(row []Cell, values []float64) error {
 	c.read++
 	whole := true
@@ -243,7 +243,7 @@ func (col *column) take(cell Cell, row int) float64 {
 	return cell.Number
 }
 
-// code returns that of a text.
+// code returns the code of a text.
 func (col *column) code(text string) int {
 	k, ok := col.codes[text]
 	if !ok {

@@ -126,7 +126,7 @@ func (a *array) next(count int) ([]byte, error) {
 	return b, nil
 }
 
-// cut is the error of an array that does not come to its end.
+// cut is the error of an array that ends too early.
 func (a *array) cut(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF { //nolint:errorlint // what ReadFull returns
 		return &outcome.Error{Kind: outcome.Parse, File: a.name, Message: "the array is not whole: copy or write the file again"}

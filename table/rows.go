@@ -98,7 +98,7 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 	}
 }
 
-// svmlightRows yields those of svmlight text: its columns are those of the matrix.
+// svmlightRows yields the rows of svmlight text: its columns are those of the matrix.
 func (s *Schema) svmlightRows(ctx context.Context, text io.Reader, p int, o Options, yield func(Row, error) bool) {
 	opt := sparse.ReadOptions{Name: o.Name, Features: p, ZeroBased: s != nil && s.ZeroBased}
 	if o.ZeroBased != nil {
@@ -121,7 +121,7 @@ func (s *Schema) svmlightRows(ctx context.Context, text io.Reader, p int, o Opti
 	}
 }
 
-// matrixRows yields those of a matrix that has been read, if it has.
+// matrixRows yields the rows of a matrix that has been read, if it has.
 func matrixRows(x *sparse.CSC, err error, p int, o Options, yield func(Row, error) bool) {
 	if err != nil {
 		yield(Row{}, err)
@@ -149,7 +149,7 @@ type placed struct {
 	column column
 }
 
-// tableRows yields those of a table.
+// tableRows yields the rows of a table.
 func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yield func(Row, error) bool) {
 	h := header{o.Name, rows.Columns(), rows.Width()}
 	byColumn, target, err := s.match(h, p, o.Target)

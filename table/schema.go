@@ -59,7 +59,7 @@ func (s *Schema) Columns() int {
 	return p
 }
 
-// Names returns those of the columns of the matrix: "color=red" of a category. nil where
+// Names returns the names of the columns of the matrix: "color=red" of a category. nil where
 // the file names none and has no categories.
 func (s *Schema) Names() []string {
 	if !slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.Name != "" || in.Categories != nil }) {

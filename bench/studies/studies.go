@@ -31,7 +31,7 @@ type Study struct {
 	Run   func(ctx context.Context, o Options) (*Result, error)
 }
 
-// Options are those of all studies. The zero value asks for the full size.
+// Options are the options of all studies. The zero value asks for the full size.
 type Options struct {
 	Library
 	Quick    bool     // fewer and smaller sets, fewer points

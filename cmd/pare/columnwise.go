@@ -41,7 +41,7 @@ func (f columnFlags) differ(d *dataset) (err error) {
 	return err
 }
 
-// bounds reads those of one side: a number stands for all columns that are penalised.
+// bounds reads the bounds of one side: a number stands for all columns that are penalised.
 func (d *dataset) bounds(flag, text string, none float64) ([]float64, error) {
 	all, err := parseNumber(text)
 	if err != nil {

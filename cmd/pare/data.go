@@ -228,7 +228,7 @@ func (d *dataset) numbering() string {
 	return ""
 }
 
-// labels are those of columns; nil where they have no names.
+// labels are the names of columns; nil where they have none.
 func (d *dataset) labels(of []int32) []string {
 	if d.Names == nil {
 		return nil

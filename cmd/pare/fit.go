@@ -122,7 +122,7 @@ func newFitResult(f *pare.Fitted, a asked) *fitResult {
 	return r
 }
 
-// supportSize is that of the generalised support: for the SVM, samples.
+// supportSize is the size of the generalised support: for the SVM, samples.
 func (a asked) supportSize(f *pare.Fitted) int {
 	if a.stated.traits.Samples {
 		return f.Free
@@ -130,7 +130,7 @@ func (a asked) supportSize(f *pare.Fitted) int {
 	return len(f.Support)
 }
 
-// coefficients are those of a solution, where they were asked for.
+// coefficients are the coefficients of a solution, where they were asked for.
 func (a asked) coefficients(f *pare.Fitted) *sparseVector {
 	if !a.Coef {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// commonFlags are those of every command, so that one set of them states a
+// commonFlags are the flags of every command, so that one set of them states a
 // problem to all. A command takes from them what concerns it.
 type commonFlags struct {
 	dataFlags
@@ -134,7 +134,7 @@ type problemFlags struct {
 	Delta       string     `placeholder:"D" help:"Huber's loss: where it becomes linear, in units of the target, or a multiple of the median absolute deviation of the training rows, as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`
 	Power       *float64   `placeholder:"P" help:"The tweedie loss: the power of the mean that the variance is, above 1 and below 2 (default: 1.5)." group:"Problem"`
 	Intercept   *bool      `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
-	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's (svm: with --intercept)." group:"Problem"`
+	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's columns (svm: with --intercept)." group:"Problem"`
 	Positive    bool       `help:"Coefficients of 0 or more (not ridge, svm, svr)." group:"Problem"`
 	Tol         float64    `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 

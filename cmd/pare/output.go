@@ -60,7 +60,7 @@ type sparseVector struct {
 	Name  []string `json:"name,omitempty"` // of the columns, where the file names them
 }
 
-// dimensions are those of the prepared design matrix.
+// dimensions are the dimensions of the prepared design matrix.
 type dimensions struct {
 	N   int   `json:"n"`
 	P   int   `json:"p"`

@@ -7,7 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 )
 
-// coefficients adds those of a solution to its point.
+// coefficients adds the coefficients of a solution to its point.
 func (p *pathPoint) coefficients(f *pare.Fitted, a asked) {
 	whole := newFitResult(f, a)
 	if p.Coef, p.Classes = whole.Coef, whole.Classes; f.PerClass == nil {
@@ -15,7 +15,7 @@ func (p *pathPoint) coefficients(f *pare.Fitted, a asked) {
 	}
 }
 
-// coefficients prints those of every point, by column, and the λ at which a column
+// coefficients prints the coefficients of every point, by column, and the λ at which a column
 // enters first.
 func (r *pathResult) coefficients(p *page) {
 	type entry struct {

@@ -244,7 +244,7 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 	return nil
 }
 
-// offset reads that of the rows, nil where there is none.
+// offset reads the offset of the rows, nil where there is none.
 func (c *predictCommand) offset(p *pare.Predictor) ([]float64, error) {
 	if c.Offset == "" {
 		return nil, nil

@@ -18,7 +18,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/studies"
 )
 
-// runFlags are those of commands that run studies.
+// runFlags are the flags of commands that run studies.
 type runFlags struct {
 	Names   []string `arg:"" optional:"" help:"Which; names or their beginnings (default: all)."`
 	List    bool     `help:"List what there is and do nothing."`

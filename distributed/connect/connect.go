@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Flags are those of a connection.
+// Flags are the flags of a connection.
 type Flags struct {
 	Creds string `type:"existingfile" placeholder:"FILE" help:"Credentials of a NATS user (a .creds file)."`
 	CA    string `name:"tls-ca" type:"existingfile" placeholder:"FILE" help:"Certificates of the authorities that the server's is checked against."`

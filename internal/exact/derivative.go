@@ -5,7 +5,7 @@ import "math"
 // Beta returns the coefficients, in the units of the penalty, rounded.
 func (s *Solution) Beta() []float64 { return floats(s.beta[:len(s.q.Alpha)]) }
 
-// Intercept returns that of the columns as they stand in the penalty, rounded.
+// Intercept returns the intercept of the columns as they stand in the penalty, rounded.
 func (s *Solution) Intercept() float64 {
 	if !s.q.Intercept {
 		return 0

@@ -9,7 +9,7 @@ package exact
 
 import "math/big"
 
-// precision is that of all numbers, in bits.
+// precision is the precision of all numbers, in bits.
 const precision = 384
 
 // Number is a number of so many bits.

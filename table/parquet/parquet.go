@@ -25,7 +25,7 @@ func Format() table.Format {
 	return table.Format{Name: "Parquet", Magic: "PAR1", Open: open}
 }
 
-// rows are those of a file, group by group.
+// rows are the rows of a file, group by group.
 type rows struct {
 	name    string
 	file    *parquet.File
@@ -71,7 +71,7 @@ func open(file io.ReaderAt, size int64, name string) (opened table.Rows, err err
 	return r, nil
 }
 
-// add takes in the leaves below a column, those of structures as none.
+// add collects the leaves below a column; a structure has none that can be used.
 func (r *rows) add(node *parquet.Column, top bool) {
 	for _, c := range node.Columns() {
 		switch {

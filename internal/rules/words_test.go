@@ -10,14 +10,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
 // Idioms of this house's own, which a reader stumbles over.
 var (
-	private = regexp.MustCompile(`\b(comes to|takes in|tells? (them |all )?apart|shores?|ventures?|venture[ds]|aim(s|ed)?)\b`)
+	private = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(comes to|takes in|tells? (them |all )?apart|shores?|ventures?|venture[ds]|aim(s|ed)?)\b`)
+	})
 	// A sentence about a function whose "those" is the function's own name.
-	nameless = regexp.MustCompile(`^(\w+) (returns|makes|reads|adds|prints|yields) (those|that) of\b`)
+	nameless = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(\w+) (returns|makes|reads|adds|prints|yields) (those|that) of\b`)
+	})
 )
 
 // stumbles returns the private idioms in comments, messages and names of a file.
@@ -27,7 +32,7 @@ func stumbles(s source) (found []string) {
 	}
 	for _, group := range s.file.Comments {
 		for _, c := range group.List {
-			for _, what := range private.FindAllString(c.Text, -1) {
+			for _, what := range private().FindAllString(c.Text, -1) {
 				report(c.Pos(), what)
 			}
 		}
@@ -35,14 +40,14 @@ func stumbles(s source) (found []string) {
 	ast.Inspect(s.file, func(node ast.Node) bool {
 		switch node := node.(type) {
 		case *ast.BasicLit:
-			if what := private.FindString(node.Value); node.Kind == token.STRING && what != "" {
+			if what := private().FindString(node.Value); node.Kind == token.STRING && what != "" {
 				report(node.Pos(), what)
 			}
 		case *ast.FuncDecl:
-			if private.FindString(node.Name.Name) == node.Name.Name {
+			if private().FindString(node.Name.Name) == node.Name.Name {
 				report(node.Pos(), node.Name.Name)
 			}
-			if what := nameless.FindString(node.Doc.Text()); what != "" {
+			if what := nameless().FindString(node.Doc.Text()); what != "" {
 				report(node.Pos(), what)
 			}
 		}
@@ -64,7 +69,7 @@ func TestWordsArePlain(t *testing.T) {
 			t.Error(err)
 		}
 		for n, line := range strings.Split(string(text), "\n") {
-			if what := private.FindString(line); what != "" {
+			if what := private().FindString(line); what != "" {
 				t.Errorf("%s:%d: %q: say it in plain words", page, n+1, what)
 			}
 		}

@@ -25,6 +25,6 @@ func (s *Solver) grip(place int32) (slack float64, held bool) {
 	if !s.pen.Held(int(j), b) {
 		return 0, false
 	}
-	pull := math.Copysign(1, b) * s.cert.corr[place]
+	pull := float64(math.Copysign(1, b) * s.cert.corr[place])
 	return pull - s.cert.threshold(place) - float64(s.view.Total()*s.pen.Ridge()*math.Abs(b)), true
 }

@@ -73,7 +73,7 @@ func (p Point) spread(v []float64) []float64 {
 // grip returns by how much a correlation zⱼ exceeds what would hold a coefficient at its bound
 // without that.
 func grip(g model.Penalty, j int32, b, z float64) float64 {
-	return math.Copysign(1, b)*z - g.Alpha(int(j)) - float64(g.Ridge()*math.Abs(b))
+	return float64(math.Copysign(1, b)*z) - g.Alpha(int(j)) - float64(g.Ridge()*math.Abs(b))
 }
 
 // holds takes the margin of a coefficient at its bound in, and reports whether that of the

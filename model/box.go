@@ -164,7 +164,7 @@ func (d *Dual) addBounded(j int, z, b, norm float64) {
 		bound, sign = -g.box.lower[j], -1
 	}
 	if math.Abs(a) > alpha && !math.IsInf(bound, 1) {
-		d.beyond = append(d.beyond, beyond{a: math.Abs(a), alpha: alpha, along: sign * b, size: size, left: bound - sign*b})
+		d.beyond = append(d.beyond, beyond{a: math.Abs(a), alpha: alpha, along: sign * b, size: size, left: bound - float64(sign*b)})
 		return
 	}
 	d.worst = max(d.worst, math.Abs(a)/alpha) // max keeps NaN

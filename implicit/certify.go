@@ -56,7 +56,7 @@ const (
 // factorises A_E.
 func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certificate, error) {
 	_, p := s.view.Dims()
-	at = at.part(g)
+	s.ended, at = ctx.Err, at.part(g)
 	if c := g.Columns(); c >= 0 && c != p {
 		return Certificate{}, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
@@ -215,13 +215,19 @@ func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[in
 	}
 }
 
+// pollRows is the number of rows between two looks at the context.
+const pollRows = 64
+
 // leverage returns κ² = max xᵢᵀA⁻¹xᵢ over the rows, restricted to E and with the
-// intercept's 1: what bounds how fast the curvature can change with β.
+// intercept's 1: what bounds how fast the curvature can change with β. It is +Inf where ctx ends.
 func (s *Solver) leverage(columns *support.Columns, e []int32, l []float64) float64 {
 	size := len(e)
 	rows := columns.Unweighted(e)
 	var largest float64
 	for i := range columns.Rows() {
+		if i%pollRows == 0 && s.ended() != nil {
+			return math.Inf(1)
+		}
 		row := rows[i*size:][:size]
 		for k := range row {
 			row[k] = (row[k] - s.k.Dot(l[k*size:][:k], row[:k])) / l[k*size+k]

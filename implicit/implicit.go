@@ -169,6 +169,7 @@ type Solver struct {
 	view   *sparse.View
 	k      *kernels.Set
 	gram   *support.Gram
+	ended  func() error     // the context's
 	store  *support.Columns // the supports differentiated on
 	system support.System
 	dense  support.GramSystem
@@ -206,6 +207,7 @@ func NewSharing(fit model.Datafit, cache *support.Gram) *Solver {
 	s := &Solver{
 		fit: fit, view: view, k: view.Kernels(), cg: support.CG{Kernels: view.Kernels()},
 		u: make([]float64, n), gram: cache, store: cache.Columns(),
+		ended: func() error { return nil },
 	}
 	if s.curved, _ = fit.(model.Curved); s.curved != nil {
 		s.d = make([]float64, n)
@@ -217,7 +219,13 @@ func NewSharing(fit model.Datafit, cache *support.Gram) *Solver {
 // about the arguments; what the numbers are worth is in the result's status.
 func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) (*Hypergradient, error) {
 	s.store.ClearWork()
-	defer func() { s.out.Work = s.store.Work() }()
+	s.ended = ctx.Err
+	defer func() {
+		s.out.Work = s.store.Work()
+		if ctx.Err() != nil { // whatever had the time to end
+			s.out.Status = outcome.Cancelled
+		}
+	}()
 	n, _ := s.view.Dims()
 	if len(outer.Slope) != n || len(outer.Curvature) != n {
 		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)

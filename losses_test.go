@@ -21,6 +21,8 @@ type goldenFamily struct {
 	Folds                                                        int
 	Delta                                                        any
 	Power                                                        float64
+	Factors                                                      string
+	Lower, Upper                                                 float64
 	Intercept, Standardize                                       bool
 	AlphaMax                                                     float64   `json:"alpha_max"`
 	LogLambda                                                    []float64 `json:"log_lambda"`
@@ -107,7 +109,7 @@ func (g goldenFamily) weight(i int) float64 {
 // an independent computation, to 1e-9 and 1e-7.
 func TestGoldenFamilies(t *testing.T) {
 	rows := subject.Golden[goldenFamily](t, "testdata/golden/families.jsonl")
-	if len(rows) != 20 {
+	if len(rows) != 21 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, row := range rows {
@@ -139,6 +141,13 @@ func (g goldenFamily) test(t *testing.T) {
 		if held {
 			first[i] = 0
 		}
+	}
+	if _, p := x.Dims(); g.Factors != "" { // the first column has no penalty and no bounds
+		for j := range p {
+			c.PenaltyFactors = append(c.PenaltyFactors, 1+float64(j%3)/2)
+			c.Lower, c.Upper = append(c.Lower, g.Lower), append(c.Upper, g.Upper)
+		}
+		c.PenaltyFactors[0], c.Lower[0], c.Upper[0] = 0, math.Inf(-1), math.Inf(1)
 	}
 	near := func(what string, got, want, tol float64) {
 		t.Helper()

@@ -138,12 +138,18 @@ func (p *Problem) Mean(ctx context.Context, logLambda []float64) (columns []int3
 func largestSupport(view *sparse.View) float64 {
 	n, p := view.Dims()
 	if weights := view.Weights(); weights != nil {
-		n = 0
-		for _, w := range weights {
-			if w > 0 {
-				n++
-			}
-		}
+		return mostOf(p, weights)
 	}
 	return float64(max(1, min(n, p)))
+}
+
+// mostOf returns the number of columns or of rows that count, whichever is less.
+func mostOf(columns int, weights []float64) float64 {
+	rows := 0
+	for _, w := range weights {
+		if w > 0 {
+			rows++
+		}
+	}
+	return float64(max(1, min(rows, columns)))
 }

@@ -55,7 +55,7 @@ func NewSVMLanes(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) 
 			}
 			return l, nil
 		}
-		return &machine{judged: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify}, nil
+		return &machine{judged: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify, most: mostOf(p, weights)}, nil
 	}), nil
 }
 
@@ -69,6 +69,7 @@ type machine struct {
 	certify  bool
 	last     *cd.SVMSolution
 	from     *Solution // see renew.go
+	most     float64   // free samples that coefficients or training rows allow
 }
 
 func (l *machine) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
@@ -91,6 +92,7 @@ func (l *machine) solve(ctx context.Context, r *LaneRequest, options cd.Options)
 	l.Solved = Solved{
 		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Free),
 		Status: s.Status, Seconds: time.Since(start).Seconds(), Work: s.Work, TrainLoss: s.Primal / l.fit.Null(s.C),
+		Saturation: float64(len(s.Free)) / l.most,
 	}
 	return nil
 }

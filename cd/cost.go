@@ -9,9 +9,10 @@ const (
 	gramValue   = support.GramValue
 	updateValue = support.UpdateValue
 	factorValue = support.FactorValue
-	perColumn   = 3.0 // of a sweep
-	gramMove    = 8.0 // a coefficient that moves, besides its row
-	factorDot   = 6.0 // one dot product in it
+	perColumn   = 3.0  // of a sweep
+	denseSample = 20.0 // a dense sample that a sweep or a product meets, besides its values
+	gramMove    = 8.0  // a coefficient that moves, besides its row
+	factorDot   = 6.0  // one dot product in it
 )
 
 const (

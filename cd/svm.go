@@ -279,7 +279,16 @@ func (s *SVM) restore(certified bool) {
 
 // pay adds the cost of meeting so many samples with so many entries once.
 func (s *SVM) pay(entries, samples int) {
-	s.work += residualCost(entries, samples, s.rows == nil)
+	s.work += s.visits(entries, samples)
+}
+
+// visits is the cost of meeting so many samples with so many entries.
+func (s *SVM) visits(entries, samples int) float64 {
+	cost := residualCost(entries, samples, s.rows == nil)
+	if s.rows == nil { // a call for each
+		cost += float64(denseSample * float64(samples))
+	}
+	return cost
 }
 
 // dots sets margin[pos] = x·w for the samples at from ≤ pos < to.

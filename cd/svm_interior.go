@@ -34,33 +34,42 @@ type interior struct {
 	best        []float64 // β of the least gap
 	a           []float64 // p × p
 	u           []float64 // p
+	products    []float64 // of the samples with it
+	outer       support.Outer
+	columns     []float64 // few dense samples times their signs, by feature; empty: too many
 }
 
 const (
 	largestInterior    = 1000 // features
 	interiorIterations = 100
-	interiorExpected   = 30    // iterations that the price is reckoned with
-	interiorTarget     = 1e-13 // relative gap at which it is plain to which bound a sample belongs
-	interiorStalled    = 10    // iterations without a better gap, after which rounding rules
-	toTheWall          = 0.99  // of the way to the nearest bound
+	interiorExpected   = 15      // iterations that the price is reckoned with
+	interiorPasses     = 12      // over the samples, of an iteration
+	interiorRow        = 100.0   // nanoseconds of a sample in an iteration, besides
+	interiorTarget     = 1e-13   // relative gap at which it is plain to which bound a sample belongs
+	interiorStalled    = 10      // iterations without a better gap, after which rounding rules
+	toTheWall          = 0.99    // of the way to the nearest bound
+	arranged           = 1 << 17 // numbers that stay in a second-level cache
 )
 
 // price returns the modelled cost of a run, +Inf where it is out of the question.
 func (ip *interior) price() float64 {
 	s := ip.s
 	if ip.cost == 0 {
-		var products float64
-		for pos := range s.at {
-			entries := float64(s.entries(pos))
-			products += float64(entries * entries / 2)
+		entries := int(s.from[s.n])
+		pass := s.visits(entries, s.n)
+		if s.rows == nil && entries <= arranged {
+			pass = residualCost(entries, 0, true) + float64(denseSample*float64(s.p))
 		}
-		p, entries := float64(s.p), int(s.from[s.n])
-		each, price := float64(factorDot*float64(entries)), sparseValue
+		each := float64(interiorPasses*pass) + float64(interiorRow*float64(s.n))
+		each += support.CholeskyCost(s.p)
 		if s.rows == nil {
-			price = denseValue
+			each += support.OuterCost(s.n, s.p)
+		} else {
+			for pos := range s.at {
+				own := float64(s.entries(pos))
+				each += float64(0.5 * sparseValue * own * own)
+			}
 		}
-		each += float64(price*products) + float64(factorValue*p*p*p/6) + float64(factorDot*p*p/2)
-		each += residualCost(6*entries, 6*s.n, s.rows == nil)
 		ip.cost = interiorExpected * each
 		if s.p > largestInterior {
 			ip.cost = math.Inf(1)
@@ -127,10 +136,11 @@ func (ip *interior) begin() {
 			ip.list = append(ip.list, int32(pos))
 		}
 	}
-	for _, v := range []*[]float64{&ip.beta, &ip.room, &ip.low, &ip.high, &ip.rhs, &ip.left, &ip.inverse, &ip.dLow, &ip.dHigh, &ip.best} {
+	for _, v := range []*[]float64{&ip.beta, &ip.room, &ip.low, &ip.high, &ip.rhs, &ip.left, &ip.inverse, &ip.dLow, &ip.dHigh, &ip.best, &ip.products} {
 		*v = grow(*v, len(ip.list))
 	}
 	ip.a, ip.u = grow(ip.a, s.p*s.p), grow(ip.u, s.p)
+	ip.arrange()
 	for k, pos := range ip.list {
 		v := &s.at[pos]
 		edge := min(v.Bound/4, v.Inverse) // a step of it changes the sample's own margin by 1 at most
@@ -242,17 +252,21 @@ func (ip *interior) reach() float64 {
 func (ip *interior) factorise() bool {
 	s, p := ip.s, ip.s.p
 	s.work += ip.price() / interiorExpected
+	if s.rows == nil {
+		ip.outer.Sum(s.k, len(ip.list), p, func(k int) (float64, []float64) {
+			pos := ip.list[k]
+			return ip.inverse[k], s.values[s.from[pos]:s.from[pos+1]]
+		}, ip.a)
+		for j := range p {
+			ip.a[j*p+j]++
+		}
+		return support.Cholesky(s.k, ip.a, p) == p
+	}
 	clear(ip.a)
 	for k, pos := range ip.list {
 		scale := ip.inverse[k]
 		from, to := s.from[pos], s.from[pos+1]
 		values := s.values[from:to]
-		if s.rows == nil {
-			for j, x := range values {
-				s.k.Axpy(scale*x, values[:j+1], ip.a[j*p:][:j+1])
-			}
-			continue
-		}
 		rows := s.rows[from:to]
 		for at, j := range rows {
 			s.k.AxpyIndexed(scale*values[at], values[:at+1], rows[:at+1], ip.a[int(j)*p:][:p])
@@ -270,12 +284,10 @@ func (ip *interior) solve() {
 	s := ip.s
 	copy(ip.left, ip.rhs)
 	ip.invert(ip.rhs)
-	clear(ip.u)
-	for k, pos := range ip.list {
-		s.add(int(pos), ip.rhs[k]*s.at[pos].Sign, ip.u)
-	}
-	for k, pos := range ip.list {
-		ip.left[k] -= float64(s.at[pos].Sign*s.dot(int(pos), ip.u)) + ip.rhs[k]/ip.inverse[k]
+	ip.combine(ip.rhs)
+	ip.multiply()
+	for k, product := range ip.products {
+		ip.left[k] -= product + ip.rhs[k]/ip.inverse[k]
 	}
 	ip.invert(ip.left)
 	s.k.Axpy(1, ip.left, ip.rhs)
@@ -284,13 +296,56 @@ func (ip *interior) solve() {
 // invert turns v into (Q + D)⁻¹v.
 func (ip *interior) invert(v []float64) {
 	s := ip.s
+	for k, inverse := range ip.inverse {
+		v[k] *= inverse
+	}
+	ip.combine(v)
+	support.CholeskySolve(s.k, ip.a, s.p, ip.u)
+	ip.multiply()
+	for k, product := range ip.products {
+		v[k] -= float64(ip.inverse[k] * product)
+	}
+}
+
+// combine sets u to Σ vₖyₖxₖ.
+func (ip *interior) combine(v []float64) {
+	if m := len(ip.list); len(ip.columns) > 0 {
+		for j := range ip.u {
+			ip.u[j] = ip.s.k.Dot(ip.columns[j*m:][:m], v)
+		}
+		return
+	}
 	clear(ip.u)
 	for k, pos := range ip.list {
-		s.add(int(pos), ip.inverse[k]*v[k]*s.at[pos].Sign, ip.u)
+		ip.s.add(int(pos), v[k]*ip.s.at[pos].Sign, ip.u)
 	}
-	support.CholeskySolve(s.k, ip.a, s.p, ip.u)
+}
+
+// multiply sets the products to yₖxₖ·u.
+func (ip *interior) multiply() {
+	if m := len(ip.list); len(ip.columns) > 0 {
+		clear(ip.products)
+		for j, u := range ip.u {
+			ip.s.k.Axpy(u, ip.columns[j*m:][:m], ip.products)
+		}
+		return
+	}
 	for k, pos := range ip.list {
-		v[k] = ip.inverse[k] * (v[k] - float64(s.at[pos].Sign*s.dot(int(pos), ip.u)))
+		ip.products[k] = ip.s.at[pos].Sign * ip.s.dot(int(pos), ip.u)
+	}
+}
+
+// arrange lists few dense samples by feature: vectors over short samples are mostly calls.
+func (ip *interior) arrange() {
+	s, m := ip.s, len(ip.list)
+	if ip.columns = ip.columns[:0]; s.rows != nil || m*s.p > arranged {
+		return
+	}
+	ip.columns = grow(ip.columns, m*s.p)
+	for k, pos := range ip.list {
+		for j, x := range s.values[s.from[pos]:s.from[pos+1]] {
+			ip.columns[j*m+k] = s.at[pos].Sign * x
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ type sweeper struct {
 	factor float64 // the estimated gap asked for, relative to the target
 
 	total      float64 // modelled cost of the sweeps of this solve since help was last asked for
+	checked    float64 // what it was when the gap was last looked at, and that gap
+	gap        float64
 	spent      float64 // modelled cost of sweeps since a Newton step was last considered
 	freeBefore int     // free samples when a step was last considered
 	reluctant  float64 // factor on the price of Newton steps
@@ -41,6 +43,7 @@ const (
 	setAside     = 0.2     // of the largest violation
 	leastTry     = 1e-4    // where rounding ends the tightening
 	pollEvery    = 1 << 19 // entries between two looks at the context
+	firstCheck   = 1. / 16 // of the price of the interior point, from where on sweeps are compared with it
 	stepGain     = 0.5     // of the gap that a Newton step must take away to be worth while
 	swath        = 8       // samples that are visited one after the other
 )
@@ -54,7 +57,22 @@ func (w *sweeper) init(s *SVM) {
 
 func (w *sweeper) start(opts Options) {
 	w.random, w.left, w.factor, w.spent, w.reluctant = 0, float64(opts.MaxEpochs), firstTry, 0, 1
-	w.freeBefore, w.total = math.MaxInt, 0
+	w.freeBefore, w.total, w.checked = math.MaxInt, 0, 0
+}
+
+// hopeless reports whether sweeps have cost the price of the interior point, or will have at
+// the rate at which the gap has fallen since they had cost half as much.
+func (w *sweeper) hopeless(gap, goal, price float64) bool {
+	switch {
+	case w.total > price:
+		return true
+	case w.total < max(firstCheck*price, 2*w.checked):
+		return false
+	}
+	before, cost := w.gap, w.total-w.checked
+	first := w.checked == 0
+	w.checked, w.gap = w.total, gap
+	return !first && w.total+cost*kernels.Log(gap/goal)/kernels.Log(before/gap) > price || !first && gap >= before
 }
 
 // sweep runs epochs until the gap of the live samples, as met on the way, is a
@@ -90,8 +108,8 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 			}
 			w.spent, w.freeBefore = 0, w.e.Free
 		}
-		if w.total > s.inside.price() {
-			w.total = 0
+		if w.hopeless(gap, goal, s.inside.price()) {
+			w.total, w.checked = 0, 0
 			return s.inside.help(ctx)
 		}
 	}
@@ -154,7 +172,7 @@ func (s *SVM) epoch(ctx context.Context) bool {
 		kept += stay
 	}
 	w.live = w.live[:kept]
-	cost := residualCost(e.Visited+e.Moved, visits, s.rows == nil)
+	cost := s.visits(e.Visited+e.Moved, visits)
 	w.spent += cost
 	w.total += cost
 	s.work += cost

@@ -13,16 +13,19 @@ const (
 	foldsAbove = 0.5  // how far above αmax of all rows those of the classes' folds are taken to be
 	ridgeAbove = 3    // how far above its αmax a ridge is looked for
 	ridgeStep  = 3
-	ridgeDepth = 24 // a billionth of αmax
-	dualStep   = 1.25
-	dualBefore = 7 // how far before the first C an SVM is looked for
+	ridgeDepth = 24  // a billionth of αmax
+	dualBefore = 7   // how far before the first C an SVM is looked for
+	dualFloor  = 20  // from there on
+	dualFree   = 2   // times the work that is free
+	dualRough  = 0.3 // since its support vectors leave one at a time
+	rough      = 0.1 // of the others that are not smooth
 )
 
 // look chooses one λ, or the share of αmax for all.
 func (p *Problem) look(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
 	l := search.LookOptions{
-		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass),
-		Sparse: p.Shape == Sparse || p.Shape == Relative, Relative: p.Shape == Relative || p.Shape == Dual,
+		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
+		Sparse: p.Shape != Smooth, Relative: p.Shape == Relative || p.Shape == Dual,
 	}
 	if k, ok := p.Objective.(keeper); ok {
 		k.KeepSolutions()
@@ -38,10 +41,12 @@ func (p *Problem) look(ctx context.Context, f search.Objective, o Options, optio
 	switch p.Shape { //nolint:exhaustive // the others are as they are
 	case Smooth:
 		l.Origin += ridgeAbove
+		l.Rough = 0
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
 	case Dual:
 		l.Origin = logOf(p.Start) - dualBefore
-		l.Up, l.Distant, l.Climb, l.Step = true, true, true, dualStep
+		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
+		l.Rough, l.Free = dualRough, dualFree*l.Free
 	}
 	if math.IsInf(l.Origin, -1) || math.IsNaN(l.Origin) {
 		l.Origin = 0

@@ -30,8 +30,13 @@ type LookOptions struct {
 	// Sparse says that solutions become dense as the path goes on, which then ends where
 	// they fit the training rows whatever λ is.
 	Sparse bool
-	// Climb lets the path go on where the criterion has risen clearly above its best.
+	// Climb lets the path go on where the criterion has risen clearly above its best, while
+	// solutions explain less than half of the training loss.
 	Climb bool
+	// Rough says how far the criterion may be from a smooth curve between two points, in
+	// standard errors per distance of them, where those seen do not show it to be more; 0 is
+	// a smooth one. While work is cheap, points go where such differences may hide the best.
+	Rough float64
 	// Relative makes tolerances relative to the training loss reached, not to that of
 	// the null model: separable classes leave next to nothing of it.
 	Relative bool
@@ -66,12 +71,14 @@ const (
 	shallow     = 4.0  // depth up to which points are worth their work where the null model is still the best
 	apart       = 0.5  // distance of points whose slopes make a secant
 	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
-	refinements = 12   // points after the path, at most
 	precisions  = 5    // steps by the model towards the last digits
+	refinements = 12   // points after the path, at most
 	closest     = 0.02 // distance of neighbours between which nothing is looked for
+	doubtApart  = 0.1  // and between which nothing is doubted
+	worthDoubt  = 0.05 // standard errors that may be hidden without being looked for
+	telling     = 2.0  // standard errors from the best up to which points tell how rough the criterion is
+	halfway     = 0.5  // training loss from which on a path that may climb no longer does
 	farAway     = 30   // how far before the path a point next to a distant null model is
-	wide        = 0.6  // distance of neighbours of the best between which a cheap look goes on
-	besideBest  = 0.35 // how far beside the best it looks
 	inside      = 0.05 // share of an interval kept from its ends
 	within      = 1.0  // standard errors from the best that a basin's end may be
 	leastScale  = 1e-4 // of what the best gains over the null model: the least unit
@@ -249,7 +256,7 @@ func (l *look) next() float64 {
 	if !falling {
 		gain = 0
 	}
-	if l.rises++; l.o.Climb || !(here.Value > l.best.Value+float64(clearly*unit)) {
+	if l.rises++; l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
 		l.rises = 0
 	}
 	full := l.o.Sparse && (here.Saturation >= crowded || here.TrainLoss > 0 && here.TrainLoss < fitted)
@@ -257,7 +264,7 @@ func (l *look) next() float64 {
 		l.dense = 0
 	}
 	switch {
-	case l.rises >= twice, l.dense >= twice:
+	case l.rises >= twice, l.dense >= twice && l.best.Evaluation != here.Evaluation:
 		return 0
 	case here.Flat && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
 		return 0
@@ -334,19 +341,20 @@ func (l *look) root() float64 {
 }
 
 // refine evaluates the least point of the model until that promises nothing, and while
-// work is cheap looks to both sides of the best point, where the model has no points near.
+// work is cheap the point where the model, as far as it may be wrong, hides most.
 func (l *look) refine(ctx context.Context) error {
-	probed := math.Inf(1)
 	for range refinements {
-		value, depth := l.least()
-		if !(l.best.Value-value >= enough*l.unit(l.best.Evaluation)) {
-			if l.spent > l.o.Free || l.resumed {
-				return nil
-			}
-			if depth = l.beside(); depth == probed || math.IsInf(depth, 1) {
-				return nil
-			}
-			probed = depth
+		value, depth := l.least(closest, 0)
+		promised := l.best.Value-value >= enough*l.unit(l.best.Evaluation)
+		switch cheap := l.o.Rough > 0 && l.spent <= l.o.Free && !l.resumed; {
+		case cheap && promised:
+			_, depth = l.least(closest, l.roughness())
+		case cheap:
+			value, depth = l.least(doubtApart, l.roughness())
+			promised = l.best.Value-value >= worthDoubt*l.unit(l.best.Evaluation)
+		}
+		if !promised {
+			return nil
 		}
 		if err := l.visit(ctx, depth, refineGap, l.nearest(depth)); err != nil {
 			return err
@@ -355,34 +363,22 @@ func (l *look) refine(ctx context.Context) error {
 	return nil
 }
 
-// beside returns a depth near the best point on the side where its neighbour is farther
-// away, +Inf where both are near.
-func (l *look) beside() float64 {
-	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
-	before, after := 0.0, 0.0
-	if at > 0 {
-		before = l.best.depth - l.points[at-1].depth
-	}
-	if at+1 < len(l.points) {
-		after = l.points[at+1].depth - l.best.depth
-	}
-	switch {
-	case l.best.depth <= 0: // the null model: the first basin may be between two points
-		if len(l.points) < 3 {
-			return math.Inf(1)
+// roughness is how far the model has been off, root mean square, as a share of the
+// distance between the points it was made of: of every point near the best, made of its
+// neighbours.
+func (l *look) roughness() float64 {
+	var square, count float64
+	for k := 1; k+1 < len(l.points); k++ {
+		a, p, b := l.points[k-1], l.points[k], l.points[k+1]
+		if !finite(a.Value) || !finite(b.Value) || !(p.Value <= l.best.Value+float64(telling*l.unit(p.Evaluation))) {
+			continue
 		}
-		a, b := l.points[1], l.points[2]
-		if !(a.slope < 0) || b.depth-a.depth < wide || a.Value > l.best.Value+float64(within*l.unit(a.Evaluation)) {
-			return math.Inf(1)
-		}
-		return 0.5 * (a.depth + b.depth)
-	case max(before, after) < wide:
-		return math.Inf(1)
-	case before > after:
-		return l.best.depth - min(before/2, besideBest)
-	default:
-		return l.best.depth + min(after/2, besideBest)
+		h := b.depth - a.depth
+		off := (Interpolate(h, a.Value, b.Value, a.slope, b.slope)(p.depth-a.depth) - p.Value) / h
+		square = math.FMA(off, off, square)
+		count++
 	}
+	return max(l.o.Rough*l.unit(l.best.Evaluation), math.Sqrt(square/max(1, count)))
 }
 
 // nearest returns the evaluation with solutions that is closest in depth.
@@ -396,12 +392,10 @@ func (l *look) nearest(depth float64) (e *Evaluation) {
 	return e
 }
 
-// least returns the least value of the model strictly between its points, and where; +Inf
-// where it is least at points.
-func (l *look) least() (value, depth float64) { return l.leastBetween(closest) }
-
-// leastBetween is least between points at least so far apart.
-func (l *look) leastBetween(apart float64) (value, depth float64) {
+// least returns the least value of the model less its doubt between points at least so far
+// apart, and where; +Inf where it is least at points. Half way between two points the doubt
+// is their distance times rough.
+func (l *look) least(apart, rough float64) (value, depth float64) {
 	value = math.Inf(1)
 	for k := 1; k < len(l.points); k++ {
 		a, b := l.points[k-1], l.points[k]
@@ -409,10 +403,10 @@ func (l *look) leastBetween(apart float64) (value, depth float64) {
 		if b.Value < a.Value {
 			better = b.Evaluation
 		}
-		if b.depth-a.depth < apart || !(better.Value <= l.best.Value+float64(within*l.unit(better))) {
+		if b.depth-a.depth < apart || rough == 0 && !(better.Value <= l.best.Value+float64(within*l.unit(better))) {
 			continue
 		}
-		if v, t := dip(a, b); v < value {
+		if v, t := dip(a, b, rough); v < value {
 			margin := float64(inside * (b.depth - a.depth))
 			value, depth = v, min(max(t, a.depth+margin), b.depth-margin)
 		}
@@ -420,14 +414,15 @@ func (l *look) leastBetween(apart float64) (value, depth float64) {
 	return value, depth
 }
 
-// dip returns the least value between two points of their [Interpolate] model; +Inf where
-// that is at an end.
-func dip(a, b point) (value, depth float64) {
+// dip returns the least value between two points of their [Interpolate] model less its
+// doubt; +Inf where that is at an end.
+func dip(a, b point, rough float64) (value, depth float64) {
 	h := b.depth - a.depth
 	if !finite(a.Value) || !finite(b.Value) || math.IsNaN(a.slope) && math.IsNaN(b.slope) {
 		return math.Inf(1), 0
 	}
 	slope, c, d := cubic(h, a.Value, b.Value, a.slope, b.slope)
+	slope, c = slope-float64(4*rough), c+float64(4*rough)/h // less 4·rough·x·(h − x)/h
 	// The root of slope + 2c·x + 3d·x² at which the second derivative is positive.
 	root := float64(c*c) - float64(3*d*slope)
 	if root < 0 {
@@ -541,7 +536,7 @@ func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 	settled := false
 	result, err := l.search(ctx, func(ctx context.Context) (outcome.Status, error) {
 		for range precisions {
-			value, depth := l.leastBetween(narrow)
+			value, depth := l.least(narrow, 0)
 			promise := l.best.Value - value
 			if !(promise >= l.options.Stop*math.Abs(l.best.Value)) {
 				settled = l.best.depth < l.points[len(l.points)-1].depth || !(l.best.slope < 0)

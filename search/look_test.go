@@ -148,7 +148,7 @@ func TestLookEndsEarly(t *testing.T) {
 // Refinement begins at the solutions of the nearest point.
 func TestLookStartsFromTheNearestPoint(t *testing.T) {
 	f := judged(scalar(twoBasins), 0.5, 0)
-	lookAt(t, f, LookOptions{Null: Evaluation{Value: 3}, Free: 1e9})
+	lookAt(t, f, LookOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.1})
 	var before []float64
 	refined := 0
 	for _, r := range f.seen {
@@ -176,5 +176,34 @@ func TestInterpolate(t *testing.T) {
 		if math.Abs(f(0)-c[1]) > 1e-12 || math.Abs(f(c[0])-c[2]) > 1e-12 || math.Abs(slope(0)-c[3]) > 1e-5 || math.Abs(slope(c[0])-c[4]) > 1e-5 {
 			t.Errorf("%v: %g, %g, %g, %g", c, f(0), f(c[0]), slope(0), slope(c[0]))
 		}
+	}
+}
+
+// Where a criterion may be rough, points go where the curve through those seen may hide
+// the best; where it is smooth, none is paid for.
+func TestLookDoubtsARoughCriterion(t *testing.T) {
+	rippled := func(x float64) (float64, float64) {
+		const size, wave = 0.04, 9.0
+		return 1 + (x+4)*(x+4)/50 + size*math.Sin(wave*x), (x+4)/25 + size*wave*math.Cos(wave*x)
+	}
+	best := math.Inf(1)
+	for k := range 5000 {
+		value, _ := rippled(-12 * float64(k) / 5000)
+		best = min(best, value)
+	}
+	o := LookOptions{Null: Evaluation{Value: 3, StandardError: 0.2}, Free: 1e9}
+	smooth := lookAt(t, judged(scalar(rippled), 0.2, 0), o)
+	o.Rough = 0.1
+	rough := lookAt(t, judged(scalar(rippled), 0.2, 0), o)
+	if excess := rough.Best.Value - best; excess > 0.05*0.2 || len(rough.Evaluations) > 22 {
+		t.Errorf("%g standard errors above the least value after %d evaluations", excess/0.2, len(rough.Evaluations))
+	}
+	if smooth.Best.Value <= rough.Best.Value {
+		t.Errorf("not doubted, the same criterion is %g, doubted %g", smooth.Best.Value, rough.Best.Value)
+	}
+	bowl := func(x float64) (float64, float64) { return 1 + (x+4)*(x+4)/50, (x + 4) / 25 }
+	o.Rough = 0
+	if r := lookAt(t, judged(scalar(bowl), 0.2, 0), o); len(r.Evaluations) > 10+1 { // the path, and the least point of the parabola
+		t.Errorf("%d evaluations of a parabola", len(r.Evaluations))
 	}
 }

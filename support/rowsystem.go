@@ -22,6 +22,7 @@ type RowSystem struct {
 	product []float64 // X̂X̂ᵀ, lower triangle
 	factor  []float64
 	t       []float64 // rows
+	outer   Outer
 }
 
 // NewRowSystem computes the matrix of the rows for the columns listed (kept, not
@@ -40,18 +41,19 @@ func NewRowSystem(columns *Columns, list []int32) *RowSystem {
 func (r *RowSystem) Update() {
 	columns, list, size := r.columns, r.list, r.columns.m
 	columns.work += columns.RowSystemCost(list)
+	if columns.dense {
+		r.outer.Sum(r.k, len(list), size, func(k int) (float64, []float64) {
+			_, values := columns.Column(list[k])
+			return 1, values
+		}, r.product)
+		return
+	}
 	clear(r.product)
 	clear(r.t)
 	h := r.t
 	var square float64
 	for _, j := range list {
 		index, values := columns.Column(j)
-		if index == nil {
-			for i, v := range values {
-				r.k.Axpy(v, values[:i+1], r.product[i*size:][:i+1])
-			}
-			continue
-		}
 		for i, v := range values {
 			r.k.AxpyIndexed(v, values[:i+1], index[:i+1], r.product[int(index[i])*size:][:size])
 		}
@@ -76,16 +78,15 @@ func (r *RowSystem) Update() {
 
 // RowSystemCost is the cost of [NewRowSystem] for columns that the store holds.
 func (c *Columns) RowSystemCost(list []int32) float64 {
-	price := SparseValue
 	if c.dense {
-		price = DenseValue
+		return OuterCost(len(list), c.m)
 	}
 	var pairs float64
 	for _, j := range list {
 		length := float64(c.Length(j))
 		pairs = math.FMA(0.5*length, length, pairs)
 	}
-	return price * pairs
+	return SparseValue * pairs
 }
 
 // rootOf returns √w of compact row k.

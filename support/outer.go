@@ -1,0 +1,58 @@
+package support
+
+import "github.com/seed-45b9a24c/pare/kernels"
+
+// Outer sums outer products of dense vectors, Σ d_k·v_k·v_kᵀ, in tiles of 8 × 8 entries.
+// Its buffers serve all calls; the zero value is ready. Not safe for concurrent use.
+type Outer struct {
+	x      [kernels.Lanes][]float64
+	across []float64 // a line for every entry of the vectors: d_k times it, by k
+	panels []float64 // the vectors, interleaved by eight entries
+	sum    []float64 // in whole tiles
+}
+
+const (
+	outerTerms  = 128 // vectors at a time
+	outerStride = outerTerms + kernels.Lanes
+)
+
+// OuterCost is that of [Outer.Sum].
+func OuterCost(count, size int) float64 {
+	whole := float64((size + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes)
+	return float64(float64(count) * (float64(0.5*tileValue*whole*whole) + float64(2*GatherValue*whole)))
+}
+
+// Sum sets the lower triangle of the size × size matrix a, row by row, to the sum over
+// count vectors of length size. An entry is the sum of its products in the order of k.
+func (o *Outer) Sum(set *kernels.Set, count, size int, vector func(k int) (d float64, v []float64), a []float64) {
+	const lanes = kernels.Lanes
+	tiles := (size + lanes - 1) / lanes
+	whole := tiles * lanes
+	o.across = resize(o.across, whole*outerStride)
+	o.panels = resize(o.panels, whole*outerTerms)
+	o.sum = resize(o.sum, whole*whole)
+	clear(o.across[size*outerStride:]) // of entries beyond the vectors
+	clear(o.panels)
+	clear(o.sum)
+	for from := 0; from < count; from += outerTerms {
+		terms := min(outerTerms, count-from)
+		for t := range terms {
+			d, v := vector(from + t)
+			for i, entry := range v[:size] {
+				o.across[i*outerStride+t] = d * entry
+				o.panels[i/lanes*lanes*outerTerms+lanes*t+i%lanes] = entry
+			}
+		}
+		for b := range tiles {
+			for i := range o.x {
+				o.x[i] = o.across[(b*lanes+i)*outerStride:][:terms]
+			}
+			for c := range b + 1 {
+				set.AddTile(&o.x, o.panels[c*lanes*outerTerms:][:lanes*terms], whole, o.sum[b*lanes*whole+c*lanes:])
+			}
+		}
+	}
+	for i := range size {
+		copy(a[i*size:][:i+1], o.sum[i*whole:])
+	}
+}

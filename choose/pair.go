@@ -77,13 +77,29 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 // mix compares mixtures of the best Lasso and the best ridge: shares a and 1 − a of their
 // strengths.
 func (p *Problem) mix(ctx context.Context, l, r float64, options search.Options) (*search.Result, error) {
-	shares := []float64{0.5, 0.9, 0.1}
+	shares := []float64{0.9, 0.5, 0.1} // a path from the Lasso, whose solutions are sparse
 	points := make([][]float64, 0, len(shares))
 	for _, a := range shares {
 		points = append(points, []float64{l + logOf(a), r + logOf(1-a)})
 	}
 	options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
-	return search.Grid(ctx, p, points, options)
+	return search.Grid(ctx, &begun{p, []float64{l, nothing}}, points, options)
+}
+
+// begun is an objective whose next evaluation begins at the solutions of a point, where
+// those are kept.
+type begun struct {
+	search.Objective
+	from []float64
+}
+
+// Eval implements [search.Objective].
+func (b *begun) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	if r.From == nil {
+		r.From = b.from
+	}
+	b.from = nil
+	return b.Objective.Eval(ctx, r)
 }
 
 // both goes on from the best point in both λ's.
@@ -99,7 +115,7 @@ func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r
 	if c, ok := p.Objective.(curver); ok {
 		c.AskCurvature()
 	}
-	v := vanishing{p.Objective, l - vanishDepth}
+	v := vanishing{&begun{p.Objective, best.Best.LogLambda}, l - vanishDepth}
 	before := len(s.done)
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
 		if options.Stop = pairPlain; !o.Precision {

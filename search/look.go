@@ -270,6 +270,8 @@ func (l *look) next() float64 {
 		return 0
 	case here.depth >= l.o.Floor && gain <= enough*unit:
 		return 0
+	case !l.o.Sparse && here.TrainLoss < fitted && math.Abs(here.slope)*l.o.Step <= enough*unit: // training rows are met, whatever λ is
+		return 0
 	}
 	step := l.affordable(falling, unit)
 	return min(step, max(0, l.o.Bottom-here.depth))

@@ -89,7 +89,7 @@ func ExampleSelect_ridge() {
 	}
 	fmt.Printf("%s, %d of 10 columns, mean squared error %.0f\n", s.Status, len(s.Final.Support), s.Value)
 	// Output:
-	// converged, 10 of 10 columns, mean squared error 3070
+	// converged, 10 of 10 columns, mean squared error 3072
 }
 
 // The first column is kept whatever the strength, the second left out, and no

@@ -74,7 +74,7 @@ func (l *look) rivals(chosen float64) (depths []float64) {
 	points := earlier.points
 	value := map[float64]float64{}
 	for k, p := range points {
-		if k == 0 || k+1 == len(points) || p.Value > points[k-1].Value || p.Value > points[k+1].Value || math.Abs(p.depth-chosen) < apart {
+		if k == 0 || k+1 == len(points) || p.Value >= points[k-1].Value || p.Value > points[k+1].Value || math.Abs(p.depth-chosen) < apart {
 			continue
 		}
 		if p.Value <= earlier.best.Value+float64(rivalling*earlier.unit(p.Evaluation)) {

@@ -61,6 +61,7 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	if !s.further(result, err) {
 		return result, err
 	}
+	single := result.Best
 	mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
 		return p.mix(ctx, l, r, options)
 	})
@@ -71,7 +72,28 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	if !s.further(result, err) || result.Best.LogLambda == nil {
 		return result, err
 	}
-	return p.both(ctx, s, result, l, r, top, o)
+	result, err = p.both(ctx, s, result, l, r, top, o)
+	return preferring(single, result, o), err
+}
+
+// preferring returns the result with a Lasso or a ridge in place of a mixture that hardly
+// gains.
+func preferring(single search.Evaluation, r *search.Result, o Options) *search.Result {
+	if r == nil || slices.Contains(r.Best.LogLambda, nothing) || r.Best.Value < single.Value-o.worth(single) {
+		return r
+	}
+	if r.Best = single; r.Status.OK() {
+		r.Status = outcome.Converged
+	}
+	return r
+}
+
+// worth is the gain from a point below which a Lasso or a ridge is preferred.
+func (o Options) worth(at search.Evaluation) float64 {
+	if o.Precision || !(at.StandardError > 0) {
+		return pairPlain * math.Abs(at.Value)
+	}
+	return pairStop * at.StandardError
 }
 
 // mix compares mixtures of the best Lasso and the best ridge: shares a and 1 − a of their
@@ -132,10 +154,7 @@ func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r
 	if result == nil || result.Best.LogLambda == nil {
 		return best, err
 	}
-	gain := pairStop * best.Best.StandardError // below which a Lasso or a ridge is preferred
-	if o.Precision || !(gain > 0) {
-		gain = pairPlain * math.Abs(best.Best.Value)
-	}
+	gain := o.worth(best.Best)
 	if !slices.Contains(best.Best.LogLambda, nothing) { // a mixture, where the descent began
 		gain = 0
 		if best.Best.Gradient == nil && len(s.done) > before {

@@ -32,7 +32,7 @@ func ExampleSelect() {
 	fmt.Printf("%d of 10 columns, relative gap below 1e-6: %v\n", len(s.Final.Support), s.Final.RelativeGap <= 1e-6)
 	// Output:
 	// converged, in less than a grid of 20: true
-	// λ = -2.82, mean squared error 3069, that of the mean 5974
+	// λ = -2.69, mean squared error 3069, that of the mean 5974
 	// 7 of 10 columns, relative gap below 1e-6: true
 }
 
@@ -129,9 +129,9 @@ func ExampleSelect_multiclass() {
 	}
 	// Output:
 	// converged: cross-entropy 0.789, that of the classes' shares 1.050
-	// class 0: α/αmax = 0.14, 5 columns
-	// class 1: α/αmax = 0.14, 6 columns
-	// class 2: α/αmax = 0.14, 5 columns
+	// class 0: α/αmax = 0.13, 5 columns
+	// class 1: α/αmax = 0.13, 6 columns
+	// class 2: α/αmax = 0.13, 5 columns
 }
 
 // The λ from which on every coefficient is zero.
@@ -281,7 +281,7 @@ func ExampleSelect_columns() {
 	}
 	fmt.Printf("%d λ's: mean squared error %.0f, with one for all %.0f\n", len(s.LogLambda), s.Value, s.Common.Value)
 	// Output:
-	// 10 λ's: mean squared error 3058, with one for all 3069
+	// 10 λ's: mean squared error 3059, with one for all 3069
 }
 
 // A model fitted on columns of norm 1 predicts the data as they were.

@@ -57,7 +57,7 @@ func TestSVM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Status.OK() || s.Evaluations[0].LogLambda[0] != -6 || s.NullValue != 0.5 || s.Value >= 0.5 || s.Final.Status != outcome.Converged {
+	if !s.Status.OK() || s.Evaluations[0].LogLambda[0] != -5.75 || s.NullValue != 0.5 || s.Value >= 0.5 || s.Final.Status != outcome.Converged {
 		t.Errorf("%+v", s)
 	}
 	for l := -6.0; l <= 4; l++ {

@@ -16,7 +16,7 @@ const (
 	ridgeDepth = 24  // a billionth of αmax
 	dualBefore = 7   // how far before the first C an SVM is looked for
 	dualFloor  = 20  // from there on
-	dualFree   = 2   // times the work that is free
+	dualFree   = 3   // times the work that is free
 	dualRough  = 0.3 // since its support vectors leave one at a time
 	rough      = 0.1 // of the others that are not smooth
 )

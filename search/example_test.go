@@ -145,5 +145,5 @@ func ExampleLook() {
 		return
 	}
 	fmt.Printf("%s: %.3f after a look down to λ = %.1f\n", result.Status, result.Best.Value, result.Seen.To)
-	// Output: converged: 1.000 after a look down to λ = -10.0
+	// Output: converged: 1.000 after a look down to λ = -8.8
 }

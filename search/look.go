@@ -22,7 +22,7 @@ type LookOptions struct {
 	Null    Evaluation
 	Distant bool
 	// First and Step are the depth of the first point and the distance of those that
-	// follow; 0 means 1 and 1.5. The path ends at depth Floor, unless the criterion still
+	// follow; 0 means 1.25 and 1.5. The path ends at depth Floor, unless the criterion still
 	// falls, and at Bottom in any case; 0 means 13.8 and 20.7: a millionth and a
 	// billionth of αmax.
 	First, Step   float64
@@ -54,7 +54,7 @@ const (
 	lookGap   = 1e-3 // relative gap of the path's points: a value within 0.02 standard errors
 	refineGap = 1e-4 // of the points after it
 
-	firstDepth  = 1.0
+	firstDepth  = 1.25
 	pathStep    = 1.5
 	floorDepth  = 13.8
 	bottomDepth = 20.7

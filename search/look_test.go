@@ -101,7 +101,11 @@ func TestLookEndsByWork(t *testing.T) {
 
 // An SVM is looked at from small C to large.
 func TestLookUpwards(t *testing.T) {
-	r := lookAt(t, judged(scalar(func(x float64) (float64, float64) { return twoBasins(-x) }), 0.5, 0),
+	mirrored := func(x float64) (float64, float64) {
+		value, slope := twoBasins(-x)
+		return value, -slope
+	}
+	r := lookAt(t, judged(scalar(mirrored), 0.5, 0),
 		LookOptions{Null: Evaluation{Value: 3}, Up: true, Distant: true, Climb: true, Free: 1e9})
 	if r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]-7) > 0.2 || r.Seen.From != 0 || r.Seen.To < 7 {
 		t.Errorf("%s: %+v, %+v", r.Status, r.Best, r.Seen)
@@ -128,7 +132,7 @@ func TestLookWithoutNumbers(t *testing.T) {
 // A budget and a context end a look with the best point so far.
 func TestLookEndsEarly(t *testing.T) {
 	f := judged(scalar(twoBasins), 0.5, 0)
-	o := LookOptions{Null: Evaluation{Value: 3}, Free: 1e9, Options: Options{Evaluations: 2}}
+	o := LookOptions{Null: Evaluation{Value: 3}, First: 1, Free: 1e9, Options: Options{Evaluations: 2}}
 	r := lookAt(t, f, o)
 	if r.Status != outcome.Budget || len(r.Evaluations) != 2 || r.Best.Value > 2.5 {
 		t.Errorf("%s after %d: %+v", r.Status, len(r.Evaluations), r.Best)

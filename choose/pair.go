@@ -105,22 +105,21 @@ func (p *Problem) mix(ctx context.Context, l, r float64, options search.Options)
 		points = append(points, []float64{l + logOf(a), r + logOf(1-a)})
 	}
 	options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
-	return search.Grid(ctx, &begun{p, []float64{l, nothing}}, points, options)
+	return search.Grid(ctx, begun{p, points[0], []float64{l, nothing}}, points, options)
 }
 
-// begun is an objective whose next evaluation begins at the solutions of a point, where
-// those are kept.
+// begun is an objective whose evaluation at one point begins at the solutions of another,
+// where those are kept.
 type begun struct {
 	search.Objective
-	from []float64
+	at, from []float64
 }
 
 // Eval implements [search.Objective].
-func (b *begun) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
-	if r.From == nil {
+func (b begun) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	if r.From == nil && slices.Equal(r.LogLambda, b.at) {
 		r.From = b.from
 	}
-	b.from = nil
 	return b.Objective.Eval(ctx, r)
 }
 
@@ -137,7 +136,8 @@ func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r
 	if c, ok := p.Objective.(curver); ok {
 		c.AskCurvature()
 	}
-	v := vanishing{&begun{p.Objective, best.Best.LogLambda}, l - vanishDepth}
+	v := vanishing{p.Objective, l - vanishDepth}
+	v.Objective = begun{p.Objective, v.lambda(v.coordinates(start)), best.Best.LogLambda}
 	before := len(s.done)
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
 		if options.Stop = pairPlain; !o.Precision {

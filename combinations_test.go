@@ -46,6 +46,12 @@ func drawCombination(r *oracle.Random, turn uint64) (c combination) {
 			loss: ownLosses[pick(len(ownLosses))], search: pare.Searches()[pick(len(pare.Searches()))],
 			bare: flag(), standardize: flag(), positive: flag(), weighted: flag(), ends: flag(), perClass: flag(), oneSE: flag(), tested: flag(),
 		}
+		c.standardize = c.standardize || !c.model.Traits().Convex        // what gamma and a are in units of
+		if traits := c.model.Traits(); !traits.Iterated && pick(4) > 0 { // else little but refusals
+			if c.method = pare.Implicit; c.criterion != pare.HoldOut {
+				c.criterion = pare.CV
+			}
+		}
 		if c.model == pare.Huber && c.judgesClasses() {
 			c.loss = "" // ±1 has no scale
 		}
@@ -60,15 +66,15 @@ func drawCombination(r *oracle.Random, turn uint64) (c combination) {
 // refusals are the options that do not go with the rest, in the names of flags.
 func (c combination) refusals() (gradient, choice []string) {
 	held := c.criterion == pare.CV || c.criterion == pare.HoldOut
-	squared := slices.Contains(squared, c.model)
+	squared, traits := slices.Contains(squared, c.model), c.model.Traits()
 	for _, rule := range []struct {
 		broken bool
 		flag   string
 	}{
 		{c.standardize && c.model == pare.SVM, "standardize"}, // without intercept
-		{c.positive && !c.model.Traits().Positive, "positive"},
-		{c.method != pare.Implicit && (c.standardize || c.model == pare.Multiclass || c.model == pare.SVR || c.meansOnly()), "method"},
-		{c.loss != "" && (!held || c.model == pare.Multiclass || c.weighted && c.loss == "own" || c.meansOnly() && c.judgesClasses()), "validation-loss"},
+		{c.positive && !traits.Positive, "positive"},
+		{c.method != pare.Implicit && (c.standardize || !traits.Iterated), "method"},
+		{c.loss != "" && (!held || traits.Classes || c.weighted && c.loss == "own" || c.meansOnly() && c.judgesClasses()), "validation-loss"},
 		{!held && (!squared || c.weighted), "criterion"},
 		{!held && c.tested, "fold-ids"},
 		{c.ends && c.positive && c.model == pare.WeightedLasso, "positive"},
@@ -88,13 +94,18 @@ func (c combination) refusals() (gradient, choice []string) {
 	}{
 		{c.search == pare.Grid && c.model.Traits().Samples, "search"},
 		{points && c.model == pare.WeightedLasso, "search"},
-		{c.perClass && (c.model != pare.Multiclass || c.search == pare.Grid), "per-class"},
+		{c.perClass && (traits.Strengths != pare.EachClass || c.search == pare.Grid), "per-class"},
 	} {
 		if rule.broken {
 			choice = append(choice, rule.flag)
 		}
 	}
 	return gradient, choice
+}
+
+// done is how an inner problem ends well.
+func (c combination) done(s outcome.Status) bool {
+	return s == outcome.Converged || s == outcome.Stationary && !c.model.Traits().Convex
 }
 
 // meansOnly reports a logarithmic link: targets are not negative, and ℓ″ has no bound.
@@ -123,7 +134,7 @@ func (c combination) targets(r *oracle.Random, q *oracle.Problem) []float64 {
 			q.Y[i] = math.Floor(math.Abs(y - mean))
 		case c.meansOnly():
 			q.Y[i] = 0.1 + math.Abs(y-mean)
-		case c.model == pare.Multiclass:
+		case c.model.Traits().Classes:
 			q.Y[i] = float64((i+r.Intn(2))%3) + 1
 		case classes:
 			q.Y[i] = math.Copysign(1, y-mean+r.Normal())
@@ -195,7 +206,7 @@ func TestEveryCombination(t *testing.T) {
 		config, v := c.config(r, len(y)), c.validation(len(y))
 		name := fmt.Sprintf("draw %d, %+v", draw, c)
 		gradient, choice := c.refusals()
-		lambda := somewhere(t, x, y, pare.Config{Model: c.model, NoIntercept: c.bare, Weights: config.Weights, Positive: c.positive && c.model.Traits().Positive})
+		lambda := somewhere(t, x, y, pare.Config{Model: c.model, NoIntercept: c.bare, Weights: config.Weights, Standardize: !c.model.Traits().Convex, Positive: c.positive && c.model.Traits().Positive})
 		if slices.ContainsFunc(lambda, func(l float64) bool { return math.IsInf(l, 0) }) {
 			continue // β ≥ 0 leaves no column
 		}
@@ -208,8 +219,8 @@ func TestEveryCombination(t *testing.T) {
 			return pare.Gradient(ctx, x, y, moved, v, config)
 		}
 		here, err := at(0, 0)
-		if !refused(t, name, err, gradient) && (c.method != pare.Implicit || here.SupportCertified) {
-			if here.Status != outcome.Converged && here.Status != outcome.Flat && (c.method == pare.Implicit || here.Status != outcome.Budget) {
+		if !refused(t, name, err, gradient) && (c.method != pare.Implicit || here.SupportCertified || !c.model.Traits().Certified && c.model != pare.SVM && here.Status.OK()) {
+			if !c.done(here.Status) && here.Status != outcome.Flat && (c.method == pare.Implicit || here.Status != outcome.Budget) {
 				t.Errorf("%s: %s", name, here.Status)
 			}
 			for i, got := range here.Gradient {
@@ -258,7 +269,7 @@ func TestEveryCombination(t *testing.T) {
 			continue
 		}
 		choices++
-		if s.Final == nil || len(s.LogLambda) != len(lambda) || math.IsNaN(s.Value) || math.IsInf(s.Value, 0) || s.Err != nil || s.Final.Status != outcome.Converged || s.Final.Model != c.model {
+		if s.Final == nil || len(s.LogLambda) != len(lambda) || math.IsNaN(s.Value) || math.IsInf(s.Value, 0) || s.Err != nil || !c.done(s.Final.Status) || s.Final.Model != c.model {
 			t.Errorf("%s: %+v", name, s)
 			continue
 		}

@@ -67,6 +67,9 @@ func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		f.form = f.nonNegative()
 	}
 	e := &engine{config: c, family: f, x: x, y: y}
+	if err = e.refuseShapes(); err != nil {
+		return nil, err
+	}
 	if err = e.checkVectors(); err != nil {
 		return nil, err
 	}

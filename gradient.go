@@ -20,7 +20,9 @@ type Hypergradient struct {
 	LogLambda []float64
 	Value     float64
 	Gradient  []float64 // ∂value/∂λ, one per hyperparameter
-	Sigma     float64   // the noise level, of [SURE], [AIC] and [BIC]
+	// Shape is ∂value/∂ln γ of [MCP], and ∂value/∂ln a of [SCAD]; 0 of other models.
+	Shape float64
+	Sigma float64 // the noise level, of [SURE], [AIC] and [BIC]
 
 	outcome.Certificate
 	outcome.Effort
@@ -103,6 +105,9 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		SecondsSolve:      r.SecondsSolve,
 		SecondsGradient:   r.SecondsGradient,
 		Kernels:           e.k.Name,
+	}
+	if len(r.Shape) > 0 {
+		h.Shape = r.Shape[0]
 	}
 	if r.Status == outcome.NotDifferentiable && c.Method.iterate() == nil {
 		below, above, ok, err := bilevel.Sides(ctx, problem, logLambda)

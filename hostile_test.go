@@ -153,16 +153,23 @@ func TestHostileData(t *testing.T) {
 			if oracle.Few() {
 				configs = configs[:1]
 			}
+			convex := m.Traits().Convex
 			for _, c := range configs {
 				c.Model, c.MaxEpochs, c.Certify = m, 50, true
 				name := fmt.Sprintf("%s, %+v", what, c)
 				lambda := repeat(-2, m.Hyperparameters(x, target))
 				if f, err := pare.Fit(ctx, x, target, lambda, c); !faulty(name, err) {
+					if !convex && math.IsNaN(f.Gap) { // none is known
+						f.Gap, f.RelativeGap = 0, 0
+					}
 					finite(name, append(slices.Clone(f.Coef), f.Intercept, f.Objective, f.Gap, f.RelativeGap, f.KKT, f.DualMargin)...)
 				}
 				for _, v := range []pare.Validation{{InOrder: true}, {InOrder: true, Criterion: pare.HoldOut, Split: pare.Stratified}, {Criterion: pare.SURE}} {
 					name := fmt.Sprintf("%s, %+v", name, v)
 					if g, err := pare.Gradient(ctx, x, target, lambda, v, c); !faulty(name, err) && g.Status != outcome.Failed {
+						if !convex && math.IsNaN(g.RelativeGap) {
+							g.RelativeGap = 0
+						}
 						finite(name, append(slices.Clone(g.Gradient), g.Value, g.RelativeGap, g.KKT)...)
 					}
 					if s, err := pare.Select(ctx, x, target, pare.SelectOptions{Validation: v, Evaluations: 6, OneSE: true}, c); !faulty(name, err) {

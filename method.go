@@ -53,7 +53,7 @@ func (e *engine) checkMethod() error {
 		return outcome.At(outcome.Usage, "method", "penalty factors have %s alone", Implicit)
 	case m.iterate() != nil && e.config.bounded():
 		return outcome.At(outcome.Usage, "method", "bounds have %s alone", Implicit)
-	case m.iterate() != nil && e.family.classes:
+	case m.iterate() != nil && (e.family.classes || e.family.blocks != nil):
 		return outcome.At(outcome.Usage, "method", "%s has %s alone", e.config.Model, Implicit)
 	case m.iterate() != nil && !e.family.smooth():
 		return outcome.At(outcome.Usage, "method", "steps of a descent are 1/L, and the curvature of the %s loss has no bound L; %s needs none", e.family.lossName(), Implicit)

@@ -32,6 +32,18 @@ const (
 	SVR           Model = "svr"        // ε-insensitive regression; its λ's are ln C and ln ε
 	Multiclass    Model = "multiclass" // one-versus-rest: a logreg for each class against the others
 	SVM           Model = "svm"        // without intercept unless one is asked for; its λ is ln C
+
+	GroupLasso      Model = "group"           // groups of columns enter together
+	GroupNet        Model = "group_enet"      // with a ridge
+	SparseGroup     Model = "sparse_group"    // with an ℓ1 term that has a share τ of one strength
+	SparseGroupPair Model = "sparse_group_l1" // with an ℓ1 strength of its own
+	MCP             Model = "mcp"             // minimax concave penalty
+	SCAD            Model = "scad"            // smoothly clipped absolute deviation
+
+	Multinomial         Model = "multinomial"           // softmax, ℓ1
+	MultinomialNet      Model = "multinomial_enet"      // and a ridge
+	MultinomialGroup    Model = "multinomial_group"     // a column is used for all classes or for none
+	MultinomialPerClass Model = "multinomial_per_class" // ℓ1 with a strength for each class
 )
 
 // family is an entry of the table of models: all that sets a model apart from the others.
@@ -72,7 +84,8 @@ type form struct {
 	// ranges are the ranges of a search around ln αmax, or around 0 where there is none: one per
 	// hyperparameter, the last for all that follow.
 	ranges   []span
-	positive bool // β ≥ 0 can be asked for
+	positive bool       // β ≥ 0 can be asked for
+	blocks   *blockForm // of a penalty on blocks of coefficients, which has no penalty and no max
 	// common says that one share of αmax serves all hyperparameters unless more is
 	// asked for.
 	common bool
@@ -142,6 +155,7 @@ func families() []family {
 		box     = form{name: "ridge", strengths: Cost, hyperparameters: 1, ranges: []span{{16, 4}}}
 		tube    = form{name: "ridge", strengths: CostAndTube, hyperparameters: 2, ranges: []span{{16, 12}, {12, 3}}}
 	)
+	gamma, a, tau := shapes()
 	const meanSquares = "mean squared error"
 	mse := func(loss.Loss) criterion.Criterion { return criterion.MeanSquaredError{} }
 	return []family{
@@ -158,6 +172,16 @@ func families() []family {
 		{name: Multiclass, about: "two classes or more: a logreg of each class against the rest", loss: loss.Logistic{}, form: byClass, judged: "cross-entropy", classes: true, state: newOneVersusRest},
 		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, bare: true, machine: machine{"hinge", loss.Margin}, state: newSamples},
 		{name: SVR, about: "numbers; ε-insensitive support vector regression, C and ε", form: tube, judge: mse, judged: meanSquares, samples: true, tube: true, machine: machine{"epsilon_insensitive", loss.Identity}, state: newSamples},
+		{name: GroupLasso, about: "group Lasso: groups of columns enter together", loss: loss.Squared{}, form: groupForm(), judge: mse, judged: meanSquares, state: newBlocked},
+		{name: GroupNet, about: "group Lasso and ridge, two strengths", loss: loss.Squared{}, form: groupNetForm(), judge: mse, judged: meanSquares, state: newBlocked},
+		{name: SparseGroup, about: "sparse group Lasso: few groups, few columns of each", loss: loss.Squared{}, form: sparseGroupForm(tau), judge: mse, judged: meanSquares, state: newBlocked},
+		{name: SparseGroupPair, about: "sparse group Lasso with two strengths", loss: loss.Squared{}, form: sparseGroupPairForm(), judge: mse, judged: meanSquares, state: newBlocked},
+		{name: MCP, about: "minimax concave penalty: large coefficients do not shrink", loss: loss.Squared{}, form: mcpForm(gamma), judge: mse, judged: meanSquares, state: newBlocked},
+		{name: SCAD, about: "smoothly clipped penalty: large coefficients do not shrink", loss: loss.Squared{}, form: scadForm(a), judge: mse, judged: meanSquares, state: newBlocked},
+		{name: Multinomial, about: "two classes or more: softmax, ℓ1 penalty", loss: loss.Logistic{}, form: scoresForm(), judged: "cross-entropy", classes: true, state: newBlocked},
+		{name: MultinomialNet, about: "softmax, ℓ1 and ridge: two strengths", loss: loss.Logistic{}, form: scoresNetForm(), judged: "cross-entropy", classes: true, state: newBlocked},
+		{name: MultinomialGroup, about: "softmax; a column is used for all classes or none", loss: loss.Logistic{}, form: scoresGroupForm(), judged: "cross-entropy", classes: true, state: newBlocked},
+		{name: MultinomialPerClass, about: "softmax, ℓ1 with a strength for each class", loss: loss.Logistic{}, form: scoresEachForm(), judged: "cross-entropy", classes: true, state: newBlocked},
 	}
 }
 
@@ -191,6 +215,10 @@ type Traits struct {
 	Link      loss.Link // what a score is of the mean of the target
 	Judged    string    // what judges predictions on held-out rows, in words
 	Strengths Strengths
+	Grouped   bool // columns make groups
+	Convex    bool // the inner problem is, and has a duality gap
+	// Shape names the parameter of a penalty that is not convex, "" where there is none.
+	Shape     string
 	Positive  bool // there is a constraint β ≥ 0
 	Intercept bool // there can be one
 	Bare      bool // there is none unless it is asked for
@@ -199,6 +227,8 @@ type Traits struct {
 	Certified bool // supports can be proved
 	Dense     bool // no strength makes a coefficient zero
 	Classes   bool // there is a predictor for each class of the target
+	Factors   bool // strengths of columns can have factors
+	Iterated  bool // it can be differentiated along iterates
 }
 
 // Strengths says what the λ's of a model are the logarithms of.
@@ -206,12 +236,14 @@ type Strengths int
 
 // The kinds of strengths.
 const (
-	OneStrength Strengths = iota // one α for all columns
-	L1AndRidge                   // α of the ℓ1 penalty, then of the ridge
-	EachColumn                   // one α for each column
-	EachClass                    // one α for each class
-	Cost                         // C of samples, which has no αmax
-	CostAndTube                  // C, then half the width ε of a tube
+	OneStrength   Strengths = iota // one α for all columns
+	L1AndRidge                     // α of the ℓ1 penalty, then of the ridge
+	EachColumn                     // one α for each column
+	EachClass                      // one α for each class
+	Cost                           // C of samples, which has no αmax
+	CostAndTube                    // C, then half the width ε of a tube
+	GroupAndRidge                  // α of the groups, then of the ridge
+	L1AndGroup                     // α of the ℓ1 penalty, then of the groups
 )
 
 // Traits returns the traits of the model of a Config. The error is an [outcome.Error] of kind
@@ -224,9 +256,15 @@ func (c Config) Traits() (Traits, error) {
 	if err != nil {
 		return Traits{}, err
 	}
+	shape := ""
+	if f.blocks != nil && f.blocks.shaped.concave {
+		shape = f.blocks.shaped.flag
+	}
 	return Traits{
 		Model: f.name, About: f.about, Loss: f.lossName(), Link: f.link(), Judged: f.judged, Strengths: f.strengths,
-		Positive: f.positive, Intercept: true, Bare: f.bare, Samples: f.samples, Offset: f.offset(), Certified: !f.samples, Dense: f.dense, Classes: f.classes,
+		Positive: f.positive, Intercept: true, Bare: f.bare, Samples: f.samples, Offset: f.offset(), Certified: !f.samples && f.blocks == nil, Dense: f.dense, Classes: f.classes,
+		Factors: f.rescale != nil, Iterated: f.iterated(),
+		Grouped: f.blocks != nil && f.blocks.grouped, Convex: shape == "", Shape: shape,
 	}, nil
 }
 
@@ -311,6 +349,9 @@ func (f family) smooth() bool {
 	_, ok := f.loss.Smoothness()
 	return ok
 }
+
+// iterated reports that the methods that go along iterates know the model.
+func (f family) iterated() bool { return !f.classes && !f.tube && f.blocks == nil && f.smooth() }
 
 // coldSample reports that a cold start may solve the problem on a part of the rows first
 // (cd/sample.go).

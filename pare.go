@@ -14,6 +14,9 @@
 //	gamma   min (1/n)Σ (yᵢe^{−mᵢ} + mᵢ − 1 − ln yᵢ) + e^λ‖β‖₁,  y > 0
 //	tweedie min (1/n)Σ (e^{amᵢ}/a + yᵢe^{−qmᵢ}/q − yᵢᵃ/aq) + e^λ‖β‖₁,  a = 2 − p, q = p − 1, y ≥ 0
 //	squared_hinge min (1/n)Σ ½(1 − yᵢmᵢ)₊² + e^λ‖β‖₁,  y = ±1
+//	group   min (1/2n)‖y − Xβ − b1‖² + e^λΣ w_g‖β_g‖₂,  groups g of columns
+//	mcp     min (1/2n)‖y − Xβ − b1‖² + Σ g(βⱼ),  g not convex: Zhang's penalty; scad: Fan and Li's
+//	multinomial min (1/n)Σ (ln Σₖ e^{mᵢₖ} − mᵢ,yᵢ) + e^λΣ|βⱼₖ|,  mᵢₖ = xᵢβₖ + bₖ
 //	svm     min ½‖β‖² + e^λΣ(1 − yᵢxᵢβ)₊,  y = ±1
 //	svr     min ½‖β‖² + e^λ₁Σ(|yᵢ − mᵢ| − e^λ₂)₊
 //
@@ -69,6 +72,15 @@ type Config struct {
 	// those of standardised columns. Not for a [WeightedLasso], whose λ's they would only move,
 	// nor an [SVM]. Not kept.
 	PenaltyFactors []float64
+	// Groups has a number for each column of a [GroupLasso] and of its kin: columns of the same
+	// number are a group, and nil makes every column one. GroupWeights multiply their strengths, one for each group in the order
+	// of their first columns; nil means the root of the number of columns. Not kept.
+	Groups       []int
+	GroupWeights []float64
+	// Tau is the share of the ℓ1 term of a [SparseGroup], 0 means 0.5; Gamma the γ of [MCP], 0
+	// means 3; A the a of [SCAD], 0 means 3.7. The latter two are in units of the curvature of
+	// the loss: Standardize the columns.
+	Tau, Gamma, A float64
 	// Positive constrains β to be ≥ 0. Not for [Ridge] and [SVM].
 	Positive bool
 	// Lower and Upper bound the coefficients, in units of the matrix, one number a column; nil

@@ -36,7 +36,7 @@ func drawn(t *testing.T, n, p int, model pare.Model) (*sparse.CSC, []float64) {
 		}
 		colPtr = append(colPtr, int64(len(rows)))
 	}
-	if model == pare.Multiclass {
+	if model.Traits().Classes {
 		for i, v := range y {
 			y[i] = 10 * math.Round(min(max(v/3, -1), 1))
 		}
@@ -51,7 +51,7 @@ func drawn(t *testing.T, n, p int, model pare.Model) (*sparse.CSC, []float64) {
 
 func fitted(t *testing.T, x sparse.Matrix, y []float64, model pare.Model) *pare.Fitted {
 	t.Helper()
-	c := pare.Config{Model: model}
+	c := pare.Config{Model: model, Standardize: !model.Traits().Convex}
 	lambda, err := pare.LogLambdaMax(x, y, c)
 	if err != nil {
 		t.Fatal(err)

@@ -42,6 +42,7 @@ func (e *engine) relax(ctx context.Context, f *Fitted) (*Fitted, error) {
 	}
 	c := e.config
 	c.Model, c.PenaltyFactors, c.Method = WeightedLasso, nil, Implicit
+	c.Groups, c.GroupWeights, c.Tau, c.Gamma, c.A = nil, nil, 0, 0, 0
 	if c.Loss = e.family.loss; e.family.quadratic() {
 		c.Loss = nil
 	}

@@ -15,7 +15,7 @@ import (
 func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
 	switch {
-	case !e.family.quadratic():
+	case !e.family.quadratic() || e.family.blocks != nil:
 		return spec, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s, %s and %s; %s has %s and %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, Ridge, e.config.Model, CV, HoldOut)
 	case e.config.Weights != nil:
 		return spec, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s and %s", v.Criterion, CV, HoldOut)

@@ -31,7 +31,7 @@ func drawRepeated(t *testing.T, m pare.Model, seed uint64) *repeated {
 	out := &repeated{x: matrixOf(t, q.X, p, false)}
 	var rows [][]float64
 	for i, y := range targetsFor(m, q.Y) {
-		if m == pare.Multiclass {
+		if m.Traits().Classes {
 			y = float64(r.Intn(3))
 		}
 		weight := r.Intn(4)
@@ -73,7 +73,7 @@ func TestWeightIsRepetition(t *testing.T) {
 	for _, m := range pare.Models() {
 		for seed := range uint64(3) {
 			q := drawRepeated(t, m, seed)
-			c := pare.Config{Model: m, Tol: 1e-15, NoIntercept: seed == 2}
+			c := pare.Config{Model: m, Tol: 1e-15, NoIntercept: seed == 2, Standardize: !m.Traits().Convex}
 			w := c
 			w.Weights = q.weights
 			lambda := somewhere(t, q.rowsX, q.rowsY, c)
@@ -89,7 +89,7 @@ func TestWeightIsRepetition(t *testing.T) {
 				t.Fatal(err)
 			}
 			all, each := []*pare.Fitted{a}, []*pare.Fitted{b}
-			if m == pare.Multiclass {
+			if a.PerClass != nil {
 				all, each = a.PerClass, b.PerClass
 			}
 			for k, f := range all {

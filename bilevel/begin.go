@@ -11,7 +11,7 @@ import (
 // only. Inner problems that have no coefficients of their own begin as they would. The
 // slices are kept.
 func (p *Problem) Begin(at []Solution) {
-	if p.spec.Iterate == nil {
+	if p.spec.Iterate == nil && (p.spec.Blocked == nil || p.spec.Blocked.Count <= 1) {
 		p.begin = &at[0]
 	}
 }

@@ -87,11 +87,12 @@ type LaneResult struct {
 	// State is there for AskState; empty where nothing is remembered.
 	State []byte
 
-	// The gradient. Columns says which λ's its entries belong to, nil all in order. Bend is
+	// The gradient. Shape are further derivatives, see [Report]. Columns says which λ's its entries belong to, nil all in order. Bend is
 	// the r × r curvature. Of a class, instead, Motion is how its scores move, times P·√(s/S),
 	// and Own the sum of its squares over P (see gaussnewton.go); Steep and Wander are those
 	// of [implicit.Hypergradient].
 	Gradient      []float64
+	Shape         []float64
 	Columns       []int32
 	Bend          []float64
 	Motion        []float64
@@ -101,7 +102,8 @@ type LaneResult struct {
 }
 
 // Solution is a sparse vector of coefficients, in the coordinates of the lane's view:
-// ascending columns and as many numbers.
+// ascending columns and as many numbers. Where a lane has q scores, column j·q + k is the
+// coefficient of column j for score k.
 type Solution struct {
 	Support []int32
 	Coef    []float64

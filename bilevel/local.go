@@ -245,7 +245,7 @@ func (l *Lanes) finish(ctx context.Context, r *LaneRequest, out *LaneResult) err
 		lane.keep(r.Keep)
 	}
 	found := lane.result()
-	out.Gradient, out.Columns, out.Bend, out.Derived = found.Gradient, found.Columns, found.Bend, found.Derived
+	out.Gradient, out.Shape, out.Columns, out.Bend, out.Derived = found.Gradient, found.Shape, found.Columns, found.Bend, found.Derived
 	out.Motion, out.Own, out.Steep, out.Wander = found.Motion, found.Own, found.Steep, found.Wander
 	return nil
 }

@@ -22,11 +22,15 @@ func (s *Spec) telling(kept points, logLambda []float64, anew bool) LaneRequest 
 	return LaneRequest{Ask: AskSolve, LogLambda: logLambda, Tol: max(s.Solver.Tol, predictTol), ValueOnly: true, From: kept.number(logLambda), Tell: true, Anew: anew}
 }
 
-// scores are the predictions of the held-out rows.
+// scores are the predictions of the held-out rows, where there are several those of one class
+// after the other.
 func (j *judged) scores() []float64 {
-	out := make([]float64, len(j.rows))
-	for at, i := range j.rows {
-		out[at] = j.prediction[i]
+	q := len(j.prediction) / len(j.y)
+	out := make([]float64, 0, q*len(j.rows))
+	for k := range q {
+		for _, i := range j.rows {
+			out = append(out, j.prediction[int(i)*q+k])
+		}
 	}
 	return out
 }
@@ -41,7 +45,7 @@ func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) ([]Predicted
 	out := make([]Predicted, len(results))
 	for fold := range results {
 		_, rows := p.spec.Split(fold)
-		out[fold] = Predicted{Rows: rows, Scores: [][]float64{results[fold].Scores}, Status: results[fold].Solved.Status}
+		out[fold] = Predicted{Rows: rows, Scores: slices.Collect(slices.Chunk(results[fold].Scores, len(rows))), Status: results[fold].Solved.Status}
 	}
 	return out, nil
 }

@@ -40,6 +40,8 @@ type Spec struct {
 	Forward bool
 	// Penalty makes the inner penalty of a λ.
 	Penalty func(logLambda []float64) (model.Penalty, error)
+	// Blocked, where set, takes the place of Penalty.
+	Blocked *Blocked
 	// AlphaMax, where set, returns the least strength whose solution is the null model's,
 	// for [Problem.LogLambdaMax].
 	AlphaMax func(*model.Null) float64
@@ -118,7 +120,7 @@ func New(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Problem, err
 
 // NewLanes prepares the lanes of such a problem; see [New].
 func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
-	if spec.Penalty == nil {
+	if spec.Penalty == nil && spec.Blocked == nil {
 		return nil, outcome.At(outcome.BadParameter, "penalty", "missing")
 	}
 	if spec.Risk != nil {
@@ -133,6 +135,9 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	}
 	if spec.Criterion == nil {
 		spec.Criterion = criterion.MeanSquaredError{}
+	}
+	if spec.Blocked != nil {
+		return newBlockLanes(k, x, y, spec)
 	}
 	return newLanes(spec, spec.Folds.Count(), 0, p, func(id LaneID) (lane, error) {
 		weights, rows := spec.Split(id.Fold)
@@ -279,6 +284,7 @@ func (p *Problem) collect(r search.Request, results []LaneResult) Report {
 		if !r.ValueOnly {
 			report.addGradient(&l.Derived, p.share)
 			scatter(l.Gradient, l.Columns, p.share, report.Gradient)
+			report.addShape(l.Shape, p.share)
 		}
 	}
 	report.finish(p.lanes)

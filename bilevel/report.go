@@ -24,7 +24,10 @@ type Report struct {
 	Bound                         implicit.Bound // proved if the bounds of all folds are
 	Iterations                    int            // of conjugate gradients
 	SecondsSolve, SecondsGradient float64
-	supports                      int
+	// Shape has the derivatives in the parameters of a penalty on blocks that follow its
+	// λ's, such as ln γ of MCP; nil where there are none.
+	Shape    []float64
+	supports int
 }
 
 // newReport starts the report of a request with r hyperparameters.
@@ -100,24 +103,26 @@ func (r *Report) addGradient(d *Derived, share float64) {
 	}
 }
 
-// worsen keeps the first status that is not Converged.
+// worsen keeps the first status that is not Converged, and of those Stationary least.
 func (r *Report) worsen(s outcome.Status) {
-	if r.Status == outcome.Converged {
+	if r.Status == outcome.Converged || r.Status == outcome.Stationary && s != outcome.Converged {
 		r.Status = s
 	}
 }
 
 // finish derives what follows from the sums over the lanes.
 func (r *Report) finish(lanes int) {
-	r.Tol = r.RelativeGap
+	if r.Tol = r.RelativeGap; math.IsNaN(r.Tol) {
+		r.Tol = 0 // no gap is known, and the point is stationary to what was asked for
+	}
 	r.Support = (r.supports + lanes/2) / lanes
 	r.Saturation /= float64(lanes)
 	if math.IsInf(r.TrainLoss, 1) {
 		r.TrainLoss = 0
 	}
 	// A support that may still change is that of a slope good enough to step by.
-	r.Trusted = r.Status == outcome.Converged || r.Status == outcome.SupportUncertified
-	if r.Flat && r.Status == outcome.Converged {
+	r.Trusted = r.Status == outcome.Converged || r.Status == outcome.Stationary || r.Status == outcome.SupportUncertified
+	if r.Flat && (r.Status == outcome.Converged || r.Status == outcome.Stationary) {
 		r.Status = outcome.Flat
 	}
 	if sum := r.Value; r.Trusted {

@@ -47,7 +47,7 @@ func (MeanSquaredError) Eval(rows []int32, y, m, slope, curvature []float64) flo
 // that parts of the rows have values of their own: the criteria of this package are.
 func RowMean(c Criterion) bool {
 	switch c := c.(type) {
-	case MeanSquaredError, MeanAbsoluteError, Misclassification, rowwise:
+	case MeanSquaredError, MeanAbsoluteError, Misclassification, Softmax, rowwise:
 		return true
 	case Weighted:
 		return RowMean(c.Criterion)

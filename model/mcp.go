@@ -70,13 +70,32 @@ func (g MCP) Sensitivity(j, i int, z, step float64) float64 {
 	return -x * (step / g.gamma) * slope
 }
 
+// Strength implements [Concave].
+func (g MCP) Strength() float64 { return g.alpha }
+
+// Slope implements [Concave]: (α − |b|/γ)₊ sign(b).
+func (g MCP) Slope(b float64) float64 {
+	return math.Copysign(max(0, g.alpha-math.Abs(b)/g.gamma), b)
+}
+
+// Shift implements [Concave]: −α sign(b) in ln α and −b/γ in ln γ for |b| < γα, 0 beyond.
+func (g MCP) Shift(i int, b float64) float64 {
+	switch {
+	case b == 0 || math.Abs(b) >= g.bend():
+		return 0
+	case i == 0:
+		return -math.Copysign(g.alpha, b)
+	default:
+		return -b / g.gamma
+	}
+}
+
 // Stationarity implements [Separable].
 func (g MCP) Stationarity(_ int, b, z float64) float64 {
 	if b == 0 {
 		return max(0, math.Abs(z)-g.alpha)
 	}
-	slope := max(0, g.alpha-math.Abs(b)/g.gamma)
-	return math.Abs(z - math.Copysign(slope, b))
+	return math.Abs(z - g.Slope(b))
 }
 
 // Curvature implements [Separable]: −1/γ for 0 < |b| < γα.

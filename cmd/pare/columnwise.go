@@ -12,12 +12,17 @@ import (
 
 // columnFlags say what differs from column to column.
 type columnFlags struct {
+	ColumnGroups   string `name:"column-groups" placeholder:"FILE|size:K|prefix" help:"group, group_enet, sparse_group: a file of one integer a column; size:K, K neighbouring columns each; or prefix: columns whose names are the same up to = or the last _ or ., as those --one-hot makes." group:"Problem"`
+	GroupWeights   string `name:"group-weights" placeholder:"FILE" help:"What the strengths of the groups are multiplied by, one number a line in the order of their first columns (default: the root of their sizes)." group:"Problem"`
 	PenaltyFactors string `placeholder:"FILE|COLUMN=F,..." help:"What the strengths of columns are multiplied by: a file of one number a line, or some columns with theirs, 1 for the others; 0 leaves a column unpenalised, inf out." group:"Problem"`
 	Lower          string `placeholder:"NUMBER|FILE|COLUMN=L,..." help:"Lower bounds of coefficients, 0 or less: of all that are penalised, of each column in a file, or of some (not ridge, svm)." group:"Problem"`
 	Upper          string `placeholder:"NUMBER|FILE|COLUMN=U,..." help:"Upper bounds of coefficients, 0 or more, in the same ways." group:"Problem"`
 }
 
 func (f columnFlags) check() error {
+	if err := f.checkGroups(); err != nil {
+		return err
+	}
 	for _, one := range []struct{ flag, text string }{{"penalty-factors", f.PenaltyFactors}, {"lower", f.Lower}, {"upper", f.Upper}} {
 		if strings.Contains(one.text, "=") {
 			continue // columns, whatever their names
@@ -37,8 +42,10 @@ func (f columnFlags) differ(d *dataset) (err error) {
 	if d.lower, err = d.bounds("lower", f.Lower, math.Inf(-1)); err != nil {
 		return err
 	}
-	d.upper, err = d.bounds("upper", f.Upper, math.Inf(1))
-	return err
+	if d.upper, err = d.bounds("upper", f.Upper, math.Inf(1)); err != nil {
+		return err
+	}
+	return f.group(d)
 }
 
 // bounds reads the bounds of one side: a number stands for all columns that are penalised.

@@ -90,6 +90,7 @@ type dataset struct {
 	factors     []float64       // of the penalty; nil: all 1
 	lower       []float64       // bounds of coefficients; nil: none
 	upper       []float64
+	columnFacts
 	nnz         int64
 	loadSeconds float64
 }

@@ -25,6 +25,9 @@ type commonFlags struct {
 }
 
 func (f commonFlags) check() error {
+	if f.stated.wrong == nil && f.stated.traits.Grouped && f.ColumnGroups == "" {
+		return outcome.At(outcome.Usage, "column-groups", "%s needs the groups of columns; give --column-groups prefix, size:10 or a file", f.Model)
+	}
 	return checks(f.dataFlags, f.problemFlags, f.columnFlags, f.validationFlags, f.engineFlags)
 }
 
@@ -48,6 +51,9 @@ func (f commonFlags) config(d *dataset) pare.Config {
 		PenaltyFactors: d.factors,
 		Lower:          d.lower,
 		Upper:          d.upper,
+
+		Groups: d.columnGroups, GroupWeights: d.groupWeights,
+		Tau: given(f.Tau, 0), Gamma: given(f.Gamma, 0), A: given(f.A, 0),
 	}
 }
 
@@ -129,10 +135,13 @@ func (f engineFlags) threads() int {
 // problemFlags state the inner problem.
 type problemFlags struct {
 	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm or svr (default: lasso)." group:"Problem"`
-	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge or smoothed_hinge, with --penalty." group:"Problem"`
-	Penalty     string     `placeholder:"PENALTY" help:"Of --loss: l1, enet or ridge (default: l1)." group:"Problem"`
+	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge or smoothed_hinge, with --penalty; or multinomial, softmax of all classes." group:"Problem"`
+	Penalty     string     `placeholder:"PENALTY" help:"Of --loss: l1, enet, ridge, group, group_enet, sparse_group, sparse_group_l1, mcp or scad; of multinomial l1, enet, group or l1_per_class (default: l1)." group:"Problem"`
 	Delta       string     `placeholder:"D" help:"Huber's loss: where it becomes linear, in units of the target, or a multiple of the median absolute deviation of the training rows, as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`
 	Power       *float64   `placeholder:"P" help:"The tweedie loss: the power of the mean that the variance is, above 1 and below 2 (default: 1.5)." group:"Problem"`
+	Tau         *float64   `placeholder:"T" help:"sparse_group: the share of the strength that is the ℓ1 term's (default: 0.5)." group:"Problem"`
+	Gamma       *float64   `placeholder:"G" help:"mcp: large coefficients, beyond γα, do not shrink (default: 3, for standardised columns)." group:"Problem"`
+	A           *float64   `name:"a" placeholder:"A" help:"scad: coefficients beyond aα do not shrink (default: 3.7, for standardised columns)." group:"Problem"`
 	Intercept   *bool      `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
 	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's columns (svm: with --intercept)." group:"Problem"`
 	Positive    bool       `help:"Coefficients of 0 or more (not ridge, svm, svr)." group:"Problem"`

@@ -73,6 +73,7 @@ func (c *gradCommand) newResult(h *pare.Hypergradient, d *dataset, top []float64
 		InjectivityMargin: number(h.InjectivityMargin),
 		CGIterations:      h.Iterations,
 		Sigma:             number(h.Sigma),
+		Shape:             shapeJSON(c.problemFlags.stated.traits, h.Shape),
 		Status:            h.Status,
 		Kernels:           h.Kernels,
 		Threads:           c.threads(),
@@ -88,6 +89,14 @@ func (c *gradCommand) newResult(h *pare.Hypergradient, d *dataset, top []float64
 		r.SupportCertified = &h.SupportCertified
 	}
 	return r
+}
+
+// shapeJSON is the derivative by the parameter of a penalty that is not convex, nil of others.
+func shapeJSON(traits pare.Traits, slope float64) *number {
+	if traits.Convex {
+		return nil
+	}
+	return new(number(slope))
 }
 
 // gradientJSON is dense, but for the weighted Lasso, where most entries are 0.
@@ -126,6 +135,9 @@ func (r *gradResult) text(p *page) {
 	default:
 		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), downhill(g))
 	}
+	if r.Shape != nil {
+		p.row("", "%.8g by ln %s", float64(*r.Shape), r.asked.stated.traits.Shape)
+	}
 	if r.OneSided != nil {
 		p.row("", "to smaller λ %s, to larger λ %s: a column enters or leaves here", slopes(r.hyper.Below), slopes(r.hyper.Above))
 	}
@@ -139,7 +151,11 @@ func (r *gradResult) text(p *page) {
 	} else {
 		p.row("support", "%s of %s columns, on average over %s%s", count(r.Support), count(r.P), r.asked.lanes(), unless(!r.hyper.SupportCertified, "; proved"))
 	}
-	p.row("certificate", "relative gap %.2g (asked: %g), KKT residual %.2g, worst of %s", float64(r.GapRelative), r.asked.Tol, float64(r.KKT), r.asked.lanes())
+	if r.asked.stated.traits.Convex {
+		p.row("certificate", "relative gap %.2g (asked: %g), KKT residual %.2g, worst of %s", float64(r.GapRelative), r.asked.Tol, float64(r.KKT), r.asked.lanes())
+	} else {
+		p.row("certificate", "stationary to %.2g, worst of %s; the penalty is not convex, and there is no duality gap", float64(r.KKT), r.asked.lanes())
+	}
 	p.row("status", "%s: %s", r.Status, gradStatus(r.Status))
 	if r.Method == "implicit" {
 		systems := "systems factorised"
@@ -194,6 +210,8 @@ func gradStatus(s outcome.Status) string {
 	switch s {
 	case outcome.Converged:
 		return "value and gradient meet the tolerance"
+	case outcome.Stationary:
+		return "the inner problems are at strict local minima, reached from above; no duality gap is known of them"
 	case outcome.Flat:
 		return "no coefficient moves with λ here; look at smaller strengths"
 	case outcome.Budget:

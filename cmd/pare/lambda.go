@@ -148,8 +148,9 @@ func (s strengths) spread(problem problemFlags, d *dataset, r int) ([]float64, e
 
 func hyperparameters(problem problemFlags, r int) string {
 	switch problem.stated.traits.Strengths {
-	case pare.L1AndRidge:
-		return "2 hyperparameters (ℓ1, then ridge)"
+	case pare.L1AndRidge, pare.GroupAndRidge, pare.L1AndGroup:
+		names := pairOf(problem.stated.traits.Strengths)
+		return "2 hyperparameters (" + names[0] + ", then " + names[1] + ")"
 	case pare.CostAndTube:
 		return "2 hyperparameters (ln C, then ln ε)"
 	case pare.EachColumn:

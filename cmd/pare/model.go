@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,9 +21,22 @@ type statedModel struct {
 	wrong  error
 }
 
-// penalties are the models that --penalty stands for.
-func penalties() map[string]pare.Model {
-	return map[string]pare.Model{"l1": pare.Lasso, "enet": pare.ElasticNet, "ridge": pare.Ridge}
+// multinomial is the name of the loss of all classes together, which is none of a row's score.
+const multinomial = "multinomial"
+
+// penalties are the models that --penalty stands for, with a loss of a single score, or of all
+// classes.
+func penalties(loss string) map[string]pare.Model {
+	if loss == multinomial {
+		return map[string]pare.Model{
+			"l1": pare.Multinomial, "enet": pare.MultinomialNet, "group": pare.MultinomialGroup, "l1_per_class": pare.MultinomialPerClass,
+		}
+	}
+	return map[string]pare.Model{
+		"l1": pare.Lasso, "enet": pare.ElasticNet, "ridge": pare.Ridge,
+		"group": pare.GroupLasso, "group_enet": pare.GroupNet, "sparse_group": pare.SparseGroup, "sparse_group_l1": pare.SparseGroupPair,
+		"mcp": pare.MCP, "scad": pare.SCAD,
+	}
 }
 
 // AfterApply is called by the parser once flags are set: it makes one model of --model,
@@ -34,14 +50,15 @@ func (f *problemFlags) resolve() error {
 	if err := oneOf("model", f.Model, pare.Models()...); err != nil {
 		return err
 	}
-	if f.Penalty != "" {
-		if err := oneOf("penalty", f.Penalty, "l1", "enet", "ridge"); err != nil {
+	if f.Penalty != "" || f.Loss == multinomial {
+		known := penalties(f.Loss)
+		if err := oneOf("penalty", cmp.Or(f.Penalty, "l1"), slices.Sorted(maps.Keys(known))...); err != nil {
 			return err
 		}
 		if f.Model != pare.Models()[0] { // the default
 			return outcome.At(outcome.Usage, "penalty", "goes with --loss; --model %s has a penalty of its own", f.Model)
 		}
-		f.Model = penalties()[f.Penalty]
+		f.Model = known[cmp.Or(f.Penalty, "l1")]
 	}
 	if err := f.chooseLoss(); err != nil {
 		return err
@@ -57,6 +74,9 @@ func (f *problemFlags) resolve() error {
 // chooseLoss sets the loss that --loss says, or that of --model, with --delta or --power.
 func (f *problemFlags) chooseLoss() error {
 	name := f.Loss
+	if name == multinomial {
+		name = ""
+	}
 	if name == "" && (f.Delta != "" || f.Power != nil) {
 		name = f.Model.Traits().Loss
 	}

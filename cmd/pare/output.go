@@ -144,6 +144,7 @@ type gradResult struct {
 	SupportCertified  *bool          `json:"support_certified"`  // null: not looked for
 	CGIterations      int            `json:"cg_iterations"`
 	Sigma             number         `json:"sigma,omitempty"` // sure, aic, bic
+	Shape             *number        `json:"shape,omitempty"` // mcp, scad
 	Status            outcome.Status `json:"status"`
 	Kernels           string         `json:"kernels"`
 	Threads           int            `json:"threads"`

@@ -117,7 +117,10 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 			}
 			return err
 		}
-		if r.Status == outcome.Converged && (!fitted.Status.OK() || !e.Trusted) {
+		if fitted.Status == outcome.Stationary && r.Status == outcome.Converged {
+			r.Status = outcome.Stationary
+		}
+		if r.Status.OK() && (!fitted.Status.OK() || !e.Trusted) {
 			r.Status = outcome.NotConverged
 		}
 		e.Seconds = time.Since(began).Seconds()
@@ -198,13 +201,17 @@ func (r *pathResult) text(p *page) {
 	switch r.Status {
 	case outcome.Cancelled:
 		p.row("status", "cancelled: interrupted; these points are done")
+	case outcome.Stationary:
+		p.row("status", "stationary: every point, each reached from above; no duality gap is known of them")
 	case outcome.Converged:
 		p.row("status", "converged: every point within the relative gap of %g", r.asked.Tol)
 	default:
 		p.row("status", "%s: a point missed the relative gap of %g, on all rows or in a fold; raise --tol, or --min-ratio", r.Status, r.asked.Tol)
 	}
-	if r.asked.on(pare.L1AndRidge) {
+	switch r.asked.stated.traits.Strengths {
+	case pare.L1AndRidge, pare.GroupAndRidge, pare.L1AndGroup:
 		p.row("grid", "both strengths together, α₂ = α₁")
+	default:
 	}
 	p.row("best", "the point marked *: %s %.8g (%s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.judged(0))
 	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))

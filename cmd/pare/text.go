@@ -55,6 +55,18 @@ func (a asked) place(logLambda float64, top []float64) string {
 	}
 }
 
+// pairOf names the two strengths of a kind.
+func pairOf(kind pare.Strengths) [2]string {
+	switch kind {
+	case pare.GroupAndRidge:
+		return [2]string{"groups", "ridge"}
+	case pare.L1AndGroup:
+		return [2]string{"ℓ1", "groups"}
+	default:
+		return [2]string{"ℓ1", "ridge"}
+	}
+}
+
 // strength prints α, α/αmax and λ.
 func (p *page) strength(a asked, logLambda, top []float64) {
 	switch a.stated.traits.Strengths {
@@ -78,9 +90,10 @@ func (p *page) strength(a asked, logLambda, top []float64) {
 		} else {
 			p.row("strength", "one per class, α/αmax from %.4g to %.4g", low, high)
 		}
-	case pare.L1AndRidge:
-		p.row("strength", "%s", oneStrength("α₁ (ℓ1)", logLambda[0], top[0]))
-		p.row("", "%s", oneStrength("α₂ (ridge)", logLambda[1], top[1]))
+	case pare.L1AndRidge, pare.GroupAndRidge, pare.L1AndGroup:
+		names := pairOf(a.stated.traits.Strengths)
+		p.row("strength", "%s", oneStrength("α₁ ("+names[0]+")", logLambda[0], top[0]))
+		p.row("", "%s", oneStrength("α₂ ("+names[1]+")", logLambda[1], top[1]))
 	default:
 		p.row("strength", "%s", oneStrength("α", logLambda[0], top[0]))
 	}
@@ -207,6 +220,11 @@ func (p *page) largest(d *dataset, columns []int32, values []float64) {
 
 // certificate prints the duality gap, which anybody can recompute.
 func (p *page) certificate(r *fitResult) {
+	if !r.asked.stated.traits.Convex {
+		p.row("certificate", "stationary to %.2g; the penalty is not convex: there is no duality gap, and there may be other stationary points", float64(r.KKT))
+		p.row("status", "%s", r.Status)
+		return
+	}
 	p.row("certificate", "duality gap %.2g of the null model's objective (asked: %g), %.2g absolute; KKT residual %.2g",
 		float64(r.GapRelative), r.asked.Tol, float64(r.Gap), float64(r.KKT))
 	switch {
@@ -275,6 +293,10 @@ func (a asked) command(name string, flags ...string) string {
 	add(a.PenaltyFactors != "", "--penalty-factors="+quote(a.PenaltyFactors))
 	add(a.Lower != "", "--lower="+quote(a.Lower))
 	add(a.Upper != "", "--upper="+quote(a.Upper))
+	a.repeatGroups(add)
+	add(a.Tau != nil, "--tau="+short(given(a.Tau, 0)))
+	add(a.Gamma != nil, "--gamma="+short(given(a.Gamma, 0)))
+	add(a.A != nil, "--a="+short(given(a.A, 0)))
 	add(a.Weights != "", "--sample-weights="+quote(a.Weights))
 	add(a.Offset != "", "--offset="+quote(a.Offset))
 	add(a.File != "", quote(a.File))

@@ -1,0 +1,225 @@
+package bilevel
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Blocked states inner problems under a penalty on blocks of coefficients.
+type Blocked struct {
+	Partition *model.Partition
+	// Penalty makes the penalty of a λ. It may have more hyperparameters than the λ has
+	// entries: the derivatives in those that follow are [Report].Shape.
+	Penalty func(logLambda []float64) (model.Blocks, error)
+	// Count is the number of scores of a row, 0 means 1.
+	Count int
+	// Scores makes the datafit of a view; nil means the Datafit of the spec, of one score.
+	Scores func(view *sparse.View) (model.Scores, error)
+	// Max returns αmax from the correlations of the null model by column and score.
+	Max func(z []float64) float64
+	// Descend solves by a path from αmax: the penalty is not convex, and has one λ.
+	Descend bool
+}
+
+// newBlockLanes is [NewLanes] with [Spec].Blocked.
+func newBlockLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
+	if spec.Iterate != nil {
+		return nil, outcome.At(outcome.Usage, "method", "penalties on blocks of coefficients are differentiated at their solutions alone, not along iterates")
+	}
+	_, p := x.Dims()
+	return newLanes(spec, spec.Folds.Count(), 0, p*max(1, spec.Blocked.Count), func(id LaneID) (lane, error) {
+		weights, rows := spec.Split(id.Fold)
+		view, err := spec.view(k, x, weights)
+		if err != nil {
+			return nil, err
+		}
+		fit, err := spec.scores(view, y)
+		if err != nil {
+			return nil, err
+		}
+		return newBlockLane(spec, fit, newJudged(&spec, y, rows))
+	}), nil
+}
+
+func (s *Spec) scores(view *sparse.View, y []float64) (model.Scores, error) {
+	if s.Blocked.Scores != nil {
+		return s.Blocked.Scores(view)
+	}
+	fit, err := s.Datafit(view, y)
+	if err != nil {
+		return nil, err
+	}
+	return model.OneScore(fit), nil
+}
+
+// blocks is the lane of a penalty on blocks.
+type blocks struct {
+	judged
+	spec     *Blocked
+	fit      model.Scores
+	solver   *cd.Blocks
+	descent  *cd.Descent // where the penalty is not convex
+	implicit *implicit.Blocks
+	at       model.Blocks
+	last     *cd.BlockSolution
+	known    map[int]kept
+	most     float64
+}
+
+func newBlockLane(spec Spec, fit model.Scores, j judged) (lane, error) {
+	l := &blocks{judged: j, spec: spec.Blocked, fit: fit, most: largestSupport(fit.View())}
+	l.begin()
+	if q := fit.Count(); q > 1 {
+		l.slope, l.curvature = make([]float64, q*len(j.y)), make([]float64, q*len(j.y))
+		l.criterion = criterion.Softmax{Classes: q, Weights: spec.Weights}
+	}
+	null, z := l.solver.Null()
+	if err := l.judgeNull(null.Prediction); err != nil {
+		return nil, err
+	}
+	if spec.Blocked.Max != nil {
+		l.Top = kernels.Log(spec.Blocked.Max(z))
+	}
+	l.descend()
+	return l, nil
+}
+
+// begin makes what solves and differentiates.
+func (l *blocks) begin() {
+	l.solver = cd.NewBlocks(l.fit, l.spec.Partition)
+	l.implicit = implicit.NewBlocks(l.fit, l.spec.Partition, l.solver.System())
+}
+
+// descend makes the path from above that a penalty which is not convex takes.
+func (l *blocks) descend() {
+	if l.spec.Descend {
+		l.descent = cd.NewDescent(l.solver, func(lambda float64) (model.Blocks, error) { return l.spec.Penalty([]float64{lambda}) }, l.Top)
+	}
+}
+
+func (l *blocks) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
+	logLambda := r.LogLambda
+	g, err := l.spec.Penalty(logLambda)
+	if err != nil {
+		return err
+	}
+	start := time.Now()
+	if r.Anew {
+		l.renew()
+	}
+	var s *cd.BlockSolution
+	if l.descent != nil {
+		s, err = l.descent.Solve(ctx, logLambda[0], sharpen(options))
+	} else {
+		s, err = l.solver.Solve(ctx, g, sharpen(options))
+	}
+	if err != nil {
+		return err
+	}
+	if s.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	l.at, l.last = g, s
+	if err := l.judge(s.Point.Prediction); err != nil {
+		return err
+	}
+	l.Solved = Solved{
+		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Support), Status: s.Status, Seconds: time.Since(start).Seconds(),
+		TrainLoss: s.Objective / l.fit.Null(), Saturation: min(1, float64(len(s.Support))/l.most), Work: s.Work,
+	}
+	return nil
+}
+
+func (l *blocks) differentiate(ctx context.Context, request *LaneRequest, _ cd.Options) error {
+	start := time.Now()
+	at := implicit.BlockPoint{
+		Support: l.last.Support, Beta: l.last.Beta, Correlation: l.solver.Correlation(),
+		Point: l.last.Point, KKT: l.last.KKT, Margin: l.last.Margin,
+	}
+	g, err := l.implicit.Solve(ctx, l.at, at, l.slope, l.curvature)
+	if err != nil {
+		return err
+	}
+	if g.Status == outcome.Cancelled {
+		return ctx.Err()
+	}
+	r := len(request.LogLambda)
+	l.Gradient, l.Shape = g.Gradient[:r:r], g.Gradient[r:]
+	l.Derived = differentiated(g, time.Since(start))
+	return nil
+}
+
+// renew replaces what solves by what has learnt nothing, see renew.go.
+func (l *blocks) renew() {
+	from := l.solution()
+	l.begin()
+	l.descend()
+	l.solver.Start(from.Support, from.Coef)
+}
+
+func (l *blocks) over() *sparse.View { return l.fit.View() }
+
+func (l *blocks) state(number int) []byte {
+	if at, ok := l.known[number]; ok {
+		return at.encode()
+	}
+	if number > 0 {
+		return nil
+	}
+	at := kept{Solution: *l.solution()}
+	return at.encode()
+}
+
+func (l *blocks) restore(number int, state []byte) error {
+	_, p := l.fit.View().Dims()
+	at, err := decodeState(state, p*l.fit.Count())
+	switch {
+	case err != nil:
+		return err
+	case number > 0:
+		remember(&l.known, number, &at.Solution, at.tangent)
+		return nil
+	default:
+		return l.moveTo(&at.Solution)
+	}
+}
+
+func (l *blocks) keep(number int) { remember(&l.known, number, l.solution(), tangent{}) }
+
+func (l *blocks) kept(number int) *Solution { return keptAt(l.known, number) }
+
+func (l *blocks) recall(number int) {
+	if at, ok := l.known[number]; ok {
+		_ = l.moveTo(&at.Solution)
+	}
+}
+
+func (l *blocks) solution() *Solution {
+	at, coef := l.solver.Coefficients()
+	return &Solution{at, coef}
+}
+
+// moveTo has no effect where a path from above leads to the solution.
+func (l *blocks) moveTo(s *Solution) error {
+	l.solver.Start(s.Support, s.Coef)
+	return nil
+}
+
+// addShape adds a share of the derivatives in parameters of the penalty itself.
+func (r *Report) addShape(shape []float64, share float64) {
+	if r.Shape == nil && len(shape) > 0 {
+		r.Shape = make([]float64, len(shape))
+	}
+	for i, v := range shape {
+		r.Shape[i] = math.FMA(share, v, r.Shape[i])
+	}
+}

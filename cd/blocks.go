@@ -1,0 +1,329 @@
+package cd
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Blocks solves under penalties on blocks of coefficients, of one score a row or of several:
+// group Lasso, sparse groups, softmax, and penalties that are not convex. Working sets of
+// blocks follow what a pass over X finds; on each, a quadratic model of the loss is minimised
+// by sweeps over its blocks (blocksweep.go), and once the support stays, by Newton steps on
+// it (blocknewton.go). Under a convex penalty the certificate is a duality gap; under another
+// it is that every block is stationary, and the result depends on where the solver starts:
+// see [Descent]. It is not safe for concurrent use.
+type Blocks struct {
+	fit  model.Scores
+	part *model.Partition
+	view *sparse.View
+	q    int
+
+	beta  []float64 // by column and score
+	point *model.ScorePoint
+	z     []float64 // X_jᵀ(s⊙ρ)/N by column and score, of the last certificate
+	lack  []float64 // of every block, its norm
+	scale float64   // max |z| of the null model
+
+	metric  model.Metric
+	hessian *support.Hessian
+	system  *support.BlockSystem
+	working []int // blocks
+	local   map[int]*localBlock
+	work    float64
+	own     []float64 // of a block: scratch
+	out     BlockSolution
+}
+
+// BlockSolution is a solution with its certificate. Its slices belong to the solver and change
+// with its next call.
+type BlockSolution struct {
+	Support   []int32   // columns with a coefficient that is not 0, ascending
+	Coef      []float64 // theirs, one for each score
+	Intercept []float64 // by score
+	Objective float64   // Φ(B, b)
+	// Certificate is recomputed from X. KKT is the largest distance of a block from
+	// stationary; the gaps are NaN under a penalty that is not convex.
+	outcome.Certificate
+	outcome.Effort
+	// Margin is the least [model.Blocks].Clearance.
+	Margin float64
+	Work   float64 // counted, in nanoseconds of the cost model
+	// Status is Converged, Stationary for a penalty that is not convex, NotConverged or
+	// Cancelled.
+	Status outcome.Status
+	Point  *model.ScorePoint
+	Beta   []float64 // all coefficients
+}
+
+// NewBlocks returns a solver at β = 0.
+func NewBlocks(fit model.Scores, part *model.Partition) *Blocks {
+	_, p := fit.View().Dims()
+	q := fit.Count()
+	s := &Blocks{
+		fit: fit, part: part, view: fit.View(), q: q, beta: make([]float64, p*q), lack: make([]float64, part.Count()),
+		hessian: support.NewHessian(fit.View(), q), own: make([]float64, 4*part.Largest()*q), local: map[int]*localBlock{},
+	}
+	s.system = support.NewBlockSystem(s.hessian)
+	s.point, s.z = model.NullScores(fit)
+	s.scale = s.view.Kernels().MaxAbs(s.z)
+	return s
+}
+
+// Null returns the correlations of the null model by column and score, before the first
+// solve.
+func (s *Blocks) Null() (at *model.ScorePoint, z []float64) { return s.point, s.z }
+
+// System returns what the solver makes its Newton steps with, for whoever differentiates its
+// solutions, not at the same time.
+func (s *Blocks) System() *support.BlockSystem { return s.system }
+
+// Correlation returns X_jᵀ(s⊙ρ)/N of the last certificate by column and score. Read only.
+func (s *Blocks) Correlation() []float64 { return s.z }
+
+// Start makes the next Solve begin at these coefficients; j·q + k is that of column j for
+// score k.
+func (s *Blocks) Start(at []int32, coef []float64) {
+	clear(s.beta)
+	for k, j := range at {
+		s.beta[j] = coef[k]
+	}
+}
+
+// Coefficients returns those that are not 0, as [Blocks.Start] has them.
+func (s *Blocks) Coefficients() (at []int32, coef []float64) {
+	for j, v := range s.beta {
+		if v != 0 {
+			at, coef = append(at, int32(j)), append(coef, v)
+		}
+	}
+	return at, coef
+}
+
+const (
+	mostRounds   = 300  // passes over X
+	leastWorking = 10   // blocks
+	growth       = 2    // of working sets
+	blockShare   = 0.1  // of the lack found, for a working set
+	sharpLack    = 1e-9 // Tol from which on a solution is polished
+)
+
+// Solve minimises f + g from the last solution. Of the options it has Tol, MaxEpochs,
+// MaxSupport and Polish; Tol is the relative gap, or, of a penalty that is not convex, the
+// largest lack of a block as a share of that of the null model. The error is an
+// [outcome.Error] about them or the penalty.
+func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*BlockSolution, error) {
+	opts, err := opts.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.check(g); err != nil {
+		return nil, err
+	}
+	polished := !(opts.Polish || opts.Tol <= sharpLack)
+	s.out, s.work, s.working = BlockSolution{Point: s.point, Beta: s.beta}, 0, s.working[:0]
+	var before []int32
+	for {
+		s.certify(g)
+		if opts.MaxSupport > 0 && len(s.out.Support) > opts.MaxSupport {
+			return nil, outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", len(s.out.Support), opts.MaxSupport)
+		}
+		good := s.good(g, opts.Tol)
+		switch {
+		case ctx.Err() != nil:
+			s.out.Status = outcome.Cancelled
+		case good && polished:
+			s.out.Status = outcome.Converged
+			if g.Concavity() > 0 {
+				s.out.Status = outcome.Stationary
+			}
+		case s.out.Passes >= mostRounds || s.out.Epochs >= opts.MaxEpochs:
+			s.out.Status = outcome.NotConverged
+		case good:
+			polished = true
+			s.polish(ctx, g, blockNewton)
+			continue
+		default:
+			s.choose()
+			swept := s.improve(ctx, g, opts.MaxEpochs)
+			if now := s.columns(); !swept || slices.Equal(now, before) {
+				s.polish(ctx, g, blockNewton)
+			} else {
+				before = now
+			}
+			continue
+		}
+		s.out.Work = s.work
+		return &s.out, nil
+	}
+}
+
+// check refuses a penalty that is too concave for the loss.
+func (s *Blocks) check(g model.Blocks) error {
+	concavity := g.Concavity()
+	if concavity == 0 {
+		return nil
+	}
+	if !s.fit.Majorant(&s.metric) {
+		return outcome.At(outcome.Usage, "penalty", "a penalty that is not convex takes steps of 1/L, and the curvature of the loss has no bound L")
+	}
+	least := math.Inf(1)
+	bound := s.metric.Weight[0]
+	for _, w := range s.metric.Weight {
+		bound = max(bound, w)
+	}
+	if weights := s.view.Weights(); weights != nil {
+		bound /= s.view.Kernels().MaxAbs(weights)
+	}
+	for _, j := range s.view.Matrix().Order() {
+		if norm := s.view.Norm(int(j)); norm > 0 {
+			least = min(least, bound*norm*norm/s.view.Total())
+		}
+	}
+	if !(least > concavity) {
+		return outcome.At(outcome.BadParameter, "penalty", "the loss has a curvature of %.3g in a column, less than the %.3g by which the penalty is concave: standardise the columns, or make gamma or a larger", least, concavity)
+	}
+	return nil
+}
+
+// columns returns those with a coefficient that is not 0.
+func (s *Blocks) columns() (columns []int32) {
+	for j := range len(s.beta) / s.q {
+		for _, v := range s.beta[j*s.q:][:s.q] {
+			if v != 0 {
+				columns = append(columns, int32(j))
+				break
+			}
+		}
+	}
+	return columns
+}
+
+// refit moves the point to the coefficients.
+func (s *Blocks) refit() {
+	s.out.Support, s.out.Coef = s.columns(), s.out.Coef[:0]
+	for _, j := range s.out.Support {
+		s.out.Coef = append(s.out.Coef, s.beta[int(j)*s.q:][:s.q]...)
+	}
+	s.fit.Fit(s.out.Support, s.out.Coef, s.point)
+}
+
+// certify makes a pass over X and finds out what the point is worth.
+func (s *Blocks) certify(g model.Blocks) {
+	s.refit()
+	model.Correlate(s.view, s.point.Weighted, s.z)
+	s.out.Passes++
+	s.spend(float64(s.view.Matrix().NNZ()))
+	s.out.KKT, s.out.Objective, s.out.Margin = 0, s.point.Loss, 1
+	size := len(s.own) / 4
+	for b := range s.part.Count() {
+		beta := model.Gather(s.part, b, s.q, s.beta, s.own[:size])
+		z := model.Gather(s.part, b, s.q, s.z, s.own[size:])
+		lack := s.own[2*size:][:len(z)]
+		g.Lack(b, beta, z, lack)
+		s.lack[b] = s.view.Kernels().Nrm2(lack)
+		s.out.KKT = max(s.out.KKT, s.lack[b])
+		s.out.Objective += g.Value(b, beta)
+		s.out.Margin = min(s.out.Margin, g.Clearance(b, beta, z))
+	}
+	s.out.Intercept = append(s.out.Intercept[:0], s.point.Intercept...)
+	if s.view.Centred() {
+		for c, j := range s.out.Support {
+			for k := range s.q {
+				s.out.Intercept[k] = math.FMA(-s.out.Coef[c*s.q+k], s.view.Mean(int(j)), s.out.Intercept[k])
+			}
+		}
+	}
+	s.out.Gap, s.out.RelativeGap = math.NaN(), math.NaN()
+	if convex, ok := g.(model.ConvexBlocks); ok {
+		s.out.Gap = s.gap(convex)
+		if s.out.RelativeGap = s.out.Gap / s.fit.Null(); s.out.Gap == 0 {
+			s.out.RelativeGap = 0
+		}
+	}
+}
+
+// gap returns the duality gap: the scaled one, or with a ridge the unscaled one where that is
+// smaller.
+func (s *Blocks) gap(g model.ConvexBlocks) float64 {
+	c, ridge := 1.0, g.Ridge()
+	size := len(s.own) / 4
+	each := func(do func(b int, beta, z, a []float64)) {
+		for b := range s.part.Count() {
+			beta := model.Gather(s.part, b, s.q, s.beta, s.own[:size])
+			z := model.Gather(s.part, b, s.q, s.z, s.own[size:])
+			a := s.own[2*size:][:len(z)]
+			for k, v := range z {
+				a[k] = v - float64(ridge*beta[k])
+			}
+			do(b, beta, z, a)
+		}
+	}
+	each(func(b int, _, _, a []float64) { c = min(c, g.Reach(b, a)) })
+	var scaled, unscaled float64
+	each(func(b int, beta, z, a []float64) {
+		var product, square, whole float64
+		for k, v := range beta {
+			product = math.FMA(a[k], v, product)
+			square = math.FMA(v, v, square)
+			whole = math.FMA(z[k], v, whole)
+		}
+		value := g.Value(b, beta)
+		half := float64(0.5 * ridge * square)
+		scaled += max(0, value-half-float64(c*product)) + float64((1-c)*(1-c)*half)
+		if ridge > 0 {
+			unscaled += max(0, value-whole+g.Excess(b, z))
+		}
+	})
+	gap := s.fit.Divergence(s.point, c) + scaled
+	if ridge > 0 {
+		gap = min(gap, s.fit.Divergence(s.point, 1)+unscaled)
+	}
+	return gap
+}
+
+// good reports whether the point meets a tolerance.
+func (s *Blocks) good(g model.Blocks, tol float64) bool {
+	if g.Concavity() > 0 {
+		return s.out.KKT <= tol*s.scale
+	}
+	return s.out.Gap <= tol*s.fit.Null()
+}
+
+// choose makes a working set of the blocks that are not 0 and of those that violate their
+// optimality conditions most.
+func (s *Blocks) choose() {
+	live := map[int]bool{}
+	for _, j := range s.out.Support {
+		live[s.part.Of(j)] = true
+	}
+	var violators []int
+	for b, lack := range s.lack {
+		if lack > 0 && !live[b] {
+			violators = append(violators, b)
+		}
+	}
+	slices.SortStableFunc(violators, func(a, b int) int { return cmp.Compare(s.lack[b], s.lack[a]) })
+	room := max(leastWorking, growth*len(live), len(s.working)) - len(live)
+	s.working = s.working[:0]
+	for b := range live {
+		s.working = append(s.working, b)
+	}
+	s.working = append(s.working, violators[:min(room, len(violators))]...)
+	slices.Sort(s.working)
+}
+
+// spend counts the work of entries of X that are visited.
+func (s *Blocks) spend(entries float64) {
+	price := 0.6
+	if _, dense := s.view.Matrix().(*sparse.Dense); dense {
+		price = 0.1
+	}
+	s.work += float64(price * entries * float64(s.q*s.q))
+}

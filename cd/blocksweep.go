@@ -1,0 +1,308 @@
+package cd
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// localBlock is a block of the working set on the quadratic model of the loss.
+type localBlock struct {
+	columns []int32
+	curve   []float64 // ∇²f on the block, d × d
+	steep   float64   // not below its largest eigenvalue
+	z       []float64 // −∇f at the point
+	start   []float64 // coefficients there
+	beta    []float64 // now
+}
+
+const (
+	modelSteps    = 30    // quadratic models on a working set
+	modelLack     = 0.1   // of the lack at the point, for the minimum of the model
+	modelSweeps   = 40    // over a model, before a Newton step is tried
+	blockSteps    = 20    // within a block
+	armijo        = 1e-4  // of the decrease predicted
+	blockHalvings = 30    // of a step
+	leastLack     = 1e-15 // of the null model's: rounding
+)
+
+// improve minimises over the working set until its blocks lack a tenth of what they did, and
+// reports whether sweeps could do that.
+func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
+	target := float64(blockShare * s.out.KKT)
+	columns := s.workingColumns()
+	for step := range modelSteps {
+		worst := s.take(g, columns, step == 0)
+		if step > 0 && worst <= max(target, leastLack*s.scale) || ctx.Err() != nil || s.out.Epochs >= most {
+			return true
+		}
+		s.prepare(g, columns)
+		done := s.sweeps(ctx, g, max(modelLack*worst, leastLack*s.scale), most)
+		if !s.accept(g) {
+			return true
+		}
+		if !done {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Blocks) workingColumns() (columns []int32) {
+	for _, b := range s.working {
+		columns = append(columns, s.part.Columns(b)...)
+	}
+	return columns
+}
+
+// take makes local blocks of the working set at the point, and returns the largest lack. The
+// correlations are those of the certificate at first.
+func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst float64) {
+	if !certified {
+		s.look(columns)
+	}
+	for _, b := range s.working {
+		l := s.local[b]
+		if l == nil {
+			d := len(s.part.Columns(b)) * s.q
+			l = &localBlock{columns: s.part.Columns(b), z: make([]float64, d), start: make([]float64, d), beta: make([]float64, d)}
+			s.local[b] = l
+		}
+		model.Gather(s.part, b, s.q, s.z, l.z)
+		model.Gather(s.part, b, s.q, s.beta, l.start)
+		copy(l.beta, l.start)
+		lack := s.own[:len(l.z)]
+		g.Lack(b, l.beta, l.z, lack)
+		worst = max(worst, s.view.Kernels().Nrm2(lack))
+	}
+	return worst
+}
+
+// look sets the correlations of some columns at the point.
+func (s *Blocks) look(columns []int32) {
+	n, _ := s.view.Dims()
+	one, total := s.point.Weighted, s.view.Total()
+	if s.q > 1 {
+		one = make([]float64, n)
+	}
+	for k := range s.q {
+		if s.q > 1 {
+			for i := range one {
+				one[i] = s.point.Weighted[i*s.q+k]
+			}
+		}
+		for _, j := range columns {
+			s.z[int(j)*s.q+k] = s.view.Dot(int(j), one) / total
+		}
+	}
+	s.count(columns)
+}
+
+// count counts a visit to columns.
+func (s *Blocks) count(columns []int32) {
+	entries := 0.0
+	for _, j := range columns {
+		from, to := s.view.Matrix().Span(int(j))
+		entries += float64(to - from)
+	}
+	s.spend(entries)
+}
+
+// prepare makes the quadratic model at the point: of a penalty that is not convex one that is
+// nowhere below the loss, since steps on it always lower the objective.
+func (s *Blocks) prepare(g model.Blocks, columns []int32) {
+	if g.Concavity() > 0 {
+		s.fit.Majorant(&s.metric)
+	} else {
+		s.fit.Metric(s.point, &s.metric)
+	}
+	s.hessian.Reset(&s.metric, columns, s.fit.Quadratic())
+	for _, b := range s.working {
+		l := s.local[b]
+		if l.curve != nil && s.fit.Quadratic() {
+			continue
+		}
+		d := len(l.z)
+		if l.curve == nil {
+			l.curve = make([]float64, d*d)
+		}
+		s.hessian.Block(l.columns, l.curve)
+		l.steep = steepest(l.curve, d)
+		s.count(l.columns)
+	}
+	s.hessian.Clear()
+}
+
+// steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite
+// matrix: the largest row sum, the trace, or for small ones the sixteenth root of the trace of
+// the sixteenth power, which exceeds it by d^(1/16) at most.
+func steepest(a []float64, d int) float64 {
+	var trace, rows float64
+	for k := range d {
+		trace += a[k*d+k]
+		var sum float64
+		for _, v := range a[k*d:][:d] {
+			sum += math.Abs(v)
+		}
+		rows = max(rows, sum)
+	}
+	bound := min(trace, rows)
+	if d == 1 || d > 64 || !(bound > 0) {
+		return bound
+	}
+	power, next := make([]float64, d*d), make([]float64, d*d)
+	for k, v := range a {
+		power[k] = v / bound
+	}
+	for range 4 {
+		for i := range d {
+			for j := range d {
+				var sum float64
+				for k := range d {
+					sum = math.FMA(power[i*d+k], power[k*d+j], sum)
+				}
+				next[i*d+j] = sum
+			}
+		}
+		power, next = next, power
+	}
+	trace = 0
+	for k := range d {
+		trace += power[k*d+k]
+	}
+	for range 4 {
+		trace = math.Sqrt(trace)
+	}
+	return min(bound, bound*trace*(1+1e-12))
+}
+
+// sweeps minimise the model over the working set, block by block, until none lacks more than
+// tol, and report whether that is so.
+func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, most int) (done bool) {
+	size := len(s.own) / 4
+	columns := s.workingColumns()
+	for range modelSweeps {
+		worst := 0.0
+		for _, b := range s.working {
+			worst = max(worst, s.visit(g, b, s.local[b], size))
+		}
+		s.out.Epochs++
+		s.count(columns)
+		s.count(columns)
+		if worst <= tol || s.out.Epochs >= most || ctx.Err() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// visit minimises the model over a block, and returns what it lacked.
+func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
+	if l.steep == 0 {
+		return 0
+	}
+	d := len(l.z)
+	slope, lack, moved := s.own[:d], s.own[size:][:d], s.own[2*size:][:d]
+	for c, j := range l.columns {
+		s.hessian.Product(j, slope[c*s.q:][:s.q])
+	}
+	for k, v := range l.z {
+		slope[k] = v - slope[k]
+	}
+	g.Lack(b, l.beta, slope, lack)
+	worst := s.view.Kernels().Nrm2(lack)
+	if worst == 0 {
+		return 0
+	}
+	copy(moved, l.beta)
+	step := 1 / l.steep
+	next := s.own[3*size:][:d]
+	for range blockSteps {
+		for k, v := range slope {
+			next[k] = math.FMA(v, step, l.beta[k])
+		}
+		g.Prox(b, next, step, next)
+		if d == 1 {
+			l.beta[0] = next[0]
+			break
+		}
+		for k := range next {
+			change := next[k] - l.beta[k]
+			l.beta[k] = next[k]
+			if change != 0 {
+				s.view.Kernels().Axpy(-change, l.curve[k*d:][:d], slope)
+			}
+		}
+		g.Lack(b, l.beta, slope, lack)
+		if s.view.Kernels().Nrm2(lack) <= 0.1*worst {
+			break
+		}
+	}
+	for k, v := range l.beta {
+		moved[k] = v - moved[k]
+	}
+	for c, j := range l.columns {
+		change := moved[c*s.q:][:s.q]
+		for _, v := range change {
+			if v != 0 {
+				s.hessian.Move(j, change)
+				break
+			}
+		}
+	}
+	return worst
+}
+
+// accept goes as far towards the minimum of the model as lowers the objective, and reports
+// whether that is anywhere.
+func (s *Blocks) accept(g model.Blocks) bool {
+	exact := s.fit.Quadratic() || g.Concavity() > 0
+	before, predicted := s.point.Loss, 0.0
+	moving := false
+	for _, b := range s.working {
+		l := s.local[b]
+		before += g.Value(b, l.start)
+		predicted += g.Value(b, l.beta) - g.Value(b, l.start)
+		for k, v := range l.z {
+			predicted = math.FMA(-v, l.beta[k]-l.start[k], predicted)
+			moving = moving || l.beta[k] != l.start[k]
+		}
+	}
+	if !moving {
+		return false
+	}
+	length := 1.0
+	for range blockHalvings {
+		after := 0.0
+		for _, b := range s.working {
+			l := s.local[b]
+			now := s.own[:len(l.z)]
+			for k, v := range l.beta {
+				if now[k] = v; length != 1 {
+					now[k] = math.FMA(length, v-l.start[k], l.start[k])
+				}
+			}
+			s.put(b, now)
+			after += g.Value(b, now)
+		}
+		s.refit()
+		after += s.point.Loss
+		if exact || after <= before+float64(armijo*length*predicted) || -predicted <= 1e-14*before {
+			return true
+		}
+		length *= 0.5
+	}
+	for _, b := range s.working {
+		s.put(b, s.local[b].start)
+	}
+	s.refit()
+	return false
+}
+
+// put sets the coefficients of a block.
+func (s *Blocks) put(b int, beta []float64) {
+	for c, j := range s.part.Columns(b) {
+		copy(s.beta[int(j)*s.q:][:s.q], beta[c*s.q:])
+	}
+}

@@ -1,0 +1,65 @@
+package criterion
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// Softmax is the mean cross-entropy of the scores of q classes, [CrossEntropy] as a
+// [Criterion]: y holds classes 0 … q−1, and m, slope and curvature have the q entries of a row
+// side by side. The curvature, which couples the scores of a row, is replaced by a diagonal
+// that it does not exceed, P/W.
+type Softmax struct {
+	Classes int
+	Weights []float64 // of all rows, as in [Weighted]; nil: all 1
+}
+
+// Name returns "cross-entropy".
+func (Softmax) Name() string { return "cross-entropy" }
+
+// Eval implements [Criterion].
+func (c Softmax) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
+	total := float64(len(rows))
+	if c.Weights != nil {
+		total = sum(c.Weights, rows)
+	}
+	share := make([]float64, c.Classes)
+	var value float64
+	for _, i := range rows {
+		s, at, own := 1.0, int(i)*c.Classes, int(y[i])
+		if c.Weights != nil {
+			s = c.Weights[i]
+		}
+		s /= total
+		value = math.FMA(s, shares(m[at:][:c.Classes], own, share), value)
+		if slope == nil {
+			continue
+		}
+		for k, p := range share {
+			curvature[at+k] = s * p
+			if k == own {
+				p--
+			}
+			slope[at+k] = s * p
+		}
+	}
+	return value
+}
+
+// shares sets p to the softmax of scores and returns the loss of a row of a class.
+func shares(m []float64, own int, p []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range m {
+		top = max(top, v)
+	}
+	var total float64
+	for k, v := range m {
+		p[k] = kernels.Exp(v - top)
+		total += p[k]
+	}
+	for k := range p {
+		p[k] /= total
+	}
+	return kernels.Log(total) - (m[own] - top)
+}

@@ -1,0 +1,223 @@
+package implicit
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Blocks differentiates solutions under penalties on blocks of coefficients: on those that are
+// not 0, A·J = B with A = ∇²f + ∇²g, which depends on β (Vaiter et al., The degrees of freedom
+// of partly smooth regularizers, 2017). It is not safe for concurrent use.
+type Blocks struct {
+	fit    model.Scores
+	part   *model.Partition
+	k      *kernels.Set
+	metric model.Metric
+	system *support.BlockSystem
+	out    Hypergradient
+}
+
+// NewBlocks returns a solver that shares a system with that of the inner problem, not to be
+// used at the same time.
+func NewBlocks(fit model.Scores, part *model.Partition, system *support.BlockSystem) *Blocks {
+	return &Blocks{fit: fit, part: part, k: fit.View().Kernels(), system: system}
+}
+
+// BlockPoint is where to differentiate.
+type BlockPoint struct {
+	Support     []int32   // columns with a coefficient that is not 0, ascending
+	Beta        []float64 // all coefficients, by column and score
+	Correlation []float64 // X_jᵀ(s⊙ρ)/N, likewise
+	Point       *model.ScorePoint
+	KKT         float64
+	Margin      float64 // the least [model.Blocks].Clearance
+}
+
+const (
+	blockEdge   = 1e-10 // a margin up to which an entry counts as about to leave zero
+	blockDoubt  = 10    // times the lack of a point as a share of what holds entries at 0
+	blockSafety = 10    // of bounds
+	blockTol    = 1e-11 // of conjugate gradients
+)
+
+// Solve returns the hypergradient at a point, one entry for each λ of the penalty. slope and
+// curvature are the derivatives of the criterion in the scores, n × q; of a criterion that
+// couples scores, curvature is a diagonal that its second derivatives do not exceed. Error
+// bounds are estimated: from the residuals of the systems, from what β lacks of stationarity,
+// and from how much the system changes over a Newton step. The error is an [outcome.Error]
+// of kind Shape.
+func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope, curvature []float64) (*Hypergradient, error) {
+	n, _ := s.fit.View().Dims()
+	if len(slope) != n*s.fit.Count() || len(curvature) != len(slope) {
+		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have %d entries for each of the %d rows", s.fit.Count(), n)
+	}
+	r := g.Hyperparameters()
+	s.out = Hypergradient{Gradient: make([]float64, r), KKT: at.KKT, InjectivityMargin: 1, Status: outcome.Converged, Bound: Estimated}
+	s.fit.Metric(at.Point, &s.metric)
+	hessian := s.system.Hessian()
+	hessian.Reset(&s.metric, at.Support, s.fit.Quadratic())
+	s.system.Reset(g, s.part, at.Support, at.Beta)
+	size := s.system.Size()
+	if size == 0 {
+		s.out.Status = outcome.Flat
+		s.doubt(at)
+		return &s.out, nil
+	}
+	s.factorise(g)
+	h := s.system.Collect(hessian.Outer(slope, at.Support))
+	v, x, b := make([]float64, size), make([]float64, size), make([]float64, size)
+	adjoint := s.solve(ctx, h, v)
+	size2 := s.k.Dot(h, v)
+	step := s.step(ctx, g, at, x)
+	s.out.InjectivityMargin = s.system.Margin()
+	change, wander := s.change(at, step, curvature)
+	moving := false
+	for i := range r {
+		moving = s.right(g, i, b) || moving
+		s.out.Gradient[i] = s.k.Dot(b, v)
+		s.solve(ctx, b, x)
+		energy := max(0, s.k.Dot(b, x))
+		steep := s.steep(at, x, curvature)
+		bound := float64(math.Sqrt(energy/max(s.out.InjectivityMargin, math.SmallestNonzeroFloat64))*adjoint) +
+			float64((change+rounding*float64(size))*math.Sqrt(max(0, size2)*energy)) + float64(steep*wander)
+		s.out.ErrorBound = max(s.out.ErrorBound, blockSafety*bound)
+	}
+	switch {
+	case ctx.Err() != nil:
+		s.out.Status = outcome.Cancelled
+	case s.out.Status != outcome.Converged:
+	case !moving:
+		s.out.Status = outcome.Flat
+	default:
+		s.doubt(at)
+	}
+	return &s.out, nil
+}
+
+// rounding is what a system of one coefficient is off by.
+const rounding = 0x1p-50
+
+// doubt withdraws trust where entries may be on the edge of the support.
+func (s *Blocks) doubt(at BlockPoint) {
+	held := s.k.MaxAbs(at.Correlation)
+	switch {
+	case math.Abs(at.Margin) <= blockEdge:
+		s.out.Status = outcome.NotDifferentiable
+	case at.Margin*held <= blockDoubt*at.KKT:
+		s.out.Status = outcome.SupportUncertified
+	}
+}
+
+// factorise factorises the system where it is small. Under a penalty that is not convex it
+// has to be positive definite, as it is at strict minima alone.
+func (s *Blocks) factorise(g model.Blocks) {
+	concave := g.Concavity() > 0
+	switch {
+	case !s.system.Factorises():
+		if concave {
+			s.out.Status = outcome.SupportUncertified
+		}
+	case s.system.Factorise():
+	case concave:
+		s.out.Status = outcome.NotDifferentiable
+	}
+}
+
+// solve solves a system and returns the residual that is left, in the norm of the diagonal.
+func (s *Blocks) solve(ctx context.Context, b, x []float64) float64 {
+	report := s.system.Solve(ctx, b, x, blockTol)
+	s.out.Iterations += report.Iterations
+	if s.out.Status != outcome.Converged || ctx.Err() != nil {
+		return report.Residual
+	}
+	switch {
+	case report.Null != nil && report.Relative > math.Sqrt(blockTol):
+		s.out.Status = outcome.NotDifferentiable
+	case !report.Converged && report.Relative > math.Sqrt(blockTol):
+		s.out.Status = outcome.LinearSystemStalled
+	}
+	return report.Residual
+}
+
+// right sets b to the right-hand side of λᵢ and reports whether it is not 0.
+func (s *Blocks) right(g model.Blocks, i int, b []float64) (moving bool) {
+	for _, block := range s.system.Blocks {
+		out := make([]float64, len(block.Beta))
+		g.Sensitivity(block.Block, i, block.Beta, out)
+		for k, at := range block.At {
+			b[at] = out[block.Of[k]]
+			moving = moving || b[at] != 0
+		}
+	}
+	return moving
+}
+
+// step sets x to a Newton step from the point, and returns it as coefficients of the support.
+func (s *Blocks) step(ctx context.Context, g model.Blocks, at BlockPoint, x []float64) []float64 {
+	lack := make([]float64, len(x))
+	q := s.fit.Count()
+	for _, block := range s.system.Blocks {
+		z, out := make([]float64, len(block.Beta)), make([]float64, len(block.Beta))
+		model.Gather(s.part, block.Block, q, at.Correlation, z)
+		g.Lack(block.Block, block.Beta, z, out)
+		for k, place := range block.At {
+			lack[place] = out[block.Of[k]]
+		}
+	}
+	s.solve(ctx, lack, x)
+	return append([]float64(nil), s.system.Spread(x)...)
+}
+
+// change returns by what share the system may change over a step, and √(δᵀKδ) of the step, K
+// the second derivatives of the criterion.
+func (s *Blocks) change(at BlockPoint, step, curvature []float64) (change, wander float64) {
+	q := s.fit.Count()
+	for _, block := range s.system.Blocks {
+		if len(block.Beta) == 1 {
+			continue // no curvature of a norm
+		}
+		own := s.part.Columns(block.Block)
+		var moved, size float64
+		place := 0
+		for c, j := range own {
+			for place < len(at.Support) && at.Support[place] < j {
+				place++
+			}
+			for k := range q {
+				size = math.FMA(block.Beta[c*q+k], block.Beta[c*q+k], size)
+				if place < len(at.Support) && at.Support[place] == j {
+					moved = math.FMA(step[place*q+k], step[place*q+k], moved)
+				}
+			}
+		}
+		change = max(change, 3*math.Sqrt(moved/size))
+	}
+	n, _ := s.fit.View().Dims()
+	u := make([]float64, n*q)
+	s.system.Hessian().Predict(at.Support, step, u)
+	if concordance, ok := s.fit.Concordance(); ok {
+		change += float64(2 * concordance * s.k.MaxAbs(u))
+	}
+	return change, math.Sqrt(weighted(u, curvature))
+}
+
+// steep returns √(JᵀKJ) of a column x of the Jacobian.
+func (s *Blocks) steep(at BlockPoint, x, curvature []float64) float64 {
+	n, _ := s.fit.View().Dims()
+	u := make([]float64, n*s.fit.Count())
+	s.system.Hessian().Predict(at.Support, s.system.Spread(x), u)
+	return math.Sqrt(weighted(u, curvature))
+}
+
+// weighted returns Σ cᵢuᵢ² over the rows that judge.
+func weighted(u, c []float64) (sum float64) {
+	for i, v := range u {
+		sum = math.FMA(c[i]*v, v, sum)
+	}
+	return sum
+}

@@ -1,0 +1,172 @@
+package model_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// penaltyOf makes a penalty at λ.
+type penaltyOf func(l ...float64) (model.Blocks, error)
+
+// blockPenalties are all of them, on blocks of three.
+func blockPenalties() map[string]penaltyOf {
+	w := []float64{1.3}
+	of := func(g model.Grouped, err error) (model.Blocks, error) { return g, err }
+	return map[string]penaltyOf{
+		"group":        func(l ...float64) (model.Blocks, error) { return of(model.GroupLasso(w, l[0])) },
+		"group_enet":   func(l ...float64) (model.Blocks, error) { return of(model.GroupNet(w, l[0], l[1])) },
+		"sparse_group": func(l ...float64) (model.Blocks, error) { return of(model.SparseGroup(w, 0.4, l[0])) },
+		"pair":         func(l ...float64) (model.Blocks, error) { return of(model.SparseGroupPair(w, l[0], l[1])) },
+		"l1":           func(l ...float64) (model.Blocks, error) { return of(model.ScoresLasso(3, l[:1])) },
+		"l1_per_class": func(l ...float64) (model.Blocks, error) { return of(model.ScoresLasso(3, l)) },
+		"enet":         func(l ...float64) (model.Blocks, error) { return of(model.ScoresNet(3, l[0], l[1])) },
+		"rows":         func(l ...float64) (model.Blocks, error) { return of(model.ScoresGroup(3, l[0])) },
+		"mcp": func(l ...float64) (model.Blocks, error) {
+			g, err := model.NewMCP(l[0], 2+l[1])
+			return model.Singly{Of: g}, err
+		},
+		"scad": func(l ...float64) (model.Blocks, error) {
+			g, err := model.NewSCAD(l[0], 2+l[1])
+			return model.Singly{Of: g}, err
+		},
+	}
+}
+
+// TestBlockPenalties holds every penalty on blocks to its definition: the prox minimises, lacks
+// nothing and moves as its curvature says; the sensitivity is a derivative in λ.
+func TestBlockPenalties(t *testing.T) {
+	const step, h = 0.7, 1e-6
+	for name, of := range blockPenalties() {
+		r := oracle.NewRandom(7)
+		for range 300 {
+			l := []float64{0.5 * r.Normal(), 0.2 * r.Normal(), 0.5 * r.Normal()}
+			g, err := of(l...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := 3
+			if g.Concavity() > 0 {
+				d = 1
+			}
+			z, b, lack := make([]float64, d), make([]float64, d), make([]float64, d)
+			for k := range z {
+				z[k] = 3 * r.Normal()
+			}
+			g.Prox(0, z, step, b)
+			value := func(x []float64) float64 {
+				sum := step * g.Value(0, x)
+				for k, v := range x {
+					sum += (v - z[k]) * (v - z[k]) / 2
+				}
+				return sum
+			}
+			least := value(b)
+			for range 20 {
+				x := make([]float64, d)
+				for k := range x {
+					x[k] = b[k] + r.Pick(1e-3, 0.1, 1)*r.Normal()
+				}
+				if value(x) < least-1e-12 {
+					t.Fatalf("%s: prox(%v) = %v is no minimum, %v is lower", name, z, b, x)
+				}
+			}
+			slope := make([]float64, d) // in the subdifferential of g
+			for k := range slope {
+				slope[k] = (z[k] - b[k]) / step
+			}
+			g.Lack(0, b, slope, lack)
+			for _, v := range lack {
+				if math.Abs(v) > 1e-13*(1+math.Abs(z[0])) {
+					t.Fatalf("%s: the prox of %v lacks %v", name, z, lack)
+				}
+			}
+			checkDerivatives(t, name, of, g, l, b, h)
+		}
+	}
+}
+
+// checkDerivatives compares curvature and sensitivity with differences of −lack at z = 0, the
+// gradient of g, on entries that are not 0.
+func checkDerivatives(t *testing.T, name string, of penaltyOf, g model.Blocks, l, b []float64, h float64) {
+	t.Helper()
+	d := len(b)
+	gradient := func(g model.Blocks, x []float64) []float64 {
+		out := make([]float64, d)
+		g.Lack(0, x, make([]float64, d), out)
+		for k := range out {
+			out[k] = -out[k]
+		}
+		return out
+	}
+	curve, shift := make([]float64, d*d), make([]float64, d)
+	g.Curvature(0, b, curve)
+	compare := func(what string, k int, up, down []float64, want func(k int) float64) {
+		for k2 := range d {
+			if b[k2] == 0 {
+				continue
+			}
+			if got := (up[k2] - down[k2]) / (2 * h); math.Abs(got-want(k2)) > 1e-5*(1+math.Abs(got)) {
+				t.Fatalf("%s, %s %d at %v: %g, differences %g", name, what, k, b, want(k2), got)
+			}
+		}
+	}
+	for k, v := range b {
+		if math.Abs(v) < 1e-3 {
+			continue
+		}
+		x := append([]float64(nil), b...)
+		x[k] = v + h
+		up := gradient(g, x)
+		x[k] = v - h
+		compare("curvature", k, up, gradient(g, x), func(k2 int) float64 { return curve[k2*d+k] })
+	}
+	for i := range g.Hyperparameters() {
+		g.Sensitivity(0, i, b, shift)
+		moved := append([]float64(nil), l...)
+		moved[i] += h
+		up, _ := of(moved...)
+		moved[i] -= 2 * h
+		down, _ := of(moved...)
+		compare("λ", i, gradient(up, b), gradient(down, b), func(k int) float64 { return -shift[k] })
+	}
+}
+
+// TestReach: at the reach, and not beyond, the conjugate is finite; αmax is where the null
+// model stops being the solution.
+func TestReach(t *testing.T) {
+	r := oracle.NewRandom(11)
+	for name, of := range blockPenalties() {
+		g, err := of(-0.3, 0.2, 0.1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		convex, ok := g.(model.ConvexBlocks)
+		if !ok {
+			continue
+		}
+		for range 200 {
+			a, lack := make([]float64, 3), make([]float64, 3)
+			for k := range a {
+				a[k] = r.Pick(0.1, 1, 10) * r.Normal()
+			}
+			c := convex.Reach(0, a)
+			at := func(scale float64) (size float64) {
+				z := make([]float64, 3)
+				for k, v := range a {
+					z[k] = c * scale * v
+				}
+				g.Lack(0, make([]float64, 3), z, lack)
+				for _, v := range lack {
+					size += math.Abs(v)
+				}
+				return size
+			}
+			if at(1-1e-12) != 0 || at(1+1e-9) == 0 {
+				t.Fatalf("%s: reach %g of %v", name, c, a)
+			}
+		}
+	}
+}

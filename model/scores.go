@@ -1,0 +1,168 @@
+package model
+
+import (
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Scores is a smooth loss f(B, b) = (1/N)Σ sᵢℓ(yᵢ, mᵢ) of q scores mᵢ = Bᵀxᵢ + b for each
+// row. Matrices of scores have the q entries of a row side by side. The intercepts b exist
+// where the view is centred and are eliminated, as those of a [Datafit] are. A Scores never
+// changes and serves any number of goroutines.
+type Scores interface {
+	View() *sparse.View
+	// Count returns q.
+	Count() int
+	// Null returns P₀, the objective of the null model.
+	Null() float64
+	// NewPoint returns a place for [Scores.Fit].
+	NewPoint() *ScorePoint
+	// Fit moves a point to the coefficients b of the columns cols, q for each.
+	Fit(cols []int32, b []float64, at *ScorePoint)
+	// Metric sets m to the curvature of the rows at a point.
+	Metric(at *ScorePoint, m *Metric)
+	// Majorant sets m to one that is nowhere below the curvature at any point. ok is false
+	// where there is none.
+	Majorant(m *Metric) (ok bool)
+	// Divergence returns what the loss at a point lacks of Fenchel's equality at its dual
+	// point times c, 0 ≤ c ≤ 1.
+	Divergence(at *ScorePoint, c float64) float64
+	// Quadratic reports that the curvature does not vary.
+	Quadratic() bool
+	// Concordance returns an M with |D³f[u,v,v]| ≤ M·range(u)·D²f[v,v], if there is one.
+	Concordance() (m float64, ok bool)
+}
+
+// ScorePoint is a point of an inner problem as the rows see it, n × q numbers row by row.
+type ScorePoint struct {
+	Prediction []float64 // scores, on held-out rows too
+	Weighted   []float64 // s⊙(−ℓ′); its columns sum to 0 where there are intercepts
+	Intercept  []float64 // of the centred columns
+	Loss       float64   // f
+
+	state *State    // of a single score
+	share []float64 // probabilities of the classes
+}
+
+// Metric is the curvature of a loss at a point: for a row w of one score, and
+// w(diag p − ppᵀ) of several.
+type Metric struct {
+	Count  int       // q
+	Weight []float64 // n
+	Share  []float64 // n × q; nil for one score
+}
+
+// OneScore is a datafit as one of scores.
+func OneScore(fit Datafit) Scores { return oneScore{fit} }
+
+type oneScore struct{ Datafit }
+
+// diverging is a datafit that knows its divergence at a multiple of its dual point.
+type diverging interface {
+	divergence(s *State, c float64) float64
+}
+
+func (f *Squared) divergence(s *State, c float64) float64 {
+	rest := 1 - c
+	return float64(rest*rest*s.square) / (2 * f.view.Total())
+}
+
+func (f oneScore) Count() int { return 1 }
+
+func (f oneScore) NewPoint() *ScorePoint {
+	s := NewState(f.Datafit)
+	return &ScorePoint{Prediction: s.Prediction, Weighted: s.Weighted, Intercept: make([]float64, 1), state: s}
+}
+
+func (f oneScore) Fit(cols []int32, b []float64, at *ScorePoint) {
+	f.Datafit.Fit(cols, b, at.state)
+	at.Intercept[0], at.Loss = at.state.Intercept, at.state.Loss
+}
+
+func (f oneScore) Metric(at *ScorePoint, m *Metric) {
+	if curved, ok := f.Datafit.(Curved); ok {
+		m.reset(f, nil)
+		curved.Curvature(at.state, m.Weight)
+		return
+	}
+	f.Majorant(m)
+}
+
+func (f oneScore) Majorant(m *Metric) bool {
+	bound, ok := f.Smoothness()
+	m.reset(f, nil)
+	for i := range m.Weight {
+		m.Weight[i] = bound
+	}
+	f.View().Weigh(m.Weight, m.Weight)
+	return ok
+}
+
+// reset makes room for the weights of rows.
+func (m *Metric) reset(f Scores, share []float64) {
+	n, _ := f.View().Dims()
+	m.Count, m.Share = f.Count(), share
+	if len(m.Weight) != n {
+		m.Weight = make([]float64, n)
+	}
+}
+
+func (f oneScore) Divergence(at *ScorePoint, c float64) float64 {
+	return f.Datafit.(diverging).divergence(at.state, c)
+}
+
+func (f oneScore) Quadratic() bool {
+	_, curved := f.Datafit.(Curved)
+	return !curved
+}
+
+func (f oneScore) Concordance() (float64, bool) {
+	if curved, ok := f.Datafit.(Curved); ok {
+		return curved.Concordance()
+	}
+	return 0, true
+}
+
+// NullScores returns X_jᵀ(s⊙ρ)/N of the null model by column and score, and the point.
+func NullScores(f Scores) (at *ScorePoint, z []float64) {
+	_, p := f.View().Dims()
+	at, z = f.NewPoint(), make([]float64, p*f.Count())
+	f.Fit(nil, nil, at)
+	Correlate(f.View(), at.Weighted, z)
+	return at, z
+}
+
+// Correlate sets z[j·q + k] = X_jᵀu_k/N for u of n × q numbers row by row, where z has p × q
+// and the columns of u sum to 0 if the view is centred.
+func Correlate(view *sparse.View, u, z []float64) {
+	n, p := view.Dims()
+	q, order := len(z)/max(p, 1), view.Matrix().Order()
+	total := view.Total()
+	if q == 1 {
+		out := make([]float64, len(order))
+		view.Correlate(0, len(order), u, out)
+		for at, j := range order {
+			z[j] = out[at] / total
+		}
+		return
+	}
+	one, out := make([]float64, n), make([]float64, len(order))
+	for k := range q {
+		for i := range one {
+			one[i] = u[i*q+k]
+		}
+		view.Correlate(0, len(order), one, out)
+		for at, j := range order {
+			z[int(j)*q+k] = out[at] / total
+		}
+	}
+}
+
+// CheckDatafit refuses a datafit that is not of this package, which blocks take. The error is
+// an [outcome.Error] of kind Usage.
+func CheckDatafit(f Datafit) error {
+	if _, ok := f.(diverging); !ok {
+		return outcome.Errorf(outcome.Usage, "penalties on blocks take the datafits of package model")
+	}
+	return nil
+}

@@ -1,0 +1,420 @@
+package model
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Softmax is the multinomial datafit
+//
+//	f(B, b) = (1/N)Σ sᵢ(ln Σₖ e^{mᵢₖ} − mᵢ,cᵢ)
+//
+// of classes cᵢ in 0 … q−1. Intercepts are only known up to a common constant, and sum to 0.
+// It implements [Scores].
+type Softmax struct {
+	view  *sparse.View
+	class []int32
+	q     int
+	share []float64 // of the classes among the rows; nil without intercepts
+	null  float64
+}
+
+// NewSoftmax checks the classes: one for each row of the view, held-out rows included, by
+// their place among the labels, each among the rows of positive weight. class is kept. The
+// error is an [outcome.Error] of kind Shape or SingleClass.
+func NewSoftmax(view *sparse.View, class []int32, labels []float64) (*Softmax, error) {
+	n, _ := view.Dims()
+	q := len(labels)
+	if len(class) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d classes for %d rows", len(class), n)
+	}
+	f := &Softmax{view: view, class: class, q: q, null: kernels.Log(float64(q))}
+	share := make([]float64, q)
+	for i, c := range class {
+		share[c] += f.weight(i) / view.Total()
+	}
+	for k, s := range share {
+		if !(s > 0) {
+			return nil, outcome.Errorf(outcome.SingleClass, "class %g has no row to train on", labels[k])
+		}
+	}
+	if view.Centred() {
+		f.share, f.null = share, 0
+		for _, s := range share {
+			f.null -= float64(s * kernels.Log(s))
+		}
+	}
+	return f, nil
+}
+
+func (f *Softmax) weight(i int) float64 {
+	if w := f.view.Weights(); w != nil {
+		return w[i]
+	}
+	return 1
+}
+
+// View implements [Scores].
+func (f *Softmax) View() *sparse.View { return f.view }
+
+// Count implements [Scores].
+func (f *Softmax) Count() int { return f.q }
+
+// Null implements [Scores]: the entropy of the classes, ln q without intercepts.
+func (f *Softmax) Null() float64 { return f.null }
+
+// Quadratic implements [Scores].
+func (f *Softmax) Quadratic() bool { return false }
+
+// Concordance implements [Scores].
+func (f *Softmax) Concordance() (float64, bool) { return 1, true }
+
+// NewPoint implements [Scores].
+func (f *Softmax) NewPoint() *ScorePoint {
+	n, _ := f.view.Dims()
+	at := &ScorePoint{
+		Prediction: make([]float64, n*f.q), Weighted: make([]float64, n*f.q),
+		Intercept: make([]float64, f.q), share: make([]float64, n*f.q),
+	}
+	for k, s := range f.share {
+		at.Intercept[k] = kernels.Log(s)
+	}
+	return at
+}
+
+// Metric implements [Scores].
+func (f *Softmax) Metric(at *ScorePoint, m *Metric) {
+	m.reset(f, at.share)
+	for i := range m.Weight {
+		m.Weight[i] = f.weight(i)
+	}
+}
+
+// Majorant implements [Scores]; there is none of this form.
+func (f *Softmax) Majorant(*Metric) bool { return false }
+
+// Fit implements [Scores].
+func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {
+	n, q := len(f.class), f.q
+	clear(at.Prediction)
+	one, of := make([]float64, n), make([]float64, len(cols))
+	for k := range q {
+		clear(one)
+		for c := range cols {
+			of[c] = b[c*q+k]
+		}
+		f.view.AddColumns(cols, of, one)
+		for i, v := range one {
+			at.Prediction[i*q+k] = v
+		}
+	}
+	clear(one)
+	if f.view.Centred() {
+		f.settle(at)
+	} else {
+		clear(at.Intercept)
+	}
+	f.respond(at, true)
+	at.Loss = f.loss(at)
+}
+
+// respond sets probabilities, and at the end scores and slopes.
+func (f *Softmax) respond(at *ScorePoint, final bool) {
+	q := f.q
+	k := f.view.Kernels()
+	for i := range f.class {
+		row, m := at.share[i*q:][:q], at.Prediction[i*q:][:q]
+		top := math.Inf(-1)
+		for c, v := range m {
+			row[c] = v + at.Intercept[c]
+			top = max(top, row[c])
+		}
+		for c := range row {
+			row[c] -= top
+		}
+		if final {
+			for c := range m {
+				m[c] += at.Intercept[c]
+			}
+		}
+	}
+	k.Exp(at.share, at.share)
+	for i := range f.class {
+		row := at.share[i*q:][:q]
+		var total float64
+		for _, v := range row {
+			total += v
+		}
+		for c := range row {
+			row[c] /= total
+		}
+	}
+	if final {
+		f.slope(at)
+	}
+}
+
+// slope sets the weighted slopes at the dual point that is feasible for the intercepts:
+// probabilities T = (P + ηπ − e/N)/(1 + η) whose weighted sums are those of the classes.
+func (f *Softmax) slope(at *ScorePoint) {
+	q := f.q
+	shift, eta := f.shift(at)
+	for i, own := range f.class {
+		s := f.weight(i)
+		for c, p := range at.share[i*q:][:q] {
+			t := p
+			if shift != nil {
+				t = (p + shift[c]) / (1 + eta)
+			}
+			if int32(c) == own {
+				t--
+			}
+			at.Weighted[i*q+c] = -s * t
+		}
+	}
+}
+
+// shift returns ηπ − e/N and η, nil where there are no intercepts.
+func (f *Softmax) shift(at *ScorePoint) (shift []float64, eta float64) {
+	if !f.view.Centred() {
+		return nil, 0
+	}
+	shift = f.excess(at)
+	total := f.view.Total()
+	for c, e := range shift {
+		eta = max(eta, e/(total*f.share[c]))
+	}
+	for c, e := range shift {
+		shift[c] = float64(eta*f.share[c]) - e/total
+	}
+	return shift, eta
+}
+
+// excess returns e = Σ sᵢ(Pᵢ − Yᵢ).
+func (f *Softmax) excess(at *ScorePoint) []float64 {
+	q := f.q
+	e := make([]float64, q)
+	for i, own := range f.class {
+		s := f.weight(i)
+		for c, p := range at.share[i*q:][:q] {
+			if int32(c) == own {
+				p--
+			}
+			e[c] = math.FMA(s, p, e[c])
+		}
+	}
+	return e
+}
+
+// loss returns f.
+func (f *Softmax) loss(at *ScorePoint) float64 {
+	q := f.q
+	var sum float64
+	for i, own := range f.class {
+		s := f.weight(i)
+		if s == 0 {
+			continue
+		}
+		m := at.Prediction[i*q:][:q]
+		sum = math.FMA(s, RowLoss(m, int(own)), sum)
+	}
+	return sum / f.view.Total()
+}
+
+// RowLoss returns ln Σₖ e^{mₖ} − m_c, to the relative accuracy of small losses.
+func RowLoss(m []float64, own int) float64 {
+	var rest float64 // Σ e^{mₖ − m_c} over the other classes
+	top := m[own]
+	for _, v := range m {
+		top = max(top, v)
+	}
+	if top > m[own] {
+		var total float64
+		for _, v := range m {
+			total += kernels.Exp(v - top)
+		}
+		return kernels.Log(total) + (top - m[own])
+	}
+	for k, v := range m {
+		if k != own {
+			rest += kernels.Exp(v - m[own])
+		}
+	}
+	return log1p(rest)
+}
+
+// log1p returns ln(1 + x), x ≥ 0.
+func log1p(x float64) float64 {
+	one := 1 + x
+	if one == 1 {
+		return x
+	}
+	return kernels.Log(one) * (x / (one - 1)) // the factor undoes the rounding of 1 + x
+}
+
+const (
+	softSteps = 100
+	softTol   = 1e-15 // of N, for Σ sᵢ(Pᵢ − Yᵢ)
+)
+
+// settle moves the intercepts to the minimum over them by Newton steps, each as long as the
+// self-concordance of the loss lets it be without a search.
+func (f *Softmax) settle(at *ScorePoint) {
+	q, total := f.q, f.view.Total()
+	step := make([]float64, q)
+	matrix := make([]float64, q*q)
+	last := math.Inf(1)
+	for range softSteps {
+		f.respond(at, false)
+		e := f.excess(at)
+		worst := 0.0
+		for _, v := range e {
+			worst = max(worst, math.Abs(v))
+		}
+		if !(worst > softTol*total) || !(worst < last) && worst < 1e-12*total {
+			break
+		}
+		last = worst
+		clear(matrix)
+		for i := range f.class {
+			addShares(f.weight(i), at.share[i*q:][:q], matrix)
+		}
+		for c := range e {
+			step[c] = -e[c]
+		}
+		SolveShifted(matrix, step)
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, v := range step {
+			low, high = min(low, v), max(high, v)
+		}
+		length := 1.0
+		if reach := high - low; reach > 1e-8 {
+			length = log1p(reach) / reach
+		}
+		var mean float64
+		for c, v := range step {
+			at.Intercept[c] = math.FMA(length, v, at.Intercept[c])
+			mean += at.Intercept[c] / float64(q)
+		}
+		for c := range at.Intercept {
+			at.Intercept[c] -= mean
+		}
+	}
+}
+
+// addShares adds w(diag p − ppᵀ) to a matrix.
+func addShares(w float64, p, matrix []float64) {
+	q := len(p)
+	for a, v := range p {
+		scaled := w * v
+		row := matrix[a*q:][:q]
+		row[a] += scaled
+		for b, u := range p {
+			row[b] = math.FMA(-scaled, u, row[b])
+		}
+	}
+}
+
+// SolveShifted solves A·x = b in place of b for a symmetric positive semidefinite matrix
+// whose only null vector is that of ones, and b that sums to 0: of the solutions the one that
+// sums to 0. The matrix is overwritten.
+func SolveShifted(a, b []float64) {
+	FactorShifted(a, len(b))
+	SolveFactored(a, b)
+}
+
+// FactorShifted makes a's lower triangle the Cholesky factor of A + τ11ᵀ, which has the same
+// solutions.
+func FactorShifted(a []float64, q int) {
+	var trace float64
+	for k := range q {
+		trace += a[k*q+k]
+	}
+	lift := trace / float64(q*q)
+	if !(lift > 0) {
+		lift = 1
+	}
+	for k := range a {
+		a[k] += lift
+	}
+	for i := range q {
+		for j := range i + 1 {
+			sum := a[i*q+j]
+			for k := range j {
+				sum = math.FMA(-a[i*q+k], a[j*q+k], sum)
+			}
+			if i == j {
+				a[i*q+i] = math.Sqrt(max(sum, 1e-14*lift))
+			} else {
+				a[i*q+j] = sum / a[j*q+j]
+			}
+		}
+	}
+}
+
+// SolveFactored solves with what [FactorShifted] left, in place.
+func SolveFactored(l, b []float64) {
+	q := len(b)
+	for i := range q {
+		for k := range i {
+			b[i] = math.FMA(-l[i*q+k], b[k], b[i])
+		}
+		b[i] /= l[i*q+i]
+	}
+	for i := q - 1; i >= 0; i-- {
+		for k := i + 1; k < q; k++ {
+			b[i] = math.FMA(-l[k*q+i], b[k], b[i])
+		}
+		b[i] /= l[i*q+i]
+	}
+}
+
+// Divergence implements [Scores]: Σₖ KL(T_ik‖P_ik), T = (1 − c)Y + cT̃.
+func (f *Softmax) Divergence(at *ScorePoint, c float64) float64 {
+	q := f.q
+	shift, eta := f.shift(at)
+	var sum float64
+	for i, own := range f.class {
+		s := f.weight(i)
+		if s == 0 {
+			continue
+		}
+		for k, p := range at.share[i*q:][:q] {
+			y := 0.0
+			if int32(k) == own {
+				y = 1
+			}
+			d := float64((1 - c) * (y - p)) // T − P
+			if shift != nil {
+				d += float64(c * (shift[k] - float64(eta*p)) / (1 + eta))
+			}
+			sum = math.FMA(s, relative(p, d), sum)
+		}
+	}
+	return max(0, sum) / f.view.Total()
+}
+
+// relative returns KL(p + d‖p) = (p + d)ln((p + d)/p) − d.
+func relative(p, d float64) float64 {
+	t := p + d
+	switch {
+	case d == 0:
+		return 0
+	case math.Abs(d) <= 0.25*p:
+		x := d / p
+		var sum float64
+		for k := 24.0; k >= 2; k-- {
+			sum = math.FMA(-x, sum, 1/(k*(k-1)))
+		}
+		return float64(p*x) * float64(x*sum)
+	case t <= 0:
+		return -d
+	case p == 0:
+		return math.Inf(1)
+	default:
+		return float64(t*(kernels.Log(t)-kernels.Log(p))) - d
+	}
+}

@@ -1,0 +1,277 @@
+package support
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// BlockSystem is A = ∇²f_SS + ∇²g_SS on the coefficients S that are not 0, for a penalty on
+// blocks of them. It is small enough to be factorised or left to conjugate gradients. It is
+// not safe for concurrent use.
+type BlockSystem struct {
+	h       *Hessian
+	gram    *Gram // of one score
+	k       *kernels.Set
+	q       int
+	Columns []int32 // those of S, ascending
+	Blocks  []LiveBlock
+	entry   []int     // of S: column's place times q plus score
+	diag    []float64 // of A on S
+
+	l          []float64 // the factor
+	factorised bool
+	cg         CG
+	full, part []float64
+}
+
+// LiveBlock is what a block has in S.
+type LiveBlock struct {
+	Block   int
+	At      []int     // places in S of its coefficients that are not 0
+	Of      []int     // and in the block
+	Beta    []float64 // all coefficients of the block
+	bending []float64 // ∇²g, len(At) × len(At)
+}
+
+// NewBlockSystem returns one on a Hessian.
+func NewBlockSystem(h *Hessian) *BlockSystem {
+	a := &BlockSystem{h: h, k: h.view.Kernels(), cg: CG{Kernels: h.view.Kernels()}}
+	if h.packed != nil {
+		a.gram = NewGram(h.packed)
+	}
+	return a
+}
+
+// Hessian returns the Hessian of the loss.
+func (a *BlockSystem) Hessian() *Hessian { return a.h }
+
+// Size returns the number of coefficients in S.
+func (a *BlockSystem) Size() int { return len(a.entry) }
+
+// Reset makes it that of a penalty at the coefficients beta, by column and score, on the
+// columns listed, ascending, which h holds and which have all that are not 0.
+func (a *BlockSystem) Reset(g model.Blocks, part *model.Partition, columns []int32, beta []float64) {
+	q := a.h.metric.Count
+	a.q, a.Columns, a.Blocks, a.entry, a.factorised = q, columns, a.Blocks[:0], a.entry[:0], false
+	place := map[int]int{} // coefficient → place in S
+	var order []int
+	seen := map[int]bool{}
+	for c, j := range columns {
+		for k := range q {
+			if beta[int(j)*q+k] != 0 {
+				place[int(j)*q+k] = len(a.entry)
+				a.entry = append(a.entry, c*q+k)
+			}
+		}
+		if b := part.Of(j); !seen[b] {
+			seen[b] = true
+			order = append(order, b)
+		}
+	}
+	for _, b := range order {
+		a.add(g, part, b, beta, place)
+	}
+	a.full, a.part = resize(a.full, len(columns)*q), resize(a.part, q)
+	a.diagonal()
+}
+
+// add notes a block.
+func (a *BlockSystem) add(g model.Blocks, part *model.Partition, block int, beta []float64, place map[int]int) {
+	own := part.Columns(block)
+	d := len(own) * a.q
+	one := LiveBlock{Block: block, Beta: make([]float64, d)}
+	model.Gather(part, block, a.q, beta, one.Beta)
+	for c, j := range own {
+		for k := range a.q {
+			if at, ok := place[int(j)*a.q+k]; ok {
+				one.At, one.Of = append(one.At, at), append(one.Of, c*a.q+k)
+			}
+		}
+	}
+	if len(one.At) == 0 {
+		return
+	}
+	h := make([]float64, d*d)
+	g.Curvature(block, one.Beta, h)
+	for _, r := range one.Of {
+		for _, c := range one.Of {
+			one.bending = append(one.bending, h[r*d+c])
+		}
+	}
+	a.Blocks = append(a.Blocks, one)
+}
+
+// diagonal makes the diagonal of A.
+func (a *BlockSystem) diagonal() {
+	a.diag = resize(a.diag, len(a.entry))
+	q := a.q
+	block := make([]float64, q*q)
+	last := -1
+	for at, e := range a.entry {
+		if c := e / q; c != last {
+			if last = c; a.gram != nil {
+				block[0] = a.h.packed.Square(a.Columns[c]) / a.h.total
+			} else {
+				a.h.diagonalBlock(a.Columns[c], block)
+			}
+		}
+		k := e % q
+		a.diag[at] = block[k*q+k]
+	}
+	for _, b := range a.Blocks {
+		for k, at := range b.At {
+			a.diag[at] += b.bending[k*len(b.At)+k]
+		}
+	}
+}
+
+// Diagonal implements [Operator].
+func (a *BlockSystem) Diagonal(out []float64) { copy(out, a.diag) }
+
+// Apply implements [Operator].
+func (a *BlockSystem) Apply(v, out []float64) {
+	a.Spread(v)
+	a.h.Clear()
+	for c, j := range a.Columns {
+		a.h.Move(j, a.full[c*a.q:][:a.q])
+	}
+	at := 0
+	for c, j := range a.Columns {
+		a.h.Product(j, a.part)
+		for ; at < len(a.entry) && a.entry[at]/a.q == c; at++ {
+			out[at] = a.part[a.entry[at]%a.q]
+		}
+	}
+	a.h.Clear()
+	a.bend(v, out)
+}
+
+// bend adds ∇²g·v.
+func (a *BlockSystem) bend(v, out []float64) {
+	for _, b := range a.Blocks {
+		d := len(b.At)
+		for k, at := range b.At {
+			for l, from := range b.At {
+				out[at] = math.FMA(b.bending[k*d+l], v[from], out[at])
+			}
+		}
+	}
+}
+
+// Spread returns v, on S, as coefficients of Columns, q for each; they are good until the next
+// call.
+func (a *BlockSystem) Spread(v []float64) []float64 {
+	clear(a.full)
+	for at, e := range a.entry {
+		a.full[e] = v[at]
+	}
+	return a.full
+}
+
+// Collect returns the entries on S of a vector by Columns and score.
+func (a *BlockSystem) Collect(full []float64) []float64 {
+	out := make([]float64, len(a.entry))
+	for at, e := range a.entry {
+		out[at] = full[e]
+	}
+	return out
+}
+
+// The largest systems that are factorised: of one score by their Gram matrix, of several by
+// products with unit vectors.
+const (
+	largestBlock = 1024
+	largestJoint = 256
+)
+
+// Factorises reports whether [BlockSystem.Factorise] can be tried.
+func (a *BlockSystem) Factorises() bool {
+	if a.gram != nil {
+		return len(a.entry) <= largestBlock && a.gram.FitsWith(a.Columns)
+	}
+	return len(a.entry) <= largestJoint
+}
+
+// Factorise factorises A and reports whether it is positive definite.
+func (a *BlockSystem) Factorise() bool {
+	s := len(a.entry)
+	a.l = resize(a.l, s*s)
+	if a.gram != nil {
+		a.gram.Hold(a.Columns)
+		a.gram.Submatrix(a.Columns, 0, a.l)
+		for _, b := range a.Blocks {
+			for k, row := range b.At {
+				for l, col := range b.At {
+					a.l[row*s+col] += b.bending[k*len(b.At)+l]
+				}
+			}
+		}
+	} else {
+		unit := make([]float64, s)
+		for at := range s {
+			unit[at] = 1
+			a.Apply(unit, a.l[at*s:][:s])
+			unit[at] = 0
+		}
+	}
+	a.factorised = Cholesky(a.k, a.l, s) == s
+	return a.factorised
+}
+
+// Margin returns a bound from below of the smallest eigenvalue of A scaled to a diagonal of
+// ones, up to rounding where it was factorised; else the ratio of the extreme Ritz values of the
+// last solve.
+func (a *BlockSystem) Margin() float64 {
+	s := len(a.entry)
+	if !a.factorised {
+		smallest, largest := a.cg.Ritz()
+		return smallest / largest
+	}
+	inverse, scratch := make([]float64, s), make([]float64, s)
+	InverseDiagonal(a.k, a.l, s, inverse, scratch)
+	var trace float64
+	for k, v := range inverse {
+		trace = math.FMA(v, a.diag[k], trace)
+	}
+	return 1 / trace
+}
+
+// Solve sets x to A⁻¹b: by the factor where there is one, else by conjugate gradients from 0 to
+// a relative residual of tol.
+func (a *BlockSystem) Solve(ctx context.Context, b, x []float64, tol float64) Report {
+	if !a.factorised {
+		clear(x)
+		return a.cg.Solve(ctx, a, b, x, tol, 10*len(b)+100)
+	}
+	copy(x, b)
+	CholeskySolve(a.k, a.l, len(b), x)
+	residual := make([]float64, len(b))
+	for range 2 { // the second time after a step of refinement
+		a.Apply(x, residual)
+		for k, v := range b {
+			residual[k] = v - residual[k]
+		}
+		copy(a.scratch(), residual)
+		CholeskySolve(a.k, a.l, len(b), a.cg.q)
+		a.k.Axpy(1, a.cg.q, x)
+	}
+	var norm, size float64
+	for k, v := range residual {
+		norm = math.FMA(v/a.diag[k], v, norm)
+		size = math.FMA(b[k]/a.diag[k], b[k], size)
+	}
+	report := Report{Residual: math.Sqrt(norm), Converged: true}
+	if size > 0 {
+		report.Relative = report.Residual / math.Sqrt(size)
+	}
+	return report
+}
+
+// scratch returns a vector on S.
+func (a *BlockSystem) scratch() []float64 {
+	a.cg.q = resize(a.cg.q, len(a.entry))
+	return a.cg.q
+}

@@ -1,0 +1,377 @@
+package support
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Hessian is ∇²f = X̃ᵀDX̃/N of a loss of q scores a row at a point, D the curvature of the
+// rows and X̃ centred where there are intercepts, which eliminates them. It keeps a running
+// product with a vector that changes a column at a time: what a sweep over coefficients, a
+// Newton step and conjugate gradients all need. It is not safe for concurrent use.
+type Hessian struct {
+	view   *sparse.View
+	metric *model.Metric
+	total  float64 // N
+
+	packed  *Columns  // of one score
+	r       []float64 // of one score, compact rows: X̂·v
+	offset  float64   // what centring adds to it, in √w
+	moments map[int32][]float64
+	w       []float64 // of several scores: D·Xv, n × q
+	c       []float64 // what centring takes from Xv
+	factor  []float64 // of ΣD
+	scratch []float64
+}
+
+// NewHessian returns one for views of a loss of q scores.
+func NewHessian(view *sparse.View, q int) *Hessian {
+	h := &Hessian{view: view, total: view.Total()}
+	n, _ := view.Dims()
+	if q == 1 {
+		h.packed = NewColumns(view)
+		h.r = make([]float64, h.packed.Rows())
+	} else {
+		h.w, h.c, h.factor, h.scratch = make([]float64, n*q), make([]float64, q), make([]float64, q*q), make([]float64, 2*q)
+		h.moments = map[int32][]float64{}
+	}
+	return h
+}
+
+// Reset makes it that of a point with the curvature m, which is kept, for the columns listed.
+// view says that m are the weights of the view alone.
+func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
+	h.metric = m
+	if h.packed == nil {
+		h.prepare(columns)
+	} else {
+		if !view {
+			h.packed.Reweigh(m.Weight)
+		}
+		h.packed.Hold(columns)
+	}
+	h.Clear()
+}
+
+// prepare makes the moments Σ xᵢⱼDᵢ of the columns, and the factor of ΣD.
+func (h *Hessian) prepare(columns []int32) {
+	q := h.metric.Count
+	clear(h.moments)
+	if !h.view.Centred() {
+		return
+	}
+	clear(h.factor)
+	for i, s := range h.metric.Weight {
+		h.add(i, s, h.factor)
+	}
+	model.FactorShifted(h.factor, q)
+	for _, j := range columns {
+		sum := make([]float64, q*q)
+		rows, values, scale := h.column(j)
+		for k, v := range values {
+			i := k
+			if rows != nil {
+				i = int(rows[k])
+			}
+			if s := h.metric.Weight[i]; s != 0 {
+				h.add(i, float64(float64(s*scale)*v), sum)
+			}
+		}
+		h.moments[j] = sum
+	}
+}
+
+// add adds w(diag p − ppᵀ) of a row.
+func (h *Hessian) add(row int, w float64, to []float64) {
+	q := h.metric.Count
+	p := h.metric.Share[row*q:][:q]
+	for a, v := range p {
+		scaled := w * v
+		out := to[a*q:][:q]
+		out[a] += scaled
+		for b, u := range p {
+			out[b] = math.FMA(-scaled, u, out[b])
+		}
+	}
+}
+
+func (h *Hessian) column(j int32) (rows []int32, values []float64, scale float64) {
+	rows, values = h.view.Matrix().Column(int(j))
+	return rows, values, h.view.Scale(int(j))
+}
+
+// Clear makes the running vector 0.
+func (h *Hessian) Clear() {
+	clear(h.r)
+	clear(h.w)
+	clear(h.c)
+	h.offset = 0
+}
+
+// Move adds d, an entry for each score, to the running vector at a column.
+func (h *Hessian) Move(j int32, d []float64) {
+	if h.packed != nil {
+		rows, values := h.packed.Column(j)
+		if rows == nil {
+			h.view.Kernels().Axpy(d[0], values, h.r)
+		} else {
+			h.view.Kernels().AxpyIndexed(d[0], values, rows, h.r)
+		}
+		h.offset = math.FMA(-d[0], h.packed.Mean(j), h.offset)
+		return
+	}
+	q := h.metric.Count
+	rows, values, scale := h.column(j)
+	for at, v := range values {
+		i := at
+		if rows != nil {
+			i = int(rows[at])
+		}
+		s := float64(h.metric.Weight[i]*scale) * v
+		if s == 0 {
+			continue
+		}
+		p, w := h.metric.Share[i*q:][:q], h.w[i*q:][:q]
+		var mean float64
+		for k, x := range p {
+			mean = math.FMA(x, d[k], mean)
+		}
+		for k, x := range p {
+			w[k] = math.FMA(float64(s*x), d[k]-mean, w[k])
+		}
+	}
+	if !h.view.Centred() {
+		return
+	}
+	shift := h.scratch[:q]
+	times(h.moments[j], d, shift)
+	model.SolveFactored(h.factor, shift)
+	for k, v := range shift {
+		h.c[k] += v
+	}
+}
+
+// times sets out = A·v for a square matrix.
+func times(a, v, out []float64) {
+	q := len(v)
+	for k := range out {
+		var sum float64
+		for l, x := range v {
+			sum = math.FMA(a[k*q+l], x, sum)
+		}
+		out[k] = sum
+	}
+}
+
+// Product sets out to the entries of ∇²f times the running vector at a column.
+func (h *Hessian) Product(j int32, out []float64) {
+	if h.packed != nil {
+		rows, values := h.packed.Column(j)
+		var dot float64
+		if rows == nil {
+			dot = h.view.Kernels().Dot(values, h.r)
+		} else {
+			dot = h.view.Kernels().DotIndexed(values, rows, h.r)
+		}
+		dot = math.FMA(h.offset*h.packed.Total(), h.packed.Mean(j), dot)
+		out[0] = dot / h.total
+		return
+	}
+	q := h.metric.Count
+	sum := out[:q]
+	clear(sum)
+	rows, values, scale := h.column(j)
+	for at, v := range values {
+		i := at
+		if rows != nil {
+			i = int(rows[at])
+		}
+		for k, x := range h.w[i*q:][:q] {
+			sum[k] = math.FMA(v, x, sum[k])
+		}
+	}
+	for k := range sum {
+		sum[k] *= scale
+	}
+	if h.view.Centred() {
+		part := h.scratch[:q]
+		times(h.moments[j], h.c, part)
+		for k, v := range part {
+			sum[k] -= v
+		}
+	}
+	for k := range sum {
+		sum[k] /= h.total
+	}
+}
+
+// Block sets out, row by row, to ∇²f between all coefficients of a list of columns. The running
+// vector is 0 afterwards.
+func (h *Hessian) Block(columns []int32, out []float64) {
+	q := h.metric.Count
+	if h.packed == nil && len(columns) == 1 {
+		h.diagonalBlock(columns[0], out)
+		return
+	}
+	d := len(columns) * q
+	unit, part := make([]float64, q), make([]float64, q)
+	for a, j := range columns {
+		for k := range q {
+			h.Clear()
+			unit[k] = 1
+			h.Move(j, unit)
+			unit[k] = 0
+			for b, l := range columns[a:] {
+				h.Product(l, part)
+				for m, v := range part {
+					row, col := a*q+k, (a+b)*q+m
+					out[row*d+col], out[col*d+row] = v, v
+				}
+			}
+		}
+	}
+	h.Clear()
+}
+
+// diagonalBlock is Block of one column: Σ xᵢⱼ²Dᵢ less what centring takes.
+func (h *Hessian) diagonalBlock(j int32, out []float64) {
+	q := h.metric.Count
+	clear(out[:q*q])
+	rows, values, scale := h.column(j)
+	for at, v := range values {
+		i := at
+		if rows != nil {
+			i = int(rows[at])
+		}
+		if s := h.metric.Weight[i]; s != 0 {
+			x := scale * v
+			h.add(i, float64(s*x)*x, out)
+		}
+	}
+	if h.view.Centred() {
+		moment, line := h.moments[j], h.scratch[q:][:q]
+		for a := range q {
+			copy(line, moment[a*q:][:q])
+			model.SolveFactored(h.factor, line)
+			for b := range q {
+				var sum float64
+				for k, v := range line {
+					sum = math.FMA(v, moment[k*q+b], sum)
+				}
+				out[a*q+b] -= sum
+			}
+		}
+	}
+	for k := range q * q {
+		out[k] /= h.total
+	}
+}
+
+// Predict adds X̃v to u, n × q, for coefficients v of columns, q for each: how scores move
+// with coefficients, the intercepts moving along.
+func (h *Hessian) Predict(columns []int32, v, u []float64) {
+	q := h.metric.Count
+	n, _ := h.view.Dims()
+	one, of := make([]float64, n), make([]float64, len(columns))
+	for k := range q {
+		clear(one)
+		for c := range columns {
+			of[c] = v[c*q+k]
+		}
+		h.view.AddColumns(columns, of, one)
+		for i, x := range one {
+			u[i*q+k] += x
+		}
+	}
+	h.Centre(u)
+}
+
+// Centre takes from u, n × q, what intercepts take up: its mean in the metric.
+func (h *Hessian) Centre(u []float64) {
+	if !h.view.Centred() {
+		return
+	}
+	q := h.metric.Count
+	shift := make([]float64, q)
+	if h.metric.Share == nil {
+		var sum, all float64
+		for i, w := range h.metric.Weight {
+			sum = math.FMA(w, u[i], sum)
+			all += w
+		}
+		shift[0] = sum / all
+	} else {
+		for i, s := range h.metric.Weight {
+			p, row := h.metric.Share[i*q:][:q], u[i*q:][:q]
+			var mean float64
+			for k, x := range p {
+				mean = math.FMA(x, row[k], mean)
+			}
+			for k, x := range p {
+				shift[k] = math.FMA(float64(s*x), row[k]-mean, shift[k])
+			}
+		}
+		model.SolveFactored(h.factor, shift)
+	}
+	for i := range len(u) / q {
+		for k, v := range shift {
+			u[i*q+k] -= v
+		}
+	}
+}
+
+// Outer returns X̃ᵀg on columns for slopes g of a criterion in the scores, n × q: they need
+// not sum to 0, and intercepts move along.
+func (h *Hessian) Outer(g []float64, columns []int32) []float64 {
+	q := h.metric.Count
+	n, _ := h.view.Dims()
+	u := make([]float64, len(g))
+	copy(u, g)
+	if h.view.Centred() {
+		h.balance(u)
+	}
+	one, out := make([]float64, n), make([]float64, len(columns)*q)
+	for k := range q {
+		for i := range one {
+			one[i] = u[i*q+k]
+		}
+		for c, j := range columns {
+			out[c*q+k] = h.view.Dot(int(j), one)
+		}
+	}
+	return out
+}
+
+// balance takes D(ΣD)⁻¹Σg from slopes: what they lose as the intercepts move with β.
+func (h *Hessian) balance(g []float64) {
+	q := h.metric.Count
+	sum := make([]float64, q)
+	for i := range len(g) / q {
+		for k := range sum {
+			sum[k] += g[i*q+k]
+		}
+	}
+	if h.metric.Share == nil {
+		var all float64
+		for _, w := range h.metric.Weight {
+			all += w
+		}
+		for i, w := range h.metric.Weight {
+			g[i] -= float64(w / all * sum[0])
+		}
+		return
+	}
+	model.SolveFactored(h.factor, sum)
+	for i, s := range h.metric.Weight {
+		p := h.metric.Share[i*q:][:q]
+		var mean float64
+		for k, x := range p {
+			mean = math.FMA(x, sum[k], mean)
+		}
+		for k, x := range p {
+			g[i*q+k] -= float64(float64(s*x) * (sum[k] - mean))
+		}
+	}
+}

@@ -105,13 +105,19 @@ func TestMemoryBudget(t *testing.T) {
 			if bytes, err := run(1 << 20); err == nil || bytes > 1<<14 {
 				t.Errorf("%s, %s: %v after %d bytes", name, m, err, bytes)
 			}
-			lo, hi := int64(1<<20), int64(1<<42)
-			for hi-lo > 1 { // the least cap that passes
-				mid := lo + (hi-lo)/2
-				if _, err := pare.Afford(x, y, pare.Config{Model: m, MaxBytes: mid}, 4); err != nil {
-					lo = mid
-				} else {
+			passes := func(most int64) bool {
+				_, err := pare.Afford(x, y, pare.Config{Model: m, MaxBytes: most}, 4)
+				return err == nil
+			}
+			lo, hi := int64(1<<20), int64(1<<21)
+			for ; !passes(hi); hi *= 2 {
+				lo = hi
+			}
+			for hi-lo > hi>>17 { // the least cap that passes, or little more
+				if mid := lo + (hi-lo)/2; passes(mid) {
 					hi = mid
+				} else {
+					lo = mid
 				}
 			}
 			if columns, err := pare.Afford(x, y, pare.Config{Model: m, MaxBytes: hi}, 4); err != nil || columns != pare.LeastGram {

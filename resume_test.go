@@ -104,25 +104,30 @@ func TestResumedSearchesHaveTheSameBits(t *testing.T) {
 // TestResumedSearchesOnWideData: the same where solvers learn much on the way: packed
 // columns, Gram matrices, the last pass, rows drawn.
 func TestResumedSearchesOnWideData(t *testing.T) {
-	cuts := 0
+	cuts, n, wide := 0, 80, 250
+	if oracle.Few() {
+		n, wide = 50, 120
+	}
 	for draw := range max(uint64(len(pare.Models())), oracle.Cases(18)) {
 		r := oracle.NewRandom(13 + draw)
 		model := pare.Models()[draw%uint64(len(pare.Models()))]
-		kind := combination{model: model}
-		p := 250
+		kind, p := combination{model: model}, wide
 		if traits := model.Traits(); !traits.Certified && !traits.Samples {
 			p = 40 // blocks: nothing is learnt there but packed columns
 		}
-		q := r.Problem(oracle.Shape{N: 80, P: p, Density: r.Pick(0.05, 0.3, 1), Correlation: r.Pick(0, 0.7), Active: 15})
+		q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.05, 0.3, 1), Correlation: r.Pick(0, 0.7), Active: 15})
 		y := kind.targets(r, q)
 		o := pare.SelectOptions{Precision: r.Intn(2) == 0, Evaluations: 12}
 		if draw%3 == 2 {
-			o.Search = pare.GradientStep
+			o.Search, o.Precision = pare.GradientStep, false
 		}
 		c := pare.Config{Model: model, Standardize: !model.Traits().Convex}
-		if draw%4 == 1 && model.Traits().Factors {
+		if draw%4 == 1 && model.Traits().Factors && p > 90 {
 			c.PenaltyFactors = slices.Repeat([]float64{1}, p)
-			c.PenaltyFactors[3], c.PenaltyFactors[7], c.PenaltyFactors[90] = 0, 0, 3
+			c.PenaltyFactors[3], c.PenaltyFactors[7], c.PenaltyFactors[90] = 0.5, 0.25, 3
+			if model == pare.Lasso || model == pare.Logistic || model == pare.Huber {
+				c.PenaltyFactors[3], c.PenaltyFactors[7] = 0, 0
+			}
 		}
 		x := matrixOf(t, q.X, p, r.Intn(2) == 0)
 		if draw%5 == 3 && o.Search == "" && model != pare.SVM && model != pare.WeightedLasso {

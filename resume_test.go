@@ -46,6 +46,7 @@ func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o 
 	o.Log = whole
 	s, err := pare.Select(context.Background(), x, y, o, c)
 	if err != nil {
+		t.Logf("%s: %v", name, err)
 		return 0
 	}
 	want := resultOf(t, s, whole)
@@ -131,11 +132,17 @@ func TestResumedSearchesOnWideData(t *testing.T) {
 		}
 		x := matrixOf(t, q.X, p, r.Intn(2) == 0)
 		if draw%5 == 3 && o.Search == "" && model != pare.SVM && model != pare.WeightedLasso {
-			if o.From, _ = pare.Select(t.Context(), x, y, o, c); o.From == nil || o.From.Final == nil {
-				t.Fatalf("draw %d: nothing to go on from", draw)
+			var err error
+			if o.From, err = pare.Select(t.Context(), x, y, o, c); err != nil {
+				t.Fatalf("draw %d, %s: nothing to go on from: %v", draw, model, err)
 			}
 		}
-		cuts += resumesAnywhere(t, fmt.Sprintf("draw %d, %s", draw, model), x, y, o, c)
+		name := fmt.Sprintf("draw %d, %s", draw, model)
+		if one := resumesAnywhere(t, name, x, y, o, c); one == 0 {
+			t.Errorf("%s: refused", name)
+		} else {
+			cuts += one
+		}
 	}
 	if least := 36; cuts < least {
 		t.Errorf("only %d cuts", cuts)

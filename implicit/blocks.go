@@ -84,7 +84,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 		energy := max(0, s.k.Dot(b, x))
 		steep := s.steep(at, x, curvature)
 		bound := float64(math.Sqrt(energy/max(s.out.InjectivityMargin, math.SmallestNonzeroFloat64))*adjoint) +
-			float64((change+rounding*float64(size))*math.Sqrt(max(0, size2)*energy)) + float64(steep*wander)
+			float64((change+float64(rounding*float64(size)))*math.Sqrt(max(0, size2)*energy)) + float64(steep*wander)
 		s.out.ErrorBound = max(s.out.ErrorBound, blockSafety*bound)
 	}
 	switch {

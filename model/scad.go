@@ -39,7 +39,7 @@ func (g SCAD) LargestStep() float64 { return g.a - 1 }
 // Value implements [Separable].
 func (g SCAD) Value(_ int, b float64) float64 {
 	size := math.Abs(b)
-	end := g.a * g.alpha
+	end := float64(g.a * g.alpha)
 	switch {
 	case size <= g.alpha:
 		return g.alpha * size

@@ -309,7 +309,7 @@ func (f *Softmax) settle(at *ScorePoint) {
 func addShares(w float64, p, matrix []float64) {
 	q := len(p)
 	for a, v := range p {
-		scaled := w * v
+		scaled := float64(w * v)
 		row := matrix[a*q:][:q]
 		row[a] += scaled
 		for b, u := range p {

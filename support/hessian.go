@@ -88,7 +88,7 @@ func (h *Hessian) add(row int, w float64, to []float64) {
 	q := h.metric.Count
 	p := h.metric.Share[row*q:][:q]
 	for a, v := range p {
-		scaled := w * v
+		scaled := float64(w * v)
 		out := to[a*q:][:q]
 		out[a] += scaled
 		for b, u := range p {

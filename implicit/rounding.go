@@ -59,7 +59,7 @@ func (s *Solver) blur(g model.Penalty, at Point) (rho, prediction float64) {
 	if s.curved != nil {
 		inside = linear + float64(intercept*math.Sqrt(s.store.Total()/total))
 		if s.view.Centred() { // residuals sum to 0 but for their rounding
-			inside += residual * math.Sqrt(total/s.store.Total())
+			inside += float64(residual * math.Sqrt(total/s.store.Total()))
 		}
 	}
 	mu, least := s.mu(), s.least()

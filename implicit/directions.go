@@ -33,7 +33,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 		s.turn(at, b.curvature)
 		off += float64(s.norm(s.q) * b.rho)
 		s.out.Steep = math.Sqrt(max(0, s.k.Dot(s.x, s.q)))
-		s.out.Wander = math.Sqrt(s.k.MaxAbs(b.curvature)) * b.prediction
+		s.out.Wander = float64(math.Sqrt(s.k.MaxAbs(b.curvature)) * b.prediction)
 		if b.rho > 0 {
 			s.out.Wander += float64(math.Sqrt(b.reach/mu) * b.rho)
 		}

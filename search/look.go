@@ -541,7 +541,7 @@ func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 			value, depth := l.least(narrow, 0)
 			promise := l.best.Value - value
 			if !(promise >= l.options.Stop*math.Abs(l.best.Value)) {
-				settled = l.best.depth < l.points[len(l.points)-1].depth || !(l.best.slope < 0)
+				settled = !(l.chord() >= l.options.Stop*math.Abs(l.best.Value)) && (l.best.depth < l.points[len(l.points)-1].depth || !(l.best.slope < 0))
 				break
 			}
 			gap := min(refineGap, secantError*promise/math.Abs(l.best.Value))
@@ -556,6 +556,20 @@ func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 		return result, err
 	}
 	return l.bracketed(ctx, f, result)
+}
+
+// chord is what slopes alone promise between the best point and the next one downhill, whose
+// value may be a loose one that the model believes; 0 where they do not straddle a minimum.
+func (l *look) chord() float64 {
+	at, next := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation }), 0
+	if next = at + 1; l.best.slope > 0 {
+		next = at - 1
+	}
+	if at < 0 || next < 0 || next >= len(l.points) || !(l.points[next].slope*l.best.slope < 0) {
+		return 0
+	}
+	other := l.points[next]
+	return 0.5 * l.best.slope * l.best.slope * (other.depth - l.best.depth) / (other.slope - l.best.slope)
 }
 
 // bracketed ends a search between the neighbours of the best point.

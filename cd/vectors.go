@@ -168,6 +168,7 @@ func (s *Vectors) begin(c, epsilon float64) {
 	s.c, s.epsilon, s.bestGap, s.met = c, epsilon, math.Inf(1), true
 	s.null = s.fit.Null(c, epsilon)
 	s.sol.C, s.sol.Epsilon, s.sol.Effort, s.sol.Work = c, epsilon, outcome.Effort{}, 0
+	copy(s.sol.Dual, s.a) // where settle begins
 	if s.fit.Centred() && s.sol.Passes == 0 {
 		s.look()
 	}

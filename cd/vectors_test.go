@@ -71,6 +71,39 @@ func TestVectors(t *testing.T) {
 	}
 }
 
+// TestVectorsBeginAnew: after Reset a solver takes the steps of a new one, to the last bit.
+func TestVectorsBeginAnew(t *testing.T) {
+	for seed := range oracle.Cases(40) {
+		r := oracle.NewRandom(7000 + seed)
+		q := r.Problem(oracle.Shape{N: 6 + r.Intn(30), P: 1 + r.Intn(20), Density: r.Pick(0.4, 1), Weights: seed%3 == 0})
+		fit, err := model.NewVectors(subject.Kernels(t), subject.Matrix(t, q, true), q.Y, model.VectorsOptions{Intercept: seed%2 == 0, Weights: q.Weights})
+		if err != nil {
+			t.Fatal(err)
+		}
+		solve := func(s *cd.Vectors, c, epsilon float64) string {
+			solution, err := s.Solve(context.Background(), []float64{math.Log(c), math.Log(epsilon)}, cd.Options{Tol: 1e-10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprintf("%+v", *solution)
+		}
+		used, err := cd.NewVectors(fit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		solve(used, r.Pick(0.1, 10), r.Pick(1e-3, 0.3))
+		used.Reset()
+		fresh, err := cd.NewVectors(fit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, epsilon := r.Pick(1e-3, 0.1, 10), r.Pick(1e-3, 0.3)
+		if got, want := solve(used, c, epsilon), solve(fresh, c, epsilon); got != want {
+			t.Errorf("seed %d, C %g, ε %g: after Reset\n%s\na new solver\n%s", seed, c, epsilon, got, want)
+		}
+	}
+}
+
 // vectorObjectives are those of the primal and dual problems, from their definitions, and Σa.
 func vectorObjectives(q *oracle.Problem, o model.VectorsOptions, s *cd.VectorsSolution, c, epsilon float64) (primal, dual, sum float64) {
 	_, p := q.Dims()

@@ -561,8 +561,9 @@ func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 // chord is what slopes alone promise between the best point and the next one downhill, whose
 // value may be a loose one that the model believes; 0 where they do not straddle a minimum.
 func (l *look) chord() float64 {
-	at, next := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation }), 0
-	if next = at + 1; l.best.slope > 0 {
+	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
+	next := at + 1
+	if l.best.slope > 0 {
 		next = at - 1
 	}
 	if at < 0 || next < 0 || next >= len(l.points) || !(l.points[next].slope*l.best.slope < 0) {

@@ -25,3 +25,16 @@ func (r *record) advance(s *Solver, tol float64) bool {
 	}
 	return false
 }
+
+// boxRecord is [record] for the SVM: the last certificate that got further.
+type boxRecord struct{ gap, objective float64 }
+
+// advance reports whether the last certificate is one: with half the gap, or an objective
+// lower by what matters.
+func (r *boxRecord) advance(sol *SVMSolution, matters float64) bool {
+	if sol.Gap <= 0.5*r.gap || r.objective-sol.Objective > matters {
+		*r = boxRecord{sol.Gap, sol.Objective}
+		return true
+	}
+	return false
+}

@@ -142,7 +142,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 	defer func() { sol.Work = s.work }()
 	s.inside.helped = 0
 	polished := !opts.Polish
-	best, certified := math.Inf(1), false
+	reached, certified := boxRecord{math.Inf(1), math.Inf(1)}, false
 	for stalled := 0; ; {
 		if !s.certify(ctx, null) {
 			if s.restore(certified); !certified {
@@ -162,21 +162,24 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 			s.newton.polish(ctx)
 			continue
 		case s.sweeps.left <= 0 || stalled >= maxStalled:
+			s.inside.settle(null)
 			sol.Status = outcome.NotConverged
 			return sol, nil
 		case ctx.Err() != nil:
 			sol.Status = outcome.Cancelled
 			return sol, nil
 		}
-		if sol.Gap > 0.5*best {
-			stalled++
-		} else {
-			stalled, best = 0, sol.Gap
+		if stalled++; reached.advance(sol, max(progress*opts.Tol, roundoff)*null) {
+			stalled = 0
 		}
+		helped := s.inside.helped
 		if !s.sweep(ctx, opts.Tol*null) {
 			s.restore(true)
 			sol.Status = outcome.Cancelled
 			return sol, nil
+		}
+		if s.inside.helped > helped { // sweeps were cut short: nothing is known of rounding
+			reached, stalled = boxRecord{math.Inf(1), math.Inf(1)}, 0
 		}
 	}
 }

@@ -31,7 +31,8 @@ type interior struct {
 	rhs, left   []float64 // r, then Δβ; what that leaves of r
 	inverse     []float64 // 1/D
 	dLow, dHigh []float64
-	best        []float64 // β of the least gap
+	least       float64   // gap, of the run
+	best        []float64 // its β
 	a           []float64 // p × p
 	u           []float64 // p
 	products    []float64 // of the samples with it
@@ -40,6 +41,7 @@ type interior struct {
 }
 
 const (
+	mostHelp           = 2    // times in a solve
 	largestInterior    = 1000 // features
 	interiorIterations = 100
 	interiorExpected   = 15      // iterations that the price is reckoned with
@@ -81,13 +83,14 @@ func (ip *interior) price() float64 {
 // help is for when sweeps have cost the price of a run. At first it goes as far as
 // rounding allows, puts the samples that belong to a bound there and solves for the
 // free ones, for sweeps to go on from. If those do not end either, it settles for the
-// point inside the box, at no bound at all. It returns false where ctx ended.
+// point inside the box, at no bound at all, unless sweeps have got further than that. It
+// returns false where ctx ended.
 func (ip *interior) help(ctx context.Context) bool {
 	ip.helped++
-	switch ip.helped {
-	case 1:
+	if ip.helped == 1 {
 		return ip.run(ctx)
-	case 2:
+	}
+	if s := ip.s; ip.least < s.look() {
 		ip.restore()
 	}
 	return true
@@ -96,22 +99,23 @@ func (ip *interior) help(ctx context.Context) bool {
 func (ip *interior) run(ctx context.Context) bool {
 	s := ip.s
 	ip.begin()
-	least, since := math.Inf(1), 0
+	ip.least = math.Inf(1)
+	since := 0
 	for range interiorIterations {
 		if ctx.Err() != nil {
 			return false
 		}
 		ip.place()
 		gap := s.look()
-		if gap < least {
-			least, since = gap, 0
+		if gap < ip.least {
+			ip.least, since = gap, 0
 			for k, pos := range ip.list {
 				ip.best[k] = s.at[pos].Value
 			}
-		} else if since++; since == interiorStalled {
-			break
+		} else if !(ip.complementarity() >= ip.least) {
+			since++ // but for rounding, the gap would be no more than that
 		}
-		if gap <= interiorTarget*s.fit.Null(s.c) || !ip.advance() {
+		if gap <= interiorTarget*s.fit.Null(s.c) || since == interiorStalled || !ip.advance() {
 			break
 		}
 	}
@@ -173,18 +177,23 @@ func (ip *interior) restore() {
 	ip.s.look()
 }
 
+// settle certifies the point of least gap where sweeps since have only raised it.
+func (ip *interior) settle(null float64) {
+	if ip.helped > 0 && ip.least < ip.s.sol.Gap {
+		ip.restore()
+		ip.s.certify(context.Background(), null)
+	}
+}
+
 // advance takes a step from the point looked at. It returns false where rounding
 // has the last word.
 func (ip *interior) advance() bool {
 	s := ip.s
-	var mu float64
 	for k := range ip.list {
 		ip.inverse[k] = 1 / (ip.low[k]/ip.beta[k] + ip.high[k]/ip.room[k])
-		mu = math.FMA(ip.low[k], ip.beta[k], mu)
-		mu = math.FMA(ip.high[k], ip.room[k], mu)
 	}
 	size := float64(2 * len(ip.list))
-	mu /= size
+	mu := ip.complementarity() / size
 	if !ip.factorise() {
 		return false
 	}
@@ -225,6 +234,17 @@ func (ip *interior) advance() bool {
 		ip.high[k] = math.FMA(length, ip.dHigh[k], ip.high[k])
 	}
 	return length > 0
+}
+
+// complementarity returns Σ βᵢsᵢ + (Cᵢ − βᵢ)tᵢ. Every step lowers it, and the gap is no
+// more; the gap itself may rise on the way.
+func (ip *interior) complementarity() float64 {
+	var sum float64
+	for k, low := range ip.low {
+		sum = math.FMA(low, ip.beta[k], sum)
+		sum = math.FMA(ip.high[k], ip.room[k], sum)
+	}
+	return sum
 }
 
 // reach returns the length at which the first of β, C − β, s and t becomes 0, 1/toTheWall

@@ -67,6 +67,34 @@ func TestSVMSolvesBadlyScaledColumns(t *testing.T) {
 	}
 }
 
+// TestSVMGoesOnWhileEpochsAreLeft: at these the gap rises within the interior-point method
+// before it falls. They are solved; and at a tolerance that rounding denies all epochs are used,
+// and the gap is no worse for that.
+func TestSVMGoesOnWhileEpochsAreLeft(t *testing.T) {
+	t.Parallel()
+	for _, seed := range []uint64{7, 30, 34, 44, 54} {
+		fit := badlyScaled(seed, seed%3 == 1).fit(t, nil, seed%2 == 0)
+		sol, err := cd.NewSVM(fit).Solve(t.Context(), 6, cd.Options{Tol: 1e-6, MaxEpochs: 20_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sol.Status != outcome.Converged {
+			t.Errorf("seed %d: %s, gap %g, %d epochs", seed, sol.Status, sol.RelativeGap, sol.Epochs)
+		}
+	}
+	const epochs = 500
+	for _, seed := range []uint64{7, 16, 35, 44} {
+		fit := badlyScaled(seed, seed%3 == 1).fit(t, nil, seed%2 == 0)
+		sol, err := cd.NewSVM(fit).Solve(t.Context(), 6, cd.Options{Tol: 1e-9, MaxEpochs: epochs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sol.Status != outcome.NotConverged || sol.Epochs < epochs || !(sol.RelativeGap < 1e-6) {
+			t.Errorf("seed %d, next to rounding: %s, gap %g, %d epochs", seed, sol.Status, sol.RelativeGap, sol.Epochs)
+		}
+	}
+}
+
 // expiring is a context that ends when it has been asked so often.
 type expiring struct {
 	context.Context

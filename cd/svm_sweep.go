@@ -108,7 +108,7 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 			}
 			w.spent, w.freeBefore = 0, w.e.Free
 		}
-		if w.hopeless(gap, goal, s.inside.price()) {
+		if s.inside.helped < mostHelp && w.hopeless(gap, goal, s.inside.price()) {
 			w.total, w.checked = 0, 0
 			return s.inside.help(ctx)
 		}

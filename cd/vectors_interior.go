@@ -31,6 +31,9 @@ type vectorsInterior struct {
 	matrix      []float64
 }
 
+// imbalance is where Σσβ is rounding's, next to Σβ.
+const imbalance = 1e-9
+
 func (ip *vectorsInterior) run(ctx context.Context, s *Vectors, target float64) {
 	ip.begin(s)
 	least, since := math.Inf(1), 0
@@ -41,10 +44,10 @@ func (ip *vectorsInterior) run(ctx context.Context, s *Vectors, target float64) 
 		gap := ip.look()
 		if gap < least {
 			least, since = gap, 0
-		} else if since++; since == interiorStalled {
-			return
+		} else if !(ip.complementarity() >= least) && ip.balanced() {
+			since++ // but for rounding, the gap would be no more than that, as in [interior]
 		}
-		if gap <= target || !ip.advance() {
+		if gap <= target || since == interiorStalled || !ip.advance() {
 			return
 		}
 		s.sol.Epochs++
@@ -120,16 +123,14 @@ func (ip *vectorsInterior) look() float64 {
 // advance takes a step. It returns false where rounding has the last word.
 func (ip *vectorsInterior) advance() bool {
 	s := ip.s
-	var mu, size float64
+	var size float64
 	clear(ip.e)
 	ip.sides(func(v int, i int32, _ float64) {
 		ip.inverse[v] = 1 / (ip.low[v]/ip.beta[v] + ip.high[v]/ip.room[v])
 		ip.e[i] += ip.inverse[v]
-		mu = math.FMA(ip.low[v], ip.beta[v], mu)
-		mu = math.FMA(ip.high[v], ip.room[v], mu)
 		size += 2
 	})
-	mu /= size
+	mu := ip.complementarity() / size
 	if !ip.factorise() {
 		return false
 	}
@@ -175,6 +176,26 @@ func (ip *vectorsInterior) advance() bool {
 	})
 	s.b = math.FMA(length, shift, s.b)
 	return length > 0
+}
+
+// complementarity returns Σ βs + (C − β)t, as [interior.complementarity] does.
+func (ip *vectorsInterior) complementarity() (sum float64) {
+	ip.sides(func(v int, _ int32, _ float64) {
+		sum = math.FMA(ip.low[v], ip.beta[v], sum)
+		sum = math.FMA(ip.high[v], ip.room[v], sum)
+	})
+	return sum
+}
+
+// balanced reports whether Σσβ = 0 where there is an intercept, next to Σβ. Whole steps make
+// it so.
+func (ip *vectorsInterior) balanced() bool {
+	var excess, all float64
+	ip.sides(func(v int, _ int32, sign float64) {
+		excess += float64(sign * ip.beta[v])
+		all += ip.beta[v]
+	})
+	return !ip.s.fit.Centred() || !(math.Abs(excess) > float64(imbalance*all))
 }
 
 // reach returns the length at which the first of β, C − β, s and t becomes 0, 1/toTheWall

@@ -104,6 +104,41 @@ func TestVectorsBeginAnew(t *testing.T) {
 	}
 }
 
+// TestVectorsSolveBadlyScaledColumns: the gap rises there before it falls, in the first steps
+// of the interior-point method.
+func TestVectorsSolveBadlyScaledColumns(t *testing.T) {
+	for _, seed := range []uint64{9, 20, 24, 28, 32, 49, 53} {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 150, P: 7, Density: r.Pick(0.4, 1), Correlation: 0.9, Mean: 1, Weights: seed%3 == 1})
+		o := model.VectorsOptions{Classes: seed%2 == 0, Intercept: true, Weights: q.Weights}
+		if o.Classes {
+			q.Classes(r)
+		}
+		for _, row := range q.X {
+			for j := range row {
+				row[j] *= math.Pow(10, float64(j-3))
+			}
+		}
+		fit, err := model.NewVectors(subject.Kernels(t), subject.Matrix(t, q, true), q.Y, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		solver, err := cd.NewVectors(fit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []float64{-2, 0, 3, 6} {
+			s, err := solver.Solve(t.Context(), []float64{c, -2}[:fit.Hyperparameters()], cd.Options{Tol: 1e-6})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !(s.RelativeGap <= 1e-4) {
+				t.Errorf("seed %d, C = e^%g: %s, gap %g, %d epochs", seed, c, s.Status, s.RelativeGap, s.Epochs)
+			}
+		}
+	}
+}
+
 // vectorObjectives are those of the primal and dual problems, from their definitions, and Σa.
 func vectorObjectives(q *oracle.Problem, o model.VectorsOptions, s *cd.VectorsSolution, c, epsilon float64) (primal, dual, sum float64) {
 	_, p := q.Dims()

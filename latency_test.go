@@ -33,21 +33,21 @@ func processorTime() time.Duration {
 func latencies(t *testing.T, name string, rounds int, source *random.SplitMix64, x sparse.Matrix, y []float64, model pare.Model) (late []time.Duration) {
 	t.Helper()
 	config := pare.Config{Model: model, Threads: 1}
-	search := func(ctx context.Context) (*pare.Selection, error) {
-		return pare.Select(ctx, x, y, pare.SelectOptions{Precision: source.Below(2) == 0}, config)
+	search := func(ctx context.Context, precision bool) (*pare.Selection, error) {
+		return pare.Select(ctx, x, y, pare.SelectOptions{Precision: precision}, config)
 	}
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
 	began := processorTime()
-	if _, err := search(ctx); err != nil && ctx.Err() == nil {
+	if _, err := search(ctx, true); err != nil && ctx.Err() == nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	whole := processorTime() - began
 	for range rounds {
 		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
+		done, precision := make(chan error, 1), source.Below(2) == 0
 		go func() {
-			s, err := search(ctx)
+			s, err := search(ctx, precision)
 			switch e := (*outcome.Error)(nil); {
 			case errors.As(err, &e) && !errors.Is(err, context.Canceled):
 			case err == nil && ctx.Err() != nil && s.Final != nil && s.Final.Status != outcome.Converged:
@@ -78,16 +78,23 @@ func TestCancelIsQuick(t *testing.T) {
 	rounds := int(oracle.Cases(4))
 	kinds := map[string]func() (sparse.Matrix, []float64){
 		"wide": func() (sparse.Matrix, []float64) {
-			q := oracle.NewRandom(1).Problem(oracle.Shape{N: 1500, P: 3000, Density: 0.02, Active: 60})
+			n, p := 1500, 3000
+			if oracle.Few() {
+				n, p = 300, 600
+			}
+			q := oracle.NewRandom(1).Problem(oracle.Shape{N: n, P: p, Density: 0.02, Active: 60})
 			for i := range q.Y {
 				q.Y[i] = math.Copysign(1, q.Y[i])
 			}
-			return matrixOf(t, q.X, 3000, false), q.Y
+			return matrixOf(t, q.X, p, false), q.Y
 		},
 		"tall": func() (sparse.Matrix, []float64) {
 			n := 1 << 16
-			if oracle.Long() {
+			switch {
+			case oracle.Long():
 				n = 1 << 26
+			case oracle.Few():
+				n = 1 << 12
 			}
 			column, y := make([]float64, n), make([]float64, n)
 			for i := range column {

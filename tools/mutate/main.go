@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command mutate asks whether the tests would notice a slip in Go code: it changes one
 // expression at a time, by an overlay that leaves the files alone, and runs the tests. A change
 // that no test notices survives. Assembly has its own program: kernels/testdata/mutate.

@@ -29,7 +29,7 @@ var pageText string
 var layout = template.Must(template.New("page").Parse(pageText))
 
 // order is that in which the first pages are listed; others follow by name.
-var order = []string{"README.md", "docs/guide.md", "docs/coming-from.md", "docs/embedding.md", "docs/families.md", "docs/mathematics.md", "docs/json.md", "docs/results.md", "docs/checks.md", "docs/ARCHITECTURE.md", "CONTRIBUTING.md"}
+var order = []string{"README.md", "docs/guide.md", "docs/coming-from.md", "docs/embedding.md", "distributed/README.md", "docs/families.md", "docs/mathematics.md", "docs/json.md", "docs/results.md", "docs/checks.md", "docs/ARCHITECTURE.md", "CONTRIBUTING.md"}
 
 // page is one of the site.
 type page struct {
@@ -127,6 +127,9 @@ func list(files fs.FS) ([]string, error) {
 		}
 		return err
 	})
+	if _, missing := fs.Stat(files, "distributed/README.md"); missing == nil {
+		found = append(found, "distributed/README.md")
+	}
 	rank := func(name string) int {
 		if at := slices.Index(order, name); at >= 0 {
 			return at

@@ -8,11 +8,15 @@ import "math"
 // no column is off the support.
 func (s *Solver) Clearance() float64 {
 	c, least := &s.cert, math.Inf(1)
+	simple := len(c.levels) == 0 && !s.pen.Bounded()
 	for _, run := range c.walk {
 		bound, norm := c.bound[run.from:run.to], c.norm[run.from:run.to]
 		norm = norm[:len(bound)]
 		threshold := c.level
 		for at, b := range bound {
+			if simple && threshold-b > float64(norm[at]*(run.length+least)) {
+				continue // as nearly all columns
+			}
 			k := run.from + at
 			if len(c.levels) > 0 {
 				threshold = c.levels[k]

@@ -110,7 +110,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		h.Shape = r.Shape[0]
 	}
 	if r.Status == outcome.NotDifferentiable && c.Method.iterate() == nil {
-		below, above, ok, err := bilevel.Sides(ctx, problem, logLambda)
+		below, above, ok, err := bilevel.OneSided(ctx, problem, logLambda)
 		if err != nil {
 			return nil, err
 		}

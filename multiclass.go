@@ -111,7 +111,7 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 	start := m.last
 	if start == nil {
 		start = make([]point, len(m.classes))
-		if few, leader := bilevel.Rare(m.label, m.engine.config.Weights, len(m.classes)); few != nil {
+		if few, leader := bilevel.RareClasses(m.label, m.engine.config.Weights, len(m.classes)); few != nil {
 			_, at, err := m.one(ctx, leader, penalties[leader], point{})
 			if err != nil {
 				return nil, err

@@ -97,7 +97,7 @@ func Grouped(groups []int, k int, shuffle bool, seed uint64) (Folds, error) {
 	}
 	turns := order(len(size), shuffle, seed)
 	slices.SortStableFunc(turns, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
-	home, rows := make([]int, len(size)), make([]int, k)
+	fold, rows := make([]int, len(size)), make([]int, k)
 	for _, g := range turns {
 		least := 0
 		for f, count := range rows {
@@ -105,12 +105,12 @@ func Grouped(groups []int, k int, shuffle bool, seed uint64) (Folds, error) {
 				least = f
 			}
 		}
-		home[g] = least
+		fold[g] = least
 		rows[least] += size[g]
 	}
 	folds := make(Folds, len(groups))
 	for i, g := range groups {
-		folds[i] = home[number[g]]
+		folds[i] = fold[number[g]]
 	}
 	return folds, nil
 }

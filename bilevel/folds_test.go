@@ -66,12 +66,12 @@ func TestGroupsStayTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		home, largest, count := map[int]int{}, map[int]int{}, make([]int, k)
+		fold, largest, count := map[int]int{}, map[int]int{}, make([]int, k)
 		for i, g := range groups {
-			if f, ok := home[g]; ok && f != folds[i] {
+			if f, ok := fold[g]; ok && f != folds[i] {
 				t.Fatalf("group %d is in folds %d and %d", g, f, folds[i])
 			}
-			home[g] = folds[i]
+			fold[g] = folds[i]
 			largest[g]++
 			count[folds[i]]++
 		}

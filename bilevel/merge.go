@@ -13,32 +13,32 @@ import (
 // Merge replaces columns that are equal up to sign on the training rows of some fold, or on
 // all rows of a [Risk], by their signed mean. If each of them had its own λ, the solution
 // would not be unique and would have no derivative; if they share one λ and split their
-// coefficient equally, the solution is that of the merged matrix. home[j] is the merged
+// coefficient equally, the solution is that of the merged matrix. group[j] is the merged
 // column that stands for column j of x. If there is nothing to merge, merged is x itself.
 // With β ≥ 0 (positive), columns of opposite sign are not merged.
-func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sparse.Matrix, home []int32, err error) {
+func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sparse.Matrix, group []int32, err error) {
 	n, p := x.Dims()
 	if spec.Risk == nil {
 		if err := spec.Check(n); err != nil {
 			return nil, nil, err
 		}
 	}
-	home = make([]int32, p)
-	for j := range home {
-		home[j] = int32(j)
+	group = make([]int32, p)
+	for j := range group {
+		group[j] = int32(j)
 	}
 	// Means may equal others in their turn.
 	for merged = x; ; {
 		found, err := findTies(k, merged, spec, positive)
 		if err != nil || found == nil {
-			return merged, home, err
+			return merged, group, err
 		}
 		var place []int32
 		if merged, place, err = found.merge(merged); err != nil {
 			return nil, nil, err
 		}
-		for j, h := range home {
-			home[j] = place[h]
+		for j, h := range group {
+			group[j] = place[h]
 		}
 	}
 }
@@ -82,8 +82,8 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 			return nil, err
 		}
 		copies := view.NewCopies(!positive)
-		for _, j := range copies.Look(alike(view)) {
-			to := copies.Home(j)
+		for _, j := range copies.Find(alike(view)) {
+			to := copies.Representative(j)
 			some = t.join(j, tie{to.Column, to.Sign * view.Scale(int(j)) / view.Scale(int(to.Column))}) || some
 		}
 	}

@@ -44,7 +44,7 @@ func TestSearchesTakeTheSideThatFalls(t *testing.T) {
 		if err != nil || report.Status != outcome.NotDifferentiable {
 			t.Fatalf("target %g: %v, %s", c.target, err, report.Status)
 		}
-		below, above, ok, err := bilevel.Sides(context.Background(), problem, r.LogLambda)
+		below, above, ok, err := bilevel.OneSided(context.Background(), problem, r.LogLambda)
 		if err != nil || !ok {
 			t.Fatalf("target %g: %v, %v", c.target, err, ok)
 		}

@@ -194,12 +194,12 @@ func (c *certificate) correlation(j int32) (corr float64, met bool) {
 // has them.
 func (s *Solver) Correlations(out []float64) []float64 {
 	for _, j := range s.sol.Support {
-		home := s.copies.Home(j)
-		corr, met := s.cert.correlation(home.Column)
+		rep := s.copies.Representative(j)
+		corr, met := s.cert.correlation(rep.Column)
 		if !met {
-			corr = s.view.Dot(int(home.Column), s.state.Weighted)
+			corr = s.view.Dot(int(rep.Column), s.state.Weighted)
 		}
-		out = append(out, home.Sign*corr)
+		out = append(out, rep.Sign*corr)
 	}
 	return out
 }

@@ -183,15 +183,15 @@ func (s *Solver) layOut() {
 	}
 	s.active, s.coef = s.active[:0], s.coef[:0]
 	for k, j := range s.sol.Support {
-		home := s.copies.Home(j)
-		place := s.cert.place(home.Column)
+		rep := s.copies.Representative(j)
+		place := s.cert.place(rep.Column)
 		if place < 0 || s.cert.norm[place] == 0 {
 			continue // the same in all rows of the view: its coefficient is 0
 		}
 		if s.beta[place] == 0 {
-			s.active = append(s.active, home.Column)
+			s.active = append(s.active, rep.Column)
 		}
-		s.beta[place] = math.FMA(home.Sign, s.sol.Coef[k], s.beta[place])
+		s.beta[place] = math.FMA(rep.Sign, s.sol.Coef[k], s.beta[place])
 	}
 	slices.Sort(s.active)
 	kept := s.active[:0]

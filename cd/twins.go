@@ -107,7 +107,7 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 		}
 	}
 	slices.Sort(t.list)
-	redundant := s.copies.Look(t.list)
+	redundant := s.copies.Find(t.list)
 	for _, j := range redundant {
 		c.leave(j)
 	}
@@ -121,7 +121,7 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 func (w *workingSet) settle(s *Solver) {
 	c := &s.cert
 	for i, n := range w.candidates {
-		w.candidates[i].place = c.place(s.copies.Home(c.order[n.place]).Column)
+		w.candidates[i].place = c.place(s.copies.Representative(c.order[n.place]).Column)
 	}
 	slices.SortFunc(w.candidates, func(a, b candidate) int { return int(a.place - b.place) })
 	w.candidates = slices.CompactFunc(w.candidates, func(a, b candidate) bool { return a.place == b.place })
@@ -129,10 +129,10 @@ func (w *workingSet) settle(s *Solver) {
 		s.beta[c.place(j)] = 0
 	}
 	for k, j := range s.active {
-		home := s.copies.Home(j)
-		s.active[k] = home.Column
-		b := &s.beta[c.place(home.Column)]
-		*b = math.FMA(home.Sign, s.coef[k], *b)
+		rep := s.copies.Representative(j)
+		s.active[k] = rep.Column
+		b := &s.beta[c.place(rep.Column)]
+		*b = math.FMA(rep.Sign, s.coef[k], *b)
 	}
 	slices.Sort(s.active)
 	s.active = slices.Compact(s.active)

@@ -38,7 +38,7 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 		})
 		return result, nil, err
 	}
-	line, origin := ray{p.Objective, top}, []float64{0}
+	line, origin := line{p.Objective, top}, []float64{0}
 	result, err = s.run(line.lift, func(options search.Options) (*search.Result, error) {
 		if !p.Common || o.PerClass {
 			options.Stop, options.Schedule = roughly, search.Exact
@@ -141,7 +141,7 @@ func (p *Problem) descend(ctx context.Context, f search.Objective, start []float
 		if len(start) > 1 {
 			return search.TrustRegion(ctx, f, start, box, options)
 		}
-		return p.look(ctx, f, o, options)
+		return p.scan(ctx, f, o, options)
 	case GradientStep:
 		return search.Gradient(ctx, f, start, box, options)
 	case LineSearch:

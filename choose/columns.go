@@ -70,7 +70,7 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 	box := around(start, columnsReach)
 	s.options.Schedule = search.Exact
 	s.options.Evaluations = min(o.Evaluations, len(s.done)+budgetColumns)
-	result, err = s.run(tied{group}.lift, func(options search.Options) (*search.Result, error) {
+	result, err = s.run(grouped{group}.lift, func(options search.Options) (*search.Result, error) {
 		options.Stop = manyStop
 		if o.Search != Auto && o.Search != LBFGS {
 			return c.One.descend(ctx, each, start, box, o, options)

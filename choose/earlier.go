@@ -42,7 +42,7 @@ func one(e search.Evaluation) (search.Evaluation, bool) {
 }
 
 // lower is the inverse of lift.
-func (r ray) lower(e search.Evaluation) (search.Evaluation, bool) {
+func (r line) lower(e search.Evaluation) (search.Evaluation, bool) {
 	shift, ok := along(e.LogLambda, r.from)
 	e.LogLambda = []float64{shift}
 	return e, ok
@@ -79,7 +79,7 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 			one.Top, one.Shape = []float64{p.RidgeTop}, Smooth
 		}
 		result, err = s.run(on.lift, func(options search.Options) (*search.Result, error) {
-			return one.look(ctx, on, o, options)
+			return one.scan(ctx, on, o, options)
 		})
 		return result, true, err
 	}

@@ -9,15 +9,15 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// ray is an objective on the line from a point on which all coordinates move
+// line is an objective on the line from a point on which all coordinates move
 // alike.
-type ray struct {
+type line struct {
 	search.Objective
 	from []float64
 }
 
 // Eval implements [search.Objective].
-func (r ray) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
+func (r line) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
 	shift := request.LogLambda
 	request.LogLambda = r.at(shift)
 	if request.From != nil {
@@ -42,7 +42,7 @@ func (r ray) Eval(ctx context.Context, request search.Request) (search.Evaluatio
 	return e, err
 }
 
-func (r ray) at(shift []float64) []float64 {
+func (r line) at(shift []float64) []float64 {
 	x := make([]float64, len(r.from))
 	for i, from := range r.from {
 		x[i] = from + shift[0]
@@ -51,18 +51,18 @@ func (r ray) at(shift []float64) []float64 {
 }
 
 // lift names the point of an evaluation on the line by all its coordinates.
-func (r ray) lift(e search.Evaluation) search.Evaluation {
+func (r line) lift(e search.Evaluation) search.Evaluation {
 	if e.LogLambda != nil {
 		e.LogLambda = r.at(e.LogLambda)
 	}
 	return e
 }
 
-// tied are columns that share their λ's: group[j] is that of column j.
-type tied struct{ group []int32 }
+// grouped are columns that share their λ's: group[j] is that of column j.
+type grouped struct{ group []int32 }
 
 // lift names an evaluation by the λ's of all columns, which share the slopes.
-func (t tied) lift(e search.Evaluation) search.Evaluation {
+func (t grouped) lift(e search.Evaluation) search.Evaluation {
 	if e.LogLambda == nil {
 		return e
 	}

@@ -40,7 +40,7 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 	if null := p.Null(); len(r.points) == 0 || r.points[len(r.points)-1].depth < top {
 		r.add(null, top)
 	}
-	line := ray{p.Objective, best.LogLambda}
+	line := line{p.Objective, best.LogLambda}
 	o := search.Options{Log: log, Logged: len(seen)}
 	for range oneSESteps {
 		shift, chosen := r.crossing()

@@ -14,7 +14,7 @@ type Search string
 
 // The outer methods.
 const (
-	// Auto looks before it descends, see [search.Look], where there is one λ. Two are looked
+	// Auto scans before it descends, see [search.Scan], where there is one λ. Two are searched
 	// for from the best of each alone by a trust region; for more it begins with one share
 	// of αmax for all, and goes on by a trust region, or by L-BFGS for one of each column.
 	Auto         Search = "auto"

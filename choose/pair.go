@@ -38,7 +38,7 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	one := *p
 	one.Objective, one.Top, one.Shape, one.Pair = lasso, p.Top[:1], Sparse, false
 	best, err := s.run(lasso.lift, func(options search.Options) (*search.Result, error) {
-		return one.look(ctx, lasso, alone, options)
+		return one.scan(ctx, lasso, alone, options)
 	})
 	if !s.further(best, err) && (best == nil || best.Status != outcome.NullModel) {
 		return best, err
@@ -47,7 +47,7 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	two := *p
 	two.Objective, two.Top, two.Shape, two.Pair = ridge, []float64{p.RidgeTop}, Smooth, false
 	other, err := s.run(ridge.lift, func(options search.Options) (*search.Result, error) {
-		return two.look(ctx, ridge, alone, options)
+		return two.scan(ctx, ridge, alone, options)
 	})
 	if other == nil || err != nil {
 		return noWorse(best, best), err
@@ -105,18 +105,18 @@ func (p *Problem) mix(ctx context.Context, l, r float64, options search.Options)
 		points = append(points, []float64{l + logOf(a), r + logOf(1-a)})
 	}
 	options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
-	return search.Grid(ctx, begun{p, points[0], []float64{l, nothing}}, points, options)
+	return search.Grid(ctx, startingAt{p, points[0], []float64{l, nothing}}, points, options)
 }
 
-// begun is an objective whose evaluation at one point begins at the solutions of another,
+// startingAt is an objective whose evaluation at one point begins at the solutions of another,
 // where those are kept.
-type begun struct {
+type startingAt struct {
 	search.Objective
 	at, from []float64
 }
 
 // Eval implements [search.Objective].
-func (b begun) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+func (b startingAt) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
 	if r.From == nil && slices.Equal(r.LogLambda, b.at) {
 		r.From = b.from
 	}
@@ -137,7 +137,7 @@ func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r
 		c.AskCurvature()
 	}
 	v := vanishing{p.Objective, l - vanishDepth}
-	v.Objective = begun{p.Objective, v.lambda(v.coordinates(start)), best.Best.LogLambda}
+	v.Objective = startingAt{p.Objective, v.lambda(v.coordinates(start)), best.Best.LogLambda}
 	before := len(s.done)
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
 		if options.Stop = pairPlain; !o.Precision {

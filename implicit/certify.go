@@ -148,9 +148,9 @@ func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta ma
 // unite drops from ascending columns the copies of others, which take their coefficients
 // over, and reports whether copies share one.
 func unite(copies *sparse.Copies, columns []int32, beta map[int32]float64) (rest []int32, shared bool) {
-	for _, j := range copies.Look(columns) {
-		home := copies.Home(j)
-		beta[home.Column] = math.FMA(home.Sign, beta[j], beta[home.Column])
+	for _, j := range copies.Find(columns) {
+		rep := copies.Representative(j)
+		beta[rep.Column] = math.FMA(rep.Sign, beta[j], beta[rep.Column])
 		delete(beta, j)
 	}
 	rest = slices.DeleteFunc(columns, copies.Redundant)

@@ -32,11 +32,11 @@ type direct struct {
 	least          float64   // 1/τ
 	sure           float64   // 1 − ετ
 
-	homes []int32   // r columns
-	place []int32   // of the column that each of all is a copy of, among homes; nil: no copies
-	sign  []float64 // of it
-	count []float64 // K
-	z     []float64 // on homes
+	representatives []int32   // r columns
+	place           []int32   // of the column that each of all is a copy of, among representatives; nil: no copies
+	sign            []float64 // of it
+	count           []float64 // K
+	z               []float64 // on representatives
 }
 
 const (
@@ -69,7 +69,7 @@ func inSum(n int) float64 { return float64(n/4 + n/kernels.Block + 2 + constant)
 // have made it so.
 func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	f := &s.direct
-	f.kernels, f.homes, f.place, f.size = s.k, columns, nil, len(columns)
+	f.kernels, f.representatives, f.place, f.size = s.k, columns, nil, len(columns)
 	for _, v := range []*[]float64{&f.x, &f.y, &f.z, &f.inverse} {
 		*v = resize(*v, len(columns))
 	}
@@ -88,11 +88,11 @@ func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	}
 }
 
-// factorised factorises the system of the homes.
+// factorised factorises the system of the representatives.
 func (s *Solver) factorised(ridge float64) bool {
 	f := &s.direct
 	f.l = resize(f.l, f.size*f.size)
-	s.gram.Submatrix(f.homes, ridge, f.l)
+	s.gram.Submatrix(f.representatives, ridge, f.l)
 	if support.Cholesky(s.k, f.l, f.size) < f.size {
 		return false
 	}
@@ -111,24 +111,24 @@ func (s *Solver) factorised(ridge float64) bool {
 
 // share lists the columns that copy others. It returns false where there is none.
 func (f *direct) share(copies *sparse.Copies, columns []int32) bool {
-	if len(copies.Look(columns)) == 0 {
+	if len(copies.Find(columns)) == 0 {
 		return false
 	}
-	f.homes, f.sign, f.count = nil, resize(f.sign, len(columns)), f.count[:0]
+	f.representatives, f.sign, f.count = nil, resize(f.sign, len(columns)), f.count[:0]
 	f.place = make([]int32, len(columns))
 	number := map[int32]int32{}
 	for k, j := range columns {
-		home := copies.Home(j)
-		at, met := number[home.Column]
+		rep := copies.Representative(j)
+		at, met := number[rep.Column]
 		if !met {
-			at = int32(len(f.homes))
-			number[home.Column] = at
-			f.homes, f.count = append(f.homes, home.Column), append(f.count, 0)
+			at = int32(len(f.representatives))
+			number[rep.Column] = at
+			f.representatives, f.count = append(f.representatives, rep.Column), append(f.count, 0)
 		}
-		f.place[k], f.sign[k] = at, home.Sign
+		f.place[k], f.sign[k] = at, rep.Sign
 		f.count[at]++
 	}
-	f.size = len(f.homes)
+	f.size = len(f.representatives)
 	return true
 }
 

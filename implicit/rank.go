@@ -71,17 +71,17 @@ func (s *Solver) draw(g model.Penalty) {
 		return
 	}
 	copies := s.view.NewCopies(opposite)
-	if len(copies.Look(s.listed)) == 0 {
+	if len(copies.Find(s.listed)) == 0 {
 		return
 	}
 	first := map[int32]float64{}
 	for k, j := range s.listed {
-		home := copies.Home(j)
-		b, met := first[home.Column]
+		rep := copies.Representative(j)
+		b, met := first[rep.Column]
 		if !met {
-			b = s.rhs[k] / home.Sign
-			first[home.Column] = b
+			b = s.rhs[k] / rep.Sign
+			first[rep.Column] = b
 		}
-		s.rhs[k] = b * home.Sign
+		s.rhs[k] = b * rep.Sign
 	}
 }

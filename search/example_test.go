@@ -137,13 +137,13 @@ func ExampleOpenLog() {
 }
 
 // Look sees a criterion from above before it descends.
-func ExampleLook() {
+func ExampleScan() {
 	null := search.Evaluation{Value: 4}
-	result, err := search.Look(context.Background(), valley{}, search.LookOptions{Null: null, Free: 1e9})
+	result, err := search.Scan(context.Background(), valley{}, search.ScanOptions{Null: null, Free: 1e9})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s: %.3f after a look down to λ = %.1f\n", result.Status, result.Best.Value, result.Seen.To)
-	// Output: converged: 1.000 after a look down to λ = -8.8
+	fmt.Printf("%s: %.3f after a scan down to λ = %.1f\n", result.Status, result.Best.Value, result.Seen.To)
+	// Output: converged: 1.000 after a scan down to λ = -8.8
 }

@@ -10,7 +10,7 @@ import (
 const (
 	resumptions = 6    // evaluations before the path is gone after all
 	rivals      = 2    // other basins looked into, at most
-	rivalling   = 0.25 // standard errors above the best that the earlier look has seen them at most
+	rivalling   = 0.25 // standard errors above the best that the earlier scan has seen them at most
 	longest     = 1.0  // step
 	probe       = 0.4  // step where no curvature is known
 	eager       = 1.5  // times a step into where no slope is known: slopes mostly die away ever more slowly
@@ -18,11 +18,11 @@ const (
 	distinct    = 0.05 // how far at least
 )
 
-// resume goes on from where an earlier look at nearly the same objective has ended, by
+// resume goes on from where an earlier scan at nearly the same objective has ended, by
 // the slope there and the curvature that the earlier one has seen, until the slope promises
 // less than a hundredth of a standard error or changes sign. It reports false where that
 // leads nowhere, or to nothing better than the null model: the path has to be gone.
-func (l *look) resume(ctx context.Context) (bool, error) {
+func (l *scan) resume(ctx context.Context) (bool, error) {
 	if len(l.o.Earlier) == 0 {
 		return false, nil
 	}
@@ -37,7 +37,7 @@ func (l *look) resume(ctx context.Context) (bool, error) {
 		if l.best != nil {
 			from = l.nearest(depth)
 		}
-		if err := l.visit(ctx, depth, lookGap, from); err != nil {
+		if err := l.visit(ctx, depth, scanGap, from); err != nil {
 			return false, err
 		}
 		if l.best == nil || math.IsNaN(l.best.slope) || l.beaten() {
@@ -64,10 +64,10 @@ func (l *look) resume(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// rivals returns the depths of other basins that the earlier look has seen to be nearly as
+// rivals returns the depths of other basins that the earlier scan has seen to be nearly as
 // deep as the one it has chosen, the best first.
-func (l *look) rivals(chosen float64) (depths []float64) {
-	earlier := look{recorder: l.recorder, o: l.o}
+func (l *scan) rivals(chosen float64) (depths []float64) {
+	earlier := scan{recorder: l.recorder, o: l.o}
 	for _, p := range l.earlier() {
 		earlier.add(p)
 	}
@@ -87,9 +87,9 @@ func (l *look) rivals(chosen float64) (depths []float64) {
 }
 
 // compare evaluates other basins.
-func (l *look) compare(ctx context.Context, depths []float64) error {
+func (l *scan) compare(ctx context.Context, depths []float64) error {
 	for _, depth := range depths {
-		if err := l.visit(ctx, depth, lookGap, nil); err != nil {
+		if err := l.visit(ctx, depth, scanGap, nil); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (l *look) compare(ctx context.Context, depths []float64) error {
 }
 
 // depth is the inverse of lambda.
-func (l *look) depth(e *Evaluation) float64 {
+func (l *scan) depth(e *Evaluation) float64 {
 	if len(e.LogLambda) != 1 {
 		return math.NaN()
 	}
@@ -107,8 +107,8 @@ func (l *look) depth(e *Evaluation) float64 {
 	return l.o.Origin - e.LogLambda[0]
 }
 
-// earlier returns the points of the earlier look.
-func (l *look) earlier() (points []point) {
+// earlier returns the points of the earlier scan.
+func (l *scan) earlier() (points []point) {
 	for i := range l.o.Earlier {
 		points = append(points, l.pointOf(l.depth(&l.o.Earlier[i]), &l.o.Earlier[i]))
 	}

@@ -198,7 +198,7 @@ type Result struct {
 	// Status is Converged, NullModel, Stationary, Kink, Flat, Box, Exhausted, Budget or
 	// Cancelled.
 	Status outcome.Status
-	// Seen is what [Look] saw before it descended; zero for other methods.
+	// Seen is what [Scan] saw before it descended; zero for other methods.
 	Seen Seen
 }
 

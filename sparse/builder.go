@@ -10,8 +10,8 @@ import (
 // Builder collects rows, one after another, into a matrix. The zero value has none. Rows
 // are kept in fewer bytes than the matrix will take.
 type Builder struct {
-	// Room bounds the rows that [Builder.Row] takes, and what it takes for them.
-	Room Room
+	// Limits bounds the rows that [Builder.Row] takes, and what it takes for them.
+	Limits Limits
 
 	rows  journal
 	held  int64 // by rows, when that was last looked at
@@ -32,9 +32,9 @@ func (b *Builder) Row(columns []int32, values []float64) error {
 	case b.rows.nnz+int64(len(values)) > 1<<32-1:
 		return outcome.Errorf(outcome.Limit, "more than 2³²−1 nonzeros")
 	}
-	if n == b.Room.Rows && n > 0 || b.rows.held != b.held {
+	if n == b.Limits.Rows && n > 0 || b.rows.held != b.held {
 		b.held = b.rows.held
-		if err := b.Room.Check(n+1, max(b.width, len(values)), b.rows.nnz, b.held); err != nil {
+		if err := b.Limits.Check(n+1, max(b.width, len(values)), b.rows.nnz, b.held); err != nil {
 			return err
 		}
 	}

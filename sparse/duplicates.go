@@ -13,12 +13,12 @@ import (
 // vanishes, unique, and differentiable.
 //
 // Nobody needs to know of copies among the columns that nobody works on: Copies knows
-// those that [Copies.Look] was shown. A nil *Copies knows none.
+// those that [Copies.Find] was shown. A nil *Copies knows none.
 type Copies struct {
-	view     *View
-	opposite bool               // a column that equals another's negative copies it too
-	home     map[int32]Signed   // redundant column → the one that stands for it
-	groups   map[int32][]Signed // a column that stands for others → them, itself first
+	view           *View
+	opposite       bool               // a column that equals another's negative copies it too
+	representative map[int32]Signed   // redundant column → the one that stands for it
+	groups         map[int32][]Signed // a column that stands for others → them, itself first
 
 	redundant []int32
 	table     columnTable
@@ -33,13 +33,13 @@ type Signed struct {
 // NewCopies returns an empty list of the copies among the columns of v. Opposite says
 // that the negative of a column is a copy of it too; with β ≥ 0 it is not.
 func (v *View) NewCopies(opposite bool) *Copies {
-	return &Copies{view: v, opposite: opposite, home: map[int32]Signed{}, groups: map[int32][]Signed{}}
+	return &Copies{view: v, opposite: opposite, representative: map[int32]Signed{}, groups: map[int32][]Signed{}}
 }
 
 // Restart makes the list one that [View.NewCopies] returns.
 func (c *Copies) Restart(opposite bool) {
 	c.opposite = opposite
-	clear(c.home)
+	clear(c.representative)
 	clear(c.groups)
 	c.redundant = c.redundant[:0]
 }
@@ -49,16 +49,16 @@ func (c *Copies) Redundant(j int32) bool {
 	if c == nil {
 		return false
 	}
-	_, is := c.home[j]
+	_, is := c.representative[j]
 	return is
 }
 
-// Home returns the column that stands for j and the sign with which j copies it:
+// Representative returns the column that stands for j and the sign with which j copies it:
 // j itself where it copies none.
-func (c *Copies) Home(j int32) Signed {
+func (c *Copies) Representative(j int32) Signed {
 	if c != nil {
-		if home, is := c.home[j]; is {
-			return home
+		if rep, is := c.representative[j]; is {
+			return rep
 		}
 	}
 	return Signed{j, 1}
@@ -81,12 +81,12 @@ func (c *Copies) All() []int32 {
 	return c.redundant
 }
 
-// Look compares the columns of an ascending list with one another, and returns, in that
+// Find compares the columns of an ascending list with one another, and returns, in that
 // order, those for which another of them turns out to stand: the first of each kind.
 // Read only, valid until the list changes. Columns without entries on the rows of positive weight are no one's copies.
 //
 // Entries are hashed, and where hashes agree, compared.
-func (c *Copies) Look(columns []int32) []int32 {
+func (c *Copies) Find(columns []int32) []int32 {
 	before := len(c.redundant)
 	table := &c.table
 	table.clear(len(columns))
@@ -97,9 +97,9 @@ func (c *Copies) Look(columns []int32) []int32 {
 		}
 		at := table.find(h)
 		for ; table.column[at] != 0; at = table.next(at, h) {
-			home := table.column[at] - 1
-			if sign := c.view.compare(home, j); sign > 0 || sign < 0 && c.opposite {
-				c.join(home, j, sign)
+			rep := table.column[at] - 1
+			if sign := c.view.compare(rep, j); sign > 0 || sign < 0 && c.opposite {
+				c.join(rep, j, sign)
 				c.redundant = append(c.redundant, j)
 				break
 			}
@@ -111,10 +111,10 @@ func (c *Copies) Look(columns []int32) []int32 {
 	return c.redundant[before:]
 }
 
-// join makes j, and what it stands for, copies of home.
-func (c *Copies) join(home, j int32, sign float64) {
-	if c.groups[home] == nil {
-		c.groups[home] = []Signed{{home, 1}}
+// join makes j, and what it stands for, copies of rep.
+func (c *Copies) join(rep, j int32, sign float64) {
+	if c.groups[rep] == nil {
+		c.groups[rep] = []Signed{{rep, 1}}
 	}
 	members := c.groups[j]
 	if members == nil {
@@ -122,8 +122,8 @@ func (c *Copies) join(home, j int32, sign float64) {
 	}
 	delete(c.groups, j)
 	for _, m := range members {
-		c.home[m.Column] = Signed{home, sign * m.Sign}
-		c.groups[home] = append(c.groups[home], Signed{m.Column, sign * m.Sign})
+		c.representative[m.Column] = Signed{rep, sign * m.Sign}
+		c.groups[rep] = append(c.groups[rep], Signed{m.Column, sign * m.Sign})
 	}
 }
 

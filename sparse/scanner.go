@@ -82,8 +82,8 @@ func (s *scanner) row() error {
 	if s.rows.n == MaxDim {
 		return s.fail(outcome.Limit, s.pos, "more than %d rows", MaxDim)
 	}
-	if s.rows.n == s.opt.Room.Rows && s.rows.n > 0 && s.each == nil || s.rows.held != s.held {
-		if err := s.room(1); err != nil {
+	if s.rows.n == s.opt.Limits.Rows && s.rows.n > 0 && s.each == nil || s.rows.held != s.held {
+		if err := s.fits(1); err != nil {
 			return err
 		}
 	}
@@ -115,11 +115,11 @@ func (s *scanner) row() error {
 	}
 }
 
-// room refuses so many rows more where they have no room. It is asked when there is a new
+// fits refuses so many rows more where they exceed the limits. It is asked when there is a new
 // chunk of records.
-func (s *scanner) room(more int) error {
+func (s *scanner) fits(more int) error {
 	s.held = s.rows.held
-	return s.named(s.opt.Room.Check(s.rows.n+more, s.width, s.rows.nnz, s.held))
+	return s.named(s.opt.Limits.Check(s.rows.n+more, s.width, s.rows.nnz, s.held))
 }
 
 // named gives an error the name of the input and the line.
@@ -159,7 +159,7 @@ func (s *scanner) entry(base int, at *rowState) error {
 	s.rows.entry(j-at.stored, value)
 	at.stored = j
 	if s.rows.held != s.held {
-		return s.room(0)
+		return s.fits(0)
 	}
 	return nil
 }

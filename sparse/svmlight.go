@@ -40,8 +40,8 @@ type ReadOptions struct {
 	// held in memory, so this bounds nonsense, not space. 0: [DefaultMaxLineBytes].
 	MaxLineBytes int64
 
-	// Room bounds rows and memory.
-	Room Room
+	// Limits bounds rows and memory.
+	Limits Limits
 
 	// Name is the name of the input in errors.
 	Name string
@@ -58,7 +58,7 @@ func (o *ReadOptions) complete() error {
 	case o.MaxLineBytes < 0:
 		return outcome.At(outcome.BadParameter, "max-line-bytes", "%d bytes", o.MaxLineBytes)
 	}
-	if err := o.Room.check(); err != nil {
+	if err := o.Limits.check(); err != nil {
 		return err
 	}
 	if o.MaxFeatures == 0 {
@@ -143,7 +143,7 @@ func (s *scanner) matrix(before int) (*CSC, []float64, error) {
 		p = max(0, s.width-before)
 	}
 	s.rows.before = int32(before)
-	if err := s.opt.Room.Check(s.rows.n, p, s.rows.nnz, s.rows.held); err != nil {
+	if err := s.opt.Limits.Check(s.rows.n, p, s.rows.nnz, s.rows.held); err != nil {
 		return nil, nil, s.named(err)
 	}
 	m, y, err := s.rows.matrix(s.ctx, p)

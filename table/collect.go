@@ -62,7 +62,7 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 	if err != nil {
 		return nil, err
 	}
-	c := &collector{plan: p, o: o, rows: rows, matrix: sparse.Builder{Room: o.Room}, byColumn: make([]*column, p.width)}
+	c := &collector{plan: p, o: o, rows: rows, matrix: sparse.Builder{Limits: o.Limits}, byColumn: make([]*column, p.width)}
 	for k, r := range p.roles {
 		if r == ignored {
 			continue
@@ -379,7 +379,7 @@ func (c *collector) take(ctx context.Context, d *Data, skipped int, order [][]in
 	for f, in := range d.Schema.Inputs {
 		starts[f+1] = starts[f] + int32(in.width())
 	}
-	out := sparse.Builder{Room: c.o.Room}
+	out := sparse.Builder{Limits: c.o.Limits}
 	var columns []int32
 	var values []float64
 	missing, i := c.missing, int32(0)

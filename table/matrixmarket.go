@@ -20,7 +20,7 @@ const marketMagic = "%%MatrixMarket"
 type market struct {
 	ctx    context.Context
 	name   string
-	room   sparse.Room
+	limits sparse.Limits
 	lines  *bufio.Scanner
 	line   int
 	fields []string
@@ -31,8 +31,8 @@ type market struct {
 
 // readMarket reads the coordinate or the array format, of real numbers, integers or
 // patterns, which are ones.
-func readMarket(ctx context.Context, text io.Reader, name string, room sparse.Room) (*sparse.CSC, string, error) {
-	m := &market{ctx: ctx, name: name, room: room, lines: bufio.NewScanner(text)}
+func readMarket(ctx context.Context, text io.Reader, name string, room sparse.Limits) (*sparse.CSC, string, error) {
+	m := &market{ctx: ctx, name: name, limits: room, lines: bufio.NewScanner(text)}
 	m.lines.Buffer(nil, 1<<20)
 	if err := m.next(false); err != nil {
 		return nil, "", err
@@ -121,9 +121,9 @@ func (m *market) sizes(want int) ([]int, error) {
 // slices that grow, to be sorted.
 const collected = 3
 
-// fits refuses so many nonzeros where they have no room.
+// fits refuses so many nonzeros where they exceed the limits.
 func (m *market) fits(entries int) error {
-	return named(m.room.Check(m.n, m.p, collected*int64(entries), 0), m.name)
+	return named(m.limits.Check(m.n, m.p, collected*int64(entries), 0), m.name)
 }
 
 // coordinates reads one entry a line: row, column and value.

@@ -22,7 +22,7 @@ const npyMagic = "\x93NUMPY"
 type array struct {
 	r       io.Reader
 	name    string // of the file, in errors
-	room    sparse.Room
+	limits  sparse.Limits
 	kind    byte // f, i, u, b, U or S
 	size    int  // bytes of an element
 	order   binary.ByteOrder
@@ -35,7 +35,7 @@ type array struct {
 const npyHeader = `^\{'descr': '([<>|=])([a-zA-Z])([0-9]+)', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n?$`
 
 // openArray reads the header of an array.
-func openArray(r io.Reader, name string, room sparse.Room) (*array, error) {
+func openArray(r io.Reader, name string, room sparse.Limits) (*array, error) {
 	bad := func(format string, args ...any) error {
 		return &outcome.Error{Kind: outcome.Parse, File: name, Message: "the .npy array is damaged: " + fmt.Sprintf(format, args...)}
 	}
@@ -65,7 +65,7 @@ func openArray(r io.Reader, name string, room sparse.Room) (*array, error) {
 	if found == nil {
 		return nil, bad("its header is %s", strconv.Quote(shorten(strings.TrimSpace(string(text)))))
 	}
-	a := &array{r: r, name: name, room: room, kind: found[2][0], fortran: string(found[4]) == "True", order: binary.LittleEndian}
+	a := &array{r: r, name: name, limits: room, kind: found[2][0], fortran: string(found[4]) == "True", order: binary.LittleEndian}
 	if found[1][0] == '>' {
 		a.order = binary.BigEndian
 	}
@@ -211,7 +211,7 @@ func (a *array) numbers() ([]float64, error) {
 		}
 		count *= n
 	}
-	if err := a.room.Check(0, 0, int64(count), 0); err != nil {
+	if err := a.limits.Check(0, 0, int64(count), 0); err != nil {
 		return nil, named(err, a.name)
 	}
 	const atOnce = 8192

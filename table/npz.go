@@ -20,12 +20,12 @@ const zipMagic = "PK\x03\x04"
 // archive is an .npz: arrays by name.
 type archive struct {
 	name   string
-	room   sparse.Room
+	limits sparse.Limits
 	arrays map[string]*zip.File
 }
 
 // openArchive opens a ZIP archive of arrays.
-func openArchive(file *os.File, name string, room sparse.Room) (*archive, error) {
+func openArchive(file *os.File, name string, room sparse.Limits) (*archive, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.IO, File: name, Message: "cannot be read", Err: err}
@@ -34,7 +34,7 @@ func openArchive(file *os.File, name string, room sparse.Room) (*archive, error)
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.Parse, File: name, Message: "the ZIP archive is damaged", Err: err}
 	}
-	a := &archive{name: name, room: room, arrays: map[string]*zip.File{}}
+	a := &archive{name: name, limits: room, arrays: map[string]*zip.File{}}
 	for _, f := range z.File {
 		if short, ok := strings.CutSuffix(f.Name, ".npy"); ok {
 			a.arrays[short] = f
@@ -56,7 +56,7 @@ func (z *archive) open(name string) (*array, io.Closer, error) {
 	if err != nil {
 		return nil, nil, &outcome.Error{Kind: outcome.Parse, File: z.name, Message: "the array " + name + " cannot be read", Err: err}
 	}
-	a, err := openArray(r, z.name, z.room)
+	a, err := openArray(r, z.name, z.limits)
 	if err != nil {
 		_ = r.Close()
 		return nil, nil, err
@@ -159,7 +159,7 @@ func (z *archive) readSparse(ctx context.Context) (*sparse.CSC, string, error) {
 	return x, "a sparse matrix of SciPy's, " + format, named(err, z.name)
 }
 
-// fits refuses a sparse matrix of this shape where it has no room.
+// fits refuses a sparse matrix of this shape where it exceeds the limits.
 func (z *archive) fits(n, p int) error {
 	a, closer, err := z.open("data")
 	if err != nil {
@@ -173,7 +173,7 @@ func (z *archive) fits(n, p int) error {
 	if err := believe(z.name, n, p, int(min(entries, 1<<40))); err != nil {
 		return err
 	}
-	return named(z.room.Check(n, p, int64(min(collected*entries, 1<<62)), 0), z.name)
+	return named(z.limits.Check(n, p, int64(min(collected*entries, 1<<62)), 0), z.name)
 }
 
 // format reads the name of SciPy's format.

@@ -33,7 +33,7 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 	}
 	switch {
 	case bytes.HasPrefix(head, []byte(npyMagic)):
-		a, err := openArray(text, in.Name, o.Room)
+		a, err := openArray(text, in.Name, o.Limits)
 		if err != nil {
 			return recognised{}, err
 		}
@@ -47,7 +47,7 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 		if in.File() == nil || in.Unpacks() {
 			return recognised{}, refused(in.Name, "a ZIP archive, which is not read from a stream or from inside another file; name the file itself")
 		}
-		z, err := openArchive(in.File(), in.Name, o.Room)
+		z, err := openArchive(in.File(), in.Name, o.Limits)
 		return recognised{archive: z}, err
 	}
 	for _, f := range o.Formats {

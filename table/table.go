@@ -62,8 +62,8 @@ type Options struct {
 	MaxFeatures int
 	MaxEntries  int64
 
-	// Room bounds rows and memory.
-	Room sparse.Room
+	// Limits bounds rows and memory.
+	Limits sparse.Limits
 }
 
 // Format is a format of files that are not read from front to back, which is kept apart from
@@ -169,7 +169,7 @@ func read(in *input.Input, o Options) (*Data, error) {
 	case src.svmlight:
 		return readSVMLight(in.Context(), src.text, o)
 	case src.market:
-		x, format, err := readMarket(in.Context(), src.text, in.Name, o.Room)
+		x, format, err := readMarket(in.Context(), src.text, in.Name, o.Limits)
 		return newMatrixData(in.Context(), x, format, o, err)
 	case src.archive != nil && src.archive.isSparse():
 		x, format, err := src.archive.readSparse(in.Context())

@@ -17,7 +17,7 @@ import (
 )
 
 // ChooseWeighted is O5: [pare.Select] with a λ for every column. Two fifths of the
-// rows train, one validates, one is the third split, which the search looks at in
+// rows train, one validates, one is the third split, which the search sees in
 // order to stop, and one is kept from it: errors there are of models fitted on the
 // rows that train.
 func ChooseWeighted(ctx context.Context, o studies.Options) (*studies.Result, error) {

@@ -27,7 +27,7 @@ import (
 type dataFlags struct {
 	File string `arg:"" optional:"" help:"svmlight text, CSV, TSV, .npy, .npz, Matrix Market or Parquet, text also compressed; - is standard input (\"pare help formats\"). Without it: the diabetes data that pare carries."`
 	tableFlags
-	roomFlags
+	limitFlags
 	Features    int    `placeholder:"P" help:"Number of columns of svmlight text, where the largest index in the file is not the last." group:"Data"`
 	MinNNZ      int    `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros." group:"Data"`
 	UnitRows    bool   `help:"Scale rows to unit l2 norm." group:"Data"`
@@ -68,7 +68,7 @@ func (f dataFlags) check() error {
 	if err := f.tableFlags.check(); err != nil {
 		return err
 	}
-	if err := f.roomFlags.check(); err != nil {
+	if err := f.limitFlags.check(); err != nil {
 		return err
 	}
 	if err := present("offset", f.Offset); err != nil {
@@ -122,7 +122,7 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	env.progress.begin("reading %s", d.name)
 	o := table.Options{
 		Name: d.name, Target: f.Target, NoTarget: noTarget, Columns: f.Columns, Drop: f.Drop, OneHot: f.OneHot, Categories: f.Categories,
-		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Room: f.room(), Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights, f.Offset),
+		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Limits: f.limits(), Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights, f.Offset),
 	}
 	var err error
 	if d.Data, err = f.read(ctx, env.stdin, o); err != nil {

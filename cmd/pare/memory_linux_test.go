@@ -19,7 +19,7 @@ import (
 // itself does not start do not count. The long form has a hundred of them.
 func TestReadersStayWithinLimits(t *testing.T) {
 	if testing.Short() {
-		t.Skip("short: it builds and starts the command; TestRoom bounds the same readers")
+		t.Skip("short: it builds and starts the command; TestReadingLimits bounds the same readers")
 	}
 	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "pare")
 	build := exec.Command("go", "build", "-o", path, ".")

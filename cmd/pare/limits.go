@@ -12,13 +12,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// roomFlags bound what reading data takes.
-type roomFlags struct {
+// limitFlags bound what reading data takes.
+type limitFlags struct {
 	MaxRows  int      `placeholder:"N" env:"PARE_MAX_ROWS" help:"Refuse data of more rows." group:"Data"`
 	MaxBytes byteSize `placeholder:"SIZE" env:"PARE_MAX_BYTES" help:"Refuse data that take more memory to read, such as 500M or 2G (default: most of what the system has left)." group:"Data"`
 }
 
-func (f roomFlags) check() error {
+func (f limitFlags) check() error {
 	if f.MaxRows < 0 {
 		return outcome.At(outcome.BadParameter, "max-rows", "cannot be negative, got %d", f.MaxRows)
 	}
@@ -28,9 +28,9 @@ func (f roomFlags) check() error {
 // share of the memory that is left which reading may take: the problem is to be solved, too.
 const share = 0.7
 
-// room is what reading may take.
-func (f roomFlags) room() sparse.Room {
-	r := sparse.Room{Rows: f.MaxRows, Bytes: int64(f.MaxBytes)}
+// limits is what reading may take.
+func (f limitFlags) limits() sparse.Limits {
+	r := sparse.Limits{Rows: f.MaxRows, Bytes: int64(f.MaxBytes)}
 	if left, known := memoryLeft(); known && r.Bytes == 0 {
 		r.Bytes = max(1, int64(share*float64(left)))
 	}

@@ -4,9 +4,9 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Room bounds what readers of matrices take. The zero value bounds nothing but by
-// [MaxDim] and 2³²−1 nonzeros.
-type Room struct {
+// Limits bound what readers of matrices take. The zero value leaves only the limits of the format,
+// [MaxDim] rows and columns and 2³²−1 nonzeros.
+type Limits struct {
 	Rows  int   // 0: [MaxDim]
 	Bytes int64 // that reading may hold at a time, the matrix included, as estimated; 0: no bound
 }
@@ -19,9 +19,9 @@ const (
 	bytesPerEntry  = 24
 )
 
-// Check returns an error of kind Limit where a matrix of this size has no room. held is the
+// Check returns an error of kind Limit where a matrix of this size exceeds them. Held is the
 // number of bytes that its reader holds besides.
-func (r Room) Check(rows, columns int, entries, held int64) error {
+func (r Limits) Check(rows, columns int, entries, held int64) error {
 	if r.Rows > 0 && rows > r.Rows {
 		return outcome.At(outcome.Limit, "max-rows", "more than %d rows", r.Rows)
 	}
@@ -32,7 +32,7 @@ func (r Room) Check(rows, columns int, entries, held int64) error {
 	return nil
 }
 
-func (r Room) check() error {
+func (r Limits) check() error {
 	if r.Rows < 0 {
 		return outcome.At(outcome.BadParameter, "max-rows", "%d rows", r.Rows)
 	}

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// Rare returns the classes that have few of the rows each, and the one in the middle of
+// RareClasses returns the classes that have few of the rows each, and the one in the middle of
 // them by size: its solution is a good place for all of them to start. It returns none
 // where there are less than three. weights may be nil.
-func Rare(label []int32, weights []float64, classes int) (few []int, middle int) {
+func RareClasses(label []int32, weights []float64, classes int) (few []int, middle int) {
 	count, total := make([]float64, classes), 0.0
 	for i, k := range label {
 		w := 1.0
@@ -37,7 +37,7 @@ func (m *Multiclass) lead(ctx context.Context, requests []LaneRequest) error {
 	q := len(m.classes)
 	var first []LaneRequest
 	for fold, f := range m.folds {
-		if few, leader := Rare(m.label, f.train, q); few != nil && !f.led {
+		if few, leader := RareClasses(m.label, f.train, q); few != nil && !f.led {
 			r := requests[fold*q+leader]
 			r.ValueOnly, r.Keep, r.Tell = true, 0, true
 			first = append(first, r)
@@ -52,7 +52,7 @@ func (m *Multiclass) lead(ctx context.Context, requests []LaneRequest) error {
 	}
 	for i, r := range first {
 		m.folds[r.Lane.Fold].led = true
-		few, _ := Rare(m.label, m.folds[r.Lane.Fold].train, q)
+		few, _ := RareClasses(m.label, m.folds[r.Lane.Fold].train, q)
 		for _, k := range few {
 			requests[r.Lane.Fold*q+k].Start = results[i].Solution
 		}

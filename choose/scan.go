@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	freeWork   = 30e6 // nanoseconds of work that a look may always spend
+	freeWork   = 30e6 // nanoseconds of work that a scan may always spend
 	freePasses = 10   // passes over X of all folds, likewise
 	foldsAbove = 0.5  // how far above αmax of all rows those of the classes' folds are taken to be
 	ridgeAbove = 3    // how far above its αmax a ridge is looked for
@@ -21,9 +21,9 @@ const (
 	rough      = 0.1 // of the others that are not smooth
 )
 
-// look chooses one λ, or the share of αmax for all.
-func (p *Problem) look(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
-	l := search.LookOptions{
+// scan chooses one λ, or the share of αmax for all.
+func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
+	l := search.ScanOptions{
 		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
 		Sparse: p.Shape != Smooth, Relative: p.Shape == Relative || p.Shape == Dual,
 	}
@@ -51,5 +51,5 @@ func (p *Problem) look(ctx context.Context, f search.Objective, o Options, optio
 	if math.IsInf(l.Origin, -1) || math.IsNaN(l.Origin) {
 		l.Origin = 0
 	}
-	return search.Look(ctx, f, l)
+	return search.Scan(ctx, f, l)
 }

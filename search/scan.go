@@ -10,8 +10,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// LookOptions say how [Look] goes along its path. Depth is the distance from Origin.
-type LookOptions struct {
+// ScanOptions say how [Scan] goes along its path. Depth is the distance from Origin.
+type ScanOptions struct {
 	Options
 	// Origin is where the path begins, of all folds' null models the least penalised:
 	// ln αmax. Up makes the path go to larger λ, as it does for ln C of an SVM.
@@ -42,7 +42,7 @@ type LookOptions struct {
 	Relative bool
 	// Free is the work, as in [Evaluation].Work, that a path may spend without a promise.
 	Free float64
-	// Earlier are the evaluations of an earlier look at nearly the same objective, the point
+	// Earlier are the evaluations of an earlier scan at nearly the same objective, the point
 	// it has chosen first: the search goes on from there instead of down the path.
 	Earlier []Evaluation
 	// Precision continues to the last digits, by [Secant] between the neighbours of the
@@ -51,7 +51,7 @@ type LookOptions struct {
 }
 
 const (
-	lookGap   = 1e-3 // relative gap of the path's points: a value within 0.02 standard errors
+	scanGap   = 1e-3 // relative gap of the path's points: a value within 0.02 standard errors
 	refineGap = 1e-4 // of the points after it
 
 	firstDepth  = 1.25
@@ -85,7 +85,7 @@ const (
 	noScale     = 0.01 // the unit where there is no standard error
 )
 
-// Look minimises over one λ by looking before it descends. A path from the null model
+// Scan minimises over one λ by a scan and a model. A path from the null model
 // towards weaker penalties meets the criterion at few points, loosely solved, each from
 // the solutions before it, and with slopes; it ends by what it has seen and by the work
 // counted. One cubic Hermite model through all points then names the point of least
@@ -94,18 +94,18 @@ const (
 //
 // The status is Converged, or NullModel where nothing beats the null model: Best is then
 // at Origin, or where the null model is Distant, next to it.
-func Look(ctx context.Context, f Objective, o LookOptions) (*Result, error) {
+func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 	o.First, o.Step = cmp.Or(o.First, firstDepth), cmp.Or(o.Step, pathStep)
 	o.Floor, o.Bottom = cmp.Or(o.Floor, floorDepth), cmp.Or(o.Bottom, bottomDepth)
 	options := o.Options
 	if o.Schedule != Exact { // what is loosest counts as final
-		options.Tol, options.Schedule = max(cmp.Or(o.Tol, defaultFinal), lookGap), Exact
+		options.Tol, options.Schedule = max(cmp.Or(o.Tol, defaultFinal), scanGap), Exact
 	}
 	r, err := newRecorder(f, options)
 	if err != nil {
 		return nil, err
 	}
-	l := &look{recorder: r, o: o}
+	l := &scan{recorder: r, o: o}
 	result, err := r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
 		done, err := l.resume(ctx)
 		if err == nil && !done {
@@ -126,10 +126,10 @@ func Look(ctx context.Context, f Objective, o LookOptions) (*Result, error) {
 	return l.sharpen(ctx, f, result)
 }
 
-// look is a path and what it has seen.
-type look struct {
+// scan is a path and what it has seen.
+type scan struct {
 	*recorder
-	o      LookOptions
+	o      ScanOptions
 	points []point // by depth
 	best   *point
 	here   point // evaluated last
@@ -139,7 +139,7 @@ type look struct {
 	rises  int     // points in a row clearly above the best
 	dense  int     // points in a row whose solutions are dense
 
-	resumed bool // from an earlier look: there was no path
+	resumed bool // from an earlier scan: there was no path
 }
 
 // point is an evaluation by its depth. slope is by the depth, NaN where it is not known.
@@ -148,7 +148,7 @@ type point struct {
 	depth, slope float64
 }
 
-func (l *look) lambda(depth float64) float64 {
+func (l *scan) lambda(depth float64) float64 {
 	if l.o.Up {
 		return l.o.Origin + depth
 	}
@@ -156,7 +156,7 @@ func (l *look) lambda(depth float64) float64 {
 }
 
 // visit evaluates the point at a depth, from the solutions of the point at from.
-func (l *look) visit(ctx context.Context, depth, gap float64, from *Evaluation) error {
+func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) error {
 	tol := l.options.Tol
 	if l.o.Schedule != Exact {
 		tol = max(gap, l.o.Tol)
@@ -179,7 +179,7 @@ func (l *look) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 }
 
 // pointOf makes a point of an evaluation. A gradient that is not to be trusted is none.
-func (l *look) pointOf(depth float64, e *Evaluation) point {
+func (l *scan) pointOf(depth float64, e *Evaluation) point {
 	p := point{e, depth, math.NaN()}
 	if e.usable() && len(e.Gradient) == 1 && (e.Trusted || e.Flat) {
 		if p.slope = -e.Gradient[0]; l.o.Up {
@@ -190,7 +190,7 @@ func (l *look) pointOf(depth float64, e *Evaluation) point {
 }
 
 // add takes a point into the model.
-func (l *look) add(p point) {
+func (l *scan) add(p point) {
 	at, _ := slices.BinarySearchFunc(l.points, p.depth, func(q point, depth float64) int { return cmp.Compare(q.depth, depth) })
 	l.points = slices.Insert(l.points, at, p)
 	if !finite(p.Value) {
@@ -212,7 +212,7 @@ func (l *look) add(p point) {
 // unit is the scale on which values differ: the standard error of the criterion, of the
 // better known of two points, but not less than a share of what the best gains over the
 // null model.
-func (l *look) unit(e *Evaluation) float64 {
+func (l *scan) unit(e *Evaluation) float64 {
 	gain := math.Abs(l.best.Value)
 	if null := l.o.Null.Value; finite(null) && null > l.best.Value {
 		gain = null - l.best.Value
@@ -224,14 +224,14 @@ func (l *look) unit(e *Evaluation) float64 {
 }
 
 // path goes down from the null model until nothing more is to be seen.
-func (l *look) path(ctx context.Context) error {
+func (l *scan) path(ctx context.Context) error {
 	if null := l.o.Null; finite(null.Value) && !l.o.Distant {
 		null.LogLambda, null.Final = []float64{l.o.Origin}, true
 		l.add(point{&null, 0, math.NaN()})
 	}
 	depth := l.o.First
 	for {
-		if err := l.visit(ctx, depth, lookGap, nil); err != nil {
+		if err := l.visit(ctx, depth, scanGap, nil); err != nil {
 			return err
 		}
 		step := l.next()
@@ -243,7 +243,7 @@ func (l *look) path(ctx context.Context) error {
 }
 
 // next returns the length of the next step, 0 where the path ends.
-func (l *look) next() float64 {
+func (l *scan) next() float64 {
 	here, unit := l.here, l.unit(l.here.Evaluation)
 	if !finite(here.Value) || here.depth >= l.o.Bottom {
 		return 0
@@ -278,7 +278,7 @@ func (l *look) next() float64 {
 }
 
 // allFlat reports whether the path has been flat from its beginning, as it is above αmax.
-func (l *look) allFlat() bool {
+func (l *scan) allFlat() bool {
 	for _, p := range l.points {
 		if p.Gradient != nil && !p.Flat {
 			return false
@@ -289,7 +289,7 @@ func (l *look) allFlat() bool {
 
 // affordable returns the step that the work up to now allows, 0 for none. Work grows with
 // the support.
-func (l *look) affordable(falling bool, unit float64) float64 {
+func (l *scan) affordable(falling bool, unit float64) float64 {
 	here, step := l.here, l.o.Step
 	bySupport, rate := l.growth()
 	price := float64(here.Work * kernels.Exp(bySupport*step))
@@ -312,7 +312,7 @@ func (l *look) affordable(falling bool, unit float64) float64 {
 // growth returns by how much ln work grows with the depth, by what the support has done on
 // the last step, and the mean of that and of what the work itself has done, since a support
 // that is still small costs next to nothing.
-func (l *look) growth() (bySupport, mean float64) {
+func (l *scan) growth() (bySupport, mean float64) {
 	here, before := l.here, l.before
 	if before.Evaluation == nil || here.Support <= before.Support {
 		return 0, 0
@@ -328,7 +328,7 @@ func (l *look) growth() (bySupport, mean float64) {
 
 // root returns how far below here the slope vanishes, by the last point far enough away;
 // +Inf where it does not.
-func (l *look) root() float64 {
+func (l *scan) root() float64 {
 	here := l.here
 	for _, p := range slices.Backward(l.points) {
 		if here.depth-p.depth < apart || math.IsNaN(p.slope) {
@@ -344,7 +344,7 @@ func (l *look) root() float64 {
 
 // refine evaluates the least point of the model until that promises nothing, and while
 // work is cheap the point where the model, as far as it may be wrong, hides most.
-func (l *look) refine(ctx context.Context) error {
+func (l *scan) refine(ctx context.Context) error {
 	for range refinements {
 		value, depth := l.least(closest, 0)
 		promised := l.best.Value-value >= enough*l.unit(l.best.Evaluation)
@@ -368,7 +368,7 @@ func (l *look) refine(ctx context.Context) error {
 // roughness is how far the model has been off, root mean square, as a share of the
 // distance between the points it was made of: of every point near the best, made of its
 // neighbours.
-func (l *look) roughness() float64 {
+func (l *scan) roughness() float64 {
 	var square, count float64
 	for k := 1; k+1 < len(l.points); k++ {
 		a, p, b := l.points[k-1], l.points[k], l.points[k+1]
@@ -384,7 +384,7 @@ func (l *look) roughness() float64 {
 }
 
 // nearest returns the evaluation with solutions that is closest in depth.
-func (l *look) nearest(depth float64) (e *Evaluation) {
+func (l *scan) nearest(depth float64) (e *Evaluation) {
 	distance := math.Inf(1)
 	for _, p := range l.points {
 		if d := math.Abs(p.depth - depth); d < distance && p.depth > 0 {
@@ -397,7 +397,7 @@ func (l *look) nearest(depth float64) (e *Evaluation) {
 // least returns the least value of the model less its doubt between points at least so far
 // apart, and where; +Inf where it is least at points. Half way between two points the doubt
 // is their distance times rough.
-func (l *look) least(apart, rough float64) (value, depth float64) {
+func (l *scan) least(apart, rough float64) (value, depth float64) {
 	value = math.Inf(1)
 	for k := 1; k < len(l.points); k++ {
 		a, b := l.points[k-1], l.points[k]
@@ -460,21 +460,21 @@ func cubic(h, value0, valueH, slope0, slopeH float64) (slope, c, d float64) {
 }
 
 // beaten reports whether nothing that was seen is better than the null model.
-func (l *look) beaten() bool {
+func (l *scan) beaten() bool {
 	null := l.o.Null.Value
 	return finite(null) && l.best != nil && !(l.best.Value < null)
 }
 
 // approach evaluates a point next to a distant null model that nothing beats.
-func (l *look) approach(ctx context.Context) error {
+func (l *scan) approach(ctx context.Context) error {
 	if !l.o.Distant || !l.beaten() {
 		return nil
 	}
-	return l.visit(ctx, -farAway, lookGap, nil)
+	return l.visit(ctx, -farAway, scanGap, nil)
 }
 
 // conclude says what was seen, and names the null model where nothing beats it.
-func (l *look) conclude(r *Result) {
+func (l *scan) conclude(r *Result) {
 	if r == nil || len(r.Evaluations) == 0 || l.best == nil {
 		return
 	}
@@ -493,7 +493,7 @@ func (l *look) conclude(r *Result) {
 
 // seen sums up the path: its range, and how many basins of its points are deeper than a
 // tenth of a standard error.
-func (l *look) seen() Seen {
+func (l *scan) seen() Seen {
 	from := l.o.Origin
 	if l.resumed {
 		from = l.lambda(l.points[0].depth)
@@ -526,7 +526,7 @@ func (l *look) seen() Seen {
 // sharpen goes on to the last digits: by the model, whose steps ask for what they promise,
 // and where those do not settle, as at a corner, by [Secant] between the neighbours of the
 // best point.
-func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result, error) {
+func (l *scan) sharpen(ctx context.Context, f Objective, seen *Result) (*Result, error) {
 	l.options.Tol = cmp.Or(l.o.Tol, defaultFinal) // what was final is loose from here on
 	l.loose, l.recorder.best = l.recorder.best, ranked{}
 	for _, p := range l.points {
@@ -560,7 +560,7 @@ func (l *look) sharpen(ctx context.Context, f Objective, seen *Result) (*Result,
 
 // chord is what slopes alone promise between the best point and the next one downhill, whose
 // value may be a loose one that the model believes; 0 where they do not straddle a minimum.
-func (l *look) chord() float64 {
+func (l *scan) chord() float64 {
 	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
 	next := at + 1
 	if l.best.slope > 0 {
@@ -574,7 +574,7 @@ func (l *look) chord() float64 {
 }
 
 // bracketed ends a search between the neighbours of the best point.
-func (l *look) bracketed(ctx context.Context, f Objective, seen *Result) (*Result, error) {
+func (l *scan) bracketed(ctx context.Context, f Objective, seen *Result) (*Result, error) {
 	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
 	shallow, deep := l.best.depth-l.o.Step, max(l.o.Bottom, l.best.depth+l.o.Step)
 	if at > 0 {

@@ -9,7 +9,7 @@ import (
 
 // Rows and memory are bounded by flags and by the environment, for data of every kind and
 // before there is a matrix.
-func TestRoom(t *testing.T) {
+func TestReadingLimits(t *testing.T) {
 	csv := writeFile(t, "data.csv", "y,a,b\n"+strings.Repeat("1,2,3\n", 5000))
 	svm := writeFile(t, "data.svm", strings.Repeat("1 1:2 2:3\n", 5000))
 	wide := writeFile(t, "wide.svm", "1 67000000:1\n")

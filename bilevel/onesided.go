@@ -25,9 +25,9 @@ const (
 	sidesTol = 1e-14
 )
 
-// Sides returns the gradients just below and just above λ, all λ's shifted together. ok is
+// OneSided returns the gradients just below and just above λ, all λ's shifted together. ok is
 // false where one of the sides has none either, as where columns depend on one another.
-func Sides(ctx context.Context, p evaluated, logLambda []float64) (below, above []float64, ok bool, err error) {
+func OneSided(ctx context.Context, p evaluated, logLambda []float64) (below, above []float64, ok bool, err error) {
 	side := func(shift float64) ([]float64, bool) {
 		r := search.Request{LogLambda: make([]float64, len(logLambda)), Tol: sidesTol}
 		for k, l := range logLambda {
@@ -54,7 +54,7 @@ func evalOnSide(ctx context.Context, p searched, r search.Request) (search.Evalu
 	if err == nil && !r.ValueOnly && report.Status == outcome.NotDifferentiable {
 		var below, above []float64
 		var ok bool
-		if below, above, ok, err = Sides(ctx, p, r.LogLambda); ok && err == nil {
+		if below, above, ok, err = OneSided(ctx, p, r.LogLambda); ok && err == nil {
 			report.Gradient, report.Trusted = downhill(below, above), true
 		}
 	}

@@ -11,16 +11,16 @@ import (
 
 // What reading holds is bounded from the first chunk on, for texts and for rows that are built,
 // and an error says where it stopped.
-func TestRoom(t *testing.T) {
+func TestReadingLimits(t *testing.T) {
 	text := strings.Repeat("1 1:0.5 3:1e-300\n", 100_000)
 	for bytes, fits := range map[int64]bool{1: false, 1 << 20: false, 7 << 20: false, 20 << 20: true, 0: true} {
-		room := sparse.Room{Bytes: bytes}
-		_, _, err := sparse.ReadSVMLight(context.Background(), strings.NewReader(text), sparse.ReadOptions{Name: "text", Room: room})
+		room := sparse.Limits{Bytes: bytes}
+		_, _, err := sparse.ReadSVMLight(context.Background(), strings.NewReader(text), sparse.ReadOptions{Name: "text", Limits: room})
 		e, _ := err.(*outcome.Error) //nolint:errorlint // not wrapped
 		if (err == nil) != fits || err != nil && (e.Kind != outcome.Limit || e.Flag != "max-bytes" || e.Line == 0 || e.File != "text") {
 			t.Errorf("text in %d bytes: %v", bytes, err)
 		}
-		b, built := sparse.Builder{Room: room}, error(nil)
+		b, built := sparse.Builder{Limits: room}, error(nil)
 		for range 100_000 {
 			if built = b.Row([]int32{0, 2}, []float64{0.5, 1e-300}); built != nil {
 				break
@@ -31,8 +31,8 @@ func TestRoom(t *testing.T) {
 		}
 	}
 	for _, rows := range []int{99_999, 100_000} {
-		_, _, err := sparse.ReadSVMLight(context.Background(), strings.NewReader(text), sparse.ReadOptions{Room: sparse.Room{Rows: rows}})
-		b, built := sparse.Builder{Room: sparse.Room{Rows: rows}}, error(nil)
+		_, _, err := sparse.ReadSVMLight(context.Background(), strings.NewReader(text), sparse.ReadOptions{Limits: sparse.Limits{Rows: rows}})
+		b, built := sparse.Builder{Limits: sparse.Limits{Rows: rows}}, error(nil)
 		for range 100_000 {
 			if built == nil {
 				built = b.Row(nil, nil)
@@ -42,8 +42,8 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%d rows at most: %v, %v", rows, err, built)
 		}
 	}
-	for _, room := range []sparse.Room{{Rows: -1}, {Bytes: -1}} {
-		if _, _, err := sparse.ReadSVMLight(context.Background(), strings.NewReader(text), sparse.ReadOptions{Room: room}); outcome.KindOf(err) != outcome.BadParameter {
+	for _, room := range []sparse.Limits{{Rows: -1}, {Bytes: -1}} {
+		if _, _, err := sparse.ReadSVMLight(context.Background(), strings.NewReader(text), sparse.ReadOptions{Limits: room}); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("%+v: %v", room, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// judged adds to an objective what a look goes by: a standard error, and work that grows
+// judged adds to an objective what a scan goes by: a standard error, and work that grows
 // with the depth below λ = 0.
 func judged(a *analytic, spread, growth float64) *analytic {
 	a.at = func(k int, e *Evaluation) error {
@@ -35,20 +35,20 @@ func twoBasins(x float64) (value, slope float64) {
 	return 3 + v1 + v2, s1 + s2
 }
 
-func lookAt(t *testing.T, f Objective, o LookOptions) *Result {
+func scanned(t *testing.T, f Objective, o ScanOptions) *Result {
 	t.Helper()
-	r, err := Look(context.Background(), f, o)
+	r, err := Scan(context.Background(), f, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// A descent from αmax ends in the first basin; a look finds the deeper one, to a hundredth
+// A descent from αmax ends in the first basin; a scan finds the deeper one, to a hundredth
 // of the standard error, and says that there were two.
 func TestLookFindsTheDeeperBasin(t *testing.T) {
-	o := LookOptions{Null: Evaluation{Value: 3, StandardError: 0.5}, Free: 1e9}
-	r := lookAt(t, judged(scalar(twoBasins), 0.5, 0), o)
+	o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.5}, Free: 1e9}
+	r := scanned(t, judged(scalar(twoBasins), 0.5, 0), o)
 	if r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]+7) > 0.2 || r.Best.Value > 1.5+0.01*0.5 || r.Seen.Basins != 2 {
 		t.Errorf("%s at %v: %g, %+v after %d", r.Status, r.Best.LogLambda, r.Best.Value, r.Seen, len(r.Evaluations))
 	}
@@ -60,8 +60,8 @@ func TestLookFindsTheDeeperBasin(t *testing.T) {
 
 // With precision the last digits follow.
 func TestLookWithPrecision(t *testing.T) {
-	o := LookOptions{Null: Evaluation{Value: 3}, Free: 1e9, Precision: true, Options: Options{Tol: 1e-8}}
-	r := lookAt(t, judged(scalar(twoBasins), 0.5, 0), o)
+	o := ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Precision: true, Options: Options{Tol: 1e-8}}
+	r := scanned(t, judged(scalar(twoBasins), 0.5, 0), o)
 	if !r.Status.OK() || math.Abs(r.Best.Gradient[0]) > 1e-4 || r.Best.Tol > 1e-8 {
 		t.Errorf("%s at %v: slope %v", r.Status, r.Best.LogLambda, r.Best.Gradient)
 	}
@@ -70,13 +70,13 @@ func TestLookWithPrecision(t *testing.T) {
 // Where nothing beats the null model, it is the choice, and named.
 func TestLookNamesTheNullModel(t *testing.T) {
 	rising := func(x float64) (float64, float64) { return 3 - 0.4*x, -0.4 }
-	r := lookAt(t, judged(scalar(rising), 0.1, 0), LookOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Free: 1e9})
+	r := scanned(t, judged(scalar(rising), 0.1, 0), ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Free: 1e9})
 	if r.Status != outcome.NullModel || r.Best.LogLambda[0] != 0 || r.Best.Value != 3 {
 		t.Errorf("%s: %+v", r.Status, r.Best)
 	}
 	// No λ is that of a distant null model: a point next to it is.
-	r = lookAt(t, judged(scalar(func(x float64) (float64, float64) { e := math.Exp(-x / 4); return 3 + e, -e / 4 }), 0.1, 0),
-		LookOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Distant: true, Free: 1e9})
+	r = scanned(t, judged(scalar(func(x float64) (float64, float64) { e := math.Exp(-x / 4); return 3 + e, -e / 4 }), 0.1, 0),
+		ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Distant: true, Free: 1e9})
 	if r.Status != outcome.NullModel || r.Best.LogLambda[0] != farAway || r.Best.Value > 3.001 {
 		t.Errorf("distant, %s: %+v", r.Status, r.Best)
 	}
@@ -86,9 +86,9 @@ func TestLookNamesTheNullModel(t *testing.T) {
 // does not fall is not followed down.
 func TestLookEndsByWork(t *testing.T) {
 	bowl := func(x float64) (float64, float64) { return 1 + (x+2)*(x+2)/100, (x + 2) / 50 }
-	o := LookOptions{Null: Evaluation{Value: 2, StandardError: 1}, Free: 1e7}
-	cheap := lookAt(t, judged(scalar(bowl), 1, 0), o)
-	dear := lookAt(t, judged(scalar(bowl), 1, 1), o)
+	o := ScanOptions{Null: Evaluation{Value: 2, StandardError: 1}, Free: 1e7}
+	cheap := scanned(t, judged(scalar(bowl), 1, 0), o)
+	dear := scanned(t, judged(scalar(bowl), 1, 1), o)
 	if cheap.Seen.To > -floorDepth || dear.Seen.To < -9 {
 		t.Errorf("seen to %g, to %g where points are dear", cheap.Seen.To, dear.Seen.To)
 	}
@@ -99,14 +99,14 @@ func TestLookEndsByWork(t *testing.T) {
 	}
 }
 
-// An SVM is looked at from small C to large.
+// An SVM is scanned from small C to large.
 func TestLookUpwards(t *testing.T) {
 	mirrored := func(x float64) (float64, float64) {
 		value, slope := twoBasins(-x)
 		return value, -slope
 	}
-	r := lookAt(t, judged(scalar(mirrored), 0.5, 0),
-		LookOptions{Null: Evaluation{Value: 3}, Up: true, Distant: true, Climb: true, Free: 1e9})
+	r := scanned(t, judged(scalar(mirrored), 0.5, 0),
+		ScanOptions{Null: Evaluation{Value: 3}, Up: true, Distant: true, Climb: true, Free: 1e9})
 	if r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]-7) > 0.2 || r.Seen.From != 0 || r.Seen.To < 7 {
 		t.Errorf("%s: %+v, %+v", r.Status, r.Best, r.Seen)
 	}
@@ -123,17 +123,17 @@ func TestLookWithoutNumbers(t *testing.T) {
 		e.Gradient[0] = math.NaN()
 		return spread(k, e)
 	}
-	r := lookAt(t, broken, LookOptions{Null: Evaluation{Value: 3}, Free: 1e9})
+	r := scanned(t, broken, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9})
 	if r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]+2) > 1 || !finite(r.Best.Value) {
 		t.Errorf("%s: %+v", r.Status, r.Best)
 	}
 }
 
-// A budget and a context end a look with the best point so far.
+// A budget and a context end a scan with the best point so far.
 func TestLookEndsEarly(t *testing.T) {
 	f := judged(scalar(twoBasins), 0.5, 0)
-	o := LookOptions{Null: Evaluation{Value: 3}, First: 1, Free: 1e9, Options: Options{Evaluations: 2}}
-	r := lookAt(t, f, o)
+	o := ScanOptions{Null: Evaluation{Value: 3}, First: 1, Free: 1e9, Options: Options{Evaluations: 2}}
+	r := scanned(t, f, o)
 	if r.Status != outcome.Budget || len(r.Evaluations) != 2 || r.Best.Value > 2.5 {
 		t.Errorf("%s after %d: %+v", r.Status, len(r.Evaluations), r.Best)
 	}
@@ -143,7 +143,7 @@ func TestLookEndsEarly(t *testing.T) {
 			cancel()
 		}
 	}
-	r, err := Look(ctx, judged(scalar(twoBasins), 0.5, 0), o)
+	r, err := Scan(ctx, judged(scalar(twoBasins), 0.5, 0), o)
 	if err != nil || r.Status != outcome.Cancelled || r.Best.Value > 2.5 {
 		t.Errorf("%v, %+v", err, r)
 	}
@@ -152,7 +152,7 @@ func TestLookEndsEarly(t *testing.T) {
 // Refinement begins at the solutions of the nearest point.
 func TestLookStartsFromTheNearestPoint(t *testing.T) {
 	f := judged(scalar(twoBasins), 0.5, 0)
-	lookAt(t, f, LookOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.1})
+	scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.1})
 	var before []float64
 	refined := 0
 	for _, r := range f.seen {
@@ -195,10 +195,10 @@ func TestLookDoubtsARoughCriterion(t *testing.T) {
 		value, _ := rippled(-12 * float64(k) / 5000)
 		best = min(best, value)
 	}
-	o := LookOptions{Null: Evaluation{Value: 3, StandardError: 0.2}, Free: 1e9}
-	smooth := lookAt(t, judged(scalar(rippled), 0.2, 0), o)
+	o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.2}, Free: 1e9}
+	smooth := scanned(t, judged(scalar(rippled), 0.2, 0), o)
 	o.Rough = 0.1
-	rough := lookAt(t, judged(scalar(rippled), 0.2, 0), o)
+	rough := scanned(t, judged(scalar(rippled), 0.2, 0), o)
 	if excess := rough.Best.Value - best; excess > 0.05*0.2 || len(rough.Evaluations) > 22 {
 		t.Errorf("%g standard errors above the least value after %d evaluations", excess/0.2, len(rough.Evaluations))
 	}
@@ -207,7 +207,7 @@ func TestLookDoubtsARoughCriterion(t *testing.T) {
 	}
 	bowl := func(x float64) (float64, float64) { return 1 + (x+4)*(x+4)/50, (x + 4) / 25 }
 	o.Rough = 0
-	if r := lookAt(t, judged(scalar(bowl), 0.2, 0), o); len(r.Evaluations) > 10+1 { // the path, and the least point of the parabola
+	if r := scanned(t, judged(scalar(bowl), 0.2, 0), o); len(r.Evaluations) > 10+1 { // the path, and the least point of the parabola
 		t.Errorf("%d evaluations of a parabola", len(r.Evaluations))
 	}
 }

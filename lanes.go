@@ -83,11 +83,11 @@ func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (
 	return d.over(ctx, runner, spec)
 }
 
-func (s *single) lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
+func (s *separable) lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
 	return bilevel.NewLanes(s.engine.k, x, s.engine.y, s.complete(spec))
 }
 
-func (s *single) over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (outer, error) {
+func (s *separable) over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (outer, error) {
 	return bilevel.NewOver(ctx, runner, s.complete(spec))
 }
 

@@ -36,14 +36,14 @@ func LeaveOneOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}
-	s, ok := e.problem.(*single)
+	s, ok := e.problem.(*separable)
 	if !ok {
 		return nil, outcome.At(outcome.Usage, "model", "%s has no leave-one-out by a single fit; models of one predictor with a penalty on columns have", e.config.Model)
 	}
 	return s.leaveOneOut(ctx, logLambda)
 }
 
-func (s *single) leaveOneOut(ctx context.Context, logLambda []float64) (*LeftOut, error) {
+func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64) (*LeftOut, error) {
 	penalty, err := s.strengths(logLambda)
 	if err != nil {
 		return nil, err

@@ -61,14 +61,14 @@ type family struct {
 	classes, samples bool
 	// machine is the loss of a problem of samples; tube says that it has a second strength ε,
 	// bare that there is no intercept unless one is asked for.
-	machine    machine
+	machine    svmLoss
 	tube, bare bool
 	state      func(*engine) (problem, error) // makes the inner problem of an engine's data
 }
 
-// machine is the loss of support vectors, which is no datafit of rows: its name, and what a score
+// svmLoss is the loss of support vectors, which is no datafit of rows: its name, and what a score
 // is of the mean of the target.
-type machine struct {
+type svmLoss struct {
 	name string
 	link loss.Link
 }
@@ -159,19 +159,19 @@ func families() []family {
 	const meanSquares = "mean squared error"
 	mse := func(loss.Loss) criterion.Criterion { return criterion.MeanSquaredError{} }
 	return []family{
-		{name: Lasso, about: "numbers; squared loss, ℓ1 penalty: few columns are used", loss: loss.Squared{}, form: l1, judge: mse, judged: meanSquares, state: newSingle},
-		{name: ElasticNet, about: "elastic net: ℓ1 and ridge, two strengths", loss: loss.Squared{}, form: elasticNet, judge: mse, judged: meanSquares, state: newSingle},
-		{name: WeightedLasso, about: "weighted Lasso: a strength for every column", loss: loss.Squared{}, form: weighted, judge: mse, judged: meanSquares, state: newSingle},
-		{name: Ridge, about: "numbers; squared loss, all columns are used", loss: loss.Squared{}, form: ridge, judge: mse, judged: meanSquares, state: newSingle},
-		{name: Logistic, about: "two classes; logistic loss, ℓ1 penalty; gives probabilities", loss: loss.Logistic{}, form: l1, judge: criterion.Of, judged: "logistic loss", state: newSingle},
-		{name: Poisson, about: "counts; Poisson loss with a log link, ℓ1 penalty", loss: loss.Poisson{}, form: l1, judge: criterion.Deviance, judged: "Poisson deviance", state: newSingle},
-		{name: Gamma, about: "numbers above 0; gamma loss with a log link, ℓ1 penalty", loss: loss.Gamma{}, form: l1, judge: criterion.Deviance, judged: "gamma deviance", state: newSingle},
-		{name: Tweedie, about: "numbers of 0 or more, many of them 0; log link, ℓ1 penalty", loss: loss.Tweedie{}, form: l1, judge: criterion.Deviance, judged: "Tweedie deviance", state: newSingle},
-		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judge: criterion.Of, judged: "Huber's loss", state: newSingle},
-		{name: SquaredHinge, about: "two classes; squared hinge, ℓ1 penalty", loss: loss.SquaredHinge{}, form: l1, judge: criterion.Of, judged: "squared hinge", state: newSingle},
+		{name: Lasso, about: "numbers; squared loss, ℓ1 penalty: few columns are used", loss: loss.Squared{}, form: l1, judge: mse, judged: meanSquares, state: newSeparable},
+		{name: ElasticNet, about: "elastic net: ℓ1 and ridge, two strengths", loss: loss.Squared{}, form: elasticNet, judge: mse, judged: meanSquares, state: newSeparable},
+		{name: WeightedLasso, about: "weighted Lasso: a strength for every column", loss: loss.Squared{}, form: weighted, judge: mse, judged: meanSquares, state: newSeparable},
+		{name: Ridge, about: "numbers; squared loss, all columns are used", loss: loss.Squared{}, form: ridge, judge: mse, judged: meanSquares, state: newSeparable},
+		{name: Logistic, about: "two classes; logistic loss, ℓ1 penalty; gives probabilities", loss: loss.Logistic{}, form: l1, judge: criterion.Of, judged: "logistic loss", state: newSeparable},
+		{name: Poisson, about: "counts; Poisson loss with a log link, ℓ1 penalty", loss: loss.Poisson{}, form: l1, judge: criterion.Deviance, judged: "Poisson deviance", state: newSeparable},
+		{name: Gamma, about: "numbers above 0; gamma loss with a log link, ℓ1 penalty", loss: loss.Gamma{}, form: l1, judge: criterion.Deviance, judged: "gamma deviance", state: newSeparable},
+		{name: Tweedie, about: "numbers of 0 or more, many of them 0; log link, ℓ1 penalty", loss: loss.Tweedie{}, form: l1, judge: criterion.Deviance, judged: "Tweedie deviance", state: newSeparable},
+		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judge: criterion.Of, judged: "Huber's loss", state: newSeparable},
+		{name: SquaredHinge, about: "two classes; squared hinge, ℓ1 penalty", loss: loss.SquaredHinge{}, form: l1, judge: criterion.Of, judged: "squared hinge", state: newSeparable},
 		{name: Multiclass, about: "two classes or more: a logreg of each class against the rest", loss: loss.Logistic{}, form: byClass, judged: "cross-entropy", classes: true, state: newOneVersusRest},
-		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, bare: true, machine: machine{"hinge", loss.Margin}, state: newSamples},
-		{name: SVR, about: "numbers; ε-insensitive support vector regression, C and ε", form: tube, judge: mse, judged: meanSquares, samples: true, tube: true, machine: machine{"epsilon_insensitive", loss.Identity}, state: newSamples},
+		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, bare: true, machine: svmLoss{"hinge", loss.Margin}, state: newSamples},
+		{name: SVR, about: "numbers; ε-insensitive support vector regression, C and ε", form: tube, judge: mse, judged: meanSquares, samples: true, tube: true, machine: svmLoss{"epsilon_insensitive", loss.Identity}, state: newSamples},
 		{name: GroupLasso, about: "group Lasso: groups of columns enter together", loss: loss.Squared{}, form: groupForm(), judge: mse, judged: meanSquares, state: newBlocked},
 		{name: GroupNet, about: "group Lasso and ridge, two strengths", loss: loss.Squared{}, form: groupNetForm(), judge: mse, judged: meanSquares, state: newBlocked},
 		{name: SparseGroup, about: "sparse group Lasso: few groups, few columns of each", loss: loss.Squared{}, form: sparseGroupForm(tau), judge: mse, judged: meanSquares, state: newBlocked},

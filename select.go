@@ -178,7 +178,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return nil, err
 	}
 	began := time.Now()
-	searching, soft := softly(ctx, o)
+	searching, soft := withStop(ctx, o)
 	defer soft.end()
 	t, err := e.task(searching, o)
 	if err != nil {

@@ -61,8 +61,8 @@ func (s *Spec) scores(view *sparse.View, y []float64) (model.Scores, error) {
 	return model.OneScore(fit), nil
 }
 
-// blocks is the lane of a penalty on blocks.
-type blocks struct {
+// blockLane is the lane of a penalty on blocks.
+type blockLane struct {
 	judged
 	spec     *Blocked
 	fit      model.Scores
@@ -71,12 +71,12 @@ type blocks struct {
 	implicit *implicit.Blocks
 	at       model.Blocks
 	last     *cd.BlockSolution
-	known    map[int]kept
+	known    map[int]keptSolution
 	most     float64
 }
 
 func newBlockLane(spec Spec, fit model.Scores, j judged) (lane, error) {
-	l := &blocks{judged: j, spec: spec.Blocked, fit: fit, most: largestSupport(fit.View())}
+	l := &blockLane{judged: j, spec: spec.Blocked, fit: fit, most: largestSupport(fit.View())}
 	l.begin()
 	if q := fit.Count(); q > 1 {
 		l.slope, l.curvature = make([]float64, q*len(j.y)), make([]float64, q*len(j.y))
@@ -94,19 +94,19 @@ func newBlockLane(spec Spec, fit model.Scores, j judged) (lane, error) {
 }
 
 // begin makes what solves and differentiates.
-func (l *blocks) begin() {
+func (l *blockLane) begin() {
 	l.solver = cd.NewBlocks(l.fit, l.spec.Partition)
 	l.implicit = implicit.NewBlocks(l.fit, l.spec.Partition, l.solver.System())
 }
 
 // descend makes the path from above that a penalty which is not convex takes.
-func (l *blocks) descend() {
+func (l *blockLane) descend() {
 	if l.spec.Descend {
 		l.descent = cd.NewDescent(l.solver, func(lambda float64) (model.Blocks, error) { return l.spec.Penalty([]float64{lambda}) }, l.Top)
 	}
 }
 
-func (l *blocks) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
+func (l *blockLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	logLambda := r.LogLambda
 	g, err := l.spec.Penalty(logLambda)
 	if err != nil {
@@ -139,7 +139,7 @@ func (l *blocks) solve(ctx context.Context, r *LaneRequest, options cd.Options) 
 	return nil
 }
 
-func (l *blocks) differentiate(ctx context.Context, request *LaneRequest, _ cd.Options) error {
+func (l *blockLane) differentiate(ctx context.Context, request *LaneRequest, _ cd.Options) error {
 	start := time.Now()
 	at := implicit.BlockPoint{
 		Support: l.last.Support, Beta: l.last.Beta, Correlation: l.solver.Correlation(),
@@ -158,28 +158,28 @@ func (l *blocks) differentiate(ctx context.Context, request *LaneRequest, _ cd.O
 	return nil
 }
 
-// renew replaces what solves by what has learnt nothing, see renew.go.
-func (l *blocks) renew() {
+// renew replaces what solves by what has learnt nothing, see lanestate.go.
+func (l *blockLane) renew() {
 	from := l.solution()
 	l.begin()
 	l.descend()
 	l.solver.Start(from.Support, from.Coef)
 }
 
-func (l *blocks) over() *sparse.View { return l.fit.View() }
+func (l *blockLane) over() *sparse.View { return l.fit.View() }
 
-func (l *blocks) state(number int) []byte {
+func (l *blockLane) state(number int) []byte {
 	if at, ok := l.known[number]; ok {
 		return at.encode()
 	}
 	if number > 0 {
 		return nil
 	}
-	at := kept{Solution: *l.solution()}
+	at := keptSolution{Solution: *l.solution()}
 	return at.encode()
 }
 
-func (l *blocks) restore(number int, state []byte) error {
+func (l *blockLane) restore(number int, state []byte) error {
 	_, p := l.fit.View().Dims()
 	at, err := decodeState(state, p*l.fit.Count())
 	switch {
@@ -193,23 +193,23 @@ func (l *blocks) restore(number int, state []byte) error {
 	}
 }
 
-func (l *blocks) keep(number int) { remember(&l.known, number, l.solution(), tangent{}) }
+func (l *blockLane) keep(number int) { remember(&l.known, number, l.solution(), tangent{}) }
 
-func (l *blocks) kept(number int) *Solution { return keptAt(l.known, number) }
+func (l *blockLane) kept(number int) *Solution { return keptAt(l.known, number) }
 
-func (l *blocks) recall(number int) {
+func (l *blockLane) recall(number int) {
 	if at, ok := l.known[number]; ok {
 		_ = l.moveTo(&at.Solution)
 	}
 }
 
-func (l *blocks) solution() *Solution {
+func (l *blockLane) solution() *Solution {
 	at, coef := l.solver.Coefficients()
 	return &Solution{at, coef}
 }
 
 // moveTo has no effect where a path from above leads to the solution.
-func (l *blocks) moveTo(s *Solution) error {
+func (l *blockLane) moveTo(s *Solution) error {
 	l.solver.Start(s.Support, s.Coef)
 	return nil
 }

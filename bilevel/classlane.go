@@ -17,8 +17,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// versus is what all lanes of a one-versus-rest problem share.
-type versus struct {
+// oneVsRest is what all lanes of a one-versus-rest problem share.
+type oneVsRest struct {
 	spec    Spec
 	classes []float64 // labels, ascending
 	label   []int32   // n: class of each row
@@ -27,11 +27,11 @@ type versus struct {
 // classFold is a fold as its lanes see it. Workers belong to it, not to the lanes, so that
 // memory grows with the supports and not with q·n.
 type classFold struct {
-	*versus
+	*oneVsRest
 	heldOut
 	view    *sparse.View
 	penalty func(logLambda []float64) (model.Penalty, error)
-	workers chan *worker
+	workers chan *classSolver
 }
 
 // NewMulticlassLanes prepares the lanes of such a problem; see [NewMulticlass].
@@ -46,7 +46,7 @@ func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec)
 	if spec.Threads <= 0 {
 		spec.Threads = runtime.GOMAXPROCS(0)
 	}
-	all := &versus{spec: spec}
+	all := &oneVsRest{spec: spec}
 	var err error
 	if all.classes, all.label, err = Classes(y); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec)
 	}), nil
 }
 
-func (v *versus) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFold, error) {
+func (v *oneVsRest) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFold, error) {
 	held, err := newHeldOut(&v.spec, v.classes, v.label, fold)
 	if err != nil {
 		return nil, err
@@ -76,10 +76,10 @@ func (v *versus) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFold,
 	if err != nil {
 		return nil, err
 	}
-	f := &classFold{versus: v, heldOut: *held, view: view, penalty: within(v.spec.Penalty, v.spec.Box.In(view)), workers: make(chan *worker, min(v.spec.Threads, len(v.classes)))}
+	f := &classFold{oneVsRest: v, heldOut: *held, view: view, penalty: within(v.spec.Penalty, v.spec.Box.In(view)), workers: make(chan *classSolver, min(v.spec.Threads, len(v.classes)))}
 	for range cap(f.workers) {
 		n := len(v.label)
-		f.workers <- &worker{y: make([]float64, n), slope: make([]float64, n), curvature: make([]float64, n)}
+		f.workers <- &classSolver{y: make([]float64, n), slope: make([]float64, n), curvature: make([]float64, n)}
 	}
 	return f, nil
 }
@@ -93,23 +93,23 @@ type classLane struct {
 	support   []int32
 	coef      []float64
 	tangent   tangent
-	known     map[int]kept
+	known     map[int]keptSolution
 	clearance float64 // of the solution
 }
 
 func (l *classLane) result() *LaneResult { return &l.LaneResult }
 
-// worker solves one class at a time.
-type worker struct {
+// classSolver solves one class at a time.
+type classSolver struct {
 	y                []float64
 	solver           *cd.Solver
 	slope, curvature []float64
 	motion, bent     []float64 // n
 }
 
-// bend is [implicit.Outer].Bend. A share P of the classes at scores that are off by reach has
+// curvatureWithin is [implicit.Outer].CurvatureWithin. A share P of the classes at scores that are off by reach has
 // a P(1 − P) that is e^2reach times as large at most, and not above a quarter.
-func (w *worker) bend(reach float64) []float64 {
+func (w *classSolver) curvatureWithin(reach float64) []float64 {
 	w.bent = slices.Grow(w.bent[:0], len(w.slope))[:len(w.slope)]
 	growth := kernels.Exp(2 * min(reach, 300))
 	for i, c := range w.curvature {
@@ -119,7 +119,7 @@ func (w *worker) bend(reach float64) []float64 {
 }
 
 // take makes the solver one of a class, without a memory of others.
-func (w *worker) take(fit model.Datafit) {
+func (w *classSolver) take(fit model.Datafit) {
 	if w.solver == nil {
 		w.solver = cd.New(fit)
 	} else {
@@ -128,7 +128,7 @@ func (w *worker) take(fit model.Datafit) {
 }
 
 // datafit returns the one-versus-rest problem of the class.
-func (l *classLane) datafit(w *worker) (*model.Rowwise, error) {
+func (l *classLane) datafit(w *classSolver) (*model.Rowwise, error) {
 	for i, c := range l.fold.label {
 		w.y[i] = -1
 		if int(c) == l.class {
@@ -144,7 +144,7 @@ func (l *classLane) datafit(w *worker) (*model.Rowwise, error) {
 
 // borrow returns the penalty of a request, the datafit, and a worker that the caller gives
 // back.
-func (l *classLane) borrow(r *LaneRequest) (model.Penalty, *model.Rowwise, *worker, error) {
+func (l *classLane) borrow(r *LaneRequest) (model.Penalty, *model.Rowwise, *classSolver, error) {
 	penalty, err := makePenalty(l.fold.penalty, r.LogLambda)
 	if err != nil {
 		return penalty, nil, nil, err
@@ -188,8 +188,8 @@ func (l *classLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 	return nil
 }
 
-// weigh sets the slope and the curvature of the cross-entropy in the scores of the class.
-func (w *worker) weigh(l *classLane, r *LaneRequest) error {
+// weighRows sets the slope and the curvature of the cross-entropy in the scores of the class.
+func (w *classSolver) weighRows(l *classLane, r *LaneRequest) error {
 	f := l.fold
 	if len(r.Probability) != len(f.rows) || len(r.Others) != f.count(l.class) {
 		return outcome.Errorf(outcome.Shape, "lane %v: %d probabilities of the class and %d of the others, there must be %d and %d",
@@ -217,7 +217,7 @@ func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options c
 		return err
 	}
 	defer func() { l.fold.workers <- w }()
-	if err := w.weigh(l, r); err != nil {
+	if err := w.weighRows(l, r); err != nil {
 		return err
 	}
 	cache := w.solver.Cache()
@@ -232,21 +232,21 @@ func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options c
 		clear(w.motion)
 		o.Motion = [][]float64{w.motion}
 	}
-	g, err := solver.Solve(ctx, penalty, at, implicit.Outer{Slope: w.slope, Curvature: w.curvature, Bend: w.bend}, o)
+	g, err := solver.Solve(ctx, penalty, at, implicit.Outer{Slope: w.slope, Curvature: w.curvature, CurvatureWithin: w.curvatureWithin}, o)
 	if err != nil {
 		return err
 	}
 	if g.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	l.Gradient, l.Steep, l.Wander = g.Gradient, g.Steep, g.Wander
+	l.Gradient, l.MotionNorm, l.ErrorNorm = g.Gradient, g.MotionNorm, g.ErrorNorm
 	l.tangent.note(r.LogLambda[0], g)
 	l.Motion = l.Motion[:0]
 	if r.Curvature {
 		for _, i := range l.fold.rows {
 			l.Motion = append(l.Motion, w.motion[i])
 		}
-		l.weigh(r.Probability)
+		l.weighMotion(r.Probability)
 	}
 	l.Derived = differentiated(g, time.Since(start))
 	if l.fold.spec.Certify {

@@ -133,7 +133,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 			t.Fatal(err)
 		}
 		lambda := []float64{-5 + 4*r.Float64()}
-		l := inProcess[*machine](t, problem.runner, LaneID{})
+		l := inProcess[*svmLane](t, problem.runner, LaneID{})
 		return evaluator{problem.Evaluate, func() string {
 			return fmt.Sprint(l.last.Free, l.last.Bound, l.corners())
 		}}, lambda
@@ -144,7 +144,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 			t.Fatal(err)
 		}
 		return evaluator{s.Evaluate, func() string {
-			a, b := inProcess[*penalised](t, s.runner, LaneID{}).last, inProcess[*penalised](t, s.runner, LaneID{Fold: 1}).last
+			a, b := inProcess[*penalisedLane](t, s.runner, LaneID{}).last, inProcess[*penalisedLane](t, s.runner, LaneID{Fold: 1}).last
 			return fmt.Sprint(signed(a.Support, a.Coef), signed(b.Support, b.Coef))
 		}}, lambda
 	default:
@@ -152,7 +152,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := inProcess[*penalised](t, problem.runner, LaneID{})
+		l := inProcess[*penalisedLane](t, problem.runner, LaneID{})
 		return evaluator{problem.Evaluate, func() string {
 			return fmt.Sprint(signed(l.last.Support, l.last.Coef), l.corners())
 		}}, lambda

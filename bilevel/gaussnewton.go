@@ -15,8 +15,8 @@ import (
 
 // prepareMotion makes room for J; nil where it is not asked for, and where each column has
 // its own λ.
-func (l *penalised) prepareMotion(r *LaneRequest) [][]float64 {
-	l.Bend = nil
+func (l *penalisedLane) prepareMotion(r *LaneRequest) [][]float64 {
+	l.Curvature = nil
 	if !r.Curvature || l.at.PerColumn() {
 		return nil
 	}
@@ -31,29 +31,29 @@ func (l *penalised) prepareMotion(r *LaneRequest) [][]float64 {
 	return l.motion
 }
 
-// weigh makes H of J.
-func (l *penalised) weigh() {
+// weighMotion makes H of J.
+func (l *penalisedLane) weighMotion() {
 	r, curvature := len(l.motion), l.outer().Curvature
-	l.Bend = make([]float64, r*r)
+	l.Curvature = make([]float64, r*r)
 	for _, i := range l.rows {
 		c := max(0, curvature[i]) // a loss of the caller's may be concave here
 		for a, ma := range l.motion {
 			for b, mb := range l.motion {
-				l.Bend[a*r+b] = math.FMA(c*ma[i], mb[i], l.Bend[a*r+b])
+				l.Curvature[a*r+b] = math.FMA(c*ma[i], mb[i], l.Curvature[a*r+b])
 			}
 		}
 	}
 }
 
-// bend returns H of all lanes; nil where it is not known, as that of a
+// curvature returns H of all lanes; nil where it is not known, as that of a
 // criterion of the caller's.
-func (p *Problem) bend(r int, results []LaneResult) []float64 {
+func (p *Problem) curvature(r int, results []LaneResult) []float64 {
 	h := make([]float64, r*r)
 	for _, l := range results {
-		if l.Bend == nil {
+		if l.Curvature == nil {
 			return nil
 		}
-		for i, v := range l.Bend {
+		for i, v := range l.Curvature {
 			h[i] = math.FMA(p.share, v, h[i])
 		}
 	}
@@ -72,14 +72,14 @@ func (p *Problem) bend(r int, results []LaneResult) []float64 {
 //
 // which is positive semidefinite. The hypergradients have J at hand.
 
-// weigh turns the movements of a class's scores into P·J·√(s/S), and keeps the sum of
+// weighMotion turns the movements of a class's scores into P·J·√(s/S), and keeps the sum of
 // their squares over P.
-func (l *classLane) weigh(probability []float64) {
+func (l *classLane) weighMotion(probability []float64) {
 	total := l.fold.criterion().Total(len(l.fold.rows))
-	l.Own = 0
+	l.MotionSquare = 0
 	for at, j := range l.Motion {
 		share, weight := probability[at], l.fold.weight(at)/total
-		l.Own = math.FMA(weight*share*j, j, l.Own)
+		l.MotionSquare = math.FMA(weight*share*j, j, l.MotionSquare)
 		l.Motion[at] = math.Sqrt(weight) * share * j
 	}
 }
@@ -96,7 +96,7 @@ func (m *Multiclass) curvature(results []LaneResult) []float64 {
 			row := h[k*q : (k+1)*q]
 			for fold := range m.folds {
 				classes := results[fold*q : (fold+1)*q]
-				row[k] = math.FMA(share, classes[k].Own, row[k])
+				row[k] = math.FMA(share, classes[k].MotionSquare, row[k])
 				for l := k; l < q; l++ {
 					row[l] = math.FMA(-share, m.k.Dot(classes[k].Motion, classes[l].Motion), row[l])
 				}

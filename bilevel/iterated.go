@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// iterated is a lane that is differentiated along the iterates of its solver.
-type iterated struct {
+// iteratedLane is a lane that is differentiated along the iterates of its solver.
+type iteratedLane struct {
 	judged
 	stateless
 	method iterdiff.Method
@@ -27,7 +27,7 @@ func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &iterated{judged: j, method: *spec.Iterate}
+	l := &iteratedLane{judged: j, method: *spec.Iterate}
 	l.iterate = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
 		penalty, err := makePenalty(spec.Penalty, logLambda)
 		if err != nil {
@@ -40,7 +40,7 @@ func newIterated(j judged, spec Spec, fit model.Datafit) (lane, error) {
 }
 
 // slopes implements [iterdiff.Outer].
-func (l *iterated) slopes(m, slope []float64) float64 {
+func (l *iteratedLane) slopes(m, slope []float64) float64 {
 	if len(l.test) > 0 {
 		l.Test, l.Tested = l.loss(l.test, m, nil), true
 	}
@@ -51,7 +51,7 @@ func (l *iterated) slopes(m, slope []float64) float64 {
 const defaultTol = 1e-6
 
 // solve makes the gradient too.
-func (l *iterated) solve(ctx context.Context, request *LaneRequest, options cd.Options) error {
+func (l *iteratedLane) solve(ctx context.Context, request *LaneRequest, options cd.Options) error {
 	start := time.Now()
 	o := iterdiff.Options{Method: l.method, Tol: options.Tol, MaxEpochs: options.MaxEpochs}
 	if o.Tol == 0 {
@@ -88,4 +88,4 @@ func (l *iterated) solve(ctx context.Context, request *LaneRequest, options cd.O
 	return nil
 }
 
-func (l *iterated) differentiate(context.Context, *LaneRequest, cd.Options) error { return nil }
+func (l *iteratedLane) differentiate(context.Context, *LaneRequest, cd.Options) error { return nil }

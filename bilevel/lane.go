@@ -102,7 +102,7 @@ func (j *judged) judgeNull(prediction []float64) error {
 func (j *judged) outer() implicit.Outer {
 	outer := implicit.Outer{Slope: j.slope, Curvature: j.curvature, Blind: !criterion.Curved(j.criterion)}
 	if !outer.Blind && !criterion.Quadratic(j.criterion) {
-		outer.Bend = j.bend
+		outer.CurvatureWithin = j.curvatureWithin
 	}
 	return outer
 }
@@ -113,10 +113,10 @@ const (
 	shortReach   = 0.25 // no stretch of curvature lies between the ends of it and the prediction
 )
 
-// bend is [implicit.Outer].Bend: by the self-concordance of the criterion, or the largest
+// curvatureWithin is [implicit.Outer].CurvatureWithin: by the self-concordance of the criterion, or the largest
 // curvature at either end of the reach and at what is in it of the middle of the criteria
 // of classes, where theirs is largest.
-func (j *judged) bend(reach float64) []float64 {
+func (j *judged) curvatureWithin(reach float64) []float64 {
 	concordance, ok := criterion.Concordance(j.criterion)
 	growth := float64(concordance * reach)
 	if ok && growth < slightGrowth {
@@ -158,8 +158,8 @@ func (j *judged) bend(reach float64) []float64 {
 	return out
 }
 
-// penalised is the lane of a datafit and a penalty.
-type penalised struct {
+// penalisedLane is the lane of a datafit and a penalty.
+type penalisedLane struct {
 	judged
 	penalty  func([]float64) (model.Penalty, error)
 	solver   *cd.Solver
@@ -170,7 +170,7 @@ type penalised struct {
 	met      []float64 // correlations of its support
 	curved   bool      // the loss is not quadratic
 	tangent  tangent
-	known    map[int]kept
+	known    map[int]keptSolution
 	fit      model.Datafit
 	from     *Solution   // where the next solve begins, if not where the last has ended
 	null0    float64     // objective of the null model
@@ -201,7 +201,7 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 		j.Top = kernels.Log(spec.AlphaMax(null.Within(box)))
 	}
 	_, curved := fit.(model.Curved)
-	return &penalised{judged: j, fit: fit, curved: curved, penalty: within(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
+	return &penalisedLane{judged: j, fit: fit, curved: curved, penalty: within(spec.Penalty, box), solver: solver, implicit: implicit.NewSharing(fit, solver.Cache()), certify: spec.Certify, null0: fit.Null(), most: largestSupport(fit.View()), view: fit.View()}, nil
 }
 
 // solverAt returns a solver at the null model, which it moves to that with all unpenalised
@@ -224,7 +224,7 @@ func sharpen(o cd.Options) cd.Options {
 	return o
 }
 
-func (l *penalised) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
+func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	penalty, err := makePenalty(l.penalty, r.LogLambda)
 	if err != nil {
 		return err
@@ -254,7 +254,7 @@ func (l *penalised) solve(ctx context.Context, r *LaneRequest, options cd.Option
 	return nil
 }
 
-func (l *penalised) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
+func (l *penalisedLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
 	l.met = l.solver.Correlations(l.met[:0])
 	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met, Clearance: l.solver.Clearance()}
@@ -266,11 +266,11 @@ func (l *penalised) differentiate(ctx context.Context, r *LaneRequest, options c
 	if g.Status == outcome.Cancelled {
 		return ctx.Err()
 	}
-	if l.broken != nil { // in Bend
+	if l.broken != nil { // in curvatureWithin
 		return l.broken
 	}
 	if motion != nil {
-		l.weigh()
+		l.weighMotion()
 	}
 	if l.curved && len(r.LogLambda) == 1 {
 		l.tangent.note(r.LogLambda[0], g)

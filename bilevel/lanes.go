@@ -87,18 +87,18 @@ type LaneResult struct {
 	// State is there for AskState; empty where nothing is remembered.
 	State []byte
 
-	// The gradient. Shape are further derivatives, see [Report]. Columns says which λ's its entries belong to, nil all in order. Bend is
+	// The gradient. Shape are further derivatives, see [Report]. Columns says which λ's its entries belong to, nil all in order. Curvature is
 	// the r × r curvature. Of a class, instead, Motion is how its scores move, times P·√(s/S),
-	// and Own the sum of its squares over P (see gaussnewton.go); Steep and Wander are those
+	// and MotionSquare the sum of its squares over P (see gaussnewton.go); MotionNorm and ErrorNorm are those
 	// of [implicit.Hypergradient].
-	Gradient      []float64
-	Shape         []float64
-	Columns       []int32
-	Bend          []float64
-	Motion        []float64
-	Own           float64
-	Steep, Wander float64
-	Derived       Derived
+	Gradient              []float64
+	Shape                 []float64
+	Columns               []int32
+	Curvature             []float64
+	Motion                []float64
+	MotionSquare          float64
+	MotionNorm, ErrorNorm float64
+	Derived               Derived
 }
 
 // Solution is a sparse vector of coefficients, in the coordinates of the lane's view:

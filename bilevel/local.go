@@ -245,8 +245,8 @@ func (l *Lanes) finish(ctx context.Context, r *LaneRequest, out *LaneResult) err
 		lane.keep(r.Keep)
 	}
 	found := lane.result()
-	out.Gradient, out.Shape, out.Columns, out.Bend, out.Derived = found.Gradient, found.Shape, found.Columns, found.Bend, found.Derived
-	out.Motion, out.Own, out.Steep, out.Wander = found.Motion, found.Own, found.Steep, found.Wander
+	out.Gradient, out.Shape, out.Columns, out.Curvature, out.Derived = found.Gradient, found.Shape, found.Columns, found.Curvature, found.Derived
+	out.Motion, out.MotionSquare, out.MotionNorm, out.ErrorNorm = found.Motion, found.MotionSquare, found.MotionNorm, found.ErrorNorm
 	return nil
 }
 

@@ -121,7 +121,7 @@ func (t ties) root(j int32) tie {
 		up := t[at.column]
 		at = tie{up.column, at.factor * up.factor}
 	}
-	t[j] = at // the next look is shorter
+	t[j] = at // path compression
 	return at
 }
 

@@ -221,7 +221,7 @@ func (m *Multiclass) solve(ctx context.Context, r search.Request, keep int) ([]L
 		}
 		m.begin = nil
 	}
-	return m.runner.Run(ctx, requests, m.spec.tally(len(requests))(r.LogLambda))
+	return m.runner.Run(ctx, requests, m.spec.counting(len(requests))(r.LogLambda))
 }
 
 // judge adds the cross-entropy to a report; scores turn into probabilities.
@@ -301,11 +301,11 @@ func (m *Multiclass) collect(report *Report, results []LaneResult) {
 			var wander float64
 			for l := range classes {
 				if l != k {
-					wander += classes[l].Wander
+					wander += classes[l].ErrorNorm
 				}
 			}
 			lane := &classes[k]
-			bound += float64(share * lane.Steep * wander)
+			bound += float64(share * lane.MotionNorm * wander)
 			report.addSolution(&lane.Solved)
 			if report.Gradient == nil {
 				continue

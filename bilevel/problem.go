@@ -235,7 +235,7 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	if p.Keep {
 		request.Keep = p.kept.next(r.LogLambda)
 	}
-	results, err := p.runner.Run(ctx, p.ask(request), p.spec.tally(p.lanes)(r.LogLambda))
+	results, err := p.runner.Run(ctx, p.ask(request), p.spec.counting(p.lanes)(r.LogLambda))
 	if err != nil {
 		return Report{}, err
 	}
@@ -244,15 +244,15 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	}
 	report := p.collect(r, results)
 	if request.Curvature {
-		report.Curvature = p.bend(len(r.LogLambda), results)
+		report.Curvature = p.curvature(len(r.LogLambda), results)
 	}
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil
 }
 
-// tally returns what counts inner problems as they end, of so many in all: it gives for a λ
+// counting returns what counts inner problems as they end, of so many in all: it gives for a λ
 // what each of them calls, nil where nobody listens.
-func (s *Spec) tally(of int) func(logLambda []float64) func() {
+func (s *Spec) counting(of int) func(logLambda []float64) func() {
 	if s.Solved == nil {
 		return func([]float64) func() { return nil }
 	}

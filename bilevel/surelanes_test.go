@@ -184,7 +184,7 @@ func TestRiskBounds(t *testing.T) {
 			norm += d * d
 		}
 		for at := range problem.lanes {
-			room += math.Sqrt(2 * n * inProcess[*penalised](t, problem.runner, LaneID{Fold: at}).last.Gap)
+			room += math.Sqrt(2 * n * inProcess[*penalisedLane](t, problem.runner, LaneID{Fold: at}).last.Gap)
 		}
 		bound := math.Sqrt(norm) * room / c.epsilon
 		if off := math.Abs(r.Value - freedom); off > bound+1e-9 {
@@ -195,7 +195,7 @@ func TestRiskBounds(t *testing.T) {
 		r, problem = evaluate(c.information, 1e-5)
 		for at, exact := range []*oracle.Problem{c.q, c.moved} {
 			support, _ := exact.Solve().Support()
-			ok = ok && slices.Equal(support, inProcess[*penalised](t, problem.runner, LaneID{Fold: at}).last.Support)
+			ok = ok && slices.Equal(support, inProcess[*penalisedLane](t, problem.runner, LaneID{Fold: at}).last.Support)
 		}
 		for i, want := range gradient {
 			if ok && math.Abs(r.Gradient[i]-want) > r.ErrorBound*(1+1e-6)+1e-9*math.Abs(want) {

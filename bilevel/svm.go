@@ -48,19 +48,19 @@ func NewSVMLanes(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) 
 			return nil, err
 		}
 		if spec.Iterate != nil {
-			l := &iterated{judged: j, method: *spec.Iterate}
+			l := &iteratedLane{judged: j, method: *spec.Iterate}
 			solver := iterdiff.NewSVM(fit)
 			l.iterate = func(ctx context.Context, logLambda []float64, o iterdiff.Options) (*iterdiff.Result, error) {
 				return solver.Solve(ctx, logLambda[0], l.slopes, o)
 			}
 			return l, nil
 		}
-		return &machine{judged: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify, most: mostOf(p, weights)}, nil
+		return &svmLane{judged: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify, most: mostOf(p, weights)}, nil
 	}), nil
 }
 
-// machine is the lane of an SVM.
-type machine struct {
+// svmLane is the lane of an SVM.
+type svmLane struct {
 	judged
 	stateless
 	fit      *model.SVM
@@ -68,11 +68,11 @@ type machine struct {
 	implicit *implicit.SVM
 	certify  bool
 	last     *cd.SVMSolution
-	from     *Solution // see renew.go
+	from     *Solution // see lanestate.go
 	most     float64   // free samples that coefficients or training rows allow
 }
 
-func (l *machine) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
+func (l *svmLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
 	if r.Anew {
 		l.renew()
@@ -97,7 +97,7 @@ func (l *machine) solve(ctx context.Context, r *LaneRequest, options cd.Options)
 	return nil
 }
 
-func (l *machine) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
+func (l *svmLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start, s := time.Now(), l.last
 	at := implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, W: s.W, Predictions: s.Predictions}
 	g, err := l.implicit.Solve(ctx, r.LogLambda[0], at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})

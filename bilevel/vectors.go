@@ -47,12 +47,12 @@ func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, classes bool,
 		if err := j.judgeNull(null); err != nil {
 			return nil, err
 		}
-		return &vectors{judged: j, fit: fit, solver: solver, implicit: implicit.NewVectors(fit)}, nil
+		return &vectorsLane{judged: j, fit: fit, solver: solver, implicit: implicit.NewVectors(fit)}, nil
 	}), nil
 }
 
-// vectors is the lane of a machine of support vectors.
-type vectors struct {
+// vectorsLane is the lane of a machine of support vectors.
+type vectorsLane struct {
 	judged
 	stateless
 	fit      *model.Vectors
@@ -61,7 +61,7 @@ type vectors struct {
 	last     *cd.VectorsSolution
 }
 
-func (l *vectors) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
+func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
 	l.solver.Reset() // exact steps take little longer from nowhere, and the point does not depend on the last
 	s, err := l.solver.Solve(ctx, r.LogLambda, options)
@@ -85,7 +85,7 @@ func (l *vectors) solve(ctx context.Context, r *LaneRequest, options cd.Options)
 	return nil
 }
 
-func (l *vectors) differentiate(ctx context.Context, r *LaneRequest, _ cd.Options) error {
+func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, _ cd.Options) error {
 	start, s := time.Now(), l.last
 	at := implicit.VectorsPoint{Dual: s.Dual, Free: s.Free, Bound: s.Bound, Predictions: s.Predictions}
 	g, err := l.implicit.Solve(r.LogLambda, at, l.outer())
@@ -101,4 +101,4 @@ func (l *vectors) differentiate(ctx context.Context, r *LaneRequest, _ cd.Option
 }
 
 // restore has nothing to do: every solve begins from nowhere.
-func (*vectors) restore(int, []byte) error { return nil }
+func (*vectorsLane) restore(int, []byte) error { return nil }

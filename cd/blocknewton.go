@@ -19,7 +19,7 @@ const (
 // it if that lowers the objective.
 func (s *Blocks) polish(ctx context.Context, g model.Blocks, most int) {
 	s.refit()
-	lack := s.lacks(g)
+	lack := s.largestViolation(g)
 	for range most {
 		if lack <= leastLack*s.scale || ctx.Err() != nil || len(s.out.Support) == 0 {
 			return
@@ -30,7 +30,7 @@ func (s *Blocks) polish(ctx context.Context, g model.Blocks, most int) {
 		}
 		s.out.Steps++
 		s.refit()
-		if next := s.lacks(g); next <= halved*lack {
+		if next := s.largestViolation(g); next <= halved*lack {
 			lack = next
 			continue
 		}
@@ -71,10 +71,10 @@ func (s *Blocks) value(g model.Blocks) float64 {
 	return sum
 }
 
-// lacks looks at the columns of the support, and returns the largest lack of an entry that is
+// largestViolation returns the largest violation, among the columns of the support, of an entry that is
 // not 0.
-func (s *Blocks) lacks(g model.Blocks) (worst float64) {
-	s.look(s.out.Support)
+func (s *Blocks) largestViolation(g model.Blocks) (worst float64) {
+	s.correlate(s.out.Support)
 	size := len(s.own) / 4
 	for last, j := range s.out.Support {
 		b := s.part.Of(j)

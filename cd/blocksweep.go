@@ -60,7 +60,7 @@ func (s *Blocks) workingColumns() (columns []int32) {
 // correlations are those of the certificate at first.
 func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst float64) {
 	if !certified {
-		s.look(columns)
+		s.correlate(columns)
 	}
 	for _, b := range s.working {
 		l := s.local[b]
@@ -79,8 +79,8 @@ func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst fl
 	return worst
 }
 
-// look sets the correlations of some columns at the point.
-func (s *Blocks) look(columns []int32) {
+// correlate sets the correlations of some columns at the point.
+func (s *Blocks) correlate(columns []int32) {
 	n, _ := s.view.Dims()
 	one, total := s.point.Weighted, s.view.Total()
 	if s.q > 1 {

@@ -18,9 +18,9 @@ func (in *inner) boundedGap() float64 {
 	return dual.Gap(0.5*rest*rest*in.engine.squaredResidual()/in.total, math.Inf(1))
 }
 
-// grip returns by how much the correlation of the column at a place exceeds what holds its
+// boundSlack returns by how much the correlation of the column at a place exceeds what holds its
 // coefficient at a bound, where it is there.
-func (s *Solver) grip(place int32) (slack float64, held bool) {
+func (s *Solver) boundSlack(place int32) (slack float64, held bool) {
 	j, b := s.cert.order[place], s.beta[place]
 	if !s.pen.Held(int(j), b) {
 		return 0, false

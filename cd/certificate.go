@@ -12,7 +12,7 @@ import (
 // order of the columns, so that a pass reads everything from front to back.
 //
 // A pass is lazy and exact. For every column it keeps the last computed
-// correlation c_j = X_jᵀ(s⊙r) and how far the residual has walked since, as the
+// correlation c_j = X_jᵀ(s⊙r) and how far the residual has moved since, as the
 // column can notice it: c_j cannot have changed by more than ‖X̃_j‖ₛ times that. While
 // even that leaves it below 0.9·Nαⱼ for a zero coefficient, the column can neither bind
 // the dual scaling nor enter the working set, and the pass skips it without changing the
@@ -25,17 +25,17 @@ type certificate struct {
 	level  float64   // Nα
 	levels []float64 // Nαⱼ where each is its own, else empty; +Inf for columns excluded
 	corr   []float64 // c_j when last computed
-	bound  []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the walk; −Inf for columns left out
+	bound  []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
 	known  []bool    // c_j is of the residual at hand
 	fresh  []int32   // places that the last pass did not skip, ascending
 	copied []int32   // places left out since others stand for their columns
 
-	walk     walk
-	previous []float64 // n: residual of the last pass
-	met      bool      // there is one
-	scale    float64   // c of the last gap
-	dual     model.Dual
-	shares   []share
+	screening screening
+	previous  []float64 // n: residual of the last pass
+	met       bool      // there is one
+	scale     float64   // c of the last gap
+	dual      model.Dual
+	shares    []share
 }
 
 const (
@@ -53,9 +53,9 @@ func (c *certificate) init(view *sparse.View) {
 	c.matrix = view.Matrix()
 	c.order, c.norm = c.matrix.Order(), view.Norms()
 	m := len(c.order)
-	c.bound, c.known, c.fresh = make([]float64, m), make([]bool, m), make([]int32, 0, m+1) // one more than places: see look
+	c.bound, c.known, c.fresh = make([]float64, m), make([]bool, m), make([]int32, 0, m+1) // one more than places: see screen
 	c.previous = make([]float64, n)
-	c.walk = newWalk(view)
+	c.screening = newScreening(view)
 	c.forget()
 }
 
@@ -74,7 +74,7 @@ func (c *certificate) threshold(place int32) float64 {
 func (c *certificate) forget() {
 	c.met = false
 	c.copied = c.copied[:0]
-	c.walk.restart()
+	c.screening.restart()
 	for k, norm := range c.norm {
 		c.bound[k] = unbounded
 		if norm == 0 {
@@ -83,8 +83,8 @@ func (c *certificate) forget() {
 	}
 }
 
-// know takes over the residual that all correlations are of.
-func (c *certificate) know(residual []float64) {
+// setResidual takes over the residual that all correlations are of.
+func (c *certificate) setResidual(residual []float64) {
 	c.met = true
 	copy(c.previous, residual)
 	for k := range c.known {
@@ -92,8 +92,8 @@ func (c *certificate) know(residual []float64) {
 	}
 }
 
-// meet takes a residual over.
-func (c *certificate) meet(view *sparse.View, residual []float64) {
+// updateResidual takes a residual over.
+func (c *certificate) updateResidual(view *sparse.View, residual []float64) {
 	if c.met {
 		k := view.Kernels()
 		k.Axpy(-1, residual, c.previous)
@@ -101,7 +101,7 @@ func (c *certificate) meet(view *sparse.View, residual []float64) {
 			copy(c.previous, residual)
 			return
 		}
-		c.walk.step(view.SizeOf(c.previous))
+		c.screening.step(view.SizeOf(c.previous))
 	}
 	c.met = true
 	copy(c.previous, residual)
@@ -123,24 +123,26 @@ func (c *certificate) setPenalty(g model.Penalty, total float64, copies *sparse.
 	}
 	c.copied = c.copied[:0]
 	for _, j := range copies.All() {
-		c.leave(j)
+		c.leaveOut(j)
 	}
 }
 
-// leave leaves column j out, which another one stands for.
-func (c *certificate) leave(j int32) {
+// leaveOut leaves column j out, which another one stands for.
+func (c *certificate) leaveOut(j int32) {
 	k := c.place(j)
 	c.bound[k] = math.Inf(-1)
 	c.copied = append(c.copied, k)
 }
 
-// out reports that the column at a place is left out or excluded.
-func (c *certificate) out(place int32) bool {
+// leftOut reports that the column at a place is left out or excluded.
+func (c *certificate) leftOut(place int32) bool {
 	return math.IsInf(c.bound[place], -1) || math.IsInf(c.threshold(place), 1)
 }
 
 // unpenalised reports that the column at a place is not 0 and has no penalty: it is always active.
-func (c *certificate) unpenalised(place int32) bool { return c.threshold(place) == 0 && !c.out(place) }
+func (c *certificate) unpenalised(place int32) bool {
+	return c.threshold(place) == 0 && !c.leftOut(place)
+}
 
 // certify gathers the support, rebuilds the residual from X, passes over the
 // columns and fills the solution's certificate.
@@ -149,7 +151,7 @@ func (s *Solver) certify() {
 	defer func() { s.passed = s.work() - before }()
 	s.gather()
 	sol, c := &s.sol, &s.cert
-	stands := s.stands()
+	stands := s.isCurrent()
 	s.known = false
 	if !stands {
 		s.fit.Fit(sol.Support, sol.Coef, s.state)
@@ -158,7 +160,7 @@ func (s *Solver) certify() {
 		s.eliminate()
 		s.fitted = append(s.fitted[:0], sol.Support...)
 		s.fittedCoef = append(s.fittedCoef[:0], sol.Coef...)
-		c.meet(s.view, sol.Residual)
+		c.updateResidual(s.view, sol.Residual)
 	}
 	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
 	c.dual = model.NewDual(s.fit, s.pen, s.state)
@@ -177,10 +179,10 @@ func (s *Solver) certify() {
 	}
 }
 
-// stands reports whether the state is already that of the point gathered, as at the
+// isCurrent reports whether the state is already that of the point gathered, as at the
 // start from the last solution or from the null model.
-func (s *Solver) stands() bool {
-	return s.cert.met && (s.curved == nil || s.known) && len(s.loose.columns) == 0 &&
+func (s *Solver) isCurrent() bool {
+	return s.cert.met && (s.curved == nil || s.known) && len(s.unpenalised.columns) == 0 &&
 		slices.Equal(s.sol.Support, s.fitted) && slices.Equal(s.sol.Coef, s.fittedCoef)
 }
 
@@ -213,9 +215,9 @@ func (s *Solver) pass() {
 	}
 	c.fresh = c.fresh[:0]
 	s.in.work += float64(visitColumn * float64(len(c.order)))
-	for _, run := range c.walk {
+	for _, run := range c.screening {
 		met := len(c.fresh)
-		c.look(run)
+		c.screen(run)
 		fresh := c.fresh[met:]
 		s.correlate(fresh, run.gap)
 		for _, k := range fresh {
@@ -225,11 +227,11 @@ func (s *Solver) pass() {
 			}
 		}
 	}
-	s.weigh()
+	s.accumulateDual()
 }
 
-// look lists the columns of a stretch that no bound proves inactive.
-func (c *certificate) look(run stretch) {
+// screen lists the columns of a range that no bound proves inactive.
+func (c *certificate) screen(run columnRange) {
 	fresh, n := c.fresh[:cap(c.fresh)], len(c.fresh)
 	bound := c.bound[run.from:run.to]
 	norm, least := c.norm[run.from:run.to][:len(bound)], lazy*c.level
@@ -249,7 +251,7 @@ func (c *certificate) look(run stretch) {
 	c.fresh = fresh[:n]
 }
 
-// correlate computes the correlations of places of a stretch, ascending, in runs. Short gaps
+// correlate computes the correlations of places of a range, ascending, in runs. Short gaps
 // between them are computed, too, where that is less than the price of a call.
 func (s *Solver) correlate(places []int32, gap int) {
 	c := &s.cert
@@ -273,9 +275,9 @@ func (s *Solver) correlate(places []int32, gap int) {
 	}
 }
 
-// weigh gathers the dual point. Of columns with a zero coefficient few change it, and the
+// accumulateDual gathers the dual point. Of columns with a zero coefficient few change it, and the
 // longest most, which come last.
-func (s *Solver) weigh() {
+func (s *Solver) accumulateDual() {
 	c := &s.cert
 	for i, j := range s.active {
 		k := c.place(j)

@@ -9,7 +9,7 @@ import "math"
 func (s *Solver) Clearance() float64 {
 	c, least := &s.cert, math.Inf(1)
 	simple := len(c.levels) == 0 && !s.pen.Bounded()
-	for _, run := range c.walk {
+	for _, run := range c.screening {
 		bound, norm := c.bound[run.from:run.to], c.norm[run.from:run.to]
 		norm = norm[:len(bound)]
 		threshold := c.level
@@ -21,12 +21,12 @@ func (s *Solver) Clearance() float64 {
 			if len(c.levels) > 0 {
 				threshold = c.levels[k]
 			}
-			if slack, held := s.grip(int32(k)); held {
+			if slack, held := s.boundSlack(int32(k)); held {
 				least = min(least, slack/norm[at])
 				continue
 			}
 			pull := b + float64(norm[at]*run.length)
-			if threshold-pull >= float64(least*norm[at]) || s.beta[k] != 0 || threshold == 0 || c.out(int32(k)) {
+			if threshold-pull >= float64(least*norm[at]) || s.beta[k] != 0 || threshold == 0 || c.leftOut(int32(k)) {
 				continue
 			}
 			if c.known[k] {

@@ -16,13 +16,13 @@ func ForceRidge(s *Solver, way int) {
 }
 
 // Thinned reports whether the last Solve made a model of some of the rows.
-func Thinned(s *Solver) bool { return s.thinning.draw != 0 }
+func Thinned(s *Solver) bool { return s.subsampling.draw != 0 }
 
 // Reach returns how far the correlation of every column may have moved when the residual
 // changes, by column.
 func Reach(view *sparse.View, change []float64) []float64 {
 	_, p := view.Dims()
-	w, reach := newWalk(view), make([]float64, p)
+	w, reach := newScreening(view), make([]float64, p)
 	w.step(view.SizeOf(slices.Clone(change)))
 	for _, run := range w {
 		for _, j := range view.Matrix().Order()[run.from:run.to] {
@@ -37,11 +37,11 @@ func Reach(view *sparse.View, change []float64) []float64 {
 func Draw(s *Solver) (weights, curvature []float64) {
 	s.enter()
 	s.curved.Curvature(s.state, s.prox.d)
-	if s.thin() {
-		weights = s.thinning.weights
+	if s.subsample() {
+		weights = s.subsampling.weights
 	}
 	return weights, s.prox.d
 }
 
 // Mislead tells a solver that the step of the model drawn last has failed.
-func Mislead(s *Solver) { s.arrive(true) }
+func Mislead(s *Solver) { s.judgeStep(true) }

@@ -171,7 +171,7 @@ func (s *Solver) closeness() float64 {
 }
 
 // solveInner solves the problem loaded. That on a set which has just taken in many columns will soon
-// be another: besides two sweeps it may cost what the next look at all columns does.
+// be another: besides two sweeps it may cost what the next pass over all columns does.
 func (s *Solver) solveInner(ctx context.Context, target float64, most int) bool {
 	allowance := math.Inf(1)
 	if !s.set.settled(len(s.active)) {
@@ -274,7 +274,7 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.working = make([]float64, in.store.Rows())
 	}
 	in.met = nil
-	if in.squared = s.thinning.squared; s.curved == nil || in.squared > 0 {
+	if in.squared = s.subsampling.squared; s.curved == nil || in.squared > 0 {
 		in.met = &s.cert
 	}
 	if in.squared > 0 {

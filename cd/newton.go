@@ -37,7 +37,7 @@ type newton struct {
 	reluctant  float64   // factor on the price after steps that failed
 	blocked    int       // steps that ended at a coefficient in their way, less those that did not
 	factor     support.Factor
-	block      []int // of untangle: the independent columns, by place in columns
+	block      []int // of removeDependence: the independent columns, by place in columns
 	order      []int
 	row, null  []float64
 }
@@ -141,7 +141,7 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 		}
 		nw.updateResidual()
 		found := nw.solve(ctx)
-		if found == dependent && !nw.untangle() {
+		if found == dependent && !nw.removeDependence() {
 			nw.solveOrdered()
 			found = solved
 		}
@@ -228,23 +228,23 @@ func (nw *newton) crossing() float64 {
 		case math.Signbit(d) != math.Signbit(b) && nw.kinked(i):
 			first = min(first, -b/d)
 		case nw.in.pen.Bounded():
-			first = min(first, nw.in.pen.Room(int(nw.columns[i]), b, d)/math.Abs(d))
+			first = min(first, nw.in.pen.DistanceToBound(int(nw.columns[i]), b, d)/math.Abs(d))
 		}
 	}
 	return first
 }
 
-// verdict is how solving for the Newton direction went.
-type verdict int
+// directionKind is how solving for the Newton direction went.
+type directionKind int
 
 const (
-	solved    verdict = iota // d is the direction
-	dependent                // the columns are dependent to working precision
-	flat                     // so they are, and d is a direction without curvature
+	solved    directionKind = iota // d is the direction
+	dependent                      // the columns are dependent to working precision
+	flat                           // so they are, and d is a direction without curvature
 )
 
 // solve sets d to the solution of A·d = ρ, or near it.
-func (nw *newton) solve(ctx context.Context) verdict {
+func (nw *newton) solve(ctx context.Context) directionKind {
 	s := len(nw.columns)
 	way, _ := nw.plan()
 	if way == byCholesky {
@@ -292,7 +292,7 @@ func (nw *newton) gather() {
 }
 
 // factorise solves for d by Cholesky's method.
-func (nw *newton) factorise() verdict {
+func (nw *newton) factorise() directionKind {
 	nw.gather()
 	s := len(nw.columns)
 	nw.in.work += support.CholeskyCost(s)

@@ -66,7 +66,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 			return false
 		}
 		left -= float64(s.entries(s.set.columns))
-		if s.thinning.squared > 0 || left < 0 && s.trusts() {
+		if s.subsampling.squared > 0 || left < 0 && s.trusts() {
 			s.takeFullStep()
 			return true
 		}
@@ -131,8 +131,8 @@ func (s *Solver) approximate(polish bool) {
 	if share := max(pn.damping, pn.least); share > 0 {
 		s.curved.Dampen(pn.here, share, pn.d)
 	}
-	if !polish && s.thin() {
-		in.store.Thin(s.thinning.weights)
+	if !polish && s.subsample() {
+		in.store.Subsample(s.subsampling.weights)
 	} else {
 		in.store.Reweigh(pn.d)
 	}
@@ -200,8 +200,8 @@ func (s *Solver) trusts() bool {
 func (s *Solver) takeFullStep() {
 	s.promise()
 	s.prox.untried = true
-	if s.thinning.squared > 0 {
-		s.depart()
+	if s.subsampling.squared > 0 {
+		s.noteStep()
 	}
 	s.in.unload(s)
 	s.sol.Steps++

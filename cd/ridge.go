@@ -114,7 +114,7 @@ func (s *Solver) enterRidge() {
 			s.beta[s.cert.place(j)] = sol.Coef[k]
 		}
 	}
-	s.copies, s.loose.columns = nil, s.loose.columns[:0]
+	s.copies, s.unpenalised.columns = nil, s.unpenalised.columns[:0]
 	s.active = append(s.active[:0], r.columns...)
 	s.set.keep(s)
 	s.cert.setPenalty(s.pen, s.view.Total(), nil)

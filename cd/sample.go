@@ -15,7 +15,7 @@ const (
 	packed      = 4.0 // the price of an entry of the copy
 )
 
-// sample starts a solve from the solution of the same problem on a quarter of the
+// startFromSample starts a solve from the solution of the same problem on a quarter of the
 // rows. Far from the solution of a loss that is not quadratic, a step improves little,
 // however well its model is solved: rows that are easily told move out by one unit of
 // the linear predictor at a time. Where there are many rows for every column these
@@ -24,7 +24,7 @@ const (
 // hardly more than the rows of the rarer class.
 //
 // It reports whether there is a new point to certify: only from a cold start.
-func (s *Solver) sample(ctx context.Context, o Options) bool {
+func (s *Solver) startFromSample(ctx context.Context, o Options) bool {
 	rows := s.in.store.Rows()
 	if s.curved == nil || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < sampleLeast {
 		return false

@@ -46,24 +46,24 @@ type Solver struct {
 	k    *kernels.Set
 	pen  model.Penalty
 
-	curved     model.Curved   // fit where its curvature varies, else nil
-	beta       []float64      // by place, see certificate: the current point
-	active     []int32        // columns of the certified point
-	coef       []float64      // their coefficients
-	copies     *sparse.Copies // columns that others stand for, as far as sets have met them; nil: none
-	state      *model.State   // the certified point
-	known      bool           // state is still that of the null model
-	fitted     []int32        // the support that state is of
-	fittedCoef []float64      // its coefficients
-	prox       proxNewton
-	thinning   thinning
-	cert       certificate
-	set        workingSet
-	in         inner
-	loose      unpenalised
-	ridge      ridge
-	passed     float64 // modelled cost of the last certificate
-	sol        Solution
+	curved      model.Curved   // fit where its curvature varies, else nil
+	beta        []float64      // by place, see certificate: the current point
+	active      []int32        // columns of the certified point
+	coef        []float64      // their coefficients
+	copies      *sparse.Copies // columns that others stand for, as far as sets have met them; nil: none
+	state       *model.State   // the certified point
+	known       bool           // state is still that of the null model
+	fitted      []int32        // the support that state is of
+	fittedCoef  []float64      // its coefficients
+	prox        proxNewton
+	subsampling subsampling
+	cert        certificate
+	set         workingSet
+	in          inner
+	unpenalised unpenalised
+	ridge       ridge
+	passed      float64 // modelled cost of the last certificate
+	sol         Solution
 }
 
 // New returns a solver for a datafit.
@@ -79,7 +79,7 @@ func New(fit model.Datafit) *Solver {
 func NewFrom(null *model.Null) *Solver {
 	s := start(null.Fit, null.State)
 	s.cert.corr = null.Correlation
-	s.cert.know(null.State.Residual)
+	s.cert.setResidual(null.State.Residual)
 	s.known = true
 	return s
 }
@@ -123,7 +123,7 @@ func (s *Solver) Restart(null *model.Null) {
 	s.Reset()
 	s.state.Assign(null.State)
 	copy(s.cert.corr, null.Correlation)
-	s.cert.know(null.State.Residual)
+	s.cert.setResidual(null.State.Residual)
 	s.fitted, s.fittedCoef = s.fitted[:0], s.fittedCoef[:0]
 	s.known = true
 }
@@ -205,7 +205,7 @@ func (s *Solver) layOut() {
 			kept = append(kept, j)
 		}
 	}
-	kept = append(kept, s.loose.columns...)
+	kept = append(kept, s.unpenalised.columns...)
 	s.active = kept
 	slices.Sort(s.active)
 	s.active = slices.Compact(s.active)
@@ -219,7 +219,7 @@ func (s *Solver) prepare(g model.Penalty) error {
 	if changed {
 		s.copies = s.set.restart(s)
 	}
-	if err := s.loose.find(s); err != nil {
+	if err := s.unpenalised.find(s); err != nil {
 		return err
 	}
 	if changed {
@@ -245,7 +245,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	}
 	s.sol.Effort = outcome.Effort{}
 	s.prox.untried = false
-	s.thinning.start()
+	s.subsampling.start()
 	s.in.start(opts.MaxEpochs)
 	defer func() { s.sol.Work = s.work() }()
 	s.prox.damping, s.prox.sweeps = 0, fewSweeps
@@ -267,7 +267,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 			s.undoStep()
 			s.certify()
 		}
-		s.arrive(failed || stalled > 0)
+		s.judgeStep(failed || stalled > 0)
 		if err := s.within(opts); err != nil {
 			return nil, err
 		}
@@ -286,7 +286,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		case ctx.Err() != nil:
 			s.sol.Status = outcome.Cancelled
 			return &s.sol, nil
-		case first && s.sample(ctx, opts):
+		case first && s.startFromSample(ctx, opts):
 			s.report(opts, Sampled)
 			continue
 		}

@@ -257,7 +257,7 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 	return true
 }
 
-// pollSamples is the number of samples between two looks at the context.
+// pollSamples is the number of samples between two checks of the context.
 const pollSamples = 1 << 10
 
 // restore makes β the last certified point again, or 0 where there is none.

@@ -26,7 +26,7 @@ type interior struct {
 	helped int // times in this solve
 
 	list        []int32   // positions of the samples that may move; what follows is by place in it
-	beta, room  []float64 // βᵢ and Cᵢ − βᵢ, each to its own relative precision
+	beta, slack []float64 // βᵢ and Cᵢ − βᵢ, each to its own relative precision
 	low, high   []float64 // sᵢ, tᵢ
 	rhs, left   []float64 // r, then Δβ; what that leaves of r
 	inverse     []float64 // 1/D
@@ -90,7 +90,7 @@ func (ip *interior) help(ctx context.Context) bool {
 	if ip.helped == 1 {
 		return ip.run(ctx)
 	}
-	if s := ip.s; ip.least < s.look() {
+	if s := ip.s; ip.least < s.recompute() {
 		ip.restore()
 	}
 	return true
@@ -106,7 +106,7 @@ func (ip *interior) run(ctx context.Context) bool {
 			return false
 		}
 		ip.place()
-		gap := s.look()
+		gap := s.recompute()
 		if gap < ip.least {
 			ip.least, since = gap, 0
 			for k, pos := range ip.list {
@@ -126,7 +126,7 @@ func (ip *interior) run(ctx context.Context) bool {
 			v.Value = model.Clip(z, v.Bound)
 		}
 	}
-	s.look()
+	s.recompute()
 	s.newton.polish(ctx)
 	return true
 }
@@ -140,7 +140,7 @@ func (ip *interior) begin() {
 			ip.list = append(ip.list, int32(pos))
 		}
 	}
-	for _, v := range []*[]float64{&ip.beta, &ip.room, &ip.low, &ip.high, &ip.rhs, &ip.left, &ip.inverse, &ip.dLow, &ip.dHigh, &ip.best, &ip.products} {
+	for _, v := range []*[]float64{&ip.beta, &ip.slack, &ip.low, &ip.high, &ip.rhs, &ip.left, &ip.inverse, &ip.dLow, &ip.dHigh, &ip.best, &ip.products} {
 		*v = grow(*v, len(ip.list))
 	}
 	ip.a, ip.u = grow(ip.a, s.p*s.p), grow(ip.u, s.p)
@@ -149,10 +149,10 @@ func (ip *interior) begin() {
 		v := &s.at[pos]
 		edge := min(v.Bound/4, v.Inverse) // a step of it changes the sample's own margin by 1 at most
 		ip.beta[k] = min(max(v.Value, edge), v.Bound-edge)
-		ip.room[k] = v.Bound - ip.beta[k]
+		ip.slack[k] = v.Bound - ip.beta[k]
 	}
 	ip.place()
-	s.look()
+	s.recompute()
 	for k, pos := range ip.list {
 		g := s.margin[pos] - 1
 		ip.low[k], ip.high[k] = max(g, 0)+1, max(-g, 0)+1
@@ -163,8 +163,8 @@ func (ip *interior) begin() {
 func (ip *interior) place() {
 	for k, pos := range ip.list {
 		v := &ip.s.at[pos]
-		if v.Value = ip.beta[k]; ip.room[k] < ip.beta[k] {
-			v.Value = v.Bound - ip.room[k]
+		if v.Value = ip.beta[k]; ip.slack[k] < ip.beta[k] {
+			v.Value = v.Bound - ip.slack[k]
 		}
 	}
 }
@@ -174,7 +174,7 @@ func (ip *interior) restore() {
 	for k, pos := range ip.list {
 		ip.s.at[pos].Value = ip.best[k]
 	}
-	ip.s.look()
+	ip.s.recompute()
 }
 
 // settle certifies the point of least gap where sweeps since have only raised it.
@@ -190,7 +190,7 @@ func (ip *interior) settle(null float64) {
 func (ip *interior) advance() bool {
 	s := ip.s
 	for k := range ip.list {
-		ip.inverse[k] = 1 / (ip.low[k]/ip.beta[k] + ip.high[k]/ip.room[k])
+		ip.inverse[k] = 1 / (ip.low[k]/ip.beta[k] + ip.high[k]/ip.slack[k])
 	}
 	size := float64(2 * len(ip.list))
 	mu := ip.complementarity() / size
@@ -204,13 +204,13 @@ func (ip *interior) advance() bool {
 	ip.solve()
 	for k, d := range ip.rhs {
 		ip.dLow[k] = -ip.low[k] - float64(ip.low[k]/ip.beta[k]*d)
-		ip.dHigh[k] = float64(ip.high[k]/ip.room[k]*d) - ip.high[k]
+		ip.dHigh[k] = float64(ip.high[k]/ip.slack[k]*d) - ip.high[k]
 	}
 	length := ip.reach()
 	var ahead float64
 	for k, d := range ip.rhs {
 		ahead = math.FMA(math.FMA(length, d, ip.beta[k]), math.FMA(length, ip.dLow[k], ip.low[k]), ahead)
-		ahead = math.FMA(math.FMA(-length, d, ip.room[k]), math.FMA(length, ip.dHigh[k], ip.high[k]), ahead)
+		ahead = math.FMA(math.FMA(-length, d, ip.slack[k]), math.FMA(length, ip.dHigh[k], ip.high[k]), ahead)
 	}
 	share := max(0, ahead/size/mu)
 	centre := float64(float64(share*share*share) * mu)
@@ -219,17 +219,17 @@ func (ip *interior) advance() bool {
 		d := ip.rhs[k]
 		ip.dLow[k] = centre - float64(d*ip.dLow[k])
 		ip.dHigh[k] = centre + float64(d*ip.dHigh[k])
-		ip.rhs[k] = 1 - s.margin[pos] + ip.dLow[k]/ip.beta[k] - ip.dHigh[k]/ip.room[k]
+		ip.rhs[k] = 1 - s.margin[pos] + ip.dLow[k]/ip.beta[k] - ip.dHigh[k]/ip.slack[k]
 	}
 	ip.solve()
 	for k, d := range ip.rhs {
 		ip.dLow[k] = (ip.dLow[k]-float64(ip.low[k]*d))/ip.beta[k] - ip.low[k]
-		ip.dHigh[k] = (ip.dHigh[k]+float64(ip.high[k]*d))/ip.room[k] - ip.high[k]
+		ip.dHigh[k] = (ip.dHigh[k]+float64(ip.high[k]*d))/ip.slack[k] - ip.high[k]
 	}
 	length = min(1, toTheWall*ip.reach())
 	for k, d := range ip.rhs {
 		ip.beta[k] = math.FMA(length, d, ip.beta[k])
-		ip.room[k] = math.FMA(-length, d, ip.room[k])
+		ip.slack[k] = math.FMA(-length, d, ip.slack[k])
 		ip.low[k] = math.FMA(length, ip.dLow[k], ip.low[k])
 		ip.high[k] = math.FMA(length, ip.dHigh[k], ip.high[k])
 	}
@@ -242,7 +242,7 @@ func (ip *interior) complementarity() float64 {
 	var sum float64
 	for k, low := range ip.low {
 		sum = math.FMA(low, ip.beta[k], sum)
-		sum = math.FMA(ip.high[k], ip.room[k], sum)
+		sum = math.FMA(ip.high[k], ip.slack[k], sum)
 	}
 	return sum
 }
@@ -255,7 +255,7 @@ func (ip *interior) reach() float64 {
 		if d < 0 {
 			length = min(length, -ip.beta[k]/d)
 		} else if d > 0 {
-			length = min(length, ip.room[k]/d)
+			length = min(length, ip.slack[k]/d)
 		}
 		if d := ip.dLow[k]; d < 0 {
 			length = min(length, -ip.low[k]/d)
@@ -369,8 +369,8 @@ func (ip *interior) arrange() {
 	}
 }
 
-// look rebuilds w and the margins from β, and returns the gap.
-func (s *SVM) look() float64 {
+// recompute rebuilds w and the margins from β, and returns the gap.
+func (s *SVM) recompute() float64 {
 	clear(s.w)
 	for pos := range s.at {
 		if v := &s.at[pos]; v.Value != 0 && s.entries(pos) > 0 {

@@ -12,7 +12,7 @@ import (
 //
 // Samples at a bound whose gradient points out of the box by more than a share
 // of the largest violation of the last sweep are set aside (after Hsieh et al.,
-// ICML 2008, section 3.2). That is a guess: every certificate looks at all
+// ICML 2008, section 3.2). That is a guess: every certificate covers all
 // samples again.
 //
 // Runs of the list are visited in random order: random order converges several
@@ -21,7 +21,7 @@ import (
 type sweeper struct {
 	e      kernels.BoxEpoch
 	live   []int32 // samples still swept, by position
-	chunk  int     // samples between two looks at the context
+	chunk  int     // samples between two checks of the context
 	random uint64  // state of the generator, seeded anew by every solve
 
 	left   float64 // sweeps over all samples that this solve may still cost
@@ -42,7 +42,7 @@ const (
 	nextTry      = 0.7     // of the one before
 	setAside     = 0.2     // of the largest violation
 	leastTry     = 1e-4    // where rounding ends the tightening
-	pollEvery    = 1 << 19 // entries between two looks at the context
+	pollEvery    = 1 << 19 // entries between two checks of the context
 	firstCheck   = 1. / 16 // of the price of the interior point, from where on sweeps are compared with it
 	stepGain     = 0.5     // of the gap that a Newton step must take away to be worth while
 	swath        = 8       // samples that are visited one after the other

@@ -100,7 +100,7 @@ func (u *unpenalised) factorise() {
 // eliminate moves the unpenalised coefficients of the gathered point to where the
 // objective is least, the others fixed, and its state with them.
 func (s *Solver) eliminate() {
-	u := &s.loose
+	u := &s.unpenalised
 	switch {
 	case len(u.columns) == 0:
 	case s.curved != nil:
@@ -116,16 +116,16 @@ func (s *Solver) eliminate() {
 
 // slopes sets out to −∂f of the independent unpenalised columns.
 func (s *Solver) slopes(out []float64) {
-	for k, j := range s.loose.basis {
+	for k, j := range s.unpenalised.basis {
 		out[k] = s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
 	}
-	s.payDots(s.entries(s.loose.basis))
+	s.payDots(s.entries(s.unpenalised.basis))
 }
 
 // release moves the unpenalised coefficients of the gathered point by a length times their
 // step, and the state with them.
 func (s *Solver) release(length float64) {
-	u, at := &s.loose, 0
+	u, at := &s.unpenalised, 0
 	for k, j := range s.sol.Support {
 		if at < len(u.basis) && u.basis[at] == j {
 			s.sol.Coef[k] = math.FMA(length, u.step[at], s.sol.Coef[k])
@@ -142,7 +142,7 @@ func (s *Solver) release(length float64) {
 // eliminateCurved is eliminate for a loss that is not quadratic: by Newton's method, with steps
 // halved while the loss rises.
 func (s *Solver) eliminateCurved() {
-	u, null := &s.loose, s.fit.Null()
+	u, null := &s.unpenalised, s.fit.Null()
 	d := make([]float64, len(s.state.Weighted))
 	slope := make([]float64, len(u.columns))
 	for range mostReleases {
@@ -178,7 +178,7 @@ func (s *Solver) eliminateCurved() {
 // column that is nearly but not quite dependent on the others it is not, and then only the
 // dual point 0 is known to be feasible.
 func (s *Solver) eliminated() bool {
-	u := &s.loose
+	u := &s.unpenalised
 	if len(u.columns) == 0 {
 		return true
 	}

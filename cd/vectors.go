@@ -170,7 +170,7 @@ func (s *Vectors) begin(c, epsilon float64) {
 	s.sol.C, s.sol.Epsilon, s.sol.Effort, s.sol.Work = c, epsilon, outcome.Effort{}, 0
 	copy(s.sol.Dual, s.a) // where settle begins
 	if s.fit.Centred() && s.sol.Passes == 0 {
-		s.look()
+		s.evaluate()
 	}
 }
 
@@ -184,10 +184,10 @@ func (s *Vectors) dense() bool {
 	return index == nil
 }
 
-// look makes w and m of a, with the intercept at hand, and keeps the point if its gap is the
+// evaluate makes w and m of a, with the intercept at hand, and keeps the point if its gap is the
 // least so far. The point kept is feasible: clipped to its intervals, and of the heavier sign
 // as much as of the other.
-func (s *Vectors) look() (gap float64) {
+func (s *Vectors) evaluate() (gap float64) {
 	sol := &s.sol
 	point := sol.Dual
 	if s.bestGap < math.Inf(1) {
@@ -362,7 +362,7 @@ func (s *Vectors) settle(ctx context.Context) {
 			return
 		}
 		s.sol.Steps++
-		if s.look(); stays || s.bestGap <= float64(leastGap*s.null) {
+		if s.evaluate(); stays || s.bestGap <= float64(leastGap*s.null) {
 			return
 		}
 	}

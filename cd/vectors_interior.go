@@ -18,7 +18,7 @@ import (
 type vectorsInterior struct {
 	s           *Vectors
 	bound       []float64 // by variable: 2k and 2k + 1 are the sides of row list[k]; 0: none
-	beta, room  []float64
+	beta, slack []float64
 	low, high   []float64
 	inverse     []float64 // 1/D
 	r, d, left  []float64
@@ -41,7 +41,7 @@ func (ip *vectorsInterior) run(ctx context.Context, s *Vectors, target float64) 
 		if ctx.Err() != nil {
 			return
 		}
-		gap := ip.look()
+		gap := ip.evaluate()
 		if gap < least {
 			least, since = gap, 0
 		} else if !(ip.complementarity() >= least) && ip.balanced() {
@@ -69,7 +69,7 @@ func (ip *vectorsInterior) sides(do func(v int, i int32, sign float64)) {
 func (ip *vectorsInterior) begin(s *Vectors) {
 	ip.s = s
 	size := 2 * len(s.list)
-	for _, v := range []*[]float64{&ip.bound, &ip.beta, &ip.room, &ip.low, &ip.high, &ip.inverse, &ip.r, &ip.d, &ip.left, &ip.ones, &ip.dLow, &ip.dHigh} {
+	for _, v := range []*[]float64{&ip.bound, &ip.beta, &ip.slack, &ip.low, &ip.high, &ip.inverse, &ip.r, &ip.d, &ip.left, &ip.ones, &ip.dLow, &ip.dHigh} {
 		*v = grow(*v, size)
 		clear(*v)
 	}
@@ -90,7 +90,7 @@ func (ip *vectorsInterior) begin(s *Vectors) {
 			edge = min(edge, 1/l)
 		}
 		ip.beta[v] = min(max(sign*s.a[i], edge), bound-edge)
-		ip.room[v] = bound - ip.beta[v]
+		ip.slack[v] = bound - ip.beta[v]
 	})
 	ip.predict()
 	ip.sides(func(v int, i int32, sign float64) {
@@ -114,10 +114,10 @@ func (ip *vectorsInterior) predict() {
 	s.fit.Predict(s.w, s.b, ip.m)
 }
 
-// look judges the point, and leaves its predictions in m.
-func (ip *vectorsInterior) look() float64 {
+// evaluate judges the point, and leaves its predictions in m.
+func (ip *vectorsInterior) evaluate() float64 {
 	ip.predict()
-	return ip.s.look()
+	return ip.s.evaluate()
 }
 
 // advance takes a step. It returns false where rounding has the last word.
@@ -126,7 +126,7 @@ func (ip *vectorsInterior) advance() bool {
 	var size float64
 	clear(ip.e)
 	ip.sides(func(v int, i int32, _ float64) {
-		ip.inverse[v] = 1 / (ip.low[v]/ip.beta[v] + ip.high[v]/ip.room[v])
+		ip.inverse[v] = 1 / (ip.low[v]/ip.beta[v] + ip.high[v]/ip.slack[v])
 		ip.e[i] += ip.inverse[v]
 		size += 2
 	})
@@ -146,13 +146,13 @@ func (ip *vectorsInterior) advance() bool {
 	ip.bordered(-excess)
 	ip.sides(func(v int, _ int32, _ float64) {
 		ip.dLow[v] = -ip.low[v] - float64(ip.low[v]/ip.beta[v]*ip.d[v])
-		ip.dHigh[v] = float64(ip.high[v]/ip.room[v]*ip.d[v]) - ip.high[v]
+		ip.dHigh[v] = float64(ip.high[v]/ip.slack[v]*ip.d[v]) - ip.high[v]
 	})
 	length := ip.reach()
 	var ahead float64
 	ip.sides(func(v int, _ int32, _ float64) {
 		ahead = math.FMA(math.FMA(length, ip.d[v], ip.beta[v]), math.FMA(length, ip.dLow[v], ip.low[v]), ahead)
-		ahead = math.FMA(math.FMA(-length, ip.d[v], ip.room[v]), math.FMA(length, ip.dHigh[v], ip.high[v]), ahead)
+		ahead = math.FMA(math.FMA(-length, ip.d[v], ip.slack[v]), math.FMA(length, ip.dHigh[v], ip.high[v]), ahead)
 	})
 	share := max(0, ahead/size/mu)
 	centre := float64(float64(share*share*share) * mu)
@@ -160,17 +160,17 @@ func (ip *vectorsInterior) advance() bool {
 		d := ip.d[v]
 		ip.dLow[v] = centre - float64(d*ip.dLow[v])
 		ip.dHigh[v] = centre + float64(d*ip.dHigh[v])
-		ip.r[v] = ip.cost(i, sign) - float64(sign*ip.m[i]) + ip.dLow[v]/ip.beta[v] - ip.dHigh[v]/ip.room[v]
+		ip.r[v] = ip.cost(i, sign) - float64(sign*ip.m[i]) + ip.dLow[v]/ip.beta[v] - ip.dHigh[v]/ip.slack[v]
 	})
 	shift := ip.bordered(-excess)
 	ip.sides(func(v int, _ int32, _ float64) {
 		ip.dLow[v] = (ip.dLow[v]-float64(ip.low[v]*ip.d[v]))/ip.beta[v] - ip.low[v]
-		ip.dHigh[v] = (ip.dHigh[v]+float64(ip.high[v]*ip.d[v]))/ip.room[v] - ip.high[v]
+		ip.dHigh[v] = (ip.dHigh[v]+float64(ip.high[v]*ip.d[v]))/ip.slack[v] - ip.high[v]
 	})
 	length = min(1, toTheWall*ip.reach())
 	ip.sides(func(v int, _ int32, _ float64) {
 		ip.beta[v] = math.FMA(length, ip.d[v], ip.beta[v])
-		ip.room[v] = math.FMA(-length, ip.d[v], ip.room[v])
+		ip.slack[v] = math.FMA(-length, ip.d[v], ip.slack[v])
 		ip.low[v] = math.FMA(length, ip.dLow[v], ip.low[v])
 		ip.high[v] = math.FMA(length, ip.dHigh[v], ip.high[v])
 	})
@@ -182,7 +182,7 @@ func (ip *vectorsInterior) advance() bool {
 func (ip *vectorsInterior) complementarity() (sum float64) {
 	ip.sides(func(v int, _ int32, _ float64) {
 		sum = math.FMA(ip.low[v], ip.beta[v], sum)
-		sum = math.FMA(ip.high[v], ip.room[v], sum)
+		sum = math.FMA(ip.high[v], ip.slack[v], sum)
 	})
 	return sum
 }
@@ -206,7 +206,7 @@ func (ip *vectorsInterior) reach() float64 {
 		if d := ip.d[v]; d < 0 {
 			length = min(length, -ip.beta[v]/d)
 		} else if d > 0 {
-			length = min(length, ip.room[v]/d)
+			length = min(length, ip.slack[v]/d)
 		}
 		if d := ip.dLow[v]; d < 0 {
 			length = min(length, -ip.low[v]/d)

@@ -9,7 +9,7 @@ import "github.com/seed-45b9a24c/pare/support"
 const (
 	rowValue    = 1.0  // one row, where a residual is made or its change measured
 	curvedRow   = 12.0 // the same with the exponential and the logarithm of a logistic loss
-	visitColumn = 2.0  // one column that a pass looks at
+	visitColumn = 2.0  // one column that a pass visits
 )
 
 // work returns the cost of the solve so far.

@@ -16,7 +16,7 @@ type workingSet struct {
 	member     []bool  // by place
 	candidates []candidate
 	missed     int // columns outside the set before that violated optimality in the last pass
-	twins      twins
+	duplicates duplicates
 }
 
 // candidate is a place outside the support with its distance to the edge of the
@@ -88,7 +88,7 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		size = firstSet
 	}
 	w.nominate(size)
-	for w.unite(s) && len(w.candidates) < size/2 { // others take the places of copies
+	for w.mergeDuplicates(s) && len(w.candidates) < size/2 { // others take the places of copies
 		w.score(s, size)
 		w.nominate(size)
 	}
@@ -182,7 +182,7 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 			}
 		}
 		slack := threshold - float64(c.scale*size)
-		if !(slack <= cutoff*norm) || threshold == 0 || c.out(k) || s.beta[k] != 0 {
+		if !(slack <= cutoff*norm) || threshold == 0 || c.leftOut(k) || s.beta[k] != 0 {
 			continue
 		}
 		if len(w.candidates) == room {

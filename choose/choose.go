@@ -52,7 +52,7 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	if p.Common {
 		s.options.Schedule = search.Exact // solutions are good already, and steps short
 	}
-	if c, ok := p.Objective.(curver); ok && o.Search == Auto {
+	if c, ok := p.Objective.(hasCurvature); ok && o.Search == Auto {
 		c.AskCurvature()
 	}
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
@@ -94,7 +94,7 @@ func (p *Problem) minimise(ctx context.Context, f search.Objective, origins, sta
 		if err != nil {
 			return nil, err
 		}
-		if problem, ok := p.Objective.(aheadOfTime); ok && len(origins) == len(p.Top) {
+		if problem, ok := p.Objective.(alongPath); ok && len(origins) == len(p.Top) {
 			known := &ahead{problem: problem, path: points}
 			defer known.end()
 			f = known

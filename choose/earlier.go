@@ -50,7 +50,7 @@ func (r line) lower(e search.Evaluation) (search.Evaluation, bool) {
 
 // lower is the inverse of lift.
 func (a axis) lower(e search.Evaluation) (search.Evaluation, bool) {
-	if len(e.LogLambda) != 2 || e.LogLambda[1-a.free] != nothing || e.LogLambda[a.free] == nothing {
+	if len(e.LogLambda) != 2 || e.LogLambda[1-a.free] != noStrength || e.LogLambda[a.free] == noStrength {
 		return e, false
 	}
 	e.LogLambda = e.LogLambda[a.free : a.free+1]
@@ -69,7 +69,7 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 		return nil, false, nil
 	}
 	for free := range from {
-		if from[1-free] != nothing {
+		if from[1-free] != noStrength {
 			continue
 		}
 		one := *p
@@ -90,6 +90,6 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 	if result == nil || err != nil || !(result.Best.Value < p.Null().Value) {
 		return result, err != nil, err
 	}
-	result, err = p.both(ctx, s, result, from[0], from[1], top, o)
+	result, err = p.descendBoth(ctx, s, result, from[0], from[1], top, o)
 	return result, true, err
 }

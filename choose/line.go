@@ -86,7 +86,7 @@ func (t grouped) lift(e search.Evaluation) search.Evaluation {
 // ahead is a problem that is asked along a path known beforehand, without gradients, so
 // that its folds need not wait for one another.
 type ahead struct {
-	problem aheadOfTime
+	problem alongPath
 	path    [][]float64
 	next    func() (bilevel.Report, error, bool)
 	stop    func()

@@ -21,7 +21,7 @@ const (
 	pairRefined  = 25   // evaluations of the descent, at most
 )
 
-var nothing = math.Inf(-1)
+var noStrength = math.Inf(-1)
 
 // pair chooses both λ's of an elastic net: the best of its Lasso, of its ridge and of
 // mixtures of both, and from there by a trust region. It ends no worse than the Lasso, the
@@ -63,7 +63,7 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	}
 	single := result.Best
 	mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
-		return p.mix(ctx, l, r, options)
+		return p.mixtures(ctx, l, r, options)
 	})
 	if mixed == nil || err != nil {
 		return result, err
@@ -72,14 +72,14 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	if !s.further(result, err) || result.Best.LogLambda == nil {
 		return result, err
 	}
-	result, err = p.both(ctx, s, result, l, r, top, o)
+	result, err = p.descendBoth(ctx, s, result, l, r, top, o)
 	return preferring(single, result, o), err
 }
 
 // preferring returns the result with a Lasso or a ridge in place of a mixture that hardly
 // gains.
 func preferring(single search.Evaluation, r *search.Result, o Options) *search.Result {
-	if r == nil || slices.Contains(r.Best.LogLambda, nothing) || r.Best.Value < single.Value-o.worth(single) {
+	if r == nil || slices.Contains(r.Best.LogLambda, noStrength) || r.Best.Value < single.Value-o.worth(single) {
 		return r
 	}
 	if r.Best = single; r.Status.OK() {
@@ -96,16 +96,16 @@ func (o Options) worth(at search.Evaluation) float64 {
 	return pairStop * at.StandardError
 }
 
-// mix compares mixtures of the best Lasso and the best ridge: shares a and 1 − a of their
+// mixtures compares mixtures of the best Lasso and the best ridge: shares a and 1 − a of their
 // strengths.
-func (p *Problem) mix(ctx context.Context, l, r float64, options search.Options) (*search.Result, error) {
+func (p *Problem) mixtures(ctx context.Context, l, r float64, options search.Options) (*search.Result, error) {
 	shares := []float64{0.9, 0.5, 0.1} // a path from the Lasso, whose solutions are sparse
 	points := make([][]float64, 0, len(shares))
 	for _, a := range shares {
 		points = append(points, []float64{l + logOf(a), r + logOf(1-a)})
 	}
 	options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
-	return search.Grid(ctx, startingAt{p, points[0], []float64{l, nothing}}, points, options)
+	return search.Grid(ctx, startingAt{p, points[0], []float64{l, noStrength}}, points, options)
 }
 
 // startingAt is an objective whose evaluation at one point begins at the solutions of another,
@@ -123,8 +123,8 @@ func (b startingAt) Eval(ctx context.Context, r search.Request) (search.Evaluati
 	return b.Objective.Eval(ctx, r)
 }
 
-// both goes on from the best point in both λ's.
-func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r float64, top []float64, o Options) (*search.Result, error) {
+// descendBoth goes on from the best point in both λ's.
+func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Result, l, r float64, top []float64, o Options) (*search.Result, error) {
 	start := slices.Clone(best.Best.LogLambda)
 	box := search.Box{
 		Lower: []float64{l - pairReach, r - pairReach},
@@ -133,7 +133,7 @@ func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r
 	for i := range start {
 		start[i] = min(max(start[i], box.Lower[i]), box.Upper[i])
 	}
-	if c, ok := p.Objective.(curver); ok {
+	if c, ok := p.Objective.(hasCurvature); ok {
 		c.AskCurvature()
 	}
 	v := vanishing{p.Objective, l - vanishDepth}
@@ -155,7 +155,7 @@ func (p *Problem) both(ctx context.Context, s *stages, best *search.Result, l, r
 		return best, err
 	}
 	gain := o.worth(best.Best)
-	if !slices.Contains(best.Best.LogLambda, nothing) { // a mixture, where the descent began
+	if !slices.Contains(best.Best.LogLambda, noStrength) { // a mixture, where the descent began
 		gain = 0
 		if best.Best.Gradient == nil && len(s.done) > before {
 			best.Best.Gradient = s.done[before].Gradient
@@ -206,7 +206,7 @@ type axis struct {
 }
 
 func (a axis) at(x []float64) []float64 {
-	both := []float64{nothing, nothing}
+	both := []float64{noStrength, noStrength}
 	both[a.free] = x[0]
 	return both
 }
@@ -229,14 +229,14 @@ func (a axis) Eval(ctx context.Context, request search.Request) (search.Evaluati
 
 // KeepSolutions passes on what is asked of the objective.
 func (a axis) KeepSolutions() {
-	if k, ok := a.Objective.(keeper); ok {
+	if k, ok := a.Objective.(keepsSolutions); ok {
 		k.KeepSolutions()
 	}
 }
 
 // LogLambdaMax is ln αmax of the ℓ1 strength.
 func (a axis) LogLambdaMax() float64 {
-	if t, ok := a.Objective.(topper); ok {
+	if t, ok := a.Objective.(withMaximum); ok {
 		return t.LogLambdaMax()
 	}
 	return math.Inf(-1)

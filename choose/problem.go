@@ -17,19 +17,19 @@ type Objective interface {
 	Null() search.Evaluation
 }
 
-// keeper remembers the solutions of every evaluation, to begin others from.
-type keeper interface{ KeepSolutions() }
+// keepsSolutions remembers the solutions of every evaluation, to begin others from.
+type keepsSolutions interface{ KeepSolutions() }
 
-// curver makes second derivatives with gradients where it is asked to.
-type curver interface{ AskCurvature() }
+// hasCurvature makes second derivatives with gradients where it is asked to.
+type hasCurvature interface{ AskCurvature() }
 
-// aheadOfTime evaluates a path that is known beforehand, without gradients.
-type aheadOfTime interface {
+// alongPath evaluates a path that is known beforehand, without gradients.
+type alongPath interface {
 	Along(ctx context.Context, path [][]float64) iter.Seq2[bilevel.Report, error]
 }
 
-// topper knows the least λ from where on all its inner problems are null models.
-type topper interface{ LogLambdaMax() float64 }
+// withMaximum knows the least λ from where on all its inner problems are null models.
+type withMaximum interface{ LogLambdaMax() float64 }
 
 // Range is how far below and above ln αmax a λ is looked for, or around 0 where there is
 // no αmax.

@@ -27,10 +27,10 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
 		Sparse: p.Shape != Smooth, Relative: p.Shape == Relative || p.Shape == Dual,
 	}
-	if k, ok := p.Objective.(keeper); ok {
+	if k, ok := p.Objective.(keepsSolutions); ok {
 		k.KeepSolutions()
 	}
-	switch t, ok := p.Objective.(topper); {
+	switch t, ok := p.Objective.(withMaximum); {
 	case len(p.Top) > 1:
 		l.Origin = foldsAbove // on the line of shares
 	case ok && p.Shape != Smooth:

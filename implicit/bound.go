@@ -24,8 +24,8 @@ import (
 //	K ≼ κD,  D = diag A, κ the trace of D^-½KD^-½ or more
 //	ηD ≼ A,  η = μ where M = D, or α₂/max D
 
-// slight is the share of what the linear solve leaves that ρ may be said to add by κ.
-const slight = 0.25
+// negligible is the share of what the linear solve leaves that ρ may be said to add by κ.
+const negligible = 0.25
 
 // safety divides what Ritz values say of the smallest eigenvalue, which they approach from
 // above. Of 2,900 gradients of the hunt made without factors none was outside its bound.
@@ -61,8 +61,8 @@ func (s *Solver) least() float64 {
 	}
 }
 
-// lacks are what a gradient is off by, and how far that may reach.
-type lacks struct {
+// errorTerms are what a gradient is off by, and how far that may reach.
+type errorTerms struct {
 	residual, rho float64 // ‖r‖ of the adjoint, ‖ρ‖, rounding included
 	prediction    float64 // how far predictions may be off by rounding
 	reach         float64 // κ/η; +Inf where η is not known
@@ -70,19 +70,19 @@ type lacks struct {
 	curvature     []float64
 }
 
-// lacking returns the lacks of a point after a solve.
-func (s *Solver) lacking(g model.Penalty, at Point, outer Outer) lacks {
-	b := lacks{least: max(s.least(), s.ridge), curvature: outer.Curvature}
-	b.rho, b.prediction = s.blur(g, at)
+// errorTermsOf returns the lacks of a point after a solve.
+func (s *Solver) errorTermsOf(g model.Penalty, at Point, outer Outer) errorTerms {
+	b := errorTerms{least: max(s.least(), s.ridge), curvature: outer.Curvature}
+	b.rho, b.prediction = s.roundingError(g, at)
 	b.rho += s.norm(s.rho)
 	var trace float64
 	for k, j := range at.Support {
 		trace += s.view.Whole(int(j), s.store.Centre(j)) / s.diag[k]
 	}
-	if outer.Bend != nil {
+	if outer.CurvatureWithin != nil {
 		// Predictions on held-out rows are off by r·√(xᵢᵀA⁻¹xᵢ) at most.
 		d := s.distance(at, b.rho, s.mu())
-		b.curvature = outer.Bend(float64(d.energy*d.factor()*math.Sqrt(trace/b.least)) + b.prediction)
+		b.curvature = outer.CurvatureWithin(float64(d.energy*d.factor()*math.Sqrt(trace/b.least)) + b.prediction)
 	}
 	if b.reach = s.k.MaxAbs(b.curvature) * trace / b.least; math.IsNaN(b.reach) {
 		b.reach = math.Inf(1)
@@ -90,9 +90,9 @@ func (s *Solver) lacking(g model.Penalty, at Point, outer Outer) lacks {
 	return b
 }
 
-// bends returns κ with −κA ≼ ∂A ≼ κA, ∂A the change of A in the direction that u
+// curvatureChange returns κ with −κA ≼ ∂A ≼ κA, ∂A the change of A in the direction that u
 // holds the predictions of: 0 where the curvature does not vary.
-func (s *Solver) bends() float64 {
+func (s *Solver) curvatureChange() float64 {
 	if s.curved == nil {
 		return 0
 	}
@@ -100,8 +100,8 @@ func (s *Solver) bends() float64 {
 	return concordance * s.k.MaxAbs(s.u)
 }
 
-// rounded returns κ as bends does, for the change of A by what predictions are off by rounding.
-func (s *Solver) rounded(b lacks) float64 {
+// roundedCurvature returns κ as curvatureChange does, for the change of A by what predictions are off by rounding.
+func (s *Solver) roundedCurvature(b errorTerms) float64 {
 	if s.curved == nil {
 		return 0
 	}
@@ -110,9 +110,9 @@ func (s *Solver) rounded(b lacks) float64 {
 }
 
 // Where A changes, so do the means of its columns, and the intercept's part of the bordered
-// system is felt: shift is what it adds to ‖h‖, as ‖(∇C_S, ∂C/∂b)‖² = ‖h‖² + (∂C/∂b)²·N/Σd,
-// and tilt to the predictions of v, times the self-concordance.
-func (s *Solver) shift(outer Outer) float64 {
+// system is felt: interceptShift is what it adds to ‖h‖, as ‖(∇C_S, ∂C/∂b)‖² = ‖h‖² + (∂C/∂b)²·N/Σd,
+// and interceptTilt to the predictions of v, times the self-concordance.
+func (s *Solver) interceptShift(outer Outer) float64 {
 	if s.curved == nil || !s.view.Centred() {
 		return 0
 	}
@@ -123,44 +123,44 @@ func (s *Solver) shift(outer Outer) float64 {
 	return math.Abs(sum) * math.Sqrt(s.view.Total()/s.store.Total())
 }
 
-func (s *Solver) tilt(outer Outer) float64 {
+func (s *Solver) interceptTilt(outer Outer) float64 {
 	if s.curved == nil {
 		return 0
 	}
 	concordance, _ := s.curved.Concordance()
-	return concordance * s.shift(outer) * math.Sqrt(s.view.Total()/s.store.Total())
+	return concordance * s.interceptShift(outer) * math.Sqrt(s.view.Total()/s.store.Total())
 }
 
-// turn sets u ← C″⊙u and q to its product with the columns.
-func (s *Solver) turn(at Point, curvature []float64) {
+// applyCurvature sets u ← C″⊙u and q to its product with the columns.
+func (s *Solver) applyCurvature(at Point, curvature []float64) {
 	for r, c := range curvature {
 		s.u[r] *= c
 	}
 	s.project(at.Support, s.u, s.q)
 }
 
-// drift returns ‖K·A⁻¹ρ‖ or more. It solves for A⁻¹ρ as far as that matters.
-func (s *Solver) drift(ctx context.Context, at Point, b lacks, opts Options) float64 {
+// criterionDrift returns ‖K·A⁻¹ρ‖ or more. It solves for A⁻¹ρ as far as that matters.
+func (s *Solver) criterionDrift(ctx context.Context, at Point, b errorTerms, opts Options) float64 {
 	if b.rho == 0 {
 		return 0
 	}
 	crude, tol := b.reach*b.rho, 0.1
-	if crude <= slight*b.residual {
+	if crude <= negligible*b.residual {
 		return crude
 	}
 	unknown := math.IsInf(b.reach, 1)
 	if !unknown {
-		tol = min(tol, max(opts.Tol, slight*b.residual/crude))
+		tol = min(tol, max(opts.Tol, negligible*b.residual/crude))
 	}
 	clear(s.q)
 	known := s.norm(s.rho)
 	report := s.improve(ctx, s.rho, s.q, tol, opts)
 	clear(s.u)
 	s.predict(at.Support, s.q, s.u)
-	s.turn(at, b.curvature)
+	s.applyCurvature(at, b.curvature)
 	size := s.norm(s.q)
 	if unknown {
-		return size / (1 - min(0.5, report.Relative)) // as if what is left of ρ drifted like the rest
+		return size / (1 - min(0.5, report.Relative)) // as if what is left of ρ had the same effect as the rest
 	}
 	return size + float64(b.reach*(report.Residual+b.rho-known))
 }

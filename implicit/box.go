@@ -10,8 +10,8 @@ import (
 // the system. Their optimality condition, that the correlation is above what would hold them
 // there without the bound, has a clearance as those of zero coefficients have.
 
-// part takes the columns at a bound out of the support of a point.
-func (p Point) part(g model.Penalty) Point {
+// withoutBound takes the columns at a bound out of the support of a point.
+func (p Point) withoutBound(g model.Penalty) Point {
 	if !g.Bounded() {
 		return p
 	}
@@ -30,8 +30,8 @@ func (p Point) part(g model.Penalty) Point {
 	return own
 }
 
-// whole returns the columns of a point with coefficients, and these.
-func (p Point) whole() (columns []int32, coef []float64) {
+// withBound returns the columns of a point with coefficients, and these.
+func (p Point) withBound() (columns []int32, coef []float64) {
 	if len(p.held) == 0 {
 		return p.Support, p.Coef
 	}
@@ -47,14 +47,14 @@ func (p Point) whole() (columns []int32, coef []float64) {
 	return append(columns, p.held[at:]...), append(coef, p.heldCoef[at:]...)
 }
 
-// spread puts zeros where columns of the point's support are held into vectors over the others,
+// withZeros puts zeros where columns of the point's support are held into vectors over the others,
 // one after the other.
-func (p Point) spread(v []float64) []float64 {
+func (p Point) withZeros(v []float64) []float64 {
 	free := len(p.Support)
 	if len(p.held) == 0 || free == 0 {
 		return v
 	}
-	columns, _ := p.whole()
+	columns, _ := p.withBound()
 	var out []float64
 	for ; len(v) >= free; v = v[free:] {
 		at := 0
@@ -70,15 +70,15 @@ func (p Point) spread(v []float64) []float64 {
 	return out
 }
 
-// grip returns by how much a correlation zⱼ exceeds what would hold a coefficient at its bound
+// boundSlack returns by how much a correlation zⱼ exceeds what would hold a coefficient at its bound
 // without that.
-func grip(g model.Penalty, j int32, b, z float64) float64 {
+func boundSlack(g model.Penalty, j int32, b, z float64) float64 {
 	return float64(math.Copysign(1, b)*z) - g.Alpha(int(j)) - float64(g.Ridge()*math.Abs(b))
 }
 
-// holds takes the margin of a coefficient at its bound in, and reports whether that of the
+// proveAtBound takes the margin of a coefficient at its bound in, and reports whether that of the
 // solution is proved to be there: its correlation may be within reach of this one.
-func (c *Certificate) holds(slack, z, reach float64) bool {
+func (c *Certificate) proveAtBound(slack, z, reach float64) bool {
 	c.DualMargin = min(c.DualMargin, max(0, slack/math.Abs(z)))
 	return slack > reach
 }

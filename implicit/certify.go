@@ -56,7 +56,7 @@ const (
 // factorises A_E.
 func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certificate, error) {
 	_, p := s.view.Dims()
-	s.ended, at = ctx.Err, at.part(g)
+	s.ended, at = ctx.Err, at.withoutBound(g)
 	if c := g.Columns(); c >= 0 && c != p {
 		return Certificate{}, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
@@ -66,7 +66,7 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 	out := Certificate{DualMargin: 1}
 	beta, z := s.correlate(&out, g, at)
 	gap := out.Gap + float64(roundingGap*s.fit.Null())
-	reach := s.reach(gap)
+	reach := s.correlationRadius(gap)
 	margin := func(j int32) float64 { return 1 - g.Pull(int(j), z[j])/g.Alpha(int(j)) }
 	excluded := func(j int32) bool { return g.Pull(int(j), z[j])+reach(j) < g.Alpha(int(j)) }
 	var near []int32 // columns that a proof has to deal with
@@ -74,7 +74,7 @@ func (s *Solver) Certify(ctx context.Context, g model.Penalty, at Point) (Certif
 		alpha := g.Alpha(int(j))
 		switch {
 		case g.Held(int(j), beta[j]):
-			if !out.holds(grip(g, j, beta[j], z[j]), z[j], reach(j)) {
+			if !out.proveAtBound(boundSlack(g, j, beta[j], z[j]), z[j], reach(j)) {
 				near = append(near, j)
 			}
 		case math.IsInf(alpha, 1), alpha == 0 && s.view.Norm(int(j)) == 0: // it cannot matter
@@ -129,7 +129,7 @@ func (s *Solver) dependent(g model.Penalty, columns []int32) bool {
 // sets its gap and KKT residual.
 func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta map[int32]float64, z []float64) {
 	beta = make(map[int32]float64, len(at.Support))
-	columns, coef := at.whole()
+	columns, coef := at.withBound()
 	for k, j := range columns {
 		beta[j] = coef[k]
 	}
@@ -208,14 +208,14 @@ func (s *Solver) prove(out *Certificate, g model.Penalty, e []int32, beta map[in
 	support.InverseDiagonal(s.k, a, size, inverse, make([]float64, size))
 	for k, j := range e {
 		b, moved := beta[j], math.Sqrt(factor*gap*inverse[k])
-		if !g.Smooth(int(j)) && !(math.Abs(b) > moved) || !(g.Room(int(j), b, 1) > moved) || !(g.Room(int(j), b, -1) > moved) {
+		if !g.Smooth(int(j)) && !(math.Abs(b) > moved) || !(g.DistanceToBound(int(j), b, 1) > moved) || !(g.DistanceToBound(int(j), b, -1) > moved) {
 			out.Support = false
 			out.Undecided++
 		}
 	}
 }
 
-// pollRows is the number of rows between two looks at the context.
+// pollRows is the number of rows between two checks of the context.
 const pollRows = 64
 
 // leverage returns κ² = max xᵢᵀA⁻¹xᵢ over the rows, restricted to E and with the

@@ -72,7 +72,7 @@ func (s *Solver) confirm(ctx context.Context, g model.Penalty, at Point, outer O
 		s.out.ErrorBound *= mu / now
 		mu = now
 	}
-	rho, _ := s.blur(g, at)
+	rho, _ := s.roundingError(g, at)
 	d := s.distance(at, s.norm(s.rho)+rho, mu)
 	if s.out.Bound = Estimated; s.direct.ready && d.known && !outer.Blind {
 		s.out.Bound = Proved
@@ -113,7 +113,7 @@ func (s *Solver) inside(g model.Penalty, at Point, d distance, mu float64) bool 
 			inverse = s.direct.inverseAt(k) / mu
 		}
 		moved := d.energy * d.factor() * math.Sqrt(inverse)
-		if !g.Smooth(int(j)) && !(math.Abs(at.Coef[k]) > moved) || !(g.Room(int(j), at.Coef[k], 1) > moved) || !(g.Room(int(j), at.Coef[k], -1) > moved) {
+		if !g.Smooth(int(j)) && !(math.Abs(at.Coef[k]) > moved) || !(g.DistanceToBound(int(j), at.Coef[k], 1) > moved) || !(g.DistanceToBound(int(j), at.Coef[k], -1) > moved) {
 			return false
 		}
 	}
@@ -138,7 +138,7 @@ func (s *Solver) clearance(g model.Penalty, at Point) (least float64, knot bool)
 	for k, j := range at.held {
 		in[j] = true
 		z := s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
-		slack := grip(g, j, at.heldCoef[k], z)
+		slack := boundSlack(g, j, at.heldCoef[k], z)
 		if math.Abs(slack) < float64(edgeMargin*math.Abs(z)) {
 			knot = true
 			continue

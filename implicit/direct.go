@@ -80,7 +80,7 @@ func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	f.depends = !f.ready
 	var growth float64
 	for k, j := range columns {
-		growth += s.wide(k, j) / s.diag[k]
+		growth += s.uncentredSquare(k, j) / s.diag[k]
 	}
 	lost := float64(float64(s.store.Rows()+2*f.size+constant) * unit * growth / f.least)
 	if f.sure = 1 - lost; !(f.sure > mostLost) {
@@ -207,6 +207,6 @@ func (s *Solver) refine(b, x []float64, tol float64) support.Report {
 			break
 		}
 	}
-	blur := s.blurOf(s.listed, b, x)
-	return support.Report{Residual: left + blur, Relative: (left + blur) / norm, Converged: left <= max(tol*norm, blur)}
+	rounding := s.residualRounding(s.listed, b, x)
+	return support.Report{Residual: left + rounding, Relative: (left + rounding) / norm, Converged: left <= max(tol*norm, rounding)}
 }

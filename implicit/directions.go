@@ -16,10 +16,10 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	value, off, left := s.product(ctx, opts)
 	s.out.Gradient = append(s.out.Gradient, value)
 	s.out.Jacobian = append(s.out.Jacobian, s.x...)
-	b, mu := s.lacking(g, at, outer), s.mu()
+	b, mu := s.errorTermsOf(g, at, outer), s.mu()
 	h := s.norm(s.h)
 	moved := s.scaled(s.x) * b.reach * b.rho * math.Sqrt(b.least) // JᵀK·A⁻¹ρ
-	if s.curved == nil && opts.Motion == nil && float64(moved*math.Sqrt(mu)) <= slight*off {
+	if s.curved == nil && opts.Motion == nil && float64(moved*math.Sqrt(mu)) <= negligible*off {
 		off += float64(moved * math.Sqrt(mu))
 	} else {
 		clear(s.u)
@@ -27,15 +27,15 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 		if opts.Motion != nil {
 			copy(opts.Motion[i], s.u)
 		}
-		shift := s.shift(outer)
+		shift := s.interceptShift(outer)
 		size := math.Sqrt(float64(h*h) + float64(shift*shift))
-		off += float64(s.bends()*size*b.rho) + float64(s.rounded(b)*size*math.Sqrt(math.Abs(s.k.Dot(s.x, s.rhs))))
-		s.turn(at, b.curvature)
+		off += float64(s.curvatureChange()*size*b.rho) + float64(s.roundedCurvature(b)*size*math.Sqrt(math.Abs(s.k.Dot(s.x, s.rhs))))
+		s.applyCurvature(at, b.curvature)
 		off += float64(s.norm(s.q) * b.rho)
-		s.out.Steep = math.Sqrt(max(0, s.k.Dot(s.x, s.q)))
-		s.out.Wander = float64(math.Sqrt(s.k.MaxAbs(b.curvature)) * b.prediction)
+		s.out.MotionNorm = math.Sqrt(max(0, s.k.Dot(s.x, s.q)))
+		s.out.ErrorNorm = float64(math.Sqrt(s.k.MaxAbs(b.curvature)) * b.prediction)
 		if b.rho > 0 {
-			s.out.Wander += float64(math.Sqrt(b.reach/mu) * b.rho)
+			s.out.ErrorNorm += float64(math.Sqrt(b.reach/mu) * b.rho)
 		}
 	}
 	off /= mu
@@ -49,7 +49,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 			off += float64(b.reach*b.rho*b.rho) / mu // and the slope moves along: α₂ρᵀA⁻¹K·A⁻²ρ
 		}
 	}
-	s.out.ErrorBound = max(s.out.ErrorBound, off+s.blurred(at, outer, s.x, b.prediction))
+	s.out.ErrorBound = max(s.out.ErrorBound, off+s.slopeRounding(at, outer, s.x, b.prediction))
 }
 
 // adjoint solves A·v = ∇C_S, which serves all hyperparameters: ∂L/∂λᵢ = Bᵢᵀv, where each
@@ -57,17 +57,17 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer Outer, opts Options) {
 	copy(s.rhs, s.h)
 	report := s.solve(ctx, opts)
-	b := s.lacking(g, at, outer)
+	b := s.errorTermsOf(g, at, outer)
 	b.residual = report.Residual
 	off := b.residual
 	if s.curved != nil {
 		clear(s.u)
 		s.predict(at.Support, s.x, s.u)
-		h, shift := s.norm(s.h), s.shift(outer)
-		off += float64((s.bends()+s.tilt(outer))*b.rho) + float64(s.rounded(b)*math.Sqrt(float64(h*h)+float64(shift*shift)))
+		h, shift := s.norm(s.h), s.interceptShift(outer)
+		off += float64((s.curvatureChange()+s.interceptTilt(outer))*b.rho) + float64(s.roundedCurvature(b)*math.Sqrt(float64(h*h)+float64(shift*shift)))
 	}
-	rounding := s.blurred(at, outer, s.x, b.prediction)
-	off += s.drift(ctx, at, b, opts)
+	rounding := s.slopeRounding(at, outer, s.x, b.prediction)
+	off += s.criterionDrift(ctx, at, b, opts)
 	mu := s.mu()
 	if s.weighted(g) {
 		g.Sensitivity(0, at.Support, at.Coef, s.h)
@@ -160,16 +160,16 @@ func (s *Solver) improve(ctx context.Context, b, x []float64, tol float64, opts 
 		// The Gram matrix proposes; what follows begins with the residual on X, and
 		// mostly ends with it.
 		report = s.cg.Solve(ctx, &s.dense, b, x, gramShare*tol, opts.MaxIterations)
-		s.meet(report)
+		s.count(report)
 	}
 	report = s.system.Solve(ctx, &s.cg, b, x, tol, opts.MaxIterations)
-	report.Residual += s.blurOf(s.listed, b, x)
-	s.meet(report)
+	report.Residual += s.residualRounding(s.listed, b, x)
+	s.count(report)
 	return report
 }
 
-// meet counts the iterations of a solve and widens the range of Ritz values.
-func (s *Solver) meet(report support.Report) {
+// count counts the iterations of a solve and widens the range of Ritz values.
+func (s *Solver) count(report support.Report) {
 	if report.Iterations > 0 {
 		s.out.Iterations += report.Iterations
 		least, most := s.cg.Ritz()

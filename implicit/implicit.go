@@ -60,7 +60,7 @@ type Point struct {
 	// nil asks for it to be made here.
 	State *model.State
 	// Correlation has X_jᵀ(s⊙r) of the columns of Support at State, where the caller has
-	// them; nil asks for a look at these columns here.
+	// them; nil asks Solve to correlate these columns itself.
 	Correlation []float64
 	// Clearance is the least of (Nαⱼ − |X_jᵀ(s⊙r)|)/‖X̃_j‖ₛ over the columns off the
 	// support, +Inf where there is none: by how much the residual may change, in the norm
@@ -77,9 +77,9 @@ type Point struct {
 type Outer struct {
 	Slope     []float64 // n: ∂C/∂mᵢ
 	Curvature []float64 // n: ∂²C/∂mᵢ²
-	// Bend, where set, returns the largest ∂²C/∂mᵢ² for predictions that are off by reach
+	// CurvatureWithin, where set, returns the largest ∂²C/∂mᵢ² for predictions that are off by reach
 	// at most, n entries that are good until its next call. nil: they do not vary.
-	Bend func(reach float64) []float64
+	CurvatureWithin func(reach float64) []float64
 	// Blind says that second derivatives are not known.
 	Blind bool
 }
@@ -124,12 +124,12 @@ type Hypergradient struct {
 	// proved bound from below of its smallest eigenvalue where it was factorised, else the
 	// ratio of the extreme Ritz values, an estimate from above. 1 where the support is empty.
 	InjectivityMargin float64
-	// Steep is √(JᵀKJ), how strongly predictions move in the metric K of the second
-	// derivatives of the criterion, and Wander what √(δᵀKδ) is at most for the error δ of β,
+	// MotionNorm is √(JᵀKJ), how strongly predictions move in the metric K of the second
+	// derivatives of the criterion, and ErrorNorm what √(δᵀKδ) is at most for the error δ of β,
 	// with what rounding adds to the predictions: for criteria that couple several problems. They are made with one hyperparameter of a
 	// loss that is not quadratic.
-	Steep, Wander float64
-	Iterations    int // of conjugate gradients
+	MotionNorm, ErrorNorm float64
+	Iterations            int // of conjugate gradients
 	// Work is what the linear systems cost by the cost model of package support, in nanoseconds on
 	// one core of a 2020s server: counted, not measured. [Generic] does not count it.
 	Work float64
@@ -230,7 +230,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	if len(outer.Slope) != n || len(outer.Curvature) != n {
 		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
 	}
-	at = at.part(g)
+	at = at.withoutBound(g)
 	if err := s.enter(g, at, &opts); err != nil {
 		return nil, err
 	}
@@ -261,9 +261,9 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 		}
 	}
 	s.confirm(ctx, g, at, outer, opts)
-	out.Jacobian = at.spread(out.Jacobian)
+	out.Jacobian = at.withZeros(out.Jacobian)
 	if weighted {
-		out.Gradient = at.spread(out.Gradient)
+		out.Gradient = at.withZeros(out.Gradient)
 	}
 	return out, nil
 }
@@ -377,7 +377,7 @@ func (s *Solver) take(at Point) {
 	}
 	s.state = s.own
 	s.state.Intercept = 0 // no memory of the point before
-	columns, coef := at.whole()
+	columns, coef := at.withBound()
 	s.fit.Fit(columns, coef, s.state)
 }
 
@@ -409,7 +409,7 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 	}
 	dual := model.NewDual(s.fit, g, s.state)
 	next := map[int32]float64{}
-	columns, coef := at.whole()
+	columns, coef := at.withBound()
 	for k, j := range columns {
 		next[j] = coef[k]
 	}

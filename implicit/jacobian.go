@@ -12,7 +12,7 @@ import (
 // direction has one entry per hyperparameter; for a weighted penalty one per
 // column of the support. The status is that of the linear solve.
 func (s *Solver) JVP(ctx context.Context, g model.Penalty, at Point, direction []float64, opts Options) ([]float64, outcome.Status, error) {
-	at = at.part(g)
+	at = at.withoutBound(g)
 	if err := s.enter(g, at, &opts); err != nil {
 		return nil, "", err
 	}
@@ -27,7 +27,7 @@ func (s *Solver) JVP(ctx context.Context, g model.Penalty, at Point, direction [
 // VJP returns Jᵀ·w for a vector w over the support: one entry per
 // hyperparameter, or for a weighted penalty one per column of the support.
 func (s *Solver) VJP(ctx context.Context, g model.Penalty, at Point, w []float64, opts Options) ([]float64, outcome.Status, error) {
-	at = at.part(g)
+	at = at.withoutBound(g)
 	if err := s.enter(g, at, &opts); err != nil {
 		return nil, "", err
 	}
@@ -51,7 +51,7 @@ func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer
 	if len(outer.Slope) != n || len(outer.Curvature) != n {
 		return nil, "", outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
 	}
-	at = at.part(g)
+	at = at.withoutBound(g)
 	if err := s.enter(g, at, &opts); err != nil {
 		return nil, "", err
 	}

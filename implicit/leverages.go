@@ -16,7 +16,7 @@ const mostLeverages = 1 << 27
 // coefficients count as in [Solver.Solve]. The error is an [outcome.Error] of kind Limit where
 // rows and support are too many, and of BadParameter where the columns depend on one another.
 func (s *Solver) Leverages(g model.Penalty, at Point) ([]float64, error) {
-	at = at.part(g)
+	at = at.withoutBound(g)
 	n, _ := s.view.Dims()
 	size := len(at.Support)
 	if float64(n)*float64(size) > mostLeverages || size > largestProof {
@@ -86,7 +86,7 @@ func (s *Solver) Curvatures() []float64 {
 
 // Motion returns by how much predictions move where all λ's move by 1.
 func (s *Solver) Motion(ctx context.Context, g model.Penalty, at Point) ([]float64, error) {
-	at = at.part(g)
+	at = at.withoutBound(g)
 	n, _ := s.view.Dims()
 	out := make([]float64, n)
 	if len(at.Support) == 0 {

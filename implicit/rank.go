@@ -44,7 +44,7 @@ func (s *Solver) rank(ctx context.Context, g model.Penalty, opts Options) rank {
 		report = s.system.Solve(ctx, &s.cg, s.rhs, s.x, tol, opts.MaxIterations)
 	}
 	before := s.ritz
-	s.meet(report)
+	s.count(report)
 	margin := s.ritz[0] / s.ritz[1]
 	s.out.InjectivityMargin = min(s.out.InjectivityMargin, margin)
 	if report.Converged && margin > singular {

@@ -11,12 +11,12 @@ import (
 // Errors that are X̂ᵀz/√N of a vector z over the rows have the norm ‖z‖ under A⁻¹ whatever
 // the condition of A; those of the dot products themselves do not, and are divided by η.
 
-// blurOf bounds the error of a computed residual b − A·x in the norm of the last solve: with
+// residualRounding bounds the error of a computed residual b − A·x in the norm of the last solve: with
 // the factor, or by the diagonal.
-func (s *Solver) blurOf(at []int32, b, x []float64) float64 {
+func (s *Solver) residualRounding(at []int32, b, x []float64) float64 {
 	var predicted, right, scaled, growth float64
 	for k, d := range s.diag {
-		wide := s.wide(k, at[k])
+		wide := s.uncentredSquare(k, at[k])
 		predicted = math.FMA(math.Sqrt(wide), math.Abs(x[k]), predicted)
 		right = math.FMA(b[k]/d, b[k], right)
 		scaled = math.FMA(d*x[k], x[k], scaled)
@@ -32,16 +32,16 @@ func (s *Solver) blurOf(at []int32, b, x []float64) float64 {
 	return unit * (float64(growth*inside) + outside)
 }
 
-// wide returns wⱼ² of the column at a place of the support: Aⱼⱼ, or what it is before a mean
+// uncentredSquare returns wⱼ² of the column at a place of the support: Aⱼⱼ, or what it is before a mean
 // is subtracted.
-func (s *Solver) wide(k int, j int32) float64 {
+func (s *Solver) uncentredSquare(k int, j int32) float64 {
 	mean := s.store.Mean(j)
 	return s.diag[k] + float64(mean*mean*s.store.Total()/s.view.Total())
 }
 
-// blur bounds the error of the computed ρ in the norm of the last solve, and how far
+// roundingError bounds the error of the computed ρ in the norm of the last solve, and how far
 // predictions on all rows may be off.
-func (s *Solver) blur(g model.Penalty, at Point) (rho, prediction float64) {
+func (s *Solver) roundingError(g model.Penalty, at Point) (rho, prediction float64) {
 	total, y := s.view.Total(), s.fit.Target()
 	residual, level := s.sizes()
 	var columns, linear, products, all float64
@@ -49,7 +49,7 @@ func (s *Solver) blur(g model.Penalty, at Point) (rho, prediction float64) {
 		mean, b := s.view.Mean(int(j)), math.Abs(at.Coef[k])
 		norm := math.Sqrt(s.view.Square(int(j))/total + float64(mean*mean))
 		columns = math.FMA(norm, b, columns)
-		linear = math.FMA(math.Sqrt(s.wide(k, j)), b, linear)
+		linear = math.FMA(math.Sqrt(s.uncentredSquare(k, j)), b, linear)
 		all = math.FMA(math.Sqrt(s.view.Whole(int(j), mean)+float64(float64(len(y))*mean*mean)), b, all)
 		off := float64(inSum(len(y))*norm*residual) + float64(constant*(g.Alpha(int(j))+float64(g.Ridge()*b)))
 		products = math.FMA(off/s.diag[k], off, products)
@@ -91,9 +91,9 @@ func (s *Solver) sizes() (residual, level float64) {
 	return s.size.residual, s.size.level
 }
 
-// blurred bounds the error of the computed ∇Cᵀ_S·x: of the slopes, where predictions are
+// slopeRounding bounds the error of the computed ∇Cᵀ_S·x: of the slopes, where predictions are
 // off, of their products with the columns, and of the sum.
-func (s *Solver) blurred(at Point, outer Outer, x []float64, prediction float64) float64 {
+func (s *Solver) slopeRounding(at Point, outer Outer, x []float64, prediction float64) float64 {
 	var moved, sum float64
 	for k, j := range at.Support {
 		centre := s.store.Centre(j)

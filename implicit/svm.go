@@ -249,7 +249,7 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 		report := s.project(ctx, s.rhs, s.x, opts)
 		s.k.Scal(-1, s.x)
 		s.system.Add(s.x, dw)
-		residual = report.Residual + s.blurOf()
+		residual = report.Residual + s.residualRounding()
 		out.Iterations, out.InjectivityMargin = report.Iterations, s.free.margin
 		switch {
 		case ctx.Err() != nil && !report.Converged:
@@ -265,14 +265,14 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	clear(s.w)
 	clear(s.u)
 	curvature := outer.Curvature
-	if outer.Bend != nil {
+	if outer.CurvatureWithin != nil {
 		longest := 0.0
 		for i, c := range outer.Slope {
 			if c != 0 || outer.Curvature[i] != 0 {
 				longest = max(longest, s.fit.Square(i))
 			}
 		}
-		curvature = outer.Bend(d * math.Sqrt(longest))
+		curvature = outer.CurvatureWithin(d * math.Sqrt(longest))
 	}
 	var slopes, bends float64
 	for _, i := range order {

@@ -119,8 +119,8 @@ func (s *SVM) products() float64 {
 	return unit * inSum(p) * math.Sqrt(float64(len(s.samples))/s.free.least) * s.length
 }
 
-// blurOf bounds the rounding in the residual of the last solution, x.
-func (s *SVM) blurOf() float64 {
+// residualRounding bounds the rounding in the residual of the last solution, x.
+func (s *SVM) residualRounding() float64 {
 	var sum float64
 	for k, i := range s.samples {
 		sum = math.FMA(math.Abs(s.x[k]), math.Sqrt(s.fit.Square(int(i))), sum)

@@ -349,7 +349,7 @@ func (f *inner) lead(j int32, g []float64, sum float64) float64 {
 	return math.FMA(-f.mean(j), sum, f.signed(j, f.dot(rows, values, g)))
 }
 
-// patience is the number of entries visited between two looks at the context:
+// patience is the number of entries visited between two checks of the context:
 // well under a millisecond.
 const patience = 1 << 17
 

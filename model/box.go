@@ -91,9 +91,9 @@ func (g Penalty) Held(j int, b float64) bool {
 	return g.box != nil && b != 0 && (b == g.box.lower[j] || b == g.box.upper[j])
 }
 
-// Room returns how far a coefficient of column j is from its bound in the sense of a
+// DistanceToBound returns how far a coefficient of column j is from its bound in the sense of a
 // direction.
-func (g Penalty) Room(j int, b, direction float64) float64 {
+func (g Penalty) DistanceToBound(j int, b, direction float64) float64 {
 	switch {
 	case g.box == nil:
 		return math.Inf(1)

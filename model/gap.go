@@ -18,14 +18,14 @@ type Dual struct {
 	Total    float64 // N
 	Steepest float64 // of the datafit, for the KKT residual; 0 means 1
 
-	worst    float64 // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
-	kkt      float64 // max ρⱼ
-	l1, l2   float64 // Σ αⱼ|βⱼ|, Σ α₂βⱼ²
-	loose    float64 // Σ zⱼ²N/2‖X̃_j‖² of unpenalised columns
-	product  float64 // Σ aⱼβⱼ
-	slack    float64 // Σ αⱼ|βⱼ| − aⱼβⱼ
-	unscaled float64 // the gap at the unscaled dual point, α₂ > 0
-	beyond   []beyond
+	worst       float64 // max |aⱼ|/αⱼ, aⱼ = zⱼ − α₂βⱼ
+	kkt         float64 // max ρⱼ
+	l1, l2      float64 // Σ αⱼ|βⱼ|, Σ α₂βⱼ²
+	unpenalised float64 // Σ zⱼ²N/2‖X̃_j‖² of unpenalised columns
+	product     float64 // Σ aⱼβⱼ
+	slack       float64 // Σ αⱼ|βⱼ| − aⱼβⱼ
+	unscaled    float64 // the gap at the unscaled dual point, α₂ > 0
+	beyond      []beyond
 }
 
 // NewDual returns what is to gather the dual point of a state.
@@ -72,7 +72,7 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	}
 	if alpha == 0 && ridge == 0 {
 		if lipschitz > 0 {
-			d.loose = math.FMA(z/(2*lipschitz), z, d.loose)
+			d.unpenalised = math.FMA(z/(2*lipschitz), z, d.unpenalised)
 		}
 		return
 	}
@@ -132,7 +132,7 @@ func (d *Dual) Gap(scaled, unscaled float64) float64 {
 	for _, o := range d.beyond {
 		scaled += o.at(d.Scale())
 	}
-	gap := d.loose + scaled + float64(0.5*rest*rest*d.l2) + max(0, math.FMA(rest, d.product, d.slack))
+	gap := d.unpenalised + scaled + float64(0.5*rest*rest*d.l2) + max(0, math.FMA(rest, d.product, d.slack))
 	if ridge > 0 {
 		gap = min(gap, unscaled+max(0, d.unscaled))
 	}

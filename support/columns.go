@@ -28,7 +28,7 @@ type Columns struct {
 	curved bool      // the weights are not the view's
 	chosen           // the rows in use
 	whole  chosen    // those of positive weight in the view
-	thin   chosen    // those of the last [Columns.Thin]
+	subset chosen    // those of the last [Columns.Subsample]
 	root   []float64 // √w by compact row; nil: all 1
 	total  float64   // D
 	budget int       // values kept in any case before the store starts afresh
@@ -115,23 +115,23 @@ func (c *Columns) Reweigh(d []float64) {
 	c.weigh(d)
 }
 
-// Thin is [Columns.Reweigh] with the rows of weight 0 in d left out, until the next call
+// Subsample is [Columns.Reweigh] with the rows of weight 0 in d left out, until the next call
 // of either. Columns do not keep their places.
-func (c *Columns) Thin(d []float64) {
+func (c *Columns) Subsample(d []float64) {
 	c.Clear()
-	if c.thin.number == nil {
-		c.thin.number = make([]int32, len(d))
+	if c.subset.number == nil {
+		c.subset.number = make([]int32, len(d))
 	}
-	c.thin.sample = c.thin.sample[:0]
+	c.subset.sample = c.subset.sample[:0]
 	for i, w := range d {
-		c.thin.number[i] = -1
+		c.subset.number[i] = -1
 		if w > 0 {
-			c.thin.number[i] = int32(len(c.thin.sample))
-			c.thin.sample = append(c.thin.sample, int32(i))
+			c.subset.number[i] = int32(len(c.subset.sample))
+			c.subset.sample = append(c.subset.sample, int32(i))
 		}
 	}
-	c.thin.m = len(c.thin.sample)
-	c.chosen = c.thin
+	c.subset.m = len(c.subset.sample)
+	c.chosen = c.subset
 	c.weigh(d)
 }
 
@@ -225,7 +225,7 @@ func (c *Columns) Hold(columns []int32) {
 	}
 }
 
-// Rows returns the number of compact rows, those that [Columns.Thin] has left out included.
+// Rows returns the number of compact rows, those that [Columns.Subsample] has left out included.
 func (c *Columns) Rows() int { return c.whole.m }
 
 // Total returns D, the sum of the weights.

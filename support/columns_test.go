@@ -31,7 +31,7 @@ func TestReweighedColumns(t *testing.T) {
 				}
 			}
 			if thin {
-				c.Thin(d)
+				c.Subsample(d)
 			} else {
 				c.Reweigh(d)
 			}

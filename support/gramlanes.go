@@ -63,7 +63,7 @@ func (g *Gram) laneRows(first int) {
 				l.pass(d)
 			}
 		}
-		g.meetSpread(*c)
+		g.spreadProducts(*c)
 	}
 	for k, c := range added {
 		l.passing = l.passing[:0]
@@ -75,7 +75,7 @@ func (g *Gram) laneRows(first int) {
 		for _, d := range added[:k+1] {
 			l.pass(d)
 		}
-		g.meetSpread(c)
+		g.spreadProducts(c)
 	}
 }
 
@@ -97,8 +97,8 @@ func (l *lanes) pass(c chunk) {
 	}
 }
 
-// meetSpread computes the entries that the columns which pass have with those of a chunk.
-func (g *Gram) meetSpread(c chunk) {
+// spreadProducts computes the entries that the columns which pass have with those of a chunk.
+func (g *Gram) spreadProducts(c chunk) {
 	l := &g.lanes
 	l.products = resize(l.products, len(l.passing))
 	clear(l.products)

@@ -197,7 +197,7 @@ func (s *sequence) act() (did string, err error) {
 	case 2:
 		d := s.weights(training)
 		s.define(d)
-		s.store.Thin(d)
+		s.store.Subsample(d)
 		return "on other rows", nil
 	case 3:
 		s.store.Hold(s.some())

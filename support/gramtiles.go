@@ -26,7 +26,7 @@ func (g *Gram) denseRows(first int) {
 	for band := first; band < size; band += tileBand {
 		above := min(band+tileBand, size)
 		for from := 0; from < g.columns.m; from += tileRows {
-			g.meet(band, above, from, min(from+tileRows, g.columns.m))
+			g.tileProducts(band, above, from, min(from+tileRows, g.columns.m))
 		}
 	}
 	for a := first; a < size; a++ {
@@ -36,9 +36,9 @@ func (g *Gram) denseRows(first int) {
 	}
 }
 
-// meet adds to the upper triangle what the columns of rows band to above of G have in
+// tileProducts adds to the upper triangle what the columns of rows band to above of G have in
 // common with one another, and with those before them, in the rows of X given.
-func (g *Gram) meet(band, above, from, to int) {
+func (g *Gram) tileProducts(band, above, from, to int) {
 	const size = kernels.Lanes
 	t, height := &g.tiles, size*(to-from)
 	t.y = resize(t.y, (above-band+size-1)/size*height)

@@ -44,7 +44,7 @@ func newInner(m pare.Model, x sparse.Matrix, y, weights []float64, share float64
 		if err != nil {
 			return nil, err
 		}
-		return &machine{fit, iterdiff.NewSVM(fit), cd.NewSVM(fit), implicit.NewSVM(fit), kernels.Log(share)}, nil
+		return &svmProblem{fit, iterdiff.NewSVM(fit), cd.NewSVM(fit), implicit.NewSVM(fit), kernels.Log(share)}, nil
 	case traits.Strengths != pare.OneStrength || traits.Dense:
 		return nil, fmt.Errorf("no study of derivatives covers %s", m)
 	}
@@ -133,8 +133,8 @@ func (q *linear) at(ctx context.Context, at implicit.Point, outer implicit.Outer
 	return h.Gradient[0], nil
 }
 
-// machine is the SVM.
-type machine struct {
+// svmProblem is the SVM.
+type svmProblem struct {
 	fit        *model.SVM
 	descent    *iterdiff.SVM
 	solver     *cd.SVM
@@ -142,7 +142,7 @@ type machine struct {
 	logC       float64
 }
 
-func (q *machine) exact(ctx context.Context) (beta, jacobian []float64, err error) {
+func (q *svmProblem) exact(ctx context.Context) (beta, jacobian []float64, err error) {
 	q.solver.Reset()
 	s, err := q.solver.Solve(ctx, q.logC, finest)
 	if err != nil {
@@ -161,7 +161,7 @@ func point(s *cd.SVMSolution) implicit.SVMPoint {
 	return implicit.SVMPoint{Free: s.Free, Dual: s.Dual, Bound: s.Bound, W: s.W, Predictions: s.Predictions}
 }
 
-func (q *machine) primal(coordinates []float64) []float64 {
+func (q *svmProblem) primal(coordinates []float64) []float64 {
 	_, p := q.fit.Dims()
 	w := make([]float64, p)
 	for i, b := range coordinates {
@@ -172,15 +172,15 @@ func (q *machine) primal(coordinates []float64) []float64 {
 	return w
 }
 
-func (q *machine) descend(ctx context.Context, outer iterdiff.Outer, o iterdiff.Options) (*iterdiff.Result, error) {
+func (q *svmProblem) descend(ctx context.Context, outer iterdiff.Outer, o iterdiff.Options) (*iterdiff.Result, error) {
 	return q.descent.Solve(ctx, q.logC, outer, o)
 }
 
-func (q *machine) rate(ctx context.Context, o iterdiff.Options) (float64, error) {
+func (q *svmProblem) rate(ctx context.Context, o iterdiff.Options) (float64, error) {
 	return q.descent.Rate(ctx, q.logC, o)
 }
 
-func (q *machine) gradient(ctx context.Context, tol float64, outer implicit.Outer, judge iterdiff.Outer) (float64, error) {
+func (q *svmProblem) gradient(ctx context.Context, tol float64, outer implicit.Outer, judge iterdiff.Outer) (float64, error) {
 	q.solver.Reset()
 	s, err := q.solver.Solve(ctx, q.logC, cd.Options{Tol: tol, Polish: tol == finest.Tol})
 	if err != nil {

@@ -76,7 +76,7 @@ func (q *linear) plainly(ctx context.Context, epochs int, outer implicit.Outer, 
 }
 
 // plainly sweeps over the SVM's samples.
-func (q *machine) plainly(ctx context.Context, epochs int, outer implicit.Outer, judge iterdiff.Outer) (seconds, gradient float64, err error) {
+func (q *svmProblem) plainly(ctx context.Context, epochs int, outer implicit.Outer, judge iterdiff.Outer) (seconds, gradient float64, err error) {
 	n, p := q.fit.Dims()
 	bound, err := q.fit.Strength(q.logC)
 	if err != nil {

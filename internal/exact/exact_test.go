@@ -139,7 +139,7 @@ func TestMachineAgreesWithDifferences(t *testing.T) {
 		for i := range slope {
 			slope[i].SetFloat64(r.Normal())
 		}
-		at := func(c float64) (*Machine, *Number) {
+		at := func(c float64) (*SVM, *Number) {
 			s, err := q.SolveSVM(c, make([]float64, len(q.Y)))
 			if err != nil {
 				t.Fatal(err)

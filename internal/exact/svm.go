@@ -1,7 +1,7 @@
 package exact
 
-// Machine is the solution of the SVM's dual problem of Cᵢ = C·sᵢ, with its derivative.
-type Machine struct {
+// SVM is the solution of the SVM's dual problem of Cᵢ = C·sᵢ, with its derivative.
+type SVM struct {
 	q      *Problem
 	rows   [][]*Number // yᵢxᵢ
 	bound  []*Number
@@ -14,9 +14,9 @@ type Machine struct {
 }
 
 // SolveSVM returns the solution for C from a guess of the dual variables.
-func (q *Problem) SolveSVM(c float64, guess []float64) (*Machine, error) {
+func (q *Problem) SolveSVM(c float64, guess []float64) (*SVM, error) {
 	n, p := q.Dims()
-	s := &Machine{q: q, w: vector(p), margin: vector(n), at: make([]int, n)}
+	s := &SVM{q: q, w: vector(p), margin: vector(n), at: make([]int, n)}
 	for i := range n {
 		row := make([]*Number, p)
 		for j := range row {
@@ -68,7 +68,7 @@ func (q *Problem) SolveSVM(c float64, guess []float64) (*Machine, error) {
 	return nil, ErrTooLong
 }
 
-func (s *Machine) pin(i, at int) {
+func (s *SVM) pin(i, at int) {
 	s.at[i] = at
 	if s.beta[i].SetInt64(0); at > 0 {
 		s.beta[i].Set(s.bound[i])
@@ -76,7 +76,7 @@ func (s *Machine) pin(i, at int) {
 }
 
 // predict sets w and the margins.
-func (s *Machine) predict() {
+func (s *SVM) predict() {
 	for _, v := range s.w {
 		v.SetInt64(0)
 	}
@@ -90,7 +90,7 @@ func (s *Machine) predict() {
 	}
 }
 
-func (s *Machine) system() [][]*Number {
+func (s *SVM) system() [][]*Number {
 	a := make([][]*Number, len(s.free))
 	for k, i := range s.free {
 		for _, other := range s.free[:k+1] {
@@ -101,7 +101,7 @@ func (s *Machine) system() [][]*Number {
 }
 
 // lack returns 1 − m on the free samples.
-func (s *Machine) lack() []*Number {
+func (s *SVM) lack() []*Number {
 	out := vector(len(s.free))
 	for k, i := range s.free {
 		out[k].Sub(of(1), s.margin[i])
@@ -111,7 +111,7 @@ func (s *Machine) lack() []*Number {
 
 // move goes along a direction, most at the furthest, until a sample reaches an end of its
 // box, and pins it. It returns false where none does.
-func (s *Machine) move(delta []*Number, most *Number) bool {
+func (s *SVM) move(delta []*Number, most *Number) bool {
 	length, pinned, to := most, -1, 0
 	for k, i := range s.free {
 		t, side := zero(), -1
@@ -141,7 +141,7 @@ func (s *Machine) move(delta []*Number, most *Number) bool {
 }
 
 // release frees the pinned sample whose margin is furthest on the wrong side of 1.
-func (s *Machine) release() bool {
+func (s *SVM) release() bool {
 	best, worst := -1, zero()
 	for i, at := range s.at {
 		if at == 0 || s.bound[i].Sign() == 0 {
@@ -163,7 +163,7 @@ func (s *Machine) release() bool {
 }
 
 // Margin is the least |1 − m| of the samples at an end of their box.
-func (s *Machine) Margin() float64 {
+func (s *SVM) Margin() float64 {
 	least := 1.0
 	for i, at := range s.at {
 		if at != 0 && s.bound[i].Sign() > 0 {
@@ -175,7 +175,7 @@ func (s *Machine) Margin() float64 {
 }
 
 // Judge returns the slope of the weighted mean of a criterion over held-out rows.
-func (s *Machine) Judge(c Criterion, rows []int, weight func(int) float64) Slope {
+func (s *SVM) Judge(c Criterion, rows []int, weight func(int) float64) Slope {
 	m := vector(len(s.margin))
 	for i, v := range s.margin {
 		m[i].Mul(v, of(s.q.Y[i]))
@@ -184,7 +184,7 @@ func (s *Machine) Judge(c Criterion, rows []int, weight func(int) float64) Slope
 }
 
 // Gradient returns ∂L/∂ln C for the slope of a criterion.
-func (s *Machine) Gradient(slope Slope) float64 {
+func (s *SVM) Gradient(slope Slope) float64 {
 	dw := vector(len(s.w))
 	for i, at := range s.at {
 		if at > 0 {

@@ -8,45 +8,45 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// kept is a solution that a lane remembers: its coefficients, and how they move with λ
+// keptSolution is a solution that a lane remembers: its coefficients, and how they move with λ
 // where that is followed.
-type kept struct {
+type keptSolution struct {
 	Solution
 	tangent tangent
 }
 
 // remember keeps a solution under a number, in place of an earlier one.
-func remember(known *map[int]kept, number int, s *Solution, t tangent) {
+func remember(known *map[int]keptSolution, number int, s *Solution, t tangent) {
 	if *known == nil {
-		*known = map[int]kept{}
+		*known = map[int]keptSolution{}
 	}
-	(*known)[number] = kept{*s, t.clone()}
+	(*known)[number] = keptSolution{*s, t.clone()}
 }
 
 // keptAt returns the solution kept under a number, nil where there is none.
-func keptAt(known map[int]kept, number int) *Solution {
+func keptAt(known map[int]keptSolution, number int) *Solution {
 	if at, ok := known[number]; ok {
 		return &at.Solution
 	}
 	return nil
 }
 
-func (l *penalised) keep(number int) { remember(&l.known, number, l.solution(), l.tangent) }
+func (l *penalisedLane) keep(number int) { remember(&l.known, number, l.solution(), l.tangent) }
 
-func (l *penalised) kept(number int) *Solution { return keptAt(l.known, number) }
+func (l *penalisedLane) kept(number int) *Solution { return keptAt(l.known, number) }
 
-func (l *penalised) recall(number int) {
+func (l *penalisedLane) recall(number int) {
 	if at, ok := l.known[number]; ok {
 		_ = l.moveTo(&at.Solution)
 		l.tangent = at.tangent.clone()
 	}
 }
 
-func (l *penalised) solution() *Solution {
+func (l *penalisedLane) solution() *Solution {
 	return &Solution{slices.Clone(l.last.Support), slices.Clone(l.last.Coef)}
 }
 
-func (l *penalised) moveTo(s *Solution) error {
+func (l *penalisedLane) moveTo(s *Solution) error {
 	l.from = s
 	l.solver.MoveTo(s.Support, s.Coef)
 	l.tangent.coef = l.tangent.coef[:0]
@@ -68,7 +68,7 @@ func (l *classLane) solution() *Solution {
 	return &Solution{slices.Clone(l.support), slices.Clone(l.coef)}
 }
 
-func (l *penalised) over() *sparse.View { return l.view }
+func (l *penalisedLane) over() *sparse.View { return l.view }
 
 func (l *classLane) over() *sparse.View { return l.fold.view }
 

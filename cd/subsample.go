@@ -6,40 +6,40 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/random"
 )
 
-// thinning makes models of a loss from some of the rows: sub-sampled Newton steps
+// subsampling makes models of a loss from some of the rows: subsampled Newton steps
 // (Roosta-Khorasani and Mahoney, Mathematical Programming 174, 2019). The slope of a
 // model is that of all rows, as the certificate has it; its curvature that of rows drawn
 // with chances in proportion to theirs, which stand for the others: rows that are easily
 // told have next to none. With 50 rows for a column it is right to a third in every
 // direction, and a step leaves about a tenth of the gap, as exactly as models are solved.
 // Certificates are of all rows, as ever.
-type thinning struct {
+type subsampling struct {
 	perColumn int     // rows to draw for each column of the working set
-	squared   float64 // ‖r̂‖² of all rows, where the model at hand is thinned, else 0
+	squared   float64 // ‖r̂‖² of all rows, where the model at hand is of a subsample, else 0
 	draw      random.SplitMix64
 	weights   []float64 // n: of the rows drawn
 	before    []float64 // n: X̃β where the last step began
-	bend      float64   // δᵀHδ of its model
+	curvature float64   // δᵀHδ of its model
 }
 
 const (
-	thinRows    = 50
-	thinMost    = 8   // of so many rows one is left in any case
-	thinLeast   = 4   // of so many rows one is left at most; where that is not enough, all are
-	thinEntries = 16  // of a column; with fewer left, its norm is that of all
-	thinGrowth  = 4   // times as many rows for models after one that strayed
-	thinStrayed = 1.3 // curvature along a step, relative to that of its model
+	subsampleRows    = 50
+	subsampleMost    = 8   // of so many rows one is left in any case
+	subsampleLeast   = 4   // of so many rows one is left at most; where that is not enough, all are
+	subsampleEntries = 16  // of a column; with fewer left, its norm is that of all
+	subsampleGrowth  = 4   // times as many rows for models after one that strayed
+	subsampleStrayed = 1.3 // curvature along a step, relative to that of its model
 )
 
-func (t *thinning) start() { t.perColumn, t.squared, t.draw = thinRows, 0, 0 }
+func (t *subsampling) start() { t.perColumn, t.squared, t.draw = subsampleRows, 0, 0 }
 
-// thin draws the rows for the model at the current point, d its curvature. It returns
+// subsample draws the rows for the model at the current point, d its curvature. It returns
 // false where the model is to be of all rows: those are few, or a model has misled.
-func (s *Solver) thin() bool {
-	t, pn := &s.thinning, &s.prox
+func (s *Solver) subsample() bool {
+	t, pn := &s.subsampling, &s.prox
 	size, all := len(s.set.columns), s.in.store.Rows()
-	rows := max(t.perColumn*size, all/thinMost)
-	if pn.here != s.state || pn.damping > 0 || thinLeast*rows > all || size > largestCholesky || !s.in.gram.Fits(size) {
+	rows := max(t.perColumn*size, all/subsampleMost)
+	if pn.here != s.state || pn.damping > 0 || subsampleLeast*rows > all || size > largestCholesky || !s.in.gram.Fits(size) {
 		return false
 	}
 	t.weights = grow(t.weights, len(pn.d))
@@ -72,7 +72,7 @@ func (s *Solver) fixSparseColumns() {
 	in, d := &s.in, s.prox.d
 	total := s.k.Asum(d)
 	for k, j := range in.columns {
-		if in.store.Length(j) >= thinEntries {
+		if in.store.Length(j) >= subsampleEntries {
 			continue
 		}
 		var square, sum float64
@@ -90,20 +90,20 @@ func (s *Solver) fixSparseColumns() {
 	}
 }
 
-// depart notes where a step begins, and the curvature that its model has along it.
-func (s *Solver) depart() {
-	t, in := &s.thinning, &s.in
+// noteStep notes where a step begins, and the curvature that its model has along it.
+func (s *Solver) noteStep() {
+	t, in := &s.subsampling, &s.in
 	t.before = append(t.before[:0], s.state.Linear...)
-	t.bend = 0
+	t.curvature = 0
 	for k, d := range s.prox.delta {
-		t.bend = math.FMA(d, in.quadratic.first[k]-in.quadratic.correlation(k), t.bend)
+		t.curvature = math.FMA(d, in.quadratic.first[k]-in.quadratic.correlation(k), t.curvature)
 	}
 }
 
-// arrive judges the model of the step that led to the certified point. If there is far more
+// judgeStep judges the model of the step that led to the certified point. If there is far more
 // curvature along it than the rows drawn have, they were too few.
-func (s *Solver) arrive(failed bool) {
-	t, d := &s.thinning, s.prox.d
+func (s *Solver) judgeStep(failed bool) {
+	t, d := &s.subsampling, s.prox.d
 	if t.squared == 0 {
 		return
 	}
@@ -117,7 +117,7 @@ func (s *Solver) arrive(failed bool) {
 	if s.view.Centred() {
 		bend -= float64(shift / s.k.Asum(d) * shift)
 	}
-	if failed || bend > thinStrayed*t.bend {
-		t.perColumn *= thinGrowth
+	if failed || bend > subsampleStrayed*t.curvature {
+		t.perColumn *= subsampleGrowth
 	}
 }

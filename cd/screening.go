@@ -8,7 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// walk is the path that the residual has gone, as columns can notice it. A column sees
+// screening measures the path of the residual as columns can notice it. A column sees
 // the rows where it has entries and no others: with m of them, and with Δ the change of
 // the residual, its correlation changes by no more than
 //
@@ -17,17 +17,17 @@ import (
 // by the Cauchy–Schwarz inequality on all rows and on its own. Most columns of text are
 // short, and the second is far less for them. Under centred columns the entries have the
 // norm ‖X_j‖ₛ, where ‖X̃_j‖ₛ² ≥ (1 − m·max sᵢ/N)‖X_j‖ₛ².
-type walk []stretch
+type screening []columnRange
 
-// stretch is a run of places whose columns have about as many entries.
-type stretch struct {
+// columnRange is a range of places whose columns have about as many entries.
+type columnRange struct {
 	from, to int
 	gap      int     // columns that are cheaper to compute than a call
 	root     float64 // √m of the longest, divided by √(1 − m·max sᵢ/N) under centred columns
 	length   float64 // of the path, as these columns see it
 }
 
-// lengths is the share by which columns of a stretch may have more entries than the first.
+// lengths is the share by which columns of a range may have more entries than the first.
 const lengths = 0.25
 
 // The cost of a call that computes correlations, and of a column in one, in entries.
@@ -36,8 +36,8 @@ const (
 	columnCost = 5
 )
 
-// newWalk divides the columns of a view up by their entries.
-func newWalk(view *sparse.View) (w walk) {
+// newScreening divides the columns of a view up by their entries.
+func newScreening(view *sparse.View) (w screening) {
 	x := view.Matrix()
 	order := x.Order()
 	entries := func(place int) float64 {
@@ -58,21 +58,21 @@ func newWalk(view *sparse.View) (w walk) {
 		if rest := 1 - m*heaviest/view.Total(); rest >= 0.5 { // else centring may leave little of the norm
 			root = math.Sqrt(m / rest)
 		}
-		w = append(w, stretch{from: from, to: to, gap: int(callCost / (m + columnCost)), root: root})
+		w = append(w, columnRange{from: from, to: to, gap: int(callCost / (m + columnCost)), root: root})
 		from = to
 	}
 	return w
 }
 
 // restart makes the path one of length 0.
-func (w walk) restart() {
+func (w screening) restart() {
 	for i := range w {
 		w[i].length = 0
 	}
 }
 
 // step goes on by a change of the residual, given ‖Δ‖ₛ² and max sᵢΔᵢ².
-func (w walk) step(square, largest float64) {
+func (w screening) step(square, largest float64) {
 	norm, highest := math.Sqrt(square), math.Sqrt(largest)
 	for i := range w {
 		w[i].length += min(norm, w[i].root*highest)

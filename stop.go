@@ -9,18 +9,18 @@ import (
 // errTime is the cause of a search that MaxDuration has ended.
 var errTime = errors.New("the time allowed for the search is used up")
 
-// soft ends a search, not what follows it.
-type soft struct {
+// stopper ends a search, not what follows it.
+type stopper struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	done   chan struct{}
 }
 
-// softly returns a context that ends with ctx, when o.Stop is closed, and after
+// withStop returns a context that ends with ctx, when o.Stop is closed, and after
 // o.MaxDuration.
-func softly(ctx context.Context, o SelectOptions) (context.Context, *soft) {
+func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) {
 	inner, cancel := context.WithCancelCause(ctx)
-	s := &soft{inner, cancel, make(chan struct{})}
+	s := &stopper{inner, cancel, make(chan struct{})}
 	var clock <-chan time.Time
 	if o.MaxDuration > 0 {
 		clock = time.After(o.MaxDuration)
@@ -39,10 +39,10 @@ func softly(ctx context.Context, o SelectOptions) (context.Context, *soft) {
 }
 
 // timed reports whether the time allowed has ended the search.
-func (s *soft) timed() bool { return errors.Is(context.Cause(s.ctx), errTime) }
+func (s *stopper) timed() bool { return errors.Is(context.Cause(s.ctx), errTime) }
 
 // end leaves no goroutine behind.
-func (s *soft) end() {
+func (s *stopper) end() {
 	s.cancel(nil)
 	<-s.done
 }

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// dust is the share of a dependence, of the largest [newton.weight], that is put down to
+// dependenceTol is the share of a dependence, of the largest [newton.squaredLength], that is put down to
 // rounding.
-const dust = 1e-8
+const dependenceTol = 1e-8
 
-// untangle makes the support independent without raising the objective. Columns
+// removeDependence makes the support independent without raising the objective. Columns
 // join a Cholesky factor from the largest coefficient down. One that depends on
 // those before it gives a direction along which the fit stays: the coefficients
 // move along it, in the sense in which the penalty falls, until one of them is
 // zero, and that column leaves; one that depends on unpenalised columns alone stays where
 // it is. It returns false where no coefficient had to move.
-func (nw *newton) untangle() (changed bool) {
+func (nw *newton) removeDependence() (changed bool) {
 	in, s := nw.in, len(nw.columns)
 	nw.gather()
 	nw.factor.Reset(s)
@@ -46,7 +46,7 @@ func (nw *newton) untangle() (changed bool) {
 				nw.block = append(nw.block, i)
 				break
 			}
-			if !nw.expel(i, b) {
+			if !nw.dropDependent(i, b) {
 				break
 			}
 		}
@@ -61,7 +61,7 @@ func (nw *newton) untangle() (changed bool) {
 	return changed
 }
 
-// solveOrdered solves for d by the factor that untangle has left: columns may depend on
+// solveOrdered solves for d by the factor that removeDependence has left: columns may depend on
 // each other in the order of the set, and not from the largest coefficient down, or it
 // has set some aside, whose part the others have.
 func (nw *newton) solveOrdered() {
@@ -76,10 +76,10 @@ func (nw *newton) solveOrdered() {
 	}
 }
 
-// expel moves b along the dependence of column i on the block until a penalised coefficient
+// dropDependent moves b along the dependence of column i on the block until a penalised coefficient
 // is zero; if it is one of the block's, that column leaves the block. It returns
 // false where none gets there, and where a bound may be in the way.
-func (nw *newton) expel(i int, b []float64) bool {
+func (nw *newton) dropDependent(i int, b []float64) bool {
 	if nw.in.pen.Bounded() {
 		return false
 	}
@@ -95,7 +95,7 @@ func (nw *newton) expel(i int, b []float64) bool {
 	for at, d := range v {
 		j := member(at)
 		slope = math.FMA(nw.rho[j], d, slope)
-		largest = max(largest, nw.weight(j, d))
+		largest = max(largest, nw.squaredLength(j, d))
 	}
 	if slope < 0 {
 		nw.k.Scal(-1, v)
@@ -103,7 +103,7 @@ func (nw *newton) expel(i int, b []float64) bool {
 	length, first := math.Inf(1), -1
 	for at, d := range v {
 		j := member(at)
-		if nw.kinked(j) && nw.weight(j, d) > dust*largest && math.Signbit(d) != math.Signbit(b[j]) {
+		if nw.kinked(j) && nw.squaredLength(j, d) > dependenceTol*largest && math.Signbit(d) != math.Signbit(b[j]) {
 			if reach := -b[j] / d; reach < length {
 				length, first = reach, at
 			}
@@ -129,5 +129,5 @@ func (nw *newton) expel(i int, b []float64) bool {
 	return true
 }
 
-// weight is the squared length of column i times d, its part in a dependence.
-func (nw *newton) weight(i int, d float64) float64 { return d * d * nw.a[i*len(nw.columns)+i] }
+// squaredLength is the squared length of column i times d, its part in a dependence.
+func (nw *newton) squaredLength(i int, d float64) float64 { return d * d * nw.a[i*len(nw.columns)+i] }

@@ -16,8 +16,8 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// single is the inner problem of a model with one predictor and a separable penalty.
-type single struct {
+// separable is the inner problem of a model with one predictor and a separable penalty.
+type separable struct {
 	engine *engine
 	fit    model.Datafit
 	judge  criterion.Criterion // on held-out rows
@@ -29,12 +29,12 @@ type single struct {
 	box    *model.Box
 }
 
-func newSingle(e *engine) (problem, error) {
+func newSeparable(e *engine) (problem, error) {
 	view, err := e.view()
 	if err != nil {
 		return nil, err
 	}
-	s := &single{engine: e, box: e.box.In(view)}
+	s := &separable{engine: e, box: e.box.In(view)}
 	if s.fit, err = e.datafit(view, e.y); err != nil {
 		return nil, err
 	}
@@ -59,10 +59,10 @@ func (e *engine) datafit(view *sparse.View, y []float64) (model.Datafit, error) 
 }
 
 // null implements [anchored].
-func (s *single) null() float64 { return s.fit.Null() }
+func (s *separable) null() float64 { return s.fit.Null() }
 
 // start implements [problem].
-func (s *single) start() float64 { return s.engine.shareOfMax() }
+func (s *separable) start() float64 { return s.engine.shareOfMax() }
 
 // shareOfMax returns the first share of αmax.
 func (e *engine) shareOfMax() float64 {
@@ -75,33 +75,33 @@ func (e *engine) shareOfMax() float64 {
 }
 
 // max makes a pass over X the first time, which a solve afterwards begins with.
-func (s *single) max() []float64 {
+func (s *separable) max() []float64 {
 	if s.top == nil {
 		s.setMax(s.nullModel())
 	}
 	return s.top
 }
 
-func (s *single) setMax(null *model.Null) {
+func (s *separable) setMax(null *model.Null) {
 	s.top = slices.Repeat([]float64{kernels.Log(s.engine.family.max(null.Within(s.box)))}, s.engine.hyperparameters)
 }
 
 // nullModel returns the null model, without columns.
-func (s *single) nullModel() *model.Null {
+func (s *separable) nullModel() *model.Null {
 	if s.zero == nil {
 		s.zero = model.NewNull(s.fit)
 	}
 	return s.zero
 }
 
-func (s *single) accepts(logLambda []float64) error {
+func (s *separable) accepts(logLambda []float64) error {
 	_, err := s.strengths(logLambda)
 	return err
 }
 
 // strengths returns the penalty of the λ's. A penalty with a strength for each column is
 // expensive to build, so the last one is kept.
-func (s *single) strengths(logLambda []float64) (model.Penalty, error) {
+func (s *separable) strengths(logLambda []float64) (model.Penalty, error) {
 	if s.stated != nil && slices.Equal(s.stated, logLambda) {
 		return s.last, nil
 	}
@@ -115,7 +115,7 @@ func (s *single) strengths(logLambda []float64) (model.Penalty, error) {
 	return g, err
 }
 
-func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
+func (s *separable) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
 	penalty, err := s.strengths(logLambda)
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (s *single) solve(ctx context.Context, logLambda []float64) (*Fitted, error
 }
 
 // begin makes the solver, at the null model.
-func (s *single) begin() {
+func (s *separable) begin() {
 	switch {
 	case s.solver != nil:
 	case s.engine.reused != nil: // to restart from
@@ -143,7 +143,7 @@ func (s *single) begin() {
 }
 
 // restart implements [problem].
-func (s *single) restart() {
+func (s *separable) restart() {
 	if s.solver != nil {
 		s.solver.Restart(s.zero)
 	}
@@ -182,15 +182,15 @@ func (e *engine) newFitted(ctx context.Context, fit model.Datafit, solver *cd.So
 	return out, nil
 }
 
-func (s *single) outer(spec bilevel.Spec) (outer, error) { return s.on(s.engine.x, spec) }
+func (s *separable) outer(spec bilevel.Spec) (outer, error) { return s.on(s.engine.x, spec) }
 
 // on states the choice of λ for another matrix of the same rows.
-func (s *single) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
+func (s *separable) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {
 	return bilevel.New(s.engine.k, x, s.engine.y, s.complete(spec))
 }
 
 // complete adds to a spec what is particular to the model.
-func (s *single) complete(spec bilevel.Spec) bilevel.Spec {
+func (s *separable) complete(spec bilevel.Spec) bilevel.Spec {
 	spec.Datafit, spec.Penalty, spec.AlphaMax = s.engine.datafit, s.engine.family.penalty, s.engine.family.max
 	if s.engine.unpenalised {
 		spec.Free = s.engine.weighing
@@ -202,10 +202,10 @@ func (s *single) complete(spec bilevel.Spec) bilevel.Spec {
 }
 
 // ridgeMax returns the αmax of a ridge beside the squared loss.
-func (s *single) ridgeMax() float64 { return (&model.Null{Fit: s.fit}).RidgeMax() }
+func (s *separable) ridgeMax() float64 { return (&model.Null{Fit: s.fit}).RidgeMax() }
 
 // startAt makes the next solve begin at these coefficients, of ascending columns.
-func (s *single) startAt(columns []int32, coef []float64) {
+func (s *separable) startAt(columns []int32, coef []float64) {
 	if len(columns) == 0 {
 		return
 	}
@@ -214,7 +214,7 @@ func (s *single) startAt(columns []int32, coef []float64) {
 }
 
 // startNear makes the next solve begin at a solution of another choice of the rows.
-func (s *single) startNear(f *Fitted) {
+func (s *separable) startNear(f *Fitted) {
 	columns, coef := slices.Clone(f.Support), slices.Clone(f.Coef)
 	for k, j := range columns {
 		if scale := s.fit.View().Scale(int(j)); scale > 0 {
@@ -227,4 +227,4 @@ func (s *single) startNear(f *Fitted) {
 }
 
 // judged returns the criterion on held-out rows.
-func (s *single) judged() criterion.Criterion { return s.judge }
+func (s *separable) judged() criterion.Criterion { return s.judge }

@@ -8,31 +8,33 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// twins looks for copies among the columns that a working set is about to hold.
+// duplicates finds copies among the columns that a working set is about to hold.
 // Copies have the same correlation, but for rounding, so they are found among the
 // columns whose correlations agree with those of the set.
-type twins struct {
+type duplicates struct {
 	looked []bool   // by place: the column was in a set before
 	filter []uint64 // the correlations looked for, hashed
-	near   []alike  // columns that the filter lets pass
+	near   []hashed // columns that the filter lets pass
 	list   []int32  // columns to compare
 	known  *sparse.Copies
 }
 
-// alike is a column with its rounded correlation.
-type alike struct {
+// hashed is a column with its rounded correlation.
+type hashed struct {
 	key    uint64
 	column int32
 }
 
 const (
 	filterBits = 15
-	// roughly drops the bits of a correlation in which copies may differ.
-	roughly = 52 - 24
+	// roundedBits drops the bits of a correlation in which copies may differ.
+	roundedBits = 52 - 24
 )
 
 // rounded returns what the correlations of copies agree in, or have neighbouring.
-func rounded(correlation float64) uint64 { return math.Float64bits(math.Abs(correlation)) >> roughly }
+func rounded(correlation float64) uint64 {
+	return math.Float64bits(math.Abs(correlation)) >> roundedBits
+}
 
 // bit returns where the filter has a rounded correlation.
 func bit(key uint64) (word uint64, mask uint64) {
@@ -47,7 +49,7 @@ func (w *workingSet) restart(s *Solver) *sparse.Copies {
 	if !equal {
 		return nil
 	}
-	t := &w.twins
+	t := &w.duplicates
 	if t.known == nil {
 		t.known = s.view.NewCopies(opposite)
 		t.looked, t.filter = make([]bool, len(s.cert.order)), make([]uint64, 1<<filterBits/64)
@@ -57,13 +59,13 @@ func (w *workingSet) restart(s *Solver) *sparse.Copies {
 	return t.known
 }
 
-// unite makes one column of the copies among those nominated, those active, and all
+// mergeDuplicates makes one column of the copies among those nominated, those active, and all
 // others, and reports whether there were any not known before.
-func (w *workingSet) unite(s *Solver) (found bool) {
+func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 	if s.copies == nil {
 		return false
 	}
-	t, c := &w.twins, &s.cert
+	t, c := &w.duplicates, &s.cert
 	sought := false
 	least, most := uint64(math.MaxUint64), uint64(0) // of the correlations looked for
 	seek := func(place int32) {
@@ -94,13 +96,13 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 			continue
 		}
 		at, mask := bit(key)
-		if t.filter[at]&mask != 0 && !c.out(k) {
-			t.near = append(t.near, alike{key, c.order[k]})
+		if t.filter[at]&mask != 0 && !c.leftOut(k) {
+			t.near = append(t.near, hashed{key, c.order[k]})
 		}
 	}
 	clear(t.filter)
 	// To compare long columns is dear: those go that agree with no other.
-	slices.SortFunc(t.near, func(a, b alike) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(t.near, func(a, b hashed) int { return cmp.Compare(a.key, b.key) })
 	for i, a := range t.near {
 		if i > 0 && a.key-t.near[i-1].key <= 1 || i+1 < len(t.near) && t.near[i+1].key-a.key <= 1 {
 			t.list = append(t.list, a.column)
@@ -109,16 +111,16 @@ func (w *workingSet) unite(s *Solver) (found bool) {
 	slices.Sort(t.list)
 	redundant := s.copies.Find(t.list)
 	for _, j := range redundant {
-		c.leave(j)
+		c.leaveOut(j)
 	}
 	if len(redundant) > 0 {
-		w.settle(s)
+		w.replaceDuplicates(s)
 	}
 	return len(redundant) > 0
 }
 
-// settle makes candidates and active columns those that stand for them.
-func (w *workingSet) settle(s *Solver) {
+// replaceDuplicates makes candidates and active columns those that stand for them.
+func (w *workingSet) replaceDuplicates(s *Solver) {
 	c := &s.cert
 	for i, n := range w.candidates {
 		w.candidates[i].place = c.place(s.copies.Representative(c.order[n.place]).Column)

@@ -24,7 +24,7 @@ func (p *Problem) Along(ctx context.Context, path [][]float64) iter.Seq2[Report,
 			return group.Wait()
 		}
 		defer func() { _ = wait() }() // whatever lanes still do is of no use
-		tell := p.spec.tally(p.lanes * len(path))
+		tell := p.spec.counting(p.lanes * len(path))
 		results := make([]chan LaneResult, p.lanes)
 		for i := range results {
 			results[i] = make(chan LaneResult, len(path))

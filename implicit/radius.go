@@ -2,7 +2,7 @@ package implicit
 
 import "math"
 
-// reach returns how far the correlation zⱼ of a column may be from that of the exact
+// correlationRadius returns how far the correlation zⱼ of a column may be from that of the exact
 // solution, by a gap. With a bound L of the loss's curvature that is ‖X̃_j‖√(2L·gap/N);
 // without one, of a loss that is self-concordant with M,
 //
@@ -10,7 +10,7 @@ import "math"
 //
 // by Fenchel's inequality for the Bregman divergence of the loss, as in Bernstein's bound.
 // Where the loss has neither, nothing is known.
-func (s *Solver) reach(gap float64) func(j int32) float64 {
+func (s *Solver) correlationRadius(gap float64) func(j int32) float64 {
 	if bound, ok := s.fit.Smoothness(); ok {
 		radius := math.Sqrt(2 * gap * bound / s.view.Total())
 		return func(j int32) float64 { return s.view.Norm(int(j)) * radius }

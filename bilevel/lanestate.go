@@ -13,7 +13,7 @@ import (
 
 // renew replaces what solves by what has learnt nothing. A lane that begins nowhere in
 // particular keeps the correlations of its null model.
-func (l *penalised) renew() {
+func (l *penalisedLane) renew() {
 	from := l.from
 	if from == nil && l.last != nil {
 		from = l.solution()
@@ -26,18 +26,18 @@ func (l *penalised) renew() {
 	l.solver.Start(from.Support, from.Coef)
 }
 
-func (l *penalised) state(number int) []byte {
+func (l *penalisedLane) state(number int) []byte {
 	if at, ok := l.known[number]; ok {
 		return at.encode()
 	}
 	if l.last == nil || number > 0 {
 		return nil
 	}
-	at := kept{*l.solution(), l.tangent}
+	at := keptSolution{*l.solution(), l.tangent}
 	return at.encode()
 }
 
-func (l *penalised) restore(number int, state []byte) error {
+func (l *penalisedLane) restore(number int, state []byte) error {
 	_, p := l.fit.View().Dims()
 	at, err := decodeState(state, p)
 	switch {
@@ -55,7 +55,7 @@ func (l *penalised) restore(number int, state []byte) error {
 func (l *classLane) state(number int) []byte {
 	at, ok := l.known[number]
 	if !ok {
-		at = kept{*l.solution(), l.tangent}
+		at = keptSolution{*l.solution(), l.tangent}
 	}
 	return at.encode()
 }
@@ -77,7 +77,7 @@ func (l *classLane) restore(number int, state []byte) error {
 
 // The state of an SVM's lane has samples in place of columns, +Inf for what is at its bound.
 
-func (l *machine) renew() {
+func (l *svmLane) renew() {
 	from := l.from
 	if from == nil && l.last != nil {
 		from = l.ended()
@@ -93,20 +93,20 @@ func (l *machine) renew() {
 	l.solver.Start(from.Support[:free], from.Coef[:free], from.Support[free:])
 }
 
-func (l *machine) ended() *Solution {
+func (l *svmLane) ended() *Solution {
 	bound := slices.Repeat([]float64{math.Inf(1)}, len(l.last.Bound))
 	return &Solution{slices.Concat(l.last.Free, l.last.Bound), slices.Concat(l.last.Dual, bound)}
 }
 
-func (l *machine) state(number int) []byte {
+func (l *svmLane) state(number int) []byte {
 	if l.last == nil || number > 0 {
 		return nil
 	}
-	at := kept{Solution: *l.ended()}
+	at := keptSolution{Solution: *l.ended()}
 	return at.encode()
 }
 
-func (l *machine) restore(number int, state []byte) error {
+func (l *svmLane) restore(number int, state []byte) error {
 	n, _ := l.fit.Dims()
 	at, err := decodeState(state, n)
 	if number == 0 {

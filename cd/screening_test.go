@@ -10,7 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
-// No correlation goes further than the walk of the residual lets it, however a column would
+// No correlation moves further than the path of the residual allows, however a column would
 // have it go: by the signs of its entries, all of one size in half of the cases, where the
 // bound is met. And those of short columns are held far below ‖X̃_j‖ₛ‖Δ‖ₛ.
 func TestNoCorrelationGoesFurtherThanTheWalk(t *testing.T) {

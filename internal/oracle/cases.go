@@ -26,3 +26,7 @@ func Cases(n int) uint64 {
 	}
 	return uint64(n)
 }
+
+// Turn reports whether the kth of many cases alike is to be looked at: each is, but every nth
+// alone where there should be [Few].
+func Turn(k, n int) bool { return !Few() || k%n == 0 }

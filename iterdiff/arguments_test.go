@@ -21,6 +21,18 @@ func TestArguments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	limits, err := model.NewBox(nil, make([]float64, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lasso, err := model.Lasso(-1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded, err := lasso.Within(limits)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		g    model.Penalty
 		o    iterdiff.Options
@@ -28,6 +40,7 @@ func TestArguments(t *testing.T) {
 		kind outcome.Kind
 	}{
 		"no criterion":         {g, iterdiff.Options{}, nil, outcome.Usage},
+		"bounds":               {bounded, iterdiff.Options{}, q.outer, outcome.Usage},
 		"no penalty":           {model.Penalty{}, iterdiff.Options{}, q.outer, outcome.BadParameter},
 		"one strength":         {short, iterdiff.Options{}, q.outer, outcome.Shape},
 		"method":               {g, iterdiff.Options{Method: 4}, q.outer, outcome.Usage},

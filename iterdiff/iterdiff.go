@@ -170,7 +170,7 @@ func New(fit model.Datafit) (*Solver, error) {
 }
 
 // Solve minimises f + g and differentiates the iterates in the λ of g. The error
-// is an [outcome.Error] about the arguments, or of kind Limit where a forward
+// is an [outcome.Error] about the arguments, a penalty with bounds among them, or of kind Limit where a forward
 // Jacobian would exceed the budget; what the numbers are worth is in the
 // result's status.
 func (s *Solver) Solve(ctx context.Context, g model.Penalty, outer Outer, opts Options) (*Result, error) {
@@ -202,6 +202,8 @@ func (e *engine) choose(g model.Penalty) error {
 		return outcome.Errorf(outcome.BadParameter, "the penalty has no hyperparameter: use a constructor of package model")
 	case c >= 0 && c != p:
 		return outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
+	case g.Bounded():
+		return outcome.Errorf(outcome.Usage, "bounds on coefficients have derivatives by package implicit alone")
 	}
 	e.penalty, e.each = g, g.PerColumn()
 	count := g.Hyperparameters()

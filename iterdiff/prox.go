@@ -41,12 +41,13 @@ func (g *prox) at(j int32, z, step float64) (r response) {
 			r.dz = 1
 		}
 	default:
-		r.b = g.penalty.Prox(int(j), z, step)
-		if r.b == 0 {
-			return r
-		}
 		threshold, ridge := float64(step*g.penalty.Alpha(int(j))), float64(step*g.penalty.Ridge())
 		shrink := 1 + ridge
+		r.b = model.SoftThreshold(z, threshold) / shrink
+		if r.b == 0 || (r.b < 0 && g.penalty.Positive()) {
+			r.b = 0
+			return r
+		}
 		r.dz = 1 / shrink
 		r.dl[0] = -math.Copysign(threshold, r.b) / shrink
 		r.dl[1] = -ridge * r.b / shrink

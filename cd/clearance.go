@@ -8,27 +8,28 @@ import "math"
 // no column is off the support.
 func (s *Solver) Clearance() float64 {
 	c, least := &s.cert, math.Inf(1)
-	simple := len(c.levels) == 0 && !s.pen.Bounded()
+	free := !s.pen.Bounded()
 	for _, run := range c.screening {
 		bound, norm := c.bound[run.from:run.to], c.norm[run.from:run.to]
 		norm = norm[:len(bound)]
 		threshold := c.level
 		for at, b := range bound {
-			if simple && threshold-b > float64(norm[at]*(run.length+least)) {
-				continue // as nearly all columns
-			}
 			k := run.from + at
 			if len(c.levels) > 0 {
 				threshold = c.levels[k]
+			}
+			far := threshold-b >= float64(norm[at]*(run.length+least)) // as nearly all are
+			if free && far {
+				continue
 			}
 			if slack, held := s.boundSlack(int32(k)); held {
 				least = min(least, slack/norm[at])
 				continue
 			}
-			pull := b + float64(norm[at]*run.length)
-			if threshold-pull >= float64(least*norm[at]) || s.beta[k] != 0 || threshold == 0 || c.leftOut(int32(k)) {
+			if far || s.beta[k] != 0 || threshold == 0 || c.leftOut(int32(k)) {
 				continue
 			}
+			pull := b + float64(norm[at]*run.length)
 			if c.known[k] {
 				pull = s.pen.Pull(int(c.order[k]), c.corr[k])
 			}

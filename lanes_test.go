@@ -9,8 +9,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -43,7 +43,7 @@ func TestLanesOfAJobAnswerAsThoseOfSelect(t *testing.T) {
 						q.Y[i] = math.Floor(math.Abs(3*v)) + 1
 					}
 				}
-				x, c := subject.Matrix(t, q, false), pare.Config{Model: model, Standardize: !traits.Convex}
+				x, c := fixture.Matrix(t, q, false), pare.Config{Model: model, Standardize: !traits.Convex}
 				near, err := pare.Select(t.Context(), x, q.Y, o, c)
 				if err != nil {
 					t.Fatal(err)
@@ -92,7 +92,7 @@ func without(t *testing.T, s *pare.Selection) string {
 // TestLanesElsewhereAreRefused where the caller's caps are of one process.
 func TestLanesElsewhereAreRefused(t *testing.T) {
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 30, P: 4})
-	x := subject.Matrix(t, q, true)
+	x := fixture.Matrix(t, q, true)
 	o := pare.SelectOptions{Lanes: func(context.Context, pare.Job) (bilevel.Runner, error) { panic("not asked") }}
 	if _, err := pare.Select(t.Context(), x, q.Y, o, pare.Config{MaxBytes: 1 << 30}); outcome.KindOf(err) != outcome.Usage {
 		t.Error(err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -109,7 +109,7 @@ func (g goldenFamily) weight(i int) float64 {
 // TestGoldenFamilies: αmax, values, hypergradients and the first fold's solution are those of
 // an independent computation, to 1e-9 and 1e-7.
 func TestGoldenFamilies(t *testing.T) {
-	rows := subject.Golden[goldenFamily](t, "testdata/golden/families.jsonl")
+	rows := fixture.Golden[goldenFamily](t, "testdata/golden/families.jsonl")
 	if len(rows) != 21 {
 		t.Fatalf("%d rows", len(rows))
 	}

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/embedded"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -36,7 +36,7 @@ func text(t *testing.T) (sparse.Matrix, []float64) {
 	t.Helper()
 	r := oracle.NewRandom(20)
 	q := r.Problem(oracle.Shape{N: 150, P: 400, Density: 0.03, Active: 25})
-	return subject.Matrix(t, q, false), q.Y
+	return fixture.Matrix(t, q, false), q.Y
 }
 
 // squared are the models of the squared loss.

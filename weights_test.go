@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -47,7 +47,7 @@ func drawRepeated(t *testing.T, m pare.Model, seed uint64) *repeated {
 // matrixOf stores rows of p numbers.
 func matrixOf(t *testing.T, rows [][]float64, p int, dense bool) sparse.Matrix {
 	t.Helper()
-	return subject.Matrix(t, &oracle.Problem{X: rows, Y: make([]float64, len(rows)), Alpha: make([]float64, p)}, dense)
+	return fixture.Matrix(t, &oracle.Problem{X: rows, Y: make([]float64, len(rows)), Alpha: make([]float64, p)}, dense)
 }
 
 // somewhere is a λ for a model, well inside.

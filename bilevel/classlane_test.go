@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -23,7 +23,7 @@ func TestCurvatureOfAClassIsTheChangeOfItsSlope(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := NewMulticlass(subject.Kernels(t), subject.Matrix(t, q, true), q.Y, Spec{
+	m, err := NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, Spec{
 		Folds: folds, Threads: 1, Weights: weights,
 		Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
 	})

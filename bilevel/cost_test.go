@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
@@ -32,7 +32,7 @@ func BenchmarkGradientAlone(b *testing.B) {
 			} else if err != nil {
 				b.Fatal(err)
 			}
-			k := subject.Kernels(b)
+			k := fixture.Kernels(b)
 			half := &halves{k: k, x: x, samples: sparse.Transpose(x), y: y}
 			if half.folds, err = HoldOut(len(y), 2, true, 0); err != nil {
 				b.Fatal(err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -51,7 +51,7 @@ type evaluator struct {
 // drawCombination draws a well-conditioned problem and a λ.
 func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, []float64) {
 	t.Helper()
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	n, p := 60+r.Intn(30), 4+r.Intn(8)
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.5, 1), Correlation: r.Pick(0, 0.4), Mean: r.Pick(0, 0.5)})
 	mean := q.Mean(-1)
@@ -67,7 +67,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 			q.Y[i] = math.Copysign(1, y-mean+r.Normal())
 		}
 	}
-	x := subject.Matrix(t, q, true)
+	x := fixture.Matrix(t, q, true)
 	folds, err := HoldOut(n, 3, true, r.Uint64())
 	if err != nil {
 		t.Fatal(err)

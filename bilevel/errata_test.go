@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -86,11 +86,11 @@ func TestErratumAlgorithm6(t *testing.T) {
 // falls for ever, and the value jumps at knots. The difference form has the slope of
 // its values, which changes sign.
 func TestErratumDegreesOfFreedom(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	const n, sigma, h = 50, 4.0, 1e-4
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: n, P: 25, Active: 3, Noise: sigma})
 	open := func(c bilevel.Information) *bilevel.Problem {
-		s, err := bilevel.New(k, subject.Matrix(t, q, true), q.Y, bilevel.Spec{
+		s, err := bilevel.New(k, fixture.Matrix(t, q, true), q.Y, bilevel.Spec{
 			Risk: &bilevel.Risk{Information: c, Sigma: sigma, Seed: 1}, Penalty: lasso, Solver: cd.Options{Tol: 1e-14},
 		})
 		if err != nil {
@@ -150,7 +150,7 @@ func TestErratumDegreesOfFreedom(t *testing.T) {
 // formula has no value, or one that is no derivative; what is reported is the
 // derivative where there is one, and a status where there is none.
 func TestErratumConditions(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	numbers := newOrthogonal([]float64{3, -3, 2, -2, 1, -1, 0.5, -0.5, 1, 0, -1, 2, 0.3, -0.4}, 1, 1, 1, 1)
 	at := func(o *orthogonal, l float64) bilevel.Report {
 		problem, err := bilevel.New(k, o.matrix(t), o.y, bilevel.Spec{

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -167,7 +167,7 @@ func TestForwardIsAMeanOfPrefixes(t *testing.T) {
 func TestAClassMissingOnATrainingSideIsSaid(t *testing.T) {
 	r := oracle.NewRandom(6)
 	q := r.Problem(oracle.Shape{N: 30, P: 4, Density: 1}).Classes(r)
-	k, x := subject.Kernels(t), subject.Matrix(t, q, false)
+	k, x := fixture.Kernels(t), fixture.Matrix(t, q, false)
 	folds := make(bilevel.Folds, len(q.Y))
 	for i, y := range q.Y {
 		if y < 0 {

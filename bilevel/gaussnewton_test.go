@@ -8,8 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -69,7 +69,7 @@ func TestCurvatureOfTheClasses(t *testing.T) {
 				}
 			}
 		}
-		problem, err := bilevel.NewMulticlass(subject.Kernels(t), subject.Matrix(t, q, false), q.Y, bilevel.Spec{
+		problem, err := bilevel.NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, false), q.Y, bilevel.Spec{
 			Folds: folds, Penalty: penalties["lasso"], Intercept: q.Intercept, Solver: cd.Options{Tol: 1e-12},
 		})
 		if err != nil {
@@ -111,7 +111,7 @@ func TestCurvatureOfThePenalty(t *testing.T) {
 	}
 	for _, intercept := range []bool{false, true} {
 		evaluate := func(folds bilevel.Folds, c criterion.Criterion) []float64 {
-			problem, err := bilevel.New(subject.Kernels(t), subject.Matrix(t, q, false), q.Y, bilevel.Spec{
+			problem, err := bilevel.New(fixture.Kernels(t), fixture.Matrix(t, q, false), q.Y, bilevel.Spec{
 				Folds: folds, Penalty: penalties["enet"], Criterion: c, Intercept: intercept, Solver: cd.Options{Tol: 1e-14},
 			})
 			if err != nil {

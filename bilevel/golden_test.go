@@ -11,7 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -38,13 +38,13 @@ type goldenCase struct {
 const sharedDir = "../../shared"
 
 func TestGoldenDiabetes(t *testing.T) {
-	for _, c := range subject.Golden[goldenCase](t, "../testdata/golden/diabetes.jsonl") {
+	for _, c := range fixture.Golden[goldenCase](t, "../testdata/golden/diabetes.jsonl") {
 		checkGolden(t, c, "../internal/embedded/diabetes.svm.gz")
 	}
 }
 
 func TestGoldenShared(t *testing.T) {
-	for _, c := range subject.Golden[goldenCase](t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
+	for _, c := range fixture.Golden[goldenCase](t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
 		checkGolden(t, c, filepath.Join(sharedDir, "data", c.Data+".svm.gz"))
 	}
 }
@@ -73,7 +73,7 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := subject.Kernels(t)
+		k := fixture.Kernels(t)
 		spec := bilevel.Spec{Folds: folds, Penalty: penalty, Solver: cd.Options{Tol: 1e-12}}
 		if c.Model == "logreg" {
 			spec.Criterion = criterion.Of(loss.Logistic{})
@@ -135,7 +135,7 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 }
 
 func TestGoldenMulticlass(t *testing.T) {
-	for _, c := range subject.Golden[goldenCase](t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
+	for _, c := range fixture.Golden[goldenCase](t, filepath.Join(sharedDir, "golden/hypergradients.jsonl")) {
 		if c.Model != "multiclass" {
 			continue
 		}
@@ -148,7 +148,7 @@ func TestGoldenMulticlass(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		k := subject.Kernels(t)
+		k := fixture.Kernels(t)
 		problem, err := bilevel.NewMulticlass(k, sparse.Compact(x), y, bilevel.Spec{
 			Folds:   folds,
 			Penalty: lasso,

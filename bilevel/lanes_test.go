@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
@@ -80,7 +80,7 @@ type evaluable interface {
 // TestLanesMayBeLostAndElsewhere: problems of all kinds have the same bits over lanes behind
 // an encoding that are lost at random and made anew from their requests.
 func TestLanesMayBeLostAndElsewhere(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	lasso := func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }
 	logistic := func(v *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(v, y) }
 	forward := iterdiff.ForwardPCD
@@ -115,7 +115,7 @@ func TestLanesMayBeLostAndElsewhere(t *testing.T) {
 					q.Y[i] = float64(i % 24) // each rare
 				}
 			}
-			spec, x := kind.spec, subject.Matrix(t, q, false)
+			spec, x := kind.spec, fixture.Matrix(t, q, false)
 			var err error
 			if spec.Folds, err = bilevel.KFold(n, 3, true, 0); err != nil {
 				t.Fatal(err)
@@ -191,7 +191,7 @@ func TestLanesMayBeLostAndElsewhere(t *testing.T) {
 func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q, folds, lambda := draw(r, "lasso")
-	lanes, err := bilevel.NewLanes(subject.Kernels(t), subject.Matrix(t, q, true), q.Y, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
+	lanes, err := bilevel.NewLanes(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -27,9 +27,9 @@ func classes(r *oracle.Random, n, p int, density float64) *oracle.Problem {
 
 func newMulticlass(t *testing.T, q *oracle.Problem, dense bool, spec bilevel.Spec) *bilevel.Multiclass {
 	t.Helper()
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	spec.Penalty, spec.Intercept = penalties["lasso"], q.Intercept
-	m, err := bilevel.NewMulticlass(k, subject.Matrix(t, q, dense), q.Y, spec)
+	m, err := bilevel.NewMulticlass(k, fixture.Matrix(t, q, dense), q.Y, spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -35,7 +35,7 @@ func TestSearchesTakeTheSideThatFalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		folds := bilevel.Folds{bilevel.AlwaysTrain, bilevel.AlwaysTrain, bilevel.AlwaysTrain, bilevel.AlwaysTrain, 0}
-		problem, err := bilevel.New(subject.Kernels(t), x, y, bilevel.Spec{Folds: folds, Penalty: lasso, Solver: cd.Options{Tol: 1e-12}})
+		problem, err := bilevel.New(fixture.Kernels(t), x, y, bilevel.Spec{Folds: folds, Penalty: lasso, Solver: cd.Options{Tol: 1e-12}})
 		if err != nil {
 			t.Fatal(err)
 		}

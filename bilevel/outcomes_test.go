@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
@@ -77,7 +77,7 @@ func (o *orthogonal) matrix(t *testing.T) sparse.Matrix {
 // conditions fail: copied columns, dependent columns on the edge of the support, a
 // kink, and λ ≥ λmax, for every model; with a proof asked for.
 func TestDocumentedOutcomes(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	numbers := newOrthogonal([]float64{3, -3, 2, -2, 1, -1, 0.5, -0.5, 1, 0, -1, 2, 0.3, -0.4}, 1, 1, 1, 1)
 	// zⱼ at 0 is cⱼ/8: columns enter at 1/2, 3/8, 1/4 and 1/8.
 	signs := newOrthogonal([]float64{1, -1, 1, -1, 1, -1, 1, -1, 1, -1, 1, 1, -1, -1}, 4, 3, 2, 1)
@@ -185,7 +185,7 @@ func TestDocumentedOutcomes(t *testing.T) {
 // TestDocumentedOutcomesOfAnSVM: samples are orthogonal, so that βᵢ is the smaller of C
 // and 1/‖xᵢ‖².
 func TestDocumentedOutcomesOfAnSVM(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	one, two, held := []float64{2, 0}, []float64{0, -1}, []float64{0.5, -0.25}
 	for _, c := range []struct {
 		name      string
@@ -232,7 +232,7 @@ func TestDocumentedOutcomesOfAnSVM(t *testing.T) {
 func TestIteratesOfTooFewEpochs(t *testing.T) {
 	numbers := newOrthogonal([]float64{3, -3, 2, -2, 1, -1, 0.5, -0.5, 1, 0, -1, 2, 0.3, -0.4}, 4, 3, 2, 1)
 	for _, m := range []iterdiff.Method{iterdiff.ForwardPGD, iterdiff.BackwardPGD} {
-		problem, err := bilevel.New(subject.Kernels(t), numbers.matrix(t), numbers.y, bilevel.Spec{
+		problem, err := bilevel.New(fixture.Kernels(t), numbers.matrix(t), numbers.y, bilevel.Spec{
 			Folds: numbers.folds, Penalty: penalties["lasso"], Iterate: &m, Solver: cd.Options{Tol: 1e-12, MaxEpochs: 2},
 		})
 		if err != nil {

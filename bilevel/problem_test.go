@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -33,9 +33,9 @@ var penalties = map[string]func([]float64) (model.Penalty, error){
 
 func newProblem(t *testing.T, q *oracle.Problem, dense bool, spec bilevel.Spec) *bilevel.Problem {
 	t.Helper()
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	spec.Intercept = q.Intercept
-	problem, err := bilevel.New(k, subject.Matrix(t, q, dense), q.Y, spec)
+	problem, err := bilevel.New(k, fixture.Matrix(t, q, dense), q.Y, spec)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -98,8 +98,8 @@ func TestFoldsAreChecked(t *testing.T) {
 	}
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: 4, P: 2})
-	x := subject.Matrix(t, q, true)
-	k := subject.Kernels(t)
+	x := fixture.Matrix(t, q, true)
+	k := fixture.Kernels(t)
 	for _, c := range []struct {
 		folds bilevel.Folds
 		kind  outcome.Kind

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -22,7 +22,7 @@ func TestInformationCriteria(t *testing.T) {
 		t.Fatal(err)
 	}
 	n, p := x.Dims()
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	const sigma = 54.0
 	for name, c := range map[string]bilevel.Information{"sure": bilevel.SURE(n, sigma), "aic": bilevel.AIC(sigma), "bic": bilevel.BIC(n, sigma)} {
 		for kind, penalty := range penalties {

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -123,7 +123,7 @@ func TestRiskAgainstTheOracle(t *testing.T) {
 			if spec.Iterate = method; method != nil {
 				near, spec.Solver.Tol = 1e-5, 1e-11
 			}
-			problem, err := New(subject.Kernels(t), subject.Matrix(t, c.q, seed%2 == 0), c.q.Y, spec)
+			problem, err := New(fixture.Kernels(t), fixture.Matrix(t, c.q, seed%2 == 0), c.q.Y, spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +167,7 @@ func TestRiskBounds(t *testing.T) {
 			spec := c.spec
 			spec.Solver.Tol = tol
 			spec.Risk = &Risk{Information: information, Sigma: spec.Risk.Sigma, Seed: seed}
-			problem, err := New(subject.Kernels(t), subject.Matrix(t, c.q, true), c.q.Y, spec)
+			problem, err := New(fixture.Kernels(t), fixture.Matrix(t, c.q, true), c.q.Y, spec)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -216,7 +216,7 @@ func TestNullValueOfARisk(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		c := drawRisk(seed)
 		lambda := slices.Repeat([]float64{math.Log(c.q.AlphaMax()) + 9}, len(c.lambda))
-		problem, err := New(subject.Kernels(t), subject.Matrix(t, c.q, true), c.q.Y, c.spec)
+		problem, err := New(fixture.Kernels(t), fixture.Matrix(t, c.q, true), c.q.Y, c.spec)
 		if err != nil {
 			t.Fatal(err)
 		}

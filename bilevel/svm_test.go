@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -28,14 +28,14 @@ func twoClasses(seed uint64, n, p int) *oracle.Problem {
 // The slope of the SVM's criterion is that of its values; it is flat where no
 // sample is at C; the null value is that of w = 0.
 func TestSVMGradientAgainstDifferences(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(8) {
 		q := twoClasses(seed, 40, 6)
 		folds, err := bilevel.KFold(40, 3, true, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		problem, err := bilevel.NewSVM(k, sparse.Transpose(subject.Matrix(t, q, seed%2 == 0)), q.Y, bilevel.Spec{Folds: folds, Solver: cd.Options{Tol: 1e-13}})
+		problem, err := bilevel.NewSVM(k, sparse.Transpose(fixture.Matrix(t, q, seed%2 == 0)), q.Y, bilevel.Spec{Folds: folds, Solver: cd.Options{Tol: 1e-13}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,7 +55,7 @@ func TestSVMGradientAgainstDifferences(t *testing.T) {
 
 // Derivatives of the iterates, run to the end, are that of the solution.
 func TestIteratedGradientsAgreeWithImplicitOnes(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 50, P: 12, Density: 0.6, Active: 4})
 	labelled := twoClasses(5, 50, 12)
 	folds, err := bilevel.KFold(50, 3, true, 1)
@@ -81,9 +81,9 @@ func TestIteratedGradientsAgreeWithImplicitOnes(t *testing.T) {
 			spec.Iterate = method
 			var problem *bilevel.Problem
 			if name == "svm" {
-				problem, err = bilevel.NewSVM(k, sparse.Transpose(subject.Matrix(t, c.q, true)), c.q.Y, spec)
+				problem, err = bilevel.NewSVM(k, sparse.Transpose(fixture.Matrix(t, c.q, true)), c.q.Y, spec)
 			} else {
-				problem, err = bilevel.New(k, subject.Matrix(t, c.q, true), c.q.Y, spec)
+				problem, err = bilevel.New(k, fixture.Matrix(t, c.q, true), c.q.Y, spec)
 			}
 			if err != nil {
 				t.Fatal(err)

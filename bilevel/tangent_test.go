@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -38,7 +38,7 @@ func TestSolvesBeginWhereGradientsLead(t *testing.T) {
 	}
 	for name, problem := range map[string]func() evaluator{
 		"one λ": func() evaluator {
-			p, err := bilevel.New(subject.Kernels(t), subject.Matrix(t, two, false), two.Y, spec)
+			p, err := bilevel.New(fixture.Kernels(t), fixture.Matrix(t, two, false), two.Y, spec)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -19,7 +19,7 @@ import (
 // that depend on others at its edge; copies of a column are covered, because a
 // shared coefficient is differentiable; and a regular point is certified.
 func TestGradientsSayWhatTheyAreWorth(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	const train, all, p = 8, 12, 4
 	rng := rand.New(rand.NewPCG(1, 2))
 	// Training columns are orthogonal: column j is 1 on rows 2j and −1 on 2j+1.

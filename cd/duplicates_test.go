@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // TestCopiesShareAlike: however many copies of the columns there are, on the rows that
@@ -34,7 +34,7 @@ func TestCopiesShareAlike(t *testing.T) {
 				}
 			}
 		}
-		fit := subject.Squared(t, q, seed%4 == 1)
+		fit := fixture.Squared(t, q, seed%4 == 1)
 		solver := cd.New(fit)
 		top := q.AlphaMax()
 		for step, ratio := range []float64{0.3, 0.01, 0.1} {
@@ -44,7 +44,7 @@ func TestCopiesShareAlike(t *testing.T) {
 			c := q.Clone().Uniform(ratio * top)
 			c.Positive = q.Positive
 			name := fmt.Sprintf("seed %d, %d copies, ratio %g", seed, copies, ratio)
-			sol := solve(t, solver, subject.Penalty(t, c), cd.Options{Tol: 1e-8, Polish: seed%4 == 2})
+			sol := solve(t, solver, fixture.Penalty(t, c), cd.Options{Tol: 1e-8, Polish: seed%4 == 2})
 			certified(t, name, c, sol, 1e-8)
 			for k, met := range solver.Correlations(nil) {
 				if want := fit.View().Dot(int(sol.Support[k]), sol.State.Weighted); math.Abs(met-want) > 1e-12*top*float64(len(q.X)) {
@@ -80,10 +80,10 @@ func TestCopiesComeBack(t *testing.T) {
 				row[j] = row[j%different]
 			}
 		}
-		solver := cd.New(subject.Squared(t, q, false))
-		solve(t, solver, subject.Penalty(t, q.Clone().Uniform(0.5*q.AlphaMax())), cd.Options{})
+		solver := cd.New(fixture.Squared(t, q, false))
+		solve(t, solver, fixture.Penalty(t, q.Clone().Uniform(0.5*q.AlphaMax())), cd.Options{})
 		q.Uniform(0.05 * q.AlphaMax())
 		q.Ridge = 0.1
-		certified(t, fmt.Sprintf("seed %d", seed), q, solve(t, solver, subject.Penalty(t, q), cd.Options{Tol: 1e-8}), 1e-8)
+		certified(t, fmt.Sprintf("seed %d", seed), q, solve(t, solver, fixture.Penalty(t, q), cd.Options{Tol: 1e-8}), 1e-8)
 	}
 }

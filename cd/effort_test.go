@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -44,7 +44,7 @@ func TestEverySolveEndsSoon(t *testing.T) {
 			q.Classes(r)
 		}
 		q.Positive = penalty == "positive"
-		view := subject.View(t, q, dense)
+		view := fixture.View(t, q, dense)
 		if r.Intn(4) == 0 {
 			view = view.Standardised()
 			scaleColumns(q, view.Scale)
@@ -83,7 +83,7 @@ func TestEverySolveEndsSoon(t *testing.T) {
 				q.Uniform(0).Ridge = ratio * top
 			}
 			name := fmt.Sprintf("seed %d: %s, %s, %d rows, %d columns, ratio %g, tolerance %g", seed, penalty, shape, len(q.Y), len(q.Alpha), ratio, tol)
-			sol := solve(t, solver, subject.Penalty(t, q), cd.Options{Tol: tol})
+			sol := solve(t, solver, fixture.Penalty(t, q), cd.Options{Tol: tol})
 			// Free columns that are nearly dependent have no dual point that rounding leaves feasible.
 			hopeless := seed >= free && (shape == "dependent" || shape == "factors") && sol.Status == outcome.NotConverged
 			if sol.Status != outcome.Converged && !hopeless || sol.Epochs > mostEpochs || sol.Passes > mostPasses && !hopeless {

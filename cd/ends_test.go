@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -19,7 +19,7 @@ import (
 func TestBadParameters(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q := r.Problem(oracle.Shape{N: 10, P: 4})
-	s := cd.New(subject.Squared(t, q, true))
+	s := cd.New(fixture.Squared(t, q, true))
 	g, err := model.Lasso(0)
 	if err != nil {
 		t.Fatal(err)
@@ -52,10 +52,10 @@ func TestNotConvergedIsAnHonestPoint(t *testing.T) {
 			}
 		}
 		q.Uniform(1e-4 * q.AlphaMax())
-		g := subject.Penalty(t, q)
+		g := fixture.Penalty(t, q)
 		last := math.Inf(1)
 		for epochs := 1; epochs <= 40; epochs += 1 + epochs/8 {
-			sol := solve(t, cd.New(subject.Squared(t, q, true)), g, cd.Options{Tol: 1e-14, MaxEpochs: epochs})
+			sol := solve(t, cd.New(fixture.Squared(t, q, true)), g, cd.Options{Tol: 1e-14, MaxEpochs: epochs})
 			name := fmt.Sprintf("seed %d, %d epochs", seed, epochs)
 			certified(t, name, q, sol, 1e-14)
 			if sol.Epochs > epochs {
@@ -79,8 +79,8 @@ func hard(t *testing.T) (*model.Squared, model.Penalty, *oracle.Problem) {
 	q := r.Problem(oracle.Shape{N: 120, P: 240, Correlation: 0.97, Active: 100})
 	q.Intercept = true
 	q.Uniform(1e-4 * q.AlphaMax())
-	g := subject.Penalty(t, q)
-	return subject.Squared(t, q, true), g, q
+	g := fixture.Penalty(t, q)
+	return fixture.Squared(t, q, true), g, q
 }
 
 // TestCancelledIsACertifiedPoint: a context that ends, before or during, gives
@@ -125,7 +125,7 @@ func TestSolveAllocatesNothingWhenWarm(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 60, P: 100, Density: 0.4, Weights: true, Mean: 1})
 		q.Intercept = true
 		top := q.AlphaMax()
-		s := cd.New(subject.Squared(t, q, dense))
+		s := cd.New(fixture.Squared(t, q, dense))
 		var path []model.Penalty
 		for k := range 8 {
 			c := q.Clone().Uniform(top * math.Exp(-float64(k)))
@@ -137,7 +137,7 @@ func TestSolveAllocatesNothingWhenWarm(t *testing.T) {
 			case 3:
 				c.Uniform(0).Ridge = top
 			}
-			path = append(path, subject.Penalty(t, q.Clone().Uniform(top*math.Exp(-float64(k)))), subject.Penalty(t, c))
+			path = append(path, fixture.Penalty(t, q.Clone().Uniform(top*math.Exp(-float64(k)))), fixture.Penalty(t, c))
 		}
 		walk := func() {
 			s.Reset()
@@ -157,7 +157,7 @@ func TestSolveAllocatesNothingWhenWarm(t *testing.T) {
 // TestScalesThatCannotBeAreRefused: where squares leave the range of float64
 // there is an error, not a wrong answer.
 func TestScalesThatCannotBeAreRefused(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	r := oracle.NewRandom(6)
 	q := r.Problem(oracle.Shape{N: 20, P: 5})
 	for _, c := range []struct{ x, y int }{{600, 0}, {520, -520}, {600, -600}, {0, 520}, {-600, 600}, {0, -520}, {0, -1000}} {

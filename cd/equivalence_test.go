@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -21,9 +21,9 @@ func TestResetIsACleanStart(t *testing.T) {
 		r := oracle.NewRandom(4)
 		q := r.Problem(oracle.Shape{N: 50, P: 80, Density: 0.5})
 		top := q.AlphaMax()
-		s := cd.New(subject.Squared(t, q, dense))
-		a := subject.Penalty(t, q.Clone().Uniform(0.05*top))
-		b := subject.Penalty(t, q.Clone().Uniform(0.01*top))
+		s := cd.New(fixture.Squared(t, q, dense))
+		a := fixture.Penalty(t, q.Clone().Uniform(0.05*top))
+		b := fixture.Penalty(t, q.Clone().Uniform(0.01*top))
 		first := scatter(solve(t, s, a, cd.Options{}), 80)
 		solve(t, s, b, cd.Options{})
 		s.Reset()
@@ -46,11 +46,11 @@ func TestRestartIsANewSolver(t *testing.T) {
 			q.Classes(r)
 			top = q.LogisticAlphaMax()
 		}
-		fit := fitOn(t, subject.Kernels(t), q, seed%5 < 2, logistic)
+		fit := fitOn(t, fixture.Kernels(t), q, seed%5 < 2, logistic)
 		null := model.NewNull(fit)
 		s := cd.NewFrom(null.Clone())
 		for _, share := range []float64{0.05, 0.3, 0.01, 0.05} {
-			g := subject.Penalty(t, q.Clone().Uniform(share*top))
+			g := fixture.Penalty(t, q.Clone().Uniform(share*top))
 			want := solve(t, cd.NewFrom(null.Clone()), g, cd.Options{})
 			s.Restart(null)
 			got := solve(t, s, g, cd.Options{})
@@ -69,9 +69,9 @@ func TestStoragesAgree(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: r.Pick(0.2, 0.9), Mean: r.Pick(0, 5), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
 		q.Uniform(0.05 * q.AlphaMax())
-		g := subject.Penalty(t, q)
-		a := scatter(solve(t, cd.New(subject.Squared(t, q, true)), g, cd.Options{Tol: 1e-14}), 30)
-		b := scatter(solve(t, cd.New(subject.Squared(t, q, false)), g, cd.Options{Tol: 1e-14}), 30)
+		g := fixture.Penalty(t, q)
+		a := scatter(solve(t, cd.New(fixture.Squared(t, q, true)), g, cd.Options{Tol: 1e-14}), 30)
+		b := scatter(solve(t, cd.New(fixture.Squared(t, q, false)), g, cd.Options{Tol: 1e-14}), 30)
 		best := q.Solve()
 		for j := range a {
 			if math.Abs(a[j]-best.Beta[j]) > 1e-6 || math.Abs(b[j]-best.Beta[j]) > 1e-6 {
@@ -92,7 +92,7 @@ func TestWeightIsRepetition(t *testing.T) {
 			q.Weights[i] = float64(r.Intn(4))
 		}
 		q.Uniform(0.05 * q.AlphaMax())
-		g := subject.Penalty(t, q)
+		g := fixture.Penalty(t, q)
 		repeated := q.Clone()
 		repeated.X, repeated.Y, repeated.Weights = nil, nil, nil
 		for i, s := range q.Weights {
@@ -100,8 +100,8 @@ func TestWeightIsRepetition(t *testing.T) {
 				repeated.X, repeated.Y = append(repeated.X, q.X[i]), append(repeated.Y, q.Y[i])
 			}
 		}
-		a := solve(t, cd.New(subject.Squared(t, q, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
-		b := solve(t, cd.New(subject.Squared(t, repeated, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
+		a := solve(t, cd.New(fixture.Squared(t, q, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
+		b := solve(t, cd.New(fixture.Squared(t, repeated, seed%3 == 0)), g, cd.Options{Tol: 1e-14})
 		if d := math.Abs(a.Objective - b.Objective); d > 1e-13*q.Null() {
 			t.Errorf("seed %d: objectives %.16g and %.16g", seed, a.Objective, b.Objective)
 		}
@@ -121,7 +121,7 @@ func TestZeroFromAlphaMaxOn(t *testing.T) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 20, Density: r.Pick(0.1, 1), Mean: r.Pick(0, 3), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
-		fit := subject.Squared(t, q, seed%3 == 0)
+		fit := fixture.Squared(t, q, seed%3 == 0)
 		top := model.AlphaMax(fit)
 		for _, times := range []float64{1, 1 + 0x1p-52, 2, 1e6} {
 			g, err := model.Lasso(kernels.Log(top * times))
@@ -168,8 +168,8 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 30, P: 12, Density: r.Pick(0.5, 1), Mean: 1})
 		q.Intercept = seed%2 == 0
 		q.Uniform(0.02 * q.AlphaMax())
-		s := cd.New(subject.Squared(t, q, seed%3 == 0))
-		solve(t, s, subject.Penalty(t, q), cd.Options{}) // a start that uses the columns
+		s := cd.New(fixture.Squared(t, q, seed%3 == 0))
+		solve(t, s, fixture.Penalty(t, q), cd.Options{}) // a start that uses the columns
 		less := &oracle.Problem{Y: q.Y, Intercept: q.Intercept, X: make([][]float64, len(q.Y))}
 		var kept []int
 		for j := range q.Alpha {
@@ -183,7 +183,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 				less.X[i] = append(less.X[i], q.X[i][j])
 			}
 		}
-		sol := solve(t, s, subject.Penalty(t, q), cd.Options{Tol: 1e-13})
+		sol := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-13})
 		certified(t, fmt.Sprint("seed ", seed), q, sol, 1e-13)
 		got, want := scatter(sol, 12), less.Solve().Beta
 		for k, j := range kept {
@@ -197,7 +197,7 @@ func TestExcludedColumnsAreAbsent(t *testing.T) {
 	q := r.Problem(oracle.Shape{N: 10, P: 3, Mean: 1})
 	q.Intercept = true
 	q.Uniform(math.Inf(1))
-	if sol := solve(t, cd.New(subject.Squared(t, q, true)), subject.Penalty(t, q), cd.Options{}); len(sol.Support) != 0 || sol.Status != outcome.Converged || sol.RelativeGap != 0 {
+	if sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{}); len(sol.Support) != 0 || sol.Status != outcome.Converged || sol.RelativeGap != 0 {
 		t.Errorf("all excluded: %+v", sol)
 	}
 }

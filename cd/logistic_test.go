@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -46,8 +46,8 @@ func TestLogisticCertificates(t *testing.T) {
 		q, name := drawClasses(r)
 		name = fmt.Sprintf("seed %d: %s", seed, name)
 		tol := r.Pick(1e-4, 1e-6, 1e-9)
-		g := subject.Penalty(t, q)
-		fit := subject.Logistic(t, q, seed%2 == 0)
+		g := fixture.Penalty(t, q)
+		fit := fixture.Logistic(t, q, seed%2 == 0)
 		null := q.LogisticNull()
 		if math.Abs(fit.Null()-null) > 1e-14 {
 			t.Errorf("%s: P₀ = %.17g, want %.17g", name, fit.Null(), null)
@@ -106,7 +106,7 @@ func TestFullStepsThatFailAreTakenBack(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 200, P: 5, Density: 1}).Classes(r)
 		q.Intercept = seed%2 == 0
 		q.Uniform(0.05 * q.LogisticAlphaMax())
-		fit, g := subject.Logistic(t, q, true), subject.Penalty(t, q)
+		fit, g := fixture.Logistic(t, q, true), fixture.Penalty(t, q)
 		want := solve(t, cd.New(fit), g, cd.Options{Tol: 1e-9})
 		solver := cd.New(fit)
 		solver.Start([]int32{0, 1, 2}, []float64{8, -8, 8})

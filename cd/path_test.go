@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -18,7 +18,7 @@ func TestPathIsSolveInTurn(t *testing.T) {
 	r := oracle.NewRandom(31)
 	q := r.Problem(oracle.Shape{N: 60, P: 90, Density: 0.5, Active: 10})
 	q.Intercept = true
-	fit := subject.Squared(t, q, false)
+	fit := fixture.Squared(t, q, false)
 	var grid []model.Penalty
 	for i := range 12 {
 		g, err := model.Lasso(kernels.Log(model.AlphaMax(fit)) - 0.5*float64(i))

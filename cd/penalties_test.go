@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -23,7 +23,7 @@ func TestUnpenalisedOnesAreTheIntercept(t *testing.T) {
 		for j := range q.Alpha { // told apart from a Lasso, which merges copies
 			q.Alpha[j] *= 0.9 + 0.2*r.Float64()
 		}
-		want := solve(t, cd.New(subject.Squared(t, q, seed%2 == 0)), subject.Penalty(t, q), cd.Options{Tol: 1e-13, Polish: true})
+		want := solve(t, cd.New(fixture.Squared(t, q, seed%2 == 0)), fixture.Penalty(t, q), cd.Options{Tol: 1e-13, Polish: true})
 		ones := q.Clone()
 		ones.Intercept = false
 		ones.Alpha = append([]float64{0}, q.Alpha...)
@@ -31,7 +31,7 @@ func TestUnpenalisedOnesAreTheIntercept(t *testing.T) {
 		for i, row := range q.X {
 			ones.X[i] = append([]float64{1}, row...)
 		}
-		got := solve(t, cd.New(subject.Squared(t, ones, seed%2 == 0)), subject.Penalty(t, ones), cd.Options{Tol: 1e-13, Polish: true})
+		got := solve(t, cd.New(fixture.Squared(t, ones, seed%2 == 0)), fixture.Penalty(t, ones), cd.Options{Tol: 1e-13, Polish: true})
 		certified(t, fmt.Sprint("seed ", seed), ones, got, 1e-13)
 		if got.Support[0] != 0 || len(got.Support) != len(want.Support)+1 {
 			t.Errorf("seed %d: support %v with ones, %v with an intercept", seed, got.Support, want.Support)
@@ -62,7 +62,7 @@ func TestLeastSquares(t *testing.T) {
 				row[1] = -2 * row[0]
 			}
 		}
-		sol := solve(t, cd.New(subject.Squared(t, q, true)), subject.Penalty(t, q), cd.Options{Tol: 1e-12})
+		sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
 		if sol.Status != outcome.Converged {
 			t.Errorf("seed %d: %s at %g", seed, sol.Status, sol.RelativeGap)
 		}
@@ -88,10 +88,10 @@ func TestRidgeWaysAgree(t *testing.T) {
 		}
 		q.Uniform(0)
 		q.Ridge = top * r.Pick(1e-6, 1e-2, 1, 100)
-		g := subject.Penalty(t, q)
+		g := fixture.Penalty(t, q)
 		for way := range cd.RidgeWays {
 			for _, dense := range []bool{false, true} {
-				s := cd.New(subject.Squared(t, q, dense))
+				s := cd.New(fixture.Squared(t, q, dense))
 				cd.ForceRidge(s, way)
 				name := fmt.Sprintf("seed %d, way %d, dense %v", seed, way, dense)
 				certified(t, name, q, solve(t, s, g, cd.Options{Tol: 1e-10}), 1e-10)
@@ -111,7 +111,7 @@ func TestPenaltiesFollowEachOther(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: 0.3, Weights: seed%2 == 0})
 		q.Intercept = seed%3 == 0
 		top := q.AlphaMax()
-		s := cd.New(subject.Squared(t, q, seed%2 == 0))
+		s := cd.New(fixture.Squared(t, q, seed%2 == 0))
 		for at := range 12 {
 			p := q.Clone()
 			p.Uniform(0.1 * top)
@@ -125,7 +125,7 @@ func TestPenaltiesFollowEachOther(t *testing.T) {
 			case 3:
 				p.Uniform(0).Ridge = 0.1 * top
 			}
-			certified(t, fmt.Sprintf("seed %d, problem %d", seed, at), p, solve(t, s, subject.Penalty(t, p), cd.Options{Tol: 1e-8}), 1e-8)
+			certified(t, fmt.Sprintf("seed %d, problem %d", seed, at), p, solve(t, s, fixture.Penalty(t, p), cd.Options{Tol: 1e-8}), 1e-8)
 			if r.Intn(4) == 0 {
 				s.Reset()
 			}
@@ -144,7 +144,7 @@ func TestPositiveTellsNegativesApart(t *testing.T) {
 		q.Y[i] = 2*row[0] + 0.1*r.Normal()
 	}
 	q.Uniform(0.05 * q.AlphaMax())
-	sol := solve(t, cd.New(subject.Squared(t, q, true)), subject.Penalty(t, q), cd.Options{Tol: 1e-12})
+	sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
 	certified(t, "copies", q, sol, 1e-12)
 	beta := scatter(sol, 6)
 	if beta[0] == 0 || beta[0] != beta[3] || beta[4] != 0 {
@@ -154,7 +154,7 @@ func TestPositiveTellsNegativesApart(t *testing.T) {
 	for i := range q.Y {
 		q.Y[i] = -q.Y[i]
 	}
-	sol = solve(t, cd.New(subject.Squared(t, q, true)), subject.Penalty(t, q), cd.Options{Tol: 1e-12})
+	sol = solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
 	certified(t, "negated", q, sol, 1e-12)
 	if beta = scatter(sol, 6); beta[0] != 0 || beta[3] != 0 || !(beta[4] > 0) {
 		t.Errorf("negated: equal columns have %g and %g, the negative %g", beta[0], beta[3], beta[4])

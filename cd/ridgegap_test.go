@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // TestVanishingStrengthIsNoWork: where the ℓ1 strength is next to nothing beside the ridge, a
@@ -18,7 +18,7 @@ func TestVanishingStrengthIsNoWork(t *testing.T) {
 		top := q.AlphaMax()
 		q.Uniform(1e-8 * top)
 		q.Ridge = 0.05 * top
-		got := solve(t, cd.New(subject.Squared(t, q, false)), subject.Penalty(t, q), cd.Options{Tol: 1e-4})
+		got := solve(t, cd.New(fixture.Squared(t, q, false)), fixture.Penalty(t, q), cd.Options{Tol: 1e-4})
 		certified(t, fmt.Sprint("seed ", seed), q, got, 1e-4)
 		if got.Epochs > 40 || got.RelativeGap > 1e-7 {
 			t.Errorf("seed %d: %d epochs to %g", seed, got.Epochs, got.RelativeGap)

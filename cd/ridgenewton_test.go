@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -38,7 +38,7 @@ func slopesAt(t *testing.T, q *oracle.Problem, l loss.Loss, sol *cd.Solution) (z
 			m[i] += row[j] * sol.Coef[k]
 		}
 	}
-	l.Slope(subject.Kernels(t), q.Y, m, rho)
+	l.Slope(fixture.Kernels(t), q.Y, m, rho)
 	_, p := q.Dims()
 	z = make([]float64, p)
 	for i, row := range q.X {
@@ -63,7 +63,7 @@ func TestRidgeOfAnyLoss(t *testing.T) {
 			q := r.Problem(oracle.Shape{N: 5 + r.Intn(40), P: 1 + r.Intn(40), Density: r.Pick(0.3, 1), Mean: r.Pick(0, 1), Correlation: r.Pick(0, 0.9), Weights: seed%3 == 0})
 			q.Intercept = seed%2 == 0
 			targetsOf(q, l, r)
-			view := subject.View(t, q, seed%4 < 2)
+			view := fixture.View(t, q, seed%4 < 2)
 			fit, err := model.NewRowwise(view, q.Y, l)
 			if err != nil {
 				continue // no model has these rows

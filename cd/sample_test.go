@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -34,8 +34,8 @@ func TestSamplesSaveStepsAndChangeNothingElse(t *testing.T) {
 			q.Y[1] = 1 // the sample takes row 3 of the first four
 		}
 		q.Uniform(0.01 * q.LogisticAlphaMax())
-		fit := subject.Logistic(t, q, c.dense)
-		g, sampled := subject.Penalty(t, q), 0
+		fit := fixture.Logistic(t, q, c.dense)
+		g, sampled := fixture.Penalty(t, q), 0
 		watch := cd.Options{Tol: 1e-9, Watch: func(p cd.Progress) {
 			if p.Stage == cd.Sampled {
 				if sampled++; p.Epochs == 0 {
@@ -85,9 +85,9 @@ func TestSamplesEndWithTheContext(t *testing.T) {
 	r := oracle.NewRandom(78)
 	q := r.Problem(oracle.Shape{N: 6000, P: 12, Density: 0.4}).Classes(r)
 	q.Uniform(0.01 * q.LogisticAlphaMax())
-	fit := subject.Logistic(t, q, false)
+	fit := fixture.Logistic(t, q, false)
 	ctx, cancel := context.WithCancel(context.Background())
-	sol, err := cd.New(fit).Solve(ctx, subject.Penalty(t, q), cd.Options{Watch: func(p cd.Progress) {
+	sol, err := cd.New(fit).Solve(ctx, fixture.Penalty(t, q), cd.Options{Watch: func(p cd.Progress) {
 		if p.Stage == cd.Sampled {
 			cancel()
 		}

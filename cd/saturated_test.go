@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -25,7 +25,7 @@ func TestLogisticConvergesFromSaturatedStarts(t *testing.T) {
 		}
 		q.Y[0], q.Y[1] = 1, -1
 		q.Intercept = seed%3 == 0
-		fit := subject.Logistic(t, q, false)
+		fit := fixture.Logistic(t, q, false)
 		top := kernels.Log(model.AlphaMax(fit))
 		solver := cd.New(fit)
 		_, p := q.Dims()

@@ -8,8 +8,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -46,12 +46,12 @@ func TestPowersOfTwoChangeExponentsOnly(t *testing.T) {
 			q.Classes(r)
 			q.Uniform(0.05 * q.LogisticAlphaMax())
 		}
-		g := subject.Penalty(t, q)
+		g := fixture.Penalty(t, q)
 		fit := func(q *oracle.Problem) model.Datafit {
 			if name == "logistic" {
-				return subject.Logistic(t, q, dense)
+				return fixture.Logistic(t, q, dense)
 			}
-			return subject.Squared(t, q, dense)
+			return fixture.Squared(t, q, dense)
 		}
 		type found struct {
 			support        []int32
@@ -123,7 +123,7 @@ func TestTheOriginOfTheTargetDoesNotMatter(t *testing.T) {
 		for i, v := range q.Y {
 			moved.Y[i] = v + origin
 		}
-		got := solve(t, cd.New(subject.Squared(t, moved, false)), subject.Penalty(t, q), cd.Options{Tol: 1e-12})
+		got := solve(t, cd.New(fixture.Squared(t, moved, false)), fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
 		if want == nil {
 			want = got
 		}
@@ -148,7 +148,7 @@ func TestRoundingEndsASolve(t *testing.T) {
 			row[j] += 1 << 40
 		}
 	}
-	sol := solve(t, cd.New(subject.Squared(t, q, true)), subject.Penalty(t, q), cd.Options{Tol: 1e-9})
+	sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-9})
 	if sol.Status != outcome.NotConverged || sol.Epochs > 2000 || !(sol.RelativeGap > 1e-9 && sol.RelativeGap < 0.1) {
 		t.Errorf("%s after %d sweeps at a gap of %.1e", sol.Status, sol.Epochs, sol.RelativeGap)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // No correlation moves further than the path of the residual allows, however a column would
@@ -28,7 +28,7 @@ func TestNoCorrelationGoesFurtherThanTheWalk(t *testing.T) {
 				q.Weights[i] = 4
 			}
 		}
-		view := subject.View(t, q, seed%5 == 0)
+		view := fixture.View(t, q, seed%5 == 0)
 		if seed%7 == 0 {
 			view = view.Standardised()
 		}
@@ -63,7 +63,7 @@ func TestNoCorrelationGoesFurtherThanTheWalk(t *testing.T) {
 		}
 	}
 	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 60, P: 40, Density: 0.05})
-	view := subject.View(t, q, false)
+	view := fixture.View(t, q, false)
 	change := make([]float64, 60)
 	for i := range change {
 		change[i] = 1

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -81,7 +81,7 @@ func TestDegenerateShapes(t *testing.T) {
 				}
 				q.Uniform(g.Alpha(0))
 				name := fmt.Sprintf("%s, intercept %v, dense %v", c.name, intercept, dense)
-				sol := solve(t, cd.New(subject.Squared(t, q, dense)), g, cd.Options{Tol: 1e-8})
+				sol := solve(t, cd.New(fixture.Squared(t, q, dense)), g, cd.Options{Tol: 1e-8})
 				certified(t, name, q, sol, 1e-8)
 				if sol.Status != outcome.Converged {
 					t.Errorf("%s: %s at %g", name, sol.Status, sol.RelativeGap)
@@ -120,7 +120,7 @@ func TestDegenerateShapesOfOtherPenalties(t *testing.T) {
 					q.Uniform(0)
 				}
 				name := fmt.Sprintf("%s, %s, intercept %v, dense %v", c.name, kind, q.Intercept, at < 2)
-				sol := solve(t, cd.New(subject.Squared(t, q, at < 2)), subject.Penalty(t, q), cd.Options{Tol: 1e-8})
+				sol := solve(t, cd.New(fixture.Squared(t, q, at < 2)), fixture.Penalty(t, q), cd.Options{Tol: 1e-8})
 				if sol.Status != outcome.Converged {
 					t.Errorf("%s: %s at %g", name, sol.Status, sol.RelativeGap)
 				}

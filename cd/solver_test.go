@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -159,8 +159,8 @@ func TestHonestCertificates(t *testing.T) {
 		q, name := draw(r, largest)
 		name = fmt.Sprintf("seed %d: %s", seed, name)
 		tol := r.Pick(1e-4, 1e-6, 1e-8, 1e-10)
-		g := subject.Penalty(t, q)
-		sol := solve(t, cd.New(subject.Squared(t, q, seed%2 == 0)), g, cd.Options{Tol: tol, Polish: seed%3 == 0})
+		g := fixture.Penalty(t, q)
+		sol := solve(t, cd.New(fixture.Squared(t, q, seed%2 == 0)), g, cd.Options{Tol: tol, Polish: seed%3 == 0})
 		certified(t, name, q, sol, tol)
 		if sol.Status != outcome.Converged {
 			missed++
@@ -188,12 +188,12 @@ func TestPolishGivesTheDigitsOfThePredictions(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 60, P: 40, Density: r.Pick(0.3, 1), Correlation: 0.5, Mean: r.Pick(0, 1), Weights: seed%3 == 0})
 		q.Intercept = seed%2 == 0
 		q.Uniform(r.Pick(0.3, 0.05) * q.AlphaMax())
-		g := subject.Penalty(t, q)
+		g := fixture.Penalty(t, q)
 		best := q.Solve()
 		if out, in := q.Margins(best); !best.Exact || out < 1e-2 || in < 1e-2 {
 			continue // the support at the tolerance may not be the one at the optimum
 		}
-		sol := solve(t, cd.New(subject.Squared(t, q, seed%2 == 0)), g, cd.Options{Tol: 1e-8, Polish: true})
+		sol := solve(t, cd.New(fixture.Squared(t, q, seed%2 == 0)), g, cd.Options{Tol: 1e-8, Polish: true})
 		certified(t, fmt.Sprint("seed ", seed), q, sol, 1e-8)
 		var distance, size float64
 		for i, m := range q.Predictions(best) {
@@ -214,7 +214,7 @@ func TestWarmStartsAreCertifiedTheSame(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 40, P: 60, Density: r.Pick(0.2, 1), Correlation: r.Pick(0, 0.8), Mean: r.Pick(0, 2), Weights: seed%3 == 0})
 		q.Intercept = seed%2 == 0
 		top := q.AlphaMax()
-		s := cd.New(subject.Squared(t, q, seed%4 == 0))
+		s := cd.New(fixture.Squared(t, q, seed%4 == 0))
 		for step := range 12 {
 			c := q.Clone().Uniform(top * math.Exp(-6*r.Float64()))
 			switch r.Intn(3) {
@@ -229,14 +229,14 @@ func TestWarmStartsAreCertifiedTheSame(t *testing.T) {
 				}
 			}
 			tol := r.Pick(1e-3, 1e-6, 1e-9)
-			g := subject.Penalty(t, c)
+			g := fixture.Penalty(t, c)
 			warm := solve(t, s, g, cd.Options{Tol: tol})
 			name := fmt.Sprintf("seed %d, step %d", seed, step)
 			certified(t, name, c, warm, tol)
 			if warm.Status != outcome.Converged {
 				t.Errorf("%s: %s at %.1e, tolerance %.0e", name, warm.Status, warm.RelativeGap, tol)
 			}
-			cold := solve(t, cd.New(subject.Squared(t, c, seed%4 == 0)), g, cd.Options{Tol: tol})
+			cold := solve(t, cd.New(fixture.Squared(t, c, seed%4 == 0)), g, cd.Options{Tol: tol})
 			if d := math.Abs(warm.Objective - cold.Objective); d > tol*q.Null()+1e-13*q.Null() {
 				t.Errorf("%s: objectives differ by %.2e·P₀", name, d/q.Null())
 			}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -24,8 +24,8 @@ func TestUseIsAsGoodAsNew(t *testing.T) {
 		if seed%4 == 1 {
 			q.Ridge = 0.1
 		}
-		g := subject.Penalty(t, q)
-		fit := subject.Squared(t, q, seed%3 == 1)
+		g := fixture.Penalty(t, q)
+		fit := fixture.Squared(t, q, seed%3 == 1)
 		other := q.Clone()
 		other.Y = make([]float64, len(q.Y))
 		for i := range other.Y {
@@ -65,9 +65,9 @@ func TestStartIsOnlyAStart(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 40, P: 30, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
 		q.Intercept = seed%2 == 0
 		q.Uniform(0.05 * q.AlphaMax())
-		g := subject.Penalty(t, q)
+		g := fixture.Penalty(t, q)
 		best := q.Solve()
-		s := cd.New(subject.Squared(t, q, seed%3 == 1))
+		s := cd.New(fixture.Squared(t, q, seed%3 == 1))
 		cols, coef := best.Support()
 		s.Start(cols, coef)
 		sol := solve(t, s, g, cd.Options{Tol: 1e-10})
@@ -105,13 +105,13 @@ func TestCopiesOfAColumn(t *testing.T) {
 			}
 		}
 		top := q.AlphaMax()
-		s := cd.New(subject.Squared(t, q, seed%4 == 1))
+		s := cd.New(fixture.Squared(t, q, seed%4 == 1))
 		for step, ratio := range []float64{0.3, 0.01, 0.1, 0.001} {
 			c := q.Clone().Uniform(ratio * top)
 			if step == 2 && seed%5 == 0 {
 				c.Ridge = 0.01
 			}
-			g := subject.Penalty(t, c)
+			g := fixture.Penalty(t, c)
 			sol := solve(t, s, g, cd.Options{Tol: 1e-10, Polish: seed%2 == 1})
 			name := fmt.Sprintf("seed %d, ratio %g", seed, ratio)
 			certified(t, name, c, sol, 1e-10)
@@ -128,7 +128,7 @@ func TestAdvance(t *testing.T) {
 	r := oracle.NewRandom(92)
 	q := r.Problem(oracle.Shape{N: 60, P: 20, Density: 0.6}).Classes(r)
 	q.Uniform(0.1 * q.LogisticAlphaMax())
-	g, solver := subject.Penalty(t, q), cd.New(subject.Logistic(t, q, false))
+	g, solver := fixture.Penalty(t, q), cd.New(fixture.Logistic(t, q, false))
 	first := solve(t, solver, g, cd.Options{Tol: 1e-9})
 	objective, size := first.Objective, len(first.Support)
 	d := make([]float64, size)

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -40,7 +40,7 @@ func TestThinnedModelsEndWithTheSameCertificate(t *testing.T) {
 		}
 		q.Uniform(0.001 * q.LogisticAlphaMax())
 		q.Ridge = c.ridge
-		g, fit := subject.Penalty(t, q), subject.Logistic(t, q, c.dense)
+		g, fit := fixture.Penalty(t, q), fixture.Logistic(t, q, c.dense)
 		for _, tol := range []float64{1e-6, 1e-12} {
 			solver := cd.New(fit)
 			sol := solve(t, solver, g, cd.Options{Tol: tol})
@@ -74,8 +74,8 @@ func TestRowsDrawnStandForAll(t *testing.T) {
 		q.Weights[i*i] = 100 // these stand for themselves
 	}
 	q.Uniform(0.001 * q.LogisticAlphaMax())
-	solver := cd.New(subject.Logistic(t, q, false))
-	solve(t, solver, subject.Penalty(t, q), cd.Options{})
+	solver := cd.New(fixture.Logistic(t, q, false))
+	solve(t, solver, fixture.Penalty(t, q), cd.Options{})
 	for _, rows := range []float64{2000, 4000} { // an eighth of all; 4·50 for each column
 		weights, curvature := cd.Draw(solver)
 		if weights == nil {

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 )
@@ -29,7 +29,7 @@ func svmShape(r *oracle.Random, shape oracle.Shape) *svmProblem {
 
 func (q *svmProblem) fit(t *testing.T, k *kernels.Set, dense bool) *model.SVM {
 	t.Helper()
-	return subject.SVM(t, k, q.Problem, dense)
+	return fixture.SVM(t, k, q.Problem, dense)
 }
 
 // primal returns Σβᵢyᵢxᵢ.

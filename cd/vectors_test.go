@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -33,7 +33,7 @@ func TestVectors(t *testing.T) {
 			}
 		}
 		o.Weights = q.Weights
-		fit, err := model.NewVectors(subject.Kernels(t), subject.Matrix(t, q, seed%2 == 0), q.Y, o)
+		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, seed%2 == 0), q.Y, o)
 		if err != nil {
 			continue // one class
 		}
@@ -76,7 +76,7 @@ func TestVectorsBeginAnew(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(7000 + seed)
 		q := r.Problem(oracle.Shape{N: 6 + r.Intn(30), P: 1 + r.Intn(20), Density: r.Pick(0.4, 1), Weights: seed%3 == 0})
-		fit, err := model.NewVectors(subject.Kernels(t), subject.Matrix(t, q, true), q.Y, model.VectorsOptions{Intercept: seed%2 == 0, Weights: q.Weights})
+		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, model.VectorsOptions{Intercept: seed%2 == 0, Weights: q.Weights})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestVectorsSolveBadlyScaledColumns(t *testing.T) {
 				row[j] *= math.Pow(10, float64(j-3))
 			}
 		}
-		fit, err := model.NewVectors(subject.Kernels(t), subject.Matrix(t, q, true), q.Y, o)
+		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
 	for seed := range oracle.Cases(30) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 10 + r.Intn(40), P: 2 + r.Intn(20), Density: r.Pick(0.4, 1), Weights: seed%3 == 0}).Classes(r)
-		fit, err := model.NewVectors(subject.Kernels(t), subject.Matrix(t, q, true), q.Y, model.VectorsOptions{Weights: q.Weights, Classes: true})
+		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, model.VectorsOptions{Weights: q.Weights, Classes: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -188,7 +188,7 @@ func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := cd.NewSVM(subject.SVM(t, nil, q, true)).Solve(context.Background(), at, cd.Options{Tol: 1e-12})
+		want, err := cd.NewSVM(fixture.SVM(t, nil, q, true)).Solve(context.Background(), at, cd.Options{Tol: 1e-12})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // Watching shows every stage, ends with the certificate that is returned, and
@@ -14,7 +14,7 @@ import (
 func TestWatchSeesTheStagesAndChangesNothing(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		q, name := draw(oracle.NewRandom(seed), 60)
-		fit, penalty := subject.Squared(t, q, false), subject.Penalty(t, q)
+		fit, penalty := fixture.Squared(t, q, false), fixture.Penalty(t, q)
 		plain, err := cd.New(fit).Solve(context.Background(), penalty, cd.Options{Tol: 1e-10})
 		if err != nil {
 			t.Fatal(err)

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -25,7 +25,7 @@ func TestWorkIsCounted(t *testing.T) {
 			q.Classes(r)
 			top = q.LogisticAlphaMax()
 		}
-		g := subject.Penalty(t, q.Uniform(0.02*top))
+		g := fixture.Penalty(t, q.Uniform(0.02*top))
 		var first float64
 		for _, k := range kernels.Available() {
 			fit := fitOn(t, k, q, dense, logistic)
@@ -51,7 +51,7 @@ func TestWorkIsCounted(t *testing.T) {
 
 func fitOn(t *testing.T, k *kernels.Set, q *oracle.Problem, dense, logistic bool) (fit model.Datafit) {
 	t.Helper()
-	view, err := sparse.NewView(k, subject.Matrix(t, q, dense), q.Weights, q.Intercept)
+	view, err := sparse.NewView(k, fixture.Matrix(t, q, dense), q.Weights, q.Intercept)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,9 +71,9 @@ func TestOnePassCostsItsEntries(t *testing.T) {
 	const n, p = 200, 300
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: n, P: p, Density: 1})
-	g := subject.Penalty(t, q.Uniform(1.01*q.AlphaMax()))
+	g := fixture.Penalty(t, q.Uniform(1.01*q.AlphaMax()))
 	for _, dense := range []bool{false, true} {
-		work := solve(t, cd.New(subject.Squared(t, q, dense)), g, cd.Options{}).Work
+		work := solve(t, cd.New(fixture.Squared(t, q, dense)), g, cd.Options{}).Work
 		least, most := 0.4*n*p, 0.6*n*p
 		if dense {
 			least, most = 0.1*n*p, 0.3*n*p

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -16,7 +16,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: 6, P: 4})
 	q.Uniform(0.1)
-	s, g := implicit.New(subject.Squared(t, q, true)), scalar(t, q)
+	s, g := implicit.New(fixture.Squared(t, q, true)), scalar(t, q)
 	outer := implicit.Outer{Slope: make([]float64, 6), Curvature: make([]float64, 6)}
 	for _, c := range []struct {
 		name  string
@@ -50,7 +50,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 }
 
 func TestGenericArgumentsAreChecked(t *testing.T) {
-	k, f := subject.Kernels(t), quadratic{q: [][]float64{{1, 0}, {0, 1}}, c: []float64{1, 1}}
+	k, f := fixture.Kernels(t), quadratic{q: [][]float64{{1, 0}, {0, 1}}, c: []float64{1, 1}}
 	for name, c := range map[string]struct {
 		beta, outer []float64
 		step        float64

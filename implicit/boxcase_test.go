@@ -6,8 +6,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
@@ -41,7 +41,7 @@ func drawBox(r *oracle.Random, n, p int, density float64, weighted bool) *boxCas
 
 func (b *boxCase) fit(t *testing.T, k *kernels.Set, dense bool) *model.SVM {
 	t.Helper()
-	return subject.SVM(t, k, &oracle.Problem{X: b.x, Y: b.y, Alpha: make([]float64, len(b.x[0])), Weights: b.s}, dense)
+	return fixture.SVM(t, k, &oracle.Problem{X: b.x, Y: b.y, Alpha: make([]float64, len(b.x[0])), Weights: b.s}, dense)
 }
 
 func (b *boxCase) product(i, k int) float64 {

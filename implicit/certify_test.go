@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
@@ -43,7 +43,7 @@ func smallFit(t *testing.T, rng *rand.Rand, l loss.Loss, centre, twins bool) mod
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	view, err := sparse.NewView(k, x, nil, centre)
 	if err != nil {
 		t.Fatal(err)

@@ -7,8 +7,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/exact"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -23,7 +23,7 @@ func TestBoundsCountThatTheSystemBends(t *testing.T) {
 		q.Classes(r)
 		q.Intercept = seed%2 == 0
 		q.Uniform(1e-3)
-		g := map[string]model.Penalty{"forward": subject.Penalty(t, q)}
+		g := map[string]model.Penalty{"forward": fixture.Penalty(t, q)}
 		right, err := (&exact.Problem{Problem: q, Logistic: true}).Solve(make([]float64, len(q.Alpha)), 0)
 		if err != nil || len(right.Support()) < len(q.Alpha) {
 			continue
@@ -47,7 +47,7 @@ func TestBoundsCountThatTheSystemBends(t *testing.T) {
 		for j, b := range right.Beta() {
 			at.Support, at.Coef = append(at.Support, int32(j)), append(at.Coef, b*(1+1e-4*r.Normal()))
 		}
-		fit := subject.Logistic(t, q, true)
+		fit := fixture.Logistic(t, q, true)
 		for how, s := range map[string]*implicit.Solver{"factorised": implicit.New(fit), "iterated": implicit.NewIterative(fit)} {
 			for name, penalty := range g {
 				h, err := s.Solve(context.Background(), penalty, at, outer, implicit.Options{Tol: 1e-14})
@@ -74,10 +74,10 @@ func TestNearlySingularSystemsSaySo(t *testing.T) {
 		X: [][]float64{{1, 1}, {0, angle}, {1, -1}},
 		Y: []float64{1, 2, 0}, Weights: []float64{1, 1, 0}, Alpha: []float64{1e-9, 1e-9},
 	}
-	g := subject.Penalty(t, q)
+	g := fixture.Penalty(t, q)
 	outer := implicit.Outer{Slope: []float64{0, 0, 1}, Curvature: make([]float64, 3)}
 	at := implicit.Point{Support: []int32{0, 1}, Coef: []float64{1, -1}, KKT: -1}
-	h, err := implicit.NewIterative(subject.Squared(t, q, true)).Solve(context.Background(), g, at, outer, implicit.Options{Tol: 1e-3})
+	h, err := implicit.NewIterative(fixture.Squared(t, q, true)).Solve(context.Background(), g, at, outer, implicit.Options{Tol: 1e-3})
 	if err != nil || h.Status != outcome.NotDifferentiable {
 		t.Errorf("%v, %s, margin %g", err, h.Status, h.InjectivityMargin)
 	}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -18,7 +18,7 @@ func TestKKTOfForeignCoefficients(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(4000 + seed)
 		q, best, rows := smooth(r)
-		s, g := implicit.New(subject.Squared(t, q, seed%2 == 0)), scalar(t, q)
+		s, g := implicit.New(fixture.Squared(t, q, seed%2 == 0)), scalar(t, q)
 		beta := append([]float64(nil), best.Beta...)
 		for j := range beta {
 			if beta[j] != 0 {
@@ -54,7 +54,7 @@ func TestFlatOnAnEmptySupport(t *testing.T) {
 	zero := make([]float64, 5)
 	for _, ratio := range []float64{1, 1 + 0x1p-40, 2, 1e3} {
 		q.Uniform(q.AlphaMax() * ratio)
-		s := implicit.New(subject.Squared(t, q, true))
+		s := implicit.New(fixture.Squared(t, q, true))
 		h := gradientAt(t, s, scalar(t, q), q, zero, rows, implicit.Options{})
 		if h.Status != outcome.Flat || len(h.Gradient) != 1 || h.Gradient[0] != 0 || h.ErrorBound != 0 {
 			t.Errorf("Lasso at %g·αmax: %+v", ratio, h)
@@ -93,7 +93,7 @@ func TestSingularSystemsAreNotDifferentiable(t *testing.T) {
 			continue
 		}
 		beta[0], beta[1] = beta[0]/2, beta[0]/2
-		s := implicit.New(subject.Squared(t, q, seed%3 == 0))
+		s := implicit.New(fixture.Squared(t, q, seed%3 == 0))
 		h := gradientAt(t, s, weighted(t, q), q, beta, rows, implicit.Options{Tol: 1e-10})
 		if h.Status == outcome.Converged || h.Status == outcome.Flat {
 			t.Errorf("seed %d: adjoint on a singular system: %s, margin %g, gradient %v", seed, h.Status, h.InjectivityMargin, h.Gradient)
@@ -105,7 +105,7 @@ func TestSingularSystemsAreNotDifferentiable(t *testing.T) {
 		}
 		// From any start, the one just left included: the minimal solution of the
 		// consistent system is the limit of the elastic net as its ridge vanishes.
-		for name, s := range map[string]*implicit.Solver{"cold": implicit.New(subject.Squared(t, q, true)), "warm": s} {
+		for name, s := range map[string]*implicit.Solver{"cold": implicit.New(fixture.Squared(t, q, true)), "warm": s} {
 			h = gradientAt(t, s, scalar(t, q), q, beta, rows, implicit.Options{Tol: 1e-10})
 			if h.Status != outcome.Converged {
 				continue
@@ -127,7 +127,7 @@ func TestStalledSystemsSaySo(t *testing.T) {
 	rows := holdOut(r, q)
 	q.Uniform(1e-3 * q.AlphaMax())
 	best := q.Solve()
-	s := implicit.NewIterative(subject.Squared(t, q, true))
+	s := implicit.NewIterative(fixture.Squared(t, q, true))
 	for _, g := range []model.Penalty{scalar(t, q), weighted(t, q)} {
 		if h := gradientAt(t, s, g, q, best.Beta, rows, implicit.Options{Tol: 1e-12, MaxIterations: 2}); h.Status != outcome.LinearSystemStalled {
 			t.Errorf("%s after %d iterations", h.Status, h.Iterations)
@@ -142,7 +142,7 @@ func TestCancelled(t *testing.T) {
 	cancel()
 	outer := outerOf(q, best.Beta, rows)
 	cols, coef := best.Support()
-	h, err := implicit.New(subject.Squared(t, q, true)).Solve(ctx, scalar(t, q), implicit.Point{Support: cols, Coef: coef}, outer, implicit.Options{})
+	h, err := implicit.New(fixture.Squared(t, q, true)).Solve(ctx, scalar(t, q), implicit.Point{Support: cols, Coef: coef}, outer, implicit.Options{})
 	if err != nil || h.Status != outcome.Cancelled {
 		t.Errorf("%v, %+v", err, h)
 	}
@@ -155,13 +155,13 @@ func TestWarmStartsChangeNothing(t *testing.T) {
 	q, _, rows := smooth(r)
 	q.Ridge = 0
 	top := q.AlphaMax()
-	warm := implicit.New(subject.Squared(t, q, true))
+	warm := implicit.New(fixture.Squared(t, q, true))
 	for step := range 12 {
 		c := q.Clone().Uniform(top * math.Exp(-4*r.Float64()))
 		best := c.Solve()
 		for _, g := range []model.Penalty{scalar(t, c), weighted(t, c)} {
 			a := gradientAt(t, warm, g, c, best.Beta, rows, implicit.Options{Tol: 1e-12})
-			b := gradientAt(t, implicit.New(subject.Squared(t, c, true)), g, c, best.Beta, rows, implicit.Options{Tol: 1e-12})
+			b := gradientAt(t, implicit.New(fixture.Squared(t, c, true)), g, c, best.Beta, rows, implicit.Options{Tol: 1e-12})
 			for k := range b.Gradient {
 				if math.Abs(a.Gradient[k]-b.Gradient[k]) > 1e-9*(1e-3+math.Abs(b.Gradient[k])) {
 					t.Errorf("step %d: %g warm, %g cold", step, a.Gradient[k], b.Gradient[k])

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -18,7 +18,7 @@ func TestAgainstDifferences(t *testing.T) {
 		q, best, rows := smooth(r)
 		_, p := q.Dims()
 		g := scalar(t, q)
-		h := gradientAt(t, implicit.New(subject.Squared(t, q, seed%2 == 0)), g, q, best.Beta, rows, implicit.Options{Tol: 1e-14})
+		h := gradientAt(t, implicit.New(fixture.Squared(t, q, seed%2 == 0)), g, q, best.Beta, rows, implicit.Options{Tol: 1e-14})
 		if h.Status != outcome.Converged && h.Status != outcome.LinearSystemStalled { // 1e-14 may be out of reach
 			t.Errorf("seed %d: %s", seed, h.Status)
 		}
@@ -54,7 +54,7 @@ func TestAgainstDenseSolves(t *testing.T) {
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(1000 + seed)
 		q, best, rows := smooth(r)
-		fit := subject.Squared(t, q, seed%2 == 0)
+		fit := fixture.Squared(t, q, seed%2 == 0)
 		outer := outerOf(q, best.Beta, rows)
 		common, ridge, each, ok := q.Hypergradient(best.Beta, outer.Slope)
 		if !ok {
@@ -109,7 +109,7 @@ func TestWeightedAgainstDifferences(t *testing.T) {
 		if out, in := q.Margins(best); !best.Exact || out < 0.01 || in < 0.01 {
 			continue
 		}
-		h := gradientAt(t, implicit.New(subject.Squared(t, q, true)), weighted(t, q), q, best.Beta, rows, implicit.Options{Tol: 1e-14})
+		h := gradientAt(t, implicit.New(fixture.Squared(t, q, true)), weighted(t, q), q, best.Beta, rows, implicit.Options{Tol: 1e-14})
 		size := 0.0
 		for _, v := range h.Gradient {
 			size = math.Max(size, math.Abs(v))

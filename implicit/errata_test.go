@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // printed evaluates a formula of the paper as printed and as corrected, on the
@@ -124,7 +124,7 @@ func TestErratumElasticNetBox(t *testing.T) {
 		if got := d.solved(t, d.q.System(d.cols), b); !near(got, want) {
 			t.Errorf("λ%d: %.10g, differences %.10g", i+1, got, want)
 		}
-		h := gradientAt(t, implicit.New(subject.Squared(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13})
+		h := gradientAt(t, implicit.New(fixture.Squared(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13})
 		if !near(h.Gradient[i], want) {
 			t.Errorf("λ%d: solver %.10g, differences %.10g", i+1, h.Gradient[i], want)
 		}
@@ -138,7 +138,7 @@ func TestErratumWeightedLassoScatters(t *testing.T) {
 	if int(d.cols[len(d.cols)-1]) == len(d.cols)-1 {
 		t.Fatal("the support is the first columns, so the indexings cannot be distinguished")
 	}
-	h := gradientAt(t, implicit.New(subject.Squared(t, d.q, true)), weighted(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13})
+	h := gradientAt(t, implicit.New(fixture.Squared(t, d.q, true)), weighted(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13})
 	_, p := d.q.Dims()
 	wrong := 0
 	for k, j := range d.cols {
@@ -166,7 +166,7 @@ func TestErratumWeightedLassoScatters(t *testing.T) {
 // 1/2n is the fold's n_train. The text's sum is n_val times as much.
 func TestErratumDivideByValidationRows(t *testing.T) {
 	d := drawPrinted(4, 0)
-	h := gradientAt(t, implicit.New(subject.Squared(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13})
+	h := gradientAt(t, implicit.New(fixture.Squared(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13})
 	want := d.difference(1, 0)
 	if !near(h.Gradient[0], want) {
 		t.Errorf("%.10g, differences of the mean %.10g", h.Gradient[0], want)

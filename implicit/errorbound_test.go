@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // TestErrorBoundHolds: G3. Over inner tolerances from 1e-2 to 1e-12, with the
@@ -19,7 +19,7 @@ func TestErrorBoundHolds(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(3000 + seed)
 		q, best, rows := smooth(r)
-		fit, g := subject.Squared(t, q, true), scalar(t, q)
+		fit, g := fixture.Squared(t, q, true), scalar(t, q)
 		s := implicit.New(fit)
 		outer := outerOf(q, best.Beta, rows)
 		common, ridge, _, _ := q.Hypergradient(best.Beta, outer.Slope)
@@ -92,7 +92,7 @@ func TestErrorBoundOfWeightedGradients(t *testing.T) {
 		if q.Ridge > 0 {
 			continue
 		}
-		s, g := implicit.New(subject.Squared(t, q, true)), weighted(t, q)
+		s, g := implicit.New(fixture.Squared(t, q, true)), weighted(t, q)
 		outer := outerOf(q, best.Beta, rows)
 		_, _, each, _ := q.Hypergradient(best.Beta, outer.Slope)
 		size := 0.0
@@ -146,7 +146,7 @@ func TestOneSystemServesBothStrengths(t *testing.T) {
 			continue
 		}
 		n, _ := q.Dims()
-		s, g := implicit.New(subject.Squared(t, q, true)), scalar(t, q)
+		s, g := implicit.New(fixture.Squared(t, q, true)), scalar(t, q)
 		for _, off := range []float64{0, 1e-6, 1e-3} {
 			beta := append([]float64(nil), best.Beta...)
 			for j := range beta {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
@@ -44,7 +44,7 @@ func TestErrorBoundOfFactorisedSystems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		view, err := sparse.NewView(subject.Kernels(t), x, weights, seed == 0)
+		view, err := sparse.NewView(fixture.Kernels(t), x, weights, seed == 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -95,7 +95,7 @@ func (g huber) Sensitivity(_, _ int, z, step float64) float64 {
 // plain proximal gradient descent finds, for penalties with a support, with
 // bounds, and with a varying slope; and γ drops out.
 func TestGenericAgreesWithDifferences(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	const p = 12
 	for seed := range uint64(4) {
 		rng := rand.New(rand.NewPCG(seed, 5))
@@ -173,7 +173,7 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 // is off; with its transpose, as with diag(1/π)A, it is right. Where π is 1, as in
 // table 3, both agree, and with the closed form of the Lasso.
 func TestErratumGenericForm(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	d := drawPrinted(6, 0)
 	_, p := d.q.Dims()
 	every := make([]int32, p)
@@ -209,7 +209,7 @@ func TestErratumGenericForm(t *testing.T) {
 		return beta
 	}
 	lambda := math.Log(d.q.Alpha[0])
-	closed := gradientAt(t, implicit.New(subject.Squared(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13}).Gradient[0]
+	closed := gradientAt(t, implicit.New(fixture.Squared(t, d.q, true)), scalar(t, d.q), d.q, d.best.Beta, d.rows, implicit.Options{Tol: 1e-13}).Gradient[0]
 	for name, penalty := range map[string]func(lambda float64) implicit.Separable{
 		"l1":    func(l float64) implicit.Separable { return l1{l} },
 		"huber": func(l float64) implicit.Separable { return huber{l} },

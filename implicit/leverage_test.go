@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
@@ -16,7 +16,7 @@ func TestLeverageIsTheLargestOfTheRows(t *testing.T) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 15, P: 9, Density: r.Pick(0.4, 1), Mean: 1, Weights: seed%3 > 0}).Classes(r)
 		q.Intercept, q.Ridge = seed%2 == 0, 0.1
-		fit := subject.Logistic(t, q, seed%4 < 2)
+		fit := fixture.Logistic(t, q, seed%4 < 2)
 		s := New(fit)
 		e := []int32{7, 0, 3, 4}
 		curvature := q.Clone()

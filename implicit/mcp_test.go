@@ -9,7 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/embedded"
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
@@ -37,7 +37,7 @@ func heldOut(t *testing.T, l loss.Loss) (fit model.Datafit, y []float64, rows []
 			weights[i] = 1
 		}
 	}
-	view, err := sparse.NewView(subject.Kernels(t), x, weights, true)
+	view, err := sparse.NewView(fixture.Kernels(t), x, weights, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func gradientMCP(t *testing.T, fit model.Datafit, s *cd.Stationary, g model.MCP,
 	value := c.Eval(rows, y, s.State.Prediction, slope, curvature)
 	f := implicit.OfDatafit(fit, s.State)
 	f.Outer(slope, outer)
-	h, err := implicit.Generic(context.Background(), subject.Kernels(t), f, g, s.Beta, outer, 0.09, implicit.Options{})
+	h, err := implicit.Generic(context.Background(), fixture.Kernels(t), f, g, s.Beta, outer, 0.09, implicit.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestMCPWhereItIsNoMinimum(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := sparse.NewView(subject.Kernels(t), x, nil, false)
+	view, err := sparse.NewView(fixture.Kernels(t), x, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestMCPWhereItIsNoMinimum(t *testing.T) {
 			t.Fatalf("β%d lacks %g", j, lack)
 		}
 	}
-	h, err := implicit.Generic(context.Background(), subject.Kernels(t), implicit.OfDatafit(fit, state), g, []float64{b, b}, []float64{1, 0}, 0.4, implicit.Options{})
+	h, err := implicit.Generic(context.Background(), fixture.Kernels(t), implicit.OfDatafit(fit, state), g, []float64{b, b}, []float64{1, 0}, 0.4, implicit.Options{})
 	if err != nil || h.Status != outcome.NotDifferentiable {
 		t.Errorf("%v, %v", h, err)
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -45,13 +45,13 @@ func TestOtherPenaltiesAgainstDifferences(t *testing.T) {
 			q.Alpha[0], q.Alpha[2], q.Alpha[1] = 0, 0, math.Inf(1)
 		}
 		name := fmt.Sprintf("seed %d, %s", seed, kind)
-		g := subject.Penalty(t, q)
+		g := fixture.Penalty(t, q)
 		best := q.Solve()
 		if out, in := q.Margins(best); !best.Exact || out < 0.05 || in < 0.05 && kind != "ridge" {
 			continue
 		}
 		tested++
-		fit := subject.Squared(t, q, seed%2 == 0)
+		fit := fixture.Squared(t, q, seed%2 == 0)
 		sol, err := cd.New(fit).Solve(context.Background(), g, cd.Options{Tol: 1e-13, Polish: true})
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestOtherPenaltiesAgainstDifferences(t *testing.T) {
 // belongs to the support where the penalty is smooth there.
 func TestPointsOfConstraints(t *testing.T) {
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 10, P: 3})
-	s := implicit.New(subject.Squared(t, q, true))
+	s := implicit.New(fixture.Squared(t, q, true))
 	o := implicit.Outer{Slope: make([]float64, 10), Curvature: make([]float64, 10)}
 	lasso, _ := model.Lasso(0)
 	positive, err := lasso.NonNegative()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -83,7 +83,7 @@ func differentiateSharing(t *testing.T, n, p, of int, values, y, weights []float
 	if err != nil {
 		t.Fatal(err)
 	}
-	view, err := sparse.NewView(subject.Kernels(t), x, weights, false)
+	view, err := sparse.NewView(fixture.Kernels(t), x, weights, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
@@ -16,7 +16,7 @@ func TestSharedColumnsChangeNothingBeyondTheBound(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(8000 + seed)
 		q, best, rows := smooth(r)
-		fit, g := subject.Squared(t, q, seed%2 == 0), scalar(t, q)
+		fit, g := fixture.Squared(t, q, seed%2 == 0), scalar(t, q)
 		options := implicit.Options{Tol: r.Pick(1e-3, 1e-8)}
 		want := gradientAt(t, implicit.New(fit), g, q, best.Beta, rows, options)
 		cold, bound := append([]float64(nil), want.Gradient...), want.ErrorBound

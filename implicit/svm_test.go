@@ -12,8 +12,8 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
@@ -299,8 +299,8 @@ func TestSVMGolden(t *testing.T) {
 		Value       float64
 		Gradient    json.RawMessage
 	}
-	k := subject.Kernels(t)
-	for _, c := range subject.Golden[row](t, filepath.Join(shared, "golden/hypergradients.jsonl")) {
+	k := fixture.Kernels(t)
+	for _, c := range fixture.Golden[row](t, filepath.Join(shared, "golden/hypergradients.jsonl")) {
 		if c.Model != "svm" {
 			continue
 		}

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 )
 
 // TestWorkIsCounted: a hypergradient costs the same every time, and no less to more digits; on
@@ -14,7 +14,7 @@ func TestWorkIsCounted(t *testing.T) {
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q, best, rows := smooth(r)
-		fit, g := subject.Squared(t, q, seed%2 == 0), scalar(t, q)
+		fit, g := fixture.Squared(t, q, seed%2 == 0), scalar(t, q)
 		work := func(s *implicit.Solver, tol float64) float64 {
 			return gradientAt(t, s, g, q, best.Beta, rows, implicit.Options{Tol: tol}).Work
 		}

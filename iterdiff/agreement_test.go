@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
@@ -25,7 +25,7 @@ var long = flag.Bool("long", false, "all golden rows")
 // fitOf returns the datafit of an oracle's problem.
 func fitOf(tb testing.TB, q *oracle.Problem, l kind, dense bool) model.Datafit {
 	tb.Helper()
-	view := subject.View(tb, q, dense)
+	view := fixture.View(tb, q, dense)
 	var fit model.Datafit
 	var err error
 	if l == squared {
@@ -161,7 +161,7 @@ func TestGolden(t *testing.T) {
 		{"../../shared/golden/hypergradients.jsonl", "../../shared/data"},
 	} {
 		t.Run(filepath.Base(where.rows), func(t *testing.T) {
-			for _, c := range subject.Golden[goldenCase](t, where.rows) {
+			for _, c := range fixture.Golden[goldenCase](t, where.rows) {
 				if c.Model == "multiclass" || c.slow() && !*long || oracle.Few() && c.Data != "diabetes" && c.Model != "svm" {
 					continue
 				}
@@ -212,7 +212,7 @@ func (c *goldenCase) differentiate(t *testing.T, matrix sparse.Matrix, y, weight
 	curvature := make([]float64, n)
 	outer := func(m, slope []float64) float64 { return judge.Eval(rows, y, m, slope, curvature) }
 	if c.Model == "svm" {
-		fit, err := model.NewSVM(subject.Kernels(t), sparse.Transpose(matrix), y, weights)
+		fit, err := model.NewSVM(fixture.Kernels(t), sparse.Transpose(matrix), y, weights)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +230,7 @@ func (c *goldenCase) differentiate(t *testing.T, matrix sparse.Matrix, y, weight
 		}
 		return h
 	}
-	view, err := sparse.NewView(subject.Kernels(t), matrix, weights, false)
+	view, err := sparse.NewView(fixture.Kernels(t), matrix, weights, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
@@ -15,7 +15,7 @@ import (
 )
 
 func TestArguments(t *testing.T) {
-	q := draw(t, oracle.NewRandom(1), subject.Kernels(t), squared, "lasso", iterdiff.ForwardPCD)
+	q := draw(t, oracle.NewRandom(1), fixture.Kernels(t), squared, "lasso", iterdiff.ForwardPCD)
 	g := q.penalty(t)
 	short, err := model.WeightedLasso([]float64{0})
 	if err != nil {
@@ -63,7 +63,7 @@ func TestArguments(t *testing.T) {
 	if _, err := iterdiff.New(other{}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("an unknown loss: %v", err)
 	}
-	svm := draw(t, oracle.NewRandom(1), subject.Kernels(t), box, "svm", iterdiff.ForwardPCD)
+	svm := draw(t, oracle.NewRandom(1), fixture.Kernels(t), box, "svm", iterdiff.ForwardPCD)
 	if _, err := svm.svm.Solve(t.Context(), 800, svm.outer, iterdiff.Options{}); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("C = e^800: %v", err)
 	}

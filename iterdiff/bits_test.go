@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/kernels"
 )
@@ -30,7 +30,7 @@ func TestCheckpointsChangeNoBit(t *testing.T) {
 	for _, m := range allModels {
 		for _, method := range []iterdiff.Method{iterdiff.BackwardPCD, iterdiff.BackwardPGD} {
 			for seed := range uint64(3) {
-				q := draw(t, oracle.NewRandom(seed), subject.Kernels(t), m.loss, m.penalty, method)
+				q := draw(t, oracle.NewRandom(seed), fixture.Kernels(t), m.loss, m.penalty, method)
 				for _, epochs := range []int{0, 1, 2, 3, 50, 101} {
 					o := iterdiff.Options{Epochs: epochs, MaxEpochs: 2000}
 					kept := q.solve(t, o)
@@ -78,7 +78,7 @@ func TestSameBitsOnEveryKernelSet(t *testing.T) {
 // TestSolverHasNoMemory: a result does not depend on what the solver did before.
 func TestSolverHasNoMemory(t *testing.T) {
 	for _, m := range allModels {
-		q := draw(t, oracle.NewRandom(17), subject.Kernels(t), m.loss, m.penalty, 0)
+		q := draw(t, oracle.NewRandom(17), fixture.Kernels(t), m.loss, m.penalty, 0)
 		want := map[iterdiff.Method][]float64{}
 		for range 2 {
 			for _, q.method = range allMethods {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -42,7 +42,7 @@ func wide(tb testing.TB, n, p, entries int) (model.Datafit, iterdiff.Outer) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	view, err := sparse.NewView(subject.Kernels(tb), x, nil, true)
+	view, err := sparse.NewView(fixture.Kernels(tb), x, nil, true)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -62,7 +62,7 @@ func TestReverseEpochCostEverywhere(t *testing.T) {
 	for _, m := range allModels {
 		for seed := range uint64(4) {
 			for _, pair := range [][2]iterdiff.Method{{iterdiff.ForwardPCD, iterdiff.BackwardPCD}, {iterdiff.ForwardPGD, iterdiff.BackwardPGD}} {
-				q := draw(t, oracle.NewRandom(20+seed), subject.Kernels(t), m.loss, m.penalty, pair[0])
+				q := draw(t, oracle.NewRandom(20+seed), fixture.Kernels(t), m.loss, m.penalty, pair[0])
 				for j := range q.log {
 					q.log[j] -= 4
 				}
@@ -120,7 +120,7 @@ func TestReverseEpochCost(t *testing.T) {
 func TestSteadyStateAllocatesNothing(t *testing.T) {
 	for _, m := range allModels {
 		for _, method := range allMethods {
-			q := draw(t, oracle.NewRandom(3), subject.Kernels(t), m.loss, m.penalty, method)
+			q := draw(t, oracle.NewRandom(3), fixture.Kernels(t), m.loss, m.penalty, method)
 			g := q.penalty2(t)
 			for _, budget := range []int64{0, 1} {
 				if budget == 1 && (method == iterdiff.ForwardPCD || method == iterdiff.ForwardPGD) {

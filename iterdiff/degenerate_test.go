@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -67,7 +67,7 @@ func TestEmptySample(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, samples := range []sparse.Matrix{sparse.Transpose(x), sparse.Transpose(toCSC(t, x))} {
-		fit, err := model.NewSVM(subject.Kernels(t), samples, []float64{1, -1, 1, -1}, []float64{1, 1, 2, 0})
+		fit, err := model.NewSVM(fixture.Kernels(t), samples, []float64{1, -1, 1, -1}, []float64{1, 1, 2, 0})
 		if err != nil {
 			t.Fatal(err)
 		}

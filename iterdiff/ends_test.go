@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -65,7 +65,7 @@ func TestCancellation(t *testing.T) {
 // TestEnds: how runs end that do not converge to a derivative.
 func TestEnds(t *testing.T) {
 	for _, method := range allMethods {
-		q := draw(t, oracle.NewRandom(1), subject.Kernels(t), squared, "lasso", method)
+		q := draw(t, oracle.NewRandom(1), fixture.Kernels(t), squared, "lasso", method)
 		flat, err := model.Lasso(q.log[0] + 10)
 		if err != nil {
 			t.Fatal(err)
@@ -95,7 +95,7 @@ func TestEnds(t *testing.T) {
 			t.Errorf("%s with a step of 1e6: %s", method, got.Status)
 		}
 	}
-	q := draw(t, oracle.NewRandom(1), subject.Kernels(t), squared, "wlasso", iterdiff.ForwardPCD)
+	q := draw(t, oracle.NewRandom(1), fixture.Kernels(t), squared, "wlasso", iterdiff.ForwardPCD)
 	if _, err := q.solver.Solve(t.Context(), q.penalty(t), q.outer, iterdiff.Options{MemoryBudget: 8}); outcome.KindOf(err) != outcome.Limit {
 		t.Errorf("no room for the Jacobian: %v", err)
 	}

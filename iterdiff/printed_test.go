@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 )
 
@@ -33,7 +33,7 @@ func TestPrintedFormulas(t *testing.T) {
 			compared := 0
 			for seed := range uint64(12) {
 				r := oracle.NewRandom(1000 + seed)
-				q := draw(t, r, subject.Kernels(t), m.loss, m.penalty, m.method)
+				q := draw(t, r, fixture.Kernels(t), m.loss, m.penalty, m.method)
 				got := q.solve(t, iterdiff.Options{Epochs: 5})
 				q.q.step = got.Step
 				start := make([]float64, len(q.q.z[0]))
@@ -72,7 +72,7 @@ func TestPrintedFormulas(t *testing.T) {
 func TestPrintedSignOfTheBox(t *testing.T) {
 	checked := 0
 	for seed := range uint64(20) {
-		q := draw(t, oracle.NewRandom(50+seed), subject.Kernels(t), box, "svm", iterdiff.ForwardPCD)
+		q := draw(t, oracle.NewRandom(50+seed), fixture.Kernels(t), box, "svm", iterdiff.ForwardPCD)
 		got := q.solve(t, iterdiff.Options{Tol: 1e-12})
 		want, printed, ok := q.boxGradient(got)
 		if !ok || got.Status != "converged" {

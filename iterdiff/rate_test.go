@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 )
 
@@ -18,7 +18,7 @@ func TestLocalLinearConvergence(t *testing.T) {
 		for _, method := range []iterdiff.Method{iterdiff.ForwardPCD, iterdiff.ForwardPGD} {
 			for seed := range uint64(6) {
 				r := oracle.NewRandom(700 + seed)
-				q := draw(t, r, subject.Kernels(t), l, "lasso", method)
+				q := draw(t, r, fixture.Kernels(t), l, "lasso", method)
 				var last []float64
 				var distances []float64
 				record := func(p *iterdiff.Progress) { last = append(last[:0], p.Jacobian[0]...) }
@@ -72,7 +72,7 @@ func TestLocalLinearConvergence(t *testing.T) {
 func TestRateAgainstEigenvalues(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, method := range allMethods {
-			q := draw(t, oracle.NewRandom(900+seed), subject.Kernels(t), squared, "lasso", method)
+			q := draw(t, oracle.NewRandom(900+seed), fixture.Kernels(t), squared, "lasso", method)
 			best := q.solve(t, iterdiff.Options{Tol: 1e-10, MaxEpochs: 20000})
 			if len(best.Support) == 0 {
 				continue
@@ -161,7 +161,7 @@ func growth(order, cols []int32, a [][]float64) float64 {
 // TestIdentifiedEpoch: it is the first from which the supports seen stay the same.
 func TestIdentifiedEpoch(t *testing.T) {
 	for seed := range uint64(10) {
-		q := draw(t, oracle.NewRandom(40+seed), subject.Kernels(t), squared, "lasso", iterdiff.ForwardPCD)
+		q := draw(t, oracle.NewRandom(40+seed), fixture.Kernels(t), squared, "lasso", iterdiff.ForwardPCD)
 		var seen [][]int32
 		got := q.solve(t, iterdiff.Options{Epochs: 60, Watch: func(p *iterdiff.Progress) {
 			var s []int32
@@ -191,7 +191,7 @@ func TestIdentifiedEpoch(t *testing.T) {
 // TestWatchBackward: the sums of the reverse sweep end in the gradient, and each
 // is the derivative that forgets what came before.
 func TestWatchBackward(t *testing.T) {
-	q := draw(t, oracle.NewRandom(8), subject.Kernels(t), logistic, "enet", iterdiff.BackwardPCD)
+	q := draw(t, oracle.NewRandom(8), fixture.Kernels(t), logistic, "enet", iterdiff.BackwardPCD)
 	var epochs []int
 	var sums [][]float64
 	got := q.solve(t, iterdiff.Options{Epochs: 6, Watch: func(p *iterdiff.Progress) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 )
 
@@ -95,7 +95,7 @@ func TestDerivativeOfTheTruncatedIteration(t *testing.T) {
 				worst, dense, compared := 0.0, 0.0, 0
 				for seed := range uint64(8) {
 					r := oracle.NewRandom(100*seed + 7)
-					q := draw(t, r, subject.Kernels(t), m.loss, m.penalty, method)
+					q := draw(t, r, fixture.Kernels(t), m.loss, m.penalty, method)
 					epochs := 1 + r.Intn(6)
 					o := iterdiff.Options{Epochs: epochs}
 					start := make([]float64, len(q.q.z[0]))

@@ -5,8 +5,8 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -18,7 +18,7 @@ func TestCurvatureOfSaturatedRows(t *testing.T) {
 	for i, m := range margins {
 		q.X, q.Y = append(q.X, []float64{m}), append(q.Y, 1-2*float64(i%2))
 	}
-	f := subject.Logistic(t, q, true)
+	f := fixture.Logistic(t, q, true)
 	s, d := model.NewState(f), make([]float64, len(margins))
 	f.Fit([]int32{0}, []float64{1}, s)
 	f.Curvature(s, d)

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -72,7 +72,7 @@ func TestGapIsTheDirectGap(t *testing.T) {
 			}
 			q.Alpha[0] = math.Inf(1)
 		}
-		fit, g := subject.Squared(t, q, seed%7 == 0), subject.Penalty(t, q)
+		fit, g := fixture.Squared(t, q, seed%7 == 0), fixture.Penalty(t, q)
 		null := q.Null()
 		if d := math.Abs(fit.Null() - null); d > 1e-14*null {
 			t.Errorf("seed %d: P₀ off by %.1e relative", seed, d/null)
@@ -118,7 +118,7 @@ func TestGapNearTheOptimumKeepsItsDigits(t *testing.T) {
 	r := oracle.NewRandom(3)
 	q := r.Problem(oracle.Shape{N: 60, P: 20})
 	q.Uniform(0.1 * q.AlphaMax())
-	fit, g := subject.Squared(t, q, true), subject.Penalty(t, q)
+	fit, g := fixture.Squared(t, q, true), fixture.Penalty(t, q)
 	best := q.Solve()
 	gapAt := func(size float64) float64 {
 		beta := append([]float64(nil), best.Beta...)
@@ -146,7 +146,7 @@ func TestSkippedColumnsChangeNothing(t *testing.T) {
 	q := r.Problem(oracle.Shape{N: 30, P: 60})
 	q.Uniform(0.3 * q.AlphaMax())
 	q.Ridge = 0.01
-	fit, g := subject.Squared(t, q, true), subject.Penalty(t, q)
+	fit, g := fixture.Squared(t, q, true), fixture.Penalty(t, q)
 	best := q.Solve()
 	best.Beta[0] += 0.01
 	full, s, b := dual(fit, g, best.Beta)

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -32,7 +32,7 @@ func TestInterceptIsTheBest(t *testing.T) {
 	for _, every := range []int{2, 10, 400} {
 		q := rare(2000, every)
 		q.Uniform(0)
-		fit := subject.Logistic(t, q, true)
+		fit := fixture.Logistic(t, q, true)
 		s := model.NewState(fit)
 		for _, beta := range []float64{0, 1, -3, 30, 1e3, -1e5, 1e8} {
 			best := q.LogisticObjective([]float64{beta}, q.LogisticIntercept([]float64{beta}))
@@ -55,7 +55,7 @@ func TestInterceptBalancesRowsFarOut(t *testing.T) {
 		y := float64(1 - 2*(i%2))
 		q.X, q.Y = append(q.X, []float64{y + 0.01*float64(i)}), append(q.Y, y)
 	}
-	fit := subject.Logistic(t, q, true)
+	fit := fixture.Logistic(t, q, true)
 	for _, beta := range []float64{1, 10, 20, 30, 100, 600} {
 		s := model.NewState(fit)
 		fit.Fit([]int32{0}, []float64{beta}, s)
@@ -73,7 +73,7 @@ func TestInterceptBalancesRowsFarOut(t *testing.T) {
 // The intercept that follows a change of β, 10 rows of 20,000 of one class.
 func BenchmarkIntercept(b *testing.B) {
 	q := rare(20_000, 2000)
-	fit := subject.Logistic(b, q, true)
+	fit := fixture.Logistic(b, q, true)
 	s := model.NewState(fit)
 	for _, beta := range []float64{0, 1, 5, 100} {
 		b.Run(fmt.Sprint("β=", beta), func(b *testing.B) {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -18,7 +18,7 @@ func TestAlphaMaxSeparatesZeroFromNotZero(t *testing.T) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 20, P: 15, Density: r.Pick(0.3, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
 		q.Intercept = seed%4 < 2
-		fit := subject.Squared(t, q, seed%3 == 0)
+		fit := fixture.Squared(t, q, seed%3 == 0)
 		top := model.AlphaMax(fit)
 		if want := q.AlphaMax(); math.Abs(top-want) > 1e-13*want {
 			t.Errorf("seed %d: αmax %.16g, want %.16g", seed, top, want)
@@ -39,7 +39,7 @@ func TestResidualEliminatesTheIntercept(t *testing.T) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 1 + r.Intn(30), P: 1 + r.Intn(20), Density: r.Pick(0.2, 1), Mean: r.Pick(0, 100), Weights: seed%2 == 0})
 		q.Intercept = seed%3 != 0
-		fit := subject.Squared(t, q, seed%5 == 0)
+		fit := fixture.Squared(t, q, seed%5 == 0)
 		beta := make([]float64, len(q.Alpha))
 		var cols []int32
 		var coef []float64
@@ -88,9 +88,9 @@ func TestWeightIsRepetition(t *testing.T) {
 				repeated.X, repeated.Y = append(repeated.X, q.X[i]), append(repeated.Y, q.Y[i])
 			}
 		}
-		a, b := subject.Squared(t, q, true), subject.Squared(t, repeated, true)
+		a, b := fixture.Squared(t, q, true), fixture.Squared(t, repeated, true)
 		q.Uniform(0.2 * model.AlphaMax(a))
-		g := subject.Penalty(t, q)
+		g := fixture.Penalty(t, q)
 		beta := make([]float64, len(q.Alpha))
 		for j := range beta {
 			beta[j] = r.Pick(0, r.Normal())
@@ -119,8 +119,8 @@ func TestNothingToExplain(t *testing.T) {
 			q.Y[i] = constant
 		}
 		q.Intercept = constant != 0
-		fit := subject.Squared(t, q, true)
-		g := subject.Penalty(t, q.Uniform(1))
+		fit := fixture.Squared(t, q, true)
+		g := fixture.Penalty(t, q.Uniform(1))
 		d, s, b := dual(fit, g, make([]float64, 6))
 		// The mean of 32 equal numbers may round, but no more than that.
 		if noise := 1e-30; fit.Null() > noise || fit.Gap(d, s) > noise || math.Abs(b-constant) > 1e-16 {
@@ -135,7 +135,7 @@ func TestNothingToExplain(t *testing.T) {
 func TestTargetsAreChecked(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q := r.Problem(oracle.Shape{N: 4, P: 2})
-	view := subject.Squared(t, q, true).View()
+	view := fixture.Squared(t, q, true).View()
 	for _, c := range []struct {
 		y    []float64
 		want outcome.Kind

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -23,7 +23,7 @@ func svmOf(t *testing.T, r *oracle.Random, n, p int, density float64, weighted, 
 	if weighted {
 		q.Weights[0], q.Weights[1] = 1, 0.5
 	}
-	return subject.SVM(t, nil, q, dense), q
+	return fixture.SVM(t, nil, q, dense), q
 }
 
 // TestBoxGapIsTheDirectGap: at any β in the box the termwise gap is primal plus
@@ -122,7 +122,7 @@ func TestClipIsTheProxOfTheBox(t *testing.T) {
 }
 
 func TestSVMRefusesWhatItCannotFit(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	x, err := sparse.NewDense(3, 1, []float64{1, 2, 1e200})
 	if err != nil {
 		t.Fatal(err)

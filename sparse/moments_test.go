@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -13,7 +13,7 @@ import (
 // are those of a pass of their own, near the definition where they cancel, are constant or
 // lie beside held-out rows whose squares overflow.
 func TestIntroduceIsCorrelate(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 2 + r.Intn(300), P: 1 + r.Intn(400), Density: r.Pick(0.05, 0.4, 1), Mean: r.Pick(0, 1, 1e6)})
@@ -90,7 +90,7 @@ func TestWholeCountsHeldOutRows(t *testing.T) {
 			q.Weights[0] = 1
 		}
 		for name, x := range storages(t, q) {
-			v, err := sparse.NewView(subject.Kernels(t), x, q.Weights, q.Intercept)
+			v, err := sparse.NewView(fixture.Kernels(t), x, q.Weights, q.Intercept)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestNormsInStorageOrder(t *testing.T) {
 			q.X[i][3] = 1 // with an intercept nothing is left of it
 		}
 		q.Intercept = seed%4 < 2
-		view := subject.View(t, q, seed%3 == 0)
+		view := fixture.View(t, q, seed%3 == 0)
 		some, err := view.Standardised().Rows([]int32{0, 2, 3, 5, 7, 11, 12, 13, 19})
 		if err != nil {
 			t.Fatal(err)

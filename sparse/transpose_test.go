@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -18,7 +18,7 @@ func TestTransposeMovesEveryEntry(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 1 + r.Intn(30), P: 1 + r.Intn(30), Density: r.Pick(0.02, 0.3, 1)})
 		n, p := q.Dims()
 		for _, dense := range []bool{false, true} {
-			m := subject.Matrix(t, q, dense)
+			m := fixture.Matrix(t, q, dense)
 			once := sparse.Transpose(m)
 			sameMatrix(t, once, func(i, j int) float64 { return q.X[j][i] }, p, n)
 			sameMatrix(t, sparse.Transpose(once), func(i, j int) float64 { return q.X[i][j] }, n, p)

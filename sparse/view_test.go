@@ -6,21 +6,21 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 func storages(t *testing.T, q *oracle.Problem) map[string]sparse.Matrix {
 	t.Helper()
-	return map[string]sparse.Matrix{"dense": subject.Matrix(t, q, true), "sparse": subject.Matrix(t, q, false)}
+	return map[string]sparse.Matrix{"dense": fixture.Matrix(t, q, true), "sparse": fixture.Matrix(t, q, false)}
 }
 
 // TestViewAgainstDenseArithmetic: means, centred norms and products of both
 // storages, with and without weights and centring.
 func TestViewAgainstDenseArithmetic(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{
@@ -111,7 +111,7 @@ func TestViewAgainstDenseArithmetic(t *testing.T) {
 // TestHeldOutRowsAreAbsent: whatever stands in rows of weight 0, the view is
 // that of the other rows alone.
 func TestHeldOutRowsAreAbsent(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(20) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 10, Density: r.Pick(0.3, 1), Mean: 2, Weights: true})
@@ -152,7 +152,7 @@ func TestHeldOutRowsAreAbsent(t *testing.T) {
 // nothing beside an intercept, whatever its size; it must not become noise
 // that is divided by.
 func TestConstantColumnsHaveNoNorm(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	for _, value := range []float64{1, 0.1, 3e7, 1e-9} {
 		const n = 7
 		column := make([]float64, n)
@@ -176,7 +176,7 @@ func TestConstantColumnsHaveNoNorm(t *testing.T) {
 }
 
 func TestNewViewRefusesWeights(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	x, err := sparse.NewDense(3, 1, []float64{1, 2, 3})
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func TestViewKeepsItsOwnWeights(t *testing.T) {
 		t.Fatal(err)
 	}
 	weights := []float64{1, 1, 0}
-	v, err := sparse.NewView(subject.Kernels(t), x, weights, true)
+	v, err := sparse.NewView(fixture.Kernels(t), x, weights, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestViewKeepsItsOwnWeights(t *testing.T) {
 // TestStandardisedViews: products with the columns of a standardised view are those
 // with columns divided by hand, and its norms are √N; constants become 0.
 func TestStandardisedViews(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	dense := []float64{1, 2, 3, 4 /**/, 0, 0, 5, 1 /**/, 7, 7, 7, 7 /**/, 0, 0, 0, 0}
 	x, err := sparse.NewDense(4, 4, dense)
 	if err != nil {
@@ -289,7 +289,7 @@ func TestStandardisedViews(t *testing.T) {
 // TestConstantColumnsHaveNoSpread: exactly, where their mean rounds, on the rows of
 // positive weight.
 func TestConstantColumnsHaveNoSpread(t *testing.T) {
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	n := 1001
 	values, rows := make([]float64, n), make([]int32, n)
 	for i := range values {

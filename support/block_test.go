@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -36,7 +36,7 @@ func text(t testing.TB, r *oracle.Random, n, p int, centre bool) *sparse.View {
 	for i := range weights {
 		weights[i] = float64(r.Intn(3))
 	}
-	view, err := sparse.NewView(subject.Kernels(t), x, weights, centre)
+	view, err := sparse.NewView(fixture.Kernels(t), x, weights, centre)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -118,7 +118,7 @@ func TestInverseDiagonal(t *testing.T) {
 // TestCholeskyStopsAtADependentRow, wherever in a tile that row is.
 func TestCholeskyStopsAtADependentRow(t *testing.T) {
 	const s = 19
-	k := subject.Kernels(t)
+	k := fixture.Kernels(t)
 	for bad := 1; bad < s; bad++ {
 		a := definite(rand.New(rand.NewPCG(uint64(bad), 2)), s, 0)
 		for j := range bad { // row bad is a copy of the row before

@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
@@ -18,7 +18,7 @@ func TestReweighedColumns(t *testing.T) {
 		q.Intercept = seed%4 < 2
 		n, p := q.Dims()
 		dense := seed%3 == 0
-		view := subject.View(t, q, dense)
+		view := fixture.View(t, q, dense)
 		c := support.NewColumns(view)
 		gram := support.NewGram(c)
 		d := make([]float64, n)

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
@@ -19,7 +19,7 @@ func TestNormalIsTheProductOfColumns(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 1 + r.Intn(30), P: 1 + r.Intn(40), Density: r.Pick(0.1, 0.5, 1)})
 		n, p := q.Dims()
 		for _, dense := range []bool{false, true} {
-			view := subject.View(t, q, dense)
+			view := fixture.View(t, q, dense)
 			a := support.Normal{Kernels: view.Kernels()}
 			for range 3 {
 				var list []int32

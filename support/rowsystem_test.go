@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
@@ -24,7 +24,7 @@ func TestRowSystemSolves(t *testing.T) {
 			}
 		}
 		for _, dense := range []bool{true, false} {
-			store := support.NewColumns(subject.View(t, q, dense))
+			store := support.NewColumns(fixture.View(t, q, dense))
 			store.Hold(list)
 			rows := support.NewRowSystem(store, list)
 			for _, alpha := range []float64{1e-4, 1, 1e4} {

@@ -5,15 +5,15 @@ import (
 	"math"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/subject"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
 // system makes the operator of some columns of a problem.
 func system(t *testing.T, q *oracle.Problem, cols []int32, dense bool) *support.System {
 	t.Helper()
-	view := subject.View(t, q, dense)
+	view := fixture.View(t, q, dense)
 	a := new(support.System)
 	columns := support.NewColumns(view)
 	columns.Hold(cols)
@@ -82,7 +82,7 @@ func TestSystemIsTheDenseMatrix(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 2 + r.Intn(30), P: 1 + r.Intn(20), Density: r.Pick(0.3, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
 		q.Intercept, q.Ridge = seed%4 < 2, r.Pick(0, 0.3)
 		_, p := q.Dims()
-		columns, a := support.NewColumns(subject.View(t, q, seed%3 == 0)), new(support.System)
+		columns, a := support.NewColumns(fixture.View(t, q, seed%3 == 0)), new(support.System)
 		for list := range 4 {
 			cols := pick(r, p)
 			columns.Hold(cols)
@@ -124,7 +124,7 @@ func TestSystemIsTheDenseMatrix(t *testing.T) {
 // TestCGSolvesWhatEliminationSolves, from cold and warm starts, with the
 // residual it claims.
 func TestCGSolvesWhatEliminationSolves(t *testing.T) {
-	cg := support.CG{Kernels: subject.Kernels(t)} // one workspace for all sizes
+	cg := support.CG{Kernels: fixture.Kernels(t)} // one workspace for all sizes
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 40, P: 1 + r.Intn(30), Correlation: r.Pick(0, 0.9), Mean: r.Pick(0, 1), Weights: seed%2 == 0})
@@ -174,7 +174,7 @@ func TestCGSolvesWhatEliminationSolves(t *testing.T) {
 // TestRitzValuesApproachTheEigenvalues: from inside the spectrum always, to it
 // when conjugate gradients have run to the end.
 func TestRitzValuesApproachTheEigenvalues(t *testing.T) {
-	cg := support.CG{Kernels: subject.Kernels(t)}
+	cg := support.CG{Kernels: fixture.Kernels(t)}
 	for seed := range oracle.Cases(60) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 60, P: 2 + r.Intn(10), Correlation: r.Pick(0, 0.6)})
@@ -205,7 +205,7 @@ func TestRitzValuesApproachTheEigenvalues(t *testing.T) {
 // TestCGOnSingularSystems: solvable ones are solved; for a right-hand side
 // outside the range it stops, says so, and leaves finite numbers.
 func TestCGOnSingularSystems(t *testing.T) {
-	cg := support.CG{Kernels: subject.Kernels(t)}
+	cg := support.CG{Kernels: fixture.Kernels(t)}
 	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 10})
@@ -242,7 +242,7 @@ func TestCGOnSingularSystems(t *testing.T) {
 }
 
 func TestCGWithNothingToDo(t *testing.T) {
-	cg := support.CG{Kernels: subject.Kernels(t)}
+	cg := support.CG{Kernels: fixture.Kernels(t)}
 	a := matrix{{2, 0}, {0, 3}}
 	x := []float64{5, 5}
 	if report := cg.Solve(context.Background(), a, []float64{0, 0}, x, 1e-6, 10); !report.Converged || x[0] != 0 || x[1] != 0 {
@@ -323,7 +323,7 @@ func TestCGStopsWithItsContextAtTheBestIterate(t *testing.T) {
 	for k := range b {
 		b[k] = r.Normal()
 	}
-	cg := support.CG{Kernels: subject.Kernels(t)}
+	cg := support.CG{Kernels: fixture.Kernels(t)}
 	report := cg.Solve(ctx, a, b, x, 1e-12, 1000)
 	if report.Iterations != 3 || report.Converged {
 		t.Errorf("%+v", report)
@@ -344,7 +344,7 @@ func TestCGAllocatesNothingWhenWarm(t *testing.T) {
 	q := r.Problem(oracle.Shape{N: 60, P: 30})
 	cols := pick(r, 30)
 	a := system(t, q, cols, true)
-	cg := support.CG{Kernels: subject.Kernels(t)}
+	cg := support.CG{Kernels: fixture.Kernels(t)}
 	b, x := make([]float64, len(cols)), make([]float64, len(cols))
 	b[0] = 1
 	solve := func() {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 )
 
 // golden is a value and hypergradient computed independently of this project;
@@ -71,7 +71,7 @@ func TestGoldenRowsOnSharedData(t *testing.T) {
 func checkGolden(t *testing.T, path string, arguments func(data string) []string) int {
 	t.Helper()
 	compared := 0
-	for _, row := range subject.Golden[golden](t, path) {
+	for _, row := range fixture.Golden[golden](t, path) {
 		switch row.Model {
 		case "lasso", "enet", "wlasso", "logreg", "multiclass", "svm":
 			compared++

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 )
 
 // goldenBlock is a row of testdata/golden/blocks.jsonl.
@@ -35,7 +35,7 @@ type goldenBlock struct {
 // TestGoldenBlocks: values computed elsewhere of group Lasso, sparse groups, softmax, MCP and
 // SCAD. Those on other data than the embedded ones need the data.
 func TestGoldenBlocks(t *testing.T) {
-	rows := subject.Golden[goldenBlock](t, "../../testdata/golden/blocks.jsonl")
+	rows := fixture.Golden[goldenBlock](t, "../../testdata/golden/blocks.jsonl")
 	if len(rows) != 9 {
 		t.Errorf("%d rows", len(rows))
 	}

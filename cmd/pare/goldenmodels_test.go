@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-45b9a24c/pare/internal/subject"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 )
 
 // Ridge, β ≥ 0, unpenalised and excluded columns, weights and standardised columns
@@ -24,7 +24,7 @@ func TestGoldenModels(t *testing.T) {
 		Value                                     float64
 		Gradient                                  json.RawMessage
 	}
-	rows := subject.Golden[row](t, "../../testdata/golden/models.jsonl")
+	rows := fixture.Golden[row](t, "../../testdata/golden/models.jsonl")
 	for _, row := range rows {
 		var lambda []string
 		for _, l := range row.LogLambda {

@@ -18,7 +18,7 @@ type ban struct {
 	pkg   string
 	names []string
 	why   string
-	but   []string // rooms that may
+	but   []string // packages that may
 }
 
 var bans = []ban{
@@ -209,7 +209,7 @@ func isZero(args []ast.Expr) bool {
 
 func TestLibraryMindsItsOwnBusiness(t *testing.T) {
 	outside := map[string]bool{}
-	for _, r := range house {
+	for _, r := range layers {
 		outside[r.path] = r.outside
 	}
 	all := sources(t)

@@ -96,7 +96,7 @@ func TestFootprintCoversTheLibrary(t *testing.T) {
 		}
 	}
 	visit(filePaths(file))
-	for _, r := range house {
+	for _, r := range layers {
 		if _, exists := imports[r.path]; exists && !r.outside && !seen[r.path] {
 			t.Errorf("%s is not imported here", r.path)
 		}

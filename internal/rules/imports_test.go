@@ -99,23 +99,23 @@ func filePaths(file *ast.File) []string {
 	return paths
 }
 
-// violations returns, in a fixed order, how the imports break the house.
-func violations(house []room, imports graph) []string {
-	rooms := map[string]room{}
-	below := map[string]map[string]bool{} // everything a room stands on
+// violations returns, in a fixed order, how the imports break the layering.
+func violations(layers []pkg, imports graph) []string {
+	known := map[string]pkg{}
+	below := map[string]map[string]bool{} // everything below a package
 	var found []string
-	for _, r := range house {
+	for _, r := range layers {
 		under := map[string]bool{}
-		for _, floor := range r.on {
-			if _, ok := rooms[floor]; !ok {
-				found = append(found, fmt.Sprintf("house: %s stands on %s, which is not listed before it", r.path, floor))
+		for _, lower := range r.on {
+			if _, ok := known[lower]; !ok {
+				found = append(found, fmt.Sprintf("layers: %s is above %s, which is not listed before it", r.path, lower))
 			}
-			under[floor] = true
-			for deeper := range below[floor] {
+			under[lower] = true
+			for deeper := range below[lower] {
 				under[deeper] = true
 			}
 		}
-		rooms[r.path], below[r.path] = r, under
+		known[r.path], below[r.path] = r, under
 	}
 
 	dirs := make([]string, 0, len(imports))
@@ -124,9 +124,9 @@ func violations(house []room, imports graph) []string {
 	}
 	slices.Sort(dirs)
 	for _, dir := range dirs {
-		r, ok := rooms[dir]
+		r, ok := known[dir]
 		if !ok {
-			found = append(found, dir+": not in the table of the house")
+			found = append(found, dir+": not in the table of packages")
 			continue
 		}
 		for _, p := range imports[dir] {
@@ -163,14 +163,14 @@ func TestImportsRunDownward(t *testing.T) {
 	if len(imports) < 3 {
 		t.Fatalf("found %d packages under %s: not the module's root", len(imports), root)
 	}
-	for _, v := range violations(house, imports) {
+	for _, v := range violations(layers, imports) {
 		t.Error(v)
 	}
 }
 
 // The checker itself: each way to break the rules, and the ways that are fine.
 func TestViolationsAreFound(t *testing.T) {
-	house := []room{
+	layers := []pkg{
 		{path: "ground"},
 		{path: "beside"},
 		{path: "first", on: []string{"ground"}, modules: []string{"example.org/zip"}},
@@ -182,32 +182,32 @@ func TestViolationsAreFound(t *testing.T) {
 		imports graph
 		want    []string
 	}{
-		{"down one floor", graph{"first": {module + "/ground"}}, nil},
-		{"down two floors", graph{".": {module + "/ground"}}, nil},
+		{"down one layer", graph{"first": {module + "/ground"}}, nil},
+		{"down two layers", graph{".": {module + "/ground"}}, nil},
 		{"the façade from a command", graph{"cmd/tool": {module}}, nil},
 		{"upward", graph{"ground": {module + "/first"}}, []string{"ground imports first, which is not below it"}},
 		{"sideways", graph{"first": {module + "/beside"}}, []string{"first imports beside, which is not below it"}},
 		{"the façade from below", graph{"first": {module}}, []string{"first imports ., which is not below it"}},
 		{"its own path", graph{"first": {module + "/first"}}, []string{"first imports first, which is not below it"}},
-		{"an unlisted package", graph{"attic": {}}, []string{"attic: not in the table of the house"}},
+		{"an unlisted package", graph{"attic": {}}, []string{"attic: not in the table of packages"}},
 		{"an unlisted import", graph{"first": {module + "/attic"}}, []string{"first imports attic, which is not below it"}},
 		{"the standard library", graph{"ground": {"math", "go/ast"}}, nil},
 		{"a module of the library", graph{"ground": {"gonum.org/v1/gonum/blas", "golang.org/x/sys/unix"}}, nil},
-		{"a module of that room", graph{"first": {"example.org/zip/zstd"}}, nil},
-		{"a module of another room", graph{"ground": {"example.org/zip"}}, []string{"ground imports example.org/zip, a module the library does not depend on"}},
+		{"a module of that package", graph{"first": {"example.org/zip/zstd"}}, nil},
+		{"a module of another package", graph{"ground": {"example.org/zip"}}, []string{"ground imports example.org/zip, a module the library does not depend on"}},
 		{"a module whose name begins alike", graph{"ground": {"golang.org/x/system"}}, []string{"ground imports golang.org/x/system, a module the library does not depend on"}},
 		{"any module in a command", graph{"cmd/tool": {"example.org/flags"}}, nil},
 		{"cgo", graph{"ground": {"C"}}, []string{"ground uses cgo"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			if got := violations(house, test.imports); !slices.Equal(got, test.want) {
+			if got := violations(layers, test.imports); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
 	}
 
-	upsideDown := []room{{path: "first", on: []string{"ground"}}, {path: "ground"}}
-	want := []string{"house: first stands on ground, which is not listed before it"}
+	upsideDown := []pkg{{path: "first", on: []string{"ground"}}, {path: "ground"}}
+	want := []string{"layers: first is above ground, which is not listed before it"}
 	if got := violations(upsideDown, nil); !slices.Equal(got, want) {
 		t.Errorf("a table out of order: got %q, want %q", got, want)
 	}

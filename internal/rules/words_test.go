@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// Idioms of this house's own, which a reader stumbles over.
+// Private idioms, over which a reader stumbles.
 var (
 	private = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\b(comes to|takes in|tells? (them |all )?apart|shores?|ventures?|venture[ds]|aim(s|ed)?)\b`)

@@ -3,11 +3,11 @@ package rules_test
 // module is the import path of the root, the façade.
 const module = "github.com/seed-45b9a24c/pare"
 
-// A room is a package and what it stands on. It may import the packages named,
-// whatever those stand on, and no other package of the module.
-type room struct {
+// A pkg is a package and the packages directly below it. It may import those,
+// whatever is below them, and no other package of the module.
+type pkg struct {
 	path string   // relative to the module, "." the façade
-	on   []string // the rooms directly below
+	on   []string // directly below
 	// outside marks what is not part of the library: commands, tools, helpers
 	// of tests. They may print, and may need modules that the library must not.
 	outside bool
@@ -15,9 +15,9 @@ type room struct {
 	modules []string
 }
 
-// house lists every package from the ground up, which is a good order to read
+// layers lists every package from the ground up, which is a good order to read
 // it in. A package that is not here does not pass.
-var house = []room{
+var layers = []pkg{
 	{path: "outcome"},
 	{path: "kernels/amd64"},
 	{path: "kernels/arm64"},
@@ -57,7 +57,7 @@ var house = []room{
 	{path: "internal/guard", outside: true},
 	{path: "internal/oracle", outside: true},
 	{path: "internal/exact", on: []string{"internal/oracle"}, outside: true},
-	{path: "internal/subject", on: []string{"model", "internal/oracle"}, outside: true},
+	{path: "internal/fixture", on: []string{"model", "internal/oracle"}, outside: true},
 	{path: "internal/rules", outside: true},
 	{path: "cmd/pare", on: []string{".", "table/parquet", "report", "internal/embedded"}, outside: true},
 	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/goals", "internal/embedded"}, outside: true},

@@ -72,33 +72,51 @@ func (d *dataset) dimensions() dimensions {
 	return dimensions{N: n, P: p, NNZ: d.nnz}
 }
 
+// A solution's certificate, [outcome.Certificate], in as much of it as a result has: the
+// relative gap, with the optimality conditions, and all of it.
+type (
+	relativeGap struct {
+		GapRelative number `json:"gap_relative"`
+	}
+	optimality struct {
+		relativeGap
+		KKT number `json:"kkt"`
+	}
+	certificate struct {
+		Gap number `json:"gap"`
+		optimality
+	}
+)
+
+func newCertificate(c outcome.Certificate) certificate {
+	return certificate{number(c.Gap), optimality{relativeGap{number(c.RelativeGap)}, number(c.KKT)}}
+}
+
 type fitResult struct {
 	Model pare.Model `json:"model"`
 	Loss  string     `json:"loss,omitempty"` // where the model does not say it
 	dimensions
-	LogLambda    []number       `json:"log_lambda"`
-	LogLambdaMax []number       `json:"log_lambda_max"`
-	Objective    number         `json:"objective"`
-	Gap          number         `json:"gap"`
-	GapRelative  number         `json:"gap_relative"`
-	KKT          number         `json:"kkt"`
-	Support      int            `json:"support"`            // svm: samples on the margin
-	AtBound      *int           `json:"at_bound,omitempty"` // svm: samples within it; with bounds: coefficients at one
-	Unique       *bool          `json:"unique"`             // null: not known
-	Certified    *bool          `json:"support_certified"`  // null: not looked for, as for the margin
-	DualMargin   number         `json:"dual_margin"`
-	Epochs       int            `json:"epochs"`
-	Passes       int            `json:"passes"`
-	Status       outcome.Status `json:"status"`
-	Intercept    number         `json:"intercept"`
-	Kernels      string         `json:"kernels"`
-	Threads      int            `json:"threads"`
-	Seconds      fitSeconds     `json:"seconds"`
-	Warnings     []warning      `json:"warnings,omitempty"`
-	Coef         *sparseVector  `json:"coef,omitempty"`    // with --coef
-	Classes      []classResult  `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
-	Relaxed      *relaxedResult `json:"relaxed,omitempty"`
-	Labels       []any          `json:"labels,omitempty"` // of −1 and 1, where they have other names
+	LogLambda    []number `json:"log_lambda"`
+	LogLambdaMax []number `json:"log_lambda_max"`
+	Objective    number   `json:"objective"`
+	certificate
+	Support    int            `json:"support"`            // svm: samples on the margin
+	AtBound    *int           `json:"at_bound,omitempty"` // svm: samples within it; with bounds: coefficients at one
+	Unique     *bool          `json:"unique"`             // null: not known
+	Certified  *bool          `json:"support_certified"`  // null: not looked for, as for the margin
+	DualMargin number         `json:"dual_margin"`
+	Epochs     int            `json:"epochs"`
+	Passes     int            `json:"passes"`
+	Status     outcome.Status `json:"status"`
+	Intercept  number         `json:"intercept"`
+	Kernels    string         `json:"kernels"`
+	Threads    int            `json:"threads"`
+	Seconds    fitSeconds     `json:"seconds"`
+	Warnings   []warning      `json:"warnings,omitempty"`
+	Coef       *sparseVector  `json:"coef,omitempty"`    // with --coef
+	Classes    []classResult  `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
+	Relaxed    *relaxedResult `json:"relaxed,omitempty"`
+	Labels     []any          `json:"labels,omitempty"` // of −1 and 1, where they have other names
 
 	fitted *pare.Fitted
 	asked  asked
@@ -108,14 +126,14 @@ type fitResult struct {
 
 // classResult is the predictor of one class.
 type classResult struct {
-	Label       any            `json:"label"` // a number, or text
-	LogLambda   number         `json:"log_lambda"`
-	Objective   number         `json:"objective"`
-	GapRelative number         `json:"gap_relative"`
-	Support     int            `json:"support"`
-	Status      outcome.Status `json:"status"`
-	Intercept   number         `json:"intercept"`
-	Coef        *sparseVector  `json:"coef,omitempty"` // with --coef
+	Label     any    `json:"label"` // a number, or text
+	LogLambda number `json:"log_lambda"`
+	Objective number `json:"objective"`
+	relativeGap
+	Support   int            `json:"support"`
+	Status    outcome.Status `json:"status"`
+	Intercept number         `json:"intercept"`
+	Coef      *sparseVector  `json:"coef,omitempty"` // with --coef
 }
 
 type fitSeconds struct {
@@ -128,13 +146,12 @@ type gradResult struct {
 	Model pare.Model `json:"model"`
 	Loss  string     `json:"loss,omitempty"`
 	dimensions
-	LogLambda         []number       `json:"log_lambda"`
-	LogLambdaMax      []number       `json:"log_lambda_max"`
-	Criterion         pare.Criterion `json:"criterion"`
-	Value             number         `json:"value"`
-	Gradient          any            `json:"gradient"` // []number, wlasso: sparseVector
-	GapRelative       number         `json:"gap_relative"`
-	KKT               number         `json:"kkt"`
+	LogLambda    []number       `json:"log_lambda"`
+	LogLambdaMax []number       `json:"log_lambda_max"`
+	Criterion    pare.Criterion `json:"criterion"`
+	Value        number         `json:"value"`
+	Gradient     any            `json:"gradient"` // []number, wlasso: sparseVector
+	optimality
 	Support           int            `json:"support"`
 	Method            string         `json:"method"`
 	OneSided          *oneSided      `json:"one_sided,omitempty"` // where a column is about to enter or to leave
@@ -245,13 +262,13 @@ type pathResult struct {
 }
 
 type pathPoint struct {
-	LogLambda   []number `json:"log_lambda"`
-	Objective   number   `json:"objective"`
-	GapRelative number   `json:"gap_relative"`
-	Support     int      `json:"support"`
-	Epochs      int      `json:"epochs"`
-	Seconds     float64  `json:"seconds"`
-	Value       number   `json:"value"`
+	LogLambda []number `json:"log_lambda"`
+	Objective number   `json:"objective"`
+	relativeGap
+	Support int     `json:"support"`
+	Epochs  int     `json:"epochs"`
+	Seconds float64 `json:"seconds"`
+	Value   number  `json:"value"`
 	// With --coef: the coefficients other than 0, and what goes with them.
 	Intercept *number       `json:"intercept,omitempty"`
 	Coef      *sparseVector `json:"coef,omitempty"`

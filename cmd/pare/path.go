@@ -128,7 +128,7 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 		point := pathPoint{
 			LogLambda:   numbers(fitted.LogLambda),
 			Objective:   number(fitted.Objective),
-			GapRelative: number(fitted.RelativeGap),
+			relativeGap: newCertificate(fitted.Certificate).relativeGap,
 			Support:     len(fitted.Support),
 			Epochs:      fitted.Epochs,
 			Seconds:     e.Seconds,

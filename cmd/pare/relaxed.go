@@ -15,12 +15,12 @@ type relaxedFlags struct {
 
 // relaxedResult is such a refit.
 type relaxedResult struct {
-	Value       *number        `json:"value,omitempty"` // select: the criterion of the folds' refits
-	Objective   number         `json:"objective"`
-	GapRelative number         `json:"gap_relative"`
-	Status      outcome.Status `json:"status"`
-	Intercept   number         `json:"intercept"`
-	Coef        *sparseVector  `json:"coef,omitempty"`
+	Value     *number `json:"value,omitempty"` // select: the criterion of the folds' refits
+	Objective number  `json:"objective"`
+	relativeGap
+	Status    outcome.Status `json:"status"`
+	Intercept number         `json:"intercept"`
+	Coef      *sparseVector  `json:"coef,omitempty"`
 
 	fitted *pare.Fitted
 }
@@ -32,7 +32,7 @@ func (a asked) relaxed(f *pare.Fitted, value float64) *relaxedResult {
 		return nil
 	}
 	r := &relaxedResult{
-		Objective: number(f.Objective), GapRelative: number(f.RelativeGap), Status: f.Status,
+		Objective: number(f.Objective), relativeGap: newCertificate(f.Certificate).relativeGap, Status: f.Status,
 		Intercept: number(f.Intercept), Coef: a.coefficients(f), fitted: f,
 	}
 	if !math.IsNaN(value) {

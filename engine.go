@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -26,6 +27,7 @@ type engine struct {
 	box             *model.Box
 	gram            int      // columns of the largest Gram matrix; 0: no limit of ours
 	reused          *results // where all results go, see [Fitter]; nil: each to its own
+	team            *team.Team
 }
 
 // newEngine makes an engine that is ready to solve.
@@ -132,7 +134,33 @@ func (e *engine) view() (*sparse.View, error) {
 	if err == nil && e.times != nil {
 		view, err = view.Rescaled(e.times)
 	}
+	if err == nil && !e.family.classes { // those are solved at the same time
+		view = view.With(e.helpers())
+	}
 	return view, err
+}
+
+// helpers returns the team of the inner problem on all rows, made the first time.
+func (e *engine) helpers() *team.Team {
+	if e.team == nil {
+		threads := team.NewThreads(e.config.threads(), (*seated)(e))
+		_ = threads.Enter(context.Background()) // the caller's own; its turn is [engine.turn]'s
+		e.team = threads.Team()
+	}
+	return e.team
+}
+
+// seated has the helpers of a team take turns with the other calls of the pool.
+type seated engine
+
+func (e *seated) Enter(context.Context) error { return nil }
+
+func (e *seated) TryEnter() bool { return e.config.seat == nil || e.config.seat.TryEnter() }
+
+func (e *seated) Leave() {
+	if e.config.seat != nil {
+		e.config.seat.Leave()
+	}
 }
 
 // solver returns the bounds of an inner solve.
@@ -180,6 +208,7 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 	}
 	began := time.Now()
 	f, err := e.solve(ctx, logLambda)
+	e.team.Rest()
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ type Config struct {
 	Lower, Upper []float64
 	Tol          float64 // relative duality gap to reach, at least 1e-15; 0 means 1e-6
 	MaxEpochs    int     // sweeps allowed for one solve; 0 means 100,000
-	Threads      int     // inner problems solved at once; 0 means all processors, or those of Pool
+	Threads      int     // at work at once, on inner problems or, where these are fewer, within them; 0 means all processors, or those of Pool
 	// Pool, where set, shares threads, memory and a queue with all other calls that have it.
 	Pool *Pool
 	// Observer, where set, is told of admissions, evaluations and solutions.

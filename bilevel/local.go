@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -24,7 +25,6 @@ type Lanes struct {
 	classes int // 0: a lane for each fold
 	columns int // of X
 	open    func(LaneID) (lane, error)
-	busy    chan struct{}
 
 	mu   sync.Mutex
 	made map[LaneID]*made
@@ -69,10 +69,10 @@ func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, e
 	if spec.Threads <= 0 {
 		spec.Threads = runtime.GOMAXPROCS(0)
 	}
-	return &Lanes{
-		spec: spec, folds: folds, classes: classes, columns: columns, open: open,
-		busy: make(chan struct{}, spec.Threads), made: map[LaneID]*made{},
+	if spec.threads == nil {
+		spec.threads = team.NewThreads(spec.Threads, spec.Turns)
 	}
+	return &Lanes{spec: spec, folds: folds, classes: classes, columns: columns, open: open, made: map[LaneID]*made{}}
 }
 
 // at returns a lane, made if need be.
@@ -109,14 +109,10 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(l.spec.Threads)
 	task := func(work func() error) error {
-		l.busy <- struct{}{}
-		defer func() { <-l.busy }()
-		if turns := l.spec.Turns; turns != nil {
-			if err := turns.Enter(inner); err != nil {
-				return err
-			}
-			defer turns.Leave()
+		if err := l.spec.threads.Enter(inner); err != nil {
+			return err
 		}
+		defer l.spec.threads.Leave()
 		if err := inner.Err(); err != nil {
 			return err
 		}
@@ -170,6 +166,7 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 	if err != nil {
 		return err
 	}
+	defer lane.over().Team().Rest()
 	switch r.Ask {
 	case AskNull:
 		null := lane.result()
@@ -238,6 +235,7 @@ func (l *Lanes) finish(ctx context.Context, r *LaneRequest, out *LaneResult) err
 	if err != nil {
 		return err
 	}
+	defer lane.over().Team().Rest()
 	if err := lane.differentiate(ctx, r, l.options(r)); err != nil {
 		return err
 	}

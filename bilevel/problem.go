@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
@@ -70,18 +71,22 @@ type Spec struct {
 	// Iterate, where set, differentiates the iterates of this method instead of the
 	// solution; every evaluation starts cold, and makes the gradient asked for or not.
 	Iterate *iterdiff.Method
-	// Threads bounds the lanes solved at once. 0 means all processors.
+	// Threads bounds the threads at work at once, on lanes or, where these are fewer, within
+	// them. 0 means all processors.
 	Threads int
 	// Turns, where set, has lanes wait for their turn among the tasks of others, too.
 	Turns Turns
 	// Solved, where set, is told of inner problems as they end: how many are done of those
 	// of an evaluation, or of a path, and the λ of the last. Calls are not concurrent.
 	Solved func(done, of int, logLambda []float64)
+
+	threads *team.Threads // of all lanes
 }
 
 // Turns has tasks wait for one another. A task that has entered must leave.
 type Turns interface {
 	Enter(ctx context.Context) error // the error is that of ctx where it ends before
+	TryEnter() bool                  // reports whether there was a turn to be had at once
 	Leave()
 }
 
@@ -129,6 +134,7 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	if spec.Datafit == nil {
 		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(view, y) }
 	}
+	spec.threads = team.NewThreads(spec.Threads, spec.Turns)
 	n, p := x.Dims()
 	if err := spec.Check(n); err != nil {
 		return nil, err
@@ -161,6 +167,9 @@ func (s *Spec) view(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 	}
 	if err == nil && s.Times != nil {
 		view, err = view.Rescaled(s.Times)
+	}
+	if err == nil && s.threads != nil {
+		view = view.With(s.threads.Team())
 	}
 	return view, err
 }

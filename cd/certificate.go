@@ -28,6 +28,8 @@ type certificate struct {
 	bound  []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
 	known  []bool    // c_j is of the residual at hand
 	fresh  []int32   // places that the last pass did not skip, ascending
+	pieces []piece   // what the last pass computed
+	looked []int     // range → places of fresh up to its end
 	copied []int32   // places left out since others stand for their columns
 
 	screening screening
@@ -42,6 +44,8 @@ const (
 	// lazy is the share of the threshold below which a bound lets a pass skip a
 	// column. It must be below 1 for the certificate to be unchanged.
 	lazy = 0.9
+	// pieceEntries is about how many entries a piece of a pass has at most.
+	pieceEntries = 1 << 14
 	// nearly is 1, less what rounding may have added to a product.
 	nearly = 1 - 0x1p-40
 	// unbounded is larger than any correlation, and less than a threshold of +Inf.
@@ -56,6 +60,7 @@ func (c *certificate) init(view *sparse.View) {
 	c.bound, c.known, c.fresh = make([]float64, m), make([]bool, m), make([]int32, 0, m+1) // one more than places: see screen
 	c.previous = make([]float64, n)
 	c.screening = newScreening(view)
+	c.looked = make([]int, len(c.screening))
 	c.forget()
 }
 
@@ -215,19 +220,42 @@ func (s *Solver) pass() {
 	}
 	c.fresh = c.fresh[:0]
 	s.in.work += float64(visitColumn * float64(len(c.order)))
-	for _, run := range c.screening {
+	before := s.in.work
+	c.pieces = c.pieces[:0]
+	for k, run := range c.screening {
 		met := len(c.fresh)
 		c.screen(run)
-		fresh := c.fresh[met:]
-		s.correlate(fresh, run.gap)
-		for _, k := range fresh {
+		s.list(c.fresh[met:], run.gap)
+		c.looked[k] = len(c.fresh)
+	}
+	team := s.view.Team()
+	team.Do(team.Parts(s.in.work-before), (*correlation)(s))
+	met := 0
+	for i, run := range c.screening {
+		for _, k := range c.fresh[met:c.looked[i]] {
 			c.bound[k] = unbounded
 			if bound := math.Abs(c.corr[k]) - float64(c.norm[k]*run.length); bound >= -unbounded { // neither NaN nor −Inf
 				c.bound[k] = bound
 			}
 		}
+		met = c.looked[i]
 	}
 	s.accumulateDual()
+}
+
+// piece is a run of places whose correlations are to be computed.
+type piece struct{ from, to int32 }
+
+// correlation computes the correlations of the pieces listed.
+type correlation Solver
+
+// Part implements [team.Task].
+func (s *correlation) Part(k, of int) {
+	c := &s.cert
+	size := len(c.pieces)
+	for _, p := range c.pieces[size*k/of : size*(k+1)/of] {
+		s.view.Correlate(int(p.from), int(p.to), s.state.Weighted, c.corr[p.from:p.to])
+	}
 }
 
 // screen lists the columns of a range that no bound proves inactive.
@@ -251,9 +279,9 @@ func (c *certificate) screen(run columnRange) {
 	c.fresh = fresh[:n]
 }
 
-// correlate computes the correlations of places of a range, ascending, in runs. Short gaps
-// between them are computed, too, where that is less than the price of a call.
-func (s *Solver) correlate(places []int32, gap int) {
+// list makes pieces of the places of a range, ascending, whose correlations are not known.
+// Short gaps between them are computed, too, where that is less than the price of a call.
+func (s *Solver) list(places []int32, gap int) {
 	c := &s.cert
 	for n := 0; n < len(places); {
 		from := int(places[n])
@@ -267,11 +295,15 @@ func (s *Solver) correlate(places []int32, gap int) {
 			n++ // known
 			continue
 		}
-		s.view.Correlate(from, to, s.state.Weighted, c.corr[from:to])
 		s.in.work += float64(perColumn * float64(to-from))
 		first, _ := c.matrix.Span(int(c.order[from]))
 		_, last := c.matrix.Span(int(c.order[to-1]))
 		s.payDots(int(last - first))
+		longest, _ := c.matrix.Span(int(c.order[to-1]))
+		each := max(1, pieceEntries/int(max(1, last-longest))) // columns
+		for ; from < to; from += each {
+			c.pieces = append(c.pieces, piece{int32(from), int32(min(from+each, to))})
+		}
 	}
 }
 

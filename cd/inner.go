@@ -60,6 +60,10 @@ type engine interface {
 	correlation(k int) float64
 	// move updates what is kept for a coefficient, at position k, that has moved by d.
 	move(k int, d float64)
+	// correlations sets out to the c_j of columns at some positions.
+	correlations(positions []int32, out []float64)
+	// moves is move for several columns, one after the other. It may change d.
+	moves(positions []int32, d []float64)
 	// squaredResidual returns ‖r̂‖².
 	squaredResidual() float64
 	// price is the cost of a sweep in which columns moved that hold as many values.
@@ -85,6 +89,7 @@ func (in *inner) init(view *sparse.View) {
 	in.gram = support.NewGram(in.store)
 	in.residual.inner, in.quadratic.inner = in, in
 	in.residual.k, in.quadratic.k = view.Kernels(), view.Kernels()
+	in.residual.team = view.Team()
 	in.newton.init(view, in)
 }
 

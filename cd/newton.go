@@ -29,6 +29,8 @@ type newton struct {
 	position   []int32 // its positions in the working set
 	rho, d     []float64
 	from       []float64 // coefficients before the step
+	moved      []int32   // positions of those that the last move has changed
+	by         []float64
 	a          []float64 // s × s
 	tol        float64   // of the linear system
 	enough     float64   // see [support.CG]; of matrix-free steps: on a Gram matrix iterations are cheap beside a pass
@@ -176,10 +178,11 @@ func (nw *newton) updateResidual() {
 	in, s := nw.in, len(nw.columns)
 	nw.pay(sparseValue)
 	nw.rho, nw.d, nw.from = grow(nw.rho, s), grow(nw.d, s), grow(nw.from, s)
+	in.engine.correlations(nw.position, nw.rho)
 	for i, k := range nw.position {
 		b := in.coef[k]
 		nw.from[i] = b
-		nw.rho[i] = (in.engine.correlation(int(k)) - math.Copysign(in.threshold[k], b) - float64(in.ridge*b)) / in.total
+		nw.rho[i] = (nw.rho[i] - math.Copysign(in.threshold[k], b) - float64(in.ridge*b)) / in.total
 	}
 }
 
@@ -309,6 +312,7 @@ func (nw *newton) factorise() directionKind {
 func (nw *newton) move(length float64) {
 	in := nw.in
 	nw.pay(updateValue)
+	nw.moved, nw.by = nw.moved[:0], nw.by[:0]
 	for i, k := range nw.position {
 		b := math.FMA(length, nw.d[i], nw.from[i])
 		rounded := math.Abs(b) <= float64(0x1p-50*math.Abs(nw.from[i]))
@@ -318,7 +322,8 @@ func (nw *newton) move(length float64) {
 		b = nw.in.pen.Clip(int(nw.columns[i]), b)
 		if d := b - in.coef[k]; d != 0 {
 			in.coef[k] = b
-			in.engine.move(int(k), d)
+			nw.moved, nw.by = append(nw.moved, k), append(nw.by, d)
 		}
 	}
+	in.engine.moves(nw.moved, nw.by)
 }

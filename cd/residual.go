@@ -3,6 +3,7 @@ package cd
 import (
 	"math"
 
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
@@ -15,6 +16,9 @@ type residualEngine struct {
 	e kernels.Epoch      // sparse columns
 	d kernels.DenseEpoch // dense ones, on the same slices
 	m int                // entries of the working set
+
+	team  *team.Team
+	spans spans
 }
 
 func (r *residualEngine) load(v []float64) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -29,6 +30,8 @@ type View struct {
 	moments  *moments
 	all      *moments  // on all rows alike, not scaled; nil: weights are not all 0 and 1
 	scale    []float64 // what columns of the matrix are multiplied by; nil: 1
+	team     *team.Team
+	updates  *updates // of the team
 }
 
 // NewView prepares x for a problem with the given row weights (nil: all 1),
@@ -301,7 +304,9 @@ func (v *View) Correlate(from, to int, u, out []float64) {
 // AddColumns adds X̃_S·b to u over all n rows, held-out ones included, for the
 // columns S listed in cols and their coefficients b.
 func (v *View) AddColumns(cols []int32, b, u []float64) {
-	var shift float64
+	if v.addTogether(cols, b, u) {
+		return
+	}
 	for k, j := range cols {
 		if b[k] == 0 {
 			continue
@@ -316,9 +321,8 @@ func (v *View) AddColumns(cols []int32, b, u []float64) {
 		} else {
 			v.k.AxpyIndexed(times, values, rows, u)
 		}
-		shift = math.FMA(b[k], v.Mean(int(j)), shift)
 	}
-	if shift != 0 {
+	if shift := v.shift(cols, b); shift != 0 {
 		for i := range u {
 			u[i] -= shift
 		}

@@ -48,6 +48,8 @@ type Columns struct {
 	rows rowCopy // of the columns of systems
 	long rowCopy // of those eliminated from them
 	gram *Gram   // that empties when the store does; nil: none
+
+	filling filling
 }
 
 // chosen are the rows that a store has.
@@ -214,15 +216,21 @@ func (c *Columns) Hold(columns []int32) {
 	if c.picks() && c.curved {
 		c.plain = reserve(c.plain, missing, all)
 	}
+	before := c.work
+	c.filling.c, c.filling.slots = c, c.filling.slots[:0]
 	for _, j := range columns {
 		k := c.slot[j]
 		if k < 0 {
 			k = c.add(j)
 		}
 		if c.ages[k] != c.age {
-			c.fill(int(k))
+			c.ages[k] = c.age
+			c.work += c.packCost(int(c.start[k+1] - c.start[k]))
+			c.filling.slots = append(c.filling.slots, k)
 		}
 	}
+	team := c.view.Team()
+	team.Do(team.Parts(c.work-before), &c.filling)
 }
 
 // Rows returns the number of compact rows, those that [Columns.Subsample] has left out included.

@@ -115,7 +115,8 @@ func (g *Gram) Hold(columns []int32) {
 	if missing == 0 {
 		return
 	}
-	g.columns.work += g.BuildCost(columns)
+	cost := g.BuildCost(columns)
+	g.columns.work += cost
 	lists, saved := g.listsPay(missing, values)
 	for _, j := range columns {
 		if g.slot[j] < 0 {
@@ -132,7 +133,7 @@ func (g *Gram) Hold(columns []int32) {
 	case lists:
 		g.listRows(first)
 	default:
-		g.laneRows(first)
+		g.laneRows(first, cost)
 		g.lists.missed += saved
 	}
 }

@@ -3,6 +3,7 @@ package support
 import (
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 )
@@ -11,12 +12,19 @@ import (
 // list, a chunk, are spread out side by side, and every column that meets them passes
 // over its entries once for all of them.
 type lanes struct {
-	z        []float64 // a chunk, spread over the compact rows of a block, interleaved
-	chunks   []chunk
+	chunks  []chunk
+	fresh   int          // of them, the first of new columns
+	next    atomic.Int64 // of them, to be spread
+	benches []bench      // one for each part
+	ends    []int32      // row of G × blocks: where in its column a block ends
+}
+
+// bench is what it takes to have columns meet a chunk.
+type bench struct {
+	z        []float64                // a chunk, spread over the compact rows of a block, interleaved
 	passing  []int32                  // rows of G of the columns that meet the chunk spread
 	products [][kernels.Lanes]float64 // with the chunk
 	part     [kernels.Lanes]float64   // of them, of a block
-	ends     []int32                  // row of G × blocks: where in its column a block ends
 }
 
 // chunk is at most eight rows of G.
@@ -34,49 +42,74 @@ const (
 	laneRows = 8192
 )
 
-// laneRows computes the rows from first on.
-func (g *Gram) laneRows(first int) {
+// laneRows computes the rows from first on, at the price given.
+func (g *Gram) laneRows(first int, cost float64) {
 	l := &g.lanes
-	if len(l.z) == 0 {
-		l.z = make([]float64, kernels.Lanes*min(laneRows, g.columns.whole.m))
-	}
 	l.chunks = l.chunks[:0]
 	g.split(0, first)
-	fresh := len(l.chunks)
+	l.fresh = len(l.chunks)
 	g.split(first, len(g.list))
 	g.divide()
-	held, added := l.chunks[:fresh], l.chunks[fresh:]
 	// A column that is held and one that is new meet with either spread; the shorter
 	// one had better pass.
+	held, added := l.chunks[:l.fresh], l.chunks[l.fresh:]
 	for k := range held {
 		c := &held[k]
 		gain := -spreading * c.values
 		for _, d := range added {
 			gain += max(0, c.values-d.values)
 		}
-		if c.spread = gain > 0; !c.spread {
-			continue
+		c.spread = gain > 0
+	}
+	l.next.Store(0)
+	team := g.columns.view.Team()
+	parts := team.Few(cost)
+	for len(l.benches) < parts {
+		l.benches = append(l.benches, bench{z: make([]float64, kernels.Lanes*min(laneRows, g.columns.whole.m))})
+	}
+	team.Do(parts, (*meeting)(g))
+}
+
+// meeting spreads chunks, one after the other.
+type meeting Gram
+
+// Part implements [team.Task]. The last chunks meet most columns, and are the first to go.
+func (m *meeting) Part(k, _ int) {
+	g, l := (*Gram)(m), &m.lanes
+	for {
+		at := len(l.chunks) - int(l.next.Add(1))
+		if at < 0 {
+			return
 		}
-		l.passing = l.passing[:0]
-		for _, d := range added {
+		g.meetChunk(at, &l.benches[k])
+	}
+}
+
+// meetChunk has the columns pass that are to meet a chunk.
+func (g *Gram) meetChunk(at int, w *bench) {
+	l := &g.lanes
+	c := l.chunks[at]
+	w.passing = w.passing[:0]
+	if at < l.fresh {
+		if !c.spread {
+			return
+		}
+		for _, d := range l.chunks[l.fresh:] {
 			if d.values < c.values {
-				l.pass(d)
+				w.pass(d)
 			}
 		}
-		g.spreadProducts(*c)
-	}
-	for k, c := range added {
-		l.passing = l.passing[:0]
-		for _, d := range held {
+	} else {
+		for _, d := range l.chunks[:l.fresh] {
 			if !d.spread || c.values >= d.values {
-				l.pass(d)
+				w.pass(d)
 			}
 		}
-		for _, d := range added[:k+1] {
-			l.pass(d)
+		for _, d := range l.chunks[l.fresh : at+1] {
+			w.pass(d)
 		}
-		g.spreadProducts(c)
 	}
+	g.spreadProducts(c, w)
 }
 
 // split appends the chunks that rows from to below to of G make.
@@ -91,42 +124,41 @@ func (g *Gram) split(from, to int) {
 }
 
 // pass adds a chunk to those that pass.
-func (l *lanes) pass(c chunk) {
+func (w *bench) pass(c chunk) {
 	for b := c.from; b < c.to; b++ {
-		l.passing = append(l.passing, int32(b))
+		w.passing = append(w.passing, int32(b))
 	}
 }
 
 // spreadProducts computes the entries that the columns which pass have with those of a chunk.
-func (g *Gram) spreadProducts(c chunk) {
-	l := &g.lanes
-	l.products = resize(l.products, len(l.passing))
-	clear(l.products)
+func (g *Gram) spreadProducts(c chunk, w *bench) {
+	w.products = resize(w.products, len(w.passing))
+	clear(w.products)
 	for block := range g.blocks() {
 		first := block * laneRows
 		for a := c.from; a < c.to; a++ {
 			rows, values := g.part(a, block)
-			spread(l.z[a-c.from:], first, rows, values)
+			spread(w.z[a-c.from:], first, rows, values)
 		}
-		for k, b := range l.passing {
+		for k, b := range w.passing {
 			if rows, values := g.part(int(b), block); len(rows) > 0 {
-				g.k.DotLanes(values, rows, l.z, first, &l.part)
-				for i, v := range l.part {
-					l.products[k][i] += v
+				g.k.DotLanes(values, rows, w.z, first, &w.part)
+				for i, v := range w.part {
+					w.products[k][i] += v
 				}
 			}
 		}
 		for a := c.from; a < c.to; a++ {
 			rows, _ := g.part(a, block)
-			erase(l.z[a-c.from:], first, rows)
+			erase(w.z[a-c.from:], first, rows)
 		}
 	}
-	for k, b := range l.passing {
+	for k, b := range w.passing {
 		b := int(b)
 		mean := g.columns.total * g.columns.Mean(g.list[b])
 		for a := c.from; a < c.to; a++ {
 			if a >= b || b >= c.to {
-				g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[a]), l.products[k][a-c.from]))
+				g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[a]), w.products[k][a-c.from]))
 			}
 		}
 	}

@@ -80,7 +80,6 @@ func (c *Columns) fill(slot int) {
 	j := int(c.held[slot])
 	from, to := c.start[slot], c.start[slot+1]
 	packed := c.values[from:to]
-	c.work += c.packCost(len(packed))
 	_, values := c.view.Matrix().Column(j)
 	switch {
 	case c.picks() && c.curved:
@@ -104,7 +103,6 @@ func (c *Columns) fill(slot int) {
 	if !c.dense {
 		index = c.index[from:to]
 	}
-	c.ages[slot] = c.age
 	switch {
 	case c.curved && c.dense:
 		c.mean[slot], c.square[slot] = c.scaleDense(values, packed)

@@ -17,6 +17,8 @@ type rowCopy struct {
 	ranked []float64 // products by rank
 	wasted float64   // by products, since the copy was made
 	reader *System   // whose coefficients are in v
+
+	ranking ranking
 }
 
 // byRow holds the entries of a list of columns by rows, which are ranked by their
@@ -108,9 +110,8 @@ func (r *byRow) rank(longest int) {
 
 // spread sets u to the columns of the copy times r.v.
 func (r *rowCopy) spread(c *Columns, u []float64) {
-	c.view.Kernels().DotColumns(r.start, r.position, r.values, r.v, r.ranked)
 	clear(u)
-	for k, i := range r.order {
-		u[i] = r.ranked[k]
-	}
+	r.ranking = ranking{r, c, u}
+	team := c.view.Team()
+	team.Do(team.Parts(c.valuesCost(len(r.values), SparseValue)), &r.ranking)
 }

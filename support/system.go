@@ -33,6 +33,9 @@ type System struct {
 	waste    float64 // of a product, over one with a copy of these very columns
 
 	block block
+
+	collecting collecting
+	updating   updating
 }
 
 // Reset makes a the system of the columns listed (kept, not copied), which the
@@ -58,7 +61,7 @@ func (a *System) reset(columns *Columns, rows *rowCopy, list []int32, ridge floa
 func (a *System) locate() {
 	s := len(a.list)
 	a.from, a.to, a.means = resize(a.from, s), resize(a.to, s), resize(a.means, s)
-	a.entries = 0
+	a.entries, a.updating.of = 0, 0
 	for i, j := range a.list {
 		a.from[i], a.to[i] = a.columns.Entries(j)
 		a.means[i] = a.columns.Mean(j)
@@ -105,7 +108,9 @@ func (a *System) collect(u, out []float64) {
 			out[i] = a.k.Dot(values, u)
 		}
 	} else {
-		a.k.DotSpans(a.from, a.to, c.index, c.values, u, out)
+		a.collecting = collecting{a, u, out}
+		team := c.view.Team()
+		team.Do(team.Parts(c.valuesCost(a.entries, SparseValue)), &a.collecting)
 	}
 	for i := range out {
 		out[i] /= total
@@ -134,8 +139,11 @@ func (a *System) spread(v []float64) {
 	rows.wasted += a.waste
 	c.work += a.waste + c.valuesCost(a.entries, SparseValue)
 	if !a.useRows {
-		clear(a.u)
-		a.k.AxpySpans(v, a.from, a.to, c.index, c.values, a.u)
+		a.updating.a, a.updating.v = a, v
+		team := c.view.Team()
+		parts := team.Few(c.valuesCost(a.entries, SparseValue))
+		a.updating.cut(parts)
+		team.Do(parts, &a.updating)
 	} else {
 		for i, b := range v {
 			if k := a.place[i]; k >= 0 {

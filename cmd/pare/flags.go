@@ -71,7 +71,7 @@ func (f outputFlags) output() outputFlags { return f }
 type engineFlags struct {
 	Method  string `default:"implicit" placeholder:"METHOD" help:"Hypergradients (grad, select): implicit; forward or backward along the iterates (default: implicit)." group:"Engine"`
 	Solver  string `placeholder:"SOLVER" help:"cd: coordinate descent; pgd: proximal gradient descent (default: cd; pgd for forward and backward)." group:"Engine"`
-	Threads int    `placeholder:"N" help:"Inner problems solved at once (default: all cores)." group:"Engine"`
+	Threads int    `placeholder:"N" help:"Threads at work at once (default: all cores); results do not depend on it." group:"Engine"`
 	Kernels string `placeholder:"SET" help:"Kernel set (default: the best this processor has)." group:"Engine"`
 	Certify *bool  `negatable:"" help:"Look for proofs of the support and of uniqueness (fit, grad, select; default: on small data, where they cost next to nothing)." group:"Engine"`
 }

@@ -28,7 +28,7 @@ type runFlags struct {
 	Quick   bool     `help:"Fewer and smaller sets, fewer points: minutes."`
 	Sets    []string `placeholder:"NAME,..." help:"Only these sets, by the names that studies give them, such as rcv1."`
 	Seed    uint64   `help:"Of random problems."`
-	Threads int      `help:"Inner problems solved at once, where several can be (default: all cores)."`
+	Threads int      `help:"Threads at work at once (default: all cores)."`
 	State   string   `placeholder:"FILE" help:"Note here what is done; the same command, interrupted, goes on from it."`
 }
 

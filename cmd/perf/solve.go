@@ -39,7 +39,7 @@ type solveCommand struct {
 	Shuffle   bool    `default:"true" negatable:"" help:"Shuffle the rows before dealing them into folds (default: true)."`
 	Seed      uint64  `help:"Seed of the shuffle."`
 	Search    string  `default:"auto" help:"auto, gradient or grid (default: auto)."`
-	Threads   int     `help:"Inner problems solved at once (default: all cores)."`
+	Threads   int     `help:"Threads at work at once (default: all cores)."`
 	Kernels   string  `help:"Kernel set (default: the best)."`
 
 	Repeat     int    `default:"1" help:"Solve this often, from cold; figures are of the last (default: 1)."`

@@ -61,6 +61,17 @@ func (m *Member) Enter(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// TryEnter is [Member.Enter] where a turn is free; it reports whether there was one.
+func (m *Member) TryEnter() bool {
+	m.turns.mu.Lock()
+	defer m.turns.mu.Unlock()
+	if m.turns.free == 0 {
+		return false
+	}
+	m.turns.free--
+	return true
+}
+
 // Leave ends a task's turn.
 func (m *Member) Leave() {
 	m.turns.mu.Lock()

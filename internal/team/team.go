@@ -1,0 +1,212 @@
+// Package team has several threads work on one inner problem. What they share are loops
+// whose parts write to places of their own, so that results do not depend on who does what:
+// the bits are the same for any number of threads.
+package team
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Turns has tasks wait for those of others. A task that has entered must leave.
+type Turns interface {
+	Enter(ctx context.Context) error // the error is that of ctx where it ends before
+	TryEnter() bool                  // reports whether there was a turn to be had at once
+	Leave()
+}
+
+// Threads are those that a call may have at work at once. Safe for concurrent use.
+type Threads struct {
+	places chan struct{}
+	turns  Turns // besides; nil: none
+}
+
+// NewThreads returns so many threads, 0 for all processors, which take turns with those of
+// others where turns is not nil.
+func NewThreads(count int, turns Turns) *Threads {
+	if count <= 0 {
+		count = runtime.GOMAXPROCS(0)
+	}
+	return &Threads{places: make(chan struct{}, count), turns: turns}
+}
+
+// Enter waits for a thread, which has to be given back by Leave. The error is that of ctx.
+func (t *Threads) Enter(ctx context.Context) error {
+	select {
+	case t.places <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if t.turns != nil {
+		if err := t.turns.Enter(ctx); err != nil {
+			<-t.places
+			return err
+		}
+	}
+	return nil
+}
+
+// Leave gives a thread back.
+func (t *Threads) Leave() {
+	if t.turns != nil {
+		t.turns.Leave()
+	}
+	<-t.places
+}
+
+// tryEnter takes a thread that is free.
+func (t *Threads) tryEnter() bool {
+	select {
+	case t.places <- struct{}{}:
+	default:
+		return false
+	}
+	if t.turns != nil && !t.turns.TryEnter() {
+		<-t.places
+		return false
+	}
+	return true
+}
+
+// Task is a loop in parts, which may be done at the same time and in any order.
+type Task interface {
+	Part(k, of int)
+}
+
+// Team is one thread that has others help it, as many as are free at the moment. nil is a
+// team of one.
+type Team struct {
+	threads *Threads
+	most    int // helpers
+	help    func()
+
+	lead    sync.Mutex // held by the one whose task it is
+	task    Task
+	round   uint64
+	state   atomic.Uint64 // round, next part, parts
+	left    atomic.Int64  // parts that are not done
+	helpers atomic.Int64
+	resting atomic.Bool
+}
+
+const (
+	// Grain is the modelled cost of a part, in nanoseconds, below which it is not worth being one.
+	Grain = 20_000
+	// each is how many parts there are for every thread at most: they are not equally large.
+	each = 4
+	// mostParts fit into the state.
+	mostParts = 1 << 10
+	// patience is how many times a helper looks for the next task before it leaves. A look gives
+	// way to other goroutines.
+	patience = 400
+	// pause is how long the one who leads sleeps when it has looked as many times for the end of
+	// parts that others do: their threads have been taken from them.
+	pause = 20 * time.Microsecond
+)
+
+// Team returns a team with these threads, nil if there is one only. It has no end.
+func (t *Threads) Team() *Team {
+	most := min(cap(t.places), runtime.GOMAXPROCS(0)) - 1
+	if most <= 0 {
+		return nil
+	}
+	m := &Team{threads: t, most: most}
+	m.help = m.helping
+	return m
+}
+
+// Parts returns how many parts to make of a loop of a modelled cost: 1 where it had better
+// not be shared.
+func (m *Team) Parts(cost float64) int {
+	if m == nil || cost < 2*Grain {
+		return 1
+	}
+	return int(min(cost/Grain, float64(each*(m.most+1)), mostParts))
+}
+
+// Few is [Team.Parts] for a loop in which every part begins with work of its own.
+func (m *Team) Few(cost float64) int {
+	if m == nil {
+		return 1
+	}
+	return min(m.Parts(cost), m.most+1)
+}
+
+// Do does all parts of a task, and returns when they are done.
+func (m *Team) Do(parts int, task Task) {
+	if m == nil || parts <= 1 || !m.lead.TryLock() {
+		for k := range parts {
+			task.Part(k, parts)
+		}
+		return
+	}
+	defer m.lead.Unlock()
+	m.task = task
+	m.left.Store(int64(parts))
+	m.resting.Store(false)
+	m.round++
+	m.state.Store(m.round<<32 | uint64(parts))
+	m.call(parts - 1)
+	for m.work() {
+	}
+	for looks := 0; m.left.Load() > 0; looks++ {
+		if looks < patience {
+			runtime.Gosched()
+		} else {
+			time.Sleep(pause)
+		}
+	}
+	m.task = nil
+}
+
+// call has as many helpers as there are to be, if threads are free.
+func (m *Team) call(wanted int) {
+	for wanted = min(wanted, m.most); int(m.helpers.Load()) < wanted && m.threads.tryEnter(); {
+		m.helpers.Add(1)
+		go m.help()
+	}
+}
+
+// work does the next part of the task, if there is one.
+func (m *Team) work() bool {
+	for {
+		s := m.state.Load()
+		next, parts := s>>16&0xffff, s&0xffff
+		if next == parts {
+			return false
+		}
+		if m.state.CompareAndSwap(s, s+1<<16) {
+			m.task.Part(int(next), int(parts))
+			m.left.Add(-1)
+			return true
+		}
+	}
+}
+
+// helping helps until there has been nothing to do for a while.
+func (m *Team) helping() {
+	for looks := 0; looks < patience && !m.resting.Load(); looks++ {
+		if m.work() {
+			looks = 0
+		} else {
+			runtime.Gosched()
+		}
+	}
+	m.threads.Leave()
+	m.helpers.Add(-1)
+}
+
+// Rest sends helpers away, and returns when they have left.
+func (m *Team) Rest() {
+	if m == nil || !m.lead.TryLock() {
+		return
+	}
+	defer m.lead.Unlock()
+	m.resting.Store(true)
+	for m.helpers.Load() > 0 {
+		runtime.Gosched()
+	}
+}

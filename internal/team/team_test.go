@@ -1,0 +1,148 @@
+package team_test
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/team"
+)
+
+// counted is a task that counts how often each of its parts is done.
+type counted struct{ done []atomic.Int32 }
+
+func (c *counted) Part(k, of int) {
+	if of == len(c.done) {
+		c.done[k].Add(1)
+	}
+}
+
+// onFour has the test run on four processors.
+func onFour(t *testing.T) {
+	before := runtime.GOMAXPROCS(4)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+}
+
+// Every part of every task is done once when Do returns, by any team, also one that several
+// goroutines want to lead; and after Rest its threads are free again.
+func TestEveryPartOnce(t *testing.T) {
+	onFour(t)
+	for _, count := range []int{1, 2, 3, 8} {
+		threads := team.NewThreads(count, nil)
+		if err := threads.Enter(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		m := threads.Team()
+		if (m == nil) != (count == 1) {
+			t.Fatalf("%d threads: team %v", count, m)
+		}
+		var leaders sync.WaitGroup
+		for range 2 {
+			leaders.Go(func() {
+				for round := range 2000 {
+					task := &counted{make([]atomic.Int32, 1+round%17)}
+					m.Do(len(task.done), task)
+					for k := range task.done {
+						if n := task.done[k].Load(); n != 1 {
+							t.Errorf("%d threads, round %d: part %d of %d was done %d times", count, round, k, len(task.done), n)
+						}
+					}
+				}
+			})
+		}
+		leaders.Wait()
+		m.Rest()
+		for range count - 1 {
+			ended, cancel := context.WithCancel(context.Background())
+			cancel()
+			if err := threads.Enter(ended); err != nil && threads.Enter(context.Background()) != nil {
+				t.Errorf("%d threads: not all have come back", count)
+			}
+		}
+	}
+}
+
+// meeting is a task whose parts wait for one another: it ends only if as many threads work
+// at once.
+type meeting struct{ all sync.WaitGroup }
+
+func (m *meeting) Part(int, int) {
+	m.all.Done()
+	m.all.Wait()
+}
+
+// Parts are done at the same time, as many as there are threads.
+func TestPartsAreDoneAtOnce(t *testing.T) {
+	onFour(t)
+	threads := team.NewThreads(4, nil)
+	if err := threads.Enter(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	m := threads.Team()
+	for range 20 {
+		var task meeting
+		task.all.Add(4)
+		m.Do(4, &task)
+		m.Rest()
+	}
+}
+
+// turns has so many turns.
+type turns chan struct{}
+
+func (t turns) Enter(context.Context) error { t <- struct{}{}; return nil }
+func (t turns) Leave()                      { <-t }
+func (t turns) TryEnter() bool {
+	select {
+	case t <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+// Helpers take a turn that is free and wait for none: a call that has all turns to itself is
+// helped, one that shares them works alone.
+func TestHelpersTakeFreeTurns(t *testing.T) {
+	onFour(t)
+	shared := make(turns, 2)
+	threads := team.NewThreads(4, shared)
+	if err := threads.Enter(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	m := threads.Team()
+	var two meeting
+	two.all.Add(2)
+	m.Do(2, &two)
+	m.Rest()
+	if len(shared) != 1 {
+		t.Errorf("%d turns are taken after the helpers have left", len(shared))
+	}
+	_ = shared.Enter(context.Background()) // another call
+	alone := &counted{make([]atomic.Int32, 50)}
+	m.Do(len(alone.done), alone)
+	if len(shared) != 2 {
+		t.Errorf("%d turns are taken, want that of the caller and that of another call", len(shared))
+	}
+	shared.Leave()
+	threads.Leave()
+	if len(shared) != 0 {
+		t.Errorf("%d turns are left behind", len(shared))
+	}
+}
+
+// How a loop is divided depends on its cost; a small one is not.
+func TestParts(t *testing.T) {
+	onFour(t)
+	m := team.NewThreads(3, nil).Team()
+	for cost, want := range map[float64][2]int{0: {1, 1}, team.Grain: {1, 1}, 2 * team.Grain: {2, 2}, 5 * team.Grain: {5, 3}, 1e12: {12, 3}} {
+		if got := [2]int{m.Parts(cost), m.Few(cost)}; got != want {
+			t.Errorf("cost %g: %v parts, want %v", cost, got, want)
+		}
+	}
+	if none := (*team.Team)(nil); none.Parts(1e12) != 1 || none.Few(1e12) != 1 {
+		t.Error("one thread has more than one part")
+	}
+}

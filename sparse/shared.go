@@ -1,0 +1,128 @@
+package sparse
+
+import (
+	"math"
+	"sync"
+
+	"github.com/seed-45b9a24c/pare/internal/team"
+)
+
+// Work on a view that a team shares: parts are columns in storage order, or rows.
+
+// With returns the view with a team that does its passes and, on the columns of its problem,
+// those of others. nil stands for one thread. Results are the same.
+func (v *View) With(t *team.Team) *View {
+	w := *v
+	w.team, w.updates = t, nil
+	if t != nil {
+		w.updates = &updates{}
+	}
+	return &w
+}
+
+// Team returns the team, nil for one thread.
+func (v *View) Team() *team.Team {
+	if v == nil {
+		return nil
+	}
+	return v.team
+}
+
+// EntryCost is the modelled cost of an entry that a pass meets, in nanoseconds.
+const EntryCost = 0.5
+
+// updates is [View.AddColumns] by rows.
+type updates struct {
+	lead sync.Mutex
+	view *View
+	cols []int32
+	b, u []float64
+}
+
+// Part implements [team.Task].
+func (a *updates) Part(k, of int) {
+	v := a.view
+	from, to := v.n*k/of, v.n*(k+1)/of
+	u := a.u[from:to]
+	for at, j := range a.cols {
+		times := a.b[at]
+		if times == 0 {
+			continue
+		}
+		rows, values := v.x.Column(int(j))
+		if v.scale != nil {
+			times *= v.scale[j]
+		}
+		if rows == nil {
+			v.k.Axpy(times, values[from:to], u)
+		} else {
+			first, end := Before(rows, from, v.n), Before(rows, to, v.n)
+			v.k.AxpyIndexed(times, values[first:end], rows[first:end], a.u)
+		}
+	}
+	if shift := v.shift(a.cols, a.b); shift != 0 {
+		for i := range u {
+			u[i] -= shift
+		}
+	}
+}
+
+// shift returns what the centring of X̃_S·b takes from every row.
+func (v *View) shift(cols []int32, b []float64) (shift float64) {
+	for k, j := range cols {
+		if b[k] != 0 {
+			shift = math.FMA(b[k], v.Mean(int(j)), shift)
+		}
+	}
+	return shift
+}
+
+// addTogether is [View.AddColumns] by the team; it reports whether it has been done.
+func (v *View) addTogether(cols []int32, b, u []float64) bool {
+	if v.team == nil {
+		return false
+	}
+	entries := 0
+	for _, j := range cols {
+		from, to := v.x.Span(int(j))
+		entries += int(to - from)
+	}
+	parts := v.team.Few(EntryCost * float64(entries))
+	if parts <= 1 || !v.updates.lead.TryLock() {
+		return false
+	}
+	defer v.updates.lead.Unlock()
+	a := v.updates
+	a.view, a.cols, a.b, a.u = v, cols, b, u
+	v.team.Do(parts, a)
+	a.view, a.cols, a.b, a.u = nil, nil, nil, nil
+	return true
+}
+
+// Before returns how many of the rows, ascending and below n, come before one. It looks
+// first where that would be if they were evenly spread.
+func Before(rows []int32, row, n int) int {
+	size := len(rows)
+	if row >= n {
+		return size
+	}
+	at := int(int64(size) * int64(row) / int64(n))
+	low, high := at, at // rows[:low] are before, rows[high:] are not
+	for step := 1; low > 0 && int(rows[low-1]) >= row; step *= 2 {
+		high = low - 1
+		low = max(0, low-step)
+	}
+	for step := 1; high < size && int(rows[high]) < row; step *= 2 {
+		low = high + 1
+		high = min(size, high+step)
+	}
+	for low < high {
+		middle := (low + high) / 2
+		if int(rows[middle]) < row {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	return low
+}

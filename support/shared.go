@@ -1,0 +1,83 @@
+package support
+
+import "github.com/seed-45b9a24c/pare/sparse"
+
+// Products with the columns of a system in parts, for the team of the view: dot products by
+// columns, updates by rows.
+
+// collecting is [System.collect] of sparse columns.
+type collecting struct {
+	a      *System
+	u, out []float64
+}
+
+// Part implements [team.Task].
+func (t *collecting) Part(k, of int) {
+	a, size := t.a, len(t.out)
+	from, to := size*k/of, size*(k+1)/of
+	a.k.DotSpans(a.from[from:to], a.to[from:to], a.columns.index, a.columns.values, t.u, t.out[from:to])
+}
+
+// updating is [System.spread] column by column: every part has some of the rows.
+type updating struct {
+	a    *System
+	v    []float64
+	cuts []int64 // row by row of parts: where in the store the columns of the list have got to
+	of   int     // parts that cuts are for; 0: none
+}
+
+// Part implements [team.Task].
+func (t *updating) Part(k, of int) {
+	a, s := t.a, len(t.v)
+	m := a.columns.m
+	clear(a.u[m*k/of : m*(k+1)/of])
+	a.k.AxpySpans(t.v, t.cuts[k*s:][:s], t.cuts[(k+1)*s:][:s], a.columns.index, a.columns.values, a.u)
+}
+
+// cut divides the columns by rows.
+func (t *updating) cut(parts int) {
+	if t.of == parts {
+		return
+	}
+	a, s := t.a, len(t.a.list)
+	m := a.columns.m
+	t.of, t.cuts = parts, resize(t.cuts, (parts+1)*s)
+	copy(t.cuts, a.from)
+	for k := 1; k < parts; k++ {
+		for i, from := range a.from {
+			t.cuts[k*s+i] = from + int64(sparse.Before(a.columns.index[from:a.to[i]], m*k/parts, m))
+		}
+	}
+	copy(t.cuts[parts*s:], a.to)
+}
+
+// ranking is [rowCopy.spread].
+type ranking struct {
+	r *rowCopy
+	c *Columns
+	u []float64
+}
+
+// Part implements [team.Task].
+func (t *ranking) Part(k, of int) {
+	r, size := t.r, len(t.r.order)
+	from, to := size*k/of, size*(k+1)/of
+	t.c.view.Kernels().DotColumns(r.start[from:to+1], r.position, r.values, r.v, r.ranked[from:to])
+	for at, i := range r.order[from:to] {
+		t.u[i] = r.ranked[from+at]
+	}
+}
+
+// filling computes the values of slots under the current weights.
+type filling struct {
+	c     *Columns
+	slots []int32
+}
+
+// Part implements [team.Task].
+func (t *filling) Part(k, of int) {
+	size := len(t.slots)
+	for _, slot := range t.slots[size*k/of : size*(k+1)/of] {
+		t.c.fill(int(slot))
+	}
+}

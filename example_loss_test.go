@@ -109,7 +109,7 @@ func Example_ownLoss() {
 	fmt.Printf("%s loss, %d columns, relative gap below 1e-6: %v\n", f.Loss, len(f.Support), f.RelativeGap < 1e-6)
 	fmt.Printf("the first row's mean is %.0f\n", means[0])
 	// Output:
-	// stationary: λ = -7.19, loss 0.0794, that of the mean 0.1444, slope below 1e-4: true
+	// stationary: λ = -7.20, loss 0.0794, that of the mean 0.1444, slope below 1e-4: true
 	// gamma loss, 5 columns, relative gap below 1e-6: true
 	// the first row's mean is 194
 }

@@ -32,7 +32,7 @@ func ExampleSelect() {
 	fmt.Printf("%d of 10 columns, relative gap below 1e-6: %v\n", len(s.Final.Support), s.Final.RelativeGap <= 1e-6)
 	// Output:
 	// converged, in less than a grid of 20: true
-	// λ = -2.69, mean squared error 3069, that of the mean 5974
+	// λ = -2.70, mean squared error 3069, that of the mean 5974
 	// 7 of 10 columns, relative gap below 1e-6: true
 }
 
@@ -218,7 +218,7 @@ func ExampleValidation_loss() {
 	}
 	fmt.Printf("%s, Huber's loss %.0f\n", s.Status, s.Value)
 	// Output:
-	// converged, Huber's loss 1269
+	// converged, Huber's loss 1270
 }
 
 // The validation error along a path, without gradients.
@@ -281,7 +281,7 @@ func ExampleSelect_columns() {
 	}
 	fmt.Printf("%d λ's: mean squared error %.0f, with one for all %.0f\n", len(s.LogLambda), s.Value, s.Common.Value)
 	// Output:
-	// 10 λ's: mean squared error 3059, with one for all 3069
+	// 10 λ's: mean squared error 3058, with one for all 3069
 }
 
 // A model fitted on columns of norm 1 predicts the data as they were.

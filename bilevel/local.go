@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -103,27 +104,19 @@ func (l *Lanes) Forget(id LaneID) {
 	delete(l.made, id)
 }
 
-// Run implements [Runner]. Gradients are tasks of their own, begun when all solutions have
-// been: threads that are done with those share what is left.
+// Run implements [Runner]. Gradients are tasks of their own, after all solutions: threads that
+// are done with those share what is left.
 func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) ([]LaneResult, error) {
 	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(l.spec.Threads)
-	task := func(work func() error) error {
-		if err := l.spec.threads.Enter(inner); err != nil {
-			return err
-		}
-		defer l.spec.threads.Leave()
-		if err := inner.Err(); err != nil {
-			return err
-		}
-		return work()
-	}
-	results, ended := make([]LaneResult, len(requests)), make([]chan bool, len(requests))
+	results, ended := make([]LaneResult, len(requests)), make([]chan struct{}, len(requests))
+	tasks := make([]func() error, 0, 2*len(requests))
 	for i := range requests {
-		ended[i] = make(chan bool, 1)
-		group.Go(func() error {
-			err := task(func() error { return l.begin(inner, &requests[i], &results[i]) })
-			ended[i] <- err == nil
+		ended[i] = make(chan struct{})
+		tasks = append(tasks, func() error {
+			err := l.turn(inner, func() error { return l.begin(inner, &requests[i], &results[i]) })
+			if err == nil {
+				close(ended[i])
+			}
 			if solved != nil && requests[i].Ask == AskSolve {
 				solved()
 			}
@@ -134,14 +127,39 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 		if !l.slopes(&requests[i]) {
 			continue
 		}
-		group.Go(func() error {
-			if !<-ended[i] {
-				return nil
+		tasks = append(tasks, func() error {
+			select {
+			case <-ended[i]:
+			case <-inner.Done(): // with the error of another
+				return inner.Err()
 			}
-			return task(func() error { return l.finish(inner, &requests[i], &results[i]) })
+			return l.turn(inner, func() error { return l.finish(inner, &requests[i], &results[i]) })
+		})
+	}
+	var next atomic.Int64
+	for range min(l.spec.Threads, len(tasks)) {
+		group.Go(func() error {
+			for k := next.Add(1) - 1; k < int64(len(tasks)); k = next.Add(1) - 1 {
+				if err := tasks[k](); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
 	}
 	return results, group.Wait()
+}
+
+// turn does some work when it is its turn, unless ctx has ended.
+func (l *Lanes) turn(ctx context.Context, work func() error) error {
+	if err := l.spec.threads.Enter(ctx); err != nil {
+		return err
+	}
+	defer l.spec.threads.Leave()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return work()
 }
 
 // slopes reports whether a gradient is a task of its own.

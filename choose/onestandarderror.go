@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	oneSEGap   = 1e-4 // of inner problems: the standard error is far above what that changes
+	oneSEGap   = 1e-3 // of inner problems: the standard error is far above what that changes
 	oneSEClose = 0.05 // standard errors from the limit that are near enough
 	oneSESteps = 6    // evaluations, at most
 	oneSELeast = 0.01 // of λ, between neighbours

@@ -13,12 +13,12 @@ const (
 	foldsAbove = 0.5  // how far above αmax of all rows those of the classes' folds are taken to be
 	ridgeAbove = 3    // how far above its αmax a ridge is looked for
 	ridgeStep  = 3
-	ridgeDepth = 24  // a billionth of αmax
-	dualBefore = 7   // how far before the first C an SVM is looked for
-	dualFloor  = 20  // from there on
-	dualFree   = 3   // times the work that is free
-	dualRough  = 0.3 // since its support vectors leave one at a time
-	rough      = 0.1 // of the others that are not smooth
+	ridgeDepth = 24   // a billionth of αmax
+	dualBefore = 7    // how far before the first C an SVM is looked for
+	dualFloor  = 20   // from there on
+	dualFree   = 3    // times the work that is free
+	dualRough  = 0.6  // since its support vectors leave one at a time
+	rough      = 0.25 // of the others that are not smooth
 )
 
 // scan chooses one λ, or the share of αmax for all.

@@ -15,7 +15,7 @@ const (
 	probe       = 0.4  // step where no curvature is known
 	eager       = 1.5  // times a step into where no slope is known: slopes mostly die away ever more slowly
 	nearby      = 1.5  // how far away points may be whose slopes make a curvature
-	distinct    = 0.05 // how far at least
+	distinct    = 0.3  // how far at least: slopes nearby differ by the columns that come in between
 )
 
 // resume goes on from where an earlier scan at nearly the same objective has ended, by

@@ -33,9 +33,10 @@ type ScanOptions struct {
 	// Climb lets the path go on where the criterion has risen clearly above its best, while
 	// solutions explain less than half of the training loss.
 	Climb bool
-	// Rough says how far the criterion may be from a smooth curve between two points, in
-	// standard errors per distance of them, where those seen do not show it to be more; 0 is
-	// a smooth one. While work is cheap, points go where such differences may hide the best.
+	// Rough is how far the criterion is expected to be from a smooth curve half way between two
+	// points at distance 1 with many columns coming in, in standard errors; points seen say
+	// more. 0 is a smooth one. While work is cheap, points go where such differences may hide
+	// the best.
 	Rough float64
 	// Relative makes tolerances relative to the training loss reached, not to that of
 	// the null model: separable classes leave next to nothing of it.
@@ -77,6 +78,9 @@ const (
 	doubtApart  = 0.1  // and between which nothing is doubted
 	worthDoubt  = 0.05 // standard errors that may be hidden without being looked for
 	telling     = 2.0  // standard errors from the best up to which points tell how rough the criterion is
+	expected    = 2    // points that what is expected of that counts for
+	manyKnots   = 12   // columns coming in between two points from which on more make it no rougher
+	leastKnots  = 0.3
 	halfway     = 0.5  // training loss from which on a path that may climb no longer does
 	farAway     = 30   // how far before the path a point next to a distant null model is
 	inside      = 0.05 // share of an interval kept from its ends
@@ -264,7 +268,7 @@ func (l *scan) next() float64 {
 		l.dense = 0
 	}
 	switch {
-	case l.rises >= twice, l.dense >= twice && l.best.Evaluation != here.Evaluation:
+	case l.ended():
 		return 0
 	case here.Flat && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
 		return 0
@@ -275,6 +279,16 @@ func (l *scan) next() float64 {
 	}
 	step := l.affordable(falling, unit)
 	return min(step, max(0, l.o.Bottom-here.depth))
+}
+
+// ended reports whether the last points end the path: two that have risen, or one that is dense
+// and not the best, but two of those where paths may climb, whose criteria dip more often.
+func (l *scan) ended() bool {
+	dense := 1
+	if l.o.Climb {
+		dense = twice
+	}
+	return l.rises >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation
 }
 
 // allFlat reports whether the path has been flat from its beginning, as it is above αmax.
@@ -340,123 +354,6 @@ func (l *scan) root() float64 {
 		break
 	}
 	return math.Inf(1)
-}
-
-// refine evaluates the least point of the model until that promises nothing, and while
-// work is cheap the point where the model, as far as it may be wrong, hides most.
-func (l *scan) refine(ctx context.Context) error {
-	for range refinements {
-		value, depth := l.least(closest, 0)
-		promised := l.best.Value-value >= enough*l.unit(l.best.Evaluation)
-		switch cheap := l.o.Rough > 0 && l.spent <= l.o.Free && !l.resumed; {
-		case cheap && promised:
-			_, depth = l.least(closest, l.roughness())
-		case cheap:
-			value, depth = l.least(doubtApart, l.roughness())
-			promised = l.best.Value-value >= worthDoubt*l.unit(l.best.Evaluation)
-		}
-		if !promised {
-			return nil
-		}
-		if err := l.visit(ctx, depth, refineGap, l.nearest(depth)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// roughness is how far the model has been off, root mean square, as a share of the
-// distance between the points it was made of: of every point near the best, made of its
-// neighbours.
-func (l *scan) roughness() float64 {
-	var square, count float64
-	for k := 1; k+1 < len(l.points); k++ {
-		a, p, b := l.points[k-1], l.points[k], l.points[k+1]
-		if !finite(a.Value) || !finite(b.Value) || !(p.Value <= l.best.Value+float64(telling*l.unit(p.Evaluation))) {
-			continue
-		}
-		h := b.depth - a.depth
-		off := (Interpolate(h, a.Value, b.Value, a.slope, b.slope)(p.depth-a.depth) - p.Value) / h
-		square = math.FMA(off, off, square)
-		count++
-	}
-	return max(l.o.Rough*l.unit(l.best.Evaluation), math.Sqrt(square/max(1, count)))
-}
-
-// nearest returns the evaluation with solutions that is closest in depth.
-func (l *scan) nearest(depth float64) (e *Evaluation) {
-	distance := math.Inf(1)
-	for _, p := range l.points {
-		if d := math.Abs(p.depth - depth); d < distance && p.depth > 0 {
-			e, distance = p.Evaluation, d
-		}
-	}
-	return e
-}
-
-// least returns the least value of the model less its doubt between points at least so far
-// apart, and where; +Inf where it is least at points. Half way between two points the doubt
-// is their distance times rough.
-func (l *scan) least(apart, rough float64) (value, depth float64) {
-	value = math.Inf(1)
-	for k := 1; k < len(l.points); k++ {
-		a, b := l.points[k-1], l.points[k]
-		better := a.Evaluation
-		if b.Value < a.Value {
-			better = b.Evaluation
-		}
-		if b.depth-a.depth < apart || rough == 0 && !(better.Value <= l.best.Value+float64(within*l.unit(better))) {
-			continue
-		}
-		if v, t := dip(a, b, rough); v < value {
-			margin := float64(inside * (b.depth - a.depth))
-			value, depth = v, min(max(t, a.depth+margin), b.depth-margin)
-		}
-	}
-	return value, depth
-}
-
-// dip returns the least value between two points of their [Interpolate] model less its
-// doubt; +Inf where that is at an end.
-func dip(a, b point, rough float64) (value, depth float64) {
-	h := b.depth - a.depth
-	if !finite(a.Value) || !finite(b.Value) || math.IsNaN(a.slope) && math.IsNaN(b.slope) {
-		return math.Inf(1), 0
-	}
-	slope, c, d := cubic(h, a.Value, b.Value, a.slope, b.slope)
-	slope, c = slope-float64(4*rough), c+float64(4*rough)/h // less 4·rough·x·(h − x)/h
-	// The root of slope + 2c·x + 3d·x² at which the second derivative is positive.
-	root := float64(c*c) - float64(3*d*slope)
-	if root < 0 {
-		return math.Inf(1), 0
-	}
-	x := -slope / (c + math.Sqrt(root))
-	if !(x > 0 && x < h) {
-		return math.Inf(1), 0
-	}
-	return math.FMA(x, math.FMA(x, math.FMA(x, d, c), slope), a.Value), a.depth + x
-}
-
-// Interpolate returns the cubic on [0, h] with the values and slopes given at its ends. A
-// slope that is NaN is not known: the curve is a parabola without one, a line without both.
-func Interpolate(h, value0, valueH, slope0, slopeH float64) func(x float64) float64 {
-	slope, c, d := cubic(h, value0, valueH, slope0, slopeH)
-	return func(x float64) float64 { return math.FMA(x, math.FMA(x, math.FMA(x, d, c), slope), value0) }
-}
-
-// cubic returns the coefficients of value0 + slope·x + c·x² + d·x³.
-func cubic(h, value0, valueH, slope0, slopeH float64) (slope, c, d float64) {
-	rise := (valueH - value0) / h
-	switch at0, atH := !math.IsNaN(slope0), !math.IsNaN(slopeH); {
-	case at0 && atH:
-		return slope0, (float64(3*rise) - float64(2*slope0) - slopeH) / h, (slope0 + slopeH - float64(2*rise)) / float64(h*h)
-	case at0:
-		return slope0, (rise - slope0) / h, 0
-	case atH:
-		return float64(2*rise) - slopeH, (slopeH - rise) / h, 0
-	default:
-		return rise, 0, 0
-	}
 }
 
 // beaten reports whether nothing that was seen is better than the null model.

@@ -1,0 +1,135 @@
+package search
+
+import (
+	"context"
+	"math"
+)
+
+// refine evaluates the least point of the model until that promises nothing, and while
+// work is cheap the point where the model, as far as it may be wrong, hides most.
+func (l *scan) refine(ctx context.Context) error {
+	for range refinements {
+		value, depth := l.least(closest, 0)
+		promised := l.best.Value-value >= enough*l.unit(l.best.Evaluation)
+		switch cheap := l.o.Rough > 0 && l.spent <= l.o.Free && !l.resumed; {
+		case cheap && promised:
+			_, depth = l.least(closest, l.roughness())
+		case cheap:
+			value, depth = l.least(doubtApart, l.roughness())
+			promised = l.best.Value-value >= worthDoubt*l.unit(l.best.Evaluation)
+		}
+		if !promised {
+			return nil
+		}
+		if err := l.visit(ctx, depth, refineGap, l.nearest(depth)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// roughness is how far the model of its neighbours has been off at every point near the best,
+// root mean square, as a multiple of what [scan.rough] expects, which counts for a few points.
+func (l *scan) roughness() float64 {
+	square, count := float64(expected), float64(expected)
+	for k := 1; k+1 < len(l.points); k++ {
+		a, p, b := l.points[k-1], l.points[k], l.points[k+1]
+		if !finite(a.Value) || !finite(b.Value) || !(p.Value <= l.best.Value+float64(telling*l.unit(p.Evaluation))) {
+			continue
+		}
+		off := (Interpolate(b.depth-a.depth, a.Value, b.Value, a.slope, b.slope)(p.depth-a.depth) - p.Value) / l.rough(a, b)
+		square = math.FMA(off, off, square)
+		count++
+	}
+	return math.Sqrt(square / count)
+}
+
+// rough is how far the criterion is expected to be from the model half way between two points.
+// Every column that comes in bends it at random: its slope walks as a Brownian motion does,
+// and a cubic between two values and slopes of its integral is off by the distance to the
+// power of 3/2.
+func (l *scan) rough(a, b point) float64 {
+	h := b.depth - a.depth
+	knots := min(1, (math.Abs(float64(b.Support-a.Support))+leastKnots)/manyKnots)
+	return l.o.Rough * l.unit(l.best.Evaluation) * math.Sqrt(knots) * h * math.Sqrt(h)
+}
+
+// nearest returns the evaluation with solutions that is closest in depth.
+func (l *scan) nearest(depth float64) (e *Evaluation) {
+	distance := math.Inf(1)
+	for _, p := range l.points {
+		if d := math.Abs(p.depth - depth); d < distance && p.depth > 0 {
+			e, distance = p.Evaluation, d
+		}
+	}
+	return e
+}
+
+// least returns the least value of the model less its doubt between points at least so far
+// apart, and where; +Inf where it is least at points. Half way between two points the doubt
+// is so many times what [scan.rough] expects.
+func (l *scan) least(apart, doubt float64) (value, depth float64) {
+	value = math.Inf(1)
+	for k := 1; k < len(l.points); k++ {
+		a, b := l.points[k-1], l.points[k]
+		better := a.Evaluation
+		if b.Value < a.Value {
+			better = b.Evaluation
+		}
+		if b.depth-a.depth < apart || doubt == 0 && !(better.Value <= l.best.Value+float64(within*l.unit(better))) {
+			continue
+		}
+		rough := 0.0
+		if doubt > 0 {
+			rough = doubt * l.rough(a, b)
+		}
+		if v, t := dip(a, b, rough); v < value {
+			margin := float64(inside * (b.depth - a.depth))
+			value, depth = v, min(max(t, a.depth+margin), b.depth-margin)
+		}
+	}
+	return value, depth
+}
+
+// dip returns the least value between two points of their [Interpolate] model less its
+// doubt, which half way between them is rough; +Inf where that is at an end.
+func dip(a, b point, rough float64) (value, depth float64) {
+	h := b.depth - a.depth
+	if !finite(a.Value) || !finite(b.Value) || math.IsNaN(a.slope) && math.IsNaN(b.slope) {
+		return math.Inf(1), 0
+	}
+	slope, c, d := cubic(h, a.Value, b.Value, a.slope, b.slope)
+	slope, c = slope-float64(4*rough)/h, c+float64(4*rough)/float64(h*h) // less 4·rough·x·(h − x)/h²
+	// The root of slope + 2c·x + 3d·x² at which the second derivative is positive.
+	root := float64(c*c) - float64(3*d*slope)
+	if root < 0 {
+		return math.Inf(1), 0
+	}
+	x := -slope / (c + math.Sqrt(root))
+	if !(x > 0 && x < h) {
+		return math.Inf(1), 0
+	}
+	return math.FMA(x, math.FMA(x, math.FMA(x, d, c), slope), a.Value), a.depth + x
+}
+
+// Interpolate returns the cubic on [0, h] with the values and slopes given at its ends. A
+// slope that is NaN is not known: the curve is a parabola without one, a line without both.
+func Interpolate(h, value0, valueH, slope0, slopeH float64) func(x float64) float64 {
+	slope, c, d := cubic(h, value0, valueH, slope0, slopeH)
+	return func(x float64) float64 { return math.FMA(x, math.FMA(x, math.FMA(x, d, c), slope), value0) }
+}
+
+// cubic returns the coefficients of value0 + slope·x + c·x² + d·x³.
+func cubic(h, value0, valueH, slope0, slopeH float64) (slope, c, d float64) {
+	rise := (valueH - value0) / h
+	switch at0, atH := !math.IsNaN(slope0), !math.IsNaN(slopeH); {
+	case at0 && atH:
+		return slope0, (float64(3*rise) - float64(2*slope0) - slopeH) / h, (slope0 + slopeH - float64(2*rise)) / float64(h*h)
+	case at0:
+		return slope0, (rise - slope0) / h, 0
+	case atH:
+		return float64(2*rise) - slopeH, (slopeH - rise) / h, 0
+	default:
+		return rise, 0, 0
+	}
+}

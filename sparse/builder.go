@@ -2,7 +2,9 @@ package sparse
 
 import (
 	"context"
+	"encoding/binary"
 	"iter"
+	"math"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -38,32 +40,40 @@ func (b *Builder) Row(columns []int32, values []float64) error {
 			return err
 		}
 	}
+	if columns == nil {
+		return b.full(values)
+	}
 	previous := int32(-1)
 	for k, v := range values {
-		j := int32(k)
-		if columns != nil {
-			if j = columns[k]; j <= previous || j > MaxDim-1 {
-				return entryError(n, int(j), "the columns of a row must be ascending, from 0 to %d", MaxDim-1)
-			}
-			previous = j
+		j := columns[k]
+		if j <= previous || j > MaxDim-1 {
+			return entryError(n, int(j), "the columns of a row must be ascending, from 0 to %d", MaxDim-1)
 		}
-		if !finite(v) {
+		if previous = j; !finite(v) {
 			return nonFinite(n, int(j), v)
 		}
 	}
 	b.rows.row(0)
+	b.width = max(b.width, int(previous)+1)
 	stored := int32(-1)
 	for k, v := range values {
-		j := int32(k)
-		if columns != nil {
-			j = columns[k]
-		}
-		b.width = max(b.width, int(j)+1)
 		if v != 0 {
-			b.rows.entry(int(j-stored), v)
-			stored = j
+			b.rows.entry(int(columns[k]-stored), v)
+			stored = columns[k]
 		}
 	}
+	return nil
+}
+
+// full adds a row of all its values.
+func (b *Builder) full(values []float64) error {
+	for j, v := range values {
+		if !finite(v) {
+			return nonFinite(b.rows.n, j, v)
+		}
+	}
+	b.width = max(b.width, len(values))
+	b.rows.full(values)
 	return nil
 }
 
@@ -108,6 +118,12 @@ func (g *journal) dense(ctx context.Context, p int) (*Dense, error) {
 			return nil, err
 		}
 		for at := 0; at < len(chunk); {
+			if chunk[at] == nextFloat { // as most are in a matrix that is stored in full
+				j++
+				m.values[j*m.n+i] = math.Float64frombits(binary.LittleEndian.Uint64(chunk[at+1:]))
+				at += 9
+				continue
+			}
 			step, form, value, size := decode(chunk[at : at+recordReach])
 			at += size
 			if step == 0 {

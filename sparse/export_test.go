@@ -1,10 +1,12 @@
 package sparse
 
+import "github.com/seed-45b9a24c/pare/internal/decimal"
+
 // What the tests of package sparse_test need from inside.
 const (
 	BufferSize     = bufferSize
 	SmallestBuffer = window + 1
-	MaxNumber      = maxNumber
+	MaxNumber      = decimal.MaxLength
 )
 
 var ReadWithBuffer = readSVMLight

@@ -80,6 +80,34 @@ func (g *journal) put(step int, v float64) {
 	}
 }
 
+// nextFloat is the header of a float64 in the column after the last one.
+const nextFloat = 1<<4 | formFloat<<2
+
+// full adds a row of all its values, with a label of 0.
+func (g *journal) full(values []float64) {
+	g.row(0)
+	stored := -1
+	for j, v := range values {
+		if v == 0 {
+			continue
+		}
+		if j == stored+1 && len(g.last)-g.at >= recordReach {
+			if small := int8(v); float64(small) == v {
+				g.last[g.at], g.last[g.at+1] = 1<<4, byte(small)
+				g.at += 2
+			} else {
+				g.last[g.at] = nextFloat
+				binary.LittleEndian.PutUint64(g.last[g.at+1:], math.Float64bits(v))
+				g.at += 9
+			}
+			g.nnz++
+		} else {
+			g.entry(j-stored, v)
+		}
+		stored = j
+	}
+}
+
 // record appends a record to the last chunk, which has room for it.
 func (g *journal) record(step, form int, value uint64) {
 	class := classes[bits.Len32(uint32(step))&31]
@@ -102,7 +130,7 @@ func packFraction(mantissa uint64, negative bool, places int) uint64 {
 }
 
 func unpackFraction(f uint64) float64 {
-	v := float64(f&(1<<27-1)) / pow10[f>>28&15]
+	v := float64(f&(1<<27-1)) / float64(tens[f>>28&15])
 	if f&(1<<27) != 0 {
 		return -v
 	}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/seed-45b9a24c/pare/internal/decimal"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -40,8 +41,8 @@ type scanner struct {
 
 const (
 	bufferSize = 64 << 10
-	maxIndex   = 20                       // digits of an index that are looked at
-	window     = maxIndex + maxNumber + 8 // an entry, what ends it, and some air
+	maxIndex   = 20                               // digits of an index that are looked at
+	window     = maxIndex + decimal.MaxLength + 8 // an entry, what ends it, and some air
 )
 
 // scan reads the whole text into s.rows.
@@ -197,20 +198,20 @@ func (s *scanner) index(base int) (int, error) {
 // number reads a number that is a whole token, or the end of one.
 func (s *scanner) number(what string) (float64, error) {
 	b := s.buf[s.pos:s.end]
-	b = b[:min(len(b), maxNumber+1)]
-	v, length, f := parseNumber(b)
-	if f != noFault || length > maxNumber || !ends(b[length]) {
+	b = b[:min(len(b), decimal.MaxLength+1)]
+	v, length, f := decimal.Parse(b)
+	if f != decimal.None || length > decimal.MaxLength || !ends(b[length]) {
 		return 0, s.badNumber(what, length, f)
 	}
 	s.pos += length
 	return v, nil
 }
 
-func (s *scanner) badNumber(what string, length int, f fault) error {
+func (s *scanner) badNumber(what string, length int, f decimal.Fault) error {
 	switch {
-	case length > maxNumber:
-		return s.fail(outcome.Limit, s.pos, "%s of more than %d bytes", what, maxNumber)
-	case f == outOfRange:
+	case length > decimal.MaxLength:
+		return s.fail(outcome.Limit, s.pos, "%s of more than %d bytes", what, decimal.MaxLength)
+	case f == decimal.OutOfRange:
 		return s.fail(outcome.Parse, s.pos, "%s outside the range of float64, %s", what, s.excerpt(s.pos))
 	default:
 		return s.unexpected(s.pos, what)
@@ -220,7 +221,7 @@ func (s *scanner) badNumber(what string, length int, f fault) error {
 // queryID steps over qid:digits.
 func (s *scanner) queryID() error {
 	b := s.buf[s.pos:s.end]
-	digits, ok := bytes.CutPrefix(b[:min(len(b), maxNumber+1)], []byte("qid:"))
+	digits, ok := bytes.CutPrefix(b[:min(len(b), decimal.MaxLength+1)], []byte("qid:"))
 	if !ok {
 		return s.unexpected(s.pos, "an index")
 	}
@@ -230,7 +231,7 @@ func (s *scanner) queryID() error {
 	}
 	switch {
 	case i == len(digits):
-		return s.fail(outcome.Limit, s.pos, "a qid of more than %d bytes", maxNumber)
+		return s.fail(outcome.Limit, s.pos, "a qid of more than %d bytes", decimal.MaxLength)
 	case i == 0 || !ends(digits[i]):
 		return s.unexpected(s.pos, "digits after qid:")
 	}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"github.com/seed-45b9a24c/pare/internal/decimal"
 )
 
 // Cell is what a row of a table has in a column.
@@ -11,6 +13,8 @@ type Cell struct {
 	Kind   CellKind
 	Number float64
 	Text   string
+
+	spelled bool // Text is known to spell Number
 }
 
 // CellKind says what a cell is.
@@ -48,79 +52,20 @@ var (
 // that (nan, inf, hexadecimal, underscores) is none, and a magnitude that would become
 // infinite, or 0, is out of range.
 func parseNumber(s string) (float64, error) {
-	if v, ok := quickNumber(s); ok {
-		return v, nil
-	}
-	digits := false
-	for i := range len(s) {
-		switch c := s[i]; {
-		case '0' <= c && c <= '9':
-			digits = true
-		case c == '.', c == '-', c == '+', digits && (c == 'e' || c == 'E'):
-		default:
-			if c == ',' && decimalComma(s) {
-				return 0, errDecimalComma
-			}
-			return 0, errNotNumber
+	v, length, fault := decimal.Parse([]byte(s))
+	if length == len(s) {
+		switch fault {
+		case decimal.None:
+			return v, nil
+		case decimal.OutOfRange:
+			return 0, errOutOfRange
+		case decimal.NotNumber, decimal.TooLong:
 		}
 	}
-	if !digits {
-		return 0, errNotNumber
+	if decimalComma(s) {
+		return 0, errDecimalComma
 	}
-	v, err := strconv.ParseFloat(s, 64)
-	switch {
-	case errors.Is(err, strconv.ErrRange):
-		return 0, errOutOfRange
-	case err != nil:
-		return 0, errNotNumber
-	case v == 0 && !spellsZero(s):
-		return 0, errOutOfRange
-	}
-	return v, nil
-}
-
-// quickNumber reads the numbers that are the quotient of two exact ones, as most are: up to
-// 15 digits, perhaps with a point.
-func quickNumber(s string) (float64, bool) {
-	const most = 15
-	i, negative := 0, false
-	if len(s) > 0 && s[0] == '-' {
-		i, negative = 1, true
-	}
-	mantissa, digits, places, point := uint64(0), 0, 0, false
-	for ; i < len(s); i++ {
-		d := uint64(s[i]) - '0'
-		switch {
-		case d <= 9:
-			mantissa = mantissa*10 + d
-			if digits++; point {
-				places++
-			}
-		case s[i] == '.' && !point:
-			point = true
-		default:
-			return 0, false
-		}
-	}
-	if digits == 0 || digits > most {
-		return 0, false
-	}
-	v := float64(mantissa) / powers[places]
-	if negative {
-		v = -v
-	}
-	return v, true
-}
-
-// powers are the powers of ten, exactly.
-var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15}
-
-// spellsZero reports whether every digit before the exponent is 0.
-func spellsZero(s string) bool {
-	if k := strings.IndexAny(s, "eE"); k >= 0 {
-		s = s[:k]
-	}
-	return strings.Trim(s, "+-.0") == ""
+	return 0, errNotNumber
 }
 
 // decimalComma reports whether s is a number but for a comma where the point should be.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -20,7 +21,10 @@ type collector struct {
 	*plan
 	o        Options
 	rows     Rows
+	numbers  numberRows // the rows, where they are of numbers and that is known in advance; nil otherwise
+	plain    bool       // all columns that are not ignored hold numbers
 	features []*column
+	places   []int     // of the features in the file
 	others   []*column // the target, and columns that stand aside
 	byColumn []*column // of the file; nil: ignored
 	matrix   sparse.Builder
@@ -45,7 +49,7 @@ type column struct {
 	texts      []string // of the codes
 	counts     []int    // of the texts
 	values     []float64
-	sum        float64
+	sum        float64 // of numbers
 	numbers    int
 	numbersRow bool // values count the rows from 0
 }
@@ -70,7 +74,7 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 		col := &column{at: k, feature: -1, name: p.label(k), categories: p.categories[k], codes: map[string]int{}, numbersRow: true}
 		if c.byColumn[k] = col; r == feature {
 			col.feature = len(c.features)
-			c.features = append(c.features, col)
+			c.features, c.places = append(c.features, col), append(c.places, k)
 		} else {
 			c.others = append(c.others, col)
 		}
@@ -90,10 +94,25 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 	return d, nil
 }
 
+// numberRows are rows that know which of their cells are plainly numbers.
+type numberRows interface {
+	Rows
+	beside(threads int)
+	stop()
+	advance() error
+	numbers() (values []float64, ok bool) // of the row; NaN: not plainly a number
+	cells(row []Cell) []Cell
+}
+
 // all reads every row.
 func (c *collector) all(ctx context.Context) error {
 	values := make([]float64, len(c.features))
 	var row []Cell
+	if rows, ok := c.rows.(numberRows); ok {
+		c.numbers = rows
+		rows.beside(c.o.threads())
+		defer rows.stop()
+	}
 	for {
 		if c.read%1024 == 0 {
 			if err := context.Cause(ctx); err != nil {
@@ -101,13 +120,24 @@ func (c *collector) all(ctx context.Context) error {
 			}
 		}
 		var err error
-		if row, err = c.rows.Next(row); err != nil {
-			if errors.Is(err, io.EOF) {
-				return nil
+		if c.numbers == nil {
+			row, err = c.rows.Next(row)
+		} else if err = c.numbers.advance(); err == nil && c.plain {
+			var taken bool
+			if taken, err = c.takeNumbers(values); taken && err == nil {
+				continue
 			}
-			return err
 		}
-		if err := c.row(row, values); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil && c.numbers != nil {
+			row = c.numbers.cells(row)
+		}
+		if err == nil {
+			err = c.row(row, values)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -159,7 +189,59 @@ func (c *collector) row(row []Cell, values []float64) error {
 	if err := c.matrix.Row(nil, values); err != nil {
 		return c.at(err)
 	}
+	c.plain = c.plain || c.numbers != nil && c.isPlain()
 	return nil
+}
+
+// takeNumbers adds the row if all its cells are numbers, as row would.
+func (c *collector) takeNumbers(values []float64) (taken bool, err error) {
+	cells, ok := c.numbers.numbers()
+	if !ok {
+		return false, nil
+	}
+	for f, at := range c.places {
+		v := cells[at]
+		if math.IsNaN(v) {
+			return false, nil
+		}
+		values[f] = v
+	}
+	for _, col := range c.others {
+		if math.IsNaN(cells[col.at]) {
+			return false, nil
+		}
+	}
+	c.read++
+	if c.kept != nil {
+		c.kept = append(c.kept, int32(c.read-1))
+	}
+	for _, col := range c.others {
+		col.values = append(col.values, cells[col.at])
+	}
+	if len(c.features) > 0 {
+		first := c.features[0]
+		first.numbersRow = first.numbersRow && values[0] == float64(c.read-1)
+	}
+	if c.o.Missing == Mean {
+		for f, col := range c.features {
+			col.sum += values[f]
+			col.numbers++
+		}
+	}
+	if err := c.matrix.Row(nil, values); err != nil {
+		return true, c.at(err)
+	}
+	return true, nil
+}
+
+// isPlain reports whether every column is known to be of numbers.
+func (c *collector) isPlain() bool {
+	for _, col := range c.byColumn {
+		if col != nil && (!col.decided || col.text || col.categories) {
+			return false
+		}
+	}
+	return true
 }
 
 // at gives the error of a row its file and line.
@@ -182,8 +264,8 @@ var (
 // read finds out what a cell holds: cells of a column of numbers are numbers after it.
 func (col *column) read(cell *Cell, o Options) error {
 	if cell.Kind == Spelled && !col.categories && (!col.decided || !col.text) {
-		if v, ok := quickNumber(cell.Text); ok {
-			cell.Kind, cell.Number = Number, v
+		if cell.spelled {
+			cell.Kind = Number
 			return nil
 		}
 	}

@@ -1,54 +1,62 @@
 package table
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
+	"math"
 	"strings"
 
+	"github.com/seed-45b9a24c/pare/internal/input"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // MaxColumns is how many columns a table of text may have.
 const MaxColumns = 1 << 20
 
-// csvRows reads CSV, TSV and the like: lines without quotes at once, and from the first
-// quote on by the standard library's reader.
+// csvRows reads CSV, TSV and the like: blocks of lines at once, and from the first cell on
+// that is more than a cell, or quotes around one, by the standard library's reader.
 type csvRows struct {
 	name      string
 	separator byte
-	lines     *bufio.Reader
-	r         *csv.Reader // nil: there was no quote yet
-	before    int         // lines read before r
-	names     []string
-	first     []string // the first record, where it is a row
-	fields    []string
-	width     int // 0: not known yet
-	line      int
+	blocks    *input.Blocks[csvBlock]
+	block     *input.Block[csvBlock] // nil: none yet, or no more
+	row       int                    // of the block
+	before    int                    // lines before the block, or before r
+	again     bool                   // the next row is the one that has been read
+
+	r      *csv.Reader // nil: blocks will do
+	record []string    // of r
+
+	names []string
+	width int // 0: not known yet
+	line  int
 }
 
 func newCSVRows(name string, text io.Reader, separator byte, header *bool) (*csvRows, error) {
-	c := &csvRows{name: name, separator: separator, lines: bufio.NewReaderSize(&narrow{r: text, separator: separator}, 64<<10)}
-	record, err := c.record()
-	if errors.Is(err, io.EOF) {
-		return c, nil
-	}
-	if err != nil {
+	c := &csvRows{name: name, separator: separator}
+	c.blocks = input.NewBlocks(text, input.BlockSize, func(text []byte, into *csvBlock) { into.parse(text, separator) })
+	c.blocks.Line = (&narrow{separator: separator}).line
+	if err := c.advance(); err != nil {
+		if errors.Is(err, io.EOF) {
+			return c, nil
+		}
 		return nil, err
 	}
-	c.width = len(record)
-	record = slices.Clone(record)
+	record := c.texts(nil)
+	if c.width = len(record); c.width > MaxColumns {
+		return nil, c.failed(tooWide())
+	}
 	for k := range record {
 		record[k] = strings.TrimSpace(record[k])
 	}
 	if isHeader(record, header) {
 		c.names = record
 	} else {
-		c.first = record
+		c.again = true
 	}
 	return c, nil
 }
@@ -82,19 +90,88 @@ func (c *csvRows) Width() int        { return c.width }
 func (c *csvRows) Line() int         { return c.line }
 
 func (c *csvRows) Next(row []Cell) ([]Cell, error) {
-	record := c.first
-	c.first = nil
-	if record == nil {
-		var err error
-		if record, err = c.record(); err != nil {
-			return nil, err
+	if err := c.advance(); err != nil {
+		return nil, err
+	}
+	return c.cells(row), nil
+}
+
+// beside has so many blocks parsed at once, until stop.
+func (c *csvRows) beside(threads int) { c.blocks.Beside(threads) }
+func (c *csvRows) stop()              { c.blocks.Close() }
+
+// advance moves to the next row.
+func (c *csvRows) advance() error {
+	if c.again {
+		c.again = false
+		return nil
+	}
+	for c.r == nil {
+		if c.block != nil {
+			got := &c.block.Got
+			if c.row++; c.row < got.rows() {
+				c.line = c.before + got.lines[c.row]
+				if n := len(got.row(c.row)); c.width > 0 && n != c.width {
+					return c.uneven(c.line, n)
+				}
+				return nil
+			}
+			c.before += got.newlines
+			if got.end < len(c.block.Text) {
+				c.quoted(c.block.Text[got.end:])
+				break
+			}
 		}
+		next, err := c.blocks.Next(c.block)
+		if c.block = next; err != nil {
+			return c.failed(err)
+		}
+		c.row = -1
 	}
+	return c.standard()
+}
+
+// numbers returns the cells of the row as numbers, NaN for what is not plainly one; ok is
+// whether that is known.
+func (c *csvRows) numbers() (values []float64, ok bool) {
+	if c.r != nil {
+		return nil, false
+	}
+	return c.block.Got.row(c.row), true
+}
+
+// texts appends the cells of the row.
+func (c *csvRows) texts(to []string) []string {
+	if c.r != nil {
+		return append(to, c.record...)
+	}
+	got := &c.block.Got
+	cells, start := got.ends[got.firsts[c.row]:got.firsts[c.row+1]], got.starts[c.row]
+	line := string(c.block.Text[start:cells[len(cells)-1]])
+	at := 0
+	for _, end := range cells {
+		text := line[at : end-start]
+		if at = end - start + 1; text != "" && text[0] == '"' {
+			text = text[1:strings.LastIndexByte(text, '"')]
+		}
+		to = append(to, text)
+	}
+	return to
+}
+
+// cells makes cells of the row, in row if that has room.
+func (c *csvRows) cells(row []Cell) []Cell {
+	c.record = c.texts(c.record[:0])
 	row = row[:0]
-	for _, text := range record {
-		row = append(row, Cell{Text: trimmed(text)})
+	values, known := c.numbers()
+	for k, text := range c.record {
+		cell := Cell{Text: trimmed(text)}
+		if known && !math.IsNaN(values[k]) {
+			cell.Number, cell.spelled = values[k], true
+		}
+		row = append(row, cell)
 	}
-	return row, nil
+	return row
 }
 
 // trimmed is text without blanks around it, at once where there are none.
@@ -105,44 +182,12 @@ func trimmed(text string) string {
 	return strings.TrimSpace(text)
 }
 
-// record reads the next one, in the words of our errors.
-func (c *csvRows) record() ([]string, error) {
-	for c.r == nil {
-		line, err := c.lines.ReadSlice('\n')
-		if (err != nil && !errors.Is(err, io.EOF)) || bytes.IndexByte(line, '"') >= 0 {
-			c.quoted(bytes.Clone(line))
-			break
-		}
-		if len(line) == 0 {
-			return nil, io.EOF
-		}
-		c.line++
-		text := string(bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r")))
-		if text == "" {
-			continue
-		}
-		c.fields = c.fields[:0]
-		for {
-			k := strings.IndexByte(text, c.separator)
-			if k < 0 {
-				c.fields = append(c.fields, text)
-				break
-			}
-			c.fields, text = append(c.fields, text[:k]), text[k+1:]
-		}
-		if c.width > 0 && len(c.fields) != c.width {
-			return nil, c.uneven(c.line, len(c.fields))
-		}
-		return c.fields, nil
-	}
-	return c.standard()
-}
-
-// quoted goes on with the standard library's reader, after what has been read of a line.
+// quoted goes on with the standard library's reader, from a text on that has been read.
 func (c *csvRows) quoted(begun []byte) {
-	c.r = csv.NewReader(io.MultiReader(bytes.NewReader(begun), c.lines))
+	rest := io.MultiReader(bytes.NewReader(bytes.Clone(begun)), c.blocks.Rest())
+	c.r = csv.NewReader(&narrow{r: rest, separator: c.separator})
 	c.r.Comma, c.r.ReuseRecord, c.r.FieldsPerRecord = rune(c.separator), true, c.width
-	c.before = c.line
+	c.block = nil
 }
 
 func (c *csvRows) uneven(line, cells int) error {
@@ -152,27 +197,35 @@ func (c *csvRows) uneven(line, cells int) error {
 	}
 }
 
+// failed is the error of a text that ended otherwise than it should.
+func (c *csvRows) failed(err error) error {
+	var limit *outcome.Error
+	switch {
+	case errors.Is(err, io.EOF):
+		return io.EOF
+	case errors.As(err, &limit) && limit.Kind == outcome.Limit:
+		limit.File = c.name
+		return limit
+	default:
+		return &outcome.Error{Kind: outcome.IO, File: c.name, Message: "reading stopped", Err: err}
+	}
+}
+
 // standard reads the next record by the standard library's reader.
-func (c *csvRows) standard() ([]string, error) {
+func (c *csvRows) standard() error {
 	record, err := c.r.Read()
 	var at *csv.ParseError
-	var limit *outcome.Error
 	switch {
 	case err == nil:
 		line, _ := c.r.FieldPos(0)
-		c.line = c.before + line
-		return record, nil
-	case err == io.EOF:
-		return nil, io.EOF
-	case errors.As(err, &limit):
-		limit.File = c.name
-		return nil, limit
+		c.record, c.line = record, c.before+line
+		return nil
 	case errors.As(err, &at) && errors.Is(err, csv.ErrFieldCount):
-		return nil, c.uneven(c.before+at.Line, len(record))
+		return c.uneven(c.before+at.Line, len(record))
 	case errors.As(err, &at):
-		return nil, &outcome.Error{Kind: outcome.Parse, File: c.name, Line: c.before + at.Line, Byte: int64(at.Column), Message: "a quoted cell: " + at.Err.Error()}
+		return &outcome.Error{Kind: outcome.Parse, File: c.name, Line: c.before + at.Line, Byte: int64(at.Column), Message: "a quoted cell: " + at.Err.Error()}
 	default:
-		return nil, &outcome.Error{Kind: outcome.IO, File: c.name, Message: "reading stopped", Err: err}
+		return c.failed(err)
 	}
 }
 
@@ -186,80 +239,35 @@ type narrow struct {
 
 func (n *narrow) Read(b []byte) (int, error) {
 	size, err := n.r.Read(b)
-	for _, c := range b[:size] {
+	if wide := n.add(b[:size]); wide != nil {
+		return 0, wide
+	}
+	return size, err
+}
+
+func tooWide() error {
+	return outcome.Errorf(outcome.Limit, "a line of more than %d cells", MaxColumns)
+}
+
+// line is add for a line that has begun.
+func (n *narrow) line(begun []byte) error {
+	n.count = 0
+	if len(begun) > sparse.DefaultMaxLineBytes {
+		return outcome.Errorf(outcome.Limit, "a line of more than %d bytes", sparse.DefaultMaxLineBytes)
+	}
+	return n.add(begun)
+}
+
+func (n *narrow) add(text []byte) error {
+	for _, c := range text {
 		switch c {
 		case '\n':
 			n.count = 0
 		case n.separator:
 			if n.count++; n.count >= MaxColumns {
-				return 0, outcome.Errorf(outcome.Limit, "a line of more than %d cells", MaxColumns)
+				return tooWide()
 			}
 		}
 	}
-	return size, err
-}
-
-// blankRows reads numbers with blanks between them.
-type blankRows struct {
-	name  string
-	lines *bufio.Scanner
-	names []string
-	first []string
-	width int
-	line  int
-}
-
-func newBlankRows(name string, text io.Reader, header *bool) (*blankRows, error) {
-	b := &blankRows{name: name, lines: bufio.NewScanner(text)}
-	b.lines.Buffer(nil, 64<<20)
-	record, err := b.record()
-	if errors.Is(err, io.EOF) {
-		return b, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	b.width = len(record)
-	if isHeader(record, header) {
-		b.names = record
-	} else {
-		b.first = record
-	}
-	return b, nil
-}
-
-func (b *blankRows) Columns() []string { return b.names }
-func (b *blankRows) Width() int        { return b.width }
-func (b *blankRows) Line() int         { return b.line }
-
-func (b *blankRows) Next(row []Cell) ([]Cell, error) {
-	record := b.first
-	b.first = nil
-	if record == nil {
-		var err error
-		if record, err = b.record(); err != nil {
-			return nil, err
-		}
-		if len(record) != b.width {
-			return nil, &outcome.Error{Kind: outcome.Parse, File: b.name, Line: b.line, Byte: 1, Message: fmt.Sprintf("%d cells, where the first line has %d", len(record), b.width)}
-		}
-	}
-	row = row[:0]
-	for _, text := range record {
-		row = append(row, Cell{Text: text})
-	}
-	return row, nil
-}
-
-func (b *blankRows) record() ([]string, error) {
-	for b.lines.Scan() {
-		b.line++
-		if record := strings.Fields(b.lines.Text()); len(record) > 0 {
-			return record, nil
-		}
-	}
-	if err := b.lines.Err(); err != nil {
-		return nil, &outcome.Error{Kind: outcome.IO, File: b.name, Line: b.line + 1, Byte: 1, Message: "reading stopped", Err: err}
-	}
-	return nil, io.EOF
+	return nil
 }

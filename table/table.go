@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/seed-45b9a24c/pare/internal/input"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -64,6 +65,17 @@ type Options struct {
 
 	// Limits bounds rows and memory.
 	Limits sparse.Limits
+
+	// Threads is how many parts of a text are parsed at once; 0 means as many as there are
+	// processors. What comes out does not depend on it.
+	Threads int
+}
+
+func (o *Options) threads() int {
+	if o.Threads > 0 {
+		return o.Threads
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // Format is a format of files that are not read from front to back, which is kept apart from

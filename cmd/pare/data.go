@@ -28,6 +28,7 @@ type dataFlags struct {
 	File string `arg:"" optional:"" help:"svmlight text, CSV, TSV, .npy, .npz, Matrix Market or Parquet, text also compressed; - is standard input (\"pare help formats\"). Without it: the diabetes data that pare carries."`
 	tableFlags
 	limitFlags
+	readers     int    // parts of a text that are parsed at once; 0: as many as there are processors
 	Features    int    `placeholder:"P" help:"Number of columns of svmlight text, where the largest index in the file is not the last." group:"Data"`
 	MinNNZ      int    `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros." group:"Data"`
 	UnitRows    bool   `help:"Scale rows to unit l2 norm." group:"Data"`
@@ -97,6 +98,7 @@ type dataset struct {
 
 // load reads the data and prepares it for the model.
 func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error) {
+	f.readers = f.Threads
 	d, err := f.dataFlags.load(ctx, env, false, f.Groups, f.FoldIDs)
 	if err != nil {
 		return nil, err
@@ -122,7 +124,7 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	env.progress.begin("reading %s", d.name)
 	o := table.Options{
 		Name: d.name, Target: f.Target, NoTarget: noTarget, Columns: f.Columns, Drop: f.Drop, OneHot: f.OneHot, Categories: f.Categories,
-		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Limits: f.limits(), Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights, f.Offset),
+		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Limits: f.limits(), Threads: f.readers, Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights, f.Offset),
 	}
 	var err error
 	if d.Data, err = f.read(ctx, env.stdin, o); err != nil {

@@ -1,4 +1,4 @@
-package sparse
+package decimal
 
 import (
 	"math"
@@ -23,13 +23,16 @@ func TestNumbersAreNearest(t *testing.T) {
 			t.Fatal(err)
 		}
 		want, _ := wide.Float64()
-		v, length, f := parseNumber([]byte(text + " "))
+		v, length, f := Parse([]byte(text + " "))
+		if again, size, g := Parse([]byte(text + ",12345678")); math.Float64bits(again) != math.Float64bits(v) || size != length || g != f {
+			t.Errorf("%s: %v (%d bytes, fault %d) with more behind it, %v without", text, again, size, g, v)
+		}
 		switch {
 		case math.IsInf(want, 0) || want == 0 && wide.Sign() != 0:
-			if f != outOfRange {
+			if f != OutOfRange {
 				t.Errorf("%s: %v, want out of range", text, v)
 			}
-		case f != noFault || length != len(text) || math.Float64bits(v) != math.Float64bits(want):
+		case f != None || length != len(text) || math.Float64bits(v) != math.Float64bits(want):
 			t.Errorf("%s: %v (%d bytes, fault %d), want %v", text, v, length, f, want)
 		}
 	}
@@ -41,6 +44,17 @@ func TestNumbersAreNearest(t *testing.T) {
 		check(digits + "e" + strconv.Itoa(r.IntN(60)-30))
 		check(strconv.FormatFloat(r.NormFloat64(), 'e', r.IntN(20), 64))
 		check(strconv.FormatFloat(math.Float64frombits(r.Uint64()%0x7ff0000000000000), 'e', 1+r.IntN(20), 64))
+	}
+	for range 5_000 { // halfway between neighbours, or next to that, in so many digits that one quotient decides
+		places := r.IntN(5)
+		number := 1<<53 + r.Uint64N(1<<52)
+		for range places {
+			number *= 5
+		}
+		for _, n := range []uint64{number - 1, number, number + 1} {
+			check(strconv.FormatUint(n, 10) + "e-" + strconv.Itoa(places))
+		}
+		check(strconv.FormatUint(r.Uint64(), 10) + "e-" + strconv.Itoa(r.IntN(28)))
 	}
 	for range 300 {
 		v := math.Float64frombits(r.Uint64() % 0x7fe0000000000000)
@@ -74,18 +88,18 @@ func TestNumbersAreNearest(t *testing.T) {
 // TestNumbersOfAnyExponent: exponents beyond any integer type.
 func TestNumbersOfAnyExponent(t *testing.T) {
 	huge := strings.Repeat("9", 100)
-	for text, want := range map[string]fault{
-		"1e" + huge: outOfRange, "1e-" + huge: outOfRange, "0e" + huge: noFault, "0e-" + huge: noFault,
-		"1e0" + huge: outOfRange, "1e" + strings.Repeat("0", 100): noFault, "1e18446744073709551616": outOfRange,
-		"1e-18446744073709551616": outOfRange, "1e9223372036854775808": outOfRange, "1e4294967296": outOfRange,
+	for text, want := range map[string]Fault{
+		"1e" + huge: OutOfRange, "1e-" + huge: OutOfRange, "0e" + huge: None, "0e-" + huge: None,
+		"1e0" + huge: OutOfRange, "1e" + strings.Repeat("0", 100): None, "1e18446744073709551616": OutOfRange,
+		"1e-18446744073709551616": OutOfRange, "1e9223372036854775808": OutOfRange, "1e4294967296": OutOfRange,
 	} {
-		if _, _, got := parseNumber([]byte(text + "\n")); got != want {
+		if _, _, got := Parse([]byte(text + "\n")); got != want {
 			t.Errorf("%.20s…: fault %d, want %d", text, got, want)
 		}
 	}
 }
 
-func FuzzParseNumber(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	for _, text := range []string{"1", "-0.5e3", "1e400", "1e-400", "nan", "0x1p3", "1_0", ".", "1.", ".5", "1e+", "9007199254740993", "123456789012345678901", "4.9e-324"} {
 		f.Add(text)
 	}
@@ -93,10 +107,10 @@ func FuzzParseNumber(f *testing.F) {
 		if len(text) > 500 {
 			return
 		}
-		v, length, got := parseNumber([]byte(text))
+		v, length, got := Parse([]byte(text))
 		spelled := numberGrammar.FindString(text)
 		if rest := text[len(spelled):]; spelled == "" || spelled == strings.TrimRight(spelled, "eE+-") && rest != "" && rest[0]|0x20 == 'e' && !strings.ContainsAny(spelled, "eE") {
-			if got != notNumber { // "1e" is not the number 1 followed by an e
+			if got != NotNumber { // "1e" is not the number 1 followed by an e
 				t.Fatalf("%q: %v, fault %d; it is no number", text, v, got)
 			}
 			return
@@ -104,13 +118,37 @@ func FuzzParseNumber(f *testing.F) {
 		want, err := strconv.ParseFloat(spelled, 64)
 		zero := !strings.ContainsAny(strings.FieldsFunc(spelled, func(r rune) bool { return r|0x20 == 'e' })[0], "123456789")
 		if err != nil || want == 0 && !zero {
-			if got != outOfRange {
+			if got != OutOfRange {
 				t.Fatalf("%q: %v, fault %d, want out of range", text, v, got)
 			}
 			return
 		}
-		if got != noFault || length != len(spelled) || math.Float64bits(v) != math.Float64bits(want) {
+		if got != None || length != len(spelled) || math.Float64bits(v) != math.Float64bits(want) {
 			t.Fatalf("%q: %v of %d bytes, fault %d, want %v of %d", text, v, length, got, want, len(spelled))
 		}
 	})
+}
+
+// TestEight: every count of digits, before every byte that is not one.
+func TestEight(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	for n := range 9 {
+		for c := range 256 {
+			if '0' <= c && c <= '9' {
+				continue
+			}
+			random := make([]byte, n)
+			for k := range random {
+				random[k] = byte('0' + r.IntN(10))
+			}
+			for _, digits := range []string{string(random), strings.Repeat("9", n), strings.Repeat("0", n)} {
+				text := digits + string([]byte{byte(c)}) + "\xff\x00909\x80\x2f\x3a9999"
+				value, got := Eight([]byte(text))
+				want, _ := strconv.ParseUint(digits, 10, 64)
+				if got != n || n > 0 && value != want {
+					t.Fatalf("%q: %d in %d digits, want %d in %d", text, value, got, want, n)
+				}
+			}
+		}
+	}
 }

@@ -1,0 +1,246 @@
+// Package decimal reads decimal numbers from text, to the nearest float64.
+package decimal
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"strconv"
+)
+
+// MaxLength is the longest spelling of a number that is read, in bytes: the exact decimal
+// expansion of any float64 fits four times over.
+const MaxLength = 4096
+
+// Fault says what is wrong with a spelling; None is success.
+type Fault uint8
+
+// What may be wrong.
+const (
+	None Fault = iota
+	NotNumber
+	OutOfRange
+	TooLong
+)
+
+// Parse reads the longest number at the start of b,
+//
+//	[+|-] (digits [. [digits]] | . digits) [(e|E) [+|-] digits]
+//
+// and returns the nearest float64, ties to even, and the bytes looked at. The
+// spellings that strtod and strconv accept beyond this (nan, inf, hexadecimal,
+// underscores) are not numbers here. A magnitude that would become infinite,
+// or a nonzero one that would become 0, is out of range; subnormals are not.
+//
+// More than MaxLength bytes are no number either.
+func Parse(b []byte) (v float64, length int, f Fault) {
+	if len(b) >= shortReach {
+		if v, length = short(b); length > 0 {
+			return v, length, None
+		}
+	}
+	i := 0
+	negative := false
+	if i < len(b) && (b[i] == '-' || b[i] == '+') {
+		negative = b[i] == '-'
+		i++
+	}
+	start := i
+	mantissa, i, fits := digits(b, i, 0)
+	count, exponent := i-start, 0
+	if i < len(b) && b[i] == '.' {
+		point := i + 1
+		var all bool
+		mantissa, i, all = digits(b, point, mantissa)
+		fits = fits && all
+		exponent = point - i
+		count -= exponent
+	}
+	if count == 0 {
+		return 0, i, NotNumber
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		power, n, ok := parseExponent(b[i+1:])
+		i += 1 + n
+		if !ok {
+			return 0, i, NotNumber
+		}
+		exponent += power
+	}
+	switch {
+	case fits && mantissa <= 1<<53 && -22 <= exponent && exponent <= 22:
+		// Both factors are exact, so one rounding gives the nearest float64.
+		if v = float64(mantissa); exponent < 0 {
+			v /= pow10[-exponent]
+		} else {
+			v *= pow10[exponent]
+		}
+	case fits && mantissa > 0 && -27 <= exponent && exponent <= 0:
+		v = quotient(mantissa, -exponent)
+	case i > MaxLength:
+		return 0, i, TooLong
+	default:
+		return parseSlowly(b[:i])
+	}
+	if negative {
+		v = -v
+	}
+	return v, i, None
+}
+
+// shortReach is how many bytes short may look at.
+const shortReach = 1 + 8 + 1 + 8
+
+// short is Parse for what most numbers of most files are, up to seven digits, perhaps with a
+// point, and up to seven digits more; the length is 0 where it is anything else. There are
+// no branches on what differs from number to number.
+func short(b []byte) (v float64, length int) {
+	sign := int((uint32(b[0]^'-') - 1) >> 31)
+	whole, n := Eight(b[sign:])
+	i := sign + n
+	if n == 0 || n == 8 {
+		return 0, 0
+	}
+	if b[i] == '.' {
+		fraction, places := Eight(b[i+1:])
+		if places == 0 || places == 8 {
+			return 0, 0
+		}
+		whole = whole*tens[places&15] + fraction
+		v, i = float64(int64(whole))/pow10[places&15], i+1+places
+	} else {
+		v = float64(int64(whole))
+	}
+	if b[i]|0x20 == 'e' {
+		return 0, 0
+	}
+	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), i
+}
+
+// digits goes on with a number m by the digits from b[i] on, and returns where they end;
+// fits is whether the number is below 2⁶⁴, without which it means nothing.
+func digits(b []byte, i int, m uint64) (number uint64, end int, fits bool) {
+	fits = true
+	for len(b)-i >= 8 {
+		v, n := Eight(b[i:])
+		if n == 0 {
+			return m, i, fits
+		}
+		fits = fits && m <= most[n&15]
+		m = m*tens[n&15] + v
+		if i += n; n < 8 {
+			return m, i, fits
+		}
+	}
+	for ; i < len(b); i++ {
+		d := uint64(b[i]) - '0'
+		if d > 9 {
+			break
+		}
+		fits = fits && m <= most[1]
+		m = m*10 + d
+	}
+	return m, i, fits
+}
+
+// Eight returns the number spelled by the digits at the start of b, which has eight bytes or
+// more, up to eight of them, and how many they are; for none the number means nothing.
+//
+// Their count needs no loop, which would mispredict its end on almost every number.
+func Eight(b []byte) (value uint64, n int) {
+	x := binary.LittleEndian.Uint64(b) ^ 0x3030303030303030 // a digit becomes its value
+	other := (x + 0x7676767676767676 | x) & 0x8080808080808080
+	n = bits.TrailingZeros64(other) / 8 // 8 where every byte is a digit
+	// Zeros move in before the digits, then neighbours join: 1, 2, 4 at a time.
+	x <<= uint(64-8*n) & 63
+	x = x*10 + x>>8
+	const low = 0x000000ff000000ff
+	return ((x&low)*(100+1000000<<32) + (x>>16&low)*(1+10000<<32)) >> 32, n
+}
+
+// quotient returns the float64 nearest to m/10ᵏ, for 0 < m and k ≤ 27: m/5ᵏ, both moved up
+// to where an integer division leaves at least 62 bits and says whether more are to come.
+func quotient(m uint64, k int) float64 {
+	up := bits.LeadingZeros64(m)
+	m <<= up
+	divisor, by := fives[k].number, fives[k].shift
+	q, rest := bits.Div64(m>>1, m<<63, divisor)
+	q = q>>1 | q&1 // below 2⁶³; the last bit, far below the half, tells what is lost
+	if rest != 0 {
+		q |= 1
+	}
+	return float64(int64(q)) * math.Float64frombits(uint64(1023-62-up+by-k)<<52)
+}
+
+// parseExponent reads [+|-] digits, n bytes of them, saturating; ok says
+// whether there are digits.
+func parseExponent(b []byte) (power, n int, ok bool) {
+	i := 0
+	negative := false
+	if i < len(b) && (b[i] == '-' || b[i] == '+') {
+		negative = b[i] == '-'
+		i++
+	}
+	start := i
+	for ; i < len(b) && b[i]-'0' <= 9; i++ {
+		power = min(power*10+int(b[i]-'0'), 1<<20)
+	}
+	if negative {
+		power = -power
+	}
+	return power, i, i > start
+}
+
+// parseSlowly is Parse for a spelling that is known to be well formed
+// but is too long or too large for the exact routes.
+func parseSlowly(b []byte) (v float64, length int, f Fault) {
+	v, err := strconv.ParseFloat(string(b), 64)
+	if err != nil || math.IsInf(v, 0) || (v == 0 && !spellsZero(b)) {
+		return 0, len(b), OutOfRange
+	}
+	return v, len(b), None
+}
+
+// spellsZero reports whether every digit before the exponent is 0.
+func spellsZero(b []byte) bool {
+	for _, c := range b {
+		switch {
+		case c|0x20 == 'e':
+			return true
+		case '1' <= c && c <= '9':
+			return false
+		}
+	}
+	return true
+}
+
+// pow10 holds the powers of ten that float64 represents exactly.
+var pow10 = [...]float64{
+	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+}
+
+// tens holds powers of ten as integers, and most the largest number that has room for so
+// many digits more below 2⁶⁴; more than eight at once do not occur.
+var (
+	tens = [16]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+	most = [16]uint64{
+		1<<64 - 2, (1<<64-1)/10 - 1, (1<<64-1)/100 - 1, (1<<64-1)/1000 - 1, (1<<64-1)/10000 - 1,
+		(1<<64-1)/100000 - 1, (1<<64-1)/1000000 - 1, (1<<64-1)/10000000 - 1, (1<<64-1)/100000000 - 1,
+	}
+)
+
+// fives holds 5ᵏ·2^shift, from 2⁶³ on.
+var fives = func() (table [28]struct {
+	number uint64
+	shift  int
+},
+) {
+	power := uint64(1)
+	for k := range table {
+		table[k].shift = bits.LeadingZeros64(power)
+		table[k].number = power << table[k].shift
+		power *= 5
+	}
+	return table
+}()

@@ -1,0 +1,133 @@
+package table
+
+import (
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Records are those of the standard library's reader, and so are the lines of errors,
+// whatever stands next to quotes and however the text arrives.
+func TestRecordsAreThoseOfTheStandardLibrary(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	pieces := []string{"1", "-2.5", "x", ",", ",", "\n", "\n", "\r\n", "\"", "\"\"", "\"a\"", "\"1\"", "\"b,\n\"", " ", "\r", "", "1e5", "0.12345678901234567"}
+	records := 0
+	for range 4_000 {
+		var text strings.Builder
+		for range 1 + r.IntN(14) {
+			text.WriteString(pieces[r.IntN(len(pieces))])
+		}
+		want, failed := csv.NewReader(strings.NewReader(text.String())).ReadAll()
+		var source io.Reader = strings.NewReader(text.String())
+		if r.IntN(2) == 0 {
+			source = iotest.OneByteReader(source)
+		}
+		got, err := allRecords(source, 1+2*r.IntN(2))
+		if (err != nil) != (failed != nil) {
+			t.Fatalf("%q: %v, the standard library has %v", text.String(), err, failed)
+		}
+		var at *csv.ParseError
+		if e := (*outcome.Error)(nil); errors.As(failed, &at) && (!errors.As(err, &e) || e.Line != at.Line && !errors.Is(failed, csv.ErrFieldCount)) {
+			t.Fatalf("%q: %v, the standard library has %v", text.String(), err, failed)
+		}
+		if failed != nil {
+			continue
+		}
+		for _, record := range want {
+			for k := range record {
+				record[k] = strings.TrimSpace(record[k])
+			}
+		}
+		if !slices.EqualFunc(got, want, slices.Equal) {
+			t.Fatalf("%q: %q, the standard library has %q", text.String(), got, want)
+		}
+		records += len(want)
+	}
+	if records < 500 {
+		t.Errorf("only %d records", records)
+	}
+}
+
+func allRecords(r io.Reader, threads int) ([][]string, error) {
+	said := false
+	c, err := newCSVRows("text", r, ',', &said)
+	if err != nil {
+		return nil, err
+	}
+	c.beside(threads)
+	defer c.stop()
+	var all [][]string
+	var row []Cell
+	for {
+		if row, err = c.Next(row); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		var texts []string
+		for _, cell := range row {
+			texts = append(texts, cell.Text)
+		}
+		all = append(all, texts)
+	}
+}
+
+// What is read of a text, and the line of what is wrong with it, does not depend on how many
+// blocks are parsed at once.
+func TestThreadsReadTheSame(t *testing.T) {
+	var text bytes.Buffer
+	text.WriteString("a,b,c,y\n")
+	for i := range 60_000 {
+		fmt.Fprintf(&text, "%d,%.17g,%s,%d\n", i%7, float64(i)/7, []string{"0.5", "2e-9"}[i%2], i%3)
+	}
+	size := text.Len()
+	missing := strings.Replace(text.String(), "\n3,", "\n,", 2000)
+	for name, one := range map[string]struct {
+		text string
+		o    Options
+		line int
+	}{
+		"numbers":        {text: text.String()},
+		"missing":        {text: missing, o: Options{Missing: Mean}},
+		"rows left out":  {text: missing, o: Options{Missing: DropRows}},
+		"missing late":   {text: text.String() + "\n1,,2,3\n", line: 60_003},
+		"text late":      {text: text.String() + "x,1,2,3\n", line: 60_002},
+		"short late":     {text: text.String() + "1,1,2\n", line: 60_002},
+		"a quote late":   {text: text.String() + "1,\"1\n\",2,3\n", o: Options{OneHot: true}},
+		"quotes late":    {text: text.String() + "1,\"1\"\"\",2,3\n", line: 60_002},
+		"one-hot":        {text: text.String(), o: Options{OneHot: true, Categories: []string{"a"}}},
+		"columns chosen": {text: text.String(), o: Options{Columns: []string{"c", "a"}}},
+	} {
+		if size < 4*256<<10 {
+			t.Fatalf("%d bytes are too few blocks", size)
+		}
+		one.o.Target, one.o.Name, one.o.Threads = "y", "text", 1
+		want, failed := Read(t.Context(), strings.NewReader(one.text), one.o)
+		one.o.Threads = 3
+		got, err := Read(t.Context(), strings.NewReader(one.text), one.o)
+		if fmt.Sprint(err) != fmt.Sprint(failed) || (err != nil) != (one.line > 0) {
+			t.Errorf("%s: %v, on one thread %v", name, err, failed)
+			continue
+		}
+		if e, ok := errors.AsType[*outcome.Error](err); ok {
+			if e.Line != one.line {
+				t.Errorf("%s: %v, want line %d", name, err, one.line)
+			}
+			continue
+		}
+		_, values := got.X.Arrays()
+		_, wanted := want.X.Arrays()
+		if !slices.Equal(values, wanted) || !slices.Equal(got.Y, want.Y) || !slices.Equal(got.Kept, want.Kept) || fmt.Sprint(got.Schema) != fmt.Sprint(want.Schema) {
+			t.Errorf("%s: other data", name)
+		}
+	}
+}

@@ -71,7 +71,7 @@ func (c combination) refusals() (gradient, choice []string) {
 		broken bool
 		flag   string
 	}{
-		{c.standardize && c.model == pare.SVM, "standardize"}, // without intercept
+		{c.standardize && (c.model == pare.SVM || c.model == pare.SimplexSVR), "standardize"}, // without intercept
 		{c.positive && !traits.Positive, "positive"},
 		{c.method != pare.Implicit && (c.standardize || !traits.Iterated), "method"},
 		{c.loss != "" && (!held || traits.Classes || c.weighted && c.loss == "own" || c.meansOnly() && c.judgesClasses()), "validation-loss"},

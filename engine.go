@@ -28,6 +28,7 @@ type engine struct {
 	gram            int      // columns of the largest Gram matrix; 0: no limit of ours
 	reused          *results // where all results go, see [Fitter]; nil: each to its own
 	team            *team.Team
+	classes         *classWeighing // nil: classes have no weights of their own
 }
 
 // newEngine makes an engine that is ready to solve.
@@ -76,6 +77,9 @@ func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		return nil, err
 	}
 	if err = e.checkMethod(); err != nil {
+		return nil, err
+	}
+	if e.classes, err = newClassWeighing(f, y, c); err != nil {
 		return nil, err
 	}
 	if e.k, err = c.kernels(); err != nil {
@@ -127,7 +131,7 @@ func (c Config) kernels() (*kernels.Set, error) {
 
 // view returns the view of all rows.
 func (e *engine) view() (*sparse.View, error) {
-	view, err := sparse.NewView(e.k, e.x, e.config.Weights, !e.config.NoIntercept)
+	view, err := sparse.NewView(e.k, e.x, e.training(), !e.config.NoIntercept)
 	if err == nil && e.config.Standardize {
 		view = view.Standardised()
 	}
@@ -177,6 +181,9 @@ func (e *engine) spec() bilevel.Spec {
 	spec := bilevel.Spec{
 		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.times, Box: e.box, Solver: e.solver(),
 		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Solved: e.config.Solved,
+	}
+	if e.classes != nil {
+		spec.Training = e.classes.weigh
 	}
 	if e.config.seat != nil {
 		spec.Turns = e.config.seat

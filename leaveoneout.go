@@ -66,11 +66,12 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64) (*Left
 	}
 	out := &LeftOut{Scores: make([]float64, len(leverage)), Status: solution.Status}
 	total := s.fit.View().Total()
+	weights := s.engine.training()
 	for i, h := range leverage {
 		out.Freedom = math.FMA(curvature[i], h, out.Freedom)
 		weight := 1.0
-		if s.engine.config.Weights != nil {
-			weight = s.engine.config.Weights[i]
+		if weights != nil {
+			weight = weights[i]
 		}
 		step := solution.Residual[i] * h / (1 - float64(curvature[i]*h))
 		out.Scores[i] = solution.Prediction[i] - step + float64(kernels.Log(1-weight/total)*motion[i])

@@ -2,10 +2,7 @@ package pare_test
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
@@ -13,35 +10,14 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/loss"
-	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // goldenFamily is a row of testdata/golden/families.jsonl.
-type goldenFamily struct {
-	Data, Datafit, Penalty, Loss, Split, Target, Weights, Offset string
-	Folds                                                        int
-	Delta                                                        any
-	Power                                                        float64
-	Factors                                                      string
-	Lower, Upper                                                 float64
-	Intercept, Standardize                                       bool
-	AlphaMax                                                     float64   `json:"alpha_max"`
-	LogLambda                                                    []float64 `json:"log_lambda"`
-	Value                                                        float64
-	Gradient                                                     []float64
-	Info                                                         []struct{ Objective, Null, B float64 }
-	Coef                                                         struct {
-		Index []int32
-		Value []float64
-	} `json:"coef_first_fold"`
-}
-
-func (g goldenFamily) String() string {
-	return strings.Join([]string{g.Data, g.Datafit, g.Penalty, g.Loss, g.Split}, " ")
-}
+type goldenFamily struct{ fixture.Family }
 
 func (g goldenFamily) config() pare.Config {
 	c := pare.Config{Tol: 1e-12, NoIntercept: !g.Intercept, Standardize: g.Standardize}
+	c.Balanced = g.ClassWeight == "balanced"
 	if g.Penalty == "" { // support vectors
 		c.Model = pare.Model(g.Datafit)
 		c.Intercept = g.Intercept && c.Model == pare.SVM
@@ -66,51 +42,11 @@ func (g goldenFamily) config() pare.Config {
 	return c
 }
 
-// problem returns the data with the target of a row, as its data set has it.
-func (g goldenFamily) problem(t *testing.T) (x sparse.Matrix, y []float64) {
-	t.Helper()
-	switch of, drawn := strings.CutPrefix(g.Data, "syn:"); {
-	case drawn:
-		x, y = synthetic(t, of, g.Target)
-	case g.Data == "diabetes":
-		x, y = load(t)
-	default:
-		x, y = shared(t, g.Data)
-	}
-	kind, numbers, _ := strings.Cut(g.Target, ":")
-	first, second, _ := strings.Cut(numbers, ",")
-	a, _ := strconv.ParseFloat(first, 64)
-	b, _ := strconv.ParseFloat(second, 64)
-	for i, v := range y {
-		switch kind {
-		case "count":
-			y[i] = math.Floor(v / a)
-		case "scale":
-			y[i] = v / a
-		case "excess":
-			y[i] = max(v-a, 0) / b
-		}
-	}
-	return x, y
-}
-
-// weight is that of row i.
-func (g goldenFamily) weight(i int) float64 {
-	switch g.Weights {
-	case "1+i%3":
-		return float64(1 + i%3)
-	case "i%4":
-		return float64(i % 4)
-	default:
-		return 1
-	}
-}
-
 // TestGoldenFamilies: αmax, values, hypergradients and the first fold's solution are those of
 // an independent computation, to 1e-9 and 1e-7.
 func TestGoldenFamilies(t *testing.T) {
 	rows := fixture.Golden[goldenFamily](t, "testdata/golden/families.jsonl")
-	if len(rows) != 21 {
+	if len(rows) != 24 {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, row := range rows {
@@ -120,7 +56,7 @@ func TestGoldenFamilies(t *testing.T) {
 
 func (g goldenFamily) test(t *testing.T) {
 	ctx := context.Background()
-	x, y := g.problem(t)
+	x, y := g.Problem(t, "../shared/data/")
 	c := g.config()
 	v := pare.Validation{InOrder: true, Loss: criterion.Named(g.Loss), Folds: g.Folds}
 	if c.Loss != nil && criterion.Deviance(c.Loss).Name() == g.Loss {
@@ -128,7 +64,7 @@ func (g goldenFamily) test(t *testing.T) {
 	}
 	first := make([]float64, len(y)) // weights of the first fold's training rows
 	for i := range y {
-		if first[i] = g.weight(i); g.Weights != "" {
+		if first[i] = g.Weight(i); g.Weights != "" {
 			c.Weights = append(c.Weights, first[i])
 		}
 		if g.Offset != "" {
@@ -205,47 +141,6 @@ func (g goldenFamily) test(t *testing.T) {
 			t.Errorf("coefficient %.15g, want %.15g to %g", f.Coef[k], g.Coef.Value[k], off)
 		}
 	}
-}
-
-// synthetic draws the data of a seed, rows and columns: see testdata/golden/README.md.
-func synthetic(t *testing.T, of, target string) (x sparse.Matrix, y []float64) {
-	t.Helper()
-	var seed uint64
-	var n, p int
-	if _, err := fmt.Sscanf(of, "%d,%d,%d", &seed, &n, &p); err != nil {
-		t.Fatal(err)
-	}
-	mix := func(z uint64) uint64 {
-		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-		z = (z ^ z>>27) * 0x94d049bb133111eb
-		return z ^ z>>31
-	}
-	at := func(state uint64, k int) uint64 { return mix(state + uint64(k+1)*0x9e3779b97f4a7c15) }
-	unit := func(z uint64) float64 { return float64(z>>11) * 0x1p-53 }
-	third := func(s uint64, k int) float64 { return unit(at(s, k)) + unit(at(s, k+1)) + unit(at(s, k+2)) - 1.5 }
-	weights, noise := []float64{1, -1. / 2, 1. / 3, -1. / 4, 1. / 5, -1. / 6, 1. / 7, -1. / 8}, 0.5
-	if target == "simplex" {
-		weights, noise = []float64{.4, .3, .2, .1}, 0.25
-	}
-	values := make([]float64, n*p)
-	for i := range n {
-		s, m := at(mix(seed), i), 0.0
-		for j := range p {
-			v := third(s, 3*j)
-			if j > 0 {
-				v += 0.5 * values[(j-1)*n+i]
-			}
-			if values[j*n+i] = v; j < len(weights) {
-				m += weights[j] * v
-			}
-		}
-		y = append(y, m+noise*third(s, 3*p))
-	}
-	x, err := sparse.NewDense(n, p, values)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, y
 }
 
 // TestLossesAreChosenWell: with an ℓ1 strength the default search comes within a thousandth of

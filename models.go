@@ -29,9 +29,10 @@ const (
 	Tweedie       Model = "tweedie"
 	Huber         Model = "huber"
 	SquaredHinge  Model = "squared_hinge"
-	SVR           Model = "svr"        // ε-insensitive regression; its λ's are ln C and ln ε
-	Multiclass    Model = "multiclass" // one-versus-rest: a logreg for each class against the others
-	SVM           Model = "svm"        // without intercept unless one is asked for; its λ is ln C
+	SVR           Model = "svr"         // ε-insensitive regression; its λ's are ln C and ln ε
+	SimplexSVR    Model = "simplex_svr" // the same with coefficients β ≥ 0, Σβ = 1 and no intercept
+	Multiclass    Model = "multiclass"  // one-versus-rest: a logreg for each class against the others
+	SVM           Model = "svm"         // without intercept unless one is asked for; its λ is ln C
 
 	GroupLasso      Model = "group"           // groups of columns enter together
 	GroupNet        Model = "group_enet"      // with a ridge
@@ -63,6 +64,7 @@ type family struct {
 	// bare that there is no intercept unless one is asked for.
 	machine    svmLoss
 	tube, bare bool
+	simplex    bool                           // its coefficients are on the probability simplex, and there is no intercept
 	state      func(*engine) (problem, error) // makes the inner problem of an engine's data
 }
 
@@ -172,6 +174,7 @@ func families() []family {
 		{name: Multiclass, about: "two classes or more: a logreg of each class against the rest", loss: loss.Logistic{}, form: byClass, judged: "cross-entropy", classes: true, state: newOneVersusRest},
 		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, bare: true, machine: svmLoss{"hinge", loss.Margin}, state: newSamples},
 		{name: SVR, about: "numbers; ε-insensitive support vector regression, C and ε", form: tube, judge: mse, judged: meanSquares, samples: true, tube: true, machine: svmLoss{"epsilon_insensitive", loss.Identity}, state: newSamples},
+		{name: SimplexSVR, about: "numbers; the same with β ≥ 0 and Σβ = 1, no intercept", form: tube, judge: mse, judged: meanSquares, samples: true, tube: true, bare: true, simplex: true, machine: svmLoss{"epsilon_insensitive", loss.Identity}, state: newSamples},
 		{name: GroupLasso, about: "group Lasso: groups of columns enter together", loss: loss.Squared{}, form: groupForm(), judge: mse, judged: meanSquares, state: newBlocked},
 		{name: GroupNet, about: "group Lasso and ridge, two strengths", loss: loss.Squared{}, form: groupNetForm(), judge: mse, judged: meanSquares, state: newBlocked},
 		{name: SparseGroup, about: "sparse group Lasso: few groups, few columns of each", loss: loss.Squared{}, form: sparseGroupForm(tau), judge: mse, judged: meanSquares, state: newBlocked},
@@ -262,7 +265,7 @@ func (c Config) Traits() (Traits, error) {
 	}
 	return Traits{
 		Model: f.name, About: f.about, Loss: f.lossName(), Link: f.link(), Judged: f.judged, Strengths: f.strengths,
-		Positive: f.positive, Intercept: true, Bare: f.bare, Samples: f.samples, Offset: f.offset(), Certified: !f.samples && f.blocks == nil, Dense: f.dense, Classes: f.classes,
+		Positive: f.positive, Intercept: !f.simplex, Bare: f.bare, Samples: f.samples, Offset: f.offset(), Certified: !f.samples && f.blocks == nil, Dense: f.dense, Classes: f.classes,
 		Factors: f.rescale != nil, Iterated: f.iterated(),
 		Grouped: f.blocks != nil && f.blocks.grouped, Convex: shape == "", Shape: shape,
 	}, nil

@@ -83,7 +83,7 @@ func newHeldOut(rows, folds int) *HeldOut {
 func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
 	weights, rows := spec.Split(fold)
 	c := e.config
-	c.Weights, c.Certify, c.Threads = weights, false, 1
+	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads = weights, nil, false, false, 1
 	part, err := newEngine(e.x, e.y, c)
 	if err != nil {
 		return nil, outcome.In(fmt.Sprintf("fold %d", fold), err)

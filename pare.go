@@ -19,6 +19,7 @@
 //	multinomial min (1/n)Σ (ln Σₖ e^{mᵢₖ} − mᵢ,yᵢ) + e^λΣ|βⱼₖ|,  mᵢₖ = xᵢβₖ + bₖ
 //	svm     min ½‖β‖² + e^λΣ(1 − yᵢxᵢβ)₊,  y = ±1
 //	svr     min ½‖β‖² + e^λ₁Σ(|yᵢ − mᵢ| − e^λ₂)₊
+//	simplex_svr the same with β ≥ 0, Σβ = 1 and without intercept
 //
 // with an unpenalised intercept b unless it is switched off (the svm has one if it is asked for), and any loss
 // in the place of the squared one ([Config].Loss);
@@ -54,6 +55,13 @@ type Config struct {
 	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, one
 	// of weight 0 as absent: n becomes the sum of the weights. Not kept.
 	Weights []float64
+	// ClassWeights multiply the weights of the rows of each class, in ascending order of their
+	// labels, in the inner problem alone: the criterion has Weights. Balanced makes the classes
+	// count alike there instead: the weights of class k are multiplied by N/KNₖ, N and Nₖ the
+	// weights of all rows and of those of the class that are trained on, in every fold its own.
+	// For models of classes. Not kept.
+	ClassWeights []float64
+	Balanced     bool
 	// Offset is added to the predictions of the rows: m = Xβ + b + o, in the fit and in the
 	// criterion, finite, one a row; nil means 0. With a logarithmic link it is the logarithm
 	// of the exposure. Columns are not standardised or penalised with it, and what predicts

@@ -33,7 +33,7 @@ func newSamples(e *engine) (problem, error) {
 	}
 	m := &onSamples{engine: e, samples: sparse.Transpose(e.x), top: [1]float64{math.NaN()}}
 	var err error
-	m.fit, err = model.NewSVM(e.k, m.samples, e.y, e.config.Weights)
+	m.fit, err = model.NewSVM(e.k, m.samples, e.y, e.training())
 	return m, err
 }
 

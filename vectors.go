@@ -12,7 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// onVectors is the inner problem of [SVR], and of [SVM] with an intercept.
+// onVectors is the inner problem of [SVR] and [SimplexSVR], and of [SVM] with an intercept.
 type onVectors struct {
 	engine *engine
 	fit    *model.Vectors
@@ -22,7 +22,7 @@ type onVectors struct {
 
 func newVectors(e *engine) (problem, error) {
 	fit, err := model.NewVectors(e.k, e.x, e.y, model.VectorsOptions{
-		Weights: e.config.Weights, Classes: !e.family.tube, Intercept: e.centred(), Standardise: e.config.Standardize,
+		Weights: e.training(), Classes: !e.family.tube, Simplex: e.family.simplex, Intercept: e.centred(), Standardise: e.config.Standardize,
 	})
 	if err != nil {
 		return nil, err
@@ -36,6 +36,17 @@ func newVectors(e *engine) (problem, error) {
 
 // vectors reports that the problem of samples is one with an intercept or a tube.
 func (e *engine) vectors() bool { return e.family.tube || e.family.samples && e.config.Intercept }
+
+func (e *engine) kind() bilevel.VectorsKind {
+	switch {
+	case e.family.simplex:
+		return bilevel.VectorsOnSimplex
+	case e.family.tube:
+		return bilevel.VectorRegression
+	default:
+		return bilevel.VectorClasses
+	}
+}
 
 // centred reports that there is an intercept.
 func (e *engine) centred() bool {
@@ -75,6 +86,9 @@ func (m *onVectors) units() []float64 {
 	}
 	if square > 0 {
 		spread = math.Sqrt(square / total)
+	}
+	if m.fit.Simplex() { // where the hinges are worth what ½‖w‖² is, which is 1 at most
+		c = 1 / float64(total*spread*spread)
 	}
 	return []float64{kernels.Log(spread * c), kernels.Log(0.1 * spread)}
 }
@@ -130,11 +144,11 @@ func (m *onVectors) complete(spec bilevel.Spec) bilevel.Spec {
 }
 
 func (m *onVectors) outer(spec bilevel.Spec) (outer, error) {
-	return bilevel.NewVectors(m.engine.k, m.engine.x, m.engine.y, !m.engine.family.tube, m.complete(spec))
+	return bilevel.NewVectors(m.engine.k, m.engine.x, m.engine.y, m.engine.kind(), m.complete(spec))
 }
 
 func (m *onVectors) lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	return bilevel.NewVectorsLanes(m.engine.k, x, m.engine.y, !m.engine.family.tube, m.complete(spec))
+	return bilevel.NewVectorsLanes(m.engine.k, x, m.engine.y, m.engine.kind(), m.complete(spec))
 }
 
 func (m *onVectors) over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (outer, error) {
@@ -144,6 +158,10 @@ func (m *onVectors) over(ctx context.Context, runner bilevel.Runner, spec bileve
 // checkVectors refuses what the machines of support vectors do not have.
 func (e *engine) checkVectors() error {
 	switch c := e.config; {
+	case c.Intercept && e.family.simplex:
+		return outcome.At(outcome.Usage, "intercept", "%s has none: its coefficients have the sum 1", c.Model)
+	case c.Standardize && e.family.simplex:
+		return outcome.At(outcome.Usage, "standardize", "the coefficients of %s have the sum 1 as they are; scale the columns before", c.Model)
 	case c.Intercept && !e.family.bare:
 		return outcome.At(outcome.Usage, "intercept", "%s has an intercept unless NoIntercept says otherwise", c.Model)
 	case c.Intercept && c.NoIntercept:

@@ -183,6 +183,9 @@ func (s *Spec) Split(fold int) (weights []float64, validation []int32) {
 			weights[i] = s.weight(i)
 		}
 	}
+	if s.Training != nil {
+		s.Training(weights)
+	}
 	return weights, validation
 }
 

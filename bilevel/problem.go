@@ -37,6 +37,9 @@ type Spec struct {
 	// Weights s of the rows, in the inner problems and in the criterion; nil: all 1. A
 	// weight of k counts as k equal rows of the same fold.
 	Weights []float64
+	// Training, where set, changes the weights of the rows that a fold trains on, which are 0
+	// of the others: in the inner problem, not in the criterion.
+	Training func(weights []float64)
 	// Forward trains a fold on those of smaller ids alone: rows in the order of time.
 	Forward bool
 	// Penalty makes the inner penalty of a λ.

@@ -12,10 +12,20 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
+// VectorsKind says which machine of support vectors it is.
+type VectorsKind int
+
+// The machines.
+const (
+	VectorClasses    VectorsKind = iota // the hinge, of classes
+	VectorRegression                    // with a tube
+	VectorsOnSimplex                    // with a tube, and coefficients on the simplex
+)
+
 // NewVectors prepares the choice of the strengths of a [model.Vectors]: ln C, and for
 // regression ln ε. Of the spec, Criterion is required; Penalty and Datafit are not used.
-func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, classes bool, spec Spec) (*Problem, error) {
-	lanes, err := NewVectorsLanes(k, x, y, classes, spec)
+func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, which VectorsKind, spec Spec) (*Problem, error) {
+	lanes, err := NewVectorsLanes(k, x, y, which, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -23,14 +33,16 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, classes bool, spec
 }
 
 // NewVectorsLanes prepares the lanes of such a problem; see [NewVectors].
-func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, classes bool, spec Spec) (*Lanes, error) {
+func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, which VectorsKind, spec Spec) (*Lanes, error) {
 	n, p := x.Dims()
 	if err := spec.Check(n); err != nil {
 		return nil, err
 	}
 	return newLanes(spec, spec.Folds.Count(), 0, p, func(id LaneID) (lane, error) {
 		weights, rows := spec.Split(id.Fold)
-		fit, err := model.NewVectors(k, x, y, model.VectorsOptions{Weights: weights, Classes: classes, Intercept: spec.Intercept, Standardise: spec.Standardise})
+		fit, err := model.NewVectors(k, x, y, model.VectorsOptions{
+			Weights: weights, Classes: which == VectorClasses, Simplex: which == VectorsOnSimplex, Intercept: spec.Intercept, Standardise: spec.Standardise,
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -40,9 +52,10 @@ func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, classes bool,
 		}
 		j := newJudged(&spec, y, rows)
 		null := make([]float64, n)
+		fit.NullPredictions(null)
 		b, _ := fit.Intercept(null, 1, 0)
 		for i := range null {
-			null[i] = b
+			null[i] += b
 		}
 		if err := j.judgeNull(null); err != nil {
 			return nil, err
@@ -87,7 +100,7 @@ func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Opti
 
 func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, _ cd.Options) error {
 	start, s := time.Now(), l.last
-	at := implicit.VectorsPoint{Dual: s.Dual, Free: s.Free, Bound: s.Bound, Predictions: s.Predictions}
+	at := implicit.VectorsPoint{Dual: s.Dual, Free: s.Free, Bound: s.Bound, Predictions: s.Predictions, W: s.W}
 	g, err := l.implicit.Solve(r.LogLambda, at, l.outer())
 	if err != nil {
 		return err

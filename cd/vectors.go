@@ -30,7 +30,7 @@ type VectorsSolution struct {
 
 // Vectors solves a [model.Vectors] at any strengths: by exact steps on the rows that are
 // free, from the last solution, and where those do not end by an interior-point method
-// before them. It factorises matrices of min(n, p) rows, and is not safe for concurrent use.
+// before them, on the simplex by accelerated steps of the dual. It factorises matrices of min(n, p) rows, and is not safe for concurrent use.
 type Vectors struct {
 	fit  *model.Vectors
 	k    *kernels.Set
@@ -50,6 +50,7 @@ type Vectors struct {
 	b          float64
 	free       vectorsFree
 	inside     vectorsInterior
+	ascent     vectorsAscent
 	sol        VectorsSolution
 	bestGap    float64
 }
@@ -69,7 +70,7 @@ func NewVectors(fit *model.Vectors) (*Vectors, error) {
 			s.list = append(s.list, int32(i))
 		}
 	}
-	if s.byRows = len(s.list) < len(s.columns); min(len(s.list), len(s.columns)) > mostVectors {
+	if s.byRows = len(s.list) < len(s.columns) && !fit.Simplex(); min(len(s.list), len(s.columns)) > mostVectors {
 		return nil, outcome.Errorf(outcome.Limit, "%d rows and %d columns: one of them must be %d at most, which a matrix is factorised of", len(s.list), len(s.columns), mostVectors)
 	}
 	s.free.system.Kernels = s.k
@@ -123,12 +124,10 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) 
 	s.begin(c, epsilon)
 	tol := opts.Tol * s.null
 	s.settle(ctx)
-	for _, target := range []float64{interiorRough, interiorTarget} {
-		if s.bestGap <= tol || ctx.Err() != nil {
-			break
-		}
-		s.inside.run(ctx, s, max(target*s.null, math.SmallestNonzeroFloat64))
-		s.settle(ctx)
+	if s.fit.Simplex() {
+		s.climb(ctx, tol, opts.MaxEpochs)
+	} else {
+		s.goInside(ctx, tol)
 	}
 	s.finish()
 	switch {
@@ -140,6 +139,17 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) 
 		s.sol.Status = outcome.NotConverged
 	}
 	return &s.sol, nil
+}
+
+// goInside goes on by the interior-point method until exact steps end.
+func (s *Vectors) goInside(ctx context.Context, tol float64) {
+	for _, target := range []float64{interiorRough, interiorTarget} {
+		if s.bestGap <= tol || ctx.Err() != nil {
+			return
+		}
+		s.inside.run(ctx, s, max(target*s.null, math.SmallestNonzeroFloat64))
+		s.settle(ctx)
+	}
 }
 
 // interiorRough is the relative gap from which exact steps are tried.
@@ -319,6 +329,8 @@ type vectorsFree struct {
 	m    []float64 // of a, the unclipped one
 	x    []float64 // rows of S, where p is small
 	q    []float64 // the matrix
+	at   []float64 // w, which on the simplex says the face
+	face []int32
 
 	system support.Semidefinite // rows may depend on one another
 	rhs    []float64
@@ -352,6 +364,7 @@ func (s *Vectors) settle(ctx context.Context) {
 		s.fit.SetPrimal(s.a, s.w)
 		s.fit.Predict(s.w, s.b, v.m)
 		s.sol.Work += float64(2 * s.pass())
+		v.at, v.face = append(v.at[:0], s.w...), s.fit.Face(s.w)
 		v.known, v.sides = append(v.known[:0], v.rows...), append(v.sides[:0], v.sign...)
 		s.classify()
 		stays := round > 0 && len(v.known) == len(v.rows)
@@ -401,7 +414,12 @@ func (s *Vectors) solveFree() bool {
 	for _, i := range s.list {
 		fixed += s.a[i]
 	}
-	s.fit.SetPrimal(s.a, s.w)
+	s.fit.SetMotion(s.a, v.at, s.w)
+	if s.fit.Simplex() { // from its middle
+		for _, j := range v.face {
+			s.w[j] += 1 / float64(len(v.face))
+		}
+	}
 	s.fit.Predict(s.w, 0, v.m)
 	v.rhs, v.ones = grow(v.rhs, size), grow(v.ones, size)
 	lift := s.freeMatrix()
@@ -429,7 +447,7 @@ func (s *Vectors) solveFree() bool {
 	return true
 }
 
-// freeMatrix sets q to A_SS + τ11ᵀ and returns τ, 0 without an intercept.
+// freeMatrix sets q to A_SS + τ11ᵀ, A of the face, and returns τ, 0 without an intercept.
 func (s *Vectors) freeMatrix() (lift float64) {
 	v, size := &s.free, len(s.free.rows)
 	v.q = grow(v.q, size*size)
@@ -451,8 +469,8 @@ func (s *Vectors) freeMatrix() (lift float64) {
 		}
 		return lift
 	}
-	v.x = s.fit.Rows(v.rows, v.x)
-	p := len(s.columns)
+	v.x = s.fit.Rows(v.rows, v.face, v.x)
+	p := len(v.face)
 	for k := range v.rows {
 		for l := range k + 1 {
 			v.q[k*size+l] = s.k.Dot(v.x[k*p:][:p], v.x[l*p:][:p]) + lift

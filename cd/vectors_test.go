@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -201,4 +202,109 @@ func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestSimplexVectors: coefficients are on the simplex, the gap is that of the two objectives from
+// their definitions and next to nothing, and no other point of the simplex is better; rows with
+// weights and copies, more columns than rows, dense and sparse.
+func TestSimplexVectors(t *testing.T) {
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(900 + seed)
+		q := r.Problem(oracle.Shape{N: 3 + r.Intn(40), P: 1 + r.Intn(30), Density: r.Pick(0.4, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
+		if seed%5 == 0 {
+			for i := range len(q.X) / 2 {
+				q.X[len(q.X)-1-i], q.Y[len(q.X)-1-i] = q.X[i], q.Y[i]
+			}
+		}
+		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, seed%2 == 0), q.Y, model.VectorsOptions{Weights: q.Weights, Simplex: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		solver, err := cd.NewVectors(fit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, p := q.Dims()
+		for range 3 {
+			c, epsilon := r.Pick(1e-3, 0.03, 1, 30), r.Pick(1e-3, 0.1, 1)
+			s, err := solver.Solve(t.Context(), []float64{math.Log(c), math.Log(epsilon)}, cd.Options{Tol: 1e-10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := fmt.Sprintf("seed %d, C %g, ε %g", seed, c, epsilon)
+			if s.Status != outcome.Converged {
+				t.Errorf("%s: %s at %g after %d epochs", name, s.Status, s.RelativeGap, s.Epochs)
+			}
+			sum := 0.0
+			for _, w := range s.W {
+				if sum += w; w < 0 {
+					t.Errorf("%s: w = %g", name, w)
+				}
+			}
+			if math.Abs(sum-1) > 1e-12 {
+				t.Errorf("%s: Σw = %.15g", name, sum)
+			}
+			primal := simplexObjective(q, s.W, c, epsilon)
+			if dual := simplexDual(q, s.Dual, epsilon); math.Abs(primal-dual-s.Gap) > 1e-11*(1+primal) || math.Abs(primal-s.Primal) > 1e-12*(1+primal) {
+				t.Errorf("%s: gap %g, the objectives are %.15g and %.15g", name, s.Gap, primal, dual)
+			}
+			for range 20 {
+				other, total := make([]float64, p), 0.0
+				for j, w := range s.W {
+					other[j] = w + r.Pick(1e-4, 1e-2, 1)*math.Abs(r.Normal())*float64(r.Intn(2))
+					total += other[j]
+				}
+				for j := range other {
+					other[j] /= total
+				}
+				if better := simplexObjective(q, other, c, epsilon); better < primal-s.Gap-1e-11*(1+primal) {
+					t.Errorf("%s: %g, and %g elsewhere", name, primal, better)
+				}
+			}
+		}
+	}
+}
+
+func simplexObjective(q *oracle.Problem, w []float64, c, epsilon float64) (value float64) {
+	for _, v := range w {
+		value += v * v / 2
+	}
+	for i, row := range q.X {
+		m := 0.0
+		for j, x := range row {
+			m += x * w[j]
+		}
+		value += c * q.Weight(i) * max(0, math.Abs(q.Y[i]-m)-epsilon)
+	}
+	return value
+}
+
+// simplexDual is y'a − ε‖a‖₁ − max over w on the simplex of v'w − ½‖w‖², v = Xᵀa, where w is found
+// by bisection of its threshold.
+func simplexDual(q *oracle.Problem, a []float64, epsilon float64) (value float64) {
+	_, p := q.Dims()
+	v := make([]float64, p)
+	for i, row := range q.X {
+		value += q.Y[i]*a[i] - epsilon*math.Abs(a[i])
+		for j, x := range row {
+			v[j] += a[i] * x
+		}
+	}
+	low, high := slices.Min(v)-1, slices.Max(v)
+	for range 200 {
+		middle, sum := (low+high)/2, 0.0
+		for _, x := range v {
+			sum += max(0, x-middle)
+		}
+		if sum > 1 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	for _, x := range v {
+		w := max(0, x-high)
+		value -= x*w - w*w/2
+	}
+	return value
 }

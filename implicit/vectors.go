@@ -14,6 +14,7 @@ type VectorsPoint struct {
 	Dual        []float64 // n: a
 	Free, Bound []int32   // rows with aᵢ inside its interval, and at an end of it that is not 0
 	Predictions []float64 // n: x̃ᵢw + b
+	W           []float64 // p
 }
 
 // Vectors computes hypergradients of a [model.Vectors] by the implicit function theorem: with
@@ -22,7 +23,8 @@ type VectorsPoint struct {
 //	K·[J_S; J_b] = −[A_SB·a_B; Σa_B] in ln C, where J_B = a_B,
 //	K·[J_S; J_b] = −ε[sign a_S; 0] in ln ε,
 //
-// without the last row and column where there is no intercept. ∂w = X̃ᵀJ.
+// without the last row and column where there is no intercept. ∂w = X̃ᵀJ, on the simplex its part
+// along the face that w is inside of, and A is of that part.
 type Vectors struct {
 	fit    *model.Vectors
 	k      *kernels.Set
@@ -57,9 +59,9 @@ func NewVectors(fit *model.Vectors) *Vectors {
 // nothing moves. The error is an
 // [outcome.Error] about the arguments.
 func (s *Vectors) Solve(logLambda []float64, at VectorsPoint, outer Outer) (*Hypergradient, error) {
-	n, _ := s.fit.Dims()
-	if len(outer.Slope) != n || len(outer.Curvature) != n || len(at.Dual) != n || len(at.Predictions) != n {
-		return nil, outcome.Errorf(outcome.Shape, "slopes, curvatures, dual variables and predictions must have one entry for each of the %d rows", n)
+	n, p := s.fit.Dims()
+	if len(outer.Slope) != n || len(outer.Curvature) != n || len(at.Dual) != n || len(at.Predictions) != n || len(at.W) != p {
+		return nil, outcome.Errorf(outcome.Shape, "slopes, curvatures, dual variables and predictions must have one entry for each of the %d rows, and w for each of the %d columns", n, p)
 	}
 	c, epsilon, err := s.fit.Strengths(logLambda)
 	if err != nil {
@@ -114,7 +116,7 @@ func (s *Vectors) factorise(at VectorsPoint) bool {
 			s.lift = 1
 		}
 	}
-	s.x = s.fit.Rows(at.Free, s.x)
+	s.x = s.fit.Rows(at.Free, s.fit.Face(at.W), s.x)
 	p := len(s.x) / size
 	var trace float64
 	for k := range at.Free {
@@ -179,7 +181,7 @@ func (s *Vectors) move(at VectorsPoint, i int, epsilon float64) {
 			s.a[r] = at.Dual[r]
 			total += at.Dual[r]
 		}
-		s.fit.SetPrimal(s.a, s.w)
+		s.fit.SetMotion(s.a, at.W, s.w)
 		s.fit.Predict(s.w, 0, s.m)
 		for k, r := range at.Free {
 			s.rhs[k] = -s.m[r]
@@ -198,7 +200,7 @@ func (s *Vectors) spread(at VectorsPoint, shift float64, out []float64) {
 	for k, r := range at.Free {
 		s.a[r] = s.rhs[k]
 	}
-	s.fit.SetPrimal(s.a, s.w)
+	s.fit.SetMotion(s.a, at.W, s.w)
 	s.fit.Predict(s.w, shift, out)
 }
 
@@ -230,6 +232,19 @@ func (s *Vectors) kinked(at VectorsPoint, c, epsilon float64) bool {
 		}
 		off := y - at.Predictions[r]
 		if edge := min(math.Abs(off-epsilon), math.Abs(off+epsilon)); edge <= onEdge*scale {
+			return true
+		}
+	}
+	return s.fit.Simplex() && s.leaves(at)
+}
+
+// leaves looks for a column that is about to enter or leave the face that w is inside of.
+func (s *Vectors) leaves(at VectorsPoint) bool {
+	s.fit.SetCombination(at.Dual, s.w)
+	threshold := model.SimplexThreshold(s.w)
+	scale := max(1, s.k.MaxAbs(s.w))
+	for _, v := range s.w {
+		if math.Abs(v-threshold) <= onEdge*scale {
 			return true
 		}
 	}

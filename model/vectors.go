@@ -20,6 +20,8 @@ import (
 // and yᵢaᵢ between 0 and Cᵢ. Without an intercept there is no constraint on Σaᵢ. x̃ are
 // samples with columns scaled, not centred: an intercept takes up any shift.
 //
+// On the simplex w ≥ 0 and Σw = 1, and w is the projection of Σaᵢx̃ᵢ onto it.
+//
 // A Vectors is immutable and safe for any number of goroutines.
 type Vectors struct {
 	x         sparse.Matrix
@@ -29,6 +31,7 @@ type Vectors struct {
 	scale     []float64 // of columns; nil: 1
 	classes   bool
 	intercept bool
+	simplex   bool
 	total     float64 // Σs
 }
 
@@ -37,6 +40,7 @@ type VectorsOptions struct {
 	Weights     []float64 // of the rows; nil: all 1. They are copied
 	Classes     bool      // y is −1 or 1 and the loss the hinge; otherwise regression
 	Intercept   bool
+	Simplex     bool // w is on the probability simplex; only without an intercept
 	Standardise bool // columns of unit variance over the weighted rows; without an intercept of unit mean square
 }
 
@@ -45,8 +49,13 @@ type VectorsOptions struct {
 // for classes of which one alone has weight.
 func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) (*Vectors, error) {
 	n, p := x.Dims()
-	if len(y) != n {
+	switch {
+	case len(y) != n:
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
+	case o.Simplex && (o.Intercept || o.Classes):
+		return nil, outcome.Errorf(outcome.Usage, "coefficients on the simplex are for regression without an intercept")
+	case o.Simplex && p == 0:
+		return nil, outcome.Errorf(outcome.Shape, "there is no column, and coefficients on the simplex have the sum 1")
 	}
 	var l loss.Loss = loss.Squared{}
 	if o.Classes {
@@ -59,7 +68,7 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) 
 	if err != nil {
 		return nil, err
 	}
-	f := &Vectors{x: x, k: k, y: y, weights: slices.Clone(o.Weights), classes: o.Classes, intercept: o.Intercept, total: view.Total()}
+	f := &Vectors{x: x, k: k, y: y, weights: slices.Clone(o.Weights), classes: o.Classes, intercept: o.Intercept, simplex: o.Simplex, total: view.Total()}
 	if o.Classes {
 		var sides [2]bool
 		for i, label := range y {
@@ -93,6 +102,9 @@ func (f *Vectors) Target() []float64 { return f.y }
 
 // Centred reports that there is an intercept.
 func (f *Vectors) Centred() bool { return f.intercept }
+
+// Simplex reports that w is on the probability simplex.
+func (f *Vectors) Simplex() bool { return f.simplex }
 
 // Classes reports that the target is one of classes.
 func (f *Vectors) Classes() bool { return f.classes }
@@ -148,8 +160,25 @@ func (f *Vectors) Interval(i int, c float64) (lower, upper float64) {
 	}
 }
 
-// SetPrimal sets w = X̃ᵀa, a of all n rows.
+// SetPrimal sets w to that of a, of all n rows: X̃ᵀa, or its projection.
 func (f *Vectors) SetPrimal(a, w []float64) {
+	f.SetCombination(a, w)
+	if f.simplex {
+		projectOntoSimplex(w)
+	}
+}
+
+// SetMotion sets w to how it moves with a, w being at the primal point at: X̃ᵀa, or on the simplex
+// its part along the face that at is inside of.
+func (f *Vectors) SetMotion(a, at, w []float64) {
+	f.SetCombination(a, w)
+	if f.simplex {
+		alongFace(at, w)
+	}
+}
+
+// SetCombination sets w = X̃ᵀa, a of all n rows.
+func (f *Vectors) SetCombination(a, w []float64) {
 	clear(w)
 	for _, j := range f.x.Order() {
 		rows, values := f.x.Column(int(j))
@@ -224,10 +253,26 @@ func (f *Vectors) Hinge(i int, m, c, epsilon float64) float64 {
 	return float64(upper*max(0, r-epsilon)) - float64(lower*max(0, -r-epsilon))
 }
 
-// Null returns P₀, the objective of w = 0 and the best b: the scale of relative gaps.
+// Null returns P₀, the objective of w = 0 and the best b, or of the middle of the simplex: the
+// scale of relative gaps.
 func (f *Vectors) Null(c, epsilon float64) float64 {
-	_, value := f.Intercept(make([]float64, len(f.y)), c, epsilon)
+	m := make([]float64, len(f.y))
+	f.NullPredictions(m)
+	_, value := f.Intercept(m, c, epsilon)
+	if f.simplex {
+		_, p := f.x.Dims()
+		value += 0.5 / float64(p)
+	}
 	return value
+}
+
+// NullPredictions sets m to the predictions of the null model without its intercept.
+func (f *Vectors) NullPredictions(m []float64) {
+	clear(m)
+	if f.simplex {
+		_, p := f.x.Dims()
+		f.Predict(slices.Repeat([]float64{1 / float64(p)}, p), 0, m)
+	}
 }
 
 // Intercept returns the best b for predictions m without one, and ΣCᵢh(yᵢ − mᵢ − b) there;
@@ -285,16 +330,31 @@ func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 	return kinks[len(kinks)-1].at
 }
 
-// Rows returns the scaled rows listed, ascending, one after the other, of the columns with
-// entries in storage order. They are written to x where that is large enough.
-func (f *Vectors) Rows(list []int32, x []float64) []float64 {
-	columns := f.x.Order()
-	p := len(columns)
+// Face returns the columns that predictions depend on near w: those with entries, in storage
+// order, or on the simplex those of the face that w is inside of.
+func (f *Vectors) Face(w []float64) []int32 {
+	if !f.simplex {
+		return f.x.Order()
+	}
+	var face []int32
+	for j, v := range w {
+		if v > 0 {
+			face = append(face, int32(j))
+		}
+	}
+	return face
+}
+
+// Rows returns the scaled rows listed, ascending, one after the other, of the columns of a
+// face; on the simplex less their means, which is how they move along it. They are written to x
+// where that is large enough.
+func (f *Vectors) Rows(list, face []int32, x []float64) []float64 {
+	p := len(face)
 	if x = slices.Grow(x[:0], len(list)*p)[:len(list)*p]; p == 0 {
 		return x
 	}
 	clear(x)
-	for at, j := range columns {
+	for at, j := range face {
 		rows, values := f.x.Column(int(j))
 		scale := f.Scale(int(j))
 		if rows == nil {
@@ -314,6 +374,11 @@ func (f *Vectors) Rows(list []int32, x []float64) []float64 {
 			if list[k] == i {
 				x[k*p+at] = scale * values[e]
 			}
+		}
+	}
+	if f.simplex {
+		for k := range list {
+			subtractMean(x[k*p:][:p])
 		}
 	}
 	return x

@@ -11,17 +11,36 @@ import (
 // classFlags weigh the rows by their class.
 type classFlags struct {
 	ClassWeight string `placeholder:"balanced|CLASS:W,..." help:"Weights of the classes, in the fit and in the criterion: balanced, so that all classes count alike, or a weight for each, 1 for those not named (logreg, multiclass, svm)." group:"Problem"`
+	WeighIn     string `name:"class-weight-in" default:"both" placeholder:"both|fit" help:"Where: both, or fit, so that the criterion has the weights of the rows alone, and balanced counts the rows that each fold trains on (default: both)." group:"Problem"`
 }
 
 // weighClasses multiplies the weights of the rows by those of their classes.
 func (f classFlags) weighClasses(d *dataset) error {
-	if f.ClassWeight == "" {
-		return nil
+	if err := oneOf("class-weight-in", f.WeighIn, "both", "fit"); err != nil || f.ClassWeight == "" {
+		if err == nil && f.WeighIn != "both" {
+			err = outcome.At(outcome.Usage, "class-weight-in", "goes with --class-weight")
+		}
+		return err
 	}
 	if d.classes == nil {
 		return outcome.At(outcome.Usage, "class-weight", "is for models of classes, and this target is a number")
 	}
+	balanced := f.ClassWeight == "balanced"
+	if f.WeighIn == "fit" && balanced {
+		d.balanced = true
+		return nil
+	}
 	kinds := slices.Compact(slices.Sorted(slices.Values(d.y)))
+	byClass := slices.Repeat([]float64{1}, len(kinds))
+	if !balanced {
+		if err := f.named(d.classes, byClass); err != nil {
+			return err
+		}
+	}
+	if f.WeighIn == "fit" {
+		d.classWeights = byClass
+		return nil
+	}
 	if d.weights == nil {
 		d.weights = slices.Repeat([]float64{1}, len(d.y))
 	}
@@ -29,8 +48,7 @@ func (f classFlags) weighClasses(d *dataset) error {
 		k, _ := slices.BinarySearch(kinds, d.y[i])
 		return k
 	}
-	byClass := slices.Repeat([]float64{1}, len(kinds))
-	if f.ClassWeight == "balanced" {
+	if balanced {
 		var all float64
 		held := make([]float64, len(kinds))
 		for i, w := range d.weights {
@@ -40,8 +58,6 @@ func (f classFlags) weighClasses(d *dataset) error {
 		for k, w := range held {
 			byClass[k] = all / float64(float64(len(kinds))*w)
 		}
-	} else if err := f.named(d.classes, byClass); err != nil {
-		return err
 	}
 	weights := make([]float64, len(d.weights))
 	for i, w := range d.weights {

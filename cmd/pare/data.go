@@ -80,17 +80,19 @@ func (f dataFlags) check() error {
 
 // dataset is a prepared design matrix with its target.
 type dataset struct {
-	*table.Data                 // of the file; X and Y as they were there
-	name        string          // for messages
-	x           sparse.Matrix   // prepared
-	prepared    sparse.Prepared // how x came from the file
-	y           []float64       // as the model takes it
-	classes     []string        // names of the classes of y; nil: numbers
-	weights     []float64       // nil: all 1
-	offset      []float64       // nil: 0
-	factors     []float64       // of the penalty; nil: all 1
-	lower       []float64       // bounds of coefficients; nil: none
-	upper       []float64
+	*table.Data                  // of the file; X and Y as they were there
+	name         string          // for messages
+	x            sparse.Matrix   // prepared
+	prepared     sparse.Prepared // how x came from the file
+	y            []float64       // as the model takes it
+	classes      []string        // names of the classes of y; nil: numbers
+	weights      []float64       // nil: all 1
+	classWeights []float64       // of the fit alone; nil: all 1
+	balanced     bool            // classes count alike in the fit alone
+	offset       []float64       // nil: 0
+	factors      []float64       // of the penalty; nil: all 1
+	lower        []float64       // bounds of coefficients; nil: none
+	upper        []float64
 	columnFacts
 	nnz         int64
 	loadSeconds float64

@@ -20,7 +20,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"slect", "", []string{`"slect"`, "select, fit, grad, report, path, predict, convert, inspect, info"}},
 		{"--quiet", "quiet", []string{"select, fit, grad, report, path, predict, convert, inspect, info"}},
 		{"select one two", "", []string{"two"}},
-		{"select --model forest", "model", []string{`"forest"`, "lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm, svr"}},
+		{"select --model forest", "model", []string{`"forest"`, "lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm, svr, simplex_svr"}},
 		{"select --model svm --standardize", "standardize", []string{"ask for an intercept"}},
 		{"fit --model svr --ratio 0.1", "ratio", []string{"no αmax", "ln C"}},
 		{"select --model svr --method forward", "method", []string{"implicit alone"}},

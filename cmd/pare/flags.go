@@ -34,19 +34,21 @@ func (f commonFlags) check() error {
 // config is the problem and the engine in the library's terms.
 func (f commonFlags) config(d *dataset) pare.Config {
 	return pare.Config{
-		Model:       f.Model,
-		Loss:        f.stated.loss,
-		NoIntercept: !f.centred(),
-		Intercept:   f.stated.traits.Bare && f.centred(),
-		Positive:    f.Positive,
-		Standardize: f.Standardize,
-		Weights:     d.weights,
-		Offset:      d.offset,
-		Tol:         f.Tol,
-		Threads:     f.threads(),
-		Kernels:     f.Kernels,
-		Method:      f.method(),
-		Certify:     f.certifies(d),
+		Model:        f.Model,
+		Loss:         f.stated.loss,
+		NoIntercept:  !f.centred(),
+		Intercept:    f.stated.traits.Bare && f.centred(),
+		Positive:     f.Positive,
+		Standardize:  f.Standardize,
+		Weights:      d.weights,
+		Offset:       d.offset,
+		ClassWeights: d.classWeights,
+		Balanced:     d.balanced,
+		Tol:          f.Tol,
+		Threads:      f.threads(),
+		Kernels:      f.Kernels,
+		Method:       f.method(),
+		Certify:      f.certifies(d),
 
 		PenaltyFactors: d.factors,
 		Lower:          d.lower,
@@ -134,8 +136,8 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm or svr (default: lasso)." group:"Problem"`
-	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge or smoothed_hinge, with --penalty; or multinomial, softmax of all classes." group:"Problem"`
+	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm, svr or simplex_svr (default: lasso)." group:"Problem"`
+	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge or smoothed_hinge, with --penalty; or multinomial, softmax of all classes; or svm, svr, simplex_svr." group:"Problem"`
 	Penalty     string     `placeholder:"PENALTY" help:"Of --loss: l1, enet, ridge, group, group_enet, sparse_group, sparse_group_l1, mcp or scad; of multinomial l1, enet, group or l1_per_class (default: l1)." group:"Problem"`
 	Delta       string     `placeholder:"D" help:"Huber's loss: where it becomes linear, in units of the target, or a multiple of the median absolute deviation of the training rows, as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`
 	Power       *float64   `placeholder:"P" help:"The tweedie loss: the power of the mean that the variance is, above 1 and below 2 (default: 1.5)." group:"Problem"`

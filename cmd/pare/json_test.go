@@ -83,7 +83,7 @@ func TestJSONHasTheStatedShape(t *testing.T) {
 			.seconds.load number, .seconds.solve number, .status string`},
 		{"info", `.format string, .density number, .duplicate_columns number, .empty_columns number, .labels.distinct number,
 			.labels.kind string, .labels.max number, .labels.min number, .log_lambda_max.enet number, .log_lambda_max.huber number, .log_lambda_max.poisson number,
-			.log_lambda_max.gamma number, .log_lambda_max.tweedie number, .log_lambda_max.squared_hinge null, .log_lambda_max.svr null,
+			.log_lambda_max.gamma number, .log_lambda_max.tweedie number, .log_lambda_max.squared_hinge null, .log_lambda_max.svr null, .log_lambda_max.simplex_svr null,
 			.log_lambda_max.group null, .log_lambda_max.group_enet null, .log_lambda_max.sparse_group null, .log_lambda_max.sparse_group_l1 null,
 			.log_lambda_max.mcp number, .log_lambda_max.scad number, .log_lambda_max.multinomial null, .log_lambda_max.multinomial_enet null,
 			.log_lambda_max.multinomial_group null, .log_lambda_max.multinomial_per_class null,

@@ -50,6 +50,12 @@ func (f *problemFlags) resolve() error {
 	if err := oneOf("model", f.Model, pare.Models()...); err != nil {
 		return err
 	}
+	if machine := pare.Model(f.Loss); f.Loss != "" && machine.Traits().Samples {
+		if f.Penalty != "" || f.Model != pare.Models()[0] {
+			return outcome.At(outcome.Usage, "loss", "%s is a model, with a penalty of its own; leave --penalty and --model out", machine)
+		}
+		f.Model = machine
+	}
 	if f.Penalty != "" || f.Loss == multinomial {
 		known := penalties(f.Loss)
 		if err := oneOf("penalty", cmp.Or(f.Penalty, "l1"), slices.Sorted(maps.Keys(known))...); err != nil {
@@ -74,7 +80,7 @@ func (f *problemFlags) resolve() error {
 // chooseLoss sets the loss that --loss says, or that of --model, with --delta or --power.
 func (f *problemFlags) chooseLoss() error {
 	name := f.Loss
-	if name == multinomial {
+	if name == multinomial || f.Model.Traits().Samples {
 		name = ""
 	}
 	if name == "" && (f.Delta != "" || f.Power != nil) {
@@ -90,7 +96,7 @@ func (f *problemFlags) chooseLoss() error {
 			f.stated.loss = l
 		}
 	}
-	if f.Loss != "" {
+	if name == f.Loss {
 		if err := oneOf("loss", name, names...); err != nil {
 			return err
 		}

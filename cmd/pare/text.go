@@ -290,6 +290,7 @@ func (a asked) command(name string, flags ...string) string {
 	add(a.UnitRows, "--unit-rows")
 	add(a.UnitColumns, "--unit-columns")
 	add(a.ClassWeight != "", "--class-weight="+quote(a.ClassWeight))
+	add(a.ClassWeight != "" && a.WeighIn != "both", "--class-weight-in="+a.WeighIn)
 	add(a.PenaltyFactors != "", "--penalty-factors="+quote(a.PenaltyFactors))
 	add(a.Lower != "", "--lower="+quote(a.Lower))
 	add(a.Upper != "", "--upper="+quote(a.Upper))

@@ -1,0 +1,99 @@
+package cd
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// vectorsAscent is accelerated gradient ascent of the dual of [Vectors] on the simplex, where
+// the gradient is y − m and changes by ‖X̃‖² at most (Beck and Teboulle, SIAM Journal on Imaging
+// Sciences 2, 2009), begun anew where it turns back (O'Donoghue and Candès, Foundations of
+// Computational Mathematics 15, 2015).
+type vectorsAscent struct {
+	steep     float64 // about ‖X̃‖²
+	ahead     []float64
+	before, m []float64
+}
+
+const (
+	climbFirst = 64 // steps before exact ones are tried again, twice as many each time
+	powerSteps = 30
+	powerShare = 1.05
+)
+
+// climb goes up the dual until exact steps end.
+func (s *Vectors) climb(ctx context.Context, tol float64, most int) {
+	for steps := climbFirst; s.bestGap > tol && s.sol.Epochs < most && ctx.Err() == nil; steps *= 2 {
+		s.ascend(ctx, min(steps, most-s.sol.Epochs))
+		s.settle(ctx)
+	}
+}
+
+// ascend takes steps from the best point, and looks at where they lead.
+func (s *Vectors) ascend(ctx context.Context, steps int) {
+	u := &s.ascent
+	u.ahead, u.before, u.m = grow(u.ahead, s.n), grow(u.before, s.n), grow(u.m, s.n)
+	if u.steep == 0 {
+		u.steep = s.steepness()
+	}
+	copy(s.a, s.sol.Dual)
+	copy(u.ahead, s.a)
+	momentum := 1.0
+	for range steps {
+		if ctx.Err() != nil {
+			break
+		}
+		s.fit.SetPrimal(u.ahead, s.w)
+		s.fit.Predict(s.w, 0, u.m)
+		s.sol.Epochs++
+		s.sol.Work += 2 * s.pass()
+		var turn float64
+		for _, i := range s.list {
+			lower, upper := s.fit.Interval(int(i), s.c)
+			r := s.fit.Target()[i] - u.m[i]
+			u.before[i] = s.a[i]
+			next := model.SoftThreshold(math.FMA(u.ahead[i], u.steep, r), s.epsilon) / u.steep
+			s.a[i] = max(lower, min(upper, next))
+			turn = math.FMA(u.ahead[i]-s.a[i], s.a[i]-u.before[i], turn)
+		}
+		next := 0.5 * (1 + math.Sqrt(1+float64(4*momentum*momentum)))
+		share := (momentum - 1) / next
+		if momentum = next; turn > 0 {
+			momentum, share = 1, 0
+		}
+		for _, i := range s.list {
+			u.ahead[i] = math.FMA(share, s.a[i]-u.before[i], s.a[i])
+		}
+	}
+	best := s.bestGap
+	if s.evaluate() >= best { // a step too long, perhaps
+		u.steep *= 2
+	}
+}
+
+// steepness returns an estimate of ‖X̃‖² on the rows in list by the power method, a little above
+// what it has come to.
+func (s *Vectors) steepness() float64 {
+	v, w, next := make([]float64, s.n), make([]float64, s.p), make([]float64, s.n)
+	for k, i := range s.list {
+		v[i] = 1 + 1/float64(k+1)
+	}
+	var steep float64
+	for range powerSteps {
+		size := s.k.Nrm2(v)
+		for _, i := range s.list {
+			v[i] /= size
+		}
+		s.fit.SetCombination(v, w)
+		s.fit.Predict(w, 0, next)
+		if steep = s.k.Dot(v, next); steep == 0 {
+			return 1 // any will do
+		}
+		for _, i := range s.list {
+			v[i] = next[i]
+		}
+	}
+	return powerShare * steep
+}

@@ -12,14 +12,15 @@ const (
 	blockNewton = 20
 	blockTol    = 1e-3 // of the systems of a step that are not factorised
 	halved      = 0.5
+	rise        = 1e-13 // of the objective: rounding
 )
 
 // polish makes Newton steps on the coefficients that are not 0, for as long as they at least
-// halve what these lack. A step that takes a coefficient through a kink does not, and ends at
+// halve what these lack and do not raise the objective. A step that takes a coefficient through a kink does not, and ends at
 // it if that lowers the objective.
 func (s *Blocks) polish(ctx context.Context, g model.Blocks, most int) {
 	s.refit()
-	lack := s.largestViolation(g)
+	lack, value := s.largestViolation(g), s.value(g)
 	for range most {
 		if lack <= leastLack*s.scale || ctx.Err() != nil || len(s.out.Support) == 0 {
 			return
@@ -30,8 +31,9 @@ func (s *Blocks) polish(ctx context.Context, g model.Blocks, most int) {
 		}
 		s.out.Steps++
 		s.refit()
-		if next := s.largestViolation(g); next <= halved*lack {
-			lack = next
+		next, after := s.largestViolation(g), s.value(g)
+		if next <= halved*lack && after <= value+float64(rise*math.Abs(value)) {
+			lack, value = next, after
 			continue
 		}
 		s.project(g, before)
@@ -58,14 +60,19 @@ func (s *Blocks) project(g model.Blocks, before []float64) {
 	}
 }
 
+// live lists the blocks of the support.
+func (s *Blocks) live() (blocks []int) {
+	for _, j := range s.out.Support {
+		blocks = append(blocks, s.part.Of(j))
+	}
+	slices.Sort(blocks)
+	return slices.Compact(blocks)
+}
+
 // value returns the objective at the point.
 func (s *Blocks) value(g model.Blocks) float64 {
 	sum := s.point.Loss
-	for last, j := range s.out.Support {
-		b := s.part.Of(j)
-		if last > 0 && s.part.Of(s.out.Support[last-1]) == b {
-			continue
-		}
+	for _, b := range s.live() {
 		sum += g.Value(b, model.Gather(s.part, b, s.q, s.beta, s.own))
 	}
 	return sum
@@ -76,11 +83,7 @@ func (s *Blocks) value(g model.Blocks) float64 {
 func (s *Blocks) largestViolation(g model.Blocks) (worst float64) {
 	s.correlate(s.out.Support)
 	size := len(s.own) / 4
-	for last, j := range s.out.Support {
-		b := s.part.Of(j)
-		if last > 0 && s.part.Of(s.out.Support[last-1]) == b {
-			continue
-		}
+	for _, b := range s.live() {
 		beta := model.Gather(s.part, b, s.q, s.beta, s.own[:size])
 		z := model.Gather(s.part, b, s.q, s.z, s.own[size:])
 		lack := s.own[2*size:][:len(z)]

@@ -24,6 +24,7 @@ const (
 	blockSteps    = 20    // within a block
 	armijo        = 1e-4  // of the decrease predicted
 	blockHalvings = 30    // of a step
+	shortStep     = 0.25  // after which the model is one that is nowhere below the loss: curvature jumps
 	leastLack     = 1e-15 // of the null model's: rounding
 )
 
@@ -32,17 +33,21 @@ const (
 func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 	target := float64(blockShare * s.out.KKT)
 	columns := s.workingColumns()
+	bounded, above := s.fit.Majorant(&s.metric), g.Concavity() > 0
 	for step := range modelSteps {
 		worst := s.take(g, columns, step == 0)
 		if step > 0 && worst <= max(target, leastLack*s.scale) || ctx.Err() != nil || s.out.Epochs >= most {
 			return true
 		}
-		s.prepare(g, columns)
+		s.prepare(columns, above)
 		done := s.sweeps(ctx, g, max(modelLack*worst, leastLack*s.scale), most)
-		if !s.accept(g) {
+		exact := above || s.fit.Quadratic()
+		length := s.accept(g, exact)
+		if length == 0 && (exact || !bounded) {
 			return true
 		}
-		if !done {
+		above = bounded && length < shortStep || g.Concavity() > 0
+		if !done && !(above && length < shortStep) {
 			return false
 		}
 	}
@@ -109,10 +114,10 @@ func (s *Blocks) count(columns []int32) {
 	s.spend(entries)
 }
 
-// prepare makes the quadratic model at the point: of a penalty that is not convex one that is
-// nowhere below the loss, since steps on it always lower the objective.
-func (s *Blocks) prepare(g model.Blocks, columns []int32) {
-	if g.Concavity() > 0 {
+// prepare makes the quadratic model at the point, where asked to one that is nowhere below the
+// loss: steps on it always lower the objective.
+func (s *Blocks) prepare(columns []int32, above bool) {
+	if above {
 		s.fit.Majorant(&s.metric)
 	} else {
 		s.fit.Metric(s.point, &s.metric)
@@ -254,10 +259,9 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 	return worst
 }
 
-// accept goes as far towards the minimum of the model as lowers the objective, and reports
-// whether that is anywhere.
-func (s *Blocks) accept(g model.Blocks) bool {
-	exact := s.fit.Quadratic() || g.Concavity() > 0
+// accept goes as far towards the minimum of the model as lowers the objective, and returns
+// which share of the way that is. exact says that the model is nowhere below the loss.
+func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 	before, predicted := s.point.Loss, 0.0
 	moving := false
 	for _, b := range s.working {
@@ -270,9 +274,9 @@ func (s *Blocks) accept(g model.Blocks) bool {
 		}
 	}
 	if !moving {
-		return false
+		return 0
 	}
-	length := 1.0
+	length = 1
 	for range blockHalvings {
 		after := 0.0
 		for _, b := range s.working {
@@ -289,7 +293,7 @@ func (s *Blocks) accept(g model.Blocks) bool {
 		s.refit()
 		after += s.point.Loss
 		if exact || after <= before+float64(armijo*length*predicted) || -predicted <= 1e-14*before {
-			return true
+			return length
 		}
 		length *= 0.5
 	}
@@ -297,7 +301,7 @@ func (s *Blocks) accept(g model.Blocks) bool {
 		s.put(b, s.local[b].start)
 	}
 	s.refit()
-	return false
+	return 0
 }
 
 // put sets the coefficients of a block.

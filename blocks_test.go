@@ -1,0 +1,362 @@
+package pare_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// blockModels are the models with a penalty on blocks of coefficients that have a duality gap.
+func blockModels() (models []pare.Model) {
+	for _, m := range pare.Models() {
+		if traits := m.Traits(); !traits.Certified && !traits.Samples && traits.Convex {
+			models = append(models, m)
+		}
+	}
+	return models
+}
+
+// drawBlocks draws a problem of a model, with groups where it has them.
+func drawBlocks(t *testing.T, seed uint64, m pare.Model, l loss.Loss) (sparse.Matrix, []float64, pare.Config) {
+	t.Helper()
+	const n, p = 40, 9
+	r := oracle.NewRandom(seed)
+	q := r.Problem(oracle.Shape{N: n, P: p, Density: r.Pick(0.6, 1), Mean: r.Pick(0, 1), Active: 4})
+	mean, spread := q.Mean(-1), 0.0
+	for _, y := range q.Y {
+		spread = max(spread, math.Abs(y-mean))
+	}
+	c := pare.Config{Model: m, Loss: l, NoIntercept: seed%2 == 1, Standardize: seed%3 == 0}
+	traits, err := c.Traits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, y := range q.Y {
+		switch {
+		case traits.Classes:
+			q.Y[i] = float64(r.Intn(3))
+		case traits.Link.Classes():
+			q.Y[i] = math.Copysign(1, y-mean+0.3*spread*r.Normal())
+		case traits.Link == loss.Log:
+			q.Y[i] = math.Floor(4*math.Abs(y-mean)/spread) + 1
+		}
+	}
+	if traits.Grouped {
+		c.Groups = []int{0, 0, 1, 2, 2, 2, 3, 1, 0}
+	}
+	if !traits.Convex {
+		c.Standardize, c.Gamma, c.A = true, 0, 0
+		if l != nil { // of a curvature of ¼
+			if m == pare.MCP {
+				c.Gamma = 8
+			} else {
+				c.A = 9
+			}
+		}
+	}
+	if seed%2 == 0 {
+		for range n {
+			c.Weights = append(c.Weights, r.Pick(0, 0.5, 1, 2))
+		}
+	}
+	return matrixOf(t, q.X, p, seed%2 == 0), q.Y, c
+}
+
+// TestBlockGaps: the gap of a solve that ends early is not below how far its objective is from the
+// least, under every penalty on blocks and every loss.
+func TestBlockGaps(t *testing.T) {
+	ctx := context.Background()
+	early := 0
+	for turn, m := range blockModels() {
+		losses := loss.All()
+		if m.Traits().Classes {
+			losses = []loss.Loss{nil}
+		}
+		for k, l := range losses {
+			x, y, c := drawBlocks(t, uint64(turn+7*k), m, l)
+			lambda := somewhere(t, x, y, c)
+			c.Tol = 1e-14
+			best, err := pare.Fit(ctx, x, y, lambda, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if best.Status != outcome.Converged {
+				t.Errorf("%s, %s: %s at %g", m, lossName(l), best.Status, best.RelativeGap)
+			}
+			for _, tol := range []float64{0.5, 0.1, 1e-3} {
+				c.Tol = tol
+				f, err := pare.Fit(ctx, x, y, lambda, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				off := f.Objective - best.Objective
+				if !(off <= f.Gap+1e-13*best.Objective) || off < -best.Gap-1e-13*best.Objective {
+					t.Errorf("%s, %s: %g above the least, the gap is %g", m, lossName(l), off, f.Gap)
+				}
+				if off > 1e-9*best.Objective {
+					early++
+				}
+			}
+		}
+	}
+	if early < 20 {
+		t.Errorf("only %d solves ended early", early)
+	}
+}
+
+// TestSingleColumnGroupsAreTheLasso: the same αmax, objective and coefficients, with one λ and
+// with a ridge.
+func TestSingleColumnGroupsAreTheLasso(t *testing.T) {
+	ctx := context.Background()
+	for grouped, plain := range map[pare.Model]pare.Model{pare.GroupLasso: pare.Lasso, pare.GroupNet: pare.ElasticNet, pare.SparseGroup: pare.Lasso} {
+		for seed, l := range loss.All() {
+			x, y, c := drawBlocks(t, uint64(seed), grouped, l)
+			c.Groups, c.Tol = nil, 1e-14
+			other := c
+			other.Model = plain
+			lambda := somewhere(t, x, y, c)
+			if want := somewhere(t, x, y, other); math.Abs(lambda[0]-want[0]) > 1e-12 {
+				t.Errorf("%s, %s: ln αmax − 2 = %.15g, of %s %.15g", grouped, l.Name(), lambda[0], plain, want[0])
+			}
+			got, err := pare.Fit(ctx, x, y, lambda, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := pare.Fit(ctx, x, y, lambda, other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(got.Objective-want.Objective) > 1e-12*want.Objective || !slices.Equal(got.Support, want.Support) {
+				t.Errorf("%s, %s: %.15g on %v, of %s %.15g on %v", grouped, l.Name(), got.Objective, got.Support, plain, want.Objective, want.Support)
+				continue
+			}
+			for k, b := range want.Coef {
+				if math.Abs(got.Coef[k]-b) > 1e-5*(1+math.Abs(b)) {
+					t.Errorf("%s, %s: coefficient %g, of %s %g", grouped, l.Name(), got.Coef[k], plain, b)
+				}
+			}
+		}
+	}
+}
+
+// TestOneGroupOfOrthogonalColumns: with columns of square N the solution is the vector of
+// correlations, shrunk as a whole.
+func TestOneGroupOfOrthogonalColumns(t *testing.T) {
+	const n, p = 16, 5
+	values := make([]float64, 0, n*p)
+	for j := range p { // Walsh functions: orthogonal to one another and to 1
+		for i := range n {
+			values = append(values, 1-2*float64(bitsOf(i&[...]int{1, 2, 4, 8, 3}[j])&1))
+		}
+	}
+	x, err := sparse.NewDense(n, p, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, z, size := make([]float64, n), make([]float64, p), 0.0
+	for i := range y {
+		y[i] = math.Sin(float64(3 * i))
+	}
+	for j := range z {
+		for i, v := range y {
+			z[j] += values[j*n+i] * v / n
+		}
+		size += z[j] * z[j]
+	}
+	size = math.Sqrt(size)
+	for _, ridge := range []float64{0, 0.7} {
+		c := pare.Config{Model: pare.GroupLasso, Groups: make([]int, p), Tol: 1e-15}
+		alpha := 0.3 * size / math.Sqrt(p)
+		lambda := []float64{math.Log(alpha)}
+		if ridge > 0 {
+			c.Model, lambda = pare.GroupNet, append(lambda, math.Log(ridge))
+		}
+		f, err := pare.Fit(t.Context(), x, y, lambda, c)
+		if err != nil || len(f.Coef) != p {
+			t.Fatalf("%+v, %v", f, err)
+		}
+		for j, b := range f.Coef {
+			if want := 0.7 * z[j] / (1 + ridge); math.Abs(b-want) > 1e-12*size {
+				t.Errorf("ridge %g: coefficient %d is %.15g, want %.15g", ridge, j, b, want)
+			}
+		}
+	}
+}
+
+func bitsOf(v int) (count int) {
+	for ; v > 0; v >>= 1 {
+		count += v & 1
+	}
+	return count
+}
+
+// TestSoftmaxOfTwoClassesIsLogistic: with the score of the second class less that of the first for
+// the score. ‖(−d, d)/2‖ is |d| in the ℓ1 norm and |d|/√2 in the other, and half the square is d²/4.
+func TestSoftmaxOfTwoClassesIsLogistic(t *testing.T) {
+	ctx := context.Background()
+	for name, of := range map[string]struct {
+		two, one pare.Model
+		shift    []float64 // of ln α
+	}{
+		"l1":    {pare.Multinomial, pare.Logistic, []float64{0}},
+		"group": {pare.MultinomialGroup, pare.Logistic, []float64{-math.Ln2 / 2}},
+		"enet":  {pare.MultinomialNet, pare.ElasticNet, []float64{0, -math.Ln2}},
+	} {
+		for seed := range uint64(4) {
+			x, y, c := drawBlocks(t, seed, of.one, loss.Logistic{})
+			c.Tol, c.Groups = 1e-13, nil
+			lambda := somewhere(t, x, y, c)
+			both := c
+			both.Model, both.Loss = of.two, nil
+			at := slices.Clone(lambda)
+			for i := range at {
+				at[i] -= of.shift[i]
+			}
+			v := pare.Validation{InOrder: true, Folds: 4}
+			want, err := pare.Gradient(ctx, x, y, lambda, v, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := pare.Gradient(ctx, x, y, at, v, both)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if math.Abs(got.Value-want.Value) > 1e-9*want.Value {
+				t.Errorf("%s, %d: cross-entropy %.15g, logistic loss %.15g", name, seed, got.Value, want.Value)
+			}
+			for i, slope := range want.Gradient {
+				if math.Abs(got.Gradient[i]-slope) > 1e-7*want.Value {
+					t.Errorf("%s, %d: slopes %.12g, logistic %.12g", name, seed, got.Gradient, want.Gradient)
+				}
+			}
+			one, err := pare.Fit(ctx, x, y, lambda, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			two, err := pare.Fit(ctx, x, y, at, both)
+			if err != nil || math.Abs(two.Objective-one.Objective) > 1e-12*one.Objective {
+				t.Errorf("%s, %d: Φ = %.15g, %v; logistic %.15g", name, seed, two.Objective, err, one.Objective)
+			}
+		}
+	}
+}
+
+// TestBlockSlopes: hypergradients of every penalty on blocks with every loss, with and without
+// weights, intercept and standardised columns, are what differences say, or the pair is refused
+// by name.
+func TestBlockSlopes(t *testing.T) {
+	ctx := context.Background()
+	looked, pairs := 0, 0
+	for turn, m := range append(blockModels(), pare.MCP, pare.SCAD) {
+		losses := loss.All()
+		if m.Traits().Classes {
+			losses = []loss.Loss{nil}
+		}
+		for k, l := range losses {
+			pairs++
+			for again := range oracle.Cases(4) {
+				x, y, c := drawBlocks(t, uint64(turn+3*k)+again, m, l)
+				c.Tol = 1e-12
+				name := fmt.Sprintf("%s, %s, draw %d", m, lossName(l), again)
+				v := pare.Validation{InOrder: true, Folds: 3}
+				if _, bounded := smoothness(l); !m.Traits().Convex && !bounded {
+					_, err := pare.Gradient(ctx, x, y, []float64{-2}, v, c)
+					if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.Usage || e.Flag != "penalty" {
+						t.Errorf("%s: %v", name, err)
+					}
+					looked++
+					continue
+				}
+				lambda := somewhere(t, x, y, c)
+				looked += slopesAgree(t, name, x, y, lambda, v, c)
+			}
+		}
+	}
+	if looked < pairs*int(oracle.Cases(4))*2/3 {
+		t.Errorf("%d slopes looked at", looked)
+	}
+}
+
+func lossName(l loss.Loss) string {
+	if l == nil {
+		return "softmax"
+	}
+	return l.Name()
+}
+
+func smoothness(l loss.Loss) (bound float64, ok bool) {
+	if l == nil {
+		return 1, true
+	}
+	return l.Smoothness()
+}
+
+// slopesAgree compares a hypergradient with differences, away from kinks, and returns 1 where
+// there was anything to compare.
+func slopesAgree(t *testing.T, name string, x sparse.Matrix, y, lambda []float64, v pare.Validation, c pare.Config) (looked int) {
+	t.Helper()
+	at := func(i int, step float64) *pare.Hypergradient {
+		moved := slices.Clone(lambda)
+		moved[i] += step
+		h, err := pare.Gradient(t.Context(), x, y, moved, v, c)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return h
+	}
+	here := at(0, 0)
+	if l := c.Loss; here.Status == outcome.NotConverged && !c.Model.Traits().Convex && l != nil && l.Link() == loss.Margin {
+		return 0 // no row may have any curvature, to hold a penalty that is not convex
+	}
+	if !here.Status.OK() && here.Status != outcome.Flat && here.Status != outcome.Stationary && here.Status != outcome.NotDifferentiable {
+		t.Errorf("%s: %s", name, here.Status)
+	}
+	if here.Status == outcome.NotDifferentiable {
+		return 0
+	}
+	for i, got := range here.Gradient {
+		const h = 1e-5
+		up, down := at(i, h).Value, at(i, -h).Value
+		forward, backward := (up-here.Value)/h, (here.Value-down)/h
+		scale := math.Abs(forward) + 1e-2*here.Value
+		if math.Abs(forward-backward) > 1e-3*scale {
+			continue // a knot between them
+		}
+		looked = 1
+		if want := (forward + backward) / 2; math.Abs(got-want) > 1e-5*scale {
+			t.Errorf("%s: ∂/∂λ%d = %.10g, differences %.10g", name, i+1, got, want)
+		}
+	}
+	return looked
+}
+
+// TestBlocksRefuse: what penalties on blocks do not have is refused by the name of its flag.
+func TestBlocksRefuse(t *testing.T) {
+	for _, m := range append(blockModels(), pare.MCP) {
+		x, y, c := drawBlocks(t, 4, m, nil)
+		factors := []float64{1, 2, 1, 1, 1, 1, 1, 1, 1}
+		for flag, change := range map[string]func(*pare.Config){
+			"penalty-factors": func(c *pare.Config) { c.PenaltyFactors = factors },
+			"lower":           func(c *pare.Config) { c.Lower = make([]float64, 9) },
+			"upper":           func(c *pare.Config) { c.Upper = factors },
+			"positive":        func(c *pare.Config) { c.Positive = true },
+			"method":          func(c *pare.Config) { c.Method = pare.ForwardPGD },
+		} {
+			changed := c
+			change(&changed)
+			_, err := pare.Gradient(t.Context(), x, y, somewhere(t, x, y, c), pare.Validation{}, changed)
+			if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Flag != flag || e.Kind != outcome.Usage {
+				t.Errorf("%s, %s: %v", m, flag, err)
+			}
+		}
+	}
+}

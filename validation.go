@@ -215,9 +215,9 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 // along evaluates a problem, without gradients, at one λ after the other.
 func along(ctx context.Context, problem outer, path [][]float64) iter.Seq2[bilevel.Report, error] {
 	if p, ok := problem.(interface {
-		Along(context.Context, [][]float64) iter.Seq2[bilevel.Report, error]
+		Path(context.Context, [][]float64) iter.Seq2[bilevel.Report, error]
 	}); ok {
-		return p.Along(ctx, path)
+		return p.Path(ctx, path)
 	}
 	return func(yield func(bilevel.Report, error) bool) {
 		for _, logLambda := range path {

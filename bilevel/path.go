@@ -11,11 +11,11 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Along evaluates the criterion, without its gradient, at one λ after the other: to
+// Path evaluates the criterion, without its gradient, at one λ after the other: to
 // the bit what [Problem.Evaluate] finds in turn. Lanes do not wait for one another,
 // so that five folds keep two threads busy to the end. It stops after an error, which
 // is that of ctx where ctx ended; no goroutine is left when it has.
-func (p *Problem) Along(ctx context.Context, path [][]float64) iter.Seq2[Report, error] {
+func (p *Problem) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, error] {
 	return func(yield func(Report, error) bool) {
 		stoppable, stop := context.WithCancel(ctx)
 		group, inner := errgroup.WithContext(stoppable)

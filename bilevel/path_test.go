@@ -37,7 +37,7 @@ func TestAlongIsEvaluateInTurn(t *testing.T) {
 	for _, threads := range []int{1, 2, 3, 8} {
 		p, path := along(t, threads)
 		k := 0
-		for got, err := range p.Along(t.Context(), path) {
+		for got, err := range p.Path(t.Context(), path) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +58,7 @@ func TestAlongStops(t *testing.T) {
 	before := runtime.NumGoroutine()
 	p, path := along(t, 2)
 	k := 0
-	for _, err := range p.Along(t.Context(), path) {
+	for _, err := range p.Path(t.Context(), path) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -70,7 +70,7 @@ func TestAlongStops(t *testing.T) {
 	defer cancel()
 	var last error
 	k = 0
-	for _, err := range p.Along(ctx, slices.Repeat(path, 200)) {
+	for _, err := range p.Path(ctx, slices.Repeat(path, 200)) {
 		if last != nil {
 			t.Fatal("went on after an error")
 		}
@@ -85,7 +85,7 @@ func TestAlongStops(t *testing.T) {
 	bad := slices.Clone(path)
 	bad[4] = []float64{math.NaN()}
 	last = nil
-	for _, err := range p.Along(t.Context(), bad) {
+	for _, err := range p.Path(t.Context(), bad) {
 		last = err
 	}
 	if last == nil || errors.Is(last, context.Canceled) {

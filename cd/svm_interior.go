@@ -25,19 +25,16 @@ type interior struct {
 
 	helped int // times in this solve
 
-	list        []int32   // positions of the samples that may move; what follows is by place in it
-	beta, slack []float64 // βᵢ and Cᵢ − βᵢ, each to its own relative precision
-	low, high   []float64 // sᵢ, tᵢ
-	rhs, left   []float64 // r, then Δβ; what that leaves of r
-	inverse     []float64 // 1/D
-	dLow, dHigh []float64
-	least       float64   // gap, of the run
-	best        []float64 // its β
-	a           []float64 // p × p
-	u           []float64 // p
-	products    []float64 // of the samples with it
-	outer       support.Outer
-	columns     []float64 // few dense samples times their signs, by feature; empty: too many
+	list      []int32   // positions of the samples that may move; what follows is by place in it
+	barrier             // of their βᵢ
+	rhs, left []float64 // r, then Δβ; what that leaves of r
+	least     float64   // gap, of the run
+	best      []float64 // its β
+	a         []float64 // p × p
+	u         []float64 // p
+	products  []float64 // of the samples with it
+	outer     support.Outer
+	columns   []float64 // few dense samples times their signs, by feature; empty: too many
 }
 
 const (
@@ -140,7 +137,8 @@ func (ip *interior) begin() {
 			ip.list = append(ip.list, int32(pos))
 		}
 	}
-	for _, v := range []*[]float64{&ip.beta, &ip.slack, &ip.low, &ip.high, &ip.rhs, &ip.left, &ip.inverse, &ip.dLow, &ip.dHigh, &ip.best, &ip.products} {
+	ip.resize(len(ip.list))
+	for _, v := range []*[]float64{&ip.rhs, &ip.left, &ip.best, &ip.products} {
 		*v = grow(*v, len(ip.list))
 	}
 	ip.a, ip.u = grow(ip.a, s.p*s.p), grow(ip.u, s.p)
@@ -148,14 +146,12 @@ func (ip *interior) begin() {
 	for k, pos := range ip.list {
 		v := &s.at[pos]
 		edge := min(v.Bound/4, v.Inverse) // a step of it changes the sample's own margin by 1 at most
-		ip.beta[k] = min(max(v.Value, edge), v.Bound-edge)
-		ip.slack[k] = v.Bound - ip.beta[k]
+		ip.start(k, v.Value, v.Bound, edge)
 	}
 	ip.place()
 	s.recompute()
 	for k, pos := range ip.list {
-		g := s.margin[pos] - 1
-		ip.low[k], ip.high[k] = max(g, 0)+1, max(-g, 0)+1
+		ip.setMultipliers(k, s.margin[pos]-1)
 	}
 }
 
@@ -185,86 +181,24 @@ func (ip *interior) settle(null float64) {
 	}
 }
 
-// advance takes a step from the point looked at. It returns false where rounding
+// advance takes a step from the point evaluated. It returns false where rounding
 // has the last word.
 func (ip *interior) advance() bool {
 	s := ip.s
-	for k := range ip.list {
-		ip.inverse[k] = 1 / (ip.low[k]/ip.beta[k] + ip.high[k]/ip.slack[k])
-	}
-	size := float64(2 * len(ip.list))
-	mu := ip.complementarity() / size
+	ip.scale()
 	if !ip.factorise() {
 		return false
 	}
-	// The step to μ = 0 shows how far μ can fall, and its curvature.
 	for k, pos := range ip.list {
 		ip.rhs[k] = 1 - s.margin[pos]
 	}
 	ip.solve()
-	for k, d := range ip.rhs {
-		ip.dLow[k] = -ip.low[k] - float64(ip.low[k]/ip.beta[k]*d)
-		ip.dHigh[k] = float64(ip.high[k]/ip.slack[k]*d) - ip.high[k]
-	}
-	length := ip.reach()
-	var ahead float64
-	for k, d := range ip.rhs {
-		ahead = math.FMA(math.FMA(length, d, ip.beta[k]), math.FMA(length, ip.dLow[k], ip.low[k]), ahead)
-		ahead = math.FMA(math.FMA(-length, d, ip.slack[k]), math.FMA(length, ip.dHigh[k], ip.high[k]), ahead)
-	}
-	share := max(0, ahead/size/mu)
-	centre := float64(float64(share*share*share) * mu)
-	// dLow and dHigh become what is to be reached for βᵢsᵢ and (Cᵢ − βᵢ)tᵢ.
+	ip.predict(ip.rhs)
 	for k, pos := range ip.list {
-		d := ip.rhs[k]
-		ip.dLow[k] = centre - float64(d*ip.dLow[k])
-		ip.dHigh[k] = centre + float64(d*ip.dHigh[k])
-		ip.rhs[k] = 1 - s.margin[pos] + ip.dLow[k]/ip.beta[k] - ip.dHigh[k]/ip.slack[k]
+		ip.rhs[k] = ip.corrected(k, 1-s.margin[pos])
 	}
 	ip.solve()
-	for k, d := range ip.rhs {
-		ip.dLow[k] = (ip.dLow[k]-float64(ip.low[k]*d))/ip.beta[k] - ip.low[k]
-		ip.dHigh[k] = (ip.dHigh[k]+float64(ip.high[k]*d))/ip.slack[k] - ip.high[k]
-	}
-	length = min(1, toTheWall*ip.reach())
-	for k, d := range ip.rhs {
-		ip.beta[k] = math.FMA(length, d, ip.beta[k])
-		ip.slack[k] = math.FMA(-length, d, ip.slack[k])
-		ip.low[k] = math.FMA(length, ip.dLow[k], ip.low[k])
-		ip.high[k] = math.FMA(length, ip.dHigh[k], ip.high[k])
-	}
-	return length > 0
-}
-
-// complementarity returns Σ βᵢsᵢ + (Cᵢ − βᵢ)tᵢ. Every step lowers it, and the gap is no
-// more; the gap itself may rise on the way.
-func (ip *interior) complementarity() float64 {
-	var sum float64
-	for k, low := range ip.low {
-		sum = math.FMA(low, ip.beta[k], sum)
-		sum = math.FMA(ip.high[k], ip.slack[k], sum)
-	}
-	return sum
-}
-
-// reach returns the length at which the first of β, C − β, s and t becomes 0, 1/toTheWall
-// at most.
-func (ip *interior) reach() float64 {
-	length := 1 / toTheWall
-	for k, d := range ip.rhs {
-		if d < 0 {
-			length = min(length, -ip.beta[k]/d)
-		} else if d > 0 {
-			length = min(length, ip.slack[k]/d)
-		}
-		if d := ip.dLow[k]; d < 0 {
-			length = min(length, -ip.low[k]/d)
-		}
-		if d := ip.dHigh[k]; d < 0 {
-			length = min(length, -ip.high[k]/d)
-		}
-	}
-	return length
+	return ip.step(ip.rhs) > 0
 }
 
 // factorise computes I + Σ xᵢxᵢᵀ/Dᵢ and its Cholesky factor. It reports whether the

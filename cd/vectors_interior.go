@@ -16,19 +16,17 @@ import (
 // A step solves (Q + D)Δβ + σΔb = r through (I + X̃ᵀEX̃)⁻¹, E the sums of 1/D over the sides
 // of a row, or the matrix of the rows where those are fewer.
 type vectorsInterior struct {
-	s           *Vectors
-	bound       []float64 // by variable: 2k and 2k + 1 are the sides of row list[k]; 0: none
-	beta, slack []float64
-	low, high   []float64
-	inverse     []float64 // 1/D
-	r, d, left  []float64
-	ones        []float64 // (Q + D)⁻¹σ
-	dLow, dHigh []float64
-	e           []float64 // n: E
-	h, m        []float64 // n
-	g           []float64 // p, or the rows
-	scratch     []float64 // n
-	matrix      []float64
+	s          *Vectors
+	row        []int32   // of each variable, a side of a row's tube that can bind
+	sign       []float64 // σ
+	barrier              // of the β's
+	r, d, left []float64
+	ones       []float64 // (Q + D)⁻¹σ
+	e          []float64 // n: E
+	h, m       []float64 // n
+	g          []float64 // p, or the rows
+	scratch    []float64 // n
+	matrix     []float64
 }
 
 // imbalance is where Σσβ is rounding's, next to Σβ.
@@ -54,168 +52,111 @@ func (ip *vectorsInterior) run(ctx context.Context, s *Vectors, target float64) 
 	}
 }
 
-// sides calls do for every variable with its row and sign.
-func (ip *vectorsInterior) sides(do func(v int, i int32, sign float64)) {
-	for k, i := range ip.s.list {
-		if ip.bound[2*k] > 0 {
-			do(2*k, i, 1)
-		}
-		if ip.bound[2*k+1] > 0 {
-			do(2*k+1, i, -1)
-		}
-	}
-}
-
 func (ip *vectorsInterior) begin(s *Vectors) {
 	ip.s = s
-	size := 2 * len(s.list)
-	for _, v := range []*[]float64{&ip.bound, &ip.beta, &ip.slack, &ip.low, &ip.high, &ip.inverse, &ip.r, &ip.d, &ip.left, &ip.ones, &ip.dLow, &ip.dHigh} {
-		*v = grow(*v, size)
+	ip.row, ip.sign = ip.row[:0], ip.sign[:0]
+	for _, i := range s.list {
+		lower, upper := s.fit.Interval(int(i), s.c)
+		if upper > 0 {
+			ip.row, ip.sign = append(ip.row, i), append(ip.sign, 1)
+		}
+		if -lower > 0 {
+			ip.row, ip.sign = append(ip.row, i), append(ip.sign, -1)
+		}
+	}
+	ip.resize(len(ip.row))
+	for _, v := range []*[]float64{&ip.r, &ip.d, &ip.left, &ip.ones} {
+		*v = grow(*v, len(ip.row))
 		clear(*v)
 	}
 	for _, v := range []*[]float64{&ip.e, &ip.h, &ip.m, &ip.scratch} {
 		*v = grow(*v, s.n)
 		clear(*v)
 	}
-	for k, i := range s.list {
-		lower, upper := s.fit.Interval(int(i), s.c)
-		ip.bound[2*k], ip.bound[2*k+1] = upper, -lower
-	}
 	copy(s.a, s.sol.Dual)
 	s.b = s.sol.Intercept
-	ip.sides(func(v int, i int32, sign float64) {
-		bound := ip.bound[v]
+	for v, i := range ip.row {
+		lower, bound := s.fit.Interval(int(i), s.c)
+		if ip.sign[v] < 0 {
+			bound = -lower
+		}
 		edge := bound / 4
 		if l := s.square[i]; l > 0 {
 			edge = min(edge, 1/l)
 		}
-		ip.beta[v] = min(max(sign*s.a[i], edge), bound-edge)
-		ip.slack[v] = bound - ip.beta[v]
-	})
-	ip.predict()
-	ip.sides(func(v int, i int32, sign float64) {
-		g := float64(sign*ip.m[i]) - ip.cost(i, sign)
-		ip.low[v], ip.high[v] = max(g, 0)+1, max(-g, 0)+1
-	})
+		ip.start(v, ip.sign[v]*s.a[i], bound, edge)
+	}
+	ip.predictions()
+	for v, i := range ip.row {
+		ip.setMultipliers(v, float64(ip.sign[v]*ip.m[i])-ip.cost(v))
+	}
 }
 
-func (ip *vectorsInterior) cost(i int32, sign float64) float64 {
-	return float64(sign*ip.s.fit.Target()[i]) - ip.s.epsilon
+// cost returns q of a variable.
+func (ip *vectorsInterior) cost(v int) float64 {
+	return float64(ip.sign[v]*ip.s.fit.Target()[ip.row[v]]) - ip.s.epsilon
 }
 
-// predict sets a and the predictions m, with b, from β.
-func (ip *vectorsInterior) predict() {
+// predictions sets a and the predictions m, with b, from β.
+func (ip *vectorsInterior) predictions() {
 	s := ip.s
 	for _, i := range s.list {
 		s.a[i] = 0
 	}
-	ip.sides(func(v int, i int32, sign float64) { s.a[i] += float64(sign * ip.beta[v]) })
+	for v, i := range ip.row {
+		s.a[i] += float64(ip.sign[v] * ip.beta[v])
+	}
 	s.fit.SetPrimal(s.a, s.w)
 	s.fit.Predict(s.w, s.b, ip.m)
 }
 
 // evaluate judges the point, and leaves its predictions in m.
 func (ip *vectorsInterior) evaluate() float64 {
-	ip.predict()
+	ip.predictions()
 	return ip.s.evaluate()
 }
 
 // advance takes a step. It returns false where rounding has the last word.
 func (ip *vectorsInterior) advance() bool {
 	s := ip.s
-	var size float64
+	ip.scale()
 	clear(ip.e)
-	ip.sides(func(v int, i int32, _ float64) {
-		ip.inverse[v] = 1 / (ip.low[v]/ip.beta[v] + ip.high[v]/ip.slack[v])
+	for v, i := range ip.row {
 		ip.e[i] += ip.inverse[v]
-		size += 2
-	})
-	mu := ip.complementarity() / size
+	}
 	if !ip.factorise() {
 		return false
 	}
 	var excess float64 // Σσβ
-	ip.sides(func(v int, i int32, sign float64) {
+	for v, sign := range ip.sign {
 		excess += float64(sign * ip.beta[v])
-		ip.r[v] = sign
-	})
-	if s.fit.Centred() {
-		ip.solve(ip.r, ip.ones)
 	}
-	ip.sides(func(v int, i int32, sign float64) { ip.r[v] = ip.cost(i, sign) - float64(sign*ip.m[i]) })
+	if s.fit.Centred() {
+		ip.solve(ip.sign, ip.ones)
+	}
+	for v, i := range ip.row {
+		ip.r[v] = ip.cost(v) - float64(ip.sign[v]*ip.m[i])
+	}
 	ip.bordered(-excess)
-	ip.sides(func(v int, _ int32, _ float64) {
-		ip.dLow[v] = -ip.low[v] - float64(ip.low[v]/ip.beta[v]*ip.d[v])
-		ip.dHigh[v] = float64(ip.high[v]/ip.slack[v]*ip.d[v]) - ip.high[v]
-	})
-	length := ip.reach()
-	var ahead float64
-	ip.sides(func(v int, _ int32, _ float64) {
-		ahead = math.FMA(math.FMA(length, ip.d[v], ip.beta[v]), math.FMA(length, ip.dLow[v], ip.low[v]), ahead)
-		ahead = math.FMA(math.FMA(-length, ip.d[v], ip.slack[v]), math.FMA(length, ip.dHigh[v], ip.high[v]), ahead)
-	})
-	share := max(0, ahead/size/mu)
-	centre := float64(float64(share*share*share) * mu)
-	ip.sides(func(v int, i int32, sign float64) {
-		d := ip.d[v]
-		ip.dLow[v] = centre - float64(d*ip.dLow[v])
-		ip.dHigh[v] = centre + float64(d*ip.dHigh[v])
-		ip.r[v] = ip.cost(i, sign) - float64(sign*ip.m[i]) + ip.dLow[v]/ip.beta[v] - ip.dHigh[v]/ip.slack[v]
-	})
+	ip.predict(ip.d)
+	for v, i := range ip.row {
+		ip.r[v] = ip.corrected(v, ip.cost(v)-float64(ip.sign[v]*ip.m[i]))
+	}
 	shift := ip.bordered(-excess)
-	ip.sides(func(v int, _ int32, _ float64) {
-		ip.dLow[v] = (ip.dLow[v]-float64(ip.low[v]*ip.d[v]))/ip.beta[v] - ip.low[v]
-		ip.dHigh[v] = (ip.dHigh[v]+float64(ip.high[v]*ip.d[v]))/ip.slack[v] - ip.high[v]
-	})
-	length = min(1, toTheWall*ip.reach())
-	ip.sides(func(v int, _ int32, _ float64) {
-		ip.beta[v] = math.FMA(length, ip.d[v], ip.beta[v])
-		ip.slack[v] = math.FMA(-length, ip.d[v], ip.slack[v])
-		ip.low[v] = math.FMA(length, ip.dLow[v], ip.low[v])
-		ip.high[v] = math.FMA(length, ip.dHigh[v], ip.high[v])
-	})
+	length := ip.step(ip.d)
 	s.b = math.FMA(length, shift, s.b)
 	return length > 0
-}
-
-// complementarity returns Σ βs + (C − β)t, as [interior.complementarity] does.
-func (ip *vectorsInterior) complementarity() (sum float64) {
-	ip.sides(func(v int, _ int32, _ float64) {
-		sum = math.FMA(ip.low[v], ip.beta[v], sum)
-		sum = math.FMA(ip.high[v], ip.slack[v], sum)
-	})
-	return sum
 }
 
 // balanced reports whether Σσβ = 0 where there is an intercept, next to Σβ. Whole steps make
 // it so.
 func (ip *vectorsInterior) balanced() bool {
 	var excess, all float64
-	ip.sides(func(v int, _ int32, sign float64) {
+	for v, sign := range ip.sign {
 		excess += float64(sign * ip.beta[v])
 		all += ip.beta[v]
-	})
+	}
 	return !ip.s.fit.Centred() || !(math.Abs(excess) > float64(imbalance*all))
-}
-
-// reach returns the length at which the first of β, C − β, s and t becomes 0, 1/toTheWall
-// at most.
-func (ip *vectorsInterior) reach() float64 {
-	length := 1 / toTheWall
-	ip.sides(func(v int, _ int32, _ float64) {
-		if d := ip.d[v]; d < 0 {
-			length = min(length, -ip.beta[v]/d)
-		} else if d > 0 {
-			length = min(length, ip.slack[v]/d)
-		}
-		if d := ip.dLow[v]; d < 0 {
-			length = min(length, -ip.low[v]/d)
-		}
-		if d := ip.dHigh[v]; d < 0 {
-			length = min(length, -ip.high[v]/d)
-		}
-	})
-	return length
 }
 
 // bordered sets d to the step for r, with Σσd = excess where there is an intercept, and
@@ -226,10 +167,10 @@ func (ip *vectorsInterior) bordered(excess float64) (shift float64) {
 		return 0
 	}
 	var own, ones float64
-	ip.sides(func(v int, _ int32, sign float64) {
+	for v, sign := range ip.sign {
 		own += float64(sign * ip.d[v])
 		ones += float64(sign * ip.ones[v])
-	})
+	}
 	shift = (own - excess) / ones
 	ip.s.k.Axpy(-shift, ip.ones, ip.d)
 	return shift
@@ -241,12 +182,14 @@ func (ip *vectorsInterior) solve(r, out []float64) {
 	clear(out)
 	ip.invert(r, out)
 	clear(ip.h)
-	ip.sides(func(v int, i int32, sign float64) { ip.h[i] += float64(sign * out[v]) })
+	for v, i := range ip.row {
+		ip.h[i] += float64(ip.sign[v] * out[v])
+	}
 	s.fit.SetPrimal(ip.h, s.w)
 	s.fit.Predict(s.w, 0, ip.scratch)
-	ip.sides(func(v int, i int32, sign float64) {
-		ip.left[v] = r[v] - float64(sign*ip.scratch[i]) - out[v]/ip.inverse[v]
-	})
+	for v, i := range ip.row {
+		ip.left[v] = r[v] - float64(ip.sign[v]*ip.scratch[i]) - out[v]/ip.inverse[v]
+	}
 	ip.invert(ip.left, ip.left)
 	s.k.Axpy(1, ip.left, out)
 }
@@ -255,7 +198,9 @@ func (ip *vectorsInterior) solve(r, out []float64) {
 func (ip *vectorsInterior) invert(r, out []float64) {
 	s := ip.s
 	clear(ip.h)
-	ip.sides(func(v int, i int32, sign float64) { ip.h[i] += float64(sign * r[v] * ip.inverse[v]) })
+	for v, i := range ip.row {
+		ip.h[i] += float64(ip.sign[v] * r[v] * ip.inverse[v])
+	}
 	s.fit.SetPrimal(ip.h, s.w)
 	if !s.byRows {
 		for k, j := range s.columns {
@@ -276,7 +221,9 @@ func (ip *vectorsInterior) invert(r, out []float64) {
 			ip.scratch[i] = ip.g[k] / math.Sqrt(ip.e[i])
 		}
 	}
-	ip.sides(func(v int, i int32, sign float64) { out[v] = ip.inverse[v] * (r[v] - float64(sign*ip.scratch[i])) })
+	for v, i := range ip.row {
+		out[v] = ip.inverse[v] * (r[v] - float64(ip.sign[v]*ip.scratch[i]))
+	}
 	s.sol.Work += float64(4 * s.pass())
 }
 

@@ -96,7 +96,7 @@ type ahead struct {
 func (a *ahead) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
 	if a.next == nil {
 		from := slices.IndexFunc(a.path, func(at []float64) bool { return slices.Equal(at, r.LogLambda) })
-		a.next, a.stop = iter.Pull2(a.problem.Along(ctx, a.path[max(0, from):]))
+		a.next, a.stop = iter.Pull2(a.problem.Path(ctx, a.path[max(0, from):]))
 	}
 	report, err, _ := a.next()
 	return report.Evaluation, err

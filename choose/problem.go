@@ -25,7 +25,7 @@ type hasCurvature interface{ AskCurvature() }
 
 // alongPath evaluates a path that is known beforehand, without gradients.
 type alongPath interface {
-	Along(ctx context.Context, path [][]float64) iter.Seq2[bilevel.Report, error]
+	Path(ctx context.Context, path [][]float64) iter.Seq2[bilevel.Report, error]
 }
 
 // withMaximum knows the least λ from where on all its inner problems are null models.

@@ -50,20 +50,20 @@ func sparseGroupPairForm() form {
 }
 
 func mcpForm(gamma shape) form {
-	return concaveForm("mcp", gamma, func(l, parameter float64) (model.Concave, error) { return model.NewMCP(l, parameter) })
+	return separableForm("mcp", gamma, func(l, parameter float64) (model.Separable, error) { return model.NewMCP(l, parameter) })
 }
 
 func scadForm(a shape) form {
-	return concaveForm("scad", a, func(l, parameter float64) (model.Concave, error) { return model.NewSCAD(l, parameter) })
+	return separableForm("scad", a, func(l, parameter float64) (model.Separable, error) { return model.NewSCAD(l, parameter) })
 }
 
-// concaveForm is a form that is not convex; of takes the logarithm of its parameter.
-func concaveForm(name string, parameter shape, of func(lambda, parameter float64) (model.Concave, error)) form {
+// separableForm is a form that is not convex; of takes the logarithm of its parameter.
+func separableForm(name string, parameter shape, of func(lambda, parameter float64) (model.Separable, error)) form {
 	return form{name: name, hyperparameters: 1, ranges: []span{{7, 0}}, blocks: &blockForm{
 		shaped: parameter,
 		penalty: func(b *blocked, l []float64) (model.Blocks, error) {
 			g, err := of(l[0], kernels.Log(b.parameter()))
-			return model.Singly{Of: g}, err
+			return model.Elementwise{Of: g}, err
 		},
 	}}
 }

@@ -16,9 +16,9 @@ import (
 // group Lasso, sparse groups, softmax, and penalties that are not convex. Working sets of
 // blocks follow what a pass over X finds; on each, a quadratic model of the loss is minimised
 // by sweeps over its blocks (blocksweep.go), and once the support stays, by Newton steps on
-// it (blocknewton.go). Under a convex penalty the certificate is a duality gap; under another
-// it is that every block is stationary, and the result depends on where the solver starts:
-// see [Descent]. It is not safe for concurrent use.
+// it (blocknewton.go). Under a [model.ConvexBlocks] the certificate is a duality gap; under
+// another penalty it is that every block is stationary. Where that is not convex the result
+// depends on where the solver starts: see [Descent]. It is not safe for concurrent use.
 type Blocks struct {
 	fit  model.Scores
 	part *model.Partition
@@ -49,13 +49,13 @@ type BlockSolution struct {
 	Intercept []float64 // by score
 	Objective float64   // Φ(B, b)
 	// Certificate is recomputed from X. KKT is the largest distance of a block from
-	// stationary; the gaps are NaN under a penalty that is not convex.
+	// stationary; the gaps are NaN where the penalty is no [model.ConvexBlocks].
 	outcome.Certificate
 	outcome.Effort
 	// Margin is the least [model.Blocks].Clearance.
 	Margin float64
 	Work   float64 // counted, in nanoseconds of the cost model
-	// Status is Converged, Stationary for a penalty that is not convex, NotConverged or
+	// Status is Converged, Stationary where there is no gap, NotConverged or
 	// Cancelled.
 	Status outcome.Status
 	Point  *model.ScorePoint
@@ -115,7 +115,7 @@ const (
 )
 
 // Solve minimises f + g from the last solution. Of the options it has Tol, MaxEpochs,
-// MaxSupport and Polish; Tol is the relative gap, or, of a penalty that is not convex, the
+// MaxSupport and Polish; Tol is the relative gap, or, where there is none, the
 // largest lack of a block as a share of that of the null model. The error is an
 // [outcome.Error] about them or the penalty.
 func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*BlockSolution, error) {
@@ -140,7 +140,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 			s.out.Status = outcome.Cancelled
 		case good && polished:
 			s.out.Status = outcome.Converged
-			if g.Concavity() > 0 {
+			if _, gap := g.(model.ConvexBlocks); !gap {
 				s.out.Status = outcome.Stationary
 			}
 		case s.out.Passes >= mostRounds || s.out.Epochs >= opts.MaxEpochs:
@@ -290,7 +290,7 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 
 // good reports whether the point meets a tolerance.
 func (s *Blocks) good(g model.Blocks, tol float64) bool {
-	if g.Concavity() > 0 {
+	if _, gap := g.(model.ConvexBlocks); !gap {
 		return s.out.KKT <= tol*s.scale
 	}
 	return s.out.Gap <= tol*s.fit.Null()

@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
-	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -38,7 +37,7 @@ type Separable interface {
 // With π = ∂_z prox on the support S, A = I − diag(π)(I − γ∇²f_SS) is not
 // symmetric where π varies; the system solved is diag(1/π)·A·J_S = diag(1/π)·B,
 // which is, and positive definite where the solution is locally unique. Under a penalty that
-// says it is not convex ([model.Separable]) that is checked, and a point that is no strict
+// says it is not convex (by a method LargestStep, as MCP does) that is checked, and a point that is no strict
 // minimum has no gradient: NotDifferentiable.
 // B = ∂_λ prox − γ diag(π)∇²f_{S,Sᶜ}J_{Sᶜ}; off the support J is ∂_λ prox.
 func Generic(ctx context.Context, k *kernels.Set, f Smooth, g Separable, beta, outer []float64, step float64, opts Options) (*Hypergradient, error) {
@@ -54,7 +53,7 @@ func Generic(ctx context.Context, k *kernels.Set, f Smooth, g Separable, beta, o
 	if opts.MaxIterations == 0 {
 		opts.MaxIterations = 10*size + 100
 	}
-	if concave, ok := g.(model.Separable); ok && !math.IsInf(concave.LargestStep(), 1) {
+	if concave, ok := g.(interface{ LargestStep() float64 }); ok && !math.IsInf(concave.LargestStep(), 1) {
 		out.Status = system.definite(k)
 	}
 	cg := support.CG{Kernels: k}

@@ -26,11 +26,11 @@ func blockPenalties() map[string]penaltyOf {
 		"rows":         func(l ...float64) (model.Blocks, error) { return of(model.ScoresGroup(3, l[0])) },
 		"mcp": func(l ...float64) (model.Blocks, error) {
 			g, err := model.NewMCP(l[0], 2+l[1])
-			return model.Singly{Of: g}, err
+			return model.Elementwise{Of: g}, err
 		},
 		"scad": func(l ...float64) (model.Blocks, error) {
 			g, err := model.NewSCAD(l[0], 2+l[1])
-			return model.Singly{Of: g}, err
+			return model.Elementwise{Of: g}, err
 		},
 	}
 }

@@ -1,10 +1,6 @@
 package model
 
-import (
-	"math"
-
-	"github.com/seed-45b9a24c/pare/outcome"
-)
+import "math"
 
 // MCP is the minimax concave penalty (Zhang, Annals of Statistics 38, 2010), a [Separable]
 // with λ = (ln α, ln γ):
@@ -57,7 +53,8 @@ func (g MCP) Prox(_ int, z, step float64) (value, slope float64) {
 	}
 }
 
-// Sensitivity implements [Separable]: in ln α −step·α·sign(z)/(1 − step/γ), in ln γ
+// Sensitivity is ∂prox/∂λᵢ, for differentiation by the prox alone: in ln α
+// −step·α·sign(z)/(1 − step/γ), in ln γ
 // −x(step/γ)/(1 − step/γ), x the prox, for |z| between step·α and γα; 0 elsewhere.
 func (g MCP) Sensitivity(j, i int, z, step float64) float64 {
 	x, slope := g.Prox(j, z, step)
@@ -70,16 +67,16 @@ func (g MCP) Sensitivity(j, i int, z, step float64) float64 {
 	return -x * (step / g.gamma) * slope
 }
 
-// Strength implements [Concave].
-func (g MCP) Strength() float64 { return g.alpha }
+// Strength implements [Separable].
+func (g MCP) Strength(int) float64 { return g.alpha }
 
-// Slope implements [Concave]: (α − |b|/γ)₊ sign(b).
-func (g MCP) Slope(b float64) float64 {
+// Slope implements [Separable]: (α − |b|/γ)₊ sign(b).
+func (g MCP) Slope(_ int, b float64) float64 {
 	return math.Copysign(max(0, g.alpha-math.Abs(b)/g.gamma), b)
 }
 
-// Shift implements [Concave]: −α sign(b) in ln α and −b/γ in ln γ for |b| < γα, 0 beyond.
-func (g MCP) Shift(i int, b float64) float64 {
+// Shift implements [Separable]: −α sign(b) in ln α and −b/γ in ln γ for |b| < γα, 0 beyond.
+func (g MCP) Shift(_, i int, b float64) float64 {
 	switch {
 	case b == 0 || math.Abs(b) >= g.bend():
 		return 0
@@ -90,27 +87,10 @@ func (g MCP) Shift(i int, b float64) float64 {
 	}
 }
 
-// Stationarity implements [Separable].
-func (g MCP) Stationarity(_ int, b, z float64) float64 {
-	if b == 0 {
-		return max(0, math.Abs(z)-g.alpha)
-	}
-	return math.Abs(z - g.Slope(b))
-}
-
 // Curvature implements [Separable]: −1/γ for 0 < |b| < γα.
 func (g MCP) Curvature(_ int, b float64) float64 {
 	if size := math.Abs(b); size > 0 && size < g.bend() {
 		return -1 / g.gamma
 	}
 	return 0
-}
-
-// CheckStep refuses a penalty that is too concave for the longest of a solver's steps. The
-// error is an [outcome.Error] of kind BadParameter.
-func CheckStep(g Separable, longest float64) error {
-	if !(longest < g.LargestStep()) {
-		return outcome.At(outcome.BadParameter, "gamma", "steps of %.3g are too long for a penalty as concave as this one, which has %.3g at most: standardise the columns or make it flatter", longest, g.LargestStep())
-	}
-	return nil
 }

@@ -67,7 +67,7 @@ func (g SCAD) Prox(_ int, z, step float64) (value, slope float64) {
 	}
 }
 
-// Sensitivity implements [Separable].
+// Sensitivity is ∂prox/∂λᵢ, for differentiation by the prox alone.
 func (g SCAD) Sensitivity(j, i int, z, step float64) float64 {
 	x, slope := g.Prox(j, z, step)
 	size := math.Abs(z)
@@ -85,8 +85,8 @@ func (g SCAD) Sensitivity(j, i int, z, step float64) float64 {
 	}
 }
 
-// Slope implements [Concave].
-func (g SCAD) Slope(b float64) float64 {
+// Slope implements [Separable].
+func (g SCAD) Slope(_ int, b float64) float64 {
 	switch size := math.Abs(b); {
 	case size <= g.alpha:
 		return math.Copysign(g.alpha, b)
@@ -95,9 +95,9 @@ func (g SCAD) Slope(b float64) float64 {
 	}
 }
 
-// Shift implements [Concave]: −α sign(b), then −aα sign(b)/(a − 1), then 0; in ln a
+// Shift implements [Separable]: −α sign(b), then −aα sign(b)/(a − 1), then 0; in ln a
 // −a(|b| − α)sign(b)/(a − 1)² in the middle.
-func (g SCAD) Shift(i int, b float64) float64 {
+func (g SCAD) Shift(_, i int, b float64) float64 {
 	size := math.Abs(b)
 	switch {
 	case b == 0 || size >= g.a*g.alpha:
@@ -113,16 +113,8 @@ func (g SCAD) Shift(i int, b float64) float64 {
 	}
 }
 
-// Strength implements [Concave].
-func (g SCAD) Strength() float64 { return g.alpha }
-
-// Stationarity implements [Separable].
-func (g SCAD) Stationarity(_ int, b, z float64) float64 {
-	if b == 0 {
-		return max(0, math.Abs(z)-g.alpha)
-	}
-	return math.Abs(z - g.Slope(b))
-}
+// Strength implements [Separable].
+func (g SCAD) Strength(int) float64 { return g.alpha }
 
 // Curvature implements [Separable]: −1/(a − 1) for α < |b| < aα.
 func (g SCAD) Curvature(_ int, b float64) float64 {

@@ -1,25 +1,71 @@
 package model
 
-// Separable is a penalty Σ gⱼ(βⱼ) at one λ, known a coefficient at a time: what a solver
-// and a derivative need of a penalty that is not a [Penalty]. gⱼ need not be convex. cd's
-// solver of such penalties minimises under it, and implicit.Generic differentiates.
+import "math"
+
+// Separable is a penalty Σ gⱼ(βⱼ) at one λ with kinks at 0, convex or not, known a coefficient
+// at a time. [Elementwise] makes it one on blocks, for the solvers and derivatives of those.
 type Separable interface {
 	// Hyperparameters returns r.
 	Hyperparameters() int
 	// Value returns gⱼ(b).
 	Value(j int, b float64) float64
 	// Prox returns prox_{γgⱼ}(z), the minimiser of (b − z)²/2γ + gⱼ(b) for the step γ, and its
-	// derivative in z, which is 0 exactly where the coefficient stays where it is.
+	// derivative in z, which is 0 exactly where the coefficient stays at 0.
 	Prox(j int, z, step float64) (value, slope float64)
-	// Sensitivity returns ∂prox_{γgⱼ}(z)/∂λᵢ.
-	Sensitivity(j, i int, z, step float64) float64
-	// Stationarity returns how far z is from the subdifferential of gⱼ at b: with
-	// z = −∂f/∂βⱼ it is 0 where the coefficient is stationary.
-	Stationarity(j int, b, z float64) float64
+	// Strength returns α of column j, the slope at 0: a coefficient stays there while |z| ≤ α.
+	Strength(j int) float64
+	// Slope returns gⱼ′(b) where b ≠ 0.
+	Slope(j int, b float64) float64
+	// Shift returns −∂gⱼ′(b)/∂λᵢ where b ≠ 0.
+	Shift(j, i int, b float64) float64
 	// Curvature returns gⱼ″(b) where it exists, negative where gⱼ is concave, and 0 at a
 	// kink.
 	Curvature(j int, b float64) float64
 	// LargestStep returns a bound that steps must stay below for the prox to have one
 	// value; +Inf for a convex penalty.
 	LargestStep() float64
+}
+
+// Elementwise is a separable penalty as one on the blocks of [Singletons]: block j is column j.
+type Elementwise struct{ Of Separable }
+
+// Hyperparameters implements [Blocks].
+func (g Elementwise) Hyperparameters() int { return g.Of.Hyperparameters() }
+
+// Concavity implements [Blocks].
+func (g Elementwise) Concavity() float64 { return 1 / g.Of.LargestStep() }
+
+// Value implements [Blocks].
+func (g Elementwise) Value(j int, b []float64) float64 { return g.Of.Value(j, b[0]) }
+
+// Prox implements [Blocks].
+func (g Elementwise) Prox(j int, z []float64, step float64, out []float64) {
+	out[0], _ = g.Of.Prox(j, z[0], step)
+}
+
+// Lack implements [Blocks].
+func (g Elementwise) Lack(j int, b, z, out []float64) {
+	if b[0] == 0 {
+		out[0] = SoftThreshold(z[0], g.Of.Strength(j))
+	} else {
+		out[0] = z[0] - g.Of.Slope(j, b[0])
+	}
+}
+
+// Curvature implements [Blocks].
+func (g Elementwise) Curvature(j int, b, h []float64) { h[0] += g.Of.Curvature(j, b[0]) }
+
+// Sensitivity implements [Blocks].
+func (g Elementwise) Sensitivity(j, i int, b, out []float64) {
+	if out[0] = 0; b[0] != 0 {
+		out[0] = g.Of.Shift(j, i, b[0])
+	}
+}
+
+// Clearance implements [Blocks].
+func (g Elementwise) Clearance(j int, b, z []float64) float64 {
+	if b[0] != 0 {
+		return 1
+	}
+	return 1 - math.Abs(z[0])/g.Of.Strength(j)
 }

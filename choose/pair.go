@@ -46,6 +46,9 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 	ridge := axis{p.Objective, 1}
 	two := *p
 	two.Objective, two.Top, two.Shape, two.Pair = ridge, []float64{p.RidgeTop}, Smooth, false
+	if !o.Precision {
+		two.rival = &best.Best
+	}
 	other, err := s.run(ridge.lift, func(options search.Options) (*search.Result, error) {
 		return two.scan(ctx, ridge, alone, options)
 	})
@@ -62,13 +65,7 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 		return result, err
 	}
 	single := result.Best
-	mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
-		return p.mixtures(ctx, l, r, options)
-	})
-	if mixed == nil || err != nil {
-		return result, err
-	}
-	result = noWorse(mixed, result)
+	result, err = p.mixtures(ctx, s, result, l, r)
 	if !s.further(result, err) || result.Best.LogLambda == nil {
 		return result, err
 	}
@@ -96,16 +93,32 @@ func (o Options) worth(at search.Evaluation) float64 {
 	return pairStop * at.StandardError
 }
 
-// mixtures compares mixtures of the best Lasso and the best ridge: shares a and 1 − a of their
-// strengths.
-func (p *Problem) mixtures(ctx context.Context, l, r float64, options search.Options) (*search.Result, error) {
-	shares := []float64{0.9, 0.5, 0.1} // a path from the Lasso, whose solutions are sparse
-	points := make([][]float64, 0, len(shares))
-	for _, a := range shares {
-		points = append(points, []float64{l + logOf(a), r + logOf(1-a)})
+// mixtures compares the best of the Lasso and the ridge with mixtures of both, shares a and
+// 1 − a of their strengths, from its own side on for as long as they gain.
+func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, l, r float64) (*search.Result, error) {
+	shares := []float64{0.9, 0.5, 0.1}
+	if best.Best.LogLambda[0] == noStrength {
+		slices.Reverse(shares)
 	}
-	options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
-	return search.Grid(ctx, startingAt{p, points[0], []float64{l, noStrength}}, points, options)
+	var first []float64
+	for _, a := range shares {
+		at := []float64{l + logOf(a), r + logOf(1-a)}
+		if first == nil {
+			first = at
+		}
+		mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
+			options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
+			return search.Grid(ctx, startingAt{p, first, []float64{l, noStrength}}, [][]float64{at}, options) // the Lasso's solutions are sparse
+		})
+		if mixed == nil || err != nil {
+			return best, err
+		}
+		gains := mixed.Best.Value < best.Best.Value
+		if best = noWorse(mixed, best); !gains || !s.further(best, err) {
+			return best, err
+		}
+	}
+	return best, nil
 }
 
 // startingAt is an objective whose evaluation at one point begins at the solutions of another,

@@ -65,6 +65,8 @@ type Problem struct {
 	// Pass is the work of a pass over X for all folds, in the unit of
 	// [search.Evaluation].Work.
 	Pass float64
+
+	rival *search.Evaluation // what this choice is to be compared with
 }
 
 // origins returns Top with 0 where there is no αmax.

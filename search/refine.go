@@ -11,6 +11,9 @@ func (l *scan) refine(ctx context.Context) error {
 	for range refinements {
 		value, depth := l.least(closest, 0)
 		promised := l.best.Value-value >= enough*l.unit(l.best.Evaluation)
+		if l.o.Rival != nil && min(value, l.best.Value) > l.o.Rival.Value+float64(nowhereNear*l.unit(l.o.Rival)) {
+			return nil
+		}
 		switch cheap := l.o.Rough > 0 && l.spent <= l.o.Free && !l.resumed; {
 		case cheap && promised:
 			_, depth = l.least(closest, l.roughness())

@@ -43,6 +43,9 @@ type ScanOptions struct {
 	Relative bool
 	// Free is the work, as in [Evaluation].Work, that a path may spend without a promise.
 	Free float64
+	// Rival, where set, is an evaluation of another objective that the choice will be compared
+	// with: of a path that comes nowhere near it the least point is not looked for.
+	Rival *Evaluation
 	// Earlier are the evaluations of an earlier scan at nearly the same objective, the point
 	// it has chosen first: the search goes on from there instead of down the path.
 	Earlier []Evaluation
@@ -74,6 +77,7 @@ const (
 	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
 	precisions  = 5    // steps by the model towards the last digits
 	refinements = 12   // points after the path, at most
+	nowhereNear = 0.5  // standard errors above a rival
 	closest     = 0.02 // distance of neighbours between which nothing is looked for
 	doubtApart  = 0.1  // and between which nothing is doubted
 	worthDoubt  = 0.05 // standard errors that may be hidden without being looked for

@@ -201,7 +201,7 @@ func TestEveryCombination(t *testing.T) {
 	triples := 5 * 5 * len(pare.Models()) // of model, criterion and method
 	draws := oracle.Cases(4 * triples)
 	if oracle.Few() {
-		draws /= 3
+		draws /= 5
 	}
 	for draw := range draws {
 		r := oracle.NewRandom(31 * draw)

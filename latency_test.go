@@ -116,7 +116,10 @@ func TestCancelIsQuick(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			x, y := data()
 			var all []time.Duration
-			for _, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Ridge, pare.ElasticNet, pare.SVM} {
+			for i, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Ridge, pare.ElasticNet, pare.SVM} {
+				if !oracle.Turn(i, 2) {
+					continue
+				}
 				late := latencies(t, kind+", "+string(model), rounds, &source, x, y, model)
 				t.Logf("%s: median %v, most %v", model, late[len(late)/2], late[len(late)-1])
 				all = append(all, late...)

@@ -19,6 +19,9 @@ var _ = flag.Bool("long", false, "starts on large data, too")
 // shared reads a data set that lies beside the repository, or skips.
 func shared(t *testing.T, name string) (sparse.Matrix, []float64) {
 	t.Helper()
+	if oracle.Few() {
+		t.Skip("short: the embedded data are tested")
+	}
 	path := "../shared/data/" + name + ".svm.gz"
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("%s is not here; the embedded data are tested all the same", path)

@@ -26,7 +26,7 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 	if len(l.o.Earlier) == 0 {
 		return false, nil
 	}
-	depth, earlier := l.depth(&l.o.Earlier[0]), l.earlier()
+	depth, earlier := min(l.depth(&l.o.Earlier[0]), near(l.o.Bottom)), l.earlier()
 	curvature := bendAt(depth, earlier)
 	rival := l.rivals(depth)
 	for range resumptions {
@@ -59,10 +59,18 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 			l.resumed = true
 			return true, l.compare(ctx, rival)
 		}
-		depth = l.best.depth + step
+		if depth = l.best.depth + step; depth >= l.o.Bottom {
+			if depth = near(l.o.Bottom); l.best.depth >= depth { // as far as a path goes
+				l.resumed = true
+				return true, l.compare(ctx, rival)
+			}
+		}
 	}
 	return false, nil
 }
+
+// near is a depth just above the bottom of a path.
+func near(bottom float64) float64 { return bottom - 0.1*distinct }
 
 // rivals returns the depths of other basins that the earlier scan has seen to be nearly as
 // deep as the one it has chosen, the best first.
@@ -86,14 +94,32 @@ func (l *scan) rivals(chosen float64) (depths []float64) {
 	return depths[:min(len(depths), rivals)]
 }
 
-// compare evaluates other basins.
+// compare evaluates other basins, as long as all is no more than half of the earlier scan's work.
 func (l *scan) compare(ctx context.Context, depths []float64) error {
+	var all float64
+	for i := range l.o.Earlier {
+		all += l.o.Earlier[i].Work
+	}
 	for _, depth := range depths {
+		if l.spent+l.priceDownTo(depth) > 0.5*all {
+			continue
+		}
 		if err := l.visit(ctx, depth, scanGap, nil); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// priceDownTo returns the work of the earlier scan down to a depth, which is about what a
+// solution there takes that has none near it to begin from.
+func (l *scan) priceDownTo(depth float64) (work float64) {
+	for i := range l.o.Earlier {
+		if e := &l.o.Earlier[i]; l.depth(e) <= depth {
+			work += e.Work
+		}
+	}
+	return work
 }
 
 // depth is the inverse of lambda.

@@ -226,3 +226,41 @@ func TestLookDoubtsWhereColumnsComeIn(t *testing.T) {
 		t.Errorf("%d evaluations with one support, %d with a growing one", counts[0], counts[1])
 	}
 }
+
+// A scan that goes on from an earlier one stays at the bottom of the path where slopes lead
+// below it, and leaves another basin alone whose price is all that the earlier scan took.
+func TestResumedScanKeepsToItsPrice(t *testing.T) {
+	falling := func(x float64) (value, slope float64) { return 3 + 0.2*x, 0.2 }
+	basins := func(x float64) (value, slope float64) { // at −2, and less deep at −9
+		a, b := (x+2)/0.9, (x+9)/0.9
+		return 3 - 1.5*math.Exp(-a*a) - 1.1*math.Exp(-b*b), (2*a*1.5*math.Exp(-a*a) + 2*b*1.1*math.Exp(-b*b)) / 0.9
+	}
+	for name, c := range map[string]struct {
+		f       func(float64) (float64, float64)
+		path    []float64 // depths, the best first
+		deepest float64   // point that is to be looked at
+	}{
+		"falling":    {falling, []float64{9.5, 2, 4, 6, 8}, 9.5},
+		"two basins": {basins, []float64{2, 1, 3.5, 5, 6.5, 8, 9, 9.2}, 5},
+	} {
+		f := judged(scalar(c.f), 2, 1)
+		var earlier []Evaluation
+		for _, depth := range append(c.path[:1], c.path...) {
+			e, err := f.Eval(context.Background(), Request{LogLambda: []float64{-depth}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.LogLambda = []float64{-depth}
+			earlier = append(earlier, e)
+		}
+		r := scanned(t, judged(scalar(c.f), 2, 1), ScanOptions{Null: Evaluation{Value: 3, StandardError: 2}, Free: 1e12, Bottom: 9.5, Earlier: earlier})
+		if len(r.Evaluations) > 2 || math.Abs(r.Best.LogLambda[0]+c.path[0]) > 0.1 {
+			t.Errorf("%s: %v after %d evaluations", name, r.Best.LogLambda, len(r.Evaluations))
+		}
+		for _, e := range r.Evaluations {
+			if e.LogLambda[0] < -c.deepest {
+				t.Errorf("%s: looked at %v", name, e.LogLambda)
+			}
+		}
+	}
+}

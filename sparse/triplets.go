@@ -27,39 +27,32 @@ func NewTriplets(ctx context.Context, n, p int, rows, columns []int32, values []
 			return nil, nonFinite(int(i), int(j), values[k])
 		}
 	}
-	nonempty := slices.Clone(columns)
-	sortIndices(nonempty)
-	nonempty = slices.Compact(nonempty)
-	if nonempty == nil {
-		nonempty = []int32{}
-	}
-	of := places(nonempty, p, len(values))
-	start := make([]int64, len(nonempty)+1)
-	for _, j := range columns {
-		start[of(j)+1]++
-	}
-	for k := range nonempty {
-		start[k+1] += start[k]
-	}
+	m := layout(n, p, columns)
 	if err := context.Cause(ctx); err != nil {
 		return nil, err
 	}
-	next := slices.Clone(start)
-	sorted, numbers := make([]int32, len(values)), make([]float64, len(values))
+	next := slices.Clone(m.colPtr)
 	for k, j := range columns {
-		at := &next[of(j)]
-		sorted[*at], numbers[*at] = rows[k], values[k]
+		at := &next[m.slot(int(j))]
+		m.rows[*at], m.values[*at] = rows[k], values[k]
 		*at++
 	}
-	ends := make([]int64, len(nonempty))
-	for k := range nonempty {
-		a, b := start[k], start[k+1]
-		ends[k] = a + int64(orderRows(sorted[a:b], numbers[a:b]))
+	less := false // entries than triplets
+	ends := next
+	for s := range m.order {
+		a, b := m.colPtr[s], m.colPtr[s+1]
+		ends[s] = a + int64(orderRows(m.rows[a:b], m.values[a:b]))
+		less = less || ends[s] < b || slices.Contains(m.values[a:b], 0)
 	}
-	m := build(n, p, nonempty, func(j int) ([]int32, []float64) {
-		k := of(int32(j))
-		return sorted[start[k]:ends[k]], numbers[start[k]:ends[k]]
-	})
+	if less {
+		nonempty := slices.Clone(m.order)
+		slices.Sort(nonempty)
+		whole := m
+		m = build(n, p, nonempty, func(j int) ([]int32, []float64) {
+			s := whole.slot(j)
+			return whole.rows[whole.colPtr[s]:ends[s]], whole.values[whole.colPtr[s]:ends[s]]
+		})
+	}
 	for _, v := range m.values { // a sum may overflow
 		if !finite(v) {
 			return nil, outcome.Errorf(outcome.NonFinite, "entries at the same place sum to %g", v)
@@ -68,17 +61,24 @@ func NewTriplets(ctx context.Context, n, p int, rows, columns []int32, values []
 	return m, nil
 }
 
-// places returns what finds the place of a column in a list of them, ascending.
-func places(columns []int32, p, nnz int) func(j int32) int32 {
-	if !tabulated(p, int64(nnz)) {
-		few := newDirectory(p, columns)
-		return func(j int32) int32 { return int32(few.find(int(j))) }
+// layout returns a matrix with room for entries of the columns listed, in any order, each as
+// often as it is listed.
+func layout(n, p int, columns []int32) *CSC {
+	if tabulated(p, int64(len(columns))) {
+		lengths := make([]int32, p)
+		for _, j := range columns {
+			lengths[j]++
+		}
+		return allocate(n, p, nil, lengths)
 	}
-	all := make([]int32, p)
-	for k, j := range columns {
-		all[j] = int32(k)
+	nonempty := slices.Clone(columns)
+	sortIndices(nonempty)
+	nonempty = slices.Compact(nonempty)
+	few, lengths := newDirectory(p, nonempty), make([]int32, len(nonempty))
+	for _, j := range columns {
+		lengths[few.find(int(j))]++
 	}
-	return func(j int32) int32 { return all[j] }
+	return allocate(n, p, nonempty, lengths)
 }
 
 // orderRows sorts the entries of a column by row, sums those of the same row, and returns

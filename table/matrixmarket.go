@@ -2,6 +2,7 @@ package table
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed-45b9a24c/pare/internal/decimal"
+	"github.com/seed-45b9a24c/pare/internal/input"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -16,24 +19,27 @@ import (
 // marketMagic begins a Matrix Market file.
 const marketMagic = "%%MatrixMarket"
 
-// market reads a Matrix Market file, line by line.
+// market reads a Matrix Market file, line by line, but for coordinates, by blocks.
 type market struct {
-	ctx    context.Context
-	name   string
-	limits sparse.Limits
-	lines  *bufio.Scanner
-	line   int
-	fields []string
+	ctx     context.Context
+	name    string
+	limits  sparse.Limits
+	threads int
+	lines   *bufio.Reader
+	line    int
+	fields  []string
 
 	pattern, symmetric, skew bool
 	n, p                     int
 }
 
+// longestLine is how long a line may be that is read by itself.
+const longestLine = 1 << 20
+
 // readMarket reads the coordinate or the array format, of real numbers, integers or
 // patterns, which are ones.
-func readMarket(ctx context.Context, text io.Reader, name string, room sparse.Limits) (*sparse.CSC, string, error) {
-	m := &market{ctx: ctx, name: name, limits: room, lines: bufio.NewScanner(text)}
-	m.lines.Buffer(nil, 1<<20)
+func readMarket(ctx context.Context, text io.Reader, o Options) (*sparse.CSC, string, error) {
+	m := &market{ctx: ctx, name: o.Name, limits: o.Limits, threads: o.threads(), lines: bufio.NewReaderSize(text, longestLine)}
 	if err := m.next(false); err != nil {
 		return nil, "", err
 	}
@@ -66,25 +72,27 @@ func readMarket(ctx context.Context, text io.Reader, name string, room sparse.Li
 
 // next moves to the next line that is not blank, past comments where there may be some.
 func (m *market) next(comments bool) error {
-	for m.lines.Scan() {
+	for {
+		text, err := m.lines.ReadSlice('\n')
+		if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
+			return &outcome.Error{Kind: outcome.IO, File: m.name, Line: m.line + 1, Byte: 1, Message: "reading stopped", Err: err}
+		}
+		if len(text) == 0 || errors.Is(err, bufio.ErrBufferFull) {
+			return m.fail("the file ends before its matrix does, or in a line that is too long")
+		}
 		m.line++
 		if m.line%4096 == 0 {
 			if err := context.Cause(m.ctx); err != nil {
 				return &outcome.Error{Kind: outcome.IO, File: m.name, Line: m.line, Byte: 1, Message: "reading stopped", Err: err}
 			}
 		}
-		text := m.lines.Text()
-		if comments && strings.HasPrefix(text, "%") {
+		if comments && text[0] == '%' {
 			continue
 		}
-		if m.fields = strings.Fields(text); len(m.fields) > 0 {
+		if m.fields = strings.Fields(string(text)); len(m.fields) > 0 {
 			return nil
 		}
 	}
-	if err := m.lines.Err(); err != nil && !errors.Is(err, bufio.ErrTooLong) {
-		return &outcome.Error{Kind: outcome.IO, File: m.name, Line: m.line + 1, Byte: 1, Message: "reading stopped", Err: err}
-	}
-	return m.fail("the file ends before its matrix does, or in a line that is too long")
 }
 
 func (m *market) fail(format string, args ...any) error {
@@ -140,42 +148,28 @@ func (m *market) coordinates() (*sparse.CSC, error) {
 	}
 	var rows, columns []int32
 	var values []float64
-	add := func(i, j int, v float64) {
-		rows, columns, values = append(rows, int32(i-1)), append(columns, int32(j-1)), append(values, v)
-	}
-	width := 3
-	if m.pattern {
-		width = 2
-	}
-	for range sizes[2] {
-		if err := m.next(false); err != nil {
-			return nil, err
-		}
-		if len(m.fields) != width {
-			return nil, m.fail("%d words, where an entry has %d", len(m.fields), width)
-		}
-		i, err := strconv.Atoi(m.fields[0])
-		j, err2 := strconv.Atoi(m.fields[1])
-		if err != nil || err2 != nil || i < 1 || i > m.n || j < 1 || j > m.p {
-			return nil, m.fail("an entry at row %q, column %q of a %d × %d matrix", shorten(m.fields[0]), shorten(m.fields[1]), m.n, m.p)
-		}
-		v := 1.0
-		if !m.pattern {
-			if v, err = parseNumber(m.fields[2]); err != nil {
-				return nil, m.fail("%q is %v", shorten(m.fields[2]), err)
+	add := func(i, j int32, v float64) error {
+		if len(values) == cap(values) {
+			if err := m.fits(len(values)); err != nil {
+				return err
 			}
 		}
-		add(i, j, v)
+		rows, columns, values = append(rows, i), append(columns, j), append(values, v)
 		if i != j && (m.symmetric || m.skew) {
 			if m.skew {
 				v = -v
 			}
-			add(j, i, v)
+			rows, columns, values = append(rows, j), append(columns, i), append(values, v)
 		}
-		if len(values) == cap(values) {
-			if err := m.fits(len(values)); err != nil {
-				return nil, err
-			}
+		return nil
+	}
+	left, err := m.plainly(sizes[2], add)
+	if err != nil {
+		return nil, err
+	}
+	for range left {
+		if err := m.entry(add); err != nil {
+			return nil, err
 		}
 	}
 	if err := m.end(); err != nil {
@@ -183,6 +177,80 @@ func (m *market) coordinates() (*sparse.CSC, error) {
 	}
 	x, err := sparse.NewTriplets(m.ctx, m.n, m.p, rows, columns, values)
 	return x, named(err, m.name)
+}
+
+// plainly takes entries by blocks for as long as their lines are nothing but that, and returns
+// how many are left. Lines after that are for next.
+func (m *market) plainly(entries int, add func(i, j int32, v float64) error) (left int, err error) {
+	blocks := input.NewBlocks(m.lines, input.BlockSize, func(text []byte, into *marketBlock) { into.parse(text, m.n, m.p, m.pattern) })
+	blocks.Line = func(begun []byte) error {
+		if len(begun) > longestLine {
+			return m.fail("a line of more than %d bytes", longestLine)
+		}
+		return nil
+	}
+	blocks.Beside(m.threads)
+	defer blocks.Close()
+	var block *input.Block[marketBlock]
+	for entries > 0 {
+		if err := context.Cause(m.ctx); err != nil {
+			return 0, &outcome.Error{Kind: outcome.IO, File: m.name, Line: m.line, Byte: 1, Message: "reading stopped", Err: err}
+		}
+		if block, err = blocks.Next(block); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return 0, m.stopped(err)
+		}
+		got := &block.Got
+		if !got.plain || len(got.rows) > entries {
+			rest := io.MultiReader(bytes.NewReader(bytes.Clone(block.Text)), blocks.Rest())
+			m.lines = bufio.NewReaderSize(rest, longestLine)
+			return entries, nil
+		}
+		for k, v := range got.values {
+			if err := add(got.rows[k], got.columns[k], v); err != nil {
+				return 0, err
+			}
+		}
+		entries -= len(got.values)
+		m.line += len(got.values)
+	}
+	m.lines = bufio.NewReaderSize(blocks.Rest(), longestLine)
+	return entries, nil
+}
+
+// stopped is the error of a text that could not be read on.
+func (m *market) stopped(err error) error {
+	if e, ok := errors.AsType[*outcome.Error](err); ok {
+		return e
+	}
+	return &outcome.Error{Kind: outcome.IO, File: m.name, Line: m.line + 1, Byte: 1, Message: "reading stopped", Err: err}
+}
+
+// entry reads the line of an entry.
+func (m *market) entry(add func(i, j int32, v float64) error) error {
+	width := 3
+	if m.pattern {
+		width = 2
+	}
+	if err := m.next(false); err != nil {
+		return err
+	}
+	if len(m.fields) != width {
+		return m.fail("%d words, where an entry has %d", len(m.fields), width)
+	}
+	i, err := strconv.Atoi(m.fields[0])
+	j, err2 := strconv.Atoi(m.fields[1])
+	if err != nil || err2 != nil || i < 1 || i > m.n || j < 1 || j > m.p {
+		return m.fail("an entry at row %q, column %q of a %d × %d matrix", shorten(m.fields[0]), shorten(m.fields[1]), m.n, m.p)
+	}
+	v := 1.0
+	if !m.pattern {
+		if v, err = parseNumber(m.fields[2]); err != nil {
+			return m.fail("%q is %v", shorten(m.fields[2]), err)
+		}
+	}
+	return add(int32(i-1), int32(j-1), v)
 }
 
 // array reads one value a line, column by column; below the diagonal where the matrix is
@@ -243,11 +311,67 @@ func (m *market) array() (*sparse.CSC, error) {
 
 // end refuses what follows the last entry.
 func (m *market) end() error {
-	for m.lines.Scan() {
-		m.line++
-		if text := strings.TrimSpace(m.lines.Text()); text != "" && !strings.HasPrefix(text, "%") {
+	for {
+		text, err := m.lines.ReadSlice('\n')
+		if m.line++; len(text) == 0 {
+			return nil
+		}
+		if text := strings.TrimSpace(string(text)); text != "" && text[0] != '%' {
 			return m.fail("%q after the last entry", shorten(text))
 		}
+		if err != nil {
+			return nil
+		}
 	}
-	return nil
+}
+
+// marketBlock is the entries of a block of lines, counted from 0.
+type marketBlock struct {
+	rows, columns []int32
+	values        []float64
+	plain         bool // every line is an entry, and within the matrix
+}
+
+func (b *marketBlock) parse(text []byte, n, p int, pattern bool) {
+	b.rows, b.columns, b.values, b.plain = b.rows[:0], b.columns[:0], b.values[:0], false
+	for at := 0; at < len(text); {
+		i, next := position(text, at, n)
+		if i < 0 {
+			return
+		}
+		j, next := position(text, next, p)
+		if j < 0 {
+			return
+		}
+		v, fault, length := 1.0, decimal.None, 0
+		if at = next; !pattern {
+			if v, length, fault = decimal.Parse(text[at:]); fault != decimal.None {
+				return
+			}
+		}
+		for at += length; text[at] == ' ' || text[at] == '\r'; at++ {
+		}
+		if text[at] != '\n' {
+			return
+		}
+		at++
+		b.rows, b.columns, b.values = append(b.rows, i), append(b.columns, j), append(b.values, v)
+	}
+	b.plain = true
+}
+
+// position reads an index from 1 to most, and the blanks around it; −1 where there is none.
+func position(text []byte, at, most int) (index int32, next int) {
+	for ; text[at] == ' '; at++ {
+	}
+	number, from := 0, at
+	for ; '0' <= text[at] && text[at] <= '9' && at-from < 10; at++ {
+		number = number*10 + int(text[at]-'0')
+	}
+	if number < 1 || number > most || text[at] != ' ' && text[at] != '\n' && text[at] != '\r' {
+		return -1, 0
+	}
+	for ; text[at] == ' '; at++ {
+	}
+	return int32(number - 1), at
 }

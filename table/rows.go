@@ -79,7 +79,7 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 		case src.svmlight:
 			s.svmlightRows(in.Context(), src.text, p, o, yield)
 		case src.market:
-			x, _, err := readMarket(in.Context(), src.text, in.Name, o.Limits)
+			x, _, err := readMarket(in.Context(), src.text, o)
 			matrixRows(x, err, p, o, yield)
 		case src.archive != nil && src.archive.isSparse():
 			x, _, err := src.archive.readSparse(in.Context())

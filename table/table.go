@@ -181,7 +181,7 @@ func read(in *input.Input, o Options) (*Data, error) {
 	case src.svmlight:
 		return readSVMLight(in.Context(), src.text, o)
 	case src.market:
-		x, format, err := readMarket(in.Context(), src.text, in.Name, o.Limits)
+		x, format, err := readMarket(in.Context(), src.text, o)
 		return newMatrixData(in.Context(), x, format, o, err)
 	case src.archive != nil && src.archive.isSparse():
 		x, format, err := src.archive.readSparse(in.Context())

@@ -45,6 +45,11 @@ type ReadOptions struct {
 
 	// Name is the name of the input in errors.
 	Name string
+
+	// Threads is how many parts of the text are read at once, where it is more than 1: then
+	// memory for some of them is taken besides. Neither what comes out nor an error depends
+	// on it.
+	Threads int
 }
 
 func (o *ReadOptions) complete() error {
@@ -122,7 +127,7 @@ func readSVMLight(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte)
 		return nil, nil, err
 	}
 	s := newScanner(ctx, r, opt, buf)
-	if err := s.scan(); err != nil {
+	if err := s.all(); err != nil {
 		return nil, nil, err
 	}
 	return s.matrix(0)
@@ -134,6 +139,14 @@ func newScanner(ctx context.Context, r io.Reader, opt ReadOptions, buf []byte) *
 		s.columns = opt.Features
 	}
 	return s
+}
+
+// all reads the whole text.
+func (s *scanner) all() error {
+	if s.opt.Threads > 1 {
+		return s.scanBeside()
+	}
+	return s.scan()
 }
 
 // matrix returns what was read, without so many columns before the first.
@@ -165,7 +178,7 @@ func DetectSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (x *CSC, 
 	s := newScanner(ctx, r, opt, make([]byte, bufferSize))
 	s.detect = true
 	s.columns++ // of which one is not there, whatever indices count from
-	if err := s.scan(); err != nil {
+	if err := s.all(); err != nil {
 		return nil, nil, false, err
 	}
 	before := 1

@@ -221,5 +221,10 @@ func FuzzReadSVMLight(f *testing.F) {
 		if err := checkAgainst(want, wantErr, m, y, err); err != nil {
 			t.Error(err)
 		}
+		opt.Threads = 2
+		m, y, err = sparse.ReadSVMLight(context.Background(), bytes.NewReader(text), opt)
+		if err := checkAgainst(want, wantErr, m, y, err); err != nil {
+			t.Error("in blocks:", err)
+		}
 	})
 }

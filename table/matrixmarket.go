@@ -343,13 +343,16 @@ func (b *marketBlock) parse(text []byte, n, p int, pattern bool) {
 		if j < 0 {
 			return
 		}
-		v, fault, length := 1.0, decimal.None, 0
+		v := 1.0
 		if at = next; !pattern {
-			if v, length, fault = decimal.Parse(text[at:]); fault != decimal.None {
+			number, length, fault := decimal.Parse(text[at:])
+			if fault != decimal.None {
 				return
 			}
+			v, at = number, at+length
 		}
-		for at += length; text[at] == ' ' || text[at] == '\r'; at++ {
+		for text[at] == ' ' || text[at] == '\r' {
+			at++
 		}
 		if text[at] != '\n' {
 			return
@@ -362,7 +365,8 @@ func (b *marketBlock) parse(text []byte, n, p int, pattern bool) {
 
 // position reads an index from 1 to most, and the blanks around it; −1 where there is none.
 func position(text []byte, at, most int) (index int32, next int) {
-	for ; text[at] == ' '; at++ {
+	for text[at] == ' ' {
+		at++
 	}
 	number, from := 0, at
 	for ; '0' <= text[at] && text[at] <= '9' && at-from < 10; at++ {
@@ -371,7 +375,8 @@ func position(text []byte, at, most int) (index int32, next int) {
 	if number < 1 || number > most || text[at] != ' ' && text[at] != '\n' && text[at] != '\r' {
 		return -1, 0
 	}
-	for ; text[at] == ' '; at++ {
+	for text[at] == ' ' {
+		at++
 	}
 	return int32(number - 1), at
 }

@@ -10,7 +10,7 @@ import (
 
 // readSVMLight reads svmlight text, whose columns have numbers for names.
 func readSVMLight(ctx context.Context, text io.Reader, o Options) (*Data, error) {
-	opt := sparse.ReadOptions{Name: o.Name, Features: o.Features, MaxFeatures: o.MaxFeatures, MaxEntries: o.MaxEntries, Limits: o.Limits}
+	opt := sparse.ReadOptions{Name: o.Name, Features: o.Features, MaxFeatures: o.MaxFeatures, MaxEntries: o.MaxEntries, Limits: o.Limits, Threads: o.threads()}
 	d := &Data{Format: "svmlight text", Schema: &Schema{TargetPosition: -1}}
 	var x *sparse.CSC
 	var err error

@@ -24,13 +24,14 @@ type Blocks[T any] struct {
 	Parse func(text []byte, into *T)
 
 	// Line, where there is one, is asked about the beginning of a line that is longer than
-	// a block, each time that more of it has been read.
+	// a block, each time that more of it has been read. Its error ends the blocks.
 	Line func(begun []byte) error
 
 	r       io.Reader
 	size    int
 	rest    []byte // of a line that has begun
-	ended   error  // io.EOF: the text has; otherwise reading failed
+	ended   error  // io.EOF: the text has; otherwise reading failed, or Line did
+	refused bool   // Line did
 	threads int
 	jobs    chan *Block[T]
 	workers sync.WaitGroup
@@ -74,7 +75,7 @@ func (b *Blocks[T]) Next(done *Block[T]) (*Block[T], error) {
 	return next, nil
 }
 
-// Rest returns the text that has not been asked for, as it is.
+// Rest returns the text that has not come out, as it is.
 func (b *Blocks[T]) Rest() io.Reader {
 	parts := make([]io.Reader, 0, len(b.pending)+2)
 	for _, p := range b.pending {
@@ -83,7 +84,7 @@ func (b *Blocks[T]) Rest() io.Reader {
 	}
 	b.pending = nil
 	parts = append(parts, bytes.NewReader(b.rest))
-	if b.ended == nil {
+	if b.ended == nil || b.refused {
 		parts = append(parts, b.r)
 	} else if !errors.Is(b.ended, io.EOF) {
 		parts = append(parts, failing{b.ended})
@@ -149,6 +150,7 @@ func (b *Blocks[T]) fill(text []byte) []byte {
 		if cap(text)-len(text) < b.size/2 && len(text) > 0 {
 			if b.Line != nil {
 				if b.ended = b.Line(text); b.ended != nil {
+					b.rest, b.refused = text, true
 					return nil
 				}
 			}

@@ -145,6 +145,10 @@ func decompressor(head []byte) func(w io.Writer, r io.Reader) error {
 	}
 }
 
+// Cancellable returns a reader that is abandoned at the end of the context: no call waits
+// longer.
+func Cancellable(ctx context.Context, r io.Reader) io.Reader { return &cancellable{ctx: ctx, r: r} }
+
 // cancellable is a reader that is abandoned at the end of the context. Its source must
 // not be used after that: a call may still be waiting.
 type cancellable struct {

@@ -1,0 +1,99 @@
+package sparse
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+
+	"github.com/seed-45b9a24c/pare/internal/input"
+)
+
+// longLine is the longest line that is held in memory, for it to be read beside others.
+const longLine = 4 << 20
+
+var errLongLine = errors.New("a line too long to be held")
+
+// scanned is what a block of lines holds.
+type scanned struct {
+	rows  journal
+	width int
+	zero  bool
+	lines int
+	bad   bool // or more than may be
+}
+
+// parse reads the lines of a text, by a scanner that knows nothing of what was before.
+func (b *scanned) parse(s *scanner, text []byte) {
+	part := scanner{ctx: context.Background(), opt: s.opt, buf: text, end: len(text), last: true, columns: s.columns, detect: s.detect}
+	part.opt.Limits = Limits{}
+	b.bad = part.scan() != nil
+	part.rows.trim()
+	b.rows, b.width, b.zero, b.lines = part.rows, part.width, part.zero, part.line
+}
+
+// scanBeside is scan with several blocks of lines read at a time. From the first block on
+// that has an error in it, or exceeds a limit, scan goes on: it says what and where.
+func (s *scanner) scanBeside() error {
+	blocks := input.NewBlocks(input.Cancellable(s.ctx, s.r), input.BlockSize, func(text []byte, into *scanned) { into.parse(s, text) })
+	blocks.Line = func(begun []byte) error {
+		if len(begun) > longLine {
+			return errLongLine
+		}
+		return nil
+	}
+	blocks.Beside(s.opt.Threads)
+	defer blocks.Close()
+	var block *input.Block[scanned]
+	for {
+		var err error
+		block, err = blocks.Next(block)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, errLongLine):
+			s.r = blocks.Rest()
+			return s.scan()
+		case err != nil:
+			return s.failed(err)
+		}
+		if err := context.Cause(s.ctx); err != nil {
+			return s.failed(err)
+		}
+		if !s.takes(&block.Got) {
+			s.r = io.MultiReader(bytes.NewReader(bytes.Clone(block.Text)), blocks.Rest())
+			return s.scan()
+		}
+	}
+}
+
+// takes adds what a block holds, if it is without fault and within the limits.
+func (s *scanner) takes(b *scanned) bool {
+	n, nnz, width, held := s.rows.n+b.rows.n, s.rows.nnz+b.rows.nnz, max(s.width, b.width), s.rows.held+b.rows.held
+	if b.bad || n > MaxDim || nnz > s.opt.MaxEntries || s.opt.Limits.Check(n, width, nnz, held) != nil {
+		return false
+	}
+	s.rows.join(&b.rows)
+	s.width, s.zero, s.line = width, s.zero || b.zero, s.line+b.lines
+	return true
+}
+
+// trim gives back the room that is left in the last chunk.
+func (g *journal) trim() {
+	if len(g.chunks) == 0 {
+		return
+	}
+	g.held += int64(g.at + recordReach - len(g.last))
+	g.last = append(make([]byte, 0, g.at+recordReach), g.last[:g.at]...)
+	g.chunks[len(g.chunks)-1] = g.last
+}
+
+// join adds the rows of another journal behind its own, both trimmed.
+func (g *journal) join(b *journal) {
+	if len(b.chunks) == 0 {
+		return
+	}
+	g.chunks = append(g.chunks, b.chunks...)
+	g.last, g.at = b.last, b.at
+	g.n, g.nnz, g.held = g.n+b.n, g.nnz+b.nnz, g.held+b.held
+}

@@ -360,3 +360,26 @@ func TestBlocksRefuse(t *testing.T) {
 		}
 	}
 }
+
+// TestDeepGroupsTakeFewPasses: with fewer rows than columns and λ far below αmax, a solve goes down
+// by way of stronger penalties, and Newton steps are shortened where they are too long.
+func TestDeepGroupsTakeFewPasses(t *testing.T) {
+	const n, p = 30, 240
+	r := oracle.NewRandom(3)
+	q := r.Problem(oracle.Shape{N: n, P: p, Density: 1, Correlation: 0.7, Active: 12})
+	groups := make([]int, p)
+	for j := range groups {
+		groups[j] = j / 6
+	}
+	x := matrixOf(t, q.X, p, true)
+	for _, m := range []pare.Model{pare.GroupLasso, pare.SparseGroup} {
+		c := pare.Config{Model: m, Groups: groups, Tol: 1e-8}
+		top := lambdaMax(t, x, q.Y, c)
+		for _, depth := range []float64{5, 8} {
+			f, err := pare.Fit(t.Context(), x, q.Y, []float64{top - depth}, c)
+			if err != nil || f.Status != outcome.Converged || f.Passes > 100 {
+				t.Errorf("%s at e^−%g·αmax: %+v, %v", m, depth, f, err)
+			}
+		}
+	}
+}

@@ -9,24 +9,29 @@ import (
 )
 
 const (
-	blockNewton = 20
-	blockTol    = 1e-3 // of the systems of a step that are not factorised
-	halved      = 0.5
-	rise        = 1e-13 // of the objective: rounding
+	blockNewton   = 20
+	blockTol      = 1e-3 // of the systems of a step that are not factorised
+	halved        = 0.5
+	rise          = 1e-13 // of the objective: rounding
+	newtonHalves  = 12    // of a step that is too long
+	leastDecrease = 1e-4  // of what the slope promises
+	polishShare   = 1e-3  // of the lack certified, between working sets
+	shift         = 1e-8  // of the mean diagonal, where the system is singular to working precision
 )
 
-// polish makes Newton steps on the coefficients that are not 0, for as long as they at least
-// halve what these lack and do not raise the objective. A step that takes a coefficient through a kink does not, and ends at
-// it if that lowers the objective.
-func (s *Blocks) polish(ctx context.Context, g model.Blocks, most int) {
+// polish makes Newton steps on the coefficients that are not 0, as long as these lack more than
+// target. A step that does not halve what they lack is shortened until it lowers the objective,
+// and ends at the kinks in its way; under a penalty that is not convex it is the last.
+func (s *Blocks) polish(ctx context.Context, g model.Blocks, target float64) {
 	s.refit()
 	lack, value := s.largestViolation(g), s.value(g)
-	for range most {
-		if lack <= leastLack*s.scale || ctx.Err() != nil || len(s.out.Support) == 0 {
+	for range blockNewton {
+		if lack <= max(target, leastLack*s.scale) || ctx.Err() != nil || len(s.out.Support) == 0 {
 			return
 		}
 		before := slices.Clone(s.beta)
-		if !s.newton(ctx, g) {
+		slope, ok := s.newton(ctx, g)
+		if !ok {
 			return
 		}
 		s.out.Steps++
@@ -36,28 +41,50 @@ func (s *Blocks) polish(ctx context.Context, g model.Blocks, most int) {
 			lack, value = next, after
 			continue
 		}
-		s.project(g, before)
-		return
+		if !s.shorten(g, before, value, slope) || g.Concavity() > 0 {
+			return
+		}
+		lack, value = s.largestViolation(g), s.value(g)
 	}
 }
 
-// project sets the coefficients to 0 whose sign a step has changed, and takes the step back
-// where that does not lower the objective.
-func (s *Blocks) project(g model.Blocks, before []float64) {
-	after := slices.Clone(s.beta)
+// shorten goes back towards where a step began, each time half way, with coefficients held at the
+// kinks that it crosses, until that lowers the objective by a share of what its slope promises. It
+// reports whether anything is left of the step.
+func (s *Blocks) shorten(g model.Blocks, before []float64, value, slope float64) bool {
+	step := slices.Clone(s.beta)
+	for k, v := range before {
+		step[k] -= v
+	}
+	length := 1.0
+	for range newtonHalves {
+		for k, v := range before {
+			s.beta[k] = math.FMA(length, step[k], v)
+			if (s.beta[k] < 0) != (v < 0) && s.kinked(g, k) {
+				s.beta[k] = 0
+			}
+		}
+		s.refit()
+		if s.value(g) <= value-float64(leastDecrease*length*slope) {
+			return true
+		}
+		length *= 0.5
+	}
 	copy(s.beta, before)
 	s.refit()
-	value := s.value(g)
-	for k, v := range after {
-		if s.beta[k] = v; (v < 0) != (before[k] < 0) {
-			s.beta[k] = 0
-		}
+	return false
+}
+
+// kinked reports that the penalty has a kink where coefficient k, by column and score, is 0.
+func (s *Blocks) kinked(g model.Blocks, k int) bool {
+	j := int32(k / s.q)
+	block := s.part.Of(j)
+	columns := s.part.Columns(block)
+	if len(columns) == 1 && s.q == 1 {
+		return true
 	}
-	s.refit()
-	if !(s.value(g) < value) {
-		copy(s.beta, before)
-		s.refit()
-	}
+	at, _ := slices.BinarySearch(columns, j)
+	return g.Kinked(block, at*s.q+k%s.q)
 }
 
 // live lists the blocks of the support.
@@ -97,14 +124,18 @@ func (s *Blocks) largestViolation(g model.Blocks) (worst float64) {
 	return worst
 }
 
-// newton makes a step, and reports whether there is one. The correlations of the support are
-// those at the point.
-func (s *Blocks) newton(ctx context.Context, g model.Blocks) bool {
+// newton makes a step, and returns how fast the objective falls along it; ok is false where there is
+// none. The correlations of the support are those at the point.
+func (s *Blocks) newton(ctx context.Context, g model.Blocks) (slope float64, ok bool) {
 	s.fit.Metric(s.point, &s.metric)
 	s.hessian.Reset(&s.metric, s.out.Support, s.fit.Quadratic())
 	s.system.Reset(g, s.part, s.out.Support, s.beta)
-	if s.system.Factorises() && !s.system.Factorise() && g.Concavity() > 0 {
-		return false
+	factorised := s.system.Factorises()
+	if factorised && !s.system.Factorise() {
+		factorised = g.Concavity() == 0 && s.system.FactoriseShifted(shift)
+		if !factorised && g.Concavity() > 0 {
+			return 0, false
+		}
 	}
 	rhs := make([]float64, s.system.Size())
 	for _, b := range s.system.Blocks {
@@ -116,19 +147,20 @@ func (s *Blocks) newton(ctx context.Context, g model.Blocks) bool {
 		}
 	}
 	x := make([]float64, len(rhs))
-	s.system.Solve(ctx, rhs, x, blockTol)
+	if factorised {
+		copy(x, rhs)
+		s.system.SolveFactored(x)
+	} else {
+		s.system.Solve(ctx, rhs, x, blockTol)
+	}
 	s.count(s.out.Support)
 	full := s.system.Spread(x)
 	for c, j := range s.out.Support {
 		for k := range s.q {
-			at := int(j)*s.q + k
-			if s.beta[at] == 0 {
-				continue
-			}
-			if s.beta[at] += full[c*s.q+k]; s.beta[at] == 0 {
-				return false
+			if at := int(j)*s.q + k; s.beta[at] != 0 {
+				s.beta[at] += full[c*s.q+k]
 			}
 		}
 	}
-	return true
+	return s.view.Kernels().Dot(rhs, x), true
 }

@@ -28,6 +28,7 @@ type Blocks struct {
 	beta  []float64 // by column and score
 	point *model.ScorePoint
 	z     []float64 // X_jᵀ(s⊙ρ)/N by column and score, of the last certificate
+	null  bool      // that is of the null model
 	lack  []float64 // of every block, its norm
 	scale float64   // max |z| of the null model
 
@@ -72,6 +73,7 @@ func NewBlocks(fit model.Scores, part *model.Partition) *Blocks {
 	}
 	s.system = support.NewBlockSystem(s.hessian)
 	s.point, s.z = model.NullScores(fit)
+	s.null = true
 	s.scale = s.view.Kernels().MaxAbs(s.z)
 	return s
 }
@@ -112,6 +114,8 @@ const (
 	growth       = 2    // of working sets
 	blockShare   = 0.1  // of the lack found, for a working set
 	sharpLack    = 1e-9 // Tol from which on a solution is polished
+	stage        = 0.3  // of the strengths, from one to the next on the way down
+	stageTol     = 1e-2 // on the way, times the share of αmax
 )
 
 // Solve minimises f + g from the last solution. Of the options it has Tol, MaxEpochs,
@@ -126,8 +130,43 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 	if err := s.check(g); err != nil {
 		return nil, err
 	}
+	s.out, s.work = BlockSolution{Point: s.point, Beta: s.beta}, 0
+	if err := s.descend(ctx, g, opts); err != nil {
+		return nil, err
+	}
+	return s.solve(ctx, g, opts)
+}
+
+// descend goes from 0 down to a penalty by way of stronger ones, where it is convex and far below the
+// null model: on the way the working sets stay small.
+func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) error {
+	convex, ok := g.(model.ConvexBlocks)
+	if !ok || slices.ContainsFunc(s.beta, func(b float64) bool { return b != 0 }) {
+		return nil
+	}
+	if !s.null { // the correlations are of another point
+		s.refit()
+		s.pass()
+	}
+	reach := 1.0 // of αmax, in the strengths of g
+	for b := range s.part.Count() {
+		reach = min(reach, convex.Reach(b, model.Gather(s.part, b, s.q, s.z, s.own)))
+	}
+	least := opts.Tol
+	for times := stage / reach; times > 1/stage && ctx.Err() == nil; times *= stage {
+		opts.Tol, opts.Polish = max(least, min(stageTol, stageTol*times*reach)), false
+		if _, err := s.solve(ctx, convex.Stronger(times), opts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// solve is [Blocks.Solve] from the point at hand.
+func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options) (*BlockSolution, error) {
 	polished := !(opts.Polish || opts.Tol <= sharpLack)
-	s.out, s.work, s.working = BlockSolution{Point: s.point, Beta: s.beta}, 0, s.working[:0]
+	s.working = s.working[:0]
+	allowed := s.out.Passes + mostRounds
 	var before []int32
 	for {
 		s.certify(g)
@@ -143,17 +182,17 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 			if _, gap := g.(model.ConvexBlocks); !gap {
 				s.out.Status = outcome.Stationary
 			}
-		case s.out.Passes >= mostRounds || s.out.Epochs >= opts.MaxEpochs:
+		case s.out.Passes >= allowed || s.out.Epochs >= opts.MaxEpochs:
 			s.out.Status = outcome.NotConverged
 		case good:
 			polished = true
-			s.polish(ctx, g, blockNewton)
+			s.polish(ctx, g, 0)
 			continue
 		default:
 			s.choose()
 			swept := s.improve(ctx, g, opts.MaxEpochs)
 			if now := s.columns(); !swept || slices.Equal(now, before) {
-				s.polish(ctx, g, blockNewton)
+				s.polish(ctx, g, polishShare*s.out.KKT)
 			} else {
 				before = now
 			}
@@ -214,12 +253,18 @@ func (s *Blocks) refit() {
 	s.fit.Fit(s.out.Support, s.out.Coef, s.point)
 }
 
+// pass sets the correlations of all columns at the point.
+func (s *Blocks) pass() {
+	model.Correlate(s.view, s.point.Weighted, s.z)
+	s.null = len(s.out.Support) == 0
+	s.out.Passes++
+	s.spend(float64(s.view.Matrix().NNZ()))
+}
+
 // certify makes a pass over X and finds out what the point is worth.
 func (s *Blocks) certify(g model.Blocks) {
 	s.refit()
-	model.Correlate(s.view, s.point.Weighted, s.z)
-	s.out.Passes++
-	s.spend(float64(s.view.Matrix().NNZ()))
+	s.pass()
 	s.out.KKT, s.out.Objective, s.out.Margin = 0, s.point.Loss, 1
 	size := len(s.own) / 4
 	for b := range s.part.Count() {

@@ -28,6 +28,8 @@ type Blocks interface {
 	// Sensitivity sets out to −∂²g_B/∂λᵢ∂b, the right-hand side of the implicit system, 0
 	// where b is 0.
 	Sensitivity(block, i int, b, out []float64)
+	// Kinked reports that g_B has a kink wherever entry k is 0, whatever the others are.
+	Kinked(block, k int) bool
 	// Clearance returns how far from leaving it the entries of a block are that are 0, as a
 	// share of what holds them there: 1 − |z|/α; 1 where there are none.
 	Clearance(block int, b, z []float64) float64
@@ -42,6 +44,8 @@ type ConvexBlocks interface {
 	// Reach returns the largest c for which c·a is in the domain of the conjugate of g_B
 	// without its ridge; +Inf where there is none.
 	Reach(block int, a []float64) float64
+	// Stronger returns the penalty with all strengths but that of the ridge times a factor.
+	Stronger(times float64) ConvexBlocks
 	// Ridge returns α₂.
 	Ridge() float64
 	// Excess returns the conjugate of g_B at z; only with a ridge.

@@ -130,6 +130,15 @@ func ScoresGroup(q int, logLambda float64) (Grouped, error) {
 // Hyperparameters implements [Blocks].
 func (g Grouped) Hyperparameters() int { return g.lambdas }
 
+// Stronger implements [ConvexBlocks].
+func (g Grouped) Stronger(times float64) ConvexBlocks {
+	g.l1, g.group = slices.Clone(g.l1), times*g.group
+	for k := range g.l1 {
+		g.l1[k] *= times
+	}
+	return g
+}
+
 // Ridge implements [ConvexBlocks].
 func (g Grouped) Ridge() float64 { return g.ridge }
 
@@ -247,6 +256,9 @@ func (g Grouped) Sensitivity(block, i int, b, out []float64) {
 		}
 	}
 }
+
+// Kinked implements [Blocks]: where there is an ℓ1 term.
+func (g Grouped) Kinked(_, k int) bool { return g.each(k) > 0 }
 
 // Clearance implements [Blocks]. With an ℓ1 term for an even number of classes, coefficients
 // of a column may be shifted alike at no cost, half of them up and half down, and one that ends

@@ -62,6 +62,9 @@ func (g Elementwise) Sensitivity(j, i int, b, out []float64) {
 	}
 }
 
+// Kinked implements [Blocks].
+func (g Elementwise) Kinked(int, int) bool { return true }
+
 // Clearance implements [Blocks].
 func (g Elementwise) Clearance(j int, b, z []float64) float64 {
 	if b[0] != 0 {

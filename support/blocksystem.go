@@ -196,7 +196,21 @@ func (a *BlockSystem) Factorises() bool {
 }
 
 // Factorise factorises A and reports whether it is positive definite.
-func (a *BlockSystem) Factorise() bool {
+func (a *BlockSystem) Factorise() bool { return a.factorise(0) }
+
+// FactoriseShifted factorises A with a share of its mean diagonal added to the diagonal.
+func (a *BlockSystem) FactoriseShifted(share float64) bool {
+	var sum float64
+	for _, v := range a.diag {
+		sum += v
+	}
+	return a.factorise(share * sum / float64(len(a.diag)))
+}
+
+// SolveFactored turns b into the solution of what was factorised.
+func (a *BlockSystem) SolveFactored(b []float64) { CholeskySolve(a.k, a.l, len(b), b) }
+
+func (a *BlockSystem) factorise(shift float64) bool {
 	s := len(a.entry)
 	a.l = resize(a.l, s*s)
 	if a.gram != nil {
@@ -216,6 +230,9 @@ func (a *BlockSystem) Factorise() bool {
 			a.Apply(unit, a.l[at*s:][:s])
 			unit[at] = 0
 		}
+	}
+	for k := range s {
+		a.l[k*s+k] += shift
 	}
 	a.factorised = Cholesky(a.k, a.l, s) == s
 	return a.factorised

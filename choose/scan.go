@@ -19,6 +19,7 @@ const (
 	dualFree   = 3    // times the work that is free
 	dualRough  = 0.6  // since its support vectors leave one at a time
 	rough      = 0.25 // of the others that are not smooth
+	lossRough  = 0.35 // where the loss is not quadratic
 )
 
 // scan chooses one λ, or the share of αmax for all.
@@ -43,6 +44,8 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		l.Origin += ridgeAbove
 		l.Rough = 0
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
+	case Relative:
+		l.Rough = lossRough
 	case Dual:
 		l.Origin = logOf(p.Start) - dualBefore
 		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor

@@ -46,6 +46,7 @@ const (
 	mostLost      = 0.5  // of A, to rounding
 	traceSlack    = 1.01 // for the rounding of τ itself
 	refinements   = 3
+	alike         = 0.99 // cosine of copies, but for rounding
 )
 
 // factorPays reports whether the factor of the columns is asked for, or cheaper than so many
@@ -74,8 +75,10 @@ func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 		*v = resize(*v, len(columns))
 	}
 	f.ready = s.factorised(g.Ridge())
-	if equal, opposite := g.Indifferent(); !f.ready && equal && f.share(s.view.NewCopies(opposite), columns) {
-		f.ready = s.factorised(g.Ridge())
+	if equal, opposite := g.Indifferent(); !f.ready && equal {
+		if near := s.parallel(columns); len(near) > 0 && f.share(s.view.NewCopies(opposite), columns, near) {
+			f.ready = s.factorised(g.Ridge())
+		}
 	}
 	f.depends = !f.ready
 	var growth float64
@@ -109,9 +112,27 @@ func (s *Solver) factorised(ridge float64) bool {
 	return true
 }
 
-// share lists the columns that copy others. It returns false where there is none.
-func (f *direct) share(copies *sparse.Copies, columns []int32) bool {
-	if len(copies.Find(columns)) == 0 {
+// parallel returns the columns that, by the Gram matrix, lie in the direction of another or
+// nearly so, as copies do: to compare columns themselves is dear.
+func (s *Solver) parallel(columns []int32) (near []int32) {
+	f, size := &s.direct, len(columns)
+	f.l = resize(f.l, size*size)
+	s.gram.Submatrix(columns, 0, f.l)
+	for a, j := range columns {
+		for b := range columns {
+			if a != b && math.Abs(f.l[a*size+b]) >= alike*math.Sqrt(f.l[a*size+a])*math.Sqrt(f.l[b*size+b]) {
+				near = append(near, j)
+				break
+			}
+		}
+	}
+	return near
+}
+
+// share lists the columns that copy others, among those that may. It returns false where there
+// is none.
+func (f *direct) share(copies *sparse.Copies, columns, near []int32) bool {
+	if len(copies.Find(near)) == 0 {
 		return false
 	}
 	f.representatives, f.sign, f.count = nil, resize(f.sign, len(columns)), f.count[:0]

@@ -75,6 +75,7 @@ const (
 	shallow     = 4.0  // depth up to which points are worth their work where the null model is still the best
 	apart       = 0.5  // distance of points whose slopes make a secant
 	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
+	modest      = 0.4  // and up to which they are not held back by where the slope seems to vanish
 	precisions  = 5    // steps by the model towards the last digits
 	refinements = 12   // points after the path, at most
 	nowhereNear = 0.5  // standard errors above a rival
@@ -186,10 +187,12 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 	return nil
 }
 
-// pointOf makes a point of an evaluation. A gradient that is not to be trusted is none.
+// pointOf makes a point of an evaluation. A gradient that is not to be trusted is none, but where
+// its system has stalled on dependent columns, next to its solution: that is good enough for the
+// model, which the next value corrects.
 func (l *scan) pointOf(depth float64, e *Evaluation) point {
 	p := point{e, depth, math.NaN()}
-	if e.usable() && len(e.Gradient) == 1 && (e.Trusted || e.Flat) {
+	if e.usable() && len(e.Gradient) == 1 && (e.Trusted || e.Flat || e.Status == outcome.LinearSystemStalled) {
 		if p.slope = -e.Gradient[0]; l.o.Up {
 			p.slope = e.Gradient[0]
 		}
@@ -324,7 +327,7 @@ func (l *scan) affordable(falling bool, unit float64) float64 {
 	if math.Abs(here.slope)*root/2 < enough*unit {
 		return 0
 	}
-	return max(leastStep, min(step, root, dearest/rate))
+	return max(leastStep, min(step, max(root, modest/rate), dearest/rate))
 }
 
 // growth returns by how much ln work grows with the depth, by what the support has done on

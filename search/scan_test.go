@@ -264,3 +264,21 @@ func TestResumedScanKeepsToItsPrice(t *testing.T) {
 		}
 	}
 }
+
+// Slopes of systems that stalled next to their solution are as good for the model as others:
+// without them the path would go on from every point that is the best so far.
+func TestLookTakesSlopesOfStalledSystems(t *testing.T) {
+	bowl := func(x float64) (float64, float64) { return 1 + (x+4)*(x+4)/50, (x + 4) / 25 }
+	o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.2}, Free: 1}
+	trusted := scanned(t, judged(scalar(bowl), 0.2, 0.5), o)
+	f := judged(scalar(bowl), 0.2, 0.5)
+	plain := f.at
+	f.at = func(k int, e *Evaluation) error {
+		e.Trusted, e.Status = false, outcome.LinearSystemStalled
+		return plain(k, e)
+	}
+	stalled := scanned(t, f, o)
+	if len(stalled.Evaluations) != len(trusted.Evaluations) || stalled.Best.Value != trusted.Best.Value {
+		t.Errorf("%d evaluations to %g, with slopes to be trusted %d to %g", len(stalled.Evaluations), stalled.Best.Value, len(trusted.Evaluations), trusted.Best.Value)
+	}
+}

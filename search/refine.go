@@ -50,9 +50,12 @@ func (l *scan) roughness() float64 {
 // rough is how far the criterion is expected to be from the model half way between two points.
 // Every column that comes in bends it at random: its slope walks as a Brownian motion does,
 // and a cubic between two values and slopes of its integral is off by the distance to the
-// power of 3/2.
+// power of 3/2; more where a slope is not known.
 func (l *scan) rough(a, b point) float64 {
 	h := b.depth - a.depth
+	if math.IsNaN(a.slope) || math.IsNaN(b.slope) {
+		h *= blind
+	}
 	knots := min(1, (math.Abs(float64(b.Support-a.Support))+leastKnots)/manyKnots)
 	return l.o.Rough * l.unit(l.best.Evaluation) * math.Sqrt(knots) * h * math.Sqrt(h)
 }

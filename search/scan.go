@@ -86,6 +86,7 @@ const (
 	expected    = 2    // points that what is expected of that counts for
 	manyKnots   = 12   // columns coming in between two points from which on more make it no rougher
 	leastKnots  = 0.3
+	blind       = 1.5  // times its length, what an interval without a slope at an end is taken for
 	halfway     = 0.5  // training loss from which on a path that may climb no longer does
 	farAway     = 30   // how far before the path a point next to a distant null model is
 	inside      = 0.05 // share of an interval kept from its ends

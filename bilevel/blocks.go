@@ -71,7 +71,6 @@ type blockLane struct {
 	implicit *implicit.Blocks
 	at       model.Blocks
 	last     *cd.BlockSolution
-	known    map[int]keptSolution
 	most     float64
 }
 
@@ -168,40 +167,11 @@ func (l *blockLane) renew() {
 
 func (l *blockLane) over() *sparse.View { return l.fit.View() }
 
-func (l *blockLane) state(number int) []byte {
-	if at, ok := l.known[number]; ok {
-		return at.encode()
-	}
-	if number > 0 {
-		return nil
-	}
-	at := keptSolution{Solution: *l.solution()}
-	return at.encode()
-}
+func (l *blockLane) ended() *state { return &state{Solution: *l.solution()} }
 
-func (l *blockLane) restore(number int, state []byte) error {
-	_, p := l.fit.View().Dims()
-	at, err := decodeState(state, p*l.fit.Count())
-	switch {
-	case err != nil:
-		return err
-	case number > 0:
-		remember(&l.known, number, &at.Solution, at.tangent)
-		return nil
-	default:
-		return l.moveTo(&at.Solution)
-	}
-}
+func (l *blockLane) resume(at *state) error { return l.moveTo(&at.Solution) }
 
-func (l *blockLane) keep(number int) { remember(&l.known, number, l.solution(), tangent{}) }
-
-func (l *blockLane) kept(number int) *Solution { return keptAt(l.known, number) }
-
-func (l *blockLane) recall(number int) {
-	if at, ok := l.known[number]; ok {
-		_ = l.moveTo(&at.Solution)
-	}
-}
+func (l *blockLane) unknowns() int { return columnsOf(l) * l.fit.Count() }
 
 func (l *blockLane) solution() *Solution {
 	at, coef := l.solver.Coefficients()

@@ -93,7 +93,6 @@ type classLane struct {
 	support   []int32
 	coef      []float64
 	tangent   tangent
-	known     map[int]keptSolution
 	clearance float64 // of the solution
 }
 

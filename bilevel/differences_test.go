@@ -167,7 +167,7 @@ func inProcess[L lane](t *testing.T, r Runner, id LaneID) (none L) {
 		t.Fatal(err)
 		return none
 	}
-	return l.(L)
+	return l.lane.(L)
 }
 
 // signed lists the columns of a support, counted from 1, with their signs.

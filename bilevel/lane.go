@@ -170,7 +170,6 @@ type penalisedLane struct {
 	met      []float64 // correlations of its support
 	curved   bool      // the loss is not quadratic
 	tangent  tangent
-	known    map[int]keptSolution
 	fit      model.Datafit
 	from     *Solution   // where the next solve begins, if not where the last has ended
 	null0    float64     // objective of the null model

@@ -8,6 +8,70 @@ import (
 	"github.com/seed-45b9a24c/pare/implicit"
 )
 
+// state is what the next solve of a lane depends on: coefficients, and how they move with λ
+// where that is followed.
+type state struct {
+	Solution
+	tangent tangent
+}
+
+// keep keeps the state that the lane ended in under a number. Lanes without coefficients of
+// their own keep nothing.
+func (m *made) keep(number int) {
+	if m.lane.over() == nil {
+		return
+	}
+	at := m.lane.ended()
+	m.put(number, state{at.Solution, at.tangent.clone()})
+}
+
+func (m *made) put(number int, at state) {
+	if m.kept == nil {
+		m.kept = map[int]state{}
+	}
+	m.kept[number] = at
+}
+
+// recall makes the state kept under a number the one to go on from, if there is one.
+func (m *made) recall(number int) {
+	if at, ok := m.kept[number]; ok {
+		_ = m.lane.resume(&state{at.Solution, at.tangent.clone()})
+	}
+}
+
+// solution returns the solution kept under a number, nil where there is none.
+func (m *made) solution(number int) *Solution {
+	if at, ok := m.kept[number]; ok {
+		return &at.Solution
+	}
+	return nil
+}
+
+// state encodes the state kept under a number; 0 means the one that the lane ended in.
+func (m *made) state(number int) []byte {
+	if at, ok := m.kept[number]; ok {
+		return at.encode()
+	}
+	if at := m.lane.ended(); at != nil && number == 0 {
+		return at.encode()
+	}
+	return nil
+}
+
+// restore takes over what state has encoded under a number.
+func (m *made) restore(number int, data []byte) error {
+	at, err := decodeState(data, m.lane.unknowns())
+	switch {
+	case err != nil:
+		return err
+	case number > 0:
+		m.put(number, at)
+		return nil
+	default:
+		return m.lane.resume(&at)
+	}
+}
+
 // What lanes begin with, and how they begin anew there. Lanes of classes always do: their
 // workers know nothing of an earlier solution.
 
@@ -26,53 +90,35 @@ func (l *penalisedLane) renew() {
 	l.solver.Start(from.Support, from.Coef)
 }
 
-func (l *penalisedLane) state(number int) []byte {
-	if at, ok := l.known[number]; ok {
-		return at.encode()
-	}
-	if l.last == nil || number > 0 {
+func (l *penalisedLane) ended() *state {
+	if l.last == nil {
 		return nil
 	}
-	at := keptSolution{*l.solution(), l.tangent}
-	return at.encode()
+	return &state{*l.solution(), l.tangent}
 }
 
-func (l *penalisedLane) restore(number int, state []byte) error {
-	_, p := l.fit.View().Dims()
-	at, err := decodeState(state, p)
-	switch {
-	case err != nil:
-		return err
-	case number > 0:
-		remember(&l.known, number, &at.Solution, at.tangent)
-	default:
-		err = l.moveTo(&at.Solution)
-		l.tangent = at.tangent
-	}
+func (l *penalisedLane) resume(at *state) error {
+	err := l.moveTo(&at.Solution)
+	l.tangent = at.tangent
 	return err
 }
 
-func (l *classLane) state(number int) []byte {
-	at, ok := l.known[number]
-	if !ok {
-		at = keptSolution{*l.solution(), l.tangent}
-	}
-	return at.encode()
+func (l *penalisedLane) unknowns() int { return columnsOf(l) }
+
+func (l *classLane) ended() *state { return &state{*l.solution(), l.tangent} }
+
+func (l *classLane) resume(at *state) error {
+	err := l.moveTo(&at.Solution)
+	l.tangent = at.tangent
+	return err
 }
 
-func (l *classLane) restore(number int, state []byte) error {
-	_, p := l.fold.view.Dims()
-	at, err := decodeState(state, p)
-	switch {
-	case err != nil:
-		return err
-	case number > 0:
-		remember(&l.known, number, &at.Solution, at.tangent)
-	default:
-		err = l.moveTo(&at.Solution)
-		l.tangent = at.tangent
-	}
-	return err
+func (l *classLane) unknowns() int { return columnsOf(l) }
+
+// columnsOf returns the number of columns of a lane.
+func columnsOf(l lane) int {
+	_, p := l.over().Dims()
+	return p
 }
 
 // The state of an SVM's lane has samples in place of columns, +Inf for what is at its bound.
@@ -80,7 +126,7 @@ func (l *classLane) restore(number int, state []byte) error {
 func (l *svmLane) renew() {
 	from := l.from
 	if from == nil && l.last != nil {
-		from = l.ended()
+		from = l.atBounds()
 	}
 	if from == nil {
 		return
@@ -93,24 +139,25 @@ func (l *svmLane) renew() {
 	l.solver.Start(from.Support[:free], from.Coef[:free], from.Support[free:])
 }
 
-func (l *svmLane) ended() *Solution {
+// atBounds returns the last solution with the samples at their bounds.
+func (l *svmLane) atBounds() *Solution {
 	bound := slices.Repeat([]float64{math.Inf(1)}, len(l.last.Bound))
 	return &Solution{slices.Concat(l.last.Free, l.last.Bound), slices.Concat(l.last.Dual, bound)}
 }
 
-func (l *svmLane) state(number int) []byte {
-	if l.last == nil || number > 0 {
+func (l *svmLane) ended() *state {
+	if l.last == nil {
 		return nil
 	}
-	at := keptSolution{Solution: *l.ended()}
-	return at.encode()
+	return &state{Solution: *l.atBounds()}
 }
 
-func (l *svmLane) restore(number int, state []byte) error {
+func (l *svmLane) resume(at *state) error {
+	l.from = &at.Solution
+	return nil
+}
+
+func (l *svmLane) unknowns() int {
 	n, _ := l.fit.Dims()
-	at, err := decodeState(state, n)
-	if number == 0 {
-		l.from = &at.Solution
-	}
-	return err
+	return n
 }

@@ -31,11 +31,12 @@ type Lanes struct {
 	made map[LaneID]*made
 }
 
-// made is a lane, or what hinders it.
+// made is a lane, or what hinders it, and the states that it is asked to keep.
 type made struct {
 	once sync.Once
 	lane lane
 	err  error
+	kept map[int]state // by number
 }
 
 // lane is an inner problem, and what solves and differentiates it.
@@ -52,15 +53,12 @@ type lane interface {
 	solution() *Solution
 	// over is the view of the inner problem.
 	over() *sparse.View
-	// keep keeps the state under a number, recall makes that of a number the one to go on
-	// from, if there is one, and kept returns its solution.
-	keep(number int)
-	recall(number int)
-	kept(number int) *Solution
-	// state encodes the state that the lane ended in, or that kept under a number, and restore
-	// makes it that of the lane, or what is kept.
-	state(number int) []byte
-	restore(number int, state []byte) error
+	// ended returns the state that the lane ended in, nil where the next solve does not depend
+	// on it, and resume makes a state the one to go on from. unknowns is the number that
+	// indices in a state are below.
+	ended() *state
+	resume(at *state) error
+	unknowns() int
 	// result is what was found last.
 	result() *LaneResult
 }
@@ -77,7 +75,7 @@ func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, e
 }
 
 // at returns a lane, made if need be.
-func (l *Lanes) at(id LaneID) (lane, error) {
+func (l *Lanes) at(id LaneID) (*made, error) {
 	if id.Fold < 0 || id.Fold >= l.folds || id.Class < 0 || id.Class >= max(1, l.classes) {
 		return nil, outcome.Errorf(outcome.BadParameter, "no lane %v: there are %d folds of %d classes", id, l.folds, max(1, l.classes))
 	}
@@ -93,7 +91,7 @@ func (l *Lanes) at(id LaneID) (lane, error) {
 			m.err = outcome.In(fmt.Sprintf("fold %d", id.Fold), m.err)
 		}
 	})
-	return m.lane, m.err
+	return m, m.err
 }
 
 // Forget lets go of a lane and all it has kept: it begins anew when it is asked again. It
@@ -180,10 +178,11 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 	if err := l.check(r); err != nil {
 		return err
 	}
-	lane, err := l.at(r.Lane)
+	m, err := l.at(r.Lane)
 	if err != nil {
 		return err
 	}
+	lane := m.lane
 	defer lane.over().Team().Rest()
 	switch r.Ask {
 	case AskNull:
@@ -191,16 +190,16 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 		*out = LaneResult{Null: null.Null, NullError: null.NullError, Top: null.Top}
 		return nil
 	case AskKept:
-		out.Solution = lane.kept(r.From)
+		out.Solution = m.solution(r.From)
 		return nil
 	case AskState:
-		out.State = lane.state(r.From)
+		out.State = m.state(r.From)
 		return nil
 	case AskRestore:
 		if len(r.State) == 0 {
 			return nil
 		}
-		return lane.restore(r.Keep, r.State)
+		return m.restore(r.Keep, r.State)
 	case AskSlope:
 		if l.classes == 0 {
 			return outcome.Errorf(outcome.Usage, "the slope of lane %v comes with its solution", r.Lane)
@@ -208,7 +207,7 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 		return l.finish(ctx, r, out)
 	case AskSolve:
 		if r.From > 0 {
-			lane.recall(r.From)
+			m.recall(r.From)
 		}
 		if r.Start != nil {
 			start := r.Start
@@ -223,7 +222,7 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 			return err
 		}
 		if r.Keep > 0 && !l.slopes(r) {
-			lane.keep(r.Keep)
+			m.keep(r.Keep)
 		}
 	default:
 		return outcome.Errorf(outcome.BadParameter, "lane %v: no request of kind %d", r.Lane, r.Ask)
@@ -249,16 +248,17 @@ func (r *LaneResult) tell(l lane) {
 
 // finish makes the gradient.
 func (l *Lanes) finish(ctx context.Context, r *LaneRequest, out *LaneResult) error {
-	lane, err := l.at(r.Lane)
+	m, err := l.at(r.Lane)
 	if err != nil {
 		return err
 	}
+	lane := m.lane
 	defer lane.over().Team().Rest()
 	if err := lane.differentiate(ctx, r, l.options(r)); err != nil {
 		return err
 	}
 	if r.Keep > 0 {
-		lane.keep(r.Keep)
+		m.keep(r.Keep)
 	}
 	found := lane.result()
 	out.Gradient, out.Shape, out.Columns, out.Curvature, out.Derived = found.Gradient, found.Shape, found.Columns, found.Curvature, found.Derived
@@ -298,10 +298,6 @@ func (stateless) moveTo(*Solution) error {
 }
 func (stateless) solution() *Solution { return nil }
 func (stateless) over() *sparse.View  { return nil }
-func (stateless) keep(int)            {}
-func (stateless) recall(int)          {}
-func (stateless) kept(int) *Solution  { return nil }
-func (stateless) state(int) []byte    { return nil }
-func (stateless) restore(int, []byte) error {
-	return nil
-}
+func (stateless) ended() *state       { return nil }
+func (stateless) resume(*state) error { return nil }
+func (stateless) unknowns() int       { return math.MaxInt32 }

@@ -122,7 +122,7 @@ func (m *Multiclass) leftBy(ctx context.Context, logLambda []float64) (search.Me
 }
 
 // encode encodes a state: columns, coefficients, and how they move.
-func (k *keptSolution) encode() (data []byte) {
+func (k *state) encode() (data []byte) {
 	data = binary.AppendUvarint(data, uint64(len(k.Support)))
 	for _, j := range k.Support {
 		data = binary.AppendUvarint(data, uint64(j))
@@ -132,7 +132,7 @@ func (k *keptSolution) encode() (data []byte) {
 }
 
 // decodeState reads what encode has written, of columns below size.
-func decodeState(data []byte, size int) (k keptSolution, err error) {
+func decodeState(data []byte, size int) (k state, err error) {
 	d := decoder{rest: data}
 	columns := d.count(min(size, len(data)))
 	for range columns {

@@ -8,40 +8,6 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// keptSolution is a solution that a lane remembers: its coefficients, and how they move with λ
-// where that is followed.
-type keptSolution struct {
-	Solution
-	tangent tangent
-}
-
-// remember keeps a solution under a number, in place of an earlier one.
-func remember(known *map[int]keptSolution, number int, s *Solution, t tangent) {
-	if *known == nil {
-		*known = map[int]keptSolution{}
-	}
-	(*known)[number] = keptSolution{*s, t.clone()}
-}
-
-// keptAt returns the solution kept under a number, nil where there is none.
-func keptAt(known map[int]keptSolution, number int) *Solution {
-	if at, ok := known[number]; ok {
-		return &at.Solution
-	}
-	return nil
-}
-
-func (l *penalisedLane) keep(number int) { remember(&l.known, number, l.solution(), l.tangent) }
-
-func (l *penalisedLane) kept(number int) *Solution { return keptAt(l.known, number) }
-
-func (l *penalisedLane) recall(number int) {
-	if at, ok := l.known[number]; ok {
-		_ = l.moveTo(&at.Solution)
-		l.tangent = at.tangent.clone()
-	}
-}
-
 func (l *penalisedLane) solution() *Solution {
 	return &Solution{slices.Clone(l.last.Support), slices.Clone(l.last.Coef)}
 }
@@ -51,17 +17,6 @@ func (l *penalisedLane) moveTo(s *Solution) error {
 	l.solver.MoveTo(s.Support, s.Coef)
 	l.tangent.coef = l.tangent.coef[:0]
 	return nil
-}
-
-func (l *classLane) keep(number int) { remember(&l.known, number, l.solution(), l.tangent) }
-
-func (l *classLane) kept(number int) *Solution { return keptAt(l.known, number) }
-
-func (l *classLane) recall(number int) {
-	if at, ok := l.known[number]; ok {
-		_ = l.moveTo(&at.Solution)
-		l.tangent = at.tangent.clone()
-	}
 }
 
 func (l *classLane) solution() *Solution {

@@ -112,6 +112,3 @@ func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, _ cd.Op
 	l.Derived = differentiated(g, time.Since(start))
 	return nil
 }
-
-// restore has nothing to do: every solve begins from nowhere.
-func (*vectorsLane) restore(int, []byte) error { return nil }

@@ -80,6 +80,7 @@ func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choos
 	if v, ok := e.problem.(*onVectors); ok && len(p.Top) > 1 {
 		p.Top = v.units()
 	}
+	p.Jumps = e.family.blocks != nil && e.family.blocks.shaped.concave
 	switch f := e.family; {
 	case f.samples:
 		p.Shape = choose.Dual

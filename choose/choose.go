@@ -13,6 +13,7 @@ import (
 
 const (
 	budget       = 50   // evaluations, where none is stated
+	budgetJumps  = 120  // under a penalty that is not convex
 	roughly      = 1e-3 // relative gain at which the search along a line stops, when a search in all directions follows
 	classesReach = 3    // how far λ's of classes may go from the common share of αmax
 	manyStop     = 1e-4 // gain with many λ's that is not worth overfitting for
@@ -26,6 +27,9 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 		return nil, nil, err
 	}
 	o.Search = cmp.Or(o.Search, Auto)
+	if p.Jumps && o.Search == Auto {
+		o.Evaluations = cmp.Or(o.Evaluations, budgetJumps)
+	}
 	s := &stages{options: o.search()}
 	top := p.origins()
 	if p.Pair && o.Search == Auto {

@@ -43,7 +43,7 @@ type Options struct {
 	// Precision continues the choice of Auto to the last digits of Tol. Without it one λ
 	// is chosen to a hundredth of the criterion's standard error.
 	Precision bool
-	// Evaluations is the budget; 0 means 50, or the size of the grid, or 15 for one λ of
+	// Evaluations is the budget; 0 means 50, 120 under a penalty that is not convex, or the size of the grid, or 15 for one λ of
 	// each column after those for all.
 	Evaluations int
 	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where

@@ -53,6 +53,8 @@ type Problem struct {
 	Top    []float64
 	Ranges []Range // of the searches that start from a point: one per hyperparameter, the last for all that follow
 	Shape  Shape
+	// Jumps says that the penalty is not convex: a solution may jump to another one.
+	Jumps bool
 	// Common says that one share of αmax serves all hyperparameters unless more is asked
 	// for.
 	Common bool

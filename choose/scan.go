@@ -20,6 +20,7 @@ const (
 	dualRough  = 0.6  // since its support vectors leave one at a time
 	rough      = 0.25 // of the others that are not smooth
 	lossRough  = 0.35 // where the loss is not quadratic
+	jumpStep   = 0.2  // under a penalty that is not convex
 )
 
 // scan chooses one λ, or the share of αmax for all.
@@ -50,6 +51,9 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		l.Origin = logOf(p.Start) - dualBefore
 		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
 		l.Rough, l.Free = dualRough, dualFree*l.Free
+	}
+	if p.Jumps { // slopes promise nothing beyond the next jump
+		l.Jumps, l.First, l.Step, l.Rough = true, jumpStep, jumpStep, 0
 	}
 	if math.IsInf(l.Origin, -1) || math.IsNaN(l.Origin) {
 		l.Origin = 0

@@ -30,6 +30,9 @@ type ScanOptions struct {
 	// Sparse says that solutions become dense as the path goes on, which then ends where
 	// they fit the training rows whatever λ is.
 	Sparse bool
+	// Jumps says that the criterion jumps now and then, with stretches between on which nothing
+	// moves: these do not end the path.
+	Jumps bool
 	// Climb lets the path go on where the criterion has risen clearly above its best, while
 	// solutions explain less than half of the training loss.
 	Climb bool
@@ -120,6 +123,9 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 		done, err := l.resume(ctx)
 		if err == nil && !done {
 			err = l.path(ctx)
+		}
+		if err == nil && !done && o.Jumps {
+			err = l.halve(ctx)
 		}
 		if err != nil {
 			return "", err
@@ -278,7 +284,7 @@ func (l *scan) next() float64 {
 	switch {
 	case l.ended():
 		return 0
-	case here.Flat && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
+	case here.Flat && !l.o.Jumps && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
 		return 0
 	case here.depth >= l.o.Floor && gain <= enough*unit:
 		return 0

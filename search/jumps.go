@@ -1,0 +1,36 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+const (
+	halvings  = 3   // of the intervals between a path's points
+	jumpsNear = 0.5 // standard errors from the best up to which an interval is halved
+	mostHalf  = 5   // intervals each time
+)
+
+// halve evaluates the middles of the intervals with an end near the best, the best of them first:
+// what is there no slope at the ends tells, where the criterion jumps.
+func (l *scan) halve(ctx context.Context) error {
+	for range halvings {
+		type interval struct{ value, middle float64 }
+		var near []interval
+		for k := 1; k < len(l.points); k++ {
+			a, b := l.points[k-1], l.points[k]
+			value := min(a.Value, b.Value)
+			if b.depth-a.depth >= closest && value <= l.best.Value+float64(jumpsNear*l.unit(l.best.Evaluation)) {
+				near = append(near, interval{value, 0.5 * (a.depth + b.depth)})
+			}
+		}
+		slices.SortStableFunc(near, func(a, b interval) int { return cmp.Compare(a.value, b.value) })
+		for _, i := range near[:min(mostHalf, len(near))] {
+			if err := l.visit(ctx, i.middle, scanGap, l.nearest(i.middle)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

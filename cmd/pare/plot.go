@@ -24,18 +24,21 @@ import (
 
 // plotFlags ask for the curve of the criterion.
 type plotFlags struct {
-	Plot drawing `placeholder:"OUT.svg" help:"Draw the criterion against the strength in the text, or --plot=OUT.svg to a file (default: in the text, on a terminal, where that takes no more work)." group:"Output"`
+	Plot drawing `placeholder:"OUT.svg" help:"Draw the criterion against the strength in the text, or --plot=OUT.svg or OUT.png to a file (default: in the text, on a terminal, where that takes no more work)." group:"Output"`
 }
 
 func (f plotFlags) check() error {
 	if f.Plot.file == "" {
 		return nil
 	}
-	if filepath.Ext(f.Plot.file) != ".svg" {
-		return outcome.At(outcome.Usage, "plot", "the chart is SVG: give it a name that ends in .svg, not %q; --report makes a page of all charts", f.Plot.file)
+	if pictures[filepath.Ext(f.Plot.file)] == nil {
+		return outcome.At(outcome.Usage, "plot", "the chart is SVG or PNG: give it a name that ends in .svg or .png, not %q; --report makes a page of all charts", f.Plot.file)
 	}
 	return replaceable("plot", f.Plot.file, "cannot write the chart")
 }
+
+// pictures write a chart, by how the name of its file ends.
+var pictures = map[string]func(w io.Writer, r report.Result) error{".svg": report.WriteCurve, ".png": report.WriteCurvePNG}
 
 // drawing is --plot: alone, or with a file behind an equals sign.
 type drawing struct {
@@ -230,7 +233,7 @@ func (f plotFlags) writePlot(r report.Result) error {
 		return nil
 	}
 	var out bytes.Buffer
-	if err := report.WriteCurve(&out, r); err != nil {
+	if err := pictures[filepath.Ext(f.Plot.file)](&out, r); err != nil {
 		return err
 	}
 	if err := sealed.Replace(f.Plot.file, out.Bytes()); err != nil {

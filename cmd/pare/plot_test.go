@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/xml"
 	"errors"
+	"image/color"
+	"image/png"
 	"io"
 	"math"
 	"path/filepath"
@@ -70,7 +72,26 @@ func TestPlotToAFile(t *testing.T) {
 			t.Errorf("%v: %.300s", args, text)
 		}
 	}
-	if o := pareRun(t, "select", "--plot", "curve.png"); o.code != exitUsage || !strings.Contains(o.stderr, "SVG") {
+	raster := filepath.Join(t.TempDir(), "curve.png")
+	for _, args := range [][]string{{"select", "--plot", raster}, {"path", "--points=5", "--plot=" + raster}} {
+		if o := pareRun(t, args...); o.code != exitOK {
+			t.Fatalf("%v: exit %d\n%s", args, o.code, o.stderr)
+		}
+		drawn, err := png.Decode(strings.NewReader(read(t, raster)))
+		if err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		counts := map[color.Color]int{} // of the criterion and of the choice, beside the paper
+		for x := range drawn.Bounds().Dx() {
+			for y := range drawn.Bounds().Dy() {
+				counts[color.RGBAModel.Convert(drawn.At(x, y))]++
+			}
+		}
+		if counts[color.RGBA{0, 114, 178, 255}] < 1000 || counts[color.RGBA{213, 94, 0, 255}] < 500 || counts[color.RGBA{255, 255, 255, 255}] < 100_000 {
+			t.Errorf("%v: %d points of the curve, %d of the choice", args, counts[color.RGBA{0, 114, 178, 255}], counts[color.RGBA{213, 94, 0, 255}])
+		}
+	}
+	if o := pareRun(t, "select", "--plot", "curve.pdf"); o.code != exitUsage || !strings.Contains(o.stderr, "SVG") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 	if o := pareRun(t, "select", "--plot", "no-such-data"); o.code != exitFailed || !strings.Contains(o.stderr, "no-such-data") {

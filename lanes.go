@@ -16,6 +16,9 @@ type Job struct {
 	Config Config
 	// Validation is that of [Select], with the noise level where that was estimated.
 	Validation Validation
+	// MaxGram, where positive, bounds the columns of a Gram matrix: what a [Pool] leaves the call.
+	// It can move the last bits, so lanes elsewhere have it, too.
+	MaxGram int
 }
 
 // distributable is an inner problem whose lanes may be elsewhere.
@@ -35,6 +38,10 @@ func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bileve
 	if err != nil {
 		return nil, err
 	}
+	if j.MaxGram < 0 {
+		return nil, outcome.Errorf(outcome.BadParameter, "the columns of a Gram matrix must not be negative, got %d", j.MaxGram)
+	}
+	e.gram = j.MaxGram
 	spec, err := e.choice(ctx, j.Validation)
 	if err != nil {
 		return nil, err
@@ -76,7 +83,7 @@ func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (
 	}
 	c := e.config
 	c.Pool, c.Observer, c.seat = nil, nil, nil
-	runner, err := o.Lanes(ctx, Job{c, o.Validation})
+	runner, err := o.Lanes(ctx, Job{c, o.Validation, spec.Solver.MaxGram})
 	if err != nil {
 		return nil, err
 	}

@@ -103,3 +103,44 @@ func TestLanesElsewhereAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLanesElsewhereHaveThePoolsLimit on Gram matrices, and with it the bits of lanes beside
+// the search, in a pool of any size.
+func TestLanesElsewhereHaveThePoolsLimit(t *testing.T) {
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 300, P: 500, Active: 40})
+	x := fixture.Matrix(t, q, true)
+	limited := 0
+	for bytes := int64(64 << 20); ; bytes /= 2 {
+		pool, err := pare.NewPool(pare.PoolOptions{MaxBytes: bytes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, c := pare.SelectOptions{Evaluations: 4}, pare.Config{Pool: pool}
+		near, err := pare.Select(t.Context(), x, q.Y, o, c)
+		if outcome.KindOf(err) == outcome.Limit {
+			break // too small for any cache
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) {
+			if j.MaxGram > 0 {
+				limited++
+			}
+			return pare.NewLanes(ctx, x, q.Y, j)
+		}
+		far, err := pare.Select(t.Context(), x, q.Y, o, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := without(t, near), without(t, far); a != b {
+			t.Errorf("%d bytes: %s\nbeside %s", bytes, b, a)
+		}
+	}
+	if limited == 0 {
+		t.Error("no pool has limited a Gram matrix")
+	}
+	if _, err := pare.NewLanes(t.Context(), x, q.Y, pare.Job{MaxGram: -1}); outcome.KindOf(err) != outcome.BadParameter {
+		t.Error(err)
+	}
+}

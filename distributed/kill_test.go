@@ -3,7 +3,6 @@ package distributed_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -39,6 +38,13 @@ func TestMain(m *testing.M) {
 
 // play is what a process does, until it is killed or done.
 func play(role, url, dir, kind string) error {
+	options := options
+	if strings.Contains(url, ",") { // of a cluster
+		options.Replicas = 3
+	}
+	if role == "cluster" {
+		return clustered(os.Getenv("PARE_TEST_NAME"), os.Getenv("PARE_TEST_PORTS"), dir)
+	}
 	if role == "server" {
 		var port int
 		if _, err := fmt.Sscanf(url, "nats://127.0.0.1:%d", &port); err != nil {
@@ -106,12 +112,15 @@ func newStage(t *testing.T, kind string) *stage {
 	s := &stage{t: t, url: free.ClientURL(), dir: t.TempDir(), kind: kind, processes: map[string]*exec.Cmd{}, evaluated: make(chan struct{}, 1000)}
 	free.Shutdown()
 	free.WaitForShutdown()
-	t.Cleanup(func() {
-		for name := range s.processes {
-			s.kill(name)
-		}
-	})
+	t.Cleanup(s.end)
 	return s
+}
+
+// end kills all processes.
+func (s *stage) end() {
+	for name := range s.processes {
+		s.kill(name)
+	}
 }
 
 // start starts a process: its role, and a number after it.
@@ -119,7 +128,7 @@ func (s *stage) start(names ...string) {
 	s.t.Helper()
 	for _, name := range names {
 		c := exec.Command(os.Args[0])
-		c.Env = append(os.Environ(), "PARE_TEST_ROLE="+strings.TrimRight(name, "0123456789"), "PARE_TEST_URL="+s.url, "PARE_TEST_DIR="+s.dir, "PARE_TEST_KIND="+s.kind)
+		c.Env = append(os.Environ(), "PARE_TEST_ROLE="+strings.TrimRight(name, "0123456789"), "PARE_TEST_NAME="+name, "PARE_TEST_URL="+s.url, "PARE_TEST_DIR="+s.dir, "PARE_TEST_KIND="+s.kind)
 		c.Stderr = &bytes.Buffer{}
 		if name == "coordinator" {
 			c.Stdout = s
@@ -159,7 +168,7 @@ func (s *stage) result() string {
 		if err != nil {
 			s.t.Fatalf("%v: %s", err, c.Stderr)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(2 * time.Minute):
 		s.t.Fatal("the selection does not end")
 	}
 	text, err := os.ReadFile(filepath.Join(s.dir, "bits"))
@@ -181,10 +190,17 @@ func inProcess(t *testing.T, kind string) (want string, evaluations int) {
 }
 
 // TestKillsChangeNoBit: kill -9 of workers, the server, the coordinator and of all of them, at
-// random moments, and a worker that stands still for a while: once started again, selections
-// end as in one process. PARE_TEST_KILLS is how often; 0 is for a short test.
+// random moments, and a worker or the server that stands still for a while: once started again,
+// selections end as in one process. PARE_TEST_KILLS is how often, PARE_TEST_PAUSE how long one
+// stands still.
 func TestKillsChangeNoBit(t *testing.T) {
-	rounds := 1
+	rounds, still := 1, 3*options.Presence
+	if text := os.Getenv("PARE_TEST_PAUSE"); text != "" {
+		var err error
+		if still, err = time.ParseDuration(text); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if _, err := fmt.Sscan(os.Getenv("PARE_TEST_KILLS"), &rounds); err != nil && os.Getenv("PARE_TEST_KILLS") != "" {
 		t.Fatal(err)
 	}
@@ -192,11 +208,12 @@ func TestKillsChangeNoBit(t *testing.T) {
 		want, evaluations := inProcess(t, kind)
 		for round := range rounds {
 			for victims, names := range map[string][]string{
-				"worker":      {"worker1"},
-				"server":      {"server"},
-				"coordinator": {"coordinator"},
-				"all":         {"coordinator", "worker1", "worker2", "server"},
-				"paused":      {"worker1"},
+				"worker":        {"worker1"},
+				"server":        {"server"},
+				"coordinator":   {"coordinator"},
+				"all":           {"coordinator", "worker1", "worker2", "server"},
+				"paused worker": {"worker1"},
+				"paused server": {"server"},
 			} {
 				t.Run(fmt.Sprintf("%s, %s, %d", kind, victims, round), func(t *testing.T) {
 					t.Parallel()
@@ -208,12 +225,12 @@ func TestKillsChangeNoBit(t *testing.T) {
 						<-s.evaluated
 					}
 					time.Sleep(moment)
-					if victims == "paused" {
-						p := s.processes["worker1"].Process
-						if err := errors.Join(p.Signal(syscall.SIGSTOP)); err != nil {
+					if strings.HasPrefix(victims, "paused") {
+						p := s.processes[names[0]].Process
+						if err := p.Signal(syscall.SIGSTOP); err != nil {
 							t.Fatal(err)
 						}
-						time.AfterFunc(3*options.Presence, func() { _ = p.Signal(syscall.SIGCONT) })
+						time.AfterFunc(still, func() { _ = p.Signal(syscall.SIGCONT) })
 					} else {
 						for _, name := range names {
 							s.kill(name)

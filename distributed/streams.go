@@ -21,6 +21,7 @@ const (
 	jobsBucket    = "PARE_JOBS"
 	dataBucket    = "PARE_DATA"
 	retry         = 200 * time.Millisecond
+	opening       = time.Minute // servers of a cluster may yet have to agree on streams
 	reply         = 5 * time.Second
 )
 
@@ -66,8 +67,17 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// open makes the streams, or finds them.
+// open makes the streams, or finds them. It asks again where there is no answer in time.
 func open(ctx context.Context, nc *nats.Conn, o Options) (*streams, error) {
+	for last := time.Now().Add(opening); ; {
+		s, err := openOnce(ctx, nc, o)
+		if !errors.Is(err, context.DeadlineExceeded) || time.Now().After(last) || !pause(ctx) {
+			return s, err
+		}
+	}
+}
+
+func openOnce(ctx context.Context, nc *nats.Conn, o Options) (*streams, error) {
 	s := &streams{nc: nc}
 	var err error
 	if s.js, err = jetstream.New(nc); err != nil {

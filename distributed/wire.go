@@ -20,7 +20,7 @@ import (
 
 // protocol is the version of all that is written here. A worker takes part in jobs of its own
 // build only, see [Version].
-const protocol = 1
+const protocol = 2
 
 // Version names a build: answers have the same bits only where the solvers are the same.
 func Version() string {
@@ -48,6 +48,7 @@ type record struct {
 	Loss           *named
 	Validation     map[string]cbor.RawMessage
 	Criterion      string // of held-out rows; "": the model's own
+	MaxGram        int
 }
 
 // named is a loss of package loss and its parameters.
@@ -91,6 +92,8 @@ func (r *record) check() error {
 		return malformed("the hash of the data has %d digits", len(r.Data))
 	case r.Bytes <= 0 || r.Bytes > mostBytes:
 		return malformed("the data have %d bytes", r.Bytes)
+	case r.MaxGram < 0:
+		return malformed("%d columns of a Gram matrix", r.MaxGram)
 	case r.Folds < 1 || r.Folds > mostFolds || r.Classes < 0 || r.Classes > mostClasses:
 		return malformed("%d folds of %d classes", r.Folds, r.Classes)
 	}
@@ -159,7 +162,7 @@ func decode(text []byte, v any) error {
 
 // newRecord states a job. What is the caller's own code cannot travel, and is refused.
 func newRecord(j pare.Job) (*record, error) {
-	r := &record{Version: Version()}
+	r := &record{Version: Version(), MaxGram: j.MaxGram}
 	var err error
 	if l := j.Config.Loss; l != nil {
 		if known(l) == nil {
@@ -198,6 +201,7 @@ func known(l loss.Loss) loss.Loss {
 
 // job is what the record states.
 func (r *record) job() (j pare.Job, err error) {
+	j.MaxGram = r.MaxGram
 	if err := setFields(&j.Config, r.Config); err != nil {
 		return j, err
 	}

@@ -6,24 +6,30 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nuid"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// put writes matrix and target as a mapped file and keeps it in the object store under its
-// SHA-256, once.
+// put writes matrix and target as a mapped file and keeps it under its SHA-256, once.
 func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most int64) (hash string, size int64, err error) {
-	dir, err := os.MkdirTemp("", "pare-data-")
-	if err != nil {
-		return "", 0, &outcome.Error{Kind: outcome.IO, Message: "no room for the data set", Err: err}
+	dir := s.shared // for the file to be renamed there
+	if dir == "" || s.remote() {
+		if dir, err = os.MkdirTemp("", "pare-data-"); err != nil {
+			return "", 0, &outcome.Error{Kind: outcome.IO, Message: "no room for the data set", Err: err}
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
-	path := filepath.Join(dir, "data")
+	path := filepath.Join(dir, "part-"+nuid.Next())
+	defer func() { _ = os.Remove(path) }()
 	if err := sparse.WriteMapped(path, x, y, nil); err != nil {
 		return "", 0, err
 	}
@@ -40,6 +46,21 @@ func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most in
 		return "", 0, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, the limit is %d", size, most)
 	}
 	hash = hex.EncodeToString(sum.Sum(nil))
+	switch {
+	case s.remote():
+		there, err := s.download(ctx, hash)
+		if err == nil {
+			_ = there.Close()
+		}
+		return hash, size, err
+	case s.shared != "":
+		if to := filepath.Join(s.shared, hash); !holds(to, hash, size) {
+			if err := os.Rename(path, to); err != nil {
+				return "", 0, &outcome.Error{Kind: outcome.IO, File: to, Message: "the data set cannot be put there", Err: err}
+			}
+		}
+		return hash, size, nil
+	}
 	info, err := s.data.GetInfo(ctx, hash)
 	if err == nil && info.Size == uint64(size) {
 		return hash, size, nil
@@ -53,6 +74,36 @@ func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most in
 	return hash, size, unreachable(err)
 }
 
+// remote reports whether data sets are at an address.
+func (s *streams) remote() bool {
+	return strings.HasPrefix(s.shared, "https://") || strings.HasPrefix(s.shared, "http://")
+}
+
+// download begins to read what is under a hash at an address.
+func (s *streams) download(ctx context.Context, hash string) (io.ReadCloser, error) {
+	from, err := url.JoinPath(s.shared, hash)
+	if err != nil {
+		return nil, outcome.At(outcome.BadParameter, "data", "%q is no address", s.shared)
+	}
+	failed := &outcome.Error{Kind: outcome.IO, File: from, Message: "the data set cannot be fetched from there; a selection with a directory as --data writes the file to serve"}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, from, nil)
+	if err != nil {
+		failed.Err = err
+		return nil, failed
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		failed.Err = err
+		return nil, failed
+	}
+	if answer.StatusCode != http.StatusOK {
+		_ = answer.Body.Close()
+		failed.Err = errors.New(answer.Status)
+		return nil, failed
+	}
+	return answer.Body, nil
+}
+
 // get maps a data set, from a cache on disk or from the store. What comes from elsewhere is
 // taken only if it has the hash and the size it should, and every entry is looked at.
 func (s *streams) get(ctx context.Context, cache, hash string, size, most int64) (*sparse.Mapped, error) {
@@ -60,7 +111,12 @@ func (s *streams) get(ctx context.Context, cache, hash string, size, most int64)
 		return nil, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, this worker takes %d", size, most)
 	}
 	path := filepath.Join(cache, hash)
-	if !holds(path, hash, size) {
+	if s.shared != "" && !s.remote() {
+		path = filepath.Join(s.shared, hash)
+		if !holds(path, hash, size) {
+			return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "is not the data set: it is missing, or its SHA-256 is another; workers and coordinators need the same --data"}
+		}
+	} else if !holds(path, hash, size) {
 		if err := s.fetch(ctx, path, hash, size); err != nil {
 			return nil, err
 		}
@@ -80,12 +136,20 @@ func holds(path, hash string, size int64) bool {
 	return err == nil && read == size && hex.EncodeToString(sum.Sum(nil)) == hash
 }
 
+// source is where a data set is read from, the store or an address.
+func (s *streams) source(ctx context.Context, hash string) (io.ReadCloser, error) {
+	if s.remote() {
+		return s.download(ctx, hash)
+	}
+	return s.data.Get(ctx, hash)
+}
+
 // fetch copies a data set from the store to a file, whole or not at all.
 func (s *streams) fetch(ctx context.Context, path, hash string, size int64) error {
 	failed := func(err error) error {
 		return &outcome.Error{Kind: outcome.IO, File: path, Message: "the data set cannot be fetched", Err: err}
 	}
-	object, err := s.data.Get(ctx, hash)
+	object, err := s.source(ctx, hash)
 	if err != nil {
 		return failed(err)
 	}

@@ -32,6 +32,7 @@ type streams struct {
 	tasks, results jetstream.Stream
 	jobs           jetstream.KeyValue
 	data           jetstream.ObjectStore
+	shared         string // see [Options].Data
 }
 
 // Options say how streams are kept.
@@ -44,6 +45,11 @@ type Options struct {
 	Presence time.Duration
 	// Replicas of streams and data in a cluster of servers; 0 means 1.
 	Replicas int
+	// Data is where data sets lie under their SHA-256, in place of the servers' object store:
+	// a directory that all processes have, where a coordinator writes what is missing, or an
+	// address that begins with https:// (or http://), where somebody else has put it. A worker
+	// reads from its own Data only, never from a place that a message names.
+	Data string
 	// MaxBytes bounds the data set that is sent, or taken; 0 means 16 GiB.
 	MaxBytes int64
 }
@@ -78,7 +84,7 @@ func open(ctx context.Context, nc *nats.Conn, o Options) (*streams, error) {
 }
 
 func openOnce(ctx context.Context, nc *nats.Conn, o Options) (*streams, error) {
-	s := &streams{nc: nc}
+	s := &streams{nc: nc, shared: o.Data}
 	var err error
 	if s.js, err = jetstream.New(nc); err != nil {
 		return nil, unreachable(err)

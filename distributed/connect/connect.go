@@ -3,6 +3,7 @@
 package connect
 
 import (
+	"cmp"
 	"log/slog"
 	"time"
 
@@ -13,13 +14,14 @@ import (
 
 // Flags are the flags of a connection.
 type Flags struct {
-	Creds string `type:"existingfile" placeholder:"FILE" help:"Credentials of a NATS user (a .creds file)."`
-	CA    string `name:"tls-ca" type:"existingfile" placeholder:"FILE" help:"Certificates of the authorities that the server's is checked against."`
-	Cert  string `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"This client's certificate; goes with --tls-key."`
-	Key   string `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Its key."`
+	Context string `placeholder:"NAME|FILE" help:"Address, credentials and TLS of a nats context."`
+	Creds   string `type:"existingfile" placeholder:"FILE" help:"Credentials of a NATS user (a .creds file)."`
+	CA      string `name:"tls-ca" type:"existingfile" placeholder:"FILE" help:"Certificates of the authorities that the server's is checked against."`
+	Cert    string `name:"tls-cert" type:"existingfile" placeholder:"FILE" help:"This client's certificate; goes with --tls-key."`
+	Key     string `name:"tls-key" type:"existingfile" placeholder:"FILE" help:"Its key."`
 }
 
-// Connect connects, and stays connected: where a server is lost it is looked for again.
+// Connect connects to a server, "" for that of the context, and stays connected: where a server is lost it is looked for again.
 func (f Flags) Connect(url, name string, log *slog.Logger) (*nats.Conn, error) {
 	if (f.Cert == "") != (f.Key == "") {
 		return nil, outcome.At(outcome.Usage, "tls-cert", "--tls-cert and --tls-key go together")
@@ -33,6 +35,18 @@ func (f Flags) Connect(url, name string, log *slog.Logger) (*nats.Conn, error) {
 		}),
 		nats.ReconnectHandler(func(nc *nats.Conn) { log.Info("the server is back", "url", nc.ConnectedUrlRedacted()) }),
 	}
+	if f.Context != "" {
+		s, err := openContext(f.Context)
+		if err != nil {
+			return nil, err
+		}
+		url = cmp.Or(url, s.URL)
+		more, err := s.options()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, more...)
+	}
 	if f.Creds != "" {
 		options = append(options, nats.UserCredentials(f.Creds))
 	}
@@ -42,7 +56,7 @@ func (f Flags) Connect(url, name string, log *slog.Logger) (*nats.Conn, error) {
 	if f.Cert != "" {
 		options = append(options, nats.ClientCert(f.Cert, f.Key))
 	}
-	nc, err := nats.Connect(url, options...)
+	nc, err := nats.Connect(cmp.Or(url, nats.DefaultURL), options...)
 	if err != nil {
 		return nil, &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "no connection to the NATS server", Err: err}
 	}

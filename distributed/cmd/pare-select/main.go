@@ -54,6 +54,7 @@ type command struct {
 	Cancel  bool   `help:"With --runner and --job: have workers forget it, and select nothing."`
 
 	Presence time.Duration `help:"How long a worker may be silent before others take over (default: 10s, of --workers 2s)."`
+	Data     string        `placeholder:"DIR|URL" help:"Where data sets lie by their SHA-256, in place of the server's store; the same for all."`
 	Replicas int           `help:"Copies of streams and data in a cluster of servers (default: 1)."`
 	connect.Flags
 
@@ -96,17 +97,17 @@ func (c command) part(ctx context.Context, log *slog.Logger) error {
 }
 
 func (c command) options() distributed.Options {
-	return distributed.Options{Job: c.Job, Presence: c.Presence, Replicas: c.Replicas}
+	return distributed.Options{Job: c.Job, Presence: c.Presence, Replicas: c.Replicas, Data: c.Data}
 }
 
 func (c command) run(ctx context.Context, log *slog.Logger) error {
 	switch {
-	case (c.Workers > 0) == (c.Runner != ""):
-		return outcome.At(outcome.Usage, "workers", "say --workers N for workers on this machine, or --runner URL for those of a server")
+	case (c.Workers > 0) == (c.Runner != "" || c.Context != ""):
+		return outcome.At(outcome.Usage, "workers", "say --workers N for workers on this machine, or --runner URL or --context NAME for those of a server")
 	case c.State != "" && c.Workers == 0:
 		return outcome.At(outcome.Usage, "state", "goes with --workers; a server elsewhere keeps its own state")
-	case c.Cancel && (c.Runner == "" || c.Job == ""):
-		return outcome.At(outcome.Usage, "cancel", "needs --runner and --job")
+	case c.Cancel && (c.Workers > 0 || c.Job == ""):
+		return outcome.At(outcome.Usage, "cancel", "needs --runner or --context, and --job")
 	case !c.Cancel && c.File == "":
 		return outcome.At(outcome.Usage, "file", "name a file to select on")
 	}

@@ -30,6 +30,8 @@ func TestBlocksBesideOneAnother(t *testing.T) {
 		"an index of 0 late":    {text: rows + "1 0:1\n" + rows},
 		"a fault late":          {text: rows + "1 2:1 2:1\n" + rows, bad: true},
 		"no number late":        {text: rows + rows + "1 2:x", bad: true},
+		"a fault soon":          {text: "1 2:1\nx", bad: true},
+		"no newline soon":       {text: "1 2:1\n0 3:4"},
 		"a long line":           {text: rows + "1 1:1" + strings.Repeat(" ", 5<<20) + "\n" + rows},
 		"a fault behind it":     {text: rows + "1 1:1" + strings.Repeat(" ", 5<<20) + "\nx\n" + rows, bad: true},
 		"entries":               {text: rows, opt: sparse.ReadOptions{MaxEntries: 60_000}, bad: true},

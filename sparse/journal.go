@@ -141,7 +141,7 @@ func unpackFraction(f uint64) float64 {
 func (g *journal) grow() {
 	size := firstChunk
 	if k := len(g.chunks) - 1; k >= 0 {
-		size = min(2*len(g.last), lastChunk)
+		size = min(max(2*len(g.last), firstChunk), lastChunk)
 		g.chunks[k] = g.last[:g.at]
 	}
 	g.last = make([]byte, size)

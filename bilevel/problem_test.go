@@ -255,7 +255,7 @@ func TestLogisticGradientAgainstDifferences(t *testing.T) {
 				}
 				best := c.SolveLogistic()
 				stable = stable && best.Exact
-				sum += c.LogisticLoss(best, rows[f]) / float64(len(problems))
+				sum += c.MeanLogistic(best, rows[f]) / float64(len(problems))
 			}
 			return sum
 		}

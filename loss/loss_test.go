@@ -5,117 +5,11 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 )
-
-// written is a loss with its value and conjugate written out from their definitions.
-type written struct {
-	loss.Loss
-	draw      func(r *oracle.Random) float64
-	value     func(y, m float64) float64
-	conjugate func(y, dual float64) float64 // ℓ*(y, −ρ)
-	kinks     func(y float64) []float64     // predictions where ℓ″ jumps
-}
-
-const delta = 0.7
-
-func losses() []written {
-	label := func(r *oracle.Random) float64 { return math.Copysign(1, r.Normal()) }
-	xlogx := func(x float64) float64 {
-		if x == 0 {
-			return 0
-		}
-		return x * math.Log(x)
-	}
-	positive := func(r *oracle.Random) float64 { return math.Exp(r.Normal()) }
-	zeros := func(r *oracle.Random) float64 { return max(0, math.Exp(r.Normal())-0.7) }
-	return []written{
-		{
-			Loss: loss.Squared{}, draw: (*oracle.Random).Normal,
-			value:     func(y, m float64) float64 { return (y - m) * (y - m) / 2 },
-			conjugate: func(y, d float64) float64 { return d*d/2 - y*d },
-		},
-		{
-			Loss: loss.Logistic{}, draw: label,
-			value:     func(y, m float64) float64 { return math.Log1p(math.Exp(-y * m)) },
-			conjugate: func(y, d float64) float64 { return xlogx(y*d) + xlogx(1-y*d) },
-		},
-		{
-			Loss: loss.Poisson{}, draw: func(r *oracle.Random) float64 { return float64(r.Intn(4)) },
-			value:     func(y, m float64) float64 { return math.Exp(m) - y*m - y + xlogx(y) },
-			conjugate: func(y, d float64) float64 { return xlogx(y-d) - (y - d) - (xlogx(y) - y) },
-		},
-		{
-			Loss: loss.Gamma{}, draw: positive,
-			value:     func(y, m float64) float64 { return y*math.Exp(-m) + m - 1 - math.Log(y) },
-			conjugate: func(y, d float64) float64 { return xlogx(1+d) - (1+d)*math.Log(y) - (1 + d) + 1 + math.Log(y) },
-		},
-		tweedie(1.5, positive), tweedie(1.3, positive), tweedie(1.7, zeros), tweedie(1.5, zeros),
-		{
-			Loss: loss.SquaredHinge{}, draw: label,
-			value:     func(y, m float64) float64 { return math.Pow(max(0, 1-y*m), 2) / 2 },
-			conjugate: func(y, d float64) float64 { return d*d/2 - y*d },
-			kinks:     func(y float64) []float64 { return []float64{y} },
-		},
-		{
-			Loss: loss.Huber{Delta: delta}, draw: (*oracle.Random).Normal,
-			value: func(y, m float64) float64 {
-				if r := math.Abs(y - m); r > delta {
-					return delta*r - delta*delta/2
-				}
-				return (y - m) * (y - m) / 2
-			},
-			conjugate: func(y, d float64) float64 { return d*d/2 - y*d },
-			kinks:     func(y float64) []float64 { return []float64{y - delta, y + delta} },
-		},
-		{
-			Loss: loss.SmoothedHinge{}, draw: label,
-			value: func(y, m float64) float64 {
-				switch t := y * m; {
-				case t <= 0:
-					return 0.5 - t
-				case t < 1:
-					return (1 - t) * (1 - t) / 2
-				default:
-					return 0
-				}
-			},
-			conjugate: func(y, d float64) float64 { return d*d/2 - y*d },
-			kinks:     func(y float64) []float64 { return []float64{0, y} },
-		},
-	}
-}
-
-// tweedie is the loss of a power. Its conjugate at a dual point is −(ρm + ℓ) at the m whose
-// slope that is, found by bisection.
-func tweedie(power float64, draw func(*oracle.Random) float64) written {
-	a, q := 2-power, power-1
-	value := func(y, m float64) float64 {
-		return math.Exp(a*m)/a + y*math.Exp(-q*m)/q - math.Pow(y, a)/(a*q)
-	}
-	return written{
-		Loss: loss.Tweedie{Power: power}, draw: draw, value: value,
-		conjugate: func(y, d float64) float64 {
-			if y == 0 {
-				if d == 0 {
-					return 0
-				}
-				return (-d*math.Log(-d) + d) / a
-			}
-			lower, upper := -100.0, 100.0
-			for range 200 {
-				if m := (lower + upper) / 2; y*math.Exp(-q*m)-math.Exp(a*m) > d {
-					lower = m
-				} else {
-					upper = m
-				}
-			}
-			return -d*lower - value(y, lower)
-		},
-	}
-}
 
 // one evaluates a method of a loss on a single row.
 func one(k *kernels.Set, method func(*kernels.Set, []float64, []float64, []float64), y, m float64) float64 {
@@ -124,19 +18,35 @@ func one(k *kernels.Set, method func(*kernels.Set, []float64, []float64, []float
 	return out[0]
 }
 
+// TestEveryLossHasADefinition to be tested against.
+func TestEveryLossHasADefinition(t *testing.T) {
+	defined := map[string]bool{}
+	for _, w := range fixture.Losses() {
+		defined[w.Name()] = true
+	}
+	for _, l := range loss.All() {
+		if !defined[l.Name()] {
+			t.Errorf("fixture.Losses lacks %s", l.Name())
+		}
+	}
+}
+
 // TestLossesAgainstTheirDefinitions: values against the formula, slopes, curvatures and
 // third derivatives against central differences of the derivative before, away from kinks.
 func TestLossesAgainstTheirDefinitions(t *testing.T) {
-	for _, w := range losses() {
+	for _, w := range fixture.Losses() {
 		r := oracle.NewRandom(1)
 		for _, k := range kernels.Available() {
 			for range 200 {
-				y, m := w.draw(r), 2*r.Normal()
+				y, m := w.Defined.Draw(r), 2*r.Normal()
 				if near(w, y, m) {
 					continue
 				}
-				if got, want := one(k, w.Value, y, m), w.value(y, m); math.Abs(got-want) > 4e-15*(1+want) {
+				if got, want := one(k, w.Value, y, m), w.Defined.Value(y, m); math.Abs(got-want) > 4e-15*(1+want) {
 					t.Fatalf("%s at (%g, %g): %.17g, want %.17g", w.Name(), y, m, got, want)
+				}
+				if got, want := one(k, w.Slope, y, m), w.Defined.Slope(y, m); math.Abs(got-want) > 4e-15*(1+math.Abs(want)+math.Abs(m)) {
+					t.Fatalf("%s at (%g, %g): slope %.17g, want %.17g", w.Name(), y, m, got, want)
 				}
 				const h = 1e-4
 				change := func(f func(*kernels.Set, []float64, []float64, []float64)) float64 {
@@ -156,11 +66,11 @@ func TestLossesAgainstTheirDefinitions(t *testing.T) {
 	}
 }
 
-func near(w written, y, m float64) bool {
-	if w.kinks == nil {
+func near(w fixture.Loss, y, m float64) bool {
+	if w.Defined.Kinks == nil {
 		return false
 	}
-	for _, at := range w.kinks(y) {
+	for _, at := range w.Defined.Kinks(y) {
 		if math.Abs(m-at) < 1e-3 {
 			return true
 		}
@@ -173,10 +83,10 @@ func near(w written, y, m float64) bool {
 // ℓ″⁻¹(1 − c)²ρ²/2 to first order.
 func TestDivergenceIsWhatFenchelsEqualityLacks(t *testing.T) {
 	k := kernels.Available()[0]
-	for _, w := range losses() {
+	for _, w := range fixture.Losses() {
 		r := oracle.NewRandom(2)
 		for range 300 {
-			y, m := w.draw(r), 2*r.Normal()
+			y, m := w.Defined.Draw(r), 2*r.Normal()
 			rho := one(k, w.Slope, y, m)
 			at := loss.Dual{Scale: r.Float64(), Balance: [2]float64{1, 1}}
 			at.Balance[r.Intn(2)] = r.Float64()
@@ -185,8 +95,8 @@ func TestDivergenceIsWhatFenchelsEqualityLacks(t *testing.T) {
 			out := []float64{0}
 			w.Divergence(k, []float64{y}, []float64{m}, at, out)
 			dual := at.Scale * balanced
-			want := w.value(y, m) + w.conjugate(y, dual) + dual*m
-			if size := math.Abs(w.value(y, m)) + math.Abs(dual*m) + 1; math.Abs(out[0]-want) > 1e-14*size || out[0] < 0 {
+			want := w.Defined.Value(y, m) + w.Defined.Conjugate(y, dual) + dual*m
+			if size := math.Abs(w.Defined.Value(y, m)) + math.Abs(dual*m) + 1; math.Abs(out[0]-want) > 1e-14*size || out[0] < 0 {
 				t.Errorf("%s at (%g, %g), c %g: %g, want %g", w.Name(), y, m, at.Scale*at.Balance[loss.Side(rho)], out[0], want)
 			}
 			bend := one(k, w.Curvature, y, m)
@@ -205,12 +115,12 @@ func TestDivergenceIsWhatFenchelsEqualityLacks(t *testing.T) {
 // TestBoundsOfLosses: ℓ″ ≤ L, |ℓ‴| ≤ M·ℓ″ and the majorant lies above, where a loss says so.
 func TestBoundsOfLosses(t *testing.T) {
 	k := kernels.Available()[0]
-	for _, w := range losses() {
+	for _, w := range fixture.Losses() {
 		r := oracle.NewRandom(3)
 		bound, smooth := w.Smoothness()
 		concordance, ok := w.Concordance()
 		for range 300 {
-			y, m := w.draw(r), 4*r.Normal()
+			y, m := w.Defined.Draw(r), 4*r.Normal()
 			bend, third := one(k, w.Curvature, y, m), one(k, w.Third, y, m)
 			if bend < 0 || smooth && bend > bound {
 				t.Errorf("%s at (%g, %g): curvature %g, bound %g", w.Name(), y, m, bend, bound)
@@ -223,8 +133,8 @@ func TestBoundsOfLosses(t *testing.T) {
 				continue
 			}
 			above, step := one(k, majorised.Majorant, y, m), 3*r.Normal()
-			parabola := w.value(y, m) - one(k, w.Slope, y, m)*step + above*step*step/2
-			if value := w.value(y, m+step); value > parabola+1e-12 {
+			parabola := w.Defined.Value(y, m) - one(k, w.Slope, y, m)*step + above*step*step/2
+			if value := w.Defined.Value(y, m+step); value > parabola+1e-12 {
 				t.Errorf("%s: %g above the majorant of (%g, %g) at a step of %g", w.Name(), value-parabola, y, m, step)
 			}
 		}
@@ -235,14 +145,14 @@ func TestBoundsOfLosses(t *testing.T) {
 // that only asks for a bound.
 func TestBoundsOfCurvatureAreMet(t *testing.T) {
 	k := kernels.Available()[0]
-	for _, w := range losses() {
+	for _, w := range fixture.Losses() {
 		bound, smooth := w.Smoothness()
 		if !smooth {
 			continue
 		}
 		r, most := oracle.NewRandom(4), 0.0
 		for range 3000 {
-			y, m := w.draw(r), r.Normal()
+			y, m := w.Defined.Draw(r), r.Normal()
 			most = max(most, one(k, w.Curvature, y, m), one(k, w.Curvature, y, y+0.01*m))
 		}
 		if most < 0.99*bound {
@@ -275,7 +185,7 @@ func TestPoissonNearItsMean(t *testing.T) {
 // beyond where an exponential overflows.
 func TestExtremePredictions(t *testing.T) {
 	for _, k := range kernels.Available() {
-		for _, w := range losses() {
+		for _, w := range fixture.Losses() {
 			for _, y := range []float64{1, -1, 0, 3} {
 				if w.Check(y) != nil {
 					continue

@@ -36,14 +36,9 @@ func sigmoid(t float64) float64 {
 
 // margins returns yᵢ(xᵢβ + b).
 func (q *Problem) margins(beta []float64, b float64) []float64 {
-	m := make([]float64, len(q.Y))
-	for i, row := range q.X {
-		var sum Sum
-		sum.Add(b)
-		for j, v := range row {
-			sum.AddProduct(v, beta[j])
-		}
-		m[i] = q.Y[i] * sum.Value()
+	m := q.predictions(beta, b)
+	for i, y := range q.Y {
+		m[i] *= y
 	}
 	return m
 }
@@ -57,20 +52,9 @@ func (q *Problem) LogisticResidual(beta []float64, b float64) []float64 {
 	return r
 }
 
-// LogisticObjective returns Φ(β, b).
+// LogisticObjective returns Φ(β, b), as [Problem.LossObjective].
 func (q *Problem) LogisticObjective(beta []float64, b float64) float64 {
-	var sum Sum
-	total := q.Total()
-	for i, m := range q.margins(beta, b) {
-		sum.AddProduct(q.Weight(i)/total, softplus(-m))
-	}
-	for j, v := range beta {
-		if v != 0 {
-			sum.AddProduct(q.Alpha[j], math.Abs(v))
-			sum.AddProduct(q.Ridge*v/2, v)
-		}
-	}
-	return sum.Value()
+	return q.LossObjective(LogisticLoss(), beta, b)
 }
 
 // LogisticIntercept returns the best b for β, by bisection.
@@ -118,63 +102,13 @@ func (q *Problem) LogisticAlphaMax() float64 {
 	return largest
 }
 
-// LogisticGap returns primal minus dual at b's best, the residual of the
-// heavier class scaled down for an intercept, and then scaled to be feasible
-// or, with a ridge, as it is: the smaller of both.
+// LogisticGap returns primal minus dual, as [Problem.LossGap].
 func (q *Problem) LogisticGap(beta []float64, b float64) float64 {
-	r := q.LogisticResidual(beta, b)
-	if q.Intercept {
-		var plus, minus Sum
-		for i, v := range r {
-			if v > 0 {
-				plus.AddProduct(q.Weight(i), v)
-			} else {
-				minus.AddProduct(q.Weight(i), -v)
-			}
-		}
-		ratio := plus.Value() / minus.Value()
-		for i, v := range r {
-			if v > 0 && ratio > 1 {
-				r[i] = v / ratio
-			} else if v < 0 && ratio < 1 {
-				r[i] = v * ratio
-			}
-		}
-	}
-	z, c := q.Correlations(r), 1.0
-	for j, a := range z {
-		if a -= q.Ridge * beta[j]; a != 0 {
-			c = math.Min(c, q.Alpha[j]/q.pull(a))
-		}
-	}
-	total, primal := q.Total(), q.LogisticObjective(beta, b)
-	entropy := func(c float64) float64 {
-		var sum Sum
-		for i, v := range r {
-			if t := c * math.Abs(v); t > 0 && t < 1 {
-				sum.AddProduct(q.Weight(i)/total, t*math.Log(t)+(1-t)*math.Log1p(-t))
-			}
-		}
-		return sum.Value()
-	}
-	scaled := primal + entropy(c)
-	for _, v := range beta {
-		scaled += c * c * q.Ridge * v * v / 2
-	}
-	if q.Ridge == 0 {
-		return scaled
-	}
-	unscaled := primal + entropy(1)
-	for j, v := range z {
-		if over := q.pull(v) - q.Alpha[j]; over > 0 {
-			unscaled += over * over / (2 * q.Ridge)
-		}
-	}
-	return math.Min(scaled, unscaled)
+	return q.LossGap(LogisticLoss(), beta, b)
 }
 
-// LogisticLoss returns the mean loss over the rows listed.
-func (q *Problem) LogisticLoss(s *Solution, rows []int) float64 {
+// MeanLogistic returns the mean loss over the rows listed.
+func (q *Problem) MeanLogistic(s *Solution, rows []int) float64 {
 	m := q.margins(s.Beta, s.Intercept)
 	var sum Sum
 	for _, i := range rows {

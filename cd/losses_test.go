@@ -1,0 +1,53 @@
+package cd_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// TestCertificatesOfEveryLoss: the objective and the duality gap of a solution are those of the
+// definitions, primal minus dual, of every loss, at loose tolerances and tight ones. So what is
+// called converged is within its gap of the optimum, by weak duality.
+func TestCertificatesOfEveryLoss(t *testing.T) {
+	for _, l := range fixture.Losses() {
+		for seed := range oracle.Cases(6) {
+			r := oracle.NewRandom(seed)
+			q := r.Problem(oracle.Shape{N: 30, P: 4, Density: 1, Weights: seed%3 == 1}).Draw(r, l.Defined)
+			q.Intercept = seed%2 == 0
+			view := fixture.View(t, q, seed%4 < 2)
+			fit, err := model.NewDatafit(view, q.Y, l.Loss)
+			if err != nil {
+				t.Fatalf("%s, seed %d: %v", l.Name(), seed, err)
+			}
+			top := model.AlphaMax(fit)
+			q.Uniform(top * r.Pick(0.5, 0.1, 0.03))
+			if seed%3 == 2 {
+				q.Ridge = 0.1 * top
+			}
+			g := fixture.Penalty(t, q)
+			for _, tol := range []float64{0.1, 1e-4, 1e-10} {
+				s, err := cd.New(fit).Solve(context.Background(), g, cd.Options{Tol: tol})
+				if err != nil {
+					t.Fatalf("%s, seed %d: %v", l.Name(), seed, err)
+				}
+				beta := make([]float64, len(q.Alpha))
+				for k, j := range s.Support {
+					beta[j] = s.Coef[k]
+				}
+				objective, gap := q.LossObjective(l.Defined, beta, s.Intercept), q.LossGap(l.Defined, beta, s.Intercept)
+				if size := math.Max(objective, fit.Null()); math.Abs(s.Objective-objective) > 1e-13*size || math.Abs(s.Gap-gap) > 1e-12*size {
+					t.Errorf("%s, seed %d, tol %g: objective %.15g and gap %g, by their definitions %.15g and %g", l.Name(), seed, tol, s.Objective, s.Gap, objective, gap)
+				}
+				if !s.Status.OK() || s.Gap > tol*fit.Null() {
+					t.Errorf("%s, seed %d, tol %g: %s at a gap of %g", l.Name(), seed, tol, s.Status, s.Gap/fit.Null())
+				}
+			}
+		}
+	}
+}

@@ -25,8 +25,9 @@ type engine struct {
 	times, weighing []float64 // of the columns, see factors.go; nil: no factors
 	unpenalised     bool      // some factor is 0
 	box             *model.Box
-	gram            int      // columns of the largest Gram matrix; 0: no limit of ours
-	reused          *results // where all results go, see [Fitter]; nil: each to its own
+	leftOut         Criterion // ALO or GCV, where λ is chosen by them
+	gram            int       // columns of the largest Gram matrix; 0: no limit of ours
+	reused          *results  // where all results go, see [Fitter]; nil: each to its own
 	team            *team.Team
 	classes         *classWeighing // nil: classes have no weights of their own
 }

@@ -71,6 +71,9 @@ func (e *engine) distributable() (distributable, error) {
 
 // over states an outer problem, over the lanes of [SelectOptions].Lanes where that is set.
 func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (outer, error) {
+	if o.Lanes != nil && e.leftOut != "" {
+		return nil, outcome.At(outcome.Usage, "lanes", "%s has no lanes; leave them out", e.leftOut)
+	}
 	if o.Lanes == nil {
 		return e.outer(spec)
 	}

@@ -1,6 +1,7 @@
 package pare
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -17,7 +18,14 @@ type LeftOut struct {
 	Value   float64   // the model's loss on held-out rows, of these scores
 	GCV     float64   // generalised cross-validation: that of the fit, over (1 − Freedom/n)²
 	Freedom float64   // degrees of freedom, the intercept among them
-	Status  outcome.Status
+	// StandardError is that of Value, over the rows.
+	StandardError float64
+	Support       int
+	outcome.Certificate
+	outcome.Effort
+	Status outcome.Status
+
+	objective, work float64
 }
 
 // LeaveOneOut approximates leave-one-out cross-validation at one λ by one fit: a Newton step
@@ -40,16 +48,19 @@ func LeaveOneOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c
 	if !ok {
 		return nil, outcome.At(outcome.Usage, "model", "%s has no leave-one-out by a single fit; models of one predictor with a penalty on columns have", e.config.Model)
 	}
-	return s.leaveOneOut(ctx, logLambda)
+	return s.leaveOneOut(ctx, logLambda, 0)
 }
 
-func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64) (*LeftOut, error) {
+// leaveOneOut solves to a relative gap; 0 means that of the Config.
+func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, error) {
 	penalty, err := s.strengths(logLambda)
 	if err != nil {
 		return nil, err
 	}
 	s.begin()
-	solution, err := s.solver.Solve(ctx, penalty, s.engine.solver())
+	opts := s.engine.solver()
+	opts.Tol = cmp.Or(tol, opts.Tol)
+	solution, err := s.solver.Solve(ctx, penalty, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +75,10 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64) (*Left
 	if err != nil {
 		return nil, err
 	}
-	out := &LeftOut{Scores: make([]float64, len(leverage)), Status: solution.Status}
+	out := &LeftOut{
+		Scores: make([]float64, len(leverage)), Status: solution.Status, Support: len(solution.Support),
+		Certificate: solution.Certificate, Effort: solution.Effort, objective: solution.Objective, work: solution.Work,
+	}
 	total := s.fit.View().Total()
 	weights := s.engine.training()
 	for i, h := range leverage {
@@ -82,9 +96,28 @@ func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64) (*Left
 		rows[i] = int32(i)
 	}
 	out.Value = value(judge, rows, s.engine.y, out.Scores)
+	out.StandardError = s.engine.spreadOf(s.judge, out.Scores)
 	rest := 1 - out.Freedom/total
 	out.GCV = value(judge, rows, s.engine.y, solution.Prediction) / float64(rest*rest)
 	return out, nil
+}
+
+// spreadOf returns the standard error of a mean over the rows that have weight.
+func (e *engine) spreadOf(c criterion.Criterion, scores []float64) float64 {
+	var count, mean, square float64
+	row := make([]int32, 1)
+	for i := range scores {
+		if e.config.Weights != nil && e.config.Weights[i] == 0 {
+			continue
+		}
+		row[0] = int32(i)
+		v := value(c, row, e.y, scores)
+		count++
+		off := v - mean
+		mean += off / count
+		square = math.FMA(off, v-mean, square)
+	}
+	return math.Sqrt(square / (max(1, count-1) * count))
 }
 
 func value(c criterion.Criterion, rows []int32, y, m []float64) float64 {

@@ -23,10 +23,10 @@ type HeldOut struct {
 // OutOfFold predicts the rows of every fold of a validation by a model of the rows that
 // train for it, at one λ: what ROC curves, calibration and residuals are to be made from.
 // The criterion of the validation is not looked at, but that [HoldOut] leaves one fold,
-// and SURE, AIC and BIC have none: 5 folds then. See [Fit] for λ and the errors; when ctx
+// and criteria on all rows have none: 5 folds then. See [Fit] for λ and the errors; when ctx
 // ends, the error is that of ctx.
 func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*HeldOut, error) {
-	if v.Criterion == SURE || v.Criterion == AIC || v.Criterion == BIC {
+	if v.onAllRows() {
 		v = Validation{Seed: v.Seed}
 	}
 	c.Certify = false

@@ -177,7 +177,7 @@ func (e *engine) problems(v *Validation) int {
 
 // onAllRows reports a criterion that holds out no rows.
 func (v Validation) onAllRows() bool {
-	return v.Criterion == SURE || v.Criterion == AIC || v.Criterion == BIC
+	return v.Criterion != "" && v.Criterion != CV && v.Criterion != HoldOut
 }
 
 // count returns the number of folds.

@@ -71,7 +71,7 @@ func (e *engine) relaxed(ctx context.Context, v Validation, final *Fitted) (fitt
 	if fitted, err = e.relax(ctx, final); err != nil || fitted.Status == outcome.Cancelled {
 		return nil, math.NaN(), err
 	}
-	if v.Criterion == SURE || v.Criterion == AIC || v.Criterion == BIC {
+	if v.onAllRows() {
 		return fitted, math.NaN(), nil
 	}
 	judge := v.Loss

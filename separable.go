@@ -182,7 +182,12 @@ func (e *engine) newFitted(ctx context.Context, fit model.Datafit, solver *cd.So
 	return out, nil
 }
 
-func (s *separable) outer(spec bilevel.Spec) (outer, error) { return s.on(s.engine.x, spec) }
+func (s *separable) outer(spec bilevel.Spec) (outer, error) {
+	if by := s.engine.leftOut; by != "" {
+		return newLeftOut(s, by)
+	}
+	return s.on(s.engine.x, spec)
+}
 
 // on states the choice of λ for another matrix of the same rows.
 func (s *separable) on(x sparse.Matrix, spec bilevel.Spec) (outer, error) {

@@ -80,7 +80,7 @@ func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choos
 	if v, ok := e.problem.(*onVectors); ok && len(p.Top) > 1 {
 		p.Top = v.units()
 	}
-	p.Jumps = e.family.blocks != nil && e.family.blocks.shaped.concave
+	p.Jumps = e.family.blocks != nil && e.family.blocks.shaped.concave || e.leftOut != "" && !e.family.dense
 	switch f := e.family; {
 	case f.samples:
 		p.Shape = choose.Dual
@@ -91,7 +91,7 @@ func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choos
 	}
 	curved := criterion.Curved(o.Validation.Loss) && e.config.Method.iterate() == nil
 	if r, ok := e.problem.(interface{ ridgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && curved && !e.config.Positive && e.box == nil { // a ridge alone has no constraint
-		p.Pair, p.RidgeTop = true, kernels.Log(r.ridgeMax())
+		p.Pair, p.RidgeTop = e.leftOut == "", kernels.Log(r.ridgeMax())
 	}
 	return p
 }

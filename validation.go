@@ -17,7 +17,8 @@ import (
 // Criterion names what judges a λ.
 type Criterion string
 
-// The criteria. SURE, AIC and BIC are for models of the squared loss, on all rows:
+// The criteria. ALO and GCV are for any loss with a penalty on columns, SURE, AIC and BIC for
+// models of the squared loss, on all rows:
 // they weigh the fit against its degrees of freedom, taken by a finite difference
 // along a random direction, so that they have a gradient (section 4.1 of the paper).
 const (
@@ -26,10 +27,12 @@ const (
 	SURE    Criterion = "sure"    // Stein's unbiased estimate of the risk
 	AIC     Criterion = "aic"
 	BIC     Criterion = "bic"
+	ALO     Criterion = "alo" // approximate leave-one-out, see [LeaveOneOut]; slopes are differences
+	GCV     Criterion = "gcv" // generalised cross-validation, likewise of one fit on all rows
 )
 
 // Criteria lists the criteria there are.
-func Criteria() []Criterion { return []Criterion{CV, HoldOut, SURE, AIC, BIC} }
+func Criteria() []Criterion { return []Criterion{CV, HoldOut, SURE, AIC, BIC, ALO, GCV} }
 
 // Split says how rows are dealt into folds.
 type Split string
@@ -133,6 +136,8 @@ func (e *engine) choice(ctx context.Context, v Validation) (bilevel.Spec, error)
 		return e.held(v)
 	case SURE, AIC, BIC:
 		return e.risk(ctx, v)
+	case ALO, GCV:
+		return e.byLeftOut(v)
 	default:
 		return bilevel.Spec{}, outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", v.Criterion, Criteria())
 	}

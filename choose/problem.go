@@ -53,7 +53,8 @@ type Problem struct {
 	Top    []float64
 	Ranges []Range // of the searches that start from a point: one per hyperparameter, the last for all that follow
 	Shape  Shape
-	// Jumps says that the penalty is not convex: a solution may jump to another one.
+	// Jumps says that the criterion may jump: a penalty is not convex, or degrees of freedom are
+	// those of a support.
 	Jumps bool
 	// Common says that one share of αmax serves all hyperparameters unless more is asked
 	// for.

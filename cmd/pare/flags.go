@@ -172,7 +172,7 @@ func (f problemFlags) centred() bool {
 
 // validationFlags say which rows judge a λ, and how.
 type validationFlags struct {
-	Criterion      pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows (default: cv)." group:"Validation (select, grad, path)"`
+	Criterion      pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows; alo or gcv: approximate leave-one-out, or generalised cross-validation, from one fit (default: cv)." group:"Validation (select, grad, path)"`
 	ValidationLoss string         `name:"validation-loss" placeholder:"LOSS" help:"What judges held-out rows: mse, mae, logistic, hinge (smoothed), squared_hinge, poisson_deviance, gamma_deviance or tweedie_deviance; by --search grid, halton, random or tpe also misclassification, or auc, one less the area (default: the model's)." group:"Validation (select, grad, path)"`
 	Folds          *int           `placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
 	Split          pare.Split     `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
@@ -276,7 +276,10 @@ func (a asked) judged(sigma float64) string {
 
 // lanes are the inner problems of an evaluation.
 func (f validationFlags) lanes() string {
-	if f.informed() {
+	switch {
+	case f.Criterion == pare.ALO, f.Criterion == pare.GCV:
+		return "all rows"
+	case f.informed():
 		return "two targets"
 	}
 	return "the folds"

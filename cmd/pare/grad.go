@@ -141,7 +141,11 @@ func (r *gradResult) text(p *page) {
 		p.row("", "to smaller λ %s, to larger λ %s: a column enters or leaves here", slopes(r.hyper.Below), slopes(r.hyper.Above))
 	}
 	if r.Method == "implicit" {
-		p.row("error bound", "%.2g on an entry of the gradient, %s; injectivity margin %.2g", float64(r.ErrorBound), r.Bound, float64(r.InjectivityMargin))
+		margin := fmt.Sprintf("; injectivity margin %.2g", float64(r.InjectivityMargin))
+		if math.IsNaN(float64(r.InjectivityMargin)) { // slopes are differences
+			margin = ""
+		}
+		p.row("error bound", "%.2g on an entry of the gradient, %s%s", float64(r.ErrorBound), r.Bound, margin)
 	} else {
 		p.row("error bound", "about %.2g on an entry of the gradient, from the last changes of the iterates", float64(r.ErrorBound))
 	}

@@ -1,0 +1,160 @@
+package pare
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// leftOut is the choice of λ by what one fit on all rows says of fits without a row: [ALO] or
+// [GCV]. Its slopes are central differences.
+type leftOut struct {
+	inner *separable
+	by    Criterion
+	zero  search.Evaluation // of the null model
+	most  float64           // size of a support
+}
+
+const (
+	leftOutStep = 1e-4  // of λ, for differences
+	leftOutTol  = 1e-10 // of the fits that they are of
+	leftOutNull = 1e-6  // above αmax
+	farAbove    = 25    // above the αmax of a ridge, which leaves the null model there
+)
+
+// byLeftOut states such a choice.
+func (e *engine) byLeftOut(v Validation) (bilevel.Spec, error) {
+	spec := e.spec()
+	name := v.splits()
+	switch _, ok := e.problem.(*separable); {
+	case !ok || e.family.hyperparameters == perColumn:
+		return spec, outcome.At(outcome.Usage, "criterion", "%s is for models of one predictor with a penalty on columns and one λ or two; %s has %s and %s", v.Criterion, e.config.Model, CV, HoldOut)
+	case e.config.Method.iterate() != nil:
+		return spec, outcome.At(outcome.Usage, "method", "%s takes its slopes by differences, with %s", v.Criterion, Implicit)
+	case v.Sigma != 0:
+		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
+	case name != "":
+		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
+	}
+	err := e.afford(e.atOnce() + e.solvers(nil))
+	spec.Solver = e.solver()
+	e.leftOut = v.Criterion
+	return spec, err
+}
+
+func newLeftOut(s *separable, by Criterion) (*leftOut, error) {
+	o := &leftOut{inner: s, by: by}
+	n, p := s.engine.x.Dims()
+	o.most = float64(max(1, min(n, p)))
+	at, above := slices.Clone(s.max()), leftOutNull
+	if s.engine.family.dense {
+		above = farAbove
+	}
+	for i := range at {
+		if at[i] += above; math.IsInf(at[i], 0) {
+			at[i] = 0 // the target depends on no column
+		}
+	}
+	r, err := o.Evaluate(context.Background(), search.Request{LogLambda: at, ValueOnly: true})
+	o.zero = r.Evaluation
+	o.zero.LogLambda, o.zero.TrainLoss = nil, 1
+	return o, err
+}
+
+// Evaluate implements [outer]. The value is +Inf where rows have no leverage, since columns depend on
+// one another, or too many numbers are in it; the status says so.
+func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (bilevel.Report, error) {
+	tol := r.Tol
+	if tol == 0 {
+		tol = o.inner.engine.solver().Tol
+	}
+	if !r.ValueOnly {
+		tol = leftOutTol
+	}
+	here, report, err := o.at(ctx, r.LogLambda, tol)
+	if err != nil || r.ValueOnly || math.IsInf(report.Value, 1) {
+		return report, err
+	}
+	report.Gradient = make([]float64, len(r.LogLambda))
+	moves := false
+	for i := range r.LogLambda {
+		var ends [2]float64
+		for k, step := range []float64{leftOutStep, -leftOutStep} {
+			moved := slices.Clone(r.LogLambda)
+			moved[i] += step
+			_, there, err := o.at(ctx, moved, tol)
+			if err != nil {
+				return report, err
+			}
+			ends[k] = there.Value
+			report.Add(there.Effort)
+			report.Work += there.Work
+		}
+		report.Gradient[i] = (ends[0] - ends[1]) / (2 * leftOutStep)
+		report.ErrorBound = max(report.ErrorBound, math.Abs(ends[0]+ends[1]-2*report.Value)/leftOutStep)
+		moves = moves || ends[0] != report.Value || ends[1] != report.Value
+	}
+	if report.Flat = !moves && here.Support == 0; report.Flat {
+		report.Status = outcome.Flat
+	}
+	return report, nil
+}
+
+// at evaluates at one λ.
+func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, bilevel.Report, error) {
+	report := bilevel.Report{Evaluation: search.Evaluation{LogLambda: logLambda, Value: math.Inf(1)}, InjectivityMargin: math.NaN(), Bound: implicit.Estimated}
+	s := o.inner
+	s.max()
+	s.solver = cd.NewFrom(s.nullModel().Clone()) // so that no fit depends on those before
+	here, err := s.leaveOneOut(ctx, logLambda, tol)
+	s.solver = nil
+	if ctx.Err() != nil {
+		return nil, report, ctx.Err()
+	}
+	of, ok := errors.AsType[*outcome.Error](err)
+	switch {
+	case ok && of.Kind == outcome.BadParameter: // columns depend on one another
+		report.Status = outcome.NotDifferentiable
+	case ok && of.Kind == outcome.Limit && s.engine.config.MaxSupport == 0:
+		report.Status = outcome.Budget
+	}
+	if report.Status != "" {
+		report.Gradient = make([]float64, len(logLambda))
+		return &LeftOut{}, report, nil
+	}
+	if err != nil {
+		return nil, report, err
+	}
+	report.Value = here.Value
+	if o.by == GCV {
+		report.Value = here.GCV
+	}
+	report.Certificate, report.Effort, report.Status = here.Certificate, here.Effort, here.Status
+	report.Support, report.Tol, report.Work, report.StandardError = here.Support, here.RelativeGap, here.work, here.StandardError
+	report.Trusted = here.Status == outcome.Converged
+	report.TrainLoss = here.objective / o.inner.null()
+	report.Saturation = float64(here.Support) / o.most
+	return here, report, nil
+}
+
+// Eval implements [search.Objective].
+func (o *leftOut) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	report, err := o.Evaluate(ctx, r)
+	return report.Evaluation, err
+}
+
+// NullValue implements [outer].
+func (o *leftOut) NullValue() float64 { return o.zero.Value }
+
+// Null implements [outer].
+func (o *leftOut) Null() search.Evaluation { return o.zero }
+
+// Remember implements [outer]: fits to such tolerances do not depend on those before.
+func (o *leftOut) Remember(context.Context, byte, []search.Memory) error { return nil }

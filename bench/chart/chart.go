@@ -117,10 +117,8 @@ func (c Chart) plot(scale, height font.Length) (*plot.Plot, error) {
 	if err := c.nameLines(p, height, float64(scale)); err != nil {
 		return nil, err
 	}
-	if c.Levels == nil {
-		const line, area = 1.2, 0.75 // height of a line of text; share of the height within the axes
-		c.makeRoom(&p.Y, min(0.5, float64(font.Length(named)*line*p.Legend.TextStyle.Font.Size/(area*height))))
-	}
+	const line, area = 1.2, 0.75 // height of a line of text; share of the height within the axes
+	c.makeRoom(&p.Y, min(0.5, float64(font.Length(named)*line*p.Legend.TextStyle.Font.Size/(area*height))))
 	return p, nil
 }
 

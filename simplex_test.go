@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
@@ -113,5 +114,29 @@ func TestSimplexSVRIsFlatInAWideTube(t *testing.T) {
 	f, err := pare.Fit(context.Background(), x, y, []float64{0, 3}, pare.Config{Model: pare.SimplexSVR})
 	if err != nil || f.Status != outcome.Converged || len(f.Coef) != 12 || math.Abs(f.Coef[5]-1./12) > 1e-15 {
 		t.Errorf("%+v, %v", f, err)
+	}
+}
+
+// TestVectorsHaveMeasures: a choice of support vectors with a tube or an intercept is reported by
+// other measures too.
+func TestVectorsHaveMeasures(t *testing.T) {
+	numbers, y := mixture(t)
+	labels := make([]float64, len(y))
+	for i, v := range y {
+		labels[i] = math.Copysign(1, v)
+	}
+	for want, c := range map[string]pare.Config{
+		"mse": {Model: pare.SVR},
+		"mae": {Model: pare.SimplexSVR},
+		"auc": {Model: pare.SVM, Intercept: true},
+	} {
+		target := y
+		if c.Model == pare.SVM {
+			target = labels
+		}
+		s, err := pare.Select(t.Context(), numbers, target, pare.SelectOptions{Measures: true, Evaluations: 4}, c)
+		if err != nil || !slices.ContainsFunc(s.Measures, func(m pare.Measure) bool { return m.Name == want && m.Value > 0 }) {
+			t.Errorf("%s: no %s in %+v, %v", c.Model, want, s, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -100,6 +101,9 @@ func (m *onVectors) start() float64 {
 	}
 	return kernels.Exp(m.units()[0])
 }
+
+// judged returns what judges held-out rows.
+func (m *onVectors) judged() criterion.Criterion { return m.engine.family.judge(nil) }
 
 // restart implements [problem].
 func (m *onVectors) restart() {

@@ -27,7 +27,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 		return nil, err
 	}
 	if c.stated.traits.Samples {
-		return nil, outcome.At(outcome.Usage, "model", "svm has no αmax for a path to begin at; fit, grad and select serve it")
+		return nil, outcome.At(outcome.Usage, "model", "%s has no αmax for a path to begin at; fit, grad and select serve it", c.Model)
 	}
 	if err := c.solution("path"); err != nil {
 		return nil, err

@@ -62,9 +62,9 @@ func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	c.Model = f.name
 	switch {
 	case c.Offset != nil && !f.offset():
-		return nil, outcome.At(outcome.Usage, "offset", "%s has no offset; the models with one predictor and a penalty on columns have", c.Model)
+		return nil, outcome.At(outcome.Usage, "offset", "%s has no offset; the models with one predictor and a penalty on columns have one", c.Model)
 	case c.Offset != nil && c.Method.iterate() != nil:
-		return nil, outcome.At(outcome.Usage, "method", "offsets have %s alone", Implicit)
+		return nil, outcome.At(outcome.Usage, "method", "offsets go with method %s only", Implicit)
 	case c.Positive && !f.positive:
 		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models with an ℓ1 penalty have it", c.Model)
 	case c.Positive && !c.bounded():

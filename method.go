@@ -7,10 +7,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Method says how hypergradients come about: from the solution, or along the
+// Method says how hypergradients are computed: from the solution, or along the
 // iterates of a descent, forward with them or backward from the last. The descents
 // are proximal gradient and proximal coordinate descent (algorithms 1 to 4 of the
-// paper); they start from β = 0 and are there to be compared with.
+// paper); they start from β = 0 and are there for comparison.
 type Method string
 
 // The methods.
@@ -48,13 +48,13 @@ func (e *engine) checkMethod() error {
 	case m != "" && !slices.Contains(Methods(), m):
 		return outcome.At(outcome.Usage, "method", "no method %q; there are %v", m, Methods())
 	case m.iterate() != nil && e.config.Standardize:
-		return outcome.At(outcome.Usage, "method", "standardised columns have %s alone", Implicit)
+		return outcome.At(outcome.Usage, "method", "standardised columns go with method %s only", Implicit)
 	case m.iterate() != nil && e.config.PenaltyFactors != nil:
-		return outcome.At(outcome.Usage, "method", "penalty factors have %s alone", Implicit)
+		return outcome.At(outcome.Usage, "method", "penalty factors go with method %s only", Implicit)
 	case m.iterate() != nil && e.config.bounded():
-		return outcome.At(outcome.Usage, "method", "bounds have %s alone", Implicit)
+		return outcome.At(outcome.Usage, "method", "bounds go with method %s only", Implicit)
 	case m.iterate() != nil && (e.family.classes || e.family.blocks != nil):
-		return outcome.At(outcome.Usage, "method", "%s has %s alone", e.config.Model, Implicit)
+		return outcome.At(outcome.Usage, "method", "%s goes with method %s only", e.config.Model, Implicit)
 	case m.iterate() != nil && !e.family.smooth():
 		return outcome.At(outcome.Usage, "method", "steps of a descent are 1/L, and the curvature of the %s loss has no bound L; %s needs none", e.family.lossName(), Implicit)
 	default:

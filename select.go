@@ -20,8 +20,8 @@ type Search = choose.Search
 
 // The outer methods.
 const (
-	// Auto looks before it descends where there is one λ: along a path from the null model
-	// down, and then at the least point of a model of all it has seen. Two λ's are looked for
+	// Auto scans before it descends where there is one λ: along a path from the null model
+	// down, and then at the least point of a model of all it has seen. Two λ's are searched for
 	// from the best of each alone by a trust region. For more it begins with one share of αmax
 	// for all, and goes on by a trust region; by L-BFGS for one of each column.
 	Auto         = choose.Auto
@@ -72,7 +72,7 @@ type SelectOptions struct {
 	// data, such as yesterday's: the search goes on from its λ, inner problems begin at its
 	// coefficients, and what it has seen of the criterion says how far to go. That takes one
 	// to three evaluations where little has changed. Where it leads nowhere, the search begins
-	// anew. Of other basins only those are looked into that the earlier search has seen: select
+	// anew. Of other basins only those that the earlier search has seen are searched: select
 	// without it now and then. Not for an [SVM]. It is not changed.
 	From *Selection
 	// Evaluations is the budget; 0 means 50, or the size of the grid, or for the weighted
@@ -117,7 +117,7 @@ type Selection struct {
 	// was chosen for all classes, it has one entry, the slope by its logarithm.
 	Gradient []float64
 	// Test is the criterion there on the rows that Validation.FoldIDs keeps for testing,
-	// where Tested says that there are such. Only the weighted Lasso looks at them: its
+	// where Tested says that there are such. Only the weighted Lasso uses them: its
 	// search ends when they no longer gain.
 	Test   float64
 	Tested bool
@@ -127,7 +127,7 @@ type Selection struct {
 	NullValue   float64 // the criterion of the null model: no column is used
 	Sigma       float64 // the noise level, of [SURE], [AIC] and [BIC]
 	Evaluations []search.Evaluation
-	// Seen is the range of the first λ that Auto has looked at, and the basins found.
+	// Seen is the range of the first λ that Auto has scanned, and the basins found.
 	Seen search.Seen
 	// Status says why the search ended: Converged, NullModel where nothing beats the null
 	// model, Stationary, Kink, Flat, Box, Exhausted, Budget, Cancelled, or Failed. Err says

@@ -210,7 +210,7 @@ func (s *Spec) test() (rows []int32) {
 // validation or training rows of positive weight; what takes a spec of folds makes it too.
 func (s *Spec) Check(n int) error {
 	if s.Risk != nil {
-		return outcome.Errorf(outcome.Usage, "a risk is that of the squared loss")
+		return outcome.Errorf(outcome.Usage, "SURE, AIC and BIC need the squared loss")
 	}
 	if err := sparse.CheckWeights(s.Weights, n); err != nil {
 		return err

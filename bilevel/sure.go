@@ -69,7 +69,7 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 	case math.IsInf(4*epsilon*epsilon*float64(n), 1) || risk.Sigma*risk.Sigma < leastVariance:
 		return nil, outcome.At(outcome.BadParameter, "sigma", "the square of the noise level %g is too large or too small a number: scale the target", risk.Sigma)
 	case epsilon < leastStep*largest:
-		return nil, outcome.At(outcome.BadParameter, "sigma", "a noise level of %g is lost in targets up to %g, whose digits end before: subtract their mean, or judge by held-out rows", risk.Sigma, largest)
+		return nil, outcome.At(outcome.BadParameter, "sigma", "a noise level of %g is below the last digit of targets up to %g: subtract their mean, or judge by held-out rows", risk.Sigma, largest)
 	}
 	delta, weight := normals(n, risk.Seed), risk.Freedom/epsilon
 	moved, rows := make([]float64, n), make([]int32, n)

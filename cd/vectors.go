@@ -71,7 +71,7 @@ func NewVectors(fit *model.Vectors) (*Vectors, error) {
 		}
 	}
 	if s.byRows = len(s.list) < len(s.columns) && !fit.Simplex(); min(len(s.list), len(s.columns)) > mostVectors {
-		return nil, outcome.Errorf(outcome.Limit, "%d rows and %d columns: one of them must be %d at most, which a matrix is factorised of", len(s.list), len(s.columns), mostVectors)
+		return nil, outcome.Errorf(outcome.Limit, "%d rows and %d columns: the smaller number must be at most %d, the size of the largest matrix that is factorised", len(s.list), len(s.columns), mostVectors)
 	}
 	s.free.system.Kernels = s.k
 	s.a, s.m, s.w = make([]float64, n), make([]float64, n), make([]float64, p)

@@ -185,7 +185,7 @@ func DetectSVMLight(ctx context.Context, r io.Reader, opt ReadOptions) (x *CSC, 
 	if s.zero {
 		before = 0
 		if s.width == s.columns {
-			e := outcome.At(outcome.Shape, "features", "index %d beyond the %d columns there may be, in a file that counts from 0", s.width-1, s.columns-1)
+			e := outcome.At(outcome.Shape, "features", "index %d beyond the %d columns there may be, in a file whose columns count from 0", s.width-1, s.columns-1)
 			e.File = opt.Name
 			return nil, nil, true, e
 		}

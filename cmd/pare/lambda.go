@@ -78,7 +78,7 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 	}
 	for i, ratio := range values {
 		if ratio == 0 && !common.on(pare.EachColumn) {
-			return nil, outcome.At(outcome.BadParameter, "ratio", "0 leaves no penalty; a small share, 1e-6 for example, comes near, and wlasso has columns without")
+			return nil, outcome.At(outcome.BadParameter, "ratio", "must be positive; for nearly no penalty give 1e-6, or leave columns unpenalised with wlasso")
 		}
 		values[i] = top[i] + kernels.Log(ratio)
 	}
@@ -94,7 +94,7 @@ func (s strengths) logarithms(common commonFlags, d *dataset, values []float64) 
 	case s.flag == "alpha" && common.stated.traits.Samples:
 		return nil, outcome.At(outcome.Usage, "alpha", "%s has a strength C; give --C", common.Model)
 	case s.flag == "C" && common.on(pare.CostAndTube):
-		return nil, outcome.At(outcome.Usage, "C", "%s has ε besides; give --log-lambda, ln C and ln ε", common.Model)
+		return nil, outcome.At(outcome.Usage, "C", "%s has two strengths; give ln C and ln ε with --log-lambda", common.Model)
 	}
 	rows := float64(len(d.y))
 	if d.weights != nil {

@@ -26,7 +26,7 @@ type selectCommand struct {
 
 // searchFlags say how λ is looked for.
 type searchFlags struct {
-	Search      pare.Search     `default:"auto" placeholder:"SEARCH" help:"auto: looks from αmax down, then descends; two λ's from the best of each alone by a trust region; more from one share of αmax on, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, halton, random, tpe, the latter two drawn by --seed (default: auto)." group:"Search"`
+	Search      pare.Search     `default:"auto" placeholder:"SEARCH" help:"auto: scans from αmax down, then descends; two λ's from the best of each alone by a trust region; more from one share of αmax on, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, halton, random, tpe, the latter two drawn by --seed (default: auto)." group:"Search"`
 	TolSchedule search.Schedule `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
 	Start       *float64        `placeholder:"R" help:"First α/αmax of gradient, linesearch, lbfgs and adam (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1, or one over the mean squared norm of long rows)." group:"Search"`
 	PerClass    bool            `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`

@@ -76,6 +76,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 	step := s.step(ctx, g, at, x)
 	s.out.InjectivityMargin = s.system.Margin()
 	change, wander := s.change(at, step, curvature)
+	inside := s.inside(g, x)
 	moving := false
 	for i := range r {
 		moving = s.right(g, i, b) || moving
@@ -93,10 +94,31 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 	case s.out.Status != outcome.Converged:
 	case !moving:
 		s.out.Status = outcome.Flat
+	case !inside:
+		s.out.Status = outcome.SupportUncertified
 	default:
 		s.doubt(at)
 	}
 	return &s.out, nil
+}
+
+// inside reports that no block of the support, and no entry at a kink of its own, is as small
+// as what the Newton step x, with the safety of bounds, may move it by.
+func (s *Blocks) inside(g model.Blocks, x []float64) bool {
+	for _, block := range s.system.Blocks {
+		var moved, size float64
+		for k, at := range block.At {
+			b := block.Beta[block.Of[k]]
+			if g.Kinked(block.Block, block.Of[k]) && !(blockSafety*math.Abs(x[at]) < math.Abs(b)) {
+				return false
+			}
+			moved, size = math.FMA(x[at], x[at], moved), math.FMA(b, b, size)
+		}
+		if !(blockSafety*math.Sqrt(moved) < math.Sqrt(size)) {
+			return false
+		}
+	}
+	return true
 }
 
 // rounding is what a system of one coefficient is off by.

@@ -100,6 +100,9 @@ func (p *Problem) minimise(ctx context.Context, f search.Objective, origins, sta
 		}
 		if problem, ok := p.Objective.(alongPath); ok && len(origins) == len(p.Top) {
 			known := &ahead{problem: problem, path: points}
+			if most := options.Evaluations; most > 0 && most < len(points) {
+				known.path = points[:most] // folds that ran on would begin what follows elsewhere
+			}
 			defer known.end()
 			f = known
 		}

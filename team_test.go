@@ -2,6 +2,7 @@ package pare_test
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"reflect"
 	"runtime"
@@ -127,16 +128,20 @@ func TestTeamsAllocateNothing(t *testing.T) {
 	}
 	fit()
 	goroutines := runtime.NumGoroutine()
-	var a, b runtime.MemStats
-	const fits = 10
-	runtime.ReadMemStats(&a)
-	for range fits {
-		fit()
+	// The runtime makes goroutines and threads of its own now and then, not in every batch.
+	const batches, fits = 20, 2
+	least := math.Inf(1)
+	for batch := 0; batch < batches && least > 1; batch++ {
+		var a, b runtime.MemStats
+		runtime.ReadMemStats(&a)
+		for range fits {
+			fit()
+		}
+		runtime.ReadMemStats(&b)
+		least = min(least, float64(b.Mallocs-a.Mallocs)/fits)
 	}
-	runtime.ReadMemStats(&b)
-	// The runtime makes goroutines and threads of its own now and then.
-	if n := float64(b.Mallocs-a.Mallocs) / fits; n > 5 {
-		t.Errorf("%g allocations in a fit", n)
+	if least > 1 {
+		t.Errorf("%g allocations in a fit", least)
 	}
 	for patience := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines; runtime.Gosched() { // one may be on its last step
 		if time.Now().After(patience) {

@@ -34,7 +34,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"fit --ratio 1 --solver pgd", "solver", []string{"forward and backward", "cd"}},
 		{"fit --ratio 1 --method backward", "method", []string{"fit makes no hypergradient", "grad and select"}},
 		{"path --method backward", "method", []string{"path makes no hypergradient", "grad and select"}},
-		{"grad --ratio 1 --model multiclass --method forward", "method", []string{"multiclass has implicit"}},
+		{"grad --ratio 1 --model multiclass --method forward", "method", []string{"multiclass goes with method implicit only"}},
 		{"select --unit-rows --min-nnz 2 --save model", "save", []string{"--min-nnz", "leave out"}},
 		{"select --standardize --model svm", "standardize", []string{"svm", "before"}},
 		{"select --positive --model ridge", "positive", []string{"ridge", "ℓ1 penalty"}},

@@ -206,17 +206,8 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 		}
 		return l.finish(ctx, r, out)
 	case AskSolve:
-		if r.From > 0 {
-			m.recall(r.From)
-		}
-		if r.Start != nil {
-			start := r.Start
-			if r.Unscaled {
-				start = start.in(lane.over())
-			}
-			if err := lane.moveTo(start); err != nil {
-				return err
-			}
+		if err := m.start(r); err != nil {
+			return err
 		}
 		if err := lane.solve(ctx, r, l.options(r)); err != nil {
 			return err
@@ -236,6 +227,21 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 		out.tell(lane)
 	}
 	return nil
+}
+
+// start moves a lane to where a solve is asked to begin.
+func (m *made) start(r *LaneRequest) error {
+	if r.From > 0 {
+		m.recall(r.From)
+	}
+	switch {
+	case r.Start == nil:
+		return nil
+	case r.Unscaled:
+		return m.lane.moveTo(r.Start.in(m.lane.over()))
+	default:
+		return m.lane.moveTo(r.Start)
+	}
 }
 
 // tell adds what a lane has found last itself.

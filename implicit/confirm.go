@@ -54,8 +54,10 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 	}
 	size := float64(len(at.Support))
 	if s.direct.ready && float64(s.store.Rows())*size*size <= rowProof {
-		leverage := s.leverage(s.store, s.direct.representatives, s.direct.l) / s.direct.sure
-		d.step = min(d.step, concordance*d.energy*math.Sqrt(leverage))
+		if s.direct.leverage == 0 {
+			s.direct.leverage = s.leverage(s.store, s.direct.representatives, s.direct.l)
+		}
+		d.step = min(d.step, concordance*d.energy*math.Sqrt(s.direct.leverage/s.direct.sure))
 	}
 	return d
 }

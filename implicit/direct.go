@@ -31,6 +31,7 @@ type direct struct {
 	x, y           []float64 // on all columns
 	least          float64   // 1/τ
 	sure           float64   // 1 − ετ
+	leverage       float64   // see [Solver.leverage]; 0 until it is asked for
 
 	representatives []int32   // r columns
 	place           []int32   // of the column that each of all is a copy of, among representatives; nil: no copies
@@ -74,6 +75,7 @@ func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	for _, v := range []*[]float64{&f.x, &f.y, &f.z, &f.inverse} {
 		*v = resize(*v, len(columns))
 	}
+	f.leverage = 0
 	f.ready = s.factorised(g.Ridge())
 	if equal, opposite := g.Indifferent(); !f.ready && equal {
 		if near := s.parallel(columns); len(near) > 0 && f.share(s.view.NewCopies(opposite), columns, near) {

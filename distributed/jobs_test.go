@@ -190,13 +190,13 @@ func TestTerminatedWorkersFinishWhatTheyHaveBegun(t *testing.T) {
 	s := newStage(t, "lasso")
 	want, _ := inProcess(t, "lasso")
 	s.start("server", "worker1", "worker2", "coordinator")
-	<-s.evaluated
-	c := s.processes["worker1"]
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+	s.evaluation()
+	p := s.processes["worker1"]
+	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Wait(); err != nil {
-		t.Errorf("%v: %s", err, c.Stderr)
+	if <-p.ended; p.err != nil {
+		t.Errorf("%v: %s", p.err, p.Stderr)
 	}
 	delete(s.processes, "worker1")
 	if got := s.result(); got != want {

@@ -99,9 +99,20 @@ type stage struct {
 	t         *testing.T
 	url, dir  string
 	kind      string
-	processes map[string]*exec.Cmd
-	evaluated chan struct{} // by the first coordinator
+	processes map[string]*process
+	evaluated chan struct{} // by coordinators
 }
+
+// process is one that was started. Err and what it has written are known once it has ended.
+type process struct {
+	*exec.Cmd
+	ended chan struct{}
+	err   error
+}
+
+// patience is how long a test waits for what should happen at once: machines may be slow, and
+// a server that has lost its leader takes its time.
+const patience = 6 * time.Minute
 
 func newStage(t *testing.T, kind string) *stage {
 	t.Helper()
@@ -109,7 +120,7 @@ func newStage(t *testing.T, kind string) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{t: t, url: free.ClientURL(), dir: t.TempDir(), kind: kind, processes: map[string]*exec.Cmd{}, evaluated: make(chan struct{}, 1000)}
+	s := &stage{t: t, url: free.ClientURL(), dir: t.TempDir(), kind: kind, processes: map[string]*process{}, evaluated: make(chan struct{}, 1000)}
 	free.Shutdown()
 	free.WaitForShutdown()
 	t.Cleanup(s.end)
@@ -136,7 +147,25 @@ func (s *stage) start(names ...string) {
 		if err := c.Start(); err != nil {
 			s.t.Fatal(err)
 		}
-		s.processes[name] = c
+		p := &process{Cmd: c, ended: make(chan struct{})}
+		go func() { p.err = c.Wait(); close(p.ended) }()
+		s.processes[name] = p
+	}
+}
+
+// evaluation waits until the coordinator has evaluated something.
+func (s *stage) evaluation() {
+	s.t.Helper()
+	p := s.processes["coordinator"]
+	select {
+	case <-s.evaluated:
+	case <-p.ended:
+		if len(s.evaluated) == 0 {
+			s.t.Fatalf("the coordinator has evaluated nothing more: %v: %s", p.err, p.Stderr)
+		}
+		<-s.evaluated
+	case <-time.After(patience):
+		s.t.Fatal("nothing is evaluated")
 	}
 }
 
@@ -149,9 +178,9 @@ func (s *stage) Write(text []byte) (int, error) {
 }
 
 func (s *stage) kill(name string) {
-	if c := s.processes[name]; c != nil {
-		_ = c.Process.Kill()
-		_ = c.Wait()
+	if p := s.processes[name]; p != nil {
+		_ = p.Process.Kill()
+		<-p.ended
 		delete(s.processes, name)
 	}
 }
@@ -159,16 +188,13 @@ func (s *stage) kill(name string) {
 // result waits for the coordinator.
 func (s *stage) result() string {
 	s.t.Helper()
-	c := s.processes["coordinator"]
-	ended := make(chan error, 1)
-	go func() { ended <- c.Wait() }()
+	p := s.processes["coordinator"]
 	select {
-	case err := <-ended:
-		delete(s.processes, "coordinator")
-		if err != nil {
-			s.t.Fatalf("%v: %s", err, c.Stderr)
+	case <-p.ended:
+		if p.err != nil {
+			s.t.Fatalf("%v: %s", p.err, p.Stderr)
 		}
-	case <-time.After(2 * time.Minute):
+	case <-time.After(patience):
 		s.t.Fatal("the selection does not end")
 	}
 	text, err := os.ReadFile(filepath.Join(s.dir, "bits"))
@@ -222,7 +248,7 @@ func TestKillsChangeNoBit(t *testing.T) {
 					after, moment := 1+rand.N(evaluations-1), rand.N(5*time.Millisecond)
 					t.Logf("%s after evaluation %d of %d and %v", victims, after, evaluations, moment)
 					for range after {
-						<-s.evaluated
+						s.evaluation()
 					}
 					time.Sleep(moment)
 					if strings.HasPrefix(victims, "paused") {

@@ -195,18 +195,13 @@ func (c *coordinator) state(ctx context.Context, requests []bilevel.LaneRequest)
 	}
 	for {
 		_, err := c.run.streams.jobs.Create(ctx, c.job, text)
-		if err == nil {
-			break
-		}
 		if errors.Is(err, jetstream.ErrKeyExists) {
-			there, err := c.run.streams.jobs.Get(ctx, c.job)
-			if err != nil {
-				return unreachable(err)
-			}
-			var old record
-			if err := decode(there.Value(), &old); err != nil || !bytes.Equal(there.Value(), text) {
+			var there jetstream.KeyValueEntry
+			if there, err = c.run.streams.jobs.Get(ctx, c.job); err == nil && !bytes.Equal(there.Value(), text) {
 				return outcome.At(outcome.Usage, "job", "the id %s belongs to a selection of other data or options, or by another version of pare; use another id", c.run.ID)
 			}
+		}
+		if err == nil {
 			break
 		}
 		if !pause(ctx) {
@@ -239,7 +234,7 @@ func (c *coordinator) Run(ctx context.Context, requests []bilevel.LaneRequest, s
 	failed := make(chan error, len(batches))
 	for _, b := range batches {
 		go func() {
-			if err := c.run.streams.publish(sending, strings.Replace(b.subject, "result", "task", 1), b.text); err != nil {
+			if err := c.run.streams.publish(sending, c.run.streams.tasks, strings.Replace(b.subject, "result", "task", 1), b.text); err != nil {
 				failed <- err
 			}
 		}()

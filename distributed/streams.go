@@ -23,6 +23,8 @@ const (
 	retry         = 200 * time.Millisecond
 	opening       = time.Minute // servers of a cluster may yet have to agree on streams
 	reply         = 5 * time.Second
+	heartbeat     = time.Second     // of a server to who waits for messages
+	silence       = 2 * time.Minute // after which a server forgets a consumer
 )
 
 // streams are what a job needs of JetStream.
@@ -119,9 +121,11 @@ func subject(kind, job string, group, n int) string {
 	return fmt.Sprintf("pare.%s.%s.%d.%d", kind, job, group, n)
 }
 
-// publish puts a message under a subject, unless there is one already. It tries until ctx
-// ends, since servers may be away for a while; only what is too large is an error at once.
-func (s *streams) publish(ctx context.Context, subject string, text []byte) error {
+// publish puts a message into a stream under a subject, unless there is one already. It tries
+// until ctx ends, since servers may be away for a while; only what is too large is an error at
+// once. A refusal may be due to a message that the servers have yet to agree on, and may still
+// lose with their leader, so that it counts only once the message is there.
+func (s *streams) publish(ctx context.Context, to jetstream.Stream, subject string, text []byte) error {
 	if most := s.nc.MaxPayload(); int64(len(text)) > most && most > 0 {
 		return outcome.Errorf(outcome.Limit, "a message of %d bytes is too large for the server, whose max_payload is %d: raise it, to 64 MB at most", len(text), most)
 	}
@@ -130,7 +134,10 @@ func (s *streams) publish(ctx context.Context, subject string, text []byte) erro
 		_, err := s.js.Publish(once, subject, text)
 		end()
 		var refused *jetstream.APIError
-		if err == nil || errors.As(err, &refused) && strings.Contains(refused.Description, "maximum messages per subject") {
+		if errors.As(err, &refused) && strings.Contains(refused.Description, "maximum messages per subject") {
+			_, err = to.GetLastMsgForSubject(ctx, subject)
+		}
+		if err == nil {
 			return nil
 		}
 		if !pause(ctx) {
@@ -150,46 +157,51 @@ func pause(ctx context.Context) bool {
 }
 
 // follow calls f with all messages of a stream under a subject, in their order, those there
-// are and those to come, until ctx ends or f says no.
+// are and those to come, until ctx ends or f says no. Its consumer is one server's; where that
+// server is silent, or a message is missing, another consumer goes on from there.
 func follow(ctx context.Context, s jetstream.Stream, subject string, f func(jetstream.Msg) bool) {
-	config := jetstream.OrderedConsumerConfig{FilterSubjects: []string{subject}}
+	next := uint64(1) // the place in the stream
 	for {
-		consumer, err := s.OrderedConsumer(ctx, config)
-		if err != nil {
-			if !pause(ctx) {
-				return
-			}
-			continue
-		}
-		messages, err := consumer.Messages()
-		if err != nil {
-			if !pause(ctx) {
-				return
-			}
-			continue
-		}
-		end := context.AfterFunc(ctx, messages.Stop)
-		for {
-			m, err := messages.Next()
-			if err != nil {
-				break
-			}
-			about, err := m.Metadata()
-			if err != nil {
-				break
-			}
-			if !f(m) {
-				end()
-				messages.Stop()
-				return
-			}
-			config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, about.Sequence.Stream+1
-		}
-		end()
-		messages.Stop()
-		if !pause(ctx) {
+		if !consume(ctx, s, subject, &next, f) || !pause(ctx) {
 			return
 		}
+	}
+}
+
+// consume follows with one consumer, and moves next behind what f has had. It returns false
+// where f says no.
+func consume(ctx context.Context, s jetstream.Stream, subject string, next *uint64, f func(jetstream.Msg) bool) bool {
+	consumer, err := s.CreateConsumer(ctx, jetstream.ConsumerConfig{
+		FilterSubject: subject, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: *next,
+		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: silence,
+	})
+	if err != nil {
+		return true
+	}
+	name := consumer.CachedInfo().Name
+	defer func() {
+		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), reply)
+		defer end()
+		_ = s.DeleteConsumer(ctx, name) // or it ends by itself
+	}()
+	messages, err := consumer.Messages(jetstream.PullExpiry(2*heartbeat), jetstream.PullHeartbeat(heartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(true))
+	if err != nil {
+		return true
+	}
+	defer messages.Stop()
+	for delivered := uint64(1); ; delivered++ {
+		m, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return true
+		}
+		about, err := m.Metadata()
+		if err != nil || about.Sequence.Consumer != delivered {
+			return true
+		}
+		if !f(m) {
+			return false
+		}
+		*next = about.Sequence.Stream + 1
 	}
 }
 

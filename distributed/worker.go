@@ -289,7 +289,7 @@ func (s *shift) begin(h *holding, group int) *duty {
 			a.Seconds = time.Since(began).Seconds()
 			text, err := encode(a)
 			if err == nil {
-				err = s.streams.publish(h.ctx, strings.Replace(m.Subject(), "task", "result", 1), text)
+				err = s.streams.publish(h.ctx, s.streams.results, strings.Replace(m.Subject(), "task", "result", 1), text)
 			}
 			if err != nil && h.ctx.Err() == nil {
 				s.Log.Error("not answered", "subject", m.Subject(), "error", err)

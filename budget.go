@@ -47,8 +47,8 @@ func (e *engine) afford(problems int) error {
 	if e.config.MaxBytes == 0 {
 		return nil
 	}
-	n, p := e.x.Dims()
-	byRows, byColumns := float64(bytesPerRow*int64(n)+bytesPerEntry*e.x.NNZ()), float64(bytesPerColumn*int64(p))
+	n, p := e.of.X.Dims()
+	byRows, byColumns := float64(bytesPerRow*int64(n)+bytesPerEntry*e.of.X.NNZ()), float64(bytesPerColumn*int64(p))
 	need, pair := bytesAlways+byRows+byColumns, float64(bytesPerPair)
 	if e.family.coldSample() {
 		// A cold start may solve the problem on a quarter of the rows, and that on a
@@ -90,7 +90,7 @@ func (e *engine) atOnce() int {
 	if !e.family.classes {
 		return 1
 	}
-	return max(1, min(e.config.threads(), e.config.Model.Hyperparameters(e.x, e.y)))
+	return max(1, min(e.config.threads(), e.of.Count))
 }
 
 func (c Config) threads() int {

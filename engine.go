@@ -1,14 +1,15 @@
 package pare
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
-	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -17,19 +18,12 @@ import (
 type engine struct {
 	config Config
 	family family
-	k      *kernels.Set
-	x      sparse.Matrix
-	y      []float64
-	problem
-	hyperparameters int
-	times, weighing []float64 // of the columns, see factors.go; nil: no factors
-	unpenalised     bool      // some factor is 0
-	box             *model.Box
-	leftOut         Criterion // ALO or GCV, where λ is chosen by them
-	gram            int       // columns of the largest Gram matrix; 0: no limit of ours
-	reused          *results  // where all results go, see [Fitter]; nil: each to its own
-	team            *team.Team
-	classes         *classWeighing // nil: classes have no weights of their own
+	of     *inner.Statement
+	inner.Problem
+	leftOut Criterion // ALO or GCV, where λ is chosen by them
+	gram    int       // columns of the largest Gram matrix; 0: no limit of ours
+	reused  *Fitted   // where all results go, see [Fitter]; nil: each to its own
+	team    *team.Team
 }
 
 // newEngine makes an engine that is ready to solve.
@@ -46,7 +40,7 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 
 // open makes the inner problem.
 func (e *engine) open() (err error) {
-	e.problem, err = e.family.state(e)
+	e.Problem, err = e.family.state(e.of)
 	return err
 }
 
@@ -60,30 +54,17 @@ func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 		return nil, err
 	}
 	c.Model = f.name
-	switch {
-	case c.Offset != nil && !f.offset():
-		return nil, outcome.At(outcome.Usage, "offset", "%s has no offset; the models with one predictor and a penalty on columns have one", c.Model)
-	case c.Offset != nil && c.Method.iterate() != nil:
-		return nil, outcome.At(outcome.Usage, "method", "offsets go with method %s only", Implicit)
-	case c.Positive && !f.positive:
-		return nil, outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models with an ℓ1 penalty have it", c.Model)
-	case c.Positive && !c.bounded():
-		f.form = f.nonNegative()
-	}
-	e := &engine{config: c, family: f, x: x, y: y}
-	if err = e.refuseShapes(); err != nil {
+	e := &engine{config: c, family: f}
+	if err = e.checkConfig(); err != nil {
 		return nil, err
 	}
-	if err = e.checkVectors(); err != nil {
-		return nil, err
+	e.of = e.statement(x, y)
+	if c.ClassWeights != nil || c.Balanced {
+		if e.of.ClassWeights, err = inner.NewClassWeights(y, c.ClassWeights); err != nil {
+			return nil, err
+		}
 	}
-	if err = e.checkMethod(); err != nil {
-		return nil, err
-	}
-	if e.classes, err = newClassWeighing(f, y, c); err != nil {
-		return nil, err
-	}
-	if e.k, err = c.kernels(); err != nil {
+	if e.of.Kernels, err = c.kernels(); err != nil {
 		return nil, err
 	}
 	if !isMatrix(x) {
@@ -92,14 +73,26 @@ func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if err = e.checkBudget(); err != nil {
 		return nil, err
 	}
-	if err = e.checkFactors(); err != nil {
-		return nil, err
+	return e, e.of.Check()
+}
+
+// statement states the inner problem.
+func (e *engine) statement(x sparse.Matrix, y []float64) *inner.Statement {
+	c, f := e.config, e.family
+	return &inner.Statement{
+		Name: string(f.name), Loss: f.loss, Form: f.form, Judge: f.judge, Classes: f.classes, Tube: f.tube, Simplex: f.simplex,
+		X: x, Y: y, Weights: c.Weights, Offset: c.Offset,
+		Intercept: c.Intercept || !f.bare && !c.NoIntercept, Standardise: c.Standardize,
+		Positive: c.Positive, Lower: c.Lower, Upper: c.Upper, Factors: c.PenaltyFactors,
+		Groups: c.Groups, GroupWeights: c.GroupWeights, Parameter: e.parameter(), Count: f.hyperparameters(x, y),
+		Threads: c.threads(), Certify: c.Certify, Solver: e.solver, Turn: e.turn, Team: e.helpers,
 	}
-	if err = e.checkBounds(); err != nil {
-		return nil, err
-	}
-	e.hyperparameters = c.Model.Hyperparameters(x, y)
-	return e, nil
+}
+
+// parameter returns the parameter of the penalty besides its strengths, 0 where there is none.
+func (e *engine) parameter() float64 {
+	s := e.family.shape()
+	return cmp.Or(e.config.parameter(s.Flag), s.Usual)
 }
 
 // isMatrix reports whether a constructor of package sparse has made x.
@@ -128,21 +121,6 @@ func (c Config) kernels() (*kernels.Set, error) {
 		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
 	}
 	return k, nil
-}
-
-// view returns the view of all rows.
-func (e *engine) view() (*sparse.View, error) {
-	view, err := sparse.NewView(e.k, e.x, e.training(), !e.config.NoIntercept)
-	if err == nil && e.config.Standardize {
-		view = view.Standardised()
-	}
-	if err == nil && e.times != nil {
-		view, err = view.Rescaled(e.times)
-	}
-	if err == nil && !e.family.classes { // those are solved at the same time
-		view = view.With(e.helpers())
-	}
-	return view, err
 }
 
 // helpers returns the team of the inner problem on all rows, made the first time.
@@ -180,11 +158,11 @@ func (e *engine) solver() cd.Options {
 // spec returns what all outer problems share.
 func (e *engine) spec() bilevel.Spec {
 	spec := bilevel.Spec{
-		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.times, Box: e.box, Solver: e.solver(),
+		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.of.Times, Box: e.of.Box, Solver: e.solver(),
 		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Solved: e.config.Solved,
 	}
-	if e.classes != nil {
-		spec.Training = e.classes.weigh
+	if e.of.ClassWeights != nil {
+		spec.Training = e.of.ClassWeights.Weigh
 	}
 	if e.config.seat != nil {
 		spec.Turns = e.config.seat
@@ -203,10 +181,18 @@ func (e *engine) turn(ctx context.Context) (end func()) {
 
 // check refuses a λ of the wrong length, or that cannot be.
 func (e *engine) check(logLambda []float64) error {
-	if r := e.hyperparameters; len(logLambda) != r {
+	if r := e.of.Count; len(logLambda) != r {
 		return outcome.At(outcome.Shape, "log-lambda", "one λ is wanted for each hyperparameter, %d for %s, got %d", r, e.config.Model, len(logLambda))
 	}
-	return e.accepts(logLambda)
+	return e.Accepts(logLambda)
+}
+
+// outer states the choice of λ.
+func (e *engine) outer(spec bilevel.Spec) (inner.Outer, error) {
+	if e.leftOut == "" {
+		return e.Outer(spec)
+	}
+	return e.Problem.(inner.LeavesOut).ByLeftOut(e.leftOut == GCV)
 }
 
 // fit solves at one λ and says where.
@@ -215,16 +201,35 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 		return nil, err
 	}
 	began := time.Now()
-	f, err := e.solve(ctx, logLambda)
+	s, err := e.Solve(ctx, logLambda)
 	e.team.Rest()
 	if err != nil {
 		return nil, err
 	}
+	f := e.reused
+	if f == nil {
+		f = &Fitted{}
+	}
+	e.take(f, s, logLambda, e.Max())
 	f.Model, f.Loss, f.Link = e.config.Model, e.family.lossName(), e.family.link()
-	_, f.Columns = e.x.Dims()
-	f.LogLambda, f.LogLambdaMax, f.Kernels = append(f.LogLambda[:0], logLambda...), append(f.LogLambdaMax[:0], e.max()...), e.k.Name
+	_, f.Columns = e.of.X.Dims()
 	if o := e.config.Observer; o != nil {
 		o.Solve(f, time.Since(began))
 	}
 	return f, nil
+}
+
+// take makes f the solution s at one λ.
+func (e *engine) take(f *Fitted, s *inner.Solution, logLambda, top []float64) {
+	*f = Fitted{
+		LogLambda: append(f.LogLambda[:0], logLambda...), LogLambdaMax: append(f.LogLambdaMax[:0], top...),
+		Support: s.Support, Coef: s.Coef, Intercept: s.Intercept, Classes: s.Classes, Free: s.Free, Bound: s.Bound,
+		Objective: s.Objective, Certificate: s.Certificate, Unique: s.Unique, SupportCertified: s.SupportCertified,
+		DualMargin: s.DualMargin, SecondsCertify: s.SecondsCertify, Effort: s.Effort, Status: s.Status, Kernels: e.of.Kernels.Name,
+	}
+	for _, class := range s.PerClass {
+		one := &Fitted{}
+		e.take(one, class, class.LogLambda, class.LogLambdaMax)
+		f.PerClass = append(f.PerClass, one)
+	}
 }

@@ -105,5 +105,5 @@ func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(e.max()), nil
+	return slices.Clone(e.Max()), nil
 }

@@ -24,7 +24,7 @@ func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
 		return nil, err
 	}
 	if !e.family.classes {
-		e.reused = &results{}
+		e.of.Keep, e.reused = true, &Fitted{}
 	}
 	return &Fitter{e}, nil
 }
@@ -39,37 +39,9 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 		}
 		defer leave()
 	}
-	f.engine.restart()
+	f.engine.Restart()
 	return f.engine.fit(ctx, logLambda)
 }
 
 // LogLambdaMax is [LogLambdaMax] of the data. Read only.
-func (f *Fitter) LogLambdaMax() []float64 { return f.engine.max() }
-
-// results are those of a Fitter, one after the other in the same place.
-type results struct {
-	Fitted
-	yes bool // what Unique points to
-}
-
-// blank returns where the next result goes.
-func (e *engine) blank() *Fitted {
-	if e.reused == nil {
-		return &Fitted{}
-	}
-	last := &e.reused.Fitted
-	*last = Fitted{
-		Support: last.Support[:0], Coef: last.Coef[:0],
-		LogLambda: last.LogLambda[:0], LogLambdaMax: last.LogLambdaMax[:0],
-	}
-	return last
-}
-
-// proved returns what [Fitted].Unique is where there is one solution.
-func (e *engine) proved() *bool {
-	if e.reused == nil {
-		return new(true)
-	}
-	e.reused.yes = true
-	return &e.reused.yes
-}
+func (f *Fitter) LogLambdaMax() []float64 { return f.engine.Max() }

@@ -27,11 +27,11 @@ func (e *engine) checkFrom(o SelectOptions) error {
 	case s.Final.Model != e.config.Model || s.Final.Loss != e.family.lossName():
 		return refused(outcome.Usage, "the earlier selection is of %s with the loss %s, this one of %s with %s", s.Final.Model, s.Final.Loss, e.config.Model, e.family.lossName())
 	}
-	if _, p := e.x.Dims(); s.Final.Columns != p || len(s.LogLambdaMax) != e.hyperparameters {
-		return refused(outcome.Shape, "the earlier selection is of %d columns and %d hyperparameters, the data have %d and %d", s.Final.Columns, len(s.LogLambdaMax), p, e.hyperparameters)
+	if _, p := e.of.X.Dims(); s.Final.Columns != p || len(s.LogLambdaMax) != e.of.Count {
+		return refused(outcome.Shape, "the earlier selection is of %d columns and %d hyperparameters, the data have %d and %d", s.Final.Columns, len(s.LogLambdaMax), p, e.of.Count)
 	}
 	if e.family.classes {
-		if labels, _, err := bilevel.Classes(e.y); err != nil || !slices.Equal(labels, s.Final.Classes) {
+		if labels, _, err := bilevel.Classes(e.of.Y); err != nil || !slices.Equal(labels, s.Final.Classes) {
 			return refused(outcome.Usage, "the earlier selection has the classes %g, the data %g; select without it", s.Final.Classes, labels)
 		}
 	}

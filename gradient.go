@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -104,7 +105,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 		Status:            r.Status,
 		SecondsSolve:      r.SecondsSolve,
 		SecondsGradient:   r.SecondsGradient,
-		Kernels:           e.k.Name,
+		Kernels:           e.of.Kernels.Name,
 	}
 	if len(r.Shape) > 0 {
 		h.Shape = r.Shape[0]
@@ -131,10 +132,10 @@ const (
 // settle evaluates at a tolerance, and where that leaves open which columns are in the
 // support, or has columns there that depend on one another, at tighter ones from there.
 // It does so for few entries, and for as many as there are where certificates are asked for.
-func (e *engine) settle(ctx context.Context, problem outer, logLambda []float64) (bilevel.Report, error) {
+func (e *engine) settle(ctx context.Context, problem inner.Outer, logLambda []float64) (bilevel.Report, error) {
 	tol := cmp.Or(e.config.Tol, defaultTol)
 	r, err := problem.Evaluate(ctx, search.Request{LogLambda: slices.Clone(logLambda), Tol: tol})
-	again := e.config.Method.iterate() == nil && (e.config.Certify || e.x.NNZ() <= fewEntries)
+	again := e.config.Method.iterate() == nil && (e.config.Certify || e.of.X.NNZ() <= fewEntries)
 	for again && err == nil && tol > tightestTol && unsettled(r.Status) {
 		tol = max(tighter*tol, tightestTol)
 		var next bilevel.Report

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -19,14 +20,6 @@ type Job struct {
 	// MaxGram, where positive, bounds the columns of a Gram matrix: what a [Pool] leaves the call.
 	// It can move the last bits, so lanes elsewhere have it, too.
 	MaxGram int
-}
-
-// distributable is an inner problem whose lanes may be elsewhere.
-type distributable interface {
-	// lanes makes the lanes of an outer problem on x in this process.
-	lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error)
-	// over states the outer problem over lanes that are anywhere.
-	over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (outer, error)
 }
 
 // NewLanes makes the lanes of a job in this process, the other end of [SelectOptions].Lanes:
@@ -50,16 +43,16 @@ func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bileve
 	if err != nil {
 		return nil, err
 	}
-	if e.family.hyperparameters == perColumn {
-		if x, _, err = bilevel.Merge(e.k, x, spec, e.config.Positive); err != nil {
+	if e.family.form.Hyperparameters == inner.PerColumn {
+		if x, _, err = bilevel.Merge(e.of.Kernels, x, spec, e.config.Positive); err != nil {
 			return nil, err
 		}
 	}
-	return d.lanes(x, spec)
+	return d.Lanes(x, spec)
 }
 
-func (e *engine) distributable() (distributable, error) {
-	d, ok := e.problem.(distributable)
+func (e *engine) distributable() (inner.Distributable, error) {
+	d, ok := e.Problem.(inner.Distributable)
 	switch {
 	case !ok:
 		return nil, outcome.At(outcome.Usage, "lanes", "inner problems of %s are solved in the process that selects; leave lanes out", e.config.Model)
@@ -70,7 +63,7 @@ func (e *engine) distributable() (distributable, error) {
 }
 
 // over states an outer problem, over the lanes of [SelectOptions].Lanes where that is set.
-func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (outer, error) {
+func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (inner.Outer, error) {
 	if o.Lanes != nil && e.leftOut != "" {
 		return nil, outcome.At(outcome.Usage, "lanes", "%s has no lanes; leave them out", e.leftOut)
 	}
@@ -90,30 +83,5 @@ func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (
 	if err != nil {
 		return nil, err
 	}
-	return d.over(ctx, runner, spec)
-}
-
-func (s *separable) lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	return bilevel.NewLanes(s.engine.k, x, s.engine.y, s.complete(spec))
-}
-
-func (s *separable) over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (outer, error) {
-	return bilevel.NewOver(ctx, runner, s.complete(spec))
-}
-
-func (m *oneVersusRest) lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	spec.Penalty = m.engine.family.penalty
-	return bilevel.NewMulticlassLanes(m.engine.k, x, m.engine.y, spec)
-}
-
-func (m *oneVersusRest) over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (outer, error) {
-	return bilevel.NewMulticlassOver(ctx, m.engine.k, runner, m.engine.y, spec)
-}
-
-func (m *onSamples) lanes(_ sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	return bilevel.NewSVMLanes(m.engine.k, m.samples, m.engine.y, spec)
-}
-
-func (m *onSamples) over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (outer, error) {
-	return bilevel.NewOver(ctx, runner, spec)
+	return d.Over(ctx, runner, spec)
 }

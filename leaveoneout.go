@@ -1,13 +1,9 @@
 package pare
 
 import (
-	"cmp"
 	"context"
-	"math"
 
-	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/implicit"
-	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -24,8 +20,6 @@ type LeftOut struct {
 	outcome.Certificate
 	outcome.Effort
 	Status outcome.Status
-
-	objective, work float64
 }
 
 // LeaveOneOut approximates leave-one-out cross-validation at one λ by one fit: a Newton step
@@ -44,82 +38,13 @@ func LeaveOneOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}
-	s, ok := e.problem.(*separable)
+	one, ok := e.Problem.(inner.LeavesOut)
 	if !ok {
 		return nil, outcome.At(outcome.Usage, "model", "%s has no leave-one-out by a single fit; models of one predictor with a penalty on columns have", e.config.Model)
 	}
-	return s.leaveOneOut(ctx, logLambda, 0)
-}
-
-// leaveOneOut solves to a relative gap; 0 means that of the Config.
-func (s *separable) leaveOneOut(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, error) {
-	penalty, err := s.strengths(logLambda)
+	out, err := one.LeaveOneOut(ctx, logLambda, 0)
 	if err != nil {
 		return nil, err
 	}
-	s.begin()
-	opts := s.engine.solver()
-	opts.Tol = cmp.Or(tol, opts.Tol)
-	solution, err := s.solver.Solve(ctx, penalty, opts)
-	if err != nil {
-		return nil, err
-	}
-	solver := implicit.NewSharing(s.fit, s.solver.Cache())
-	at := implicit.Point{Support: solution.Support, Coef: solution.Coef, KKT: solution.KKT, State: solution.State}
-	leverage, err := solver.Leverages(penalty, at)
-	if err != nil {
-		return nil, err
-	}
-	curvature := solver.Curvatures()
-	motion, err := solver.Motion(ctx, penalty, at)
-	if err != nil {
-		return nil, err
-	}
-	out := &LeftOut{
-		Scores: make([]float64, len(leverage)), Status: solution.Status, Support: len(solution.Support),
-		Certificate: solution.Certificate, Effort: solution.Effort, objective: solution.Objective, work: solution.Work,
-	}
-	total := s.fit.View().Total()
-	weights := s.engine.training()
-	for i, h := range leverage {
-		out.Freedom = math.FMA(curvature[i], h, out.Freedom)
-		weight := 1.0
-		if weights != nil {
-			weight = weights[i]
-		}
-		step := solution.Residual[i] * h / (1 - float64(curvature[i]*h))
-		out.Scores[i] = solution.Prediction[i] - step + float64(kernels.Log(1-weight/total)*motion[i])
-	}
-	judge := s.engine.weighted(s.judge)
-	rows := make([]int32, len(out.Scores))
-	for i := range rows {
-		rows[i] = int32(i)
-	}
-	out.Value = value(judge, rows, s.engine.y, out.Scores)
-	out.StandardError = s.engine.spreadOf(s.judge, out.Scores)
-	rest := 1 - out.Freedom/total
-	out.GCV = value(judge, rows, s.engine.y, solution.Prediction) / float64(rest*rest)
-	return out, nil
-}
-
-// spreadOf returns the standard error of a mean over the rows that have weight.
-func (e *engine) spreadOf(c criterion.Criterion, scores []float64) float64 {
-	var count, mean, square float64
-	row := make([]int32, 1)
-	for i := range scores {
-		if e.config.Weights != nil && e.config.Weights[i] == 0 {
-			continue
-		}
-		row[0] = int32(i)
-		v := value(c, row, e.y, scores)
-		count++
-		off := v - mean
-		mean += off / count
-		square = math.FMA(off, v-mean, square)
-	}
-	return math.Sqrt(square / (max(1, count-1) * count))
-}
-
-func value(c criterion.Criterion, rows []int32, y, m []float64) float64 {
-	return c.Eval(rows, y, m, nil, nil)
+	return &LeftOut{out.Scores, out.Value, out.GCV, out.Freedom, out.StandardError, out.Support, out.Certificate, out.Effort, out.Status}, nil
 }

@@ -41,7 +41,7 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 		return held.ofClasses(e, folds), nil
 	}
 	score := held.first()
-	own := e.problem.(interface{ judged() criterion.Criterion }).judged()
+	own := e.Problem.(interface{ Judged() criterion.Criterion }).Judged()
 	all := []criterion.Criterion{own}
 	for _, c := range beside(e.family.link()) {
 		if c.Name() != own.Name() {
@@ -50,7 +50,7 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 	}
 	out := make([]Measure, 0, len(all))
 	for _, c := range all {
-		m := Measure{c.Name(), mean(folds, func(rows []int32) float64 { return e.weighted(c).Eval(rows, e.y, score, nil, nil) })}
+		m := Measure{c.Name(), mean(folds, func(rows []int32) float64 { return e.of.Weighted(c).Eval(rows, e.of.Y, score, nil, nil) })}
 		if c.Name() == (criterion.RankError{}).Name() {
 			m.Value = 1 - m.Value
 		}
@@ -74,7 +74,7 @@ func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*HeldO
 	if err != nil {
 		return nil, err
 	}
-	held := newHeldOut(len(e.y), len(all))
+	held := newHeldOut(len(e.of.Y), len(all))
 	held.Classes = final.Classes
 	for fold, of := range all {
 		held.Status[fold] = of.Status
@@ -86,14 +86,6 @@ func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*HeldO
 		}
 	}
 	return held, nil
-}
-
-// weighted returns a criterion with the weights of the rows.
-func (e *engine) weighted(c criterion.Criterion) criterion.Criterion {
-	if e.config.Weights == nil {
-		return c
-	}
-	return criterion.Weighted{Criterion: c, Weights: e.config.Weights}
 }
 
 // mean returns the mean of a value over the folds that have one; NaN where none has.
@@ -136,7 +128,7 @@ func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
 					best = k
 				}
 			}
-			if all += weight(i); h.Classes[best] != e.y[i] {
+			if all += weight(i); h.Classes[best] != e.of.Y[i] {
 				off += weight(i)
 			}
 		}
@@ -149,7 +141,7 @@ func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
 			c.Weights = append(c.Weights, weight(i))
 			for k, label := range h.Classes {
 				scores[k] = append(scores[k], h.Scores[i][k])
-				if label == e.y[i] {
+				if label == e.of.Y[i] {
 					class[at] = int32(k)
 				}
 			}

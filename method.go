@@ -1,11 +1,6 @@
 package pare
 
-import (
-	"slices"
-
-	"github.com/seed-45b9a24c/pare/iterdiff"
-	"github.com/seed-45b9a24c/pare/outcome"
-)
+import "github.com/seed-45b9a24c/pare/iterdiff"
 
 // Method says how hypergradients are computed: from the solution, or along the
 // iterates of a descent, forward with them or backward from the last. The descents
@@ -41,23 +36,4 @@ func (m Method) iterate() *iterdiff.Method {
 		return nil
 	}
 	return &of
-}
-
-func (e *engine) checkMethod() error {
-	switch m := e.config.Method; {
-	case m != "" && !slices.Contains(Methods(), m):
-		return outcome.At(outcome.Usage, "method", "no method %q; there are %v", m, Methods())
-	case m.iterate() != nil && e.config.Standardize:
-		return outcome.At(outcome.Usage, "method", "standardised columns go with method %s only", Implicit)
-	case m.iterate() != nil && e.config.PenaltyFactors != nil:
-		return outcome.At(outcome.Usage, "method", "penalty factors go with method %s only", Implicit)
-	case m.iterate() != nil && e.config.bounded():
-		return outcome.At(outcome.Usage, "method", "bounds go with method %s only", Implicit)
-	case m.iterate() != nil && (e.family.classes || e.family.blocks != nil):
-		return outcome.At(outcome.Usage, "method", "%s goes with method %s only", e.config.Model, Implicit)
-	case m.iterate() != nil && !e.family.smooth():
-		return outcome.At(outcome.Usage, "method", "steps of a descent are 1/L, and the curvature of the %s loss has no bound L; %s needs none", e.family.lossName(), Implicit)
-	default:
-		return nil
-	}
 }

@@ -1,16 +1,14 @@
 package pare
 
 import (
-	"context"
 	"reflect"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/loss"
-	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
-	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -50,9 +48,11 @@ const (
 // family is an entry of the table of models: all that sets a model apart from the others.
 type family struct {
 	name  Model
-	about string    // in a line, for help
-	loss  loss.Loss // nil: the hinge of an SVM, which is no datafit of rows
-	form            // of the penalty
+	about string     // in a line, for help
+	loss  loss.Loss  // nil: the hinge of an SVM, which is no datafit of rows
+	form  inner.Form // of the penalty
+	// strengths says what its λ's are the logarithms of.
+	strengths Strengths
 	// judge makes the criterion on held-out rows of the loss, bound to the rows; judged says
 	// it in words.
 	judge  func(loss.Loss) criterion.Criterion
@@ -64,8 +64,8 @@ type family struct {
 	// bare that there is no intercept unless one is asked for.
 	machine    svmLoss
 	tube, bare bool
-	simplex    bool                           // its coefficients are on the probability simplex, and there is no intercept
-	state      func(*engine) (problem, error) // makes the inner problem of an engine's data
+	simplex    bool                                          // its coefficients are on the probability simplex, and there is no intercept
+	state      func(*inner.Statement) (inner.Problem, error) // makes the inner problem
 }
 
 // svmLoss is the loss of support vectors, which is no datafit of rows: its name, and what a score
@@ -75,116 +75,35 @@ type svmLoss struct {
 	link loss.Link
 }
 
-// form is an entry of the table of penalties.
-type form struct {
-	name            string
-	strengths       Strengths
-	hyperparameters int  // or perColumn, perClass
-	dense           bool // no strength makes a coefficient zero
-	penalty         func(logLambda []float64) (model.Penalty, error)
-	max             func(*model.Null) float64 // αmax
-	// ranges are the ranges of a search around ln αmax, or around 0 where there is none: one per
-	// hyperparameter, the last for all that follow.
-	ranges   []span
-	positive bool       // β ≥ 0 can be asked for
-	blocks   *blockForm // of a penalty on blocks of coefficients, which has no penalty and no max
-	// common says that one share of αmax serves all hyperparameters unless more is
-	// asked for.
-	common bool
-	// rescale turns a penalty factor other than 0 and +Inf into scales, see factors.go; nil
-	// where there are none. free says that there can be factors of 0.
-	rescale func(factor float64) (times, weight float64)
-	free    bool
-}
-
-// As many hyperparameters as the data has of these.
-const (
-	perColumn = -1
-	perClass  = -2
-)
-
-// span is a range of λ.
-type span struct{ below, above float64 }
-
-// problem is the inner problem of a model on all rows.
-type problem interface {
-	// max returns ln αmax for every hyperparameter, NaN where there is none.
-	max() []float64
-	// accepts refuses a λ, of the right length, that there is no problem for.
-	accepts(logLambda []float64) error
-	// solve solves at one λ, from the last solution.
-	solve(ctx context.Context, logLambda []float64) (*Fitted, error)
-	// restart forgets the last solution, for a [Fitter]: the next solve is as the first was.
-	restart()
-	// outer states the choice of λ.
-	outer(bilevel.Spec) (outer, error)
-	// start returns where a search starts: a share of αmax, or a C.
-	start() float64
-}
-
-// anchored is a problem whose null model has an objective P₀ that does not depend on λ.
-type anchored interface{ null() float64 }
-
-// outer is the choice of λ for an inner problem.
-type outer interface {
-	search.Objective
-	Evaluate(context.Context, search.Request) (bilevel.Report, error)
-	NullValue() float64
-	Null() search.Evaluation
-	Remember(ctx context.Context, tag byte, left []search.Memory) error
-}
-
 func families() []family {
-	alphaMax := (*model.Null).AlphaMax
-	var (
-		l1 = form{
-			name: "l1", hyperparameters: 1, max: alphaMax, positive: true, ranges: []span{{12, 0}}, rescale: rescaleL1, free: true,
-			penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
-		}
-		elasticNet = form{
-			name: "enet", strengths: L1AndRidge, hyperparameters: 2, max: alphaMax, positive: true, ranges: []span{{9, 0}, {9, 4}}, rescale: rescaleBoth,
-			penalty: func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
-		}
-		weighted = form{
-			name: "weighted l1", strengths: EachColumn, hyperparameters: perColumn, max: alphaMax, positive: true, ranges: []span{{12, 0}},
-			penalty: model.WeightedLasso,
-		}
-		ridge = form{
-			name: "ridge", dense: true, hyperparameters: 1, max: (*model.Null).RidgeMax, ranges: []span{{16, 2}}, rescale: rescaleRidge,
-			penalty: func(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) },
-		}
-		byClass = form{name: "l1 of each class", strengths: EachClass, hyperparameters: perClass, max: alphaMax, positive: true, ranges: []span{{12, 0}}, penalty: l1.penalty, common: true, rescale: rescaleL1}
-		box     = form{name: "ridge", strengths: Cost, hyperparameters: 1, ranges: []span{{16, 4}}}
-		tube    = form{name: "ridge", strengths: CostAndTube, hyperparameters: 2, ranges: []span{{16, 12}, {12, 3}}}
-	)
-	gamma, a, tau := shapes()
+	l1 := inner.L1()
 	const meanSquares = "mean squared error"
 	mse := func(loss.Loss) criterion.Criterion { return criterion.MeanSquaredError{} }
 	return []family{
-		{name: Lasso, about: "numbers; squared loss, ℓ1 penalty: few columns are used", loss: loss.Squared{}, form: l1, judge: mse, judged: meanSquares, state: newSeparable},
-		{name: ElasticNet, about: "elastic net: ℓ1 and ridge, two strengths", loss: loss.Squared{}, form: elasticNet, judge: mse, judged: meanSquares, state: newSeparable},
-		{name: WeightedLasso, about: "weighted Lasso: a strength for every column", loss: loss.Squared{}, form: weighted, judge: mse, judged: meanSquares, state: newSeparable},
-		{name: Ridge, about: "numbers; squared loss, all columns are used", loss: loss.Squared{}, form: ridge, judge: mse, judged: meanSquares, state: newSeparable},
-		{name: Logistic, about: "two classes; logistic loss, ℓ1 penalty; gives probabilities", loss: loss.Logistic{}, form: l1, judge: criterion.Of, judged: "logistic loss", state: newSeparable},
-		{name: Poisson, about: "counts; Poisson loss with a log link, ℓ1 penalty", loss: loss.Poisson{}, form: l1, judge: criterion.Deviance, judged: "Poisson deviance", state: newSeparable},
-		{name: Gamma, about: "numbers above 0; gamma loss with a log link, ℓ1 penalty", loss: loss.Gamma{}, form: l1, judge: criterion.Deviance, judged: "gamma deviance", state: newSeparable},
-		{name: Tweedie, about: "numbers of 0 or more, many of them 0; log link, ℓ1 penalty", loss: loss.Tweedie{}, form: l1, judge: criterion.Deviance, judged: "Tweedie deviance", state: newSeparable},
-		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judge: criterion.Of, judged: "Huber's loss", state: newSeparable},
-		{name: SquaredHinge, about: "two classes; squared hinge, ℓ1 penalty", loss: loss.SquaredHinge{}, form: l1, judge: criterion.Of, judged: "squared hinge", state: newSeparable},
-		{name: Multiclass, about: "two classes or more: a logreg of each class against the rest", loss: loss.Logistic{}, form: byClass, judged: "cross-entropy", classes: true, state: newOneVersusRest},
-		{name: SVM, about: "two classes; linear support vector machine, strength C", form: box, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, bare: true, machine: svmLoss{"hinge", loss.Margin}, state: newSamples},
-		{name: SVR, about: "numbers; ε-insensitive support vector regression, C and ε", form: tube, judge: mse, judged: meanSquares, samples: true, tube: true, machine: svmLoss{"epsilon_insensitive", loss.Identity}, state: newSamples},
-		{name: SimplexSVR, about: "numbers; the same with β ≥ 0 and Σβ = 1, no intercept", form: tube, judge: mse, judged: meanSquares, samples: true, tube: true, bare: true, simplex: true, machine: svmLoss{"epsilon_insensitive", loss.Identity}, state: newSamples},
-		{name: GroupLasso, about: "group Lasso: groups of columns enter together", loss: loss.Squared{}, form: groupForm(), judge: mse, judged: meanSquares, state: newBlocked},
-		{name: GroupNet, about: "group Lasso and ridge, two strengths", loss: loss.Squared{}, form: groupNetForm(), judge: mse, judged: meanSquares, state: newBlocked},
-		{name: SparseGroup, about: "sparse group Lasso: few groups, few columns of each", loss: loss.Squared{}, form: sparseGroupForm(tau), judge: mse, judged: meanSquares, state: newBlocked},
-		{name: SparseGroupPair, about: "sparse group Lasso with two strengths", loss: loss.Squared{}, form: sparseGroupPairForm(), judge: mse, judged: meanSquares, state: newBlocked},
-		{name: MCP, about: "minimax concave penalty: large coefficients do not shrink", loss: loss.Squared{}, form: mcpForm(gamma), judge: mse, judged: meanSquares, state: newBlocked},
-		{name: SCAD, about: "smoothly clipped penalty: large coefficients do not shrink", loss: loss.Squared{}, form: scadForm(a), judge: mse, judged: meanSquares, state: newBlocked},
-		{name: Multinomial, about: "two classes or more: softmax, ℓ1 penalty", loss: loss.Logistic{}, form: scoresForm(), judged: "cross-entropy", classes: true, state: newBlocked},
-		{name: MultinomialNet, about: "softmax, ℓ1 and ridge: two strengths", loss: loss.Logistic{}, form: scoresNetForm(), judged: "cross-entropy", classes: true, state: newBlocked},
-		{name: MultinomialGroup, about: "softmax; a column is used for all classes or none", loss: loss.Logistic{}, form: scoresGroupForm(), judged: "cross-entropy", classes: true, state: newBlocked},
-		{name: MultinomialPerClass, about: "softmax, ℓ1 with a strength for each class", loss: loss.Logistic{}, form: scoresEachForm(), judged: "cross-entropy", classes: true, state: newBlocked},
+		{name: Lasso, about: "numbers; squared loss, ℓ1 penalty: few columns are used", loss: loss.Squared{}, form: l1, judge: mse, judged: meanSquares, state: inner.OnColumns},
+		{name: ElasticNet, about: "elastic net: ℓ1 and ridge, two strengths", loss: loss.Squared{}, form: inner.ElasticNet(), strengths: L1AndRidge, judge: mse, judged: meanSquares, state: inner.OnColumns},
+		{name: WeightedLasso, about: "weighted Lasso: a strength for every column", loss: loss.Squared{}, form: inner.WeightedL1(), strengths: EachColumn, judge: mse, judged: meanSquares, state: inner.OnColumns},
+		{name: Ridge, about: "numbers; squared loss, all columns are used", loss: loss.Squared{}, form: inner.Ridge(), judge: mse, judged: meanSquares, state: inner.OnColumns},
+		{name: Logistic, about: "two classes; logistic loss, ℓ1 penalty; gives probabilities", loss: loss.Logistic{}, form: l1, judge: criterion.Of, judged: "logistic loss", state: inner.OnColumns},
+		{name: Poisson, about: "counts; Poisson loss with a log link, ℓ1 penalty", loss: loss.Poisson{}, form: l1, judge: criterion.Deviance, judged: "Poisson deviance", state: inner.OnColumns},
+		{name: Gamma, about: "numbers above 0; gamma loss with a log link, ℓ1 penalty", loss: loss.Gamma{}, form: l1, judge: criterion.Deviance, judged: "gamma deviance", state: inner.OnColumns},
+		{name: Tweedie, about: "numbers of 0 or more, many of them 0; log link, ℓ1 penalty", loss: loss.Tweedie{}, form: l1, judge: criterion.Deviance, judged: "Tweedie deviance", state: inner.OnColumns},
+		{name: Huber, about: "numbers with outliers; Huber's loss, ℓ1 penalty", loss: loss.Huber{}, form: l1, judge: criterion.Of, judged: "Huber's loss", state: inner.OnColumns},
+		{name: SquaredHinge, about: "two classes; squared hinge, ℓ1 penalty", loss: loss.SquaredHinge{}, form: l1, judge: criterion.Of, judged: "squared hinge", state: inner.OnColumns},
+		{name: Multiclass, about: "two classes or more: a logreg of each class against the rest", loss: loss.Logistic{}, form: inner.L1OfClasses(), strengths: EachClass, judged: "cross-entropy", classes: true, state: inner.OnClasses},
+		{name: SVM, about: "two classes; linear support vector machine, strength C", form: inner.Cost(), strengths: Cost, judge: func(loss.Loss) criterion.Criterion { return criterion.Of(loss.SmoothedHinge{}) }, judged: "smoothed hinge", samples: true, bare: true, machine: svmLoss{"hinge", loss.Margin}, state: inner.OnSamples},
+		{name: SVR, about: "numbers; ε-insensitive support vector regression, C and ε", form: inner.CostAndTube(), strengths: CostAndTube, judge: mse, judged: meanSquares, samples: true, tube: true, machine: svmLoss{"epsilon_insensitive", loss.Identity}, state: inner.OnSamples},
+		{name: SimplexSVR, about: "numbers; the same with β ≥ 0 and Σβ = 1, no intercept", form: inner.CostAndTube(), strengths: CostAndTube, judge: mse, judged: meanSquares, samples: true, tube: true, bare: true, simplex: true, machine: svmLoss{"epsilon_insensitive", loss.Identity}, state: inner.OnSamples},
+		{name: GroupLasso, about: "group Lasso: groups of columns enter together", loss: loss.Squared{}, form: inner.Groups(), judge: mse, judged: meanSquares, state: inner.OnBlocks},
+		{name: GroupNet, about: "group Lasso and ridge, two strengths", loss: loss.Squared{}, form: inner.GroupNet(), strengths: GroupAndRidge, judge: mse, judged: meanSquares, state: inner.OnBlocks},
+		{name: SparseGroup, about: "sparse group Lasso: few groups, few columns of each", loss: loss.Squared{}, form: inner.SparseGroup(), judge: mse, judged: meanSquares, state: inner.OnBlocks},
+		{name: SparseGroupPair, about: "sparse group Lasso with two strengths", loss: loss.Squared{}, form: inner.SparseGroupPair(), strengths: L1AndGroup, judge: mse, judged: meanSquares, state: inner.OnBlocks},
+		{name: MCP, about: "minimax concave penalty: large coefficients do not shrink", loss: loss.Squared{}, form: inner.MCP(), judge: mse, judged: meanSquares, state: inner.OnBlocks},
+		{name: SCAD, about: "smoothly clipped penalty: large coefficients do not shrink", loss: loss.Squared{}, form: inner.SCAD(), judge: mse, judged: meanSquares, state: inner.OnBlocks},
+		{name: Multinomial, about: "two classes or more: softmax, ℓ1 penalty", loss: loss.Logistic{}, form: inner.Scores(), judged: "cross-entropy", classes: true, state: inner.OnBlocks},
+		{name: MultinomialNet, about: "softmax, ℓ1 and ridge: two strengths", loss: loss.Logistic{}, form: inner.ScoresNet(), strengths: L1AndRidge, judged: "cross-entropy", classes: true, state: inner.OnBlocks},
+		{name: MultinomialGroup, about: "softmax; a column is used for all classes or none", loss: loss.Logistic{}, form: inner.ScoresGroup(), judged: "cross-entropy", classes: true, state: inner.OnBlocks},
+		{name: MultinomialPerClass, about: "softmax, ℓ1 with a strength for each class", loss: loss.Logistic{}, form: inner.ScoresEach(), strengths: EachClass, judged: "cross-entropy", classes: true, state: inner.OnBlocks},
 	}
 }
 
@@ -260,14 +179,14 @@ func (c Config) Traits() (Traits, error) {
 		return Traits{}, err
 	}
 	shape := ""
-	if f.blocks != nil && f.blocks.shaped.concave {
-		shape = f.blocks.shaped.flag
+	if f.shape().Concave {
+		shape = f.shape().Flag
 	}
 	return Traits{
 		Model: f.name, About: f.about, Loss: f.lossName(), Link: f.link(), Judged: f.judged, Strengths: f.strengths,
-		Positive: f.positive, Intercept: !f.simplex, Bare: f.bare, Samples: f.samples, Offset: f.offset(), Certified: !f.samples && f.blocks == nil, Dense: f.dense, Classes: f.classes,
-		Factors: f.rescale != nil, Iterated: f.iterated(),
-		Grouped: f.blocks != nil && f.blocks.grouped, Convex: shape == "", Shape: shape,
+		Positive: f.form.NonNegative, Intercept: !f.simplex, Bare: f.bare, Samples: f.samples, Offset: f.offset(), Certified: !f.samples && f.form.Blocks == nil, Dense: f.form.Dense, Classes: f.classes,
+		Factors: f.form.Rescale != nil, Iterated: f.iterated(),
+		Grouped: f.grouped(), Convex: shape == "", Shape: shape,
 	}, nil
 }
 
@@ -288,14 +207,18 @@ func (m Model) Loss() string { return m.family().judged }
 // Hyperparameters returns the number of λ's the model has for data; 0 where it
 // cannot have any: there is no such model, no column or no class.
 func (m Model) Hyperparameters(x sparse.Matrix, y []float64) int {
-	switch r := m.family().hyperparameters; r {
-	case perColumn:
+	return m.family().hyperparameters(x, y)
+}
+
+func (f family) hyperparameters(x sparse.Matrix, y []float64) int {
+	switch r := f.form.Hyperparameters; r {
+	case inner.PerColumn:
 		if !isMatrix(x) {
 			return 0
 		}
 		_, p := x.Dims()
 		return p
-	case perClass:
+	case inner.PerClass:
 		classes, _, _ := bilevel.Classes(y)
 		return len(classes)
 	default:
@@ -321,7 +244,7 @@ func (c Config) family() (family, error) {
 			continue
 		}
 		f.judge, f.judged = known.judge, known.judged
-		if known.form.name == f.form.name {
+		if known.form.Name == f.form.Name {
 			f.name, f.about = known.name, known.about
 			break
 		}
@@ -354,7 +277,7 @@ func (f family) smooth() bool {
 }
 
 // iterated reports that the methods that go along iterates know the model.
-func (f family) iterated() bool { return !f.classes && !f.tube && f.blocks == nil && f.smooth() }
+func (f family) iterated() bool { return !f.classes && !f.tube && f.form.Blocks == nil && f.smooth() }
 
 // coldSample reports that a cold start may solve the problem on a part of the rows first
 // (cd/sample.go).
@@ -363,24 +286,35 @@ func (f family) coldSample() bool { return f.loss != nil && !f.quadratic() }
 // offset reports that predictions may have an offset.
 func (f family) offset() bool { return !f.samples && !f.classes }
 
-// nonNegative returns the form with the constraint β ≥ 0.
-func (f form) nonNegative() form {
-	free := f.penalty
-	f.max = (*model.Null).AlphaMaxNonNegative
-	f.penalty = func(l []float64) (model.Penalty, error) {
-		g, err := free(l)
-		if err != nil {
-			return g, err
-		}
-		return g.NonNegative()
-	}
-	return f
-}
-
 // link returns what a score is of the mean of the target.
 func (f family) link() loss.Link {
 	if f.loss == nil {
 		return f.machine.link
 	}
 	return f.loss.Link()
+}
+
+// shape returns the parameter that the penalty has besides its strengths.
+func (f family) shape() inner.Shape {
+	if f.form.Blocks == nil {
+		return inner.Shape{}
+	}
+	return f.form.Blocks.Shape
+}
+
+// grouped reports that columns make groups.
+func (f family) grouped() bool { return f.form.Blocks != nil && f.form.Blocks.Grouped }
+
+// parameter returns what a Config says of a parameter of penalties, 0 for nothing.
+func (c Config) parameter(flag string) float64 {
+	switch flag {
+	case inner.Gamma:
+		return c.Gamma
+	case inner.A:
+		return c.A
+	case inner.Tau:
+		return c.Tau
+	default:
+		return 0
+	}
 }

@@ -54,7 +54,7 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 	if err != nil {
 		return nil, err
 	}
-	held := newHeldOut(len(e.y), spec.Folds.Count())
+	held := newHeldOut(len(e.of.Y), spec.Folds.Count())
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(e.config.threads())
 	classes := make([][]float64, len(held.Status))
@@ -84,12 +84,12 @@ func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, s
 	weights, rows := spec.Split(fold)
 	c := e.config
 	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads = weights, nil, false, false, 1
-	part, err := newEngine(e.x, e.y, c)
+	part, err := newEngine(e.of.X, e.of.Y, c)
 	if err != nil {
 		return nil, outcome.In(fmt.Sprintf("fold %d", fold), err)
 	}
-	if able, ok := part.problem.(interface{ startNear(*Fitted) }); ok && how.from != nil {
-		able.startNear(how.from)
+	if able, ok := part.Problem.(interface{ StartNear([]int32, []float64) }); ok && how.from != nil {
+		able.StartNear(how.from.Support, how.from.Coef)
 	}
 	fitted, err := part.fit(ctx, logLambda)
 	if err == nil && how.relax {
@@ -104,8 +104,8 @@ func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, s
 	h.Status[fold] = fitted.Status
 	p := fitted.Predictor()
 	q := p.Scores()
-	scores := make([]float64, len(e.y)*q)
-	if err := p.Decide(e.x, scores); err != nil {
+	scores := make([]float64, len(e.of.Y)*q)
+	if err := p.Decide(e.of.X, scores); err != nil {
 		return nil, err
 	}
 	if e.config.Offset != nil { // of models with one score

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/internal/share"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -110,6 +111,7 @@ func (e *engine) enter(ctx context.Context, v *Validation) (leave func(), err er
 	if err := e.fitInto(p.options.MaxBytes, v, s); err != nil {
 		return nil, err
 	}
+	e.of.Threads = e.config.Threads
 	began := time.Now()
 	err = p.desk.Enter(ctx, s.bytes)
 	s.tell(Admission{Waited: time.Since(began), Bytes: s.bytes, Err: err})
@@ -137,7 +139,7 @@ func (s *seat) tell(a Admission) {
 // fitInto makes the call one that is expected to stay within so many bytes: with fewer
 // classes at once, and then with smaller Gram matrices.
 func (e *engine) fitInto(most int64, v *Validation, s *seat) error {
-	n, p := e.x.Dims()
+	n, p := e.of.X.Dims()
 	gram := min(n, p, usualGram)
 	s.bytes = e.expected(e.problems(v), gram)
 	if most == 0 || s.bytes <= most {
@@ -169,7 +171,7 @@ func (e *engine) problems(v *Validation) int {
 		folds, each = 2, 1
 	}
 	all := each * (1 + folds)
-	if e.family.hyperparameters == perColumn {
+	if e.family.form.Hyperparameters == inner.PerColumn {
 		all *= 2 // one λ for all columns comes before
 	}
 	return all
@@ -207,15 +209,15 @@ const (
 
 // expected returns how many bytes so many inner problems are expected to have in use.
 func (e *engine) expected(problems, gram int) int64 {
-	rows, columns := e.x.Dims()
-	n, p, values := float64(rows), float64(columns), float64(e.x.NNZ())
+	rows, columns := e.of.X.Dims()
+	n, p, values := float64(rows), float64(columns), float64(e.of.X.NNZ())
 	// Working sets grow with the support, and that is bounded by the rows.
 	packed := min(values/2, 2*min(n, p)*values/max(1, p))
 	each := float64(usualValue)
 	if !e.family.quadratic() {
 		each = usualCurved
 	}
-	if _, dense := e.x.(*sparse.Dense); dense {
+	if _, dense := e.of.X.(*sparse.Dense); dense {
 		each *= usualDense
 	}
 	one := usualAlways + float64(usualRow*n) + float64(usualColumn*p) + float64(each*packed) + float64(usualPair*gram*gram)

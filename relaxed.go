@@ -27,9 +27,9 @@ func Relax(ctx context.Context, x sparse.Matrix, y []float64, f *Fitted, c Confi
 // checkRelaxed refuses what no refit is for.
 func (e *engine) checkRelaxed() error {
 	switch f := e.family; {
-	case f.samples || f.classes || f.dense:
+	case f.samples || f.classes || f.form.Dense:
 		return outcome.At(outcome.Usage, "relaxed", "%s has no support to refit on; models of one predictor with an ℓ1 penalty have", e.config.Model)
-	case e.config.Positive || e.config.bounded():
+	case e.config.Positive || e.config.Lower != nil || e.config.Upper != nil:
 		return outcome.At(outcome.Usage, "relaxed", "a refit without penalty has no bounds on coefficients")
 	default:
 		return nil
@@ -46,17 +46,17 @@ func (e *engine) relax(ctx context.Context, f *Fitted) (*Fitted, error) {
 	if c.Loss = e.family.loss; e.family.quadratic() {
 		c.Loss = nil
 	}
-	_, p := e.x.Dims()
+	_, p := e.of.X.Dims()
 	free := slices.Repeat([]float64{math.Inf(1)}, p)
 	for _, j := range f.Support {
 		free[j] = math.Inf(-1)
 	}
-	part, err := newEngine(e.x, e.y, c)
+	part, err := newEngine(e.of.X, e.of.Y, c)
 	if err != nil {
 		return nil, err
 	}
-	if near, ok := part.problem.(interface{ startNear(*Fitted) }); ok {
-		near.startNear(f)
+	if near, ok := part.Problem.(interface{ StartNear([]int32, []float64) }); ok {
+		near.StartNear(f.Support, f.Coef)
 	}
 	out, err := part.fit(ctx, free)
 	if err != nil {
@@ -76,7 +76,7 @@ func (e *engine) relaxed(ctx context.Context, v Validation, final *Fitted) (fitt
 	}
 	judge := v.Loss
 	if judge == nil {
-		judge = e.problem.(interface{ judged() criterion.Criterion }).judged()
+		judge = e.Problem.(interface{ Judged() criterion.Criterion }).Judged()
 	}
 	v.Loss = nil
 	held, err := e.outOfFold(ctx, final.LogLambda, v, refit{from: final, relax: true})
@@ -84,7 +84,7 @@ func (e *engine) relaxed(ctx context.Context, v Validation, final *Fitted) (fitt
 		return nil, math.NaN(), err
 	}
 	score := held.first()
-	return fitted, mean(held.rows(), func(rows []int32) float64 { return e.weighted(judge).Eval(rows, e.y, score, nil, nil) }), nil
+	return fitted, mean(held.rows(), func(rows []int32) float64 { return e.of.Weighted(judge).Eval(rows, e.of.Y, score, nil, nil) }), nil
 }
 
 // first returns the first score of every row, 0 where there is none.

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -15,7 +16,7 @@ import (
 func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
 	switch {
-	case !e.family.quadratic() || e.family.blocks != nil:
+	case !e.family.quadratic() || e.family.form.Blocks != nil:
 		return spec, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s, %s and %s; %s has %s and %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, Ridge, e.config.Model, CV, HoldOut)
 	case e.config.Weights != nil:
 		return spec, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s and %s", v.Criterion, CV, HoldOut)
@@ -38,7 +39,7 @@ func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 			return spec, err
 		}
 	}
-	n := len(e.y)
+	n := len(e.of.Y)
 	of := map[Criterion]bilevel.Information{SURE: bilevel.SURE(n, sigma), AIC: bilevel.AIC(sigma), BIC: bilevel.BIC(n, sigma)}[v.Criterion]
 	spec.Risk = &bilevel.Risk{Information: of, Sigma: sigma, Seed: v.Seed}
 	return spec, nil
@@ -69,15 +70,15 @@ func (v Validation) splits() string {
 func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	c := e.config
 	c.Model, c.Loss, c.Standardize, c.Method = Lasso, nil, false, Implicit // the residuals of any good fit will do
-	own, err := newEngine(e.x, e.y, c)
+	own, err := newEngine(e.of.X, e.of.Y, c)
 	if err != nil {
 		return 0, err
 	}
-	if math.IsInf(own.max()[0], -1) { // no column is of use
-		return own.spread(float64(len(e.y))*2*own.problem.(anchored).null(), 0)
+	if math.IsInf(own.Max()[0], -1) { // no column is of use
+		return own.spread(float64(len(e.of.Y))*2*own.Problem.(inner.Anchored).Null(), 0)
 	}
-	folds := Validation{Seed: v.Seed, Folds: min(5, max(2, len(e.y)))}
-	s, err := Select(ctx, e.x, e.y, SelectOptions{Validation: folds}, c)
+	folds := Validation{Seed: v.Seed, Folds: min(5, max(2, len(e.of.Y)))}
+	s, err := Select(ctx, e.of.X, e.of.Y, SelectOptions{Validation: folds}, c)
 	switch of, ok := errors.AsType[*outcome.Error](err); {
 	case ok:
 		return 0, &outcome.Error{Kind: of.Kind, Flag: "sigma", Message: "the noise level cannot be estimated from the data, so it must be given", Err: err}
@@ -91,13 +92,13 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	for _, b := range s.Final.Coef {
 		fit -= float64(alpha * math.Abs(b))
 	}
-	return own.spread(2*float64(len(e.y))*fit, len(s.Final.Support))
+	return own.spread(2*float64(len(e.of.Y))*fit, len(s.Final.Support))
 }
 
 // spread returns the noise level of residuals with this sum of squares, after a fit of so
 // many columns.
 func (e *engine) spread(squares float64, columns int) (float64, error) {
-	free := len(e.y) - columns
+	free := len(e.of.Y) - columns
 	if !e.config.NoIntercept {
 		free--
 	}
@@ -114,4 +115,24 @@ func noiseLevel(spec bilevel.Spec) float64 {
 		return 0
 	}
 	return spec.Risk.Sigma
+}
+
+// byLeftOut states such a choice.
+func (e *engine) byLeftOut(v Validation) (bilevel.Spec, error) {
+	spec := e.spec()
+	name := v.splits()
+	switch _, ok := e.Problem.(inner.LeavesOut); {
+	case !ok || e.family.form.Hyperparameters == inner.PerColumn:
+		return spec, outcome.At(outcome.Usage, "criterion", "%s is for models of one predictor with a penalty on columns and one λ or two; %s has %s and %s", v.Criterion, e.config.Model, CV, HoldOut)
+	case e.config.Method.iterate() != nil:
+		return spec, outcome.At(outcome.Usage, "method", "%s takes its slopes by differences, with %s", v.Criterion, Implicit)
+	case v.Sigma != 0:
+		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
+	case name != "":
+		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
+	}
+	err := e.afford(e.atOnce() + e.solvers(nil))
+	spec.Solver = e.solver()
+	e.leftOut = v.Criterion
+	return spec, err
 }

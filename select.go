@@ -185,7 +185,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return nil, err
 	}
 	choosing := t.choosing(o)
-	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: slices.Clone(e.max())}
+	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: slices.Clone(e.Max())}
 	result, common, err := t.minimise(searching, choosing)
 	if err != nil {
 		if result == nil || result.Best.LogLambda == nil {
@@ -206,7 +206,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		out.Value = math.NaN()
 		return out, nil
 	}
-	e.config.Certify = certify
+	e.config.Certify, e.of.Certify = certify, certify
 	return out, t.conclude(ctx, result.Best, o, out)
 }
 
@@ -239,7 +239,7 @@ func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 	}
 	given := o.Start != 0
 	if !given {
-		o.Start = e.start()
+		o.Start = e.Start()
 	}
 	if o.Relaxed {
 		if err := e.checkRelaxed(); err != nil {
@@ -260,7 +260,7 @@ func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 		return o, outcome.At(outcome.BadParameter, "max-seconds", "must not be negative, got %v", o.MaxDuration)
 	case o.Search == Grid && e.family.samples:
 		return o, outcome.At(outcome.Usage, "search", "%s has no αmax for a grid to begin at; use %s or %s", model, Auto, GradientStep)
-	case o.PerClass && !e.family.common:
+	case o.PerClass && !e.family.form.Common:
 		return o, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", model, Multiclass)
 	case o.Search.Points() && e.family.strengths == EachColumn:
 		return o, outcome.At(outcome.Usage, "search", "%s has one λ per column, too many for %s; use a gradient-based search", model, o.Search)
@@ -276,8 +276,8 @@ func (e *engine) hasOneSE(o SelectOptions, status outcome.Status) bool {
 	if v := o.Validation.Criterion; !o.OneSE || v != "" && v != CV || status == outcome.Failed {
 		return false
 	}
-	top := e.max()
-	return (len(top) == 1 || e.family.common) && !math.IsNaN(top[0])
+	top := e.Max()
+	return (len(top) == 1 || e.family.form.Common) && !math.IsNaN(top[0])
 }
 
 // checkStrengths refuses a choice where no λ changes anything.
@@ -285,21 +285,21 @@ func (e *engine) checkStrengths() error {
 	nothing := func(why string) error {
 		return outcome.Errorf(outcome.BadParameter, "αmax is 0: %s, so there is no λ to choose", why)
 	}
-	if e.hyperparameters == 0 {
+	if e.of.Count == 0 {
 		return nothing("there is no column")
 	}
-	class := slices.IndexFunc(e.max(), func(l float64) bool { return math.IsInf(l, -1) })
+	class := slices.IndexFunc(e.Max(), func(l float64) bool { return math.IsInf(l, -1) })
 	switch {
 	case class < 0:
 		return nil
 	case e.constant():
 		return nothing("the target is the same in every row")
-	case e.family.dense:
+	case e.family.form.Dense:
 		return nothing("no column varies")
 	case !e.config.Positive:
 		return nothing("the target does not depend on any column")
 	case e.family.classes:
-		labels, _, _ := bilevel.Classes(e.y)
+		labels, _, _ := bilevel.Classes(e.of.Y)
 		return nothing(fmt.Sprintf("no column grows with class %g, as coefficients of 0 or more need", labels[class]))
 	default:
 		return nothing("no column grows with the target, as coefficients of 0 or more need")
@@ -309,7 +309,7 @@ func (e *engine) checkStrengths() error {
 // constant reports whether rows that count have one target.
 func (e *engine) constant() bool {
 	var seen []float64
-	for i, t := range e.y {
+	for i, t := range e.of.Y {
 		if e.config.Weights == nil || e.config.Weights[i] > 0 {
 			seen = append(seen, t)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/choose"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -16,7 +17,7 @@ import (
 // task is a choice of λ that is under way.
 type task struct {
 	engine  *engine
-	problem outer // with one λ for all columns, where each has its own
+	problem inner.Outer // with one λ for all columns, where each has its own
 	spec    bilevel.Spec
 	choice  choose.Problem
 	columns *choose.Columns // nil but for one λ per column
@@ -26,12 +27,12 @@ type task struct {
 func (e *engine) task(ctx context.Context, o SelectOptions) (*task, error) {
 	t := &task{engine: e}
 	single := e // what has one λ for all, or each
-	columns := e.family.hyperparameters == perColumn
+	columns := e.family.form.Hyperparameters == inner.PerColumn
 	var err error
 	if columns {
 		c := e.config
 		c.Model = Lasso
-		if single, err = newEngine(e.x, e.y, c); err != nil {
+		if single, err = newEngine(e.of.X, e.of.Y, c); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +62,7 @@ const (
 )
 
 // remember makes a problem go on where the one before left it, if there is a log.
-func remember(ctx context.Context, problem outer, tag byte, log *search.Log) error {
+func remember(ctx context.Context, problem inner.Outer, tag byte, log *search.Log) error {
 	if log == nil {
 		return nil
 	}
@@ -69,29 +70,29 @@ func remember(ctx context.Context, problem outer, tag byte, log *search.Log) err
 }
 
 // traits says of a choice what its search has to know.
-func (e *engine) traits(problem outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
+func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
 	p := choose.Problem{
-		Objective: problem, Top: e.max(), Common: e.family.common, Start: o.Start,
-		Pass: float64(e.x.NNZ()) * passCost(e.x) * float64(max(2, spec.Folds.Count())),
+		Objective: problem, Top: e.Max(), Common: e.family.form.Common, Start: o.Start,
+		Pass: float64(e.of.X.NNZ()) * passCost(e.of.X) * float64(max(2, spec.Folds.Count())),
 	}
-	for _, r := range e.family.ranges {
-		p.Ranges = append(p.Ranges, choose.Range{Below: r.below, Above: r.above})
+	for _, r := range e.family.form.Ranges {
+		p.Ranges = append(p.Ranges, choose.Range(r))
 	}
-	if v, ok := e.problem.(*onVectors); ok && len(p.Top) > 1 {
-		p.Top = v.units()
+	if v, ok := e.Problem.(interface{ Units() []float64 }); ok && len(p.Top) > 1 {
+		p.Top = v.Units()
 	}
-	p.Jumps = e.family.blocks != nil && e.family.blocks.shaped.concave || e.leftOut != "" && !e.family.dense
+	p.Jumps = e.family.shape().Concave || e.leftOut != "" && !e.family.form.Dense
 	switch f := e.family; {
 	case f.samples:
 		p.Shape = choose.Dual
-	case f.dense:
+	case f.form.Dense:
 		p.Shape = choose.Smooth
 	case !f.quadratic():
 		p.Shape = choose.Relative
 	}
 	curved := criterion.Curved(o.Validation.Loss) && e.config.Method.iterate() == nil
-	if r, ok := e.problem.(interface{ ridgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && curved && !e.config.Positive && e.box == nil { // a ridge alone has no constraint
-		p.Pair, p.RidgeTop = e.leftOut == "", kernels.Log(r.ridgeMax())
+	if r, ok := e.Problem.(interface{ RidgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && curved && !e.config.Positive && e.of.Box == nil { // a ridge alone has no constraint
+		p.Pair, p.RidgeTop = e.leftOut == "", kernels.Log(r.RidgeMax())
 	}
 	return p
 }
@@ -106,24 +107,24 @@ func passCost(x sparse.Matrix) float64 {
 
 // columns states the choice of one λ for each column.
 func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.Columns {
-	_, p := e.x.Dims()
+	_, p := e.of.X.Dims()
 	c := &choose.Columns{One: t.choice, Count: p}
 	if t.spec.Risk != nil {
-		c.Rows, _ = e.x.Dims()
+		c.Rows, _ = e.of.X.Dims()
 		c.Constant = t.spec.Risk.Constant
 	}
 	c.Each = func() (search.Objective, []int32, error) {
-		merged, group, err := bilevel.Merge(e.k, e.x, t.spec, e.config.Positive)
+		merged, group, err := bilevel.Merge(e.of.Kernels, e.of.X, t.spec, e.config.Positive)
 		if err != nil {
 			return nil, nil, err
 		}
-		var problem outer
+		var problem inner.Outer
 		if o.Lanes != nil {
 			problem, err = e.over(ctx, t.spec, o)
 		} else {
-			problem, err = e.problem.(interface {
-				on(sparse.Matrix, bilevel.Spec) (outer, error)
-			}).on(merged, t.spec)
+			problem, err = e.Problem.(interface {
+				On(sparse.Matrix, bilevel.Spec) (inner.Outer, error)
+			}).On(merged, t.spec)
 		}
 		if err == nil {
 			err = remember(ctx, problem, oneForEach, o.Log)
@@ -148,7 +149,7 @@ func (t *task) choosing(o SelectOptions) choose.Options {
 	if o.From == nil {
 		return choosing
 	}
-	choosing.From = o.From.seen(e.family.common, e.max())
+	choosing.From = o.From.seen(e.family.form.Common, e.Max())
 	if b, ok := t.problem.(interface {
 		Begin(at []bilevel.Solution)
 	}); ok && (o.Log == nil || o.Log.Len() == 0) { // else it goes on where the log ends
@@ -209,11 +210,11 @@ func (t *task) startRefit(ctx context.Context, logLambda []float64) error {
 	from, ok := t.problem.(interface {
 		Mean(ctx context.Context, logLambda []float64) ([]int32, []float64, error)
 	})
-	to, able := t.engine.problem.(interface{ startAt([]int32, []float64) })
+	to, able := t.engine.Problem.(interface{ StartAt([]int32, []float64) })
 	if !ok || !able || t.columns != nil {
 		return nil
 	}
 	columns, coef, err := from.Mean(ctx, logLambda)
-	to.startAt(columns, coef)
+	to.StartAt(columns, coef)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -146,20 +147,20 @@ func (e *engine) choice(ctx context.Context, v Validation) (bilevel.Spec, error)
 // held states what is common to all choices by held-out rows.
 func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
-	n, _ := e.x.Dims()
+	n, _ := e.of.X.Dims()
 	switch {
-	case len(e.y) != n:
-		return spec, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.y), n)
+	case len(e.of.Y) != n:
+		return spec, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(e.of.Y), n)
 	case v.Sigma != 0:
 		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
 	case v.Loss != nil && e.family.classes:
 		return spec, outcome.At(outcome.Usage, "validation-loss", "%s is judged by the cross-entropy of all its scores", e.config.Model)
 	}
-	err := criterion.Check(v.Loss, e.y, e.config.Weights)
+	err := criterion.Check(v.Loss, e.of.Y, e.config.Weights)
 	if err != nil {
 		return spec, err
 	}
-	spec.Folds, err = v.folds(e.y)
+	spec.Folds, err = v.folds(e.of.Y)
 	if err != nil {
 		return spec, err
 	}
@@ -218,7 +219,7 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 }
 
 // along evaluates a problem, without gradients, at one λ after the other.
-func along(ctx context.Context, problem outer, path [][]float64) iter.Seq2[bilevel.Report, error] {
+func along(ctx context.Context, problem inner.Outer, path [][]float64) iter.Seq2[bilevel.Report, error] {
 	if p, ok := problem.(interface {
 		Path(context.Context, [][]float64) iter.Seq2[bilevel.Report, error]
 	}); ok {

@@ -41,8 +41,9 @@ var layers = []pkg{
 	{path: "search", on: []string{"outcome", "internal/random", "internal/sealed"}},
 	{path: "bilevel", on: []string{"cd", "implicit", "iterdiff", "criterion", "search"}},
 	{path: "choose", on: []string{"bilevel"}},
+	{path: "internal/inner", on: []string{"bilevel"}},
 	{path: "internal/share"},
-	{path: ".", on: []string{"table", "choose", "internal/share"}},
+	{path: ".", on: []string{"table", "choose", "internal/inner", "internal/share"}},
 
 	{path: "report", on: []string{"."}, outside: true},
 	{path: "internal/embedded", on: []string{"sparse"}},

@@ -1,4 +1,4 @@
-package pare
+package inner
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// leftOut is the choice of λ by what one fit on all rows says of fits without a row: [ALO] or
-// [GCV]. Its slopes are central differences.
+// leftOut is the choice of λ by what one fit on all rows says of fits without a row. Its slopes
+// are central differences.
 type leftOut struct {
-	inner *separable
-	by    Criterion
-	zero  search.Evaluation // of the null model
-	most  float64           // size of a support
+	inner       *separable
+	generalised bool
+	zero        search.Evaluation // of the null model
+	most        float64           // size of a support
 }
 
 const (
@@ -29,32 +29,13 @@ const (
 	farAbove    = 25    // above the αmax of a ridge, which leaves the null model there
 )
 
-// byLeftOut states such a choice.
-func (e *engine) byLeftOut(v Validation) (bilevel.Spec, error) {
-	spec := e.spec()
-	name := v.splits()
-	switch _, ok := e.problem.(*separable); {
-	case !ok || e.family.hyperparameters == perColumn:
-		return spec, outcome.At(outcome.Usage, "criterion", "%s is for models of one predictor with a penalty on columns and one λ or two; %s has %s and %s", v.Criterion, e.config.Model, CV, HoldOut)
-	case e.config.Method.iterate() != nil:
-		return spec, outcome.At(outcome.Usage, "method", "%s takes its slopes by differences, with %s", v.Criterion, Implicit)
-	case v.Sigma != 0:
-		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
-	case name != "":
-		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
-	}
-	err := e.afford(e.atOnce() + e.solvers(nil))
-	spec.Solver = e.solver()
-	e.leftOut = v.Criterion
-	return spec, err
-}
-
-func newLeftOut(s *separable, by Criterion) (*leftOut, error) {
-	o := &leftOut{inner: s, by: by}
-	n, p := s.engine.x.Dims()
+// ByLeftOut implements [LeavesOut].
+func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
+	o := &leftOut{inner: s, generalised: generalised}
+	n, p := s.of.X.Dims()
 	o.most = float64(max(1, min(n, p)))
-	at, above := slices.Clone(s.max()), leftOutNull
-	if s.engine.family.dense {
+	at, above := slices.Clone(s.Max()), leftOutNull
+	if s.of.Form.Dense {
 		above = farAbove
 	}
 	for i := range at {
@@ -68,12 +49,12 @@ func newLeftOut(s *separable, by Criterion) (*leftOut, error) {
 	return o, err
 }
 
-// Evaluate implements [outer]. The value is +Inf where rows have no leverage, since columns depend on
+// Evaluate implements [Outer]. The value is +Inf where rows have no leverage, since columns depend on
 // one another, or too many numbers are in it; the status says so.
 func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (bilevel.Report, error) {
 	tol := r.Tol
 	if tol == 0 {
-		tol = o.inner.engine.solver().Tol
+		tol = o.inner.of.Solver().Tol
 	}
 	if !r.ValueOnly {
 		tol = leftOutTol
@@ -111,9 +92,9 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (bilevel.Repor
 func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, bilevel.Report, error) {
 	report := bilevel.Report{Evaluation: search.Evaluation{LogLambda: logLambda, Value: math.Inf(1)}, InjectivityMargin: math.NaN(), Bound: implicit.Estimated}
 	s := o.inner
-	s.max()
+	s.Max()
 	s.solver = cd.NewFrom(s.nullModel().Clone()) // so that no fit depends on those before
-	here, err := s.leaveOneOut(ctx, logLambda, tol)
+	here, err := s.LeaveOneOut(ctx, logLambda, tol)
 	s.solver = nil
 	if ctx.Err() != nil {
 		return nil, report, ctx.Err()
@@ -122,7 +103,7 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*Le
 	switch {
 	case ok && of.Kind == outcome.BadParameter: // columns depend on one another
 		report.Status = outcome.NotDifferentiable
-	case ok && of.Kind == outcome.Limit && s.engine.config.MaxSupport == 0:
+	case ok && of.Kind == outcome.Limit && s.of.Solver().MaxSupport == 0:
 		report.Status = outcome.Budget
 	}
 	if report.Status != "" {
@@ -133,13 +114,13 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*Le
 		return nil, report, err
 	}
 	report.Value = here.Value
-	if o.by == GCV {
+	if o.generalised {
 		report.Value = here.GCV
 	}
 	report.Certificate, report.Effort, report.Status = here.Certificate, here.Effort, here.Status
-	report.Support, report.Tol, report.Work, report.StandardError = here.Support, here.RelativeGap, here.work, here.StandardError
+	report.Support, report.Tol, report.Work, report.StandardError = here.Support, here.RelativeGap, here.Work, here.StandardError
 	report.Trusted = here.Status == outcome.Converged
-	report.TrainLoss = here.objective / o.inner.null()
+	report.TrainLoss = here.Objective / o.inner.Null()
 	report.Saturation = float64(here.Support) / o.most
 	return here, report, nil
 }
@@ -150,11 +131,11 @@ func (o *leftOut) Eval(ctx context.Context, r search.Request) (search.Evaluation
 	return report.Evaluation, err
 }
 
-// NullValue implements [outer].
+// NullValue implements [Outer].
 func (o *leftOut) NullValue() float64 { return o.zero.Value }
 
-// Null implements [outer].
+// Null implements [Outer].
 func (o *leftOut) Null() search.Evaluation { return o.zero }
 
-// Remember implements [outer]: fits to such tolerances do not depend on those before.
+// Remember implements [Outer]: fits to such tolerances do not depend on those before.
 func (o *leftOut) Remember(context.Context, byte, []search.Memory) error { return nil }

@@ -1,4 +1,4 @@
-package pare
+package inner
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 // oneVersusRest is the inner problem of [Multiclass]: for every class a logistic
 // regression that tells it from the others.
 type oneVersusRest struct {
-	engine  *engine
+	of      *Statement
 	view    *sparse.View
 	classes []float64
 	label   []int32 // n: class of each row
@@ -32,24 +32,25 @@ type point struct {
 	coef    []float64
 }
 
-func newOneVersusRest(e *engine) (problem, error) {
-	m := &oneVersusRest{engine: e}
+// OnClasses makes the inner problems of each class against the rest.
+func OnClasses(of *Statement) (Problem, error) {
+	m := &oneVersusRest{of: of}
 	var err error
-	if m.view, err = e.view(); err != nil {
+	if m.view, err = of.View(); err != nil {
 		return nil, err
 	}
-	if n, _ := e.x.Dims(); len(e.y) != n {
-		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(e.y), n)
+	if n, _ := of.X.Dims(); len(of.Y) != n {
+		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(of.Y), n)
 	}
-	if m.classes, m.label, err = bilevel.Classes(e.y); err != nil {
+	if m.classes, m.label, err = bilevel.Classes(of.Y); err != nil {
 		return nil, err
 	}
-	m.box = e.box.In(m.view)
+	m.box = of.Box.In(m.view)
 	m.top = make([]float64, len(m.classes))
 	return m, m.each(func(k int) error {
 		fit, err := m.class(k)
 		if err == nil {
-			m.top[k] = kernels.Log(m.engine.family.max(model.NewNull(fit).Within(m.box)))
+			m.top[k] = kernels.Log(m.of.Form.Max(model.NewNull(fit).Within(m.box)))
 		}
 		return err
 	})
@@ -58,7 +59,7 @@ func newOneVersusRest(e *engine) (problem, error) {
 // each runs a task for every class, as many at once as there are threads.
 func (m *oneVersusRest) each(task func(k int) error) error {
 	var group errgroup.Group
-	group.SetLimit(m.engine.config.threads())
+	group.SetLimit(m.of.Threads)
 	for k := range m.classes {
 		group.Go(func() error { return task(k) })
 	}
@@ -76,16 +77,16 @@ func (m *oneVersusRest) class(k int) (*model.Rowwise, error) {
 	return model.NewLogistic(m.view, y)
 }
 
-func (m *oneVersusRest) max() []float64 { return m.top }
+func (m *oneVersusRest) Max() []float64 { return m.top }
 
-// start implements [problem].
-func (m *oneVersusRest) start() float64 { return m.engine.shareOfMax() }
+// Start implements [Problem].
+func (m *oneVersusRest) Start() float64 { return m.of.shareOfMax() }
 
 // penalties makes the penalties of the classes.
 func (m *oneVersusRest) penalties(logLambda []float64) (all []model.Penalty, err error) {
 	all = make([]model.Penalty, len(logLambda))
 	for k, l := range logLambda {
-		if all[k], err = m.engine.family.penalty([]float64{l}); err != nil {
+		if all[k], err = m.of.Form.Penalty([]float64{l}); err != nil {
 			return nil, err
 		}
 		if all[k], err = all[k].Within(m.box); err != nil {
@@ -95,15 +96,15 @@ func (m *oneVersusRest) penalties(logLambda []float64) (all []model.Penalty, err
 	return all, nil
 }
 
-func (m *oneVersusRest) accepts(logLambda []float64) error {
+func (m *oneVersusRest) Accepts(logLambda []float64) error {
 	_, err := m.penalties(logLambda)
 	return err
 }
 
-// restart implements [problem].
-func (m *oneVersusRest) restart() { m.last = nil }
+// Restart implements [Problem].
+func (m *oneVersusRest) Restart() { m.last = nil }
 
-func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
+func (m *oneVersusRest) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
 	penalties, err := m.penalties(logLambda)
 	if err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 	start := m.last
 	if start == nil {
 		start = make([]point, len(m.classes))
-		if few, leader := bilevel.RareClasses(m.label, m.engine.config.Weights, len(m.classes)); few != nil {
+		if few, leader := bilevel.RareClasses(m.label, m.of.Weights, len(m.classes)); few != nil {
 			_, at, err := m.one(ctx, leader, penalties[leader], point{})
 			if err != nil {
 				return nil, err
@@ -121,7 +122,7 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 			}
 		}
 	}
-	fitted, last := make([]*Fitted, len(m.classes)), make([]point, len(m.classes))
+	fitted, last := make([]*Solution, len(m.classes)), make([]point, len(m.classes))
 	err = m.each(func(k int) (err error) {
 		fitted[k], last[k], err = m.one(ctx, k, penalties[k], start[k])
 		return err
@@ -134,8 +135,8 @@ func (m *oneVersusRest) solve(ctx context.Context, logLambda []float64) (*Fitted
 }
 
 // one solves for class k.
-func (m *oneVersusRest) one(ctx context.Context, k int, g model.Penalty, start point) (*Fitted, point, error) {
-	defer m.engine.turn(ctx)()
+func (m *oneVersusRest) one(ctx context.Context, k int, g model.Penalty, start point) (*Solution, point, error) {
+	defer m.of.Turn(ctx)()
 	fit, err := m.class(k)
 	if err != nil {
 		return nil, point{}, err
@@ -144,24 +145,24 @@ func (m *oneVersusRest) one(ctx context.Context, k int, g model.Penalty, start p
 	if start.support != nil {
 		solver.Start(start.support, start.coef)
 	}
-	solution, err := solver.Solve(ctx, g, m.engine.solver())
+	solution, err := solver.Solve(ctx, g, m.of.Solver())
 	if err != nil {
 		return nil, point{}, err
 	}
 	at := point{slices.Clone(solution.Support), slices.Clone(solution.Coef)}
-	fitted, err := m.engine.newFitted(ctx, fit, solver, g, solution)
+	fitted, err := m.of.solution(ctx, fit, solver, g, solution)
 	return fitted, at, err
 }
 
 // join puts the solutions of the classes together.
-func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
-	certify := m.engine.config.Certify
-	out := &Fitted{Classes: slices.Clone(m.classes), Status: outcome.Converged, SupportCertified: certify}
+func (m *oneVersusRest) join(logLambda []float64, fitted []*Solution) *Solution {
+	certify := m.of.Certify
+	out := &Solution{Classes: slices.Clone(m.classes), Status: outcome.Converged, SupportCertified: certify}
 	if unique := true; certify {
 		out.DualMargin, out.Unique = 1, &unique
 	}
 	for k, f := range fitted {
-		f.LogLambda, f.LogLambdaMax, f.Kernels = []float64{logLambda[k]}, []float64{m.top[k]}, m.engine.k.Name
+		f.LogLambda, f.LogLambdaMax = []float64{logLambda[k]}, []float64{m.top[k]}
 		out.PerClass = append(out.PerClass, f)
 		out.Support = append(out.Support, f.Support...)
 		out.Objective += f.Objective
@@ -172,7 +173,7 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 		if f.Unique == nil && (out.Unique == nil || *out.Unique) || f.Unique != nil && !*f.Unique {
 			out.Unique = f.Unique // no, else unknown, else yes
 		}
-		out.SecondsCertify += f.SecondsCertify / float64(min(m.engine.config.threads(), len(fitted)))
+		out.SecondsCertify += f.SecondsCertify / float64(min(m.of.Threads, len(fitted)))
 		out.Add(f.Effort)
 		if out.Status != outcome.Cancelled && f.Status != outcome.Converged {
 			out.Status = f.Status
@@ -183,7 +184,18 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Fitted) *Fitted {
 	return out
 }
 
-func (m *oneVersusRest) outer(spec bilevel.Spec) (outer, error) {
-	spec.Penalty = m.engine.family.penalty
-	return bilevel.NewMulticlass(m.engine.k, m.engine.x, m.engine.y, spec)
+func (m *oneVersusRest) Outer(spec bilevel.Spec) (Outer, error) {
+	spec.Penalty = m.of.Form.Penalty
+	return bilevel.NewMulticlass(m.of.Kernels, m.of.X, m.of.Y, spec)
+}
+
+// Lanes implements [Distributable].
+func (m *oneVersusRest) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
+	spec.Penalty = m.of.Form.Penalty
+	return bilevel.NewMulticlassLanes(m.of.Kernels, x, m.of.Y, spec)
+}
+
+// Over implements [Distributable].
+func (m *oneVersusRest) Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error) {
+	return bilevel.NewMulticlassOver(ctx, m.of.Kernels, runner, m.of.Y, spec)
 }

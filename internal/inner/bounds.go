@@ -1,4 +1,4 @@
-package pare
+package inner
 
 import (
 	"errors"
@@ -10,39 +10,38 @@ import (
 )
 
 // bounded reports bounds on coefficients, other than β ≥ 0 alone.
-func (c Config) bounded() bool { return c.Lower != nil || c.Upper != nil }
+func (s *Statement) bounded() bool { return s.Lower != nil || s.Upper != nil }
 
 // checkBounds refuses bounds that are none, or none for the model, and takes them over, with
 // β ≥ 0 as one of them.
-func (e *engine) checkBounds() error {
-	c := e.config
-	if !c.bounded() {
+func (s *Statement) checkBounds() error {
+	if !s.bounded() {
 		return nil
 	}
-	_, p := e.x.Dims()
-	for flag, list := range map[string][]float64{"lower": c.Lower, "upper": c.Upper} {
+	_, p := s.X.Dims()
+	for flag, list := range map[string][]float64{"lower": s.Lower, "upper": s.Upper} {
 		if list != nil && len(list) != p {
 			return outcome.At(outcome.Shape, flag, "%d bounds for %d columns; there must be one a column", len(list), p)
 		}
 	}
 	flag := "lower"
-	if c.Lower == nil {
+	if s.Lower == nil {
 		flag = "upper"
 	}
-	if !e.family.positive {
-		return outcome.At(outcome.Usage, flag, "%s has no bounds; the models with an ℓ1 penalty have them", c.Model)
+	if !s.Form.NonNegative {
+		return outcome.At(outcome.Usage, flag, "%s has no bounds; the models with an ℓ1 penalty have them", s.Name)
 	}
-	lower := slices.Clone(c.Lower)
-	if c.Positive && lower == nil {
+	lower := slices.Clone(s.Lower)
+	if s.Positive && lower == nil {
 		lower = make([]float64, p)
 	}
 	for j, l := range lower {
-		if c.Positive {
+		if s.Positive {
 			lower[j] = max(0, l)
 		}
 	}
 	var err error
-	if e.box, err = model.NewBox(lower, c.Upper); err != nil {
+	if s.Box, err = model.NewBox(lower, s.Upper); err != nil {
 		if of := (*outcome.Error)(nil); errors.As(err, &of) {
 			of.Flag = flag
 		}
@@ -51,10 +50,10 @@ func (e *engine) checkBounds() error {
 }
 
 // bound returns the bound of a column that a coefficient is at, to rounding.
-func (c Config) bound(j int, b float64) float64 {
-	list := c.Upper
+func (s *Statement) bound(j int, b float64) float64 {
+	list := s.Upper
 	if b < 0 {
-		list = c.Lower
+		list = s.Lower
 	}
 	if list == nil || math.IsInf(list[j], 0) {
 		return b

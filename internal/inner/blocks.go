@@ -1,7 +1,6 @@
-package pare
+package inner
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -15,42 +14,38 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// blockForm is what a form of penalty on blocks of coefficients has besides.
-type blockForm struct {
+// BlockForm is what a form of penalty on blocks of coefficients has besides.
+type BlockForm struct {
 	// penalty makes the penalty of a λ.
 	penalty func(*blocked, []float64) (model.Blocks, error)
 	// unit makes one whose strength is 1, for αmax; nil where αmax is that of the Lasso, with
 	// which penalties that are not convex begin.
 	unit func(*blocked) (model.ConvexBlocks, error)
-	// grouped says that columns make groups.
-	grouped bool
-	// shaped says what the penalty has a parameter for.
-	shaped shape
+	// Grouped says that columns make groups.
+	Grouped bool
+	// Shape is the parameter that the penalty has besides its strengths.
+	Shape Shape
 }
 
-// shape is a parameter of a penalty besides its strengths.
-type shape struct {
-	flag    string
-	of      func(Config) float64
-	usual   float64
-	concave bool // the penalty is not convex, and the derivative in its logarithm is known
+// Shape is a parameter of a penalty besides its strengths.
+type Shape struct {
+	Flag    string // what messages call it; "" where there is none
+	Usual   float64
+	Concave bool // the penalty is not convex, and the derivative in its logarithm is known
 }
 
-// value returns the parameter, its usual value where it is 0.
-func (s shape) value(c Config) float64 { return cmp.Or(s.of(c), s.usual) }
-
-// shapes are the parameters there are: γ of MCP, a of SCAD, τ of a sparse group Lasso.
-func shapes() (gamma, a, tau shape) {
-	return shape{flag: "gamma", of: func(c Config) float64 { return c.Gamma }, usual: 3, concave: true},
-		shape{flag: "a", of: func(c Config) float64 { return c.A }, usual: 3.7, concave: true},
-		shape{flag: "tau", of: func(c Config) float64 { return c.Tau }, usual: 0.5}
-}
+// The flags of the parameters.
+const (
+	Gamma = "gamma" // γ of [MCP]
+	A     = "a"     // a of [SCAD]
+	Tau   = "tau"   // τ of [SparseGroup]
+)
 
 // blocked is the inner problem of a penalty on blocks of coefficients: groups of columns, or
 // the coefficients of a column for all classes, or single ones.
 type blocked struct {
-	engine  *engine
-	form    *blockForm
+	of      *Statement
+	form    *BlockForm
 	judge   criterion.Criterion // on held-out rows; nil for the cross-entropy of all classes
 	part    *model.Partition
 	weights []float64 // of the groups; nil: 1
@@ -62,28 +57,29 @@ type blocked struct {
 	top     []float64 // nil before it is asked for
 }
 
-func newBlocked(e *engine) (problem, error) {
-	b := &blocked{engine: e, form: e.family.blocks}
+// OnBlocks makes the inner problem of a penalty on blocks of coefficients.
+func OnBlocks(s *Statement) (Problem, error) {
+	b := &blocked{of: s, form: s.Form.Blocks}
 	if err := b.partition(); err != nil {
 		return nil, err
 	}
-	view, err := e.view()
+	view, err := s.View()
 	if err != nil {
 		return nil, err
 	}
-	if e.family.classes {
-		if n, _ := e.x.Dims(); len(e.y) != n {
-			return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(e.y), n)
+	if s.Classes {
+		if n, _ := s.X.Dims(); len(s.Y) != n {
+			return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(s.Y), n)
 		}
-		if b.classes, b.label, err = bilevel.Classes(e.y); err != nil {
+		if b.classes, b.label, err = bilevel.Classes(s.Y); err != nil {
 			return nil, err
 		}
 	} else {
-		bound, err := loss.Bind(e.family.loss, e.y, view.Weights(), view.Centred())
+		bound, err := loss.Bind(s.Loss, s.Y, view.Weights(), view.Centred())
 		if err != nil {
 			return nil, err
 		}
-		b.judge = e.family.judge(bound)
+		b.judge = s.Judge(bound)
 	}
 	b.fit, err = b.scores(view)
 	return b, err
@@ -91,10 +87,10 @@ func newBlocked(e *engine) (problem, error) {
 
 // partition makes the blocks of columns.
 func (b *blocked) partition() (err error) {
-	_, p := b.engine.x.Dims()
-	c := b.engine.config
+	_, p := b.of.X.Dims()
+	c := b.of
 	switch {
-	case !b.form.grouped:
+	case !b.form.Grouped:
 		b.part = model.Singletons(p)
 		return nil
 	case c.Groups == nil:
@@ -118,20 +114,17 @@ func (b *blocked) scores(view *sparse.View) (model.Scores, error) {
 	if b.classes != nil {
 		return model.NewSoftmax(view, b.label, b.classes)
 	}
-	fit, err := b.engine.datafit(view, b.engine.y)
+	fit, err := b.of.datafit(view, b.of.Y)
 	if err != nil {
 		return nil, err
 	}
 	return model.OneScore(fit), nil
 }
 
-// parameter is what the penalty has besides its strengths.
-func (b *blocked) parameter() float64 { return b.form.shaped.value(b.engine.config) }
-
 // alphaMax returns αmax from the correlations of the null model.
 func (b *blocked) alphaMax(z []float64) float64 {
 	if b.form.unit == nil {
-		return b.engine.k.MaxAbs(z)
+		return b.of.Kernels.MaxAbs(z)
 	}
 	unit, err := b.form.unit(b)
 	if err != nil {
@@ -140,8 +133,8 @@ func (b *blocked) alphaMax(z []float64) float64 {
 	return model.BlockMax(unit, b.part, b.fit.Count(), z)
 }
 
-// max implements [problem].
-func (b *blocked) max() []float64 {
+// Max implements [Problem].
+func (b *blocked) Max() []float64 {
 	if b.top == nil {
 		b.begin()
 		_, z := b.solver.Null()
@@ -151,7 +144,7 @@ func (b *blocked) max() []float64 {
 }
 
 func (b *blocked) setMax(z []float64) {
-	r := b.engine.hyperparameters
+	r := b.of.Count
 	b.top = slices.Repeat([]float64{kernels.Log(b.alphaMax(z))}, r)
 }
 
@@ -163,26 +156,26 @@ func (b *blocked) begin() {
 	b.solver = cd.NewBlocks(b.fit, b.part)
 	_, z := b.solver.Null()
 	b.setMax(z)
-	if b.form.shaped.concave {
+	if b.form.Shape.Concave {
 		b.descent = cd.NewDescent(b.solver, func(lambda float64) (model.Blocks, error) { return b.form.penalty(b, []float64{lambda}) }, b.top[0])
 	}
 }
 
-// restart implements [problem].
-func (b *blocked) restart() { b.solver = nil }
+// Restart implements [Problem].
+func (b *blocked) Restart() { b.solver = nil }
 
-// start implements [problem].
-func (b *blocked) start() float64 { return b.engine.shareOfMax() }
+// Start implements [Problem].
+func (b *blocked) Start() float64 { return b.of.shareOfMax() }
 
-// null implements [anchored].
-func (b *blocked) null() float64 { return b.fit.Null() }
+// Null implements [Anchored].
+func (b *blocked) Null() float64 { return b.fit.Null() }
 
-func (b *blocked) accepts(logLambda []float64) error {
+func (b *blocked) Accepts(logLambda []float64) error {
 	_, err := b.form.penalty(b, logLambda)
 	return err
 }
 
-func (b *blocked) solve(ctx context.Context, logLambda []float64) (*Fitted, error) {
+func (b *blocked) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
 	g, err := b.form.penalty(b, logLambda)
 	if err != nil {
 		return nil, err
@@ -190,9 +183,9 @@ func (b *blocked) solve(ctx context.Context, logLambda []float64) (*Fitted, erro
 	b.begin()
 	var s *cd.BlockSolution
 	if b.descent != nil {
-		s, err = b.descent.Solve(ctx, logLambda[0], b.engine.solver())
+		s, err = b.descent.Solve(ctx, logLambda[0], b.of.Solver())
 	} else {
-		s, err = b.solver.Solve(ctx, g, b.engine.solver())
+		s, err = b.solver.Solve(ctx, g, b.of.Solver())
 	}
 	if err != nil {
 		return nil, err
@@ -201,8 +194,8 @@ func (b *blocked) solve(ctx context.Context, logLambda []float64) (*Fitted, erro
 }
 
 // fitted copies a solution, its coefficients those of the matrix behind the view.
-func (b *blocked) fitted(s *cd.BlockSolution, logLambda []float64) *Fitted {
-	out := b.engine.blank()
+func (b *blocked) fitted(s *cd.BlockSolution, logLambda []float64) *Solution {
+	out := b.of.blank()
 	out.Support = append(out.Support, s.Support...)
 	out.Objective, out.Certificate, out.Effort, out.Status = s.Objective, s.Certificate, s.Effort, s.Status
 	view, q := b.fit.View(), b.fit.Count()
@@ -215,8 +208,8 @@ func (b *blocked) fitted(s *cd.BlockSolution, logLambda []float64) *Fitted {
 	}
 	out.Classes = slices.Clone(b.classes)
 	for k := range q {
-		one := &Fitted{
-			LogLambda: []float64{logLambda[min(k, len(logLambda)-1)]}, LogLambdaMax: []float64{b.top[0]}, Kernels: b.engine.k.Name,
+		one := &Solution{
+			LogLambda: []float64{logLambda[min(k, len(logLambda)-1)]}, LogLambdaMax: []float64{b.top[0]},
 			Intercept: s.Intercept[k], Objective: s.Objective, Certificate: s.Certificate, Status: s.Status,
 		}
 		for c, j := range s.Support {
@@ -229,24 +222,24 @@ func (b *blocked) fitted(s *cd.BlockSolution, logLambda []float64) *Fitted {
 	return out
 }
 
-func (b *blocked) outer(spec bilevel.Spec) (outer, error) {
-	return bilevel.New(b.engine.k, b.engine.x, b.targets(), b.complete(spec))
+func (b *blocked) Outer(spec bilevel.Spec) (Outer, error) {
+	return bilevel.New(b.of.Kernels, b.of.X, b.targets(), b.complete(spec))
 }
 
-// lanes implements [distributable].
-func (b *blocked) lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	return bilevel.NewLanes(b.engine.k, x, b.targets(), b.complete(spec))
+// Lanes implements [Distributable].
+func (b *blocked) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
+	return bilevel.NewLanes(b.of.Kernels, x, b.targets(), b.complete(spec))
 }
 
-// over implements [distributable].
-func (b *blocked) over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (outer, error) {
+// Over implements [Distributable].
+func (b *blocked) Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error) {
 	return bilevel.NewOver(ctx, runner, b.complete(spec))
 }
 
 // complete adds what the outer problem has of the model.
 func (b *blocked) complete(spec bilevel.Spec) bilevel.Spec {
 	spec.Blocked = &bilevel.Blocked{
-		Partition: b.part, Count: b.fit.Count(), Scores: b.scores, Max: b.alphaMax, Descend: b.form.shaped.concave,
+		Partition: b.part, Count: b.fit.Count(), Scores: b.scores, Max: b.alphaMax, Descend: b.form.Shape.Concave,
 		Penalty: func(logLambda []float64) (model.Blocks, error) { return b.form.penalty(b, logLambda) },
 	}
 	if spec.Criterion == nil {
@@ -258,7 +251,7 @@ func (b *blocked) complete(spec bilevel.Spec) bilevel.Spec {
 // targets returns y, of classes their numbers.
 func (b *blocked) targets() []float64 {
 	if b.classes == nil {
-		return b.engine.y
+		return b.of.Y
 	}
 	y := make([]float64, len(b.label))
 	for i, c := range b.label {
@@ -267,41 +260,13 @@ func (b *blocked) targets() []float64 {
 	return y
 }
 
-// judged is what judges held-out rows.
-func (b *blocked) judged() criterion.Criterion { return b.judge }
+// Judged is what judges held-out rows.
+func (b *blocked) Judged() criterion.Criterion { return b.judge }
 
-// startAt makes the next solve begin at these coefficients, see [cd.Blocks.Start].
-func (b *blocked) startAt(at []int32, coef []float64) {
+// StartAt makes the next solve begin at these coefficients, see [cd.Blocks.Start].
+func (b *blocked) StartAt(at []int32, coef []float64) {
 	if len(at) > 0 {
 		b.begin()
 		b.solver.Start(at, coef)
 	}
-}
-
-// refuseShapes refuses parameters that are not those of the penalty.
-func (e *engine) refuseShapes() error {
-	own := ""
-	gamma, a, tau := shapes()
-	if f := e.family.blocks; f != nil && f.shaped.of != nil {
-		own = f.shaped.flag
-		switch v := f.shaped.value(e.config); {
-		case own == tau.flag && !(v > 0 && v <= 1):
-			return outcome.At(outcome.BadParameter, own, "the share of the ℓ1 term must be above 0 and at most 1, got %g", v)
-		case !(v > 0):
-			return outcome.At(outcome.BadParameter, own, "must be positive, got %g", v)
-		}
-	}
-	for _, s := range []shape{gamma, a, tau} {
-		if s.of(e.config) != 0 && s.flag != own {
-			return outcome.At(outcome.Usage, s.flag, "%s has no such parameter", e.config.Model)
-		}
-	}
-	grouped := e.family.blocks != nil && e.family.blocks.grouped
-	switch {
-	case e.config.Groups != nil && !grouped:
-		return outcome.At(outcome.Usage, "column-groups", "%s has no groups of columns; %s, %s and %s have", e.config.Model, GroupLasso, GroupNet, SparseGroup)
-	case e.config.GroupWeights != nil && !grouped:
-		return outcome.At(outcome.Usage, "group-weights", "%s has no groups of columns; %s, %s and %s have", e.config.Model, GroupLasso, GroupNet, SparseGroup)
-	}
-	return nil
 }

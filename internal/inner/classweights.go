@@ -1,0 +1,64 @@
+package inner
+
+import (
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// ClassWeights multiply weights of rows that are trained on by those of their classes.
+type ClassWeights struct {
+	class   []int     // of every row
+	weights []float64 // of the classes; nil where they are balanced
+	count   int
+}
+
+// NewClassWeights takes the weights of the classes of y, ascending; nil where they are to be
+// balanced. The error is an [outcome.Error]: Shape, or BadParameter.
+func NewClassWeights(y, weights []float64) (*ClassWeights, error) {
+	kinds := slices.Compact(slices.Sorted(slices.Values(y)))
+	w := &ClassWeights{class: make([]int, len(y)), weights: slices.Clone(weights), count: len(kinds)}
+	for i, label := range y {
+		w.class[i], _ = slices.BinarySearch(kinds, label)
+	}
+	if w.weights == nil {
+		return w, nil
+	}
+	if len(w.weights) != len(kinds) {
+		return nil, outcome.At(outcome.Shape, "class-weight", "%d weights for %d classes", len(w.weights), len(kinds))
+	}
+	for k, v := range w.weights {
+		if !(v > 0) || math.IsInf(v, 1) {
+			return nil, outcome.At(outcome.BadParameter, "class-weight", "the weight of class %g must be positive and finite, got %g", kinds[k], v)
+		}
+	}
+	return w, nil
+}
+
+// Weigh multiplies the weights of rows, 0 of those that do not train.
+func (w *ClassWeights) Weigh(rows []float64) {
+	weights := w.weights
+	if weights == nil {
+		weights = w.balance(rows)
+	}
+	for i, v := range rows {
+		rows[i] = float64(v * weights[w.class[i]])
+	}
+}
+
+// balance returns the weights by which all classes count alike, N/KNₖ; 1 where one has no row.
+func (w *ClassWeights) balance(rows []float64) []float64 {
+	var all float64
+	held := make([]float64, w.count)
+	for i, v := range rows {
+		held[w.class[i]] += v
+		all += v
+	}
+	for k, v := range held {
+		if held[k] = 1; v > 0 {
+			held[k] = all / float64(float64(w.count)*v)
+		}
+	}
+	return held
+}

@@ -1,0 +1,233 @@
+package inner
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// separable is the inner problem of a model with one predictor and a separable penalty.
+type separable struct {
+	of     *Statement
+	fit    model.Datafit
+	judge  criterion.Criterion // on held-out rows
+	zero   *model.Null         // the null model; nil before it is asked for, and once the solver has taken it over
+	solver *cd.Solver          // nil before the first solve
+	stated []float64           // the λ's of the last penalty made
+	last   model.Penalty
+	top    []float64 // nil before it is asked for
+	box    *model.Box
+}
+
+// OnColumns makes the inner problem of one predictor and a separable penalty.
+func OnColumns(of *Statement) (Problem, error) {
+	view, err := of.View()
+	if err != nil {
+		return nil, err
+	}
+	s := &separable{of: of, box: of.Box.In(view)}
+	if s.fit, err = of.datafit(view, of.Y); err != nil {
+		return nil, err
+	}
+	bound, err := loss.Bind(of.Loss, of.Y, view.Weights(), view.Centred())
+	if err != nil {
+		return nil, err
+	}
+	s.judge = of.Judge(bound)
+	if of.unpenalised {
+		_, released, err := cd.NewReleased(context.Background(), model.NewNull(s.fit), of.weighing, of.Solver())
+		if err != nil {
+			return nil, err
+		}
+		s.setMax(released)
+	}
+	return s, nil
+}
+
+// datafit makes the datafit of a view.
+func (s *Statement) datafit(view *sparse.View, y []float64) (model.Datafit, error) {
+	return model.NewOffset(view, y, s.Offset, s.Loss)
+}
+
+// Null implements [Anchored].
+func (s *separable) Null() float64 { return s.fit.Null() }
+
+// Start implements [Problem].
+func (s *separable) Start() float64 { return s.of.shareOfMax() }
+
+// Max makes a pass over X the first time, which a solve afterwards begins with.
+func (s *separable) Max() []float64 {
+	if s.top == nil {
+		s.setMax(s.nullModel())
+	}
+	return s.top
+}
+
+func (s *separable) setMax(null *model.Null) {
+	s.top = slices.Repeat([]float64{kernels.Log(s.of.Form.Max(null.Within(s.box)))}, s.of.Count)
+}
+
+// nullModel returns the null model, without columns.
+func (s *separable) nullModel() *model.Null {
+	if s.zero == nil {
+		s.zero = model.NewNull(s.fit)
+	}
+	return s.zero
+}
+
+func (s *separable) Accepts(logLambda []float64) error {
+	_, err := s.strengths(logLambda)
+	return err
+}
+
+// strengths returns the penalty of the λ's. A penalty with a strength for each column is
+// expensive to build, so the last one is kept.
+func (s *separable) strengths(logLambda []float64) (model.Penalty, error) {
+	if s.stated != nil && slices.Equal(s.stated, logLambda) {
+		return s.last, nil
+	}
+	g, err := s.of.Form.Penalty(logLambda)
+	if err == nil {
+		g, err = g.Within(s.box)
+	}
+	if err == nil {
+		s.stated, s.last = append(s.stated[:0], logLambda...), g
+	}
+	return g, err
+}
+
+func (s *separable) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
+	penalty, err := s.strengths(logLambda)
+	if err != nil {
+		return nil, err
+	}
+	defer s.of.Turn(ctx)()
+	s.begin()
+	solution, err := s.solver.Solve(ctx, penalty, s.of.Solver())
+	if err != nil {
+		return nil, err
+	}
+	return s.of.solution(ctx, s.fit, s.solver, penalty, solution)
+}
+
+// begin makes the solver, at the null model.
+func (s *separable) begin() {
+	switch {
+	case s.solver != nil:
+	case s.of.Keep: // to restart from
+		s.Max()
+		s.solver = cd.NewFrom(s.nullModel().Clone())
+	default:
+		s.Max()
+		s.solver, s.zero = cd.NewFrom(s.nullModel()), nil
+	}
+}
+
+// Restart implements [Problem].
+func (s *separable) Restart() {
+	if s.solver != nil {
+		s.solver.Restart(s.zero)
+	}
+}
+
+// solution copies a solution, its coefficients those of the matrix behind the view,
+// and proves what it can of it if asked to.
+func (s *Statement) solution(ctx context.Context, fit model.Datafit, solver *cd.Solver, g model.Penalty, at *cd.Solution) (*Solution, error) {
+	out := s.blank()
+	out.Support, out.Coef = append(out.Support, at.Support...), append(out.Coef, at.Coef...)
+	for k, j := range at.Support {
+		out.Coef[k] *= fit.View().Scale(int(j))
+		if g.Held(int(j), at.Coef[k]) {
+			out.Coef[k] = s.bound(int(j), out.Coef[k])
+			out.Bound++
+		}
+	}
+	out.Intercept, out.Objective = at.Intercept, at.Objective
+	out.Certificate, out.Effort, out.Status = at.Certificate, at.Effort, at.Status
+	if g.Ridge() > 0 { // ½α₂‖β‖² is strictly convex
+		out.Unique = s.proved()
+	}
+	if !s.Certify || at.Status == outcome.Cancelled {
+		return out, nil
+	}
+	began := time.Now()
+	c, err := implicit.NewSharing(fit, solver.Cache()).Certify(ctx, g, implicit.Point{Support: at.Support, Coef: at.Coef, State: at.State})
+	if err != nil {
+		return nil, err
+	}
+	if one := c.Unique && !c.Shared; one || c.Dependent || c.Shared && c.Support {
+		out.Unique = &one
+	}
+	out.SupportCertified, out.DualMargin = c.Support, c.DualMargin
+	out.SecondsCertify = time.Since(began).Seconds()
+	return out, nil
+}
+
+func (s *separable) Outer(spec bilevel.Spec) (Outer, error) {
+	return s.On(s.of.X, spec)
+}
+
+// On states the choice of λ for another matrix of the same rows.
+func (s *separable) On(x sparse.Matrix, spec bilevel.Spec) (Outer, error) {
+	return bilevel.New(s.of.Kernels, x, s.of.Y, s.complete(spec))
+}
+
+// complete adds to a spec what is particular to the model.
+func (s *separable) complete(spec bilevel.Spec) bilevel.Spec {
+	spec.Datafit, spec.Penalty, spec.AlphaMax = s.of.datafit, s.of.Form.Penalty, s.of.Form.Max
+	if s.of.unpenalised {
+		spec.Free = s.of.weighing
+	}
+	if spec.Criterion == nil {
+		spec.Criterion = s.judge
+	}
+	return spec
+}
+
+// RidgeMax returns the αmax of a ridge beside the squared loss.
+func (s *separable) RidgeMax() float64 { return (&model.Null{Fit: s.fit}).RidgeMax() }
+
+// StartAt makes the next solve begin at these coefficients, of ascending columns.
+func (s *separable) StartAt(columns []int32, coef []float64) {
+	if len(columns) == 0 {
+		return
+	}
+	s.begin()
+	s.solver.MoveTo(columns, coef)
+}
+
+// StartNear makes the next solve begin at a solution of another choice of the rows.
+func (s *separable) StartNear(support []int32, coefficients []float64) {
+	columns, coef := slices.Clone(support), slices.Clone(coefficients)
+	for k, j := range columns {
+		if scale := s.fit.View().Scale(int(j)); scale > 0 {
+			coef[k] /= scale
+		} else {
+			coef[k] = 0
+		}
+	}
+	s.StartAt(columns, coef)
+}
+
+// Judged returns the criterion on held-out rows.
+func (s *separable) Judged() criterion.Criterion { return s.judge }
+
+// Lanes implements [Distributable].
+func (s *separable) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
+	return bilevel.NewLanes(s.of.Kernels, x, s.of.Y, s.complete(spec))
+}
+
+// Over implements [Distributable].
+func (s *separable) Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error) {
+	return bilevel.NewOver(ctx, runner, s.complete(spec))
+}

@@ -1,0 +1,200 @@
+// Package inner states and solves the inner problem of every kind of model on all rows. Package
+// bilevel has the same problems on parts of the rows; each [Problem] says how it states them.
+package inner
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/team"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Statement is what an inner problem is of: the data, the loss, the penalty, and how to solve
+// it. Slices are not modified.
+type Statement struct {
+	Name  string    // of the model, for messages
+	Loss  loss.Loss // nil for support vectors
+	Form  Form      // of the penalty
+	Judge func(loss.Loss) criterion.Criterion
+	// Classes says that the target is one of classes with a predictor each. Tube and Simplex
+	// are of support vectors: the ε-insensitive loss, and coefficients on the simplex.
+	Classes, Tube, Simplex bool
+
+	Kernels         *kernels.Set
+	X               sparse.Matrix
+	Y               []float64
+	Weights, Offset []float64     // of the rows; nil: 1, and 0
+	ClassWeights    *ClassWeights // nil: classes have no weights of their own
+	Intercept       bool
+	Standardise     bool
+	Positive        bool      // β ≥ 0
+	Lower, Upper    []float64 // bounds of the coefficients, of X's columns; nil: none
+	Factors         []float64 // of the strengths, by column; nil: 1
+	Groups          []int     // of the columns, see [model.NewPartition]; nil: each its own
+	GroupWeights    []float64 // nil: the root of the number of columns
+	Parameter       float64   // of a penalty that has one besides its strengths
+	Count           int       // of hyperparameters
+
+	Threads int
+	Certify bool
+	Keep    bool // the results of all solves go to one place, without allocation
+	Solver  func() cd.Options
+	Turn    func(context.Context) (end func()) // to solve a problem, among other calls
+	Team    func() *team.Team                  // of threads that share one problem
+
+	// What [Statement.Check] makes of factors and bounds.
+	Times       []float64 // that columns are multiplied by; nil: 1
+	Box         *model.Box
+	weighing    []float64 // of the ℓ1 strength, by column
+	unpenalised bool      // some factor is 0
+
+	kept kept
+}
+
+// Problem is the inner problem of a [Statement].
+type Problem interface {
+	// Max returns ln αmax for every hyperparameter, NaN where there is none. Read only.
+	Max() []float64
+	// Accepts refuses a λ, of the right length, that there is no problem for.
+	Accepts(logLambda []float64) error
+	// Solve solves at one λ, from the last solution.
+	Solve(ctx context.Context, logLambda []float64) (*Solution, error)
+	// Restart forgets the last solution: the next solve is as the first was.
+	Restart()
+	// Outer states the choice of λ.
+	Outer(bilevel.Spec) (Outer, error)
+	// Start returns where a search starts: a share of αmax, or a C.
+	Start() float64
+}
+
+// Outer is the choice of λ for an inner problem.
+type Outer interface {
+	search.Objective
+	Evaluate(context.Context, search.Request) (bilevel.Report, error)
+	NullValue() float64
+	Null() search.Evaluation
+	Remember(ctx context.Context, tag byte, left []search.Memory) error
+}
+
+// Distributable is an inner problem whose lanes may be elsewhere.
+type Distributable interface {
+	// Lanes makes the lanes of an outer problem on x in this process.
+	Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error)
+	// Over states the outer problem over lanes that are anywhere.
+	Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error)
+}
+
+// Anchored is a problem whose null model has an objective P₀ that does not depend on λ.
+type Anchored interface{ Null() float64 }
+
+// Solution is a certified solution, its coefficients those of X. The fields mean what those of
+// the same names in pare.Fitted do.
+type Solution struct {
+	Support      []int32
+	Coef         []float64
+	Intercept    float64
+	Classes      []float64
+	PerClass     []*Solution
+	LogLambda    []float64 // of one class; nil elsewhere
+	LogLambdaMax []float64
+
+	Free, Bound int
+	Objective   float64
+	outcome.Certificate
+	Unique           *bool
+	SupportCertified bool
+	DualMargin       float64
+	SecondsCertify   float64
+	outcome.Effort
+	Status outcome.Status
+}
+
+// kept is where results go that are kept in one place.
+type kept struct {
+	Solution
+	yes bool // what Unique points to
+}
+
+// blank returns where the next result goes.
+func (s *Statement) blank() *Solution {
+	if !s.Keep {
+		return &Solution{}
+	}
+	last := &s.kept.Solution
+	*last = Solution{Support: last.Support[:0], Coef: last.Coef[:0]}
+	return last
+}
+
+// proved returns what [Solution].Unique is where there is one solution.
+func (s *Statement) proved() *bool {
+	if !s.Keep {
+		return new(true)
+	}
+	s.kept.yes = true
+	return &s.kept.yes
+}
+
+// Check refuses factors and bounds that are not valid or not for this problem, and takes the
+// others over. The errors are those of pare.Fit.
+func (s *Statement) Check() error {
+	if s.Positive && !s.bounded() {
+		s.Form = s.Form.nonNegative()
+	}
+	if err := s.checkFactors(); err != nil {
+		return err
+	}
+	return s.checkBounds()
+}
+
+// View returns the view of all rows.
+func (s *Statement) View() (*sparse.View, error) {
+	view, err := sparse.NewView(s.Kernels, s.X, s.training(), s.Intercept)
+	if err == nil && s.Standardise {
+		view = view.Standardised()
+	}
+	if err == nil && s.Times != nil {
+		view, err = view.Rescaled(s.Times)
+	}
+	if err == nil && !s.Classes { // those are solved at the same time
+		view = view.With(s.Team())
+	}
+	return view, err
+}
+
+// Weighted returns a criterion with the weights of the rows.
+func (s *Statement) Weighted(c criterion.Criterion) criterion.Criterion {
+	if s.Weights == nil {
+		return c
+	}
+	return criterion.Weighted{Criterion: c, Weights: s.Weights}
+}
+
+// shareOfMax returns the first share of αmax of a search.
+func (s *Statement) shareOfMax() float64 {
+	if _, dense := s.X.(*sparse.Dense); dense {
+		if n, p := s.X.Dims(); n < p {
+			return 0.1
+		}
+	}
+	return 0.01
+}
+
+// training returns the weights of all rows in the inner problem; nil: all 1.
+func (s *Statement) training() []float64 {
+	if s.ClassWeights == nil || len(s.Weights) != 0 && len(s.Weights) != len(s.Y) { // that is said elsewhere
+		return s.Weights
+	}
+	weights := slices.Repeat([]float64{1}, len(s.Y))
+	copy(weights, s.Weights)
+	s.ClassWeights.Weigh(weights)
+	return weights
+}

@@ -1,0 +1,149 @@
+package inner
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// onVectors is the inner problem of [SVR] and [SimplexSVR], and of [SVM] with an intercept.
+type onVectors struct {
+	of     *Statement
+	fit    *model.Vectors
+	solver *cd.Vectors // nil before the first solve
+	top    []float64
+}
+
+func newVectors(of *Statement) (Problem, error) {
+	fit, err := model.NewVectors(of.Kernels, of.X, of.Y, model.VectorsOptions{
+		Weights: of.training(), Classes: !of.Tube, Simplex: of.Simplex, Intercept: of.Intercept, Standardise: of.Standardise,
+	})
+	if err != nil {
+		return nil, err
+	}
+	m := &onVectors{of: of, fit: fit}
+	for range fit.Hyperparameters() {
+		m.top = append(m.top, math.NaN())
+	}
+	return m, nil
+}
+
+// kind says which support vectors the problem is of.
+func (s *Statement) kind() bilevel.VectorsKind {
+	switch {
+	case s.Simplex:
+		return bilevel.VectorsOnSimplex
+	case s.Tube:
+		return bilevel.VectorRegression
+	default:
+		return bilevel.VectorClasses
+	}
+}
+
+// Max implements [Problem]: w = 0 for no C.
+func (m *onVectors) Max() []float64 { return m.top }
+
+func (m *onVectors) Accepts(logLambda []float64) error {
+	_, _, err := m.fit.Strengths(logLambda)
+	return err
+}
+
+// Units are where the strengths of a problem are looked for around: the logarithms of the
+// standard deviation σ of the target, or 1 for classes, over the mean square of a row, for C,
+// and of σ/10 for ε.
+func (m *onVectors) Units() []float64 {
+	var total, mean, square, length float64
+	squares := m.fit.Squares()
+	for i, y := range m.fit.Target() {
+		s := m.fit.Weight(i)
+		total += s
+		mean += float64(s * y)
+		length += float64(s * squares[i])
+	}
+	mean /= total
+	for i, y := range m.fit.Target() {
+		square += float64(m.fit.Weight(i) * (y - mean) * (y - mean))
+	}
+	spread, c := 1.0, 1/max(length/total, math.SmallestNonzeroFloat64)
+	if len(m.top) == 1 {
+		return []float64{kernels.Log(min(c, 1))}
+	}
+	if square > 0 {
+		spread = math.Sqrt(square / total)
+	}
+	if m.fit.Simplex() { // where the hinges are worth what ½‖w‖² is, which is 1 at most
+		c = 1 / float64(total*spread*spread)
+	}
+	return []float64{kernels.Log(spread * c), kernels.Log(0.1 * spread)}
+}
+
+// Start implements [Problem]: in the units of several strengths.
+func (m *onVectors) Start() float64 {
+	if len(m.top) > 1 {
+		return 1
+	}
+	return kernels.Exp(m.Units()[0])
+}
+
+// Judged returns what judges held-out rows.
+func (m *onVectors) Judged() criterion.Criterion { return m.of.Judge(nil) }
+
+// Restart implements [Problem].
+func (m *onVectors) Restart() {
+	if m.solver != nil {
+		m.solver.Reset()
+	}
+}
+
+func (m *onVectors) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
+	if m.solver == nil {
+		var err error
+		if m.solver, err = cd.NewVectors(m.fit); err != nil {
+			return nil, err
+		}
+	}
+	s, err := m.solver.Solve(ctx, logLambda, m.of.Solver())
+	if err != nil {
+		return nil, err
+	}
+	out := m.of.blank()
+	out.Free, out.Bound, out.Objective, out.Intercept = len(s.Free), len(s.Bound), s.Primal, s.Intercept
+	out.Certificate, out.Effort, out.Status = s.Certificate, s.Effort, s.Status
+	if !m.fit.Centred() || len(s.Free) > 0 {
+		out.Unique = m.of.proved() // ½‖w‖² is strictly convex, and a free row tells the intercept
+	}
+	for j, w := range s.W {
+		if w != 0 {
+			out.Support, out.Coef = append(out.Support, int32(j)), append(out.Coef, w*m.fit.Scale(j))
+		}
+	}
+	return out, nil
+}
+
+// complete adds to a spec what it is of.
+func (m *onVectors) complete(spec bilevel.Spec) bilevel.Spec {
+	spec.Certify = false // nothing is proved of these supports
+	spec.Intercept = m.fit.Centred()
+	if spec.Criterion == nil {
+		spec.Criterion = m.of.Judge(nil)
+	}
+	return spec
+}
+
+func (m *onVectors) Outer(spec bilevel.Spec) (Outer, error) {
+	return bilevel.NewVectors(m.of.Kernels, m.of.X, m.of.Y, m.of.kind(), m.complete(spec))
+}
+
+func (m *onVectors) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
+	return bilevel.NewVectorsLanes(m.of.Kernels, x, m.of.Y, m.of.kind(), m.complete(spec))
+}
+
+func (m *onVectors) Over(ctx context.Context, runner bilevel.Runner, spec bilevel.Spec) (Outer, error) {
+	return bilevel.NewOver(ctx, runner, m.complete(spec))
+}

@@ -71,10 +71,10 @@ func (g Penalty) Within(b *Box) (Penalty, error) {
 }
 
 // Bounded reports that there is a box.
-func (g Penalty) Bounded() bool { return g.box != nil }
+func (g *Penalty) Bounded() bool { return g.box != nil }
 
 // Clip returns the point nearest to b within the bounds of column j.
-func (g Penalty) Clip(j int, b float64) float64 {
+func (g *Penalty) Clip(j int, b float64) float64 {
 	switch {
 	case g.box != nil:
 		return max(g.box.lower[j], min(g.box.upper[j], b))
@@ -87,13 +87,13 @@ func (g Penalty) Clip(j int, b float64) float64 {
 
 // Held reports that a coefficient other than 0 is at a bound of column j: it does not move
 // with λ.
-func (g Penalty) Held(j int, b float64) bool {
+func (g *Penalty) Held(j int, b float64) bool {
 	return g.box != nil && b != 0 && (b == g.box.lower[j] || b == g.box.upper[j])
 }
 
 // DistanceToBound returns how far a coefficient of column j is from its bound in the sense of a
 // direction.
-func (g Penalty) DistanceToBound(j int, b, direction float64) float64 {
+func (g *Penalty) DistanceToBound(j int, b, direction float64) float64 {
 	switch {
 	case g.box == nil:
 		return math.Inf(1)

@@ -124,17 +124,17 @@ func strength(lambda float64, j int) (float64, error) {
 }
 
 // Hyperparameters returns r, the number of λ's behind the penalty.
-func (g Penalty) Hyperparameters() int { return g.lambda }
+func (g *Penalty) Hyperparameters() int { return g.lambda }
 
 // PerColumn reports that every column has a λ of its own.
-func (g Penalty) PerColumn() bool { return g.own }
+func (g *Penalty) PerColumn() bool { return g.own }
 
 // OfRidge reports whether hyperparameter i is that of the ridge: the only one of a ridge
 // alone, the second of an elastic net.
-func (g Penalty) OfRidge(i int) bool { return i == 1 || g.lambda == 1 && g.Quadratic() }
+func (g *Penalty) OfRidge(i int) bool { return i == 1 || g.lambda == 1 && g.Quadratic() }
 
 // Alpha returns αⱼ.
-func (g Penalty) Alpha(j int) float64 {
+func (g *Penalty) Alpha(j int) float64 {
 	if g.each != nil {
 		return g.each[j]
 	}
@@ -157,29 +157,29 @@ func (g Penalty) Scaled(l1, ridge float64) Penalty {
 }
 
 // Positive reports the constraint β ≥ 0.
-func (g Penalty) Positive() bool { return g.positive }
+func (g *Penalty) Positive() bool { return g.positive }
 
 // Smooth reports that gⱼ is differentiable at 0 too: column j is unpenalised, or all
 // are under a ridge alone. It is then in every generalised support.
-func (g Penalty) Smooth(j int) bool { return g.Alpha(j) == 0 }
+func (g *Penalty) Smooth(j int) bool { return g.Alpha(j) == 0 }
 
 // Quadratic reports that the penalty is a ridge alone.
-func (g Penalty) Quadratic() bool { return g.each == nil && g.alpha == 0 }
+func (g *Penalty) Quadratic() bool { return g.each == nil && g.alpha == 0 }
 
 // Unpenalised reports that there are unpenalised columns.
-func (g Penalty) Unpenalised() bool { return slices.Contains(g.each, 0) }
+func (g *Penalty) Unpenalised() bool { return slices.Contains(g.each, 0) }
 
 // Indifferent reports whether the penalty does not tell equal columns apart, so that
 // they are one to a solver, and whether opposite ones neither: with one strength, and
 // without a ridge, which makes their coefficients unique anyway.
-func (g Penalty) Indifferent() (equal, opposite bool) {
+func (g *Penalty) Indifferent() (equal, opposite bool) {
 	equal = g.each == nil && g.ridge == 0 && g.box == nil
 	return equal, equal && !g.positive
 }
 
 // Pull returns how far a correlation pulls a zero coefficient of column j off zero: it stays
 // there up to a pull of αⱼ. That is |z|, and 0 in a sense in which there is a constraint.
-func (g Penalty) Pull(j int, z float64) float64 {
+func (g *Penalty) Pull(j int, z float64) float64 {
 	switch {
 	case g.positive:
 		return max(z, 0) // keeps NaN
@@ -191,11 +191,11 @@ func (g Penalty) Pull(j int, z float64) float64 {
 }
 
 // Ridge returns α₂.
-func (g Penalty) Ridge() float64 { return g.ridge }
+func (g *Penalty) Ridge() float64 { return g.ridge }
 
 // Columns returns the number of columns the penalty is made for, or -1 where
 // it fits any.
-func (g Penalty) Columns() int {
+func (g *Penalty) Columns() int {
 	switch {
 	case g.each != nil:
 		return len(g.each)
@@ -221,7 +221,7 @@ func SoftThreshold(z, t float64) float64 {
 
 // Prox returns prox_{γg_j}(z) = ST(z, γαⱼ)/(1 + γα₂) (table 3, with the step
 // γ that its caption leaves out); under constraints the nearest point that satisfies them.
-func (g Penalty) Prox(j int, z, step float64) float64 {
+func (g *Penalty) Prox(j int, z, step float64) float64 {
 	if g.positive && !(z > 0) {
 		return 0
 	}
@@ -229,7 +229,7 @@ func (g Penalty) Prox(j int, z, step float64) float64 {
 }
 
 // Value returns g(β) for the non-zero coefficients b of the columns cols.
-func (g Penalty) Value(cols []int32, b []float64) float64 {
+func (g *Penalty) Value(cols []int32, b []float64) float64 {
 	var l1, l2 float64
 	for k, j := range cols {
 		l1 = math.FMA(g.Alpha(int(j)), math.Abs(b[k]), l1)
@@ -244,7 +244,7 @@ func (g Penalty) Value(cols []int32, b []float64) float64 {
 // the constraint β ≥ 0 are the same.
 // For a weighted penalty, where every column has its own λ, use
 // [Penalty.Alpha] instead.
-func (g Penalty) Sensitivity(i int, cols []int32, b, out []float64) {
+func (g *Penalty) Sensitivity(i int, cols []int32, b, out []float64) {
 	for k, j := range cols {
 		if !g.OfRidge(i) {
 			out[k] = -math.Copysign(g.Alpha(int(j)), b[k])

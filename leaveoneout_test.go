@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -74,5 +76,84 @@ func TestLeaveOneOutIsThatOfFitsWithoutARow(t *testing.T) {
 	var e *outcome.Error
 	if _, err := pare.LeaveOneOut(ctx, matrixOf(t, [][]float64{{1}, {2}}, 1, true), []float64{-1, 1}, []float64{0}, pare.Config{Model: pare.SVM}); !errors.As(err, &e) || e.Kind != outcome.Usage {
 		t.Errorf("svm: %v", err)
+	}
+}
+
+// TestChoiceByLeftOutRows: approximate leave-one-out and generalised cross-validation are what
+// [pare.LeaveOneOut] says, their slopes are differences, and the choice is as good as the best of a
+// grid; by the first it is about that of true leave-one-out.
+func TestChoiceByLeftOutRows(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]pare.Config{
+		"lasso": {}, "ridge": {Model: pare.Ridge}, "logistic": {Loss: loss.Logistic{}}, "elastic net": {Model: pare.ElasticNet},
+	} {
+		x, y := load(t)
+		if c.Loss != nil {
+			x, y = patients(t)
+		}
+		for _, by := range []pare.Criterion{pare.ALO, pare.GCV} {
+			v := pare.Validation{Criterion: by}
+			s, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: v}, c)
+			if err != nil || !s.Status.OK() || s.Final.Status != outcome.Converged {
+				t.Fatalf("%s, %s: %+v, %v", name, by, s, err)
+			}
+			value := func(lambda []float64) float64 {
+				l, err := pare.LeaveOneOut(ctx, x, y, lambda, pare.Config{Model: c.Model, Loss: c.Loss, Tol: 1e-12})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return map[pare.Criterion]float64{pare.ALO: l.Value, pare.GCV: l.GCV}[by]
+			}
+			if want := value(s.LogLambda); math.Abs(s.Value-want) > 1e-3*want || !(s.Value < s.NullValue) || s.StandardError <= 0 {
+				t.Errorf("%s, %s: %g, of one fit %g; the null model has %g, the standard error is %g", name, by, s.Value, want, s.NullValue, s.StandardError)
+			}
+			best := math.Inf(1)
+			for k := range 40 {
+				at := append([]float64(nil), s.LogLambda...)
+				at[0] = s.LogLambdaMax[0] - 0.2*float64(k)
+				best = min(best, value(at))
+			}
+			near := 0.05 // standard errors
+			if len(s.LogLambda) > 1 {
+				near = 0.1 // the search of two λ's goes by slopes, and the criterion jumps
+			}
+			if s.Value > best*(1+1e-3) && s.Value > best+near*s.StandardError {
+				t.Errorf("%s, %s: %g chosen, %g on a grid", name, by, s.Value, best)
+			}
+			at := append([]float64(nil), s.LogLambda...)
+			at[0]++
+			h, err := pare.Gradient(ctx, x, y, at, v, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			const step = 1e-3
+			up, down := append([]float64(nil), at...), append([]float64(nil), at...)
+			up[0] += step
+			down[0] -= step
+			if slope := (value(up) - value(down)) / (2 * step); math.Abs(h.Gradient[0]-slope) > 1e-3*(math.Abs(slope)+h.Value) {
+				t.Errorf("%s, %s: slope %g, by differences %g", name, by, h.Gradient[0], slope)
+			}
+		}
+	}
+}
+
+// TestLeftOutRowsAreRefused where there is no such criterion, by name.
+func TestLeftOutRowsAreRefused(t *testing.T) {
+	x, y := patients(t)
+	for flag, wrong := range map[string]struct {
+		c pare.Config
+		v pare.Validation
+	}{
+		"criterion":       {pare.Config{Model: pare.SVM}, pare.Validation{}},
+		"method":          {pare.Config{Method: pare.ForwardPGD}, pare.Validation{}},
+		"sigma":           {pare.Config{}, pare.Validation{Sigma: 1}},
+		"folds":           {pare.Config{}, pare.Validation{Folds: 3}},
+		"validation-loss": {pare.Config{}, pare.Validation{Loss: criterion.Func("own", squares)}},
+	} {
+		wrong.v.Criterion = pare.ALO
+		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: wrong.v}, wrong.c)
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Flag != flag || e.Kind != outcome.Usage {
+			t.Errorf("%s: %v", flag, err)
+		}
 	}
 }

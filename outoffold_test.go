@@ -7,6 +7,10 @@ import (
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
 )
 
 // The loss of predictions out of fold is the criterion of the folds, and rows that
@@ -65,5 +69,126 @@ func TestOutOfFoldStopsWithItsContext(t *testing.T) {
 	cancel()
 	if _, err := pare.OutOfFold(ctx, x, y, []float64{-2}, pare.Validation{InOrder: true}, pare.Config{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// Measures are those of predictions out of fold at the choice, counted by hand.
+func TestMeasuresOfTheChoice(t *testing.T) {
+	ctx := context.Background()
+	for turn, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge, pare.Logistic, pare.Poisson, pare.SVM, pare.Multiclass} {
+		kind := m
+		if m == pare.SVM {
+			kind = pare.Logistic
+		}
+		f := drawFactored(oracle.NewRandom(uint64(turn)), kind, false)
+		f.config = pare.Config{Model: m, Tol: 1e-9, Standardize: turn%2 == 0 && m != pare.SVM}
+		x := matrixOf(t, f.rows, len(f.factors), false)
+		v := pare.Validation{Folds: 3, Split: pare.Stratified}
+		s, err := pare.Select(ctx, x, f.y, pare.SelectOptions{Validation: v, Schedule: search.Exact, Measures: true}, f.config)
+		if err != nil {
+			t.Fatal(m, err)
+		}
+		held, err := pare.OutOfFold(ctx, x, f.y, s.LogLambda, v, f.config)
+		if err != nil {
+			t.Fatal(m, err)
+		}
+		want := map[string]float64{}
+		for fold := range 3 {
+			sum, count := map[string]float64{}, 0.0
+			var pairs, right float64
+			for i, score := range held.Scores {
+				if held.Fold[i] != fold {
+					continue
+				}
+				count++
+				d := score[0] - f.y[i]
+				sum["mse"] += d * d
+				sum["mae"] += math.Abs(d)
+				switch {
+				case m == pare.Multiclass:
+					best := 0
+					for k := range score {
+						if score[k] > score[best] {
+							best = k
+						}
+					}
+					if held.Classes[best] != f.y[i] {
+						sum["misclassification"]++
+					}
+				case d*f.y[i] < 0 && score[0]*f.y[i] <= 0:
+					sum["misclassification"]++
+				}
+				for j, other := range held.Scores {
+					if held.Fold[j] == fold && f.y[i] > f.y[j] {
+						pairs++
+						switch {
+						case score[0] > other[0]:
+							right++
+						case score[0] == other[0]:
+							right += 0.5
+						}
+					}
+				}
+			}
+			for name, v := range sum {
+				want[name] += v / count / 3
+			}
+			want["auc"] += right / pairs / 3
+		}
+		names := map[pare.Model][]string{
+			pare.Lasso: {"mse", "mae"}, pare.ElasticNet: {"mse", "mae"}, pare.WeightedLasso: {"mse", "mae"}, pare.Ridge: {"mse", "mae"},
+			pare.Logistic: {"logistic", "misclassification", "auc"}, pare.SVM: {"smoothed_hinge", "misclassification", "auc"},
+			pare.Poisson: {"poisson_deviance"}, pare.Multiclass: {"cross-entropy", "misclassification"},
+		}[m]
+		if len(s.Measures) != len(names) {
+			t.Errorf("%s: %+v, want %v", m, s.Measures, names)
+			continue
+		}
+		for e, err := range pare.Validate(ctx, x, f.y, [][]float64{s.LogLambda}, v, f.config) {
+			if want[names[0]] = e.Value; err != nil {
+				t.Fatal(m, err)
+			}
+		}
+		for k, name := range names {
+			if got := s.Measures[k]; got.Name != name || !(math.Abs(got.Value-want[name]) <= 2e-3*want[name]) {
+				t.Errorf("%s: %+v, want %s %g", m, got, name, want[name])
+			}
+		}
+	}
+}
+
+// A criterion without slopes chooses among points, the least of them, and nothing that goes by
+// slopes takes it.
+func TestChoiceByRanks(t *testing.T) {
+	ctx := context.Background()
+	f := drawFactored(oracle.NewRandom(2), pare.Logistic, false)
+	f.config.PenaltyFactors, f.config.Weights = nil, nil
+	x := matrixOf(t, f.rows, len(f.factors), false)
+	for _, c := range []criterion.Criterion{criterion.Misclassification{}, criterion.RankError{}} {
+		v := pare.Validation{Loss: c, Split: pare.Stratified}
+		s, err := pare.Select(ctx, x, f.y, pare.SelectOptions{Validation: v, Search: pare.Grid, Points: 20, Measures: true}, f.config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range s.Evaluations {
+			if e.Value < s.Value {
+				t.Errorf("%s: chosen at %g, %g was seen", c.Name(), s.Value, e.Value)
+			}
+		}
+		for _, m := range s.Measures {
+			if m.Name == "auc" {
+				m.Value = 1 - m.Value
+			}
+			if m.Name == c.Name() && math.Abs(m.Value-s.Value) > 0.02 {
+				t.Errorf("%s: chosen at %g, reported %g", c.Name(), s.Value, m.Value)
+			}
+		}
+		var refused *outcome.Error
+		if _, err := pare.Select(ctx, x, f.y, pare.SelectOptions{Validation: v}, f.config); !errors.As(err, &refused) || refused.Flag != "validation-loss" || refused.Kind != outcome.Usage {
+			t.Errorf("%s: auto takes it: %v", c.Name(), err)
+		}
+		if _, err := pare.Gradient(ctx, x, f.y, []float64{-3}, v, f.config); !errors.As(err, &refused) || refused.Flag != "validation-loss" {
+			t.Errorf("%s: a gradient takes it: %v", c.Name(), err)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/table"
 )
 
 // modelFile is how a predictor is kept.
@@ -152,3 +153,44 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	}
 	return p, nil
 }
+
+// Provenance says where a model comes from, and what its columns and classes are called. It
+// is kept with a [Predictor] and changes nothing about what that computes from a matrix.
+type Provenance struct {
+	Names        []string      `json:"names,omitempty"`        // of the columns of the data; nil: they have none
+	Labels       []string      `json:"labels,omitempty"`       // of the classes, ascending, as [Model.Target] has them; nil: numbers
+	Schema       *table.Schema `json:"schema,omitempty"`       // how a file becomes those columns; nil: they are its columns
+	Standardized bool          `json:"standardized,omitempty"` // fitted with [Config].Standardize
+	Offset       bool          `json:"offset,omitempty"`       // fitted with [Config].Offset, which scores lack
+	Data         string        `json:"data,omitempty"`         // checksum of the data fitted on
+	Program      string        `json:"program,omitempty"`      // that fitted it, and its version
+}
+
+// With returns the predictor with a provenance. The error is an [outcome.Error] of kind
+// Shape where names or labels are not as many as there are columns or classes, or the
+// schema is that of another matrix.
+func (p *Predictor) With(from Provenance) (*Predictor, error) {
+	if what := p.misfit(from); what != "" {
+		return nil, outcome.Errorf(outcome.Shape, "%s do not fit a model of %d columns", what, p.columns)
+	}
+	own := *p
+	own.provenance = from
+	return &own, nil
+}
+
+// misfit says what of a provenance cannot be that of the predictor, "" for nothing.
+func (p *Predictor) misfit(from Provenance) string {
+	switch {
+	case from.Names != nil && len(from.Names) != p.columns:
+		return "its names"
+	case from.Labels != nil && len(from.Labels) != len(p.Classes()):
+		return "its labels"
+	case from.Schema != nil:
+		return from.Schema.Check(p.columns)
+	default:
+		return ""
+	}
+}
+
+// Provenance returns where the model comes from. Read only.
+func (p *Predictor) Provenance() Provenance { return p.provenance }

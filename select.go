@@ -3,6 +3,7 @@ package pare
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -101,63 +102,6 @@ type SelectOptions struct {
 	Log *search.Log
 }
 
-// Selection is a chosen λ and the model refitted at it on all rows.
-type Selection struct {
-	// LogLambda is the choice, one per hyperparameter; nil where the search was ended before
-	// an evaluation was done. −Inf stands for a strength of the elastic net that is nothing:
-	// its Lasso or its ridge is best.
-	LogLambda []float64
-	Value     float64 // the criterion there; NaN without
-	// LogLambdaMax is ln αmax of all rows, as of [Fitted].
-	LogLambdaMax []float64
-	// StandardError is that of Value, over the folds or the rows of a hold-out; 0 where the
-	// criterion has none.
-	StandardError float64
-	// Gradient is the hypergradient there, nil for a grid. Where one share of αmax
-	// was chosen for all classes, it has one entry, the slope by its logarithm.
-	Gradient []float64
-	// Test is the criterion there on the rows that Validation.FoldIDs keeps for testing,
-	// where Tested says that there are such. Only the weighted Lasso uses them: its
-	// search ends when they no longer gain.
-	Test   float64
-	Tested bool
-	// Common is the best point with one share of αmax for all λ's, where the search
-	// went on from there: for the weighted Lasso and PerClass.
-	Common      *search.Evaluation
-	NullValue   float64 // the criterion of the null model: no column is used
-	Sigma       float64 // the noise level, of [SURE], [AIC] and [BIC]
-	Evaluations []search.Evaluation
-	// Seen is the range of the first λ that Auto has scanned, and the basins found.
-	Seen search.Seen
-	// Status says why the search ended: Converged, NullModel where nothing beats the null
-	// model, Stationary, Kink, Flat, Box, Exhausted, Budget, Cancelled, or Failed. Err says
-	// what failed, the criterion or saving the log, or that ctx ended before the refit.
-	Status outcome.Status
-	Err    error
-	// Final is nil where ctx has ended: there is no model then, only the best λ so far.
-	Final *Fitted
-	// OneSE is the most penalised λ at which the criterion does not clearly exceed Value by
-	// its standard error over the folds. nil where it was not asked for, where
-	// [SelectOptions].OneSE does not go with the rest, and where ctx ended before. With
-	// TakeOneSE, LogLambda and Value are those of OneSE, and Least is the minimum.
-	OneSE *search.Evaluation
-	Least *search.Evaluation
-
-	// Relaxed is Final without penalty on its support, and RelaxedValue the criterion of models
-	// of the folds made likewise at LogLambda; NaN for [SURE], [AIC] and [BIC]. Where it is
-	// below Value, the choice shrinks more than it should. nil where it was not asked for.
-	Relaxed      *Fitted
-	RelaxedValue float64
-
-	// Measures are of predictions of held-out rows at the choice: the model's loss, and what is
-	// usual of its target besides, the mean squared and absolute errors of numbers,
-	// misclassification and the area under the ROC curve of classes. By cross-validation and
-	// a hold-out, where they were asked for.
-	Measures []Measure
-
-	SecondsSearch, SecondsRefit, SecondsOneSE float64
-}
-
 // Select chooses λ by minimising the validation criterion, and refits on all
 // rows. A search that was stopped returns the best point so far with status Cancelled or,
 // by MaxDuration, Budget; with status Failed where the criterion breaks off after an
@@ -208,12 +152,6 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	}
 	e.config.Certify, e.of.Certify = certify, certify
 	return out, t.conclude(ctx, result.Best, o, out)
-}
-
-// take makes a point the choice.
-func (s *Selection) take(at search.Evaluation) {
-	s.LogLambda, s.Value, s.StandardError, s.Gradient = at.LogLambda, at.Value, at.StandardError, at.Gradient
-	s.Test, s.Tested = at.Test, at.Tested
 }
 
 // choosing returns the options of the policy.
@@ -315,4 +253,45 @@ func (e *engine) constant() bool {
 		}
 	}
 	return len(slices.Compact(seen)) == 1
+}
+
+// errTime is the cause of a search that MaxDuration has ended.
+var errTime = errors.New("the time allowed for the search is used up")
+
+// stopper ends a search, not what follows it.
+type stopper struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+}
+
+// withStop returns a context that ends with ctx, when o.Stop is closed, and after
+// o.MaxDuration.
+func withStop(ctx context.Context, o SelectOptions) (context.Context, *stopper) {
+	inner, cancel := context.WithCancelCause(ctx)
+	s := &stopper{inner, cancel, make(chan struct{})}
+	var clock <-chan time.Time
+	if o.MaxDuration > 0 {
+		clock = time.After(o.MaxDuration)
+	}
+	go func() {
+		defer close(s.done)
+		select {
+		case <-o.Stop:
+			cancel(context.Canceled)
+		case <-clock:
+			cancel(errTime)
+		case <-inner.Done():
+		}
+	}()
+	return inner, s
+}
+
+// timed reports whether the time allowed has ended the search.
+func (s *stopper) timed() bool { return errors.Is(context.Cause(s.ctx), errTime) }
+
+// end leaves no goroutine behind.
+func (s *stopper) end() {
+	s.cancel(nil)
+	<-s.done
 }

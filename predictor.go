@@ -3,6 +3,7 @@ package pare
 import (
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
@@ -128,6 +129,34 @@ func (p *Predictor) Classes() []float64 {
 // Scores returns how many scores a row has: 1, or the number of classes of a
 // [Multiclass].
 func (p *Predictor) Scores() int { return len(p.intercepts) }
+
+// Label returns the name of a class, counted as in [Predictor.Classes].
+func (p *Predictor) Label(k int) string {
+	if p.provenance.Labels != nil {
+		return p.provenance.Labels[k]
+	}
+	return names(p.Classes(), nil)[k]
+}
+
+// LogLambda returns the λ that the model was fitted at; nil where that is not known.
+func (p *Predictor) LogLambda() []float64 { return slices.Clone(p.logLambda) }
+
+// Status returns how the fit ended, and the relative duality gap that it reached.
+func (p *Predictor) Status() (outcome.Status, float64) { return p.status, p.relativeGap }
+
+// Coefficients returns the columns with coefficients other than 0 in score k, ascending,
+// their coefficients and the intercept.
+func (p *Predictor) Coefficients(k int) (columns []int32, coef []float64, intercept float64) {
+	columns, coef = []int32{}, []float64{}
+	for at, j := range p.used {
+		for _, w := range p.entries[p.start[at]:p.start[at+1]] {
+			if int(w.score) == k {
+				columns, coef = append(columns, j), append(coef, w.coef)
+			}
+		}
+	}
+	return columns, coef, p.intercepts[k]
+}
 
 // DecideRow sets scores, of length [Predictor.Scores], to those of one row, given by
 // its columns, ascending, and their values; by all its values where columns is nil;
@@ -344,4 +373,26 @@ func (p *Predictor) Predict(x sparse.Matrix) ([]float64, error) {
 		targets[i] = p.Target(scores[i*q : (i+1)*q])
 	}
 	return targets, nil
+}
+
+// Live is a place for a predictor that is replaced while others predict with it. Its zero
+// value holds none; it is safe for any number of goroutines, and must not be copied.
+type Live struct{ now atomic.Pointer[Predictor] }
+
+// Swap puts a predictor in the place of the one held, which it returns: nil where there
+// was none. Calls under way end with the predictor they began with.
+func (l *Live) Swap(next *Predictor) (last *Predictor) { return l.now.Swap(next) }
+
+// Predictor returns the predictor held, nil where there is none. All that belongs
+// together, such as the scores of rows and their classes, is to be asked of one predictor.
+func (l *Live) Predictor() *Predictor { return l.now.Load() }
+
+// Predict is [Predictor.Predict] of the predictor held; without one the error is an
+// [outcome.Error] of kind Usage.
+func (l *Live) Predict(x sparse.Matrix) ([]float64, error) {
+	p := l.now.Load()
+	if p == nil {
+		return nil, outcome.Errorf(outcome.Usage, "there is no predictor yet; Swap one in first")
+	}
+	return p.Predict(x)
 }

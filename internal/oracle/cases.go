@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"flag"
+	"os"
 	"testing"
 )
 
@@ -15,12 +16,19 @@ func Long() bool {
 // detector.
 func Few() bool { return raceEnabled || testing.Short() }
 
+// Fewest reports whether one case of a kind is enough: where PARE_CI_CASES is fewest. The
+// continuous integration says so where it runs tests again, ten times slower, for what the
+// first case shows as well as the hundredth: races, and another architecture.
+func Fewest() bool { return os.Getenv("PARE_CI_CASES") == "fewest" }
+
 // Cases scales a number of random cases: ten times as many with -long, one in
-// eight, at least two, where there should be [Few].
+// eight, at least two, where there should be [Few], one in forty where the [Fewest].
 func Cases(n int) uint64 {
 	switch {
 	case Long():
 		n *= 10
+	case Few() && Fewest():
+		n = max(2, n/40)
 	case Few():
 		n = max(2, n/8)
 	}
@@ -28,5 +36,10 @@ func Cases(n int) uint64 {
 }
 
 // Turn reports whether the kth of many cases alike is to be looked at: each is, but every nth
-// alone where there should be [Few].
-func Turn(k, n int) bool { return !Few() || k%n == 0 }
+// alone where there should be [Few], and every third of those where the [Fewest].
+func Turn(k, n int) bool {
+	if Fewest() {
+		n *= 3
+	}
+	return !Few() || k%n == 0
+}

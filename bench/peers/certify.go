@@ -10,7 +10,7 @@ type Certificate struct {
 	Objective float64 `json:"objective"`
 	// Gap is the duality gap at the coefficients, with the dual point that their
 	// residual gives when it is scaled to be feasible, relative to the objective at
-	// β = 0. For the elastic net the point need not be scaled; the lower of the two
+	// β = 0. With a ridge the point need not be scaled; the lower of the two
 	// gaps counts. For an SVM, whose coefficients say nothing about a dual point, it
 	// is the distance to the problem's Bound. The largest number there is where β is not finite.
 	Gap     float64 `json:"gap"`
@@ -24,39 +24,36 @@ func (p *Problem) Certify(index []int32, value []float64) (Certificate, error) {
 	if len(index) != len(value) {
 		return Certificate{}, fmt.Errorf("%d columns with %d coefficients", len(index), len(value))
 	}
-	beta := make([]float64, columns)
+	q := p.scores()
+	beta := make([]float64, columns*q)
 	for k, j := range index {
-		if j < 0 || int(j) >= columns {
-			return Certificate{}, fmt.Errorf("a coefficient for column %d of %d", j, columns)
+		if j < 0 || int(j) >= len(beta) {
+			return Certificate{}, fmt.Errorf("a coefficient for column %d of %d", j, len(beta))
 		}
 		beta[j] += value[k]
 	}
-	prediction := make([]float64, n)
-	support, l1, l2 := 0, 0.0, 0.0
-	for j, b := range beta {
+	prediction := make([]float64, n*q)
+	support, l2 := 0, 0.0
+	for at, b := range beta {
 		if b == 0 {
 			continue
 		}
 		support++
-		l1 += math.Abs(b)
 		l2 += b * b
-		rows, values := p.X.Column(j)
+		rows, values := p.X.Column(at / q)
 		for k, v := range values {
 			i := k
 			if rows != nil {
 				i = int(rows[k])
 			}
-			prediction[i] += v * b
+			prediction[i*q+at%q] += v * b
 		}
 	}
 	var c Certificate
-	switch p.Model {
-	case Logistic:
-		c = p.certifyLogistic(prediction, l1)
-	case SVM:
+	if p.Model == SVM {
 		c = p.certifySVM(prediction, l2)
-	default:
-		c = p.certifySquared(prediction, beta, l1, l2)
+	} else {
+		c = p.certifyRows(prediction, beta, l2)
 	}
 	c.Support = support
 	if !(c.Gap < math.MaxFloat64 && math.Abs(c.Objective) < math.MaxFloat64) {
@@ -65,83 +62,129 @@ func (p *Problem) Certify(index []int32, value []float64) (Certificate, error) {
 	return c, nil
 }
 
-func (p *Problem) certifySquared(prediction, beta []float64, l1, l2 float64) Certificate {
-	n := float64(len(p.Y))
-	residual := make([]float64, len(p.Y))
-	squares, null := 0.0, 0.0
-	for i, y := range p.Y {
-		residual[i] = y - prediction[i]
-		squares += residual[i] * residual[i]
-		null += y * y
-	}
-	null /= 2 * n
-	objective := squares/(2*n) + p.Alpha*l1 + p.Ridge*l2/2
-
-	// The dual of the Lasso at u: (‖y‖² − ‖y − u‖²)/2n for |X_jᵀu| ≤ nα. A ridge
-	// counts as rows √(nα₂)·I with target 0, in which the residual is −√(nα₂)·β.
-	largest, conjugate := 0.0, 0.0
-	for j, b := range beta {
-		z := dot(p.X, j, residual) / n
-		largest = max(largest, math.Abs(z-p.Ridge*b))
-		if math.IsNaN(z) {
-			largest = z
-			break
+// certifyRows takes the dual point that the residual gives: scaled to be in the domain of the
+// conjugate of the norm, and with a ridge, whose conjugate has no bounds, also as it is.
+func (p *Problem) certifyRows(prediction, beta []float64, l2 float64) Certificate {
+	value, _, slope := p.rows(prediction, 1)
+	z := p.correlations(slope)
+	reach, norm, free, scaled := 1.0, 0.0, 0.0, 0.0
+	p.blocks(func(weight float64, entries []int) {
+		alpha, size, excess, away, inner := p.Alpha*weight, 0.0, 0.0, 0.0, 0.0
+		for _, at := range entries {
+			size += beta[at] * beta[at]
+			excess += z[at] * z[at]
+			away += (z[at] - p.Ridge*beta[at]) * (z[at] - p.Ridge*beta[at])
+			inner += z[at] * beta[at]
 		}
-		if p.Ridge > 0 {
-			over := max(0, math.Abs(z)-p.Alpha)
-			conjugate += over * over / (2 * p.Ridge)
+		norm += alpha * math.Sqrt(size)
+		if away = math.Sqrt(away); !(away <= alpha) {
+			reach = min(reach, alpha/away) // NaN where away is
 		}
-	}
-	scale := 1.0
-	if !(largest <= p.Alpha) {
-		scale = p.Alpha / largest
-	}
-	away := scale * scale * n * p.Ridge * l2
-	for i, y := range p.Y {
-		d := y - scale*residual[i]
-		away += d * d
-	}
-	gap := objective - (null - away/(2*n))
+		excess = max(0, math.Sqrt(excess)-alpha)
+		free += alpha*math.Sqrt(size) + p.Ridge*size/2 - inner + excess*excess/(2*p.Ridge)
+		scaled += inner - p.Ridge*size
+	})
+	_, lack, _ := p.rows(prediction, reach)
+	gap := lack + norm - reach*scaled + (1-reach)*(1-reach)*p.Ridge*l2/2
 	if p.Ridge > 0 {
-		away = 0
-		for _, m := range prediction { // y − residual
-			away += m * m
-		}
-		gap = min(gap, objective-(null-away/(2*n)-conjugate))
+		gap = min(gap, free)
 	}
-	return Certificate{Objective: objective, Gap: gap / null}
+	return Certificate{Objective: value + norm + p.Ridge*l2/2, Gap: gap / p.null()}
 }
 
-func (p *Problem) certifyLogistic(prediction []float64, l1 float64) Certificate {
-	n := float64(len(p.Y))
-	slope := make([]float64, len(p.Y)) // yᵢσ(−yᵢmᵢ)
-	loss := 0.0
+// rows returns the mean loss at the predictions, what the dual point of c times the residual lacks
+// there, and the residual.
+func (p *Problem) rows(prediction []float64, c float64) (value, lack float64, slope []float64) {
+	loss, q, n := p.Model.family().loss, p.scores(), float64(len(p.Y))
+	slope = make([]float64, len(prediction))
 	for i, y := range p.Y {
-		m := y * prediction[i]
-		loss += max(0, -m) + math.Log1p(math.Exp(-math.Abs(m)))
-		slope[i] = y / (1 + math.Exp(m))
+		v, l := loss(y, prediction[i*q:][:q], c, slope[i*q:][:q])
+		value += v / n
+		lack += l / n
 	}
-	objective := loss/n + p.Alpha*l1
+	return value, lack, slope
+}
+
+// correlations is Xᵀslope/n, by column and score.
+func (p *Problem) correlations(slope []float64) []float64 {
+	q := p.scores()
 	_, columns := p.X.Dims()
-	largest := 0.0
-	for j := range columns {
-		z := math.Abs(dot(p.X, j, slope)) / n
-		if math.IsNaN(z) {
-			largest = z
-			break
+	z, one := make([]float64, columns*q), make([]float64, len(p.Y))
+	for k := range q {
+		for i := range one {
+			one[i] = slope[i*q+k]
 		}
-		largest = max(largest, z)
+		for j := range columns {
+			z[j*q+k] = dot(p.X, j, one) / float64(len(p.Y))
+		}
 	}
-	scale := 1.0
-	if !(largest <= p.Alpha) {
-		scale = p.Alpha / largest
+	return z
+}
+
+// blocks calls f with the entries of β that have a norm together, and its weight.
+func (p *Problem) blocks(f func(weight float64, entries []int)) {
+	q := p.scores()
+	_, columns := p.X.Dims()
+	of := p.Model.family()
+	entries, group := []int(nil), 0
+	for at := range columns * q {
+		own := at
+		switch {
+		case p.Groups != nil:
+			own = p.Groups[at]
+		case of.kind == ofGroups:
+			own = at / q
+		}
+		if own != group && entries != nil {
+			f(p.blockWeight(len(entries)), entries)
+			entries = entries[:0]
+		}
+		entries, group = append(entries, at), own
 	}
-	entropy := 0.0
-	for i := range slope {
-		t := scale * math.Abs(slope[i])
-		entropy -= xlogx(t) + xlogx(1-t)
+	f(p.blockWeight(len(entries)), entries)
+}
+
+// blockWeight is √p_g of columns, 1 of the scores of a column.
+func (p *Problem) blockWeight(size int) float64 {
+	if p.Groups == nil {
+		return 1
 	}
-	return Certificate{Objective: objective, Gap: (objective - entropy/n) / math.Ln2}
+	return math.Sqrt(float64(size))
+}
+
+// scores is the number of them that a row has.
+func (p *Problem) scores() int {
+	if !p.Model.family().together {
+		return 1
+	}
+	largest := 0.0
+	for _, y := range p.Y {
+		largest = max(largest, y)
+	}
+	return int(largest) + 1
+}
+
+// AlphaMax is the least Alpha at which β = 0 is optimal.
+func (p *Problem) AlphaMax() float64 {
+	_, _, slope := p.rows(make([]float64, len(p.Y)*p.scores()), 1)
+	z, largest := p.correlations(slope), 0.0
+	p.blocks(func(weight float64, entries []int) {
+		squares := 0.0
+		for _, at := range entries {
+			squares += z[at] * z[at]
+		}
+		largest = max(largest, math.Sqrt(squares)/weight)
+	})
+	return largest
+}
+
+// null is the objective at β = 0.
+func (p *Problem) null() float64 {
+	if p.Model == SVM {
+		return p.Alpha * float64(len(p.Y))
+	}
+	value, _, _ := p.rows(make([]float64, len(p.Y)*p.scores()), 1)
+	return value
 }
 
 func (p *Problem) certifySVM(prediction []float64, l2 float64) Certificate {
@@ -171,11 +214,4 @@ func (p *Problem) ProveBound(rows []int32, d []float64) {
 		squares += w * w
 	}
 	p.Bound = sum - squares/2
-}
-
-func xlogx(x float64) float64 {
-	if x <= 0 {
-		return 0
-	}
-	return x * math.Log(x)
 }

@@ -255,19 +255,3 @@ func (p *Problem) falsehood(a attempt) string {
 	}
 	return ""
 }
-
-// null is the objective at β = 0.
-func (p *Problem) null() float64 {
-	switch p.Model {
-	case Logistic:
-		return math.Ln2
-	case SVM:
-		return p.Alpha * float64(len(p.Y))
-	default:
-		sum := 0.0
-		for _, y := range p.Y {
-			sum += y * y
-		}
-		return sum / (2 * float64(len(p.Y)))
-	}
-}

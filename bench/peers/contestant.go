@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,7 +65,7 @@ const root10 = 3.1622776601683795
 // Peers lists those there are adapters for. Variants are peers of their own, so
 // that nobody is judged by a default that does not suit the problem.
 func Peers() []Peer {
-	squared := []Model{Lasso, WeightedLasso, ElasticNet}
+	squared, ridges := []Model{Lasso, WeightedLasso, ElasticNet}, []Model{LogisticRidge, PoissonRidge, GammaRidge, TweedieRidge}
 	// Updates of inner products need p² numbers, and pay where rows are many.
 	tall := func(p *Problem) bool {
 		n, columns := p.X.Dims()
@@ -73,30 +74,39 @@ func Peers() []Peer {
 	// First tolerances are loose enough to miss the target, nearly always.
 	scikit := func(target float64) []float64 { return ladder(100*target, root10, 9) }
 	glmnet := func(target float64) []float64 { return ladder(target, root10, 28) }
+	liblinear := func(target float64) []float64 { return ladder(min(10, 1e5*target), root10, 18) }
 	return []Peer{
 		{Name: "scikit-learn", Models: squared, Tolerances: scikit, Yardstick: 1e-6, command: python("scikit-learn.py", "", "sklearn")},
 		{Name: "scikit-learn, gram", Models: squared, Tolerances: scikit, Fits: tall, command: python("scikit-learn.py", "gram", "sklearn")},
+		{Name: "scikit-learn, lbfgs", Models: ridges, Tolerances: liblinear, command: python("scikit-learn.py", "lbfgs", "sklearn")},
+		{Name: "scikit-learn, newton-cholesky", Models: ridges, Tolerances: liblinear, Fits: tall, command: python("scikit-learn.py", "newton-cholesky", "sklearn")},
+		{Name: "scikit-learn, saga", Models: []Model{LogisticNet, Multinomial}, Tolerances: liblinear, command: python("scikit-learn.py", "saga", "sklearn")},
 		{
-			Name: "glmnet", Models: []Model{Lasso, WeightedLasso, ElasticNet, Logistic}, command: r("glmnet.R", ""),
-			Tolerances: glmnet,
+			Name: "glmnet", Models: slices.Concat(squared, ridges, []Model{Logistic, LogisticNet, Poisson, Gamma, Tweedie, Multinomial, MultinomialGroup}),
+			command: r("glmnet.R", ""), Tolerances: glmnet,
 		},
 		{
 			Name: "glmnet, covariance", Models: squared, Fits: tall, command: r("glmnet.R", "covariance"),
 			Tolerances: glmnet,
 		},
 		{
-			Name: "liblinear", Models: []Model{Logistic, SVM}, command: python("liblinear.py", "", "scipy"),
-			Tolerances: func(target float64) []float64 { return ladder(min(10, 1e5*target), root10, 18) },
+			Name: "liblinear", Models: []Model{Logistic, LogisticRidge, SquaredHinge, SquaredHingeRidge, SVM}, command: python("liblinear.py", "", "scipy"),
+			Tolerances: liblinear,
 		},
-		workingSets("celer"),
-		workingSets("skglm"),
+		{
+			Name: "liblinear, dual", Models: []Model{LogisticRidge, SquaredHingeRidge}, command: python("liblinear.py", "dual", "scipy"),
+			Tolerances: liblinear,
+		},
+		workingSets("celer", Logistic),
+		workingSets("skglm", Logistic, LogisticNet, Poisson, Gamma, Huber, Group),
 	}
 }
 
-// workingSets is the peer of one of the packages that working-sets.py knows.
-func workingSets(name string) Peer {
+// workingSets is the peer of one of the packages that working-sets.py knows, for these models
+// besides those of the squared loss.
+func workingSets(name string, models ...Model) Peer {
 	return Peer{
-		Name: name, Models: []Model{Lasso, WeightedLasso, ElasticNet, Logistic}, command: python("working-sets.py", name, name),
+		Name: name, Models: append(models, Lasso, WeightedLasso, ElasticNet), command: python("working-sets.py", name, name),
 		Tolerances: func(target float64) []float64 { return ladder(100*target, root10, 12) },
 	}
 }
@@ -141,7 +151,7 @@ func start(interpreter, dir, script string, text []byte, data string, p *Problem
 	if variant == "" {
 		variant = "-"
 	}
-	return exec.Command(interpreter, path, data, string(p.Model), number(p.Alpha), number(p.Ridge), variant), nil
+	return exec.Command(interpreter, path, data, string(p.Model), number(p.Alpha), number(p.Ridge), variant, number(p.parameter())), nil
 }
 
 // process is a contestant that is another program.

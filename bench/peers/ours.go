@@ -20,33 +20,53 @@ type ours struct {
 
 // logLambda are our λ's of the problem.
 func (p *Problem) logLambda() []float64 {
-	l := []float64{kernels.Log(p.Alpha)}
-	if p.Model == WeightedLasso {
-		l = l[:0]
-		for _, w := range p.Weights {
-			l = append(l, kernels.Log(p.Alpha*w))
+	alpha, ridge := kernels.Log(p.Alpha), kernels.Log(p.Ridge)
+	switch p.Model.family().kind {
+	case l1AndRidge:
+		return []float64{alpha, ridge}
+	case ridgeAlone:
+		return []float64{ridge}
+	case eachColumn:
+		l := make([]float64, len(p.Weights))
+		for j, w := range p.Weights {
+			l[j] = kernels.Log(p.Alpha * w)
 		}
+		return l
+	default:
+		return []float64{alpha}
 	}
-	if p.Model == ElasticNet {
-		l = append(l, kernels.Log(p.Ridge))
-	}
-	return l
+}
+
+// config states it.
+func (p *Problem) config(set string) pare.Config {
+	of := p.Model.family()
+	return pare.Config{Model: of.ours, Loss: of.own, Groups: p.Groups, NoIntercept: true, Threads: 1, Kernels: set}
 }
 
 func (o ours) solve(ctx context.Context, tol float64) (Answer, error) {
 	p := o.problem
-	config := pare.Config{Model: pare.Model(p.Model), NoIntercept: true, Tol: tol, Threads: 1, Kernels: o.kernels}
-	l := p.logLambda()
+	config, l := p.config(o.kernels), p.logLambda()
+	config.Tol = tol
 	began := time.Now()
 	f, err := pare.Fit(ctx, p.plain(), p.Y, l, config)
 	if err != nil {
 		return Answer{}, err
 	}
-	seconds := time.Since(began).Seconds()
-	if err := ctx.Err(); err != nil {
-		return Answer{}, err
+	return p.answer(time.Since(began), f), ctx.Err()
+}
+
+// answer copies what was found.
+func (p *Problem) answer(took time.Duration, f *pare.Fitted) Answer {
+	a := Answer{Seconds: took.Seconds(), Objective: new(f.Objective), Gap: new(f.Gap)}
+	if f.PerClass == nil {
+		a.Index, a.Value = slices.Clone(f.Support), p.weighted(f.Support, f.Coef)
 	}
-	return Answer{Seconds: seconds, Objective: &f.Objective, Gap: &f.Gap, Index: f.Support, Value: p.weighted(f.Support, f.Coef)}, nil
+	for k, one := range f.PerClass {
+		for at, j := range one.Support {
+			a.Index, a.Value = append(a.Index, j*int32(len(f.PerClass))+int32(k)), append(a.Value, one.Coef[at])
+		}
+	}
+	return a
 }
 
 // plain is the matrix of our own problem.
@@ -59,14 +79,13 @@ func (p *Problem) plain() sparse.Matrix {
 
 // weighted turns our coefficients into those of X.
 func (p *Problem) weighted(index []int32, value []float64) []float64 {
-	if p.Weights == nil {
-		return value
+	value = slices.Clone(value)
+	if p.Weights != nil {
+		for k, j := range index {
+			value[k] *= p.Weights[j]
+		}
 	}
-	all := make([]float64, len(value))
-	for k, j := range index {
-		all[k] = value[k] * p.Weights[j]
-	}
-	return all
+	return value
 }
 
 func (o ours) close() {}
@@ -78,6 +97,33 @@ type prepared struct {
 
 // prepare makes it; for an SVM it proves the problem's bound, too.
 func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
+	if p.Model == SVM {
+		return prepareSVM(ctx, p, set)
+	}
+	// A Fitter keeps its tolerance: there is one for each.
+	fitters, l := map[float64]*pare.Fitter{}, p.logLambda()
+	return &prepared{run: func(ctx context.Context, tol float64) (Answer, error) {
+		solver := fitters[tol]
+		if solver == nil {
+			config := p.config(set)
+			config.Tol = tol
+			var err error
+			if solver, err = pare.NewFitter(p.plain(), p.Y, config); err != nil {
+				return Answer{}, err
+			}
+			fitters[tol] = solver
+			solver.LogLambdaMax() // makes the norms and the null model
+		}
+		began := time.Now()
+		f, err := solver.Fit(ctx, l)
+		if err != nil {
+			return Answer{}, err
+		}
+		return p.answer(time.Since(began), f), ctx.Err()
+	}}, nil
+}
+
+func prepareSVM(ctx context.Context, p *Problem, set string) (*prepared, error) {
 	k, err := kernels.Active()
 	if set != "" {
 		k, err = kernels.Named(set)
@@ -85,47 +131,6 @@ func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.Model == SVM {
-		return prepareSVM(ctx, p, k)
-	}
-	view, err := sparse.NewView(k, p.plain(), nil, false)
-	if err != nil {
-		return nil, err
-	}
-	var fit model.Datafit
-	if p.Model == Logistic {
-		fit, err = model.NewLogistic(view, p.Y)
-	} else {
-		fit, err = model.NewSquared(view, p.Y)
-	}
-	if err != nil {
-		return nil, err
-	}
-	l := p.logLambda()
-	penalty, err := model.Lasso(l[0])
-	if p.Model == ElasticNet {
-		penalty, err = model.ElasticNet(l[0], l[1])
-	}
-	if p.Model == WeightedLasso {
-		penalty, err = model.WeightedLasso(l)
-	}
-	if err != nil {
-		return nil, err
-	}
-	solver := cd.New(fit)
-	return &prepared{run: func(ctx context.Context, tol float64) (Answer, error) {
-		solver.Reset()
-		began := time.Now()
-		s, err := solver.Solve(ctx, penalty, cd.Options{Tol: tol})
-		if err != nil {
-			return Answer{}, err
-		}
-		seconds := time.Since(began).Seconds()
-		return Answer{seconds, &s.Objective, &s.Gap, s.Support, p.weighted(s.Support, s.Coef)}, ctx.Err()
-	}}, nil
-}
-
-func prepareSVM(ctx context.Context, p *Problem, k *kernels.Set) (*prepared, error) {
 	fit, err := model.NewSVM(k, sparse.Transpose(p.X), p.Y, nil)
 	if err != nil {
 		return nil, err

@@ -13,26 +13,46 @@ import (
 // Model is an inner problem, without intercept.
 type Model string
 
-// The models: squared loss with ℓ1, with a strength for each column, with ℓ1 and
-// ridge, logistic loss with ℓ1, and the support vector machine.
+// The models. Without a word for the penalty it is ℓ1, on groups of columns for the last but one of
+// the losses of numbers; enet is ℓ1 and ridge.
 const (
 	Lasso         Model = "lasso"
-	WeightedLasso Model = "wlasso"
+	WeightedLasso Model = "wlasso" // a strength for each column
 	ElasticNet    Model = "enet"
-	Logistic      Model = "logreg"
-	SVM           Model = "svm"
+	Group         Model = "group"
+	Huber         Model = "huber"
+
+	Logistic          Model = "logreg"
+	LogisticNet       Model = "logreg_enet"
+	LogisticRidge     Model = "logreg_ridge"
+	SquaredHinge      Model = "squared_hinge"
+	SquaredHingeRidge Model = "squared_hinge_ridge"
+	SVM               Model = "svm"
+
+	Multinomial      Model = "multinomial"
+	MultinomialGroup Model = "multinomial_group"
+
+	Poisson      Model = "poisson"
+	PoissonRidge Model = "poisson_ridge"
+	Gamma        Model = "gamma"
+	GammaRidge   Model = "gamma_ridge"
+	Tweedie      Model = "tweedie"
+	TweedieRidge Model = "tweedie_ridge"
 )
 
 // Problem is one fit:
 //
-//	lasso, enet  (1/2n)‖y − Xβ‖² + Alpha‖β‖₁ + (Ridge/2)‖β‖²
-//	logreg       (1/n)Σ ln(1 + e^{−yᵢxᵢβ}) + Alpha‖β‖₁,  y = ±1
-//	svm          ½‖β‖² + AlphaΣ(1 − yᵢxᵢβ)₊,  y = ±1
+//	(1/n)Σ ℓ(yᵢ, xᵢβ) + Alpha‖β‖₁ + (Ridge/2)‖β‖²
+//	svm  ½‖β‖² + AlphaΣ(1 − yᵢxᵢβ)₊,  y = ±1
+//
+// where Alpha or Ridge may be 0, and the norm of groups is Σ√p_g‖β_g‖₂, of the columns for all classes
+// together Σ‖βⱼ‖₂. Of a multinomial model β has an entry for each column and class, by column.
 type Problem struct {
 	X            sparse.Matrix
 	Y            []float64
 	Model        Model
 	Alpha, Ridge float64
+	Groups       []int // of the columns, from 0 in turn; nil but for groups of columns
 	// Plain and Weights are for wlasso. X holds the columns of Plain divided by their
 	// weights: a Lasso in bⱼ = wⱼβⱼ, of the same objective and gap, which is what the
 	// others solve. We solve Σ Alpha·wⱼ|βⱼ| on Plain.
@@ -50,8 +70,7 @@ func (p *Problem) Weigh() error {
 	random := rand.New(rand.NewPCG(0, 3))
 	p.Model, p.Plain, p.Weights = WeightedLasso, p.X, make([]float64, columns)
 	starts, rows, values := make([]int64, 1, columns+1), []int32(nil), []float64(nil)
-	p.each(func(i []int32, v []float64) {
-		j := len(starts) - 1
+	p.each(func(j int, i []int32, v []float64) {
 		p.Weights[j] = math.Exp2(2*random.Float64() - 1)
 		rows = append(rows, i...)
 		for _, x := range v {
@@ -65,20 +84,6 @@ func (p *Problem) Weigh() error {
 	}
 	p.X = sparse.Compact(x)
 	return nil
-}
-
-// AlphaMax is the least Alpha at which β = 0 is optimal.
-func AlphaMax(x sparse.Matrix, y []float64, m Model) float64 {
-	n, p := x.Dims()
-	scale := float64(n)
-	if m == Logistic {
-		scale *= 2
-	}
-	largest := 0.0
-	for j := range p {
-		largest = max(largest, math.Abs(dot(x, j, y))/scale)
-	}
-	return largest
 }
 
 // dot is X_jᵀu in a plain loop.
@@ -123,7 +128,8 @@ func nonzeros(x sparse.Matrix) (count int64) {
 
 // Write writes X and y for other programs: little-endian, n, p, the number of
 // nonzeros and 1 if a dense matrix is the better form, as int32; then the p+1
-// starts of the columns (int32), the rows from 0 (int32), the values and y (float64).
+// starts of the columns (int32), the rows from 0 (int32), the values and y (float64),
+// and of columns that have groups the p numbers of these (int32).
 func (p *Problem) Write(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 1<<20)
 	n, columns := p.X.Dims()
@@ -137,23 +143,28 @@ func (p *Problem) Write(w io.Writer) error {
 	}
 	put([]int32{int32(n), int32(columns), int32(nonzeros(p.X)), full})
 	starts := make([]int32, 1, columns+1)
-	p.each(func(rows []int32, _ []float64) { starts = append(starts, starts[len(starts)-1]+int32(len(rows))) })
+	p.each(func(_ int, rows []int32, _ []float64) {
+		starts = append(starts, starts[len(starts)-1]+int32(len(rows)))
+	})
 	put(starts)
-	p.each(func(rows []int32, _ []float64) { put(rows) })
-	p.each(func(_ []int32, values []float64) { put(values) })
+	p.each(func(_ int, rows []int32, _ []float64) { put(rows) })
+	p.each(func(_ int, _ []int32, values []float64) { put(values) })
 	put(p.Y)
+	for _, g := range p.Groups {
+		put(int32(g))
+	}
 	return b.Flush()
 }
 
 // each calls f with the nonzeros of every column.
-func (p *Problem) each(f func(rows []int32, values []float64)) {
+func (p *Problem) each(f func(j int, rows []int32, values []float64)) {
 	_, columns := p.X.Dims()
 	var someRows []int32
 	var someValues []float64
 	for j := range columns {
 		rows, values := p.X.Column(j)
 		if rows != nil {
-			f(rows, values)
+			f(j, rows, values)
 			continue
 		}
 		someRows, someValues = someRows[:0], someValues[:0]
@@ -162,6 +173,6 @@ func (p *Problem) each(f func(rows []int32, values []float64)) {
 				someRows, someValues = append(someRows, int32(i)), append(someValues, v)
 			}
 		}
-		f(someRows, someValues)
+		f(j, someRows, someValues)
 	}
 }

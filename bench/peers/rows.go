@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -12,10 +13,10 @@ import (
 
 // Row is a problem by name: a data set, a model, a share of αmax.
 type Row struct {
-	Suite string // lasso, enet, wlasso, logreg, svm, or check: rows that nothing was tuned on
+	Suite string // lasso, enet, wlasso, logreg, svm, families: all other models, or check: rows that nothing was tuned on
 	Data  string // the name of a file, without .svm.gz
 	Model Model
-	Ratio float64 // α/αmax; for an SVM C itself
+	Ratio float64 // α/αmax, of a ridge alone by the αmax of ℓ1; for an SVM C itself
 }
 
 // Name is a row's own.
@@ -37,6 +38,22 @@ func Rows() []Row {
 	add("wlasso", WeightedLasso, five, 0.1, 0.01)
 	add("logreg", Logistic, []string{"a9a", "reuters_places", "imdb"}, 0.05, 0.01)
 	add("svm", SVM, []string{"a9a", "reuters_places", "imdb"}, 0.1, 1)
+	texts := []string{"a9a", "w8a", "reuters_places", "imdb"}
+	add("families", LogisticNet, texts, 0.05, 0.01)
+	add("families", LogisticRidge, texts, 0.01, 0.001)
+	add("families", SquaredHinge, texts[:3], 0.05, 0.01)
+	add("families", SquaredHingeRidge, texts[:3], 0.01)
+	for _, m := range []Model{Poisson, Gamma, Tweedie} {
+		add("families", m, []string{"a9a", "reuters_places"}, 0.1, 0.01)
+	}
+	for _, m := range []Model{PoissonRidge, GammaRidge, TweedieRidge} {
+		add("families", m, []string{"a9a", "reuters_places"}, 0.01)
+	}
+	add("families", Huber, []string{"a9a", "reuters_places"}, 0.1, 0.01)
+	classes := []string{"usps", "mnist", "reuters_multi53"}
+	add("families", Multinomial, classes, 0.1, 0.02)
+	add("families", MultinomialGroup, classes, 0.1, 0.02)
+	add("families", Group, []string{"a9a", "w8a"}, 0.1, 0.01)
 	others := []string{"w8a", "rcv1_vw", "usps", "mnist"}
 	add("check", Lasso, others, 0.1, 0.01)
 	add("check", Logistic, others, 0.05, 0.01)
@@ -51,15 +68,27 @@ func (r Row) File(dir string) (string, error) {
 }
 
 // Load reads a file and states the problem: no intercept, no scaling, the ridge
-// of the elastic net as strong as its ℓ1 part. Where labels are classes the
-// first is told from the others.
+// of an elastic net as strong as its ℓ1 part. Where labels are classes the
+// first is told from the others, unless the model is one of all together; where
+// the model is of counts or amounts they are drawn ([Problem.Draw]).
 func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 	x, y, err := sparse.OpenSVMLight(ctx, path, sparse.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
-	labels := sparse.Summarise(x, y).Labels
-	if labels.Kind == sparse.Classes || (r.Model == Logistic || r.Model == SVM) && labels.Kind == sparse.TwoClasses {
+	of := r.Model.family()
+	p := &Problem{X: sparse.Compact(x), Y: y, Model: r.Model}
+	switch labels := sparse.Summarise(x, y).Labels; {
+	case of.draw != nil:
+		p.Draw(of.draw)
+	case of.together:
+		if labels.Kind != sparse.Classes && labels.Kind != sparse.TwoClasses {
+			return nil, fmt.Errorf("%s: labels are not those of classes", path)
+		}
+		for i, v := range y {
+			y[i] = float64(slices.IndexFunc(labels.Classes, func(c sparse.ClassCount) bool { return c.Value == v }))
+		}
+	case labels.Kind == sparse.Classes || of.classes && labels.Kind == sparse.TwoClasses:
 		first := labels.Classes[0].Value
 		binary := labels.Kind == sparse.TwoClasses
 		for i, v := range y {
@@ -71,21 +100,33 @@ func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 			}
 		}
 	}
-	p := &Problem{X: sparse.Compact(x), Y: y, Model: r.Model}
-	if r.Model == SVM {
-		p.Alpha = r.Ratio
-		return p, nil
+	return p, p.State(r.Ratio)
+}
+
+// State sets the strengths: the shares of αmax that Alpha is, the ridge where there is no ℓ1, or both
+// alike; of an SVM Alpha is the ratio itself. Groups of columns are those of one-hot attributes.
+func (p *Problem) State(ratio float64) error {
+	if p.Model == SVM {
+		p.Alpha = ratio
+		return nil
 	}
-	if r.Model == WeightedLasso {
+	kind := p.Model.family().kind
+	switch {
+	case kind == eachColumn:
 		if err := p.Weigh(); err != nil {
-			return nil, err
+			return err
 		}
+	case p.Model == Group:
+		p.Groups = p.OneHot()
 	}
-	p.Alpha = r.Ratio * AlphaMax(p.X, y, r.Model)
-	if r.Model == ElasticNet {
+	p.Alpha = ratio * p.AlphaMax()
+	if kind == l1AndRidge || kind == ridgeAlone {
 		p.Ridge = p.Alpha
 	}
-	return p, nil
+	if kind == ridgeAlone {
+		p.Alpha = 0
+	}
+	return nil
 }
 
 // Choose returns the rows of the words, separated by commas: a suite, or words

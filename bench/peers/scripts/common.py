@@ -15,6 +15,7 @@ def problem(path):
         rows = np.fromfile(f, np.int32, nnz)
         values = np.fromfile(f, np.float64, nnz)
         y = np.fromfile(f, np.float64, n)
+        problem.groups = np.fromfile(f, np.int32, p)  # of the columns; empty where there are none
     X = sparse.csc_matrix((values, rows, starts), shape=(n, p))
     if dense:
         X = np.asfortranarray(X.toarray())

@@ -15,26 +15,34 @@ X <- sparseMatrix(i = rows, p = starts, x = values, dims = c(n, p), index1 = FAL
 if (header[4] == 1) X <- as.matrix(X)
 alpha <- as.numeric(arguments[3])
 ridge <- as.numeric(arguments[4])
+model <- arguments[2]
+parameter <- as.numeric(arguments[6])
+family <- switch(model, poisson = , poisson_ridge = "poisson", gamma = , gamma_ridge = Gamma(link = "log"),
+                 tweedie = , tweedie_ridge = statmod::tweedie(var.power = parameter, link.power = 0),
+                 logreg = , logreg_enet = , logreg_ridge = "binomial", multinomial = , multinomial_group = "multinomial", "gaussian")
 # glmnet scales y to mean square 1 and with it the l1 part of the penalty, but
 # not the ridge: so that both mean what they say, y is scaled here.
-scale <- if (arguments[2] == "logreg") 1 else sqrt(mean(y^2))
+scale <- if (identical(family, "gaussian")) sqrt(mean(y^2)) else 1
 alpha <- alpha / scale
-type <- if (arguments[5] == "covariance") "covariance" else if (p < 500) "covariance" else "naive"
-glmnet.control(fdev = 0, devmax = 1, eps = 1e-15)
+target <- if (is.character(family) && family %in% c("binomial", "multinomial")) factor(y) else y / scale
+common <- list(x = X, y = target, family = family, alpha = alpha / (alpha + ridge), lambda = alpha + ridge,
+               maxit = 1e9, standardize = FALSE, intercept = FALSE)
+if (identical(family, "gaussian")) common$type.gaussian <- if (arguments[5] == "covariance" || p < 500) "covariance" else "naive"
+if (model == "multinomial_group") common$type.multinomial <- "grouped"
+glmnet.control(fdev = 0, devmax = 1, eps = 1e-15, mxitnr = 1000)
 writeLines(paste("glmnet", packageVersion("glmnet")))
 flush(stdout())
 input <- file("stdin", "r")
 while (length(line <- readLines(input, 1)) > 0) {
-  common <- list(x = X, y = if (arguments[2] == "logreg") factor(y) else y / scale,
-                 family = if (arguments[2] == "logreg") "binomial" else "gaussian",
-                 alpha = alpha / (alpha + ridge), lambda = alpha + ridge, thresh = as.numeric(line),
-                 maxit = 1e9, standardize = FALSE, intercept = FALSE)
-  if (arguments[2] != "logreg") common$type.gaussian <- type
+  common$thresh <- as.numeric(line)
+  glmnet.control(epsnr = common$thresh) # of families that glmnet fits in R
   clock <- Sys.time()
   m <- do.call(glmnet, common)
   seconds <- as.numeric(difftime(Sys.time(), clock, units = "secs"))
-  b <- m$beta
+  b <- if (is.list(m$beta)) m$beta else list(m$beta) # one for each class
+  index <- unlist(lapply(seq_along(b), function(k) b[[k]]@i * length(b) + k - 1))
+  value <- unlist(lapply(b, function(one) one@x)) * scale
   cat(sprintf('{"seconds": %.9g, "objective": null, "gap": null, "index": [%s], "value": [%s]}\n', seconds,
-              paste(b@i, collapse = ","), paste(sprintf("%.17g", b@x * scale), collapse = ",")))
+              paste(index, collapse = ","), paste(sprintf("%.17g", value), collapse = ",")))
   flush(stdout())
 }

@@ -1,7 +1,8 @@
-# LIBLINEAR's -s 6 (l1-regularised logistic regression) and -s 3 (the dual of the
-# SVM), the shared library itself: the program would have to read the file as text,
-# inside its own clock. -s 6 minimises |w|_1 + C sum log(1 + exp(-y w'x)), so
-# C = 1 / (n alpha); for -s 3 alpha is C.
+# LIBLINEAR, the shared library itself: the program would have to read the file as text,
+# inside its own clock. Its objectives are |w|_1 or |w|^2/2 and C times the sum of losses:
+# -s 6 is l1 with the logistic loss, -s 0 the ridge with it and -s 7 the same in the dual,
+# -s 5 l1 with the squared hinge, without our half, -s 2 and -s 1 the ridge with it; -s 3 is
+# the dual of the SVM, alpha its C.
 import ctypes
 import ctypes.util
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_void_p
@@ -52,7 +53,10 @@ prob = Problem(n, p, labels.ctypes.data, rows.ctypes.data, -1.0)
 trained = c_void_p()
 
 
-kind = (3, 0, float(alpha)) if model == "svm" else (6, 0, 1 / (n * float(alpha)))
+strength = n * (float(alpha) + float(ridge))
+kind = {"svm": (3, 0, float(alpha)), "logreg": (6, 0, 1 / strength), "squared_hinge": (5, 0, 0.5 / strength),
+        "logreg_ridge": (7 if variant == "dual" else 0, 0, 1 / strength),
+        "squared_hinge_ridge": (1 if variant == "dual" else 2, 0, 0.5 / strength)}[model]
 
 
 def solve(tol):

@@ -4,7 +4,7 @@
 import importlib
 import warnings
 
-path, model, alpha, ridge, package = sys.argv[1:6]
+path, model, alpha, ridge, package, parameter = sys.argv[1:7]
 alpha, ridge = float(alpha), float(ridge)
 X, y = problem(path)
 module = importlib.import_module(package)
@@ -15,8 +15,18 @@ def estimator(tol):
     common = dict(fit_intercept=False, tol=tol, max_iter=1000)
     if model == "enet":
         return module.ElasticNet(alpha=alpha + ridge, l1_ratio=alpha / (alpha + ridge), **common)
-    if model != "logreg":
+    if model in ("lasso", "wlasso"):
         return module.Lasso(alpha=alpha, **common)
+    if model == "group":
+        members = [np.flatnonzero(problem.groups == g).tolist() for g in np.unique(problem.groups)]
+        return module.GroupLasso(groups=members, alpha=alpha, weights=np.sqrt([len(m) for m in members]), **common)
+    if model != "logreg":
+        from skglm.datafits import Gamma, Huber, Logistic, Poisson
+        from skglm.penalties import L1, L1_plus_L2
+        from skglm.solvers import AndersonCD, ProxNewton
+        datafit = {"huber": lambda: Huber(float(parameter)), "logreg_enet": Logistic, "poisson": Poisson, "gamma": Gamma}[model]()
+        penalty = L1_plus_L2(alpha + ridge, alpha / (alpha + ridge)) if ridge else L1(alpha)
+        return module.GeneralizedLinearEstimator(datafit, penalty, (AndersonCD if model == "huber" else ProxNewton)(**common))
     if package == "celer":
         return module.LogisticRegression(C=1 / (len(y) * alpha), penalty="l1", **common)
     return module.SparseLogisticRegression(alpha=alpha, **common)

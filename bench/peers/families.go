@@ -1,0 +1,72 @@
+package peers
+
+import (
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/loss"
+)
+
+// family is what a model is made of. An SVM has no loss of rows and is certified otherwise.
+type family struct {
+	loss rowLoss
+	kind penaltyKind
+	ours pare.Model
+	own  loss.Loss // in the place of the loss of ours; nil: its own
+	// classes says that targets are ±1, together that they are numbers of classes with a score
+	// each, and draw makes targets for the columns of a file where no file has any: see
+	// [Problem.Draw].
+	classes, together bool
+	draw              draw
+}
+
+// penaltyKind says which strengths there are, and what they are on.
+type penaltyKind int
+
+const (
+	l1Alone penaltyKind = iota
+	l1AndRidge
+	ridgeAlone
+	eachColumn // ℓ1 with weights
+	ofGroups
+)
+
+func families() map[Model]family {
+	return map[Model]family{
+		Lasso:         {loss: squaredLoss, ours: pare.Lasso},
+		WeightedLasso: {loss: squaredLoss, kind: eachColumn, ours: pare.WeightedLasso},
+		ElasticNet:    {loss: squaredLoss, kind: l1AndRidge, ours: pare.ElasticNet},
+		Group:         {loss: squaredLoss, kind: ofGroups, ours: pare.GroupLasso},
+		Huber:         {loss: huberLoss, ours: pare.Lasso, own: loss.Huber{Delta: delta}, draw: drawOutlier},
+
+		Logistic:          {loss: logisticLoss, ours: pare.Logistic, classes: true},
+		LogisticNet:       {loss: logisticLoss, kind: l1AndRidge, ours: pare.ElasticNet, own: loss.Logistic{}, classes: true},
+		LogisticRidge:     {loss: logisticLoss, kind: ridgeAlone, ours: pare.Ridge, own: loss.Logistic{}, classes: true},
+		SquaredHinge:      {loss: squaredHingeLoss, ours: pare.SquaredHinge, classes: true},
+		SquaredHingeRidge: {loss: squaredHingeLoss, kind: ridgeAlone, ours: pare.Ridge, own: loss.SquaredHinge{}, classes: true},
+		SVM:               {ours: pare.SVM, classes: true},
+
+		Multinomial:      {loss: softmaxLoss, ours: pare.Multinomial, together: true},
+		MultinomialGroup: {loss: softmaxLoss, kind: ofGroups, ours: pare.MultinomialGroup, together: true},
+
+		Poisson:      {loss: poissonLoss, ours: pare.Poisson, draw: drawCount},
+		PoissonRidge: {loss: poissonLoss, kind: ridgeAlone, ours: pare.Ridge, own: loss.Poisson{}, draw: drawCount},
+		Gamma:        {loss: gammaLoss, ours: pare.Gamma, draw: drawAmount},
+		GammaRidge:   {loss: gammaLoss, kind: ridgeAlone, ours: pare.Ridge, own: loss.Gamma{}, draw: drawAmount},
+		Tweedie:      {loss: tweedieLoss, ours: pare.Lasso, own: loss.Tweedie{Power: power}, draw: drawTotal},
+		TweedieRidge: {loss: tweedieLoss, kind: ridgeAlone, ours: pare.Ridge, own: loss.Tweedie{Power: power}, draw: drawTotal},
+	}
+}
+
+// family returns what the model is made of.
+func (m Model) family() family { return families()[m] }
+
+// parameter is what the loss has, 0 where it has none.
+func (p *Problem) parameter() float64 {
+	switch p.Model {
+	case Huber:
+		return delta
+	case Tweedie, TweedieRidge:
+		return power
+	default:
+		return 0
+	}
+}

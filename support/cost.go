@@ -1,6 +1,10 @@
 package support
 
-import "github.com/seed-45b9a24c/pare/kernels"
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
 
 // The cost model: nanoseconds on one core of a 2020s server, from counted
 // operations. Only ratios matter. It depends on the problem alone, never on a
@@ -99,11 +103,17 @@ func (g *Gram) sparseCosts(missing, values int) (byLanes, byLists, listing float
 	const spread = spreading * kernels.Lanes
 	held, whole := g.Values(), (missing+kernels.Lanes-1)/kernels.Lanes*kernels.Lanes
 	met := min(whole*held, g.Size()*values+spread*held) + missing*values/2 + spread*values
+	if held+values > mostListed {
+		return float64(LanesValue * float64(met)), math.Inf(1), 0
+	}
 	// A new value meets the list of its row.
 	perList := gathering * (float64(held) + float64(0.5*float64(values))) / float64(g.columns.m)
 	byLists = float64(float64(values) * (listValue + spanValue + float64(UpdateValue*perList)))
 	return float64(LanesValue * float64(met)), byLists, float64(listValue * float64(held-g.lists.entries))
 }
+
+// mostListed is how many entries lists may have, which take up to 24 bytes each.
+const mostListed = 1 << 22
 
 // listsPay reports whether lists are the better way for new columns, to list those held
 // included once lists would have saved as much, and if not, what they would save this time.

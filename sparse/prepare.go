@@ -9,8 +9,11 @@ import (
 // Preparation says what to do to a matrix as a whole before any model sees it.
 // The zero value does nothing. The steps are taken in the order of the fields.
 type Preparation struct {
-	// MinNNZ drops the columns with fewer nonzeros than this; the remaining
-	// ones move up. The paper uses 3. 0: keep every column.
+	// Columns lists the columns to keep, ascending, without repetition; the remaining ones move
+	// up. nil: every column.
+	Columns []int32
+
+	// MinNNZ drops the columns with fewer nonzeros than this, likewise. The paper uses 3. 0: keep every column.
 	MinNNZ int
 
 	// UnitRows divides every row that is not zero by its l2 norm.
@@ -37,22 +40,27 @@ type Prepared struct {
 // underflows, and has the same bits on every CPU. An entry whose quotient is
 // smaller than any float64 is dropped.
 //
-// The error is an [*outcome.Error] of kind BadParameter for a negative MinNNZ.
+// The error is an [*outcome.Error] of kind BadParameter for a negative MinNNZ, and for Columns
+// out of order or out of range.
 func (c Preparation) Apply(x *CSC) (*CSC, Prepared, error) {
 	if c.MinNNZ < 0 {
 		return nil, Prepared{}, outcome.At(outcome.BadParameter, "min-nnz", "%d nonzeros", c.MinNNZ)
 	}
+	listed, err := c.listed(x.p)
+	if err != nil {
+		return nil, Prepared{}, err
+	}
 	var kept []int32
 	nonempty := []int32{} // their new indices
-	for j := range x.p {
-		rows, _ := x.Column(j)
+	for _, j := range listed {
+		rows, _ := x.Column(int(j))
 		if len(rows) < c.MinNNZ {
 			continue
 		}
 		if len(rows) > 0 {
 			nonempty = append(nonempty, int32(len(kept)))
 		}
-		kept = append(kept, int32(j))
+		kept = append(kept, j)
 	}
 	done := Prepared{Columns: x.p, Kept: kept, UnitRows: c.UnitRows}
 	if len(kept) == x.p && !c.UnitRows && !c.UnitColumns {
@@ -88,15 +96,35 @@ func (c Preparation) Apply(x *CSC) (*CSC, Prepared, error) {
 	return prepared, done, nil
 }
 
+// listed returns the columns to keep of p.
+func (c Preparation) listed(p int) ([]int32, error) {
+	if c.Columns == nil {
+		return every(p), nil
+	}
+	before := int32(-1)
+	for _, j := range c.Columns {
+		if j <= before || int(j) >= p {
+			return nil, outcome.At(outcome.BadParameter, "columns", "the columns to keep must ascend from 0 to below %d, got %d after %d", p, j, before)
+		}
+		before = j
+	}
+	return c.Columns, nil
+}
+
+// every returns 0, 1, …, p − 1.
+func every(p int) []int32 {
+	all := make([]int32, p)
+	for j := range all {
+		all[j] = int32(j)
+	}
+	return all
+}
+
 // Prepare is [Preparation.Apply] of either form of a matrix, and returns the smaller one.
 func (c Preparation) Prepare(x Matrix) (Matrix, Prepared, error) {
-	if c == (Preparation{}) {
+	if c.Columns == nil && c.MinNNZ == 0 && !c.UnitRows && !c.UnitColumns {
 		_, p := x.Dims()
-		done := Prepared{Columns: p, Kept: make([]int32, p)}
-		for j := range done.Kept {
-			done.Kept[j] = int32(j)
-		}
-		return x, done, nil
+		return x, Prepared{Columns: p, Kept: every(p)}, nil
 	}
 	m, done, err := c.Apply(Compressed(x))
 	if err != nil {

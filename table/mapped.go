@@ -75,7 +75,7 @@ func mappedData(ctx context.Context, m *sparse.Mapped, o Options) (*Data, error)
 			return bad("its labels")
 		}
 	}
-	if err := d.noColumns(o); err != nil {
+	if err := d.choose(o); err != nil {
 		return nil, err
 	}
 	switch {

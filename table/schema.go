@@ -1,9 +1,6 @@
 package table
 
-import (
-	"slices"
-	"strconv"
-)
+import "strconv"
 
 // Schema says how the columns of a file become those of a design matrix. Models keep it, so
 // that further files are read as the first was. It never changes.
@@ -60,9 +57,14 @@ func (s *Schema) Columns() int {
 }
 
 // Names returns the names of the columns of the matrix: "color=red" of a category. nil where
-// the file names none and has no categories.
+// the file names none, has no categories, and begins with the columns of the matrix: "column 3"
+// then says which of the file's it is.
 func (s *Schema) Names() []string {
-	if !slices.ContainsFunc(s.Inputs, func(in Input) bool { return in.Name != "" || in.Categories != nil }) {
+	named := false
+	for j, in := range s.Inputs {
+		named = named || in.Name != "" || in.Categories != nil || in.Position != j
+	}
+	if !named {
 		return nil
 	}
 	names := make([]string, 0, len(s.Inputs))

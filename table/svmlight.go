@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -27,10 +28,10 @@ func readSVMLight(ctx context.Context, text io.Reader, o Options) (*Data, error)
 	if o.Target != "" {
 		return nil, outcome.At(outcome.Usage, "target", "goes with tables; %s is %s, which carries its target", o.Name, d.Format)
 	}
-	if err := d.noColumns(o); err != nil {
+	d.X = sparse.Compact(x)
+	if err := d.choose(o); err != nil {
 		return nil, err
 	}
-	d.X = sparse.Compact(x)
 	return d, nil
 }
 
@@ -41,10 +42,10 @@ func newMatrixData(ctx context.Context, x *sparse.CSC, format string, o Options,
 	}
 	d := &Data{Format: format, Schema: &Schema{TargetPosition: -1}}
 	d.Rows, _ = x.Dims()
-	if err := d.noColumns(o); err != nil {
+	d.X = sparse.Compact(x)
+	if err := d.choose(o); err != nil {
 		return nil, err
 	}
-	d.X = sparse.Compact(x)
 	switch {
 	case o.Target == "" && o.NoTarget:
 		return d, nil
@@ -59,14 +60,35 @@ func newMatrixData(ctx context.Context, x *sparse.CSC, format string, o Options,
 	return d, nil
 }
 
-// noColumns refuses what goes with tables: here columns are not chosen.
-func (d *Data) noColumns(o Options) error {
-	for _, c := range []struct {
-		flag string
-		list []string
-	}{{"drop", o.Drop}, {"columns", o.Columns}, {"categories", o.Categories}} {
-		if len(c.list) > 0 {
-			return outcome.At(outcome.Usage, c.flag, "goes with tables; %s is %s", o.Name, d.Format)
+// choose finds the columns of a matrix that are features.
+func (d *Data) choose(o Options) error {
+	if len(o.Categories) > 0 {
+		return outcome.At(outcome.Usage, "categories", "goes with tables; %s is %s", o.Name, d.Format)
+	}
+	if o.Columns == nil && o.Drop == nil {
+		return nil
+	}
+	_, p := d.X.Dims()
+	h := header{o.Name, d.Names, p}
+	taken, err := h.all("columns", o.Columns)
+	if err != nil {
+		return err
+	}
+	dropped, err := h.all("drop", o.Drop)
+	if err != nil {
+		return err
+	}
+	feature := slices.Repeat([]bool{o.Columns == nil}, p)
+	for _, j := range taken {
+		feature[j] = true
+	}
+	for _, j := range dropped {
+		feature[j] = false
+	}
+	d.Features = []int32{}
+	for j, is := range feature {
+		if is {
+			d.Features = append(d.Features, int32(j))
 		}
 	}
 	return nil

@@ -111,6 +111,10 @@ type Data struct {
 	// Names are those of the columns of X; nil where the file names none.
 	Names []string
 
+	// Features are the columns of X that Options.Columns and Options.Drop leave, ascending; nil:
+	// all, as of a table, whose X has no others. [sparse.Preparation] takes them from X.
+	Features []int32
+
 	// Aside are the columns of [Options.Aside] that the file has.
 	Aside map[string]Column
 

@@ -125,7 +125,7 @@ func TestColumnsByNameAndNumber(t *testing.T) {
 	}{
 		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "3"}, "[1 0] [2 -4.5] → [5 6][]"},
 		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "-1"}, "[1 0] [2 -4.5] → [5 6][]"},
-		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "1"}, "[2 -4.5] [5 6] → [1 0][]"},
+		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "1"}, "column 2[2 -4.5] column 3[5 6] → [1 0][]"},
 		{"1,2,5\n0,-4.5,6\n", table.Options{Target: "-1", Header: &yes}, "1[0] 2[-4.5] → [6][]"},
 		{"2,1\n7,8\n", table.Options{Target: "2", Header: &yes}, "1[8] → [7][]"}, // names go first
 		{"x,y\n7,8\n", table.Options{Target: "2", Header: &no, OneHot: true, Categories: []string{"1", "2"}}, "column 1=7[0 1] column 1=x[1 0] → [1 0][8 y]"},
@@ -264,6 +264,9 @@ func TestRefusals(t *testing.T) {
 		{"a,y\n\"1,2\n", y, outcome.Parse, 2, "quoted"},
 		{"1 1:5 x\n", table.Options{}, outcome.Parse, 1, "an index"},
 		{"1 1:5\n", y, outcome.Usage, 0, "goes with tables"},
+		{"1 1:5\n", table.Options{Categories: []string{"1"}}, outcome.Usage, 0, "goes with tables"},
+		{"1 1:5 2:6\n", table.Options{Drop: []string{"3"}}, outcome.Usage, 0, `no column "3"; it has columns 1 to 2`},
+		{"1 1:5 2:6\n", table.Options{Columns: []string{"a"}}, outcome.Usage, 0, `no column "a"`},
 		{"PK\x03\x04rest", y, outcome.Parse, 0, "ZIP archive"},
 		{"PAR1rest", y, outcome.Parse, 0, "Parquet"},
 		{"\x89HDF\r\n", y, outcome.Parse, 0, "HDF5"},

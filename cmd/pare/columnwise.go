@@ -109,8 +109,10 @@ func (d *dataset) columnValue(field string) (column int, value float64, err erro
 	if value, err = parseNumber(strings.TrimSpace(field[at+1:])); err != nil {
 		return 0, 0, fmt.Errorf("%q of %q is %w", field[at+1:], name, err)
 	}
-	if column = slices.Index(d.Names, name); column >= 0 {
-		return column, value, nil
+	for _, known := range []string{name, "column " + name} { // as it is called, or by its number
+		if column = slices.Index(d.Names, known); column >= 0 {
+			return column, value, nil
+		}
 	}
 	column, err = strconv.Atoi(name)
 	if d.Names != nil || err != nil || column < 1 || column > d.prepared.Columns {

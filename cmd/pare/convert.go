@@ -33,6 +33,9 @@ func (c *convertCommand) run(ctx context.Context, env environment) (result, erro
 	if err != nil {
 		return nil, err
 	}
+	if d.Features != nil {
+		return nil, outcome.At(outcome.Usage, "drop", "and --columns are for the commands that read %s: what is written has all columns of a matrix", c.Into)
+	}
 	began := time.Now()
 	if err := d.Keep(c.Into); err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ type dataFlags struct {
 // tableFlags say what the columns of a table are.
 type tableFlags struct {
 	Target     string        `placeholder:"COLUMN|FILE" help:"The target: a column, by its name or its number (from 1; -1 is the last), or a file with one value a row." group:"Data"`
-	Columns    []string      `placeholder:"COLUMN,..." help:"The columns to take; without it all that no other flag names." group:"Data"`
+	Columns    []string      `placeholder:"COLUMN,..." help:"The columns to take, by name or number; without it all that no other flag names." group:"Data"`
 	Drop       []string      `placeholder:"COLUMN,..." help:"Columns to leave out." group:"Data"`
 	OneHot     bool          `help:"Make a column for each category of columns of text." group:"Data"`
 	Categories []string      `placeholder:"COLUMN,..." help:"Columns of numbers that are categories; goes with --one-hot." group:"Data"`
@@ -132,7 +132,7 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	if d.Data, err = f.read(ctx, env.stdin, o); err != nil {
 		return nil, err
 	}
-	d.x, d.prepared, err = sparse.Preparation{MinNNZ: f.MinNNZ, UnitRows: f.UnitRows, UnitColumns: f.UnitColumns}.Prepare(d.X)
+	d.x, d.prepared, err = sparse.Preparation{Columns: d.Features, MinNNZ: f.MinNNZ, UnitRows: f.UnitRows, UnitColumns: f.UnitColumns}.Prepare(d.X)
 	if err != nil {
 		return nil, err
 	}

@@ -273,6 +273,8 @@ type pathPoint struct {
 	Intercept *number       `json:"intercept,omitempty"`
 	Coef      *sparseVector `json:"coef,omitempty"`
 	Classes   []classResult `json:"classes,omitempty"` // multiclass; then Intercept and Coef are in here
+
+	entered []int32 // columns with a coefficient other than 0 for the first time, by the file's numbering
 }
 
 type infoResult struct {

@@ -102,7 +102,7 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 	env.progress.expect(len(grid), 0)
 	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, config))
 	defer stop()
-	began := time.Now()
+	began, met := time.Now(), entries{}
 	for fitted, err := range pare.Path(ctx, d.x, d.y, grid, config) {
 		if err != nil {
 			return err
@@ -137,6 +137,7 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 		if c.Coef {
 			point.coefficients(fitted, r.asked)
 		}
+		point.entered = met.enter(fitted, d)
 		r.Points = append(r.Points, point)
 
 		e.Support = len(fitted.Support)
@@ -193,7 +194,8 @@ func (r *pathResult) text(p *page) {
 		{head: "sweeps", spare: 3},
 		{head: "seconds", spare: 2},
 		{head: "", left: true},
-	}, r.rows(best))
+		{head: "enters", left: true},
+	}, r.rows(best, max(leastNames, p.width-besideNames)))
 	p.line("")
 	if r.asked.Coef {
 		r.coefficients(p)
@@ -219,8 +221,15 @@ func (r *pathResult) text(p *page) {
 	p.next(r.asked.command("fit", "--log-lambda="+r.Points[best].strengths(), "--coef"), r.asked.command("select"))
 }
 
-// rows are the points as the table has them; the best is marked.
-func (r *pathResult) rows(best int) [][]string {
+// What the names of columns that enter may take of a line.
+const (
+	leastNames  = 12
+	besideNames = 59 // the columns of the table that stay with them
+)
+
+// rows are the points as the table has them; the best is marked, and columns that enter take
+// so many characters.
+func (r *pathResult) rows(best, most int) [][]string {
 	rows := make([][]string, 0, len(r.Points))
 	for i, point := range r.Points {
 		l := float64(point.LogLambda[0])
@@ -230,7 +239,7 @@ func (r *pathResult) rows(best int) [][]string {
 		}
 		rows = append(rows, []string{
 			fmt.Sprintf("%.4f", l), fmt.Sprintf("%.4g", kernels.Exp(l-r.top[0])), count(point.Support), fmt.Sprintf("%.8g", float64(point.Value)),
-			fmt.Sprintf("%.1e", float64(point.GapRelative)), count(point.Epochs), fmt.Sprintf("%.4f", point.Seconds), mark,
+			fmt.Sprintf("%.1e", float64(point.GapRelative)), count(point.Epochs), fmt.Sprintf("%.4f", point.Seconds), mark, r.asked.data.some(point.entered, most),
 		})
 	}
 	return rows

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/seed-45b9a24c/pare"
 )
@@ -50,4 +51,48 @@ func (r *pathResult) coefficients(p *page) {
 	}
 	p.table(0, columns, rows)
 	p.line("")
+}
+
+// entries are the columns that have had a coefficient other than 0.
+type entries map[int32]bool
+
+// enter returns the columns that a solution has before all others, by the file's numbering.
+func (e entries) enter(f *pare.Fitted, d *dataset) (fresh []int32) {
+	of := f.PerClass
+	if of == nil {
+		of = []*pare.Fitted{f}
+	}
+	for _, one := range of {
+		for _, j := range d.columns(one.Support) {
+			if !e[j] {
+				e[j] = true
+				fresh = append(fresh, j)
+			}
+		}
+	}
+	slices.Sort(fresh)
+	return fresh
+}
+
+// some names as many columns as so many characters hold, and counts the others.
+func (d *dataset) some(columns []int32, most int) string {
+	text, rest := "", ""
+	for k, j := range columns {
+		name := d.label(j)
+		if k > 0 {
+			name = text + ", " + name
+		}
+		more := ""
+		if left := len(columns) - k - 1; left > 0 {
+			more = " + " + count(left)
+		}
+		if utf8.RuneCountInString(name+more) > most {
+			break
+		}
+		text, rest = name, more
+	}
+	if text == "" && len(columns) > 0 {
+		return plural(len(columns), "column")
+	}
+	return text + rest
 }

@@ -34,8 +34,8 @@ type savedFlags struct {
 }
 
 func (f savedFlags) check() error {
-	if f.Save != "" && f.UnitRows && f.MinNNZ > 0 {
-		return outcome.At(outcome.Usage, "save", "a saved model scales whole rows, and --min-nnz has dropped columns before --unit-rows; leave out one of them")
+	if f.Save != "" && f.UnitRows && (f.MinNNZ > 0 || f.Drop != nil || f.Columns != nil) {
+		return outcome.At(outcome.Usage, "save", "a saved model scales whole rows, and --min-nnz, --drop or --columns leave out columns before --unit-rows; do without one of them")
 	}
 	if f.Save == "" && f.SaveAnyway {
 		return outcome.At(outcome.Usage, "save-anyway", "says what --save does; give --save MODEL, too")

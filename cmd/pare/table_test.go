@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -49,6 +50,52 @@ func TestTablesSelectTheSameBits(t *testing.T) {
 	o := pareRun(t, "fit", "--ratio=0.1", "--target=-1", asTable(t, ",", short))
 	if o.code != exitOK || !strings.Contains(o.stdout, "bmi: +") {
 		t.Errorf("%s%s", o.stdout, o.stderr)
+	}
+}
+
+// Columns are left out of matrices as they are of tables: the fit has the same bits, columns
+// keep the numbers that they have in the file, and a saved model takes the file as it is.
+func TestColumnsOfMatricesAreChosen(t *testing.T) {
+	file, kept := asTable(t, ",", short), filepath.Join(t.TempDir(), "model")
+	lines := writeFile(t, "diabetes.svm", readDiabetes(t))
+	mapped := filepath.Join(t.TempDir(), "data.pare")
+	if o := pareRun(t, "convert", lines, mapped); o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	table := []string{"fit", "--ratio=0.1", "--coef", "--save=" + kept, "--target=progression"}
+	want := decoded[fitResult](t, exitOK, append(table, "--drop=age,s3", file)...)
+	predicted := pareRun(t, "predict", "--quiet", kept, file).stdout
+	place := []int32{1, 2, 3, 4, 5, 7, 8, 9} // of the columns of the table, in the file
+	for _, args := range [][]string{{"--drop=1,7", lines}, {"--columns=2,3,4,5,6,8,9,-1", lines}, {"--drop=1,7", mapped}, {"--drop=1,-4"}} {
+		got := decoded[fitResult](t, exitOK, append([]string{"fit", "--ratio=0.1", "--coef", "--save=" + kept}, args...)...)
+		var index []int32
+		for _, j := range want.Coef.Index {
+			index = append(index, place[j])
+		}
+		if got.P != 8 || got.Objective != want.Objective || !slices.Equal(got.Coef.Value, want.Coef.Value) || !slices.Equal(got.Coef.Index, index) {
+			t.Errorf("%q: %+v, want %+v at %v", args, got, want, index)
+		}
+		if o := pareRun(t, "predict", "--quiet", kept, lines); o.stdout != predicted || o.code != exitOK {
+			t.Errorf("%q: predictions\n%.200s%s", args, o.stdout, o.stderr)
+		}
+	}
+	for _, args := range [][]string{{"convert", "--drop=1", lines, mapped}, {"fit", "--ratio=0.1", "--drop=1", "--unit-rows", "--save=" + kept}, {"info", "--drop=11"}} {
+		if o := pareRun(t, args...); o.code != exitUsage {
+			t.Errorf("%q: exit %d\n%s", args, o.code, o.stderr)
+		}
+	}
+}
+
+// Columns of a table without names are called by their numbers in the file, the target's
+// among them.
+func TestColumnsWithoutNamesKeepTheirNumbers(t *testing.T) {
+	file := writeFile(t, "plain.csv", "9,1,0.5,3\n2,2,0.1,1\n4,7,0.3,2\n1,5,0.2,9\n3,3,0.9,4\n8,1,0.6,6\n")
+	got := decoded[fitResult](t, exitOK, "fit", "--target=1", "--drop=3", "--ratio=0.01", "--coef", "--penalty-factors=4=0.5", file)
+	if names := got.Coef.Name; !slices.Equal(names, []string{"column 2", "column 4"}) {
+		t.Errorf("names %q", names)
+	}
+	if got := decoded[fitResult](t, exitOK, "fit", "--target=-1", "--ratio=0.01", "--coef", file); got.Coef.Name != nil {
+		t.Errorf("names %q where the matrix has the first columns of the file", got.Coef.Name)
 	}
 }
 

@@ -18,7 +18,7 @@ func TestPenaltyFactors(t *testing.T) {
 		same := pareRun(t, append(args, "--penalty-factors="+writeFile(t, "ones", factors))...)
 		line := func(o outcomeOf) string { // but for its seconds
 			line := strings.Split(o.stdout, "\n")[4]
-			return line[:min(len(line), 55)]
+			return line[:min(len(line), 46)]
 		}
 		if named.code != exitOK || line(named) != line(listed) || line(named) == line(plain) || line(same) != line(plain) {
 			t.Errorf("pare %s: exit %d, by name %q, in a file %q, none %q, ones %q\n%s", command, named.code, line(named), line(listed), line(plain), line(same), named.stderr)

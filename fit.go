@@ -10,60 +10,61 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Fitted is a certified solution of an inner problem on all rows given.
+// Fitted is a solution of the inner problem on all rows, with its certificate.
 type Fitted struct {
 	Model        Model
-	Loss         string    // the name of its loss
-	Link         loss.Link // what a score is of the mean of the target
-	Columns      int       // of X
-	LogLambda    []float64 // one per hyperparameter
-	LogLambdaMax []float64 // ln αmax, above which β = 0; the same shape; see [LogLambdaMax]
+	Loss         string    // the name of the loss
+	Link         loss.Link // how a score is related to the mean of the target
+	Columns      int       // columns of X
+	LogLambda    []float64 // λ, one per hyperparameter
+	LogLambdaMax []float64 // see [LogLambdaMax], one per hyperparameter
 
-	// Support lists the columns with non-zero coefficients, ascending; unpenalised ones
-	// belong to it, and all columns with entries under a [Ridge].
+	// Support lists the columns with coefficients other than 0, ascending. Unpenalised columns
+	// belong to it, and under a [Ridge] every column that is not all zeros.
 	Support   []int32
-	Coef      []float64 // their coefficients
+	Coef      []float64 // the coefficients of Support, in units of X
 	Intercept float64
 
-	// Classes and PerClass are set for [Multiclass] alone: the labels, ascending, and
-	// the solution for each. Support is then the union of theirs, Coef and Intercept
-	// are not set; objectives, gaps and counts are sums, RelativeGap and KKT the
-	// worst.
+	// Classes and PerClass are set for models with a predictor per class: the labels,
+	// ascending, and the solution for each. Support is then the union of the classes', and Coef
+	// and Intercept are not set. For [Multiclass] objectives, gaps and counts are sums over the
+	// classes, RelativeGap and KKT the largest.
 	Classes  []float64
 	PerClass []*Fitted
-	// Free and Bound are set for an [SVM]: samples on the margin, with a dual
-	// variable between 0 and C, and samples at C. Objective is then the primal one. With
-	// bounds on coefficients, Bound counts those at one.
+	// Free and Bound count, for support vectors, the rows with a dual variable strictly between
+	// 0 and C and those with C. With [Config].Lower or Upper, Bound counts the coefficients at a
+	// bound.
 	Free, Bound int
 
-	Objective float64 // Φ(β, b)
+	Objective float64 // the minimised objective, scaled as in the package comment; the primal one of an [SVM]
 	outcome.Certificate
-	// Unique is a proof that there is one solution, or that there are others to working
-	// precision; nil where there is neither: without [Config].Certify only a ridge and an
-	// [SVM] prove it. SupportCertified is, with Certify, a proof that the exact solution
-	// has this support, with its signs, and DualMargin min(1 − |zⱼ|/αⱼ) off the support,
-	// how far the nearest column is from entering. An [SVM] has neither of these.
-	Unique           *bool
+	// Unique points to true where the solution is proved to be the only one, to false where
+	// others are proved to exist to working precision, and is nil where neither is proved.
+	// Without [Config].Certify only ridge penalties and support vectors are proved unique.
+	Unique *bool
+	// SupportCertified reports, with Certify, a proof that the exact solution has this support
+	// with these signs. DualMargin is then min 1 − |zⱼ|/αⱼ over the columns off the support, z
+	// the correlations with the residual: how far the nearest column is from entering.
+	// Neither is set for support vectors.
 	SupportCertified bool
 	DualMargin       float64
-	SecondsCertify   float64
+	SecondsCertify   float64 // spent on these proofs
 	outcome.Effort
 	Status  outcome.Status
 	Kernels string // the kernel set used
 }
 
-// Fit solves the inner problem at one λ. X has one row per entry of y; neither
-// is changed or kept. logLambda has one entry per hyperparameter, see
-// [Model.Hyperparameters]: 1, but 2 for the elastic net (ℓ1, then ridge), one for
-// each class of [Multiclass], labels ascending, and p for the weighted Lasso, where
-// +Inf excludes a column and −Inf leaves it unpenalised.
+// Fit solves the inner problem at one λ. x has n rows and p columns, y has n entries; neither
+// is modified or kept. logLambda has the natural logarithms of the strengths, one per
+// hyperparameter ([Model.Hyperparameters], [Traits].Strengths): usually 1; 2 for the elastic
+// net, ℓ1 then ridge; one per class of [Multiclass], labels ascending; and p for
+// [WeightedLasso], where +Inf excludes a column and −Inf leaves it unpenalised.
 //
-// A solve that ran out of epochs, or whose ctx ended, is returned with its true
-// gap and the status that says so. The error is an [outcome.Error] about the
-// arguments, found before work starts: of kind Usage for what a model does not have,
-// Shape for lengths that do not fit, NonFinite or BadParameter for numbers that cannot
-// be, SingleClass for a target of one class, and Limit where [Config].MaxBytes is too
-// little; [Config].MaxSupport may end a solve with one of kind Limit.
+// A solve that uses up its epochs, or whose ctx ends, is returned with its true gap and a
+// status that says so. The error is an [outcome.Error] about the arguments, found before work
+// starts: Usage for what the model does not have, Shape for lengths that do not match,
+// NonFinite or BadParameter for invalid numbers, SingleClass for a target of one class, and
+// Limit if [Config].MaxBytes is too small. [Config].MaxSupport may end a solve with Limit.
 func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (*Fitted, error) {
 	e, leave, err := admitted(ctx, x, y, c, nil)
 	if err != nil {
@@ -73,10 +74,9 @@ func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config)
 	return e.fit(ctx, logLambda)
 }
 
-// Path solves the inner problem along a sequence of λ's, each from the solution
-// before it; decreasing order is the fast one. It yields one result per λ, its own
-// for good, and stops early after an error or, with a result that says Cancelled, when
-// ctx ends. See [Fit] for the λ's and the errors.
+// Path solves the inner problem at one λ of grid after the other, each from the solution before
+// it; decreasing order is fastest. It yields one new result per λ, and stops after an error or,
+// when ctx ends, after a result with status Cancelled. See [Fit] for the arguments and errors.
 func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c Config) iter.Seq2[*Fitted, error] {
 	return func(yield func(*Fitted, error) bool) {
 		e, leave, err := admitted(ctx, x, y, c, nil)
@@ -94,12 +94,12 @@ func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c
 	}
 }
 
-// LogLambdaMax returns ln αmax for every hyperparameter: from there on every
-// coefficient is zero. It is −Inf where the target depends on no column, and NaN for
-// an [SVM], which has none. No [Ridge] makes a coefficient zero: its αmax is the sum of
-// the columns' variances, at which every direction of a fit without penalty is
-// halved at least. The second λ of the elastic net is measured against the Lasso's.
-// It makes a few passes over X, for each class. The errors are those of [Fit].
+// LogLambdaMax returns ln αmax for every hyperparameter, where αmax is the smallest strength at
+// which all penalised coefficients are zero. It is −Inf if the target depends on no column, and
+// NaN for support vectors, which have no αmax. No [Ridge] makes a coefficient zero: its αmax is
+// Σⱼ‖x̃ⱼ‖²/n over the centred columns x̃ⱼ, at which every direction of an unpenalised fit is at
+// least halved. For the second λ of the elastic net it is the αmax of the Lasso. It costs a few
+// passes over X, per class. The errors are those of [Fit].
 func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {
@@ -108,18 +108,17 @@ func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	return slices.Clone(e.Max()), nil
 }
 
-// Fitter solves the inner problem of one set of data at any number of λ's, each as [Fit]
-// would, to the bit, and keeps its working memory from one to the next: after the first
-// calls it allocates nothing, but with [Config].Certify, for [Multiclass], [WeightedLasso],
-// [SVR] and an [SVM] with an intercept, and where a loss that is not quadratic begins on a
-// sample of the rows.
-// It is not safe for concurrent use.
+// Fitter solves the inner problem of one set of data at many λ's, each with the bits of [Fit],
+// and keeps its working memory between them. After the first calls it does not allocate,
+// except with [Config].Certify, for models of classes, [WeightedLasso], [SVR] and an [SVM] with
+// an intercept, and where a loss that is not quadratic starts on a sample of the rows. It is not
+// safe for concurrent use.
 type Fitter struct {
 	engine *engine
 }
 
-// NewFitter makes a Fitter. X and y are kept and must not change. The errors are those
-// of [Fit].
+// NewFitter makes a Fitter. It keeps x, y and the slices of c, which must not change. The errors
+// are those of [Fit].
 func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {
@@ -131,8 +130,7 @@ func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
 	return &Fitter{e}, nil
 }
 
-// Fit solves at one λ, see [Fit]. The result, with its slices, belongs to the Fitter and
-// changes with the next call.
+// Fit solves at one λ, see [Fit]. The result and its slices are overwritten by the next call.
 func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
 	if e := f.engine; e.config.Pool != nil {
 		leave, err := e.enter(ctx, nil)
@@ -145,5 +143,5 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 	return f.engine.fit(ctx, logLambda)
 }
 
-// LogLambdaMax is [LogLambdaMax] of the data. Read only.
+// LogLambdaMax returns [LogLambdaMax] of the data. The slice must not be modified.
 func (f *Fitter) LogLambdaMax() []float64 { return f.engine.Max() }

@@ -14,39 +14,41 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Hypergradient is a criterion and its gradient in λ at one point. Over the
-// folds, gap, KKT residual, bound and margin are the worst or, for the bound,
-// the mean; counts are sums. Methods other than [Implicit] have no margin (NaN) and
-// no linear systems, and their bound is an estimate from the last changes.
+// Hypergradient is a criterion and its gradient in λ at one point. Of the folds' certificates
+// it has the worst gap, KKT residual and margin, and the mean of the error bounds; epochs and
+// other counts are sums. Methods other than [Implicit] solve no linear systems, have no
+// InjectivityMargin (NaN), and estimate ErrorBound from the last changes of their iterates.
 type Hypergradient struct {
 	LogLambda []float64
-	Value     float64
-	Gradient  []float64 // ∂value/∂λ, one per hyperparameter
-	// Shape is ∂value/∂ln γ of [MCP], and ∂value/∂ln a of [SCAD]; 0 of other models.
-	Shape float64
-	Sigma float64 // the noise level, of [SURE], [AIC] and [BIC]
+	Value     float64   // the criterion
+	Gradient  []float64 // ∂Value/∂λ, one entry per hyperparameter; λ is a logarithm
+	Shape     float64   // ∂Value/∂ln γ of [MCP], ∂Value/∂ln a of [SCAD]; 0 for other models
+	Sigma     float64   // the noise level of [SURE], [AIC] and [BIC]; 0 for other criteria
 
 	outcome.Certificate
 	outcome.Effort
-	Support int // mean over folds
-	// Below and Above are the one-sided gradients where Status is NotDifferentiable since a
-	// column is about to enter or to leave: those of all λ's a little smaller, and a little
-	// larger (by 1e-7). nil elsewhere, and where there are no such slopes either.
+	Support int // columns in the support, the mean over the folds
+	// Below and Above are the one-sided gradients where Status is NotDifferentiable because a
+	// column is about to enter or leave the support: the gradients with all λ's smaller, and
+	// larger, by 1e-7. nil elsewhere, and where these do not exist either.
 	Below, Above []float64
-	// ErrorBound is how far an entry of Gradient may be off where Status is Converged. Bound
-	// says what it rests on.
+	// ErrorBound bounds the error of each entry of Gradient, absolutely, where Status is
+	// Converged. Bound says whether it is proved.
 	ErrorBound float64
 	Bound      Bound
-	// SupportCertified reports a proof that the supports are those of the exact
-	// solutions in every fold. It takes [Config].Certify and [Implicit].
-	SupportCertified  bool
-	InjectivityMargin float64 // how far the systems are from singular; an estimate
-	Iterations        int     // of conjugate gradients
-	// Status is Converged, Flat where the solutions do not move with λ, or why
-	// the gradient is not to be trusted.
+	// SupportCertified reports a proof that the support of every fold is that of its exact
+	// solution. It needs [Config].Certify and the method [Implicit].
+	SupportCertified bool
+	// InjectivityMargin is the smallest eigenvalue of the linear systems, each scaled to a
+	// diagonal of ones, in the worst fold: a proved lower bound where they were factorised, else
+	// an estimate. 0 is singular.
+	InjectivityMargin float64
+	Iterations        int // of conjugate gradients, the sum over the folds
+	// Status is Converged; Flat, if the solutions do not move with λ; or the reason why the
+	// gradient cannot be trusted.
 	Status                        outcome.Status
-	SecondsSolve, SecondsGradient float64 // summed over folds
-	Kernels                       string
+	SecondsSolve, SecondsGradient float64 // sums over the folds
+	Kernels                       string  // the kernel set used
 }
 
 // Bound says what an error bound rests on.
@@ -54,18 +56,19 @@ type Bound = implicit.Bound
 
 // The kinds of bounds.
 const (
-	Proved    = implicit.Proved    // proved in every fold: eigenvalues, supports and rounding
-	Estimated = implicit.Estimated // in some fold from what conjugate gradients have met, times a safety of 10
+	Proved    = implicit.Proved    // proved in every fold, from eigenvalues, supports and rounding errors
+	Estimated = implicit.Estimated // estimated in some fold from conjugate gradients, times a safety factor of 10
 )
 
-// Gradient returns the validation criterion and its hypergradient at one λ. See
-// [Fit] for logLambda and the errors; when ctx ends, its error is returned. What
-// αmax is, at a pass over X, [LogLambdaMax] tells.
+// Gradient returns the criterion of v and its hypergradient at one λ (Bertrand et al., JMLR 23,
+// 2022, section 3). See [Fit] for the other arguments and the errors; when ctx ends, its error
+// is returned.
 //
-// Where the tolerance leaves open which columns are in the support, or has columns there that
-// depend on one another, problems of up to a million entries, and all with [Config].Certify,
-// are solved more tightly from there. A status of SupportUncertified says that it is still
-// open: the gradient is that of the solution found, and may be far from that of the exact one.
+// If the solutions at [Config].Tol leave open which columns belong to the support, or if columns
+// of the support depend on one another, the problems are solved more tightly: those of up to a
+// million entries, and with Config.Certify all. A status of SupportUncertified says that the
+// support is still open: the gradient is then that of the solution found, which may be far from
+// that of the exact one.
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*Hypergradient, error) {
 	e, leave, err := admitted(ctx, x, y, c, &v)
 	if err != nil {
@@ -159,19 +162,18 @@ func unsettled(s outcome.Status) bool {
 	}
 }
 
-// Method says how hypergradients are computed: from the solution, or along the
-// iterates of a descent, forward with them or backward from the last. The descents
-// are proximal gradient and proximal coordinate descent (algorithms 1 to 4 of the
-// paper); they start from β = 0 and are there for comparison.
+// Method says how hypergradients are computed: from the solution alone, or by differentiating
+// the iterates of a descent from β = 0, forward along with them or backward from the last
+// (algorithms 1 to 4 of Bertrand et al., JMLR 23, 2022). The latter are there for comparison.
 type Method string
 
 // The methods.
 const (
-	Implicit    Method = "implicit"
-	ForwardPGD  Method = "forward-pgd"
-	BackwardPGD Method = "backward-pgd"
-	ForwardPCD  Method = "forward-cd"
-	BackwardPCD Method = "backward-cd"
+	Implicit    Method = "implicit"     // one linear system on the support
+	ForwardPGD  Method = "forward-pgd"  // proximal gradient descent
+	BackwardPGD Method = "backward-pgd" // proximal gradient descent
+	ForwardPCD  Method = "forward-cd"   // proximal coordinate descent
+	BackwardPCD Method = "backward-cd"  // proximal coordinate descent
 )
 
 // Methods lists the methods there are.

@@ -9,22 +9,23 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Job states the inner problems of a choice of λ, apart from the data: what [NewLanes] needs
-// to make them in another process.
+// Job states the inner problems of a choice of λ without the data: what another process needs
+// to make them with [NewLanes].
 type Job struct {
-	// Config is that of [Select] without Pool and Observer, which are the caller's, but that a
-	// [WeightedLasso] makes two jobs: first a [Lasso], for one λ, and then its own.
+	// Config is the one given to [Select], without Pool and Observer. A [WeightedLasso] makes two
+	// jobs: first a [Lasso] with one λ, and then its own.
 	Config Config
-	// Validation is that of [Select], with the noise level where that was estimated.
+	// Validation is the one given to [Select], with the noise level if that was estimated.
 	Validation Validation
-	// MaxGram, where positive, bounds the columns of a Gram matrix: what a [Pool] leaves the call.
-	// It can move the last bits, so lanes elsewhere have it, too.
+	// MaxGram, if positive, bounds the columns of a Gram matrix, as the caller's [Pool] does. It
+	// can change the last bits of results, so all lanes of a job must have it.
 	MaxGram int
 }
 
-// NewLanes makes the lanes of a job in this process, the other end of [SelectOptions].Lanes:
-// their answers have the bits of Select's own lanes. Config.Threads bounds how many work at
-// once. The errors are those of [Select].
+// NewLanes makes the lanes of a job in this process, for a [Select] elsewhere whose
+// [SelectOptions].Lanes asks them. x and y are the data of that Select. The answers have the
+// bits of Select's own lanes. Config.Threads is how many of them work at once. The errors are
+// those of [Select].
 func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bilevel.Lanes, error) {
 	j.Config.Certify = false
 	e, err := newEngine(x, y, j.Config)

@@ -8,28 +8,30 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// LeftOut is what one fit on all rows says of fits without a row.
+// LeftOut approximates, from one fit on all rows, the n fits that each leave a row out.
 type LeftOut struct {
-	Scores  []float64 // of every row, by the fit without it, to first order
-	Value   float64   // the model's loss on held-out rows, of these scores
-	GCV     float64   // generalised cross-validation: that of the fit, over (1 − Freedom/n)²
-	Freedom float64   // degrees of freedom, the intercept among them
-	// StandardError is that of Value, over the rows.
+	Scores  []float64 // n: the score of each row by the fit without it, to first order
+	Value   float64   // the weighted mean over the rows of the loss of Scores, that of [Validation]
+	GCV     float64   // generalised cross-validation: the same mean of the fit's own scores, over (1 − Freedom/n)²
+	Freedom float64   // the degrees of freedom of the fit, with the intercept
+	// StandardError is the standard error of Value over the rows.
 	StandardError float64
-	Support       int
+	Support       int // columns in the support
 	outcome.Certificate
 	outcome.Effort
 	Status outcome.Status
 }
 
-// LeaveOneOut approximates leave-one-out cross-validation at one λ by one fit: a Newton step
-// from it takes a row out, on the support at hand (Rad and Maleki, A scalable estimate of the
-// out-of-sample prediction error via approximate leave-one-out, JRSS B 82, 2020), and moves λ as
-// the sum of the weights has it. It costs a factorisation and a triangular solve for each row.
-// It is off where a row decides which columns are in, and knows nothing of standardisation by
-// the rows left. For models of one predictor with a penalty on columns; [Config].Certify is
-// not looked at. The error is an [outcome.Error], as of [Fit]; of kind Limit for supports of
-// more than 1,000 columns, and BadParameter where columns of the support depend on one another.
+// LeaveOneOut approximates leave-one-out cross-validation at one λ from one fit: one Newton step
+// on the support removes a row (Rad and Maleki, "A scalable estimate of the out-of-sample
+// prediction error via approximate leave-one-out cross-validation", JRSS B 82, 2020), with the
+// penalty as strong as before relative to the sum of the losses. It costs the fit, a
+// factorisation, and a triangular solve per row. It is inaccurate where a single row decides
+// which columns are in the support, and it standardises by all rows.
+//
+// Only for models of one predictor with a penalty on columns; [Config].Certify has no effect.
+// The errors are those of [Fit], and further Limit for a support of more than 1,000 columns, and
+// BadParameter if columns of the support depend on one another.
 func LeaveOneOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (*LeftOut, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Measure says how good predictions of held-out rows are, by a criterion that need not be the
-// one that has chosen λ.
+// Measure is how well held-out rows are predicted, by a criterion that need not be the one that
+// has chosen λ.
 type Measure struct {
-	Name  string  // of the criterion, see [criterion.Named]; "auc" is the area itself
-	Value float64 // the mean over the folds that have one
+	Name  string  // the criterion, see [criterion.Named]; the value of "auc" is the area, not 1 minus it
+	Value float64 // the mean over the folds in which it is defined
 }
 
 // beside are the criteria that a choice is reported by besides the model's own loss.

@@ -15,7 +15,8 @@ import (
 // Model names an inner problem: a loss and a form of penalty.
 type Model string
 
-// The models. [Config].Loss puts another loss in the place of the squared one.
+// The models; their objectives are in the package comment. [Config].Loss replaces the squared
+// loss of some of them.
 const (
 	Lasso         Model = "lasso"
 	ElasticNet    Model = "enet"
@@ -27,22 +28,22 @@ const (
 	Tweedie       Model = "tweedie"
 	Huber         Model = "huber"
 	SquaredHinge  Model = "squared_hinge"
-	SVR           Model = "svr"         // ε-insensitive regression; its λ's are ln C and ln ε
-	SimplexSVR    Model = "simplex_svr" // the same with coefficients β ≥ 0, Σβ = 1 and no intercept
+	SVR           Model = "svr"         // ε-insensitive support vector regression; its λ's are ln C and ln ε
+	SimplexSVR    Model = "simplex_svr" // the same with β ≥ 0, Σβ = 1 and no intercept
 	Multiclass    Model = "multiclass"  // one-versus-rest: a logreg for each class against the others
-	SVM           Model = "svm"         // without intercept unless one is asked for; its λ is ln C
+	SVM           Model = "svm"         // linear support vector classification; its λ is ln C
 
-	GroupLasso      Model = "group"           // groups of columns enter together
-	GroupNet        Model = "group_enet"      // with a ridge
-	SparseGroup     Model = "sparse_group"    // with an ℓ1 term that has a share τ of one strength
-	SparseGroupPair Model = "sparse_group_l1" // with an ℓ1 strength of its own
+	GroupLasso      Model = "group"           // groups of columns enter the support together
+	GroupNet        Model = "group_enet"      // group Lasso and ridge, each with a strength
+	SparseGroup     Model = "sparse_group"    // α(τ‖β‖₁ + (1 − τ)Σw_g‖β_g‖₂), τ from [Config].Tau
+	SparseGroupPair Model = "sparse_group_l1" // ℓ1 and group Lasso, each with a strength
 	MCP             Model = "mcp"             // minimax concave penalty
 	SCAD            Model = "scad"            // smoothly clipped absolute deviation
 
-	Multinomial         Model = "multinomial"           // softmax, ℓ1
-	MultinomialNet      Model = "multinomial_enet"      // and a ridge
-	MultinomialGroup    Model = "multinomial_group"     // a column is used for all classes or for none
-	MultinomialPerClass Model = "multinomial_per_class" // ℓ1 with a strength for each class
+	Multinomial         Model = "multinomial"           // softmax with an ℓ1 penalty
+	MultinomialNet      Model = "multinomial_enet"      // softmax with ℓ1 and ridge, each with a strength
+	MultinomialGroup    Model = "multinomial_group"     // softmax; a column is used for all classes or for none
+	MultinomialPerClass Model = "multinomial_per_class" // softmax with an ℓ1 strength for each class
 )
 
 // family is an entry of the table of models: all that sets a model apart from the others.
@@ -107,7 +108,7 @@ func families() []family {
 	}
 }
 
-// Models lists the models there are.
+// Models lists the models.
 func Models() (names []Model) {
 	for _, f := range families() {
 		names = append(names, f.name)
@@ -124,52 +125,51 @@ func (m Model) family() family {
 	return family{}
 }
 
-// About says in a line what the model is; "" where there is no such model.
+// About describes the model in a line; "" if there is no such model.
 func (m Model) About() string { return m.family().about }
 
-// Traits are what sets a model apart from the others.
+// Traits say what a model has.
 type Traits struct {
-	// Model is the name of the model: that of the loss and the penalty together where a
-	// [Config] has a loss of its own and there is one.
+	// Model is the name of the model. With [Config].Loss it is the name of that loss and the
+	// penalty together, if they have one.
 	Model     Model
-	About     string    // in a line
+	About     string    // the model in a line
 	Loss      string    // the name of the loss that is minimised
-	Link      loss.Link // what a score is of the mean of the target
-	Judged    string    // what judges predictions on held-out rows, in words
-	Strengths Strengths
-	Grouped   bool // columns make groups
-	Convex    bool // the inner problem is, and has a duality gap
-	// Shape names the parameter of a penalty that is not convex, "" where there is none.
-	Shape     string
-	Positive  bool // there is a constraint β ≥ 0
-	Intercept bool // there can be one
-	Bare      bool // there is none unless it is asked for
-	Samples   bool // the problem is one of samples: there is no αmax, and its support is of rows
-	Offset    bool // predictions may have one
-	Certified bool // supports can be proved
-	Dense     bool // no strength makes a coefficient zero
-	Classes   bool // there is a predictor for each class of the target
-	Factors   bool // strengths of columns can have factors
-	Iterated  bool // it can be differentiated along iterates
+	Link      loss.Link // how a score is related to the mean of the target
+	Judged    string    // what held-out rows are judged by, in words
+	Strengths Strengths // what its λ's are the logarithms of
+	Grouped   bool      // [Config].Groups applies
+	Convex    bool      // the inner problem is convex and has a duality gap
+	Shape     string    // the parameter of a penalty that is not convex, such as "gamma"; else ""
+	Positive  bool      // [Config].Positive, Lower and Upper apply
+	Intercept bool      // an intercept is possible
+	Bare      bool      // there is no intercept unless [Config].Intercept is set
+	Samples   bool      // support vectors: no αmax, and dual variables for rows
+	Offset    bool      // [Config].Offset applies
+	Certified bool      // supports can be proved, see [Config].Certify
+	Dense     bool      // no strength makes a coefficient zero
+	Classes   bool      // each class of the target has a predictor
+	Factors   bool      // [Config].PenaltyFactors applies
+	Iterated  bool      // methods other than [Implicit] apply
 }
 
-// Strengths says what the λ's of a model are the logarithms of.
+// Strengths says which strengths the λ's of a model are the logarithms of.
 type Strengths int
 
 // The kinds of strengths.
 const (
 	OneStrength   Strengths = iota // one α for all columns
 	L1AndRidge                     // α of the ℓ1 penalty, then of the ridge
-	EachColumn                     // one α for each column
-	EachClass                      // one α for each class
-	Cost                           // C of samples, which has no αmax
-	CostAndTube                    // C, then half the width ε of a tube
+	EachColumn                     // one α per column
+	EachClass                      // one α per class
+	Cost                           // C of support vectors
+	CostAndTube                    // C, then ε, half the width of the tube without loss
 	GroupAndRidge                  // α of the groups, then of the ridge
 	L1AndGroup                     // α of the ℓ1 penalty, then of the groups
 )
 
-// Traits returns the traits of the model of a Config. The error is an [outcome.Error] of kind
-// Usage: there is no such model, or none with such a loss.
+// Traits returns the traits of the Config's model with its loss. The error is an [outcome.Error]
+// of kind Usage: there is no such model, or it does not take that loss.
 func (c Config) Traits() (Traits, error) {
 	if c.Model == "" {
 		c.Model = Lasso
@@ -190,8 +190,7 @@ func (c Config) Traits() (Traits, error) {
 	}, nil
 }
 
-// Traits returns the traits of the model by itself, see [Config.Traits]; zero where there is no
-// such model.
+// Traits returns the traits of the model with its own loss; zero if there is no such model.
 func (m Model) Traits() Traits {
 	traits, err := Config{Model: m}.Traits()
 	if err != nil || m == "" {
@@ -200,12 +199,12 @@ func (m Model) Traits() Traits {
 	return traits
 }
 
-// Loss says in words what judges the model on held-out rows; "" where there is
-// no such model.
+// Loss says in words what held-out rows are judged by, see [Traits].Judged; "" if there is no such
+// model.
 func (m Model) Loss() string { return m.family().judged }
 
-// Hyperparameters returns the number of λ's the model has for data; 0 where it
-// cannot have any: there is no such model, no column or no class.
+// Hyperparameters returns how many λ's the model has for x and y: a constant of the model, the
+// number of columns of x, or the number of classes of y. It is 0 if there is no such model.
 func (m Model) Hyperparameters(x sparse.Matrix, y []float64) int {
 	return m.family().hyperparameters(x, y)
 }

@@ -8,29 +8,31 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Observer is told of what calls do whose [Config] has it. Its methods may be called by
-// several goroutines at once, and should return soon. [LogTo] makes one of a logger.
+// Observer is told what the calls do that have it in their [Config]. Its methods are called by
+// several goroutines at once and should return quickly. [LogTo] makes one that writes to a
+// logger.
 type Observer interface {
-	// Admission is told when a call is admitted to a [Pool], refused, or has left it.
+	// Admission is called when a call is admitted to a [Pool], is refused, or has left it.
 	Admission(Admission)
-	// Evaluation is told of every evaluation of [Select] that no log answers.
+	// Evaluation is called after every evaluation of [Select] that was not answered by
+	// [SelectOptions].Log.
 	Evaluation(Model, search.Evaluation)
-	// Solve is told of every solution of the inner problem on all rows: those of [Fit],
-	// [Path] and the refit of [Select]. It must not keep or change the solution.
+	// Solve is called after every solve of the inner problem on all rows, by [Fit], [Path] and
+	// the refit of [Select], with its duration. It must not keep or modify the solution.
 	Solve(*Fitted, time.Duration)
 }
 
-// Admission is a call that has come to a [Pool], or has left it.
+// Admission is the arrival of a call at a [Pool], or its end.
 type Admission struct {
-	Waited time.Duration // for the others
-	Bytes  int64         // that the call is expected to have in use
+	Waited time.Duration // how long the call waited
+	Bytes  int64         // working memory that the call is expected to use
 	Left   bool          // the call has ended
-	Err    error         // why it was not admitted
-	Pool   PoolState     // afterwards
+	Err    error         // why the call was not admitted; nil if it was
+	Pool   PoolState     // the pool afterwards
 }
 
-// LogTo returns an observer that writes to a logger at level Debug; calls that are not admitted
-// at level Warn.
+// LogTo returns an observer that writes to a logger, at level Debug, and at level Warn for calls
+// that are not admitted.
 func LogTo(to *slog.Logger) Observer { return logger{to} }
 
 type logger struct{ to *slog.Logger }

@@ -12,19 +12,19 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// HeldOut are predictions of rows by models that were not trained on them.
+// HeldOut has predictions of rows by models that were not trained on them.
 type HeldOut struct {
-	Scores  [][]float64      // of each row, as those of [Predictor.DecideRow] and with its offset; nil where Fold is −1
-	Fold    []int            // the fold that held the row out, −1 where none did
-	Classes []float64        // of [Multiclass], the labels in the order of the scores
-	Status  []outcome.Status // of the model of each fold
+	Scores  [][]float64      // n: the scores of each row, see [Predictor.DecideRow], with its offset; nil where Fold is −1
+	Fold    []int            // n: the fold that held the row out, −1 if none did
+	Classes []float64        // the labels in the order of the scores, if a row has several; else nil
+	Status  []outcome.Status // how the fit of each fold ended
 }
 
-// OutOfFold predicts the rows of every fold of a validation by a model of the rows that
-// train for it, at one λ: what ROC curves, calibration and residuals are to be made from.
-// The criterion of the validation is not looked at, but that [HoldOut] leaves one fold,
-// and criteria on all rows have none: 5 folds then. See [Fit] for λ and the errors; when ctx
-// ends, the error is that of ctx.
+// OutOfFold predicts the rows of every fold of v by a model fitted at one λ to the rows that
+// train for it: the scores to make ROC curves, calibration and residuals from. With the
+// criterion [HoldOut] there is one fold; with one on all rows, such as [SURE], there are the
+// default 5. See [Fit] for the other arguments and the errors; when ctx ends, its error is
+// returned.
 func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*HeldOut, error) {
 	if v.onAllRows() {
 		v = Validation{Seed: v.Seed}

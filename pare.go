@@ -21,105 +21,114 @@
 //	svr     min ½‖β‖² + e^λ₁Σ(|yᵢ − mᵢ| − e^λ₂)₊
 //	simplex_svr the same with β ≥ 0, Σβ = 1 and without intercept
 //
-// with an unpenalised intercept b unless it is switched off (the svm has one if it is asked for), and any loss
-// in the place of the squared one ([Config].Loss);
-// multiclass is a logreg for each class against the others, each with its own λ. The outer
-// problem is to choose the logarithms λ so that a criterion on held-out rows is
-// least. Its gradient in λ comes from the implicit function theorem (Bertrand et al.,
-// "Implicit Differentiation for Fast Hyperparameter Selection in Non-Smooth
-// Convex Learning", JMLR 23, 2022), so a handful of evaluations does the work
-// of a grid.
+// The intercept b is not penalised. Every model but svm and simplex_svr has one unless
+// [Config].NoIntercept is set; svm has one only with [Config].Intercept. [Config].Loss replaces
+// the squared loss by another. multiclass is one logreg for each class against the others, each
+// with its own λ. With weighted rows, n is the sum of the weights. The sums of svm and svr are
+// not divided by n, so that their λ is the logarithm of the usual C.
 //
-// [Select] chooses λ and refits; [Fit] solves at one λ, [Path] along a grid;
-// [Gradient] returns the criterion and its hypergradient at one λ, [Validate] the
-// criterion along a grid. A [Predictor] is what predicts, and is kept in files. Every
-// result carries a duality gap recomputed from X, relative to the objective of the
-// null model, and a status. Results have the same bits on every CPU and for any
-// number of threads.
+// The outer problem is to choose λ, always the natural logarithm of a strength, so that a
+// criterion such as the cross-validated loss is least. The gradient of the criterion in λ, the
+// hypergradient, comes from the implicit function theorem (Bertrand et al., "Implicit
+// Differentiation for Fast Hyperparameter Selection in Non-Smooth Convex Learning", JMLR 23,
+// 2022), so a handful of evaluations does the work of a grid.
+//
+// Begin with [Select], which chooses λ and refits on all rows:
+//
+//   - [Fit] solves the inner problem at one λ, [Path] along a grid.
+//   - [Gradient] returns the criterion and its hypergradient at one λ, [Validate] the criterion
+//     along a grid.
+//   - [Fitted.Predictor] makes a [Predictor], which predicts and can be saved to a file.
+//
+// Every result carries a duality gap recomputed from X, relative to the objective of the null
+// model, and a status. Results have the same bits on every CPU and for any number of threads.
 package pare
 
 import "github.com/seed-45b9a24c/pare/loss"
 
-// Config states the inner problem and how to solve it. The zero value is a
-// Lasso with an intercept, solved to a relative gap of 1e-6 on all processors
-// with the fastest kernels.
+// Config states the inner problem and how to solve it. The zero value is a Lasso with an
+// intercept, solved to a relative duality gap of 1e-6 on all processors with the fastest
+// kernels. Slices are neither modified nor kept, except by a [Fitter].
 type Config struct {
-	Model Model // "" means Lasso
-	// Loss, where set, takes the place of the squared loss of a Lasso, elastic net, weighted
-	// Lasso or ridge. It is one of package loss, perhaps with parameters, or the caller's own.
-	// With the penalty of a Lasso, a loss that has a model is that model.
+	Model Model // the inner problem; "" means Lasso
+	// Loss replaces the squared loss of [Lasso], [ElasticNet], [WeightedLasso] or [Ridge]. It
+	// is a loss of package loss, with parameters of its own if it has any, or one that the
+	// caller has written. nil means the loss of Model. Where loss and penalty together have a
+	// name, as those of [Poisson], results carry that name.
 	Loss        loss.Loss
-	NoIntercept bool // leave the intercept out, as the paper does; an SVM has none anyway
-	Intercept   bool // of an [SVM], which has none otherwise
-	// Weights of the rows, finite and ≥ 0, in the inner problem and in the criterion;
-	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, one
-	// of weight 0 as absent: n becomes the sum of the weights. Not kept.
+	NoIntercept bool // leaves the intercept out, as the paper does
+	Intercept   bool // gives an [SVM] an intercept; the other models have one already
+	// Weights has one weight per row, finite and ≥ 0, for the inner problem and the criterion;
+	// nil means 1 each. A row of weight k counts as k equal rows in the same fold, and a row of
+	// weight 0 as absent.
 	Weights []float64
-	// ClassWeights multiply the weights of the rows of each class, in ascending order of their
-	// labels, in the inner problem alone: the criterion has Weights. Balanced makes the classes
-	// count alike there instead: the weights of class k are multiplied by N/KNₖ, N and Nₖ the
-	// weights of all rows and of those of the class that are trained on, in every fold its own.
-	// For models of classes. Not kept.
+	// ClassWeights has one positive number per class, in ascending order of the labels. It
+	// multiplies the weights of the rows of that class in the inner problem, not in the
+	// criterion. nil means 1 each. Only for models of classes.
 	ClassWeights []float64
-	Balanced     bool
-	// Offset is added to the predictions of the rows: m = Xβ + b + o, in the fit and in the
-	// criterion, finite, one a row; nil means 0. With a logarithmic link it is the logarithm
-	// of the exposure. Columns are not standardised or penalised with it, and what predicts
-	// does not know it: it is to be added to scores (see [Predictor.Target]). Not for
-	// [Multiclass] and [SVM], and with [Implicit] alone. Not kept.
+	// Balanced gives all classes the same total weight in the inner problem, in the place of
+	// ClassWeights: class k is multiplied by N/(K·Nₖ), where K is the number of classes, N the
+	// total weight of the rows trained on, and Nₖ that of the class. Each fold has its own.
+	Balanced bool
+	// Offset has one finite number per row that is added to its prediction, m = Xβ + b + o,
+	// in the fit and in the criterion; nil means 0. With a logarithmic link it is the logarithm
+	// of the exposure. A [Predictor] does not know the offset of new rows: add it to their
+	// scores before calling [Predictor.Target]. Only for models of one predictor with a
+	// penalty on columns, and with the method [Implicit].
 	Offset []float64
-	// Standardize divides the columns by their standard deviations over the weighted
-	// rows, or without an intercept by their root mean squares: penalties are those of
-	// coefficients β̃ⱼ = dⱼβⱼ, as are objectives and αmax; Coef is β. The numbers dⱼ are
-	// those of the rows trained on, in every fold its own. Not for an [SVM] without intercept.
+	// Standardize divides each column j by dⱼ, its standard deviation over the weighted rows, or
+	// its root mean square without an intercept. The penalty, objectives and αmax are then in
+	// terms of β̃ⱼ = dⱼβⱼ, while coefficients are returned as β, in units of X. Each fold
+	// computes dⱼ from the rows it trains on. Not for an [SVM] without an intercept.
 	Standardize bool
-	// PenaltyFactors multiply the strengths of the columns, one number each: of an ℓ1 penalty,
-	// of a ridge, and of both of an elastic net. 0 leaves a column unpenalised, under one ℓ1
-	// strength of one predictor: it is part of the null model and of every support. +Inf
-	// excludes a column. nil means 1 each. They are not rescaled, and with Standardize are
-	// those of standardised columns. Not for a [WeightedLasso], whose λ's they would only move,
-	// nor an [SVM]. Not kept.
+	// PenaltyFactors has one factor per column that multiplies its strength: the ℓ1 strength,
+	// the ridge, or both of an elastic net. nil means 1 each; they are not rescaled. +Inf
+	// excludes a column. 0 leaves it unpenalised, in models of one predictor with one ℓ1
+	// strength: it then belongs to the null model and to every support. With Standardize the
+	// factors apply to the standardised columns. Not for [WeightedLasso] or support vectors.
 	PenaltyFactors []float64
-	// Groups has a number for each column of a [GroupLasso] and of its kin: columns of the same
-	// number are a group, and nil makes every column one. GroupWeights multiply their strengths, one for each group in the order
-	// of their first columns; nil means the root of the number of columns. Not kept.
-	Groups       []int
+	// Groups has the group of each column, any number, for [GroupLasso] and the other penalties
+	// on groups; nil makes every column a group.
+	Groups []int
+	// GroupWeights has one factor per group, in the order of their first columns, that
+	// multiplies the group's strength; nil means the square root of the number of its columns.
 	GroupWeights []float64
-	// Tau is the share of the ℓ1 term of a [SparseGroup], 0 means 0.5; Gamma the γ of [MCP], 0
-	// means 3; A the a of [SCAD], 0 means 3.7. The latter two are in units of the curvature of
-	// the loss: Standardize the columns.
-	Tau, Gamma, A float64
-	// Positive constrains β to be ≥ 0. Not for [Ridge] and [SVM].
+	Tau          float64 // the share of the ℓ1 term in [SparseGroup], above 0 and at most 1; 0 means 0.5
+	// Gamma is γ of [MCP]; 0 means 3. A is a of [SCAD]; 0 means 3.7. What they do depends on the
+	// scale of the columns, so Standardize.
+	Gamma, A float64
+	// Positive constrains the coefficients to be ≥ 0. Only for models with an ℓ1 penalty.
 	Positive bool
-	// Lower and Upper bound the coefficients, in units of the matrix, one number a column; nil
-	// means none, ∓Inf none of a column. A coefficient must be free to be 0. Coefficients at a
-	// bound do not move with λ. For models with an ℓ1 penalty, on columns with a penalty
-	// factor other than 0. Not kept.
+	// Lower and Upper bound the coefficients in units of X, one number per column; nil means no
+	// bounds, and ∓Inf none for a column. Lower must be ≤ 0 and Upper ≥ 0. Coefficients at a
+	// bound do not move with λ. Only for models with an ℓ1 penalty, and not on unpenalised
+	// columns.
 	Lower, Upper []float64
 	Tol          float64 // relative duality gap to reach, at least 1e-15; 0 means 1e-6
-	MaxEpochs    int     // sweeps allowed for one solve; 0 means 100,000
-	Threads      int     // at work at once, on inner problems or, where these are fewer, within them; 0 means all processors, or those of Pool
-	// Pool, where set, shares threads, memory and a queue with all other calls that have it.
+	MaxEpochs    int     // sweeps allowed in one solve; 0 means 100,000
+	// Threads is how many threads work at once, on several inner problems or together on one;
+	// 0 means all processors, or the threads of Pool.
+	Threads int
+	// Pool shares threads, memory and a queue with all other calls that have it; nil means none.
 	Pool *Pool
-	// Observer, where set, is told of admissions, evaluations and solutions.
+	// Observer is told of admissions, evaluations and solutions; nil means nobody is.
 	Observer Observer
-	// MaxSupport, where positive, ends a solve with an error of kind Limit as soon as a
-	// certified point has more columns in its support. An SVM has no such cap.
+	// MaxSupport ends a solve with an error of kind Limit as soon as a certified point has more
+	// columns than this in its support; 0 means no limit. Not for support vectors.
 	MaxSupport int
-	// MaxBytes, where positive, refuses work with an error of kind Limit, before it
-	// starts, if its working memory, the data aside, might be larger; below what the
-	// fastest way may take, it is the Gram matrix that is kept small.
+	// MaxBytes bounds the working memory, the data aside; 0 means no limit. Work that might
+	// need more is refused, before it starts, with an error of kind Limit. If the limit is
+	// below what the fastest way may use, the Gram matrix is kept smaller.
 	MaxBytes int64
-	Kernels  string // kernel set; "" means PARE_KERNELS, else the fastest
-	Method   Method // of hypergradients; "" means Implicit
-	// Certify makes [Fit], [Path] and the refit of [Select] look for a proof of the
-	// support and of uniqueness, and [Gradient] of the supports, at a pass over X and
-	// a factorisation for each fold.
+	Kernels  string // the kernel set; "" means that of the variable PARE_KERNELS, else the fastest
+	Method   Method // how hypergradients are computed; "" means Implicit
+	// Certify makes [Fit], [Path] and the refit of [Select] try to prove the support and
+	// uniqueness, and [Gradient] the supports of all folds. It costs a pass over X and a
+	// factorisation per fold.
 	Certify bool
-	// Solved, where set, is told of the inner problems of folds and classes as they end:
-	// how many are done of those of one evaluation of the criterion, or of all points of
-	// [Validate], and the λ of the last. Calls are not concurrent, but come from other
-	// goroutines than the caller's.
+	// Solved, if not nil, is called when an inner problem of a fold or class ends: done of so
+	// many of one evaluation of the criterion, or of all points of [Validate], the last at
+	// logLambda. Calls are never concurrent, but come from other goroutines than the caller's.
 	Solved func(done, of int, logLambda []float64)
 
 	seat *seat // of the call in Pool, once it is admitted

@@ -15,36 +15,39 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// PoolOptions bound what all calls that share a [Pool] do at once. The zero value is ready
-// to use.
+// PoolOptions bound what all calls that share a [Pool] do at once. The zero value is ready to
+// use.
 type PoolOptions struct {
-	Threads int // inner problems worked on at once, by all calls together; 0 means all processors
-	Calls   int // calls under way at once; 0 means twice Threads
-	// Queue is how many calls may wait for others to end; 0 means any number. One that
-	// would be one too many has an error of kind Limit.
+	Threads int // threads at work at once, for all calls together; 0 means all processors
+	Calls   int // calls admitted at once; 0 means twice Threads
+	// Queue is how many calls may wait; 0 means any number. A further call is refused with an
+	// error of kind Limit.
 	Queue int
-	// MaxBytes, where positive, is the working memory that calls under way are expected to
-	// have in use together, the data and what the garbage collector has not yet collected
-	// aside. A call for which that is too little works with fewer classes at once and smaller
-	// caches, which can move the last bits of results, and has an error of kind Limit where
-	// that does not do.
+	// MaxBytes bounds the working memory that the admitted calls are expected to use together,
+	// not counting the data and garbage not yet collected; 0 means no limit. A call that is
+	// expected to need more works on fewer classes at once and with smaller caches, which can
+	// change the last bits of results; if that is not enough, it is refused with an error of
+	// kind Limit.
 	MaxBytes int64
 }
 
-// Pool shares threads, memory and a queue among all calls of a process whose [Config] has
-// it: [Fit], [Path], [Select], [Validate], [Gradient], [OutOfFold] and those of a [Fitter].
-// Calls are admitted in the order in which they come; those under way take turns, inner
-// problem by inner problem, so that a large one does not hold up small ones. A call whose ctx
-// ends while it waits has an error of kind Limit around that of ctx. What a call calls in
-// turn, such as a criterion or Progress, and the body of a loop over [Path] or [Validate],
-// must not make another call that waits for the same pool. A Pool has no goroutines and needs no end; it is safe for any number of goroutines.
+// Pool shares threads, memory and a queue among all calls of a process that have it in their
+// [Config]: [Fit], [Path], [Select], [Validate], [Gradient], [OutOfFold] and those of a [Fitter].
+// Calls are admitted in the order of their arrival. Admitted calls take turns, one inner problem
+// at a time, so that a large call does not delay small ones. A call whose ctx ends while it
+// waits returns an error of kind Limit that wraps the error of ctx.
+//
+// Functions called from within a call, such as a criterion or Progress, and the body of a loop
+// over [Path] or [Validate], must not make another call with the same pool: it could wait
+// forever. A Pool has no goroutines, needs no closing, and is safe for concurrent use.
 type Pool struct {
 	options PoolOptions
 	desk    *share.Desk
 	turns   *share.Turns
 }
 
-// NewPool makes a pool. The error is an [outcome.Error] of kind BadParameter.
+// NewPool makes a pool. The error is an [outcome.Error] of kind BadParameter, for a negative
+// option.
 func NewPool(o PoolOptions) (*Pool, error) {
 	for name, given := range map[string]int64{"threads": int64(o.Threads), "calls": int64(o.Calls), "queue": int64(o.Queue), "max-bytes": o.MaxBytes} {
 		if given < 0 {
@@ -63,7 +66,7 @@ func NewPool(o PoolOptions) (*Pool, error) {
 // PoolState says what a pool is doing.
 type PoolState struct {
 	Running, Waiting int   // calls
-	Bytes            int64 // that those running are expected to have in use
+	Bytes            int64 // working memory that the running calls are expected to use
 }
 
 // State returns what the pool is doing.

@@ -11,12 +11,11 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Predictor is what is left of a fitted model when all that remains to do is to
-// predict: the coefficients. It never changes, and serves any number of goroutines.
-// [Fitted.Predictor], [Load] and [Read] make one.
+// Predictor predicts: it has the coefficients of a fitted model and what is needed to use them.
+// It is immutable and safe for concurrent use. [Fitted.Predictor], [Load] and [Read] make one.
 //
-// A row has one score, xβ + b, or for [Multiclass] one for each class. Scores come
-// out the same, bit for bit, row by row and for a matrix at once.
+// A row has one score, xβ + b, or one for each class. Scores have the same bits whether they are
+// computed row by row or for a matrix at once.
 type Predictor struct {
 	model       Model
 	loss        string
@@ -40,8 +39,8 @@ type weight struct {
 	coef  float64
 }
 
-// Predictor returns the predictor of a fitted model, for rows with the columns that
-// it was fitted on.
+// Predictor returns a predictor with the coefficients of f, for rows with the columns of the X
+// that f was fitted on.
 func (f *Fitted) Predictor() *Predictor {
 	p := &Predictor{model: f.Model, loss: f.Loss, link: f.Link, columns: f.Columns, status: f.Status, relativeGap: f.RelativeGap, logLambda: slices.Clone(f.LogLambda)}
 	if f.PerClass == nil {
@@ -74,9 +73,10 @@ func (p *Predictor) gather(scores []*Fitted) {
 	p.start = append(p.start, len(p.entries))
 }
 
-// Unprepared returns the predictor for data as they were before a preparation. The
-// error is an [outcome.Error]: of kind Shape where that left another number of columns,
-// and Usage where rows were scaled without some columns, which a predictor cannot know.
+// Unprepared returns a predictor for data as they were before the preparation of the data that p
+// was fitted on. The error is an [outcome.Error]: of kind Shape if the preparation left another
+// number of columns than p has, and Usage if it scaled rows after it had dropped columns, whose
+// values the scale of a new row would not include.
 func (p *Predictor) Unprepared(from sparse.Prepared) (*Predictor, error) {
 	if from.UnitRows && len(from.Kept) < from.Columns {
 		return nil, outcome.Errorf(outcome.Usage, "a predictor scales whole rows, and the preparation has dropped columns before it scaled them")
@@ -104,17 +104,17 @@ func (p *Predictor) Unprepared(from sparse.Prepared) (*Predictor, error) {
 // Model returns the model fitted.
 func (p *Predictor) Model() Model { return p.model }
 
-// Loss returns the name of its loss.
+// Loss returns the name of the loss that was minimised.
 func (p *Predictor) Loss() string { return p.loss }
 
-// Link says what a score is of the mean of the target.
+// Link says how a score is related to the mean of the target.
 func (p *Predictor) Link() loss.Link { return p.link }
 
-// Columns returns how many columns the data must have.
+// Columns returns how many columns a row must have.
 func (p *Predictor) Columns() int { return p.columns }
 
-// Classes returns the labels that [Predictor.Predict] chooses from, ascending; nil
-// where the target is a number.
+// Classes returns the labels that [Predictor.Predict] chooses from, ascending: −1 and 1 for a
+// model of two classes. nil if the target is a number.
 func (p *Predictor) Classes() []float64 {
 	switch {
 	case p.classes != nil:
@@ -126,11 +126,10 @@ func (p *Predictor) Classes() []float64 {
 	}
 }
 
-// Scores returns how many scores a row has: 1, or the number of classes of a
-// [Multiclass].
+// Scores returns how many scores a row has: 1, or the number of classes if each has its own.
 func (p *Predictor) Scores() int { return len(p.intercepts) }
 
-// Label returns the name of a class, counted as in [Predictor.Classes].
+// Label returns the name of class k of [Predictor.Classes], from the provenance if it has names.
 func (p *Predictor) Label(k int) string {
 	if p.provenance.Labels != nil {
 		return p.provenance.Labels[k]
@@ -138,14 +137,14 @@ func (p *Predictor) Label(k int) string {
 	return names(p.Classes(), nil)[k]
 }
 
-// LogLambda returns the λ that the model was fitted at; nil where that is not known.
+// LogLambda returns the λ that the model was fitted at, one per hyperparameter; nil if unknown.
 func (p *Predictor) LogLambda() []float64 { return slices.Clone(p.logLambda) }
 
-// Status returns how the fit ended, and the relative duality gap that it reached.
+// Status returns how the fit ended, and the relative duality gap it reached.
 func (p *Predictor) Status() (outcome.Status, float64) { return p.status, p.relativeGap }
 
-// Coefficients returns the columns with coefficients other than 0 in score k, ascending,
-// their coefficients and the intercept.
+// Coefficients returns the ascending columns with coefficients other than 0 in score k, these
+// coefficients, and the intercept.
 func (p *Predictor) Coefficients(k int) (columns []int32, coef []float64, intercept float64) {
 	columns, coef = []int32{}, []float64{}
 	for at, j := range p.used {
@@ -158,10 +157,10 @@ func (p *Predictor) Coefficients(k int) (columns []int32, coef []float64, interc
 	return columns, coef, p.intercepts[k]
 }
 
-// DecideRow sets scores, of length [Predictor.Scores], to those of one row, given by
-// its columns, ascending, and their values; by all its values where columns is nil;
-// without either it is a row of zeros. It allocates nothing. The error is an
-// [outcome.Error]: Shape, or NonFinite.
+// DecideRow computes the scores of one row into scores, of length [Predictor.Scores]. The row is
+// given by the values of the ascending columns listed, or by all its values if columns is nil;
+// without values it is a row of zeros. It does not allocate. The error is an [outcome.Error] of
+// kind Shape or NonFinite.
 func (p *Predictor) DecideRow(columns []int32, values, scores []float64) error {
 	if err := p.checkRow(columns, values, scores); err != nil {
 		return err
@@ -232,8 +231,8 @@ func l2(values []float64) float64 {
 	return most * math.Sqrt(sum)
 }
 
-// Decide sets scores to those of the rows of x, row by row: [Predictor.Scores] for
-// each. x has the model's columns. The error is an [outcome.Error] of kind Shape.
+// Decide computes the scores of all rows of x into scores, row after row, [Predictor.Scores] for
+// each. x must have [Predictor.Columns] columns. The error is an [outcome.Error] of kind Shape.
 func (p *Predictor) Decide(x sparse.Matrix, scores []float64) error {
 	if !isMatrix(x) {
 		return errNoMatrix()
@@ -302,10 +301,10 @@ func (p *Predictor) norms(x sparse.Matrix) []float64 {
 	return most
 }
 
-// Probabilities turns the scores of any number of rows into probabilities, in place:
-// of the label 1 where the link is a logit, of each class for [Multiclass], by the softmax
-// that its criterion takes. The error is an [outcome.Error]: Usage, since other models have
-// none, or Shape for scores that are not those of whole rows.
+// Probabilities turns the scores of any number of rows into probabilities, in place: of the label
+// 1 for a model with a logit link, or of each class, by the softmax of its scores, if each has
+// its own. The error is an [outcome.Error]: Usage for a model without probabilities, Shape if
+// the scores are not of whole rows.
 func (p *Predictor) Probabilities(scores []float64) error {
 	switch {
 	case p.classes == nil && p.link == loss.Logit:
@@ -332,10 +331,11 @@ func (p *Predictor) Probabilities(scores []float64) error {
 	return nil
 }
 
-// Target returns what the scores of one row, with its offset where there is one added, [Predictor.Scores] of them, predict: the mean
-// of a number, as e^m under a logarithmic link, or the label; −1 where the only score is 0,
-// the first of equal classes. Probabilities serve as well for [Multiclass], but not for
-// [Logistic].
+// Target returns the prediction from the scores of one row, to which the row's offset has been
+// added if the model was fitted with one. It is the mean of a numeric target, e^m under a
+// logarithmic link, or a label: that of the largest score, the first of equal ones; or with one
+// score m, 1 if m > 0 and else −1. Probabilities of several classes serve as well as their
+// scores; that of a single one does not.
 func (p *Predictor) Target(scores []float64) float64 {
 	switch {
 	case p.classes != nil:
@@ -356,8 +356,8 @@ func (p *Predictor) Target(scores []float64) float64 {
 	}
 }
 
-// Predict returns the target predicted for every row of x: numbers, or labels. See
-// [Predictor.Decide] for the error.
+// Predict returns the prediction for every row of x, see [Predictor.Target]: numbers, or labels.
+// The errors are those of [Predictor.Decide].
 func (p *Predictor) Predict(x sparse.Matrix) ([]float64, error) {
 	if !isMatrix(x) {
 		return nil, errNoMatrix()
@@ -375,19 +375,19 @@ func (p *Predictor) Predict(x sparse.Matrix) ([]float64, error) {
 	return targets, nil
 }
 
-// Live is a place for a predictor that is replaced while others predict with it. Its zero
-// value holds none; it is safe for any number of goroutines, and must not be copied.
+// Live holds a predictor that can be replaced while others predict with it. Its zero value holds
+// none. It is safe for concurrent use and must not be copied.
 type Live struct{ now atomic.Pointer[Predictor] }
 
-// Swap puts a predictor in the place of the one held, which it returns: nil where there
-// was none. Calls under way end with the predictor they began with.
+// Swap replaces the predictor held by next and returns the one before, nil if there was none.
+// Calls that have begun finish with the predictor they began with.
 func (l *Live) Swap(next *Predictor) (last *Predictor) { return l.now.Swap(next) }
 
-// Predictor returns the predictor held, nil where there is none. All that belongs
-// together, such as the scores of rows and their classes, is to be asked of one predictor.
+// Predictor returns the predictor held, nil if there is none. Take it once for results that
+// belong together, such as scores and their classes.
 func (l *Live) Predictor() *Predictor { return l.now.Load() }
 
-// Predict is [Predictor.Predict] of the predictor held; without one the error is an
+// Predict calls [Predictor.Predict] of the predictor held. Without one, the error is an
 // [outcome.Error] of kind Usage.
 func (l *Live) Predict(x sparse.Matrix) ([]float64, error) {
 	p := l.now.Load()

@@ -10,12 +10,13 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Relax refits a solution without penalty on the columns of its support: what the ℓ1 penalty
-// has shrunk is given back (Meinshausen, Relaxed Lasso, Computational Statistics and Data
-// Analysis 52, 2007, with φ = 0). X, y and c are those of f, which must be of one predictor
-// with an ℓ1 penalty, without constraints. The λ's of the result are those of f; its objective
-// is that of the loss. Classes that the support separates have no such fit: coefficients are
-// as large as the tolerance has them, or not converged. The error is an [outcome.Error], as of [Fit].
+// Relax refits the columns in the support of f without penalty, which undoes the shrinkage of the
+// ℓ1 penalty (Meinshausen, "Relaxed Lasso", Computational Statistics and Data Analysis 52, 2007,
+// with φ = 0). x, y and c must be those that f was fitted with; f is not modified. The result has
+// the λ's of f, and its objective is the loss alone. If the support separates two classes, no
+// such fit exists: coefficients grow until the tolerance is met, or the status is not Converged.
+// Only for models of one predictor with an ℓ1 penalty and no bounds on coefficients. The errors
+// are those of [Fit].
 func Relax(ctx context.Context, x sparse.Matrix, y []float64, f *Fitted, c Config) (*Fitted, error) {
 	e, err := newEngine(x, y, c)
 	if err != nil {

@@ -37,7 +37,8 @@ type savedScore struct {
 	Value     sealed.Vector `json:"value"`
 }
 
-// Write writes the predictor as JSON with a version and a checksum.
+// Write writes the predictor as JSON with a version and a checksum. The error is an
+// [outcome.Error] of kind IO.
 func (p *Predictor) Write(w io.Writer) error {
 	data, err := p.encode()
 	if err != nil {
@@ -49,8 +50,8 @@ func (p *Predictor) Write(w io.Writer) error {
 	return nil
 }
 
-// Save writes the predictor to a file, in place of an old one. Whatever happens, the
-// file is the old one or the new one; a symbolic link stays one. The error is an [outcome.Error] of kind IO.
+// Save writes the predictor to a file and replaces an old one atomically: after a failure the old
+// file is whole. A symbolic link is followed. The error is an [outcome.Error] of kind IO.
 func (p *Predictor) Save(path string) error {
 	data, err := p.encode()
 	if err != nil {
@@ -84,9 +85,8 @@ func (p *Predictor) encode() ([]byte, error) {
 	return modelFile.Encode(s)
 }
 
-// Read reads what [Predictor.Write] wrote, to the end of r. Anything else, be it one bit,
-// is an [outcome.Error] of kind Parse; where r fails, it is one of kind IO; beyond 256 MiB it is
-// one of kind Limit.
+// Read reads what [Predictor.Write] wrote, to the end of r. The error is an [outcome.Error]: Parse
+// if anything differs, even by a bit, IO if r fails, and Limit beyond 256 MiB.
 func Read(r io.Reader) (*Predictor, error) {
 	var s savedModel
 	if err := modelFile.Read(r, &s); err != nil {
@@ -95,8 +95,8 @@ func Read(r io.Reader) (*Predictor, error) {
 	return s.predictor()
 }
 
-// Load reads the file of a predictor. The errors are those of [Read], with the
-// file's name.
+// Load reads a file written by [Predictor.Save]. The errors are those of [Read], with the name of
+// the file.
 func Load(path string) (*Predictor, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -154,21 +154,21 @@ func (s *savedModel) predictor() (*Predictor, error) {
 	return p, nil
 }
 
-// Provenance says where a model comes from, and what its columns and classes are called. It
-// is kept with a [Predictor] and changes nothing about what that computes from a matrix.
+// Provenance says where a model comes from, and what its columns and classes are called. A
+// [Predictor] keeps it, and computes the same from a matrix with or without it.
 type Provenance struct {
-	Names        []string      `json:"names,omitempty"`        // of the columns of the data; nil: they have none
-	Labels       []string      `json:"labels,omitempty"`       // of the classes, ascending, as [Model.Target] has them; nil: numbers
-	Schema       *table.Schema `json:"schema,omitempty"`       // how a file becomes those columns; nil: they are its columns
+	Names        []string      `json:"names,omitempty"`        // the names of the columns; nil: they have none
+	Labels       []string      `json:"labels,omitempty"`       // the names of the classes, as [Model.Target] returns them; nil: numbers
+	Schema       *table.Schema `json:"schema,omitempty"`       // how a file becomes the columns; nil: they are the file's own
 	Standardized bool          `json:"standardized,omitempty"` // fitted with [Config].Standardize
-	Offset       bool          `json:"offset,omitempty"`       // fitted with [Config].Offset, which scores lack
-	Data         string        `json:"data,omitempty"`         // checksum of the data fitted on
-	Program      string        `json:"program,omitempty"`      // that fitted it, and its version
+	Offset       bool          `json:"offset,omitempty"`       // fitted with [Config].Offset, which scores do not include
+	Data         string        `json:"data,omitempty"`         // a checksum of the data it was fitted on
+	Program      string        `json:"program,omitempty"`      // the program that fitted it, with its version
 }
 
-// With returns the predictor with a provenance. The error is an [outcome.Error] of kind
-// Shape where names or labels are not as many as there are columns or classes, or the
-// schema is that of another matrix.
+// With returns a copy of the predictor with another provenance. The error is an [outcome.Error] of
+// kind Shape if the number of names or labels is not that of columns or classes, or if the schema
+// makes another number of columns.
 func (p *Predictor) With(from Provenance) (*Predictor, error) {
 	if what := p.misfit(from); what != "" {
 		return nil, outcome.Errorf(outcome.Shape, "%s do not fit a model of %d columns", what, p.columns)
@@ -192,5 +192,5 @@ func (p *Predictor) misfit(from Provenance) string {
 	}
 }
 
-// Provenance returns where the model comes from. Read only.
+// Provenance returns where the model comes from. Its slices must not be modified.
 func (p *Predictor) Provenance() Provenance { return p.provenance }

@@ -16,96 +16,96 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Search names an outer method.
+// Search names a method that minimises the criterion over λ.
 type Search = choose.Search
 
-// The outer methods.
+// The searches.
 const (
-	// Auto scans before it descends where there is one λ: along a path from the null model
-	// down, and then at the least point of a model of all it has seen. Two λ's are searched for
-	// from the best of each alone by a trust region. For more it begins with one share of αmax
-	// for all, and goes on by a trust region; by L-BFGS for one of each column.
+	// Auto scans one λ along a path down from αmax, and then evaluates the minimum of a model
+	// fitted to all values and slopes seen. Two λ's are found by a trust region, from the best of
+	// each alone. More λ's begin with one share of αmax for all, and go on by a trust region, or
+	// by L-BFGS where each column has its own.
 	Auto         = choose.Auto
-	GradientStep = choose.GradientStep // the paper's gradient descent, repaired
-	LineSearch   = choose.LineSearch   // gradient descent, each step shortened until the value falls
+	GradientStep = choose.GradientStep // gradient descent, algorithm 6 of the paper, with Barzilai–Borwein steps after its first failure
+	LineSearch   = choose.LineSearch   // gradient descent with the adaptive step of HOAG (Pedregosa, ICML 2016)
 	LBFGS        = choose.LBFGS        // limited-memory BFGS
-	Adam         = choose.Adam
-	Grid         = choose.Grid   // a geometric grid down from αmax
-	Random       = choose.Random // points drawn from the box
-	Halton       = choose.Halton // points of Halton's sequence in the box
-	TPE          = choose.TPE    // tree-structured Parzen estimator
+	Adam         = choose.Adam         // gradient descent with adaptive moments
+	Grid         = choose.Grid         // a geometric grid down from αmax
+	Random       = choose.Random       // points drawn from the box
+	Halton       = choose.Halton       // points of Halton's sequence in the box
+	TPE          = choose.TPE          // tree-structured Parzen estimator
 )
 
-// Searches lists the outer methods there are.
+// Searches lists the searches there are.
 func Searches() []Search { return choose.Searches() }
 
 // SelectOptions say how to choose λ. The zero value is ready to use.
 type SelectOptions struct {
-	Validation Validation
-	Search     Search // "" means Auto
-	// Precision continues the choice by Auto to the last digits of Config.Tol. Without it one
-	// λ is chosen to a hundredth of the criterion's standard error over the folds, or over
-	// the rows of a hold-out; by [SURE], [AIC] and [BIC], which have none, to a ten-thousandth
-	// of what the best gains over the null model.
+	Validation Validation // the criterion; the zero value is 5-fold cross-validation
+	Search     Search     // "" means Auto
+	// Precision continues the choice by Auto to the last digits that Config.Tol allows. Without
+	// it a single λ is chosen until the criterion is within a hundredth of its standard error,
+	// over the folds or over the rows of a hold-out, of the minimum. Criteria on all rows, which
+	// have no standard error, are minimised to a ten-thousandth of the gain over the null model.
 	Precision bool
-	// Start is the first α as a share of αmax, of searches that go from point to point; 0 means
+	// Start is the first α, as a share of αmax, of searches that go from point to point; 0 means
 	// 0.01, or 0.1 for dense data with fewer rows than columns. For an [SVM] it is the first C;
-	// 0 means one over the mean squared norm of a row, but not more than 1. Auto has no use
-	// for it but with an SVM.
+	// 0 means 1 or, if that is less, one over the mean squared norm of a row. Auto uses it only
+	// for support vectors.
 	Start float64
-	// PerClass chooses one λ for each class of [Multiclass], from the best share of
-	// αmax that serves all, where the search ends otherwise. It lowers the criterion,
-	// and has raised the loss on new data as often as not.
+	// PerClass goes on from the best common share of αmax to one λ for each class of
+	// [Multiclass]. It lowers the criterion, but has raised the loss on new data as often as not.
 	PerClass bool
-	// OneSE asks for the one-standard-error choice besides, at an evaluation or two that
-	// do not count against the budget: by cross-validation, for models with one λ and
-	// an αmax, and for [Multiclass]. TakeOneSE makes it the choice: the refit is there.
+	// OneSE asks for [Selection].OneSE, the choice by the one-standard-error rule. It needs
+	// cross-validation and a model with one λ and an αmax, or [Multiclass], and costs one or two
+	// evaluations outside the budget. TakeOneSE refits there.
 	OneSE, TakeOneSE bool
 	// Relaxed asks for [Selection].Relaxed, see [Relax].
 	Relaxed bool
-	// Measures asks for [Selection].Measures, at an evaluation that does not count.
+	// Measures asks for [Selection].Measures, at one evaluation outside the budget.
 	Measures bool
-	// Schedule says how the tolerances of inner problems reach that of the Config, by
-	// gradient methods; "" means search.Auto, which begins loose. With search.Exact all
-	// evaluations have the last tolerance.
+	// Schedule says how the tolerance of the inner problems decreases to that of the Config in
+	// gradient-based searches; "" means search.Auto, which begins with a loose one. search.Exact
+	// uses the last tolerance throughout.
 	Schedule search.Schedule
-	// From, where set, is an earlier selection by Auto, of the same model on nearly the same
-	// data, such as yesterday's: the search goes on from its λ, inner problems begin at its
-	// coefficients, and what it has seen of the criterion says how far to go. That takes one
-	// to three evaluations where little has changed. Where it leads nowhere, the search begins
-	// anew. Of other basins only those that the earlier search has seen are searched: select
-	// without it now and then. Not for an [SVM]. It is not changed.
+	// From is an earlier selection by Auto, of the same model on nearly the same data, such as
+	// yesterday's; nil means none. The search starts from its λ and the inner problems from its
+	// coefficients, and what it has seen of the criterion says how far to look. That takes one to
+	// three evaluations where little has changed; where it fails, the search begins anew. Minima
+	// that the earlier search has not seen are not looked for, so select without it now and
+	// then. Not for support vectors. It is not modified.
 	From *Selection
-	// Evaluations is the budget; 0 means 50, or the size of the grid, or for the weighted
-	// Lasso 15 after those of one λ for all columns.
+	// Evaluations is the most evaluations of the criterion; 0 means 50, the size of the grid, or
+	// for [WeightedLasso] 15 after those with one λ for all columns.
 	Evaluations int
-	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where
-	// Random, Halton and TPE draw, too. 0 means 100 and 0.001. The others have neither.
+	// Points and MinRatio describe the grid: so many α from αmax down to MinRatio·αmax, in
+	// geometric steps; 0 means 100 and 0.001. Random, Halton and TPE draw from the same range.
+	// Other searches use neither.
 	Points   int
 	MinRatio float64
-	// Stop, where it is closed, and MaxDuration, where positive, end the search softly: the
-	// refit at the best λ so far follows. A context that ends stops that, too.
+	// Stop, when closed, and MaxDuration, if positive, end the search; the refit at the best λ
+	// so far follows. When ctx ends there is no refit.
 	Stop        <-chan struct{}
 	MaxDuration time.Duration
-	// Lanes, where set, has the inner problems of folds and classes solved elsewhere: it returns
-	// what runs the lanes of a job ([NewLanes], perhaps in other processes: see the module
-	// distributed). The search, the one-standard-error choice's comparison and the refit stay
-	// in this process. Results have the same bits.
+	// Lanes, if not nil, returns what solves the inner problems of folds and classes of a job
+	// elsewhere, by [NewLanes] perhaps in other processes (see the module distributed). The
+	// search and the refit stay in this process. Results have the same bits.
 	Lanes func(ctx context.Context, j Job) (bilevel.Runner, error)
-	// Progress, where set, is called after every evaluation that Log does not answer, on
-	// the goroutine of Select.
+	// Progress, if not nil, is called on the goroutine of Select after every evaluation that Log
+	// did not answer.
 	Progress func(search.Evaluation)
-	// Log, where set, answers the evaluations it holds and keeps the others: a search
-	// that was interrupted goes on where it was, and ends with the bits of one with a Log
-	// that was not. Data and options must be the same. Every evaluation begins with new
-	// solvers then, which costs up to half as much again on small data, nothing on large.
+	// Log, if not nil, answers the evaluations it holds and keeps the others, so that an
+	// interrupted search with the same data and options goes on where it was and ends with the
+	// same bits. Every evaluation then begins with new solvers, which takes up to half as long
+	// again on small data and nothing on large.
 	Log *search.Log
 }
 
-// Select chooses λ by minimising the validation criterion, and refits on all
-// rows. A search that was stopped returns the best point so far with status Cancelled or,
-// by MaxDuration, Budget; with status Failed where the criterion breaks off after an
-// evaluation. When ctx ends there is no refit: Final is nil, and Err says so. See [Fit] for
+// Select chooses λ by minimising the criterion of o.Validation, and refits on all rows.
+//
+// A search that ends early returns the best point so far: with status Cancelled if it was
+// stopped, Budget after MaxDuration, and Failed if an evaluation after the first fails. When ctx
+// ends there is no refit: Final is nil, and Err says so. x, y and c are those of [Fit], as are
 // the errors.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (*Selection, error) {
 	certify := c.Certify

@@ -13,56 +13,49 @@ import (
 
 // Selection is a chosen λ and the model refitted at it on all rows.
 type Selection struct {
-	// LogLambda is the choice, one per hyperparameter; nil where the search was ended before
-	// an evaluation was done. −Inf stands for a strength of the elastic net that is nothing:
-	// its Lasso or its ridge is best.
-	LogLambda []float64
-	Value     float64 // the criterion there; NaN without
-	// LogLambdaMax is ln αmax of all rows, as of [Fitted].
-	LogLambdaMax []float64
-	// StandardError is that of Value, over the folds or the rows of a hold-out; 0 where the
-	// criterion has none.
-	StandardError float64
-	// Gradient is the hypergradient there, nil for a grid. Where one share of αmax
-	// was chosen for all classes, it has one entry, the slope by its logarithm.
+	// LogLambda is the λ chosen, one per hyperparameter; nil if the search ended before its first
+	// evaluation. −Inf is a strength of 0: the elastic net is best as a Lasso or as a ridge.
+	LogLambda     []float64
+	Value         float64   // the criterion at LogLambda; NaN if that is nil
+	LogLambdaMax  []float64 // see [LogLambdaMax], of all rows
+	StandardError float64   // of Value, over the folds or the rows of a hold-out; 0 if the criterion has none
+	// Gradient is the hypergradient at LogLambda, nil after a search by values alone. Where one
+	// share of αmax was chosen for all classes, it has one entry, the slope in its logarithm.
 	Gradient []float64
-	// Test is the criterion there on the rows that Validation.FoldIDs keeps for testing,
-	// where Tested says that there are such. Only the weighted Lasso uses them: its
-	// search ends when they no longer gain.
+	// Test is the criterion at LogLambda on the rows that Validation.FoldIDs keeps for testing,
+	// if Tested. Only [WeightedLasso] uses such rows: its search ends when Test stops falling.
 	Test   float64
 	Tested bool
-	// Common is the best point with one share of αmax for all λ's, where the search
-	// went on from there: for the weighted Lasso and PerClass.
+	// Common is the best point with one share of αmax for all λ's, if the search went on from
+	// there: for [WeightedLasso] and with [SelectOptions].PerClass. Else nil.
 	Common      *search.Evaluation
-	NullValue   float64 // the criterion of the null model: no column is used
-	Sigma       float64 // the noise level, of [SURE], [AIC] and [BIC]
-	Evaluations []search.Evaluation
-	// Seen is the range of the first λ that Auto has scanned, and the basins found.
-	Seen search.Seen
-	// Status says why the search ended: Converged, NullModel where nothing beats the null
-	// model, Stationary, Kink, Flat, Box, Exhausted, Budget, Cancelled, or Failed. Err says
-	// what failed, the criterion or saving the log, or that ctx ended before the refit.
+	NullValue   float64             // the criterion of the null model, which uses no column
+	Sigma       float64             // the noise level of [SURE], [AIC] and [BIC]; 0 for other criteria
+	Evaluations []search.Evaluation // all evaluations, in their order
+	Seen        search.Seen         // the range of the first λ that Auto has scanned, and the minima found
+	// Status says why the search ended: Converged, NullModel if nothing beats the null model,
+	// Stationary, Kink, Flat, Box, Exhausted, Budget, Cancelled, or Failed.
 	Status outcome.Status
-	Err    error
-	// Final is nil where ctx has ended: there is no model then, only the best λ so far.
-	Final *Fitted
-	// OneSE is the most penalised λ at which the criterion does not clearly exceed Value by
-	// its standard error over the folds. nil where it was not asked for, where
-	// [SelectOptions].OneSE does not go with the rest, and where ctx ended before. With
-	// TakeOneSE, LogLambda and Value are those of OneSE, and Least is the minimum.
+	// Err says what failed: an evaluation, or saving the log; or that ctx ended before the
+	// refit. nil otherwise.
+	Err   error
+	Final *Fitted // the refit on all rows at LogLambda; nil if ctx ended before it
+	// OneSE is the strongest penalty whose criterion is not clearly above the minimum by more
+	// than a standard error over the folds; nil if it was not asked for, does not apply, or ctx
+	// ended before. With [SelectOptions].TakeOneSE, LogLambda and Value are those of OneSE, and
+	// Least is the minimum; else Least is nil.
 	OneSE *search.Evaluation
 	Least *search.Evaluation
 
-	// Relaxed is Final without penalty on its support, and RelaxedValue the criterion of models
-	// of the folds made likewise at LogLambda; NaN for [SURE], [AIC] and [BIC]. Where it is
-	// below Value, the choice shrinks more than it should. nil where it was not asked for.
+	// Relaxed is Final refitted without penalty on its support; nil if it was not asked for.
+	// RelaxedValue is the criterion of such refits in every fold, NaN for criteria on all rows.
+	// If it is below Value, the model chosen shrinks too much.
 	Relaxed      *Fitted
 	RelaxedValue float64
 
-	// Measures are of predictions of held-out rows at the choice: the model's loss, and what is
-	// usual of its target besides, the mean squared and absolute errors of numbers,
-	// misclassification and the area under the ROC curve of classes. By cross-validation and
-	// a hold-out, where they were asked for.
+	// Measures judge the predictions of held-out rows at LogLambda, if they were asked for, by
+	// the model's loss, and besides by the mean squared and absolute errors of numbers, or the
+	// misclassification and the area under the ROC curve of classes. nil for criteria on all rows.
 	Measures []Measure
 
 	SecondsSearch, SecondsRefit, SecondsOneSE float64
@@ -74,8 +67,8 @@ func (s *Selection) take(at search.Evaluation) {
 	s.Test, s.Tested = at.Test, at.Tested
 }
 
-// MarshalJSON writes the fields by their names, as encoding/json does, with null for numbers
-// that are not finite and Err as its text: a selection can always be written.
+// MarshalJSON writes the fields by their names, as encoding/json does, but null for numbers that
+// are not finite, and Err as its text, so that every selection can be written.
 func (s *Selection) MarshalJSON() ([]byte, error) {
 	fields := writable(reflect.ValueOf(*s)).(map[string]any)
 	fields["Err"] = nil

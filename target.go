@@ -8,20 +8,20 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Target returns a target in the values that the model takes, and the names of its classes,
-// ascending; nil for a model of numbers. labels are the names of y's values where those are
-// indices, as [table.Data] has them for a target of text; nil for numbers, which are
-// classes by their own name. y is not modified.
+// Target converts y to the values that the model takes, and returns the names of its classes,
+// ascending, or nil for a model of numbers. labels has the names of the values of y if those are
+// indices, as [table.Data] has them for a target of text; nil means that the values of y are
+// numbers, and classes are named by them. y is not modified.
 //
-// [Logistic] and [SVM], and other losses of classes, take any two kinds: the lesser becomes −1, the greater 1. A target of
-// one kind stays as it is where it is −1 or 1, and becomes 1 otherwise. The error is an
-// [outcome.Error] of kind BadParameter: for more kinds than two, or for text where the
-// model takes numbers.
+// Models of two classes, such as [Logistic] and [SVM], take any two values: the smaller becomes
+// −1, the larger 1. If all values are equal, they stay as they are if they are −1 or 1, and
+// become 1 otherwise. The error is an [outcome.Error] of kind BadParameter: more than two
+// values, or text for a model of numbers.
 func (m Model) Target(y []float64, labels []string) (target []float64, classes []string, err error) {
 	return m.family().target(y, labels)
 }
 
-// Target is [Model.Target] of the Config's model and loss.
+// Target is [Model.Target] for the Config's model and loss.
 func (c Config) Target(y []float64, labels []string) (target []float64, classes []string, err error) {
 	if c.Model == "" {
 		c.Model = Lasso

@@ -15,21 +15,22 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// Criterion names what judges a λ.
+// Criterion names what a λ is judged by.
 type Criterion string
 
-// The criteria. ALO and GCV are for any loss with a penalty on columns, SURE, AIC and BIC for
-// models of the squared loss, on all rows:
-// they weigh the fit against its degrees of freedom, taken by a finite difference
-// along a random direction, so that they have a gradient (section 4.1 of the paper).
+// The criteria. CV and HoldOut judge predictions of held-out rows; the others judge a fit on all
+// rows by its degrees of freedom. ALO and GCV are for any loss with a penalty on columns. SURE,
+// AIC and BIC are for the squared loss; they take the degrees of freedom by a finite difference
+// along a random direction, so that they have a gradient (Bertrand et al., JMLR 23, 2022,
+// section 4.1).
 const (
-	CV      Criterion = "cv"      // the mean over folds of the loss on held-out rows
-	HoldOut Criterion = "holdout" // the loss on the last fold alone, or on fold 0 of FoldIDs
-	SURE    Criterion = "sure"    // Stein's unbiased estimate of the risk
-	AIC     Criterion = "aic"
-	BIC     Criterion = "bic"
-	ALO     Criterion = "alo" // approximate leave-one-out, see [LeaveOneOut]; slopes are differences
-	GCV     Criterion = "gcv" // generalised cross-validation, likewise of one fit on all rows
+	CV      Criterion = "cv"      // the mean over the folds of the mean loss on held-out rows
+	HoldOut Criterion = "holdout" // the mean loss on the last fold alone, or on fold 0 of FoldIDs
+	SURE    Criterion = "sure"    // Stein's unbiased risk estimate
+	AIC     Criterion = "aic"     // Akaike's information criterion
+	BIC     Criterion = "bic"     // the Bayesian information criterion
+	ALO     Criterion = "alo"     // approximate leave-one-out, see [LeaveOneOut]; its gradient is by differences
+	GCV     Criterion = "gcv"     // generalised cross-validation, see [LeftOut]; its gradient is by differences
 )
 
 // Criteria lists the criteria there are.
@@ -38,44 +39,45 @@ func Criteria() []Criterion { return []Criterion{CV, HoldOut, SURE, AIC, BIC, AL
 // Split says how rows are dealt into folds.
 type Split string
 
-// The splits. A row's turn is its place in the file or, shuffled, in a permutation.
+// The splits. The position t of a row is its place in the file, or in a permutation.
 const (
-	ByRow      Split = "rows"       // row of turn t into fold t mod K
-	Stratified Split = "stratified" // the same on rows sorted by target: every fold has its share of each class
-	Blocks     Split = "blocks"     // K stretches of neighbouring rows
-	Forward    Split = "forward"    // rows in the order of time: K + 1 stretches, each but the first predicted from those before it
+	ByRow      Split = "rows"       // the row at position t goes into fold t mod K
+	Stratified Split = "stratified" // the same after sorting by target, so that every fold has its share of each class
+	Blocks     Split = "blocks"     // K runs of neighbouring rows
+	Forward    Split = "forward"    // K + 1 runs of rows in the order of time, each but the first predicted from those before it
 )
 
 // Splits lists the splits there are.
 func Splits() []Split { return []Split{ByRow, Stratified, Blocks, Forward} }
 
-// Validation says what judges a λ, and which rows. The zero value is 5-fold
-// cross-validation on rows in an order drawn by Seed. The loss on held-out rows is the mean
-// squared error, for logreg the mean logistic loss, for multiclass the mean
-// cross-entropy of the classes' scores, for svm the mean smoothed hinge loss. SURE,
-// AIC and BIC, which judge on all rows, know Seed and Sigma alone.
+// Validation says what a λ is judged by, and on which rows. The zero value is 5-fold
+// cross-validation on rows permuted by Seed. Held-out rows are judged by the weighted mean of
+// the model's own loss ([Traits].Judged): the squared error, not halved, the logistic loss, the
+// deviance of [Poisson], [Gamma] and [Tweedie], the cross-entropy of the scores of all classes,
+// the smoothed hinge of an [SVM]. Criteria on all rows use only Seed and Sigma.
 type Validation struct {
 	Criterion Criterion // "" means CV
-	// Loss, where set, judges predictions on held-out rows instead of the model's own
-	// loss, by CV and HoldOut; [criterion.Func] makes one of a function, which knows no
-	// weights of rows. Multiclass has none. It is called by several goroutines at once.
+	// Loss judges held-out rows, by CV and HoldOut, in the place of the model's own loss; nil
+	// means that. [criterion.Func] makes one of a function, which does not see the weights of
+	// rows. It is called by several goroutines at once. Not for models of classes with a
+	// predictor each.
 	Loss  criterion.Criterion
-	Folds int   // 0 means 5, or what FoldIDs says
+	Folds int   // the number of folds K; 0 means 5, or as many as FoldIDs has
 	Split Split // "" means ByRow
-	// InOrder deals the rows into folds in the order of the file. Otherwise they are permuted
-	// before, by Seed, but for Blocks and Forward, which keep their order.
+	// InOrder keeps the rows in the order of the file. Otherwise ByRow and Stratified permute
+	// them first, by Seed.
 	InOrder bool
-	Seed    uint64 // of the permutation, and of all else that is drawn
-	// Groups gives every row a group, by any number: the rows of a group stay in one
-	// fold. Split must be ByRow.
+	Seed    uint64 // of the permutation and of everything else that is drawn
+	// Groups has the group of each row, any number; the rows of a group stay in one fold. Split
+	// must be ByRow.
 	Groups []int
-	// FoldIDs gives every row's fold instead: ≥ 0 validates that fold, −1 always
-	// trains, −2 is kept for [Selection].Test. With Split Forward the folds of larger
-	// ids do not train.
+	// FoldIDs has the fold of each row, in the place of Folds and Split: a row with k ≥ 0 is held
+	// out by fold k, −1 trains in every fold, and −2 is kept for [Selection].Test. With Split
+	// Forward a fold is not trained on the folds of larger ids.
 	FoldIDs []int
-	// Sigma is the noise level for SURE, AIC and BIC; 0 means the residual standard
-	// deviation of a Lasso chosen by cross-validation (Reid, Tibshirani and Friedman,
-	// Statistica Sinica 26, 2016).
+	// Sigma is the noise level, the standard deviation of the target around its mean, for SURE,
+	// AIC and BIC. 0 estimates it from the residuals of a Lasso chosen by cross-validation (Reid,
+	// Tibshirani and Friedman, Statistica Sinica 26, 2016).
 	Sigma float64
 }
 
@@ -176,10 +178,10 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	return spec, err
 }
 
-// Validate evaluates the validation criterion, without its gradient, along a
-// sequence of λ's, every fold from its solution before; decreasing order is the
-// fast one. It yields one evaluation per λ and stops after an error, which is
-// that of ctx where ctx ended. See [Fit] for the λ's and the other errors.
+// Validate evaluates the criterion of v, without its gradient, at one λ of grid after the other,
+// every fold from its solution before; decreasing order is fastest. It yields one evaluation per
+// λ, and stops after an error; when ctx ends, that is the error of ctx. See [Fit] for the other
+// arguments and errors.
 func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, v Validation, c Config) iter.Seq2[search.Evaluation, error] {
 	c.Method, c.Certify = Implicit, false // no gradients here
 	return func(yield func(search.Evaluation, error) bool) {

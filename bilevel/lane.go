@@ -256,9 +256,12 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 func (l *penalisedLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
 	l.met = l.solver.Correlations(l.met[:0])
-	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met, Clearance: l.solver.Clearance()}
+	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met}
+	if !r.Rough || len(at.Support) == 0 {
+		at.Clearance = l.solver.Clearance()
+	}
 	motion := l.prepareMotion(r)
-	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion, Prove: l.certify, AssumeFullRank: loose(options.Tol)})
+	g, err := l.implicit.Solve(ctx, l.at, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Motion: motion, Prove: l.certify, AssumeFullRank: loose(options.Tol), Rough: r.Rough && !l.certify})
 	if err != nil {
 		return err
 	}

@@ -46,6 +46,7 @@ type LaneRequest struct {
 	LogLambda []float64 // of a class its own alone
 	Tol       float64   // relative gap of the inner problem; 0: that of the Spec
 	ValueOnly bool      // the gradient is not needed
+	Rough     bool      // a gradient to step by will do, its error unknown
 	Curvature bool      // second derivatives are wanted with the gradient
 	// Keep, where positive, is the number that the state after this request is kept under,
 	// instead of an earlier one; From, where positive, that of the state to begin with,

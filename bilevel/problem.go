@@ -237,7 +237,7 @@ func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation
 func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error) {
 	start := time.Now()
 	request := LaneRequest{
-		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Curvature: p.Curvature && !r.ValueOnly,
+		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Rough: r.Rough && p.spec.Risk == nil, Curvature: p.Curvature && !r.ValueOnly,
 		Start: p.begin, Unscaled: p.begin != nil, Anew: p.memory.on,
 	}
 	p.begin = nil

@@ -93,6 +93,16 @@ func (s *Solver) factoriseDirect(columns []int32, g model.Penalty) {
 	}
 }
 
+// factorisedRoughly factorises the system of the columns, which the Gram matrix holds, and proves
+// nothing.
+func (s *Solver) factorisedRoughly(columns []int32, ridge float64) bool {
+	f := &s.direct
+	f.kernels, f.representatives, f.place, f.size = s.k, columns, nil, len(columns)
+	f.l, f.z = resize(f.l, f.size*f.size), resize(f.z, f.size)
+	s.gram.Submatrix(columns, ridge, f.l)
+	return support.Cholesky(s.k, f.l, f.size) == f.size
+}
+
 // factorised factorises the system of the representatives.
 func (s *Solver) factorised(ridge float64) bool {
 	f := &s.direct

@@ -97,6 +97,10 @@ type Options struct {
 	// where the system is not factorised and has no ridge: to know takes as many iterations
 	// again. It is for the steps of a search, which go on from a loose solution anyway.
 	AssumeFullRank bool
+	// Rough asks for a slope to step by, of one λ or with Motion: its error is not bounded, which
+	// may cost more than the slope, and nothing is confirmed, so that the status is
+	// SupportUncertified at best. Weighted penalties have theirs in full all the same.
+	Rough bool
 	// Motion, where set, has a vector of n for each hyperparameter, which Solve makes
 	// ∂m/∂λᵢ, the movement of the predictions on all rows, where the support is not
 	// empty. Not for weighted penalties.
@@ -231,10 +235,12 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have one entry for each of the %d rows", n)
 	}
 	at = at.withoutBound(g)
+	weighted := s.weighted(g)
+	opts.Rough = opts.Rough && !weighted && (g.Hyperparameters() == 1 || opts.Motion != nil)
 	if err := s.enter(g, at, &opts); err != nil {
 		return nil, err
 	}
-	out, weighted := &s.out, s.weighted(g)
+	out := &s.out
 	if len(at.Support) == 0 {
 		out.Status = outcome.Flat
 		entries := len(at.held)
@@ -250,6 +256,10 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	}
 	s.project(at.Support, outer.Slope, s.h)
 	switch {
+	case opts.Rough:
+		s.slopes(ctx, g, at, opts)
+		out.Jacobian = at.withZeros(out.Jacobian)
+		return out, nil
 	case weighted, g.Hyperparameters() > 1 && opts.Motion == nil && !s.direct.ready:
 		s.adjoint(ctx, g, at, outer, opts)
 	default:
@@ -300,7 +310,11 @@ func (s *Solver) enter(g model.Penalty, at Point, opts *Options) error {
 	}
 	products := s.products(g, opts.Tol)
 	factor := s.factorPays(at.Support, products, opts.Prove)
-	if factor {
+	switch {
+	case factor && opts.Rough:
+		s.gram.Hold(at.Support)
+		s.direct.ready = s.factorisedRoughly(at.Support, g.Ridge())
+	case factor:
 		s.gram.Hold(at.Support)
 		s.factoriseDirect(at.Support, g)
 	}

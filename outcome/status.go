@@ -38,7 +38,8 @@ const (
 	NotUnique Status = "not_unique"
 	// NotDifferentiable: the system on the support is singular, or a coefficient sits on a kink.
 	NotDifferentiable Status = "not_differentiable"
-	// SupportUncertified: the support could still change within the reported gap.
+	// SupportUncertified: the support could still change within the reported gap, or nothing was
+	// asked about that, as in the steps of a scan.
 	SupportUncertified Status = "support_uncertified"
 	// LinearSystemStalled: the solver of the system on the support stopped above its tolerance.
 	LinearSystemStalled Status = "linear_system_stalled"

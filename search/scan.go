@@ -180,7 +180,7 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 			tol *= min(1, l.here.TrainLoss)
 		}
 	}
-	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol}
+	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol, Rough: !l.o.Precision}
 	if from != nil {
 		request.From = from.LogLambda
 	}

@@ -44,6 +44,19 @@ func scanned(t *testing.T, f Objective, o ScanOptions) *Result {
 	return r
 }
 
+// A scan asks for slopes to step by, and one that goes on to the last digits for gradients.
+func TestScanAsksForRoughSlopes(t *testing.T) {
+	for _, precision := range []bool{false, true} {
+		f := judged(scalar(twoBasins), 0.5, 0)
+		scanned(t, f, ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.5}, Free: 1e9, Precision: precision})
+		for k, r := range f.seen {
+			if r.Rough == precision {
+				t.Errorf("precision %v: evaluation %d: rough %v", precision, k, r.Rough)
+			}
+		}
+	}
+}
+
 // A descent from αmax ends in the first basin; a scan finds the deeper one, to a hundredth
 // of the standard error, and says that there were two.
 func TestLookFindsTheDeeperBasin(t *testing.T) {

@@ -23,6 +23,7 @@ type Request struct {
 	LogLambda []float64 // the objective may keep it, not change it
 	Tol       float64   // relative gap of the inner problems; 0: the objective's own
 	ValueOnly bool      // the gradient is not needed
+	Rough     bool      // a gradient to step by will do, its error unknown
 	// From is an evaluated point whose inner solutions to begin from, where the
 	// objective has kept them; nil: those of the last evaluation.
 	From []float64

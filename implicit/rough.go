@@ -1,0 +1,47 @@
+package implicit
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// slopes makes the gradient and nothing else, see [Options].Rough.
+func (s *Solver) slopes(ctx context.Context, g model.Penalty, at Point, opts Options) {
+	out := &s.out
+	out.Status, out.Bound, out.ErrorBound, out.InjectivityMargin = outcome.SupportUncertified, Estimated, math.Inf(1), 0
+	for i := range g.Hyperparameters() {
+		g.Sensitivity(i, at.Support, at.Coef, s.rhs)
+		if report := s.propose(ctx, opts); !report.Converged {
+			out.Status = outcome.LinearSystemStalled
+		}
+		out.Gradient = append(out.Gradient, s.k.Dot(s.h, s.x))
+		out.Jacobian = append(out.Jacobian, s.x...)
+		if opts.Motion != nil {
+			s.predict(at.Support, s.x, opts.Motion[i])
+		}
+	}
+}
+
+// propose sets x to the solution for rhs, by what there is of a factor, the Gram matrix and the
+// columns, in this order.
+func (s *Solver) propose(ctx context.Context, opts Options) (report support.Report) {
+	clear(s.x)
+	switch {
+	case s.direct.ready:
+		s.direct.solve(s.rhs, s.x)
+		return support.Report{Converged: true}
+	case s.onGram:
+		report = s.cg.Solve(ctx, &s.dense, s.rhs, s.x, opts.Tol, opts.MaxIterations)
+	case s.rows.ready:
+		s.rows.system.Solve(s.rhs, s.x)
+		return support.Report{Converged: true}
+	default:
+		report = s.system.Solve(ctx, &s.cg, s.rhs, s.x, opts.Tol, opts.MaxIterations)
+	}
+	s.out.Iterations += report.Iterations
+	return report
+}

@@ -113,8 +113,8 @@ const (
 	shortReach   = 0.25 // no stretch of curvature lies between the ends of it and the prediction
 )
 
-// curvatureWithin is [implicit.Outer].CurvatureWithin: by the self-concordance of the criterion, or the largest
-// curvature at either end of the reach and at what is in it of the middle of the criteria
+// curvatureWithin is [implicit.Outer].CurvatureWithin: by the self-concordance of the criterion, by where its
+// curvature jumps, or the largest curvature at either end of the reach and at what is in it of the middle of the criteria
 // of classes, where theirs is largest.
 func (j *judged) curvatureWithin(reach float64) []float64 {
 	concordance, ok := criterion.Concordance(j.criterion)
@@ -134,6 +134,9 @@ func (j *judged) curvatureWithin(reach float64) []float64 {
 		for _, i := range j.rows {
 			out[i] = math.Inf(1)
 		}
+		return out
+	}
+	if criterion.CurvatureWithin(j.criterion, j.rows, j.y, j.prediction, reach, out) {
 		return out
 	}
 	at, slope, curvature := make([]float64, len(out)), make([]float64, len(out)), make([]float64, len(out))

@@ -2,6 +2,7 @@ package criterion_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/criterion"
@@ -108,5 +109,28 @@ func TestLogisticLossFarFromTheMargin(t *testing.T) {
 		if math.Abs(value-c.value) > 1e-15*c.value || math.Abs(slope[0]-c.slope) > 1e-15*math.Abs(c.slope) || !(curvature[0] >= 0 && curvature[0] <= 0.25) {
 			t.Errorf("margin %g: %.17g, slope %.17g, curvature %g", c.margin, value, slope[0], curvature[0])
 		}
+	}
+}
+
+// TestCurvatureWithin of nothing is the curvature, with weights and without, and is known of losses
+// whose curvature jumps only.
+func TestCurvatureWithin(t *testing.T) {
+	rows := []int32{0, 2, 3}
+	y, m, weights := []float64{1, -1, -1, 1}, []float64{0.3, 5, -2, -0.5}, []float64{2, 1, 3, 0.5}
+	for _, c := range []criterion.Criterion{
+		criterion.Of(loss.SmoothedHinge{}), criterion.Deviance(loss.SquaredHinge{}),
+		criterion.Weighted{Criterion: criterion.Of(loss.Huber{Delta: 1}), Weights: weights},
+	} {
+		slope, curvature, within := make([]float64, 4), make([]float64, 4), make([]float64, 4)
+		c.Eval(rows, y, m, slope, curvature)
+		if !criterion.CurvatureWithin(c, rows, y, m, 0, within) || !slices.Equal(within, curvature) {
+			t.Errorf("%s: %v, want %v", c.Name(), within, curvature)
+		}
+		if criterion.CurvatureWithin(c, rows, y, m, 2, within); within[1] != 0 || within[2] <= curvature[2] && within[3] <= curvature[3] {
+			t.Errorf("%s: %v within 2 of %v", c.Name(), within, curvature)
+		}
+	}
+	if criterion.CurvatureWithin(criterion.Of(loss.Logistic{}), rows, y, m, 1, nil) {
+		t.Error("the curvature of the logistic loss does not jump")
 	}
 }

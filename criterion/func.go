@@ -45,6 +45,17 @@ func Concordance(c Criterion) (m float64, ok bool) {
 	return 0, false
 }
 
+// CurvatureWithin sets out[i] = the largest ∂²C/∂mᵢ² of predictions off mᵢ by up to reach, for the
+// rows listed, and reports true, where a criterion is made of a loss that is [loss.Jumping].
+func CurvatureWithin(c Criterion, rows []int32, y, m []float64, reach float64, out []float64) bool {
+	var weights []float64
+	if w, ok := c.(Weighted); ok {
+		c, weights = w.Criterion, w.Weights
+	}
+	r, ok := c.(rowwise)
+	return ok && r.within(weights, rows, y, m, reach, out)
+}
+
 type function struct {
 	name string
 	loss func(y, m, slope []float64) float64

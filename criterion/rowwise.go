@@ -70,6 +70,30 @@ func (c rowwise) weighted(weights []float64, rows []int32, y, m, slope, curvatur
 	return value
 }
 
+// within is [CurvatureWithin], with weights of the rows or nil.
+func (c rowwise) within(weights []float64, rows []int32, y, m []float64, reach float64, out []float64) bool {
+	jumping, ok := c.loss.(loss.Jumping)
+	if !ok {
+		return false
+	}
+	total := float64(len(rows))
+	if weights != nil {
+		total = sum(weights, rows)
+	}
+	for t := newTerms(len(rows)); len(rows) > 0; rows = rows[len(t.y):] {
+		t.gather(rows, y, m)
+		jumping.CurvatureWithin(reach, t.y, t.m, t.curvature)
+		for at, v := range t.curvature {
+			i, share := rows[at], c.factor/total
+			if weights != nil {
+				share *= weights[i]
+			}
+			out[i] = v * share
+		}
+	}
+	return true
+}
+
 // block is how many rows are gathered for a loss, which works on vectors.
 const block = 512
 
@@ -88,19 +112,24 @@ func newTerms(rows int) *terms {
 	return &terms{k: sets[len(sets)-1], y: vector(0), m: vector(1), value: vector(2), slope: vector(3), curvature: vector(4)}
 }
 
-// terms makes the terms of the first block of the rows.
-func (c rowwise) terms(t *terms, rows []int32, y, m []float64, derivatives bool) {
+// gather takes the first block of the rows.
+func (t *terms) gather(rows []int32, y, m []float64) {
 	n := min(len(rows), len(t.value))
 	t.y, t.m, t.value, t.slope, t.curvature = t.y[:n], t.m[:n], t.value[:n], t.slope[:n], t.curvature[:n]
 	for at, i := range rows[:n] {
 		t.y[at], t.m[at] = y[i], m[i]
 	}
+}
+
+// terms makes the terms of the first block of the rows.
+func (c rowwise) terms(t *terms, rows []int32, y, m []float64, derivatives bool) {
+	t.gather(rows, y, m)
 	c.loss.Value(t.k, t.y, t.m, t.value)
 	if derivatives {
 		c.loss.Slope(t.k, t.y, t.m, t.slope)
 		c.loss.Curvature(t.k, t.y, t.m, t.curvature)
 	}
-	for at := range n {
+	for at := range t.value {
 		t.value[at] *= c.factor
 		t.slope[at] *= -c.factor
 		t.curvature[at] *= c.factor

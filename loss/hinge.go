@@ -42,11 +42,16 @@ func (SmoothedHinge) Slope(_ *kernels.Set, y, m, out []float64) {
 }
 
 // Curvature implements [Loss].
-func (SmoothedHinge) Curvature(_ *kernels.Set, y, m, out []float64) {
+func (l SmoothedHinge) Curvature(_ *kernels.Set, y, m, out []float64) {
+	l.CurvatureWithin(0, y, m, out)
+}
+
+// CurvatureWithin implements [Jumping].
+func (SmoothedHinge) CurvatureWithin(reach float64, y, m, out []float64) {
 	for i, label := range y {
 		all, _ := lack(label, m[i])
 		out[i] = 0
-		if all > 0 && all < 1 {
+		if all > -reach && all < 1+reach {
 			out[i] = 1
 		}
 	}

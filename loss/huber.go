@@ -51,11 +51,14 @@ func (h Huber) Slope(_ *kernels.Set, y, m, out []float64) {
 }
 
 // Curvature implements [Loss]. At |r| = δ, where it jumps, it is 0.
-func (h Huber) Curvature(_ *kernels.Set, y, m, out []float64) {
+func (h Huber) Curvature(_ *kernels.Set, y, m, out []float64) { h.CurvatureWithin(0, y, m, out) }
+
+// CurvatureWithin implements [Jumping].
+func (h Huber) CurvatureWithin(reach float64, y, m, out []float64) {
 	for i, t := range y {
 		r := t - m[i]
 		out[i] = 0
-		if math.Abs(r) < h.Delta {
+		if math.Abs(r) < h.Delta+reach {
 			out[i] = 1
 		}
 	}

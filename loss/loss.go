@@ -6,8 +6,8 @@
 // its infimum over m is 0: only then is the objective of the null model a scale for
 // duality gaps. Methods work on vectors, one entry for each row; out may be m itself
 // unless a method says otherwise. To add a loss, implement [Loss]; docs/add-a-loss.md
-// shows how, and what a loss may know besides is in [Binder], [Stepper], [Anchored] and
-// [Majorised].
+// shows how, and what a loss may know besides is in [Binder], [Stepper], [Anchored],
+// [Majorised] and [Jumping].
 package loss
 
 import (
@@ -146,6 +146,14 @@ type Majorised interface {
 	// Majorant sets out[i] to the curvature of a parabola that touches ℓ(yᵢ, ·) at mᵢ
 	// and lies above it.
 	Majorant(k *kernels.Set, y, m, out []float64)
+}
+
+// Jumping is a Loss whose curvature jumps from one value to another, and has no Concordance.
+type Jumping interface {
+	Loss
+	// CurvatureWithin sets out[i] to the largest ℓ″(yᵢ, ·) of predictions off mᵢ by up to
+	// reach ≥ 0.
+	CurvatureWithin(reach float64, y, m, out []float64)
 }
 
 // CheckTarget refuses the first row whose target a loss does not have: the error is an

@@ -141,6 +141,36 @@ func TestBoundsOfLosses(t *testing.T) {
 	}
 }
 
+// TestJumpsWithinReach: the largest curvature within reach is that of some prediction there, of
+// which these are a thousand.
+func TestJumpsWithinReach(t *testing.T) {
+	k, out, jumping := kernels.Available()[0], make([]float64, 1), 0
+	for _, w := range fixture.Losses() {
+		l, ok := w.Loss.(loss.Jumping)
+		if !ok {
+			continue
+		}
+		jumping++
+		if _, concordant := l.Concordance(); concordant {
+			t.Errorf("%s: a curvature that jumps is not self-concordant", w.Name())
+		}
+		r := oracle.NewRandom(5)
+		for range 300 {
+			y, m, reach := w.Defined.Draw(r), 3*r.Normal(), math.Abs(r.Normal())
+			most := 0.0
+			for i := range 1001 {
+				most = max(most, one(k, w.Curvature, y, m+reach*float64(i-500)/500))
+			}
+			if l.CurvatureWithin(reach, []float64{y}, []float64{m}, out); out[0] != most {
+				t.Errorf("%s at (%g, %g), reach %g: %g, want %g", w.Name(), y, m, reach, out[0], most)
+			}
+		}
+	}
+	if jumping != 3 {
+		t.Errorf("%d losses whose curvature jumps", jumping)
+	}
+}
+
 // TestBoundsOfCurvatureAreMet: a bound of ℓ″ is its least: twice as large, it would pass all
 // that only asks for a bound.
 func TestBoundsOfCurvatureAreMet(t *testing.T) {

@@ -32,11 +32,16 @@ func (SquaredHinge) Slope(_ *kernels.Set, y, m, out []float64) {
 }
 
 // Curvature implements [Loss].
-func (SquaredHinge) Curvature(_ *kernels.Set, y, m, out []float64) {
+func (l SquaredHinge) Curvature(_ *kernels.Set, y, m, out []float64) {
+	l.CurvatureWithin(0, y, m, out)
+}
+
+// CurvatureWithin implements [Jumping].
+func (SquaredHinge) CurvatureWithin(reach float64, y, m, out []float64) {
 	for i, label := range y {
 		all, _ := lack(label, m[i])
 		out[i] = 0
-		if all > 0 {
+		if all > -reach {
 			out[i] = 1
 		}
 	}

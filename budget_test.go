@@ -196,7 +196,7 @@ func TestThreadBudget(t *testing.T) {
 	}
 }
 
-// TestTimeBudget: V3. A deadline is kept, and what there is by then is returned with
+// TestTimeBudget: V3. After a deadline come the point that was done and the one under way, with
 // its true gap.
 func TestTimeBudget(t *testing.T) {
 	r := oracle.NewRandom(3)
@@ -206,18 +206,23 @@ func TestTimeBudget(t *testing.T) {
 	const budget = 50 * time.Millisecond
 	ctx, cancel := context.WithTimeout(context.Background(), budget)
 	defer cancel()
-	began, points := time.Now(), 0
+	late, cancelled := 0, 0
 	for f, err := range pare.Path(ctx, x, q.Y, search.Geometric(top, -9, 100_000), pare.Config{Tol: 1e-14}) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		points++
-		if f.Status == outcome.Cancelled && f.RelativeGap <= 1e-14 {
-			t.Errorf("cancelled at a gap of %g", f.RelativeGap)
+		if ctx.Err() != nil {
+			late++
+		}
+		if f.Status == outcome.Cancelled {
+			cancelled++
+			if f.RelativeGap <= 1e-14 {
+				t.Errorf("cancelled at a gap of %g", f.RelativeGap)
+			}
 		}
 	}
-	if took := time.Since(began); took > 20*budget || points == 0 { // other programs run too
-		t.Errorf("%v of a budget of %v, %d points", took, budget, points)
+	if late > 2 || cancelled > 1 || ctx.Err() == nil {
+		t.Errorf("%d points after the deadline, %d cancelled", late, cancelled)
 	}
 }
 

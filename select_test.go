@@ -373,11 +373,5 @@ func TestSoftStops(t *testing.T) {
 	if err != nil || s.Status != outcome.Budget || s.LogLambda != nil && (s.Final == nil || s.Final.Status != outcome.Converged) {
 		t.Errorf("out of time: %v, %+v", err, s)
 	}
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	oracle.GoroutinesEnd(t, before)
 }

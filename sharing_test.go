@@ -9,12 +9,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -94,19 +94,13 @@ func TestNoGoroutineStays(t *testing.T) {
 		if _, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Evaluations: 3}, pare.Config{}); err != nil {
 			t.Fatal(err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
-		if _, err := pare.Select(ctx, x, y, pare.SelectOptions{}, pare.Config{Tol: 1e-12}); err != nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		o := pare.SelectOptions{Progress: func(search.Evaluation) { cancel() }}
+		if _, err := pare.Select(ctx, x, y, o, pare.Config{Tol: 1e-12}); err != nil {
 			t.Fatal(err)
 		}
-		cancel()
 	}
-	for range 100 { // one that has done its work may take a moment to go
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+	oracle.GoroutinesEnd(t, before)
 }
 
 // bits writes down every number of a selection that must not depend on the machine.
@@ -302,9 +296,5 @@ func TestTeamsAllocateNothing(t *testing.T) {
 	if least > 1 {
 		t.Errorf("%g allocations in a fit", least)
 	}
-	for patience := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > goroutines; runtime.Gosched() { // one may be on its last step
-		if time.Now().After(patience) {
-			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
-		}
-	}
+	oracle.GoroutinesEnd(t, goroutines)
 }

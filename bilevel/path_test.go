@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
@@ -91,11 +90,5 @@ func TestAlongStops(t *testing.T) {
 	if last == nil || errors.Is(last, context.Canceled) {
 		t.Errorf("a λ that is not a number: %v", last)
 	}
-	for range 100 {
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+	oracle.GoroutinesEnd(t, before)
 }

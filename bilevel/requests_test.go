@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
@@ -105,11 +104,5 @@ func TestCancelledEvaluations(t *testing.T) {
 	if value, _ := outer(t, q, folds, "lasso", lambda); math.Abs(got.Value-value) > 1e-9*value {
 		t.Errorf("after it: %g, want %g", got.Value, value)
 	}
-	for range 100 { // one that has done its work may take a moment to go
-		if runtime.NumGoroutine() <= before {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("%d goroutines before, %d after", before, runtime.NumGoroutine())
+	oracle.GoroutinesEnd(t, before)
 }

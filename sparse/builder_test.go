@@ -256,7 +256,7 @@ func TestSVMLightRows(t *testing.T) {
 			if line != k {
 				t.Errorf("line %d after %d", line, k)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("the row does not come before the next line")
 		}
 	}

@@ -155,11 +155,7 @@ func TestCancellation(t *testing.T) {
 		if e := (*outcome.Error)(nil); !errors.Is(err, gone) || !errors.As(err, &e) || e.Kind != outcome.IO || e.Line < 1 || m != nil || y != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		limit := time.Second // a loaded machine is no defect
-		if *long {
-			limit = 50 * time.Millisecond
-		}
-		if took > limit {
+		if *long && took > 50*time.Millisecond { // what counts else is that it is noticed
 			t.Errorf("%s: noticed after %v", name, took)
 		}
 	}

@@ -234,7 +234,7 @@ func (c Config) family() (family, error) {
 	case c.Loss == nil:
 		return f, nil
 	case f.classes || f.samples || !f.quadratic() && !sameLoss(f.loss, c.Loss):
-		return f, outcome.At(outcome.Usage, "loss", "%s has a loss of its own; %s, %s, %s and %s take any", f.name, Lasso, ElasticNet, WeightedLasso, Ridge)
+		return f, outcome.At(outcome.Usage, "loss", "%s has a loss of its own; the models with the squared loss take any, as %s and %s", f.name, Lasso, GroupLasso)
 	}
 	f.about = c.Loss.Name() + " loss, penalty of " + string(f.name)
 	f.loss, f.judge, f.judged = c.Loss, criterion.Of, c.Loss.Name()+" loss"

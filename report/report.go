@@ -15,38 +15,35 @@ import (
 	"github.com/seed-45b9a24c/pare/search"
 )
 
-// Result is what a page is made from. Parts that are nil are left out of it.
+// Result is what a page shows. Parts whose fields are nil are left out.
 type Result struct {
-	Title   string // what was done
-	Data    string // on what, in a line
-	Facts   []Fact // the result in words
-	Notes   []string
-	Command string // that makes the result again
-	Version string // of the program and of what it ran on
+	Title   string   // what was done
+	Data    string   // the data, in a line
+	Facts   []Fact   // the result in words
+	Notes   []string // remarks, a paragraph each
+	Command string   // the command that makes the result again
+	Version string   // the version of the program and what it ran on
 
-	Model  pare.Model
-	Loss   string // what the criterion is called
-	Name   func(column int) string
-	Scale  func(column int) float64 // the standard deviation of a column
-	Target []float64                // of every row
-	// Classes are the names of the labels, ascending; nil where the numbers are.
-	Classes []string
+	Model   pare.Model
+	Loss    string                   // the name of the criterion
+	Name    func(column int) string  // the name of a column
+	Scale   func(column int) float64 // the standard deviation of a column
+	Target  []float64                // n: the target of every row
+	Classes []string                 // the names of the labels, ascending; nil if they are numbers
 
-	Final *pare.Fitted       // the solution on all rows
-	Held  *pare.HeldOut      // predictions out of fold at its λ
-	Best  *search.Evaluation // the choice
-	Visit []search.Evaluation
-	OneSE *search.Evaluation
-	// Least is the minimum, where the choice is the one-standard-error choice.
-	Least *search.Evaluation
-	Null  float64 // the criterion of the null model
+	Final *pare.Fitted        // the solution on all rows
+	Held  *pare.HeldOut       // predictions of held-out rows at its λ
+	Best  *search.Evaluation  // the λ chosen
+	Visit []search.Evaluation // the evaluations of the search
+	OneSE *search.Evaluation  // the choice by the one-standard-error rule
+	Least *search.Evaluation  // the minimum, if Best is the one-standard-error choice
+	Null  float64             // the criterion of the null model
 
-	// Path are solutions along the line through the choice on which its first strength
-	// varies, from strong to weak, and Curve evaluations of the criterion there.
+	// Path has solutions with the first strength varying from strong to weak, the others as in
+	// Best; Curve has evaluations of the criterion there.
 	Path  []*pare.Fitted
 	Curve []search.Evaluation
-	// Level are evaluations on a grid of two strengths, the first varying slowest.
-	Level []search.Evaluation
+	Level []search.Evaluation // evaluations on a grid of two strengths, the first varying slowest
 }
 
 // class is the name of a label, the k-th of those ascending.

@@ -1,14 +1,13 @@
-// Package search is the outer loop: from one λ to the next. It knows no model;
-// it sees an [Objective], a [Box], and nothing else. Coordinates are
-// log-hyperparameters throughout.
+// Package search minimises a criterion over λ, the vector of log-hyperparameters. It knows no
+// models: it sees an [Objective] and a [Box].
 //
-// Every method stays in the box, stops by a rule, spends no more evaluations
-// than it is given, returns the best point seen, and says why it stopped. The
-// same objective gives the same evaluations, bit for bit, on every machine.
+// Every method stays in the box, stops by a rule, uses no more evaluations than it is given,
+// returns the best point seen, and says why it stopped. The same objective gives the same
+// evaluations, bit for bit, on every machine.
 //
-// [Secant] is for one λ, [TrustRegion] for few, [LBFGS] for many; [Gradient] is
-// the paper's descent, repaired. [LineSearch], [Adam], [Grid], [Random],
-// [Halton] and [TPE] are there to be compared with.
+// [Scan] and [Secant] are for one λ, [TrustRegion] for a few, [LBFGS] for many; [Gradient] is the
+// paper's descent, with repairs. [LineSearch], [Adam], [Grid], [Random], [Halton] and [TPE] are
+// baselines.
 package search
 
 import (
@@ -20,62 +19,55 @@ import (
 
 // Request asks for one evaluation of an objective.
 type Request struct {
-	LogLambda []float64 // the objective may keep it, not change it
-	Tol       float64   // relative gap of the inner problems; 0: the objective's own
+	LogLambda []float64 // λ; the objective may keep but not modify it
+	Tol       float64   // relative duality gap for the inner problems; 0 means the objective's own
 	ValueOnly bool      // the gradient is not needed
-	Rough     bool      // a gradient to step by will do, its error unknown
-	// From is an evaluated point whose inner solutions to begin from, where the
-	// objective has kept them; nil: those of the last evaluation.
+	Rough     bool      // a gradient to step by is enough; its error need not be known
+	// From is an earlier point, with whose inner solutions to begin if the objective has kept
+	// them; nil means those of the last evaluation.
 	From []float64
 }
 
-// Evaluation is an objective at one λ.
+// Evaluation is the value, and the gradient if asked for, of an objective at one λ.
 type Evaluation struct {
-	LogLambda []float64
-	Value     float64
-	// FoldValues are the values of the folds, of which Value is the mean; nil where the
-	// objective is no mean over folds.
-	FoldValues []float64
-	Gradient   []float64 // one entry for each coordinate; nil for a value alone
-	// Curvature is a positive semidefinite r × r matrix, row by row, that stands
-	// for the second derivatives, such as that of Gauss and Newton; nil where the
-	// objective knows none. Only [TrustRegion] uses it.
+	LogLambda  []float64 // λ, r entries
+	Value      float64
+	FoldValues []float64 // the values of the folds, whose mean is Value; nil if it is not such a mean
+	Gradient   []float64 // ∂Value/∂λ, r entries; nil if only the value was asked for
+	// Curvature is a positive semidefinite r × r matrix, row by row, in the place of the second
+	// derivatives, such as the Gauss–Newton matrix; nil if the objective has none. Only
+	// [TrustRegion] uses it.
 	Curvature []float64
-	Tol       float64 // the relative gap reached
-	Support   int     // mean size of the supports, rounded
-	// Trusted reports whether value and gradient meet the tolerance asked for; Status
-	// is Converged, Flat, or why not, where the objective says.
+	Tol       float64 // the relative duality gap reached
+	Support   int     // the mean size of the supports, rounded
+	// Trusted reports that value and gradient meet the tolerance asked for. Status is Converged
+	// or Flat, or says why they do not; "" if the objective does not say.
 	Trusted bool
 	Status  outcome.Status
-	// Test is the value on rows that no choice depends on, where Tested says that
-	// there are such. A search does not look at it.
+	// Test is the value on rows that no choice depends on, if Tested. Searches ignore it.
 	Test   float64
 	Tested bool
-	// StandardError is that of Value as an estimate of the loss on new rows: over the
-	// folds, or over the rows of one hold-out. 0 where the objective knows none.
+	// StandardError is the standard error of Value as an estimate of the loss on new rows, over
+	// the folds or the rows of one hold-out; 0 if unknown.
 	StandardError float64
-	// TrainLoss is the inner objective as a share of the null model's, the least over
-	// the folds, and Saturation the mean size of the supports as a share of the most
-	// that rows or columns allow. 0 where the objective does not say.
+	// TrainLoss is the inner objective relative to that of the null model, the least over the
+	// folds. Saturation is the mean size of the supports relative to the largest possible. 0 if
+	// unknown.
 	TrainLoss, Saturation float64
-	// Work counts what the evaluation cost, in nanoseconds of the solvers' cost model:
-	// the same on every machine and for any number of threads.
-	Work float64
-	// Flat reports that the solutions do not move with λ here.
-	Flat    bool
-	Seconds float64
-	// Final reports that the search's final tolerance was asked for. The search
-	// sets it.
-	Final bool
-	// Memory is for the Log of a search, which takes it off.
-	Memory Memory `json:"-"`
+	// Work is the cost of the evaluation in nanoseconds of the solvers' cost model: counted
+	// operations, the same on every machine and for any number of threads.
+	Work    float64
+	Flat    bool    // the solutions do not move with λ here
+	Seconds float64 // by the clock
+	Final   bool    // the search's final tolerance was asked for; set by the search
+	Memory  Memory  `json:"-"` // for the [Log] of a search, which removes it
 }
 
-// Memory is what answers to come depend on besides their requests, in the objective's own
-// encoding, of objectives that have been told to make it. A [Log] keeps it.
+// Memory is what later evaluations depend on besides their requests, in the objective's own
+// encoding. A [Log] keeps it, to resume a search with the same bits.
 type Memory struct {
-	Last []byte // what the next evaluation begins with: of use until there is another
-	Kept []byte // what the objective remembers of this evaluation for good
+	Last []byte // what the next evaluation begins with; replaced by that of the next
+	Kept []byte // what the objective remembers of this evaluation from now on
 }
 
 // usable reports whether e can steer a search.
@@ -102,11 +94,10 @@ func fall(here, next *Evaluation) float64 {
 
 func finite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 
-// Objective is a function of λ to minimise. Evaluations are not concurrent. An
-// evaluation that ctx interrupts returns ctx's error. Its slices must not change
-// after it was returned. A value or a slope that is not finite is a point to
-// stay away from, not an error. A panic ends the search with an error of kind
-// Internal and the evaluations done before it.
+// Objective is a function of λ to minimise. Searches do not call Eval concurrently. When ctx ends,
+// Eval returns the error of ctx. The slices of an evaluation must not change after it has been
+// returned. A value or slope that is not finite is not an error: searches avoid such a point. A
+// panic ends the search with an error of kind Internal and the evaluations done before it.
 type Objective interface {
 	Eval(ctx context.Context, r Request) (Evaluation, error)
 }
@@ -142,24 +133,23 @@ func (b Box) check(start []float64) error {
 
 // Options bound a search. The zero value is ready to use.
 type Options struct {
-	// Evaluations is the budget: one evaluation is one λ on all folds, value
-	// only or not, retried or not. 0 means 50.
+	// Evaluations is the most calls of the objective, with or without gradient, repeated ones
+	// included; 0 means 50.
 	Evaluations int
-	// Tol is the relative gap asked of evaluations in the end; 0: the objective's
-	// own, or 1e-6 under a schedule that begins looser.
+	// Tol is the relative duality gap that the last evaluations ask for; 0 means the objective's
+	// own, or 1e-6 under a schedule that begins with a looser one.
 	Tol float64
-	// Schedule says how tolerances reach Tol; "" means Exact. Methods that need
-	// values alone ask for Tol throughout.
+	// Schedule says how tolerances decrease to Tol; "" means Exact. Methods by values alone ask
+	// for Tol throughout.
 	Schedule Schedule
-	// Stop is the gain, relative to the value, that is not worth another
-	// evaluation: a search ends where its local model promises less. 0 means 1e-6.
+	// Stop is the smallest gain, relative to the value, that is worth another evaluation: a
+	// search ends when its local model predicts less. 0 means 1e-6.
 	Stop float64
-	// Progress, where set, is called after every evaluation, but for those that
-	// Log answers.
+	// Progress, if not nil, is called after every evaluation that Log did not answer.
 	Progress func(Evaluation)
-	// Log, where set, answers the evaluations it holds and keeps the others, so
-	// that a search that was interrupted can be resumed. Logged is how many of its
-	// evaluations belong to searches before this one, where one follows another.
+	// Log, if not nil, answers the evaluations it holds and keeps the others, so that an
+	// interrupted search can be resumed. Logged is how many of its evaluations belong to earlier
+	// searches, if several use one log.
 	Log    *Log
 	Logged int
 }
@@ -189,13 +179,12 @@ func (o Options) withDefaults() (Options, error) {
 	return o, nil
 }
 
-// Result is how a search ended.
+// Result is what a search has found, and how it ended.
 type Result struct {
-	// Best is the evaluation of least value, NaN and −∞ aside, among those at the final
-	// tolerance; where an error or ctx ended the search before there was a finite one, of
-	// all.
+	// Best is the evaluation with the least finite value among those at the final tolerance, or
+	// among all, if an error or ctx ended the search before there was one.
 	Best        Evaluation
-	Evaluations []Evaluation // all, in order
+	Evaluations []Evaluation // all evaluations, in order
 	// Status is Converged, NullModel, Stationary, Kink, Flat, Box, Exhausted, Budget or
 	// Cancelled.
 	Status outcome.Status
@@ -203,7 +192,7 @@ type Result struct {
 	Seen Seen
 }
 
-// Seen is a range of λ in which a criterion was looked at, and the number of basins found
+// Seen is a range of λ in which a criterion was evaluated, and the number of local minima found
 // there that are deeper than a tenth of its standard error.
 type Seen struct {
 	From, To float64

@@ -22,34 +22,36 @@ type Options struct {
 	// where the file carries its target, as svmlight text does.
 	Target string
 
-	// NoTarget says that a file without a target will do.
+	// NoTarget accepts a file without a target.
 	NoTarget bool
 
-	// Columns lists the columns that are features; nil: all that nothing else says.
+	// Columns lists the columns that are features; nil means all but those of Target, Drop and
+	// Aside.
 	Columns []string
 
 	// Drop lists columns to leave out.
 	Drop []string
 
-	// Aside lists columns that are no features and come back by themselves, as weights or
-	// groups may. Names that are no column of the file are not in [Data.Aside].
+	// Aside lists columns that are not features, such as weights or groups, and are returned in
+	// [Data].Aside. Names that are not columns of the file are ignored.
 	Aside []string
 
-	// Header says whether the first line of a text has the names of the columns; nil:
-	// it does where none of its cells is a number.
+	// Header says whether the first line of a text has the names of the columns; nil means that
+	// it does if none of its cells is a number.
 	Header *bool
 
-	// OneHot makes a column for each category of a column of text, which is refused
-	// otherwise.
+	// OneHot makes a column of zeros and ones for each category of a column of text. Without it
+	// such columns are refused.
 	OneHot bool
 
-	// Categories lists columns whose cells are categories, whatever they look like.
+	// Categories lists columns whose cells are categories even if they look like numbers.
 	Categories []string
 
-	// Missing says what becomes of cells that are empty.
+	// Missing says what replaces missing cells; "" refuses them.
 	Missing Missing
 
-	// ZeroBased says what svmlight indices count from; nil: from 0 where one of them is 0.
+	// ZeroBased says whether svmlight indices count from 0; nil means that they do if one of them
+	// is 0.
 	ZeroBased *bool
 
 	// Formats are further formats, recognised by how their files begin.
@@ -66,8 +68,8 @@ type Options struct {
 	// Limits bounds rows and memory.
 	Limits sparse.Limits
 
-	// Threads is how many parts of a text are parsed at once; 0 means as many as there are
-	// processors. What comes out does not depend on it.
+	// Threads is how many parts of a text are parsed at once; 0 means the number of processors.
+	// Results do not depend on it.
 	Threads int
 }
 
@@ -104,34 +106,34 @@ type Data struct {
 	X      sparse.Matrix
 	Y      []float64 // nil: the file has no target
 
-	// Labels are the kinds of a target of text, ascending; Y holds their indices. nil
-	// for a target of numbers.
+	// Labels are the distinct values of a target of text, ascending, and Y their indices. nil for
+	// a target of numbers.
 	Labels []string
 
-	// Names are those of the columns of X; nil where the file names none.
+	// Names are the names of the columns of X; nil if the file has none.
 	Names []string
 
-	// Features are the columns of X that Options.Columns and Options.Drop leave, ascending; nil:
-	// all, as of a table, whose X has no others. [sparse.Preparation] takes them from X.
+	// Features are the columns of X that Options.Columns and Options.Drop leave, ascending, for
+	// [sparse.Preparation] to take from X; nil means all, as for a table, whose X has no others.
 	Features []int32
 
-	// Aside are the columns of [Options.Aside] that the file has.
+	// Aside has the columns of [Options].Aside that the file has, by name.
 	Aside map[string]Column
 
-	// Rows is the number of rows of the file, and Kept lists those in X; nil: all.
+	// Rows is the number of rows of the file. Kept lists the rows that are in X; nil means all.
 	Rows int
 	Kept []int32
 
 	// Schema reads further files as this one was read.
 	Schema *Schema
 
-	// Notes say what was done that the caller did not ask for.
+	// Notes say what was done without being asked for.
 	Notes []Note
 
 	mapped *sparse.Mapped // nil: in memory
 }
 
-// Column is a column that stands aside: numbers, or texts.
+// Column is a column of [Options].Aside: Numbers, or Texts if they are not nil.
 type Column struct {
 	Numbers []float64
 	Texts   []string // nil: numbers

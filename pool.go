@@ -111,24 +111,32 @@ func (e *engine) enter(ctx context.Context, v *Validation) (leave func(), err er
 	p := e.config.Pool
 	s := &seat{pool: p, Member: p.turns.Join(), observer: e.config.Observer}
 	e.config.Threads = min(e.config.threads(), p.options.Threads)
-	if err := e.fitInto(p.options.MaxBytes, v, s); err != nil {
+	began := time.Now()
+	if err = e.fitInto(p.options.MaxBytes, v, s); err == nil {
+		err = p.enter(ctx, s.bytes)
+	}
+	s.tell(Admission{Waited: time.Since(began), Bytes: s.bytes, Err: err})
+	if err != nil {
 		return nil, err
 	}
 	e.of.Threads = e.config.Threads
-	began := time.Now()
-	err = p.desk.Enter(ctx, s.bytes)
-	s.tell(Admission{Waited: time.Since(began), Bytes: s.bytes, Err: err})
-	switch {
-	case errors.Is(err, share.ErrFull):
-		return nil, outcome.At(outcome.Limit, "queue", "%d calls wait for the pool already; come again later", p.options.Queue)
-	case err != nil:
-		return nil, &outcome.Error{Kind: outcome.Limit, Flag: "queue", Message: "the context ended while the call waited for the pool", Err: context.Cause(ctx)}
-	}
 	e.config.seat = s
 	return func() {
 		p.desk.Leave(s.bytes)
 		s.tell(Admission{Bytes: s.bytes, Left: true})
 	}, nil
+}
+
+// enter waits until a call of so many bytes may run.
+func (p *Pool) enter(ctx context.Context, bytes int64) error {
+	switch err := p.desk.Enter(ctx, bytes); {
+	case errors.Is(err, share.ErrFull):
+		return outcome.At(outcome.Limit, "queue", "%d calls wait for the pool already; come again later", p.options.Queue)
+	case err != nil:
+		return &outcome.Error{Kind: outcome.Limit, Flag: "queue", Message: "the context ended while the call waited for the pool", Err: context.Cause(ctx)}
+	default:
+		return nil
+	}
 }
 
 // tell reports an admission with the state of the pool.

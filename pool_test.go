@@ -118,9 +118,10 @@ func TestPoolRefuses(t *testing.T) {
 	if _, err := pare.Fit(ctx, x, y, []float64{0}, c); err != nil || one.State() != (pare.PoolState{}) {
 		t.Errorf("afterwards: %v, %+v", err, one.State())
 	}
-	small := pare.Config{Pool: pool(t, pare.PoolOptions{MaxBytes: 1 << 16})}
-	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{}, small); outcome.KindOf(err) != outcome.Limit {
-		t.Errorf("64 KB: %v", err)
+	told := &expected{}
+	small := pare.Config{Pool: pool(t, pare.PoolOptions{MaxBytes: 1 << 16}), Observer: told}
+	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{}, small); outcome.KindOf(err) != outcome.Limit || told.bytes <= 1<<16 {
+		t.Errorf("64 KB: %v; the observer was told of %d bytes", err, told.bytes)
 	}
 	if _, err := pare.NewPool(pare.PoolOptions{Threads: -1}); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("−1 threads: %v", err)

@@ -107,7 +107,7 @@ func TestLanesElsewhereAreRefused(t *testing.T) {
 // TestLanesElsewhereHaveThePoolsLimit on Gram matrices, and with it the bits of lanes beside
 // the search, in a pool of any size.
 func TestLanesElsewhereHaveThePoolsLimit(t *testing.T) {
-	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 300, P: 500, Active: 40})
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 200, P: 300, Active: 40})
 	x := fixture.Matrix(t, q, true)
 	limited := 0
 	for bytes := int64(64 << 20); ; bytes /= 2 {

@@ -109,6 +109,9 @@ func TestChoiceByLeftOutRows(t *testing.T) {
 			}
 			best := math.Inf(1)
 			for k := range 40 {
+				if !oracle.Turn(k, 1) {
+					continue
+				}
 				at := append([]float64(nil), s.LogLambda...)
 				at[0] = s.LogLambdaMax[0] - 0.2*float64(k)
 				best = min(best, value(at))

@@ -133,8 +133,11 @@ func TestHostileLosses(t *testing.T) {
 		"exit":   {func([]float64, func()) float64 { runtime.Goexit(); return 0 }, []outcome.Status{outcome.Failed}},
 		"cancel": {func(_ []float64, cancel func()) float64 { cancel(); return 1 }, []outcome.Status{outcome.Cancelled}},
 	} {
-		for _, method := range pare.Searches() {
-			for _, model := range []pare.Model{pare.Lasso, pare.ElasticNet} {
+		for k, method := range pare.Searches() {
+			for j, model := range []pare.Model{pare.Lasso, pare.ElasticNet} {
+				if !oracle.Turn(k+2*j, 1) {
+					continue
+				}
 				name := fmt.Sprintf("%s, %s, %s", name, method, model)
 				ctx, cancel := context.WithCancel(context.Background())
 				calls, evaluations, behaves := 0, 0, false // one call for the null model, and one an evaluation
@@ -241,8 +244,10 @@ func TestGoldenFamilies(t *testing.T) {
 	if len(rows) != 24 {
 		t.Fatalf("%d rows", len(rows))
 	}
-	for _, row := range rows {
-		t.Run(row.String(), row.test)
+	for k, row := range rows {
+		if oracle.Turn(k, 1) {
+			t.Run(row.String(), row.test)
+		}
 	}
 }
 

@@ -1,0 +1,236 @@
+package loss_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// rows is a problem whose only coefficient is the intercept.
+type rows struct {
+	y, weights, margin []float64
+	loss               loss.Loss // bound to them
+}
+
+func drawRows(t *testing.T, w fixture.Loss, r *oracle.Random, n int, spread float64) (p rows) {
+	t.Helper()
+	for i := range n {
+		y := w.Defined.Draw(r)
+		if w.Check(-1) == nil && i < 2 { // both classes
+			y = float64(2*i - 1)
+		}
+		p.y = append(p.y, y)
+		p.margin = append(p.margin, spread*r.Normal())
+		p.weights = append(p.weights, 0.25*float64(1+r.Intn(8)))
+	}
+	if r.Intn(2) == 0 {
+		p.weights = nil
+	}
+	var err error
+	if p.loss, err = loss.Bind(w.Loss, p.y, p.weights, true); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (p rows) weight(i int) float64 {
+	if p.weights == nil {
+		return 1
+	}
+	return p.weights[i]
+}
+
+// residuals returns ρ, s⊙ρ, and the sum and the size of the latter, at an intercept.
+func (p rows) residuals(b float64) (rho, weighted []float64, sum, size float64) {
+	m := make([]float64, len(p.y))
+	for i := range m {
+		m[i] = p.margin[i] + b
+	}
+	rho, weighted = make([]float64, len(m)), make([]float64, len(m))
+	p.loss.Slope(kernels.Available()[0], p.y, m, rho)
+	for i, v := range rho {
+		weighted[i] = p.weight(i) * v
+		sum += weighted[i]
+		size += math.Abs(weighted[i])
+	}
+	return rho, weighted, sum, size
+}
+
+// TestStepsGoToTheBestIntercept: by their sign at once, all the way in one step where rows are
+// alike (and for the gamma loss anywhere), and to rounding in a few otherwise, from far away.
+func TestStepsGoToTheBestIntercept(t *testing.T) {
+	steppers := 0
+	for _, w := range fixture.Losses() {
+		r := oracle.NewRandom(6)
+		for range 40 {
+			alike := r.Intn(2) == 0
+			spread := 3.0
+			if alike {
+				spread = 0
+			}
+			p := drawRows(t, w, r, 12, spread)
+			l, ok := p.loss.(loss.Stepper)
+			if !ok {
+				break
+			}
+			steppers++
+			b := 4 * r.Normal()
+			steps := 0
+			for ; ; steps++ {
+				rho, weighted, sum, size := p.residuals(b)
+				step := l.Step(p.y, rho, weighted)
+				if step == 0 {
+					if math.Abs(sum) > 1e-13*(size+float64(len(p.y))) {
+						t.Errorf("%s: settled at a slope of %g", w.Name(), sum)
+					}
+					break
+				}
+				if math.Signbit(step) != math.Signbit(sum) || steps > 12 {
+					t.Errorf("%s: step %d is %g at a slope of %g", w.Name(), steps, step, sum)
+					break
+				}
+				b += step
+				_, _, left, size := p.residuals(b)
+				if (alike || w.Name() == "gamma") && math.Abs(left) > 1e-9*(size+float64(len(p.y))) {
+					t.Errorf("%s: a slope of %g after the first step, of %g", w.Name(), left, step)
+				}
+			}
+		}
+	}
+	if steppers < 2*40 {
+		t.Errorf("%d problems", steppers)
+	}
+}
+
+// TestNullIsTheObjectiveOfTheBestIntercept, or of none: the mean of the losses there.
+func TestNullIsTheObjectiveOfTheBestIntercept(t *testing.T) {
+	k, anchored := kernels.Available()[0], 0
+	for _, w := range fixture.Losses() {
+		r := oracle.NewRandom(7)
+		for range 10 {
+			p := drawRows(t, w, r, 9, 0)
+			l, ok := p.loss.(loss.Anchored)
+			if !ok {
+				break
+			}
+			anchored++
+			mean := func(b float64) float64 {
+				var sum, total float64
+				for i, y := range p.y {
+					sum += p.weight(i) * one(k, w.Value, y, b)
+					total += p.weight(i)
+				}
+				return sum / total
+			}
+			if got, want := l.Null(false), mean(0); math.Abs(got-want) > 1e-14*want {
+				t.Errorf("%s without intercept: %g, want %g", w.Name(), got, want)
+			}
+			lo, hi := -9.0, 9.0
+			for range 200 { // by sections, of a convex function
+				if a, b := lo+(hi-lo)/3, hi-(hi-lo)/3; mean(a) < mean(b) {
+					hi = b
+				} else {
+					lo = a
+				}
+			}
+			if got, want := l.Null(true), mean(lo); math.Abs(got-want) > 1e-12*want {
+				t.Errorf("%s: %g, want %g", w.Name(), got, want)
+			}
+		}
+	}
+	if anchored == 0 {
+		t.Error("no loss knows the objective of its null model")
+	}
+}
+
+// TestConcordanceIsMet: a bound of |ℓ‴|/ℓ″ is its least, as a larger one would pass all that only
+// asks for a bound, and make steps too short.
+func TestConcordanceIsMet(t *testing.T) {
+	k := kernels.Available()[0]
+	for _, w := range fixture.Losses() {
+		bound, ok := w.Concordance()
+		if !ok {
+			continue
+		}
+		r, most := oracle.NewRandom(8), 0.0
+		for range 3000 {
+			y, m := w.Defined.Draw(r), 8*r.Normal()
+			if bend := one(k, w.Curvature, y, m); bend > 0 {
+				most = max(most, math.Abs(one(k, w.Third, y, m))/bend)
+			}
+		}
+		if most < 0.99*bound {
+			t.Errorf("%s: third derivatives up to %g of curvatures, bound %g", w.Name(), most, bound)
+		}
+	}
+}
+
+// TestTargetsThatAreRefused say whether they are no numbers, or numbers of the wrong kind.
+func TestTargetsThatAreRefused(t *testing.T) {
+	for _, w := range fixture.Losses() {
+		for _, y := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), 0.5, -2, 0, 1, 2, -1} {
+			err := w.Check(y)
+			switch finite := !math.IsNaN(y) && !math.IsInf(y, 0); {
+			case !finite && err == nil, finite && y != 1 && err != nil && outcome.KindOf(err) != outcome.BadParameter, y == 1 && err != nil:
+				t.Errorf("%s, y = %g: %v", w.Name(), y, err)
+			case !finite && !math.IsInf(y, -1) && outcome.KindOf(err) != outcome.NonFinite: // −∞ may be refused for its sign
+				t.Errorf("%s, y = %g: %v", w.Name(), y, err)
+			}
+		}
+	}
+}
+
+// TestRowsWithoutABestIntercept are refused by what counts of them: rows of weight 0 do not.
+func TestRowsWithoutABestIntercept(t *testing.T) {
+	for _, test := range []struct {
+		loss       loss.Loss
+		y, weights []float64
+		intercept  bool
+		want       outcome.Kind
+	}{
+		{loss.Logistic{}, []float64{1, 1}, nil, true, outcome.SingleClass},
+		{loss.Logistic{}, []float64{-1, -1}, nil, false, outcome.SingleClass},
+		{loss.Logistic{}, []float64{-1, 1, 1}, []float64{1, 0, 0}, true, outcome.SingleClass},
+		{loss.Logistic{}, []float64{-1, 1, 1}, []float64{1, 0, 1}, true, ""},
+		{loss.Poisson{}, []float64{0, 0}, nil, true, outcome.BadParameter},
+		{loss.Poisson{}, []float64{0, 0}, nil, false, ""},
+		{loss.Poisson{}, []float64{0, 3}, []float64{1, 0}, true, outcome.BadParameter},
+		{loss.Tweedie{}, []float64{0, 0}, nil, true, outcome.BadParameter},
+		{loss.Tweedie{}, []float64{0, 0}, nil, false, ""},
+		{loss.Tweedie{}, []float64{0, 3}, []float64{1, 0}, true, outcome.BadParameter},
+		{loss.Tweedie{}, []float64{0, 3}, []float64{0, 1}, true, ""},
+		{loss.Tweedie{Power: 1}, []float64{1, 3}, nil, true, outcome.BadParameter},
+		{loss.Tweedie{Power: 2}, []float64{1, 3}, nil, true, outcome.BadParameter},
+		{loss.Tweedie{Power: 1.999}, []float64{1, 3}, nil, true, ""},
+	} {
+		_, err := loss.Bind(test.loss, test.y, test.weights, test.intercept)
+		if test.want == "" && err != nil || test.want != "" && outcome.KindOf(err) != test.want {
+			t.Errorf("%s of %v with weights %v, intercept %v: %v", test.loss.Name(), test.y, test.weights, test.intercept, err)
+		}
+	}
+}
+
+// TestDivergenceAtTheEndsOfTheSegment: 0 at the residual itself, the loss at 0, whose conjugate
+// is −inf ℓ = 0; where predictions are far out, too, and dual points next to 0 there.
+func TestDivergenceAtTheEndsOfTheSegment(t *testing.T) {
+	k, out := kernels.Available()[0], []float64{0}
+	for _, w := range fixture.Losses() {
+		r := oracle.NewRandom(9)
+		for range 200 {
+			y, m := w.Defined.Draw(r), r.Pick(1, 30)*r.Normal()
+			rho := []float64{one(k, w.Slope, y, m)}
+			for _, c := range []float64{0, 1e-300, 1e-30, 1} {
+				w.Divergence(k, []float64{y}, []float64{m}, loss.Dual{Slope: rho, Scale: c, Balance: [2]float64{1, 1}}, out)
+				want := (1 - c) * one(k, w.Value, y, m)
+				if math.Abs(out[0]-want) > 1e-10*math.Abs(want) {
+					t.Errorf("%s at (%g, %g), c %g: %g, want %g", w.Name(), y, m, c, out[0], want)
+				}
+			}
+		}
+	}
+}

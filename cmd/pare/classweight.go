@@ -10,8 +10,8 @@ import (
 
 // classFlags weigh the rows by their class.
 type classFlags struct {
-	ClassWeight string `placeholder:"balanced|CLASS:W,..." help:"Weights of the classes, in the fit and in the criterion: balanced, so that all classes count alike, or a weight for each, 1 for those not named (logreg, multiclass, svm)." group:"Problem"`
-	WeighIn     string `name:"class-weight-in" default:"both" placeholder:"both|fit" help:"Where: both, or fit, so that the criterion has the weights of the rows alone, and balanced counts the rows that each fold trains on (default: both)." group:"Problem"`
+	ClassWeight string `placeholder:"balanced|CLASS:W,..." help:"Weights of the classes: balanced gives all classes the same total weight; CLASS:W gives some classes a weight, 1 for the others (models of classes)." group:"Problem"`
+	WeighIn     string `name:"class-weight-in" default:"both" placeholder:"both|fit" help:"Where --class-weight applies: both, in the fit and the criterion, or fit, with balanced computed from the rows that each fold trains on (default: both)." group:"Problem"`
 }
 
 // weighClasses multiplies the weights of the rows by those of their classes.

@@ -12,11 +12,11 @@ import (
 
 // columnFlags say what differs from column to column.
 type columnFlags struct {
-	ColumnGroups   string `name:"column-groups" placeholder:"FILE|size:K|prefix" help:"group, group_enet, sparse_group: a file of one integer a column; size:K, K neighbouring columns each; or prefix: columns whose names are the same up to = or the last _ or ., as those --one-hot makes." group:"Problem"`
-	GroupWeights   string `name:"group-weights" placeholder:"FILE" help:"What the strengths of the groups are multiplied by, one number a line in the order of their first columns (default: the root of their sizes)." group:"Problem"`
-	PenaltyFactors string `placeholder:"FILE|COLUMN=F,..." help:"What the strengths of columns are multiplied by: a file of one number a line, or some columns with theirs, 1 for the others; 0 leaves a column unpenalised, inf out." group:"Problem"`
-	Lower          string `placeholder:"NUMBER|FILE|COLUMN=L,..." help:"Lower bounds of coefficients, 0 or less: of all that are penalised, of each column in a file, or of some (not ridge, svm)." group:"Problem"`
-	Upper          string `placeholder:"NUMBER|FILE|COLUMN=U,..." help:"Upper bounds of coefficients, 0 or more, in the same ways." group:"Problem"`
+	ColumnGroups   string `name:"column-groups" placeholder:"FILE|size:K|prefix" help:"The groups of columns for group, group_enet and sparse_group: a file with one integer per column; size:K for groups of K neighbouring columns; or prefix for columns with the same name up to = or the last _ or ., such as --one-hot makes." group:"Problem"`
+	GroupWeights   string `name:"group-weights" placeholder:"FILE" help:"Factors of the strengths of the groups, one per line in the order of their first columns (default: the square roots of their sizes)." group:"Problem"`
+	PenaltyFactors string `placeholder:"FILE|COLUMN=F,..." help:"Factors of the strengths of columns: a file with one number per line, or COLUMN=F for some columns and 1 for the others; 0 leaves a column unpenalised, inf excludes it." group:"Problem"`
+	Lower          string `placeholder:"NUMBER|FILE|COLUMN=L,..." help:"Lower bounds of coefficients, 0 or less: one for all penalised columns, a file with one per column, or COLUMN=L for some (not ridge, svm)." group:"Problem"`
+	Upper          string `placeholder:"NUMBER|FILE|COLUMN=U,..." help:"Upper bounds of coefficients, 0 or more, given in the same way." group:"Problem"`
 }
 
 func (f columnFlags) check() error {

@@ -11,12 +11,12 @@ import (
 
 type convertCommand struct {
 	File string `arg:"" help:"Data in any form that select reads; - is standard input."`
-	Into string `arg:"" name:"out" help:"The file to write, which pare then maps into memory: no parsing, and memory only for what is looked at."`
+	Into string `arg:"" name:"out" help:"The file to write. pare maps it into memory, which needs no parsing and memory only for the parts used."`
 	tableFlags
-	Features int `placeholder:"P" help:"Number of columns of svmlight text, where the largest index in the file is not the last." group:"Data"`
+	Features int `placeholder:"P" help:"Number of columns of svmlight text, if the largest index in the file is not that of the last column." group:"Data"`
 
-	JSON  bool `name:"json" help:"One JSON object on standard output." group:"Output"`
-	Quiet bool `help:"No progress." group:"Output"`
+	JSON  bool `name:"json" help:"Print one JSON object on standard output." group:"Output"`
+	Quiet bool `help:"Print no progress." group:"Output"`
 }
 
 func (c *convertCommand) output() outputFlags { return outputFlags{JSON: c.JSON, Quiet: c.Quiet} }

@@ -29,24 +29,24 @@ type dataFlags struct {
 	tableFlags
 	limitFlags
 	readers     int    // parts of a text that are parsed at once; 0: as many as there are processors
-	Features    int    `placeholder:"P" help:"Number of columns of svmlight text, where the largest index in the file is not the last." group:"Data"`
+	Features    int    `placeholder:"P" help:"Number of columns of svmlight text, if the largest index in the file is not that of the last column." group:"Data"`
 	MinNNZ      int    `name:"min-nnz" placeholder:"K" help:"Drop columns with fewer than K nonzeros." group:"Data"`
 	UnitRows    bool   `help:"Scale rows to unit l2 norm." group:"Data"`
-	UnitColumns bool   `help:"Scale columns to unit l2 norm, after the rows." group:"Data"`
-	Weights     string `name:"sample-weights" aliases:"weights" placeholder:"COLUMN|FILE" help:"One weight a row, 0 or more, in the fit and in the criterion; a row of weight 2 counts as two." group:"Data"`
-	Offset      string `placeholder:"COLUMN|FILE" help:"One number a row that is added to its score, in the fit and in the criterion; with a logarithmic link the logarithm of the exposure (not multiclass, svm)." group:"Data"`
+	UnitColumns bool   `help:"Scale columns to unit l2 norm, after the rows if those are scaled too." group:"Data"`
+	Weights     string `name:"sample-weights" aliases:"weights" placeholder:"COLUMN|FILE" help:"One weight per row, 0 or more, for the fit and the criterion; a row of weight 2 counts as two rows." group:"Data"`
+	Offset      string `placeholder:"COLUMN|FILE" help:"One number per row that is added to its score, in the fit and the criterion; with a logarithmic link it is the logarithm of the exposure (not multiclass, svm)." group:"Data"`
 }
 
 // tableFlags say what the columns of a table are.
 type tableFlags struct {
-	Target     string        `placeholder:"COLUMN|FILE" help:"The target: a column, by its name or its number (from 1; -1 is the last), or a file with one value a row." group:"Data"`
-	Columns    []string      `placeholder:"COLUMN,..." help:"The columns to take, by name or number; without it all that no other flag names." group:"Data"`
+	Target     string        `placeholder:"COLUMN|FILE" help:"The target: a column, by name or number (1 is the first, -1 the last), or a file with one value per row." group:"Data"`
+	Columns    []string      `placeholder:"COLUMN,..." help:"The feature columns, by name or number (default: all that no other flag names)." group:"Data"`
 	Drop       []string      `placeholder:"COLUMN,..." help:"Columns to leave out." group:"Data"`
-	OneHot     bool          `help:"Make a column for each category of columns of text." group:"Data"`
-	Categories []string      `placeholder:"COLUMN,..." help:"Columns of numbers that are categories; goes with --one-hot." group:"Data"`
-	Missing    table.Missing `placeholder:"mean|zero|drop-rows" help:"What becomes of missing cells; without it they are an error." group:"Data"`
-	Header     *bool         `negatable:"" help:"The first line has the names of the columns (default: where none of its cells is a number)." group:"Data"`
-	ZeroBased  *bool         `negatable:"" help:"svmlight indices count from 0 (default: where one of them is 0)." group:"Data"`
+	OneHot     bool          `help:"Make a column of zeros and ones for each category of a text column." group:"Data"`
+	Categories []string      `placeholder:"COLUMN,..." help:"Columns of numbers to be treated as categories, with --one-hot." group:"Data"`
+	Missing    table.Missing `placeholder:"mean|zero|drop-rows" help:"How to treat missing cells (default: they are an error)." group:"Data"`
+	Header     *bool         `negatable:"" help:"The first line has the names of the columns (default: if none of its cells is a number)." group:"Data"`
+	ZeroBased  *bool         `negatable:"" help:"svmlight indices count from 0 (default: if one of them is 0)." group:"Data"`
 }
 
 func (f tableFlags) check() error {

@@ -61,21 +61,21 @@ func (f commonFlags) config(d *dataset) pare.Config {
 
 // outputFlags say what is printed.
 type outputFlags struct {
-	Coef     bool `help:"All coefficients: in the JSON, or listed in the text (fit, select, path)." group:"Output"`
-	JSON     bool `name:"json" help:"One JSON object on standard output." group:"Output"`
-	Quiet    bool `help:"No progress." group:"Output"`
-	Progress bool `help:"Progress in plain lines, where standard error is not a terminal." group:"Output"`
+	Coef     bool `help:"Print all coefficients, in the text or the JSON (fit, select, path)." group:"Output"`
+	JSON     bool `name:"json" help:"Print one JSON object on standard output." group:"Output"`
+	Quiet    bool `help:"Print no progress." group:"Output"`
+	Progress bool `help:"Print progress in plain lines if standard error is not a terminal." group:"Output"`
 }
 
 func (f outputFlags) output() outputFlags { return f }
 
 // engineFlags say how the work is done.
 type engineFlags struct {
-	Method  string `default:"implicit" placeholder:"METHOD" help:"Hypergradients (grad, select): implicit; forward or backward along the iterates (default: implicit)." group:"Engine"`
-	Solver  string `placeholder:"SOLVER" help:"cd: coordinate descent; pgd: proximal gradient descent (default: cd; pgd for forward and backward)." group:"Engine"`
-	Threads int    `placeholder:"N" help:"Threads at work at once (default: all cores); results do not depend on it." group:"Engine"`
-	Kernels string `placeholder:"SET" help:"Kernel set (default: the best this processor has)." group:"Engine"`
-	Certify *bool  `negatable:"" help:"Look for proofs of the support and of uniqueness (fit, grad, select; default: on small data, where they cost next to nothing)." group:"Engine"`
+	Method  string `default:"implicit" placeholder:"METHOD" help:"How hypergradients are computed (grad, select): implicit, or forward or backward along the iterates of --solver (default: implicit)." group:"Engine"`
+	Solver  string `placeholder:"SOLVER" help:"cd: coordinate descent; pgd: proximal gradient descent, for forward and backward only (default: cd; pgd for forward and backward)." group:"Engine"`
+	Threads int    `placeholder:"N" help:"Number of threads (default: all cores); results do not depend on it." group:"Engine"`
+	Kernels string `placeholder:"SET" help:"Kernel set (default: the fastest that this processor has)." group:"Engine"`
+	Certify *bool  `negatable:"" help:"Try to prove the support and uniqueness (fit, grad, select; default: on small data, where that costs little)." group:"Engine"`
 }
 
 // certified is how many multiplications proofs may take unless they are asked for.
@@ -136,17 +136,17 @@ func (f engineFlags) threads() int {
 
 // problemFlags state the inner problem.
 type problemFlags struct {
-	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm, svr or simplex_svr (default: lasso)." group:"Problem"`
-	Loss        string     `placeholder:"LOSS" help:"In its place: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge or smoothed_hinge, with --penalty; or multinomial, softmax of all classes; or svm, svr, simplex_svr." group:"Problem"`
-	Penalty     string     `placeholder:"PENALTY" help:"Of --loss: l1, enet, ridge, group, group_enet, sparse_group, sparse_group_l1, mcp or scad; of multinomial l1, enet, group or l1_per_class (default: l1)." group:"Problem"`
-	Delta       string     `placeholder:"D" help:"Huber's loss: where it becomes linear, in units of the target, or a multiple of the median absolute deviation of the training rows, as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`
-	Power       *float64   `placeholder:"P" help:"The tweedie loss: the power of the mean that the variance is, above 1 and below 2 (default: 1.5)." group:"Problem"`
-	Tau         *float64   `placeholder:"T" help:"sparse_group: the share of the strength that is the ℓ1 term's (default: 0.5)." group:"Problem"`
-	Gamma       *float64   `placeholder:"G" help:"mcp: large coefficients, beyond γα, do not shrink (default: 3, for standardised columns)." group:"Problem"`
+	Model       pare.Model `default:"lasso" placeholder:"MODEL" help:"lasso, enet, wlasso, ridge, logreg, poisson, gamma, tweedie, huber, squared_hinge, multiclass, svm, svr or simplex_svr; \"pare help models\" describes them (default: lasso)." group:"Problem"`
+	Loss        string     `placeholder:"LOSS" help:"In place of --model: squared, logistic, poisson, gamma, tweedie, huber, squared_hinge, smoothed_hinge, or multinomial (softmax), with --penalty; or svm, svr, simplex_svr." group:"Problem"`
+	Penalty     string     `placeholder:"PENALTY" help:"The penalty with --loss: l1, enet, ridge, group, group_enet, sparse_group, sparse_group_l1, mcp or scad; with multinomial l1, enet, group or l1_per_class (default: l1)." group:"Problem"`
+	Delta       string     `placeholder:"D" help:"huber: the residual from which the loss is linear, in units of the target, or as a multiple of its median absolute deviation on the training rows, such as 2*mad (default: 1.345*1.4826*mad)." group:"Problem"`
+	Power       *float64   `placeholder:"P" help:"tweedie: the variance is the mean to this power, above 1 and below 2 (default: 1.5)." group:"Problem"`
+	Tau         *float64   `placeholder:"T" help:"sparse_group: the share of the ℓ1 term in the strength (default: 0.5)." group:"Problem"`
+	Gamma       *float64   `placeholder:"G" help:"mcp: coefficients beyond γα do not shrink (default: 3, for standardised columns)." group:"Problem"`
 	A           *float64   `name:"a" placeholder:"A" help:"scad: coefficients beyond aα do not shrink (default: 3.7, for standardised columns)." group:"Problem"`
-	Intercept   *bool      `negatable:"" help:"An unpenalised intercept (default: true; svm: false)." group:"Problem"`
-	Standardize bool       `help:"Columns of unit variance on the training rows; coefficients are those of the file's columns (svm: with --intercept)." group:"Problem"`
-	Positive    bool       `help:"Coefficients of 0 or more (not ridge, svm, svr)." group:"Problem"`
+	Intercept   *bool      `negatable:"" help:"Fit an unpenalised intercept (default: true; false for svm)." group:"Problem"`
+	Standardize bool       `help:"Penalise as if columns had unit variance on the training rows; coefficients are those of the columns in the file (svm: with --intercept)." group:"Problem"`
+	Positive    bool       `help:"Constrain coefficients to be 0 or more (not ridge, svm, svr)." group:"Problem"`
 	Tol         float64    `default:"1e-6" placeholder:"GAP" help:"Relative duality gap to reach (default: 1e-6)." group:"Problem"`
 
 	stated statedModel
@@ -172,15 +172,15 @@ func (f problemFlags) centred() bool {
 
 // validationFlags say which rows judge a λ, and how.
 type validationFlags struct {
-	Criterion      pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv or holdout: the model's loss on held-out rows; sure, aic or bic: squared loss and degrees of freedom on all rows; alo or gcv: approximate leave-one-out, or generalised cross-validation, from one fit (default: cv)." group:"Validation (select, grad, path)"`
-	ValidationLoss string         `name:"validation-loss" placeholder:"LOSS" help:"What judges held-out rows: mse, mae, logistic, hinge (smoothed), squared_hinge, poisson_deviance, gamma_deviance or tweedie_deviance; by --search grid, halton, random or tpe also misclassification, or auc, one less the area (default: the model's)." group:"Validation (select, grad, path)"`
-	Folds          *int           `placeholder:"K" help:"Number of folds; holdout validates on the last (default: 5)." group:"Validation (select, grad, path)"`
-	Split          pare.Split     `default:"rows" placeholder:"SPLIT" help:"rows: dealt one by one; stratified: every fold has its share of each class; blocks: stretches of neighbouring rows; forward: rows in the order of time, each stretch predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
-	Groups         string         `placeholder:"COLUMN|FILE" help:"The group of each row, a column of the table or a file of one integer a line: rows of one group stay in one fold." group:"Validation (select, grad, path)"`
-	Shuffle        *bool          `negatable:"" help:"Shuffle the rows before dealing them into folds (default: true; not by blocks and forward)." group:"Validation (select, grad, path)"`
-	Seed           uint64         `placeholder:"N" help:"Seed of the shuffle (default: 0)." group:"Validation (select, grad, path)"`
-	Sigma          *float64       `placeholder:"S" help:"sure, aic, bic: the noise level (default: estimated)." group:"Validation (select, grad, path)"`
-	FoldIDs        string         `name:"fold-ids" aliases:"fold-column" placeholder:"COLUMN|FILE" help:"One integer a row instead, a column or a file: a fold from 0, -1 always trains, -2 is kept for a last test (select). holdout: 0 validates, -1 trains." group:"Validation (select, grad, path)"`
+	Criterion      pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv, holdout: the model's loss on held-out rows; sure, aic, bic: the squared loss and degrees of freedom on all rows; alo, gcv: approximate leave-one-out and generalised cross-validation, from one fit (default: cv)." group:"Validation (select, grad, path)"`
+	ValidationLoss string         `name:"validation-loss" placeholder:"LOSS" help:"The loss on held-out rows: mse, mae, logistic, hinge (smoothed), squared_hinge, poisson_deviance, gamma_deviance or tweedie_deviance; with --search grid, halton, random or tpe also misclassification, or auc for one minus the area (default: the model's)." group:"Validation (select, grad, path)"`
+	Folds          *int           `placeholder:"K" help:"Number of folds; holdout holds out the last only (default: 5)." group:"Validation (select, grad, path)"`
+	Split          pare.Split     `default:"rows" placeholder:"SPLIT" help:"How rows are split into folds. rows: in turn; stratified: in turn after sorting by target; blocks: runs of neighbouring rows; forward: runs in the order of time, each predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
+	Groups         string         `placeholder:"COLUMN|FILE" help:"The group of each row, a column or a file with one integer per line; rows of a group stay in one fold." group:"Validation (select, grad, path)"`
+	Shuffle        *bool          `negatable:"" help:"Shuffle the rows before they are split into folds (default: true; false for blocks and forward)." group:"Validation (select, grad, path)"`
+	Seed           uint64         `placeholder:"N" help:"Seed of the shuffle and of random searches (default: 0)." group:"Validation (select, grad, path)"`
+	Sigma          *float64       `placeholder:"S" help:"sure, aic, bic: the standard deviation of the noise (default: estimated)." group:"Validation (select, grad, path)"`
+	FoldIDs        string         `name:"fold-ids" aliases:"fold-column" placeholder:"COLUMN|FILE" help:"The fold of each row instead, a column or a file with one integer per row: 0 and up are folds, -1 always trains, -2 is kept for a final test (select). With holdout 0 validates and -1 trains." group:"Validation (select, grad, path)"`
 }
 
 func (f validationFlags) check() error {

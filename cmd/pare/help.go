@@ -30,8 +30,12 @@ func explainTopic(w io.Writer, topic string) bool {
 // modelLines is the table of models, a line each.
 func modelLines() string {
 	var b strings.Builder
+	width := 0
 	for _, m := range pare.Models() {
-		fmt.Fprintf(&b, "  %-12s %s\n", m, m.About())
+		width = max(width, len(m))
+	}
+	for _, m := range pare.Models() {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, m, m.About())
 	}
 	return b.String()
 }

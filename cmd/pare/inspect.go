@@ -17,9 +17,9 @@ import (
 )
 
 type inspectCommand struct {
-	Saved string `arg:"" name:"model" help:"The file that select or fit kept with --save."`
-	Coef  bool   `help:"List all coefficients in the text; the JSON has them anyway." group:"Output"`
-	JSON  bool   `name:"json" help:"One JSON object on standard output." group:"Output"`
+	Saved string `arg:"" name:"model" help:"A file that select or fit wrote with --save."`
+	Coef  bool   `help:"Print all coefficients in the text; the JSON always has them." group:"Output"`
+	JSON  bool   `name:"json" help:"Print one JSON object on standard output." group:"Output"`
 }
 
 func (c *inspectCommand) output() outputFlags { return outputFlags{JSON: c.JSON, Quiet: true} }

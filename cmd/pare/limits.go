@@ -14,8 +14,8 @@ import (
 
 // limitFlags bound what reading data takes.
 type limitFlags struct {
-	MaxRows  int      `placeholder:"N" env:"PARE_MAX_ROWS" help:"Refuse data of more rows." group:"Data"`
-	MaxBytes byteSize `placeholder:"SIZE" env:"PARE_MAX_BYTES" help:"Refuse data that take more memory to read, such as 500M or 2G (default: most of what the system has left)." group:"Data"`
+	MaxRows  int      `placeholder:"N" env:"PARE_MAX_ROWS" help:"Refuse data with more rows." group:"Data"`
+	MaxBytes byteSize `placeholder:"SIZE" env:"PARE_MAX_BYTES" help:"Refuse data that need more memory to read, such as 500M or 2G (default: most of the memory that is free)." group:"Data"`
 }
 
 func (f limitFlags) check() error {

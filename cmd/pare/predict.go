@@ -21,8 +21,8 @@ import (
 
 // saveFlags keep the model for pare predict.
 type saveFlags struct {
-	Save       string `placeholder:"MODEL" help:"Keep the model in this file, for pare predict; one that is not converged is not kept." group:"Output"`
-	SaveAnyway bool   `help:"With --save: keep a model that is not converged, too." group:"Output"`
+	Save       string `placeholder:"MODEL" help:"Save the model to this file, for pare predict, if it has converged." group:"Output"`
+	SaveAnyway bool   `help:"With --save: save the model even if it has not converged." group:"Output"`
 }
 
 // keeping checks the flag beside the preparation of the data.
@@ -119,16 +119,16 @@ func predictCommandLine(model string) string {
 }
 
 type predictCommand struct {
-	Saved     string `arg:"" name:"model" help:"The file that select or fit kept with --save."`
+	Saved     string `arg:"" name:"model" help:"A file that select or fit wrote with --save."`
 	File      string `arg:"" optional:"" help:"Data in any form that select reads, with the columns that the model uses; - is standard input. Without it: the diabetes data that pare carries."`
-	Target    string `placeholder:"COLUMN" help:"The column to compare predictions with (default: the target's, if the file has it)." group:"Data"`
-	Header    *bool  `negatable:"" help:"The first line has the names of the columns (default: where none of its cells is a number)." group:"Data"`
+	Target    string `placeholder:"COLUMN" help:"The column to compare predictions with (default: the target of the fit, if the file has it)." group:"Data"`
+	Header    *bool  `negatable:"" help:"The first line has the names of the columns (default: if none of its cells is a number)." group:"Data"`
 	ZeroBased *bool  `negatable:"" help:"svmlight indices count from 0 (default: as in the data of the fit)." group:"Data"`
-	Offset    string `placeholder:"FILE" help:"One number a line that is added to the score of the row, as in the fit (default: 0, an exposure of 1)." group:"Data"`
-	Scores    bool   `help:"After each prediction the scores it is made from; probabilities for logreg and multiclass, a class each, in their order." group:"Output"`
+	Offset    string `placeholder:"FILE" help:"A file with one number per row that is added to its score, as in the fit (default: 0)." group:"Data"`
+	Scores    bool   `help:"Print the scores of the row after each prediction; for logreg and multiclass the probabilities of the classes, in their order." group:"Output"`
 	Output    string `placeholder:"FILE" help:"Write the predictions to this file." group:"Output"`
-	JSON      bool   `name:"json" help:"One JSON object on standard output." group:"Output"`
-	Quiet     bool   `help:"Nothing but the predictions." group:"Output"`
+	JSON      bool   `name:"json" help:"Print one JSON object on standard output." group:"Output"`
+	Quiet     bool   `help:"Print only the predictions." group:"Output"`
 }
 
 func (c *predictCommand) output() outputFlags { return outputFlags{JSON: c.JSON, Quiet: c.Quiet} }

@@ -19,7 +19,7 @@ import (
 
 // reportFlags ask for a page to look at.
 type reportFlags struct {
-	Report string `placeholder:"OUT" help:"Write a page of HTML to this file: the result in words, and charts of the criterion, the path, the coefficients and the predictions out of fold." group:"Output"`
+	Report string `placeholder:"OUT" help:"Write an HTML page to this file, with the result in words and charts of the criterion, the path, the coefficients and the predictions of held-out rows." group:"Output"`
 }
 
 func (f reportFlags) check() error {
@@ -35,7 +35,7 @@ func (f reportFlags) check() error {
 // reportCommand is select with a page.
 type reportCommand struct {
 	selectCommand
-	Output string `short:"o" default:"report.html" placeholder:"OUT" help:"The page (default: report.html)." group:"Output"`
+	Output string `short:"o" default:"report.html" placeholder:"OUT" help:"The file to write (default: report.html)." group:"Output"`
 }
 
 func (c *reportCommand) run(ctx context.Context, env environment) (result, error) {

@@ -29,16 +29,16 @@ const (
 type grammar struct {
 	Select  selectCommand  `cmd:"" help:"Choose λ, refit, print the choice."`
 	Fit     fitCommand     `cmd:"" help:"Solve at one λ."`
-	Grad    gradCommand    `cmd:"" help:"The criterion and its hypergradient at one λ."`
+	Grad    gradCommand    `cmd:"" help:"Compute the criterion and its hypergradient at one λ."`
 	Report  reportCommand  `cmd:"" help:"Choose λ, and write a page of HTML with charts."`
 	Path    pathCommand    `cmd:"" help:"Solve along a geometric grid of λ."`
 	Predict predictCommand `cmd:"" help:"Predict the rows of a file by a saved model."`
-	Convert convertCommand `cmd:"" help:"Write data to a file that is mapped into memory."`
-	Inspect inspectCommand `cmd:"" help:"What is in a saved model."`
-	Info    infoCommand    `cmd:"" help:"What is in the file."`
+	Convert convertCommand `cmd:"" help:"Convert data to a file that pare maps into memory."`
+	Inspect inspectCommand `cmd:"" help:"Show what is in a saved model."`
+	Info    infoCommand    `cmd:"" help:"Show what is in a data file."`
 
-	Completion completionCommand `cmd:"" help:"The script by which bash, zsh or fish completes command lines."`
-	Man        manCommand        `cmd:"" help:"The manual page."`
+	Completion completionCommand `cmd:"" help:"Print the completion script for bash, zsh or fish."`
+	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }
 
 // newParser returns the parser of command lines; exit is called where --help has printed.

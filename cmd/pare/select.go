@@ -26,15 +26,15 @@ type selectCommand struct {
 
 // searchFlags say how λ is looked for.
 type searchFlags struct {
-	Search      pare.Search     `default:"auto" placeholder:"SEARCH" help:"auto: scans from αmax down, then descends; two λ's from the best of each alone by a trust region; more from one share of αmax on, for one of each column by L-BFGS; gradient, linesearch, lbfgs, adam; values alone: grid, halton, random, tpe, the latter two drawn by --seed (default: auto)." group:"Search"`
-	TolSchedule search.Schedule `default:"auto" placeholder:"SCHEDULE" help:"How tolerances reach --tol: auto, exact, approx (from 1e-2, geometric); (default: auto)." group:"Search"`
-	Start       *float64        `placeholder:"R" help:"First α/αmax of gradient, linesearch, lbfgs and adam (default: 0.01; 0.1 where dense with fewer rows than columns); svm: first C (1, or one over the mean squared norm of long rows)." group:"Search"`
-	PerClass    bool            `help:"multiclass: one λ for each class, not one α/αmax for all." group:"Search"`
-	Evaluations *int            `placeholder:"N" help:"Budget: one evaluation is one λ on all folds (default: 50; the grid; wlasso: 15 after those for one λ)." group:"Search"`
-	Precision   bool            `help:"Continue auto to the last digits of --tol, where less than a hundredth of the criterion's standard error is to be gained."  group:"Search"`
-	OneSE       bool            `name:"one-se" help:"Take the one-standard-error choice: the most penalised model that is not clearly worse."  group:"Search"`
-	MaxSeconds  float64         `placeholder:"S" help:"End the search after so many seconds; the refit at the best λ so far follows."  group:"Search"`
-	Checkpoint  string          `placeholder:"FILE" help:"Keep every evaluation in this file; started again with it, an interrupted search goes on where it was." group:"Search"`
+	Search      pare.Search     `default:"auto" placeholder:"SEARCH" help:"How λ is searched for. auto: from αmax down, then at the minimum of a model of all values and slopes seen. By gradients: gradient, linesearch, lbfgs, adam. By values alone: grid, halton, random, tpe, the last two drawn by --seed (default: auto)." group:"Search"`
+	TolSchedule search.Schedule `default:"auto" placeholder:"SCHEDULE" help:"How the tolerance of a search decreases to --tol: auto; exact, that is, --tol throughout; or approx, geometrically from 1e-2 (default: auto)." group:"Search"`
+	Start       *float64        `placeholder:"R" help:"The first α/αmax of gradient, linesearch, lbfgs and adam (default: 0.01, or 0.1 for dense data with fewer rows than columns); for svm the first C (default: 1, or less for long rows)." group:"Search"`
+	PerClass    bool            `help:"multiclass: choose one λ for each class instead of one α/αmax for all." group:"Search"`
+	Evaluations *int            `placeholder:"N" help:"The most evaluations of the criterion, each one λ on all folds (default: 50; the number of points for grid; 15 more for wlasso)." group:"Search"`
+	Precision   bool            `help:"Continue auto to the last digits that --tol allows, beyond a hundredth of the criterion's standard error."  group:"Search"`
+	OneSE       bool            `name:"one-se" help:"Choose by the one-standard-error rule: the strongest penalty whose criterion is within a standard error of the minimum."  group:"Search"`
+	MaxSeconds  float64         `placeholder:"S" help:"End the search after S seconds and refit at the best λ so far."  group:"Search"`
+	Checkpoint  string          `placeholder:"FILE" help:"Save every evaluation to this file, so that the same command resumes an interrupted search." group:"Search"`
 	gridFlags
 }
 

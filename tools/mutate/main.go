@@ -1,52 +1,67 @@
 //go:build unix
 
-// Command mutate asks whether the tests would notice a slip in Go code: it changes one
-// expression at a time, by an overlay that leaves the files alone, and runs the tests. A change
-// that no test notices survives. Assembly has its own program: kernels/testdata/mutate.
+// Command mutate asks whether the tests would notice a slip: it changes one expression of Go
+// code, or one instruction of assembly, at a time, builds the tests and runs them. A change that
+// no test notices survives. From the module's root:
 //
 //	go run ./tools/mutate ./model ./loss                    # 100 changes, chosen by -seed
 //	go run ./tools/mutate -also ./bilevel,. ./implicit      # survivors meet the tests of those packages, too
 //	go run ./tools/mutate -files 'cd/certificate.go' ./cd   # in some files
+//	go run ./tools/mutate -set avx2                         # in the assembly of a kernel set
+//	go run ./tools/mutate -set avx2 -labels                 # a trap behind every label: is every stage executed?
+//	go run ./tools/mutate -log FILE ./cd                    # verdicts to FILE; run again, it goes on where it was
+//	GOARCH=arm64 CGO_ENABLED=0 ./mutate -set neon -exec qemu-aarch64-static
+//
+// (For the last, build the command for this machine first: go build ./tools/mutate.)
 //
 // The sample is uniform over all changes that the rules allow. Tests run in their short form,
-// for processor time that is limited, so that a change which loops is noticed. Survivors that
-// change no result, and why, are in docs/mutants.md.
+// with limited processor time, so that a change which loops is noticed. The module is left
+// alone, and several runs may go on at once. Survivors that change no result, and why, are in
+// docs/mutants.md.
 package main
 
 import (
+	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
 )
 
 type options struct {
-	count int
-	seed  uint64
-	also  string
-	files string
-	limit time.Duration
+	count       int
+	seed        uint64
+	limit       time.Duration
+	log         string
+	also, files string // of Go code
+	set, runner string // of assembly
+	labels      bool
+	packages    []string
 }
 
 func main() {
 	var o options
 	flag.IntVar(&o.count, "n", 100, "number of changes")
 	flag.Uint64Var(&o.seed, "seed", 1, "chooses the changes")
-	flag.StringVar(&o.also, "also", "", "packages whose tests survivors meet, with commas between")
-	flag.StringVar(&o.files, "files", "", "a pattern of the files to change; all of the packages without it")
-	flag.DurationVar(&o.limit, "limit", 3*time.Minute, "for one run of the tests")
+	flag.DurationVar(&o.limit, "limit", 3*time.Minute, "processor time for one run of the tests; ten times that by the clock")
+	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
+	flag.StringVar(&o.also, "also", "", "packages whose tests survivors meet, separated by commas")
+	flag.StringVar(&o.files, "files", "", "a pattern of the Go files to change (default: all of the packages)")
+	flag.StringVar(&o.set, "set", "", "change the assembly of this kernel set instead")
+	flag.StringVar(&o.runner, "exec", "", "with -set: a program that runs the test binary")
+	flag.BoolVar(&o.labels, "labels", false, "with -set: put a trap behind every label instead")
 	flag.Parse()
+	o.packages = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, o, flag.Args())
+	err := run(ctx, o)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutate:", err)
@@ -54,107 +69,117 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, o options, packages []string) error {
-	if len(packages) == 0 {
-		return errors.New("name packages, such as ./model")
-	}
-	var all []mutant
-	for _, folder := range packages {
-		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil {
-			return err
-		}
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			if chosen, err := filepath.Match(o.files, filepath.ToSlash(file)); err != nil || o.files != "" && !chosen {
-				continue
-			}
-			found, err := mutants(folder, file)
-			if err != nil {
-				return err
-			}
-			all = append(all, found...)
-		}
-	}
-	rng := rand.New(rand.NewPCG(o.seed, 0))
-	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+// A mutant is a changed program.
+type mutant struct {
+	name string // where, and what has changed
+	test func(context.Context) (verdict string, err error)
+}
+
+const (
+	killed   = "killed"
+	survived = "survived"
+	notBuilt = "not built"
+)
+
+// run tests a sample of the mutants.
+func run(ctx context.Context, o options) error {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	tried, noticed := 0, 0
-	for _, m := range all {
-		if tried == o.count || ctx.Err() != nil {
-			break
-		}
-		verdict, err := try(ctx, dir, m, o)
-		if err != nil {
+	var all []mutant
+	switch {
+	case o.set != "":
+		all, err = ofAssembly(ctx, dir, o)
+	case len(o.packages) == 0:
+		err = errors.New("name packages, such as ./model, or a kernel set: -set avx2")
+	default:
+		all, err = ofGo(dir, o)
+	}
+	if err != nil {
+		return err
+	}
+	if !o.labels {
+		rng := rand.New(rand.NewPCG(o.seed, 0))
+		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	}
+	known, err := recorded(o.log)
+	if err != nil {
+		return err
+	}
+	log := os.Stderr
+	if o.log != "" {
+		if log, err = os.OpenFile(o.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
 			return err
 		}
-		if verdict == notCompiled {
+		defer log.Close()
+	}
+	tried, noticed := 0, 0
+	for _, m := range all {
+		if tried == o.count && !o.labels || ctx.Err() != nil {
+			break
+		}
+		verdict, ok := known[m.name]
+		if !ok {
+			if verdict, err = m.test(ctx); err != nil {
+				return err
+			}
+			fmt.Fprintf(log, "%s\t%s\n", verdict, m.name)
+		}
+		switch verdict {
+		case notBuilt:
 			continue
-		}
-		if tried++; verdict == killed {
+		case killed:
 			noticed++
-		} else {
-			fmt.Println("survived:", m)
+		default:
+			fmt.Println("survived:", m.name)
 		}
+		tried++
 	}
 	fmt.Printf("%d of %d changes noticed (%.1f %%), of %d there are\n", noticed, tried, 100*float64(noticed)/float64(max(tried, 1)), len(all))
 	return ctx.Err()
 }
 
-type verdict int
-
-const (
-	survived verdict = iota
-	killed
-	notCompiled
-)
-
-// try runs the tests with one change.
-func try(ctx context.Context, dir string, m mutant, o options) (verdict, error) {
-	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	file, err := filepath.Abs(m.file)
-	if err != nil {
-		return 0, err
-	}
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
-	if err == nil {
-		err = os.WriteFile(changed, m.text, 0o600)
-	}
-	if err == nil {
-		err = os.WriteFile(overlay, list, 0o600)
+// recorded reads the verdicts of earlier runs.
+func recorded(path string) (map[string]string, error) {
+	known := map[string]string{}
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return known, nil
 	}
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	if err := execute(ctx, o.limit, "go", "build", "-overlay", overlay, m.folder); err != nil {
-		return notCompiled, ctx.Err()
-	}
-	tests := []string{m.folder}
-	if o.also != "" {
-		tests = append(tests, strings.Split(o.also, ",")...)
-	}
-	for _, one := range tests {
-		if err := execute(ctx, o.limit, "go", "test", "-short", "-failfast", "-vet=off", "-overlay", overlay, one); err != nil {
-			return killed, ctx.Err()
+	defer file.Close()
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		if verdict, name, ok := strings.Cut(lines.Text(), "\t"); ok {
+			known[name] = verdict
 		}
 	}
-	return survived, nil
+	return known, lines.Err()
 }
 
-// execute runs a command in a process group of its own and, where it takes too long, kills
-// the group.
-func execute(ctx context.Context, limit time.Duration, name string, args ...string) error {
+// limited is a command line with limited processor time, so that a mutant which loops is not
+// waited for on a busy machine.
+func limited(limit time.Duration, args ...string) []string {
+	return append([]string{"sh", "-c", fmt.Sprintf(`ulimit -t %d; exec "$@"`, int(limit.Seconds())), "sh"}, args...)
+}
+
+// execute runs a command in a process group of its own and, where it takes too long, kills the
+// group: tests start children.
+func execute(ctx context.Context, folder string, limit time.Duration, args ...string) (output string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	command := exec.CommandContext(ctx, name, args...)
+	command := exec.CommandContext(ctx, args[0], args[1:]...)
+	command.Dir = folder
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = time.Second
-	return command.Run()
+	out, err := command.CombinedOutput()
+	if command.Process != nil {
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // whom it has left behind
+	}
+	return string(out), err
 }

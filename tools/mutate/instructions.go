@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -18,8 +20,8 @@ func trap(line string) []string {
 	return nil
 }
 
-// exchanges are pairs of instructions that a slip might confuse.
-var exchanges = []struct{ from, to string }{
+// slips are pairs of instructions that a slip might confuse.
+var slips = []struct{ from, to string }{
 	{"VFMADD231PD", "VFNMADD231PD"},
 	{"VFNMADD231PD", "VFMADD231PD"},
 	{"VFMADD231SD", "VFNMADD231SD"},
@@ -126,7 +128,7 @@ func mutations(line string) []string {
 			all = append(all, finish("")) // the line is forgotten
 		}
 	}
-	for _, e := range exchanges {
+	for _, e := range slips {
 		if mnemonic == e.from {
 			all = append(all, finish(strings.Replace(body, e.from, e.to, 1)))
 		}

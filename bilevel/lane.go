@@ -25,6 +25,7 @@ type judged struct {
 	rows      []int32
 	test      []int32 // rows that neither train nor validate
 	broken    error   // of a criterion that panicked
+	foreign   bool    // the criterion may do so
 
 	slope, curvature []float64 // n, written at rows only
 	prediction       []float64 // n, the solver's
@@ -39,7 +40,7 @@ func newJudged(spec *Spec, y []float64, rows []int32) judged {
 		c = criterion.Weighted{Criterion: c, Weights: spec.Weights}
 	}
 	return judged{
-		criterion: c, y: y, rows: rows, test: spec.test(), LaneResult: LaneResult{Top: math.Inf(-1)},
+		criterion: c, foreign: criterion.Foreign(c), y: y, rows: rows, test: spec.test(), LaneResult: LaneResult{Top: math.Inf(-1)},
 		holdOut: spec.Risk == nil && spec.Folds.Count() == 1,
 		slope:   make([]float64, len(y)), curvature: make([]float64, len(y)),
 	}
@@ -68,8 +69,11 @@ func (j *judged) loss(rows []int32, prediction, slope []float64) float64 {
 	return j.eval(rows, prediction, slope, curvature)
 }
 
-// eval calls the criterion, on a goroutine of its own, which it may end.
+// eval calls the criterion, one that is a caller's on a goroutine of its own, which it may end.
 func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) float64 {
+	if !j.foreign {
+		return j.criterion.Eval(rows, j.y, prediction, slope, curvature)
+	}
 	value, returned, ended := math.NaN(), false, make(chan struct{})
 	broke := func(how string, cause error) {
 		j.broken = &outcome.Error{Kind: outcome.Internal, Message: "the criterion " + j.criterion.Name() + " " + how, Err: cause}

@@ -135,15 +135,21 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 		})
 	}
 	var next atomic.Int64
-	for range min(l.spec.Threads, len(tasks)) {
-		group.Go(func() error {
-			for k := next.Add(1) - 1; k < int64(len(tasks)); k = next.Add(1) - 1 {
-				if err := tasks[k](); err != nil {
-					return err
-				}
+	work := func() error {
+		for k := next.Add(1) - 1; k < int64(len(tasks)); k = next.Add(1) - 1 {
+			if err := tasks[k](); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
+	}
+	if l.spec.Threads == 1 { // here: to wake another thread takes longer than a small problem
+		err := work()
+		_ = group.Wait() // it has no goroutine, and lets go of inner
+		return results, err
+	}
+	for range min(l.spec.Threads, len(tasks)) {
+		group.Go(work)
 	}
 	return results, group.Wait()
 }

@@ -1,5 +1,12 @@
 package criterion
 
+import (
+	"reflect"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/loss"
+)
+
 // Func makes a criterion of a loss on whole vectors: of the targets and the
 // predictions of the rows it judges, in file order. The loss fills slope with its
 // derivatives by the predictions; slope is nil where the value alone is wanted.
@@ -7,8 +14,8 @@ package criterion
 //
 // What it knows of the second derivatives it cannot say, so that the error bounds of
 // hypergradients leave out by how much the slope is off.
-func Func(name string, loss func(y, m, slope []float64) float64) Criterion {
-	return function{name, loss}
+func Func(name string, eval func(y, m, slope []float64) float64) Criterion {
+	return function{name, eval}
 }
 
 // Curved reports whether a criterion tells its second derivatives: all do but those that
@@ -54,6 +61,21 @@ func CurvatureWithin(c Criterion, rows []int32, y, m []float64, reach float64, o
 	}
 	r, ok := c.(rowwise)
 	return ok && r.within(weights, rows, y, m, reach, out)
+}
+
+// Foreign reports whether a criterion runs code of a caller's, which may panic or end its
+// goroutine.
+func Foreign(c Criterion) bool {
+	switch c := c.(type) {
+	case MeanSquaredError, MeanAbsoluteError, Misclassification, RankError, Softmax:
+		return false
+	case Weighted:
+		return Foreign(c.Criterion)
+	case rowwise:
+		return !slices.ContainsFunc(loss.All(), func(ours loss.Loss) bool { return reflect.TypeOf(ours) == reflect.TypeOf(c.loss) })
+	default:
+		return true
+	}
 }
 
 type function struct {

@@ -1,0 +1,31 @@
+package criterion_test
+
+import (
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/loss"
+)
+
+// ownLoss is a caller's, by way of one of ours.
+type ownLoss struct{ loss.Logistic }
+
+// What runs code of a caller's is found below weights and losses.
+func TestForeign(t *testing.T) {
+	for _, l := range loss.All() {
+		if criterion.Foreign(criterion.Weighted{Criterion: criterion.Of(l)}) {
+			t.Errorf("%T", l)
+		}
+	}
+	for _, name := range criterion.Names() {
+		if c := criterion.Named(name); c != nil && criterion.Foreign(c) {
+			t.Errorf("%s", name)
+		}
+	}
+	made := criterion.Func("made", func(_, _, _ []float64) float64 { return 0 })
+	for _, c := range []criterion.Criterion{made, criterion.Weighted{Criterion: made}, criterion.Of(ownLoss{})} {
+		if !criterion.Foreign(c) {
+			t.Errorf("%s, %T", c.Name(), c)
+		}
+	}
+}

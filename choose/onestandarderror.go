@@ -41,13 +41,17 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 		r.add(null, top)
 	}
 	line := line{p.Objective, best.LogLambda}
+	gap := oneSEGap
+	if relative := p.Shape == Relative || p.Shape == Dual; relative && best.TrainLoss > 0 {
+		gap *= min(1, best.TrainLoss) // a start within the gap would be the answer
+	}
 	o := search.Options{Log: log, Logged: len(seen)}
 	for range oneSESteps {
 		shift, chosen := r.crossing()
 		if chosen != nil {
 			return chosen, nil
 		}
-		e, err := search.Ask(ctx, p.Objective, search.Request{LogLambda: line.at([]float64{shift}), Tol: oneSEGap, ValueOnly: true, From: r.nearest(shift)}, o)
+		e, err := search.Ask(ctx, p.Objective, search.Request{LogLambda: line.at([]float64{shift}), Tol: gap, ValueOnly: true, From: r.nearest(shift)}, o)
 		o.Logged++
 		if err != nil {
 			if ctx.Err() != nil {

@@ -1,0 +1,45 @@
+package choose_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/choose"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// valley has its least value 1 at λ = −3 and notes the tolerances asked for.
+type valley struct{ asked []float64 }
+
+func (v *valley) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
+	v.asked = append(v.asked, r.Tol)
+	return valleyAt(r.LogLambda[0]), nil
+}
+
+func (v *valley) Null() search.Evaluation { return search.Evaluation{Value: 10} }
+
+func valleyAt(l float64) search.Evaluation {
+	d := l + 3
+	return search.Evaluation{
+		LogLambda: []float64{l}, Value: 1 + d*d*(1+0.3*d), StandardError: 0.5, FoldValues: []float64{1, 1}, TrainLoss: 0.1, Trusted: true,
+	}
+}
+
+// Where the loss tends to 0 a gap relative to the null model's would leave solutions where they
+// begin, so the one-standard-error choice asks for one relative to the loss of the best.
+func TestOneStandardErrorWithinTheLoss(t *testing.T) {
+	for shape, want := range map[choose.Shape]float64{choose.Sparse: 1e-3, choose.Relative: 1e-4, choose.Dual: 1e-4} {
+		f := &valley{}
+		p := choose.Problem{Objective: f, Top: []float64{0}, Shape: shape}
+		e, err := choose.OneStandardError(t.Context(), p, valleyAt(-3), nil, nil)
+		if err != nil || len(f.asked) == 0 || e.Value > 1.5+0.05*0.5 || e.LogLambda[0] <= -3 {
+			t.Fatalf("shape %d: %+v, %v", shape, e, err)
+		}
+		for _, tol := range f.asked {
+			if math.Abs(tol-want) > 1e-15 {
+				t.Errorf("shape %d: a gap of %g was asked for, want %g", shape, tol, want)
+			}
+		}
+	}
+}

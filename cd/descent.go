@@ -8,11 +8,10 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
-// Descent solves under a penalty that is not convex, of one λ, by a path from above: from the
-// null model at αmax down in steps that depend on the data alone, each point from the one
-// before, and at last from there to the λ asked for. Of the many stationary points there may
-// be, the answer is thus a function of the data and λ, whatever was asked for before. What lies
-// on the path is kept. It is not safe for concurrent use.
+// Descent solves under a penalty that is not convex, with one λ, along a path: from the null model
+// at αmax down in fixed steps, each point from the one before, and at last to the λ asked for. Of
+// several stationary points the result is thus a function of the data and λ, independent of
+// earlier calls. The points of the path are kept. It is not safe for concurrent use.
 type Descent struct {
 	solver *Blocks
 	of     func(lambda float64) (model.Blocks, error)

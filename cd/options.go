@@ -23,20 +23,20 @@ type Options struct {
 	// to working precision. The gap bounds Φ; predictions are only known to its
 	// square root, so a criterion good to 1e-9 needs a gap of 1e-18, or this.
 	Polish bool
-	// Watch, where set, is called between the stages of a solve, on its goroutine.
+	// Watch, if not nil, is called between the stages of a solve, on its goroutine.
 	Watch func(Progress)
 }
 
-// Progress is where a solve stands.
+// Progress is the state of a solve between two stages.
 type Progress struct {
-	Stage       Stage // the one that has just ended
-	Visited     int   // columns that the last certificate could not skip
-	WorkingSet  int   // columns in it
-	Support     int   // of the last certified point
-	RelativeGap float64
-	Epochs      int     // so far
+	Stage       Stage   // the stage that has just ended
+	Visited     int     // columns that the last certificate could not skip
+	WorkingSet  int     // columns in the working set
+	Support     int     // columns in the support of the last certified point
+	RelativeGap float64 // the relative duality gap of that point
+	Epochs      int     // sweeps so far
 	Steps       int     // Newton steps so far
-	Work        float64 // so far, see [Solution]
+	Work        float64 // counted work so far, see [Solution]
 }
 
 // Stage is a part of an outer iteration.
@@ -47,7 +47,7 @@ const (
 	Certified Stage = "certificate" // a pass over X: gap and violations
 	Chosen    Stage = "working set" // the columns to work on
 	Improved  Stage = "improvement" // sweeps and Newton steps on them
-	Sampled   Stage = "sample"      // the start from a solution of fewer rows, where there is one
+	Sampled   Stage = "sample"      // a solve on a sample of the rows, to start from
 )
 
 func (s *Solver) report(o Options, stage Stage) {

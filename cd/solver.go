@@ -35,11 +35,10 @@ type Solution struct {
 	Status         outcome.Status // Converged, NotConverged or Cancelled
 }
 
-// Solver solves the problems of one datafit at any penalty. It starts each from
-// the coefficients of the previous one; [Solver.Reset] makes the next start
-// cold. After the first calls it allocates nothing, but for samples to start from. A Solver holds O(n + p)
-// numbers and compact copies of the columns it has worked on; it is not safe
-// for concurrent use.
+// Solver minimises one datafit under any [model.Penalty]. It starts each solve from the
+// coefficients of the one before; [Solver.Reset] makes the next start from β = 0. After the first
+// calls it does not allocate, except for a sample of the rows to start from. It holds O(n + p)
+// numbers and compact copies of the columns it has worked on, and is not safe for concurrent use.
 type Solver struct {
 	fit  model.Datafit
 	view *sparse.View
@@ -73,9 +72,9 @@ func New(fit model.Datafit) *Solver {
 	return s
 }
 
-// NewFrom returns a solver for the datafit of a null model, which it takes over: a
-// solve from β = 0 begins with its correlations, where that of [New] makes a pass over
-// X for them.
+// NewFrom returns a solver for the datafit of a null model, which it keeps and modifies. A solve
+// from β = 0 begins with the correlations of the null model, for which that of [New] makes a pass
+// over X.
 func NewFrom(null *model.Null) *Solver {
 	s := start(null.Fit, null.State)
 	s.cert.corr = null.Correlation
@@ -98,8 +97,8 @@ func start(fit model.Datafit, state *model.State) *Solver {
 	return s
 }
 
-// Reset forgets the last solution and all that was learnt on the way: the next
-// Solve does to the bit what that of a new solver would.
+// Reset forgets the last solution and everything kept with it: the next Solve has the bits of a
+// new solver's.
 func (s *Solver) Reset() {
 	for _, place := range s.set.places {
 		s.beta[place] = 0
@@ -117,8 +116,8 @@ func (s *Solver) Reset() {
 	s.in.forget()
 }
 
-// Restart is [Solver.Reset] for a solver that [NewFrom] has made: the next Solve does to the
-// bit what that of a new one would, at the null model given, which is copied.
+// Restart is [Solver.Reset] for a solver made by [NewFrom]: the next Solve has the bits of a new
+// solver's from the null model given, which is copied.
 func (s *Solver) Restart(null *model.Null) {
 	s.Reset()
 	s.state.Assign(null.State)

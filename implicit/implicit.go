@@ -107,8 +107,8 @@ type Options struct {
 	Motion [][]float64
 }
 
-// Hypergradient is ∇L(λ) = Jᵀ∇C with what it is worth. Its slices belong to
-// the solver and change with its next call.
+// Hypergradient is ∇L(λ) = Jᵀ∇C with an error bound and a status. Its slices belong to the
+// solver and change with its next call.
 type Hypergradient struct {
 	// Gradient has one entry per hyperparameter; for a weighted penalty one per
 	// column of the support, in the order of Point.Support (it is 0 elsewhere).
@@ -130,8 +130,8 @@ type Hypergradient struct {
 	InjectivityMargin float64
 	// MotionNorm is √(JᵀKJ), how strongly predictions move in the metric K of the second
 	// derivatives of the criterion, and ErrorNorm what √(δᵀKδ) is at most for the error δ of β,
-	// with what rounding adds to the predictions: for criteria that couple several problems. They are made with one hyperparameter of a
-	// loss that is not quadratic.
+	// with what rounding adds to the predictions. Criteria that couple several problems need
+	// them. They are computed for one hyperparameter of a loss that is not quadratic.
 	MotionNorm, ErrorNorm float64
 	Iterations            int // of conjugate gradients
 	// Work is what the linear systems cost by the cost model of package support, in nanoseconds on

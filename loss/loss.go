@@ -102,16 +102,17 @@ func (l Link) Mean(m float64) float64 {
 	}
 }
 
-// Binder is a Loss that takes something from a target as a whole, as a scale.
+// Binder is a Loss with a parameter that depends on all targets of a problem, such as a scale.
 type Binder interface {
 	Loss
-	// Bind returns the loss for the rows of one problem, y their targets and weights
-	// their weights (nil: all 1), of which those of rows that do not train are 0. The
-	// error is an [outcome.Error] that says why no model can be fitted to them.
+	// Bind returns the loss for the rows of one problem: y are the targets, and weights those of
+	// the rows, nil for all 1 and 0 for held-out rows. The error is an [outcome.Error] that says
+	// why no model can be fitted to them.
 	Bind(y, weights []float64, intercept bool) (Loss, error)
 }
 
-// Bind returns the loss for the rows of one problem: a [Binder]'s own, else l.
+// Bind returns the loss for the rows of one problem: what a [Binder] makes of l, else l itself.
+// The errors are those of [Binder].
 func Bind(l Loss, y, weights []float64, intercept bool) (Loss, error) {
 	if b, ok := l.(Binder); ok {
 		return b.Bind(y, weights, intercept)
@@ -125,7 +126,7 @@ func (l Link) Known() bool { return l == Identity || l == Log || l == Logit || l
 // Classes reports that targets are the classes ±1, and the sign of m the one predicted.
 func (l Link) Classes() bool { return l == Logit || l == Margin }
 
-// Stepper is a Loss that knows a better step towards the best intercept than Newton's.
+// Stepper is a Loss with a better step towards the best intercept than Newton's.
 type Stepper interface {
 	Loss
 	// Step returns by how much to move the intercept where the residual is ρ, v = s⊙ρ
@@ -134,13 +135,14 @@ type Stepper interface {
 	Step(y, rho, v []float64) float64
 }
 
-// Anchored is a Loss that knows the objective P₀ of the null model of its rows.
+// Anchored is a Loss that has the objective P₀ of the null model of its rows in closed form.
 type Anchored interface {
 	Loss
+	// Null returns P₀, with or without an intercept.
 	Null(intercept bool) float64
 }
 
-// Majorised is a Loss that knows a parabola above it.
+// Majorised is a Loss with a parabola above it at every point.
 type Majorised interface {
 	Loss
 	// Majorant sets out[i] to the curvature of a parabola that touches ℓ(yᵢ, ·) at mᵢ

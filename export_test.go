@@ -1,6 +1,9 @@
 package pare
 
-import "github.com/seed-45b9a24c/pare/sparse"
+import (
+	"github.com/seed-45b9a24c/pare/internal/inner"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
 
 // Afford is the check of MaxBytes for a number of inner problems at once. It returns how many
 // columns the Gram matrix of each may have.
@@ -12,4 +15,4 @@ func Afford(x sparse.Matrix, y []float64, c Config, problems int) (columns int, 
 }
 
 // LeastGram is the number of columns that a Gram matrix may have in any case.
-const LeastGram = leastGram
+const LeastGram = inner.LeastGram

@@ -278,10 +278,6 @@ func (f family) smooth() bool {
 // iterated reports that the methods that go along iterates know the model.
 func (f family) iterated() bool { return !f.classes && !f.tube && f.form.Blocks == nil && f.smooth() }
 
-// coldSample reports that a cold start may solve the problem on a part of the rows first
-// (cd/sample.go).
-func (f family) coldSample() bool { return f.loss != nil && !f.quadratic() }
-
 // offset reports that predictions may have an offset.
 func (f family) offset() bool { return !f.samples && !f.classes }
 

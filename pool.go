@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -151,19 +150,19 @@ func (s *seat) tell(a Admission) {
 // classes at once, and then with smaller Gram matrices.
 func (e *engine) fitInto(most int64, v *Validation, s *seat) error {
 	n, p := e.of.X.Dims()
-	gram := min(n, p, usualGram)
-	s.bytes = e.expected(e.problems(v), gram)
+	gram := min(n, p, inner.UsualGram)
+	s.bytes = e.of.UsualBytes(e.problems(v), gram)
 	if most == 0 || s.bytes <= most {
 		return nil
 	}
 	for e.family.classes && e.config.Threads > 1 && s.bytes > most {
 		e.config.Threads--
-		s.bytes = e.expected(e.problems(v), gram)
+		s.bytes = e.of.UsualBytes(e.problems(v), gram)
 	}
-	for s.bytes > most && gram > leastGram {
-		gram = max(leastGram, gram/2)
+	for s.bytes > most && gram > inner.LeastGram {
+		gram = max(inner.LeastGram, gram/2)
 		s.gram = gram
-		s.bytes = e.expected(e.problems(v), gram)
+		s.bytes = e.of.UsualBytes(e.problems(v), gram)
 	}
 	if s.bytes > most {
 		return outcome.At(outcome.Limit, "max-bytes", "%d inner problems are expected to take %d bytes with the smallest caches, the pool has %d; give it more, or ask for fewer folds", e.problems(v), s.bytes, most)
@@ -203,34 +202,4 @@ func (v Validation) count() int {
 	default:
 		return cmp.Or(v.Folds, 5)
 	}
-}
-
-// What an inner problem is expected to have in use, as it was measured on data of many
-// shapes (TestExpectedBytes): to a factor of 3, where the caps of budget.go are upper bounds.
-const (
-	usualAlways = 1 << 18
-	usualRow    = 160
-	usualColumn = 90
-	usualValue  = 50 // of a column that is packed
-	usualCurved = 90 // the same where its weights change
-	usualDense  = 0.2
-	usualPair   = 24 // of columns of a Gram matrix
-	usualGram   = 256
-)
-
-// expected returns how many bytes so many inner problems are expected to have in use.
-func (e *engine) expected(problems, gram int) int64 {
-	rows, columns := e.of.X.Dims()
-	n, p, values := float64(rows), float64(columns), float64(e.of.X.NNZ())
-	// Working sets grow with the support, and that is bounded by the rows.
-	packed := min(values/2, 2*min(n, p)*values/max(1, p))
-	each := float64(usualValue)
-	if !e.family.quadratic() {
-		each = usualCurved
-	}
-	if _, dense := e.of.X.(*sparse.Dense); dense {
-		each *= usualDense
-	}
-	one := usualAlways + float64(usualRow*n) + float64(usualColumn*p) + float64(each*packed) + float64(usualPair*gram*gram)
-	return int64(min(float64(problems)*one, math.MaxInt64/2))
 }

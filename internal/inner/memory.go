@@ -1,0 +1,82 @@
+package inner
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// LeastGram is how many columns a Gram matrix may have in any case, UsualGram how many it has as
+// a rule.
+const (
+	LeastGram = 64
+	UsualGram = 256
+)
+
+// The bytes that one inner problem may hold, by what they are proportional to: views, copies,
+// certificates, packed columns, and slices that append moves.
+const (
+	bytesPerRow    = 500
+	bytesPerColumn = 500
+	bytesPerEntry  = 100
+	bytesPerPair   = 56 // of columns of a Gram matrix: with room to grow, and its factors
+	bytesAlways    = 1 << 20
+	bytesOfProofs  = 64 << 20
+	bytesOfVectors = 64 // per entry of the matrices that solvers of support vectors factorise
+)
+
+// MostBytes returns an upper bound of the working memory of the problem without a Gram matrix,
+// which is there for speed, and how many bytes each pair of its columns adds.
+func (s *Statement) MostBytes() (need, pair float64) {
+	n, p := s.X.Dims()
+	byRows, byColumns := float64(bytesPerRow*int64(n)+bytesPerEntry*s.X.NNZ()), float64(bytesPerColumn*int64(p))
+	need, pair = bytesAlways+byRows+byColumns, bytesPerPair
+	if s.Loss != nil && !s.quadratic() {
+		// A cold start may solve the problem on a quarter of the rows, and that on a
+		// quarter of them, with half as large a Gram matrix each time (cd/sample.go).
+		need += byRows/3 + byColumns
+		pair *= 4. / 3
+	}
+	if s.Certify {
+		need += bytesOfProofs
+	}
+	if s.Loss == nil && (s.Tube || s.Intercept) {
+		size := float64(min(n, p) + 1)
+		need += float64(bytesOfVectors * size * size)
+	}
+	return need, pair
+}
+
+// What an inner problem is expected to have in use, as it was measured on data of many shapes
+// (TestExpectedBytes): to a factor of 3, where MostBytes is an upper bound.
+const (
+	usualAlways = 1 << 18
+	usualRow    = 160
+	usualColumn = 90
+	usualValue  = 50 // of a column that is packed
+	usualCurved = 90 // the same where its weights change
+	usualDense  = 0.2
+	usualPair   = 24 // of columns of a Gram matrix
+)
+
+// UsualBytes returns how many bytes so many such problems are expected to have in use, with Gram
+// matrices of so many columns.
+func (s *Statement) UsualBytes(problems, gram int) int64 {
+	rows, columns := s.X.Dims()
+	n, p, values := float64(rows), float64(columns), float64(s.X.NNZ())
+	// Working sets grow with the support, and that is bounded by the rows.
+	packed := min(values/2, 2*min(n, p)*values/max(1, p))
+	each := float64(usualValue)
+	if !s.quadratic() {
+		each = usualCurved
+	}
+	if _, dense := s.X.(*sparse.Dense); dense {
+		each *= usualDense
+	}
+	one := usualAlways + float64(usualRow*n) + float64(usualColumn*p) + float64(each*packed) + float64(usualPair*gram*gram)
+	return int64(min(float64(problems)*one, math.MaxInt64/2))
+}
+
+// quadratic reports the squared loss.
+func (s *Statement) quadratic() bool { return s.Loss == loss.Loss(loss.Squared{}) }

@@ -17,6 +17,7 @@ type Rowwise struct {
 	y      []float64
 	offset []float64 // o in m = Xβ + b + o; nil: 0
 	null   float64
+	reach  float64 // see settle
 }
 
 // NewDatafit returns the datafit of a loss: [Squared] for the squared one, else a
@@ -67,7 +68,10 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	if err != nil {
 		return nil, err
 	}
-	f := &Rowwise{view: view, loss: l, y: y, offset: offset}
+	f := &Rowwise{view: view, loss: l, y: y, offset: offset, reach: interceptReach}
+	if l.Link() == loss.Identity { // then predictions have the unit of y
+		f.reach = max(f.reach, view.Kernels().MaxAbs(y)/256)
+	}
 	if anchored, ok := l.(loss.Anchored); ok && offset == nil {
 		f.null = anchored.Null(view.Centred())
 		return f, nil
@@ -166,6 +170,7 @@ func (f *Rowwise) respond(s *State) {
 
 const (
 	interceptSteps = 100
+	interceptReach = 16    // of the first step, four times as far for each after it
 	interceptTol   = 1e-15 // of Σ|vᵢ|, for Σvᵢ
 	interceptNear  = 1e-7  // a step after which the error, less than its square, is rounding
 )
@@ -174,7 +179,7 @@ const (
 // sum to zero, by the loss's own steps or Newton's. What brackets the minimum safeguards
 // them.
 func (f *Rowwise) settle(s *State) {
-	lower, upper, reach := math.Inf(-1), math.Inf(1), 16.0
+	lower, upper, reach := math.Inf(-1), math.Inf(1), f.reach
 	concordance, quadratic := f.loss.Concordance() // then steps end at the square of the last
 	near := false
 	for range interceptSteps {

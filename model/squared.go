@@ -61,7 +61,7 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 }
 
 // leastNull keeps P₀ and a relative gap of 1e-15 of it among the normal numbers.
-const leastNull = 0x1p-900
+const leastNull = 0x1p-970
 
 // View returns the view of the design matrix.
 func (f *Squared) View() *sparse.View { return f.view }

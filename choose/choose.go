@@ -61,7 +61,7 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	}
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
 		if !p.Common {
-			return p.descend(ctx, p, common.Best.LogLambda, p.box(top), o, options)
+			return p.descend(ctx, p, common.Best.LogLambda, p.below(p.box(top), common.Best.LogLambda), o, options)
 		}
 		options.Stop = manyStop
 		return p.descend(ctx, p, common.Best.LogLambda, around(common.Best.LogLambda, classesReach), o, options)
@@ -79,6 +79,15 @@ func (p *Problem) starts(origins []float64) []float64 {
 }
 
 func logOf(x float64) float64 { return kernels.Log(x) }
+
+// below lets a box reach as far below a point as it does below αmax: a share of αmax may have been
+// found that is as small as its bounds.
+func (p *Problem) below(box search.Box, at []float64) search.Box {
+	for i, l := range at {
+		box.Lower[i] = min(box.Lower[i], l-p.within(i).Below)
+	}
+	return box
+}
 
 // around is the box of all λ's within reach of a point.
 func around(x []float64, reach float64) search.Box {

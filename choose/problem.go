@@ -86,9 +86,12 @@ func (p *Problem) origins() []float64 {
 // box is the box of searches that start from a point, around the origins.
 func (p *Problem) box(origins []float64) (box search.Box) {
 	for i, origin := range origins {
-		within := p.Ranges[min(i, len(p.Ranges)-1)]
+		within := p.within(i)
 		box.Lower = append(box.Lower, origin-within.Below)
 		box.Upper = append(box.Upper, origin+within.Above)
 	}
 	return box
 }
+
+// within is the range of a λ.
+func (p *Problem) within(i int) Range { return p.Ranges[min(i, len(p.Ranges)-1)] }

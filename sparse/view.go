@@ -296,8 +296,16 @@ func (v *View) Correlate(from, to int, u, out []float64) {
 		}
 		return
 	}
-	for k, j := range v.x.Order()[from:to] {
-		out[k] = v.Dot(int(j), u)
+	x, ok := v.x.(*Dense)
+	if !ok || v.scale != nil {
+		for k, j := range v.x.Order()[from:to] {
+			out[k] = v.Dot(int(j), u)
+		}
+		return
+	}
+	dot, n := v.k.Dot, x.n
+	for k := range out[:to-from] { // columns of a dense matrix lie in order
+		out[k] = dot(x.values[(from+k)*n:][:n], u)
 	}
 }
 

@@ -22,23 +22,40 @@ func (e *engine) checkBudget() error {
 	case c.MaxSupport > 0 && e.family.samples:
 		return outcome.At(outcome.Usage, "max-support", "%s has samples in its support, not columns", c.Model)
 	}
-	return e.afford(e.atOnce())
+	return e.afford(e.atOnce(), 0)
 }
 
-// afford shares Config.MaxBytes out among as many inner problems as are held at once,
-// and refuses what might take more.
-func (e *engine) afford(problems int) error {
+// afford shares Config.MaxBytes out among inner problems on all rows and the lanes of folds:
+// all of them held at once or, where that is too much, as few lanes as fit, which let go of
+// what they hold in turn. It refuses what might take more even so.
+func (e *engine) afford(own, lanes int) error {
 	if e.config.MaxBytes == 0 {
 		return nil
 	}
 	need, pair := e.of.MostBytes()
-	least := float64(problems) * (need + float64(pair*inner.LeastGram*inner.LeastGram))
-	if least > float64(e.config.MaxBytes) {
-		return outcome.At(outcome.Limit, "max-bytes", "inner problems, %d at once, might take %.0f bytes, the limit is %d", problems, least, e.config.MaxBytes)
+	most, least := float64(e.config.MaxBytes), need+float64(pair*inner.LeastGram*inner.LeastGram)
+	share := func(problems, most float64) {
+		e.gram = int(min(support.LargestGram, math.Sqrt((most/problems-need)/pair)))
 	}
-	room := float64(e.config.MaxBytes)/float64(problems) - need
-	e.gram = int(min(support.LargestGram, math.Sqrt(room/pair)))
-	return nil
+	total := float64(own+lanes) * least
+	if total <= most {
+		share(float64(own+lanes), most)
+		return nil
+	}
+	if lanes == 0 || e.family.classes {
+		return outcome.At(outcome.Limit, "max-bytes", "inner problems, %d at once, might take %.0f bytes, the limit is %d", own+lanes, total, e.config.MaxBytes)
+	}
+	// While lanes are at work all other problems have their vectors alone; while one on all
+	// rows is, no lane.
+	others := float64(own+lanes) * e.of.IdleBytes()
+	for at := min(lanes, e.config.threads()); at > 0; at-- {
+		if total = others + float64(at)*least; total <= most {
+			e.lanes = at
+			share(float64(at), most-others)
+			return nil
+		}
+	}
+	return outcome.At(outcome.Limit, "max-bytes", "inner problems, one at work at a time, might take %.0f bytes, the limit is %d", total, e.config.MaxBytes)
 }
 
 // solvers returns how many inner problems a choice of λ holds besides that of all rows.

@@ -151,16 +151,19 @@ func TestMemoryBudgetOfColumns(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			return int64(after.TotalAlloc - before.TotalAlloc), err
 		}
-		most := int64(1 << 20)
-		bytes, err := run(most)
-		for ; err != nil; bytes, err = run(most) {
-			if limited(t, err) != "max-bytes" {
-				t.Fatal(err)
-			}
-			most += most / 16
+		problems := 2 * (1 + 3) // of one λ and of one each, all held at once
+		if v.Criterion == pare.SURE {
+			problems = 2 * (1 + 2)
 		}
-		if bytes > most {
-			t.Errorf("%s: %d bytes allocated, the least cap is %d", v.Criterion, bytes, most)
+		most := int64(1 << 20)
+		for ; ; most += most / 16 {
+			if _, err := pare.Afford(x, q.Y, pare.Config{Model: pare.WeightedLasso, MaxBytes: most}, problems); err == nil {
+				break
+			}
+		}
+		bytes, err := run(most)
+		if err != nil || bytes > most {
+			t.Errorf("%s: %v, %d bytes allocated, the least cap is %d", v.Criterion, err, bytes, most)
 		}
 		t.Logf("%.3g of %.3g", float64(bytes), float64(most))
 	}
@@ -256,4 +259,87 @@ func signs(y []float64) []float64 {
 		out[i] = math.Copysign(1, v)
 	}
 	return out
+}
+
+// TestFewerFoldsAtOnce: where not all folds fit into the cap, they take turns and let go of
+// what they hold. The choice has the bits of a search with a log, whose solves begin anew, too.
+func TestFewerFoldsAtOnce(t *testing.T) {
+	r := oracle.NewRandom(8)
+	for i, m := range []pare.Model{pare.Lasso, pare.Logistic, pare.SVM, pare.ElasticNet, pare.MCP, pare.WeightedLasso} {
+		if !oracle.Turn(i, 3) {
+			continue
+		}
+		q := r.Problem(oracle.Shape{N: 400, P: 120, Density: 0.3, Active: 20})
+		x, y := matrixOf(t, q.X, 120, false), targetsFor(m, q.Y)
+		o := pare.SelectOptions{Validation: pare.Validation{Folds: 8}, Evaluations: 6}
+		choose := func(most int64, log *search.Log) (string, error) {
+			own := o
+			own.Log = log
+			s, err := pare.Select(context.Background(), x, y, own, pare.Config{Model: m, MaxBytes: most, Threads: 2, Standardize: m == pare.MCP})
+			if err != nil {
+				return "", err
+			}
+			return without(t, s), nil
+		}
+		most := int64(1 << 20)
+		for ; ; most += most / 16 { // until five problems fit, where nine and more are asked for
+			if _, err := pare.Afford(x, y, pare.Config{Model: m, MaxBytes: most}, 5); err == nil {
+				break
+			}
+		}
+		want, err := choose(0, search.NewLog("key"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := choose(most, nil); err != nil || got != want {
+			t.Errorf("%s: %v, %s\nwant %s", m, err, got, want)
+		}
+		if got, err := choose(most, search.NewLog("key")); err != nil || got != want {
+			t.Errorf("%s, with a log: %v, %s\nwant %s", m, err, got, want)
+		}
+	}
+}
+
+// inUse notes how much memory is in use while folds are judged.
+type inUse struct {
+	criterion.MeanSquaredError
+	most *uint64
+}
+
+func (w inUse) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
+	var now runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&now)
+	*w.most = max(*w.most, now.HeapAlloc)
+	return w.MeanSquaredError.Eval(rows, y, m, slope, curvature)
+}
+
+// TestFewerFoldsHoldLess: what is in use at any time stays within the cap, which is less than
+// all folds hold together.
+func TestFewerFoldsHoldLess(t *testing.T) {
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 1000, P: 300, Density: 0.3, Active: 60})
+	x := matrixOf(t, q.X, 300, false)
+	const folds = 12
+	hold := func(most int64) int64 {
+		var before runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		w := inUse{most: new(uint64)}
+		v := pare.Validation{Folds: folds, Loss: w}
+		if _, err := pare.Select(context.Background(), x, q.Y, pare.SelectOptions{Validation: v, Evaluations: 3}, pare.Config{MaxBytes: most, Threads: 1}); err != nil {
+			t.Fatal(err)
+		}
+		return int64(*w.most) - int64(before.HeapAlloc)
+	}
+	most := int64(1 << 20)
+	for ; ; most += most / 16 {
+		if _, err := pare.Afford(x, q.Y, pare.Config{MaxBytes: most}, 2); err == nil {
+			break
+		}
+	}
+	few, all := hold(most), hold(0)
+	t.Logf("%.3g in use where the cap is %.3g, %.3g of %d folds at once", float64(few), float64(most), float64(all), folds)
+	if few > most || few > all/3 {
+		t.Errorf("%d bytes in use, the cap is %d; %d where all folds are held", few, most, all)
+	}
 }

@@ -22,6 +22,7 @@ type engine struct {
 	inner.Problem
 	leftOut Criterion // ALO or GCV, where λ is chosen by them
 	gram    int       // columns of the largest Gram matrix; 0: no limit of ours
+	lanes   int       // that hold more than coefficients at once; 0: all
 	reused  *Fitted   // where all results go, see [Fitter]; nil: each to its own
 	team    *team.Team
 }
@@ -158,7 +159,7 @@ func (e *engine) solver() cd.Options {
 // spec returns what all outer problems share.
 func (e *engine) spec() bilevel.Spec {
 	spec := bilevel.Spec{
-		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.of.Times, Box: e.of.Box, Solver: e.solver(),
+		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.of.Times, Box: e.of.Box,
 		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Solved: e.config.Solved,
 	}
 	if e.of.ClassWeights != nil {
@@ -167,7 +168,16 @@ func (e *engine) spec() bilevel.Spec {
 	if e.config.seat != nil {
 		spec.Turns = e.config.seat
 	}
+	e.bound(&spec)
 	return spec
+}
+
+// bound bounds the inner problems of an outer one, and the memory that they take.
+func (e *engine) bound(spec *bilevel.Spec) {
+	spec.Solver, spec.AtOnce = e.solver(), e.lanes
+	if s := e.config.seat; s != nil && s.lanes > 0 && (spec.AtOnce == 0 || s.lanes < spec.AtOnce) {
+		spec.AtOnce = s.lanes
+	}
 }
 
 // turn waits for the turn to solve a problem, where there is a pool, and returns what ends

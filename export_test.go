@@ -10,7 +10,7 @@ import (
 func Afford(x sparse.Matrix, y []float64, c Config, problems int) (columns int, err error) {
 	e := engine{config: c, family: c.Model.family()}
 	e.of = e.statement(x, y)
-	err = e.afford(problems)
+	err = e.afford(problems, 0)
 	return e.gram, err
 }
 

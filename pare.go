@@ -118,7 +118,11 @@ type Config struct {
 	MaxSupport int
 	// MaxBytes bounds the working memory, the data aside; 0 means no limit. Work that might
 	// need more is refused, before it starts, with an error of kind Limit. If the limit is
-	// below what the fastest way may use, the Gram matrix is kept smaller.
+	// below what the fastest way may use, Gram matrices are kept smaller; if it is below what
+	// all folds may use together, they take turns, as many at a time as fit, and each solve
+	// starts from coefficients alone, at up to twice the work. Both can change the last bits.
+	// It is an upper bound, several times what most data need; [PoolOptions].MaxBytes goes by
+	// what is usual.
 	MaxBytes int64
 	Kernels  string // the kernel set; "" means that of the variable PARE_KERNELS, else the fastest
 	Method   Method // how hypergradients are computed; "" means Implicit

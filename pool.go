@@ -24,7 +24,7 @@ type PoolOptions struct {
 	Queue int
 	// MaxBytes bounds the working memory that the admitted calls are expected to use together,
 	// not counting the data and garbage not yet collected; 0 means no limit. A call that is
-	// expected to need more works on fewer classes at once and with smaller caches, which can
+	// expected to need more works on fewer classes or folds at once and with smaller caches, which can
 	// change the last bits of results; if that is not enough, it is refused with an error of
 	// kind Limit.
 	MaxBytes int64
@@ -77,6 +77,7 @@ type seat struct {
 	*share.Member
 	bytes    int64
 	gram     int // columns of the largest Gram matrix; 0: no limit of the pool's
+	lanes    int // that hold more than coefficients at once; 0: all
 	observer Observer
 }
 
@@ -147,44 +148,61 @@ func (s *seat) tell(a Admission) {
 }
 
 // fitInto makes the call one that is expected to stay within so many bytes: with fewer
-// classes at once, and then with smaller Gram matrices.
+// classes at once, then with smaller Gram matrices, and then with fewer folds at once.
 func (e *engine) fitInto(most int64, v *Validation, s *seat) error {
 	n, p := e.of.X.Dims()
-	gram := min(n, p, inner.UsualGram)
-	s.bytes = e.of.UsualBytes(e.problems(v), gram)
-	if most == 0 || s.bytes <= most {
+	usual := min(n, p, inner.UsualGram)
+	gram := usual
+	expect := func() {
+		own, lanes := e.problems(v)
+		if s.bytes = e.of.UsualBytes(own, lanes, gram); s.lanes > 0 {
+			s.bytes = e.of.UsualBytes(own, s.lanes, gram) + int64(own+lanes)*e.of.UsualIdleBytes()
+		}
+	}
+	shrink := func() {
+		for s.bytes > most && gram > inner.LeastGram {
+			gram = max(inner.LeastGram, gram/2)
+			s.gram = gram
+			expect()
+		}
+	}
+	if expect(); most == 0 || s.bytes <= most {
 		return nil
 	}
 	for e.family.classes && e.config.Threads > 1 && s.bytes > most {
 		e.config.Threads--
-		s.bytes = e.of.UsualBytes(e.problems(v), gram)
+		expect()
 	}
-	for s.bytes > most && gram > inner.LeastGram {
-		gram = max(inner.LeastGram, gram/2)
-		s.gram = gram
-		s.bytes = e.of.UsualBytes(e.problems(v), gram)
+	if shrink(); s.bytes > most && v != nil && !e.family.classes {
+		gram, s.gram = usual, 0
+		_, lanes := e.problems(v)
+		for s.lanes = min(e.config.threads(), lanes); ; s.lanes-- {
+			if expect(); s.bytes <= most || s.lanes == 1 {
+				break
+			}
+		}
+		shrink()
 	}
 	if s.bytes > most {
-		return outcome.At(outcome.Limit, "max-bytes", "%d inner problems are expected to take %d bytes with the smallest caches, the pool has %d; give it more, or ask for fewer folds", e.problems(v), s.bytes, most)
+		return outcome.At(outcome.Limit, "max-bytes", "the call is expected to take %d bytes with the smallest caches and as few inner problems at once as can be, and the limit leaves %d; give it more, or ask for fewer folds", s.bytes, most)
 	}
 	return nil
 }
 
-// problems returns how many inner problems a call holds at once.
-func (e *engine) problems(v *Validation) int {
-	each := e.atOnce()
+// problems returns how many inner problems a call holds at once, on all rows and of folds.
+func (e *engine) problems(v *Validation) (own, lanes int) {
+	own = e.atOnce()
 	if v == nil {
-		return each
+		return own, 0
 	}
 	folds := v.count()
 	if v.onAllRows() {
-		folds, each = 2, 1
+		folds, own = 2, 1
 	}
-	all := each * (1 + folds)
-	if e.family.form.Hyperparameters == inner.PerColumn {
-		all *= 2 // one λ for all columns comes before
+	if lanes = own * folds; e.family.form.Hyperparameters == inner.PerColumn {
+		return 2 * own, 2 * lanes // one λ for all columns comes before
 	}
-	return all
+	return own, lanes
 }
 
 // onAllRows reports a criterion that holds out no rows.

@@ -28,10 +28,10 @@ func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	if name := v.splits(); name != "" {
 		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
 	}
-	if err := e.afford(e.atOnce() + e.solvers(nil)); err != nil {
+	if err := e.afford(e.atOnce(), e.solvers(nil)); err != nil {
 		return spec, err
 	}
-	spec.Solver = e.solver()
+	e.bound(&spec)
 	sigma := v.Sigma
 	if sigma == 0 {
 		var err error
@@ -131,8 +131,8 @@ func (e *engine) byLeftOut(v Validation) (bilevel.Spec, error) {
 	case name != "":
 		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
 	}
-	err := e.afford(e.atOnce() + e.solvers(nil))
-	spec.Solver = e.solver()
+	err := e.afford(e.atOnce(), e.solvers(nil))
+	e.bound(&spec)
 	e.leftOut = v.Criterion
 	return spec, err
 }

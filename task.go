@@ -40,10 +40,10 @@ func (e *engine) task(ctx context.Context, o SelectOptions) (*task, error) {
 		return nil, err
 	}
 	if columns { // both the scalar and the per-column problems are held in memory
-		if err := e.afford(2 * (e.atOnce() + e.solvers(t.spec.Folds))); err != nil {
+		if err := e.afford(2*e.atOnce(), 2*e.solvers(t.spec.Folds)); err != nil {
 			return nil, err
 		}
-		t.spec.Solver = e.solver()
+		e.bound(&t.spec)
 	}
 	if t.problem, err = single.over(ctx, t.spec, o); err != nil {
 		return nil, err

@@ -173,8 +173,8 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 		}
 		return spec, err
 	}
-	err = e.afford(e.atOnce() + e.solvers(spec.Folds))
-	spec.Solver = e.solver()
+	err = e.afford(e.atOnce(), e.solvers(spec.Folds))
+	e.bound(&spec)
 	return spec, err
 }
 

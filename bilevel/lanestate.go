@@ -52,10 +52,18 @@ func (m *made) state(number int) []byte {
 	if at, ok := m.kept[number]; ok {
 		return at.encode()
 	}
-	if at := m.lane.ended(); at != nil && number == 0 {
+	if at := m.ended(); at != nil && number == 0 {
 		return at.encode()
 	}
 	return nil
+}
+
+// ended returns the state that the lane ended in, or was told to go on from.
+func (m *made) ended() *state {
+	if at := m.lane.ended(); at != nil {
+		return at
+	}
+	return m.left
 }
 
 // restore takes over what state has encoded under a number.
@@ -68,7 +76,8 @@ func (m *made) restore(number int, data []byte) error {
 		m.put(number, at)
 		return nil
 	default:
-		return m.lane.resume(&at)
+		m.left = &at
+		return m.lane.resume(&state{at.Solution, at.tangent.clone()})
 	}
 }
 

@@ -29,6 +29,7 @@ type Lanes struct {
 
 	mu   sync.Mutex
 	made map[LaneID]*made
+	room chan struct{} // for lanes that hold more than their coefficients; nil: for all
 }
 
 // made is a lane, or what hinders it, and the states that it is asked to keep.
@@ -37,6 +38,7 @@ type made struct {
 	lane lane
 	err  error
 	kept map[int]state // by number
+	left *state        // where the lane has ended, once it has let go or was told; nil: nowhere
 }
 
 // lane is an inner problem, and what solves and differentiates it.
@@ -71,7 +73,9 @@ func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, e
 	if spec.threads == nil {
 		spec.threads = team.NewThreads(spec.Threads, spec.Turns)
 	}
-	return &Lanes{spec: spec, folds: folds, classes: classes, columns: columns, open: open, made: map[LaneID]*made{}}
+	l := &Lanes{spec: spec, folds: folds, classes: classes, columns: columns, open: open, made: map[LaneID]*made{}}
+	l.frugal()
+	return l
 }
 
 // at returns a lane, made if need be.
@@ -89,6 +93,9 @@ func (l *Lanes) at(id LaneID) (*made, error) {
 	m.once.Do(func() {
 		if m.lane, m.err = l.open(id); m.err != nil && l.spec.Risk == nil {
 			m.err = outcome.In(fmt.Sprintf("fold %d", id.Fold), m.err)
+		}
+		if m.err == nil && m.left != nil {
+			m.err = m.lane.resume(&state{m.left.Solution, m.left.tangent.clone()})
 		}
 	})
 	return m, m.err
@@ -109,6 +116,10 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 	results, ended := make([]LaneResult, len(requests)), make([]chan struct{}, len(requests))
 	tasks := make([]func() error, 0, 2*len(requests))
 	for i := range requests {
+		if l.room != nil {
+			tasks = append(tasks, func() error { return l.alone(inner, requests[i], &results[i], solved) })
+			continue
+		}
 		ended[i] = make(chan struct{})
 		tasks = append(tasks, func() error {
 			err := l.turn(inner, func() error { return l.begin(inner, &requests[i], &results[i]) })
@@ -122,7 +133,7 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 		})
 	}
 	for i := range requests {
-		if !l.slopes(&requests[i]) {
+		if l.room != nil || !l.slopes(&requests[i]) {
 			continue
 		}
 		tasks = append(tasks, func() error {

@@ -32,7 +32,7 @@ func (p *Problem) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, 
 				defer close(results[i])
 				for _, logLambda := range path {
 					at, err := p.runner.Run(inner, []LaneRequest{{
-						Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true, Anew: p.memory.on,
+						Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true, Anew: p.anew(),
 					}}, tell(logLambda))
 					if err != nil {
 						return err

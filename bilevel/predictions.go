@@ -38,7 +38,7 @@ func (j *judged) scores() []float64 {
 // HeldOut predicts the rows of every fold at λ, from the solutions there if they were kept.
 // When ctx ends it returns ctx's error.
 func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) ([]Predicted, error) {
-	results, err := p.runner.Run(ctx, p.ask(p.spec.telling(p.kept, logLambda, p.memory.on)), nil)
+	results, err := p.runner.Run(ctx, p.ask(p.spec.telling(p.kept, logLambda, p.anew())), nil)
 	if err != nil {
 		return nil, err
 	}

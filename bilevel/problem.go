@@ -77,6 +77,10 @@ type Spec struct {
 	// Threads bounds the threads at work at once, on lanes or, where these are fewer, within
 	// them. 0 means all processors.
 	Threads int
+	// AtOnce, where positive, bounds the lanes that have more in memory than their coefficients
+	// at a time: each lets go of the rest when it has answered, and begins anew the next time,
+	// which moves the last bits. Lanes of classes have little of their own, and keep it.
+	AtOnce int
 	// Turns, where set, has lanes wait for their turn among the tasks of others, too.
 	Turns Turns
 	// Solved, where set, is told of inner problems as they end: how many are done of those
@@ -238,7 +242,7 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	start := time.Now()
 	request := LaneRequest{
 		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Rough: r.Rough && p.spec.Risk == nil, Curvature: p.Curvature && !r.ValueOnly,
-		Start: p.begin, Unscaled: p.begin != nil, Anew: p.memory.on,
+		Start: p.begin, Unscaled: p.begin != nil, Anew: p.anew(),
 	}
 	p.begin = nil
 	if r.From != nil {

@@ -38,6 +38,9 @@ func (d *Data) Close() error {
 	return d.mapped.Close()
 }
 
+// Mapped reports whether X and Y lie in a file that is mapped into memory.
+func (d *Data) Mapped() bool { return d.mapped != nil }
+
 // openMapped maps the file of an input.
 func openMapped(in *input.Input, o Options) (*Data, error) {
 	if in.File() == nil || in.Unpacks() {

@@ -95,6 +95,7 @@ type dataset struct {
 	upper        []float64
 	columnFacts
 	nnz         int64
+	room        int64 // in bytes, for the work on the data; 0: there is no limit
 	loadSeconds float64
 }
 
@@ -114,6 +115,9 @@ func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error
 	}
 	if err == nil {
 		err = f.differ(d)
+	}
+	if err == nil {
+		d.room, err = f.room(d)
 	}
 	return d, err
 }

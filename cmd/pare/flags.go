@@ -49,6 +49,7 @@ func (f commonFlags) config(d *dataset) pare.Config {
 		Kernels:      f.Kernels,
 		Method:       f.method(),
 		Certify:      f.certifies(d),
+		Pool:         d.pool(f.threads(), 1),
 
 		PenaltyFactors: d.factors,
 		Lower:          d.lower,

@@ -12,10 +12,11 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// limitFlags bound what reading data takes.
+// limitFlags bound what reading data takes, and all that the program does.
 type limitFlags struct {
-	MaxRows  int      `placeholder:"N" env:"PARE_MAX_ROWS" help:"Refuse data with more rows." group:"Data"`
-	MaxBytes byteSize `placeholder:"SIZE" env:"PARE_MAX_BYTES" help:"Refuse data that need more memory to read, such as 500M or 2G (default: most of the memory that is free)." group:"Data"`
+	MaxRows   int      `placeholder:"N" env:"PARE_MAX_ROWS" help:"Refuse data with more rows." group:"Data"`
+	MaxBytes  byteSize `placeholder:"SIZE" env:"PARE_MAX_BYTES" help:"Refuse data that need more memory to read, such as 500M or 2G (default: most of the memory that is free)." group:"Data"`
+	MaxMemory byteSize `placeholder:"SIZE" env:"PARE_MAX_MEMORY" help:"Stay within this much memory, such as 500M or 2G, including data but not mapped files: work on fewer folds or classes at once with smaller caches, which can change the last digits, or end with an error that says how much is expected to be needed." group:"Engine"`
 }
 
 func (f limitFlags) check() error {
@@ -33,6 +34,9 @@ func (f limitFlags) limits() sparse.Limits {
 	r := sparse.Limits{Rows: f.MaxRows, Bytes: int64(f.MaxBytes)}
 	if left, known := memoryLeft(); known && r.Bytes == 0 {
 		r.Bytes = max(1, int64(share*float64(left)))
+	}
+	if most := int64(f.MaxMemory) - baseline; f.MaxMemory > 0 && (r.Bytes == 0 || most < r.Bytes) {
+		r.Bytes = max(1, most)
 	}
 	return r
 }

@@ -100,7 +100,9 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 	config.Certify = false // a row has no room for proofs
 	config.Solved = env.progress.inner(r.top)
 	env.progress.expect(len(grid), 0)
-	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, config))
+	folds := config
+	config.Pool, folds.Pool = d.pool(config.Threads, 2), d.pool(config.Threads, 2)
+	next, stop := iter.Pull2(pare.Validate(ctx, d.x, d.y, grid, v, folds))
 	defer stop()
 	began, met := time.Now(), entries{}
 	for fitted, err := range pare.Path(ctx, d.x, d.y, grid, config) {

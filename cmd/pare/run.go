@@ -102,7 +102,13 @@ func run(ctx context.Context, asked *interrupt, args []string, stdin io.Reader, 
 		env.notes = io.Discard
 	}
 	asked.announce(func() { env.progress.begin("stopping, once more kills") })
-	res, err := chosen.run(ctx, env)
+	work := func(ctx context.Context) (result, error) { return chosen.run(ctx, env) }
+	var res result
+	if limited, ok := chosen.(memoryLimited); ok {
+		res, err = limited.within(ctx, work)
+	} else {
+		res, err = work(ctx)
+	}
 	env.progress.stop()
 	if err != nil {
 		return fail(err, out.JSON, stdout, stderr)

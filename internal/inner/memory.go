@@ -20,7 +20,8 @@ const (
 	bytesPerRow    = 500
 	bytesPerColumn = 500
 	bytesPerEntry  = 100
-	bytesPerPair   = 56 // of columns of a Gram matrix: with room to grow, and its factors
+	bytesIdle      = 100 // per row and column, of a problem that is not at work
+	bytesPerPair   = 56  // of columns of a Gram matrix: with room to grow, and its factors
 	bytesAlways    = 1 << 20
 	bytesOfProofs  = 64 << 20
 	bytesOfVectors = 64 // per entry of the matrices that solvers of support vectors factorise
@@ -48,11 +49,19 @@ func (s *Statement) MostBytes() (need, pair float64) {
 	return need, pair
 }
 
+// IdleBytes is MostBytes of the problem while it is not at work: vectors, and coefficients.
+func (s *Statement) IdleBytes() float64 {
+	n, p := s.X.Dims()
+	return float64(bytesIdle * (int64(n) + int64(p)))
+}
+
 // What an inner problem is expected to have in use, as it was measured on data of many shapes
 // (TestExpectedBytes): to a factor of 3, where MostBytes is an upper bound.
 const (
 	usualAlways = 1 << 18
 	usualRow    = 160
+	usualDirect = 60 // of a row, where the matrix is worked on in its place
+	usualIdle   = 16 // of a row or a column of a problem that is not at work
 	usualColumn = 90
 	usualValue  = 50 // of a column that is packed
 	usualCurved = 90 // the same where its weights change
@@ -60,9 +69,9 @@ const (
 	usualPair   = 24 // of columns of a Gram matrix
 )
 
-// UsualBytes returns how many bytes so many such problems are expected to have in use, with Gram
-// matrices of so many columns.
-func (s *Statement) UsualBytes(problems, gram int) int64 {
+// UsualBytes returns how many bytes so many such problems on all rows, and of folds, are expected
+// to have in use, with Gram matrices of so many columns.
+func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 	rows, columns := s.X.Dims()
 	n, p, values := float64(rows), float64(columns), float64(s.X.NNZ())
 	// Working sets grow with the support, and that is bounded by the rows.
@@ -71,11 +80,23 @@ func (s *Statement) UsualBytes(problems, gram int) int64 {
 	if !s.quadratic() {
 		each = usualCurved
 	}
-	if _, dense := s.X.(*sparse.Dense); dense {
+	_, dense := s.X.(*sparse.Dense)
+	if dense {
 		each *= usualDense
 	}
-	one := usualAlways + float64(usualRow*n) + float64(usualColumn*p) + float64(each*packed) + float64(usualPair*gram*gram)
-	return int64(min(float64(problems)*one, math.MaxInt64/2))
+	always := usualAlways + float64(usualColumn*p) + float64(usualPair*gram*gram)
+	lane := always + float64(usualRow*n) + float64(each*packed)
+	whole := lane
+	if !dense && s.quadratic() && s.Weights == nil && !s.Standardise && s.Factors == nil {
+		whole = always + float64(usualDirect*n) // see support.Columns
+	}
+	return int64(min(float64(own)*whole+float64(lanes)*lane, math.MaxInt64/2))
+}
+
+// UsualIdleBytes is UsualBytes of such a problem that is not at work.
+func (s *Statement) UsualIdleBytes() int64 {
+	n, p := s.X.Dims()
+	return usualIdle * (int64(n) + int64(p))
 }
 
 // quadratic reports the squared loss.

@@ -1,0 +1,54 @@
+package bilevel
+
+import "context"
+
+// Lanes that may hold little at once: each has more in memory than its coefficients only while
+// it answers, as many at a time as the [Spec] allows. Problems ask to begin anew then, of lanes
+// elsewhere, too, for the same bits.
+
+// anew reports whether solves begin with coefficients and nothing else that was learnt.
+func (p *Problem) anew() bool { return p.memory.on || p.spec.AtOnce > 0 }
+
+// frugal makes lanes let go of what they hold, where they can.
+func (l *Lanes) frugal() {
+	if l.spec.AtOnce > 0 && l.classes == 0 {
+		l.room = make(chan struct{}, l.spec.AtOnce)
+	}
+}
+
+// alone answers a request, its gradient included, when there is room for a lane, which then
+// lets go.
+func (l *Lanes) alone(ctx context.Context, r LaneRequest, out *LaneResult, solved func()) error {
+	select {
+	case l.room <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-l.room }()
+	r.Anew = true
+	err := l.turn(ctx, func() error { return l.begin(ctx, &r, out) })
+	if solved != nil && r.Ask == AskSolve {
+		solved()
+	}
+	if err == nil && l.slopes(&r) {
+		err = l.turn(ctx, func() error { return l.finish(ctx, &r, out) })
+	}
+	if err == nil {
+		l.letGo(r.Lane, r.Ask)
+	}
+	return err
+}
+
+// letGo keeps of a lane what its next solve depends on.
+func (l *Lanes) letGo(id LaneID, answered Ask) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.made[id]
+	left := &made{kept: m.kept, left: m.left}
+	if answered == AskSolve {
+		if left.left = m.lane.ended(); left.left != nil {
+			left.left.tangent = left.left.tangent.clone()
+		}
+	}
+	l.made[id] = left
+}

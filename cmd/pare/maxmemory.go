@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// The memory of the whole program, as --max-memory bounds it.
+
+// baseline is what the program takes before it has read anything, and keeps free.
+const baseline = 16 << 20
+
+// room is what a limit leaves for the work on data that have been read; 0: there is no limit.
+func (f limitFlags) room(d *dataset) (int64, error) {
+	if f.MaxMemory == 0 {
+		return 0, nil
+	}
+	taken := int64(baseline)
+	if x, values := d.x.Arrays(); !d.Mapped() || d.x != d.X {
+		taken += int64(4*len(x) + 8*len(values))
+	}
+	left := int64(f.MaxMemory) - taken
+	if left <= 0 {
+		return 0, outcome.At(outcome.Limit, "max-memory", "the data and the program take %d bytes, the limit is %d: give it more, or map the data (pare convert)", taken, f.MaxMemory)
+	}
+	return left, nil
+}
+
+// pool is a pool of what a limit leaves each of so many calls at once; nil without one.
+func (d *dataset) pool(threads, calls int) *pare.Pool {
+	if d.room == 0 {
+		return nil
+	}
+	p, err := pare.NewPool(pare.PoolOptions{MaxBytes: max(1, d.room/int64(calls)), Threads: threads})
+	if err != nil {
+		panic(err) // of numbers that are negative
+	}
+	return p
+}
+
+// memoryLimited is a command with these flags.
+type memoryLimited interface {
+	within(ctx context.Context, work func(context.Context) (result, error)) (result, error)
+}
+
+// within runs work that ends with an error of kind Limit where it takes more memory than it
+// may. The garbage collector is told to keep to the limit, and what is in use is looked at
+// twenty times a second.
+func (f limitFlags) within(ctx context.Context, work func(context.Context) (result, error)) (result, error) {
+	if f.MaxMemory == 0 {
+		return work(ctx)
+	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(f.MaxMemory)))
+	ctx, end := context.WithCancelCause(ctx)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		f.watch(stop, end)
+	}()
+	res, err := work(ctx)
+	close(stop)
+	<-stopped
+	if e, ok := errors.AsType[*outcome.Error](context.Cause(ctx)); ok {
+		return nil, e
+	}
+	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Kind == outcome.Limit && e.Flag == "max-bytes" {
+		named := *e // the limit of a pool is this one
+		named.Flag = "max-memory"
+		return nil, &named
+	}
+	return res, err
+}
+
+func (f limitFlags) watch(stop <-chan struct{}, end context.CancelCauseFunc) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case <-tick.C:
+		}
+		if inUse() <= int64(f.MaxMemory) {
+			continue
+		}
+		debug.FreeOSMemory() // what is garbage does not count
+		if bytes := inUse(); bytes > int64(f.MaxMemory) {
+			end(outcome.At(outcome.Limit, "max-memory", "%d bytes are in use, the limit is %d: give it more, or ask for fewer folds or a larger --min-ratio", bytes, f.MaxMemory))
+			return
+		}
+	}
+}
+
+// inUse is the memory that the Go runtime has from the system; mapped files are not in it.
+func inUse() int64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(samples)
+	return int64(samples[0].Value.Uint64() - samples[1].Value.Uint64())
+}

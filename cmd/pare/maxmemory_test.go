@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// With --max-memory a choice has fewer folds at once and stays within the limit, or says before
+// any work how much is expected to be needed; what a limit does not touch has the same bits.
+func TestMaxMemory(t *testing.T) {
+	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 3000, P: 400, Density: 0.5, Active: 30})
+	var text strings.Builder
+	for i := range q.Y {
+		fmt.Fprintf(&text, "%.4f", q.Y[i])
+		for j, v := range q.X[i] {
+			if v != 0 {
+				fmt.Fprintf(&text, " %d:%.4f", j+1, v)
+			}
+		}
+		text.WriteString("\n")
+	}
+	file := writeFile(t, "data.svm", text.String())
+	args := []string{"select", "--threads=2", file}
+	want := decoded[selectResult](t, exitOK, args...)
+	if got := decoded[selectResult](t, exitOK, append(args, "--max-memory=100G")...); got.Value != want.Value || got.LogLambda[0] != want.LogLambda[0] {
+		t.Errorf("%v at %v under a limit of no effect, without it %v at %v", got.Value, got.LogLambda, want.Value, want.LogLambda)
+	}
+	got := decoded[selectResult](t, exitOK, append(args, "--max-memory=60M")...)
+	if float64(got.Value) > 1.01*float64(want.Value) {
+		t.Errorf("criterion %v under a limit, %v without", got.Value, want.Value)
+	}
+	for limit, says := range map[string]string{"40M": "is expected to take", "20M": "the limit is 20000000", "17M": "memory"} {
+		for _, command := range []string{"select", "path"} {
+			o := pareRun(t, command, "--max-memory="+limit, file)
+			if o.code != exitUsage && o.code != exitFailed || !strings.Contains(o.stderr, "max-") || limit == "40M" && !strings.Contains(o.stderr, "--max-memory: the call "+says) {
+				t.Errorf("%s within %s: exit %d\n%s", command, limit, o.code, o.stderr)
+			}
+		}
+	}
+}
+
+// Work that takes more than was expected ends with an error of kind limit.
+func TestMaxMemoryEndsWork(t *testing.T) {
+	limits := limitFlags{MaxMemory: byteSize(inUse() + 32<<20)}
+	var held []byte
+	_, err := limits.within(t.Context(), func(ctx context.Context) (result, error) {
+		held = bytes.Repeat([]byte{1}, 128<<20)
+		<-ctx.Done()
+		return nil, ctx.Err()
+	})
+	if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.Limit || e.Flag != "max-memory" {
+		t.Errorf("%v after %d bytes", err, len(held))
+	}
+}

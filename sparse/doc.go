@@ -1,6 +1,6 @@
-// Package sparse holds design matrices: n × p, one row per sample, one column
-// per feature. They are checked once, where they are made, and immutable ever
-// after, so that solvers may trust every index and share them freely.
+// Package sparse holds design matrices: n × p, one row per sample, one column per feature. They
+// are checked once, when they are made, and are immutable from then on, so that solvers can
+// trust every index and share them.
 //
 // # Compressed columns
 //
@@ -22,22 +22,21 @@
 //	rows       1    3    0    3    0    1    2    3
 //	values     3    5    1    2    7    8    9    6
 //
-// A loop over columns of equal length ends where the processor expects it to;
-// on text, where most columns are short, passes over the matrix are about twice
-// as fast for it. Nobody else needs to know: [CSC.Column] takes the user's
-// index, and [CSC.Order] says in which order columns are best visited. Only
-// code that hands many columns to one kernel call asks for [CSC.Storage].
+// The processor predicts the end of loops over columns of equal length well: on text, where most
+// columns are short, passes over the matrix are about twice as fast for it. [CSC.Column] takes
+// the user's index; [CSC.Order] is the order in which columns are visited fastest, and
+// [CSC.Arrays] with [CSC.Span] serve code that hands many columns to one kernel call.
 //
-// Where half of the entries or more are nonzero, [Compact] turns the matrix
-// into a [Dense] one; both are a [Matrix].
+// If half of the entries or more are nonzero, [Compact] turns the matrix into a [Dense] one; both
+// are a [Matrix].
 //
 // # Files
 //
 // [ReadSVMLight] and [OpenSVMLight] read svmlight (LIBSVM) text as it streams
-// in, in bounded memory, and refuse whatever is not exactly that, with line and
-// byte; [WriteSVMLight] writes what reads back bit for bit. [Preparation] drops
-// rare columns and scales rows or columns to unit norm, [Summarise] says what
-// is in a matrix.
+// in, in bounded memory, and refuse anything malformed with its line and byte;
+// [WriteSVMLight] writes text that reads back bit for bit. [Preparation] drops
+// rare columns and scales rows or columns to unit norm, and [Summarise] describes
+// a matrix.
 //
 // Folds, weights and centring never copy a matrix: that is what [View] is for.
 package sparse

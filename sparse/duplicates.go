@@ -6,14 +6,13 @@ import (
 )
 
 // Copies are columns found to equal one another, up to sign, on the rows of
-// positive weight of a view and after centring. Real text has many: words that
-// occur in the same documents. A problem with one strength for all columns has
-// infinitely many solutions on them; the one that shares a coefficient equally,
-// with the signs of the copies, is the limit of the elastic net as its ridge
-// vanishes, unique, and differentiable.
+// positive weight of a view and after centring. Text has many: words that occur in the same
+// documents. With one strength for all columns, an inner problem has infinitely many solutions
+// on them; the one that shares the coefficient equally, with the signs of the copies, is unique
+// and differentiable: it is the limit of the elastic net as its ridge vanishes.
 //
-// Nobody needs to know of copies among the columns that nobody works on: Copies knows
-// those that [Copies.Find] was shown. A nil *Copies knows none.
+// Only columns given to [Copies.Find] are compared, so that columns that no solver works on cost
+// nothing. A nil *Copies has none.
 type Copies struct {
 	view           *View
 	opposite       bool               // a column that equals another's negative copies it too

@@ -12,8 +12,8 @@ import (
 
 // lambdaFlags state one λ.
 type lambdaFlags struct {
-	LogLambda string `placeholder:"λ,..." help:"λ = ln α: one for all, one per hyperparameter, or @FILE with one a line." group:"Strength (one of these)"`
-	Ratio     string `placeholder:"R,..." help:"α/αmax, in the same ways; 0.01 is a hundredth of the strength that makes every coefficient zero." group:"Strength (one of these)"`
+	LogLambda string `placeholder:"λ,..." help:"λ = ln α: one value for all, one per hyperparameter, or @FILE with one per line." group:"Strength (one of these)"`
+	Ratio     string `placeholder:"R,..." help:"α/αmax, given in the same way; 0.01 is a hundredth of the strength that makes every coefficient zero." group:"Strength (one of these)"`
 	Alpha     string `placeholder:"α,..." help:"α itself: the alpha of scikit-learn, the lambda of glmnet (not svm)." group:"Strength (one of these)"`
 	C         string `name:"C" placeholder:"C" help:"logreg, multiclass and svm: the C of scikit-learn and liblinear, α = 1/(nC)." group:"Strength (one of these)"`
 }

@@ -24,7 +24,7 @@ import (
 
 // plotFlags ask for the curve of the criterion.
 type plotFlags struct {
-	Plot drawing `placeholder:"OUT.svg" help:"Draw the criterion against the strength in the text, or --plot=OUT.svg or OUT.png to a file (default: in the text, on a terminal, where that takes no more work)." group:"Output"`
+	Plot drawing `placeholder:"OUT.svg" help:"Draw the criterion against the strength, in the text or, with --plot=OUT.svg or OUT.png, to a file (default: in the text on a terminal, if that costs nothing)." group:"Output"`
 }
 
 func (f plotFlags) check() error {

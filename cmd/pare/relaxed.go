@@ -10,7 +10,7 @@ import (
 
 // relaxedFlags ask for a refit without penalty.
 type relaxedFlags struct {
-	Relaxed bool `help:"Refit without penalty on the columns chosen, and print that beside; --save keeps it (not ridge, svm, multiclass)." group:"Output"`
+	Relaxed bool `help:"Also refit without penalty on the columns chosen; --save then saves that model (not ridge, svm, multiclass)." group:"Output"`
 }
 
 // relaxedResult is such a refit.

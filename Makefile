@@ -56,7 +56,8 @@ figures: ## the paper's figures into docs/figures (QUICK=1: minutes, not hours)
 	bin/perf figures $(quick) --state bin/figures.json
 peers: ## our solvers beside those installed, kept in bin/peers.json
 	go build -o bin/perf ./cmd/perf
-	bin/perf peers $(quick) --state bin/peers.json --csv docs/goals/peers.csv
+	bin/perf peers $(quick) --rows lasso,enet,wlasso,logreg,svm,check --state bin/peers.json --csv docs/goals/peers.csv
+	bin/perf peers $(quick) --rows families --state bin/peers.json --csv docs/goals/families.csv
 
 goals: ## what the project has set itself, measured, into docs/goals
 	go build -o bin/perf ./cmd/perf

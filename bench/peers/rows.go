@@ -51,8 +51,8 @@ func Rows() []Row {
 	}
 	add("families", Huber, []string{"a9a", "reuters_places"}, 0.1, 0.01)
 	classes := []string{"usps", "mnist", "reuters_multi53"}
-	add("families", Multinomial, classes, 0.1, 0.02)
-	add("families", MultinomialGroup, classes, 0.1, 0.02)
+	add("families", Multinomial, classes, 0.5, 0.1)
+	add("families", MultinomialGroup, classes, 0.5, 0.1)
 	add("families", Group, []string{"a9a", "w8a"}, 0.1, 0.01)
 	others := []string{"w8a", "rcv1_vw", "usps", "mnist"}
 	add("check", Lasso, others, 0.1, 0.01)

@@ -18,7 +18,7 @@ import (
 // wrote stays; what lies between two marks is replaced:
 //
 //	<!-- table FILE [: COLUMN, ...] -->   a CSV, or some columns of it
-//	<!-- peers FILE : MODEL GAP -->               what perf peers --csv wrote, a row per problem
+//	<!-- peers FILE : MODEL,... GAP -->           what perf peers --csv wrote, a row per problem
 //	<!-- run FILE -->                             how a study came about
 //	<!-- end -->
 type pageCommand struct {
@@ -172,17 +172,17 @@ func runBlock(path, _ string) (string, error) {
 		r.Command, r.Seconds, r.Date, r.Machine, r.Kernels, r.Go, revision, r.Load), nil
 }
 
-// peersBlock has a row for each problem of a model at a gap: our seconds, and how
+// peersBlock has a row for each problem of some models at a gap: our seconds, and how
 // many times as long each of the others takes.
 func peersBlock(path, how string) (string, error) {
 	heading, rows, err := readCSV(path)
 	if err != nil {
 		return "", err
 	}
-	model, gap, _ := strings.Cut(how, " ")
+	models, gap, _ := strings.Cut(how, " ")
 	target, err := strconv.ParseFloat(strings.TrimSpace(gap), 64)
 	if err != nil {
-		return "", fmt.Errorf("a model and a gap, not %q", how)
+		return "", fmt.Errorf("models and a gap, not %q", how)
 	}
 	if !slices.Equal(heading, peersHeading()) {
 		return "", errors.New("not a table of perf peers --csv")
@@ -195,7 +195,7 @@ func peersBlock(path, how string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if of, _, _ := strings.Cut(row, " "); of != model || t != target {
+		if of, _, _ := strings.Cut(row, " "); !slices.Contains(strings.Split(models, ","), of) || t != target {
 			continue
 		}
 		if !slices.Contains(problems, row) {

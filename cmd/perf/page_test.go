@@ -27,7 +27,7 @@ func TestPagesAreRenewedFromFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := write("page.md", "Before <!-- a remark -->.\n<!-- table a.csv: z, y -->\nold\n<!-- end -->\n<!-- run a.json -->\n<!-- end -->\n"+
-		"<!-- peers p.csv: lasso 1e-6 -->\n<!-- end -->\n<!-- table none.csv -->\nstays\n<!-- end -->\nAfter.\n")
+		"<!-- peers p.csv: enet,lasso 1e-6 -->\n<!-- end -->\n<!-- table none.csv -->\nstays\n<!-- end -->\nAfter.\n")
 	_, errs := perf(t, 0, "page", page)
 	if !strings.Contains(errs, "none.csv") {
 		t.Errorf("%s", errs)

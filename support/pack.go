@@ -28,8 +28,9 @@ func (c *Columns) add(j int32) (slot int32) {
 			c.plain = lengthen(c.plain, size)
 			packed = c.plain[from:]
 		}
+		number, values := c.number, values[:len(rows)]
 		for at, i := range rows {
-			k := c.number[i]
+			k := number[i]
 			out[kept], packed[kept] = k, values[at]
 			kept += int(^uint32(k) >> 31)
 		}
@@ -137,16 +138,17 @@ func (c *Columns) fill(slot int) {
 // weights.
 func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, square float64) {
 	index, out = index[:len(values)], out[:len(values)]
+	root := c.root
 	if !c.view.Centred() {
 		var odd float64 // two sums, neither of which waits for the other
 		i := 0
 		for ; i+1 < len(values); i += 2 {
-			u, v := values[i]*c.root[index[i]], values[i+1]*c.root[index[i+1]]
+			u, v := values[i]*root[index[i]], values[i+1]*root[index[i+1]]
 			out[i], out[i+1] = u, v
 			square, odd = math.FMA(u, u, square), math.FMA(v, v, odd)
 		}
 		if i < len(values) {
-			u := values[i] * c.root[index[i]]
+			u := values[i] * root[index[i]]
 			out[i] = u
 			square = math.FMA(u, u, square)
 		}
@@ -154,7 +156,7 @@ func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, squar
 	}
 	var sum, seen float64
 	for i, x := range values {
-		r := c.root[index[i]]
+		r := root[index[i]]
 		v := x * r
 		out[i] = v
 		sum = math.FMA(r, v, sum)
@@ -162,7 +164,7 @@ func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, squar
 	}
 	mean = sum / c.total
 	for i, v := range out {
-		d := math.FMA(-mean, c.root[index[i]], v)
+		d := math.FMA(-mean, root[index[i]], v)
 		square = math.FMA(d, d, square)
 	}
 	return mean, math.FMA(max(0, c.total-seen)*mean, mean, square)

@@ -51,9 +51,10 @@ bench: ## benchmarks of PACKAGES, six runs, for benchstat
 QUICK ?=
 quick = $(if $(QUICK),--quick)
 .PHONY: figures peers goals results
-figures: ## the paper's figures into docs/figures (QUICK=1: minutes, not hours)
+figures: ## the figures of docs and README (QUICK=1: minutes, not hours)
 	go build -o bin/perf ./cmd/perf
 	bin/perf figures $(quick) --state bin/figures.json
+	go run ./cmd/pare select --quiet --plot=docs/figures/select-diabetes.svg
 peers: ## our solvers beside those installed, kept in bin/peers.json
 	go build -o bin/perf ./cmd/perf
 	bin/perf peers $(quick) --rows lasso,enet,wlasso,logreg,svm,check --state bin/peers.json --csv docs/goals/peers.csv

@@ -195,18 +195,18 @@ func (r *Result) curve() *chart {
 		c.down("c dash", r.place(r.OneSE.LogLambda))
 		c.dot("c", r.says(*r.OneSE, "one-standard-error choice: "), r.place(r.OneSE.LogLambda), r.OneSE.Value, 5)
 	}
-	numbered := []float64{} // where numbers stand
+	best := r.place(r.Best.LogLambda)
+	c.down("b", best)
+	numbered := []float64{} // where numbers stand, over all lines
 	for i, e := range visited {
 		x := r.place(e.LogLambda)
 		c.dot("open", r.says(e, fmt.Sprintf("visited as number %d: ", i+1)), x, e.Value, 5)
 		at := c.x.at(x)
 		if !slices.ContainsFunc(numbered, func(other float64) bool { return math.Abs(at-other) < apart }) {
-			c.text(&c.plane, at, c.y.at(e.Value)-11, anchorMid, strconv.Itoa(i+1))
+			c.text(&c.plane, at, c.y.at(e.Value)-11, anchorMid+" over", strconv.Itoa(i+1))
 			numbered = append(numbered, at)
 		}
 	}
-	best := r.place(r.Best.LogLambda)
-	c.down("b", best)
 	c.dot("b", r.says(*r.Best, "the choice: "), best, r.Best.Value, 6)
 	return c
 }

@@ -94,7 +94,7 @@ func TestCancelledIsACertifiedPoint(t *testing.T) {
 		t.Errorf("cancelled before: %v, %+v", err, sol)
 	}
 	certified(t, "cancelled before", q, sol, 1)
-	for after, done := 1, false; !done; after += 1 + after/2 { // at places all along the solve
+	for after, done := 1, false; !done; after += 1 + after { // at places all along the solve
 		looks := &oracle.Looks{Context: t.Context(), Left: after}
 		s.Reset()
 		sol, err := s.Solve(looks, g, cd.Options{Tol: 1e-14})

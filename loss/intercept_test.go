@@ -148,6 +148,36 @@ func TestNullIsTheObjectiveOfTheBestIntercept(t *testing.T) {
 	}
 }
 
+// TestTweedieHasADefaultPower: 1.5.
+func TestTweedieHasADefaultPower(t *testing.T) {
+	k := kernels.Available()[0]
+	for _, m := range []float64{-1, 0.3, 2} {
+		usual, named := loss.Tweedie{}, loss.Tweedie{Power: 1.5}
+		a, _ := usual.Concordance()
+		b, _ := named.Concordance()
+		if one(k, usual.Value, 2, m) != one(k, named.Value, 2, m) || one(k, usual.Curvature, 2, m) != one(k, named.Curvature, 2, m) || a != b {
+			t.Errorf("at %g the default is another power", m)
+		}
+	}
+}
+
+// TestMajorantsAreTight where the curvature is largest: a parabola twice as steep is above the loss,
+// too, and makes steps half as long.
+func TestMajorantsAreTight(t *testing.T) {
+	k := kernels.Available()[0]
+	for _, l := range []loss.Majorised{loss.Logistic{}, loss.Huber{Delta: 1}} {
+		bound, _ := l.Smoothness()
+		for _, m := range []float64{1, 1 + 1e-9, 1 - 1e-4} { // of y = 1: Huber's residual is 0
+			if _, logistic := l.(loss.Logistic); logistic {
+				m--
+			}
+			if got := one(k, l.Majorant, 1, m); !(math.Abs(got-bound) <= 1e-6*bound) {
+				t.Errorf("%s: %g at %g, want %g", l.Name(), got, m, bound)
+			}
+		}
+	}
+}
+
 // TestConcordanceIsMet: a bound of |ℓ‴|/ℓ″ is its least, as a larger one would pass all that only
 // asks for a bound, and make steps too short.
 func TestConcordanceIsMet(t *testing.T) {
@@ -216,7 +246,7 @@ func TestRowsWithoutABestIntercept(t *testing.T) {
 }
 
 // TestDivergenceAtTheEndsOfTheSegment: 0 at the residual itself, the loss at 0, whose conjugate
-// is −inf ℓ = 0; where predictions are far out, too, and dual points next to 0 there.
+// is −inf ℓ = 0; where predictions are far out, too, and dual points next to either end.
 func TestDivergenceAtTheEndsOfTheSegment(t *testing.T) {
 	k, out := kernels.Available()[0], []float64{0}
 	for _, w := range fixture.Losses() {
@@ -227,9 +257,18 @@ func TestDivergenceAtTheEndsOfTheSegment(t *testing.T) {
 			for _, c := range []float64{0, 1e-300, 1e-30, 1} {
 				w.Divergence(k, []float64{y}, []float64{m}, loss.Dual{Slope: rho, Scale: c, Balance: [2]float64{1, 1}}, out)
 				want := (1 - c) * one(k, w.Value, y, m)
-				if math.Abs(out[0]-want) > 1e-10*math.Abs(want) {
+				if !(math.Abs(out[0]-want) <= 1e-10*math.Abs(want)) {
 					t.Errorf("%s at (%g, %g), c %g: %g, want %g", w.Name(), y, m, c, out[0], want)
 				}
+			}
+			const rest = 0x1p-45 // next to the residual, by the series of what grows exponentially
+			bend := one(k, w.Curvature, y, m)
+			if bend < 1e-3 || w.Link() != loss.Log {
+				continue
+			}
+			w.Divergence(k, []float64{y}, []float64{m}, loss.Dual{Slope: rho, Scale: 1 - rest, Balance: [2]float64{1, 1}}, out)
+			if want := rest * rest * rho[0] * rho[0] / (2 * bend); !(math.Abs(out[0]-want) <= 1e-3*want) {
+				t.Errorf("%s at (%g, %g): %g next to the residual, want %g", w.Name(), y, m, out[0], want)
 			}
 		}
 	}

@@ -111,7 +111,6 @@ func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {
 			at.Prediction[i*q+k] = v
 		}
 	}
-	clear(one)
 	if f.view.Centred() {
 		f.settle(at)
 	} else {

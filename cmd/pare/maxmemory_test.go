@@ -27,12 +27,12 @@ func TestMaxMemory(t *testing.T) {
 		text.WriteString("\n")
 	}
 	file := writeFile(t, "data.svm", text.String())
-	args := []string{"select", "--threads=2", file}
+	args := []string{"select", "--threads=1", file}
 	want := decoded[selectResult](t, exitOK, args...)
 	if got := decoded[selectResult](t, exitOK, append(args, "--max-memory=100G")...); got.Value != want.Value || got.LogLambda[0] != want.LogLambda[0] {
 		t.Errorf("%v at %v under a limit of no effect, without it %v at %v", got.Value, got.LogLambda, want.Value, want.LogLambda)
 	}
-	got := decoded[selectResult](t, exitOK, append(args, "--max-memory=60M")...)
+	got := decoded[selectResult](t, exitOK, append(args, "--max-memory=70M")...)
 	if float64(got.Value) > 1.01*float64(want.Value) {
 		t.Errorf("criterion %v under a limit, %v without", got.Value, want.Value)
 	}

@@ -47,9 +47,9 @@ func (e *engine) afford(own, lanes int) error {
 	}
 	// While lanes are at work all other problems have their vectors alone; while one on all
 	// rows is, no lane.
-	others := float64(own+lanes) * e.of.IdleBytes()
+	others := float64(float64(own+lanes) * e.of.IdleBytes())
 	for at := min(lanes, e.config.threads()); at > 0; at-- {
-		if total = others + float64(at)*least; total <= most {
+		if total = others + float64(float64(at)*least); total <= most {
 			e.lanes = at
 			share(float64(at), most-others)
 			return nil

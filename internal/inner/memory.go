@@ -90,7 +90,7 @@ func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 	if !dense && s.quadratic() && s.Weights == nil && !s.Standardise && s.Factors == nil {
 		whole = always + float64(usualDirect*n) // see support.Columns
 	}
-	return int64(min(float64(own)*whole+float64(lanes)*lane, math.MaxInt64/2))
+	return int64(min(float64(float64(own)*whole)+float64(float64(lanes)*lane), math.MaxInt64/2))
 }
 
 // UsualIdleBytes is UsualBytes of such a problem that is not at work.

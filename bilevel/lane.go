@@ -140,7 +140,7 @@ func (j *judged) curvatureWithin(reach float64) []float64 {
 		}
 		return out
 	}
-	if criterion.CurvatureWithin(j.criterion, j.rows, j.y, j.prediction, reach, out) {
+	if !j.foreign && criterion.CurvatureWithin(j.criterion, j.rows, j.y, j.prediction, reach, out) {
 		return out
 	}
 	at, slope, curvature := make([]float64, len(out)), make([]float64, len(out)), make([]float64, len(out))

@@ -2,9 +2,11 @@ package pare
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -29,6 +31,19 @@ type Admission struct {
 	Left   bool          // the call has ended
 	Err    error         // why the call was not admitted; nil if it was
 	Pool   PoolState     // the pool afterwards
+}
+
+// Result says in a word how the call was met: "admitted", "cancelled" if its context ended while
+// it waited, or the kind of the error (see [outcome.KindOf]).
+func (a Admission) Result() string {
+	switch {
+	case a.Err == nil:
+		return "admitted"
+	case errors.Is(a.Err, context.Canceled) || errors.Is(a.Err, context.DeadlineExceeded):
+		return "cancelled"
+	default:
+		return string(outcome.KindOf(a.Err))
+	}
 }
 
 // LogTo returns an observer that writes to a logger, at level Debug, and at level Warn for calls

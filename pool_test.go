@@ -112,6 +112,8 @@ func TestPoolRefuses(t *testing.T) {
 	die()
 	if err := <-ended; outcome.KindOf(err) != outcome.Limit || !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled while it waited: %v", err)
+	} else if result := (pare.Admission{Err: err}).Result(); result != "cancelled" {
+		t.Errorf("cancelled while it waited: %q", result)
 	}
 	<-inside
 	<-outside

@@ -80,19 +80,7 @@ type observer struct{ evaluation, solve, wait metric.Float64Histogram }
 
 func (o *observer) Admission(a pare.Admission) {
 	if !a.Left {
-		o.wait.Record(context.Background(), a.Waited.Seconds(), metric.WithAttributes(attribute.String("result", result(a.Err))))
-	}
-}
-
-// result says in a word how an admission ended.
-func result(err error) string {
-	switch {
-	case err == nil:
-		return "admitted"
-	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		return "cancelled"
-	default:
-		return string(outcome.KindOf(err))
+		o.wait.Record(context.Background(), a.Waited.Seconds(), metric.WithAttributes(attribute.String("result", a.Result())))
 	}
 }
 

@@ -3,14 +3,11 @@
 package prom
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/seed-45b9a24c/pare"
-	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -59,21 +56,9 @@ func (o *Observer) Admission(a pare.Admission) {
 	if a.Left {
 		return
 	}
-	o.admissions.WithLabelValues(result(a.Err)).Inc()
+	o.admissions.WithLabelValues(a.Result()).Inc()
 	if a.Err == nil {
 		o.wait.Observe(a.Waited.Seconds())
-	}
-}
-
-// result says in a word how an admission ended.
-func result(err error) string {
-	switch {
-	case err == nil:
-		return "admitted"
-	case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded):
-		return "cancelled"
-	default:
-		return string(outcome.KindOf(err))
 	}
 }
 

@@ -58,6 +58,7 @@ func (f limitFlags) within(ctx context.Context, work func(context.Context) (resu
 	}
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(f.MaxMemory)))
 	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
 	stop, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)

@@ -13,6 +13,8 @@ import (
 // columns. The error of a constructor is an
 // [outcome.Error] of kind BadParameter, with the column: a λ is not a finite number, or
 // its e^λ is none. The zero value penalises nothing and is not a valid problem.
+//
+// Methods that ask have a pointer, since they are called for each column in passes over X.
 type Penalty struct {
 	alpha    float64   // αⱼ where each is nil
 	each     []float64 // αⱼ, one per column

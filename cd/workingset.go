@@ -173,12 +173,8 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 	room, cutoff := 4*most, math.Inf(1)
 	w.missed = 0
 	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
-	either := !s.pen.Positive() && !s.pen.Bounded() // columns pull both ways
 	for _, k := range slices.Backward(c.fresh) {
-		threshold, norm, size := c.threshold(k), c.norm[k], math.Abs(c.corr[k])
-		if !either {
-			size = s.pen.Pull(int(c.order[k]), c.corr[k])
-		}
+		threshold, norm, size := c.threshold(k), c.norm[k], s.pen.Pull(int(c.order[k]), c.corr[k])
 		if size > threshold {
 			violators++
 			if !w.member[k] {

@@ -65,7 +65,11 @@ func play(role, url, dir, kind string) error {
 	if role == "worker" {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		defer stop()
-		return distributed.Worker{Slots: 1, Options: options}.Run(ctx, nc)
+		cache, err := os.MkdirTemp(dir, "cache-")
+		if err != nil {
+			return err
+		}
+		return distributed.Worker{Slots: 1, Cache: cache, Options: options}.Run(ctx, nc)
 	}
 	x, y, o, c := longer(kind)
 	named := options

@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
 
+	"github.com/seed-45b9a24c/pare/distributed/internal/scratch"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -23,10 +24,11 @@ import (
 func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most int64) (hash string, size int64, err error) {
 	dir := s.shared // for the file to be renamed there
 	if dir == "" || s.remote() {
-		if dir, err = os.MkdirTemp("", "pare-data-"); err != nil {
-			return "", 0, &outcome.Error{Kind: outcome.IO, Message: "no room for the data set", Err: err}
+		var remove func()
+		if dir, remove, err = scratch.Directory("pare-data-"); err != nil {
+			return "", 0, err
 		}
-		defer func() { _ = os.RemoveAll(dir) }()
+		defer remove()
 	}
 	path := filepath.Join(dir, "part-"+nuid.Next())
 	defer func() { _ = os.Remove(path) }()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/distributed/internal/scratch"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -39,10 +40,11 @@ func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
 		return err
 	}
 	if w.Cache == "" {
-		if w.Cache, err = os.MkdirTemp("", "pare-worker-"); err != nil {
-			return &outcome.Error{Kind: outcome.IO, Message: "no room for data sets", Err: err}
+		var remove func()
+		if w.Cache, remove, err = scratch.Directory("pare-worker-"); err != nil {
+			return err
 		}
-		defer func() { _ = os.RemoveAll(w.Cache) }()
+		defer remove()
 	} else if err := os.MkdirAll(w.Cache, 0o700); err != nil {
 		return &outcome.Error{Kind: outcome.IO, File: w.Cache, Message: "cannot be made", Err: err}
 	}

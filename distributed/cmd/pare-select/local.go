@@ -9,6 +9,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/seed-45b9a24c/pare/distributed/embed"
+	"github.com/seed-45b9a24c/pare/distributed/internal/scratch"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -16,7 +17,7 @@ import (
 type local struct {
 	url     string
 	server  *server.Server
-	state   string // a temporary directory; "": the caller's own
+	remove  func() // of a temporary directory; nil: the state is the caller's own
 	workers []*exec.Cmd
 	inputs  []io.Closer
 }
@@ -29,10 +30,9 @@ func startLocal(count int, state string, presence time.Duration) (_ *local, err 
 		}
 	}()
 	if state == "" {
-		if state, err = os.MkdirTemp("", "pare-server-"); err != nil {
-			return nil, &outcome.Error{Kind: outcome.IO, Message: "no room for the server's state", Err: err}
+		if state, l.remove, err = scratch.Directory("pare-server-"); err != nil {
+			return nil, err
 		}
-		l.state = state
 	}
 	if l.server, err = embed.Start(state, 0); err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (l *local) stop() {
 		l.server.Shutdown()
 		l.server.WaitForShutdown()
 	}
-	if l.state != "" {
-		_ = os.RemoveAll(l.state)
+	if l.remove != nil {
+		l.remove()
 	}
 }

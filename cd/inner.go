@@ -76,7 +76,7 @@ const (
 	leastGap    = 1e-16 // relative to P₀: no sweep gets further
 	// ridgeCaution is how far ridgeGap must be below the gap asked for: predictions are known
 	// to its root only, and to less under a small ridge.
-	ridgeCaution = 1e6
+	ridgeCaution = 1e3
 	mostSweeps   = 2000 // of one working set, after which it is looked at afresh
 	leastSweeps  = 2    // of one that will soon be another
 	smallShare   = 0.3  // of the price of a pass: a step that costs less is worth taking for fewer passes

@@ -10,7 +10,8 @@ import (
 )
 
 // TestVanishingStrengthIsNoWork: where the ℓ1 strength is next to nothing beside the ridge, a
-// loose solve ends well before the last digit, and still with a margin for the predictions.
+// loose solve ends well before the last digit, and still at a hundredth of what was asked: a
+// margin for the predictions.
 func TestVanishingStrengthIsNoWork(t *testing.T) {
 	for seed := range oracle.Cases(10) {
 		r := oracle.NewRandom(seed)
@@ -20,7 +21,7 @@ func TestVanishingStrengthIsNoWork(t *testing.T) {
 		q.Ridge = 0.05 * top
 		got := solve(t, cd.New(fixture.Squared(t, q, false)), fixture.Penalty(t, q), cd.Options{Tol: 1e-4})
 		certified(t, fmt.Sprint("seed ", seed), q, got, 1e-4)
-		if got.Epochs > 40 || got.RelativeGap > 1e-7 {
+		if got.Epochs > 25 || got.RelativeGap > 1e-6 {
 			t.Errorf("seed %d: %d epochs to %g", seed, got.Epochs, got.RelativeGap)
 		}
 	}

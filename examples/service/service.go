@@ -31,7 +31,7 @@ type limits struct {
 type service struct {
 	limits
 	pool    *pare.Pool
-	metrics metrics
+	metrics *metrics
 	live    pare.Live
 
 	mu       sync.Mutex
@@ -51,7 +51,7 @@ func newService(l limits) (*service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &service{limits: l, pool: pool, soft: make(chan struct{})}
+	s := &service{limits: l, pool: pool, metrics: newMetrics(pool), soft: make(chan struct{})}
 	s.base, s.kill = context.WithCancel(context.Background())
 	return s, nil
 }
@@ -61,7 +61,7 @@ func (s *service) handler() http.Handler {
 	handle := func(pattern string, h func(http.ResponseWriter, *http.Request) error) {
 		routes.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := h(w, r); err != nil {
-				s.metrics.errors.Add(1)
+				s.metrics.errors.Inc()
 				reply(w, statusOf(err), map[string]string{"error": err.Error(), "kind": string(outcome.KindOf(err))})
 			}
 		})
@@ -73,7 +73,7 @@ func (s *service) handler() http.Handler {
 	handle("DELETE /jobs/{id}", s.cancel)
 	handle("PUT /live", s.replace)
 	handle("POST /predict", s.predict)
-	handle("GET /metrics", s.report)
+	routes.Handle("GET /metrics", s.metrics.report)
 	return routes
 }
 
@@ -174,7 +174,7 @@ func (s *service) choose(w http.ResponseWriter, r *http.Request) error {
 // request reads what is asked for.
 func (s *service) request(r *http.Request) (*table.Data, pare.SelectOptions, pare.Config, error) {
 	var o pare.SelectOptions
-	c := pare.Config{Model: pare.Model(cmp.Or(r.FormValue("model"), string(pare.Lasso))), Pool: s.pool, Observer: &s.metrics}
+	c := pare.Config{Model: pare.Model(cmp.Or(r.FormValue("model"), string(pare.Lasso))), Pool: s.pool, Observer: s.metrics.observer}
 	var bad error
 	number := func(name string, most float64) float64 {
 		v, err := strconv.ParseFloat(cmp.Or(r.FormValue(name), "0"), 64)
@@ -250,7 +250,7 @@ func (s *service) predict(w http.ResponseWriter, r *http.Request) error {
 		}
 		targets[i] = p.Target(scores)
 	}
-	s.metrics.predictions.Add(int64(len(targets)))
+	s.metrics.predictions.Add(float64(len(targets)))
 	reply(w, http.StatusOK, map[string]any{"targets": targets})
 	return nil
 }

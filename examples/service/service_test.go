@@ -129,7 +129,7 @@ func TestFromDataToPredictions(t *testing.T) {
 	if y := answer["targets"].([]any)[0].(float64); !(y > 180 && y < 230) { // 151 was measured, 206 is that of least squares
 		t.Errorf("%v", answer)
 	}
-	if text := c.must(t, http.StatusOK, "GET", "/metrics", nil)["text"].(string); !strings.Contains(text, "pare_selections_done_total 2\n") || !strings.Contains(text, "pare_pool_running 0\n") {
+	if text := c.must(t, http.StatusOK, "GET", "/metrics", nil)["text"].(string); !strings.Contains(text, "service_selections_total{result=\"model\"} 2\n") || !strings.Contains(text, "pare_pool_running 0\n") {
 		t.Error(text)
 	}
 }

@@ -6,89 +6,96 @@ import (
 	"fmt"
 	"log"
 	"math"
+	"math/rand/v2"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// gamma is a loss that pare does not have: ℓ = ye^−m + m − 1 − ln y of a positive target
-// with mean e^m, half its unit deviance under a gamma distribution.
-type gamma struct{}
+// exponential is a loss that pare does not have: ℓ = e^−ym of a class y = ±1, that of AdaBoost
+// (Friedman, Hastie and Tibshirani, Annals of Statistics 28, 2000, section 4).
+type exponential struct{}
 
-func (gamma) Name() string    { return "gamma" }
-func (gamma) Link() loss.Link { return loss.Log }
+func (exponential) Name() string    { return "exponential" }
+func (exponential) Link() loss.Link { return loss.Margin }
 
-func (gamma) Check(y float64) error {
-	if !(y > 0) || math.IsInf(y, 1) {
-		return errors.New("the target must be positive and finite")
+func (exponential) Check(y float64) error {
+	if math.Abs(y) != 1 {
+		return errors.New("the target must be -1 or 1")
 	}
 	return nil
 }
 
-// ratios sets out = y/e^m, which all its derivatives are made of.
-func ratios(k *kernels.Set, y, m, out []float64) {
+func (exponential) Value(k *kernels.Set, y, m, out []float64) {
 	for i := range m {
-		out[i] = -m[i]
+		out[i] = -y[i] * m[i]
 	}
 	k.Exp(out, out)
 	for i := range out {
-		out[i] = min(y[i]*out[i], math.MaxFloat64) // finite wherever m is
+		out[i] = min(out[i], math.MaxFloat64) // finite wherever m is
 	}
 }
 
-func (gamma) Value(k *kernels.Set, y, m, out []float64) {
-	for i := range m {
-		h := kernels.Log(y[i]) - m[i] // ln of the ratio
-		out[i] = kernels.Exp(h) - 1 - h
-	}
-}
-
-func (gamma) Slope(k *kernels.Set, y, m, out []float64) { // −ℓ′
-	ratios(k, y, m, out)
+func (l exponential) Slope(k *kernels.Set, y, m, out []float64) { // −ℓ′
+	l.Value(k, y, m, out)
 	for i := range out {
-		out[i]--
+		out[i] *= y[i]
 	}
 }
 
-func (gamma) Curvature(k *kernels.Set, y, m, out []float64) { ratios(k, y, m, out) }
+func (l exponential) Curvature(k *kernels.Set, y, m, out []float64) { l.Value(k, y, m, out) }
 
-func (gamma) Third(k *kernels.Set, y, m, out []float64) {
-	ratios(k, y, m, out)
+func (l exponential) Third(k *kernels.Set, y, m, out []float64) {
+	l.Value(k, y, m, out)
 	for i := range out {
-		out[i] = -out[i]
+		out[i] *= -y[i]
 	}
 }
 
-// Divergence is KL(w‖u) = u((1 + x)ln(1 + x) − x) of u = y/e^m and w = u(1 + x), the dual
-// point plus 1: what a duality gap is made of.
-func (gamma) Divergence(k *kernels.Set, y, m []float64, at loss.Dual, out []float64) {
-	ratios(k, y, m, out)
-	for i, u := range out {
-		x := at.Rest(i) * (1 - u) / u
-		switch {
-		case math.Abs(x) < 1e-3: // where the difference would cancel
-			out[i] = u * x * x * (0.5 - x/6 + x*x/12 - x*x*x/20)
-		case x <= -1:
-			out[i] = u
-		default:
-			out[i] = u * ((1+x)*kernels.Log(1+x) - x)
+// Divergence is u((1 − r)ln(1 − r) + r) of u = e^−ym and the dual point (1 − r)ρ: what a duality gap
+// is made of. The conjugate is ℓ*(−yv) = v ln v − v.
+func (l exponential) Divergence(k *kernels.Set, y, m []float64, at loss.Dual, out []float64) {
+	l.Value(k, y, m, out)
+	for i := range out {
+		switch r := at.Rest(i); {
+		case r < 1e-3: // where the difference would cancel
+			out[i] *= r * r * (0.5 + r/6 + r*r/12 + r*r*r/20)
+		case r < 1:
+			out[i] *= (1-r)*kernels.Log(1-r) + r
 		}
 	}
 }
 
-func (gamma) Smoothness() (float64, bool)  { return 0, false } // ℓ″ has no bound
-func (gamma) Concordance() (float64, bool) { return 1, true }  // |ℓ‴| ≤ ℓ″
+func (exponential) Smoothness() (float64, bool)  { return 0, false } // ℓ″ has no bound
+func (exponential) Concordance() (float64, bool) { return 1, true }  // |ℓ‴| ≤ ℓ″
 
-// A loss of one's own is fitted, differentiated and chosen for like those of package loss;
-// docs/add-a-loss.md goes through it.
+// twoClasses is a design matrix of random numbers, and classes that depend on two of its columns and chance.
+func twoClasses() (*sparse.Dense, []float64, error) {
+	const n, p = 200, 5
+	values, y := make([]float64, n*p), make([]float64, n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for k := range values {
+		values[k] = 2*r.Float64() - 1
+	}
+	for i := range n {
+		y[i] = math.Copysign(1, values[i]-values[n+i]/2+2*r.Float64()-1)
+	}
+	x, err := sparse.NewDense(n, p, values)
+	return x, y, err
+}
+
+// A loss of your own is fitted and differentiated, and its λ chosen, as those of package loss are;
+// docs/add-a-loss.md goes through it. This file needs nothing that a program of another module
+// could not have.
 func Example_ownLoss() {
 	ctx := context.Background()
-	x, y, err := diabetes() // all targets are positive
+	x, y, err := twoClasses()
 	if err != nil {
 		log.Fatal(err)
 	}
-	config := pare.Config{Loss: gamma{}}
+	config := pare.Config{Loss: exponential{}}
 	s, err := pare.Select(ctx, x, y, pare.SelectOptions{Precision: true}, config)
 	if err != nil {
 		log.Fatal(err)
@@ -101,15 +108,15 @@ func Example_ownLoss() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	means, err := f.Predictor().Predict(x)
+	classes, err := f.Predictor().Predict(x)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s: λ = %.2f, loss %.4f, that of the mean %.4f, slope below 1e-4: %v\n", s.Status, s.LogLambda[0], s.Value, s.NullValue, math.Abs(g.Gradient[0]) < 1e-4)
+	fmt.Printf("%s: λ = %.2f, loss %.4f, that of the null model %.4f, slope below 1e-3: %v\n", s.Status, s.LogLambda[0], s.Value, s.NullValue, math.Abs(g.Gradient[0]) < 1e-3)
 	fmt.Printf("%s loss, %d columns, relative gap below 1e-6: %v\n", f.Loss, len(f.Support), f.RelativeGap < 1e-6)
-	fmt.Printf("the first row's mean is %.0f\n", means[0])
+	fmt.Printf("the first row is of class %+.0f\n", classes[0])
 	// Output:
-	// stationary: λ = -7.20, loss 0.0794, that of the mean 0.1444, slope below 1e-4: true
-	// gamma loss, 5 columns, relative gap below 1e-6: true
-	// the first row's mean is 194
+	// stationary: λ = -3.31, loss 0.8280, that of the null model 1.0023, slope below 1e-3: true
+	// exponential loss, 2 columns, relative gap below 1e-6: true
+	// the first row is of class +1
 }

@@ -89,7 +89,32 @@ func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 	if !sought {
 		return false
 	}
+	t.agreeing(s, least, most)
+	clear(t.filter)
+	redundant := s.copies.Find(t.list)
+	for _, j := range redundant {
+		c.leaveOut(j)
+	}
+	if len(redundant) > 0 {
+		w.replaceDuplicates(s)
+	}
+	return len(redundant) > 0
+}
+
+// agreeing lists the columns whose correlations agree with those looked for, which are between
+// least and most; all, where some of a set are not of the residual at hand.
+func (t *duplicates) agreeing(s *Solver, least, most uint64) {
+	c := &s.cert
 	t.near, t.list = t.near[:0], t.list[:0]
+	if s.set.all {
+		for k, j := range c.order {
+			if !c.leftOut(int32(k)) {
+				t.list = append(t.list, j)
+			}
+		}
+		slices.Sort(t.list)
+		return
+	}
 	for _, k := range c.fresh {
 		key := rounded(c.corr[k])
 		if key+1 < least || key > most+1 {
@@ -100,7 +125,6 @@ func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 			t.near = append(t.near, hashed{key, c.order[k]})
 		}
 	}
-	clear(t.filter)
 	// To compare long columns is dear: those go that agree with no other.
 	slices.SortFunc(t.near, func(a, b hashed) int { return cmp.Compare(a.key, b.key) })
 	for i, a := range t.near {
@@ -109,14 +133,6 @@ func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 		}
 	}
 	slices.Sort(t.list)
-	redundant := s.copies.Find(t.list)
-	for _, j := range redundant {
-		c.leaveOut(j)
-	}
-	if len(redundant) > 0 {
-		w.replaceDuplicates(s)
-	}
-	return len(redundant) > 0
 }
 
 // replaceDuplicates makes candidates and active columns those that stand for them.

@@ -80,6 +80,7 @@ const (
 	mostSweeps   = 2000 // of one working set, after which it is looked at afresh
 	leastSweeps  = 2    // of one that will soon be another
 	smallShare   = 0.3  // of the price of a pass: a step that costs less is worth taking for fewer passes
+	allShare     = 0.3  // of the tolerance, where the set has all columns
 	closer       = 0.01 // times as close to the solution as otherwise
 )
 
@@ -163,9 +164,12 @@ func (s *Solver) magnitude() float64 {
 
 // closeness returns the gap asked of the problem loaded, relative to the certified one. Where few
 // columns are missing and a Newton step on the Gram matrix costs little beside a pass, it is less,
-// for fewer passes.
+// for fewer passes; where none are, it is below the tolerance.
 func (s *Solver) closeness() float64 {
 	in := &s.in
+	if s.set.all {
+		return min(in.factor, allShare*s.tol/s.sol.RelativeGap)
+	}
 	if in.engine != &in.quadratic || !s.set.whole(len(s.active)) {
 		return in.factor
 	}

@@ -68,3 +68,39 @@ func TestPathIsSolveInTurn(t *testing.T) {
 		t.Errorf("%d points, ctx ended after 2", points)
 	}
 }
+
+// On the way down a path of a narrow problem the set has all columns, so that after the first solve a step takes two
+// passes: one that finds the last solution wanting and one that certifies the next. Copies still share their
+// coefficient, and the solutions are those of cold solves.
+func TestNarrowPathTakesTwoPassesAStep(t *testing.T) {
+	r := oracle.NewRandom(7)
+	q := r.Problem(oracle.Shape{N: 1200, P: 130, Density: 0.15, Active: 60})
+	q.Intercept = true
+	for _, row := range q.X {
+		row[129], row[3] = row[40], -row[90]
+	}
+	fit := fixture.Squared(t, q, false)
+	warm, o := cd.New(fit), cd.Options{Tol: 1e-6}
+	top := kernels.Log(model.AlphaMax(fit))
+	for step := range 6 {
+		g, err := model.Lasso(top - 1.2*float64(step+1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sol := solve(t, warm, g, o)
+		if step > 0 && sol.Passes > 2 {
+			t.Errorf("step %d: %d passes", step, sol.Passes)
+		}
+		beta := make([]float64, 130)
+		for k, j := range sol.Support {
+			beta[j] = sol.Coef[k]
+		}
+		if beta[129] != beta[40] || beta[3] != -beta[90] {
+			t.Errorf("step %d: copies have %g and %g, %g and %g", step, beta[129], beta[40], beta[3], beta[90])
+		}
+		q.Uniform(g.Alpha(0))
+		if gap := q.Gap(beta, q.BestIntercept(beta)) / q.Null(); !(gap <= 1e-6) {
+			t.Errorf("step %d: a gap of %g", step, gap)
+		}
+	}
+}

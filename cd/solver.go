@@ -61,6 +61,8 @@ type Solver struct {
 	in          inner
 	unpenalised unpenalised
 	ridge       ridge
+	warm        bool    // this solve has begun at coefficients
+	tol         float64 // that it was asked for
 	passed      float64 // modelled cost of the last certificate
 	sol         Solution
 }
@@ -243,6 +245,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		return nil, outcome.Errorf(outcome.Shape, "%d strengths for %d columns", c, p)
 	}
 	s.sol.Effort = outcome.Effort{}
+	s.warm, s.tol = len(s.sol.Support) > 0, opts.Tol
 	s.prox.untried = false
 	s.subsampling.start()
 	s.in.start(opts.MaxEpochs)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"github.com/seed-45b9a24c/pare/support"
 )
 
 // workingSet chooses the columns of the inner problem: the support and the
@@ -15,7 +17,8 @@ type workingSet struct {
 	places     []int32 // of the columns, see certificate
 	member     []bool  // by place
 	candidates []candidate
-	missed     int // columns outside the set before that violated optimality in the last pass
+	missed     int  // columns outside the set before that violated optimality in the last pass
+	all        bool // the set is to have all columns
 	duplicates duplicates
 }
 
@@ -46,6 +49,9 @@ const (
 	// bulk is the share of the entries of X that the support has to have for that where a model of
 	// the loss scales columns anew with every step.
 	bulk = 0.6
+	// allPasses is how many passes over X the Gram matrix of all columns may cost for them to be one
+	// set. A path saves about as many.
+	allPasses = 24
 	// unsettled is the number of violators that a set has missed, relative to the support, from which
 	// on that is about to change too much to be worth a good solution.
 	unsettled = 0.15
@@ -87,6 +93,10 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	if support == 0 {
 		size = firstSet
 	}
+	if w.all = w.worthAll(s); w.all {
+		w.nominateAll(s)
+		size = len(w.candidates)
+	}
 	w.nominate(size)
 	for w.mergeDuplicates(s) && len(w.candidates) < size/2 { // others take the places of copies
 		w.score(s, size)
@@ -120,6 +130,31 @@ func (w *workingSet) cheap(s *Solver) int {
 	each := residualCost(all-values, 2*rest, false) / float64(rest)
 	columns := float64(spare*residualCost(2*values, support, false)) / each
 	return max(0, int(min(columns, float64(rest), float64(in.store.Rows()-support))))
+}
+
+// worthAll reports that all columns may as well be the set: on the way down a path, where they are
+// few beside the rows and their Gram matrix is worth its price. Sets of those that seem to be
+// needed lack some after every step, and a pass shows which.
+func (w *workingSet) worthAll(s *Solver) bool {
+	in, columns := &s.in, len(s.cert.order)
+	if !s.warm || in.engine != &in.quadratic || s.curved != nil || columns <= firstSet || columns >= in.store.Rows() || !in.gram.Fits(columns-in.gram.Size()) {
+		return false
+	}
+	entries := int(s.view.Matrix().NNZ())
+	// A point is made of X, too, before its pass.
+	pass := 2*residualCost(entries, columns, in.store.Dense()) + float64(rowValue*float64(in.store.Rows()))
+	return support.AllCost(columns, entries, in.store.Dense()) <= allPasses*pass
+}
+
+// nominateAll makes all columns that may enter the candidates.
+func (w *workingSet) nominateAll(s *Solver) {
+	c := &s.cert
+	w.candidates = w.candidates[:0]
+	for k := range int32(len(c.order)) {
+		if !c.leftOut(k) && c.threshold(k) != 0 && s.beta[k] == 0 {
+			w.candidates = append(w.candidates, candidate{0, k})
+		}
+	}
 }
 
 // settled reports that the set is worth a good solution: it is small, or the support will be much

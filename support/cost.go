@@ -95,6 +95,16 @@ func (g *Gram) BuildCost(columns []int32) float64 {
 	return min(byLanes, byLists+max(0, listing-g.lists.missed)) + pairs
 }
 
+// AllCost is the cost of the matrix of so many columns with so many entries from nothing.
+func AllCost(columns, entries int, dense bool) float64 {
+	price := float64(LanesValue)
+	if dense {
+		price = tileValue
+	}
+	pairs := 0.5 * float64(columns)
+	return float64(pairs*price*float64(entries)) + float64(pairs*pairValue*float64(columns))
+}
+
 // sparseCosts is what so many new sparse columns cost in either way, with so many values,
 // and what it costs to list those held that are not yet.
 func (g *Gram) sparseCosts(missing, values int) (byLanes, byLists, listing float64) {

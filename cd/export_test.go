@@ -1,6 +1,7 @@
 package cd
 
 import (
+	"math"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -45,3 +46,9 @@ func Draw(s *Solver) (weights, curvature []float64) {
 
 // Mislead tells a solver that the step of the model drawn last has failed.
 func Mislead(s *Solver) { s.judgeStep(true) }
+
+// ForceRows makes a new solver of a ridge sweep over rows as long as that helps at all.
+func ForceRows(s *Solver) {
+	s.plan()
+	s.ridge.price = math.Inf(1)
+}

@@ -28,6 +28,8 @@ type ridge struct {
 	rho, d []float64
 	system support.System
 	cg     support.CG
+	price  float64 // of a step
+	ascent rowAscent
 }
 
 type ridgeWay int
@@ -53,6 +55,7 @@ const (
 func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error) {
 	r, sol := &s.ridge, &s.sol
 	s.enterRidge()
+	r.ascent.start(s)
 	factorised, polished := false, !opts.Polish
 	for stalled := 0; ; {
 		before := sol.RelativeGap
@@ -64,6 +67,8 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			stalled++
 		}
 		switch {
+		case r.ascent.failed(s):
+			continue
 		case sol.RelativeGap <= opts.Tol && (polished || s.curved == nil && sol.Steps > 0 || ctx.Err() != nil):
 			sol.Status = outcome.Converged
 			return sol, nil
@@ -75,6 +80,12 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			return sol, nil
 		case sol.RelativeGap <= opts.Tol:
 			polished = true
+		case r.ascent.pays(s, opts.Tol):
+			if !s.sweepRows(ctx) {
+				sol.Status = outcome.Cancelled
+				return sol, nil
+			}
+			continue
 		}
 		if s.curved != nil {
 			s.reweighRidge()
@@ -167,7 +178,8 @@ func (s *Solver) plan() {
 	}
 	byColumns, byRows := factor(size, float64(0.5*pair*values*size)), factor(rows, store.RowSystemCost(r.columns))
 	byIteration := 2 * iterations * (float64(price*values) + float64(denseValue*rows))
-	switch best := min(byColumns, byRows, byIteration); best {
+	r.price = min(byColumns, byRows, byIteration)
+	switch r.price {
 	case byColumns:
 		r.way = columnFactor
 	case byRows:

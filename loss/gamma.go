@@ -69,6 +69,12 @@ func (g Gamma) Slope(k *kernels.Set, y, m, out []float64) {
 // Curvature implements [Loss]: ye^−m.
 func (g Gamma) Curvature(k *kernels.Set, y, m, out []float64) { g.ratios(k, y, m, out) }
 
+// At implements [Pointwise].
+func (Gamma) At(y, m float64) (slope, curvature float64) {
+	ratio := min(y*kernels.Exp(-m), math.MaxFloat64)
+	return ratio - 1, ratio
+}
+
 // Third implements [Loss]: −ye^−m.
 func (g Gamma) Third(k *kernels.Set, y, m, out []float64) {
 	g.ratios(k, y, m, out)

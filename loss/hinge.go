@@ -57,6 +57,15 @@ func (SmoothedHinge) CurvatureWithin(reach float64, y, m, out []float64) {
 	}
 }
 
+// At implements [Pointwise].
+func (SmoothedHinge) At(y, m float64) (slope, curvature float64) {
+	all, within := lack(y, m)
+	if all > 0 && all < 1 {
+		return y * within, 1
+	}
+	return y * within, 0
+}
+
 // Third implements [Loss]: 0.
 func (SmoothedHinge) Third(_ *kernels.Set, _, _, out []float64) { clear(out) }
 

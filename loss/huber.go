@@ -64,6 +64,15 @@ func (h Huber) CurvatureWithin(reach float64, y, m, out []float64) {
 	}
 }
 
+// At implements [Pointwise].
+func (h Huber) At(y, m float64) (slope, curvature float64) {
+	r := y - m
+	if math.Abs(r) < h.Delta {
+		return r, 1
+	}
+	return math.Copysign(h.Delta, r), 0
+}
+
 // Third implements [Loss]: 0.
 func (Huber) Third(_ *kernels.Set, _, _, out []float64) { clear(out) }
 

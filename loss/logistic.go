@@ -63,6 +63,12 @@ func (Logistic) Curvature(k *kernels.Set, _, m, out []float64) {
 	}
 }
 
+// At implements [Pointwise].
+func (Logistic) At(y, m float64) (slope, curvature float64) {
+	p := kernels.Sigmoid(-y * m)
+	return y * p, p * (1 - p)
+}
+
 // Third implements [Loss]: σ(m)σ(−m)(1 − 2σ(m)).
 func (Logistic) Third(k *kernels.Set, _, m, out []float64) {
 	k.Sigmoid(out, m)

@@ -150,6 +150,13 @@ type Majorised interface {
 	Majorant(k *kernels.Set, y, m, out []float64)
 }
 
+// Pointwise is a Loss that is met one row at a time, too, at little cost.
+type Pointwise interface {
+	Loss
+	// At returns −ℓ′(y, m), as Slope has it, and ℓ″(y, m).
+	At(y, m float64) (slope, curvature float64)
+}
+
 // Jumping is a Loss whose curvature jumps from one value to another, and has no Concordance.
 type Jumping interface {
 	Loss

@@ -66,6 +66,31 @@ func TestLossesAgainstTheirDefinitions(t *testing.T) {
 	}
 }
 
+// TestOneRowIsAsAll: what a loss says of a single row is what it says of many.
+func TestOneRowIsAsAll(t *testing.T) {
+	for _, w := range fixture.Losses() {
+		l, ok := w.Loss.(loss.Pointwise)
+		if !ok {
+			if _, squared := w.Loss.(loss.Squared); !squared {
+				t.Errorf("%s has to be met all rows at a time", w.Name())
+			}
+			continue
+		}
+		r := oracle.NewRandom(2)
+		for range 200 {
+			y, m := w.Defined.Draw(r), 4*r.Normal()
+			slope, curvature := l.At(y, m)
+			k := kernels.Available()[0]
+			if want := one(k, w.Slope, y, m); math.Abs(slope-want) > 4e-16*math.Abs(want) {
+				t.Errorf("%s at (%g, %g): slope %.17g, want %.17g", w.Name(), y, m, slope, want)
+			}
+			if want := one(k, w.Curvature, y, m); math.Abs(curvature-want) > 1e-15*(1+want) {
+				t.Errorf("%s at (%g, %g): curvature %.17g, want %.17g", w.Name(), y, m, curvature, want)
+			}
+		}
+	}
+}
+
 func near(w fixture.Loss, y, m float64) bool {
 	if w.Defined.Kinks == nil {
 		return false

@@ -70,6 +70,12 @@ func (p Poisson) Slope(k *kernels.Set, y, m, out []float64) {
 // Curvature implements [Loss]: e^m.
 func (p Poisson) Curvature(k *kernels.Set, _, m, out []float64) { p.means(k, m, out) }
 
+// At implements [Pointwise].
+func (Poisson) At(y, m float64) (slope, curvature float64) {
+	mean := min(kernels.Exp(m), math.MaxFloat64)
+	return y - mean, mean
+}
+
 // Third implements [Loss]: e^m.
 func (p Poisson) Third(k *kernels.Set, _, m, out []float64) { p.means(k, m, out) }
 

@@ -47,6 +47,14 @@ func (SquaredHinge) CurvatureWithin(reach float64, y, m, out []float64) {
 	}
 }
 
+// At implements [Pointwise].
+func (SquaredHinge) At(y, m float64) (slope, curvature float64) {
+	if all, _ := lack(y, m); all > 0 {
+		return y * all, 1
+	}
+	return 0, 0
+}
+
 // Third implements [Loss]: 0.
 func (SquaredHinge) Third(_ *kernels.Set, _, _, out []float64) { clear(out) }
 

@@ -85,6 +85,13 @@ func (t Tweedie) Curvature(_ *kernels.Set, y, m, out []float64) {
 	}
 }
 
+// At implements [Pointwise].
+func (t Tweedie) At(y, m float64) (slope, curvature float64) {
+	a, q := t.powers()
+	up, down := t.parts(y, m)
+	return down - up, float64(a*up) + float64(q*down)
+}
+
 // Third implements [Loss]: a²e^{am} − q²ye^{−qm}.
 func (t Tweedie) Third(_ *kernels.Set, y, m, out []float64) {
 	a, q := t.powers()

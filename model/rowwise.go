@@ -108,6 +108,22 @@ func at(v []float64, list []int32) []float64 {
 // View returns the view of the design matrix.
 func (f *Rowwise) View() *sparse.View { return f.view }
 
+// Pointwise returns −ℓ′ and ℓ″ of row i at a linear predictor without the offset, nil where the loss
+// is not [loss.Pointwise].
+func (f *Rowwise) Pointwise() func(i int, linear float64) (slope, curvature float64) {
+	l, ok := f.loss.(loss.Pointwise)
+	if !ok {
+		return nil
+	}
+	y, offset := f.y, f.offset
+	return func(i int, linear float64) (slope, curvature float64) {
+		if offset != nil {
+			linear += offset[i]
+		}
+		return l.At(y[i], linear)
+	}
+}
+
 // Target returns y. Read only.
 func (f *Rowwise) Target() []float64 { return f.y }
 

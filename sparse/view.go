@@ -287,25 +287,20 @@ func (v *View) Dot(j int, u []float64) float64 {
 // Correlate sets out[k] = X_jᵀu for the columns j = Order()[from+k], from+k < to:
 // [View.Dot] for a run of columns in storage order, in as few calls as may be.
 func (v *View) Correlate(from, to int, u, out []float64) {
-	if x, ok := v.x.(*CSC); ok {
-		v.k.DotColumns(x.colPtr[from:to+1], x.rows, x.values, u, out[:to-from])
-		if v.scale != nil {
-			for k, j := range x.Order()[from:to] {
-				out[k] *= v.scale[j]
-			}
+	out = out[:to-from]
+	switch x := v.x.(type) {
+	case *CSC:
+		v.k.DotColumns(x.colPtr[from:to+1], x.rows, x.values, u, out)
+	case *Dense:
+		for k := range out { // its columns are stored in order
+			out[k] = v.k.Dot(x.values[(from+k)*x.n:][:x.n], u)
 		}
+	}
+	if v.scale == nil {
 		return
 	}
-	x, ok := v.x.(*Dense)
-	if !ok || v.scale != nil {
-		for k, j := range v.x.Order()[from:to] {
-			out[k] = v.Dot(int(j), u)
-		}
-		return
-	}
-	dot, n := v.k.Dot, x.n
-	for k := range out[:to-from] { // columns of a dense matrix lie in order
-		out[k] = dot(x.values[(from+k)*n:][:n], u)
+	for k, j := range v.x.Order()[from:to] {
+		out[k] *= v.scale[j]
 	}
 }
 

@@ -151,11 +151,11 @@ func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
 	return []Measure{{"cross-entropy", mean(folds, entropy)}, {(criterion.Misclassification{}).Name(), mean(folds, wrong)}}
 }
 
-// checkSmooth refuses a criterion without slopes for what goes by them.
+// checkSmooth refuses a criterion without a gradient for what needs one.
 func checkSmooth(c criterion.Criterion, what string) error {
 	if criterion.Smooth(c) {
 		return nil
 	}
-	return outcome.At(outcome.Usage, "validation-loss", "%s has no slope, and %s goes by it; choose by it among the points of --search %s, %s, %s or %s, or by the model's own loss, beside which it is reported",
+	return outcome.At(outcome.Usage, "validation-loss", "%s is piecewise constant, and %s needs a gradient; use it with --search %s, %s, %s or %s, or choose by the loss of the model, beside which it is reported",
 		c.Name(), what, Grid, Random, Halton, TPE)
 }

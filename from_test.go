@@ -66,11 +66,11 @@ func TestSelectFrom(t *testing.T) {
 					continue
 				}
 				x, y := days(t, model, n+more, p)
-				cold, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, c)
+				warm, err := pare.Select(context.Background(), x, y, pare.SelectOptions{From: yesterday}, c)
 				if err != nil {
 					t.Fatal(err)
 				}
-				warm, err := pare.Select(context.Background(), x, y, pare.SelectOptions{From: yesterday}, c)
+				cold, err := pare.Select(context.Background(), x, y, pare.SelectOptions{Validation: pare.Validation{FoldIDs: warm.Folds}}, c)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -81,6 +81,109 @@ func TestSelectFrom(t *testing.T) {
 					t.Errorf("%s, standardised %v, %d more rows: %s, %.2f of the work, %+.4f standard errors", model, standardize, more, warm.Status, share, apart)
 				}
 			}
+		}
+	}
+}
+
+// Rows of the earlier selection stay in their folds where they come first, whatever deals them,
+// and new ones make the folds as large as one another; the choice is that of fold ids, and what
+// goes on from it does the same. Else folds are dealt anew.
+func TestRowsStayInTheirFolds(t *testing.T) {
+	const n, p, more = 60, 8, 17
+	ctx := context.Background()
+	x, y := days(t, pare.Lasso, n, p)
+	later, z := days(t, pare.Lasso, n+more, p)
+	groups := make([]int, n+2*more)
+	for i := range groups {
+		groups[i] = i % 13
+	}
+	for name, v := range map[string]pare.Validation{
+		"zero value": {},
+		"in order":   {InOrder: true, Folds: 3},
+		"stratified": {Split: pare.Stratified, Seed: 3},
+		"hold-out":   {Criterion: pare.HoldOut, Seed: 1},
+		"groups":     {Groups: groups},
+	} {
+		of := func(rows int) pare.Validation {
+			v := v
+			if v.Groups != nil {
+				v.Groups = groups[:rows]
+			}
+			return v
+		}
+		first, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: of(n)}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		second, err := pare.Select(ctx, later, z, pare.SelectOptions{Validation: of(n + more), From: first}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		last, rest := days(t, pare.Lasso, n+2*more, p)
+		third, err := pare.Select(ctx, last, rest, pare.SelectOptions{Validation: of(n + 2*more), From: second}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(third.Folds) != n+2*more || !slices.Equal(second.Folds[:n], first.Folds) || !slices.Equal(third.Folds[:n+more], second.Folds) {
+			t.Errorf("%s: %v, then %v, then %v", name, first.Folds, second.Folds, third.Folds)
+		}
+		if v.Groups != nil {
+			continue
+		}
+		size := map[int]int{}
+		for _, fold := range third.Folds {
+			size[fold]++
+		}
+		delete(size, -1) // of a hold-out
+		for fold, rows := range size {
+			if folds := max(5, len(size)); v.Folds == 0 && rows != (n+2*more)/folds && rows != (n+2*more)/folds+1 {
+				t.Errorf("%s: fold %d has %d rows of %d", name, fold, rows, n+2*more)
+			}
+		}
+	}
+	anew, err := pare.Select(ctx, later, z, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := slices.Clone(y)
+	moved[7], moved[8] = moved[8], moved[7]
+	other, err := pare.Select(ctx, x, moved, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := pare.Select(ctx, x, y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, o := range map[string]pare.SelectOptions{
+		"other rows":   {From: other},
+		"another seed": {From: same, Validation: pare.Validation{Seed: 4}},
+	} {
+		s, err := pare.Select(ctx, later, z, o, pare.Config{})
+		if err != nil || (name == "other rows") != slices.Equal(s.Folds, anew.Folds) {
+			t.Errorf("%s: %v: %v, anew %v", name, err, s.Folds, anew.Folds)
+		}
+	}
+}
+
+// Held-out rows are judged by folds that have not seen them: a selection that goes on has the
+// values that its folds have from nothing.
+func TestFromTellsFoldsNothing(t *testing.T) {
+	const n, p = 60, 200
+	ctx := context.Background()
+	x, y := days(t, pare.Lasso, n, p)
+	yesterday, err := pare.Select(ctx, x, y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, y = days(t, pare.Lasso, n+6, p)
+	today, err := pare.Select(ctx, x, y, pare.SelectOptions{From: yesterday}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range pare.Validate(ctx, x, y, [][]float64{today.LogLambda}, pare.Validation{FoldIDs: today.Folds}, pare.Config{}) {
+		if err != nil || !(math.Abs(e.Value-today.Value) <= 0.03*e.StandardError) {
+			t.Errorf("%v: %g, from nothing %g ± %g", err, today.Value, e.Value, e.StandardError)
 		}
 	}
 }

@@ -69,11 +69,17 @@ type SelectOptions struct {
 	// uses the last tolerance throughout.
 	Schedule search.Schedule
 	// From is an earlier selection by Auto, of the same model on nearly the same data, such as
-	// yesterday's; nil means none. The search starts from its λ and the inner problems from its
-	// coefficients, and what it has seen of the criterion says how far to look. That takes one to
-	// three evaluations where little has changed; where it fails, the search begins anew. Minima
-	// that the earlier search has not seen are not looked for, so select without it now and
-	// then. Not for support vectors. It is not modified.
+	// yesterday's; nil means none. The search starts from its λ, and what it has seen of the
+	// criterion says how far to look. That takes one to three evaluations where little has changed;
+	// where it fails, the search begins anew. Minima that the earlier search has not seen are not
+	// looked for, so select without it now and then. Not for support vectors. It is not modified.
+	//
+	// Where the rows of the earlier data come first, unchanged and in the same order, and
+	// Validation asks for the same folds by ByRow, Stratified or Groups, rows stay in the folds
+	// that they had, new rows are dealt to the smallest ones, and each fold begins at its own
+	// solution; so it does with FoldIDs that are the same for the earlier rows. Otherwise rows are
+	// dealt anew, as [Selection].Folds shows, and all folds begin at the coefficients of the refit:
+	// that takes longer.
 	From *Selection
 	// Evaluations is the most evaluations of the criterion; 0 means 50, the size of the grid, or
 	// for [WeightedLasso] 15 after those with one λ for all columns.
@@ -121,14 +127,15 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err := e.checkStrengths(); err != nil {
 		return nil, err
 	}
-	began := time.Now()
+	began, asked := time.Now(), o.Validation
+	dealt := e.stay(o.From, &o.Validation)
 	searching, soft := withStop(ctx, o)
 	defer soft.end()
 	t, err := e.task(searching, o)
 	if err != nil {
 		return nil, err
 	}
-	choosing := t.choosing(o)
+	choosing := t.choosing(o, dealt != nil)
 	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: slices.Clone(e.Max())}
 	result, common, err := t.minimise(searching, choosing)
 	if err != nil {
@@ -149,6 +156,9 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if out.LogLambda == nil {
 		out.Value = math.NaN()
 		return out, nil
+	}
+	if err := t.leave(ctx, out, asked, dealt, result.Best); err != nil && ctx.Err() == nil {
+		return out, err
 	}
 	e.config.Certify, e.of.Certify = certify, certify
 	return out, t.conclude(ctx, result.Best, o, out)

@@ -134,8 +134,9 @@ func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.
 	return c
 }
 
-// choosing returns the options of the policy, and begins at an earlier selection.
-func (t *task) choosing(o SelectOptions) choose.Options {
+// choosing returns the options of the policy, and begins at an earlier selection, whose rows
+// stay in their folds or not.
+func (t *task) choosing(o SelectOptions, stay bool) choose.Options {
 	e := t.engine
 	choosing := o.choosing(e.config)
 	if observer := e.config.Observer; observer != nil {
@@ -150,10 +151,12 @@ func (t *task) choosing(o SelectOptions) choose.Options {
 		return choosing
 	}
 	choosing.From = o.From.seen(e.family.form.Common, e.Max())
-	if b, ok := t.problem.(interface {
-		Begin(at []bilevel.Solution)
-	}); ok && (o.Log == nil || o.Log.Len() == 0) { // else it goes on where the log ends
-		b.Begin(o.From.coefficients())
+	if stay { // one row at least, or it would be said that none has stayed
+		n, earlier := len(e.of.Y), len(o.From.left.dealt)
+		choosing.Fresh = max(1, float64(n-earlier)) / float64(n)
+	}
+	if o.Log == nil || o.Log.Len() == 0 { // else it goes on where the log ends
+		t.goOn(o.From, stay)
 	}
 	return choosing
 }

@@ -162,6 +162,71 @@ func (f Folds) Last() Folds {
 	return held
 }
 
+// Newcomers say how rows that have come after others are dealt to their folds. The zero value
+// deals them in their order.
+type Newcomers struct {
+	Shuffle bool   // they come in an order drawn from the seed
+	Seed    uint64 // drawn from together with how many there were before
+	// Groups has the group of each row, the earlier ones too: a row goes where its group is.
+	Groups []int
+	// Alike has the target of each row: first of all folds have as many rows of one target.
+	Alike []float64
+}
+
+// Extended deals the rows after those of f, up to n, to its folds: each to the fold that has the
+// fewest rows, the first of those. The rows of f stay where they are.
+func (f Folds) Extended(n int, how Newcomers) Folds {
+	out := append(make(Folds, 0, n), f...)[:n]
+	rows := make([]int, f.Count())
+	group := map[int]int{}           // the fold of each
+	alike := map[float64][]int{}     // rows of each target, by fold
+	nobody := make([]int, len(rows)) // of a target that is not asked for
+	same := func(i int) []int {
+		if how.Alike == nil {
+			return nobody
+		}
+		if alike[how.Alike[i]] == nil {
+			alike[how.Alike[i]] = make([]int, len(rows))
+		}
+		return alike[how.Alike[i]]
+	}
+	put := func(i, fold int) {
+		if out[i] = fold; fold < 0 {
+			return
+		}
+		rows[fold]++
+		if how.Alike != nil {
+			same(i)[fold]++
+		}
+		if how.Groups != nil {
+			group[how.Groups[i]] = fold
+		}
+	}
+	for i, fold := range f {
+		put(i, fold)
+	}
+	late := order(n-len(f), how.Shuffle, how.Seed+uint64(len(f)))
+	if how.Alike != nil {
+		slices.SortStableFunc(late, func(a, b int) int { return cmp.Compare(how.Alike[len(f)+a], how.Alike[len(f)+b]) })
+	}
+	for _, at := range late {
+		i, least := len(f)+at, 0
+		if how.Groups != nil {
+			if fold, ok := group[how.Groups[i]]; ok {
+				put(i, fold)
+				continue
+			}
+		}
+		for fold := range rows {
+			if c := cmp.Or(cmp.Compare(same(i)[fold], same(i)[least]), cmp.Compare(rows[fold], rows[least])); c < 0 {
+				least = fold
+			}
+		}
+		put(i, least)
+	}
+	return out
+}
+
 // Count returns the number of folds, the largest id plus one.
 func (f Folds) Count() int {
 	k := 0

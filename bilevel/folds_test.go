@@ -201,3 +201,56 @@ func TestAClassMissingOnATrainingSideIsSaid(t *testing.T) {
 		t.Errorf("one row before the first fold: %v", err)
 	}
 }
+
+// New rows make folds as large as one another, of every target where that is asked for, and keep
+// groups together; nobody moves.
+func TestExtendedDealsNewRowsOnly(t *testing.T) {
+	for seed := range uint64(20) {
+		const n, more, k = 23, 31, 4
+		first, err := bilevel.KFold(n, k, true, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		target, groups := make([]float64, n+more), make([]int, n+more)
+		for i := range target {
+			target[i], groups[i] = float64(i%3), i/2
+		}
+		for name, how := range map[string]bilevel.Newcomers{
+			"in order": {}, "shuffled": {Shuffle: true, Seed: seed}, "alike": {Shuffle: true, Seed: seed, Alike: target},
+		} {
+			all := first.Extended(n+more, how)
+			if !slices.Equal(all[:n], first) || !slices.Equal(all, first.Extended(n+more, how)) {
+				t.Fatalf("%s: %v became %v", name, first, all)
+			}
+			size, late := make([]int, k), make([][3]int, k)
+			for i, fold := range all {
+				size[fold]++
+				if how.Alike != nil && i >= n {
+					late[fold][int(target[i])]++
+				}
+			}
+			if how.Alike == nil && slices.Max(size)-slices.Min(size) > 1 {
+				t.Errorf("%s: sizes %v", name, size)
+			}
+		}
+		for i, fold := range first { // whole groups
+			if i%2 == 1 {
+				first[i] = first[i-1]
+			}
+			_ = fold
+		}
+		all := first.Extended(n+more, bilevel.Newcomers{Groups: groups})
+		for i := 1; i < n+more; i += 2 {
+			if all[i] != all[i-1] {
+				t.Errorf("row %d is in fold %d, the other one of its group in %d", i, all[i], all[i-1])
+			}
+		}
+	}
+	same, err := bilevel.KFold(12, 3, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, _ := bilevel.KFold(20, 3, false, 0); !slices.Equal(same.Extended(20, bilevel.Newcomers{}), want) {
+		t.Errorf("in order %v, dealt at once %v", same.Extended(20, bilevel.Newcomers{}), want)
+	}
+}

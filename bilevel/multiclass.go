@@ -35,7 +35,7 @@ type Multiclass struct {
 	label   []int32   // n: class of each row
 	folds   []*multiclassFold
 	kept    points
-	begin   []Solution // by class: where the next evaluation begins, by the columns of X; nil: as it would
+	begin   beginning
 	null    search.Evaluation
 	memory  memory
 }
@@ -215,12 +215,7 @@ func (m *Multiclass) solve(ctx context.Context, r search.Request, keep int) ([]L
 	if err := m.lead(ctx, requests); err != nil {
 		return nil, err
 	}
-	if m.begin != nil {
-		for i := range requests {
-			requests[i].Start, requests[i].Unscaled = &m.begin[requests[i].Lane.Class], true
-		}
-		m.begin = nil
-	}
+	m.begin.give(requests)
 	return m.runner.Run(ctx, requests, m.spec.counting(len(requests))(r.LogLambda))
 }
 

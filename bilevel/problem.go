@@ -112,8 +112,8 @@ type Problem struct {
 	runner Runner
 	lanes  int
 	kept   points
-	begin  *Solution // where the next evaluation begins, by the columns of X; nil: as it would
-	share  float64   // of a lane in the criterion
+	begin  beginning
+	share  float64 // of a lane in the criterion
 	null   search.Evaluation
 	memory memory
 	top    float64 // ln αmax, the largest of the lanes
@@ -242,16 +242,17 @@ func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error
 	start := time.Now()
 	request := LaneRequest{
 		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Rough: r.Rough && p.spec.Risk == nil, Curvature: p.Curvature && !r.ValueOnly,
-		Start: p.begin, Unscaled: p.begin != nil, Anew: p.anew(),
+		Anew: p.anew(),
 	}
-	p.begin = nil
 	if r.From != nil {
 		request.From = p.kept.number(r.From)
 	}
 	if p.Keep {
 		request.Keep = p.kept.next(r.LogLambda)
 	}
-	results, err := p.runner.Run(ctx, p.ask(request), p.spec.counting(p.lanes)(r.LogLambda))
+	requests := p.ask(request)
+	p.begin.give(requests)
+	results, err := p.runner.Run(ctx, requests, p.spec.counting(p.lanes)(r.LogLambda))
 	if err != nil {
 		return Report{}, err
 	}

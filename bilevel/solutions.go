@@ -54,27 +54,53 @@ func (p *points) add(logLambda []float64) {
 	}
 }
 
+// Solutions returns the solutions kept at λ, one for each lane; nil where some lane has kept
+// none. They must not be changed. The error is that of the [Runner].
+func (p *Problem) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
+	return p.kept.solutions(ctx, p.runner, p.ask(LaneRequest{}), logLambda)
+}
+
+// Solutions is [Problem.Solutions], class by class of fold after fold.
+func (m *Multiclass) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
+	return m.kept.solutions(ctx, m.runner, m.ask(LaneRequest{}), logLambda)
+}
+
+// solutions asks lanes for what they have kept at λ.
+func (p points) solutions(ctx context.Context, runner Runner, lanes []LaneRequest, logLambda []float64) ([]*Solution, error) {
+	number := p.number(logLambda)
+	if number == 0 {
+		return nil, nil
+	}
+	for i := range lanes {
+		lanes[i].Ask, lanes[i].From = AskKept, number
+	}
+	results, err := runner.Run(ctx, lanes, nil)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*Solution, len(results))
+	for i := range results {
+		if all[i] = results[i].Solution; all[i] == nil {
+			return nil, nil
+		}
+	}
+	return all, nil
+}
+
 // Mean returns what the solutions kept at λ have in common: columns in more than half
 // of the folds, ascending, with their mean coefficients in the coordinates of the views.
 // It is a start for the same problem on all rows; nothing where nothing was kept. The error is
 // that of the [Runner].
 func (p *Problem) Mean(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
-	number := p.kept.number(logLambda)
-	if number == 0 {
-		return nil, nil, nil
-	}
-	results, err := p.runner.Run(ctx, p.ask(LaneRequest{Ask: AskKept, From: number}), nil)
-	if err != nil {
+	solutions, err := p.Solutions(ctx, logLambda)
+	if err != nil || solutions == nil {
 		return nil, nil, err
 	}
 	count, sum := map[int32]int{}, map[int32]float64{}
-	for _, l := range results {
-		if l.Solution == nil {
-			return nil, nil, nil
-		}
-		for k, j := range l.Solution.Support {
+	for _, s := range solutions {
+		for k, j := range s.Support {
 			count[j]++
-			sum[j] += l.Solution.Coef[k]
+			sum[j] += s.Coef[k]
 		}
 	}
 	for j, times := range count {

@@ -57,6 +57,9 @@ type Options struct {
 	Log      *search.Log
 	// From is an earlier choice of nearly the same problem, by Auto, to go on from.
 	From *search.Result
+	// Fresh is the share of new rows, where the earlier ones have stayed in their folds; 0 means
+	// that they have not.
+	Fresh float64
 }
 
 // Check returns the error of options that do not go together.

@@ -33,7 +33,7 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 		}
 	}
 	alone := o
-	alone.Precision, alone.From = false, nil
+	alone.Precision, alone.From, alone.Fresh = false, nil, 0
 	lasso := axis{p.Objective, 0}
 	one := *p
 	one.Objective, one.Top, one.Shape, one.Pair = lasso, p.Top[:1], Sparse, false

@@ -26,7 +26,7 @@ const (
 // scan chooses one λ, or the share of αmax for all.
 func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
 	l := search.ScanOptions{
-		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
+		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Fresh: o.Fresh, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
 		Rival: p.rival, Sparse: p.Shape != Smooth, Relative: p.Shape == Relative || p.Shape == Dual,
 	}
 	if k, ok := p.Objective.(keepsSolutions); ok {

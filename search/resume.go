@@ -12,6 +12,7 @@ const (
 	rivals      = 2    // other basins looked into, at most
 	rivalling   = 0.25 // standard errors above the best that the earlier scan has seen them at most
 	longest     = 1.0  // step
+	much        = 0.1  // of the objective that is fresh, from which on corners have moved, and what comes cheaper is seen first
 	probe       = 0.4  // step where no curvature is known
 	eager       = 1.5  // times a step into where no slope is known: slopes mostly die away ever more slowly
 	nearby      = 1.5  // how far away points may be whose slopes make a curvature
@@ -28,7 +29,12 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 	}
 	depth, earlier := min(l.depth(&l.o.Earlier[0]), near(l.o.Bottom)), l.earlier()
 	curvature := bendAt(depth, earlier)
-	rival := l.rivals(depth)
+	rival, sparser := l.rivals(depth)
+	if l.o.Fresh > much && sparser > 0 {
+		if err := l.visit(ctx, sparser, scanGap, nil); err != nil {
+			return false, err
+		}
+	}
 	for range resumptions {
 		if !(depth > 0 && depth < l.o.Bottom) {
 			return false, nil
@@ -52,8 +58,9 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 			step = math.Copysign(min(longest, eager*math.Abs(step)), step)
 		}
 		switch {
-		case content && len(l.points) == 1 && l.spent <= l.o.Free:
-			// The criterion has corners, which a slope does not see.
+		case content && len(l.points) == 1 && l.spent <= l.o.Free && (l.o.Fresh == 0 || l.o.Fresh > much && 2*l.spent <= l.allowance()):
+			// The criterion has corners, which a slope does not see; where little is fresh the
+			// earlier scan has seen them.
 			step = math.Copysign(probe, step)
 		case content, lies(l.points, l.best.depth, step):
 			l.resumed = true
@@ -73,49 +80,60 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 func near(bottom float64) float64 { return bottom - 0.1*distinct }
 
 // rivals returns the depths of other basins that the earlier scan has seen to be nearly as
-// deep as the one it has chosen, the best first.
-func (l *scan) rivals(chosen float64) (depths []float64) {
+// deep as the one it has chosen, the best first, and the least depth at which it was nearly as
+// good, 0 where that is next to the one chosen.
+func (l *scan) rivals(chosen float64) (depths []float64, least float64) {
 	earlier := scan{recorder: l.recorder, o: l.o}
 	for _, p := range l.earlier() {
 		earlier.add(p)
 	}
 	points := earlier.points
+	reach := max(rivalling, math.Sqrt(2*l.o.Fresh))
 	value := map[float64]float64{}
 	for k, p := range points {
-		if k == 0 || k+1 == len(points) || p.Value >= points[k-1].Value || p.Value > points[k+1].Value || math.Abs(p.depth-chosen) < apart {
+		if !(p.Value <= earlier.best.Value+float64(reach*earlier.unit(p.Evaluation))) || math.Abs(p.depth-chosen) < apart {
 			continue
 		}
-		if p.Value <= earlier.best.Value+float64(rivalling*earlier.unit(p.Evaluation)) {
+		if least == 0 && p.depth > 0 && p.depth < chosen {
+			least = p.depth
+		}
+		if k > 0 && k+1 < len(points) && p.Value < points[k-1].Value && p.Value <= points[k+1].Value {
 			value[p.depth] = p.Value
 			depths = append(depths, p.depth)
 		}
 	}
 	slices.SortFunc(depths, func(a, b float64) int { return cmp.Compare(value[a], value[b]) })
-	return depths[:min(len(depths), rivals)]
+	return depths[:min(len(depths), rivals)], least
 }
 
-// compare evaluates other basins, as long as all is no more than half of the earlier scan's work.
-func (l *scan) compare(ctx context.Context, depths []float64) error {
-	var all float64
+// allowance is the work up to which points are evaluated that promise nothing: half of the
+// earlier scan's.
+func (l *scan) allowance() (work float64) {
 	for i := range l.o.Earlier {
-		all += l.o.Earlier[i].Work
+		work += 0.5 * l.o.Earlier[i].Work
 	}
+	return work
+}
+
+// compare evaluates other basins, as long as that is allowed.
+func (l *scan) compare(ctx context.Context, depths []float64) error {
 	for _, depth := range depths {
-		if l.spent+l.priceDownTo(depth) > 0.5*all {
+		from := l.nearest(depth)
+		if away := l.depth(from); away == depth || l.spent+l.priceBetween(away, depth) > l.allowance() {
 			continue
 		}
-		if err := l.visit(ctx, depth, scanGap, nil); err != nil {
+		if err := l.visit(ctx, depth, scanGap, from); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// priceDownTo returns the work of the earlier scan down to a depth, which is about what a
-// solution there takes that has none near it to begin from.
-func (l *scan) priceDownTo(depth float64) (work float64) {
+// priceBetween returns the work of the earlier scan between two depths, the second of which is one
+// of its points: about what it takes to go there from the first.
+func (l *scan) priceBetween(from, to float64) (work float64) {
 	for i := range l.o.Earlier {
-		if e := &l.o.Earlier[i]; l.depth(e) <= depth {
+		if e, depth := &l.o.Earlier[i], l.depth(&l.o.Earlier[i]); depth == to || (depth-from)*(depth-to) < 0 {
 			work += e.Work
 		}
 	}

@@ -52,6 +52,10 @@ type ScanOptions struct {
 	// Earlier are the evaluations of an earlier scan at nearly the same objective, the point
 	// it has chosen first: the search goes on from there instead of down the path.
 	Earlier []Evaluation
+	// Fresh is the share of the terms of the objective, a mean, that the earlier one did not have,
+	// where all others are the same: differences of values have moved by about √(2·Fresh) standard
+	// errors. 0 means that all may differ.
+	Fresh float64
 	// Precision continues to the last digits, by [Secant] between the neighbours of the
 	// best point.
 	Precision bool

@@ -50,6 +50,9 @@ func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
 	}
 	s := &shift{Worker: w, jobs: map[string]*holding{}, again: make(chan struct{}, 1)}
 	if s.streams, err = open(ctx, nc, w.Options); err != nil {
+		if ctx.Err() != nil { // it has ended before it had begun
+			return nil
+		}
 		return err
 	}
 	return s.run(ctx)

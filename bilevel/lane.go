@@ -235,7 +235,7 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 	if err != nil {
 		return err
 	}
-	start := time.Now()
+	start, shared := time.Now(), l.view.Team().Shared()
 	if r.Anew {
 		l.renew()
 	}
@@ -255,13 +255,14 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 		return err
 	}
 	l.Solved = summarise(solution, time.Since(start))
+	l.Solved.Shared = l.view.Team().Shared() - shared
 	l.Solved.TrainLoss = solution.Objective / l.null0
 	l.Solved.Saturation = float64(len(solution.Support)) / l.most
 	return nil
 }
 
 func (l *penalisedLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
-	start := time.Now()
+	start, shared := time.Now(), l.view.Team().Shared()
 	l.met = l.solver.Correlations(l.met[:0])
 	at := implicit.Point{Support: l.last.Support, Coef: l.last.Coef, KKT: l.last.KKT, State: l.last.State, Correlation: l.met}
 	if !r.Rough || len(at.Support) == 0 {
@@ -286,6 +287,7 @@ func (l *penalisedLane) differentiate(ctx context.Context, r *LaneRequest, optio
 	}
 	l.Gradient, l.Columns = g.Gradient, weightedColumns(l.at, at.Support)
 	l.Derived = differentiated(g, time.Since(start))
+	l.Derived.Shared = l.view.Team().Shared() - shared
 	if l.certify {
 		return l.Derived.prove(func() (implicit.Certificate, error) {
 			return l.implicit.Certify(ctx, l.at, at)

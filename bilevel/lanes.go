@@ -118,6 +118,7 @@ type Solved struct {
 	Status                      outcome.Status
 	Seconds                     float64
 	TrainLoss, Saturation, Work float64 // as of [search.Evaluation]
+	Shared                      float64 // of Work, what threads of one lane share; 0 with one thread
 }
 
 // Derived is what a [Report] says of a lane's hypergradient.
@@ -126,6 +127,7 @@ type Derived struct {
 	Bound                         implicit.Bound
 	Iterations                    int
 	Work, Seconds                 float64
+	Shared                        float64 // as of [Solved]
 	SupportCertified              bool
 	Status                        outcome.Status
 }

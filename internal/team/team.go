@@ -90,6 +90,7 @@ type Team struct {
 	left    atomic.Int64  // parts that are not done
 	helpers atomic.Int64
 	resting atomic.Bool
+	shared  atomic.Int64 // see Shared
 }
 
 const (
@@ -124,6 +125,7 @@ func (m *Team) Parts(cost float64) int {
 	if m == nil || cost < 2*Grain {
 		return 1
 	}
+	m.shared.Add(int64(cost))
 	return int(min(cost/Grain, float64(each*(m.most+1)), mostParts))
 }
 
@@ -133,6 +135,15 @@ func (m *Team) Few(cost float64) int {
 		return 1
 	}
 	return min(m.Parts(cost), m.most+1)
+}
+
+// Shared returns the modelled cost of all loops that were worth sharing so far, done by others or
+// not; 0 without a team.
+func (m *Team) Shared() float64 {
+	if m == nil {
+		return 0
+	}
+	return float64(m.shared.Load())
 }
 
 // Do does all parts of a task, and returns when they are done.

@@ -1,0 +1,180 @@
+package goals
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bench/studies"
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// part is what one thread begins: counted work, and how much of it those that are idle may share.
+type part struct{ work, shared float64 }
+
+// lane is an inner problem of a round, solved and then differentiated.
+type lane [2]part
+
+// trace is what a selection does: rounds of lanes, one after the other, and the refit. Everything
+// else is serial. All is in the unit of counted work.
+type trace struct {
+	rounds [][]lane
+	refit  part
+	serial float64
+}
+
+// tracer hears what lanes say of their work.
+type tracer struct {
+	bilevel.Runner
+	mu      sync.Mutex
+	rounds  [][]lane
+	seconds float64 // of lanes
+}
+
+// Run implements [bilevel.Runner].
+func (t *tracer) Run(ctx context.Context, requests []bilevel.LaneRequest, solved func()) ([]bilevel.LaneResult, error) {
+	results, err := t.Runner.Run(ctx, requests, solved)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var round []lane
+	for i := range results {
+		s, d := &results[i].Solved, &results[i].Derived
+		t.seconds += s.Seconds + d.Seconds
+		if l := (lane{{s.Work, s.Shared}, {d.Work, d.Shared}}); l[0].work+l[1].work > 0 {
+			round = append(round, l)
+		}
+	}
+	if round != nil {
+		t.rounds = append(t.rounds, round)
+	}
+	return results, err
+}
+
+// traced selects, with the lanes' work noted. Their seconds, with one thread, make seconds of
+// counted work, for what is outside the lanes; shares are asked of two threads, which are the same
+// solves to the bit.
+func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) (*trace, error) {
+	choose := func(threads int) (*tracer, *pare.Selection, float64, error) {
+		t := &tracer{}
+		o.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) {
+			j.Config.Threads = threads
+			lanes, err := pare.NewLanes(ctx, x, y, j)
+			t.Runner = lanes
+			return t, err
+		}
+		c.Threads = threads
+		began := time.Now()
+		s, err := pare.Select(ctx, x, y, o, c)
+		return t, s, time.Since(began).Seconds(), err
+	}
+	alone, s, seconds, err := choose(1)
+	if err != nil {
+		return nil, err
+	}
+	pair, _, _, err := choose(2)
+	if err != nil {
+		return nil, err
+	}
+	out := &trace{rounds: pair.rounds}
+	var all part
+	for _, round := range out.rounds {
+		for _, l := range round {
+			all.work += l[0].work + l[1].work
+			all.shared += l[0].shared + l[1].shared
+		}
+	}
+	unit := all.work / alone.seconds
+	out.refit.work = unit * s.SecondsRefit
+	out.refit.shared = out.refit.work * all.shared / all.work
+	out.serial = max(0, unit*(seconds-alone.seconds-s.SecondsRefit))
+	return out, nil
+}
+
+// duration returns how long a trace takes on so many cores.
+func (t *trace) duration(cores int) float64 {
+	total := t.serial + t.refit.alone(float64(cores))
+	for _, round := range t.rounds {
+		total += schedule(round, cores)
+	}
+	return total
+}
+
+// alone is how long a part takes that so many cores have to themselves.
+func (p part) alone(cores float64) float64 { return p.work - p.shared + p.shared/cores }
+
+// schedule returns how long a round takes on so many cores: threads take the solves in their
+// order and then the derivatives, each of which waits for its solve; cores without a part of
+// their own are divided among the parts under way.
+func schedule(round []lane, cores int) (now float64) {
+	left := make([][2]float64, len(round)) // share of each part that is not done
+	for i := range left {
+		left[i] = [2]float64{1, 1}
+	}
+	for {
+		var busy [][2]int
+		for step := range 2 {
+			for i := range left {
+				if left[i][step] > 0 && (step == 0 || left[i][0] <= 0) && len(busy) < cores {
+					busy = append(busy, [2]int{i, step})
+				}
+			}
+		}
+		if len(busy) == 0 {
+			return now
+		}
+		each := float64(cores) / float64(len(busy))
+		next := make([]float64, len(busy))
+		for k, b := range busy {
+			next[k] = left[b[0]][b[1]] * round[b[0]][b[1]].alone(each)
+		}
+		least := slices.Min(next)
+		for k, b := range busy {
+			if next[k] <= least {
+				left[b[0]][b[1]] = 0
+			} else {
+				left[b[0]][b[1]] *= 1 - least/next[k]
+			}
+		}
+		now += least
+	}
+}
+
+// Cores is S10.
+func Cores(ctx context.Context, o studies.Options) (*studies.Result, error) {
+	t := newTable(o)
+	goals := map[string]map[int]string{"imdb": {2: "≥ 1.85", 16: "≥ 10"}, "reuters_multi53": {2: "≥ 1.85", 64: "≥ 20"}}
+	models := map[string]pare.Model{"imdb": pare.Logistic, "reuters_multi53": pare.Multiclass}
+	err := t.each(ctx, o.Choose([]string{"rcv1_dev", "reuters_places", "imdb", "reuters_multi53"}, 2), func(d studies.Data) error {
+		x := sparse.Compact(d.X.(*sparse.CSC))
+		c := pare.Config{Model: models[d.Name]}
+		t.say("%s: the trace of a selection", d.Name)
+		of, err := traced(ctx, x, d.Y, pare.SelectOptions{}, c)
+		if err != nil {
+			return err
+		}
+		one := of.duration(1)
+		for cores := 2; cores <= 64; cores *= 2 {
+			at := of.duration(cores)
+			t.add(d.Name, fmt.Sprintf("Select, 5 folds, %d cores by the model, in ns of counted work", cores), at, "one core", one, goals[d.Name][cores], fmt.Sprintf("%.0f %% of the cores busy", 100*one/at/float64(cores)))
+		}
+		threads := func(threads int) func() error {
+			return func() error {
+				c := c
+				c.Threads = threads
+				_, err := pare.Select(ctx, x, d.Y, pare.SelectOptions{}, c)
+				return err
+			}
+		}
+		first, second, err := t.inTurn(threads(1), threads(2))
+		if err != nil {
+			return err
+		}
+		t.add(d.Name, "Select, 5 folds, two threads here", second, "one thread", first, goals[d.Name][2], "")
+		return nil
+	})
+	return t.result("S10"), err
+}

@@ -1,0 +1,79 @@
+package goals
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+)
+
+// A round is never done before its work is, shared or not, nor before its longest lane; on one
+// core it takes its work, and equal lanes that share nothing take turns.
+func TestScheduleKeepsItsBounds(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		round := make([]lane, 1+rng.IntN(12))
+		var work float64
+		for i := range round {
+			for step := range round[i] {
+				p := part{work: rng.Float64()}
+				p.shared = p.work * rng.Float64()
+				round[i][step] = p
+				work += p.work
+			}
+		}
+		if got := schedule(round, 1); math.Abs(got-work) > 1e-12*work {
+			t.Fatalf("one core takes %g for %g", got, work)
+		}
+		before := work
+		for cores := 2; cores <= 64; cores *= 2 {
+			got := schedule(round, cores)
+			var longest float64
+			for _, l := range round {
+				longest = max(longest, l[0].alone(float64(cores))+l[1].alone(float64(cores)))
+			}
+			if got < work/float64(cores)*(1-1e-12) || got < longest*(1-1e-12) || got > work {
+				t.Errorf("%d cores take %g for %g, the longest lane %g", cores, got, work, longest)
+			}
+			if len(round) == 1 && got > before {
+				t.Errorf("%d cores take %g, half as many %g", cores, got, before)
+			}
+			before = got
+		}
+	}
+	alone := lane{{work: 2}, {work: 1}}
+	for cores, want := range map[int]float64{1: 15, 2: 8, 3: 5, 5: 3, 64: 3} {
+		if got := schedule([]lane{alone, alone, alone, alone, alone}, cores); math.Abs(got-want) > 1e-12 {
+			t.Errorf("five equal lanes take %g on %d cores, want %g", got, cores, want)
+		}
+	}
+	if got := schedule([]lane{{{work: 10, shared: 8}}}, 4); math.Abs(got-4) > 1e-12 {
+		t.Errorf("a lane of 2 and 8 that are shared takes %g on 4 cores", got)
+	}
+}
+
+// A trace has a round of five lanes for each evaluation, and more cores are never slower.
+func TestTraceOfASelection(t *testing.T) {
+	d := diabetes(t)
+	of, err := traced(t.Context(), d.X, d.Y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := pare.Select(t.Context(), d.X, d.Y, pare.SelectOptions{}, pare.Config{})
+	if err != nil || len(of.rounds) != len(s.Evaluations) {
+		t.Fatalf("%v: %d rounds of %d evaluations", err, len(of.rounds), len(s.Evaluations))
+	}
+	for k, round := range of.rounds {
+		var work float64
+		for _, l := range round {
+			work += l[0].work + l[1].work
+		}
+		if len(round) != 5 || math.Abs(work-s.Evaluations[k].Work) > 1e-9*work {
+			t.Errorf("round %d has %d lanes of %g, the evaluation says %g", k, len(round), work, s.Evaluations[k].Work)
+		}
+	}
+	if one, two := of.duration(1), of.duration(2); !(two < one && two >= one/2) {
+		t.Errorf("two cores take %g, one %g", two, one)
+	}
+}

@@ -31,6 +31,7 @@ type knot struct {
 const (
 	descentStep = 0.1   // in λ
 	descentTol  = 1e-10 // as of [Blocks.Solve]
+	loosest     = 1e-6  // the same of the λ asked for: where supports jump, a looser point may be one of another branch
 	longest     = 1000  // knots
 )
 
@@ -57,6 +58,7 @@ func (d *Descent) Solve(ctx context.Context, lambda float64, opts Options) (*Blo
 		}
 	}
 	d.startAt(min(last, len(d.knots)))
+	opts.Tol = min(opts.Tol, loosest)
 	s, err := d.solver.Solve(ctx, g, opts)
 	if err != nil {
 		return nil, err

@@ -12,14 +12,17 @@ import (
 const (
 	oneSEGap   = 1e-3 // of inner problems: the standard error is far above what that changes
 	oneSEClose = 0.05 // standard errors from the limit that are near enough
+	oneSEBelow = 0.03 // and below it, where a point is looked for: one above it would be of no use
 	oneSESteps = 6    // evaluations, at most
 	oneSELeast = 0.01 // of λ, between neighbours
+	oneSEStep  = 0.05 // of λ, below the crossing: about that of a grid of 100 points over two decades
+	oneSEFar   = 0.25 // and standard errors below the limit, up to which the model knows the crossing
 )
 
 // OneStandardError returns the most penalised choice that cross-validation cannot tell
 // from the best: going up from the best λ, all coordinates together, where the criterion
 // first exceeds its best value by its standard error over the folds there, to a twentieth
-// of that. seen are the evaluations of the search, of which those on the way make a model
+// of that or, where it is within a quarter below, of λ. seen are the evaluations of the search, of which those on the way make a model
 // that names the point, which is evaluated; log, where there is one, goes on after them. It
 // returns nil where ctx ends and where no standard error is known.
 func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, seen []search.Evaluation, log *search.Log) (*search.Evaluation, error) {
@@ -140,20 +143,24 @@ func (r *rule) crossing() (shift float64, chosen *search.Evaluation) {
 		if b.depth-a.depth <= oneSELeast {
 			return 0, r.last()
 		}
-		return r.between(a, b), nil
+		shift = r.between(a, b, r.limit)
+		if a.LogLambda != nil && shift-a.depth <= oneSEStep && a.Value >= r.limit-float64(oneSEFar*r.unit) {
+			return 0, r.last()
+		}
+		return r.between(a, b, r.limit-float64(oneSEBelow*r.unit)), nil
 	}
 	return 0, r.last()
 }
 
-// between returns where the cubic or parabola through two points meets the limit, by
+// between returns where the cubic or parabola through two points meets a limit, by
 // bisection; it is below at a and above at b.
-func (r *rule) between(a, b mark) float64 {
+func (r *rule) between(a, b mark, limit float64) float64 {
 	h := b.depth - a.depth
 	curve := search.Interpolate(h, a.Value, b.Value, a.slope, b.slope)
 	low, high := 0.0, h
 	for range 30 {
 		middle := 0.5 * (low + high)
-		if curve(middle) > r.limit {
+		if curve(middle) > limit {
 			high = middle
 		} else {
 			low = middle

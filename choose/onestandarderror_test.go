@@ -43,3 +43,42 @@ func TestOneStandardErrorWithinTheLoss(t *testing.T) {
 		}
 	}
 }
+
+// A point up to 0.05 below the crossing is the choice, without another evaluation that would move it by less; one above
+// the limit is not.
+func TestOneStandardErrorIsNearEnough(t *testing.T) {
+	for steepness, asks := range map[float64]int{1: 2, 30: 1} {
+		f := &steep{steepness: steepness}
+		best := f.at(0)
+		e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: f, Top: []float64{2.2 / math.Sqrt(steepness)}}, best, []search.Evaluation{f.at(2 / math.Sqrt(steepness))}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		limit := best.Value + 1
+		if e.Value > limit+0.05 || e.Value < limit-0.25 || f.asked != asks {
+			t.Errorf("steepness %g: λ = %g with %g after %d evaluations, the limit is %g", steepness, e.LogLambda[0], e.Value, f.asked, limit)
+		}
+	}
+}
+
+// steep is a criterion that bends less the further it is from its minimum at 0.
+type steep struct {
+	steepness float64
+	asked     int
+}
+
+func (s *steep) at(l float64) search.Evaluation {
+	d := math.Sqrt(s.steepness) * l
+	return search.Evaluation{
+		LogLambda: []float64{l}, Value: 1 + d*d*(1-0.1*d*d), Gradient: []float64{math.Sqrt(s.steepness) * d * (2 - 0.4*d*d)}, StandardError: 1, FoldValues: []float64{1, 1}, Trusted: true,
+	}
+}
+
+func (s *steep) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
+	s.asked++
+	e := s.at(r.LogLambda[0])
+	e.Gradient = nil
+	return e, nil
+}
+
+func (s *steep) Null() search.Evaluation { return s.at(2.2 / math.Sqrt(s.steepness)) }

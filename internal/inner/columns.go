@@ -135,8 +135,12 @@ func (s *separable) begin() {
 
 // Restart implements [Problem].
 func (s *separable) Restart() {
-	if s.solver != nil {
+	switch {
+	case s.solver == nil:
+	case s.of.Keep:
 		s.solver.Restart(s.zero)
+	default: // which has taken the null model over
+		s.solver = nil
 	}
 }
 

@@ -19,11 +19,11 @@ type part struct{ work, shared float64 }
 // lane is an inner problem of a round, solved and then differentiated.
 type lane [2]part
 
-// trace is what a selection does: rounds of lanes, one after the other, and the refit. Everything
-// else is serial. All is in the unit of counted work.
+// trace is what a selection does: rounds of lanes, one after the other, and the refit, which is a
+// round, too. Everything else is serial. All is in the unit of counted work.
 type trace struct {
 	rounds [][]lane
-	refit  part
+	refit  []lane
 	serial float64
 }
 
@@ -80,23 +80,41 @@ func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOpti
 		return nil, err
 	}
 	out := &trace{rounds: pair.rounds}
-	var all part
+	var all, most float64
+	var like []lane
 	for _, round := range out.rounds {
+		var solves float64
 		for _, l := range round {
-			all.work += l[0].work + l[1].work
-			all.shared += l[0].shared + l[1].shared
+			solves += l[0].work
+			all += l[0].work + l[1].work
+		}
+		if solves > most {
+			like, most = round, solves
 		}
 	}
-	unit := all.work / alone.seconds
-	out.refit.work = unit * s.SecondsRefit
-	out.refit.shared = out.refit.work * all.shared / all.work
+	unit := all / alone.seconds
+	out.refit = refitLike(like[:len(like)/(slices.Max(s.Folds)+1)], unit*s.SecondsRefit)
 	out.serial = max(0, unit*(seconds-alone.seconds-s.SecondsRefit))
 	return out, nil
 }
 
+// refitLike divides the work of a refit among its classes, and what can be shared of it, as it is
+// in the lanes of a fold.
+func refitLike(fold []lane, work float64) []lane {
+	var all float64
+	for _, l := range fold {
+		all += l[0].work
+	}
+	refit := make([]lane, len(fold))
+	for i, l := range fold {
+		refit[i][0] = part{l[0].work * work / all, l[0].shared * work / all}
+	}
+	return refit
+}
+
 // duration returns how long a trace takes on so many cores.
 func (t *trace) duration(cores int) float64 {
-	total := t.serial + t.refit.alone(float64(cores))
+	total := t.serial + schedule(t.refit, cores)
 	for _, round := range t.rounds {
 		total += schedule(round, cores)
 	}

@@ -6,7 +6,8 @@ import (
 )
 
 // refine evaluates the least point of the model until that promises nothing, and while
-// work is cheap the point where the model, as far as it may be wrong, hides most.
+// work is cheap the point where the model, as far as it may be wrong, hides most: where next
+// to nothing has been spent, so far as one in seven criteria is.
 func (l *scan) refine(ctx context.Context) error {
 	for range refinements {
 		value, depth := l.least(closest, 0)
@@ -14,11 +15,15 @@ func (l *scan) refine(ctx context.Context) error {
 		if l.o.Rival != nil && min(value, l.best.Value) > l.o.Rival.Value+float64(nowhereNear*l.unit(l.o.Rival)) {
 			return nil
 		}
+		doubt := l.roughness()
+		if l.spent <= float64(nextToNothing*l.o.Free) {
+			doubt *= unlikely
+		}
 		switch cheap := l.o.Rough > 0 && l.spent <= l.o.Free && !l.resumed; {
 		case cheap && promised:
-			_, depth = l.least(closest, l.roughness())
+			_, depth = l.least(closest, doubt)
 		case cheap:
-			value, depth = l.least(doubtApart, l.roughness())
+			value, depth = l.least(doubtApart, doubt)
 			promised = l.best.Value-value >= worthDoubt*l.unit(l.best.Evaluation)
 		}
 		if !promised {

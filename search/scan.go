@@ -71,35 +71,37 @@ const (
 	bottomDepth = 20.7
 	leastStep   = 0.2 // where points are dear
 
-	enough      = 0.01 // standard errors that are not worth an evaluation
-	clearly     = 3.0  // standard errors above the best that a risen point is
-	slightly    = 0.1  // standard errors that a dense solution still has to gain
-	crowded     = 0.8  // share of the largest support at which solutions are dense
-	fitted      = 0.01 // training loss at which they fit whatever λ is
-	twice       = 2    // points in a row that end a path
-	extraWork   = 0.3  // share of the work up to the best point that may follow it
-	growthPower = 1.3  // of the support's growth, that of the work
-	shallow     = 4.0  // depth up to which points are worth their work where the null model is still the best
-	apart       = 0.5  // distance of points whose slopes make a secant
-	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
-	modest      = 0.4  // and up to which they are not held back by where the slope seems to vanish
-	precisions  = 5    // steps by the model towards the last digits
-	refinements = 12   // points after the path, at most
-	nowhereNear = 0.5  // standard errors above a rival
-	closest     = 0.02 // distance of neighbours between which nothing is looked for
-	doubtApart  = 0.1  // and between which nothing is doubted
-	worthDoubt  = 0.05 // standard errors that may be hidden without being looked for
-	telling     = 2.0  // standard errors from the best up to which points tell how rough the criterion is
-	expected    = 2    // points that what is expected of that counts for
-	manyKnots   = 12   // columns coming in between two points from which on more make it no rougher
-	leastKnots  = 0.3
-	blind       = 1.5  // times its length, what an interval without a slope at an end is taken for
-	halfway     = 0.5  // training loss from which on a path that may climb no longer does
-	farAway     = 30   // how far before the path a point next to a distant null model is
-	inside      = 0.05 // share of an interval kept from its ends
-	within      = 1.0  // standard errors from the best that a basin's end may be
-	leastScale  = 1e-4 // of what the best gains over the null model: the least unit
-	noScale     = 0.01 // the unit where there is no standard error
+	enough        = 0.01 // standard errors that are not worth an evaluation
+	clearly       = 3.0  // standard errors above the best that a risen point is
+	slightly      = 0.1  // standard errors that a dense solution still has to gain
+	crowded       = 0.8  // share of the largest support at which solutions are dense
+	fitted        = 0.01 // training loss at which they fit whatever λ is
+	twice         = 2    // points in a row that end a path
+	extraWork     = 0.3  // share of the work up to the best point that may follow it
+	growthPower   = 1.3  // of the support's growth, that of the work
+	shallow       = 4.0  // depth up to which points are worth their work where the null model is still the best
+	apart         = 0.5  // distance of points whose slopes make a secant
+	dearest       = 1.4  // ln of the factor by which a falling path's points may grow dearer
+	modest        = 0.4  // and up to which they are not held back by where the slope seems to vanish
+	precisions    = 5    // steps by the model towards the last digits
+	refinements   = 12   // points after the path, at most
+	nowhereNear   = 0.5  // standard errors above a rival
+	closest       = 0.02 // distance of neighbours between which nothing is looked for
+	doubtApart    = 0.1  // and between which nothing is doubted
+	worthDoubt    = 0.05 // standard errors that may be hidden without being looked for
+	unlikely      = 1.5  // standard deviations that the model is taken to be off by
+	nextToNothing = 0.25 // of the free work, up to which it is
+	telling       = 2.0  // standard errors from the best up to which points tell how rough the criterion is
+	expected      = 2    // points that what is expected of that counts for
+	manyKnots     = 12   // columns coming in between two points from which on more make it no rougher
+	leastKnots    = 0.3
+	blind         = 1.5  // times its length, what an interval without a slope at an end is taken for
+	halfway       = 0.5  // training loss from which on a path that may climb no longer does
+	farAway       = 30   // how far before the path a point next to a distant null model is
+	inside        = 0.05 // share of an interval kept from its ends
+	within        = 1.0  // standard errors from the best that a basin's end may be
+	leastScale    = 1e-4 // of what the best gains over the null model: the least unit
+	noScale       = 0.01 // the unit where there is no standard error
 )
 
 // Scan minimises over one λ by a scan and a model. A path from the null model
@@ -156,7 +158,7 @@ type scan struct {
 	before point // and before it
 	spent  float64
 	atBest float64 // spent up to the best point
-	rises  int     // points in a row clearly above the best
+	rises  int     // points in a row clearly above the best, and not about to fall below it
 	dense  int     // points in a row whose solutions are dense
 
 	resumed bool // from an earlier scan: there was no path
@@ -278,7 +280,7 @@ func (l *scan) next() float64 {
 	if !falling {
 		gain = 0
 	}
-	if l.rises++; l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
+	if l.rises++; falling || l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
 		l.rises = 0
 	}
 	full := l.o.Sparse && (here.Saturation >= crowded || here.TrainLoss > 0 && here.TrainLoss < fitted)

@@ -71,6 +71,22 @@ func TestLookFindsTheDeeperBasin(t *testing.T) {
 	}
 }
 
+// A point far above the best from which the criterion falls below it within a step ends no path.
+func TestScanGoesOnWhereItFalls(t *testing.T) {
+	ridged := func(x float64) (value, slope float64) { // a basin at −1.5, a crest at −4.8, a deeper basin at −7.5
+		for _, bump := range []struct{ height, at, width float64 }{{-1, -1.5, 0.7}, {3, -4.8, 1}, {-2.5, -7.5, 1}} {
+			d := (x - bump.at) / bump.width
+			v := bump.height * math.Exp(-d*d)
+			value, slope = value+v, slope-2*d/bump.width*v
+		}
+		return 3 + value, slope
+	}
+	r := scanned(t, judged(scalar(ridged), 0.3, 0), ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.3}, Free: 1e9})
+	if r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]+7.5) > 0.2 {
+		t.Errorf("%s at %v: %g, %+v after %d", r.Status, r.Best.LogLambda, r.Best.Value, r.Seen, len(r.Evaluations))
+	}
+}
+
 // With precision the last digits follow.
 func TestLookWithPrecision(t *testing.T) {
 	o := ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Precision: true, Options: Options{Tol: 1e-8}}

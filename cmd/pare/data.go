@@ -133,7 +133,10 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 		Missing: f.Missing, Header: f.Header, ZeroBased: f.ZeroBased, Features: f.Features, Limits: f.limits(), Threads: f.readers, Formats: []table.Format{parquet.Format()}, Aside: append(aside, f.Weights, f.Offset),
 	}
 	var err error
-	if d.Data, err = f.read(ctx, env.stdin, o); err != nil {
+	if d.Data, err = f.read(ctx, env.stdin, o); err == nil {
+		err = workable(d.Data)
+	}
+	if err != nil {
 		return nil, err
 	}
 	d.x, d.prepared, err = sparse.Preparation{Columns: d.Features, MinNNZ: f.MinNNZ, UnitRows: f.UnitRows, UnitColumns: f.UnitColumns}.Prepare(d.X)

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"runtime/debug"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/table"
 )
 
 // limitFlags bound what reading data takes, and all that the program does.
@@ -41,6 +44,26 @@ func (f limitFlags) limits() sparse.Limits {
 	return r
 }
 
+// vectors is how many numbers for each row the work on data takes, at least.
+const vectors = 8
+
+// workable reports an error of kind Limit where data have left no room for any work on them.
+func workable(d *table.Data) error {
+	rows, _ := d.X.Dims()
+	least := int64(8 * vectors * rows)
+	if left, known := memoryLeft(); !known || least <= left {
+		return nil
+	}
+	debug.FreeOSMemory() // what reading has left behind is room, too
+	free := []metrics.Sample{{Name: "/memory/classes/heap/free:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(free)
+	left, _ := memoryLeft()
+	if left += int64(free[0].Value.Uint64() + free[1].Value.Uint64()); least > left {
+		return outcome.Errorf(outcome.Limit, "the data leave %d bytes of memory, and any work on %d rows takes %d: give it more", left, rows, least)
+	}
+	return nil
+}
+
 // byteSize is a number of bytes, as 1000000, 1000K, 1M or 0.5G: powers of 1000.
 type byteSize int64
 
@@ -63,12 +86,30 @@ func (b *byteSize) UnmarshalText(text []byte) error {
 // opened is how much memory reading a file of ours takes, for each of its bytes.
 const opened = 6
 
+// fits reports an error of kind Limit where there is no room to read a file of ours.
+func fits(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // who opens it says so
+	}
+	if left, known := memoryLeft(); known && opened*info.Size() > left {
+		return &outcome.Error{Kind: outcome.Limit, File: path, Message: fmt.Sprintf("a file of %d bytes takes more memory to read than the %d bytes that are left", info.Size(), left)}
+	}
+	return nil
+}
+
 // loadModel loads a saved model, if there is room for it.
 func loadModel(path string) (*pare.Predictor, error) {
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-		if left, known := memoryLeft(); known && opened*info.Size() > left {
-			return nil, &outcome.Error{Kind: outcome.Limit, File: path, Message: fmt.Sprintf("a file of %d bytes takes more memory to read than the %d bytes that are left", info.Size(), left)}
-		}
+	if err := fits(path); err != nil {
+		return nil, err
 	}
 	return pare.Load(path)
+}
+
+// collectInTime has the garbage collector work as hard as need be before the memory that is left
+// runs out, unless GOMEMLIMIT says how much that is.
+func collectInTime() {
+	if left, known := memoryLeft(); known && os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(inUse() + int64(share*float64(left)))
+	}
 }

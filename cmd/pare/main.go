@@ -23,6 +23,7 @@ import (
 )
 
 func main() {
+	collectInTime()
 	ctx, cancel := context.WithCancel(context.Background())
 	asked := newInterrupt(cancel)
 	signals := make(chan os.Signal, 1)

@@ -190,6 +190,9 @@ func (r *selectResult) plotted(p *page) *curve {
 func (c *selectCommand) log(d *dataset) (*search.Log, error) {
 	key := fmt.Sprintf("%s --search=%s --start=%g --evaluations=%d --tol-schedule=%s --per-class=%t --precision=%t --points=%d --min-ratio=%g: %s",
 		asked{c.commonFlags, d}.command("select"), c.Search, given(c.Start, 0), given(c.Evaluations, 0), c.TolSchedule, c.PerClass, c.Precision, c.points(), c.minRatio(), d.fingerprint())
+	if err := fits(c.Checkpoint); err != nil {
+		return nil, err
+	}
 	log, err := search.OpenLog(c.Checkpoint, key)
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		if e.Flag = "checkpoint"; e.Kind == outcome.BadParameter {

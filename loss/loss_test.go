@@ -1,6 +1,7 @@
 package loss_test
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // one evaluates a method of a loss on a single row.
@@ -291,5 +293,68 @@ func TestHuberTakesItsScaleFromTheTrainingRows(t *testing.T) {
 		if got := bound.(loss.Huber).Delta; math.Abs(got-c.want) > 1e-15*c.want {
 			t.Errorf("%+v with weights %v: δ = %g, want %g", c.loss, c.weights, got, c.want)
 		}
+	}
+}
+
+// TestTargetsAreRefusedByTheRow: the first that a loss does not have is named, and others are not.
+func TestTargetsAreRefusedByTheRow(t *testing.T) {
+	if err := loss.CheckTarget(loss.Poisson{}, []float64{0, 2, 1}); err != nil {
+		t.Error(err)
+	}
+	for row := range 3 {
+		y := []float64{1, 1, 1}
+		y[row], y[2] = -1, -1
+		err := loss.CheckTarget(loss.Poisson{}, y)
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || !e.HasRow || e.Row != row || e.Kind != outcome.BadParameter || e.Message == "" {
+			t.Errorf("row %d: %v", row, err)
+		}
+	}
+}
+
+// TestTargetsThatALossHas are taken, and others refused.
+func TestTargetsThatALossHas(t *testing.T) {
+	tweedie := loss.Tweedie{Power: 1.5}
+	for _, l := range []struct {
+		loss     loss.Loss
+		has, not []float64
+	}{
+		{loss.Squared{}, []float64{0, -1, 1e100}, []float64{math.Inf(1), math.NaN()}},
+		{loss.Huber{Delta: 1}, []float64{0, -1, 2.5}, []float64{math.Inf(-1), math.NaN()}},
+		{loss.Logistic{}, []float64{-1, 1}, []float64{0, 2, 0.5, math.NaN()}},
+		{loss.SquaredHinge{}, []float64{-1, 1}, []float64{0, 2, math.NaN()}},
+		{loss.SmoothedHinge{}, []float64{-1, 1}, []float64{0, 2, math.NaN()}},
+		{loss.Poisson{}, []float64{0, 1, 2.5}, []float64{-1, -1e-300, math.Inf(1), math.NaN()}},
+		{loss.Gamma{}, []float64{1, 1e-3, 2.5}, []float64{0, -1, math.Inf(1), math.NaN()}},
+		{tweedie, []float64{0, 1, 2.5}, []float64{-1, math.Inf(1), math.NaN()}},
+	} {
+		for _, y := range l.has {
+			if err := l.loss.Check(y); err != nil {
+				t.Errorf("%s: %g is refused: %v", l.loss.Name(), y, err)
+			}
+		}
+		for _, y := range l.not {
+			if l.loss.Check(y) == nil {
+				t.Errorf("%s: %g is taken", l.loss.Name(), y)
+			}
+		}
+	}
+}
+
+// TestHubersDeltaIsAMultipleOfTheMedianDeviation: of targets of any size, weights counting as rows
+// repeated.
+func TestHubersDeltaIsAMultipleOfTheMedianDeviation(t *testing.T) {
+	for _, scale := range []float64{1e-6, 1, 1e6} {
+		y := []float64{0, scale, 2 * scale, 4 * scale, 9 * scale} // off their median by 2, 1, 0, 2 and 7
+		bound, err := loss.Huber{Deviations: 3}.Bind(y, nil, true)
+		if h, ok := bound.(loss.Huber); err != nil || !ok || math.Abs(h.Delta-6*scale) > 1e-12*scale {
+			t.Errorf("at %g: %+v, %v", scale, bound, err)
+		}
+		bound, err = loss.Huber{Deviations: 3}.Bind(y, []float64{1, 1, 4, 1, 4}, true) // 2, 1, 0 four times, 2, and 7 four times
+		if h, ok := bound.(loss.Huber); err != nil || !ok || math.Abs(h.Delta-6*scale) > 1e-12*scale {
+			t.Errorf("weighted, at %g: %+v, %v", scale, bound, err)
+		}
+	}
+	if bound, err := (loss.Huber{}).Bind([]float64{1, 1, 1, 2}, nil, true); err == nil {
+		t.Errorf("%+v of equal targets", bound)
 	}
 }

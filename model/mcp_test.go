@@ -64,3 +64,40 @@ func TestMCPProx(t *testing.T) {
 		}
 	}
 }
+
+// Shift is minus what differences say of Slope in λ, Curvature what they say of it in β: in every
+// piece of both penalties, beyond the last, and 0 at 0, where the slope jumps.
+func TestShiftsAndCurvaturesAreDifferences(t *testing.T) {
+	const h = 1e-6
+	for name, penalty := range map[string]func(a, b float64) (model.Separable, error){
+		"MCP":  func(a, b float64) (model.Separable, error) { return model.NewMCP(a, b) },
+		"SCAD": func(a, b float64) (model.Separable, error) { return model.NewSCAD(a, b) },
+	} {
+		lambda := [2]float64{-0.3, 1.2}
+		at := func(i int, step float64) model.Separable {
+			moved := lambda
+			moved[i] += step
+			g, err := penalty(moved[0], moved[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		g := at(0, 0)
+		for k := range 60 {
+			b := 0.1 * float64(k-30) // from beyond −aα to beyond aα
+			var want [3]float64
+			if b != 0 {
+				want = [3]float64{
+					(at(0, -h).Slope(0, b) - at(0, h).Slope(0, b)) / (2 * h), (at(1, -h).Slope(0, b) - at(1, h).Slope(0, b)) / (2 * h),
+					(g.Slope(0, b+h) - g.Slope(0, b-h)) / (2 * h),
+				}
+			}
+			for i, got := range []float64{g.Shift(0, 0, b), g.Shift(0, 1, b), g.Curvature(0, b)} {
+				if math.Abs(got-want[i]) > 1e-8 {
+					t.Errorf("%s at %g: derivative %d is %g, differences %g", name, b, i, got, want[i])
+				}
+			}
+		}
+	}
+}

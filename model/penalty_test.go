@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -110,5 +111,15 @@ func TestSensitivityIsTheDerivativeOfThePenalty(t *testing.T) {
 	}
 	if want := math.Exp(l1)*3.75 + math.Exp(l2)/2*(1.5*1.5+0.0625+4); math.Abs(g.Value(cols, b)-want) > 1e-14 {
 		t.Errorf("g(β) = %g, want %g", g.Value(cols, b), want)
+	}
+}
+
+// TestStrengthsAreRefusedByTheirNumber: the first λ has none, the second one is named.
+func TestStrengthsAreRefusedByTheirNumber(t *testing.T) {
+	for column, lambda := range [][2]float64{{math.NaN(), 0}, {0, math.NaN()}} {
+		_, err := model.ElasticNet(lambda[0], lambda[1])
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Column != column || e.HasColumn != (column > 0) || e.Flag != "log-lambda" {
+			t.Errorf("%v: %v", lambda, err)
+		}
 	}
 }

@@ -18,7 +18,10 @@ import (
 
 // ofGo returns all changes of the Go files of packages that options choose. Files are changed by
 // an overlay in dir.
-func ofGo(dir string, o options) (all []mutant, err error) {
+func ofGo(ctx context.Context, dir string, o options) (all []mutant, err error) {
+	if out, err := execute(ctx, ".", 10*o.limit, append([]string{"go", "test", "-short"}, o.packages...)...); err != nil {
+		return nil, fmt.Errorf("the tests fail without any change: %w\n%s", err, out)
+	}
 	for _, folder := range o.packages {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {

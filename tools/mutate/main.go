@@ -95,7 +95,7 @@ func run(ctx context.Context, o options) error {
 	case len(o.packages) == 0:
 		err = errors.New("name packages, such as ./model, or a kernel set: -set avx2")
 	default:
-		all, err = ofGo(dir, o)
+		all, err = ofGo(ctx, dir, o)
 	}
 	if err != nil {
 		return err

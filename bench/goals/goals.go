@@ -6,10 +6,11 @@
 //	paths.go           S6, S7  a hundred λ on five folds; two threads
 //	loading.go         S8      reading svmlight text
 //	growing.go         S9      ten and a hundred times the data
-//	cores.go           S10     one to 64 cores, by a model
 //	hypergradients.go  H1–H4   a value and its gradient
 //	choosing.go        O1–O4   the choice of one λ or two
 //	many.go            O5, O6  the choice of many
+//	quality.go         O8      choices beside a grid of 200 points
+//	families.go        O10     the same of other losses and penalties
 package goals
 
 import (
@@ -33,7 +34,6 @@ func All() []studies.Study {
 		{Name: "S7", About: "two threads against one on cross-validation", Run: Threads},
 		{Name: "S8", About: "reading svmlight text, beside scikit-learn", Run: Loading},
 		{Name: "S9", About: "growth: rows, columns and nonzeros ten times each", Run: Growing},
-		{Name: "S10", About: "one to 64 cores by a model: the lanes of a selection, scheduled by their counted work; two threads here", Run: Cores},
 		{Name: "H1", About: "value and hypergradient, cold, beside sparse-ho's recorded seconds; H2: gradient against solve", Run: Hypergradients},
 		{Name: "H3", About: "one λ per column: seconds and memory of a hypergradient", Run: WeightedHypergradients},
 		{Name: "H4", About: "an epoch of backward coordinate descent against a forward one", Run: Epochs},
@@ -44,6 +44,7 @@ func All() []studies.Study {
 		{Name: "O5", About: "one λ per column on three splits", Run: ChooseWeighted},
 		{Name: "O7", About: "the whole job, λ by 5 folds with one-SE and refit, beside cv.glmnet at its defaults", Run: WholeJob},
 		{Name: "O8", About: "quality: select's choice on random problems of a --seed beside the best of 200 points and the null model", Run: Quality},
+		{Name: "O10", About: "quality of the other families: select's choice beside the best of 200 points on three data sets", Run: Families},
 		{Name: "O6", About: "one λ per class: evaluations, an outer step against its inner solves, two threads", Run: ChooseClasses},
 	}
 }

@@ -149,11 +149,14 @@ func (e *seated) Leave() {
 
 // solver returns the bounds of an inner solve.
 func (e *engine) solver() cd.Options {
-	gram := e.gram
-	if s := e.config.seat; s != nil && s.gram > 0 && (gram == 0 || s.gram < gram) {
-		gram = s.gram
+	o := cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram}
+	if s := e.config.seat; s != nil {
+		o.MaxPacked = s.packed
+		if s.gram > 0 && (o.MaxGram == 0 || s.gram < o.MaxGram) {
+			o.MaxGram = s.gram
+		}
 	}
-	return cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: gram}
+	return o
 }
 
 // spec returns what all outer problems share.

@@ -24,9 +24,9 @@ type PoolOptions struct {
 	Queue int
 	// MaxBytes bounds the working memory that the admitted calls are expected to use together,
 	// not counting the data and garbage not yet collected; 0 means no limit. A call that is
-	// expected to need more works on fewer classes or folds at once and with smaller caches, which can
-	// change the last bits of results; if that is not enough, it is refused with an error of
-	// kind Limit.
+	// expected to need more works on fewer classes or folds at once, with smaller caches, and, of a
+	// sparse matrix, on columns copied anew each time they are wanted. All of that can change
+	// the last bits of results; if it is not enough, the call is refused with an error of kind Limit.
 	MaxBytes int64
 }
 
@@ -76,8 +76,9 @@ type seat struct {
 	pool *Pool
 	*share.Member
 	bytes    int64
-	gram     int // columns of the largest Gram matrix; 0: no limit of the pool's
-	lanes    int // that hold more than coefficients at once; 0: all
+	gram     int   // columns of the largest Gram matrix; 0: no limit of the pool's
+	packed   int64 // bytes of copies of sparse columns; 0: no limit of the pool's
+	lanes    int   // that hold more than coefficients at once; 0: all
 	observer Observer
 }
 
@@ -148,7 +149,8 @@ func (s *seat) tell(a Admission) {
 }
 
 // fitInto makes the call one that is expected to stay within so many bytes: with fewer
-// classes at once, then with smaller Gram matrices, and then with fewer folds at once.
+// classes at once, then with smaller Gram matrices, then with fewer folds at once, and at last with
+// few copies of columns.
 func (e *engine) fitInto(most int64, v *Validation, s *seat) error {
 	n, p := e.of.X.Dims()
 	usual := min(n, p, inner.UsualGram)
@@ -182,6 +184,14 @@ func (e *engine) fitInto(most int64, v *Validation, s *seat) error {
 			}
 		}
 		shrink()
+	}
+	if s.bytes > most && e.of.BoundsCopies() {
+		s.bytes = e.of.BoundedBytes(inner.LeastGram, inner.LeastPacked)
+		if s.bytes <= most {
+			s.lanes = 1
+			s.gram, s.packed = e.of.ShareBounded(most)
+			s.bytes = e.of.BoundedBytes(s.gram, s.packed)
+		}
 	}
 	if s.bytes > most {
 		return outcome.At(outcome.Limit, "max-bytes", "the call is expected to take %d bytes with the smallest caches and as few inner problems at once as can be, and the limit leaves %d; give it more, or ask for fewer folds", s.bytes, most)

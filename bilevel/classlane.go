@@ -221,6 +221,7 @@ func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options c
 	}
 	cache := w.solver.Cache()
 	cache.Limit(options.MaxGram)
+	cache.Columns().Bound(options.MaxPacked)
 	solver := implicit.NewSharing(fit, cache)
 	at := implicit.Point{Support: l.support, Coef: l.coef, KKT: l.Solved.KKT, Clearance: l.clearance}
 	o := implicit.Options{Tol: systemTol(options.Tol), Prove: l.fold.spec.Certify, AssumeFullRank: loose(options.Tol)}

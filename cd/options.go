@@ -19,6 +19,9 @@ type Options struct {
 	// MaxGram bounds the columns of the cached Gram matrix, and with it memory and
 	// speed. 0 means [support.LargestGram].
 	MaxGram int
+	// MaxPacked bounds the bytes of copies of sparse columns, and with it speed, see
+	// [support.Columns.Bound]. 0 means about what half of the matrix takes.
+	MaxPacked int64
 	// Polish ends a solve that has converged with one more Newton step, solved
 	// to working precision. The gap bounds Φ; predictions are only known to its
 	// square root, so a criterion good to 1e-9 needs a gap of 1e-18, or this.

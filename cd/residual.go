@@ -19,6 +19,7 @@ type residualEngine struct {
 
 	team  *team.Team
 	spans spans
+	one   struct{ from, to [1]int64 } // of a column that the store does not hold
 }
 
 func (r *residualEngine) load(v []float64) {
@@ -38,7 +39,7 @@ func (r *residualEngine) load(v []float64) {
 	for k, j := range r.columns {
 		e.From[k], e.To[k] = r.store.Entries(j)
 		e.Mean[k] = r.store.Mean(j)
-		r.m += int(e.To[k] - e.From[k])
+		r.m += r.store.Length(j)
 	}
 	if r.store.Dense() {
 		d := &r.d
@@ -50,7 +51,10 @@ func (r *residualEngine) load(v []float64) {
 }
 
 func (r *residualEngine) epoch() (cost float64) {
-	if !r.store.Dense() {
+	switch {
+	case r.store.Partial():
+		return r.price(0, r.epochLent())
+	case !r.store.Dense():
 		return r.price(0, r.k.Epoch(&r.e))
 	}
 	return r.price(0, r.k.DenseEpoch(&r.d)*r.store.Rows())
@@ -60,23 +64,57 @@ func (r *residualEngine) price(_, values int) float64 {
 	return residualCost(r.m+values, len(r.columns), r.store.Dense())
 }
 
+// epochLent is an epoch where the store does not hold all columns: of those that it does as they
+// follow one another, of the others one by one.
+func (r *residualEngine) epochLent() (updated int) {
+	e := r.e
+	for k := 0; k < len(r.columns); {
+		end := k + 1
+		if r.store.Held(r.columns[k]) {
+			for end < len(r.columns) && r.store.Held(r.columns[end]) {
+				end++
+			}
+			e.Rows, e.Values, e.From, e.To = r.e.Rows, r.e.Values, r.e.From[k:end], r.e.To[k:end]
+		} else {
+			e.Rows, e.Values = r.store.Column(r.columns[k])
+			r.one.to[0] = int64(len(e.Values))
+			e.From, e.To = r.one.from[:], r.one.to[:]
+		}
+		e.Coef, e.Square, e.Threshold = r.e.Coef[k:end], r.e.Square[k:end], r.e.Threshold[k:end]
+		e.Mean, e.Grad = r.e.Mean[k:end], r.e.Grad[k:end]
+		updated += r.k.Epoch(&e)
+		k = end
+	}
+	r.e.Offset = e.Offset
+	return updated
+}
+
+// column returns a column of the working set by its position.
+func (r *residualEngine) column(k int) (rows []int32, values []float64) {
+	if r.store.Partial() {
+		return r.store.Column(r.columns[k])
+	}
+	e := &r.e
+	return e.Rows[e.From[k]:e.To[k]], e.Values[e.From[k]:e.To[k]]
+}
+
 func (r *residualEngine) correlation(k int) float64 {
 	e := &r.e
-	values := e.Values[e.From[k]:e.To[k]]
 	if r.store.Dense() {
-		return r.k.Dot(values, e.Residual)
+		return r.k.Dot(e.Values[e.From[k]:e.To[k]], e.Residual)
 	}
-	return math.FMA(float64(e.Offset*e.Total), e.Mean[k], r.k.DotIndexed(values, e.Rows[e.From[k]:e.To[k]], e.Residual))
+	rows, values := r.column(k)
+	return math.FMA(float64(e.Offset*e.Total), e.Mean[k], r.k.DotIndexed(values, rows, e.Residual))
 }
 
 func (r *residualEngine) move(k int, d float64) {
 	e := &r.e
-	values := e.Values[e.From[k]:e.To[k]]
 	if r.store.Dense() {
-		r.k.Axpy(-d, values, e.Residual)
+		r.k.Axpy(-d, e.Values[e.From[k]:e.To[k]], e.Residual)
 		return
 	}
-	r.k.AxpyIndexed(-d, values, e.Rows[e.From[k]:e.To[k]], e.Residual)
+	rows, values := r.column(k)
+	r.k.AxpyIndexed(-d, values, rows, e.Residual)
 	e.Offset = math.FMA(d, e.Mean[k], e.Offset)
 }
 

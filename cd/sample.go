@@ -23,10 +23,11 @@ const (
 // What counts is the curvature of the loss: a quarter a row, and with an intercept
 // hardly more than the rows of the rarer class.
 //
-// It reports whether there is a new point to certify: only from a cold start.
+// It reports whether there is a new point to certify: only from a cold start, and not where
+// copies are bounded.
 func (s *Solver) startFromSample(ctx context.Context, o Options) bool {
 	rows := s.in.store.Rows()
-	if s.curved == nil || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < sampleLeast {
+	if s.curved == nil || o.MaxPacked > 0 || len(s.active) > 0 || s.sol.RelativeGap < sampleFar || rows < sampleLeast {
 		return false
 	}
 	s.enter()

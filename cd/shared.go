@@ -58,7 +58,7 @@ func (s *spansMoved) Part(k, of int) {
 
 // correlations implements [engine].
 func (r *residualEngine) correlations(positions []int32, out []float64) {
-	if r.store.Dense() {
+	if r.store.Dense() || r.store.Partial() {
 		for i, k := range positions {
 			out[i] = r.correlation(int(k))
 		}
@@ -75,7 +75,7 @@ func (r *residualEngine) correlations(positions []int32, out []float64) {
 
 // moves implements [engine]. It changes the signs of d.
 func (r *residualEngine) moves(positions []int32, d []float64) {
-	if r.store.Dense() {
+	if r.store.Dense() || r.store.Partial() {
 		for i, k := range positions {
 			r.move(int(k), d[i])
 		}

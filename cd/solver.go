@@ -252,6 +252,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	defer func() { s.sol.Work = s.work() }()
 	s.prox.damping, s.prox.sweeps = 0, fewSweeps
 	s.in.gram.Limit(opts.MaxGram)
+	s.in.store.Bound(opts.MaxPacked)
 	if g.Quadratic() {
 		s.pen = g
 		return s.solveRidge(ctx, opts)

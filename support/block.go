@@ -41,8 +41,8 @@ const (
 func (e *block) longest(a *System) {
 	e.count = resize(e.count, a.columns.m+1)
 	clear(e.count)
-	for i := range a.list {
-		e.count[a.to[i]-a.from[i]]++
+	for _, j := range a.list {
+		e.count[a.columns.Length(j)]++
 	}
 	least, longer := a.columns.m, 0
 	for least > 0 && longer+int(e.count[least]) < blockSize {
@@ -52,7 +52,7 @@ func (e *block) longest(a *System) {
 	ties := blockSize - longer
 	e.columns, e.place = e.columns[:0], e.place[:0]
 	for i, j := range a.list {
-		length := int(a.to[i] - a.from[i])
+		length := a.columns.Length(j)
 		if length == least && ties > 0 {
 			ties--
 		} else if length <= least {

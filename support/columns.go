@@ -32,13 +32,17 @@ type Columns struct {
 	root   []float64 // √w by compact row; nil: all 1
 	total  float64   // D
 	budget int       // values kept in any case before the store starts afresh
+	bytes  int64     // see [Columns.Bound]
 	work   float64   // see [Columns.Work]
 
-	age    int       // of the weights
-	slot   []int32   // column → slot, -1: not held
-	held   []int32   // slot → column
-	ages   []int     // slot → age of the weights in its values
-	start  []int64   // slot → first value; one more than slots
+	age    int     // of the weights
+	slot   []int32 // column → slot, -1: not held
+	held   []int32 // slot → column
+	ages   []int   // slot → age of the weights in its values
+	start  []int64 // slot → first value; one more than slots
+	size   []int32 // slot → number of values, held or not
+	loose  int     // slots whose values are not held
+	lent   lent
 	mean   []float64 // slot → x̄_j
 	square []float64 // slot → ‖X̃_j‖²
 	index  []int32   // compact row of each value (sparse)
@@ -167,6 +171,15 @@ func (c *Columns) row(k int) int {
 	return int(c.sample[k])
 }
 
+// from returns the first row of X that is compact row k or a later one.
+func (c *Columns) from(k int) int {
+	if k >= c.m {
+		n, _ := c.view.Dims()
+		return n
+	}
+	return c.row(k)
+}
+
 // forget empties what was made of the values.
 func (c *Columns) forget() {
 	c.rows.forget()
@@ -186,12 +199,13 @@ func (c *Columns) Clear() {
 		c.slot[j] = -1
 	}
 	c.held, c.ages, c.start = c.held[:0], c.ages[:0], c.start[:1]
+	c.size, c.loose = c.size[:0], 0
 	c.mean, c.square = c.mean[:0], c.square[:0]
 	c.index, c.values, c.plain = c.index[:0], c.values[:0], c.plain[:0]
 }
 
 // Hold makes sure that every column of the list is in the store, which starts
-// afresh where it has outgrown its budget.
+// afresh where it has outgrown its budget, or, under [Columns.Bound], is known to it.
 func (c *Columns) Hold(columns []int32) {
 	if c.direct {
 		return
@@ -199,17 +213,18 @@ func (c *Columns) Hold(columns []int32) {
 	wanted, missing := 0, 0
 	for _, j := range columns {
 		if k := c.slot[j]; k >= 0 {
-			wanted += int(c.start[k+1] - c.start[k])
+			wanted += int(c.size[k])
 		} else {
 			from, to := c.view.Matrix().Span(int(j))
 			missing += int(to - from)
 		}
 	}
 	wanted += missing
-	if len(c.values)+missing > max(c.budget, 2*wanted) {
+	if c.bytes == 0 && len(c.values)+missing > max(c.budget, 2*wanted) {
 		c.Clear()
 	}
-	all := int(c.view.Matrix().NNZ())
+	all := c.room(int(c.view.Matrix().NNZ()))
+	missing = min(missing, all-len(c.values))
 	if c.values = reserve(c.values, missing, all); !c.dense {
 		c.index = reserve(c.index, missing, all)
 	}
@@ -221,12 +236,16 @@ func (c *Columns) Hold(columns []int32) {
 	for _, j := range columns {
 		k := c.slot[j]
 		if k < 0 {
-			k = c.add(j)
+			k = c.add(j, all)
 		}
 		if c.ages[k] != c.age {
 			c.ages[k] = c.age
-			c.work += c.packCost(int(c.start[k+1] - c.start[k]))
-			c.filling.slots = append(c.filling.slots, k)
+			if c.isHeld(k) {
+				c.filling.slots = append(c.filling.slots, k)
+			} else {
+				c.measure(k)
+			}
+			c.work += c.packCost(int(c.size[k]))
 		}
 	}
 	team := c.view.Team()
@@ -242,7 +261,8 @@ func (c *Columns) Total() float64 { return c.total }
 // Dense reports whether columns are stored dense, and centred.
 func (c *Columns) Dense() bool { return c.dense }
 
-// Entries returns where column j lies in [Columns.Storage]. It must be held.
+// Entries returns where column j lies in [Columns.Storage]. It must be held; where it has no
+// place there, from is to.
 func (c *Columns) Entries(j int32) (from, to int64) {
 	if c.direct {
 		return c.view.Matrix().Span(int(j))
@@ -253,16 +273,24 @@ func (c *Columns) Entries(j int32) (from, to int64) {
 
 // Length returns the number of values of a held column.
 func (c *Columns) Length(j int32) int {
-	from, to := c.Entries(j)
-	return int(to - from)
+	if c.direct {
+		from, to := c.view.Matrix().Span(int(j))
+		return int(to - from)
+	}
+	return int(c.size[c.slot[j]])
 }
 
 // Storage returns the values of all held columns, and the compact row of each
 // where they are sparse. Read only; valid until the next Hold.
 func (c *Columns) Storage() (rows []int32, values []float64) { return c.index, c.values }
 
-// Column returns a held column; rows is nil for a dense one.
+// Column returns a held column; rows is nil for a dense one. Where the store is [Columns.Partial]
+// it is valid until the next call.
 func (c *Columns) Column(j int32) (rows []int32, values []float64) {
+	if !c.Held(j) {
+		from, to := c.view.Matrix().Span(int(j))
+		return c.lend(c.slot[j], 0, int(to-from), &c.lent)
+	}
 	from, to := c.Entries(j)
 	if c.dense {
 		return nil, c.values[from:to]

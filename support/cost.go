@@ -113,7 +113,7 @@ func (g *Gram) sparseCosts(missing, values int) (byLanes, byLists, listing float
 	const spread = spreading * kernels.Lanes
 	held, whole := g.Values(), (missing+kernels.Lanes-1)/kernels.Lanes*kernels.Lanes
 	met := min(whole*held, g.Size()*values+spread*held) + missing*values/2 + spread*values
-	if held+values > mostListed {
+	if held+values > mostListed || g.columns.bytes > 0 {
 		return float64(LanesValue * float64(met)), math.Inf(1), 0
 	}
 	// A new value meets the list of its row.

@@ -25,6 +25,7 @@ type bench struct {
 	passing  []int32                  // rows of G of the columns that meet the chunk spread
 	products [][kernels.Lanes]float64 // with the chunk
 	part     [kernels.Lanes]float64   // of them, of a block
+	lent     lent
 }
 
 // chunk is at most eight rows of G.
@@ -137,11 +138,11 @@ func (g *Gram) spreadProducts(c chunk, w *bench) {
 	for block := range g.blocks() {
 		first := block * laneRows
 		for a := c.from; a < c.to; a++ {
-			rows, values := g.part(a, block)
+			rows, values := g.part(a, block, &w.lent)
 			spread(w.z[a-c.from:], first, rows, values)
 		}
 		for k, b := range w.passing {
-			if rows, values := g.part(int(b), block); len(rows) > 0 {
+			if rows, values := g.part(int(b), block, &w.lent); len(rows) > 0 {
 				g.k.DotLanes(values, rows, w.z, first, &w.part)
 				for i, v := range w.part {
 					w.products[k][i] += v
@@ -149,7 +150,7 @@ func (g *Gram) spreadProducts(c chunk, w *bench) {
 			}
 		}
 		for a := c.from; a < c.to; a++ {
-			rows, _ := g.part(a, block)
+			rows, _ := g.part(a, block, &w.lent)
 			erase(w.z[a-c.from:], first, rows)
 		}
 	}
@@ -181,28 +182,42 @@ func erase(z []float64, first int, rows []int32) {
 
 func (g *Gram) blocks() int { return max(1, (g.columns.m+laneRows-1)/laneRows) }
 
-// divide notes where blocks end in the columns that it has not seen.
+// divide notes where blocks end in the columns that it has not seen: in the store's, or in X's
+// where the store does not hold them.
 func (g *Gram) divide() {
-	l, blocks := &g.lanes, g.blocks()
+	l, c, blocks := &g.lanes, g.columns, g.blocks()
 	for _, j := range g.list[len(l.ends)/blocks:] {
-		rows, _ := g.columns.Column(j)
+		var rows []int32
+		held := c.Held(j)
+		if held {
+			rows, _ = c.Column(j)
+		} else {
+			rows, _ = c.view.Matrix().Column(int(j))
+		}
 		end := 0
 		for block := range blocks {
-			more, _ := slices.BinarySearch(rows[end:], int32((block+1)*laneRows))
+			last := (block + 1) * laneRows
+			if !held {
+				last = c.from(last)
+			}
+			more, _ := slices.BinarySearch(rows[end:], int32(last))
 			end += more
 			l.ends = append(l.ends, int32(end))
 		}
 	}
 }
 
-// part returns what a held column has in a block.
-func (g *Gram) part(at, block int) (rows []int32, values []float64) {
-	rows, values = g.columns.Column(g.list[at])
+// part returns what a column has in a block, w is for one that is not held.
+func (g *Gram) part(at, block int, w *lent) (rows []int32, values []float64) {
 	ends := g.lanes.ends[at*g.blocks():]
 	from := 0
 	if block > 0 {
 		from = int(ends[block-1])
 	}
-	to := int(ends[block])
+	to, j, c := int(ends[block]), g.list[at], g.columns
+	if !c.Held(j) {
+		return c.lend(c.slot[j], from, to, w)
+	}
+	rows, values = c.Column(j)
 	return rows[from:to], values[from:to]
 }

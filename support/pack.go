@@ -8,44 +8,44 @@ import (
 // where they are wanted again under other weights, else into values.
 func (c *Columns) picks() bool { return !c.dense && c.number != nil }
 
-// add gives column j a slot, with the rows of its values, and those that are picked.
-func (c *Columns) add(j int32) (slot int32) {
+// add gives column j a slot, with the rows of its values, and those that are picked, if there is
+// room for them.
+func (c *Columns) add(j int32, room int) (slot int32) {
 	rows, values := c.view.Matrix().Column(int(j))
-	size := len(values)
+	size, fits := len(values), c.dense || len(c.values)+len(values) <= room
 	switch {
 	case c.dense:
 		size = c.m
+	case !fits:
 	case c.number == nil:
 		from := len(c.index)
 		c.index = lengthen(c.index, size)
 		copy(c.index[from:], rows)
 	default:
-		// Rows held out come unforeseen: no branch.
 		from := len(c.index)
 		c.index, c.values = lengthen(c.index, size), lengthen(c.values, size)
-		out, packed, kept := c.index[from:], c.values[from:], 0
+		packed := c.values[from:]
 		if c.curved {
 			c.plain = lengthen(c.plain, size)
 			packed = c.plain[from:]
 		}
-		number, values := c.number, values[:len(rows)]
-		for at, i := range rows {
-			k := number[i]
-			out[kept], packed[kept] = k, values[at]
-			kept += int(^uint32(k) >> 31)
-		}
-		size = kept
+		size = choose(c.number, rows, values, c.index[from:], packed)
 		c.index, c.values = c.index[:from+size], c.values[:from]
 		if c.curved {
 			c.plain = c.plain[:from+size]
 		}
 	}
-	c.values = lengthen(c.values, size)
 	slot = int32(len(c.held))
 	c.slot[j] = slot
 	c.held, c.ages = append(c.held, j), append(c.ages, c.age-1)
-	c.start = append(c.start, int64(len(c.values)))
 	c.mean, c.square = append(c.mean, 0), append(c.square, 0)
+	c.size = append(c.size, int32(size))
+	if fits {
+		c.values = lengthen(c.values, size)
+	} else {
+		c.loose++
+	}
+	c.start = append(c.start, int64(len(c.values)))
 	return slot
 }
 

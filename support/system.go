@@ -65,7 +65,7 @@ func (a *System) locate() {
 	for i, j := range a.list {
 		a.from[i], a.to[i] = a.columns.Entries(j)
 		a.means[i] = a.columns.Mean(j)
-		a.entries += int(a.to[i] - a.from[i])
+		a.entries += a.columns.Length(j)
 	}
 }
 
@@ -102,12 +102,18 @@ func (a *System) Apply(v, out []float64) {
 func (a *System) collect(u, out []float64) {
 	c, total := a.columns, a.columns.view.Total()
 	c.work += c.valuesCost(a.entries, SparseValue)
-	if c.dense {
+	switch {
+	case c.dense:
 		for i, j := range a.list {
 			_, values := c.Column(j)
 			out[i] = a.k.Dot(values, u)
 		}
-	} else {
+	case c.Partial():
+		for i, j := range a.list {
+			rows, values := c.Column(j)
+			out[i] = a.k.DotIndexed(values, rows, u)
+		}
+	default:
 		a.collecting = collecting{a, u, out}
 		team := c.view.Team()
 		team.Do(team.Parts(c.valuesCost(a.entries, SparseValue)), &a.collecting)
@@ -127,6 +133,10 @@ func (a *System) spread(v []float64) {
 			_, values := c.Column(j)
 			a.k.Axpy(v[i], values, a.u)
 		}
+		return
+	}
+	if c.bytes > 0 {
+		a.spreadHeld(v)
 		return
 	}
 	if rows.reader != a {
@@ -157,8 +167,25 @@ func (a *System) spread(v []float64) {
 			}
 		}
 	}
+	a.centre(v)
+}
+
+// spreadHeld is spread of a store with a bound.
+func (a *System) spreadHeld(v []float64) {
+	c := a.columns
+	c.work += c.valuesCost(a.entries, UpdateValue)
+	clear(a.u)
+	for i, j := range a.list {
+		rows, values := c.Column(j)
+		a.k.AxpyIndexed(v[i], values, rows, a.u)
+	}
+	a.centre(v)
+}
+
+// centre takes from u = X_S·v what its columns have on average.
+func (a *System) centre(v []float64) {
 	if shift := a.k.Dot(a.means, v); shift != 0 {
-		c.lower(a.u, shift)
+		a.columns.lower(a.u, shift)
 	}
 }
 

@@ -23,12 +23,7 @@ func TestReadersStayWithinLimits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command; TestReadingLimits bounds the same readers")
 	}
-	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "pare")
-	build := exec.Command("go", "build", "-o", path, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	dir, path := t.TempDir(), program(t)
 	write := func(name, head, line string, times int) string {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, slices.Concat([]byte(head), bytes.Repeat([]byte(line), times)), 0o600); err != nil {

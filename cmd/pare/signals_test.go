@@ -4,9 +4,11 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -14,14 +16,38 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/random"
 )
 
-// program builds the command.
+// TestMain removes what tests have built.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+var built struct {
+	sync.Once
+	dir string
+	err error
+}
+
+// program builds the command, once for all tests: without cgo, whose threads set memory aside.
 func program(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "pare")
-	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	built.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "pare"); built.err != nil { //nolint:usetesting // it is for all tests, which end one after the other
+			return
+		}
+		build := exec.Command("go", "build", "-o", built.dir, ".")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
 	}
-	return path
+	return filepath.Join(built.dir, "pare")
 }
 
 // Ctrl-C on the program itself, the signal that ends services, and that of a terminal which

@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
 )
 
 // LeastGram is how many columns a Gram matrix may have in any case, UsualGram how many it has as
@@ -97,6 +98,46 @@ func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 func (s *Statement) UsualIdleBytes() int64 {
 	n, p := s.X.Dims()
 	return usualIdle * (int64(n) + int64(p))
+}
+
+// The same of problems one at a time whose copies of columns are bounded (support.Columns.Bound).
+const (
+	// LeastPacked is how many bytes of copies there may be in any case.
+	LeastPacked = 1 << 20
+
+	boundedRow    = 150
+	boundedCurved = 220 // where weights change
+	growing       = 1.5 // of copies that move
+)
+
+// BoundsCopies reports whether the solver keeps to a bound of its copies: of sparse columns, with
+// one predictor that a coefficient of its own for every column makes.
+func (s *Statement) BoundsCopies() bool {
+	_, csc := s.X.(*sparse.CSC)
+	return csc && s.Loss != nil && !s.Classes && s.Groups == nil
+}
+
+// BoundedBytes is UsualBytes of any number of problems, one at work at a time, with Gram matrices
+// of so many columns and copies of so many bytes.
+func (s *Statement) BoundedBytes(gram int, packed int64) int64 {
+	return s.boundedAlways() + int64(usualPair*gram*gram) + int64(growing*float64(packed))
+}
+
+func (s *Statement) boundedAlways() int64 {
+	n, p := s.X.Dims()
+	row := int64(boundedRow)
+	if !s.quadratic() {
+		row = boundedCurved
+	}
+	return usualAlways + row*int64(n) + usualColumn*int64(p)
+}
+
+// ShareBounded divides what so many bytes leave for Gram matrices and copies: a quarter and the
+// rest.
+func (s *Statement) ShareBounded(most int64) (gram int, packed int64) {
+	rest := float64(most - s.boundedAlways())
+	gram = min(support.LargestGram, max(LeastGram, int(math.Sqrt(rest/4/usualPair))))
+	return gram, max(LeastPacked, int64((rest-float64(usualPair*gram*gram))/growing))
 }
 
 // quadratic reports the squared loss.

@@ -1,0 +1,105 @@
+package support
+
+// Columns of X that the store has no room for are made of X each time they are wanted, in the
+// order and with the operations of those that it holds, so that what comes of them has the same
+// bits.
+
+// lent is room for a column that is not held.
+type lent struct {
+	index  []int32
+	values []float64
+}
+
+// Bound limits what the store holds to so many bytes of sparse columns, those that are asked for
+// first, and what is made of them to Gram matrices; 0 means no bound. Results are the same under
+// every bound, but not without one: lists and copies by rows, which it rules out, sum in another
+// order.
+func (c *Columns) Bound(bytes int64) {
+	if !c.dense {
+		c.bytes = bytes
+	}
+}
+
+// Partial reports whether some columns asked for are not held.
+func (c *Columns) Partial() bool { return c.loose > 0 }
+
+// Held reports whether a column asked for has a place in [Columns.Storage].
+func (c *Columns) Held(j int32) bool {
+	return c.loose == 0 || c.isHeld(c.slot[j])
+}
+
+func (c *Columns) isHeld(slot int32) bool {
+	return c.start[slot+1] > c.start[slot] || c.size[slot] == 0
+}
+
+// room is the number of values that may be held, at most all of them.
+func (c *Columns) room(all int) int {
+	if c.bytes == 0 {
+		return all
+	}
+	each := int64(12)
+	if c.picks() && c.curved {
+		each += 8
+	}
+	return int(min(c.bytes/each, int64(all)))
+}
+
+// lend makes the column of a slot that is not held: of its entries in X those with from ≤ k < to.
+func (c *Columns) lend(slot int32, from, to int, w *lent) (rows []int32, values []float64) {
+	rows, values = c.gather(c.held[slot], from, to, w)
+	if c.root != nil {
+		for at, i := range rows {
+			values[at] *= c.root[i]
+		}
+	}
+	return rows, values
+}
+
+// gather is lend without the weights.
+func (c *Columns) gather(j int32, from, to int, w *lent) (rows []int32, values []float64) {
+	index, x := c.view.Matrix().Column(int(j))
+	index, x = index[from:to], x[from:to]
+	w.index, w.values = resize(w.index, len(index)), resize(w.values, len(index))
+	kept := len(index)
+	if c.number == nil {
+		copy(w.index, index)
+		copy(w.values, x)
+	} else {
+		kept = choose(c.number, index, x, w.index, w.values)
+	}
+	rows, values = w.index[:kept], w.values[:kept]
+	if c.view.Scaled() {
+		scale := c.view.Scale(int(j))
+		for at := range values {
+			values[at] *= scale
+		}
+	}
+	return rows, values
+}
+
+// measure notes the size of a column that is not held, and under weights that change its mean and
+// its norm.
+func (c *Columns) measure(slot int32) {
+	j := c.held[slot]
+	from, to := c.view.Matrix().Span(int(j))
+	rows, values := c.gather(j, 0, int(to-from), &c.lent)
+	c.size[slot] = int32(len(values))
+	if c.curved {
+		c.mean[slot], c.square[slot] = c.scaleSparse(rows, values, values)
+		return
+	}
+	norm := c.view.Norm(int(j))
+	c.mean[slot], c.square[slot] = c.view.Mean(int(j)), norm*norm
+}
+
+// choose picks the entries of the rows that have a number: rows held out come unforeseen, so
+// there is no branch.
+func choose(number, rows []int32, values []float64, index []int32, out []float64) (kept int) {
+	values = values[:len(rows)]
+	for at, i := range rows {
+		k := number[i]
+		index[kept], out[kept] = k, values[at]
+		kept += int(^uint32(k) >> 31)
+	}
+	return kept
+}

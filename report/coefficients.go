@@ -11,10 +11,12 @@ import (
 )
 
 const (
-	named   = 10  // lines with names in a path
-	drawn   = 150 // lines in a path
-	barred  = 20  // bars of coefficients
-	perLine = 5   // coefficients in the row of a class
+	named    = 10  // lines with names in a path
+	drawn    = 150 // lines in a path
+	barred   = 20  // bars of coefficients
+	withPath = 12  // classes with a path of their own
+	ofClass  = 40  // lines in each
+	perLine  = 5   // coefficients in the row of a class
 )
 
 // pathSection shows how coefficients grow as the penalty shrinks.
@@ -23,12 +25,21 @@ func pathSection(r *Result) section {
 		return section{}
 	}
 	s := section{ID: "path", Title: "Which columns enter where"}
-	if r.Path[0].PerClass == nil && !r.Model.Traits().Samples {
-		c, shown, all := r.coefficientPath()
-		s.Figures = append(s.Figures, figure{
-			Name: "coefficient-path", SVG: c.svg(), Legend: []key{{"b", "the choice"}},
-			Caption: fmt.Sprintf("Coefficients along the strength, times the standard deviation of their columns so that they compare; %s. The largest have names.", ofAll(shown, all, "columns that enter")),
-		})
+	if classes := r.Path[0].PerClass; classes != nil {
+		for k := range min(len(classes), withPath) {
+			name := r.class(k, r.Path[0].Classes[k])
+			own := make([]*pare.Fitted, len(r.Path))
+			for i, f := range r.Path {
+				own[i] = f.PerClass[k]
+			}
+			caption := fmt.Sprintf("Coefficients of class %s along the strength", name)
+			if k == withPath-1 && len(classes) > withPath {
+				caption = fmt.Sprintf("The first %d of %d classes have a path here; pare path --coef --json has all. %s", withPath, len(classes), caption)
+			}
+			s.Figures = append(s.Figures, r.pathFigure(fmt.Sprintf("coefficient-path-%d", k+1), caption, own, ofClass))
+		}
+	} else if !r.Model.Traits().Samples {
+		s.Figures = append(s.Figures, r.pathFigure("coefficient-path", "Coefficients along the strength", r.Path, drawn))
 	}
 	s.Figures = append(s.Figures, figure{
 		Name: "support-path", SVG: r.supportPath().svg(), Legend: []key{{"a", "columns used"}, {"b", "the choice"}},
@@ -44,15 +55,24 @@ func ofAll(shown, all int, what string) string {
 	return fmt.Sprintf("the %d largest of %d %s", shown, all, what)
 }
 
-// coefficientPath draws the columns that grow largest.
-func (r *Result) coefficientPath() (c *chart, shown, all int) {
-	xs := make([]float64, len(r.Path))
+func (r *Result) pathFigure(name, caption string, path []*pare.Fitted, drawn int) figure {
+	c, shown, all := r.coefficientPath(name, path, drawn)
+	return figure{
+		Name: name, SVG: c.svg(), Legend: []key{{"b", "the choice"}},
+		Caption: fmt.Sprintf("%s, times the standard deviation of their columns so that they compare; %s. The largest have names.", caption, ofAll(shown, all, "columns that enter")),
+	}
+}
+
+// coefficientPath draws the columns that grow largest along a path, that of the Result or of a
+// class of it.
+func (r *Result) coefficientPath(name string, path []*pare.Fitted, drawn int) (c *chart, shown, all int) {
+	xs := make([]float64, len(path))
 	series := map[int32][]float64{}
-	for i, f := range r.Path {
-		xs[i] = r.place(f.LogLambda)
+	for i, f := range path {
+		xs[i] = r.place(r.Path[i].LogLambda)
 		for k, j := range f.Support {
 			if series[j] == nil {
-				series[j] = make([]float64, len(r.Path))
+				series[j] = make([]float64, len(path))
 			}
 			series[j][i] = f.Coef[k] * r.Scale(int(j))
 		}
@@ -81,7 +101,7 @@ func (r *Result) coefficientPath() (c *chart, shown, all int) {
 	}
 	pad := max(0.05*(most-least), 1e-300)
 	bounds, marks := r.strengths(xs)
-	c = newChart("coefficient-path", "Coefficients against the strength of the penalty", bounds, [2]float64{least - pad, most + pad}, labelled)
+	c = newChart(name, "Coefficients against the strength of the penalty", bounds, [2]float64{least - pad, most + pad}, labelled)
 	c.axes(marks, r.strength(), ticks(least-pad, most+pad), "coefficient × standard deviation")
 	c.across("axis", 0)
 	classes := []string{"a", "b", "c", "d", "a dash", "b dash", "c dash", "d dash", "a dots", "c dots"}

@@ -95,7 +95,7 @@ var charts = map[pare.Model][]string{
 	pare.ElasticNet: {"criterion-curve", "level-sets", "coefficient-path", "support-path", "coefficients-standardised", "coefficients-original", "predicted", "residual-histogram", "visits"},
 	pare.Logistic:   {"criterion-curve", "coefficient-path", "support-path", "coefficients-standardised", "coefficients-original", "roc", "calibration"},
 	pare.SVM:        {"criterion-curve", "support-path", "coefficients-standardised", "coefficients-original", "roc"},
-	pare.Multiclass: {"criterion-curve", "support-path"},
+	pare.Multiclass: {"criterion-curve", "coefficient-path-1", "coefficient-path-2", "coefficient-path-3", "support-path"},
 }
 
 // written is the page of a result, checked to be one file of well-formed markup that asks

@@ -49,8 +49,8 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 			return nil, err
 		}
 		each := traits.Strengths == pare.EachClass
-		if d.y == nil || traits.Classes && r.Labels.Classes == nil || traits.Grouped && d.columnGroups == nil {
-			continue // a target of real numbers has no classes, and columns have no groups but those stated
+		if d.y == nil || traits.Samples || traits.Classes && r.Labels.Classes == nil || traits.Grouped && d.columnGroups == nil {
+			continue // support vectors have no αmax, a target of real numbers no classes, and columns no groups but those stated
 		}
 		y, _, err := model.Target(d.y, d.Labels)
 		if err != nil {

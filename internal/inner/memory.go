@@ -105,8 +105,8 @@ const (
 	// LeastPacked is how many bytes of copies there may be in any case.
 	LeastPacked = 1 << 20
 
-	boundedRow    = 150
-	boundedCurved = 220 // where weights change
+	boundedRow    = 190
+	boundedCurved = 260 // where weights change
 	growing       = 1.5 // of copies that move
 )
 

@@ -110,7 +110,7 @@ func (l *scan) rivals(chosen float64) (depths []float64, least float64) {
 // earlier scan's.
 func (l *scan) allowance() (work float64) {
 	for i := range l.o.Earlier {
-		work += 0.5 * l.o.Earlier[i].Work
+		work += float64(0.5 * l.o.Earlier[i].Work)
 	}
 	return work
 }

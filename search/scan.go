@@ -158,7 +158,7 @@ type scan struct {
 	before point // and before it
 	spent  float64
 	atBest float64 // spent up to the best point
-	rises  int     // points in a row clearly above the best, and not about to fall below it
+	rises  int     // points in a row clearly above the best, which the criterion will not be below two steps on
 	dense  int     // points in a row whose solutions are dense
 
 	resumed bool // from an earlier scan: there was no path
@@ -277,10 +277,11 @@ func (l *scan) next() float64 {
 		gain = math.Inf(1)
 	}
 	falling := gain > 0 && here.Value-gain < l.best.Value
+	risen := !(gain > 0 && here.Value-float64(twice*gain) < l.best.Value) // a crest is steeper further on
 	if !falling {
 		gain = 0
 	}
-	if l.rises++; falling || l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
+	if l.rises++; !risen || l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
 		l.rises = 0
 	}
 	full := l.o.Sparse && (here.Saturation >= crowded || here.TrainLoss > 0 && here.TrainLoss < fitted)

@@ -71,7 +71,7 @@ func TestLookFindsTheDeeperBasin(t *testing.T) {
 	}
 }
 
-// A point far above the best from which the criterion falls below it within a step ends no path.
+// A point far above the best from which the criterion falls below it again ends no path.
 func TestScanGoesOnWhereItFalls(t *testing.T) {
 	ridged := func(x float64) (value, slope float64) { // a basin at −1.5, a crest at −4.8, a deeper basin at −7.5
 		for _, bump := range []struct{ height, at, width float64 }{{-1, -1.5, 0.7}, {3, -4.8, 1}, {-2.5, -7.5, 1}} {

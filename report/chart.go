@@ -16,6 +16,7 @@ const (
 	left, right, top, bottom   = 78.0, 18.0, 30.0, 56.0
 	labelled                   = 150.0 // right margin of charts whose lines have names beside them
 	apart                      = 17.0  // between two names
+	numbersApart               = 26.0  // between two numbers of two digits in the letters of a phone
 	mostTicks                  = 6
 	textClass, softClass       = "", "soft"
 	anchorEnd, anchorMid, some = "end", "mid", "some"

@@ -202,7 +202,7 @@ func (r *Result) curve() *chart {
 		x := r.place(e.LogLambda)
 		c.dot("open", r.says(e, fmt.Sprintf("visited as number %d: ", i+1)), x, e.Value, 5)
 		at := c.x.at(x)
-		if !slices.ContainsFunc(numbered, func(other float64) bool { return math.Abs(at-other) < apart }) {
+		if !slices.ContainsFunc(numbered, func(other float64) bool { return math.Abs(at-other) < numbersApart }) {
 			c.text(&c.plane, at, c.y.at(e.Value)-11, anchorMid+" over", strconv.Itoa(i+1))
 			numbered = append(numbered, at)
 		}

@@ -277,11 +277,11 @@ func (l *scan) next() float64 {
 		gain = math.Inf(1)
 	}
 	falling := gain > 0 && here.Value-gain < l.best.Value
-	risen := !(gain > 0 && here.Value-float64(twice*gain) < l.best.Value) // a crest is steeper further on
+	fallsAgain := gain > 0 && here.Value-float64(twice*gain) < l.best.Value // a crest is steeper further on
 	if !falling {
 		gain = 0
 	}
-	if l.rises++; !risen || l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
+	if l.rises++; fallsAgain || l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
 		l.rises = 0
 	}
 	full := l.o.Sparse && (here.Saturation >= crowded || here.TrainLoss > 0 && here.TrainLoss < fitted)

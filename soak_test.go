@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"math"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -25,37 +24,12 @@ var soak = flag.Duration("soak", 0, "how long TestSoak goes on, instead of some 
 // the oracle; all else is an error of a known kind. Goroutines end and memory stays as it is.
 func TestSoak(t *testing.T) {
 	var s soaking
-	goroutines, first := runtime.NumGoroutine(), uint64(0)
-	began, rounds := time.Now(), oracle.Cases(2000)
-	for round := uint64(0); round < rounds || time.Since(began) < *soak; round++ {
-		s.round(t, oracle.NewRandom(round))
-		if t.Failed() {
-			t.Fatalf("round %d", round)
-		}
-		if round%1000 == 999 {
-			oracle.GoroutinesEnd(t, goroutines)
-			kept := heap()
-			if first == 0 {
-				first = kept
-			}
-			if kept > first+1<<20 {
-				t.Fatalf("%d bytes are kept after %d rounds, %d after the first thousand", kept, round+1, first)
-			}
-		}
-	}
-	oracle.GoroutinesEnd(t, goroutines)
-	t.Logf("%v: %d bytes after the first thousand rounds, %d now; %+v", time.Since(began).Round(time.Second), first, heap(), s)
+	rounds := oracle.Cases(2000)
+	oracle.Soak(t, rounds, *soak, 1<<20, func(k uint64) { s.round(t, oracle.NewRandom(k)) })
+	t.Logf("%+v", s)
 	if n := int(rounds); s.Certified < n || s.Cancelled < n/20 || s.Refused < n/20 {
 		t.Errorf("too little was met: %+v", s)
 	}
-}
-
-// heap is what is in use after a collection.
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 // soaking counts how calls ended.

@@ -8,7 +8,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -28,27 +27,8 @@ func TestSoak(t *testing.T) {
 	s := soaking{dir: t.TempDir(), ended: map[string]int{}}
 	s.x, s.y = diabetesRows(t)
 	s.files(t)
-	goroutines, first := runtime.NumGoroutine(), uint64(0)
-	began, rounds := time.Now(), oracle.Cases(200)
-	for round := uint64(0); round < rounds || time.Since(began) < *soak; round++ {
-		s.round(t, oracle.NewRandom(round))
-		if t.Failed() {
-			t.Fatalf("round %d", round)
-		}
-		if round%1000 != 999 {
-			continue
-		}
-		oracle.GoroutinesEnd(t, goroutines)
-		kept := heap()
-		if first == 0 {
-			first = kept
-		}
-		if kept > first+4<<20 {
-			t.Fatalf("%d bytes are kept after %d commands, %d after the first thousand", kept, round+1, first)
-		}
-	}
-	oracle.GoroutinesEnd(t, goroutines)
-	t.Logf("%v: %d bytes after the first thousand commands, %d now; %v", time.Since(began).Round(time.Second), first, heap(), s.ended)
+	oracle.Soak(t, oracle.Cases(200), *soak, 4<<20, func(k uint64) { s.round(t, oracle.NewRandom(k)) })
+	t.Logf("%v", s.ended)
 	if oracle.Few() {
 		return // too little to meet everything
 	}
@@ -57,14 +37,6 @@ func TestSoak(t *testing.T) {
 			t.Errorf("no %s in %v", end, s.ended)
 		}
 	}
-}
-
-// heap is what is in use after a collection.
-func heap() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
 }
 
 type soaking struct {

@@ -36,6 +36,7 @@ type Blocks struct {
 	hessian *support.Hessian
 	system  *support.BlockSystem
 	working []int // blocks
+	open    []int // coefficients of them, by column and score, that may move
 	local   map[int]*localBlock
 	work    float64
 	own     []float64 // of a block: scratch
@@ -255,7 +256,7 @@ func (s *Blocks) refit() {
 
 // pass sets the correlations of all columns at the point.
 func (s *Blocks) pass() {
-	model.Correlate(s.view, s.point.Weighted, s.z)
+	model.Correlate(s.view, nil, s.point.Weighted, s.z)
 	s.null = len(s.out.Support) == 0
 	s.out.Passes++
 	s.spend(float64(s.view.Matrix().NNZ()))

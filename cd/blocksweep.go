@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/support"
 )
 
 // localBlock is a block of the working set on the quadratic model of the loss.
@@ -21,6 +22,8 @@ const (
 	modelSteps    = 30    // quadratic models on a working set
 	modelLack     = 0.1   // of the lack at the point, for the minimum of the model
 	modelSweeps   = 40    // over a model, before a Newton step is tried
+	writtenSweeps = 400   // over one whose Hessian is written out
+	writtenLack   = 0.01  // as modelLack
 	blockSteps    = 20    // within a block
 	armijo        = 1e-4  // of the decrease predicted
 	blockHalvings = 30    // of a step
@@ -39,8 +42,11 @@ func (s *Blocks) improve(ctx context.Context, g model.Blocks, most int) bool {
 		if step > 0 && worst <= max(target, leastLack*s.scale) || ctx.Err() != nil || s.out.Epochs >= most {
 			return true
 		}
-		s.prepare(columns, above)
-		done := s.sweeps(ctx, g, max(modelLack*worst, leastLack*s.scale), most)
+		share, sweeps := modelLack, modelSweeps
+		if s.prepare(columns, above) {
+			share, sweeps = writtenLack, writtenSweeps
+		}
+		done := s.sweeps(ctx, g, max(share*worst, leastLack*s.scale), sweeps, most)
 		exact := above || s.fit.Quadratic()
 		length := s.accept(g, exact)
 		if length == 0 && (exact || !bounded) {
@@ -67,6 +73,7 @@ func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst fl
 	if !certified {
 		s.correlate(columns)
 	}
+	s.open = s.open[:0]
 	for _, b := range s.working {
 		l := s.local[b]
 		if l == nil {
@@ -80,26 +87,19 @@ func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst fl
 		lack := s.own[:len(l.z)]
 		g.Lack(b, l.beta, l.z, lack)
 		worst = max(worst, s.view.Kernels().Nrm2(lack))
+		for k, v := range lack {
+			if l.beta[k] != 0 || v != 0 || !g.Kinked(b, k) {
+				s.open = append(s.open, int(l.columns[k/s.q])*s.q+k%s.q)
+			}
+		}
 	}
 	return worst
 }
 
 // correlate sets the correlations of some columns at the point.
 func (s *Blocks) correlate(columns []int32) {
-	n, _ := s.view.Dims()
-	one, total := s.point.Weighted, s.view.Total()
-	if s.q > 1 {
-		one = make([]float64, n)
-	}
-	for k := range s.q {
-		if s.q > 1 {
-			for i := range one {
-				one[i] = s.point.Weighted[i*s.q+k]
-			}
-		}
-		for _, j := range columns {
-			s.z[int(j)*s.q+k] = s.view.Dot(int(j), one) / total
-		}
+	if len(columns) > 0 {
+		model.Correlate(s.view, columns, s.point.Weighted, s.z)
 	}
 	s.count(columns)
 }
@@ -115,14 +115,22 @@ func (s *Blocks) count(columns []int32) {
 }
 
 // prepare makes the quadratic model at the point, where asked to one that is nowhere below the
-// loss: steps on it always lower the objective.
-func (s *Blocks) prepare(columns []int32, above bool) {
+// loss: steps on it always lower the objective. written says that its Hessian is written out,
+// between the coefficients that are not 0 or have a reason to leave it.
+func (s *Blocks) prepare(columns []int32, above bool) (written bool) {
 	if above {
 		s.fit.Majorant(&s.metric)
 	} else {
 		s.fit.Metric(s.point, &s.metric)
 	}
 	s.hessian.Reset(&s.metric, columns, s.fit.Quadratic())
+	if size := len(s.open); s.q > 1 && size <= support.LargestJoint {
+		cost := s.hessian.WriteCost(size)
+		if written = cost <= modelSweeps*s.hessian.VisitCost(columns); written {
+			s.hessian.Write(s.open)
+			s.work += cost
+		}
+	}
 	for _, b := range s.working {
 		l := s.local[b]
 		if l.curve != nil && s.fit.Quadratic() {
@@ -134,9 +142,12 @@ func (s *Blocks) prepare(columns []int32, above bool) {
 		}
 		s.hessian.Block(l.columns, l.curve)
 		l.steep = steepest(l.curve, d)
-		s.count(l.columns)
+		if !written {
+			s.count(l.columns)
+		}
 	}
 	s.hessian.Clear()
+	return written
 }
 
 // steepest returns a bound of the largest eigenvalue of a symmetric positive semidefinite
@@ -184,22 +195,31 @@ func steepest(a []float64, d int) float64 {
 
 // sweeps minimise the model over the working set, block by block, until none lacks more than
 // tol, and report whether that is so.
-func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, most int) (done bool) {
+func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times, most int) (done bool) {
 	size := len(s.own) / 4
 	columns := s.workingColumns()
-	for range modelSweeps {
+	for range times {
 		worst := 0.0
 		for _, b := range s.working {
 			worst = max(worst, s.visit(g, b, s.local[b], size))
 		}
 		s.out.Epochs++
-		s.count(columns)
-		s.count(columns)
+		s.countSweep(columns)
 		if worst <= tol || s.out.Epochs >= most || ctx.Err() != nil {
 			return true
 		}
 	}
 	return false
+}
+
+// countSweep counts a sweep over columns.
+func (s *Blocks) countSweep(columns []int32) {
+	if s.hessian.Written() {
+		s.work += s.hessian.VisitCost(columns)
+		return
+	}
+	s.count(columns)
+	s.count(columns)
 }
 
 // visit minimises the model over a block, and returns what it lacked.

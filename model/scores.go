@@ -1,6 +1,7 @@
 package model
 
 import (
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -128,32 +129,61 @@ func NullScores(f Scores) (at *ScorePoint, z []float64) {
 	_, p := f.View().Dims()
 	at, z = f.NewPoint(), make([]float64, p*f.Count())
 	f.Fit(nil, nil, at)
-	Correlate(f.View(), at.Weighted, z)
+	Correlate(f.View(), nil, at.Weighted, z)
 	return at, z
 }
 
-// Correlate sets z[j·q + k] = X_jᵀu_k/N for u of n × q numbers row by row, where z has p × q
-// and the columns of u sum to 0 if the view is centred.
-func Correlate(view *sparse.View, u, z []float64) {
+// Correlate sets z[j·q + k] = X_jᵀu_k/N at some columns, nil for all, for u of n × q numbers row by row,
+// where z has p × q and the columns of u sum to 0 if the view is centred.
+func Correlate(view *sparse.View, columns []int32, u, z []float64) {
 	n, p := view.Dims()
-	q, order := len(z)/max(p, 1), view.Matrix().Order()
-	total := view.Total()
-	if q == 1 {
-		out := make([]float64, len(order))
-		view.Correlate(0, len(order), u, out)
-		for at, j := range order {
-			z[j] = out[at] / total
+	q, total := len(z)/max(p, 1), view.Total()
+	if columns == nil {
+		columns = view.Matrix().Order()
+		if q == 1 {
+			out := make([]float64, len(columns))
+			view.Correlate(0, len(columns), u, out)
+			for at, j := range columns {
+				z[j] = out[at] / total
+			}
+			return
 		}
-		return
 	}
-	one, out := make([]float64, n), make([]float64, len(order))
-	for k := range q {
-		for i := range one {
-			one[i] = u[i*q+k]
+	_, dense := view.Matrix().(*sparse.Dense)
+	for k := 0; k < q; k++ {
+		if width := min(kernels.Lanes, q-k); width > 1 && !dense {
+			correlateLanes(view, columns, u, z, k, width)
+			k += width - 1
+			continue
 		}
-		view.Correlate(0, len(order), one, out)
-		for at, j := range order {
-			z[int(j)*q+k] = out[at] / total
+		one := u
+		if q > 1 {
+			one = make([]float64, n)
+			for i := range one {
+				one[i] = u[i*q+k]
+			}
+		}
+		for _, j := range columns {
+			z[int(j)*q+k] = view.Dot(int(j), one) / total
+		}
+	}
+}
+
+// correlateLanes is [Correlate] of sparse columns for so many scores from the first on, at most
+// as many as pass together.
+func correlateLanes(view *sparse.View, columns []int32, u, z []float64, first, width int) {
+	n, p := view.Dims()
+	q, total := len(z)/max(p, 1), view.Total()
+	lanes, out := make([]float64, kernels.Lanes*n), new([kernels.Lanes]float64)
+	for i := range n {
+		copy(lanes[kernels.Lanes*i:][:width], u[i*q+first:])
+	}
+	for _, j := range columns {
+		rows, values := view.Matrix().Column(int(j))
+		view.Kernels().DotLanes(values, rows, lanes, 0, out)
+		scale := view.Scale(int(j))
+		for k, v := range out[:width] {
+			z[int(j)*q+first+k] = float64(v*scale) / total
 		}
 	}
 }

@@ -117,10 +117,9 @@ func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {
 		clear(at.Intercept)
 	}
 	f.respond(at, true)
-	at.Loss = f.loss(at)
 }
 
-// respond sets probabilities, and at the end scores and slopes.
+// respond sets probabilities, and at the end scores, slopes and the loss.
 func (f *Softmax) respond(at *ScorePoint, final bool) {
 	q := f.q
 	k := f.view.Kernels()
@@ -141,6 +140,9 @@ func (f *Softmax) respond(at *ScorePoint, final bool) {
 		}
 	}
 	k.Exp(at.share, at.share)
+	if final {
+		at.Loss = f.loss(at)
+	}
 	for i := range f.class {
 		row := at.share[i*q:][:q]
 		var total float64
@@ -208,41 +210,36 @@ func (f *Softmax) excess(at *ScorePoint) []float64 {
 	return e
 }
 
-// loss returns f.
+// loss returns f where the shares of a row are not yet divided by their sum: they are e^(m − top).
 func (f *Softmax) loss(at *ScorePoint) float64 {
 	q := f.q
 	var sum float64
 	for i, own := range f.class {
-		s := f.weight(i)
-		if s == 0 {
-			continue
+		if s := f.weight(i); s != 0 {
+			sum = math.FMA(s, rowLoss(at.Prediction[i*q:][:q], at.share[i*q:][:q], int(own)), sum)
 		}
-		m := at.Prediction[i*q:][:q]
-		sum = math.FMA(s, RowLoss(m, int(own)), sum)
 	}
 	return sum / f.view.Total()
 }
 
-// RowLoss returns ln Σₖ e^{mₖ} − m_c, to the relative accuracy of small losses.
-func RowLoss(m []float64, own int) float64 {
-	var rest float64 // Σ e^{mₖ − m_c} over the other classes
-	top := m[own]
-	for _, v := range m {
-		top = max(top, v)
-	}
-	if top > m[own] {
-		var total float64
-		for _, v := range m {
-			total += kernels.Exp(v - top)
+// rowLoss returns ln Σₖ e^{mₖ} − m_c, to the relative accuracy of small losses, with e^(mₖ − top)
+// at hand, top the largest of m.
+func rowLoss(m, e []float64, own int) float64 {
+	if e[own] == 1 {
+		var rest float64 // Σ e^{mₖ − m_c} over the other classes
+		for k, v := range e {
+			if k != own {
+				rest += v
+			}
 		}
-		return kernels.Log(total) + (top - m[own])
+		return log1p(rest)
 	}
+	top, total := m[own], 0.0
 	for k, v := range m {
-		if k != own {
-			rest += kernels.Exp(v - m[own])
-		}
+		top = max(top, v)
+		total += e[k]
 	}
-	return log1p(rest)
+	return kernels.Log(total) + (top - m[own])
 }
 
 // log1p returns ln(1 + x), x ≥ 0.
@@ -356,16 +353,22 @@ func FactorShifted(a []float64, q int) {
 
 // SolveFactored solves with what [FactorShifted] left, in place.
 func SolveFactored(l, b []float64) {
+	HalfSolveFactored(l, b)
+	q := len(b)
+	for i := q - 1; i >= 0; i-- {
+		for k := i + 1; k < q; k++ {
+			b[i] = math.FMA(-l[k*q+i], b[k], b[i])
+		}
+		b[i] /= l[i*q+i]
+	}
+}
+
+// HalfSolveFactored solves with the lower triangle alone, in place.
+func HalfSolveFactored(l, b []float64) {
 	q := len(b)
 	for i := range q {
 		for k := range i {
 			b[i] = math.FMA(-l[i*q+k], b[k], b[i])
-		}
-		b[i] /= l[i*q+i]
-	}
-	for i := q - 1; i >= 0; i-- {
-		for k := i + 1; k < q; k++ {
-			b[i] = math.FMA(-l[k*q+i], b[k], b[i])
 		}
 		b[i] /= l[i*q+i]
 	}

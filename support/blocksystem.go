@@ -180,19 +180,25 @@ func (a *BlockSystem) Collect(full []float64) []float64 {
 	return out
 }
 
-// The largest systems that are factorised: of one score by their Gram matrix, of several by
-// products with unit vectors.
+// The largest systems that are factorised: of one score by their Gram matrix, of several
+// written out, or by products with unit vectors where that is cheaper.
 const (
 	largestBlock = 1024
-	largestJoint = 256
+	unitProducts = 256
 )
+
+// writes reports whether ∇²f of several scores had better be written out to be factorised.
+func (a *BlockSystem) writes() bool {
+	size := len(a.entry)
+	return size <= LargestJoint && a.h.WriteCost(size) <= float64(min(size, unitProducts))*a.h.VisitCost(a.Columns)
+}
 
 // Factorises reports whether [BlockSystem.Factorise] can be tried.
 func (a *BlockSystem) Factorises() bool {
 	if a.gram != nil {
 		return len(a.entry) <= largestBlock && a.gram.FitsWith(a.Columns)
 	}
-	return len(a.entry) <= largestJoint
+	return len(a.entry) <= unitProducts || a.writes()
 }
 
 // Factorise factorises A and reports whether it is positive definite.
@@ -216,13 +222,12 @@ func (a *BlockSystem) factorise(shift float64) bool {
 	if a.gram != nil {
 		a.gram.Hold(a.Columns)
 		a.gram.Submatrix(a.Columns, 0, a.l)
-		for _, b := range a.Blocks {
-			for k, row := range b.At {
-				for l, col := range b.At {
-					a.l[row*s+col] += b.bending[k*len(b.At)+l]
-				}
-			}
-		}
+		a.bendFactor()
+	} else if a.writes() {
+		a.h.Write(a.Coefficients())
+		a.h.written(a.l)
+		a.h.Unwrite()
+		a.bendFactor()
 	} else {
 		unit := make([]float64, s)
 		for at := range s {
@@ -236,6 +241,27 @@ func (a *BlockSystem) factorise(shift float64) bool {
 	}
 	a.factorised = Cholesky(a.k, a.l, s) == s
 	return a.factorised
+}
+
+// bendFactor adds ∇²g to what is to be factorised.
+func (a *BlockSystem) bendFactor() {
+	s := len(a.entry)
+	for _, b := range a.Blocks {
+		for k, row := range b.At {
+			for l, col := range b.At {
+				a.l[row*s+col] += b.bending[k*len(b.At)+l]
+			}
+		}
+	}
+}
+
+// Coefficients lists S, j·q + k that of column j for score k.
+func (a *BlockSystem) Coefficients() []int {
+	list := make([]int, len(a.entry))
+	for at, e := range a.entry {
+		list[at] = int(a.Columns[e/a.q])*a.q + e%a.q
+	}
+	return list
 }
 
 // Margin returns a bound from below of the smallest eigenvalue of A scaled to a diagonal of

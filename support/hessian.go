@@ -24,6 +24,7 @@ type Hessian struct {
 	c       []float64 // what centring takes from Xv
 	factor  []float64 // of ΣD
 	scratch []float64
+	joint   joint
 }
 
 // NewHessian returns one for views of a loss of q scores.
@@ -45,6 +46,7 @@ func NewHessian(view *sparse.View, q int) *Hessian {
 func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.metric = m
 	if h.packed == nil {
+		h.joint.place = nil
 		h.prepare(columns)
 	} else {
 		if !view {
@@ -104,6 +106,10 @@ func (h *Hessian) column(j int32) (rows []int32, values []float64, scale float64
 
 // Clear makes the running vector 0.
 func (h *Hessian) Clear() {
+	if h.Written() {
+		clear(h.joint.r)
+		return
+	}
 	clear(h.r)
 	clear(h.w)
 	clear(h.c)
@@ -120,6 +126,10 @@ func (h *Hessian) Move(j int32, d []float64) {
 			h.view.Kernels().AxpyIndexed(d[0], values, rows, h.r)
 		}
 		h.offset = math.FMA(-d[0], h.packed.Mean(j), h.offset)
+		return
+	}
+	if h.Written() {
+		h.joint.move(h.view.Kernels(), j, d)
 		return
 	}
 	q := h.metric.Count
@@ -181,6 +191,10 @@ func (h *Hessian) Product(j int32, out []float64) {
 	}
 	q := h.metric.Count
 	sum := out[:q]
+	if h.Written() {
+		h.joint.product(j, sum)
+		return
+	}
 	clear(sum)
 	rows, values, scale := h.column(j)
 	for at, v := range values {
@@ -211,7 +225,7 @@ func (h *Hessian) Product(j int32, out []float64) {
 // vector is 0 afterwards.
 func (h *Hessian) Block(columns []int32, out []float64) {
 	q := h.metric.Count
-	if h.packed == nil && len(columns) == 1 {
+	if h.packed == nil && !h.Written() && len(columns) == 1 {
 		h.diagonalBlock(columns[0], out)
 		return
 	}
@@ -239,15 +253,32 @@ func (h *Hessian) Block(columns []int32, out []float64) {
 func (h *Hessian) diagonalBlock(j int32, out []float64) {
 	q := h.metric.Count
 	clear(out[:q*q])
+	sum := h.scratch[q:][:q] // Σ sᵢxᵢⱼ²Pᵢ
+	clear(sum)
 	rows, values, scale := h.column(j)
 	for at, v := range values {
 		i := at
 		if rows != nil {
 			i = int(rows[at])
 		}
-		if s := h.metric.Weight[i]; s != 0 {
-			x := scale * v
-			h.add(i, float64(s*x)*x, out)
+		s, x := h.metric.Weight[i], scale*v
+		if s = float64(s*x) * x; s == 0 {
+			continue
+		}
+		p := h.metric.Share[i*q:][:q]
+		for a, v := range p {
+			scaled := float64(s * v)
+			sum[a] += scaled
+			row := out[a*q:][:a+1]
+			for b, u := range p[:a+1] {
+				row[b] = math.FMA(-scaled, u, row[b])
+			}
+		}
+	}
+	for a, v := range sum {
+		out[a*q+a] += v
+		for b := range a {
+			out[b*q+a] = out[a*q+b]
 		}
 	}
 	if h.view.Centred() {

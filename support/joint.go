@@ -1,0 +1,235 @@
+package support
+
+import (
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// joint is ∇²f of several scores between coefficients of some columns, number by number: from
+// a few sweeps on, a row of it is cheaper than a column of X for every score.
+type joint struct {
+	place  map[int32][]int32 // column → for each score its row, -1: none
+	matrix []float64
+	stride int
+	r      []float64 // matrix times the running vector
+
+	weighted, plain []float64 // s⊙P and P, score by score
+	x               [kernels.Lanes][]float64
+	panels          []float64
+	class           []float64 // of one score
+}
+
+// LargestJoint is the number of coefficients of several scores beyond which their Hessian is
+// not written out.
+const LargestJoint = 1536
+
+const (
+	scoreValue  = 0.8 // one value of a column, for one score, in a product or an update
+	spreadValue = 2.5 // one value spread out for tiles
+)
+
+// WriteCost is what it costs to write ∇²f out between so many coefficients.
+func (h *Hessian) WriteCost(size int) float64 {
+	n, _ := h.view.Dims()
+	return float64(n) * float64(size) * (float64(0.5*tileValue*float64(size)) + spreadValue)
+}
+
+// VisitCost is what it costs to move the running vector at every column of a list, and to
+// have the product there.
+func (h *Hessian) VisitCost(columns []int32) float64 {
+	if h.Written() {
+		size := float64(len(h.joint.r))
+		return float64(GramValue * size * size)
+	}
+	values := 0
+	for _, j := range columns {
+		from, to := h.view.Matrix().Span(int(j))
+		values += int(to - from)
+	}
+	return float64(2*scoreValue*float64(h.metric.Count)) * float64(values)
+}
+
+// Write writes out ∇²f of several scores between coefficients, j·q + k that of column j for
+// score k, all of columns that [Hessian.Reset] was called with. Until the next Reset, Move and
+// Product know these only: others do not move, and have products of 0.
+func (h *Hessian) Write(coefficients []int) {
+	q, size := h.metric.Count, len(coefficients)
+	j := &h.joint
+	j.place = map[int32][]int32{}
+	classes := make([][]int, q)
+	for at, c := range coefficients {
+		column, k := int32(c/q), c%q
+		if j.place[column] == nil {
+			j.place[column] = slices.Repeat([]int32{-1}, q)
+		}
+		j.place[column][k] = int32(at)
+		classes[k] = append(classes[k], at)
+	}
+	j.stride = tiled(size)
+	j.matrix, j.r = resize(j.matrix, j.stride*j.stride), resize(j.r, size)
+	clear(j.matrix)
+	clear(j.r)
+	h.byScore()
+	h.tileProducts(coefficients, j.plain, j.matrix)
+	h.centring(coefficients)
+	for at := range j.matrix {
+		j.matrix[at] = -j.matrix[at]
+	}
+	for _, own := range classes {
+		h.addClass(coefficients, own)
+	}
+	for a := range size {
+		for b := range a + 1 {
+			v := j.matrix[b*j.stride+a] / h.total
+			j.matrix[a*j.stride+b], j.matrix[b*j.stride+a] = v, v
+		}
+	}
+}
+
+// Written reports whether [Hessian.Write] is in effect.
+func (h *Hessian) Written() bool { return h.joint.place != nil }
+
+// Unwrite forgets what was written out.
+func (h *Hessian) Unwrite() { h.joint.place = nil }
+
+// written sets out to what is written out between coefficients, all that there are.
+func (h *Hessian) written(out []float64) {
+	size := len(h.joint.r)
+	for a := range size {
+		copy(out[a*size:][:size], h.joint.matrix[a*h.joint.stride:])
+	}
+}
+
+func tiled(size int) int { return (size + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes }
+
+// byScore sets the shares of the rows out score by score, weighted and plain.
+func (h *Hessian) byScore() {
+	q, j := h.metric.Count, &h.joint
+	n := len(h.metric.Weight)
+	j.weighted, j.plain = resize(j.weighted, n*q), resize(j.plain, n*q)
+	for i, s := range h.metric.Weight {
+		for k, p := range h.metric.Share[i*q:][:q] {
+			j.plain[k*n+i], j.weighted[k*n+i] = p, float64(s*p)
+		}
+	}
+}
+
+// addClass adds Σ sᵢPᵢₖx̃ᵢx̃ᵢᵀ between the coefficients of one score k, own, to the matrix.
+func (h *Hessian) addClass(coefficients, own []int) {
+	j := &h.joint
+	stride := tiled(len(own))
+	j.class = resize(j.class, stride*stride)
+	clear(j.class)
+	list := make([]int, len(own))
+	for k, at := range own {
+		list[k] = coefficients[at]
+	}
+	h.tileProducts(list, nil, j.class)
+	for a, row := range own {
+		for b := a; b < len(own); b++ {
+			j.matrix[row*j.stride+own[b]] += j.class[a*stride+b]
+		}
+	}
+}
+
+// tileProducts adds Σ (sᵢPᵢₖxᵢⱼ)(Rᵢₗxᵢₘ) to the upper triangle of out, for the coefficients
+// (j, k) and (m, l) and the factors R, nil for ones.
+func (h *Hessian) tileProducts(coefficients []int, right, out []float64) {
+	const lanes = kernels.Lanes
+	j, n := &h.joint, len(h.metric.Weight)
+	stride := tiled(len(coefficients))
+	j.panels = resize(j.panels, stride*tileRows)
+	for from := 0; from < n; from += tileRows {
+		to := min(from+tileRows, n)
+		height := lanes * (to - from)
+		for b := 0; b < stride; b += lanes {
+			h.spread(coefficients[b:], right, from, to)
+			interleave(&j.x, j.panels[b/lanes*height:][:height])
+		}
+		for a := 0; a < stride; a += lanes {
+			h.spread(coefficients[a:], j.weighted, from, to)
+			for b := a; b < stride; b += lanes {
+				h.view.Kernels().AddTile(&j.x, j.panels[b/lanes*height:][:height], stride, out[a*stride+b:])
+			}
+		}
+	}
+}
+
+// spread sets x to the columns of the first eight coefficients in some rows, times the factors
+// of their scores.
+func (h *Hessian) spread(coefficients []int, factors []float64, from, to int) {
+	q, n := h.metric.Count, len(h.metric.Weight)
+	for lane := range h.joint.x {
+		x := resize(h.joint.x[lane], to-from)
+		h.joint.x[lane] = x
+		if lane >= len(coefficients) {
+			clear(x)
+			continue
+		}
+		rows, values, scale := h.column(int32(coefficients[lane] / q))
+		if rows == nil {
+			copy(x, values[from:to])
+		} else {
+			clear(x)
+			at, _ := slices.BinarySearch(rows, int32(from))
+			for ; at < len(rows) && int(rows[at]) < to; at++ {
+				x[int(rows[at])-from] = values[at]
+			}
+		}
+		switch {
+		case factors != nil:
+			for i, f := range factors[coefficients[lane]%q*n:][from:to] {
+				x[i] *= float64(scale * f)
+			}
+		case scale != 1:
+			for i := range x {
+				x[i] *= scale
+			}
+		}
+	}
+}
+
+// centring adds what the intercepts take up to the upper triangle: m(ΣD)⁻¹mᵀ for the moments m
+// of two coefficients.
+func (h *Hessian) centring(coefficients []int) {
+	if !h.view.Centred() {
+		return
+	}
+	q, j := h.metric.Count, &h.joint
+	half := make([]float64, len(coefficients)*q)
+	for at, c := range coefficients {
+		copy(half[at*q:][:q], h.moments[int32(c/q)][c%q*q:])
+		model.HalfSolveFactored(h.factor, half[at*q:][:q])
+	}
+	for a := range coefficients {
+		for b := a; b < len(coefficients); b++ {
+			sum := j.matrix[a*j.stride+b]
+			for k, v := range half[a*q:][:q] {
+				sum = math.FMA(v, half[b*q+k], sum)
+			}
+			j.matrix[a*j.stride+b] = sum
+		}
+	}
+}
+
+// move is [Hessian.Move] on what is written out.
+func (j *joint) move(k *kernels.Set, column int32, d []float64) {
+	for at, row := range j.place[column] {
+		if row >= 0 && d[at] != 0 {
+			k.Axpy(d[at], j.matrix[int(row)*j.stride:][:len(j.r)], j.r)
+		}
+	}
+}
+
+// product is [Hessian.Product] on what is written out.
+func (j *joint) product(column int32, out []float64) {
+	clear(out)
+	for at, row := range j.place[column] {
+		if row >= 0 {
+			out[at] = j.r[row]
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package support_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// TestHessianWrittenOutIsTheOneOfColumns: what is written out between some coefficients has the
+// products that columns of X have, dense and sparse, over several tiles of rows, with rows of weight 0, with
+// intercepts and without; other coefficients neither move nor have products.
+func TestHessianWrittenOutIsTheOneOfColumns(t *testing.T) {
+	for seed := range oracle.Cases(12) {
+		r := oracle.NewRandom(7100 + seed)
+		q := r.Problem(oracle.Shape{N: 20 + 300*int(seed%3), P: 1 + r.Intn(7), Density: r.Pick(0.3, 1), Weights: seed%2 == 1})
+		q.Intercept = seed%4 > 1
+		n, p := q.Dims()
+		const scores = 3
+		class := make([]int32, n)
+		for i := range class {
+			class[i] = int32(i % scores)
+		}
+		for _, dense := range []bool{false, true} {
+			view := fixture.View(t, q, dense)
+			fit, err := model.NewSoftmax(view, class, []float64{1, 2, 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			columns, b := view.Matrix().Order(), make([]float64, p*scores)
+			for k := range b {
+				b[k] = r.Normal()
+			}
+			at, metric := fit.NewPoint(), model.Metric{}
+			fit.Fit(columns, b, at)
+			fit.Metric(at, &metric)
+			h := support.NewHessian(view, scores)
+			h.Reset(&metric, columns, false)
+			whole := make([]float64, p*scores*p*scores)
+			h.Block(columns, whole)
+
+			var some []int // places in the whole matrix, by column as listed
+			written := map[int]bool{}
+			var coefficients []int
+			for k := range p * scores {
+				if r.Intn(3) > 0 {
+					some, written[k] = append(some, k), true
+					coefficients = append(coefficients, int(columns[k/scores])*scores+k%scores)
+				}
+			}
+			h.Write(coefficients)
+			v, out := make([]float64, p*scores), make([]float64, scores)
+			for k := range v {
+				v[k] = r.Normal()
+			}
+			for c, j := range columns {
+				h.Move(j, v[c*scores:][:scores])
+			}
+			for c, j := range columns {
+				h.Product(j, out)
+				for k, got := range out {
+					want, scale := 0.0, 0.0
+					if row := c*scores + k; written[row] {
+						for _, l := range some {
+							want = math.FMA(whole[row*p*scores+l], v[l], want)
+							scale += math.Sqrt(whole[row*(p*scores+1)]*whole[l*(p*scores+1)]) * math.Abs(v[l])
+						}
+					}
+					if !(math.Abs(got-want) <= 1e-12*scale) {
+						t.Errorf("seed %d, dense %v, column %d, score %d: %g, want %g", seed, dense, j, k, got, want)
+					}
+				}
+			}
+		}
+	}
+}

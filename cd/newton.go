@@ -34,7 +34,7 @@ type newton struct {
 	a          []float64 // s × s
 	tol        float64   // of the linear system
 	enough     float64   // see [support.CG]; of matrix-free steps: on a Gram matrix iterations are cheap beside a pass
-	iterations int       // CG iterations of the last step
+	iterations int       // CG iterations of the last step, 0 where there was none
 	cost       float64   // of a step, when it was last considered
 	reluctant  float64   // factor on the price after steps that failed
 	blocked    int       // steps that ended at a coefficient in their way, less those that did not
@@ -70,7 +70,7 @@ func (nw *newton) init(view *sparse.View, in *inner) {
 }
 
 // forget drops what earlier steps have taught about costs.
-func (nw *newton) forget() { nw.iterations = firstGuess }
+func (nw *newton) forget() { nw.iterations = 0 }
 
 // way is how a step solves its system.
 type way int
@@ -86,6 +86,9 @@ func (nw *newton) plan() (way, float64) {
 	in, s := nw.in, len(nw.columns)
 	size := float64(s)
 	iterations := float64(nw.iterations)
+	if nw.iterations == 0 {
+		iterations = nw.guess()
+	}
 	free := iterations * in.store.ProductCost(nw.columns)
 	if in.squared > 0 {
 		free = math.Inf(1) // the Gram matrix is there, and has norms that columns lack
@@ -108,6 +111,19 @@ func (nw *newton) plan() (way, float64) {
 		return byGram, onGram
 	}
 	return matrixFree, free
+}
+
+// guess returns how many iterations to expect of a first step: fewer than usual where the ridge bounds
+// the condition of the system.
+func (nw *newton) guess() float64 {
+	in, largest := nw.in, 0.0
+	if in.ridge == 0 {
+		return firstGuess
+	}
+	for _, k := range nw.position {
+		largest = max(largest, in.square[k])
+	}
+	return min(firstGuess, support.IterationsExpected(in.ridge/(largest+in.ridge), nw.tol))
 }
 
 // collect lists the support.
@@ -262,7 +278,7 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 		report = nw.cg.Solve(ctx, &nw.onGram, nw.rho, nw.d, nw.tol, most)
 	} else {
 		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
-		nw.system.Factorise(nw.in.gram, float64(max(nw.iterations, firstGuess)), nw.in.reuses)
+		nw.system.Factorise(nw.in.gram, max(float64(nw.iterations), nw.guess()), nw.in.reuses)
 		if nw.tol == newtonTol {
 			nw.cg.Enough, nw.cg.Fast = nw.enough, 0
 			if s > largestCholesky {

@@ -344,7 +344,7 @@ func (s *Solver) products(g model.Penalty, tol float64) int {
 	if g.Ridge() == 0 || len(s.diag) == 0 {
 		return productsExpected
 	}
-	each := 0.5 * kernels.Log(2/tol) * math.Sqrt(slices.Max(s.diag)/g.Ridge())
+	each := support.IterationsExpected(g.Ridge()/slices.Max(s.diag), tol)
 	return int(min(productsExpected, systemsExpected*each))
 }
 

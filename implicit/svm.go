@@ -276,12 +276,16 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	}
 	var slopes, bends float64
 	for _, i := range order {
+		slope, bend := outer.Slope[i], curvature[i]
+		if slope == 0 && bend == 0 {
+			continue
+		}
 		length := math.Sqrt(s.fit.Square(int(i)))
-		if slope := outer.Slope[i]; slope != 0 {
+		if slope != 0 {
 			s.fit.Add(int(i), slope*labels[i], s.w)
 			slopes = math.FMA(math.Abs(slope), length, slopes)
 		}
-		if bend := curvature[i]; bend != 0 {
+		if bend != 0 {
 			moves := s.fit.Margin(int(i), dw)
 			s.fit.Add(int(i), bend*moves, s.u)
 			bends = math.FMA(bend*length, math.Abs(moves), bends)

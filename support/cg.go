@@ -127,6 +127,12 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 	return report
 }
 
+// IterationsExpected returns how many iterations take a residual to tol where the eigenvalues of
+// D^-½AD^-½, D = diag A, are not below least, and few are far above 1.
+func IterationsExpected(least, tol float64) float64 {
+	return 0.5 * kernels.Log(2/tol) / math.Sqrt(least)
+}
+
 // Norm returns ‖v‖ as [Report] has it, for the operator of the last solve.
 func (c *CG) Norm(v []float64) float64 { return c.norm(v, 0) }
 

@@ -3,6 +3,7 @@ package outcome
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 )
 
@@ -66,12 +67,20 @@ func (e *Error) Error() string {
 		b.WriteString(e.Flag)
 		b.WriteString(": ")
 	}
-	b.WriteString(e.Message)
-	if e.Err != nil {
-		b.WriteString(": ")
-		b.WriteString(e.Err.Error())
-	}
+	b.WriteString(e.Reason())
 	return b.String()
+}
+
+// Reason returns what is wrong, without where: the message, and its cause.
+func (e *Error) Reason() string {
+	if e.Err == nil {
+		return e.Message
+	}
+	cause := e.Err
+	if p, ok := errors.AsType[*fs.PathError](cause); ok && p.Path == e.File {
+		cause = p.Err // its name has been said
+	}
+	return e.Message + ": " + cause.Error()
 }
 
 // Unwrap returns the cause.

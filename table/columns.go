@@ -69,7 +69,7 @@ func (h header) there() string {
 	const most = 12
 	text := "there are " + strings.Join(h.names[:min(len(h.names), most)], ", ")
 	if len(h.names) > most {
-		text += ", …"
+		text += fmt.Sprintf(" and %d more", len(h.names)-most)
 	}
 	return text
 }

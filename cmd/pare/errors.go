@@ -49,10 +49,10 @@ func classify(err error) *outcome.Error {
 
 // message is what is wrong, without where.
 func message(e *outcome.Error) string {
-	if e.Err == nil || e.Kind == outcome.Internal {
+	if e.Kind == outcome.Internal {
 		return e.Message
 	}
-	return e.Message + ": " + e.Err.Error()
+	return e.Reason()
 }
 
 // explain is an error and what to do about it, for people.
@@ -120,8 +120,6 @@ func advice(err error, e *outcome.Error) string {
 		return "\"pare info\" shows the labels. Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
 	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "":
 		return "\"pare info\" shows what is in the file."
-	case e.Kind == outcome.Usage:
-		return "\"pare help\" lists the commands, \"pare COMMAND --help\" its flags."
 	default:
 		return ""
 	}

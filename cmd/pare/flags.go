@@ -373,7 +373,7 @@ func oneOf[S ~string](flag string, value S, there ...S) error {
 	if len(names) == 1 {
 		verb = "there is"
 	}
-	return outcome.At(outcome.Usage, flag, "no %s %q; %s %s", flag, value, verb, strings.Join(names, ", "))
+	return outcome.At(outcome.Usage, flag, "no %s %q%s; %s %s", flag, value, perhaps(string(value), names, ""), verb, strings.Join(names, ", "))
 }
 
 // checks returns the first error.

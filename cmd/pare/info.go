@@ -108,36 +108,45 @@ func (r *infoResult) text(p *page) {
 	p.row("columns", "%s empty, %s equal to another; rows: %s empty", count(r.EmptyColumns), count(r.DuplicateColumns), count(r.emptyRows))
 	p.row("target", "%s", r.Labels)
 	p.warnings(r.Warnings)
-	logistic, two := r.LogLambdaMax[pare.Logistic].(number)
-	lasso, ok := r.LogLambdaMax[pare.Lasso].(number)
-	next := r.asked
-	switch top := float64(lasso); {
-	case next.data.y == nil:
+	if r.asked.data.y == nil {
+		next := r.asked
 		next.Target = "COLUMN"
 		p.next(next.command("select"))
 		return
-	case !ok && next.data.Labels != nil:
-		next.Model = pare.Multiclass
-		if two {
-			next.Model = pare.Logistic
-		}
-	case !ok:
-		p.row("αmax", "none: there is no row")
+	}
+	lasso, numeric := r.LogLambdaMax[pare.Lasso].(number)
+	logistic, two := r.LogLambdaMax[pare.Logistic].(number)
+	label := "αmax"
+	switch top := float64(lasso); {
+	case !numeric && r.asked.data.Labels == nil:
+		p.row(label, "none: there is no row")
 		return
-	case math.IsInf(top, -1):
-		p.row("αmax", "0: the target does not depend on any column")
+	case numeric && math.IsInf(top, -1):
+		p.row(label, "0: the target does not depend on any column")
 		return
-	default:
-		p.row("αmax", "%.6g, λmax = ln αmax = %.6g (lasso %s)", kernels.Exp(top), top, r.asked.intercept())
+	case numeric:
+		p.row(label, "%.6g, λmax = ln αmax = %.6g (lasso %s)", kernels.Exp(top), top, r.asked.intercept())
+		label = ""
 	}
 	if two {
-		label := ""
-		if !ok {
-			label = "αmax"
-		}
 		p.row(label, "%.6g, λmax = ln αmax = %.6g (logreg)", kernels.Exp(float64(logistic)), float64(logistic))
 	}
-	p.next(next.command("select"))
+	p.next(r.suited().command("select"))
+}
+
+// suited is the request with the model that suits the target, where another was not asked for.
+func (r *infoResult) suited() asked {
+	a := r.asked
+	if a.Model != pare.Models()[0] || a.stated.loss != nil {
+		return a
+	}
+	kind, ok := suitedModel(a.data)
+	if !ok {
+		return a
+	}
+	a.Model = kind
+	a.stated = statedModel{traits: kind.Traits()}
+	return a
 }
 
 // String describes a target in a line.

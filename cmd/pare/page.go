@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -202,20 +203,28 @@ func wrap(text string, width int) []string {
 }
 
 // breakAt is where a line ends: at a blank behind a comma, semicolon or colon in its
-// right half, else at the last blank that fits, else at the first of all.
+// right half, else at the last blank that fits and is not between quotes, else at the last
+// that fits, else at the first of all.
 func breakAt(text []rune, width int) int {
-	last := -1
-	for at := width; at > 0; at-- {
-		if text[at] != ' ' {
-			continue
-		}
-		last = max(last, at)
-		if at > width/2 && strings.ContainsRune(",;:", text[at-1]) {
-			return at
-		}
+	quoted := false
+	for _, r := range text[:width] {
+		quoted = quoted != (r == '"')
 	}
-	if last > 0 {
-		return last
+	last, between := -1, -1
+	for at := width; at > 0; at-- {
+		switch {
+		case text[at] != ' ':
+		case quoted:
+			between = max(between, at)
+		case at > width/2 && strings.ContainsRune(",;:", text[at-1]):
+			return at
+		default:
+			last = max(last, at)
+		}
+		quoted = quoted != (text[at-1] == '"')
+	}
+	if at := cmp.Or(max(last, 0), max(between, 0)); at > 0 {
+		return at
 	}
 	if next := slices.Index(text[width:], ' '); next >= 0 {
 		return width + next

@@ -194,7 +194,6 @@ func (r *pathResult) text(p *page) {
 		{head: r.asked.criterion()},
 		{head: "gap", spare: 1},
 		{head: "sweeps", spare: 3},
-		{head: "seconds", spare: 2},
 		{head: "", left: true},
 		{head: "enters", left: true},
 	}, r.rows(best, max(leastNames, p.width-besideNames)))
@@ -229,10 +228,20 @@ const (
 	besideNames = 59 // the columns of the table that stay with them
 )
 
+// decimals are as many as write a value to eight digits.
+func decimals(value float64) int {
+	const digits = 8
+	if !(math.Abs(value) >= 1) || math.IsInf(value, 0) {
+		return digits
+	}
+	return max(0, digits-1-int(math.Log10(math.Abs(value))))
+}
+
 // rows are the points as the table has them; the best is marked, and columns that enter take
 // so many characters.
 func (r *pathResult) rows(best, most int) [][]string {
 	rows := make([][]string, 0, len(r.Points))
+	places := decimals(float64(r.Points[0].Value))
 	for i, point := range r.Points {
 		l := float64(point.LogLambda[0])
 		mark := ""
@@ -240,8 +249,8 @@ func (r *pathResult) rows(best, most int) [][]string {
 			mark = "*"
 		}
 		rows = append(rows, []string{
-			fmt.Sprintf("%.4f", l), fmt.Sprintf("%.4g", kernels.Exp(l-r.top[0])), count(point.Support), fmt.Sprintf("%.8g", float64(point.Value)),
-			fmt.Sprintf("%.1e", float64(point.GapRelative)), count(point.Epochs), fmt.Sprintf("%.4f", point.Seconds), mark, r.asked.data.some(point.entered, most),
+			fmt.Sprintf("%.4f", l), fmt.Sprintf("%.4g", kernels.Exp(l-r.top[0])), count(point.Support), fmt.Sprintf("%.*f", places, float64(point.Value)),
+			fmt.Sprintf("%.1e", float64(point.GapRelative)), count(point.Epochs), mark, r.asked.data.some(point.entered, most),
 		})
 	}
 	return rows

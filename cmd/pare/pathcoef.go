@@ -42,7 +42,7 @@ func (r *pathResult) coefficients(p *page) {
 			list(fmt.Sprint(one.Label), one.Coef)
 		}
 	}
-	columns := []column{{head: "       λ"}, {head: "class"}, {head: "column"}, {head: "coefficient", left: true}, {head: "", left: true}}
+	columns := []column{{head: "       λ"}, {head: "class"}, {head: "column", left: r.asked.data.Names != nil}, {head: "coefficient", left: true}, {head: "", left: true, spare: 1}}
 	if len(r.Points) == 0 || r.Points[0].Classes == nil {
 		columns = slices.Delete(columns, 1, 2)
 		for i, row := range rows {
@@ -91,7 +91,11 @@ func (d *dataset) some(columns []int32, most int) string {
 		}
 		text, rest = name, more
 	}
-	if text == "" && len(columns) > 0 {
+	switch {
+	case text != "":
+	case len(columns) == 1:
+		return string([]rune(d.label(columns[0]))[:most-1]) + "…"
+	case len(columns) > 1:
 		return plural(len(columns), "column")
 	}
 	return text + rest

@@ -63,7 +63,6 @@ func asPrinted(got, want string) (same bool, difference string) {
 
 // wordsAndNumbers takes a text apart: words with a NUL for each number, and the numbers.
 func wordsAndNumbers(text string) (words string, numbers []string) {
-	text = withoutSeconds(text)
 	text = regexp.MustCompile(`"kernels":"[a-z0-9]*"`).ReplaceAllString(text, `"kernels"`)
 	text = regexp.MustCompile(`([a-z]*seconds":)[-+.e0-9]+`).ReplaceAllString(text, "${1}0 s")
 	text = regexp.MustCompile(`[-+]?\b[0-9]+([.,][0-9]+)*(e[-+]?[0-9]+)?( m?s\b)?`).ReplaceAllStringFunc(text, func(number string) string {
@@ -71,27 +70,6 @@ func wordsAndNumbers(text string) (words string, numbers []string) {
 		return "\x00"
 	})
 	return strings.Join(strings.Fields(text), " "), numbers
-}
-
-// withoutSeconds makes 0 of the numbers below a heading "seconds".
-func withoutSeconds(text string) string {
-	column := -1
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		row := []rune(line)
-		if before, _, ok := strings.Cut(line, " seconds"); ok {
-			column = len([]rune(before)) + 1
-		} else if strings.TrimSpace(line) == "" {
-			column = -1
-		}
-		for k := column; column >= 0 && k < min(column+len("seconds"), len(row)); k++ {
-			if '1' <= row[k] && row[k] <= '9' {
-				row[k] = '0'
-			}
-		}
-		out.WriteString(string(row))
-	}
-	return out.String()
 }
 
 // alike reports whether two numbers are the same in three digits, or do not count.

@@ -1,62 +1,221 @@
 package main
 
-import "strings"
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
 
-// known are flags of other programs, in the words of those who come from there, and what
-// does the same here.
-var known = map[string]string{
-	"lambda":           "--log-lambda takes λ = ln α, --ratio takes α/αmax, --alpha takes α, which is the lambda of glmnet",
-	"l1-ratio":         "--model enet takes two strengths, ℓ1 then ridge: --alpha α·l1_ratio,α·(1−l1_ratio)",
-	"cv":               "--folds",
-	"nfolds":           "--folds",
-	"n-folds":          "--folds",
-	"kfold":            "--folds",
-	"foldid":           "--fold-ids",
-	"penalty":          "--model",
-	"family":           "--model",
-	"type":             "--model",
+// elsewhere are flags and arguments of other programs, in the words of those who come from
+// there: what they are called here, or what does the same.
+var elsewhere = map[string]string{
+	// Strengths.
+	"lambda":     "give λ = ln α by --log-lambda, α/αmax by --ratio, or α, which is the lambda of glmnet, by --alpha",
+	"lambdas":    "path has a grid of its own, by --points and --min-ratio; fit takes one --alpha at a time",
+	"alphas":     "path has a grid of its own, by --points and --min-ratio; fit takes one --alpha at a time",
+	"cs":         "select searches for the strength by itself; fit --model logreg takes one --C",
+	"l1":         "fit takes the strength of the ℓ1 penalty by --alpha or --ratio",
+	"l2":         "--model ridge, or --model enet with two strengths, ℓ1 then ridge",
+	"l1-ratio":   "--model enet with two strengths, ℓ1 then ridge: --alpha α·l1_ratio,α·(1−l1_ratio)",
+	"lambda-1se": "--one-se",
+	"lambda-min": "select chooses the minimum, and --one-se the one-standard-error rule",
+	"1se":        "--one-se",
+	"onese":      "--one-se",
+	// Grids and folds.
 	"nlambda":          "--points",
 	"n-alphas":         "--points",
 	"n-lambdas":        "--points",
 	"lambda-min-ratio": "--min-ratio",
 	"eps":              "--min-ratio for a path, --tol for the precision",
-	"thresh":           "--tol",
-	"epsilon":          "--tol",
-	"max-iter":         "--evaluations for the search; solves end by --tol",
-	"maxit":            "--evaluations for the search; solves end by --tol",
-	"n-iter":           "--evaluations",
-	"n-jobs":           "--threads",
-	"jobs":             "--threads",
-	"cores":            "--threads",
-	"parallel":         "--threads",
-	"random-state":     "--seed",
-	"random-seed":      "--seed",
-	"normalize":        "--standardize",
-	"scale":            "--standardize",
-	"fit-intercept":    "--intercept, or --no-intercept",
-	"bias":             "--intercept",
-	"non-negative":     "--positive",
-	"lower-limits":     "--positive for coefficients of 0 or more",
-	"weight":           "--sample-weights",
-	"sample-weight":    "--sample-weights",
-	"lambda-1se":       "the one-SE rule of select",
-	"verbose":          "--progress",
-	"output":           "--report for a page, --save for the model, --json for numbers",
-	"out":              "--report for a page, --save for the model, --json for numbers",
-	"silent":           "--quiet",
-	"proba":            "--scores",
-	"probability":      "--scores",
-	"q":                "--quiet",
-	"v":                "--progress",
-	"o":                "--report for a page, --save for the model",
-	"j":                "--threads",
-	"s":                "--model",
-	"e":                "--tol",
-	"c":                "--C, of fit with --model logreg or svm",
+	"param-grid":       "--search grid, with --points and --min-ratio",
+	"grid":             "--search grid, with --points and --min-ratio",
+	"cv":               "--folds",
+	"nfolds":           "--folds",
+	"n-folds":          "--folds",
+	"n-splits":         "--folds",
+	"kfold":            "--folds",
+	"k":                "--folds",
+	"fold":             "--folds",
+	"cross-validation": "--folds",
+	"foldid":           "--fold-ids",
+	"stratify":         "--split stratified",
+	"stratified":       "--split stratified",
+	"test-size":        "--criterion holdout, which holds out one of --folds",
+	"scoring":          "--validation-loss",
+	"metric":           "--validation-loss",
+	"type-measure":     "--validation-loss",
+	// Models.
+	"family":      "--model",
+	"type":        "--model",
+	"multi-class": "--model multiclass, or --loss multinomial for softmax",
+	"epsilon":     "--delta for huber, --tol for the precision; svr takes ln C and ln ε by --log-lambda",
+	// The inner problem.
+	"normalize":      "--standardize",
+	"standardise":    "--standardize",
+	"scale":          "--standardize",
+	"fit-intercept":  "--intercept, or --no-intercept",
+	"bias":           "--intercept",
+	"non-negative":   "--positive",
+	"lower-limits":   "--lower, or --positive for coefficients of 0 or more",
+	"upper-limits":   "--upper",
+	"exclude":        "--drop, or --penalty-factors COLUMN=inf",
+	"relax":          "--relaxed",
+	"weight":         "--sample-weights",
+	"wi":             "--class-weight CLASS:W",
+	"penalty-factor": "--penalty-factors",
+	"sample-weight":  "--sample-weights",
+	"balanced":       "--class-weight balanced",
+	"exposure":       "--offset with its logarithm",
+	// The work.
+	"thresh":      "--tol",
+	"max-iter":    "--evaluations for the search; solves end by --tol",
+	"maxit":       "--evaluations for the search; solves end by --tol",
+	"n-iter":      "--evaluations",
+	"n-jobs":      "--threads",
+	"jobs":        "--threads",
+	"nthread":     "--threads",
+	"cores":       "--threads",
+	"parallel":    "--threads",
+	"timeout":     "--max-seconds",
+	"time-limit":  "--max-seconds",
+	"memory":      "--max-memory",
+	"mem":         "--max-memory",
+	"dfmax":       "nothing bounds the support; --evaluations and --max-seconds bound the work",
+	"pmax":        "nothing bounds the support; --evaluations and --max-seconds bound the work",
+	"warm-start":  "searches start warm by themselves; --checkpoint resumes an interrupted one",
+	"random":      "--search random",
+	"random-seed": "--seed",
+	// Data.
+	"random-state": "--seed",
+	"y":            "--target",
+	"label":        "--target",
+	"response":     "--target",
+	"outcome":      "--target",
+	"ignore":       "--drop",
+	"group":        "--groups for folds, --column-groups for penalties",
+	"sep":          "there is no need: the separator is found by itself",
+	"delimiter":    "there is no need: the separator is found by itself",
+	"csv":          "there is no need: the format is found by itself; give the file alone",
+	"format":       "there is no need: the format is found by itself",
+	"input":        "give the file without a flag: pare select FILE",
+	"file":         "give the file without a flag: pare select FILE",
+	"data":         "give the file without a flag: pare select FILE",
+	"x":            "give the file without a flag: pare select FILE",
+	"newx":         "give the file without a flag: pare predict MODEL FILE",
+	// What is printed.
+	"verbose":       "--progress",
+	"trace-it":      "--progress",
+	"silent":        "--quiet",
+	"output":        "--report for a page, --save for the model, --json for numbers",
+	"out":           "--report for a page, --save for the model, --json for numbers",
+	"save-model":    "--save",
+	"model-file":    "--save",
+	"load":          "predict reads what --save wrote: pare predict MODEL FILE",
+	"proba":         "--scores",
+	"probability":   "--scores",
+	"predict-proba": "--scores",
+	"coefficients":  "--coef",
+	"beta":          "--coef",
+	"version":       "pare --version, without a command",
+	// Letters, as liblinear and svmlight have them.
+	"b": "--intercept, which is not penalised, or --scores of predict",
+	"c": "--C, of fit with --model logreg or svm",
+	"e": "--tol",
+	"j": "--threads",
+	"n": "--threads",
+	"o": "--report for a page, --save for the model",
+	"p": "with --model svr, ε is the second value: --log-lambda ln C,ln ε",
+	"q": "--quiet",
+	"s": "--model, where logreg is type 6 of liblinear and svm type 3",
+	"t": "--target",
+	"v": "--folds for cross-validation, --progress for more words",
+	"w": "--class-weight CLASS:W",
 }
 
-// suggestion is what a flag of another program is called here, "" where that is not
-// known. Words may be joined by _ and ., as in Python and R.
-func suggestion(flag string) string {
-	return known[strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(flag))]
+// names of models, losses and penalties elsewhere, and here.
+var otherNames = map[string]string{
+	"elastic-net": "enet", "elasticnet": "enet", "elastic": "enet",
+	"gaussian": "lasso", "linear": "lasso", "squared-error": "squared", "mse": "squared", "l2": "ridge",
+	"logistic": "logreg", "binomial": "logreg", "logistic-regression": "logreg", "log-loss": "logistic", "logit": "logreg",
+	"softmax": "multinomial", "ovr": "multiclass", "linearsvc": "svm", "svc": "svm", "hinge": "svm", "linearsvr": "svr",
+	"adaptive": "wlasso", "weighted": "wlasso", "group-lasso": "group", "grouplasso": "group", "glasso": "group", "none": "l1", "lasso": "l1",
+	"kfold": "cv", "accuracy": "misclassification", "error": "misclassification", "rmse": "mse", "squared": "mse", "log": "logistic", "deviance": "logistic",
+	"bayesian": "tpe", "optuna": "tpe", "bfgs": "lbfgs", "gd": "gradient",
+}
+
+// plain is a name without regard to case, and to how its words are joined in Python and R.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "-", ".", "-").Replace(name))
+}
+
+// instead says what is meant by a flag that none of those there is called.
+func instead(flag string, there []string) string {
+	if s := equivalent(flag); s != "" {
+		return s
+	}
+	return perhaps(flag, there, "--")
+}
+
+// equivalent says what does here what a flag does elsewhere, "" where that is not known.
+func equivalent(flag string) string {
+	switch s := elsewhere[plain(flag)]; {
+	case s == "":
+		return ""
+	case strings.HasPrefix(s, "--"):
+		return "; here it is " + s
+	default:
+		return "; " + s
+	}
+}
+
+// perhaps names what of there is nearly what was written, "" where nothing is.
+func perhaps(written string, there []string, prefix string) string {
+	if name := nearest(written, there); name != "" {
+		return ", perhaps " + prefix + name
+	}
+	return ""
+}
+
+// nearest is the name that was meant: what others call so, the only one that begins so, or the one with
+// the fewest letters to change.
+func nearest(written string, there []string) string {
+	word := plain(written)
+	if name := otherNames[word]; slices.Contains(there, name) {
+		return name
+	}
+	if len(word) > 2 {
+		begins := func(name string) bool { return strings.HasPrefix(name, word) }
+		if k := slices.IndexFunc(there, begins); k >= 0 && !slices.ContainsFunc(there[k+1:], begins) {
+			return there[k]
+		}
+	}
+	best, least := "", 2+utf8.RuneCountInString(word)/5
+	for _, name := range there {
+		if d := changes(word, plain(name)); d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// changes is how many letters have to be put in, left out or changed to make b of a (Levenshtein's distance).
+func changes(a, b string) int {
+	to := []rune(b)
+	row := make([]int, len(to)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, x := range []rune(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j, y := range to {
+			replaced := diagonal
+			if x != y {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(to)]
 }

@@ -191,12 +191,15 @@ func (p *page) coefficients(f *pare.Fitted, a asked) {
 		}
 		return
 	}
+	const digits = 17 // of a coefficient, with its sign and exponent
 	width := 0
 	for _, name := range a.data.labels(columns) {
 		width = max(width, utf8.RuneCountInString(name))
 	}
+	width = min(width, 40)
+	indent := min(margin, max(2, p.width-width-2-digits))
 	for i, j := range columns {
-		p.line("%*s%s  %.10g", margin, "", pad(a.data.label(j), min(width, 40)), f.Coef[i])
+		p.line("%*s%s  %.10g", indent, "", pad(a.data.label(j), width), f.Coef[i])
 	}
 }
 

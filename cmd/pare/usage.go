@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -13,42 +14,43 @@ import (
 // flagPattern finds the flag in the parser's messages.
 var flagPattern = regexp.MustCompile(`--([A-Za-z][A-Za-z0-9._-]*)`)
 
-// meantPattern finds what the parser thinks was meant.
-var meantPattern = regexp.MustCompile(`did you mean "([^"]*)"`)
-
 // usageError turns the parser's complaint into one that names what there is.
 func usageError(app *kong.Application, err error) error {
 	text := err.Error()
 	var command *kong.Node
-	var parsed *kong.ParseError
-	if errors.As(err, &parsed) && parsed.Context != nil {
+	if parsed, ok := errors.AsType[*kong.ParseError](err); ok && parsed.Context != nil {
 		command = parsed.Context.Selected()
 	}
+	advice := `"pare help" lists the commands.`
+	if command != nil {
+		advice = `"pare ` + command.Name + ` --help" lists the flags.`
+	}
+	return advised{complaint(app, command, text), advice}
+}
+
+// complaint is what is wrong with the command line.
+func complaint(app *kong.Application, command *kong.Node, text string) *outcome.Error {
 	flag := ""
 	if found := flagPattern.FindStringSubmatch(text); found != nil {
 		flag = found[1]
-	}
-	meant := ""
-	if found := meantPattern.FindStringSubmatch(text); found != nil {
-		meant = ", perhaps " + found[1]
 	}
 	switch {
 	case command == nil && !strings.HasPrefix(text, "unknown flag"):
 		if argument, ok := strings.CutPrefix(text, "unexpected argument "); ok {
 			argument, _, _ = strings.Cut(argument, ",")
-			return outcome.Errorf(outcome.Usage, "no command %q; there are %s%s", argument, children(app.Node), meant)
+			return outcome.Errorf(outcome.Usage, "no command %q%s; there are %s", argument, perhaps(argument, children(app.Node), ""), enumerated(children(app.Node)))
 		}
-		return outcome.Errorf(outcome.Usage, "no command given; there are %s", children(app.Node))
+		return outcome.Errorf(outcome.Usage, "no command given; there are %s", enumerated(children(app.Node)))
 	case command == nil:
-		return outcome.At(outcome.Usage, flag, "the flags follow a command; there are %s", children(app.Node))
+		return outcome.At(outcome.Usage, flag, "the flags follow a command; there are %s", enumerated(children(app.Node)))
 	case strings.HasPrefix(text, "unknown flag -") && !strings.HasPrefix(text, "unknown flag --"): // -q
 		letter, _, _ := strings.Cut(strings.TrimPrefix(text, "unknown flag "), ",")
-		return outcome.Errorf(outcome.Usage, "no flag %s%s", letter, instead(strings.TrimPrefix(letter, "-"), ""))
+		return outcome.Errorf(outcome.Usage, "no flag %s%s", letter, instead(strings.TrimPrefix(letter, "-"), nil))
 	case strings.HasPrefix(text, "unknown flag"):
 		if owners := having(app, flag); owners != "" {
-			return outcome.At(outcome.Usage, flag, "belongs to %s", owners)
+			return outcome.At(outcome.Usage, flag, "is a flag of %s, not of %s%s", owners, command.Name, inItsPlace(flag))
 		}
-		return outcome.At(outcome.Usage, flag, "there is no such flag%s", instead(flag, meant))
+		return outcome.At(outcome.Usage, flag, "there is no such flag%s", instead(flag, flags(command)))
 	case text == `expected "<model>"`:
 		return outcome.Errorf(outcome.Usage, "predict needs a saved model: pare predict MODEL FILE; pare select FILE --save MODEL makes one")
 	case strings.Contains(text, "but got \"EOL\"") || strings.Contains(text, "flag); perhaps"):
@@ -58,31 +60,47 @@ func usageError(app *kong.Application, err error) error {
 	}
 }
 
-func children(node *kong.Node) string {
+func children(node *kong.Node) []string {
 	names := make([]string, len(node.Children))
 	for i, c := range node.Children {
 		names[i] = c.Name
 	}
-	return strings.Join(names, ", ")
+	return names
+}
+
+func flags(command *kong.Node) []string {
+	names := make([]string, len(command.Flags))
+	for i, f := range command.Flags {
+		names[i] = f.Name
+	}
+	return names
 }
 
 // having lists the commands that have a flag.
 func having(app *kong.Application, flag string) string {
 	var names []string
 	for _, c := range app.Children {
-		for _, f := range c.Flags {
-			if f.Name == flag {
-				names = append(names, c.Name)
-			}
+		if slices.Contains(flags(c), flag) {
+			names = append(names, c.Name)
 		}
 	}
-	return strings.Join(names, ", ")
+	return enumerated(names)
 }
 
-// instead says what is meant by a flag that is not there, where that can be told.
-func instead(flag, meant string) string {
-	if s := suggestion(flag); s != "" {
-		return "; here it is " + s
+// inItsPlace says what a command has in the place of a flag of another.
+func inItsPlace(flag string) string {
+	switch flag {
+	case "alpha", "ratio", "log-lambda", "C":
+		return "; select chooses the strength, path has a grid of them"
+	default:
+		return equivalent(flag)
 	}
-	return meant
+}
+
+// enumerated joins names as a sentence does.
+func enumerated(names []string) string {
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
 }

@@ -34,21 +34,34 @@ func (f commonFlags) warnings(d *dataset) []warning {
 
 // targetWarning reports a target that looks like classes where the model takes numbers.
 func (f commonFlags) targetWarning(d *dataset) (warning, bool) {
-	const most = 10 // kinds: more integers may well be numbers
 	if d.classes != nil || d.Labels != nil || d.y == nil || f.stated.traits.Link != loss.Identity {
 		return warning{}, false
 	}
-	model := pare.Logistic
-	switch l := sparse.LabelsOf(d.y); {
-	case l.Kind == sparse.TwoClasses:
-	case l.Kind == sparse.Classes && l.Distinct <= most:
-		model = pare.Multiclass
-	case l.Kind != sparse.OneClass && l.Min == 0 && !slices.ContainsFunc(d.y, func(v float64) bool { return v != math.Trunc(v) }):
-		return warning{"target_counts", fmt.Sprintf("the target is counts, by the look of it, and %s takes it for numbers; --model poisson predicts counts", f.Model)}, true
-	default:
+	switch model, ok := suitedModel(d); {
+	case !ok:
 		return warning{}, false
+	case model.Traits().Link == loss.Log:
+		return warning{"target_counts", fmt.Sprintf("the target looks like counts, and %s treats it as numbers; --model poisson predicts counts", f.Model)}, true
+	default:
+		return warning{"target_classes", fmt.Sprintf("the target has few values, as classes have, and %s treats it as numbers; --model %s predicts classes", f.Model, model)}, true
 	}
-	return warning{"target_classes", fmt.Sprintf("the target has few values, as classes have, and %s takes it for numbers; --model %s predicts classes", f.Model, model)}, true
+}
+
+// suitedModel is the model of classes or of counts for a target that looks like them.
+func suitedModel(d *dataset) (model pare.Model, ok bool) {
+	const most = 10 // kinds: more integers may well be numbers
+	switch l := sparse.LabelsOf(d.y); {
+	case l.Kind == sparse.NoLabels || l.Kind == sparse.OneClass:
+		return "", false
+	case l.Kind == sparse.TwoClasses:
+		return pare.Logistic, true
+	case l.Kind == sparse.Classes && l.Distinct <= most || d.Labels != nil:
+		return pare.Multiclass, true
+	case l.Min == 0 && !slices.ContainsFunc(d.y, func(v float64) bool { return v != math.Trunc(v) }):
+		return pare.Poisson, true
+	default:
+		return "", false
+	}
 }
 
 // scaleWarning reports columns of very different scale, where they are taken as they are.

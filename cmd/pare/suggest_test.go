@@ -1,0 +1,78 @@
+package main
+
+import (
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Flags that users of glmnet, scikit-learn and liblinear know, without hyphens, and what
+// does the same here.
+func TestFlagsOfOtherProgramsAreUnderstood(t *testing.T) {
+	for line, want := range map[string]string{
+		// glmnet and cv.glmnet
+		"nfolds foldid":                     "--folds --fold-ids",
+		"family type.measure":               "--model --validation-loss",
+		"nlambda lambda.min.ratio":          "--points --min-ratio",
+		"lambda.1se penalty.factor":         "--one-se --penalty-factors",
+		"lower.limits upper.limits exclude": "--lower --upper --drop",
+		"thresh maxit parallel relax":       "--tol --evaluations --threads --relaxed",
+		"standardise trace.it newx":         "--standardize --progress predict",
+		// scikit-learn
+		"cv n_splits n_jobs random_state":              "--folds --folds --threads --seed",
+		"l1_ratio fit_intercept max_iter":              "--model=enet --intercept --evaluations",
+		"n_alphas scoring positive_only":               "--points --validation-loss -",
+		"verbose normalize sample_weight proba":        "--progress --standardize --sample-weights --scores",
+		"class_weights multi_class warm_start":         "--class-weight multiclass --checkpoint",
+		"Cs alphas eps":                                "select path --min-ratio",
+		"target_column label delimiter timeout memory": "- --target separator --max-seconds --max-memory",
+	} {
+		wants := strings.Fields(want)
+		for i, flag := range strings.Fields(line) {
+			o := pareRun(t, "select", "--"+flag, "1")
+			said, _, _ := strings.Cut(strings.TrimPrefix(o.stderr, "pare: --"+flag), `"pare select --help"`)
+			said = strings.ReplaceAll(said, "--model enet", "--model=enet")
+			want := wants[i]
+			if o.code != exitUsage || want != "-" && !regexp.MustCompile(`[ ,;]`+regexp.QuoteMeta(want)+`\b`).MatchString(said) || want == "-" && strings.Contains(said, "--") {
+				t.Errorf("--%s: exit %d, %q without %s", flag, o.code, said, want)
+			}
+		}
+	}
+}
+
+// What is suggested exists: every flag named is one of some command, and every name of a model is
+// taken by a flag.
+func TestSuggestionsExist(t *testing.T) {
+	parser, err := newParser(io.Discard, io.Discard, func(int) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{"version": true}
+	for _, c := range parser.Model.Children {
+		for _, name := range flags(c) {
+			there[name] = true
+			there["no-"+name] = true
+		}
+	}
+	for from, to := range elsewhere {
+		for _, m := range flagPattern.FindAllStringSubmatch(to, -1) {
+			if !there[m[1]] {
+				t.Errorf("%s: there is no --%s", from, m[1])
+			}
+		}
+		if from != plain(from) {
+			t.Errorf("%q is never looked up", from)
+		}
+	}
+	for from, to := range otherNames {
+		known := false
+		for _, flag := range []string{"model", "loss", "penalty", "criterion", "validation-loss", "search"} {
+			said := pareRun(t, "select", "--"+flag, from).stderr
+			known = known || strings.Contains(said, ", perhaps "+to+";")
+		}
+		if !known {
+			t.Errorf("no flag takes %s, said to be %s", to, from)
+		}
+	}
+}

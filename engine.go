@@ -22,6 +22,7 @@ type engine struct {
 	inner.Problem
 	leftOut Criterion // ALO or GCV, where λ is chosen by them
 	gram    int       // columns of the largest Gram matrix; 0: no limit of ours
+	packed  int64     // bytes of copies of sparse columns; 0: no limit of ours
 	lanes   int       // that hold more than coefficients at once; 0: all
 	reused  *Fitted   // where all results go, see [Fitter]; nil: each to its own
 	team    *team.Team
@@ -149,7 +150,7 @@ func (e *seated) Leave() {
 
 // solver returns the bounds of an inner solve.
 func (e *engine) solver() cd.Options {
-	o := cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram}
+	o := cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram, MaxPacked: e.packed}
 	if s := e.config.seat; s != nil {
 		o.MaxPacked = s.packed
 		if s.gram > 0 && (o.MaxGram == 0 || s.gram < o.MaxGram) {

@@ -17,9 +17,11 @@ type Job struct {
 	Config Config
 	// Validation is the one given to [Select], with the noise level if that was estimated.
 	Validation Validation
-	// MaxGram, if positive, bounds the columns of a Gram matrix, as the caller's [Pool] does. It
-	// can change the last bits of results, so all lanes of a job must have it.
-	MaxGram int
+	// MaxGram and MaxPacked, where positive, bound the columns of a Gram matrix and the bytes of
+	// copies of sparse columns, as the caller's [Pool] does. Both can change the last bits of
+	// results, so all lanes of a job must have them.
+	MaxGram   int
+	MaxPacked int64
 }
 
 // NewLanes makes the lanes of a job in this process, for a [Select] elsewhere whose
@@ -32,10 +34,13 @@ func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bileve
 	if err != nil {
 		return nil, err
 	}
-	if j.MaxGram < 0 {
+	switch {
+	case j.MaxGram < 0:
 		return nil, outcome.Errorf(outcome.BadParameter, "the columns of a Gram matrix must not be negative, got %d", j.MaxGram)
+	case j.MaxPacked < 0:
+		return nil, outcome.Errorf(outcome.BadParameter, "the bytes of copies of columns must not be negative, got %d", j.MaxPacked)
 	}
-	e.gram = j.MaxGram
+	e.gram, e.packed = j.MaxGram, j.MaxPacked
 	spec, err := e.choice(ctx, j.Validation)
 	if err != nil {
 		return nil, err
@@ -80,7 +85,7 @@ func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (
 	}
 	c := e.config
 	c.Pool, c.Observer, c.seat = nil, nil, nil
-	runner, err := o.Lanes(ctx, Job{c, o.Validation, spec.Solver.MaxGram})
+	runner, err := o.Lanes(ctx, Job{c, o.Validation, spec.Solver.MaxGram, spec.Solver.MaxPacked})
 	if err != nil {
 		return nil, err
 	}

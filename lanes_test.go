@@ -104,43 +104,54 @@ func TestLanesElsewhereAreRefused(t *testing.T) {
 	}
 }
 
-// TestLanesElsewhereHaveThePoolsLimit on Gram matrices, and with it the bits of lanes beside
-// the search, in a pool of any size.
-func TestLanesElsewhereHaveThePoolsLimit(t *testing.T) {
-	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 200, P: 300, Active: 40})
-	x := fixture.Matrix(t, q, true)
-	limited := 0
-	for bytes := int64(64 << 20); ; bytes /= 2 {
-		pool, err := pare.NewPool(pare.PoolOptions{MaxBytes: bytes})
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, c := pare.SelectOptions{Evaluations: 4}, pare.Config{Pool: pool}
-		near, err := pare.Select(t.Context(), x, q.Y, o, c)
-		if outcome.KindOf(err) == outcome.Limit {
-			break // too small for any cache
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		o.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) {
-			if j.MaxGram > 0 {
-				limited++
+// TestLanesElsewhereHaveThePoolsLimits on Gram matrices and copies of columns, and with them the
+// bits of lanes beside the search, in a pool of any size.
+func TestLanesElsewhereHaveThePoolsLimits(t *testing.T) {
+	for name, shape := range map[string]oracle.Shape{
+		"dense":  {N: 200, P: 300, Active: 40},
+		"sparse": {N: 2500, P: 150, Active: 80, Density: 0.5},
+	} {
+		q := oracle.NewRandom(8).Problem(shape)
+		x := fixture.Matrix(t, q, name == "dense")
+		gram, packed := 0, 0
+		for bytes := int64(64 << 20); ; bytes /= 2 {
+			pool, err := pare.NewPool(pare.PoolOptions{MaxBytes: bytes})
+			if err != nil {
+				t.Fatal(err)
 			}
-			return pare.NewLanes(ctx, x, q.Y, j)
+			o, c := pare.SelectOptions{Evaluations: 3}, pare.Config{Pool: pool}
+			near, err := pare.Select(t.Context(), x, q.Y, o, c)
+			if outcome.KindOf(err) == outcome.Limit {
+				break // too small for any cache
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			o.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) {
+				gram, packed = max(gram, j.MaxGram), max(packed, int(j.MaxPacked))
+				return pare.NewLanes(ctx, x, q.Y, j)
+			}
+			far, err := pare.Select(t.Context(), x, q.Y, o, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a, b := without(t, near), without(t, far); a != b {
+				t.Errorf("%s, %d bytes: %s\nbeside %s", name, bytes, b, a)
+			}
 		}
-		far, err := pare.Select(t.Context(), x, q.Y, o, c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if a, b := without(t, near), without(t, far); a != b {
-			t.Errorf("%d bytes: %s\nbeside %s", bytes, b, a)
+		if gram == 0 || (packed > 0) != (name == "sparse") {
+			t.Errorf("%s: pools have limited Gram matrices to %d columns, and copies to %d bytes", name, gram, packed)
 		}
 	}
-	if limited == 0 {
-		t.Error("no pool has limited a Gram matrix")
-	}
-	if _, err := pare.NewLanes(t.Context(), x, q.Y, pare.Job{MaxGram: -1}); outcome.KindOf(err) != outcome.BadParameter {
-		t.Error(err)
+}
+
+// TestLanesElsewhereCheckTheirLimits.
+func TestLanesElsewhereCheckTheirLimits(t *testing.T) {
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 30, P: 4})
+	x := fixture.Matrix(t, q, true)
+	for _, j := range []pare.Job{{MaxGram: -1}, {MaxPacked: -1}} {
+		if _, err := pare.NewLanes(t.Context(), x, q.Y, j); outcome.KindOf(err) != outcome.BadParameter {
+			t.Errorf("%+v: %v", j, err)
+		}
 	}
 }

@@ -12,13 +12,21 @@
 //	stream PARE_RESULTS    pare.result.JOB.GROUP.N   its answer, which acknowledges it
 //	bucket PARE_JOBS       JOB                       what lanes are made from (record)
 //	objects PARE_DATA      SHA-256                   matrix and target, once for all jobs
+//	subjects pare.stored.>                           servers hand over what they have stored
 //	subject pare.presence                            workers say that they are alive
 //
 // A subject of the streams takes one message for ever. So publishing is idempotent: whoever
 // asks or answers again is refused by the server, and the first answer stands. Which worker
 // has which group every worker works out by itself, from who is alive (assign.go). Where two
 // disagree for a moment, both do the work, to the same bits. Nothing depends on a clock but
-// how soon a dead worker is replaced.
+// how soon a dead worker is replaced, and what was lost is asked for again.
+//
+// For anything can be lost with a server: the news of a message, and even a message that it has
+// acknowledged (of three servers with three copies whose leader is killed, some runs in ten lost an
+// answer). So nobody waits for a message without asking again. A coordinator without an answer
+// publishes its request again, and looks for the answer in the stream. A worker without a request
+// looks for it in the stream, and whether all of its answers are there; if one is not, it begins the
+// log anew.
 //
 // A coordinator that is started again with the id of its job asks the same requests, which are
 // answered already, and goes on where it was.

@@ -9,6 +9,7 @@ require (
 	github.com/nats-io/nats.go v1.55.0
 	github.com/nats-io/nuid v1.0.1
 	github.com/seed-45b9a24c/pare v0.0.0
+	golang.org/x/sync v0.24.0
 )
 
 require (
@@ -21,7 +22,6 @@ require (
 	github.com/nats-io/nkeys v0.4.16 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/crypto v0.58.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
 	golang.org/x/time v0.16.0 // indirect
 )

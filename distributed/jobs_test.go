@@ -6,7 +6,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -181,26 +180,6 @@ func TestWorkersOfOtherVersionsAreNamed(t *testing.T) {
 	_, err = pare.Select(t.Context(), x, y, pare.SelectOptions{Lanes: run.Lanes}, pare.Config{})
 	if outcome.KindOf(err) != outcome.Usage || !strings.Contains(err.Error(), "old is of protocol 0") {
 		t.Errorf("%v", err)
-	}
-}
-
-// TestTerminatedWorkersFinishWhatTheyHaveBegun: SIGTERM ends them with status 0, and their
-// groups go to others at once.
-func TestTerminatedWorkersFinishWhatTheyHaveBegun(t *testing.T) {
-	s := newStage(t, "lasso")
-	want, _ := inProcess(t, "lasso")
-	s.start("server", "worker1", "worker2", "coordinator")
-	s.evaluation()
-	p := s.processes["worker1"]
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
-	if <-p.ended; p.err != nil {
-		t.Errorf("%v: %s", p.err, p.Stderr)
-	}
-	delete(s.processes, "worker1")
-	if got := s.result(); got != want {
-		t.Errorf("%s\nin one process\n%s", got, want)
 	}
 }
 

@@ -102,6 +102,7 @@ func longer(kind string) (sparse.Matrix, []float64, pare.SelectOptions, pare.Con
 type stage struct {
 	t         *testing.T
 	url, dir  string
+	ports     string // of three servers, see clustered
 	kind      string
 	processes map[string]*process
 	evaluated chan struct{} // by coordinators
@@ -143,7 +144,7 @@ func (s *stage) start(names ...string) {
 	s.t.Helper()
 	for _, name := range names {
 		c := exec.Command(os.Args[0])
-		c.Env = append(os.Environ(), "PARE_TEST_ROLE="+strings.TrimRight(name, "0123456789"), "PARE_TEST_NAME="+name, "PARE_TEST_URL="+s.url, "PARE_TEST_DIR="+s.dir, "PARE_TEST_KIND="+s.kind)
+		c.Env = append(os.Environ(), "PARE_TEST_ROLE="+strings.TrimRight(name, "0123456789"), "PARE_TEST_NAME="+name, "PARE_TEST_URL="+s.url, "PARE_TEST_DIR="+s.dir, "PARE_TEST_KIND="+s.kind, "PARE_TEST_PORTS="+s.ports)
 		c.Stderr = &bytes.Buffer{}
 		if name == "coordinator" {
 			c.Stdout = s
@@ -199,6 +200,7 @@ func (s *stage) result() string {
 			s.t.Fatalf("%v: %s", p.err, p.Stderr)
 		}
 	case <-time.After(patience):
+		s.stacks()
 		s.t.Fatal("the selection does not end")
 	}
 	text, err := os.ReadFile(filepath.Join(s.dir, "bits"))
@@ -224,6 +226,7 @@ func inProcess(t *testing.T, kind string) (want string, evaluations int) {
 // selections end as in one process. PARE_TEST_KILLS is how often, PARE_TEST_PAUSE how long one
 // stands still.
 func TestKillsChangeNoBit(t *testing.T) {
+	t.Parallel()
 	rounds, still := 1, 3*options.Presence
 	if text := os.Getenv("PARE_TEST_PAUSE"); text != "" {
 		var err error
@@ -256,11 +259,7 @@ func TestKillsChangeNoBit(t *testing.T) {
 					}
 					time.Sleep(moment)
 					if strings.HasPrefix(victims, "paused") {
-						p := s.processes[names[0]].Process
-						if err := p.Signal(syscall.SIGSTOP); err != nil {
-							t.Fatal(err)
-						}
-						time.AfterFunc(still, func() { _ = p.Signal(syscall.SIGCONT) })
+						standStill(t, s.processes[names[0]].Process, still)
 					} else {
 						for _, name := range names {
 							s.kill(name)

@@ -9,11 +9,11 @@ import (
 	"maps"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bilevel"
@@ -133,21 +133,13 @@ func (r *Run) Lanes(_ context.Context, j pare.Job) (bilevel.Runner, error) {
 	record.Data, record.Bytes = r.hash, r.size
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	c := &coordinator{run: r, job: jobName(r.ID, r.jobs), record: record, asked: map[int]int{}, waiting: map[string]chan []byte{}}
+	c := &coordinator{run: r, job: jobName(r.ID, r.jobs), record: record, asked: map[int]int{}, news: map[string]chan *nats.Msg{}}
+	heard, err := r.streams.nc.Subscribe(stored("pare.result."+c.job+".>"), c.hear)
+	if err != nil {
+		return nil, unreachable(err)
+	}
 	r.jobs++
-	ctx, stop := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		follow(ctx, r.streams.results, "pare.result."+c.job+".>", func(m jetstream.Msg) bool {
-			select {
-			case c.arrival(m.Subject()) <- m.Data():
-			default: // it is there already
-			}
-			return true
-		})
-	}()
-	r.end = append(r.end, func() { stop(); <-done })
+	r.end = append(r.end, func() { _ = heard.Unsubscribe() })
 	return c, nil
 }
 
@@ -157,22 +149,29 @@ type coordinator struct {
 	job    string
 	record *record
 
-	mu      sync.Mutex
-	stated  bool
-	asked   map[int]int            // requests of each group so far
-	waiting map[string]chan []byte // answers that are expected, or came before they were
+	mu     sync.Mutex
+	stated bool
+	asked  map[int]int               // requests of each group so far
+	news   map[string]chan *nats.Msg // of answers that are expected
 }
 
-// arrival is where the answer under a subject is put, and taken.
-func (c *coordinator) arrival(subject string) chan []byte {
+// hear hands an answer to who waits for it.
+func (c *coordinator) hear(m *nats.Msg) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.waiting[subject]
-	if at == nil {
-		at = make(chan []byte, 1)
-		c.waiting[subject] = at
+	if expected := c.news[m.Subject]; expected != nil {
+		expected <- m
+		delete(c.news, m.Subject)
 	}
-	return at
+}
+
+// expect says where an answer is handed to.
+func (c *coordinator) expect(subject string) <-chan *nats.Msg {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	news := make(chan *nats.Msg, 1)
+	c.news[stored(subject)] = news
+	return news
 }
 
 // state tells workers of the job, with the first request of all of its lanes.
@@ -215,6 +214,7 @@ func (c *coordinator) state(ctx context.Context, requests []bilevel.LaneRequest)
 // batch is what is asked of a group at once: some of the requests, by their index.
 type batch struct {
 	group   int
+	number  int // in the log of the group
 	at      []int
 	text    []byte
 	subject string // of the answer
@@ -229,32 +229,25 @@ func (c *coordinator) Run(ctx context.Context, requests []bilevel.LaneRequest, s
 	if err != nil {
 		return nil, err
 	}
-	sending, stop := context.WithCancel(ctx)
-	defer stop()
-	failed := make(chan error, len(batches))
-	for _, b := range batches {
-		go func() {
-			if err := c.run.streams.publish(sending, c.run.streams.tasks, strings.Replace(b.subject, "result", "task", 1), b.text); err != nil {
-				failed <- err
-			}
-		}()
-	}
 	results := make([]bilevel.LaneResult, len(requests))
+	all, asking := errgroup.WithContext(ctx)
 	for _, b := range batches {
-		text, err := c.await(ctx, b, failed)
-		if err != nil {
-			return nil, err
-		}
-		answers, err := c.read(b, text)
-		if err != nil {
-			return nil, err
-		}
-		for k, at := range b.at {
-			results[at] = answers[k]
-			if solved != nil && requests[at].Ask == bilevel.AskSolve {
-				solved()
+		all.Go(func() error {
+			answers, err := c.ask(asking, b)
+			if err != nil {
+				return err
 			}
-		}
+			for k, at := range b.at {
+				results[at] = answers[k]
+				if solved != nil && requests[at].Ask == bilevel.AskSolve {
+					solved()
+				}
+			}
+			return nil
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return nil, err
 	}
 	return results, nil
 }
@@ -285,33 +278,57 @@ func (c *coordinator) batches(requests []bilevel.LaneRequest) ([]*batch, error) 
 			return nil, err
 		}
 		c.asked[b.group]++
-		b.subject = subject("result", c.job, b.group, c.asked[b.group])
+		b.number = c.asked[b.group]
+		b.subject = subject("result", c.job, b.group, b.number)
 	}
 	return all, nil
 }
 
-// await waits for the answer to a batch.
-func (c *coordinator) await(ctx context.Context, b *batch, failed <-chan error) ([]byte, error) {
-	arrival := c.arrival(b.subject)
-	look := time.NewTicker(c.run.present.within)
-	defer look.Stop()
-	for {
-		select {
-		case text := <-arrival:
-			c.mu.Lock()
-			delete(c.waiting, b.subject)
-			c.mu.Unlock()
-			return text, nil
-		case err := <-failed:
+// ask has a batch answered. Requests and answers can be lost with a server, so that what has
+// not been answered for a while is asked again, until there is an answer or there can be none.
+func (c *coordinator) ask(ctx context.Context, b *batch) ([]bilevel.LaneResult, error) {
+	to := c.run.streams
+	news := c.expect(b.subject)
+	var doubt error // a server may know less than others for a while
+	for wait := retry; ; wait = min(2*wait, to.late) {
+		there, err := to.publish(ctx, to.tasks, request(b.subject), b.text)
+		if err != nil {
 			return nil, err
-		case <-ctx.Done():
+		}
+		var text []byte
+		if there { // perhaps it is answered
+			text, there = get(ctx, to.results, b.subject)
+		}
+		if !there {
+			text, there = hear(ctx, news, b.subject, wait)
+		}
+		switch {
+		case there:
+			return c.read(b, text)
+		case ctx.Err() != nil:
 			return nil, ctx.Err()
-		case <-look.C:
-			if able, others := c.run.Workers(); len(able) == 0 && len(others) > 0 {
-				return nil, outcome.At(outcome.Usage, "runner", "all workers are of other versions than this coordinator's (%s): %s", Version(), strings.Join(others, "; "))
+		case wait == to.late:
+			was := doubt
+			if doubt = c.hopeless(ctx, b); doubt != nil && was != nil {
+				return nil, doubt
 			}
 		}
 	}
+}
+
+// hopeless is the error of a batch that nobody will answer.
+func (c *coordinator) hopeless(ctx context.Context, b *batch) error {
+	if able, others := c.run.Workers(); len(able) == 0 && len(others) > 0 {
+		return outcome.At(outcome.Usage, "runner", "all workers are of other versions than this coordinator's (%s): %s", Version(), strings.Join(others, "; "))
+	}
+	if _, err := c.run.streams.jobs.Get(ctx, c.job); errors.Is(err, jetstream.ErrKeyNotFound) {
+		return outcome.At(outcome.Limit, "job", "the job %s was removed while a selection waited for it", c.run.ID)
+	}
+	there, err := count(ctx, c.run.streams.tasks, subjects("task", c.job, b.group))
+	if err == nil && there < b.number {
+		return outcome.At(outcome.IO, "job", "the servers have lost requests of the job %s; select again with this id, which goes on with it", c.run.ID)
+	}
+	return nil
 }
 
 // read returns what an answer says.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nuid"
@@ -63,17 +64,27 @@ func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most in
 		}
 		return hash, size, nil
 	}
-	info, err := s.data.GetInfo(ctx, hash)
-	if err == nil && info.Size == uint64(size) {
-		return hash, size, nil
-	}
-	if err != nil && !errors.Is(err, jetstream.ErrObjectNotFound) {
-		return "", 0, unreachable(err)
-	}
-	if _, err = file.Seek(0, io.SeekStart); err == nil {
-		_, err = s.data.Put(ctx, jetstream.ObjectMeta{Name: hash}, file)
-	}
+	err = insist(ctx, func() (bool, error) {
+		once, end := context.WithTimeout(ctx, transfer(size))
+		defer end()
+		info, err := s.data.GetInfo(once, hash)
+		if err == nil && info.Size == uint64(size) {
+			return false, nil
+		}
+		if err == nil || errors.Is(err, jetstream.ErrObjectNotFound) {
+			if _, err = file.Seek(0, io.SeekStart); err == nil {
+				_, err = s.data.Put(once, jetstream.ObjectMeta{Name: hash}, file)
+			}
+		}
+		var refused *jetstream.APIError
+		return !errors.As(err, &refused) || refused.Code >= http.StatusInternalServerError, err
+	})
 	return hash, size, unreachable(err)
+}
+
+// transfer is how long so many bytes may take to a server or from it.
+func transfer(size int64) time.Duration {
+	return 2*reply + time.Duration(size>>20)*time.Second
 }
 
 // remote reports whether data sets are at an address.
@@ -119,7 +130,12 @@ func (s *streams) get(ctx context.Context, cache, hash string, size, most int64)
 			return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "is not the data set: it is missing, or its SHA-256 is another; workers and coordinators need the same --data"}
 		}
 	} else if !holds(path, hash, size) {
-		if err := s.fetch(ctx, path, hash, size); err != nil {
+		// A server of a cluster may not have yet what another one has taken.
+		err := insist(ctx, func() (bool, error) {
+			err := s.fetch(ctx, path, hash, size)
+			return outcome.KindOf(err) == outcome.IO && !s.remote(), err
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -151,6 +167,8 @@ func (s *streams) fetch(ctx context.Context, path, hash string, size int64) erro
 	failed := func(err error) error {
 		return &outcome.Error{Kind: outcome.IO, File: path, Message: "the data set cannot be fetched", Err: err}
 	}
+	ctx, end := context.WithTimeout(ctx, transfer(size))
+	defer end()
 	object, err := s.source(ctx, hash)
 	if err != nil {
 		return failed(err)

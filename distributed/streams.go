@@ -21,10 +21,8 @@ const (
 	jobsBucket    = "PARE_JOBS"
 	dataBucket    = "PARE_DATA"
 	retry         = 200 * time.Millisecond
-	opening       = time.Minute // servers of a cluster may yet have to agree on streams
+	patience      = time.Minute // with servers of a cluster that have yet to agree, or choose a leader
 	reply         = 5 * time.Second
-	heartbeat     = time.Second     // of a server to who waits for messages
-	silence       = 2 * time.Minute // after which a server forgets a consumer
 )
 
 // streams are what a job needs of JetStream.
@@ -34,7 +32,8 @@ type streams struct {
 	tasks, results jetstream.Stream
 	jobs           jetstream.KeyValue
 	data           jetstream.ObjectStore
-	shared         string // see [Options].Data
+	shared         string        // see [Options].Data
+	late           time.Duration // at most, until something that was missed is asked for again
 }
 
 // Options say how streams are kept.
@@ -76,29 +75,41 @@ func (o Options) withDefaults() (Options, error) {
 }
 
 // open makes the streams, or finds them. It asks again where there is no answer in time.
-func open(ctx context.Context, nc *nats.Conn, o Options) (*streams, error) {
-	for last := time.Now().Add(opening); ; {
-		s, err := openOnce(ctx, nc, o)
-		if !errors.Is(err, context.DeadlineExceeded) || time.Now().After(last) || !pause(ctx) {
-			return s, err
+func open(ctx context.Context, nc *nats.Conn, o Options) (s *streams, err error) {
+	err = insist(ctx, func() (again bool, err error) {
+		s, err = openOnce(ctx, nc, o)
+		return errors.Is(err, context.DeadlineExceeded), err
+	})
+	return s, err
+}
+
+// insist calls f until it has no error, or one that it does not want to try again after, or
+// patience is at its end, but three times at least.
+func insist(ctx context.Context, f func() (again bool, err error)) error {
+	last := time.Now().Add(patience)
+	for try := 1; ; try++ {
+		if again, err := f(); err == nil || !again || try >= 3 && time.Now().After(last) || !pause(ctx) {
+			return err
 		}
 	}
 }
 
 func openOnce(ctx context.Context, nc *nats.Conn, o Options) (*streams, error) {
-	s := &streams{nc: nc, shared: o.Data}
+	s := &streams{nc: nc, shared: o.Data, late: o.Presence}
 	var err error
 	if s.js, err = jetstream.New(nc); err != nil {
 		return nil, unreachable(err)
 	}
-	log := func(name, subject string) (jetstream.Stream, error) {
+	log := func(name, kind string) (jetstream.Stream, error) {
+		all := "pare." + kind + ".>"
 		return s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-			Name: name, Subjects: []string{subject}, Storage: jetstream.FileStorage, Replicas: o.Replicas,
+			Name: name, Subjects: []string{all}, Storage: jetstream.FileStorage, Replicas: o.Replicas,
 			MaxMsgsPerSubject: 1, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, // publishing is idempotent
+			RePublish: &jetstream.RePublish{Source: all, Destination: stored(all)},
 		})
 	}
-	if s.tasks, err = log(tasksStream, "pare.task.>"); err == nil {
-		s.results, err = log(resultsStream, "pare.result.>")
+	if s.tasks, err = log(tasksStream, "task"); err == nil {
+		s.results, err = log(resultsStream, "result")
 	}
 	if err == nil {
 		s.jobs, err = s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: jobsBucket, Replicas: o.Replicas})
@@ -121,13 +132,27 @@ func subject(kind, job string, group, n int) string {
 	return fmt.Sprintf("pare.%s.%s.%d.%d", kind, job, group, n)
 }
 
-// publish puts a message into a stream under a subject, unless there is one already. It tries
-// until ctx ends, since servers may be away for a while; only what is too large is an error at
-// once. A refusal may be due to a message that the servers have yet to agree on, and may still
-// lose with their leader, so that it counts only once the message is there.
-func (s *streams) publish(ctx context.Context, to jetstream.Stream, subject string, text []byte) error {
-	if most := s.nc.MaxPayload(); int64(len(text)) > most && most > 0 {
-		return outcome.Errorf(outcome.Limit, "a message of %d bytes is too large for the server, whose max_payload is %d: raise it, to 64 MB at most", len(text), most)
+// subjects are those of all requests of a group, or of all answers.
+func subjects(kind, job string, group int) string {
+	return fmt.Sprintf("pare.%s.%s.%d.*", kind, job, group)
+}
+
+// request and answered turn the subject of an answer into that of its request, and back.
+func request(subject string) string  { return strings.Replace(subject, "result", "task", 1) }
+func answered(subject string) string { return strings.Replace(subject, "task", "result", 1) }
+
+// stored is the subject under which servers tell of a message that they have stored.
+func stored(subject string) string { return "pare.stored" + strings.TrimPrefix(subject, "pare") }
+
+// publish puts a message into a stream under a subject, unless there is one already, which it
+// reports. It tries until ctx ends, since servers may be away for a while; only what is too
+// large is an error at once. Neither an acknowledgement nor a refusal is for ever: a message that
+// the servers have yet to agree on may be lost with their leader. So who waits for what comes of
+// a message publishes it again.
+func (s *streams) publish(ctx context.Context, to jetstream.Stream, subject string, text []byte) (there bool, err error) {
+	// A message that is read again travels in base64.
+	if most := s.nc.MaxPayload() / 4 * 3; int64(len(text)) > most && most > 0 {
+		return false, outcome.Errorf(outcome.Limit, "a message of %d bytes is too large for the server, which takes %d, three quarters of its max_payload: raise that, to 64 MB at most", len(text), most)
 	}
 	for {
 		once, end := context.WithTimeout(ctx, reply)
@@ -135,13 +160,50 @@ func (s *streams) publish(ctx context.Context, to jetstream.Stream, subject stri
 		end()
 		var refused *jetstream.APIError
 		if errors.As(err, &refused) && strings.Contains(refused.Description, "maximum messages per subject") {
-			_, err = to.GetLastMsgForSubject(ctx, subject)
+			if n, err := count(ctx, to, subject); n > 0 && err == nil {
+				return true, nil
+			}
 		}
 		if err == nil {
-			return nil
+			return false, nil
 		}
 		if !pause(ctx) {
-			return ctx.Err()
+			return false, ctx.Err()
+		}
+	}
+}
+
+// get returns a message of a stream, by the server that leads it. There may be none, or none
+// yet, or no leader.
+func get(ctx context.Context, from jetstream.Stream, subject string) (text []byte, there bool) {
+	m, err := from.GetLastMsgForSubject(ctx, subject)
+	if err != nil {
+		return nil, false
+	}
+	return m.Data, true
+}
+
+// count returns how many messages a stream has under subjects, by the server that leads it.
+func count(ctx context.Context, of jetstream.Stream, subjects string) (int, error) {
+	info, err := of.Info(ctx, jetstream.WithSubjectFilter(subjects))
+	if err != nil {
+		return 0, err
+	}
+	return len(info.State.Subjects), nil
+}
+
+// hear waits for so long for news of a message.
+func hear(ctx context.Context, news <-chan *nats.Msg, subject string, wait time.Duration) (text []byte, there bool) {
+	for enough := time.After(wait); ; {
+		select {
+		case m := <-news:
+			if m.Subject == stored(subject) {
+				return m.Data, true
+			}
+		case <-enough:
+			return nil, false
+		case <-ctx.Done():
+			return nil, false
 		}
 	}
 }
@@ -156,52 +218,70 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-// follow calls f with all messages of a stream under a subject, in their order, those there
-// are and those to come, until ctx ends or f says no. Its consumer is one server's; where that
-// server is silent, or a message is missing, another consumer goes on from there.
-func follow(ctx context.Context, s jetstream.Stream, subject string, f func(jetstream.Msg) bool) {
-	next := uint64(1) // the place in the stream
-	for {
-		if !consume(ctx, s, subject, &next, f) || !pause(ctx) {
+// follow calls f with the requests of a group, those there are and those to come, until ctx
+// ends, f says no, or an answer to one of them has been lost. News of a request may be lost too,
+// with a connection or a server, so that both are looked for while there are none.
+func (s *streams) follow(ctx context.Context, job string, group int, f func(subject string, text []byte) bool) error {
+	news := make(chan *nats.Msg, 64)
+	heard, err := s.nc.ChanSubscribe(stored(subjects("task", job, group)), news)
+	if err != nil {
+		return unreachable(err)
+	}
+	defer func() { _ = heard.Unsubscribe() }()
+	for n := 1; ; n++ {
+		at := subject("task", job, group, n)
+		text, there := get(ctx, s.tasks, at)
+		for wait := retry; !there; wait = min(2*wait, s.late) {
+			if text, there = hear(ctx, news, at, wait); there {
+				break
+			}
+			if answers, err := count(ctx, s.results, subjects("result", job, group)); err == nil && answers < n-1 || ctx.Err() != nil {
+				return nil
+			}
+			text, there = get(ctx, s.tasks, at)
+		}
+		if !f(at, text) {
+			return nil
+		}
+	}
+}
+
+// watch hands over the jobs that there are, and what changes, until ctx ends. A watcher may
+// miss something, or end unnoticed, with a server, so that another takes its place now and then.
+func (s *streams) watch(ctx context.Context, to chan<- jetstream.KeyValueEntry) {
+	for ctx.Err() == nil {
+		s.watchFor(ctx, 5*s.late, to)
+		if !pause(ctx) {
 			return
 		}
 	}
 }
 
-// consume follows with one consumer, and moves next behind what f has had. It returns false
-// where f says no.
-func consume(ctx context.Context, s jetstream.Stream, subject string, next *uint64, f func(jetstream.Msg) bool) bool {
-	consumer, err := s.CreateConsumer(ctx, jetstream.ConsumerConfig{
-		FilterSubject: subject, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: *next,
-		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, Replicas: 1, InactiveThreshold: silence,
-	})
+func (s *streams) watchFor(ctx context.Context, long time.Duration, to chan<- jetstream.KeyValueEntry) {
+	ctx, stop := context.WithTimeout(ctx, long)
+	defer stop()
+	watcher, err := s.jobs.WatchAll(ctx)
 	if err != nil {
-		return true
+		return
 	}
-	name := consumer.CachedInfo().Name
-	defer func() {
-		ctx, end := context.WithTimeout(context.WithoutCancel(ctx), reply)
-		defer end()
-		_ = s.DeleteConsumer(ctx, name) // or it ends by itself
-	}()
-	messages, err := consumer.Messages(jetstream.PullExpiry(2*heartbeat), jetstream.PullHeartbeat(heartbeat), jetstream.WithMessagesErrOnMissingHeartbeat(true))
-	if err != nil {
-		return true
-	}
-	defer messages.Stop()
-	for delivered := uint64(1); ; delivered++ {
-		m, err := messages.Next(jetstream.NextContext(ctx))
-		if err != nil {
-			return true
+	defer func() { _ = watcher.Stop() }()
+	for {
+		select {
+		case entry, open := <-watcher.Updates():
+			switch {
+			case !open:
+				return
+			case entry == nil: // all there are
+				continue
+			}
+			select {
+			case to <- entry:
+			case <-ctx.Done():
+				return
+			}
+		case <-ctx.Done():
+			return
 		}
-		about, err := m.Metadata()
-		if err != nil || about.Sequence.Consumer != delivered {
-			return true
-		}
-		if !f(m) {
-			return false
-		}
-		*next = about.Sequence.Stream + 1
 	}
 }
 

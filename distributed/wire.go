@@ -49,6 +49,7 @@ type record struct {
 	Validation     map[string]cbor.RawMessage
 	Criterion      string // of held-out rows; "": the model's own
 	MaxGram        int
+	MaxPacked      int64
 }
 
 // named is a loss of package loss and its parameters.
@@ -94,6 +95,8 @@ func (r *record) check() error {
 		return malformed("the data have %d bytes", r.Bytes)
 	case r.MaxGram < 0:
 		return malformed("%d columns of a Gram matrix", r.MaxGram)
+	case r.MaxPacked < 0:
+		return malformed("%d bytes of copies of columns", r.MaxPacked)
 	case r.Folds < 1 || r.Folds > mostFolds || r.Classes < 0 || r.Classes > mostClasses:
 		return malformed("%d folds of %d classes", r.Folds, r.Classes)
 	}
@@ -162,7 +165,7 @@ func decode(text []byte, v any) error {
 
 // newRecord states a job. What is the caller's own code cannot travel, and is refused.
 func newRecord(j pare.Job) (*record, error) {
-	r := &record{Version: Version(), MaxGram: j.MaxGram}
+	r := &record{Version: Version(), MaxGram: j.MaxGram, MaxPacked: j.MaxPacked}
 	var err error
 	if l := j.Config.Loss; l != nil {
 		if known(l) == nil {
@@ -201,7 +204,7 @@ func known(l loss.Loss) loss.Loss {
 
 // job is what the record states.
 func (r *record) job() (j pare.Job, err error) {
-	j.MaxGram = r.MaxGram
+	j.MaxGram, j.MaxPacked = r.MaxGram, r.MaxPacked
 	if err := setFields(&j.Config, r.Config); err != nil {
 		return j, err
 	}

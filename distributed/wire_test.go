@@ -53,7 +53,7 @@ func fill(to any) (others []string) {
 
 // TestJobsTravelWhole: every field of a Config and a Validation arrives, or is known not to.
 func TestJobsTravelWhole(t *testing.T) {
-	var j pare.Job
+	j := pare.Job{MaxGram: 7, MaxPacked: 9}
 	if others := fill(&j.Config); !slices.Equal(others, []string{"Loss", "Pool", "Observer", "Solved"}) {
 		t.Errorf("fields of Config that are not plain: %v; newRecord must send them, refuse them or leave them out on purpose", others)
 	}

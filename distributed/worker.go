@@ -8,7 +8,6 @@ import (
 	"os"
 	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -48,7 +47,7 @@ func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
 	} else if err := os.MkdirAll(w.Cache, 0o700); err != nil {
 		return &outcome.Error{Kind: outcome.IO, File: w.Cache, Message: "cannot be made", Err: err}
 	}
-	s := &shift{Worker: w, jobs: map[string]*holding{}, again: make(chan struct{}, 1)}
+	s := &shift{Worker: w, jobs: map[string]*holding{}, known: map[string]uint64{}, again: make(chan struct{}, 1)}
 	if s.streams, err = open(ctx, nc, w.Options); err != nil {
 		if ctx.Err() != nil { // it has ended before it had begun
 			return nil
@@ -88,7 +87,8 @@ type shift struct {
 	streams *streams
 	present presence
 	jobs    map[string]*holding
-	again   chan struct{} // look at who has what
+	known   map[string]uint64 // revisions of jobs
+	again   chan struct{}     // look at who has what
 }
 
 // holding is a job that the server has, and what of it is here.
@@ -116,11 +116,11 @@ func (s *shift) run(ctx context.Context) error {
 	}
 	defer func() { _ = heard.Unsubscribe() }()
 	watching, stop := context.WithCancel(context.Background())
+	entries := make(chan jetstream.KeyValueEntry)
+	var watch sync.WaitGroup
+	watch.Go(func() { s.streams.watch(watching, entries) })
+	defer watch.Wait()
 	defer stop()
-	watcher, err := s.streams.jobs.WatchAll(watching)
-	if err != nil {
-		return unreachable(err)
-	}
 	s.say(beat{Hello: true})
 	select { // who else is there?
 	case <-ctx.Done():
@@ -138,10 +138,8 @@ func (s *shift) run(ctx context.Context) error {
 			s.say(beat{})
 		case <-s.again:
 			s.say(beat{})
-		case entry := <-watcher.Updates():
-			if entry != nil {
-				s.hear(entry)
-			}
+		case entry := <-entries:
+			s.hear(entry)
 		}
 		s.settle()
 	}
@@ -182,6 +180,10 @@ func (s *shift) leave() {
 // hear takes note of a job that came, or went.
 func (s *shift) hear(entry jetstream.KeyValueEntry) {
 	id := entry.Key()
+	if s.known[id] == entry.Revision() {
+		return
+	}
+	s.known[id] = entry.Revision()
 	if old := s.jobs[id]; old != nil {
 		old.cancel()
 		old.busy.Wait()
@@ -268,39 +270,21 @@ func (s *shift) begin(h *holding, group int) *duty {
 	d := &duty{stop: stop, done: make(chan struct{})}
 	h.busy.Go(func() {
 		defer close(d.done)
-		asked := 0
+		defer stop()
 		var lanes *bilevel.Lanes
-		follow(ctx, s.streams.tasks, fmt.Sprintf("pare.task.%s.%d.*", h.id, group), func(m jetstream.Msg) bool {
-			asked++
-			if got := m.Subject(); got != subject("task", h.id, group, asked) {
-				s.Log.Error("a request is missing", "expected", asked, "got", got)
-				return false // the job is being removed
-			}
-			began := time.Now()
-			a := answer{Request: digest(m.Data()), Worker: s.Name}
-			var err error
-			if lanes == nil {
-				lanes, err = h.load()
-			}
+		err := s.streams.follow(ctx, h.id, group, func(at string, text []byte) bool {
+			a, err := s.answer(h, group, &lanes, text)
 			if err == nil {
-				a.Results, err = serve(h.ctx, lanes, h.record, group, m.Data())
-			}
-			if h.ctx.Err() != nil {
-				return false
-			}
-			if err != nil {
-				a.Error = newRefusal(err)
-			}
-			a.Seconds = time.Since(began).Seconds()
-			text, err := encode(a)
-			if err == nil {
-				err = s.streams.publish(h.ctx, s.streams.results, strings.Replace(m.Subject(), "task", "result", 1), text)
+				_, err = s.streams.publish(h.ctx, s.streams.results, answered(at), a)
 			}
 			if err != nil && h.ctx.Err() == nil {
-				s.Log.Error("not answered", "subject", m.Subject(), "error", err)
+				s.Log.Error("not answered", "subject", at, "error", err)
 			}
 			return err == nil && ctx.Err() == nil
 		})
+		if err != nil {
+			s.Log.Error("not served", "job", h.id, "group", group, "error", err)
+		}
 		if lanes != nil {
 			for _, id := range h.record.lanes(group) {
 				lanes.Forget(id)
@@ -308,6 +292,28 @@ func (s *shift) begin(h *holding, group int) *duty {
 		}
 	})
 	return d
+}
+
+// answer answers a request to a group, whose lanes it makes if they are not there. The error is
+// that of a job that has ended.
+func (s *shift) answer(h *holding, group int, lanes **bilevel.Lanes, request []byte) ([]byte, error) {
+	began := time.Now()
+	a := answer{Request: digest(request), Worker: s.Name}
+	var err error
+	if *lanes == nil {
+		*lanes, err = h.load()
+	}
+	if err == nil {
+		a.Results, err = serve(h.ctx, *lanes, h.record, group, request)
+	}
+	if h.ctx.Err() != nil {
+		return nil, h.ctx.Err()
+	}
+	if err != nil {
+		a.Error = newRefusal(err)
+	}
+	a.Seconds = time.Since(began).Seconds()
+	return encode(a)
 }
 
 // serve answers a message.

@@ -1,0 +1,103 @@
+package distributed_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/distributed"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// lossy is a server whose streams lose messages, and options by which that is noticed soon.
+func lossy(t *testing.T) (url string, js jetstream.JetStream, o distributed.Options) {
+	t.Helper()
+	url = serve(t)
+	js, err := jetstream.New(connect(t, url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return url, js, distributed.Options{Job: "lossy", Presence: 300 * time.Millisecond}
+}
+
+// lose waits for a message of a stream, and deletes it.
+func lose(t *testing.T, js jetstream.JetStream, stream, subject string) {
+	t.Helper()
+	for last := time.Now().Add(patience); time.Now().Before(last); time.Sleep(10 * time.Millisecond) {
+		s, err := js.Stream(t.Context(), stream)
+		if err != nil {
+			continue
+		}
+		if m, err := s.GetLastMsgForSubject(t.Context(), subject); err == nil {
+			if err := s.DeleteMsg(t.Context(), m.Sequence); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+	}
+	t.Fatalf("there is no %s", subject)
+}
+
+// selecting submits a selection; its end is told.
+func selecting(t *testing.T, url string, o distributed.Options) (ended <-chan error) {
+	t.Helper()
+	nc := connect(t, url)
+	x, y := problem(60, 10, 0)
+	run, err := distributed.Submit(t.Context(), nc, x, y, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(run.Close)
+	end := make(chan error, 1)
+	go func() {
+		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Lanes: run.Lanes}, pare.Config{})
+		end <- err
+	}()
+	return end
+}
+
+// TestLostRequestsAreAskedAgain: a server acknowledges a request and loses it before any
+// worker has seen it.
+func TestLostRequestsAreAskedAgain(t *testing.T) {
+	url, js, o := lossy(t)
+	ended := selecting(t, url, o)
+	for range 2 {
+		lose(t, js, "PARE_TASKS", "pare.task.lossy-0.2.1")
+	}
+	work(t, url, 1)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestLostAnswersAreGivenAgain: a server acknowledges an answer and loses it, the last one or
+// one before it, before the coordinator, which was not there, has read it.
+func TestLostAnswersAreGivenAgain(t *testing.T) {
+	url, js, o := lossy(t)
+	ended := selecting(t, url, o)
+	work(t, url, 1)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	for _, answer := range []string{"pare.result.lossy-0.2.1", "pare.result.lossy-0.4.2", "pare.result.lossy-0.2.1"} {
+		lose(t, js, "PARE_RESULTS", answer)
+	}
+	if err := <-selecting(t, url, o); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRemovedJobsEnd: a selection whose job somebody else has removed says so.
+func TestRemovedJobsEnd(t *testing.T) {
+	url, js, o := lossy(t)
+	ended := selecting(t, url, o) // there is no worker
+	lose(t, js, "PARE_TASKS", "pare.task.lossy-0.2.1")
+	if err := distributed.Remove(t.Context(), connect(t, url), o.Job); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; outcome.KindOf(err) != outcome.Limit {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,450 @@
+package main
+
+import (
+	"archive/zip"
+	"bufio"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// The same data select the same bits in whatever format they come: λ, the criterion at every
+// evaluation, coefficients, certificates.
+func TestEveryFormatSelectsTheSame(t *testing.T) {
+	t.Run("diabetes", func(t *testing.T) {
+		selectInEveryFormat(t, writeFile(t, "diabetes.svm", readDiabetes(t)), "--model=lasso")
+	})
+	t.Run("words", func(t *testing.T) {
+		selectInEveryFormat(t, writeFile(t, "words.svm", counts(t, 80, 30)), "--model=logreg", "--folds=3")
+	})
+}
+
+// As TestEveryFormatSelectsTheSame, on data of other sizes and shapes where they are at hand;
+// the long form has one of 18,398 × 41,695, whose dense forms take gigabytes.
+func TestEveryFormatOfSharedDataSelectsTheSame(t *testing.T) {
+	if testing.Short() {
+		t.Skip("short: the embedded data are in every format all the same")
+	}
+	for _, name := range []string{"breast_cancer", "diabetes", "a9a", "reuters_places"} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join("..", "..", "..", "shared", "data", name+".svm.gz")
+			if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+				t.Skip("no " + file)
+			}
+			selectInEveryFormat(t, file)
+		})
+		if !oracle.Long() {
+			return
+		}
+	}
+}
+
+// counts is svmlight text of n rows of two classes and p columns, most of them small whole
+// numbers and zeros.
+func counts(t *testing.T, n, p int) string {
+	t.Helper()
+	r := oracle.NewRandom(17)
+	var text strings.Builder
+	for i := range n {
+		fmt.Fprint(&text, 2*(i%2)-1)
+		for j := range p {
+			switch {
+			case j == 0 || r.Intn(5) == 0:
+				fmt.Fprintf(&text, " %d:%d", j+1, 1+r.Intn(3)+i%2)
+			case r.Intn(20) == 0:
+				fmt.Fprintf(&text, " %d:%v", j+1, r.Normal())
+			}
+		}
+		text.WriteString("\n")
+	}
+	return text.String()
+}
+
+// selectInEveryFormat writes the data of a file in one format after another.
+func selectInEveryFormat(t *testing.T, file string, flags ...string) {
+	t.Helper()
+	x, y, err := sparse.OpenSVMLight(t.Context(), file, sparse.ReadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := spelled{x: sparse.Transpose(x), y: y, columns: x}
+	d.n, d.p = x.Dims()
+	args := append([]string{"select", "--json", "--coef"}, flags...)
+	want := choiceOf(t, pareRun(t, append(args, file)...))
+	targets := filepath.Join(t.TempDir(), "target.csv")
+	keep(t, targets, d.targets)
+	for k, f := range d.formats("--target=" + targets) {
+		if !oracle.Turn(k, 3) {
+			continue
+		}
+		path := filepath.Join(t.TempDir(), "data")
+		keep(t, path, f.write)
+		if f.pack != "" {
+			pack(t, f.pack, path)
+		}
+		if f.mapped {
+			if o := pareRun(t, append([]string{"convert", path, path + ".pare"}, f.args...)...); o.code != exitOK {
+				t.Fatalf("%s: %s", f.name, o.stderr)
+			}
+			path, f.args = path+".pare", nil
+		}
+		stdin, from := "", path
+		if f.stdin {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			stdin, from = string(text), "-"
+		}
+		if got := choiceOf(t, pareRunWith(t.Context(), stdin, append(append(args, f.args...), from)...)); got != want {
+			at := 0
+			for at < min(len(got), len(want)) && got[at] == want[at] {
+				at++
+			}
+			t.Errorf("%s:\n…%.200s\nwant\n…%.200s", f.name, got[at:], want[at:])
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// choiceOf is all of a selection, but for seconds and the names that some formats have.
+func choiceOf(t *testing.T, o outcomeOf) string {
+	t.Helper()
+	var r selectResult
+	if err := json.Unmarshal([]byte(o.stdout), &r); err != nil || o.code != exitOK || o.stderr != "" {
+		t.Fatalf("exit %d, %v\n%s%s", o.code, err, o.stdout, o.stderr)
+	}
+	r.Seconds, r.Final.Seconds, r.Final.Coef.Name = selectSeconds{}, fitSeconds{}, nil
+	for k := range r.Evaluations {
+		r.Evaluations[k].Seconds = 0
+	}
+	for k := range r.Warnings { // they name columns
+		r.Warnings[k].Message = ""
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// spelled is data to be written in all formats, with no writer of the project's.
+type spelled struct {
+	n, p       int
+	x, columns sparse.Matrix // x by rows
+	y          []float64
+}
+
+// written is a format, and how the command is told of the target.
+type written struct {
+	name   string
+	write  func(io.Writer)
+	args   []string
+	pack   string // the program that compresses it
+	stdin  bool
+	mapped bool
+}
+
+// formats are those of data with a target in a column; target says where it is for others.
+func (d spelled) formats(target string) []written {
+	table := func(separator string, header bool) func(io.Writer) {
+		return func(w io.Writer) { d.table(w, separator, header) }
+	}
+	lines := func(base int) func(io.Writer) { return func(w io.Writer) { d.svmlight(w, base) } }
+	array := func(fortran bool) func(io.Writer) { return func(w io.Writer) { d.npy(w, fortran, d.p+1) } }
+	matrix := func(format string) func(io.Writer) { return func(w io.Writer) { d.npz(w, format) } }
+	last, named := []string{"--target=-1"}, []string{"--target=y"}
+	beside := []string{target}
+	return []written{
+		{name: "svmlight from 0", write: lines(0)},
+		{name: "svmlight said to be from 0", write: lines(0), args: []string{"--zero-based"}},
+		{name: "svmlight from 1", write: lines(1)},
+		{name: "svmlight, gzip", write: lines(1), pack: "gzip"},
+		{name: "svmlight, bzip2", write: lines(0), pack: "bzip2"},
+		{name: "svmlight, zstd", write: lines(1), pack: "zstd"},
+		{name: "svmlight from a pipe", write: lines(0), stdin: true},
+		{name: "CSV", write: table(",", true), args: named},
+		{name: "CSV without names", write: table(",", false), args: last},
+		{name: "TSV", write: table("\t", true), args: named},
+		{name: "semicolons", write: table(";", true), args: named},
+		{name: "blanks", write: table(" ", true), args: named},
+		{name: "CSV, gzip, from a pipe", write: table(",", true), args: named, pack: "gzip", stdin: true},
+		{name: "TSV, zstd", write: table("\t", false), args: last, pack: "zstd"},
+		{name: "npy", write: array(false), args: last},
+		{name: "npy in columns", write: array(true), args: last},
+		{name: "npz of arrays", write: matrix("")},
+		{name: "npz, csc", write: matrix("csc"), args: beside},
+		{name: "npz, csr", write: matrix("csr"), args: beside},
+		{name: "npz, coo", write: matrix("coo"), args: beside},
+		{name: "Matrix Market, coordinate", write: d.coordinates, args: beside},
+		{name: "Matrix Market, coordinate, gzip", write: d.coordinates, args: beside, pack: "gzip"},
+		{name: "Matrix Market, array", write: d.array, args: beside},
+		{name: "Parquet", write: d.parquet, args: named},
+		{name: "mapped from svmlight", write: lines(0), mapped: true},
+		{name: "mapped from CSV", write: table(",", false), args: last, mapped: true},
+	}
+}
+
+func keep(t *testing.T, path string, write func(io.Writer)) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriterSize(file, 1<<20)
+	write(w)
+	if err := errors.Join(w.Flush(), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pack compresses a file in place; where there is no bzip2, which Go only reads, it stays.
+func pack(t *testing.T, with, path string) {
+	t.Helper()
+	if with == "bzip2" {
+		if program, err := exec.LookPath(with); err == nil {
+			if err := exec.Command(program, path).Run(); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(path+".bz2", path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return
+	}
+	from, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keep(t, path+".packed", func(w io.Writer) {
+		var z io.WriteCloser = gzip.NewWriter(w)
+		if with == "zstd" {
+			z, err = zstd.NewWriter(w)
+		}
+		_, failed := io.Copy(z, from)
+		if err := errors.Join(err, failed, z.Close(), from.Close()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if err := os.Rename(path+".packed", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func number17(v float64) string { return strconv.FormatFloat(v, 'g', 17, 64) }
+
+// say writes text to a writer that keeps its error, as keep's does.
+func say(w io.Writer, text string) { _, _ = io.WriteString(w, text) }
+
+// row returns the values of a row and its target.
+func (d spelled) row(i int, values []float64) []float64 {
+	values = values[:d.p+1]
+	clear(values)
+	d.entries(i, func(j int, v float64) { values[j] = v })
+	values[d.p] = d.y[i]
+	return values
+}
+
+// entries visits the nonzeros of a row.
+func (d spelled) entries(i int, visit func(j int, v float64)) {
+	columns, values := d.x.Column(i)
+	for k, v := range values {
+		j := k
+		if columns != nil {
+			j = int(columns[k])
+		}
+		if v != 0 {
+			visit(j, v)
+		}
+	}
+}
+
+func (d spelled) targets(w io.Writer) {
+	for _, v := range d.y {
+		fmt.Fprintln(w, number17(v))
+	}
+}
+
+func (d spelled) svmlight(w io.Writer, base int) {
+	for i := range d.n {
+		say(w, number17(d.y[i]))
+		d.entries(i, func(j int, v float64) { say(w, " "+strconv.Itoa(j+base)+":"+number17(v)) })
+		say(w, "\n")
+	}
+}
+
+// name is that of a column.
+func (d spelled) name(j int) string {
+	if j == d.p {
+		return "y"
+	}
+	return fmt.Sprintf("x%06d", j)
+}
+
+func (d spelled) table(w io.Writer, separator string, header bool) {
+	line := func(cell func(j int) string) {
+		for j := range d.p + 1 {
+			if j > 0 {
+				say(w, separator)
+			}
+			say(w, cell(j))
+		}
+		say(w, "\n")
+	}
+	if header {
+		line(d.name)
+	}
+	row := make([]float64, d.p+1)
+	for i := range d.n {
+		row = d.row(i, row)
+		line(func(j int) string {
+			if row[j] == 0 {
+				return "0"
+			}
+			return number17(row[j])
+		})
+	}
+}
+
+// header writes what an array of NumPy's begins with.
+func header(w io.Writer, descr string, fortran bool, shape string) {
+	order := map[bool]string{false: "False", true: "True"}[fortran]
+	text := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", descr, order, shape)
+	text += strings.Repeat(" ", 63-(10+len(text))%64) + "\n"
+	fmt.Fprintf(w, "\x93NUMPY\x01\x00%s%s", binary.LittleEndian.AppendUint16(nil, uint16(len(text))), text)
+}
+
+// npy writes the first columns as an array of NumPy's.
+func (d spelled) npy(w io.Writer, fortran bool, width int) {
+	header(w, "<f8", fortran, fmt.Sprintf("%d, %d", d.n, width))
+	values := make([]float64, max(d.p+1, d.n))
+	if !fortran {
+		for i := range d.n {
+			_ = binary.Write(w, binary.LittleEndian, d.row(i, values)[:width])
+		}
+		return
+	}
+	for j := range width {
+		_ = binary.Write(w, binary.LittleEndian, d.column(j, values))
+	}
+}
+
+// column returns a column, or the target.
+func (d spelled) column(j int, values []float64) []float64 {
+	if j == d.p {
+		return d.y
+	}
+	values = values[:d.n]
+	clear(values)
+	rows, nonzeros := d.columns.Column(j)
+	for k, v := range nonzeros {
+		if rows != nil {
+			values[rows[k]] = v
+		} else {
+			values[k] = v
+		}
+	}
+	return values
+}
+
+// npz writes an archive of arrays: two, or those of a sparse matrix of SciPy's.
+func (d spelled) npz(w io.Writer, format string) {
+	z := zip.NewWriter(w)
+	part := func(name string, write func(io.Writer)) {
+		f, err := z.CreateHeader(&zip.FileHeader{Name: name + ".npy", Method: map[bool]uint16{true: zip.Deflate, false: zip.Store}[format == "csc"]})
+		if err == nil {
+			write(f)
+		}
+	}
+	vector := func(name, descr string, length int, v any) {
+		part(name, func(w io.Writer) {
+			header(w, descr, false, fmt.Sprintf("%d,", length))
+			_ = binary.Write(w, binary.LittleEndian, v)
+		})
+	}
+	defer z.Close() //nolint:errcheck // what fails is the file, whose writer says so
+	if format == "" {
+		part("X", func(w io.Writer) { d.npy(w, false, d.p) })
+		vector("y", "<f8", d.n, d.y)
+		return
+	}
+	starts, rows, columns, values := []int32{0}, []int32{}, []int32{}, []float64{}
+	by := d
+	if format == "csc" {
+		by.x, by.n = d.columns, d.p
+	}
+	for i := range by.n {
+		by.entries(i, func(j int, v float64) {
+			rows, columns, values = append(rows, int32(i)), append(columns, int32(j)), append(values, v)
+		})
+		starts = append(starts, int32(len(values)))
+	}
+	part("format", func(w io.Writer) {
+		header(w, "|S3", false, "")
+		say(w, format)
+	})
+	vector("shape", "<i8", 2, []int64{int64(d.n), int64(d.p)})
+	vector("data", "<f8", len(values), values)
+	if format == "coo" {
+		vector("row", "<i4", len(rows), rows)
+		vector("col", "<i4", len(columns), columns)
+		return
+	}
+	vector("indices", "<i4", len(columns), columns)
+	vector("indptr", "<i4", len(starts), starts)
+}
+
+func (d spelled) coordinates(w io.Writer) {
+	entries := 0
+	for i := range d.n {
+		d.entries(i, func(int, float64) { entries++ })
+	}
+	fmt.Fprintf(w, "%%%%MatrixMarket matrix coordinate real general\n%% by rows\n%d %d %d\n", d.n, d.p, entries)
+	for i := range d.n {
+		d.entries(i, func(j int, v float64) { fmt.Fprintf(w, "%d %d %s\n", i+1, j+1, number17(v)) })
+	}
+}
+
+func (d spelled) array(w io.Writer) {
+	fmt.Fprintf(w, "%%%%MatrixMarket matrix array real general\n%d %d\n", d.n, d.p)
+	values := make([]float64, d.n)
+	for j := range d.p {
+		for _, v := range d.column(j, values) {
+			say(w, number17(v)+"\n")
+		}
+	}
+}
+
+func (d spelled) parquet(w io.Writer) {
+	columns := parquet.Group{}
+	for j := range d.p + 1 {
+		columns[d.name(j)] = parquet.Leaf(parquet.DoubleType)
+	}
+	file := parquet.NewWriter(w, parquet.NewSchema("data", columns))
+	values, row := make([]float64, d.p+1), make(parquet.Row, d.p+1)
+	for i := range d.n {
+		for j, v := range d.row(i, values) {
+			row[j] = parquet.DoubleValue(v).Level(0, 0, j)
+		}
+		_, _ = file.WriteRows([]parquet.Row{row}) // Close says it
+	}
+	_ = file.Close() // the reader says it
+}

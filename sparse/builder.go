@@ -77,6 +77,59 @@ func (b *Builder) full(values []float64) error {
 	return nil
 }
 
+// Block adds rows by all their values, row after row, each so wide; columns lists which of
+// these are the columns of the matrix, in order. Nothing is kept. Errors are those of
+// [Builder.Row]; rows before the one at fault are added.
+func (b *Builder) Block(values []float64, width int, columns []int) error {
+	for _, at := range columns {
+		if at < 0 || at >= width {
+			return outcome.Errorf(outcome.Shape, "column %d of rows of %d values", at, width)
+		}
+	}
+	n, p := len(values)/max(width, 1), len(columns)
+	if n*width != len(values) {
+		return outcome.Errorf(outcome.Shape, "%d values in rows of %d", len(values), width)
+	}
+	if n == 0 {
+		return nil
+	}
+	s, nonzeros, plain := slab{n, make([]float64, n*p)}, 0, n < MaxDim-b.rows.n && p <= MaxDim
+	for j, at := range columns {
+		some, finite := gather(values[at:], width, s.column(j))
+		nonzeros, plain = nonzeros+some, plain && finite
+	}
+	total, held := b.rows.nnz+int64(nonzeros), b.rows.held+int64(8*n*p)
+	if !plain || 2*nonzeros < n*p || total > 1<<32-1 || b.Limits.Check(b.rows.n+n, max(b.width, p), total, held) != nil {
+		row := make([]float64, p)
+		for ; len(values) > 0; values = values[width:] {
+			for j, at := range columns {
+				row[j] = values[at]
+			}
+			if err := b.Row(nil, row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	b.width = max(b.width, p)
+	b.rows.slab(s, nonzeros)
+	return nil
+}
+
+// gather copies every stride-th value, a zero without its sign, and returns how many are not
+// zero, and whether all are finite.
+func gather(from []float64, stride int, to []float64) (nonzeros int, finite bool) {
+	most := uint64(0)
+	for i := range to {
+		v := from[i*stride]
+		magnitude := math.Float64bits(v) << 1
+		most = max(most, magnitude)
+		nonzeros += int((magnitude | -magnitude) >> 63)
+		to[i] = v + 0
+	}
+	return nonzeros, most < math.Float64bits(math.Inf(1))<<1
+}
+
 // Rows returns how many rows there are.
 func (b *Builder) Rows() int { return b.rows.n }
 
@@ -112,7 +165,7 @@ func (b *Builder) Matrix(ctx context.Context, p int) (Matrix, error) {
 // dense is matrix for one that is stored in full. Chunks are let go of as they are read.
 func (g *journal) dense(ctx context.Context, p int) (*Dense, error) {
 	m := newDense(g.n, p)
-	i, j := -1, -1
+	i, j, slabs := -1, -1, g.slabs
 	for c, chunk := range g.complete() {
 		if err := context.Cause(ctx); err != nil {
 			return nil, err
@@ -126,6 +179,14 @@ func (g *journal) dense(ctx context.Context, p int) (*Dense, error) {
 			}
 			step, form, value, size := decode(chunk[at : at+recordReach])
 			at += size
+			if step == 0 && form == formSlab {
+				for j := range len(slabs[0].values) / slabs[0].n {
+					copy(m.values[j*m.n+i+1:], slabs[0].column(j))
+				}
+				i += slabs[0].n
+				slabs[0], slabs = slab{}, slabs[1:]
+				continue
+			}
 			if step == 0 {
 				i, j = i+1, -1
 				continue

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"iter"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -15,6 +18,84 @@ import (
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
+
+// Blocks of rows are those rows one by one, among others, whatever part of them is zero, and
+// whichever columns are taken.
+func TestBlocksAreTheirRows(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		width := 1 + r.IntN(9)
+		columns := r.Perm(width)[:r.IntN(width+1)]
+		var rows, blocks sparse.Builder
+		for range 1 + r.IntN(6) {
+			values, zeros := make([]float64, width*r.IntN(8)), r.Float64()
+			for k := range values {
+				if values[k] = []float64{1, -7, 0.1, 1e300, r.NormFloat64()}[r.IntN(5)]; r.Float64() < zeros {
+					values[k] = math.Copysign(0, r.NormFloat64())
+				}
+			}
+			for from := 0; from < len(values); from += width {
+				row := make([]float64, 0, width)
+				for _, at := range columns {
+					row = append(row, values[from+at])
+				}
+				if err := rows.Row(nil, row); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := blocks.Block(values, width, columns); err != nil {
+				t.Fatal(err)
+			}
+			if r.IntN(2) == 0 {
+				row := make([]float64, len(columns))
+				for k := range row {
+					row[k] = float64(r.IntN(3))
+				}
+				if err := errors.Join(rows.Row(nil, row), blocks.Row(nil, row)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if got, want := slices.Collect(listed(&blocks)), slices.Collect(listed(&rows)); !slices.Equal(got, want) || blocks.Rows() != rows.Rows() {
+			t.Fatalf("seed %d: rows %v, want %v", seed, got, want)
+		}
+		x, err := blocks.Matrix(t.Context(), len(columns)+1)
+		y, failed := rows.Matrix(t.Context(), len(columns)+1)
+		if err != nil || failed != nil || !reflect.DeepEqual(x, y) {
+			t.Fatalf("seed %d: %v, want %v; %v, %v", seed, x, y, err, failed)
+		}
+	}
+	var b sparse.Builder
+	for _, c := range []struct {
+		values  []float64
+		columns []int
+		kind    outcome.Kind
+	}{
+		{make([]float64, 5), nil, outcome.Shape},
+		{make([]float64, 4), []int{2}, outcome.Shape},
+		{make([]float64, 4), []int{-1}, outcome.Shape},
+		{[]float64{1, 2, 3, math.NaN()}, []int{0, 1}, outcome.NonFinite},
+		{[]float64{1, math.Inf(-1), 3, 4}, []int{1}, outcome.NonFinite},
+	} {
+		if err := b.Block(c.values, 2, c.columns); outcome.KindOf(err) != c.kind {
+			t.Errorf("%v: %v, want %s", c.values, err, c.kind)
+		}
+	}
+	if err := b.Block([]float64{1, math.NaN()}, 2, []int{0}); err != nil {
+		t.Errorf("a column that is not taken: %v", err)
+	}
+}
+
+// listed spells the rows.
+func listed(b *sparse.Builder) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for columns, values := range b.All() {
+			if !yield(fmt.Sprint(columns, values)) {
+				return
+			}
+		}
+	}
+}
 
 // What rows are collected into is the matrix that NewCSC and Compact make of the same
 // entries, and they can be read back.

@@ -22,6 +22,8 @@ import (
 // columns after the last one, the first counting from column −1. So a record is
 // mostly shorter than the text it came from, and never more than three times
 // as long. It is written and read without branches on its length.
+//
+// A record of step 0 and form 3, without a value, stands for the next of the slabs.
 type journal struct {
 	chunks [][]byte // all but the last end where their records do
 	last   []byte   // the last chunk
@@ -30,7 +32,17 @@ type journal struct {
 	nnz    int64
 	held   int64 // bytes of the chunks
 	before int32 // columns that are left out before the first; they have no entries
+	slabs  []slab
 }
+
+// slab is rows of a matrix that are stored in full, column after column.
+type slab struct {
+	n      int
+	values []float64
+}
+
+// column returns the values of a column.
+func (s slab) column(j int) []float64 { return s.values[j*s.n:][:s.n] }
 
 const (
 	recordReach = 16 // more than a record, and than what is touched beside it
@@ -42,6 +54,7 @@ const (
 	formInteger = iota
 	formFraction
 	formFloat
+	formSlab
 )
 
 // headerSizes and headerMasks are the length of a header of each class, and
@@ -108,6 +121,16 @@ func (g *journal) full(values []float64) {
 	}
 }
 
+// slab adds rows, so many of whose values are not zero. It is kept.
+func (g *journal) slab(s slab, nonzeros int) {
+	if len(g.last)-g.at < recordReach {
+		g.grow()
+	}
+	g.record(0, formSlab, 0)
+	g.slabs = append(g.slabs, s)
+	g.n, g.nnz, g.held = g.n+s.n, g.nnz+int64(nonzeros), g.held+int64(8*len(s.values))
+}
+
 // record appends a record to the last chunk, which has room for it.
 func (g *journal) record(step, form int, value uint64) {
 	class := classes[bits.Len32(uint32(step))&31]
@@ -163,7 +186,7 @@ func (g *journal) reset() {
 	if g.last != nil {
 		g.chunks = append(g.chunks[:0], g.last)
 	}
-	g.at, g.n, g.nnz = 0, 0, 0
+	g.at, g.n, g.nnz, g.slabs = 0, 0, 0, nil
 }
 
 // all yields the columns and values of every row, which may be read until the next, and
@@ -172,7 +195,7 @@ func (g *journal) all(label *float64) iter.Seq2[[]int32, []float64] {
 	return func(yield func([]int32, []float64) bool) {
 		var columns []int32
 		var values []float64
-		j, started := int32(-1), false
+		j, started, slabs := int32(-1), false, g.slabs
 		for _, chunk := range g.complete() {
 			for at := 0; at < len(chunk); {
 				step, form, value, size := decode(chunk[at : at+recordReach])
@@ -185,14 +208,38 @@ func (g *journal) all(label *float64) iter.Seq2[[]int32, []float64] {
 				if started && !yield(columns, values) {
 					return
 				}
-				*label = number(form, value)
-				columns, values, j, started = columns[:0], values[:0], -1, true
+				columns, values, j, started = columns[:0], values[:0], -1, form != formSlab
+				if started {
+					*label = number(form, value)
+					continue
+				}
+				*label = 0
+				if !slabs[0].each(columns, values, yield) {
+					return
+				}
+				slabs = slabs[1:]
 			}
 		}
 		if started {
 			yield(columns, values)
 		}
 	}
+}
+
+// each yields the nonzeros of every row, with memory to put them in.
+func (s slab) each(columns []int32, values []float64, yield func([]int32, []float64) bool) bool {
+	for i := range s.n {
+		columns, values = columns[:0], values[:0]
+		for j, at := int32(0), i; at < len(s.values); j, at = j+1, at+s.n {
+			if v := s.values[at]; v != 0 {
+				columns, values = append(columns, j), append(values, v)
+			}
+		}
+		if !yield(columns, values) {
+			return false
+		}
+	}
+	return true
 }
 
 // decode returns the step, form and value of the record at the start of b,
@@ -233,6 +280,7 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 		next[m.place(int(j))] = int32(uint32(m.colPtr[s]))
 	}
 	i, j := int32(-1), int32(-1)-g.before
+	slabs := g.slabs
 	for _, chunk := range g.complete() {
 		if err := context.Cause(ctx); err != nil {
 			return nil, nil, err
@@ -240,6 +288,11 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 		for at := 0; at < len(chunk); {
 			step, form, value, size := decode(chunk[at : at+recordReach])
 			at += size
+			if step == 0 && form == formSlab {
+				slabs[0].into(m, next, i+1)
+				i, slabs = i+int32(slabs[0].n), slabs[1:]
+				continue
+			}
 			if step == 0 {
 				i++
 				j = -1 - g.before
@@ -257,6 +310,25 @@ func (g *journal) matrix(ctx context.Context, p int) (*CSC, []float64, error) {
 		m.slots[m.place(int(j))] = int32(s)
 	}
 	return m, y, nil
+}
+
+// into puts the nonzeros into the columns of a matrix, from a row on; next has the place of
+// each column's next entry.
+func (s slab) into(m *CSC, next []int32, from int32) {
+	for j := 0; j*s.n < len(s.values); j++ {
+		c := -1 // the place of a column that has nonzeros
+		for i, v := range s.column(j) {
+			if v == 0 {
+				continue
+			}
+			if c < 0 {
+				c = m.place(j)
+			}
+			k := uint32(next[c])
+			next[c] = int32(k + 1)
+			m.rows[k], m.values[k] = from+int32(i), v
+		}
+	}
 }
 
 // lengths counts the entries of every column. It answers for all p of them
@@ -286,6 +358,19 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 				lengths[j]++
 			default:
 				all = append(all, j)
+			}
+		}
+	}
+	for _, s := range g.slabs {
+		for j := 0; j*s.n < len(s.values); j++ {
+			for _, v := range s.column(j) {
+				switch {
+				case v == 0:
+				case table:
+					lengths[j]++
+				default:
+					all = append(all, int32(j))
+				}
 			}
 		}
 	}

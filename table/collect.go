@@ -101,6 +101,7 @@ type numberRows interface {
 	stop()
 	advance() error
 	numbers() (values []float64, ok bool) // of the row; NaN: not plainly a number
+	table() (values []float64, ok bool)   // of the row and some behind it, which are passed over
 	cells(row []Cell) []Cell
 }
 
@@ -113,8 +114,9 @@ func (c *collector) all(ctx context.Context) error {
 		rows.beside(c.o.threads())
 		defer rows.stop()
 	}
-	for {
-		if c.read%1024 == 0 {
+	for looked := -1024; ; {
+		if c.read >= looked+1024 {
+			looked = c.read
 			if err := context.Cause(ctx); err != nil {
 				return &outcome.Error{Kind: outcome.IO, File: c.file, Message: "reading stopped", Err: err}
 			}
@@ -124,7 +126,10 @@ func (c *collector) all(ctx context.Context) error {
 			row, err = c.rows.Next(row)
 		} else if err = c.numbers.advance(); err == nil && c.plain {
 			var taken bool
-			if taken, err = c.takeNumbers(values); taken && err == nil {
+			if taken, err = c.takeTable(); !taken {
+				taken, err = c.takeNumbers(values)
+			}
+			if taken && err == nil {
 				continue
 			}
 		}
@@ -191,6 +196,47 @@ func (c *collector) row(row []Cell, values []float64) error {
 	}
 	c.plain = c.plain || c.numbers != nil && c.isPlain()
 	return nil
+}
+
+// takeTable adds the row and some behind it if all their cells are numbers, as row would.
+func (c *collector) takeTable() (taken bool, err error) {
+	if c.o.Limits != (sparse.Limits{}) { // an error says in which row it is
+		return false, nil
+	}
+	cells, ok := c.numbers.table()
+	if !ok {
+		return false, nil
+	}
+	rows := len(cells) / c.width
+	if c.kept != nil {
+		for i := range rows {
+			c.kept = append(c.kept, int32(c.read+i))
+		}
+	}
+	for _, col := range c.others {
+		for at := col.at; at < len(cells); at += c.width {
+			col.values = append(col.values, cells[at])
+		}
+	}
+	if len(c.features) > 0 {
+		first := c.features[0]
+		for i := 0; i < rows && first.numbersRow; i++ {
+			first.numbersRow = cells[i*c.width+first.at] == float64(c.read+i)
+		}
+	}
+	if c.o.Missing == Mean {
+		for _, col := range c.features {
+			for at := col.at; at < len(cells); at += c.width {
+				col.sum += cells[at]
+			}
+			col.numbers += rows
+		}
+	}
+	c.read += rows
+	if err := c.matrix.Block(cells, c.width, c.places); err != nil {
+		return true, c.at(err)
+	}
+	return true, nil
 }
 
 // takeNumbers adds the row if all its cells are numbers, as row would.

@@ -140,6 +140,18 @@ func (c *csvRows) numbers() (values []float64, ok bool) {
 	return c.block.Got.row(c.row), true
 }
 
+// table returns the values of the row and of those behind it that have been read, row after
+// row, and passes over them, if all their cells are plainly numbers.
+func (c *csvRows) table() (values []float64, ok bool) {
+	if c.r != nil {
+		return nil, false
+	}
+	if values, ok = c.block.Got.table(c.row, c.width); ok {
+		c.row = c.block.Got.rows() - 1
+	}
+	return values, ok
+}
+
 // texts appends the cells of the row.
 func (c *csvRows) texts(to []string) []string {
 	if c.r != nil {
@@ -150,8 +162,8 @@ func (c *csvRows) texts(to []string) []string {
 	line := string(c.block.Text[start:cells[len(cells)-1]])
 	at := 0
 	for _, end := range cells {
-		text := line[at : end-start]
-		if at = end - start + 1; text != "" && text[0] == '"' {
+		text := line[at : int(end)-start]
+		if at = int(end) - start + 1; text != "" && text[0] == '"' {
 			text = text[1:strings.LastIndexByte(text, '"')]
 		}
 		to = append(to, text)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -26,38 +28,63 @@ func TestRecordsAreThoseOfTheStandardLibrary(t *testing.T) {
 		for range 1 + r.IntN(14) {
 			text.WriteString(pieces[r.IntN(len(pieces))])
 		}
-		want, failed := csv.NewReader(strings.NewReader(text.String())).ReadAll()
-		var source io.Reader = strings.NewReader(text.String())
-		if r.IntN(2) == 0 {
-			source = iotest.OneByteReader(source)
-		}
-		got, err := allRecords(source, 1+2*r.IntN(2))
-		if (err != nil) != (failed != nil) {
-			t.Fatalf("%q: %v, the standard library has %v", text.String(), err, failed)
-		}
-		var at *csv.ParseError
-		if e := (*outcome.Error)(nil); errors.As(failed, &at) && (!errors.As(err, &e) || e.Line != at.Line && !errors.Is(failed, csv.ErrFieldCount)) {
-			t.Fatalf("%q: %v, the standard library has %v", text.String(), err, failed)
-		}
-		if failed != nil {
-			continue
-		}
-		for _, record := range want {
-			for k := range record {
-				record[k] = strings.TrimSpace(record[k])
-			}
-		}
-		if !slices.EqualFunc(got, want, slices.Equal) {
-			t.Fatalf("%q: %q, the standard library has %q", text.String(), got, want)
-		}
-		records += len(want)
+		records += compareRecords(t, text.String(), r.IntN(2) == 0, 1+2*r.IntN(2))
 	}
 	if records < 500 {
 		t.Errorf("only %d records", records)
 	}
 }
 
-func allRecords(r io.Reader, threads int) ([][]string, error) {
+// compareRecords reads a text both ways, and returns how many records it has.
+func compareRecords(t *testing.T, text string, bytewise bool, threads int) int {
+	t.Helper()
+	want, failed := csv.NewReader(strings.NewReader(text)).ReadAll()
+	var source io.Reader = strings.NewReader(text)
+	if bytewise {
+		source = iotest.OneByteReader(source)
+	}
+	got, err := allRecords(source, threads)
+	if (err != nil) != (failed != nil) {
+		t.Fatalf("%q: %v, the standard library has %v", text, err, failed)
+	}
+	var at *csv.ParseError
+	if e := (*outcome.Error)(nil); errors.As(failed, &at) && (!errors.As(err, &e) || e.Line != at.Line && !errors.Is(failed, csv.ErrFieldCount)) {
+		t.Fatalf("%q: %v, the standard library has %v", text, err, failed)
+	}
+	if failed != nil {
+		return 0
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%q: %v, the standard library has %q", text, got, want)
+	}
+	for i, record := range want {
+		if len(got[i]) != len(record) {
+			t.Fatalf("%q: %v, the standard library has %q", text, got, want)
+		}
+		for k, cell := range got[i] {
+			if cell.Text != strings.TrimSpace(record[k]) {
+				t.Fatalf("%q: %q, the standard library has %q", text, cell.Text, record[k])
+			}
+			if v, err := strconv.ParseFloat(record[k], 64); cell.spelled && (err != nil || math.Float64bits(v) != math.Float64bits(cell.Number)) {
+				t.Fatalf("%q is %v, the standard library has %v, %v", record[k], cell.Number, v, err)
+			}
+		}
+	}
+	return len(want)
+}
+
+// FuzzRecords is TestRecordsAreThoseOfTheStandardLibrary on any text.
+func FuzzRecords(f *testing.F) {
+	for _, text := range []string{"a,b\n1,2\n", "1,\"2\"\r\n3,-.5e1\r\n", "\"a\"\"b\",1\n", "0.12345678901234567,12345678\n\n1.,.1\n", strings.Repeat("1234567,", 20) + "1\n"} {
+		f.Add(text, false)
+		f.Add(text, true)
+	}
+	f.Fuzz(func(t *testing.T, text string, bytewise bool) {
+		compareRecords(t, text, bytewise, 1)
+	})
+}
+
+func allRecords(r io.Reader, threads int) ([][]Cell, error) {
 	said := false
 	c, err := newCSVRows("text", r, ',', &said)
 	if err != nil {
@@ -65,7 +92,7 @@ func allRecords(r io.Reader, threads int) ([][]string, error) {
 	}
 	c.beside(threads)
 	defer c.stop()
-	var all [][]string
+	var all [][]Cell
 	var row []Cell
 	for {
 		if row, err = c.Next(row); errors.Is(err, io.EOF) {
@@ -73,11 +100,7 @@ func allRecords(r io.Reader, threads int) ([][]string, error) {
 		} else if err != nil {
 			return nil, err
 		}
-		var texts []string
-		for _, cell := range row {
-			texts = append(texts, cell.Text)
-		}
-		all = append(all, texts)
+		all = append(all, slices.Clone(row))
 	}
 }
 

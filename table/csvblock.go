@@ -10,15 +10,31 @@ import (
 // csvBlock is the cells of a block of lines.
 type csvBlock struct {
 	values   []float64 // of all cells; NaN: not plainly a number
-	ends     []int     // of all cells, in the text, where the separator is or the line ends
+	ends     []int32   // of all cells, in the text, where the separator is or the line ends
 	firsts   []int     // of each row, its first cell; and one more
 	starts   []int     // of each row, in the text
 	lines    []int     // of each row, from 1
 	newlines int       // before end
 	end      int       // where a line begins that takes more than this; the text's length if none does
+	words    bool      // some cell is not plainly a number
 }
 
 func (b *csvBlock) rows() int { return len(b.starts) }
+
+// table returns the values of all rows from one on, row after row, if each has so many cells,
+// all plainly numbers.
+func (b *csvBlock) table(from, width int) (values []float64, ok bool) {
+	first := b.firsts[from]
+	if b.words {
+		return nil, false
+	}
+	for i := from; i < b.rows(); i++ {
+		if b.firsts[i+1]-b.firsts[i] != width {
+			return nil, false
+		}
+	}
+	return b.values[first:], true
+}
 
 // row returns the values of a row.
 func (b *csvBlock) row(i int) []float64 { return b.values[b.firsts[i]:b.firsts[i+1]] }
@@ -26,14 +42,15 @@ func (b *csvBlock) row(i int) []float64 { return b.values[b.firsts[i]:b.firsts[i
 // parse takes the lines of a text apart. A cell in quotes has none inside, and no newline.
 func (b *csvBlock) parse(text []byte, separator byte) {
 	b.values, b.ends, b.firsts, b.starts, b.lines = b.values[:0], b.ends[:0], append(b.firsts[:0], 0), b.starts[:0], b.lines[:0]
-	b.newlines = 0
+	b.newlines, b.words = 0, false
+	m := newMarks(text, separator)
 	for at := 0; at < len(text); b.newlines++ {
 		b.end = at
 		if text[at] == '\n' || text[at] == '\r' && text[at+1] == '\n' {
-			at += 1 + bytes.IndexByte(text[at:], '\n')
+			at = m.next() + 1
 			continue
 		}
-		next := b.line(text, at, separator)
+		next := b.line(&m, at)
 		if next < 0 {
 			first := b.firsts[len(b.firsts)-1]
 			b.values, b.ends = b.values[:first], b.ends[:first]
@@ -47,32 +64,47 @@ func (b *csvBlock) parse(text []byte, separator byte) {
 
 // line takes a line apart and returns where the next begins; −1 where quotes are not around
 // a whole cell.
-func (b *csvBlock) line(text []byte, at int, separator byte) int {
+func (b *csvBlock) line(m *marks, at int) int {
+	text, values, ends := m.text, b.values, b.ends
 	for {
-		v, length, fault := decimal.Parse(text[at:])
-		end := at + length
-		c := text[end] // a newline at the latest
-		if fault != decimal.None || c != separator && c != '\n' && (c != '\r' || text[end+1] != '\n') {
-			v = math.NaN()
-			if end = b.word(text, at, separator); end < 0 {
-				return -1
-			}
-			c = text[end]
+		mark := m.next()
+		c, end := text[mark], mark
+		if c == '\n' && end > at && text[end-1] == '\r' {
+			end--
 		}
-		b.values, b.ends = append(b.values, v), append(b.ends, end)
-		switch c {
-		case separator:
-			at = end + 1
-		case '\r':
-			return end + 2
-		default:
-			return end + 1
+		v, ok := 0.0, false
+		if len(text)-at >= decimal.BriefReach {
+			v, ok = decimal.Brief(text[at:], end-at)
+		}
+		if !ok {
+			if v, ok = number(text[at:], end-at); !ok {
+				v, b.words = math.NaN(), true
+				if end = word(text, at, m.separator); end < 0 {
+					return -1
+				}
+				if end < mark-1 || end > mark {
+					m.seek(end)
+					mark = m.next()
+					c = text[mark]
+				}
+			}
+		}
+		values, ends = append(values, v), append(ends, int32(end))
+		if at = mark + 1; c == '\n' {
+			b.values, b.ends = values, ends
+			return at
 		}
 	}
 }
 
+// number returns the number that the first n bytes of a text spell, if they do.
+func number(text []byte, n int) (v float64, ok bool) {
+	v, length, fault := decimal.Parse(text)
+	return v, fault == decimal.None && length == n
+}
+
 // word returns where the cell ends that begins at a place, and is not plainly a number.
-func (b *csvBlock) word(text []byte, at int, separator byte) int {
+func word(text []byte, at int, separator byte) int {
 	if text[at] == '"' {
 		length := bytes.IndexByte(text[at+1:], '"')
 		end := at + 1 + length + 1

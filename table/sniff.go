@@ -104,7 +104,12 @@ func firstLine(r *bufio.Reader) ([]byte, error) {
 		_, err := r.Peek(min(n, r.Size()))
 		head, _ := r.Peek(r.Buffered())
 		switch {
-		case len(head) == r.Size() || bytes.IndexByte(head, '\n') >= 0:
+		case bytes.IndexByte(head, '\n') >= 0:
+			return head, nil
+		case len(head) == r.Size(): // up to the last cell that is whole
+			if end := bytes.LastIndexAny(head, " \t,;"); end > 0 {
+				head = head[:end]
+			}
 			return head, nil
 		case errors.Is(err, io.EOF):
 			return head, nil

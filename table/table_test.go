@@ -186,6 +186,19 @@ func TestCategoriesAndMissingCells(t *testing.T) {
 	}
 }
 
+// A first line that is longer than what is looked at is known by its beginning.
+func TestWideTables(t *testing.T) {
+	for _, separator := range []string{" ", ",", "\t"} {
+		line := strings.TrimSuffix(strings.Repeat("-1.25e+1"+separator, 20_000), separator) + "\n"
+		d, err := read(line+line, table.Options{Target: "-1"})
+		if err != nil {
+			t.Errorf("%q: %v", separator, err)
+		} else if n, p := d.X.Dims(); n != 2 || p != 19_999 {
+			t.Errorf("%q: %d × %d", separator, n, p)
+		}
+	}
+}
+
 // Columns aside come back by themselves, numbers or texts; what is no column does not.
 func TestColumnsAside(t *testing.T) {
 	d, err := read("a,w,g,y\n1,0.5,x,1\n2,2,z,2\n", table.Options{Target: "y", Aside: []string{"w", "g", "nowhere/file", ""}})

@@ -92,8 +92,8 @@ func Parse(b []byte) (v float64, length int, f Fault) {
 const shortReach = 1 + 8 + 1 + 8
 
 // short is Parse for what most numbers of most files are, up to seven digits, perhaps with a
-// point, and up to seven digits more; the length is 0 where it is anything else. There are
-// no branches on what differs from number to number.
+// point and more digits behind it; the length is 0 where it is anything else. For up to seven
+// digits behind the point there are no branches on what differs from number to number.
 func short(b []byte) (v float64, length int) {
 	sign := int((uint32(b[0]^'-') - 1) >> 31)
 	whole, n := Eight(b[sign:])
@@ -103,11 +103,18 @@ func short(b []byte) (v float64, length int) {
 	}
 	if b[i] == '.' {
 		fraction, places := Eight(b[i+1:])
-		if places == 0 || places == 8 {
-			return 0, 0
-		}
 		whole = whole*tens[places&15] + fraction
-		v, i = float64(int64(whole))/pow10[places&15], i+1+places
+		i += 1 + places
+		switch places {
+		case 0:
+			return 0, 0
+		case 8:
+			if v, i = behind(b, i, whole, 19-n); i == 0 {
+				return 0, 0
+			}
+		default:
+			v = float64(int64(whole)) / pow10[places&15]
+		}
 	} else {
 		v = float64(int64(whole))
 	}
@@ -115,6 +122,29 @@ func short(b []byte) (v float64, length int) {
 		return 0, 0
 	}
 	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), i
+}
+
+// behind goes on with a number m, eight digits of which are behind the point, by those from
+// b[i] on, as long as there are no more than most behind the point; the length is 0 where
+// there are, or where b ends soon.
+func behind(b []byte, i int, m uint64, most int) (v float64, length int) {
+	for places := 8; len(b)-i > 8; {
+		digits, n := Eight(b[i:])
+		if places += n; places > most {
+			break
+		}
+		if n > 0 {
+			m, i = m*tens[n&15]+digits, i+n
+		}
+		switch {
+		case n == 8:
+		case m <= 1<<53:
+			return float64(int64(m)) / pow10[places], i
+		default:
+			return quotient(m, places), i
+		}
+	}
+	return 0, 0
 }
 
 // digits goes on with a number m by the digits from b[i] on, and returns where they end;
@@ -151,11 +181,43 @@ func Eight(b []byte) (value uint64, n int) {
 	x := binary.LittleEndian.Uint64(b) ^ 0x3030303030303030 // a digit becomes its value
 	other := (x + 0x7676767676767676 | x) & 0x8080808080808080
 	n = bits.TrailingZeros64(other) / 8 // 8 where every byte is a digit
+	return join(x, n), n
+}
+
+// join returns the number of the first n digits, a byte each.
+func join(x uint64, n int) uint64 {
 	// Zeros move in before the digits, then neighbours join: 1, 2, 4 at a time.
 	x <<= uint(64-8*n) & 63
 	x = x*10 + x>>8
 	const low = 0x000000ff000000ff
-	return ((x&low)*(100+1000000<<32) + (x>>16&low)*(1+10000<<32)) >> 32, n
+	return ((x&low)*(100+1000000<<32) + (x>>16&low)*(1+10000<<32)) >> 32
+}
+
+// BriefReach is how many bytes Brief may look at.
+const BriefReach = 1 + 8
+
+// Brief returns the number that the first n bytes of b spell if these are a minus or none and
+// up to eight bytes of digits, perhaps with a point; ok is whether they are. b has BriefReach
+// bytes or more.
+func Brief(b []byte, n int) (v float64, ok bool) {
+	sign := int((uint32(b[0]^'-') - 1) >> 31)
+	if n -= sign; uint(n-1) > 7 {
+		return 0, false
+	}
+	x := binary.LittleEndian.Uint64(b[sign:]) ^ 0x3030303030303030
+	other := (x + 0x7676767676767676 | x) & 0x8080808080808080
+	whole := bits.TrailingZeros64(other) / 8
+	if whole >= n {
+		v = float64(int64(join(x, n)))
+	} else {
+		// The digits behind the point move to those before it.
+		before := uint64(1)<<(8*whole&63) - 1
+		if n--; n == 0 || byte(x>>(8*whole&63)) != '.'^'0' || bits.TrailingZeros64(other&(other-1))/8 <= n {
+			return 0, false
+		}
+		v = float64(int64(join(x&before|x>>8&^before, n))) / pow10[(n-whole)&15]
+	}
+	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), true
 }
 
 // quotient returns the float64 nearest to m/10ᵏ, for 0 < m and k ≤ 27: m/5ᵏ, both moved up

@@ -152,3 +152,45 @@ func TestEight(t *testing.T) {
 		}
 	}
 }
+
+// TestBrief: every text of up to four bytes of some kinds, and longer ones at random, is the
+// number that Parse finds in all of it, or none.
+func TestBrief(t *testing.T) {
+	const kinds = "0197.-+e,\n\x00\x8a\xff/:"
+	check := func(text string) (brief bool) {
+		b := []byte(text + ",123456789")
+		v, ok := Brief(b, len(text))
+		want, length, fault := Parse([]byte(text))
+		if ok && (fault != None || length != len(text) || math.Float64bits(v) != math.Float64bits(want)) {
+			t.Fatalf("%q: %v, want %v of %d bytes, fault %d", text, v, want, length, fault)
+		}
+		if plain := strings.Trim(strings.TrimPrefix(text, "-"), "0123456789."); !ok && fault == None && length == len(text) && plain == "" && len(strings.TrimPrefix(text, "-")) <= 8 {
+			t.Fatalf("%q is left out", text)
+		}
+		return ok
+	}
+	text := make([]byte, 4)
+	for length := range 5 {
+		for code := range int(math.Pow(float64(len(kinds)), float64(length))) {
+			for k := range length {
+				text[k], code = kinds[code%len(kinds)], code/len(kinds)
+			}
+			check(string(text[:length]))
+		}
+	}
+	r := rand.New(rand.NewPCG(5, 5))
+	read := 0
+	for range 100_000 {
+		text := make([]byte, 1+r.IntN(10))
+		for k := range text {
+			text[k] = byte('0' + r.IntN(10))
+		}
+		text[r.IntN(len(text))], text[0] = kinds[r.IntN(7)], kinds[r.IntN(6)]
+		if check(string(text)) {
+			read++
+		}
+	}
+	if read < 10_000 {
+		t.Errorf("%d numbers", read)
+	}
+}

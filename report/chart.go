@@ -14,11 +14,12 @@ import (
 const (
 	width, height              = 620.0, 380.0
 	left, right, top, bottom   = 78.0, 18.0, 30.0, 56.0
-	labelled                   = 150.0 // right margin of charts whose lines have names beside them
+	labelled                   = 178.0 // right margin of charts whose lines have names beside them
+	leader                     = 14.0  // length of the line from a place to its name
 	apart                      = 17.0  // between two names
 	numbersApart               = 26.0  // between two numbers of two digits in the letters of a phone
 	mostTicks                  = 6
-	textClass, softClass       = "", "soft"
+	nameClass, softClass       = "name", "soft"
 	anchorEnd, anchorMid, some = "end", "mid", "some"
 )
 
@@ -193,11 +194,12 @@ func tipped(tip string) string {
 
 // label is a name beside the end of a line.
 type label struct {
-	at   float64 // where the line ends
-	text string
+	at    float64 // where the line ends
+	class string  // of the line
+	text  string
 }
 
-// labels writes names beside the right border, none over another.
+// labels writes names beside the right border, none over another, each joined to its line.
 func (c *chart) labels(names []label) {
 	slices.SortStableFunc(names, func(a, b label) int { return -cmp(a.at, b.at) })
 	places := make([]float64, len(names))
@@ -213,7 +215,9 @@ func (c *chart) labels(names []label) {
 		last -= apart
 	}
 	for i, n := range names {
-		c.text(&c.frame, width-c.margin+6, places[i], textClass, n.text)
+		end := width - c.margin + 3
+		fmt.Fprintf(&c.frame, `<path class="%s" d="M%.1f %.1fL%.1f %.1f"/>`, n.class, end, c.y.at(n.at), end+leader, places[i]-4.5)
+		c.text(&c.frame, end+leader+4, places[i], nameClass, n.text)
 	}
 }
 

@@ -106,11 +106,12 @@ func (r *Result) coefficientPath(name string, path []*pare.Fitted, drawn int) (c
 	c.across("axis", 0)
 	classes := []string{"a", "b", "c", "d", "a dash", "b dash", "c dash", "d dash", "a dots", "c dots"}
 	var names []label
+	short := r.shortNames(order[:min(len(order), named)])
 	for i, j := range slices.Backward(order) {
 		class := "g"
 		if i < named {
 			class = classes[i%len(classes)]
-			names = append(names, label{series[j][len(xs)-1], short(r.Name(int(j)))})
+			names = append(names, label{series[j][len(xs)-1], class, short[i]})
 		}
 		c.line(class, r.Name(int(j)), xs, series[j])
 	}
@@ -121,13 +122,46 @@ func (r *Result) coefficientPath(name string, path []*pare.Fitted, drawn int) (c
 	return c, len(order), all
 }
 
-// short keeps a name within the margin beside a chart.
-func short(name string) string {
-	runes := []rune(name)
-	if len(runes) <= 17 {
+// shortNames are the names of columns, within the margin beside a chart: the beginnings of long ones, or
+// what comes behind the words that they begin with alike.
+func (r *Result) shortNames(columns []int32) []string {
+	const most = 16
+	cut := func(name string) string {
+		if runes := []rune(name); len(runes) > most {
+			return string(runes[:most-1]) + "…"
+		}
 		return name
 	}
-	return string(runes[:16]) + "…"
+	like := map[string][]string{}
+	for _, j := range columns {
+		name := r.Name(int(j))
+		like[cut(name)] = append(like[cut(name)], name)
+	}
+	short := make([]string, len(columns))
+	for i, j := range columns {
+		name := r.Name(int(j))
+		short[i] = cut(name)
+		if alike := like[short[i]]; len(alike) > 1 {
+			short[i] = cut("…" + name[commonWords(alike):])
+		}
+	}
+	return short
+}
+
+// commonWords is how long the words are that all names begin with, blanks behind them included.
+func commonWords(names []string) int {
+	n := 0
+	for k, c := range names[0] {
+		for _, other := range names[1:] {
+			if !strings.HasPrefix(other[min(k, len(other)):], string(c)) {
+				return n
+			}
+		}
+		if strings.ContainsRune(" _.-=", c) {
+			n = k + 1
+		}
+	}
+	return n
 }
 
 // supportPath draws how many columns are used.
@@ -204,6 +238,11 @@ func (r *Result) bars(name, axis string, f *pare.Fitted, scale func(int) float64
 	c := newChart(name, "The largest coefficients", [2]float64{least - pad, most + pad}, [2]float64{float64(max(len(order), 8)) - 0.4, -0.6}, labelled)
 	c.axes(ticks(least-pad, most+pad), axis, nil, "")
 	c.down("axis", 0)
+	columns := make([]int32, len(order))
+	for i, k := range order {
+		columns[i] = f.Support[k]
+	}
+	short := r.shortNames(columns)
 	for i, k := range order {
 		j := int(f.Support[k])
 		v := f.Coef[k] * scale(j)
@@ -212,7 +251,7 @@ func (r *Result) bars(name, axis string, f *pare.Fitted, scale func(int) float64
 			class = "b"
 		}
 		c.bar(class, fmt.Sprintf("%s: %+.6g", r.Name(j), v), 0, v, float64(i)-0.36, float64(i)+0.36)
-		c.text(&c.frame, width-labelled+6, c.y.at(float64(i))+4.5, textClass, short(r.Name(j)))
+		c.text(&c.frame, width-labelled+6, c.y.at(float64(i))+4.5, nameClass, short[i])
 	}
 	return c
 }

@@ -45,7 +45,7 @@ func made(t *testing.T, model pare.Model) report.Result {
 	r := report.Result{
 		Title: "pare select, " + string(model), Data: "the diabetes data & more <rows>", Version: "pare of a test", Command: "pare select 'a & b'",
 		Facts: []report.Fact{{Label: "status", Text: string(s.Status)}}, Model: model, Loss: "CV error",
-		Name:  func(j int) string { return fmt.Sprintf("<column> %d", j) },
+		Name:  func(j int) string { return fmt.Sprintf("<column> number %d of the table", j) },
 		Scale: func(int) float64 { return 1.0 / 21 },
 		Final: s.Final, Target: y, Visit: s.Evaluations, OneSE: s.OneSE, Null: s.NullValue,
 	}

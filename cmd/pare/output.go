@@ -206,6 +206,7 @@ type selectResult struct {
 	Warnings      []warning      `json:"warnings,omitempty"`
 	Seconds       selectSeconds  `json:"seconds"`
 
+	called    string // select or report
 	selection *pare.Selection
 	saved     string  // the file of the model
 	allowed   float64 // seconds of the search; 0: no limit

@@ -39,7 +39,7 @@ type reportCommand struct {
 }
 
 func (c *reportCommand) run(ctx context.Context, env environment) (result, error) {
-	c.Report = cmp.Or(c.Report, c.Output)
+	c.Report, c.called = cmp.Or(c.Report, c.Output), "report"
 	return c.selectCommand.run(ctx, env)
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ type selectCommand struct {
 	relaxedFlags
 	reportFlags
 	plotFlags
+
+	called string // report, where that is the command
 }
 
 // searchFlags say how λ is looked for.
@@ -105,6 +108,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 		return nil, d.blame(err)
 	}
 	r := c.newResult(s, d)
+	r.called = cmp.Or(c.called, "select")
 	model := r.Relaxed.kept(s.Final)
 	keep, warnings := c.keeps(model)
 	r.Warnings = append(r.Warnings, warnings...)
@@ -116,7 +120,7 @@ func (c *selectCommand) run(ctx context.Context, env environment) (result, error
 	}
 	if c.Report != "" && s.Final != nil {
 		m := material{final: s.Final, best: chosen(s), visit: s.Evaluations, oneSE: s.OneSE, least: s.Least, null: s.NullValue}
-		if err := c.writeReport(ctx, env, c.Report, "pare select", r, d, m); err != nil {
+		if err := c.writeReport(ctx, env, c.Report, "pare "+r.called, r, d, m); err != nil {
 			return nil, err
 		}
 		r.report = c.reportFlags
@@ -294,7 +298,7 @@ func pointer(v float64) *number {
 }
 
 func (r *selectResult) text(p *page) {
-	p.title("select", r.asked)
+	p.title(r.called, r.asked)
 	s := r.selection
 	if s.LogLambda == nil {
 		p.row("status", "cancelled: interrupted before the first evaluation was done")

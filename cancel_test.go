@@ -173,6 +173,62 @@ func TestCancelIsLookedFor(t *testing.T) {
 	}
 }
 
+// Passes over many rows or entries are left in the middle: there are looks in proportion to the work.
+// What has been certified by then is returned, and its gap holds; before that, an error.
+func TestCancelWithinPasses(t *testing.T) {
+	const n, p = 30_000, 12
+	source := random.SplitMix64(5)
+	rows, y := make([][]float64, n), make([]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, p)
+		for j := range rows[i] {
+			rows[i][j] = source.Uniform() - 0.5
+		}
+		y[i] = math.Copysign(1, rows[i][0]-rows[i][1]+source.Uniform()-0.5)
+	}
+	for i, dense := range []bool{true, false} {
+		x := matrixOf(t, rows, p, dense)
+		for k, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Ridge, pare.ElasticNet} {
+			if !oracle.Turn(4*i+k, 3) {
+				continue
+			}
+			c := pare.Config{Model: model, Threads: 1}
+			at := somewhere(t, x, y, c)
+			fit := func(looks int) (used int, f *pare.Fitted, err error) {
+				l := &oracle.Looks{Context: t.Context(), Left: looks}
+				f, err = pare.Fit(l, x, y, at, c)
+				return looks - l.Left, f, err
+			}
+			all, whole, err := fit(1 << 30)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if work := whole.Passes * n * p / (1 << 16); all < work {
+				t.Errorf("%s: %d looks in %d passes over %d entries", model, all, whole.Passes, n*p)
+			}
+			certified := 0
+			for looks := 0; looks < all; looks += 1 + all/12 {
+				used, f, err := fit(looks)
+				switch {
+				case used > looks+8:
+					t.Errorf("%s: cancelled at look %d of %d, %d more", model, looks, all, used-looks)
+				case errors.Is(err, context.Canceled):
+				case err != nil:
+					t.Errorf("%s: cancelled at look %d of %d: %v", model, looks, all, err)
+				default:
+					certified++
+					if f.Status == outcome.Converged && f.RelativeGap > 1e-6 || f.Objective-whole.Objective > f.Gap*(1+1e-9)+1e-12 {
+						t.Errorf("%s: cancelled at look %d of %d: %s, objective %g, gap %g; the least is %g", model, looks, all, f.Status, f.Objective, f.Gap, whole.Objective)
+					}
+				}
+			}
+			if certified == 0 && whole.Passes > 3 {
+				t.Errorf("%s: no point was returned by any cancelled fit of %d passes", model, whole.Passes)
+			}
+		}
+	}
+}
+
 // At any moment of any call, a cancel is answered within 20 ms of processor time, but one in a
 // hundred, and within 100 ms: on imdb, and on a dense column of 2²⁶ rows.
 func TestCancelIsQuick(t *testing.T) {

@@ -28,9 +28,9 @@ type engine struct {
 	team    *team.Team
 }
 
-// newEngine makes an engine that is ready to solve.
-func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
-	e, err := stated(x, y, c)
+// newEngine makes an engine that is ready to solve, for a call that ends with ctx.
+func newEngine(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*engine, error) {
+	e, err := stated(ctx, x, y, c)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +42,13 @@ func newEngine(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 
 // open makes the inner problem.
 func (e *engine) open() (err error) {
+	defer kernels.Caught(&err)
 	e.Problem, err = e.family.state(e.of)
 	return err
 }
 
 // stated makes an engine without its inner problem, of which nothing is allocated yet.
-func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
+func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if c.Model == "" {
 		c.Model = Lasso
 	}
@@ -69,6 +70,7 @@ func stated(x sparse.Matrix, y []float64, c Config) (*engine, error) {
 	if e.of.Kernels, err = c.kernels(); err != nil {
 		return nil, err
 	}
+	e.of.Kernels = e.of.Kernels.Until(ctx)
 	if !isMatrix(x) {
 		return nil, errNoMatrix()
 	}
@@ -210,13 +212,14 @@ func (e *engine) outer(spec bilevel.Spec) (inner.Outer, error) {
 }
 
 // fit solves at one λ and says where.
-func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
+func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err error) {
+	defer kernels.Caught(&err)
 	if err := e.check(logLambda); err != nil {
 		return nil, err
 	}
 	began := time.Now()
+	defer func() { e.team.Rest() }()
 	s, err := e.Solve(ctx, logLambda)
-	e.team.Rest()
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,8 @@ type Fitted struct {
 // [WeightedLasso], where +Inf excludes a column and −Inf leaves it unpenalised.
 //
 // A solve that uses up its epochs, or whose ctx ends, is returned with its true gap and a
-// status that says so. The error is an [outcome.Error] about the arguments, found before work
+// status that says so; where ctx ends before a point of large data has been certified, its error
+// is returned. Any other error is an [outcome.Error] about the arguments, found before work
 // starts: Usage for what the model does not have, Shape for lengths that do not match,
 // NonFinite or BadParameter for invalid numbers, SingleClass for a target of one class, and
 // Limit if [Config].MaxBytes is too small. [Config].MaxSupport may end a solve with Limit.
@@ -76,7 +77,8 @@ func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config)
 
 // Path solves the inner problem at one λ of grid after the other, each from the solution before
 // it; decreasing order is fastest. It yields one new result per λ, and stops after an error or,
-// when ctx ends, after a result with status Cancelled. See [Fit] for the arguments and errors.
+// when ctx ends, after a result with status Cancelled or with the error of ctx. See [Fit] for the
+// arguments and errors.
 func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c Config) iter.Seq2[*Fitted, error] {
 	return func(yield func(*Fitted, error) bool) {
 		e, leave, err := admitted(ctx, x, y, c, nil)
@@ -101,7 +103,7 @@ func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c
 // least halved. For the second λ of the elastic net it is the αmax of the Lasso. It costs a few
 // passes over X, per class. The errors are those of [Fit].
 func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
-	e, err := newEngine(x, y, c)
+	e, err := newEngine(context.Background(), x, y, c)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +122,7 @@ type Fitter struct {
 // NewFitter makes a Fitter. It keeps x, y and the slices of c, which must not change. The errors
 // are those of [Fit].
 func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
-	e, err := newEngine(x, y, c)
+	e, err := newEngine(context.Background(), x, y, c)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -69,7 +70,8 @@ const (
 // million entries, and with Config.Certify all. A status of SupportUncertified says that the
 // support is still open: the gradient is then that of the solution found, which may be far from
 // that of the exact one.
-func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*Hypergradient, error) {
+func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *Hypergradient, err error) {
+	defer kernels.Caught(&err)
 	e, leave, err := admitted(ctx, x, y, c, &v)
 	if err != nil {
 		return nil, err
@@ -81,11 +83,7 @@ func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Va
 	if err := checkSmooth(v.Loss, "a gradient"); err != nil {
 		return nil, err
 	}
-	spec, err := e.choice(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	problem, err := e.outer(spec)
+	problem, spec, err := e.validating(ctx, v)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type Job struct {
 // those of [Select].
 func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bilevel.Lanes, error) {
 	j.Config.Certify = false
-	e, err := newEngine(x, y, j.Config)
+	e, err := newEngine(context.Background(), x, y, j.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed-45b9a24c/pare/internal/inner"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -32,8 +33,9 @@ type LeftOut struct {
 // Only for models of one predictor with a penalty on columns; [Config].Certify has no effect.
 // The errors are those of [Fit], and further Limit for a support of more than 1,000 columns, and
 // BadParameter if columns of the support depend on one another.
-func LeaveOneOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (*LeftOut, error) {
-	e, err := newEngine(x, y, c)
+func LeaveOneOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (_ *LeftOut, err error) {
+	defer kernels.Caught(&err)
+	e, err := newEngine(ctx, x, y, c)
 	if err != nil {
 		return nil, err
 	}

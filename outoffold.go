@@ -84,7 +84,7 @@ func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, s
 	weights, rows := spec.Split(fold)
 	c := e.config
 	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads = weights, nil, false, false, 1
-	part, err := newEngine(e.of.X, e.of.Y, c)
+	part, err := newEngine(ctx, e.of.X, e.of.Y, c)
 	if err != nil {
 		return nil, outcome.In(fmt.Sprintf("fold %d", fold), err)
 	}

@@ -86,10 +86,10 @@ type seat struct {
 // one, and what the call has to do when it ends. v is nil for a call without validation.
 func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation) (*engine, func(), error) {
 	if c.Pool == nil || c.seat != nil {
-		e, err := newEngine(x, y, c)
+		e, err := newEngine(ctx, x, y, c)
 		return e, func() {}, err
 	}
-	e, err := stated(x, y, c)
+	e, err := stated(ctx, x, y, c)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -18,7 +18,7 @@ import (
 // Only for models of one predictor with an ℓ1 penalty and no bounds on coefficients. The errors
 // are those of [Fit].
 func Relax(ctx context.Context, x sparse.Matrix, y []float64, f *Fitted, c Config) (*Fitted, error) {
-	e, err := newEngine(x, y, c)
+	e, err := newEngine(ctx, x, y, c)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (e *engine) relax(ctx context.Context, f *Fitted) (*Fitted, error) {
 	for _, j := range f.Support {
 		free[j] = math.Inf(-1)
 	}
-	part, err := newEngine(e.of.X, e.of.Y, c)
+	part, err := newEngine(ctx, e.of.X, e.of.Y, c)
 	if err != nil {
 		return nil, err
 	}

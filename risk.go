@@ -70,7 +70,7 @@ func (v Validation) splits() string {
 func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	c := e.config
 	c.Model, c.Loss, c.Standardize, c.Method = Lasso, nil, false, Implicit // the residuals of any good fit will do
-	own, err := newEngine(e.of.X, e.of.Y, c)
+	own, err := newEngine(ctx, e.of.X, e.of.Y, c)
 	if err != nil {
 		return 0, err
 	}

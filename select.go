@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/choose"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -113,7 +114,8 @@ type SelectOptions struct {
 // stopped, Budget after MaxDuration, and Failed if an evaluation after the first fails. When ctx
 // ends there is no refit: Final is nil, and Err says so. x, y and c are those of [Fit], as are
 // the errors.
-func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (*Selection, error) {
+func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (_ *Selection, err error) {
+	defer kernels.Caught(&err)
 	certify := c.Certify
 	c.Certify = false // of gradients
 	e, leave, err := admitted(ctx, x, y, c, &o.Validation)
@@ -131,7 +133,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	dealt := e.stay(o.From, &o.Validation)
 	searching, soft := withStop(ctx, o)
 	defer soft.end()
-	t, err := e.task(searching, o)
+	t, err := e.task(ctx, searching, o)
 	if err != nil {
 		return nil, err
 	}

@@ -23,16 +23,17 @@ type task struct {
 	columns *choose.Columns // nil but for one λ per column
 }
 
-// task states the choice of λ.
-func (e *engine) task(ctx context.Context, o SelectOptions) (*task, error) {
-	t := &task{engine: e}
+// task states the choice of λ. What it makes for the call, which ends with call, may outlive the
+// search, which ends with ctx.
+func (e *engine) task(call, ctx context.Context, o SelectOptions) (t *task, err error) {
+	defer kernels.Caught(&err)
+	t = &task{engine: e}
 	single := e // what has one λ for all, or each
 	columns := e.family.form.Hyperparameters == inner.PerColumn
-	var err error
 	if columns {
 		c := e.config
 		c.Model = Lasso
-		if single, err = newEngine(e.of.X, e.of.Y, c); err != nil {
+		if single, err = newEngine(call, e.of.X, e.of.Y, c); err != nil {
 			return nil, err
 		}
 	}
@@ -187,10 +188,10 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 		return err
 	}
 	final, err := e.fit(ctx, out.LogLambda)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return err
 	}
-	if final.Status == outcome.Cancelled {
+	if err != nil || final.Status == outcome.Cancelled {
 		out.Err = &outcome.Error{Kind: outcome.Limit, Message: "the context ended before the refit at the best λ so far, so there is no model", Err: context.Cause(ctx)}
 		return nil
 	}
@@ -209,7 +210,8 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 }
 
 // startRefit makes the refit begin at what the folds' solutions at λ have in common.
-func (t *task) startRefit(ctx context.Context, logLambda []float64) error {
+func (t *task) startRefit(ctx context.Context, logLambda []float64) (err error) {
+	defer kernels.Caught(&err)
 	from, ok := t.problem.(interface {
 		Mean(ctx context.Context, logLambda []float64) ([]int32, []float64, error)
 	})

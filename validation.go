@@ -10,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/inner"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -191,12 +192,7 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 			return
 		}
 		defer leave()
-		spec, err := e.choice(ctx, v)
-		if err != nil {
-			yield(search.Evaluation{}, err)
-			return
-		}
-		problem, err := e.outer(spec)
+		problem, _, err := e.validating(ctx, v)
 		if err != nil {
 			yield(search.Evaluation{}, err)
 			return
@@ -218,6 +214,15 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 			yield(search.Evaluation{}, wrong)
 		}
 	}
+}
+
+// validating states the choice of λ by v.
+func (e *engine) validating(ctx context.Context, v Validation) (problem inner.Outer, spec bilevel.Spec, err error) {
+	defer kernels.Caught(&err)
+	if spec, err = e.choice(ctx, v); err == nil {
+		problem, err = e.outer(spec)
+	}
+	return problem, spec, err
 }
 
 // along evaluates a problem, without gradients, at one λ after the other.

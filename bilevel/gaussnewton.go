@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 // The curvature of a criterion in the λ's of one penalty, by Gauss and Newton: with C″ of
@@ -92,7 +94,8 @@ func (m *Multiclass) curvature(results []LaneResult) []float64 {
 	var group errgroup.Group
 	group.SetLimit(m.spec.Threads)
 	for k := range q {
-		group.Go(func() error {
+		group.Go(func() (err error) {
+			defer kernels.Caught(&err)
 			row := h[k*q : (k+1)*q]
 			for fold := range m.folds {
 				classes := results[fold*q : (fold+1)*q]
@@ -104,7 +107,9 @@ func (m *Multiclass) curvature(results []LaneResult) []float64 {
 			return nil
 		})
 	}
-	_ = group.Wait() // no task fails
+	if group.Wait() != nil {
+		m.k.Look() // which panics here too
+	}
 	for k := range q {
 		for l := range k {
 			h[k*q+l] = h[l*q+k]

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/team"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -91,6 +92,7 @@ func (l *Lanes) at(id LaneID) (*made, error) {
 	}
 	l.mu.Unlock()
 	m.once.Do(func() {
+		defer kernels.Caught(&m.err) // another may wait for it
 		if m.lane, m.err = l.open(id); m.err != nil && l.spec.Risk == nil {
 			m.err = outcome.In(fmt.Sprintf("fold %d", id.Fold), m.err)
 		}
@@ -166,7 +168,8 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 }
 
 // turn does some work when it is its turn, unless ctx has ended.
-func (l *Lanes) turn(ctx context.Context, work func() error) error {
+func (l *Lanes) turn(ctx context.Context, work func() error) (err error) {
+	defer kernels.Caught(&err)
 	if err := l.spec.threads.Enter(ctx); err != nil {
 		return err
 	}

@@ -238,7 +238,8 @@ func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation
 // returns the criterion, the mean over folds, and its hypergradient. When ctx
 // ends before all lanes are done it returns ctx's error; others are about λ, or of kind
 // Limit. The report is the caller's.
-func (p *Problem) Evaluate(ctx context.Context, r search.Request) (Report, error) {
+func (p *Problem) Evaluate(ctx context.Context, r search.Request) (_ Report, err error) {
+	defer kernels.Caught(&err)
 	start := time.Now()
 	request := LaneRequest{
 		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Rough: r.Rough && p.spec.Risk == nil, Curvature: p.Curvature && !r.ValueOnly,

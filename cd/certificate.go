@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -19,6 +20,7 @@ import (
 // gap. A correlation met again with the residual that it was computed from, as by the
 // first pass at another penalty, is not computed again.
 type certificate struct {
+	k      *kernels.Set
 	matrix sparse.Matrix
 	order  []int32   // place → column
 	norm   []float64 // ‖X̃_j‖ₛ, the view's
@@ -54,7 +56,7 @@ const (
 
 func (c *certificate) init(view *sparse.View) {
 	n, _ := view.Dims()
-	c.matrix = view.Matrix()
+	c.k, c.matrix = view.Kernels(), view.Matrix()
 	c.order, c.norm = c.matrix.Order(), view.Norms()
 	m := len(c.order)
 	c.bound, c.known, c.fresh = make([]float64, m), make([]bool, m), make([]int32, 0, m+1) // one more than places: see screen
@@ -91,7 +93,7 @@ func (c *certificate) forget() {
 // setResidual takes over the residual that all correlations are of.
 func (c *certificate) setResidual(residual []float64) {
 	c.met = true
-	copy(c.previous, residual)
+	c.k.Copy(c.previous, residual)
 	for k := range c.known {
 		c.known[k] = true
 	}
@@ -103,13 +105,13 @@ func (c *certificate) updateResidual(view *sparse.View, residual []float64) {
 		k := view.Kernels()
 		k.Axpy(-1, residual, c.previous)
 		if k.MaxAbs(c.previous) == 0 {
-			copy(c.previous, residual)
+			k.Copy(c.previous, residual)
 			return
 		}
 		c.screening.step(view.SizeOf(c.previous))
 	}
 	c.met = true
-	copy(c.previous, residual)
+	c.k.Copy(c.previous, residual)
 	clear(c.known)
 }
 
@@ -182,6 +184,7 @@ func (s *Solver) certify() {
 	if sol.Gap != 0 { // P₀ is 0 too where the target is constant
 		sol.RelativeGap = sol.Gap / s.fit.Null()
 	}
+	s.certified.remember(sol)
 }
 
 // isCurrent reports whether the state is already that of the point gathered, as at the

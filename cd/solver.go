@@ -65,6 +65,7 @@ type Solver struct {
 	tol         float64 // that it was asked for
 	passed      float64 // modelled cost of the last certificate
 	sol         Solution
+	certified   certified
 }
 
 // New returns a solver for a datafit.
@@ -235,7 +236,51 @@ func (s *Solver) prepare(g model.Penalty) error {
 // the status that says so, and so is the last certified point when ctx ends.
 // The error is an [outcome.Error]: BadParameter for options that cannot be, Shape for a
 // penalty of another number of columns, Limit beyond MaxSupport.
-func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) { //nolint:funlen // the loop of the engine, in the order in which it happens
+func (s *Solver) Solve(ctx context.Context, g model.Penalty, opts Options) (sol *Solution, err error) {
+	s.certified.known = false
+	var ended error
+	defer func() {
+		if ended != nil {
+			sol, err = s.fallBack(ended)
+		}
+	}()
+	defer kernels.Caught(&ended)
+	return s.solve(ctx, g, opts)
+}
+
+// certified is the last point that a solve has certified.
+type certified struct {
+	known   bool
+	sol     Solution
+	support []int32
+	coef    []float64
+}
+
+// remember takes the point over that has just been certified.
+func (c *certified) remember(sol *Solution) {
+	c.known, c.sol = true, *sol
+	c.support, c.coef = append(c.support[:0], sol.Support...), append(c.coef[:0], sol.Coef...)
+}
+
+// fallBack ends a solve that its context has ended in the middle of a pass, with the last point that
+// was certified, if there is one. Predictions and residuals are lost, and so is what the next solve
+// would have begun with.
+func (s *Solver) fallBack(ended error) (*Solution, error) {
+	c := &s.certified
+	if !c.known {
+		return nil, ended
+	}
+	effort := s.sol.Effort
+	s.sol = c.sol
+	s.sol.Support, s.sol.Coef = append(s.sol.Support[:0], c.support...), append(s.sol.Coef[:0], c.coef...)
+	s.sol.Effort, s.sol.Status = effort, outcome.Cancelled
+	if s.sol.RelativeGap <= s.tol {
+		s.sol.Status = outcome.Converged
+	}
+	return &s.sol, nil
+}
+
+func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Solution, error) { //nolint:funlen // the loop of the engine, in the order in which it happens
 	opts, err := opts.resolve()
 	if err != nil {
 		return nil, err

@@ -47,7 +47,9 @@ func (s *Solver) subsample() bool {
 	// One of every stretch of rows that have limit together: rows may come in an order.
 	stretch, reached, next := 0.0, 0.0, t.draw.Uniform()
 	t.squared = 0
+	pace := s.k.Pace()
 	for i, d := range pn.d {
+		pace.Did(1)
 		t.weights[i] = 0
 		if d == 0 {
 			continue

@@ -437,8 +437,10 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 // X̃ centred on the means of the system.
 func (s *Solver) project(cols []int32, g, out []float64) {
 	var sum float64
-	for _, v := range g {
-		sum += v
+	for from, to := range s.k.Pieces(len(g)) {
+		for _, v := range g[from:to] {
+			sum += v
+		}
 	}
 	for k, j := range cols {
 		out[k] = math.FMA(-s.store.Centre(j), sum, s.view.Dot(int(j), g))
@@ -455,8 +457,10 @@ func (s *Solver) predict(cols []int32, v, u []float64) {
 		shift = math.FMA(v[k], s.store.Centre(j)-s.view.Mean(int(j)), shift)
 	}
 	if shift != 0 {
-		for i := range u {
-			u[i] -= shift
+		for from, to := range s.k.Pieces(len(u)) {
+			for i := range u[from:to] {
+				u[from+i] -= shift
+			}
 		}
 	}
 }

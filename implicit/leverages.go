@@ -30,9 +30,10 @@ func (s *Solver) Leverages(g model.Penalty, at Point) ([]float64, error) {
 	if independent < size {
 		return nil, outcome.Errorf(outcome.BadParameter, "columns of the support depend on one another, so that no row has a leverage")
 	}
-	rows := make([]float64, n*size)
+	rows, pace := make([]float64, n*size), s.k.Pace()
 	for k, j := range at.Support {
 		index, values := s.view.Matrix().Column(int(j))
+		pace.Did(n)
 		scale, centre := s.view.Scale(int(j)), f.columns.Centre(j)
 		for i := range n {
 			rows[i*size+k] = -centre
@@ -51,6 +52,7 @@ func (s *Solver) Leverages(g model.Penalty, at Point) ([]float64, error) {
 	}
 	out := make([]float64, n)
 	for i := range out {
+		pace.Did(size * size)
 		row := rows[i*size:][:size]
 		for k := range row {
 			row[k] = (row[k] - s.k.Dot(f.l[k*size:][:k], row[:k])) / f.l[k*size+k]

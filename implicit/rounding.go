@@ -77,7 +77,9 @@ func (s *Solver) sizes() (residual, level float64) {
 		return s.size.residual, s.size.level
 	}
 	weights, y := s.view.Weights(), s.fit.Target()
+	pace := s.k.Pace()
 	for i, r := range s.state.Residual {
+		pace.Did(1)
 		weight := 1.0
 		if weights != nil {
 			weight = weights[i]

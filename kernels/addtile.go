@@ -4,7 +4,7 @@ import "math"
 
 //go:noinline
 func newAddTile(
-	loop func(x *[Lanes][]float64, y []float64, at, m, stride int, t []float64),
+	loop func(x *[Lanes][]float64, y []float64, at, m, stride int, t []float64), s *Set,
 ) func(x *[Lanes][]float64, y []float64, stride int, t []float64) {
 	return func(x *[Lanes][]float64, y []float64, stride int, t []float64) {
 		m := len(x[0])
@@ -24,6 +24,7 @@ func newAddTile(
 		raceWriteRows(t, stride, Lanes, Lanes)
 		for at := 0; at < m; at += panelBlock {
 			loop(x, y, at, min(m-at, panelBlock), stride, t)
+			s.between(m - at - panelBlock)
 		}
 	}
 }

@@ -64,6 +64,7 @@ func newBoxEpoch(loop func(e *BoxEpoch, from, to, kept int) int, s *Set) func(e 
 				if n := e.run(k); n > 0 {
 					kept = loop(e, k, k+n, kept)
 					k += n
+					s.between(len(e.Live) - k)
 					continue
 				}
 			}

@@ -56,6 +56,7 @@ func newDenseEpoch(loop func(e *DenseEpoch, from, to int) (moved int), s *Set) f
 		step := max(1, Block/(2*n)) // each column may be met twice
 		for k := 0; k < w; k += step {
 			moved += loop(e, k, min(w, k+step))
+			s.between(w - k - step)
 		}
 		return moved
 	}

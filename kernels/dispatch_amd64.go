@@ -61,7 +61,7 @@ func native() []*Set { //nolint:funlen // a table
 	// Darwin loses mask registers to signals (golang.org/issue/49233).
 	if runtime.GOOS == "darwin" ||
 		!cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512DQ, cpuid.AVX512BW, cpuid.AVX512VL) {
-		return []*Set{newSet("avx2", avx2)}
+		return []*Set{newSet("avx2", &avx2)}
 	}
 	avx512 := avx2 // indexed loops gain nothing from wide registers
 	avx512.dot = amd64.DotAVX512
@@ -84,5 +84,5 @@ func native() []*Set { //nolint:funlen // a table
 	avx512.denseEpoch = func(e *DenseEpoch, from, to int) (moved int) {
 		return amd64.DenseEpochAVX512((*amd64.DenseEpoch)(e), from, to)
 	}
-	return []*Set{newSet("avx2", avx2), newSet("avx512", avx512)}
+	return []*Set{newSet("avx2", &avx2), newSet("avx512", &avx512)}
 }

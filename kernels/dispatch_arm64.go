@@ -6,7 +6,7 @@ import "github.com/seed-45b9a24c/pare/kernels/arm64"
 
 // native lists the sets beside pure Go: every arm64 CPU has NEON.
 func native() []*Set {
-	return []*Set{newSet("neon", primitives{
+	return []*Set{newSet("neon", &primitives{
 		dot:            arm64.DotNEON,
 		axpy:           arm64.AxpyNEON,
 		scal:           arm64.ScalNEON,

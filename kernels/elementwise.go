@@ -4,7 +4,7 @@ package kernels
 // element of x.
 //
 //go:noinline
-func newElementwise(loop func(dst, x []float64)) func(dst, x []float64) {
+func newElementwise(loop func(dst, x []float64), s *Set) func(dst, x []float64) {
 	return func(dst, x []float64) {
 		if len(dst) != len(x) {
 			panic("kernels: lengths of dst and x differ")
@@ -18,6 +18,7 @@ func newElementwise(loop func(dst, x []float64)) func(dst, x []float64) {
 			n := min(len(x), Block)
 			loop(dst[:n], x[:n])
 			dst, x = dst[n:], x[n:]
+			s.between(len(x))
 		}
 	}
 }

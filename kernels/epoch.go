@@ -55,6 +55,7 @@ func newEpoch(loop func(e *Epoch, from, to int) (updated int), s *Set) func(e *E
 				if n := e.run(k); n > 0 {
 					updated += loop(e, k, k+n)
 					k += n
+					s.between(w - k)
 					continue
 				}
 			}

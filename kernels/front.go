@@ -43,34 +43,32 @@ type primitives struct {
 // the last of three slices out of the registers. The functions are kept from
 // being inlined here: in a closure that was inlined with its function, calls are
 // no longer inlined themselves.
-func newSet(name string, p primitives) *Set {
-	s := &Set{
-		Name:           name,
-		Dot:            newDot(p.dot),
-		Axpy:           newAxpy(p.axpy),
-		Scal:           newScal(p.scal),
-		Asum:           newAsum(p.asum),
-		MaxAbs:         newMaxAbs(p.maxAbs),
-		DotIndexed:     newDotIndexed(p.dotIndexed),
-		AxpyIndexed:    newAxpyIndexed(p.axpyIndexed),
-		DotLanes:       newDotLanes(p.dotLanes),
-		DotLanesMasked: newDotLanesMasked(p.dotLanesMasked),
-		AxpyLanes:      newAxpyLanes(p.axpyLanes),
-		DotSingle:      newDotSingle(p.dotSingle),
-		AxpySingle:     newAxpySingle(p.axpySingle),
-		SubPanel:       newSubPanel(p.subPanel),
-		SubTile:        newSubTile(p.subTile),
-		SolveTile:      newSolveTile(p.solveTile),
-		AddTile:        newAddTile(p.addTile),
-		Exp:            newElementwise(p.exp),
-		Log1pExp:       newElementwise(p.log1pExp),
-		Sigmoid:        newElementwise(p.sigmoid),
-	}
+func newSet(name string, p *primitives) *Set {
+	s := &Set{Name: name, loops: p}
+	s.Dot = newDot(p.dot, s)
+	s.Axpy = newAxpy(p.axpy, s)
+	s.Scal = newScal(p.scal, s)
+	s.Asum = newAsum(p.asum, s)
+	s.MaxAbs = newMaxAbs(p.maxAbs, s)
+	s.DotIndexed = newDotIndexed(p.dotIndexed, s)
+	s.AxpyIndexed = newAxpyIndexed(p.axpyIndexed, s)
+	s.DotLanes = newDotLanes(p.dotLanes, s)
+	s.DotLanesMasked = newDotLanesMasked(p.dotLanesMasked, s)
+	s.AxpyLanes = newAxpyLanes(p.axpyLanes, s)
+	s.DotSingle = newDotSingle(p.dotSingle, s)
+	s.AxpySingle = newAxpySingle(p.axpySingle, s)
+	s.SubPanel = newSubPanel(p.subPanel, s)
+	s.SubTile = newSubTile(p.subTile, s)
+	s.SolveTile = newSolveTile(p.solveTile)
+	s.AddTile = newAddTile(p.addTile, s)
+	s.Exp = newElementwise(p.exp, s)
+	s.Log1pExp = newElementwise(p.log1pExp, s)
+	s.Sigmoid = newElementwise(p.sigmoid, s)
 	s.Nrm2 = newNrm2(s)
 	s.DotColumns = newDotColumns(p.dotSpans, s)
 	s.DotSpans = newDotSpans(p.dotSpans, s)
 	s.AxpySpans = newAxpySpans(p.axpySpans, s)
-	s.Moments = newMoments(p.moments, p.columnMoments)
+	s.Moments = newMoments(p.moments, p.columnMoments, s)
 	s.Epoch = newEpoch(p.epoch, s)
 	s.GramEpoch = newGramEpoch(p.gramEpoch, s)
 	s.DenseEpoch = newDenseEpoch(p.denseEpoch, s)
@@ -79,7 +77,7 @@ func newSet(name string, p primitives) *Set {
 }
 
 //go:noinline
-func newDot(loop func(x, y []float64) float64) func(x, y []float64) float64 {
+func newDot(loop func(x, y []float64) float64, s *Set) func(x, y []float64) float64 {
 	return func(x, y []float64) float64 {
 		if len(x) != len(y) {
 			panic("kernels: Dot: lengths of x and y differ")
@@ -94,13 +92,14 @@ func newDot(loop func(x, y []float64) float64) func(x, y []float64) float64 {
 			n := min(len(x), Block)
 			sum += loop(x[:n], y[:n])
 			x, y = x[n:], y[n:]
+			s.between(len(x))
 		}
 		return sum
 	}
 }
 
 //go:noinline
-func newAxpy(loop func(a float64, x, y []float64)) func(a float64, x, y []float64) {
+func newAxpy(loop func(a float64, x, y []float64), s *Set) func(a float64, x, y []float64) {
 	return func(a float64, x, y []float64) {
 		if len(x) != len(y) {
 			panic("kernels: Axpy: lengths of x and y differ")
@@ -118,24 +117,26 @@ func newAxpy(loop func(a float64, x, y []float64)) func(a float64, x, y []float6
 			n := min(len(x), Block)
 			loop(a, x[:n], y[:n])
 			x, y = x[n:], y[n:]
+			s.between(len(x))
 		}
 	}
 }
 
 //go:noinline
-func newScal(loop func(a float64, x []float64)) func(a float64, x []float64) {
+func newScal(loop func(a float64, x []float64), s *Set) func(a float64, x []float64) {
 	return func(a float64, x []float64) {
 		raceWrite(x)
 		for len(x) > 0 {
 			n := min(len(x), Block)
 			loop(a, x[:n])
 			x = x[n:]
+			s.between(len(x))
 		}
 	}
 }
 
 //go:noinline
-func newAsum(loop func(x []float64) float64) func(x []float64) float64 {
+func newAsum(loop func(x []float64) float64, s *Set) func(x []float64) float64 {
 	return func(x []float64) float64 {
 		raceRead(x)
 		var sum float64
@@ -143,13 +144,14 @@ func newAsum(loop func(x []float64) float64) func(x []float64) float64 {
 			n := min(len(x), Block)
 			sum += loop(x[:n])
 			x = x[n:]
+			s.between(len(x))
 		}
 		return sum
 	}
 }
 
 //go:noinline
-func newMaxAbs(loop func(x []float64) float64) func(x []float64) float64 {
+func newMaxAbs(loop func(x []float64) float64, s *Set) func(x []float64) float64 {
 	return func(x []float64) float64 {
 		raceRead(x)
 		var m float64
@@ -157,6 +159,7 @@ func newMaxAbs(loop func(x []float64) float64) func(x []float64) float64 {
 			n := min(len(x), Block)
 			m = max(m, loop(x[:n])) // the builtin max keeps NaN
 			x = x[n:]
+			s.between(len(x))
 		}
 		return m
 	}
@@ -175,7 +178,7 @@ func newNrm2(s *Set) func(x []float64) float64 {
 		if largest == 0 || math.IsInf(largest, 1) || math.IsNaN(largest) {
 			return largest
 		}
-		return nrm2Scaled(x, largest)
+		return s.nrm2Scaled(x, largest)
 	}
 }
 
@@ -183,7 +186,7 @@ func newNrm2(s *Set) func(x []float64) float64 {
 // rare, so that all sets share it, and has a large frame, so that it is apart.
 //
 //go:noinline
-func nrm2Scaled(x []float64, largest float64) float64 {
+func (s *Set) nrm2Scaled(x []float64, largest float64) float64 {
 	_, exponent := math.Frexp(largest)
 	var scaled [Block]float64
 	var sum float64
@@ -194,13 +197,14 @@ func nrm2Scaled(x []float64, largest float64) float64 {
 		}
 		sum += dotGo(scaled[:n], scaled[:n])
 		x = x[n:]
+		s.between(len(x))
 	}
 	return math.Ldexp(math.Sqrt(sum), exponent)
 }
 
 //go:noinline
 func newDotIndexed(
-	loop func(values []float64, rows []int32, y []float64) float64,
+	loop func(values []float64, rows []int32, y []float64) float64, s *Set,
 ) func(values []float64, rows []int32, y []float64) float64 {
 	return func(values []float64, rows []int32, y []float64) float64 {
 		if len(values) != len(rows) {
@@ -217,6 +221,7 @@ func newDotIndexed(
 			n := min(len(rows), Block)
 			sum += loop(values[:n], rows[:n], y)
 			values, rows = values[n:], rows[n:]
+			s.between(len(rows))
 		}
 		return sum
 	}
@@ -224,7 +229,7 @@ func newDotIndexed(
 
 //go:noinline
 func newAxpyIndexed(
-	loop func(a float64, values []float64, rows []int32, y []float64),
+	loop func(a float64, values []float64, rows []int32, y []float64), s *Set,
 ) func(a float64, values []float64, rows []int32, y []float64) {
 	return func(a float64, values []float64, rows []int32, y []float64) {
 		if len(values) != len(rows) {
@@ -244,6 +249,7 @@ func newAxpyIndexed(
 			n := min(len(rows), Block)
 			loop(a, values[:n], rows[:n], y)
 			values, rows = values[n:], rows[n:]
+			s.between(len(rows))
 		}
 	}
 }
@@ -300,6 +306,7 @@ func dotSpans(
 			done++
 		}
 		from, to, out = from[done:], to[done:], out[done:]
+		s.between(len(out))
 	}
 }
 
@@ -326,6 +333,7 @@ func newAxpySpans(
 				done++
 			}
 			a, from, to = a[done:], from[done:], to[done:]
+			s.between(len(a))
 		}
 	}
 }

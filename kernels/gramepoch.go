@@ -61,6 +61,7 @@ func newGramEpoch(
 			next, n := loop(e, k, min(w, k+Block), max(1, Block/m))
 			moved += n
 			k = next
+			s.between(w - k)
 		}
 		return moved
 	}

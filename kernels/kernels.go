@@ -1,6 +1,7 @@
 package kernels
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -113,6 +114,9 @@ type Set struct {
 	// machine over the samples listed in Live; see type BoxEpoch. It returns how many
 	// are still worth visiting: Live[:kept].
 	BoxEpoch func(e *BoxEpoch) (kept int)
+
+	loops *primitives
+	ctx   context.Context // see [Set.Until]; nil: none
 }
 
 // EnvVar is the environment variable that [Active] reads.
@@ -123,7 +127,7 @@ const EnvVar = "PARE_KERNELS"
 func Available() []*Set { return slices.Clone(sets()) }
 
 var sets = sync.OnceValue(func() []*Set {
-	return append([]*Set{newSet("purego", pureGo)}, native()...)
+	return append([]*Set{newSet("purego", &pureGo)}, native()...)
 })
 
 // Named returns an available set by name. The error is an [*UnknownSetError].

@@ -8,7 +8,7 @@ const Lanes = 8
 
 //go:noinline
 func newDotLanes(
-	loop func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64),
+	loop func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64), s *Set,
 ) func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64) {
 	return func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64) {
 		if len(values) != len(rows) {
@@ -29,6 +29,7 @@ func newDotLanes(
 				sum[l] += out[l]
 			}
 			values, rows = values[n:], rows[n:]
+			s.between(len(rows))
 		}
 		*out = sum
 	}
@@ -36,7 +37,7 @@ func newDotLanes(
 
 //go:noinline
 func newDotLanesMasked(
-	loop func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64),
+	loop func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64), s *Set,
 ) func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64) {
 	return func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64) {
 		if len(values) != len(rows) {
@@ -56,6 +57,7 @@ func newDotLanesMasked(
 				sum[l] += out[l]
 			}
 			values, rows = values[n:], rows[n:]
+			s.between(len(rows))
 		}
 		*out = sum
 	}
@@ -63,7 +65,7 @@ func newDotLanesMasked(
 
 //go:noinline
 func newAxpyLanes(
-	loop func(a *[Lanes]float64, values []float64, rows []int32, y []float64),
+	loop func(a *[Lanes]float64, values []float64, rows []int32, y []float64), s *Set,
 ) func(a *[Lanes]float64, values []float64, rows []int32, y []float64) {
 	return func(a *[Lanes]float64, values []float64, rows []int32, y []float64) {
 		if len(values) != len(rows) {
@@ -79,6 +81,7 @@ func newAxpyLanes(
 			n := min(len(rows), Block)
 			loop(a, values[:n], rows[:n], y)
 			values, rows = values[n:], rows[n:]
+			s.between(len(rows))
 		}
 	}
 }

@@ -8,7 +8,7 @@ import "math"
 //go:noinline
 func newMoments(
 	loop func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) (done int),
-	column func(rows []int32, values, pairs []float64) (square, sum, dot float64),
+	column func(rows []int32, values, pairs []float64) (square, sum, dot float64), s *Set,
 ) func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) {
 	return func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) {
 		if len(squares) != len(sums) || len(squares) != len(dots) || len(colPtr) != len(dots)+1 {
@@ -36,16 +36,17 @@ func newMoments(
 			n := min(len(dots), Block)
 			done := loop(colPtr[:n+1], rows, values, pairs, squares[:n], sums[:n], dots[:n])
 			if i, j, long := beyond(colPtr[:n], colPtr[1:n+1], done, rows); long {
-				squares[done], sums[done], dots[done] = longMoments(column, rows[i:j], values[i:j], pairs)
+				squares[done], sums[done], dots[done] = s.longMoments(column, rows[i:j], values[i:j], pairs)
 				done++
 			}
 			colPtr, squares, sums, dots = colPtr[done:], squares[done:], sums[done:], dots[done:]
+			s.between(len(dots))
 		}
 	}
 }
 
 // longMoments takes a column of more than a block.
-func longMoments(
+func (s *Set) longMoments(
 	column func(rows []int32, values, pairs []float64) (square, sum, dot float64), rows []int32, values, pairs []float64,
 ) (square, sum, dot float64) {
 	for len(rows) > 0 {
@@ -53,6 +54,7 @@ func longMoments(
 		a, b, c := column(rows[:n], values[:n], pairs)
 		square, sum, dot = square+a, sum+b, dot+c
 		rows, values = rows[n:], values[n:]
+		s.between(len(rows))
 	}
 	return square, sum, dot
 }

@@ -12,7 +12,7 @@ func rowsFit(v []float64, stride, rows, width int) bool {
 
 //go:noinline
 func newSubPanel(
-	loop func(x, y []float64, stride int, t []float64),
+	loop func(x, y []float64, stride int, t []float64), s *Set,
 ) func(x, y []float64, stride int, t []float64) {
 	return func(x, y []float64, stride int, t []float64) {
 		if stride < Lanes {
@@ -27,6 +27,7 @@ func newSubPanel(
 		for len(x) > panelBlock {
 			loop(x[:panelBlock], y, stride, t)
 			x, y = x[panelBlock:], y[panelBlock*stride:]
+			s.between(len(x))
 		}
 		if len(x) > 0 {
 			loop(x, y, stride, t)
@@ -39,7 +40,7 @@ const panelBlock = Block / Lanes
 
 //go:noinline
 func newSubTile(
-	loop func(x, y []float64, stride, m int, t []float64),
+	loop func(x, y []float64, stride, m int, t []float64), s *Set,
 ) func(x, y []float64, stride, m int, t []float64) {
 	return func(x, y []float64, stride, m int, t []float64) {
 		if m < 0 || stride < Lanes {
@@ -54,6 +55,7 @@ func newSubTile(
 		for ; m > panelBlock; m -= panelBlock {
 			loop(x, y, stride, panelBlock, t)
 			x, y = x[panelBlock:], y[panelBlock*stride:]
+			s.between(m)
 		}
 		if m > 0 {
 			loop(x, y, stride, m, t)

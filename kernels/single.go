@@ -7,7 +7,7 @@ import "math"
 // 64 bits: the bits are those of the 64-bit kernel on the widened numbers.
 
 //go:noinline
-func newDotSingle(loop func(x []float32, y []float64) float64) func(x []float32, y []float64) float64 {
+func newDotSingle(loop func(x []float32, y []float64) float64, s *Set) func(x []float32, y []float64) float64 {
 	return func(x []float32, y []float64) float64 {
 		if len(x) != len(y) {
 			panic("kernels: DotSingle: lengths of x and y differ")
@@ -19,13 +19,14 @@ func newDotSingle(loop func(x []float32, y []float64) float64) func(x []float32,
 			n := min(len(x), Block)
 			sum += loop(x[:n], y[:n])
 			x, y = x[n:], y[n:]
+			s.between(len(x))
 		}
 		return sum
 	}
 }
 
 //go:noinline
-func newAxpySingle(loop func(a float64, x []float32, y []float64)) func(a float64, x []float32, y []float64) {
+func newAxpySingle(loop func(a float64, x []float32, y []float64), s *Set) func(a float64, x []float32, y []float64) {
 	return func(a float64, x []float32, y []float64) {
 		if len(x) != len(y) {
 			panic("kernels: AxpySingle: lengths of x and y differ")
@@ -36,6 +37,7 @@ func newAxpySingle(loop func(a float64, x []float32, y []float64)) func(a float6
 			n := min(len(x), Block)
 			loop(a, x[:n], y[:n])
 			x, y = x[n:], y[n:]
+			s.between(len(x))
 		}
 	}
 }

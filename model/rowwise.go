@@ -1,8 +1,10 @@
 package model
 
 import (
+	"errors"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -61,8 +63,13 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
 	}
-	if err := loss.CheckTarget(l, y); err != nil {
-		return nil, err
+	for from, to := range view.Kernels().Pieces(n) {
+		if err := loss.CheckTarget(l, y[from:to]); err != nil {
+			if at, ok := errors.AsType[*outcome.Error](err); ok {
+				at.Row += from
+			}
+			return nil, err
+		}
 	}
 	l, err := loss.Bind(l, y, view.Weights(), view.Centred())
 	if err != nil {
@@ -141,7 +148,7 @@ func (f *Rowwise) Steepest(s *State) float64 {
 	if bound, ok := f.loss.Smoothness(); ok {
 		return bound
 	}
-	f.loss.Curvature(f.view.Kernels(), f.y, s.Prediction, s.scratch)
+	f.byPieces(f.loss.Curvature, s, s.scratch)
 	if weights := f.view.Weights(); weights != nil {
 		for i, s0 := range weights {
 			if s0 == 0 {
@@ -154,8 +161,9 @@ func (f *Rowwise) Steepest(s *State) float64 {
 
 // Fit implements [Datafit].
 func (f *Rowwise) Fit(cols []int32, b []float64, s *State) {
-	clear(s.Linear)
-	copy(s.Linear, f.offset)
+	k := f.view.Kernels()
+	k.Clear(s.Linear)
+	k.Copy(s.Linear, f.offset)
 	f.view.AddColumns(cols, b, s.Linear)
 	f.Move(s, s)
 }
@@ -171,16 +179,19 @@ func (f *Rowwise) Move(from, to *State) {
 		to.Intercept = 0
 		f.respond(to)
 	}
-	f.loss.Value(f.view.Kernels(), f.y, to.Prediction, to.scratch)
+	f.byPieces(f.loss.Value, to, to.scratch)
 	to.Loss = f.mean(to.scratch)
 }
 
 // respond sets predictions and residuals for the intercept at hand.
 func (f *Rowwise) respond(s *State) {
-	for i, v := range s.Linear {
-		s.Prediction[i] = v + s.Intercept
+	k := f.view.Kernels()
+	for from, to := range k.Pieces(len(f.y)) {
+		for i, v := range s.Linear[from:to] {
+			s.Prediction[from+i] = v + s.Intercept
+		}
+		f.loss.Slope(k, f.y[from:to], s.Prediction[from:to], s.Residual[from:to])
 	}
-	f.loss.Slope(f.view.Kernels(), f.y, s.Prediction, s.Residual)
 	f.view.Weigh(s.Residual, s.Weighted)
 }
 
@@ -234,13 +245,15 @@ func (f *Rowwise) step(s *State) float64 {
 	}
 	k := f.view.Kernels()
 	var slope float64
-	for _, v := range s.Weighted {
-		slope += v
+	for from, to := range k.Pieces(len(s.Weighted)) {
+		for _, v := range s.Weighted[from:to] {
+			slope += v
+		}
 	}
 	if math.Abs(slope) <= interceptTol*k.Asum(s.Weighted) {
 		return 0
 	}
-	f.loss.Curvature(k, f.y, s.Prediction, s.scratch)
+	f.byPieces(f.loss.Curvature, s, s.scratch)
 	step := math.Abs(slope / (f.mean(s.scratch) * f.view.Total()))
 	if math.IsNaN(step) {
 		step = math.Inf(1)
@@ -253,7 +266,9 @@ func (f *Rowwise) step(s *State) float64 {
 // stays in the domain of any loss where an entry moves towards 0.
 func (f *Rowwise) rebalance(s *State) {
 	var plus, minus float64
+	pace := f.view.Kernels().Pace()
 	for _, v := range s.Weighted {
+		pace.Did(1)
 		if v > 0 {
 			plus += v
 		} else {
@@ -269,9 +284,18 @@ func (f *Rowwise) rebalance(s *State) {
 		return
 	}
 	for i, r := range s.Residual {
+		pace.Did(1)
 		s.Residual[i] = r * s.balance[loss.Side(r)]
 	}
 	f.view.Weigh(s.Residual, s.Weighted)
+}
+
+// byPieces has a function of rows set out at the predictions of a state.
+func (f *Rowwise) byPieces(of func(k *kernels.Set, y, m, out []float64), s *State, out []float64) {
+	k := f.view.Kernels()
+	for from, to := range k.Pieces(len(f.y)) {
+		of(k, f.y[from:to], s.Prediction[from:to], out[from:to])
+	}
 }
 
 // mean returns Σ sᵢuᵢ/N for u ≥ 0.
@@ -285,13 +309,13 @@ func (f *Rowwise) mean(u []float64) float64 {
 
 // Curvature implements [Curved].
 func (f *Rowwise) Curvature(s *State, d []float64) {
-	f.loss.Curvature(f.view.Kernels(), f.y, s.Prediction, d)
+	f.byPieces(f.loss.Curvature, s, d)
 	f.view.Weigh(d, d)
 }
 
 // Third implements [Curved].
 func (f *Rowwise) Third(s *State, d []float64) {
-	f.loss.Third(f.view.Kernels(), f.y, s.Prediction, d)
+	f.byPieces(f.loss.Third, s, d)
 	f.view.Weigh(d, d)
 }
 
@@ -305,7 +329,7 @@ func (f *Rowwise) Dampen(s *State, share float64, d []float64) {
 	concordance, _ := f.loss.Concordance()
 	switch {
 	case ok:
-		majorised.Majorant(f.view.Kernels(), f.y, s.Prediction, p)
+		f.byPieces(majorised.Majorant, s, p)
 	default:
 		for i, r := range s.Residual {
 			p[i] = float64(concordance * math.Abs(r))
@@ -335,14 +359,17 @@ func (f *Rowwise) divergence(s *State, scale float64) float64 {
 	case scale == 0: // ℓ(y, m) + ℓ*(y, 0), and inf ℓ = 0
 		return s.Loss
 	}
-	f.loss.Divergence(f.view.Kernels(), f.y, s.Prediction, loss.Dual{Slope: s.Residual, Scale: scale, Balance: s.balance}, s.scratch)
-	weights := f.view.Weights()
+	k, weights := f.view.Kernels(), f.view.Weights()
 	var sum float64
-	for i, term := range s.scratch {
-		if weights != nil {
-			term = float64(term * weights[i])
+	for from, to := range k.Pieces(len(f.y)) {
+		at, terms := loss.Dual{Slope: s.Residual[from:to], Scale: scale, Balance: s.balance}, s.scratch[from:to]
+		f.loss.Divergence(k, f.y[from:to], s.Prediction[from:to], at, terms)
+		for i, term := range terms {
+			if weights != nil {
+				term = float64(term * weights[from+i])
+			}
+			sum += term
 		}
-		sum += term
 	}
 	return max(0, sum) / f.view.Total()
 }

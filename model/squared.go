@@ -32,7 +32,9 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
 	}
+	pace := view.Kernels().Pace()
 	for i, t := range y {
+		pace.Did(1)
 		if math.IsNaN(t) || math.IsInf(t, 0) {
 			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the target is not finite"}
 		}
@@ -80,8 +82,11 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	if f.view.Centred() {
 		origin = f.rest[f.first]
 	}
-	for i, t := range f.rest {
-		r[i] = t - origin
+	pieces := f.view.Kernels().Pieces(len(r))
+	for from, to := range pieces {
+		for i, t := range f.rest[from:to] {
+			r[from+i] = t - origin
+		}
 	}
 	for k := range b {
 		b[k] = -b[k]
@@ -96,12 +101,16 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	// The mean is taken of what is left above one entry, so that residuals that are
 	// all the same become exactly zero.
 	base := r[f.first]
-	for i := range r {
-		r[i] -= base
+	for from, to := range pieces {
+		for i := range r[from:to] {
+			r[from+i] -= base
+		}
 	}
 	mean := f.view.MeanOf(r)
-	for i := range r {
-		r[i] -= mean
+	for from, to := range pieces {
+		for i := range r[from:to] {
+			r[from+i] -= mean
+		}
 	}
 	return origin + base + mean
 }
@@ -118,8 +127,10 @@ func (f *Squared) Fit(cols []int32, b []float64, s *State) {
 	f.view.Weigh(s.Residual, s.Weighted)
 	s.square = f.view.Kernels().Dot(s.Residual, s.Weighted)
 	s.Loss = s.square / (2 * f.view.Total())
-	for i, r := range s.Residual {
-		s.Prediction[i] = f.y[i] - r
+	for from, to := range f.view.Kernels().Pieces(len(f.y)) {
+		for i, r := range s.Residual[from:to] {
+			s.Prediction[from+i] = f.y[from+i] - r
+		}
 	}
 }
 

@@ -3,14 +3,14 @@ package sparse
 import (
 	"math"
 	"slices"
-	"sync"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // moments are what a view knows of its columns: written once.
 type moments struct {
-	once    sync.Once
+	once    once
 	means   []float64 // x̄, nil: not centred
 	norms   []float64 // ‖X̃_j‖ₛ
 	placed  []float64 // the same in storage order
@@ -163,10 +163,12 @@ func (v *View) sums(u, out, squares, sums []float64) {
 		return
 	}
 	pairs := make([]float64, 2*v.n)
-	for i, s := range v.weights {
-		pairs[2*i] = s
-		if u != nil {
-			pairs[2*i+1] = u[i]
+	for from, to := range v.k.Pieces(v.n) {
+		for i := from; i < to; i++ {
+			pairs[2*i] = v.weights[i]
+			if u != nil {
+				pairs[2*i+1] = u[i]
+			}
 		}
 	}
 	if u == nil {
@@ -186,17 +188,19 @@ func (v *View) sumsByColumn(u, out, squares, sums []float64) {
 	for k, j := range v.x.Order() {
 		rows, values := v.x.Column(int(j))
 		if v.weights == nil {
-			squares[k], sums[k] = sumOfSquares(values), sum(values)
+			squares[k], sums[k] = sumOfSquares(v.k, values), sum(v.k, values)
 		} else {
 			part := weighted[:len(values)]
-			for e, value := range values {
-				i := e
-				if rows != nil {
-					i = int(rows[e])
+			for from, to := range v.k.Pieces(len(values)) {
+				for e := from; e < to; e++ {
+					i := e
+					if rows != nil {
+						i = int(rows[e])
+					}
+					part[e] = v.weights[i] * values[e]
 				}
-				part[e] = v.weights[i] * value
 			}
-			squares[k], sums[k] = v.k.Dot(values, part), sum(part)
+			squares[k], sums[k] = v.k.Dot(values, part), sum(v.k, part)
 		}
 		if u != nil {
 			out[k] = v.Dot(int(j), u)
@@ -233,7 +237,9 @@ func (v *View) constant(rows []int32, values []float64) (value float64, ok bool)
 func (v *View) spread(j int, mean float64) float64 {
 	rows, values := v.x.Column(j)
 	var sum, seen float64
+	pace := v.k.Pace()
 	for k, x := range values {
+		pace.Did(1)
 		s, d := 1.0, x-mean
 		if v.weights != nil {
 			i := k
@@ -253,27 +259,33 @@ func (v *View) spread(j int, mean float64) float64 {
 }
 
 // sum returns Σx, in four partial sums that do not wait for one another.
-func sum(x []float64) float64 {
+func sum(k *kernels.Set, x []float64) float64 {
 	var a, b, c, d float64
-	for len(x) >= 4 {
-		a, b, c, d = a+x[0], b+x[1], c+x[2], d+x[3]
-		x = x[4:]
-	}
-	for _, v := range x {
-		a += v
+	for from, to := range k.Pieces(len(x)) { // all but the last of a multiple of four
+		x := x[from:to]
+		for len(x) >= 4 {
+			a, b, c, d = a+x[0], b+x[1], c+x[2], d+x[3]
+			x = x[4:]
+		}
+		for _, v := range x {
+			a += v
+		}
 	}
 	return (a + b) + (c + d)
 }
 
 // sumOfSquares returns Σx², likewise.
-func sumOfSquares(x []float64) float64 {
+func sumOfSquares(k *kernels.Set, x []float64) float64 {
 	var a, b, c, d float64
-	for len(x) >= 4 {
-		a, b, c, d = math.FMA(x[0], x[0], a), math.FMA(x[1], x[1], b), math.FMA(x[2], x[2], c), math.FMA(x[3], x[3], d)
-		x = x[4:]
-	}
-	for _, v := range x {
-		a = math.FMA(v, v, a)
+	for from, to := range k.Pieces(len(x)) {
+		x := x[from:to]
+		for len(x) >= 4 {
+			a, b, c, d = math.FMA(x[0], x[0], a), math.FMA(x[1], x[1], b), math.FMA(x[2], x[2], c), math.FMA(x[3], x[3], d)
+			x = x[4:]
+		}
+		for _, v := range x {
+			a = math.FMA(v, v, a)
+		}
 	}
 	return (a + b) + (c + d)
 }

@@ -2,10 +2,12 @@ package sparse_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -138,5 +140,53 @@ func TestNormsInStorageOrder(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What a matrix keeps for all its views is made anew where the call that was making it has ended
+// in the middle.
+func TestMomentsAfterACancel(t *testing.T) {
+	n := 3 << 16
+	column := make([]float64, 2*n)
+	for i := range column {
+		column[i] = math.Sin(float64(i))
+	}
+	k := kernels.Available()[0]
+	matrix := func() sparse.Matrix {
+		x, err := sparse.NewDense(n, 2, column)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sparse.Compressed(x)
+	}
+	weights := slices.Repeat([]float64{1}, n)
+	want, err := sparse.NewView(k, matrix(), weights, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := matrix()
+	for looks := 0; ; looks++ {
+		l := &oracle.Looks{Context: t.Context(), Left: looks}
+		var ended error
+		func() {
+			defer kernels.Caught(&ended)
+			_, err = sparse.NewView(k.Until(l), x, weights, true)
+		}()
+		if ended == nil {
+			if err != nil || looks == 0 {
+				t.Fatalf("after %d looks: %v", looks, err)
+			}
+			break
+		}
+		got, err := sparse.NewView(k, x, weights, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range 2 {
+			if got.Norm(j) != want.Norm(j) || got.Mean(j) != want.Mean(j) {
+				t.Fatalf("ended after %d looks: norm %g, mean %g, want %g and %g", looks, got.Norm(j), got.Mean(j), want.Norm(j), want.Mean(j))
+			}
+		}
+		x = matrix()
 	}
 }

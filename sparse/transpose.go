@@ -1,13 +1,10 @@
 package sparse
 
-import (
-	"slices"
-	"sync"
-)
+import "slices"
 
 // transposed is the transpose of a matrix once it has been asked for.
 type transposed struct {
-	once   sync.Once
+	once   once
 	matrix Matrix
 }
 

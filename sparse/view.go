@@ -59,15 +59,18 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 }
 
 func (v *View) setWeights(weights []float64) error {
-	if err := CheckWeights(weights, v.n); err != nil {
+	if err := checkWeights(v.k, weights, v.n); err != nil {
 		return err
 	}
-	v.weights = slices.Clone(weights)
+	v.weights = make([]float64, len(weights))
 	v.total, v.positive = 0, 0
-	for _, s := range weights {
-		v.total += s
-		if s > 0 {
-			v.positive++
+	for from, to := range v.k.Pieces(len(weights)) {
+		for i, s := range weights[from:to] {
+			v.weights[from+i] = s
+			v.total += s
+			if s > 0 {
+				v.positive++
+			}
 		}
 	}
 	return nil
@@ -76,7 +79,9 @@ func (v *View) setWeights(weights []float64) error {
 // CheckWeights returns the error of row weights for n rows that are not finite, are
 // negative, sum to more than a number can hold, or are too few or too many. nil
 // stands for a weight of 1 each.
-func CheckWeights(weights []float64, n int) error {
+func CheckWeights(weights []float64, n int) error { return checkWeights(new(kernels.Set), weights, n) }
+
+func checkWeights(k *kernels.Set, weights []float64, n int) error {
 	if weights == nil {
 		return nil
 	}
@@ -84,7 +89,9 @@ func CheckWeights(weights []float64, n int) error {
 		return outcome.Errorf(outcome.Shape, "%d row weights for %d rows", len(weights), n)
 	}
 	var total float64
+	pace := k.Pace()
 	for i, s := range weights {
+		pace.Did(1)
 		if !(s >= 0) || math.IsInf(s, 1) {
 			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: "a row weight must be finite and not negative"}
 		}
@@ -238,7 +245,7 @@ func (v *View) Square(j int) float64 {
 // MeanOf returns Σ sᵢuᵢ / N of a vector over the rows.
 func (v *View) MeanOf(u []float64) float64 {
 	if v.weights == nil {
-		return sum(u) / v.total
+		return sum(v.k, u) / v.total
 	}
 	return v.k.Dot(u, v.weights) / v.total
 }
@@ -247,11 +254,15 @@ func (v *View) MeanOf(u []float64) float64 {
 // weights it copies u. out may be u.
 func (v *View) Weigh(u, out []float64) {
 	if v.weights == nil {
-		copy(out, u)
+		if len(u) > 0 && &u[0] != &out[0] {
+			v.k.Copy(out, u)
+		}
 		return
 	}
-	for i, s := range v.weights {
-		out[i] = s * u[i]
+	for from, to := range v.k.Pieces(v.n) {
+		for i, s := range v.weights[from:to] {
+			out[from+i] = s * u[from+i]
+		}
 	}
 }
 
@@ -260,8 +271,10 @@ func (v *View) SizeOf(u []float64) (square, largest float64) {
 	if v.all != nil { // weights are 0 and 1
 		v.Weigh(u, u)
 	} else {
-		for i, s := range v.weights {
-			u[i] *= math.Sqrt(s)
+		for from, to := range v.k.Pieces(len(v.weights)) {
+			for i, s := range v.weights[from:to] {
+				u[from+i] *= math.Sqrt(s)
+			}
 		}
 	}
 	top := v.k.MaxAbs(u)
@@ -326,8 +339,10 @@ func (v *View) AddColumns(cols []int32, b, u []float64) {
 		}
 	}
 	if shift := v.shift(cols, b); shift != 0 {
-		for i := range u {
-			u[i] -= shift
+		for from, to := range v.k.Pieces(len(u)) {
+			for i := range u[from:to] {
+				u[from+i] -= shift
+			}
 		}
 	}
 }

@@ -20,8 +20,9 @@ const pivotFloor = 1e-12
 // it is a product of rows of L, on the left of it, and of columns of Lᵀ, above its
 // mirror image.
 func Cholesky(k *kernels.Set, a []float64, s int) (rows int) {
-	whole := s &^ (tile - 1)
+	whole, pace := s&^(tile-1), k.Pace()
 	for i := 0; i < whole; i += tile {
+		pace.Did(i * i)
 		for j := 0; j < i; j += tile {
 			upper := a[j*s+i:]
 			transpose(a[i*s+j:], upper, s)
@@ -34,6 +35,7 @@ func Cholesky(k *kernels.Set, a []float64, s int) (rows int) {
 		}
 	}
 	for i := whole; i < s; i++ {
+		pace.Did(i * i)
 		row := a[i*s:][:i+1]
 		for j := 0; j < whole; j += tile {
 			k.SubPanel(row[:j], a[j:], s, row[j:])
@@ -125,8 +127,9 @@ func CholeskySolve(k *kernels.Set, l []float64, s int, b []float64) {
 // k is ‖L⁻¹eₖ‖², a forward solve that begins at row k. scratch has s entries too.
 func InverseDiagonal(k *kernels.Set, l []float64, s int, out, scratch []float64) {
 	whole := s &^ (tile - 1)
-	x := scratch
+	x, pace := scratch, k.Pace()
 	for at := range s {
+		pace.Did((s - at) * (s - at))
 		from := min(at&^(tile-1), whole)
 		clear(x[from:])
 		x[at] = 1

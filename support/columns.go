@@ -154,7 +154,9 @@ func (c *Columns) weigh(d []float64) {
 	}
 	c.root = resize(c.root, c.m)
 	c.total = 0
+	pace := c.view.Kernels().Pace()
 	for k := range c.root {
+		pace.Did(1)
 		w := d[c.row(k)]
 		c.root[k] = math.Sqrt(w)
 		c.total += w
@@ -231,7 +233,7 @@ func (c *Columns) Hold(columns []int32) {
 	if c.picks() && c.curved {
 		c.plain = reserve(c.plain, missing, all)
 	}
-	before := c.work
+	before, pace := c.work, c.view.Kernels().Pace()
 	c.filling.c, c.filling.slots = c, c.filling.slots[:0]
 	for _, j := range columns {
 		k := c.slot[j]
@@ -246,6 +248,7 @@ func (c *Columns) Hold(columns []int32) {
 				c.measure(k)
 			}
 			c.work += c.packCost(int(c.size[k]))
+			pace.Did(int(c.size[k]))
 		}
 	}
 	team := c.view.Team()
@@ -333,8 +336,9 @@ func (c *Columns) Square(j int32) float64 {
 // view is, row by row; 0 in rows of weight 0.
 func (c *Columns) Unweighted(list []int32) []float64 {
 	size := len(list)
-	out := make([]float64, c.m*size)
+	out, pace := make([]float64, c.m*size), c.view.Kernels().Pace()
 	for k, j := range list {
+		pace.Did(c.m)
 		rows, values := c.Column(j)
 		if rows != nil {
 			mean := c.Mean(j)
@@ -367,11 +371,14 @@ func (c *Columns) Compact(v, out []float64) []float64 {
 	if c.sample == nil && c.root == nil {
 		return v
 	}
+	pace := c.view.Kernels().Pace()
 	for k := range out {
+		pace.Did(1)
 		out[k] = v[c.row(k)]
 	}
 	if c.root != nil {
 		for k, root := range c.root {
+			pace.Did(1)
 			out[k] /= root
 		}
 	}

@@ -155,8 +155,9 @@ func (g *Gram) widen(first int) {
 	_, p := g.columns.view.Dims()
 	least := min(leastStride, (p+2*kernels.Lanes)/kernels.Lanes|1) // all columns and the spill of tiles
 	stride := max(least, (need+3*need/8)/kernels.Lanes|1) * kernels.Lanes
-	wide := make([]float64, stride*stride)
+	wide, pace := make([]float64, stride*stride), g.k.Pace()
 	for k := range first {
+		pace.Did(first)
 		copy(wide[k*stride:], g.g[k*g.stride:][:first])
 	}
 	g.g, g.stride = wide, stride
@@ -164,10 +165,11 @@ func (g *Gram) widen(first int) {
 
 // Submatrix sets out, s × s row by row, to G_SS/N + ridge·I for held columns S.
 func (g *Gram) Submatrix(columns []int32, ridge float64, out []float64) {
-	s := len(columns)
+	s, pace := len(columns), g.k.Pace()
 	g.columns.work += float64(GatherValue * float64(s*s))
 	for a, j := range columns {
 		row := g.Row(g.Slot(j))
+		pace.Did(s)
 		for b := range s {
 			out[a*s+b] = row[g.slot[columns[b]]] / g.total
 		}

@@ -32,7 +32,7 @@ const listBlock = 1 << 16
 // listRows computes the rows from first on. An entry is the sum of products in the order of
 // the rows of X, whatever columns are held.
 func (g *Gram) listRows(first int) {
-	l := &g.lists
+	l, pace := &g.lists, g.k.Pace()
 	coming := g.list[l.listed:]
 	l.reserve(g.columns, coming)
 	for a := first; a < len(g.list); a++ {
@@ -48,6 +48,7 @@ func (g *Gram) listRows(first int) {
 			rows, values := g.columns.Column(j)
 			rows, values = rows[l.done[k]:], values[l.done[k]:]
 			n := l.list(a, rows, values, int32(end))
+			pace.Did(n)
 			l.done[k] += n
 			if a >= first && n > 0 {
 				g.k.AxpySpans(values[:n], l.from[:n], l.to[:n], l.slots, l.values, g.g[a*g.stride:][:a+1])

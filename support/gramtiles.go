@@ -23,10 +23,12 @@ func (g *Gram) denseRows(first int) {
 	for b := range size {
 		clear(g.g[b*g.stride+first:][:size-first])
 	}
+	pace := g.k.Pace()
 	for band := first; band < size; band += tileBand {
 		above := min(band+tileBand, size)
 		for from := 0; from < g.columns.m; from += tileRows {
 			g.tileProducts(band, above, from, min(from+tileRows, g.columns.m))
+			pace.Did(tileRows * above)
 		}
 	}
 	for a := first; a < size; a++ {

@@ -78,7 +78,7 @@ func (c *Columns) packCost(values int) float64 {
 // fill computes the values of a slot under the current weights, their mean and
 // squared norm.
 func (c *Columns) fill(slot int) {
-	j := int(c.held[slot])
+	j, k := int(c.held[slot]), c.view.Kernels()
 	from, to := c.start[slot], c.start[slot+1]
 	packed := c.values[from:to]
 	_, values := c.view.Matrix().Column(j)
@@ -88,15 +88,19 @@ func (c *Columns) fill(slot int) {
 	case c.picks():
 		values = packed
 	case len(values) != len(packed):
-		for k, i := range c.sample {
-			packed[k] = values[i]
+		for from, to := range k.Pieces(len(packed)) {
+			for at, i := range c.sample[from:to] {
+				packed[from+at] = values[i]
+			}
 		}
 		values = packed
 	}
 	if c.view.Scaled() {
 		scale := c.view.Scale(j)
-		for k, x := range values {
-			packed[k] = scale * x
+		for from, to := range k.Pieces(len(values)) {
+			for i, x := range values[from:to] {
+				packed[from+i] = scale * x
+			}
 		}
 		values = packed
 	}
@@ -117,17 +121,19 @@ func (c *Columns) fill(slot int) {
 			shift = c.mean[slot]
 		}
 		if c.root == nil && shift == 0 {
-			copy(packed, values)
+			k.Copy(packed, values)
 			return
 		}
+		pace := k.Pace()
 		for i, x := range values {
+			pace.Did(1)
 			x -= shift
 			if c.root != nil {
-				k := i
+				row := i
 				if index != nil {
-					k = int(index[i])
+					row = int(index[i])
 				}
-				x *= c.root[k]
+				x *= c.root[row]
 			}
 			packed[i] = x
 		}
@@ -173,14 +179,17 @@ func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, squar
 // scaleDense sets out[i] = √w·(values[i] − x̄) and returns x̄ and ‖X̃‖² under the
 // weights.
 func (c *Columns) scaleDense(values, out []float64) (mean, square float64) {
+	pace := c.view.Kernels().Pace()
 	if c.view.Centred() {
 		var sum float64
 		for i, x := range values {
+			pace.Did(1)
 			sum = math.FMA(c.root[i]*c.root[i], x, sum)
 		}
 		mean = sum / c.total
 	}
 	for i, x := range values {
+		pace.Did(1)
 		d := (x - mean) * c.root[i]
 		out[i] = d
 		square = math.FMA(d, d, square)

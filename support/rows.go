@@ -56,6 +56,7 @@ func (r *rowCopy) take(c *Columns, list []int32) {
 	clear(r.v)
 	r.next = resize(r.next, c.m)
 	clear(r.next)
+	pace := c.view.Kernels().Pace()
 	for k, j := range list {
 		r.place[j] = int32(k)
 		rows, _ := c.Column(j)
@@ -63,6 +64,7 @@ func (r *rowCopy) take(c *Columns, list []int32) {
 			r.next[i]++
 		}
 		r.entries += len(rows)
+		pace.Did(len(rows))
 	}
 	c.work += float64(copyValue * float64(r.entries))
 	r.rank(len(list))
@@ -77,6 +79,7 @@ func (r *rowCopy) take(c *Columns, list []int32) {
 			r.position[to], r.values[to] = int32(k), values[at]
 			r.next[i]++
 		}
+		pace.Did(len(rows))
 	}
 }
 

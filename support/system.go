@@ -128,7 +128,7 @@ func (a *System) spread(v []float64) {
 	c, rows := a.columns, a.rows
 	if c.dense {
 		c.work += c.valuesCost(a.entries, DenseValue)
-		clear(a.u)
+		a.k.Clear(a.u)
 		for i, j := range a.list {
 			_, values := c.Column(j)
 			a.k.Axpy(v[i], values, a.u)
@@ -203,8 +203,10 @@ func (c *Columns) lower(u []float64, shift float64) {
 		c.view.Kernels().Axpy(-shift, c.root, u)
 		return
 	}
-	for i := range u {
-		u[i] -= shift
+	for from, to := range c.view.Kernels().Pieces(len(u)) {
+		for i := range u[from:to] {
+			u[from+i] -= shift
+		}
 	}
 }
 

@@ -106,11 +106,11 @@ func (c *pathCommand) walk(ctx context.Context, env environment, d *dataset, v p
 	defer stop()
 	began, met := time.Now(), entries{}
 	for fitted, err := range pare.Path(ctx, d.x, d.y, grid, config) {
+		if ctx.Err() != nil && (err != nil || fitted.Status == outcome.Cancelled) {
+			break
+		}
 		if err != nil {
 			return err
-		}
-		if fitted.Status == outcome.Cancelled {
-			break
 		}
 		e, err, _ := next()
 		if err != nil {

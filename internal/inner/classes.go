@@ -61,7 +61,10 @@ func (m *oneVersusRest) each(task func(k int) error) error {
 	var group errgroup.Group
 	group.SetLimit(m.of.Threads)
 	for k := range m.classes {
-		group.Go(func() error { return task(k) })
+		group.Go(func() (err error) {
+			defer kernels.Caught(&err)
+			return task(k)
+		})
 	}
 	return group.Wait()
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -51,7 +52,8 @@ func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 
 // Evaluate implements [Outer]. The value is +Inf where rows have no leverage, since columns depend on
 // one another, or too many numbers are in it; the status says so.
-func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (bilevel.Report, error) {
+func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Report, err error) {
+	defer kernels.Caught(&err)
 	tol := r.Tol
 	if tol == 0 {
 		tol = o.inner.of.Solver().Tol

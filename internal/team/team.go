@@ -90,7 +90,8 @@ type Team struct {
 	left    atomic.Int64  // parts that are not done
 	helpers atomic.Int64
 	resting atomic.Bool
-	shared  atomic.Int64 // see Shared
+	shared  atomic.Int64        // see Shared
+	broken  atomic.Pointer[any] // what a part panicked with
 }
 
 const (
@@ -146,7 +147,8 @@ func (m *Team) Shared() float64 {
 	return float64(m.shared.Load())
 }
 
-// Do does all parts of a task, and returns when they are done.
+// Do does all parts of a task, and returns when they are done. What a part panics with, Do panics
+// with.
 func (m *Team) Do(parts int, task Task) {
 	if m == nil || parts <= 1 || !m.lead.TryLock() {
 		for k := range parts {
@@ -171,6 +173,9 @@ func (m *Team) Do(parts int, task Task) {
 		}
 	}
 	m.task = nil
+	if cause := m.broken.Swap(nil); cause != nil {
+		panic(*cause)
+	}
 }
 
 // call has as many helpers as there are to be, if threads are free.
@@ -190,11 +195,22 @@ func (m *Team) work() bool {
 			return false
 		}
 		if m.state.CompareAndSwap(s, s+1<<16) {
-			m.task.Part(int(next), int(parts))
-			m.left.Add(-1)
+			m.part(int(next), int(parts))
 			return true
 		}
 	}
+}
+
+// part does a part. One that panics on a helper's goroutine would end the program.
+func (m *Team) part(k, of int) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			broken := cause // alone on the heap
+			m.broken.Store(&broken)
+		}
+		m.left.Add(-1)
+	}()
+	m.task.Part(k, of)
 }
 
 // helping helps until there has been nothing to do for a while.

@@ -146,3 +146,40 @@ func TestParts(t *testing.T) {
 		t.Error("one thread has more than one part")
 	}
 }
+
+// failing is a task of which one part panics.
+type failing struct{ part int }
+
+func (f failing) Part(k, _ int) {
+	if k == f.part {
+		panic("a fault")
+	}
+}
+
+// A part that panics on any thread panics in Do, after all parts have ended, and the team goes on.
+func TestAPanicReachesTheLeader(t *testing.T) {
+	onFour(t)
+	threads := team.NewThreads(4, nil)
+	if err := threads.Enter(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	m := threads.Team()
+	defer m.Rest()
+	for part := range 200 {
+		cause := func() (cause any) {
+			defer func() { cause = recover() }()
+			m.Do(16, failing{part % 16})
+			return nil
+		}()
+		if cause != "a fault" {
+			t.Fatalf("part %d: recovered %v", part%16, cause)
+		}
+		task := &counted{make([]atomic.Int32, 16)}
+		m.Do(16, task)
+		for k := range task.done {
+			if n := task.done[k].Load(); n != 1 {
+				t.Fatalf("after a panic part %d was done %d times", k, n)
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package kernels
+
+import (
+	"context"
+	"iter"
+)
+
+// Until returns the set for a call that ends with ctx: its operations look at ctx between the
+// blocks of operands that are longer than one, as do loops over [Set.Pieces]. Once ctx has ended,
+// they panic instead of going on, wherever in a call they are, and [Caught] makes that panic the
+// error of ctx. So whoever starts a goroutine for such a call has it recover by Caught as well.
+// Results have the same bits.
+func (s *Set) Until(ctx context.Context) *Set {
+	if ctx.Done() == nil { // it never ends
+		return s
+	}
+	until := newSet(s.Name, s.loops)
+	until.ctx = ctx
+	return until
+}
+
+// Look panics as [Set.Until] says once the set's context has ended.
+func (s *Set) Look() {
+	if s.ctx != nil {
+		s.look()
+	}
+}
+
+// between is [Set.Look] where something is left to do.
+func (s *Set) between(left int) {
+	if left > 0 && s.ctx != nil {
+		s.look()
+	}
+}
+
+func (s *Set) look() {
+	if err := s.ctx.Err(); err != nil {
+		panic(ended{err})
+	}
+}
+
+// pieceRows is how many elements of a loop in plain Go there are to a look: a fraction of a
+// millisecond.
+const pieceRows = 1 << 16
+
+// Pieces cuts the n elements of a loop into pieces, which begin at from and end before to, with a
+// look between them.
+func (s *Set) Pieces(n int) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for from := 0; from < n; from += pieceRows {
+			if !yield(from, min(n, from+pieceRows)) {
+				return
+			}
+			s.between(n - from - pieceRows)
+		}
+	}
+}
+
+// ended is what an operation panics with.
+type ended struct{ err error }
+
+// Caught is to be deferred. It sets err where an operation ended with its context, see [Set.Until],
+// and lets any other panic go on.
+func Caught(err *error) {
+	switch cause := recover().(type) {
+	case nil:
+	case ended:
+		*err = cause.err
+	default:
+		panic(cause)
+	}
+}
+
+// Pace looks once in so many elements, for loops whose steps are of different sizes.
+type Pace struct {
+	set  *Set
+	left int // until the next look
+}
+
+// Pace returns the pace of a loop that begins.
+func (s *Set) Pace() Pace { return Pace{s, pieceRows} }
+
+// Did counts the elements of a step.
+func (p *Pace) Did(elements int) {
+	if p.left -= elements; p.left < 0 {
+		p.left = pieceRows
+		p.set.Look()
+	}
+}
+
+// Copy copies as many elements of x to dst as both have, in pieces.
+func (s *Set) Copy(dst, x []float64) {
+	for from, to := range s.Pieces(min(len(dst), len(x))) {
+		copy(dst[from:to], x[from:to])
+	}
+}
+
+// Clear sets x to 0, in pieces.
+func (s *Set) Clear(x []float64) {
+	for from, to := range s.Pieces(len(x)) {
+		clear(x[from:to])
+	}
+}

@@ -1,0 +1,126 @@
+package kernels_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// looked is a context that counts how often it is looked at, and ends when it has been so often.
+type looked struct {
+	context.Context
+	looks, ends int
+}
+
+func (l *looked) Err() error {
+	if l.looks++; l.looks > l.ends {
+		return context.Canceled
+	}
+	return nil
+}
+
+// until runs an operation for a call that ends after so many looks.
+func until(k *kernels.Set, ends int, run func(k *kernels.Set)) (looks int, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	l := &looked{ctx, 0, ends}
+	func() {
+		defer kernels.Caught(&err)
+		run(k.Until(l))
+	}()
+	return l.looks, err
+}
+
+// Operations look at their context between blocks, and end at once where it has ended. Operands of
+// one block are not worth a look, and results have the same bits.
+func TestOperationsEndBetweenBlocks(t *testing.T) {
+	const blocks, always = 5, 1 << 30
+	eachSet(t, func(t *testing.T, k *kernels.Set) {
+		long := newOperands(rand.New(rand.NewPCG(3, 1)), kinds[0].fill, blocks*kernels.Block, 0)
+		short := newOperands(rand.New(rand.NewPCG(3, 2)), kinds[0].fill, kernels.Block/16, 0)
+		for _, op := range operations {
+			want := op.run(k, long.clone())
+			looks, err := until(k, always, func(k *kernels.Set) {
+				if got := op.run(k, long.clone()); !slices.EqualFunc(got, want, sameBits) {
+					t.Errorf("%s: other bits", op.name)
+				}
+			})
+			if err != nil || looks < blocks-1 {
+				t.Errorf("%s: %d looks in %d blocks, %v", op.name, looks, blocks, err)
+			}
+			for _, ends := range []int{0, looks / 2, looks - 1} {
+				used, err := until(k, ends, func(k *kernels.Set) { op.run(k, long.clone()) })
+				if !errors.Is(err, context.Canceled) || used != ends+1 {
+					t.Errorf("%s: ended at look %d of %d: %d looks, %v", op.name, ends, looks, used, err)
+				}
+			}
+			if looks, err := until(k, 0, func(k *kernels.Set) { op.run(k, short.clone()) }); err != nil || looks > 0 {
+				t.Errorf("%s: %d looks in less than a block, %v", op.name, looks, err)
+			}
+		}
+	})
+}
+
+// Pieces cover every element once, in order, and end with the context between two of them, as do
+// copies; a pace looks once in as many elements as a piece has, whatever its steps.
+func TestLoopsInPieces(t *testing.T) {
+	k := kernels.Available()[0]
+	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 300_000} {
+		x, y := make([]float64, n), make([]float64, n)
+		for i := range x {
+			x[i] = float64(i)
+		}
+		loop := func(k *kernels.Set) {
+			next := 0
+			for from, to := range k.Pieces(n) {
+				if from != next || to <= from || to > n {
+					t.Fatalf("%d elements: from %d to %d after %d", n, from, to, next)
+				}
+				next = to
+			}
+			if next != n {
+				t.Fatalf("%d of %d elements", next, n)
+			}
+		}
+		looks, err := until(k, 1<<30, loop)
+		if want := max(0, (n-1)>>16); err != nil || looks != want {
+			t.Errorf("%d elements: %d looks, want %d; %v", n, looks, want, err)
+		}
+		if used, err := until(k, 0, loop); looks > 0 && (err == nil || used != 1) {
+			t.Errorf("%d elements: went on after its end, %d looks, %v", n, used, err)
+		}
+		if _, err := until(k, 1<<30, func(k *kernels.Set) { k.Copy(y, x) }); err != nil || !slices.Equal(x, y) {
+			t.Errorf("copy of %d elements: %v", n, err)
+		}
+		if k.Clear(y); !slices.Equal(y, make([]float64, n)) {
+			t.Errorf("%d elements are not cleared", n)
+		}
+	}
+	for _, step := range []int{1, 1000, 1 << 20} {
+		steps := 0
+		looks, err := until(k, 1<<30, func(k *kernels.Set) {
+			for pace := k.Pace(); steps*step < 1<<22; steps++ {
+				pace.Did(step)
+			}
+		})
+		if err != nil || looks > steps || looks < min(steps, 60) || looks > 64 {
+			t.Errorf("steps of %d: %d looks in %d, %v", step, looks, steps, err)
+		}
+	}
+}
+
+// Caught takes the end of a call for its own error, and nothing else.
+func TestCaughtLetsOtherPanicsGo(t *testing.T) {
+	defer func() {
+		if cause := recover(); cause != "a fault" {
+			t.Errorf("recovered %v", cause)
+		}
+	}()
+	var err error
+	defer kernels.Caught(&err)
+	panic("a fault")
+}

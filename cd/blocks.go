@@ -275,7 +275,9 @@ func (s *Blocks) certify(g model.Blocks) {
 		g.Lack(b, beta, z, lack)
 		s.lack[b] = s.view.Kernels().Nrm2(lack)
 		s.out.KKT = max(s.out.KKT, s.lack[b])
-		s.out.Objective += g.Value(b, beta)
+		if !zero(beta) {
+			s.out.Objective += g.Value(b, beta)
+		}
 		s.out.Margin = min(s.out.Margin, g.Clearance(b, beta, z))
 	}
 	s.out.Intercept = append(s.out.Intercept[:0], s.point.Intercept...)
@@ -314,6 +316,9 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 	each(func(b int, _, _, a []float64) { c = min(c, g.Reach(b, a)) })
 	var scaled, unscaled float64
 	each(func(b int, beta, z, a []float64) {
+		if ridge == 0 && zero(beta) {
+			return
+		}
 		var product, square, whole float64
 		for k, v := range beta {
 			product = math.FMA(a[k], v, product)
@@ -332,6 +337,16 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 		gap = min(gap, s.fit.Divergence(s.point, 1)+unscaled)
 	}
 	return gap
+}
+
+// zero reports that coefficients are all 0.
+func zero(beta []float64) bool {
+	for _, v := range beta {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // good reports whether the point meets a tolerance.

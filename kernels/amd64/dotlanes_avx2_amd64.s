@@ -26,62 +26,15 @@
 
 // func DotLanesAVX2(values []float64, rows []int32, y []float64, first int, out *[8]float64)
 TEXT ·DotLanesAVX2(SB), 0, $128-88
-	MOVQ   values_base+0(FP), SI
-	MOVQ   values_len+8(FP), CX
-	MOVQ   rows_base+24(FP), DX
-	MOVQ   y_base+48(FP), DI
-	MOVQ   first+72(FP), AX
-	MOVQ   out+80(FP), R8
-	SHLQ   $6, AX
-	SUBQ   AX, DI
-	VXORPD Y0, Y0, Y0
-	VXORPD Y1, Y1, Y1
-	VXORPD Y2, Y2, Y2
-	VXORPD Y3, Y3, Y3
-	VXORPD Y4, Y4, Y4
-	VXORPD Y5, Y5, Y5
-	VXORPD Y6, Y6, Y6
-	VXORPD Y7, Y7, Y7
-	SUBQ   $4, CX
-	JLT    tail
+	MOVQ values_base+0(FP), SI
+	MOVQ values_len+8(FP), CX
+	MOVQ rows_base+24(FP), DX
+	MOVQ y_base+48(FP), DI
+	MOVQ first+72(FP), AX
+	MOVQ out+80(FP), R8
+	SHLQ $6, AX
+	SUBQ AX, DI
 
-loop4:
-	ENTRY(0, 0, Y0, Y1)
-	ENTRY(8, 4, Y2, Y3)
-	ENTRY(16, 8, Y4, Y5)
-	ENTRY(24, 12, Y6, Y7)
-	ADDQ $32, SI
-	ADDQ $16, DX
-	SUBQ $4, CX
-	JGE  loop4
-
-tail:
-	TESTQ $2, CX // the low bits of CX − 4 are those of CX
-	JZ    tail1
-	ENTRY(0, 0, Y0, Y1)
-	ENTRY(8, 4, Y2, Y3)
-	TESTQ $1, CX
-	JZ    fold
-	ENTRY(16, 8, Y4, Y5)
-	JMP   fold
-
-tail1:
-	TESTQ $1, CX
-	JZ    fold
-	ENTRY(0, 0, Y0, Y1)
-
-fold:
-	// (s0+s2) + (s1+s3), then + 0, in every lane.
-	VADDPD  Y4, Y0, Y0
-	VADDPD  Y5, Y1, Y1
-	VADDPD  Y6, Y2, Y2
-	VADDPD  Y7, Y3, Y3
-	VADDPD  Y2, Y0, Y0
-	VADDPD  Y3, Y1, Y1
-	VXORPD  Y8, Y8, Y8
-	VADDPD  Y8, Y0, Y0
-	VADDPD  Y8, Y1, Y1
-	VMOVUPD Y0, (R8)
-	VMOVUPD Y1, 32(R8)
+#include "lanes_avx2_amd64.h"
 	VZEROUPPER
 	RET

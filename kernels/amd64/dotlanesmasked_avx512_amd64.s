@@ -24,51 +24,13 @@
 
 // func DotLanesMaskedAVX512(values []float64, rows []int32, mask []uint8, y []float64, out *[8]float64)
 TEXT ·DotLanesMaskedAVX512(SB), 0, $128-104
-	MOVQ   values_base+0(FP), SI
-	MOVQ   values_len+8(FP), CX
-	MOVQ   rows_base+24(FP), DX
-	MOVQ   mask_base+48(FP), R9
-	MOVQ   y_base+72(FP), DI
-	MOVQ   out+96(FP), R8
-	VPXORQ Z0, Z0, Z0
-	VPXORQ Z1, Z1, Z1
-	VPXORQ Z2, Z2, Z2
-	VPXORQ Z3, Z3, Z3
-	SUBQ   $4, CX
-	JLT    tail
+	MOVQ values_base+0(FP), SI
+	MOVQ values_len+8(FP), CX
+	MOVQ rows_base+24(FP), DX
+	MOVQ mask_base+48(FP), R9
+	MOVQ y_base+72(FP), DI
+	MOVQ out+96(FP), R8
 
-loop4:
-	ENTRY(0, 0, Z0)
-	ENTRY(8, 4, Z1)
-	ENTRY(16, 8, Z2)
-	ENTRY(24, 12, Z3)
-	ADDQ $32, SI
-	ADDQ $16, DX
-	SUBQ $4, CX
-	JGE  loop4
-
-tail:
-	TESTQ $2, CX // the low bits of CX − 4 are those of CX
-	JZ    tail1
-	ENTRY(0, 0, Z0)
-	ENTRY(8, 4, Z1)
-	TESTQ $1, CX
-	JZ    fold
-	ENTRY(16, 8, Z2)
-	JMP   fold
-
-tail1:
-	TESTQ $1, CX
-	JZ    fold
-	ENTRY(0, 0, Z0)
-
-fold:
-	// (s0+s2) + (s1+s3), then + 0, in every lane.
-	VADDPD  Z2, Z0, Z0
-	VADDPD  Z3, Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VPXORQ  Z4, Z4, Z4
-	VADDPD  Z4, Z0, Z0
-	VMOVUPD Z0, (R8)
+#include "lanes_avx512_amd64.h"
 	VZEROUPPER
 	RET

@@ -1,0 +1,53 @@
+// What the products of a sparse column with 8 dense vectors share on AVX2, after their operands are loaded: four partial
+// sums of 8 lanes in Y0..Y7, by the ENTRY of the file that includes this, folded and stored. It is included within a
+// function, since the two differ in ENTRY alone.
+
+	VXORPD Y0, Y0, Y0
+	VXORPD Y1, Y1, Y1
+	VXORPD Y2, Y2, Y2
+	VXORPD Y3, Y3, Y3
+	VXORPD Y4, Y4, Y4
+	VXORPD Y5, Y5, Y5
+	VXORPD Y6, Y6, Y6
+	VXORPD Y7, Y7, Y7
+	SUBQ   $4, CX
+	JLT    tail
+
+loop4:
+	ENTRY(0, 0, Y0, Y1)
+	ENTRY(8, 4, Y2, Y3)
+	ENTRY(16, 8, Y4, Y5)
+	ENTRY(24, 12, Y6, Y7)
+	ADDQ $32, SI
+	ADDQ $16, DX
+	SUBQ $4, CX
+	JGE  loop4
+
+tail:
+	TESTQ $2, CX // the low bits of CX − 4 are those of CX
+	JZ    tail1
+	ENTRY(0, 0, Y0, Y1)
+	ENTRY(8, 4, Y2, Y3)
+	TESTQ $1, CX
+	JZ    fold
+	ENTRY(16, 8, Y4, Y5)
+	JMP   fold
+
+tail1:
+	TESTQ $1, CX
+	JZ    fold
+	ENTRY(0, 0, Y0, Y1)
+
+fold:
+	// (s0+s2) + (s1+s3), then + 0, in every lane.
+	VADDPD  Y4, Y0, Y0
+	VADDPD  Y5, Y1, Y1
+	VADDPD  Y6, Y2, Y2
+	VADDPD  Y7, Y3, Y3
+	VADDPD  Y2, Y0, Y0
+	VADDPD  Y3, Y1, Y1
+	VXORPD  Y8, Y8, Y8
+	VADDPD  Y8, Y0, Y0
+	VADDPD  Y8, Y1, Y1
+	VMOVUPD Y0, (R8)
+	VMOVUPD Y1, 32(R8)

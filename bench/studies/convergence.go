@@ -184,7 +184,7 @@ func slope(distances []float64, found int) float64 {
 
 // panel shows a distance, the identification of the support, and the predicted rate.
 func panel(title, what string, epoch, distances []float64, found int, radius float64) chart.Chart {
-	line := chart.Series{Name: "forward PCD", Line: true, Colour: 1}
+	line := chart.Series{Name: "forward PCD", Line: true, Colour: colours["forward PCD"]}
 	for _, k := range some(len(epoch), 1000) {
 		line.X, line.Y = append(line.X, epoch[k]), append(line.Y, distances[k])
 	}
@@ -197,7 +197,7 @@ func panel(title, what string, epoch, distances []float64, found int, radius flo
 	}
 	if high > 0 {
 		c.Series = append(c.Series, chart.Series{
-			Name: "support identified", X: []float64{float64(found), float64(found)}, Y: []float64{low, high}, Line: true, Dashed: true, Colour: 2,
+			Name: "support identified", X: []float64{float64(found), float64(found)}, Y: []float64{low, high}, Line: true, Dashed: true, Colour: 4,
 		})
 	}
 	if from, to := window(distances, found); to > from && radius > 0 {

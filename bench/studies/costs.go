@@ -37,7 +37,7 @@ func Costs(ctx context.Context, o Options) (*Result, error) {
 			return nil, err
 		}
 		for _, weighted := range []bool{false, true} {
-			for k, method := range []iterdiff.Method{iterdiff.ForwardPGD, iterdiff.BackwardPGD, iterdiff.ForwardPCD, iterdiff.BackwardPCD, -1} {
+			for _, method := range []iterdiff.Method{iterdiff.ForwardPGD, iterdiff.BackwardPGD, iterdiff.ForwardPCD, iterdiff.BackwardPCD, -1} {
 				name, r := "implicit", 1
 				if method >= 0 {
 					name = method.String()
@@ -57,7 +57,7 @@ func Costs(ctx context.Context, o Options) (*Result, error) {
 					if method < 0 {
 						label += ", all of it"
 					}
-					grown[key] = &chart.Series{Name: label, Line: true, Points: true, Colour: k + 1}
+					grown[key] = &chart.Series{Name: label, Line: true, Points: true, Colour: colours[name]}
 					order = append(order, key)
 				}
 				grown[key].X, grown[key].Y = append(grown[key].X, float64(p)), append(grown[key].Y, cost.Seconds)

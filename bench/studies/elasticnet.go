@@ -72,7 +72,7 @@ func (v *elasticNets) add(ctx context.Context, d Data, o Options, s sizes, side 
 		grid = 4
 	}
 	v.visits.found = nil
-	for i, m := range []contestant{
+	for _, m := range []contestant{
 		{"trust-region", "trust region", func(ctx context.Context, f search.Objective, so search.Options) (*search.Result, error) {
 			return search.TrustRegion(ctx, f, start, box, so)
 		}},
@@ -87,7 +87,7 @@ func (v *elasticNets) add(ctx context.Context, d Data, o Options, s sizes, side 
 		if err != nil {
 			return err
 		}
-		if _, err := v.visits.add(ctx, d.Name, m, i+1, f, top); err != nil {
+		if _, err := v.visits.add(ctx, d.Name, m, f, top); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -68,8 +69,9 @@ func timeAgainstColumns(ctx context.Context, o Options, t *Table, m pare.Model, 
 	copy(ids, split.Folds)
 	t.Columns = []string{"data", "strength", "columns", "method", "repeat", "seconds", "value", "status"}
 	median := map[pare.Method]*chart.Series{}
-	for i, method := range differentiations {
-		median[method] = &chart.Series{Name: string(method), Line: true, Points: true, Colour: i + 1}
+	for _, method := range differentiations {
+		name := strings.Replace(string(method), "-cd", " PCD", 1)
+		median[method] = &chart.Series{Name: name, Line: true, Points: true, Colour: colours[name]}
 	}
 	random := rand.New(rand.NewPCG(0, uint64(m[0])))
 	for _, size := range sizes {

@@ -165,7 +165,7 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 		charts[i] = chart.Chart{X: "seconds", Y: what, LogX: true, Right: true, Low: i > 0}
 	}
 	charts[0].Title = fmt.Sprintf("%s, %d classes", d.Name, len(r.top))
-	for colour, s := range r.contestants() {
+	for _, s := range r.contestants() {
 		found, seconds, err := r.run(ctx, s, o)
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func (m *multiclasses) add(ctx context.Context, d Data, o Options) error {
 		best, accuracy := math.Inf(1), [2]float64{}
 		var lines [3]chart.Series
 		for i := range lines {
-			lines[i] = chart.Series{Name: s.label, Line: true, Points: true, Colour: colour + 1}
+			lines[i] = chart.Series{Name: s.label, Line: true, Points: true, Colour: colours[s.name]}
 		}
 		for i, e := range found.Evaluations {
 			if e.Value < best {

@@ -93,8 +93,8 @@ func hypergradientErrors(ctx context.Context, t *Table, d Data, m pare.Model, sh
 	if err != nil {
 		return nil, err
 	}
-	line := func(name string, colour int) (*chart.Series, func(steps int, seconds, gradient float64)) {
-		s := &chart.Series{Name: name, Line: true, Points: true, Colour: colour}
+	line := func(name string) (*chart.Series, func(steps int, seconds, gradient float64)) {
+		s := &chart.Series{Name: name, Line: true, Points: true, Colour: colours[name]}
 		return s, func(steps int, seconds, gradient float64) {
 			off := math.Abs(gradient - exact)
 			t.Add(d.Name, share, name, steps, seconds, gradient, off)
@@ -102,7 +102,7 @@ func hypergradientErrors(ctx context.Context, t *Table, d Data, m pare.Model, sh
 		}
 	}
 
-	forward, note := line("forward PCD", 2)
+	forward, note := line("forward PCD")
 	forward.Points = false
 	began := time.Now()
 	_, err = q.descend(ctx, judge, iterdiff.Options{Method: iterdiff.ForwardPCD, Tol: 1e-13, MaxEpochs: epochs, Watch: func(g *iterdiff.Progress) {
@@ -112,7 +112,7 @@ func hypergradientErrors(ctx context.Context, t *Table, d Data, m pare.Model, sh
 		return nil, err
 	}
 
-	plain, note := line("implicit, plain descent", 3)
+	plain, note := line("implicit, plain descent")
 	for steps := 1; steps <= epochs; steps *= 2 {
 		seconds, gradient, err := leastOf(3, func() (float64, float64, error) { return q.plainly(ctx, steps, outer, judge) })
 		if err != nil {
@@ -121,7 +121,7 @@ func hypergradientErrors(ctx context.Context, t *Table, d Data, m pare.Model, sh
 		note(steps, seconds, gradient)
 	}
 
-	ours, note := line("implicit, our solver", 1)
+	ours, note := line("implicit, our solver")
 	for k, tol := 1, 1e-2; tol >= 1e-14; k, tol = k+1, tol/10 {
 		seconds, gradient, err := leastOf(3, func() (float64, float64, error) {
 			began := time.Now()

@@ -71,15 +71,15 @@ func newVisits(hyperparameters int) *visits {
 }
 
 // add runs a search on an objective of its own. Ratios are α/αmax.
-func (v *visits) add(ctx context.Context, data string, c contestant, colour int, f search.Objective, top []float64) (*search.Result, error) {
+func (v *visits) add(ctx context.Context, data string, c contestant, f search.Objective, top []float64) (*search.Result, error) {
 	began := time.Now()
 	var seconds []float64
 	s, err := c.run(ctx, f, search.Options{Progress: func(search.Evaluation) { seconds = append(seconds, time.Since(began).Seconds()) }})
 	if err != nil {
 		return nil, err
 	}
-	spots := chart.Series{Name: c.label, Points: true, Colour: colour}
-	found := chart.Series{Name: c.label, Points: true, Line: true, Colour: colour}
+	spots := chart.Series{Name: c.label, Points: true, Colour: colours[c.name]}
+	found := chart.Series{Name: c.label, Points: true, Line: true, Colour: colours[c.name]}
 	best := math.Inf(1)
 	for k, e := range s.Evaluations {
 		best = min(best, e.Value)

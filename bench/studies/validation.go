@@ -69,7 +69,7 @@ func (v *validation) add(ctx context.Context, d Data, o Options, s sizes) error 
 	box := search.Box{Lower: []float64{top[0] + depth}, Upper: top}
 	start := []float64{top[0] + kernels.Log(0.01)}
 	v.visits.found = nil
-	for i, m := range []contestant{
+	for _, m := range []contestant{
 		{"secant", "secant", func(ctx context.Context, f search.Objective, so search.Options) (*search.Result, error) {
 			return search.Secant(ctx, f, start[0], box, so)
 		}},
@@ -84,7 +84,7 @@ func (v *validation) add(ctx context.Context, d Data, o Options, s sizes) error 
 		if err != nil {
 			return err
 		}
-		found, err := v.visits.add(ctx, d.Name, m, i+1, f, top)
+		found, err := v.visits.add(ctx, d.Name, m, f, top)
 		if err != nil {
 			return err
 		}

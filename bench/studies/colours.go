@@ -1,0 +1,22 @@
+package studies
+
+// colours are those of methods and, by their names in tables, of searches: the same in every
+// figure. Two share one where no figure has both.
+var colours = map[string]int{
+	"forward PCD":             1,
+	"implicit":                2,
+	"implicit, our solver":    2,
+	"backward PCD":            3,
+	"forward PGD":             4,
+	"backward PGD":            5,
+	"implicit, plain descent": 6,
+
+	"secant":          1,
+	"trust-region":    1,
+	"gradient":        2,
+	"gradient-approx": 3,
+	"grid":            4,
+	"one-ratio":       4,
+	"random":          5,
+	"tpe":             6,
+}

@@ -13,6 +13,7 @@ type tiles struct {
 const (
 	tileRows = 256
 	tileBand = 256 // new columns at a time, whole tiles
+	tileFew  = 32  // rows for each panel, where panels are few: their memory would cost more than the passes
 )
 
 // denseRows computes the rows from first on. An entry is the sum of products in the order
@@ -26,9 +27,10 @@ func (g *Gram) denseRows(first int) {
 	pace := g.k.Pace()
 	for band := first; band < size; band += tileBand {
 		above := min(band+tileBand, size)
-		for from := 0; from < g.columns.m; from += tileRows {
-			g.tileProducts(band, above, from, min(from+tileRows, g.columns.m))
-			pace.Did(tileRows * above)
+		rows := min(tileRows, panels(above-band)*tileFew)
+		for from := 0; from < g.columns.m; from += rows {
+			g.tileProducts(band, above, from, min(from+rows, g.columns.m))
+			pace.Did(rows * above)
 		}
 	}
 	for a := first; a < size; a++ {
@@ -38,12 +40,15 @@ func (g *Gram) denseRows(first int) {
 	}
 }
 
+// panels is how many panels so many columns take.
+func panels(columns int) int { return (columns + kernels.Lanes - 1) / kernels.Lanes }
+
 // tileProducts adds to the upper triangle what the columns of rows band to above of G have in
 // common with one another, and with those before them, in the rows of X given.
 func (g *Gram) tileProducts(band, above, from, to int) {
 	const size = kernels.Lanes
 	t, height := &g.tiles, size*(to-from)
-	t.y = resize(t.y, (above-band+size-1)/size*height)
+	t.y = resize(t.y, panels(above-band)*height)
 	panel := func(a int) []float64 { return t.y[(a-band)/size*height:][:height] }
 	for a := band; a < above; a += size {
 		g.take(a, above, from, to)

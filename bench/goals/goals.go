@@ -6,6 +6,7 @@
 //	paths.go           S6, S7  a hundred λ on five folds; two threads
 //	loading.go         S8      reading svmlight text
 //	growing.go         S9      ten and a hundred times the data
+//	cores.go           S10     a model of 1 to 64 cores
 //	hypergradients.go  H1–H4   a value and its gradient
 //	choosing.go        O1–O4   the choice of one λ or two
 //	many.go            O5, O6  the choice of many
@@ -34,6 +35,7 @@ func All() []studies.Study {
 		{Name: "S7", About: "two threads against one on cross-validation", Run: Threads},
 		{Name: "S8", About: "reading svmlight text, beside scikit-learn", Run: Loading},
 		{Name: "S9", About: "growth: rows, columns and nonzeros ten times each", Run: Growing},
+		{Name: "S10", About: "1 to 64 cores by a model of counted work, and two here", Run: Cores},
 		{Name: "H1", About: "value and hypergradient, cold, beside sparse-ho's recorded seconds; H2: gradient against solve", Run: Hypergradients},
 		{Name: "H3", About: "one λ per column: seconds and memory of a hypergradient", Run: WeightedHypergradients},
 		{Name: "H4", About: "an epoch of backward coordinate descent against a forward one", Run: Epochs},

@@ -28,9 +28,9 @@ func KFold(n, k int, shuffle bool, seed uint64) (Folds, error) {
 	if err := checkCount(n, k); err != nil {
 		return nil, err
 	}
-	folds := make(Folds, n)
-	for i, pi := range order(n, shuffle, seed) {
-		folds[i] = pi % k
+	folds := Folds(order(n, shuffle, seed))
+	for i := range folds {
+		folds[i] %= k
 	}
 	return folds, nil
 }
@@ -238,7 +238,13 @@ func (f Folds) Count() int {
 
 // Split returns the row weights of a fold's training set and its validation rows.
 func (s *Spec) Split(fold int) (weights []float64, validation []int32) {
-	weights, validation = make([]float64, len(s.Folds)), make([]int32, 0, len(s.Folds))
+	held := 0
+	for _, id := range s.Folds {
+		if id == fold {
+			held++
+		}
+	}
+	weights, validation = make([]float64, len(s.Folds)), make([]int32, 0, held)
 	for i, id := range s.Folds {
 		switch {
 		case id == fold:

@@ -73,7 +73,7 @@ func (b *csvBlock) line(m *marks, at int) int {
 			end--
 		}
 		v, ok := 0.0, false
-		if len(text)-at >= decimal.BriefReach {
+		if end-at <= decimal.BriefReach && len(text)-at >= decimal.BriefReach {
 			v, ok = decimal.Brief(text[at:], end-at)
 		}
 		if !ok {

@@ -12,7 +12,10 @@ type Certificate struct {
 	// residual gives when it is scaled to be feasible, relative to the objective at
 	// β = 0. With a ridge the point need not be scaled; the lower of the two
 	// gaps counts. For an SVM, whose coefficients say nothing about a dual point, it
-	// is the distance to the problem's Bound. The largest number there is where β is not finite.
+	// is the distance to the problem's Bound. Under a penalty that is not convex, where there is
+	// no gap, it is what a column lacks of being stationary at most, relative to the largest
+	// correlation at β = 0; then other points may be stationary, too, with another Objective.
+	// The largest number there is where β is not finite.
 	Gap     float64 `json:"gap"`
 	Support int     `json:"support"`
 }
@@ -50,9 +53,12 @@ func (p *Problem) Certify(index []int32, value []float64) (Certificate, error) {
 		}
 	}
 	var c Certificate
-	if p.Model == SVM {
+	switch {
+	case p.Model == SVM:
 		c = p.certifySVM(prediction, l2)
-	} else {
+	case p.Model.family().kind == concave:
+		c = p.certifyStationary(prediction, beta)
+	default:
 		c = p.certifyRows(prediction, beta, l2)
 	}
 	c.Support = support
@@ -69,17 +75,17 @@ func (p *Problem) certifyRows(prediction, beta []float64, l2 float64) Certificat
 	z := p.correlations(slope)
 	reach, norm, free, scaled := 1.0, 0.0, 0.0, 0.0
 	p.blocks(func(weight float64, entries []int) {
-		alpha, size, excess, away, inner := p.Alpha*weight, 0.0, 0.0, 0.0, 0.0
+		alpha, size, excess, inner := (1-p.tau())*p.Alpha*weight, 0.0, 0.0, 0.0
+		var away []float64
 		for _, at := range entries {
 			size += beta[at] * beta[at]
 			excess += z[at] * z[at]
-			away += (z[at] - p.Ridge*beta[at]) * (z[at] - p.Ridge*beta[at])
+			away = append(away, z[at]-p.Ridge*beta[at])
 			inner += z[at] * beta[at]
+			norm += p.tau() * p.Alpha * math.Abs(beta[at])
 		}
 		norm += alpha * math.Sqrt(size)
-		if away = math.Sqrt(away); !(away <= alpha) {
-			reach = min(reach, alpha/away) // NaN where away is
-		}
+		reach = min(reach, p.reach(p.Alpha, weight, away)) // NaN where away is
 		excess = max(0, math.Sqrt(excess)-alpha)
 		free += alpha*math.Sqrt(size) + p.Ridge*size/2 - inner + excess*excess/(2*p.Ridge)
 		scaled += inner - p.Ridge*size
@@ -167,15 +173,55 @@ func (p *Problem) scores() int {
 // AlphaMax is the least Alpha at which β = 0 is optimal.
 func (p *Problem) AlphaMax() float64 {
 	_, _, slope := p.rows(make([]float64, len(p.Y)*p.scores()), 1)
-	z, largest := p.correlations(slope), 0.0
+	z, least := p.correlations(slope), math.Inf(1)
 	p.blocks(func(weight float64, entries []int) {
-		squares := 0.0
+		var own []float64
 		for _, at := range entries {
-			squares += z[at] * z[at]
+			own = append(own, z[at])
 		}
-		largest = max(largest, math.Sqrt(squares)/weight)
+		least = min(least, p.reach(1, weight, own))
 	})
-	return largest
+	return 1 / least
+}
+
+// tau is the share of ‖β‖₁ in the norm of sparse groups.
+func (p *Problem) tau() float64 {
+	if p.Model.family().kind == ofSparseGroups {
+		return 0.5
+	}
+	return 0
+}
+
+// reach is the largest c with ca in the domain of the conjugate of the norm of a block of weight w at
+// a strength α: ‖ca‖ ≤ αw, or ‖ST(ca, τα)‖ ≤ (1 − τ)αw, by halving an interval.
+func (p *Problem) reach(alpha, weight float64, a []float64) float64 {
+	tau := p.tau()
+	size := func(c float64) float64 {
+		sum := 0.0
+		for _, v := range a {
+			over := math.Max(0, c*math.Abs(v)-tau*alpha)
+			sum += over * over
+		}
+		return math.Sqrt(sum)
+	}
+	low, high, most := 0.0, 1.0, (1-tau)*alpha*weight
+	switch whole := size(math.MaxFloat64); {
+	case whole == 0:
+		return math.Inf(1)
+	case tau == 0 || math.IsNaN(whole):
+		return most / size(1)
+	}
+	for size(high) <= most {
+		low, high = high, 2*high
+	}
+	for range 100 {
+		if c := (low + high) / 2; size(c) <= most {
+			low = c
+		} else {
+			high = c
+		}
+	}
+	return low
 }
 
 // null is the objective at β = 0.
@@ -185,6 +231,41 @@ func (p *Problem) null() float64 {
 	}
 	value, _, _ := p.rows(make([]float64, len(p.Y)*p.scores()), 1)
 	return value
+}
+
+// The parameters of the penalties that are not convex.
+const (
+	mcpGamma = 3
+	scadA    = 3.7
+)
+
+// certifyStationary compares correlations with the derivatives of the penalty.
+func (p *Problem) certifyStationary(prediction, beta []float64) Certificate {
+	value, _, slope := p.rows(prediction, 1)
+	lack := 0.0
+	for j, z := range p.correlations(slope) {
+		size, alpha := math.Abs(beta[j]), p.Alpha
+		var penalty, derivative float64
+		switch {
+		case p.Model == MCP && size <= mcpGamma*alpha:
+			penalty, derivative = alpha*size-size*size/(2*mcpGamma), alpha-size/mcpGamma
+		case p.Model == MCP:
+			penalty = mcpGamma * alpha * alpha / 2
+		case size <= alpha:
+			penalty, derivative = alpha*size, alpha
+		case size <= scadA*alpha:
+			penalty, derivative = (2*scadA*alpha*size-size*size-alpha*alpha)/(2*(scadA-1)), (scadA*alpha-size)/(scadA-1)
+		default:
+			penalty = alpha * alpha * (scadA + 1) / 2
+		}
+		value += penalty
+		if size > 0 {
+			lack = max(lack, math.Abs(z-math.Copysign(derivative, beta[j])))
+		} else {
+			lack = max(lack, math.Abs(z)-alpha)
+		}
+	}
+	return Certificate{Objective: value, Gap: lack / p.AlphaMax()}
 }
 
 func (p *Problem) certifySVM(prediction []float64, l2 float64) Certificate {

@@ -98,7 +98,7 @@ func Peers() []Peer {
 			Tolerances: liblinear,
 		},
 		workingSets("celer", Logistic),
-		workingSets("skglm", Logistic, LogisticNet, Poisson, Gamma, Huber, Group),
+		workingSets("skglm", Logistic, LogisticNet, Poisson, Gamma, Huber, Group, SparseGroup, MCP, SCAD),
 	}
 }
 

@@ -27,6 +27,8 @@ const (
 	ridgeAlone
 	eachColumn // ℓ1 with weights
 	ofGroups
+	ofSparseGroups
+	concave // and not convex
 )
 
 func families() map[Model]family {
@@ -35,6 +37,9 @@ func families() map[Model]family {
 		WeightedLasso: {loss: squaredLoss, kind: eachColumn, ours: pare.WeightedLasso},
 		ElasticNet:    {loss: squaredLoss, kind: l1AndRidge, ours: pare.ElasticNet},
 		Group:         {loss: squaredLoss, kind: ofGroups, ours: pare.GroupLasso},
+		SparseGroup:   {loss: squaredLoss, kind: ofSparseGroups, ours: pare.SparseGroup},
+		MCP:           {loss: squaredLoss, kind: concave, ours: pare.MCP},
+		SCAD:          {loss: squaredLoss, kind: concave, ours: pare.SCAD},
 		Huber:         {loss: huberLoss, ours: pare.Lasso, own: loss.Huber{Delta: delta}, draw: drawOutlier},
 
 		Logistic:          {loss: logisticLoss, ours: pare.Logistic, classes: true},

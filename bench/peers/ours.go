@@ -2,6 +2,7 @@ package peers
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -57,7 +58,10 @@ func (o ours) solve(ctx context.Context, tol float64) (Answer, error) {
 
 // answer copies what was found.
 func (p *Problem) answer(took time.Duration, f *pare.Fitted) Answer {
-	a := Answer{Seconds: took.Seconds(), Objective: new(f.Objective), Gap: new(f.Gap)}
+	a := Answer{Seconds: took.Seconds(), Objective: new(f.Objective)}
+	if !math.IsNaN(f.Gap) { // the penalty is convex
+		a.Gap = new(f.Gap)
+	}
 	if f.PerClass == nil {
 		a.Index, a.Value = slices.Clone(f.Support), p.weighted(f.Support, f.Coef)
 	}

@@ -13,13 +13,16 @@ import (
 // Model is an inner problem, without intercept.
 type Model string
 
-// The models. Without a word for the penalty it is ℓ1, on groups of columns for the last but one of
-// the losses of numbers; enet is ℓ1 and ridge.
+// The models. Without a word for the penalty it is ℓ1; enet is ℓ1 and ridge. Groups and the penalties that are
+// not convex are those of the squared loss.
 const (
 	Lasso         Model = "lasso"
 	WeightedLasso Model = "wlasso" // a strength for each column
 	ElasticNet    Model = "enet"
 	Group         Model = "group"
+	SparseGroup   Model = "sparse_group"
+	MCP           Model = "mcp"
+	SCAD          Model = "scad"
 	Huber         Model = "huber"
 
 	Logistic          Model = "logreg"
@@ -46,7 +49,8 @@ const (
 //	svm  ½‖β‖² + AlphaΣ(1 − yᵢxᵢβ)₊,  y = ±1
 //
 // where Alpha or Ridge may be 0, and the norm of groups is Σ√p_g‖β_g‖₂, of the columns for all classes
-// together Σ‖βⱼ‖₂. Of a multinomial model β has an entry for each column and class, by column.
+// together Σ‖βⱼ‖₂; of sparse groups it is the mean of that and ‖β‖₁. MCP and SCAD, with γ = 3 and a = 3.7, are in
+// the place of the norm, and columns then have a mean square of 1. Of a multinomial model β has an entry for each column and class, by column.
 type Problem struct {
 	X            sparse.Matrix
 	Y            []float64
@@ -66,15 +70,37 @@ type Problem struct {
 // Weigh makes a weighted Lasso of a Lasso: every column gets a weight between ½ and
 // 2, the same ones each time.
 func (p *Problem) Weigh() error {
-	n, columns := p.X.Dims()
+	_, columns := p.X.Dims()
 	random := rand.New(rand.NewPCG(0, 3))
 	p.Model, p.Plain, p.Weights = WeightedLasso, p.X, make([]float64, columns)
+	for j := range p.Weights {
+		p.Weights[j] = math.Exp2(2*random.Float64() - 1)
+	}
+	return p.divide(p.Weights)
+}
+
+// standardise gives columns a mean square of 1, without which penalties that are not convex may be more
+// concave than the loss is convex.
+func (p *Problem) standardise() error {
+	n, columns := p.X.Dims()
+	by := make([]float64, columns)
+	p.each(func(j int, _ []int32, v []float64) {
+		for _, x := range v {
+			by[j] += x * x / float64(n)
+		}
+		by[j] = math.Sqrt(by[j])
+	})
+	return p.divide(by)
+}
+
+// divide divides columns by numbers, one for each.
+func (p *Problem) divide(by []float64) error {
+	n, columns := p.X.Dims()
 	starts, rows, values := make([]int64, 1, columns+1), []int32(nil), []float64(nil)
 	p.each(func(j int, i []int32, v []float64) {
-		p.Weights[j] = math.Exp2(2*random.Float64() - 1)
 		rows = append(rows, i...)
 		for _, x := range v {
-			values = append(values, x/p.Weights[j])
+			values = append(values, x/by[j])
 		}
 		starts = append(starts, int64(len(rows)))
 	})

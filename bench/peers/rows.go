@@ -53,7 +53,12 @@ func Rows() []Row {
 	classes := []string{"usps", "mnist", "reuters_multi53"}
 	add("families", Multinomial, classes, 0.5, 0.1)
 	add("families", MultinomialGroup, classes, 0.5, 0.1)
-	add("families", Group, []string{"a9a", "w8a"}, 0.1, 0.01)
+	for _, m := range []Model{Group, SparseGroup} {
+		add("families", m, []string{"a9a", "w8a"}, 0.1, 0.01)
+	}
+	for _, m := range []Model{MCP, SCAD} {
+		add("families", m, []string{"leukemia"}, 0.5, 0.1)
+	}
 	others := []string{"w8a", "rcv1_vw", "usps", "mnist"}
 	add("check", Lasso, others, 0.1, 0.01)
 	add("check", Logistic, others, 0.05, 0.01)
@@ -116,7 +121,11 @@ func (p *Problem) State(ratio float64) error {
 		if err := p.Weigh(); err != nil {
 			return err
 		}
-	case p.Model == Group:
+	case kind == concave:
+		if err := p.standardise(); err != nil {
+			return err
+		}
+	case p.Model == Group || kind == ofSparseGroups:
 		p.Groups = p.OneHot()
 	}
 	p.Alpha = ratio * p.AlphaMax()

@@ -17,8 +17,24 @@ def estimator(tol):
         return module.ElasticNet(alpha=alpha + ridge, l1_ratio=alpha / (alpha + ridge), **common)
     if model in ("lasso", "wlasso"):
         return module.Lasso(alpha=alpha, **common)
-    if model == "group":
+    if model == "mcp":
+        return module.MCPRegression(alpha=alpha, gamma=3, **common)
+    if model == "scad":
+        from skglm.datafits import Quadratic
+        from skglm.penalties import SCAD
+        from skglm.solvers import AndersonCD
+        return module.GeneralizedLinearEstimator(Quadratic(), SCAD(alpha, 3.7), AndersonCD(**common))
+    if model in ("group", "sparse_group"):
         members = [np.flatnonzero(problem.groups == g).tolist() for g in np.unique(problem.groups)]
+    if model == "sparse_group":
+        from skglm.datafits import QuadraticGroup
+        from skglm.penalties import WeightedL1GroupL2
+        from skglm.solvers import GroupBCD
+        starts = np.cumsum([0] + [len(m) for m in members]).astype(np.int32)
+        columns = np.concatenate(members).astype(np.int32)
+        penalty = WeightedL1GroupL2(alpha, 0.5 * np.sqrt(np.diff(starts)), np.full(len(columns), 0.5), starts, columns)
+        return module.GeneralizedLinearEstimator(QuadraticGroup(starts, columns), penalty, GroupBCD(ws_strategy="fixpoint", **common))
+    if model == "group":
         return module.GroupLasso(groups=members, alpha=alpha, weights=np.sqrt([len(m) for m in members]), **common)
     if model != "logreg":
         from skglm.datafits import Gamma, Huber, Logistic, Poisson

@@ -228,11 +228,15 @@ func (s *streams) follow(ctx context.Context, job string, group int, f func(subj
 		return unreachable(err)
 	}
 	defer func() { _ = heard.Unsubscribe() }()
-	for n := 1; ; n++ {
-		at := subject("task", job, group, n)
-		text, there := get(ctx, s.tasks, at)
+	var text []byte
+	for n, told := 1, false; ; n++ {
+		at, there := subject("task", job, group, n), false
+		if !told { // of the last one: this one may be there already
+			text, there = get(ctx, s.tasks, at)
+		}
+		told = false
 		for wait := retry; !there; wait = min(2*wait, s.late) {
-			if text, there = hear(ctx, news, at, wait); there {
+			if text, told = hear(ctx, news, at, wait); told {
 				break
 			}
 			if answers, err := count(ctx, s.results, subjects("result", job, group)); err == nil && answers < n-1 || ctx.Err() != nil {

@@ -128,7 +128,7 @@ func realSets(ctx context.Context, o studies.Options, t *studies.Table, m pare.M
 	if o.Quick {
 		seeds = 2
 	}
-	for _, name := range []string{"diabetes", "breast_cancer", "colon_cancer", "leukemia", "golub_raw", "rcv1_vw", "rcv1_dev", "a9a"} {
+	for _, name := range []string{"diabetes", "breast_cancer", "colon_cancer", "leukemia", "golub_raw", "rcv1_vw", "rcv1_dev", "a9a", "w8a", "usps", "gina_like", "reuters_places"} {
 		if m.Traits().Link.Classes() && name == "diabetes" {
 			continue
 		}
@@ -139,12 +139,16 @@ func realSets(ctx context.Context, o studies.Options, t *studies.Table, m pare.M
 		if err != nil {
 			return err
 		}
+		y := d.Y
+		if m.Traits().Link.Classes() {
+			y = studies.Signs(y)
+		}
 		q := quality{status: map[string]int{}}
 		for seed := range seeds {
 			if o.Progress != nil {
 				o.Progress(fmt.Sprintf("%s, %s, shuffle %d of %d", m, name, seed+1, seeds))
 			}
-			p := problem{fmt.Sprintf("shuffle %d", seed), sparse.Compact(d.X.(*sparse.CSC)), d.Y, pare.Validation{Seed: seed}}
+			p := problem{fmt.Sprintf("shuffle %d", seed), sparse.Compact(d.X.(*sparse.CSC)), y, pare.Validation{Seed: seed}}
 			if err := q.judge(ctx, m, p); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}

@@ -12,6 +12,12 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
+// A job of milliseconds is repeated until its rounds have taken so many seconds, or are so many.
+const (
+	shortest   = 0.3
+	mostRounds = 15
+)
+
 // wholeRow is a data set and what is chosen on it.
 type wholeRow struct {
 	data  string
@@ -76,7 +82,7 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 	var ours, theirs []float64
 	var s *pare.Selection
 	var a peers.WholeAnswer
-	for range t.rounds() {
+	for spent := 0.0; len(ours) < t.rounds() || len(ours) < mostRounds && spent < shortest; spent += ours[len(ours)-1] {
 		t.say("%s, %s", d.Name, r.model)
 		began := time.Now()
 		var err error

@@ -219,16 +219,17 @@ func (a *BlockSystem) SolveFactored(b []float64) { CholeskySolve(a.k, a.l, len(b
 func (a *BlockSystem) factorise(shift float64) bool {
 	s := len(a.entry)
 	a.l = resize(a.l, s*s)
-	if a.gram != nil {
+	switch {
+	case a.gram != nil:
 		a.gram.Hold(a.Columns)
 		a.gram.Submatrix(a.Columns, 0, a.l)
 		a.bendFactor()
-	} else if a.writes() {
+	case a.writes():
 		a.h.Write(a.Coefficients())
 		a.h.written(a.l)
 		a.h.Unwrite()
 		a.bendFactor()
-	} else {
+	default:
 		unit := make([]float64, s)
 		for at := range s {
 			unit[at] = 1

@@ -46,6 +46,7 @@ func All() []studies.Study {
 		{Name: "O5", About: "one λ per column on three splits", Run: ChooseWeighted},
 		{Name: "O7", About: "the whole job, λ by 5 folds with one-SE and refit, beside cv.glmnet at its defaults", Run: WholeJob},
 		{Name: "O8", About: "quality: select's choice on random problems of a --seed beside the best of 200 points and the null model", Run: Quality},
+		{Name: "O9", About: "precision: what digits below a hundredth of the standard error cost and gain, and a choice in cold evaluations", Run: Precision},
 		{Name: "O10", About: "quality of the other families: select's choice beside the best of 200 points on three data sets", Run: Families},
 		{Name: "O6", About: "one λ per class: evaluations, an outer step against its inner solves, two threads", Run: ChooseClasses},
 	}

@@ -76,7 +76,7 @@ func (p *Problem) certifyRows(prediction, beta []float64, l2 float64) Certificat
 	reach, norm, free, scaled := 1.0, 0.0, 0.0, 0.0
 	p.blocks(func(weight float64, entries []int) {
 		alpha, size, excess, inner := (1-p.tau())*p.Alpha*weight, 0.0, 0.0, 0.0
-		var away []float64
+		away := make([]float64, 0, len(entries))
 		for _, at := range entries {
 			size += beta[at] * beta[at]
 			excess += z[at] * z[at]
@@ -175,7 +175,7 @@ func (p *Problem) AlphaMax() float64 {
 	_, _, slope := p.rows(make([]float64, len(p.Y)*p.scores()), 1)
 	z, least := p.correlations(slope), math.Inf(1)
 	p.blocks(func(weight float64, entries []int) {
-		var own []float64
+		own := make([]float64, 0, len(entries))
 		for _, at := range entries {
 			own = append(own, z[at])
 		}

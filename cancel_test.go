@@ -229,6 +229,51 @@ func TestCancelWithinPasses(t *testing.T) {
 	}
 }
 
+// Refits, which begin at a model, and fits of folds, which are on goroutines of their own, end with
+// their call, wherever they are.
+func TestCancelOtherFits(t *testing.T) {
+	const n, p = 9000, 8 // more rows than a block of a kernel
+	source := random.SplitMix64(6)
+	rows, y := make([][]float64, n), make([]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, p)
+		for j := range rows[i] {
+			rows[i][j] = source.Uniform() - 0.5
+		}
+		y[i] = rows[i][0] - rows[i][1] + source.Uniform()
+	}
+	x, c := matrixOf(t, rows, p, true), pare.Config{Threads: 1}
+	at := somewhere(t, x, y, c)
+	fitted, err := pare.Fit(t.Context(), x, y, at, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func(ctx context.Context) error{
+		"refit": func(ctx context.Context) error {
+			_, err := pare.Relax(ctx, x, y, fitted, c)
+			return err
+		},
+		"folds": func(ctx context.Context) error {
+			_, err := pare.OutOfFold(ctx, x, y, at, pare.Validation{Folds: 2}, c)
+			return err
+		},
+	} {
+		for looks := 0; ; looks += 1 + looks/3 {
+			l := &oracle.Looks{Context: t.Context(), Left: looks}
+			err := call(l)
+			if l.Left >= 0 {
+				if err != nil {
+					t.Error(err)
+				}
+				break
+			}
+			if err != nil && !errors.Is(err, context.Canceled) {
+				t.Errorf("%s cancelled at look %d: %v", name, looks, err)
+			}
+		}
+	}
+}
+
 // At any moment of any call, a cancel is answered within 20 ms of processor time, but one in a
 // hundred, and within 100 ms: on imdb, and on a dense column of 2²⁶ rows.
 func TestCancelIsQuick(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -37,7 +38,8 @@ func (e *engine) checkRelaxed() error {
 	}
 }
 
-func (e *engine) relax(ctx context.Context, f *Fitted) (*Fitted, error) {
+func (e *engine) relax(ctx context.Context, f *Fitted) (_ *Fitted, err error) {
+	defer kernels.Caught(&err)
 	if err := e.checkRelaxed(); err != nil {
 		return nil, err
 	}

@@ -83,10 +83,13 @@ func (s *Solver) confirm(ctx context.Context, g model.Penalty, at Point, outer O
 	smoothness := s.fit.Steepest(s.state)
 	moved := d.energy * math.Sqrt(s.view.Total()*smoothness) * d.factor()
 	clearance, knot := s.clearance(g, at)
+	if math.IsNaN(s.out.ErrorBound) { // what it is made of has met the largest number
+		s.out.ErrorBound = math.Inf(1)
+	}
 	switch {
-	case !(s.out.ErrorBound < math.MaxFloat64), found == unknownRank:
+	case !(mu > 0), found == unknownRank:
 		s.out.Status = outcome.LinearSystemStalled
-	case !(d.step <= farthestStep):
+	case math.IsInf(s.out.ErrorBound, 1), !(d.step <= farthestStep): // the point is too far from the solution
 		s.out.Status = outcome.SupportUncertified
 	case moved < edgeMargin*s.scale() && moved < clearance: // β is the solution, to rounding
 		switch {

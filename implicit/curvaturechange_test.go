@@ -3,6 +3,7 @@ package implicit_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/implicit"
@@ -62,6 +63,30 @@ func TestBoundsCountThatTheSystemBends(t *testing.T) {
 					t.Errorf("seed %d, %s, %s: off by %g, bound %g, %s", seed, how, name, off, h.ErrorBound, h.Status)
 				}
 			}
+		}
+	}
+}
+
+// TestPointsTooFarForABoundHaveASlope: where the curvature of the criterion within what a loose
+// point is off by has no bound to speak of, the system is solved all the same: the status says that
+// nothing is certified, as a search steps by, and not that the system stalled.
+func TestPointsTooFarForABoundHaveASlope(t *testing.T) {
+	r := oracle.NewRandom(3)
+	q := r.Problem(oracle.Shape{N: 24, P: 2, Density: 1})
+	q.Classes(r)
+	q.Uniform(1e-3)
+	outer := implicit.Outer{Slope: make([]float64, 24), Curvature: make([]float64, 24), CurvatureWithin: func(reach float64) []float64 {
+		return slices.Repeat([]float64{math.Exp(1e6 * reach)}, 24)
+	}}
+	for i := range outer.Slope {
+		outer.Slope[i], outer.Curvature[i] = r.Normal(), 1
+	}
+	fit := fixture.Logistic(t, q, true)
+	at := implicit.Point{Support: []int32{0, 1}, Coef: []float64{0.7, -0.4}, KKT: -1}
+	for how, s := range map[string]*implicit.Solver{"factorised": implicit.New(fit), "iterated": implicit.NewIterative(fit)} {
+		h, err := s.Solve(context.Background(), fixture.Penalty(t, q), at, outer, implicit.Options{})
+		if err != nil || h.Status != outcome.SupportUncertified || !math.IsInf(h.ErrorBound, 1) || !(math.Abs(h.Gradient[0]) < 1e3) {
+			t.Errorf("%s: %v, %s, gradient %g, bound %g", how, err, h.Status, h.Gradient, h.ErrorBound)
 		}
 	}
 }

@@ -114,7 +114,8 @@ func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.
 		c.Rows, _ = e.of.X.Dims()
 		c.Constant = t.spec.Risk.Constant
 	}
-	c.Each = func() (search.Objective, []int32, error) {
+	c.Each = func() (_ search.Objective, _ []int32, err error) {
+		defer kernels.Caught(&err)
 		merged, group, err := bilevel.Merge(e.of.Kernels, e.of.X, t.spec, e.config.Positive)
 		if err != nil {
 			return nil, nil, err
@@ -169,8 +170,21 @@ func (t *task) minimise(ctx context.Context, o choose.Options) (result, common *
 	return choose.Minimise(ctx, t.choice, o)
 }
 
-// conclude makes the one-standard-error choice where it is asked for, and refits.
-func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) (err error) {
+// conclude makes the one-standard-error choice where it is asked for, and refits. Where ctx ends
+// before there is a model, out.Err says so.
+func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) error {
+	err := t.refit(ctx, best, o, out)
+	if ctx.Err() == nil {
+		return err
+	}
+	if out.Final == nil {
+		out.Err = &outcome.Error{Kind: outcome.Limit, Message: "the context ended before the refit at the best λ so far, so there is no model", Err: context.Cause(ctx)}
+	}
+	return nil
+}
+
+func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) (err error) {
+	defer kernels.Caught(&err)
 	e := t.engine
 	if e.hasOneSE(o, out.Status) && ctx.Err() == nil {
 		began := time.Now()
@@ -184,16 +198,12 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 		}
 	}
 	began := time.Now()
-	if err := t.startRefit(ctx, out.LogLambda); err != nil && ctx.Err() == nil {
+	if err := t.startRefit(ctx, out.LogLambda); err != nil {
 		return err
 	}
 	final, err := e.fit(ctx, out.LogLambda)
-	if err != nil && ctx.Err() == nil {
-		return err
-	}
 	if err != nil || final.Status == outcome.Cancelled {
-		out.Err = &outcome.Error{Kind: outcome.Limit, Message: "the context ended before the refit at the best λ so far, so there is no model", Err: context.Cause(ctx)}
-		return nil
+		return err
 	}
 	out.Final = final
 	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
@@ -202,9 +212,6 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 	}
 	if o.Relaxed && err == nil {
 		out.Relaxed, out.RelaxedValue, err = e.relaxed(ctx, o.Validation, final)
-	}
-	if ctx.Err() != nil {
-		return nil // the model is there
 	}
 	return err
 }

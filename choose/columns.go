@@ -63,6 +63,11 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 	}
 	common = result
 	each, group, err := c.Each()
+	if err != nil && ctx.Err() != nil {
+		cut := *result
+		cut.Status = outcome.Cancelled
+		return &cut, common, nil
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -63,13 +63,8 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 	}
 	common = result
 	each, group, err := c.Each()
-	if err != nil && ctx.Err() != nil {
-		cut := *result
-		cut.Status = outcome.Cancelled
-		return &cut, common, nil
-	}
 	if err != nil {
-		return nil, nil, err
+		return cut(ctx, result, err)
 	}
 	start := slices.Repeat(one.LogLambda, 1+int(slices.Max(group)))
 	box := around(start, columnsReach)
@@ -96,4 +91,15 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 		}
 	}
 	return result, common, err
+}
+
+// cut returns what one λ for all columns has given where ctx has ended before the next stage, and the
+// error otherwise.
+func cut(ctx context.Context, common *search.Result, err error) (*search.Result, *search.Result, error) {
+	if ctx.Err() == nil {
+		return nil, nil, err
+	}
+	result := *common
+	result.Status = outcome.Cancelled
+	return &result, common, nil
 }

@@ -128,7 +128,7 @@ func (s *Blocks) prepare(columns []int32, above bool) (written bool) {
 		cost := s.hessian.WriteCost(size)
 		if written = cost <= modelSweeps*s.hessian.VisitCost(columns); written {
 			s.hessian.Write(s.open)
-			s.work += cost
+			s.work += float64(cost)
 		}
 	}
 	for _, b := range s.working {

@@ -100,7 +100,7 @@ func (s *Blocks) live() (blocks []int) {
 func (s *Blocks) value(g model.Blocks) float64 {
 	sum := s.point.Loss
 	for _, b := range s.live() {
-		sum += g.Value(b, model.Gather(s.part, b, s.q, s.beta, s.own))
+		sum += g.Value(b, model.Entries(s.part, b, s.q, s.beta, s.own))
 	}
 	return sum
 }
@@ -111,8 +111,8 @@ func (s *Blocks) largestViolation(g model.Blocks) (worst float64) {
 	s.correlate(s.out.Support)
 	size := len(s.own) / 4
 	for _, b := range s.live() {
-		beta := model.Gather(s.part, b, s.q, s.beta, s.own[:size])
-		z := model.Gather(s.part, b, s.q, s.z, s.own[size:])
+		beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
+		z := model.Entries(s.part, b, s.q, s.z, s.own[size:])
 		lack := s.own[2*size:][:len(z)]
 		g.Lack(b, beta, z, lack)
 		for k, v := range lack {
@@ -139,7 +139,7 @@ func (s *Blocks) newton(ctx context.Context, g model.Blocks) (slope float64, ok 
 	}
 	rhs := make([]float64, s.system.Size())
 	for _, b := range s.system.Blocks {
-		z := model.Gather(s.part, b.Block, s.q, s.z, s.own)
+		z := model.Entries(s.part, b.Block, s.q, s.z, s.own)
 		lack := make([]float64, len(z))
 		g.Lack(b.Block, b.Beta, z, lack)
 		for k, at := range b.At {

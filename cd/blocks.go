@@ -28,9 +28,10 @@ type Blocks struct {
 	beta  []float64 // by column and score
 	point *model.ScorePoint
 	z     []float64 // X_jᵀ(s⊙ρ)/N by column and score, of the last certificate
-	null  bool      // that is of the null model
+	fresh bool      // that is of beta, and so is point
 	lack  []float64 // of every block, its norm
 	scale float64   // max |z| of the null model
+	least float64   // curvature in a column; 0 before it is asked for
 
 	metric  model.Metric
 	hessian *support.Hessian
@@ -74,7 +75,7 @@ func NewBlocks(fit model.Scores, part *model.Partition) *Blocks {
 	}
 	s.system = support.NewBlockSystem(s.hessian)
 	s.point, s.z = model.NullScores(fit)
-	s.null = true
+	s.fresh = true
 	s.scale = s.view.Kernels().MaxAbs(s.z)
 	return s
 }
@@ -93,6 +94,9 @@ func (s *Blocks) Correlation() []float64 { return s.z }
 // Start makes the next Solve begin at these coefficients; j·q + k is that of column j for
 // score k.
 func (s *Blocks) Start(at []int32, coef []float64) {
+	j, now := s.Coefficients()
+	s.fresh = s.fresh && slices.Equal(j, at) && slices.Equal(now, coef)
+	s.working = s.working[:0]
 	clear(s.beta)
 	for k, j := range at {
 		s.beta[j] = coef[k]
@@ -145,13 +149,10 @@ func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) erro
 	if !ok || slices.ContainsFunc(s.beta, func(b float64) bool { return b != 0 }) {
 		return nil
 	}
-	if !s.null { // the correlations are of another point
-		s.refit()
-		s.pass()
-	}
+	s.pass()
 	reach := 1.0 // of αmax, in the strengths of g
 	for b := range s.part.Count() {
-		reach = min(reach, convex.Reach(b, model.Gather(s.part, b, s.q, s.z, s.own)))
+		reach = min(reach, convex.Reach(b, model.Entries(s.part, b, s.q, s.z, s.own)))
 	}
 	least := opts.Tol
 	for times := stage / reach; times > 1/stage && ctx.Err() == nil; times *= stage {
@@ -165,7 +166,8 @@ func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) erro
 
 // solve is [Blocks.Solve] from the point at hand.
 func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options) (*BlockSolution, error) {
-	polished := !(opts.Polish || opts.Tol <= sharpLack)
+	sharp := opts.Polish || opts.Tol <= sharpLack
+	polish := sharp
 	s.working = s.working[:0]
 	allowed := s.out.Passes + mostRounds
 	var before []int32
@@ -178,7 +180,7 @@ func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 		switch {
 		case ctx.Err() != nil:
 			s.out.Status = outcome.Cancelled
-		case good && polished:
+		case good && !polish:
 			s.out.Status = outcome.Converged
 			if _, gap := g.(model.ConvexBlocks); !gap {
 				s.out.Status = outcome.Stationary
@@ -186,15 +188,20 @@ func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 		case s.out.Passes >= allowed || s.out.Epochs >= opts.MaxEpochs:
 			s.out.Status = outcome.NotConverged
 		case good:
-			polished = true
+			polish = false
 			s.polish(ctx, g, 0)
 			continue
 		default:
 			s.choose()
 			swept := s.improve(ctx, g, opts.MaxEpochs)
-			if now := s.columns(); !swept || slices.Equal(now, before) {
+			polish = sharp
+			switch now := s.columns(); {
+			case g.Concavity() > 0 && s.quick(now):
+				polish = false
+				s.polish(ctx, g, 0)
+			case !swept || slices.Equal(now, before):
 				s.polish(ctx, g, polishShare*s.out.KKT)
-			} else {
+			default:
 				before = now
 			}
 			continue
@@ -210,10 +217,21 @@ func (s *Blocks) check(g model.Blocks) error {
 	if concavity == 0 {
 		return nil
 	}
-	if !s.fit.Majorant(&s.metric) {
-		return outcome.At(outcome.Usage, "penalty", "a penalty that is not convex takes steps of 1/L, and the curvature of the loss has no bound L")
+	if s.least == 0 {
+		if !s.fit.Majorant(&s.metric) {
+			return outcome.At(outcome.Usage, "penalty", "a penalty that is not convex takes steps of 1/L, and the curvature of the loss has no bound L")
+		}
+		s.least = s.leastCurvature()
 	}
-	least := math.Inf(1)
+	if !(s.least > concavity) {
+		return outcome.At(outcome.BadParameter, "penalty", "the loss has a curvature of %.3g in a column, less than the %.3g by which the penalty is concave: standardise the columns, or make gamma or a larger", s.least, concavity)
+	}
+	return nil
+}
+
+// leastCurvature returns the least bound of the curvature in a column that is not 0, from one of
+// the curvature in a row.
+func (s *Blocks) leastCurvature() float64 {
 	bound := s.metric.Weight[0]
 	for _, w := range s.metric.Weight {
 		bound = max(bound, w)
@@ -221,25 +239,40 @@ func (s *Blocks) check(g model.Blocks) error {
 	if weights := s.view.Weights(); weights != nil {
 		bound /= s.view.Kernels().MaxAbs(weights)
 	}
+	least := math.Inf(1)
 	for _, j := range s.view.Matrix().Order() {
 		if norm := s.view.Norm(int(j)); norm > 0 {
 			least = min(least, bound*norm*norm/s.view.Total())
 		}
 	}
-	if !(least > concavity) {
-		return outcome.At(outcome.BadParameter, "penalty", "the loss has a curvature of %.3g in a column, less than the %.3g by which the penalty is concave: standardise the columns, or make gamma or a larger", least, concavity)
-	}
-	return nil
+	return least
+}
+
+// quick reports that a Newton step on columns takes less than a pass over X does.
+func (s *Blocks) quick(columns []int32) bool {
+	size := float64(len(columns) * s.q)
+	return size*(s.entries(columns)+float64(size*size/3)) <= float64(s.view.Matrix().NNZ())
 }
 
 // columns returns those with a coefficient that is not 0.
 func (s *Blocks) columns() (columns []int32) {
-	for j := range len(s.beta) / s.q {
-		for _, v := range s.beta[j*s.q:][:s.q] {
-			if v != 0 {
-				columns = append(columns, int32(j))
-				break
+	if len(s.working) > 0 { // all are in it
+		for _, b := range s.working {
+			for _, j := range s.part.Columns(b) {
+				if !zero(s.beta[int(j)*s.q:][:s.q]) {
+					columns = append(columns, j)
+				}
 			}
+		}
+		slices.Sort(columns)
+		return columns
+	}
+	for at, v := range s.beta {
+		if v == 0 {
+			continue
+		}
+		if j := int32(at / s.q); len(columns) == 0 || columns[len(columns)-1] != j {
+			columns = append(columns, j)
 		}
 	}
 	return columns
@@ -247,39 +280,38 @@ func (s *Blocks) columns() (columns []int32) {
 
 // refit moves the point to the coefficients.
 func (s *Blocks) refit() {
+	s.list()
+	s.fit.Fit(s.out.Support, s.out.Coef, s.point)
+	s.fresh = false
+}
+
+// list lists the coefficients that are not 0.
+func (s *Blocks) list() {
 	s.out.Support, s.out.Coef = s.columns(), s.out.Coef[:0]
 	for _, j := range s.out.Support {
 		s.out.Coef = append(s.out.Coef, s.beta[int(j)*s.q:][:s.q]...)
 	}
-	s.fit.Fit(s.out.Support, s.out.Coef, s.point)
 }
 
-// pass sets the correlations of all columns at the point.
+// pass moves the point to the coefficients and sets the correlations of all columns there, unless they
+// have not moved since.
 func (s *Blocks) pass() {
+	if s.fresh {
+		s.list()
+		return
+	}
+	s.refit()
 	model.Correlate(s.view, nil, s.point.Weighted, s.z)
-	s.null = len(s.out.Support) == 0
+	s.fresh = true
 	s.out.Passes++
 	s.spend(float64(s.view.Matrix().NNZ()))
 }
 
-// certify makes a pass over X and finds out what the point is worth.
+// certify finds out what the coefficients are worth.
 func (s *Blocks) certify(g model.Blocks) {
-	s.refit()
 	s.pass()
-	s.out.KKT, s.out.Objective, s.out.Margin = 0, s.point.Loss, 1
-	size := len(s.own) / 4
-	for b := range s.part.Count() {
-		beta := model.Gather(s.part, b, s.q, s.beta, s.own[:size])
-		z := model.Gather(s.part, b, s.q, s.z, s.own[size:])
-		lack := s.own[2*size:][:len(z)]
-		g.Lack(b, beta, z, lack)
-		s.lack[b] = s.view.Kernels().Nrm2(lack)
-		s.out.KKT = max(s.out.KKT, s.lack[b])
-		if !zero(beta) {
-			s.out.Objective += g.Value(b, beta)
-		}
-		s.out.Margin = min(s.out.Margin, g.Clearance(b, beta, z))
-	}
+	s.judge(g)
+	s.out.Objective = s.value(g)
 	s.out.Intercept = append(s.out.Intercept[:0], s.point.Intercept...)
 	if s.view.Centred() {
 		for c, j := range s.out.Support {
@@ -297,6 +329,25 @@ func (s *Blocks) certify(g model.Blocks) {
 	}
 }
 
+// judge finds out what the blocks lack.
+func (s *Blocks) judge(g model.Blocks) {
+	if each, ok := g.(model.Elementwise); ok {
+		s.out.KKT, s.out.Margin = each.Judge(s.beta, s.z, s.lack)
+		return
+	}
+	s.out.KKT, s.out.Margin = 0, 1
+	size := len(s.own) / 4
+	for b := range s.part.Count() {
+		beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
+		z := model.Entries(s.part, b, s.q, s.z, s.own[size:])
+		lack := s.own[2*size:][:len(z)]
+		g.Lack(b, beta, z, lack)
+		s.lack[b] = s.length(lack)
+		s.out.KKT = max(s.out.KKT, s.lack[b])
+		s.out.Margin = min(s.out.Margin, g.Clearance(b, beta, z))
+	}
+}
+
 // gap returns the duality gap: the scaled one, or with a ridge the unscaled one where that is
 // smaller.
 func (s *Blocks) gap(g model.ConvexBlocks) float64 {
@@ -304,8 +355,8 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 	size := len(s.own) / 4
 	each := func(do func(b int, beta, z, a []float64)) {
 		for b := range s.part.Count() {
-			beta := model.Gather(s.part, b, s.q, s.beta, s.own[:size])
-			z := model.Gather(s.part, b, s.q, s.z, s.own[size:])
+			beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])
+			z := model.Entries(s.part, b, s.q, s.z, s.own[size:])
 			a := s.own[2*size:][:len(z)]
 			for k, v := range z {
 				a[k] = v - float64(ridge*beta[k])
@@ -337,6 +388,14 @@ func (s *Blocks) gap(g model.ConvexBlocks) float64 {
 		gap = min(gap, s.fit.Divergence(s.point, 1)+unscaled)
 	}
 	return gap
+}
+
+// length returns the norm of the entries of a block.
+func (s *Blocks) length(v []float64) float64 {
+	if len(v) == 1 {
+		return math.Abs(v[0])
+	}
+	return s.view.Kernels().Nrm2(v)
 }
 
 // zero reports that coefficients are all 0.

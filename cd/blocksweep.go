@@ -86,7 +86,7 @@ func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst fl
 		copy(l.beta, l.start)
 		lack := s.own[:len(l.z)]
 		g.Lack(b, l.beta, l.z, lack)
-		worst = max(worst, s.view.Kernels().Nrm2(lack))
+		worst = max(worst, s.length(lack))
 		for k, v := range lack {
 			if l.beta[k] != 0 || v != 0 || !g.Kinked(b, k) {
 				s.open = append(s.open, int(l.columns[k/s.q])*s.q+k%s.q)
@@ -105,13 +105,15 @@ func (s *Blocks) correlate(columns []int32) {
 }
 
 // count counts a visit to columns.
-func (s *Blocks) count(columns []int32) {
-	entries := 0.0
+func (s *Blocks) count(columns []int32) { s.spend(s.entries(columns)) }
+
+// entries counts those that columns store.
+func (s *Blocks) entries(columns []int32) (entries float64) {
 	for _, j := range columns {
 		from, to := s.view.Matrix().Span(int(j))
 		entries += float64(to - from)
 	}
-	s.spend(entries)
+	return entries
 }
 
 // prepare makes the quadratic model at the point, where asked to one that is nowhere below the
@@ -236,7 +238,7 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 		slope[k] = v - slope[k]
 	}
 	g.Lack(b, l.beta, slope, lack)
-	worst := s.view.Kernels().Nrm2(lack)
+	worst := s.length(lack)
 	if worst == 0 {
 		return 0
 	}
@@ -260,7 +262,7 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 			}
 		}
 		g.Lack(b, l.beta, slope, lack)
-		if s.view.Kernels().Nrm2(lack) <= 0.1*worst {
+		if s.length(lack) <= 0.1*worst {
 			break
 		}
 	}

@@ -10,12 +10,30 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// TestDescentAtAnyTolerance: of several stationary points, a loose tolerance and a tight one end at
-// the same, whatever was solved before.
-func TestDescentAtAnyTolerance(t *testing.T) {
+// TestDescentMakesFewPasses: where a path from above begins at the point that it has just certified,
+// most of its points take one pass over X.
+func TestDescentMakesFewPasses(t *testing.T) {
+	const below = 2.2 // in λ, 21 points and the last
+	solver, g := diabetesMCP(t)
+	_, z := solver.Null()
+	top := kernels.Log(fixture.Kernels(t).MaxAbs(z))
+	d := cd.NewDescent(solver, g, top)
+	s, err := d.Solve(t.Context(), top-below, cd.Options{Tol: 1e-12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Status != outcome.Stationary || s.Passes > 40 {
+		t.Errorf("%s after %d passes", s.Status, s.Passes)
+	}
+}
+
+// diabetesMCP returns a solver on the diabetes data and an MCP for it at any λ.
+func diabetesMCP(t *testing.T) (*cd.Blocks, func(lambda float64) (model.Blocks, error)) {
+	t.Helper()
 	x, y, err := embedded.Diabetes(t.Context(), sparse.ReadOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -29,14 +47,20 @@ func TestDescentAtAnyTolerance(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, p := view.Dims()
+	return cd.NewBlocks(model.OneScore(fit), model.Singletons(p)), func(lambda float64) (model.Blocks, error) {
+		g, err := model.NewMCP(lambda, kernels.Log(3))
+		return model.Elementwise{Of: g}, err
+	}
+}
+
+// TestDescentAtAnyTolerance: of several stationary points, a loose tolerance and a tight one end at
+// the same, whatever was solved before.
+func TestDescentAtAnyTolerance(t *testing.T) {
 	descent := func() (d *cd.Descent, top float64) {
-		solver := cd.NewBlocks(model.OneScore(fit), model.Singletons(p))
+		solver, g := diabetesMCP(t)
 		_, z := solver.Null()
-		top = kernels.Log(view.Kernels().MaxAbs(z))
-		return cd.NewDescent(solver, func(lambda float64) (model.Blocks, error) {
-			g, err := model.NewMCP(lambda, kernels.Log(3))
-			return model.Elementwise{Of: g}, err
-		}, top), top
+		top = kernels.Log(fixture.Kernels(t).MaxAbs(z))
+		return cd.NewDescent(solver, g, top), top
 	}
 	tight, top := descent()
 	loose, _ := descent()
@@ -49,7 +73,7 @@ func TestDescentAtAnyTolerance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		scale := view.Kernels().MaxAbs(want.Beta)
+		scale := fixture.Kernels(t).MaxAbs(want.Beta)
 		for j, b := range want.Beta {
 			if d := got.Beta[j] - b; math.Abs(d) > 1e-4*scale {
 				t.Errorf("%g below αmax: coefficient %d is %g at a loose tolerance, %g at a tight one", below, j, got.Beta[j], b)

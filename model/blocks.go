@@ -61,12 +61,11 @@ type Partition struct {
 
 // Singletons is the partition of p columns in which every column is a block.
 func Singletons(p int) *Partition {
-	of := make([]int, p)
-	for j := range of {
-		of[j] = j
+	in := make([]int32, p+1)
+	for j := range in {
+		in[j] = int32(j)
 	}
-	part, _ := NewPartition(of) // cannot fail
-	return part
+	return &Partition{of: in[:p:p], columns: in[:p:p], start: in}
 }
 
 // NewPartition makes blocks of the columns that have the same number; blocks are numbered by
@@ -137,6 +136,15 @@ func Gather(part *Partition, block, scores int, from, to []float64) []float64 {
 		copy(to[at*scores:][:scores], from[int(j)*scores:])
 	}
 	return to[:len(columns)*scores]
+}
+
+// Entries returns the entries of a block in a vector by column and score, read only: where they lie, if
+// the block is a single column, otherwise as [Gather] does.
+func Entries(part *Partition, block, scores int, from, to []float64) []float64 {
+	if columns := part.Columns(block); len(columns) == 1 {
+		return from[int(columns[0])*scores:][:scores:scores]
+	}
+	return Gather(part, block, scores, from, to)
 }
 
 // norm returns ‖v‖, at no risk of overflow.

@@ -52,6 +52,23 @@ func (g Elementwise) Lack(j int, b, z, out []float64) {
 	}
 }
 
+// Judge sets lack to |[Elementwise.Lack]| of all columns, one coefficient and one correlation each, and
+// returns the largest of them and the least [Elementwise.Clearance].
+func (g Elementwise) Judge(b, z, lack []float64) (worst, clearance float64) {
+	clearance = 1
+	for j, v := range z {
+		if b[j] != 0 {
+			lack[j] = math.Abs(v - g.Of.Slope(j, b[j]))
+		} else {
+			size, strength := math.Abs(v), g.Of.Strength(j)
+			lack[j] = max(0, size-strength)
+			clearance = min(clearance, 1-size/strength)
+		}
+		worst = max(worst, lack[j])
+	}
+	return worst, clearance
+}
+
 // Curvature implements [Blocks].
 func (g Elementwise) Curvature(j int, b, h []float64) { h[0] += g.Of.Curvature(j, b[0]) }
 

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -114,7 +112,8 @@ func (l *Lanes) Forget(id LaneID) {
 // Run implements [Runner]. Gradients are tasks of their own, after all solutions: threads that
 // are done with those share what is left.
 func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) ([]LaneResult, error) {
-	group, inner := errgroup.WithContext(ctx)
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
 	results, ended := make([]LaneResult, len(requests)), make([]chan struct{}, len(requests))
 	tasks := make([]func() error, 0, 2*len(requests))
 	for i := range requests {
@@ -147,24 +146,33 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 			return l.turn(inner, func() error { return l.finish(inner, &requests[i], &results[i]) })
 		})
 	}
+	return results, share(tasks, min(l.spec.Threads, len(tasks)), stop)
+}
+
+// share has so many goroutines do tasks in their order, this one among them: its stack has grown
+// already, and to wake another takes longer than a small problem. The first error, which it
+// returns, ends them; stop ends tasks that are under way.
+func share(tasks []func() error, goroutines int, stop func()) (err error) {
 	var next atomic.Int64
-	work := func() error {
+	var once sync.Once
+	work := func() {
 		for k := next.Add(1) - 1; k < int64(len(tasks)); k = next.Add(1) - 1 {
-			if err := tasks[k](); err != nil {
-				return err
+			if failed := tasks[k](); failed != nil {
+				once.Do(func() { err = failed })
+				next.Store(int64(len(tasks)))
+				stop()
 			}
 		}
-		return nil
 	}
-	if l.spec.Threads == 1 { // here: to wake another thread takes longer than a small problem
-		err := work()
-		_ = group.Wait() // it has no goroutine, and lets go of inner
-		return results, err
+	var others sync.WaitGroup
+	for range goroutines - 1 {
+		others.Go(work)
 	}
-	for range min(l.spec.Threads, len(tasks)) {
-		group.Go(work)
-	}
-	return results, group.Wait()
+	func() {
+		defer others.Wait()
+		work()
+	}()
+	return err
 }
 
 // turn does some work when it is its turn, unless ctx has ended.

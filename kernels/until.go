@@ -101,3 +101,33 @@ func (s *Set) Clear(x []float64) {
 		clear(x[from:to])
 	}
 }
+
+// Subtract takes a number from every element of x.
+func (s *Set) Subtract(by float64, x []float64) {
+	for from, to := range s.Pieces(len(x)) {
+		piece := x[from:to]
+		for i := range piece {
+			piece[i] -= by
+		}
+	}
+}
+
+// Difference sets dst to x − y.
+func (s *Set) Difference(dst, x, y []float64) {
+	for from, to := range s.Pieces(len(dst)) {
+		dst, y := dst[from:to], y[from:to]
+		for i, v := range x[from:to] {
+			dst[i] = v - y[i]
+		}
+	}
+}
+
+// Product sets dst to x⊙y. dst may be x or y.
+func (s *Set) Product(dst, x, y []float64) {
+	for from, to := range s.Pieces(len(dst)) {
+		dst, y := dst[from:to], y[from:to]
+		for i, v := range x[from:to] {
+			dst[i] = v * y[i]
+		}
+	}
+}

@@ -82,37 +82,28 @@ func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
 	if f.view.Centred() {
 		origin = f.rest[f.first]
 	}
-	pieces := f.view.Kernels().Pieces(len(r))
-	for from, to := range pieces {
-		for i, t := range f.rest[from:to] {
-			r[from+i] = t - origin
-		}
-	}
-	for k := range b {
-		b[k] = -b[k]
-	}
+	k := f.view.Kernels()
+	k.Copy(r, f.rest)
+	k.Subtract(origin, r)
+	negate(b)
 	f.view.AddColumns(cols, b, r)
-	for k := range b {
-		b[k] = -b[k]
-	}
+	negate(b)
 	if !f.view.Centred() {
 		return 0
 	}
 	// The mean is taken of what is left above one entry, so that residuals that are
 	// all the same become exactly zero.
 	base := r[f.first]
-	for from, to := range pieces {
-		for i := range r[from:to] {
-			r[from+i] -= base
-		}
-	}
+	k.Subtract(base, r)
 	mean := f.view.MeanOf(r)
-	for from, to := range pieces {
-		for i := range r[from:to] {
-			r[from+i] -= mean
-		}
-	}
+	k.Subtract(mean, r)
 	return origin + base + mean
+}
+
+func negate(b []float64) {
+	for k := range b {
+		b[k] = -b[k]
+	}
 }
 
 // Smoothness returns 1.
@@ -125,13 +116,10 @@ func (f *Squared) Steepest(*State) float64 { return 1 }
 func (f *Squared) Fit(cols []int32, b []float64, s *State) {
 	s.Intercept = f.residual(cols, b, s.Residual)
 	f.view.Weigh(s.Residual, s.Weighted)
-	s.square = f.view.Kernels().Dot(s.Residual, s.Weighted)
+	k := f.view.Kernels()
+	s.square = k.Dot(s.Residual, s.Weighted)
 	s.Loss = s.square / (2 * f.view.Total())
-	for from, to := range f.view.Kernels().Pieces(len(f.y)) {
-		for i, r := range s.Residual[from:to] {
-			s.Prediction[from+i] = f.y[from+i] - r
-		}
-	}
+	k.Difference(s.Prediction, f.y, s.Residual)
 }
 
 // Gap implements [Datafit]: the scaled gap (1−c)²‖r̃‖²/2N + Σ(αⱼ|βⱼ| − c·aⱼβⱼ), the

@@ -259,11 +259,7 @@ func (v *View) Weigh(u, out []float64) {
 		}
 		return
 	}
-	for from, to := range v.k.Pieces(v.n) {
-		for i, s := range v.weights[from:to] {
-			out[from+i] = s * u[from+i]
-		}
-	}
+	v.k.Product(out, v.weights, u)
 }
 
 // SizeOf returns ‖u‖ₛ² = Σ sᵢuᵢ² and the largest of its terms. It leaves √s⊙u in u.

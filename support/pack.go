@@ -49,11 +49,14 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 	return slot
 }
 
-// reserve makes room for n more elements, and half as many again for columns to come, but
-// not for more than all of them have.
+// few elements are not worth being moved.
+const few = 1 << 13
+
+// reserve makes room for n more elements, and half as many again for columns to come, or for
+// those that all columns have where they are few, but not for more.
 func reserve[T any](v []T, n, all int) []T {
 	if need := len(v) + n; need > cap(v) {
-		v = append(make([]T, 0, max(need, min(max(need+need/2, 2*cap(v)), all))), v...)
+		v = append(make([]T, 0, max(need, min(max(need+need/2, 2*cap(v), few), all))), v...)
 	}
 	return v
 }

@@ -14,7 +14,7 @@ import (
 // first. cpuid reports a feature only if the operating system saves the
 // registers that it needs.
 func native() []*Set { //nolint:funlen // a table
-	if !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3) {
+	if !cpuid.CPU.Supports(cpuid.AVX2, cpuid.FMA3, cpuid.POPCNT) {
 		return nil
 	}
 	avx2 := primitives{
@@ -42,6 +42,8 @@ func native() []*Set { //nolint:funlen // a table
 		subTile:        amd64.SubTileAVX2,
 		solveTile:      amd64.SolveTileAVX2,
 		addTile:        amd64.AddTileAVX2,
+		marks:          amd64.MarksAVX2,
+		numbers:        amd64.NumbersAVX2,
 		exp:            amd64.ExpAVX2,
 		log1pExp:       amd64.Log1pExpAVX2,
 		sigmoid:        amd64.SigmoidAVX2,

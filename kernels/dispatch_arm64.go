@@ -30,6 +30,8 @@ func native() []*Set {
 		columnMoments: columnMomentsGo,
 		dotSingle:     dotSingleGo,
 		axpySingle:    axpySingleGo,
+		marks:         marksGo,
+		numbers:       numbersGo,
 		exp:           expGo,
 		log1pExp:      log1pExpGo,
 		sigmoid:       sigmoidGo,

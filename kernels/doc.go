@@ -1,5 +1,6 @@
 // Package kernels holds the innermost loops: sums and updates over dense
-// vectors and over columns of a sparse matrix, in pure Go and in assembly.
+// vectors and over columns of a sparse matrix, in pure Go and in assembly; and the
+// two that find the cells of a table of text and the numbers they spell.
 //
 // # Sets
 //

@@ -28,6 +28,8 @@ type primitives struct {
 	subTile        func(x, y []float64, stride, m int, t []float64)
 	solveTile      func(l []float64, stride int, t []float64)
 	addTile        func(x *[Lanes][]float64, y []float64, at, m, stride int, t []float64) // at most panelBlock rows, at least one
+	marks          func(text []byte, a, b byte, base int, at []int32) (n int)             // a multiple of 64 bytes, at most markedBlock; may write behind the n
+	numbers        func(text []byte, ends []int32, out []float64) (done int)              // an even number, at most Block/8, each from byte 16 on; stops at one that leaves the text
 	exp            func(dst, x []float64)
 	log1pExp       func(dst, x []float64)
 	sigmoid        func(dst, x []float64)
@@ -61,6 +63,8 @@ func newSet(name string, p *primitives) *Set {
 	s.SubTile = newSubTile(p.subTile, s)
 	s.SolveTile = newSolveTile(p.solveTile)
 	s.AddTile = newAddTile(p.addTile, s)
+	s.Marks = newMarks(p.marks, s)
+	s.Numbers = newNumbers(p.numbers, s)
 	s.Exp = newElementwise(p.exp, s)
 	s.Log1pExp = newElementwise(p.log1pExp, s)
 	s.Sigmoid = newElementwise(p.sigmoid, s)

@@ -95,6 +95,16 @@ type Set struct {
 	DotSingle  func(x []float32, y []float64) float64
 	AxpySingle func(a float64, x []float32, y []float64)
 
+	// Marks writes to at where the text has the byte a or b, from the first on, and returns how
+	// often that is; len(at) ≥ len(text). What is in at behind them is not kept.
+	Marks func(text []byte, a, b byte, at []int32) (n int)
+
+	// Numbers reads cells of a table: out[k] is the number that text[ends[k]+1:ends[k+1]] spells,
+	// with a minus or none, digits, and perhaps a point among, before or behind them, if that is 15
+	// digits after leading zeros and 16 bytes at most; NaN for anything else.
+	// len(ends) = len(out)+1; -1 ≤ ends[k] ≤ len(text).
+	Numbers func(text []byte, ends []int32, out []float64)
+
 	// dst_i ← e^x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
 	// function of that name; len(dst) = len(x), dst may be x.
 	Exp, Log1pExp, Sigmoid func(dst, x []float64)

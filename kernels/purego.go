@@ -26,6 +26,8 @@ var pureGo = primitives{
 	subTile:        subTileGo,
 	solveTile:      solveTileGo,
 	addTile:        addTileGo,
+	marks:          marksGo,
+	numbers:        numbersGo,
 	exp:            expGo,
 	log1pExp:       log1pExpGo,
 	sigmoid:        sigmoidGo,

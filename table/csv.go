@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/internal/input"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -38,7 +39,11 @@ type csvRows struct {
 
 func newCSVRows(name string, text io.Reader, separator byte, header *bool) (*csvRows, error) {
 	c := &csvRows{name: name, separator: separator}
-	c.blocks = input.NewBlocks(text, input.BlockSize, func(text []byte, into *csvBlock) { into.parse(text, separator) })
+	set, err := kernels.Active()
+	if err != nil {
+		return nil, &outcome.Error{Kind: outcome.BadParameter, Flag: "kernels", Message: "cannot use this set", Err: err}
+	}
+	c.blocks = input.NewBlocks(text, input.BlockSize, func(text []byte, into *csvBlock) { into.parse(set, text, separator) })
 	c.blocks.Line = (&narrow{separator: separator}).line
 	if err := c.advance(); err != nil {
 		if errors.Is(err, io.EOF) {

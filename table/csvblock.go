@@ -3,8 +3,10 @@ package table
 import (
 	"bytes"
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/internal/decimal"
+	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 // csvBlock is the cells of a block of lines.
@@ -17,6 +19,8 @@ type csvBlock struct {
 	newlines int       // before end
 	end      int       // where a line begins that takes more than this; the text's length if none does
 	words    bool      // some cell is not plainly a number
+
+	marks []int32 // room for −1 and the ends of a text without quotes
 }
 
 func (b *csvBlock) rows() int { return len(b.starts) }
@@ -40,7 +44,82 @@ func (b *csvBlock) table(from, width int) (values []float64, ok bool) {
 func (b *csvBlock) row(i int) []float64 { return b.values[b.firsts[i]:b.firsts[i+1]] }
 
 // parse takes the lines of a text apart. A cell in quotes has none inside, and no newline.
-func (b *csvBlock) parse(text []byte, separator byte) {
+func (b *csvBlock) parse(k *kernels.Set, text []byte, separator byte) {
+	if !b.even(k, text, separator) {
+		b.uneven(text, separator)
+	}
+}
+
+// longCell is how many bytes the cells of a text have in the mean, with what ends them, if they have
+// more digits than a kernel reads.
+const longCell = 16
+
+// even takes a text without quotes apart whose lines have as many cells as the first, two or more;
+// done is whether it is one. Then where all cells end is known before any is read.
+func (b *csvBlock) even(k *kernels.Set, text []byte, separator byte) (done bool) {
+	width := 1 + bytes.Count(text[:bytes.IndexByte(text, '\n')], []byte{separator})
+	if width == 1 || bytes.IndexByte(text, '"') >= 0 {
+		return false
+	}
+	b.marks = slices.Grow(b.marks[:0], len(text)+1)[:len(text)+1]
+	b.marks[0] = -1
+	n := k.Marks(text, separator, '\n', b.marks[1:])
+	rows := n / width
+	if n%width != 0 || bytes.Count(text, []byte{'\n'}) != rows {
+		return false
+	}
+	b.firsts, b.starts, b.lines = append(b.firsts[:0], 0), b.starts[:0], b.lines[:0]
+	for i := range rows {
+		first := i * width
+		b.firsts, b.starts, b.lines = append(b.firsts, first+width), append(b.starts, int(b.marks[first])+1), append(b.lines, i+1)
+		if text[b.marks[first+width]] != '\n' {
+			return false
+		}
+	}
+	b.ends, b.values = b.marks[1:n+1], slices.Grow(b.values[:0], n)[:n]
+	b.newlines, b.words, b.end = rows, false, len(text)
+	if len(text) > longCell*n { // most are not for the kernel
+		for c := range b.values {
+			b.values[c] = math.NaN()
+		}
+	} else {
+		k.Numbers(text, b.marks[:n+1], b.values)
+	}
+	b.others(text, width)
+	return true
+}
+
+// others reads the cells of an even text that are not known to be numbers.
+func (b *csvBlock) others(text []byte, width int) {
+	for last := width - 1; last < len(b.ends); last += width {
+		at := b.starts[last/width]
+		for c := last - width + 1; c <= last; c++ {
+			end := int(b.ends[c])
+			if math.IsNaN(b.values[c]) {
+				if c == last && end > at && text[end-1] == '\r' {
+					end--
+					b.ends[c] = int32(end)
+				}
+				v, ok := 0.0, false
+				if end >= decimal.LongReach && end-at > decimal.BriefReach {
+					v, ok = decimal.Long(text, at, end)
+				}
+				if !ok {
+					v, ok = number(text[at:], end-at)
+				}
+				if ok {
+					b.values[c] = v
+				} else {
+					b.words = true
+				}
+			}
+			at = end + 1
+		}
+	}
+}
+
+// uneven is parse for any text.
+func (b *csvBlock) uneven(text []byte, separator byte) {
 	b.values, b.ends, b.firsts, b.starts, b.lines = b.values[:0], b.ends[:0], append(b.firsts[:0], 0), b.starts[:0], b.lines[:0]
 	b.newlines, b.words = 0, false
 	m := newMarks(text, separator)

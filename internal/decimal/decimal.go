@@ -186,11 +186,7 @@ func Eight(b []byte) (value uint64, n int) {
 
 // join returns the number of the first n digits, a byte each.
 func join(x uint64, n int) uint64 {
-	// Zeros move in before the digits, then neighbours join: 1, 2, 4 at a time.
-	x <<= uint(64-8*n) & 63
-	x = x*10 + x>>8
-	const low = 0x000000ff000000ff
-	return ((x&low)*(100+1000000<<32) + (x>>16&low)*(1+10000<<32)) >> 32
+	return joined(x << (uint(64-8*n) & 63)) // zeros move in before them
 }
 
 // BriefReach is how many bytes Brief may look at.
@@ -220,18 +216,83 @@ func Brief(b []byte, n int) (v float64, ok bool) {
 	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), true
 }
 
-// quotient returns the float64 nearest to m/10ᵏ, for 0 < m and k ≤ 27: m/5ᵏ, both moved up
-// to where an integer division leaves at least 62 bits and says whether more are to come.
+// LongReach is how many bytes before the end of a cell Long may look at.
+const LongReach = 24
+
+// Long returns the number that text[at:end] spells if that is a minus or none, up to seven digits, a
+// point, and eight to 19 digits less those before the point; ok is whether it is. LongReach ≤ end, and
+// the text has eight bytes or more from at+1 on.
+//
+// Where a number ends being known, its last 24 digits are read at once.
+func Long(text []byte, at, end int) (v float64, ok bool) {
+	head := text[at : at+9]
+	sign := int((uint32(head[0]^'-') - 1) >> 31)
+	whole, n := Eight(head[sign : sign+8])
+	point := at + sign + n
+	places := end - point - 1
+	if uint(n-1) > 6 || text[point] != '.' || uint(places-8) > uint(19-8-n) {
+		return 0, false
+	}
+	const zero = 0x3030303030303030
+	tail := text[end-LongReach : end]
+	keep := &lasting[places&31]
+	a := (binary.LittleEndian.Uint64(tail) ^ zero) & keep[0]
+	b := (binary.LittleEndian.Uint64(tail[8:]) ^ zero) & keep[1]
+	c := binary.LittleEndian.Uint64(tail[16:]) ^ zero
+	const high, nine = 0x8080808080808080, 0x7676767676767676
+	if ((a+nine)|a|(b+nine)|b|(c+nine)|c)&high != 0 {
+		return 0, false
+	}
+	m := whole*wide[places&31] + (joined(a)*1e8+joined(b))*1e8 + joined(c)
+	if m != 0 {
+		v = quotient(m, places)
+	}
+	return math.Float64frombits(math.Float64bits(v) | uint64(sign)<<63), true
+}
+
+// joined returns the number of eight digits, a byte each: neighbours join, 1, 2, 4 at a time.
+func joined(x uint64) uint64 {
+	x = x*10 + x>>8
+	const low = 0x000000ff000000ff
+	return ((x&low)*(100+1000000<<32) + (x>>16&low)*(1+10000<<32)) >> 32
+}
+
+// lasting keeps, of eight digits that end 16 and eight places before the last, those that are among
+// so many; wide is ten to that power, below 2⁶⁴.
+var lasting, wide = func() (masks [32][2]uint64, powers [32]uint64) {
+	power := uint64(1)
+	for places := range 20 {
+		for k, behind := range []int{16, 8} {
+			masks[places][k] = ^(1<<(8*min(max(8+behind-places, 0), 8)) - 1)
+		}
+		powers[places] = power
+		power *= 10
+	}
+	return masks, powers
+}()
+
+// quotient returns the float64 nearest to m/10ᵏ, for 0 < m and k ≤ 27: m/5ᵏ times a power of two,
+// by the reciprocal of 5ᵏ where that decides how to round.
 func quotient(m uint64, k int) float64 {
 	up := bits.LeadingZeros64(m)
 	m <<= up
-	divisor, by := fives[k].number, fives[k].shift
-	q, rest := bits.Div64(m>>1, m<<63, divisor)
+	five := &fives[k&31]
+	q, _ := bits.Mul64(m, five.reciprocal) // the quotient is at least that, and less than 2 above
+	if (q+2)&(1<<9-1) <= 2 {
+		return ratio(m, up, k) // a float64, or the middle of two, may be between
+	}
+	return float64(int64(q>>1|1)) * math.Float64frombits(uint64(1023-62-up+five.shift-k)<<52)
+}
+
+// ratio is quotient by division, for an m that was moved up: both are where an integer division
+// leaves at least 62 bits and says whether more are to come.
+func ratio(m uint64, up, k int) float64 {
+	q, rest := bits.Div64(m>>1, m<<63, fives[k].number)
 	q = q>>1 | q&1 // below 2⁶³; the last bit, far below the half, tells what is lost
 	if rest != 0 {
 		q |= 1
 	}
-	return float64(int64(q)) * math.Float64frombits(uint64(1023-62-up+by-k)<<52)
+	return float64(int64(q)) * math.Float64frombits(uint64(1023-62-up+fives[k].shift-k)<<52)
 }
 
 // parseExponent reads [+|-] digits, n bytes of them, saturating; ok says
@@ -292,16 +353,20 @@ var (
 	}
 )
 
-// fives holds 5ᵏ·2^shift, from 2⁶³ on.
-var fives = func() (table [28]struct {
-	number uint64
-	shift  int
+// fives holds 5ᵏ·2^shift, from 2⁶³ on, for k ≤ 27, and 2¹²⁷ over that, less up to 1.
+var fives = func() (table [32]struct {
+	number, reciprocal uint64
+	shift              int
 },
 ) {
 	power := uint64(1)
-	for k := range table {
-		table[k].shift = bits.LeadingZeros64(power)
-		table[k].number = power << table[k].shift
+	for k := range 28 {
+		five := &table[k]
+		five.shift = bits.LeadingZeros64(power)
+		five.number, five.reciprocal = power<<five.shift, math.MaxUint64
+		if k > 0 {
+			five.reciprocal, _ = bits.Div64(1<<63, 0, five.number)
+		}
 		power *= 5
 	}
 	return table

@@ -3,6 +3,7 @@ package decimal
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -149,6 +150,76 @@ func TestEight(t *testing.T) {
 					t.Fatalf("%q: %d in %d digits, want %d in %d", text, value, got, want, n)
 				}
 			}
+		}
+	}
+}
+
+// TestQuotient: by the reciprocal as by division, near the numbers between which it has to choose too.
+func TestQuotient(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for round := range 2_000_000 {
+		k := r.IntN(28)
+		m := r.Uint64()>>r.IntN(60) | 1
+		if round%2 == 0 { // almost a float64, or the middle of two
+			v := float64(r.Uint64N(1<<54)|1) / 2 * math.Pow10(k)
+			if v = math.Ldexp(v, -r.IntN(40)); v >= 1<<63 {
+				continue
+			}
+			m = uint64(v) + r.Uint64N(5)
+		}
+		if m == 0 {
+			continue
+		}
+		up := bits.LeadingZeros64(m)
+		if got, want := quotient(m, k), ratio(m<<up, up, k); got != want {
+			t.Fatalf("%d/10^%d: %v, want %v", m, k, got, want)
+		}
+	}
+}
+
+// TestLong: what it reads is the number that Parse finds, whatever is before and behind it, and it
+// reads what shortest spellings of float64 mostly are.
+func TestLong(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	check := func(text string) bool {
+		b := []byte("1234567890.123456789012345" + text + ",.5-78912")
+		at := len(b) - 9 - len(text)
+		v, ok := Long(b, at, at+len(text))
+		want, length, fault := Parse([]byte(text))
+		if ok && (fault != None || length != len(text) || math.Float64bits(v) != math.Float64bits(want)) {
+			t.Fatalf("%q: %v, want %v of %d bytes, fault %d", text, v, want, length, fault)
+		}
+		return ok
+	}
+	read := 0
+	for range 100_000 {
+		v := r.NormFloat64() * math.Pow10(r.IntN(9)-3)
+		v = math.Abs(v)
+		if shortest := strconv.FormatFloat(v, 'f', -1, 64); check(shortest) != check("-"+shortest) {
+			t.Fatalf("%s is read with one sign only", shortest)
+		} else if check(shortest) {
+			read++
+		} else if v >= 1e-2 && v < 1e6 && len(shortest) >= 18 {
+			t.Fatalf("%s is not read", shortest)
+		}
+		text := []byte(strconv.FormatFloat(v, 'f', 6+r.IntN(14), 64))
+		check(string(text))
+		for range 1 + r.IntN(2) {
+			text[r.IntN(len(text))] = "0.-+e,\n\x00\x8a\xff/:"[r.IntN(12)]
+		}
+		check(string(text))
+	}
+	if read < 50_000 {
+		t.Errorf("only %d are read", read)
+	}
+	for _, text := range []string{"0.00000000", "-0.0000000000", "0.000000000000000001", "9.99999999999999999", "0.12345678", "1234567.12345678", "9999999.999999999999"} {
+		if !check(text) {
+			t.Errorf("%s is not read", text)
+		}
+	}
+	for _, text := range []string{"", "-", ".123456789", "1.2345678e10", "12345678.12345678", "0.1234567", "0.01234567890123456789", "1,23456789", "0.12345678.1"} {
+		if check(text) {
+			t.Errorf("%s is read", text)
 		}
 	}
 }

@@ -97,6 +97,18 @@ func Peers() []Peer {
 			Name: "liblinear, dual", Models: []Model{LogisticRidge, SquaredHingeRidge}, command: python("liblinear.py", "dual", "scipy"),
 			Tolerances: liblinear,
 		},
+		{
+			Name: "adelie", Models: append(slices.Clone(squared), Logistic), command: python("grpnet.py", "", "adelie"),
+			Tolerances: glmnet,
+		},
+		{
+			Name: "adelie, path", Models: append(slices.Clone(squared), Logistic), command: python("grpnet.py", "path", "adelie"),
+			Tolerances: glmnet,
+		},
+		{
+			Name: "BlitzML", Models: []Model{Lasso, WeightedLasso, Logistic, SquaredHinge}, command: python("blitz.py", "", "blitzml"),
+			Tolerances: func(target float64) []float64 { return ladder(100*target, root10, 12) },
+		},
 		workingSets("celer", Logistic),
 		workingSets("skglm", Logistic, LogisticNet, Poisson, Gamma, Huber, Group, SparseGroup, MCP, SCAD),
 	}

@@ -14,4 +14,10 @@
 // then answers each tolerance on a line of its own with one JSON object:
 //
 //	{"seconds": 0.1, "objective": 0.4, "gap": null, "index": [0, 7], "value": [0.2, -0.1]}
+//
+// Peers that are not installed are named where results are, not passed over. Debian has
+// scikit-learn (python3-sklearn), glmnet (r-cran-glmnet) and LIBLINEAR (liblinear4). celer,
+// skglm and adelie are Python packages of those names (pip install celer skglm adelie), and
+// BlitzML is built from github.com/tbjohns/BlitzML by its setup.py. A package elsewhere is found
+// through PYTHONPATH.
 package peers

@@ -327,10 +327,10 @@ func TestFactorIsTheMedianOfTheRowsRun(t *testing.T) {
 }
 
 func TestRowsAreChosenByWord(t *testing.T) {
-	if got := Choose("rcv1_dev, logreg a9a 0.05"); len(got) != 7 || got[6].Name() != "logreg a9a 0.05" {
+	if got := Choose("rcv1_dev, logreg a9a 0.05"); len(got) != 8 || got[6].Name() != "logreg a9a 0.05" || got[7].Suite != "deep" {
 		t.Errorf("%v", got)
 	}
-	if got := Choose("lasso rcv1"); len(got) != 4 || got[0].Model != Lasso { // nor wlasso
+	if got := Choose("lasso rcv1"); len(got) != 5 || got[0].Model != Lasso { // nor wlasso
 		t.Errorf("%v", got)
 	}
 	if got := Choose("check"); len(got) != 16 {

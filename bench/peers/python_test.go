@@ -28,8 +28,50 @@ func TestInterpretersAreTriedForTheirModules(t *testing.T) {
 	}
 }
 
-// standIns have the names and parameters of celer and skglm, and scikit-learn inside.
-const standIns = `
+// standIns have the names and parameters of celer and skglm, of BlitzML and of adelie, and
+// scikit-learn inside.
+var standIns = map[string]string{
+	"celer": workingSetsStandIn, "skglm": workingSetsStandIn,
+	"blitzml": `
+from types import SimpleNamespace
+from sklearn.linear_model import Lasso, LogisticRegression
+from sklearn.svm import LinearSVC
+__version__ = "0"
+def suppress_warnings(): pass
+def problem(fit):
+    class Problem:
+        def __init__(self, A, b):
+            self.A, self.b = A, b
+        def solve(self, l1_penalty, include_bias_term, stopping_tolerance):
+            model = fit(l1_penalty, len(self.b), include_bias_term, stopping_tolerance)
+            return SimpleNamespace(weights=model.fit(self.A, self.b).coef_.ravel())
+    return Problem
+LassoProblem = problem(lambda l1, n, bias, tol: Lasso(alpha=l1/n, fit_intercept=bias, tol=tol))
+SparseLogisticRegressionProblem = problem(lambda l1, n, bias, tol: LogisticRegression(
+    C=1/l1, penalty="l1", fit_intercept=bias, tol=tol, max_iter=100000, solver="saga"))
+SparseSquaredHingeProblem = problem(lambda l1, n, bias, tol: LinearSVC(
+    C=0.5/l1, penalty="l1", dual=False, fit_intercept=bias, tol=tol, max_iter=100000))
+`,
+	"adelie": `
+from types import SimpleNamespace
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import ElasticNet, LogisticRegression
+__version__ = "0"
+glm = SimpleNamespace(gaussian=lambda y: ("gaussian", y), binomial=lambda y: ("binomial", y))
+matrix = SimpleNamespace(sparse=lambda mat: mat, dense=lambda mat: mat)
+def grpnet(X, glm, alpha, lmda_path, tol, irls_tol, intercept, early_exit, progress_bar, n_threads):
+    name, y = glm
+    if name == "gaussian":
+        of = lambda lmda: ElasticNet(alpha=lmda, l1_ratio=alpha, fit_intercept=intercept, tol=tol)
+    else:
+        assert set(y) == {0, 1} and alpha == 1
+        of = lambda lmda: LogisticRegression(C=1/(len(y)*lmda), penalty="l1", fit_intercept=intercept, tol=tol, max_iter=100000, solver="saga")
+    return SimpleNamespace(lmdas=lmda_path, betas=csr_matrix(np.array([of(lmda).fit(X, y).coef_.ravel() for lmda in lmda_path])))
+`,
+}
+
+const workingSetsStandIn = `
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression as Other
 __version__ = "0"
 class LogisticRegression(Other):
@@ -42,9 +84,9 @@ class SparseLogisticRegression:
         return LogisticRegression(C=1/(len(y)*self.alpha), penalty="l1", **self.rest).fit(X, y)
 `
 
-// The adapter of celer and skglm states the problems that it is given, as far as can
-// be told without them.
-func TestWorkingSetPeersSolve(t *testing.T) {
+// The adapters of celer, skglm, BlitzML and adelie state the problems that they are given, as far
+// as can be told without those.
+func TestAdaptersOfPythonPackagesSolve(t *testing.T) {
 	if !*long {
 		t.Skip("go test ./bench/peers -long starts Python")
 	}
@@ -53,12 +95,21 @@ func TestWorkingSetPeersSolve(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("PYTHONPATH", dir)
-	for _, name := range []string{"celer", "skglm"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".py"), []byte(standIns), 0o600); err != nil {
+	for module, text := range standIns {
+		if err := os.WriteFile(filepath.Join(dir, module+".py"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		peer := workingSets(name)
-		for _, m := range peer.Models {
+	}
+	for _, peer := range Peers() {
+		name, _, _ := strings.Cut(strings.ToLower(peer.Name), ",")
+		if _, stood := standIns[name]; !stood {
+			continue
+		}
+		models := peer.Models
+		if name == "celer" || name == "skglm" {
+			models = workingSets(name).Models // of skglm's others scikit-learn has nothing
+		}
+		for _, m := range models {
 			all, err := Compare(t.Context(), "row", small(t, m, true), Options{Targets: []float64{1e-4}, Rounds: 1, Peers: []Peer{peer}})
 			if err != nil {
 				t.Fatal(err)

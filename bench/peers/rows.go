@@ -13,7 +13,7 @@ import (
 
 // Row is a problem by name: a data set, a model, a share of αmax.
 type Row struct {
-	Suite string // lasso, enet, wlasso, logreg, svm, families: all other models, or check: rows that nothing was tuned on
+	Suite string // lasso, enet, wlasso, logreg, svm, deep: weak penalties on text, families: all other models, or check: rows that nothing was tuned on
 	Data  string // the name of a file, without .svm.gz
 	Model Model
 	Ratio float64 // α/αmax, of a ridge alone by the αmax of ℓ1; for an SVM C itself
@@ -38,6 +38,10 @@ func Rows() []Row {
 	add("wlasso", WeightedLasso, five, 0.1, 0.01)
 	add("logreg", Logistic, []string{"a9a", "reuters_places", "imdb"}, 0.05, 0.01)
 	add("svm", SVM, []string{"a9a", "reuters_places", "imdb"}, 0.1, 1)
+	add("deep", Lasso, []string{"imdb"}, 0.003, 0.002, 0.001, 0.0003)
+	add("deep", Logistic, []string{"imdb"}, 0.003)
+	add("deep", Lasso, []string{"reuters_places", "rcv1_dev"}, 0.001)
+	add("deep", Logistic, []string{"reuters_places"}, 0.001)
 	texts := []string{"a9a", "w8a", "reuters_places", "imdb"}
 	add("families", LogisticNet, texts, 0.05, 0.01)
 	add("families", LogisticRidge, texts, 0.01, 0.001)

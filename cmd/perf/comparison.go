@@ -14,6 +14,19 @@ func peersHeading() []string {
 	return []string{"row", "gap", "contestant", "tol", "certified_gap", "support", "seconds", "least", "most", "times_ours", "ratio_least", "ratio_most", "note"}
 }
 
+// missing names the contestants that some comparison had no program for.
+func missing(all []peers.Comparison) []string {
+	var names []string
+	for _, c := range all {
+		for _, e := range c.Outcomes {
+			if e.Missing() && !slices.Contains(names, e.Name) {
+				names = append(names, e.Name)
+			}
+		}
+	}
+	return names
+}
+
 // peersTable has a row for each contestant of each comparison that is installed.
 func peersTable(all []peers.Comparison) studies.Table {
 	t := studies.Table{Columns: peersHeading()}

@@ -168,8 +168,12 @@ func runBlock(path, _ string) (string, error) {
 	if r.Revision != "" {
 		revision = ", revision " + r.Revision[:min(12, len(r.Revision))]
 	}
-	return fmt.Sprintf("`%s`: %.0f s on %s; %s, kernels %s, %s%s; load averages before … after: %s\n",
-		r.Command, r.Seconds, r.Date, r.Machine, r.Kernels, r.Go, revision, r.Load), nil
+	absent := ""
+	if r.Missing != nil {
+		absent = ". Not installed: " + strings.Join(r.Missing, "; ")
+	}
+	return fmt.Sprintf("`%s`: %.0f s on %s; %s, kernels %s, %s%s; load averages before … after: %s%s\n",
+		r.Command, r.Seconds, r.Date, r.Machine, r.Kernels, r.Go, revision, r.Load, absent), nil
 }
 
 // peersBlock has a row for each problem of some models at a gap: our seconds, and how

@@ -17,7 +17,7 @@ import (
 type peersCommand struct {
 	File string `arg:"" optional:"" help:"svmlight text to compare on, instead of the standing rows."`
 
-	Rows    string    `placeholder:"WORDS" help:"Standing rows: suites (lasso, enet, wlasso, logreg, svm, families, check) or parts of names, separated by commas (default: all)."`
+	Rows    string    `placeholder:"WORDS" help:"Standing rows: suites (lasso, enet, wlasso, logreg, svm, deep, families, check) or parts of names, separated by commas (default: all)."`
 	Data    string    `default:"../shared/data" placeholder:"DIR" help:"Where the files of the standing rows are (default: ../shared/data). A row without its file is left out."`
 	Model   string    `default:"lasso" enum:"lasso,enet,wlasso,group,sparse_group,mcp,scad,huber,logreg,logreg_enet,logreg_ridge,squared_hinge,squared_hinge_ridge,svm,multinomial,multinomial_group,poisson,poisson_ridge,gamma,gamma_ridge,tweedie,tweedie_ridge" placeholder:"MODEL" help:"For FILE: ${enum} (default: lasso)."`
 	Ratio   float64   `default:"0.01" placeholder:"R" help:"For FILE: α/αmax; for svm C itself (default: 0.01)."`
@@ -114,7 +114,9 @@ func (c *peersCommand) report(env environment, store *peers.Store, rows []peers.
 	})
 	s := summarise(all)
 	if c.CSV != "" {
-		if err := c.keep(all, newRecord("peers", "other solvers at equal certified gap", c.command(), began, m.Load, m)); err != nil {
+		note := newRecord("peers", "other solvers at equal certified gap", c.command(), began, m.Load, m)
+		note.Missing = missing(all)
+		if err := c.keep(all, note); err != nil {
 			return err
 		}
 	}
@@ -144,6 +146,9 @@ func (c *peersCommand) command() string {
 	}
 	if c.Quick {
 		command += " --quick"
+	}
+	if c.Only != "" {
+		command += fmt.Sprintf(" --only %q", c.Only)
 	}
 	return command
 }

@@ -45,6 +45,7 @@ type record struct {
 	Go       string   `json:"go"`
 	Revision string   `json:"revision,omitempty"`
 	Files    []string `json:"files"`
+	Missing  []string `json:"missing,omitempty"` // programs to compare with that are not installed
 }
 
 // newRecord is made when the work is done.

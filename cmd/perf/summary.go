@@ -93,6 +93,9 @@ func writeSummary(env environment, all []peers.Comparison, rows []summaryRow) er
 		fmt.Fprintf(env.stdout, "%s, gap %.0e: the best of the others takes %.2f times as long as we do in geometric mean over %d rows, at least %.2f\n",
 			g.model, g.target, math.Exp(logs[g]/float64(counts[g])), counts[g], least[g])
 	}
+	if absent := missing(all); absent != nil {
+		fmt.Fprintf(env.stdout, "not installed: %s\n", strings.Join(absent, "; "))
+	}
 	if known {
 		fmt.Fprintf(env.stdout, "* not run here: seconds recorded on another machine, times %.3g, which is the median over %d rows of scikit-learn's seconds at tol 1e-6 here and there\n", factor, from)
 	}

@@ -116,7 +116,7 @@ func Example_ownLoss() {
 	fmt.Printf("%s loss, %d columns, relative gap below 1e-6: %v\n", f.Loss, len(f.Support), f.RelativeGap < 1e-6)
 	fmt.Printf("the first row is of class %+.0f\n", classes[0])
 	// Output:
-	// stationary: λ = -3.31, loss 0.8280, that of the null model 1.0023, slope below 1e-3: true
+	// stationary: λ = -3.32, loss 0.8280, that of the null model 1.0023, slope below 1e-3: true
 	// exponential loss, 2 columns, relative gap below 1e-6: true
 	// the first row is of class +1
 }

@@ -14,6 +14,8 @@ const (
 	pairFine     = 1e-4
 	pairStop     = 0.01 // standard errors that are not worth a step of the descent
 	pairPlain    = 1e-5 // the same as a share of the value, where there is no standard error
+	pairDoubt    = 0.3  // standard errors above the best up to which a mixture is not the last
+	pairLead     = 0.1  // and where the descent begins
 	pairReach    = 9    // how far below the alone's best a strength is looked for
 	pairAbove    = 4    // and how far above
 	vanishDepth  = 6    // below the Lasso's best, where an ℓ1 strength begins to vanish
@@ -65,11 +67,11 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 		return result, err
 	}
 	single := result.Best
-	result, err = p.mixtures(ctx, s, result, l, r)
+	result, from, err := p.mixtures(ctx, s, result, l, r)
 	if !s.further(result, err) || result.Best.LogLambda == nil {
 		return result, err
 	}
-	result, err = p.descendBoth(ctx, s, result, l, r, top, o)
+	result, err = p.descendBoth(ctx, s, result, from, l, r, top, o)
 	return preferring(single, result, o), err
 }
 
@@ -94,13 +96,22 @@ func (o Options) worth(at search.Evaluation) float64 {
 }
 
 // mixtures compares the best of the Lasso and the ridge with mixtures of both, shares a and
-// 1 − a of their strengths, from its own side on for as long as they gain.
-func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, l, r float64) (*search.Result, error) {
+// 1 − a of their strengths, from its own side on for as long as they gain, or are hardly above the
+// best. A descent in both λ's begins at from: at the best mixture if it is hardly above the best
+// point, since a Lasso or a ridge is a minimum in one of the two already.
+func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, l, r float64) (result *search.Result, from []float64, err error) {
 	shares := []float64{0.9, 0.5, 0.1}
 	if best.Best.LogLambda[0] == noStrength {
 		slices.Reverse(shares)
 	}
 	var first []float64
+	var mixture *search.Evaluation
+	lead := func() []float64 {
+		if mixture != nil && mixture.Value < best.Best.Value+float64(pairLead*best.Best.StandardError) {
+			return mixture.LogLambda
+		}
+		return best.Best.LogLambda
+	}
 	for _, a := range shares {
 		at := []float64{l + logOf(a), r + logOf(1-a)}
 		if first == nil {
@@ -111,14 +122,18 @@ func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, 
 			return search.Grid(ctx, startingAt{p, first, []float64{l, noStrength}}, [][]float64{at}, options) // the Lasso's solutions are sparse
 		})
 		if mixed == nil || err != nil {
-			return best, err
+			return best, lead(), err
 		}
-		gains := mixed.Best.Value < best.Best.Value
-		if best = noWorse(mixed, best); !gains || !s.further(best, err) {
-			return best, err
+		if mixture == nil || mixed.Best.Value < mixture.Value {
+			lowest := mixed.Best
+			mixture = &lowest
+		}
+		near := mixed.Best.Value < best.Best.Value+float64(pairDoubt*best.Best.StandardError)
+		if best = noWorse(mixed, best); !near || !s.further(best, err) {
+			return best, lead(), err
 		}
 	}
-	return best, nil
+	return best, lead(), nil
 }
 
 // startingAt is an objective whose evaluation at one point begins at the solutions of another,
@@ -136,9 +151,9 @@ func (b startingAt) Eval(ctx context.Context, r search.Request) (search.Evaluati
 	return b.Objective.Eval(ctx, r)
 }
 
-// descendBoth goes on from the best point in both λ's.
-func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Result, l, r float64, top []float64, o Options) (*search.Result, error) {
-	start := slices.Clone(best.Best.LogLambda)
+// descendBoth goes on from a point in both λ's.
+func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Result, from []float64, l, r float64, top []float64, o Options) (*search.Result, error) {
+	start := slices.Clone(from)
 	box := search.Box{
 		Lower: []float64{l - pairReach, r - pairReach},
 		Upper: []float64{max(l, top[0]), r + pairAbove},
@@ -150,7 +165,7 @@ func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Resul
 		c.AskCurvature()
 	}
 	v := vanishing{p.Objective, l - vanishDepth}
-	v.Objective = startingAt{p.Objective, v.lambda(v.coordinates(start)), best.Best.LogLambda}
+	v.Objective = startingAt{p.Objective, v.lambda(v.coordinates(start)), from}
 	before := len(s.done)
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
 		if options.Stop = pairPlain; !o.Precision {

@@ -17,7 +17,7 @@ const (
 	dualBefore = 7    // how far before the first C an SVM is looked for
 	dualFloor  = 20   // from there on
 	dualFree   = 4    // times the work that is free
-	dualRough  = 0.9  // since its support vectors leave one at a time
+	dualRough  = 1.4  // since its support vectors leave one at a time
 	rough      = 0.25 // of the others that are not smooth
 	lossRough  = 0.35 // where the loss is not quadratic
 	jumpStep   = 0.2  // under a penalty that is not convex

@@ -62,7 +62,8 @@ func (l *scan) rough(a, b point) float64 {
 		h *= blind
 	}
 	knots := min(1, (math.Abs(float64(b.Support-a.Support))+leastKnots)/manyKnots)
-	return l.o.Rough * l.unit(l.best.Evaluation) * math.Sqrt(knots) * h * math.Sqrt(h)
+	unit := max(l.unit(l.best.Evaluation), 0.5*(a.StandardError+b.StandardError))
+	return l.o.Rough * unit * math.Sqrt(knots) * h * math.Sqrt(h)
 }
 
 // nearest returns the evaluation with solutions that is closest in depth.

@@ -277,7 +277,7 @@ func (l *scan) next() float64 {
 		gain = math.Inf(1)
 	}
 	falling := gain > 0 && here.Value-gain < l.best.Value
-	fallsAgain := gain > 0 && here.Value-float64(twice*gain) < l.best.Value // a crest is steeper further on
+	fallsAgain := gain > 0 && here.Value-float64(twice*gain)-l.steepening() < l.best.Value // a crest is steeper further on
 	if !falling {
 		gain = 0
 	}
@@ -298,8 +298,19 @@ func (l *scan) next() float64 {
 	case !l.o.Sparse && here.TrainLoss < fitted && math.Abs(here.slope)*l.o.Step <= enough*unit: // training rows are met, whatever λ is
 		return 0
 	}
-	step := l.affordable(falling, unit)
+	step := l.affordable(falling || fallsAgain, unit)
 	return min(step, max(0, l.o.Bottom-here.depth))
+}
+
+// steepening returns what the criterion loses over two steps besides what its slope promises,
+// where it falls faster than at the point before.
+func (l *scan) steepening() float64 {
+	here, before := l.here, l.before
+	if before.Evaluation == nil || math.IsNaN(before.slope) || here.depth <= before.depth {
+		return 0
+	}
+	length := twice * l.o.Step
+	return max(0, (before.slope-here.slope)/(here.depth-before.depth)*length*length/2)
 }
 
 // ended reports whether the last points end the path: two that have risen, or one that is dense

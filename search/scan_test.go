@@ -87,6 +87,28 @@ func TestScanGoesOnWhereItFalls(t *testing.T) {
 	}
 }
 
+// So does one from which it has only begun to fall, ever faster.
+func TestScanGoesOnWhereItFallsFaster(t *testing.T) {
+	dome := scalar(func(x float64) (value, slope float64) { // around −7, before a basin at −14
+		d, b := (x+7)/5, (x+14)/1.5
+		hill, basin := 2*math.Exp(-d*d*d*d), 2.5*math.Exp(-b*b)
+		return 3 + hill - basin, -4*d*d*d/5*hill + 2*b/1.5*basin
+	})
+	f := judged(dome, 0.3, 0)
+	costs := f.at
+	f.at = func(k int, e *Evaluation) error {
+		err := costs(k, e)
+		if f.seen[k].LogLambda[0] < -8 { // from here on a rise counts
+			e.TrainLoss = 0.4
+		}
+		return err
+	}
+	r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.3}, Climb: true, Free: 1e9})
+	if r.Status != outcome.Converged || math.Abs(r.Best.LogLambda[0]+14) > 0.2 {
+		t.Errorf("%s at %v: %g, %+v after %d", r.Status, r.Best.LogLambda, r.Best.Value, r.Seen, len(r.Evaluations))
+	}
+}
+
 // With precision the last digits follow.
 func TestLookWithPrecision(t *testing.T) {
 	o := ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Precision: true, Options: Options{Tol: 1e-8}}

@@ -19,6 +19,7 @@ import (
 //
 //	<!-- table FILE [: COLUMN, ...] -->   a CSV, or some columns of it
 //	<!-- peers FILE : MODEL,... GAP -->           what perf peers --csv wrote, a row per problem
+//	<!-- best FILE, ... : MODEL,... [RATIO] = GOAL; ... -->   the best other program of each problem, beside a goal
 //	<!-- run FILE -->                             how a study came about
 //	<!-- end -->
 type pageCommand struct {
@@ -26,6 +27,21 @@ type pageCommand struct {
 }
 
 const endMark = "<!-- end -->"
+
+// blocks make what follows a mark of their name from its files and from what comes after the colon.
+var blocks = map[string]func(paths []string, how string) (string, error){
+	"table": ofOne(tableBlock), "peers": ofOne(peersBlock), "run": ofOne(runBlock), "best": bestBlock,
+}
+
+// ofOne is a block of a single file.
+func ofOne(block func(path, how string) (string, error)) func(paths []string, how string) (string, error) {
+	return func(paths []string, how string) (string, error) {
+		if len(paths) > 1 {
+			return "", errors.New("one file, not several")
+		}
+		return block(paths[0], how)
+	}
+}
 
 func (c *pageCommand) run(_ context.Context, env environment) error {
 	text, err := os.ReadFile(c.File)
@@ -55,7 +71,7 @@ func renew(page, dir string, skipped func(why string)) (string, error) {
 		}
 		mark := page[from+len("<!-- ") : from+length]
 		kind, rest, _ := strings.Cut(mark, " ")
-		render := map[string]func(path, how string) (string, error){"table": tableBlock, "peers": peersBlock, "run": runBlock}[kind]
+		render := blocks[kind]
 		after := from + length + len(" -->")
 		out.WriteString(page[:after])
 		page = page[after:]
@@ -66,8 +82,12 @@ func renew(page, dir string, skipped func(why string)) (string, error) {
 		if end < 0 {
 			return "", fmt.Errorf("no %s after %q", endMark, mark)
 		}
-		name, how, _ := strings.Cut(rest, ":")
-		block, err := render(filepath.Join(dir, strings.TrimSpace(name)), strings.TrimSpace(how))
+		names, how, _ := strings.Cut(rest, ":")
+		var paths []string
+		for name := range strings.SplitSeq(names, ",") {
+			paths = append(paths, filepath.Join(dir, strings.TrimSpace(name)))
+		}
+		block, err := render(paths, strings.TrimSpace(how))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			skipped(err.Error())

@@ -26,8 +26,16 @@ func TestPagesAreRenewedFromFiles(t *testing.T) {
 	}}})); err != nil {
 		t.Fatal(err)
 	}
+	if err := writeCSV(filepath.Join(dir, "q.csv"), peersTable([]peers.Comparison{
+		{Row: "lasso d 0.1", Target: 1e-6, Outcomes: []peers.Entry{entry(peers.Ours, 0.4), entry(peers.Prepared, 0.1), entry("third", 1.6)}},
+		{Row: "lasso d 0.01", Target: 1e-6, Outcomes: []peers.Entry{entry(peers.Ours, 1), entry("third", 10)}},
+		{Row: "logreg d 0.1", Target: 1e-6, Outcomes: []peers.Entry{entry(peers.Ours, 1), {Name: "third", Absent: "too slow"}}},
+		{Row: "svm d 1", Target: 1e-4, Outcomes: []peers.Entry{entry(peers.Ours, 1), entry("third", 1)}},
+	})); err != nil {
+		t.Fatal(err)
+	}
 	page := write("page.md", "Before <!-- a remark -->.\n<!-- table a.csv: z, y -->\nold\n<!-- end -->\n<!-- run a.json -->\n<!-- end -->\n"+
-		"<!-- peers p.csv: enet,lasso 1e-6 -->\n<!-- end -->\n<!-- table none.csv -->\nstays\n<!-- end -->\nAfter.\n")
+		"<!-- peers p.csv: enet,lasso 1e-6 -->\n<!-- end -->\n<!-- best p.csv, q.csv: lasso 0.1 = 3; lasso,logreg = 2 -->\n<!-- end -->\n<!-- table none.csv -->\nstays\n<!-- end -->\nAfter.\n")
 	_, errs := perf(t, 0, "page", page)
 	if !strings.Contains(errs, "none.csv") {
 		t.Errorf("%s", errs)
@@ -43,6 +51,8 @@ func TestPagesAreRenewedFromFiles(t *testing.T) {
 	for _, want := range []string{
 		"Before <!-- a remark -->.\n", "| z | y |\n|---|---|\n| a\\|b | 0.12346 |\n| c |  |\n", "`perf figures a`: 2 s on D; M",
 		"| problem | pare | pare, prepared | other | gone |\n", "| lasso d 0.1 | 0.5 s | 0.25 s | 2.5 [2, 3] | too slow |\n", "\nstays\n", "After.\n",
+		"| lasso d 0.1 | 0.4 s | other | 2.5 | 3 | **no** |\n| lasso d 0.01 | 1 s | third | 10 | 2 | yes |\n| logreg d 0.1 | 1 s | none in time |  | 2 | yes |\n\n" +
+			"2 of 3 problems meet their goal; the geometric mean over the 2 that somebody else solved is 5.00.\n",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in\n%s", want, got)
@@ -55,7 +65,10 @@ func TestPagesAreRenewedFromFiles(t *testing.T) {
 	if again := read(); again != got {
 		t.Errorf("renewed twice:\n%s", again)
 	}
-	for _, bad := range []string{"<!-- table a.csv -->", "<!-- table a.csv: w -->\n<!-- end -->", "<!-- peers a.csv: lasso 1 -->\n<!-- end -->", "<!-- table"} {
+	for _, bad := range []string{
+		"<!-- table a.csv -->", "<!-- table a.csv: w -->\n<!-- end -->", "<!-- peers a.csv: lasso 1 -->\n<!-- end -->", "<!-- table",
+		"<!-- best p.csv: lasso -->\n<!-- end -->", "<!-- best a.csv: lasso = 2 -->\n<!-- end -->", "<!-- table a.csv, p.csv -->\n<!-- end -->",
+	} {
 		perf(t, 1, "page", write("bad.md", bad))
 	}
 }

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/bench/peers"
+)
+
+// goalRule is how far ahead of the best other program a fit of some models is to be.
+type goalRule struct {
+	models []string
+	ratio  string // α/αmax as rows have it; "" for any
+	goal   float64
+}
+
+// parseGoals reads rules like "lasso,enet 0.1 = 3; lasso,enet,logreg = 2".
+func parseGoals(text string) ([]goalRule, error) {
+	var rules []goalRule
+	for part := range strings.SplitSeq(text, ";") {
+		which, goal, _ := strings.Cut(part, "=")
+		models, ratio, _ := strings.Cut(strings.TrimSpace(which), " ")
+		v, err := strconv.ParseFloat(strings.TrimSpace(goal), 64)
+		if err != nil || models == "" {
+			return nil, fmt.Errorf("goals like \"lasso,enet 0.1 = 3; logreg = 2\", not %q", text)
+		}
+		rules = append(rules, goalRule{strings.Split(models, ","), strings.TrimSpace(ratio), v})
+	}
+	return rules, nil
+}
+
+// goalOf returns the goal of the first rule that a row falls under; ok is false where there is none.
+func goalOf(rules []goalRule, row string) (goal float64, ok bool) {
+	words := strings.Fields(row)
+	for _, r := range rules {
+		if slices.Contains(r.models, words[0]) && (r.ratio == "" || r.ratio == words[len(words)-1]) {
+			return r.goal, true
+		}
+	}
+	return 0, false
+}
+
+// standing is how a problem stands: our seconds, and who else was fastest.
+type standing struct {
+	row, seconds, best string
+	ratio, goal        float64 // ratio is +Inf where nobody else met the gap
+}
+
+// bestBlock has a row for each problem under one of the goals: our seconds, the best other program of
+// all files, how many times as long it took beside ours of the same run, and the goal. Where a problem
+// is in several files our seconds are those of the last.
+func bestBlock(paths []string, how string) (string, error) {
+	rules, err := parseGoals(how)
+	if err != nil {
+		return "", err
+	}
+	var all []standing
+	for _, path := range paths {
+		heading, rows, err := readCSV(path)
+		if err != nil {
+			return "", err
+		}
+		if !slices.Equal(heading, peersHeading()) {
+			return "", errors.New("not a table of perf peers --csv")
+		}
+		for _, r := range rows {
+			row, name, seconds := r[0], r[2], r[6]
+			goal, ok := goalOf(rules, row)
+			if !ok || name == peers.Prepared {
+				continue
+			}
+			k := slices.IndexFunc(all, func(s standing) bool { return s.row == row })
+			if k < 0 {
+				k = len(all)
+				all = append(all, standing{row: row, best: "none in time", ratio: math.Inf(1), goal: goal})
+			}
+			if name == peers.Ours {
+				all[k].seconds = seconds
+				continue
+			}
+			if ratio, err := strconv.ParseFloat(r[9], 64); seconds != "" && err == nil && ratio < all[k].ratio {
+				all[k].best, all[k].ratio = name, ratio
+			}
+		}
+	}
+	return standings(all), nil
+}
+
+// standings is the table, and below it the geometric mean.
+func standings(all []standing) string {
+	logs, compared, met := 0.0, 0, 0
+	table := make([][]string, 0, len(all))
+	for _, s := range all {
+		ratio, reached := "", "**no**"
+		if !math.IsInf(s.ratio, 1) {
+			ratio = strconv.FormatFloat(s.ratio, 'g', 3, 64)
+			logs += math.Log(s.ratio)
+			compared++
+		}
+		if s.seconds != "" && s.ratio >= s.goal {
+			reached = "yes"
+			met++
+		}
+		table = append(table, []string{s.row, three(s.seconds) + " s", s.best, ratio, strconv.FormatFloat(s.goal, 'g', -1, 64), reached})
+	}
+	if compared == 0 {
+		return "Not in the last run.\n"
+	}
+	return markdown([]string{"problem", "pare", "best other program", "its time / ours", "goal", "met"}, table) +
+		fmt.Sprintf("\n%d of %d problems meet their goal; the geometric mean over the %d that somebody else solved is %.2f.\n",
+			met, len(all), compared, math.Exp(logs/float64(compared)))
+}

@@ -29,7 +29,7 @@ func (s *Blocks) polish(ctx context.Context, g model.Blocks, target float64) {
 		if lack <= max(target, leastLack*s.scale) || ctx.Err() != nil || len(s.out.Support) == 0 {
 			return
 		}
-		before := slices.Clone(s.beta)
+		s.before = append(s.before[:0], s.beta...)
 		slope, ok := s.newton(ctx, g)
 		if !ok {
 			return
@@ -41,7 +41,7 @@ func (s *Blocks) polish(ctx context.Context, g model.Blocks, target float64) {
 			lack, value = next, after
 			continue
 		}
-		if !s.shorten(g, before, value, slope) || g.Concavity() > 0 {
+		if !s.shorten(g, s.before, value, slope) || g.Concavity() > 0 {
 			return
 		}
 		lack, value = s.largestViolation(g), s.value(g)
@@ -109,6 +109,7 @@ func (s *Blocks) value(g model.Blocks) float64 {
 // not 0.
 func (s *Blocks) largestViolation(g model.Blocks) (worst float64) {
 	s.correlate(s.out.Support)
+	s.drift.forget(s.out.Support)
 	size := len(s.own) / 4
 	for _, b := range s.live() {
 		beta := model.Entries(s.part, b, s.q, s.beta, s.own[:size])

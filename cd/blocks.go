@@ -29,6 +29,9 @@ type Blocks struct {
 	point *model.ScorePoint
 	z     []float64 // X_jᵀ(s⊙ρ)/N by column and score, of the last certificate
 	fresh bool      // that is of beta, and so is point
+	whole bool      // for all columns, not only those that drift cannot hold at 0
+	drift *drift    // of a descent, else nil
+	knot  bool      // the penalty is on the way to another one
 	lack  []float64 // of every block, its norm
 	scale float64   // max |z| of the null model
 	least float64   // curvature in a column; 0 before it is asked for
@@ -41,6 +44,7 @@ type Blocks struct {
 	local   map[int]*localBlock
 	work    float64
 	own     []float64 // of a block: scratch
+	before  []float64 // the coefficients where a Newton step began: scratch
 	out     BlockSolution
 }
 
@@ -75,7 +79,7 @@ func NewBlocks(fit model.Scores, part *model.Partition) *Blocks {
 	}
 	s.system = support.NewBlockSystem(s.hessian)
 	s.point, s.z = model.NullScores(fit)
-	s.fresh = true
+	s.fresh, s.whole = true, true
 	s.scale = s.view.Kernels().MaxAbs(s.z)
 	return s
 }
@@ -166,6 +170,9 @@ func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) erro
 
 // solve is [Blocks.Solve] from the point at hand.
 func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options) (*BlockSolution, error) {
+	if each, ok := g.(model.Elementwise); ok && s.drift != nil {
+		s.drift.under(each.Of)
+	}
 	sharp := opts.Polish || opts.Tol <= sharpLack
 	polish := sharp
 	s.working = s.working[:0]
@@ -205,6 +212,10 @@ func (s *Blocks) solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 				before = now
 			}
 			continue
+		}
+		if !s.whole && !s.knot {
+			s.visitAll()
+			s.certify(g)
 		}
 		s.out.Work = s.work
 		return &s.out, nil
@@ -293,18 +304,36 @@ func (s *Blocks) list() {
 	}
 }
 
-// pass moves the point to the coefficients and sets the correlations of all columns there, unless they
-// have not moved since.
+// pass moves the point to the coefficients and sets the correlations there, unless they have not moved
+// since: on a descent only of columns that may lack anything.
 func (s *Blocks) pass() {
-	if s.fresh {
+	moved := !s.fresh
+	if moved {
+		s.refit()
+		s.fresh = true
+	} else {
 		s.list()
-		return
 	}
-	s.refit()
+	switch {
+	case s.drift == nil && moved:
+		s.visitAll()
+	case s.drift != nil && (moved || !s.whole):
+		s.drift.move(s.view, s.point)
+		s.correlate(s.drift.visit(s.beta, s.z))
+		if s.whole = false; moved {
+			s.out.Passes++
+		}
+	}
+}
+
+// visitAll sets the correlations of all columns at the point.
+func (s *Blocks) visitAll() {
 	model.Correlate(s.view, nil, s.point.Weighted, s.z)
-	s.fresh = true
 	s.out.Passes++
 	s.spend(float64(s.view.Matrix().NNZ()))
+	if s.whole = true; s.drift != nil {
+		s.drift.restart(s.point)
+	}
 }
 
 // certify finds out what the coefficients are worth.
@@ -332,7 +361,12 @@ func (s *Blocks) certify(g model.Blocks) {
 // judge finds out what the blocks lack.
 func (s *Blocks) judge(g model.Blocks) {
 	if each, ok := g.(model.Elementwise); ok {
-		s.out.KKT, s.out.Margin = each.Judge(s.beta, s.z, s.lack)
+		columns := s.part.All()
+		if !s.whole {
+			clear(s.lack)
+			columns = s.drift.near
+		}
+		s.out.KKT, s.out.Margin = each.Judge(columns, s.beta, s.z, s.lack)
 		return
 	}
 	s.out.KKT, s.out.Margin = 0, 1

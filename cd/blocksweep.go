@@ -72,6 +72,7 @@ func (s *Blocks) workingColumns() (columns []int32) {
 func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst float64) {
 	if !certified {
 		s.correlate(columns)
+		s.drift.forget(columns)
 	}
 	s.open = s.open[:0]
 	for _, b := range s.working {

@@ -29,15 +29,16 @@ type knot struct {
 
 // Along the path.
 const (
-	descentStep = 0.1   // in λ
-	descentTol  = 1e-10 // as of [Blocks.Solve]
-	loosest     = 1e-6  // the same of the λ asked for: where supports jump, a looser point may be one of another branch
-	longest     = 1000  // knots
+	descentStep = 0.1  // in λ
+	descentTol  = 1e-3 // as of [Blocks.Solve]
+	loosest     = 1e-6 // the same of the λ asked for: where supports jump, a looser point may be one of another branch
+	longest     = 1000 // knots
 )
 
-// NewDescent returns one on a solver that nobody else uses. of makes the penalty of a λ; from
-// ln αmax on its solution is 0.
+// NewDescent returns one on a solver that nobody else uses. of makes the penalty of a λ, a
+// [model.Elementwise]; from ln αmax on its solution is 0.
 func NewDescent(solver *Blocks, of func(lambda float64) (model.Blocks, error), top float64) *Descent {
+	solver.drift = newDrift(solver.view, solver.point)
 	return &Descent{solver: solver, of: of, top: top}
 }
 
@@ -85,7 +86,9 @@ func (d *Descent) extend(ctx context.Context, k int, opts Options) error {
 	}
 	d.startAt(k - 1)
 	opts.Tol, opts.Polish = descentTol, false
+	d.solver.knot = true
 	s, err := d.solver.Solve(ctx, g, opts)
+	d.solver.knot = false
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,13 @@ package cd_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/embedded"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
@@ -28,6 +30,55 @@ func TestDescentMakesFewPasses(t *testing.T) {
 	}
 	if s.Status != outcome.Stationary || s.Passes > 40 {
 		t.Errorf("%s after %d passes", s.Status, s.Passes)
+	}
+}
+
+// TestDescentVisitsWhatMatters: the columns that a descent leaves out change no bit of the result, also
+// with weights, intercepts and short columns, and whatever was solved before.
+func TestDescentVisitsWhatMatters(t *testing.T) {
+	const step, tol = 0.1, 1e-3 // of the path
+	for seed := range oracle.Cases(12) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 30, P: 200, Density: r.Pick(0.3, 1), Weights: seed%3 == 0})
+		q.Intercept = seed%2 == 0
+		of := func(lambda float64) (model.Blocks, error) {
+			g, err := model.NewSCAD(lambda, kernels.Log(3.7))
+			return model.Elementwise{Of: g}, err
+		}
+		one, err := model.NewDatafit(fixture.View(t, q, seed%4 == 1).Standardised(), q.Y, loss.Squared{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit := model.OneScore(one)
+		all, some := cd.NewBlocks(fit, model.Singletons(200)), cd.NewBlocks(fit, model.Singletons(200))
+		_, z := all.Null()
+		top := kernels.Log(fit.View().Kernels().MaxAbs(z))
+		solve := func(lambda, tol float64) *cd.BlockSolution {
+			g, err := of(lambda)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := all.Solve(t.Context(), g, cd.Options{Tol: tol})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		d := cd.NewDescent(some, of, top)
+		for _, below := range []float64{0.95, 2.25} {
+			all.Start(nil, nil)
+			for k := 1; float64(k)*step < below; k++ {
+				solve(top-float64(float64(k)*step), tol)
+			}
+			want := solve(top-below, 1e-6)
+			got, err := d.Solve(t.Context(), top-below, cd.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Support, want.Support) || !slices.Equal(got.Coef, want.Coef) || got.KKT != want.KKT || got.Margin != want.Margin {
+				t.Errorf("seed %d, %g below: %d columns at %g, not %d at %g", seed, below, len(got.Support), got.KKT, len(want.Support), want.KKT)
+			}
+		}
 	}
 }
 

@@ -105,6 +105,9 @@ func (p *Partition) Count() int { return len(p.start) - 1 }
 // Columns returns the columns of a block, ascending. Read only.
 func (p *Partition) Columns(block int) []int32 { return p.columns[p.start[block]:p.start[block+1]] }
 
+// All returns the columns of all blocks in turn. Read only.
+func (p *Partition) All() []int32 { return p.columns }
+
 // Of returns the block of a column.
 func (p *Partition) Of(column int32) int { return int(p.of[column]) }
 

@@ -52,15 +52,16 @@ func (g Elementwise) Lack(j int, b, z, out []float64) {
 	}
 }
 
-// Judge sets lack to |[Elementwise.Lack]| of all columns, one coefficient and one correlation each, and
+// Judge sets lack to |[Elementwise.Lack]| of some columns, by their coefficients b and correlations z, and
 // returns the largest of them and the least [Elementwise.Clearance].
-func (g Elementwise) Judge(b, z, lack []float64) (worst, clearance float64) {
+func (g Elementwise) Judge(columns []int32, b, z, lack []float64) (worst, clearance float64) {
 	clearance = 1
-	for j, v := range z {
+	for _, column := range columns {
+		j := int(column)
 		if b[j] != 0 {
-			lack[j] = math.Abs(v - g.Of.Slope(j, b[j]))
+			lack[j] = math.Abs(z[j] - g.Of.Slope(j, b[j]))
 		} else {
-			size, strength := math.Abs(v), g.Of.Strength(j)
+			size, strength := math.Abs(z[j]), g.Of.Strength(j)
 			lack[j] = max(0, size-strength)
 			clearance = min(clearance, 1-size/strength)
 		}

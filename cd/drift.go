@@ -1,0 +1,90 @@
+package cd
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// drift bounds how far correlations have moved since they were computed, so that columns far from
+// leaving 0 need not be visited. By the Cauchy–Schwarz inequality that of column j moves by no more
+// than ‖X̃_j‖ₛ‖Δ‖ₛ/N, Δ the change of the residual.
+type drift struct {
+	length   []float64 // by column, ‖X̃_j‖ₛ/N
+	weighted []float64 // s⊙ρ when it was measured last
+	path     float64   // Σ‖Δ‖ₛ since all columns were visited
+	seen     []float64 // by column, the path when its correlation was computed
+	strength []float64 // by column, what surely holds it at 0
+	near     []int32   // columns that were visited last
+}
+
+func newDrift(view *sparse.View, at *model.ScorePoint) *drift {
+	_, p := view.Dims()
+	d := &drift{weighted: make([]float64, len(at.Weighted)), seen: make([]float64, p), length: make([]float64, p), strength: make([]float64, p)}
+	for j := range d.length {
+		d.length[j] = view.Norm(j) / view.Total()
+	}
+	d.restart(at)
+	return d
+}
+
+// restart says that all correlations are those of a point.
+func (d *drift) restart(at *model.ScorePoint) {
+	copy(d.weighted, at.Weighted)
+	clear(d.seen)
+	d.path = 0
+}
+
+// move measures how far the residual has moved to a point.
+func (d *drift) move(view *sparse.View, at *model.ScorePoint) {
+	weights, square := view.Weights(), 0.0
+	for i, v := range at.Weighted {
+		change := v - d.weighted[i]
+		if change == 0 {
+			continue
+		}
+		s := 1.0
+		if weights != nil {
+			s = weights[i]
+		}
+		square = math.FMA(change, change/s, square)
+		d.weighted[i] = v
+	}
+	d.path += math.Sqrt(square)
+}
+
+// surely is the share of its strength up to which a bound holds a column at 0: rounding.
+const surely = 1 - 1e-9
+
+// forget says that the correlations of columns are not those of a point that was measured.
+func (d *drift) forget(columns []int32) {
+	if d == nil {
+		return
+	}
+	for _, j := range columns {
+		d.seen[j] = math.Inf(-1)
+	}
+}
+
+// under notes the strengths of a penalty.
+func (d *drift) under(g model.Separable) {
+	for j := range d.strength {
+		d.strength[j] = surely * g.Strength(j)
+	}
+}
+
+// visit returns the columns whose correlations z are not known well enough: those of earlier points, of
+// coefficients that are not 0 or that the penalty may not hold there any more.
+func (d *drift) visit(beta, z []float64) []int32 {
+	d.near = d.near[:0]
+	seen, length, strength, beta := d.seen[:len(z)], d.length[:len(z)], d.strength[:len(z)], beta[:len(z)]
+	for j, v := range z {
+		if beta[j] == 0 && math.FMA(length[j], d.path-seen[j], math.Abs(v)) < strength[j] {
+			continue
+		}
+		d.near = append(d.near, int32(j))
+		seen[j] = d.path
+	}
+	return d.near
+}

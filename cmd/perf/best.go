@@ -44,6 +44,9 @@ func goalOf(rules []goalRule, row string) (goal float64, ok bool) {
 	return 0, false
 }
 
+// unsolved stands where nobody met the gap in the time that there was.
+const unsolved = "not in time"
+
 // standing is how a problem stands: our seconds, and who else was fastest.
 type standing struct {
 	row, seconds, best string
@@ -76,10 +79,12 @@ func bestBlock(paths []string, how string) (string, error) {
 			k := slices.IndexFunc(all, func(s standing) bool { return s.row == row })
 			if k < 0 {
 				k = len(all)
-				all = append(all, standing{row: row, best: "none in time", ratio: math.Inf(1), goal: goal})
+				all = append(all, standing{row: row, seconds: unsolved, best: unsolved, ratio: math.Inf(1), goal: goal})
 			}
 			if name == peers.Ours {
-				all[k].seconds = seconds
+				if seconds != "" {
+					all[k].seconds = three(seconds) + " s"
+				}
 				continue
 			}
 			if ratio, err := strconv.ParseFloat(r[9], 64); seconds != "" && err == nil && ratio < all[k].ratio {
@@ -101,16 +106,16 @@ func standings(all []standing) string {
 			logs += math.Log(s.ratio)
 			compared++
 		}
-		if s.seconds != "" && s.ratio >= s.goal {
+		if s.seconds != unsolved && s.ratio >= s.goal {
 			reached = "yes"
 			met++
 		}
-		table = append(table, []string{s.row, three(s.seconds) + " s", s.best, ratio, strconv.FormatFloat(s.goal, 'g', -1, 64), reached})
+		table = append(table, []string{s.row, s.seconds, s.best, ratio, strconv.FormatFloat(s.goal, 'g', -1, 64), reached})
 	}
 	if compared == 0 {
 		return "Not in the last run.\n"
 	}
-	return markdown([]string{"problem", "pare", "best other program", "its time / ours", "goal", "met"}, table) +
+	return markdown([]string{"problem", "pare", "best other program", "ratio", "goal", "met"}, table) +
 		fmt.Sprintf("\n%d of %d problems meet their goal; the geometric mean over the %d that somebody else solved is %.2f.\n",
 			met, len(all), compared, math.Exp(logs/float64(compared)))
 }

@@ -83,7 +83,7 @@ func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*engin
 // statement states the inner problem.
 func (e *engine) statement(x sparse.Matrix, y []float64) *inner.Statement {
 	c, f := e.config, e.family
-	return &inner.Statement{
+	of := &inner.Statement{
 		Name: string(f.name), Loss: f.loss, Form: f.form, Judge: f.judge, Classes: f.classes, Tube: f.tube, Simplex: f.simplex,
 		X: x, Y: y, Weights: c.Weights, Offset: c.Offset,
 		Intercept: c.Intercept || !f.bare && !c.NoIntercept, Standardise: c.Standardize,
@@ -91,6 +91,10 @@ func (e *engine) statement(x sparse.Matrix, y []float64) *inner.Statement {
 		Groups: c.Groups, GroupWeights: c.GroupWeights, Parameter: e.parameter(), Count: f.hyperparameters(x, y),
 		Threads: c.threads(), Certify: c.Certify, Solver: e.solver, Turn: e.turn, Team: e.helpers,
 	}
+	if c.seat != nil {
+		of.Memory = c.seat.memory
+	}
+	return of
 }
 
 // parameter returns the parameter of the penalty besides its strengths, 0 where there is none.
@@ -172,7 +176,7 @@ func (e *engine) spec() bilevel.Spec {
 		spec.Training = e.of.ClassWeights.Weigh
 	}
 	if e.config.seat != nil {
-		spec.Turns = e.config.seat
+		spec.Turns, spec.Memory = e.config.seat, e.config.seat.memory
 	}
 	e.bound(&spec)
 	return spec

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-45b9a24c/pare/internal/inner"
+	"github.com/seed-45b9a24c/pare/internal/loan"
 	"github.com/seed-45b9a24c/pare/internal/share"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -38,11 +39,13 @@ type PoolOptions struct {
 //
 // Functions called from within a call, such as a criterion or Progress, and the body of a loop
 // over [Path] or [Validate], must not make another call with the same pool: it could wait
-// forever. A Pool has no goroutines, needs no closing, and is safe for concurrent use.
+// forever. A Pool keeps up to 32 MiB, and up to an eighth of MaxBytes, of what small calls that choose
+// or judge λ have worked in for those to come. It has no goroutines, needs no closing, and is safe for concurrent use.
 type Pool struct {
 	options PoolOptions
 	desk    *share.Desk
 	turns   *share.Turns
+	memory  *loan.Store
 }
 
 // NewPool makes a pool. The error is an [outcome.Error] of kind BadParameter, for a negative
@@ -59,7 +62,11 @@ func NewPool(o PoolOptions) (*Pool, error) {
 	if queue == 0 {
 		queue = -1
 	}
-	return &Pool{options: o, desk: share.NewDesk(o.Calls, o.MaxBytes, queue), turns: share.NewTurns(o.Threads)}, nil
+	keep := int64(mostKept)
+	if o.MaxBytes > 0 {
+		keep = min(keep, o.MaxBytes/8)
+	}
+	return &Pool{memory: loan.NewStore(keep), options: o, desk: share.NewDesk(o.Calls, o.MaxBytes, queue), turns: share.NewTurns(o.Threads)}, nil
 }
 
 // PoolState says what a pool is doing.
@@ -71,10 +78,14 @@ type PoolState struct {
 // State returns what the pool is doing.
 func (p *Pool) State() PoolState { return PoolState(p.desk.State()) }
 
+// mostKept is how many bytes a pool keeps of calls that have ended for those to come.
+const mostKept = 32 << 20
+
 // seat is the place of a call in a pool. It implements [bilevel.Turns].
 type seat struct {
 	pool *Pool
 	*share.Member
+	memory   *loan.Memory // of a choice of λ; nil: none
 	bytes    int64
 	gram     int   // columns of the largest Gram matrix; 0: no limit of the pool's
 	packed   int64 // bytes of copies of sparse columns; 0: no limit of the pool's
@@ -120,9 +131,13 @@ func (e *engine) enter(ctx context.Context, v *Validation) (leave func(), err er
 	if err != nil {
 		return nil, err
 	}
-	e.of.Threads = e.config.Threads
+	if v != nil {
+		s.memory = p.memory.Borrow()
+	}
+	e.of.Threads, e.of.Memory = e.config.Threads, s.memory
 	e.config.seat = s
 	return func() {
+		s.memory.Return()
 		p.desk.Leave(s.bytes)
 		s.tell(Admission{Bytes: s.bytes, Left: true})
 	}, nil

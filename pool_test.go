@@ -80,6 +80,53 @@ func TestPoolIsShared(t *testing.T) {
 	}
 }
 
+// The memory of a call is that of the next one, and nothing of what it has returned is in it.
+func TestPoolLendsMemoryAgain(t *testing.T) {
+	ctx := context.Background()
+	for _, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.WeightedLasso, pare.Multiclass, pare.SVM} {
+		x, y := drawn(t, 60, 13, model)
+		other, target := drawn(t, 50, 17, model)
+		shared := pool(t, pare.PoolOptions{})
+		o := pare.SelectOptions{Measures: true}
+		alone, err := pare.Select(ctx, x, y, o, pare.Config{Model: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := pare.Select(ctx, x, y, o, pare.Config{Model: model, Pool: shared})
+		if err != nil {
+			t.Fatal(err)
+		}
+		gradient, err := pare.Gradient(ctx, x, y, alone.LogLambda, pare.Validation{}, pare.Config{Model: model, Pool: shared})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := func() string { return fmt.Sprintf("%+v %+v %+v", *got, *got.Final, *gradient) }
+		before := shown()
+		for range 2 {
+			if _, err := pare.Select(ctx, other, target, o, pare.Config{Model: model, Pool: shared}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if after := shown(); after != before {
+			t.Errorf("%s: a later call has changed\n%s to\n%s", model, before, after)
+		}
+		if got.Value != alone.Value || !reflect.DeepEqual(got.Final.Coef, alone.Final.Coef) || !reflect.DeepEqual(got.Measures, alone.Measures) {
+			t.Errorf("%s: %+v, alone %+v", model, got, alone)
+		}
+		if model == pare.SVM {
+			continue
+		}
+		was, err := pare.Select(ctx, x, y, pare.SelectOptions{From: alone}, pare.Config{Model: model})
+		if err != nil {
+			t.Fatal(err)
+		}
+		now, err := pare.Select(ctx, x, y, pare.SelectOptions{From: got}, pare.Config{Model: model, Pool: shared})
+		if err != nil || now.Value != was.Value || !reflect.DeepEqual(now.Final.Coef, was.Final.Coef) {
+			t.Errorf("%s: from it %v, %+v, alone %+v", model, err, now, was)
+		}
+	}
+}
+
 // A call that is not admitted says why; one that waits ends with its context.
 func TestPoolRefuses(t *testing.T) {
 	x, y := drawn(t, 60, 13, pare.Lasso)

@@ -244,7 +244,7 @@ func (s *Spec) Split(fold int) (weights []float64, validation []int32) {
 			held++
 		}
 	}
-	weights, validation = make([]float64, len(s.Folds)), make([]int32, 0, held)
+	weights, validation = s.Memory.Floats(len(s.Folds)), make([]int32, 0, held)
 	for i, id := range s.Folds {
 		switch {
 		case id == fold:

@@ -42,7 +42,7 @@ func newJudged(spec *Spec, y []float64, rows []int32) judged {
 	return judged{
 		criterion: c, foreign: criterion.Foreign(c), y: y, rows: rows, test: spec.test(), LaneResult: LaneResult{Top: math.Inf(-1)},
 		holdOut: spec.Risk == nil && spec.Folds.Count() == 1,
-		slope:   make([]float64, len(y)), curvature: make([]float64, len(y)),
+		slope:   spec.Memory.Floats(len(y)), curvature: spec.Memory.Floats(len(y)),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/loan"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -83,6 +84,8 @@ type Spec struct {
 	AtOnce int
 	// Turns, where set, has lanes wait for their turn among the tasks of others, too.
 	Turns Turns
+	// Memory is what vectors are made of that end with the call; nil: memory of their own.
+	Memory *loan.Memory
 	// Solved, where set, is told of inner problems as they end: how many are done of those
 	// of an evaluation, or of a path, and the λ of the last. Calls are not concurrent.
 	Solved func(done, of int, logLambda []float64)
@@ -177,6 +180,9 @@ func (s *Spec) view(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 	}
 	if err == nil && s.threads != nil {
 		view = view.With(s.threads.Team())
+	}
+	if err == nil {
+		view = view.Within(s.Memory)
 	}
 	return view, err
 }

@@ -280,7 +280,7 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.threshold[k] = in.total * s.pen.Alpha(int(j))
 	}
 	if in.working == nil {
-		in.working = make([]float64, in.store.Rows())
+		in.working = s.view.Memory().Floats(in.store.Rows())
 	}
 	in.met = nil
 	if in.squared = s.subsampling.squared; s.curved == nil || in.squared > 0 {

@@ -210,11 +210,11 @@ func NewSharing(fit model.Datafit, cache *support.Gram) *Solver {
 	n, _ := view.Dims()
 	s := &Solver{
 		fit: fit, view: view, k: view.Kernels(), cg: support.CG{Kernels: view.Kernels()},
-		u: make([]float64, n), gram: cache, store: cache.Columns(),
+		u: view.Memory().Floats(n), gram: cache, store: cache.Columns(),
 		ended: func() error { return nil },
 	}
 	if s.curved, _ = fit.(model.Curved); s.curved != nil {
-		s.d = make([]float64, n)
+		s.d = view.Memory().Floats(n)
 	}
 	return s
 }

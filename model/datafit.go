@@ -72,12 +72,13 @@ type State struct {
 func NewState(f Datafit) *State {
 	view := f.View()
 	n, _ := view.Dims()
-	s := &State{Prediction: make([]float64, n), Residual: make([]float64, n)}
+	m := view.Memory()
+	s := &State{Prediction: m.Floats(n), Residual: m.Floats(n)}
 	if s.Weighted = s.Residual; view.Weights() != nil {
-		s.Weighted = make([]float64, n)
+		s.Weighted = m.Floats(n)
 	}
 	if _, curved := f.(Curved); curved {
-		s.Linear, s.scratch = make([]float64, n), make([]float64, n)
+		s.Linear, s.scratch = m.Floats(n), m.Floats(n)
 	}
 	return s
 }
@@ -115,7 +116,7 @@ type Null struct {
 func NewNull(f Datafit) *Null {
 	view := f.View()
 	columns := len(view.Matrix().Order())
-	null := &Null{Fit: f, State: NewState(f), Correlation: make([]float64, columns)}
+	null := &Null{Fit: f, State: NewState(f), Correlation: view.Memory().Floats(columns)}
 	f.Fit(nil, nil, null.State)
 	view.Introduce(null.State.Weighted, null.Correlation)
 	return null

@@ -41,12 +41,12 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	}
 	f := &Squared{view: view, y: y, rest: y}
 	if offset != nil {
-		f.rest = make([]float64, n)
+		f.rest = view.Memory().Floats(n)
 		for i, t := range y {
 			f.rest[i] = t - offset[i]
 		}
 	}
-	r := make([]float64, n)
+	r := view.Memory().Floats(n)
 	if s := view.Weights(); s != nil {
 		f.first = slices.IndexFunc(s, func(s float64) bool { return s > 0 })
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/seed-45b9a24c/pare/internal/loan"
 	"github.com/seed-45b9a24c/pare/internal/team"
 )
 
@@ -27,6 +28,17 @@ func (v *View) Team() *team.Team {
 	}
 	return v.team
 }
+
+// Within returns the view with memory for what works on it and ends with the call that has lent
+// it. nil stands for memory of its own.
+func (v *View) Within(l *loan.Memory) *View {
+	w := *v
+	w.memory = l
+	return &w
+}
+
+// Memory returns what vectors of those who work on the view are made of.
+func (v *View) Memory() *loan.Memory { return v.memory }
 
 // EntryCost is the modelled cost of an entry that a pass meets, in nanoseconds.
 const EntryCost = 0.5

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/internal/loan"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -32,6 +33,7 @@ type View struct {
 	scale    []float64 // what columns of the matrix are multiplied by; nil: 1
 	team     *team.Team
 	updates  *updates // of the team
+	memory   *loan.Memory
 }
 
 // NewView prepares x for a problem with the given row weights (nil: all 1),

@@ -82,7 +82,7 @@ func NewColumns(view *sparse.View) *Columns {
 		}
 		c.m = len(c.sample)
 		if slices.ContainsFunc(weights, func(s float64) bool { return s != 0 && s != 1 }) {
-			c.root = make([]float64, c.m)
+			c.root = view.Memory().Floats(c.m)
 			for k, i := range c.sample {
 				c.root[k] = math.Sqrt(weights[i])
 			}
@@ -227,12 +227,7 @@ func (c *Columns) Hold(columns []int32) {
 	}
 	all := c.room(int(c.view.Matrix().NNZ()))
 	missing = min(missing, all-len(c.values))
-	if c.values = reserve(c.values, missing, all); !c.dense {
-		c.index = reserve(c.index, missing, all)
-	}
-	if c.picks() && c.curved {
-		c.plain = reserve(c.plain, missing, all)
-	}
+	c.reserve(missing, all)
 	before, pace := c.work, c.view.Kernels().Pace()
 	c.filling.c, c.filling.slots = c, c.filling.slots[:0]
 	for _, j := range columns {

@@ -48,7 +48,9 @@ func panels(columns int) int { return (columns + kernels.Lanes - 1) / kernels.La
 func (g *Gram) tileProducts(band, above, from, to int) {
 	const size = kernels.Lanes
 	t, height := &g.tiles, size*(to-from)
-	t.y = resize(t.y, panels(above-band)*height)
+	if need := panels(above-band) * height; need > len(t.y) {
+		t.y = g.columns.view.Memory().Floats(need)
+	}
 	panel := func(a int) []float64 { return t.y[(a-band)/size*height:][:height] }
 	for a := band; a < above; a += size {
 		g.take(a, above, from, to)

@@ -49,16 +49,29 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 	return slot
 }
 
-// few elements are not worth being moved.
+// few values are not worth being moved.
 const few = 1 << 13
 
-// reserve makes room for n more elements, and half as many again for columns to come, or for
+// reserve makes room for n more values, and half as many again for columns to come, or for
 // those that all columns have where they are few, but not for more.
-func reserve[T any](v []T, n, all int) []T {
-	if need := len(v) + n; need > cap(v) {
-		v = append(make([]T, 0, max(need, min(max(need+need/2, 2*cap(v), few), all))), v...)
+func (c *Columns) reserve(n, all int) {
+	room := func(length, capacity int) int {
+		need := length + n
+		if need <= capacity {
+			return 0
+		}
+		return max(need, min(max(need+need/2, 2*capacity, few), all))
 	}
-	return v
+	memory := c.view.Memory()
+	if k := room(len(c.values), cap(c.values)); k > 0 {
+		c.values = append(memory.Floats(k)[:0], c.values...)
+	}
+	if k := room(len(c.index), cap(c.index)); k > 0 && !c.dense {
+		c.index = append(make([]int32, 0, k), c.index...)
+	}
+	if k := room(len(c.plain), cap(c.plain)); k > 0 && c.picks() && c.curved {
+		c.plain = append(memory.Floats(k)[:0], c.plain...)
+	}
 }
 
 // lengthen adds n elements to v, undefined as yet. It doubles what it has to move, and

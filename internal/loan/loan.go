@@ -1,0 +1,86 @@
+// Package loan lets the calls of a process work in the memory of those that have ended, which
+// the garbage collector then need not find.
+package loan
+
+import "sync"
+
+const (
+	blockSize = 1 << 15 // numbers
+	largest   = blockSize / 8
+	line      = 8 // numbers in a cache line
+	mostLent  = 16
+)
+
+// Store keeps blocks of numbers that no call works in. It is safe for concurrent use.
+type Store struct {
+	mu   sync.Mutex
+	idle [][]float64
+	most int
+}
+
+// NewStore returns a store that keeps no more than so many bytes.
+func NewStore(bytes int64) *Store { return &Store{most: int(bytes / (8 * blockSize))} }
+
+// Borrow returns what one call works in.
+func (s *Store) Borrow() *Memory { return &Memory{store: s} }
+
+// Memory is that of one call, in blocks of a store. nil is one of memory that is never given
+// back. It is safe for concurrent use.
+type Memory struct {
+	store *Store
+
+	mu     sync.Mutex
+	blocks [][]float64
+	rest   []float64 // of the last
+}
+
+// Floats returns n numbers, all 0: of a block if they are few and the call has not many blocks
+// already, else of their own. Those of a block are for what ends with the call.
+func (l *Memory) Floats(n int) []float64 {
+	if l == nil || n > largest {
+		return make([]float64, n)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n > len(l.rest) {
+		if len(l.blocks) == mostLent {
+			return make([]float64, n)
+		}
+		l.rest = l.store.take()
+		l.blocks = append(l.blocks, l.rest)
+	}
+	out := l.rest[:n:n]
+	l.rest = l.rest[min(len(l.rest), (n+line-1)/line*line):]
+	clear(out)
+	return out
+}
+
+// Return gives the blocks back. What was in them must not be used any more.
+func (l *Memory) Return() {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.store.put(l.blocks)
+	l.blocks, l.rest = nil, nil
+}
+
+// take returns a block, its contents undefined.
+func (s *Store) take() []float64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	last := len(s.idle) - 1
+	if last < 0 {
+		return make([]float64, blockSize)
+	}
+	block := s.idle[last]
+	s.idle[last], s.idle = nil, s.idle[:last]
+	return block
+}
+
+func (s *Store) put(blocks [][]float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = append(s.idle, blocks[:min(len(blocks), max(0, s.most-len(s.idle)))]...)
+}

@@ -232,17 +232,23 @@ func cmp(a, b float64) int {
 	}
 }
 
-// alone is the chart as a file of its own, in the light colours of the page.
+// alone is the chart as a file of its own, in the light colours of the page. They are written out:
+// few programs but browsers know the variables of CSS.
 func (c *chart) alone() string {
 	light, rest, _ := strings.Cut(style, "\n@media")
 	_, rest, _ = strings.Cut(rest, "\n")
 	for _, narrow := range []string{"@media (max-width", "@media print"} {
 		rest, _, _ = strings.Cut(rest, narrow)
 	}
-	of := string(c.svg())
-	_, body, _ := strings.Cut(of, ">")
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g"><style>%s
-%s</style><rect width="100%%" height="100%%" style="fill: var(--paper)"/>%s`, width, height, width, height, strings.Replace(light, ":root", "svg", 1), html.EscapeString(rest), body)
+	var colours []string
+	for _, named := range strings.Split(light[strings.Index(light, "{")+1:], ";") {
+		if name, colour, ok := strings.Cut(named, ":"); ok {
+			colours = append(colours, "var("+strings.TrimSpace(name)+")", strings.TrimSpace(colour))
+		}
+	}
+	_, body, _ := strings.Cut(string(c.svg()), ">")
+	return strings.NewReplacer(colours...).Replace(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g"><style>%s</style><rect width="100%%" height="100%%" style="fill: var(--paper)"/>%s`,
+		width, height, width, height, html.EscapeString(rest), body))
 }
 
 // svg is the chart as it stands in the page.

@@ -71,6 +71,9 @@ func TestPlotToAFile(t *testing.T) {
 		if !strings.HasPrefix(text, "<svg xmlns=") || !strings.Contains(text, "CV error") || strings.Contains(text, "NaN") {
 			t.Errorf("%v: %.300s", args, text)
 		}
+		if strings.Contains(text, "var(") {
+			t.Errorf("%v: a colour that only browsers know", args)
+		}
 	}
 	raster := filepath.Join(t.TempDir(), "curve.png")
 	for _, args := range [][]string{{"select", "--plot", raster}, {"path", "--points=5", "--plot=" + raster}} {

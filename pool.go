@@ -203,7 +203,7 @@ func (e *engine) fitInto(most int64, v *Validation, s *seat) error {
 	if s.bytes > most && e.of.BoundsCopies() {
 		s.bytes = e.of.BoundedBytes(inner.LeastGram, inner.LeastPacked)
 		if s.bytes <= most {
-			s.lanes = 1
+			s.lanes, e.of.Frugal = 1, true
 			s.gram, s.packed = e.of.ShareBounded(most)
 			s.bytes = e.of.BoundedBytes(s.gram, s.packed)
 		}

@@ -46,20 +46,21 @@ func marksGo(text []byte, a, b byte, base int, at []int32) (n int) {
 
 //go:noinline
 func newNumbers(
-	loop func(text []byte, ends []int32, out []float64) (done int), s *Set,
-) func(text []byte, ends []int32, out []float64) {
-	return func(text []byte, ends []int32, out []float64) {
+	loop func(text []byte, ends []int32, out []float64) (done, unread int), s *Set,
+) func(text []byte, ends []int32, out []float64) (unread int) {
+	return func(text []byte, ends []int32, out []float64) (unread int) {
 		if len(ends) != len(out)+1 {
 			panic("kernels: Numbers: ends must be one more than out")
 		}
 		raceRead(text)
 		raceRead(ends)
 		raceWrite(out)
-		step := func(loop func(text []byte, ends []int32, out []float64) (done int), size int) {
-			if loop(text, ends[:size+1], out[:size]) < size {
+		step := func(loop func(text []byte, ends []int32, out []float64) (done, unread int), size int) {
+			done, left := loop(text, ends[:size+1], out[:size])
+			if done < size {
 				panic("kernels: Numbers: a cell ends outside the text")
 			}
-			ends, out = ends[size:], out[size:]
+			ends, out, unread = ends[size:], out[size:], unread+left
 		}
 		for len(out) > 0 && ends[1] < cellReach { // the primitives look at so many bytes before an end
 			step(numbersGo, 1)
@@ -69,21 +70,25 @@ func newNumbers(
 			s.between(len(out))
 		}
 		step(numbersGo, len(out))
+		return unread
 	}
 }
 
-func numbersGo(text []byte, ends []int32, out []float64) (done int) {
+func numbersGo(text []byte, ends []int32, out []float64) (done, unread int) {
 	for k := range out {
 		from, to := int(ends[k])+1, int(ends[k+1])
 		if to > len(text) || to < 0 {
-			return k
+			return k, unread
 		}
 		out[k] = math.NaN()
 		if from <= to && to-from <= cellReach {
 			out[k] = shortNumber(text[from:to])
 		}
+		if math.IsNaN(out[k]) {
+			unread++
+		}
 	}
-	return len(out)
+	return len(out), unread
 }
 
 // shortNumber returns the number that a cell of few bytes spells, NaN if it is not one.

@@ -101,9 +101,9 @@ type Set struct {
 
 	// Numbers reads cells of a table: out[k] is the number that text[ends[k]+1:ends[k+1]] spells,
 	// with a minus or none, digits, and perhaps a point among, before or behind them, if that is 15
-	// digits after leading zeros and 16 bytes at most; NaN for anything else.
+	// digits after leading zeros and 16 bytes at most; NaN for anything else, which it counts.
 	// len(ends) = len(out)+1; -1 ≤ ends[k] ≤ len(text).
-	Numbers func(text []byte, ends []int32, out []float64)
+	Numbers func(text []byte, ends []int32, out []float64) (unread int)
 
 	// dst_i ← e^x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
 	// function of that name; len(dst) = len(x), dst may be x.

@@ -49,6 +49,8 @@ type Columns struct {
 	values []float64
 	plain  []float64 // the values as X has them, where weights change and rows are left out
 
+	scratch [2][]float64 // compact rows, of systems: one product at a time is under way
+
 	rows rowCopy // of the columns of systems
 	long rowCopy // of those eliminated from them
 	gram *Gram   // that empties when the store does; nil: none

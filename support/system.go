@@ -22,7 +22,7 @@ type System struct {
 	k       *kernels.Set
 	list    []int32
 	ridge   float64
-	u       []float64 // compact rows: X̃_S·v
+	u       []float64 // compact rows: X̃_S·v, of the store, valid until another system multiplies
 
 	// Of sparse columns, by position in the list, those eliminated left out:
 	from, to []int64   // in the store
@@ -41,13 +41,16 @@ type System struct {
 // Reset makes a the system of the columns listed (kept, not copied), which the
 // store must hold.
 func (a *System) Reset(columns *Columns, list []int32, ridge float64) {
-	a.reset(columns, &columns.rows, list, ridge)
+	a.reset(columns, &columns.rows, &columns.scratch[0], list, ridge)
 }
 
-// reset is Reset with a copy of its own.
-func (a *System) reset(columns *Columns, rows *rowCopy, list []int32, ridge float64) {
+// reset is Reset with a copy and a vector over the rows of its own.
+func (a *System) reset(columns *Columns, rows *rowCopy, scratch *[]float64, list []int32, ridge float64) {
 	a.columns, a.rows, a.k, a.list, a.ridge = columns, rows, columns.view.Kernels(), list, ridge
-	a.u = resize(a.u, columns.m)
+	if cap(*scratch) < columns.m {
+		*scratch = make([]float64, columns.m)
+	}
+	a.u = (*scratch)[:columns.m]
 	a.block.columns = a.block.columns[:0]
 	rows.reader = nil
 	if !columns.dense {

@@ -82,10 +82,10 @@ func (b *csvBlock) even(k *kernels.Set, text []byte, separator byte) (done bool)
 		for c := range b.values {
 			b.values[c] = math.NaN()
 		}
-	} else {
-		k.Numbers(text, b.marks[:n+1], b.values)
+		b.others(text, width)
+	} else if k.Numbers(text, b.marks[:n+1], b.values) > 0 {
+		b.others(text, width)
 	}
-	b.others(text, width)
 	return true
 }
 

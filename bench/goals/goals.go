@@ -5,6 +5,7 @@
 //
 //	paths.go           S6, S7  a hundred λ on five folds; two threads
 //	loading.go         S8      reading svmlight text
+//	tables.go          S11     reading tables and matrices of text
 //	growing.go         S9      ten and a hundred times the data
 //	cores.go           S10     a model of 1 to 64 cores
 //	hypergradients.go  H1–H4   a value and its gradient
@@ -34,6 +35,7 @@ func All() []studies.Study {
 		{Name: "S6", About: "a path of 100 λ to αmax/100 on 5 folds, each point to a gap of 1e-6, beside glmnet", Run: Paths},
 		{Name: "S7", About: "two threads against one on cross-validation", Run: Threads},
 		{Name: "S8", About: "reading svmlight text, beside scikit-learn", Run: Loading},
+		{Name: "S11", About: "reading tables and matrices of text, processor seconds, beside pandas, SciPy and scikit-learn", Run: Tables},
 		{Name: "S9", About: "growth: rows, columns and nonzeros ten times each", Run: Growing},
 		{Name: "S10", About: "1 to 64 cores by a model of counted work, and two here", Run: Cores},
 		{Name: "H1", About: "value and hypergradient, cold, beside sparse-ho's recorded seconds; H2: gradient against solve", Run: Hypergradients},

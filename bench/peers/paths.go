@@ -140,21 +140,53 @@ type LoadPeer struct{ *process }
 
 // StartLoad starts it. The error says where it is not installed.
 func StartLoad(ctx context.Context, dir string) (*LoadPeer, error) {
-	script, err := scripts.ReadFile("scripts/load.py")
+	p, err := startPython(ctx, dir, "load.py", "sklearn")
+	return &LoadPeer{p}, err
+}
+
+// startPython starts a script that needs some modules.
+func startPython(ctx context.Context, dir, name string, modules ...string) (*process, error) {
+	script, err := scripts.ReadFile("scripts/" + name)
 	if err != nil {
 		return nil, err
 	}
-	python, err := interpreter("sklearn")
+	python, err := interpreter(modules...)
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Join(dir, "load.py")
+	path := filepath.Join(dir, name)
 	if err := os.WriteFile(path, script, 0o600); err != nil {
 		return nil, err
 	}
-	p, err := startCommand(ctx, exec.Command(python, path))
-	return &LoadPeer{p}, err
+	return startCommand(ctx, exec.Command(python, path))
 }
+
+// TablePeer is the readers of pandas, SciPy and scikit-learn, by the ending of a file's name.
+type TablePeer struct{ *process }
+
+// StartTables starts them. The error says where they are not installed.
+func StartTables(ctx context.Context, dir string) (*TablePeer, error) {
+	p, err := startPython(ctx, dir, "tables.py", "pandas", "scipy", "sklearn")
+	return &TablePeer{p}, err
+}
+
+// Read reads a file of so many rows and returns the processor seconds that took.
+func (t *TablePeer) Read(ctx context.Context, path string, rows int) (seconds float64, err error) {
+	var a struct {
+		Seconds float64
+		Rows    int
+	}
+	if err = t.ask(ctx, path, &a); err == nil && a.Rows != rows {
+		err = fmt.Errorf("%s: %d rows are read, not %d", path, a.Rows, rows)
+	}
+	return a.Seconds, err
+}
+
+// Version says who answers.
+func (t *TablePeer) Version() string { return t.version }
+
+// Close ends the program.
+func (t *TablePeer) Close() { t.close() }
 
 // Load reads a file and returns the seconds that took and what it found.
 func (l *LoadPeer) Load(ctx context.Context, path string) (seconds float64, rows, nonzeros int, err error) {

@@ -69,6 +69,9 @@ func (s *separable) Start() float64 { return s.of.shareOfMax() }
 func (s *separable) Max() []float64 {
 	if s.top == nil {
 		s.setMax(s.nullModel())
+		if s.of.Frugal {
+			s.zero = nil
+		}
 	}
 	return s.top
 }

@@ -48,6 +48,7 @@ type Statement struct {
 	Threads int
 	Certify bool
 	Keep    bool // the results of all solves go to one place, without allocation
+	Frugal  bool // vectors that can be made anew are not kept
 	Solver  func() cd.Options
 	Turn    func(context.Context) (end func()) // to solve a problem, among other calls
 	Team    func() *team.Team                  // of threads that share one problem

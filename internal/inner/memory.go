@@ -59,8 +59,8 @@ func (s *Statement) IdleBytes() float64 {
 // What an inner problem is expected to have in use, as it was measured on data of many shapes
 // (TestExpectedBytes): to a factor of 3, where MostBytes is an upper bound.
 const (
-	usualAlways = 1 << 18
-	usualRow    = 160
+	usualAlways = 220_000
+	usualRow    = 140
 	usualDirect = 60 // of a row, where the matrix is worked on in its place
 	usualIdle   = 16 // of a row or a column of a problem that is not at work
 	usualColumn = 90
@@ -105,8 +105,8 @@ const (
 	// LeastPacked is how many bytes of copies there may be in any case.
 	LeastPacked = 1 << 20
 
-	boundedRow    = 190
-	boundedCurved = 260 // where weights change
+	boundedRow    = 150
+	boundedCurved = 220 // where weights change
 	growing       = 1.5 // of copies that move
 )
 

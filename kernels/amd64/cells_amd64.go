@@ -9,7 +9,7 @@ package amd64
 func MarksAVX2(text []byte, a, b byte, base int, at []int32) (n int)
 
 // NumbersAVX2 writes the numbers that an even number of cells spell, NaN for what it does not
-// read. It stops before a pair of which one ends outside the text, or before its byte 16.
+// read, and returns how many these are. It stops before a pair of which one ends outside the text, or before its byte 16.
 //
 //go:noescape
-func NumbersAVX2(text []byte, ends []int32, out []float64) (done int)
+func NumbersAVX2(text []byte, ends []int32, out []float64) (done, unread int)

@@ -63,8 +63,8 @@ GLOBL cells<>(SB), RODATA|NOPTR, $280
 //   Y0       the bytes                 Y1  those of the cell     Y3  its minus   Y4  its points
 //   X6       signs   X7  10⁸   Y8 iota   Y9 … Y11 tens   Y12 limits   Y13 point   Y14 minus   Y15 zero
 
-// func NumbersAVX2(text []byte, ends []int32, out []float64) (done int)
-TEXT ·NumbersAVX2(SB), 0, $128-80
+// func NumbersAVX2(text []byte, ends []int32, out []float64) (done, unread int)
+TEXT ·NumbersAVX2(SB), 0, $128-88
 	MOVQ           text_base+0(FP), SI
 	MOVQ           text_len+8(FP), R8
 	MOVQ           ends_base+24(FP), DI
@@ -83,6 +83,7 @@ TEXT ·NumbersAVX2(SB), 0, $128-80
 	VPBROADCASTQ   248(BX), Y14
 	VPBROADCASTQ   240(BX), Y15
 	MOVLQSX        (DI), R9
+	MOVQ           $0, unread-8(SP)
 	TESTQ          CX, CX
 	JZ             end
 
@@ -198,6 +199,7 @@ words:
 
 first:
 	MOVQ R12, (DX)
+	INCQ unread-8(SP)
 
 second:
 	SHRL $16, AX
@@ -207,6 +209,7 @@ second:
 
 third:
 	MOVQ R12, 8(DX)
+	INCQ unread-8(SP)
 	JMP  next
 
 end:
@@ -214,5 +217,7 @@ end:
 	MOVQ out_len+56(FP), AX
 	SUBQ CX, AX
 	MOVQ AX, done+72(FP)
+	MOVQ unread-8(SP), AX
+	MOVQ AX, unread+80(FP)
 	VZEROUPPER
 	RET

@@ -241,7 +241,7 @@ func (c *chart) alone() string {
 		rest, _, _ = strings.Cut(rest, narrow)
 	}
 	var colours []string
-	for _, named := range strings.Split(light[strings.Index(light, "{")+1:], ";") {
+	for named := range strings.SplitSeq(light[strings.Index(light, "{")+1:], ";") {
 		if name, colour, ok := strings.Cut(named, ":"); ok {
 			colours = append(colours, "var("+strings.TrimSpace(name)+")", strings.TrimSpace(colour))
 		}

@@ -64,9 +64,9 @@ func (e *engine) solvers(folds bilevel.Folds) int {
 	case folds == nil:
 		return 2 // of an information criterion
 	case e.family.classes:
-		return folds.Count() * e.atOnce()
+		return folds.Count(e.of.Kernels) * e.atOnce()
 	default:
-		return folds.Count()
+		return folds.Count(e.of.Kernels)
 	}
 }
 

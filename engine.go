@@ -62,15 +62,15 @@ func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*engin
 		return nil, err
 	}
 	e.of = e.statement(x, y)
-	if c.ClassWeights != nil || c.Balanced {
-		if e.of.ClassWeights, err = inner.NewClassWeights(y, c.ClassWeights); err != nil {
-			return nil, err
-		}
-	}
 	if e.of.Kernels, err = c.kernels(); err != nil {
 		return nil, err
 	}
 	e.of.Kernels = e.of.Kernels.Until(ctx)
+	if c.ClassWeights != nil || c.Balanced {
+		if e.of.ClassWeights, err = inner.NewClassWeights(e.of.Kernels, y, c.ClassWeights); err != nil {
+			return nil, err
+		}
+	}
 	if !isMatrix(x) {
 		return nil, errNoMatrix()
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -47,7 +48,7 @@ func (e *engine) stay(from *Selection, v *Validation) bilevel.Folds {
 	}
 	was, n := &from.left, len(e.of.Y)
 	earlier := len(was.dealt)
-	if v.dealing() != was.asked || n < earlier || mark(e.of.X, e.of.Y, earlier) != was.rows {
+	if v.dealing() != was.asked || n < earlier || mark(e.of.Kernels, e.of.X, e.of.Y, earlier) != was.rows {
 		return nil
 	}
 	how := bilevel.Newcomers{Shuffle: !v.InOrder, Seed: v.Seed, Groups: v.Groups}
@@ -57,25 +58,26 @@ func (e *engine) stay(from *Selection, v *Validation) bilevel.Folds {
 			return v.FoldIDs
 		}
 		return nil
-	case was.asked.grouped && (len(v.Groups) != n || apart(v.Groups, was.dealt)):
+	case was.asked.grouped && (len(v.Groups) != n || apart(e.of.Kernels, v.Groups, was.dealt)):
 		return nil
 	case was.asked.split == Stratified:
 		how.Alike = e.of.Y
 	case was.asked.split != ByRow:
 		return nil
 	}
-	dealt := was.dealt.Extended(n, how)
+	dealt := was.dealt.Extended(e.of.Kernels, n, how)
 	v.FoldIDs, v.Folds, v.Split, v.InOrder, v.Groups = dealt, 0, "", false, nil
 	if v.Criterion == HoldOut {
-		v.FoldIDs = dealt.Last()
+		v.FoldIDs = dealt.Last(e.of.Kernels)
 	}
 	return dealt
 }
 
 // apart reports whether rows of one group are in several folds.
-func apart(groups []int, folds bilevel.Folds) bool {
-	of := map[int]int{}
+func apart(k *kernels.Set, groups []int, folds bilevel.Folds) bool {
+	of, pace := map[int]int{}, k.Pace()
 	for i, fold := range folds {
+		pace.Did(1)
 		if other, ok := of[groups[i]]; ok && other != fold {
 			return true
 		}
@@ -96,10 +98,10 @@ func (t *task) leave(ctx context.Context, s *Selection, asked Validation, dealt 
 		dealt = t.spec.Folds
 		if asked.Criterion == HoldOut && asked.FoldIDs == nil {
 			asked.Criterion = CV
-			dealt, _ = asked.folds(t.engine.of.Y) // as they have been dealt before
+			dealt, _ = asked.folds(t.engine.of.Kernels, t.engine.of.Y) // as they have been dealt before
 		}
 	}
-	s.left = left{asked: how, dealt: dealt, rows: mark(t.engine.of.X, t.engine.of.Y, len(dealt))}
+	s.left = left{asked: how, dealt: dealt, rows: mark(t.engine.of.Kernels, t.engine.of.X, t.engine.of.Y, len(dealt))}
 	if from, ok := t.problem.(lanesKept); ok && t.columns == nil {
 		var err error
 		s.left.solutions, err = from.Solutions(ctx, best.LogLambda)
@@ -139,19 +141,22 @@ const (
 
 // mark is a number that the first rows of data have, and hardly others: it is made of their
 // targets and of some columns.
-func mark(x sparse.Matrix, y []float64, rows int) (sum uint64) {
+func mark(k *kernels.Set, x sparse.Matrix, y []float64, rows int) (sum uint64) {
 	take := func(word uint64) {
 		sum = (sum ^ word) * 0x9e3779b97f4a7c15
 		sum ^= sum >> 32
 	}
+	pace := k.Pace()
 	for _, t := range y[:rows] {
+		pace.Did(1)
 		take(math.Float64bits(t))
 	}
 	_, p := x.Dims()
 	columns, entries := min(p, markedColumns), 0
-	for k := 0; k < columns && entries < markedEntries*rows; k++ {
-		index, values := x.Column(k * p / columns)
+	for c := 0; c < columns && entries < markedEntries*rows; c++ {
+		index, values := x.Column(c * p / columns)
 		for at, value := range values {
+			pace.Did(1)
 			i := at
 			if index != nil {
 				i = int(index[at])
@@ -191,7 +196,7 @@ func (e *engine) checkFrom(o SelectOptions) error {
 		return refused(outcome.Shape, "the earlier selection is of %d columns and %d hyperparameters, the data have %d and %d", s.Final.Columns, len(s.LogLambdaMax), p, e.of.Count)
 	}
 	if e.family.classes {
-		if labels, _, err := bilevel.Classes(e.of.Y); err != nil || !slices.Equal(labels, s.Final.Classes) {
+		if labels, _, err := bilevel.Classes(e.of.Kernels, e.of.Y); err != nil || !slices.Equal(labels, s.Final.Classes) {
 			return refused(outcome.Usage, "the earlier selection has the classes %g, the data %g; select without it", s.Final.Classes, labels)
 		}
 	}

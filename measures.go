@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -36,11 +37,11 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 	if err != nil {
 		return nil, err
 	}
-	folds := held.rows()
+	folds := held.rows(e.of.Kernels)
 	if e.family.classes {
 		return held.ofClasses(e, folds), nil
 	}
-	score := held.first()
+	score := held.first(e.of.Kernels)
 	own := e.Problem.(interface{ Judged() criterion.Criterion }).Judged()
 	all := []criterion.Criterion{own}
 	for _, c := range beside(e.family.link()) {
@@ -50,7 +51,9 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 	}
 	out := make([]Measure, 0, len(all))
 	for _, c := range all {
-		m := Measure{c.Name(), mean(folds, func(rows []int32) float64 { return e.of.Weighted(c).Eval(rows, e.of.Y, score, nil, nil) })}
+		m := Measure{c.Name(), mean(folds, func(rows []int32) float64 {
+			return criterion.Eval(e.of.Kernels, e.of.Weighted(c), rows, e.of.Y, score, nil, nil)
+		})}
 		if c.Name() == (criterion.RankError{}).Name() {
 			m.Value = 1 - m.Value
 		}
@@ -74,11 +77,12 @@ func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*HeldO
 	if err != nil {
 		return nil, err
 	}
-	held := newHeldOut(len(e.of.Y), len(all))
+	held, pace := newHeldOut(e.of.Kernels, len(e.of.Y), len(all)), e.of.Kernels.Pace()
 	held.Classes = final.Classes
 	for fold, of := range all {
 		held.Status[fold] = of.Status
 		for at, i := range of.Rows {
+			pace.Did(1)
 			held.Fold[i] = fold
 			for _, scores := range of.Scores {
 				held.Scores[i] = append(held.Scores[i], scores[at])
@@ -101,10 +105,10 @@ func mean(folds [][]int32, value func(rows []int32) float64) float64 {
 }
 
 // rows lists the rows of the folds.
-func (h *HeldOut) rows() [][]int32 {
-	out := make([][]int32, len(h.Status))
+func (h *HeldOut) rows(k *kernels.Set) [][]int32 {
+	out, pace := make([][]int32, len(h.Status)), k.Pace()
 	for i, fold := range h.Fold {
-		if fold >= 0 {
+		if pace.Did(1); fold >= 0 {
 			out[fold] = append(out[fold], int32(i))
 		}
 	}
@@ -113,6 +117,7 @@ func (h *HeldOut) rows() [][]int32 {
 
 // ofClasses are the measures of scores of several classes.
 func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
+	pace := e.of.Kernels.Pace()
 	weight := func(i int32) float64 {
 		if e.config.Weights == nil {
 			return 1
@@ -122,6 +127,7 @@ func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
 	wrong := func(rows []int32) float64 {
 		var off, all float64
 		for _, i := range rows {
+			pace.Did(len(h.Classes))
 			best := 0
 			for k, s := range h.Scores[i] {
 				if s > h.Scores[i][best] {
@@ -138,6 +144,7 @@ func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
 		var c criterion.CrossEntropy
 		class, scores := make([]int32, len(rows)), make([][]float64, len(h.Classes))
 		for at, i := range rows {
+			pace.Did(len(h.Classes))
 			c.Weights = append(c.Weights, weight(i))
 			for k, label := range h.Classes {
 				scores[k] = append(scores[k], h.Scores[i][k])
@@ -146,7 +153,7 @@ func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
 				}
 			}
 		}
-		return c.Eval(class, scores)
+		return c.Eval(e.of.Kernels, class, scores)
 	}
 	return []Measure{{"cross-entropy", mean(folds, entropy)}, {(criterion.Misclassification{}).Name(), mean(folds, wrong)}}
 }

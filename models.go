@@ -218,7 +218,7 @@ func (f family) hyperparameters(x sparse.Matrix, y []float64) int {
 		_, p := x.Dims()
 		return p
 	case inner.PerClass:
-		classes, _, _ := bilevel.Classes(y)
+		classes, _, _ := bilevel.Classes(nil, y)
 		return len(classes)
 	default:
 		return r

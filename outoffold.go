@@ -3,7 +3,6 @@ package pare
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"golang.org/x/sync/errgroup"
 
@@ -55,7 +54,7 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 	if err != nil {
 		return nil, err
 	}
-	held := newHeldOut(len(e.of.Y), spec.Folds.Count())
+	held := newHeldOut(e.of.Kernels, len(e.of.Y), spec.Folds.Count(e.of.Kernels))
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(e.config.threads())
 	classes := make([][]float64, len(held.Status))
@@ -76,14 +75,20 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 	return held, nil
 }
 
-func newHeldOut(rows, folds int) *HeldOut {
-	return &HeldOut{Scores: make([][]float64, rows), Fold: slices.Repeat([]int{-1}, rows), Status: make([]outcome.Status, folds)}
+func newHeldOut(k *kernels.Set, rows, folds int) *HeldOut {
+	h := &HeldOut{Scores: make([][]float64, rows), Fold: make([]int, rows), Status: make([]outcome.Status, folds)}
+	for from, to := range k.Pieces(rows) {
+		for i := from; i < to; i++ {
+			h.Fold[i] = -1
+		}
+	}
+	return h
 }
 
 // predict fits the rows that train for a fold and predicts those it holds out.
 func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
 	defer kernels.Caught(&err)
-	weights, rows := spec.Split(fold)
+	weights, rows := spec.Split(e.of.Kernels, fold)
 	c := e.config
 	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads = weights, nil, false, false, 1
 	part, err := newEngine(ctx, e.of.X, e.of.Y, c)
@@ -104,18 +109,20 @@ func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, s
 		return nil, ctx.Err()
 	}
 	h.Status[fold] = fitted.Status
-	p := fitted.Predictor()
+	p, pace := fitted.Predictor(), e.of.Kernels.Pace()
 	q := p.Scores()
 	scores := make([]float64, len(e.of.Y)*q)
-	if err := p.Decide(e.of.X, scores); err != nil {
+	if err := p.decide(e.of.Kernels, e.of.X, scores); err != nil {
 		return nil, err
 	}
 	if e.config.Offset != nil { // of models with one score
 		for i, o := range e.config.Offset {
+			pace.Did(1)
 			scores[i] += o
 		}
 	}
 	for _, i := range rows {
+		pace.Did(1)
 		h.Fold[i], h.Scores[i] = fold, scores[int(i)*q:(int(i)+1)*q]
 	}
 	return fitted.Classes, nil

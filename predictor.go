@@ -233,7 +233,10 @@ func l2(values []float64) float64 {
 
 // Decide computes the scores of all rows of x into scores, row after row, [Predictor.Scores] for
 // each. x must have [Predictor.Columns] columns. The error is an [outcome.Error] of kind Shape.
-func (p *Predictor) Decide(x sparse.Matrix, scores []float64) error {
+func (p *Predictor) Decide(x sparse.Matrix, scores []float64) error { return p.decide(nil, x, scores) }
+
+// decide is Decide for a call that ends with k.
+func (p *Predictor) decide(k *kernels.Set, x sparse.Matrix, scores []float64) error {
 	if !isMatrix(x) {
 		return errNoMatrix()
 	}
@@ -245,17 +248,20 @@ func (p *Predictor) Decide(x sparse.Matrix, scores []float64) error {
 	case len(scores) != n*q:
 		return outcome.Errorf(outcome.Shape, "room for %d scores, %d rows have %d", len(scores), n, n*q)
 	}
+	pace := k.Pace()
 	for i := range n {
+		pace.Did(q)
 		copy(scores[i*q:], p.intercepts)
 	}
 	norms := p.norms(x)
 	for at, j := range p.used {
 		rows, values := x.Column(int(j))
 		entries := p.entries[p.start[at]:p.start[at+1]]
-		for k, v := range values {
-			i := k
+		for e, v := range values {
+			pace.Did(len(entries))
+			i := e
 			if rows != nil {
-				i = int(rows[k])
+				i = int(rows[e])
 			}
 			if norms != nil && v != 0 {
 				v /= norms[i]

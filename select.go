@@ -251,7 +251,7 @@ func (e *engine) checkStrengths() error {
 	case !e.config.Positive:
 		return nothing("the target does not depend on any column")
 	case e.family.classes:
-		labels, _, _ := bilevel.Classes(e.of.Y)
+		labels, _, _ := bilevel.Classes(e.of.Kernels, e.of.Y)
 		return nothing(fmt.Sprintf("no column grows with class %g, as coefficients of 0 or more need", labels[class]))
 	default:
 		return nothing("no column grows with the target, as coefficients of 0 or more need")
@@ -260,13 +260,18 @@ func (e *engine) checkStrengths() error {
 
 // constant reports whether rows that count have one target.
 func (e *engine) constant() bool {
-	var seen []float64
+	first, pace := math.NaN(), e.of.Kernels.Pace()
 	for i, t := range e.of.Y {
-		if e.config.Weights == nil || e.config.Weights[i] > 0 {
-			seen = append(seen, t)
+		pace.Did(1)
+		switch {
+		case e.config.Weights != nil && e.config.Weights[i] == 0:
+		case math.IsNaN(first):
+			first = t
+		case t != first:
+			return false
 		}
 	}
-	return len(slices.Compact(seen)) == 1
+	return !math.IsNaN(first)
 }
 
 // errTime is the cause of a search that MaxDuration has ended.

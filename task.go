@@ -74,7 +74,7 @@ func remember(ctx context.Context, problem inner.Outer, tag byte, log *search.Lo
 func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions) choose.Problem {
 	p := choose.Problem{
 		Objective: problem, Top: e.Max(), Common: e.family.form.Common, Start: o.Start,
-		Pass: float64(e.of.X.NNZ()) * passCost(e.of.X) * float64(max(2, spec.Folds.Count())),
+		Pass: float64(e.of.X.NNZ()) * passCost(e.of.X) * float64(max(2, spec.Folds.Count(e.of.Kernels))),
 	}
 	for _, r := range e.family.form.Ranges {
 		p.Ranges = append(p.Ranges, choose.Range(r))

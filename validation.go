@@ -83,34 +83,34 @@ type Validation struct {
 }
 
 // folds resolves a validation for a target.
-func (v Validation) folds(y []float64) (bilevel.Folds, error) {
+func (v Validation) folds(k *kernels.Set, y []float64) (bilevel.Folds, error) {
 	if v.FoldIDs != nil {
 		return v.ownFolds()
 	}
 	if v.Groups != nil && len(v.Groups) != len(y) {
 		return nil, outcome.At(outcome.Shape, "groups", "%d groups for %d rows; there must be one a row", len(v.Groups), len(y))
 	}
-	k := cmp.Or(v.Folds, 5)
+	count := cmp.Or(v.Folds, 5)
 	var folds bilevel.Folds
 	var err error
 	switch s := v.Split; {
 	case v.Groups != nil && s != "" && s != ByRow:
 		return nil, outcome.At(outcome.Usage, "groups", "go with split %s, not %s", ByRow, s)
 	case v.Groups != nil:
-		folds, err = bilevel.Grouped(v.Groups, k, !v.InOrder, v.Seed)
+		folds, err = bilevel.Grouped(k, v.Groups, count, !v.InOrder, v.Seed)
 	case s == "", s == ByRow:
-		folds, err = bilevel.KFold(len(y), k, !v.InOrder, v.Seed)
+		folds, err = bilevel.KFold(k, len(y), count, !v.InOrder, v.Seed)
 	case s == Stratified:
-		folds, err = bilevel.Stratified(y, k, !v.InOrder, v.Seed)
+		folds, err = bilevel.Stratified(k, y, count, !v.InOrder, v.Seed)
 	case s == Blocks:
-		folds, err = bilevel.Blocks(len(y), k)
+		folds, err = bilevel.Blocks(k, len(y), count)
 	case s == Forward:
-		folds, err = bilevel.Chain(len(y), k)
+		folds, err = bilevel.Chain(k, len(y), count)
 	default:
 		return nil, outcome.At(outcome.Usage, "split", "no split %q; there are %v", s, Splits())
 	}
 	if err == nil && v.Criterion == HoldOut {
-		folds = folds.Last()
+		folds = folds.Last(k)
 	}
 	return folds, err
 }
@@ -159,16 +159,16 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 	case v.Loss != nil && e.family.classes:
 		return spec, outcome.At(outcome.Usage, "validation-loss", "%s is judged by the cross-entropy of all its scores", e.config.Model)
 	}
-	err := criterion.Check(v.Loss, e.of.Y, e.config.Weights)
+	err := criterion.Check(e.of.Kernels, v.Loss, e.of.Y, e.config.Weights)
 	if err != nil {
 		return spec, err
 	}
-	spec.Folds, err = v.folds(e.of.Y)
+	spec.Folds, err = v.folds(e.of.Kernels, e.of.Y)
 	if err != nil {
 		return spec, err
 	}
 	spec.Criterion, spec.Forward = v.Loss, v.Split == Forward
-	if err := spec.Check(n); err != nil {
+	if err := spec.Check(e.of.Kernels, n); err != nil {
 		if e, ok := errors.AsType[*outcome.Error](err); ok && v.FoldIDs != nil {
 			e.Flag = "fold-ids"
 		}

@@ -36,8 +36,8 @@ func newBlockLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*La
 		return nil, outcome.At(outcome.Usage, "method", "penalties on blocks of coefficients are differentiated at their solutions alone, not along iterates")
 	}
 	_, p := x.Dims()
-	return newLanes(spec, spec.Folds.Count(), 0, p*max(1, spec.Blocked.Count), func(id LaneID) (lane, error) {
-		weights, rows := spec.Split(id.Fold)
+	return newLanes(spec, spec.Folds.Count(k), 0, p*max(1, spec.Blocked.Count), func(id LaneID) (lane, error) {
+		weights, rows := spec.Split(k, id.Fold)
 		view, err := spec.view(k, x, weights)
 		if err != nil {
 			return nil, err
@@ -46,7 +46,7 @@ func newBlockLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*La
 		if err != nil {
 			return nil, err
 		}
-		return newBlockLane(spec, fit, newJudged(&spec, y, rows))
+		return newBlockLane(spec, fit, newJudged(k, &spec, y, rows))
 	}), nil
 }
 

@@ -40,7 +40,7 @@ func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec)
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(y), n)
 	}
-	if err := spec.Check(n); err != nil {
+	if err := spec.Check(k, n); err != nil {
 		return nil, err
 	}
 	if spec.Threads <= 0 {
@@ -48,10 +48,10 @@ func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec)
 	}
 	all := &oneVsRest{spec: spec}
 	var err error
-	if all.classes, all.label, err = Classes(y); err != nil {
+	if all.classes, all.label, err = Classes(k, y); err != nil {
 		return nil, err
 	}
-	folds := make([]func() (*classFold, error), spec.Folds.Count())
+	folds := make([]func() (*classFold, error), spec.Folds.Count(k))
 	for fold := range folds {
 		folds[fold] = sync.OnceValues(func() (*classFold, error) { return all.newFold(k, x, fold) })
 	}
@@ -68,7 +68,7 @@ func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec)
 }
 
 func (v *oneVsRest) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFold, error) {
-	held, err := newHeldOut(&v.spec, v.classes, v.label, fold)
+	held, err := newHeldOut(k, &v.spec, v.classes, v.label, fold)
 	if err != nil {
 		return nil, err
 	}
@@ -194,10 +194,13 @@ func (w *classSolver) weighRows(l *classLane, r *LaneRequest) error {
 		return outcome.Errorf(outcome.Shape, "lane %v: %d probabilities of the class and %d of the others, there must be %d and %d",
 			r.Lane, len(r.Probability), len(r.Others), len(f.rows), f.count(l.class))
 	}
-	total, others := f.criterion().Total(len(f.rows)), r.Others
-	clear(w.slope)
-	clear(w.curvature)
+	total, others := f.criterion().Total(f.view.Kernels(), len(f.rows)), r.Others
+	k := f.view.Kernels()
+	k.Clear(w.slope)
+	k.Clear(w.curvature)
+	pace := k.Pace()
 	for at, i := range f.rows {
+		pace.Did(1)
 		share := r.Probability[at]
 		w.curvature[i] = f.weight(at) * share * (1 - share) / total
 		if int(f.class[at]) == l.class {

@@ -19,7 +19,7 @@ func TestCurvatureOfAClassIsTheChangeOfItsSlope(t *testing.T) {
 	for i := range q.Y {
 		q.Y[i], weights[i] = float64(i%3), 0.5+r.Float64()
 	}
-	folds, err := HoldOut(len(q.Y), 3, true, 1)
+	folds, err := HoldOut(nil, len(q.Y), 3, true, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ func BenchmarkGradientAlone(b *testing.B) {
 			}
 			k := fixture.Kernels(b)
 			half := &halves{k: k, x: x, samples: sparse.Transpose(x), y: y}
-			if half.folds, err = HoldOut(len(y), 2, true, 0); err != nil {
+			if half.folds, err = HoldOut(nil, len(y), 2, true, 0); err != nil {
 				b.Fatal(err)
 			}
 			for _, kind := range []string{"lasso", "enet", "wlasso", "logreg"} {
@@ -75,7 +75,7 @@ func (h *halves) open(kind string, depth float64) (*Problem, []float64, error) {
 		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) }
 		spec.Criterion = criterion.Of(loss.Logistic{})
 	}
-	weights, _ := spec.Split(0)
+	weights, _ := spec.Split(nil, 0)
 	view, err := sparse.NewView(h.k, h.x, weights, true)
 	if err != nil {
 		return nil, nil, err

@@ -68,7 +68,7 @@ func drawCombination(t *testing.T, r *oracle.Random, c combination) (evaluator, 
 		}
 	}
 	x := fixture.Matrix(t, q, true)
-	folds, err := HoldOut(n, 3, true, r.Uint64())
+	folds, err := HoldOut(nil, n, 3, true, r.Uint64())
 	if err != nil {
 		t.Fatal(err)
 	}

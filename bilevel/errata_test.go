@@ -43,7 +43,7 @@ func algorithm6(t *testing.T, p *bilevel.Problem, lambda float64, steps int) (la
 // leaves the plain, and returns the best.
 func TestErratumAlgorithm6(t *testing.T) {
 	q := oracle.NewRandom(4).Problem(oracle.Shape{N: 60, P: 12, Active: 3})
-	folds, err := bilevel.HoldOut(60, 3, true, 1)
+	folds, err := bilevel.HoldOut(nil, 60, 3, true, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

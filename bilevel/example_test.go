@@ -31,7 +31,7 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	folds, err := bilevel.KFold(6, 3, false, 0)
+	folds, err := bilevel.KFold(nil, 6, 3, false, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func ExampleNewMulticlass() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	folds, err := bilevel.Blocks(9, 3)
+	folds, err := bilevel.Blocks(nil, 9, 3)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/internal/random"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -19,18 +20,21 @@ const (
 // Folds assigns rows to validation folds: row i validates fold Folds[i] and
 // trains the others, or with [Spec].Forward the later ones, but for [AlwaysTrain]
 // and [TestOnly]. The error of what makes folds is an [outcome.Error] of kind
-// BadParameter: more folds than rows or groups fill, or fewer than 2.
+// BadParameter: more folds than rows or groups fill, or fewer than 2. Loops over the rows end
+// with the set k that they are given, see [kernels.Set.Until]; it may be nil.
 type Folds []int
 
-// KFold puts row i into fold π(i) mod k; π is the identity, or with shuffle the
+// KFold puts row i into fold π(i) mod count; π is the identity, or with shuffle the
 // Fisher–Yates permutation drawn from SplitMix64 with the given seed.
-func KFold(n, k int, shuffle bool, seed uint64) (Folds, error) {
-	if err := checkCount(n, k); err != nil {
+func KFold(k *kernels.Set, n, count int, shuffle bool, seed uint64) (Folds, error) {
+	if err := checkCount(n, count); err != nil {
 		return nil, err
 	}
-	folds := Folds(order(n, shuffle, seed))
-	for i := range folds {
-		folds[i] %= k
+	folds := Folds(order(k, n, shuffle, seed))
+	for from, to := range k.Pieces(n) {
+		for i := from; i < to; i++ {
+			folds[i] %= count
+		}
 	}
 	return folds, nil
 }
@@ -47,30 +51,30 @@ func checkCount(n, k int) error {
 }
 
 // order returns the numbers 0 … n − 1, permuted or not.
-func order(n int, shuffle bool, seed uint64) []int {
+func order(k *kernels.Set, n int, shuffle bool, seed uint64) []int {
 	if shuffle {
 		source := random.SplitMix64(seed)
-		return source.Permutation(n)
+		return source.Permutation(k, n)
 	}
-	at := make([]int, n)
-	for i := range at {
-		at[i] = i
-	}
-	return at
+	return random.Identity(k, n)
 }
 
 // Stratified is [KFold] on rows sorted by target: every fold gets its share, up to
 // one row, of every class, or of every stretch of a real target. Rows of equal
 // targets are dealt in the order of π.
-func Stratified(y []float64, k int, shuffle bool, seed uint64) (Folds, error) {
-	if err := checkCount(len(y), k); err != nil {
+func Stratified(k *kernels.Set, y []float64, count int, shuffle bool, seed uint64) (Folds, error) {
+	if err := checkCount(len(y), count); err != nil {
 		return nil, err
 	}
-	rows := order(len(y), shuffle, seed)
-	slices.SortStableFunc(rows, func(a, b int) int { return cmp.Compare(y[a], y[b]) })
+	rows, pace := order(k, len(y), shuffle, seed), k.Pace()
+	slices.SortStableFunc(rows, func(a, b int) int {
+		pace.Did(1)
+		return cmp.Compare(y[a], y[b])
+	})
 	folds := make(Folds, len(y))
 	for t, i := range rows {
-		folds[i] = t % k
+		pace.Did(1)
+		folds[i] = t % count
 	}
 	return folds, nil
 }
@@ -78,13 +82,14 @@ func Stratified(y []float64, k int, shuffle bool, seed uint64) (Folds, error) {
 // Grouped keeps rows of one group in one fold: the largest group first, each to the
 // fold that has the fewest rows, the first of them; equal groups in the order of
 // their first rows, or with shuffle of a permutation.
-func Grouped(groups []int, k int, shuffle bool, seed uint64) (Folds, error) {
-	if err := checkCount(len(groups), k); err != nil {
+func Grouped(k *kernels.Set, groups []int, count int, shuffle bool, seed uint64) (Folds, error) {
+	if err := checkCount(len(groups), count); err != nil {
 		return nil, err
 	}
-	number := map[int]int{} // of each group, by first row
+	number, pace := map[int]int{}, k.Pace() // the number of each group, by first row
 	var size []int
 	for _, g := range groups {
+		pace.Did(1)
 		at, ok := number[g]
 		if !ok {
 			at = len(size)
@@ -92,16 +97,20 @@ func Grouped(groups []int, k int, shuffle bool, seed uint64) (Folds, error) {
 		}
 		size[at]++
 	}
-	if k > len(size) {
-		return nil, outcome.At(outcome.BadParameter, "folds", "%d folds of whole groups need as many groups, got %d", k, len(size))
+	if count > len(size) {
+		return nil, outcome.At(outcome.BadParameter, "folds", "%d folds of whole groups need as many groups, got %d", count, len(size))
 	}
-	turns := order(len(size), shuffle, seed)
-	slices.SortStableFunc(turns, func(a, b int) int { return cmp.Compare(size[b], size[a]) })
-	fold, rows := make([]int, len(size)), make([]int, k)
+	turns := order(k, len(size), shuffle, seed)
+	slices.SortStableFunc(turns, func(a, b int) int {
+		pace.Did(1)
+		return cmp.Compare(size[b], size[a])
+	})
+	fold, rows := make([]int, len(size)), make([]int, count)
 	for _, g := range turns {
+		pace.Did(count)
 		least := 0
-		for f, count := range rows {
-			if count < rows[least] {
+		for f, held := range rows {
+			if held < rows[least] {
 				least = f
 			}
 		}
@@ -110,53 +119,60 @@ func Grouped(groups []int, k int, shuffle bool, seed uint64) (Folds, error) {
 	}
 	folds := make(Folds, len(groups))
 	for i, g := range groups {
+		pace.Did(1)
 		folds[i] = fold[number[g]]
 	}
 	return folds, nil
 }
 
-// Blocks cuts the rows, in their order, into k folds of neighbours.
-func Blocks(n, k int) (Folds, error) {
-	if err := checkCount(n, k); err != nil {
+// Blocks cuts the rows, in their order, into count folds of neighbours.
+func Blocks(k *kernels.Set, n, count int) (Folds, error) {
+	if err := checkCount(n, count); err != nil {
 		return nil, err
 	}
 	folds := make(Folds, n)
-	for i := range folds {
-		folds[i] = i * k / n
+	for from, to := range k.Pieces(n) {
+		for i := from; i < to; i++ {
+			folds[i] = i * count / n
+		}
 	}
 	return folds, nil
 }
 
-// Chain cuts the rows, in their order, into k + 1 blocks: the first always trains,
+// Chain cuts the rows, in their order, into count + 1 blocks: the first always trains,
 // the others are validated in turn. With [Spec].Forward each is predicted from what
 // came before it.
-func Chain(n, k int) (Folds, error) {
-	if k < 1 || k >= n {
-		return nil, outcome.At(outcome.BadParameter, "folds", "%d rows in order make 1 to %d folds, got %d", n, n-1, k)
+func Chain(k *kernels.Set, n, count int) (Folds, error) {
+	if count < 1 || count >= n {
+		return nil, outcome.At(outcome.BadParameter, "folds", "%d rows in order make 1 to %d folds, got %d", n, n-1, count)
 	}
-	folds, err := Blocks(n, k+1)
-	for i := range folds {
-		folds[i]-- // the first block becomes AlwaysTrain
+	folds, err := Blocks(k, n, count+1)
+	for from, to := range k.Pieces(len(folds)) {
+		for i := from; i < to; i++ {
+			folds[i]-- // the first block becomes AlwaysTrain
+		}
 	}
 	return folds, err
 }
 
-// HoldOut keeps the last of k folds for validation; all other rows train.
-func HoldOut(n, k int, shuffle bool, seed uint64) (Folds, error) {
-	folds, err := KFold(n, k, shuffle, seed)
-	return folds.Last(), err
+// HoldOut keeps the last of so many folds for validation; all other rows train.
+func HoldOut(k *kernels.Set, n, count int, shuffle bool, seed uint64) (Folds, error) {
+	folds, err := KFold(k, n, count, shuffle, seed)
+	return folds.Last(k), err
 }
 
 // Last makes a hold-out of folds: the last validates, the others train.
-func (f Folds) Last() Folds {
-	last := f.Count() - 1
-	held := slices.Clone(f)
+func (f Folds) Last(k *kernels.Set) Folds {
+	last, pace := f.Count(k)-1, k.Pace()
+	held := make(Folds, len(f))
 	for i, id := range f {
+		pace.Did(1)
 		switch {
-		case id == last:
-			held[i] = 0
+		case id == last: // 0
 		case id >= 0:
 			held[i] = AlwaysTrain
+		default:
+			held[i] = id
 		}
 	}
 	return held
@@ -175,9 +191,9 @@ type Newcomers struct {
 
 // Extended deals the rows after those of f, up to n, to its folds: each to the fold that has the
 // fewest rows, the first of those. The rows of f stay where they are.
-func (f Folds) Extended(n int, how Newcomers) Folds {
-	out := append(make(Folds, 0, n), f...)[:n]
-	rows := make([]int, f.Count())
+func (f Folds) Extended(k *kernels.Set, n int, how Newcomers) Folds {
+	out, pace := make(Folds, n), k.Pace()
+	rows := make([]int, f.Count(k))
 	group := map[int]int{}           // the fold of each
 	alike := map[float64][]int{}     // rows of each target, by fold
 	nobody := make([]int, len(rows)) // of a target that is not asked for
@@ -191,6 +207,7 @@ func (f Folds) Extended(n int, how Newcomers) Folds {
 		return alike[how.Alike[i]]
 	}
 	put := func(i, fold int) {
+		pace.Did(1)
 		if out[i] = fold; fold < 0 {
 			return
 		}
@@ -205,9 +222,12 @@ func (f Folds) Extended(n int, how Newcomers) Folds {
 	for i, fold := range f {
 		put(i, fold)
 	}
-	late := order(n-len(f), how.Shuffle, how.Seed+uint64(len(f)))
+	late := order(k, n-len(f), how.Shuffle, how.Seed+uint64(len(f)))
 	if how.Alike != nil {
-		slices.SortStableFunc(late, func(a, b int) int { return cmp.Compare(how.Alike[len(f)+a], how.Alike[len(f)+b]) })
+		slices.SortStableFunc(late, func(a, b int) int {
+			pace.Did(1)
+			return cmp.Compare(how.Alike[len(f)+a], how.Alike[len(f)+b])
+		})
 	}
 	for _, at := range late {
 		i, least := len(f)+at, 0
@@ -228,24 +248,30 @@ func (f Folds) Extended(n int, how Newcomers) Folds {
 }
 
 // Count returns the number of folds, the largest id plus one.
-func (f Folds) Count() int {
-	k := 0
-	for _, id := range f {
-		k = max(k, id+1)
+func (f Folds) Count(k *kernels.Set) int {
+	count := 0
+	for from, to := range k.Pieces(len(f)) {
+		for _, id := range f[from:to] {
+			count = max(count, id+1)
+		}
 	}
-	return k
+	return count
 }
 
 // Split returns the row weights of a fold's training set and its validation rows.
-func (s *Spec) Split(fold int) (weights []float64, validation []int32) {
+func (s *Spec) Split(k *kernels.Set, fold int) (weights []float64, validation []int32) {
 	held := 0
-	for _, id := range s.Folds {
-		if id == fold {
-			held++
+	for from, to := range k.Pieces(len(s.Folds)) {
+		for _, id := range s.Folds[from:to] {
+			if id == fold {
+				held++
+			}
 		}
 	}
+	pace := k.Pace()
 	weights, validation = s.Memory.Floats(len(s.Folds)), make([]int32, 0, held)
 	for i, id := range s.Folds {
+		pace.Did(1)
 		switch {
 		case id == fold:
 			validation = append(validation, int32(i))
@@ -255,7 +281,7 @@ func (s *Spec) Split(fold int) (weights []float64, validation []int32) {
 		}
 	}
 	if s.Training != nil {
-		s.Training(weights)
+		s.Training(k, weights)
 	}
 	return weights, validation
 }
@@ -268,8 +294,10 @@ func (s *Spec) weight(i int) float64 {
 }
 
 // test returns the rows that neither train nor validate.
-func (s *Spec) test() (rows []int32) {
+func (s *Spec) test(k *kernels.Set) (rows []int32) {
+	pace := k.Pace()
 	for i, id := range s.Folds {
+		pace.Did(1)
 		if id == TestOnly && s.weight(i) > 0 {
 			rows = append(rows, int32(i))
 		}
@@ -279,33 +307,36 @@ func (s *Spec) test() (rows []int32) {
 
 // Check returns the error of an assignment that leaves a fold without
 // validation or training rows of positive weight; what takes a spec of folds makes it too.
-func (s *Spec) Check(n int) error {
+func (s *Spec) Check(k *kernels.Set, n int) error {
 	if s.Risk != nil {
 		return outcome.Errorf(outcome.Usage, "SURE, AIC and BIC need the squared loss")
 	}
-	if err := sparse.CheckWeights(s.Weights, n); err != nil {
+	if err := sparse.CheckWeights(k, s.Weights, n); err != nil {
 		return err
 	}
 	f := s.Folds
 	if len(f) != n {
 		return outcome.Errorf(outcome.Shape, "%d fold ids for %d rows", len(f), n)
 	}
+	pace := k.Pace()
 	for i, id := range f {
+		pace.Did(1)
 		if id < TestOnly || id >= n {
 			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: fmt.Sprintf("the fold id is %d; those are −2, −1, 0, 1, … and less than the number of rows", id)}
 		}
 	}
-	k := f.Count()
-	if k == 0 {
+	count := f.Count(k)
+	if count == 0 {
 		return outcome.Errorf(outcome.BadParameter, "no row is held out for validation")
 	}
 	row := "row"
 	if s.Weights != nil {
 		row = "row of positive weight"
 	}
-	size := make([]int, k)
+	size := make([]int, count)
 	usable := 0
 	for i, id := range f {
+		pace.Did(1)
 		switch {
 		case s.weight(i) == 0: // the row is absent
 			continue
@@ -323,7 +354,7 @@ func (s *Spec) Check(n int) error {
 	for id, rows := range size {
 		switch {
 		case rows == 0:
-			return outcome.Errorf(outcome.BadParameter, "fold %d of %d has no %s to validate on", id, k, row)
+			return outcome.Errorf(outcome.BadParameter, "fold %d of %d has no %s to validate on", id, count, row)
 		case rows == usable, s.Forward && before == 0:
 			return outcome.Errorf(outcome.BadParameter, "fold %d leaves no %s to train on", id, row)
 		}

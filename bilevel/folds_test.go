@@ -26,7 +26,7 @@ func TestStratifiedFoldsShareOutEveryClass(t *testing.T) {
 		for i := range y {
 			y[i] = float64(rng.IntN(q) * rng.IntN(q))
 		}
-		folds, err := bilevel.Stratified(y, k, true, rng.Uint64())
+		folds, err := bilevel.Stratified(nil, y, k, true, rng.Uint64())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestStratifiedFoldsShareOutEveryClass(t *testing.T) {
 		}
 	}
 	y := []float64{1, 0, 1, 0, 1, 0, 0, 0}
-	if folds, err := bilevel.Stratified(y, 2, false, 0); err != nil || fmt.Sprint(folds) != "[1 0 0 1 1 0 1 0]" {
+	if folds, err := bilevel.Stratified(nil, y, 2, false, 0); err != nil || fmt.Sprint(folds) != "[1 0 0 1 1 0 1 0]" {
 		t.Errorf("%v, %v", folds, err)
 	}
 }
@@ -62,7 +62,7 @@ func TestGroupsStayTogether(t *testing.T) {
 		for i := range groups {
 			groups[i] = rng.IntN(12) - 3
 		}
-		folds, err := bilevel.Grouped(groups, k, true, rng.Uint64())
+		folds, err := bilevel.Grouped(nil, groups, k, true, rng.Uint64())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,29 +84,29 @@ func TestGroupsStayTogether(t *testing.T) {
 			t.Errorf("rows by fold %v, groups of %d and less", count, most)
 		}
 	}
-	if folds, err := bilevel.Grouped([]int{7, 7, 7, 2, 2, 9, 4}, 2, false, 0); err != nil || fmt.Sprint(folds) != "[0 0 0 1 1 1 0]" {
+	if folds, err := bilevel.Grouped(nil, []int{7, 7, 7, 2, 2, 9, 4}, 2, false, 0); err != nil || fmt.Sprint(folds) != "[0 0 0 1 1 1 0]" {
 		t.Errorf("%v, %v", folds, err)
 	}
-	if folds, err := bilevel.Grouped([]int{1, 2, 3, 3}, 2, false, 0); err != nil || fmt.Sprint(folds) != "[1 1 0 0]" {
+	if folds, err := bilevel.Grouped(nil, []int{1, 2, 3, 3}, 2, false, 0); err != nil || fmt.Sprint(folds) != "[1 1 0 0]" {
 		t.Errorf("the largest group is not dealt first: %v, %v", folds, err)
 	}
-	if _, err := bilevel.Grouped([]int{1, 1, 2, 2}, 3, false, 0); outcome.KindOf(err) != outcome.BadParameter {
+	if _, err := bilevel.Grouped(nil, []int{1, 1, 2, 2}, 3, false, 0); outcome.KindOf(err) != outcome.BadParameter {
 		t.Errorf("three folds of two groups: %v", err)
 	}
 }
 
 func TestBlocksAndChains(t *testing.T) {
-	if folds, err := bilevel.Blocks(7, 3); err != nil || fmt.Sprint(folds) != "[0 0 0 1 1 2 2]" {
+	if folds, err := bilevel.Blocks(nil, 7, 3); err != nil || fmt.Sprint(folds) != "[0 0 0 1 1 2 2]" {
 		t.Errorf("%v, %v", folds, err)
 	}
-	if folds, err := bilevel.Chain(8, 3); err != nil || fmt.Sprint(folds) != "[-1 -1 0 0 1 1 2 2]" {
+	if folds, err := bilevel.Chain(nil, 8, 3); err != nil || fmt.Sprint(folds) != "[-1 -1 0 0 1 1 2 2]" {
 		t.Errorf("%v, %v", folds, err)
 	}
-	if folds, err := bilevel.Chain(3, 1); err != nil || fmt.Sprint(folds.Last()) != "[-1 -1 0]" {
+	if folds, err := bilevel.Chain(nil, 3, 1); err != nil || fmt.Sprint(folds.Last(nil)) != "[-1 -1 0]" {
 		t.Errorf("%v, %v", folds, err)
 	}
 	for _, k := range []int{0, 8} {
-		if _, err := bilevel.Chain(8, k); outcome.KindOf(err) != outcome.BadParameter {
+		if _, err := bilevel.Chain(nil, 8, k); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("%d folds of 8 rows in order: %v", k, err)
 		}
 	}
@@ -118,7 +118,7 @@ func TestBlocksAndChains(t *testing.T) {
 func TestForwardIsAMeanOfPrefixes(t *testing.T) {
 	q, _, lambda := draw(oracle.NewRandom(3), "lasso")
 	n := len(q.Y)
-	chain, err := bilevel.Chain(n, 3)
+	chain, err := bilevel.Chain(nil, n, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestAClassMissingOnATrainingSideIsSaid(t *testing.T) {
 func TestExtendedDealsNewRowsOnly(t *testing.T) {
 	for seed := range uint64(20) {
 		const n, more, k = 23, 31, 4
-		first, err := bilevel.KFold(n, k, true, seed)
+		first, err := bilevel.KFold(nil, n, k, true, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,8 +218,8 @@ func TestExtendedDealsNewRowsOnly(t *testing.T) {
 		for name, how := range map[string]bilevel.Newcomers{
 			"in order": {}, "shuffled": {Shuffle: true, Seed: seed}, "alike": {Shuffle: true, Seed: seed, Alike: target},
 		} {
-			all := first.Extended(n+more, how)
-			if !slices.Equal(all[:n], first) || !slices.Equal(all, first.Extended(n+more, how)) {
+			all := first.Extended(nil, n+more, how)
+			if !slices.Equal(all[:n], first) || !slices.Equal(all, first.Extended(nil, n+more, how)) {
 				t.Fatalf("%s: %v became %v", name, first, all)
 			}
 			size, late := make([]int, k), make([][3]int, k)
@@ -239,18 +239,18 @@ func TestExtendedDealsNewRowsOnly(t *testing.T) {
 			}
 			_ = fold
 		}
-		all := first.Extended(n+more, bilevel.Newcomers{Groups: groups})
+		all := first.Extended(nil, n+more, bilevel.Newcomers{Groups: groups})
 		for i := 1; i < n+more; i += 2 {
 			if all[i] != all[i-1] {
 				t.Errorf("row %d is in fold %d, the other one of its group in %d", i, all[i], all[i-1])
 			}
 		}
 	}
-	same, err := bilevel.KFold(12, 3, false, 0)
+	same, err := bilevel.KFold(nil, 12, 3, false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want, _ := bilevel.KFold(20, 3, false, 0); !slices.Equal(same.Extended(20, bilevel.Newcomers{}), want) {
-		t.Errorf("in order %v, dealt at once %v", same.Extended(20, bilevel.Newcomers{}), want)
+	if want, _ := bilevel.KFold(nil, 20, 3, false, 0); !slices.Equal(same.Extended(nil, 20, bilevel.Newcomers{}), want) {
+		t.Errorf("in order %v, dealt at once %v", same.Extended(nil, 20, bilevel.Newcomers{}), want)
 	}
 }

@@ -77,9 +77,11 @@ func (p *Problem) curvature(r int, results []LaneResult) []float64 {
 // weighMotion turns the movements of a class's scores into P·J·√(s/S), and keeps the sum of
 // their squares over P.
 func (l *classLane) weighMotion(probability []float64) {
-	total := l.fold.criterion().Total(len(l.fold.rows))
+	k := l.fold.view.Kernels()
+	total, pace := l.fold.criterion().Total(k, len(l.fold.rows)), k.Pace()
 	l.MotionSquare = 0
 	for at, j := range l.Motion {
+		pace.Did(1)
 		share, weight := probability[at], l.fold.weight(at)/total
 		l.MotionSquare = math.FMA(weight*share*j, j, l.MotionSquare)
 		l.Motion[at] = math.Sqrt(weight) * share * j

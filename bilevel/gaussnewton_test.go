@@ -21,7 +21,7 @@ func TestCurvatureOfTheClasses(t *testing.T) {
 		r := oracle.NewRandom(840 + seed)
 		q := classes(r, 60, 5, 1)
 		q.Intercept = seed%2 == 0
-		folds, err := bilevel.KFold(60, 2, true, seed)
+		folds, err := bilevel.KFold(nil, 60, 2, true, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +105,7 @@ func TestCurvatureOfTheClasses(t *testing.T) {
 func TestCurvatureOfThePenalty(t *testing.T) {
 	r := oracle.NewRandom(77)
 	q := r.Problem(oracle.Shape{N: 40, P: 8, Density: 0.7})
-	folds, err := bilevel.KFold(40, 5, true, 3)
+	folds, err := bilevel.KFold(nil, 40, 5, true, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,9 +66,9 @@ func checkGolden(t *testing.T, c goldenCase, path string) {
 		n, p := x.Dims()
 		var folds bilevel.Folds
 		if c.Split == "cv" {
-			folds, err = bilevel.KFold(n, c.Folds, false, 0)
+			folds, err = bilevel.KFold(nil, n, c.Folds, false, 0)
 		} else {
-			folds, err = bilevel.HoldOut(n, max(c.Mod, 3), false, 0)
+			folds, err = bilevel.HoldOut(nil, n, max(c.Mod, 3), false, 0)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -144,7 +144,7 @@ func TestGoldenMulticlass(t *testing.T) {
 			t.Fatal(err)
 		}
 		n, _ := x.Dims()
-		folds, err := bilevel.HoldOut(n, max(c.Mod, 3), false, 0)
+		folds, err := bilevel.HoldOut(nil, n, max(c.Mod, 3), false, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,10 +19,12 @@ type heldOut struct {
 }
 
 // newHeldOut splits the rows, and refuses a fold that leaves a class without any to train on.
-func newHeldOut(spec *Spec, classes []float64, label []int32, fold int) (*heldOut, error) {
-	h := &heldOut{test: spec.test()}
-	h.train, h.rows = spec.Split(fold)
+func newHeldOut(k *kernels.Set, spec *Spec, classes []float64, label []int32, fold int) (*heldOut, error) {
+	h := &heldOut{test: spec.test(k)}
+	h.train, h.rows = spec.Split(k, fold)
+	pace := k.Pace()
 	for _, i := range h.rows {
+		pace.Did(1)
 		h.class = append(h.class, label[i])
 		if spec.Weights != nil {
 			h.weights = append(h.weights, spec.Weights[i])
@@ -30,6 +32,7 @@ func newHeldOut(spec *Spec, classes []float64, label []int32, fold int) (*heldOu
 	}
 	seen := make([]bool, len(classes))
 	for i, w := range h.train {
+		pace.Did(1)
 		seen[label[i]] = seen[label[i]] || w > 0
 	}
 	missing := slices.Index(seen, false)
@@ -60,34 +63,39 @@ func (h *heldOut) count(class int) (rows int) {
 
 // null returns the cross-entropy of predicting the training rows' shares of the
 // classes, or equal shares without an intercept, and its standard error.
-func (h *heldOut) null(q int, label []int32, spec Spec) (value, spread float64) {
+func (h *heldOut) null(k *kernels.Set, q int, label []int32, spec Spec) (value, spread float64) {
 	share := make([]float64, q)
-	for k := range share {
-		share[k] = 1 / float64(q)
+	for class := range share {
+		share[class] = 1 / float64(q)
 	}
 	if spec.Intercept {
 		clear(share)
 		var total float64
+		pace := k.Pace()
 		for _, w := range h.train {
+			pace.Did(1)
 			total += w
 		}
 		for i, w := range h.train {
+			pace.Did(1)
 			share[label[i]] += w / total
 		}
 	}
-	return h.loss(func(_ int, class int32) float64 { return share[class] })
+	return h.loss(k, func(_ int, class int32) float64 { return share[class] })
 }
 
 // loss returns the weighted mean over the validation rows of −ln of the probability of
 // their class, and its standard error over the rows.
-func (h *heldOut) loss(probability func(row int, class int32) float64) (value, spread float64) {
-	total := h.criterion().Total(len(h.class))
-	losses := make([]float64, len(h.class))
+func (h *heldOut) loss(k *kernels.Set, probability func(row int, class int32) float64) (value, spread float64) {
+	total := h.criterion().Total(k, len(h.class))
+	losses, pace := make([]float64, len(h.class)), k.Pace()
 	for i, c := range h.class {
+		pace.Did(1)
 		losses[i] = -kernels.Log(probability(i, c))
 		value = math.FMA(h.weight(i)/total, losses[i], value)
 	}
 	for i, l := range losses {
+		pace.Did(1)
 		deviation := h.weight(i) / total * (l - value)
 		spread = math.FMA(deviation, deviation, spread)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -20,6 +19,7 @@ import (
 // judged is a fold's held-out rows, what judges predictions on them, and what came
 // of the last evaluation.
 type judged struct {
+	k         *kernels.Set
 	criterion criterion.Criterion
 	y         []float64
 	rows      []int32
@@ -34,14 +34,14 @@ type judged struct {
 	LaneResult
 }
 
-func newJudged(spec *Spec, y []float64, rows []int32) judged {
+func newJudged(k *kernels.Set, spec *Spec, y []float64, rows []int32) judged {
 	c := spec.Criterion
 	if spec.Weights != nil {
 		c = criterion.Weighted{Criterion: c, Weights: spec.Weights}
 	}
 	return judged{
-		criterion: c, foreign: criterion.Foreign(c), y: y, rows: rows, test: spec.test(), LaneResult: LaneResult{Top: math.Inf(-1)},
-		holdOut: spec.Risk == nil && spec.Folds.Count() == 1,
+		k: k, criterion: c, foreign: criterion.Foreign(c), y: y, rows: rows, test: spec.test(k), LaneResult: LaneResult{Top: math.Inf(-1)},
+		holdOut: spec.Risk == nil && spec.Folds.Count(k) == 1,
 		slope:   spec.Memory.Floats(len(y)), curvature: spec.Memory.Floats(len(y)),
 	}
 }
@@ -72,8 +72,9 @@ func (j *judged) loss(rows []int32, prediction, slope []float64) float64 {
 // eval calls the criterion, one that is a caller's on a goroutine of its own, which it may end.
 func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) float64 {
 	if !j.foreign {
-		return j.criterion.Eval(rows, j.y, prediction, slope, curvature)
+		return criterion.Eval(j.k, j.criterion, rows, j.y, prediction, slope, curvature)
 	}
+	var over error // the call
 	value, returned, ended := math.NaN(), false, make(chan struct{})
 	broke := func(how string, cause error) {
 		j.broken = &outcome.Error{Kind: outcome.Internal, Message: "the criterion " + j.criterion.Name() + " " + how, Err: cause}
@@ -84,14 +85,17 @@ func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) floa
 			switch cause := recover(); {
 			case cause != nil:
 				broke("panicked", &search.PanicError{Value: cause, Stack: debug.Stack()})
-			case !returned:
+			case !returned && over == nil:
 				broke("ended its goroutine (runtime.Goexit) instead of returning a value", nil)
 			}
 		}()
-		value = j.criterion.Eval(rows, j.y, prediction, slope, curvature)
+		defer kernels.Caught(&over)
+		value = criterion.Eval(j.k, j.criterion, rows, j.y, prediction, slope, curvature)
 		returned = true
 	}()
-	<-ended
+	if <-ended; over != nil {
+		j.k.Look() // which goes on with it here
+	}
 	return value
 }
 
@@ -126,21 +130,24 @@ func (j *judged) curvatureWithin(reach float64) []float64 {
 	if ok && growth < slightGrowth {
 		return j.curvature
 	}
-	out := slices.Clone(j.curvature)
+	out, pace := make([]float64, len(j.curvature)), j.k.Pace()
+	j.k.Copy(out, j.curvature)
 	if ok && growth < mostGrowth {
 		growth = kernels.Exp(growth)
 		for _, i := range j.rows {
+			pace.Did(1)
 			out[i] *= growth
 		}
 		return out
 	}
 	if !(reach < math.MaxFloat64) {
 		for _, i := range j.rows {
+			pace.Did(1)
 			out[i] = math.Inf(1)
 		}
 		return out
 	}
-	if !j.foreign && criterion.CurvatureWithin(j.criterion, j.rows, j.y, j.prediction, reach, out) {
+	if !j.foreign && criterion.CurvatureWithin(j.k, j.criterion, j.rows, j.y, j.prediction, reach, out) {
 		return out
 	}
 	at, slope, curvature := make([]float64, len(out)), make([]float64, len(out)), make([]float64, len(out))
@@ -155,10 +162,12 @@ func (j *judged) curvatureWithin(reach float64) []float64 {
 	}
 	for _, place := range places {
 		for _, i := range j.rows {
+			pace.Did(1)
 			at[i] = place(j.y[i], j.prediction[i])
 		}
 		j.eval(j.rows, at, slope, curvature)
 		for _, i := range j.rows {
+			pace.Did(1)
 			out[i] = max(out[i], curvature[i])
 		}
 	}

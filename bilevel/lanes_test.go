@@ -117,7 +117,7 @@ func TestLanesMayBeLostAndElsewhere(t *testing.T) {
 			}
 			spec, x := kind.spec, fixture.Matrix(t, q, false)
 			var err error
-			if spec.Folds, err = bilevel.KFold(n, 3, true, 0); err != nil {
+			if spec.Folds, err = bilevel.KFold(nil, n, 3, true, 0); err != nil {
 				t.Fatal(err)
 			}
 			spec.Folds[5] = bilevel.TestOnly
@@ -197,7 +197,7 @@ func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
 	}
 	_, p := q.Dims()
 	for name, request := range map[string]bilevel.LaneRequest{
-		"fold":          {Lane: bilevel.LaneID{Fold: folds.Count()}},
+		"fold":          {Lane: bilevel.LaneID{Fold: folds.Count(nil)}},
 		"negative fold": {Lane: bilevel.LaneID{Fold: -1}},
 		"class":         {Lane: bilevel.LaneID{Class: 1}},
 		"ask":           {Ask: 77},

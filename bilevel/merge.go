@@ -19,7 +19,7 @@ import (
 func Merge(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (merged sparse.Matrix, group []int32, err error) {
 	n, p := x.Dims()
 	if spec.Risk == nil {
-		if err := spec.Check(n); err != nil {
+		if err := spec.Check(k, n); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -54,14 +54,14 @@ type tie struct {
 }
 
 // trained yields the weights of the rows of every training set.
-func (s *Spec) trained() iter.Seq[[]float64] {
+func (s *Spec) trained(k *kernels.Set) iter.Seq[[]float64] {
 	return func(yield func([]float64) bool) {
 		if s.Risk != nil {
 			yield(nil) // all rows, in both lanes
 			return
 		}
-		for fold := range s.Folds.Count() {
-			if weights, _ := s.Split(fold); !yield(weights) {
+		for fold := range s.Folds.Count(k) {
+			if weights, _ := s.Split(k, fold); !yield(weights) {
 				return
 			}
 		}
@@ -76,7 +76,7 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 		t[j] = tie{int32(j), 1}
 	}
 	some := false
-	for weights := range spec.trained() {
+	for weights := range spec.trained(k) {
 		view, err := spec.view(k, x, weights)
 		if err != nil {
 			return nil, err

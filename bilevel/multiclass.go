@@ -1,6 +1,7 @@
 package bilevel
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -69,11 +70,11 @@ func NewMulticlassOver(ctx context.Context, k *kernels.Set, runner Runner, y []f
 	}
 	m := &Multiclass{k: k, spec: spec, runner: runner}
 	var err error
-	if m.classes, m.label, err = Classes(y); err != nil {
+	if m.classes, m.label, err = Classes(k, y); err != nil {
 		return nil, err
 	}
-	for fold := range spec.Folds.Count() {
-		held, err := newHeldOut(&m.spec, m.classes, m.label, fold)
+	for fold := range spec.Folds.Count(k) {
+		held, err := newHeldOut(k, &m.spec, m.classes, m.label, fold)
 		if err != nil {
 			return nil, err
 		}
@@ -102,29 +103,59 @@ func (m *Multiclass) ask(r LaneRequest) []LaneRequest {
 // Classes returns the distinct labels, ascending, and the class of every row:
 // y[i] = classes[label[i]]. The error is an [outcome.Error]: NonFinite with the
 // row, or SingleClass.
-func Classes(y []float64) (classes []float64, label []int32, err error) {
+//
+// It ends with k, which may be nil; see [kernels.Set.Until].
+func Classes(k *kernels.Set, y []float64) (classes []float64, label []int32, err error) {
+	pace := k.Pace()
 	for i, t := range y {
+		pace.Did(1)
 		if math.IsNaN(t) || math.IsInf(t, 0) {
 			return nil, nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the label is not finite"}
 		}
 	}
-	classes = slices.Compact(slices.Sorted(slices.Values(y)))
+	classes = Distinct(k, y)
 	if len(classes) < 2 {
 		return nil, nil, outcome.Errorf(outcome.SingleClass, "all rows are of one class")
 	}
 	label = make([]int32, len(y))
 	for i, t := range y {
+		pace.Did(1)
 		at, _ := slices.BinarySearch(classes, t)
 		label[i] = int32(at)
 	}
 	return classes, label, nil
 }
 
+// Distinct returns the different numbers in y, ascending. It ends with k, as [Classes] does.
+func Distinct(k *kernels.Set, y []float64) (kinds []float64) {
+	pace := k.Pace()
+	var fresh []float64 // to be added once sorting them is worth it
+	add := func() {
+		kinds = append(kinds, fresh...)
+		slices.SortFunc(kinds, func(a, b float64) int {
+			pace.Did(1)
+			return cmp.Compare(a, b)
+		})
+		kinds, fresh = slices.Compact(kinds), fresh[:0]
+	}
+	for _, t := range y {
+		pace.Did(1)
+		if _, known := slices.BinarySearch(kinds, t); known {
+			continue
+		}
+		if fresh = append(fresh, t); len(fresh) > len(kinds) {
+			add()
+		}
+	}
+	add()
+	return kinds
+}
+
 // judgeNull evaluates the null model.
 func (m *Multiclass) judgeNull() {
 	values := make([]float64, 0, len(m.folds))
 	for _, f := range m.folds {
-		value, spread := f.null(len(m.classes), m.label, m.spec)
+		value, spread := f.null(m.k, len(m.classes), m.label, m.spec)
 		values = append(values, value)
 		m.null.Value += value / float64(len(m.folds))
 		m.null.StandardError = spread
@@ -182,7 +213,7 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (_ Report, 
 		report.StandardError = standardError(report.FoldValues, report.Value)
 	} else { // scores are probabilities now
 		f := m.folds[0]
-		_, report.StandardError = f.loss(func(row int, class int32) float64 { return f.scores[class][row] })
+		_, report.StandardError = f.loss(m.k, func(row int, class int32) float64 { return f.scores[class][row] })
 	}
 	if m.Keep {
 		m.kept.add(r.LogLambda)
@@ -227,7 +258,7 @@ func (m *Multiclass) judge(results []LaneResult, report *Report) {
 			at := &results[fold*len(m.classes)+k]
 			f.scores[k], f.tested[k] = at.Scores, at.TestScores
 		}
-		value := f.criterion().Eval(f.class, f.scores)
+		value := f.criterion().Eval(m.k, f.class, f.scores)
 		report.FoldValues = append(report.FoldValues, value)
 		report.Value += value / float64(len(m.folds))
 		if len(f.test) > 0 {
@@ -277,7 +308,7 @@ func (m *Multiclass) lossOn(rows []int32, scores [][]float64) float64 {
 			of.Weights = append(of.Weights, m.spec.Weights[i])
 		}
 	}
-	return of.Eval(class, scores)
+	return of.Eval(m.k, class, scores)
 }
 
 // rare is the share of the rows up to which a class is one of many: its problem is

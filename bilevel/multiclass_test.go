@@ -47,7 +47,7 @@ func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 		r := oracle.NewRandom(800 + seed)
 		q := classes(r, 60, 5, r.Pick(0.6, 1))
 		q.Intercept = seed%2 == 0
-		folds, err := bilevel.KFold(60, 2, true, seed)
+		folds, err := bilevel.KFold(nil, 60, 2, true, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestMulticlassThreadsChangeNoBit(t *testing.T) {
 		r := oracle.NewRandom(31)
 		q := classes(r, 90, 40, 0.7)
 		q.Intercept = true
-		folds, err := bilevel.KFold(90, 3, true, 3)
+		folds, err := bilevel.KFold(nil, 90, 3, true, 3)
 		if err != nil {
 			t.Fatal(err)
 		}

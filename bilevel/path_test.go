@@ -18,7 +18,7 @@ func along(t *testing.T, threads int) (*bilevel.Problem, [][]float64) {
 	t.Helper()
 	q := oracle.NewRandom(7).Problem(oracle.Shape{N: 60, P: 20, Density: 0.5})
 	q.Weights, q.Ridge, q.Intercept = nil, 0, true
-	folds, err := bilevel.KFold(60, 5, false, 0)
+	folds, err := bilevel.KFold(nil, 60, 5, false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -37,14 +38,15 @@ func (j *judged) scores() []float64 {
 
 // HeldOut predicts the rows of every fold at λ, from the solutions there if they were kept.
 // When ctx ends it returns ctx's error.
-func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) ([]Predicted, error) {
+func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) (_ []Predicted, err error) {
+	defer kernels.Caught(&err)
 	results, err := p.runner.Run(ctx, p.ask(p.spec.telling(p.kept, logLambda, p.anew())), nil)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Predicted, len(results))
 	for fold := range results {
-		_, rows := p.spec.Split(fold)
+		_, rows := p.spec.Split((*kernels.Set)(nil).Until(ctx), fold)
 		out[fold] = Predicted{Rows: rows, Scores: slices.Collect(slices.Chunk(results[fold].Scores, len(rows))), Status: results[fold].Solved.Status}
 	}
 	return out, nil

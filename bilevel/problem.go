@@ -40,7 +40,7 @@ type Spec struct {
 	Weights []float64
 	// Training, where set, changes the weights of the rows that a fold trains on, which are 0
 	// of the others: in the inner problem, not in the criterion.
-	Training func(weights []float64)
+	Training func(k *kernels.Set, weights []float64)
 	// Forward trains a fold on those of smaller ids alone: rows in the order of time.
 	Forward bool
 	// Penalty makes the inner penalty of a λ.
@@ -146,7 +146,7 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	}
 	spec.threads = team.NewThreads(spec.Threads, spec.Turns)
 	n, p := x.Dims()
-	if err := spec.Check(n); err != nil {
+	if err := spec.Check(k, n); err != nil {
 		return nil, err
 	}
 	if spec.Criterion == nil {
@@ -155,8 +155,8 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	if spec.Blocked != nil {
 		return newBlockLanes(k, x, y, spec)
 	}
-	return newLanes(spec, spec.Folds.Count(), 0, p, func(id LaneID) (lane, error) {
-		weights, rows := spec.Split(id.Fold)
+	return newLanes(spec, spec.Folds.Count(k), 0, p, func(id LaneID) (lane, error) {
+		weights, rows := spec.Split(k, id.Fold)
 		view, err := spec.view(k, x, weights)
 		if err != nil {
 			return nil, err
@@ -165,7 +165,7 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 		if err != nil {
 			return nil, err
 		}
-		return newLane(spec, fit, newJudged(&spec, y, rows))
+		return newLane(spec, fit, newJudged(k, &spec, y, rows))
 	}), nil
 }
 
@@ -189,10 +189,11 @@ func (s *Spec) view(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 
 // NewOver states a problem over lanes that are made already, for the same spec. The error is
 // that of a lane that cannot be made, or of ctx.
-func NewOver(ctx context.Context, runner Runner, spec Spec) (*Problem, error) {
-	p := &Problem{spec: spec, runner: runner, lanes: 2, share: 1, top: math.Inf(-1)}
+func NewOver(ctx context.Context, runner Runner, spec Spec) (p *Problem, err error) {
+	defer kernels.Caught(&err)
+	p = &Problem{spec: spec, runner: runner, lanes: 2, share: 1, top: math.Inf(-1)}
 	if spec.Risk == nil {
-		p.lanes = spec.Folds.Count()
+		p.lanes = spec.Folds.Count((*kernels.Set)(nil).Until(ctx))
 		p.share = 1 / float64(p.lanes)
 	}
 	results, err := runner.Run(ctx, p.ask(LaneRequest{Ask: AskNull}), nil)

@@ -53,7 +53,7 @@ func evaluate(t *testing.T, p *bilevel.Problem, r search.Request) bilevel.Report
 
 // lanes are the oracle's inner problems, one a fold, with their validation rows.
 func lanes(q *oracle.Problem, folds bilevel.Folds) (problems []*oracle.Problem, rows [][]int) {
-	for fold := range folds.Count() {
+	for fold := range folds.Count(nil) {
 		c := q.Clone()
 		c.Weights = make([]float64, len(q.Y))
 		var held []int
@@ -164,7 +164,7 @@ func TestValueAndGradientAgainstTheOracle(t *testing.T) {
 			for _, v := range got.FoldValues {
 				mean += v / float64(len(got.FoldValues))
 			}
-			if len(got.FoldValues) != folds.Count() || math.Abs(mean-got.Value) > 1e-14*value {
+			if len(got.FoldValues) != folds.Count(nil) || math.Abs(mean-got.Value) > 1e-14*value {
 				t.Errorf("%s: fold values %v of mean %g, value %g", name, got.FoldValues, mean, got.Value)
 			}
 		}
@@ -235,7 +235,7 @@ func TestLogisticGradientAgainstDifferences(t *testing.T) {
 		r := oracle.NewRandom(500 + seed)
 		q := r.Problem(oracle.Shape{N: 60, P: 4 + r.Intn(8), Mean: r.Pick(0, 1), Density: r.Pick(0.5, 1)}).Classes(r)
 		q.Intercept = seed%2 == 0
-		folds, err := bilevel.KFold(60, 2, true, seed)
+		folds, err := bilevel.KFold(nil, 60, 2, true, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func TestThreadsChangeNoBit(t *testing.T) {
 	for kind, penalty := range penalties {
 		r := oracle.NewRandom(5)
 		q, _, lambda := draw(r, kind)
-		folds, err := bilevel.KFold(len(q.Y), 7, true, 3)
+		folds, err := bilevel.KFold(nil, len(q.Y), 7, true, 3)
 		if err != nil {
 			t.Fatal(err)
 		}

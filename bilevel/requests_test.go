@@ -78,7 +78,7 @@ func TestToleranceOfARequest(t *testing.T) {
 func TestMissedTolerancesAreSaid(t *testing.T) {
 	r := oracle.NewRandom(2)
 	q := r.Problem(oracle.Shape{N: 60, P: 50, Correlation: 0.95})
-	folds, err := bilevel.KFold(60, 3, false, 0)
+	folds, err := bilevel.KFold(nil, 60, 3, false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

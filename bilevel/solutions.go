@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -119,17 +120,19 @@ func (p *Problem) Mean(ctx context.Context, logLambda []float64) (columns []int3
 func largestSupport(view *sparse.View) float64 {
 	n, p := view.Dims()
 	if weights := view.Weights(); weights != nil {
-		return mostOf(p, weights)
+		return mostOf(view.Kernels(), p, weights)
 	}
 	return float64(max(1, min(n, p)))
 }
 
 // mostOf returns the number of columns or of rows that count, whichever is less.
-func mostOf(columns int, weights []float64) float64 {
+func mostOf(k *kernels.Set, columns int, weights []float64) float64 {
 	rows := 0
-	for _, w := range weights {
-		if w > 0 {
-			rows++
+	for from, to := range k.Pieces(len(weights)) {
+		for _, w := range weights[from:to] {
+			if w > 0 {
+				rows++
+			}
 		}
 	}
 	return float64(max(1, min(rows, columns)))

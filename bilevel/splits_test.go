@@ -32,11 +32,11 @@ func TestKFold(t *testing.T) {
 			j := int((u>>32*m + (u&0xffffffff)*m>>32) >> 32)
 			at[i], at[j] = at[j], at[i]
 		}
-		plain, err := bilevel.KFold(c.n, c.k, false, c.seed)
+		plain, err := bilevel.KFold(nil, c.n, c.k, false, c.seed)
 		if err != nil {
 			t.Fatal(err)
 		}
-		shuffled, err := bilevel.KFold(c.n, c.k, true, c.seed)
+		shuffled, err := bilevel.KFold(nil, c.n, c.k, true, c.seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -47,18 +47,18 @@ func TestKFold(t *testing.T) {
 			}
 			size[shuffled[i]]++
 		}
-		if slices.Max(size)-slices.Min(size) > 1 || shuffled.Count() != c.k {
+		if slices.Max(size)-slices.Min(size) > 1 || shuffled.Count(nil) != c.k {
 			t.Errorf("n %d, k %d: sizes %v", c.n, c.k, size)
 		}
 	}
 	// Written down once, so that a change of the stream shows.
-	if folds, err := bilevel.KFold(10, 5, true, 0); err != nil || fmt.Sprint(folds) != wantFolds {
+	if folds, err := bilevel.KFold(nil, 10, 5, true, 0); err != nil || fmt.Sprint(folds) != wantFolds {
 		t.Errorf("10 rows in 5 folds, seed 0: %v, want %s", folds, wantFolds)
 	}
 }
 
 func TestHoldOut(t *testing.T) {
-	folds, err := bilevel.HoldOut(11, 3, false, 0)
+	folds, err := bilevel.HoldOut(nil, 11, 3, false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,11 +67,11 @@ func TestHoldOut(t *testing.T) {
 			t.Errorf("row %d: %d, want %d", i, id, want)
 		}
 	}
-	k, err := bilevel.KFold(30, 4, true, 8)
+	k, err := bilevel.KFold(nil, 30, 4, true, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := bilevel.HoldOut(30, 4, true, 8)
+	h, err := bilevel.HoldOut(nil, 30, 4, true, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,8 +80,8 @@ func TestHoldOut(t *testing.T) {
 			t.Errorf("row %d: fold %d, hold-out %d", i, k[i], h[i])
 		}
 	}
-	if h.Count() != 1 {
-		t.Errorf("%d folds", h.Count())
+	if h.Count(nil) != 1 {
+		t.Errorf("%d folds", h.Count(nil))
 	}
 }
 
@@ -89,10 +89,10 @@ func TestHoldOut(t *testing.T) {
 // one is at fault.
 func TestFoldsAreChecked(t *testing.T) {
 	for _, c := range [][2]int{{10, 1}, {10, 0}, {10, -3}, {10, 11}, {1, 2}, {0, 2}} {
-		if _, err := bilevel.KFold(c[0], c[1], true, 0); outcome.KindOf(err) != outcome.BadParameter {
+		if _, err := bilevel.KFold(nil, c[0], c[1], true, 0); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("KFold(%d, %d): %v", c[0], c[1], err)
 		}
-		if _, err := bilevel.HoldOut(c[0], c[1], true, 0); outcome.KindOf(err) != outcome.BadParameter {
+		if _, err := bilevel.HoldOut(nil, c[0], c[1], true, 0); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("HoldOut(%d, %d): %v", c[0], c[1], err)
 		}
 	}

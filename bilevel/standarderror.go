@@ -29,10 +29,11 @@ func (j *judged) errorOf(prediction []float64) float64 {
 		return 0
 	}
 	values, mean := make([]float64, batches), 0.0
-	rows := make([]int32, 0, len(j.rows)/batches+1)
+	rows, pace := make([]int32, 0, len(j.rows)/batches+1), j.k.Pace()
 	for b := range values {
 		rows = rows[:0]
 		for i := b; i < len(j.rows); i += batches {
+			pace.Did(1)
 			rows = append(rows, j.rows[i])
 		}
 		values[b] = j.loss(rows, prediction, nil)

@@ -89,7 +89,7 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 		} else {
 			own.Criterion = part{weight: weight, along: delta}
 		}
-		return newLane(own, fit, newJudged(&own, y, rows))
+		return newLane(own, fit, newJudged(k, &own, y, rows))
 	}), nil
 }
 

@@ -31,19 +31,19 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Pro
 // NewSVMLanes prepares the lanes of such a problem; see [NewSVM].
 func NewSVMLanes(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) (*Lanes, error) {
 	p, n := samples.Dims()
-	if err := spec.Check(n); err != nil {
+	if err := spec.Check(k, n); err != nil {
 		return nil, err
 	}
 	if spec.Criterion == nil {
 		spec.Criterion = criterion.Of(loss.SmoothedHinge{})
 	}
-	return newLanes(spec, spec.Folds.Count(), 0, p, func(id LaneID) (lane, error) {
-		weights, rows := spec.Split(id.Fold)
+	return newLanes(spec, spec.Folds.Count(k), 0, p, func(id LaneID) (lane, error) {
+		weights, rows := spec.Split(k, id.Fold)
 		fit, err := model.NewSVM(k, samples, y, weights)
 		if err != nil {
 			return nil, err
 		}
-		j := newJudged(&spec, y, rows)
+		j := newJudged(k, &spec, y, rows)
 		if err := j.judgeNull(make([]float64, n)); err != nil {
 			return nil, err
 		}
@@ -55,7 +55,7 @@ func NewSVMLanes(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) 
 			}
 			return l, nil
 		}
-		return &svmLane{judged: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify, most: mostOf(p, weights)}, nil
+		return &svmLane{judged: j, fit: fit, solver: cd.NewSVM(fit), implicit: implicit.NewSVM(fit), certify: spec.Certify, most: mostOf(k, p, weights)}, nil
 	}), nil
 }
 

@@ -31,7 +31,7 @@ func TestSVMGradientAgainstDifferences(t *testing.T) {
 	k := fixture.Kernels(t)
 	for seed := range oracle.Cases(8) {
 		q := twoClasses(seed, 40, 6)
-		folds, err := bilevel.KFold(40, 3, true, seed)
+		folds, err := bilevel.KFold(nil, 40, 3, true, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +58,7 @@ func TestIteratedGradientsAgreeWithImplicitOnes(t *testing.T) {
 	k := fixture.Kernels(t)
 	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 50, P: 12, Density: 0.6, Active: 4})
 	labelled := twoClasses(5, 50, 12)
-	folds, err := bilevel.KFold(50, 3, true, 1)
+	folds, err := bilevel.KFold(nil, 50, 3, true, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

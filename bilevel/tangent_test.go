@@ -25,7 +25,7 @@ func TestSolvesBeginWhereGradientsLead(t *testing.T) {
 			two.Y[i] = 1
 		}
 	}
-	folds, err := bilevel.KFold(300, 3, true, 5)
+	folds, err := bilevel.KFold(nil, 300, 3, true, 5)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -35,11 +35,11 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, which VectorsKind,
 // NewVectorsLanes prepares the lanes of such a problem; see [NewVectors].
 func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, which VectorsKind, spec Spec) (*Lanes, error) {
 	n, p := x.Dims()
-	if err := spec.Check(n); err != nil {
+	if err := spec.Check(k, n); err != nil {
 		return nil, err
 	}
-	return newLanes(spec, spec.Folds.Count(), 0, p, func(id LaneID) (lane, error) {
-		weights, rows := spec.Split(id.Fold)
+	return newLanes(spec, spec.Folds.Count(k), 0, p, func(id LaneID) (lane, error) {
+		weights, rows := spec.Split(k, id.Fold)
 		fit, err := model.NewVectors(k, x, y, model.VectorsOptions{
 			Weights: weights, Classes: which == VectorClasses, Simplex: which == VectorsOnSimplex, Intercept: spec.Intercept, Standardise: spec.Standardise,
 		})
@@ -50,7 +50,7 @@ func NewVectorsLanes(k *kernels.Set, x sparse.Matrix, y []float64, which Vectors
 		if err != nil {
 			return nil, err
 		}
-		j := newJudged(&spec, y, rows)
+		j := newJudged(k, &spec, y, rows)
 		null := make([]float64, n)
 		fit.NullPredictions(null)
 		b, _ := fit.Intercept(null, 1, 0)

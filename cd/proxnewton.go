@@ -147,12 +147,14 @@ const leastCurvature = 1e-12
 // working residual. It is a matter of the step: derivatives want the curvature as it is.
 func (s *Solver) raise(d []float64) {
 	weights := s.view.Weights()
-	for i, v := range d {
-		floor := leastCurvature
-		if weights != nil {
-			floor *= weights[i]
+	for from, to := range s.k.Pieces(len(d)) {
+		for i := from; i < to; i++ {
+			floor := leastCurvature
+			if weights != nil {
+				floor *= weights[i]
+			}
+			d[i] = max(d[i], floor)
 		}
-		d[i] = max(v, floor)
 	}
 }
 
@@ -244,7 +246,7 @@ func (s *Solver) descend() (length float64) {
 	pn, in := &s.prox, &s.in
 	s.promise()
 	before, promised := pn.before, pn.promised
-	clear(pn.direction)
+	s.k.Clear(pn.direction)
 	s.view.AddColumns(in.columns, pn.delta, pn.direction)
 	s.payUpdates(s.entriesMoved())
 	trial := pn.spare[0]
@@ -252,7 +254,7 @@ func (s *Solver) descend() (length float64) {
 		trial = pn.spare[1]
 	}
 	move := func() (objective float64) {
-		copy(trial.Linear, pn.here.Linear)
+		s.k.Copy(trial.Linear, pn.here.Linear)
 		s.k.Axpy(length, pn.direction, trial.Linear)
 		s.curved.Move(pn.here, trial)
 		s.payRows()

@@ -39,7 +39,9 @@ func (s *Solver) startFromSample(ctx context.Context, o Options) bool {
 	n, _ := s.view.Dims()
 	list := make([]int32, 0, n/sampleShare)
 	var draw random.SplitMix64
+	pace := s.k.Pace()
 	for i := 0; i+sampleShare <= n; i += sampleShare {
+		pace.Did(sampleShare)
 		list = append(list, int32(i+draw.Below(sampleShare)))
 	}
 	view, err := s.view.Rows(list)

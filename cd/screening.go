@@ -2,7 +2,6 @@ package cd
 
 import (
 	"math"
-	"slices"
 	"sort"
 
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -48,7 +47,7 @@ func newScreening(view *sparse.View) (w screening) {
 	if view.Centred() {
 		heaviest = 1
 		if weights := view.Weights(); weights != nil {
-			heaviest = slices.Max(weights)
+			heaviest = view.Kernels().MaxAbs(weights)
 		}
 	}
 	for from := 0; from < len(order); {

@@ -95,7 +95,10 @@ func (s *Solver) fixSparseColumns() {
 // noteStep notes where a step begins, and the curvature that its model has along it.
 func (s *Solver) noteStep() {
 	t, in := &s.subsampling, &s.in
-	t.before = append(t.before[:0], s.state.Linear...)
+	if t.before == nil {
+		t.before = make([]float64, len(s.state.Linear))
+	}
+	s.k.Copy(t.before, s.state.Linear)
 	t.curvature = 0
 	for k, d := range s.prox.delta {
 		t.curvature = math.FMA(d, in.quadratic.first[k]-in.quadratic.correlation(k), t.curvature)
@@ -111,10 +114,12 @@ func (s *Solver) judgeStep(failed bool) {
 	}
 	t.squared = 0
 	var bend, shift float64
-	for i, before := range t.before {
-		u := s.state.Linear[i] - before
-		shift = math.FMA(d[i], u, shift)
-		bend = math.FMA(float64(d[i]*u), u, bend)
+	for from, to := range s.k.Pieces(len(t.before)) {
+		for i := from; i < to; i++ {
+			u := s.state.Linear[i] - t.before[i]
+			shift = math.FMA(d[i], u, shift)
+			bend = math.FMA(float64(d[i]*u), u, bend)
+		}
 	}
 	if s.view.Centred() {
 		bend -= float64(shift / s.k.Asum(d) * shift)

@@ -3,6 +3,8 @@ package criterion
 import (
 	"cmp"
 	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 // Criteria of two classes, −1 and 1, that count: they have no slope, so that they serve to
@@ -17,16 +19,18 @@ func (Misclassification) Name() string { return "misclassification" }
 
 // Eval implements [Criterion]. The slope is 0.
 func (c Misclassification) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
-	return c.weighted(nil, rows, y, m, slope, curvature)
+	return c.eval(nil, nil, rows, y, m, slope, curvature)
 }
 
-func (Misclassification) weighted(weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
-	still(rows, slope, curvature)
+func (Misclassification) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
+	still(k, rows, slope, curvature)
 	var wrong, all float64
-	for _, i := range rows {
-		w := weightOf(weights, i)
-		if all += w; (m[i] > 0) != (y[i] > 0) {
-			wrong += w
+	for from, to := range k.Pieces(len(rows)) {
+		for _, i := range rows[from:to] {
+			w := weightOf(weights, i)
+			if all += w; (m[i] > 0) != (y[i] > 0) {
+				wrong += w
+			}
 		}
 	}
 	return wrong / all
@@ -42,18 +46,22 @@ func (RankError) Name() string { return "auc" }
 
 // Eval implements [Criterion]. The slope is 0.
 func (c RankError) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
-	return c.weighted(nil, rows, y, m, slope, curvature)
+	return c.eval(nil, nil, rows, y, m, slope, curvature)
 }
 
-func (RankError) weighted(weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
-	still(rows, slope, curvature)
-	order := slices.Clone(rows)
-	slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(m[a], m[b]) })
+func (RankError) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
+	still(k, rows, slope, curvature)
+	order, pace := slices.Clone(rows), k.Pace()
+	slices.SortStableFunc(order, func(a, b int32) int {
+		pace.Did(1)
+		return cmp.Compare(m[a], m[b])
+	})
 	var lower, positive, wrong float64 // weights of the classes so far, and of pairs in the wrong order
 	for from := 0; from < len(order); {
 		to := from
 		var ones, others float64 // weights of equal predictions
 		for ; to < len(order) && (to == from || m[order[to]] == m[order[from]]); to++ {
+			pace.Did(1)
 			if w := weightOf(weights, order[to]); y[order[to]] > 0 {
 				ones += w
 			} else {
@@ -84,12 +92,14 @@ func Smooth(c Criterion) bool {
 }
 
 // still sets slopes and curvatures to 0.
-func still(rows []int32, slope, curvature []float64) {
+func still(k *kernels.Set, rows []int32, slope, curvature []float64) {
 	if slope == nil {
 		return
 	}
-	for _, i := range rows {
-		slope[i], curvature[i] = 0, 0
+	for from, to := range k.Pieces(len(rows)) {
+		for _, i := range rows[from:to] {
+			slope[i], curvature[i] = 0, 0
+		}
 	}
 }
 

@@ -68,7 +68,7 @@ func TestCountsOfRowsAndPairs(t *testing.T) {
 				if criterion.Smooth(of(c.of)) || criterion.Named(c.of.Name()) != c.of {
 					t.Errorf("%s is not known for what it is", c.of.Name())
 				}
-				if err := criterion.Check(c.of, []float64{-1, 2}, nil); err == nil {
+				if err := criterion.Check(nil, c.of, []float64{-1, 2}, nil); err == nil {
 					t.Errorf("%s takes a label of 2", c.of.Name())
 				}
 			}

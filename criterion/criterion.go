@@ -3,7 +3,11 @@
 // A criterion sees predictions only, never coefficients.
 package criterion
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
 
 // Criterion is a function of the predictions on validation rows, smooth unless [Smooth] says
 // otherwise.
@@ -18,6 +22,32 @@ type Criterion interface {
 	Eval(rows []int32, y, m, slope, curvature []float64) float64
 }
 
+// Eval is c.Eval. The criteria of this package end with k, see [kernels.Set.Until], which may be nil.
+func Eval(k *kernels.Set, c Criterion, rows []int32, y, m, slope, curvature []float64) float64 {
+	var weights []float64
+	if w, ok := c.(Weighted); ok && w.Weights != nil {
+		c, weights = w.Criterion, w.Weights
+	}
+	switch of := c.(type) {
+	case MeanSquaredError, MeanAbsoluteError, Misclassification, RankError, rowwise: // themselves, and no type that embeds one
+		return of.(weighable).eval(k, weights, rows, y, m, slope, curvature)
+	case Softmax:
+		if weights == nil {
+			return of.eval(k, rows, y, m, slope, curvature)
+		}
+	}
+	if weights != nil {
+		return oneByOne(c, weights, rows, y, m, slope, curvature)
+	}
+	return c.Eval(rows, y, m, slope, curvature)
+}
+
+// weighable is a criterion that takes weights of the rows, nil for all 1, itself.
+type weighable interface {
+	Criterion
+	eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64
+}
+
 // MeanSquaredError is C = (1/n_val)Σ(yᵢ − mᵢ)². Note the division by the number
 // of validation rows, which the paper's text leaves out and its figures use.
 type MeanSquaredError struct{}
@@ -29,18 +59,34 @@ func (MeanSquaredError) Name() string { return "mse" }
 func (MeanSquaredError) Quadratic() bool { return true }
 
 // Eval implements [Criterion].
-func (MeanSquaredError) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
-	count := float64(len(rows))
-	var sum float64
-	for _, i := range rows {
-		d := m[i] - y[i]
-		sum = math.FMA(d, d, sum)
-		if slope != nil {
-			slope[i] = 2 * d / count
-			curvature[i] = 2 / count
+func (c MeanSquaredError) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
+	return c.eval(nil, nil, rows, y, m, slope, curvature)
+}
+
+func (MeanSquaredError) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
+	total := sum(k, weights, rows)
+	var value float64
+	for from, to := range k.Pieces(len(rows)) {
+		for _, i := range rows[from:to] {
+			d := m[i] - y[i]
+			if weights == nil {
+				value = math.FMA(d, d, value)
+				if slope != nil {
+					slope[i], curvature[i] = 2*d/total, 2/total
+				}
+				continue
+			}
+			share := weights[i] / total
+			value = math.FMA(share, float64(d*d), value)
+			if slope != nil {
+				slope[i], curvature[i] = 2*d*share, 2*share
+			}
 		}
 	}
-	return sum / count
+	if weights == nil {
+		return value / total
+	}
+	return value
 }
 
 // RowMean reports whether a criterion is known to be the mean of a loss over the rows, so

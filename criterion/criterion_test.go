@@ -123,14 +123,14 @@ func TestCurvatureWithin(t *testing.T) {
 	} {
 		slope, curvature, within := make([]float64, 4), make([]float64, 4), make([]float64, 4)
 		c.Eval(rows, y, m, slope, curvature)
-		if !criterion.CurvatureWithin(c, rows, y, m, 0, within) || !slices.Equal(within, curvature) {
+		if !criterion.CurvatureWithin(nil, c, rows, y, m, 0, within) || !slices.Equal(within, curvature) {
 			t.Errorf("%s: %v, want %v", c.Name(), within, curvature)
 		}
-		if criterion.CurvatureWithin(c, rows, y, m, 2, within); within[1] != 0 || within[2] <= curvature[2] && within[3] <= curvature[3] {
+		if criterion.CurvatureWithin(nil, c, rows, y, m, 2, within); within[1] != 0 || within[2] <= curvature[2] && within[3] <= curvature[3] {
 			t.Errorf("%s: %v within 2 of %v", c.Name(), within, curvature)
 		}
 	}
-	if criterion.CurvatureWithin(criterion.Of(loss.Logistic{}), rows, y, m, 1, nil) {
+	if criterion.CurvatureWithin(nil, criterion.Of(loss.Logistic{}), rows, y, m, 1, nil) {
 		t.Error("the curvature of the logistic loss does not jump")
 	}
 }

@@ -17,40 +17,46 @@ type CrossEntropy struct {
 // Eval returns C and turns scores[k][i], the prediction of class k for
 // validation row i, into the probability P_{i,k}, in place. class[i] is the
 // class of validation row i. Then ∂C/∂score = (P_{i,k} − 1{k = cᵢ})/n_val.
-func (c CrossEntropy) Eval(class []int32, scores [][]float64) float64 {
+//
+// It ends with k, as [Eval] does.
+func (c CrossEntropy) Eval(k *kernels.Set, class []int32, scores [][]float64) float64 {
 	var sum float64
-	for i, own := range class {
+	pace := k.Pace()
+	for i, of := range class {
+		pace.Did(len(scores))
 		top := math.Inf(-1)
-		for k := range scores {
-			top = max(top, scores[k][i])
+		for q := range scores {
+			top = max(top, scores[q][i])
 		}
-		mine := scores[own][i] - top
+		mine := scores[of][i] - top
 		var total float64
-		for k := range scores {
-			scores[k][i] = kernels.Exp(scores[k][i] - top)
-			total += scores[k][i]
+		for q := range scores {
+			scores[q][i] = kernels.Exp(scores[q][i] - top)
+			total += scores[q][i]
 		}
 		loss := kernels.Log(total) - mine
 		if c.Weights != nil {
 			loss = float64(loss * c.Weights[i])
 		}
 		sum += loss
-		for k := range scores {
-			scores[k][i] /= total
+		for q := range scores {
+			scores[q][i] /= total
 		}
 	}
-	return sum / c.Total(len(class))
+	return sum / c.Total(k, len(class))
 }
 
 // Total returns what the shares of n validation rows are of: n, or the sum of the
 // weights.
-func (c CrossEntropy) Total(n int) float64 {
+func (c CrossEntropy) Total(k *kernels.Set, n int) float64 {
 	if c.Weights == nil {
 		return float64(n)
 	}
 	var total float64
-	for _, s := range c.Weights {
-		total += s
+	for from, to := range k.Pieces(len(c.Weights)) {
+		for _, s := range c.Weights[from:to] {
+			total += s
+		}
 	}
 	return total
 }

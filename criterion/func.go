@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
@@ -53,14 +54,14 @@ func Concordance(c Criterion) (m float64, ok bool) {
 }
 
 // CurvatureWithin sets out[i] = the largest ∂²C/∂mᵢ² of predictions off mᵢ by up to reach, for the
-// rows listed, and reports true, where a criterion is made of a loss that is [loss.Jumping].
-func CurvatureWithin(c Criterion, rows []int32, y, m []float64, reach float64, out []float64) bool {
+// rows listed, and reports true, where a criterion is made of a loss that is [loss.Jumping]. It ends with k, as [Eval] does.
+func CurvatureWithin(k *kernels.Set, c Criterion, rows []int32, y, m []float64, reach float64, out []float64) bool {
 	var weights []float64
 	if w, ok := c.(Weighted); ok {
 		c, weights = w.Criterion, w.Weights
 	}
 	r, ok := c.(rowwise)
-	return ok && r.within(weights, rows, y, m, reach, out)
+	return ok && r.within(k, weights, rows, y, m, reach, out)
 }
 
 // Foreign reports whether a criterion runs code of a caller's, which may panic or end its

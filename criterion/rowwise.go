@@ -38,9 +38,16 @@ func (c rowwise) Concordance() (float64, bool) { return c.loss.Concordance() }
 
 // Eval implements [Criterion].
 func (c rowwise) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
+	return c.eval(nil, nil, rows, y, m, slope, curvature)
+}
+
+func (c rowwise) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
+	if weights != nil {
+		return c.weighted(k, weights, rows, y, m, slope, curvature)
+	}
 	count := float64(len(rows))
 	var all float64
-	for t := newTerms(len(rows)); len(rows) > 0; rows = rows[len(t.value):] {
+	for t := newTerms(k, len(rows)); len(rows) > 0; rows = rows[len(t.value):] {
 		c.terms(t, rows, y, m, slope != nil)
 		for at, v := range t.value {
 			all += v
@@ -52,11 +59,11 @@ func (c rowwise) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	return all / count
 }
 
-// weighted is Eval with weights, as [Weighted] has it.
-func (c rowwise) weighted(weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
-	total := sum(weights, rows)
+// weighted is eval with weights, as [Weighted] has it.
+func (c rowwise) weighted(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
+	total := sum(k, weights, rows)
 	var value float64
-	for t := newTerms(len(rows)); len(rows) > 0; rows = rows[len(t.value):] {
+	for t := newTerms(k, len(rows)); len(rows) > 0; rows = rows[len(t.value):] {
 		c.terms(t, rows, y, m, slope != nil)
 		for at, v := range t.value {
 			i := rows[at]
@@ -71,16 +78,16 @@ func (c rowwise) weighted(weights []float64, rows []int32, y, m, slope, curvatur
 }
 
 // within is [CurvatureWithin], with weights of the rows or nil.
-func (c rowwise) within(weights []float64, rows []int32, y, m []float64, reach float64, out []float64) bool {
+func (c rowwise) within(k *kernels.Set, weights []float64, rows []int32, y, m []float64, reach float64, out []float64) bool {
 	jumping, ok := c.loss.(loss.Jumping)
 	if !ok {
 		return false
 	}
 	total := float64(len(rows))
 	if weights != nil {
-		total = sum(weights, rows)
+		total = sum(k, weights, rows)
 	}
-	for t := newTerms(len(rows)); len(rows) > 0; rows = rows[len(t.y):] {
+	for t := newTerms(k, len(rows)); len(rows) > 0; rows = rows[len(t.y):] {
 		t.gather(rows, y, m)
 		jumping.CurvatureWithin(reach, t.y, t.m, t.curvature)
 		for at, v := range t.curvature {
@@ -100,21 +107,23 @@ const block = 512
 // terms are the losses of up to a block of rows, and their derivatives.
 type terms struct {
 	k                       *kernels.Set
+	pace                    kernels.Pace
 	y, m                    []float64
 	value, slope, curvature []float64
 }
 
-func newTerms(rows int) *terms {
+func newTerms(k *kernels.Set, rows int) *terms {
 	sets := kernels.Available() // all return the same bits
 	n := min(rows, block)
 	memory := make([]float64, 5*n)
 	vector := func(i int) []float64 { return memory[i*n:][:n:n] }
-	return &terms{k: sets[len(sets)-1], y: vector(0), m: vector(1), value: vector(2), slope: vector(3), curvature: vector(4)}
+	return &terms{k: sets[len(sets)-1], pace: k.Pace(), y: vector(0), m: vector(1), value: vector(2), slope: vector(3), curvature: vector(4)}
 }
 
 // gather takes the first block of the rows.
 func (t *terms) gather(rows []int32, y, m []float64) {
 	n := min(len(rows), len(t.value))
+	t.pace.Did(n)
 	t.y, t.m, t.value, t.slope, t.curvature = t.y[:n], t.m[:n], t.value[:n], t.slope[:n], t.curvature[:n]
 	for at, i := range rows[:n] {
 		t.y[at], t.m[at] = y[i], m[i]

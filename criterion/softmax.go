@@ -20,13 +20,15 @@ func (Softmax) Name() string { return "cross-entropy" }
 
 // Eval implements [Criterion].
 func (c Softmax) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
-	total := float64(len(rows))
-	if c.Weights != nil {
-		total = sum(c.Weights, rows)
-	}
+	return c.eval(nil, rows, y, m, slope, curvature)
+}
+
+func (c Softmax) eval(k *kernels.Set, rows []int32, y, m, slope, curvature []float64) float64 {
+	total, pace := sum(k, c.Weights, rows), k.Pace()
 	share := make([]float64, c.Classes)
 	var value float64
 	for _, i := range rows {
+		pace.Did(c.Classes)
 		s, at, own := 1.0, int(i)*c.Classes, int(y[i])
 		if c.Weights != nil {
 			s = c.Weights[i]

@@ -1,6 +1,10 @@
 package criterion
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
 
 // Weighted is another criterion with a weight for each row: the mean loss
 // Σ sᵢℓᵢ/W over the rows listed, W = Σsᵢ. A weight of k counts as k equal rows.
@@ -11,14 +15,16 @@ type Weighted struct {
 
 // Eval implements [Criterion]. Some row listed must have a positive weight.
 func (c Weighted) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
-	if of, ok := c.Criterion.(weighable); ok {
-		return of.weighted(c.Weights, rows, y, m, slope, curvature)
-	}
-	total := sum(c.Weights, rows)
+	return Eval(nil, c, rows, y, m, slope, curvature)
+}
+
+// oneByOne weighs a criterion that knows no weights.
+func oneByOne(c Criterion, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
+	total := sum(nil, weights, rows)
 	var value float64
 	for at, i := range rows {
-		share := c.Weights[i] / total
-		value = math.FMA(share, c.Criterion.Eval(rows[at:at+1], y, m, slope, curvature), value)
+		share := weights[i] / total
+		value = math.FMA(share, c.Eval(rows[at:at+1], y, m, slope, curvature), value)
 		if slope != nil {
 			slope[i] *= share
 			curvature[i] *= share
@@ -27,15 +33,15 @@ func (c Weighted) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	return value
 }
 
-// weighable is a criterion that takes the weights itself.
-type weighable interface {
-	weighted(weights []float64, rows []int32, y, m, slope, curvature []float64) float64
-}
-
-// sum returns the weight of the rows.
-func sum(weights []float64, rows []int32) (total float64) {
-	for _, i := range rows {
-		total += weights[i]
+// sum returns the weight of the rows, their number without weights.
+func sum(k *kernels.Set, weights []float64, rows []int32) (total float64) {
+	if weights == nil {
+		return float64(len(rows))
+	}
+	for from, to := range k.Pieces(len(rows)) {
+		for _, i := range rows[from:to] {
+			total += weights[i]
+		}
 	}
 	return total
 }

@@ -117,8 +117,10 @@ func (s *Solver) interceptShift(outer Outer) float64 {
 		return 0
 	}
 	var sum float64
-	for _, g := range outer.Slope {
-		sum += g
+	for from, to := range s.k.Pieces(len(outer.Slope)) {
+		for _, g := range outer.Slope[from:to] {
+			sum += g
+		}
 	}
 	return math.Abs(sum) * math.Sqrt(s.view.Total()/s.store.Total())
 }
@@ -133,8 +135,10 @@ func (s *Solver) interceptTilt(outer Outer) float64 {
 
 // applyCurvature sets u ← C″⊙u and q to its product with the columns.
 func (s *Solver) applyCurvature(at Point, curvature []float64) {
-	for r, c := range curvature {
-		s.u[r] *= c
+	for from, to := range s.k.Pieces(len(curvature)) {
+		for r, c := range curvature[from:to] {
+			s.u[from+r] *= c
+		}
 	}
 	s.project(at.Support, s.u, s.q)
 }

@@ -43,7 +43,9 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 	var concordance float64
 	concordance, d.known = s.curved.Concordance()
 	least, weights := math.Inf(1), s.view.Weights()
+	pace := s.k.Pace()
 	for i, v := range s.d {
+		pace.Did(1)
 		// A row whose curvature is less than any number has far to go to any that counts.
 		if v > 0 && (weights == nil || weights[i] > 0) {
 			least = min(least, v)

@@ -36,9 +36,11 @@ func (s *Solver) Leverages(g model.Penalty, at Point) ([]float64, error) {
 		pace.Did(n)
 		scale, centre := s.view.Scale(int(j)), f.columns.Centre(j)
 		for i := range n {
+			pace.Did(1)
 			rows[i*size+k] = -centre
 		}
 		for at, v := range values {
+			pace.Did(1)
 			i := at
 			if index != nil {
 				i = int(index[at])
@@ -52,7 +54,7 @@ func (s *Solver) Leverages(g model.Penalty, at Point) ([]float64, error) {
 	}
 	out := make([]float64, n)
 	for i := range out {
-		pace.Did(size * size)
+		pace.Did(4 + size*size)
 		row := rows[i*size:][:size]
 		for k := range row {
 			row[k] = (row[k] - s.k.Dot(f.l[k*size:][:k], row[:k])) / f.l[k*size+k]

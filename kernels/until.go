@@ -10,9 +10,14 @@ import (
 // they panic instead of going on, wherever in a call they are, and [Caught] makes that panic the
 // error of ctx. So whoever starts a goroutine for such a call has it recover by Caught as well.
 // Results have the same bits.
+//
+// Looks, pieces and paces are for nil as well, a set without operations. It never ends.
 func (s *Set) Until(ctx context.Context) *Set {
 	if ctx.Done() == nil { // it never ends
 		return s
+	}
+	if s == nil {
+		return &Set{ctx: ctx}
 	}
 	until := newSet(s.Name, s.loops)
 	until.ctx = ctx
@@ -21,14 +26,14 @@ func (s *Set) Until(ctx context.Context) *Set {
 
 // Look panics as [Set.Until] says once the set's context has ended.
 func (s *Set) Look() {
-	if s.ctx != nil {
+	if s != nil && s.ctx != nil {
 		s.look()
 	}
 }
 
 // between is [Set.Look] where something is left to do.
 func (s *Set) between(left int) {
-	if left > 0 && s.ctx != nil {
+	if left > 0 && s != nil && s.ctx != nil {
 		s.look()
 	}
 }

@@ -98,8 +98,8 @@ func (Gamma) Smoothness() (float64, bool) { return 0, false }
 func (Gamma) Concordance() (float64, bool) { return 1, true }
 
 // Bind implements [Binder].
-func (Gamma) Bind(y, weights []float64, _ bool) (Loss, error) {
-	return gamma{total: total(len(y), weights)}, nil
+func (Gamma) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error) {
+	return gamma{total: total(k, len(y), weights)}, nil
 }
 
 // gamma is Gamma on the rows of a problem.
@@ -109,10 +109,12 @@ type gamma struct {
 }
 
 // Step implements [Stepper]: ln(Σsᵢyᵢe^−mᵢ/Σsᵢ), to the best intercept at once.
-func (g gamma) Step(_, _, v []float64) float64 {
+func (g gamma) Step(k *kernels.Set, _, _, v []float64) float64 {
 	var slope float64
-	for _, v := range v {
-		slope += v
+	for from, to := range k.Pieces(len(v)) {
+		for _, v := range v[from:to] {
+			slope += v
+		}
 	}
 	if math.Abs(slope) <= settled*g.total {
 		return 0

@@ -103,7 +103,7 @@ func (h Huber) Majorant(_ *kernels.Set, y, m, out []float64) {
 }
 
 // Bind implements [Binder]: it makes δ a number.
-func (h Huber) Bind(y, weights []float64, _ bool) (Loss, error) {
+func (h Huber) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error) {
 	switch {
 	case h.Delta > 0 && !math.IsInf(h.Delta, 1):
 		return Huber{Delta: h.Delta}, nil
@@ -116,12 +116,14 @@ func (h Huber) Bind(y, weights []float64, _ bool) (Loss, error) {
 	if multiple == 0 {
 		multiple = usualDeviations
 	}
-	centre := median(y, weights)
+	centre := median(k, y, weights)
 	away := make([]float64, len(y))
-	for i, t := range y {
-		away[i] = math.Abs(t - centre)
+	for from, to := range k.Pieces(len(y)) {
+		for i, t := range y[from:to] {
+			away[from+i] = math.Abs(t - centre)
+		}
 	}
-	delta := multiple * median(away, weights)
+	delta := multiple * median(k, away, weights)
 	if !(delta > 0) {
 		return nil, outcome.Errorf(outcome.BadParameter, "half of the training rows have the same target, so its median absolute deviation is 0: give δ as a number")
 	}
@@ -130,14 +132,16 @@ func (h Huber) Bind(y, weights []float64, _ bool) (Loss, error) {
 
 // median returns the weighted median: that of entries repeated as often as their weights
 // say.
-func median(v, weights []float64) float64 {
-	order := make([]int, 0, len(v))
+func median(k *kernels.Set, v, weights []float64) float64 {
+	order, pace := make([]int, 0, len(v)), k.Pace()
 	for i := range v {
+		pace.Did(1)
 		if weights == nil || weights[i] > 0 {
 			order = append(order, i)
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
+		pace.Did(1)
 		switch {
 		case v[a] < v[b]:
 			return -1
@@ -147,8 +151,9 @@ func median(v, weights []float64) float64 {
 			return 0
 		}
 	})
-	rest := total(len(v), weights) / 2
-	for k, i := range order {
+	rest := total(k, len(v), weights) / 2
+	for at, i := range order {
+		pace.Did(1)
 		if weights == nil {
 			rest--
 		} else {
@@ -157,8 +162,8 @@ func median(v, weights []float64) float64 {
 		switch {
 		case rest < 0:
 			return v[i]
-		case rest == 0 && k+1 < len(order):
-			return 0.5 * (v[i] + v[order[k+1]])
+		case rest == 0 && at+1 < len(order):
+			return 0.5 * (v[i] + v[order[at+1]])
 		}
 	}
 	return v[order[len(order)-1]]

@@ -32,7 +32,7 @@ func drawRows(t *testing.T, w fixture.Loss, r *oracle.Random, n int, spread floa
 		p.weights = nil
 	}
 	var err error
-	if p.loss, err = loss.Bind(w.Loss, p.y, p.weights, true); err != nil {
+	if p.loss, err = loss.Bind(nil, w.Loss, p.y, p.weights, true); err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -83,7 +83,7 @@ func TestStepsGoToTheBestIntercept(t *testing.T) {
 			steps := 0
 			for ; ; steps++ {
 				rho, weighted, sum, size := p.residuals(b)
-				step := l.Step(p.y, rho, weighted)
+				step := l.Step(nil, p.y, rho, weighted)
 				if step == 0 {
 					if math.Abs(sum) > 1e-13*(size+float64(len(p.y))) {
 						t.Errorf("%s: settled at a slope of %g", w.Name(), sum)
@@ -238,7 +238,7 @@ func TestRowsWithoutABestIntercept(t *testing.T) {
 		{loss.Tweedie{Power: 2}, []float64{1, 3}, nil, true, outcome.BadParameter},
 		{loss.Tweedie{Power: 1.999}, []float64{1, 3}, nil, true, ""},
 	} {
-		_, err := loss.Bind(test.loss, test.y, test.weights, test.intercept)
+		_, err := loss.Bind(nil, test.loss, test.y, test.weights, test.intercept)
 		if test.want == "" && err != nil || test.want != "" && outcome.KindOf(err) != test.want {
 			t.Errorf("%s of %v with weights %v, intercept %v: %v", test.loss.Name(), test.y, test.weights, test.intercept, err)
 		}

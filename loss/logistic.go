@@ -120,9 +120,10 @@ func (Logistic) Majorant(k *kernels.Set, _, m, out []float64) {
 }
 
 // Bind implements [Binder]. It refuses rows of one class.
-func (Logistic) Bind(y, weights []float64, _ bool) (Loss, error) {
-	bound := logistic{total: total(len(y), weights)}
+func (Logistic) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error) {
+	bound, pace := logistic{total: total(k, len(y), weights)}, k.Pace()
 	for i, label := range y {
+		pace.Did(1)
 		switch {
 		case label < 0:
 		case weights == nil:
@@ -164,9 +165,11 @@ const (
 // Step implements [Stepper]: Newton's step for the log-odds of the share of class +1 that
 // is expected. They are linear in b where predictions are alike or far out, and the loss is
 // far from a parabola.
-func (l logistic) Step(y, rho, v []float64) float64 {
+func (l logistic) Step(k *kernels.Set, y, rho, v []float64) float64 {
 	var slope, size, bend float64
+	pace := k.Pace()
 	for i, v := range v {
+		pace.Did(1)
 		slope += v
 		size += math.Abs(v)
 		bend = math.FMA(v, y[i]-rho[i], bend) // s·σσ̄

@@ -107,15 +107,16 @@ type Binder interface {
 	Loss
 	// Bind returns the loss for the rows of one problem: y are the targets, and weights those of
 	// the rows, nil for all 1 and 0 for held-out rows. The error is an [outcome.Error] that says
-	// why no model can be fitted to them.
-	Bind(y, weights []float64, intercept bool) (Loss, error)
+	// why no model can be fitted to them. Loops over the rows end with k, which may be nil; see
+	// [kernels.Set.Until].
+	Bind(k *kernels.Set, y, weights []float64, intercept bool) (Loss, error)
 }
 
 // Bind returns the loss for the rows of one problem: what a [Binder] makes of l, else l itself.
 // The errors are those of [Binder].
-func Bind(l Loss, y, weights []float64, intercept bool) (Loss, error) {
+func Bind(k *kernels.Set, l Loss, y, weights []float64, intercept bool) (Loss, error) {
 	if b, ok := l.(Binder); ok {
-		return b.Bind(y, weights, intercept)
+		return b.Bind(k, y, weights, intercept)
 	}
 	return l, nil
 }
@@ -132,7 +133,7 @@ type Stepper interface {
 	// Step returns by how much to move the intercept where the residual is ρ, v = s⊙ρ
 	// the weighted one: 0 where Σvᵢ is rounding, else with the sign of that sum, and
 	// ±Inf where there is next to no curvature.
-	Step(y, rho, v []float64) float64
+	Step(k *kernels.Set, y, rho, v []float64) float64
 }
 
 // Anchored is a Loss that has the objective P₀ of the null model of its rows in closed form.
@@ -166,9 +167,11 @@ type Jumping interface {
 }
 
 // CheckTarget refuses the first row whose target a loss does not have: the error is an
-// [outcome.Error] with the row.
-func CheckTarget(l Loss, y []float64) error {
+// [outcome.Error] with the row. It ends with k, which may be nil.
+func CheckTarget(k *kernels.Set, l Loss, y []float64) error {
+	pace := k.Pace()
 	for i, t := range y {
+		pace.Did(1)
 		err := l.Check(t)
 		if err == nil {
 			continue
@@ -187,13 +190,15 @@ func CheckTarget(l Loss, y []float64) error {
 func half(x float64) float64 { return float64(0.5 * x * x) }
 
 // total returns Σ sᵢ over the rows, n without weights.
-func total(n int, weights []float64) float64 {
+func total(k *kernels.Set, n int, weights []float64) float64 {
 	if weights == nil {
 		return float64(n)
 	}
 	var sum float64
-	for _, s := range weights {
-		sum += s
+	for from, to := range k.Pieces(n) {
+		for _, s := range weights[from:to] {
+			sum += s
+		}
 	}
 	return sum
 }

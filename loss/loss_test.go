@@ -283,7 +283,7 @@ func TestHuberTakesItsScaleFromTheTrainingRows(t *testing.T) {
 		{loss.Huber{Deviations: -1}, nil, 0},
 		{loss.Huber{Delta: math.Inf(1)}, nil, 0},
 	} {
-		bound, err := c.loss.Bind(y, c.weights, true)
+		bound, err := c.loss.Bind(nil, y, c.weights, true)
 		if c.want == 0 {
 			if err == nil {
 				t.Errorf("%+v with weights %v: δ = %v", c.loss, c.weights, bound)
@@ -301,13 +301,13 @@ func TestHuberTakesItsScaleFromTheTrainingRows(t *testing.T) {
 
 // TestTargetsAreRefusedByTheRow: the first that a loss does not have is named, and others are not.
 func TestTargetsAreRefusedByTheRow(t *testing.T) {
-	if err := loss.CheckTarget(loss.Poisson{}, []float64{0, 2, 1}); err != nil {
+	if err := loss.CheckTarget(nil, loss.Poisson{}, []float64{0, 2, 1}); err != nil {
 		t.Error(err)
 	}
 	for row := range 3 {
 		y := []float64{1, 1, 1}
 		y[row], y[2] = -1, -1
-		err := loss.CheckTarget(loss.Poisson{}, y)
+		err := loss.CheckTarget(nil, loss.Poisson{}, y)
 		if e, ok := errors.AsType[*outcome.Error](err); !ok || !e.HasRow || e.Row != row || e.Kind != outcome.BadParameter || e.Message == "" {
 			t.Errorf("row %d: %v", row, err)
 		}
@@ -348,16 +348,16 @@ func TestTargetsThatALossHas(t *testing.T) {
 func TestHubersDeltaIsAMultipleOfTheMedianDeviation(t *testing.T) {
 	for _, scale := range []float64{1e-6, 1, 1e6} {
 		y := []float64{0, scale, 2 * scale, 4 * scale, 9 * scale} // off their median by 2, 1, 0, 2 and 7
-		bound, err := loss.Huber{Deviations: 3}.Bind(y, nil, true)
+		bound, err := loss.Huber{Deviations: 3}.Bind(nil, y, nil, true)
 		if h, ok := bound.(loss.Huber); err != nil || !ok || math.Abs(h.Delta-6*scale) > 1e-12*scale {
 			t.Errorf("at %g: %+v, %v", scale, bound, err)
 		}
-		bound, err = loss.Huber{Deviations: 3}.Bind(y, []float64{1, 1, 4, 1, 4}, true) // 2, 1, 0 four times, 2, and 7 four times
+		bound, err = loss.Huber{Deviations: 3}.Bind(nil, y, []float64{1, 1, 4, 1, 4}, true) // 2, 1, 0 four times, 2, and 7 four times
 		if h, ok := bound.(loss.Huber); err != nil || !ok || math.Abs(h.Delta-6*scale) > 1e-12*scale {
 			t.Errorf("weighted, at %g: %+v, %v", scale, bound, err)
 		}
 	}
-	if bound, err := (loss.Huber{}).Bind([]float64{1, 1, 1, 2}, nil, true); err == nil {
+	if bound, err := (loss.Huber{}).Bind(nil, []float64{1, 1, 1, 2}, nil, true); err == nil {
 		t.Errorf("%+v of equal targets", bound)
 	}
 }

@@ -111,9 +111,11 @@ func (Poisson) Concordance() (float64, bool) { return 1, true }
 
 // Bind implements [Binder]. It refuses counts that are all 0 where there is an intercept:
 // the best one would be −∞.
-func (Poisson) Bind(y, weights []float64, intercept bool) (Loss, error) {
+func (Poisson) Bind(k *kernels.Set, y, weights []float64, intercept bool) (Loss, error) {
 	var sum float64
+	pace := k.Pace()
 	for i, t := range y {
+		pace.Did(1)
 		if weights != nil {
 			t = float64(t * weights[i])
 		}
@@ -132,10 +134,12 @@ type poisson struct {
 }
 
 // Step implements [Stepper]: ln(Σsᵢyᵢ/Σsᵢe^mᵢ), to the best intercept at once.
-func (p poisson) Step(_, _, v []float64) float64 {
+func (p poisson) Step(k *kernels.Set, _, _, v []float64) float64 {
 	var slope float64
-	for _, v := range v {
-		slope += v
+	for from, to := range k.Pieces(len(v)) {
+		for _, v := range v[from:to] {
+			slope += v
+		}
 	}
 	if math.Abs(slope) <= settled*p.sum {
 		return 0

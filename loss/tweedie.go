@@ -175,12 +175,14 @@ func (t Tweedie) Concordance() (float64, bool) {
 
 // Bind implements [Binder]. It refuses a power that is not between 1 and 2, and targets that
 // are all 0 where there is an intercept: the best one would be −∞.
-func (t Tweedie) Bind(y, weights []float64, intercept bool) (Loss, error) {
+func (t Tweedie) Bind(k *kernels.Set, y, weights []float64, intercept bool) (Loss, error) {
 	if t.Power != 0 && !(t.Power > 1 && t.Power < 2) {
 		return nil, outcome.At(outcome.BadParameter, "power", "the power must be between 1 (the poisson loss) and 2 (the gamma loss), got %g", t.Power)
 	}
 	var sum float64
+	pace := k.Pace()
 	for i, v := range y {
+		pace.Did(1)
 		if weights != nil {
 			v = float64(v * weights[i])
 		}

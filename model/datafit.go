@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -66,6 +67,7 @@ type State struct {
 	square  float64    // ‖Residual‖ₛ²
 	balance [2]float64 // factors that made the positive and the negative entries of Weighted balance
 	scratch []float64  // n, with Linear
+	k       *kernels.Set
 }
 
 // NewState returns a state for a datafit, and for others of its type on its view.
@@ -73,7 +75,7 @@ func NewState(f Datafit) *State {
 	view := f.View()
 	n, _ := view.Dims()
 	m := view.Memory()
-	s := &State{Prediction: m.Floats(n), Residual: m.Floats(n)}
+	s := &State{Prediction: m.Floats(n), Residual: m.Floats(n), k: view.Kernels()}
 	if s.Weighted = s.Residual; view.Weights() != nil {
 		s.Weighted = m.Floats(n)
 	}
@@ -85,10 +87,10 @@ func NewState(f Datafit) *State {
 
 // Assign makes s the point that o is; both are states of one datafit.
 func (s *State) Assign(o *State) {
-	copy(s.Linear, o.Linear)
-	copy(s.Prediction, o.Prediction)
-	copy(s.Residual, o.Residual)
-	copy(s.Weighted, o.Weighted)
+	s.k.Copy(s.Linear, o.Linear)
+	s.k.Copy(s.Prediction, o.Prediction)
+	s.k.Copy(s.Residual, o.Residual)
+	s.k.Copy(s.Weighted, o.Weighted)
 	s.Intercept, s.Loss, s.square, s.balance = o.Intercept, o.Loss, o.square, o.balance
 }
 

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"errors"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -63,15 +62,10 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
 	}
-	for from, to := range view.Kernels().Pieces(n) {
-		if err := loss.CheckTarget(l, y[from:to]); err != nil {
-			if at, ok := errors.AsType[*outcome.Error](err); ok {
-				at.Row += from
-			}
-			return nil, err
-		}
+	if err := loss.CheckTarget(view.Kernels(), l, y); err != nil {
+		return nil, err
 	}
-	l, err := loss.Bind(l, y, view.Weights(), view.Centred())
+	l, err := loss.Bind(view.Kernels(), l, y, view.Weights(), view.Centred())
 	if err != nil {
 		return nil, err
 	}
@@ -97,17 +91,19 @@ func (f *Rowwise) Loss() loss.Loss { return f.loss }
 
 // Rows implements [Curved]; it fails where no model can be fitted to the rows.
 func (f *Rowwise) Rows(view *sparse.View, list []int32) (Curved, error) {
-	return newRowwise(view, at(f.y, list), at(f.offset, list), f.loss)
+	return newRowwise(view, at(view.Kernels(), f.y, list), at(view.Kernels(), f.offset, list), f.loss)
 }
 
 // at returns the entries listed; nil where there are none at all.
-func at(v []float64, list []int32) []float64 {
+func at(k *kernels.Set, v []float64, list []int32) []float64 {
 	if v == nil {
 		return nil
 	}
 	out := make([]float64, len(list))
-	for k, i := range list {
-		out[k] = v[i]
+	for from, to := range k.Pieces(len(list)) {
+		for at, i := range list[from:to] {
+			out[from+at] = v[i]
+		}
 	}
 	return out
 }
@@ -150,8 +146,9 @@ func (f *Rowwise) Steepest(s *State) float64 {
 	}
 	f.byPieces(f.loss.Curvature, s, s.scratch)
 	if weights := f.view.Weights(); weights != nil {
+		pace := f.view.Kernels().Pace()
 		for i, s0 := range weights {
-			if s0 == 0 {
+			if pace.Did(1); s0 == 0 {
 				s.scratch[i] = 0
 			}
 		}
@@ -241,7 +238,7 @@ func (f *Rowwise) settle(s *State) {
 // step returns a step towards the best intercept, 0 where the residuals sum to zero.
 func (f *Rowwise) step(s *State) float64 {
 	if stepper, ok := f.loss.(loss.Stepper); ok {
-		return stepper.Step(f.y, s.Residual, s.Weighted)
+		return stepper.Step(f.view.Kernels(), f.y, s.Residual, s.Weighted)
 	}
 	k := f.view.Kernels()
 	var slope float64

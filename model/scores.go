@@ -159,8 +159,10 @@ func Correlate(view *sparse.View, columns []int32, u, z []float64) {
 		one := u
 		if q > 1 {
 			one = make([]float64, n)
-			for i := range one {
-				one[i] = u[i*q+k]
+			for from, to := range view.Kernels().Pieces(n) {
+				for i := from; i < to; i++ {
+					one[i] = u[i*q+k]
+				}
 			}
 		}
 		for _, j := range columns {

@@ -32,8 +32,9 @@ func NewSoftmax(view *sparse.View, class []int32, labels []float64) (*Softmax, e
 		return nil, outcome.Errorf(outcome.Shape, "%d classes for %d rows", len(class), n)
 	}
 	f := &Softmax{view: view, class: class, q: q, null: kernels.Log(float64(q))}
-	share := make([]float64, q)
+	share, pace := make([]float64, q), view.Kernels().Pace()
 	for i, c := range class {
+		pace.Did(1)
 		share[c] += f.weight(i) / view.Total()
 	}
 	for k, s := range share {
@@ -88,7 +89,9 @@ func (f *Softmax) NewPoint() *ScorePoint {
 // Metric implements [Scores].
 func (f *Softmax) Metric(at *ScorePoint, m *Metric) {
 	m.reset(f, at.share)
+	pace := f.view.Kernels().Pace()
 	for i := range m.Weight {
+		pace.Did(1)
 		m.Weight[i] = f.weight(i)
 	}
 }
@@ -99,15 +102,18 @@ func (f *Softmax) Majorant(*Metric) bool { return false }
 // Fit implements [Scores].
 func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {
 	n, q := len(f.class), f.q
-	clear(at.Prediction)
+	own := f.view.Kernels()
+	pace := own.Pace()
+	own.Clear(at.Prediction)
 	one, of := make([]float64, n), make([]float64, len(cols))
 	for k := range q {
-		clear(one)
+		own.Clear(one)
 		for c := range cols {
 			of[c] = b[c*q+k]
 		}
 		f.view.AddColumns(cols, of, one)
 		for i, v := range one {
+			pace.Did(1)
 			at.Prediction[i*q+k] = v
 		}
 	}
@@ -123,7 +129,9 @@ func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {
 func (f *Softmax) respond(at *ScorePoint, final bool) {
 	q := f.q
 	k := f.view.Kernels()
+	pace := k.Pace()
 	for i := range f.class {
+		pace.Did(q)
 		row, m := at.share[i*q:][:q], at.Prediction[i*q:][:q]
 		top := math.Inf(-1)
 		for c, v := range m {
@@ -144,6 +152,7 @@ func (f *Softmax) respond(at *ScorePoint, final bool) {
 		at.Loss = f.loss(at)
 	}
 	for i := range f.class {
+		pace.Did(q)
 		row := at.share[i*q:][:q]
 		var total float64
 		for _, v := range row {
@@ -163,7 +172,9 @@ func (f *Softmax) respond(at *ScorePoint, final bool) {
 func (f *Softmax) slope(at *ScorePoint) {
 	q := f.q
 	shift, eta := f.shift(at)
+	pace := f.view.Kernels().Pace()
 	for i, own := range f.class {
+		pace.Did(q)
 		s := f.weight(i)
 		for c, p := range at.share[i*q:][:q] {
 			t := p
@@ -197,8 +208,9 @@ func (f *Softmax) shift(at *ScorePoint) (shift []float64, eta float64) {
 // excess returns e = Σ sᵢ(Pᵢ − Yᵢ).
 func (f *Softmax) excess(at *ScorePoint) []float64 {
 	q := f.q
-	e := make([]float64, q)
+	e, pace := make([]float64, q), f.view.Kernels().Pace()
 	for i, own := range f.class {
+		pace.Did(q)
 		s := f.weight(i)
 		for c, p := range at.share[i*q:][:q] {
 			if int32(c) == own {
@@ -214,9 +226,10 @@ func (f *Softmax) excess(at *ScorePoint) []float64 {
 func (f *Softmax) loss(at *ScorePoint) float64 {
 	q := f.q
 	var sum float64
+	pace := f.view.Kernels().Pace()
 	for i, own := range f.class {
-		if s := f.weight(i); s != 0 {
-			sum = math.FMA(s, rowLoss(at.Prediction[i*q:][:q], at.share[i*q:][:q], int(own)), sum)
+		if pace.Did(q); f.weight(i) != 0 {
+			sum = math.FMA(f.weight(i), rowLoss(at.Prediction[i*q:][:q], at.share[i*q:][:q], int(own)), sum)
 		}
 	}
 	return sum / f.view.Total()
@@ -275,7 +288,9 @@ func (f *Softmax) settle(at *ScorePoint) {
 		}
 		last = worst
 		clear(matrix)
+		pace := f.view.Kernels().Pace()
 		for i := range f.class {
+			pace.Did(q * q)
 			addShares(f.weight(i), at.share[i*q:][:q], matrix)
 		}
 		for c := range e {
@@ -379,9 +394,10 @@ func (f *Softmax) Divergence(at *ScorePoint, c float64) float64 {
 	q := f.q
 	shift, eta := f.shift(at)
 	var sum float64
+	pace := f.view.Kernels().Pace()
 	for i, own := range f.class {
 		s := f.weight(i)
-		if s == 0 {
+		if pace.Did(4 * q); s == 0 {
 			continue
 		}
 		for k, p := range at.share[i*q:][:q] {

@@ -43,6 +43,7 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	if offset != nil {
 		f.rest = view.Memory().Floats(n)
 		for i, t := range y {
+			pace.Did(1)
 			f.rest[i] = t - offset[i]
 		}
 	}

@@ -41,15 +41,17 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(y), n)
 	}
-	if err := sparse.CheckWeights(weights, n); err != nil {
+	if err := sparse.CheckWeights(k, weights, n); err != nil {
 		return nil, err
 	}
 	f := &SVM{samples: samples, k: k, y: y, weights: slices.Clone(weights)}
-	if err := loss.CheckTarget(loss.SmoothedHinge{}, y); err != nil {
+	if err := loss.CheckTarget(k, loss.SmoothedHinge{}, y); err != nil {
 		return nil, err
 	}
 	var positive, negative bool
+	pace := k.Pace()
 	for i, label := range y {
+		pace.Did(1)
 		if s := f.Weight(i); s > 0 {
 			positive, negative = positive || label > 0, negative || label < 0
 			f.total += s

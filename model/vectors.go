@@ -61,7 +61,7 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) 
 	if o.Classes {
 		l = loss.SmoothedHinge{}
 	}
-	if err := loss.CheckTarget(l, y); err != nil {
+	if err := loss.CheckTarget(k, l, y); err != nil {
 		return nil, err
 	}
 	view, err := sparse.NewView(k, x, o.Weights, o.Intercept)
@@ -71,7 +71,9 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) 
 	f := &Vectors{x: x, k: k, y: y, weights: slices.Clone(o.Weights), classes: o.Classes, intercept: o.Intercept, simplex: o.Simplex, total: view.Total()}
 	if o.Classes {
 		var sides [2]bool
+		pace := k.Pace()
 		for i, label := range y {
+			pace.Did(1)
 			sides[loss.Side(label)] = sides[loss.Side(label)] || f.Weight(i) > 0
 		}
 		if !sides[0] || !sides[1] {
@@ -268,7 +270,7 @@ func (f *Vectors) Null(c, epsilon float64) float64 {
 
 // NullPredictions sets m to the predictions of the null model without its intercept.
 func (f *Vectors) NullPredictions(m []float64) {
-	clear(m)
+	f.k.Clear(m)
 	if f.simplex {
 		_, p := f.x.Dims()
 		f.Predict(slices.Repeat([]float64{1 / float64(p)}, p), 0, m)
@@ -281,8 +283,9 @@ func (f *Vectors) Intercept(m []float64, c, epsilon float64) (b, value float64) 
 	if f.intercept {
 		b = f.bestIntercept(m, c, epsilon)
 	}
+	pace := f.k.Pace()
 	for i := range f.y {
-		if f.Weight(i) > 0 {
+		if pace.Did(1); f.Weight(i) > 0 {
 			value += f.Hinge(i, m[i]+b, c, epsilon)
 		}
 	}
@@ -294,8 +297,9 @@ func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 	type kink struct{ at, bend float64 }
 	var kinks []kink
 	var slope float64 // at −∞: every row is above
+	pace := f.k.Pace()
 	for i, t := range f.y {
-		if f.Weight(i) == 0 {
+		if pace.Did(1); f.Weight(i) == 0 {
 			continue
 		}
 		lower, upper := f.Interval(i, c)
@@ -308,6 +312,7 @@ func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 		}
 	}
 	slices.SortStableFunc(kinks, func(p, q kink) int {
+		pace.Did(1)
 		switch {
 		case p.at < q.at:
 			return -1
@@ -319,6 +324,7 @@ func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 	})
 	flat := float64(1e-12 * math.Abs(slope))
 	for k, at := range kinks {
+		pace.Did(1)
 		slope += at.bend
 		switch {
 		case slope > flat:

@@ -55,7 +55,7 @@ func (v *View) keep(m *moments) {
 // where rows are held out, by looking at all.
 func (v *View) settle() error {
 	v.moments = &moments{}
-	if !slices.ContainsFunc(v.weights, func(s float64) bool { return s != 0 && s != 1 }) {
+	if !v.weighted() {
 		all := *v
 		all.weights, all.total, all.positive = nil, float64(v.n), v.n
 		var of *kept
@@ -80,6 +80,16 @@ func (v *View) settle() error {
 		}
 	}
 	return v.columns().err
+}
+
+// weighted reports whether weights other than 0 and 1 are among those of the rows.
+func (v *View) weighted() bool {
+	for from, to := range v.k.Pieces(len(v.weights)) {
+		if slices.ContainsFunc(v.weights[from:to], func(s float64) bool { return s != 0 && s != 1 }) {
+			return true
+		}
+	}
+	return false
 }
 
 // measure computes the moments of the columns, and their correlations with u where that

@@ -48,7 +48,7 @@ func TestRowsAreThoseListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range []sparse.Matrix{full, thin(t, n, p, values)} {
-			got := sparse.Rows(m, list)
+			got := sparse.Rows(nil, m, list)
 			if gotN, gotP := got.Dims(); gotN != len(list) || gotP != p {
 				t.Fatalf("seed %d: %d × %d", seed, gotN, gotP)
 			}

@@ -61,7 +61,7 @@ func NewView(k *kernels.Set, x Matrix, weights []float64, centre bool) (*View, e
 }
 
 func (v *View) setWeights(weights []float64) error {
-	if err := checkWeights(v.k, weights, v.n); err != nil {
+	if err := CheckWeights(v.k, weights, v.n); err != nil {
 		return err
 	}
 	v.weights = make([]float64, len(weights))
@@ -80,10 +80,8 @@ func (v *View) setWeights(weights []float64) error {
 
 // CheckWeights returns the error of row weights for n rows that are not finite, are
 // negative, sum to more than a number can hold, or are too few or too many. nil
-// stands for a weight of 1 each.
-func CheckWeights(weights []float64, n int) error { return checkWeights(new(kernels.Set), weights, n) }
-
-func checkWeights(k *kernels.Set, weights []float64, n int) error {
+// stands for a weight of 1 each. It ends with k, which may be nil.
+func CheckWeights(k *kernels.Set, weights []float64, n int) error {
 	if weights == nil {
 		return nil
 	}
@@ -172,7 +170,7 @@ func (v *View) Rows(list []int32) (*View, error) {
 			weights[k] = v.weights[i]
 		}
 	}
-	w, err := NewView(v.k, Rows(v.x, list), weights, v.Centred())
+	w, err := NewView(v.k, Rows(v.k, v.x, list), weights, v.Centred())
 	if err != nil || v.scale == nil {
 		return w, err
 	}

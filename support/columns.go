@@ -2,7 +2,6 @@ package support
 
 import (
 	"math"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -75,18 +74,24 @@ func NewColumns(view *sparse.View) *Columns {
 	c := &Columns{view: view, chosen: chosen{m: n}, total: view.Total()}
 	if weights := view.Weights(); weights != nil {
 		c.number, c.sample = make([]int32, n), make([]int32, 0, n)
-		for i, s := range weights {
-			c.number[i] = -1
-			if s > 0 {
-				c.number[i] = int32(len(c.sample))
-				c.sample = append(c.sample, int32(i))
+		own := false // some weight is not 0 or 1
+		for from, to := range view.Kernels().Pieces(n) {
+			for i := from; i < to; i++ {
+				c.number[i] = -1
+				if s := weights[i]; s > 0 {
+					c.number[i] = int32(len(c.sample))
+					c.sample = append(c.sample, int32(i))
+					own = own || s != 1
+				}
 			}
 		}
 		c.m = len(c.sample)
-		if slices.ContainsFunc(weights, func(s float64) bool { return s != 0 && s != 1 }) {
+		if own {
 			c.root = view.Memory().Floats(c.m)
-			for k, i := range c.sample {
-				c.root[k] = math.Sqrt(weights[i])
+			for from, to := range view.Kernels().Pieces(c.m) {
+				for k, i := range c.sample[from:to] {
+					c.root[from+k] = math.Sqrt(weights[i])
+				}
 			}
 		}
 	}
@@ -131,11 +136,13 @@ func (c *Columns) Subsample(d []float64) {
 		c.subset.number = make([]int32, len(d))
 	}
 	c.subset.sample = c.subset.sample[:0]
-	for i, w := range d {
-		c.subset.number[i] = -1
-		if w > 0 {
-			c.subset.number[i] = int32(len(c.subset.sample))
-			c.subset.sample = append(c.subset.sample, int32(i))
+	for from, to := range c.view.Kernels().Pieces(len(d)) {
+		for i := from; i < to; i++ {
+			c.subset.number[i] = -1
+			if d[i] > 0 {
+				c.subset.number[i] = int32(len(c.subset.sample))
+				c.subset.sample = append(c.subset.sample, int32(i))
+			}
 		}
 	}
 	c.subset.m = len(c.subset.sample)

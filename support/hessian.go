@@ -65,7 +65,9 @@ func (h *Hessian) prepare(columns []int32) {
 		return
 	}
 	clear(h.factor)
+	pace := h.view.Kernels().Pace()
 	for i, s := range h.metric.Weight {
+		pace.Did(q * q)
 		h.add(i, s, h.factor)
 	}
 	model.FactorShifted(h.factor, q)
@@ -73,6 +75,7 @@ func (h *Hessian) prepare(columns []int32) {
 		sum := make([]float64, q*q)
 		rows, values, scale := h.column(j)
 		for k, v := range values {
+			pace.Did(q * q)
 			i := k
 			if rows != nil {
 				i = int(rows[k])
@@ -110,8 +113,8 @@ func (h *Hessian) Clear() {
 		clear(h.joint.r)
 		return
 	}
-	clear(h.r)
-	clear(h.w)
+	h.view.Kernels().Clear(h.r)
+	h.view.Kernels().Clear(h.w)
 	clear(h.c)
 	h.offset = 0
 }
@@ -134,7 +137,9 @@ func (h *Hessian) Move(j int32, d []float64) {
 	}
 	q := h.metric.Count
 	rows, values, scale := h.column(j)
+	pace := h.view.Kernels().Pace()
 	for at, v := range values {
+		pace.Did(q)
 		i := at
 		if rows != nil {
 			i = int(rows[at])
@@ -197,7 +202,9 @@ func (h *Hessian) Product(j int32, out []float64) {
 	}
 	clear(sum)
 	rows, values, scale := h.column(j)
+	pace := h.view.Kernels().Pace()
 	for at, v := range values {
+		pace.Did(q)
 		i := at
 		if rows != nil {
 			i = int(rows[at])
@@ -256,7 +263,9 @@ func (h *Hessian) diagonalBlock(j int32, out []float64) {
 	sum := h.scratch[q:][:q] // Σ sᵢxᵢⱼ²Pᵢ
 	clear(sum)
 	rows, values, scale := h.column(j)
+	pace := h.view.Kernels().Pace()
 	for at, v := range values {
+		pace.Did(q)
 		i := at
 		if rows != nil {
 			i = int(rows[at])
@@ -306,13 +315,15 @@ func (h *Hessian) Predict(columns []int32, v, u []float64) {
 	q := h.metric.Count
 	n, _ := h.view.Dims()
 	one, of := make([]float64, n), make([]float64, len(columns))
+	pace := h.view.Kernels().Pace()
 	for k := range q {
-		clear(one)
+		h.view.Kernels().Clear(one)
 		for c := range columns {
 			of[c] = v[c*q+k]
 		}
 		h.view.AddColumns(columns, of, one)
 		for i, x := range one {
+			pace.Did(1)
 			u[i*q+k] += x
 		}
 	}
@@ -325,16 +336,18 @@ func (h *Hessian) Centre(u []float64) {
 		return
 	}
 	q := h.metric.Count
-	shift := make([]float64, q)
+	shift, pace := make([]float64, q), h.view.Kernels().Pace()
 	if h.metric.Share == nil {
 		var sum, all float64
 		for i, w := range h.metric.Weight {
+			pace.Did(1)
 			sum = math.FMA(w, u[i], sum)
 			all += w
 		}
 		shift[0] = sum / all
 	} else {
 		for i, s := range h.metric.Weight {
+			pace.Did(q)
 			p, row := h.metric.Share[i*q:][:q], u[i*q:][:q]
 			var mean float64
 			for k, x := range p {
@@ -347,6 +360,7 @@ func (h *Hessian) Centre(u []float64) {
 		model.SolveFactored(h.factor, shift)
 	}
 	for i := range len(u) / q {
+		pace.Did(q)
 		for k, v := range shift {
 			u[i*q+k] -= v
 		}
@@ -358,14 +372,15 @@ func (h *Hessian) Centre(u []float64) {
 func (h *Hessian) Outer(g []float64, columns []int32) []float64 {
 	q := h.metric.Count
 	n, _ := h.view.Dims()
-	u := make([]float64, len(g))
-	copy(u, g)
+	u, pace := make([]float64, len(g)), h.view.Kernels().Pace()
+	h.view.Kernels().Copy(u, g)
 	if h.view.Centred() {
 		h.balance(u)
 	}
 	one, out := make([]float64, n), make([]float64, len(columns)*q)
 	for k := range q {
 		for i := range one {
+			pace.Did(1)
 			one[i] = u[i*q+k]
 		}
 		for c, j := range columns {
@@ -378,8 +393,9 @@ func (h *Hessian) Outer(g []float64, columns []int32) []float64 {
 // balance takes D(ΣD)⁻¹Σg from slopes: what they lose as the intercepts move with β.
 func (h *Hessian) balance(g []float64) {
 	q := h.metric.Count
-	sum := make([]float64, q)
+	sum, pace := make([]float64, q), h.view.Kernels().Pace()
 	for i := range len(g) / q {
+		pace.Did(q)
 		for k := range sum {
 			sum[k] += g[i*q+k]
 		}
@@ -387,15 +403,18 @@ func (h *Hessian) balance(g []float64) {
 	if h.metric.Share == nil {
 		var all float64
 		for _, w := range h.metric.Weight {
+			pace.Did(1)
 			all += w
 		}
 		for i, w := range h.metric.Weight {
+			pace.Did(1)
 			g[i] -= float64(w / all * sum[0])
 		}
 		return
 	}
 	model.SolveFactored(h.factor, sum)
 	for i, s := range h.metric.Weight {
+		pace.Did(q)
 		p := h.metric.Share[i*q:][:q]
 		var mean float64
 		for k, x := range p {

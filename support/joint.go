@@ -110,7 +110,9 @@ func (h *Hessian) byScore() {
 	q, j := h.metric.Count, &h.joint
 	n := len(h.metric.Weight)
 	j.weighted, j.plain = resize(j.weighted, n*q), resize(j.plain, n*q)
+	pace := h.view.Kernels().Pace()
 	for i, s := range h.metric.Weight {
+		pace.Did(q)
 		for k, p := range h.metric.Share[i*q:][:q] {
 			j.plain[k*n+i], j.weighted[k*n+i] = p, float64(s*p)
 		}
@@ -142,8 +144,10 @@ func (h *Hessian) tileProducts(coefficients []int, right, out []float64) {
 	j, n := &h.joint, len(h.metric.Weight)
 	stride := tiled(len(coefficients))
 	j.panels = resize(j.panels, stride*tileRows)
+	pace := h.view.Kernels().Pace()
 	for from := 0; from < n; from += tileRows {
 		to := min(from+tileRows, n)
+		pace.Did((to - from) * stride)
 		height := lanes * (to - from)
 		for b := 0; b < stride; b += lanes {
 			h.spread(coefficients[b:], right, from, to)

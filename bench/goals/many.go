@@ -27,7 +27,7 @@ func ChooseWeighted(ctx context.Context, o studies.Options) (*studies.Result, er
 		"unseen_one", "unseen_each", "largest_gradient", "status", "goal",
 	}
 	err := t.each(ctx, o.Choose([]string{"leukemia", "rcv1_dev", "reuters_places", "imdb"}, 3), func(d studies.Data) error {
-		deal, err := bilevel.KFold(len(d.Y), 5, true, 1)
+		deal, err := bilevel.KFold(nil, len(d.Y), 5, true, 1)
 		if err != nil {
 			return err
 		}

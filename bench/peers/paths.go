@@ -61,7 +61,7 @@ func StartPaths(ctx context.Context, p *Problem, folds []int, points Points, cov
 				rows, part.Y = append(rows, int32(i)), append(part.Y, p.Y[i])
 			}
 		}
-		part.X = sparse.Rows(p.X, rows)
+		part.X = sparse.Rows(nil, p.X, rows)
 		g.parts[k] = part
 	}
 	command, err := g.files(folds, covariance)

@@ -137,7 +137,7 @@ type Split struct {
 
 // half puts a random half of the rows aside, as the paper's hold-out does.
 func half(n int) (Split, error) {
-	folds, err := bilevel.HoldOut(n, 2, true, 0)
+	folds, err := bilevel.HoldOut(nil, n, 2, true, 0)
 	s := Split{Folds: folds, Train: make([]float64, n)}
 	for i, f := range folds {
 		if f == 0 {
@@ -171,7 +171,7 @@ func Rows(x sparse.Matrix, y []float64, keep func(i int) bool) (sparse.Matrix, [
 			list, kept = append(list, int32(i)), append(kept, v)
 		}
 	}
-	return sparse.Rows(x, list), kept
+	return sparse.Rows(nil, x, list), kept
 }
 
 // Columns returns some columns of a matrix, in the order given.

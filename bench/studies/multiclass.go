@@ -49,7 +49,7 @@ type multiclasses struct {
 // thirds are fold ids: −1 trains, 0 validates, −2 is left out. Every class is dealt
 // out by itself, at random, so that the rare ones are everywhere.
 func thirds(y []float64) (bilevel.Folds, error) {
-	place, err := bilevel.KFold(len(y), len(y), true, 0)
+	place, err := bilevel.KFold(nil, len(y), len(y), true, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -165,7 +165,7 @@ func crossValidation(x sparse.Matrix, y []float64, threads int, penalty func([]f
 	if err != nil {
 		return nil, err
 	}
-	folds, err := bilevel.KFold(len(y), 5, true, 0)
+	folds, err := bilevel.KFold(nil, len(y), 5, true, 0)
 	if err != nil {
 		return nil, err
 	}

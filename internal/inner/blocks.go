@@ -71,11 +71,11 @@ func OnBlocks(s *Statement) (Problem, error) {
 		if n, _ := s.X.Dims(); len(s.Y) != n {
 			return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(s.Y), n)
 		}
-		if b.classes, b.label, err = bilevel.Classes(s.Y); err != nil {
+		if b.classes, b.label, err = bilevel.Classes(s.Kernels, s.Y); err != nil {
 			return nil, err
 		}
 	} else {
-		bound, err := loss.Bind(s.Loss, s.Y, view.Weights(), view.Centred())
+		bound, err := loss.Bind(s.Kernels, s.Loss, s.Y, view.Weights(), view.Centred())
 		if err != nil {
 			return nil, err
 		}

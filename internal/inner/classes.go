@@ -42,7 +42,7 @@ func OnClasses(of *Statement) (Problem, error) {
 	if n, _ := of.X.Dims(); len(of.Y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d labels for %d rows", len(of.Y), n)
 	}
-	if m.classes, m.label, err = bilevel.Classes(of.Y); err != nil {
+	if m.classes, m.label, err = bilevel.Classes(of.Kernels, of.Y); err != nil {
 		return nil, err
 	}
 	m.box = of.Box.In(m.view)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -16,10 +18,12 @@ type ClassWeights struct {
 
 // NewClassWeights takes the weights of the classes of y, ascending; nil where they are to be
 // balanced. The error is an [outcome.Error]: Shape, or BadParameter.
-func NewClassWeights(y, weights []float64) (*ClassWeights, error) {
-	kinds := slices.Compact(slices.Sorted(slices.Values(y)))
+func NewClassWeights(k *kernels.Set, y, weights []float64) (*ClassWeights, error) {
+	kinds := bilevel.Distinct(k, y)
 	w := &ClassWeights{class: make([]int, len(y)), weights: slices.Clone(weights), count: len(kinds)}
+	pace := k.Pace()
 	for i, label := range y {
+		pace.Did(1)
 		w.class[i], _ = slices.BinarySearch(kinds, label)
 	}
 	if w.weights == nil {
@@ -28,36 +32,40 @@ func NewClassWeights(y, weights []float64) (*ClassWeights, error) {
 	if len(w.weights) != len(kinds) {
 		return nil, outcome.At(outcome.Shape, "class-weight", "%d weights for %d classes", len(w.weights), len(kinds))
 	}
-	for k, v := range w.weights {
+	for class, v := range w.weights {
 		if !(v > 0) || math.IsInf(v, 1) {
-			return nil, outcome.At(outcome.BadParameter, "class-weight", "the weight of class %g must be positive and finite, got %g", kinds[k], v)
+			return nil, outcome.At(outcome.BadParameter, "class-weight", "the weight of class %g must be positive and finite, got %g", kinds[class], v)
 		}
 	}
 	return w, nil
 }
 
 // Weigh multiplies the weights of rows, 0 of those that do not train.
-func (w *ClassWeights) Weigh(rows []float64) {
+func (w *ClassWeights) Weigh(k *kernels.Set, rows []float64) {
 	weights := w.weights
 	if weights == nil {
-		weights = w.balance(rows)
+		weights = w.balance(k, rows)
 	}
+	pace := k.Pace()
 	for i, v := range rows {
+		pace.Did(1)
 		rows[i] = float64(v * weights[w.class[i]])
 	}
 }
 
 // balance returns the weights by which all classes count alike, N/KNₖ; 1 where one has no row.
-func (w *ClassWeights) balance(rows []float64) []float64 {
+func (w *ClassWeights) balance(k *kernels.Set, rows []float64) []float64 {
 	var all float64
+	pace := k.Pace()
 	held := make([]float64, w.count)
 	for i, v := range rows {
+		pace.Did(1)
 		held[w.class[i]] += v
 		all += v
 	}
-	for k, v := range held {
-		if held[k] = 1; v > 0 {
-			held[k] = all / float64(float64(w.count)*v)
+	for class, v := range held {
+		if held[class] = 1; v > 0 {
+			held[class] = all / float64(float64(w.count)*v)
 		}
 	}
 	return held

@@ -39,7 +39,7 @@ func OnColumns(of *Statement) (Problem, error) {
 	if s.fit, err = of.datafit(view, of.Y); err != nil {
 		return nil, err
 	}
-	bound, err := loss.Bind(of.Loss, of.Y, view.Weights(), view.Centred())
+	bound, err := loss.Bind(of.Kernels, of.Loss, of.Y, view.Weights(), view.Centred())
 	if err != nil {
 		return nil, err
 	}

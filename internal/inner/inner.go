@@ -201,6 +201,6 @@ func (s *Statement) training() []float64 {
 	}
 	weights := slices.Repeat([]float64{1}, len(s.Y))
 	copy(weights, s.Weights)
-	s.ClassWeights.Weigh(weights)
+	s.ClassWeights.Weigh(s.Kernels, weights)
 	return weights
 }

@@ -62,7 +62,10 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	}
 	total := s.fit.View().Total()
 	weights := s.of.training()
+	k := s.of.Kernels
+	pace := k.Pace()
 	for i, h := range leverage {
+		pace.Did(1)
 		out.Freedom = math.FMA(curvature[i], h, out.Freedom)
 		weight := 1.0
 		if weights != nil {
@@ -74,33 +77,31 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	judge := s.of.Weighted(s.judge)
 	rows := make([]int32, len(out.Scores))
 	for i := range rows {
+		pace.Did(1)
 		rows[i] = int32(i)
 	}
-	out.Value = value(judge, rows, s.of.Y, out.Scores)
+	out.Value = criterion.Eval(k, judge, rows, s.of.Y, out.Scores, nil, nil)
 	out.StandardError = s.of.spreadOf(s.judge, out.Scores)
 	rest := 1 - out.Freedom/total
-	out.GCV = value(judge, rows, s.of.Y, solution.Prediction) / float64(rest*rest)
+	out.GCV = criterion.Eval(k, judge, rows, s.of.Y, solution.Prediction, nil, nil) / float64(rest*rest)
 	return out, nil
 }
 
 // spreadOf returns the standard error of a mean over the rows that have weight.
 func (s *Statement) spreadOf(c criterion.Criterion, scores []float64) float64 {
 	var count, mean, square float64
-	row := make([]int32, 1)
+	row, pace := make([]int32, 1), s.Kernels.Pace()
 	for i := range scores {
+		pace.Did(8)
 		if s.Weights != nil && s.Weights[i] == 0 {
 			continue
 		}
 		row[0] = int32(i)
-		v := value(c, row, s.Y, scores)
+		v := criterion.Eval(nil, c, row, s.Y, scores, nil, nil)
 		count++
 		off := v - mean
 		mean += off / count
 		square = math.FMA(off, v-mean, square)
 	}
 	return math.Sqrt(square / (max(1, count-1) * count))
-}
-
-func value(c criterion.Criterion, rows []int32, y, m []float64) float64 {
-	return c.Eval(rows, y, m, nil, nil)
 }

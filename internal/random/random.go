@@ -40,15 +40,26 @@ func (s *SplitMix64) Normal() float64 {
 	}
 }
 
-// Permutation returns the numbers 0 … n − 1 in the order of Fisher and Yates.
-func (s *SplitMix64) Permutation(n int) []int {
-	at := make([]int, n)
-	for i := range at {
-		at[i] = i
-	}
+// Permutation returns the numbers 0 … n − 1 in the order of Fisher and Yates. It ends with k,
+// which may be nil.
+func (s *SplitMix64) Permutation(k *kernels.Set, n int) []int {
+	at := Identity(k, n)
+	pace := k.Pace()
 	for i := n - 1; i > 0; i-- {
+		pace.Did(1)
 		j := s.Below(i + 1)
 		at[i], at[j] = at[j], at[i]
+	}
+	return at
+}
+
+// Identity returns the numbers 0 … n − 1 in their order.
+func Identity(k *kernels.Set, n int) []int {
+	at := make([]int, n)
+	for from, to := range k.Pieces(n) {
+		for i := from; i < to; i++ {
+			at[i] = i
+		}
 	}
 	return at
 }

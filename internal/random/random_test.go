@@ -42,7 +42,7 @@ func TestDistributions(t *testing.T) {
 			t.Errorf("%d drawn %d times", k, count)
 		}
 	}
-	p := s.Permutation(50)
+	p := s.Permutation(nil, 50)
 	if slices.IsSorted(p) {
 		t.Error("not shuffled")
 	}

@@ -3,6 +3,7 @@ package sparse
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -37,7 +38,7 @@ func (v *View) Introduce(u, out []float64) {
 		done = true
 	})
 	if !done {
-		v.Correlate(0, len(out), u, out)
+		(&wholePass{v: v, u: u, out: out}).do()
 	}
 }
 
@@ -167,38 +168,80 @@ func (v *View) Whole(j int, a float64) float64 {
 // sums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ in storage order, and out to X_jᵀu
 // where u is not nil, all of sparse columns under weights in one pass.
 func (v *View) sums(u, out, squares, sums []float64) {
-	x, ok := v.x.(*CSC)
-	if !ok || v.weights == nil {
-		v.sumsByColumn(u, out, squares, sums)
-		return
-	}
-	pairs := make([]float64, 2*v.n)
-	for from, to := range v.k.Pieces(v.n) {
-		for i := from; i < to; i++ {
-			pairs[2*i] = v.weights[i]
-			if u != nil {
-				pairs[2*i+1] = u[i]
+	w := &wholePass{v: v, u: u, out: out, squares: squares, sums: sums}
+	if _, ok := v.x.(*CSC); ok && v.weights != nil {
+		w.pairs = make([]float64, 2*v.n)
+		for from, to := range v.k.Pieces(v.n) {
+			for i := from; i < to; i++ {
+				w.pairs[2*i] = v.weights[i]
+				if u != nil {
+					w.pairs[2*i+1] = u[i]
+				}
 			}
 		}
+		if u == nil {
+			w.out = make([]float64, len(squares))
+		}
 	}
-	if u == nil {
-		out = make([]float64, len(x.order))
-	}
-	v.k.Moments(x.colPtr, x.rows, x.values, pairs, squares, sums, out)
-	if u != nil && v.scale != nil {
-		for k, j := range x.order {
-			out[k] *= v.scale[j]
+	w.do()
+}
+
+// wholePass is a pass over all columns, for their products with u, where it is not nil, and
+// their sums, where squares is not nil. Parts have about as many entries as one another.
+type wholePass struct {
+	v                     *View
+	u, out, squares, sums []float64
+	pairs                 []float64 // of weights and u, row by row, for sparse columns under weights
+}
+
+func (w *wholePass) do() {
+	cost := float64(EntryCost * float64(w.v.x.NNZ()))
+	w.v.team.Do(w.v.team.Few(cost), w)
+}
+
+// Part implements [team.Task].
+func (w *wholePass) Part(k, of int) {
+	v, x := w.v, w.v.x
+	from, to := portion(x, k, of), portion(x, k+1, of)
+	switch {
+	case w.squares == nil:
+		v.Correlate(from, to, w.u, w.out[from:to])
+	case w.pairs == nil:
+		w.byColumn(from, to)
+	default:
+		x := x.(*CSC)
+		v.k.Moments(x.colPtr[from:to+1], x.rows, x.values, w.pairs, w.squares[from:to], w.sums[from:to], w.out[from:to])
+		if w.u == nil || v.scale == nil {
+			return
+		}
+		for k, j := range x.order[from:to] {
+			w.out[from+k] *= v.scale[j]
 		}
 	}
 }
 
-// sumsByColumn is sums a column at a time.
-func (v *View) sumsByColumn(u, out, squares, sums []float64) {
-	weighted := make([]float64, v.n)
-	for k, j := range v.x.Order() {
+// portion returns how many columns, in storage order, the first k of so many parts have.
+func portion(x Matrix, k, of int) int {
+	order := x.Order()
+	if c, ok := x.(*CSC); ok && k < of {
+		before := x.NNZ() / int64(of) * int64(k)
+		return sort.Search(len(order), func(at int) bool { return c.colPtr[at] >= before })
+	}
+	return len(order) * k / of
+}
+
+// byColumn goes through some columns one at a time.
+func (w *wholePass) byColumn(from, to int) {
+	v := w.v
+	var weighted []float64
+	if v.weights != nil {
+		weighted = make([]float64, v.n)
+	}
+	for k, j := range v.x.Order()[from:to] {
+		k += from
 		rows, values := v.x.Column(int(j))
 		if v.weights == nil {
-			squares[k], sums[k] = sumOfSquares(v.k, values), sum(v.k, values)
+			w.squares[k], w.sums[k] = sumOfSquares(v.k, values), sum(v.k, values)
 		} else {
 			part := weighted[:len(values)]
 			for from, to := range v.k.Pieces(len(values)) {
@@ -210,10 +253,10 @@ func (v *View) sumsByColumn(u, out, squares, sums []float64) {
 					part[e] = v.weights[i] * values[e]
 				}
 			}
-			squares[k], sums[k] = v.k.Dot(values, part), sum(v.k, part)
+			w.squares[k], w.sums[k] = v.k.Dot(values, part), sum(v.k, part)
 		}
-		if u != nil {
-			out[k] = v.Dot(int(j), u)
+		if w.u != nil {
+			w.out[k] = v.Dot(int(j), w.u)
 		}
 	}
 }

@@ -2,11 +2,13 @@ package sparse_test
 
 import (
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -67,6 +69,50 @@ func TestIntroduceIsCorrelate(t *testing.T) {
 				if norm := math.Sqrt(q.Norm2(j)); math.Abs(met.Norm(j)-norm) > 1e-13*norm+1e-15*math.Sqrt(float64(n))*math.Abs(mean) {
 					t.Errorf("seed %d, %s: norm of column %d is %.17g, want %.17g", seed, name, j, met.Norm(j), norm)
 				}
+			}
+		}
+	}
+}
+
+// TestWholePassIsShared: threads that share a pass over all columns make the same bits.
+func TestWholePassIsShared(t *testing.T) {
+	k := fixture.Kernels(t)
+	threads := team.NewThreads(4, nil)
+	r := oracle.NewRandom(1)
+	q := r.Problem(oracle.Shape{N: 300, P: 500, Density: 0.9})
+	q.Intercept = true
+	u := make([]float64, 300)
+	for i := range u {
+		u[i] = r.Normal()
+	}
+	for _, weighted := range []bool{false, true} {
+		if weighted {
+			q.Weights = make([]float64, 300)
+			for i := range q.Weights {
+				q.Weights[i] = float64(r.Intn(3))
+			}
+		}
+		for name, x := range storages(t, q) {
+			alone, err := sparse.NewView(k, x, q.Weights, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			together, err := sparse.NewView(k, x, q.Weights, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shared := together.With(threads.Team())
+			for range 2 { // with the moments, and without
+				want, got := make([]float64, len(x.Order())), make([]float64, len(x.Order()))
+				alone.Introduce(u, want)
+				shared.Introduce(u, got)
+				if !slices.Equal(got, want) || !slices.Equal(shared.Norms(), alone.Norms()) {
+					t.Errorf("%s, weights %v: other bits", name, weighted)
+				}
+			}
+			shared.Team().Rest()
+			if runtime.GOMAXPROCS(0) > 1 && !(shared.Team().Shared() > 0) {
+				t.Errorf("%s, weights %v: nothing was shared", name, weighted)
 			}
 		}
 	}

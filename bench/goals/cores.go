@@ -19,9 +19,11 @@ type part struct{ work, shared float64 }
 // lane is an inner problem of a round, solved and then differentiated.
 type lane [2]part
 
-// trace is what a selection does: rounds of lanes, one after the other, and the refit, which is a
-// round, too. Everything else is serial. All is in the unit of counted work.
+// trace is what a selection does: lanes are made, which are rounds of equal parts, then come
+// rounds of lanes, one after the other, and the refit, which is a round, too. Everything else is
+// serial. All is in the unit of counted work.
 type trace struct {
+	making [][]lane
 	rounds [][]lane
 	refit  []lane
 	serial float64
@@ -31,13 +33,16 @@ type trace struct {
 type tracer struct {
 	bilevel.Runner
 	mu      sync.Mutex
+	making  [][]lane // in seconds
 	rounds  [][]lane
 	seconds float64 // of lanes
 }
 
 // Run implements [bilevel.Runner].
 func (t *tracer) Run(ctx context.Context, requests []bilevel.LaneRequest, solved func()) ([]bilevel.LaneResult, error) {
+	began := time.Now()
 	results, err := t.Runner.Run(ctx, requests, solved)
+	took := time.Since(began).Seconds()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	var round []lane
@@ -50,6 +55,9 @@ func (t *tracer) Run(ctx context.Context, requests []bilevel.LaneRequest, solved
 	}
 	if round != nil {
 		t.rounds = append(t.rounds, round)
+	} else {
+		t.making = append(t.making, slices.Repeat([]lane{{{work: took / float64(len(requests))}}}, len(requests)))
+		t.seconds += took
 	}
 	return results, err
 }
@@ -92,7 +100,19 @@ func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOpti
 			like, most = round, solves
 		}
 	}
-	unit := all / alone.seconds
+	making := 0.0
+	for _, round := range alone.making {
+		for _, l := range round {
+			making += l[0].work
+		}
+	}
+	unit := all / (alone.seconds - making)
+	for _, round := range alone.making {
+		for i := range round {
+			round[i][0].work *= unit
+		}
+		out.making = append(out.making, round)
+	}
 	out.refit = refitLike(like[:len(like)/(slices.Max(s.Folds)+1)], unit*s.SecondsRefit)
 	out.serial = max(0, unit*(seconds-alone.seconds-s.SecondsRefit))
 	return out, nil
@@ -115,7 +135,7 @@ func refitLike(fold []lane, work float64) []lane {
 // duration returns how long a trace takes on so many cores.
 func (t *trace) duration(cores int) float64 {
 	total := t.serial + schedule(t.refit, cores)
-	for _, round := range t.rounds {
+	for _, round := range slices.Concat(t.making, t.rounds) {
 		total += schedule(round, cores)
 	}
 	return total

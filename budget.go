@@ -27,7 +27,7 @@ func (e *engine) checkBudget() error {
 
 // afford shares Config.MaxBytes out among inner problems on all rows and the lanes of folds:
 // all of them held at once or, where that is too much, as few lanes as fit, which let go of
-// what they hold in turn. It refuses what might take more even so.
+// what they hold in turn; at last one at a time, which copies few columns. It refuses what might take more even so.
 func (e *engine) afford(own, lanes int) error {
 	if e.config.MaxBytes == 0 {
 		return nil
@@ -37,25 +37,36 @@ func (e *engine) afford(own, lanes int) error {
 	share := func(problems, most float64) {
 		e.gram = int(min(support.LargestGram, math.Sqrt((most/problems-need)/pair)))
 	}
-	total := float64(own+lanes) * least
+	total, others := float64(own+lanes)*least, 0.0
 	if total <= most {
 		share(float64(own+lanes), most)
 		return nil
 	}
-	if lanes == 0 || e.family.classes {
-		return outcome.At(outcome.Limit, "max-bytes", "inner problems, %d at once, might take %.0f bytes, the limit is %d", own+lanes, total, e.config.MaxBytes)
+	turns := lanes > 0 && !e.family.classes
+	if turns {
+		// While lanes are at work all other problems have their vectors alone; while one on all
+		// rows is, no lane.
+		others = float64(float64(own+lanes) * e.of.IdleBytes())
+		for at := min(lanes, e.config.threads()); at > 0; at-- {
+			if total = others + float64(float64(at)*least); total <= most {
+				e.lanes = at
+				share(float64(at), most-others)
+				return nil
+			}
+		}
 	}
-	// While lanes are at work all other problems have their vectors alone; while one on all
-	// rows is, no lane.
-	others := float64(float64(own+lanes) * e.of.IdleBytes())
-	for at := min(lanes, e.config.threads()); at > 0; at-- {
-		if total = others + float64(float64(at)*least); total <= most {
-			e.lanes = at
-			share(float64(at), most-others)
+	if (turns || own+lanes == 1) && e.of.BoundsCopies() {
+		copies, growth := e.of.MostBoundedBytes()
+		if total = others + copies + float64(pair*inner.LeastGram*inner.LeastGram); total <= most {
+			e.lanes, e.gram, e.packed = 1, inner.LeastGram, inner.LeastPacked+int64((most-total)/growth)
+			e.of.Frugal = true
 			return nil
 		}
 	}
-	return outcome.At(outcome.Limit, "max-bytes", "inner problems, one at work at a time, might take %.0f bytes, the limit is %d", total, e.config.MaxBytes)
+	if turns {
+		return outcome.At(outcome.Limit, "max-bytes", "inner problems, one at work at a time, might take %.0f bytes, the limit is %d", total, e.config.MaxBytes)
+	}
+	return outcome.At(outcome.Limit, "max-bytes", "inner problems, %d at once, might take %.0f bytes, the limit is %d", own+lanes, total, e.config.MaxBytes)
 }
 
 // solvers returns how many inner problems a choice of λ holds besides that of all rows.

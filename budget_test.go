@@ -343,3 +343,37 @@ func TestFewerFoldsHoldLess(t *testing.T) {
 		t.Errorf("%d bytes in use, the cap is %d; %d where all folds are held", few, most, all)
 	}
 }
+
+// TestFewColumnsHoldLess: where not even one fold fits into the cap with copies of its columns, they
+// are bounded, and what is in use stays within the cap.
+func TestFewColumnsHoldLess(t *testing.T) {
+	q := oracle.NewRandom(9).Problem(oracle.Shape{N: 3000, P: 400, Density: 0.3, Active: 60})
+	x := matrixOf(t, q.X, 400, false)
+	const most = 12 << 20
+	if _, err := pare.Afford(x, q.Y, pare.Config{MaxBytes: 4 * most}, 2); outcome.KindOf(err) != outcome.Limit {
+		t.Fatalf("two problems fit into four times the cap: %v", err)
+	}
+	choose := func(most int64) (*pare.Selection, int64) {
+		var before runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		w := inUse{most: new(uint64)}
+		s, err := pare.Select(context.Background(), x, q.Y, pare.SelectOptions{Validation: pare.Validation{Loss: w}, Evaluations: 3}, pare.Config{MaxBytes: most, Threads: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, int64(*w.most) - int64(before.HeapAlloc)
+	}
+	few, held := choose(most)
+	free, _ := choose(0)
+	t.Logf("%.3g in use where the cap is %.3g", float64(held), float64(most))
+	if held > most {
+		t.Errorf("%d bytes in use, the cap is %d", held, most)
+	}
+	if a, b := few.Evaluations[0].Value, free.Evaluations[0].Value; math.Abs(a-b) > 1e-4*b {
+		t.Errorf("a criterion of %g, %g without a cap", a, b)
+	}
+	if _, err := pare.Select(context.Background(), x, q.Y, pare.SelectOptions{}, pare.Config{MaxBytes: most / 2}); outcome.KindOf(err) != outcome.Limit {
+		t.Errorf("half the cap: %v, want a limit", err)
+	}
+}

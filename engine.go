@@ -158,7 +158,9 @@ func (e *seated) Leave() {
 func (e *engine) solver() cd.Options {
 	o := cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram, MaxPacked: e.packed}
 	if s := e.config.seat; s != nil {
-		o.MaxPacked = s.packed
+		if s.packed > 0 && (o.MaxPacked == 0 || s.packed < o.MaxPacked) {
+			o.MaxPacked = s.packed
+		}
 		if s.gram > 0 && (o.MaxGram == 0 || s.gram < o.MaxGram) {
 			o.MaxGram = s.gram
 		}

@@ -120,7 +120,9 @@ type Config struct {
 	// need more is refused, before it starts, with an error of kind Limit. If the limit is
 	// below what the fastest way may use, Gram matrices are kept smaller; if it is below what
 	// all folds may use together, they take turns, as many at a time as fit, and each solve
-	// starts from coefficients alone, at up to twice the work. Both can change the last bits.
+	// starts from coefficients alone, at up to twice the work; if it is below what one of them may
+	// use, columns of a sparse matrix are copied anew each time they are wanted, at several times the
+	// work. All of that can change the last bits.
 	// It is an upper bound, several times what most data need; [PoolOptions].MaxBytes goes by
 	// what is usual.
 	MaxBytes int64

@@ -50,6 +50,20 @@ func (s *Statement) MostBytes() (need, pair float64) {
 	return need, pair
 }
 
+// mostGrowing is how many bytes there may be for each of a copy of columns, while it moves.
+const mostGrowing = 4
+
+// MostBoundedBytes is MostBytes with copies of columns of LeastPacked bytes, and how many bytes each
+// byte of copies more adds.
+func (s *Statement) MostBoundedBytes() (need, growth float64) {
+	n, p := s.X.Dims()
+	need = bytesAlways + float64(bytesPerRow*int64(n)) + float64(bytesPerColumn*int64(p)) + mostGrowing*LeastPacked
+	if s.Certify {
+		need += bytesOfProofs
+	}
+	return need, mostGrowing
+}
+
 // IdleBytes is MostBytes of the problem while it is not at work: vectors, and coefficients.
 func (s *Statement) IdleBytes() float64 {
 	n, p := s.X.Dims()

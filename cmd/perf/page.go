@@ -192,8 +192,12 @@ func runBlock(path, _ string) (string, error) {
 	if r.Missing != nil {
 		absent = ". Not installed: " + strings.Join(r.Missing, "; ")
 	}
-	return fmt.Sprintf("`%s`: %.0f s on %s; %s, kernels %s, %s%s; load averages before … after: %s%s\n",
-		r.Command, r.Seconds, r.Date, r.Machine, r.Kernels, r.Go, revision, r.Load, absent), nil
+	took := "" // a run that was interrupted and resumed does not know
+	if r.Seconds >= 0.5 {
+		took = fmt.Sprintf("%.0f s on ", r.Seconds)
+	}
+	return fmt.Sprintf("`%s`: %s%s; %s, kernels %s, %s%s; load averages before … after: %s%s\n",
+		r.Command, took, r.Date, r.Machine, r.Kernels, r.Go, revision, r.Load, absent), nil
 }
 
 // peersBlock has a row for each problem of some models at a gap: our seconds, and how

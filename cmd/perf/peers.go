@@ -116,6 +116,11 @@ func (c *peersCommand) report(env environment, store *peers.Store, rows []peers.
 	if c.CSV != "" {
 		note := newRecord("peers", "other solvers at equal certified gap", c.command(), began, m.Load, m)
 		note.Missing = missing(all)
+		if len(all) > 0 { // the rows may be of an earlier call
+			before, _, _ := strings.Cut(all[0].Load, " … ")
+			_, after, _ := strings.Cut(all[len(all)-1].Load, " … ")
+			note.Load = before + " … " + after
+		}
 		if err := c.keep(all, note); err != nil {
 			return err
 		}

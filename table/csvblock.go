@@ -78,44 +78,49 @@ func (b *csvBlock) even(k *kernels.Set, text []byte, separator byte) (done bool)
 	}
 	b.ends, b.values = b.marks[1:n+1], slices.Grow(b.values[:0], n)[:n]
 	b.newlines, b.words, b.end = rows, false, len(text)
-	if len(text) > longCell*n { // most are not for the kernel
-		for c := range b.values {
-			b.values[c] = math.NaN()
-		}
-		b.others(text, width)
-	} else if k.Numbers(text, b.marks[:n+1], b.values) > 0 {
-		b.others(text, width)
+	long := len(text) > longCell*n // most are not for the kernel
+	if long || k.Numbers(text, b.marks[:n+1], b.values) > 0 {
+		b.others(text, long)
 	}
 	return true
 }
 
-// others reads the cells of an even text that are not known to be numbers.
-func (b *csvBlock) others(text []byte, width int) {
-	for last := width - 1; last < len(b.ends); last += width {
-		at := b.starts[last/width]
-		for c := last - width + 1; c <= last; c++ {
-			end := int(b.ends[c])
-			if math.IsNaN(b.values[c]) {
-				if c == last && end > at && text[end-1] == '\r' {
-					end--
-					b.ends[c] = int32(end)
-				}
-				v, ok := 0.0, false
-				if end >= decimal.LongReach && end-at > decimal.BriefReach {
-					v, ok = decimal.Long(text, at, end)
-				}
-				if !ok {
-					v, ok = number(text[at:], end-at)
-				}
-				if ok {
-					b.values[c] = v
-				} else {
-					b.words = true
-				}
+// others reads the cells of an even text that are not known to be numbers, or all.
+func (b *csvBlock) others(text []byte, all bool) {
+	ends, values := b.ends, b.values[:len(b.ends)]
+	at := b.starts[0]
+	for c, mark := range ends {
+		end := int(mark)
+		if all && end-at > decimal.BriefReach && end >= decimal.LongReach {
+			if v, ok := decimal.Long(text, at, end); ok {
+				values[c], at = v, end+1
+				continue
 			}
-			at = end + 1
 		}
+		if all || math.IsNaN(values[c]) {
+			if text[end] == '\n' && end > at && text[end-1] == '\r' {
+				ends[c]--
+			}
+			b.read(text, c, at)
+		}
+		at = end + 1
 	}
+}
+
+// read reads a cell that begins at a place.
+func (b *csvBlock) read(text []byte, c, at int) {
+	end := int(b.ends[c])
+	v, ok := 0.0, false
+	if end >= decimal.LongReach && end-at > decimal.BriefReach {
+		v, ok = decimal.Long(text, at, end)
+	}
+	if !ok {
+		v, ok = number(text[at:], end-at)
+	}
+	if !ok {
+		v, b.words = math.NaN(), true
+	}
+	b.values[c] = v
 }
 
 // uneven is parse for any text.

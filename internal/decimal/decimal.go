@@ -243,7 +243,7 @@ func Long(text []byte, at, end int) (v float64, ok bool) {
 	if ((a+nine)|a|(b+nine)|b|(c+nine)|c)&high != 0 {
 		return 0, false
 	}
-	m := whole*wide[places&31] + (joined(a)*1e8+joined(b))*1e8 + joined(c)
+	m := whole*wide[places&31] + ((a>>48&15)*10+a>>56)*1e16 + joined(b)*1e8 + joined(c)
 	if m != 0 {
 		v = quotient(m, places)
 	}

@@ -11,7 +11,7 @@ type Certificate struct {
 	// Gap is the duality gap at the coefficients, with the dual point that their
 	// residual gives when it is scaled to be feasible, relative to the objective at
 	// β = 0. With a ridge the point need not be scaled; the lower of the two
-	// gaps counts. For an SVM, whose coefficients say nothing about a dual point, it
+	// gaps counts. For support vectors, whose coefficients say nothing about a dual point, it
 	// is the distance to the problem's Bound. Under a penalty that is not convex, where there is
 	// no gap, it is what a column lacks of being stationary at most, relative to the largest
 	// correlation at β = 0; then other points may be stationary, too, with another Objective.
@@ -54,8 +54,8 @@ func (p *Problem) Certify(index []int32, value []float64) (Certificate, error) {
 	}
 	var c Certificate
 	switch {
-	case p.Model == SVM:
-		c = p.certifySVM(prediction, l2)
+	case p.Model.family().kind == ofVectors:
+		c = p.certifyVectors(prediction, l2)
 	case p.Model.family().kind == concave:
 		c = p.certifyStationary(prediction, beta)
 	default:
@@ -226,8 +226,8 @@ func (p *Problem) reach(alpha, weight float64, a []float64) float64 {
 
 // null is the objective at β = 0.
 func (p *Problem) null() float64 {
-	if p.Model == SVM {
-		return p.Alpha * float64(len(p.Y))
+	if p.Model.family().kind == ofVectors {
+		return p.Alpha * p.hinge(make([]float64, len(p.Y)))
 	}
 	value, _, _ := p.rows(make([]float64, len(p.Y)*p.scores()), 1)
 	return value
@@ -268,22 +268,39 @@ func (p *Problem) certifyStationary(prediction, beta []float64) Certificate {
 	return Certificate{Objective: value, Gap: lack / p.AlphaMax()}
 }
 
-func (p *Problem) certifySVM(prediction []float64, l2 float64) Certificate {
-	hinge := 0.0
-	for i, y := range p.Y {
-		hinge += max(0, 1-y*prediction[i])
-	}
-	objective := l2/2 + p.Alpha*hinge
+func (p *Problem) certifyVectors(prediction []float64, l2 float64) Certificate {
+	objective := l2/2 + p.Alpha*p.hinge(prediction)
 	return Certificate{Objective: objective, Gap: (objective - p.Bound) / p.null()}
 }
 
-// ProveBound sets Bound to the dual objective Σdᵢ − ½‖Σdᵢyᵢxᵢ‖², which is below
-// every primal one for any 0 ≤ dᵢ ≤ Alpha; what leaves that box is brought back.
-// Rows not listed have dᵢ = 0.
+// tube is how far from their targets predictions of an SVR may be at no cost.
+const tube = 0.1
+
+// hinge is the sum of the losses of support vectors.
+func (p *Problem) hinge(prediction []float64) (sum float64) {
+	for i, y := range p.Y {
+		if p.Model == SVR {
+			sum += max(0, math.Abs(y-prediction[i])-tube)
+		} else {
+			sum += max(0, 1-y*prediction[i])
+		}
+	}
+	return sum
+}
+
+// ProveBound sets Bound to the dual objective, which is below every primal one: of an SVM Σdᵢ −
+// ½‖Σdᵢyᵢxᵢ‖² for any 0 ≤ dᵢ ≤ Alpha, of an SVR Σ(dᵢyᵢ − tube|dᵢ|) − ½‖Σdᵢxᵢ‖² for any |dᵢ| ≤ Alpha; what
+// leaves that box is brought back. Rows not listed have dᵢ = 0.
 func (p *Problem) ProveBound(rows []int32, d []float64) {
 	multiplier := make([]float64, len(p.Y))
 	sum := 0.0
 	for k, i := range rows {
+		if p.Model == SVR {
+			v := min(max(d[k], -p.Alpha), p.Alpha)
+			multiplier[i] = v
+			sum += v*p.Y[i] - tube*math.Abs(v)
+			continue
+		}
 		v := min(max(d[k], 0), p.Alpha)
 		multiplier[i] = v * p.Y[i]
 		sum += v

@@ -16,7 +16,7 @@ import (
 
 // Options bound a comparison. The zero value is ready to use.
 type Options struct {
-	Targets []float64 // relative gaps to certify; nil means 1e-6 and 1e-10, for an SVM 1e-4
+	Targets []float64 // relative gaps to certify; nil means 1e-6 and 1e-10, for support vectors 1e-4
 	Rounds  int       // timed runs of each contestant; 0 means 5
 	// Limit is how long one solve may take; 0 means 2 minutes.
 	Limit time.Duration
@@ -31,7 +31,7 @@ type Options struct {
 func (o Options) withDefaults(m Model) Options {
 	if o.Targets == nil {
 		o.Targets = []float64{1e-6, 1e-10}
-		if m == SVM {
+		if m.family().kind == ofVectors {
 			o.Targets = []float64{1e-4}
 		}
 	}

@@ -90,7 +90,7 @@ func Peers() []Peer {
 			Tolerances: glmnet,
 		},
 		{
-			Name: "liblinear", Models: []Model{Logistic, LogisticRidge, SquaredHinge, SquaredHingeRidge, SVM}, command: python("liblinear.py", "", "scipy"),
+			Name: "liblinear", Models: []Model{Logistic, LogisticRidge, SquaredHinge, SquaredHingeRidge, SVM, SVR}, command: python("liblinear.py", "", "scipy"),
 			Tolerances: liblinear,
 		},
 		{

@@ -5,7 +5,7 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 )
 
-// family is what a model is made of. An SVM has no loss of rows and is certified otherwise.
+// family is what a model is made of. Support vectors have no loss of rows and are certified otherwise.
 type family struct {
 	loss rowLoss
 	kind penaltyKind
@@ -29,6 +29,7 @@ const (
 	ofGroups
 	ofSparseGroups
 	concave // and not convex
+	ofVectors
 )
 
 func families() map[Model]family {
@@ -47,7 +48,8 @@ func families() map[Model]family {
 		LogisticRidge:     {loss: logisticLoss, kind: ridgeAlone, ours: pare.Ridge, own: loss.Logistic{}, classes: true},
 		SquaredHinge:      {loss: squaredHingeLoss, ours: pare.SquaredHinge, classes: true},
 		SquaredHingeRidge: {loss: squaredHingeLoss, kind: ridgeAlone, ours: pare.Ridge, own: loss.SquaredHinge{}, classes: true},
-		SVM:               {ours: pare.SVM, classes: true},
+		SVM:               {kind: ofVectors, ours: pare.SVM, classes: true},
+		SVR:               {kind: ofVectors, ours: pare.SVR, draw: drawOutlier},
 
 		Multinomial:      {loss: softmaxLoss, ours: pare.Multinomial, together: true},
 		MultinomialGroup: {loss: softmaxLoss, kind: ofGroups, ours: pare.MultinomialGroup, together: true},
@@ -71,6 +73,8 @@ func (p *Problem) parameter() float64 {
 		return delta
 	case Tweedie, TweedieRidge:
 		return power
+	case SVR:
+		return tube
 	default:
 		return 0
 	}

@@ -27,6 +27,11 @@ func (p *Problem) logLambda() []float64 {
 		return []float64{alpha, ridge}
 	case ridgeAlone:
 		return []float64{ridge}
+	case ofVectors:
+		if p.Model == SVR {
+			return []float64{alpha, kernels.Log(tube)}
+		}
+		return []float64{alpha}
 	case eachColumn:
 		l := make([]float64, len(p.Weights))
 		for j, w := range p.Weights {
@@ -99,10 +104,13 @@ type prepared struct {
 	run func(ctx context.Context, tol float64) (Answer, error)
 }
 
-// prepare makes it; for an SVM it proves the problem's bound, too.
+// prepare makes it; for support vectors it proves the problem's bound, too.
 func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
-	if p.Model == SVM {
+	switch p.Model {
+	case SVM:
 		return prepareSVM(ctx, p, set)
+	case SVR:
+		return prepareSVR(ctx, p, set)
 	}
 	// A Fitter keeps its tolerance: there is one for each.
 	fitters, l := map[float64]*pare.Fitter{}, p.logLambda()
@@ -128,10 +136,7 @@ func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
 }
 
 func prepareSVM(ctx context.Context, p *Problem, set string) (*prepared, error) {
-	k, err := kernels.Active()
-	if set != "" {
-		k, err = kernels.Named(set)
-	}
+	k, err := kernelSet(set)
 	if err != nil {
 		return nil, err
 	}
@@ -156,14 +161,59 @@ func prepareSVM(ctx context.Context, p *Problem, set string) (*prepared, error) 
 		if err != nil {
 			return Answer{}, err
 		}
-		a := Answer{Seconds: time.Since(began).Seconds(), Objective: &s.Primal, Gap: &s.Gap}
-		for j, w := range s.W {
-			if w != 0 {
-				a.Index, a.Value = append(a.Index, int32(j)), append(a.Value, w)
-			}
-		}
-		return a, ctx.Err()
+		return normal(began, s.W, s.Primal, s.Gap), ctx.Err()
 	}}, nil
+}
+
+func prepareSVR(ctx context.Context, p *Problem, set string) (*prepared, error) {
+	k, err := kernelSet(set)
+	if err != nil {
+		return nil, err
+	}
+	fit, err := model.NewVectors(k, p.X, p.Y, model.VectorsOptions{})
+	if err != nil {
+		return nil, err
+	}
+	solver, err := cd.NewVectors(fit)
+	if err != nil {
+		return nil, err
+	}
+	s, err := solver.Solve(ctx, p.logLambda(), cd.Options{Tol: 1e-9})
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]int32, len(p.Y))
+	for i := range rows {
+		rows[i] = int32(i)
+	}
+	p.ProveBound(rows, s.Dual)
+	return &prepared{run: func(ctx context.Context, tol float64) (Answer, error) {
+		solver.Reset()
+		began := time.Now()
+		s, err := solver.Solve(ctx, p.logLambda(), cd.Options{Tol: tol})
+		if err != nil {
+			return Answer{}, err
+		}
+		return normal(began, s.W, s.Primal, s.Gap), ctx.Err()
+	}}, nil
+}
+
+func kernelSet(name string) (*kernels.Set, error) {
+	if name == "" {
+		return kernels.Active()
+	}
+	return kernels.Named(name)
+}
+
+// normal is the answer of support vectors with the normal w.
+func normal(began time.Time, w []float64, primal, gap float64) Answer {
+	a := Answer{Seconds: time.Since(began).Seconds(), Objective: &primal, Gap: &gap}
+	for j, v := range w {
+		if v != 0 {
+			a.Index, a.Value = append(a.Index, int32(j)), append(a.Value, v)
+		}
+	}
+	return a
 }
 
 func (o *prepared) solve(ctx context.Context, tol float64) (Answer, error) { return o.run(ctx, tol) }

@@ -69,7 +69,7 @@ func small(t testing.TB, m Model, dense bool) *Problem {
 			problem.Groups[j] = j / 4
 		}
 	}
-	if m == SVM {
+	if m.family().kind == ofVectors {
 		if _, err := prepare(t.Context(), problem, ""); err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func TestGapsBoundTheDistanceToTheOptimum(t *testing.T) {
 			}
 			best, err := p.Certify(a.Index, a.Value)
 			tiny := 1e-12
-			if m == SVM {
+			if m.family().kind == ofVectors {
 				tiny = 1e-9 // to which the bound was solved
 			}
 			if err != nil || !(math.Abs(best.Gap) < tiny) || best.Support == 0 {

@@ -31,6 +31,7 @@ const (
 	SquaredHinge      Model = "squared_hinge"
 	SquaredHingeRidge Model = "squared_hinge_ridge"
 	SVM               Model = "svm"
+	SVR               Model = "svr"
 
 	Multinomial      Model = "multinomial"
 	MultinomialGroup Model = "multinomial_group"
@@ -47,6 +48,7 @@ const (
 //
 //	(1/n)Σ ℓ(yᵢ, xᵢβ) + Alpha‖β‖₁ + (Ridge/2)‖β‖²
 //	svm  ½‖β‖² + AlphaΣ(1 − yᵢxᵢβ)₊,  y = ±1
+//	svr  ½‖β‖² + AlphaΣ(|yᵢ − xᵢβ| − 0.1)₊
 //
 // where Alpha or Ridge may be 0, and the norm of groups is Σ√p_g‖β_g‖₂, of the columns for all classes
 // together Σ‖βⱼ‖₂; of sparse groups it is the mean of that and ‖β‖₁. MCP and SCAD, with γ = 3 and a = 3.7, are in
@@ -62,7 +64,7 @@ type Problem struct {
 	// others solve. We solve Σ Alpha·wⱼ|βⱼ| on Plain.
 	Plain   sparse.Matrix
 	Weights []float64
-	// Bound is proved to be below the least objective of an SVM; see
+	// Bound is proved to be below the least objective of support vectors; see
 	// [Problem.ProveBound]. The other models need none.
 	Bound float64
 }

@@ -16,7 +16,7 @@ type Row struct {
 	Suite string // lasso, enet, wlasso, logreg, svm, deep: weak penalties on text, families: all other models, or check: rows that nothing was tuned on
 	Data  string // the name of a file, without .svm.gz
 	Model Model
-	Ratio float64 // α/αmax, of a ridge alone by the αmax of ℓ1; for an SVM C itself
+	Ratio float64 // α/αmax, of a ridge alone by the αmax of ℓ1; of support vectors C itself
 }
 
 // Name is a row's own.
@@ -63,6 +63,7 @@ func Rows() []Row {
 	for _, m := range []Model{MCP, SCAD} {
 		add("families", m, []string{"leukemia"}, 0.5, 0.1)
 	}
+	add("families", SVR, []string{"a9a", "w8a"}, 0.1, 1)
 	others := []string{"w8a", "rcv1_vw", "usps", "mnist"}
 	add("check", Lasso, others, 0.1, 0.01)
 	add("check", Logistic, others, 0.05, 0.01)
@@ -113,14 +114,13 @@ func (r Row) Load(ctx context.Context, path string) (*Problem, error) {
 }
 
 // State sets the strengths: the shares of αmax that Alpha is, the ridge where there is no ℓ1, or both
-// alike; of an SVM Alpha is the ratio itself. Groups of columns are those of one-hot attributes.
+// alike; of support vectors Alpha is the ratio itself. Groups of columns are those of one-hot attributes.
 func (p *Problem) State(ratio float64) error {
-	if p.Model == SVM {
-		p.Alpha = ratio
-		return nil
-	}
 	kind := p.Model.family().kind
 	switch {
+	case kind == ofVectors:
+		p.Alpha = ratio
+		return nil
 	case kind == eachColumn:
 		if err := p.Weigh(); err != nil {
 			return err

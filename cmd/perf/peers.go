@@ -19,9 +19,9 @@ type peersCommand struct {
 
 	Rows    string    `placeholder:"WORDS" help:"Standing rows: suites (lasso, enet, wlasso, logreg, svm, deep, families, check) or parts of names, separated by commas (default: all)."`
 	Data    string    `default:"../shared/data" placeholder:"DIR" help:"Where the files of the standing rows are (default: ../shared/data). A row without its file is left out."`
-	Model   string    `default:"lasso" enum:"lasso,enet,wlasso,group,sparse_group,mcp,scad,huber,logreg,logreg_enet,logreg_ridge,squared_hinge,squared_hinge_ridge,svm,multinomial,multinomial_group,poisson,poisson_ridge,gamma,gamma_ridge,tweedie,tweedie_ridge" placeholder:"MODEL" help:"For FILE: ${enum} (default: lasso)."`
-	Ratio   float64   `default:"0.01" placeholder:"R" help:"For FILE: α/αmax; for svm C itself (default: 0.01)."`
-	Gap     []float64 `placeholder:"GAP,..." help:"Relative gaps to certify (default: 1e-6,1e-10; quick: 1e-6; svm: 1e-4)."`
+	Model   string    `default:"lasso" enum:"lasso,enet,wlasso,group,sparse_group,mcp,scad,huber,logreg,logreg_enet,logreg_ridge,squared_hinge,squared_hinge_ridge,svm,svr,multinomial,multinomial_group,poisson,poisson_ridge,gamma,gamma_ridge,tweedie,tweedie_ridge" placeholder:"MODEL" help:"For FILE: ${enum} (default: lasso)."`
+	Ratio   float64   `default:"0.01" placeholder:"R" help:"For FILE: α/αmax; for svm and svr C itself (default: 0.01)."`
+	Gap     []float64 `placeholder:"GAP,..." help:"Relative gaps to certify (default: 1e-6,1e-10; quick: 1e-6; svm, svr: 1e-4)."`
 	Quick   bool      `help:"Three rounds, at most 20 s a solve."`
 	Only    string    `placeholder:"NAMES" help:"Only peers whose name contains one of the words."`
 	Kernels string    `placeholder:"SET" help:"Our kernel set (default: the best)."`
@@ -34,7 +34,7 @@ func (c *peersCommand) options(env environment, m peers.Model) peers.Options {
 	o := peers.Options{Kernels: c.Kernels, Progress: func(what string) { env.status("%s", what) }}
 	if c.Quick {
 		o.Rounds, o.Limit, o.Budget = 3, 20*time.Second, 10*time.Second
-		if m != peers.SVM {
+		if m != peers.SVM && m != peers.SVR {
 			o.Targets = []float64{1e-6}
 		}
 	}

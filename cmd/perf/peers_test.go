@@ -56,3 +56,20 @@ func TestTheSummaryTakesTheBestAndScalesRecords(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+func TestTheSummaryEndsWithMeans(t *testing.T) {
+	var out strings.Builder
+	env := environment{stdout: &out}
+	row := func(name string, ratio float64) summaryRow { return summaryRow{Row: name, Target: 1e-6, Ratio: ratio} }
+	if err := writeSummary(env, nil, []summaryRow{row("mcp a 1", 2), row("mcp b 1", 8), row("scad a 1", 0.5), row("svr a 1", 0)}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"mcp, gap 1e-06: the best of the others takes 4.00 times as long as we do in geometric mean over 2 rows, at least 2.00\n",
+		"all of these: the best of the others takes 2.00 times as long as we do in geometric mean over 3 rows, at least 0.50, below 1 on 1\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}

@@ -69,8 +69,7 @@ func writeSummary(env environment, all []peers.Comparison, rows []summaryRow) er
 		model  string
 		target float64
 	}
-	logs, counts, least := map[group]float64{}, map[group]int{}, map[group]float64{}
-	var order []group
+	means, order, total := map[group]*mean{}, []group(nil), new(mean)
 	for _, r := range rows {
 		ratio := r.Ratio
 		if r.RecordedRatio > 0 && (ratio == 0 || r.RecordedRatio < ratio) {
@@ -81,25 +80,44 @@ func writeSummary(env environment, all []peers.Comparison, rows []summaryRow) er
 		}
 		model, _, _ := strings.Cut(r.Row, " ")
 		g := group{model, r.Target}
-		if counts[g] == 0 {
-			order, least[g] = append(order, g), ratio
+		if means[g] == nil {
+			order, means[g] = append(order, g), new(mean)
 		}
-		logs[g] += math.Log(ratio)
-		counts[g]++
-		least[g] = min(least[g], ratio)
+		means[g].add(ratio)
+		total.add(ratio)
 	}
 	fmt.Fprintln(env.stdout)
 	for _, g := range order {
-		fmt.Fprintf(env.stdout, "%s, gap %.0e: the best of the others takes %.2f times as long as we do in geometric mean over %d rows, at least %.2f\n",
-			g.model, g.target, math.Exp(logs[g]/float64(counts[g])), counts[g], least[g])
+		fmt.Fprintf(env.stdout, "%s, gap %.0e: %s\n", g.model, g.target, means[g])
 	}
-	if absent := missing(all); absent != nil {
-		fmt.Fprintf(env.stdout, "not installed: %s\n", strings.Join(absent, "; "))
+	if len(order) > 1 {
+		fmt.Fprintf(env.stdout, "all of these: %s, below 1 on %d\n", total, total.below)
 	}
 	if known {
 		fmt.Fprintf(env.stdout, "* not run here: seconds recorded on another machine, times %.3g, which is the median over %d rows of scikit-learn's seconds at tol 1e-6 here and there\n", factor, from)
 	}
 	return nil
+}
+
+// mean is a geometric mean of how many times as long as we the best of the others takes.
+type mean struct {
+	log, least   float64
+	count, below int
+}
+
+func (m *mean) add(ratio float64) {
+	if m.count == 0 || ratio < m.least {
+		m.least = ratio
+	}
+	if ratio < 1 {
+		m.below++
+	}
+	m.log += math.Log(ratio)
+	m.count++
+}
+
+func (m *mean) String() string {
+	return fmt.Sprintf("the best of the others takes %.2f times as long as we do in geometric mean over %d rows, at least %.2f", math.Exp(m.log/float64(m.count)), m.count, m.least)
 }
 
 func times(ratio float64) string {

@@ -2,12 +2,12 @@
 # inside its own clock. Its objectives are |w|_1 or |w|^2/2 and C times the sum of losses:
 # -s 6 is l1 with the logistic loss, -s 0 the ridge with it and -s 7 the same in the dual,
 # -s 5 l1 with the squared hinge, without our half, -s 2 and -s 1 the ridge with it; -s 3 is
-# the dual of the SVM, alpha its C.
+# the dual of the SVM and -s 13 that of the SVR, alpha their C.
 import ctypes
 import ctypes.util
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_void_p
 
-path, model, alpha, ridge, variant = sys.argv[1:6]
+path, model, alpha, ridge, variant, parameter = sys.argv[1:7]
 X, y = problem(path)
 n, p = X.shape
 R = sparse.csr_matrix(X)
@@ -54,14 +54,14 @@ trained = c_void_p()
 
 
 strength = n * (float(alpha) + float(ridge))
-kind = {"svm": (3, 0, float(alpha)), "logreg": (6, 0, 1 / strength), "squared_hinge": (5, 0, 0.5 / strength),
+kind = {"svm": (3, 0, float(alpha)), "svr": (13, 0, float(alpha)), "logreg": (6, 0, 1 / strength), "squared_hinge": (5, 0, 0.5 / strength),
         "logreg_ridge": (7 if variant == "dual" else 0, 0, 1 / strength),
         "squared_hinge_ridge": (1 if variant == "dual" else 2, 0, 0.5 / strength)}[model]
 
 
 def solve(tol):
     global trained
-    param = Parameter(*kind, 0, None, None, 0.1)
+    param = Parameter(*kind, 0, None, None, float(parameter))
     param.eps = tol
     trained = c_void_p(library.train(ctypes.byref(prob), ctypes.byref(param)))
     return Coefficients(), None, None
@@ -72,6 +72,9 @@ class Coefficients:
 
     def __array__(self, dtype=None):
         coef = np.array([library.get_decfun_coef(trained, j + 1, 0) for j in range(p)])
+        if model == "svr":
+            library.free_and_destroy_model(ctypes.byref(trained))
+            return coef
         pair = (c_int * 2)()
         library.get_labels(trained, pair)
         library.free_and_destroy_model(ctypes.byref(trained))

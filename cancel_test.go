@@ -52,7 +52,7 @@ func judged(ctx context.Context, err error, f *pare.Fitted) error {
 }
 
 // callsOn are the entry points on a problem, on one thread.
-func callsOn(t *testing.T, x sparse.Matrix, y []float64, models ...pare.Model) (all []cancelled) {
+func callsOn(t *testing.T, x sparse.Matrix, y []float64, v pare.Validation, models ...pare.Model) (all []cancelled) {
 	t.Helper()
 	for _, model := range models {
 		c := pare.Config{Model: model, Threads: 1}
@@ -84,11 +84,11 @@ func callsOn(t *testing.T, x sparse.Matrix, y []float64, models ...pare.Model) (
 				return nil
 			}},
 			cancelled{"gradient " + string(model), func(ctx context.Context) error {
-				_, err := pare.Gradient(ctx, x, y, at(0.1), pare.Validation{}, c)
+				_, err := pare.Gradient(ctx, x, y, at(0.1), v, c)
 				return judged(ctx, err, nil)
 			}},
 			cancelled{"select " + string(model), func(ctx context.Context) error {
-				s, err := pare.Select(ctx, x, y, pare.SelectOptions{}, c)
+				s, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: v}, c)
 				if err != nil {
 					return judged(ctx, err, nil)
 				}
@@ -293,7 +293,7 @@ func TestCancelIsQuick(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			return callsOn(t, x, y, pare.Lasso, pare.Ridge, pare.Logistic)
+			return callsOn(t, x, y, pare.Validation{Folds: 2}, pare.Lasso, pare.Ridge, pare.Logistic)
 		},
 		"imdb": func() []cancelled {
 			x, y := shared(t, "imdb")
@@ -301,7 +301,7 @@ func TestCancelIsQuick(t *testing.T) {
 				_, _, err := sparse.OpenSVMLight(ctx, "../shared/data/imdb.svm.gz", sparse.ReadOptions{Threads: 1})
 				return judged(ctx, err, nil)
 			}}
-			return append(callsOn(t, x, y, pare.Lasso, pare.Logistic, pare.Ridge, pare.ElasticNet, pare.SVM), read)
+			return append(callsOn(t, x, y, pare.Validation{}, pare.Lasso, pare.Logistic, pare.Ridge, pare.ElasticNet, pare.SVM), read)
 		},
 	}
 	for kind, calls := range kinds {

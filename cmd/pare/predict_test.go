@@ -88,7 +88,7 @@ func TestPredictClasses(t *testing.T) {
 	}
 	data := writeFile(t, "classes.svm", file.String())
 	model := filepath.Join(t.TempDir(), "model")
-	if o := pareRun(t, "select", "--model=multiclass", "--save", model, data); o.code != exitOK || !strings.Contains(o.stdout, "pare predict "+model+" FILE") {
+	if o := pareRun(t, "select", "--model=multiclass", "--save", model, data); o.code != exitOK || !strings.Contains(flat(o.stdout), "pare predict "+model+" FILE") {
 		t.Fatalf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 	got := decoded[struct {

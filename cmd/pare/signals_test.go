@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/internal/random"
 )
 
@@ -85,14 +86,27 @@ func TestSignalsPrintTheBestSoFar(t *testing.T) {
 }
 
 // Whenever a signal comes, and a second one, what --save names is the model that was there
-// or a converged one.
+// or a converged one. The long form does so on reuters_places, beside this repository.
 func TestSignalsLeaveTheOldModelOrAConvergedOne(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command")
 	}
 	path, model := program(t), filepath.Join(t.TempDir(), "model")
-	if out, err := exec.Command(path, "fit", "--ratio=0.5", "--save="+model).CombinedOutput(); err != nil {
+	search := []string{"select", "--search=grid", "--points=600", "--save=" + model, "--quiet"}
+	fit, most := []string{"fit", "--ratio=0.5", "--save=" + model}, 120*time.Millisecond
+	if oracle.Long() {
+		const file = "../../../shared/data/reuters_places.svm.gz"
+		search, fit = []string{"select", "--save=" + model, "--quiet", file}, append(fit, file)
+	}
+	if out, err := exec.Command(path, fit...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	if oracle.Long() {
+		began := time.Now()
+		if out, err := exec.Command(path, search...).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		most = time.Since(began)
 	}
 	old, err := os.ReadFile(model)
 	if err != nil {
@@ -101,13 +115,13 @@ func TestSignalsLeaveTheOldModelOrAConvergedOne(t *testing.T) {
 	source := random.SplitMix64(17)
 	kept := 0
 	for k := range 50 {
-		cmd := exec.Command(path, "select", "--search=grid", "--points=600", "--save="+model, "--quiet")
+		cmd := exec.Command(path, search...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Duration(120 * source.Uniform() * float64(time.Millisecond)))
+		time.Sleep(time.Duration(source.Uniform() * float64(most)))
 		for range 1 + k%2 {
-			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may be done
+			cmd.Process.Signal([]os.Signal{syscall.SIGTERM, os.Interrupt}[k/2%2]) //nolint:errcheck // it may be done
 		}
 		cmd.Wait() //nolint:errcheck // any end will do
 		now, err := os.ReadFile(model)

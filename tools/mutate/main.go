@@ -88,6 +88,9 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
+	if err := os.Setenv("TMPDIR", dir); err != nil { // tests that are killed do not remove what they have made
+		return err
+	}
 	var all []mutant
 	switch {
 	case o.set != "":

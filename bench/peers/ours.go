@@ -106,10 +106,10 @@ type prepared struct {
 
 // prepare makes it; for support vectors it proves the problem's bound, too.
 func prepare(ctx context.Context, p *Problem, set string) (*prepared, error) {
-	switch p.Model {
-	case SVM:
+	if p.Model == SVM {
 		return prepareSVM(ctx, p, set)
-	case SVR:
+	}
+	if p.Model == SVR {
 		return prepareSVR(ctx, p, set)
 	}
 	// A Fitter keeps its tolerance: there is one for each.

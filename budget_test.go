@@ -6,7 +6,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -303,14 +303,21 @@ func TestFewerFoldsAtOnce(t *testing.T) {
 // inUse notes how much memory is in use while folds are judged.
 type inUse struct {
 	criterion.MeanSquaredError
-	most *uint64
+	*peak
+}
+
+type peak struct {
+	sync.Mutex
+	most uint64
 }
 
 func (w inUse) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 	var now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&now)
-	*w.most = max(*w.most, now.HeapAlloc)
+	w.Lock()
+	w.most = max(w.most, now.HeapAlloc)
+	w.Unlock()
 	return w.MeanSquaredError.Eval(rows, y, m, slope, curvature)
 }
 
@@ -324,12 +331,12 @@ func TestFewerFoldsHoldLess(t *testing.T) {
 		var before runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		w := inUse{most: new(uint64)}
+		w := inUse{peak: new(peak)}
 		v := pare.Validation{Folds: folds, Loss: w}
 		if _, err := pare.Select(context.Background(), x, q.Y, pare.SelectOptions{Validation: v, Evaluations: 3}, pare.Config{MaxBytes: most, Threads: 1}); err != nil {
 			t.Fatal(err)
 		}
-		return int64(*w.most) - int64(before.HeapAlloc)
+		return int64(w.most) - int64(before.HeapAlloc)
 	}
 	most := int64(1 << 20)
 	for ; ; most += most / 16 {
@@ -357,12 +364,12 @@ func TestFewColumnsHoldLess(t *testing.T) {
 		var before runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		w := inUse{most: new(uint64)}
+		w := inUse{peak: new(peak)}
 		s, err := pare.Select(context.Background(), x, q.Y, pare.SelectOptions{Validation: pare.Validation{Loss: w}, Evaluations: 3}, pare.Config{MaxBytes: most, Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return s, int64(*w.most) - int64(before.HeapAlloc)
+		return s, int64(w.most) - int64(before.HeapAlloc)
 	}
 	few, held := choose(most)
 	free, _ := choose(0)

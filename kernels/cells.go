@@ -97,11 +97,11 @@ func shortNumber(cell []byte) float64 {
 	if negative {
 		cell = cell[1:]
 	}
-	number, digits, point := 0, 0, -1
+	number, digits, point := int64(0), 0, -1
 	for k, c := range cell {
 		switch {
 		case c-'0' <= 9:
-			number = 10*number + int(c-'0')
+			number = 10*number + int64(c-'0')
 			digits++
 		case c == '.' && point < 0:
 			point = len(cell) - 1 - k

@@ -96,6 +96,11 @@ func TestNumbers(t *testing.T) {
 			}
 		}
 		checkNumbers(t, k, all)
+		for i, cell := range all { // among others that are numbers, as are most in a file
+			list := []string{"a cell to begin with", "1", "-23.5", "12345678", "-.5"}
+			list[1+i%4] = cell
+			checkNumbers(t, k, list)
+		}
 		rng := rand.New(rand.NewPCG(2, 2))
 		for range 200 {
 			list := make([]string, rng.IntN(60))
@@ -122,6 +127,8 @@ func TestNumbers(t *testing.T) {
 		for range 5_000 { // every place of the point, 15 digits
 			cell := strconv.FormatFloat(rng.NormFloat64()*math.Pow10(rng.IntN(12)), 'f', rng.IntN(14), 64)
 			checkNumbers(t, k, []string{"a cell to begin with", cell, cell})
+			cell = strconv.FormatFloat(rng.NormFloat64()*math.Pow10(rng.IntN(4)), 'f', rng.IntN(6), 64)
+			checkNumbers(t, k, []string{"a cell to begin with", cell, "7", cell, "-0", "-12.25", cell})
 		}
 	})
 }

@@ -1,11 +1,13 @@
 //go:build !purego
 
-// The numbers that the cells of a table spell, two cells a time, one in each half of a register.
+// The numbers that the cells of a table spell: four at a time, eight bytes each, where they are as short,
+// otherwise two, one in each half of a register.
 //
 // The 16 bytes before the end of a cell are loaded, what is before its beginning is made 0, a
 // minus at its beginning too, and what is before a point moves one byte towards it, so that 16
 // digits remain with zeros before them. These join: two, four and eight at a time. The quotient of two
-// exact numbers, up to 15 digits and a power of ten, is the nearest float64.
+// exact numbers, up to 15 digits and a power of ten, is the nearest float64. Short cells go the same way, but
+// move their digits by the count of each, and are not divided where none of the four has a point.
 
 #include "textflag.h"
 
@@ -18,6 +20,12 @@
 #define TENS    216 // what joins two digits, two pairs, and two fours
 #define SCALE   264 // 10⁸
 #define SIGN    272
+#define TWOS    280 // 2, in 32 bits
+#define SEVENS  296
+#define NINES   312 // in bytes
+#define ONES    344 // in bytes
+#define SHORT   376 // 10^q, q ≤ 7, as float32
+#define EIGHT   408 // in 64 bits
 
 DATA cells<>+0(SB)/8, $0
 DATA cells<>+8(SB)/8, $0
@@ -54,7 +62,27 @@ DATA cells<>+248(SB)/8, $0xfdfdfdfdfdfdfdfd // a minus, less the digit 0
 DATA cells<>+256(SB)/8, $0xfefefefefefefefe // a point, less the digit 0
 DATA cells<>+264(SB)/8, $1.0e8
 DATA cells<>+272(SB)/8, $0x8000000000000000
-GLOBL cells<>(SB), RODATA|NOPTR, $280
+DATA cells<>+280(SB)/8, $0x0000000200000002
+DATA cells<>+288(SB)/8, $0x0000000200000002
+DATA cells<>+296(SB)/8, $0x0000000700000007
+DATA cells<>+304(SB)/8, $0x0000000700000007
+DATA cells<>+312(SB)/8, $0x0909090909090909
+DATA cells<>+320(SB)/8, $0x0909090909090909
+DATA cells<>+328(SB)/8, $0x0909090909090909
+DATA cells<>+336(SB)/8, $0x0909090909090909
+DATA cells<>+344(SB)/8, $0x0101010101010101
+DATA cells<>+352(SB)/8, $0x0101010101010101
+DATA cells<>+360(SB)/8, $0x0101010101010101
+DATA cells<>+368(SB)/8, $0x0101010101010101
+DATA cells<>+376(SB)/8, $0x412000003f800000
+DATA cells<>+384(SB)/8, $0x447a000042c80000
+DATA cells<>+392(SB)/8, $0x47c35000461c4000
+DATA cells<>+400(SB)/8, $0x4b18968049742400
+DATA cells<>+408(SB)/8, $8
+DATA cells<>+416(SB)/8, $8
+DATA cells<>+424(SB)/8, $8
+DATA cells<>+432(SB)/8, $8
+GLOBL cells<>(SB), RODATA|NOPTR, $440
 
 // Registers
 //   SI, R8   the text, its length      DI  ends, next    DX  out, next
@@ -86,6 +114,107 @@ TEXT ·NumbersAVX2(SB), 0, $128-88
 	MOVQ           $0, unread-8(SP)
 	TESTQ          CX, CX
 	JZ             end
+
+cells:
+	CMPQ CX, $2
+	JLT  pair
+
+	// Ends less those before them are lengths and 1; from 2 to 9 will do, and others are for pairs.
+	VMOVDQU   4(DI), X0
+	VPSUBD    (DI), X0, X0
+	VPSUBD    TWOS(BX), X0, X0
+	VPMINUD   SEVENS(BX), X0, X1
+	VPCMPEQD  X0, X1, X1
+	VMOVMSKPS X1, AX
+	CMPL      AX, $15
+	JNE       pair
+	MOVL      4(DI), R10
+	MOVL      8(DI), R11
+	MOVL      12(DI), R12
+	MOVL      16(DI), R13
+	CMPL      R10, $16
+	JLT       pair
+	CMPQ      R13, R8
+	JHI       pair
+
+	// The bytes of the cells, less the digit 0, those before them 0.
+	VPXOR       SEVENS(BX), X0, X0
+	VPSLLD      $3, X0, X0
+	VPMOVZXDQ   X0, Y1
+	VPCMPEQD    Y2, Y2, Y2
+	VPSLLVQ     Y1, Y2, Y1
+	VMOVQ       -8(SI)(R10*1), X0
+	VPINSRQ     $1, -8(SI)(R11*1), X0, X0
+	VMOVQ       -8(SI)(R12*1), X2
+	VPINSRQ     $1, -8(SI)(R13*1), X2, X2
+	VINSERTI128 $1, X2, Y0, Y0
+	VPSUBB      Y15, Y0, Y0
+	VPAND       Y1, Y0, Y0
+
+	// The minus.
+	VPSLLQ   $8, Y1, Y2
+	VPANDN   Y1, Y2, Y2
+	VPCMPEQB Y14, Y0, Y3
+	VPAND    Y2, Y3, Y3
+	VPANDN   Y0, Y3, Y0
+	VPANDN   Y1, Y3, Y1
+
+	// The first point; what is before it moves on by a byte.
+	VPXOR      X5, X5, X5
+	VPCMPEQB   Y13, Y0, Y4
+	VPTEST     Y4, Y4
+	JZ         whole
+	VPANDN     Y1, Y4, Y1
+	VPCMPEQQ   Y5, Y4, Y2
+	VPANDN     EIGHT(BX), Y2, Y2
+	VPSUBQ     Y4, Y5, Y5
+	VPOR       Y5, Y4, Y4           // from the point on
+	VPANDN     Y0, Y4, Y5
+	VPSLLVQ    Y2, Y5, Y5
+	VPSLLQ     $8, Y4, Y4
+	VPAND      Y4, Y0, Y0
+	VPOR       Y5, Y0, Y0
+	VPXOR      X5, X5, X5
+	VPAND      ONES(BX), Y4, Y4
+	VPSADBW    Y5, Y4, Y4           // digits behind it
+
+whole:
+	// Digits alone, one at least.
+	VPCMPEQQ  Y5, Y1, Y1
+	VPMINUB   NINES(BX), Y0, Y2
+	VPCMPEQB  Y2, Y0, Y2
+	VPANDN    Y2, Y1, Y2
+	VPMOVMSKB Y2, AX
+	CMPL      AX, $-1
+	JNE       pair
+
+	VPMADDUBSW   Y11, Y0, Y0
+	VPMADDWD     Y10, Y0, Y0
+	VPACKUSDW    Y0, Y0, Y0
+	VPMADDWD     Y9, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPUNPCKLQDQ  X1, X0, X0
+	VCVTDQ2PD    X0, Y0
+	VPTEST       Y4, Y4
+	JZ           signs
+	VEXTRACTI128 $1, Y4, X1
+	VSHUFPS      $0x88, X1, X4, X4
+	VMOVUPS      SHORT(BX), Y1
+	VPERMPS      Y1, Y4, Y1
+	VCVTPS2PD    X1, Y1
+	VDIVPD       Y1, Y0, Y0
+
+signs:
+	VPCMPEQQ Y5, Y3, Y3
+	VPANDN   Y6, Y3, Y3
+	VPOR     Y3, Y0, Y0
+	VMOVUPD  Y0, (DX)
+	MOVQ     R13, R9
+	ADDQ     $16, DI
+	ADDQ     $32, DX
+	SUBQ     $2, CX
+	JNZ      cells
+	JMP      end
 
 pair:
 	MOVL 4(DI), R10
@@ -186,7 +315,7 @@ next:
 	ADDQ $8, DI
 	ADDQ $16, DX
 	DECQ CX
-	JNZ  pair
+	JNZ  cells
 	JMP  end
 
 // Some cell is no number.

@@ -30,6 +30,7 @@ type csvRows struct {
 	again     bool                   // the next row is the one that has been read
 
 	r      *csv.Reader // nil: blocks will do
+	rest   *narrow     // what r reads
 	record []string    // of r
 
 	names []string
@@ -202,7 +203,8 @@ func trimmed(text string) string {
 // quoted goes on with the standard library's reader, from a text on that has been read.
 func (c *csvRows) quoted(begun []byte) {
 	rest := io.MultiReader(bytes.NewReader(bytes.Clone(begun)), c.blocks.Rest())
-	c.r = csv.NewReader(&narrow{r: rest, separator: c.separator})
+	c.rest = &narrow{r: rest, separator: c.separator}
+	c.r = csv.NewReader(c.rest)
 	c.r.Comma, c.r.ReuseRecord, c.r.FieldsPerRecord = rune(c.separator), true, c.width
 	c.block = nil
 }
@@ -231,6 +233,7 @@ func (c *csvRows) failed(err error) error {
 // standard reads the next record by the standard library's reader.
 func (c *csvRows) standard() error {
 	record, err := c.r.Read()
+	c.rest.row = c.r.InputOffset()
 	var at *csv.ParseError
 	switch {
 	case err == nil:
@@ -246,18 +249,23 @@ func (c *csvRows) standard() error {
 	}
 }
 
-// narrow refuses a line with more separators than there may be columns, before memory is
-// taken for it.
+// narrow refuses a line with more separators than there may be columns, and a row, which may have
+// many lines in quotes, of more bytes than a line may have, before memory is taken for them.
 type narrow struct {
 	r         io.Reader
 	separator byte
 	count     int
+	given     int64 // bytes
+	row       int64 // of them before the row
 }
 
 func (n *narrow) Read(b []byte) (int, error) {
 	size, err := n.r.Read(b)
 	if wide := n.add(b[:size]); wide != nil {
 		return 0, wide
+	}
+	if n.given += int64(size); n.given-n.row > sparse.DefaultMaxLineBytes {
+		return 0, outcome.Errorf(outcome.Limit, "a row of more than %d bytes", sparse.DefaultMaxLineBytes)
 	}
 	return size, err
 }

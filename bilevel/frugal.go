@@ -1,6 +1,10 @@
 package bilevel
 
-import "context"
+import (
+	"context"
+
+	"github.com/seed-45b9a24c/pare/internal/loan"
+)
 
 // Lanes that may hold little at once: each has more in memory than its coefficients only while
 // it answers, as many at a time as the [Spec] allows. Problems ask to begin anew then, of lanes
@@ -33,10 +37,20 @@ func (l *Lanes) alone(ctx context.Context, r LaneRequest, out *LaneResult, solve
 	if err == nil && l.slopes(&r) {
 		err = l.turn(ctx, func() error { return l.finish(ctx, &r, out) })
 	}
-	if err == nil {
-		l.letGo(r.Lane, r.Ask)
+	if err != nil {
+		l.spec.Memory.Lose() // the lane still has them
+		return err
 	}
-	return err
+	l.letGo(r.Lane, r.Ask)
+	l.spec.Memory.Again()
+	return nil
+}
+
+// rounds gives lanes that work one after another the vectors over the rows of one.
+func (s *Spec) rounds(rows int) {
+	if s.AtOnce == 1 {
+		s.Memory = loan.Rounds(rows)
+	}
 }
 
 // letGo keeps of a lane what its next solve depends on.

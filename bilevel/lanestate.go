@@ -94,6 +94,10 @@ func (l *penalisedLane) renew() {
 	if from == nil {
 		return
 	}
+	if l.last == nil { // the solver has learnt nothing yet
+		l.solver.Start(from.Support, from.Coef)
+		return
+	}
 	l.solver = cd.New(l.fit)
 	l.implicit = implicit.NewSharing(l.fit, l.solver.Cache())
 	l.solver.Start(from.Support, from.Coef)

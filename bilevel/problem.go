@@ -155,9 +155,11 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	if spec.Blocked != nil {
 		return newBlockLanes(k, x, y, spec)
 	}
+	spec.rounds(n)
 	return newLanes(spec, spec.Folds.Count(k), 0, p, func(id LaneID) (lane, error) {
 		weights, rows := spec.Split(k, id.Fold)
 		view, err := spec.view(k, x, weights)
+		spec.Memory.Back(weights)
 		if err != nil {
 			return nil, err
 		}

@@ -54,6 +54,7 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	f.residual(nil, nil, r)
 	square, _ := view.SizeOf(r)
 	f.null = square / (2 * view.Total())
+	defer view.Memory().Back(r)
 	switch {
 	case math.IsInf(f.null, 0):
 		return nil, outcome.Errorf(outcome.NonFinite, "‖y‖² overflows: scale the target")

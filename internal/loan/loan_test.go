@@ -77,3 +77,42 @@ func TestLoansAreBounded(t *testing.T) {
 		t.Errorf("without a store: %g allocations", n)
 	}
 }
+
+// Vectors of one round are those of the next, all 0, unless somebody keeps them; one that is given
+// back is the next one.
+func TestRounds(t *testing.T) {
+	const size = 100
+	m := loan.Rounds(size)
+	dirty := func(v []float64) *float64 {
+		if slices.ContainsFunc(v, func(x float64) bool { return x != 0 }) {
+			t.Errorf("%d numbers that are not 0", len(v))
+		}
+		for i := range v {
+			v[i] = 1
+		}
+		return &v[0]
+	}
+	a, b := m.Floats(size), m.Floats(size)
+	if dirty(a) == dirty(b) {
+		t.Error("two of a round are one")
+	}
+	m.Back(b)
+	m.Back(m.Floats(size - 1)) // is not kept
+	if c := m.Floats(size); dirty(c) != &b[0] {
+		t.Error("a vector that was given back is not the next one")
+	}
+	m.Again()
+	first, second := dirty(m.Floats(size)), dirty(m.Floats(size))
+	if first == second || first != &a[0] && first != &b[0] || second != &a[0] && second != &b[0] {
+		t.Error("a round does not have the memory of the last one")
+	}
+	m.Lose()
+	m.Again()
+	if kept := dirty(m.Floats(size)); kept == first || kept == second {
+		t.Error("a vector has two owners")
+	}
+	none := (*loan.Memory)(nil)
+	none.Again()
+	none.Back(none.Floats(size))
+	none.Lose()
+}

@@ -199,7 +199,7 @@ whole:
 	JZ           signs
 	VEXTRACTI128 $1, Y4, X1
 	VSHUFPS      $0x88, X1, X4, X4
-	VMOVUPS      SHORT(BX), Y1
+	VMOVUPD      SHORT(BX), Y1
 	VPERMPS      Y1, Y4, Y1
 	VCVTPS2PD    X1, Y1
 	VDIVPD       Y1, Y0, Y0

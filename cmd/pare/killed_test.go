@@ -5,6 +5,8 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,74 +14,137 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/random"
+	"github.com/seed-45b9a24c/pare/loss"
 )
 
 var _ = flag.Bool("long", false, "200 kills instead of a dozen")
 
-// searches that go on for some hundred milliseconds on the embedded data, of many kinds.
-var searches = [][]string{
-	{"--tol=1e-10", "--precision", "--one-se"},
-	{"--model=enet", "--precision"},
-	{"--model=wlasso", "--criterion=sure"},
-	{"--search=grid", "--points=40"},
-	{"--model=ridge", "--search=tpe", "--evaluations=30"},
-	{"--model=huber", "--search=gradient", "--evaluations=25", "--standardize"},
-	{"--model=enet", "--search=lbfgs", "--criterion=holdout"},
-	{"--model=lasso", "--criterion=bic", "--search=adam", "--evaluations=25"},
+// drawSearch draws any model, search, criterion and method, data that the model is for, and
+// some options. What does not go together is for the command to refuse.
+func drawSearch(t *testing.T, dir string, r *oracle.Random) (args []string) {
+	t.Helper()
+	model := pare.Models()[r.Intn(len(pare.Models()))]
+	traits := model.Traits()
+	search, criterion := pare.Searches()[r.Intn(len(pare.Searches()))], pare.CV
+	if r.Intn(2) == 0 {
+		criterion = pare.Criteria()[r.Intn(len(pare.Criteria()))]
+	}
+	q := r.Problem(oracle.Shape{N: 60 + r.Intn(200), P: 6 + r.Intn(60), Density: r.Pick(0.3, 1), Correlation: r.Pick(0, 0.8)})
+	var text strings.Builder
+	for i, row := range q.X {
+		fmt.Fprint(&text, targetFor(traits, q.Y[i]))
+		for j, v := range row {
+			if v != 0 {
+				fmt.Fprintf(&text, " %d:%.3g", j+1, v)
+			}
+		}
+		fmt.Fprintln(&text)
+	}
+	data := filepath.Join(dir, "data.svm")
+	if err := os.WriteFile(data, []byte(text.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args = []string{"--model=" + string(model), "--search=" + string(search), "--criterion=" + string(criterion), data}
+	if traits.Grouped {
+		args = append(args, "--column-groups=size:3")
+	}
+	if !traits.Convex {
+		args = append(args, "--standardize") // what gamma and a are in units of
+	}
+	if r.Intn(6) == 0 {
+		args = append(args, "--method="+string(pare.Methods()[r.Intn(len(pare.Methods()))]))
+	}
+	for _, option := range []string{"--precision", "--one-se", "--standardize", "--positive", "--tol=1e-9", "--tol-schedule=approx", "--per-class", "--threads=1", "--evaluations=30"} {
+		if r.Intn(6) == 0 {
+			args = append(args, option)
+		}
+	}
+	return args
 }
 
-// A search that is killed, by kill −9 at any moment and more than once, and started again
-// with its checkpoint prints the result and saves the model of one that nothing stopped, bit
+// targetFor is a number as a target of a model.
+func targetFor(traits pare.Traits, y float64) float64 {
+	switch {
+	case traits.Classes:
+		return 1 + math.Abs(math.Remainder(math.Round(y), 3))
+	case traits.Model == pare.Logistic || traits.Model == pare.SVM || traits.Model == pare.SquaredHinge:
+		return math.Copysign(1, y)
+	case traits.Model == pare.Poisson:
+		return math.Floor(math.Abs(y))
+	case traits.Link == loss.Log:
+		return 0.1 + math.Abs(y)
+	default:
+		return y
+	}
+}
+
+// A search of any kind that is killed, by kill −9 at any moment and more than once, and started
+// again with its checkpoint prints the result and saves the model of one that nothing stopped, bit
 // for bit. The long form kills 200 of them, the usual one a dozen.
 func TestKilledSearchesGoOnToTheSameBits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command; TestResumedSearchesHaveTheSameBits has no processes")
 	}
-	path, dir := program(t), t.TempDir()
+	path, dir, beside := program(t), t.TempDir(), t.TempDir()
+	log, model := filepath.Join(dir, "log"), filepath.Join(dir, "model")
 	kills := 12
 	if oracle.Long() {
 		kills = 200
 	}
-	source := random.SplitMix64(5)
-	whole := make([]finished, len(searches))
-	killed, torn := 0, 0
-	for round := 0; killed < kills || torn < kills/4; round++ {
-		if round > 20*kills {
+	met := map[string]bool{}
+	killed, torn, drawn := 0, 0, 0
+	for seed := uint64(0); killed < kills || torn < kills/4; seed++ {
+		if seed > uint64(20*kills) {
 			t.Fatalf("of %d kills that came in time %d left a checkpoint", killed, torn)
 		}
-		at := round % len(searches)
-		log, model := filepath.Join(dir, "log"), filepath.Join(dir, "model")
-		args := append([]string{"select", "--json", "--checkpoint=" + log, "--save=" + model}, searches[at]...)
-		if whole[at].result == "" {
-			whole[at] = finish(t, path, log, model, args)
+		r := oracle.NewRandom(101 * seed)
+		args := append([]string{"select", "--json", "--checkpoint=" + log, "--save=" + model}, drawSearch(t, beside, r)...)
+		whole, ok := finish(t, path, log, model, args)
+		if !ok {
+			continue
 		}
-		ended := false
-		for again := true; again && !ended; again = source.Uniform() < 0.4 { // some are killed more than once
+		drawn++
+		for _, name := range args[4:7] {
+			met[name] = true
+		}
+		for again := true; again; again = r.Intn(2) == 0 { // some are killed more than once
 			cmd := exec.Command(path, args...)
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Duration(source.Uniform() * float64(whole[at].took)))
+			time.Sleep(time.Duration(r.Float64() * float64(whole.took)))
 			cmd.Process.Kill() //nolint:errcheck // it may be done
-			if ended = cmd.Wait() == nil; !ended {
-				killed++
+			cmd.Wait()         //nolint:errcheck // the status says it
+			if cmd.ProcessState.ExitCode() >= 0 {
+				break // it has ended by itself
 			}
+			killed++
 		}
-		switch _, err := os.Stat(log); {
-		case ended:
-			whole[at].took /= 2 // the machine is less busy than it was
-		case err == nil:
+		if _, err := os.Stat(log); err == nil {
 			torn++
-		default:
-			whole[at].took += whole[at].took / 2 // it is busier
 		}
-		if got := finish(t, path, log, model, args); got.result != whole[at].result || got.model != whole[at].model {
-			t.Errorf("pare %s\nresumed, printed\n%s\nwant\n%s", strings.Join(args, " "), got.result, whole[at].result)
+		if got, _ := finish(t, path, log, model, args); got.result != whole.result || got.model != whole.model {
+			t.Errorf("seed %d, pare %s\nresumed, printed\n%s\nwant\n%s", seed, strings.Join(args, " "), got.result, whole.result)
 		}
 	}
-	t.Logf("%d kills, %d checkpoints gone on with", killed, torn)
+	t.Logf("%d searches, %d kills, %d checkpoints gone on with, %d models, searches and criteria", drawn, killed, torn, len(met))
+	for _, all := range [][]string{named("--model=", pare.Models()), named("--search=", pare.Searches()), named("--criterion=", pare.Criteria())} {
+		for _, name := range all {
+			if oracle.Long() && !met[name] {
+				t.Errorf("no search with %s", name)
+			}
+		}
+	}
+}
+
+// named has the flag before each value.
+func named[T ~string](flag string, values []T) (all []string) {
+	for _, v := range values {
+		all = append(all, flag+string(v))
+	}
+	return all
 }
 
 // finished is what a search has printed, but for times, and saved.
@@ -88,14 +153,18 @@ type finished struct {
 	took          time.Duration
 }
 
-// finish runs a search to its end and takes its files away.
-func finish(t *testing.T, path, log, model string, args []string) finished {
+// finish runs a search to its end and takes its files away. ok is false if it was refused.
+func finish(t *testing.T, path, log, model string, args []string) (f finished, ok bool) {
 	t.Helper()
 	began := time.Now()
 	cmd := exec.Command(path, args...)
 	out, err := cmd.Output()
 	took := time.Since(began)
-	if code := cmd.ProcessState.ExitCode(); code != exitOK && code != exitUntrusted {
+	switch code := cmd.ProcessState.ExitCode(); code {
+	case exitOK, exitUntrusted:
+	case exitUsage:
+		return f, false
+	default:
 		t.Fatalf("%v: %v\n%s", args, err, out)
 	}
 	saved, _ := os.ReadFile(model) // there is none where the search is not to be trusted
@@ -116,7 +185,7 @@ func finish(t *testing.T, path, log, model string, args []string) finished {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return finished{string(text), string(saved), took}
+	return finished{string(text), string(saved), took}, true
 }
 
 // withoutTimes drops the members of JSON objects that are named for seconds.

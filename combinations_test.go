@@ -42,7 +42,7 @@ func drawCombination(r *oracle.Random, turn uint64) (c combination) {
 	m := uint64(len(models))
 	for range 100 {
 		c = combination{
-			model: models[turn%m], criterion: criteria[turn/m%5], method: methods[turn/m/5%5],
+			model: models[turn%m], criterion: criteria[turn/m%7], method: methods[turn/m/7%5],
 			loss: ownLosses[pick(len(ownLosses))], search: pare.Searches()[pick(len(pare.Searches()))],
 			bare: flag(), standardize: flag(), positive: flag(), weighted: flag(), ends: flag(), perClass: flag(), oneSE: flag(), tested: flag(),
 		}
@@ -66,6 +66,7 @@ func drawCombination(r *oracle.Random, turn uint64) (c combination) {
 // refusals are the options that do not go with the rest, in the names of flags.
 func (c combination) refusals() (gradient, choice []string) {
 	held := c.criterion == pare.CV || c.criterion == pare.HoldOut
+	left := c.criterion == pare.ALO || c.criterion == pare.GCV
 	squared, traits := slices.Contains(squared, c.model), c.model.Traits()
 	for _, rule := range []struct {
 		broken bool
@@ -75,7 +76,9 @@ func (c combination) refusals() (gradient, choice []string) {
 		{c.positive && !traits.Positive, "positive"},
 		{c.method != pare.Implicit && (c.standardize || !traits.Iterated), "method"},
 		{c.loss != "" && (!held || traits.Classes || c.weighted && c.loss == "own" || c.meansOnly() && c.judgesClasses()), "validation-loss"},
-		{!held && (!squared || c.weighted), "criterion"},
+		{!held && !left && (!squared || c.weighted), "criterion"},
+		{left && (c.model == pare.WeightedLasso || traits.Samples || traits.Classes || !traits.Certified), "criterion"},
+		{left && c.method != pare.Implicit, "method"},
 		{!held && c.tested, "fold-ids"},
 		{c.ends && c.positive && c.model == pare.WeightedLasso, "positive"},
 	} {
@@ -198,8 +201,8 @@ func refused(t *testing.T, name string, err error, flags []string) bool {
 func TestEveryCombination(t *testing.T) {
 	ctx := context.Background()
 	slopes, choices := 0, 0
-	triples := 5 * 5 * len(pare.Models()) // of model, criterion and method
-	draws := oracle.Cases(4 * triples)
+	triples := 7 * 5 * len(pare.Models()) // of model, criterion and method
+	draws := oracle.Cases(100 * len(pare.Models()))
 	if oracle.Few() {
 		draws = max(8, draws/5)
 	}

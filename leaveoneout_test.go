@@ -143,20 +143,24 @@ func TestChoiceByLeftOutRows(t *testing.T) {
 // TestLeftOutRowsAreRefused where there is no such criterion, by name.
 func TestLeftOutRowsAreRefused(t *testing.T) {
 	x, y := patients(t)
-	for flag, wrong := range map[string]struct {
-		c pare.Config
-		v pare.Validation
+	for _, wrong := range []struct {
+		flag string
+		c    pare.Config
+		v    pare.Validation
 	}{
-		"criterion":       {pare.Config{Model: pare.SVM}, pare.Validation{}},
-		"method":          {pare.Config{Method: pare.ForwardPGD}, pare.Validation{}},
-		"sigma":           {pare.Config{}, pare.Validation{Sigma: 1}},
-		"folds":           {pare.Config{}, pare.Validation{Folds: 3}},
-		"validation-loss": {pare.Config{}, pare.Validation{Loss: criterion.Func("own", squares)}},
+		{"criterion", pare.Config{Model: pare.SVM}, pare.Validation{}},
+		{"criterion", pare.Config{Model: pare.WeightedLasso}, pare.Validation{}},
+		{"method", pare.Config{Method: pare.ForwardPGD}, pare.Validation{}},
+		{"sigma", pare.Config{}, pare.Validation{Sigma: 1}},
+		{"folds", pare.Config{}, pare.Validation{Folds: 3}},
+		{"validation-loss", pare.Config{}, pare.Validation{Loss: criterion.Func("own", squares)}},
 	} {
-		wrong.v.Criterion = pare.ALO
-		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: wrong.v}, wrong.c)
-		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Flag != flag || e.Kind != outcome.Usage {
-			t.Errorf("%s: %v", flag, err)
+		for _, by := range []pare.Criterion{pare.ALO, pare.GCV} {
+			wrong.v.Criterion = by
+			_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: wrong.v}, wrong.c)
+			if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Flag != wrong.flag || e.Kind != outcome.Usage {
+				t.Errorf("%s, %s: %v", by, wrong.flag, err)
+			}
 		}
 	}
 }

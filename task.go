@@ -31,6 +31,10 @@ func (e *engine) task(call, ctx context.Context, o SelectOptions) (t *task, err 
 	single := e // what has one λ for all, or each
 	columns := e.family.form.Hyperparameters == inner.PerColumn
 	if columns {
+		if v := o.Validation; v.Criterion == ALO || v.Criterion == GCV {
+			_, err := e.byLeftOut(v) // which one λ for all would not refuse
+			return nil, err
+		}
 		c := e.config
 		c.Model = Lasso
 		if single, err = newEngine(call, e.of.X, e.of.Y, c); err != nil {

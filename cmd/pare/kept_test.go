@@ -2,23 +2,41 @@ package main
 
 import (
 	"encoding/json"
+	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-45b9a24c/pare"
 )
+
+var keepAs = flag.String("keep", "", "write files as this version does to testdata/kept, in a folder of this name")
 
 // keptData is what models in testdata/kept were fitted on, by how their names begin; the
 // others on the embedded data.
 func keptData(file string) []string {
-	for begin, data := range map[string]string{"logreg": "two.svm", "svm": "two.svm", "multiclass": "three.svm", "table": "table.csv"} {
+	for begin, data := range map[string]string{
+		"two": "two.svm", "logreg": "two.svm", "svm": "two.svm", "three": "three.svm", "multiclass": "three.svm", "table": "table.csv",
+	} {
 		if strings.HasPrefix(filepath.Base(file), begin) {
 			return []string{filepath.Join("testdata", "kept", data)}
 		}
 	}
 	return nil
+}
+
+// keptRows is the same with what predictions need beside.
+func keptRows(file string) []string {
+	data := keptData(file)
+	if strings.Contains(filepath.Base(file), "offset") {
+		data = append(data, "--offset="+filepath.Join("testdata", "kept", "offset.txt"))
+	}
+	return data
 }
 
 func keptFiles(t *testing.T, pattern string) []string {
@@ -42,7 +60,7 @@ func TestEarlierFilesAreRead(t *testing.T) {
 		if err != nil {
 			continue // one of them is enough
 		}
-		if o := pareRun(t, append([]string{"predict", model}, keptData(model)...)...); o.code != exitOK || o.stdout != string(want) {
+		if o := pareRun(t, append([]string{"predict", model}, keptRows(model)...)...); o.code != exitOK || o.stdout != string(want) {
 			t.Errorf("%s: exit %d, predicts\n%.300s\nand did\n%.300s", model, o.code, o.stdout, want)
 		}
 	}
@@ -60,7 +78,12 @@ func TestEarlierFilesAreRead(t *testing.T) {
 }
 
 // keptSearches are those of the checkpoints.
-var keptSearches = map[string][]string{"lasso": nil, "enet": {"--model=enet", "--search=gradient", "--evaluations=8"}}
+var keptSearches = map[string][]string{
+	"lasso": nil,
+	"enet":  {"--model=enet", "--search=gradient", "--evaluations=8"},
+	"ridge": {"--model=ridge", "--search=tpe", "--evaluations=8"},
+	"sure":  {"--model=wlasso", "--criterion=sure", "--search=adam", "--evaluations=8"},
+}
 
 // Checkpoints of version 3 and later answer what they were asked; those of searches that are
 // no more are refused by that name: all of version 2, and those of the default search, whose
@@ -105,7 +128,7 @@ func TestEarlierCheckpointsAreRead(t *testing.T) {
 	}
 }
 
-// Every name of the JSON of earlier versions is there still, with a value of its kind.
+// Results of earlier versions have no name that those of this one lack, with a value of its kind.
 func TestEarlierJSONIsKept(t *testing.T) {
 	for _, file := range keptFiles(t, "*.json") {
 		text, err := os.ReadFile(file)
@@ -122,6 +145,123 @@ func TestEarlierJSONIsKept(t *testing.T) {
 		}
 		covers(t, file, was, is)
 	}
+}
+
+// No name that an earlier version could print, in any result, is gone or has values of another kind.
+func TestEarlierNamesAreKept(t *testing.T) {
+	now := printable()
+	for _, file := range keptFiles(t, "names.txt") {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name := range strings.Lines(string(text)) {
+			if !now[strings.TrimSuffix(name, "\n")] {
+				t.Errorf("%s: no %q any more", file, name)
+			}
+		}
+	}
+}
+
+// printable are the paths of all that results can have, each with the kind of its values.
+func printable() map[string]bool {
+	all := map[string]bool{}
+	for command, result := range map[string]any{
+		"fit": fitResult{}, "grad": gradResult{}, "select": selectResult{}, "path": pathResult{}, "info": infoResult{},
+		"predict": predictResult{}, "inspect": inspectResult{}, "convert": convertResult{}, "any": failure{},
+	} {
+		paths(command, reflect.TypeOf(result), all)
+	}
+	return all
+}
+
+func paths(prefix string, of reflect.Type, into map[string]bool) {
+	kind := of.Kind().String()
+	switch of.Kind() {
+	case reflect.Pointer:
+		paths(prefix, of.Elem(), into)
+		return
+	case reflect.Slice, reflect.Array:
+		paths(prefix+"[]", of.Elem(), into)
+		return
+	case reflect.Map:
+		paths(prefix+".*", of.Elem(), into)
+		return
+	case reflect.Struct:
+		for field := range of.Fields() {
+			switch name, _, _ := strings.Cut(field.Tag.Get("json"), ","); {
+			case name != "":
+				paths(prefix+"."+name, field.Type, into)
+			case field.Anonymous:
+				paths(prefix, field.Type, into)
+			}
+		}
+		return
+	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Uint64, reflect.Float64:
+		kind = "number"
+	}
+	into[prefix+" "+kind] = true
+}
+
+// TestKeepFiles writes what later versions must read: a model of every kind, with the options that
+// models remember, mapped files, checkpoints with their results, and the names of the JSON.
+func TestKeepFiles(t *testing.T) {
+	if *keepAs == "" {
+		t.Skip("-keep NAME writes a folder, once for a version")
+	}
+	dir := filepath.Join("testdata", "kept", *keepAs)
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	write := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done := func(args ...string) string {
+		o := pareRun(t, args...)
+		if o.code != exitOK && o.code != exitUntrusted {
+			t.Fatalf("%v: exit %d, %s%s", args, o.code, o.stdout, o.stderr)
+		}
+		return o.stdout
+	}
+	models := map[string][]string{ // by the data, see keptData, and what is special
+		"three-offset":       {"--model=poisson", "--ratio=0.1", "--offset=" + filepath.Join("testdata", "kept", "offset.txt")},
+		"three-standardized": {"--standardize", "--ratio=0.1"},
+		"two-loss":           {"--loss=logistic", "--penalty=group", "--column-groups=size:2", "--ratio=0.1", "--unit-rows"},
+		"table":              {"--target=y", "--one-hot", "--missing=mean", "--model=logreg", "--ratio=0.1"},
+	}
+	for _, m := range pare.Models() {
+		traits, name, at := m.Traits(), "three-"+string(m), "--ratio=0.1"
+		if m == pare.Logistic || m == pare.SVM || m == pare.SquaredHinge {
+			name = "two-" + string(m)
+		}
+		if traits.Samples {
+			at = "--log-lambda=-1"
+		}
+		models[name] = []string{"--model=" + string(m), at}
+		if traits.Grouped {
+			models[name] = append(models[name], "--column-groups=size:2")
+		}
+		if !traits.Convex {
+			models[name] = append(models[name], "--standardize")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(models)) {
+		file := filepath.Join(dir, name+".model")
+		done(append(append([]string{"fit", "--save=" + file}, keptData(name)...), models[name]...)...)
+		write(name+".predictions", done(append([]string{"predict", file}, keptRows(name)...)...))
+	}
+	done("convert", filepath.Join("testdata", "kept", "two.svm"), filepath.Join(dir, "two.pare"))
+	done("convert", filepath.Join("testdata", "kept", "table.csv"), filepath.Join(dir, "table.pare"), "--target=y", "--one-hot", "--missing=mean")
+	for name, search := range keptSearches {
+		args := append([]string{"select", "--json"}, search...)
+		if search != nil { // of the default search, which is to change, only the names are kept
+			args = append(args, "--checkpoint="+filepath.Join(dir, name+".log"))
+		}
+		write(name+".json", done(args...))
+	}
+	write("names.txt", strings.Join(slices.Sorted(maps.Keys(printable())), "\n")+"\n")
 }
 
 // covers checks that a JSON value has all that an earlier one had: members of objects, and

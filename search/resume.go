@@ -17,6 +17,7 @@ const (
 	eager       = 1.5  // times a step into where no slope is known: slopes mostly die away ever more slowly
 	nearby      = 1.5  // how far away points may be whose slopes make a curvature
 	distinct    = 0.3  // how far at least: slopes nearby differ by the columns that come in between
+	ahead       = 0.25 // of a point is where its curvature counts: towards where the criterion falls
 )
 
 // resume goes on from where an earlier scan at nearly the same objective has ended, by
@@ -28,12 +29,11 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	depth, earlier := min(l.depth(&l.o.Earlier[0]), near(l.o.Bottom)), l.earlier()
-	curvature := bendAt(depth, earlier)
+	curvature := math.NaN()
 	rival, sparser := l.rivals(depth)
-	if l.o.Fresh > much && sparser > 0 {
-		if err := l.visit(ctx, sparser, scanGap, nil); err != nil {
-			return false, err
-		}
+	if l.o.Fresh > much && sparser > 0 && 2*l.priceBetween(0, sparser) <= l.allowance() {
+		rival = append([]float64{depth}, rival...)
+		depth = sparser
 	}
 	for range resumptions {
 		if !(depth > 0 && depth < l.o.Bottom) {
@@ -49,11 +49,13 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 		if l.best == nil || math.IsNaN(l.best.slope) || l.beaten() {
 			return false, nil
 		}
-		if bend := bendAt(l.best.depth, l.points); bend > 0 {
-			curvature = bend
+		for _, seen := range [][]point{earlier, l.points} {
+			if bend := bendAt(l.best.depth-math.Copysign(ahead, l.best.slope), seen); bend > 0 {
+				curvature = bend
+			}
 		}
 		step, promise := descent(l.best.slope, curvature)
-		content := promise < enough*l.unit(l.best.Evaluation)
+		content := promise < l.worth()*l.unit(l.best.Evaluation)
 		if !lies(earlier, l.best.depth, step) {
 			step = math.Copysign(min(longest, eager*math.Abs(step)), step)
 		}
@@ -74,6 +76,15 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// worth is what a slope has to promise, in standard errors, for another point: more where that
+// would make the work more than is allowed.
+func (l *scan) worth() float64 {
+	if l.spent+l.here.Work > l.allowance() {
+		return worthDoubt
+	}
+	return enough
 }
 
 // near is a depth just above the bottom of a path.
@@ -106,20 +117,20 @@ func (l *scan) rivals(chosen float64) (depths []float64, least float64) {
 	return depths[:min(len(depths), rivals)], least
 }
 
-// allowance is the work up to which points are evaluated that promise nothing: half of the
-// earlier scan's.
+// allowance is the work up to which points are evaluated that promise little: half of what a scan
+// from nothing takes, by that of the earlier one.
 func (l *scan) allowance() (work float64) {
 	for i := range l.o.Earlier {
-		work += float64(0.5 * l.o.Earlier[i].Work)
+		work += l.o.Earlier[i].Work
 	}
-	return work
+	return 0.5 * work / (1 - l.o.Fresh)
 }
 
-// compare evaluates other basins, as long as that is allowed.
+// compare evaluates other basins that nothing has been seen of, as long as that is allowed.
 func (l *scan) compare(ctx context.Context, depths []float64) error {
 	for _, depth := range depths {
 		from := l.nearest(depth)
-		if away := l.depth(from); away == depth || l.spent+l.priceBetween(away, depth) > l.allowance() {
+		if away := l.depth(from); math.Abs(away-depth) < apart || l.spent+l.priceBetween(away, depth) > l.allowance() {
 			continue
 		}
 		if err := l.visit(ctx, depth, scanGap, from); err != nil {
@@ -159,41 +170,30 @@ func (l *scan) earlier() (points []point) {
 	return points
 }
 
-// bendAt returns the second derivative near a depth by the slopes of the two points next to
-// it on either side, or of the two nearest; NaN where there are not two.
+// bendAt returns the second derivative near a depth by the slopes of two points nearby, on either
+// side of it if there are such, as near as they are distinct; NaN where no two have slopes that
+// grow with the depth.
 func bendAt(depth float64, points []point) float64 {
-	var near [2]*point // shallower or there, deeper
+	bend, least := math.NaN(), math.Inf(1)
 	for i := range points {
-		p := &points[i]
-		away := math.Abs(p.depth - depth)
-		if math.IsNaN(p.slope) || !(away <= nearby) {
-			continue
-		}
-		side := 0
-		if p.depth > depth {
-			side = 1
-		}
-		if near[side] == nil || away < math.Abs(near[side].depth-depth) {
-			near[side] = p
-		}
-	}
-	a, b := near[0], near[1]
-	for i := range points { // the next to the only one
-		p := &points[i]
-		if math.IsNaN(p.slope) || !(math.Abs(p.depth-depth) <= nearby) {
-			continue
-		}
-		switch {
-		case a == nil && b != nil && p.depth-b.depth >= distinct:
-			a = p
-		case b == nil && a != nil && a.depth-p.depth >= distinct:
-			b = p
+		for j := range points {
+			a, b := &points[i], &points[j]
+			if b.depth-a.depth < distinct || !(b.slope > a.slope) {
+				continue
+			}
+			reach := max(math.Abs(a.depth-depth), math.Abs(b.depth-depth))
+			if reach > nearby {
+				continue
+			}
+			if a.depth > depth || b.depth < depth {
+				reach += nearby
+			}
+			if reach < least {
+				bend, least = (b.slope-a.slope)/(b.depth-a.depth), reach
+			}
 		}
 	}
-	if a == nil || b == nil || math.Abs(b.depth-a.depth) < distinct {
-		return math.NaN()
-	}
-	return (b.slope - a.slope) / (b.depth - a.depth)
+	return bend
 }
 
 // descent returns the Newton step of a slope and what it promises, of a curvature that is
@@ -210,7 +210,7 @@ func descent(slope, curvature float64) (step, promise float64) {
 // step, and not too far: the minimum between them is the model's.
 func lies(points []point, depth, step float64) bool {
 	return slices.ContainsFunc(points, func(p point) bool {
-		ahead := (p.depth - depth) * math.Copysign(1, step)
-		return ahead > 0 && ahead <= nearby && !math.IsNaN(p.slope)
+		away := (p.depth - depth) * math.Copysign(1, step)
+		return away > 0 && away <= nearby && !math.IsNaN(p.slope)
 	})
 }

@@ -8,6 +8,7 @@
 //	tables.go          S11     reading tables and matrices of text
 //	growing.go         S9      ten and a hundred times the data
 //	cores.go           S10     a model of 1 to 64 cores
+//	again.go           S12     selections that go on from earlier ones
 //	hypergradients.go  H1–H4   a value and its gradient
 //	choosing.go        O1–O4   the choice of one λ or two
 //	many.go            O5, O6  the choice of many
@@ -38,6 +39,7 @@ func All() []studies.Study {
 		{Name: "S11", About: "reading tables and matrices of text, processor seconds, beside pandas, SciPy and scikit-learn", Run: Tables},
 		{Name: "S9", About: "growth: rows, columns and nonzeros ten times each", Run: Growing},
 		{Name: "S10", About: "1 to 64 cores by a model of counted work, and two here", Run: Cores},
+		{Name: "S12", About: "a selection that goes on from an earlier one, with 1, 5 and 20 % new rows, beside one from nothing", Run: Again},
 		{Name: "H1", About: "value and hypergradient, cold, beside sparse-ho's recorded seconds; H2: gradient against solve", Run: Hypergradients},
 		{Name: "H3", About: "one λ per column: seconds and memory of a hypergradient", Run: WeightedHypergradients},
 		{Name: "H4", About: "an epoch of backward coordinate descent against a forward one", Run: Epochs},

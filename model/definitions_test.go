@@ -408,6 +408,13 @@ func TestSoftmaxIsItsDefinition(t *testing.T) {
 				}
 			}
 		}
+		var lost float64
+		for i, own := range class {
+			lost += weight(i) * model.RowLoss(at.Prediction[3*i:3*i+3], int(own)) / total
+		}
+		if math.Abs(at.Loss-lost) > 1e-13*lost {
+			t.Errorf("seed %d: loss %.16g, of its scores %.16g", seed, at.Loss, lost)
+		}
 		for _, c := range []float64{0, 0.3, 0.99} {
 			var want float64
 			for i, own := range class {

@@ -1,0 +1,146 @@
+package model_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// Bounds are where they were put: what is clipped is the nearest point between them, a point is held
+// where it is on one of them, and a step as long as the distance to a bound ends there.
+func TestBoundsAreWhereTheyWerePut(t *testing.T) {
+	inf := math.Inf(1)
+	lower, upper := []float64{-1, 0, -inf, -2}, []float64{0.5, 3, 0, inf}
+	box, err := model.NewBox(lower, upper)
+	if err != nil {
+		t.Fatal(err)
+	}
+	free, err := model.Lasso(-1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := free.Within(box)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if free.Bounded() || !g.Bounded() {
+		t.Errorf("bounded without a box: %v, within one: %v", free.Bounded(), g.Bounded())
+	}
+	r := oracle.NewRandom(1)
+	for range 200 {
+		j := r.Intn(4)
+		b := r.Pick(0, lower[j], upper[j], 3*r.Normal())
+		if math.IsInf(b, 0) {
+			continue
+		}
+		nearest := math.Max(lower[j], math.Min(upper[j], b))
+		if g.Clip(j, b) != nearest || free.Clip(j, b) != b {
+			t.Errorf("column %d: %g is clipped to %g, without bounds to %g", j, b, g.Clip(j, b), free.Clip(j, b))
+		}
+		at := b != 0 && (b == lower[j] || b == upper[j])
+		if g.Held(j, b) != at || free.Held(j, b) {
+			t.Errorf("column %d: %g is held: %v, without bounds %v", j, b, g.Held(j, b), free.Held(j, b))
+		}
+		for sense, bound := range map[float64]float64{-1: lower[j], 1: upper[j]} {
+			if got := nearest + sense*g.DistanceToBound(j, nearest, sense); !(math.Abs(got-bound) <= 1e-15*math.Abs(nearest)) && got != bound {
+				t.Errorf("column %d: from %g by the distance in the sense of %g: %g, the bound is %g", j, nearest, sense, got, bound)
+			}
+			if d := free.DistanceToBound(j, b, sense); !math.IsInf(d, 1) {
+				t.Errorf("no bound is %g away", d)
+			}
+		}
+	}
+}
+
+// The null model sees within bounds the columns alone that can go where they are pulled.
+func TestNullModelWithinBounds(t *testing.T) {
+	for seed := range uint64(30) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 12, P: 6, Density: 1})
+		lower, upper := make([]float64, 6), make([]float64, 6)
+		z, largest := q.Correlations(q.Y), 0.0
+		for j := range z {
+			lower[j], upper[j] = r.Pick(0, -1), r.Pick(0, 1)
+			if z[j] > 0 && upper[j] > 0 || z[j] < 0 && lower[j] < 0 {
+				largest = math.Max(largest, math.Abs(z[j]))
+			}
+		}
+		box, err := model.NewBox(lower, upper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		null := model.NewNull(fixture.Squared(t, q, seed%2 == 0))
+		if got := null.Within(box).AlphaMax(); !(math.Abs(got-largest) <= 1e-13*largest) {
+			t.Errorf("seed %d: αmax %g within bounds, want %g", seed, got, largest)
+		}
+		if null.Within(nil).AlphaMax() != null.AlphaMax() {
+			t.Errorf("seed %d: no box has moved αmax", seed)
+		}
+	}
+}
+
+// Columns without a strength are smooth, and no others; strengths that cannot be are refused, and
+// the error says which of several it was.
+func TestStrengthsOfColumns(t *testing.T) {
+	g, err := model.WeightedLasso([]float64{0, math.Inf(-1), -3, math.Inf(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, smooth := range []bool{false, true, false, false} {
+		if g.Smooth(j) != smooth {
+			t.Errorf("column %d is smooth: %v", j, !smooth)
+		}
+	}
+	of := func(err error) *outcome.Error {
+		e, ok := errors.AsType[*outcome.Error](err)
+		if !ok || e.Kind != outcome.BadParameter {
+			t.Fatalf("refused by %v", err)
+		}
+		return e
+	}
+	for _, wrong := range []float64{math.NaN(), 1000, -1000} {
+		_, scad := model.NewSCAD(0, wrong)
+		_, mcp := model.NewMCP(0, wrong)
+		_, net := model.ElasticNet(0, wrong)
+		_, each := model.WeightedLasso([]float64{0, wrong})
+		for name, err := range map[string]error{"scad": scad, "mcp": mcp, "enet": net, "wlasso": each} {
+			if e := of(err); !e.HasColumn || e.Column != 1 {
+				t.Errorf("%s: the second λ is %g, the error says %+v", name, wrong, e)
+			}
+		}
+		if _, err := model.Lasso(wrong); of(err).HasColumn {
+			t.Errorf("one λ of %g: %v", wrong, err)
+		}
+	}
+}
+
+// The gap of a single unpenalised column is what its objective lacks, exactly: the loss is a
+// parabola in it.
+func TestGapOfAnUnpenalisedColumnIsExact(t *testing.T) {
+	for seed := range uint64(30) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 8, P: 1, Density: 1, Weights: seed%3 == 1})
+		q.Uniform(0)
+		g, err := model.WeightedLasso([]float64{math.Inf(-1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit := fixture.Squared(t, q, seed%2 == 0)
+		var xx, xy float64
+		for i, row := range q.X {
+			xx += q.Weight(i) * row[0] * row[0]
+			xy += q.Weight(i) * row[0] * q.Y[i]
+		}
+		beta := r.Normal()
+		d, s, _ := dual(fit, g, []float64{beta})
+		lacks := xx * (beta - xy/xx) * (beta - xy/xx) / (2 * q.Total())
+		if got := fit.Gap(d, s); !(math.Abs(got-lacks) <= 1e-12*(lacks+s.Loss)) {
+			t.Errorf("seed %d: gap %g, the objective lacks %g", seed, got, lacks)
+		}
+	}
+}

@@ -25,7 +25,7 @@ type residualEngine struct {
 func (r *residualEngine) load(v []float64) {
 	e, w := &r.e, len(r.columns)
 	e.Residual = r.working
-	copy(e.Residual, r.store.Compact(v, e.Residual))
+	r.k.Copy(e.Residual, r.store.Compact(v, e.Residual))
 	r.work += float64(rowValue * float64(r.store.Rows()))
 	e.Rows, e.Values = r.store.Storage()
 	e.Coef, e.Square, e.Threshold, e.Grad = r.coef, r.square, r.threshold, r.grad

@@ -159,7 +159,7 @@ func (s *Solver) criterionDrift(ctx context.Context, at Point, b errorTerms, opt
 	clear(s.q)
 	known := s.norm(s.rho)
 	report := s.improve(ctx, s.rho, s.q, tol, opts)
-	clear(s.u)
+	s.k.Clear(s.u)
 	s.predict(at.Support, s.q, s.u)
 	s.applyCurvature(at, b.curvature)
 	size := s.norm(s.q)

@@ -22,10 +22,10 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	if s.curved == nil && opts.Motion == nil && float64(moved*math.Sqrt(mu)) <= negligible*off {
 		off += float64(moved * math.Sqrt(mu))
 	} else {
-		clear(s.u)
+		s.k.Clear(s.u)
 		s.predict(at.Support, s.x, s.u)
 		if opts.Motion != nil {
-			copy(opts.Motion[i], s.u)
+			s.k.Copy(opts.Motion[i], s.u)
 		}
 		shift := s.interceptShift(outer)
 		size := math.Sqrt(float64(h*h) + float64(shift*shift))
@@ -61,7 +61,7 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 	b.residual = report.Residual
 	off := b.residual
 	if s.curved != nil {
-		clear(s.u)
+		s.k.Clear(s.u)
 		s.predict(at.Support, s.x, s.u)
 		h, shift := s.norm(s.h), s.interceptShift(outer)
 		off += float64((s.curvatureChange()+s.interceptTilt(outer))*b.rho) + float64(s.roundedCurvature(b)*math.Sqrt(float64(h*h)+float64(shift*shift)))

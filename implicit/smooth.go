@@ -39,7 +39,7 @@ func (r *Rows) Gradient(_, out []float64) {
 
 // HessianProduct implements [Smooth].
 func (r *Rows) HessianProduct(_, v, out []float64) {
-	clear(r.u)
+	r.fit.View().Kernels().Clear(r.u)
 	r.predict(v, r.u)
 	for i, d := range r.d {
 		r.u[i] *= d
@@ -55,7 +55,7 @@ func (r *Rows) Outer(slope, out []float64) {
 		sum += slope[i]
 		all += d
 	}
-	copy(r.u, slope)
+	r.fit.View().Kernels().Copy(r.u, slope)
 	if r.fit.View().Centred() {
 		for i, d := range r.d {
 			r.u[i] -= float64(d / all * sum)

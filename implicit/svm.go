@@ -263,7 +263,7 @@ func (s *SVM) differentiate(ctx context.Context, outer Outer, opts Options) {
 	_, d := s.distance()
 	// L′ = ∇_wCᵀ∂w/∂λ. w takes ∇_wC, u its derivative.
 	clear(s.w)
-	clear(s.u)
+	s.k.Clear(s.u)
 	curvature := outer.Curvature
 	if outer.CurvatureWithin != nil {
 		longest := 0.0

@@ -159,7 +159,7 @@ func (e *engine) reverse(ctx context.Context) bool {
 	defer func() { e.reversed += e.work - before }()
 	e.judge()
 	clear(e.h)
-	clear(e.u)
+	e.k.Clear(e.u)
 	e.uOff, e.credited, e.remainder = 0, 0, math.Inf(1)
 	e.turning = settling{}
 	for _, j := range e.order {
@@ -266,7 +266,7 @@ func (e *engine) reverseCoordinates(ctx context.Context, steps []entry) bool {
 // reverseGradient is an iteration of algorithm 2; a holds v itself.
 func (e *engine) reverseGradient(ctx context.Context, steps []entry) bool {
 	s, v := &e.back, e.a
-	clear(e.u)
+	e.k.Clear(e.u)
 	e.uOff = 0
 	for i := range steps {
 		if e.ended(ctx) {

@@ -176,7 +176,7 @@ func (e *engine) lipschitzBound(ctx context.Context) float64 {
 			break
 		}
 		e.k.Scal(1/norm, v)
-		clear(u)
+		e.k.Clear(u)
 		off := 0.0
 		for k, j := range e.order {
 			e.push(j, v[k], u, &off)

@@ -3,13 +3,11 @@ package kernels_test
 import (
 	"math/rand/v2"
 	"runtime"
-	"runtime/metrics"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	tests "github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 )
 
@@ -32,15 +30,15 @@ func TestTheWorldStopsQuickly(t *testing.T) {
 		both[i] = newOperands(rand.New(rand.NewPCG(1, uint64(i))), kinds[0].fill, size, 0)
 		both[i].a = 0
 	}
-	control := waits(collections, func(i int) { sink = plainLoops.Dot(both[i].x, both[i].y) })
+	control := tests.PausesBeside(2, collections, func(i int) { sink = plainLoops.Dot(both[i].x, both[i].y) })
 	t.Logf("plain Go: %s", control)
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		check := func(name string, work func(i int)) {
 			t.Helper()
-			got := waits(collections, work)
+			got := tests.PausesBeside(2, collections, work)
 			t.Logf("%s: %s", name, got)
-			if got.quartile > max(longestPause, 2*control.quartile) {
-				t.Errorf("%s: three collections in four waited for %v or longer", name, got.quartile)
+			if got.Quartile > max(longestPause, 2*control.Quartile) {
+				t.Errorf("%s: three collections in four waited for %v or longer", name, got.Quartile)
 			}
 		}
 		for _, op := range operations {
@@ -84,57 +82,4 @@ func TestTheWorldStopsQuickly(t *testing.T) {
 			k.SubPanel(both[i].x[:size/8], both[i].lanes[:size], 8, t[:])
 		})
 	})
-}
-
-// A wait is how long garbage collections had to wait: upper ends of the buckets
-// of the runtime's histogram.
-type wait struct{ quartile, median, longest time.Duration }
-
-func (w wait) String() string {
-	return "a quarter " + w.quartile.String() + ", half " + w.median.String() + ", all " + w.longest.String() + " or less"
-}
-
-// waits collects garbage while two goroutines run work.
-func waits(collections int, work func(i int)) (w wait) {
-	sample := []metrics.Sample{{Name: "/sched/pauses/stopping/gc:seconds"}}
-	read := func() []uint64 {
-		metrics.Read(sample)
-		return slices.Clone(sample[0].Value.Float64Histogram().Counts)
-	}
-	before := read()
-	var stop atomic.Bool
-	var group sync.WaitGroup
-	for i := range 2 {
-		group.Go(func() {
-			for !stop.Load() {
-				work(i)
-			}
-		})
-	}
-	for range collections {
-		runtime.GC()
-	}
-	stop.Store(true)
-	group.Wait()
-	after := read()
-	bounds := sample[0].Value.Float64Histogram().Buckets
-	var total, seen uint64
-	for i, count := range after {
-		total += count - before[i]
-	}
-	for i, count := range after {
-		if count == before[i] {
-			continue
-		}
-		end := time.Duration(1e9 * bounds[i+1])
-		if 4*seen < total {
-			w.quartile = end
-		}
-		if 2*seen < total {
-			w.median = end
-		}
-		w.longest = end
-		seen += count - before[i]
-	}
-	return w
 }

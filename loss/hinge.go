@@ -67,7 +67,7 @@ func (SmoothedHinge) At(y, m float64) (slope, curvature float64) {
 }
 
 // Third implements [Loss]: 0.
-func (SmoothedHinge) Third(_ *kernels.Set, _, _, out []float64) { clear(out) }
+func (SmoothedHinge) Third(k *kernels.Set, _, _, out []float64) { k.Clear(out) }
 
 // Divergence implements [Loss]: ½((1 − c)(1 − t))² for t in [0, 1], 0 beyond, and
 // ½(1 − c)² − t(1 − c) below.

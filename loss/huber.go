@@ -74,7 +74,7 @@ func (h Huber) At(y, m float64) (slope, curvature float64) {
 }
 
 // Third implements [Loss]: 0.
-func (Huber) Third(_ *kernels.Set, _, _, out []float64) { clear(out) }
+func (Huber) Third(k *kernels.Set, _, _, out []float64) { k.Clear(out) }
 
 // Divergence implements [Loss]: ½((1 − c)r)² for |r| ≤ δ, and beyond
 // ½((1 − c)δ)² + (|r| − δ)(1 − c)δ.

@@ -46,7 +46,7 @@ func (Squared) Curvature(_ *kernels.Set, _, _, out []float64) {
 }
 
 // Third implements [Loss]: 0.
-func (Squared) Third(_ *kernels.Set, _, _, out []float64) { clear(out) }
+func (Squared) Third(k *kernels.Set, _, _, out []float64) { k.Clear(out) }
 
 // Divergence implements [Loss]: ½((1 − c)(y − m))².
 func (Squared) Divergence(_ *kernels.Set, y, m []float64, at Dual, out []float64) {

@@ -56,7 +56,7 @@ func (SquaredHinge) At(y, m float64) (slope, curvature float64) {
 }
 
 // Third implements [Loss]: 0.
-func (SquaredHinge) Third(_ *kernels.Set, _, _, out []float64) { clear(out) }
+func (SquaredHinge) Third(k *kernels.Set, _, _, out []float64) { k.Clear(out) }
 
 // Divergence implements [Loss]: ½((1 − c)(1 − ym)₊)².
 func (SquaredHinge) Divergence(_ *kernels.Set, y, m []float64, at Dual, out []float64) {

@@ -3,6 +3,7 @@ package sparse
 import (
 	"math/bits"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -34,7 +35,7 @@ func NewDense(n, p int, columnMajor []float64) (*Dense, error) {
 		}
 	}
 	m := newDense(n, p)
-	copy(m.values, columnMajor)
+	(*kernels.Set)(nil).Copy(m.values, columnMajor) // in pieces
 	return m, nil
 }
 

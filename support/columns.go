@@ -135,17 +135,24 @@ func (c *Columns) Subsample(d []float64) {
 	if c.subset.number == nil {
 		c.subset.number = make([]int32, len(d))
 	}
-	c.subset.sample = c.subset.sample[:0]
-	for from, to := range c.view.Kernels().Pieces(len(d)) {
+	k, m := c.view.Kernels(), 0
+	for from, to := range k.Pieces(len(d)) {
 		for i := from; i < to; i++ {
-			c.subset.number[i] = -1
-			if d[i] > 0 {
-				c.subset.number[i] = int32(len(c.subset.sample))
-				c.subset.sample = append(c.subset.sample, int32(i))
+			if c.subset.number[i] = -1; d[i] > 0 {
+				c.subset.number[i] = int32(m)
+				m++
 			}
 		}
 	}
-	c.subset.m = len(c.subset.sample)
+	c.subset.sample = resize(c.subset.sample, m)
+	for from, to := range k.Pieces(len(d)) {
+		for i := from; i < to; i++ {
+			if at := c.subset.number[i]; at >= 0 {
+				c.subset.sample[at] = int32(i)
+			}
+		}
+	}
+	c.subset.m = m
 	c.chosen = c.subset
 	c.weigh(d)
 }

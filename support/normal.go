@@ -130,7 +130,7 @@ func (a *Normal) Add(v, w []float64) {
 // above the diagonal is undefined.
 func (a *Normal) Gram(q []float64) {
 	size := len(a.list)
-	clear(a.u)
+	a.Kernels.Clear(a.u)
 	a.work += float64(float64(size) / 2 * a.once(SparseValue))
 	for k, j := range a.list {
 		row := q[k*size:][:k+1]
@@ -161,7 +161,7 @@ func (a *Normal) combine(v []float64) {
 		return
 	}
 	a.work += a.once(UpdateValue)
-	clear(a.u)
+	a.Kernels.Clear(a.u)
 	if !a.dense {
 		for k, times := range v {
 			from, to := a.from[k], a.from[k+1]

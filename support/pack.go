@@ -2,6 +2,8 @@ package support
 
 import (
 	"math"
+
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // picks reports whether the entries of a column are some of X's, picked by add: into plain
@@ -19,14 +21,14 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 	case !fits:
 	case c.number == nil:
 		from := len(c.index)
-		c.index = lengthen(c.index, size)
+		c.index = lengthen(c.view, c.index, size)
 		copy(c.index[from:], rows)
 	default:
 		from := len(c.index)
-		c.index, c.values = lengthen(c.index, size), lengthen(c.values, size)
+		c.index, c.values = lengthen(c.view, c.index, size), lengthen(c.view, c.values, size)
 		packed := c.values[from:]
 		if c.curved {
-			c.plain = lengthen(c.plain, size)
+			c.plain = lengthen(c.view, c.plain, size)
 			packed = c.plain[from:]
 		}
 		size = choose(c.number, rows, values, c.index[from:], packed)
@@ -41,7 +43,7 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 	c.mean, c.square = append(c.mean, 0), append(c.square, 0)
 	c.size = append(c.size, int32(size))
 	if fits {
-		c.values = lengthen(c.values, size)
+		c.values = lengthen(c.view, c.values, size)
 	} else {
 		c.loose++
 	}
@@ -64,21 +66,29 @@ func (c *Columns) reserve(n, all int) {
 	}
 	memory := c.view.Memory()
 	if k := room(len(c.values), cap(c.values)); k > 0 {
-		c.values = append(memory.Floats(k)[:0], c.values...)
+		c.values = moved(c.view, memory.Floats(k), c.values)
 	}
 	if k := room(len(c.index), cap(c.index)); k > 0 && !c.dense {
-		c.index = append(make([]int32, 0, k), c.index...)
+		c.index = moved(c.view, make([]int32, k), c.index)
 	}
 	if k := room(len(c.plain), cap(c.plain)); k > 0 && c.picks() && c.curved {
-		c.plain = append(memory.Floats(k)[:0], c.plain...)
+		c.plain = moved(c.view, memory.Floats(k), c.plain)
 	}
+}
+
+// moved copies v to the beginning of room, in pieces.
+func moved[T any](x *sparse.View, room, v []T) []T {
+	for from, to := range x.Kernels().Pieces(len(v)) {
+		copy(room[from:to], v[from:to])
+	}
+	return room[:len(v)]
 }
 
 // lengthen adds n elements to v, undefined as yet. It doubles what it has to move, and
 // does not leave that to append, which takes smaller steps.
-func lengthen[T any](v []T, n int) []T {
+func lengthen[T any](x *sparse.View, v []T, n int) []T {
 	if need := len(v) + n; need > cap(v) {
-		v = append(make([]T, 0, max(need, 2*cap(v))), v...)
+		v = moved(x, make([]T, max(need, 2*cap(v))), v)
 	}
 	return v[:len(v)+n]
 }

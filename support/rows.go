@@ -55,7 +55,10 @@ func (r *rowCopy) take(c *Columns, list []int32) {
 	r.v = resize(r.v, len(list))
 	clear(r.v)
 	r.next = resize(r.next, c.m)
-	clear(r.next)
+	k := c.view.Kernels()
+	for from, to := range k.Pieces(len(r.next)) {
+		clear(r.next[from:to])
+	}
 	pace := c.view.Kernels().Pace()
 	for k, j := range list {
 		r.place[j] = int32(k)
@@ -113,7 +116,7 @@ func (r *byRow) rank(longest int) {
 
 // spread sets u to the columns of the copy times r.v.
 func (r *rowCopy) spread(c *Columns, u []float64) {
-	clear(u)
+	c.view.Kernels().Clear(u)
 	r.ranking = ranking{r, c, u}
 	team := c.view.Team()
 	team.Do(team.Parts(c.valuesCost(len(r.values), SparseValue)), &r.ranking)

@@ -30,7 +30,7 @@ type updating struct {
 func (t *updating) Part(k, of int) {
 	a, s := t.a, len(t.v)
 	m := a.columns.m
-	clear(a.u[m*k/of : m*(k+1)/of])
+	a.k.Clear(a.u[m*k/of : m*(k+1)/of])
 	a.k.AxpySpans(t.v, t.cuts[k*s:][:s], t.cuts[(k+1)*s:][:s], a.columns.index, a.columns.values, a.u)
 }
 

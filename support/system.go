@@ -177,7 +177,7 @@ func (a *System) spread(v []float64) {
 func (a *System) spreadHeld(v []float64) {
 	c := a.columns
 	c.work += c.valuesCost(a.entries, UpdateValue)
-	clear(a.u)
+	a.k.Clear(a.u)
 	for i, j := range a.list {
 		rows, values := c.Column(j)
 		a.k.AxpyIndexed(v[i], values, rows, a.u)

@@ -4,7 +4,6 @@ package inner
 
 import (
 	"context"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
@@ -199,8 +198,11 @@ func (s *Statement) training() []float64 {
 	if s.ClassWeights == nil || len(s.Weights) != 0 && len(s.Weights) != len(s.Y) { // that is said elsewhere
 		return s.Weights
 	}
-	weights := slices.Repeat([]float64{1}, len(s.Y))
-	copy(weights, s.Weights)
+	weights := make([]float64, len(s.Y))
+	for i := range weights {
+		weights[i] = 1
+	}
+	s.Kernels.Copy(weights, s.Weights)
 	s.ClassWeights.Weigh(s.Kernels, weights)
 	return weights
 }

@@ -291,13 +291,13 @@ func (w *wholePass) byColumn(from, to int) {
 			w.squares[k], w.sums[k] = sumOfSquares(v.k, values), sum(v.k, values)
 		} else {
 			part := weighted[:len(values)]
-			for from, to := range v.k.Pieces(len(values)) {
-				if rows == nil {
-					multiply(part[from:to], v.weights[from:to], values[from:to])
-					continue
-				}
-				for e := from; e < to; e++ {
-					part[e] = v.weights[rows[e]] * values[e]
+			if rows == nil {
+				v.k.Product(part, v.weights, values)
+			} else {
+				for from, to := range v.k.Pieces(len(values)) {
+					for e := from; e < to; e++ {
+						part[e] = v.weights[rows[e]] * values[e]
+					}
 				}
 			}
 			w.squares[k], w.sums[k] = v.k.Dot(values, part), sum(v.k, part)
@@ -305,14 +305,6 @@ func (w *wholePass) byColumn(from, to int) {
 		if w.u != nil {
 			w.out[k] = v.Dot(int(j), w.u)
 		}
-	}
-}
-
-// multiply sets dst to the products of the elements of x and y.
-func multiply(dst, x, y []float64) {
-	x, y = x[:len(dst)], y[:len(dst)]
-	for i := range dst {
-		dst[i] = x[i] * y[i]
 	}
 }
 

@@ -97,6 +97,9 @@ func TestCertifiedSupportsAreRight(t *testing.T) {
 				if got := signs(rough); !slices.Equal(got, want) {
 					t.Errorf("%s: certified %v, the solution has %v", name, got, want)
 				}
+				if margin := dualMargin(fit, g, rough); math.Abs(c.DualMargin-margin) > 1e-12 {
+					t.Errorf("%s: dual margin %g, by definition %g", name, c.DualMargin, margin)
+				}
 			}
 			if tol == 1e-12 && !c.Support {
 				if _, smooth := l.Concordance(); smooth {
@@ -111,6 +114,19 @@ func TestCertifiedSupportsAreRight(t *testing.T) {
 	if certified < 150 {
 		t.Errorf("%d supports certified of 400", certified)
 	}
+}
+
+// dualMargin is min(1 − |zⱼ|/αⱼ) over the columns that have no coefficient.
+func dualMargin(fit model.Datafit, g model.Penalty, at *cd.Solution) float64 {
+	s, view, least := model.NewState(fit), fit.View(), 1.0
+	fit.Fit(at.Support, at.Coef, s)
+	for _, j := range view.Matrix().Order() {
+		if !slices.Contains(at.Support, j) {
+			z := view.Dot(int(j), s.Weighted) / view.Total()
+			least = min(least, 1-math.Abs(z)/g.Alpha(int(j)))
+		}
+	}
+	return least
 }
 
 func signs(s *cd.Solution) []int {

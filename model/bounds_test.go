@@ -113,8 +113,12 @@ func TestStrengthsOfColumns(t *testing.T) {
 				t.Errorf("%s: the second λ is %g, the error says %+v", name, wrong, e)
 			}
 		}
-		if _, err := model.Lasso(wrong); of(err).HasColumn {
-			t.Errorf("one λ of %g: %v", wrong, err)
+		_, one := model.Lasso(wrong)
+		_, first := model.NewSCAD(wrong, 1)
+		for _, err := range []error{one, first} {
+			if e := of(err); e.HasColumn {
+				t.Errorf("the first λ is %g, the error says %+v", wrong, e)
+			}
 		}
 	}
 }

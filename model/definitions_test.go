@@ -409,6 +409,21 @@ func TestSoftmaxIsItsDefinition(t *testing.T) {
 			}
 		}
 		var lost float64
+		var excess [3]float64
+		for i := range class {
+			var sum float64
+			for k := range 3 {
+				sum += math.Exp(at.Prediction[3*i+k])
+			}
+			for k := range 3 {
+				excess[k] += weight(i) * math.Exp(at.Prediction[3*i+k]) / sum
+			}
+		}
+		for k := range 3 {
+			if q.Intercept && math.Abs(excess[k]-share[k]) > 1e-12*total {
+				t.Errorf("seed %d: probabilities of class %d sum to %.15g, its rows to %.15g: the intercepts are not the best", seed, k, excess[k], share[k])
+			}
+		}
 		for i, own := range class {
 			lost += weight(i) * model.RowLoss(at.Prediction[3*i:3*i+3], int(own)) / total
 		}

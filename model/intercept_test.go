@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -66,6 +67,61 @@ func TestInterceptBalancesRowsFarOut(t *testing.T) {
 		}
 		if rounding := 4 * 0x1p-52 * beta; !(math.Abs(sum) <= rounding*size) {
 			t.Errorf("β = %g: residuals sum to %.3g of their size, rounding makes %.3g", beta, sum/size, rounding)
+		}
+	}
+}
+
+// TestResidualsBalance: those that a state has sum to zero but for rounding, whichever class has
+// more rows.
+func TestResidualsBalance(t *testing.T) {
+	for _, more := range []float64{-1, 1} {
+		q := &oracle.Problem{Alpha: []float64{0}, Intercept: true}
+		for i := range 21 {
+			y := more * float64(1-2*(i%2))
+			q.X, q.Y = append(q.X, []float64{y + 0.01*float64(i)}), append(q.Y, y)
+		}
+		fit := fixture.Logistic(t, q, true)
+		for _, beta := range []float64{0.1, 3, 30, 100, 600} {
+			s := model.NewState(fit)
+			fit.Fit([]int32{0}, []float64{beta}, s)
+			var sum oracle.Sum
+			size := 0.0
+			for _, r := range s.Weighted {
+				sum.Add(r)
+				size += math.Abs(r)
+			}
+			if off := math.Abs(sum.Value()); !(off <= 0x1p-50*size) {
+				t.Errorf("class %g has more rows, β = %g: residuals of size %g sum to %.3g", more, beta, size, off)
+			}
+		}
+	}
+}
+
+// The slope and curvature of a row by itself are those of the state, offset or not.
+func TestPointwiseIsTheStateOfARow(t *testing.T) {
+	q := rare(40, 3)
+	offset := make([]float64, len(q.Y))
+	for i := range offset {
+		offset[i] = float64(i%5) - 2
+	}
+	for _, o := range [][]float64{nil, offset} {
+		fit, err := model.NewOffset(fixture.View(t, q, true), q.Y, o, loss.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := fit.(*model.Rowwise).Pointwise()
+		s := model.NewState(fit)
+		fit.Fit([]int32{0}, []float64{0.8}, s)
+		for i, m := range s.Prediction {
+			linear := m
+			if o != nil {
+				linear -= o[i]
+			}
+			p := 1 / (1 + math.Exp(q.Y[i]*m))
+			slope, curvature := at(i, linear)
+			if math.Abs(slope-q.Y[i]*p) > 1e-14 || math.Abs(curvature-p*(1-p)) > 1e-14 {
+				t.Errorf("row %d, offset %v: slope %g and curvature %g, want %g and %g", i, o != nil, slope, curvature, q.Y[i]*p, p*(1-p))
+			}
 		}
 	}
 }

@@ -76,7 +76,8 @@ type vectorsLane struct {
 
 func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
-	l.solver.Reset() // exact steps take little longer from nowhere, and the point does not depend on the last
+	l.solver.Reset()      // exact steps take little longer from nowhere, and the point does not depend on the last
+	options.Polish = true // the free rows are to be those of the exact solution
 	s, err := l.solver.Solve(ctx, r.LogLambda, options)
 	if err != nil {
 		return err

@@ -37,6 +37,15 @@ func residualCost(values, columns int, dense bool) float64 {
 	return cost + float64(perColumn*float64(columns))
 }
 
+// visitCost is that of meeting so many samples with so many entries.
+func visitCost(entries, samples int, dense bool) float64 {
+	cost := residualCost(entries, samples, dense)
+	if dense { // a call for each
+		cost += float64(denseSample * float64(samples))
+	}
+	return cost
+}
+
 func gramCost(moved, columns, size int) float64 {
 	return float64(float64(moved)*(gramMove+float64(gramValue*float64(size)))) + float64(perColumn*float64(columns))
 }

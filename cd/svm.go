@@ -84,13 +84,13 @@ func NewSVM(fit *model.SVM) *SVM {
 	}
 	s.at, s.margin, s.sol.Predictions = make([]kernels.BoxVariable, n), make([]float64, n), make([]float64, n)
 	for pos, i := range s.sample {
-		s.at[pos].Sign = fit.Labels()[i]
+		s.at[pos].Sign, s.at[pos].Margin = fit.Labels()[i], 1
 		if inverse := 1 / fit.Square(int(i)); !math.IsInf(inverse, 1) {
 			s.at[pos].Inverse = inverse
 		}
 	}
 	s.w, s.sol.W = make([]float64, p), make([]float64, p)
-	s.sweeps.init(s)
+	s.sweeps.init(s.k, kernels.BoxEpoch{From: s.from[:n], To: s.from[1:], Features: s.rows, Values: s.values, At: s.at, W: s.w}, s.margin)
 	s.newton.init(s)
 	s.inside.s = s
 	return s
@@ -182,6 +182,49 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 			reached, stalled = boxRecord{math.Inf(1), math.Inf(1)}, 0
 		}
 	}
+}
+
+// sweep runs epochs until the gap of the live samples, as met on the way, is a
+// fraction of the target. It returns false where ctx ended.
+func (s *SVM) sweep(ctx context.Context, target float64) bool {
+	w := &s.sweeps
+	w.activate()
+	goal := w.factor * target
+	stepped := math.Inf(1) // the gap before a Newton step that came last
+	for w.left > 0 {
+		w.left -= float64(len(w.live)) / float64(s.n)
+		s.sol.Epochs++
+		if !w.epoch(ctx) {
+			return false
+		}
+		s.work += w.cost
+		gap := w.e.Gap
+		if gap <= goal {
+			break
+		}
+		if gap > stepGain*stepped {
+			w.reluctant = min(2*w.reluctant, mostReluctant)
+		} else if !math.IsInf(stepped, 1) {
+			w.reluctant = max(1, 0.5*w.reluctant)
+		}
+		stepped = math.Inf(1)
+		if budget := stepShare * w.spent; budget > w.reluctant*s.newton.price() {
+			if settled := float64(w.e.Free) > settledShare*float64(w.freeBefore); settled {
+				stepped = 0 // a step that fails is no gain
+				if s.newton.step(ctx, budget) {
+					s.sol.Steps++
+					stepped = gap
+				}
+			}
+			w.spent, w.freeBefore = 0, w.e.Free
+		}
+		if s.inside.helped < mostHelp && w.hopeless(gap, goal, s.inside.price()) {
+			w.total, w.checked = 0, 0
+			return s.inside.help(ctx)
+		}
+	}
+	w.factor = max(leastTry, nextTry*w.factor)
+	return true
 }
 
 // begin moves the last solution into the box of c.
@@ -287,11 +330,7 @@ func (s *SVM) pay(entries, samples int) {
 
 // visits is the cost of meeting so many samples with so many entries.
 func (s *SVM) visits(entries, samples int) float64 {
-	cost := residualCost(entries, samples, s.rows == nil)
-	if s.rows == nil { // a call for each
-		cost += float64(denseSample * float64(samples))
-	}
-	return cost
+	return visitCost(entries, samples, s.rows == nil)
 }
 
 // dots sets margin[pos] = x·w for the samples at from ≤ pos < to.

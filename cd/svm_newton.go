@@ -130,7 +130,7 @@ func (nw *boxNewton) step(ctx context.Context, budget float64) bool {
 
 // polish takes a step to working precision without the proximal term.
 func (nw *boxNewton) polish(ctx context.Context) {
-	nw.s.activate()
+	nw.s.sweeps.activate()
 	nw.collect()
 	nw.updateResidual()
 	nw.shift = 0

@@ -3,6 +3,7 @@ package cd
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
@@ -28,9 +29,13 @@ type VectorsSolution struct {
 	Status outcome.Status // Converged, NotConverged or Cancelled
 }
 
-// Vectors solves a [model.Vectors] at any strengths: by exact steps on the rows that are
-// free, from the last solution, and where those do not end by an interior-point method
-// before them, on the simplex by accelerated steps of the dual. It factorises matrices of min(n, p) rows, and is not safe for concurrent use.
+// Vectors solves a [model.Vectors] at any strengths, from the last solution: regression without
+// an intercept by sweeps over the rows while these are cheap, the rest by exact steps on the rows
+// that are free, and where those do not end by an interior-point method before them, on the
+// simplex by accelerated steps of the dual. With [Options.Polish], or at tolerances of 1e-9 and
+// less, the rows that are free are to be those of the exact solution: sweeps have no part in it.
+//
+// It factorises matrices of min(n, p) rows, and is not safe for concurrent use.
 type Vectors struct {
 	fit  *model.Vectors
 	k    *kernels.Set
@@ -38,7 +43,8 @@ type Vectors struct {
 
 	list    []int32 // rows of positive weight
 	place   []int32 // row → its place in list, -1
-	columns []int32 // with entries
+	columns []int32 // with entries, ascending
+	order   []int32 // column → its place in columns
 	square  []float64
 	byRows  bool
 	gram    []float64 // of the rows in list, lower triangle, where byRows
@@ -48,6 +54,7 @@ type Vectors struct {
 	met        bool // there is a last solution
 	a, m, w    []float64
 	b          float64
+	sides      vectorsSides
 	free       vectorsFree
 	inside     vectorsInterior
 	ascent     vectorsAscent
@@ -62,7 +69,10 @@ const mostVectors = 4000
 // and columns are too many.
 func NewVectors(fit *model.Vectors) (*Vectors, error) {
 	n, p := fit.Dims()
-	s := &Vectors{fit: fit, k: fit.Kernels(), n: n, p: p, place: make([]int32, n), columns: fit.Matrix().Order(), square: fit.Squares()}
+	s := &Vectors{fit: fit, k: fit.Kernels(), n: n, p: p, place: make([]int32, n), columns: slices.Sorted(slices.Values(fit.Matrix().Order())), order: make([]int32, p), square: fit.Squares()}
+	for k, j := range s.columns {
+		s.order[j] = int32(k)
+	}
 	for i := range n {
 		s.place[i] = -1
 		if fit.Weight(i) > 0 {
@@ -123,11 +133,12 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) 
 	}
 	s.begin(c, epsilon)
 	tol := opts.Tol * s.null
-	s.settle(ctx)
-	if s.fit.Simplex() {
+	switch exact := opts.Polish || opts.Tol <= interiorRough; {
+	case s.fit.Simplex():
+		s.settle(ctx)
 		s.climb(ctx, tol, opts.MaxEpochs)
-	} else {
-		s.goInside(ctx, tol)
+	case exact || !s.sweep(ctx, tol, opts):
+		s.goInside(ctx, tol, exact)
 	}
 	s.finish()
 	switch {
@@ -141,14 +152,26 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) 
 	return &s.sol, nil
 }
 
-// goInside goes on by the interior-point method until exact steps end.
-func (s *Vectors) goInside(ctx context.Context, tol float64) {
-	for _, target := range []float64{interiorRough, interiorTarget} {
-		if s.bestGap <= tol || ctx.Err() != nil {
+// goInside goes on by exact steps, and where those do not end by the interior-point method
+// before them. Unless the solution is to be exact, that may end at the gap asked for.
+func (s *Vectors) goInside(ctx context.Context, tol float64, exact bool) {
+	ended, reached := s.settle(ctx), true
+	s.inside.begin(s, false)
+	targets := []float64{interiorRough, interiorTarget}
+	if !exact {
+		targets = slices.Insert(targets, 0, tol/s.null)
+	}
+	for k, target := range targets {
+		if s.bestGap <= tol && (ended || !exact) || ctx.Err() != nil {
 			return
 		}
-		s.inside.run(ctx, s, max(target*s.null, math.SmallestNonzeroFloat64))
-		s.settle(ctx)
+		if !reached {
+			s.inside.begin(s, true)
+		}
+		rough := k == 0 && !exact
+		if reached = s.inside.run(ctx, max(target*s.null, math.SmallestNonzeroFloat64), rough); !rough {
+			ended = s.settle(ctx)
+		}
 	}
 }
 
@@ -305,6 +328,9 @@ func (s *Vectors) step(i int32, a, m float64) float64 {
 	lower, upper := s.fit.Interval(int(i), s.c)
 	r := s.fit.Target()[i] - m
 	l := s.square[i]
+	if l == 0 && s.fit.Centred() { // the intercept alone tells where it belongs
+		l = 1
+	}
 	if l == 0 {
 		switch over := model.SoftThreshold(r, s.epsilon); {
 		case over > 0:
@@ -350,10 +376,10 @@ func (v *vectorsFree) point(n int) []float64 {
 
 const mostSettles = 60
 
-// settle steps from set to set of free rows, exactly on each, until it stays or the gap is
-// rounding (a primal–dual active set method: Hintermüller, Ito and Kunisch, SIAM
+// settle steps from set to set of free rows, exactly on each, and reports whether it came to one
+// that stays, or where the gap is rounding (a primal–dual active set method: Hintermüller, Ito and Kunisch, SIAM
 // Journal on Optimization 13, 2002).
-func (s *Vectors) settle(ctx context.Context) {
+func (s *Vectors) settle(ctx context.Context) (ended bool) {
 	v := &s.free
 	copy(s.a, s.sol.Dual)
 	if s.sol.Passes > 0 {
@@ -372,13 +398,14 @@ func (s *Vectors) settle(ctx context.Context) {
 			stays = stays && v.known[k] == v.rows[k] && v.sides[k] == v.sign[k]
 		}
 		if !s.solveFree() {
-			return
+			return false
 		}
 		s.sol.Steps++
 		if s.evaluate(); stays || s.bestGap <= float64(leastGap*s.null) {
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // classify puts every row at the end of its interval that a step along it leads to, or

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
@@ -24,20 +25,44 @@ type vectorsInterior struct {
 	ones       []float64 // (Q + D)⁻¹σ
 	e          []float64 // n: E
 	h, m       []float64 // n
+	b          float64   // of the last step
 	g          []float64 // p, or the rows
 	scratch    []float64 // n
 	matrix     []float64
+	outer      support.Outer
+	at         []int32 // of a row's entries, their columns' places in the matrix
 }
+
+// price returns the modelled cost of a run.
+func (ip *vectorsInterior) price(s *Vectors) float64 {
+	size := min(len(s.columns), len(s.list))
+	each := float64(interiorPasses*s.pass()) + float64(2*interiorRow*float64(len(s.list))) + support.CholeskyCost(size)
+	switch {
+	case s.byRows:
+	case s.dense():
+		each += support.OuterCost(len(s.list), size)
+	default:
+		each += s.productsOfRows()
+	}
+	return interiorExpected * each
+}
+
+// solvedTo is what may be left of a system's right-hand side.
+const solvedTo = 1e-10
 
 // imbalance is where Σσβ is rounding's, next to Σβ.
 const imbalance = 1e-9
 
-func (ip *vectorsInterior) run(ctx context.Context, s *Vectors, target float64) {
-	ip.begin(s)
+// run goes on until the gap is the target, and with settled rows until it is where those that
+// belong to an end of their interval have been put there. It reports whether it is.
+func (ip *vectorsInterior) run(ctx context.Context, target float64, settled bool) bool {
+	s := ip.s
+	s.b = ip.b
+	defer func() { ip.b = s.b }()
 	least, since := math.Inf(1), 0
 	for range interiorIterations {
 		if ctx.Err() != nil {
-			return
+			return false
 		}
 		gap := ip.evaluate()
 		if gap < least {
@@ -45,14 +70,19 @@ func (ip *vectorsInterior) run(ctx context.Context, s *Vectors, target float64) 
 		} else if !(ip.complementarity() >= least) && ip.balanced() {
 			since++ // but for rounding, the gap would be no more than that, as in [interior]
 		}
-		if gap <= target || since == interiorStalled || !ip.advance() {
-			return
+		if gap <= target && (!settled || ip.settle(target)) {
+			return true
+		}
+		if since == interiorStalled || !ip.advance() {
+			return false
 		}
 		s.sol.Epochs++
 	}
+	return false
 }
 
-func (ip *vectorsInterior) begin(s *Vectors) {
+// begin starts near the best point, inside the box, or anew.
+func (ip *vectorsInterior) begin(s *Vectors, anew bool) {
 	ip.s = s
 	ip.row, ip.sign = ip.row[:0], ip.sign[:0]
 	for _, i := range s.list {
@@ -74,7 +104,11 @@ func (ip *vectorsInterior) begin(s *Vectors) {
 		clear(*v)
 	}
 	copy(s.a, s.sol.Dual)
-	s.b = s.sol.Intercept
+	if s.b = s.sol.Intercept; anew {
+		clear(s.a)
+		s.b = 0
+	}
+	ip.b = s.b
 	for v, i := range ip.row {
 		lower, bound := s.fit.Interval(int(i), s.c)
 		if ip.sign[v] < 0 {
@@ -114,6 +148,26 @@ func (ip *vectorsInterior) predictions() {
 func (ip *vectorsInterior) evaluate() float64 {
 	ip.predictions()
 	return ip.s.evaluate()
+}
+
+// settle puts the rows that a step along them leads to an end of their interval, or to 0,
+// there, makes that the best point if its gap is the target's, and reports whether it is.
+func (ip *vectorsInterior) settle(target float64) bool {
+	s := ip.s
+	for _, i := range s.list {
+		lower, upper := s.fit.Interval(int(i), s.c)
+		switch a := s.step(i, s.a[i], ip.m[i]); a {
+		case 0, lower, upper:
+			s.a[i] = a
+		}
+	}
+	best := s.bestGap
+	s.bestGap = math.Nextafter(target, math.Inf(1))
+	if s.evaluate() <= target {
+		return true
+	}
+	s.bestGap = best
+	return false
 }
 
 // advance takes a step. It returns false where rounding has the last word.
@@ -176,22 +230,27 @@ func (ip *vectorsInterior) bordered(excess float64) (shift float64) {
 	return shift
 }
 
-// solve sets out = (Q + D)⁻¹r. What rounding leaves of r is solved for once more.
+// solve sets out = (Q + D)⁻¹r. What rounding leaves of r is solved for again, while that helps.
 func (ip *vectorsInterior) solve(r, out []float64) {
 	s := ip.s
 	clear(out)
-	ip.invert(r, out)
-	clear(ip.h)
-	for v, i := range ip.row {
-		ip.h[i] += float64(ip.sign[v] * out[v])
+	copy(ip.left, r)
+	size := s.k.Nrm2(r)
+	for enough, before := float64(solvedTo*size), math.Inf(1); size > enough && size < 0.5*before; {
+		ip.invert(ip.left, ip.left)
+		s.k.Axpy(1, ip.left, out)
+		clear(ip.h)
+		for v, i := range ip.row {
+			ip.h[i] += float64(ip.sign[v] * out[v])
+		}
+		s.fit.SetPrimal(ip.h, s.w)
+		s.fit.Predict(s.w, 0, ip.scratch)
+		for v, i := range ip.row {
+			ip.left[v] = r[v] - float64(ip.sign[v]*ip.scratch[i]) - out[v]/ip.inverse[v]
+		}
+		s.sol.Work += float64(2 * s.pass())
+		before, size = size, s.k.Nrm2(ip.left)
 	}
-	s.fit.SetPrimal(ip.h, s.w)
-	s.fit.Predict(s.w, 0, ip.scratch)
-	for v, i := range ip.row {
-		ip.left[v] = r[v] - float64(ip.sign[v]*ip.scratch[i]) - out[v]/ip.inverse[v]
-	}
-	ip.invert(ip.left, ip.left)
-	s.k.Axpy(1, ip.left, out)
 }
 
 // invert sets out = (Q + D)⁻¹r to first order in rounding. out may be r.
@@ -224,7 +283,7 @@ func (ip *vectorsInterior) invert(r, out []float64) {
 	for v, i := range ip.row {
 		out[v] = ip.inverse[v] * (r[v] - float64(ip.sign[v]*ip.scratch[i]))
 	}
-	s.sol.Work += float64(4 * s.pass())
+	s.sol.Work += float64(2 * s.pass())
 }
 
 // factorise computes I + X̃ᵀEX̃, or I + √E·X̃X̃ᵀ·√E, and its Cholesky factor.
@@ -246,30 +305,49 @@ func (ip *vectorsInterior) factorise() bool {
 		}
 		return support.Cholesky(s.k, ip.matrix, size) == size
 	}
+	ip.sumRows()
 	for k, j := range s.columns {
-		rows, values := s.fit.Matrix().Column(int(j))
-		if rows == nil {
-			for i, v := range values {
-				ip.scratch[i] = ip.e[i] * v
-			}
-		} else {
-			clear(ip.scratch)
-			for e, i := range rows {
-				ip.scratch[i] = ip.e[i] * values[e]
-			}
-		}
+		row := ip.matrix[k*size:][:k+1]
 		for l, other := range s.columns[:k+1] {
-			rows, values := s.fit.Matrix().Column(int(other))
-			var dot float64
-			if rows == nil {
-				dot = s.k.Dot(values, ip.scratch)
-			} else {
-				dot = s.k.DotIndexed(values, rows, ip.scratch)
-			}
-			ip.matrix[k*size+l] = s.fit.Scale(int(j)) * s.fit.Scale(int(other)) * dot
+			row[l] *= float64(s.fit.Scale(int(j)) * s.fit.Scale(int(other)))
 		}
-		ip.matrix[k*size+k]++
-		s.sol.Work += float64(0.5 * s.pass())
+		row[k]++
 	}
 	return support.Cholesky(s.k, ip.matrix, size) == size
+}
+
+// sumRows sets the matrix to XᵀEX, of columns that are not scaled.
+func (ip *vectorsInterior) sumRows() {
+	s, size := ip.s, len(ip.s.columns)
+	samples := sparse.Transpose(s.fit.Matrix())
+	if s.dense() {
+		s.sol.Work += support.OuterCost(len(s.list), size)
+		ip.outer.Sum(s.k, len(s.list), size, func(k int) (float64, []float64) {
+			_, values := samples.Column(int(s.list[k]))
+			return ip.e[s.list[k]], values
+		}, ip.matrix)
+		return
+	}
+	clear(ip.matrix)
+	s.sol.Work += s.productsOfRows()
+	for _, i := range s.list {
+		features, values := samples.Column(int(i))
+		ip.at = ip.at[:0]
+		for _, j := range features {
+			ip.at = append(ip.at, s.order[j])
+		}
+		for k, v := range values {
+			s.k.AxpyIndexed(ip.e[i]*v, values[:k+1], ip.at[:k+1], ip.matrix[int(ip.at[k])*size:][:size])
+		}
+	}
+}
+
+// productsOfRows is the modelled cost of the products of all rows' entries with one another.
+func (s *Vectors) productsOfRows() (cost float64) {
+	samples := sparse.Transpose(s.fit.Matrix())
+	for _, i := range s.list {
+		from, to := samples.Span(int(i))
+		cost += float64(0.5 * sparseValue * float64((to-from)*(to-from)))
+	}
+	return cost
 }

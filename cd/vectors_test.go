@@ -49,11 +49,12 @@ func TestVectors(t *testing.T) {
 				epsilon = 0
 			}
 			name := fmt.Sprintf("seed %d, %+v, C %g, ε %g", seed, o, c, epsilon)
-			s, err := solver.Solve(context.Background(), at, cd.Options{Tol: 1e-10})
+			tol := []float64{1e-10, 1e-4, 1e-6}[seed%3]
+			s, err := solver.Solve(context.Background(), at, cd.Options{Tol: tol})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Status != outcome.Converged {
+			if s.Status != outcome.Converged || s.RelativeGap > tol {
 				t.Errorf("%s: %s at %g", name, s.Status, s.RelativeGap)
 			}
 			primal, dual, sum := vectorObjectives(q, o, s, s.C, s.Epsilon)
@@ -307,4 +308,74 @@ func simplexDual(q *oracle.Problem, a []float64, epsilon float64) (value float64
 		value -= x*w - w*w/2
 	}
 	return value
+}
+
+// TestVectorsScaleColumnsInSweeps: standardised columns give the solution of a matrix that is
+// standardised already, sparse and dense, by sweeps alone.
+func TestVectorsScaleColumnsInSweeps(t *testing.T) {
+	for seed := range oracle.Cases(12) {
+		r := oracle.NewRandom(600 + seed)
+		q := r.Problem(oracle.Shape{N: 60, P: 4, Density: r.Pick(0.5, 1)})
+		for i := range 5 {
+			clear(q.X[i]) // rows without entries
+		}
+		k, at, o := fixture.Kernels(t), []float64{-3, -2}, cd.Options{Tol: 1e-6}
+		var solutions [2]*cd.VectorsSolution
+		for pass := range solutions {
+			fit, err := model.NewVectors(k, fixture.Matrix(t, q, seed%2 == 0), q.Y, model.VectorsOptions{Standardise: pass == 0})
+			if err != nil {
+				t.Fatal(err)
+			}
+			solver, err := cd.NewVectors(fit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if solutions[pass], err = solver.Solve(t.Context(), at, o); err != nil {
+				t.Fatal(err)
+			}
+			for _, row := range q.X {
+				for j := range row {
+					row[j] *= fit.Scale(j)
+				}
+			}
+		}
+		scaled, plain := solutions[0], solutions[1]
+		if scaled.Status != outcome.Converged || scaled.Steps != 0 {
+			t.Fatalf("seed %d: %s after %d exact steps", seed, scaled.Status, scaled.Steps)
+		}
+		if d := math.Abs(scaled.Primal - plain.Primal); d > 2e-6*plain.Primal {
+			t.Errorf("seed %d: objectives %g and %g", seed, scaled.Primal, plain.Primal)
+		}
+		if primal, dual, _ := vectorObjectives(q, model.VectorsOptions{}, scaled, scaled.C, scaled.Epsilon); math.Abs(primal-dual-scaled.Gap) > 1e-10*primal {
+			t.Errorf("seed %d: gap %g, from the objectives %g", seed, scaled.Gap, primal-dual)
+		}
+	}
+}
+
+// TestRowsWithoutEntriesTellTheIntercept: of rows that are all intercept one may be free, and
+// is among the free rows of the exact solution.
+func TestRowsWithoutEntriesTellTheIntercept(t *testing.T) {
+	weights := []float64{1, 1, 1, 1, 1, 1, 1.5}
+	q := &oracle.Problem{X: [][]float64{{1}, {-1}, {0.5}, {0}, {0}, {0}, {0}}, Y: []float64{2, -2, 1.2, -3, -1, 0.7, 4}}
+	fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, false), q.Y, model.VectorsOptions{Intercept: true, Weights: weights})
+	if err != nil {
+		t.Fatal(err)
+	}
+	solver, err := cd.NewVectors(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tol := range []float64{1e-4, 1e-12} {
+		solver.Reset()
+		s, err := solver.Solve(t.Context(), []float64{0, -3}, cd.Options{Tol: tol})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Status != outcome.Converged || len(s.Free) > 2 {
+			t.Errorf("tolerance %g: %s, free rows %v, at their ends %v", tol, s.Status, s.Free, s.Bound)
+		}
+		if tol < 1e-4 && !slices.ContainsFunc(s.Free, func(i int32) bool { return i >= 3 }) {
+			t.Errorf("free rows %v have entries all", s.Free)
+		}
+	}
 }

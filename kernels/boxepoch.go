@@ -5,11 +5,11 @@ import "math"
 // BoxEpoch is one epoch of coordinate descent for the dual problem of a support
 // vector machine,
 //
-//	½‖w‖² − Σ a_i  over  0 ≤ a_i ≤ C_i,  w = Σ a_i·y_i·x_i,
+//	½‖w‖² − Σ q_i·a_i  over  0 ≤ a_i ≤ C_i,  w = Σ a_i·y_i·x_i,
 //
-// over sparse samples x_i that the caller lists. For each i in Live, in that order:
+// with margins q_i, 1 for classes, over sparse samples x_i that the caller lists. For each i in Live, in that order:
 //
-//	g = y_i·(x_iᵀw) − 1               product as DotIndexed
+//	g = y_i·(x_iᵀw) − q_i             product as DotIndexed
 //	a = clip(a_i − g/‖x_i‖², 0, C_i)
 //
 // and if a differs from a_i: w ← w + (a − a_i)·y_i·x_i, then a_i ← a. The step is
@@ -48,6 +48,7 @@ type BoxVariable = struct {
 	Inverse float64 // 1/‖x_i‖²
 	Bound   float64 // C_i
 	Value   float64 // a_i, in [0, C_i]
+	Margin  float64 // q_i
 }
 
 //go:noinline
@@ -108,7 +109,7 @@ func (e *BoxEpoch) visit(s *Set, k, kept int) int {
 	i := e.Live[k]
 	from, to := e.From[i], e.To[i]
 	features, values, v := e.Features[from:to], e.Values[from:to], &e.At[i]
-	g := math.FMA(v.Sign, s.DotIndexed(values, features, e.W), -1)
+	g := math.FMA(v.Sign, s.DotIndexed(values, features, e.W), -v.Margin)
 	share := v.Value // of the gap; below zero where a is to grow
 	if !(g > 0) {
 		share -= v.Bound

@@ -36,6 +36,7 @@ func newBoxEpoch(rng *rand.Rand, p int, lengths []int) *kernels.BoxEpoch {
 		v := &e.At[i]
 		v.Sign, v.Inverse, v.Bound = float64(2*rng.IntN(2)-1), 1/max(square, 0.1), 0.1+rng.Float64()
 		v.Value = v.Bound * float64(rng.IntN(3)) / 2
+		v.Margin = rng.NormFloat64()
 		if rng.IntN(8) > 0 {
 			e.Live = append(e.Live, int32(i))
 		}
@@ -56,7 +57,7 @@ func cloneBox(e *kernels.BoxEpoch) *kernels.BoxEpoch {
 func referenceBox(e *kernels.BoxEpoch) (kept []int32) {
 	for _, i := range e.Live {
 		features, values, v := e.Features[e.From[i]:e.To[i]], e.Values[e.From[i]:e.To[i]], &e.At[i]
-		g := math.FMA(v.Sign, reference.DotIndexed(values, features, e.W), -1)
+		g := math.FMA(v.Sign, reference.DotIndexed(values, features, e.W), -v.Margin)
 		e.Visited += len(features)
 		if aside := g > 0 && v.Value == 0 || !(g > 0) && v.Value == v.Bound; aside {
 			e.Gap = math.FMA(0, g, e.Gap)
@@ -100,7 +101,7 @@ func compareBoxes(t *testing.T, got, want *kernels.BoxEpoch) {
 	compare(t, "w", got.W, want.W)
 	for i := range want.At {
 		g, w := got.At[i], want.At[i]
-		compare(t, "at", []float64{g.Sign, g.Inverse, g.Bound, g.Value}, []float64{w.Sign, w.Inverse, w.Bound, w.Value})
+		compare(t, "at", []float64{g.Sign, g.Inverse, g.Bound, g.Value, g.Margin}, []float64{w.Sign, w.Inverse, w.Bound, w.Value, w.Margin})
 	}
 	tally := func(e *kernels.BoxEpoch) []float64 {
 		return []float64{
@@ -188,7 +189,7 @@ func TestBoxEpochsSolveTheDual(t *testing.T) {
 		}
 	}
 	for i, v := range e.At {
-		g := -1.0
+		g := -v.Margin
 		for k := e.From[i]; k < e.To[i]; k++ {
 			g += v.Sign * e.Values[k] * w[e.Features[k]]
 		}
@@ -271,7 +272,7 @@ func classification(features, length, samples int) *kernels.BoxEpoch {
 			square += v * v
 		}
 		e.To[i] = int64(len(e.Features))
-		e.At[i] = kernels.BoxVariable{Sign: math.Copysign(1, margin), Inverse: 1 / square, Bound: 1}
+		e.At[i] = kernels.BoxVariable{Sign: math.Copysign(1, margin), Inverse: 1 / square, Bound: 1, Margin: 1}
 	}
 	rng.Shuffle(samples, func(i, j int) { e.Live[i], e.Live[j] = e.Live[j], e.Live[i] })
 	for range 5 {
@@ -286,7 +287,7 @@ var boxByCalls = &kernels.Set{Name: "calls", BoxEpoch: func(e *kernels.BoxEpoch)
 	k := all[len(all)-1]
 	for _, i := range e.Live {
 		from, to, v := e.From[i], e.To[i], &e.At[i]
-		g := float64(v.Sign*k.DotIndexed(e.Values[from:to], e.Features[from:to], e.W)) - 1
+		g := float64(v.Sign*k.DotIndexed(e.Values[from:to], e.Features[from:to], e.W)) - v.Margin
 		if g > 0 {
 			if v.Value == 0 {
 				continue

@@ -75,7 +75,7 @@ func ExampleBoxEpoch() {
 		From: []int64{0, 1}, To: []int64{1, 2},
 		Features: []int32{0, 0}, Values: []float64{1, -1},
 		W:          []float64{0},
-		At:         []kernels.BoxVariable{{Sign: 1, Inverse: 1, Bound: 0.5}, {Sign: -1, Inverse: 1, Bound: 2}},
+		At:         []kernels.BoxVariable{{Sign: 1, Inverse: 1, Bound: 0.5, Margin: 1}, {Sign: -1, Inverse: 1, Bound: 2, Margin: 1}},
 		Live:       []int32{0, 1},
 		AsideOver:  math.Inf(1),
 		AsideUnder: math.Inf(-1),

@@ -271,7 +271,7 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 
 			k.BoxEpoch(&kernels.BoxEpoch{
 				From: []int64{0}, To: []int64{int64(n)}, Features: o.rows, Values: o.values, W: target,
-				At: []kernels.BoxVariable{{Sign: -1, Inverse: 1, Bound: 1}}, Live: []int32{0},
+				At: []kernels.BoxVariable{{Sign: -1, Inverse: 1, Bound: 1, Margin: 1}}, Live: []int32{0},
 			})
 			intact(t, "box epoch, w", all, func(i int) bool { return touched[i] })
 		}

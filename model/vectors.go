@@ -127,6 +127,9 @@ func (f *Vectors) Weight(i int) float64 {
 	return f.weights[i]
 }
 
+// Scaled reports whether columns are scaled.
+func (f *Vectors) Scaled() bool { return f.scale != nil }
+
 // Scale returns what column j is multiplied by.
 func (f *Vectors) Scale(j int) float64 {
 	if f.scale == nil {

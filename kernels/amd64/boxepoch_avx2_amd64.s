@@ -2,7 +2,7 @@
 
 // An epoch of coordinate descent over a box, for the samples listed in live:
 //
-//	g = sign·(Σ values·w[features]) − 1
+//	g = sign·(Σ values·w[features]) − margin
 //	b = min(max(a − g·inverse, 0), bound)
 //
 // and where b ≠ a: w[features] ← w[features] + (b − a)·sign·values, a ← b. On the
@@ -27,20 +27,21 @@
 #define INVERSE 8(R9)
 #define BOUND   16(R9)
 #define VALUE   24(R9)
+#define MARGIN  32(R9)
 
 // Registers, beside those of the shared macros (DI is w)
 //   R8   the epoch              R10  visit                R11  end
 //   R12  samples kept           R13  entries of the sample
 //   X8   gap    X9   most over  X10  most under
-//   X11  aside over             X12  aside under          X13  −1     X14  0
+//   X11  aside over             X12  aside under          X14  0
 //   X0   g, b − a, (b − a)·sign  X1   share of the gap     X2   share ≠ 0, all ones
 //   X4   a      X5   bound      X6   b                    X3, X7  scratch
 
 // FETCH asks for the beginning of the sample at visit BX. Clobbers BX, CX, SI, R9.
 #define FETCH(live) \
 	MOVL       (live)(BX*4), BX          \
-	MOVQ       BX, R9                    \
-	SHLQ       $5, R9                    \
+	LEAQ       (BX)(BX*4), R9            \
+	SHLQ       $3, R9                    \
 	ADDQ       BoxEpoch_At(R8), R9       \
 	PREFETCHT0 (R9)                      \
 	MOVQ       BoxEpoch_From(R8), CX     \
@@ -66,10 +67,6 @@ TEXT ·BoxEpochAVX2(SB), 0, $128-40
 	VMOVSD   BoxEpoch_AsideOver(R8), X11
 	VMOVSD   BoxEpoch_AsideUnder(R8), X12
 	VXORPD   X14, X14, X14
-	VPCMPEQQ X13, X13, X13
-	VPSLLQ   $54, X13, X13
-	VPSRLQ   $2, X13, X13
-	VSUBSD   X13, X14, X13                // 0 − 1
 	CMPQ     R10, R11
 	JGE      done
 
@@ -82,8 +79,8 @@ visit:
 
 entries:
 	MOVL (AX)(R10*4), BX
-	MOVQ BX, R9
-	SHLQ $5, R9
+	LEAQ (BX)(BX*4), R9
+	SHLQ $3, R9
 	ADDQ BoxEpoch_At(R8), R9
 	MOVQ BoxEpoch_To(R8), AX
 	MOVQ (AX)(BX*8), CX
@@ -130,7 +127,7 @@ step:
 	VUNPCKHPD    X0, X0, X1
 	VADDSD       X1, X0, X0
 	VMOVSD       SIGN, X1
-	VFMADD213SD  X13, X1, X0     // g; −0 in place of +0 makes no difference here
+	VFMSUB213SD  MARGIN, X1, X0  // g; −0 in place of +0 makes no difference here
 	VMOVSD       VALUE, X4
 	VMOVSD       BOUND, X5
 	VMOVAPD      X4, X6

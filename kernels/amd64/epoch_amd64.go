@@ -83,7 +83,7 @@ type BoxEpoch struct {
 	Values   []float64
 
 	W    []float64
-	At   []struct{ Sign, Inverse, Bound, Value float64 }
+	At   []struct{ Sign, Inverse, Bound, Value, Margin float64 }
 	Live []int32
 
 	AsideOver, AsideUnder float64

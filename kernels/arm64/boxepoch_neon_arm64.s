@@ -2,7 +2,7 @@
 
 // An epoch of coordinate descent over a box, for the samples listed in live:
 //
-//	g = sign·(Σ values·w[features]) − 1
+//	g = sign·(Σ values·w[features]) − margin
 //	b = min(max(a − g·inverse, 0), bound)
 //
 // and where b ≠ a: w[features] ← w[features] + (b − a)·sign·values, a ← b. On the
@@ -23,6 +23,7 @@
 #define INVERSE 8(R9)
 #define BOUND   16(R9)
 #define VALUE   24(R9)
+#define MARGIN  32(R9)
 
 // Registers, beside those of the shared macros (R2 is w)
 //   R8   the epoch              R10  visit                R11  end
@@ -31,7 +32,7 @@
 //   R19, R20  its first value and feature                 R21, R22  scratch
 //   R23  visited   R24  moved   R25  free   R26  entries of the free
 //   F8   gap    F9   most over  F10  most under
-//   F11  aside over             F12  aside under          F13  1      F14  0
+//   F11  aside over             F12  aside under          F13  margin F14  0
 //   F0   g, b − a, (b − a)·sign  F15  a      F16  bound    F17  b
 //   F18  share of the gap       F19  g, or 0 at rest      F1  scratch
 
@@ -52,7 +53,6 @@ TEXT ·BoxEpochNEON(SB), 0, $136-40
 	FMOVD BoxEpoch_MostUnder(R8), F10
 	FMOVD BoxEpoch_AsideOver(R8), F11
 	FMOVD BoxEpoch_AsideUnder(R8), F12
-	FMOVD $1.0, F13
 	FMOVD ZR, F14
 	CMP   R11, R10
 	BGE   done
@@ -60,7 +60,8 @@ TEXT ·BoxEpochNEON(SB), 0, $136-40
 visit:
 	MOVWU (R7)(R10<<2), R15
 	MOVD  BoxEpoch_At(R8), R9
-	ADD   R15<<5, R9, R9
+	ADD   R15<<2, R15, R21
+	ADD   R21<<3, R9
 	MOVD  BoxEpoch_From(R8), R21
 	MOVD  (R21)(R15<<3), R4
 	MOVD  BoxEpoch_To(R8), R21
@@ -96,7 +97,8 @@ step:
 	FADDD   F3, F1, F1
 	FADDD   F1, F0, F0
 	FMOVD   SIGN, F1
-	FNMSUBD F0, F13, F1, F0   // g = sign·F0 − 1; −0 in place of +0 makes no difference here
+	FMOVD   MARGIN, F13
+	FNMSUBD F0, F13, F1, F0   // g = sign·F0 − margin; −0 in place of +0 makes no difference here
 	FMOVD   VALUE, F15
 	FMOVD   BOUND, F16
 	FMOVD   INVERSE, F1

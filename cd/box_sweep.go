@@ -8,7 +8,8 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// sweeper is coordinate descent over the samples that may still move.
+// sweeper is coordinate descent over the variables of a box that may still move: those of the
+// samples of an SVM, or of the two sides of the tubes of regression.
 //
 // Samples at a bound whose gradient points out of the box by more than a share
 // of the largest violation of the last sweep are set aside (after Hsieh et al.,
@@ -19,14 +20,17 @@ import (
 // times faster than cyclic order where neighbours are alike, and runs keep the
 // entries of neighbours together.
 type sweeper struct {
+	k      *kernels.Set
 	e      kernels.BoxEpoch
-	live   []int32 // samples still swept, by position
-	chunk  int     // samples between two checks of the context
-	random uint64  // state of the generator, seeded anew by every solve
+	margin []float64 // of each variable, when last all were looked at
+	live   []int32   // variables still swept
+	chunk  int       // samples between two checks of the context
+	random uint64    // state of the generator, seeded anew by every solve
 
-	left   float64 // sweeps over all samples that this solve may still cost
+	left   float64 // sweeps over all variables that this solve may still cost
 	factor float64 // the estimated gap asked for, relative to the target
 
+	cost       float64 // modelled, of the last epoch
 	total      float64 // modelled cost of the sweeps of this solve since help was last asked for
 	checked    float64 // what it was when the gap was last looked at, and that gap
 	gap        float64
@@ -48,11 +52,10 @@ const (
 	swath        = 8       // samples that are visited one after the other
 )
 
-func (w *sweeper) init(s *SVM) {
-	w.e.At, w.e.W = s.at, s.w
-	w.e.From, w.e.To, w.e.Features, w.e.Values = s.from[:s.n], s.from[1:], s.rows, s.values
-	w.live = make([]int32, 0, s.n)
-	w.chunk = max(swath, int(pollEvery*int64(s.n)/max(1, s.from[s.n])))
+func (w *sweeper) init(k *kernels.Set, e kernels.BoxEpoch, margin []float64) {
+	w.k, w.e, w.margin = k, e, margin
+	w.live = make([]int32, 0, len(e.At))
+	w.chunk = max(swath, int(pollEvery*int64(len(e.At))/max(1, int64(len(e.Values)))))
 }
 
 func (w *sweeper) start(opts Options) {
@@ -75,63 +78,22 @@ func (w *sweeper) hopeless(gap, goal, price float64) bool {
 	return !first && w.total+cost*kernels.Log(gap/goal)/kernels.Log(before/gap) > price || !first && gap >= before
 }
 
-// sweep runs epochs until the gap of the live samples, as met on the way, is a
-// fraction of the target. It returns false where ctx ended.
-func (s *SVM) sweep(ctx context.Context, target float64) bool {
-	w := &s.sweeps
-	s.activate()
-	goal := w.factor * target
-	stepped := math.Inf(1) // the gap before a Newton step that came last
-	for w.left > 0 {
-		w.left -= float64(len(w.live)) / float64(s.n)
-		s.sol.Epochs++
-		if !s.epoch(ctx) {
-			return false
-		}
-		gap := w.e.Gap
-		if gap <= goal {
-			break
-		}
-		if gap > stepGain*stepped {
-			w.reluctant = min(2*w.reluctant, mostReluctant)
-		} else if !math.IsInf(stepped, 1) {
-			w.reluctant = max(1, 0.5*w.reluctant)
-		}
-		stepped = math.Inf(1)
-		if budget := stepShare * w.spent; budget > w.reluctant*s.newton.price() {
-			if settled := float64(w.e.Free) > settledShare*float64(w.freeBefore); settled {
-				stepped = 0 // a step that fails is no gain
-				if s.newton.step(ctx, budget) {
-					s.sol.Steps++
-					stepped = gap
-				}
-			}
-			w.spent, w.freeBefore = 0, w.e.Free
-		}
-		if s.inside.helped < mostHelp && w.hopeless(gap, goal, s.inside.price()) {
-			w.total, w.checked = 0, 0
-			return s.inside.help(ctx)
-		}
-	}
-	w.factor = max(leastTry, nextTry*w.factor)
-	return true
-}
-
 // activate chooses the samples to sweep, given the margins of a certificate.
-func (s *SVM) activate() {
-	w := &s.sweeps
+func (w *sweeper) activate() {
 	var over, under float64
-	for pos := range s.at {
-		if g := s.margin[pos] - 1; g > 0 && s.at[pos].Value > 0 {
+	for pos := range w.e.At {
+		v := &w.e.At[pos]
+		if g := w.margin[pos] - v.Margin; g > 0 && v.Value > 0 {
 			over = max(over, g)
-		} else if g < 0 && s.at[pos].Value < s.at[pos].Bound {
+		} else if g < 0 && v.Value < v.Bound {
 			under = min(under, g)
 		}
 	}
 	w.compare(over, under)
 	w.live = w.live[:0]
-	for pos := range s.at {
-		v, g := &s.at[pos], s.margin[pos]-1
+	for pos := range w.e.At {
+		v := &w.e.At[pos]
+		g := w.margin[pos] - v.Margin
 		aside := v.Value == 0 && g > w.e.AsideOver || v.Value == v.Bound && g < w.e.AsideUnder
 		if !aside && v.Bound > 0 && v.Inverse > 0 {
 			w.live = append(w.live, int32(pos))
@@ -152,8 +114,8 @@ func (w *sweeper) compare(over, under float64) {
 
 // epoch visits the live samples once and keeps those that are not set aside. It
 // returns false where ctx ended.
-func (s *SVM) epoch(ctx context.Context) bool {
-	w, e := &s.sweeps, &s.sweeps.e
+func (w *sweeper) epoch(ctx context.Context) bool {
+	e := &w.e
 	w.shuffle()
 	e.MostOver, e.MostUnder, e.Gap, e.Visited, e.Moved, e.Free, e.FreeEntries = 0, 0, 0, 0, 0, 0, 0
 	visits, kept := len(w.live), 0
@@ -163,19 +125,18 @@ func (s *SVM) epoch(ctx context.Context) bool {
 		}
 		e.Live = w.live[from:min(from+w.chunk, visits)]
 		var stay int
-		if s.rows == nil {
-			stay = s.denseEpoch()
+		if e.Features == nil {
+			stay = w.denseEpoch()
 		} else {
-			stay = s.k.BoxEpoch(e)
+			stay = w.k.BoxEpoch(e)
 		}
 		copy(w.live[kept:], e.Live[:stay])
 		kept += stay
 	}
 	w.live = w.live[:kept]
-	cost := s.visits(e.Visited+e.Moved, visits)
-	w.spent += cost
-	w.total += cost
-	s.work += cost
+	w.cost = visitCost(e.Visited+e.Moved, visits, e.Features == nil)
+	w.spent += w.cost
+	w.total += w.cost
 	w.compare(e.MostOver, e.MostUnder)
 	return true
 }
@@ -196,11 +157,11 @@ func (w *sweeper) shuffle() {
 }
 
 // denseEpoch is [kernels.Set.BoxEpoch] for dense samples.
-func (s *SVM) denseEpoch() (kept int) {
-	e := &s.sweeps.e
+func (w *sweeper) denseEpoch() (kept int) {
+	e := &w.e
 	for _, pos := range e.Live {
 		v, x := &e.At[pos], e.Values[e.From[pos]:e.To[pos]]
-		g := math.FMA(v.Sign, s.k.Dot(x, e.W), -1)
+		g := math.FMA(v.Sign, w.k.Dot(x, e.W), -v.Margin)
 		share := v.Value // of the gap
 		if !(g > 0) {
 			share -= v.Bound
@@ -222,7 +183,7 @@ func (s *SVM) denseEpoch() (kept int) {
 		if d := next - v.Value; d != 0 {
 			v.Value = next
 			e.Moved += len(x)
-			s.k.Axpy(d*v.Sign, x, e.W)
+			w.k.Axpy(d*v.Sign, x, e.W)
 		}
 	}
 	return kept

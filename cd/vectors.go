@@ -60,6 +60,7 @@ type Vectors struct {
 	ascent     vectorsAscent
 	sol        VectorsSolution
 	bestGap    float64
+	budget     float64 // modelled cost that exact steps may still have
 }
 
 // mostVectors bounds the matrices that are factorised.
@@ -133,6 +134,7 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) 
 	}
 	s.begin(c, epsilon)
 	tol := opts.Tol * s.null
+	s.budget = math.Inf(1)
 	switch exact := opts.Polish || opts.Tol <= interiorRough; {
 	case s.fit.Simplex():
 		s.settle(ctx)
@@ -155,7 +157,11 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) 
 // goInside goes on by exact steps, and where those do not end by the interior-point method
 // before them. Unless the solution is to be exact, that may end at the gap asked for.
 func (s *Vectors) goInside(ctx context.Context, tol float64, exact bool) {
+	if !exact {
+		s.budget = s.inside.price(s)
+	}
 	ended, reached := s.settle(ctx), true
+	s.budget = math.Inf(1)
 	s.inside.begin(s, false)
 	targets := []float64{interiorRough, interiorTarget}
 	if !exact {
@@ -431,7 +437,8 @@ func (s *Vectors) solveFree() bool {
 	if size == 0 {
 		return true
 	}
-	if size > mostVectors {
+	cost := support.CholeskyCost(size)
+	if s.budget -= cost; size > mostVectors || s.budget < 0 {
 		return false
 	}
 	var fixed float64
@@ -454,7 +461,7 @@ func (s *Vectors) solveFree() bool {
 		v.rhs[k] = s.fit.Target()[i] - float64(v.sign[k]*s.epsilon) - v.m[i] - float64(lift*fixed)
 		v.ones[k] = 1
 	}
-	if s.sol.Work += support.CholeskyCost(size); !v.system.Factorise(v.q, size) || !v.system.Solve(v.rhs) {
+	if s.sol.Work += cost; !v.system.Factorise(v.q, size) || !v.system.Solve(v.rhs) {
 		return false
 	}
 	if s.fit.Centred() {

@@ -11,20 +11,36 @@ func projectOntoSimplex(w []float64) {
 	}
 }
 
-// SimplexThreshold returns the τ for which Σ(vⱼ − τ)₊ = 1: the projection of v onto the simplex.
+// SimplexThreshold returns the τ for which Σ(vⱼ − τ)₊ = 1: the projection of v, which is not
+// empty, onto the simplex. Entries that cannot exceed τ are left out until none is (Michelot,
+// Journal of Optimization Theory and Applications 50, 1986), at first those that are less than
+// the largest by 1.
 func SimplexThreshold(v []float64) (tau float64) {
-	sorted := slices.Clone(v)
-	slices.Sort(sorted)
-	var sum float64 // of what exceeds the largest, which is exact where they are large and alike
-	top := len(sorted) - 1
-	for k := top; k >= 0; k-- {
-		sum += sorted[k] - sorted[top]
-		count := float64(top - k + 1)
-		if k == 0 || sorted[k-1]-sorted[top] <= (sum-1)/count {
-			return sorted[top] + (sum-1)/count
+	top := slices.Max(v)
+	var near []float64 // how far from the largest, which is exact where they are large and alike
+	for _, x := range v {
+		if d := x - top; d > -1 {
+			near = append(near, d)
 		}
 	}
-	return 0
+	for {
+		sum := -1.0
+		for _, d := range near {
+			sum += d
+		}
+		tau = sum / float64(len(near))
+		kept := 0
+		for _, d := range near {
+			if d > tau {
+				near[kept] = d
+				kept++
+			}
+		}
+		if kept == len(near) {
+			return top + tau
+		}
+		near = near[:kept]
+	}
 }
 
 // alongFace sets w to its part in the directions in which the entries where at > 0 keep their sum.

@@ -295,9 +295,11 @@ func (f *Vectors) Intercept(m []float64, c, epsilon float64) (b, value float64) 
 	return b, value
 }
 
+// kink is where the slope of a convex, piecewise linear function rises, and by how much.
+type kink struct{ at, bend float64 }
+
 // bestIntercept looks for where the slope of the piecewise linear objective changes its sign.
 func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
-	type kink struct{ at, bend float64 }
 	var kinks []kink
 	var slope float64 // at −∞: every row is above
 	pace := f.k.Pace()
@@ -314,30 +316,56 @@ func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 			kinks = append(kinks, kink{t - m[i] + epsilon, -lower})
 		}
 	}
-	slices.SortStableFunc(kinks, func(p, q kink) int {
-		pace.Did(1)
-		switch {
-		case p.at < q.at:
-			return -1
-		case p.at > q.at:
-			return 1
-		default:
-			return 0
-		}
-	})
-	flat := float64(1e-12 * math.Abs(slope))
-	for k, at := range kinks {
-		pace.Did(1)
-		slope += at.bend
-		switch {
-		case slope > flat:
-			return at.at
-		case slope >= -flat && k+1 < len(kinks):
-			return 0.5 * (at.at + kinks[k+1].at)
-		}
-	}
-	return kinks[len(kinks)-1].at
+	return lowest(kinks, slope, &pace)
 }
+
+// lowest returns where a function of these kinks, whose slope is given at −∞, is lowest: the
+// middle of where it is flat. It leaves out the side of a kink where the slope is too low or too
+// high, again and again. The kinks are reordered.
+func lowest(kinks []kink, slope float64, pace *kernels.Pace) float64 {
+	flat := float64(1e-12 * math.Abs(slope))
+	beyond := math.Inf(1) // the first kink behind those that are left
+	for {
+		pace.Did(len(kinks))
+		p := median(kinks[0].at, kinks[len(kinks)/2].at, kinks[len(kinks)-1].at)
+		before, at, behind := slope, 0.0, len(kinks)
+		first := 0 // those below p come first, those above it last
+		for k := 0; k < behind; {
+			switch v := kinks[k]; {
+			case v.at < p:
+				before += v.bend
+				kinks[k], kinks[first] = kinks[first], v
+				first, k = first+1, k+1
+			case v.at > p:
+				behind--
+				kinks[k], kinks[behind] = kinks[behind], v
+			default:
+				at += v.bend
+				k++
+			}
+		}
+		after := before + at
+		switch {
+		case first > 0 && before >= -flat:
+			kinks, beyond = kinks[:first], p
+			continue
+		case after < -flat && behind < len(kinks):
+			kinks, slope = kinks[behind:], after
+			continue
+		case after > flat:
+			return p
+		}
+		for _, v := range kinks[behind:] {
+			beyond = min(beyond, v.at)
+		}
+		if after < -flat || math.IsInf(beyond, 1) { // by rounding
+			return p
+		}
+		return 0.5 * (p + beyond)
+	}
+}
+
+func median(a, b, c float64) float64 { return max(min(a, b), min(max(a, b), c)) }
 
 // Face returns the columns that predictions depend on near w: those with entries, in storage
 // order, or on the simplex those of the face that w is inside of.

@@ -89,9 +89,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 func (s *Solver) enter() {
 	pn := &s.prox
 	if pn.least = 0; pn.d == nil {
-		n, _ := s.view.Dims()
-		pn.spare = [2]*model.State{model.NewState(s.fit), model.NewState(s.fit)}
-		pn.d, pn.direction = make([]float64, n), make([]float64, n)
+		pn.d = make([]float64, len(s.state.Linear))
 	}
 	if _, ok := s.curved.Concordance(); !ok {
 		pn.least = jumpDamping
@@ -246,13 +244,13 @@ func (s *Solver) descend() (length float64) {
 	pn, in := &s.prox, &s.in
 	s.promise()
 	before, promised := pn.before, pn.promised
+	if pn.direction == nil {
+		pn.direction = make([]float64, len(s.state.Linear))
+	}
 	s.k.Clear(pn.direction)
 	s.view.AddColumns(in.columns, pn.delta, pn.direction)
 	s.payUpdates(s.entriesMoved())
-	trial := pn.spare[0]
-	if pn.here == trial {
-		trial = pn.spare[1]
-	}
+	trial := s.trial()
 	move := func() (objective float64) {
 		s.k.Copy(trial.Linear, pn.here.Linear)
 		s.k.Axpy(length, pn.direction, trial.Linear)
@@ -286,6 +284,19 @@ func (s *Solver) descend() (length float64) {
 		length *= 0.5
 	}
 	return 0
+}
+
+// trial returns a state that is not the current point's. Full steps untried need none.
+func (s *Solver) trial() *model.State {
+	pn := &s.prox
+	k := 0
+	if pn.here == pn.spare[k] {
+		k = 1
+	}
+	if pn.spare[k] == nil {
+		pn.spare[k] = model.NewState(s.fit)
+	}
+	return pn.spare[k]
 }
 
 // furthest returns the longest step to try: 1, but where the curvature has no bound one that

@@ -242,8 +242,7 @@ func (c *Columns) Hold(columns []int32) {
 		c.Clear()
 	}
 	all := c.room(int(c.view.Matrix().NNZ()))
-	missing = min(missing, all-len(c.values))
-	c.reserve(missing, all)
+	c.reserve(c.expected(min(missing, all-len(c.values))), all)
 	before, pace := c.work, c.view.Kernels().Pace()
 	c.filling.c, c.filling.slots = c, c.filling.slots[:0]
 	for _, j := range columns {

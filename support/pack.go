@@ -51,6 +51,18 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 	return slot
 }
 
+// expected is the number of values that columns with so many entries have in the rows in use, with
+// room to spare: rows drawn for a model of a loss are a few of all.
+func (c *Columns) expected(entries int) int {
+	if c.dense || c.m == c.whole.m {
+		return entries
+	}
+	return min(entries, int(spareRows*float64(entries)/float64(c.whole.m)*float64(c.m)))
+}
+
+// spareRows is how many more entries drawn rows may have than others.
+const spareRows = 1.25
+
 // few values are not worth being moved.
 const few = 1 << 13
 

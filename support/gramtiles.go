@@ -13,7 +13,7 @@ type tiles struct {
 const (
 	tileRows = 256
 	tileBand = 256 // new columns at a time, whole tiles
-	tileFew  = 32  // rows for each panel, where panels are few: their memory would cost more than the passes
+	tileFew  = 64  // rows for each panel, where panels are few: their memory would cost more than the passes
 )
 
 // denseRows computes the rows from first on. An entry is the sum of products in the order

@@ -21,7 +21,7 @@ import (
 // absent. An SVM is immutable and safe for any number of goroutines.
 type SVM struct {
 	samples sparse.Matrix
-	view    *sparse.View // of the samples, whose norms stay with them
+	squares []float64 // Qᵢᵢ
 	k       *kernels.Set
 	y       []float64
 	weights []float64 // nil: every row has weight 1
@@ -63,8 +63,8 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	case !positive || !negative:
 		return nil, outcome.Errorf(outcome.SingleClass, "every training row has the same label")
 	}
-	var err error
-	if f.view, err = sparse.NewView(k, samples, nil, false); err != nil {
+	view, err := sparse.NewView(k, samples, nil, false)
+	if err != nil {
 		if at, ok := errors.AsType[*outcome.Error](err); ok && at.HasColumn {
 			what := "overflows"
 			if at.Kind != outcome.NonFinite {
@@ -74,6 +74,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 		}
 		return nil, err
 	}
+	f.squares = view.Squares()
 	return f, nil
 }
 
@@ -98,7 +99,7 @@ func (f *SVM) Weight(i int) float64 {
 }
 
 // Square returns Lᵢ = Qᵢᵢ = ‖xᵢ‖².
-func (f *SVM) Square(i int) float64 { return f.view.Square(i) }
+func (f *SVM) Square(i int) float64 { return f.squares[i] }
 
 // Strength returns C = e^λ, refusing a λ that cannot be one.
 func (f *SVM) Strength(logC float64) (float64, error) {

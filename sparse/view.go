@@ -242,6 +242,10 @@ func (v *View) Square(j int) float64 {
 	return float64(m.norms[j] * m.norms[j])
 }
 
+// Squares returns [View.Square] of every column, where all rows have weight 1 and nothing is
+// centred; else nil. Read only.
+func (v *View) Squares() []float64 { return v.columns().squares }
+
 // MeanOf returns Σ sᵢuᵢ / N of a vector over the rows.
 func (v *View) MeanOf(u []float64) float64 {
 	if v.weights == nil {

@@ -5,6 +5,26 @@ import (
 	"math"
 )
 
+const (
+	refineGap = 1e-4 // relative gap of the points after the path
+
+	apart         = 0.5  // distance of points whose slopes make a secant
+	refinements   = 12   // points after the path, at most
+	nowhereNear   = 0.5  // standard errors above a rival
+	closest       = 0.02 // distance of neighbours between which nothing is looked for
+	doubtApart    = 0.1  // and between which nothing is doubted
+	worthDoubt    = 0.05 // standard errors that may be hidden without being looked for
+	unlikely      = 1.5  // standard deviations that the model is taken to be off by
+	nextToNothing = 0.1  // of the free work, up to which it is
+	telling       = 2.0  // standard errors from the best up to which points tell how rough the criterion is
+	expected      = 2    // points that what is expected of that counts for
+	manyKnots     = 12   // columns coming in between two points from which on more make it no rougher
+	leastKnots    = 0.3
+	blind         = 1.5  // times its length, what an interval without a slope at an end is taken for
+	inside        = 0.05 // share of an interval kept from its ends
+	within        = 1.0  // standard errors from the best that a basin's end may be
+)
+
 // refine evaluates the least point of the model until that promises nothing, and while
 // work is cheap the point where the model, as far as it may be wrong, hides most: where next
 // to nothing has been spent, so far as one in seven criteria is.

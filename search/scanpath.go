@@ -1,0 +1,166 @@
+package search
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+const (
+	leastStep = 0.2 // where points are dear
+
+	clearly     = 3.0  // standard errors above the best that a risen point is
+	slightly    = 0.1  // standard errors that a dense solution still has to gain
+	crowded     = 0.8  // share of the largest support at which solutions are dense
+	fitted      = 0.01 // training loss at which they fit whatever λ is
+	twice       = 2    // points in a row that end a path; steps that slopes are followed
+	extraWork   = 0.3  // share of the work up to the best point that may follow it
+	growthPower = 1.3  // of the support's growth, that of the work
+	shallow     = 4.0  // depth up to which points are worth their work where the null model is still the best
+	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
+	modest      = 0.4  // and up to which they are not held back by where the slope seems to vanish
+	halfway     = 0.5  // training loss from which on a path that may climb no longer does
+)
+
+// path goes down from the null model until nothing more is to be seen.
+func (l *scan) path(ctx context.Context) error {
+	if null := l.o.Null; finite(null.Value) && !l.o.Distant {
+		null.LogLambda, null.Final = []float64{l.o.Origin}, true
+		l.add(point{&null, 0, math.NaN()})
+	}
+	depth := l.o.First
+	for {
+		if err := l.visit(ctx, depth, scanGap, nil); err != nil {
+			return err
+		}
+		step := l.next()
+		if step == 0 {
+			return nil
+		}
+		depth += step
+	}
+}
+
+// next returns the length of the next step, 0 where the path ends.
+func (l *scan) next() float64 {
+	here, unit := l.here, l.unit(l.here.Evaluation)
+	if !finite(here.Value) || here.depth >= l.o.Bottom {
+		return 0
+	}
+	gain := max(0, float64(-here.slope*l.o.Step)) // what the slope promises over a step
+	if math.IsNaN(gain) && l.best.Evaluation == here.Evaluation {
+		gain = math.Inf(1)
+	}
+	falling := gain > 0 && here.Value-gain < l.best.Value
+	fallsAgain := gain > 0 && here.Value-float64(twice*gain)-l.steepening() < l.best.Value // a crest is steeper further on
+	if !falling {
+		gain = 0
+	}
+	if l.rises++; fallsAgain || l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
+		l.rises = 0
+	}
+	full := l.o.Sparse && (here.Saturation >= crowded || here.TrainLoss > 0 && here.TrainLoss < fitted)
+	if l.dense++; !full || gain >= slightly*unit {
+		l.dense = 0
+	}
+	switch {
+	case l.ended():
+		return 0
+	case here.Flat && !l.o.Jumps && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
+		return 0
+	case here.depth >= l.o.Floor && gain <= enough*unit:
+		return 0
+	case !l.o.Sparse && here.TrainLoss < fitted && math.Abs(here.slope)*l.o.Step <= enough*unit: // training rows are met, whatever λ is
+		return 0
+	}
+	step := l.affordable(falling || fallsAgain, unit)
+	return min(step, max(0, l.o.Bottom-here.depth))
+}
+
+// steepening returns what the criterion loses over two steps besides what its slope promises,
+// where it falls faster than at the point before.
+func (l *scan) steepening() float64 {
+	here, before := l.here, l.before
+	if before.Evaluation == nil || math.IsNaN(before.slope) || here.depth <= before.depth {
+		return 0
+	}
+	length := twice * l.o.Step
+	return max(0, (before.slope-here.slope)/(here.depth-before.depth)*length*length/2)
+}
+
+// ended reports whether the last points end the path: two that have risen, or one that is dense
+// and not the best, but two of those where paths may climb, whose criteria dip more often.
+func (l *scan) ended() bool {
+	dense := 1
+	if l.o.Climb {
+		dense = twice
+	}
+	return l.rises >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation
+}
+
+// allFlat reports whether the path has been flat from its beginning, as it is above αmax.
+func (l *scan) allFlat() bool {
+	for _, p := range l.points {
+		if p.Gradient != nil && !p.Flat {
+			return false
+		}
+	}
+	return true
+}
+
+// affordable returns the step that the work up to now allows, 0 for none. Work grows with
+// the support.
+func (l *scan) affordable(falling bool, unit float64) float64 {
+	here, step := l.here, l.o.Step
+	bySupport, rate := l.growth()
+	price := float64(here.Work * kernels.Exp(bySupport*step))
+	if !falling {
+		if (l.best.depth > 0 || here.depth >= shallow) && l.spent-l.atBest+price > l.o.Free+float64(extraWork*l.atBest) {
+			return 0
+		}
+		return step
+	}
+	if price <= l.o.Free || price <= extraWork*l.spent {
+		return step
+	}
+	root := l.root()
+	if math.Abs(here.slope)*root/2 < enough*unit {
+		return 0
+	}
+	return max(leastStep, min(step, max(root, modest/rate), dearest/rate))
+}
+
+// growth returns by how much ln work grows with the depth, by what the support has done on
+// the last step, and the mean of that and of what the work itself has done, since a support
+// that is still small costs next to nothing.
+func (l *scan) growth() (bySupport, mean float64) {
+	here, before := l.here, l.before
+	if before.Evaluation == nil || here.Support <= before.Support {
+		return 0, 0
+	}
+	distance := here.depth - before.depth
+	bySupport = growthPower * kernels.Log(float64(here.Support)/float64(max(1, before.Support))) / distance
+	mean = bySupport
+	if before.Work > 0 && here.Work > 0 {
+		mean = 0.5 * (bySupport + max(0, kernels.Log(here.Work/before.Work)/distance))
+	}
+	return bySupport, mean
+}
+
+// root returns how far below here the slope vanishes, by the last point far enough away;
+// +Inf where it does not.
+func (l *scan) root() float64 {
+	here := l.here
+	for _, p := range slices.Backward(l.points) {
+		if here.depth-p.depth < apart || math.IsNaN(p.slope) {
+			continue
+		}
+		if curvature := (here.slope - p.slope) / (here.depth - p.depth); curvature > 0 {
+			return -here.slope / curvature
+		}
+		break
+	}
+	return math.Inf(1)
+}

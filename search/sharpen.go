@@ -1,0 +1,96 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// precisions is how many steps by the model go towards the last digits.
+const precisions = 5
+
+// sharpen goes on to the last digits: by the model, whose steps ask for what they promise,
+// and where those do not settle, as at a corner, by [Secant] between the neighbours of the
+// best point.
+func (l *scan) sharpen(ctx context.Context, f Objective, seen *Result) (*Result, error) {
+	l.options.Tol = cmp.Or(l.o.Tol, defaultFinal) // what was final is loose from here on
+	l.loose, l.recorder.best = l.recorder.best, ranked{}
+	for _, p := range l.points {
+		p.Final = false
+	}
+	for i := range l.result.Evaluations {
+		l.result.Evaluations[i].Final = false
+	}
+	settled := false
+	result, err := l.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		for range precisions {
+			value, depth := l.least(narrow, 0)
+			promise := l.best.Value - value
+			if !(promise >= l.options.Stop*math.Abs(l.best.Value)) {
+				settled = !(l.chord() >= l.options.Stop*math.Abs(l.best.Value)) && (l.best.depth < l.points[len(l.points)-1].depth || !(l.best.slope < 0))
+				break
+			}
+			gap := min(refineGap, secantError*promise/math.Abs(l.best.Value))
+			if err := l.visit(ctx, depth, gap, l.nearest(depth)); err != nil {
+				return "", err
+			}
+		}
+		return outcome.Stationary, nil
+	})
+	result.Seen = seen.Seen
+	if settled || err != nil || !result.Status.OK() || l.left() == 0 {
+		return result, err
+	}
+	return l.bracketed(ctx, f, result)
+}
+
+// chord is what slopes alone promise between the best point and the next one downhill, whose
+// value may be a loose one that the model believes; 0 where they do not straddle a minimum.
+func (l *scan) chord() float64 {
+	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
+	next := at + 1
+	if l.best.slope > 0 {
+		next = at - 1
+	}
+	if at < 0 || next < 0 || next >= len(l.points) || !(l.points[next].slope*l.best.slope < 0) {
+		return 0
+	}
+	other := l.points[next]
+	return 0.5 * l.best.slope * l.best.slope * (other.depth - l.best.depth) / (other.slope - l.best.slope)
+}
+
+// bracketed ends a search between the neighbours of the best point.
+func (l *scan) bracketed(ctx context.Context, f Objective, seen *Result) (*Result, error) {
+	at := slices.IndexFunc(l.points, func(p point) bool { return p.Evaluation == l.best.Evaluation })
+	shallow, deep := l.best.depth-l.o.Step, max(l.o.Bottom, l.best.depth+l.o.Step)
+	if at > 0 {
+		shallow = l.points[at-1].depth
+	}
+	if at+1 < len(l.points) {
+		deep = l.points[at+1].depth
+	}
+	box := Box{Lower: []float64{l.lambda(deep)}, Upper: []float64{l.lambda(shallow)}}
+	if l.o.Up {
+		box.Lower, box.Upper = box.Upper, box.Lower
+	}
+	o := l.o.Options
+	o.Schedule = Exact // its start is the best there is
+	o.Evaluations = l.left()
+	o.Logged += len(seen.Evaluations)
+	r, err := Secant(ctx, f, l.best.LogLambda[0], box, o)
+	if r == nil {
+		return seen, err
+	}
+	if r.Status == outcome.Box && deep < l.o.Bottom { // its borders have been seen
+		r.Status = outcome.Stationary
+	}
+	if !(r.Best.Value <= seen.Best.Value) && seen.Best.Final {
+		r.Best = seen.Best
+	}
+	r.Seen = seen.Seen
+	r.Evaluations = append(seen.Evaluations, r.Evaluations...)
+	return r, err
+}

@@ -146,6 +146,9 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 			return l.turn(inner, func() error { return l.finish(inner, &requests[i], &results[i]) })
 		})
 	}
+	if l.room != nil {
+		defer l.spec.Memory.Lose() // a refit may follow
+	}
 	return results, share(tasks, min(l.spec.Threads, len(tasks)), stop)
 }
 

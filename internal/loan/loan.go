@@ -105,14 +105,14 @@ func (l *Memory) Back(v []float64) {
 	}
 }
 
-// Lose leaves the vectors of this round to those who have them.
+// Lose leaves the vectors of this round to those who have them, and has none of earlier rounds any more.
 func (l *Memory) Lose() {
 	if l == nil {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lent = nil
+	l.lent, l.spare = nil, nil
 }
 
 // Return gives the blocks back. What was in them must not be used any more.

@@ -87,11 +87,12 @@ func (f limitFlags) watch(stop <-chan struct{}, end context.CancelCauseFunc) {
 			return
 		case <-tick.C:
 		}
-		if inUse() <= int64(f.MaxMemory) {
-			continue
+		bytes := inUse()
+		for look := 0; look < 2 && bytes > int64(f.MaxMemory); look++ {
+			debug.FreeOSMemory() // what is garbage does not count; what became so meanwhile, the second time
+			bytes = inUse()
 		}
-		debug.FreeOSMemory() // what is garbage does not count
-		if bytes := inUse(); bytes > int64(f.MaxMemory) {
+		if bytes > int64(f.MaxMemory) {
 			end(outcome.At(outcome.Limit, "max-memory", "%d bytes are in use, the limit is %d: give it more, or ask for fewer folds or a larger --min-ratio", bytes, f.MaxMemory))
 			return
 		}

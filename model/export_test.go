@@ -14,3 +14,6 @@ func RowLoss(m []float64, own int) float64 {
 	}
 	return rowLoss(m, e, own)
 }
+
+// AlongFace is alongFace.
+func AlongFace(at, w []float64) { alongFace(at, w) }

@@ -1,0 +1,99 @@
+package model_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// The slopes of a softmax sum to zero over the rows, class by class, but for rounding of
+// probabilities, however far out the scores are: their dual point is one of a model with intercepts.
+func TestSoftmaxSlopesBalance(t *testing.T) {
+	q := &oracle.Problem{Alpha: []float64{0, 0}, Intercept: true}
+	var class []int32
+	for i := range 22 {
+		c := i % 3
+		angle := 2*math.Pi*float64(c)/3 + 0.03*float64(i)
+		q.X, q.Y = append(q.X, []float64{math.Cos(angle), math.Sin(angle)}), append(q.Y, float64(c))
+		class = append(class, int32(c))
+	}
+	fit, err := model.NewSoftmax(fixture.View(t, q, true), class, []float64{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, size := range []float64{0.5, 10, 30, 100} {
+		b := make([]float64, 6)
+		for k := range 3 {
+			angle := 2 * math.Pi * float64(k) / 3
+			b[k], b[3+k] = size*math.Cos(angle), size*math.Sin(angle)
+		}
+		at := fit.NewPoint()
+		fit.Fit([]int32{0, 1}, b, at)
+		for k := range 3 {
+			var sum oracle.Sum
+			for i := range class {
+				sum.Add(at.Weighted[3*i+k])
+			}
+			if off := math.Abs(sum.Value()); !(off <= 0x1p-51*float64(len(class))) {
+				t.Errorf("coefficients of %g: the slopes of class %d sum to %.3g", size, k, off)
+			}
+		}
+	}
+}
+
+// The correlations of the null model are XᵀU/N of its slopes, for each column and score.
+func TestNullScoresAreCorrelations(t *testing.T) {
+	q := oracle.NewRandom(2).Problem(oracle.Shape{N: 10, P: 4, Density: 1, Weights: true})
+	class := make([]int32, 10)
+	for i := range class {
+		class[i] = int32(i % 3)
+	}
+	fit, err := model.NewSoftmax(fixture.View(t, q, true), class, []float64{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, z := model.NullScores(fit)
+	for j := range 4 {
+		for k := range 3 {
+			var sum oracle.Sum
+			for i, row := range q.X {
+				sum.AddProduct(row[j], at.Weighted[3*i+k])
+			}
+			if want := sum.Value() / q.Total(); math.Abs(z[3*j+k]-want) > 1e-14 {
+				t.Errorf("column %d, score %d: %.15g, want %.15g", j, k, z[3*j+k], want)
+			}
+		}
+	}
+}
+
+// A direction along a face of the simplex keeps the sum, and is what is left of one after a
+// constant on the face is taken away.
+func TestDirectionsAlongAFaceKeepTheSum(t *testing.T) {
+	r := oracle.NewRandom(5)
+	for range 100 {
+		at, w := make([]float64, 7), make([]float64, 7)
+		for j := range at {
+			at[j], w[j] = r.Pick(0, r.Float64()+0.01), r.Normal()
+		}
+		at[r.Intn(7)] = 1
+		before, sum, taken := append([]float64(nil), w...), 0.0, math.NaN()
+		model.AlongFace(at, w)
+		for j, v := range w {
+			sum += v
+			switch {
+			case at[j] == 0 && v != 0:
+				t.Errorf("at %v: %v leaves the face", at, w)
+			case at[j] > 0 && math.Abs(before[j]-v-taken) > 1e-14:
+				t.Errorf("at %v: %v became %v", at, before, w)
+			case at[j] > 0:
+				taken = before[j] - v
+			}
+		}
+		if math.Abs(sum) > 1e-14 {
+			t.Errorf("at %v: %v sums to %g", at, w, sum)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 			return false, nil
 		}
 		for _, seen := range [][]point{earlier, l.points} {
-			if bend := bendAt(l.best.depth-math.Copysign(ahead, l.best.slope), seen); bend > 0 {
+			if bend := bendAt(l.best.depth, -math.Copysign(ahead, l.best.slope), seen); bend > 0 {
 				curvature = bend
 			}
 		}
@@ -170,10 +170,10 @@ func (l *scan) earlier() (points []point) {
 	return points
 }
 
-// bendAt returns the second derivative near a depth by the slopes of two points nearby, on either
-// side of it if there are such, as near as they are distinct; NaN where no two have slopes that
+// bendAt returns the second derivative a little off a depth by the slopes of two points near that,
+// on either side if there are such, as near as they are distinct; NaN where no two have slopes that
 // grow with the depth.
-func bendAt(depth float64, points []point) float64 {
+func bendAt(depth, off float64, points []point) float64 {
 	bend, least := math.NaN(), math.Inf(1)
 	for i := range points {
 		for j := range points {
@@ -181,12 +181,13 @@ func bendAt(depth float64, points []point) float64 {
 			if b.depth-a.depth < distinct || !(b.slope > a.slope) {
 				continue
 			}
-			reach := max(math.Abs(a.depth-depth), math.Abs(b.depth-depth))
-			if reach > nearby {
+			if max(math.Abs(a.depth-depth), math.Abs(b.depth-depth)) > nearby {
 				continue
 			}
-			if a.depth > depth || b.depth < depth {
-				reach += nearby
+			at := depth + off
+			reach := max(math.Abs(a.depth-at), math.Abs(b.depth-at))
+			if a.depth > at || b.depth < at {
+				reach += nearby + ahead
 			}
 			if reach < least {
 				bend, least = (b.slope-a.slope)/(b.depth-a.depth), reach

@@ -316,6 +316,45 @@ func TestResumedScanKeepsToItsPrice(t *testing.T) {
 	}
 }
 
+// A scan that goes on from an earlier one takes the curvature of slopes that are not next to one
+// another, and evaluates one point where that promises nothing; what promises little is evaluated
+// while the work stays below half of the earlier scan's.
+func TestResumedScanLooksAtFewPoints(t *testing.T) {
+	valley := func(moved float64) func(x float64) (value, slope float64) {
+		return func(x float64) (value, slope float64) { d := x + 5 + moved; return 1 + 0.02*d*d, 0.04 * d }
+	}
+	for name, c := range map[string]struct {
+		moved, growth float64
+		most, least   int
+	}{
+		"as it was":             {0, 0, 1, 1},
+		"nearly as it was":      {0.3, 0, 1, 1}, // 0.004 standard errors
+		"moved, and cheap":      {0.9, 0, 3, 2}, // 0.03
+		"moved, and dear":       {0.9, 3, 1, 1},
+		"moved far, and dear":   {2, 3, 3, 2}, // 0.16
+		"moved back, and cheap": {-0.9, 0, 3, 2},
+	} {
+		f := judged(scalar(valley(0)), 0.5, c.growth)
+		var earlier []Evaluation
+		for _, depth := range []float64{5, 0.5, 1, 2, 3.5, 4.95, 5.05} {
+			e, err := f.Eval(context.Background(), Request{LogLambda: []float64{-depth}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e.LogLambda = []float64{-depth}
+			if depth > 4 && depth != 5 {
+				e.Gradient[0] = -e.Gradient[0] // between corners
+				e.Work = 0
+			}
+			earlier = append(earlier, e)
+		}
+		r := scanned(t, judged(scalar(valley(c.moved)), 0.5, c.growth), ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.5}, Free: 1e12, Earlier: earlier, Fresh: 0.05})
+		if n := len(r.Evaluations); n > c.most || n < c.least || !(r.Best.Value <= 1+0.05*0.5) {
+			t.Errorf("%s: %d evaluations, to %g at %v", name, n, r.Best.Value, r.Best.LogLambda)
+		}
+	}
+}
+
 // Slopes of systems that stalled next to their solution are as good for the model as others:
 // without them the path would go on from every point that is the best so far.
 func TestLookTakesSlopesOfStalledSystems(t *testing.T) {

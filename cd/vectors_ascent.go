@@ -10,21 +10,34 @@ import (
 // vectorsAscent is accelerated gradient ascent of the dual of [Vectors] on the simplex, where
 // the gradient is y − m and changes by ‖X̃‖² at most (Beck and Teboulle, SIAM Journal on Imaging
 // Sciences 2, 2009), begun anew where it turns back (O'Donoghue and Candès, Foundations of
-// Computational Mathematics 15, 2015).
+// Computational Mathematics 15, 2015). Near the solution it changes by the norm of the columns
+// inside the face at most, so that steps are as long as it has just been seen to change allows,
+// until they have led nowhere.
 type vectorsAscent struct {
-	steep     float64 // about ‖X̃‖²
+	norm      float64 // about ‖X̃‖²; 0: not known yet
+	steep     float64 // how much the gradient changes at most, as far as is known
+	wary      bool    // steps are as short as that says
 	ahead     []float64
 	before, m []float64
+	lastAhead []float64 // of the step before
+	lastM     []float64 // likewise
 }
 
 const (
 	climbFirst = 64 // steps before exact ones are tried again, twice as many each time
 	powerSteps = 30
 	powerShare = 1.05
+	steeper    = 1.2 // of the curvature along the last step
+	steadier   = 0.9 // of what it was taken for before, at least
 )
 
 // climb goes up the dual until exact steps end.
 func (s *Vectors) climb(ctx context.Context, tol float64, most int) {
+	u := &s.ascent
+	if s.bestGap > tol && u.norm == 0 {
+		u.norm = s.steepness()
+	}
+	u.steep, u.wary = u.norm, false
 	for steps := climbFirst; s.bestGap > tol && s.sol.Epochs < most && ctx.Err() == nil; steps *= 2 {
 		s.ascend(ctx, min(steps, most-s.sol.Epochs))
 		s.settle(ctx)
@@ -35,13 +48,11 @@ func (s *Vectors) climb(ctx context.Context, tol float64, most int) {
 func (s *Vectors) ascend(ctx context.Context, steps int) {
 	u := &s.ascent
 	u.ahead, u.before, u.m = grow(u.ahead, s.n), grow(u.before, s.n), grow(u.m, s.n)
-	if u.steep == 0 {
-		u.steep = s.steepness()
-	}
 	copy(s.a, s.sol.Dual)
 	copy(u.ahead, s.a)
-	momentum := 1.0
-	for range steps {
+	u.lastAhead, u.lastM = grow(u.lastAhead, s.n), grow(u.lastM, s.n)
+	momentum, steep := 1.0, u.steep
+	for step := range steps {
 		if ctx.Err() != nil {
 			break
 		}
@@ -49,12 +60,17 @@ func (s *Vectors) ascend(ctx context.Context, steps int) {
 		s.fit.Predict(s.w, 0, u.m)
 		s.sol.Epochs++
 		s.sol.Work += 2 * s.pass()
+		if step > 0 && !u.wary {
+			steep = min(u.steep, max(steeper*u.along(s), steadier*steep))
+		}
+		copy(u.lastAhead, u.ahead)
+		copy(u.lastM, u.m)
 		var turn float64
 		for _, i := range s.list {
 			lower, upper := s.fit.Interval(int(i), s.c)
 			r := s.fit.Target()[i] - u.m[i]
 			u.before[i] = s.a[i]
-			next := model.SoftThreshold(math.FMA(u.ahead[i], u.steep, r), s.epsilon) / u.steep
+			next := model.SoftThreshold(math.FMA(u.ahead[i], steep, r), s.epsilon) / steep
 			s.a[i] = max(lower, min(upper, next))
 			turn = math.FMA(u.ahead[i]-s.a[i], s.a[i]-u.before[i], turn)
 		}
@@ -68,9 +84,26 @@ func (s *Vectors) ascend(ctx context.Context, steps int) {
 		}
 	}
 	best := s.bestGap
-	if s.evaluate() >= best { // a step too long, perhaps
-		u.steep *= 2
+	if s.evaluate() >= best { // steps too long, perhaps
+		if u.wary {
+			u.steep *= 2
+		}
+		u.wary = true
 	}
+}
+
+// along returns how fast the gradient has changed along the last step: where most entries of w
+// are 0, much less than ‖X̃‖².
+func (u *vectorsAscent) along(s *Vectors) float64 {
+	var square, product float64
+	for _, i := range s.list {
+		dm, da := u.m[i]-u.lastM[i], u.ahead[i]-u.lastAhead[i]
+		square, product = math.FMA(dm, dm, square), math.FMA(dm, da, product)
+	}
+	if !(product > 0) {
+		return 0
+	}
+	return square / product
 }
 
 // steepness returns an estimate of ‖X̃‖² on the rows in list by the power method, a little above

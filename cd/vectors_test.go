@@ -379,3 +379,25 @@ func TestRowsWithoutEntriesTellTheIntercept(t *testing.T) {
 		}
 	}
 }
+
+// TestStepsOnTheSimplexAreAsLongAsItsFaceAllows: of a thousand columns few are in the solution,
+// and the norm of all says little.
+func TestStepsOnTheSimplexAreAsLongAsItsFaceAllows(t *testing.T) {
+	r := oracle.NewRandom(3)
+	q := r.Problem(oracle.Shape{N: 20, P: 1000, Density: 1})
+	fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, model.VectorsOptions{Simplex: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	solver, err := cd.NewVectors(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := solver.Solve(t.Context(), []float64{2, -3}, cd.Options{Tol: 1e-10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Status != outcome.Converged || s.Epochs > 500 {
+		t.Errorf("%s after %d steps, gap %g", s.Status, s.Epochs, s.RelativeGap)
+	}
+}

@@ -86,6 +86,10 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	if v, ok := e.Problem.(interface{ Units() []float64 }); ok && len(p.Top) > 1 {
 		p.Top = v.Units()
 	}
+	if !e.family.samples && !e.config.Standardize {
+		scales, err := sparse.ScalesOf(e.of.Kernels, e.of.X)
+		p.Wide = err == nil && scales.Wide()
+	}
 	p.Jumps = e.family.shape().Concave || e.leftOut != "" && !e.family.form.Dense
 	switch f := e.family; {
 	case f.samples:

@@ -56,6 +56,8 @@ type Problem struct {
 	// Jumps says that the criterion may jump: a penalty is not convex, or degrees of freedom are
 	// those of a support.
 	Jumps bool
+	// Wide says that columns differ by far in scale, see [search.ScanOptions].
+	Wide bool
 	// Common says that one share of αmax serves all hyperparameters unless more is asked
 	// for.
 	Common bool

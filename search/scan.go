@@ -29,6 +29,9 @@ type ScanOptions struct {
 	// Sparse says that solutions become dense as the path goes on, which then ends where
 	// they fit the training rows whatever λ is.
 	Sparse bool
+	// Wide says that columns differ by far in scale, so that the last ones come in long after the
+	// others.
+	Wide bool
 	// Jumps says that the criterion jumps now and then, with stretches between on which nothing
 	// moves: these do not end the path.
 	Jumps bool

@@ -61,7 +61,7 @@ func (l *scan) next() float64 {
 	if l.rises++; fallsAgain || l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
 		l.rises = 0
 	}
-	full := l.o.Sparse && (here.Saturation >= crowded || here.TrainLoss > 0 && here.TrainLoss < fitted)
+	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && here.TrainLoss < fitted)
 	if l.dense++; !full || gain >= slightly*unit {
 		l.dense = 0
 	}
@@ -77,6 +77,16 @@ func (l *scan) next() float64 {
 	}
 	step := l.affordable(falling || fallsAgain, unit)
 	return min(step, max(0, l.o.Bottom-here.depth))
+}
+
+// crowd returns the share of the largest support from which on solutions are dense: all of it
+// where columns of a small scale may come in far behind the others, while next to nothing has
+// been spent.
+func (l *scan) crowd() float64 {
+	if l.o.Wide && l.spent <= float64(nextToNothing*l.o.Free) {
+		return 1
+	}
+	return crowded
 }
 
 // steepening returns what the criterion loses over two steps besides what its slope promises,

@@ -214,7 +214,7 @@ func descendAgain(ctx context.Context, f search.Objective, start []float64, box 
 		options.Logged += len(r.Evaluations)
 		gained := all == nil || r.Best.Value < all.Best.Value
 		if all != nil {
-			if worth := options.Stop * math.Abs(all.Best.Value); r.Status == outcome.Budget && !(r.Best.Value < all.Best.Value-worth) {
+			if worth := float64(options.Stop * math.Abs(all.Best.Value)); r.Status == outcome.Budget && !(r.Best.Value < all.Best.Value-worth) {
 				r.Status = all.Status // the kink stays an end
 			}
 			r.Evaluations = append(all.Evaluations, r.Evaluations...)

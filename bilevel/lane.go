@@ -31,6 +31,7 @@ type judged struct {
 	prediction       []float64 // n, the solver's
 
 	holdOut bool
+	given   bool // λ is: nobody asks for the null model
 	LaneResult
 }
 
@@ -41,8 +42,8 @@ func newJudged(k *kernels.Set, spec *Spec, y []float64, rows []int32) judged {
 	}
 	return judged{
 		k: k, criterion: c, foreign: criterion.Foreign(c), y: y, rows: rows, test: spec.test(k), LaneResult: LaneResult{Top: math.Inf(-1)},
-		holdOut: spec.Risk == nil && spec.Folds.Count(k) == 1,
-		slope:   spec.Memory.Floats(len(y)), curvature: spec.Memory.Floats(len(y)),
+		holdOut: spec.Risk == nil && spec.Folds.Count(k) == 1, given: spec.Given,
+		slope: spec.Memory.Floats(len(y)), curvature: spec.Memory.Floats(len(y)),
 	}
 }
 
@@ -99,8 +100,12 @@ func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) floa
 	return value
 }
 
-// judgeNull sets the value of the predictions of the null model.
+// judgeNull sets the value of the predictions of the null model, NaN where nobody asks for it.
 func (j *judged) judgeNull(prediction []float64) error {
+	if j.given {
+		j.Null = math.NaN()
+		return nil
+	}
 	j.Null = j.loss(j.rows, prediction, nil)
 	j.NullError = j.errorOf(prediction)
 	return j.broken
@@ -212,7 +217,7 @@ func newLane(spec Spec, fit model.Datafit, j judged) (lane, error) {
 	if err := j.judgeNull(null.State.Prediction); err != nil {
 		return nil, err
 	}
-	if spec.AlphaMax != nil {
+	if spec.AlphaMax != nil && !spec.Given {
 		j.Top = kernels.Log(spec.AlphaMax(null.Within(box)))
 	}
 	_, curved := fit.(model.Curved)

@@ -50,6 +50,9 @@ type Spec struct {
 	// AlphaMax, where set, returns the least strength whose solution is the null model's,
 	// for [Problem.LogLambdaMax].
 	AlphaMax func(*model.Null) float64
+	// Given says that the criterion is asked at given λ, not searched: the null model is not
+	// judged, and [Problem.Null] has no value.
+	Given bool
 	// Free, where set, weighs the ℓ1 strengths of Penalty, 0 where a column is unpenalised: it
 	// is part of the null model then.
 	Free []float64

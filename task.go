@@ -86,7 +86,7 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	if v, ok := e.Problem.(interface{ Units() []float64 }); ok && len(p.Top) > 1 {
 		p.Top = v.Units()
 	}
-	if !e.family.samples && !e.config.Standardize {
+	if !e.family.samples && !e.family.form.Dense && !e.config.Standardize {
 		scales, err := sparse.ScalesOf(e.of.Kernels, e.of.X)
 		p.Wide = err == nil && scales.Wide()
 	}

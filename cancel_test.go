@@ -274,6 +274,21 @@ func TestCancelOtherFits(t *testing.T) {
 	}
 }
 
+// tall returns a dense column of so many rows and classes that lean on it.
+func tall(t *testing.T, seed random.SplitMix64, rows int) (*sparse.Dense, []float64) {
+	t.Helper()
+	column, y := make([]float64, rows), make([]float64, rows)
+	for i := range column {
+		column[i] = seed.Uniform() - 0.5
+		y[i] = math.Copysign(1, column[i]+seed.Uniform()-0.5)
+	}
+	x, err := sparse.NewDense(rows, 1, column)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, y
+}
+
 // At any moment of any call, a cancel is answered within 20 ms of processor time, but one in a
 // hundred, and within 100 ms: on imdb, and on a dense column of 2²⁶ rows.
 func TestCancelIsQuick(t *testing.T) {
@@ -283,16 +298,7 @@ func TestCancelIsQuick(t *testing.T) {
 	source := random.SplitMix64(11)
 	kinds := map[string]func() []cancelled{
 		"tall": func() []cancelled {
-			n := 1 << 26
-			column, y := make([]float64, n), make([]float64, n)
-			for i := range column {
-				column[i] = source.Uniform() - 0.5
-				y[i] = math.Copysign(1, column[i]+source.Uniform()-0.5)
-			}
-			x, err := sparse.NewDense(n, 1, column)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x, y := tall(t, 11, 1<<26)
 			return callsOn(t, x, y, pare.Validation{Folds: 2}, pare.Lasso, pare.Ridge, pare.Logistic)
 		},
 		"imdb": func() []cancelled {

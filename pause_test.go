@@ -4,13 +4,10 @@ package pare_test
 
 import (
 	"context"
-	"math"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
-	"github.com/seed-45b9a24c/pare/internal/random"
-	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // No call keeps the world from stopping for a millisecond: on a dense column of 2²⁴ rows, of which
@@ -22,16 +19,8 @@ func TestCallsLetTheWorldStop(t *testing.T) {
 		t.Skip("-long: it goes by clocks; kernels have frames that are checked, and loops over rows are cut in pieces (TestCancelWithinPasses)")
 	}
 	const n, collections = 1 << 24, 150
-	source := random.SplitMix64(12)
-	column, y := make([]float64, n), make([]float64, n)
-	for i := range column {
-		column[i] = source.Uniform() - 0.5
-		y[i] = math.Copysign(1, column[i]+source.Uniform()-0.5)
-	}
-	x, err := sparse.NewDense(n, 1, column)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x, y := tall(t, 12, n)
+	_, column := x.Column(0)
 	var sum float64
 	plain := func() oracle.Pauses {
 		return oracle.PausesBeside(1, collections, func(int) {

@@ -31,7 +31,7 @@ type judged struct {
 	prediction       []float64 // n, the solver's
 
 	holdOut bool
-	given   bool // λ is: nobody asks for the null model
+	given   bool // see [Spec].Given
 	LaneResult
 }
 

@@ -213,6 +213,9 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 	if err != nil || final.Status == outcome.Cancelled {
 		return err
 	}
+	if e.of.Frugal {
+		e.Restart() // the folds are solved once more for measures
+	}
 	out.Final = final
 	out.SecondsRefit = time.Since(began).Seconds() - out.Final.SecondsCertify
 	if c := o.Validation.Criterion; o.Measures && (c == "" || c == CV || c == HoldOut) {

@@ -49,7 +49,8 @@ func (l *Lanes) alone(ctx context.Context, r LaneRequest, out *LaneResult, solve
 	return nil
 }
 
-// rounds gives lanes that work one after another the vectors over the rows of one.
+// rounds gives lanes that work one after another the vectors over the rows of one, and its copies of
+// columns where these are bounded.
 func (s *Spec) rounds(rows int) {
 	if s.AtOnce == 1 {
 		s.Memory = loan.Rounds(rows)

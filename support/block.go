@@ -39,12 +39,16 @@ const (
 // longest collects the longest columns of the system; of equally long columns, the first
 // ones.
 func (e *block) longest(a *System) {
-	e.count = resize(e.count, a.columns.m+1)
+	longest := 0
+	for _, j := range a.list {
+		longest = max(longest, a.columns.Length(j))
+	}
+	e.count = resize(e.count, longest+1)
 	clear(e.count)
 	for _, j := range a.list {
 		e.count[a.columns.Length(j)]++
 	}
-	least, longer := a.columns.m, 0
+	least, longer := longest, 0
 	for least > 0 && longer+int(e.count[least]) < blockSize {
 		longer += int(e.count[least])
 		least--

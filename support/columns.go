@@ -73,7 +73,7 @@ func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
 	c := &Columns{view: view, chosen: chosen{m: n}, total: view.Total()}
 	if weights := view.Weights(); weights != nil {
-		c.number, c.sample = make([]int32, n), make([]int32, 0, n)
+		c.number, c.sample = view.Memory().Ints(n), view.Memory().Ints(n)[:0]
 		own := false // some weight is not 0 or 1
 		for from, to := range view.Kernels().Pieces(n) {
 			for i := from; i < to; i++ {

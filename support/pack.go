@@ -67,24 +67,32 @@ const spareRows = 1.25
 const few = 1 << 13
 
 // reserve makes room for n more values, and half as many again for columns to come, or for
-// those that all columns have where they are few, but not for more.
+// those that all columns have where they are few, but not for more. Under a bound there is room for
+// all that it allows, at once: what never moves is never there twice.
 func (c *Columns) reserve(n, all int) {
+	memory := c.view.Memory()
+	floats, ints := memory.Floats, func(n int) []int32 { return make([]int32, n) }
+	if c.bytes > 0 {
+		floats, ints = memory.Room, memory.Ints
+	}
 	room := func(length, capacity int) int {
 		need := length + n
 		if need <= capacity {
 			return 0
 		}
+		if c.bytes > 0 {
+			return all
+		}
 		return max(need, min(max(need+need/2, 2*capacity, few), all))
 	}
-	memory := c.view.Memory()
 	if k := room(len(c.values), cap(c.values)); k > 0 {
-		c.values = moved(c.view, memory.Floats(k), c.values)
+		c.values = moved(c.view, floats(k), c.values)
 	}
 	if k := room(len(c.index), cap(c.index)); k > 0 && !c.dense {
-		c.index = moved(c.view, make([]int32, k), c.index)
+		c.index = moved(c.view, ints(k), c.index)
 	}
 	if k := room(len(c.plain), cap(c.plain)); k > 0 && c.picks() && c.curved {
-		c.plain = moved(c.view, memory.Floats(k), c.plain)
+		c.plain = moved(c.view, floats(k), c.plain)
 	}
 }
 

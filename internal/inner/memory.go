@@ -119,9 +119,10 @@ const (
 	// LeastPacked is how many bytes of copies there may be in any case.
 	LeastPacked = 1 << 20
 
-	boundedRow    = 150
-	boundedCurved = 220 // where weights change
-	growing       = 1.5 // of copies that move
+	boundedRow    = 120
+	boundedCurved = 190 // where weights change
+	boundedColumn = 300 // most of it of working sets, which grow to half of the columns
+	growing       = 1.1 // of copies, with what lies between them and others
 )
 
 // BoundsCopies reports whether the solver keeps to a bound of its copies: of sparse columns, with
@@ -143,7 +144,7 @@ func (s *Statement) boundedAlways() int64 {
 	if !s.quadratic() {
 		row = boundedCurved
 	}
-	return usualAlways + row*int64(n) + usualColumn*int64(p)
+	return usualAlways + row*int64(n) + boundedColumn*int64(p)
 }
 
 // ShareBounded divides what so many bytes leave for Gram matrices and copies: a quarter and the

@@ -2,10 +2,7 @@
 // the garbage collector then need not find.
 package loan
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 const (
 	blockSize = 1 << 15 // numbers
@@ -31,25 +28,26 @@ func (s *Store) Borrow() *Memory { return &Memory{store: s} }
 // back. It is safe for concurrent use.
 type Memory struct {
 	store *Store
-	size  int // of vectors that go from round to round; 0: there are no rounds
+	size  int // of the largest vector over rows; 0: there are no rounds
 
-	mu          sync.Mutex
-	blocks      [][]float64
-	rest        []float64   // of the last
-	lent, spare [][]float64 // vectors
+	mu     sync.Mutex
+	blocks [][]float64
+	rest   []float64 // of the last
+	floats vectors[float64]
+	ints   vectors[int32]
 }
 
-// Rounds returns memory of problems that follow one another: vectors of size numbers have the memory
-// of those of earlier rounds. A heap that has to find room for them anew each time grows by what
-// lies between them.
+// Rounds returns memory of problems that follow one another: vectors over the rows, of half of size to
+// size numbers, have the memory of those of earlier rounds, and so has what is asked for by
+// [Memory.Room]. A heap that has to find room for them anew each time grows by what lies between them.
 func Rounds(size int) *Memory { return &Memory{size: size} }
 
 // Floats returns n numbers, all 0: of a block if they are few and the call has not many blocks
 // already, else of their own. Those of a block are for what ends with the call, or the round.
 func (l *Memory) Floats(n int) []float64 {
 	switch {
-	case l != nil && n == l.size && n > 0:
-		return l.vector()
+	case l != nil && l.size > 0 && n <= l.size && n > l.size/2:
+		return l.Room(n)
 	case l == nil || l.size > 0 || n > largest:
 		return make([]float64, n)
 	}
@@ -68,19 +66,24 @@ func (l *Memory) Floats(n int) []float64 {
 	return out
 }
 
-// vector returns a vector, all 0.
-func (l *Memory) vector() []float64 {
+// Room is [Memory.Floats] of as many numbers as every round asks for.
+func (l *Memory) Room(n int) []float64 {
+	if l == nil || l.size == 0 {
+		return make([]float64, n)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var v []float64
-	if last := len(l.spare) - 1; last >= 0 {
-		v, l.spare = l.spare[last], l.spare[:last]
-		clear(v)
-	} else {
-		v = make([]float64, l.size)
+	return l.floats.take(n)
+}
+
+// Ints is [Memory.Room] of other numbers.
+func (l *Memory) Ints(n int) []int32 {
+	if l == nil || l.size == 0 {
+		return make([]int32, n)
 	}
-	l.lent = append(l.lent, v)
-	return v
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ints.take(n)
 }
 
 // Again begins another round: nothing of the last one must be used any more.
@@ -90,7 +93,8 @@ func (l *Memory) Again() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.spare, l.lent = append(l.spare, l.lent...), nil
+	l.floats.again()
+	l.ints.again()
 }
 
 // Back takes a vector back before the round ends. It must not be used any more.
@@ -100,9 +104,7 @@ func (l *Memory) Back(v []float64) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at := slices.IndexFunc(l.lent, func(w []float64) bool { return &w[0] == &v[0] }); at >= 0 {
-		l.spare, l.lent = append(l.spare, l.lent[at]), slices.Delete(l.lent, at, at+1)
-	}
+	l.floats.back(v)
 }
 
 // Lose leaves the vectors of this round to those who have them, and has none of earlier rounds any more.
@@ -112,7 +114,7 @@ func (l *Memory) Lose() {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lent, l.spare = nil, nil
+	l.floats, l.ints = vectors[float64]{}, vectors[int32]{}
 }
 
 // Return gives the blocks back. What was in them must not be used any more.

@@ -97,7 +97,7 @@ func TestRounds(t *testing.T) {
 		t.Error("two of a round are one")
 	}
 	m.Back(b)
-	m.Back(m.Floats(size - 1)) // is not kept
+	m.Back(m.Floats(size / 2)) // is not kept
 	if c := m.Floats(size); dirty(c) != &b[0] {
 		t.Error("a vector that was given back is not the next one")
 	}
@@ -105,6 +105,20 @@ func TestRounds(t *testing.T) {
 	first, second := dirty(m.Floats(size)), dirty(m.Floats(size))
 	if first == second || first != &a[0] && first != &b[0] || second != &a[0] && second != &b[0] {
 		t.Error("a round does not have the memory of the last one")
+	}
+	m.Again()
+	if shorter := dirty(m.Floats(size - 1)); shorter != first && shorter != second {
+		t.Error("a vector of a row less does not have the memory of the last round")
+	}
+	room, ints := m.Room(10*size), m.Ints(10*size)
+	dirty(room)
+	ints[0] = 1
+	m.Again()
+	if again := m.Room(10*size - 1); dirty(again) != &room[0] {
+		t.Error("room does not have the memory of the last round")
+	}
+	if again := m.Ints(10 * size); &again[0] != &ints[0] || again[0] != 0 {
+		t.Error("integers do not have the memory of the last round, or are not 0")
 	}
 	m.Lose()
 	m.Again()
@@ -114,5 +128,8 @@ func TestRounds(t *testing.T) {
 	none := (*loan.Memory)(nil)
 	none.Again()
 	none.Back(none.Floats(size))
+	if len(none.Room(size)) != size || len(none.Ints(size)) != size {
+		t.Error("there is no room without rounds")
+	}
 	none.Lose()
 }

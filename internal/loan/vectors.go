@@ -1,0 +1,39 @@
+package loan
+
+import "slices"
+
+// vectors are those that go from round to round.
+type vectors[T any] struct{ lent, spare [][]T }
+
+// fits is how much longer a spare vector may be than one that is asked for: folds differ by a row.
+const fits = 1. / 8
+
+// take returns a vector, all 0: of the spare ones that fit the shortest.
+func (r *vectors[T]) take(n int) []T {
+	best := -1
+	for at, v := range r.spare {
+		if cap(v) >= n && cap(v)-n <= int(fits*float64(n)) && (best < 0 || cap(v) < cap(r.spare[best])) {
+			best = at
+		}
+	}
+	if best < 0 {
+		v := make([]T, n)
+		r.lent = append(r.lent, v)
+		return v
+	}
+	v := r.spare[best][:n]
+	r.spare = slices.Delete(r.spare, best, best+1)
+	r.lent = append(r.lent, v)
+	clear(v)
+	return v
+}
+
+// again makes all vectors spare ones.
+func (r *vectors[T]) again() { r.spare, r.lent = append(r.spare, r.lent...), nil }
+
+// back makes a vector a spare one, if it is lent.
+func (r *vectors[T]) back(v []T) {
+	if at := slices.IndexFunc(r.lent, func(w []T) bool { return len(w) > 0 && &w[0] == &v[0] }); at >= 0 {
+		r.spare, r.lent = append(r.spare, r.lent[at]), slices.Delete(r.lent, at, at+1)
+	}
+}

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -36,7 +37,7 @@ func TestEveryFormatSelectsTheSame(t *testing.T) {
 }
 
 // As TestEveryFormatSelectsTheSame, on data of other sizes and shapes where they are at hand;
-// the long form has one of 18,398 × 41,695, whose dense forms take gigabytes.
+// the long form has one of 18,398 × 41,695, whose dense forms take gigabytes: -run names a format.
 func TestEveryFormatOfSharedDataSelectsTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: the embedded data are in every format all the same")
@@ -96,36 +97,40 @@ func selectInEveryFormat(t *testing.T, file string, flags ...string) {
 		if !oracle.Turn(k, 3) {
 			continue
 		}
-		path := filepath.Join(t.TempDir(), "data")
-		keep(t, path, f.write)
-		if f.pack != "" {
-			pack(t, f.pack, path)
-		}
-		if f.mapped {
-			if o := pareRun(t, append([]string{"convert", path, path + ".pare"}, f.args...)...); o.code != exitOK {
-				t.Fatalf("%s: %s", f.name, o.stderr)
+		t.Run(f.name, func(t *testing.T) {
+			if got := f.choice(t, args); got != want {
+				at := 0
+				for at < min(len(got), len(want)) && got[at] == want[at] {
+					at++
+				}
+				t.Errorf("…%.200s\nwant\n…%.200s", got[at:], want[at:])
 			}
-			path, f.args = path+".pare", nil
-		}
-		stdin, from := "", path
-		if f.stdin {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			stdin, from = string(text), "-"
-		}
-		if got := choiceOf(pareRunWith(t.Context(), stdin, append(append(args, f.args...), from)...)); got != want {
-			at := 0
-			for at < min(len(got), len(want)) && got[at] == want[at] {
-				at++
-			}
-			t.Errorf("%s:\n…%.200s\nwant\n…%.200s", f.name, got[at:], want[at:])
-		}
-		if err := os.Remove(path); err != nil {
-			t.Fatal(err)
-		}
+		})
 	}
+}
+
+// choice is the selection on the data in a format.
+func (f written) choice(t *testing.T, args []string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "data")
+	keep(t, path, f.write)
+	if f.pack != "" {
+		pack(t, f.pack, path)
+	}
+	if f.mapped {
+		if o := pareRun(t, append([]string{"convert", path, path + ".pare"}, f.args...)...); o.code != exitOK {
+			t.Fatal(o.stderr)
+		}
+		path, f.args = path+".pare", nil
+	}
+	if !f.stdin {
+		return choiceOf(pareRun(t, slices.Concat(args, f.args, []string{path})...))
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return choiceOf(pareRunWith(t.Context(), string(text), slices.Concat(args, f.args, []string{"-"})...))
 }
 
 // choiceOf is all of a selection, but for seconds and the names that some formats have.

@@ -170,3 +170,74 @@ func TestReach(t *testing.T) {
 		}
 	}
 }
+
+// TestClearanceIsHowFarABlockIsFromLeavingZero: a block of zeros under a norm leaves at the scale at
+// which something is lacking, found by bisection; an entry held by an ℓ1 term alone at its threshold.
+func TestClearanceIsHowFarABlockIsFromLeavingZero(t *testing.T) {
+	r := oracle.NewRandom(12)
+	for name, of := range blockPenalties() {
+		g, err := of(0.1, 0.2, 0.3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		grouped, ok := g.(model.Grouped)
+		if !ok {
+			continue
+		}
+		if grouped.Concavity() != 0 {
+			t.Errorf("%s is convex, concavity %g", name, grouped.Concavity())
+		}
+		leaves := func(z []float64) float64 { // the scale of z at which zeros lack something
+			low, high := 0.0, 1e6
+			for range 200 {
+				scale, size := (low+high)/2, 0.0
+				at, lack := make([]float64, len(z)), make([]float64, len(z))
+				for k, v := range z {
+					at[k] = scale * v
+				}
+				g.Lack(0, make([]float64, len(z)), at, lack)
+				for _, v := range lack {
+					size += math.Abs(v)
+				}
+				if size > 0 {
+					high = scale
+				} else {
+					low = scale
+				}
+			}
+			return low
+		}
+		for range 20 {
+			z := []float64{r.Normal(), r.Normal(), r.Normal()}
+			if want := 1 - 1/leaves(z); math.Abs(g.Clearance(0, make([]float64, 3), z)-math.Min(1, want)) > 1e-9*(1+math.Abs(want)) {
+				t.Errorf("%s: clearance %g of %v, want %g", name, g.Clearance(0, make([]float64, 3), z), z, want)
+			}
+		}
+		if name == "sparse_group" || name == "pair" {
+			// Of a block that is not 0, the entries that are: 1 − |z|/α₁, the least.
+			alpha := math.Exp(0.1)
+			if name == "sparse_group" {
+				alpha *= 0.4
+			}
+			want := 1 - 0.3/alpha
+			if got := g.Clearance(0, []float64{1, 0, 0}, []float64{9, 0.1, -0.3}); math.Abs(got-want) > 1e-15 {
+				t.Errorf("%s: clearance %g beside an entry that is not 0, want %g", name, got, want)
+			}
+		}
+	}
+}
+
+// TestReachOfZeroIsUnlimited, and that of a block of length 1 is not.
+func TestReachOfZeroIsUnlimited(t *testing.T) {
+	for name, of := range blockPenalties() {
+		g, err := of(0, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if convex, ok := g.(model.ConvexBlocks); ok {
+			if at0, at1 := convex.Reach(0, make([]float64, 3)), convex.Reach(0, []float64{0, 1, 0}); !math.IsInf(at0, 1) || math.IsInf(at1, 1) {
+				t.Errorf("%s: reach %g of 0 and %g of a unit vector", name, at0, at1)
+			}
+		}
+	}
+}

@@ -78,7 +78,7 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	}
 	over := pull - alpha
 	if b == 0 {
-		if ridge > 0 && over > 0 {
+		if over > 0 {
 			d.unscaled = math.FMA(over/(2*ridge), over, d.unscaled)
 		}
 		return

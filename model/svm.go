@@ -162,7 +162,7 @@ func (d *BoxDual) Add(m, b, bound, square float64) {
 	} else {
 		d.gap = math.FMA(b, -lack, d.gap)
 	}
-	if rests := lack > 0 && b == bound || lack <= 0 && b == 0; square > 0 && !rests {
+	if rests := lack > 0 && b == bound || lack <= 0 && b == 0; !rests {
 		d.kkt = max(d.kkt, square*math.Abs(b-Clip(b-(m-1)/square, bound)))
 	}
 }

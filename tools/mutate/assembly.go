@@ -25,7 +25,11 @@ func ofAssembly(ctx context.Context, root string, o options) ([]mutant, error) {
 	if verdict != survived {
 		return nil, fmt.Errorf("the tests fail without any change: %s\n%s", verdict, out)
 	}
-	return changedLines(root, o)
+	all, err := changedLines(root, o)
+	if !o.labels {
+		shuffle(all, o.seed)
+	}
+	return all, err
 }
 
 // changedLines lists the changes of single lines.

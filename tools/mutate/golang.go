@@ -3,82 +3,32 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// ofGo returns all changes of the Go files of packages that options choose. Files are changed by
-// an overlay in dir.
-func ofGo(ctx context.Context, dir string, o options) (all []mutant, err error) {
-	if out, err := execute(ctx, ".", 10*o.limit, append([]string{"go", "test", "-short"}, o.packages...)...); err != nil {
-		return nil, fmt.Errorf("the tests fail without any change: %w\n%s", err, out)
-	}
-	for _, folder := range o.packages {
-		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil {
-			return nil, err
-		}
-		for _, file := range files {
-			if chosen, err := filepath.Match(o.files, filepath.ToSlash(file)); err != nil || o.files != "" && !chosen || strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			changes, err := changesOf(file)
-			if err != nil {
-				return nil, err
-			}
-			for _, c := range changes {
-				all = append(all, mutant{
-					name: fmt.Sprintf("%s:%d: %s  became  %s", file, c.line, c.was, c.becomes),
-					test: func(ctx context.Context) (string, error) { return testOverlay(ctx, dir, folder, file, c.text, o) },
-				})
-			}
-		}
-	}
-	return all, nil
-}
-
-// testOverlay runs the tests of a package, and of others, with another text of one file.
-func testOverlay(ctx context.Context, dir, folder, file string, text []byte, o options) (verdict string, err error) {
-	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	if file, err = filepath.Abs(file); err != nil {
-		return "", err
-	}
-	list, err := json.Marshal(map[string]map[string]string{"Replace": {file: changed}})
-	if err == nil {
-		err = errors.Join(os.WriteFile(changed, text, 0o600), os.WriteFile(overlay, list, 0o600))
-	}
-	if err != nil {
-		return "", err
-	}
-	if _, err := execute(ctx, ".", 10*o.limit, "go", "build", "-overlay", overlay, folder); err != nil {
-		return notBuilt, ctx.Err()
-	}
-	tests := []string{folder}
-	if o.also != "" {
-		tests = append(tests, strings.Split(o.also, ",")...)
-	}
-	for _, one := range tests {
-		if _, err := execute(ctx, ".", 10*o.limit, limited(o.limit, "go", "test", "-short", "-failfast", "-vet=off", "-overlay", overlay, one)...); err != nil {
-			return killed, ctx.Err()
-		}
-	}
-	return survived, nil
-}
-
-// A change is a file with one expression changed.
+// A change puts other text in the place of a part of a Go file.
 type change struct {
+	folder, file string
 	line         int
-	was, becomes string
-	text         []byte
+	was, becomes string  // the line, and what changes in it
+	part         section // what changes
+	text         string  // what it becomes
+	body, block  section // the function's body and the innermost block of it that holds the part; empty outside of functions
+	results      string  // the function's, as written
+}
+
+// A section is what lies between two offsets of a file.
+type section struct{ from, to int }
+
+func (c change) name() string {
+	return fmt.Sprintf("%s:%d: %s  became  %s", c.file, c.line, c.was, c.becomes)
 }
 
 // exchanges are operators that a slip might confuse.
@@ -92,8 +42,35 @@ var exchanges = map[token.Token][]string{
 // calls are functions that a slip might confuse.
 var calls = map[string]string{"min": "max", "max": "min"}
 
-// changesOf returns all changes of a file.
-func changesOf(file string) (all []change, err error) {
+// changesOf returns all changes of the Go files of the packages that o chooses.
+func changesOf(o options) (all []change, err error) {
+	for _, folder := range o.packages {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") || !chosen(file, o.files) {
+				continue
+			}
+			changes, err := changesOfFile(folder, file)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, changes...)
+		}
+	}
+	return all, nil
+}
+
+func chosen(file, patterns string) bool {
+	return patterns == "" || slices.ContainsFunc(strings.Split(patterns, ","), func(pattern string) bool {
+		ok, err := filepath.Match(pattern, filepath.ToSlash(file))
+		return ok && err == nil
+	})
+}
+
+func changesOfFile(folder, file string) ([]change, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
@@ -103,45 +80,108 @@ func changesOf(file string) (all []change, err error) {
 	if err != nil {
 		return nil, err
 	}
-	add := func(from, to token.Pos, becomes string) {
-		a, b := set.Position(from).Offset, set.Position(to).Offset
-		changed := bytes.Join([][]byte{text[:a], text[b:]}, []byte(becomes))
-		line := set.Position(from).Line
-		whole := strings.TrimSpace(strings.Split(string(text), "\n")[line-1])
-		all = append(all, change{line, whole, fmt.Sprintf("… %s … for %s", becomes, text[a:b]), changed})
+	w := walker{set: set, text: string(text), lines: strings.Split(string(text), "\n")}
+	for _, d := range tree.Decls {
+		w.at = change{folder: folder, file: file}
+		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+			w.at.body = w.section(f.Body.Lbrace+1, f.Body.Rbrace)
+			if r := f.Type.Results; r != nil {
+				s := w.section(r.Pos(), r.End())
+				w.at.results = w.text[s.from:s.to]
+			}
+		}
+		w.walk(d)
 	}
+	return w.all, nil
+}
+
+// A walker gathers the changes of a file.
+type walker struct {
+	set   *token.FileSet
+	text  string
+	lines []string
+	at    change // what all changes share that are made where it is
+	all   []change
+}
+
+func (w *walker) section(from, to token.Pos) section {
+	return section{w.set.Position(from).Offset, w.set.Position(to).Offset}
+}
+
+func (w *walker) add(from, to token.Pos, becomes string) {
+	c := w.at
+	c.part, c.text, c.line = w.section(from, to), becomes, w.set.Position(from).Line
+	c.was = strings.TrimSpace(w.lines[c.line-1])
+	c.becomes = fmt.Sprintf("… %s … for %s", becomes, w.text[c.part.from:c.part.to])
+	w.all = append(w.all, c)
+}
+
+// walk adds the changes of n and of all below it.
+func (w *walker) walk(n ast.Node) {
+	around := w.at.block
+	defer func() { w.at.block = around }()
+	var rest []ast.Stmt // of a case: what is in a block of its own
+	switch n := n.(type) {
+	case *ast.BlockStmt:
+		if len(n.List) == 0 || !isCase(n.List[0]) {
+			w.at.block = w.section(n.Lbrace+1, n.Rbrace)
+		}
+	case *ast.CaseClause:
+		rest = n.Body
+	case *ast.CommClause:
+		rest = n.Body
+	}
+	w.change(n)
+	ast.Inspect(n, func(child ast.Node) bool {
+		if child == nil || child == n {
+			return child == n
+		}
+		if len(rest) > 0 && child == rest[0] {
+			w.at.block = w.section(child.Pos(), n.End())
+		}
+		w.walk(child)
+		return false
+	})
+}
+
+func isCase(n ast.Stmt) bool {
+	switch n.(type) {
+	case *ast.CaseClause, *ast.CommClause:
+		return true
+	}
+	return false
+}
+
+// change adds the changes of one node.
+func (w *walker) change(n ast.Node) {
 	operator := func(at token.Pos, op token.Token) {
 		for _, other := range exchanges[op] {
-			add(at, at+token.Pos(len(op.String())), other)
+			w.add(at, at+token.Pos(len(op.String())), other)
 		}
 	}
-	ast.Inspect(tree, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.BinaryExpr:
-			operator(n.OpPos, n.Op)
-		case *ast.AssignStmt:
-			operator(n.TokPos, n.Tok)
-		case *ast.UnaryExpr:
-			if n.Op == token.SUB || n.Op == token.NOT {
-				add(n.OpPos, n.OpPos+1, "")
-			}
-		case *ast.CallExpr:
-			if name, ok := n.Fun.(*ast.Ident); ok && calls[name.Name] != "" {
-				add(name.Pos(), name.End(), calls[name.Name])
-			}
-		case *ast.BasicLit:
-			switch n.Kind { //nolint:exhaustive // other literals are left alone
-			case token.INT:
-				add(n.Pos(), n.End(), "("+n.Value+"+1)")
-			case token.FLOAT:
-				add(n.Pos(), n.End(), "(2*"+n.Value+")")
-			}
-		case *ast.IfStmt:
-			add(n.Cond.Pos(), n.Cond.Pos(), "true || ")
-		case *ast.ExprStmt:
-			add(n.Pos(), n.End(), "{}") // a call is left out
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		operator(n.OpPos, n.Op)
+	case *ast.AssignStmt:
+		operator(n.TokPos, n.Tok)
+	case *ast.UnaryExpr:
+		if n.Op == token.SUB || n.Op == token.NOT {
+			w.add(n.OpPos, n.OpPos+1, "")
 		}
-		return true
-	})
-	return all, nil
+	case *ast.CallExpr:
+		if name, ok := n.Fun.(*ast.Ident); ok && calls[name.Name] != "" {
+			w.add(name.Pos(), name.End(), calls[name.Name])
+		}
+	case *ast.BasicLit:
+		switch n.Kind { //nolint:exhaustive // other literals are left alone
+		case token.INT:
+			w.add(n.Pos(), n.End(), "("+n.Value+"+1)")
+		case token.FLOAT:
+			w.add(n.Pos(), n.End(), "(2*"+n.Value+")")
+		}
+	case *ast.IfStmt:
+		w.add(n.Cond.Pos(), n.Cond.Pos(), "true || ")
+	case *ast.ExprStmt:
+		w.add(n.Pos(), n.End(), "{}") // a call is left out
+	}
 }

@@ -6,7 +6,7 @@
 //
 //	go run ./tools/mutate ./model ./loss                    # 100 changes, chosen by -seed
 //	go run ./tools/mutate -also ./bilevel,. ./implicit      # survivors meet the tests of those packages, too
-//	go run ./tools/mutate -files 'cd/certificate.go' ./cd   # in some files
+//	go run ./tools/mutate -files 'cd/certificate.go,cd/drift.go' ./cd   # in some files
 //	go run ./tools/mutate -set avx2                         # in the assembly of a kernel set
 //	go run ./tools/mutate -set avx2 -labels                 # a trap behind every label: is every stage executed?
 //	go run ./tools/mutate -log FILE ./cd                    # verdicts to FILE; run again, it goes on where it was
@@ -15,9 +15,10 @@
 // (For the last, build the command for this machine first: go build ./tools/mutate.)
 //
 // The sample is uniform over all changes that the rules allow. Tests run in their short form,
-// with limited processor time, so that a change which loops is noticed. The module is left
-// alone, and several runs may go on at once. Survivors that change no result, and why, are in
-// docs/mutants.md.
+// with limited processor time, so that a change which loops is noticed. One program holds all
+// changes of Go code of a sample, and of each package only the tests run that come to the block with the change: a
+// sample takes minutes. The module is left alone, and several runs may go on at once. Survivors
+// that change no result, and why, are in docs/mutants.md.
 package main
 
 import (
@@ -54,7 +55,7 @@ func main() {
 	flag.DurationVar(&o.limit, "limit", 3*time.Minute, "processor time for one run of the tests; ten times that by the clock")
 	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
 	flag.StringVar(&o.also, "also", "", "packages whose tests survivors meet, separated by commas")
-	flag.StringVar(&o.files, "files", "", "a pattern of the Go files to change (default: all of the packages)")
+	flag.StringVar(&o.files, "files", "", "patterns of the Go files to change, separated by commas (default: all of the packages)")
 	flag.StringVar(&o.set, "set", "", "change the assembly of this kernel set instead")
 	flag.StringVar(&o.runner, "exec", "", "with -set: a program that runs the test binary")
 	flag.BoolVar(&o.labels, "labels", false, "with -set: put a trap behind every label instead")
@@ -76,9 +77,10 @@ type mutant struct {
 }
 
 const (
-	killed   = "killed"
-	survived = "survived"
-	notBuilt = "not built"
+	killed    = "killed"
+	survived  = "survived"
+	notBuilt  = "not built"
+	unreached = "survived, since no test reaches it"
 )
 
 // run tests a sample of the mutants.
@@ -92,20 +94,18 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	var all []mutant
+	var of int
 	switch {
 	case o.set != "":
 		all, err = ofAssembly(ctx, dir, o)
+		of = len(all)
 	case len(o.packages) == 0:
 		err = errors.New("name packages, such as ./model, or a kernel set: -set avx2")
 	default:
-		all, err = ofGo(ctx, dir, o)
+		all, of, err = ofGo(ctx, dir, o)
 	}
 	if err != nil {
 		return err
-	}
-	if !o.labels {
-		rng := rand.New(rand.NewPCG(o.seed, 0))
-		rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	}
 	known, err := recorded(o.log)
 	if err != nil {
@@ -136,12 +136,17 @@ func run(ctx context.Context, o options) error {
 		case killed:
 			noticed++
 		default:
-			fmt.Println("survived:", m.name)
+			fmt.Printf("%s: %s\n", verdict, m.name)
 		}
 		tried++
 	}
-	fmt.Printf("%d of %d changes noticed (%.1f %%), of %d there are\n", noticed, tried, 100*float64(noticed)/float64(max(tried, 1)), len(all))
+	fmt.Printf("%d of %d changes noticed (%.1f %%), of %d there are\n", noticed, tried, 100*float64(noticed)/float64(max(tried, 1)), of)
 	return ctx.Err()
+}
+
+func shuffle[T any](all []T, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 }
 
 // recorded reads the verdicts of earlier runs.
@@ -164,10 +169,19 @@ func recorded(path string) (map[string]string, error) {
 	return known, lines.Err()
 }
 
+// ofChildren is the processor time of all commands that have ended.
+func ofChildren() time.Duration {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &used); err != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
 // limited is a command line with limited processor time, so that a mutant which loops is not
 // waited for on a busy machine.
 func limited(limit time.Duration, args ...string) []string {
-	return append([]string{"sh", "-c", fmt.Sprintf(`ulimit -t %d; exec "$@"`, int(limit.Seconds())), "sh"}, args...)
+	return append([]string{"sh", "-c", fmt.Sprintf(`ulimit -v 16000000; ulimit -t %d; exec "$@"`, int(limit.Seconds())), "sh"}, args...)
 }
 
 // execute runs a command in a process group of its own and, where it takes too long, kills the

@@ -1,0 +1,97 @@
+package model_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// TestCorrelationsOfAnyNumberOfScores: as many scores as pass together and others, on sparse and
+// dense columns, all columns or some, against sums over the rows.
+func TestCorrelationsOfAnyNumberOfScores(t *testing.T) {
+	for _, scores := range []int{1, 2, 3, 4, 5, 8, 9, 11, 16, 17} {
+		for _, dense := range []bool{false, true} {
+			r := oracle.NewRandom(uint64(scores))
+			q := r.Problem(oracle.Shape{N: 9, P: 6, Density: 0.5})
+			n, p := q.Dims()
+			view := fixture.View(t, q, dense)
+			u := make([]float64, n*scores)
+			for i := range u {
+				u[i] = r.Normal()
+			}
+			for _, some := range [][]int32{nil, {4, 1}} {
+				z := make([]float64, p*scores)
+				for i := range z {
+					z[i] = math.Pi
+				}
+				model.Correlate(view, some, u, z)
+				for j := range p {
+					for k := range scores {
+						want := 0.0
+						for i := range n {
+							want += q.X[i][j] * u[i*scores+k] / float64(n)
+						}
+						if some != nil && j != 4 && j != 1 {
+							want = math.Pi
+						}
+						if got := z[j*scores+k]; math.Abs(got-want) > 1e-14 {
+							t.Fatalf("%d scores, dense %t, columns %v: column %d, score %d: %g, want %g", scores, dense, some, j, k, got, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLargestStrengthUnderWeights: αmax of ℓ1 strengths w_jα is the largest |z_j|/w_j of the columns that
+// have a weight.
+func TestLargestStrengthUnderWeights(t *testing.T) {
+	q := oracle.NewRandom(5).Problem(oracle.Shape{N: 12, P: 4, Density: 1})
+	null := model.NewNull(fixture.Squared(t, q, true))
+	z := q.Correlations(q.Y)
+	weights, want := []float64{0, 0.5, 3, 1e-3}, 0.0
+	for j, w := range weights {
+		if w > 0 {
+			want = math.Max(want, math.Abs(z[j])/w)
+		}
+	}
+	if got := null.Weighted(weights).AlphaMax(); math.Abs(got-want) > 1e-13*want {
+		t.Errorf("αmax %g, want %g", got, want)
+	}
+	if got := null.AlphaMax(); math.Abs(got-q.AlphaMax()) > 1e-13*got {
+		t.Errorf("αmax without weights %g, want %g", got, q.AlphaMax())
+	}
+}
+
+// TestWhichColumnsAPenaltyDoesNotTellApart: equal ones under one ℓ1 strength alone, opposite ones
+// unless β ≥ 0.
+func TestWhichColumnsAPenaltyDoesNotTellApart(t *testing.T) {
+	lasso, err := model.Lasso(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	net, _ := model.ElasticNet(0, 0)
+	ridge, _ := model.Ridge(0)
+	weighted, _ := model.WeightedLasso([]float64{0, 0})
+	positive, _ := lasso.NonNegative()
+	box, err := model.NewBox([]float64{-1, -1}, []float64{1, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bounded, _ := lasso.Within(box)
+	for name, c := range map[string]struct {
+		of              model.Penalty
+		equal, opposite bool
+	}{
+		"lasso": {lasso, true, true}, "elastic net": {net, false, false}, "ridge": {ridge, false, false},
+		"weighted": {weighted, false, false}, "β ≥ 0": {positive, true, false}, "bounds": {bounded, false, false},
+	} {
+		if equal, opposite := c.of.Indifferent(); equal != c.equal || opposite != c.opposite {
+			t.Errorf("%s: equal %t, opposite %t", name, equal, opposite)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package cd_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestGapKnowsColumnsThatNearlyDepend: of two unpenalised columns that differ by 1e-9 one is left out of the
+// system, and what it alone can fit is not fitted: the gap must be no less than that.
+func TestGapKnowsColumnsThatNearlyDepend(t *testing.T) {
+	q := &oracle.Problem{X: [][]float64{{1, 1, 0}, {0, 1e-9, 0}, {0, 0, 1}}, Y: []float64{2, 3, 0.1}, Alpha: []float64{0, 0, 1}}
+	sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
+	best := 0.1 * 0.1 / 6 // both rows of the unpenalised columns are fitted
+	if lacks := sol.Objective - best; lacks < 1 {
+		t.Fatalf("the columns were told apart: objective %g", sol.Objective)
+	} else if sol.Gap < lacks || sol.Status == outcome.Converged {
+		t.Errorf("%s with a gap of %g, the objective lacks %g", sol.Status, sol.Gap, lacks)
+	}
+}
+
+// TestDependentUnpenalisedColumnsAtAnyScale: what depends on the others is orthogonal to the residual with
+// them, to a share of its size.
+func TestDependentUnpenalisedColumnsAtAnyScale(t *testing.T) {
+	for _, scale := range []float64{0x1p-60, 1, 0x1p60} {
+		for _, size := range []float64{0x1p-40, 1, 0x1p40} { // of columns
+			r := oracle.NewRandom(3)
+			q := r.Problem(oracle.Shape{N: 20, P: 6, Density: 1})
+			for i, row := range q.X {
+				row[2] = row[0] - 3*row[1]
+				for j := range row {
+					row[j] *= size
+				}
+				q.Y[i] *= scale
+			}
+			q.Uniform(0.05 * q.AlphaMax())
+			for j := range 3 {
+				q.Alpha[j] = 0
+			}
+			sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
+			if sol.Status != outcome.Converged || sol.RelativeGap > 1e-10 {
+				t.Errorf("y times %g, X times %g: %s at %g", scale, size, sol.Status, sol.RelativeGap)
+			}
+		}
+	}
+}
+
+// TestUnpenalisedColumnsAreFittedAtOnce: where all others are excluded, elimination is the solution: no sweep,
+// and correlations of the size of rounding.
+func TestUnpenalisedColumnsAreFittedAtOnce(t *testing.T) {
+	for _, count := range []int{1, 2, 5} {
+		r := oracle.NewRandom(uint64(count))
+		q := r.Problem(oracle.Shape{N: 30, P: 8, Density: 1, Correlation: 0.5})
+		q.Intercept = count == 2
+		weights := make([]float64, 8)
+		for j := range weights {
+			if j >= count {
+				weights[j] = 1
+			}
+		}
+		null := model.NewNull(fixture.Squared(t, q, true))
+		s, released, err := cd.NewReleased(t.Context(), null, weights, cd.Options{Tol: 1e-12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, j := range null.Fit.View().Matrix().Order() {
+			if limit := 1e-13 * math.Sqrt(2*q.Null()*q.Norm2(int(j))*q.Total()); weights[j] == 0 && math.Abs(released.Correlation[k]) > limit {
+				t.Errorf("%d columns: %d has a correlation of %g", count, j, released.Correlation[k])
+			}
+		}
+		logs := make([]float64, 8)
+		for j := range logs {
+			if logs[j] = math.Inf(-1); j >= count {
+				logs[j] = math.Inf(1)
+			}
+		}
+		g, err := model.WeightedLasso(logs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := solve(t, s, g, cd.Options{Tol: 1e-12}); again.Epochs != 0 {
+			t.Errorf("%d columns: %d sweeps from their null model", count, again.Epochs)
+		}
+	}
+}

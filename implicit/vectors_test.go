@@ -1,0 +1,176 @@
+package implicit_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// A vectorsCase is a machine of support vectors at given strengths, with every third row held out.
+type vectorsCase struct {
+	o      model.VectorsOptions
+	fit    *model.Vectors
+	solver *cd.Vectors
+	at     []float64 // λ
+	ends   []float64 // n: v of the criterion Σ vᵢmᵢ, 0 on rows that are not held out
+}
+
+func drawVectors(t *testing.T, seed uint64) *vectorsCase {
+	t.Helper()
+	r := oracle.NewRandom(seed)
+	q := r.Problem(oracle.Shape{N: 18 + r.Intn(15), P: 2 + r.Intn(8), Density: 1, Mean: r.Pick(0, 1)})
+	v := &vectorsCase{o: model.VectorsOptions{Classes: seed%4 == 1, Intercept: seed%4 > 1, Simplex: seed%4 == 3, Weights: make([]float64, len(q.Y))}}
+	if v.o.Simplex {
+		v.o.Intercept = false
+	}
+	if v.o.Classes {
+		q.Classes(r)
+	}
+	v.ends = make([]float64, len(q.Y))
+	for i := range q.Y {
+		if i%3 == 2 {
+			v.ends[i] = r.Normal()
+		} else {
+			v.o.Weights[i] = r.Pick(1, 2)
+		}
+	}
+	fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, seed%2 == 0), q.Y, v.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.solver, err = cd.NewVectors(fit); err != nil {
+		t.Fatal(err)
+	}
+	v.fit, v.at = fit, []float64{math.Log(r.Pick(0.05, 0.3, 2)), math.Log(r.Pick(0.1, 0.4))}[:fit.Hyperparameters()]
+	return v
+}
+
+// solve returns the solution at λ, hyperparameter i moved by h, as it is named: by its free rows,
+// those at a bound and the face of the simplex.
+func (v *vectorsCase) solve(t *testing.T, i int, h float64) (s cd.VectorsSolution, name string) {
+	t.Helper()
+	at := append([]float64(nil), v.at...)
+	at[i] += h
+	v.solver.Reset()
+	found, err := v.solver.Solve(t.Context(), at, cd.Options{Tol: 1e-14, Polish: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s = *found
+	s.Dual, s.W, s.Predictions = append([]float64(nil), s.Dual...), append([]float64(nil), s.W...), append([]float64(nil), s.Predictions...)
+	s.Free, s.Bound = append([]int32(nil), s.Free...), append([]int32(nil), s.Bound...)
+	return s, fmt.Sprint(s.Free, s.Bound, v.fit.Face(s.W))
+}
+
+func (v *vectorsCase) value(s *cd.VectorsSolution) (sum float64) {
+	for r, m := range s.Predictions {
+		sum += v.ends[r] * m
+	}
+	return sum
+}
+
+func vectorsPoint(s *cd.VectorsSolution) implicit.VectorsPoint {
+	return implicit.VectorsPoint{Dual: s.Dual, Free: s.Free, Bound: s.Bound, Predictions: s.Predictions, W: s.W}
+}
+
+// TestVectorsHypergradientIsTheDifferenceQuotient of a sum of held-out predictions, in ln C and in
+// ln ε, where the same rows are free on either side.
+func TestVectorsHypergradientIsTheDifferenceQuotient(t *testing.T) {
+	const h = 1e-4
+	checked := map[string]int{}
+	for seed := range uint64(80) {
+		v := drawVectors(t, seed)
+		s, name := v.solve(t, 0, 0)
+		g, err := implicit.NewVectors(v.fit).Solve(v.at, vectorsPoint(&s), implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range v.at {
+			up, nameUp := v.solve(t, i, h)
+			down, nameDown := v.solve(t, i, -h)
+			if name != nameUp || name != nameDown || g.Status != outcome.Converged {
+				continue
+			}
+			want := (v.value(&up) - v.value(&down)) / (2 * h)
+			if math.Abs(g.Gradient[i]-want) > 1e-6*(1+math.Abs(want)) {
+				t.Errorf("seed %d, %+v, λ %v: derivative %d is %.10g, differences %.10g", seed, v.o, v.at, i, g.Gradient[i], want)
+			}
+			if want != 0 {
+				checked[fmt.Sprintf("λ%d, classes %t, intercept %t, simplex %t", i, v.o.Classes, v.o.Intercept, v.o.Simplex)]++
+			}
+		}
+	}
+	for _, kind := range []string{
+		"λ0, classes false, intercept false, simplex false", "λ1, classes false, intercept false, simplex false", "λ0, classes true, intercept false, simplex false",
+		"λ0, classes false, intercept true, simplex false", "λ1, classes false, intercept true, simplex false",
+	} {
+		if checked[kind] < 3 {
+			t.Errorf("%s: %d checked, of %v", kind, checked[kind], checked)
+		}
+	}
+	t.Log(checked)
+}
+
+// TestVectorsKnowHowFarPredictionsAreOff: with a point beside the solution whose free rows are right, the
+// bound of a criterion of slope 0 that is curved in one row is |∂m| times how far that row's prediction is off.
+func TestVectorsKnowHowFarPredictionsAreOff(t *testing.T) {
+	checked := 0
+	for seed := range uint64(40) {
+		v := drawVectors(t, seed)
+		s, _ := v.solve(t, 0, 0)
+		if v.o.Simplex || len(s.Free) == 0 || len(s.Bound) == 0 {
+			continue
+		}
+		r := oracle.NewRandom(seed)
+		n, p := v.fit.Dims()
+		moved, w, off := make([]float64, n), make([]float64, p), make([]float64, n)
+		var sum float64
+		for _, i := range s.Free {
+			moved[i] = 1e-3 * r.Normal()
+			sum += moved[i]
+		}
+		shift := 0.0
+		if v.o.Intercept {
+			shift = 1e-3
+			moved[s.Free[0]] -= sum
+		}
+		v.fit.SetPrimal(moved, w)
+		v.fit.Predict(w, shift, off)
+		beside := vectorsPoint(&s)
+		for i, d := range off {
+			beside.Predictions[i] += d
+		}
+		solver := implicit.NewVectors(v.fit)
+		solve := func(outer implicit.Outer) *implicit.Hypergradient {
+			g, err := solver.Solve(v.at[:1], beside, outer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return g
+		}
+		if len(v.at) > 1 {
+			continue // the bound is the largest of both
+		}
+		for i := range off {
+			slope, curvature := make([]float64, n), make([]float64, n)
+			slope[i] = 1
+			move := solve(implicit.Outer{Slope: slope, Curvature: curvature}).Gradient[0]
+			slope[i], curvature[i] = 0, -2
+			want := 2 * math.Abs(move*off[i])
+			if got := solve(implicit.Outer{Slope: slope, Curvature: curvature}).ErrorBound; math.Abs(got-want) > 1e-8*want+1e-13 {
+				t.Errorf("seed %d, row %d: bound %g, want %g", seed, i, got, want)
+			}
+			checked++
+		}
+	}
+	if checked < 20 {
+		t.Errorf("%d rows checked", checked)
+	}
+}

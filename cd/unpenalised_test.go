@@ -25,14 +25,15 @@ func TestGapKnowsColumnsThatNearlyDepend(t *testing.T) {
 }
 
 // TestDependentUnpenalisedColumnsAtAnyScale: what depends on the others is orthogonal to the residual with
-// them, to a share of its size.
+// them, to a share of its size, which takes as many passes in any units.
 func TestDependentUnpenalisedColumnsAtAnyScale(t *testing.T) {
-	for _, scale := range []float64{0x1p-60, 1, 0x1p60} {
+	passes := 0
+	for _, scale := range []float64{1, 0x1p-60, 0x1p60} {
 		for _, size := range []float64{0x1p-40, 1, 0x1p40} { // of columns
 			r := oracle.NewRandom(3)
 			q := r.Problem(oracle.Shape{N: 20, P: 6, Density: 1})
 			for i, row := range q.X {
-				row[2] = row[0] - 3*row[1]
+				row[2] = -2 * row[0]
 				for j := range row {
 					row[j] *= size
 				}
@@ -43,8 +44,11 @@ func TestDependentUnpenalisedColumnsAtAnyScale(t *testing.T) {
 				q.Alpha[j] = 0
 			}
 			sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
-			if sol.Status != outcome.Converged || sol.RelativeGap > 1e-10 {
-				t.Errorf("y times %g, X times %g: %s at %g", scale, size, sol.Status, sol.RelativeGap)
+			if passes == 0 {
+				passes = sol.Passes
+			}
+			if sol.Status != outcome.Converged || sol.RelativeGap > 1e-10 || sol.Passes != passes {
+				t.Errorf("y times %g, X times %g: %s at %g after %d passes, %d at first", scale, size, sol.Status, sol.RelativeGap, sol.Passes, passes)
 			}
 		}
 	}
@@ -86,5 +90,32 @@ func TestUnpenalisedColumnsAreFittedAtOnce(t *testing.T) {
 		if again := solve(t, s, g, cd.Options{Tol: 1e-12}); again.Epochs != 0 {
 			t.Errorf("%d columns: %d sweeps from their null model", count, again.Epochs)
 		}
+	}
+}
+
+// TestUnpenalisedColumnsAreNeverCloseToEntering: one that depends on others has a coefficient of 0 and is no
+// kink; the clearance is that of the penalised column.
+func TestUnpenalisedColumnsAreNeverCloseToEntering(t *testing.T) {
+	q := &oracle.Problem{X: [][]float64{{1, 2, 1}, {1, 2, -1}, {1, 2, 1}, {-1, -2, 0}}, Y: []float64{1, 3, 2, 0}, Alpha: []float64{0, 0, 5}}
+	s := cd.New(fixture.Squared(t, q, true))
+	sol := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
+	// The mean 1.5 of (1, 3, 2, −0) is fitted; what is left, (−½, 1½, ½, 1½), has a correlation of −1½ with the last column.
+	if want := (4*5 - 1.5) / math.Sqrt(3); sol.Status != outcome.Converged || math.Abs(s.Clearance()-want) > 1e-12*want {
+		t.Errorf("%s, clearance %g, want %g", sol.Status, s.Clearance(), want)
+	}
+}
+
+// TestClearanceOfOneColumnWithAStrengthOfItsOwn is measured by that, whatever strength came before.
+func TestClearanceOfOneColumnWithAStrengthOfItsOwn(t *testing.T) {
+	q := &oracle.Problem{X: [][]float64{{1}, {1}}, Y: []float64{2, 4}, Alpha: []float64{100}}
+	s := cd.New(fixture.Squared(t, q, true))
+	solve(t, s, fixture.Penalty(t, q), cd.Options{})
+	g, err := model.WeightedLasso([]float64{math.Log(7)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	solve(t, s, g, cd.Options{})
+	if want := (2*7 - 6) / math.Sqrt2; math.Abs(s.Clearance()-want) > 1e-12*want {
+		t.Errorf("clearance %g, want %g", s.Clearance(), want)
 	}
 }

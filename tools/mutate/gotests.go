@@ -169,10 +169,16 @@ func (p *programs) build(ctx context.Context, folder string) (*program, error) {
 		t := test{name: name, reaches: map[int]bool{}}
 		file := filepath.Join(p.dir, "reached")
 		_ = os.Remove(file)
-		before := ofChildren()
-		if out, err := p.execute(ctx, one, []string{name}, p.limit, "PARE_MUTANT=reached", "PARE_REACHED="+file); err != nil {
+		before, limit := ofChildren(), p.limit
+		if p.most > 0 {
+			limit = p.most
+		}
+		if out, err := p.execute(ctx, one, []string{name}, limit, "PARE_MUTANT=reached", "PARE_REACHED="+file); err != nil {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
+			}
+			if p.most > 0 && ofChildren()-before >= p.most {
+				continue
 			}
 			fmt.Fprintf(os.Stderr, "%s: %s fails without any change and is left out\n%s", folder, name, out)
 			continue

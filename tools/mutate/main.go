@@ -28,6 +28,7 @@ import (
 	"flag"
 	"fmt"
 	"io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -40,7 +41,7 @@ import (
 type options struct {
 	count       int
 	seed        uint64
-	limit       time.Duration
+	limit, most time.Duration
 	log         string
 	also, files string // of Go code
 	set, runner string // of assembly
@@ -53,6 +54,7 @@ func main() {
 	flag.IntVar(&o.count, "n", 100, "number of changes")
 	flag.Uint64Var(&o.seed, "seed", 1, "chooses the changes")
 	flag.DurationVar(&o.limit, "limit", 3*time.Minute, "processor time for one run of the tests; ten times that by the clock")
+	flag.DurationVar(&o.most, "most", 0, "of Go code: leave out tests that take more processor time than this (default: none)")
 	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
 	flag.StringVar(&o.also, "also", "", "packages whose tests survivors meet, separated by commas")
 	flag.StringVar(&o.files, "files", "", "patterns of the Go files to change, separated by commas (default: all of the packages)")
@@ -181,7 +183,7 @@ func ofChildren() time.Duration {
 // limited is a command line with limited processor time, so that a mutant which loops is not
 // waited for on a busy machine.
 func limited(limit time.Duration, args ...string) []string {
-	return append([]string{"sh", "-c", fmt.Sprintf(`ulimit -v 16000000; ulimit -t %d; exec "$@"`, int(limit.Seconds())), "sh"}, args...)
+	return append([]string{"sh", "-c", fmt.Sprintf(`ulimit -v 16000000; ulimit -t %d; exec "$@"`, max(1, int(math.Ceil(limit.Seconds())))), "sh"}, args...)
 }
 
 // execute runs a command in a process group of its own and, where it takes too long, kills the

@@ -148,3 +148,43 @@ func TestGapOfAnUnpenalisedColumnIsExact(t *testing.T) {
 		}
 	}
 }
+
+// TestBoxesOfOneSide: what is not given does not bind, and a column without entries has no residual.
+func TestBoxesOfOneSide(t *testing.T) {
+	inf := math.Inf(1)
+	lasso, err := model.Lasso(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ lower, upper, want []float64 }{
+		"upper": {nil, []float64{1, 0}, []float64{-9, 1, -9, 0}}, "lower": {[]float64{-1, 0}, nil, []float64{-1, 9, 0, 9}},
+		"both": {[]float64{-2, -inf}, []float64{0, 3}, []float64{-2, 0, -9, 3}},
+	} {
+		box, err := model.NewBox(c.lower, c.upper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := lasso.Within(box)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for j := range 2 {
+			if low, high := g.Clip(j, -9), g.Clip(j, 9); low != c.want[2*j] || high != c.want[2*j+1] {
+				t.Errorf("%s: column %d is within %g and %g", name, j, low, high)
+			}
+		}
+		d := model.Dual{Penalty: g, Total: 4}
+		d.Add(0, 0, -0.5, 0)
+		if d.KKT() != 0 || d.Value() != 0.5 {
+			t.Errorf("%s: residual %g of a column without entries, penalty %g", name, d.KKT(), d.Value())
+		}
+	}
+	for name, c := range map[string]struct{ lower, upper []float64 }{
+		"positive lower": {[]float64{0, 1}, nil}, "negative upper": {nil, []float64{0, -1}}, "NaN": {[]float64{0, math.NaN()}, nil}, "+Inf below": {[]float64{0, inf}, nil}, "−Inf above": {nil, []float64{0, -inf}},
+	} {
+		_, err := model.NewBox(c.lower, c.upper)
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.BadParameter || !e.HasColumn || e.Column != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // Bounds are where they were put: what is clipped is the nearest point between them, a point is held
@@ -186,5 +187,47 @@ func TestBoxesOfOneSide(t *testing.T) {
 		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.BadParameter || !e.HasColumn || e.Column != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestBoxesInScaledColumns: a coefficient of a column divided by its scale has the bounds divided by that, and
+// columns of zeros have none.
+func TestBoxesInScaledColumns(t *testing.T) {
+	x, err := sparse.NewDense(4, 3, []float64{1, -1, 1, -1, 0, 0, 0, 0, 2, 2, -2, -2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := sparse.NewView(fixture.Kernels(t), x, nil, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := model.NewBox([]float64{-6, -6, -6}, []float64{8, 8, 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lasso, _ := model.Lasso(0)
+	scaled := view.Standardised()
+	g, err := lasso.Within(box.In(scaled))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := lasso.Within(box.In(view))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j, scale := range []float64{1, 0, 0.5} {
+		low, high := math.Inf(-1), math.Inf(1)
+		if scale > 0 {
+			low, high = -6/scale, 8/scale
+		}
+		if scale > 0 && scaled.Scale(j) != scale || g.Clip(j, math.Inf(-1)) != low || g.Clip(j, math.Inf(1)) != high {
+			t.Errorf("column %d of scale %g is within %g and %g", j, scaled.Scale(j), g.Clip(j, math.Inf(-1)), g.Clip(j, math.Inf(1)))
+		}
+		if plain.Clip(j, -99) != -6 || plain.Clip(j, 99) != 8 {
+			t.Errorf("column %d without a scale is within %g and %g", j, plain.Clip(j, -99), plain.Clip(j, 99))
+		}
+	}
+	if none := (*model.Box)(nil); none.In(scaled) != nil {
+		t.Error("no box became one")
 	}
 }

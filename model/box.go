@@ -27,7 +27,7 @@ func NewBox(lower, upper []float64) (*Box, error) {
 		if upper != nil {
 			b.upper[j] = upper[j]
 		}
-		if !(b.lower[j] <= 0 && b.upper[j] >= 0) || math.IsInf(b.lower[j], 1) || math.IsInf(b.upper[j], -1) {
+		if !(b.lower[j] <= 0 && b.upper[j] >= 0) {
 			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "a coefficient must be free to be 0: its lower bound is 0 or less, its upper bound 0 or more"}
 		}
 	}

@@ -504,18 +504,19 @@ func TestInterceptOfVectorsIsTheBest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, m := make([]float64, n), make([]float64, n)
+		y, m, weights := make([]float64, n), make([]float64, n), make([]float64, n)
 		for i := range y {
-			y[i], m[i] = math.Round(3*r.Normal()), math.Round(2*r.Normal())
+			y[i], m[i], weights[i] = math.Round(3*r.Normal()), math.Round(2*r.Normal()), r.Pick(0, 1, 1, 2)
 		}
-		f, err := model.NewVectors(fixture.Kernels(t), x, y, model.VectorsOptions{Intercept: true})
+		weights[n-1] = 1
+		f, err := model.NewVectors(fixture.Kernels(t), x, y, model.VectorsOptions{Intercept: true, Weights: weights})
 		if err != nil {
 			t.Fatal(err)
 		}
 		const c, epsilon = 1, 0.25
 		value := func(b float64) (sum float64) {
 			for i := range y {
-				sum += c * math.Max(0, math.Abs(y[i]-m[i]-b)-epsilon)
+				sum += c * weights[i] * math.Max(0, math.Abs(y[i]-m[i]-b)-epsilon)
 			}
 			return sum
 		}
@@ -525,6 +526,9 @@ func TestInterceptOfVectorsIsTheBest(t *testing.T) {
 		}
 		least, first, last := math.Inf(1), 0.0, 0.0
 		for i := range y {
+			if weights[i] == 0 {
+				continue
+			}
 			for _, at := range []float64{y[i] - m[i] - epsilon, y[i] - m[i] + epsilon} {
 				switch v := value(at); {
 				case v < least-1e-12:

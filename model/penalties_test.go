@@ -1,6 +1,7 @@
 package model_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // TestWhatAPenaltySaysOfItself: how many λ's it has and whose they are, whether it is a ridge alone, and which
@@ -206,5 +208,37 @@ func TestOffsetsAreSubtracted(t *testing.T) {
 	}
 	if math.Abs(fit.Null()-null) > 1e-14*null || math.Abs(s.Loss-lost) > 1e-14*lost {
 		t.Errorf("null model %g, want %g; loss %g, want %g", fit.Null(), null, s.Loss, lost)
+	}
+}
+
+// TestStrengthsOfBlocksAreRefusedWithoutAColumn: their λ's belong to none.
+func TestStrengthsOfBlocksAreRefusedWithoutAColumn(t *testing.T) {
+	for name, of := range blockPenalties() {
+		if name == "mcp" || name == "scad" {
+			continue
+		}
+		g, err := of(0, 0, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range g.Hyperparameters() {
+			l := make([]float64, 3)
+			l[i] = math.NaN()
+			_, err := of(l...)
+			if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.BadParameter || e.HasColumn {
+				t.Errorf("%s, λ %d: %v", name, i, err)
+			}
+		}
+	}
+}
+
+// TestWeightsOfAtMostOne: the mean is that of the weighted rows, none of which weighs more than 1.
+func TestWeightsOfAtMostOne(t *testing.T) {
+	q := &oracle.Problem{X: [][]float64{{1}, {1}, {1}}, Y: []float64{9, 2, 5}, Weights: []float64{0, 1, 0.5}, Alpha: []float64{1}, Intercept: true}
+	fit := fixture.Squared(t, q, true)
+	s := model.NewState(fit)
+	fit.Fit(nil, nil, s)
+	if math.Abs(s.Intercept-3) > 1e-15 || math.Abs(fit.Null()-1) > 1e-15 { // (2 + 2.5)/1.5; (1 + 0.5·4)/2·1.5
+		t.Errorf("intercept %g, null model %g", s.Intercept, fit.Null())
 	}
 }

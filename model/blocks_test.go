@@ -136,6 +136,11 @@ func checkDerivatives(t *testing.T, name string, of penaltyOf, g model.Blocks, l
 		up, _ := of(moved...)
 		moved[i] -= 2 * h
 		down, _ := of(moved...)
+		for k := range b {
+			if b[k] == 0 && shift[k] != 0 {
+				t.Fatalf("%s, λ %d at %v: %g where b is 0", name, i, b, shift[k])
+			}
+		}
 		compare("λ", i, gradient(up, b), gradient(down, b), func(k int) float64 { return -shift[k] })
 	}
 }
@@ -245,5 +250,60 @@ func TestReachOfZeroIsUnlimited(t *testing.T) {
 				t.Errorf("%s: reach %g of 0 and %g of a unit vector", name, at0, at1)
 			}
 		}
+	}
+}
+
+// TestJudgeIsLackAndClearance of columns one by one.
+func TestJudgeIsLackAndClearance(t *testing.T) {
+	r := oracle.NewRandom(14)
+	mcp, err := model.NewMCP(0, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := model.Elementwise{Of: mcp}
+	for range 200 {
+		columns := []int32{0, 2, 3}
+		b, z, lack, one := make([]float64, 5), make([]float64, 5), make([]float64, 5), make([]float64, 1)
+		for j := range z {
+			b[j], z[j], lack[j] = r.Pick(0, 0, 2*r.Normal()), r.Pick(0.3, 2)*r.Normal(), 77
+		}
+		worst, clearance := g.Judge(columns, b, z, lack)
+		wantWorst, wantClearance := 0.0, 1.0
+		for _, j := range columns {
+			g.Lack(int(j), b[j:j+1], z[j:j+1], one)
+			if lack[j] != math.Abs(one[0]) {
+				t.Fatalf("column %d with %g and %g: lacks %g, want %g", j, b[j], z[j], lack[j], math.Abs(one[0]))
+			}
+			wantWorst = math.Max(wantWorst, lack[j])
+			if b[j] == 0 {
+				wantClearance = math.Min(wantClearance, 1-math.Abs(z[j])/mcp.Strength(int(j)))
+			}
+		}
+		if worst != wantWorst || clearance != wantClearance || lack[1] != 77 || lack[4] != 77 {
+			t.Fatalf("worst %g, want %g; clearance %g, want %g; others %g and %g", worst, wantWorst, clearance, wantClearance, lack[1], lack[4])
+		}
+	}
+}
+
+// TestEntriesThatAShiftLeavesAreNoKink: with an even number of classes an entry at its threshold is at the end
+// of a range; with an odd one it is about to leave 0.
+func TestEntriesThatAShiftLeavesAreNoKink(t *testing.T) {
+	for scores, want := range map[int]float64{2: 0.5, 3: 1e-12, 4: 0.5} {
+		g, err := model.ScoresLasso(scores, []float64{0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		z := make([]float64, scores)
+		z[0], z[1] = 1-1e-12, 0.5
+		if got := g.Clearance(0, make([]float64, scores), z); math.Abs(got-want) > 1e-15 {
+			t.Errorf("%d classes: clearance %g, want %g", scores, got, want)
+		}
+	}
+	g, err := model.GroupLasso(nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.Clearance(0, make([]float64, 2), []float64{1 - 1e-12, 0}); math.Abs(got-1e-12) > 1e-15 {
+		t.Errorf("one score: clearance %g", got)
 	}
 }

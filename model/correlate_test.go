@@ -17,7 +17,14 @@ func TestCorrelationsOfAnyNumberOfScores(t *testing.T) {
 			r := oracle.NewRandom(uint64(scores))
 			q := r.Problem(oracle.Shape{N: 9, P: 6, Density: 0.5})
 			n, p := q.Dims()
-			view := fixture.View(t, q, dense)
+			view, scale := fixture.View(t, q, dense), 1.0
+			if scores%2 == 1 {
+				var err error
+				if view, err = view.Rescaled([]float64{4, 4, 4, 4, 4, 4}); err != nil {
+					t.Fatal(err)
+				}
+				scale = 4
+			}
 			u := make([]float64, n*scores)
 			for i := range u {
 				u[i] = r.Normal()
@@ -32,12 +39,12 @@ func TestCorrelationsOfAnyNumberOfScores(t *testing.T) {
 					for k := range scores {
 						want := 0.0
 						for i := range n {
-							want += q.X[i][j] * u[i*scores+k] / float64(n)
+							want += scale * q.X[i][j] * u[i*scores+k] / float64(n)
 						}
 						if some != nil && j != 4 && j != 1 {
 							want = math.Pi
 						}
-						if got := z[j*scores+k]; math.Abs(got-want) > 1e-14 {
+						if got := z[j*scores+k]; math.Abs(got-want) > 1e-13 {
 							t.Fatalf("%d scores, dense %t, columns %v: column %d, score %d: %g, want %g", scores, dense, some, j, k, got, want)
 						}
 					}
@@ -61,6 +68,13 @@ func TestLargestStrengthUnderWeights(t *testing.T) {
 	}
 	if got := null.Weighted(weights).AlphaMax(); math.Abs(got-want) > 1e-13*want {
 		t.Errorf("αmax %g, want %g", got, want)
+	}
+	ridge := 0.0
+	for j := range weights {
+		ridge += q.Norm2(j) / 12
+	}
+	if got := null.RidgeMax(); math.Abs(got-ridge) > 1e-13*ridge {
+		t.Errorf("largest ridge %g, want %g", got, ridge)
 	}
 	if got := null.AlphaMax(); math.Abs(got-q.AlphaMax()) > 1e-13*got {
 		t.Errorf("αmax without weights %g, want %g", got, q.AlphaMax())

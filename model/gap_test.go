@@ -167,3 +167,45 @@ func TestSkippedColumnsChangeNothing(t *testing.T) {
 		t.Errorf("gap %g and %g, KKT %g and %g", a, b, full.KKT(), d.KKT())
 	}
 }
+
+// TestColumnsInsideMayBeLeftOut: those at 0 with a correlation below the share that Inside returns
+// change neither gap, scale nor residual.
+func TestColumnsInsideMayBeLeftOut(t *testing.T) {
+	left := 0
+	for seed := range uint64(60) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 15, P: 12, Density: 1})
+		q.Uniform(r.Pick(0.9, 0.3) * q.AlphaMax())
+		if seed%3 == 1 {
+			q.Ridge = 0.3
+		}
+		if seed%3 == 2 {
+			for j := range q.Alpha {
+				q.Alpha[j] *= 0.5 + r.Float64()
+			}
+		}
+		fit, g := fixture.Squared(t, q, true), fixture.Penalty(t, q)
+		beta := make([]float64, 12)
+		for j := range 3 {
+			beta[j] = 0.3 * r.Normal()
+		}
+		whole, s, _ := dual(fit, g, beta)
+		view := fit.View()
+		lazy := model.Dual{Penalty: g, Total: view.Total()}
+		for j, b := range beta {
+			z := view.Dot(j, s.Weighted) / view.Total()
+			if b == 0 && math.Abs(z) < (1-1e-12)*lazy.Inside()*g.Alpha(j) {
+				left++
+				continue
+			}
+			lazy.Add(j, z, b, view.Norm(j))
+		}
+		if fit.Gap(&lazy, s) != fit.Gap(whole, s) || lazy.Scale() != whole.Scale() || lazy.KKT() != whole.KKT() {
+			t.Errorf("seed %d: gap %g, scale %g, residual %g without columns inside, with them %g, %g, %g", seed,
+				fit.Gap(&lazy, s), lazy.Scale(), lazy.KKT(), fit.Gap(whole, s), whole.Scale(), whole.KKT())
+		}
+	}
+	if left < 100 {
+		t.Errorf("%d columns left out", left)
+	}
+}

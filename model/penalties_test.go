@@ -197,8 +197,18 @@ func TestOffsetsAreSubtracted(t *testing.T) {
 	}
 	s := model.NewState(fit)
 	fit.Fit([]int32{1}, []float64{2}, s)
+	labels := []float64{1, -1, 1, 1, -1, 1}
+	logistic, err := model.NewOffset(fixture.View(t, q, true), labels, offset, loss.Logistic{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	odds := model.NewState(logistic)
+	logistic.Fit([]int32{1}, []float64{2}, odds)
 	var null, lost float64
 	for i, y := range q.Y {
+		if m := 2*q.X[i][1] + offset[i]; math.Abs(odds.Prediction[i]-m) > 1e-14*(1+math.Abs(m)) || math.Abs(odds.Residual[i]-labels[i]/(1+math.Exp(labels[i]*m))) > 1e-14 {
+			t.Errorf("row %d: log odds %g, want %g; residual %g", i, odds.Prediction[i], m, odds.Residual[i])
+		}
 		m := 2*q.X[i][1] + offset[i]
 		if math.Abs(s.Prediction[i]-m) > 1e-14*(1+math.Abs(m)) || math.Abs(s.Residual[i]-(y-m)) > 1e-14*(1+math.Abs(m)) {
 			t.Errorf("row %d: prediction %g, residual %g, want %g and %g", i, s.Prediction[i], s.Residual[i], m, y-m)

@@ -212,3 +212,25 @@ func TestSimplexThresholdIsThatOfTheProjection(t *testing.T) {
 		}
 	}
 }
+
+// TestNullModelOnTheSimplexIsItsMiddle: the objective at w = 1/p, by definition.
+func TestNullModelOnTheSimplexIsItsMiddle(t *testing.T) {
+	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 7, P: 4, Density: 1})
+	f, err := model.NewVectors(kernels.Available()[0], fixture.Matrix(t, q, true), q.Y, model.VectorsOptions{Simplex: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const c, epsilon = 1.5, 0.1
+	want, m := 0.5/4, make([]float64, 7)
+	f.NullPredictions(m)
+	for i, y := range q.Y {
+		mean := (q.X[i][0] + q.X[i][1] + q.X[i][2] + q.X[i][3]) / 4
+		if math.Abs(m[i]-mean) > 1e-14 {
+			t.Errorf("row %d: prediction %g, want %g", i, m[i], mean)
+		}
+		want += c * math.Max(0, math.Abs(y-mean)-epsilon)
+	}
+	if got := f.Null(c, epsilon); math.Abs(got-want) > 1e-13*want {
+		t.Errorf("null model %g, want %g", got, want)
+	}
+}

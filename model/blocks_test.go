@@ -2,10 +2,12 @@ package model_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // penaltyOf makes a penalty at λ.
@@ -120,6 +122,13 @@ func checkDerivatives(t *testing.T, name string, of penaltyOf, g model.Blocks, l
 		}
 	}
 	for k, v := range b {
+		if v == 0 {
+			for l := range d {
+				if math.Abs(curve[k*d+l]) > 1e-15 {
+					t.Fatalf("%s: curvature %g in row %d of %v", name, curve[k*d+l], k, b)
+				}
+			}
+		}
 		if math.Abs(v) < 1e-3 {
 			continue
 		}
@@ -305,5 +314,73 @@ func TestEntriesThatAShiftLeavesAreNoKink(t *testing.T) {
 	}
 	if got := g.Clearance(0, make([]float64, 2), []float64{1 - 1e-12, 0}); math.Abs(got-1e-12) > 1e-15 {
 		t.Errorf("one score: clearance %g", got)
+	}
+}
+
+// TestPartitionsAreByNumberInTheOrderOfColumns, whose entries are gathered column by column.
+func TestPartitionsAreByNumberInTheOrderOfColumns(t *testing.T) {
+	part, err := model.NewPartition([]int{7, 0, 7, 2, 0, 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := [][]int32{{0, 2, 5}, {1, 4}, {3}}
+	if part.Count() != 3 || part.Largest() != 3 || !slices.Equal(part.All(), []int32{0, 2, 5, 1, 4, 3}) {
+		t.Errorf("%d blocks, the largest of %d, columns %v", part.Count(), part.Largest(), part.All())
+	}
+	values := make([]float64, 12) // of two scores
+	for i := range values {
+		values[i] = float64(i)
+	}
+	for b, want := range blocks {
+		if !slices.Equal(part.Columns(b), want) {
+			t.Errorf("block %d: %v, want %v", b, part.Columns(b), want)
+		}
+		var entries []float64
+		for _, j := range want {
+			if part.Of(j) != b {
+				t.Errorf("column %d is in block %d", j, part.Of(j))
+			}
+			entries = append(entries, float64(2*j), float64(2*j+1))
+		}
+		room := make([]float64, 6)
+		if got := model.Gather(part, b, 2, values, room); !slices.Equal(got, entries) {
+			t.Errorf("block %d: gathered %v, want %v", b, got, entries)
+		}
+		if got := model.Entries(part, b, 2, values, room); !slices.Equal(got, entries) {
+			t.Errorf("block %d: entries %v, want %v", b, got, entries)
+		}
+	}
+	roots := model.RootSizes(part)
+	if want := []float64{math.Sqrt(3), math.Sqrt2, 1}; !slices.Equal(roots, want) {
+		t.Errorf("roots %v", roots)
+	}
+	unit, err := model.GroupLasso(roots, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := []float64{3, 1, 0, 9, 2, -4} // of norms 5, √5 and 9
+	if got := model.BlockMax(unit, part, 1, z); math.Abs(got-9) > 1e-14 {
+		t.Errorf("αmax %g, want 9", got)
+	}
+	z[3] = 0
+	if got := model.BlockMax(unit, part, 1, z); math.Abs(got-5/math.Sqrt(3)) > 1e-14 {
+		t.Errorf("αmax %g, want 5/√3", got)
+	}
+	if _, err := model.NewPartition([]int{0, -1}); outcome.KindOf(err) != outcome.BadParameter {
+		t.Errorf("a negative number: %v", err)
+	}
+	one := model.Singletons(3)
+	for j := range int32(3) {
+		if one.Count() != 3 || one.Of(j) != int(j) || !slices.Equal(one.Columns(int(j)), []int32{j}) {
+			t.Errorf("column %d of its own: %v", j, one.Columns(int(j)))
+		}
+	}
+	for weights, ok := range map[[3]float64]bool{{1, 2, 3}: true, {1, 0, 3}: false, {1, 2, math.Inf(1)}: false, {-1, 2, 3}: false} {
+		if err := model.CheckGroupWeights(weights[:], part); (err == nil) != ok {
+			t.Errorf("weights %v: %v", weights, err)
+		}
+	}
+	if err := model.CheckGroupWeights([]float64{1, 2}, part); outcome.KindOf(err) != outcome.Shape {
+		t.Errorf("two weights: %v", err)
 	}
 }

@@ -2,12 +2,14 @@ package model_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // TestVectorsAreWhatTheirFormulasSay: products, squares, rows, losses, gaps, the best intercept and
@@ -190,6 +192,9 @@ func TestSimplexThresholdIsThatOfTheProjection(t *testing.T) {
 			if want := math.Max(0, v[j]-tau); math.Abs(w[j]-want) > 1e-14*(1+math.Abs(v[j])) {
 				t.Errorf("seed %d: w[%d] = %g, want %g", seed, j, w[j], want)
 			}
+			if on := slices.Contains(f.Face(w), int32(j)); on != (w[j] > 0) {
+				t.Errorf("seed %d: w[%d] = %g is on the face: %t", seed, j, w[j], on)
+			}
 			sum += w[j]
 			edge = edge || math.Abs(v[j]-tau) < 1e-4
 		}
@@ -232,5 +237,23 @@ func TestNullModelOnTheSimplexIsItsMiddle(t *testing.T) {
 	}
 	if got := f.Null(c, epsilon); math.Abs(got-want) > 1e-13*want {
 		t.Errorf("null model %g, want %g", got, want)
+	}
+}
+
+// TestMachinesOfOneClassAreRefused, also where rows of the other have no weight.
+func TestMachinesOfOneClassAreRefused(t *testing.T) {
+	q := &oracle.Problem{X: [][]float64{{1}, {2}, {3}}, Y: make([]float64, 3), Alpha: []float64{1}}
+	x := fixture.Matrix(t, q, true)
+	for name, c := range map[string]struct {
+		y, weights []float64
+		ok         bool
+	}{
+		"both": {[]float64{1, -1, 1}, nil, true}, "positive": {[]float64{1, 1, 1}, nil, false}, "negative": {[]float64{-1, -1, -1}, nil, false},
+		"positive left": {[]float64{1, -1, 1}, []float64{1, 0, 1}, false}, "both left": {[]float64{1, -1, 1}, []float64{0, 1, 1}, true},
+	} {
+		_, err := model.NewVectors(kernels.Available()[0], x, c.y, model.VectorsOptions{Classes: true, Weights: c.weights})
+		if (err == nil) != c.ok || !c.ok && outcome.KindOf(err) != outcome.SingleClass {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -8,3 +8,9 @@ func NewIterative(fit model.Datafit) *Solver {
 	s.iterative = true
 	return s
 }
+
+// CurvatureAlong is [Solver.curvatureAlong] with given weights of rows.
+func CurvatureAlong(s *Solver, d []float64, j int) (curvature, largest float64) {
+	s.d = d
+	return s.curvatureAlong(j)
+}

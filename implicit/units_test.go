@@ -57,7 +57,7 @@ func (s saying) same(t *testing.T, name string, as saying) {
 }
 
 // sayingsOf differentiates the problem in units at the point beta of the problem itself.
-func sayingsOf(t *testing.T, q *oracle.Problem, beta []float64, rows []int, x, y float64, each bool) saying {
+func sayingsOf(t *testing.T, q *oracle.Problem, beta []float64, rows []int, x, y float64, each, iterate bool) saying {
 	t.Helper()
 	c, moved := inUnits(q, x, y), slices.Clone(beta)
 	for j := range moved {
@@ -68,6 +68,9 @@ func sayingsOf(t *testing.T, q *oracle.Problem, beta []float64, rows []int, x, y
 		g = weighted(t, c)
 	}
 	s := implicit.New(fixture.Squared(t, c, true))
+	if iterate {
+		s = implicit.NewIterative(fixture.Squared(t, c, true))
+	}
 	h := gradientAt(t, s, g, c, moved, rows, implicit.Options{Tol: 1e-12})
 	out := saying{words: fmt.Sprint(h.Status, h.Bound), numbers: []float64{h.InjectivityMargin}, bounds: []float64{h.ErrorBound / (y * y)}}
 	for _, v := range h.Gradient {
@@ -94,11 +97,12 @@ func TestUnitsDoNotMatter(t *testing.T) {
 			for j := range beta {
 				beta[j] *= 1 + off*r.Normal()
 			}
-			for _, each := range []bool{false, q.Ridge == 0} {
-				want := sayingsOf(t, q, beta, rows, 1, 1, each)
+			for turn := range 4 {
+				each, iterate := turn%2 == 1 && q.Ridge == 0, turn > 1
+				want := sayingsOf(t, q, beta, rows, 1, 1, each, iterate)
 				for _, units := range [][2]float64{{0x1p20, 1}, {0x1p-20, 1}, {1, 0x1p20}, {1, 0x1p-20}} {
-					name := fmt.Sprintf("seed %d, %g off, each %t, X times %g, y times %g", seed, off, each, units[0], units[1])
-					sayingsOf(t, q, beta, rows, units[0], units[1], each).same(t, name, want)
+					name := fmt.Sprintf("seed %d, %g off, each %t, iterated %t, X times %g, y times %g", seed, off, each, iterate, units[0], units[1])
+					sayingsOf(t, q, beta, rows, units[0], units[1], each, iterate).same(t, name, want)
 				}
 			}
 		}

@@ -109,3 +109,48 @@ func TestWhichColumnsAPenaltyDoesNotTellApart(t *testing.T) {
 		}
 	}
 }
+
+// TestOneScoreIsItsDatafit: what scores ask of a loss, answered by that of a single one.
+func TestOneScoreIsItsDatafit(t *testing.T) {
+	q := oracle.NewRandom(9).Problem(oracle.Shape{N: 10, P: 3, Density: 1, Weights: true})
+	squared := model.OneScore(fixture.Squared(t, q, true))
+	m, known := squared.Concordance()
+	if squared.Count() != 1 || !squared.Quadratic() || m != 0 || !known {
+		t.Errorf("squared: %d scores, quadratic %t, concordance %g, %t", squared.Count(), squared.Quadratic(), m, known)
+	}
+	var metric model.Metric
+	if squared.Metric(squared.NewPoint(), &metric); metric.Count != 1 || metric.Share != nil {
+		t.Errorf("squared: a metric of %d scores", metric.Count)
+	}
+	for i, w := range metric.Weight {
+		if w != q.Weight(i) {
+			t.Errorf("squared: row %d has curvature %g, want %g", i, w, q.Weight(i))
+		}
+	}
+	for i := range q.Y {
+		q.Y[i] = float64(1 - 2*(i%2))
+	}
+	fit := fixture.Logistic(t, q, true)
+	logistic := model.OneScore(fit)
+	m, known = logistic.Concordance()
+	if want, ok := fit.Concordance(); logistic.Quadratic() || m != want || known != ok || !ok {
+		t.Errorf("logistic: quadratic %t, concordance %g, %t", logistic.Quadratic(), m, known)
+	}
+	at := logistic.NewPoint()
+	logistic.Fit([]int32{1}, []float64{0.7}, at)
+	logistic.Metric(at, &metric)
+	for i, w := range metric.Weight {
+		p := 1 / (1 + math.Exp(-at.Prediction[i]))
+		if want := q.Weight(i) * p * (1 - p); math.Abs(w-want) > 1e-14 {
+			t.Errorf("logistic: row %d has curvature %g, want %g", i, w, want)
+		}
+	}
+	if ok := logistic.Majorant(&metric); !ok {
+		t.Error("logistic: no majorant")
+	}
+	for i, w := range metric.Weight {
+		if w != q.Weight(i)/4 {
+			t.Errorf("logistic: row %d is majorised by %g, want %g", i, w, q.Weight(i)/4)
+		}
+	}
+}

@@ -177,7 +177,7 @@ func TestColumnsInsideMayBeLeftOut(t *testing.T) {
 		q := r.Problem(oracle.Shape{N: 15, P: 12, Density: 1})
 		q.Uniform(r.Pick(0.9, 0.3) * q.AlphaMax())
 		if seed%3 == 1 {
-			q.Ridge = 0.3
+			q.Ridge = r.Pick(0.3, 10)
 		}
 		if seed%3 == 2 {
 			for j := range q.Alpha {
@@ -187,7 +187,7 @@ func TestColumnsInsideMayBeLeftOut(t *testing.T) {
 		fit, g := fixture.Squared(t, q, true), fixture.Penalty(t, q)
 		beta := make([]float64, 12)
 		for j := range 3 {
-			beta[j] = 0.3 * r.Normal()
+			beta[j] = r.Pick(0.3, 3) * r.Normal()
 		}
 		whole, s, _ := dual(fit, g, beta)
 		view := fit.View()

@@ -123,3 +123,27 @@ func TestStrengthsAreRefusedByTheirNumber(t *testing.T) {
 		}
 	}
 }
+
+// TestProxUnderAConstraintOfSignIsTheNearestPoint: of β ≥ 0 that is the positive part, at any size.
+func TestProxUnderAConstraintOfSignIsTheNearestPoint(t *testing.T) {
+	free, err := model.ElasticNet(math.Log(0.25), math.Log(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := free.NonNegative()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, z := range []float64{-3, -0.1, 0, 0.05, 0.125, 0.2, 0.9, 1, 4, math.Inf(1)} {
+		want := math.Max(0, z-0.5*0.25) / 2
+		if got := g.Prox(0, z, 0.5); math.Abs(got-want) > 1e-15*want {
+			t.Errorf("prox of %g is %g, want %g", z, got, want)
+		}
+		if g.Clip(0, z) != math.Max(0, z) || free.Clip(0, z) != z || g.Pull(0, z) != math.Max(0, z) || free.Pull(0, z) != math.Abs(z) {
+			t.Errorf("%g is clipped to %g, without the constraint to %g; it pulls by %g and %g", z, g.Clip(0, z), free.Clip(0, z), g.Pull(0, z), free.Pull(0, z))
+		}
+	}
+	if !g.Positive() || free.Positive() {
+		t.Errorf("positive: %t, %t", g.Positive(), free.Positive())
+	}
+}

@@ -127,6 +127,18 @@ func TestOneScoreIsItsDatafit(t *testing.T) {
 			t.Errorf("squared: row %d has curvature %g, want %g", i, w, q.Weight(i))
 		}
 	}
+	point := squared.NewPoint()
+	squared.Fit([]int32{0}, []float64{0.5}, point)
+	for _, c := range []float64{0, 0.3, 1} { // ½(m − y + cρ)² with ρ = y − m
+		var want float64
+		for i, y := range q.Y {
+			off := (1 - c) * (y - point.Prediction[i])
+			want += q.Weight(i) * off * off / (2 * q.Total())
+		}
+		if got := squared.Divergence(point, c); math.Abs(got-want) > 1e-14*(1+want) {
+			t.Errorf("squared: divergence %g at %g, want %g", got, c, want)
+		}
+	}
 	for i := range q.Y {
 		q.Y[i] = float64(1 - 2*(i%2))
 	}

@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/fixture"
@@ -490,6 +491,56 @@ func TestShiftedSystemsAreSolved(t *testing.T) {
 		}
 		if math.Abs(sum) > 1e-6 {
 			t.Errorf("Σx = %g", sum)
+		}
+	}
+}
+
+// TestShiftedSystemOfNothingHasNoSolutionButZero: saturated probabilities leave no matrix.
+func TestShiftedSystemOfNothingHasNoSolutionButZero(t *testing.T) {
+	x := make([]float64, 3)
+	model.SolveShifted(make([]float64, 9), x)
+	if !slices.Equal(x, make([]float64, 3)) {
+		t.Errorf("0·x = 0 is solved by %v", x)
+	}
+}
+
+// TestInterceptOfClassesIsTheBest: of an interval of best ones it is the middle, of which no row's other side, which
+// costs nothing, is an end.
+func TestInterceptOfClassesIsTheBest(t *testing.T) {
+	r := oracle.NewRandom(16)
+	for range 300 {
+		n := 2 + r.Intn(8)
+		x, err := sparse.NewDense(n, 1, make([]float64, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, m := make([]float64, n), make([]float64, n)
+		for i := range y {
+			y[i], m[i] = float64(1-2*(i%2)), math.Round(3*r.Normal())/2
+		}
+		f, err := model.NewVectors(fixture.Kernels(t), x, y, model.VectorsOptions{Intercept: true, Classes: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		value := func(b float64) (sum float64) {
+			for i := range y {
+				sum += math.Max(0, 1-y[i]*(m[i]+b))
+			}
+			return sum
+		}
+		b, _ := f.Intercept(m, 1, 0)
+		least, first, last := math.Inf(1), 0.0, 0.0
+		for i := range y {
+			at := y[i] - m[i]
+			switch v := value(at); {
+			case v < least-1e-12:
+				least, first, last = v, at, at
+			case v <= least+1e-12:
+				first, last = math.Min(first, at), math.Max(last, at)
+			}
+		}
+		if math.Abs(b-(first+last)/2) > 1e-12 {
+			t.Errorf("y %v, m %v: b = %g with %g; the best are %g to %g with %g", y, m, b, value(b), first, last, least)
 		}
 	}
 }

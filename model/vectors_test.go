@@ -187,6 +187,19 @@ func TestSimplexThresholdIsThatOfTheProjection(t *testing.T) {
 		f.SetCombination(a, v)
 		f.SetPrimal(a, w)
 		tau, sum := model.SimplexThreshold(v), 0.0
+		face := f.Face(w)
+		rows := f.Rows([]int32{1, 3}, face, nil)
+		for k, i := range []int{1, 3} {
+			var mean float64
+			for _, j := range face {
+				mean += q.X[i][j] / float64(len(face))
+			}
+			for at, j := range face {
+				if got, want := rows[k*len(face)+at], q.X[i][j]-mean; math.Abs(got-want) > 1e-14*(1+math.Abs(want)) {
+					t.Errorf("seed %d: row %d moves by %g along column %d, want %g", seed, i, got, j, want)
+				}
+			}
+		}
 		edge := false // an entry so near the threshold that the step may carry it over
 		for j := range v {
 			if want := math.Max(0, v[j]-tau); math.Abs(w[j]-want) > 1e-14*(1+math.Abs(v[j])) {

@@ -270,6 +270,14 @@ func TestJudgeIsLackAndClearance(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := model.Elementwise{Of: mcp}
+	for _, b := range []float64{-0.5, 0, 0.5, 1, 2} {
+		for i := range 2 {
+			out := []float64{77}
+			if g.Sensitivity(0, i, []float64{b}, out); out[0] != mcp.Shift(0, i, b) {
+				t.Errorf("sensitivity %d at %g: %g, want %g", i, b, out[0], mcp.Shift(0, i, b))
+			}
+		}
+	}
 	for range 200 {
 		columns := []int32{0, 2, 3}
 		b, z, lack, one := make([]float64, 5), make([]float64, 5), make([]float64, 5), make([]float64, 1)

@@ -118,4 +118,47 @@ func TestClearanceOfOneColumnWithAStrengthOfItsOwn(t *testing.T) {
 	if want := (2*7 - 6) / math.Sqrt2; math.Abs(s.Clearance()-want) > 1e-12*want {
 		t.Errorf("clearance %g, want %g", s.Clearance(), want)
 	}
+	if g, err = model.WeightedLasso([]float64{0}); err != nil { // less than the 3 that the null model pulls by
+		t.Fatal(err)
+	}
+	if sol := solve(t, s, g, cd.Options{Tol: 1e-12}); len(sol.Coef) != 1 || math.Abs(sol.Coef[0]-2) > 1e-12 {
+		t.Errorf("coefficients %v, want 2", sol.Coef)
+	}
+}
+
+// TestUnpenalisedColumnsOfALogisticFit are fitted by Newton's method at once: no sweep, and correlations of the
+// size of rounding, by the slopes of the loss itself.
+func TestUnpenalisedColumnsOfALogisticFit(t *testing.T) {
+	for _, count := range []int{1, 3} {
+		r := oracle.NewRandom(uint64(20 + count))
+		q := r.Problem(oracle.Shape{N: 40, P: 6, Density: 1, Correlation: 0.5, Noise: 2}).Classes(r)
+		q.Intercept = count == 3
+		weights, logs := make([]float64, 6), make([]float64, 6)
+		for j := range weights {
+			if logs[j] = math.Inf(-1); j >= count {
+				weights[j], logs[j] = 1, math.Inf(1)
+			}
+		}
+		s, released, err := cd.NewReleased(t.Context(), model.NewNull(fixture.Logistic(t, q, true)), weights, cd.Options{Tol: 1e-12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, err := model.WeightedLasso(logs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := solve(t, s, g, cd.Options{Tol: 1e-12})
+		if again.Epochs != 0 || again.Status != outcome.Converged || len(again.Coef) != count {
+			t.Errorf("%d columns: %s after %d sweeps, %v", count, again.Status, again.Epochs, again.Coef)
+		}
+		beta := scatter(again, 6)
+		for j, z := range q.Correlations(q.LogisticResidual(beta, again.Intercept)) {
+			if weights[j] == 0 && math.Abs(z) > 1e-10 {
+				t.Errorf("%d columns: %d has a slope of %g", count, j, z)
+			}
+		}
+		if released.Fit == nil || again.Passes > 3 {
+			t.Errorf("%d columns: %d passes", count, again.Passes)
+		}
+	}
 }

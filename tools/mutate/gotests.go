@@ -59,7 +59,7 @@ func ofGo(ctx context.Context, dir string, o options) (sample []mutant, of int, 
 }
 
 // programs are the test programs of the changed packages and of those that use them, built when
-// the first change comes to them.
+// the first change needs them.
 type programs struct {
 	options
 

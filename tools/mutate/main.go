@@ -16,7 +16,7 @@
 //
 // The sample is uniform over all changes that the rules allow. Tests run in their short form,
 // with limited processor time, so that a change which loops is noticed. One program holds all
-// changes of Go code of a sample, and of each package only the tests run that come to the block with the change: a
+// changes of Go code of a sample, and of each package only the tests run that reach the block with the change: a
 // sample takes minutes. The module is left alone, and several runs may go on at once. Survivors
 // that change no result, and why, are in docs/mutants.md.
 package main

@@ -21,7 +21,7 @@ import (
 // One program holds all changes: each function that is changed begins with copies of its body, one
 // for each change, of which the environment variable PARE_MUTANT chooses at run time. So a program is
 // built once for the whole sample. Where the variable is "reached", the numbers of the changes that
-// the program comes to are written to the file PARE_REACHED.
+// the program reaches are written to the file PARE_REACHED.
 
 // selector is the text of the file that each changed package gets.
 const selector = `package %s

@@ -88,6 +88,9 @@ const (
 	log4 = 0x1.7462b5d61104fp-3
 	log5 = 0x1.39fe3997bbbc7p-3
 	log6 = 0x1.2b5a2a3d1b390p-3
+
+	leastNormal = 0x1p-1022
+	rootHalf    = 0x3fe6a09e667f3bcd // the bits of √½
 )
 
 // Log returns ln x with an error of at most 1 ulp and the same bits on every
@@ -104,13 +107,13 @@ func Log(x float64) float64 {
 	case x == 0:
 		return math.Inf(-1)
 	}
-	m, exponent := math.Frexp(x)
-	if m < math.Sqrt2/2 {
-		m *= 2
-		exponent--
+	bits, below := math.Float64bits(x), 0.0
+	if x < leastNormal {
+		bits, below = math.Float64bits(x*(1<<54)), 54
 	}
-	k := float64(exponent)
-	f := m - 1
+	exponent := int64(bits-rootHalf) >> 52
+	k := float64(exponent) - below
+	f := math.Float64frombits(bits-uint64(exponent)<<52) - 1
 	s := f / (2 + f)
 	z := float64(s * s)
 	p := math.FMA(log6, z, log5)

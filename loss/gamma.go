@@ -52,9 +52,14 @@ func (Gamma) ratios(k *kernels.Set, y, m, out []float64) {
 }
 
 // Value implements [Loss], with h = ln y − m: e^h − 1 − h.
-func (Gamma) Value(_ *kernels.Set, y, m, out []float64) {
-	for i, t := range y {
-		out[i] = excess(kernels.Log(t) - m[i])
+func (Gamma) Value(k *kernels.Set, y, m, out []float64) {
+	exps := make([]float64, min(len(y), pieceLength))
+	for from := range pieces(len(y)) {
+		to := min(from+pieceLength, len(y))
+		for i := from; i < to; i++ {
+			out[i] = kernels.Log(y[i]) - m[i]
+		}
+		excesses(k, out[from:to], exps)
 	}
 }
 
@@ -87,7 +92,11 @@ func (g Gamma) Third(k *kernels.Set, y, m, out []float64) {
 func (g Gamma) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
 	g.ratios(k, y, m, out)
 	for i, ratio := range out {
-		out[i] = towards(at.Rest(i), 1, ratio, kernels.Log(y[i])-m[i])
+		if w, near, kl := towards(at.Rest(i), 1, ratio); near {
+			out[i] = kl
+		} else {
+			out[i] = float64(w*(kernels.Log(w)-(kernels.Log(y[i])-m[i]))) - w + ratio
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"iter"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -47,14 +48,20 @@ func (Poisson) means(k *kernels.Set, m, out []float64) {
 
 // Value implements [Loss], with h = m − ln y: y(e^h − 1 − h).
 func (Poisson) Value(k *kernels.Set, y, m, out []float64) {
-	for i, t := range y {
-		switch h := m[i] - kernels.Log(t); {
-		case t == 0:
-			out[i] = kernels.Exp(m[i])
-		case math.Abs(h) < nearby:
-			out[i] = t * excess(h)
-		default: // e^m may be finite where e^h is not
-			out[i] = kernels.Exp(m[i]) - t - float64(t*h)
+	means := make([]float64, min(len(y), pieceLength))
+	for from := range pieces(len(y)) {
+		part := m[from:min(from+pieceLength, len(m))]
+		k.Exp(means[:len(part)], part)
+		for i, m := range part {
+			t, mean := y[from+i], means[i]
+			switch h := m - kernels.Log(t); {
+			case t == 0:
+				out[from+i] = mean
+			case math.Abs(h) < nearby:
+				out[from+i] = float64(t*half(h)) * bend(h)
+			default: // e^m may be finite where e^h is not
+				out[from+i] = mean - t - float64(t*h)
+			}
 		}
 	}
 }
@@ -83,23 +90,29 @@ func (p Poisson) Third(k *kernels.Set, _, m, out []float64) { p.means(k, m, out)
 func (p Poisson) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
 	p.means(k, m, out)
 	for i, mean := range out {
-		out[i] = towards(at.Rest(i), y[i], mean, m[i])
+		if t, near, kl := towards(at.Rest(i), y[i], mean); near {
+			out[i] = kl
+		} else {
+			out[i] = float64(t*(kernels.Log(t)-m[i])) - t + mean
+		}
 	}
 }
 
-// towards returns KL(t‖μ) at t = (1 − c)y + cμ, rest = 1 − c, given ln μ too.
-func towards(rest, y, mean, logMean float64) float64 {
-	t := float64(rest*y) + float64((1-rest)*mean)
+// towards returns t = (1 − c)y + cμ, rest = 1 − c, and KL(t‖μ) = t ln(t/μ) − t + μ where that needs
+// no logarithm: where t is near μ, or 0.
+func towards(rest, y, mean float64) (t float64, near bool, kl float64) {
+	if rest == 0 {
+		return mean, true, 0
+	}
+	t = float64(rest*y) + float64((1-rest)*mean)
 	x := rest * (y - mean) / mean // (t − μ)/μ
 	switch {
-	case rest == 0:
-		return 0
 	case math.Abs(x) < nearby:
-		return mean * entropy(x)
+		return t, true, mean * entropy(x)
 	case t == 0:
-		return mean
+		return t, true, mean
 	default:
-		return float64(t*(kernels.Log(t)-logMean)) - t + mean
+		return t, false, 0
 	}
 }
 
@@ -171,23 +184,64 @@ func relative(x float64) float64 {
 	}
 }
 
+// pieceLength is how many exponentials are taken together.
+const pieceLength = 256
+
+// pieces yields where pieces of n entries begin.
+func pieces(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; from < n && yield(from); from += pieceLength {
+		}
+	}
+}
+
+// excesses replaces every entry x by e^x − 1 − x. exps has room for that many exponentials.
+func excesses(k *kernels.Set, x, exps []float64) {
+	k.Exp(exps[:len(x)], x)
+	for i, v := range x {
+		if math.Abs(v) < nearby {
+			x[i] = half(v) * bend(v)
+		} else {
+			x[i] = exps[i] - 1 - v
+		}
+	}
+}
+
 // excess returns e^x − 1 − x.
 func excess(x float64) float64 {
 	if math.Abs(x) >= nearby {
 		return kernels.Exp(x) - 1 - x
 	}
-	sum := 1.0
-	for k := 15; k >= 3; k-- {
-		sum = math.FMA(x/float64(k), sum, 1)
-	}
-	return half(x) * sum
+	return half(x) * bend(x)
 }
 
-// entropy returns (1 + x)ln(1 + x) − x = Σ (−x)^k/(k(k − 1)), k ≥ 2, for small x.
+// bend returns (e^x − 1 − x)/½x² for small x: 1 + x/3 + x²/12 + …, in pairs, so that few steps wait for one another.
+func bend(x float64) float64 {
+	x2 := float64(x * x)
+	x4 := float64(x2 * x2)
+	q01 := math.FMA(2./6, x, 1)
+	q23 := math.FMA(2./120, x, 2./24)
+	q45 := math.FMA(2./5040, x, 2./720)
+	q67 := math.FMA(2./362880, x, 2./40320)
+	q89 := math.FMA(2./39916800, x, 2./3628800)
+	q1011 := math.FMA(2./6227020800, x, 2./479001600)
+	q0, q4, q8 := math.FMA(q23, x2, q01), math.FMA(q67, x2, q45), math.FMA(q1011, x2, q89)
+	return math.FMA(math.FMA(q8, x4, q4), x4, q0)
+}
+
+// entropy returns (1 + x)ln(1 + x) − x for small x. With s = x/(2 + x) the logarithm is
+// 2(s + s³/3 + s⁵/5 + …), and the whole xs(1 + s(1 + s)(1/3 + s²/5 + s⁴/7 + …)), of which no digits are lost.
 func entropy(x float64) float64 {
-	var sum float64
-	for k := 24.0; k >= 2; k-- {
-		sum = math.FMA(-x, sum, 1/(k*(k-1)))
-	}
-	return x * x * sum
+	s := x / (2 + x)
+	z := float64(s * s)
+	z2 := float64(z * z)
+	z4 := float64(z2 * z2)
+	p01 := math.FMA(1./5, z, 1./3)
+	p23 := math.FMA(1./9, z, 1./7)
+	p45 := math.FMA(1./13, z, 1./11)
+	p67 := math.FMA(1./17, z, 1./15)
+	p89 := math.FMA(1./21, z, 1./19)
+	p0, p4 := math.FMA(p23, z2, p01), math.FMA(p67, z2, p45)
+	p := math.FMA(math.FMA(p89, z4, p4), z4, p0)
+	return float64(x*s) * math.FMA(float64(s*(1+s)), p, 1)
 }

@@ -47,42 +47,76 @@ func (t Tweedie) powers() (a, q float64) {
 // parts returns e^{am} and ye^{−qm}.
 func (t Tweedie) parts(y, m float64) (up, down float64) {
 	a, q := t.powers()
-	up = min(kernels.Exp(a*m), 0.25*math.MaxFloat64)
+	return bounded(y, kernels.Exp(a*m), kernels.Exp(-q*m))
+}
+
+// bounded returns the two, of e^{am} and e^{−qm}.
+func bounded(y, rising, falling float64) (up, down float64) {
+	up = min(rising, 0.25*math.MaxFloat64)
 	if y > 0 {
-		down = min(y*kernels.Exp(-q*m), 0.25*math.MaxFloat64)
+		down = min(y*falling, 0.25*math.MaxFloat64)
 	}
 	return up, down
 }
 
-// Value implements [Loss], with h = m − ln y and E(x) = e^x − 1 − x: y^a(E(ah)/a + E(−qh)/q).
-func (t Tweedie) Value(_ *kernels.Set, y, m, out []float64) {
+// eachRow sets out to a function of e^{am} and ye^{−qm} of every row.
+func (t Tweedie) eachRow(k *kernels.Set, y, m, out []float64, of func(up, down float64) float64) {
 	a, q := t.powers()
-	for i, target := range y {
-		if target == 0 {
-			out[i] = kernels.Exp(a*m[i]) / a
-			continue
+	room := make([]float64, 2*min(len(y), pieceLength))
+	for from := range pieces(len(y)) {
+		part := m[from:min(from+pieceLength, len(m))]
+		rising, falling := room[:len(part)], room[len(room)/2:][:len(part)]
+		for i, m := range part {
+			rising[i], falling[i] = a*m, -q*m
 		}
-		size := kernels.Log(target)
-		h := m[i] - size
-		out[i] = kernels.Exp(a*size) * (excess(a*h)/a + excess(-q*h)/q)
+		k.Exp(rising, rising)
+		k.Exp(falling, falling)
+		for i := range part {
+			up, down := bounded(y[from+i], rising[i], falling[i])
+			out[from+i] = of(up, down)
+		}
+	}
+}
+
+// Value implements [Loss], with h = m − ln y and E(x) = e^x − 1 − x: y^a(E(ah)/a + E(−qh)/q).
+func (t Tweedie) Value(k *kernels.Set, y, m, out []float64) {
+	a, q := t.powers()
+	n := min(len(y), pieceLength)
+	room := make([]float64, 4*n)
+	for from := range pieces(len(y)) {
+		part := y[from:min(from+pieceLength, len(y))]
+		scale, rising := room[:len(part)], room[n:][:len(part)]
+		falling, exps := room[2*n:][:len(part)], room[3*n:]
+		for i, target := range part {
+			size := kernels.Log(max(target, math.SmallestNonzeroFloat64))
+			h := m[from+i] - size
+			scale[i], rising[i], falling[i] = a*size, a*h, -q*h
+			if target == 0 {
+				scale[i] = a * m[from+i]
+			}
+		}
+		k.Exp(scale, scale)
+		excesses(k, rising, exps)
+		excesses(k, falling, exps)
+		for i, target := range part {
+			if target == 0 {
+				out[from+i] = scale[i] / a
+			} else {
+				out[from+i] = scale[i] * (rising[i]/a + falling[i]/q)
+			}
+		}
 	}
 }
 
 // Slope implements [Loss]: ye^{−qm} − e^{am}.
-func (t Tweedie) Slope(_ *kernels.Set, y, m, out []float64) {
-	for i, target := range y {
-		up, down := t.parts(target, m[i])
-		out[i] = down - up
-	}
+func (t Tweedie) Slope(k *kernels.Set, y, m, out []float64) {
+	t.eachRow(k, y, m, out, func(up, down float64) float64 { return down - up })
 }
 
 // Curvature implements [Loss]: ae^{am} + qye^{−qm}.
-func (t Tweedie) Curvature(_ *kernels.Set, y, m, out []float64) {
+func (t Tweedie) Curvature(k *kernels.Set, y, m, out []float64) {
 	a, q := t.powers()
-	for i, target := range y {
-		up, down := t.parts(target, m[i])
-		out[i] = float64(a*up) + float64(q*down)
-	}
+	t.eachRow(k, y, m, out, func(up, down float64) float64 { return float64(a*up) + float64(q*down) })
 }
 
 // At implements [Pointwise].
@@ -93,12 +127,9 @@ func (t Tweedie) At(y, m float64) (slope, curvature float64) {
 }
 
 // Third implements [Loss]: a²e^{am} − q²ye^{−qm}.
-func (t Tweedie) Third(_ *kernels.Set, y, m, out []float64) {
+func (t Tweedie) Third(k *kernels.Set, y, m, out []float64) {
 	a, q := t.powers()
-	for i, target := range y {
-		up, down := t.parts(target, m[i])
-		out[i] = float64(a*a*up) - float64(q*q*down)
-	}
+	t.eachRow(k, y, m, out, func(up, down float64) float64 { return float64(a*a*up) - float64(q*q*down) })
 }
 
 // Divergence implements [Loss]. The conjugate has no closed form: with U = e^{am} and

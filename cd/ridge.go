@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -46,6 +47,7 @@ const (
 	iterationsOf, iterationsOfNewton = 100, 20
 
 	ridgeStalled  = 3   // steps in a row that gain little, after which rounding has the rest
+	stepPasses    = 2   // of a certificate, what it and the step before it cost
 	ridgeMargin   = 0.3 // of the residual allowed, asked of conjugate gradients
 	leastRidgeTol = 1e-12
 	mostRidgeTol  = 0.1 // of a Newton step far from the solution
@@ -87,7 +89,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			}
 			continue
 		}
-		if s.curved != nil {
+		if s.curved != nil && !(factorised && s.lasts(before, opts.Tol)) {
 			s.reweighRidge()
 			factorised = false
 		}
@@ -95,10 +97,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 		if !factorised && r.way != iterative {
 			factorised = s.factorise()
 		}
-		if factorised {
-			s.solveFactored()
-			s.in.left--
-		} else if !s.iterate(ctx, opts) {
+		if !s.solveStep(ctx, factorised, opts) {
 			sol.Status = outcome.Cancelled
 			return sol, nil
 		}
@@ -126,8 +125,7 @@ func (s *Solver) enterRidge() {
 		}
 	}
 	s.copies, s.unpenalised.columns = nil, s.unpenalised.columns[:0]
-	s.active = append(s.active[:0], r.columns...)
-	s.set.keep(s)
+	s.set.keepAll(s, r.columns)
 	s.cert.setPenalty(s.pen, s.view.Total(), nil)
 }
 
@@ -211,6 +209,28 @@ func (s *Solver) factorise() bool {
 		r.rows.Update()
 	}
 	return r.rows.Factorise(alpha)
+}
+
+// lasts reports that the factor of an earlier point may serve another step: one is expected to gain
+// what the last has gained, and as many as that makes until the gap is good to cost less than a
+// new factor and one step.
+func (s *Solver) lasts(before, tol float64) bool {
+	gap := s.sol.RelativeGap
+	if !(gap > tol && gap < before) || s.prox.damping > 0 {
+		return false
+	}
+	steps := math.Ceil(kernels.Log(tol/gap) / kernels.Log(gap/before))
+	return (steps-1)*stepPasses*s.passed < s.ridge.price
+}
+
+// solveStep sets d = A⁻¹ρ. It returns false where ctx ended.
+func (s *Solver) solveStep(ctx context.Context, factorised bool, opts Options) bool {
+	if !factorised {
+		return s.iterate(ctx, opts)
+	}
+	s.solveFactored()
+	s.in.left--
+	return true
 }
 
 // solveFactored sets d = A⁻¹ρ by the factor at hand.

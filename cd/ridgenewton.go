@@ -10,13 +10,34 @@ func (s *Solver) reweighRidge() {
 	pn := &s.prox
 	s.enter()
 	s.curved.Curvature(pn.here, pn.d)
-	s.raise(pn.d)
 	s.in.work += float64(2 * rowValue * float64(len(pn.d)))
+	if s.ridge.way == columnFactor && pn.least > 0 && pn.damping == 0 && s.fewCurved() {
+		s.in.store.Subsample(pn.d)
+		return
+	}
+	s.raise(pn.d)
 	if pn.damping > 0 {
 		s.curved.Dampen(pn.here, pn.damping, pn.d)
 	}
 	s.in.store.Reweigh(pn.d)
 }
+
+// fewCurved reports that a good part of the rows has no curvature at all, where that jumps: a matrix
+// of the others is the same (Keerthi and DeCoste, JMLR 6, 2005).
+func (s *Solver) fewCurved() bool {
+	curved, d := 0, s.prox.d
+	for from, to := range s.k.Pieces(len(d)) {
+		for _, v := range d[from:to] {
+			if v > 0 {
+				curved++
+			}
+		}
+	}
+	return curved > 0 && float64(curved) < mostCurved*float64(s.in.store.Rows())
+}
+
+// mostCurved is the share of the rows with curvature above which all are kept.
+const mostCurved = 0.75
 
 // moveRidge moves along the step found as far as [Solver.descend] goes. It returns false
 // where rounding is all that is left to gain.

@@ -90,7 +90,7 @@ func (a *rowAscent) start(s *Solver) {
 // take lists the rows of positive weight, with their entries as the view has them.
 func (a *rowAscent) take(v *sparse.View) {
 	if a.w == nil {
-		_, p := v.Dims()
+		n, p := v.Dims()
 		rows, weights, entries := sparse.Transpose(v.Matrix()), v.Weights(), 0.0
 		a.columns, a.values = rows.Arrays()
 		if v.Scaled() {
@@ -100,6 +100,7 @@ func (a *rowAscent) take(v *sparse.View) {
 				a.values[k] = v.Scale(int(j)) * plain[k]
 			}
 		}
+		a.row = make([]dualRow, 0, n)
 		for _, i := range everyColumn(rows) {
 			weight := 1.0
 			if weights != nil {

@@ -176,6 +176,24 @@ func (w *workingSet) nominate(size int) {
 	}
 }
 
+// keepAll makes columns the working set that are all or nearly all, in ascending order.
+func (w *workingSet) keepAll(s *Solver, columns []int32) {
+	if len(w.places) == len(columns) {
+		return
+	}
+	w.forget()
+	w.ascending = append(w.ascending, columns...)
+	for _, j := range columns {
+		w.member[s.cert.place(j)] = true
+	}
+	w.places, w.columns = slices.Grow(w.places, len(columns)), slices.Grow(w.columns, len(columns))
+	for k, j := range s.cert.order {
+		if w.member[k] {
+			w.places, w.columns = append(w.places, int32(k)), append(w.columns, j)
+		}
+	}
+}
+
 // keep makes the support the working set.
 func (w *workingSet) keep(s *Solver) {
 	w.candidates = w.candidates[:0]

@@ -52,14 +52,14 @@ func (Gamma) ratios(k *kernels.Set, y, m, out []float64) {
 }
 
 // Value implements [Loss], with h = ln y − m: e^h − 1 − h.
-func (Gamma) Value(k *kernels.Set, y, m, out []float64) {
-	exps := make([]float64, min(len(y), pieceLength))
-	for from := range pieces(len(y)) {
-		to := min(from+pieceLength, len(y))
-		for i := from; i < to; i++ {
-			out[i] = kernels.Log(y[i]) - m[i]
+func (g Gamma) Value(k *kernels.Set, y, m, out []float64) {
+	g.ratios(k, y, m, out)
+	for i, t := range y {
+		if h := kernels.Log(t) - m[i]; math.Abs(h) < nearby {
+			out[i] = half(h) * bend(h)
+		} else {
+			out[i] = out[i] - 1 - h
 		}
-		excesses(k, out[from:to], exps)
 	}
 }
 

@@ -4,8 +4,8 @@
 //
 // A loss is convex in m and as smooth as its methods say, and it is normalised so that
 // its infimum over m is 0: only then is the objective of the null model a scale for
-// duality gaps. Methods work on vectors, one entry for each row; out may be m itself
-// unless a method says otherwise. To add a loss, implement [Loss]; docs/add-a-loss.md
+// duality gaps. Methods work on vectors, one entry for each row; out does not overlap
+// y and m, and is a method's to write to as it likes. To add a loss, implement [Loss]; docs/add-a-loss.md
 // shows how, and what a loss may know besides is in [Binder], [Stepper], [Anchored],
 // [Majorised] and [Jumping].
 package loss
@@ -41,7 +41,7 @@ type Loss interface {
 	// and the dual point ρ̃ᵢ = cᵢρᵢ, 0 ≤ cᵢ ≤ 1, lacks of Fenchel's equality. (ρ is
 	// Slope's at m. Every such point is feasible, as 0 and −ρ are in the domain of the
 	// conjugate ℓ*.) It is 0 at c = 1, and is best written in 1 − c, or it loses the
-	// digits of small duality gaps. out is not m.
+	// digits of small duality gaps.
 	Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64)
 	// Smoothness returns a bound L of ℓ″ over all m; ok is false where there is none.
 	Smoothness() (bound float64, ok bool)

@@ -1,7 +1,6 @@
 package loss
 
 import (
-	"iter"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -48,20 +47,14 @@ func (Poisson) means(k *kernels.Set, m, out []float64) {
 
 // Value implements [Loss], with h = m − ln y: y(e^h − 1 − h).
 func (Poisson) Value(k *kernels.Set, y, m, out []float64) {
-	means := make([]float64, min(len(y), pieceLength))
-	for from := range pieces(len(y)) {
-		part := m[from:min(from+pieceLength, len(m))]
-		k.Exp(means[:len(part)], part)
-		for i, m := range part {
-			t, mean := y[from+i], means[i]
-			switch h := m - kernels.Log(t); {
-			case t == 0:
-				out[from+i] = mean
-			case math.Abs(h) < nearby:
-				out[from+i] = float64(t*half(h)) * bend(h)
-			default: // e^m may be finite where e^h is not
-				out[from+i] = mean - t - float64(t*h)
-			}
+	k.Exp(out, m)
+	for i, t := range y {
+		switch h := m[i] - kernels.Log(t); {
+		case t == 0:
+		case math.Abs(h) < nearby:
+			out[i] = float64(t*half(h)) * bend(h)
+		default: // e^m may be finite where e^h is not
+			out[i] = out[i] - t - float64(t*h)
 		}
 	}
 }
@@ -181,29 +174,6 @@ func relative(x float64) float64 {
 		return 1
 	default:
 		return float64((1+x)*kernels.Log(1+x)) - x
-	}
-}
-
-// pieceLength is how many exponentials are taken together.
-const pieceLength = 256
-
-// pieces yields where pieces of n entries begin.
-func pieces(n int) iter.Seq[int] {
-	return func(yield func(int) bool) {
-		for from := 0; from < n && yield(from); from += pieceLength {
-		}
-	}
-}
-
-// excesses replaces every entry x by e^x − 1 − x. exps has room for that many exponentials.
-func excesses(k *kernels.Set, x, exps []float64) {
-	k.Exp(exps[:len(x)], x)
-	for i, v := range x {
-		if math.Abs(v) < nearby {
-			x[i] = half(v) * bend(v)
-		} else {
-			x[i] = exps[i] - 1 - v
-		}
 	}
 }
 

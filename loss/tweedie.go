@@ -59,52 +59,45 @@ func bounded(y, rising, falling float64) (up, down float64) {
 	return up, down
 }
 
-// eachRow sets out to a function of e^{am} and ye^{−qm} of every row.
+// eachRow sets out to a function of e^{am} and ye^{−qm} of every row. Exponentials are taken many
+// together, and what is still to be set has room for them.
 func (t Tweedie) eachRow(k *kernels.Set, y, m, out []float64, of func(up, down float64) float64) {
 	a, q := t.powers()
-	room := make([]float64, 2*min(len(y), pieceLength))
-	for from := range pieces(len(y)) {
-		part := m[from:min(from+pieceLength, len(m))]
-		rising, falling := room[:len(part)], room[len(room)/2:][:len(part)]
-		for i, m := range part {
-			rising[i], falling[i] = a*m, -q*m
+	for len(y) > 0 {
+		n := len(y) / 2
+		if n == 0 {
+			out[0] = of(t.parts(y[0], m[0]))
+			return
+		}
+		rising, falling := out[:n], out[n:][:n]
+		for i, v := range m[:n] {
+			rising[i], falling[i] = a*v, -q*v
 		}
 		k.Exp(rising, rising)
 		k.Exp(falling, falling)
-		for i := range part {
-			up, down := bounded(y[from+i], rising[i], falling[i])
-			out[from+i] = of(up, down)
+		for i, target := range y[:n] {
+			out[i] = of(bounded(target, rising[i], falling[i]))
 		}
+		y, m, out = y[n:], m[n:], out[n:]
 	}
 }
 
 // Value implements [Loss], with h = m − ln y and E(x) = e^x − 1 − x: y^a(E(ah)/a + E(−qh)/q).
 func (t Tweedie) Value(k *kernels.Set, y, m, out []float64) {
 	a, q := t.powers()
-	n := min(len(y), pieceLength)
-	room := make([]float64, 4*n)
-	for from := range pieces(len(y)) {
-		part := y[from:min(from+pieceLength, len(y))]
-		scale, rising := room[:len(part)], room[n:][:len(part)]
-		falling, exps := room[2*n:][:len(part)], room[3*n:]
-		for i, target := range part {
-			size := kernels.Log(max(target, math.SmallestNonzeroFloat64))
-			h := m[from+i] - size
-			scale[i], rising[i], falling[i] = a*size, a*h, -q*h
-			if target == 0 {
-				scale[i] = a * m[from+i]
-			}
+	for i, target := range y {
+		if out[i] = a * m[i]; target > 0 {
+			out[i] = a * kernels.Log(target)
 		}
-		k.Exp(scale, scale)
-		excesses(k, rising, exps)
-		excesses(k, falling, exps)
-		for i, target := range part {
-			if target == 0 {
-				out[from+i] = scale[i] / a
-			} else {
-				out[from+i] = scale[i] * (rising[i]/a + falling[i]/q)
-			}
+	}
+	k.Exp(out, out)
+	for i, target := range y {
+		if target == 0 {
+			out[i] /= a
+			continue
 		}
+		h := m[i] - kernels.Log(target)
+		out[i] *= excess(a*h)/a + excess(-q*h)/q
 	}
 }
 

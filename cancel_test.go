@@ -188,8 +188,8 @@ func TestCancelWithinPasses(t *testing.T) {
 	}
 	for i, dense := range []bool{true, false} {
 		x := matrixOf(t, rows, p, dense)
-		for k, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Ridge, pare.ElasticNet} {
-			if !oracle.Turn(4*i+k, 3) {
+		for k, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Ridge, pare.ElasticNet, pare.SVM} {
+			if !oracle.Turn(5*i+k, 3) {
 				continue
 			}
 			c := pare.Config{Model: model, Threads: 1}
@@ -290,7 +290,7 @@ func tall(t *testing.T, seed random.SplitMix64, rows int) (*sparse.Dense, []floa
 }
 
 // At any moment of any call, a cancel is answered within 20 ms of processor time, but one in a
-// hundred, and within 100 ms: on imdb, and on a dense column of 2²⁶ rows.
+// hundred, and within 100 ms: on imdb, on a dense column of 2²⁶ rows, and for the variables of 2²² samples.
 func TestCancelIsQuick(t *testing.T) {
 	if !oracle.Long() {
 		t.Skip("-long: it goes by clocks; TestCancelIsLookedFor counts")
@@ -300,6 +300,10 @@ func TestCancelIsQuick(t *testing.T) {
 		"tall": func() []cancelled {
 			x, y := tall(t, 11, 1<<26)
 			return callsOn(t, x, y, pare.Validation{Folds: 2}, pare.Lasso, pare.Ridge, pare.Logistic)
+		},
+		"samples": func() []cancelled {
+			x, y := tall(t, 11, 1<<22)
+			return callsOn(t, x, y, pare.Validation{Folds: 2}, pare.SVM)
 		},
 		"imdb": func() []cancelled {
 			x, y := shared(t, "imdb")

@@ -332,7 +332,7 @@ func (s *Blocks) visitAll() {
 	s.out.Passes++
 	s.spend(float64(s.view.Matrix().NNZ()))
 	if s.whole = true; s.drift != nil {
-		s.drift.restart(s.point)
+		s.drift.restart(s.view, s.point)
 	}
 }
 

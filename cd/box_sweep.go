@@ -47,6 +47,7 @@ const (
 	setAside     = 0.2     // of the largest violation
 	leastTry     = 1e-4    // where rounding ends the tightening
 	pollEvery    = 1 << 19 // entries between two checks of the context
+	pollSample   = 16      // what a sample costs, in entries
 	firstCheck   = 1. / 16 // of the price of the interior point, from where on sweeps are compared with it
 	stepGain     = 0.5     // of the gap that a Newton step must take away to be worth while
 	swath        = 8       // samples that are visited one after the other
@@ -55,7 +56,8 @@ const (
 func (w *sweeper) init(k *kernels.Set, e kernels.BoxEpoch, margin []float64) {
 	w.k, w.e, w.margin = k, e, margin
 	w.live = make([]int32, 0, len(e.At))
-	w.chunk = max(swath, int(pollEvery*int64(len(e.At))/max(1, int64(len(e.Values)))))
+	samples := int64(len(e.At))
+	w.chunk = max(swath, int(pollEvery*samples/max(1, int64(len(e.Values))+pollSample*samples)))
 }
 
 func (w *sweeper) start(opts Options) {
@@ -81,7 +83,7 @@ func (w *sweeper) hopeless(gap, goal, price float64) bool {
 // activate chooses the samples to sweep, given the margins of a certificate.
 func (w *sweeper) activate() {
 	var over, under float64
-	for pos := range w.e.At {
+	for pos := range w.k.Range(len(w.e.At)) {
 		v := &w.e.At[pos]
 		if g := w.margin[pos] - v.Margin; g > 0 && v.Value > 0 {
 			over = max(over, g)
@@ -91,7 +93,7 @@ func (w *sweeper) activate() {
 	}
 	w.compare(over, under)
 	w.live = w.live[:0]
-	for pos := range w.e.At {
+	for pos := range w.k.Range(len(w.e.At)) {
 		v := &w.e.At[pos]
 		g := w.margin[pos] - v.Margin
 		aside := v.Value == 0 && g > w.e.AsideOver || v.Value == v.Bound && g < w.e.AsideUnder
@@ -144,7 +146,9 @@ func (w *sweeper) epoch(ctx context.Context) bool {
 // shuffle puts runs of the list in random order (SplitMix64 and Fisher–Yates). What
 // is left behind the last whole run stays there.
 func (w *sweeper) shuffle() {
-	for i := len(w.live)/swath - 1; i > 0; i-- {
+	runs := len(w.live) / swath
+	for done := range w.k.Range(runs - 1) {
+		i := runs - 1 - done
 		w.random += 0x9e3779b97f4a7c15
 		z := w.random
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9

@@ -25,21 +25,23 @@ func newDrift(view *sparse.View, at *model.ScorePoint) *drift {
 	for j := range d.length {
 		d.length[j] = view.Norm(j) / view.Total()
 	}
-	d.restart(at)
+	d.restart(view, at)
 	return d
 }
 
 // restart says that all correlations are those of a point.
-func (d *drift) restart(at *model.ScorePoint) {
-	copy(d.weighted, at.Weighted)
-	clear(d.seen)
+func (d *drift) restart(view *sparse.View, at *model.ScorePoint) {
+	view.Kernels().Copy(d.weighted, at.Weighted)
+	view.Kernels().Clear(d.seen)
 	d.path = 0
 }
 
 // move measures how far the residual has moved to a point.
 func (d *drift) move(view *sparse.View, at *model.ScorePoint) {
 	weights, square := view.Weights(), 0.0
+	pace := view.Kernels().Pace()
 	for i, v := range at.Weighted {
+		pace.Did(1)
 		change := v - d.weighted[i]
 		if change == 0 {
 			continue

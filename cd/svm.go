@@ -57,6 +57,9 @@ type SVM struct {
 	inside interior
 	work   float64 // of this solve, modelled
 	sol    SVMSolution
+
+	tol       float64
+	certified bool // sol is a point of this solve
 }
 
 // NewSVM returns a solver for an SVM.
@@ -67,14 +70,14 @@ func NewSVM(fit *model.SVM) *SVM {
 	s.sample = append(make([]int32, 0, n), fit.Samples().Order()...)
 	s.place = make([]int32, n)
 	s.from = make([]int64, n+1)
-	for i := range s.place {
+	for i := range s.k.Range(n) {
 		s.place[i] = -1
 	}
-	for pos, i := range s.sample {
+	for pos, i := range kernels.Each(s.k, s.sample) {
 		s.place[i] = int32(pos)
 		s.from[pos], s.from[pos+1] = fit.Samples().Span(int(i))
 	}
-	for i := range s.place {
+	for i := range s.k.Range(n) {
 		if s.place[i] < 0 {
 			pos := len(s.sample)
 			s.place[i] = int32(pos)
@@ -83,7 +86,7 @@ func NewSVM(fit *model.SVM) *SVM {
 		}
 	}
 	s.at, s.margin, s.sol.Predictions = make([]kernels.BoxVariable, n), make([]float64, n), make([]float64, n)
-	for pos, i := range s.sample {
+	for pos, i := range kernels.Each(s.k, s.sample) {
 		s.at[pos].Sign, s.at[pos].Margin = fit.Labels()[i], 1
 		if inverse := 1 / fit.Square(int(i)); !math.IsInf(inverse, 1) {
 			s.at[pos].Inverse = inverse
@@ -108,14 +111,14 @@ func (s *SVM) Reset() {
 func (s *SVM) Start(samples []int32, dual []float64, atBound []int32) {
 	s.Reset()
 	s.c = 1 // begin moves bounds, and what is there, to another C
-	for pos := range s.at {
+	for pos := range s.k.Range(s.n) {
 		s.at[pos].Value, s.at[pos].Bound = 0, 1
 	}
-	for k, i := range samples {
+	for k, i := range kernels.Each(s.k, samples) {
 		v := &s.at[s.place[i]]
 		v.Value, v.Bound = dual[k], math.Inf(1)
 	}
-	for _, i := range atBound {
+	for _, i := range kernels.Each(s.k, atBound) {
 		s.at[s.place[i]].Value = 1
 	}
 }
@@ -124,7 +127,32 @@ func (s *SVM) Start(samples []int32, dual []float64, atBound []int32) {
 // duality gap of the returned β; a result that missed the tolerance is returned
 // with the status that says so, and so is the last certified point when ctx
 // ends. The error is an [outcome.Error] about the arguments.
-func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSolution, error) {
+func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (sol *SVMSolution, err error) {
+	s.certified = false
+	var ended error
+	defer func() {
+		if ended != nil {
+			sol, err = s.fallBack(ended)
+		}
+	}()
+	defer kernels.Caught(&ended)
+	return s.solve(ctx, logC, opts)
+}
+
+// fallBack ends a solve that its context has ended in the middle of a loop, with the last point
+// that was certified, if there is one. The next begins anew.
+func (s *SVM) fallBack(ended error) (*SVMSolution, error) {
+	s.Reset()
+	if !s.certified {
+		return nil, ended
+	}
+	if s.sol.Status = outcome.Cancelled; s.sol.RelativeGap <= s.tol {
+		s.sol.Status = outcome.Converged
+	}
+	return &s.sol, nil
+}
+
+func (s *SVM) solve(ctx context.Context, logC float64, opts Options) (*SVMSolution, error) {
 	opts, err := opts.resolve()
 	if err != nil {
 		return nil, err
@@ -138,20 +166,19 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 	sol.Epochs, sol.Passes, sol.Steps = 0, 0, 0
 	null := s.fit.Null(c)
 	s.sweeps.start(opts)
-	s.work = 0
+	s.work, s.tol = 0, opts.Tol
 	defer func() { sol.Work = s.work }()
 	s.inside.helped = 0
 	polished := !opts.Polish
-	reached, certified := boxRecord{math.Inf(1), math.Inf(1)}, false
+	reached := boxRecord{math.Inf(1), math.Inf(1)}
 	for stalled := 0; ; {
 		if !s.certify(ctx, null) {
-			if s.restore(certified); !certified {
+			if s.restore(); !s.certified {
 				s.certify(context.Background(), null) // of β = 0, which needs no pass
 			}
 			sol.Status = outcome.Cancelled
 			return sol, nil
 		}
-		certified = true
 		met := sol.RelativeGap <= opts.Tol
 		switch {
 		case met && (polished || ctx.Err() != nil):
@@ -174,7 +201,7 @@ func (s *SVM) Solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 		}
 		helped := s.inside.helped
 		if !s.sweep(ctx, opts.Tol*null) {
-			s.restore(true)
+			s.restore()
 			sol.Status = outcome.Cancelled
 			return sol, nil
 		}
@@ -230,7 +257,7 @@ func (s *SVM) sweep(ctx context.Context, target float64) bool {
 // begin moves the last solution into the box of c.
 func (s *SVM) begin(c float64) {
 	cold := s.c == 0
-	for pos, i := range s.sample {
+	for pos, i := range kernels.Each(s.k, s.sample) {
 		v, bound := &s.at[pos], c*s.fit.Weight(int(i))
 		switch {
 		case v.Inverse == 0, !cold && v.Value == v.Bound:
@@ -250,10 +277,10 @@ func (s *SVM) begin(c float64) {
 func (s *SVM) certify(ctx context.Context, null float64) bool {
 	sol := &s.sol
 	clear(s.w)
-	clear(s.margin)
+	s.k.Clear(s.margin)
 	moved, entries := false, 0
-	for pos := range s.at {
-		if pos%pollSamples == 0 && ctx.Err() != nil && moved {
+	for pos := range s.k.Range(s.n) {
+		if moved && pos%pollSamples == 0 && ctx.Err() != nil {
 			return false
 		}
 		if v := &s.at[pos]; v.Value != 0 && s.entries(pos) > 0 {
@@ -272,14 +299,15 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 		sol.Passes++
 		s.pay(entries+int(s.from[s.n]), s.n)
 	}
+	s.certified = false // until the solution is whole again
 	copy(sol.W, s.w)
-	for pos, i := range s.sample {
+	for pos, i := range kernels.Each(s.k, s.sample) {
 		sol.Predictions[i] = s.margin[pos]
 		s.margin[pos] *= s.at[pos].Sign
 	}
 	var dual model.BoxDual
 	sol.Free, sol.Dual, sol.Bound = sol.Free[:0], sol.Dual[:0], sol.Bound[:0]
-	for i, pos := range s.place {
+	for i, pos := range kernels.Each(s.k, s.place) {
 		v := &s.at[pos]
 		if v.Bound == 0 {
 			continue
@@ -297,6 +325,7 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 	sol.Primal, sol.Objective = dual.Primal(norm), dual.Dual(norm)
 	sol.Gap, sol.KKT = dual.Gap(), dual.KKT()
 	sol.RelativeGap = sol.Gap / null
+	s.certified = true
 	return true
 }
 
@@ -304,20 +333,20 @@ func (s *SVM) certify(ctx context.Context, null float64) bool {
 const pollSamples = 1 << 10
 
 // restore makes β the last certified point again, or 0 where there is none.
-func (s *SVM) restore(certified bool) {
-	for pos := range s.at {
+func (s *SVM) restore() {
+	for pos := range s.k.Range(s.n) {
 		v := &s.at[pos]
 		if v.Value = 0; v.Inverse == 0 {
 			v.Value = v.Bound
 		}
 	}
-	if !certified {
+	if !s.certified {
 		return
 	}
-	for k, i := range s.sol.Free {
+	for k, i := range kernels.Each(s.k, s.sol.Free) {
 		s.at[s.place[i]].Value = s.sol.Dual[k]
 	}
-	for _, i := range s.sol.Bound {
+	for _, i := range kernels.Each(s.k, s.sol.Bound) {
 		v := &s.at[s.place[i]]
 		v.Value = v.Bound
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -64,7 +65,7 @@ func (ip *interior) price() float64 {
 		if s.rows == nil {
 			each += support.OuterCost(s.n, s.p)
 		} else {
-			for pos := range s.at {
+			for pos := range s.k.Range(s.n) {
 				own := float64(s.entries(pos))
 				each += float64(0.5 * sparseValue * own * own)
 			}
@@ -106,7 +107,7 @@ func (ip *interior) run(ctx context.Context) bool {
 		gap := s.recompute()
 		if gap < ip.least {
 			ip.least, since = gap, 0
-			for k, pos := range ip.list {
+			for k, pos := range kernels.Each(ip.s.k, ip.list) {
 				ip.best[k] = s.at[pos].Value
 			}
 		} else if !(ip.complementarity() >= ip.least) {
@@ -117,7 +118,7 @@ func (ip *interior) run(ctx context.Context) bool {
 		}
 	}
 	ip.restore()
-	for _, pos := range ip.list {
+	for _, pos := range kernels.Each(ip.s.k, ip.list) {
 		v := &s.at[pos]
 		if z := v.Value - float64((s.margin[pos]-1)*v.Inverse); !(z > 0 && z < v.Bound) {
 			v.Value = model.Clip(z, v.Bound)
@@ -132,32 +133,32 @@ func (ip *interior) run(ctx context.Context) bool {
 func (ip *interior) begin() {
 	s := ip.s
 	ip.list = ip.list[:0]
-	for pos := range s.at {
+	for pos := range s.k.Range(s.n) {
 		if v := &s.at[pos]; v.Bound > 0 && v.Inverse > 0 {
 			ip.list = append(ip.list, int32(pos))
 		}
 	}
-	ip.resize(len(ip.list))
+	ip.resize(s.k, len(ip.list))
 	for _, v := range []*[]float64{&ip.rhs, &ip.left, &ip.best, &ip.products} {
 		*v = grow(*v, len(ip.list))
 	}
 	ip.a, ip.u = grow(ip.a, s.p*s.p), grow(ip.u, s.p)
 	ip.arrange()
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		v := &s.at[pos]
 		edge := min(v.Bound/4, v.Inverse) // a step of it changes the sample's own margin by 1 at most
 		ip.start(k, v.Value, v.Bound, edge)
 	}
 	ip.place()
 	s.recompute()
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		ip.setMultipliers(k, s.margin[pos]-1)
 	}
 }
 
 // place writes β to the solver.
 func (ip *interior) place() {
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		v := &ip.s.at[pos]
 		if v.Value = ip.beta[k]; ip.slack[k] < ip.beta[k] {
 			v.Value = v.Bound - ip.slack[k]
@@ -167,7 +168,7 @@ func (ip *interior) place() {
 
 // restore makes the point of least gap the current one.
 func (ip *interior) restore() {
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		ip.s.at[pos].Value = ip.best[k]
 	}
 	ip.s.recompute()
@@ -189,12 +190,12 @@ func (ip *interior) advance() bool {
 	if !ip.factorise() {
 		return false
 	}
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		ip.rhs[k] = 1 - s.margin[pos]
 	}
 	ip.solve()
 	ip.predict(ip.rhs)
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		ip.rhs[k] = ip.corrected(k, 1-s.margin[pos])
 	}
 	ip.solve()
@@ -217,7 +218,7 @@ func (ip *interior) factorise() bool {
 		return support.Cholesky(s.k, ip.a, p) == p
 	}
 	clear(ip.a)
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		scale := ip.inverse[k]
 		from, to := s.from[pos], s.from[pos+1]
 		values := s.values[from:to]
@@ -236,11 +237,11 @@ func (ip *interior) factorise() bool {
 // small, Δβ is the small difference of large numbers.
 func (ip *interior) solve() {
 	s := ip.s
-	copy(ip.left, ip.rhs)
+	s.k.Copy(ip.left, ip.rhs)
 	ip.invert(ip.rhs)
 	ip.combine(ip.rhs)
 	ip.multiply()
-	for k, product := range ip.products {
+	for k, product := range kernels.Each(ip.s.k, ip.products) {
 		ip.left[k] -= product + ip.rhs[k]/ip.inverse[k]
 	}
 	ip.invert(ip.left)
@@ -250,13 +251,13 @@ func (ip *interior) solve() {
 // invert turns v into (Q + D)⁻¹v.
 func (ip *interior) invert(v []float64) {
 	s := ip.s
-	for k, inverse := range ip.inverse {
+	for k, inverse := range kernels.Each(ip.s.k, ip.inverse) {
 		v[k] *= inverse
 	}
 	ip.combine(v)
 	support.CholeskySolve(s.k, ip.a, s.p, ip.u)
 	ip.multiply()
-	for k, product := range ip.products {
+	for k, product := range kernels.Each(ip.s.k, ip.products) {
 		v[k] -= float64(ip.inverse[k] * product)
 	}
 }
@@ -270,7 +271,7 @@ func (ip *interior) combine(v []float64) {
 		return
 	}
 	clear(ip.u)
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		ip.s.add(int(pos), v[k]*ip.s.at[pos].Sign, ip.u)
 	}
 }
@@ -278,13 +279,13 @@ func (ip *interior) combine(v []float64) {
 // multiply sets the products to yₖxₖ·u.
 func (ip *interior) multiply() {
 	if m := len(ip.list); len(ip.columns) > 0 {
-		clear(ip.products)
+		ip.s.k.Clear(ip.products)
 		for j, u := range ip.u {
 			ip.s.k.Axpy(u, ip.columns[j*m:][:m], ip.products)
 		}
 		return
 	}
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		ip.products[k] = ip.s.at[pos].Sign * ip.s.dot(int(pos), ip.u)
 	}
 }
@@ -296,7 +297,7 @@ func (ip *interior) arrange() {
 		return
 	}
 	ip.columns = grow(ip.columns, m*s.p)
-	for k, pos := range ip.list {
+	for k, pos := range kernels.Each(ip.s.k, ip.list) {
 		for j, x := range s.values[s.from[pos]:s.from[pos+1]] {
 			ip.columns[j*m+k] = s.at[pos].Sign * x
 		}
@@ -306,14 +307,14 @@ func (ip *interior) arrange() {
 // recompute rebuilds w and the margins from β, and returns the gap.
 func (s *SVM) recompute() float64 {
 	clear(s.w)
-	for pos := range s.at {
+	for pos := range s.k.Range(s.n) {
 		if v := &s.at[pos]; v.Value != 0 && s.entries(pos) > 0 {
 			s.add(pos, v.Value*v.Sign, s.w)
 		}
 	}
 	s.dots(0, s.n)
 	var dual model.BoxDual
-	for pos := range s.at {
+	for pos := range s.k.Range(s.n) {
 		v := &s.at[pos]
 		s.margin[pos] *= v.Sign
 		if v.Bound > 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -45,19 +46,19 @@ func (nw *boxNewton) init(s *SVM) {
 func (nw *boxNewton) Apply(v, out []float64) {
 	nw.s.work += nw.once(len(nw.free), nw.values)
 	clear(nw.u)
-	for k, pos := range nw.free {
+	for k, pos := range kernels.Each(nw.s.k, nw.free) {
 		if v[k] != 0 {
 			nw.s.add(int(pos), v[k], nw.u)
 		}
 	}
-	for k, pos := range nw.free {
+	for k, pos := range kernels.Each(nw.s.k, nw.free) {
 		out[k] = math.FMA(nw.shift, v[k], nw.s.dot(int(pos), nw.u))
 	}
 }
 
 // Diagonal implements [support.Operator].
 func (nw *boxNewton) Diagonal(out []float64) {
-	for k, pos := range nw.free {
+	for k, pos := range kernels.Each(nw.s.k, nw.free) {
 		out[k] = 1/nw.s.at[pos].Inverse + nw.shift
 	}
 }
@@ -66,7 +67,7 @@ func (nw *boxNewton) Diagonal(out []float64) {
 func (nw *boxNewton) collect() {
 	s := nw.s
 	nw.free, nw.values = nw.free[:0], 0
-	for _, pos := range s.sweeps.live {
+	for _, pos := range kernels.Each(s.k, s.sweeps.live) {
 		if v := &s.at[pos]; v.Value > 0 && v.Value < v.Bound {
 			nw.free = append(nw.free, pos)
 			nw.values += s.entries(int(pos))
@@ -155,7 +156,7 @@ func (nw *boxNewton) judge() bool {
 	if nw.value()-nw.objective <= roundoff*s.fit.Null(s.c) {
 		return true
 	}
-	for k, pos := range nw.marked {
+	for k, pos := range kernels.Each(nw.s.k, nw.marked) {
 		v := &s.at[pos]
 		if d := nw.before[k] - v.Value; d != 0 {
 			v.Value = nw.before[k]
@@ -170,7 +171,7 @@ func (nw *boxNewton) judge() bool {
 func (nw *boxNewton) value() float64 {
 	s := nw.s
 	sum := float64(0.5 * s.k.Dot(s.w, s.w))
-	for _, pos := range nw.marked {
+	for _, pos := range kernels.Each(nw.s.k, nw.marked) {
 		sum -= s.at[pos].Value
 	}
 	return sum
@@ -181,7 +182,7 @@ func (nw *boxNewton) updateResidual() (violation, bound float64) {
 	s, size := nw.s, len(nw.free)
 	s.pay(nw.values, size)
 	nw.rho, nw.d, nw.from = grow(nw.rho, size), grow(nw.d, size), grow(nw.from, size)
-	for k, pos := range nw.free {
+	for k, pos := range kernels.Each(nw.s.k, nw.free) {
 		v := &s.at[pos]
 		lack := 1 - float64(v.Sign*s.dot(int(pos), s.w))
 		nw.from[k] = v.Value
@@ -197,11 +198,11 @@ func (nw *boxNewton) updateResidual() (violation, bound float64) {
 func (nw *boxNewton) direction(ctx context.Context, tol float64, most int) (iterations int, ok bool) {
 	size := len(nw.free)
 	if byCG, byFactor := nw.costs(size, nw.values); byFactor < byCG && nw.factorise() {
-		copy(nw.d, nw.rho)
+		nw.s.k.Copy(nw.d, nw.rho)
 		support.CholeskySolve(nw.s.k, nw.a, size, nw.d)
 		return 0, size > 0
 	}
-	clear(nw.d)
+	nw.s.k.Clear(nw.d)
 	report := nw.cg.Solve(ctx, nw, nw.rho, nw.d, tol, min(most, 2*size+10))
 	if tol == newtonTol {
 		nw.iterations = max(firstGuess, report.Iterations)
@@ -216,7 +217,7 @@ func (nw *boxNewton) factorise() bool {
 	_, cost := nw.costs(size, nw.values)
 	s.work += cost
 	nw.a = grow(nw.a, size*size)
-	for k, pos := range nw.free {
+	for k, pos := range kernels.Each(nw.s.k, nw.free) {
 		clear(nw.u)
 		s.add(int(pos), 1, nw.u)
 		for l, other := range nw.free[:k+1] {
@@ -233,7 +234,7 @@ func (nw *boxNewton) move() (clipped int) {
 	s, kept := nw.s, 0
 	s.pay(nw.values, len(nw.free))
 	nw.values = 0
-	for k, pos := range nw.free {
+	for k, pos := range kernels.Each(nw.s.k, nw.free) {
 		v := &s.at[pos]
 		b := model.Clip(nw.from[k]+float64(nw.d[k]*v.Sign), v.Bound)
 		if d := b - v.Value; d != 0 {

@@ -74,7 +74,7 @@ func NewVectors(fit *model.Vectors) (*Vectors, error) {
 	for k, j := range s.columns {
 		s.order[j] = int32(k)
 	}
-	for i := range n {
+	for i := range s.k.Range(n) {
 		s.place[i] = -1
 		if fit.Weight(i) > 0 {
 			s.place[i] = int32(len(s.list))
@@ -122,8 +122,19 @@ func (s *Vectors) Reset() { s.met = false }
 
 // Solve minimises at the strengths: ln C, and for regression ln ε. The result carries the
 // gap of the returned point; one that missed the tolerance has the status that says so. The
-// error is an [outcome.Error] about the arguments.
-func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) (*VectorsSolution, error) {
+// error is an [outcome.Error] about the arguments, or that of ctx where it ended in the middle of
+// a loop over many rows; the next solve begins anew then.
+func (s *Vectors) Solve(ctx context.Context, logLambda []float64, opts Options) (sol *VectorsSolution, err error) {
+	defer func() {
+		if err != nil {
+			s.Reset()
+		}
+	}()
+	defer kernels.Caught(&err)
+	return s.solve(ctx, logLambda, opts)
+}
+
+func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) (*VectorsSolution, error) {
 	opts, err := opts.resolve()
 	if err != nil {
 		return nil, err
@@ -186,7 +197,7 @@ const interiorRough = 1e-9
 
 // begin moves the last solution to other strengths: what was at a bound goes there again.
 func (s *Vectors) begin(c, epsilon float64) {
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		if !s.met {
 			s.a[i] = 0
 			continue
@@ -207,7 +218,7 @@ func (s *Vectors) begin(c, epsilon float64) {
 	s.c, s.epsilon, s.bestGap, s.met = c, epsilon, math.Inf(1), true
 	s.null = s.fit.Null(c, epsilon)
 	s.sol.C, s.sol.Epsilon, s.sol.Effort, s.sol.Work = c, epsilon, outcome.Effort{}, 0
-	copy(s.sol.Dual, s.a) // where settle begins
+	s.k.Copy(s.sol.Dual, s.a) // where settle begins
 	if s.fit.Centred() && s.sol.Passes == 0 {
 		s.evaluate()
 	}
@@ -230,9 +241,9 @@ func (s *Vectors) evaluate() (gap float64) {
 	sol := &s.sol
 	point := sol.Dual
 	if s.bestGap < math.Inf(1) {
-		point = s.free.point(s.n)
+		point = s.free.point(s.k, s.n)
 	}
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), s.c)
 		point[i] = max(lower, min(upper, s.a[i]))
 	}
@@ -253,7 +264,7 @@ func (s *Vectors) evaluate() (gap float64) {
 	if gap < s.bestGap || math.IsInf(s.bestGap, 1) {
 		s.bestGap = gap
 		sol.Intercept = b
-		copy(sol.Dual, point)
+		s.k.Copy(sol.Dual, point)
 		copy(sol.W, s.w)
 	}
 	return gap
@@ -264,7 +275,7 @@ func (s *Vectors) evaluate() (gap float64) {
 func (s *Vectors) balance(point []float64) {
 	var plus, minus, room float64
 	most := int32(-1)
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		a := point[i]
 		plus, minus = plus+max(a, 0), minus+max(-a, 0)
 		lower, upper := s.fit.Interval(int(i), s.c)
@@ -281,7 +292,7 @@ func (s *Vectors) balance(point []float64) {
 		point[most] -= excess
 		return
 	}
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		switch {
 		case plus > minus && point[i] > 0:
 			point[i] *= minus / plus
@@ -293,7 +304,7 @@ func (s *Vectors) balance(point []float64) {
 
 // gapAt returns the gap of a point whose predictions without an intercept are m.
 func (s *Vectors) gapAt(point []float64, b float64) (gap float64) {
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		gap += s.fit.Lack(int(i), point[i], s.m[i]+b, s.c, s.epsilon)
 	}
 	return gap
@@ -303,12 +314,12 @@ func (s *Vectors) gapAt(point []float64, b float64) (gap float64) {
 func (s *Vectors) finish() {
 	sol := &s.sol
 	s.b = sol.Intercept
-	copy(s.a, sol.Dual)
+	s.k.Copy(s.a, sol.Dual)
 	s.fit.Predict(sol.W, sol.Intercept, sol.Predictions)
 	sol.Free, sol.Bound = sol.Free[:0], sol.Bound[:0]
 	sol.Primal = float64(0.5 * s.k.Dot(sol.W, sol.W))
 	sol.KKT = 0
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), s.c)
 		a, m := sol.Dual[i], sol.Predictions[i]
 		sol.Primal += s.fit.Hinge(int(i), m, s.c, s.epsilon)
@@ -372,11 +383,11 @@ type vectorsFree struct {
 	sides  []float64
 }
 
-func (v *vectorsFree) point(n int) []float64 {
+func (v *vectorsFree) point(k *kernels.Set, n int) []float64 {
 	if len(v.spare) != n {
 		v.spare = make([]float64, n)
 	}
-	clear(v.spare)
+	k.Clear(v.spare)
 	return v.spare
 }
 
@@ -387,7 +398,7 @@ const mostSettles = 60
 // Journal on Optimization 13, 2002).
 func (s *Vectors) settle(ctx context.Context) (ended bool) {
 	v := &s.free
-	copy(s.a, s.sol.Dual)
+	s.k.Copy(s.a, s.sol.Dual)
 	if s.sol.Passes > 0 {
 		s.b = s.sol.Intercept
 	}
@@ -397,12 +408,9 @@ func (s *Vectors) settle(ctx context.Context) (ended bool) {
 		s.fit.Predict(s.w, s.b, v.m)
 		s.sol.Work += float64(2 * s.pass())
 		v.at, v.face = append(v.at[:0], s.w...), s.fit.Face(s.w)
-		v.known, v.sides = append(v.known[:0], v.rows...), append(v.sides[:0], v.sign...)
+		v.known, v.rows, v.sides, v.sign = v.rows, v.known, v.sign, v.sides
 		s.classify()
-		stays := round > 0 && len(v.known) == len(v.rows)
-		for k := range v.rows {
-			stays = stays && v.known[k] == v.rows[k] && v.sides[k] == v.sign[k]
-		}
+		stays := round > 0 && slices.Equal(v.known, v.rows) && slices.Equal(v.sides, v.sign)
 		if !s.solveFree() {
 			return false
 		}
@@ -419,7 +427,7 @@ func (s *Vectors) settle(ctx context.Context) (ended bool) {
 func (s *Vectors) classify() {
 	v := &s.free
 	v.rows, v.sign = v.rows[:0], v.sign[:0]
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), s.c)
 		switch a := s.step(i, s.a[i], v.m[i]); a {
 		case 0, lower, upper:
@@ -445,7 +453,7 @@ func (s *Vectors) solveFree() bool {
 	for _, i := range v.rows {
 		s.a[i] = 0
 	}
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		fixed += s.a[i]
 	}
 	s.fit.SetMotion(s.a, v.at, s.w)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -48,8 +49,8 @@ func (s *Vectors) climb(ctx context.Context, tol float64, most int) {
 func (s *Vectors) ascend(ctx context.Context, steps int) {
 	u := &s.ascent
 	u.ahead, u.before, u.m = grow(u.ahead, s.n), grow(u.before, s.n), grow(u.m, s.n)
-	copy(s.a, s.sol.Dual)
-	copy(u.ahead, s.a)
+	s.k.Copy(s.a, s.sol.Dual)
+	s.k.Copy(u.ahead, s.a)
 	u.lastAhead, u.lastM = grow(u.lastAhead, s.n), grow(u.lastM, s.n)
 	momentum, steep := 1.0, u.steep
 	for step := range steps {
@@ -63,10 +64,10 @@ func (s *Vectors) ascend(ctx context.Context, steps int) {
 		if step > 0 && !u.wary {
 			steep = min(u.steep, max(steeper*u.along(s), steadier*steep))
 		}
-		copy(u.lastAhead, u.ahead)
-		copy(u.lastM, u.m)
+		s.k.Copy(u.lastAhead, u.ahead)
+		s.k.Copy(u.lastM, u.m)
 		var turn float64
-		for _, i := range s.list {
+		for _, i := range kernels.Each(s.k, s.list) {
 			lower, upper := s.fit.Interval(int(i), s.c)
 			r := s.fit.Target()[i] - u.m[i]
 			u.before[i] = s.a[i]
@@ -79,7 +80,7 @@ func (s *Vectors) ascend(ctx context.Context, steps int) {
 		if momentum = next; turn > 0 {
 			momentum, share = 1, 0
 		}
-		for _, i := range s.list {
+		for _, i := range kernels.Each(s.k, s.list) {
 			u.ahead[i] = math.FMA(share, s.a[i]-u.before[i], s.a[i])
 		}
 	}
@@ -96,7 +97,7 @@ func (s *Vectors) ascend(ctx context.Context, steps int) {
 // are 0, much less than ‖X̃‖².
 func (u *vectorsAscent) along(s *Vectors) float64 {
 	var square, product float64
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		dm, da := u.m[i]-u.lastM[i], u.ahead[i]-u.lastAhead[i]
 		square, product = math.FMA(dm, dm, square), math.FMA(dm, da, product)
 	}
@@ -110,13 +111,13 @@ func (u *vectorsAscent) along(s *Vectors) float64 {
 // what it has come to.
 func (s *Vectors) steepness() float64 {
 	v, w, next := make([]float64, s.n), make([]float64, s.p), make([]float64, s.n)
-	for k, i := range s.list {
+	for k, i := range kernels.Each(s.k, s.list) {
 		v[i] = 1 + 1/float64(k+1)
 	}
 	var steep float64
 	for range powerSteps {
 		size := s.k.Nrm2(v)
-		for _, i := range s.list {
+		for _, i := range kernels.Each(s.k, s.list) {
 			v[i] /= size
 		}
 		s.fit.SetCombination(v, w)
@@ -124,7 +125,7 @@ func (s *Vectors) steepness() float64 {
 		if steep = s.k.Dot(v, next); steep == 0 {
 			return 1 // any will do
 		}
-		for _, i := range s.list {
+		for _, i := range kernels.Each(s.k, s.list) {
 			v[i] = next[i]
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -85,7 +86,7 @@ func (ip *vectorsInterior) run(ctx context.Context, target float64, settled bool
 func (ip *vectorsInterior) begin(s *Vectors, anew bool) {
 	ip.s = s
 	ip.row, ip.sign = ip.row[:0], ip.sign[:0]
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), s.c)
 		if upper > 0 {
 			ip.row, ip.sign = append(ip.row, i), append(ip.sign, 1)
@@ -94,22 +95,22 @@ func (ip *vectorsInterior) begin(s *Vectors, anew bool) {
 			ip.row, ip.sign = append(ip.row, i), append(ip.sign, -1)
 		}
 	}
-	ip.resize(len(ip.row))
+	ip.resize(s.k, len(ip.row))
 	for _, v := range []*[]float64{&ip.r, &ip.d, &ip.left, &ip.ones} {
 		*v = grow(*v, len(ip.row))
-		clear(*v)
+		s.k.Clear(*v)
 	}
 	for _, v := range []*[]float64{&ip.e, &ip.h, &ip.m, &ip.scratch} {
 		*v = grow(*v, s.n)
-		clear(*v)
+		s.k.Clear(*v)
 	}
-	copy(s.a, s.sol.Dual)
+	s.k.Copy(s.a, s.sol.Dual)
 	if s.b = s.sol.Intercept; anew {
-		clear(s.a)
+		s.k.Clear(s.a)
 		s.b = 0
 	}
 	ip.b = s.b
-	for v, i := range ip.row {
+	for v, i := range kernels.Each(s.k, ip.row) {
 		lower, bound := s.fit.Interval(int(i), s.c)
 		if ip.sign[v] < 0 {
 			bound = -lower
@@ -121,7 +122,7 @@ func (ip *vectorsInterior) begin(s *Vectors, anew bool) {
 		ip.start(v, ip.sign[v]*s.a[i], bound, edge)
 	}
 	ip.predictions()
-	for v, i := range ip.row {
+	for v, i := range kernels.Each(s.k, ip.row) {
 		ip.setMultipliers(v, float64(ip.sign[v]*ip.m[i])-ip.cost(v))
 	}
 }
@@ -134,10 +135,10 @@ func (ip *vectorsInterior) cost(v int) float64 {
 // predictions sets a and the predictions m, with b, from β.
 func (ip *vectorsInterior) predictions() {
 	s := ip.s
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		s.a[i] = 0
 	}
-	for v, i := range ip.row {
+	for v, i := range kernels.Each(s.k, ip.row) {
 		s.a[i] += float64(ip.sign[v] * ip.beta[v])
 	}
 	s.fit.SetPrimal(s.a, s.w)
@@ -154,7 +155,7 @@ func (ip *vectorsInterior) evaluate() float64 {
 // there, makes that the best point if its gap is the target's, and reports whether it is.
 func (ip *vectorsInterior) settle(target float64) bool {
 	s := ip.s
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), s.c)
 		switch a := s.step(i, s.a[i], ip.m[i]); a {
 		case 0, lower, upper:
@@ -174,26 +175,26 @@ func (ip *vectorsInterior) settle(target float64) bool {
 func (ip *vectorsInterior) advance() bool {
 	s := ip.s
 	ip.scale()
-	clear(ip.e)
-	for v, i := range ip.row {
+	s.k.Clear(ip.e)
+	for v, i := range kernels.Each(s.k, ip.row) {
 		ip.e[i] += ip.inverse[v]
 	}
 	if !ip.factorise() {
 		return false
 	}
 	var excess float64 // Σσβ
-	for v, sign := range ip.sign {
+	for v, sign := range kernels.Each(s.k, ip.sign) {
 		excess += float64(sign * ip.beta[v])
 	}
 	if s.fit.Centred() {
 		ip.solve(ip.sign, ip.ones)
 	}
-	for v, i := range ip.row {
+	for v, i := range kernels.Each(s.k, ip.row) {
 		ip.r[v] = ip.cost(v) - float64(ip.sign[v]*ip.m[i])
 	}
 	ip.bordered(-excess)
 	ip.predict(ip.d)
-	for v, i := range ip.row {
+	for v, i := range kernels.Each(s.k, ip.row) {
 		ip.r[v] = ip.corrected(v, ip.cost(v)-float64(ip.sign[v]*ip.m[i]))
 	}
 	shift := ip.bordered(-excess)
@@ -206,7 +207,7 @@ func (ip *vectorsInterior) advance() bool {
 // it so.
 func (ip *vectorsInterior) balanced() bool {
 	var excess, all float64
-	for v, sign := range ip.sign {
+	for v, sign := range kernels.Each(ip.s.k, ip.sign) {
 		excess += float64(sign * ip.beta[v])
 		all += ip.beta[v]
 	}
@@ -221,7 +222,7 @@ func (ip *vectorsInterior) bordered(excess float64) (shift float64) {
 		return 0
 	}
 	var own, ones float64
-	for v, sign := range ip.sign {
+	for v, sign := range kernels.Each(ip.s.k, ip.sign) {
 		own += float64(sign * ip.d[v])
 		ones += float64(sign * ip.ones[v])
 	}
@@ -233,19 +234,19 @@ func (ip *vectorsInterior) bordered(excess float64) (shift float64) {
 // solve sets out = (Q + D)⁻¹r. What rounding leaves of r is solved for again, while that helps.
 func (ip *vectorsInterior) solve(r, out []float64) {
 	s := ip.s
-	clear(out)
-	copy(ip.left, r)
+	s.k.Clear(out)
+	s.k.Copy(ip.left, r)
 	size := s.k.Nrm2(r)
 	for enough, before := float64(solvedTo*size), math.Inf(1); size > enough && size < 0.5*before; {
 		ip.invert(ip.left, ip.left)
 		s.k.Axpy(1, ip.left, out)
-		clear(ip.h)
-		for v, i := range ip.row {
+		s.k.Clear(ip.h)
+		for v, i := range kernels.Each(s.k, ip.row) {
 			ip.h[i] += float64(ip.sign[v] * out[v])
 		}
 		s.fit.SetPrimal(ip.h, s.w)
 		s.fit.Predict(s.w, 0, ip.scratch)
-		for v, i := range ip.row {
+		for v, i := range kernels.Each(s.k, ip.row) {
 			ip.left[v] = r[v] - float64(ip.sign[v]*ip.scratch[i]) - out[v]/ip.inverse[v]
 		}
 		s.sol.Work += float64(2 * s.pass())
@@ -256,8 +257,8 @@ func (ip *vectorsInterior) solve(r, out []float64) {
 // invert sets out = (Q + D)⁻¹r to first order in rounding. out may be r.
 func (ip *vectorsInterior) invert(r, out []float64) {
 	s := ip.s
-	clear(ip.h)
-	for v, i := range ip.row {
+	s.k.Clear(ip.h)
+	for v, i := range kernels.Each(s.k, ip.row) {
 		ip.h[i] += float64(ip.sign[v] * r[v] * ip.inverse[v])
 	}
 	s.fit.SetPrimal(ip.h, s.w)
@@ -272,15 +273,15 @@ func (ip *vectorsInterior) invert(r, out []float64) {
 		s.fit.Predict(s.w, 0, ip.scratch)
 	} else {
 		s.fit.Predict(s.w, 0, ip.scratch)
-		for k, i := range s.list {
+		for k, i := range kernels.Each(s.k, s.list) {
 			ip.g[k] = math.Sqrt(ip.e[i]) * ip.scratch[i]
 		}
 		support.CholeskySolve(s.k, ip.matrix, len(s.list), ip.g)
-		for k, i := range s.list {
+		for k, i := range kernels.Each(s.k, s.list) {
 			ip.scratch[i] = ip.g[k] / math.Sqrt(ip.e[i])
 		}
 	}
-	for v, i := range ip.row {
+	for v, i := range kernels.Each(s.k, ip.row) {
 		out[v] = ip.inverse[v] * (r[v] - float64(ip.sign[v]*ip.scratch[i]))
 	}
 	s.sol.Work += float64(2 * s.pass())
@@ -296,7 +297,7 @@ func (ip *vectorsInterior) factorise() bool {
 	ip.matrix, ip.g = grow(ip.matrix, size*size), grow(ip.g, size)
 	s.sol.Work += support.CholeskyCost(size)
 	if s.byRows {
-		for k, i := range s.list {
+		for k, i := range kernels.Each(s.k, s.list) {
 			root := math.Sqrt(ip.e[i])
 			for l, other := range s.list[:k+1] {
 				ip.matrix[k*size+l] = root * math.Sqrt(ip.e[other]) * s.gram[k*size+l]
@@ -330,7 +331,7 @@ func (ip *vectorsInterior) sumRows() {
 	}
 	clear(ip.matrix)
 	s.sol.Work += s.productsOfRows()
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		features, values := samples.Column(int(i))
 		ip.at = ip.at[:0]
 		for _, j := range features {
@@ -345,7 +346,7 @@ func (ip *vectorsInterior) sumRows() {
 // productsOfRows is the modelled cost of the products of all rows' entries with one another.
 func (s *Vectors) productsOfRows() (cost float64) {
 	samples := sparse.Transpose(s.fit.Matrix())
-	for _, i := range s.list {
+	for _, i := range kernels.Each(s.k, s.list) {
 		from, to := samples.Span(int(i))
 		cost += float64(0.5 * sparseValue * float64((to-from)*(to-from)))
 	}

@@ -28,10 +28,10 @@ func (s *Vectors) sweep(ctx context.Context, tol float64, opts Options) bool {
 	v, price := &s.sides, s.inside.price(s)
 	s.beginSweeps()
 	v.start(opts)
-	copy(s.a, s.sol.Dual)
+	s.k.Copy(s.a, s.sol.Dual)
 	s.evaluate()
 	for s.bestGap > tol && v.left > 0 {
-		for i, row := range s.list {
+		for i, row := range kernels.Each(s.k, s.list) {
 			m := s.m[row]
 			v.margin[2*i], v.margin[2*i+1] = m, -m
 		}
@@ -49,7 +49,7 @@ func (s *Vectors) sweep(ctx context.Context, tol float64, opts Options) bool {
 			}
 		}
 		v.factor = max(leastTry, nextTry*v.factor)
-		for k, i := range s.list {
+		for k, i := range kernels.Each(s.k, s.list) {
 			s.a[i] = v.at[2*k].Value - v.at[2*k+1].Value
 		}
 		s.evaluate()
@@ -66,7 +66,7 @@ func (s *Vectors) beginSweeps() {
 		values = s.scaled(features, values)
 		v.at, v.w = make([]kernels.BoxVariable, 2*len(s.list)), make([]float64, s.p)
 		e := kernels.BoxEpoch{Features: features, Values: values, At: v.at, W: v.w}
-		for _, i := range s.list {
+		for _, i := range kernels.Each(s.k, s.list) {
 			from, to := samples.Span(int(i))
 			e.From, e.To = append(e.From, from, from), append(e.To, to, to)
 		}

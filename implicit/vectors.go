@@ -173,11 +173,11 @@ func (s *Vectors) solve(total float64) (shift float64) {
 
 // move sets m to the movement of the predictions with hyperparameter i.
 func (s *Vectors) move(at VectorsPoint, i int, epsilon float64) {
-	clear(s.a)
+	s.k.Clear(s.a)
 	clear(s.rhs)
 	var total float64
 	if i == 0 {
-		for _, r := range at.Bound {
+		for _, r := range kernels.Each(s.k, at.Bound) {
 			s.a[r] = at.Dual[r]
 			total += at.Dual[r]
 		}
@@ -207,7 +207,7 @@ func (s *Vectors) spread(at VectorsPoint, shift float64, out []float64) {
 // correct sets off to how far the predictions are from those of the solution with these free
 // rows: what the conditions lack, solved for.
 func (s *Vectors) correct(at VectorsPoint, epsilon float64) {
-	clear(s.a)
+	s.k.Clear(s.a)
 	for k, r := range at.Free {
 		s.rhs[k] = s.fit.Target()[r] - at.Predictions[r] - math.Copysign(epsilon, at.Dual[r])
 	}
@@ -225,7 +225,7 @@ func (s *Vectors) kinked(at VectorsPoint, c, epsilon float64) bool {
 	for _, r := range at.Free {
 		scale = max(scale, math.Abs(s.fit.Target()[r]), math.Abs(at.Predictions[r]))
 	}
-	for r, y := range s.fit.Target() {
+	for r, y := range kernels.Each(s.k, s.fit.Target()) {
 		lower, upper := s.fit.Interval(r, c)
 		if lower == upper || free[int32(r)] {
 			continue

@@ -61,6 +61,31 @@ func (s *Set) Pieces(n int) iter.Seq2[int, int] {
 	}
 }
 
+// Range is range over n, in pieces.
+func (s *Set) Range(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for from := 0; from < n; from += pieceRows {
+			for i := from; i < min(n, from+pieceRows); i++ {
+				if !yield(i) {
+					return
+				}
+			}
+			s.between(n - from - pieceRows)
+		}
+	}
+}
+
+// Each is range over x, in pieces.
+func Each[T any](s *Set, x []T) iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for i := range s.Range(len(x)) {
+			if !yield(i, x[i]) {
+				return
+			}
+		}
+	}
+}
+
 // ended is what an operation panics with.
 type ended struct{ err error }
 
@@ -97,6 +122,26 @@ func (p *Pace) Did(elements int) {
 func (s *Set) Copy(dst, x []float64) {
 	for from, to := range s.Pieces(min(len(dst), len(x))) {
 		copy(dst[from:to], x[from:to])
+	}
+}
+
+// Clone returns a copy of x, made in pieces: nil of nil.
+func (s *Set) Clone(x []float64) []float64 {
+	if x == nil {
+		return nil
+	}
+	own := make([]float64, len(x))
+	s.Copy(own, x)
+	return own
+}
+
+// Fill sets the elements of x to v, in pieces.
+func (s *Set) Fill(x []float64, v float64) {
+	for from, to := range s.Pieces(len(x)) {
+		piece := x[from:to]
+		for i := range piece {
+			piece[i] = v
+		}
 	}
 }
 

@@ -124,3 +124,46 @@ func TestCaughtLetsOtherPanicsGo(t *testing.T) {
 	defer kernels.Caught(&err)
 	panic("a fault")
 }
+
+// Ranges in pieces give what range gives, may be left anywhere, and look between pieces.
+func TestRangesInPieces(t *testing.T) {
+	for _, n := range []int{0, 1, 1 << 16, 1<<16 + 1, 3<<16 - 1} {
+		x := make([]int32, n)
+		next := 0
+		for i := range (*kernels.Set)(nil).Range(n) {
+			if i != next {
+				t.Fatalf("%d elements: %d follows %d", n, i, next-1)
+			}
+			x[i], next = int32(n-i), next+1
+		}
+		sum, count := 0, 0
+		for i, v := range kernels.Each(nil, x) {
+			sum, count = sum+i+int(v), count+1
+			if count == 1<<16+1 {
+				break
+			}
+		}
+		if visited := min(n, 1<<16+1); next != n || count != visited || sum != visited*n {
+			t.Errorf("%d elements: %d, then %d of %d, sum %d", n, next, count, visited, sum)
+		}
+		_, err := until(nil, 0, func(k *kernels.Set) {
+			for range k.Range(n) {
+			}
+		})
+		if ends := err != nil; ends != (n > 1<<16) {
+			t.Errorf("%d elements under an ended context: %v", n, err)
+		}
+	}
+}
+
+// A clone is a copy, nil of nil; what is filled holds one value.
+func TestCloneAndFill(t *testing.T) {
+	var k *kernels.Set
+	x := make([]float64, 1<<16+3)
+	k.Fill(x, 2.5)
+	own := k.Clone(x)
+	x[0] = 1
+	if own[0] != 2.5 || own[len(own)-1] != 2.5 || len(own) != len(x) || k.Clone(nil) != nil {
+		t.Errorf("a clone of %d elements has %d, %g first and %g last", len(x), len(own), own[0], own[len(own)-1])
+	}
+}

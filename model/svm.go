@@ -3,7 +3,6 @@ package model
 import (
 	"errors"
 	"math"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
@@ -44,7 +43,7 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	if err := sparse.CheckWeights(k, weights, n); err != nil {
 		return nil, err
 	}
-	f := &SVM{samples: samples, k: k, y: y, weights: slices.Clone(weights)}
+	f := &SVM{samples: samples, k: k, y: y, weights: k.Clone(weights)}
 	if err := loss.CheckTarget(k, loss.SmoothedHinge{}, y); err != nil {
 		return nil, err
 	}

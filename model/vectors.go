@@ -68,7 +68,7 @@ func NewVectors(k *kernels.Set, x sparse.Matrix, y []float64, o VectorsOptions) 
 	if err != nil {
 		return nil, err
 	}
-	f := &Vectors{x: x, k: k, y: y, weights: slices.Clone(o.Weights), classes: o.Classes, intercept: o.Intercept, simplex: o.Simplex, total: view.Total()}
+	f := &Vectors{x: x, k: k, y: y, weights: k.Clone(o.Weights), classes: o.Classes, intercept: o.Intercept, simplex: o.Simplex, total: view.Total()}
 	if o.Classes {
 		var sides [2]bool
 		pace := k.Pace()
@@ -197,9 +197,7 @@ func (f *Vectors) SetCombination(a, w []float64) {
 
 // Predict sets m = X̃w + b on all n rows.
 func (f *Vectors) Predict(w []float64, b float64, m []float64) {
-	for i := range m {
-		m[i] = b
-	}
+	f.k.Fill(m, b)
 	for _, j := range f.x.Order() {
 		if w[j] == 0 {
 			continue
@@ -219,7 +217,7 @@ func (f *Vectors) Squares() []float64 {
 	out := make([]float64, n)
 	for _, j := range f.x.Order() {
 		rows, values := f.x.Column(int(j))
-		for k, v := range values {
+		for k, v := range kernels.Each(f.k, values) {
 			i := k
 			if rows != nil {
 				i = int(rows[k])
@@ -300,7 +298,11 @@ type kink struct{ at, bend float64 }
 
 // bestIntercept looks for where the slope of the piecewise linear objective changes its sign.
 func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
-	var kinks []kink
+	sides := 2
+	if f.classes {
+		sides = 1
+	}
+	kinks := make([]kink, 0, sides*len(f.y)) // to grow is to copy in one piece
 	var slope float64 // at −∞: every row is above
 	pace := f.k.Pace()
 	for i, t := range f.y {

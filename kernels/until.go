@@ -78,10 +78,13 @@ func (s *Set) Range(n int) iter.Seq[int] {
 // Each is range over x, in pieces.
 func Each[T any](s *Set, x []T) iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
-		for i := range s.Range(len(x)) {
-			if !yield(i, x[i]) {
-				return
+		for from := 0; from < len(x); from += pieceRows {
+			for i, v := range x[from:min(len(x), from+pieceRows)] {
+				if !yield(from+i, v) {
+					return
+				}
 			}
+			s.between(len(x) - from - pieceRows)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type newton struct {
 	columns    []int32 // the support
 	position   []int32 // its positions in the working set
 	rho, d     []float64
+	product    []float64 // X̃_S·d, compact rows; nil: not known
 	from       []float64 // coefficients before the step
 	moved      []int32   // positions of those that the last move has changed
 	by         []float64
@@ -266,6 +267,7 @@ const (
 func (nw *newton) solve(ctx context.Context) directionKind {
 	s := len(nw.columns)
 	way, _ := nw.plan()
+	nw.product = nil
 	if way == byCholesky {
 		return nw.factorise()
 	}
@@ -285,7 +287,11 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 				nw.cg.Fast = newtonFast
 			}
 		}
-		report = nw.system.Solve(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
+		if nw.in.engine == &nw.in.residual {
+			report, nw.product = nw.system.SolveFollowing(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
+		} else {
+			report = nw.system.Solve(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
+		}
 		nw.cg.Enough = 0
 	}
 	if nw.tol == newtonTol {
@@ -293,8 +299,10 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 	}
 	switch {
 	case !report.Converged && s <= largestCholesky:
+		nw.product = nil
 		return nw.factorise() // it tells slow convergence from dependence
 	case report.Null != nil:
+		nw.product = nil
 		copy(nw.d, report.Null)
 		return flat
 	default:
@@ -327,18 +335,32 @@ func (nw *newton) factorise() directionKind {
 // changes the sign, or all that is left is rounding.
 func (nw *newton) move(length float64) {
 	in := nw.in
-	nw.pay(updateValue)
+	whole := length == 1 && nw.product != nil // the columns move together, but for what is corrected
+	if whole {
+		in.residual.shift(nw.product)
+		nw.product = nil
+		in.work += float64(rowValue * float64(in.store.Rows()))
+	} else {
+		nw.pay(updateValue)
+	}
 	nw.moved, nw.by = nw.moved[:0], nw.by[:0]
 	for i, k := range nw.position {
 		b := math.FMA(length, nw.d[i], nw.from[i])
+		there := in.coef[k]
+		if whole {
+			there = b
+		}
 		rounded := math.Abs(b) <= float64(0x1p-50*math.Abs(nw.from[i]))
 		if (rounded || math.Signbit(b) != math.Signbit(nw.from[i])) && nw.kinked(i) {
 			b = 0
 		}
 		b = nw.in.pen.Clip(int(nw.columns[i]), b)
-		if d := b - in.coef[k]; d != 0 {
-			in.coef[k] = b
+		in.coef[k] = b
+		if d := b - there; d != 0 {
 			nw.moved, nw.by = append(nw.moved, k), append(nw.by, d)
+			if whole {
+				in.work += float64(updateValue * float64(in.store.Length(nw.columns[i])))
+			}
 		}
 	}
 	in.engine.moves(nw.moved, nw.by)

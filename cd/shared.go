@@ -90,6 +90,9 @@ func (r *residualEngine) moves(positions []int32, d []float64) {
 	r.team.Do(r.team.Few(updateValue*float64(r.spans.entries)), (*spansMoved)(&r.spans))
 }
 
+// shift is moves for columns whose product with d is u.
+func (r *residualEngine) shift(u []float64) { r.k.Axpy(-1, u, r.e.Residual) }
+
 // correlations implements [engine].
 func (g *gramEngine) correlations(positions []int32, out []float64) {
 	for i, k := range positions {

@@ -134,8 +134,15 @@ func (a *System) Solve(ctx context.Context, cg *CG, b, x []float64, tol float64,
 	for k, i := range e.home {
 		e.x[k] = x[i]
 	}
+	if cg.follower != nil {
+		cg.follower.begin(e)
+	}
 	report := cg.solve(ctx, e, e.b, e.x, known, tol, maxIterations)
-	e.restore(e.x, b, x)
+	if cg.follower != nil && cg.last {
+		cg.follower.restore(e, e.x, x)
+	} else {
+		e.restore(e.x, b, x)
+	}
 	if report.Null != nil {
 		e.null = resize(e.null, len(x))
 		e.restore(report.Null, nil, e.null)

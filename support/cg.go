@@ -34,6 +34,9 @@ type CG struct {
 
 	diag, r, z, p, q, best []float64
 	steps, ratios          []float64 // CG coefficients, for the Ritz values
+
+	follower *following // nil: none
+	last     bool       // the last solve has left its last iterate
 }
 
 // Report says how a solve went. Norms are ‖ρ‖² = Σ ρₖ²/Aₖₖ.
@@ -71,7 +74,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 	c.grow(s)
 	a.Diagonal(c.diag)
 	norm := math.Sqrt(c.scaled(b, c.z) + known)
-	if norm == 0 {
+	if c.last = true; norm == 0 {
 		clear(x)
 		return Report{Converged: true}
 	}
@@ -98,6 +101,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 		}
 		step := rz / curvature
 		k.Axpy(step, c.p, x)
+		c.follower.advance(step)
 		k.Axpy(-step, c.q, c.r)
 		fall = math.FMA(step, rz, fall)
 		next := c.scaled(c.r, c.z)
@@ -119,6 +123,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 	if enough {
 		least = rz
 	} else {
+		c.last = rz == least
 		copy(x, c.best)
 	}
 	report.Residual = math.Sqrt(least)

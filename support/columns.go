@@ -48,7 +48,8 @@ type Columns struct {
 	values []float64
 	plain  []float64 // the values as X has them, where weights change and rows are left out
 
-	scratch [2][]float64 // compact rows, of systems: one product at a time is under way
+	scratch  [2][]float64 // compact rows, of systems: one product at a time is under way
+	followed []float64    // compact rows: the product with the solution of one
 
 	rows rowCopy // of the columns of systems
 	long rowCopy // of those eliminated from them

@@ -32,7 +32,8 @@ type System struct {
 	useRows  bool
 	waste    float64 // of a product, over one with a copy of these very columns
 
-	block block
+	block     block
+	following following
 
 	collecting collecting
 	updating   updating

@@ -1,0 +1,79 @@
+package support_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// TestSolveFollowing: what comes with a solution is the product of the columns with it, on
+// systems with columns eliminated and without; it is not there where an iterate before the last
+// was better, which happens.
+func TestSolveFollowing(t *testing.T) {
+	for _, exact := range []bool{false, true} {
+		made, missing := 0, 0
+		for seed := range uint64(4) {
+			r := oracle.NewRandom(seed)
+			const p = 450
+			view := text(t, r, 600, p, seed%2 == 0)
+			columns := support.NewColumns(view)
+			var list []int32
+			for j := range int32(p) {
+				list = append(list, j)
+			}
+			columns.Hold(list)
+			var a support.System
+			a.Reset(columns, list, 1e-4)
+			if exact {
+				a.Factorise(support.NewGram(columns), 1e6, 1)
+			}
+			cg := support.CG{Kernels: view.Kernels()}
+			b, x := make([]float64, p), make([]float64, p)
+			for i := range b {
+				b[i] = r.Normal()
+			}
+			for most := 1; most < 300; most += 1 + most/4 {
+				x[0] = 1 // the solve starts from 0 whatever is there
+				report, u := a.SolveFollowing(context.Background(), &cg, b, x, 1e-12, most)
+				if a.Factorised() != exact || report.Null != nil {
+					t.Fatalf("seed %d: factorised %v, null %v", seed, a.Factorised(), report.Null)
+				}
+				if u == nil {
+					missing++
+					continue
+				}
+				made++
+				// √w·(X − 1x̄ᵀ)·x, row by row.
+				want, scale := make([]float64, len(u)), 0.0
+				for k, j := range list {
+					rows, values := columns.Column(j)
+					for at, i := range rows {
+						want[i] += values[at] * x[k]
+					}
+				}
+				row := 0
+				for _, w := range view.Weights() {
+					if w == 0 {
+						continue
+					}
+					for k, j := range list {
+						want[row] -= math.Sqrt(w) * columns.Mean(j) * x[k]
+					}
+					scale = max(scale, math.Abs(want[row]))
+					row++
+				}
+				for i, v := range u { // to the rounding of so many sums of 450 terms, and some room
+					if !(math.Abs(v-want[i]) <= 1e-9*(1+scale)) {
+						t.Fatalf("exact %v, seed %d, %d iterations: row %d is %g, want %g", exact, seed, most, i, v, want[i])
+					}
+				}
+			}
+		}
+		if made == 0 || missing == 0 {
+			t.Errorf("exact %v: %d products, %d missing", exact, made, missing)
+		}
+	}
+}

@@ -17,8 +17,9 @@ type workingSet struct {
 	places     []int32 // of the columns, see certificate
 	member     []bool  // by place
 	candidates []candidate
-	missed     int  // columns outside the set before that violated optimality in the last pass
-	all        bool // the set is to have all columns
+	considered []int32 // columns of candidates
+	missed     int     // columns outside the set before that violated optimality in the last pass
+	all        bool    // the set is to have all columns
 	duplicates duplicates
 }
 
@@ -52,6 +53,10 @@ const (
 	// allPasses is how many passes over X the Gram matrix of all columns may cost for them to be one
 	// set. A path saves about as many.
 	allPasses = 24
+	// roundPasses is how many passes over X what a round adds to the Gram matrix may cost where the set
+	// before was not too small, and leastMore how many columns it may have besides in any case.
+	roundPasses = 2
+	leastMore   = 10
 	// unsettled is the number of violators that a set has missed, relative to the support, from which
 	// on that is about to change too much to be worth a good solution.
 	unsettled = 0.15
@@ -79,7 +84,8 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	if s.pen.Ridge() > 0 {
 		share = takenRidge
 	}
-	switch full := float64(support) / float64(len(w.columns)); {
+	full := float64(support) / float64(len(w.columns))
+	switch {
 	case s.curved != nil:
 	case full >= taken:
 		most = max(growing*support, firstSet)
@@ -89,7 +95,7 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	cheap := w.cheap(s)
 	most = max(most, cheap)
 	violators := w.score(s, most)
-	size := max(min(most, violators+support/10+10), cheap)
+	size := max(min(most, violators+support/10+leastMore), cheap)
 	if support == 0 {
 		size = firstSet
 	}
@@ -102,6 +108,9 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		w.score(s, size)
 		w.nominate(size)
 	}
+	if !w.all && full < share {
+		w.save(s)
+	}
 	for _, j := range s.active {
 		grown = grown || !w.member[s.cert.place(j)]
 	}
@@ -112,6 +121,23 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		w.replace(s)
 	}
 	return grown
+}
+
+// save keeps fewer candidates where their rows of the Gram matrix would cost more than a few passes: a
+// round more, for those that are needed still, is the better bargain. With more columns than rows it is
+// not, since passes show ever others.
+func (w *workingSet) save(s *Solver) {
+	in, support := &s.in, len(s.active)
+	if support == 0 || s.curved != nil || in.engine != &in.quadratic || len(s.cert.order) >= in.store.Rows() {
+		return
+	}
+	w.considered = w.considered[:0]
+	for _, c := range w.candidates {
+		w.considered = append(w.considered, s.cert.order[c.place])
+	}
+	if cost := in.gram.BuildCost(w.considered); cost > float64(roundPasses*s.passed) {
+		w.nominate(max(support/10+leastMore, int(float64(roundPasses*s.passed)/cost*float64(len(w.candidates)))))
+	}
 }
 
 // cheap returns the number of columns that sweeps over the support may have besides it for a

@@ -1,0 +1,28 @@
+package cd_test
+
+import (
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+)
+
+// Where a column costs a row of the Gram matrix of many entries, and a pass over X few of those, rounds after the
+// first take in fewer columns than the least growth of a set, 100, at no more than two passes more.
+func TestSetsOfDearColumnsGrowLittle(t *testing.T) {
+	for _, seed := range []uint64{1, 3} {
+		q := oracle.NewRandom(seed).Problem(oracle.Shape{N: 1500, P: 250, Density: 0.9, Mean: 1})
+		q.Uniform(0.1 * q.AlphaMax())
+		largest, sets := 0, 0
+		s := cd.New(fixture.Squared(t, q, seed%2 == 0))
+		sol := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-9, Watch: func(p cd.Progress) {
+			if p.Stage == cd.Chosen && p.Support > 0 {
+				largest, sets = max(largest, p.WorkingSet-p.Support), sets+1
+			}
+		}})
+		if sets == 0 || largest >= 60 || sol.Passes > 6 {
+			t.Errorf("seed %d: %d sets after the first, up to %d columns beyond the support, %d passes", seed, sets, largest, sol.Passes)
+		}
+	}
+}

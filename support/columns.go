@@ -285,9 +285,12 @@ func (c *Columns) Entries(j int32) (from, to int64) {
 	return c.start[k], c.start[k+1]
 }
 
-// Length returns the number of values of a held column.
+// Length returns the number of values of a column: of one that is not held, at most.
 func (c *Columns) Length(j int32) int {
-	if c.direct {
+	if c.direct || c.slot[j] < 0 {
+		if c.dense {
+			return c.m
+		}
 		from, to := c.view.Matrix().Span(int(j))
 		return int(to - from)
 	}

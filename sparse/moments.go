@@ -104,28 +104,14 @@ func (v *View) measure(u, out []float64) {
 	case v.weights == nil:
 		m.squares = make([]float64, v.p)
 	}
-	squares, sums := make([]float64, len(order)), make([]float64, len(order))
-	v.sums(u, out, squares, sums)
-	m.placed = sums // one by one
-	var far []int   // columns, by place, whose means are large beside their spread
-	for k, j := range order {
-		mean := 0.0
-		if v.centred {
-			if constant, ok := v.constant(v.x.Column(int(j))); ok {
-				m.means[j], squares[k] = constant, nothing
-				continue
-			}
-			mean = sums[k] / v.total
-			m.means[j] = mean
-		}
-		// Where the mean is no more than half of the square, the difference is exact enough.
-		if off := float64(float64(v.total*mean) * mean); off <= 0.5*squares[k] && squares[k] <= math.MaxFloat64 {
-			squares[k] -= off
-		} else {
-			far = append(far, k)
-		}
+	squares := make([]float64, len(order))
+	m.placed = make([]float64, len(order))
+	if t := v.train(u, out, squares); t != nil {
+		v.team.Do(v.team.Few(float64(EntryCost*float64(v.x.NNZ()))), t)
+	} else {
+		v.sums(u, out, squares, m.placed)
+		v.centre(squares, m.placed)
 	}
-	v.spreads(far, squares)
 	for k, j := range order {
 		square := squares[k]
 		m.placed[k] = 0
@@ -145,6 +131,31 @@ func (v *View) measure(u, out []float64) {
 			m.err = &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: int(j), Message: "the squared norm underflows: scale the column"}
 		}
 	}
+}
+
+// centre makes the squares of columns, by place, those of their spread, where columns are centred, and
+// sets their means.
+func (v *View) centre(squares, sums []float64) {
+	m := v.moments
+	var far []int // columns, by place, whose means are large beside their spread
+	for k, j := range v.x.Order() {
+		mean := 0.0
+		if v.centred {
+			if constant, ok := v.constant(v.x.Column(int(j))); ok {
+				m.means[j], squares[k] = constant, nothing
+				continue
+			}
+			mean = sums[k] / v.total
+			m.means[j] = mean
+		}
+		// Where the mean is no more than half of the square, the difference is exact enough.
+		if off := float64(float64(v.total*mean) * mean); off <= 0.5*squares[k] && squares[k] <= math.MaxFloat64 {
+			squares[k] -= off
+		} else {
+			far = append(far, k)
+		}
+	}
+	v.spreads(far, squares)
 }
 
 // nothing stands for the squared norm of a column that is its mean.

@@ -184,6 +184,26 @@ func BenchmarkAxpyIndexed(b *testing.B) {
 	})
 }
 
+func BenchmarkDotDense(b *testing.B) {
+	for _, n := range []int{62, 72, 455} {
+		values, y, out := make([]float64, 2000*n), make([]float64, n), make([]float64, 2000)
+		for _, k := range kernels.Available() {
+			b.Run(fmt.Sprintf("%s/n=%d", k.Name, n), func(b *testing.B) {
+				for b.Loop() {
+					k.DotDense(values, y, out)
+				}
+			})
+			b.Run(fmt.Sprintf("%s by Dot/n=%d", k.Name, n), func(b *testing.B) {
+				for b.Loop() {
+					for c := range out {
+						out[c] = k.Dot(values[c*n:][:n], y)
+					}
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkDotColumns(b *testing.B) {
 	benchmarkIndexed(b, func(k *kernels.Set, c columns) {
 		k.DotColumns(c.colPtr, c.rows, c.values, c.y, c.out)

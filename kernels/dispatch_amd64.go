@@ -19,6 +19,7 @@ func native() []*Set { //nolint:funlen // a table
 	}
 	avx2 := primitives{
 		dot:         amd64.DotAVX2,
+		dotDense:    amd64.DotDenseAVX2,
 		axpy:        amd64.AxpyAVX2,
 		scal:        amd64.ScalAVX2,
 		asum:        amd64.AsumAVX2,
@@ -67,6 +68,7 @@ func native() []*Set { //nolint:funlen // a table
 	}
 	avx512 := avx2 // indexed loops gain nothing from wide registers
 	avx512.dot = amd64.DotAVX512
+	avx512.dotDense = amd64.DotDenseAVX512
 	avx512.axpy = amd64.AxpyAVX512
 	avx512.scal = amd64.ScalAVX512
 	avx512.asum = amd64.AsumAVX512

@@ -9,6 +9,7 @@ import (
 // columns) per call, lengths already checked, never empty.
 type primitives struct {
 	dot            func(x, y []float64) float64
+	dotDense       func(values, y, out []float64) // at most Block elements in all
 	axpy           func(a float64, x, y []float64)
 	scal           func(a float64, x []float64)
 	asum           func(x []float64) float64
@@ -48,6 +49,7 @@ type primitives struct {
 func newSet(name string, p *primitives) *Set {
 	s := &Set{Name: name, loops: p}
 	s.Dot = newDot(p.dot, s)
+	s.DotDense = newDotDense(p.dotDense, s)
 	s.Axpy = newAxpy(p.axpy, s)
 	s.Scal = newScal(p.scal, s)
 	s.Asum = newAsum(p.asum, s)

@@ -225,6 +225,9 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			out, all := fenced(o.out)
 			k.DotColumns(o.colPtr, o.rows, o.values, o.target, out)
 			intact(t, "dotcolumns", all, func(i int) bool { return 0 <= i && i < len(o.out) })
+			out, all = fenced(o.out)
+			k.DotDense(slices.Repeat(o.x, len(out)), o.y, out)
+			intact(t, "dotdense", all, func(i int) bool { return 0 <= i && i < len(o.out) })
 			for at, what := range []string{"squares", "sums", "dots"} {
 				outs := [3][]float64{slices.Clone(o.out), slices.Clone(o.out), slices.Clone(o.out)}
 				outs[at], all = fenced(o.out)

@@ -40,6 +40,11 @@ type Set struct {
 	// where columns of the same length follow one another.
 	DotColumns func(colPtr []int64, rows []int32, values, y, out []float64)
 
+	// DotDense does out[c] = Dot of y and column c for the len(out) dense columns that follow one
+	// another in values; len(values) = len(out)·len(y); out apart from both. One call for many
+	// short columns.
+	DotDense func(values, y, out []float64)
+
 	// DotSpans is DotColumns for columns anywhere: column c has the entries
 	// from[c] to to[c]. len(from) = len(to) = len(out).
 	DotSpans func(from, to []int64, rows []int32, values, y, out []float64)

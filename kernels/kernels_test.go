@@ -173,6 +173,9 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"axpy":                 func() { k.Axpy(1, v[:3], v[:4]) },
 			"axpy overlapping":     func() { k.Axpy(1, v[:5], v[4:]) },
 			"axpy overlapping up":  func() { k.Axpy(1, v[4:], v[:5]) },
+			"dotdense":             func() { k.DotDense(v[:5], v[:3], make([]float64, 2)) },
+			"dotdense overlap":     func() { k.DotDense(v[:4], v[4:6], v[3:5]) },
+			"dotdense overlap, y":  func() { k.DotDense(make([]float64, 4), v[4:6], v[5:7]) },
 			"dotindexed":           func() { k.DotIndexed(v[:4], rows, v) },
 			"axpyindexed":          func() { k.AxpyIndexed(1, v[:4], rows, v) },
 			"axpyindexed overlap":  func() { k.AxpyIndexed(1, v[4:], rows, v[:5]) },
@@ -242,6 +245,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for name, f := range map[string]func(){
 			"dot":         func() { sink = k.Dot(o.x, o.y) },
+			"dotdense":    func() { k.DotDense(o.values, o.x[:100], o.target[:200]) },
 			"axpy":        func() { k.Axpy(0.5, o.x, o.y) },
 			"scal":        func() { k.Scal(1, o.y) },
 			"nrm2":        func() { sink = k.Nrm2(o.x) },

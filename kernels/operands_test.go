@@ -66,6 +66,13 @@ var operations = []struct {
 	run  func(k *kernels.Set, o operands) []float64
 }{
 	{"dot", func(k *kernels.Set, o operands) []float64 { return []float64{k.Dot(o.x, o.y)} }},
+	{"dotdense", func(k *kernels.Set, o operands) []float64 {
+		third, short := len(o.values)/3, min(len(o.values), 7)
+		few, many := o.lanes[:3], make([]float64, len(o.values)/max(1, short))
+		k.DotDense(o.values[:3*third], o.y[:third], few)
+		k.DotDense(o.values[:short*len(many)], o.x[:short], many)
+		return slices.Concat(few, many)
+	}},
 	{"axpy", func(k *kernels.Set, o operands) []float64 { k.Axpy(o.a, o.x, o.y); return o.y }},
 	{"scal", func(k *kernels.Set, o operands) []float64 { k.Scal(o.a, o.y); return o.y }},
 	{"nrm2", func(k *kernels.Set, o operands) []float64 { return []float64{k.Nrm2(o.x)} }},

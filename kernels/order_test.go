@@ -145,6 +145,11 @@ func (r oracle) set() *kernels.Set {
 			y[row] = math.FMA(a, values[k], y[row])
 		}
 	}
+	s.DotDense = func(values, y, out []float64) {
+		for c := range out {
+			out[c] = s.Dot(values[c*len(y):(c+1)*len(y)], y)
+		}
+	}
 	s.DotSpans = func(from, to []int64, rows []int32, values, y, out []float64) {
 		for c := range out {
 			out[c] = s.DotIndexed(values[from[c]:to[c]], rows[from[c]:to[c]], y)

@@ -7,6 +7,7 @@ import "math"
 // all others.
 var pureGo = primitives{
 	dot:            dotGo,
+	dotDense:       dotDenseGo,
 	axpy:           axpyGo,
 	scal:           scalGo,
 	asum:           asumGo,

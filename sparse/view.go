@@ -305,9 +305,7 @@ func (v *View) Correlate(from, to int, u, out []float64) {
 	case *CSC:
 		v.k.DotColumns(x.colPtr[from:to+1], x.rows, x.values, u, out)
 	case *Dense:
-		for k := range out { // its columns are stored in order
-			out[k] = v.k.Dot(x.values[(from+k)*x.n:][:x.n], u)
-		}
+		v.k.DotDense(x.values[from*x.n:to*x.n], u, out) // its columns are stored in order
 	}
 	if v.scale == nil {
 		return

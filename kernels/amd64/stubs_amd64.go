@@ -7,6 +7,12 @@ package amd64
 //go:noescape
 func DotAVX2(x, y []float64) float64
 
+// DotDenseAVX2 sets out[c] to DotAVX2 of y and column c of values, plus 0, for len(out) columns one
+// behind another.
+//
+//go:noescape
+func DotDenseAVX2(values, y, out []float64)
+
 // AsumAVX2 is Σ |x_i| in 32 partial sums.
 //
 //go:noescape
@@ -61,6 +67,11 @@ func MomentsAVX2(colPtr []int64, rows []int32, values, pairs, squares, sums, dot
 //
 //go:noescape
 func DotAVX512(x, y []float64) float64
+
+// DotDenseAVX512 is DotDenseAVX2 with wider registers, and the same bits.
+//
+//go:noescape
+func DotDenseAVX512(values, y, out []float64)
 
 // AsumAVX512 is AsumAVX2 with wider registers, and the same bits.
 //

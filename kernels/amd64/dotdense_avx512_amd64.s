@@ -24,23 +24,23 @@
 
 // func DotDenseAVX512(values, y, out []float64)
 TEXT ·DotDenseAVX512(SB), 0, $128-72
-	MOVQ  values_base+0(FP), SI
-	MOVQ  y_base+24(FP), R8
-	MOVQ  y_len+32(FP), CX
-	MOVQ  out_base+48(FP), R9
-	MOVQ  out_len+56(FP), R10
-	MOVQ  CX, R11
-	ANDQ  $31, CX
-	SHRQ  $5, R11
+	MOVQ   values_base+0(FP), SI
+	MOVQ   y_base+24(FP), R8
+	MOVQ   y_len+32(FP), CX
+	MOVQ   out_base+48(FP), R9
+	MOVQ   out_len+56(FP), R10
+	MOVQ   CX, R11
+	ANDQ   $31, CX
+	SHRQ   $5, R11
 	MASKS
 	VXORPD X9, X9, X9
 
 column:
-	MOVQ R8, DI
+	MOVQ  R8, DI
 	CLEAR_SUMS
-	MOVQ R11, BX
+	MOVQ  R11, BX
 	TESTQ BX, BX
-	JZ   tail
+	JZ    tail
 
 loop32:
 	BLOCK(0, Z0)

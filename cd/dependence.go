@@ -18,7 +18,6 @@ const dependenceTol = 1e-8
 func (nw *newton) removeDependence() (changed bool) {
 	in, s := nw.in, len(nw.columns)
 	nw.gather()
-	nw.factor.Reset(s)
 	nw.null, nw.row = grow(nw.null, s+1), grow(nw.row, s+1)
 	b := nw.d // the coefficients on the way
 	copy(b, nw.from)
@@ -36,7 +35,8 @@ func (nw *newton) removeDependence() (changed bool) {
 			return 0
 		}
 	})
-	for _, i := range nw.order {
+	nw.block = append(nw.block, nw.order[:nw.factor.Take(nw.a, s, nw.order)]...)
+	for _, i := range nw.order[len(nw.block):] {
 		for b[i] != 0 {
 			for at, j := range nw.block {
 				nw.row[at] = nw.a[i*s+j]
@@ -59,6 +59,23 @@ func (nw *newton) removeDependence() (changed bool) {
 		}
 	}
 	return changed
+}
+
+// restate collects the support that removeDependence has left, with its factor, and the residual there.
+func (nw *newton) restate() {
+	place := nw.order // of the columns that stay, among themselves
+	kept := 0
+	for i, k := range nw.position {
+		place[i] = kept
+		if nw.in.coef[k] != 0 {
+			kept++
+		}
+	}
+	for at, i := range nw.block {
+		nw.block[at] = place[i]
+	}
+	nw.collect()
+	nw.updateResidual()
 }
 
 // solveOrdered solves for d by the factor that removeDependence has left: columns may depend on

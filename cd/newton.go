@@ -159,30 +159,33 @@ func (nw *newton) step(ctx context.Context, null float64) bool {
 			break
 		}
 		nw.updateResidual()
-		found := nw.solve(ctx)
-		if found == dependent && !nw.removeDependence() {
-			nw.solveOrdered()
-			found = solved
-		}
-		switch found {
-		case solved:
-			descended, blocked := nw.descend(slack)
-			switch {
-			case !blocked:
-				nw.blocked = max(0, nw.blocked-1)
-				return descended || moved
-			case blocks == 1:
-				nw.blocked = min(nw.blocked+1, patience+mostDoublings)
-				return true
-			}
-			blocks--
-			left++
-		case dependent: // no more
+		switch nw.solve(ctx) {
 		case flat:
 			if !nw.slide() {
 				return moved
 			}
+			moved = true
+			nw.collect()
+			continue
+		case dependent:
+			if nw.removeDependence() {
+				nw.restate()
+				moved = true
+			}
+			nw.solveOrdered()
+		case solved:
 		}
+		descended, blocked := nw.descend(slack)
+		switch {
+		case !blocked:
+			nw.blocked = max(0, nw.blocked-1)
+			return descended || moved
+		case blocks == 1:
+			nw.blocked = min(nw.blocked+1, patience+mostDoublings)
+			return true
+		}
+		blocks--
+		left++
 		moved = true
 		nw.collect()
 	}

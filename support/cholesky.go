@@ -14,7 +14,7 @@ const pivotFloor = 1e-12
 // by row, in place: A = L·Lᵀ. A is read from the lower triangle. It returns the
 // number of rows done, which is s unless the next pivot is zero to working
 // precision. Where it is s, L is in the lower triangle and Lᵀ in the upper one;
-// elsewhere the contents are of no use.
+// elsewhere the rows done are those of L, and the others of no use.
 //
 // Rows are taken eight at a time. What a tile of 8 × 8 loses to the columns before
 // it is a product of rows of L, on the left of it, and of columns of Lᵀ, above its

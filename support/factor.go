@@ -18,11 +18,25 @@ type Factor struct {
 
 // Reset empties the factor and makes room for size rows.
 func (f *Factor) Reset(size int) {
-	f.rows = 0
-	if size > f.stride {
-		f.stride = size
+	f.rows, f.stride = 0, size
+	if size*size > len(f.l) {
 		f.l = make([]float64, size*size)
 	}
+}
+
+// Take makes A of the rows and columns listed of an s × s matrix, in their order and all of them, as
+// far as each is independent of those before it, and returns how many are. The one behind them has
+// still to be refused, by [Factor.Append].
+func (f *Factor) Take(a []float64, s int, order []int) (rows int) {
+	f.Reset(s)
+	for i, r := range order {
+		row, from := f.row(i), a[r*s:][:s]
+		for j, c := range order[:i+1] {
+			row[j] = from[c]
+		}
+	}
+	f.rows = Cholesky(f.Kernels, f.l, s)
+	return f.rows
 }
 
 // Rows returns the number of rows held.

@@ -169,11 +169,12 @@ func (g *Gram) Submatrix(columns []int32, ridge float64, out []float64) {
 	s, pace := len(columns), g.k.Pace()
 	g.columns.work += float64(GatherValue * float64(s*s))
 	for a, j := range columns {
-		row := g.Row(g.Slot(j))
-		pace.Did(s)
-		for b := range s {
-			out[a*s+b] = row[g.slot[columns[b]]] / g.total
+		row, to := g.Row(g.Slot(j)), out[a*s:][:a+1]
+		pace.Did(a)
+		for b, j := range columns[:a+1] {
+			v := row[g.slot[j]] / g.total
+			to[b], out[b*s+a] = v, v
 		}
-		out[a*s+a] += ridge
+		to[a] += ridge
 	}
 }

@@ -141,7 +141,7 @@ func (v *View) centre(squares, sums []float64) {
 	for k, j := range v.x.Order() {
 		mean := 0.0
 		if v.centred {
-			if constant, ok := v.constant(v.x.Column(int(j))); ok {
+			if constant, ok := v.constantAt(k, j); ok {
 				m.means[j], squares[k] = constant, nothing
 				continue
 			}
@@ -317,6 +317,14 @@ func (w *wholePass) byColumn(from, to int) {
 			w.out[k] = v.Dot(int(j), w.u)
 		}
 	}
+}
+
+// constantAt is [View.constant] of column j, at place k, whose entries are mostly fewer than the rows.
+func (v *View) constantAt(k int, j int32) (value float64, ok bool) {
+	if x, sparse := v.x.(*CSC); sparse && x.colPtr[k+1]-x.colPtr[k] < int64(v.positive) {
+		return 0, false
+	}
+	return v.constant(v.x.Column(int(j)))
 }
 
 // constant returns the number that a column has in every one of the rows of positive

@@ -106,12 +106,8 @@ func (v *View) measure(u, out []float64) {
 	}
 	squares := make([]float64, len(order))
 	m.placed = make([]float64, len(order))
-	if t := v.train(u, out, squares); t != nil {
-		v.team.Do(v.team.Few(float64(EntryCost*float64(v.x.NNZ()))), t)
-	} else {
-		v.sums(u, out, squares, m.placed)
-		v.centre(squares, m.placed)
-	}
+	v.sums(u, out, squares, m.placed)
+	v.centre(squares, m.placed)
 	for k, j := range order {
 		square := squares[k]
 		m.placed[k] = 0
@@ -303,15 +299,16 @@ func (w *wholePass) byColumn(from, to int) {
 		} else {
 			part := weighted[:len(values)]
 			if rows == nil {
-				v.k.Product(part, v.weights, values)
+				w.sums[k] = weigh(v.k, v.weights, values, part)
+				w.squares[k] = v.k.Dot(values, part)
 			} else {
 				for from, to := range v.k.Pieces(len(values)) {
 					for e := from; e < to; e++ {
 						part[e] = v.weights[rows[e]] * values[e]
 					}
 				}
+				w.squares[k], w.sums[k] = v.k.Dot(values, part), sum(v.k, part)
 			}
-			w.squares[k], w.sums[k] = v.k.Dot(values, part), sum(v.k, part)
 		}
 		if w.u != nil {
 			w.out[k] = v.Dot(int(j), w.u)
@@ -388,6 +385,25 @@ func sum(k *kernels.Set, x []float64) float64 {
 		}
 		for _, v := range x {
 			a += v
+		}
+	}
+	return (a + b) + (c + d)
+}
+
+// weigh sets part to s⊙x and returns its sum, with the bits of that.
+func weigh(k *kernels.Set, s, x, part []float64) float64 {
+	var a, b, c, d float64
+	for from, to := range k.Pieces(len(x)) { // all but the last of a multiple of four
+		s, x, part := s[from:to], x[from:to], part[from:to]
+		for len(x) >= 4 && len(s) >= 4 && len(part) >= 4 {
+			w, v, p := (*[4]float64)(s), (*[4]float64)(x), (*[4]float64)(part)
+			p[0], p[1], p[2], p[3] = float64(w[0]*v[0]), float64(w[1]*v[1]), float64(w[2]*v[2]), float64(w[3]*v[3])
+			a, b, c, d = a+p[0], b+p[1], c+p[2], d+p[3]
+			s, x, part = s[4:], x[4:], part[4:]
+		}
+		for i, v := range x {
+			part[i] = float64(s[i] * v)
+			a += part[i]
 		}
 	}
 	return (a + b) + (c + d)

@@ -302,8 +302,8 @@ func (f *Vectors) bestIntercept(m []float64, c, epsilon float64) float64 {
 	if f.classes {
 		sides = 1
 	}
-	kinks := make([]kink, 0, sides*len(f.y)) // to grow is to copy in one piece
-	var slope float64 // at −∞: every row is above
+	kinks := make([]kink, 0, sides*len(f.y)) // growing would copy in one piece
+	var slope float64                        // at −∞: every row is above
 	pace := f.k.Pace()
 	for i, t := range f.y {
 		if pace.Did(1); f.Weight(i) == 0 {

@@ -89,7 +89,8 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			}
 			continue
 		}
-		if s.curved != nil && !(factorised && s.lasts(before, opts.Tol)) {
+		lasts := factorised && s.lasts(before, opts.Tol)
+		if s.curved != nil && !lasts {
 			s.reweighRidge()
 			factorised = false
 		}
@@ -106,7 +107,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 				s.beta[s.cert.place(j)] += r.d[k]
 			}
 			sol.Steps++
-		} else if !s.moveRidge() {
+		} else if !s.moveRidge() && !lasts { // with the curvature here, it is rounding
 			stalled++
 		}
 	}

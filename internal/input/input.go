@@ -9,6 +9,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"sync"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -28,8 +29,11 @@ type Input struct {
 	raw  *bufio.Reader
 	file *os.File // nil: a stream
 	text io.Reader
-	pipe *io.PipeReader // of text that is decompressed
-	done chan struct{}  // closed when that has ended
+
+	mu     sync.Mutex
+	closed bool
+	pipe   *io.PipeReader // of text that is decompressed
+	done   chan struct{}  // closed when that has ended
 }
 
 // Open opens the file at path. The error is an [outcome.Error] of kind IO.
@@ -74,15 +78,20 @@ func (in *Input) Read(b []byte) (int, error) {
 	return in.text.Read(b)
 }
 
-// Close closes the file and ends the goroutine. A stream stays open.
+// Close closes the file and ends the goroutine. A stream stays open. Whoever was cancelled may
+// still be reading.
 func (in *Input) Close() {
-	if in.pipe != nil {
-		_ = in.pipe.Close()
+	in.mu.Lock()
+	in.closed = true
+	pipe, done := in.pipe, in.done
+	in.mu.Unlock()
+	if pipe != nil {
+		_ = pipe.Close()
 	}
 	if in.file != nil {
 		_ = in.file.Close()
-		if in.done != nil {
-			<-in.done
+		if done != nil {
+			<-done
 		}
 	}
 }
@@ -91,14 +100,17 @@ func (in *Input) Close() {
 func (in *Input) start() {
 	head, _ := in.raw.Peek(longestMagic) // an error is met again
 	decompress := decompressor(head)
-	if decompress == nil {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if decompress == nil || in.closed {
 		in.text = in.raw
 		return
 	}
 	text, plain := io.Pipe()
-	in.text, in.pipe, in.done = text, text, make(chan struct{})
+	done := make(chan struct{})
+	in.text, in.pipe, in.done = text, text, done
 	go func() {
-		defer close(in.done)
+		defer close(done)
 		plain.CloseWithError(decompress(plain, in.raw))
 	}()
 }

@@ -67,9 +67,9 @@ var operations = []struct {
 }{
 	{"dot", func(k *kernels.Set, o operands) []float64 { return []float64{k.Dot(o.x, o.y)} }},
 	{"dotdense", func(k *kernels.Set, o operands) []float64 {
-		third, short := len(o.values)/3, min(len(o.values), 7)
-		few, many := o.lanes[:3], make([]float64, len(o.values)/max(1, short))
-		k.DotDense(o.values[:3*third], o.y[:third], few)
+		third, short := min(len(o.values)/3, len(o.y)), min(len(o.values), len(o.x), 7)
+		few, many := o.lanes[:min(3, len(o.lanes))], make([]float64, len(o.values)/max(1, short))
+		k.DotDense(o.values[:len(few)*third], o.y[:third], few)
 		k.DotDense(o.values[:short*len(many)], o.x[:short], many)
 		return slices.Concat(few, many)
 	}},

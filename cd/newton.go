@@ -266,6 +266,10 @@ const (
 	flat                           // so they are, and d is a direction without curvature
 )
 
+// fewFollowed is from how few iterations the change of the residual is taken: rounding adds up over
+// them, which costs sweeps where columns nearly depend on one another.
+const fewFollowed = 8
+
 // solve sets d to the solution of A·d = ρ, or near it.
 func (nw *newton) solve(ctx context.Context) directionKind {
 	s := len(nw.columns)
@@ -292,6 +296,9 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 		}
 		if nw.in.engine == &nw.in.residual {
 			report, nw.product = nw.system.SolveFollowing(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
+			if report.Iterations > fewFollowed {
+				nw.product = nil
+			}
 		} else {
 			report = nw.system.Solve(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
 		}

@@ -44,12 +44,12 @@ func (i *interrupt) hear() {
 		return
 	}
 	i.heard = true
-	if i.notice != nil {
-		i.notice()
-	}
 	if i.searching {
 		close(i.stop)
 	} else {
 		i.cancel()
+	}
+	if i.notice != nil { // last: nobody may be reading it
+		i.notice()
 	}
 }

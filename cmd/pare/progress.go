@@ -20,6 +20,7 @@ import (
 type progress struct {
 	w     io.Writer // nil: silent
 	plain bool
+	notes io.Writer // of what is told without being asked for, where there is no terminal
 	width int
 	began time.Time
 
@@ -42,7 +43,7 @@ const (
 
 // newProgress writes to standard error, where that is a terminal or lines are asked for.
 func newProgress(stderr io.Writer, out outputFlags) *progress {
-	p := &progress{began: time.Now(), value: math.Inf(1), doing: "starting"}
+	p := &progress{began: time.Now(), value: math.Inf(1), doing: "starting", notes: io.Discard}
 	file, ok := stderr.(*os.File)
 	switch terminal := ok && term.IsTerminal(int(file.Fd())); {
 	case out.Quiet:
@@ -51,7 +52,9 @@ func newProgress(stderr io.Writer, out outputFlags) *progress {
 		p.ended = make(chan struct{})
 		p.last.Go(p.renew)
 	case out.Progress:
-		p.w, p.plain = stderr, true
+		p.w, p.plain, p.notes = stderr, true, stderr
+	default:
+		p.notes = stderr
 	}
 	return p
 }
@@ -102,6 +105,13 @@ func (p *progress) begin(format string, args ...any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.doing, p.of, p.limit = fmt.Sprintf(format, args...), "", 0
+}
+
+// stopping says that a signal has come: what is under way may take a while to end.
+func (p *progress) stopping() {
+	const text = "stopping, once more kills"
+	p.begin(text)
+	fmt.Fprintln(p.notes, "pare:", text)
 }
 
 // expect says how many evaluations there will be at most, and for how many seconds; 0

@@ -101,7 +101,7 @@ func run(ctx context.Context, asked *interrupt, args []string, stdin io.Reader, 
 	if out.Quiet || out.JSON {
 		env.notes = io.Discard
 	}
-	asked.announce(func() { env.progress.begin("stopping, once more kills") })
+	asked.announce(env.progress.stopping)
 	work := func(ctx context.Context) (result, error) { return chosen.run(ctx, env) }
 	var res result
 	if limited, ok := chosen.(memoryLimited); ok {

@@ -52,7 +52,7 @@ func program(t *testing.T) string {
 }
 
 // Ctrl-C on the program itself, the signal that ends services, and that of a terminal which
-// goes: each ends a search softly.
+// goes: each ends a search softly, and is answered at once: a refit may take minutes.
 func TestSignalsPrintTheBestSoFar(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: TestCancelPrintsTheBestSoFar covers all but the signals")
@@ -64,9 +64,9 @@ func TestSignalsPrintTheBestSoFar(t *testing.T) {
 			if patience > time.Minute {
 				t.Fatalf("%v: no evaluation in %v", sig, patience)
 			}
-			var stdout bytes.Buffer
+			var stdout, stderr bytes.Buffer
 			cmd := exec.Command(path, endless...)
-			cmd.Stdout = &stdout
+			cmd.Stdout, cmd.Stderr = &stdout, &stderr
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
@@ -78,6 +78,9 @@ func TestSignalsPrintTheBestSoFar(t *testing.T) {
 			switch code := cmd.ProcessState.ExitCode(); {
 			case code >= 0:
 				stopped = cancelled(t, code, stdout.Bytes(), true)
+				if text := stderr.String(); stopped && text != "pare: stopping, once more kills\n" {
+					t.Errorf("%v is answered by %q", sig, text)
+				}
 			case patience > 5*time.Second: // negative: killed, earlier by a signal before its handler
 				t.Fatalf("%v kills", sig)
 			}

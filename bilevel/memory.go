@@ -68,7 +68,7 @@ func (m *memory) restore(ctx context.Context, runner Runner, lanes []LaneRequest
 			number = known.number(logLambda)
 		}
 		for i := range lanes {
-			lanes[i].Ask, lanes[i].Keep, lanes[i].State = AskRestore, number, d.bytes(d.count(len(d.rest)))
+			lanes[i].Ask, lanes[i].Keep, lanes[i].State = AskRestore, number, d.bytes()
 		}
 		if d.failed || len(d.rest) > 0 {
 			return false, errMemory()
@@ -173,7 +173,13 @@ func (d *decoder) count(most int) int {
 	return int(n)
 }
 
-func (d *decoder) bytes(n int) []byte {
+// bytes reads a number and as many bytes.
+func (d *decoder) bytes() []byte {
+	n := d.count(len(d.rest))
+	if n > len(d.rest) { // which is less by the number itself
+		d.failed, d.rest = true, nil
+		return nil
+	}
 	out := d.rest[:n]
 	d.rest = d.rest[n:]
 	return out

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -22,6 +24,7 @@ type change struct {
 	text         string  // what it becomes
 	body, block  section // the function's body and the innermost block of it that holds the part; empty outside of functions
 	results      string  // the function's, as written
+	copy         int     // how many changes of the same words the file has before it
 }
 
 // A section is what lies between two offsets of a file.
@@ -29,6 +32,18 @@ type section struct{ from, to int }
 
 func (c change) name() string {
 	return fmt.Sprintf("%s:%d: %s  became  %s", c.file, c.line, c.was, c.becomes)
+}
+
+// words are what the change is known by when lines move.
+func (c change) words() string {
+	return fmt.Sprintf("%s: %s  became  %s", c.file, c.was, c.becomes)
+}
+
+// rank places a change among all, at random by the seed and yet by nothing but its words, so that an edit
+// of the code leaves nearly all of a sample as it was.
+func (c change) rank(seed uint64) uint64 {
+	h := sha256.Sum256(fmt.Appendf(nil, "%d %d %s", seed, c.copy, c.words()))
+	return binary.BigEndian.Uint64(h[:])
 }
 
 // exchanges are operators that a slip might confuse.
@@ -59,6 +74,11 @@ func changesOf(o options) (all []change, err error) {
 			}
 			all = append(all, changes...)
 		}
+	}
+	seen := map[string]int{}
+	for i, c := range all {
+		all[i].copy = seen[c.words()]
+		seen[c.words()]++
 	}
 	return all, nil
 }

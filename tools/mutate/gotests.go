@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -21,8 +22,8 @@ func ofGo(ctx context.Context, dir string, o options) (sample []mutant, of int, 
 	if err != nil {
 		return nil, 0, err
 	}
-	shuffle(all, o.seed)
 	of = len(all)
+	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.rank(o.seed), b.rank(o.seed)) })
 	all = all[:min(of, o.count+o.count/4+10)]
 	var inside []change
 	for _, c := range all {
@@ -43,7 +44,7 @@ func ofGo(ctx context.Context, dir string, o options) (sample []mutant, of int, 
 	}
 	programs := &programs{dir: dir, overlay: overlay, options: o}
 	for _, c := range all {
-		m := mutant{name: c.name()}
+		m := mutant{name: c.name(), words: c.words()}
 		switch same := numbers[c.name()]; {
 		case c.body == (section{}):
 			m.test = func(ctx context.Context) (string, error) { return programs.outside(ctx, c) }
@@ -71,6 +72,7 @@ type programs struct {
 type program struct {
 	folder, binary string
 	tests          []test
+	longer         []test // those left out for their time
 }
 
 // A test is one that succeeds without a change.
@@ -118,6 +120,14 @@ func (p *programs) test(ctx context.Context, number int) (verdict string, err er
 			}
 		}
 	}
+	for _, of := range p.built {
+		if p.argued == "" {
+			break
+		}
+		if ok, err := p.run(ctx, of, of.longer, strconv.Itoa(number)); err != nil || !ok {
+			return killed, err
+		}
+	}
 	if !reached {
 		return unreached, nil
 	}
@@ -135,7 +145,7 @@ func (p *programs) run(ctx context.Context, of *program, tests []test, number st
 		names = append(names, t.name)
 		processor += t.processor
 	}
-	out, err := p.execute(ctx, of, names, 5*processor+20*time.Second, "PARE_MUTANT="+number)
+	out, err := p.execute(ctx, of, names, 5*processor+10*time.Second, "PARE_MUTANT="+number)
 	if err != nil && ctx.Err() == nil {
 		by := "no end, or a panic"
 		if m := failed.FindStringSubmatch(out); m != nil {
@@ -178,6 +188,7 @@ func (p *programs) build(ctx context.Context, folder string) (*program, error) {
 				return nil, ctx.Err()
 			}
 			if p.most > 0 && ofChildren()-before >= p.most {
+				one.longer = append(one.longer, test{name: name, processor: p.limit / 5})
 				continue
 			}
 			fmt.Fprintf(os.Stderr, "%s: %s fails without any change and is left out\n%s", folder, name, out)

@@ -7,6 +7,7 @@
 //	go run ./tools/mutate ./model ./loss                    # 100 changes, chosen by -seed
 //	go run ./tools/mutate -also ./bilevel,. ./implicit      # survivors meet the tests of those packages, too
 //	go run ./tools/mutate -files 'cd/certificate.go,cd/drift.go' ./cd   # in some files
+//	go run ./tools/mutate -argued tools/mutate/argued.txt ./cd   # fails if one survives that is not in this list
 //	go run ./tools/mutate -set avx2                         # in the assembly of a kernel set
 //	go run ./tools/mutate -set avx2 -labels                 # a trap behind every label: is every stage executed?
 //	go run ./tools/mutate -log FILE ./cd                    # verdicts to FILE; run again, it goes on where it was
@@ -14,7 +15,8 @@
 //
 // (For the last, build the command for this machine first: go build ./tools/mutate.)
 //
-// The sample is uniform over all changes that the rules allow. Tests run in their short form,
+// The sample is uniform over all changes that the rules allow; of Go code it stays nearly the same
+// when the code is edited. Tests run in their short form,
 // with limited processor time, so that a change which loops is noticed. One program holds all
 // changes of Go code of a sample, and of each package only the tests run that reach the block with the change: a
 // sample takes minutes. The module is left alone, and several runs may go on at once. Survivors
@@ -27,6 +29,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 	"math/rand/v2"
@@ -44,6 +47,7 @@ type options struct {
 	limit, most time.Duration
 	log         string
 	also, files string // of Go code
+	argued      string
 	set, runner string // of assembly
 	labels      bool
 	packages    []string
@@ -58,6 +62,7 @@ func main() {
 	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
 	flag.StringVar(&o.also, "also", "", "packages whose tests survivors meet, separated by commas")
 	flag.StringVar(&o.files, "files", "", "patterns of the Go files to change, separated by commas (default: all of the packages)")
+	flag.StringVar(&o.argued, "argued", "", "of Go code: a list of changes that make no difference, each with the reason; they are not tried, and it is an error if another one survives, the tests left out by -most included")
 	flag.StringVar(&o.set, "set", "", "change the assembly of this kernel set instead")
 	flag.StringVar(&o.runner, "exec", "", "with -set: a program that runs the test binary")
 	flag.BoolVar(&o.labels, "labels", false, "with -set: put a trap behind every label instead")
@@ -74,8 +79,9 @@ func main() {
 
 // A mutant is a changed program.
 type mutant struct {
-	name string // where, and what has changed
-	test func(context.Context) (verdict string, err error)
+	name  string // where, and what has changed
+	words string // the same without the line
+	test  func(context.Context) (verdict string, err error)
 }
 
 const (
@@ -109,21 +115,34 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	known, err := recorded(o.log)
-	if err != nil {
-		return err
-	}
 	log := os.Stderr
 	if o.log != "" {
-		if log, err = os.OpenFile(o.log, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644); err != nil {
+		if log, err = os.OpenFile(o.log, os.O_APPEND|os.O_CREATE|os.O_RDWR, 0o644); err != nil {
 			return err
 		}
 		defer log.Close()
 	}
-	tried, noticed := 0, 0
+	return report(ctx, all, of, log, o)
+}
+
+// report tests mutants until there are as many as wanted, and prints those that survive.
+func report(ctx context.Context, all []mutant, of int, log io.Writer, o options) error {
+	known, err := recorded(o.log)
+	if err != nil {
+		return err
+	}
+	reasons, err := recorded(o.argued)
+	if err != nil {
+		return err
+	}
+	tried, noticed, argued := 0, 0, 0
 	for _, m := range all {
-		if tried == o.count && !o.labels || ctx.Err() != nil {
+		if tried+argued == o.count && !o.labels || ctx.Err() != nil {
 			break
+		}
+		if _, ok := reasons[m.words]; ok {
+			argued++
+			continue
 		}
 		verdict, ok := known[m.name]
 		if !ok {
@@ -142,8 +161,15 @@ func run(ctx context.Context, o options) error {
 		}
 		tried++
 	}
-	fmt.Printf("%d of %d changes noticed (%.1f %%), of %d there are\n", noticed, tried, 100*float64(noticed)/float64(max(tried, 1)), of)
-	return ctx.Err()
+	fmt.Printf("%d of %d changes noticed (%.1f %%)", noticed, tried, 100*float64(noticed)/float64(max(tried, 1)))
+	if argued > 0 {
+		fmt.Printf(", %d more make no difference", argued)
+	}
+	fmt.Printf(", of %d there are\n", of)
+	if err := ctx.Err(); err != nil || o.argued == "" || noticed == tried {
+		return err
+	}
+	return errors.New("a change survives: write a test that notices it, or add it with the reason to " + o.argued)
 }
 
 func shuffle[T any](all []T, seed uint64) {
@@ -151,7 +177,8 @@ func shuffle[T any](all []T, seed uint64) {
 	rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 }
 
-// recorded reads the verdicts of earlier runs.
+// recorded reads a file of pairs: the verdicts of earlier runs with the changes, or argued changes
+// with the reasons behind them.
 func recorded(path string) (map[string]string, error) {
 	known := map[string]string{}
 	file, err := os.Open(path)

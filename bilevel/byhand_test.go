@@ -1,0 +1,270 @@
+package bilevel_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// TestInformationByDefinition: SURE, AIC and BIC by their definitions, of ‖y − m‖² = 7 and 3 degrees of freedom.
+func TestInformationByDefinition(t *testing.T) {
+	const n, sigma = 20, 0.4
+	for name, c := range map[string]struct {
+		of   bilevel.Information
+		want float64
+	}{
+		"SURE": {bilevel.SURE(n, sigma), 7 - n*0.16 + 2*0.16*3},
+		"AIC":  {bilevel.AIC(sigma), 7/0.16 + 2*3},
+		"BIC":  {bilevel.BIC(n, sigma), 7/0.16 + math.Log(n)*3},
+	} {
+		if got := c.of.Fit*7 + c.of.Freedom*3 + c.of.Constant; math.Abs(got-c.want) > 1e-13*math.Abs(c.want) {
+			t.Errorf("%s: %g, want %g", name, got, c.want)
+		}
+	}
+}
+
+// TestRareClassesAreCounted: a class is rare up to a share of the weights, 0.05 of 80 here: 4; and the middle one of
+// those by size is the leader. Less than three lead nowhere.
+func TestRareClassesAreCounted(t *testing.T) {
+	sizes := []float64{5, 4, 30, 1, 3, 0, 37} // 80 rows
+	var label []int32
+	var weights []float64
+	for k, size := range sizes {
+		for range int(size) {
+			label, weights = append(label, int32(k)), append(weights, 1)
+		}
+	}
+	for _, w := range [][]float64{nil, weights} {
+		if few, middle := bilevel.RareClasses(label, w, len(sizes)); !slices.Equal(few, []int{5, 3, 4, 1}) || middle != 4 {
+			t.Errorf("rare are %v around %d", few, middle)
+		}
+	}
+	for i, k := range label { // half of the rows of class 2 count twice: 95 in all, so that 4.75 is rare
+		if k == 2 && i%2 == 0 {
+			weights[i] = 2
+		}
+		if k == 3 { // and class 3 has 5
+			weights[i] = 5
+		}
+	}
+	if few, middle := bilevel.RareClasses(label, weights, len(sizes)); !slices.Equal(few, []int{5, 4, 1}) || middle != 4 {
+		t.Errorf("by weights rare are %v around %d", few, middle)
+	}
+	if few, _ := bilevel.RareClasses([]int32{0, 1}, nil, 4); few != nil {
+		t.Errorf("of two classes with a row each and two without, rare are %v", few)
+	}
+}
+
+// TestMeanOfWhatFoldsHaveInCommon: columns in more than half of the folds, with the mean of the coefficients that
+// are there.
+func TestMeanOfWhatFoldsHaveInCommon(t *testing.T) {
+	for seed := range uint64(3) {
+		r := oracle.NewRandom(90 + seed)
+		q := r.Problem(oracle.Shape{N: 36, P: 14, Noise: 2})
+		for _, k := range []int{2, 3, 4} {
+			folds, err := bilevel.KFold(nil, 36, k, true, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso})
+			p.KeepSolutions()
+			at := []float64{math.Log(q.AlphaMax()) - 1.5}
+			evaluate(t, p, search.Request{LogLambda: at, ValueOnly: true})
+			each, err := p.Solutions(t.Context(), at)
+			if err != nil || len(each) != k {
+				t.Fatal(len(each), err)
+			}
+			var columns []int32
+			var coef []float64
+			for j := range int32(14) {
+				var times, sum float64
+				for _, s := range each {
+					if at := slices.Index(s.Support, j); at >= 0 {
+						times, sum = times+1, sum+s.Coef[at]
+					}
+				}
+				if times > float64(k)/2 {
+					columns, coef = append(columns, j), append(coef, sum/times)
+				}
+			}
+			gotColumns, gotCoef, err := p.Mean(t.Context(), at)
+			if err != nil || !slices.Equal(gotColumns, columns) || len(gotCoef) != len(coef) {
+				t.Fatalf("seed %d, %d folds: columns %v, want %v, %v", seed, k, gotColumns, columns, err)
+			}
+			for i, b := range coef {
+				if math.Abs(gotCoef[i]-b) > 1e-15*math.Abs(b) {
+					t.Errorf("seed %d, %d folds, column %d: %g, want %g", seed, k, columns[i], gotCoef[i], b)
+				}
+			}
+			if none, _, err := p.Mean(t.Context(), []float64{at[0] + 1}); none != nil || err != nil {
+				t.Errorf("seed %d: %v where nothing was kept, %v", seed, none, err)
+			}
+		}
+	}
+}
+
+// TestSaturationIsTheShareOfWhatMayBeFree: the support, or the free samples, over the training rows or the
+// coefficients, whichever is less, on average over the folds.
+func TestSaturationIsTheShareOfWhatMayBeFree(t *testing.T) {
+	k := fixture.Kernels(t)
+	for _, p := range []int{5, 60} {
+		q := oracle.NewRandom(12).Problem(oracle.Shape{N: 30, P: p, Noise: 1})
+		folds, err := bilevel.KFold(nil, 30, 3, false, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folds[29] = bilevel.TestOnly
+		most := math.Min(float64(p), 19) // the last two folds train on 19
+		problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso})
+		problem.KeepSolutions()
+		at := []float64{math.Log(q.AlphaMax()) - 2}
+		got := evaluate(t, problem, search.Request{LogLambda: at, ValueOnly: true})
+		each, err := problem.Solutions(t.Context(), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want float64
+		for fold, s := range each {
+			rows := 19.0
+			if fold == 2 {
+				rows = 20
+			}
+			want += float64(len(s.Support)) / math.Min(float64(p), rows) / 3
+		}
+		if math.Abs(got.Saturation-want) > 1e-15 || want == 0 {
+			t.Errorf("%d columns: saturation %g, want %g", p, got.Saturation, want)
+		}
+		for i := range q.Y {
+			q.Y[i] = math.Copysign(1, q.Y[i])
+		}
+		for i := range folds[:29] {
+			if folds[i] = 0; i < 19 {
+				folds[i] = bilevel.AlwaysTrain
+			}
+		}
+		svm, err := bilevel.NewSVM(k, sparse.Transpose(fixture.Matrix(t, q, true)), q.Y, bilevel.Spec{Folds: folds, Solver: cd.Options{Tol: 1e-10}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// Of one fold, whose free samples the report counts.
+		free := 0
+		for _, logC := range []float64{-1, -2, -3, -4} {
+			if got = evaluate(t, svm, search.Request{LogLambda: []float64{logC}, ValueOnly: true}); got.Saturation != float64(got.Support)/most {
+				t.Errorf("%d columns: saturation %g of %d free samples", p, got.Saturation, got.Support)
+			}
+			free += got.Support
+		}
+		if free == 0 {
+			t.Errorf("%d columns: no sample is free", p)
+		}
+	}
+}
+
+// TestIteratedSupportsAreBounded: as many columns as MaxSupport says are fine, one more is not.
+func TestIteratedSupportsAreBounded(t *testing.T) {
+	r := oracle.NewRandom(3)
+	q, folds, lambda := draw(r, "lasso")
+	forward := iterdiff.ForwardPCD
+	spec := bilevel.Spec{Folds: folds, Penalty: lasso, Iterate: &forward}
+	size := evaluate(t, newProblem(t, q, true, spec), search.Request{LogLambda: lambda}).Support
+	if size < 2 {
+		t.Fatalf("a support of %d", size)
+	}
+	for most, kind := range map[int]outcome.Kind{size: "", size - 1: outcome.Limit, 0: ""} {
+		spec.Solver = cd.Options{MaxSupport: most}
+		if _, err := newProblem(t, q, true, spec).Evaluate(t.Context(), search.Request{LogLambda: lambda}); outcome.KindOf(err) != kind {
+			t.Errorf("%d columns where %d may be: %v", size, most, err)
+		}
+	}
+}
+
+// TestSolutionsAreKeptOnRequest: classes keep solutions where they are asked to, and else none.
+func TestSolutionsAreKeptOnRequest(t *testing.T) {
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 30, P: 4})
+	for i := range q.Y {
+		q.Y[i] = float64(i % 3)
+	}
+	folds, err := bilevel.KFold(nil, 30, 2, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.Repeat([]float64{-3}, 3)
+	for _, keep := range []bool{false, true} {
+		m := newMulticlass(t, q, false, bilevel.Spec{Folds: folds, Penalty: lasso})
+		if keep {
+			m.KeepSolutions()
+		}
+		if _, err := m.Evaluate(t.Context(), search.Request{LogLambda: at}); err != nil {
+			t.Fatal(err)
+		}
+		kept, err := m.Solutions(t.Context(), at)
+		if err != nil || len(kept) != map[bool]int{true: 6}[keep] {
+			t.Errorf("keep %t: %d solutions, %v", keep, len(kept), err)
+		}
+	}
+}
+
+// TestNullModelOfClasses predicts equal shares, or with an intercept those of the training rows.
+func TestNullModelOfClasses(t *testing.T) {
+	q := &oracle.Problem{Y: []float64{0, 0, 0, 1, 1, 2, 0, 1, 2, 2}, Alpha: make([]float64, 1)}
+	for i := range q.Y {
+		q.X = append(q.X, []float64{float64(i * i % 7)})
+	}
+	folds := bilevel.Folds{-1, -1, -1, -1, -1, -1, 0, 0, 0, 0}
+	for _, intercept := range []bool{false, true} {
+		share := []float64{1. / 3, 1. / 3, 1. / 3}
+		if intercept {
+			share = []float64{3. / 6, 2. / 6, 1. / 6}
+		}
+		var want, spread float64
+		for _, k := range []int{0, 1, 2, 2} {
+			want -= math.Log(share[k]) / 4
+		}
+		for _, k := range []int{0, 1, 2, 2} {
+			spread += math.Pow(-math.Log(share[k])-want, 2) / 16
+		}
+		m, err := bilevel.NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, false), q.Y, bilevel.Spec{Folds: folds, Penalty: lasso, Intercept: intercept})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if null := m.Null(); math.Abs(null.Value-want) > 1e-14 || math.Abs(null.StandardError-math.Sqrt(spread)) > 1e-14 {
+			t.Errorf("intercept %t: %g and %g, want %g and %g", intercept, null.Value, null.StandardError, want, math.Sqrt(spread))
+		}
+	}
+}
+
+// TestMergedColumnsOfStandardisedViewsAreTied: a copy times a number is one of a standardised column, and what they
+// become predicts as either does.
+func TestMergedColumnsOfStandardisedViewsAreTied(t *testing.T) {
+	k := fixture.Kernels(t)
+	q := oracle.NewRandom(77).Problem(oracle.Shape{N: 24, P: 3})
+	for i := range q.X {
+		q.X[i][2] = -4 * q.X[i][0]
+	}
+	folds, err := bilevel.KFold(nil, 24, 3, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	merged, group, err := bilevel.Merge(k, fixture.Matrix(t, q, true), bilevel.Spec{Folds: folds, Standardise: true, Intercept: true}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(group, []int32{0, 1, 0}) {
+		t.Fatalf("groups %v", group)
+	}
+	_, values := merged.Column(0)
+	for i, v := range values {
+		if math.Abs(v-q.X[i][0]) > 1e-13*math.Abs(v) {
+			t.Errorf("row %d: %g, want the column itself, %g", i, v, q.X[i][0])
+		}
+	}
+}

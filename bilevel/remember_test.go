@@ -1,0 +1,234 @@
+package bilevel_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// rememberable is a problem that another process may go on with.
+type rememberable interface {
+	search.Objective
+	KeepSolutions()
+	Remember(ctx context.Context, tag byte, left []search.Memory) error
+}
+
+// rememberedKinds open small problems of every kind of lane, held at most so many at once, with what an
+// earlier one has left behind, nil where nothing is remembered.
+func rememberedKinds(t *testing.T) map[string]func(atOnce int, left *[]search.Memory) (rememberable, *bilevel.Lanes, error) {
+	t.Helper()
+	k, r := fixture.Kernels(t), oracle.NewRandom(44)
+	const n, p = 40, 10
+	q := r.Problem(oracle.Shape{N: n, P: p, Density: 0.6, Mean: 1})
+	numbers, signs, three := q.Y, make([]float64, n), make([]float64, n)
+	for i, y := range q.Y {
+		signs[i], three[i] = math.Copysign(1, y), float64(i%3)
+	}
+	x := fixture.Matrix(t, q, false)
+	folds, err := bilevel.KFold(nil, n, 2, true, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logistic := func(v *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(v, y) }
+	open := func(spec bilevel.Spec, lanes func(spec bilevel.Spec) (*bilevel.Lanes, error)) func(int, *[]search.Memory) (rememberable, *bilevel.Lanes, error) {
+		return func(atOnce int, left *[]search.Memory) (rememberable, *bilevel.Lanes, error) {
+			own := spec
+			own.Folds, own.AtOnce, own.Solver = folds, atOnce, cd.Options{Tol: 1e-3} // where results depend on where they begin
+			if own.Risk != nil {
+				own.Folds = nil
+			}
+			made, err := lanes(own)
+			if err != nil {
+				return nil, nil, err
+			}
+			problem, err := bilevel.NewOver(t.Context(), made, own)
+			if err == nil && left != nil {
+				err = problem.Remember(t.Context(), 3, *left)
+			}
+			return problem, made, err
+		}
+	}
+	dense := func(y []float64) func(bilevel.Spec) (*bilevel.Lanes, error) {
+		return func(spec bilevel.Spec) (*bilevel.Lanes, error) { return bilevel.NewLanes(k, x, y, spec) }
+	}
+	return map[string]func(int, *[]search.Memory) (rememberable, *bilevel.Lanes, error){
+		"lasso":    open(bilevel.Spec{Penalty: lasso, Intercept: true}, dense(numbers)),
+		"scaled":   open(bilevel.Spec{Penalty: lasso, Standardise: true}, dense(numbers)),
+		"sure":     open(bilevel.Spec{Penalty: lasso, Risk: &bilevel.Risk{Information: bilevel.SURE(n, 0.5), Sigma: 0.5}}, dense(numbers)),
+		"logistic": open(bilevel.Spec{Penalty: lasso, Datafit: logistic, Criterion: criterion.Of(loss.Logistic{})}, dense(signs)),
+		"svm": open(bilevel.Spec{}, func(spec bilevel.Spec) (*bilevel.Lanes, error) {
+			return bilevel.NewSVMLanes(k, sparse.Transpose(x), signs, spec)
+		}),
+		"classes": func(atOnce int, left *[]search.Memory) (rememberable, *bilevel.Lanes, error) {
+			spec := bilevel.Spec{Penalty: lasso, Folds: folds, AtOnce: atOnce, Solver: cd.Options{Tol: 1e-3}}
+			made, err := bilevel.NewMulticlassLanes(k, x, three, spec)
+			if err != nil {
+				return nil, nil, err
+			}
+			problem, err := bilevel.NewMulticlassOver(t.Context(), k, made, three, spec)
+			if err == nil && left != nil {
+				err = problem.Remember(t.Context(), 3, *left)
+			}
+			return problem, made, err
+		},
+	}
+}
+
+// requestsOf are evaluations at random places, with and without gradients, from where the last one
+// ended and from what was kept.
+func requestsOf(name string) (all []search.Request) {
+	count := 1
+	if name == "classes" {
+		count = 3
+	}
+	at := func(l float64) []float64 { return slices.Repeat([]float64{l}, count) }
+	return []search.Request{
+		{LogLambda: at(-2)},
+		{LogLambda: at(-3.5), ValueOnly: true},
+		{LogLambda: at(-2.5), From: at(-2)},
+		{LogLambda: at(-2.8)},
+		{LogLambda: at(-3), From: at(-3.5), Tol: 1e-7},
+	}
+}
+
+func evaluations(t *testing.T, p rememberable, requests []search.Request) (all []search.Evaluation) {
+	t.Helper()
+	p.KeepSolutions()
+	for _, r := range requests {
+		e, err := p.Eval(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// TestAnotherProcessGoesOnToTheBit: whatever evaluation was the last, a problem made anew with what that
+// and those before it have left behind goes on with the same bits; but not without it, nor under another tag.
+func TestAnotherProcessGoesOnToTheBit(t *testing.T) {
+	for name, open := range rememberedKinds(t) {
+		requests := requestsOf(name)
+		none := []search.Memory{}
+		first, _, err := open(0, &none)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		whole := evaluations(t, first, requests)
+		var left []search.Memory
+		for _, e := range whole {
+			left = append(left, e.Memory)
+		}
+		differs := false
+		for cut := range requests {
+			for _, kept := range [][]search.Memory{left[:cut], nil} {
+				next, _, err := open(0, &kept)
+				if err != nil {
+					t.Fatal(name, err)
+				}
+				for i, e := range evaluations(t, next, requests[cut:]) {
+					want := whole[cut+i]
+					same := e.Value == want.Value && slices.Equal(e.Gradient, want.Gradient) && e.Tol == want.Tol && e.TrainLoss == want.TrainLoss
+					differs = differs || kept == nil && !same
+					if kept != nil && (!same || !slices.Equal(e.Memory.Last, want.Memory.Last) || !slices.Equal(e.Memory.Kept, want.Memory.Kept)) {
+						t.Errorf("%s, gone on with after %d: evaluation %d is %.17g %v, without a stop %.17g %v", name, cut, cut+i, e.Value, e.Gradient, want.Value, want.Gradient)
+					}
+				}
+			}
+		}
+		if !differs {
+			t.Errorf("%s: nothing depends on what is remembered", name)
+		}
+	}
+}
+
+// TestLanesThatTakeTurnsRememberAlike: where lanes let go of what they hold, results are those of a problem that
+// remembers, no more lanes are solved at a time than there is room for, and a call that has ended leaves its room.
+func TestLanesThatTakeTurnsRememberAlike(t *testing.T) {
+	for name, open := range rememberedKinds(t) {
+		if name == "classes" { // they keep what they have
+			continue
+		}
+		requests, none := requestsOf(name), []search.Memory{}
+		remembers, _, err := open(0, &none)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		turns, lanes, err := open(1, nil)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		// Lanes refuse this one after there was room for them.
+		bad := []bilevel.LaneRequest{{Ask: bilevel.AskSolve, LogLambda: []float64{math.NaN()}}}
+		if _, err := lanes.Run(t.Context(), bad, nil); err == nil {
+			t.Fatalf("%s: no error", name)
+		}
+		want := evaluations(t, remembers, requests)
+		for i, e := range evaluations(t, turns, requests) {
+			if e.Value != want[i].Value || !slices.Equal(e.Gradient, want[i].Gradient) || e.Tol != want[i].Tol {
+				t.Errorf("%s, evaluation %d: %.17g %v, of a problem that remembers %.17g %v", name, i, e.Value, e.Gradient, want[i].Value, want[i].Gradient)
+			}
+		}
+		var solved atomic.Int64
+		solve := []bilevel.LaneRequest{
+			{Ask: bilevel.AskSolve, LogLambda: requests[0].LogLambda, ValueOnly: true},
+			{Lane: bilevel.LaneID{Fold: 1}, Ask: bilevel.AskNull},
+		}
+		if _, err := lanes.Run(t.Context(), solve, func() { solved.Add(1) }); err != nil || solved.Load() != 1 {
+			t.Errorf("%s: told of %d solutions of 1, %v", name, solved.Load(), err)
+		}
+	}
+}
+
+// TestMemoriesThatNoProblemLeaves are refused, cut at any byte or with a byte too many, and never read beyond
+// their end; those under another tag are passed over.
+func TestMemoriesThatNoProblemLeaves(t *testing.T) {
+	for name, open := range rememberedKinds(t) {
+		none := []search.Memory{}
+		p, _, err := open(0, &none)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		all := evaluations(t, p, requestsOf(name)[:1])
+		for which, data := range map[string][]byte{"last": all[0].Memory.Last, "kept": all[0].Memory.Kept} {
+			try := func(data []byte) error {
+				left := search.Memory{Last: data}
+				if which == "kept" {
+					left = search.Memory{Kept: data}
+				}
+				return p.Remember(t.Context(), 3, []search.Memory{left})
+			}
+			if len(data) < 10 {
+				t.Fatalf("%s: the %s memory has %d bytes", name, which, len(data))
+			}
+			for end := 1; end < len(data); end++ {
+				if err := try(data[:end]); outcome.KindOf(err) != outcome.Parse {
+					t.Errorf("%s: %d bytes of %d of the %s memory: %v", name, end, len(data), which, err)
+				}
+			}
+			if err := try(append(slices.Clone(data), 0)); outcome.KindOf(err) != outcome.Parse {
+				t.Errorf("%s: a byte more of the %s memory: %v", name, which, err)
+			}
+			other := append([]byte{data[0] + 1}, 0xff, 0xff, 0xff)
+			if err := try(other); err != nil {
+				t.Errorf("%s: under another tag: %v", name, err)
+			}
+			if err := try(data); err != nil {
+				t.Errorf("%s: the %s memory itself: %v", name, which, err)
+			}
+		}
+	}
+}

@@ -1,5 +1,10 @@
 package kernels
 
+// denseLook is how many elements of a dense matrix there are to a look: less than a
+// millisecond of reading memory, and more than a small problem has, so that its certificates,
+// of one pass each, are not cut off.
+const denseLook = 1 << 20
+
 //go:noinline
 func newDotDense(loop func(values, y, out []float64), s *Set) func(values, y, out []float64) {
 	return func(values, y, out []float64) {
@@ -20,11 +25,15 @@ func newDotDense(loop func(values, y, out []float64), s *Set) func(values, y, ou
 			}
 			return
 		}
+		seen := 0
 		for step := Block / n; len(out) > 0; {
 			columns := min(step, len(out))
 			loop(values[:columns*n], y, out[:columns])
 			values, out = values[columns*n:], out[columns:]
-			s.between(len(out))
+			if seen += columns * n; seen >= denseLook {
+				s.between(len(out))
+				seen = 0
+			}
 		}
 	}
 }

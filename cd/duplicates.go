@@ -9,7 +9,7 @@ import (
 )
 
 // duplicates finds copies among the columns that a working set is about to hold.
-// Copies have the same correlation, but for rounding, so they are found among the
+// Copies have the same correlation and norm, but for rounding, so they are found among the
 // columns whose correlations agree with those of the set.
 type duplicates struct {
 	looked []bool   // by place: the column was in a set before
@@ -19,7 +19,7 @@ type duplicates struct {
 	known  *sparse.Copies
 }
 
-// hashed is a column with its rounded correlation.
+// hashed is a column with its rounded correlation, or norm.
 type hashed struct {
 	key    uint64
 	column int32
@@ -27,13 +27,13 @@ type hashed struct {
 
 const (
 	filterBits = 15
-	// roundedBits drops the bits of a correlation in which copies may differ.
+	// roundedBits drops the bits of a correlation or norm in which copies may differ.
 	roundedBits = 52 - 24
 )
 
-// rounded returns what the correlations of copies agree in, or have neighbouring.
-func rounded(correlation float64) uint64 {
-	return math.Float64bits(math.Abs(correlation)) >> roundedBits
+// rounded returns what the correlations of copies agree in, or have neighbouring; and their norms.
+func rounded(number float64) uint64 {
+	return math.Float64bits(math.Abs(number)) >> roundedBits
 }
 
 // bit returns where the filter has a rounded correlation.
@@ -102,27 +102,26 @@ func (w *workingSet) mergeDuplicates(s *Solver) (found bool) {
 }
 
 // agreeing lists the columns whose correlations agree with those looked for, which are between
-// least and most; all, where some of a set are not of the residual at hand.
+// least and most; where some of a set are not of the residual at hand, all whose norms agree.
 func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 	c := &s.cert
 	t.near, t.list = t.near[:0], t.list[:0]
 	if s.set.all {
 		for k, j := range c.order {
 			if !c.leftOut(int32(k)) {
-				t.list = append(t.list, j)
+				t.near = append(t.near, hashed{rounded(c.norm[k]), j})
 			}
 		}
-		slices.Sort(t.list)
-		return
-	}
-	for _, k := range c.fresh {
-		key := rounded(c.corr[k])
-		if key+1 < least || key > most+1 {
-			continue
-		}
-		at, mask := bit(key)
-		if t.filter[at]&mask != 0 && !c.leftOut(k) {
-			t.near = append(t.near, hashed{key, c.order[k]})
+	} else {
+		for _, k := range c.fresh {
+			key := rounded(c.corr[k])
+			if key+1 < least || key > most+1 {
+				continue
+			}
+			at, mask := bit(key)
+			if t.filter[at]&mask != 0 && !c.leftOut(k) {
+				t.near = append(t.near, hashed{key, c.order[k]})
+			}
 		}
 	}
 	// To compare long columns is dear: those go that agree with no other.

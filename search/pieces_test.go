@@ -1,0 +1,345 @@
+package search
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+)
+
+// scanOf is a scan that has seen evaluations at these depths, of these values and slopes.
+func scanOf(points ...[3]float64) *scan {
+	l := &scan{recorder: &recorder{}, o: ScanOptions{Origin: 2, Bottom: 9, Step: 1}}
+	for _, p := range points {
+		l.points = append(l.points, point{&Evaluation{LogLambda: []float64{2 - p[0]}, Value: p[1], Work: 1 + p[0]}, p[0], p[2]})
+	}
+	return l
+}
+
+func near9(t *testing.T, name string, got, want float64) {
+	t.Helper()
+	if !(math.Abs(got-want) <= 1e-12*(1+math.Abs(want))) {
+		t.Errorf("%s: %.15g, want %.15g", name, got, want)
+	}
+}
+
+// TestDepthsAreDistancesFromTheOrigin, down from it or up.
+func TestDepthsAreDistancesFromTheOrigin(t *testing.T) {
+	for _, up := range []bool{false, true} {
+		l := scanOf()
+		l.o.Up = up
+		at, want := l.lambda(3), -1.0
+		if up {
+			want = 5
+		}
+		near9(t, "λ", at, want)
+		near9(t, "depth", l.depth(&Evaluation{LogLambda: []float64{at}}), 3)
+	}
+	if !math.IsNaN(scanOf().depth(&Evaluation{LogLambda: []float64{1, 2}})) {
+		t.Error("a point of two λ's has a depth")
+	}
+}
+
+// TestWorkOfEarlierScans: what lies between two depths, the second of which counts itself, whichever way; and half of
+// all of it is allowed, more where much is fresh.
+func TestWorkOfEarlierScans(t *testing.T) {
+	l := scanOf()
+	for _, depth := range []float64{1, 2, 4, 7} {
+		l.o.Earlier = append(l.o.Earlier, Evaluation{LogLambda: []float64{2 - depth}, Work: 10 * depth})
+	}
+	for _, c := range []struct{ from, to, want float64 }{{0, 4, 70}, {1, 4, 60}, {1.5, 4, 60}, {7, 2, 60}, {6, 2, 60}, {4, 4, 40}, {2, 2.5, 0}} {
+		near9(t, "work", l.priceBetween(c.from, c.to), c.want)
+	}
+	near9(t, "allowance", l.allowance(), 70)
+	l.o.Fresh = 0.5
+	near9(t, "allowance with half fresh", l.allowance(), 140)
+}
+
+// TestNearestPoint is that of least distance but the null model, at depth 0.
+func TestNearestPoint(t *testing.T) {
+	l := scanOf([3]float64{0, 1, 0}, [3]float64{2, 1, 0}, [3]float64{3, 1, 0}, [3]float64{6, 1, 0})
+	for depth, want := range map[float64]float64{0.1: 2, 2.4: 2, 2.6: 3, 4.4: 3, 4.6: 6, 20: 6} {
+		near9(t, "nearest", l.depth(l.nearest(depth)), want)
+	}
+	if scanOf().nearest(1) != nil {
+		t.Error("a nearest point of none")
+	}
+}
+
+// TestChordOfAParabola: between a point before and one behind the minimum of a parabola the chord promises what the
+// parabola falls by; and nothing where both are on one side.
+func TestChordOfAParabola(t *testing.T) {
+	const minimum, curvature = 3.3, 0.7
+	at := func(depth float64) [3]float64 {
+		return [3]float64{depth, curvature * (depth - minimum) * (depth - minimum) / 2, curvature * (depth - minimum)}
+	}
+	for best, want := range []float64{0, 0, at(3)[1], at(4)[1], 0} {
+		l := scanOf(at(1), at(2), at(3), at(4), at(5))
+		l.best = &l.points[best]
+		near9(t, "chord", l.chord(), want)
+	}
+	l := scanOf(at(1))
+	l.best = &l.points[0]
+	near9(t, "chord of one point", l.chord(), 0)
+}
+
+// TestRootOfASlope: as far below here as a line through this slope and that of the last point far enough away, of
+// known slope, vanishes.
+func TestRootOfASlope(t *testing.T) {
+	l := scanOf([3]float64{1, 0, -4}, [3]float64{2, 0, -3}, [3]float64{2.9, 0, -50}, [3]float64{2.95, 0, math.NaN()})
+	l.here = point{&Evaluation{}, 3, -1}
+	near9(t, "root", l.root(), 0.5) // slope grows by 2 a unit of depth
+	l.points = l.points[:1]
+	near9(t, "root by the first", l.root(), 1/1.5)
+	l.here.slope = -7 // it falls faster and faster
+	near9(t, "no root", -1/l.root(), 0)
+}
+
+// TestGrowthOfWork is that of the support to the power of 1.3, averaged with that of the work where that is known.
+func TestGrowthOfWork(t *testing.T) {
+	l := scanOf()
+	l.before = point{&Evaluation{Support: 10, Work: 5}, 1, 0}
+	l.here = point{&Evaluation{Support: 20, Work: 40}, 3, 0}
+	want := 1.3 * math.Ln2 / 2
+	support, mean := l.growth()
+	near9(t, "by the support", support, want)
+	near9(t, "mean", mean, (want+3*math.Ln2/2)/2)
+	l.here.Work = 1 // less than before: as if it did not grow
+	_, mean = l.growth()
+	near9(t, "mean of less work", mean, want/2)
+	for _, work := range [][2]float64{{0, 40}, {5, 0}} {
+		l.before.Work, l.here.Work = work[0], work[1]
+		_, mean = l.growth()
+		near9(t, "mean without work", mean, want)
+	}
+	l.here.Support = 10
+	if support, mean := l.growth(); support != 0 || mean != 0 {
+		t.Errorf("of the same support %g, %g", support, mean)
+	}
+	l.before = point{}
+	if support, mean := l.growth(); support != 0 || mean != 0 {
+		t.Errorf("of a first point %g, %g", support, mean)
+	}
+}
+
+// TestSteepening: of a parabola that falls ever faster, what two steps lose beyond the slope.
+func TestSteepening(t *testing.T) {
+	l := scanOf()
+	l.o.Step = 0.75
+	l.before, l.here = point{&Evaluation{}, 1, -1}, point{&Evaluation{}, 1.5, -4}
+	near9(t, "steepening", l.steepening(), 6*1.5*1.5/2)
+	l.here.slope = -0.5
+	near9(t, "of a slope that dies away", l.steepening(), 0)
+	l.before.slope = math.NaN()
+	near9(t, "of a slope not known", l.steepening(), 0)
+}
+
+// TestDipIsTheLeastOfTheCubic less its doubt, by looking at many points.
+func TestDipIsTheLeastOfTheCubic(t *testing.T) {
+	r, inside := oracle.NewRandom(5), 0
+	for range 300 {
+		a := point{&Evaluation{Value: r.Normal()}, r.Float64(), r.Normal()}
+		b := point{&Evaluation{Value: a.Value + 0.3*r.Normal()}, a.depth + 0.2 + r.Float64(), r.Normal()}
+		switch r.Intn(4) {
+		case 0:
+			a.slope = math.NaN()
+		case 1:
+			b.slope = math.NaN()
+		}
+		rough := r.Pick(0, 0.1, 0.5)
+		h := b.depth - a.depth
+		curve := Interpolate(h, a.Value, b.Value, a.slope, b.slope)
+		less := func(x float64) float64 { return curve(x) - rough*4*x*(h-x)/(h*h) }
+		near9(t, "value at the first", curve(0), a.Value)
+		near9(t, "value at the second", curve(h), b.Value)
+		const d = 1e-6
+		if s := (curve(d) - curve(-d)) / (2 * d); !math.IsNaN(a.slope) && math.Abs(s-a.slope) > 1e-7*(1+math.Abs(s)) {
+			t.Errorf("slope %g at the first, want %g", s, a.slope)
+		}
+		if s := (curve(h+d) - curve(h-d)) / (2 * d); !math.IsNaN(b.slope) && math.Abs(s-b.slope) > 1e-7*(1+math.Abs(s)) {
+			t.Errorf("slope %g at the second, want %g", s, b.slope)
+		}
+		least, at := math.Inf(1), 0.0
+		for k := 1; k < 1000; k++ {
+			if v := less(h * float64(k) / 1000); v < least {
+				least, at = v, h*float64(k)/1000
+			}
+		}
+		end := math.Min(less(0), less(h))
+		value, depth := dip(a, b, rough)
+		switch {
+		case least < end-1e-6 && at > 0.002*h && at < 0.998*h:
+			inside++
+			if math.Abs(value-least) > 1e-4*(1+math.Abs(least)) || math.Abs(depth-a.depth-at) > 0.02*h || value > least+1e-12 {
+				t.Errorf("dip of %g at %g, by looking %g at %g", value, depth-a.depth, least, at)
+			}
+		case !math.IsInf(value, 1) && math.Abs(value-less(depth-a.depth)) > 1e-12*(1+math.Abs(value)): // a dip above an end
+			t.Errorf("dip of %g, where the curve is %g", value, less(depth-a.depth))
+		}
+	}
+	if inside < 50 {
+		t.Errorf("%d dips of 300", inside)
+	}
+	none := point{&Evaluation{Value: math.NaN()}, 0, 1}
+	if v, _ := dip(none, point{&Evaluation{}, 1, 1}, 0); !math.IsInf(v, 1) {
+		t.Error("a dip beside a value that is none")
+	}
+}
+
+// TestBendOfSlopes: of a slope that is a line between two points the bend is the line's, and of several pairs that of
+// those that lie nearest around.
+func TestBendOfSlopes(t *testing.T) {
+	points := scanOf([3]float64{1, 0, -4}, [3]float64{2, 0, -3}, [3]float64{2.2, 0, 5}, [3]float64{3, 0, -1}, [3]float64{4, 0, 3}, [3]float64{9, 0, 4}).points
+	near9(t, "around 2.6", bendAt(2.6, 0, append([]point(nil), points[1], points[3], points[4])), 2)
+	near9(t, "around 3.5", bendAt(3.5, 0, append([]point(nil), points[1], points[3], points[4])), 4)
+	near9(t, "a little on", bendAt(2.9, 0.25, append([]point(nil), points[1], points[3], points[4])), 4)
+	near9(t, "a little back", bendAt(3.1, -0.25, append([]point(nil), points[1], points[3], points[4])), 2)
+	near9(t, "outside", bendAt(4.3, 0, append([]point(nil), points[1], points[3], points[4])), 4)
+	for name, pair := range map[string][]point{"too close": points[1:3], "falling": {points[2], points[3]}, "too far": {points[4], points[5]}} {
+		if b := bendAt(3, 0, pair); !math.IsNaN(b) {
+			t.Errorf("%s: %g", name, b)
+		}
+	}
+}
+
+// TestNewtonStepOfASlope goes against it, as far as the curvature says, and no farther than a unit; without one it is a
+// step to find out.
+func TestNewtonStepOfASlope(t *testing.T) {
+	for _, c := range [][4]float64{{0.6, 2, -0.3, 0.09}, {-0.6, 2, 0.3, 0.09}, {5, 2, -1, 2.5}, {-3, 0, 0.4, math.Inf(1)}, {3, -1, -0.4, math.Inf(1)}, {3, math.NaN(), -0.4, math.Inf(1)}} {
+		step, promise := descent(c[0], c[1])
+		near9(t, "step", step, c[2])
+		if promise != c[3] {
+			near9(t, "promise", promise, c[3])
+		}
+	}
+}
+
+// TestPointsAheadOfAStep of known slope, at most a unit and a half away.
+func TestPointsAheadOfAStep(t *testing.T) {
+	one := func(depth, slope float64) []point { return scanOf([3]float64{depth, 0, slope}).points }
+	for _, c := range []struct {
+		points []point
+		step   float64
+		want   bool
+	}{
+		{one(3, 1), 0.1, true}, {one(3, 1), -0.1, false}, {one(1, 1), -0.1, true}, {one(1, 1), 0.1, false}, {one(2, 1), 0.1, false},
+		{one(3, math.NaN()), 0.1, false}, {one(3.5, 1), 0.1, true}, {one(3.6, 1), 0.1, false}, {one(0.4, 1), -1, false}, {nil, 1, false},
+	} {
+		if lies(c.points, 2, c.step) != c.want {
+			t.Errorf("%+v ahead of a step of %g from 2: %t", c.points, c.step, !c.want)
+		}
+	}
+}
+
+// TestGivenCurvatureIsStiffened: it enters the model with a little of its mean diagonal added; and is stiffened by what slopes changed by
+// on the last step beyond what it says, at most to four times.
+func TestGivenCurvatureIsStiffened(t *testing.T) {
+	q := newQuadratic(3)
+	h := []float64{2, 1, 0, 1, 3, 0.5, 0, 0.5, 4}
+	e := &Evaluation{LogLambda: make([]float64, 3), Gradient: []float64{1, 2, 3}, Curvature: h}
+	q.at(e)
+	for i, v := range h {
+		if i%4 == 0 {
+			v += 1e-8 * 9 / 3
+		}
+		near9(t, "curvature", q.h[i], v)
+	}
+	step := []float64{1, -1, 0}
+	// H·step is (1, −2, −0.5): the slopes change by 2 more in the first, by far more in the second.
+	after := &Evaluation{Gradient: []float64{1 + 1 + 2, 2 - 2 - 100, 3 - 0.5 + 7}, Curvature: h}
+	q.learn(e, after, step)
+	near9(t, "first curvature met", q.first, (3*1+102*1+0)/2.)
+	q.at(e)
+	for i, want := range []float64{2 + 2, 3 + 9, 4} {
+		if math.Abs(q.h[i*4]-want) > 1e-6 {
+			t.Errorf("diagonal %d: %g, want %g", i, q.h[i*4], want)
+		}
+	}
+	near9(t, "beside the diagonal", q.h[1], 1)
+}
+
+// TestSecantOfTheModel: what BFGS learns of a step maps it to the change of the slopes, where these bend enough.
+func TestSecantOfTheModel(t *testing.T) {
+	r := oracle.NewRandom(9)
+	for range 20 {
+		q := newQuadratic(4)
+		point := func() *Evaluation {
+			e := &Evaluation{LogLambda: make([]float64, 4), Gradient: make([]float64, 4)}
+			for i := range e.Gradient {
+				e.Gradient[i] = r.Normal()
+			}
+			return e
+		}
+		a := point()
+		q.at(a)
+		near9(t, "first model", q.h[0], math.Sqrt(dot(a.Gradient, a.Gradient)))
+		for range 3 {
+			b, step := point(), make([]float64, 4)
+			for i := range step { // a change with a curvature between 0.5 and 2
+				step[i] = r.Normal()
+				b.Gradient[i] = a.Gradient[i] + step[i]*(0.5+1.5*r.Float64())
+			}
+			q.learn(a, b, step)
+			q.times(step)
+			bend := 0.0
+			for i := range step {
+				bend += step[i] * (b.Gradient[i] - a.Gradient[i])
+			}
+			near9(t, "curvature along the step", dot(step, q.hd), bend)
+			for i := range step {
+				near9(t, "secant", q.hd[i], b.Gradient[i]-a.Gradient[i])
+			}
+			a = b
+		}
+	}
+}
+
+// TestModelIsMinimisedInItsBox: the slope of the model vanishes in every coordinate that is free, points outwards in
+// those at an end, and the fall is that of the model.
+func TestModelIsMinimisedInItsBox(t *testing.T) {
+	r := oracle.NewRandom(31)
+	for range 40 {
+		const dim = 4
+		q := newQuadratic(dim)
+		root := make([]float64, dim*dim)
+		for i := range root {
+			root[i] = r.Normal()
+		}
+		for i := range dim {
+			for j := range dim {
+				for k := range dim {
+					q.h[i*dim+j] += root[i*dim+k] * root[j*dim+k]
+				}
+				if i == j {
+					q.h[i*dim+j] += 0.3
+				}
+			}
+		}
+		e, box := &Evaluation{}, Box{}
+		for range dim {
+			x := r.Normal()
+			e.LogLambda, e.Gradient = append(e.LogLambda, x), append(e.Gradient, 3*r.Normal())
+			box.Lower, box.Upper = append(box.Lower, x-2*r.Float64()), append(box.Upper, x+2*r.Float64())
+		}
+		radius, step := 0.2+2*r.Float64(), make([]float64, dim)
+		fall := q.minimise(e, box, radius, step)
+		var model float64
+		for i := range dim {
+			slope := e.Gradient[i]
+			for j, d := range step {
+				slope += q.h[i*dim+j] * d
+				model += 0.5 * step[i] * q.h[i*dim+j] * d
+			}
+			model += e.Gradient[i] * step[i]
+			lower, upper := math.Max(box.Lower[i]-e.LogLambda[i], -radius), math.Min(box.Upper[i]-e.LogLambda[i], radius)
+			switch {
+			case step[i] < lower || step[i] > upper:
+				t.Errorf("a step of %g in [%g, %g]", step[i], lower, upper)
+			case step[i] == lower && slope >= 0, step[i] == upper && slope <= 0:
+			case math.Abs(slope) > 1e-8:
+				t.Errorf("the slope is %g at %g in [%g, %g]", slope, step[i], lower, upper)
+			}
+		}
+		near9(t, "fall", fall, -model)
+	}
+}

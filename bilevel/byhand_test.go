@@ -268,3 +268,103 @@ func TestMergedColumnsOfStandardisedViewsAreTied(t *testing.T) {
 		}
 	}
 }
+
+// TestNoStrengthIsTheLargest where the lanes know none: the machines of support vectors.
+func TestNoStrengthIsTheLargest(t *testing.T) {
+	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 12, P: 3})
+	for i := range q.Y {
+		q.Y[i] = float64(1 - 2*(i%2))
+	}
+	folds := bilevel.Folds{0, 0, 0, 0, 1, 1, 1, 1, -1, -1, -1, -1}
+	p, err := bilevel.NewSVM(fixture.Kernels(t), sparse.Transpose(fixture.Matrix(t, q, true)), q.Y, bilevel.Spec{Folds: folds})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if top := p.LogLambdaMax(); !math.IsInf(top, -1) {
+		t.Errorf("ln αmax %g", top)
+	}
+}
+
+// TestTimesMultiplyColumns: a problem whose columns are multiplied is that of the columns times these numbers.
+func TestTimesMultiplyColumns(t *testing.T) {
+	q, folds, lambda := draw(oracle.NewRandom(17), "lasso")
+	times := make([]float64, len(q.Alpha))
+	other := q.Clone()
+	other.X = nil
+	for j := range times {
+		times[j] = float64(int(1) << (j % 3))
+	}
+	for _, row := range q.X {
+		own := slices.Clone(row)
+		for j := range own {
+			own[j] *= times[j]
+		}
+		other.X = append(other.X, own)
+	}
+	spec := bilevel.Spec{Folds: folds, Penalty: lasso, Solver: cd.Options{Tol: 1e-12}}
+	want := evaluate(t, newProblem(t, other, true, spec), search.Request{LogLambda: lambda})
+	spec.Times = times
+	got := evaluate(t, newProblem(t, q, true, spec), search.Request{LogLambda: lambda})
+	if math.Abs(got.Value-want.Value) > 1e-9*want.Value || math.Abs(got.Gradient[0]-want.Gradient[0]) > 1e-6*math.Abs(want.Gradient[0]) {
+		t.Errorf("%g, %g; of the columns themselves %g, %g", got.Value, got.Gradient[0], want.Value, want.Gradient[0])
+	}
+}
+
+// TestStandardErrorOfAHoldOut is that of the mean of its rows while these are no more than twenty; one row has none.
+func TestStandardErrorOfAHoldOut(t *testing.T) {
+	for _, held := range []int{1, 2, 3, 20} {
+		q := oracle.NewRandom(6).Problem(oracle.Shape{N: 30, P: 2})
+		folds := make(bilevel.Folds, 30)
+		var mean, square float64
+		for i := range folds {
+			if folds[i] = bilevel.AlwaysTrain; i < held {
+				folds[i] = 0
+				mean += q.Y[i] * q.Y[i] / float64(held)
+			}
+		}
+		for _, y := range q.Y[:held] {
+			square += (y*y - mean) * (y*y - mean)
+		}
+		want := 0.0
+		if held > 1 {
+			want = math.Sqrt(square / float64(held-1) / float64(held))
+		}
+		q.Intercept = false
+		null := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso}).Null() // predicts 0
+		if math.Abs(null.Value-mean) > 1e-14*mean || math.Abs(null.StandardError-want) > 1e-13*want {
+			t.Errorf("%d rows: %g ± %g, want %g ± %g", held, null.Value, null.StandardError, mean, want)
+		}
+	}
+}
+
+// TestClassesBeginWhereTheyAreTold: at their own solutions there is less to do than at the null model.
+func TestClassesBeginWhereTheyAreTold(t *testing.T) {
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 60, P: 12})
+	for i := range q.Y {
+		q.Y[i] = float64(i % 3)
+	}
+	folds, err := bilevel.KFold(nil, 60, 2, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, steps := slices.Repeat([]float64{-4.5}, 3), [2]int{}
+	var each []*bilevel.Solution
+	for i := range steps {
+		m := newMulticlass(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso, Solver: cd.Options{Tol: 1e-8}})
+		m.KeepSolutions()
+		if i == 1 {
+			m.BeginEach(each)
+		}
+		r, err := m.Evaluate(t.Context(), search.Request{LogLambda: at, ValueOnly: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps[i] = r.Passes + r.Epochs
+		if each, err = m.Solutions(t.Context(), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if 2*steps[1] > steps[0] {
+		t.Errorf("%d passes and epochs at the solutions, %d at the null model", steps[1], steps[0])
+	}
+}

@@ -107,6 +107,9 @@ func TestReportIsWhatItsLanesSay(t *testing.T) {
 	if value.Value != got.Value || value.Gradient != nil || value.Curvature != nil || value.Shape != nil || value.ErrorBound != 0 || value.Work != 70 || value.SupportCertified || value.Flat {
 		t.Errorf("the value alone: %+v", value)
 	}
+	if two := reportOf(t, of[:2], search.Request{LogLambda: []float64{0, 1}, ValueOnly: true}); two.Support != 6 { // of 5 and 6
+		t.Errorf("support %d of two lanes", two.Support)
+	}
 	p := over(t, of)
 	null := p.Null()
 	near("null", null.Value, 3)

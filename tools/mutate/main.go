@@ -62,7 +62,7 @@ func main() {
 	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
 	flag.StringVar(&o.also, "also", "", "packages whose tests survivors meet, separated by commas")
 	flag.StringVar(&o.files, "files", "", "patterns of the Go files to change, separated by commas (default: all of the packages)")
-	flag.StringVar(&o.argued, "argued", "", "of Go code: a list of changes that make no difference, each with the reason; they are not tried, and it is an error if another one survives, the tests left out by -most included")
+	flag.StringVar(&o.argued, "argued", "", "of Go code: a list of changes that survive, each with the reason why it makes no difference, or \"gap\"; they are not tried, and it is an error if another one survives, tests included that -most leaves out")
 	flag.StringVar(&o.set, "set", "", "change the assembly of this kernel set instead")
 	flag.StringVar(&o.runner, "exec", "", "with -set: a program that runs the test binary")
 	flag.BoolVar(&o.labels, "labels", false, "with -set: put a trap behind every label instead")
@@ -135,13 +135,17 @@ func report(ctx context.Context, all []mutant, of int, log io.Writer, o options)
 	if err != nil {
 		return err
 	}
-	tried, noticed, argued := 0, 0, 0
+	tried, noticed, argued, gaps := 0, 0, 0, 0
 	for _, m := range all {
 		if tried+argued == o.count && !o.labels || ctx.Err() != nil {
 			break
 		}
-		if _, ok := reasons[m.words]; ok {
-			argued++
+		if why, ok := reasons[m.words]; ok {
+			if strings.HasPrefix(why, "gap") {
+				tried, gaps = tried+1, gaps+1
+			} else {
+				argued++
+			}
 			continue
 		}
 		verdict, ok := known[m.name]
@@ -166,7 +170,7 @@ func report(ctx context.Context, all []mutant, of int, log io.Writer, o options)
 		fmt.Printf(", %d more make no difference", argued)
 	}
 	fmt.Printf(", of %d there are\n", of)
-	if err := ctx.Err(); err != nil || o.argued == "" || noticed == tried {
+	if err := ctx.Err(); err != nil || o.argued == "" || noticed+gaps == tried {
 		return err
 	}
 	return errors.New("a change survives: write a test that notices it, or add it with the reason to " + o.argued)

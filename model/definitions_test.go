@@ -594,3 +594,42 @@ func TestInterceptOfVectorsIsTheBest(t *testing.T) {
 		}
 	}
 }
+
+// TestNullModelUnderAnOffset is the least loss of offset and intercept, by golden section.
+func TestNullModelUnderAnOffset(t *testing.T) {
+	r := oracle.NewRandom(21)
+	q := r.Problem(oracle.Shape{N: 30, P: 2}).Classes(r)
+	offset := make([]float64, 30)
+	for i := range offset {
+		offset[i] = r.Normal()
+	}
+	for _, intercept := range []bool{false, true} {
+		q.Intercept = intercept
+		fit, err := model.NewOffset(fixture.View(t, q, true), q.Y, offset, loss.Logistic{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := func(b float64) float64 {
+			var sum oracle.Sum
+			for i, y := range q.Y {
+				sum.Add(math.Log1p(math.Exp(-y*(offset[i]+b))) / 30)
+			}
+			return sum.Value()
+		}
+		want := at(0)
+		if intercept {
+			for lower, upper := -5., 5.; upper-lower > 1e-9; {
+				a, b := lower+0.382*(upper-lower), lower+0.618*(upper-lower)
+				if at(a) < at(b) {
+					upper = b
+				} else {
+					lower = a
+				}
+				want = at(a)
+			}
+		}
+		if math.Abs(fit.Null()-want) > 1e-12 {
+			t.Errorf("intercept %t: %.15g, want %.15g", intercept, fit.Null(), want)
+		}
+	}
+}

@@ -222,8 +222,16 @@ func TestPointsAheadOfAStep(t *testing.T) {
 		step   float64
 		want   bool
 	}{
-		{one(3, 1), 0.1, true}, {one(3, 1), -0.1, false}, {one(1, 1), -0.1, true}, {one(1, 1), 0.1, false}, {one(2, 1), 0.1, false},
-		{one(3, math.NaN()), 0.1, false}, {one(3.5, 1), 0.1, true}, {one(3.6, 1), 0.1, false}, {one(0.4, 1), -1, false}, {nil, 1, false},
+		{one(3, 1), 0.1, true},
+		{one(3, 1), -0.1, false},
+		{one(1, 1), -0.1, true},
+		{one(1, 1), 0.1, false},
+		{one(2, 1), 0.1, false},
+		{one(3, math.NaN()), 0.1, false},
+		{one(3.5, 1), 0.1, true},
+		{one(3.6, 1), 0.1, false},
+		{one(0.4, 1), -1, false},
+		{nil, 1, false},
 	} {
 		if lies(c.points, 2, c.step) != c.want {
 			t.Errorf("%+v ahead of a step of %g from 2: %t", c.points, c.step, !c.want)
@@ -246,7 +254,7 @@ func TestGivenCurvatureIsStiffened(t *testing.T) {
 	}
 	step := []float64{1, -1, 0}
 	// H·step is (1, −2, −0.5): the slopes change by 2 more in the first, by far more in the second.
-	after := &Evaluation{Gradient: []float64{1 + 1 + 2, 2 - 2 - 100, 3 - 0.5 + 7}, Curvature: h}
+	after := &Evaluation{Gradient: []float64{4, -100, 9.5}, Curvature: h}
 	q.learn(e, after, step)
 	near9(t, "first curvature met", q.first, (3*1+102*1+0)/2.)
 	q.at(e)

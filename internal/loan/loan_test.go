@@ -133,3 +133,17 @@ func TestRounds(t *testing.T) {
 	}
 	none.Lose()
 }
+
+// Where vectors are a little longer in a later round, those that are too short make way and are not
+// kept beside them.
+func TestLongerVectorsReplaceShorterOnes(t *testing.T) {
+	const size = 100
+	m := loan.Rounds(size)
+	short := &m.Floats(size - 1)[0]
+	m.Again()
+	long := &m.Floats(size)[0]
+	m.Again()
+	if a, b := &m.Floats(size - 1)[0], &m.Floats(size - 1)[0]; a != long || b == short {
+		t.Error("a vector that was too short is kept beside the longer one")
+	}
+}

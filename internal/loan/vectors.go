@@ -8,15 +8,23 @@ type vectors[T any] struct{ lent, spare [][]T }
 // fits is how much longer a spare vector may be than one that is asked for: folds differ by a row.
 const fits = 1. / 8
 
-// take returns a vector, all 0: of the spare ones that fit the shortest.
+// take returns a vector, all 0: of the spare ones that fit the shortest. Where none does, the longest of
+// those that are as little too short makes way for a new one.
 func (r *vectors[T]) take(n int) []T {
-	best := -1
+	best, short := -1, -1
 	for at, v := range r.spare {
-		if cap(v) >= n && cap(v)-n <= int(fits*float64(n)) && (best < 0 || cap(v) < cap(r.spare[best])) {
+		near := max(cap(v)-n, n-cap(v)) <= int(fits*float64(n))
+		switch {
+		case near && cap(v) >= n && (best < 0 || cap(v) < cap(r.spare[best])):
 			best = at
+		case near && cap(v) < n && (short < 0 || cap(v) > cap(r.spare[short])):
+			short = at
 		}
 	}
 	if best < 0 {
+		if short >= 0 {
+			r.spare = slices.Delete(r.spare, short, short+1)
+		}
 		v := make([]T, n)
 		r.lent = append(r.lent, v)
 		return v

@@ -8,6 +8,10 @@ import (
 	"syscall"
 )
 
+// arena is what the heap of a 64-bit program grows by in address space, with what is kept of it: a
+// rest that is less is of no use.
+const arena = 66 << 20
+
 // memoryLeft returns how many bytes this process may take still: by its own limit of address
 // space, by that of the control group it is in, and by what the machine has. known is false
 // where the system says nothing.
@@ -20,7 +24,7 @@ func memoryLeft() (bytes int64, known bool) {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_AS, &limit); err == nil && limit.Cur < 1<<62 {
 		if pages, ok := firstNumber("/proc/self/statm"); ok {
-			least(int64(limit.Cur) - pages*int64(os.Getpagesize()))
+			least((int64(limit.Cur) - pages*int64(os.Getpagesize())) / arena * arena)
 		}
 	}
 	if group, ok := controlGroup(); ok {

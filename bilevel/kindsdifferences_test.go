@@ -1,10 +1,13 @@
 package bilevel_test
 
 import (
+	"context"
 	"math"
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -40,6 +43,85 @@ func TestGradientsOfEveryKindOfLane(t *testing.T) {
 		}
 		if checked == 0 {
 			t.Errorf("%s: nowhere smooth", name)
+		}
+	}
+}
+
+// TestNullModelsAreTheLimit of solutions at strengths that let nothing in, for every kind of lane.
+func TestNullModelsAreTheLimit(t *testing.T) {
+	for name, open := range rememberedKinds(t) {
+		p, _, err := open(0, nil)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		at := slices.Clone(requestsOf(name)[0].LogLambda)
+		for i := range at {
+			switch {
+			case name != "svm" && name != "svr":
+				at[i] = 10
+			case i == 0:
+				at[i] = -40 // C; the width of the tube is as it was
+			}
+		}
+		e, err := p.Eval(t.Context(), search.Request{LogLambda: at, ValueOnly: true, Tol: 1e-12})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		want := p.(interface{ NullValue() float64 }).NullValue()
+		if name == "svr" { // its intercept has a choice
+			continue
+		}
+		if math.Abs(e.Value-want) > 1e-9*math.Abs(want) {
+			t.Errorf("%s: %.12g, the null model's %.12g", name, e.Value, want)
+		}
+	}
+}
+
+// TestValuesAreThoseOfHeldOutPredictions: the mean over folds of the mean squared error, or of minus the
+// logarithm of the probability, of what they predict.
+func TestValuesAreThoseOfHeldOutPredictions(t *testing.T) {
+	q := oracle.NewRandom(44).Problem(oracle.Shape{N: 40, P: 10, Density: 0.6, Mean: 1})
+	for name, open := range rememberedKinds(t) {
+		p, _, err := open(0, nil)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		p.KeepSolutions()
+		at := requestsOf(name)[0].LogLambda
+		e, err := p.Eval(t.Context(), search.Request{LogLambda: at, ValueOnly: true})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		if name == "sure" || name == "svm" { // nothing is held out, or by another loss
+			continue
+		}
+		predicted, err := p.(interface {
+			HeldOut(ctx context.Context, logLambda []float64) ([]bilevel.Predicted, error)
+		}).HeldOut(t.Context(), at)
+		if err != nil || len(predicted) != 2 {
+			t.Fatal(name, len(predicted), err)
+		}
+		var value float64
+		for _, fold := range predicted {
+			for k, i := range fold.Rows {
+				switch name {
+				case "classes", "softmax":
+					var sum float64
+					for _, of := range fold.Scores {
+						sum += math.Exp(of[k])
+					}
+					value -= (fold.Scores[int(i)%3][k] - math.Log(sum)) / float64(2*len(fold.Rows))
+				case "logistic":
+					value += math.Log1p(math.Exp(-math.Copysign(1, q.Y[i])*fold.Scores[0][k])) / float64(2*len(fold.Rows))
+				case "svr": // a half of it
+					value += math.Pow(fold.Scores[0][k]-q.Y[i], 2) / float64(4*len(fold.Rows))
+				default:
+					value += math.Pow(fold.Scores[0][k]-q.Y[i], 2) / float64(2*len(fold.Rows))
+				}
+			}
+		}
+		if math.Abs(value-e.Value) > 1e-5*e.Value {
+			t.Errorf("%s: %.12g by held-out predictions, the value is %.12g", name, value, e.Value)
 		}
 	}
 }

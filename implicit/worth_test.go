@@ -8,6 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // TestBoundsAreProvedWithAFactor, and where second derivatives of the criterion are known.
@@ -99,5 +100,78 @@ func TestMotionIsThatOfThePredictions(t *testing.T) {
 	}
 	if none, err := implicit.New(fixture.Squared(t, oracle.NewRandom(1).Problem(oracle.Shape{N: 5, P: 2}), true)).Motion(t.Context(), scalar(t, oracle.NewRandom(1).Problem(oracle.Shape{N: 5, P: 2}).Uniform(1)), implicit.Point{}); err != nil || !slices.Equal(none, make([]float64, 5)) {
 		t.Errorf("without a support %v, %v", none, err)
+	}
+}
+
+// TestCopiesShareTheMovement: with copies of columns, of either sign, a gradient is that without them, however they share
+// the coefficients, and so is the sum of what they move.
+func TestCopiesShareTheMovement(t *testing.T) {
+	for seed := range uint64(10) {
+		r := oracle.NewRandom(4900 + seed)
+		q, best, rows := smooth(r)
+		q.Ridge = 0
+		best = q.SolveFrom(best.Beta)
+		cols, coef := best.Support()
+		if len(cols) < 2 {
+			continue
+		}
+		a, b := cols[0], cols[1]
+		more := q.Clone()
+		more.X, more.Alpha = nil, append(more.Alpha, q.Alpha[0], q.Alpha[0], q.Alpha[0])
+		for _, row := range q.X {
+			more.X = append(more.X, append(slices.Clone(row), row[a], -row[b], row[b]))
+		}
+		p := int32(len(q.Alpha))
+		shared := append(slices.Clone(coef), 0.3*coef[0], -0.2*coef[1], 0.4*coef[1])
+		shared[0] *= 0.7
+		shared[1] *= 0.4
+		n, _ := q.Dims()
+		solve := func(q *oracle.Problem, at implicit.Point) implicit.Hypergradient {
+			at.KKT = -1
+			h, err := implicit.New(fixture.Squared(t, q, true)).Solve(t.Context(), scalar(t, q), at, outerOf(q, best.Beta, rows), implicit.Options{Tol: 1e-12, Prove: true, Motion: [][]float64{make([]float64, n)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := *h
+			out.Gradient, out.Jacobian = slices.Clone(h.Gradient), slices.Clone(h.Jacobian)
+			return out
+		}
+		want := solve(q, implicit.Point{Support: cols, Coef: coef})
+		outer := outerOf(q, best.Beta, rows)
+		h, err := implicit.New(fixture.Squared(t, more, true)).Solve(t.Context(), scalar(t, more), implicit.Point{Support: append(slices.Clone(cols), p, p+1, p+2), Coef: shared, KKT: -1}, outer, implicit.Options{Tol: 1e-12, Prove: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Status != outcome.Converged || math.Abs(h.Gradient[0]-want.Gradient[0]) > 1e-9*math.Abs(want.Gradient[0]) {
+			t.Errorf("seed %d: %s, gradient %.12g, without copies %.12g", seed, h.Status, h.Gradient[0], want.Gradient[0])
+		}
+		k := len(cols)
+		for i, j := range want.Jacobian {
+			got := h.Jacobian[i]
+			switch i {
+			case 0:
+				got += h.Jacobian[k]
+			case 1:
+				got += h.Jacobian[k+2] - h.Jacobian[k+1]
+			}
+			if math.Abs(got-j) > 1e-9*(1+math.Abs(j)) {
+				t.Errorf("seed %d: coefficient %d moves by %g, without copies by %g", seed, i, got, j)
+			}
+		}
+	}
+}
+
+// TestBoundsOfAnSVMAreProved likewise.
+func TestBoundsOfAnSVMAreProved(t *testing.T) {
+	b := drawBox(oracle.NewRandom(7), 30, 20, 1, false)
+	const logC = -3.
+	beta, free, bound := b.solve(t, math.Exp(logC))
+	for _, blind := range []bool{false, true} {
+		outer := b.outer(beta)
+		outer.Blind = blind
+		h, err := implicit.NewSVM(b.fit(t, nil, true)).Solve(t.Context(), logC, pointOf(beta, free, bound), outer, implicit.Options{})
+		if err != nil || (h.Bound == implicit.Proved) == blind || len(free) == 0 {
+			t.Errorf("blind %t, %d free samples: %s, %v", blind, len(free), h.Bound, err)
+		}
 	}
 }

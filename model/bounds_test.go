@@ -231,3 +231,28 @@ func TestBoxesInScaledColumns(t *testing.T) {
 		t.Error("no box became one")
 	}
 }
+
+// TestBoundsOfAColumnOfZeros leave it alone in a standardised view, where it has no scale.
+func TestBoundsOfAColumnOfZeros(t *testing.T) {
+	q := &oracle.Problem{X: [][]float64{{1, 3}, {2, 3}, {4, 3}}, Y: []float64{1, 2, 3}, Alpha: make([]float64, 2), Intercept: true}
+	view := fixture.View(t, q, true).Standardised()
+	box, err := model.NewBox([]float64{0, 0}, []float64{2, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := model.Lasso(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g, err = g.Within(box.In(view)); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []float64{-7, 0, 7} {
+		if got := g.Clip(1, b); got != b {
+			t.Errorf("%g becomes %g", b, got)
+		}
+		if got, want := g.Clip(0, b), math.Min(math.Max(b, 0), 2/view.Scale(0)); got != want {
+			t.Errorf("a column with a scale: %g becomes %g, want %g", b, got, want)
+		}
+	}
+}

@@ -78,6 +78,9 @@ func TestChordOfAParabola(t *testing.T) {
 		l.best = &l.points[best]
 		near9(t, "chord", l.chord(), want)
 	}
+	two := scanOf(at(3), at(4))
+	two.best = &two.points[0]
+	near9(t, "chord from the first point", two.chord(), at(3)[1])
 	l := scanOf(at(1))
 	l.best = &l.points[0]
 	near9(t, "chord of one point", l.chord(), 0)
@@ -349,5 +352,65 @@ func TestModelIsMinimisedInItsBox(t *testing.T) {
 			}
 		}
 		near9(t, "fall", fall, -model)
+	}
+}
+
+// TestBracketOfAParabola: its curvature is the parabola's, by both slopes or, where one does not point inwards, by values and
+// one slope; and what it promises is what the parabola has left below the better end.
+func TestBracketOfAParabola(t *testing.T) {
+	const minimum, bend = 0.4, 3.
+	at := func(x float64) *Evaluation {
+		return &Evaluation{LogLambda: []float64{x}, Value: 7 + bend*(x-minimum)*(x-minimum)/2, Gradient: []float64{bend * (x - minimum)}, Trusted: true}
+	}
+	for _, ends := range [][2]float64{{-1, 1}, {0.3, 2}, {-3, 0.5}} {
+		b := &bracket{left: at(ends[0]), right: at(ends[1])}
+		best := math.Min(b.left.Value, b.right.Value)
+		if !b.straddles() || b.better().Value != best {
+			t.Errorf("[%g, %g] does not straddle %g", ends[0], ends[1], minimum)
+		}
+		near9(t, "curvature", b.curvature(), bend)
+		b.bent = bend
+		near9(t, "gain", b.gain(), best-7)
+		for _, left := range []bool{true, false} { // the slope of one end is not to be believed
+			other := b.right
+			if left {
+				other = b.left
+			}
+			slope := other.Gradient[0]
+			other.Gradient = []float64{-slope}
+			if b.straddles() {
+				t.Error("straddles with both slopes of one sign")
+			}
+			if b.better() != other {
+				near9(t, "curvature by values", b.curvature(), bend)
+				near9(t, "gain by values", b.gain(), best-7)
+			}
+			other.Gradient = []float64{slope}
+		}
+		b.left.Flat = true
+		if b.straddles() {
+			t.Error("straddles with an end that is flat")
+		}
+	}
+}
+
+// TestBracketOfAKink promises the depth at which the tangents of both ends meet, once the curvature has grown.
+func TestBracketOfAKink(t *testing.T) {
+	const corner, down, up = 0.7, 2., 5.
+	at := func(x float64) *Evaluation {
+		e := &Evaluation{LogLambda: []float64{x}, Value: 3 + down*(corner-x), Gradient: []float64{-down}, Trusted: true}
+		if x > corner {
+			e.Value, e.Gradient = 3+up*(x-corner), []float64{up}
+		}
+		return e
+	}
+	for _, ends := range [][2]float64{{0, 1}, {0.6, 2}, {-3, 0.71}} {
+		b := &bracket{left: at(ends[0]), right: at(ends[1])}
+		better := b.better()
+		parabola := 0.5 * better.Gradient[0] * better.Gradient[0] / ((up + down) / (ends[1] - ends[0]))
+		b.bent = b.curvature() / 1.4
+		near9(t, "gain of a parabola", b.gain(), parabola)
+		b.bent = b.curvature() / 1.6
+		near9(t, "gain of a kink", b.gain(), math.Max(parabola, better.Value-3))
 	}
 }

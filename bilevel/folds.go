@@ -269,7 +269,7 @@ func (s *Spec) Split(k *kernels.Set, fold int) (weights []float64, validation []
 		}
 	}
 	pace := k.Pace()
-	weights, validation = s.Memory.Floats(len(s.Folds)), make([]int32, 0, held)
+	weights, validation = s.Memory.Floats(k, len(s.Folds)), kernels.Undefined[int32](held)[:0]
 	for i, id := range s.Folds {
 		pace.Did(1)
 		switch {

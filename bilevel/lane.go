@@ -43,7 +43,7 @@ func newJudged(k *kernels.Set, spec *Spec, y []float64, rows []int32) judged {
 	return judged{
 		k: k, criterion: c, foreign: criterion.Foreign(c), y: y, rows: rows, test: spec.test(k), LaneResult: LaneResult{Top: math.Inf(-1)},
 		holdOut: spec.Risk == nil && spec.Folds.Count(k) == 1, given: spec.Given,
-		slope: spec.Memory.Floats(len(y)), curvature: spec.Memory.Floats(len(y)),
+		slope: spec.Memory.Floats(k, len(y)), curvature: spec.Memory.Floats(k, len(y)),
 	}
 }
 
@@ -135,8 +135,7 @@ func (j *judged) curvatureWithin(reach float64) []float64 {
 	if ok && growth < slightGrowth {
 		return j.curvature
 	}
-	out, pace := make([]float64, len(j.curvature)), j.k.Pace()
-	j.k.Copy(out, j.curvature)
+	out, pace := j.k.Clone(j.curvature), j.k.Pace()
 	if ok && growth < mostGrowth {
 		growth = kernels.Exp(growth)
 		for _, i := range j.rows {

@@ -23,6 +23,7 @@ func (b *barrier) resize(k *kernels.Set, size int) {
 	b.k = k
 	for _, v := range []*[]float64{&b.beta, &b.slack, &b.low, &b.high, &b.inverse, &b.dLow, &b.dHigh} {
 		*v = grow(*v, size)
+		k.Look()
 	}
 }
 

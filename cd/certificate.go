@@ -59,8 +59,8 @@ func (c *certificate) init(view *sparse.View) {
 	c.k, c.matrix = view.Kernels(), view.Matrix()
 	c.order, c.norm = c.matrix.Order(), view.Norms()
 	m := len(c.order)
-	c.bound, c.known, c.fresh = view.Memory().Floats(m), make([]bool, m), make([]int32, 0, m+1) // one more than places: see screen
-	c.previous = view.Memory().Floats(n)
+	c.bound, c.known, c.fresh = view.Floats(m), make([]bool, m), make([]int32, 0, m+1) // one more than places: see screen
+	c.previous = view.Floats(n)
 	c.screening = newScreening(view)
 	c.looked = make([]int, len(c.screening))
 	c.forget()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
@@ -280,7 +281,7 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.threshold[k] = in.total * s.pen.Alpha(int(j))
 	}
 	if in.working == nil {
-		in.working = s.view.Memory().Floats(in.store.Rows())
+		in.working = s.view.Floats(in.store.Rows())
 	}
 	in.met = nil
 	if in.squared = s.subsampling.squared; s.curved == nil || in.squared > 0 {
@@ -361,7 +362,7 @@ func (in *inner) objective() float64 {
 // grow returns v with length n, its contents undefined.
 func grow(v []float64, n int) []float64 {
 	if cap(v) < n {
-		return make([]float64, n+n/2)[:n]
+		return kernels.Undefined[float64](n + n/2)[:n]
 	}
 	return v[:n]
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -89,7 +90,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 func (s *Solver) enter() {
 	pn := &s.prox
 	if pn.least = 0; pn.d == nil {
-		pn.d = make([]float64, len(s.state.Linear))
+		pn.d = kernels.Zeros[float64](s.k, len(s.state.Linear))
 	}
 	if _, ok := s.curved.Concordance(); !ok {
 		pn.least = jumpDamping

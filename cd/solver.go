@@ -71,7 +71,7 @@ type Solver struct {
 // New returns a solver for a datafit.
 func New(fit model.Datafit) *Solver {
 	s := start(fit, model.NewState(fit))
-	s.cert.corr = s.view.Memory().Floats(len(s.cert.order))
+	s.cert.corr = s.view.Floats(len(s.cert.order))
 	return s
 }
 
@@ -91,7 +91,7 @@ func start(fit model.Datafit, state *model.State) *Solver {
 	s := &Solver{fit: fit, view: view, k: view.Kernels(), state: state}
 	s.cert.init(view)
 	places := len(s.cert.order)
-	s.beta = view.Memory().Floats(places)
+	s.beta = view.Floats(places)
 	s.set.init(places)
 	s.in.init(view)
 	s.curved, _ = fit.(model.Curved)

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/internal/random"
+	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 // subsampling makes models of a loss from some of the rows: subsampled Newton steps
@@ -96,7 +97,7 @@ func (s *Solver) fixSparseColumns() {
 func (s *Solver) noteStep() {
 	t, in := &s.subsampling, &s.in
 	if t.before == nil {
-		t.before = make([]float64, len(s.state.Linear))
+		t.before = kernels.Undefined[float64](len(s.state.Linear))
 	}
 	s.k.Copy(t.before, s.state.Linear)
 	t.curvature = 0

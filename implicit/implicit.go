@@ -210,11 +210,11 @@ func NewSharing(fit model.Datafit, cache *support.Gram) *Solver {
 	n, _ := view.Dims()
 	s := &Solver{
 		fit: fit, view: view, k: view.Kernels(), cg: support.CG{Kernels: view.Kernels()},
-		u: view.Memory().Floats(n), gram: cache, store: cache.Columns(),
+		u: view.Floats(n), gram: cache, store: cache.Columns(),
 		ended: func() error { return nil },
 	}
 	if s.curved, _ = fit.(model.Curved); s.curved != nil {
-		s.d = view.Memory().Floats(n)
+		s.d = view.Floats(n)
 	}
 	return s
 }

@@ -133,7 +133,7 @@ func (s *Set) Clone(x []float64) []float64 {
 	if x == nil {
 		return nil
 	}
-	own := make([]float64, len(x))
+	own := Undefined[float64](len(x))
 	s.Copy(own, x)
 	return own
 }

@@ -74,13 +74,12 @@ type State struct {
 func NewState(f Datafit) *State {
 	view := f.View()
 	n, _ := view.Dims()
-	m := view.Memory()
-	s := &State{Prediction: m.Floats(n), Residual: m.Floats(n), k: view.Kernels()}
+	s := &State{Prediction: view.Floats(n), Residual: view.Floats(n), k: view.Kernels()}
 	if s.Weighted = s.Residual; view.Weights() != nil {
-		s.Weighted = m.Floats(n)
+		s.Weighted = view.Floats(n)
 	}
 	if _, curved := f.(Curved); curved {
-		s.Linear, s.scratch = m.Floats(n), m.Floats(n)
+		s.Linear, s.scratch = view.Floats(n), view.Floats(n)
 	}
 	return s
 }
@@ -118,7 +117,7 @@ type Null struct {
 func NewNull(f Datafit) *Null {
 	view := f.View()
 	columns := len(view.Matrix().Order())
-	null := &Null{Fit: f, State: NewState(f), Correlation: view.Memory().Floats(columns)}
+	null := &Null{Fit: f, State: NewState(f), Correlation: view.Floats(columns)}
 	f.Fit(nil, nil, null.State)
 	view.Introduce(null.State.Weighted, null.Correlation)
 	return null

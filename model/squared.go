@@ -41,13 +41,13 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	}
 	f := &Squared{view: view, y: y, rest: y}
 	if offset != nil {
-		f.rest = view.Memory().Floats(n)
+		f.rest = view.Floats(n)
 		for i, t := range y {
 			pace.Did(1)
 			f.rest[i] = t - offset[i]
 		}
 	}
-	r := view.Memory().Floats(n)
+	r := view.Floats(n)
 	if s := view.Weights(); s != nil {
 		f.first = slices.IndexFunc(s, func(s float64) bool { return s > 0 })
 	}

@@ -289,7 +289,7 @@ func (w *wholePass) byColumn(from, to int) {
 	v := w.v
 	var weighted []float64
 	if v.weights != nil {
-		weighted = make([]float64, v.n)
+		weighted = kernels.Undefined[float64](v.n)
 	}
 	for k, j := range v.x.Order()[from:to] {
 		k += from

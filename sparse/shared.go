@@ -40,6 +40,9 @@ func (v *View) Within(l *loan.Memory) *View {
 // Memory returns what vectors of those who work on the view are made of.
 func (v *View) Memory() *loan.Memory { return v.memory }
 
+// Floats returns n zeros of that memory.
+func (v *View) Floats(n int) []float64 { return v.memory.Floats(v.k, n) }
+
 // EntryCost is the modelled cost of an entry that a pass meets, in nanoseconds.
 const EntryCost = 0.5
 

@@ -64,7 +64,7 @@ func (v *View) setWeights(weights []float64) error {
 	if err := CheckWeights(v.k, weights, v.n); err != nil {
 		return err
 	}
-	v.weights = make([]float64, len(weights))
+	v.weights = kernels.Undefined[float64](len(weights))
 	v.total, v.positive = 0, 0
 	for from, to := range v.k.Pieces(len(weights)) {
 		for i, s := range weights[from:to] {

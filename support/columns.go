@@ -3,6 +3,7 @@ package support
 import (
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -74,7 +75,7 @@ func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
 	c := &Columns{view: view, chosen: chosen{m: n}, total: view.Total()}
 	if weights := view.Weights(); weights != nil {
-		c.number, c.sample = view.Memory().Ints(n), view.Memory().Ints(n)[:0]
+		c.number, c.sample = view.Memory().Ints(view.Kernels(), n), view.Memory().Ints(view.Kernels(), n)[:0]
 		own := false // some weight is not 0 or 1
 		for from, to := range view.Kernels().Pieces(n) {
 			for i := from; i < to; i++ {
@@ -88,7 +89,7 @@ func NewColumns(view *sparse.View) *Columns {
 		}
 		c.m = len(c.sample)
 		if own {
-			c.root = view.Memory().Floats(c.m)
+			c.root = view.Floats(c.m)
 			for from, to := range view.Kernels().Pieces(c.m) {
 				for k, i := range c.sample[from:to] {
 					c.root[from+k] = math.Sqrt(weights[i])
@@ -134,7 +135,7 @@ func (c *Columns) Reweigh(d []float64) {
 func (c *Columns) Subsample(d []float64) {
 	c.Clear()
 	if c.subset.number == nil {
-		c.subset.number = make([]int32, len(d))
+		c.subset.number = kernels.Undefined[int32](len(d))
 	}
 	k, m := c.view.Kernels(), 0
 	for from, to := range k.Pieces(len(d)) {

@@ -16,7 +16,7 @@ type following struct {
 func (a *System) SolveFollowing(ctx context.Context, cg *CG, b, x []float64, tol float64, maxIterations int) (report Report, u []float64) {
 	c, f := a.columns, &a.following
 	if cap(c.followed) < c.m {
-		c.followed = c.view.Memory().Floats(c.m)
+		c.followed = c.view.Floats(c.m)
 	}
 	f.of, f.u = a, c.followed[:c.m]
 	a.k.Clear(f.u)

@@ -155,7 +155,7 @@ func (g *Gram) widen(first int) {
 	_, p := g.columns.view.Dims()
 	least := min(leastStride, (p+2*kernels.Lanes)/kernels.Lanes|1) // all columns and the spill of tiles
 	stride := max(least, (need+3*need/8)/kernels.Lanes|1) * kernels.Lanes
-	wide, pace := g.columns.view.Memory().Floats(stride*stride), g.k.Pace()
+	wide, pace := g.columns.view.Floats(stride*stride), g.k.Pace()
 	for k := range first {
 		pace.Did(first)
 		copy(wide[k*stride:], g.g[k*g.stride:][:first])

@@ -49,7 +49,7 @@ func (g *Gram) tileProducts(band, above, from, to int) {
 	const size = kernels.Lanes
 	t, height := &g.tiles, size*(to-from)
 	if need := panels(above-band) * height; need > len(t.y) {
-		t.y = g.columns.view.Memory().Floats(need)
+		t.y = g.columns.view.Floats(need)
 	}
 	panel := func(a int) []float64 { return t.y[(a-band)/size*height:][:height] }
 	for a := band; a < above; a += size {

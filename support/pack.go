@@ -3,6 +3,7 @@ package support
 import (
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -70,10 +71,11 @@ const few = 1 << 13
 // those that all columns have where they are few, but not for more. Under a bound there is room for
 // all that it allows, at once: what never moves is never there twice.
 func (c *Columns) reserve(n, all int) {
-	memory := c.view.Memory()
-	floats, ints := memory.Floats, func(n int) []int32 { return make([]int32, n) }
+	floats, ints := kernels.Undefined[float64], kernels.Undefined[int32]
 	if c.bytes > 0 {
-		floats, ints = memory.Room, memory.Ints
+		memory, k := c.view.Memory(), c.view.Kernels()
+		floats = func(n int) []float64 { return memory.Room(k, n) }
+		ints = func(n int) []int32 { return memory.Ints(k, n) }
 	}
 	room := func(length, capacity int) int {
 		need := length + n
@@ -106,9 +108,9 @@ func moved[T any](x *sparse.View, room, v []T) []T {
 
 // lengthen adds n elements to v, undefined as yet. It doubles what it has to move, and
 // does not leave that to append, which takes smaller steps.
-func lengthen[T any](x *sparse.View, v []T, n int) []T {
+func lengthen[T float64 | int32](x *sparse.View, v []T, n int) []T {
 	if need := len(v) + n; need > cap(v) {
-		v = moved(x, make([]T, max(need, 2*cap(v))), v)
+		v = moved(x, kernels.Undefined[T](max(need, 2*cap(v))), v)
 	}
 	return v[:len(v)+n]
 }

@@ -49,7 +49,7 @@ func (a *System) Reset(columns *Columns, list []int32, ridge float64) {
 func (a *System) reset(columns *Columns, rows *rowCopy, scratch *[]float64, list []int32, ridge float64) {
 	a.columns, a.rows, a.k, a.list, a.ridge = columns, rows, columns.view.Kernels(), list, ridge
 	if cap(*scratch) < columns.m {
-		*scratch = columns.view.Memory().Floats(columns.m)
+		*scratch = columns.view.Floats(columns.m)
 	}
 	a.u = (*scratch)[:columns.m]
 	a.block.columns = a.block.columns[:0]

@@ -2,7 +2,11 @@
 // the garbage collector then need not find.
 package loan
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
 
 const (
 	blockSize = 1 << 15 // numbers
@@ -42,14 +46,14 @@ type Memory struct {
 // [Memory.Room]. A heap that has to find room for them anew each time grows by what lies between them.
 func Rounds(size int) *Memory { return &Memory{size: size} }
 
-// Floats returns n numbers, all 0: of a block if they are few and the call has not many blocks
+// Floats returns n numbers, all 0, cleared within the call of k: of a block if they are few and the call has not many blocks
 // already, else of their own. Those of a block are for what ends with the call, or the round.
-func (l *Memory) Floats(n int) []float64 {
+func (l *Memory) Floats(k *kernels.Set, n int) []float64 {
 	switch {
 	case l != nil && l.size > 0 && n <= l.size && n > l.size/2:
-		return l.Room(n)
+		return l.Room(k, n)
 	case l == nil || l.size > 0 || n > largest:
-		return make([]float64, n)
+		return kernels.Zeros[float64](k, n)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -67,23 +71,23 @@ func (l *Memory) Floats(n int) []float64 {
 }
 
 // Room is [Memory.Floats] of as many numbers as every round asks for.
-func (l *Memory) Room(n int) []float64 {
+func (l *Memory) Room(k *kernels.Set, n int) []float64 {
 	if l == nil || l.size == 0 {
-		return make([]float64, n)
+		return kernels.Zeros[float64](k, n)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.floats.take(n)
+	return l.floats.take(k, n)
 }
 
 // Ints is [Memory.Room] of other numbers.
-func (l *Memory) Ints(n int) []int32 {
+func (l *Memory) Ints(k *kernels.Set, n int) []int32 {
 	if l == nil || l.size == 0 {
-		return make([]int32, n)
+		return kernels.Zeros[int32](k, n)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.ints.take(n)
+	return l.ints.take(k, n)
 }
 
 // Again begins another round: nothing of the last one must be used any more.

@@ -21,7 +21,7 @@ func TestLoans(t *testing.T) {
 		for k := range 4 {
 			calls.Go(func() {
 				for n := range 100 {
-					v := lent.Floats(n)
+					v := lent.Floats(nil, n)
 					if len(v) != n || cap(v) != n || slices.ContainsFunc(v, func(x float64) bool { return x != 0 }) {
 						t.Errorf("%d numbers: %v of capacity %d", n, v, cap(v))
 					}
@@ -42,7 +42,7 @@ func TestLoans(t *testing.T) {
 		}
 		lent.Return()
 		again := store.Borrow()
-		switch at := &again.Floats(1)[0]; {
+		switch at := &again.Floats(nil, 1)[0]; {
 		case round == 0:
 			first = at
 		case at != first:
@@ -56,19 +56,19 @@ func TestLoans(t *testing.T) {
 // of their own, as all are without a store.
 func TestLoansAreBounded(t *testing.T) {
 	lent := loan.NewStore(0).Borrow()
-	a := &lent.Floats(1)[0]
+	a := &lent.Floats(nil, 1)[0]
 	lent.Return()
-	if again := lent.Floats(1); a == &again[0] {
+	if again := lent.Floats(nil, 1); a == &again[0] {
 		t.Error("a store of no bytes has kept some")
 	}
 	store := loan.NewStore(1 << 30)
-	allocated := func(l *loan.Memory, n int) float64 { return testing.AllocsPerRun(20, func() { _ = l.Floats(n) }) }
+	allocated := func(l *loan.Memory, n int) float64 { return testing.AllocsPerRun(20, func() { _ = l.Floats(nil, n) }) }
 	if n := allocated(store.Borrow(), 1<<20); n != 1 {
 		t.Errorf("a million numbers: %g allocations", n)
 	}
 	large := store.Borrow()
 	for range 1 << 10 { // beyond its share
-		large.Floats(1 << 12)
+		large.Floats(nil, 1<<12)
 	}
 	if n := allocated(large, 1<<10); n != 1 {
 		t.Errorf("beyond the share of a call: %g allocations", n)
@@ -92,43 +92,43 @@ func TestRounds(t *testing.T) {
 		}
 		return &v[0]
 	}
-	a, b := m.Floats(size), m.Floats(size)
+	a, b := m.Floats(nil, size), m.Floats(nil, size)
 	if dirty(a) == dirty(b) {
 		t.Error("two of a round are one")
 	}
 	m.Back(b)
-	m.Back(m.Floats(size / 2)) // is not kept
-	if c := m.Floats(size); dirty(c) != &b[0] {
+	m.Back(m.Floats(nil, size/2)) // is not kept
+	if c := m.Floats(nil, size); dirty(c) != &b[0] {
 		t.Error("a vector that was given back is not the next one")
 	}
 	m.Again()
-	first, second := dirty(m.Floats(size)), dirty(m.Floats(size))
+	first, second := dirty(m.Floats(nil, size)), dirty(m.Floats(nil, size))
 	if first == second || first != &a[0] && first != &b[0] || second != &a[0] && second != &b[0] {
 		t.Error("a round does not have the memory of the last one")
 	}
 	m.Again()
-	if shorter := dirty(m.Floats(size - 1)); shorter != first && shorter != second {
+	if shorter := dirty(m.Floats(nil, size-1)); shorter != first && shorter != second {
 		t.Error("a vector of a row less does not have the memory of the last round")
 	}
-	room, ints := m.Room(10*size), m.Ints(10*size)
+	room, ints := m.Room(nil, 10*size), m.Ints(nil, 10*size)
 	dirty(room)
 	ints[0] = 1
 	m.Again()
-	if again := m.Room(10*size - 1); dirty(again) != &room[0] {
+	if again := m.Room(nil, 10*size-1); dirty(again) != &room[0] {
 		t.Error("room does not have the memory of the last round")
 	}
-	if again := m.Ints(10 * size); &again[0] != &ints[0] || again[0] != 0 {
+	if again := m.Ints(nil, 10*size); &again[0] != &ints[0] || again[0] != 0 {
 		t.Error("integers do not have the memory of the last round, or are not 0")
 	}
 	m.Lose()
 	m.Again()
-	if kept := dirty(m.Floats(size)); kept == first || kept == second {
+	if kept := dirty(m.Floats(nil, size)); kept == first || kept == second {
 		t.Error("a vector has two owners")
 	}
 	none := (*loan.Memory)(nil)
 	none.Again()
-	none.Back(none.Floats(size))
-	if len(none.Room(size)) != size || len(none.Ints(size)) != size {
+	none.Back(none.Floats(nil, size))
+	if len(none.Room(nil, size)) != size || len(none.Ints(nil, size)) != size {
 		t.Error("there is no room without rounds")
 	}
 	none.Lose()

@@ -1,16 +1,20 @@
 package loan
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
 
 // vectors are those that go from round to round.
-type vectors[T any] struct{ lent, spare [][]T }
+type vectors[T float64 | int32] struct{ lent, spare [][]T }
 
 // fits is how much longer a spare vector may be than one that is asked for: folds differ by a row.
 const fits = 1. / 8
 
 // take returns a vector, all 0: of the spare ones that fit the shortest. Where none does, the longest of
 // those that are as little too short makes way for a new one.
-func (r *vectors[T]) take(n int) []T {
+func (r *vectors[T]) take(k *kernels.Set, n int) []T {
 	best, short := -1, -1
 	for at, v := range r.spare {
 		near := max(cap(v)-n, n-cap(v)) <= int(fits*float64(n))
@@ -25,14 +29,16 @@ func (r *vectors[T]) take(n int) []T {
 		if short >= 0 {
 			r.spare = slices.Delete(r.spare, short, short+1)
 		}
-		v := make([]T, n)
+		v := kernels.Zeros[T](k, n)
 		r.lent = append(r.lent, v)
 		return v
 	}
 	v := r.spare[best][:n]
 	r.spare = slices.Delete(r.spare, best, best+1)
 	r.lent = append(r.lent, v)
-	clear(v)
+	for from, to := range k.Pieces(n) {
+		clear(v[from:to])
+	}
 	return v
 }
 

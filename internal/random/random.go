@@ -55,7 +55,7 @@ func (s *SplitMix64) Permutation(k *kernels.Set, n int) []int {
 
 // Identity returns the numbers 0 … n − 1 in their order.
 func Identity(k *kernels.Set, n int) []int {
-	at := make([]int, n)
+	at := kernels.Undefined[int](n)
 	for from, to := range k.Pieces(n) {
 		for i := from; i < to; i++ {
 			at[i] = i

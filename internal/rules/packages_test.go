@@ -28,7 +28,7 @@ var layers = []pkg{
 	{path: "internal/input", on: []string{"outcome"}, modules: []string{"github.com/klauspost/compress"}},
 	{path: "internal/sealed", on: []string{"outcome"}},
 	{path: "internal/team"},
-	{path: "internal/loan"},
+	{path: "internal/loan", on: []string{"kernels"}},
 	{path: "sparse", on: []string{"kernels", "internal/decimal", "internal/input", "internal/sealed", "internal/team", "internal/loan"}},
 	{path: "loss", on: []string{"kernels", "outcome"}},
 	{path: "table", on: []string{"sparse"}},

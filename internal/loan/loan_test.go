@@ -139,11 +139,11 @@ func TestRounds(t *testing.T) {
 func TestLongerVectorsReplaceShorterOnes(t *testing.T) {
 	const size = 100
 	m := loan.Rounds(size)
-	short := &m.Floats(size - 1)[0]
+	short := &m.Floats(nil, size-1)[0]
 	m.Again()
-	long := &m.Floats(size)[0]
+	long := &m.Floats(nil, size)[0]
 	m.Again()
-	if a, b := &m.Floats(size - 1)[0], &m.Floats(size - 1)[0]; a != long || b == short {
+	if a, b := &m.Floats(nil, size-1)[0], &m.Floats(nil, size-1)[0]; a != long || b == short {
 		t.Error("a vector that was too short is kept beside the longer one")
 	}
 }

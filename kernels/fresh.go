@@ -26,9 +26,7 @@ func Undefined[T float64 | int | int32](n int) []T {
 func Zeros[T float64 | int | int32](s *Set, n int) []T {
 	x := Undefined[T](n)
 	if n >= freshLeast {
-		for from, to := range s.Pieces(n) {
-			clear(x[from:to])
-		}
+		Clear(s, x)
 	}
 	return x
 }

@@ -149,7 +149,10 @@ func (s *Set) Fill(x []float64, v float64) {
 }
 
 // Clear sets x to 0, in pieces.
-func (s *Set) Clear(x []float64) {
+func (s *Set) Clear(x []float64) { Clear(s, x) }
+
+// Clear is [Set.Clear] for elements of any type.
+func Clear[T any](s *Set, x []T) {
 	for from, to := range s.Pieces(len(x)) {
 		clear(x[from:to])
 	}

@@ -71,7 +71,7 @@ const few = 1 << 13
 // those that all columns have where they are few, but not for more. Under a bound there is room for
 // all that it allows, at once: what never moves is never there twice.
 func (c *Columns) reserve(n, all int) {
-	floats, ints := kernels.Undefined[float64], kernels.Undefined[int32]
+	floats, ints := c.view.Floats, kernels.Undefined[int32]
 	if c.bytes > 0 {
 		memory, k := c.view.Memory(), c.view.Kernels()
 		floats = func(n int) []float64 { return memory.Room(k, n) }

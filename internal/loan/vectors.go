@@ -36,9 +36,7 @@ func (r *vectors[T]) take(k *kernels.Set, n int) []T {
 	v := r.spare[best][:n]
 	r.spare = slices.Delete(r.spare, best, best+1)
 	r.lent = append(r.lent, v)
-	for from, to := range k.Pieces(n) {
-		clear(v[from:to])
-	}
+	kernels.Clear(k, v)
 	return v
 }
 

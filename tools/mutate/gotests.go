@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,23 +17,25 @@ import (
 )
 
 // ofGo returns a sample of the changes of Go code that options choose, large enough for the count
-// of those that build, and how many changes there are.
-func ofGo(ctx context.Context, dir string, o options) (sample []mutant, of int, err error) {
-	all, err := changesOf(o)
+// of those of each package that build, and how many changes of each there are.
+func ofGo(ctx context.Context, dir string, o options) (sample []mutant, of map[string]int, err error) {
+	every, err := changesOf(o)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	of = len(all)
-	slices.SortFunc(all, func(a, b change) int { return cmp.Compare(a.rank(o.seed), b.rank(o.seed)) })
-	all = all[:min(of, o.count+o.count/4+10)]
-	var inside []change
-	for _, c := range all {
-		if c.body != (section{}) {
+	slices.SortFunc(every, func(a, b change) int { return cmp.Compare(a.rank(o.seed), b.rank(o.seed)) })
+	of = map[string]int{}
+	var all, inside []change
+	for _, c := range every {
+		if of[c.folder]++; of[c.folder] > o.count+o.count/4+10 {
+			continue
+		}
+		if all = append(all, c); c.body != (section{}) {
 			inside = append(inside, c)
 		}
 	}
 	if inside, err = builds(ctx, dir, inside, o); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	numbers := map[string][]int{}
 	for i, c := range inside {
@@ -40,18 +43,23 @@ func ofGo(ctx context.Context, dir string, o options) (sample []mutant, of int, 
 	}
 	overlay, err := weave(dir, inside)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	programs := &programs{dir: dir, overlay: overlay, options: o}
+	programs := &programs{dir: dir, overlay: overlay, options: o, built: map[string]*program{}, above: map[string][]string{}}
 	for _, c := range all {
-		m := mutant{name: c.name(), words: c.words()}
+		m := mutant{name: c.name(), words: c.words(), folder: c.folder}
 		switch same := numbers[c.name()]; {
 		case c.body == (section{}):
 			m.test = func(ctx context.Context) (string, error) { return programs.outside(ctx, c) }
 		case len(same) == 0:
 			continue // the compiler refuses it
 		default:
-			m.test = func(ctx context.Context) (string, error) { return programs.test(ctx, same[0]) }
+			number := same[0]
+			m.test = func(ctx context.Context) (string, error) {
+				return programs.test(ctx, c.folder, func(t test) bool { return t.reaches[number] }, func(tests []test) (bool, error) {
+					return programs.run(ctx, tests, strconv.Itoa(number))
+				})
+			}
 			numbers[c.name()] = same[1:]
 		}
 		sample = append(sample, m)
@@ -65,146 +73,224 @@ type programs struct {
 	options
 
 	dir, overlay string
-	built        []*program
+	built        map[string]*program // by folder
+	above        map[string][]string // folder: those whose tests use its package
 }
 
 // A program is the tests of a package.
 type program struct {
 	folder, binary string
-	tests          []test
-	longer         []test // those left out for their time
+	tests, longer  []test
+	unasked        []string // longer tests that nobody has asked yet what they reach
 }
 
 // A test is one that succeeds without a change.
 type test struct {
+	of        *program
 	name      string
 	processor time.Duration
 	reaches   map[int]bool // numbers of changes
 }
 
-// folders are those whose tests a change meets, in this order.
-func (p *programs) folders() []string {
-	folders := p.packages
-	if p.also != "" {
-		folders = append(slices.Clip(folders), strings.Split(p.also, ",")...)
+// test shows a change to the tests of its package that it may meet, and if it survives and the options say so, to those that -most
+// leaves out and to those of packages above.
+func (p *programs) test(ctx context.Context, folder string, meets func(test) bool, try func([]test) (ok bool, err error)) (verdict string, err error) {
+	own, err := p.program(ctx, folder, p.most)
+	if err != nil {
+		return "", err
 	}
-	return folders
-}
-
-// test runs all tests that reach a change, the shorter ones of a package first.
-func (p *programs) test(ctx context.Context, number int) (verdict string, err error) {
-	reached := false
-	for i, folder := range p.folders() {
-		if i == len(p.built) {
-			one, err := p.build(ctx, folder)
-			if err != nil {
-				return "", err
-			}
-			p.built = append(p.built, one)
-		}
-		var short, long []test
-		for _, t := range p.built[i].tests {
-			if !t.reaches[number] {
-				continue
-			}
-			reached = true
-			if t.processor < time.Second/2 {
-				short = append(short, t)
-			} else {
-				long = append(long, t)
+	verdict = unreached
+	all := func(tests []test, most time.Duration) (ok bool, err error) {
+		for _, b := range batches(tests, meets, most) {
+			verdict = survived
+			if ok, err := try(b); err != nil || !ok {
+				return false, err
 			}
 		}
-		for _, tests := range [][]test{short, long} {
-			if ok, err := p.run(ctx, p.built[i], tests, strconv.Itoa(number)); err != nil || !ok {
-				return killed, err
-			}
-		}
-	}
-	for _, of := range p.built {
-		if p.argued == "" {
-			break
-		}
-		if ok, err := p.run(ctx, of, of.longer, strconv.Itoa(number)); err != nil || !ok {
-			return killed, err
-		}
-	}
-	if !reached {
-		return unreached, nil
-	}
-	return survived, nil
-}
-
-// run reports whether the tests succeed with a change.
-func (p *programs) run(ctx context.Context, of *program, tests []test, number string) (ok bool, err error) {
-	if len(tests) == 0 {
 		return true, nil
 	}
-	var names []string
-	var processor time.Duration
-	for _, t := range tests {
-		names = append(names, t.name)
-		processor += t.processor
+	if ok, err := all(own.tests, math.MaxInt64); err != nil || !ok {
+		return killed, err
 	}
-	out, err := p.execute(ctx, of, names, 5*processor+10*time.Second, "PARE_MUTANT="+number)
-	if err != nil && ctx.Err() == nil {
-		by := "no end, or a panic"
-		if m := failed.FindStringSubmatch(out); m != nil {
-			by = m[1]
+	if p.suite == 0 && p.argued == "" {
+		return verdict, nil
+	}
+	if own.unasked, err = p.ask(ctx, own, &own.longer, own.unasked, p.limit); err != nil {
+		return "", err
+	}
+	more := slices.Clone(own.longer)
+	if p.suite > 0 {
+		others, err := p.others(ctx, folder)
+		if err != nil {
+			return "", err
 		}
-		fmt.Fprintf(os.Stderr, "%s: %s\n", of.folder, by)
+		more = append(more, others...)
 	}
-	return err == nil, ctx.Err()
+	if ok, err := all(more, cmp.Or(p.suite, math.MaxInt64)); err != nil || !ok {
+		return elsewhere, err
+	}
+	return verdict, nil
 }
 
-var failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
-
-func (p *programs) execute(ctx context.Context, of *program, names []string, limit time.Duration, environment ...string) (output string, err error) {
-	args := append([]string{"env"}, environment...)
-	args = append(args, of.binary, "-test.short", "-test.failfast", "-test.run", "^("+strings.Join(names, "|")+")$")
-	return execute(ctx, of.folder, 10*limit, limited(limit, args...)...)
+// batches are the tests that a change meets, as many of the shortest as end within a time: those under half a second together for each package,
+// the others one by one.
+func batches(tests []test, meets func(test) bool, most time.Duration) (all [][]test) {
+	tests = slices.DeleteFunc(slices.Clone(tests), func(t test) bool { return !meets(t) })
+	slices.SortStableFunc(tests, func(a, b test) int { return cmp.Compare(a.processor, b.processor) })
+	of := map[*program]int{}
+	for _, t := range tests {
+		if most -= t.processor; most < 0 {
+			break
+		}
+		at, ok := of[t.of]
+		switch {
+		case t.processor >= time.Second/2:
+			all = append(all, []test{t})
+		case ok:
+			all[at] = append(all[at], t)
+		default:
+			of[t.of] = len(all)
+			all = append(all, []test{t})
+		}
+	}
+	return all
 }
 
-// build builds the tests of a package and asks each which changes it reaches.
-func (p *programs) build(ctx context.Context, folder string) (*program, error) {
-	binary := filepath.Join(p.dir, fmt.Sprintf("%d.test", len(p.built)))
-	one := &program{folder: folder, binary: binary}
-	if out, err := execute(ctx, ".", 10*p.limit, "go", "test", "-c", "-vet=off", "-overlay", p.overlay, "-o", binary, folder); err != nil {
-		return nil, fmt.Errorf("the tests of %s do not build: %w\n%s", folder, err, out)
+// others are the tests of the packages that import a package, or whose tests do.
+func (p *programs) others(ctx context.Context, folder string) (tests []test, err error) {
+	folders, ok := p.above[folder]
+	if !ok {
+		if folders, err = above(ctx, folder); err != nil {
+			return nil, err
+		}
+		p.above[folder] = folders
 	}
-	list, err := execute(ctx, folder, p.limit, binary, "-test.list", "^(Test|Example|Fuzz)")
+	for _, one := range folders {
+		of, err := p.program(ctx, one, p.suite)
+		if err != nil {
+			return nil, err
+		}
+		tests = append(tests, of.tests...)
+	}
+	return tests, nil
+}
+
+// above lists the folders of the packages whose tests use another's package.
+func above(ctx context.Context, folder string) (folders []string, err error) {
+	list := func(args ...string) ([]string, error) {
+		out, err := execute(ctx, ".", time.Minute, append([]string{"go", "list"}, args...)...)
+		if err != nil {
+			return nil, fmt.Errorf("go list: %w\n%s", err, out)
+		}
+		return strings.Split(strings.TrimSpace(out), "\n"), nil
+	}
+	own, err := list("-f", "{{.ImportPath}} {{.Dir}}", folder)
 	if err != nil {
 		return nil, err
 	}
-	for name := range strings.FieldsSeq(list) {
-		t := test{name: name, reaches: map[int]bool{}}
+	path, dir, _ := strings.Cut(own[0], " ")
+	lines, err := list("-test", "-f", `{{if .ForTest}}{{else}}{{.Dir}} {{.ImportPath}} {{join .Deps " "}}{{end}}`, "./...")
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range lines {
+		words := strings.Fields(line)
+		if len(words) > 2 && strings.HasSuffix(words[1], ".test") && words[0] != dir && slices.Contains(words[2:], path) {
+			folders = append(folders, words[0])
+		}
+	}
+	return folders, nil
+}
+
+// program builds the tests of a package when they are first asked for.
+func (p *programs) program(ctx context.Context, folder string, most time.Duration) (*program, error) {
+	if one := p.built[folder]; one != nil {
+		return one, nil
+	}
+	one := &program{folder: folder, binary: filepath.Join(p.dir, fmt.Sprintf("%d.test", len(p.built)))}
+	if out, err := execute(ctx, ".", 10*p.limit, "go", "test", "-c", "-vet=off", "-overlay", p.overlay, "-o", one.binary, folder); err != nil {
+		return nil, fmt.Errorf("the tests of %s do not build: %w\n%s", folder, err, out)
+	}
+	if _, err := os.Stat(one.binary); err != nil { // no test files
+		p.built[folder] = one
+		return one, nil
+	}
+	list, err := execute(ctx, folder, p.limit, one.binary, "-test.list", "^(Test|Example|Fuzz)")
+	if err != nil {
+		return nil, err
+	}
+	one.unasked, err = p.ask(ctx, one, &one.tests, strings.Fields(list), cmp.Or(most, p.limit))
+	p.built[folder] = one
+	return one, err
+}
+
+// ask runs tests, each by itself, adds those that succeed to some, with what they reach, and returns the names of those that take longer than
+// wanted.
+func (p *programs) ask(ctx context.Context, of *program, some *[]test, names []string, most time.Duration) (longer []string, err error) {
+	for _, name := range names {
+		t := test{of: of, name: name, reaches: map[int]bool{}}
 		file := filepath.Join(p.dir, "reached")
 		_ = os.Remove(file)
-		before, limit := ofChildren(), p.limit
-		if p.most > 0 {
-			limit = p.most
-		}
-		if out, err := p.execute(ctx, one, []string{name}, limit, "PARE_MUTANT=reached", "PARE_REACHED="+file); err != nil {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if p.most > 0 && ofChildren()-before >= p.most {
-				one.longer = append(one.longer, test{name: name, processor: p.limit / 5})
-				continue
-			}
-			fmt.Fprintf(os.Stderr, "%s: %s fails without any change and is left out\n%s", folder, name, out)
+		before := ofChildren()
+		out, err := p.execute(ctx, []test{t}, most, "PARE_MUTANT=reached", "PARE_REACHED="+file)
+		t.processor = ofChildren() - before
+		switch {
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case t.processor >= most:
+			longer = append(longer, name)
+			continue
+		case err != nil:
+			fmt.Fprintf(os.Stderr, "%s: %s fails without any change and is left out\n%s", of.folder, name, out)
 			continue
 		}
-		t.processor = ofChildren() - before
 		text, _ := os.ReadFile(file) // none where it reaches nothing
 		for n := range strings.FieldsSeq(string(text)) {
 			number, _ := strconv.Atoi(n)
 			t.reaches[number] = true
 		}
 		if len(t.reaches) > 0 {
-			one.tests = append(one.tests, t)
+			*some = append(*some, t)
 		}
 	}
-	return one, nil
+	return longer, nil
+}
+
+// run reports whether tests of one package succeed with a change.
+func (p *programs) run(ctx context.Context, tests []test, number string) (ok bool, err error) {
+	out, err := p.execute(ctx, tests, 5*total(tests)+10*time.Second, "PARE_MUTANT="+number)
+	if err != nil && ctx.Err() == nil {
+		by := "no end, or a panic"
+		if m := failed.FindStringSubmatch(out); m != nil {
+			by = m[1]
+		}
+		fmt.Fprintf(os.Stderr, "%s: %s\n", tests[0].of.folder, by)
+	}
+	return err == nil, ctx.Err()
+}
+
+var failed = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
+
+func total(tests []test) (processor time.Duration) {
+	for _, t := range tests {
+		processor += t.processor
+	}
+	return processor
+}
+
+// pattern matches tests of one package and no others of it.
+func pattern(tests []test) string {
+	names := make([]string, len(tests))
+	for i, t := range tests {
+		names[i] = t.name
+	}
+	return "^(" + strings.Join(names, "|") + ")$"
+}
+
+func (p *programs) execute(ctx context.Context, tests []test, limit time.Duration, environment ...string) (output string, err error) {
+	args := append([]string{"env"}, environment...)
+	args = append(args, tests[0].of.binary, "-test.short", "-test.failfast", "-test.run", pattern(tests))
+	return execute(ctx, tests[0].of.folder, 10*limit, limited(limit, args...)...)
 }
 
 // outside tests a change outside of functions, for which programs are built anew.
@@ -233,10 +319,8 @@ func (p *programs) outside(ctx context.Context, c change) (verdict string, err e
 	if _, err := execute(ctx, ".", 10*p.limit, "go", "build", "-overlay", overlay, c.folder); err != nil {
 		return notBuilt, ctx.Err()
 	}
-	for _, folder := range p.folders() {
-		if _, err := execute(ctx, ".", 10*p.limit, limited(p.limit, "go", "test", "-short", "-failfast", "-vet=off", "-overlay", overlay, folder)...); err != nil {
-			return killed, ctx.Err()
-		}
-	}
-	return survived, nil
+	return p.test(ctx, c.folder, func(test) bool { return true }, func(tests []test) (bool, error) {
+		_, err := execute(ctx, ".", 10*p.limit, limited(p.limit+10*total(tests), "go", "test", "-short", "-failfast", "-vet=off", "-overlay", overlay, "-run", pattern(tests), tests[0].of.folder)...)
+		return err == nil, ctx.Err()
+	})
 }

@@ -5,7 +5,7 @@
 // no test notices survives. From the module's root:
 //
 //	go run ./tools/mutate ./model ./loss                    # 100 changes, chosen by -seed
-//	go run ./tools/mutate -also ./bilevel,. ./implicit      # survivors meet the tests of those packages, too
+//	go run ./tools/mutate -most 1s -suite 30s ./implicit    # survivors meet the tests of the packages above, too
 //	go run ./tools/mutate -files 'cd/certificate.go,cd/drift.go' ./cd   # in some files
 //	go run ./tools/mutate -argued tools/mutate/argued.txt ./cd   # fails if one survives that is not in this list
 //	go run ./tools/mutate -set avx2                         # in the assembly of a kernel set
@@ -19,7 +19,8 @@
 // when the code is edited. Tests run in their short form,
 // with limited processor time, so that a change which loops is noticed. One program holds all
 // changes of Go code of a sample, and of each package only the tests run that reach the block with the change: a
-// sample takes minutes. The module is left alone, and several runs may go on at once. Survivors
+// sample takes minutes. With -suite two figures are printed: what short tests of the package itself
+// notice, and what the whole suite does, of which the shorter tests come first and no change is given more than so much time. The module is left alone, and several runs may go on at once. Survivors
 // that change no result, and why, are in docs/mutants.md.
 package main
 
@@ -31,11 +32,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -44,9 +47,10 @@ import (
 type options struct {
 	count       int
 	seed        uint64
-	limit, most time.Duration
+	limit       time.Duration
 	log         string
-	also, files string // of Go code
+	most, suite time.Duration // of Go code
+	files       string
 	argued      string
 	set, runner string // of assembly
 	labels      bool
@@ -55,12 +59,12 @@ type options struct {
 
 func main() {
 	var o options
-	flag.IntVar(&o.count, "n", 100, "number of changes")
+	flag.IntVar(&o.count, "n", 100, "number of changes; of Go code: of each package")
 	flag.Uint64Var(&o.seed, "seed", 1, "chooses the changes")
 	flag.DurationVar(&o.limit, "limit", 3*time.Minute, "processor time for one run of the tests; ten times that by the clock")
 	flag.DurationVar(&o.most, "most", 0, "of Go code: leave out tests that take more processor time than this (default: none)")
 	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
-	flag.StringVar(&o.also, "also", "", "packages whose tests survivors meet, separated by commas")
+	flag.DurationVar(&o.suite, "suite", 0, "of Go code: survivors meet the longer tests of the package and those of all packages that import it, each for so much processor time")
 	flag.StringVar(&o.files, "files", "", "patterns of the Go files to change, separated by commas (default: all of the packages)")
 	flag.StringVar(&o.argued, "argued", "", "of Go code: a list of changes that survive, each with the reason why it makes no difference, or \"gap\"; they are not tried, and it is an error if another one survives, tests included that -most leaves out")
 	flag.StringVar(&o.set, "set", "", "change the assembly of this kernel set instead")
@@ -79,13 +83,15 @@ func main() {
 
 // A mutant is a changed program.
 type mutant struct {
-	name  string // where, and what has changed
-	words string // the same without the line
-	test  func(context.Context) (verdict string, err error)
+	name   string // where, and what has changed
+	words  string // the same without the line
+	folder string // of Go code: its package
+	test   func(context.Context) (verdict string, err error)
 }
 
 const (
 	killed    = "killed"
+	elsewhere = "killed by longer tests or those of other packages"
 	survived  = "survived"
 	notBuilt  = "not built"
 	unreached = "survived, since no test reaches it"
@@ -102,11 +108,11 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	var all []mutant
-	var of int
+	of := map[string]int{}
 	switch {
 	case o.set != "":
 		all, err = ofAssembly(ctx, dir, o)
-		of = len(all)
+		of[""] = len(all)
 	case len(o.packages) == 0:
 		err = errors.New("name packages, such as ./model, or a kernel set: -set avx2")
 	default:
@@ -125,8 +131,13 @@ func run(ctx context.Context, o options) error {
 	return report(ctx, all, of, log, o)
 }
 
-// report tests mutants until there are as many as wanted, and prints those that survive.
-func report(ctx context.Context, all []mutant, of int, log io.Writer, o options) error {
+// A tally counts what becomes of the changes of a package.
+type tally struct {
+	tried, noticed, own, argued, gaps int // own: noticed by the package's own tests, those left out that -most leaves out
+}
+
+// report tests mutants until there are as many as wanted of each package, and prints those that survive.
+func report(ctx context.Context, all []mutant, of map[string]int, log io.Writer, o options) error {
 	known, err := recorded(o.log)
 	if err != nil {
 		return err
@@ -135,16 +146,23 @@ func report(ctx context.Context, all []mutant, of int, log io.Writer, o options)
 	if err != nil {
 		return err
 	}
-	tried, noticed, argued, gaps := 0, 0, 0, 0
+	counts := map[string]*tally{}
+	for folder := range of {
+		counts[folder] = &tally{}
+	}
 	for _, m := range all {
-		if tried+argued == o.count && !o.labels || ctx.Err() != nil {
+		t := counts[m.folder]
+		if ctx.Err() != nil {
 			break
+		}
+		if t.tried+t.argued == o.count && !o.labels {
+			continue
 		}
 		if why, ok := reasons[m.words]; ok {
 			if strings.HasPrefix(why, "gap") {
-				tried, gaps = tried+1, gaps+1
+				t.tried, t.gaps = t.tried+1, t.gaps+1
 			} else {
-				argued++
+				t.argued++
 			}
 			continue
 		}
@@ -159,18 +177,34 @@ func report(ctx context.Context, all []mutant, of int, log io.Writer, o options)
 		case notBuilt:
 			continue
 		case killed:
-			noticed++
+			t.noticed, t.own = t.noticed+1, t.own+1
+		case elsewhere:
+			t.noticed++
 		default:
 			fmt.Printf("%s: %s\n", verdict, m.name)
 		}
-		tried++
+		t.tried++
 	}
-	fmt.Printf("%d of %d changes noticed (%.1f %%)", noticed, tried, 100*float64(noticed)/float64(max(tried, 1)))
-	if argued > 0 {
-		fmt.Printf(", %d more make no difference", argued)
+	survivors := false
+	for _, folder := range slices.Sorted(maps.Keys(of)) {
+		t := counts[folder]
+		if folder != "" {
+			fmt.Print(strings.TrimPrefix(folder, "./"), ": ")
+		}
+		fmt.Printf("%d of %d changes noticed (%.1f %%)", t.noticed, t.tried, 100*float64(t.noticed)/float64(max(t.tried, 1)))
+		if o.suite > 0 {
+			fmt.Printf(", %d by its own tests", t.own)
+			if o.most > 0 {
+				fmt.Printf(" of at most %v", o.most)
+			}
+		}
+		if t.argued > 0 {
+			fmt.Printf(", %d more make no difference", t.argued)
+		}
+		fmt.Printf(", of %d there are\n", of[folder])
+		survivors = survivors || t.noticed+t.gaps < t.tried
 	}
-	fmt.Printf(", of %d there are\n", of)
-	if err := ctx.Err(); err != nil || o.argued == "" || noticed+gaps == tried {
+	if err := ctx.Err(); err != nil || o.argued == "" || !survivors {
 		return err
 	}
 	return errors.New("a change survives: write a test that notices it, or add it with the reason to " + o.argued)

@@ -1,0 +1,120 @@
+package implicit_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestSVMIsConfirmedAsFarAsItMoves: from a point that is off on the free samples alone, w is off by exactly what the
+// conditions lack there says. So the sets are confirmed where no other sample's margin meets 1, and no free sample the end of its
+// box, within that distance, and not where one does; and the error bound is that distance times what a criterion's slope changes by.
+func TestSVMIsConfirmedAsFarAsItMoves(t *testing.T) {
+	confirmed, refused := 0, 0
+	for seed := range uint64(30) {
+		r := oracle.NewRandom(5300 + seed)
+		b := drawBox(r, 40, 50, 1, seed%2 == 0)
+		logC := r.Pick(-5, -4)
+		fit := b.fit(t, nil, true)
+		c, err := fit.Strength(logC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		beta, free, bound := b.solve(t, c)
+		if len(bound) == 0 || len(free) == 0 {
+			continue
+		}
+		gram := make([][]float64, len(free))
+		for k, i := range free {
+			for _, l := range free {
+				gram[k] = append(gram[k], b.product(int(i), int(l)))
+			}
+		}
+		for _, size := range []float64{1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5} {
+			near := append([]float64(nil), beta...)
+			for _, i := range free {
+				near[i] = math.Min(c*b.s[i]*(1-1e-9), math.Max(1e-9*c, beta[i]*(1+size*r.Normal())))
+			}
+			w, moved, off := make([]float64, len(b.x[0])), 0.0, make([]float64, len(b.x[0]))
+			for i, row := range b.x {
+				for j, v := range row {
+					w[j] += near[i] * b.y[i] * v
+					off[j] += (near[i] - beta[i]) * b.y[i] * v
+				}
+			}
+			for _, v := range off {
+				moved += v * v
+			}
+			moved = math.Sqrt(moved)
+			want, close := true, false
+			meets := func(room, reach float64) {
+				want = want && room > reach
+				close = close || math.Abs(room-reach) < 0.01*reach
+			}
+			at := make([]int, len(b.y)) // 1 + the place of a free sample
+			for k, i := range free {
+				at[i] = k + 1
+			}
+			for i, row := range b.x {
+				margin, length := 0.0, math.Sqrt(b.product(i, i))
+				for j, v := range row {
+					margin += b.y[i] * v * w[j]
+				}
+				switch {
+				case b.s[i] == 0:
+				case at[i] > 0:
+					unit := make([]float64, len(free))
+					unit[at[i]-1] = 1
+					x, ok := oracle.SolveDense(gram, unit)
+					if !ok {
+						t.Fatal("free samples depend on one another")
+					}
+					meets(math.Min(near[i], c*b.s[i]-near[i]), moved*math.Sqrt(x[at[i]-1]))
+				case near[i] == 0:
+					meets(margin-1, moved*length)
+				default:
+					meets(1-margin, moved*length)
+				}
+			}
+			outer := b.outer(near)
+			for _, i := range b.held {
+				outer.Curvature[i] = r.Float64()
+			}
+			h, err := implicit.NewSVM(fit).Solve(t.Context(), logC, pointOf(near, free, bound), outer, implicit.Options{Tol: 1e-12})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := h.Status == outcome.Converged; got != want && !close {
+				t.Errorf("seed %d, off by %g: %s, and the sets are the solution's: %t", seed, size, h.Status, want)
+			}
+			if want {
+				confirmed++
+			} else {
+				refused++
+			}
+			bend := make([]float64, len(w))
+			for i, curvature := range outer.Curvature {
+				speed := 0.0
+				for j, v := range b.x[i] {
+					speed += v * h.Derivative[j]
+				}
+				for j, v := range b.x[i] {
+					bend[j] += curvature * speed * v
+				}
+			}
+			var square float64
+			for _, v := range bend {
+				square += v * v
+			}
+			if want := math.Sqrt(square) * moved; math.Abs(h.ErrorBound-want) > 1e-3*want {
+				t.Errorf("seed %d, off by %g: bound %g, its term %g", seed, size, h.ErrorBound, want)
+			}
+		}
+	}
+	if confirmed < 20 || refused < 20 {
+		t.Errorf("%d sets confirmed, %d refused", confirmed, refused)
+	}
+}

@@ -49,10 +49,10 @@ func TestSVMIsConfirmedAsFarAsItMoves(t *testing.T) {
 				moved += v * v
 			}
 			moved = math.Sqrt(moved)
-			want, close := true, false
+			want, onEdge := true, false
 			meets := func(room, reach float64) {
 				want = want && room > reach
-				close = close || math.Abs(room-reach) < 0.01*reach
+				onEdge = onEdge || math.Abs(room-reach) < 0.01*reach
 			}
 			at := make([]int, len(b.y)) // 1 + the place of a free sample
 			for k, i := range free {
@@ -87,7 +87,7 @@ func TestSVMIsConfirmedAsFarAsItMoves(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := h.Status == outcome.Converged; got != want && !close {
+			if got := h.Status == outcome.Converged; got != want && !onEdge {
 				t.Errorf("seed %d, off by %g: %s, and the sets are the solution's: %t", seed, size, h.Status, want)
 			}
 			if want {

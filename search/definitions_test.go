@@ -131,8 +131,7 @@ func TestScansDoNotDependOnUnits(t *testing.T) {
 			}
 			var earlier []Evaluation
 			for turn := range 2 {
-				var a *analytic
-				a = &analytic{f: func(x []float64) (float64, []float64) {
+				a := &analytic{f: func(x []float64) (float64, []float64) {
 					d := sign*x[0] - centre - float64(turn)*moved
 					value := 2 + slant*d + 0.02*d*d + 0.3*depth*math.Sin(wave*d)
 					return times * value, []float64{times * sign * (slant + 0.04*d + 0.3*depth*wave*math.Cos(wave*d))}

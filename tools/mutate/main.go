@@ -188,26 +188,31 @@ func report(ctx context.Context, all []mutant, of map[string]int, log io.Writer,
 	survivors := false
 	for _, folder := range slices.Sorted(maps.Keys(of)) {
 		t := counts[folder]
-		if folder != "" {
-			fmt.Print(strings.TrimPrefix(folder, "./"), ": ")
-		}
-		fmt.Printf("%d of %d changes noticed (%.1f %%)", t.noticed, t.tried, 100*float64(t.noticed)/float64(max(t.tried, 1)))
-		if o.suite > 0 {
-			fmt.Printf(", %d by its own tests", t.own)
-			if o.most > 0 {
-				fmt.Printf(" of at most %v", o.most)
-			}
-		}
-		if t.argued > 0 {
-			fmt.Printf(", %d more make no difference", t.argued)
-		}
-		fmt.Printf(", of %d there are\n", of[folder])
+		t.print(folder, of[folder], o)
 		survivors = survivors || t.noticed+t.gaps < t.tried
 	}
 	if err := ctx.Err(); err != nil || o.argued == "" || !survivors {
 		return err
 	}
 	return errors.New("a change survives: write a test that notices it, or add it with the reason to " + o.argued)
+}
+
+// print prints a tally of the changes of a package, of so many that there are.
+func (t *tally) print(folder string, of int, o options) {
+	if folder != "" {
+		fmt.Print(strings.TrimPrefix(folder, "./"), ": ")
+	}
+	fmt.Printf("%d of %d changes noticed (%.1f %%)", t.noticed, t.tried, 100*float64(t.noticed)/float64(max(t.tried, 1)))
+	if o.suite > 0 {
+		fmt.Printf(", %d by its own tests", t.own)
+		if o.most > 0 {
+			fmt.Printf(" of at most %v", o.most)
+		}
+	}
+	if t.argued > 0 {
+		fmt.Printf(", %d more make no difference", t.argued)
+	}
+	fmt.Printf(", of %d there are\n", of)
 }
 
 func shuffle[T any](all []T, seed uint64) {

@@ -39,8 +39,10 @@ type Blocks struct {
 	metric  model.Metric
 	hessian *support.Hessian
 	system  *support.BlockSystem
-	working []int // blocks
-	open    []int // coefficients of them, by column and score, that may move
+	held    []int32       // columns, ascending: coefficients of others are 0
+	working []int         // blocks
+	at      []*localBlock // of each of them
+	open    []int         // coefficients of them, by column and score, that may move
 	local   map[int]*localBlock
 	work    float64
 	own     []float64 // of a block: scratch
@@ -101,17 +103,30 @@ func (s *Blocks) Start(at []int32, coef []float64) {
 	j, now := s.Coefficients()
 	s.fresh = s.fresh && slices.Equal(j, at) && slices.Equal(now, coef)
 	s.working = s.working[:0]
-	clear(s.beta)
+	for _, j := range s.held {
+		clear(s.beta[int(j)*s.q:][:s.q])
+	}
+	s.held = s.held[:0]
 	for k, j := range at {
 		s.beta[j] = coef[k]
+		s.held = append(s.held, j/int32(s.q))
 	}
+	s.held = sortedOnce(s.held)
+}
+
+// sortedOnce sorts columns, each of them once.
+func sortedOnce(columns []int32) []int32 {
+	slices.Sort(columns)
+	return slices.Compact(columns)
 }
 
 // Coefficients returns those that are not 0, as [Blocks.Start] has them.
 func (s *Blocks) Coefficients() (at []int32, coef []float64) {
-	for j, v := range s.beta {
-		if v != 0 {
-			at, coef = append(at, int32(j)), append(coef, v)
+	for _, j := range s.held {
+		for k, v := range s.beta[int(j)*s.q:][:s.q] {
+			if v != 0 {
+				at, coef = append(at, int32(int(j)*s.q+k)), append(coef, v)
+			}
 		}
 	}
 	return at, coef
@@ -150,7 +165,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, opts Options) (*Bloc
 // null model: on the way the working sets stay small.
 func (s *Blocks) descend(ctx context.Context, g model.Blocks, opts Options) error {
 	convex, ok := g.(model.ConvexBlocks)
-	if !ok || slices.ContainsFunc(s.beta, func(b float64) bool { return b != 0 }) {
+	if !ok || len(s.columns()) > 0 {
 		return nil
 	}
 	s.pass()
@@ -267,22 +282,8 @@ func (s *Blocks) quick(columns []int32) bool {
 
 // columns returns those with a coefficient that is not 0.
 func (s *Blocks) columns() (columns []int32) {
-	if len(s.working) > 0 { // all are in it
-		for _, b := range s.working {
-			for _, j := range s.part.Columns(b) {
-				if !zero(s.beta[int(j)*s.q:][:s.q]) {
-					columns = append(columns, j)
-				}
-			}
-		}
-		slices.Sort(columns)
-		return columns
-	}
-	for at, v := range s.beta {
-		if v == 0 {
-			continue
-		}
-		if j := int32(at / s.q); len(columns) == 0 || columns[len(columns)-1] != j {
+	for _, j := range s.held {
+		if !zero(s.beta[int(j)*s.q:][:s.q]) {
 			columns = append(columns, j)
 		}
 	}
@@ -471,6 +472,7 @@ func (s *Blocks) choose() {
 	}
 	s.working = append(s.working, violators[:min(room, len(violators))]...)
 	slices.Sort(s.working)
+	s.held = sortedOnce(append(s.held[:0], s.workingColumns()...))
 }
 
 // spend counts the work of entries of X that are visited.

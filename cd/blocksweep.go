@@ -74,7 +74,7 @@ func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst fl
 		s.correlate(columns)
 		s.drift.forget(columns)
 	}
-	s.open = s.open[:0]
+	s.open, s.at = s.open[:0], s.at[:0]
 	for _, b := range s.working {
 		l := s.local[b]
 		if l == nil {
@@ -82,6 +82,7 @@ func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst fl
 			l = &localBlock{columns: s.part.Columns(b), z: make([]float64, d), start: make([]float64, d), beta: make([]float64, d)}
 			s.local[b] = l
 		}
+		s.at = append(s.at, l)
 		model.Gather(s.part, b, s.q, s.z, l.z)
 		model.Gather(s.part, b, s.q, s.beta, l.start)
 		copy(l.beta, l.start)
@@ -134,8 +135,7 @@ func (s *Blocks) prepare(columns []int32, above bool) (written bool) {
 			s.work += float64(cost)
 		}
 	}
-	for _, b := range s.working {
-		l := s.local[b]
+	for _, l := range s.at {
 		if l.curve != nil && s.fit.Quadratic() {
 			continue
 		}
@@ -203,8 +203,8 @@ func (s *Blocks) sweeps(ctx context.Context, g model.Blocks, tol float64, times,
 	columns := s.workingColumns()
 	for range times {
 		worst := 0.0
-		for _, b := range s.working {
-			worst = max(worst, s.visit(g, b, s.local[b], size))
+		for k, b := range s.working {
+			worst = max(worst, s.visit(g, b, s.at[k], size))
 		}
 		s.out.Epochs++
 		s.countSweep(columns)
@@ -287,8 +287,8 @@ func (s *Blocks) visit(g model.Blocks, b int, l *localBlock, size int) float64 {
 func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 	before, predicted := s.point.Loss, 0.0
 	moving := false
-	for _, b := range s.working {
-		l := s.local[b]
+	for k, b := range s.working {
+		l := s.at[k]
 		before += g.Value(b, l.start)
 		predicted += g.Value(b, l.beta) - g.Value(b, l.start)
 		for k, v := range l.z {
@@ -302,8 +302,8 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 	length = 1
 	for range blockHalvings {
 		after := 0.0
-		for _, b := range s.working {
-			l := s.local[b]
+		for at, b := range s.working {
+			l := s.at[at]
 			now := s.own[:len(l.z)]
 			for k, v := range l.beta {
 				if now[k] = v; length != 1 {
@@ -320,8 +320,8 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 		}
 		length *= 0.5
 	}
-	for _, b := range s.working {
-		s.put(b, s.local[b].start)
+	for k, b := range s.working {
+		s.put(b, s.at[k].start)
 	}
 	s.refit()
 	return 0

@@ -161,7 +161,9 @@ func (s *Solver) certify() {
 	stands := s.isCurrent()
 	s.known = false
 	if !stands {
-		s.fit.Fit(sol.Support, sol.Coef, s.state)
+		if !s.fitByRows() {
+			s.fit.Fit(sol.Support, sol.Coef, s.state)
+		}
 		s.payUpdates(s.entries(sol.Support))
 		s.payRows()
 		s.eliminate()
@@ -190,8 +192,13 @@ func (s *Solver) certify() {
 // isCurrent reports whether the state is already that of the point gathered, as at the
 // start from the last solution or from the null model.
 func (s *Solver) isCurrent() bool {
-	return s.cert.met && (s.curved == nil || s.known) && len(s.unpenalised.columns) == 0 &&
-		slices.Equal(s.sol.Support, s.fitted) && slices.Equal(s.sol.Coef, s.fittedCoef)
+	if !s.cert.met || s.curved != nil && !s.known || len(s.unpenalised.columns) > 0 {
+		return false
+	}
+	if len(s.fitted) == 0 && (len(s.sol.Coef) == 0 || s.k.MaxAbs(s.sol.Coef) == 0) {
+		return true // of a ridge alone all columns are the support, at β = 0 too
+	}
+	return slices.Equal(s.sol.Support, s.fitted) && slices.Equal(s.sol.Coef, s.fittedCoef)
 }
 
 // correlation returns c_j where the last pass took column j in.
@@ -218,8 +225,14 @@ func (s *Solver) Correlations(out []float64) []float64 {
 // point.
 func (s *Solver) pass() {
 	c := &s.cert
-	for _, j := range s.active {
-		c.bound[c.place(j)] = unbounded
+	if s.pen.Quadratic() { // all are active
+		for _, k := range s.set.places {
+			c.bound[k] = unbounded
+		}
+	} else {
+		for _, j := range s.active {
+			c.bound[c.place(j)] = unbounded
+		}
 	}
 	c.fresh = c.fresh[:0]
 	s.in.work += float64(visitColumn * float64(len(c.order)))
@@ -314,6 +327,12 @@ func (s *Solver) list(places []int32, gap int) {
 // longest most, which come last.
 func (s *Solver) accumulateDual() {
 	c := &s.cert
+	if s.pen.Quadratic() && s.pen.Ridge() > 0 {
+		for _, k := range s.set.places {
+			c.dual.AddRidge(c.corr[k]/c.dual.Total, s.beta[k], c.norm[k])
+		}
+		return
+	}
 	for i, j := range s.active {
 		k := c.place(j)
 		c.dual.Add(int(j), c.corr[k]/c.dual.Total, s.coef[i], c.norm[k])

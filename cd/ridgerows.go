@@ -29,6 +29,8 @@ type rowAscent struct {
 
 	columns []int32 // of all entries, by rows
 	values  []float64
+	point   []float64 // β by column, of the point that is certified
+	meeting meeting
 
 	concordance float64 // M of the loss, 0 where it has none
 	floor       float64 // of curvatures, in the estimate of a gap
@@ -120,6 +122,46 @@ func (a *rowAscent) take(v *sparse.View) {
 	}
 	for k := range a.runs {
 		a.runs[k] = int32(k)
+	}
+}
+
+// fitByRows moves the state to the gathered point, where the rows are at hand: their products with
+// β read X and β in order, where adding columns writes all over the rows. It reports whether it has.
+func (s *Solver) fitByRows() bool {
+	a := &s.ridge.ascent
+	fit, ok := s.fit.(*model.Rowwise)
+	if n, _ := s.view.Dims(); !ok || !s.pen.Quadratic() || len(a.row) < n { // rows are held out, or were not asked for
+		return false
+	}
+	a.point = grow(a.point, len(a.w))
+	s.k.Clear(a.point)
+	a.meeting.s, a.meeting.mean = s, 0
+	for k, j := range s.set.columns {
+		b := s.beta[s.set.places[k]]
+		a.point[j] = b
+		a.meeting.mean = math.FMA(s.view.Mean(int(j)), b, a.meeting.mean)
+	}
+	fit.Begin(s.state)
+	team := s.view.Team()
+	team.Do(team.Parts(a.price), &a.meeting)
+	fit.Move(s.state, s.state)
+	return true
+}
+
+// meeting is the products of all rows with β.
+type meeting struct {
+	s    *Solver
+	mean float64 // what centring takes from each
+}
+
+// Part implements [team.Task].
+func (m *meeting) Part(k, of int) {
+	s, a := m.s, &m.s.ridge.ascent
+	pace, size := s.k.Pace(), len(a.row)
+	for _, row := range a.row[size*k/of : size*(k+1)/of] {
+		pace.Did(int(row.length))
+		columns, values := a.columns[row.from:][:row.length], a.values[row.from:][:row.length]
+		s.state.Linear[row.index] += s.k.DotIndexed(values, columns, a.point) - m.mean
 	}
 }
 

@@ -46,6 +46,7 @@ func native() []*Set { //nolint:funlen // a table
 		marks:          amd64.MarksAVX2,
 		numbers:        amd64.NumbersAVX2,
 		exp:            amd64.ExpAVX2,
+		log:            amd64.LogAVX2,
 		log1pExp:       amd64.Log1pExpAVX2,
 		sigmoid:        amd64.SigmoidAVX2,
 		epoch: func(e *Epoch, from, to int) int {
@@ -83,6 +84,7 @@ func native() []*Set { //nolint:funlen // a table
 	avx512.solveTile = amd64.SolveTileAVX512
 	avx512.addTile = amd64.AddTileAVX512
 	avx512.exp = amd64.ExpAVX512
+	avx512.log = amd64.LogAVX512
 	avx512.log1pExp = amd64.Log1pExpAVX512
 	avx512.sigmoid = amd64.SigmoidAVX512
 	avx512.denseEpoch = func(e *DenseEpoch, from, to int) (moved int) {

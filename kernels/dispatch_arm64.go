@@ -39,6 +39,7 @@ func native() []*Set {
 		marks:         marksGo,
 		numbers:       numbersGo,
 		exp:           expGo,
+		log:           logGo,
 		log1pExp:      log1pExpGo,
 		sigmoid:       sigmoidGo,
 

@@ -29,6 +29,12 @@ func expGo(dst, x []float64) {
 	}
 }
 
+func logGo(dst, x []float64) {
+	for i, v := range x {
+		dst[i] = Log(v)
+	}
+}
+
 func log1pExpGo(dst, x []float64) {
 	for i, v := range x {
 		dst[i] = Log1pExp(v)

@@ -32,6 +32,7 @@ type primitives struct {
 	marks          func(text []byte, a, b byte, base int, at []int32) (n int)             // a multiple of 64 bytes, at most markedBlock; may write behind the n
 	numbers        func(text []byte, ends []int32, out []float64) (done, unread int)      // an even number, at most Block/8, each from byte 16 on; stops at one that leaves the text
 	exp            func(dst, x []float64)
+	log            func(dst, x []float64)
 	log1pExp       func(dst, x []float64)
 	sigmoid        func(dst, x []float64)
 	epoch          func(e *Epoch, from, to int) (updated int)                // nil: column by column
@@ -68,6 +69,7 @@ func newSet(name string, p *primitives) *Set {
 	s.Marks = newMarks(p.marks, s)
 	s.Numbers = newNumbers(p.numbers, s)
 	s.Exp = newElementwise(p.exp, s)
+	s.Log = newElementwise(p.log, s)
 	s.Log1pExp = newElementwise(p.log1pExp, s)
 	s.Sigmoid = newElementwise(p.sigmoid, s)
 	s.Nrm2 = newNrm2(s)

@@ -110,9 +110,9 @@ type Set struct {
 	// len(ends) = len(out)+1; -1 ≤ ends[k] ≤ len(text).
 	Numbers func(text []byte, ends []int32, out []float64) (unread int)
 
-	// dst_i ← e^x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
+	// dst_i ← e^x_i, ln x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
 	// function of that name; len(dst) = len(x), dst may be x.
-	Exp, Log1pExp, Sigmoid func(dst, x []float64)
+	Exp, Log, Log1pExp, Sigmoid func(dst, x []float64)
 
 	// Epoch does one epoch of coordinate descent over packed sparse columns; see
 	// type Epoch. It returns the number of entries of the columns whose

@@ -252,6 +252,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"asum":        func() { sink = k.Asum(o.x) },
 			"maxabs":      func() { sink = k.MaxAbs(o.x) },
 			"exp":         func() { k.Exp(o.y, o.x) },
+			"log":         func() { k.Log(o.y, o.x) },
 			"log1pexp":    func() { k.Log1pExp(o.y, o.x) },
 			"sigmoid":     func() { k.Sigmoid(o.y, o.x) },
 			"dotindexed":  func() { sink = k.DotIndexed(o.values, o.rows, o.target) },

@@ -101,6 +101,10 @@ func TestVectorFunctionsHaveTheBitsOfTheScalarOnes(t *testing.T) {
 	for k := -1080; k <= 1030; k++ {
 		x = append(x, float64(k)*math.Ln2, (float64(k)+0.5)*math.Ln2)
 	}
+	for k := -1080; k <= 1024; k++ { // where the logarithm's k changes, and its argument is 1 and √½
+		one, root := math.Ldexp(1, k), math.Ldexp(math.Sqrt2, k)
+		x = append(x, one, math.Nextafter(one, 0), -one, root, math.Nextafter(root, 0), math.Nextafter(root, 4*root))
+	}
 	x = append(x, specials...)
 	got := make([]float64, len(x))
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
@@ -109,7 +113,7 @@ func TestVectorFunctionsHaveTheBitsOfTheScalarOnes(t *testing.T) {
 			vector func(dst, x []float64)
 			scalar func(float64) float64
 		}{
-			{"exp", k.Exp, kernels.Exp}, {"log1pexp", k.Log1pExp, kernels.Log1pExp}, {"sigmoid", k.Sigmoid, kernels.Sigmoid},
+			{"exp", k.Exp, kernels.Exp}, {"log", k.Log, kernels.Log}, {"log1pexp", k.Log1pExp, kernels.Log1pExp}, {"sigmoid", k.Sigmoid, kernels.Sigmoid},
 		} {
 			f.vector(got, x)
 			for i, v := range x {
@@ -126,6 +130,10 @@ func TestVectorFunctionsHaveTheBitsOfTheScalarOnes(t *testing.T) {
 
 func BenchmarkExp(b *testing.B) {
 	benchmarkElementwise(b, func(k *kernels.Set) func(dst, x []float64) { return k.Exp }, math.Exp)
+}
+
+func BenchmarkLog(b *testing.B) {
+	benchmarkElementwise(b, func(k *kernels.Set) func(dst, x []float64) { return k.Log }, math.Log)
 }
 
 func BenchmarkLog1pExp(b *testing.B) {

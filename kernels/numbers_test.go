@@ -24,7 +24,7 @@ func TestTheAssemblyHasTheSameNumbers(t *testing.T) {
 		}
 		got[m[2]] = bits
 	}
-	want := map[string]uint64{"BIAS": 1023, "SIGN": 1 << 63}
+	want := map[string]uint64{"BIAS": 1023, "SIGN": 1 << 63, "SPLIT": 1024<<52 - rootHalf, "SPLITTOP": 1024 << 52}
 	for name, v := range map[string]float64{
 		"LOG2E": log2e, "SHIFT": roundShift, "LN2HI": ln2Hi, "LN2LO": ln2Lo, "HIGHEST": 710, "LOWEST": decayLeast, "HALF": 0.5, "ONE": 1,
 		"MINUSHALF": -0.5, "MINUSONE": -1, "FIFTEEN": 15, "DECAYSHIFT": decayShift,
@@ -32,6 +32,9 @@ func TestTheAssemblyHasTheSameNumbers(t *testing.T) {
 		"EXP0": exp0, "EXP1": exp1, "EXP2": exp2, "EXP3": exp3, "EXP4": exp4, "EXP5": exp5, "EXP6": exp6, "EXP7": exp7, "EXP8": exp8, "EXP9": exp9,
 		"LOG1P1": log1p1, "LOG1P2": log1p2, "LOG1P3": log1p3, "LOG1P4": log1p4, "LOG1P5": log1p5, "LOG1P6": log1p6,
 		"LOG1P7": log1p7, "LOG1P8": log1p8,
+		"LOG0": log0, "LOG1": log1, "LOG2": log2, "LOG3": log3, "LOG4": log4, "LOG5": log5, "LOG6": log6,
+		"TWO": 2, "LEASTNORMAL": leastNormal, "MOST": math.MaxFloat64, "RAISE": 1 << 54, "RAISED": 54, "EXPONENT": 1 << 52, "EXPONENTZERO": 1<<52 + 1024,
+		"MINUSINF": math.Inf(-1), "NAN": math.NaN(),
 	} {
 		want[name] = math.Float64bits(v)
 	}

@@ -106,6 +106,7 @@ var operations = []struct {
 	{"dotsingle", func(k *kernels.Set, o operands) []float64 { return []float64{k.DotSingle(o.single, o.y)} }},
 	{"axpysingle", func(k *kernels.Set, o operands) []float64 { k.AxpySingle(o.a, o.single, o.y); return o.y }},
 	{"exp", func(k *kernels.Set, o operands) []float64 { k.Exp(o.y, o.x); return o.y }},
+	{"log", func(k *kernels.Set, o operands) []float64 { k.Log(o.y, o.x); return o.y }},
 	{"log1pexp", func(k *kernels.Set, o operands) []float64 { k.Log1pExp(o.y, o.x); return o.y }},
 	{"sigmoid", func(k *kernels.Set, o operands) []float64 { k.Sigmoid(o.y, o.x); return o.y }},
 	{"dotspans", func(k *kernels.Set, o operands) []float64 {

@@ -87,7 +87,8 @@ func (r oracle) set() *kernels.Set {
 			}
 		}
 	}
-	s.Exp, s.Log1pExp, s.Sigmoid = elementwise(kernels.Exp), elementwise(kernels.Log1pExp), elementwise(kernels.Sigmoid)
+	s.Exp, s.Log = elementwise(kernels.Exp), elementwise(kernels.Log)
+	s.Log1pExp, s.Sigmoid = elementwise(kernels.Log1pExp), elementwise(kernels.Sigmoid)
 	s.DotIndexed = func(values []float64, rows []int32, y []float64) float64 {
 		return r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k], y[rows[k]], sum) })
 	}

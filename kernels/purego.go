@@ -30,6 +30,7 @@ var pureGo = primitives{
 	marks:          marksGo,
 	numbers:        numbersGo,
 	exp:            expGo,
+	log:            logGo,
 	log1pExp:       log1pExpGo,
 	sigmoid:        sigmoidGo,
 }

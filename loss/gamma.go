@@ -47,20 +47,35 @@ func (Gamma) ratios(k *kernels.Set, y, m, out []float64) {
 	}
 	k.Exp(out, out)
 	for i, t := range y {
-		out[i] = min(t*out[i], math.MaxFloat64)
+		if out[i] *= t; out[i] > math.MaxFloat64 {
+			out[i] = math.MaxFloat64
+		}
 	}
 }
 
 // Value implements [Loss], with h = ln y − m: e^h − 1 − h.
 func (g Gamma) Value(k *kernels.Set, y, m, out []float64) {
-	g.ratios(k, y, m, out)
-	for i, t := range y {
-		if h := kernels.Log(t) - m[i]; math.Abs(h) < nearby {
-			out[i] = half(h) * bend(h)
-		} else {
-			out[i] = out[i] - 1 - h
+	for from, to := range halves(len(y)) {
+		y, m, logs, ratios := y[from:to], m[from:to], out[from:to], out[to:][:to-from]
+		k.Log(logs, y)
+		g.ratios(k, y, m, ratios)
+		for i, ratio := range ratios {
+			logs[i] = g.value(logs[i]-m[i], ratio)
 		}
 	}
+	if last := len(y) - 1; last >= 0 {
+		h := kernels.Log(y[last]) - m[last]
+		g.ratios(k, y[last:], m[last:], out[last:])
+		out[last] = g.value(h, out[last])
+	}
+}
+
+// value returns e^h − 1 − h, ratio = e^h.
+func (Gamma) value(h, ratio float64) float64 {
+	if math.Abs(h) < nearby {
+		return half(h) * bend(h)
+	}
+	return ratio - 1 - h
 }
 
 // Slope implements [Loss]: ye^−m − 1.
@@ -90,12 +105,25 @@ func (g Gamma) Third(k *kernels.Set, y, m, out []float64) {
 
 // Divergence implements [Loss]: KL(w‖w₁) at w = 1 − c + cw₁, w₁ = ye^−m.
 func (g Gamma) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
-	g.ratios(k, y, m, out)
-	for i, ratio := range out {
-		if w, near, kl := towards(at.Rest(i), 1, ratio); near {
-			out[i] = kl
-		} else {
-			out[i] = float64(w*(kernels.Log(w)-(kernels.Log(y[i])-m[i]))) - w + ratio
+	for from, to := range halves(len(y)) {
+		ratios := out[from:to]
+		g.ratios(k, y[from:to], m[from:to], ratios)
+		entropies(k, at, from, nil, ratios, out[to:][:to-from])
+		g.repair(at, from, y[from:to], m[from:to], ratios)
+	}
+	if last := len(y) - 1; last >= 0 {
+		g.ratios(k, y[last:], m[last:], out[last:])
+		out[last] = entropyToward(at.Rest(last), 1, out[last])
+		g.repair(at, last, y[last:], m[last:], out[last:])
+	}
+}
+
+// repair computes the divergences anew that are infinite since w₁ = 0 as a float64.
+func (Gamma) repair(at Dual, first int, y, m, out []float64) {
+	for i, v := range out {
+		if v > math.MaxFloat64 {
+			w := at.Rest(first + i)
+			out[i] = float64(w*(kernels.Log(w)-(kernels.Log(y[i])-m[i]))) - w
 		}
 	}
 }

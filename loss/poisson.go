@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"iter"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -46,16 +47,29 @@ func (Poisson) means(k *kernels.Set, m, out []float64) {
 }
 
 // Value implements [Loss], with h = m − ln y: y(e^h − 1 − h).
-func (Poisson) Value(k *kernels.Set, y, m, out []float64) {
-	k.Exp(out, m)
-	for i, t := range y {
-		switch h := m[i] - kernels.Log(t); {
-		case t == 0:
-		case math.Abs(h) < nearby:
-			out[i] = float64(t*half(h)) * bend(h)
-		default: // e^m may be finite where e^h is not
-			out[i] = out[i] - t - float64(t*h)
+func (p Poisson) Value(k *kernels.Set, y, m, out []float64) {
+	for from, to := range halves(len(y)) {
+		y, m, logs, means := y[from:to], m[from:to], out[from:to], out[to:][:to-from]
+		k.Log(logs, y)
+		k.Exp(means, m)
+		for i, mean := range means {
+			logs[i] = p.value(y[i], m[i]-logs[i], mean)
 		}
+	}
+	if last := len(y) - 1; last >= 0 {
+		out[last] = p.value(y[last], m[last]-kernels.Log(y[last]), kernels.Exp(m[last]))
+	}
+}
+
+// value returns y(e^h − 1 − h), mean = ye^h: it may be finite where e^h is not.
+func (Poisson) value(y, h, mean float64) float64 {
+	switch {
+	case y == 0:
+		return mean
+	case math.Abs(h) < nearby:
+		return float64(y*half(h)) * bend(h)
+	default:
+		return mean - y - float64(y*h)
 	}
 }
 
@@ -79,33 +93,114 @@ func (Poisson) At(y, m float64) (slope, curvature float64) {
 // Third implements [Loss]: e^m.
 func (p Poisson) Third(k *kernels.Set, _, m, out []float64) { p.means(k, m, out) }
 
-// Divergence implements [Loss]: KL(t‖μ) = t ln(t/μ) − t + μ at t = (1 − c)y + cμ, μ = e^m.
+// Divergence implements [Loss]: KL(t‖μ) at t = (1 − c)y + cμ, μ = e^m.
 func (p Poisson) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float64) {
-	p.means(k, m, out)
-	for i, mean := range out {
-		if t, near, kl := towards(at.Rest(i), y[i], mean); near {
-			out[i] = kl
-		} else {
-			out[i] = float64(t*(kernels.Log(t)-m[i])) - t + mean
+	for from, to := range halves(len(y)) {
+		means := out[from:to]
+		p.means(k, m[from:to], means)
+		entropies(k, at, from, y[from:to], means, out[to:][:to-from])
+		p.repair(at, from, y[from:to], m[from:to], means)
+	}
+	if last := len(y) - 1; last >= 0 {
+		p.means(k, m[last:], out[last:])
+		out[last] = entropyToward(at.Rest(last), y[last], out[last])
+		p.repair(at, last, y[last:], m[last:], out[last:])
+	}
+}
+
+// repair computes the divergences anew that are infinite since μ = 0 as a float64.
+func (Poisson) repair(at Dual, first int, y, m, out []float64) {
+	for i, v := range out {
+		if v > math.MaxFloat64 {
+			t := float64(at.Rest(first+i) * y[i])
+			out[i] = float64(t*(kernels.Log(t)-m[i])) - t
 		}
 	}
 }
 
-// towards returns t = (1 − c)y + cμ, rest = 1 − c, and KL(t‖μ) = t ln(t/μ) − t + μ where that needs
-// no logarithm: where t is near μ, or 0.
-func towards(rest, y, mean float64) (t float64, near bool, kl float64) {
-	if rest == 0 {
-		return mean, true, 0
+// entropies turns means μ into KL(t‖μ) = t ln(t/μ) − t + μ at t = (1 − c)y + cμ, for the rows from
+// first on; y is 1 where it is nil. logs has room for a number a row.
+func entropies(k *kernels.Set, at Dual, first int, y, means, logs []float64) {
+	rests := [2]float64{1 - float64(at.Scale*at.Balance[0]), 1 - float64(at.Scale*at.Balance[1])}
+	slope := at.Slope[first:][:len(means)]
+	logs, far := logs[:len(means)], false
+	for i, mean := range means {
+		target := 1.0
+		if y != nil {
+			target = y[i]
+		}
+		d := rests[Side(slope[i])] * (target - mean)
+		logs[i] = d
+		far = far || !(math.Abs(d) < float64(nearby*mean))
 	}
-	t = float64(rest*y) + float64((1-rest)*mean)
-	x := rest * (y - mean) / mean // (t − μ)/μ
-	switch {
-	case math.Abs(x) < nearby:
-		return t, true, mean * entropy(x)
-	case t == 0:
-		return t, true, mean
-	default:
-		return t, false, 0
+	if !far {
+		for i, mean := range means {
+			means[i] = entropyNear(mean, logs[i])
+		}
+		return
+	}
+	for i, mean := range means {
+		target := 1.0
+		if y != nil {
+			target = y[i]
+		}
+		logs[i] = toward(rests[Side(slope[i])], target, mean) / mean
+	}
+	k.Log(logs, logs)
+	for i, mean := range means {
+		target := 1.0
+		if y != nil {
+			target = y[i]
+		}
+		rest := rests[Side(slope[i])]
+		if d := rest * (target - mean); math.Abs(d) < float64(nearby*mean) {
+			means[i] = entropyNear(mean, d)
+		} else {
+			means[i] = entropyFar(rest, target, mean, logs[i])
+		}
+	}
+}
+
+// entropyToward is entropies of a row, rest = 1 − c.
+func entropyToward(rest, y, mean float64) float64 {
+	d := rest * (y - mean)
+	if math.Abs(d) < float64(nearby*mean) {
+		return entropyNear(mean, d)
+	}
+	return entropyFar(rest, y, mean, kernels.Log(toward(rest, y, mean)/mean))
+}
+
+// entropyNear returns KL(μ + d‖μ) where d is small beside μ.
+func entropyNear(mean, d float64) float64 {
+	d2 := 0.5 * d
+	s := d2 / (mean + d2) // as in entropy, x = d/μ
+	return float64(d*s) * entropySeries(s)
+}
+
+// entropyFar returns KL(t‖μ) where log is ln(t/μ).
+func entropyFar(rest, y, mean, log float64) float64 {
+	t := toward(rest, y, mean)
+	if t == 0 || rest == 0 {
+		return mean - t
+	}
+	return float64(t*log) - t + mean
+}
+
+// toward returns t = (1 − c)y + cμ, rest = 1 − c.
+func toward(rest, y, mean float64) float64 { return float64(rest*y) + float64((1-rest)*mean) }
+
+// halves yields parts of n rows, half of those left each time, as long as there are two left: a
+// vector whose parts are set one after another has room for two numbers for each row of one. The
+// last row is left over.
+func halves(n int) iter.Seq2[int, int] {
+	return func(yield func(from, to int) bool) {
+		for from := 0; n-from > 1; {
+			to := from + (n-from)/2
+			if !yield(from, to) {
+				return
+			}
+			from = to
+		}
 	}
 }
 
@@ -203,6 +298,11 @@ func bend(x float64) float64 {
 // 2(s + s³/3 + s⁵/5 + …), and the whole xs(1 + s(1 + s)(1/3 + s²/5 + s⁴/7 + …)), of which no digits are lost.
 func entropy(x float64) float64 {
 	s := x / (2 + x)
+	return float64(x*s) * entropySeries(s)
+}
+
+// entropySeries returns the last factor.
+func entropySeries(s float64) float64 {
 	z := float64(s * s)
 	z2 := float64(z * z)
 	z4 := float64(z2 * z2)
@@ -213,5 +313,5 @@ func entropy(x float64) float64 {
 	p89 := math.FMA(1./21, z, 1./19)
 	p0, p4 := math.FMA(p23, z2, p01), math.FMA(p67, z2, p45)
 	p := math.FMA(math.FMA(p89, z4, p4), z4, p0)
-	return float64(x*s) * math.FMA(float64(s*(1+s)), p, 1)
+	return math.FMA(float64(s*(1+s)), p, 1)
 }

@@ -99,6 +99,22 @@ func (d *Dual) Add(j int, z, b, norm float64) {
 	}
 }
 
+// AddRidge is [Dual.Add] of a column under a ridge alone.
+func (d *Dual) AddRidge(z, b, norm float64) {
+	ridge := d.Penalty.ridge
+	a := z - float64(ridge*b)
+	if a != 0 {
+		d.worst = math.Inf(1) // no scale serves a ridge alone
+	}
+	if lipschitz := d.lipschitz(norm); lipschitz > 0 { // the prox is a product
+		d.kkt = max(d.kkt, math.Abs(a)*(lipschitz/(lipschitz+ridge)))
+	}
+	d.l2 = math.FMA(ridge*b, b, d.l2)
+	d.product = math.FMA(a, b, d.product)
+	d.slack -= float64(a * b)
+	d.unscaled = math.FMA(a/(2*ridge), a, d.unscaled)
+}
+
 // lipschitz returns Lⱼ of a column.
 func (d *Dual) lipschitz(norm float64) float64 {
 	lipschitz := float64(norm*norm) / d.Total

@@ -112,6 +112,36 @@ func TestGapIsTheDirectGap(t *testing.T) {
 	}
 }
 
+// TestARidgeAloneIsGatheredTheSame whether its columns are met by Add or by AddRidge.
+func TestARidgeAloneIsGatheredTheSame(t *testing.T) {
+	for seed := range oracle.Cases(20) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 5 + r.Intn(20), P: 1 + r.Intn(20), Density: r.Pick(0.3, 1), Weights: seed%2 == 1})
+		fit := fixture.Squared(t, q, false)
+		g, err := model.Ridge(r.Normal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, p := fit.View().Dims()
+		beta := make([]float64, p)
+		for j := range beta {
+			beta[j] = r.Normal() * float64(r.Intn(2))
+		}
+		want, s, _ := dual(fit, g, beta)
+		got := &model.Dual{Penalty: g, Total: fit.View().Total()}
+		for j, b := range beta {
+			got.AddRidge(fit.View().Dot(j, s.Weighted)/fit.View().Total(), b, fit.View().Norm(j))
+		}
+		for what, v := range map[string][2]float64{
+			"gap": {fit.Gap(got, s), fit.Gap(want, s)}, "value": {got.Value(), want.Value()}, "KKT": {got.KKT(), want.KKT()}, "scale": {got.Scale(), want.Scale()},
+		} {
+			if !(math.Abs(v[0]-v[1]) <= 1e-12*math.Abs(v[1])) {
+				t.Errorf("seed %d, %s: %g, want %g", seed, what, v[0], v[1])
+			}
+		}
+	}
+}
+
 // TestGapNearTheOptimumKeepsItsDigits: a gap of a thousandth of rounding is
 // still of the right size, where primal minus dual is noise.
 func TestGapNearTheOptimumKeepsItsDigits(t *testing.T) {

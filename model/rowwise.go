@@ -158,11 +158,17 @@ func (f *Rowwise) Steepest(s *State) float64 {
 
 // Fit implements [Datafit].
 func (f *Rowwise) Fit(cols []int32, b []float64, s *State) {
+	f.Begin(s)
+	f.view.AddColumns(cols, b, s.Linear)
+	f.Move(s, s)
+}
+
+// Begin sets Linear to that of β = 0, for whoever adds X̃β to it by other ways than [Rowwise.Fit],
+// and moves the state there.
+func (f *Rowwise) Begin(s *State) {
 	k := f.view.Kernels()
 	k.Clear(s.Linear)
 	k.Copy(s.Linear, f.offset)
-	f.view.AddColumns(cols, b, s.Linear)
-	f.Move(s, s)
 }
 
 // Move implements [Curved].

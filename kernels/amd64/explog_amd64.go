@@ -7,6 +7,11 @@ package amd64
 //go:noescape
 func ExpAVX2(dst, x []float64)
 
+// LogAVX2 does dst_i ← ln x_i; dst may be x.
+//
+//go:noescape
+func LogAVX2(dst, x []float64)
+
 // Log1pExpAVX2 does dst_i ← ln(1 + e^x_i); dst may be x.
 //
 //go:noescape
@@ -21,6 +26,11 @@ func SigmoidAVX2(dst, x []float64)
 //
 //go:noescape
 func ExpAVX512(dst, x []float64)
+
+// LogAVX512 does dst_i ← ln x_i; dst may be x.
+//
+//go:noescape
+func LogAVX512(dst, x []float64)
 
 // Log1pExpAVX512 does dst_i ← ln(1 + e^x_i); dst may be x.
 //

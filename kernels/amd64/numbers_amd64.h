@@ -39,6 +39,24 @@
 #define LOG1P8     numbers<>+280(SB)
 #define MINUSONE   numbers<>+288(SB)
 #define LANES      numbers<>+296(SB) // 0, 1, 2, 3
+#define TWO numbers<>+328(SB)
+#define LOG0 numbers<>+336(SB)
+#define LOG1 numbers<>+344(SB)
+#define LOG2 numbers<>+352(SB)
+#define LOG3 numbers<>+360(SB)
+#define LOG4 numbers<>+368(SB)
+#define LOG5 numbers<>+376(SB)
+#define LOG6 numbers<>+384(SB)
+#define LEASTNORMAL numbers<>+392(SB)
+#define MOST numbers<>+400(SB)
+#define RAISE numbers<>+408(SB)
+#define RAISED numbers<>+416(SB)
+#define SPLIT numbers<>+424(SB)
+#define SPLITTOP numbers<>+432(SB)
+#define EXPONENT numbers<>+440(SB)
+#define EXPONENTZERO numbers<>+448(SB)
+#define MINUSINF numbers<>+456(SB)
+#define NAN numbers<>+464(SB)
 
 DATA numbers<>+0(SB)/8, $0x3ff71547652b82fe // LOG2E: 0x1.71547652b82fep+0
 DATA numbers<>+8(SB)/8, $0x4338000000000000 // SHIFT: 0x1.8p52
@@ -81,4 +99,22 @@ DATA numbers<>+296(SB)/8, $0 // LANES
 DATA numbers<>+304(SB)/8, $1
 DATA numbers<>+312(SB)/8, $2
 DATA numbers<>+320(SB)/8, $3
-GLOBL numbers<>(SB), RODATA|NOPTR, $328
+DATA numbers<>+328(SB)/8, $0x4000000000000000 // TWO: 2
+DATA numbers<>+336(SB)/8, $0x3fe5555555555558 // LOG0: 0x1.5555555555558p-1
+DATA numbers<>+344(SB)/8, $0x3fd99999999952c5 // LOG1: 0x1.99999999952c5p-2
+DATA numbers<>+352(SB)/8, $0x3fd2492492df4807 // LOG2: 0x1.2492492df4807p-2
+DATA numbers<>+360(SB)/8, $0x3fcc71c62e165bbb // LOG3: 0x1.c71c62e165bbbp-3
+DATA numbers<>+368(SB)/8, $0x3fc7462b5d61104f // LOG4: 0x1.7462b5d61104fp-3
+DATA numbers<>+376(SB)/8, $0x3fc39fe3997bbbc7 // LOG5: 0x1.39fe3997bbbc7p-3
+DATA numbers<>+384(SB)/8, $0x3fc2b5a2a3d1b390 // LOG6: 0x1.2b5a2a3d1b390p-3
+DATA numbers<>+392(SB)/8, $0x0010000000000000 // LEASTNORMAL: 0x1p-1022
+DATA numbers<>+400(SB)/8, $0x7fefffffffffffff // MOST: 0x1.fffffffffffffp+1023
+DATA numbers<>+408(SB)/8, $0x4350000000000000 // RAISE: 0x1p+54
+DATA numbers<>+416(SB)/8, $0x404b000000000000 // RAISED: 54
+DATA numbers<>+424(SB)/8, $0x00195f619980c433 // SPLIT: 1024<<52 − the bits of √½
+DATA numbers<>+432(SB)/8, $0x4000000000000000 // SPLITTOP: 1024<<52
+DATA numbers<>+440(SB)/8, $0x4330000000000000 // EXPONENT: 0x1p52
+DATA numbers<>+448(SB)/8, $0x4330000000000400 // EXPONENTZERO: 0x1p52 + 1024
+DATA numbers<>+456(SB)/8, $0xfff0000000000000 // MINUSINF: −Inf
+DATA numbers<>+464(SB)/8, $0x7ff8000000000001 // NAN: math.NaN()
+GLOBL numbers<>(SB), RODATA|NOPTR, $472

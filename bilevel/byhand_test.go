@@ -10,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -166,6 +167,27 @@ func TestSaturationIsTheShareOfWhatMayBeFree(t *testing.T) {
 		if free == 0 {
 			t.Errorf("%d columns: no sample is free", p)
 		}
+	}
+}
+
+// TestSaturationOfGroupsIsAtMostOne: a group brings in all of its columns, more than there are rows to train on.
+func TestSaturationOfGroupsIsAtMostOne(t *testing.T) {
+	const n, p = 12, 20
+	q := oracle.NewRandom(13).Problem(oracle.Shape{N: n, P: p})
+	whole, err := model.NewPartition(make([]int, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	folds, err := bilevel.KFold(nil, n, 2, false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem := newProblem(t, q, true, bilevel.Spec{Folds: folds, Blocked: &bilevel.Blocked{
+		Partition: whole, Penalty: func(l []float64) (model.Blocks, error) { return model.GroupLasso([]float64{1}, l[0]) },
+	}, Datafit: func(v *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(v, y) }})
+	got := evaluate(t, problem, search.Request{LogLambda: []float64{math.Log(q.AlphaMax()) - 3}, ValueOnly: true})
+	if got.Support != p || got.Saturation != 1 {
+		t.Errorf("saturation %g of %d columns on %d rows", got.Saturation, got.Support, n/2)
 	}
 }
 

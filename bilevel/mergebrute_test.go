@@ -41,6 +41,15 @@ func TestMergeIsWhatPairsSay(t *testing.T) {
 				}
 			}
 		}
+		if seed%4 == 0 { // two that are 0 where all but one fold trains, and no copies of each other for that
+			for i := range n {
+				for j := range 2 {
+					if q.X[i][j] = 0; spec.Folds[i] == 0 {
+						q.X[i][j] = float64(1 + r.Intn(50))
+					}
+				}
+			}
+		}
 		merged, group, err := bilevel.Merge(fixture.Kernels(t), fixture.Matrix(t, q, seed%3 == 0), spec, false)
 		if err != nil {
 			t.Fatal(err)

@@ -3,11 +3,14 @@ package implicit_test
 import (
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -106,30 +109,54 @@ func (w *writtenOut) bend(v []float64) (kv []float64, energy, largest float64) {
 	return kv, energy, largest
 }
 
-// nearOptimal draws a problem, its fit and a point as far from its solution as off says; d are the weights of rows in A.
-func nearOptimal(t *testing.T, r *oracle.Random, q *oracle.Problem, curved bool, off float64) (fit model.Datafit, at implicit.Point, weighted, d []float64) {
+// curvatures are the second derivatives of losses, by the prediction; that of the squared one is 1.
+var curvatures = map[string]func(m float64) float64{
+	"squared":  func(float64) float64 { return 1 },
+	"logistic": func(m float64) float64 { p := 1 / (1 + math.Exp(m)); return p * (1 - p) },
+	"Poisson":  math.Exp,
+}
+
+// drawn makes the target of a problem one for a loss, and returns the fit and its αmax.
+func drawn(t *testing.T, r *oracle.Random, q *oracle.Problem, of string) (fit model.Datafit, top float64) {
 	t.Helper()
-	var best *oracle.Solution
-	if fit = model.Datafit(fixture.Squared(t, q, true)); curved {
-		fit, best = fixture.Logistic(t, q, true), q.SolveLogistic()
-	} else {
-		best = q.Solve()
+	var l loss.Loss = loss.Squared{}
+	switch of {
+	case "logistic":
+		l = loss.Logistic{}
+		q.Classes(r)
+	case "Poisson":
+		l = loss.Poisson{}
+		q.Draw(r, oracle.PoissonLoss())
 	}
-	at.KKT, at.Clearance = -1, math.Inf(1)
-	at.Support, at.Coef = best.Support()
+	fit, err := model.NewDatafit(fixture.View(t, q, true), q.Y, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fit, model.AlphaMax(fit)
+}
+
+// beside returns a point as far from the solution as off says, with s⊙r, and d, the weights of rows in A.
+func beside(t *testing.T, r *oracle.Random, q *oracle.Problem, fit model.Datafit, of string, best *cd.Solution, off float64) (at implicit.Point, weighted, d []float64) {
+	t.Helper()
+	at = implicit.Point{Support: best.Support, Coef: slices.Clone(best.Coef), KKT: -1, Clearance: math.Inf(1)}
 	for k := range at.Coef {
 		at.Coef[k] *= 1 + off*r.Normal()
 	}
 	state := model.NewState(fit)
 	fit.Fit(at.Support, at.Coef, state)
 	for i := range q.Y {
-		d = append(d, q.Weight(i))
-		if curved {
-			p := 1 / (1 + math.Exp(state.Prediction[i]))
-			d[i] *= p * (1 - p)
-		}
+		d = append(d, q.Weight(i)*curvatures[of](state.Prediction[i]))
 	}
-	return fit, at, state.Weighted, d
+	return at, state.Weighted, d
+}
+
+func solved(t *testing.T, fit model.Datafit, g model.Penalty) *cd.Solution {
+	t.Helper()
+	best, err := cd.New(fit).Solve(t.Context(), g, cd.Options{Tol: 1e-14})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return best
 }
 
 // TestBoundIsTheSumOfItsTerms: where a point is off by much more than rounding and a system is solved to the end, a bound is what
@@ -142,11 +169,11 @@ func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 		curved, net := seed%2 == 1, seed%3 == 0
 		q := r.Problem(oracle.Shape{N: 40, P: 4, Mean: r.Pick(0, 1), Weights: seed%4 < 2})
 		q.Intercept = seed%4 == 1 || seed%4 == 2
-		top := q.AlphaMax()
+		of := "squared"
 		if curved {
-			q = q.Classes(r)
-			top = q.LogisticAlphaMax()
+			of = []string{"logistic", "Poisson"}[seed/2%2]
 		}
+		fit, top := drawn(t, r, q, of)
 		q.Uniform(math.Exp(math.Log(0.05 * top)))
 		if net {
 			q.Ridge = math.Exp(math.Log(r.Pick(0.01, 1) * q.Norm2(0) / q.Total()))
@@ -155,7 +182,7 @@ func TestBoundIsTheSumOfItsTerms(t *testing.T) {
 		if net {
 			strengths = 2
 		}
-		fit, at, weights, d := nearOptimal(t, r, q, curved, 1e-7)
+		at, weights, d := beside(t, r, q, fit, of, solved(t, fit, scalar(t, q)), 1e-7)
 		if len(at.Support) < 2 {
 			continue
 		}
@@ -243,9 +270,10 @@ func TestBoundByARidgeIsTheSumOfItsTerms(t *testing.T) {
 		r := oracle.NewRandom(5200 + seed)
 		q := r.Problem(oracle.Shape{N: 60, P: 24, Weights: seed%2 == 0})
 		q.Intercept = seed%3 == 0
-		q.Uniform(math.Exp(math.Log(1e-3 * q.AlphaMax())))
+		fit, top := drawn(t, r, q, "squared")
+		q.Uniform(math.Exp(math.Log(1e-3 * top)))
 		q.Ridge = math.Exp(math.Log(30 * q.Norm2(0) / q.Total()))
-		fit, at, weights, d := nearOptimal(t, r, q, false, 1e-3)
+		at, weights, d := beside(t, r, q, fit, "squared", solved(t, fit, scalar(t, q)), 1e-3)
 		for _, bent := range []float64{0, 1e6} {
 			outer := implicit.Outer{Slope: make([]float64, len(q.Y)), Curvature: make([]float64, len(q.Y))}
 			for i := range q.Y {

@@ -2,6 +2,7 @@ package implicit
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -15,8 +16,10 @@ import (
 // hypergradient at the point is that of the solution, to its error bound, if the
 // support is certified.
 type Certificate struct {
-	Gap float64 // duality gap of the point, recomputed from X
-	KKT float64 // max ρⱼ
+	// Gap is the duality gap of the point, recomputed from X, with the unpenalised coefficients that are best for the others';
+	// +Inf where these are not found.
+	Gap float64
+	KKT float64 // max ρⱼ of the point as it is
 	// Support reports a proof that the exact solution has the support of the point,
 	// with its signs. Where it is false nothing is disproved.
 	Support bool
@@ -46,6 +49,8 @@ const (
 	rowProof     = 2e9   // multiply–adds allowed for the rows' part of a logistic one
 	edgeMargin   = 1e-10 // dual margin that rounding can make of 0
 	roundingGap  = 1e3 * 0x1p-53
+
+	mostFreeSteps = 10 // of unpenalised coefficients to the best for the others'
 )
 
 // Certify proves what it can: column j is out of the exact support if
@@ -126,7 +131,8 @@ func (s *Solver) dependent(g model.Penalty, columns []int32) bool {
 }
 
 // correlate passes over X: it returns the coefficients and the correlations zⱼ of a point, and
-// sets its gap and KKT residual.
+// sets its gap and KKT residual. Unpenalised coefficients are made the best for the others', as the intercept is: no dual
+// point knows what they lack.
 func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta map[int32]float64, z []float64) {
 	beta = make(map[int32]float64, len(at.Support))
 	columns, coef := at.withBound()
@@ -136,13 +142,63 @@ func (s *Solver) correlate(out *Certificate, g model.Penalty, at Point) (beta ma
 	s.take(at)
 	_, p := s.view.Dims()
 	z = make([]float64, p)
-	dual := model.NewDual(s.fit, g, s.state)
-	for _, j := range s.view.Matrix().Order() {
-		z[j] = s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
-		dual.Add(int(j), z[j], beta[j], s.view.Norm(int(j)))
+	null, last := s.fit.Null(), math.Inf(1)
+	for step := 0; ; step++ {
+		dual := model.NewDual(s.fit, g, s.state)
+		var free []int32
+		lack := 0.0 // what steps along them would gain
+		for _, j := range s.view.Matrix().Order() {
+			norm := s.view.Norm(int(j))
+			z[j] = s.view.Dot(int(j), s.state.Weighted) / s.view.Total()
+			dual.Add(int(j), z[j], beta[j], norm)
+			if g.Ridge() == 0 && g.Smooth(int(j)) && norm > 0 && !g.Held(int(j), beta[j]) {
+				free = append(free, j)
+				lack = math.FMA(z[j]*s.view.Total()/norm, z[j]/norm, lack)
+			}
+		}
+		if out.Gap = s.fit.Gap(&dual, s.state); step == 0 {
+			out.KKT = dual.KKT()
+		}
+		if lack <= float64(roundingGap*roundingGap*null) || lack <= roundingGap*null && lack >= 0.5*last { // the rest is rounding
+			return beta, z
+		}
+		last = lack
+		slices.Sort(free)
+		if step == mostFreeSteps || !s.release(g, free, beta, z) {
+			out.Gap = math.Inf(1)
+			return beta, z
+		}
 	}
-	out.Gap, out.KKT = s.fit.Gap(&dual, s.state), dual.KKT()
-	return beta, z
+}
+
+// release takes a Newton step in the coefficients of columns that are free. It reports false where these depend on one another or
+// meet a bound.
+func (s *Solver) release(g model.Penalty, free []int32, beta map[int32]float64, z []float64) bool {
+	f, size, rows := s.factorise(g, free)
+	if rows < size {
+		return false
+	}
+	step := make([]float64, size)
+	for k, j := range free {
+		step[k] = z[j]
+	}
+	support.CholeskySolve(s.k, f.l, size, step)
+	for k, j := range free {
+		if beta[j] += step[k]; g.Clip(int(j), beta[j]) != beta[j] {
+			return false
+		}
+	}
+	columns := slices.Sorted(maps.Keys(beta))
+	coef := make([]float64, len(columns))
+	for k, j := range columns {
+		coef[k] = beta[j]
+	}
+	if s.own == nil || s.state != s.own {
+		s.own = model.NewState(s.fit)
+	}
+	s.state = s.own
+	s.fit.Fit(columns, coef, s.state)
+	return true
 }
 
 // unite drops from ascending columns the copies of others, which take their coefficients

@@ -168,6 +168,24 @@ func TestGenericAgreesWithDifferences(t *testing.T) {
 	}
 }
 
+// TestGenericIsFlatWhereNothingMoves: above the strength that makes all coefficients 0 no derivative of the prox is left.
+func TestGenericIsFlatWhereNothingMoves(t *testing.T) {
+	f := quadratic{q: [][]float64{{1, 0.2}, {0.2, 1}}, c: []float64{0.3, -0.4}}
+	for lambda, want := range map[float64]outcome.Status{0: outcome.Flat, -3: outcome.Converged} {
+		beta, grad := make([]float64, 2), make([]float64, 2)
+		for range 500 {
+			f.Gradient(beta, grad)
+			for j := range beta {
+				beta[j], _ = l1{lambda}.Prox(j, beta[j]-0.5*grad[j], 0.5)
+			}
+		}
+		h, err := implicit.Generic(t.Context(), fixture.Kernels(t), f, l1{lambda}, beta, []float64{1, 0.5}, 0.5, implicit.Options{})
+		if err != nil || h.Status != want || (h.Gradient[0] == 0) != (want == outcome.Flat) {
+			t.Errorf("λ = %g: %v, %s, gradient %v", lambda, err, h.Status, h.Gradient)
+		}
+	}
+}
+
 // TestErratumGenericForm: erratum 13. Where ∂_z prox varies, A = I − diag(π)(I − γQ_SS)
 // is not symmetric: taken for symmetric, as conjugate gradients take it, the adjoint
 // is off; with its transpose, as with diag(1/π)A, it is right. Where π is 1, as in

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -138,4 +139,34 @@ func logs(of []float64) []float64 {
 		out[j] = math.Log(v)
 	}
 	return out
+}
+
+// TestPairsThatDependAreNotUnique: two columns of which one is a multiple of the other, without a factor.
+func TestPairsThatDependAreNotUnique(t *testing.T) {
+	for _, third := range []float64{0, 1} {
+		q := &oracle.Problem{
+			X: [][]float64{{1, 2}, {-1, -2}, {0.5, 1 + third}, {2, 4}}, Y: []float64{3, 1, -2, 9}, Weights: []float64{1, 1, 1, 0}, Alpha: []float64{1e-3, 2e-3},
+		}
+		fit, g := fixture.Squared(t, q, true), weighted(t, q)
+		sol, err := cd.New(fit).Solve(t.Context(), g, cd.Options{Tol: 1e-14})
+		if err != nil || len(sol.Support) == 0 {
+			t.Fatal(err)
+		}
+		beta := make([]float64, 2)
+		for k, j := range sol.Support {
+			beta[j] = sol.Coef[k]
+		}
+		if third == 0 { // shared as either has it alone
+			all := beta[0] + 2*beta[1]
+			beta = []float64{0.4 * all, 0.3 * all}
+		}
+		want := outcome.Converged
+		if third == 0 {
+			want = outcome.NotUnique
+		}
+		h, err := implicit.NewIterative(fit).Solve(t.Context(), g, implicit.Point{Support: []int32{0, 1}, Coef: beta, KKT: -1}, outerOf(q, beta, []int{3}), implicit.Options{Tol: 1e-12})
+		if err != nil || h.Status != want {
+			t.Errorf("off a multiple by %g: %v, %s, want %s", third, err, h.Status, want)
+		}
+	}
 }

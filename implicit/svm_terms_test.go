@@ -1,6 +1,7 @@
 package implicit_test
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -116,5 +117,69 @@ func TestSVMIsConfirmedAsFarAsItMoves(t *testing.T) {
 	}
 	if confirmed < 20 || refused < 20 {
 		t.Errorf("%d sets confirmed, %d refused", confirmed, refused)
+	}
+}
+
+// TestFreeCopiesAreConfirmedWhileTheyStayInside: of two copies of a sample, with a third at its bound, any shares of what the two have
+// together are a solution. From a point that lacks something the step to the nearest solution says whether both are free there, as they are not
+// where one of them is next to its bound.
+func TestFreeCopiesAreConfirmedWhileTheyStayInside(t *testing.T) {
+	const c = 0.41
+	b := &boxCase{x: [][]float64{{1}, {1}, {-0.5}, {1}}, y: []float64{1, 1, -1, 1}, s: []float64{1, 1, 1, 0}, held: []int32{3}}
+	fit := b.fit(t, nil, true)
+	logC := math.Log(c)
+	both := (1 - 0.5*c) / 2 // w = 1 on the margin of the copies
+	for _, p := range []struct {
+		first, second float64
+		want          outcome.Status
+	}{
+		{both, both, outcome.Converged},
+		{both + 0.01, both - 0.01, outcome.Converged},
+		{both + 0.0001, both - 0.0101, outcome.Converged},         // 0.005 more for each
+		{0.409, 0.3, outcome.SupportUncertified},                  // 0.04 more, beyond the bound of the first
+		{0.001, 2*both - 0.001 + 0.1, outcome.SupportUncertified}, // 0.05 less, below 0
+	} {
+		if p.second >= c {
+			p.second = c * (1 - 1e-9)
+		}
+		h, err := implicit.NewSVM(fit).Solve(t.Context(), logC, implicit.SVMPoint{Free: []int32{0, 1}, Dual: []float64{p.first, p.second}, Bound: []int32{2}}, b.outer([]float64{p.first, p.second, c, 0}), implicit.Options{Tol: 1e-10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Status != p.want {
+			t.Errorf("at %g and %g: %s, want %s", p.first, p.second, h.Status, p.want)
+		}
+	}
+}
+
+// TestSVMSystemsThatEndEarlySaySo: free samples that depend on one another are left to conjugate gradients, which may have too few iterations, or be
+// cancelled.
+func TestSVMSystemsThatEndEarlySaySo(t *testing.T) {
+	r := oracle.NewRandom(5350)
+	b := drawBox(r, 30, 3, 1, false)
+	at := implicit.SVMPoint{}
+	c := math.Exp(-2)
+	for i := range int32(30) {
+		switch {
+		case b.s[i] == 0:
+		case i < 12:
+			at.Free, at.Dual = append(at.Free, i), append(at.Dual, c*(0.1+0.8*r.Float64()))
+		default:
+			at.Bound = append(at.Bound, i)
+		}
+	}
+	fit := b.fit(t, nil, true)
+	outer := b.outer(make([]float64, 30))
+	for iterations, want := range map[int]outcome.Status{1: outcome.LinearSystemStalled, 0: outcome.SupportUncertified} {
+		h, err := implicit.NewSVM(fit).Solve(t.Context(), -2, at, outer, implicit.Options{Tol: 1e-12, MaxIterations: iterations})
+		if err != nil || h.Status != want {
+			t.Errorf("%d iterations at most: %v, %s, want %s", iterations, err, h.Status, want)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	h, err := implicit.NewSVM(fit).Solve(ctx, -2, at, outer, implicit.Options{Tol: 1e-12})
+	if err != nil || h.Status != outcome.Cancelled {
+		t.Errorf("cancelled: %v, %s", err, h.Status)
 	}
 }

@@ -316,6 +316,24 @@ func TestResumedScanKeepsToItsPrice(t *testing.T) {
 	}
 }
 
+// A scan that goes on from an earlier one follows slopes that lead below the bottom of the path as far as that.
+func TestResumedScanEndsAtTheBottom(t *testing.T) {
+	f := judged(scalar(func(x float64) (value, slope float64) { return 3 + 0.2*x, 0.2 }), 0.1, 0)
+	var earlier []Evaluation
+	for _, depth := range []float64{9, 2, 5, 8, 9} {
+		e, err := f.Eval(t.Context(), Request{LogLambda: []float64{-depth}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.LogLambda = []float64{-depth}
+		earlier = append(earlier, e)
+	}
+	r := scanned(t, judged(f, 0.1, 0), ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.1}, Free: 1e12, Bottom: 9.5, Earlier: earlier})
+	if deepest := -r.Best.LogLambda[0]; !(deepest > 9.4 && deepest < 9.5) {
+		t.Errorf("ended at depth %g after %d evaluations", deepest, len(r.Evaluations))
+	}
+}
+
 // A scan that goes on from an earlier one takes the curvature of slopes that are not next to one
 // another, and evaluates one point where that promises nothing; what promises little is evaluated
 // while the work stays below half of the earlier scan's.

@@ -56,7 +56,7 @@ func ofGo(ctx context.Context, dir string, o options) (sample []mutant, of map[s
 		default:
 			number := same[0]
 			m.test = func(ctx context.Context) (string, error) {
-				return programs.test(ctx, c.folder, func(t test) bool { return t.reaches[number] }, func(tests []test) (bool, error) {
+				return programs.test(ctx, c.folder, false, func(t test) bool { return t.reaches[number] }, func(tests []test) (bool, error) {
 					return programs.run(ctx, tests, strconv.Itoa(number))
 				})
 			}
@@ -93,8 +93,8 @@ type test struct {
 }
 
 // test shows a change to the tests of its package that it may meet, and if it survives and the options say so, to those that -most
-// leaves out and to those of packages above.
-func (p *programs) test(ctx context.Context, folder string, meets func(test) bool, try func([]test) (ok bool, err error)) (verdict string, err error) {
+// leaves out and to those of packages above, unless it stands apart: then each of these would have to be built anew.
+func (p *programs) test(ctx context.Context, folder string, apart bool, meets func(test) bool, try func([]test) (ok bool, err error)) (verdict string, err error) {
 	own, err := p.program(ctx, folder, p.most)
 	if err != nil {
 		return "", err
@@ -119,7 +119,7 @@ func (p *programs) test(ctx context.Context, folder string, meets func(test) boo
 		return "", err
 	}
 	more := slices.Clone(own.longer)
-	if p.suite > 0 {
+	if p.suite > 0 && !apart {
 		others, err := p.others(ctx, folder)
 		if err != nil {
 			return "", err
@@ -249,9 +249,7 @@ func (p *programs) ask(ctx context.Context, of *program, some *[]test, names []s
 			number, _ := strconv.Atoi(n)
 			t.reaches[number] = true
 		}
-		if len(t.reaches) > 0 {
-			*some = append(*some, t)
-		}
+		*some = append(*some, t)
 	}
 	return longer, nil
 }
@@ -319,7 +317,7 @@ func (p *programs) outside(ctx context.Context, c change) (verdict string, err e
 	if _, err := execute(ctx, ".", 10*p.limit, "go", "build", "-overlay", overlay, c.folder); err != nil {
 		return notBuilt, ctx.Err()
 	}
-	return p.test(ctx, c.folder, func(test) bool { return true }, func(tests []test) (bool, error) {
+	return p.test(ctx, c.folder, true, func(test) bool { return true }, func(tests []test) (bool, error) {
 		_, err := execute(ctx, ".", 10*p.limit, limited(p.limit+10*total(tests), "go", "test", "-short", "-failfast", "-vet=off", "-overlay", overlay, "-run", pattern(tests), tests[0].of.folder)...)
 		return err == nil, ctx.Err()
 	})

@@ -64,7 +64,7 @@ func main() {
 	flag.DurationVar(&o.limit, "limit", 3*time.Minute, "processor time for one run of the tests; ten times that by the clock")
 	flag.DurationVar(&o.most, "most", 0, "of Go code: leave out tests that take more processor time than this (default: none)")
 	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
-	flag.DurationVar(&o.suite, "suite", 0, "of Go code: survivors meet the longer tests of the package and those of all packages that import it, each for so much processor time")
+	flag.DurationVar(&o.suite, "suite", 0, "of Go code: survivors meet the longer tests of the package and, if they are inside of functions, those of all packages that import it, each for so much processor time")
 	flag.StringVar(&o.files, "files", "", "patterns of the Go files to change, separated by commas (default: all of the packages)")
 	flag.StringVar(&o.argued, "argued", "", "of Go code: a list of changes that survive, each with the reason why it makes no difference, or \"gap\"; they are not tried, and it is an error if another one survives, tests included that -most leaves out")
 	flag.StringVar(&o.set, "set", "", "change the assembly of this kernel set instead")

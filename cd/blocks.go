@@ -459,12 +459,21 @@ func (s *Blocks) choose() {
 		live[s.part.Of(j)] = true
 	}
 	var violators []int
-	for b, lack := range s.lack {
-		if lack > 0 && !live[b] {
+	look := func(b int) {
+		if s.lack[b] > 0 && !live[b] {
 			violators = append(violators, b)
 		}
 	}
-	slices.SortStableFunc(violators, func(a, b int) int { return cmp.Compare(s.lack[b], s.lack[a]) })
+	if s.whole {
+		for b := range s.lack {
+			look(b)
+		}
+	} else { // of single columns; others lack nothing
+		for _, j := range s.drift.near {
+			look(int(j))
+		}
+	}
+	slices.SortFunc(violators, func(a, b int) int { return cmp.Or(cmp.Compare(s.lack[b], s.lack[a]), cmp.Compare(a, b)) })
 	room := max(leastWorking, growth*len(live), len(s.working)) - len(live)
 	s.working = s.working[:0]
 	for b := range live {

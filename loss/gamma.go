@@ -42,14 +42,21 @@ func checkSize(y float64) error {
 
 // ratios sets out = ye^−m, the target over the mean.
 func (Gamma) ratios(k *kernels.Set, y, m, out []float64) {
-	for i, v := range m {
-		out[i] = -v
-	}
-	k.Exp(out, out)
-	for i, t := range y {
-		if out[i] *= t; out[i] > math.MaxFloat64 {
-			out[i] = math.MaxFloat64
+	for len(m) > 0 {
+		n := min(len(m), mostRows)
+		part := out[:n]
+		for i, v := range m[:n] {
+			part[i] = -v
 		}
+		k.Exp(part, part)
+		for i, t := range y[:n] {
+			ratio := t * part[i]
+			if ratio > math.MaxFloat64 {
+				ratio = math.MaxFloat64
+			}
+			part[i] = ratio
+		}
+		y, m, out = y[n:], m[n:], out[n:]
 	}
 }
 

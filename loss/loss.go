@@ -65,12 +65,10 @@ type Dual struct {
 	Balance [2]float64 // of positive entries, and of others
 }
 
-// Side returns the index in Balance of a residual.
+// Side returns the index in Balance of a residual. Signs come unforeseen: no branch.
 func Side(rho float64) int {
-	if rho > 0 {
-		return 0
-	}
-	return 1
+	bits := math.Float64bits(rho)
+	return int((bits - 1 | bits) >> 63) // 0 where it is above 0
 }
 
 // Point returns ρ̃ᵢ.

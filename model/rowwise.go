@@ -77,13 +77,44 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 		f.null = anchored.Null(view.Centred())
 		return f, nil
 	}
-	s := NewState(f)
-	f.Fit(nil, nil, s)
-	f.null = s.Loss
+	f.null = f.nullLoss()
 	if math.IsNaN(f.null) || math.IsInf(f.null, 0) {
 		return nil, outcome.Errorf(outcome.NonFinite, "the %s loss of the null model overflows: scale the target", l.Name())
 	}
 	return f, nil
+}
+
+// nullLoss returns the objective of the null model. Without an intercept its predictions are known: the
+// loss is taken a block at a time, and has the bits of [State].Loss.
+func (f *Rowwise) nullLoss() float64 {
+	if f.view.Centred() {
+		s := NewState(f)
+		f.Fit(nil, nil, s)
+		return s.Loss
+	}
+	k, weights := f.view.Kernels(), f.view.Weights()
+	values := make([]float64, min(len(f.y), kernels.Block))
+	var zero []float64
+	if f.offset == nil {
+		zero = make([]float64, len(values))
+	}
+	var sum float64
+	pace := k.Pace()
+	for from := 0; from < len(f.y); from += kernels.Block {
+		to := min(from+kernels.Block, len(f.y))
+		pace.Did(to - from)
+		m, u := zero, values[:to-from]
+		if f.offset != nil {
+			m = f.offset[from:]
+		}
+		f.loss.Value(k, f.y[from:to], m[:to-from], u)
+		if weights != nil {
+			sum += k.Dot(weights[from:to], u)
+		} else {
+			sum += k.Asum(u)
+		}
+	}
+	return sum / f.view.Total()
 }
 
 // Loss returns the loss, bound to the rows where it depends on them.

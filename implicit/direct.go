@@ -214,10 +214,9 @@ func (s *Solver) norm(v []float64) float64 {
 	return math.Sqrt(max(0, s.k.Dot(z, y)))
 }
 
-// refine sets x to the solution for b by the factor, and improves it by its residual on X.
+// refine adds the solution for b by the factor to x, which is 0, and improves it by its residual on X.
 func (s *Solver) refine(b, x []float64, tol float64) support.Report {
 	f, norm := &s.direct, s.norm(b)
-	clear(x)
 	if norm == 0 {
 		return support.Report{Converged: true}
 	}

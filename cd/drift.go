@@ -15,13 +15,13 @@ type drift struct {
 	weighted []float64 // s⊙ρ when it was measured last
 	path     float64   // Σ‖Δ‖ₛ since all columns were visited
 	seen     []float64 // by column, the path when its correlation was computed
-	strength []float64 // by column, what surely holds it at 0
+	strength float64   // what surely holds a column at 0
 	near     []int32   // columns that were visited last
 }
 
 func newDrift(view *sparse.View, at *model.ScorePoint) *drift {
 	_, p := view.Dims()
-	d := &drift{weighted: make([]float64, len(at.Weighted)), seen: make([]float64, p), length: make([]float64, p), strength: make([]float64, p)}
+	d := &drift{weighted: make([]float64, len(at.Weighted)), seen: make([]float64, p), length: make([]float64, p)}
 	for j := range d.length {
 		d.length[j] = view.Norm(j) / view.Total()
 	}
@@ -69,20 +69,16 @@ func (d *drift) forget(columns []int32) {
 	}
 }
 
-// under notes the strengths of a penalty.
-func (d *drift) under(g model.Separable) {
-	for j := range d.strength {
-		d.strength[j] = surely * g.Strength(j)
-	}
-}
+// under notes the strength of a penalty.
+func (d *drift) under(g model.Separable) { d.strength = surely * g.Strength() }
 
 // visit returns the columns whose correlations z are not known well enough: those of earlier points, of
 // coefficients that are not 0 or that the penalty may not hold there any more.
 func (d *drift) visit(beta, z []float64) []int32 {
 	d.near = d.near[:0]
-	seen, length, strength, beta := d.seen[:len(z)], d.length[:len(z)], d.strength[:len(z)], beta[:len(z)]
+	seen, length, beta := d.seen[:len(z)], d.length[:len(z)], beta[:len(z)]
 	for j, v := range z {
-		if beta[j] == 0 && math.FMA(length[j], d.path-seen[j], math.Abs(v)) < strength[j] {
+		if beta[j] == 0 && float64(length[j]*(d.path-seen[j]))+math.Abs(v) < d.strength {
 			continue
 		}
 		d.near = append(d.near, int32(j))

@@ -20,7 +20,7 @@ type tiedNet float64
 func (g tiedNet) alpha() float64                 { return math.Exp(float64(g)) }
 func (tiedNet) Hyperparameters() int             { return 1 }
 func (g tiedNet) Value(_ int, b float64) float64 { return g.alpha() * (math.Abs(b) + b*b/2) }
-func (g tiedNet) Strength(int) float64           { return g.alpha() }
+func (g tiedNet) Strength() float64              { return g.alpha() }
 func (tiedNet) LargestStep() float64             { return math.Inf(1) }
 
 func (g tiedNet) Slope(_ int, b float64) float64 { return math.Copysign(g.alpha(), b) + g.alpha()*b }

@@ -293,7 +293,7 @@ func TestJudgeIsLackAndClearance(t *testing.T) {
 			}
 			wantWorst = math.Max(wantWorst, lack[j])
 			if b[j] == 0 {
-				wantClearance = math.Min(wantClearance, 1-math.Abs(z[j])/mcp.Strength(int(j)))
+				wantClearance = math.Min(wantClearance, 1-math.Abs(z[j])/mcp.Strength())
 			}
 		}
 		if worst != wantWorst || clearance != wantClearance || lack[1] != 77 || lack[4] != 77 {

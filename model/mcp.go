@@ -68,7 +68,7 @@ func (g MCP) Sensitivity(j, i int, z, step float64) float64 {
 }
 
 // Strength implements [Separable].
-func (g MCP) Strength(int) float64 { return g.alpha }
+func (g MCP) Strength() float64 { return g.alpha }
 
 // Slope implements [Separable]: (α − |b|/γ)₊ sign(b).
 func (g MCP) Slope(_ int, b float64) float64 {

@@ -114,7 +114,7 @@ func (g SCAD) Shift(_, i int, b float64) float64 {
 }
 
 // Strength implements [Separable].
-func (g SCAD) Strength(int) float64 { return g.alpha }
+func (g SCAD) Strength() float64 { return g.alpha }
 
 // Curvature implements [Separable]: −1/(a − 1) for α < |b| < aα.
 func (g SCAD) Curvature(_ int, b float64) float64 {

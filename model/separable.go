@@ -12,8 +12,8 @@ type Separable interface {
 	// Prox returns prox_{γgⱼ}(z), the minimiser of (b − z)²/2γ + gⱼ(b) for the step γ, and its
 	// derivative in z, which is 0 exactly where the coefficient stays at 0.
 	Prox(j int, z, step float64) (value, slope float64)
-	// Strength returns α of column j, the slope at 0: a coefficient stays there while |z| ≤ α.
-	Strength(j int) float64
+	// Strength returns α, the slope at 0 in every column: a coefficient stays there while |z| ≤ α.
+	Strength() float64
 	// Slope returns gⱼ′(b) where b ≠ 0.
 	Slope(j int, b float64) float64
 	// Shift returns −∂gⱼ′(b)/∂λᵢ where b ≠ 0.
@@ -46,7 +46,7 @@ func (g Elementwise) Prox(j int, z []float64, step float64, out []float64) {
 // Lack implements [Blocks].
 func (g Elementwise) Lack(j int, b, z, out []float64) {
 	if b[0] == 0 {
-		out[0] = SoftThreshold(z[0], g.Of.Strength(j))
+		out[0] = SoftThreshold(z[0], g.Of.Strength())
 	} else {
 		out[0] = z[0] - g.Of.Slope(j, b[0])
 	}
@@ -55,19 +55,21 @@ func (g Elementwise) Lack(j int, b, z, out []float64) {
 // Judge sets lack to |[Elementwise.Lack]| of some columns, by their coefficients b and correlations z, and
 // returns the largest of them and the least [Elementwise.Clearance].
 func (g Elementwise) Judge(columns []int32, b, z, lack []float64) (worst, clearance float64) {
-	clearance = 1
+	largest, strength := 0.0, g.Of.Strength() // of columns at 0
 	for _, column := range columns {
 		j := int(column)
 		if b[j] != 0 {
 			lack[j] = math.Abs(z[j] - g.Of.Slope(j, b[j]))
-		} else {
-			size, strength := math.Abs(z[j]), g.Of.Strength(j)
-			lack[j] = max(0, size-strength)
-			clearance = min(clearance, 1-size/strength)
+			worst = max(worst, lack[j])
+			continue
 		}
-		worst = max(worst, lack[j])
+		size := math.Abs(z[j])
+		if lack[j] = 0; !(size <= strength) { // keeps NaN
+			lack[j] = size - strength
+		}
+		largest = max(largest, size)
 	}
-	return worst, clearance
+	return max(worst, largest-strength), min(1, 1-largest/strength)
 }
 
 // Curvature implements [Blocks].
@@ -88,5 +90,5 @@ func (g Elementwise) Clearance(j int, b, z []float64) float64 {
 	if b[0] != 0 {
 		return 1
 	}
-	return 1 - math.Abs(z[0])/g.Of.Strength(j)
+	return 1 - math.Abs(z[0])/g.Of.Strength()
 }

@@ -352,6 +352,10 @@ func (s *Solver) accumulateDual() {
 // support that they stand for: every copy of a column gets an equal share.
 func (s *Solver) gather() {
 	s.active, s.coef = s.active[:0], s.coef[:0]
+	if s.pen.Quadratic() {
+		s.gatherRidge()
+		return
+	}
 	shared := false
 	for _, j := range s.set.sorted() {
 		place := s.cert.place(j)

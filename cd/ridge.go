@@ -21,6 +21,7 @@ import (
 // method, with the curvature at the point in A; see ridgenewton.go.
 type ridge struct {
 	columns []int32
+	places  []int32 // theirs
 	way     ridgeWay
 	planned bool
 
@@ -103,8 +104,8 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			return sol, nil
 		}
 		if s.curved == nil {
-			for k, j := range r.columns {
-				s.beta[s.cert.place(j)] += r.d[k]
+			for k, place := range r.places {
+				s.beta[place] += r.d[k]
 			}
 			sol.Steps++
 		} else if !s.moveRidge() && !lasts { // with the curvature here, it is rounding
@@ -130,11 +131,20 @@ func (s *Solver) enterRidge() {
 	s.cert.setPenalty(s.pen, s.view.Total(), nil)
 }
 
+// gatherRidge is [Solver.gather] of a ridge alone: all columns are the support.
+func (s *Solver) gatherRidge() {
+	r, sol := &s.ridge, &s.sol
+	s.active, s.coef = append(s.active, r.columns...), grow(s.coef, len(r.places))
+	for k, place := range r.places {
+		s.coef[k] = s.beta[place]
+	}
+	sol.Support, sol.Coef = append(sol.Support[:0], s.active...), append(sol.Coef[:0], s.coef...)
+}
+
 // residualRidge sets ρ at the certified point.
 func (s *Solver) residualRidge() {
 	r := &s.ridge
-	for k, j := range r.columns {
-		place := s.cert.place(j)
+	for k, place := range r.places {
 		z := s.cert.corr[place] / s.view.Total()
 		r.rho[k] = math.FMA(-s.pen.Ridge(), s.beta[place], z)
 	}
@@ -152,7 +162,7 @@ func (s *Solver) plan() {
 	_, p := s.view.Dims()
 	for j := range p {
 		if s.view.Norm(j) > 0 {
-			r.columns = append(r.columns, int32(j))
+			r.columns, r.places = append(r.columns, int32(j)), append(r.places, s.cert.place(int32(j)))
 		}
 	}
 	store.Hold(r.columns)

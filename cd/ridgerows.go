@@ -266,8 +266,8 @@ func (s *Solver) sweepRows(ctx context.Context) bool {
 		}
 	}
 	a.moved = true
-	for _, j := range r.columns {
-		s.beta[s.cert.place(j)] = a.w[j]
+	for k, j := range r.columns {
+		s.beta[r.places[k]] = a.w[j]
 	}
 	return true
 }

@@ -122,6 +122,38 @@ func TestIterationsAreThoseOfAllSystems(t *testing.T) {
 	}
 }
 
+// TestIterationsCountTheCheckOfTheRank, which systems without a factor and without a ridge have.
+func TestIterationsCountTheCheckOfTheRank(t *testing.T) {
+	q, best, rows := smooth(oracle.NewRandom(5900))
+	q.Ridge = 0
+	best = q.SolveFrom(best.Beta)
+	cols, coef := best.Support()
+	iterations := map[bool]int{}
+	for _, assumed := range []bool{false, true} {
+		h, err := implicit.NewIterative(fixture.Squared(t, q, true)).Solve(t.Context(), scalar(t, q), implicit.Point{Support: cols, Coef: coef, KKT: -1}, outerOf(q, best.Beta, rows), implicit.Options{AssumeFullRank: assumed})
+		if err != nil || len(cols) < 2 {
+			t.Fatalf("%v, support %v", err, cols)
+		}
+		iterations[assumed] = h.Iterations
+	}
+	if iterations[false] <= iterations[true] {
+		t.Errorf("%d iterations, %d without the check", iterations[false], iterations[true])
+	}
+}
+
+// TestNothingIsFlatBelowTheLargestStrength: where all coefficients are 0 the criterion is flat, unless a column is to come in.
+func TestNothingIsFlatBelowTheLargestStrength(t *testing.T) {
+	q := oracle.NewRandom(5950).Problem(oracle.Shape{N: 20, P: 3})
+	top := q.AlphaMax()
+	for share, want := range map[float64]outcome.Status{1.1: outcome.Flat, 0.9: outcome.SupportUncertified} {
+		q.Uniform(share * top)
+		h, err := implicit.New(fixture.Squared(t, q, true)).Solve(t.Context(), scalar(t, q), implicit.Point{KKT: -1}, outerOf(q, make([]float64, 3), []int{0}), implicit.Options{})
+		if err != nil || h.Status != want {
+			t.Errorf("%g times the largest strength: %v, %s, want %s", share, err, h.Status, want)
+		}
+	}
+}
+
 // TestVectorsOfOneRowAtItsBound move with ln C as any others do.
 func TestVectorsOfOneRowAtItsBound(t *testing.T) {
 	const h = 1e-4

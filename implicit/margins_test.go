@@ -98,8 +98,9 @@ func TestDependenceDoesNotDependOnUnits(t *testing.T) {
 	for _, y := range []float64{1, 0x1p20, 0x1p-20} {
 		for _, off := range []float64{0, 1e-5} {
 			c := inUnits(q, 1, y)
-			coef := []float64{y * beta[0] * (1 + off), y * beta[1] * (1 + off)}
-			got, err := implicit.New(fixture.Squared(t, c, true)).Certify(t.Context(), weighted(t, c), implicit.Point{Support: []int32{0, 1}, Coef: coef})
+			share := 0.3 * math.Min(beta[0], beta[1]) // of the sum
+			coef := []float64{y * (beta[0] - share) * (1 + off), y * (beta[1] - share) * (1 + off), y * share}
+			got, err := implicit.New(fixture.Squared(t, c, true)).Certify(t.Context(), weighted(t, c), implicit.Point{Support: []int32{0, 1, 2}, Coef: coef})
 			if err != nil || got.Dependent != (off == 0) || got.Unique {
 				t.Errorf("y times %g, %g off: %v, %+v", y, off, err, got)
 			}

@@ -177,7 +177,7 @@ func entropyToward(rest, y, mean float64) float64 {
 
 // entropyNear returns KL(μ + d‖μ) where d is small beside μ.
 func entropyNear(mean, d float64) float64 {
-	d2 := 0.5 * d
+	d2 := float64(0.5 * d)
 	s := d2 / (mean + d2) // as in entropy, x = d/μ
 	return float64(d*s) * entropySeries(s)
 }

@@ -48,12 +48,12 @@ func TestSVMCertificateByItsDefinition(t *testing.T) {
 			}
 			gap, kkt, edge, null := 0., 0., 1., 0.
 			margins, nowhere := b.predict(beta), true
-			for i, m := range margins {
+			for i := range margins {
 				if b.s[i] == 0 {
 					continue
 				}
 				margins[i] *= b.y[i]
-				m = margins[i]
+				m := margins[i]
 				box, square := c*b.s[i], b.product(i, i)
 				null += box
 				gap += (box-beta[i])*math.Max(0, 1-m) + beta[i]*math.Max(0, m-1)

@@ -1,6 +1,7 @@
 package loss
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -142,14 +143,7 @@ func median(k *kernels.Set, v, weights []float64) float64 {
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		pace.Did(1)
-		switch {
-		case v[a] < v[b]:
-			return -1
-		case v[a] > v[b]:
-			return 1
-		default:
-			return 0
-		}
+		return cmp.Compare(v[a], v[b])
 	})
 	rest := total(k, len(v), weights) / 2
 	for at, i := range order {

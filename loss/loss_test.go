@@ -282,6 +282,8 @@ func TestHuberTakesItsScaleFromTheTrainingRows(t *testing.T) {
 		{loss.Huber{Delta: -1}, nil, 0},
 		{loss.Huber{Deviations: -1}, nil, 0},
 		{loss.Huber{Delta: math.Inf(1)}, nil, 0},
+		{loss.Huber{Deviations: math.Inf(1)}, nil, 0},
+		{loss.Huber{Deviations: math.NaN()}, nil, 0},
 	} {
 		bound, err := c.loss.Bind(nil, y, c.weights, true)
 		if c.want == 0 {

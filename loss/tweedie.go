@@ -149,7 +149,7 @@ func (t Tweedie) Divergence(_ *kernels.Set, y, m []float64, at Dual, out []float
 		want := float64(rest * (down - up))
 		grown := t.shift(up, down, want, kernels.Log(target)-m[i]) // U′/U − 1
 		other := (float64(up*grown) - want) / down                 // W′/W − 1
-		if !(other >= -1) {                                        // W′ = 0
+		if !(other >= -1 && other < mostCount) {                   // W is lost beside U: W′ = 0
 			other, grown = -1, (want-down)/up
 		}
 		out[i] = float64(up*relative(grown))/a + float64(down*relative(other))/q

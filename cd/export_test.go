@@ -52,3 +52,18 @@ func ForceRows(s *Solver) {
 	s.plan()
 	s.ridge.price = math.Inf(1)
 }
+
+// CurvedRow is what a row costs where the state of a loss is made that is not quadratic.
+const CurvedRow = curvedRow
+
+// InnerGap returns the gap of the problem on the working set at the last solution, by the correlations there, and how many columns
+// the set has.
+func InnerGap(s *Solver) (gap float64, columns int) {
+	in := &s.in
+	in.load(s, s.state.Weighted)
+	defer in.unload(s)
+	for k, b := range in.coef {
+		in.grad[k] = in.engine.correlation(k) - float64(in.ridge*b)
+	}
+	return in.gap(), len(in.coef)
+}

@@ -49,13 +49,10 @@ func (s *Solver) payDots(entries int) {
 	s.in.work += residualCost(entries, 0, s.in.store.Dense())
 }
 
-// payRows adds the cost of making the state of a point from its linear predictor.
+// payRows adds the cost of making the state of a point from its linear predictor, which a
+// quadratic loss has none of.
 func (s *Solver) payRows() {
-	price := rowValue
-	if s.curved != nil {
-		price = curvedRow
-	}
-	s.in.work += float64(price * float64(len(s.state.Linear)))
+	s.in.work += float64(curvedRow * float64(len(s.state.Linear)))
 }
 
 // pay adds the cost of meeting the columns of the support once on the engine at hand, at a price

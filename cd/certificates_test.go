@@ -1,0 +1,150 @@
+package cd_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// TestInnerGapIsTheGap: where the working set has all columns, the gap that sweeps stop by is the certificate's at the same
+// point, with bounds and without, with a ridge and without.
+func TestInnerGapIsTheGap(t *testing.T) {
+	compared := 0
+	for seed := range uint64(90) {
+		r := oracle.NewRandom(700 + seed)
+		const p = 6
+		q := r.Problem(oracle.Shape{N: 15, P: p, Density: 1, Mean: r.Pick(0, 1), Weights: seed%3 == 0})
+		q.Intercept = seed%2 == 0
+		q.Uniform(0.02 * q.AlphaMax())
+		if seed%5 > 2 {
+			q.Ridge = r.Pick(0.05, 0.5)
+		}
+		g := fixture.Penalty(t, q)
+		lower, upper := make([]float64, p), make([]float64, p)
+		for j := range p {
+			lower[j], upper[j] = r.Pick(0, -0.3, math.Inf(-1)), r.Pick(0.1, 0.5, math.Inf(1))
+		}
+		bounded := seed%4 > 0
+		if bounded {
+			box, err := model.NewBox(lower, upper)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if g, err = g.Within(box); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, tol := range []float64{0.3, 1e-2, 1e-4} {
+			s := cd.New(fixture.Squared(t, q, true))
+			sol := solve(t, s, g, cd.Options{Tol: tol})
+			got, size := cd.InnerGap(s)
+			if sol.Gap < 1e-8*q.Null() || size < p {
+				continue
+			}
+			compared++
+			// With a ridge the certificate may take a better dual point, which sweeps do not look for.
+			if less := sol.Gap - got; math.Abs(less) > 1e-9*sol.Gap+1e-14*q.Null() && (q.Ridge == 0 || less > 0) {
+				t.Errorf("seed %d to %g, bounded %t, ridge %g: %g, certified %g", seed, tol, bounded, q.Ridge, got, sol.Gap)
+			}
+		}
+	}
+	if compared < 50 {
+		t.Errorf("%d compared", compared)
+	}
+}
+
+// TestNearlyDependentColumnsAreJudgedByTheirCosine: of two unpenalised columns x and x + δr, r the residual with x alone, the second
+// is left out, and the gap is the objective where its cosine to r is above 1e-10, whatever the number of rows and of the loss.
+func TestNearlyDependentColumnsAreJudgedByTheirCosine(t *testing.T) {
+	for _, n := range []int{4, 400} {
+		for _, scale := range []float64{1, 0x1p-20, 0x1p20} {
+			for _, logistic := range []bool{false, true} {
+				for _, cosine := range []float64{0.7e-10, 1.4e-10} {
+					q := &oracle.Problem{Alpha: []float64{0, 0}}
+					for i := range n {
+						sign, y := float64(1-2*(i%2)), float64(1-i/2%2*2)
+						if !logistic {
+							y = (y + 0.5*sign) * scale
+						}
+						// The residual is orthogonal to the signs and ±1, times what its scale is, which the cosine does not depend on.
+						q.X = append(q.X, []float64{sign, sign + cosine*float64(1-i/2%2*2)})
+						q.Y = append(q.Y, y)
+					}
+					var fit model.Datafit = fixture.Squared(t, q, true)
+					if logistic {
+						fit = fixture.Logistic(t, q, true)
+					}
+					sol := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{Tol: 1e-8, MaxEpochs: 1})
+					if known := sol.Gap < 0.5*sol.Objective; known != (cosine < 1e-10) {
+						t.Errorf("%d rows, scale %g, logistic %t, cosine %g: gap %g of %g", n, scale, logistic, cosine, sol.Gap, sol.Objective)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestRowsArePaidForByState: what a logistic fit of one unpenalised column costs grows with rows, where these have no entries, by the
+// states that it makes: one where it ends as it begins, one more for each of Newton's steps.
+func TestRowsArePaidForByState(t *testing.T) {
+	var first, again [2]float64
+	steps := 0
+	for i, n := range []int{1000, 3000} {
+		r := oracle.NewRandom(9)
+		q := r.Problem(oracle.Shape{N: 60, P: 10}).Classes(r)
+		for range n - 60 {
+			q.X, q.Y = append(q.X, make([]float64, 10)), append(q.Y, 1)
+		}
+		q.Uniform(10).Alpha[2] = 0 // the others are 0
+		steps = 0
+		for b := 0.0; ; steps++ {
+			slope, curvature := 0.0, 0.0
+			for i, row := range q.X {
+				x, p := row[2], 1/(1+math.Exp(q.Y[i]*row[2]*b))
+				slope, curvature = slope+q.Y[i]*x*p, curvature+x*x*p*(1-p)
+			}
+			if slope*slope/curvature <= 1e-26*math.Ln2*float64(n) {
+				break
+			}
+			b += slope / curvature
+		}
+		s, g := cd.New(fixture.Logistic(t, q, false)), fixture.Penalty(t, q)
+		first[i] = solve(t, s, g, cd.Options{Tol: 1e-8}).Work
+		again[i] = solve(t, s, g, cd.Options{Tol: 1e-8}).Work
+	}
+	for _, c := range []struct {
+		work   [2]float64
+		states int
+	}{{first, 1 + steps}, {again, 1}} {
+		if got := (c.work[1] - c.work[0]) / 2000 / cd.CurvedRow; math.Abs(got-float64(c.states)) > 1e-6 {
+			t.Errorf("%g states, want %d", got, c.states)
+		}
+	}
+}
+
+// TestPassesSkipWhatHasNotMoved: from a solution to that of a strength next to it no pass meets all columns, of the squared loss and of
+// another.
+func TestPassesSkipWhatHasNotMoved(t *testing.T) {
+	r := oracle.NewRandom(12)
+	q := r.Problem(oracle.Shape{N: 60, P: 800, Density: 1})
+	for _, logistic := range []bool{false, true} {
+		var fit model.Datafit = fixture.Squared(t, q, true)
+		top := q.AlphaMax()
+		if logistic {
+			q.Classes(r)
+			fit, top = fixture.Logistic(t, q, true), q.LogisticAlphaMax()
+		}
+		pass := solve(t, cd.New(fit), fixture.Penalty(t, q.Uniform(1.01*top)), cd.Options{}).Work
+		s := cd.New(fit)
+		first := fixture.Penalty(t, q.Uniform(0.9*top))
+		solve(t, s, first, cd.Options{Tol: 1e-6})
+		next := solve(t, s, fixture.Penalty(t, q.Uniform(0.899*top)), cd.Options{Tol: 1e-6})
+		if next.Passes < 2 || next.Work > 0.75*pass {
+			t.Errorf("logistic %t: a pass costs %g, the next strength %g in %d", logistic, pass, next.Work, next.Passes)
+		}
+	}
+}

@@ -193,11 +193,7 @@ func (s *Solver) release(g model.Penalty, free []int32, beta map[int32]float64, 
 	for k, j := range columns {
 		coef[k] = beta[j]
 	}
-	if s.own == nil || s.state != s.own {
-		s.own = model.NewState(s.fit)
-	}
-	s.state = s.own
-	s.fit.Fit(columns, coef, s.state)
+	s.fitOwn(columns, coef)
 	return true
 }
 

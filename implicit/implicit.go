@@ -386,12 +386,16 @@ func (s *Solver) take(at Point) {
 	if s.state = at.State; s.state != nil {
 		return
 	}
+	s.fitOwn(at.withBound())
+}
+
+// fitOwn makes a state of the solver's own that of coefficients.
+func (s *Solver) fitOwn(columns []int32, coef []float64) {
 	if s.own == nil {
 		s.own = model.NewState(s.fit)
 	}
 	s.state = s.own
 	s.state.Intercept = 0 // no memory of the point before
-	columns, coef := at.withBound()
 	s.fit.Fit(columns, coef, s.state)
 }
 

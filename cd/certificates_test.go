@@ -7,6 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -145,6 +146,53 @@ func TestPassesSkipWhatHasNotMoved(t *testing.T) {
 		next := solve(t, s, fixture.Penalty(t, q.Uniform(0.899*top)), cd.Options{Tol: 1e-6})
 		if next.Passes < 2 || next.Work > 0.75*pass {
 			t.Errorf("logistic %t: a pass costs %g, the next strength %g in %d", logistic, pass, next.Work, next.Passes)
+		}
+	}
+}
+
+// TestOneEntryOfTheHeaviestRowMovesAsFarAsItsReach: under centred columns that of a single entry, in the row of the largest weight and where
+// the residual changes most, is met exactly.
+func TestOneEntryOfTheHeaviestRowMovesAsFarAsItsReach(t *testing.T) {
+	const n = 60
+	for _, heaviest := range []float64{1, 3, 20} {
+		q := &oracle.Problem{Y: make([]float64, n), Weights: make([]float64, n), Alpha: make([]float64, n), Intercept: true}
+		change := make([]float64, n)
+		for i := range n {
+			row := make([]float64, n)
+			row[i] = 0.5 + float64(i%7)
+			q.X, q.Weights[i] = append(q.X, row), 1-0.5*float64(i%2)
+			change[i] = float64(1 - 2*(i%2))
+		}
+		const j = 8
+		q.Weights[j], change[j] = heaviest, 3
+		view := fixture.View(t, q, false)
+		for i, mean := 0, view.MeanOf(change); i < n; i++ {
+			change[i] -= mean
+		}
+		moved := heaviest * q.X[j][j] * change[j]
+		if reach := cd.Reach(view, change)[j]; math.Abs(reach-math.Abs(moved)) > 1e-12*reach {
+			t.Errorf("weight %g: the correlation moves by %g, its reach is %g", heaviest, moved, reach)
+		}
+	}
+}
+
+// TestUnpenalisedStepsAreHalvedWhileTheLossRises: Newton's first step on counts around y overshoots by about y, and its halves lead to the
+// minimum, ln y, without a sweep.
+func TestUnpenalisedStepsAreHalvedWhileTheLossRises(t *testing.T) {
+	for _, size := range []float64{1, 20, 150, 1000} {
+		q := &oracle.Problem{Alpha: []float64{0}}
+		mean := 0.0
+		for i := range 30 {
+			q.X, q.Y = append(q.X, []float64{1}), append(q.Y, math.Floor(size*(1+float64(i%3))/2))
+			mean += q.Y[i] / 30
+		}
+		fit, err := model.NewDatafit(fixture.View(t, q, true), q.Y, loss.Poisson{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sol := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
+		if sol.Epochs != 0 || len(sol.Coef) != 1 || math.Abs(sol.Coef[0]-math.Log(mean)) > 1e-10 {
+			t.Errorf("counts around %g: %v after %d sweeps, want %g", mean, sol.Coef, sol.Epochs, math.Log(mean))
 		}
 	}
 }

@@ -91,13 +91,12 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 		p.Wide = err == nil && scales.Wide()
 	}
 	p.Jumps = e.family.shape().Concave || e.leftOut != "" && !e.family.form.Dense
-	switch f := e.family; {
-	case f.samples:
+	p.Curved = !e.family.quadratic()
+	switch {
+	case e.family.samples:
 		p.Shape = choose.Dual
-	case f.form.Dense:
+	case e.family.form.Dense:
 		p.Shape = choose.Smooth
-	case !f.quadratic():
-		p.Shape = choose.Relative
 	}
 	curved := criterion.Curved(o.Validation.Loss) && e.config.Method.iterate() == nil
 	if r, ok := e.Problem.(interface{ RidgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && curved && !e.config.Positive && e.of.Box == nil { // a ridge alone has no constraint

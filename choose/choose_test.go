@@ -28,7 +28,7 @@ func (b bowl) Null() search.Evaluation { return search.Evaluation{Value: 10} }
 // each of the two is looked for below it, too.
 func TestTwoStrengthsAreLookedForBelowTheirBestShare(t *testing.T) {
 	for _, least := range [][2]float64{{-4, -3}, {-9, -7}, {-16, -14}} {
-		p := choose.Problem{Objective: bowl{least}, Top: []float64{0, 0}, Ranges: []choose.Range{{Below: 9}, {Below: 9, Above: 4}}, Shape: choose.Relative}
+		p := choose.Problem{Objective: bowl{least}, Top: []float64{0, 0}, Ranges: []choose.Range{{Below: 9}, {Below: 9, Above: 4}}, Curved: true}
 		result, common, err := choose.Minimise(t.Context(), p, choose.Options{Precision: true})
 		if err != nil {
 			t.Fatal(err)

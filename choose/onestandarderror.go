@@ -45,7 +45,7 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 	}
 	line := line{p.Objective, best.LogLambda}
 	gap := oneSEGap
-	if relative := p.Shape == Relative || p.Shape == Dual; relative && best.TrainLoss > 0 {
+	if p.Curved && best.TrainLoss > 0 {
 		gap *= min(1, best.TrainLoss) // a start within the gap would be the answer
 	}
 	o := search.Options{Log: log, Logged: len(seen)}

@@ -29,16 +29,16 @@ func valleyAt(l float64) search.Evaluation {
 // Where the loss tends to 0 a gap relative to the null model's would leave solutions where they
 // begin, so the one-standard-error choice asks for one relative to the loss of the best.
 func TestOneStandardErrorWithinTheLoss(t *testing.T) {
-	for shape, want := range map[choose.Shape]float64{choose.Sparse: 1e-3, choose.Relative: 1e-4, choose.Dual: 1e-4} {
+	for curved, want := range map[bool]float64{false: 1e-3, true: 1e-4} {
 		f := &valley{}
-		p := choose.Problem{Objective: f, Top: []float64{0}, Shape: shape}
+		p := choose.Problem{Objective: f, Top: []float64{0}, Curved: curved}
 		e, err := choose.OneStandardError(t.Context(), p, valleyAt(-3), nil, nil)
 		if err != nil || len(f.asked) == 0 || e.Value > 1.5+0.05*0.5 || e.LogLambda[0] <= -3 {
-			t.Fatalf("shape %d: %+v, %v", shape, e, err)
+			t.Fatalf("curved %t: %+v, %v", curved, e, err)
 		}
 		for _, tol := range f.asked {
 			if math.Abs(tol-want) > 1e-15 {
-				t.Errorf("shape %d: a gap of %g was asked for, want %g", shape, tol, want)
+				t.Errorf("curved %t: a gap of %g was asked for, want %g", curved, tol, want)
 			}
 		}
 	}

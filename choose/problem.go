@@ -40,10 +40,9 @@ type Shape int
 
 // The shapes.
 const (
-	Sparse   Shape = iota // ℓ1: the null model at αmax, then ever more columns
-	Relative              // the same with a loss that tends to 0 where classes are separable
-	Smooth                // ridge: no strength is that of the null model, and none of dense solutions
-	Dual                  // SVM: λ = ln C, from small to large
+	Sparse Shape = iota // ℓ1: the null model at αmax, then ever more columns
+	Smooth              // ridge: no strength is that of the null model, and none of dense solutions
+	Dual                // SVM: λ = ln C, from small to large
 )
 
 // Problem is a choice of λ to be made.
@@ -53,6 +52,9 @@ type Problem struct {
 	Top    []float64
 	Ranges []Range // of the searches that start from a point: one per hyperparameter, the last for all that follow
 	Shape  Shape
+	// Curved says that the loss is not quadratic. It may tend to 0, as where classes are separable, so
+	// that tolerances are relative to the training loss.
+	Curved bool
 	// Jumps says that the criterion may jump: a penalty is not convex, or degrees of freedom are
 	// those of a support.
 	Jumps bool

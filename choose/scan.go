@@ -27,7 +27,7 @@ const (
 func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
 	l := search.ScanOptions{
 		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Fresh: o.Fresh, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
-		Rival: p.rival, Sparse: p.Shape != Smooth, Wide: p.Wide, Relative: p.Shape == Relative || p.Shape == Dual,
+		Rival: p.rival, Sparse: p.Shape != Smooth, Wide: p.Wide, Relative: p.Curved,
 	}
 	if k, ok := p.Objective.(keepsSolutions); ok {
 		k.KeepSolutions()
@@ -40,13 +40,14 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 	default:
 		l.Origin = p.origins()[0]
 	}
+	if p.Curved {
+		l.Rough = lossRough
+	}
 	switch p.Shape { //nolint:exhaustive // the others are as they are
 	case Smooth:
 		l.Origin += ridgeAbove
 		l.Rough = 0
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
-	case Relative:
-		l.Rough = lossRough
 	case Dual:
 		l.Origin = logOf(p.Start) - dualBefore
 		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor

@@ -13,6 +13,7 @@ const (
 	nowhereNear   = 0.5  // standard errors above a rival
 	closest       = 0.02 // distance of neighbours between which nothing is looked for
 	doubtApart    = 0.1  // and between which nothing is doubted
+	visible       = 1e-3 // of the value, that is worth an evaluation while work is cheap
 	worthDoubt    = 0.05 // standard errors that may be hidden without being looked for
 	unlikely      = 1.5  // standard deviations that the model is taken to be off by
 	nextToNothing = 0.1  // of the free work, up to which it is
@@ -31,7 +32,7 @@ const (
 func (l *scan) refine(ctx context.Context) error {
 	for range refinements {
 		value, depth := l.least(closest, 0)
-		promised := l.best.Value-value >= enough*l.unit(l.best.Evaluation)
+		promised := l.best.Value-value >= l.asked()
 		if l.o.Rival != nil && min(value, l.best.Value) > l.o.Rival.Value+float64(nowhereNear*l.unit(l.o.Rival)) {
 			return nil
 		}
@@ -39,7 +40,7 @@ func (l *scan) refine(ctx context.Context) error {
 		if l.spent <= float64(nextToNothing*l.o.Free) {
 			doubt *= unlikely
 		}
-		switch cheap := l.o.Rough > 0 && l.spent <= l.o.Free && !l.resumed; {
+		switch cheap := l.o.Rough > 0 && l.spare(); {
 		case cheap && promised:
 			_, depth = l.least(closest, doubt)
 		case cheap:
@@ -54,6 +55,19 @@ func (l *scan) refine(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// spare reports whether work is cheap: there is some left that needs no promise.
+func (l *scan) spare() bool { return l.spent <= l.o.Free && !l.resumed }
+
+// asked is what a point has to promise: a hundredth of a standard error, and while work is cheap
+// no more than a thousandth of the value.
+func (l *scan) asked() float64 {
+	asked := float64(enough * l.unit(l.best.Evaluation))
+	if l.spare() {
+		asked = min(asked, visible*math.Abs(l.best.Value))
+	}
+	return asked
 }
 
 // roughness is how far the model of its neighbours has been off at every point near the best,

@@ -248,11 +248,13 @@ func (s *Solver) pass() {
 	team.Do(team.Parts(s.in.work-before), (*correlation)(s))
 	met := 0
 	for i, run := range c.screening {
+		corr, norm, bounds := c.corr, c.norm[:len(c.corr)], c.bound[:len(c.corr)]
 		for _, k := range c.fresh[met:c.looked[i]] {
-			c.bound[k] = unbounded
-			if bound := math.Abs(c.corr[k]) - float64(c.norm[k]*run.length); bound >= -unbounded { // neither NaN nor −Inf
-				c.bound[k] = bound
+			bound := math.Abs(corr[k]) - float64(norm[k]*run.length)
+			if !(bound >= -unbounded) { // NaN or −Inf
+				bound = unbounded
 			}
+			bounds[k] = bound
 		}
 		met = c.looked[i]
 	}

@@ -252,7 +252,8 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 	room, cutoff := 4*most, math.Inf(1)
 	w.missed = 0
 	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
-	for _, k := range slices.Backward(c.fresh) {
+	for i := len(c.fresh) - 1; i >= 0; i-- { //nolint:modernize // counts shared with the function of an iterator leave registers
+		k := c.fresh[i]
 		threshold, norm, size := c.threshold(k), c.norm[k], s.pen.Pull(int(c.order[k]), c.corr[k])
 		if size > threshold {
 			violators++

@@ -78,6 +78,9 @@ func (g *Gram) Missing(columns []int32) (count, values int) {
 
 // Values returns the number of values of the columns held.
 func (g *Gram) Values() (values int) {
+	if g.columns.dense {
+		return len(g.list) * g.columns.m
+	}
 	for _, j := range g.list {
 		values += g.columns.Length(j)
 	}

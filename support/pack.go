@@ -208,20 +208,31 @@ func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, squar
 		}
 		return 0, square + odd
 	}
-	var sum, seen float64
-	for i, x := range values {
-		r := root[index[i]]
-		v := x * r
-		out[i] = v
-		sum = math.FMA(r, v, sum)
-		seen = math.FMA(r, r, seen)
+	// Of even and of odd entries each a sum, too.
+	var sum, seen, oddSum, oddSeen, odd float64
+	i, even := 0, len(values)&^1
+	for ; i < even; i += 2 {
+		r, s := root[index[i]], root[index[i+1]]
+		u, v := values[i]*r, values[i+1]*s
+		out[i], out[i+1] = u, v
+		sum, oddSum = math.FMA(r, u, sum), math.FMA(s, v, oddSum)
+		seen, oddSeen = math.FMA(r, r, seen), math.FMA(s, s, oddSeen)
 	}
-	mean = sum / c.total
-	for i, v := range out {
-		d := math.FMA(-mean, root[index[i]], v)
+	if i < len(values) {
+		r := root[index[i]]
+		out[i] = values[i] * r
+		sum, seen = math.FMA(r, out[i], sum), math.FMA(r, r, seen)
+	}
+	mean, seen = (sum+oddSum)/c.total, seen+oddSeen
+	for i = 0; i < even; i += 2 {
+		d, e := math.FMA(-mean, root[index[i]], out[i]), math.FMA(-mean, root[index[i+1]], out[i+1])
+		square, odd = math.FMA(d, d, square), math.FMA(e, e, odd)
+	}
+	if i < len(values) {
+		d := math.FMA(-mean, root[index[i]], out[i])
 		square = math.FMA(d, d, square)
 	}
-	return mean, math.FMA(max(0, c.total-seen)*mean, mean, square)
+	return mean, math.FMA(max(0, c.total-seen)*mean, mean, square+odd)
 }
 
 // scaleDense sets out[i] = √w·(values[i] − x̄) and returns x̄ and ‖X̃‖² under the

@@ -1,6 +1,7 @@
 package cd
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -66,4 +67,16 @@ func InnerGap(s *Solver) (gap float64, columns int) {
 		in.grad[k] = in.engine.correlation(k) - float64(in.ridge*b)
 	}
 	return in.gap(), len(in.coef)
+}
+
+// SweepVectors is Solve by sweeps alone. It reports whether they came to the gap.
+func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Options) (sol *VectorsSolution, reached bool, err error) {
+	c, epsilon, err := s.fit.Strengths(logLambda)
+	if err != nil {
+		return nil, false, err
+	}
+	s.begin(c, epsilon)
+	reached = s.sweep(ctx, opts.Tol*s.null, opts)
+	s.finish()
+	return &s.sol, reached, nil
 }

@@ -29,10 +29,10 @@ type VectorsSolution struct {
 	Status outcome.Status // Converged, NotConverged or Cancelled
 }
 
-// Vectors solves a [model.Vectors] at any strengths, from the last solution: regression without
-// an intercept by sweeps over the rows while these are cheap, the rest by exact steps on the rows
-// that are free, and where those do not end by an interior-point method before them, on the
-// simplex by accelerated steps of the dual. With [Options.Polish], or at tolerances of 1e-9 and
+// Vectors solves a [model.Vectors] at any strengths, from the last solution: by sweeps over the
+// rows while these are cheap, then by exact steps on the rows that are free, and where those do not
+// end by an interior-point method before them; on the simplex by exact steps, then by accelerated
+// ones of the dual. With [Options.Polish], or at tolerances of 1e-9 and
 // less, the rows that are free are to be those of the exact solution: sweeps have no part in it.
 //
 // It factorises matrices of min(n, p) rows, and is not safe for concurrent use.

@@ -3,44 +3,61 @@ package cd
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// vectorsSides sweeps over the dual of regression without an intercept (Ho and Lin, Journal of
-// Machine Learning Research 13, 2012), as an SVM's: over a variable β ≥ 0 for each side σ of the
-// tube of a row, aᵢ = βᵢ⁺ − βᵢ⁻, whose margin is σyᵢ − ε. The sides of row list[k] are variables
-// 2k and 2k + 1.
+// vectorsSides sweeps over the dual of [Vectors] (Ho and Lin, Journal of Machine Learning Research
+// 13, 2012), as an SVM's: over a variable β ≥ 0 for each side σ of the tube of a row that can
+// bind, aᵢ = βᵢ⁺ − βᵢ⁻, whose margin is σyᵢ − ε.
+//
+// With an intercept, where Σaᵢ = 0, sweeps minimise the primal plus (b − b̂)²/2τ over b too: rows
+// have one entry more, √τ, margins are moved by b̂, and b = b̂ + τΣaᵢ. Then b̂ becomes that b:
+// proximal points, or the method of multipliers of the dual (Rockafellar, Mathematics of Operations
+// Research 1, 1976).
 type vectorsSides struct {
 	sweeper
-	at []kernels.BoxVariable
-	w  []float64
+	row  []int32 // of each variable
+	at   []kernels.BoxVariable
+	w    []float64
+	lift float64 // τ, 0 without an intercept
+	from float64 // b̂
 }
+
+const (
+	// liftShare is τ in means of ‖x̃ᵢ‖²: less moves b slowly, more makes sweeps slow.
+	liftShare = 0.2
+	// innerShare is the gap that sweeps come to before b̂ is moved, in gaps of the point before:
+	// with a wrong b̂ less is in vain.
+	innerShare = 0.3
+)
 
 // sweep goes on by sweeps while they are cheaper than the interior-point method, and reports
 // whether the gap is the tolerance.
 func (s *Vectors) sweep(ctx context.Context, tol float64, opts Options) bool {
-	if s.fit.Centred() || s.fit.Classes() || len(s.columns) == 0 {
+	if len(s.columns) == 0 {
 		return false
 	}
 	v, price := &s.sides, s.inside.price(s)
 	s.beginSweeps()
 	v.start(opts)
 	s.k.Copy(s.a, s.sol.Dual)
-	s.evaluate()
+	if !s.fit.Centred() { // otherwise it has been judged
+		s.evaluate()
+	}
+	s.b = s.sol.Intercept
 	for s.bestGap > tol && v.left > 0 {
-		for i, row := range kernels.Each(s.k, s.list) {
-			m := s.m[row]
-			v.margin[2*i], v.margin[2*i+1] = m, -m
-		}
-		copy(v.w, s.w)
+		s.restate()
 		v.activate()
-		for goal := v.factor * tol; ; {
+		goal := v.factor * tol
+		if s.fit.Centred() {
+			goal = max(goal, innerShare*s.bestGap)
+		}
+		for {
 			v.left -= float64(len(v.live)) / float64(len(v.at))
 			s.sol.Epochs++
-			if !v.epoch(ctx) || v.hopeless(v.e.Gap, goal, price) {
+			if !v.epoch(ctx) || s.hopeless(goal, tol, price) {
 				v.left = 0
 			}
 			s.sol.Work += v.cost
@@ -48,57 +65,166 @@ func (s *Vectors) sweep(ctx context.Context, tol float64, opts Options) bool {
 				break
 			}
 		}
-		v.factor = max(leastTry, nextTry*v.factor)
-		for k, i := range kernels.Each(s.k, s.list) {
-			s.a[i] = v.at[2*k].Value - v.at[2*k+1].Value
+		if v.e.Gap <= v.factor*tol {
+			v.factor = max(leastTry, nextTry*v.factor)
 		}
+		s.gather()
 		s.evaluate()
 	}
 	return s.bestGap <= tol
 }
 
-// beginSweeps states the problem to the sweeper, at the point at hand.
-func (s *Vectors) beginSweeps() {
-	v := &s.sides
-	if v.at == nil {
-		samples := sparse.Transpose(s.fit.Matrix())
-		features, values := samples.Arrays()
-		values = s.scaled(features, values)
-		v.at, v.w = make([]kernels.BoxVariable, 2*len(s.list)), make([]float64, s.p)
-		e := kernels.BoxEpoch{Features: features, Values: values, At: v.at, W: v.w}
-		for _, i := range kernels.Each(s.k, s.list) {
-			from, to := samples.Span(int(i))
-			e.From, e.To = append(e.From, from, from), append(e.To, to, to)
-		}
-		v.init(s.k, e, make([]float64, 2*len(s.list)))
+// hopeless is that of sweeps, which with an intercept have to lessen the gap of the points between them.
+func (s *Vectors) hopeless(goal, tol, price float64) bool {
+	if s.fit.Centred() {
+		return s.sides.hopeless(s.bestGap, tol, price)
 	}
-	for k := range v.at {
-		i := s.list[k/2]
-		sign := float64(1 - 2*(k%2))
-		_, bound := s.fit.Interval(int(i), s.c)
-		margin, value := float64(sign*s.fit.Target()[i])-s.epsilon, max(0, float64(sign*s.sol.Dual[i]))
-		inverse := 1 / s.square[i]
-		if math.IsInf(inverse, 1) { // no w changes what it predicts
-			if inverse, value = 0, 0; margin > 0 {
-				value = bound
-			}
-		}
-		v.at[k] = kernels.BoxVariable{Sign: sign, Inverse: inverse, Bound: bound, Value: value, Margin: margin}
+	return s.sides.hopeless(s.sides.e.Gap, goal, price)
+}
+
+// gather sets a and b to what sweeps have come to.
+func (s *Vectors) gather() {
+	v := &s.sides
+	for _, i := range kernels.Each(s.k, s.list) {
+		s.a[i] = 0
+	}
+	for k, i := range kernels.Each(s.k, v.row) {
+		s.a[i] += float64(v.at[k].Sign * v.at[k].Value)
+	}
+	s.b = math.FMA(v.lift, s.sum(), v.from)
+}
+
+// sum returns Σaᵢ.
+func (s *Vectors) sum() (sum float64) {
+	for _, i := range kernels.Each(s.k, s.list) {
+		sum += s.a[i]
+	}
+	return sum
+}
+
+// restate states margins around the b at hand, and what they are at a.
+func (s *Vectors) restate() {
+	v := &s.sides
+	v.from = s.b
+	var moved float64 // b − b̂
+	if s.fit.Centred() {
+		// a is not the point that was judged, whose sum is 0.
+		sum := s.sum()
+		moved = float64(v.lift * sum)
+		s.fit.SetCombination(s.a, s.w)
+		s.fit.Predict(s.w, 0, s.m)
+		v.w[s.p] = math.Sqrt(v.lift) * sum
+		cost := float64(2 * s.pass())
+		s.sol.Work += cost
+		v.total += float64(2 * cost) // with that of the certificate
+	}
+	copy(v.w, s.w)
+	for k, i := range kernels.Each(s.k, v.row) {
+		at := &v.at[k]
+		v.margin[k] = at.Sign * (s.m[i] + moved)
+		at.Margin = float64(at.Sign*(s.fit.Target()[i]-v.from)) - s.epsilon
 	}
 }
 
-// scaled returns the values of samples times the scales of their columns.
-func (s *Vectors) scaled(features []int32, values []float64) []float64 {
-	if !s.fit.Scaled() {
-		return values
+// beginSweeps states the problem to the sweeper, at the point at hand.
+func (s *Vectors) beginSweeps() {
+	v := &s.sides
+	if v.margin == nil { // none, or cancelled in the making
+		*v = vectorsSides{}
+		s.makeSides()
 	}
-	values = slices.Clone(values)
-	for k := range values {
-		j := k % s.p
-		if features != nil {
-			j = int(features[k])
+	for k, i := range kernels.Each(s.k, v.row) {
+		at := &v.at[k]
+		lower, upper := s.fit.Interval(int(i), s.c)
+		if at.Bound = upper; at.Sign < 0 {
+			at.Bound = -lower
 		}
-		values[k] *= s.fit.Scale(j)
+		at.Value = max(0, float64(at.Sign*s.sol.Dual[i]))
+		at.Inverse = 1 / (s.square[i] + v.lift)
+		if math.IsInf(at.Inverse, 1) { // no w changes what it predicts
+			if at.Inverse, at.Value = 0, 0; float64(at.Sign*s.fit.Target()[i]) > s.epsilon {
+				at.Value = at.Bound
+			}
+		}
 	}
-	return values
+}
+
+// makeSides makes the variables, and the rows that they belong to.
+func (s *Vectors) makeSides() {
+	v := &s.sides
+	width := s.p
+	if s.fit.Centred() {
+		width++
+		var squares, total float64
+		for _, i := range kernels.Each(s.k, s.list) {
+			squares += float64(s.fit.Weight(int(i)) * s.square[i])
+			total += s.fit.Weight(int(i))
+		}
+		if v.lift = liftShare * squares / total; !(v.lift > 0) {
+			v.lift = 1
+		}
+	}
+	var e kernels.BoxEpoch
+	var from, to []int64
+	e.Features, e.Values, from, to = s.samples()
+	for k, i := range kernels.Each(s.k, s.list) {
+		lower, upper := s.fit.Interval(int(i), 1)
+		for side, bound := range [2]float64{upper, -lower} {
+			if bound > 0 {
+				v.row, v.at = append(v.row, i), append(v.at, kernels.BoxVariable{Sign: float64(1 - 2*side)})
+				e.From, e.To = append(e.From, from[k]), append(e.To, to[k])
+			}
+		}
+	}
+	v.w = make([]float64, width)
+	e.At, e.W = v.at, v.w
+	v.init(s.k, e, make([]float64, len(v.at)))
+}
+
+// samples returns the entries of rows, and where those of the rows in list are: of scaled columns,
+// and with an intercept √τ as the last of a row, of column p.
+func (s *Vectors) samples() (features []int32, values []float64, from, to []int64) {
+	turned := sparse.Transpose(s.fit.Matrix())
+	features, values = turned.Arrays()
+	from, to = make([]int64, len(s.list)), make([]int64, len(s.list))
+	var entries int64
+	for k, i := range kernels.Each(s.k, s.list) {
+		from[k], to[k] = turned.Span(int(i))
+		entries += to[k] - from[k]
+	}
+	if !s.fit.Scaled() && !s.fit.Centred() {
+		return features, values, from, to
+	}
+	if s.fit.Centred() {
+		entries += int64(len(s.list))
+	}
+	index, all, constant := features, values, math.Sqrt(s.sides.lift)
+	values = kernels.Undefined[float64](int(entries))
+	if index != nil {
+		features = kernels.Undefined[int32](int(entries))
+	}
+	next := int64(0)
+	pace := s.k.Pace()
+	for k := range s.list {
+		pace.Did(int(to[k] - from[k]))
+		first := next
+		for l := from[k]; l < to[k]; l++ {
+			j := int(l - from[k])
+			if index != nil {
+				j = int(index[l])
+				features[next] = index[l]
+			}
+			values[next] = all[l] * s.fit.Scale(j)
+			next++
+		}
+		if s.fit.Centred() {
+			if index != nil {
+				features[next] = int32(s.p)
+			}
+			values[next] = constant
+			next++
+		}
+		from[k], to[k] = first, next
+	}
+	return features, values, from, to
 }

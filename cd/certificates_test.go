@@ -2,6 +2,7 @@ package cd_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -165,6 +166,9 @@ func TestOneEntryOfTheHeaviestRowMovesAsFarAsItsReach(t *testing.T) {
 		}
 		const j = 8
 		q.Weights[j], change[j] = heaviest, 3
+		if heaviest == 1 {
+			q.Weights = nil
+		}
 		view := fixture.View(t, q, false)
 		for i, mean := 0, view.MeanOf(change); i < n; i++ {
 			change[i] -= mean
@@ -194,5 +198,27 @@ func TestUnpenalisedStepsAreHalvedWhileTheLossRises(t *testing.T) {
 		if sol.Epochs != 0 || len(sol.Coef) != 1 || math.Abs(sol.Coef[0]-math.Log(mean)) > 1e-10 {
 			t.Errorf("counts around %g: %v after %d sweeps, want %g", mean, sol.Coef, sol.Epochs, math.Log(mean))
 		}
+	}
+}
+
+// TestFactoringUnpenalisedColumnsIsPaidFor by the first solve, and not again.
+func TestFactoringUnpenalisedColumnsIsPaidFor(t *testing.T) {
+	const n, p = 100, 30
+	q := oracle.NewRandom(3).Problem(oracle.Shape{N: n, P: p}) // α = 0
+	q.Alpha = make([]float64, p)
+	s, g := cd.New(fixture.Squared(t, q, false)), fixture.Penalty(t, q)
+	first := solve(t, s, g, cd.Options{}).Work
+	if again := solve(t, s, g, cd.Options{}).Work; again <= 0 || first < again+0.1*n*p*p/2 {
+		t.Errorf("work %g, and %g again", first, again)
+	}
+}
+
+// TestCertificatesOfAnSVMGetFurther with half the gap of the last that did, or an objective lower than its by what matters.
+func TestCertificatesOfAnSVMGetFurther(t *testing.T) {
+	gap := []float64{8, 5, 4, 2.5, 2.4, 2.1, 1, 1, 0.6}
+	objective := []float64{9, 9, 9, 9, 8.5, 8, 8, 6.5, 6.5}
+	want := []bool{true, false, true, false, false, false, true, true, false}
+	if got := cd.Advances(gap, objective, 1); !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

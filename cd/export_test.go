@@ -54,8 +54,13 @@ func ForceRows(s *Solver) {
 	s.ridge.price = math.Inf(1)
 }
 
-// CurvedRow is what a row costs where the state of a loss is made that is not quadratic.
-const CurvedRow = curvedRow
+// What a row costs where the state of a loss is made that is not quadratic, a column where a pass visits it, and an entry where its
+// column is added.
+const (
+	CurvedRow   = curvedRow
+	VisitColumn = visitColumn
+	UpdateValue = updateValue
+)
 
 // InnerGap returns the gap of the problem on the working set at the last solution, by the correlations there, and how many columns
 // the set has.

@@ -74,14 +74,19 @@ func InnerGap(s *Solver) (gap float64, columns int) {
 	return in.gap(), len(in.coef)
 }
 
-// SweepVectors is Solve by sweeps alone. It reports whether they came to the gap.
-func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Options) (sol *VectorsSolution, reached bool, err error) {
+// SweepVectors is Solve by sweeps alone, whatever they cost, or while they are cheaper than what comes after them. It reports whether they
+// came to the gap.
+func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Options, whatever bool) (sol *VectorsSolution, reached bool, err error) {
 	c, epsilon, err := s.fit.Strengths(logLambda)
 	if err != nil {
 		return nil, false, err
 	}
 	s.begin(c, epsilon)
-	reached = s.sweep(ctx, opts.Tol*s.null, opts)
+	price := s.inside.price(s)
+	if whatever {
+		price = math.Inf(1)
+	}
+	reached = s.sweep(ctx, opts.Tol*s.null, price, opts)
 	s.finish()
 	return &s.sol, reached, nil
 }

@@ -150,7 +150,7 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 	case s.fit.Simplex():
 		s.settle(ctx)
 		s.climb(ctx, tol, opts.MaxEpochs)
-	case exact || !s.sweep(ctx, tol, opts):
+	case exact || !s.sweep(ctx, tol, s.inside.price(s), opts):
 		s.goInside(ctx, tol, exact)
 	}
 	s.finish()

@@ -33,13 +33,13 @@ const (
 	innerShare = 0.3
 )
 
-// sweep goes on by sweeps while they are cheaper than the interior-point method, and reports
-// whether the gap is the tolerance.
-func (s *Vectors) sweep(ctx context.Context, tol float64, opts Options) bool {
+// sweep goes on by sweeps while they are cheaper than the price, that of the interior-point method,
+// and reports whether the gap is the tolerance.
+func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) bool {
 	if len(s.columns) == 0 {
 		return false
 	}
-	v, price := &s.sides, s.inside.price(s)
+	v := &s.sides
 	s.beginSweeps()
 	v.start(opts)
 	s.k.Copy(s.a, s.sol.Dual)

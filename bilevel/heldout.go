@@ -22,12 +22,16 @@ type heldOut struct {
 func newHeldOut(k *kernels.Set, spec *Spec, classes []float64, label []int32, fold int) (*heldOut, error) {
 	h := &heldOut{test: spec.test(k)}
 	h.train, h.rows = spec.Split(k, fold)
+	h.class = kernels.Undefined[int32](len(h.rows))
+	if spec.Weights != nil {
+		h.weights = kernels.Undefined[float64](len(h.rows))
+	}
 	pace := k.Pace()
-	for _, i := range h.rows {
+	for at, i := range h.rows {
 		pace.Did(1)
-		h.class = append(h.class, label[i])
+		h.class[at] = label[i]
 		if spec.Weights != nil {
-			h.weights = append(h.weights, spec.Weights[i])
+			h.weights[at] = spec.Weights[i]
 		}
 	}
 	seen := make([]bool, len(classes))

@@ -167,7 +167,8 @@ func (v *View) spreads(columns []int, squares []float64) {
 	if _, dense := v.x.(*Dense); dense {
 		weights, pace := v.weights, v.k.Pace()
 		if weights == nil {
-			weights = slices.Repeat([]float64{1}, v.n)
+			weights = kernels.Undefined[float64](v.n)
+			v.k.Fill(weights, 1)
 		}
 		for ; len(columns) >= 4; columns = columns[4:] {
 			of := func(l int) (x []float64, mean float64) {

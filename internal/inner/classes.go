@@ -71,9 +71,9 @@ func (m *oneVersusRest) each(task func(k int) error) error {
 
 // class states the problem of class k.
 func (m *oneVersusRest) class(k int) (*model.Rowwise, error) {
-	y := slices.Repeat([]float64{-1}, len(m.label))
+	y := kernels.Undefined[float64](len(m.label))
 	for i, c := range m.label {
-		if int(c) == k {
+		if y[i] = -1; int(c) == k {
 			y[i] = 1
 		}
 	}

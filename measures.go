@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -41,7 +40,7 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 	if e.family.classes {
 		return held.ofClasses(e, folds), nil
 	}
-	score := held.first(e.of.Kernels)
+	score := held.scores
 	own := e.Problem.(interface{ Judged() criterion.Criterion }).Judged()
 	all := []criterion.Criterion{own}
 	for _, c := range beside(e.family.link()) {
@@ -64,7 +63,7 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 
 // heldOut predicts the held-out rows by the solutions of the folds, where they are those of the
 // choice, or else by fits that begin at its model.
-func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*HeldOut, error) {
+func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*predicted, error) {
 	e := t.engine
 	folds, ok := t.problem.(interface {
 		HeldOut(ctx context.Context, logLambda []float64) ([]bilevel.Predicted, error)
@@ -77,15 +76,16 @@ func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*HeldO
 	if err != nil {
 		return nil, err
 	}
-	held, pace := newHeldOut(e.of.Kernels, len(e.of.Y), len(all)), e.of.Kernels.Pace()
-	held.Classes = final.Classes
+	held, pace := newPredicted(e.of.Kernels, len(e.of.Y), len(all)), e.of.Kernels.Pace()
+	held.classes = final.Classes
 	for fold, of := range all {
-		held.Status[fold] = of.Status
+		held.status[fold] = of.Status
+		held.size(e.of.Kernels, len(of.Scores))
 		for at, i := range of.Rows {
 			pace.Did(1)
-			held.Fold[i] = fold
-			for _, scores := range of.Scores {
-				held.Scores[i] = append(held.Scores[i], scores[at])
+			held.fold[i] = fold
+			for k, scores := range of.Scores {
+				held.of(int(i))[k] = scores[at]
 			}
 		}
 	}
@@ -104,19 +104,8 @@ func mean(folds [][]int32, value func(rows []int32) float64) float64 {
 	return sum / count
 }
 
-// rows lists the rows of the folds.
-func (h *HeldOut) rows(k *kernels.Set) [][]int32 {
-	out, pace := make([][]int32, len(h.Status)), k.Pace()
-	for i, fold := range h.Fold {
-		if pace.Did(1); fold >= 0 {
-			out[fold] = append(out[fold], int32(i))
-		}
-	}
-	return out
-}
-
 // ofClasses are the measures of scores of several classes.
-func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
+func (p *predicted) ofClasses(e *engine, folds [][]int32) []Measure {
 	pace := e.of.Kernels.Pace()
 	weight := func(i int32) float64 {
 		if e.config.Weights == nil {
@@ -127,14 +116,15 @@ func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
 	wrong := func(rows []int32) float64 {
 		var off, all float64
 		for _, i := range rows {
-			pace.Did(len(h.Classes))
+			pace.Did(len(p.classes))
 			best := 0
-			for k, s := range h.Scores[i] {
-				if s > h.Scores[i][best] {
+			scores := p.of(int(i))
+			for k, s := range scores {
+				if s > scores[best] {
 					best = k
 				}
 			}
-			if all += weight(i); h.Classes[best] != e.of.Y[i] {
+			if all += weight(i); p.classes[best] != e.of.Y[i] {
 				off += weight(i)
 			}
 		}
@@ -142,12 +132,12 @@ func (h *HeldOut) ofClasses(e *engine, folds [][]int32) []Measure {
 	}
 	entropy := func(rows []int32) float64 {
 		var c criterion.CrossEntropy
-		class, scores := make([]int32, len(rows)), make([][]float64, len(h.Classes))
+		class, scores := make([]int32, len(rows)), make([][]float64, len(p.classes))
 		for at, i := range rows {
-			pace.Did(len(h.Classes))
+			pace.Did(len(p.classes))
 			c.Weights = append(c.Weights, weight(i))
-			for k, label := range h.Classes {
-				scores[k] = append(scores[k], h.Scores[i][k])
+			for k, label := range p.classes {
+				scores[k] = append(scores[k], p.of(int(i))[k])
 				if label == e.of.Y[i] {
 					class[at] = int32(k)
 				}

@@ -3,6 +3,7 @@ package pare
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -39,7 +40,72 @@ func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v V
 		return nil, err
 	}
 	v.Sigma = 0
-	return e.outOfFold(ctx, logLambda, v, refit{})
+	p, err := e.outOfFold(ctx, logLambda, v, refit{})
+	if err != nil {
+		return nil, err
+	}
+	return p.byRow(e.of.Kernels), nil
+}
+
+// predicted is what [HeldOut] has, with all scores in one vector.
+type predicted struct {
+	q       int       // scores of a row
+	scores  []float64 // n × q, 0 where fold is −1
+	fold    []int     // n
+	classes []float64
+	status  []outcome.Status
+
+	sized sync.Once // q and scores, by the first fold that knows q
+}
+
+func newPredicted(k *kernels.Set, rows, folds int) *predicted {
+	p := &predicted{fold: kernels.Undefined[int](rows), status: make([]outcome.Status, folds)}
+	for from, to := range k.Pieces(rows) {
+		for i := from; i < to; i++ {
+			p.fold[i] = -1
+		}
+	}
+	return p
+}
+
+// size makes room for q scores of every row.
+func (p *predicted) size(k *kernels.Set, q int) {
+	p.sized.Do(func() { p.q, p.scores = q, kernels.Zeros[float64](k, q*len(p.fold)) })
+}
+
+// of returns the scores of a row.
+func (p *predicted) of(i int) []float64 { return p.scores[i*p.q : (i+1)*p.q : (i+1)*p.q] }
+
+// byRow returns the same with a slice for each row.
+func (p *predicted) byRow(k *kernels.Set) *HeldOut {
+	h := &HeldOut{Scores: make([][]float64, len(p.fold)), Fold: p.fold, Classes: p.classes, Status: p.status}
+	pace := k.Pace()
+	for i, fold := range p.fold {
+		if pace.Did(1); fold >= 0 {
+			h.Scores[i] = p.of(i)
+		}
+	}
+	return h
+}
+
+// rows lists the rows of the folds.
+func (p *predicted) rows(k *kernels.Set) [][]int32 {
+	count, pace := make([]int, len(p.status)), k.Pace()
+	for _, fold := range p.fold {
+		if pace.Did(1); fold >= 0 {
+			count[fold]++
+		}
+	}
+	out := make([][]int32, len(p.status))
+	for fold, n := range count {
+		out[fold] = kernels.Undefined[int32](n)[:0]
+	}
+	for i, fold := range p.fold {
+		if pace.Did(1); fold >= 0 {
+			out[fold] = append(out[fold], int32(i))
+		}
+	}
+	return out
 }
 
 // refit says how the models of folds are made.
@@ -48,17 +114,17 @@ type refit struct {
 	relax bool    // without penalty on their supports, see [Relax]
 }
 
-// outOfFold is [OutOfFold].
-func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validation, how refit) (*HeldOut, error) {
+// outOfFold is [OutOfFold], by refits.
+func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validation, how refit) (*predicted, error) {
 	spec, err := e.held(v)
 	if err != nil {
 		return nil, err
 	}
-	held := newHeldOut(e.of.Kernels, len(e.of.Y), spec.Folds.Count(e.of.Kernels))
+	held := newPredicted(e.of.Kernels, len(e.of.Y), spec.Folds.Count(e.of.Kernels))
 	group, inner := errgroup.WithContext(ctx)
 	group.SetLimit(e.config.threads())
-	classes := make([][]float64, len(held.Status))
-	for fold := range held.Status {
+	classes := make([][]float64, len(held.status))
+	for fold := range held.status {
 		group.Go(func() (err error) {
 			classes[fold], err = held.predict(inner, e, logLambda, spec, fold, how)
 			return err
@@ -71,22 +137,12 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 	if err != nil {
 		return nil, err
 	}
-	held.Classes = classes[0]
+	held.classes = classes[0]
 	return held, nil
 }
 
-func newHeldOut(k *kernels.Set, rows, folds int) *HeldOut {
-	h := &HeldOut{Scores: make([][]float64, rows), Fold: make([]int, rows), Status: make([]outcome.Status, folds)}
-	for from, to := range k.Pieces(rows) {
-		for i := from; i < to; i++ {
-			h.Fold[i] = -1
-		}
-	}
-	return h
-}
-
 // predict fits the rows that train for a fold and predicts those it holds out.
-func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
+func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
 	defer kernels.Caught(&err)
 	weights, rows := spec.Split(e.of.Kernels, fold)
 	c := e.config
@@ -108,11 +164,12 @@ func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, s
 	if fitted.Status == outcome.Cancelled {
 		return nil, ctx.Err()
 	}
-	h.Status[fold] = fitted.Status
-	p, pace := fitted.Predictor(), e.of.Kernels.Pace()
-	q := p.Scores()
+	p.status[fold] = fitted.Status
+	model, pace := fitted.Predictor(), e.of.Kernels.Pace()
+	q := model.Scores()
+	p.size(e.of.Kernels, q)
 	scores := make([]float64, len(e.of.Y)*q)
-	if err := p.decide(e.of.Kernels, e.of.X, scores); err != nil {
+	if err := model.decide(e.of.Kernels, e.of.X, scores); err != nil {
 		return nil, err
 	}
 	if e.config.Offset != nil { // of models with one score
@@ -122,8 +179,9 @@ func (h *HeldOut) predict(ctx context.Context, e *engine, logLambda []float64, s
 		}
 	}
 	for _, i := range rows {
-		pace.Did(1)
-		h.Fold[i], h.Scores[i] = fold, scores[int(i)*q:(int(i)+1)*q]
+		pace.Did(q)
+		p.fold[i] = fold
+		copy(p.of(int(i)), scores[int(i)*q:])
 	}
 	return fitted.Classes, nil
 }

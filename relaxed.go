@@ -86,19 +86,7 @@ func (e *engine) relaxed(ctx context.Context, v Validation, final *Fitted) (fitt
 	if err != nil {
 		return nil, math.NaN(), err
 	}
-	score := held.first(e.of.Kernels)
 	return fitted, mean(held.rows(e.of.Kernels), func(rows []int32) float64 {
-		return criterion.Eval(e.of.Kernels, e.of.Weighted(judge), rows, e.of.Y, score, nil, nil)
+		return criterion.Eval(e.of.Kernels, e.of.Weighted(judge), rows, e.of.Y, held.scores, nil, nil)
 	}), nil
-}
-
-// first returns the first score of every row, 0 where there is none.
-func (h *HeldOut) first(k *kernels.Set) []float64 {
-	score, pace := make([]float64, len(h.Scores)), k.Pace()
-	for i, s := range h.Scores {
-		if pace.Did(1); s != nil {
-			score[i] = s[0]
-		}
-	}
-	return score
 }

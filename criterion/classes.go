@@ -51,7 +51,10 @@ func (c RankError) Eval(rows []int32, y, m, slope, curvature []float64) float64 
 
 func (RankError) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
 	still(k, rows, slope, curvature)
-	order, pace := slices.Clone(rows), k.Pace()
+	order, pace := kernels.Undefined[int32](len(rows)), k.Pace()
+	for from, to := range k.Pieces(len(rows)) {
+		copy(order[from:to], rows[from:to])
+	}
 	slices.SortStableFunc(order, func(a, b int32) int {
 		pace.Did(1)
 		return cmp.Compare(m[a], m[b])

@@ -60,11 +60,11 @@ func (l *scan) refine(ctx context.Context) error {
 // spare reports whether work is cheap: there is some left that needs no promise.
 func (l *scan) spare() bool { return l.spent <= l.o.Free && !l.resumed }
 
-// asked is what a point has to promise: a hundredth of a standard error, and while work is cheap
-// no more than a thousandth of the value.
+// asked is what a point has to promise: a hundredth of a standard error, and of a smooth criterion,
+// which is not doubted, no more than a thousandth of the value while work is cheap.
 func (l *scan) asked() float64 {
 	asked := float64(enough * l.unit(l.best.Evaluation))
-	if l.spare() {
+	if l.o.Rough == 0 && l.spare() {
 		asked = min(asked, visible*math.Abs(l.best.Value))
 	}
 	return asked

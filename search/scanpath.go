@@ -13,7 +13,7 @@ const (
 
 	clearly     = 3.0  // standard errors above the best that a risen point is
 	slightly    = 0.1  // standard errors that a dense solution still has to gain
-	hardly      = 0.05 // and while work is cheap
+	hardly      = 0.05 // and under a loss that is not quadratic while work is cheap
 	crowded     = 0.8  // share of the largest support at which solutions are dense
 	fitted      = 0.01 // training loss at which they fit whatever λ is
 	twice       = 2    // points in a row that end a path; steps that slopes are followed
@@ -64,7 +64,7 @@ func (l *scan) next() float64 {
 	}
 	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && here.TrainLoss < fitted)
 	worth := slightly
-	if l.spare() {
+	if l.o.Relative && l.spare() {
 		worth = hardly
 	}
 	if l.dense++; !full || gain >= worth*unit {

@@ -161,11 +161,7 @@ func (s *Solver) certify() {
 	stands := s.isCurrent()
 	s.known = false
 	if !stands {
-		if !s.fitByRows() {
-			s.fit.Fit(sol.Support, sol.Coef, s.state)
-		}
-		s.payUpdates(s.entries(sol.Support))
-		s.payRows()
+		s.refit()
 		s.eliminate()
 		s.fitted = append(s.fitted[:0], sol.Support...)
 		s.fittedCoef = append(s.fittedCoef[:0], sol.Coef...)
@@ -187,6 +183,15 @@ func (s *Solver) certify() {
 		sol.RelativeGap = sol.Gap / s.fit.Null()
 	}
 	s.certified.remember(sol)
+}
+
+// refit moves the state to the gathered point.
+func (s *Solver) refit() {
+	if !s.fitByRows() {
+		s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
+	}
+	s.payUpdates(s.entries(s.sol.Support))
+	s.payRows()
 }
 
 // isCurrent reports whether the state is already that of the point gathered, as at the

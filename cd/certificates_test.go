@@ -181,23 +181,55 @@ func TestOneEntryOfTheHeaviestRowMovesAsFarAsItsReach(t *testing.T) {
 }
 
 // TestUnpenalisedStepsAreHalvedWhileTheLossRises: Newton's first step on counts around y overshoots by about y, and its halves lead to the
-// minimum, ln y, without a sweep.
+// minimum, ln y, without a sweep. Steps at the end, whose change of the loss is rounding, are not halved. Rows without entries show how many
+// states there were.
 func TestUnpenalisedStepsAreHalvedWhileTheLossRises(t *testing.T) {
-	for _, size := range []float64{1, 20, 150, 1000} {
-		q := &oracle.Problem{Alpha: []float64{0}}
-		mean := 0.0
-		for i := range 30 {
-			q.X, q.Y = append(q.X, []float64{1}), append(q.Y, math.Floor(size*(1+float64(i%3))/2))
-			mean += q.Y[i] / 30
+	halved := 0
+	for _, size := range []float64{1, 20, 150, 1000, 3000, 1e4} {
+		var work [2]float64
+		mean, null := 0.0, 0.0
+		for k, rows := range []int{30, 2030} {
+			q := &oracle.Problem{Alpha: []float64{0}}
+			for i := range rows {
+				x, y := 1.0, math.Floor(size*(1+float64(i%3))/2)
+				if i >= 30 {
+					x, y = 0, 1
+				} else if k == 0 {
+					mean += y / 30
+				}
+				q.X, q.Y = append(q.X, []float64{x}), append(q.Y, y)
+			}
+			fit, err := model.NewDatafit(fixture.View(t, q, false), q.Y, loss.Poisson{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			null = fit.Null() * float64(rows)
+			sol := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
+			if sol.Epochs != 0 || len(sol.Coef) != 1 || math.Abs(sol.Coef[0]-math.Log(mean)) > 1e-10 {
+				t.Errorf("counts around %g: %v after %d sweeps, want %g", mean, sol.Coef, sol.Epochs, math.Log(mean))
+			}
+			work[k] = sol.Work
 		}
-		fit, err := model.NewDatafit(fixture.View(t, q, true), q.Y, loss.Poisson{})
-		if err != nil {
-			t.Fatal(err)
+		// 30 rows have the loss 30(e^b − b·mean), to a constant.
+		value := func(b float64) float64 { return 30 * (math.Exp(b) - b*mean) }
+		states := 1
+		for b := 0.0; ; {
+			slope, curvature := 30*(mean-math.Exp(b)), 30*math.Exp(b)
+			if slope*slope/curvature <= 1e-26*null {
+				break
+			}
+			length := 1.0
+			for states++; value(b+length*slope/curvature) > value(b)+1e-13*null; states++ {
+				length, halved = length/2, halved+1
+			}
+			b += length * slope / curvature
 		}
-		sol := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
-		if sol.Epochs != 0 || len(sol.Coef) != 1 || math.Abs(sol.Coef[0]-math.Log(mean)) > 1e-10 {
-			t.Errorf("counts around %g: %v after %d sweeps, want %g", mean, sol.Coef, sol.Epochs, math.Log(mean))
+		if got := (work[1] - work[0]) / 2000 / cd.CurvedRow; math.Abs(got-float64(states)) > 1e-6 {
+			t.Errorf("counts around %g: %g states, want %d", mean, got, states)
 		}
+	}
+	if halved == 0 {
+		t.Error("no step was halved")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -101,3 +102,26 @@ func Advances(gap, objective []float64, matters float64) (further []bool) {
 	}
 	return further
 }
+
+// A Drift is what a descent leaves columns out by.
+type Drift struct {
+	d    *drift
+	view *sparse.View
+}
+
+// NewDrift returns one under a penalty whose correlations are those of a point.
+func NewDrift(view *sparse.View, at *model.ScorePoint, g model.Separable) Drift {
+	d := newDrift(view, at)
+	d.under(g)
+	return Drift{d, view}
+}
+
+// To moves it to a point and returns the columns that are to be visited there.
+func (d Drift) To(at *model.ScorePoint, beta, z []float64) []int32 {
+	d.d.move(d.view, at)
+	return d.d.visit(beta, z)
+}
+
+// Restart and Forget are those of a drift.
+func (d Drift) Restart(at *model.ScorePoint) { d.d.restart(d.view, at) }
+func (d Drift) Forget(columns []int32)       { d.d.forget(columns) }

@@ -228,9 +228,7 @@ func (s *Solver) undoStep() {
 		s.beta[place] = pn.from[k]
 	}
 	s.gather()
-	s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
-	s.payUpdates(s.entries(s.sol.Support))
-	s.payRows()
+	s.refit()
 	s.sol.Steps--
 	pn.adapt(s.descend())
 }

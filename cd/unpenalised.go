@@ -134,9 +134,7 @@ func (s *Solver) release(length float64) {
 			at++
 		}
 	}
-	s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
-	s.payUpdates(s.entries(s.sol.Support))
-	s.payRows()
+	s.refit()
 }
 
 // eliminateCurved is eliminate for a loss that is not quadratic: by Newton's method, with steps
@@ -158,16 +156,13 @@ func (s *Solver) eliminateCurved() {
 		if s.k.Dot(slope, u.step) <= float64(leastDecrement*null) {
 			return
 		}
-		before, length := s.state.Loss, 1.0
+		allowed, length := s.state.Loss+float64(modelRoundoff*null), 1.0
 		s.release(1)
-		for range halvings {
-			if s.state.Loss <= before+float64(modelRoundoff*null) {
-				break
-			}
+		for k := 0; s.state.Loss > allowed && k < halvings; k++ {
 			length /= 2
 			s.release(-length)
 		}
-		if s.state.Loss > before+float64(modelRoundoff*null) {
+		if s.state.Loss > allowed {
 			s.release(-length)
 			return
 		}

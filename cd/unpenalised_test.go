@@ -162,3 +162,15 @@ func TestUnpenalisedColumnsOfALogisticFit(t *testing.T) {
 		}
 	}
 }
+
+// TestUnpenalisedColumnsHaveALimit of 2000, refused before their system of so many numbers squared is made.
+func TestUnpenalisedColumnsHaveALimit(t *testing.T) {
+	q := &oracle.Problem{X: [][]float64{make([]float64, 2001), make([]float64, 2001)}, Y: []float64{1, 2}, Alpha: make([]float64, 2001)}
+	for j := range q.Alpha {
+		q.X[j%2][j] = 1
+	}
+	sol, err := cd.New(fixture.Squared(t, q, false)).Solve(t.Context(), fixture.Penalty(t, q), cd.Options{})
+	if outcome.KindOf(err) != outcome.Limit || sol != nil {
+		t.Errorf("%v, %v", sol, err)
+	}
+}

@@ -197,7 +197,9 @@ func (w *walker) change(n ast.Node) {
 		case token.INT:
 			w.add(n.Pos(), n.End(), "("+n.Value+"+1)")
 		case token.FLOAT:
-			w.add(n.Pos(), n.End(), "(2*"+n.Value+")")
+			if strings.Trim(n.Value, "0.") != "" { // twice 0 is 0
+				w.add(n.Pos(), n.End(), "(2*"+n.Value+")")
+			}
 		}
 	case *ast.IfStmt:
 		w.add(n.Cond.Pos(), n.Cond.Pos(), "true || ")

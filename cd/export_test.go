@@ -92,6 +92,9 @@ func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Opt
 	return &s.sol, reached, nil
 }
 
+// NewLargeVectors is NewVectors where no matrix is small enough to be factorised.
+func NewLargeVectors(fit *model.Vectors) (*Vectors, error) { return newVectors(fit, 0) }
+
 // Advances reports which certificates of an SVM, of some gaps and objectives, get further than the last that did.
 func Advances(gap, objective []float64, matters float64) (further []bool) {
 	reached := boxRecord{math.Inf(1), math.Inf(1)}

@@ -229,8 +229,8 @@ func TestCancelWithinPasses(t *testing.T) {
 	}
 }
 
-// Refits, which begin at a model, and fits of folds, which are on goroutines of their own, end with
-// their call, wherever they are.
+// Calls that fit more than one model, refits, which begin at one, and fits of folds, which are on
+// goroutines of their own, end with their context, wherever they are.
 func TestCancelOtherFits(t *testing.T) {
 	const n, p = 9000, 8 // more rows than a block of a kernel
 	source := random.SplitMix64(6)
@@ -255,6 +255,46 @@ func TestCancelOtherFits(t *testing.T) {
 		},
 		"folds": func(ctx context.Context) error {
 			_, err := pare.OutOfFold(ctx, x, y, at, pare.Validation{Folds: 2}, c)
+			return err
+		},
+		"path": func(ctx context.Context) error {
+			for _, err := range pare.Path(ctx, x, y, [][]float64{at, at}, c) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"grid": func(ctx context.Context) error {
+			for _, err := range pare.Validate(ctx, x, y, [][]float64{at, at}, pare.Validation{Folds: 2}, c) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"gradient": func(ctx context.Context) error {
+			_, err := pare.Gradient(ctx, x, y, at, pare.Validation{Folds: 2}, c)
+			return err
+		},
+		"leaving one out": func(ctx context.Context) error {
+			_, err := pare.LeaveOneOut(ctx, x, y, at, c)
+			return err
+		},
+		"lanes": func(ctx context.Context) error {
+			_, err := pare.NewLanes(ctx, x, y, pare.Job{Config: c, Validation: pare.Validation{Folds: 2}})
+			return err
+		},
+		"choice": func(ctx context.Context) error {
+			_, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Folds: 2}}, c)
+			return err
+		},
+		"choice by one part": func(ctx context.Context) error {
+			_, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: pare.HoldOut}}, c)
+			return err
+		},
+		"choice by SURE": func(ctx context.Context) error {
+			_, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: pare.SURE, Sigma: 1}}, c)
 			return err
 		},
 	} {

@@ -26,7 +26,8 @@ type HeldOut struct {
 // criterion [HoldOut] there is one fold; with one on all rows, such as [SURE], there are the
 // default 5. See [Fit] for the other arguments and the errors; when ctx ends, its error is
 // returned.
-func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (*HeldOut, error) {
+func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *HeldOut, err error) {
+	defer kernels.Caught(&err)
 	if v.onAllRows() {
 		v = Validation{Seed: v.Seed}
 	}
@@ -162,7 +163,7 @@ func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64,
 		return nil, err
 	}
 	if fitted.Status == outcome.Cancelled {
-		return nil, ctx.Err()
+		return nil, outcome.Ended(ctx)
 	}
 	p.status[fold] = fitted.Status
 	model, pace := fitted.Predictor(), e.of.Kernels.Pace()

@@ -1,7 +1,6 @@
 package pare
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -85,7 +84,7 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	case err != nil:
 		return 0, err
 	case s.Status == outcome.Cancelled:
-		return 0, cmp.Or(ctx.Err(), context.Canceled)
+		return 0, outcome.Ended(ctx)
 	}
 	alpha := kernels.Exp(s.LogLambda[0])
 	fit := s.Final.Objective

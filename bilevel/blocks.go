@@ -125,7 +125,7 @@ func (l *blockLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 		return err
 	}
 	if s.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	l.at, l.last = g, s
 	if err := l.judge(s.Point.Prediction); err != nil {
@@ -149,7 +149,7 @@ func (l *blockLane) differentiate(ctx context.Context, request *LaneRequest, _ c
 		return err
 	}
 	if g.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	r := len(request.LogLambda)
 	l.Gradient, l.Shape = g.Gradient[:r:r], g.Gradient[r:]

@@ -172,7 +172,7 @@ func (l *classLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 		return err
 	}
 	if solution.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	l.support = append(l.support[:0], solution.Support...)
 	l.coef = append(l.coef[:0], solution.Coef...)
@@ -240,7 +240,7 @@ func (l *classLane) differentiate(ctx context.Context, r *LaneRequest, options c
 		return err
 	}
 	if g.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	l.Gradient, l.MotionNorm, l.ErrorNorm = g.Gradient, g.MotionNorm, g.ErrorNorm
 	l.tangent.note(r.LogLambda[0], g)

@@ -62,7 +62,7 @@ func (l *iteratedLane) solve(ctx context.Context, request *LaneRequest, options 
 		return err
 	}
 	if r.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	if size := len(r.Support); options.MaxSupport > 0 && size > options.MaxSupport {
 		return outcome.At(outcome.Limit, "max-support", "%d columns in the support, the limit is %d", size, options.MaxSupport)

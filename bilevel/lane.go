@@ -261,7 +261,7 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 		return err
 	}
 	if solution.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	l.at, l.last = penalty, solution
 	if err := l.judge(solution.Prediction); err != nil {
@@ -287,7 +287,7 @@ func (l *penalisedLane) differentiate(ctx context.Context, r *LaneRequest, optio
 		return err
 	}
 	if g.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	if l.broken != nil { // in curvatureWithin
 		return l.broken

@@ -83,7 +83,7 @@ func (l *svmLane) solve(ctx context.Context, r *LaneRequest, options cd.Options)
 		return err
 	}
 	if s.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	l.last = s
 	if err := l.judge(s.Predictions); err != nil {
@@ -105,7 +105,7 @@ func (l *svmLane) differentiate(ctx context.Context, r *LaneRequest, options cd.
 		return err
 	}
 	if g.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	l.Gradient = g.Gradient
 	l.Derived = differentiated(&g.Hypergradient, time.Since(start))

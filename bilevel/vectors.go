@@ -83,7 +83,7 @@ func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Opti
 		return err
 	}
 	if s.Status == outcome.Cancelled {
-		return ctx.Err()
+		return outcome.Ended(ctx)
 	}
 	l.last = s
 	if err := l.judge(s.Predictions); err != nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // freshLeast is how many numbers are worth the trouble: to clear fewer takes a moment.
-const freshLeast = pieceRows
+const freshLeast = 1 << 16
 
 // Undefined returns n numbers of any value. The runtime clears what it makes, and a gigabyte takes
 // it 70 ms in which no call can end.

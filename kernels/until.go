@@ -44,9 +44,9 @@ func (s *Set) look() {
 	}
 }
 
-// pieceRows is how many elements of a loop in plain Go there are to a look: a fraction of a
-// millisecond.
-const pieceRows = 1 << 16
+// pieceRows is how many elements of a loop in plain Go there are to a look: some microseconds, and a
+// fraction of a millisecond where memory is fresh and every page is a fault.
+const pieceRows = Block
 
 // Pieces cuts the n elements of a loop into pieces, which begin at from and end before to, with a
 // look between them.

@@ -6,6 +6,11 @@
 // never hidden behind an error.
 package outcome
 
+import (
+	"cmp"
+	"context"
+)
+
 // Status says how a computation ended. Its text is stable: other programs read it.
 type Status string
 
@@ -55,3 +60,7 @@ func (s Status) OK() bool {
 		return false
 	}
 }
+
+// Ended returns the error of a context for what found that it, or one that it was made from, has
+// ended: the error is [context.Canceled] where ctx has not heard of it yet.
+func Ended(ctx context.Context) error { return cmp.Or(ctx.Err(), context.Canceled) }

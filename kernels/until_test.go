@@ -69,7 +69,7 @@ func TestOperationsEndBetweenBlocks(t *testing.T) {
 // copies; a pace looks once in as many elements as a piece has, whatever its steps.
 func TestLoopsInPieces(t *testing.T) {
 	k := kernels.Available()[0]
-	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<16 + 1, 300_000} {
+	for _, n := range []int{0, 1, kernels.Block - 1, kernels.Block, kernels.Block + 1, 300_000} {
 		x, y := make([]float64, n), make([]float64, n)
 		for i := range x {
 			x[i] = float64(i)
@@ -87,7 +87,7 @@ func TestLoopsInPieces(t *testing.T) {
 			}
 		}
 		looks, err := until(k, 1<<30, loop)
-		if want := max(0, (n-1)>>16); err != nil || looks != want {
+		if want := max(0, (n-1)/kernels.Block); err != nil || looks != want {
 			t.Errorf("%d elements: %d looks, want %d; %v", n, looks, want, err)
 		}
 		if used, err := until(k, 0, loop); looks > 0 && (err == nil || used != 1) {
@@ -100,10 +100,10 @@ func TestLoopsInPieces(t *testing.T) {
 			t.Errorf("%d elements are not cleared", n)
 		}
 	}
-	for _, step := range []int{1, 1000, 1 << 20} {
+	for _, step := range []int{1, 125, 16 * kernels.Block} {
 		steps := 0
 		looks, err := until(k, 1<<30, func(k *kernels.Set) {
-			for pace := k.Pace(); steps*step < 1<<22; steps++ {
+			for pace := k.Pace(); steps*step < 64*kernels.Block; steps++ {
 				pace.Did(step)
 			}
 		})
@@ -127,7 +127,7 @@ func TestCaughtLetsOtherPanicsGo(t *testing.T) {
 
 // Ranges in pieces give what range gives, may be left anywhere, and look between pieces.
 func TestRangesInPieces(t *testing.T) {
-	for _, n := range []int{0, 1, 1 << 16, 1<<16 + 1, 3<<16 - 1} {
+	for _, n := range []int{0, 1, kernels.Block, kernels.Block + 1, 3*kernels.Block - 1} {
 		x := make([]int32, n)
 		next := 0
 		for i := range (*kernels.Set)(nil).Range(n) {
@@ -139,18 +139,18 @@ func TestRangesInPieces(t *testing.T) {
 		sum, count := 0, 0
 		for i, v := range kernels.Each(nil, x) {
 			sum, count = sum+i+int(v), count+1
-			if count == 1<<16+1 {
+			if count == kernels.Block+1 {
 				break
 			}
 		}
-		if visited := min(n, 1<<16+1); next != n || count != visited || sum != visited*n {
+		if visited := min(n, kernels.Block+1); next != n || count != visited || sum != visited*n {
 			t.Errorf("%d elements: %d, then %d of %d, sum %d", n, next, count, visited, sum)
 		}
 		_, err := until(nil, 0, func(k *kernels.Set) {
 			for range k.Range(n) {
 			}
 		})
-		if ends := err != nil; ends != (n > 1<<16) {
+		if ends := err != nil; ends != (n > kernels.Block) {
 			t.Errorf("%d elements under an ended context: %v", n, err)
 		}
 	}

@@ -38,6 +38,7 @@ type proxNewton struct {
 const (
 	farAway       = 0.2 // relative to P₀: a gap that says little about the solution
 	fewSweeps     = 3
+	finalShare    = 0.5  // of the tolerance: no model is solved to less
 	passShare     = 0.1  // of the entries of X that steps may touch before a pass
 	sufficient    = 1e-4 // of the decrease that the model promises
 	honest        = 0.1  // of it: below, the model is far off and shorter steps are tried
@@ -54,7 +55,7 @@ const (
 // the certified one at the latest. It returns false where ctx ended.
 func (s *Solver) proxNewton(ctx context.Context) bool {
 	s.enter()
-	gap, target := s.sol.Gap, s.in.factor*s.sol.Gap
+	gap, target := s.sol.Gap, s.modelGap(s.sol.Gap)
 	left := passShare * float64(s.view.Matrix().NNZ())
 	for {
 		s.approximate(false)
@@ -63,7 +64,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 			most = s.prox.sweeps // for a model that will soon be another
 			s.prox.sweeps = min(2*most, mostSweeps)
 		}
-		if !s.solveInner(ctx, s.in.factor*max(gap, target), most) {
+		if !s.solveInner(ctx, s.modelGap(max(gap, target)), most) {
 			return false
 		}
 		left -= float64(s.entries(s.set.columns))
@@ -84,6 +85,15 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 			return true
 		}
 	}
+}
+
+// modelGap returns the gap to which a model is solved that is to lower this one: no less than the
+// tolerance needs, but where the last model has not lowered it.
+func (s *Solver) modelGap(gap float64) float64 {
+	if s.in.factor < innerFactor {
+		return s.in.factor * gap
+	}
+	return max(s.in.factor*gap, finalShare*s.tol*s.fit.Null())
 }
 
 // enter makes the certified point the current one.

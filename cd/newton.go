@@ -291,7 +291,7 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 		if nw.tol == newtonTol {
 			nw.cg.Enough, nw.cg.Fast = nw.enough, 0
 			if s > largestCholesky {
-				nw.cg.Fast = newtonFast
+				nw.cg.Enough, nw.cg.Fast = newtonEnough, newtonFast
 			}
 		}
 		if nw.in.engine == &nw.in.residual {

@@ -34,7 +34,7 @@ type newton struct {
 	by         []float64
 	a          []float64 // s × s
 	tol        float64   // of the linear system
-	enough     float64   // see [support.CG]; of matrix-free steps: on a Gram matrix iterations are cheap beside a pass
+	enough     float64   // see [support.CG]; of matrix-free steps on few columns: on a Gram matrix iterations are cheap beside a pass
 	iterations int       // CG iterations of the last step, 0 where there was none
 	cost       float64   // of a step, when it was last considered
 	reluctant  float64   // factor on the price after steps that failed

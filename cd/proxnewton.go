@@ -25,6 +25,8 @@ type proxNewton struct {
 	corr      []float64 // X_jᵀv at the current point, by position
 	from      []float64 // β there, by position
 	delta     []float64 // δ, by position
+	last      float64   // gap that the last model was to lower; 0: there was none
+	forcing   float64   // share of the gap that the next may leave
 	damping   float64   // share of a majoriser's curvature that models have at least
 	least     float64   // the least share
 	sweeps    int       // for the next model far away: twice as many as for the last, which may have been too few
@@ -38,6 +40,7 @@ type proxNewton struct {
 const (
 	farAway       = 0.2 // relative to P₀: a gap that says little about the solution
 	fewSweeps     = 3
+	mostLeft      = 0.5  // of the gap, by a model
 	finalShare    = 0.5  // of the tolerance: no model is solved to less
 	passShare     = 0.1  // of the entries of X that steps may touch before a pass
 	sufficient    = 1e-4 // of the decrease that the model promises
@@ -55,6 +58,7 @@ const (
 // the certified one at the latest. It returns false where ctx ended.
 func (s *Solver) proxNewton(ctx context.Context) bool {
 	s.enter()
+	s.force()
 	gap, target := s.sol.Gap, s.modelGap(s.sol.Gap)
 	left := passShare * float64(s.view.Matrix().NNZ())
 	for {
@@ -87,13 +91,25 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 	}
 }
 
+// force chooses the share of the gap that the next model may leave. Newton steps that no factorisation
+// ends are dear, and where the last model has left much of its gap, as exactly as it was solved, the
+// next one is worth no more (Eisenstat and Walker, SIAM Journal on Scientific Computing 17, 1996).
+func (s *Solver) force() {
+	pn := &s.prox
+	pn.forcing = innerFactor
+	if pn.last > 0 && len(s.active) > largestCholesky {
+		pn.forcing = max(innerFactor, min(s.sol.Gap/pn.last, mostLeft))
+	}
+	pn.last = s.sol.Gap
+}
+
 // modelGap returns the gap to which a model is solved that is to lower this one: no less than the
 // tolerance needs, but where the last model has not lowered it.
 func (s *Solver) modelGap(gap float64) float64 {
 	if s.in.factor < innerFactor {
 		return s.in.factor * gap
 	}
-	return max(s.in.factor*gap, finalShare*s.tol*s.fit.Null())
+	return max(s.prox.forcing*gap, finalShare*s.tol*s.fit.Null())
 }
 
 // enter makes the certified point the current one.

@@ -295,7 +295,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	s.subsampling.start()
 	s.in.start(opts.MaxEpochs)
 	defer func() { s.sol.Work = s.work() }()
-	s.prox.damping, s.prox.sweeps = 0, fewSweeps
+	s.prox.damping, s.prox.sweeps, s.prox.last = 0, fewSweeps, 0
 	s.in.gram.Limit(opts.MaxGram)
 	s.in.store.Bound(opts.MaxPacked)
 	if g.Quadratic() {

@@ -200,7 +200,7 @@ func (s *Solver) isCurrent() bool {
 	if !s.cert.met || s.curved != nil && !s.known || len(s.unpenalised.columns) > 0 {
 		return false
 	}
-	if len(s.fitted) == 0 && (len(s.sol.Coef) == 0 || s.k.MaxAbs(s.sol.Coef) == 0) {
+	if len(s.fitted) == 0 && s.k.MaxAbs(s.sol.Coef) == 0 {
 		return true // of a ridge alone all columns are the support, at β = 0 too
 	}
 	return slices.Equal(s.sol.Support, s.fitted) && slices.Equal(s.sol.Coef, s.fittedCoef)

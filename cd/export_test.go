@@ -92,9 +92,6 @@ func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Opt
 	return &s.sol, reached, nil
 }
 
-// NewLargeVectors is NewVectors where no matrix is small enough to be factorised.
-func NewLargeVectors(fit *model.Vectors) (*Vectors, error) { return newVectors(fit, 0) }
-
 // Advances reports which certificates of an SVM, of some gaps and objectives, get further than the last that did.
 func Advances(gap, objective []float64, matters float64) (further []bool) {
 	reached := boxRecord{math.Inf(1), math.Inf(1)}
@@ -128,3 +125,31 @@ func (d Drift) To(at *model.ScorePoint, beta, z []float64) []int32 {
 // Restart and Forget are those of a drift.
 func (d Drift) Restart(at *model.ScorePoint) { d.d.restart(d.view, at) }
 func (d Drift) Forget(columns []int32)       { d.d.forget(columns) }
+
+// Passes makes passes over the columns at residuals of any kind, all coefficients at 0.
+type Passes struct{ s *Solver }
+
+// NewPasses returns one that knows no correlation, or those of a null model.
+func NewPasses(fit model.Datafit, null *model.Null) Passes {
+	if null != nil {
+		return Passes{NewFrom(null)}
+	}
+	return Passes{New(fit)}
+}
+
+// To makes a pass at a residual under a penalty. It returns the places that no bound left out, what the pass cost, and the dual point's scale and
+// KKT residual.
+func (p Passes) To(residual []float64, g model.Penalty) (fresh []int32, cost, scale, kkt float64) {
+	s := p.s
+	s.pen = g
+	s.cert.setPenalty(g, s.view.Total(), nil)
+	s.cert.updateResidual(s.view, residual)
+	s.view.Weigh(residual, s.state.Weighted)
+	s.cert.dual = model.NewDual(s.fit, g, s.state)
+	before := s.work()
+	s.pass()
+	return s.cert.fresh, s.work() - before, s.cert.dual.Scale(), s.cert.dual.KKT()
+}
+
+// Reset is [Solver.Reset].
+func (p Passes) Reset() { p.s.Reset() }

@@ -145,7 +145,6 @@ func (s *Solver) eliminateCurved() {
 	slope := make([]float64, len(u.columns))
 	for range mostReleases {
 		s.curved.Curvature(s.state, d)
-		s.raise(d)
 		u.store.Reweigh(d)
 		u.factorise()
 		s.in.work += support.CholeskyCost(len(u.columns))
@@ -177,10 +176,11 @@ func (s *Solver) eliminated() bool {
 	if len(u.columns) == 0 {
 		return true
 	}
-	columns, norm := u.rest, math.Sqrt(2*s.view.Total()*s.state.Loss)
+	columns := u.rest
 	if s.curved != nil { // where the loss has no minimum over them
-		columns, norm = u.columns, s.k.Nrm2(s.state.Weighted)
+		columns = u.columns
 	}
+	norm := math.Sqrt(s.k.Dot(s.state.Weighted, s.state.Residual)) // ‖r‖ₛ
 	for _, j := range columns {
 		size := s.view.Norm(int(j)) * norm
 		if !(math.Abs(s.view.Dot(int(j), s.state.Weighted)) <= orthogonal*size) {

@@ -174,3 +174,20 @@ func TestUnpenalisedColumnsHaveALimit(t *testing.T) {
 		t.Errorf("%v, %v", sol, err)
 	}
 }
+
+// TestUnpenalisedColumnsAtSmallStrengths: where the residual is so small beside y that rounding leaves it a cosine to what was eliminated, the
+// gap is known still.
+func TestUnpenalisedColumnsAtSmallStrengths(t *testing.T) {
+	for _, share := range []float64{1e-4, 1e-7, 1e-9} {
+		q := oracle.NewRandom(4).Problem(oracle.Shape{N: 6, P: 6, Density: 1})
+		for i := range q.Y {
+			q.Y[i] += 1e3 * q.X[i][0]
+		}
+		q.Uniform(share * q.AlphaMax())
+		q.Alpha[0], q.Alpha[1] = 0, 0
+		sol := solve(t, cd.New(fixture.Squared(t, q, true)), fixture.Penalty(t, q), cd.Options{Tol: 1e-12, Polish: true})
+		if sol.Status != outcome.Converged {
+			t.Errorf("α/αmax = %g: %s at %g", share, sol.Status, sol.RelativeGap)
+		}
+	}
+}

@@ -100,7 +100,7 @@ func changesOfFile(folder, file string) ([]change, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := walker{set: set, text: string(text), lines: strings.Split(string(text), "\n")}
+	w := walker{set: set, text: string(text), lines: strings.Split(string(text), "\n"), signs: map[ast.Node]bool{}}
 	for _, d := range tree.Decls {
 		w.at = change{folder: folder, file: file}
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
@@ -122,6 +122,7 @@ type walker struct {
 	lines []string
 	at    change // what all changes share that are made where it is
 	all   []change
+	signs map[ast.Node]bool // integers of which only the sign counts: those of infinities
 }
 
 func (w *walker) section(from, to token.Pos) section {
@@ -189,13 +190,26 @@ func (w *walker) change(n ast.Node) {
 			w.add(n.OpPos, n.OpPos+1, "")
 		}
 	case *ast.CallExpr:
-		if name, ok := n.Fun.(*ast.Ident); ok && calls[name.Name] != "" {
-			w.add(name.Pos(), name.End(), calls[name.Name])
+		switch f := n.Fun.(type) {
+		case *ast.Ident:
+			if other := calls[f.Name]; other != "" {
+				w.add(f.Pos(), f.End(), other)
+			}
+		case *ast.SelectorExpr:
+			if f.Sel.Name == "Inf" || f.Sel.Name == "IsInf" {
+				sign := n.Args[len(n.Args)-1]
+				if minus, ok := sign.(*ast.UnaryExpr); ok {
+					sign = minus.X
+				}
+				w.signs[sign] = true
+			}
 		}
 	case *ast.BasicLit:
 		switch n.Kind { //nolint:exhaustive // other literals are left alone
 		case token.INT:
-			w.add(n.Pos(), n.End(), "("+n.Value+"+1)")
+			if !w.signs[n] || n.Value == "0" {
+				w.add(n.Pos(), n.End(), "("+n.Value+"+1)")
+			}
 		case token.FLOAT:
 			if strings.Trim(n.Value, "0.") != "" { // twice 0 is 0
 				w.add(n.Pos(), n.End(), "(2*"+n.Value+")")

@@ -59,7 +59,8 @@ type dualRow struct {
 const (
 	rowSteps     = 6   // towards the best dual variable of a row, at most
 	rowNear      = 0.1 // of a row's move, an error that is small enough
-	rowVisit     = 160 // nanoseconds of a row, besides its entries, with a loss of exponentials: 150 to 180 on w8a
+	rowVisit     = 30  // nanoseconds of a row, besides its entries
+	rowVisitExp  = 160 // with a loss of exponentials: 150 to 180 on w8a
 	rowMargin    = 0.5 // of the tolerance, that estimates are to reach
 	fewestSweeps = 3
 	fastest      = 0.03 // rate that is believed
@@ -77,20 +78,23 @@ func (a *rowAscent) start(s *Solver) {
 	if a.at = fit.Pointwise(); a.at == nil {
 		return
 	}
-	a.take(s.view)
+	visit := float64(rowVisitExp)
+	a.floor = 0
+	if a.concordance, ok = s.curved.Concordance(); !ok {
+		a.floor, _ = s.fit.Smoothness() // curvature jumps
+		visit = rowVisit
+	}
+	a.take(s.view, visit)
 	for k := range a.row {
 		a.row[k].dual = 0
 	}
 	clear(a.w)
-	a.floor = 0
-	if a.concordance, ok = s.curved.Concordance(); !ok {
-		a.floor, _ = s.fit.Smoothness() // curvature jumps
-	}
 	a.random, a.estimate, a.moved = 0, 0, false
 }
 
-// take lists the rows of positive weight, with their entries as the view has them.
-func (a *rowAscent) take(v *sparse.View) {
+// take lists the rows of positive weight, with their entries as the view has them. A visit is what
+// one costs besides its entries.
+func (a *rowAscent) take(v *sparse.View, visit float64) {
 	if a.w == nil {
 		n, p := v.Dims()
 		rows, weights, entries := sparse.Transpose(v.Matrix()), v.Weights(), 0.0
@@ -118,7 +122,7 @@ func (a *rowAscent) take(v *sparse.View) {
 		}
 		a.w = make([]float64, p)
 		a.runs = make([]int32, (len(a.row)+swath-1)/swath)
-		a.price = float64((sparseValue+updateValue)*entries) + float64(rowVisit*float64(len(a.row)))
+		a.price = float64((sparseValue+updateValue)*entries) + float64(visit*float64(len(a.row)))
 	}
 	for k := range a.runs {
 		a.runs[k] = int32(k)

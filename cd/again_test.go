@@ -1,11 +1,13 @@
 package cd_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
 )
 
 // TestAPointSolvedAgainChangesNothing: what comes after it is solved, certified and cleared as if it had been solved once.
@@ -29,5 +31,27 @@ func TestAPointSolvedAgainChangesNothing(t *testing.T) {
 				t.Errorf("seed %d: clearance %g, gap %g after %d passes; solved once %g, %g and %d", seed, again.Clearance(), b.Gap, b.Passes, once.Clearance(), a.Gap, a.Passes)
 			}
 		}
+	}
+}
+
+// TestACertificateIsOfItsPoint: moved from a solution to β = 0, however many columns that had, a solver certifies β = 0.
+func TestACertificateIsOfItsPoint(t *testing.T) {
+	sizes := map[int]bool{}
+	for _, share := range []float64{0.95, 0.5, 0.2} {
+		q := oracle.NewRandom(5).Problem(oracle.Shape{N: 30, P: 8, Density: 1})
+		q.Intercept = true
+		top := q.AlphaMax()
+		for _, s := range []*cd.Solver{cd.New(fixture.Squared(t, q, true)), cd.NewFrom(model.NewNull(fixture.Squared(t, q, true)))} {
+			sol := solve(t, s, fixture.Penalty(t, q.Uniform(share*top)), cd.Options{})
+			sizes[len(sol.Support)] = true
+			s.MoveTo(nil, nil)
+			sol = solve(t, s, fixture.Penalty(t, q.Uniform(1.1*top)), cd.Options{})
+			if len(sol.Support) > 0 || math.Abs(sol.Objective-q.Null()) > 1e-14*q.Null() || sol.Gap > 1e-14*q.Null() {
+				t.Errorf("α/αmax = %g: objective %g with %v, gap %g, want %g", share, sol.Objective, sol.Coef, sol.Gap, q.Null())
+			}
+		}
+	}
+	if !sizes[1] || len(sizes) < 2 {
+		t.Errorf("supports of %v columns", sizes)
 	}
 }

@@ -248,12 +248,13 @@ func TestFactoringUnpenalisedColumnsIsPaidFor(t *testing.T) {
 	}
 }
 
-// TestCertificatesOfAnSVMGetFurther with half the gap of the last that did, or an objective lower than its by what matters.
-func TestCertificatesOfAnSVMGetFurther(t *testing.T) {
-	gap := []float64{8, 5, 4, 2.5, 2.4, 2.1, 1, 1, 0.6}
-	objective := []float64{9, 9, 9, 9, 8.5, 8, 8, 6.5, 6.5}
-	want := []bool{true, false, true, false, false, false, true, true, false}
-	if got := cd.Advances(gap, objective, 1); !slices.Equal(got, want) {
+// TestIterationsGetFurther with more columns than any before, half the gap of the last that did, or an objective lower than its by what matters.
+func TestIterationsGetFurther(t *testing.T) {
+	columns := []int{5, 5, 4, 5, 6, 5, 6, 6, 6, 7, 6}
+	gap := []float64{8, 5, 4, 2.5, 2.4, 2.1, 1, 1, 0.6, 9, 8}
+	objective := []float64{9, 9, 9, 9, 8.5, 8, 8, 6.5, 6.5, 9, 8}
+	want := []bool{true, false, true, false, true, false, true, true, false, true, false}
+	if got := cd.Advances(columns, gap, objective, 1); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

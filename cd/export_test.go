@@ -92,13 +92,11 @@ func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Opt
 	return &s.sol, reached, nil
 }
 
-// Advances reports which certificates of an SVM, of some gaps and objectives, get further than the last that did.
-func Advances(gap, objective []float64, matters float64) (further []bool) {
-	reached := boxRecord{math.Inf(1), math.Inf(1)}
-	for i, g := range gap {
-		sol := &SVMSolution{}
-		sol.Gap, sol.Objective = g, objective[i]
-		further = append(further, reached.advance(sol, matters))
+// Advances reports which iterations, with working sets of some sizes, gaps and objectives, get further than the last that did.
+func Advances(columns []int, gap, objective []float64, matters float64) (further []bool) {
+	reached := unreached
+	for i, size := range columns {
+		further = append(further, reached.advance(size, gap[i], objective[i], matters))
 	}
 	return further
 }

@@ -344,7 +344,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		} else {
 			s.in.tighten()
 		}
-		if stalled++; first || reached.advance(s, opts.Tol) {
+		if stalled++; first || reached.advance(len(s.set.columns), s.sol.RelativeGap, s.sol.Objective, float64(progress*opts.Tol*s.fit.Null())) {
 			stalled = 0
 		}
 		s.report(opts, Chosen)

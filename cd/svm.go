@@ -170,7 +170,7 @@ func (s *SVM) solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 	defer func() { sol.Work = s.work }()
 	s.inside.helped = 0
 	polished := !opts.Polish
-	reached := boxRecord{math.Inf(1), math.Inf(1)}
+	reached := unreached
 	for stalled := 0; ; {
 		if !s.certify(ctx, null) {
 			if s.restore(); !s.certified {
@@ -196,7 +196,7 @@ func (s *SVM) solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 			sol.Status = outcome.Cancelled
 			return sol, nil
 		}
-		if stalled++; reached.advance(sol, max(progress*opts.Tol, roundoff)*null) {
+		if stalled++; reached.advance(0, sol.Gap, sol.Objective, max(progress*opts.Tol, roundoff)*null) {
 			stalled = 0
 		}
 		helped := s.inside.helped
@@ -206,7 +206,7 @@ func (s *SVM) solve(ctx context.Context, logC float64, opts Options) (*SVMSoluti
 			return sol, nil
 		}
 		if s.inside.helped > helped { // sweeps were cut short: nothing is known of rounding
-			reached, stalled = boxRecord{math.Inf(1), math.Inf(1)}, 0
+			reached, stalled = unreached, 0
 		}
 	}
 }

@@ -94,3 +94,18 @@ func TestDriftVisitsByItsBound(t *testing.T) {
 		t.Errorf("%d visits, %d left out", visited, left)
 	}
 }
+
+// TestDriftLeavesRoomForRounding: a bound within 1e-9 of the strength does not hold a column.
+func TestDriftLeavesRoomForRounding(t *testing.T) {
+	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 10, P: 3})
+	g, err := model.NewMCP(math.Log(0.3), math.Log(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := &model.ScorePoint{Weighted: make([]float64, 10)}
+	d := cd.NewDrift(fixture.View(t, q, true), at, g)
+	strength := g.Strength()
+	if got := d.To(at, make([]float64, 3), []float64{strength * (1 - 1.5e-9), strength * (1 - 0.5e-9), -strength}); !slices.Equal(got, []int32{1, 2}) {
+		t.Errorf("columns %v are visited", got)
+	}
+}

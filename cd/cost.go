@@ -13,6 +13,7 @@ const (
 	denseSample = 20.0 // a dense sample that a sweep or a product meets, besides its values
 	gramMove    = 8.0  // a coefficient that moves, besides its row
 	factorDot   = 6.0  // one dot product in it
+	rotateValue = 0.5  // two entries of it, turned where a row has left
 )
 
 const (

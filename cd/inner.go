@@ -37,6 +37,7 @@ type inner struct {
 	quadratic gramEngine
 	engine    engine // the one in use
 	newton    newton
+	homotopy  homotopy
 
 	epochs      float64 // sweeps that a Gram matrix must pay for itself in
 	reuses      float64 // Newton steps that share what is added to it
@@ -93,6 +94,7 @@ func (in *inner) init(view *sparse.View) {
 	in.residual.k, in.quadratic.k = view.Kernels(), view.Kernels()
 	in.residual.team = view.Team()
 	in.newton.init(view, in)
+	in.homotopy.init(in, view.Kernels())
 }
 
 // suit makes the cost model that of a quadratic loss, whose Gram matrix stays, or
@@ -113,6 +115,7 @@ func (in *inner) suit(curved bool) {
 func (in *inner) forget() {
 	in.store.Clear()
 	in.newton.forget()
+	in.homotopy.forget()
 	in.engine = nil
 }
 
@@ -131,10 +134,17 @@ func (in *inner) relax()          { in.factor = innerFactor }
 // sweep solves the problem on the working set of a quadratic datafit until its
 // gap is a fraction of the certified one. It returns false where ctx ended.
 func (s *Solver) sweep(ctx context.Context) bool {
-	s.in.load(s, s.state.Weighted)
-	done := s.solveInner(ctx, s.closeness()*s.sol.Gap, mostSweeps)
-	s.in.unload(s)
-	return done
+	in := &s.in
+	in.load(s, s.state.Weighted)
+	target := s.closeness() * s.sol.Gap
+	defer in.unload(s)
+	if in.homotopy.suits() {
+		steps := in.homotopy.follow(ctx)
+		if s.sol.Steps += steps; steps > 0 && in.gap() <= target {
+			return true
+		}
+	}
+	return s.solveInner(ctx, target, mostSweeps)
 }
 
 // jumpPolishes is how many steps a polish has where the curvature jumps: each takes off all

@@ -21,7 +21,7 @@ import (
 // vanishing, Box where only the border holds the iterate back, or Flat where
 // the objective does not move.
 func Gradient(ctx context.Context, f Objective, start []float64, box Box, options Options) (*Result, error) {
-	return descend(ctx, f, start, box, options, &barzilai{normalised: true})
+	return descend(ctx, f, start, box, options, func() stepper { return &barzilai{normalised: true} })
 }
 
 const (
@@ -89,7 +89,7 @@ type stepper interface {
 }
 
 // descend is projected gradient descent.
-func descend(ctx context.Context, f Objective, start []float64, box Box, options Options, steps stepper) (*Result, error) {
+func descend(ctx context.Context, f Objective, start []float64, box Box, options Options, begin func() stepper) (*Result, error) {
 	if err := box.check(start); err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func descend(ctx context.Context, f Objective, start []float64, box Box, options
 		if status != "" || err != nil {
 			return status, err
 		}
-		x := slices.Clone(start)
+		x, steps, moved := slices.Clone(start), begin(), false
 		for {
 			free, held := projected(here, box)
 			done := free <= leastNormal
@@ -116,8 +116,12 @@ func descend(ctx context.Context, f Objective, start []float64, box Box, options
 			}
 			switch {
 			case done && !here.Final:
+				loose := here.Gradient
 				if here, err = r.again(ctx, here); err != nil {
 					return "", err
+				}
+				if !moved && opposed(loose, here.Gradient) { // all steps went the wrong way
+					steps = begin()
 				}
 				continue
 			case done && held:
@@ -130,8 +134,17 @@ func descend(ctx context.Context, f Objective, start []float64, box Box, options
 				return "", err
 			}
 			if steps.judge(here, next) {
-				here = next
+				here, moved = next, true
 			}
 		}
 	})
+}
+
+// opposed reports whether two vectors point to opposite sides.
+func opposed(a, b []float64) bool {
+	var product float64
+	for i, v := range a {
+		product = math.FMA(v, b[i], product)
+	}
+	return product < 0
 }

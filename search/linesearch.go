@@ -16,7 +16,7 @@ import (
 // once, not once before its test and once more after it; and a step that raises
 // the value is undone and leads back to where it came from.
 func LineSearch(ctx context.Context, f Objective, start []float64, box Box, options Options) (*Result, error) {
-	return descend(ctx, f, start, box, options, &hoag{})
+	return descend(ctx, f, start, box, options, func() stepper { return &hoag{} })
 }
 
 const (

@@ -208,3 +208,20 @@ func TestStepsSayWhatTheyNeed(t *testing.T) {
 		}
 	}
 }
+
+// TestSlopeThatPointsTheWrongWay: a start whose value is too low and whose slope has the wrong sign until they are
+// known to the final tolerance, so that all steps from it fail, is not where a descent ends.
+func TestSlopeThatPointsTheWrongWay(t *testing.T) {
+	f := &analytic{f: bowl([]float64{-2}, []float64{0.5})}
+	f.at = func(k int, e *Evaluation) error {
+		if e.Tol = f.seen[k].Tol; f.seen[k].LogLambda[0] == -5 && e.Tol > 1e-6 {
+			e.Value -= 0.05
+			e.Gradient[0] *= -20
+		}
+		return nil
+	}
+	r, err := Gradient(context.Background(), f, []float64{-5}, cube(1, -12, 0), Options{Evaluations: 50, Schedule: Auto, Tol: 1e-6, Stop: 1e-6})
+	if err != nil || !r.Status.OK() || math.Abs(r.Best.LogLambda[0]+2) > 1e-2 {
+		t.Errorf("%v, %s at %v", err, r.Status, r.Best.LogLambda)
+	}
+}

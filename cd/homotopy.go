@@ -1,0 +1,294 @@
+package cd
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// homotopy solves the problem on a working set by following its solution from where the coefficients
+// are (Osborne, Presnell and Turlach, IMA Journal of Numerical Analysis 20, 2000; Efron, Hastie,
+// Johnstone and Tibshirani, Least angle regression, Annals of Statistics 32, 2004).
+//
+// The coefficients loaded are the solution under other thresholds: those of the support S are its
+// correlations, those of the others so many times their own that no correlation exceeds them. On the
+// straight way from there to their own the coefficients move along straight lines, from one point
+// where a coefficient becomes zero or a correlation meets its threshold to the next. There a column
+// leaves the support or joins it, and with it a row the factor of its system. So a solve takes as
+// many steps as the support has changes, each of which costs little more than a sweep, where a Newton
+// step takes a new factor.
+//
+// It suits dense columns that are more than their rows, and few of these, which bound the support.
+type homotopy struct {
+	in *inner
+	k  *kernels.Set
+
+	factor support.Factor // of X̃_SᵀX̃_S + Nα₂·I
+	ridge  float64        // Nα₂ of that
+	held   []int32        // S, in the order of the factor, as the next three are
+	at     []int          // positions in the working set
+	sign   []float64      // of the coefficients
+	d      []float64      // the direction in which they move
+	row    []float64      // of the system: a column that joins
+
+	values  []float64 // of the columns of the set, one after another
+	member  []bool    // of S; by position, as the next three are
+	corr    []float64 // c_j
+	rate    []float64 // at which c_j falls along the direction
+	excess  []float64 // of the threshold at the start over its own
+	product []float64 // X̃_S·d, compact rows
+	way     float64   // what is left of it: thresholds exceed their own by way·excess
+
+	released int     // position of the column that has left in the last step, −1: none
+	side     float64 // sign of its correlation
+}
+
+// mostFollowed is how many rows there may be: with more of them a support has more changes, and sweeps
+// between a few Newton steps are as fast.
+const mostFollowed = 128
+
+func (h *homotopy) init(in *inner, k *kernels.Set) { h.in, h.k, h.factor.Kernels = in, k, k }
+
+// forget empties the factor.
+func (h *homotopy) forget() { h.held = h.held[:0] }
+
+// suits reports whether the problem loaded is one for this.
+func (h *homotopy) suits() bool {
+	in := h.in
+	rows := in.store.Rows()
+	return in.engine == &in.residual && in.store.Dense() && rows <= mostFollowed && rows < len(in.met.order) && !in.pen.Positive() && !in.pen.Bounded()
+}
+
+// follow moves the coefficients loaded to the solution, or towards it where a column that depends on
+// the support, the end of the epochs or of ctx is in the way. It returns the number of steps.
+func (h *homotopy) follow(ctx context.Context) (steps int) {
+	in := h.in
+	h.load()
+	if !h.begin() {
+		return 0
+	}
+	for h.way > 0 && in.left > 0 && steps < mostSweeps && ctx.Err() == nil {
+		in.left--
+		steps++
+		h.direction()
+		length, i, k := h.next()
+		h.move(length)
+		if h.way > 0 && !h.change(i, k) {
+			break
+		}
+	}
+	h.meet()
+	for k, b := range in.coef {
+		in.grad[k] = h.corr[k] - float64(in.ridge*b)
+	}
+	return steps
+}
+
+// load copies the columns of the set and meets the residual with them.
+func (h *homotopy) load() {
+	w, m := len(h.in.coef), h.in.store.Rows()
+	h.values, h.product = grow(h.values, w*m), grow(h.product, m)
+	for _, v := range []*[]float64{&h.corr, &h.rate, &h.excess} {
+		*v = grow(*v, w)
+	}
+	for k, j := range h.in.columns {
+		_, values := h.in.store.Column(j)
+		h.k.Copy(h.column(k), values)
+	}
+	h.meet()
+}
+
+// column returns that at a position.
+func (h *homotopy) column(k int) []float64 {
+	m := h.in.store.Rows()
+	return h.values[k*m:][:m]
+}
+
+// meet computes the correlations with the residual.
+func (h *homotopy) meet() {
+	h.k.DotDense(h.values, h.in.residual.e.Residual, h.corr)
+	h.in.work += residualCost(len(h.values), len(h.corr), true)
+}
+
+// begin makes the factor that of the support and finds where the way begins. It returns false where
+// there is no such way.
+func (h *homotopy) begin() bool { return h.factorise() && h.loosen() }
+
+// factorise makes the factor that of the support. It returns false where that depends on itself.
+func (h *homotopy) factorise() bool {
+	in := h.in
+	if h.ridge != in.ridge {
+		h.forget()
+		h.ridge = in.ridge
+	}
+	if len(h.held) == 0 {
+		h.factor.Reset(in.store.Rows())
+	}
+	support := 0
+	for _, b := range in.coef {
+		if b != 0 {
+			support++
+		}
+	}
+	if support > in.store.Rows() { // as under a ridge
+		return false
+	}
+	h.member = slices.Grow(h.member[:0], len(in.coef))[:len(in.coef)]
+	clear(h.member)
+	h.at, h.sign = h.at[:0], h.sign[:0]
+	for _, j := range h.held {
+		k, found := slices.BinarySearch(in.columns, j) // dense columns lie in their order
+		if !found {
+			k = -1
+		}
+		h.at, h.sign = append(h.at, k), append(h.sign, 0)
+	}
+	for i, k := range slices.Backward(h.at) {
+		if k < 0 || in.coef[k] == 0 {
+			h.remove(i)
+			continue
+		}
+		h.member[k], h.sign[i] = true, math.Copysign(1, in.coef[k])
+	}
+	for k, b := range in.coef {
+		if b != 0 && !h.member[k] && !h.add(k, math.Copysign(1, b)) {
+			return false
+		}
+	}
+	return true
+}
+
+// loosen finds the thresholds at which the way begins. It returns false where there are none, since a
+// correlation has not the sign of its coefficient or a threshold is 0, or where the column that meets
+// its own there depends on the support.
+func (h *homotopy) loosen() bool {
+	in := h.in
+	times, first := 1.0, -1
+	for k, c := range h.corr {
+		t := in.threshold[k]
+		if t == 0 {
+			return false
+		}
+		if over := math.Abs(c) / t; !h.member[k] && over > times {
+			times, first = over, k
+		}
+	}
+	for i, k := range h.at {
+		start := float64(h.sign[i] * (h.corr[k] - float64(in.ridge*in.coef[k])))
+		if !(start > 0) {
+			return false
+		}
+		h.excess[k] = start - in.threshold[k]
+	}
+	for k, t := range in.threshold[:len(h.corr)] {
+		if !h.member[k] {
+			h.excess[k] = (times - 1) * t
+		}
+	}
+	h.way, h.released = 1, -1
+	return first < 0 || h.join(first)
+}
+
+// add makes the column at a position one of the support. It returns false where that depends on the
+// others.
+func (h *homotopy) add(k int, sign float64) bool {
+	s, m := len(h.at), h.in.store.Rows()
+	if s == m {
+		return false
+	}
+	h.row = grow(h.row, m)
+	for i, k0 := range h.at {
+		h.row[i] = h.k.Dot(h.column(k0), h.column(k))
+	}
+	h.row[s] = h.in.square[k] + h.in.ridge
+	h.in.work += support.DenseCost(s*m) + float64(denseValue*float64(s*s))
+	if !h.factor.Append(h.row[:s+1]) {
+		return false
+	}
+	h.held, h.at, h.sign = append(h.held, h.in.columns[k]), append(h.at, k), append(h.sign, sign)
+	h.member[k] = true
+	return true
+}
+
+// remove takes column i of the factor out.
+func (h *homotopy) remove(i int) {
+	s := float64(len(h.at) - i)
+	h.in.work += float64(rotateValue * s * s)
+	h.factor.Remove(i)
+	h.held, h.at, h.sign = slices.Delete(h.held, i, i+1), slices.Delete(h.at, i, i+1), slices.Delete(h.sign, i, i+1)
+}
+
+// direction finds d: A·d = σ⊙excess, by which the correlations of the support keep to their
+// thresholds.
+func (h *homotopy) direction() {
+	s, m := len(h.at), h.in.store.Rows()
+	h.d = grow(h.d, s)
+	for i, k := range h.at {
+		h.d[i] = h.sign[i] * h.excess[k]
+	}
+	h.factor.Solve(h.d)
+	h.k.Clear(h.product)
+	for i, k := range h.at {
+		h.k.Axpy(h.d[i], h.column(k), h.product)
+	}
+	h.k.DotDense(h.values, h.product, h.rate)
+	h.in.work += support.DenseCost(s*m) + float64(2*denseValue*float64(s*s)) + residualCost(len(h.values), len(h.rate), true)
+}
+
+// next returns the length of the step to the next change, and what changes: column i of the support
+// leaves, or, where that is −1, the one at position k joins.
+func (h *homotopy) next() (length float64, i, k int) {
+	length, i, k = h.way, -1, -1
+	for at, d := range h.d {
+		if float64(d*h.sign[at]) < 0 {
+			if b := math.Abs(h.in.coef[h.at[at]]); b < float64(length*math.Abs(d)) {
+				length, i = b/math.Abs(d), at
+			}
+		}
+	}
+	threshold, member := h.in.threshold[:len(h.corr)], h.member[:len(h.corr)]
+	rate, excess := h.rate[:len(h.corr)], h.excess[:len(h.corr)]
+	for at, c := range h.corr {
+		if member[at] {
+			continue
+		}
+		limit := threshold[at] + float64(h.way*excess[at])
+		for _, sign := range [...]float64{1, -1} {
+			room, speed := limit-float64(sign*c), excess[at]-float64(sign*rate[at])
+			if speed > 0 && room < float64(length*speed) && (at != h.released || sign != h.side) {
+				length, i, k = max(0, room/speed), -1, at
+			}
+		}
+	}
+	return length, i, k
+}
+
+// move goes so far along the direction.
+func (h *homotopy) move(length float64) {
+	for i, k := range h.at {
+		h.in.coef[k] = math.FMA(length, h.d[i], h.in.coef[k])
+	}
+	h.k.Axpy(-length, h.rate, h.corr)
+	h.k.Axpy(-length, h.product, h.in.residual.e.Residual)
+	h.way -= length
+}
+
+// join makes the column at a position, which is at its threshold, one of the support.
+func (h *homotopy) join(k int) bool { return h.add(k, math.Copysign(1, h.corr[k])) }
+
+// change is that of a step: column i of the support, whose coefficient has become 0, leaves it, or the
+// one at position k joins. It returns false where that depends on the support.
+func (h *homotopy) change(i, k int) bool {
+	h.released = -1
+	if i < 0 {
+		return h.join(k)
+	}
+	k = h.at[i]
+	h.in.coef[k], h.member[k] = 0, false
+	h.released, h.side = k, h.sign[i]
+	h.remove(i)
+	return true
+}

@@ -1,0 +1,145 @@
+package cd_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestWideDenseProblemsAreFollowed: with more dense columns than rows a solve needs no sweep down a path of λ and up again, with
+// weights of rows, an intercept, a ridge and a strength for each column or without, and ends at the oracle's solution.
+func TestWideDenseProblemsAreFollowed(t *testing.T) {
+	for seed := range uint64(40) {
+		r := oracle.NewRandom(4100 + seed)
+		n := 8 + r.Intn(25)
+		q := r.Problem(oracle.Shape{N: n, P: 2*n + r.Intn(60), Correlation: r.Pick(0, 0.5, 0.9), Mean: r.Pick(0, 2), Weights: seed%3 == 0})
+		q.Intercept = seed%2 == 0
+		if seed%5 == 4 {
+			q.Ridge = r.Pick(0.01, 0.3)
+		}
+		top, fit := q.AlphaMax(), fixture.Squared(t, q, true)
+		s, full := cd.New(fit), false
+		for _, ratio := range []float64{0.4, 0.1, 0.03, 0.06, 0.5} {
+			q.Uniform(ratio * top)
+			if seed%7 == 3 {
+				for j := range q.Alpha {
+					q.Alpha[j] *= 0.5 + r.Float64()
+				}
+			}
+			sol, want := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-12}), q.Solve()
+			if full = full || len(sol.Support) > 3*n/5; full { // which a working set's may be without it
+				break
+			}
+			if sol.Status != outcome.Converged || sol.Epochs > 0 || sol.Steps == 0 {
+				t.Errorf("seed %d at %g: %s after %d sweeps and %d steps", seed, ratio, sol.Status, sol.Epochs, sol.Steps)
+			}
+			for j, b := range scatter(sol, len(q.Alpha)) {
+				if math.Abs(b-want.Beta[j]) > 1e-6*(1+math.Abs(want.Beta[j])) {
+					t.Errorf("seed %d at %g: coefficient %d is %g, the oracle's %g", seed, ratio, j, b, want.Beta[j])
+				}
+			}
+		}
+	}
+}
+
+// TestStepsAreChangesOfTheSupport: on orthogonal columns each that leaves takes a step, each that joins but the
+// first, and the rest of the way.
+func TestStepsAreChangesOfTheSupport(t *testing.T) {
+	const n = 20
+	q := &oracle.Problem{Alpha: make([]float64, n+3)} // and three columns of zeros
+	r := oracle.NewRandom(7)
+	for i := range n {
+		q.X = append(q.X, make([]float64, n+3))
+		q.X[i][i] = 1 + r.Float64()
+		q.Y = append(q.Y, r.Normal())
+	}
+	s, before := cd.New(fixture.Squared(t, q, true)), 0
+	for _, ratio := range []float64{0.5, 0.1, 0.02, 0.2, 0.7} {
+		q.Uniform(ratio * q.AlphaMax())
+		sol := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-12})
+		size := 0
+		for j, b := range scatter(sol, n+3) {
+			want := 0.0
+			if j < n {
+				x := q.X[j][j]
+				want = math.Copysign(max(0, math.Abs(x*q.Y[j])-n*q.Alpha[j]), q.Y[j]) / (x * x)
+			}
+			if want != 0 {
+				size++
+			}
+			if math.Abs(b-want) > 1e-14 {
+				t.Errorf("at %g: coefficient %d is %g, want %g", ratio, j, b, want)
+			}
+		}
+		steps := max(size-before, before-size+1)
+		if before = size; sol.Steps != steps || sol.Epochs > 0 {
+			t.Errorf("at %g: %d steps and %d sweeps, want %d", ratio, sol.Steps, sol.Epochs, steps)
+		}
+	}
+}
+
+// TestDependentColumnsAreLeftToSweeps: of wide columns of low rank no support can have more, and the solution is one all the same.
+func TestDependentColumnsAreLeftToSweeps(t *testing.T) {
+	swept := 0
+	for seed := range uint64(20) {
+		r := oracle.NewRandom(5200 + seed)
+		const n, p, rank = 15, 40, 6
+		q := r.Problem(oracle.Shape{N: n, P: p})
+		for j := rank; j < p; j++ {
+			a, b, by := r.Intn(rank), r.Intn(rank), r.Normal()
+			for i := range n {
+				q.X[i][j] = q.X[i][a] + by*q.X[i][b]
+			}
+		}
+		q.Intercept = seed%2 == 0
+		s := cd.New(fixture.Squared(t, q, true))
+		for _, ratio := range []float64{0.3, 0.03, 0.003, 0.1} {
+			q.Uniform(ratio * q.AlphaMax())
+			sol := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
+			swept += sol.Epochs
+			beta := scatter(sol, p)
+			if gap := q.Gap(beta, sol.Intercept); sol.Status != outcome.Converged || gap > 2e-10*q.Null() {
+				t.Errorf("seed %d at %g: %s, gap %g", seed, ratio, sol.Status, gap)
+			}
+		}
+	}
+	if swept == 0 {
+		t.Error("no sweeps")
+	}
+}
+
+// TestFollowingEnds: by the sweeps that are allowed, which its steps count for, and by the context.
+func TestFollowingEnds(t *testing.T) {
+	r := oracle.NewRandom(61)
+	q := r.Problem(oracle.Shape{N: 30, P: 90, Active: 20})
+	q.Uniform(0.02 * q.AlphaMax())
+	g := fixture.Penalty(t, q)
+	fit := fixture.Squared(t, q, true)
+	for _, most := range []int{1, 4} {
+		sol := solve(t, cd.New(fit), g, cd.Options{MaxEpochs: most})
+		if sol.Status != outcome.NotConverged || sol.Steps+sol.Epochs != most || len(sol.Support) == 0 {
+			t.Errorf("%d allowed: %s after %d steps and %d sweeps, %d columns", most, sol.Status, sol.Steps, sol.Epochs, len(sol.Support))
+		}
+		if beta := scatter(sol, len(q.Alpha)); math.Abs(q.Objective(beta, 0)-sol.Objective) > 1e-12*q.Null() || sol.Objective >= q.Null() {
+			t.Errorf("%d allowed: objective %g, null model %g", most, sol.Objective, q.Null())
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s := cd.New(fit)
+	sol, err := s.Solve(ctx, g, cd.Options{Watch: func(p cd.Progress) {
+		if p.Stage == cd.Chosen {
+			cancel()
+		}
+	}})
+	if err != nil || sol.Status != outcome.Cancelled || sol.Steps != 0 || len(sol.Support) != 0 {
+		t.Fatalf("%v, %+v", err, sol)
+	}
+	if again := solve(t, s, g, cd.Options{}); again.Status != outcome.Converged || again.Epochs > 0 {
+		t.Errorf("after it: %s after %d sweeps", again.Status, again.Epochs)
+	}
+}

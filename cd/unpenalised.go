@@ -58,8 +58,7 @@ func (u *unpenalised) find(s *Solver) error {
 	if !slices.Equal(u.columns, u.known) {
 		u.known = append(u.known[:0], u.columns...)
 		u.hold(s.view)
-		u.factorise()
-		s.in.work += u.store.Work() + support.CholeskyCost(len(u.columns))
+		s.in.work += u.factorise()
 	}
 	return nil
 }
@@ -71,9 +70,9 @@ func (u *unpenalised) hold(view *sparse.View) {
 }
 
 // factorise finds an independent part of the columns, as they are weighed, and factorises its
-// system.
-func (u *unpenalised) factorise() {
-	size := len(u.columns)
+// system. It returns the cost.
+func (u *unpenalised) factorise() (cost float64) {
+	size, before := len(u.columns), u.store.Work()
 	u.factor.Reset(size)
 	u.store.Hold(u.columns)
 	gram := support.NewGram(u.store)
@@ -95,6 +94,7 @@ func (u *unpenalised) factorise() {
 		}
 	}
 	u.step = grow(u.step, len(u.basis))
+	return u.store.Work() - before + support.CholeskyCost(size)
 }
 
 // eliminate moves the unpenalised coefficients of the gathered point to where the
@@ -146,8 +146,7 @@ func (s *Solver) eliminateCurved() {
 	for range mostReleases {
 		s.curved.Curvature(s.state, d)
 		u.store.Reweigh(d)
-		u.factorise()
-		s.in.work += support.CholeskyCost(len(u.columns))
+		s.in.work += u.factorise()
 		slope = slope[:len(u.basis)]
 		s.slopes(slope)
 		copy(u.step, slope)

@@ -217,11 +217,7 @@ func (c *certificate) correlation(j int32) (corr float64, met bool) {
 func (s *Solver) Correlations(out []float64) []float64 {
 	for _, j := range s.sol.Support {
 		rep := s.copies.Representative(j)
-		corr, met := s.cert.correlation(rep.Column)
-		if !met {
-			corr = s.view.Dot(int(rep.Column), s.state.Weighted)
-		}
-		out = append(out, rep.Sign*corr)
+		out = append(out, rep.Sign*s.cert.corr[s.cert.place(rep.Column)])
 	}
 	return out
 }
@@ -334,7 +330,7 @@ func (s *Solver) list(places []int32, gap int) {
 // longest most, which come last.
 func (s *Solver) accumulateDual() {
 	c := &s.cert
-	if s.pen.Quadratic() && s.pen.Ridge() > 0 {
+	if s.pen.Quadratic() {
 		for _, k := range s.set.places {
 			c.dual.AddRidge(c.corr[k]/c.dual.Total, s.beta[k], c.norm[k])
 		}

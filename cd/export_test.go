@@ -92,6 +92,9 @@ func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Opt
 	return &s.sol, reached, nil
 }
 
+// NewLargeVectors is NewVectors where no matrix is small enough to be factorised.
+func NewLargeVectors(fit *model.Vectors) (*Vectors, error) { return newVectors(fit, 0) }
+
 // Advances reports which iterations, with working sets of some sizes, gaps and objectives, get further than the last that did.
 func Advances(columns []int, gap, objective []float64, matters float64) (further []bool) {
 	reached := unreached

@@ -35,7 +35,9 @@ type VectorsSolution struct {
 // ones of the dual. With [Options.Polish], or at tolerances of 1e-9 and
 // less, the rows that are free are to be those of the exact solution: sweeps have no part in it.
 //
-// It factorises matrices of min(n, p) rows, and is not safe for concurrent use.
+// It factorises matrices of min(n, p) rows while that is at most [MostVectors]. Of larger problems sweeps are
+// all there is, and for the free rows of the exact solution steps by conjugate gradients after them,
+// which may not come to it; those on the simplex are refused. It is not safe for concurrent use.
 type Vectors struct {
 	fit  *model.Vectors
 	k    *kernels.Set
@@ -46,6 +48,7 @@ type Vectors struct {
 	columns []int32 // with entries, ascending
 	order   []int32 // column → its place in columns
 	square  []float64
+	large   bool // no matrix is factorised: see vectors_large.go
 	byRows  bool
 	gram    []float64 // of the rows in list, lower triangle, where byRows
 
@@ -63,12 +66,15 @@ type Vectors struct {
 	budget     float64 // modelled cost that exact steps may still have
 }
 
-// mostVectors bounds the matrices that are factorised.
-const mostVectors = 4000
+// MostVectors bounds the rows of the matrices that solvers of support vectors factorise.
+const MostVectors = 4000
 
-// NewVectors returns a solver. The error is an [outcome.Error] of kind Limit where both rows
-// and columns are too many.
-func NewVectors(fit *model.Vectors) (*Vectors, error) {
+// NewVectors returns a solver. The error is an [outcome.Error] of kind Limit where, for the simplex,
+// both rows and columns are too many.
+func NewVectors(fit *model.Vectors) (*Vectors, error) { return newVectors(fit, MostVectors) }
+
+// newVectors is NewVectors with a bound of the matrices that are factorised.
+func newVectors(fit *model.Vectors, most int) (*Vectors, error) {
 	n, p := fit.Dims()
 	s := &Vectors{fit: fit, k: fit.Kernels(), n: n, p: p, place: make([]int32, n), columns: slices.Sorted(slices.Values(fit.Matrix().Order())), order: make([]int32, p), square: fit.Squares()}
 	for k, j := range s.columns {
@@ -81,9 +87,10 @@ func NewVectors(fit *model.Vectors) (*Vectors, error) {
 			s.list = append(s.list, int32(i))
 		}
 	}
-	if s.byRows = len(s.list) < len(s.columns) && !fit.Simplex(); min(len(s.list), len(s.columns)) > mostVectors {
-		return nil, outcome.Errorf(outcome.Limit, "%d rows and %d columns: the smaller number must be at most %d, the size of the largest matrix that is factorised", len(s.list), len(s.columns), mostVectors)
+	if s.large = min(len(s.list), len(s.columns)) > most; s.large && fit.Simplex() {
+		return nil, outcome.Errorf(outcome.Limit, "%d rows and %d columns: for coefficients on the simplex the smaller number must be at most %d, the size of the largest matrix that is factorised", len(s.list), len(s.columns), most)
 	}
+	s.byRows = len(s.list) < len(s.columns) && !fit.Simplex() && !s.large
 	s.free.system.Kernels = s.k
 	s.a, s.m, s.w = make([]float64, n), make([]float64, n), make([]float64, p)
 	s.sol.Dual, s.sol.Predictions, s.sol.W = make([]float64, n), make([]float64, n), make([]float64, p)
@@ -150,6 +157,8 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 	case s.fit.Simplex():
 		s.settle(ctx)
 		s.climb(ctx, tol, opts.MaxEpochs)
+	case s.large:
+		s.solveLarge(ctx, tol, exact, opts)
 	case exact || !s.sweep(ctx, tol, s.inside.price(s), opts):
 		s.goInside(ctx, tol, exact)
 	}
@@ -375,12 +384,13 @@ type vectorsFree struct {
 	at   []float64 // w, which on the simplex says the face
 	face []int32
 
-	system support.Semidefinite // rows may depend on one another
-	rhs    []float64
-	ones   []float64
-	spare  []float64
-	known  []int32 // S before
-	sides  []float64
+	bordered support.Bordered     // the system of a large problem
+	system   support.Semidefinite // rows may depend on one another
+	rhs      []float64
+	ones     []float64
+	spare    []float64
+	known    []int32 // S before
+	sides    []float64
 }
 
 func (v *vectorsFree) point(k *kernels.Set, n int) []float64 {
@@ -393,9 +403,9 @@ func (v *vectorsFree) point(k *kernels.Set, n int) []float64 {
 
 const mostSettles = 60
 
-// settle steps from set to set of free rows, exactly on each, and reports whether it came to one
-// that stays, or where the gap is rounding (a primal–dual active set method: Hintermüller, Ito and Kunisch, SIAM
-// Journal on Optimization 13, 2002).
+// settle steps from set to set of free rows, exactly on each or by conjugate gradients, and reports
+// whether it came to one that stays, or where the gap is rounding (a primal–dual active set method:
+// Hintermüller, Ito and Kunisch, SIAM Journal on Optimization 13, 2002).
 func (s *Vectors) settle(ctx context.Context) (ended bool) {
 	v := &s.free
 	s.k.Copy(s.a, s.sol.Dual)
@@ -403,6 +413,7 @@ func (s *Vectors) settle(ctx context.Context) (ended bool) {
 		s.b = s.sol.Intercept
 	}
 	v.m = grow(v.m, s.n)
+	idle := 0 // steps in a row that have not halved the gap
 	for round := 0; round < mostSettles && ctx.Err() == nil; round++ {
 		s.fit.SetPrimal(s.a, s.w)
 		s.fit.Predict(s.w, s.b, v.m)
@@ -411,11 +422,20 @@ func (s *Vectors) settle(ctx context.Context) (ended bool) {
 		v.known, v.rows, v.sides, v.sign = v.rows, v.known, v.sign, v.sides
 		s.classify()
 		stays := round > 0 && slices.Equal(v.known, v.rows) && slices.Equal(v.sides, v.sign)
-		if !s.solveFree() {
+		if solved := s.large && s.stepFree(ctx) || !s.large && s.solveFree(); !solved {
 			return false
 		}
 		s.sol.Steps++
-		if s.evaluate(); stays || s.bestGap <= float64(leastGap*s.null) {
+		before := s.bestGap
+		if s.evaluate(); s.large {
+			if idle++; s.bestGap <= 0.5*before {
+				idle = 0
+			}
+			if idle > mostIdle {
+				return s.bestGap <= float64(interiorRough*s.null)
+			}
+		}
+		if stays || s.bestGap <= float64(leastGap*s.null) {
 			return true
 		}
 	}
@@ -446,7 +466,7 @@ func (s *Vectors) solveFree() bool {
 		return true
 	}
 	cost := support.CholeskyCost(size)
-	if s.budget -= cost; size > mostVectors || s.budget < 0 {
+	if s.budget -= cost; size > MostVectors || s.budget < 0 {
 		return false
 	}
 	var fixed float64

@@ -31,6 +31,9 @@ const (
 	// innerShare is the gap that sweeps come to before b̂ is moved, in gaps of the point before:
 	// with a wrong b̂ less is in vain.
 	innerShare = 0.3
+	// mostStatements is how often a problem is stated, without half the gap, until that is taken to be
+	// as small as rounding allows: b̂ moves slowly where C is tiny.
+	mostStatements = 100
 )
 
 // sweep goes on by sweeps while they are cheaper than the price, that of the interior-point method,
@@ -47,7 +50,8 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 		s.evaluate()
 	}
 	s.b = s.sol.Intercept
-	for s.bestGap > tol && v.left > 0 {
+	half, stalled := s.bestGap, 0
+	for s.bestGap > tol && v.left > 0 && stalled < mostStatements {
 		s.restate()
 		v.activate()
 		goal := v.factor * tol
@@ -70,6 +74,9 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 		}
 		s.gather()
 		s.evaluate()
+		if stalled++; s.bestGap <= 0.5*half {
+			half, stalled = s.bestGap, 0
+		}
 	}
 	return s.bestGap <= tol
 }

@@ -43,6 +43,9 @@ type Vectors struct {
 	out    Hypergradient
 }
 
+// mostFree bounds the matrix that is factorised.
+const mostFree = 4000
+
 // NewVectors returns a solver.
 func NewVectors(fit *model.Vectors) *Vectors {
 	n, p := fit.Dims()
@@ -66,6 +69,9 @@ func (s *Vectors) Solve(logLambda []float64, at VectorsPoint, outer Outer) (*Hyp
 	c, epsilon, err := s.fit.Strengths(logLambda)
 	if err != nil {
 		return nil, err
+	}
+	if len(at.Free) > mostFree {
+		return nil, outcome.Errorf(outcome.Limit, "%d free rows: gradients factorise a matrix of at most %d; choose from a grid", len(at.Free), mostFree)
 	}
 	out := &s.out
 	*out = Hypergradient{Gradient: out.Gradient[:0], InjectivityMargin: 1, Bound: Estimated, Status: outcome.Converged}

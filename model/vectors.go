@@ -130,6 +130,9 @@ func (f *Vectors) Weight(i int) float64 {
 // Scaled reports whether columns are scaled.
 func (f *Vectors) Scaled() bool { return f.scale != nil }
 
+// Scales returns what columns are multiplied by, nil where all by 1. Read only.
+func (f *Vectors) Scales() []float64 { return f.scale }
+
 // Scale returns what column j is multiplied by.
 func (f *Vectors) Scale(j int) float64 {
 	if f.scale == nil {

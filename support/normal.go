@@ -21,6 +21,7 @@ type Normal struct {
 	m      int // rows
 	dense  bool
 	list   []int32
+	scale  []float64 // of rows; nil: 1
 	u      []float64 // X_S·v by row; by rank once there are ranks
 	wasted float64   // by products without ranks
 	work   float64   // see [Normal.Work]
@@ -49,7 +50,12 @@ func (a *Normal) once(price float64) float64 {
 const rankValue = 8.0
 
 // Take makes a the matrix of the columns listed (kept, not copied).
-func (a *Normal) Take(x sparse.Matrix, list []int32) {
+func (a *Normal) Take(x sparse.Matrix, list []int32) { a.Scaled(x, list, nil) }
+
+// Scaled is Take of a matrix whose rows are multiplied by a scale each (kept); nil: 1. [Normal.Add]
+// and [Normal.Gram] are of the matrix itself.
+func (a *Normal) Scaled(x sparse.Matrix, list []int32, scale []float64) {
+	a.scale = scale
 	a.x, a.list, a.ranked, a.wasted, a.work = x, list, false, 0, 0
 	a.m, _ = x.Dims()
 	a.u = resize(a.u, a.m)
@@ -111,6 +117,13 @@ func (a *Normal) Apply(v, out []float64) {
 		}
 	}
 	a.combine(v)
+	for k := range a.u[:a.scaled()] {
+		i := k
+		if a.ranked {
+			i = int(a.rows.order[k])
+		}
+		a.u[k] *= float64(a.scale[i] * a.scale[i])
+	}
 	a.dots(out)
 }
 
@@ -151,6 +164,14 @@ func (a *Normal) Gram(q []float64) {
 			a.u[rank] = 0
 		}
 	}
+}
+
+// scaled returns how many rows there are that are scaled.
+func (a *Normal) scaled() int {
+	if a.scale == nil {
+		return 0
+	}
+	return len(a.u)
 }
 
 // combine sets u = X_S·v.

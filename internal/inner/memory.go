@@ -3,6 +3,7 @@ package inner
 import (
 	"math"
 
+	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/support"
@@ -43,9 +44,8 @@ func (s *Statement) MostBytes() (need, pair float64) {
 	if s.Certify {
 		need += bytesOfProofs
 	}
-	if s.Loss == nil && (s.Tube || s.Intercept) {
-		size := float64(min(n, p) + 1)
-		need += float64(bytesOfVectors * size * size)
+	if size := min(n, p); s.Loss == nil && (s.Tube || s.Intercept) && size <= cd.MostVectors {
+		need += float64(bytesOfVectors * float64(size+1) * float64(size+1))
 	}
 	return need, pair
 }

@@ -1,0 +1,111 @@
+package cd_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// largeCase draws a machine of support vectors: classes or regression, with or without an intercept,
+// weights, scales and copies of rows, dense or sparse, more rows than columns or fewer.
+func largeCase(t *testing.T, seed uint64) (q *oracle.Problem, o model.VectorsOptions, fit *model.Vectors, at []float64) {
+	t.Helper()
+	r := oracle.NewRandom(5000 + seed)
+	q = r.Problem(oracle.Shape{N: 8 + r.Intn(60), P: 2 + r.Intn(60), Density: r.Pick(0.3, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
+	o = model.VectorsOptions{Classes: seed%2 == 0, Intercept: seed%4 < 2, Standardise: seed%7 == 0}
+	if o.Classes {
+		q.Classes(r)
+	}
+	if seed%5 == 0 {
+		for i := range len(q.X) / 2 {
+			q.X[len(q.X)-1-i], q.Y[len(q.X)-1-i] = q.X[i], q.Y[i]
+		}
+	}
+	o.Weights = q.Weights
+	fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, seed%8 < 4), q.Y, o)
+	if err != nil {
+		return q, o, nil, nil // one class
+	}
+	return q, o, fit, []float64{math.Log(r.Pick(1e-3, 0.03, 0.3)), math.Log(r.Pick(0.03, 0.3))}[:fit.Hyperparameters()]
+}
+
+func solveVectors(t *testing.T, fit *model.Vectors, open func(*model.Vectors) (*cd.Vectors, error), at []float64, o cd.Options) *cd.VectorsSolution {
+	t.Helper()
+	solver, err := open(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := solver.Solve(t.Context(), at, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestLargeVectors: where no matrix is factorised, sweeps come to the gap asked for, and steps by
+// conjugate gradients after them to the objective of the exact solution and its free rows.
+func TestLargeVectors(t *testing.T) {
+	for seed := range oracle.Cases(120) {
+		q, o, fit, at := largeCase(t, seed)
+		if fit == nil {
+			continue
+		}
+		swept := solveVectors(t, fit, cd.NewLargeVectors, at, cd.Options{Tol: 1e-6})
+		if swept.Status != outcome.Converged || swept.Steps > 0 {
+			t.Errorf("seed %d, %+v: %s at %g, %d steps", seed, o, swept.Status, swept.RelativeGap, swept.Steps)
+		}
+		got := solveVectors(t, fit, cd.NewLargeVectors, at, cd.Options{Tol: 1e-11})
+		want := solveVectors(t, fit, cd.NewVectors, at, cd.Options{Tol: 1e-12, Polish: true})
+		if got.Status != outcome.Converged || math.Abs(got.Primal-want.Primal) > 2e-11*(1+want.Primal) {
+			t.Errorf("seed %d, %+v: %s at %g, objective %.15g, exactly %.15g", seed, o, got.Status, got.RelativeGap, got.Primal, want.Primal)
+		}
+		if !o.Standardise {
+			if primal, dual, _ := vectorObjectives(q, o, got, got.C, got.Epsilon); math.Abs(primal-dual-got.Gap) > 1e-11*(1+primal) {
+				t.Errorf("seed %d, %+v: gap %g, the objectives are %g and %g", seed, o, got.Gap, primal, dual)
+			}
+		}
+		if same := slices.Equal(got.Free, want.Free) && slices.Equal(got.Bound, want.Bound); !same && seed%5 != 0 { // copies of a row share what they have
+			t.Errorf("seed %d, %+v: free %d, at their ends %d, exactly %d and %d", seed, o, got.Free, got.Bound, want.Free, want.Bound)
+		}
+	}
+}
+
+// TestLargeVectorsSayWhatTheyMissed: sweeps that are cut short have a status that says so, and so have
+// those whose context ends.
+func TestLargeVectorsSayWhatTheyMissed(t *testing.T) {
+	_, _, fit, at := largeCase(t, 1)
+	for _, polish := range []bool{false, true} {
+		s := solveVectors(t, fit, cd.NewLargeVectors, at, cd.Options{Tol: 1e-9, MaxEpochs: 1, Polish: polish})
+		if s.Status != outcome.NotConverged || !(s.RelativeGap > 1e-9) {
+			t.Errorf("polished %t: %s at %g after %d epochs", polish, s.Status, s.RelativeGap, s.Epochs)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	solver, err := cd.NewLargeVectors(fit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s, err := solver.Solve(ctx, at, cd.Options{}); err != nil || s.Status != outcome.Cancelled {
+		t.Errorf("cancelled: %v, %v", s, err)
+	}
+}
+
+// TestLargeVectorsOnTheSimplexAreRefused.
+func TestLargeVectorsOnTheSimplexAreRefused(t *testing.T) {
+	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 4, P: 3, Density: 1})
+	fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, model.VectorsOptions{Simplex: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := cd.NewLargeVectors(fit); outcome.KindOf(err) != outcome.Limit {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,113 @@
+package support
+
+import (
+	"context"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// Bordered solves the conditions on some rows S of a machine of support vectors,
+//
+//	[A 1; 1ᵀ 0]·[a; b] = [r; t],  A = X̃_S·X̃_Sᵀ,
+//
+// or A·a = r where there is no intercept, by conjugate gradients. With an intercept these see PAP,
+// P = I − 11ᵀ/|S|: rows less their mean. Ready once Kernels is set; not safe for concurrent use.
+type Bordered struct {
+	Kernels *kernels.Set
+	Centred bool // there is an intercept
+
+	cg       CG
+	normal   Normal
+	diagonal []float64
+	v, rest  []float64
+}
+
+// Take makes S the rows listed, columns of samples (the list is kept, not copied). square has ‖x̃ᵢ‖²
+// of all rows, and scale the scales of columns, nil where all are 1.
+func (m *Bordered) Take(samples sparse.Matrix, rows []int32, square, scale []float64) {
+	size := len(rows)
+	m.cg.Kernels, m.normal.Kernels = m.Kernels, m.Kernels
+	m.diagonal, m.v, m.rest = resize(m.diagonal, size), resize(m.v, size), resize(m.rest, size)
+	var mean float64
+	for k, i := range rows {
+		m.diagonal[k] = square[i]
+		mean += square[i] / float64(size)
+	}
+	if mean == 0 {
+		mean = 1
+	}
+	for k, d := range m.diagonal {
+		if d == 0 { // a row that is all intercept
+			m.diagonal[k] = mean
+		}
+	}
+	m.normal.Scaled(samples, rows, scale)
+}
+
+// Work returns the modelled cost, in nanoseconds, of what has been done with the rows taken.
+func (m *Bordered) Work() float64 { return m.normal.Work() }
+
+// Apply sets out = PAP·v, or A·v without an intercept; see [Operator].
+func (m *Bordered) Apply(v, out []float64) {
+	if !m.Centred {
+		m.normal.Apply(v, out)
+		return
+	}
+	copy(m.v, v)
+	m.centre(m.v)
+	m.normal.Apply(m.v, out)
+	m.centre(out)
+}
+
+// Diagonal sets out to that of A; see [Operator].
+func (m *Bordered) Diagonal(out []float64) { copy(out, m.diagonal) }
+
+// centre subtracts the mean of v, and returns it.
+func (m *Bordered) centre(v []float64) (mean float64) {
+	for _, x := range v {
+		mean += x
+	}
+	mean /= float64(len(v))
+	for k := range v {
+		v[k] -= mean
+	}
+	return mean
+}
+
+// Solve sets a and returns b; without an intercept t is of no account and b = 0. The residual of the
+// report is that of these a and b, computed anew.
+func (m *Bordered) Solve(ctx context.Context, r []float64, t float64, a []float64, tol float64, maxIterations int) (b float64, report Report) {
+	size := len(r)
+	copy(m.rest, r)
+	even := 0.0 // of a, so that its sum is t
+	if m.Centred {
+		if even = t / float64(size); even != 0 {
+			for k := range m.v {
+				m.v[k] = even
+			}
+			m.normal.Apply(m.v, a)
+			m.Kernels.Axpy(-1, a, m.rest)
+		}
+		m.centre(m.rest)
+	}
+	clear(a)
+	report = m.cg.Solve(ctx, m, m.rest, a, tol, maxIterations)
+	if m.Centred {
+		m.centre(a)
+		for k := range a {
+			a[k] += even
+		}
+	}
+	m.normal.Apply(a, m.v)
+	copy(m.rest, r)
+	m.Kernels.Axpy(-1, m.v, m.rest)
+	if m.Centred {
+		b = m.centre(m.rest)
+	}
+	report.Residual = m.cg.Norm(m.rest)
+	return b, report
+}
+
+// Ritz is [CG.Ritz] of the last solve.
+func (m *Bordered) Ritz() (smallest, largest float64) { return m.cg.Ritz() }

@@ -99,10 +99,10 @@ func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Opti
 	return nil
 }
 
-func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, _ cd.Options) error {
+func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start, s := time.Now(), l.last
 	at := implicit.VectorsPoint{Dual: s.Dual, Free: s.Free, Bound: s.Bound, Predictions: s.Predictions, W: s.W}
-	g, err := l.implicit.Solve(r.LogLambda, at, l.outer())
+	g, err := l.implicit.Solve(ctx, r.LogLambda, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
 	if err != nil {
 		return err
 	}

@@ -86,7 +86,7 @@ func TestEveryLengthIsChecked(t *testing.T) {
 		lengths := []int{n, n, n, n, p}
 		lengths[k]--
 		at := implicit.VectorsPoint{Dual: full(lengths[2]), Predictions: full(lengths[3]), W: full(lengths[4])}
-		_, err := implicit.NewVectors(v.fit).Solve(v.at, at, implicit.Outer{Slope: full(lengths[0]), Curvature: full(lengths[1])})
+		_, err := implicit.NewVectors(v.fit).Solve(t.Context(), v.at, at, implicit.Outer{Slope: full(lengths[0]), Curvature: full(lengths[1])}, implicit.Options{})
 		refused("vectors, "+name, err)
 	}
 	q := oracle.NewRandom(1).Problem(oracle.Shape{N: 6, P: 4})

@@ -14,3 +14,10 @@ func CurvatureAlong(s *Solver, d []float64, j int) (curvature, largest float64) 
 	s.d = d
 	return s.curvatureAlong(j)
 }
+
+// NewIterativeVectors is [NewVectors] for a solver that leaves systems of any size to conjugate gradients.
+func NewIterativeVectors(fit *model.Vectors) *Vectors {
+	s := NewVectors(fit)
+	s.system.most = 0
+	return s
+}

@@ -56,7 +56,7 @@ func TestMarginsBoundTheSmallestEigenvalue(t *testing.T) {
 		}
 		v := drawVectors(t, seed&^3) // regression without an intercept
 		if s, _ := v.solve(t, 0, 0); len(s.Free) > 0 {
-			h, err := implicit.NewVectors(v.fit).Solve(v.at, vectorsPoint(&s), implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))})
+			h, err := implicit.NewVectors(v.fit).Solve(t.Context(), v.at, vectorsPoint(&s), implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))}, implicit.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +172,7 @@ func TestVectorsOfOneRowAtItsBound(t *testing.T) {
 			if name != nameUp || name != nameDown {
 				continue
 			}
-			g, err := implicit.NewVectors(v.fit).Solve(v.at, vectorsPoint(&s), implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))})
+			g, err := implicit.NewVectors(v.fit).Solve(t.Context(), v.at, vectorsPoint(&s), implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))}, implicit.Options{})
 			want := (v.value(&up) - v.value(&down)) / (2 * h)
 			if err != nil || g.Status == outcome.Converged && math.Abs(g.Gradient[0]-want) > 1e-6*(1+math.Abs(want)) || g.Status == outcome.Flat {
 				t.Errorf("seed %d: %v, %s, %g, differences %g", seed, err, g.Status, g.Gradient[0], want)

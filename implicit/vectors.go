@@ -1,6 +1,7 @@
 package implicit
 
 import (
+	"context"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -24,44 +25,44 @@ type VectorsPoint struct {
 //	K·[J_S; J_b] = −ε[sign a_S; 0] in ln ε,
 //
 // without the last row and column where there is no intercept. ∂w = X̃ᵀJ, on the simplex its part
-// along the face that w is inside of, and A is of that part.
+// along the face that w is inside of, and A is of that part. Many free rows are left to conjugate
+// gradients, but on the simplex.
+//
+// Every call starts cold. A Vectors is not safe for concurrent use.
 type Vectors struct {
 	fit    *model.Vectors
 	k      *kernels.Set
+	system vectorsSystem
+	square []float64
 	a      []float64 // n: J
 	w      []float64 // p
 	m      []float64 // n: ∂m
 	off    []float64 // n: how far predictions are off
-	x, q   []float64
-	system support.Semidefinite
-	solved bool // so far
-	lift   float64
-	rhs    []float64
-	ones   []float64
-	square []float64
-	margin float64
+	beyond float64   // how much further for a row of length 1, by the residual of that
+	scale  float64   // of predictions
+	long   float64   // √ of the largest ‖x̃ᵢ‖² of the free rows
+	free   []bool    // n
 	out    Hypergradient
 }
-
-// mostFree bounds the matrix that is factorised.
-const mostFree = 4000
 
 // NewVectors returns a solver.
 func NewVectors(fit *model.Vectors) *Vectors {
 	n, p := fit.Dims()
+	square := fit.Squares()
 	return &Vectors{
-		system: support.Semidefinite{Kernels: fit.Kernels()},
-		fit:    fit, k: fit.Kernels(), a: make([]float64, n), w: make([]float64, p), m: make([]float64, n), off: make([]float64, n), square: fit.Squares(),
+		fit: fit, k: fit.Kernels(), a: make([]float64, n), w: make([]float64, p), m: make([]float64, n), off: make([]float64, n), free: make([]bool, n), square: square,
+		system: vectorsSystem{fit: fit, square: square, most: largestFactor, factor: support.Semidefinite{Kernels: fit.Kernels()}},
 	}
 }
 
 // Solve returns the hypergradient at a point of the strengths logLambda, with one entry for
 // each. Its error bound is estimated: what the conditions on the free rows lack there, to
-// first order, and rounding. NotDifferentiable says that a row is on a kink, or that free rows
-// depend on one another, or that no row is free and the intercept is not unique; Flat that
-// nothing moves. The error is an
+// first order, the residuals of conjugate gradients, and rounding. NotDifferentiable says that a
+// row is on a kink, or that free rows depend on one another, or that no row is free and the intercept is
+// not unique; SupportUncertified that the point with these free rows that satisfies the
+// conditions on them does not satisfy those on the others; Flat that nothing moves. The error is an
 // [outcome.Error] about the arguments.
-func (s *Vectors) Solve(logLambda []float64, at VectorsPoint, outer Outer) (*Hypergradient, error) {
+func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoint, outer Outer, opts Options) (*Hypergradient, error) {
 	n, p := s.fit.Dims()
 	if len(outer.Slope) != n || len(outer.Curvature) != n || len(at.Dual) != n || len(at.Predictions) != n || len(at.W) != p {
 		return nil, outcome.Errorf(outcome.Shape, "slopes, curvatures, dual variables and predictions must have one entry for each of the %d rows, and w for each of the %d columns", n, p)
@@ -70,8 +71,11 @@ func (s *Vectors) Solve(logLambda []float64, at VectorsPoint, outer Outer) (*Hyp
 	if err != nil {
 		return nil, err
 	}
-	if len(at.Free) > mostFree {
-		return nil, outcome.Errorf(outcome.Limit, "%d free rows: gradients factorise a matrix of at most %d; choose from a grid", len(at.Free), mostFree)
+	if opts.Tol == 0 {
+		opts.Tol = 1e-5
+	}
+	if opts.MaxIterations == 0 {
+		opts.MaxIterations = 10*len(at.Free) + 100
 	}
 	out := &s.out
 	*out = Hypergradient{Gradient: out.Gradient[:0], InjectivityMargin: 1, Bound: Estimated, Status: outcome.Converged}
@@ -81,107 +85,50 @@ func (s *Vectors) Solve(logLambda []float64, at VectorsPoint, outer Outer) (*Hyp
 		out.Gradient = append(out.Gradient, make([]float64, len(logLambda))...)
 		out.Status = outcome.Flat
 		return out, nil
-	case len(at.Free) == 0 && s.fit.Centred(), !s.factorise(at):
+	case len(at.Free) == 0 && s.fit.Centred(), !s.system.take(at):
 		out.Gradient = append(out.Gradient, make([]float64, len(logLambda))...)
 		out.Status, out.InjectivityMargin, out.ErrorBound = outcome.NotDifferentiable, 0, math.Inf(1)
 		return out, nil
 	}
-	out.InjectivityMargin, s.solved = s.margin, true
-	s.correct(at, epsilon)
+	s.correct(ctx, at, epsilon, opts)
+	edges, right := s.place(at, c, epsilon)
+	reach := s.reach(at, outer)
+	kinked := s.fit.Simplex() && s.leaves(at)
 	for i := range logLambda {
-		s.move(at, i, epsilon)
-		value, bound := 0.0, 0.0
+		s.move(ctx, at, i, epsilon, opts)
+		kinked = kinked || s.stir(at, edges, i, epsilon, opts.Tol)
+		value, bound := 0.0, float64(reach*s.system.left)
 		for r, slope := range outer.Slope {
 			value = math.FMA(slope, s.m[r], value)
-			bound = math.FMA(math.Abs(outer.Curvature[r]*s.m[r]), math.Abs(s.off[r]), bound)
-			bound = math.FMA(float64(inSum(n)*unit)/max(s.margin, unit)*math.Abs(slope), math.Abs(s.m[r]), bound)
+			if curvature := math.Abs(outer.Curvature[r] * s.m[r]); curvature > 0 {
+				bound = math.FMA(curvature, math.Abs(s.off[r])+float64(s.beyond*(math.Sqrt(s.square[r])+s.long)), bound)
+			}
+			bound = math.FMA(float64(inSum(n)*unit)/max(s.system.margin, unit)*math.Abs(slope), math.Abs(s.m[r]), bound)
 		}
 		out.Gradient = append(out.Gradient, value)
 		out.ErrorBound = max(out.ErrorBound, bound)
 	}
-	if !s.solved || s.kinked(at, c, epsilon) {
+	out.InjectivityMargin, out.Iterations = s.system.margin, s.system.iterations
+	if s.system.iterative {
+		out.Work = s.system.bordered.Work()
+	}
+	switch {
+	case ctx.Err() != nil && !s.system.converged:
+		out.Status = outcome.Cancelled
+	case !s.system.exact || kinked || !(out.InjectivityMargin >= singular):
 		out.Status = outcome.NotDifferentiable
+	case !s.system.converged:
+		out.Status = outcome.LinearSystemStalled
+	case !right:
+		out.Status = outcome.SupportUncertified
 	}
 	return out, nil
 }
 
-// factorise makes the factor of A_SS + τ11ᵀ, τ = 0 without an intercept, scaled to a diagonal of
-// ones in its margin.
-func (s *Vectors) factorise(at VectorsPoint) bool {
-	size := len(at.Free)
-	s.q, s.rhs, s.ones = resize(s.q, size*size), resize(s.rhs, size), resize(s.ones, size)
-	s.margin, s.lift = 1, 0
-	if size == 0 {
-		return true
-	}
-	if s.fit.Centred() {
-		for _, i := range at.Free {
-			s.lift += s.square[i] / float64(size)
-		}
-		if s.lift == 0 {
-			s.lift = 1
-		}
-	}
-	s.x = s.fit.Rows(at.Free, s.fit.Face(at.W), s.x)
-	p := len(s.x) / size
-	var trace float64
-	for k := range at.Free {
-		for l := range k + 1 {
-			s.q[k*size+l] = s.k.Dot(s.x[k*p:][:p], s.x[l*p:][:p]) + s.lift
-		}
-	}
-	diagonal := make([]float64, size)
-	for k := range diagonal {
-		diagonal[k] = s.q[k*size+k]
-	}
-	if !s.system.Factorise(s.q, size) {
-		return false
-	}
-	if s.system.Singular() { // rows share their movement, of which predictions know nothing
-		s.margin = singular
-		return true
-	}
-	inverse := make([]float64, size)
-	support.InverseDiagonal(s.k, s.system.Factor(), size, inverse, make([]float64, size))
-	for k, d := range diagonal {
-		trace = math.FMA(d, inverse[k], trace)
-	}
-	s.margin = 1 / trace
-	return s.margin > singular
-}
-
-// solve turns rhs into the movement of the free rows, whose sum is to be total, and returns that
-// of b.
-func (s *Vectors) solve(total float64) (shift float64) {
-	size := len(s.rhs)
-	if size == 0 {
-		return 0
-	}
-	if s.fit.Centred() {
-		for k := range s.rhs {
-			s.rhs[k] += float64(s.lift * total)
-			s.ones[k] = 1
-		}
-		s.solved = s.system.Solve(s.ones) && s.solved
-	}
-	s.solved = s.system.Solve(s.rhs) && s.solved
-	if !s.fit.Centred() {
-		return 0
-	}
-	var own, ones float64
-	for k, v := range s.rhs {
-		own, ones = own+v, ones+s.ones[k]
-	}
-	shift = (own - total) / ones
-	s.k.Axpy(-shift, s.ones, s.rhs)
-	return shift
-}
-
 // move sets m to the movement of the predictions with hyperparameter i.
-func (s *Vectors) move(at VectorsPoint, i int, epsilon float64) {
+func (s *Vectors) move(ctx context.Context, at VectorsPoint, i int, epsilon float64, opts Options) {
 	s.k.Clear(s.a)
-	clear(s.rhs)
-	var total float64
+	rhs, total := s.system.rhs, 0.0
 	if i == 0 {
 		for _, r := range kernels.Each(s.k, at.Bound) {
 			s.a[r] = at.Dual[r]
@@ -190,58 +137,115 @@ func (s *Vectors) move(at VectorsPoint, i int, epsilon float64) {
 		s.fit.SetMotion(s.a, at.W, s.w)
 		s.fit.Predict(s.w, 0, s.m)
 		for k, r := range at.Free {
-			s.rhs[k] = -s.m[r]
+			rhs[k] = -s.m[r]
 		}
 	} else {
 		for k, r := range at.Free {
-			s.rhs[k] = -math.Copysign(epsilon, at.Dual[r])
+			rhs[k] = -math.Copysign(epsilon, at.Dual[r])
 		}
 	}
-	s.spread(at, s.solve(-total), s.m)
+	s.spread(at, s.system.solve(ctx, -total, opts), s.m)
 }
 
 // spread sets out to the movement of all predictions, given those of the free rows in rhs and
 // of the others in a.
 func (s *Vectors) spread(at VectorsPoint, shift float64, out []float64) {
 	for k, r := range at.Free {
-		s.a[r] = s.rhs[k]
+		s.a[r] = s.system.rhs[k]
 	}
 	s.fit.SetMotion(s.a, at.W, s.w)
 	s.fit.Predict(s.w, shift, out)
 }
 
 // correct sets off to how far the predictions are from those of the solution with these free
-// rows: what the conditions lack, solved for.
-func (s *Vectors) correct(at VectorsPoint, epsilon float64) {
+// rows: what the conditions lack, solved for. The rows' movement there is left in a.
+func (s *Vectors) correct(ctx context.Context, at VectorsPoint, epsilon float64, opts Options) {
 	s.k.Clear(s.a)
+	s.long = 0
 	for k, r := range at.Free {
-		s.rhs[k] = s.fit.Target()[r] - at.Predictions[r] - math.Copysign(epsilon, at.Dual[r])
+		s.system.rhs[k] = s.fit.Target()[r] - at.Predictions[r] - math.Copysign(epsilon, at.Dual[r])
+		s.long = max(s.long, math.Sqrt(s.square[r]))
 	}
-	s.spread(at, s.solve(0), s.off)
+	s.spread(at, s.system.solve(ctx, 0, opts), s.off)
+	s.beyond, s.system.converged = s.system.left, true // of rounding nothing is solved
 }
 
-// kinked looks for a row that is about to become free: at an end of its interval or at 0, and on
-// the edge of the tube, to rounding, and not at rest there.
-func (s *Vectors) kinked(at VectorsPoint, c, epsilon float64) bool {
-	free := make(map[int32]bool, len(at.Free))
-	for _, r := range at.Free {
-		free[r] = true
+// reach is how far the slope of the criterion may be off by a residual of 1 in the norm of A⁻¹: the
+// movement of w is, by as much, and that of the intercept follows from it.
+func (s *Vectors) reach(at VectorsPoint, outer Outer) float64 {
+	if !s.system.iterative {
+		return 0
 	}
-	scale := epsilon
+	s.k.Copy(s.a, outer.Slope)
+	if s.fit.Centred() {
+		var total float64
+		for _, slope := range kernels.Each(s.k, outer.Slope) {
+			total += slope
+		}
+		for _, r := range at.Free {
+			s.a[r] -= total / float64(len(at.Free))
+		}
+	}
+	s.fit.SetCombination(s.a, s.w)
+	return s.k.Nrm2(s.w)
+}
+
+// place looks where rows are at the solution with these free rows. It returns those that are not free
+// and on the edge of the tube, to rounding, and whether the others are where they belong: the free
+// ones inside their intervals, and those that are not at the end that their prediction tells.
+func (s *Vectors) place(at VectorsPoint, c, epsilon float64) (edges []int32, right bool) {
+	clear(s.free)
+	s.scale, right = epsilon, true
 	for _, r := range at.Free {
-		scale = max(scale, math.Abs(s.fit.Target()[r]), math.Abs(at.Predictions[r]))
+		s.free[r] = true
+		s.scale = max(s.scale, math.Abs(s.fit.Target()[r]), math.Abs(at.Predictions[r]))
+		lower, upper := s.fit.Interval(int(r), c)
+		if at.Dual[r] > 0 {
+			lower = 0
+		} else {
+			upper = 0
+		}
+		a, slack := at.Dual[r]+s.a[r], s.system.slack(r)
+		right = right && a-lower > slack && upper-a > slack
 	}
 	for r, y := range kernels.Each(s.k, s.fit.Target()) {
 		lower, upper := s.fit.Interval(r, c)
-		if lower == upper || free[int32(r)] {
+		if lower == upper || s.free[r] {
 			continue
 		}
 		off := y - at.Predictions[r]
-		if edge := min(math.Abs(off-epsilon), math.Abs(off+epsilon)); edge <= onEdge*scale {
+		if edge := min(math.Abs(off-epsilon), math.Abs(off+epsilon)); edge <= onEdge*s.scale {
+			edges = append(edges, int32(r))
+			continue
+		}
+		off -= s.off[r]
+		slack := float64(s.beyond * (math.Sqrt(s.square[r]) + s.long))
+		for side, bound := range [2]float64{upper, -lower} {
+			over := off - epsilon
+			end := at.Dual[r]
+			if side == 1 {
+				over, end = -off-epsilon, -end
+			}
+			right = right && (bound == 0 || (over > slack) == (end == bound) && (over < -slack) == (end != bound))
+		}
+	}
+	return edges, right || s.fit.Simplex()
+}
+
+// stir reports whether a row on an edge leaves it as hyperparameter i moves: to one side of λ it
+// is free.
+func (s *Vectors) stir(at VectorsPoint, edges []int32, i int, epsilon, tol float64) bool {
+	rest := float64(onEdge*s.scale) + float64(min(0.1, 100*tol)*max(epsilon, s.k.MaxAbs(s.m))) // what systems leave
+	for _, r := range edges {
+		speed := s.m[r]
+		if i > 0 {
+			speed += math.Copysign(epsilon, s.fit.Target()[r]-at.Predictions[r]) // of the edge
+		}
+		if math.Abs(speed) > rest {
 			return true
 		}
 	}
-	return s.fit.Simplex() && s.leaves(at)
+	return false
 }
 
 // leaves looks for a column that is about to enter or leave the face that w is inside of.

@@ -26,7 +26,7 @@ func drawVectors(t *testing.T, seed uint64) *vectorsCase {
 	t.Helper()
 	r := oracle.NewRandom(seed)
 	q := r.Problem(oracle.Shape{N: 18 + r.Intn(15), P: 2 + r.Intn(8), Density: 1, Mean: r.Pick(0, 1)})
-	v := &vectorsCase{o: model.VectorsOptions{Classes: seed%4 == 1, Intercept: seed%4 > 1, Simplex: seed%4 == 3, Weights: make([]float64, len(q.Y))}}
+	v := &vectorsCase{o: model.VectorsOptions{Classes: seed%4 == 1, Intercept: seed%4 > 1 || seed%8 == 5, Simplex: seed%4 == 3, Weights: make([]float64, len(q.Y))}}
 	if v.o.Simplex {
 		v.o.Intercept = false
 	}
@@ -88,7 +88,7 @@ func TestVectorsHypergradientIsTheDifferenceQuotient(t *testing.T) {
 	for seed := range uint64(80) {
 		v := drawVectors(t, seed)
 		s, name := v.solve(t, 0, 0)
-		g, err := implicit.NewVectors(v.fit).Solve(v.at, vectorsPoint(&s), implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))})
+		g, err := implicit.NewVectors(v.fit).Solve(t.Context(), v.at, vectorsPoint(&s), implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))}, implicit.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,6 +110,7 @@ func TestVectorsHypergradientIsTheDifferenceQuotient(t *testing.T) {
 	for _, kind := range []string{
 		"λ0, classes false, intercept false, simplex false", "λ1, classes false, intercept false, simplex false", "λ0, classes true, intercept false, simplex false",
 		"λ0, classes false, intercept true, simplex false", "λ1, classes false, intercept true, simplex false",
+		"λ0, classes true, intercept true, simplex false",
 	} {
 		if checked[kind] < 3 {
 			t.Errorf("%s: %d checked, of %v", kind, checked[kind], checked)
@@ -149,7 +150,7 @@ func TestVectorsKnowHowFarPredictionsAreOff(t *testing.T) {
 		}
 		solver := implicit.NewVectors(v.fit)
 		solve := func(outer implicit.Outer) *implicit.Hypergradient {
-			g, err := solver.Solve(v.at, beside, outer)
+			g, err := solver.Solve(t.Context(), v.at, beside, outer, implicit.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

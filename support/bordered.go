@@ -7,6 +7,9 @@ import (
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
+// rounding is that of a sum, for each of its terms.
+const rounding = 0x1p-52
+
 // Bordered solves the conditions on some rows S of a machine of support vectors,
 //
 //	[A 1; 1ᵀ 0]·[a; b] = [r; t],  A = X̃_S·X̃_Sᵀ,
@@ -89,7 +92,10 @@ func (m *Bordered) Solve(ctx context.Context, r []float64, t float64, a []float6
 			m.normal.Apply(m.v, a)
 			m.Kernels.Axpy(-1, a, m.rest)
 		}
-		m.centre(m.rest)
+		least := float64(float64(size)*rounding) * m.Kernels.MaxAbs(m.rest)
+		if m.centre(m.rest); m.Kernels.MaxAbs(m.rest) <= least { // b is all that it asks for
+			clear(m.rest)
+		}
 	}
 	clear(a)
 	report = m.cg.Solve(ctx, m, m.rest, a, tol, maxIterations)
@@ -108,6 +114,9 @@ func (m *Bordered) Solve(ctx context.Context, r []float64, t float64, a []float6
 	report.Residual = m.cg.Norm(m.rest)
 	return b, report
 }
+
+// Gram sets q to the lower triangle of A, as [Normal.Gram].
+func (m *Bordered) Gram(q []float64) { m.normal.Gram(q) }
 
 // Ritz is [CG.Ritz] of the last solve.
 func (m *Bordered) Ritz() (smallest, largest float64) { return m.cg.Ritz() }

@@ -53,7 +53,7 @@ const rankValue = 8.0
 func (a *Normal) Take(x sparse.Matrix, list []int32) { a.Scaled(x, list, nil) }
 
 // Scaled is Take of a matrix whose rows are multiplied by a scale each (kept); nil: 1. [Normal.Add]
-// and [Normal.Gram] are of the matrix itself.
+// is of the matrix itself.
 func (a *Normal) Scaled(x sparse.Matrix, list []int32, scale []float64) {
 	a.scale = scale
 	a.x, a.list, a.ranked, a.wasted, a.work = x, list, false, 0, 0
@@ -117,13 +117,7 @@ func (a *Normal) Apply(v, out []float64) {
 		}
 	}
 	a.combine(v)
-	for k := range a.u[:a.scaled()] {
-		i := k
-		if a.ranked {
-			i = int(a.rows.order[k])
-		}
-		a.u[k] *= float64(a.scale[i] * a.scale[i])
-	}
+	a.rescale()
 	a.dots(out)
 }
 
@@ -149,6 +143,11 @@ func (a *Normal) Gram(q []float64) {
 		row := q[k*size:][:k+1]
 		if a.dense {
 			_, values := a.x.Column(int(j))
+			if a.scale != nil {
+				copy(a.u, values)
+				a.rescale()
+				values = a.u
+			}
 			for l, other := range a.list[:k+1] {
 				_, y := a.x.Column(int(other))
 				row[l] = a.Kernels.Dot(values, y)
@@ -157,7 +156,8 @@ func (a *Normal) Gram(q []float64) {
 		}
 		from, to := a.from[k], a.from[k+1]
 		for e := from; e < to; e++ {
-			a.u[a.index[e]] = a.values[e]
+			at := a.index[e]
+			a.u[at] = a.values[e] * a.squared(int(at))
 		}
 		a.Kernels.DotColumns(a.from[:k+2], a.index, a.values, a.u, row)
 		for _, rank := range a.index[from:to] {
@@ -166,12 +166,25 @@ func (a *Normal) Gram(q []float64) {
 	}
 }
 
-// scaled returns how many rows there are that are scaled.
-func (a *Normal) scaled() int {
+// rescale multiplies u by the squares of the scales.
+func (a *Normal) rescale() {
 	if a.scale == nil {
-		return 0
+		return
 	}
-	return len(a.u)
+	for at := range a.u {
+		a.u[at] *= a.squared(at)
+	}
+}
+
+// squared returns the square of the scale of a row, or of the one of a rank.
+func (a *Normal) squared(at int) float64 {
+	switch {
+	case a.scale == nil:
+		return 1
+	case a.ranked:
+		at = int(a.rows.order[at])
+	}
+	return a.scale[at] * a.scale[at]
 }
 
 // combine sets u = X_S·v.

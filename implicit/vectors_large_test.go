@@ -1,0 +1,209 @@
+package implicit_test
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestIterativeVectorsAreTheFactorised: conjugate gradients find the slopes that factors find, within
+// the bounds that both give, at a tight tolerance and at loose ones, with the same status.
+func TestIterativeVectorsAreTheFactorised(t *testing.T) {
+	compared := map[string]int{}
+	for seed := range oracle.Cases(160) {
+		if seed%4 == 3 {
+			continue // the simplex
+		}
+		v := drawVectors(t, seed)
+		s, _ := v.solve(t, 0, 0)
+		outer := implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))}
+		for i, e := range v.ends {
+			outer.Curvature[i] = math.Abs(e)
+		}
+		want, err := implicit.NewVectors(v.fit).Solve(t.Context(), v.at, vectorsPoint(&s), outer, implicit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tol := range []float64{1e-1, 1e-3, 1e-12} {
+			got, err := implicit.NewIterativeVectors(v.fit).Solve(t.Context(), v.at, vectorsPoint(&s), outer, implicit.Options{Tol: tol})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, g := range got.Gradient {
+				if d := math.Abs(g - want.Gradient[i]); !(d <= got.ErrorBound+want.ErrorBound+1e-12*(1+math.Abs(g))) {
+					t.Errorf("seed %d, tolerance %g: derivative %d is %g off, bounds %g and %g", seed, tol, i, d, got.ErrorBound, want.ErrorBound)
+				}
+			}
+			if tol > 1e-12 {
+				continue
+			}
+			if got.Status != want.Status {
+				t.Errorf("seed %d: %s, factorised %s", seed, got.Status, want.Status)
+			}
+			if size := len(s.Free); size > 1 && want.Status == outcome.Converged {
+				compared[fmt.Sprintf("classes %t, intercept %t", v.o.Classes, v.o.Intercept)]++
+				if got.Iterations == 0 || want.Iterations != 0 || !(got.Work > 0) {
+					t.Errorf("seed %d: %d iterations, work %g; factorised %d", seed, got.Iterations, got.Work, want.Iterations)
+				}
+			}
+		}
+	}
+	for _, kind := range []string{"classes true, intercept true", "classes true, intercept false", "classes false, intercept true", "classes false, intercept false"} {
+		if compared[kind] < 3 && oracle.Cases(160) == 160 {
+			t.Errorf("%s: %d compared, of %v", kind, compared[kind], compared)
+		}
+	}
+}
+
+// TestVectorsOfWrongRowsAreUncertified: with a row at the end of its interval taken for one that is at
+// 0, or a free one for one at its end, the point that satisfies the conditions of the free rows breaks those of the others.
+func TestVectorsOfWrongRowsAreUncertified(t *testing.T) {
+	tried := map[string]int{}
+	for seed := range oracle.Cases(80) {
+		if seed%4 == 3 {
+			continue
+		}
+		v := drawVectors(t, seed)
+		s, _ := v.solve(t, 0, 0)
+		outer := implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))}
+		for _, open := range []func() *implicit.Vectors{
+			func() *implicit.Vectors { return implicit.NewVectors(v.fit) },
+			func() *implicit.Vectors { return implicit.NewIterativeVectors(v.fit) },
+		} {
+			solve := func(s *cd.VectorsSolution) outcome.Status {
+				g, err := open().Solve(t.Context(), v.at, vectorsPoint(s), outer, implicit.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return g.Status
+			}
+			if len(s.Free) < 2 || len(s.Bound) < 2 || solve(&s) != outcome.Converged {
+				continue
+			}
+			dropped := s
+			dropped.Bound, dropped.Dual = s.Bound[1:], slices.Clone(s.Dual)
+			dropped.Dual[s.Bound[0]] = 0
+			ended := s
+			ended.Free, ended.Bound = s.Free[1:], append([]int32{s.Free[0]}, s.Bound...)
+			ended.Dual = slices.Clone(s.Dual)
+			lower, upper := v.fit.Interval(int(s.Free[0]), s.C)
+			if ended.Dual[s.Free[0]] = upper; s.Dual[s.Free[0]] < 0 {
+				ended.Dual[s.Free[0]] = lower
+			}
+			slices.Sort(ended.Bound)
+			for name, wrong := range map[string]*cd.VectorsSolution{"dropped": &dropped, "ended": &ended} {
+				tried[name]++
+				if got := solve(wrong); got == outcome.Converged {
+					t.Errorf("seed %d, a row %s: %s", seed, name, got)
+				}
+			}
+		}
+	}
+	if tried["dropped"] < 4 || tried["ended"] < 4 {
+		t.Errorf("%v tried", tried)
+	}
+}
+
+// TestCopiesOfFreeRowsAreNoKinks: two copies of a row have the slopes of one row of weight 2, also where
+// one of them has all of the dual variable and the other, on the edge of its tube, stays there.
+func TestCopiesOfFreeRowsAreNoKinks(t *testing.T) {
+	checked := 0
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(7700 + seed)
+		q := r.Problem(oracle.Shape{N: 24, P: 6, Density: 1})
+		o := model.VectorsOptions{Classes: seed%2 == 0, Intercept: seed%4 < 2, Weights: make([]float64, len(q.Y))}
+		if o.Classes {
+			q.Classes(r)
+		}
+		n, slope := len(q.Y), make([]float64, len(q.Y))
+		twice := q.Clone()
+		var copied []int // row of q of each copy
+		weights := make([]float64, n)
+		for i := range q.Y {
+			if o.Weights[i] = float64(i % 3); i%3 == 0 {
+				slope[i] = r.Normal()
+				continue
+			}
+			if weights[i] = 1; o.Weights[i] == 2 {
+				copied = append(copied, i)
+				twice.X, twice.Y, weights = append(twice.X, q.X[i]), append(twice.Y, q.Y[i]), append(weights, 1)
+			}
+		}
+		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, o)
+		if err != nil {
+			continue
+		}
+		o.Weights = weights
+		of, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, twice, true), twice.Y, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := &vectorsCase{fit: fit, at: []float64{math.Log(r.Pick(0.05, 0.3)), -2}[:fit.Hyperparameters()]}
+		if v.solver, err = cd.NewVectors(fit); err != nil {
+			t.Fatal(err)
+		}
+		s, _ := v.solve(t, 0, 0)
+		longer := func(values []float64) []float64 {
+			out := slices.Clone(values)
+			for _, i := range copied {
+				out = append(out, values[i])
+			}
+			return out
+		}
+		outer := implicit.Outer{Slope: slope, Curvature: make([]float64, n)}
+		want, err := implicit.NewVectors(fit).Solve(t.Context(), v.at, vectorsPoint(&s), outer, implicit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.Status != outcome.Converged {
+			continue
+		}
+		outer = implicit.Outer{Slope: append(slope, make([]float64, len(copied))...), Curvature: make([]float64, len(slope)+len(copied))}
+		for _, even := range []bool{false, true} {
+			at := implicit.VectorsPoint{Dual: longer(s.Dual), Predictions: longer(s.Predictions), W: s.W}
+			for k, i := range copied {
+				lower, upper := of.Interval(i, s.C)
+				if at.Dual[i] /= 2; !even { // the first of them has as much as it may
+					at.Dual[i] = math.Max(lower, math.Min(upper, s.Dual[i]))
+				}
+				at.Dual[n+k] = s.Dual[i] - at.Dual[i]
+			}
+			for i, a := range at.Dual {
+				lower, upper := of.Interval(i, s.C)
+				switch a {
+				case 0:
+				case lower, upper:
+					at.Bound = append(at.Bound, int32(i))
+				default:
+					at.Free = append(at.Free, int32(i))
+				}
+			}
+			for _, solver := range []*implicit.Vectors{implicit.NewVectors(of), implicit.NewIterativeVectors(of)} {
+				got, err := solver.Solve(t.Context(), v.at, at, outer, implicit.Options{Tol: 1e-8})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Status != outcome.Converged || !(got.ErrorBound < 1e-5) {
+					t.Errorf("seed %d, even %t: %s, bound %g", seed, even, got.Status, got.ErrorBound)
+				}
+				for i, g := range got.Gradient {
+					if d := math.Abs(g - want.Gradient[i]); d > got.ErrorBound+want.ErrorBound+1e-12*(1+math.Abs(g)) {
+						t.Errorf("seed %d, even %t: derivative %d is %g, of rows of weight 2 %g", seed, even, i, g, want.Gradient[i])
+					}
+				}
+			}
+		}
+		checked++
+	}
+	if checked < 20 && oracle.Cases(60) == 60 {
+		t.Errorf("%d checked", checked)
+	}
+}

@@ -1,0 +1,153 @@
+package implicit
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// vectorsSystem solves K·[J_S; J_b] = [r; t] of the free rows: by a factor of A_SS + τ11ᵀ while it is
+// small, and on the simplex, else by conjugate gradients.
+type vectorsSystem struct {
+	fit       *model.Vectors
+	square    []float64
+	most      int // rows of the largest matrix that is factorised
+	iterative bool
+
+	rhs      []float64 // r, then J_S
+	bordered support.Bordered
+	x, q     []float64
+	factor   support.Semidefinite
+	lift     float64 // τ
+	ones     []float64
+
+	margin     float64 // from singular, see [Hypergradient]
+	least      float64 // ηD ≼ A on rows that sum to 0, D its diagonal, estimated; where iterative
+	left       float64 // √(ρᵀA⁻¹ρ) of the residual of the last solution, estimated; 0 where factorised
+	exact      bool    // no system had a right-hand side outside its range
+	converged  bool    // all systems
+	iterations int
+}
+
+// largestFactor is the number of free rows from which on conjugate gradients are cheaper.
+const largestFactor = 1000
+
+// take states the system of the rows that are free at a point. It returns false where it is singular.
+func (y *vectorsSystem) take(at VectorsPoint) bool {
+	size := len(at.Free)
+	y.rhs, y.x = resize(y.rhs, size), resize(y.x, size)
+	y.margin, y.least, y.lift, y.left, y.iterations = 1, 1, 0, 0, 0
+	y.exact, y.converged = true, true
+	if y.iterative = size > y.most && !y.fit.Simplex(); size == 0 {
+		return true
+	}
+	if !y.fit.Simplex() {
+		y.bordered.Kernels, y.bordered.Centred = y.fit.Kernels(), y.fit.Centred()
+		y.bordered.Take(sparse.Transpose(y.fit.Matrix()), at.Free, y.square, y.fit.Scales())
+	}
+	return y.iterative || y.factorise(at)
+}
+
+// factorise makes the factor of A_SS + τ11ᵀ, τ = 0 without an intercept, scaled to a diagonal of
+// ones in its margin.
+func (y *vectorsSystem) factorise(at VectorsPoint) bool {
+	size, k := len(at.Free), y.fit.Kernels()
+	y.q, y.ones = resize(y.q, size*size), resize(y.ones, size)
+	if y.fit.Simplex() {
+		y.x = y.fit.Rows(at.Free, y.fit.Face(at.W), y.x)
+		p := len(y.x) / size
+		for a := range at.Free {
+			for b := range a + 1 {
+				y.q[a*size+b] = k.Dot(y.x[a*p:][:p], y.x[b*p:][:p])
+			}
+		}
+	} else {
+		y.bordered.Gram(y.q)
+	}
+	if y.fit.Centred() {
+		for _, i := range at.Free {
+			y.lift += y.square[i] / float64(size)
+		}
+		if y.lift == 0 {
+			y.lift = 1
+		}
+		for a := range size {
+			for b := range a + 1 {
+				y.q[a*size+b] += y.lift
+			}
+		}
+	}
+	diagonal := make([]float64, size)
+	for a := range diagonal {
+		diagonal[a] = y.q[a*size+a]
+	}
+	if !y.factor.Factorise(y.q, size) {
+		return false
+	}
+	if y.factor.Singular() { // rows share their movement, of which predictions know nothing
+		if y.iterative = !y.fit.Simplex(); !y.iterative {
+			y.margin = singular
+		}
+		return true
+	}
+	inverse := make([]float64, size)
+	support.InverseDiagonal(k, y.factor.Factor(), size, inverse, make([]float64, size))
+	var trace float64
+	for a, d := range diagonal {
+		trace = math.FMA(d, inverse[a], trace)
+	}
+	y.margin = 1 / trace
+	return y.margin > singular
+}
+
+// solve turns rhs into the movement of the free rows, whose sum is to be total, and returns that
+// of b.
+func (y *vectorsSystem) solve(ctx context.Context, total float64, opts Options) (shift float64) {
+	switch {
+	case len(y.rhs) == 0:
+		return 0
+	case y.iterative:
+		return y.iterate(ctx, total, opts)
+	case y.fit.Centred():
+		for k := range y.rhs {
+			y.rhs[k] += float64(y.lift * total)
+			y.ones[k] = 1
+		}
+		y.exact = y.factor.Solve(y.ones) && y.exact
+	}
+	y.exact = y.factor.Solve(y.rhs) && y.exact
+	if !y.fit.Centred() {
+		return 0
+	}
+	var own, ones float64
+	for k, v := range y.rhs {
+		own, ones = own+v, ones+y.ones[k]
+	}
+	shift = (own - total) / ones
+	y.fit.Kernels().Axpy(-shift, y.ones, y.rhs)
+	return shift
+}
+
+func (y *vectorsSystem) iterate(ctx context.Context, total float64, opts Options) (shift float64) {
+	shift, report := y.bordered.Solve(ctx, y.rhs, total, y.x, opts.Tol, opts.MaxIterations)
+	copy(y.rhs, y.x)
+	if report.Iterations > 0 {
+		smallest, largest := y.bordered.Ritz()
+		y.margin, y.least = min(y.margin, smallest/largest), min(y.least, smallest/safety)
+	}
+	y.left = report.Residual / math.Sqrt(y.least)
+	y.converged = y.converged && report.Converged
+	y.iterations += report.Iterations
+	return shift
+}
+
+// slack is how far row i of the last solution may be from where it is without a residual.
+func (y *vectorsSystem) slack(i int32) float64 {
+	if y.left == 0 {
+		return 0
+	}
+	return y.left / math.Sqrt(y.least*y.square[i])
+}

@@ -124,7 +124,7 @@ func (in *inner) start(epochs int) {
 	in.work = 0
 	in.store.ClearWork()
 	in.factor = innerFactor
-	in.newton.reluctant, in.newton.blocked = 1, 0
+	in.newton.reluctant, in.newton.blocked, in.newton.limit = 1, 0, firstLimit
 }
 
 func (in *inner) exhausted() bool { return in.left == 0 }

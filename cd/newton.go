@@ -36,6 +36,8 @@ type newton struct {
 	tol        float64   // of the linear system
 	enough     float64   // see [support.CG]; of matrix-free steps on few columns: on a Gram matrix iterations are cheap beside a pass
 	iterations int       // CG iterations of the last step, 0 where there was none
+	limit      int       // of them, where no factorisation is to fall back on: see trust
+	limited    bool      // the last step was such a one
 	cost       float64   // of a step, when it was last considered
 	reluctant  float64   // factor on the price after steps that failed
 	blocked    int       // steps that ended at a coefficient in their way, less those that did not
@@ -53,6 +55,8 @@ const (
 	polishTol        = 1e-8
 	newtonIterations = 200
 	firstGuess       = 15 // CG iterations expected of the first step
+	firstLimit       = 30 // and what bounds them
+	leastLimit       = 3
 	shortening       = 0.3
 	rounds           = 2 // one to make the support independent, one to solve on it
 	patience         = 8 // steps in whose way a coefficient was, before one goes on without it
@@ -216,12 +220,27 @@ func (nw *newton) descend(slack float64) (moved, blocked bool) {
 		nw.move(length)
 		if in.objective() <= before+slack {
 			nw.reluctant = 1
-			return true, k == 2 && crossing < 1
+			blocked = k == 2 && crossing < 1
+			nw.trust(length, blocked)
+			return true, blocked
 		}
 	}
 	nw.move(0)
 	nw.reluctant = min(2*nw.reluctant, mostReluctant)
 	return false, false
+}
+
+// trust bounds the iterations of the steps to come by what the last was good for. The further
+// conjugate gradients go, the more of their direction is where there is next to no curvature: long,
+// with coefficients in its way.
+func (nw *newton) trust(length float64, blocked bool) {
+	switch {
+	case !nw.limited:
+	case blocked:
+		nw.limit = max(leastLimit, nw.iterations/4)
+	case length == 1:
+		nw.limit = max(nw.limit, 2*nw.iterations)
+	}
 }
 
 // slide moves along d, a direction without curvature, in the sense in which the
@@ -275,6 +294,7 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 	s := len(nw.columns)
 	way, _ := nw.plan()
 	nw.product = nil
+	nw.limited = way == matrixFree && s > largestCholesky && nw.tol == newtonTol
 	if way == byCholesky {
 		return nw.factorise()
 	}
@@ -288,11 +308,12 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 	} else {
 		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
 		nw.system.Factorise(nw.in.gram, max(float64(nw.iterations), nw.guess()), nw.in.reuses)
-		if nw.tol == newtonTol {
+		switch {
+		case nw.limited:
+			nw.cg.Enough, nw.cg.Fast, nw.cg.KeepLast = newtonEnough, newtonFast, true
+			most = min(most, nw.limit)
+		case nw.tol == newtonTol:
 			nw.cg.Enough, nw.cg.Fast = nw.enough, 0
-			if s > largestCholesky {
-				nw.cg.Enough, nw.cg.Fast = newtonEnough, newtonFast
-			}
 		}
 		if nw.in.engine == &nw.in.residual {
 			report, nw.product = nw.system.SolveFollowing(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
@@ -302,7 +323,7 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 		} else {
 			report = nw.system.Solve(ctx, &nw.cg, nw.rho, nw.d, nw.tol, most)
 		}
-		nw.cg.Enough = 0
+		nw.cg.Enough, nw.cg.KeepLast = 0, false
 	}
 	if nw.tol == newtonTol {
 		nw.iterations = max(1, report.Iterations)

@@ -31,6 +31,9 @@ type CG struct {
 	// Fast, where positive, keeps Enough from ending a solve at an iteration that takes the squared
 	// norm of the residual below this share.
 	Fast float64
+	// KeepLast says that a solve which has used up its iterations leaves the last iterate, too, where
+	// ½xᵀAx − bᵀx is least, and not that of the least residual.
+	KeepLast bool
 
 	diag, r, z, p, q, best []float64
 	steps, ratios          []float64 // CG coefficients, for the Ritz values
@@ -120,7 +123,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 		k.Scal(ratio, c.p)
 		k.Axpy(1, c.z, c.p)
 	}
-	if enough {
+	if enough || c.KeepLast && report.Iterations == maxIterations {
 		least = rz
 	} else {
 		c.last = rz == least

@@ -310,6 +310,24 @@ func TestCGStopsWhenIterationsGainLittle(t *testing.T) {
 	}
 }
 
+// TestCGKeepsTheLastIterate: where one iteration is all there is and the residual grows in it, the least
+// residual is that of x = 0, and the last iterate the least point of the quadratic along b.
+func TestCGKeepsTheLastIterate(t *testing.T) {
+	a, b := matrix{{1, 0.99}, {0.99, 1}}, []float64{1.05, -0.95}
+	for _, last := range []bool{false, true} {
+		x := make([]float64, 2)
+		cg := support.CG{Kernels: fixture.Kernels(t), KeepLast: last}
+		report := cg.Solve(context.Background(), a, b, x, 1e-6, 1)
+		length := 0.0
+		if last {
+			length = 2.005 / 0.02995 // bᵀb / bᵀAb
+		}
+		if report.Converged || report.Iterations != 1 || math.Abs(x[0]-1.05*length) > 1e-10*length || math.Abs(x[1]+0.95*length) > 1e-10*length {
+			t.Errorf("last %v: %v, %+v", last, x, report)
+		}
+	}
+}
+
 func TestCGStopsWithItsContextAtTheBestIterate(t *testing.T) {
 	r := oracle.NewRandom(1)
 	q := r.Problem(oracle.Shape{N: 60, P: 30, Correlation: 0.9})

@@ -46,7 +46,7 @@ type SelectOptions struct {
 	Search     Search     // "" means Auto
 	// Precision continues the choice by Auto to the last digits that Config.Tol allows. Without
 	// it a single λ is chosen until the criterion is within a hundredth of its standard error,
-	// over the folds or over the rows of a hold-out, of the minimum. Criteria on all rows, which
+	// over the folds or over the rows of a hold-out, and a thousandth of its value of the minimum. Criteria on all rows, which
 	// have no standard error, are minimised to a ten-thousandth of the gain over the null model.
 	Precision bool
 	// Start is the first α, as a share of αmax, of searches that go from point to point; 0 means

@@ -13,7 +13,7 @@ const (
 	nowhereNear   = 0.5  // standard errors above a rival
 	closest       = 0.02 // distance of neighbours between which nothing is looked for
 	doubtApart    = 0.1  // and between which nothing is doubted
-	visible       = 1e-3 // of the value, that is worth an evaluation while work is cheap
+	visible       = 1e-3 // of the value, that is worth an evaluation
 	worthDoubt    = 0.05 // standard errors that may be hidden without being looked for
 	unlikely      = 1.5  // standard deviations that the model is taken to be off by
 	nextToNothing = 0.1  // of the free work, up to which it is
@@ -60,12 +60,12 @@ func (l *scan) refine(ctx context.Context) error {
 // spare reports whether work is cheap: there is some left that needs no promise.
 func (l *scan) spare() bool { return l.spent <= l.o.Free && !l.resumed }
 
-// asked is what a point has to promise: a hundredth of a standard error, and of a smooth criterion,
-// which is not doubted, no more than a thousandth of the value while work is cheap.
+// asked is what a point has to promise: a hundredth of the standard error, where there is one, and no
+// more than a thousandth of the value, which is less where few rows leave that unsure.
 func (l *scan) asked() float64 {
 	asked := float64(enough * l.unit(l.best.Evaluation))
-	if l.o.Rough == 0 && l.spare() {
-		asked = min(asked, visible*math.Abs(l.best.Value))
+	if l.best.StandardError > 0 {
+		asked = min(asked, max(visible*math.Abs(l.best.Value), enough*leastScale*l.gain()))
 	}
 	return asked
 }

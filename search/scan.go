@@ -82,7 +82,8 @@ const (
 // the solutions before it, and with slopes; it ends by what it has seen and by the work
 // counted. One cubic Hermite model through all points then names the point of least
 // value over all basins, which is evaluated from its nearest neighbour's solutions, until
-// the model promises less than a hundredth of the criterion's standard error.
+// the model promises less than a hundredth of the criterion's standard error or a thousandth
+// of its value.
 //
 // The status is Converged, or NullModel where nothing beats the null model: Best is then
 // at Origin, or where the null model is Distant, next to it.
@@ -210,14 +211,18 @@ func (l *scan) add(p point) {
 // better known of two points, but not less than a share of what the best gains over the
 // null model.
 func (l *scan) unit(e *Evaluation) float64 {
-	gain := math.Abs(l.best.Value)
-	if null := l.o.Null.Value; finite(null) && null > l.best.Value {
-		gain = null - l.best.Value
-	}
 	if unit := max(e.StandardError, l.best.StandardError); unit > 0 {
-		return max(unit, leastScale*gain)
+		return max(unit, leastScale*l.gain())
 	}
-	return noScale * gain
+	return noScale * l.gain()
+}
+
+// gain is what the best gains over the null model; its size where that is not known or better.
+func (l *scan) gain() float64 {
+	if null := l.o.Null.Value; finite(null) && null > l.best.Value {
+		return null - l.best.Value
+	}
+	return math.Abs(l.best.Value)
 }
 
 // beaten reports whether nothing that was seen is better than the null model.

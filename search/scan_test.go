@@ -150,6 +150,16 @@ func TestLookEndsByWork(t *testing.T) {
 	}
 }
 
+// A choice is good to a thousandth of the value where that is less than a hundredth of the standard
+// error.
+func TestLookEndsAtAThousandth(t *testing.T) {
+	bowl := func(x float64) (float64, float64) { return 1 + (x+3.3)*(x+3.3)/100, (x + 3.3) / 50 }
+	r := scanned(t, judged(scalar(bowl), 1, 0), ScanOptions{Null: Evaluation{Value: 1.2, StandardError: 1}, Free: 1e9, Rough: 1e-6})
+	if r.Status != outcome.Converged || r.Best.Value > 1.001 {
+		t.Errorf("%s: %+v", r.Status, r.Best)
+	}
+}
+
 // An SVM is scanned from small C to large.
 func TestLookUpwards(t *testing.T) {
 	mirrored := func(x float64) (float64, float64) {

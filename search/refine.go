@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	refineGap = 1e-4 // relative gap of the points after the path
+	refineGap = 1e-4 // relative gap of the points after the path, while work is cheap
 
 	apart         = 0.5  // distance of points whose slopes make a secant
 	refinements   = 12   // points after the path, at most
@@ -50,7 +50,11 @@ func (l *scan) refine(ctx context.Context) error {
 		if !promised {
 			return nil
 		}
-		if err := l.visit(ctx, depth, refineGap, l.nearest(depth)); err != nil {
+		gap := refineGap
+		if l.spent > l.o.Free {
+			gap = scanGap
+		}
+		if err := l.visit(ctx, depth, gap, l.nearest(depth)); err != nil {
 			return err
 		}
 	}

@@ -57,6 +57,31 @@ func TestScanAsksForRoughSlopes(t *testing.T) {
 	}
 }
 
+// Points after the path are known better than its own while work is cheap, and as well once the free
+// work is spent.
+func TestScanAsksForNoMoreThanItCanPay(t *testing.T) {
+	for _, free := range []float64{1e9, 0} {
+		f := judged(scalar(twoBasins), 0.5, 0)
+		scanned(t, f, ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.5}, Free: free})
+		after := 0
+		for _, r := range f.seen {
+			want := scanGap
+			if r.From != nil { // off the path
+				after++
+				if free > 0 {
+					want = refineGap
+				}
+			}
+			if r.Tol != want {
+				t.Errorf("free work %g: %g asked at %v, from %v", free, r.Tol, r.LogLambda, r.From)
+			}
+		}
+		if after == 0 {
+			t.Errorf("free work %g: no point after the path", free)
+		}
+	}
+}
+
 // A descent from αmax ends in the first basin; a scan finds the deeper one, to a hundredth
 // of the standard error, and says that there were two.
 func TestLookFindsTheDeeperBasin(t *testing.T) {

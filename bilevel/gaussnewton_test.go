@@ -161,3 +161,25 @@ func TestCurvatureOfThePenalty(t *testing.T) {
 		}
 	}
 }
+
+// TestCurvatureIsOnlyThereWhereItIsAskedFor, and with slopes.
+func TestCurvatureIsOnlyThereWhereItIsAskedFor(t *testing.T) {
+	q := classes(oracle.NewRandom(4), 60, 5, 1)
+	folds, err := bilevel.KFold(nil, 60, 2, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, asked := range []bool{false, true} {
+		m := newMulticlass(t, q, true, bilevel.Spec{Folds: folds})
+		m.Curvature = asked
+		for _, valueOnly := range []bool{false, true} {
+			report, err := m.Evaluate(t.Context(), search.Request{LogLambda: []float64{-3, -3, -3}, ValueOnly: valueOnly})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if there := report.Curvature != nil; there != (asked && !valueOnly) {
+				t.Errorf("asked for %t, value only %t: curvature %v", asked, valueOnly, report.Curvature)
+			}
+		}
+	}
+}

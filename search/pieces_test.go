@@ -414,3 +414,94 @@ func TestBracketOfAKink(t *testing.T) {
 		near9(t, "gain of a kink", b.gain(), math.Max(parabola, better.Value-3))
 	}
 }
+
+// TestStepsByTheirWork: where the criterion does not fall the work after the best point is limited; where it falls, steps are as long as the next point is
+// cheap, or else end where the slope vanishes, not far from where work has grown by a factor, and where that promises nothing there is none.
+func TestStepsByTheirWork(t *testing.T) {
+	price := math.Pow(2, 1.3) // of a point a unit on, where the support has doubled over the last one
+	for _, c := range []struct {
+		falling                         bool
+		best, depth, free, spent, ratio float64 // ratio is ln of that of the work to the last point's
+		unit, want                      float64
+	}{
+		{false, 1, 2, 4.81 + price, 10, 0, 0.1, 1}, // 10 − 4 = 6 less 0.3·4
+		{false, 1, 2, 4.79 + price, 10, 0, 0.1, 0},
+		{false, 0, 2, 0, 10, 0, 0.1, 1}, // the null model is the best
+		{false, 0, 4, 4.79 + price, 10, 0, 0.1, 0},
+		{false, 0, 4, 4.81 + price, 10, 0, 0.1, 1},
+		{true, 1, 2, 1.01 * price, 0, 0, 0.1, 1},
+		{true, 1, 2, 0, 1.01 * price / 0.3, 0, 0.1, 1},
+		{true, 1, 2, 0.99 * price, 0.99 * price / 0.3, 0, 0.1, 0.4 / (0.65 * math.Ln2)},
+		{true, 1, 2, 0, 0, 3, 0.1, 0.5}, // the root of the slope
+		{true, 1, 2, 0, 0, 6, 0.1, 1.4 / (0.65*math.Ln2 + 3)},
+		{true, 1, 2, 0, 0, 14, 0.1, 0.2},
+		{true, 1, 2, 0, 0, 3, 24, 0.5}, // a root half a unit on promises a quarter
+		{true, 1, 2, 0, 0, 3, 26, 0},
+	} {
+		for _, times := range []float64{1, 0x1p40} { // of all work
+			l := scanOf([3]float64{c.depth - 1, 1, -3})
+			l.best = &point{&Evaluation{Value: 1}, c.best, 0}
+			l.before = point{&Evaluation{Support: 10, Work: times * math.Exp(-c.ratio)}, c.depth - 1, -3}
+			l.here = point{&Evaluation{Support: 20, Work: times}, c.depth, -1}
+			l.o.Free, l.spent, l.atBest = c.free*times, c.spent*times, 4*times
+			near9(t, "step", l.affordable(c.falling, c.unit), c.want)
+		}
+	}
+}
+
+// TestUnitOfValues is the larger standard error of a point and the best, or a hundredth of what the best gains over the null model where there is none,
+// and never less than a ten-thousandth of that.
+func TestUnitOfValues(t *testing.T) {
+	for _, c := range []struct{ best, here, null, value, want float64 }{
+		{0.2, 0.3, 5, 2, 0.3},
+		{0.3, 0.2, 5, 2, 0.3},
+		{0, 0.2, 5, 2, 0.2},
+		{1e-4, 1e-5, 5, 2, 3e-4},
+		{0, 0, 5, 2, 0.03},
+		{0, 0, math.NaN(), 2, 0.02},
+		{0, 0, math.NaN(), -2, 0.02},
+		{0, 0, 1, 2, 0.02}, // the null model is better
+		{0, 0, math.Inf(1), -2, 0.02},
+		{0, 0, 2, -2, 0.04},
+	} {
+		l := scanOf()
+		l.best, l.o.Null.Value = &point{&Evaluation{Value: c.value, StandardError: c.best}, 1, 0}, c.null
+		near9(t, "unit", l.unit(&Evaluation{StandardError: c.here}), c.want)
+	}
+}
+
+// TestBasinsSeen are valleys a tenth of a standard error deeper than the crests around them.
+func TestBasinsSeen(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		want   int
+	}{
+		{[]float64{3}, 1},
+		{[]float64{3, 2, 1}, 1},
+		{[]float64{1, 2, 3}, 1},
+		{[]float64{3, 2, 3}, 1},
+		{[]float64{3, 2, 3, 2}, 2},
+		{[]float64{3, 2, 2.09, 2, 3}, 1},
+		{[]float64{3, 2, 2.11, 2, 3}, 2},
+		{[]float64{3, 2.91, 3.2, 2, 3}, 1},
+		{[]float64{3, 2.89, 3.2, 2, 3}, 2},
+		{[]float64{2, 3, 2, 3, 2.5, 2.5, 3, 1, 1.2}, 3},
+		{[]float64{2, 2.5, 2.45, 2.6}, 1},
+	} {
+		for _, up := range []bool{false, true} {
+			l := scanOf()
+			l.o.Up, l.o.Null.Value = up, math.NaN()
+			for k, v := range c.values {
+				l.add(point{&Evaluation{Value: v, StandardError: 1}, 1 + float64(k), math.NaN()})
+			}
+			seen := l.seen()
+			if seen.Basins != c.want {
+				t.Errorf("%v: %d basins, want %d", c.values, seen.Basins, c.want)
+			}
+			near9(t, "from", seen.From, l.o.Origin)
+			near9(t, "to", seen.To, l.lambda(float64(len(c.values))))
+			l.resumed = true
+			near9(t, "from, resumed", l.seen().From, l.lambda(1))
+		}
+	}
+}

@@ -1,0 +1,162 @@
+package search
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+// TestWhereAPathEnds: at a point whose solutions are dense, by their support or since they fit the training rows, unless it is the best or its slope
+// promises to fall below that by a tenth of a standard error, in any units.
+func TestWhereAPathEnds(t *testing.T) {
+	for _, c := range []struct {
+		name                        string
+		here, slope, train, crowded float64
+		ends                        bool
+	}{
+		{"sparse", 1.2, -0.1, 0.5, 0.5, false},
+		{"dense by the support", 1.2, -0.1, 0.5, 0.85, true},
+		{"dense by the training rows", 1.2, -0.1, 0.005, 0.5, true},
+		{"no training loss known", 1.2, -0.1, 0, 0.5, false},
+		{"the best", 0.9, -0.1, 0.005, 0.9, false},
+		{"falls by more than a tenth below the best", 1.2, -0.6, 0.5, 0.9, false},
+		{"falls below the best, but by little", 1.2, -0.4, 0.5, 0.9, true},
+		{"falls, but not below the best", 1.7, -0.6, 0.5, 0.9, true},
+		{"rises", 1.2, 0.6, 0.5, 0.9, true},
+	} {
+		for _, unit := range []float64{1, 0x1p-30, 0x1p30} {
+			l := scanOf()
+			l.o.Sparse, l.o.Free, l.o.Floor, l.o.Null.Value = true, 1e9, 5, math.NaN()
+			at := func(depth, value, slope float64) point {
+				return point{&Evaluation{Value: value * unit, StandardError: 5 * unit, Work: 1, TrainLoss: 0.5}, depth, slope * unit}
+			}
+			l.add(at(1, 1, -1))
+			l.before, l.here = l.points[0], at(2, c.here, c.slope)
+			l.here.TrainLoss, l.here.Saturation = c.train, c.crowded
+			l.add(l.here)
+			if step := l.next(); (step == 0) != c.ends {
+				t.Errorf("%s, unit %g: step %g", c.name, unit, step)
+			}
+		}
+	}
+}
+
+// TestWhereElseAPathEnds: by the rules one after the other, in any units, after a best point of value 1 at depth 1.
+func TestWhereElseAPathEnds(t *testing.T) {
+	const bottom, floor = 9.0, 5.0
+	nan := math.NaN()
+	for _, c := range []struct {
+		name               string
+		depth, here, slope float64
+		change             func(l *scan)
+		step               float64
+	}{
+		{"goes on", 2, 1.1, 0.1, nil, 1},
+		{"no number", 2, nan, -0.1, nil, 0},
+		{"the bottom", bottom, 0.5, -0.1, nil, 0},
+		{"short of the bottom", bottom - 0.25, 0.5, -0.1, nil, 0.25},
+		{"at the floor, falling by a hundredth of a standard error", floor, 0.9, -0.0009, nil, 0},
+		{"at the floor, falling by more", floor, 0.9, -0.0011, nil, 1},
+		{"above the floor", floor - 0.25, 0.9, -0.0009, nil, 1},
+		{"at the floor, falling but not below the best", floor, 1.2, -0.1, nil, 0},
+		{"at the floor, the best and of no slope", floor, 0.9, nan, nil, 1},
+		{"at the floor, of no slope", floor, 1.1, nan, nil, 0},
+		{"flat", 2, 1.1, 0.1, func(l *scan) { l.here.Flat = true }, 0},
+		{"flat, but the criterion jumps", 2, 1.1, 0.1, func(l *scan) { l.here.Flat, l.o.Jumps = true, true }, 1},
+		{"flat from the first", 2, 1.1, 0.1, func(l *scan) { l.here.Flat, l.before.Evaluation = true, nil }, 1},
+		{"flat since there are points", 2, 1.1, 0.1, func(l *scan) { l.here.Flat, l.points[0].Flat = true, true }, 1},
+		{"the training rows are met", 2, 1.1, 0.0009, func(l *scan) { l.here.TrainLoss = 0.009 }, 0},
+		{"nearly", 2, 1.1, 0.0009, func(l *scan) { l.here.TrainLoss = 0.011 }, 1},
+		{"they are met, but the criterion falls", 2, 1.1, -0.0011, func(l *scan) { l.here.TrainLoss = 0.009 }, 1},
+		{"they are met, but the criterion rises", 2, 1.1, 0.0011, func(l *scan) { l.here.TrainLoss = 0.009 }, 1},
+		{"risen once by three standard errors", 2, 1.31, 0.1, nil, 1},
+		{"risen twice", 2, 1.31, 0.1, func(l *scan) { l.rises = 1 }, 0},
+		{"risen twice, but by less", 2, 1.29, 0.1, func(l *scan) { l.rises = 1 }, 1},
+		{"risen twice, but two steps lead below the best", 2, 1.31, -0.16, func(l *scan) { l.rises = 1 }, 1},
+		{"risen twice, and two steps lead nearly to the best", 2, 1.31, -0.15, func(l *scan) { l.rises = 1; l.before.slope = -0.15 }, 0},
+		{"risen twice, but it falls ever faster", 2, 1.31, -0.15, func(l *scan) { l.rises = 1; l.before.slope = -0.14 }, 1},
+		{"risen twice, on the way up", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Climb, l.here.TrainLoss = true, 0.51 }, 1},
+		{"risen twice, after the way up", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Climb, l.here.TrainLoss = true, 0.49 }, 0},
+		{"dense once on the way up", 2, 1.1, 0.1, func(l *scan) { l.o.Climb, l.o.Sparse, l.here.Saturation = true, true, 0.8 }, 1},
+		{"dense twice on the way up", 2, 1.1, 0.1, func(l *scan) { l.o.Climb, l.o.Sparse, l.here.Saturation, l.dense = true, true, 0.8, 1 }, 0},
+		{"dense once", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.here.Saturation = true, 0.8 }, 0},
+		{"not quite", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.here.Saturation = true, 0.79 }, 1},
+		{"dense, where columns are of many scales", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation = true, true, 0.9 }, 1},
+		{"dense at last", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation = true, true, 1 }, 0},
+		{"dense, where work is dear", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation, l.spent = true, true, 0.9, 0.11e9 }, 0},
+	} {
+		for _, unit := range []float64{1, 0x1p-30, 0x1p30} {
+			l := scanOf()
+			l.o.Free, l.o.Floor, l.o.Bottom, l.o.Null.Value = 1e9, floor, bottom, nan
+			at := func(depth, value, slope float64) point {
+				return point{&Evaluation{Value: value * unit, StandardError: 0.1 * unit, Work: 1, TrainLoss: 0.5, Gradient: []float64{0}}, depth, slope * unit}
+			}
+			l.add(at(1, 1, -1))
+			l.before, l.here = l.points[0], at(c.depth, c.here, c.slope)
+			if l.before.slope = 10 * unit; c.slope < 0 { // it does not fall faster than before
+				l.before.slope = -10 * unit
+			}
+			if c.change != nil {
+				slope := l.before.slope
+				if c.change(l); l.before.slope != slope {
+					l.before.slope *= unit
+				}
+			}
+			l.add(l.here)
+			near9(t, c.name, l.next(), c.step)
+		}
+	}
+}
+
+// TestRivalsOfAnEarlierScan are basins nearly as deep as the one chosen, the best first, and the least depth of a point nearly as good.
+func TestRivalsOfAnEarlierScan(t *testing.T) {
+	value := map[float64]float64{0.4: 1.1, 1: 1.8, 1.6: 1.15, 2.3: 1.9, 3: 1, 4: 2, 5: 1.05, 6: 2}
+	l := scanOf()
+	l.o.Null.Value = math.NaN()
+	for depth, v := range value {
+		l.o.Earlier = append(l.o.Earlier, Evaluation{LogLambda: []float64{2 - depth}, Value: v, StandardError: 1})
+	}
+	depths, least := l.rivals(3)
+	for i := range depths {
+		depths[i] = math.Round(1e9*depths[i]) / 1e9
+	}
+	if !slices.Equal(depths, []float64{5, 1.6}) {
+		t.Errorf("rivals %v", depths)
+	}
+	near9(t, "least depth", least, 0.4)
+}
+
+// TestResumedStepsGoFartherIntoTheUnknown: by half, where the earlier scan knows no slope ahead, and to the minimum of both slopes where it does.
+func TestResumedStepsGoFartherIntoTheUnknown(t *testing.T) {
+	const minimum = 2.6
+	f := func(x float64) (value, slope float64) { return 3 + (x+minimum)*(x+minimum), 2 * (x + minimum) }
+	for _, c := range []struct{ other, want float64 }{{3, 2.6}, {1, 2 + 1.5*0.6}} {
+		o := ScanOptions{Null: Evaluation{Value: 9}, Free: 1e9}
+		for _, depth := range []float64{2, c.other} {
+			v, s := f(-depth)
+			o.Earlier = append(o.Earlier, Evaluation{LogLambda: []float64{-depth}, Value: v, Gradient: []float64{s}, Trusted: true, StandardError: 0.01, Work: 1e6})
+		}
+		a := judged(scalar(f), 0.01, 0)
+		scanned(t, a, o)
+		near9(t, "first", -a.seen[0].LogLambda[0], 2)
+		near9(t, "second", -a.seen[1].LogLambda[0], c.want)
+	}
+}
+
+// TestModelStaysPositiveDefinite: of a step along which slopes bend by less than a fifth of what the model says, or the other way, it learns a fifth.
+func TestModelStaysPositiveDefinite(t *testing.T) {
+	for _, share := range []float64{-3, 0, 0.1, 0.3} { // of what the model says
+		q := newQuadratic(2)
+		q.learned, q.h = true, []float64{2, 0.5, 0.5, 1}
+		step := []float64{1, -2}
+		q.times(step)
+		said := dot(step, q.hd)
+		change := []float64{share * q.hd[0], share * q.hd[1]}
+		q.learn(&Evaluation{Gradient: []float64{0, 0}}, &Evaluation{Gradient: change}, step)
+		q.times(step)
+		near9(t, "curvature along the step", dot(step, q.hd), max(0.2, share)*said)
+		if determinant := q.h[0]*q.h[3] - q.h[1]*q.h[2]; !(q.h[0] > 0 && determinant > 0) {
+			t.Errorf("share %g: H = %v", share, q.h)
+		}
+	}
+}

@@ -433,3 +433,31 @@ func TestLookTakesSlopesOfStalledSystems(t *testing.T) {
 		t.Errorf("%d evaluations to %g, with slopes to be trusted %d to %g", len(stalled.Evaluations), stalled.Best.Value, len(trusted.Evaluations), trusted.Best.Value)
 	}
 }
+
+// TestRelativeScansAskForTheTrainingLossReached: each point to a gap relative to the training loss of the one before, where that is less than the null model's.
+func TestRelativeScansAskForTheTrainingLossReached(t *testing.T) {
+	for _, relative := range []bool{false, true} {
+		f := judged(scalar(twoBasins), 0.5, 0)
+		costs := f.at
+		losses := []float64{1}
+		f.at = func(k int, e *Evaluation) error {
+			err := costs(k, e)
+			e.TrainLoss = []float64{0.5, 0.03, 2, 0}[k%4]
+			losses = append(losses, e.TrainLoss)
+			return err
+		}
+		scanned(t, f, ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.5}, Free: 1e9, Relative: relative, Options: Options{Schedule: Auto, Tol: 1e-9}})
+		if len(f.seen) < 6 {
+			t.Fatalf("%d points", len(f.seen))
+		}
+		for k, r := range f.seen {
+			times := 1.0
+			if before := losses[k]; relative && before > 0 {
+				times = min(1, before)
+			}
+			if gap := r.Tol / times; math.Abs(gap-1e-3) > 1e-15 && math.Abs(gap-1e-4) > 1e-15 {
+				t.Errorf("relative %t: point %d to %g after a training loss of %g", relative, k, r.Tol, losses[k])
+			}
+		}
+	}
+}

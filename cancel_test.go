@@ -343,7 +343,7 @@ func TestCancelIsQuick(t *testing.T) {
 		},
 		"samples": func() []cancelled {
 			x, y := tall(t, 11, 1<<22)
-			return callsOn(t, x, y, pare.Validation{Folds: 2}, pare.SVM)
+			return callsOn(t, x, y, pare.Validation{Folds: 2}, pare.SVM, pare.SVR)
 		},
 		"imdb": func() []cancelled {
 			x, y := shared(t, "imdb")

@@ -55,7 +55,7 @@ const (
 
 func (w *sweeper) init(k *kernels.Set, e kernels.BoxEpoch, margin []float64) {
 	w.k, w.e, w.margin = k, e, margin
-	w.live = make([]int32, 0, len(e.At))
+	w.live = kernels.Undefined[int32](len(e.At))[:0]
 	samples := int64(len(e.At))
 	w.chunk = max(swath, int(pollEvery*samples/max(1, int64(len(e.Values))+pollSample*samples)))
 }

@@ -76,7 +76,7 @@ func NewVectors(fit *model.Vectors) (*Vectors, error) { return newVectors(fit, M
 // newVectors is NewVectors with a bound of the matrices that are factorised.
 func newVectors(fit *model.Vectors, most int) (*Vectors, error) {
 	n, p := fit.Dims()
-	s := &Vectors{fit: fit, k: fit.Kernels(), n: n, p: p, place: make([]int32, n), columns: slices.Sorted(slices.Values(fit.Matrix().Order())), order: make([]int32, p), square: fit.Squares()}
+	s := &Vectors{fit: fit, k: fit.Kernels(), n: n, p: p, place: kernels.Undefined[int32](n), list: kernels.Undefined[int32](n)[:0], columns: slices.Sorted(slices.Values(fit.Matrix().Order())), order: make([]int32, p), square: fit.Squares()}
 	for k, j := range s.columns {
 		s.order[j] = int32(k)
 	}
@@ -92,8 +92,8 @@ func newVectors(fit *model.Vectors, most int) (*Vectors, error) {
 	}
 	s.byRows = len(s.list) < len(s.columns) && !fit.Simplex() && !s.large
 	s.free.system.Kernels = s.k
-	s.a, s.m, s.w = make([]float64, n), make([]float64, n), make([]float64, p)
-	s.sol.Dual, s.sol.Predictions, s.sol.W = make([]float64, n), make([]float64, n), make([]float64, p)
+	s.a, s.m, s.w = kernels.Zeros[float64](s.k, n), kernels.Zeros[float64](s.k, n), make([]float64, p)
+	s.sol.Dual, s.sol.Predictions, s.sol.W = kernels.Zeros[float64](s.k, n), kernels.Zeros[float64](s.k, n), make([]float64, p)
 	if s.byRows {
 		s.products()
 	}

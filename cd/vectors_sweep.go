@@ -174,6 +174,17 @@ func (s *Vectors) makeSides() {
 	var e kernels.BoxEpoch
 	var from, to []int64
 	e.Features, e.Values, from, to = s.samples()
+	sides := 0 // growing would copy in one piece
+	for _, i := range kernels.Each(s.k, s.list) {
+		lower, upper := s.fit.Interval(int(i), 1)
+		for _, bound := range [2]float64{upper, -lower} {
+			if bound > 0 {
+				sides++
+			}
+		}
+	}
+	v.row, v.at = kernels.Undefined[int32](sides)[:0], kernels.Undefined[kernels.BoxVariable](sides)[:0]
+	e.From, e.To = kernels.Undefined[int64](sides)[:0], kernels.Undefined[int64](sides)[:0]
 	for k, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), 1)
 		for side, bound := range [2]float64{upper, -lower} {
@@ -185,7 +196,7 @@ func (s *Vectors) makeSides() {
 	}
 	v.w = make([]float64, width)
 	e.At, e.W = v.at, v.w
-	v.init(s.k, e, make([]float64, len(v.at)))
+	v.init(s.k, e, kernels.Zeros[float64](s.k, len(v.at)))
 }
 
 // samples returns the entries of rows, and where those of the rows in list are: of scaled columns,
@@ -193,7 +204,7 @@ func (s *Vectors) makeSides() {
 func (s *Vectors) samples() (features []int32, values []float64, from, to []int64) {
 	turned := sparse.Transpose(s.fit.Matrix())
 	features, values = turned.Arrays()
-	from, to = make([]int64, len(s.list)), make([]int64, len(s.list))
+	from, to = kernels.Undefined[int64](len(s.list)), kernels.Undefined[int64](len(s.list))
 	var entries int64
 	for k, i := range kernels.Each(s.k, s.list) {
 		from[k], to[k] = turned.Span(int(i))

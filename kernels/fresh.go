@@ -8,9 +8,14 @@ import (
 // freshLeast is how many numbers are worth the trouble: to clear fewer takes a moment.
 const freshLeast = 1 << 16
 
+// flat are the numbers that can be left uncleared, and what is made of them alone.
+type flat interface {
+	float64 | int | int32 | int64 | BoxVariable
+}
+
 // Undefined returns n numbers of any value. The runtime clears what it makes, and a gigabyte takes
 // it 70 ms in which no call can end.
-func Undefined[T float64 | int | int32](n int) []T {
+func Undefined[T flat](n int) []T {
 	if n < freshLeast {
 		return make([]T, n)
 	}
@@ -23,7 +28,7 @@ func Undefined[T float64 | int | int32](n int) []T {
 }
 
 // Zeros returns n zeros, cleared in pieces.
-func Zeros[T float64 | int | int32](s *Set, n int) []T {
+func Zeros[T flat](s *Set, n int) []T {
 	x := Undefined[T](n)
 	if n >= freshLeast {
 		Clear(s, x)

@@ -302,13 +302,16 @@ func (c *certificate) screen(run columnRange) {
 // Short gaps between them are computed, too, where that is less than the price of a call.
 func (s *Solver) list(places []int32, gap int) {
 	c := &s.cert
+	known := c.known
 	for n := 0; n < len(places); {
 		from := int(places[n])
 		to := from
-		for n < len(places) && int(places[n]) <= to+gap && !c.known[places[n]] {
-			to = int(places[n]) + 1
-			c.known[to-1] = true
-			n++
+		for ; n < len(places); n++ {
+			k := int(places[n])
+			if k > to+gap || known[k] {
+				break
+			}
+			known[k], to = true, k+1
 		}
 		if to == from {
 			n++ // known
@@ -341,12 +344,16 @@ func (s *Solver) accumulateDual() {
 		c.dual.Add(int(j), c.corr[k]/c.dual.Total, s.coef[i], c.norm[k])
 	}
 	inside := nearly * c.dual.Inside()
-	for _, k := range slices.Backward(c.fresh) {
-		threshold := c.threshold(k)
-		if s.pen.Pull(int(c.order[k]), c.corr[k]) < float64(inside*threshold) || threshold == 0 || s.beta[k] != 0 {
+	corr, level, levels := c.corr, c.level, c.levels
+	for i := len(c.fresh) - 1; i >= 0; i-- { //nolint:modernize // the function of an iterator would keep what changes in memory
+		k := c.fresh[i]
+		if len(levels) > 0 {
+			level = levels[k]
+		}
+		if math.Abs(corr[k]) < float64(inside*level) || level == 0 || s.beta[k] != 0 {
 			continue
 		}
-		c.dual.Add(int(c.order[k]), c.corr[k]/c.dual.Total, 0, c.norm[k])
+		c.dual.Add(int(c.order[k]), corr[k]/c.dual.Total, 0, c.norm[k])
 		inside = nearly * c.dual.Inside()
 	}
 }

@@ -252,17 +252,25 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 	room, cutoff := 4*most, math.Inf(1)
 	w.missed = 0
 	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
+	level, levels, scale := c.level, c.levels, c.scale
 	for i := len(c.fresh) - 1; i >= 0; i-- { //nolint:modernize // counts shared with the function of an iterator leave registers
 		k := c.fresh[i]
-		threshold, norm, size := c.threshold(k), c.norm[k], s.pen.Pull(int(c.order[k]), c.corr[k])
-		if size > threshold {
+		if len(levels) > 0 {
+			level = levels[k]
+		}
+		size, norm := math.Abs(c.corr[k]), c.norm[k]
+		if size <= level && level-float64(scale*size) > float64(cutoff*norm) {
+			continue // as nearly all
+		}
+		size = s.pen.Pull(int(c.order[k]), c.corr[k])
+		if size > level {
 			violators++
 			if !w.member[k] {
 				w.missed++
 			}
 		}
-		slack := threshold - float64(c.scale*size)
-		if !(slack <= cutoff*norm) || threshold == 0 || c.leftOut(k) || s.beta[k] != 0 {
+		slack := level - float64(scale*size)
+		if !(slack <= cutoff*norm) || level == 0 || c.leftOut(k) || s.beta[k] != 0 {
 			continue
 		}
 		if len(w.candidates) == room {

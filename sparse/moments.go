@@ -288,6 +288,7 @@ func portion(x Matrix, k, of int) int {
 // byColumn goes through some columns one at a time.
 func (w *wholePass) byColumn(from, to int) {
 	v := w.v
+	_, dense := v.x.(*Dense)
 	var weighted []float64
 	if v.weights != nil {
 		weighted = kernels.Undefined[float64](v.n)
@@ -311,9 +312,12 @@ func (w *wholePass) byColumn(from, to int) {
 				w.squares[k], w.sums[k] = v.k.Dot(values, part), sum(v.k, part)
 			}
 		}
-		if w.u != nil {
+		if w.u != nil && !dense {
 			w.out[k] = v.Dot(int(j), w.u)
 		}
+	}
+	if w.u != nil && dense {
+		v.Correlate(from, to, w.u, w.out[from:to])
 	}
 }
 

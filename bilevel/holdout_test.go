@@ -1,0 +1,44 @@
+package bilevel_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// TestNullModelOfAHoldOut has the value and standard error that are evaluated where the solution is 0.
+func TestNullModelOfAHoldOut(t *testing.T) {
+	q := oracle.NewRandom(6).Problem(oracle.Shape{N: 60, P: 5, Density: 1})
+	q.Intercept = true
+	folds, err := bilevel.HoldOut(nil, 60, 3, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
+	at := evaluate(t, p, search.Request{LogLambda: []float64{10}, ValueOnly: true})
+	if null := p.Null(); null.Value != at.Value || null.StandardError != at.StandardError || !(null.StandardError > 0) {
+		t.Errorf("%g ± %g, evaluated %g ± %g", null.Value, null.StandardError, at.Value, at.StandardError)
+	}
+}
+
+// TestClassesThatAreHeldOut are refused, by the reason: with a single row, or with none to train on.
+func TestClassesThatAreHeldOut(t *testing.T) {
+	for rows, reason := range map[int]string{1: "single row", 2: "no row to train on"} {
+		q := oracle.NewRandom(6).Problem(oracle.Shape{N: 12, P: 3, Density: 1})
+		for i := range q.Y {
+			if q.Y[i] = float64(i % 2); i >= 12-rows {
+				q.Y[i] = 7
+			}
+		}
+		folds := []int{-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0} // the last four are held out
+		_, err := bilevel.NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
+		if outcome.KindOf(err) != outcome.SingleClass || !strings.Contains(err.Error(), reason) {
+			t.Errorf("%d rows: %v", rows, err)
+		}
+	}
+}

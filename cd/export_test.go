@@ -95,6 +95,15 @@ func SweepVectors(ctx context.Context, s *Vectors, logLambda []float64, opts Opt
 // NewLargeVectors is NewVectors where no matrix is small enough to be factorised.
 func NewLargeVectors(fit *model.Vectors) (*Vectors, error) { return newVectors(fit, 0) }
 
+// NewWideVectors is NewVectors where exact solutions come from sweeps, too, if these end.
+func NewWideVectors(fit *model.Vectors) (*Vectors, error) {
+	s, err := NewVectors(fit)
+	if err == nil {
+		s.wide = true
+	}
+	return s, err
+}
+
 // Advances reports which iterations, with working sets of some sizes, gaps and objectives, get further than the last that did.
 func Advances(columns []int, gap, objective []float64, matters float64) (further []bool) {
 	reached := unreached

@@ -33,11 +33,12 @@ type VectorsSolution struct {
 // rows while these are cheap, then by exact steps on the rows that are free, and where those do not
 // end by an interior-point method before them; on the simplex by exact steps, then by accelerated
 // ones of the dual. With [Options.Polish], or at tolerances of 1e-9 and
-// less, the rows that are free are to be those of the exact solution: sweeps have no part in it.
+// less, the rows that are free are to be those of the exact solution: sweeps have no part in it, but
+// where min(n, p) is more than 1,000, and then steps by conjugate gradients follow.
 //
-// It factorises matrices of min(n, p) rows while that is at most [MostVectors]. Of larger problems sweeps are
-// all there is, and for the free rows of the exact solution steps by conjugate gradients after them,
-// which may not come to it; those on the simplex are refused. It is not safe for concurrent use.
+// It factorises matrices of min(n, p) rows while that is at most [MostVectors]. Of larger problems sweeps
+// and those steps are all there is, which may not come to the exact solution; those on the
+// simplex are refused. It is not safe for concurrent use.
 type Vectors struct {
 	fit  *model.Vectors
 	k    *kernels.Set
@@ -49,8 +50,9 @@ type Vectors struct {
 	order   []int32 // column → its place in columns
 	square  []float64
 	large   bool // no matrix is factorised: see vectors_large.go
+	wide    bool // one would be dear: exact solutions come from sweeps, too, where these end
 	byRows  bool
-	gram    []float64 // of the rows in list, lower triangle, where byRows
+	gram    []float64 // of the rows in list, lower triangle, where byRows, once it is wanted
 
 	c, epsilon float64
 	null       float64
@@ -61,6 +63,7 @@ type Vectors struct {
 	free       vectorsFree
 	inside     vectorsInterior
 	ascent     vectorsAscent
+	iterative  bool // steps on the free rows are by conjugate gradients
 	sol        VectorsSolution
 	bestGap    float64
 	budget     float64 // modelled cost that exact steps may still have
@@ -87,21 +90,23 @@ func newVectors(fit *model.Vectors, most int) (*Vectors, error) {
 			s.list = append(s.list, int32(i))
 		}
 	}
-	if s.large = min(len(s.list), len(s.columns)) > most; s.large && fit.Simplex() {
+	size := min(len(s.list), len(s.columns))
+	s.wide = size > largestInterior
+	if s.large = size > most; s.large && fit.Simplex() {
 		return nil, outcome.Errorf(outcome.Limit, "%d rows and %d columns: for coefficients on the simplex the smaller number must be at most %d, the size of the largest matrix that is factorised", len(s.list), len(s.columns), most)
 	}
 	s.byRows = len(s.list) < len(s.columns) && !fit.Simplex() && !s.large
 	s.free.system.Kernels = s.k
 	s.a, s.m, s.w = kernels.Zeros[float64](s.k, n), kernels.Zeros[float64](s.k, n), make([]float64, p)
 	s.sol.Dual, s.sol.Predictions, s.sol.W = kernels.Zeros[float64](s.k, n), kernels.Zeros[float64](s.k, n), make([]float64, p)
-	if s.byRows {
-		s.products()
-	}
 	return s, nil
 }
 
-// products computes X̃X̃ᵀ of the rows in list.
+// products computes X̃X̃ᵀ of the rows in list, once.
 func (s *Vectors) products() {
+	if s.gram != nil {
+		return
+	}
 	size := len(s.list)
 	s.gram = make([]float64, size*size)
 	compact, index := make([]float64, 0, size), make([]int32, 0, size)
@@ -158,7 +163,8 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 		s.settle(ctx)
 		s.climb(ctx, tol, opts.MaxEpochs)
 	case s.large:
-		s.solveLarge(ctx, tol, exact, opts)
+		s.solveLarge(ctx, tol, math.Inf(1), exact, opts)
+	case exact && s.wide && s.solveLarge(ctx, tol, s.inside.price(s), exact, opts):
 	case exact || !s.sweep(ctx, tol, s.inside.price(s), opts):
 		s.goInside(ctx, tol, exact)
 	}
@@ -422,12 +428,12 @@ func (s *Vectors) settle(ctx context.Context) (ended bool) {
 		v.known, v.rows, v.sides, v.sign = v.rows, v.known, v.sign, v.sides
 		s.classify()
 		stays := round > 0 && slices.Equal(v.known, v.rows) && slices.Equal(v.sides, v.sign)
-		if solved := s.large && s.stepFree(ctx) || !s.large && s.solveFree(); !solved {
+		if solved := s.iterative && s.stepFree(ctx, stays) || !s.iterative && s.solveFree(); !solved {
 			return false
 		}
 		s.sol.Steps++
 		before := s.bestGap
-		if s.evaluate(); s.large {
+		if s.evaluate(); s.iterative {
 			if idle++; s.bestGap <= 0.5*before {
 				idle = 0
 			}
@@ -522,6 +528,7 @@ func (s *Vectors) freeMatrix() (lift float64) {
 		}
 	}
 	if s.byRows {
+		s.products()
 		all := len(s.list)
 		for k, i := range v.rows {
 			row := s.gram[int(s.place[i])*all:]

@@ -297,6 +297,7 @@ func (ip *vectorsInterior) factorise() bool {
 	ip.matrix, ip.g = grow(ip.matrix, size*size), grow(ip.g, size)
 	s.sol.Work += support.CholeskyCost(size)
 	if s.byRows {
+		s.products()
 		for k, i := range kernels.Each(s.k, s.list) {
 			root := math.Sqrt(ip.e[i])
 			for l, other := range s.list[:k+1] {

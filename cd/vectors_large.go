@@ -2,7 +2,6 @@ package cd
 
 import (
 	"context"
-	"math"
 
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -14,26 +13,27 @@ const (
 	mostIdle   = 4    // steps in a row without half the gap, on the way to the set of free rows
 )
 
-// solveLarge is for problems of which no matrix is factorised: by sweeps, and if the solution is to be
+// solveLarge goes on by sweeps while they are cheaper than the price, and if the solution is to be
 // exact by steps after them, and sweeps to a smaller gap where those do not end and the
-// tolerance asks for one.
-func (s *Vectors) solveLarge(ctx context.Context, tol float64, exact bool, opts Options) {
+// tolerance asks for one. It reports whether the point is what was asked for.
+func (s *Vectors) solveLarge(ctx context.Context, tol, price float64, exact bool, opts Options) bool {
 	if !exact {
-		s.sweep(ctx, tol, math.Inf(1), opts)
-		return
+		return s.sweep(ctx, tol, price, opts)
 	}
+	s.iterative = true
+	defer func() { s.iterative = false }()
 	for goal := float64(settleFrom * s.null); ; goal *= settleMore {
-		reached := s.sweep(ctx, goal, math.Inf(1), opts)
+		reached := s.sweep(ctx, goal, price, opts)
 		if ended := s.settle(ctx); ended || s.bestGap <= tol || !reached {
-			return
+			return ended && s.bestGap <= tol
 		}
 		opts.MaxEpochs = int(s.sides.left)
 	}
 }
 
-// stepFree moves a on the free rows, and b, to the solution of their conditions. It returns false
-// where conjugate gradients find none.
-func (s *Vectors) stepFree(ctx context.Context) bool {
+// stepFree moves a on the free rows, and b, to the solution of their conditions, to rounding where
+// these rows stay. It returns false where conjugate gradients find none.
+func (s *Vectors) stepFree(ctx context.Context, stays bool) bool {
 	v, size := &s.free, len(s.free.rows)
 	if size == 0 {
 		return true
@@ -47,7 +47,11 @@ func (s *Vectors) stepFree(ctx context.Context) bool {
 	}
 	v.bordered.Kernels, v.bordered.Centred = s.k, s.fit.Centred()
 	v.bordered.Take(sparse.Transpose(s.fit.Matrix()), v.rows, s.square, s.fit.Scales())
-	shift, report := v.bordered.Solve(ctx, v.rhs, -s.sum(), v.ones, settleTol, 2*size+10)
+	tol := settleTol
+	if stays {
+		tol = polishTol
+	}
+	shift, report := v.bordered.Solve(ctx, v.rhs, -s.sum(), v.ones, tol, 2*size+10)
 	s.sol.Work += v.bordered.Work()
 	for k, i := range v.rows {
 		s.a[i] += v.ones[k]

@@ -109,3 +109,42 @@ func TestLargeVectorsOnTheSimplexAreRefused(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestWideVectors: where sweeps come first exact solutions are the same as without, also where
+// sweeps do not end, as with columns in unlike units.
+func TestWideVectors(t *testing.T) {
+	bySweeps, inside := 0, 0
+	for seed := range oracle.Cases(60) {
+		r := oracle.NewRandom(5500 + seed)
+		q := r.Problem(oracle.Shape{N: 40, P: 6, Density: 1, Mean: r.Pick(0, 1)})
+		o := model.VectorsOptions{Classes: seed%2 == 0, Intercept: seed%4 < 2}
+		if o.Classes {
+			q.Classes(r)
+		}
+		if seed%3 == 0 {
+			for _, row := range q.X {
+				for j := range row {
+					row[j] *= math.Pow(10, float64(j-3))
+				}
+			}
+		}
+		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, o)
+		if err != nil {
+			continue
+		}
+		at := []float64{r.Pick(-3, 0, 3), -2}[:fit.Hyperparameters()]
+		exact := cd.Options{Tol: 1e-10, Polish: true}
+		got, want := solveVectors(t, fit, cd.NewWideVectors, at, exact), solveVectors(t, fit, cd.NewVectors, at, exact)
+		if got.Status != outcome.Converged || !slices.Equal(got.Free, want.Free) || !slices.Equal(got.Bound, want.Bound) {
+			t.Errorf("seed %d, %+v, λ %g: %s, free %d, at their ends %d, without sweeps %d and %d", seed, o, at, got.Status, got.Free, got.Bound, want.Free, want.Bound)
+		}
+		if want.Work > got.Work {
+			bySweeps++
+		} else {
+			inside++
+		}
+	}
+	if oracle.Cases(60) == 60 && (bySweeps < 3 || inside < 3) {
+		t.Errorf("%d with less work than without sweeps, %d with more", bySweeps, inside)
+	}
+}

@@ -65,6 +65,7 @@ const (
 	fewestSweeps = 3
 	fastest      = 0.03 // rate that is believed
 	insteadOf    = 2    // Newton steps, at whose price sweeps are given up before their first certificate
+	lookAhead    = 0.5  // of one, from whose price on that certificate comes early: estimates may be far below it
 	pollRuns     = 1 << 9
 )
 
@@ -257,11 +258,11 @@ func (s *Solver) sweepRows(ctx context.Context) bool {
 		}
 		left := a.sweepsTo(a.goal)
 		if a.moved || sweeps >= fewestSweeps {
-			if left*a.price > insteadOf*r.price {
+			price := left * a.price
+			if price > insteadOf*r.price {
 				a.at = nil
-				break
 			}
-			if left == 0 {
+			if left == 0 || price > insteadOf*r.price || !a.moved && price > lookAhead*r.price {
 				break
 			}
 		}

@@ -1,0 +1,32 @@
+package inner_test
+
+import (
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/inner"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// TestMemoryOfSupportVectors: with an intercept or a tube there is room for two square matrices of the smaller
+// side at least while that may be factorised, and for none beyond, where twice the rows and columns take twice as much.
+func TestMemoryOfSupportVectors(t *testing.T) {
+	need := func(size int, tube, intercept bool) float64 {
+		x, err := sparse.NewCSC(size, size+1, make([]int64, size+2), nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &inner.Statement{X: x, Tube: tube, Intercept: intercept}
+		bytes, _ := s.MostBytes()
+		return bytes
+	}
+	const most = cd.MostVectors
+	for _, tube := range []bool{false, true} {
+		if more := need(most, tube, true) - need(most, false, false); more < 2*8*most*most {
+			t.Errorf("tube %t: %g bytes for matrices of %d rows", tube, more, most)
+		}
+		if beyond, twice := need(most+1, tube, true), need(2*(most+1), tube, true); beyond >= need(most, tube, true) || twice > 2*beyond {
+			t.Errorf("tube %t: %g bytes, of twice the size %g", tube, beyond, twice)
+		}
+	}
+}

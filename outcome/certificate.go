@@ -19,7 +19,7 @@ func (c *Certificate) Worst(other Certificate) {
 type Effort struct {
 	Epochs int // sweeps over working sets
 	Passes int // passes over all of X; those over a part of its rows count for that part, rounded up
-	Steps  int // Newton steps
+	Steps  int // Newton steps, and steps of a homotopy
 }
 
 // Add adds another effort.

@@ -84,7 +84,7 @@ func Costs(ctx context.Context, o Options) (*Result, error) {
 
 // Cost is what one epoch takes; of the implicit method, all of it.
 type Cost struct {
-	Epochs  int
+	Epochs  int     // of the implicit method its steps, too
 	Entries float64 // of X visited, per nonzero and epoch
 	Seconds float64
 	Bytes   int // allocated altogether
@@ -132,7 +132,7 @@ func EpochCost(ctx context.Context, x sparse.Matrix, y []float64, weighted bool,
 		if _, err := implicit.New(fit).Solve(ctx, penalty, at, slopes, implicit.Options{}); err != nil {
 			return Cost{}, err
 		}
-		c.Epochs, c.Entries = s.Epochs, math.NaN()
+		c.Epochs, c.Entries = s.Epochs+s.Steps, math.NaN()
 		c.Seconds = time.Since(began).Seconds()
 	} else {
 		solver, err := iterdiff.New(fit)

@@ -325,7 +325,7 @@ func TestSVMText(t *testing.T) {
 	file := relabelled(t, above(140))
 	for args, want := range map[string][]string{
 		"fit --log-lambda 2":  {"C = 7.38906, λ = ln C = 2", "on the margin", "pare select --model=svm"},
-		"grad --log-lambda 2": {"smoothed hinge", "on the margin", "status         converged"},
+		"grad --log-lambda 2": {"smoothed hinge", "the criterion falls as C ", "on the margin", "status         converged"},
 		"select":              {"smoothed hinge", "C = ", "converged"},
 	} {
 		o := pareRun(t, append(strings.Fields(args), file, "--model=svm")...)

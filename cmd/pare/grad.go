@@ -132,7 +132,7 @@ func (r *gradResult) text(p *page) {
 			p.row("", "and %s more; --json has them", plural(more, "class"))
 		}
 	default:
-		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), downhill(g))
+		p.row("gradient", "%s by λ: %s", list(g, "%.8g"), r.downhill(g))
 	}
 	if r.Shape != nil {
 		p.row("", "%.8g by ln %s", float64(*r.Shape), r.asked.stated.traits.Shape)
@@ -182,8 +182,11 @@ func slopes(g []float64) string {
 }
 
 // downhill says which way the criterion falls.
-func downhill(g []float64) string {
-	largest := 0.0
+func (r *gradResult) downhill(g []float64) string {
+	largest, strength := 0.0, "α"
+	if r.asked.stated.traits.Samples {
+		strength = "C"
+	}
 	for _, v := range g {
 		if math.Abs(v) > math.Abs(largest) {
 			largest = v
@@ -193,11 +196,11 @@ func downhill(g []float64) string {
 	case len(g) > 1:
 		return "the criterion falls against it"
 	case largest > 0:
-		return "the criterion falls as α shrinks"
+		return "the criterion falls as " + strength + " shrinks"
 	case largest < 0:
-		return "the criterion falls as α grows"
+		return "the criterion falls as " + strength + " grows"
 	default:
-		return "the criterion does not move with α here"
+		return "the criterion does not move with " + strength + " here"
 	}
 }
 

@@ -65,7 +65,7 @@ const (
 	fewestSweeps = 3
 	fastest      = 0.03 // rate that is believed
 	insteadOf    = 2    // Newton steps, at whose price sweeps are given up before their first certificate
-	lookAhead    = 0.5  // of one, from whose price on that certificate comes early: estimates may be far below it
+	lookAhead    = 0.5  // of one, from whose price on that certificate comes early where curvature jumps: estimates may be far below it
 	pollRuns     = 1 << 9
 )
 
@@ -262,7 +262,7 @@ func (s *Solver) sweepRows(ctx context.Context) bool {
 			if price > insteadOf*r.price {
 				a.at = nil
 			}
-			if left == 0 || price > insteadOf*r.price || !a.moved && price > lookAhead*r.price {
+			if left == 0 || price > insteadOf*r.price || !a.moved && a.floor > 0 && price > lookAhead*r.price {
 				break
 			}
 		}

@@ -120,7 +120,7 @@ func descend(ctx context.Context, f Objective, start []float64, box Box, options
 				if here, err = r.again(ctx, here); err != nil {
 					return "", err
 				}
-				if !moved && opposed(loose, here.Gradient) { // all steps went the wrong way
+				if !moved && dot(loose, here.Gradient) < 0 { // all steps went the wrong way
 					steps = begin()
 				}
 				continue
@@ -138,13 +138,4 @@ func descend(ctx context.Context, f Objective, start []float64, box Box, options
 			}
 		}
 	})
-}
-
-// opposed reports whether two vectors point to opposite sides.
-func opposed(a, b []float64) bool {
-	var product float64
-	for i, v := range a {
-		product = math.FMA(v, b[i], product)
-	}
-	return product < 0
 }

@@ -1,0 +1,77 @@
+package bilevel
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+)
+
+// TestTolerancesOfSystems: a tenth of the root of the gap and 1e-3 at most; from 1e-9 on a hundredth of the root, and
+// solutions are polished; no gap stands for 1e-6, and above that a search asks for less than an answer.
+func TestTolerancesOfSystems(t *testing.T) {
+	for _, c := range []struct {
+		gap, want       float64
+		polished, loose bool
+	}{
+		{0, 1e-4, false, false},
+		{1e-12, 1e-8, true, false},
+		{1e-9, math.Sqrt(1e-13), true, false},
+		{1.5e-9, math.Sqrt(1.5e-11), false, false},
+		{4e-8, 2e-5, false, false},
+		{1e-6, 1e-4, false, false},
+		{1.5e-6, math.Sqrt(1.5e-8), false, true},
+		{0.9e-4, math.Sqrt(0.9e-6), false, true},
+		{1.5e-4, 1e-3, false, true},
+		{0.5, 1e-3, false, true},
+	} {
+		if got := systemTol(c.gap); math.Abs(got-c.want) > 1e-15*c.want {
+			t.Errorf("gap %g: tolerance %g, want %g", c.gap, got, c.want)
+		}
+		if got := sharpen(cd.Options{Tol: c.gap}); got.Polish != c.polished || got.Tol != c.gap {
+			t.Errorf("gap %g: polished %t, want %t", c.gap, got.Polish, c.polished)
+		}
+		if !sharpen(cd.Options{Tol: c.gap, Polish: true}).Polish {
+			t.Errorf("gap %g: a polish that was asked for is not there", c.gap)
+		}
+		if loose(c.gap) != c.loose {
+			t.Errorf("gap %g: loose %t, want %t", c.gap, !c.loose, c.loose)
+		}
+	}
+}
+
+// TestPredictionsAreSolvedTo the tolerance of the spec where that is above 1e-6, and from where their λ was kept.
+func TestPredictionsAreSolvedTo(t *testing.T) {
+	kept := points{{1}, {2, 3}}
+	for tol, want := range map[float64]float64{0: 1e-6, 1e-9: 1e-6, 1e-3: 1e-3} {
+		spec := Spec{Solver: cd.Options{Tol: tol}}
+		r := spec.telling(kept, []float64{2, 3}, true)
+		if r.Ask != AskSolve || r.Tol != want || !r.ValueOnly || !r.Tell || !r.Anew || r.From != 2 || r.Keep != 0 || len(r.LogLambda) != 2 {
+			t.Errorf("tolerance %g: %+v", tol, r)
+		}
+		if r := spec.telling(kept, []float64{2}, false); r.From != 0 || r.Anew {
+			t.Errorf("of a λ that was not kept: %+v", r)
+		}
+	}
+}
+
+// TestPointsAreNumbered from 1, in the order that they were added, each once.
+func TestPointsAreNumbered(t *testing.T) {
+	var p points
+	for i, at := range [][]float64{{1}, {2}, {1, 2}, {2}, {1}} {
+		number := []int{1, 2, 3, 2, 1}[i]
+		if got := p.next(at); got != number {
+			t.Errorf("point %d: next %d, want %d", i, got, number)
+		}
+		if known := p.number(at); (known > 0) != (i > 2) {
+			t.Errorf("point %d: number %d before it was added", i, known)
+		}
+		p.add(at)
+		if got := p.number(at); got != number {
+			t.Errorf("point %d: number %d, want %d", i, got, number)
+		}
+	}
+	if len(p) != 3 {
+		t.Errorf("%d points", len(p))
+	}
+}

@@ -1,0 +1,207 @@
+package bilevel
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// statuses are all there are.
+var statuses = []outcome.Status{
+	outcome.Converged, outcome.Stationary, outcome.NotConverged, outcome.SupportUncertified, outcome.NotDifferentiable,
+	outcome.NotUnique, outcome.Flat, outcome.Failed, outcome.Cancelled,
+}
+
+// TestProofsOfSupports: only gradients that may be right are proved or doubted; a proof holds for one that has converged, and
+// where a column is about to enter and there is none the solution has no derivative, or is not unique.
+func TestProofsOfSupports(t *testing.T) {
+	for _, status := range statuses {
+		for _, c := range []implicit.Certificate{
+			{Support: true, DualMargin: 1},
+			{Support: true},
+			{DualMargin: 1.5e-10},
+			{DualMargin: 0.9e-10},
+			{DualMargin: 0.9e-10, Dependent: true},
+			{Support: true, Dependent: true},
+		} {
+			asked := false
+			d := Derived{Status: status}
+			if err := d.prove(func() (implicit.Certificate, error) { asked = true; return c, nil }); err != nil {
+				t.Fatal(err)
+			}
+			want := Derived{Status: status}
+			tried := status == outcome.Converged || status == outcome.NotDifferentiable || status == outcome.SupportUncertified
+			if tried {
+				want.SupportCertified = c.Support && status == outcome.Converged
+				if !c.Support && c.DualMargin <= 1e-10 {
+					want.Status = outcome.NotDifferentiable
+					if c.Dependent {
+						want.Status = outcome.NotUnique
+					}
+				}
+			}
+			if asked != tried || d != want {
+				t.Errorf("%s, %+v: %+v, want %+v", status, c, d, want)
+			}
+		}
+	}
+	failed := errors.New("no certificate")
+	d := Derived{Status: outcome.Converged}
+	if err := d.prove(func() (implicit.Certificate, error) { return implicit.Certificate{Support: true}, failed }); !errors.Is(err, failed) || d.SupportCertified {
+		t.Errorf("%v, %+v", err, d)
+	}
+}
+
+// TestStatusesOfReports: the first of several that is not converged is kept, stationary only while there is no other, and a
+// report is trusted where its gradient may be stepped by.
+func TestStatusesOfReports(t *testing.T) {
+	for _, first := range statuses {
+		for _, second := range statuses {
+			r := newReport(search.Request{LogLambda: []float64{0}}, 1)
+			r.worsen(first)
+			r.worsen(second)
+			want := first
+			if first == outcome.Converged || first == outcome.Stationary && second != outcome.Converged {
+				want = second
+			}
+			if r.Status != want {
+				t.Errorf("%s, then %s: %s, want %s", first, second, r.Status, want)
+			}
+			for _, flat := range []bool{false, true} {
+				f := r
+				f.Flat = flat
+				f.finish(1)
+				trusted := want == outcome.Converged || want == outcome.Stationary || want == outcome.SupportUncertified
+				status := want
+				if flat && (want == outcome.Converged || want == outcome.Stationary) {
+					status = outcome.Flat
+				}
+				if f.Trusted != trusted || f.Status != status {
+					t.Errorf("%s, flat %t: trusted %t, %s", want, flat, f.Trusted, f.Status)
+				}
+			}
+		}
+	}
+	if r := newReport(search.Request{LogLambda: []float64{0, 1}}, 2); r.InjectivityMargin != 1 || !r.SupportCertified || !r.Flat || len(r.Gradient) != 2 {
+		t.Errorf("before any lane: %+v", r)
+	}
+	if r := newReport(search.Request{LogLambda: []float64{0, 1}, ValueOnly: true}, 2); r.SupportCertified || r.Flat || r.Gradient != nil {
+		t.Errorf("before any lane, of a value: %+v", r)
+	}
+}
+
+// TestDownhill: a common shift of the λ's falls to the side below where the slopes there have a positive sum, to that above
+// where theirs is negative, to the steeper of both, and else to none.
+func TestDownhill(t *testing.T) {
+	none := []float64{0, 0}
+	for _, c := range []struct{ below, above, want []float64 }{
+		{[]float64{1, 2}, []float64{1, 1}, []float64{1, 2}},
+		{[]float64{0.25, 0.25}, []float64{0.25, 0}, []float64{0.25, 0.25}},
+		{[]float64{-1, -1}, []float64{-1, -2}, []float64{-1, -2}},
+		{[]float64{-1, -1}, []float64{0.25, -0.5}, []float64{0.25, -0.5}},
+		{[]float64{-1, 0.5}, []float64{0.5, 0.125}, none},
+		{[]float64{-0.5, 0}, []float64{0.5, 0}, none},
+		{[]float64{1, -1}, []float64{1, -1}, none},
+		{[]float64{1, -1}, []float64{-1, 0.5}, []float64{-1, 0.5}},
+		{[]float64{2, 1}, []float64{-1, -1}, []float64{2, 1}},  // 3 below, 2 above
+		{[]float64{1, 1}, []float64{-2, -1}, []float64{-2, -1}}, // the other way round
+		{[]float64{1, 1}, []float64{-1, -1}, []float64{1, 1}},   // as steep
+		{[]float64{-0.25, 0}, []float64{0.25, 0}, none},
+		{[]float64{0.25, 0}, []float64{0.5, 0}, []float64{0.25, 0}},
+	} {
+		if got := downhill(c.below, c.above); !slices.Equal(got, c.want) {
+			t.Errorf("%v below and %v above: %v, want %v", c.below, c.above, got, c.want)
+		}
+	}
+}
+
+// knots answers with a status and the gradient λ, and notes what it is asked.
+type knots struct {
+	status func(at float64) outcome.Status
+	fails  func(at float64) error
+	asked  []search.Request
+	lost   error // of what is left behind
+}
+
+func (k *knots) Evaluate(_ context.Context, r search.Request) (report Report, err error) {
+	k.asked = append(k.asked, r)
+	if k.fails != nil {
+		err = k.fails(r.LogLambda[0])
+	}
+	report.Status, report.Gradient, report.Value = k.status(r.LogLambda[0]), r.LogLambda, 7
+	return report, err
+}
+
+func (k *knots) leftBy(context.Context, []float64) (search.Memory, error) {
+	return search.Memory{Last: []byte{1}}, k.lost
+}
+
+// TestSidesOfAKnot: slopes are taken 1e-7 to either side of all λ's, as sharp as can be, and only where a gradient was asked for
+// that does not exist; both sides must have one.
+func TestSidesOfAKnot(t *testing.T) {
+	failed := errors.New("no slope")
+	at := []float64{1, -2}
+	for name, c := range map[string]struct {
+		below, here, above outcome.Status
+		fails              func(at float64) error
+		lost               error
+		valueOnly          bool
+		asked              int
+		chosen             int // −1 below, 1 above
+		err                error
+	}{
+		"regular":        {here: outcome.Converged, asked: 1},
+		"a value":        {here: outcome.NotDifferentiable, valueOnly: true, asked: 1},
+		"not unique":     {here: outcome.NotUnique, asked: 1},
+		"knot":           {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.Converged, asked: 3, chosen: 1},
+		"one side":       {below: outcome.NotConverged, here: outcome.NotDifferentiable, above: outcome.Converged, asked: 3},
+		"other side":     {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.NotConverged, asked: 3},
+		"error":          {here: outcome.NotDifferentiable, fails: func(float64) error { return failed }, asked: 1, err: failed},
+		"error below":    {here: outcome.NotDifferentiable, fails: failsAt(failed, -1), asked: 2, err: failed},
+		"error above":    {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.Converged, fails: failsAt(failed, 1), asked: 3, err: failed},
+		"nothing behind": {here: outcome.Converged, lost: failed, asked: 1, err: failed},
+	} {
+		k := &knots{fails: c.fails, lost: c.lost, status: func(l float64) outcome.Status {
+			switch {
+			case l < 1:
+				return c.below
+			case l > 1:
+				return c.above
+			}
+			return c.here
+		}}
+		e, err := evalOnSide(t.Context(), k, search.Request{LogLambda: at, ValueOnly: c.valueOnly})
+		if !errors.Is(err, c.err) || len(k.asked) != c.asked {
+			t.Errorf("%s: %v after %d evaluations", name, err, len(k.asked))
+			continue
+		}
+		for i, r := range k.asked[1:] {
+			shift := 1e-7 * float64(2*i-1)
+			if r.Tol != 1e-14 || r.ValueOnly || len(r.LogLambda) != 2 || math.Abs(r.LogLambda[0]-1-shift) > 1e-15 || math.Abs(r.LogLambda[1]+2-shift) > 1e-15 {
+				t.Errorf("%s: %+v", name, r)
+			}
+		}
+		if err != nil {
+			continue
+		}
+		if want := at[0] + 1e-7*float64(c.chosen); math.Abs(e.Gradient[0]-want) > 1e-15 || e.Trusted != (c.chosen != 0) || len(e.Memory.Last) != 1 || e.Value != 7 {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+// failsAt returns an error on one side of λ = 1.
+func failsAt(err error, side float64) func(float64) error {
+	return func(at float64) error {
+		if side*(at-1) > 0 {
+			return err
+		}
+		return nil
+	}
+}

@@ -1,0 +1,71 @@
+package bilevel
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+	"testing"
+)
+
+// TestTasksAreShared: each is done once, in their order by one goroutine, until one of them fails, which ends those under way.
+func TestTasksAreShared(t *testing.T) {
+	failed := errors.New("failed")
+	for _, goroutines := range []int{1, 2, 5} {
+		for _, bad := range []int{-1, 0, 3, 6} {
+			var done [7]atomic.Int64
+			var order []int
+			var stops atomic.Int64
+			tasks := make([]func() error, len(done))
+			for i := range tasks {
+				tasks[i] = func() error {
+					done[i].Add(1)
+					if goroutines == 1 {
+						order = append(order, i)
+					}
+					if i == bad {
+						return failed
+					}
+					return nil
+				}
+			}
+			err := share(tasks, goroutines, func() { stops.Add(1) })
+			want, calls := error(nil), int64(0)
+			if bad >= 0 {
+				want, calls = failed, 1
+			}
+			if !errors.Is(err, want) || stops.Load() != calls {
+				t.Errorf("%d goroutines, task %d fails: %v, stopped %d times", goroutines, bad, err, stops.Load())
+			}
+			for i := range done {
+				if n := done[i].Load(); n > 1 || n == 0 && (bad < 0 || i < bad) {
+					t.Errorf("%d goroutines, task %d fails: task %d is done %d times", goroutines, bad, i, n)
+				}
+			}
+			if goroutines == 1 {
+				all := []int{0, 1, 2, 3, 4, 5, 6}
+				if bad >= 0 {
+					all = all[:bad+1]
+				}
+				if !slices.Equal(order, all) {
+					t.Errorf("task %d fails: order %v", bad, order)
+				}
+			}
+		}
+	}
+}
+
+// TestTheFirstErrorIsTold: of tasks that fail at the same time the first, and each stops the others.
+func TestTheFirstErrorIsTold(t *testing.T) {
+	first, second := errors.New("first"), errors.New("second")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	begun := make(chan struct{})
+	tasks := []func() error{
+		func() error { <-begun; return first },
+		func() error { close(begun); <-ctx.Done(); return second },
+	}
+	if err := share(tasks, 2, stop); !errors.Is(err, first) {
+		t.Errorf("%v", err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/gob"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -187,31 +188,96 @@ func TestLanesMayBeLostAndElsewhere(t *testing.T) {
 	}
 }
 
-// TestLanesRefuseRequestsThatCannotBe: whatever comes from elsewhere is looked at first.
+// TestLanesRefuseRequestsThatCannotBe: whatever comes from elsewhere is looked at first; what is just inside the limits is answered.
 func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
-	r := oracle.NewRandom(2)
-	q, folds, lambda := draw(r, "lasso")
-	lanes, err := bilevel.NewLanes(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
+	const n, p = 40, 10
+	q := oracle.NewRandom(2).Problem(oracle.Shape{N: n, P: p})
+	three := make([]float64, n)
+	for i := range three {
+		three[i] = float64(i % 3)
+	}
+	k, x := fixture.Kernels(t), fixture.Matrix(t, q, true)
+	folds, err := bilevel.KFold(nil, n, 2, false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, p := q.Dims()
-	for name, request := range map[string]bilevel.LaneRequest{
-		"fold":          {Lane: bilevel.LaneID{Fold: folds.Count(nil)}},
-		"negative fold": {Lane: bilevel.LaneID{Fold: -1}},
-		"class":         {Lane: bilevel.LaneID{Class: 1}},
-		"ask":           {Ask: 77},
-		"no λ":          {Ask: bilevel.AskSolve},
-		"two λ":         {Ask: bilevel.AskSolve, LogLambda: []float64{1, 2}},
-		"tol":           {Ask: bilevel.AskSolve, LogLambda: lambda, Tol: math.NaN()},
-		"number":        {Ask: bilevel.AskSolve, LogLambda: lambda, Keep: -1},
-		"start":         {Ask: bilevel.AskSolve, LogLambda: lambda, Start: &bilevel.Solution{Support: []int32{int32(p)}, Coef: []float64{1}}},
-		"order":         {Ask: bilevel.AskSolve, LogLambda: lambda, Start: &bilevel.Solution{Support: []int32{1, 0}, Coef: []float64{1, 1}}},
-		"lengths":       {Ask: bilevel.AskSolve, LogLambda: lambda, Start: &bilevel.Solution{Support: []int32{1}}},
-		"infinite":      {Ask: bilevel.AskSolve, LogLambda: lambda, Start: &bilevel.Solution{Support: []int32{1}, Coef: []float64{math.Inf(1)}}},
-		"class's slope": {Ask: bilevel.AskSlope, LogLambda: lambda},
+	spec := bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]}
+	plain, err := bilevel.NewLanes(k, x, q.Y, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes, err := bilevel.NewMulticlassLanes(k, x, three, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lambda, inf, nan := []float64{-3}, math.Inf(1), math.NaN()
+	solve := func(change func(r *bilevel.LaneRequest)) bilevel.LaneRequest {
+		r := bilevel.LaneRequest{Ask: bilevel.AskSolve, LogLambda: lambda}
+		change(&r)
+		return r
+	}
+	start := func(support []int32, coef ...float64) bilevel.LaneRequest {
+		return solve(func(r *bilevel.LaneRequest) { r.Start = &bilevel.Solution{Support: support, Coef: coef} })
+	}
+	// Rows of fold 0 are the even ones, 20 of them, and every third is of class 0: 0, 6, 12, …, 36.
+	slope := func(own, others int) bilevel.LaneRequest {
+		return bilevel.LaneRequest{Ask: bilevel.AskSlope, LogLambda: lambda, Probability: make([]float64, own), Others: make([]float64, others)}
+	}
+	for name, c := range map[string]struct {
+		of      *bilevel.Lanes
+		request bilevel.LaneRequest
+		kind    outcome.Kind
+		says    string
+	}{
+		"null model":          {plain, bilevel.LaneRequest{}, "", ""},
+		"last fold":           {plain, bilevel.LaneRequest{Lane: bilevel.LaneID{Fold: 1}}, "", ""},
+		"fold":                {plain, bilevel.LaneRequest{Lane: bilevel.LaneID{Fold: 2}}, outcome.BadParameter, "there are 2 folds of 1 classes"},
+		"negative fold":       {plain, bilevel.LaneRequest{Lane: bilevel.LaneID{Fold: -1}}, outcome.BadParameter, "no lane"},
+		"class":               {plain, bilevel.LaneRequest{Lane: bilevel.LaneID{Class: 1}}, outcome.BadParameter, "no lane"},
+		"negative class":      {plain, bilevel.LaneRequest{Lane: bilevel.LaneID{Class: -1}}, outcome.BadParameter, "no lane"},
+		"last class":          {classes, bilevel.LaneRequest{Lane: bilevel.LaneID{Class: 2}}, "", ""},
+		"no such class":       {classes, bilevel.LaneRequest{Lane: bilevel.LaneID{Class: 3}}, outcome.BadParameter, "there are 2 folds of 3 classes"},
+		"class's first fold":  {classes, bilevel.LaneRequest{Lane: bilevel.LaneID{Fold: -1}}, outcome.BadParameter, "no lane"},
+		"ask":                 {plain, bilevel.LaneRequest{Ask: 77}, outcome.BadParameter, "kind 77"},
+		"solve":               {plain, solve(func(*bilevel.LaneRequest) {}), "", ""},
+		"no λ":                {plain, bilevel.LaneRequest{Ask: bilevel.AskSolve}, outcome.Shape, "no λ"},
+		"two λ":               {plain, bilevel.LaneRequest{Ask: bilevel.AskSolve, LogLambda: []float64{1, 2}}, outcome.Shape, "1 hyperparameters, got 2"},
+		"tolerance 0.5":       {plain, solve(func(r *bilevel.LaneRequest) { r.Tol = 0.5 }), "", ""},
+		"NaN":                 {plain, solve(func(r *bilevel.LaneRequest) { r.Tol = nan }), outcome.BadParameter, "tol"},
+		"negative":            {plain, solve(func(r *bilevel.LaneRequest) { r.Tol = -1e-3 }), outcome.BadParameter, "tol"},
+		"no tolerance at all": {plain, solve(func(r *bilevel.LaneRequest) { r.Tol = inf }), outcome.BadParameter, "tol"},
+		"keep":                {plain, solve(func(r *bilevel.LaneRequest) { r.Keep = -1 }), outcome.BadParameter, "positive numbers"},
+		"from":                {plain, solve(func(r *bilevel.LaneRequest) { r.From = -1 }), outcome.BadParameter, "positive numbers"},
+		"keep the first":      {plain, solve(func(r *bilevel.LaneRequest) { r.Keep = 1 }), "", ""},
+		"from the second":     {plain, solve(func(r *bilevel.LaneRequest) { r.From, r.Keep = 2, 2 }), "", ""},
+		"from nowhere":        {plain, start(nil), "", ""},
+		"from the first":      {plain, start([]int32{0}, 1), "", ""},
+		"from the last":       {plain, start([]int32{0, 1, p - 1}, 1, 1, -1), "", ""},
+		"no such column":      {plain, start([]int32{p}, 1), outcome.BadParameter, "ascending columns below 10"},
+		"negative column":     {plain, start([]int32{-1}, 1), outcome.BadParameter, "ascending columns"},
+		"order":               {plain, start([]int32{1, 0}, 1, 1), outcome.BadParameter, "ascending columns"},
+		"order at the end":    {plain, start([]int32{0, 2, 1}, 1, 1, 1), outcome.BadParameter, "ascending columns"},
+		"order before":        {plain, start([]int32{1, 0, 2}, 1, 1, 1), outcome.BadParameter, "ascending columns"},
+		"twice":               {plain, start([]int32{1, 1}, 1, 1), outcome.BadParameter, "ascending columns"},
+		"a column more":       {plain, start([]int32{1}), outcome.BadParameter, "ascending columns"},
+		"a coefficient more":  {plain, start([]int32{1}, 1, 1), outcome.BadParameter, "ascending columns"},
+		"infinite":            {plain, start([]int32{1}, inf), outcome.BadParameter, "finite coefficient"},
+		"minus infinity":      {plain, start([]int32{1}, -inf), outcome.BadParameter, "finite coefficient"},
+		"not a number":        {plain, start([]int32{0, 1}, nan, 1), outcome.BadParameter, "finite coefficient"},
+		"slope of a fold":     {plain, bilevel.LaneRequest{Ask: bilevel.AskSlope, LogLambda: lambda}, outcome.Usage, "comes with its solution"},
+		"slope":               {classes, slope(20, 7), "", ""},
+		"slope without λ":     {classes, bilevel.LaneRequest{Ask: bilevel.AskSlope}, outcome.Shape, "no λ"},
+		"probabilities":       {classes, slope(19, 7), outcome.Shape, "19 probabilities of the class and 7 of the others, there must be 20 and 7"},
+		"others":              {classes, slope(20, 8), outcome.Shape, "there must be 20 and 7"},
+		"nothing to restore":  {plain, bilevel.LaneRequest{Ask: bilevel.AskRestore}, "", ""},
+		"a byte to restore":   {plain, bilevel.LaneRequest{Ask: bilevel.AskRestore, State: []byte{1}}, outcome.Parse, ""},
 	} {
-		if _, err := lanes.Run(t.Context(), []bilevel.LaneRequest{request}, nil); outcome.KindOf(err) == "" || outcome.KindOf(err) == outcome.Internal {
+		if c.request.Ask == bilevel.AskSlope && c.of == classes { // of a solution
+			if _, err := classes.Run(t.Context(), []bilevel.LaneRequest{{Ask: bilevel.AskSolve, LogLambda: lambda}}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := c.of.Run(t.Context(), []bilevel.LaneRequest{c.request}, nil); outcome.KindOf(err) != c.kind || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

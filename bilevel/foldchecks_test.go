@@ -1,0 +1,216 @@
+package bilevel_test
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestSplits: a fold trains on the rows of other folds, going forward on those of earlier ones, and on those that always train, with
+// their weights or those that are made of them.
+func TestSplits(t *testing.T) {
+	folds := bilevel.Folds{-1, 0, 1, 2, -2, 1, 0}
+	weights := []float64{2, 3, 4, 5, 6, 7, 0}
+	doubled := func(w []float64) func(*bilevel.Spec) {
+		return func(s *bilevel.Spec) {
+			s.Weights = w
+			s.Training = func(_ *kernels.Set, own []float64) {
+				for i := range own {
+					own[i] *= 2
+				}
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*bilevel.Spec)
+		want   [][]float64
+	}{
+		"plain":    {func(*bilevel.Spec) {}, [][]float64{{1, 0, 1, 1, 0, 1, 0}, {1, 1, 0, 1, 0, 0, 1}, {1, 1, 1, 0, 0, 1, 1}}},
+		"weights":  {func(s *bilevel.Spec) { s.Weights = weights }, [][]float64{{2, 0, 4, 5, 0, 7, 0}, {2, 3, 0, 5, 0, 0, 0}, {2, 3, 4, 0, 0, 7, 0}}},
+		"forward":  {func(s *bilevel.Spec) { s.Forward = true }, [][]float64{{1, 0, 0, 0, 0, 0, 0}, {1, 1, 0, 0, 0, 0, 1}, {1, 1, 1, 0, 0, 1, 1}}},
+		"training": {doubled(nil), [][]float64{{2, 0, 2, 2, 0, 2, 0}, {2, 2, 0, 2, 0, 0, 2}, {2, 2, 2, 0, 0, 2, 2}}},
+		"both":     {doubled(weights), [][]float64{{4, 0, 8, 10, 0, 14, 0}, {4, 6, 0, 10, 0, 0, 0}, {4, 6, 8, 0, 0, 14, 0}}},
+	} {
+		spec := bilevel.Spec{Folds: folds}
+		c.change(&spec)
+		for fold, want := range c.want {
+			got, rows := spec.Split(nil, fold)
+			if !slices.Equal(got, want) || !slices.Equal(rows, [][]int32{{1, 6}, {2, 5}, {3}}[fold]) {
+				t.Errorf("%s, fold %d: trains on %v, want %v; holds out %v", name, fold, got, want, rows)
+			}
+		}
+	}
+}
+
+// TestSpecsThatCannotBe are refused, by the reason, and those just as good as they have to be are not.
+func TestSpecsThatCannotBe(t *testing.T) {
+	for name, c := range map[string]struct {
+		folds   bilevel.Folds
+		weights []float64
+		forward bool
+		says    string
+	}{
+		"two folds":                   {bilevel.Folds{0, 1}, nil, false, ""},
+		"as many folds as rows":       {bilevel.Folds{2, 1, 0}, nil, false, ""},
+		"a hold-out":                  {bilevel.Folds{-1, 0, -2}, nil, false, ""},
+		"too many":                    {bilevel.Folds{0, 2}, nil, false, "the fold id is 2"},
+		"too few":                     {bilevel.Folds{0, -3, 1}, nil, false, "the fold id is -3"},
+		"nothing held out":            {bilevel.Folds{-1, -2}, nil, false, "no row is held out"},
+		"all held out":                {bilevel.Folds{0, 0}, nil, false, "fold 0 leaves no row to train on"},
+		"all but tests":               {bilevel.Folds{0, -2, 0}, nil, false, "fold 0 leaves no row to train on"},
+		"an empty fold":               {bilevel.Folds{0, 2, -1}, nil, false, "fold 1 of 3 has no row to validate on"},
+		"weights":                     {bilevel.Folds{0, 1, -1, -2}, []float64{1, 2, 0, 0}, false, ""},
+		"too few weights":             {bilevel.Folds{0, 1}, []float64{1}, false, "weights"},
+		"a fold without weight":       {bilevel.Folds{0, 1, -1}, []float64{1, 0, 1}, false, "fold 1 of 2 has no row of positive weight to validate on"},
+		"nothing else with weight":    {bilevel.Folds{0, -1, -1}, []float64{1, 0, 0}, false, "fold 0 leaves no row of positive weight to train on"},
+		"a hold-out going forward":    {bilevel.Folds{-1, 0}, nil, true, ""},
+		"two folds going forward":     {bilevel.Folds{-1, 0, 1}, nil, true, ""},
+		"three, larger ones later":    {bilevel.Folds{-1, 0, 1, 1, 2, 2, 2}, nil, true, ""},
+		"nothing before the first":    {bilevel.Folds{0, 1}, nil, true, "fold 0 leaves no row to train on"},
+		"a test before the first":     {bilevel.Folds{-2, 0, 1}, nil, true, "fold 0 leaves no row to train on"},
+		"no weight before the first":  {bilevel.Folds{-1, 0, 1}, []float64{0, 1, 1}, true, "fold 0 leaves no row of positive weight to train on"},
+		"a late row is before, too":   {bilevel.Folds{0, 1, -1}, nil, true, ""},
+		"going forward without order": {bilevel.Folds{1, 0, -1, 2}, nil, true, ""},
+	} {
+		spec := bilevel.Spec{Folds: c.folds, Weights: c.weights, Forward: c.forward}
+		err := spec.Check(nil, len(c.folds))
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := (&bilevel.Spec{Folds: bilevel.Folds{0, 1}}).Check(nil, 3); outcome.KindOf(err) != outcome.Shape {
+		t.Errorf("two ids for three rows: %v", err)
+	}
+}
+
+// TestNumbersOfFolds that rows fill, for every way to make them: 2 up to as many as there are rows, and 1 in a chain up to one less.
+func TestNumbersOfFolds(t *testing.T) {
+	for n := range 6 {
+		for count := -1; count < 8; count++ {
+			good, chain := n >= 2 && count >= 2 && count <= n, count >= 1 && count < n
+			groups, y := make([]int, n), make([]float64, n)
+			for i := range groups {
+				groups[i] = i
+			}
+			for name, c := range map[string]struct {
+				make func() (bilevel.Folds, error)
+				good bool
+			}{
+				"KFold":      {func() (bilevel.Folds, error) { return bilevel.KFold(nil, n, count, false, 0) }, good},
+				"Stratified": {func() (bilevel.Folds, error) { return bilevel.Stratified(nil, y, count, false, 0) }, good},
+				"Grouped":    {func() (bilevel.Folds, error) { return bilevel.Grouped(nil, groups, count, false, 0) }, good},
+				"Blocks":     {func() (bilevel.Folds, error) { return bilevel.Blocks(nil, n, count) }, good},
+				"HoldOut":    {func() (bilevel.Folds, error) { return bilevel.HoldOut(nil, n, count, false, 0) }, good},
+				"Chain":      {func() (bilevel.Folds, error) { return bilevel.Chain(nil, n, count) }, chain},
+			} {
+				folds, err := c.make()
+				if (err == nil) != c.good || err != nil && outcome.KindOf(err) != outcome.BadParameter {
+					t.Errorf("%s, %d folds of %d rows: %v", name, count, n, err)
+				}
+				if of := map[bool]int{true: 1, false: count}[name == "HoldOut"]; c.good && (len(folds) != n || folds.Count(nil) != of) {
+					t.Errorf("%s, %d folds of %d rows: %v", name, count, n, folds)
+				}
+			}
+		}
+	}
+	if _, err := bilevel.Chain(nil, 4, 4); err == nil || !strings.Contains(err.Error(), "4 rows in order make 1 to 3 folds, got 4") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNewcomersAreDealtByDefinition: one after the other, in their order or in that of a permutation, and of their targets where
+// folds are to be alike: each where its group is, or to the fold with the fewest rows of its target, then of all, then the first.
+func TestNewcomersAreDealtByDefinition(t *testing.T) {
+	for seed := range uint64(40) {
+		r := oracle.NewRandom(800 + seed)
+		n, more, k := 6+r.Intn(8), 1+r.Intn(20), 2+r.Intn(3)
+		first := make(bilevel.Folds, n)
+		for i := range first {
+			if first[i] = r.Intn(k+2) - 2; i < k {
+				first[i] = i
+			}
+		}
+		var how bilevel.Newcomers
+		how.Shuffle, how.Seed = r.Intn(2) == 0, seed
+		if r.Intn(2) == 0 {
+			for range n + more {
+				how.Alike = append(how.Alike, float64(r.Intn(3)))
+			}
+		}
+		if r.Intn(2) == 0 {
+			for range n + more {
+				how.Groups = append(how.Groups, r.Intn(12))
+			}
+		}
+		late := make([]int, more)
+		for i := range late {
+			late[i] = i
+		}
+		if how.Shuffle && more > 1 {
+			order, err := bilevel.KFold(nil, more, more, true, seed+uint64(n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			late = order
+		}
+		if how.Alike != nil {
+			slices.SortStableFunc(late, func(a, b int) int { return cmp.Compare(how.Alike[n+a], how.Alike[n+b]) })
+		}
+		want := append(slices.Clone(first), make(bilevel.Folds, more)...)
+		dealt := make([]bool, n+more)
+		for i := range first {
+			dealt[i] = true
+		}
+		for _, at := range late {
+			i, best, fewest := n+at, -1, [2]int{}
+			for fold := range k {
+				var rows [2]int
+				for j, id := range want {
+					if dealt[j] && id == fold {
+						rows[1]++
+						if how.Alike != nil && how.Alike[j] == how.Alike[i] {
+							rows[0]++
+						}
+					}
+				}
+				if best < 0 || slices.Compare(rows[:], fewest[:]) < 0 {
+					best, fewest = fold, rows
+				}
+			}
+			if how.Groups != nil {
+				for j, id := range want {
+					if dealt[j] && id >= 0 && how.Groups[j] == how.Groups[i] {
+						best = id
+					}
+				}
+			}
+			want[i], dealt[i] = best, true
+		}
+		if how.Groups != nil && mixed(first, how.Groups) { // a group in two folds: which is not said
+			continue
+		}
+		if got := first.Extended(nil, n+more, how); !slices.Equal(got, want) {
+			t.Errorf("seed %d: %v\nby definition %v", seed, got, want)
+		}
+	}
+}
+
+// mixed reports whether rows of one group are in several folds.
+func mixed(folds bilevel.Folds, groups []int) bool {
+	of := map[int]int{}
+	for i, fold := range folds {
+		if other, ok := of[groups[i]]; fold >= 0 && ok && other != fold {
+			return true
+		}
+		if fold >= 0 {
+			of[groups[i]] = fold
+		}
+	}
+	return false
+}

@@ -208,8 +208,10 @@ func TestPathsRemember(t *testing.T) {
 			}
 		}
 		want := []LaneRequest{
-			{Ask: AskSolve, LogLambda: []float64{1}, ValueOnly: true, Anew: on}, {Ask: AskState},
-			{Ask: AskSolve, LogLambda: []float64{2}, ValueOnly: true, Anew: on}, {Ask: AskState},
+			{Ask: AskSolve, LogLambda: []float64{1}, ValueOnly: true, Anew: on},
+			{Ask: AskState},
+			{Ask: AskSolve, LogLambda: []float64{2}, ValueOnly: true, Anew: on},
+			{Ask: AskState},
 		}
 		if !on {
 			want = []LaneRequest{want[0], want[2]}

@@ -115,7 +115,8 @@ func TestStandardErrorsOfManyRows(t *testing.T) {
 			mean += sum[b] / count[b] / 20
 		}
 		for b := range sum {
-			square += math.Pow(sum[b]/count[b]-mean, 2)
+			off := sum[b]/count[b] - mean
+			square += off * off
 		}
 		want := math.Sqrt(square / 19 / 20)
 		if got := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso}).Null().StandardError; math.Abs(got-want) > 1e-13*want {

@@ -109,7 +109,7 @@ func TestDownhill(t *testing.T) {
 		{[]float64{-0.5, 0}, []float64{0.5, 0}, none},
 		{[]float64{1, -1}, []float64{1, -1}, none},
 		{[]float64{1, -1}, []float64{-1, 0.5}, []float64{-1, 0.5}},
-		{[]float64{2, 1}, []float64{-1, -1}, []float64{2, 1}},  // 3 below, 2 above
+		{[]float64{2, 1}, []float64{-1, -1}, []float64{2, 1}},   // 3 below, 2 above
 		{[]float64{1, 1}, []float64{-2, -1}, []float64{-2, -1}}, // the other way round
 		{[]float64{1, 1}, []float64{-1, -1}, []float64{1, 1}},   // as steep
 		{[]float64{-0.25, 0}, []float64{0.25, 0}, none},

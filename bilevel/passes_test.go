@@ -1,0 +1,112 @@
+package bilevel
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/random"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// TestEveryPassLooks for the end of the call in 65,536 elements, and so does every comparison of a sort: counted, and compared with
+// how many elements the passes of a function have. What it asks of others is asked of them alone, and added.
+func TestEveryPassLooks(t *testing.T) {
+	const n = 1 << 17
+	looksOf := func(do func(k *kernels.Set)) int {
+		l := &oracle.Looks{Context: t.Context(), Left: math.MaxInt}
+		do((*kernels.Set)(nil).Until(l))
+		return math.MaxInt - l.Left
+	}
+	paced := func(elements int) int { return elements / (kernels.Block + 1) }
+	pieces := looksOf(func(k *kernels.Set) {
+		for range k.Pieces(n) {
+		}
+	})
+	identity := looksOf(func(k *kernels.Set) { random.Identity(k, n) })
+	zeros := looksOf(func(k *kernels.Set) { kernels.Zeros[float64](k, n) })
+	source := random.SplitMix64(1)
+	y, weights, ones, groups := make([]float64, n), make([]float64, n), make([]float64, n), make([]int, n)
+	folds, rows, label := make(Folds, n), make([]int32, n), make([]int32, n)
+	for i := range y {
+		y[i], weights[i], ones[i], groups[i] = source.Uniform(), 1+source.Uniform(), 1, i
+		folds[i], rows[i], label[i] = i%3-1, int32(i), int32(i%2)
+	}
+	slices.Sort(y) // comparisons are few then
+	sorted := func(compare func(a, b int) int) (comparisons int) {
+		slices.SortStableFunc(random.Identity(nil, n), func(a, b int) int { comparisons++; return compare(a, b) })
+		return comparisons
+	}
+	byTarget := sorted(func(a, b int) int { return cmp.Compare(y[a], y[b]) })
+	alike := sorted(func(int, int) int { return 0 })
+	spec := Spec{Folds: folds, Weights: weights, Intercept: true}
+	held := &heldOut{train: ones, rows: rows, class: label, weights: weights}
+	total := looksOf(func(k *kernels.Set) { held.criterion().Total(k, n) })
+	mean := judged{criterion: criterion.MeanSquaredError{}, y: y, rows: rows, holdOut: true}
+	curved := judged{criterion: criterion.Of(loss.Logistic{}), y: ones, rows: rows, prediction: y, curvature: weights}
+	evaluated := looksOf(func(k *kernels.Set) {
+		criterion.Eval(k, curved.criterion, rows, ones, y, make([]float64, n), make([]float64, n))
+	})
+	clone := looksOf(func(k *kernels.Set) { k.Clone(weights) })
+	x, err := sparse.NewDense(n, 1, y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := &classLane{fold: &classFold{heldOut: *held}}
+	request := &LaneRequest{Probability: y, Others: y[:n/2]}
+	worker := &classSolver{slope: make([]float64, n), curvature: make([]float64, n)}
+	within := func(k *kernels.Set) { // a view in a call that ends
+		if class.fold.view, err = sparse.NewView(k, x, nil, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	looksOf(within) // the matrix knows its moments from then on
+	view := looksOf(within)
+	late := append([]float64{0, 0}, y...)
+	split := pieces + zeros + paced(n)
+	for name, c := range map[string]struct {
+		do   func(k *kernels.Set)
+		want int
+	}{
+		"KFold":      {func(k *kernels.Set) { _, _ = KFold(k, n, 3, false, 0) }, identity + pieces},
+		"Stratified": {func(k *kernels.Set) { _, _ = Stratified(k, y, 3, false, 0) }, identity + paced(byTarget+n)},
+		"Grouped":    {func(k *kernels.Set) { _, _ = Grouped(k, groups, 3, false, 0) }, identity + paced(n+alike+3*n+n)},
+		"Blocks":     {func(k *kernels.Set) { _, _ = Blocks(k, n, 3) }, pieces},
+		"Chain":      {func(k *kernels.Set) { _, _ = Chain(k, n, 3) }, 2 * pieces},
+		"Last":       {func(k *kernels.Set) { folds.Last(k) }, pieces + paced(n)},
+		"Extended":   {func(k *kernels.Set) { Folds{0, 1}.Extended(k, n+2, Newcomers{Alike: late}) }, identity + paced(2+byTarget+n)},
+		"Count":      {func(k *kernels.Set) { folds.Count(k) }, pieces},
+		"Split":      {func(k *kernels.Set) { spec.Split(k, 0) }, split},
+		"test":       {func(k *kernels.Set) { spec.test(k) }, paced(n)},
+		"Check":      {func(k *kernels.Set) { _ = spec.Check(k, n) }, paced(n) + paced(2*n) + pieces},
+		"Classes":    {func(k *kernels.Set) { _, _, _ = Classes(k, append([]float64{0}, ones[1:]...)) }, paced(2*n) + paced(n)},
+		"newHeldOut": {func(k *kernels.Set) { _, _ = newHeldOut(k, &spec, []float64{0, 1}, label, 0) }, paced(n) + split + paced((n+1)/3+n)},
+		"null":       {func(k *kernels.Set) { held.null(k, 2, label, spec) }, paced(2*n) + total + paced(2*n)},
+		"loss":       {func(k *kernels.Set) { held.loss(k, func(int, int32) float64 { return 1 }) }, total + paced(2*n)},
+		"errorOf":    {func(k *kernels.Set) { j := mean; j.k = k; j.errorOf(y) }, paced(n)},
+		"slightly":   {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(1e-9) }, 0},
+		"within":     {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(0.01) }, clone + paced(n)},
+		"infinitely": {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(math.Inf(1)) }, clone + paced(n)},
+		"farther":    {func(k *kernels.Set) { j := curved; j.k, j.foreign = k, true; j.curvatureWithin(3) }, clone + paced(8*n) + 4*evaluated},
+		"weighRows": {func(k *kernels.Set) {
+			within(k)
+			if err := worker.weighRows(class, request); err != nil {
+				t.Error(err)
+			}
+		}, view + total + 2*clone + paced(n)},
+		"weighMotion": {func(k *kernels.Set) { within(k); class.Motion = slices.Clone(y); class.weighMotion(y) }, view + total + paced(n)},
+	} {
+		if got := looksOf(c.do); got != c.want {
+			t.Errorf("%s: %d looks, its passes make %d", name, got, c.want)
+		}
+	}
+	// All different: whatever a sort of so many does, it compares each at least once.
+	if got := looksOf(func(k *kernels.Set) { Distinct(k, y) }); got < paced(2*n-1) {
+		t.Errorf("Distinct: %d looks", got)
+	}
+}

@@ -46,8 +46,22 @@ func Draw(s *Solver) (weights, curvature []float64) {
 	return weights, s.prox.d
 }
 
-// Mislead tells a solver that the step of the model drawn last has failed.
-func Mislead(s *Solver) { s.judgeStep(true) }
+// Mislead tells a solver that the models drawn last have not lowered the gap.
+func Mislead(s *Solver) { s.judgeSubsample(1, true) }
+
+// Step has a solver judge a model of some of the rows, by what curvature it has along a step that
+// changes predictions, of which so much was taken.
+func Step(s *Solver, change []float64, curvature, length float64) {
+	t := &s.subsampling
+	t.before, t.curvature = slices.Clone(s.state.Linear), curvature
+	for i, u := range change {
+		s.state.Linear[i] += length * u
+	}
+	s.judgeSubsample(length, false)
+}
+
+// PerColumn returns how many rows models of some of the rows have for each column.
+func PerColumn(s *Solver) int { return s.subsampling.perColumn }
 
 // ForceRows makes a new solver of a ridge sweep over rows as long as that helps at all.
 func ForceRows(s *Solver) {

@@ -234,21 +234,34 @@ func (s *Solver) takeFullStep() {
 	s.sol.Steps++
 }
 
-// failed reports that the certified point was reached by a full step that a search
-// would not have taken.
+// judgeStep judges the full step that led to the certified point: where a search would not have
+// taken it, it is undone, and a shorter one certified.
+func (s *Solver) judgeStep(stalled bool) {
+	s.prox.untried = false
+	length := 1.0
+	if s.failed() {
+		length = s.undoStep()
+		s.certify()
+	}
+	s.prox.adapt(length)
+	if s.subsampling.squared > 0 {
+		s.judgeSubsample(length, stalled)
+	}
+}
+
+// failed reports that a search would not have taken the full step to the certified point.
 func (s *Solver) failed() bool {
 	pn := &s.prox
-	untried := pn.untried
-	pn.untried = false
 	allowed := float64(honest * pn.promised)
 	if s.small() {
 		allowed = modelRoundoff * s.fit.Null()
 	}
-	return untried && !(s.sol.Objective <= pn.before+allowed)
+	return !(s.sol.Objective <= pn.before+allowed)
 }
 
-// undoStep undoes a full step that has failed, and searches for a shorter one.
-func (s *Solver) undoStep() {
+// undoStep undoes a full step that has failed, and searches for a shorter one, whose length it
+// returns.
+func (s *Solver) undoStep() (length float64) {
 	pn := &s.prox
 	for k, place := range s.set.places {
 		s.beta[place] = pn.from[k]
@@ -256,7 +269,7 @@ func (s *Solver) undoStep() {
 	s.gather()
 	s.refit()
 	s.sol.Steps--
-	pn.adapt(s.descend())
+	return s.descend()
 }
 
 // descend moves from the current point towards the minimiser of the model by

@@ -310,12 +310,9 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	for stalled, first := 0, true; ; first = false {
 		before := s.sol.RelativeGap
 		s.certify()
-		failed := s.failed()
-		if failed {
-			s.undoStep()
-			s.certify()
+		if s.prox.untried {
+			s.judgeStep(stalled > 0)
 		}
-		s.judgeStep(failed || stalled > 0)
 		if err := s.within(opts); err != nil {
 			return nil, err
 		}

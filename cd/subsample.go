@@ -26,7 +26,7 @@ type subsampling struct {
 const (
 	subsampleRows    = 50
 	subsampleMost    = 8   // of so many rows one is left in any case
-	subsampleLeast   = 4   // of so many rows one is left at most; where that is not enough, all are
+	subsampleLeast   = 3   // of so many rows one is left at most; where that is not enough, all are
 	subsampleEntries = 16  // of a column; with fewer left, its norm is that of all
 	subsampleGrowth  = 4   // times as many rows for models after one that strayed
 	subsampleStrayed = 1.3 // curvature along a step, relative to that of its model
@@ -40,7 +40,7 @@ func (s *Solver) subsample() bool {
 	t, pn := &s.subsampling, &s.prox
 	size, all := len(s.set.columns), s.in.store.Rows()
 	rows := max(t.perColumn*size, all/subsampleMost)
-	if pn.here != s.state || pn.damping > 0 || subsampleLeast*rows > all || size > largestCholesky || !s.in.gram.Fits(size) {
+	if pn.here != s.state || subsampleLeast*rows > all || size > largestCholesky || !s.in.gram.Fits(size) {
 		return false
 	}
 	t.weights = grow(t.weights, len(pn.d))
@@ -106,13 +106,10 @@ func (s *Solver) noteStep() {
 	}
 }
 
-// judgeStep judges the model of the step that led to the certified point. If there is far more
-// curvature along it than the rows drawn have, they were too few.
-func (s *Solver) judgeStep(failed bool) {
+// judgeSubsample judges the model of the step of this length that led to the certified point. If
+// there is far more curvature along it than the rows drawn have, they were too few.
+func (s *Solver) judgeSubsample(length float64, stalled bool) {
 	t, d := &s.subsampling, s.prox.d
-	if t.squared == 0 {
-		return
-	}
 	t.squared = 0
 	var bend, shift float64
 	for from, to := range s.k.Pieces(len(t.before)) {
@@ -125,7 +122,7 @@ func (s *Solver) judgeStep(failed bool) {
 	if s.view.Centred() {
 		bend -= float64(shift / s.k.Asum(d) * shift)
 	}
-	if failed || bend > subsampleStrayed*t.curvature {
+	if stalled || bend > subsampleStrayed*length*length*t.curvature {
 		t.perColumn *= subsampleGrowth
 	}
 }

@@ -97,3 +97,30 @@ func TestRowsDrawnStandForAll(t *testing.T) {
 		t.Error("rows are drawn where two models of them have misled")
 	}
 }
+
+// A full step that failed may well have had an honest model: with a rare class there is no
+// curvature far out. Models get more rows where theirs have too little curvature along the step that was
+// taken, however short it is.
+func TestShortStepsLeaveModelsSmall(t *testing.T) {
+	r := oracle.NewRandom(81)
+	q := r.Problem(oracle.Shape{N: 16000, P: 20, Density: 0.2}).Classes(r)
+	q.Uniform(0.001 * q.LogisticAlphaMax())
+	solver := cd.New(fixture.Logistic(t, q, false))
+	solve(t, solver, fixture.Penalty(t, q), cd.Options{})
+	_, d := cd.Draw(solver)
+	change, curvature := make([]float64, len(d)), 0.0
+	for i := range change {
+		change[i] = r.Normal()
+		curvature += d[i] * change[i] * change[i]
+	}
+	few := cd.PerColumn(solver)
+	for _, length := range []float64{1, 0.25} {
+		if cd.Step(solver, change, curvature, length); cd.PerColumn(solver) != few {
+			t.Errorf("after %g of a step with an honest model there are %d rows for a column instead of %d", length, cd.PerColumn(solver), few)
+		}
+		if cd.Step(solver, change, 0.5*curvature, length); cd.PerColumn(solver) <= few {
+			t.Errorf("after %g of a step of twice the curvature of its model there still are %d rows for a column", length, few)
+		}
+		few = cd.PerColumn(solver)
+	}
+}

@@ -235,31 +235,54 @@ func TestSolutionsAreKeptOnRequest(t *testing.T) {
 	}
 }
 
-// TestNullModelOfClasses predicts equal shares, or with an intercept those of the training rows.
+// TestNullModelOfClasses predicts equal shares, or with an intercept those of the training rows, by weight.
 func TestNullModelOfClasses(t *testing.T) {
 	q := &oracle.Problem{Y: []float64{0, 0, 0, 1, 1, 2, 0, 1, 2, 2}, Alpha: make([]float64, 1)}
 	for i := range q.Y {
 		q.X = append(q.X, []float64{float64(i * i % 7)})
 	}
 	folds := bilevel.Folds{-1, -1, -1, -1, -1, -1, 0, 0, 0, 0}
-	for _, intercept := range []bool{false, true} {
-		share := []float64{1. / 3, 1. / 3, 1. / 3}
-		if intercept {
-			share = []float64{3. / 6, 2. / 6, 1. / 6}
+	for _, weights := range [][]float64{nil, {3, 1, 2, 5, 1, 4, 2, 1, 3, 0}} {
+		weight := func(i int) float64 {
+			if weights == nil {
+				return 1
+			}
+			return weights[i]
 		}
-		var want, spread float64
-		for _, k := range []int{0, 1, 2, 2} {
-			want -= math.Log(share[k]) / 4
-		}
-		for _, k := range []int{0, 1, 2, 2} {
-			spread += math.Pow(-math.Log(share[k])-want, 2) / 16
-		}
-		m, err := bilevel.NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, false), q.Y, bilevel.Spec{Folds: folds, Penalty: lasso, Intercept: intercept})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if null := m.Null(); math.Abs(null.Value-want) > 1e-14 || math.Abs(null.StandardError-math.Sqrt(spread)) > 1e-14 {
-			t.Errorf("intercept %t: %g and %g, want %g and %g", intercept, null.Value, null.StandardError, want, math.Sqrt(spread))
+		for _, intercept := range []bool{false, true} {
+			share := []float64{1. / 3, 1. / 3, 1. / 3}
+			if intercept {
+				var total float64
+				clear(share)
+				for i := range 6 {
+					share[int(q.Y[i])] += weight(i)
+					total += weight(i)
+				}
+				for k := range share {
+					share[k] /= total
+				}
+			}
+			var want, spread, total float64
+			for i := 6; i < 10; i++ {
+				total += weight(i)
+			}
+			for i := 6; i < 10; i++ {
+				want -= weight(i) / total * math.Log(share[int(q.Y[i])])
+			}
+			for i := 6; i < 10; i++ {
+				spread += math.Pow(weight(i)/total*(-math.Log(share[int(q.Y[i])])-want), 2)
+			}
+			m, err := bilevel.NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, false), q.Y, bilevel.Spec{Folds: folds, Weights: weights, Penalty: lasso, Intercept: intercept})
+			if err != nil {
+				t.Fatal(err)
+			}
+			null := m.Null()
+			if math.Abs(null.Value-want) > 1e-14 || math.Abs(null.StandardError-math.Sqrt(spread)) > 1e-14 {
+				t.Errorf("weights %v, intercept %t: %g and %g, want %g and %g", weights, intercept, null.Value, null.StandardError, want, math.Sqrt(spread))
+			}
+			if null.TrainLoss != 1 || !null.Trusted || null.Status != outcome.Converged || null.Value != m.NullValue() {
+				t.Errorf("%+v", null)
+			}
 		}
 	}
 }

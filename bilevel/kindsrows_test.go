@@ -1,0 +1,274 @@
+package bilevel_test
+
+import (
+	"context"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/iterdiff"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/model"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// evaluated is a problem of any kind with its null model.
+type evaluated interface {
+	Evaluate(ctx context.Context, r search.Request) (bilevel.Report, error)
+	Null() search.Evaluation
+}
+
+// A kind of inner problem, made of rows and a spec that says which are held out.
+type kind struct {
+	lambda []float64
+	open   func(q *oracle.Problem, spec bilevel.Spec) (evaluated, error)
+}
+
+// kindsOfRows are the kinds of inner problems that rows with weights can have: numbers, signs and three classes are made of the targets.
+func kindsOfRows(t *testing.T) map[string]kind {
+	t.Helper()
+	k := fixture.Kernels(t)
+	matrix := func(q *oracle.Problem) sparse.Matrix { return fixture.Matrix(t, q, true) }
+	signs := func(q *oracle.Problem) []float64 {
+		y := make([]float64, len(q.Y))
+		for i, v := range q.Y {
+			y[i] = math.Copysign(1, v)
+		}
+		return y
+	}
+	three := func(q *oracle.Problem) []float64 {
+		y := make([]float64, len(q.Y))
+		for i, v := range q.Y {
+			y[i] = math.Mod(math.Floor(10*math.Abs(v)), 3)
+		}
+		return y
+	}
+	logistic := func(v *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(v, y) }
+	squared := func(v *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(v, y) }
+	forward := iterdiff.ForwardPCD
+	plain := func(lambda float64, targets func(q *oracle.Problem) []float64, change func(q *oracle.Problem, s *bilevel.Spec)) kind {
+		return kind{[]float64{lambda}, func(q *oracle.Problem, spec bilevel.Spec) (evaluated, error) {
+			spec.Penalty = lasso
+			change(q, &spec)
+			return bilevel.New(k, matrix(q), targets(q), spec)
+		}}
+	}
+	numbers := func(q *oracle.Problem) []float64 { return q.Y }
+	return map[string]kind{
+		"lasso":    plain(-3, numbers, func(_ *oracle.Problem, s *bilevel.Spec) { s.Intercept = true }),
+		"scaled":   plain(-2, numbers, func(_ *oracle.Problem, s *bilevel.Spec) { s.Standardise = true }),
+		"iterated": plain(-3, numbers, func(_ *oracle.Problem, s *bilevel.Spec) { s.Iterate = &forward }),
+		"logistic": plain(-4, signs, func(_ *oracle.Problem, s *bilevel.Spec) {
+			s.Datafit, s.Criterion, s.Intercept = logistic, criterion.Of(loss.Logistic{}), true
+		}),
+		"groups": plain(-3, numbers, func(q *oracle.Problem, s *bilevel.Spec) {
+			groups := make([]int, len(q.Alpha))
+			for j := range groups {
+				groups[j] = j / 2
+			}
+			pairs, err := model.NewPartition(groups)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Datafit, s.Blocked = squared, &bilevel.Blocked{Partition: pairs, Penalty: func(l []float64) (model.Blocks, error) {
+				return model.GroupLasso(slices.Repeat([]float64{1}, (len(q.Alpha)+1)/2), l[0])
+			}}
+		}),
+		"mcp": plain(-2, numbers, func(q *oracle.Problem, s *bilevel.Spec) {
+			s.Datafit, s.Blocked = squared, &bilevel.Blocked{
+				Partition: model.Singletons(len(q.Alpha)), Descend: true, Max: k.MaxAbs,
+				Penalty: func(l []float64) (model.Blocks, error) {
+					g, err := model.NewMCP(l[0], kernels.Log(3))
+					return model.Elementwise{Of: g}, err
+				},
+			}
+		}),
+		"softmax": plain(-4, three, func(q *oracle.Problem, s *bilevel.Spec) {
+			class := make([]int32, len(q.Y))
+			for i, y := range three(q) {
+				class[i] = int32(y)
+			}
+			s.Intercept = true
+			s.Blocked = &bilevel.Blocked{
+				Partition: model.Singletons(len(q.Alpha)), Count: 3, Penalty: func(l []float64) (model.Blocks, error) { return model.ScoresLasso(3, l) },
+				Scores: func(v *sparse.View) (model.Scores, error) { return model.NewSoftmax(v, class, []float64{0, 1, 2}) },
+			}
+		}),
+		"classes": {[]float64{-4, -3.5, -3}, func(q *oracle.Problem, spec bilevel.Spec) (evaluated, error) {
+			spec.Penalty, spec.Intercept = lasso, true
+			return bilevel.NewMulticlass(k, matrix(q), three(q), spec)
+		}},
+		"svm": {[]float64{-1}, func(q *oracle.Problem, spec bilevel.Spec) (evaluated, error) {
+			return bilevel.NewSVM(k, sparse.Transpose(matrix(q)), signs(q), spec)
+		}},
+		"svr": {[]float64{-1, -2}, func(q *oracle.Problem, spec bilevel.Spec) (evaluated, error) {
+			spec.Criterion, spec.Intercept = criterion.MeanSquaredError{}, true
+			return bilevel.NewVectors(k, matrix(q), q.Y, bilevel.VectorRegression, spec)
+		}},
+		"vectors of classes": {[]float64{-1}, func(q *oracle.Problem, spec bilevel.Spec) (evaluated, error) {
+			spec.Criterion, spec.Intercept, spec.Standardise = criterion.Of(loss.SmoothedHinge{}), true, true
+			return bilevel.NewVectors(k, matrix(q), signs(q), bilevel.VectorClasses, spec)
+		}},
+		"simplex": {[]float64{1, -2}, func(q *oracle.Problem, spec bilevel.Spec) (evaluated, error) {
+			spec.Criterion = criterion.MeanSquaredError{}
+			return bilevel.NewVectors(k, matrix(q), q.Y, bilevel.VectorsOnSimplex, spec)
+		}},
+	}
+}
+
+// reported is what a kind says at its λ, to many digits.
+func reported(t *testing.T, name string, of kind, q *oracle.Problem, spec bilevel.Spec, lambda []float64, valueOnly bool) (bilevel.Report, search.Evaluation) {
+	t.Helper()
+	spec.Solver = cd.Options{Tol: 1e-12}
+	p, err := of.open(q, spec)
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	r, err := p.Evaluate(t.Context(), search.Request{LogLambda: lambda, ValueOnly: valueOnly})
+	if err != nil {
+		t.Fatal(name, err)
+	}
+	return r, p.Null()
+}
+
+// TestWeightsAreCopies: a row of weight k is k equal rows of the same fold, one of weight 0 is none, for training, judging and testing.
+func TestWeightsAreCopies(t *testing.T) {
+	q := oracle.NewRandom(71).Problem(oracle.Shape{N: 40, P: 7, Noise: 1})
+	copies := &oracle.Problem{Alpha: q.Alpha}
+	weights, folds := make([]float64, len(q.Y)), make(bilevel.Folds, len(q.Y))
+	var copied bilevel.Folds
+	for i, y := range q.Y {
+		weights[i], folds[i] = float64(i%4), (i/4)%3
+		if i > 34 {
+			folds[i] = bilevel.TestOnly
+		}
+		for range i % 4 {
+			copies.X, copies.Y, copied = append(copies.X, q.X[i]), append(copies.Y, y), append(copied, folds[i])
+		}
+	}
+	for name, of := range kindsOfRows(t) {
+		a, nullA := reported(t, name, of, q, bilevel.Spec{Folds: folds, Weights: weights}, of.lambda, false)
+		b, nullB := reported(t, name, of, copies, bilevel.Spec{Folds: copied}, of.lambda, false)
+		near := func(what string, got, want, size float64) {
+			t.Helper()
+			if !(math.Abs(got-want) <= 1e-6*(math.Abs(want)+size)+1e-12) {
+				t.Errorf("%s: %s %.12g by weights, %.12g of copies", name, what, got, want)
+			}
+		}
+		near("value", a.Value, b.Value, 0)
+		near("test", a.Test, b.Test, 0)
+		near("null model", nullA.Value, nullB.Value, 0)
+		near("its standard error", nullA.StandardError, nullB.StandardError, 0)
+		near("standard error", a.StandardError, b.StandardError, 0)
+		near("training loss", a.TrainLoss, b.TrainLoss, 0)
+		if name == "svm" || name == "svr" || name == "simplex" || name == "vectors of classes" { // the dual variables of copies are free to share
+			continue
+		}
+		near("support", float64(a.Support), float64(b.Support), 0)
+		for i := range b.Gradient {
+			near("slope", a.Gradient[i], b.Gradient[i], 0.01*b.Value)
+		}
+	}
+}
+
+// TestTestRowsAreJudgedAlone: one row for testing, by the solutions of all folds: the mean over these of what a hold-out of that row says that
+// trains on the same.
+func TestTestRowsAreJudgedAlone(t *testing.T) {
+	q := oracle.NewRandom(72).Problem(oracle.Shape{N: 31, P: 6, Noise: 1})
+	folds := make(bilevel.Folds, len(q.Y))
+	for i := range folds {
+		folds[i] = i % 3
+	}
+	folds[30] = bilevel.TestOnly
+	for name, of := range kindsOfRows(t) {
+		got, _ := reported(t, name, of, q, bilevel.Spec{Folds: folds}, of.lambda, true)
+		var want float64
+		for fold := range 3 {
+			only := slices.Clone(folds)
+			for i, id := range folds {
+				switch id {
+				case fold:
+					only[i] = bilevel.TestOnly
+				case bilevel.TestOnly:
+					only[i] = 0
+				default:
+					only[i] = bilevel.AlwaysTrain
+				}
+			}
+			one, _ := reported(t, name, of, q, bilevel.Spec{Folds: only}, of.lambda, true)
+			want += one.Value / 3
+		}
+		if !got.Tested || math.Abs(got.Test-want) > 1e-6*math.Abs(want) {
+			t.Errorf("%s: %.12g on the row for testing, %.12g by hold-outs of it", name, got.Test, want)
+		}
+		folds[30] = 0
+		if none, _ := reported(t, name, of, q, bilevel.Spec{Folds: folds}, of.lambda, true); none.Tested || none.Test != 0 {
+			t.Errorf("%s: %g on no row for testing", name, none.Test)
+		}
+		folds[30] = bilevel.TestOnly
+	}
+}
+
+// TestNothingIsLearntAtLargestStrengths: there the value is that of the null model and so is the training loss, whose share of it is 1; and below
+// them it is less than that.
+func TestNothingIsLearntAtLargestStrengths(t *testing.T) {
+	q := oracle.NewRandom(73).Problem(oracle.Shape{N: 33, P: 6, Noise: 1})
+	folds := make(bilevel.Folds, len(q.Y))
+	for i := range folds {
+		folds[i] = i % 3
+	}
+	for name, of := range kindsOfRows(t) {
+		if name == "classes" || name == "iterated" { // which do not say
+			continue
+		}
+		at := slices.Clone(of.lambda)
+		for i := range at {
+			at[i] = 8
+		}
+		slack := 1e-9
+		switch name {
+		case "svm", "vectors of classes":
+			at[0] = -20
+		case "svr", "simplex":
+			at[0], at[1] = -20, of.lambda[1]
+		}
+		r, null := reported(t, name, of, q, bilevel.Spec{Folds: folds}, at, true)
+		if at[0] < 0 {
+			slack = 1e-5
+		}
+		if math.Abs(r.TrainLoss-1) > slack {
+			t.Errorf("%s: training loss %.12g", name, r.TrainLoss)
+		}
+		if name != "svr" && name != "simplex" && name != "vectors of classes" && math.Abs(r.Value-null.Value) > slack*null.Value { // whose intercept or weights have a choice
+			t.Errorf("%s: value %.12g, the null model's %.12g", name, r.Value, null.Value)
+		}
+		if below, _ := reported(t, name, of, q, bilevel.Spec{Folds: folds}, of.lambda, true); !(below.TrainLoss < 1-1e-3) || !(below.TrainLoss > 0) {
+			t.Errorf("%s: training loss %.12g below", name, below.TrainLoss)
+		}
+	}
+}
+
+// TestNothingIsProvedUnasked: a gradient has converged, and is certified only where that was asked for.
+func TestNothingIsProvedUnasked(t *testing.T) {
+	q := oracle.NewRandom(74).Problem(oracle.Shape{N: 33, P: 6, Noise: 1})
+	folds := make(bilevel.Folds, len(q.Y))
+	for i := range folds {
+		folds[i] = i % 3
+	}
+	for name, of := range kindsOfRows(t) {
+		for _, certify := range []bool{false, true} {
+			r, _ := reported(t, name, of, q, bilevel.Spec{Folds: folds, Certify: certify}, of.lambda, false)
+			can := map[string]bool{"lasso": true, "scaled": true, "logistic": true, "classes": true, "svm": true}[name]
+			if r.SupportCertified != (certify && can) || !r.Status.OK() {
+				t.Errorf("%s, asked %t: certified %t, %s", name, certify, r.SupportCertified, r.Status)
+			}
+		}
+	}
+}

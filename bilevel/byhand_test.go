@@ -1,6 +1,7 @@
 package bilevel_test
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -411,5 +412,51 @@ func TestClassesBeginWhereTheyAreTold(t *testing.T) {
 	}
 	if 2*steps[1] > steps[0] {
 		t.Errorf("%d passes and epochs at the solutions, %d at the null model", steps[1], steps[0])
+	}
+}
+
+// TestLabelsAndTheirClasses: classes are the different labels, ascending; one alone is too few, and all must be finite.
+func TestLabelsAndTheirClasses(t *testing.T) {
+	for seed := range uint64(20) {
+		r := oracle.NewRandom(900 + seed)
+		y := make([]float64, 2+r.Intn(60))
+		for i := range y {
+			y[i] = float64(r.Intn(2 + int(3*seed)))
+		}
+		want := slices.Compact(slices.Sorted(slices.Values(y)))
+		if got := bilevel.Distinct(nil, y); !slices.Equal(got, want) {
+			t.Errorf("seed %d: %v, want %v", seed, got, want)
+		}
+		classes, label, err := bilevel.Classes(nil, y)
+		if len(want) == 1 {
+			if outcome.KindOf(err) != outcome.SingleClass {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+			continue
+		}
+		if err != nil || !slices.Equal(classes, want) {
+			t.Fatal(classes, err)
+		}
+		for i, k := range label {
+			if classes[k] != y[i] {
+				t.Errorf("seed %d, row %d: class %g of label %g", seed, i, classes[k], y[i])
+			}
+		}
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		_, _, err := bilevel.Classes(nil, []float64{0, 1, bad, 1})
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.NonFinite || !e.HasRow || e.Row != 2 {
+			t.Errorf("%g: %v", bad, err)
+		}
+	}
+	if _, _, err := bilevel.Classes(nil, []float64{3, 3}); outcome.KindOf(err) != outcome.SingleClass {
+		t.Errorf("one class: %v", err)
+	}
+	q := &oracle.Problem{Y: []float64{0, 1, 0, 1}, X: [][]float64{{1}, {2}, {3}, {4}}, Alpha: []float64{1}}
+	m := newMulticlass(t, q, true, bilevel.Spec{Folds: bilevel.Folds{0, 0, 1, 1}, Penalty: lasso})
+	for _, lambda := range [][]float64{{1}, {1, 2, 3}, nil} {
+		if _, err := m.Evaluate(t.Context(), search.Request{LogLambda: lambda}); outcome.KindOf(err) != outcome.Shape {
+			t.Errorf("%d strengths of two classes: %v", len(lambda), err)
+		}
 	}
 }

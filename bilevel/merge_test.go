@@ -66,3 +66,26 @@ func TestMergeIsTheSignedMean(t *testing.T) {
 		}
 	}
 }
+
+// TestMergeOfARisk: columns that are alike on all rows are merged; alike on most is not enough.
+func TestMergeOfARisk(t *testing.T) {
+	q := oracle.NewRandom(78).Problem(oracle.Shape{N: 12, P: 5})
+	for i := range q.X {
+		q.X[i][2], q.X[i][4] = -q.X[i][0], q.X[i][1]
+	}
+	q.X[7][4]++
+	x := fixture.Matrix(t, q, true)
+	merged, group, err := bilevel.Merge(fixture.Kernels(t), x, bilevel.Spec{Risk: &bilevel.Risk{}, Folds: bilevel.Folds{7}}, false)
+	if err != nil || !slices.Equal(group, []int32{0, 1, 0, 2, 3}) {
+		t.Fatalf("groups %v, %v", group, err)
+	}
+	_, values := merged.Column(0)
+	for i, v := range values {
+		if v != q.X[i][0] {
+			t.Errorf("row %d: %g, want %g", i, v, q.X[i][0])
+		}
+	}
+	if same, group, err := bilevel.Merge(fixture.Kernels(t), x, bilevel.Spec{Risk: &bilevel.Risk{}}, true); err != nil || same != x || !slices.Equal(group, []int32{0, 1, 2, 3, 4}) {
+		t.Errorf("coefficients that are not negative: %v, %v", group, err)
+	}
+}

@@ -1,0 +1,116 @@
+package bilevel
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// TestLanesThatTakeTurnsShareVectors: where one lane works at a time, the next has the vectors over the rows of the last, until the
+// call ends; otherwise each has its own.
+func TestLanesThatTakeTurnsShareVectors(t *testing.T) {
+	const n = 1 << 13 // more than are lent from a block
+	q := oracle.NewRandom(18).Problem(oracle.Shape{N: n, P: 2})
+	x := fixture.Matrix(t, q, true)
+	for _, atOnce := range []int{0, 1, 2} {
+		var mu sync.Mutex
+		var weights []*float64
+		lanes, err := NewLanes(fixture.Kernels(t), x, q.Y, Spec{
+			Folds: slices.Repeat(Folds{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}, n/16), Penalty: lassoOf, AtOnce: atOnce, Threads: 1,
+			Training: func(_ *kernels.Set, own []float64) {
+				mu.Lock()
+				defer mu.Unlock()
+				weights = append(weights, &own[0])
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		solve := func(lambda float64, folds ...int) error {
+			var all []LaneRequest
+			for _, fold := range folds {
+				all = append(all, LaneRequest{Lane: LaneID{Fold: fold}, Ask: AskSolve, LogLambda: []float64{lambda}})
+			}
+			weights = nil
+			_, err := lanes.Run(t.Context(), all, nil)
+			return err
+		}
+		if err := solve(-3, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15); err != nil {
+			t.Fatal(err)
+		}
+		// A lane has seven at a time, and whose are lent first changes.
+		if different := distinct(weights); atOnce == 1 && different > 7 || atOnce != 1 && different != 16 {
+			t.Errorf("%d at once: vectors of %d of sixteen lanes", atOnce, different)
+		}
+		if atOnce != 1 {
+			continue
+		}
+		last := slices.Clone(weights)
+		if err := solve(-3, 0, 1); err != nil || slices.Contains(last, weights[0]) {
+			t.Errorf("the next call has the vectors of the last, %v", err)
+		}
+	}
+}
+
+func distinct(all []*float64) int {
+	seen := map[*float64]bool{}
+	for _, at := range all {
+		seen[at] = true
+	}
+	return len(seen)
+}
+
+// TestLanesThatHaveLetGo answer for what they have kept without being made anew, wait for room, and leave theirs.
+func TestLanesThatHaveLetGo(t *testing.T) {
+	q := oracle.NewRandom(19).Problem(oracle.Shape{N: 20, P: 4})
+	lanes, err := NewLanes(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, Spec{Folds: slices.Repeat(Folds{0, 1}, 10), Penalty: lassoOf, AtOnce: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(ctx context.Context, r LaneRequest) (LaneResult, error) {
+		results, err := lanes.Run(ctx, []LaneRequest{r}, nil)
+		return results[0], err
+	}
+	held := func() bool { return lanes.made[LaneID{}].lane != nil }
+	told, err := ask(t.Context(), LaneRequest{Ask: AskSolve, LogLambda: []float64{-3}, Keep: 2, Tell: true})
+	if err != nil || held() || told.Solution == nil || len(told.Gradient) != 1 {
+		t.Fatalf("%+v, %v, held %t", told, err, held())
+	}
+	for number, want := range map[int]*Solution{2: told.Solution, 1: nil} {
+		kept, err := ask(t.Context(), LaneRequest{Ask: AskKept, From: number})
+		if err != nil || held() || (kept.Solution == nil) != (want == nil) || want != nil && !slices.Equal(kept.Solution.Coef, want.Coef) {
+			t.Errorf("kept as %d: %+v, want %+v, %v, held %t", number, kept.Solution, want, err, held())
+		}
+	}
+	if kept, err := ask(t.Context(), LaneRequest{Lane: LaneID{Fold: 1}, Ask: AskKept, From: 2}); err != nil || kept.Solution != nil {
+		t.Errorf("a lane that was never asked: %+v, %v", kept.Solution, err)
+	}
+	if _, err := ask(t.Context(), LaneRequest{Lane: LaneID{Fold: 2}, Ask: AskKept, From: 2}); outcome.KindOf(err) != outcome.BadParameter {
+		t.Errorf("no such lane: %v", err)
+	}
+	state, err := ask(t.Context(), LaneRequest{Ask: AskState})
+	if err != nil || len(state.State) == 0 || held() {
+		t.Errorf("a state of %d bytes, %v", len(state.State), err)
+	}
+	if again, err := ask(t.Context(), LaneRequest{Ask: AskState}); err != nil || !slices.Equal(again.State, state.State) {
+		t.Errorf("asked again: %v, %v", again.State, err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	lanes.room <- struct{}{} // somebody else's
+	stop()
+	if _, err := ask(ctx, LaneRequest{Ask: AskState}); !errors.Is(err, context.Canceled) {
+		t.Errorf("without room: %v", err)
+	}
+	<-lanes.room
+	lanes.Forget(LaneID{})
+	if kept, err := ask(t.Context(), LaneRequest{Ask: AskKept, From: 2}); err != nil || kept.Solution != nil {
+		t.Errorf("of a lane that was forgotten: %+v, %v", kept.Solution, err)
+	}
+}

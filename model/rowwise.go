@@ -381,9 +381,15 @@ func (f *Rowwise) Dampen(s *State, share float64, d []float64) {
 	}
 }
 
-// Gap implements [Datafit]: the loss lacks the mean of its divergence at the dual point.
+// Gap implements [Datafit]: the loss lacks the mean of its divergence at the dual point. Only a
+// ridge makes one feasible that is not scaled.
 func (f *Rowwise) Gap(d *Dual, s *State) float64 {
-	return d.Gap(f.divergence(s, d.Scale()), f.divergence(s, 1))
+	scaled := f.divergence(s, d.Scale())
+	unscaled := scaled
+	if d.Scale() < 1 && d.Penalty.Ridge() > 0 {
+		unscaled = f.divergence(s, 1)
+	}
+	return d.Gap(scaled, unscaled)
 }
 
 func (f *Rowwise) divergence(s *State, scale float64) float64 {

@@ -258,6 +258,19 @@ func TestNullModelsOfVectors(t *testing.T) {
 	}
 }
 
+// TestTubesThatHoldAll leave nothing to lose: there is no training loss then, rather than one that is not a number.
+func TestTubesThatHoldAll(t *testing.T) {
+	q := oracle.NewRandom(15).Problem(oracle.Shape{N: 12, P: 3})
+	p, err := NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, VectorRegression, Spec{Folds: slices.Repeat(Folds{0, 1}, 6), Intercept: true, Criterion: criterion.MeanSquaredError{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Evaluate(t.Context(), search.Request{LogLambda: []float64{0, 10}, ValueOnly: true})
+	if err != nil || r.TrainLoss != 0 || math.IsNaN(r.Value) {
+		t.Errorf("training loss %g, value %g, %v", r.TrainLoss, r.Value, err)
+	}
+}
+
 // TestLargestStrengths: ln αmax is that of the fold with the largest, or of groups that of their norms; none where a criterion is asked at given λ alone,
 // whose null model is not judged either.
 func TestLargestStrengths(t *testing.T) {

@@ -118,7 +118,7 @@ func TestMeanOfWhatFoldsHaveInCommon(t *testing.T) {
 // coefficients, whichever is less, on average over the folds.
 func TestSaturationIsTheShareOfWhatMayBeFree(t *testing.T) {
 	k := fixture.Kernels(t)
-	for _, p := range []int{5, 60} {
+	for _, p := range []int{1, 5, 60} {
 		q := oracle.NewRandom(12).Problem(oracle.Shape{N: 30, P: p, Noise: 1})
 		folds, err := bilevel.KFold(nil, 30, 3, false, 0)
 		if err != nil {
@@ -144,6 +144,16 @@ func TestSaturationIsTheShareOfWhatMayBeFree(t *testing.T) {
 		}
 		if math.Abs(got.Saturation-want) > 1e-15 || want == 0 {
 			t.Errorf("%d columns: saturation %g, want %g", p, got.Saturation, want)
+		}
+		risk := newProblem(t, q, true, bilevel.Spec{Risk: &bilevel.Risk{Information: bilevel.SURE(30, 1), Sigma: 1}, Penalty: lasso})
+		risk.KeepSolutions()
+		got = evaluate(t, risk, search.Request{LogLambda: at, ValueOnly: true})
+		if each, err = risk.Solutions(t.Context(), at); err != nil || len(each) != 2 {
+			t.Fatal(len(each), err)
+		}
+		want = float64(len(each[0].Support)+len(each[1].Support)) / 2 / math.Min(float64(p), 30)
+		if math.Abs(got.Saturation-want) > 1e-15 || want == 0 {
+			t.Errorf("%d columns: saturation %g of a risk, want %g", p, got.Saturation, want)
 		}
 		for i := range q.Y {
 			q.Y[i] = math.Copysign(1, q.Y[i])

@@ -201,6 +201,80 @@ func TestNewcomersAreDealtByDefinition(t *testing.T) {
 	}
 }
 
+// TestGroupsAreDealtByDefinition: from the largest to the smallest, equal ones in the order of their first rows or of a permutation of that, each to
+// the fold with the fewest rows, the first of these.
+func TestGroupsAreDealtByDefinition(t *testing.T) {
+	for seed := range uint64(60) {
+		r := oracle.NewRandom(850 + seed)
+		n, count := 20+r.Intn(30), 2+r.Intn(3)
+		groups := make([]int, n)
+		for i := range groups {
+			groups[i] = r.Intn(4+int(seed%8)) * r.Intn(3) // of different sizes
+		}
+		rows := map[int]int{}
+		var names []int
+		for _, g := range groups {
+			if rows[g] == 0 {
+				names = append(names, g)
+			}
+			rows[g]++
+		}
+		if len(names) < count {
+			continue
+		}
+		turns, shuffle := make([]int, len(names)), seed%2 == 0
+		for i := range turns {
+			turns[i] = i
+		}
+		if shuffle {
+			order, err := bilevel.KFold(nil, len(names), len(names), true, seed)
+			if err != nil {
+				t.Fatal(err)
+			}
+			turns = order
+		}
+		slices.SortStableFunc(turns, func(a, b int) int { return rows[names[b]] - rows[names[a]] })
+		size, fold := make([]int, count), map[int]int{}
+		for _, i := range turns {
+			fold[names[i]] = slices.Index(size, slices.Min(size))
+			size[fold[names[i]]] += rows[names[i]]
+		}
+		got, err := bilevel.Grouped(nil, groups, count, shuffle, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, g := range groups {
+			if got[i] != fold[g] {
+				t.Fatalf("seed %d: row %d of group %d is in fold %d, by definition in %d", seed, i, g, got[i], fold[g])
+			}
+		}
+		// Stratified the same way: rows sorted by target, one fold after the other.
+		y := make([]float64, n)
+		for i, g := range groups {
+			y[i] = -float64(g)
+		}
+		late := make([]int, n)
+		for i := range late {
+			late[i] = i
+		}
+		if shuffle {
+			if late, err = bilevel.KFold(nil, n, n, true, seed); err != nil {
+				t.Fatal(err)
+			}
+		}
+		slices.SortStableFunc(late, func(a, b int) int { return cmp.Compare(y[a], y[b]) })
+		stratified, err := bilevel.Stratified(nil, y, count, shuffle, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at, i := range late {
+			if stratified[i] != at%count {
+				t.Fatalf("seed %d: row %d of target %g is in fold %d, by definition in %d", seed, i, y[i], stratified[i], at%count)
+			}
+		}
+	}
+}
+
 // mixed reports whether rows of one group are in several folds.
 func mixed(folds bilevel.Folds, groups []int) bool {
 	of := map[int]int{}

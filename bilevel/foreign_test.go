@@ -94,6 +94,23 @@ func TestCriteriaOfTheCaller(t *testing.T) {
 	}
 }
 
+// TestCriteriaEndWithTheCall: what a criterion has begun that ends with the call ends the evaluation with the error of the call, and is no
+// fault of the criterion.
+func TestCriteriaEndWithTheCall(t *testing.T) {
+	q := oracle.NewRandom(12).Problem(oracle.Shape{N: 20, P: 4})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	k, calls := fixture.Kernels(t).Until(ctx), 0
+	ends := calling{3, func() { cancel(); k.Look() }, &calls}
+	p, err := bilevel.New(k, fixture.Matrix(t, q, true), q.Y, bilevel.Spec{Folds: slices.Repeat(bilevel.Folds{0, 1}, 10), Penalty: lasso, Criterion: ends, Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Evaluate(t.Context(), search.Request{LogLambda: []float64{-2}}); !errors.Is(err, context.Canceled) || outcome.KindOf(err) == outcome.Internal || calls != 4 {
+		t.Errorf("after %d calls: %v", calls, err)
+	}
+}
+
 // TestStandardErrorsOfManyRows are those of the mean of twenty interleaved batches, and there are none of a criterion that is no
 // mean over rows, nor of one fold of several.
 func TestStandardErrorsOfManyRows(t *testing.T) {

@@ -210,6 +210,18 @@ func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	label := make([]int32, n)
+	for i := range label {
+		label[i] = int32(i % 3)
+	}
+	spec.Blocked = &bilevel.Blocked{
+		Partition: model.Singletons(p), Count: 3, Penalty: func(l []float64) (model.Blocks, error) { return model.ScoresLasso(3, l) },
+		Scores: func(v *sparse.View) (model.Scores, error) { return model.NewSoftmax(v, label, []float64{0, 1, 2}) },
+	}
+	scores, err := bilevel.NewLanes(k, x, three, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
 	lambda, inf, nan := []float64{-3}, math.Inf(1), math.NaN()
 	solve := func(change func(r *bilevel.LaneRequest)) bilevel.LaneRequest {
 		r := bilevel.LaneRequest{Ask: bilevel.AskSolve, LogLambda: lambda}
@@ -264,6 +276,8 @@ func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
 		"infinite":            {plain, start([]int32{1}, inf), outcome.BadParameter, "finite coefficient"},
 		"minus infinity":      {plain, start([]int32{1}, -inf), outcome.BadParameter, "finite coefficient"},
 		"not a number":        {plain, start([]int32{0, 1}, nan, 1), outcome.BadParameter, "finite coefficient"},
+		"last of three":       {scores, start([]int32{0, 3*p - 1}, 1, -1), "", ""},
+		"no such score":       {scores, start([]int32{3 * p}, 1), outcome.BadParameter, "ascending columns below 30"},
 		"slope of a fold":     {plain, bilevel.LaneRequest{Ask: bilevel.AskSlope, LogLambda: lambda}, outcome.Usage, "comes with its solution"},
 		"slope":               {classes, slope(20, 7), "", ""},
 		"slope without λ":     {classes, bilevel.LaneRequest{Ask: bilevel.AskSlope}, outcome.Shape, "no λ"},

@@ -3,6 +3,7 @@ package bilevel
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -112,5 +113,33 @@ func TestLanesThatHaveLetGo(t *testing.T) {
 	lanes.Forget(LaneID{})
 	if kept, err := ask(t.Context(), LaneRequest{Ask: AskKept, From: 2}); err != nil || kept.Solution != nil {
 		t.Errorf("of a lane that was forgotten: %+v, %v", kept.Solution, err)
+	}
+}
+
+// TestSharedWorkIsThatOfOneAnswer: what threads have shared of a solve and of a gradient is a part of its work, however much there was before; with
+// one thread nothing is.
+func TestSharedWorkIsThatOfOneAnswer(t *testing.T) {
+	q := oracle.NewRandom(20).Problem(oracle.Shape{N: 400, P: 600})
+	for _, threads := range []int{1, 2} {
+		lanes, err := NewLanes(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, Spec{Folds: slices.Repeat(Folds{0, -1}, 200), Penalty: lassoOf, Threads: threads})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all float64
+		top := math.Log(q.AlphaMax())
+		for _, lambda := range []float64{top - 4, top - 4} {
+			r, err := lanes.Run(t.Context(), []LaneRequest{{Ask: AskSolve, LogLambda: []float64{lambda}}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			solved, derived := r[0].Solved, r[0].Derived
+			all += solved.Shared + derived.Shared
+			if solved.Shared < 0 || solved.Shared > solved.Work || derived.Shared < 0 || derived.Shared > derived.Work {
+				t.Errorf("%d threads, λ %g: %g of %g, %g of %g", threads, lambda, solved.Shared, solved.Work, derived.Shared, derived.Work)
+			}
+		}
+		if (all > 0) != (threads > 1) {
+			t.Errorf("%d threads: %g shared", threads, all)
+		}
 	}
 }

@@ -222,6 +222,14 @@ func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	each := bilevel.Spec{Folds: folds, Datafit: func(v *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(v, y) }}
+	each.Blocked = &bilevel.Blocked{Partition: model.Singletons(p), Penalty: func(l []float64) (model.Blocks, error) {
+		return model.GroupLasso(slices.Repeat([]float64{1}, p), l[0])
+	}}
+	blocks, err := bilevel.NewLanes(k, x, q.Y, each)
+	if err != nil {
+		t.Fatal(err)
+	}
 	lambda, inf, nan := []float64{-3}, math.Inf(1), math.NaN()
 	solve := func(change func(r *bilevel.LaneRequest)) bilevel.LaneRequest {
 		r := bilevel.LaneRequest{Ask: bilevel.AskSolve, LogLambda: lambda}
@@ -276,6 +284,8 @@ func TestLanesRefuseRequestsThatCannotBe(t *testing.T) {
 		"infinite":            {plain, start([]int32{1}, inf), outcome.BadParameter, "finite coefficient"},
 		"minus infinity":      {plain, start([]int32{1}, -inf), outcome.BadParameter, "finite coefficient"},
 		"not a number":        {plain, start([]int32{0, 1}, nan, 1), outcome.BadParameter, "finite coefficient"},
+		"last of blocks":      {blocks, start([]int32{p - 1}, 1), "", ""},
+		"no such block":       {blocks, start([]int32{p}, 1), outcome.BadParameter, "ascending columns below 10"},
 		"last of three":       {scores, start([]int32{0, 3*p - 1}, 1, -1), "", ""},
 		"no such score":       {scores, start([]int32{3 * p}, 1), outcome.BadParameter, "ascending columns below 30"},
 		"slope of a fold":     {plain, bilevel.LaneRequest{Ask: bilevel.AskSlope, LogLambda: lambda}, outcome.Usage, "comes with its solution"},

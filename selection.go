@@ -18,7 +18,8 @@ type Selection struct {
 	LogLambdaMax  []float64 // see [LogLambdaMax], of all rows
 	StandardError float64   // of Value, over the folds or the rows of a hold-out; 0 if the criterion has none
 	// Gradient is the hypergradient at LogLambda, nil after a search by values alone. Where one
-	// share of αmax was chosen for all classes, it has one entry, the slope in its logarithm.
+	// share of αmax was chosen for all classes, it has one entry, the slope in its logarithm; of C and ε,
+	// which are chosen by turns, the slope along the line on which the point was found.
 	Gradient []float64
 	// Test is the criterion at LogLambda on the rows that Validation.FoldIDs keeps for testing,
 	// if Tested. Only [WeightedLasso] uses such rows: its search ends when Test stops falling.

@@ -183,9 +183,7 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 // goInside goes on by exact steps, and where those do not end by the interior-point method
 // before them. Unless the solution is to be exact, that may end at the gap asked for.
 func (s *Vectors) goInside(ctx context.Context, tol float64, exact bool) {
-	if !exact {
-		s.budget = s.inside.price(s)
-	}
+	s.budget = s.inside.price(s)
 	ended, reached := s.settle(ctx), true
 	s.budget = math.Inf(1)
 	s.inside.begin(s, false)

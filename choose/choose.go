@@ -14,6 +14,7 @@ import (
 const (
 	budget       = 50   // evaluations, where none is stated
 	budgetJumps  = 120  // under a penalty that is not convex
+	budgetTube   = 100  // for regression by support vectors
 	roughly      = 1e-3 // relative gain at which the search along a line stops, when a search in all directions follows
 	classesReach = 3    // how far λ's of classes may go from the common share of αmax
 	manyStop     = 1e-4 // gain with many λ's that is not worth overfitting for
@@ -30,10 +31,18 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	if p.Jumps && o.Search == Auto {
 		o.Evaluations = cmp.Or(o.Evaluations, budgetJumps)
 	}
+	tube := p.Shape == Dual && len(p.Top) == 2 && o.Search == Auto
+	if tube {
+		o.Evaluations = cmp.Or(o.Evaluations, budgetTube)
+	}
 	s := &stages{options: o.search()}
 	top := p.origins()
 	if p.Pair && o.Search == Auto {
 		result, err = p.pair(ctx, s, top, o)
+		return result, nil, err
+	}
+	if tube {
+		result, err = p.tube(ctx, s, top, o)
 		return result, nil, err
 	}
 	if len(top) == 1 || !p.Common && o.Search != Auto {
@@ -79,6 +88,8 @@ func (p *Problem) starts(origins []float64) []float64 {
 }
 
 func logOf(x float64) float64 { return kernels.Log(x) }
+
+func expOf(x float64) float64 { return kernels.Exp(x) }
 
 // below lets a box reach as far below a point as it does below αmax: a share of αmax may have been
 // found that is as small as its bounds.

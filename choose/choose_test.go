@@ -44,3 +44,50 @@ func TestTwoStrengthsAreLookedForBelowTheirBestShare(t *testing.T) {
 		}
 	}
 }
+
+// wavy is a bowl with waves, which slopes follow, and with a standard error. It counts evaluations.
+type wavy struct {
+	bowl
+	count *int
+	work  float64
+}
+
+func (w wavy) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	*w.count++
+	e, err := w.bowl.Eval(ctx, r)
+	e.Curvature = nil
+	for i, l := range r.LogLambda {
+		e.Value += float64(0.002 * math.Sin(9*l))
+		e.Gradient[i] += float64(0.018 * math.Cos(9*l))
+	}
+	e.StandardError, e.Work, e.Support = 0.05, w.work, 10
+	return e, err
+}
+
+// TestCAndEpsilonAreLookedForByTurns: where the least point is far from the line of units, and waves stop
+// what follows slopes, the choice is next to it. Where evaluations are dear there are fewer of them.
+func TestCAndEpsilonAreLookedForByTurns(t *testing.T) {
+	for _, least := range [][2]float64{{-2, -1}, {2, -2}, {-4, 1}} {
+		var counts [2]int
+		for k, work := range []float64{1e3, 1e9} {
+			f := wavy{bowl{least}, &counts[k], work}
+			p := choose.Problem{Objective: f, Top: []float64{-1, 0}, Ranges: []choose.Range{{Below: 16, Above: 12}, {Below: 12, Above: 3}}, Shape: choose.Dual, Curved: true, Start: 1}
+			result, common, err := choose.Minimise(t.Context(), p, choose.Options{})
+			if err != nil || common != nil || !result.Status.OK() {
+				t.Fatalf("%v, %v, %v", result, common, err)
+			}
+			// Waves of 2·0.002, and a fifth of a standard error, which is 0.05; two where waves stop a step.
+			if result.Best.Value > 1-2*0.002+0.2*0.05*float64(1+k) || len(result.Best.LogLambda) != 2 {
+				t.Errorf("least at %g, work %g: %g at %g after %d evaluations", least, work, result.Best.Value, result.Best.LogLambda, counts[k])
+			}
+			for _, e := range result.Evaluations {
+				if len(e.LogLambda) != 2 {
+					t.Fatalf("an evaluation at %g", e.LogLambda)
+				}
+			}
+		}
+		if counts[1] >= counts[0] {
+			t.Errorf("least at %g: %d evaluations, %d where they are dear", least, counts[0], counts[1])
+		}
+	}
+}

@@ -48,18 +48,6 @@ func (r line) lower(e search.Evaluation) (search.Evaluation, bool) {
 	return e, ok
 }
 
-// lower is the inverse of lift.
-func (a axis) lower(e search.Evaluation) (search.Evaluation, bool) {
-	if len(e.LogLambda) != 2 || e.LogLambda[1-a.free] != noStrength || e.LogLambda[a.free] == noStrength {
-		return e, false
-	}
-	e.LogLambda = e.LogLambda[a.free : a.free+1]
-	if e.Gradient != nil {
-		e.Gradient = e.Gradient[a.free : a.free+1]
-	}
-	return e, true
-}
-
 // pairAgain chooses both λ's of an elastic net from an earlier choice: on the axis where
 // that was a Lasso or a ridge, else by the trust region. done is false where nothing came
 // of it.
@@ -73,7 +61,7 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 			continue
 		}
 		one := *p
-		on := axis{p.Objective, free}
+		on := alone(p.Objective, free)
 		one.Objective, one.Top, one.Shape, one.Pair = on, p.Top[:1], Sparse, false
 		if free == 1 {
 			one.Top, one.Shape = []float64{p.RidgeTop}, Smooth

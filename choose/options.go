@@ -14,9 +14,10 @@ type Search string
 
 // The outer methods.
 const (
-	// Auto scans before it descends, see [search.Scan], where there is one λ. Two are searched
-	// for from the best of each alone by a trust region; for more it begins with one share
-	// of αmax for all, and goes on by a trust region, or by L-BFGS for one of each column.
+	// Auto scans before it descends, see [search.Scan], where there is one λ. C and ε are scanned
+	// for by turns. Another two are searched for from the best of each alone by a trust region;
+	// for more it begins with one share of αmax for all, and goes on by a trust region, or by
+	// L-BFGS for one of each column.
 	Auto         Search = "auto"
 	GradientStep Search = "gradient"   // the paper's gradient descent, repaired
 	LineSearch   Search = "linesearch" // gradient descent, each step shortened until the value falls
@@ -43,7 +44,7 @@ type Options struct {
 	// Precision continues the choice of Auto to the last digits of Tol. Without it one λ
 	// is chosen to a hundredth of the criterion's standard error and a thousandth of its value.
 	Precision bool
-	// Evaluations is the budget; 0 means 50, 120 under a penalty that is not convex, or the size of the grid, or 15 for one λ of
+	// Evaluations is the budget; 0 means 50, 120 under a penalty that is not convex, 100 for C and ε, or the size of the grid, or 15 for one λ of
 	// each column after those for all.
 	Evaluations int
 	// Points and MinRatio describe the grid: α from αmax down to MinRatio·αmax, where

@@ -34,25 +34,25 @@ func (p *Problem) pair(ctx context.Context, s *stages, top []float64, o Options)
 			return result, err
 		}
 	}
-	alone := o
-	alone.Precision, alone.From, alone.Fresh = false, nil, 0
-	lasso := axis{p.Objective, 0}
+	quick := o
+	quick.Precision, quick.From, quick.Fresh = false, nil, 0
+	lasso := alone(p.Objective, 0)
 	one := *p
 	one.Objective, one.Top, one.Shape, one.Pair = lasso, p.Top[:1], Sparse, false
 	best, err := s.run(lasso.lift, func(options search.Options) (*search.Result, error) {
-		return one.scan(ctx, lasso, alone, options)
+		return one.scan(ctx, lasso, quick, options)
 	})
 	if !s.further(best, err) && (best == nil || best.Status != outcome.NullModel) {
 		return best, err
 	}
-	ridge := axis{p.Objective, 1}
+	ridge := alone(p.Objective, 1)
 	two := *p
 	two.Objective, two.Top, two.Shape, two.Pair = ridge, []float64{p.RidgeTop}, Smooth, false
 	if !o.Precision {
 		two.rival = &best.Best
 	}
 	other, err := s.run(ridge.lift, func(options search.Options) (*search.Result, error) {
-		return two.scan(ctx, ridge, alone, options)
+		return two.scan(ctx, ridge, quick, options)
 	})
 	if other == nil || err != nil {
 		return noWorse(best, best), err
@@ -228,61 +228,4 @@ func descendAgain(ctx context.Context, f search.Objective, start []float64, box 
 		start = r.Best.LogLambda
 	}
 	return all, nil
-}
-
-// axis is an objective along one of two coordinates; the other strength is nothing.
-type axis struct {
-	Objective
-	free int
-}
-
-func (a axis) at(x []float64) []float64 {
-	both := []float64{noStrength, noStrength}
-	both[a.free] = x[0]
-	return both
-}
-
-// Eval implements [search.Objective].
-func (a axis) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
-	x := request.LogLambda
-	request.LogLambda = a.at(x)
-	if request.From != nil {
-		request.From = a.at(request.From)
-	}
-	e, err := a.Objective.Eval(ctx, request)
-	e.LogLambda = x
-	if e.Gradient != nil {
-		e.Gradient = e.Gradient[a.free : a.free+1]
-	}
-	e.Curvature = nil
-	return e, err
-}
-
-// KeepSolutions passes on what is asked of the objective.
-func (a axis) KeepSolutions() {
-	if k, ok := a.Objective.(keepsSolutions); ok {
-		k.KeepSolutions()
-	}
-}
-
-// LogLambdaMax is ln αmax of the ℓ1 strength.
-func (a axis) LogLambdaMax() float64 {
-	if t, ok := a.Objective.(withMaximum); ok {
-		return t.LogLambdaMax()
-	}
-	return math.Inf(-1)
-}
-
-// lift names an evaluation by both coordinates.
-func (a axis) lift(e search.Evaluation) search.Evaluation {
-	if e.LogLambda == nil {
-		return e
-	}
-	e.LogLambda = a.at(e.LogLambda)
-	if e.Gradient != nil {
-		both := make([]float64, 2)
-		both[a.free] = e.Gradient[0]
-		e.Gradient = both
-	}
-	return e
 }

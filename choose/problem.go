@@ -42,7 +42,8 @@ type Shape int
 const (
 	Sparse Shape = iota // ℓ1: the null model at αmax, then ever more columns
 	Smooth              // ridge: no strength is that of the null model, and none of dense solutions
-	Dual                // SVM: λ = ln C, from small to large
+	Dual                // SVM: λ = ln C, from small to large; of two λ's the other is ln ε
+	Tube                // λ = ln ε, from large to small
 )
 
 // Problem is a choice of λ to be made.
@@ -73,7 +74,8 @@ type Problem struct {
 	// [search.Evaluation].Work.
 	Pass float64
 
-	rival *search.Evaluation // what this choice is to be compared with
+	known []search.Evaluation // at which the model of a scan begins
+	rival *search.Evaluation  // what this choice is to be compared with
 }
 
 // origins returns Top with 0 where there is no αmax.

@@ -17,6 +17,8 @@ const (
 	dualBefore = 7    // how far before the first C an SVM is looked for
 	dualFloor  = 20   // from there on
 	dualFree   = 4    // times the work that is free
+	tubeAbove  = 3    // how far above its unit ε is looked for: twice the standard deviation of the target
+	tubeFloor  = 7    // and how far below that, at least
 	dualRough  = 1.4  // since its support vectors leave one at a time
 	rough      = 0.25 // of the others that are not smooth
 	lossRough  = 0.35 // where the loss is not quadratic
@@ -27,7 +29,7 @@ const (
 func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, options search.Options) (*search.Result, error) {
 	l := search.ScanOptions{
 		Options: options, Precision: o.Precision, Earlier: o.earlier(f), Fresh: o.Fresh, Null: p.Null(), Free: freeWork + float64(freePasses*p.Pass), Rough: rough,
-		Rival: p.rival, Sparse: p.Shape != Smooth, Wide: p.Wide, Relative: p.Curved,
+		Rival: p.rival, Known: p.known, Sparse: p.Shape != Smooth, Wide: p.Wide, Relative: p.Curved,
 	}
 	if k, ok := p.Objective.(keepsSolutions); ok {
 		k.KeepSolutions()
@@ -51,6 +53,10 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 	case Dual:
 		l.Origin = logOf(p.Start) - dualBefore
 		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
+		l.Rough, l.Free = dualRough, dualFree*l.Free
+	case Tube:
+		l.Origin = p.origins()[0] + tubeAbove
+		l.Distant, l.Climb, l.Floor, l.Bottom = true, true, tubeFloor, dualFloor
 		l.Rough, l.Free = dualRough, dualFree*l.Free
 	}
 	if p.Jumps { // slopes promise nothing beyond the next jump

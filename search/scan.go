@@ -51,6 +51,8 @@ type ScanOptions struct {
 	// Rival, where set, is an evaluation of another objective that the choice will be compared
 	// with: of a path that comes nowhere near it the least point is not looked for.
 	Rival *Evaluation
+	// Known are evaluations of this objective, which the model has from the beginning.
+	Known []Evaluation
 	// Earlier are the evaluations of an earlier scan at nearly the same objective, the point
 	// it has chosen first: the search goes on from there instead of down the path.
 	Earlier []Evaluation
@@ -100,6 +102,9 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 	}
 	l := &scan{recorder: r, o: o}
 	result, err := r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		for i := range o.Known {
+			l.add(l.pointOf(l.depth(&o.Known[i]), &o.Known[i]))
+		}
 		done, err := l.resume(ctx)
 		if err == nil && !done {
 			err = l.path(ctx)
@@ -134,6 +139,7 @@ type scan struct {
 	atBest float64 // spent up to the best point
 	rises  int     // points in a row clearly above the best, which the criterion will not be below two steps on
 	dense  int     // points in a row whose solutions are dense
+	still  int     // points in a row at which nothing moves
 
 	resumed bool // from an earlier scan: there was no path
 }

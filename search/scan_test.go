@@ -461,3 +461,34 @@ func TestRelativeScansAskForTheTrainingLossReached(t *testing.T) {
 		}
 	}
 }
+
+// A point that is known is in the model from the beginning: where nothing is better it is the choice, without
+// having been evaluated again.
+func TestLookKnowsPoints(t *testing.T) {
+	f := judged(scalar(twoBasins), 0.5, 0)
+	value, _ := twoBasins(-4.3)
+	known := Evaluation{LogLambda: []float64{-4.3}, Value: value - 2, StandardError: 0.5, Trusted: true}
+	r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Distant: true, Free: 1e9, Known: []Evaluation{known}})
+	if r.Best.LogLambda[0] != -4.3 || r.Best.Value != known.Value {
+		t.Errorf("%+v", r.Best)
+	}
+	for _, e := range r.Evaluations {
+		if e.LogLambda[0] == -4.3 {
+			t.Error("evaluated again")
+		}
+	}
+}
+
+// A path that may climb ends where only rounding is left of two slopes in a row, but not at its beginning.
+func TestLookEndsWhereNothingMoves(t *testing.T) {
+	f := judged(scalar(func(x float64) (float64, float64) {
+		if x > 6 || x < 3 {
+			return 2.2, 1e-12
+		}
+		return 2.2 - 0.1*(x-3)*(6-x), -0.1 * (9 - 2*x)
+	}), 0.5, 0)
+	r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Up: true, Distant: true, Climb: true, Free: 1e9})
+	if r.Seen.To < 7 || r.Seen.To > 9 {
+		t.Errorf("seen from %g to %g", r.Seen.From, r.Seen.To)
+	}
+}

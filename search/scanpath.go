@@ -12,6 +12,7 @@ const (
 	leastStep = 0.2 // where points are dear
 
 	clearly     = 3.0  // standard errors above the best that a risen point is
+	nothing     = 1e-6 // standard errors that a step by the slope gains where only rounding is left
 	slightly    = 0.1  // standard errors that a dense solution still has to gain
 	hardly      = 0.05 // and under a loss that is not quadratic while work is cheap
 	crowded     = 0.8  // share of the largest support at which solutions are dense
@@ -70,8 +71,12 @@ func (l *scan) next() float64 {
 	if l.dense++; !full || gain >= worth*unit {
 		l.dense = 0
 	}
+	moves := func(p point) bool { return !(math.Abs(p.slope)*l.o.Step <= nothing*unit) }
+	if l.still++; !l.o.Climb || moves(here) || !slices.ContainsFunc(l.points, moves) { // nor does anything before the first row is free
+		l.still = 0
+	}
 	switch {
-	case l.ended():
+	case l.ended() || l.still >= twice:
 		return 0
 	case here.Flat && !l.o.Jumps && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
 		return 0

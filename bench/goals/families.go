@@ -12,9 +12,10 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/studies"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
-// family is an inner problem with one λ that O8 has not, and what its targets are.
+// family is an inner problem that O8 has not, and what its targets are.
 type family struct {
 	name   string
 	config pare.Config
@@ -43,6 +44,9 @@ func otherFamilies() []family {
 		{"scad", pare.Config{Model: pare.SCAD}, standard, 0},
 		{"multinomial", pare.Config{Model: pare.Multinomial}, thirds, 0},
 		{"multinomial_group", pare.Config{Model: pare.MultinomialGroup}, thirds, 0},
+		{"svm with intercept", pare.Config{Model: pare.SVM, Intercept: true}, halved, 0},
+		{"svr", pare.Config{Model: pare.SVR}, standard, 0},
+		{"simplex_svr", pare.Config{Model: pare.SimplexSVR}, standard, 0},
 	}
 }
 
@@ -60,6 +64,29 @@ func standard(y []float64) []float64 {
 		out[i] = (v - mean) / math.Sqrt(square)
 	}
 	return out
+}
+
+// meanSquareOne returns x with columns of mean square 1.
+func meanSquareOne(x sparse.Matrix) (sparse.Matrix, error) {
+	n, p := x.Dims()
+	values := make([]float64, n*p)
+	for j := range p {
+		column := values[j*n:][:n]
+		rows, entries := x.Column(j)
+		var square float64
+		for k, v := range entries {
+			i := k
+			if rows != nil {
+				i = int(rows[k])
+			}
+			column[i] = v
+			square += v * v / float64(n)
+		}
+		for i := range column {
+			column[i] /= math.Sqrt(max(square, math.SmallestNonzeroFloat64))
+		}
+	}
+	return sparse.NewDense(n, p, values)
 }
 
 // amounts are above 0, counts whole numbers.
@@ -125,6 +152,11 @@ func Families(ctx context.Context, o studies.Options) (*studies.Result, error) {
 				o.Progress(f.name + ", " + p.name)
 			}
 			p.y = f.target(p.y)
+			if !f.config.Model.Traits().Intercept { // on the simplex columns are not standardised
+				if p.x, err = meanSquareOne(p.x); err != nil {
+					return nil, err
+				}
+			}
 			if err := besideGrid(ctx, t, f, p); err != nil {
 				return nil, fmt.Errorf("%s on %s: %w", f.name, p.name, err)
 			}
@@ -148,15 +180,15 @@ func smallSets(ctx context.Context, o studies.Options) ([]problem, error) {
 		if err != nil {
 			return nil, err
 		}
-		sets = append(sets, problem{name, d.X, d.Y, pare.Validation{}})
+		sets = append(sets, problem{name, sparse.Compact(d.X.(*sparse.CSC)), d.Y, pare.Validation{}})
 	}
 	return sets, nil
 }
 
-// besideGrid adds a row: the choice, solved anew, and the best of a grid to αmax·1e-4, a ridge's to 1e-7.
+// besideGrid adds a row: the choice, solved anew, and the best of a grid.
 func besideGrid(ctx context.Context, t *studies.Table, f family, p problem) error {
 	c := f.config
-	c.Standardize, c.Threads = true, 1
+	c.Standardize, c.Threads = c.Model.Traits().Intercept, 1
 	if _, columns := p.x.Dims(); f.groups > 0 {
 		for j := range columns {
 			c.Groups = append(c.Groups, j/f.groups)
@@ -166,17 +198,9 @@ func besideGrid(ctx context.Context, t *studies.Table, f family, p problem) erro
 	if err != nil {
 		return err
 	}
-	top, err := pare.LogLambdaMax(p.x, p.y, c)
+	grid, err := f.points(p, c)
 	if err != nil {
 		return err
-	}
-	above, below := 0.1, math.Log(1e4)
-	if c.Model.Traits().Dense {
-		above, below = 4, math.Log(1e7)
-	}
-	var grid [][]float64
-	for k := range gridPoints {
-		grid = append(grid, []float64{top[0] + above - (above+below)*float64(k)/(gridPoints-1)})
 	}
 	c.Tol = referenceTol
 	best, at, spread := s.NullValue, s.NullValue, math.NaN()
@@ -203,4 +227,48 @@ func besideGrid(ctx context.Context, t *studies.Table, f family, p problem) erro
 	}
 	t.Add(p.name, f.name, at, best, (at-best)/best, (at-best)/spread, len(s.Evaluations), string(s.Status))
 	return nil
+}
+
+// points is a grid of 200 from αmax to αmax·1e-4, of a ridge from e⁴ to 1e-7 times αmax. That of support
+// vectors has C from e⁴ to e⁻¹² and ε from 1 to e⁻⁵, beside columns and targets of standard deviation 1; on
+// the simplex, where n·C counts, C from e⁴ to e⁻¹².
+func (f family) points(p problem, c pare.Config) (grid [][]float64, err error) {
+	switch c.Model.Traits().Strengths { //nolint:exhaustive // the others have one α
+	case pare.Cost:
+		for _, l := range downFrom(4, 16, gridPoints) {
+			grid = append(grid, []float64{l})
+		}
+		return grid, nil
+	case pare.CostAndTube:
+		for _, l := range downFrom(4, 16, gridPoints/tubes) {
+			for _, epsilon := range downFrom(0, 5, tubes) {
+				grid = append(grid, []float64{l, epsilon})
+			}
+		}
+		return grid, nil
+	}
+	top, err := pare.LogLambdaMax(p.x, p.y, c)
+	if err != nil {
+		return nil, err
+	}
+	above, below := 0.1, math.Log(1e4)
+	if c.Model.Traits().Dense {
+		above, below = 4, math.Log(1e7)
+	}
+	for _, l := range downFrom(top[0]+above, above+below, gridPoints) {
+		grid = append(grid, []float64{l})
+	}
+	return grid, nil
+}
+
+// tubes are the values of ε in a grid of 200 points.
+const tubes = 10
+
+// downFrom returns count points, evenly spread from the top to as far below it.
+func downFrom(top, span float64, count int) []float64 {
+	points := make([]float64, count)
+	for k := range points {
+		points[k] = top - span*float64(k)/float64(count-1)
+	}
+	return points
 }

@@ -31,7 +31,7 @@ type searchFlags struct {
 	TolSchedule search.Schedule `default:"auto" placeholder:"SCHEDULE" help:"How the tolerance of a search decreases to --tol: auto; exact, that is, --tol throughout; or approx, geometrically from 1e-2 (default: auto)." group:"Search"`
 	Start       *float64        `placeholder:"R" help:"The first α/αmax of gradient, linesearch, lbfgs and adam (default: 0.01, or 0.1 for dense data with fewer rows than columns); for svm the first C (default: 1, or less for long rows)." group:"Search"`
 	PerClass    bool            `help:"multiclass: choose one λ for each class instead of one α/αmax for all." group:"Search"`
-	Evaluations *int            `placeholder:"N" help:"The most evaluations of the criterion, each one λ on all folds (default: 50; the number of points for grid; 15 more for wlasso)." group:"Search"`
+	Evaluations *int            `placeholder:"N" help:"The most evaluations of the criterion, each one λ on all folds (default: 50; 100 for svr; the number of points for grid; 15 more for wlasso)." group:"Search"`
 	Precision   bool            `help:"Continue auto to the last digits that --tol allows, beyond a hundredth of the criterion's standard error."  group:"Search"`
 	OneSE       bool            `name:"one-se" help:"Choose by the one-standard-error rule: the strongest penalty whose criterion is within a standard error of the minimum."  group:"Search"`
 	MaxSeconds  float64         `placeholder:"S" help:"End the search after S seconds and refit at the best λ so far."  group:"Search"`

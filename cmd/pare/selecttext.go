@@ -28,12 +28,12 @@ func (r *selectResult) text(p *page) {
 	}
 	p.measures(s, r.asked)
 	if s.Common != nil {
-		p.row("", "with one %s for all λ's: %.6g", r.asked.shared(), s.Common.Value)
+		p.row("", "with one share of αmax for all λ's: %.6g", s.Common.Value)
 	}
 	if s.Tested {
 		text := fmt.Sprintf("%.6g on the rows kept for testing", s.Test)
 		if s.Common != nil {
-			text += fmt.Sprintf(", %.6g with one %s for all λ's", s.Common.Test, r.asked.shared())
+			text += fmt.Sprintf(", %.6g with one share of αmax for all λ's", s.Common.Test)
 		}
 		p.row("test", "%s", text)
 	}

@@ -30,14 +30,6 @@ func (a asked) share(logLambda, top float64) string {
 	return fmt.Sprintf("α/αmax = %.4g, λ = %.6g", kernels.Exp(logLambda-top), logLambda)
 }
 
-// shared is what strengths have in common on the line of a first search.
-func (a asked) shared() string {
-	if a.stated.traits.Samples {
-		return "multiple of their units"
-	}
-	return "share of αmax"
-}
-
 // place says where a λ is that a look has been at: of several, the first, or the share that
 // all have.
 func (a asked) place(logLambda float64, top []float64) string {

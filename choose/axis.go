@@ -1,0 +1,99 @@
+package choose
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// axis is an objective of two coordinates along one of them, where the other is fixed.
+type axis struct {
+	Objective
+	free  int
+	fixed float64
+}
+
+// alone is the axis of one strength where the other is nothing.
+func alone(f Objective, free int) axis { return axis{f, free, noStrength} }
+
+func (a axis) at(x []float64) []float64 {
+	both := []float64{a.fixed, a.fixed}
+	both[a.free] = x[0]
+	return both
+}
+
+// Eval implements [search.Objective].
+func (a axis) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
+	x := request.LogLambda
+	request.LogLambda = a.at(x)
+	if request.From != nil {
+		request.From = a.at(request.From)
+	}
+	e, err := a.Objective.Eval(ctx, request)
+	e.LogLambda = x
+	if e.Gradient != nil {
+		e.Gradient = e.Gradient[a.free : a.free+1]
+	}
+	e.Curvature = nil
+	return e, err
+}
+
+// KeepSolutions passes on what is asked of the objective.
+func (a axis) KeepSolutions() {
+	if k, ok := a.Objective.(keepsSolutions); ok {
+		k.KeepSolutions()
+	}
+}
+
+// LogLambdaMax is ln αmax of the ℓ1 strength.
+func (a axis) LogLambdaMax() float64 {
+	if t, ok := a.Objective.(withMaximum); ok {
+		return t.LogLambdaMax()
+	}
+	return math.Inf(-1)
+}
+
+// lift names an evaluation by both coordinates.
+func (a axis) lift(e search.Evaluation) search.Evaluation {
+	if e.LogLambda == nil {
+		return e
+	}
+	e.LogLambda = a.at(e.LogLambda)
+	if e.Gradient != nil {
+		both := make([]float64, 2)
+		both[a.free] = e.Gradient[0]
+		e.Gradient = both
+	}
+	return e
+}
+
+// lower is the inverse of lift.
+func (a axis) lower(e search.Evaluation) (search.Evaluation, bool) {
+	if len(e.LogLambda) != 2 || e.LogLambda[1-a.free] != a.fixed || e.LogLambda[a.free] == noStrength {
+		return e, false
+	}
+	e.LogLambda = e.LogLambda[a.free : a.free+1]
+	if len(e.Gradient) == 2 { // otherwise it is along this axis
+		e.Gradient = e.Gradient[a.free : a.free+1]
+	}
+	return e, true
+}
+
+// through returns an earlier scan along the same coordinate as if it had been on this axis.
+func (a axis) through(r *search.Result) *search.Result {
+	if r == nil {
+		return nil
+	}
+	moved := func(e search.Evaluation) search.Evaluation {
+		if len(e.LogLambda) == 2 {
+			e.LogLambda = a.at(e.LogLambda[a.free : a.free+1])
+		}
+		return e
+	}
+	out := &search.Result{Best: moved(r.Best)}
+	for _, e := range r.Evaluations {
+		out.Evaluations = append(out.Evaluations, moved(e))
+	}
+	return out
+}

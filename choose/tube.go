@@ -1,0 +1,116 @@
+package choose
+
+import (
+	"context"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+const (
+	tubeScans = 8    // along C and along ε, by turns, at most
+	tubeStop  = 0.01 // standard errors that are not worth another
+	// alongBefore is how much less far below the best C a scan along it begins than one from nothing.
+	alongBefore = 3
+)
+
+// tube chooses the strengths of a regression by support vectors: on the line on which both are the same
+// multiple of their units, then along C and along ε by turns for as long as that gains. The criterion is
+// rough, which scans are made for. While work is cheap every scan goes all the way; others go
+// on from the last along the same, or from the best point. With precision a trust region follows.
+func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options) (best *search.Result, err error) {
+	known := &recalling{Objective: p.Objective}
+	whole := *p
+	whole.Objective = known
+	quick := o
+	quick.Precision = false
+	units := line{known, top}
+	best, err = s.run(units.lift, func(options search.Options) (*search.Result, error) {
+		return whole.scan(ctx, units, quick, options)
+	})
+	var scans [2]*search.Result // the last along each
+	for k := 0; k < tubeScans && s.further(best, err); k++ {
+		free := k % len(top)
+		on := axis{known, free, best.Best.LogLambda[1-free]}
+		quick.From = nil
+		if best.Best.Work > freeWork {
+			if quick.From = on.through(scans[free]); scans[free] == nil {
+				quick.From = on.through(&search.Result{Best: without(best.Best)})
+			}
+		}
+		before := len(s.done)
+		var next *search.Result
+		next, err = whole.along(ctx, s, on, best.Best, quick)
+		if next == nil {
+			return best, err
+		}
+		scans[free] = &search.Result{Best: next.Best, Evaluations: slices.Clone(next.Evaluations[before:])}
+		gain := best.Best.Value - next.Best.Value
+		if next.Seen = best.Seen; !(gain > 0) {
+			next.Best = best.Best
+		}
+		if best = next; k > 0 && !(gain > tubeStop*best.Best.StandardError) {
+			break
+		}
+	}
+	if !o.Precision || !s.further(best, err) {
+		return best, err
+	}
+	at := best.Best.LogLambda
+	result, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
+		return search.TrustRegion(ctx, known, at, p.below(p.box(top), at), options)
+	})
+	if result == nil {
+		return best, err
+	}
+	return noWorse(result, best), err
+}
+
+// along scans C or ε through a point that has been evaluated.
+func (p *Problem) along(ctx context.Context, s *stages, on axis, at search.Evaluation, o Options) (*search.Result, error) {
+	one := *p
+	if here, ok := on.lower(without(at)); ok && o.From == nil {
+		one.known = []search.Evaluation{here}
+	}
+	one.Objective, one.Top, one.Shape, one.Start = on, p.Top[on.free:on.free+1], Dual, expOf(at.LogLambda[0]+alongBefore)
+	if on.free == 1 {
+		one.Shape = Tube
+	}
+	lift := func(e search.Evaluation) search.Evaluation {
+		slope := e.Gradient
+		e = on.lift(e)
+		e.Gradient = slope // the other one is not known
+		return e
+	}
+	return s.run(lift, func(options search.Options) (*search.Result, error) {
+		return one.scan(ctx, on, o, options)
+	})
+}
+
+// without returns an evaluation without the slope, which is along another line.
+func without(e search.Evaluation) search.Evaluation {
+	e.Gradient = nil
+	return e
+}
+
+// recalling is an objective that answers again what it has answered.
+type recalling struct {
+	Objective
+	answers []search.Evaluation
+	asked   []search.Request
+}
+
+// Eval implements [search.Objective].
+func (r *recalling) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
+	for k, q := range r.asked {
+		if slices.Equal(q.LogLambda, request.LogLambda) && q.Tol <= request.Tol && q.ValueOnly == request.ValueOnly {
+			return r.answers[k], nil
+		}
+	}
+	e, err := r.Objective.Eval(ctx, request)
+	if err == nil {
+		request.LogLambda = slices.Clone(request.LogLambda)
+		r.asked, r.answers = append(r.asked, request), append(r.answers, e)
+	}
+	return e, err
+}

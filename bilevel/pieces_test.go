@@ -1,6 +1,8 @@
 package bilevel
 
 import (
+	"context"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
@@ -13,6 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // TestCurvaturesAreMeansOverLanes, and there are none where a lane has none, or where none of the λ's bends the criterion by itself.
@@ -201,5 +204,86 @@ func TestLanesThatBreakOffKeepTheirVectors(t *testing.T) {
 	held := &inProcess[*penalisedLane](t, lanes, LaneID{}).curvature[0]
 	if slices.Contains(weights[1:], held) || slices.Contains(weights[1:], weights[0]) {
 		t.Error("another lane has the vectors of one that broke off")
+	}
+}
+
+// TestColumnsAlikeInNorm are found, those that rounding puts to either side of a seventh digit among them, but not those that are 0, and few others.
+func TestColumnsAlikeInNorm(t *testing.T) {
+	const digit = 1 << 28 // of the bits of a number
+	r := oracle.NewRandom(22)
+	var values []float64
+	want := map[int32]bool{}
+	column := func(v float64, counts bool) {
+		if counts {
+			want[int32(len(values))] = true
+		}
+		values = append(values, v)
+	}
+	for i := range 300 {
+		edge := math.Float64frombits(math.Float64bits(1+r.Float64()*float64(int(1)<<(i%20))) / digit * digit)
+		below := math.Nextafter(edge, 0)
+		pattern := [][]float64{{edge, below}, {below, edge}, {below, below, edge}, {edge, edge, below}, {edge, edge}, {below, -below}}[i%6]
+		for _, v := range pattern {
+			column(v, true)
+		}
+		column(3000*(1+0.001*float64(i)), false)
+		column(0, false)
+	}
+	x, err := sparse.NewDense(1, len(values), values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	view, err := sparse.NewView(fixture.Kernels(t), x, nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, more := alike(view), 0
+	if !slices.IsSorted(got) {
+		t.Error("not in order")
+	}
+	for _, j := range got {
+		switch {
+		case values[j] == 0:
+			t.Errorf("column %d is 0", j)
+		case want[j]:
+			delete(want, j)
+		default:
+			more++
+		}
+	}
+	if len(want) > 0 || more > 150 {
+		t.Errorf("%d columns are not found, and %d others of 300 are", len(want), more)
+	}
+}
+
+// TestCurvaturesOfClassesEndWithTheCall, wherever it ends, and are whole if it does not.
+func TestCurvaturesOfClassesEndWithTheCall(t *testing.T) {
+	const n = 1 << 18
+	results := make([]LaneResult, 2)
+	for k := range results {
+		results[k].Motion, results[k].MotionSquare = slices.Repeat([]float64{0.5}, n), float64(n)
+	}
+	curvature := func(left int) (h []float64, err error) {
+		defer kernels.Caught(&err)
+		k := fixture.Kernels(t).Until(&oracle.Looks{Context: t.Context(), Left: left})
+		m := &Multiclass{k: k, classes: []float64{0, 1}, folds: make([]*multiclassFold, 1), spec: Spec{Threads: 1}}
+		return m.curvature(results), nil
+	}
+	want, err := curvature(1 << 30)
+	if err != nil || !slices.Equal(want, []float64{0.75 * n, -0.25 * n, -0.25 * n, 0.75 * n}) {
+		t.Fatalf("%v, %v", want, err)
+	}
+	ends := 0
+	for left := range 100 {
+		h, err := curvature(left)
+		switch {
+		case errors.Is(err, context.Canceled):
+			ends++
+		case err != nil || !slices.Equal(h, want):
+			t.Errorf("ended at look %d: %v, %v", left, h, err)
+		}
+	}
+	if ends == 0 || ends == 100 {
+		t.Errorf("ends at %d looks", ends)
 	}
 }

@@ -135,6 +135,12 @@ func requestsOf(name string) (all []search.Request) {
 func evaluations(t *testing.T, p rememberable, requests []search.Request) (all []search.Evaluation) {
 	t.Helper()
 	p.KeepSolutions()
+	return unkept(t, p, requests)
+}
+
+// unkept are evaluations of a problem that keeps solutions only if it has been asked to.
+func unkept(t *testing.T, p rememberable, requests []search.Request) (all []search.Evaluation) {
+	t.Helper()
 	for _, r := range requests {
 		e, err := p.Eval(t.Context(), r)
 		if err != nil {
@@ -146,42 +152,44 @@ func evaluations(t *testing.T, p rememberable, requests []search.Request) (all [
 }
 
 // TestAnotherProcessGoesOnToTheBit: whatever evaluation was the last, a problem made anew with what that
-// and those before it have left behind goes on with the same bits; but not without it, nor under another tag.
+// and those before it have left behind goes on with the same bits, whether it keeps solutions or not; but not without it, nor under another tag.
 func TestAnotherProcessGoesOnToTheBit(t *testing.T) {
 	for name, open := range rememberedKinds(t) {
-		requests := requestsOf(name)
-		none := []search.Memory{}
-		first, _, err := open(0, &none)
-		if err != nil {
-			t.Fatal(name, err)
-		}
-		whole := evaluations(t, first, requests)
-		var left []search.Memory
-		for _, e := range whole {
-			left = append(left, e.Memory)
-		}
-		differs := false
-		for cut := range requests {
-			for _, kept := range [][]search.Memory{left[:cut], nil} {
-				if kept == nil && cut != 2 {
-					continue
-				}
-				next, _, err := open(0, &kept)
-				if err != nil {
-					t.Fatal(name, err)
-				}
-				for i, e := range evaluations(t, next, requests[cut:]) {
-					want := whole[cut+i]
-					same := e.Value == want.Value && slices.Equal(e.Gradient, want.Gradient) && e.Tol == want.Tol && e.TrainLoss == want.TrainLoss
-					differs = differs || kept == nil && !same
-					if kept != nil && (!same || !slices.Equal(e.Memory.Last, want.Memory.Last) || !slices.Equal(e.Memory.Kept, want.Memory.Kept)) {
-						t.Errorf("%s, gone on with after %d: evaluation %d is %.17g %v, without a stop %.17g %v", name, cut, cut+i, e.Value, e.Gradient, want.Value, want.Gradient)
+		for which, evaluations := range []func(*testing.T, rememberable, []search.Request) []search.Evaluation{evaluations, unkept} {
+			requests := requestsOf(name)
+			none := []search.Memory{}
+			first, _, err := open(0, &none)
+			if err != nil {
+				t.Fatal(name, err)
+			}
+			whole := evaluations(t, first, requests)
+			var left []search.Memory
+			for _, e := range whole {
+				left = append(left, e.Memory)
+			}
+			differs := false
+			for cut := range requests {
+				for _, kept := range [][]search.Memory{left[:cut], nil} {
+					if kept == nil && cut != 2 {
+						continue
+					}
+					next, _, err := open(0, &kept)
+					if err != nil {
+						t.Fatal(name, err)
+					}
+					for i, e := range evaluations(t, next, requests[cut:]) {
+						want := whole[cut+i]
+						same := e.Value == want.Value && slices.Equal(e.Gradient, want.Gradient) && e.Tol == want.Tol && e.TrainLoss == want.TrainLoss
+						differs = differs || kept == nil && !same
+						if kept != nil && (!same || !slices.Equal(e.Memory.Last, want.Memory.Last) || !slices.Equal(e.Memory.Kept, want.Memory.Kept)) {
+							t.Errorf("%s, %d, gone on with after %d: evaluation %d is %.17g %v, without a stop %.17g %v", name, which, cut, cut+i, e.Value, e.Gradient, want.Value, want.Gradient)
+						}
 					}
 				}
 			}
-		}
-		if !differs && name != "svr" { // which always begins from nowhere
-			t.Errorf("%s: nothing depends on what is remembered", name)
+			if !differs && name != "svr" { // which always begins from nowhere
+				t.Errorf("%s: nothing depends on what is remembered", name)
+			}
 		}
 	}
 }

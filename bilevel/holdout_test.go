@@ -1,6 +1,7 @@
 package bilevel_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -26,19 +27,21 @@ func TestNullModelOfAHoldOut(t *testing.T) {
 	}
 }
 
-// TestClassesThatAreHeldOut are refused, by the reason: with a single row, or with none to train on.
+// TestClassesThatAreHeldOut are refused, whichever they are, by the reason: with a single row, or with none to train on.
 func TestClassesThatAreHeldOut(t *testing.T) {
 	for rows, reason := range map[int]string{1: "single row", 2: "no row to train on"} {
-		q := oracle.NewRandom(6).Problem(oracle.Shape{N: 12, P: 3, Density: 1})
-		for i := range q.Y {
-			if q.Y[i] = float64(i % 2); i >= 12-rows {
-				q.Y[i] = 7
+		for _, class := range []float64{-7, 0.5, 7} {
+			q := oracle.NewRandom(6).Problem(oracle.Shape{N: 12, P: 3, Density: 1})
+			for i := range q.Y {
+				if q.Y[i] = float64(i % 2); i >= 12-rows {
+					q.Y[i] = class
+				}
 			}
-		}
-		folds := []int{-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0} // the last four are held out
-		_, err := bilevel.NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
-		if outcome.KindOf(err) != outcome.SingleClass || !strings.Contains(err.Error(), reason) {
-			t.Errorf("%d rows: %v", rows, err)
+			folds := []int{-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0} // the last four are held out
+			_, err := bilevel.NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
+			if outcome.KindOf(err) != outcome.SingleClass || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), fmt.Sprintf("class %g ", class)) {
+				t.Errorf("%d rows of %g: %v", rows, class, err)
+			}
 		}
 	}
 }

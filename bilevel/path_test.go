@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
@@ -91,4 +92,38 @@ func TestAlongStops(t *testing.T) {
 		t.Errorf("a λ that is not a number: %v", last)
 	}
 	oracle.GoroutinesEnd(t, before)
+}
+
+// untilTheEnd answers at once, but where λ is 3 when the call ends.
+type untilTheEnd struct{}
+
+func (untilTheEnd) Run(ctx context.Context, requests []bilevel.LaneRequest, _ func()) ([]bilevel.LaneResult, error) {
+	if l := requests[0].LogLambda; len(l) > 0 && l[0] == 3 {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return make([]bilevel.LaneResult, len(requests)), nil
+}
+
+// TestAlongEndsLanes that are still at work when its caller stops.
+func TestAlongEndsLanes(t *testing.T) {
+	p, err := bilevel.NewOver(t.Context(), untilTheEnd{}, bilevel.Spec{Folds: bilevel.Folds{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, err := range p.Path(t.Context(), [][]float64{{1}, {2}, {3}}) {
+			if err != nil {
+				t.Error(err)
+			}
+			break
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		t.Error("waits for a lane that nobody asks any more")
+	}
 }

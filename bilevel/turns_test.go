@@ -53,6 +53,17 @@ func TestLanesThatTakeTurnsShareVectors(t *testing.T) {
 		if atOnce != 1 {
 			continue
 		}
+		weights = nil
+		one, err := lanes.open(LaneID{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if held := one.(*penalisedLane); &held.slope[0] != weights[0] && &held.curvature[0] != weights[0] {
+			t.Error("the weights of a lane are not given back when its view has them")
+		}
+		if err := solve(-3, 0, 1, 2); err != nil {
+			t.Fatal(err)
+		}
 		last := slices.Clone(weights)
 		if err := solve(-3, 0, 1); err != nil || slices.Contains(last, weights[0]) {
 			t.Errorf("the next call has the vectors of the last, %v", err)

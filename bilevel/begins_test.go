@@ -36,7 +36,7 @@ func TestPredictorsInAView(t *testing.T) {
 	}
 	got := s.in(view.Standardised())
 	for k, want := range []float64{3, 0, 10} {
-		if math.Abs(got.Coef[k]-want) > 1e-14*want {
+		if !(math.Abs(got.Coef[k]-want) <= 1e-14*want) {
 			t.Errorf("standardised: %v", got.Coef)
 		}
 	}
@@ -77,7 +77,7 @@ func TestTangentsAreFollowed(t *testing.T) {
 		if math.Abs(step) <= 2 {
 			want += 0.01 * step
 		}
-		if math.Abs(solution.Coef[0]-want) > 1e-15 || len(at.coef) != 0 {
+		if !(math.Abs(solution.Coef[0]-want) <= 1e-15) || len(at.coef) != 0 {
 			t.Errorf("a step of %g: %.17g, want %g; left %v", step, solution.Coef[0], want, at.coef)
 		}
 	}
@@ -213,7 +213,7 @@ func TestRoughSlopes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rough.Status != c.want || math.Abs(rough.Gradient[0]-exact.Gradient[0]) > 1e-3*math.Abs(exact.Gradient[0]) {
+		if rough.Status != c.want || !(math.Abs(rough.Gradient[0]-exact.Gradient[0]) <= 1e-3*math.Abs(exact.Gradient[0])) {
 			t.Errorf("λ %g, certified %t: %s, %g; exactly %s, %g", c.lambda-top, c.certify, rough.Status, rough.Gradient[0], exact.Status, exact.Gradient[0])
 		}
 	}
@@ -244,7 +244,7 @@ func TestNullModelsOfVectors(t *testing.T) {
 			off := y - predict(i, train)
 			want += off * off / n
 		}
-		if got := p.NullValue(); math.Abs(got-want) > 1e-12*want {
+		if got := p.NullValue(); !(math.Abs(got-want) <= 1e-12*want) {
 			t.Errorf("kind %d: %.15g, want %.15g", which, got, want)
 		}
 	}
@@ -253,7 +253,7 @@ func TestNullModelsOfVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.NullValue(); math.Abs(got-4./14) > 1e-15 {
+	if got := p.NullValue(); !(math.Abs(got-4./14) <= 1e-15) {
 		t.Errorf("classes: %g are told wrongly", got)
 	}
 }
@@ -296,14 +296,14 @@ func TestLargestStrengths(t *testing.T) {
 		}
 		return p
 	}
-	if got := open(Spec{AlphaMax: (*model.Null).AlphaMax}).LogLambdaMax(); math.Abs(got-top) > 1e-12 {
+	if got := open(Spec{AlphaMax: (*model.Null).AlphaMax}).LogLambdaMax(); !(math.Abs(got-top) <= 1e-12) {
 		t.Errorf("ln αmax %.15g, want %.15g", got, top)
 	}
 	blocked := &Blocked{Partition: model.Singletons(5), Max: k.MaxAbs, Penalty: func(l []float64) (model.Blocks, error) {
 		return model.GroupLasso([]float64{1, 1, 1, 1, 1}, l[0])
 	}}
 	squared := func(v *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(v, y) }
-	if got := open(Spec{Blocked: blocked, Datafit: squared}).LogLambdaMax(); math.Abs(got-top) > 1e-12 {
+	if got := open(Spec{Blocked: blocked, Datafit: squared}).LogLambdaMax(); !(math.Abs(got-top) <= 1e-12) {
 		t.Errorf("of blocks ln αmax %.15g, want %.15g", got, top)
 	}
 	blocked.Max = nil
@@ -337,7 +337,7 @@ func TestUnpenalisedColumnsAreInTheNullModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.NullValue(); math.Abs(got-at.Value) > 1e-9*at.Value || math.Abs(got-other.NullValue()) < 1e-6*got || at.Support != 1 {
+	if got := p.NullValue(); !(math.Abs(got-at.Value) <= 1e-9*at.Value) || math.Abs(got-other.NullValue()) < 1e-6*got || at.Support != 1 {
 		t.Errorf("%.12g, evaluated %.12g, without the column %.12g; support %d", got, at.Value, other.NullValue(), at.Support)
 	}
 }

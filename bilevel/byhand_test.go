@@ -28,7 +28,7 @@ func TestInformationByDefinition(t *testing.T) {
 		"AIC":  {bilevel.AIC(sigma), 7/0.16 + 2*3},
 		"BIC":  {bilevel.BIC(n, sigma), 7/0.16 + math.Log(n)*3},
 	} {
-		if got := c.of.Fit*7 + c.of.Freedom*3 + c.of.Constant; math.Abs(got-c.want) > 1e-13*math.Abs(c.want) {
+		if got := c.of.Fit*7 + c.of.Freedom*3 + c.of.Constant; !(math.Abs(got-c.want) <= 1e-13*math.Abs(c.want)) {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}
 	}
@@ -103,7 +103,7 @@ func TestMeanOfWhatFoldsHaveInCommon(t *testing.T) {
 				t.Fatalf("seed %d, %d folds: columns %v, want %v, %v", seed, k, gotColumns, columns, err)
 			}
 			for i, b := range coef {
-				if math.Abs(gotCoef[i]-b) > 1e-15*math.Abs(b) {
+				if !(math.Abs(gotCoef[i]-b) <= 1e-15*math.Abs(b)) {
 					t.Errorf("seed %d, %d folds, column %d: %g, want %g", seed, k, columns[i], gotCoef[i], b)
 				}
 			}
@@ -142,7 +142,7 @@ func TestSaturationIsTheShareOfWhatMayBeFree(t *testing.T) {
 			}
 			want += float64(len(s.Support)) / math.Min(float64(p), rows) / 3
 		}
-		if math.Abs(got.Saturation-want) > 1e-15 || want == 0 {
+		if !(math.Abs(got.Saturation-want) <= 1e-15) || want == 0 {
 			t.Errorf("%d columns: saturation %g, want %g", p, got.Saturation, want)
 		}
 		risk := newProblem(t, q, true, bilevel.Spec{Risk: &bilevel.Risk{Information: bilevel.SURE(30, 1), Sigma: 1}, Penalty: lasso})
@@ -152,7 +152,7 @@ func TestSaturationIsTheShareOfWhatMayBeFree(t *testing.T) {
 			t.Fatal(len(each), err)
 		}
 		want = float64(len(each[0].Support)+len(each[1].Support)) / 2 / math.Min(float64(p), 30)
-		if math.Abs(got.Saturation-want) > 1e-15 || want == 0 {
+		if !(math.Abs(got.Saturation-want) <= 1e-15) || want == 0 {
 			t.Errorf("%d columns: saturation %g of a risk, want %g", p, got.Saturation, want)
 		}
 		for i := range q.Y {
@@ -288,7 +288,7 @@ func TestNullModelOfClasses(t *testing.T) {
 				t.Fatal(err)
 			}
 			null := m.Null()
-			if math.Abs(null.Value-want) > 1e-14 || math.Abs(null.StandardError-math.Sqrt(spread)) > 1e-14 {
+			if !(math.Abs(null.Value-want) <= 1e-14) || !(math.Abs(null.StandardError-math.Sqrt(spread)) <= 1e-14) {
 				t.Errorf("weights %v, intercept %t: %g and %g, want %g and %g", weights, intercept, null.Value, null.StandardError, want, math.Sqrt(spread))
 			}
 			if null.TrainLoss != 1 || !null.Trusted || null.Status != outcome.Converged || null.Value != m.NullValue() {
@@ -319,7 +319,7 @@ func TestMergedColumnsOfStandardisedViewsAreTied(t *testing.T) {
 	}
 	_, values := merged.Column(0)
 	for i, v := range values {
-		if math.Abs(v-q.X[i][0]) > 1e-13*math.Abs(v) {
+		if !(math.Abs(v-q.X[i][0]) <= 1e-13*math.Abs(v)) {
 			t.Errorf("row %d: %g, want the column itself, %g", i, v, q.X[i][0])
 		}
 	}
@@ -361,7 +361,7 @@ func TestTimesMultiplyColumns(t *testing.T) {
 	want := evaluate(t, newProblem(t, other, true, spec), search.Request{LogLambda: lambda})
 	spec.Times = times
 	got := evaluate(t, newProblem(t, q, true, spec), search.Request{LogLambda: lambda})
-	if math.Abs(got.Value-want.Value) > 1e-9*want.Value || math.Abs(got.Gradient[0]-want.Gradient[0]) > 1e-6*math.Abs(want.Gradient[0]) {
+	if !(math.Abs(got.Value-want.Value) <= 1e-9*want.Value) || !(math.Abs(got.Gradient[0]-want.Gradient[0]) <= 1e-6*math.Abs(want.Gradient[0])) {
 		t.Errorf("%g, %g; of the columns themselves %g, %g", got.Value, got.Gradient[0], want.Value, want.Gradient[0])
 	}
 }
@@ -387,7 +387,7 @@ func TestStandardErrorOfAHoldOut(t *testing.T) {
 		}
 		q.Intercept = false
 		null := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso}).Null() // predicts 0
-		if math.Abs(null.Value-mean) > 1e-14*mean || math.Abs(null.StandardError-want) > 1e-13*want {
+		if !(math.Abs(null.Value-mean) <= 1e-14*mean) || !(math.Abs(null.StandardError-want) <= 1e-13*want) {
 			t.Errorf("%d rows: %g ± %g, want %g ± %g", held, null.Value, null.StandardError, mean, want)
 		}
 	}

@@ -48,7 +48,7 @@ func TestCurvatureOfAClassIsTheChangeOfItsSlope(t *testing.T) {
 		}
 		scale := w.slope[i] / (share - target)
 		want := scale * (moved(h) - moved(-h)) / (2 * h)
-		if math.Abs(w.curvature[i]-want) > 1e-7*want {
+		if !(math.Abs(w.curvature[i]-want) <= 1e-7*want) {
 			t.Errorf("row %d: %.10g, want %.10g", i, w.curvature[i], want)
 		}
 		if w.curvature[i] > 0 {

@@ -129,10 +129,10 @@ func TestErratumDegreesOfFreedom(t *testing.T) {
 			continue // a knot
 		}
 		compared++
-		if math.Abs(got-want) > 1e-5*math.Abs(want) {
+		if !(math.Abs(got-want) <= 1e-5*math.Abs(want)) {
 			t.Errorf("λmax − %.1f: slope %.10g, differences %.10g", top-l, got, want)
 		}
-		if d := (printed(l+h) - printed(l-h)) / (2 * h); math.Abs(d-slope) > 1e-5*slope {
+		if d := (printed(l+h) - printed(l-h)) / (2 * h); !(math.Abs(d-slope) <= 1e-5*slope) {
 			t.Errorf("λmax − %.1f: differences of the printed value %.10g, of the squares %.10g", top-l, d, slope)
 		}
 		if got > 0 {
@@ -181,7 +181,7 @@ func TestErratumConditions(t *testing.T) {
 		t.Error("copies: A is regular")
 	}
 	left, right := slopes(copied, l)
-	if r := at(copied, l); r.Status != outcome.Converged || math.Abs(r.Gradient[0]-(left+right)/2) > 1e-5*math.Abs(left) {
+	if r := at(copied, l); r.Status != outcome.Converged || !(math.Abs(r.Gradient[0]-(left+right)/2) <= 1e-5*math.Abs(left)) {
 		t.Errorf("copies: %s, %.8g, differences %.8g and %.8g", r.Status, r.Gradient[0], left, right)
 	}
 	// The kink: two slopes, and no number would be both.

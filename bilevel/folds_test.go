@@ -156,10 +156,10 @@ func TestForwardIsAMeanOfPrefixes(t *testing.T) {
 		}
 		test += run(only, false).Value / 3
 	}
-	if math.Abs(got.Value/value-1) > 1e-9 || math.Abs(got.Gradient[0]/slope-1) > 1e-6 {
+	if !(math.Abs(got.Value/value-1) <= 1e-9) || !(math.Abs(got.Gradient[0]/slope-1) <= 1e-6) {
 		t.Errorf("value %g, slope %g; by prefixes %g, %g", got.Value, got.Gradient[0], value, slope)
 	}
-	if !got.Tested || math.Abs(got.Test/test-1) > 1e-9 {
+	if !got.Tested || !(math.Abs(got.Test/test-1) <= 1e-9) {
 		t.Errorf("on the row kept for testing %g, want %g", got.Test, test)
 	}
 }

@@ -136,7 +136,7 @@ func TestStandardErrorsOfManyRows(t *testing.T) {
 			square += off * off
 		}
 		want := math.Sqrt(square / 19 / 20)
-		if got := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso}).Null().StandardError; math.Abs(got-want) > 1e-13*want {
+		if got := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso}).Null().StandardError; !(math.Abs(got-want) <= 1e-13*want) {
 			t.Errorf("%d rows: %.15g, want %.15g", held, got, want)
 		}
 		if got := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso, Criterion: criterion.RankError{}}).Null().StandardError; got != 0 {

@@ -89,7 +89,7 @@ func TestCurvatureOfTheClasses(t *testing.T) {
 			size = max(size, math.Abs(w))
 		}
 		for i, w := range want {
-			if math.Abs(report.Curvature[i]-w) > 1e-4*size {
+			if !(math.Abs(report.Curvature[i]-w) <= 1e-4*size) {
 				t.Errorf("seed %d, entry %d: %g, want %g", seed, i, report.Curvature[i], w)
 			}
 		}
@@ -155,7 +155,7 @@ func TestCurvatureOfThePenalty(t *testing.T) {
 		}
 		for i, h := range evaluate(folds, nil) {
 			// A curvature has half of the digits of a gradient: 1e-9 at this gap.
-			if math.Abs(h-want[i]) > 1e-4*want[0] {
+			if !(math.Abs(h-want[i]) <= 1e-4*want[0]) {
 				t.Errorf("intercept %v, entry %d: %g, want %g", intercept, i, h, want[i])
 			}
 		}

@@ -37,7 +37,7 @@ func TestGradientsOfEveryKindOfLane(t *testing.T) {
 				continue // a kink between
 			}
 			checked++
-			if math.Abs(got.Gradient[i]-fine) > 1e-5*(math.Abs(fine)+0.01*math.Abs(got.Value)) {
+			if !(math.Abs(got.Gradient[i]-fine) <= 1e-5*(math.Abs(fine)+0.01*math.Abs(got.Value))) {
 				t.Errorf("%s: ∂/∂λ%d = %.10g, differences %.10g", name, i, got.Gradient[i], fine)
 			}
 		}
@@ -71,7 +71,7 @@ func TestNullModelsAreTheLimit(t *testing.T) {
 		if name == "svr" { // its intercept has a choice
 			continue
 		}
-		if math.Abs(e.Value-want) > 1e-9*math.Abs(want) {
+		if !(math.Abs(e.Value-want) <= 1e-9*math.Abs(want)) {
 			t.Errorf("%s: %.12g, the null model's %.12g", name, e.Value, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestValuesAreThoseOfHeldOutPredictions(t *testing.T) {
 				}
 			}
 		}
-		if math.Abs(value-e.Value) > 1e-5*e.Value {
+		if !(math.Abs(value-e.Value) <= 1e-5*e.Value) {
 			t.Errorf("%s: %.12g by held-out predictions, the value is %.12g", name, value, e.Value)
 		}
 	}

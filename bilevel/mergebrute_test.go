@@ -143,7 +143,7 @@ func TestMergeIsWhatPairsSay(t *testing.T) {
 				got[i] = v
 			}
 			for i := range want {
-				if math.Abs(got[i]-want[i]) > 1e-13*math.Abs(want[i]) {
+				if !(math.Abs(got[i]-want[i]) <= 1e-13*math.Abs(want[i])) {
 					t.Errorf("seed %d: column %d is %v, want %v", seed, j, got, want)
 					break
 				}

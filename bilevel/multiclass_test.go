@@ -84,7 +84,7 @@ func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := value(lambda)
-		if got.Status != outcome.Converged || math.Abs(got.Value-want) > 1e-8*want {
+		if got.Status != outcome.Converged || !(math.Abs(got.Value-want) <= 1e-8*want) {
 			t.Errorf("seed %d: %s, value %.15g, want %.15g", seed, got.Status, got.Value, want)
 		}
 		for i := range lambda {
@@ -99,7 +99,7 @@ func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 				continue // the support changes here
 			}
 			checked++
-			if math.Abs(got.Gradient[i]-a) > 1e-6*want {
+			if !(math.Abs(got.Gradient[i]-a) <= 1e-6*want) {
 				t.Errorf("seed %d: ∂/∂λ%d = %.12g, differences %.12g", seed, i+1, got.Gradient[i], a)
 			}
 		}

@@ -28,7 +28,7 @@ func TestNormalsAreDrawnByThePolarMethod(t *testing.T) {
 			t.Fatalf("%d numbers, want %d", len(got), n)
 		}
 		for i := range got {
-			if math.Abs(got[i]-want[i]) > 1e-14*math.Abs(want[i]) {
+			if !(math.Abs(got[i]-want[i]) <= 1e-14*math.Abs(want[i])) {
 				t.Errorf("number %d of %d: %.17g, want %.17g", i, n, got[i], want[i])
 			}
 		}
@@ -111,7 +111,7 @@ func TestLanesOfARisk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(r[0].Null-want) > 1e-12*math.Abs(want) || r[0].NullError != 0 || !math.IsInf(r[0].Top, -1) {
+		if !(math.Abs(r[0].Null-want) <= 1e-12*math.Abs(want)) || r[0].NullError != 0 || !math.IsInf(r[0].Top, -1) {
 			t.Errorf("lane %d: null model %.15g ± %g, want %.15g; top %g", fold, r[0].Null, r[0].NullError, want, r[0].Top)
 		}
 	}

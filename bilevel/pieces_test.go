@@ -49,7 +49,7 @@ func TestCurvatureOfAClassWithinAReach(t *testing.T) {
 	w := &classSolver{slope: make([]float64, 2), curvature: []float64{0.25, 0.5}}
 	for reach, growth := range map[float64]float64{0: 1, 0.25: math.Exp(0.5), 3: math.Exp(6), 300: math.Exp(600), 1e9: math.Exp(600)} {
 		for i, got := range w.curvatureWithin(reach) {
-			if want := w.curvature[i] * growth; math.Abs(got-want) > 1e-12*want {
+			if want := w.curvature[i] * growth; !(math.Abs(got-want) <= 1e-12*want) {
 				t.Errorf("within %g: %g, want %g", reach, got, want)
 			}
 		}
@@ -125,7 +125,7 @@ func TestBoxesBoundCoefficients(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(boxed.Value-want.Value) > 1e-9*want.Value || math.Abs(boxed.Gradient[0]-want.Gradient[0]) > 1e-6*math.Abs(want.Gradient[0])+1e-9 || math.Abs(top-most) > 1e-12 {
+		if !(math.Abs(boxed.Value-want.Value) <= 1e-9*want.Value) || !(math.Abs(boxed.Gradient[0]-want.Gradient[0]) <= 1e-6*math.Abs(want.Gradient[0])+1e-9) || !(math.Abs(top-most) <= 1e-12) {
 			t.Errorf("%s: %.12g %v below %g, not negative %.12g %v below %g", name, boxed.Value, boxed.Gradient, top, want.Value, want.Gradient, most)
 		}
 		if math.Abs(free.Value-want.Value) < 1e-6*want.Value {

@@ -148,7 +148,7 @@ func TestValueAndGradientAgainstTheOracle(t *testing.T) {
 				t.Errorf("%s: %s", name, got.Status)
 			}
 			value, gradient := outer(t, q, folds, kind, lambda)
-			if math.Abs(got.Value-value) > 1e-9*value {
+			if !(math.Abs(got.Value-value) <= 1e-9*value) {
 				t.Errorf("%s: value %.15g, want %.15g", name, got.Value, value)
 			}
 			size := 1e-3 * value
@@ -156,7 +156,7 @@ func TestValueAndGradientAgainstTheOracle(t *testing.T) {
 				size = math.Max(size, math.Abs(g))
 			}
 			for i, g := range gradient {
-				if math.Abs(got.Gradient[i]-g) > 1e-7*size {
+				if !(math.Abs(got.Gradient[i]-g) <= 1e-7*size) {
 					t.Errorf("%s: ∂/∂λ%d = %.12g, want %.12g", name, i+1, got.Gradient[i], g)
 				}
 			}
@@ -164,7 +164,7 @@ func TestValueAndGradientAgainstTheOracle(t *testing.T) {
 			for _, v := range got.FoldValues {
 				mean += v / float64(len(got.FoldValues))
 			}
-			if len(got.FoldValues) != folds.Count(nil) || math.Abs(mean-got.Value) > 1e-14*value {
+			if len(got.FoldValues) != folds.Count(nil) || !(math.Abs(mean-got.Value) <= 1e-14*value) {
 				t.Errorf("%s: fold values %v of mean %g, value %g", name, got.FoldValues, mean, got.Value)
 			}
 		}
@@ -212,11 +212,11 @@ func TestInterceptIsAnUnpenalisedColumn(t *testing.T) {
 			for _, g := range gradient {
 				size = math.Max(size, math.Abs(g))
 			}
-			if math.Abs(got.Value-value) > 1e-9*value {
+			if !(math.Abs(got.Value-value) <= 1e-9*value) {
 				t.Errorf("seed %d, %s: value %.15g, with a column of ones %.15g", seed, kind, got.Value, value)
 			}
 			for i, g := range gradient {
-				if math.Abs(got.Gradient[i]-g) > 1e-7*size {
+				if !(math.Abs(got.Gradient[i]-g) <= 1e-7*size) {
 					t.Errorf("seed %d, %s: ∂/∂λ%d = %.12g, with a column of ones %.12g", seed, kind, i+1, got.Gradient[i], g)
 				}
 			}
@@ -265,7 +265,7 @@ func TestLogisticGradientAgainstDifferences(t *testing.T) {
 		})
 		got := evaluate(t, problem, search.Request{LogLambda: lambda})
 		want := value(lambda)
-		if got.Status != outcome.Converged || math.Abs(got.Value-want) > 1e-9*want {
+		if got.Status != outcome.Converged || !(math.Abs(got.Value-want) <= 1e-9*want) {
 			t.Errorf("seed %d: %s, value %.15g, want %.15g", seed, got.Status, got.Value, want)
 		}
 		for i := range lambda {
@@ -280,7 +280,7 @@ func TestLogisticGradientAgainstDifferences(t *testing.T) {
 				continue // the support changes here, or the oracle is not sure
 			}
 			checked++
-			if math.Abs(got.Gradient[i]-a) > 1e-6*math.Abs(a)+1e-7*want {
+			if !(math.Abs(got.Gradient[i]-a) <= 1e-6*math.Abs(a)+1e-7*want) {
 				t.Errorf("seed %d, %s: ∂/∂λ%d = %.12g, differences %.12g", seed, kind, i+1, got.Gradient[i], a)
 			}
 		}
@@ -304,12 +304,12 @@ func TestNullValue(t *testing.T) {
 			v, _ := c.MeanSquaredError(c.Predictions(s), rows[f])
 			want += v / float64(len(problems))
 		}
-		if math.Abs(problem.NullValue()-want) > 1e-13*want {
+		if !(math.Abs(problem.NullValue()-want) <= 1e-13*want) {
 			t.Errorf("seed %d: %.15g, want %.15g", seed, problem.NullValue(), want)
 		}
 		// Above every fold's αmax it is the value, and nothing moves.
 		got := evaluate(t, problem, search.Request{LogLambda: []float64{math.Log(q.AlphaMax()) + 3}})
-		if got.Status != outcome.Flat || !got.Flat || !got.Trusted || got.Gradient[0] != 0 || math.Abs(got.Value-want) > 1e-13*want {
+		if got.Status != outcome.Flat || !got.Flat || !got.Trusted || got.Gradient[0] != 0 || !(math.Abs(got.Value-want) <= 1e-13*want) {
 			t.Errorf("seed %d above αmax: %+v", seed, got)
 		}
 	}
@@ -365,11 +365,11 @@ func TestWarmAndColdAgree(t *testing.T) {
 				}
 				a := evaluate(t, warm, search.Request{LogLambda: at})
 				b := evaluate(t, newProblem(t, q, true, spec), search.Request{LogLambda: at})
-				if math.Abs(a.Value-b.Value) > 1e-9*b.Value {
+				if !(math.Abs(a.Value-b.Value) <= 1e-9*b.Value) {
 					t.Errorf("%s, seed %d, step %d: value %.15g warm, %.15g cold", kind, seed, step, a.Value, b.Value)
 				}
 				for i := range b.Gradient {
-					if math.Abs(a.Gradient[i]-b.Gradient[i]) > 1e-6*(math.Abs(b.Gradient[i])+1e-3*b.Value) {
+					if !(math.Abs(a.Gradient[i]-b.Gradient[i]) <= 1e-6*(math.Abs(b.Gradient[i])+1e-3*b.Value)) {
 						t.Errorf("%s, seed %d, step %d: ∂/∂λ%d = %.12g warm, %.12g cold", kind, seed, step, i+1, a.Gradient[i], b.Gradient[i])
 					}
 				}

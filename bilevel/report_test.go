@@ -70,7 +70,7 @@ func reportOf(t *testing.T, of answers, request search.Request) bilevel.Report {
 func TestReportIsWhatItsLanesSay(t *testing.T) {
 	near := func(name string, got, want float64) {
 		t.Helper()
-		if math.Abs(got-want) > 1e-15*math.Abs(want) {
+		if !(math.Abs(got-want) <= 1e-15*math.Abs(want)) {
 			t.Errorf("%s: %.17g, want %.17g", name, got, want)
 		}
 	}

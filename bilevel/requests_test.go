@@ -101,7 +101,7 @@ func TestCancelledEvaluations(t *testing.T) {
 	}
 	before := runtime.NumGoroutine()
 	got := evaluate(t, problem, search.Request{LogLambda: lambda, Tol: 1e-12})
-	if value, _ := outer(t, q, folds, "lasso", lambda); math.Abs(got.Value-value) > 1e-9*value {
+	if value, _ := outer(t, q, folds, "lasso", lambda); !(math.Abs(got.Value-value) <= 1e-9*value) {
 		t.Errorf("after it: %g, want %g", got.Value, value)
 	}
 	oracle.GoroutinesEnd(t, before)

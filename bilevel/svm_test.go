@@ -46,7 +46,7 @@ func TestSVMGradientAgainstDifferences(t *testing.T) {
 		for _, l := range []float64{-4, -1} {
 			const h = 1e-6
 			r, want := at(l), (at(l+h).Value-at(l-h).Value)/(2*h)
-			if r.Status != outcome.Converged || math.Abs(r.Gradient[0]-want) > 1e-5*(math.Abs(want)+0.1*r.Value) {
+			if r.Status != outcome.Converged || !(math.Abs(r.Gradient[0]-want) <= 1e-5*(math.Abs(want)+0.1*r.Value)) {
 				t.Errorf("seed %d, ln C = %g: slope %g, differences %g, %s", seed, l, r.Gradient[0], want, r.Status)
 			}
 		}
@@ -97,7 +97,7 @@ func TestIteratedGradientsAgreeWithImplicitOnes(t *testing.T) {
 		want := open(nil)
 		for _, method := range []iterdiff.Method{iterdiff.ForwardPCD, iterdiff.BackwardPCD, iterdiff.ForwardPGD, iterdiff.BackwardPGD} {
 			got := open(&method)
-			if got.Status != outcome.Converged || math.Abs(got.Value-want.Value) > 1e-5*want.Value {
+			if got.Status != outcome.Converged || !(math.Abs(got.Value-want.Value) <= 1e-5*want.Value) {
 				t.Errorf("%s, %s: value %g, implicit %g, %s", name, method, got.Value, want.Value, got.Status)
 			}
 			largest := 0.0
@@ -105,7 +105,7 @@ func TestIteratedGradientsAgreeWithImplicitOnes(t *testing.T) {
 				largest = max(largest, math.Abs(g))
 			}
 			for i, g := range want.Gradient {
-				if math.Abs(got.Gradient[i]-g) > 1e-5*largest {
+				if !(math.Abs(got.Gradient[i]-g) <= 1e-5*largest) {
 					t.Errorf("%s, %s: slope %d is %g, implicit %g", name, method, i, got.Gradient[i], g)
 				}
 			}

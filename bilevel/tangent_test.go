@@ -67,7 +67,7 @@ func TestSolvesBeginWhereGradientsLead(t *testing.T) {
 		if gradient.Passes >= value.Passes {
 			t.Errorf("%s: %d passes after a gradient, %d after a value", name, gradient.Passes, value.Passes)
 		}
-		if math.Abs(gradient.Value-value.Value) > 1e-4*value.Value {
+		if !(math.Abs(gradient.Value-value.Value) <= 1e-4*value.Value) {
 			t.Errorf("%s: %.12g after a gradient, %.12g after a value", name, gradient.Value, value.Value)
 		}
 	}

@@ -25,7 +25,7 @@ func TestTolerancesOfSystems(t *testing.T) {
 		{1.5e-4, 1e-3, false, true},
 		{0.5, 1e-3, false, true},
 	} {
-		if got := systemTol(c.gap); math.Abs(got-c.want) > 1e-15*c.want {
+		if got := systemTol(c.gap); !(math.Abs(got-c.want) <= 1e-15*c.want) {
 			t.Errorf("gap %g: tolerance %g, want %g", c.gap, got, c.want)
 		}
 		if got := sharpen(cd.Options{Tol: c.gap}); got.Polish != c.polished || got.Tol != c.gap {

@@ -183,14 +183,14 @@ func TestSidesOfAKnot(t *testing.T) {
 		}
 		for i, r := range k.asked[1:] {
 			shift := 1e-7 * float64(2*i-1)
-			if r.Tol != 1e-14 || r.ValueOnly || len(r.LogLambda) != 2 || math.Abs(r.LogLambda[0]-1-shift) > 1e-15 || math.Abs(r.LogLambda[1]+2-shift) > 1e-15 {
+			if r.Tol != 1e-14 || r.ValueOnly || len(r.LogLambda) != 2 || !(math.Abs(r.LogLambda[0]-1-shift) <= 1e-15) || !(math.Abs(r.LogLambda[1]+2-shift) <= 1e-15) {
 				t.Errorf("%s: %+v", name, r)
 			}
 		}
 		if err != nil {
 			continue
 		}
-		if want := at[0] + 1e-7*float64(c.chosen); math.Abs(e.Gradient[0]-want) > 1e-15 || e.Trusted != (c.chosen != 0) || len(e.Memory.Last) != 1 || e.Value != 7 {
+		if want := at[0] + 1e-7*float64(c.chosen); !(math.Abs(e.Gradient[0]-want) <= 1e-15) || e.Trusted != (c.chosen != 0) || len(e.Memory.Last) != 1 || e.Value != 7 {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
 )
 
 // TestSplits: a fold trains on the rows of other folds, going forward on those of earlier ones, and on those that always train, with
@@ -44,6 +45,19 @@ func TestSplits(t *testing.T) {
 			if !slices.Equal(got, want) || !slices.Equal(rows, [][]int32{{1, 6}, {2, 5}, {3}}[fold]) {
 				t.Errorf("%s, fold %d: trains on %v, want %v; holds out %v", name, fold, got, want, rows)
 			}
+		}
+	}
+}
+
+// TestTestRowsWithoutWeight are none: there is no value on them.
+func TestTestRowsWithoutWeight(t *testing.T) {
+	q := oracle.NewRandom(75).Problem(oracle.Shape{N: 12, P: 3})
+	folds, weights := slices.Repeat(bilevel.Folds{0, 1, -2}, 4), slices.Repeat([]float64{1, 2, 0}, 4)
+	for _, weight := range []float64{0, 0.5} {
+		weights[5] = weight
+		p := newProblem(t, q, true, bilevel.Spec{Folds: folds, Weights: weights, Penalty: lasso})
+		if r := evaluate(t, p, search.Request{LogLambda: []float64{-2}}); r.Tested != (weight > 0) || (r.Test > 0) != (weight > 0) {
+			t.Errorf("weight %g: tested %t, %g", weight, r.Tested, r.Test)
 		}
 	}
 }

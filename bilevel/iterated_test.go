@@ -27,7 +27,7 @@ func TestIteratesAreReportedAsTheyEnded(t *testing.T) {
 		bound   float64
 	}{
 		"to the end":       {result: iterdiff.Result{Gap: 1e-7, Change: 0.5, Status: outcome.Converged}, solved: outcome.Converged, bound: 2},
-		"just":             {result: iterdiff.Result{Gap: 1e-6, Change: 0.25, Status: outcome.Converged}, solved: outcome.Converged, bound: 1},
+		"just":             {result: iterdiff.Result{Gap: 1e-6, Change: 0.25, Status: outcome.Budget}, solved: outcome.Converged, bound: 1},
 		"not by the gap":   {result: iterdiff.Result{Gap: 1.5e-6, Status: outcome.Budget}, solved: outcome.Budget},
 		"by the iterates":  {result: iterdiff.Result{Gap: 1e-8, Change: 1, Status: outcome.Budget}, solved: outcome.Converged, bound: 4},
 		"no gap":           {result: iterdiff.Result{Gap: math.NaN(), Status: outcome.NotConverged}, solved: outcome.NotConverged},

@@ -23,6 +23,16 @@ func exactDot(x, y []float64) (sum, size *big.Float) {
 	return sum, size
 }
 
+// overflows reports whether a product of elements is no finite number.
+func overflows(x, y []float64) bool {
+	for i, v := range x {
+		if p := float64(v * y[i]); p-p != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // TestErrorBound holds every reduction to γ_n·Σ|x_i·y_i| + n·2⁻¹⁰⁷⁴ against
 // exact arithmetic.
 func TestErrorBound(t *testing.T) {
@@ -35,11 +45,14 @@ func TestErrorBound(t *testing.T) {
 			for _, n := range sizes {
 				for _, kind := range kinds[:4] {
 					o := newOperands(rand.New(rand.NewPCG(uint64(n), uint64(round))), kind.fill, n, 0)
-					gathered, absolute, ones := make([]float64, n), make([]float64, n), make([]float64, n)
+					gathered, absolute, ones, weighted := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
 					for i := range o.rows {
 						gathered[i] = o.target[o.rows[i]]
 						absolute[i], ones[i] = math.Abs(o.x[i]), 1
+						weighted[i] = float64(o.x[i] * o.y[i])
 					}
+					var square [1]float64
+					k.SquaresDense(o.x, o.y, square[:])
 					for _, c := range []struct {
 						name string
 						got  float64
@@ -48,8 +61,9 @@ func TestErrorBound(t *testing.T) {
 						{"dot", k.Dot(o.x, o.y), o.x, o.y},
 						{"dotindexed", k.DotIndexed(o.values, o.rows, o.target), o.values, gathered},
 						{"asum", k.Asum(o.x), absolute, ones},
+						{"squaresdense", square[0], o.x, weighted},
 					} {
-						if math.IsInf(c.got, 0) {
+						if overflows(c.x, c.y) || math.IsInf(c.got, 0) {
 							continue
 						}
 						sum, size := exactDot(c.x, c.y)

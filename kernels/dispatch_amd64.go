@@ -18,17 +18,18 @@ func native() []*Set { //nolint:funlen // a table
 		return nil
 	}
 	avx2 := primitives{
-		dot:         amd64.DotAVX2,
-		dotDense:    amd64.DotDenseAVX2,
-		axpy:        amd64.AxpyAVX2,
-		scal:        amd64.ScalAVX2,
-		asum:        amd64.AsumAVX2,
-		maxAbs:      amd64.MaxAbsAVX2,
-		dotIndexed:  amd64.DotIndexedAVX2,
-		axpyIndexed: amd64.AxpyIndexedAVX2,
-		dotSpans:    amd64.DotSpansAVX2,
-		axpySpans:   amd64.AxpySpansAVX2,
-		moments:     amd64.MomentsAVX2,
+		dot:          amd64.DotAVX2,
+		dotDense:     amd64.DotDenseAVX2,
+		squaresDense: amd64.SquaresDenseAVX2,
+		axpy:         amd64.AxpyAVX2,
+		scal:         amd64.ScalAVX2,
+		asum:         amd64.AsumAVX2,
+		maxAbs:       amd64.MaxAbsAVX2,
+		dotIndexed:   amd64.DotIndexedAVX2,
+		axpyIndexed:  amd64.AxpyIndexedAVX2,
+		dotSpans:     amd64.DotSpansAVX2,
+		axpySpans:    amd64.AxpySpansAVX2,
+		moments:      amd64.MomentsAVX2,
 		columnMoments: func(rows []int32, values, pairs []float64) (square, sum, dot float64) {
 			span, out := [2]int64{0, int64(len(rows))}, [3]float64{}
 			amd64.MomentsAVX2(span[:], rows, values, pairs, out[:1], out[1:2], out[2:])
@@ -70,6 +71,7 @@ func native() []*Set { //nolint:funlen // a table
 	avx512 := avx2 // indexed loops gain nothing from wide registers
 	avx512.dot = amd64.DotAVX512
 	avx512.dotDense = amd64.DotDenseAVX512
+	avx512.squaresDense = amd64.SquaresDenseAVX512
 	avx512.axpy = amd64.AxpyAVX512
 	avx512.scal = amd64.ScalAVX512
 	avx512.asum = amd64.AsumAVX512

@@ -32,6 +32,7 @@ func native() []*Set {
 
 		// Not in assembly, which lacks vector instructions for these: conversion of
 		// 32 bits, sums, products and maxima of floating-point numbers.
+		squaresDense:  squaresDenseGo,
 		moments:       momentsGo,
 		columnMoments: columnMomentsGo,
 		dotSingle:     dotSingleGo,

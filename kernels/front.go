@@ -10,6 +10,7 @@ import (
 type primitives struct {
 	dot            func(x, y []float64) float64
 	dotDense       func(values, y, out []float64) // at most Block elements in all
+	squaresDense   func(values, y, out []float64) // likewise
 	axpy           func(a float64, x, y []float64)
 	scal           func(a float64, x []float64)
 	asum           func(x []float64) float64
@@ -50,7 +51,8 @@ type primitives struct {
 func newSet(name string, p *primitives) *Set {
 	s := &Set{Name: name, loops: p}
 	s.Dot = newDot(p.dot, s)
-	s.DotDense = newDotDense(p.dotDense, s)
+	s.DotDense = newDenseColumns("DotDense", p.dotDense, s)
+	s.SquaresDense = newDenseColumns("SquaresDense", p.squaresDense, s)
 	s.Axpy = newAxpy(p.axpy, s)
 	s.Scal = newScal(p.scal, s)
 	s.Asum = newAsum(p.asum, s)

@@ -228,6 +228,8 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			out, all = fenced(o.out)
 			k.DotDense(slices.Repeat(o.x, len(out)), o.y, out)
 			intact(t, "dotdense", all, func(i int) bool { return 0 <= i && i < len(o.out) })
+			k.SquaresDense(slices.Repeat(o.x, len(out)), o.y, out)
+			intact(t, "squaresdense", all, func(i int) bool { return 0 <= i && i < len(o.out) })
 			for at, what := range []string{"squares", "sums", "dots"} {
 				outs := [3][]float64{slices.Clone(o.out), slices.Clone(o.out), slices.Clone(o.out)}
 				outs[at], all = fenced(o.out)

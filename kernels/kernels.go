@@ -45,6 +45,10 @@ type Set struct {
 	// short columns.
 	DotDense func(values, y, out []float64)
 
+	// SquaresDense does out[c] = Σ x_i·(x_i·y_i), the product with y_i rounded, for the columns x of
+	// DotDense: squares under the weights y, in the order of Dot.
+	SquaresDense func(values, y, out []float64)
+
 	// DotSpans is DotColumns for columns anywhere: column c has the entries
 	// from[c] to to[c]. len(from) = len(to) = len(out).
 	DotSpans func(from, to []int64, rows []int32, values, y, out []float64)

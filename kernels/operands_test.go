@@ -59,6 +59,15 @@ func (o operands) spans() (from, to []int64, out []float64) {
 	return from, to, o.out[1:]
 }
 
+// denseColumns runs an operation on a few long columns and on many short ones.
+func (o operands) denseColumns(run func(values, y, out []float64)) []float64 {
+	third, short := min(len(o.values)/3, len(o.y)), min(len(o.values), len(o.x), 7)
+	few, many := o.lanes[:min(3, len(o.lanes))], make([]float64, len(o.values)/max(1, short))
+	run(o.values[:len(few)*third], o.y[:third], few)
+	run(o.values[:short*len(many)], o.x[:short], many)
+	return slices.Concat(few, many)
+}
+
 // operations drives every kernel in the same way: run returns everything that
 // the kernel returned or wrote.
 var operations = []struct {
@@ -66,13 +75,8 @@ var operations = []struct {
 	run  func(k *kernels.Set, o operands) []float64
 }{
 	{"dot", func(k *kernels.Set, o operands) []float64 { return []float64{k.Dot(o.x, o.y)} }},
-	{"dotdense", func(k *kernels.Set, o operands) []float64 {
-		third, short := min(len(o.values)/3, len(o.y)), min(len(o.values), len(o.x), 7)
-		few, many := o.lanes[:min(3, len(o.lanes))], make([]float64, len(o.values)/max(1, short))
-		k.DotDense(o.values[:len(few)*third], o.y[:third], few)
-		k.DotDense(o.values[:short*len(many)], o.x[:short], many)
-		return slices.Concat(few, many)
-	}},
+	{"dotdense", func(k *kernels.Set, o operands) []float64 { return o.denseColumns(k.DotDense) }},
+	{"squaresdense", func(k *kernels.Set, o operands) []float64 { return o.denseColumns(k.SquaresDense) }},
 	{"axpy", func(k *kernels.Set, o operands) []float64 { k.Axpy(o.a, o.x, o.y); return o.y }},
 	{"scal", func(k *kernels.Set, o operands) []float64 { k.Scal(o.a, o.y); return o.y }},
 	{"nrm2", func(k *kernels.Set, o operands) []float64 { return []float64{k.Nrm2(o.x)} }},

@@ -151,6 +151,12 @@ func (r oracle) set() *kernels.Set {
 			out[c] = s.Dot(values[c*len(y):(c+1)*len(y)], y)
 		}
 	}
+	s.SquaresDense = func(values, y, out []float64) {
+		for c := range out {
+			x := values[c*len(y):]
+			out[c] = r.reduce(len(y), 32, func(i int, sum float64) float64 { return math.FMA(x[i], float64(x[i]*y[i]), sum) })
+		}
+	}
 	s.DotSpans = func(from, to []int64, rows []int32, values, y, out []float64) {
 		for c := range out {
 			out[c] = s.DotIndexed(values[from[c]:to[c]], rows[from[c]:to[c]], y)

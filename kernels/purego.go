@@ -8,6 +8,7 @@ import "math"
 var pureGo = primitives{
 	dot:            dotGo,
 	dotDense:       dotDenseGo,
+	squaresDense:   squaresDenseGo,
 	axpy:           axpyGo,
 	scal:           scalGo,
 	asum:           asumGo,

@@ -256,22 +256,18 @@ func (w *wholePass) do() {
 
 // Part implements [team.Task].
 func (w *wholePass) Part(k, of int) {
-	v, x := w.v, w.v.x
-	from, to := portion(x, k, of), portion(x, k+1, of)
+	v := w.v
+	from, to := portion(v.x, k, of), portion(v.x, k+1, of)
+	dense, ok := v.x.(*Dense)
 	switch {
 	case w.squares == nil:
 		v.Correlate(from, to, w.u, w.out[from:to])
-	case w.pairs == nil:
+	case v.weights == nil:
 		w.byColumn(from, to)
+	case ok:
+		w.dense(dense, from, to)
 	default:
-		x := x.(*CSC)
-		v.k.Moments(x.colPtr[from:to+1], x.rows, x.values, w.pairs, w.squares[from:to], w.sums[from:to], w.out[from:to])
-		if w.u == nil || v.scale == nil {
-			return
-		}
-		for k, j := range x.order[from:to] {
-			w.out[from+k] *= v.scale[j]
-		}
+		w.sparse(v.x.(*CSC), from, to)
 	}
 }
 
@@ -285,39 +281,46 @@ func portion(x Matrix, k, of int) int {
 	return len(order) * k / of
 }
 
-// byColumn goes through some columns one at a time.
+// byColumn goes through some columns, one at a time, on rows of weight 1.
 func (w *wholePass) byColumn(from, to int) {
 	v := w.v
-	_, dense := v.x.(*Dense)
-	var weighted []float64
-	if v.weights != nil {
-		weighted = kernels.Undefined[float64](v.n)
-	}
 	for k, j := range v.x.Order()[from:to] {
-		k += from
-		rows, values := v.x.Column(int(j))
-		if v.weights == nil {
-			w.squares[k], w.sums[k] = sumOfSquares(v.k, values), sum(v.k, values)
-		} else {
-			part := weighted[:len(values)]
-			if rows == nil {
-				w.sums[k] = weigh(v.k, v.weights, values, part)
-				w.squares[k] = v.k.Dot(values, part)
-			} else {
-				for from, to := range v.k.Pieces(len(values)) {
-					for e := from; e < to; e++ {
-						part[e] = v.weights[rows[e]] * values[e]
-					}
-				}
-				w.squares[k], w.sums[k] = v.k.Dot(values, part), sum(v.k, part)
-			}
-		}
-		if w.u != nil && !dense {
-			w.out[k] = v.Dot(int(j), w.u)
-		}
+		_, values := v.x.Column(int(j))
+		w.squares[from+k], w.sums[from+k] = sumOfSquares(v.k, values), sum(v.k, values)
 	}
-	if w.u != nil && dense {
+	if w.u != nil {
 		v.Correlate(from, to, w.u, w.out[from:to])
+	}
+}
+
+// sparse goes through some sparse columns under weights.
+func (w *wholePass) sparse(x *CSC, from, to int) {
+	v := w.v
+	v.k.Moments(x.colPtr[from:to+1], x.rows, x.values, w.pairs, w.squares[from:to], w.sums[from:to], w.out[from:to])
+	if w.u == nil || v.scale == nil {
+		return
+	}
+	for k, j := range x.order[from:to] {
+		w.out[from+k] *= v.scale[j]
+	}
+}
+
+// nearEntries is how many entries of dense columns are met with one vector before they meet the next:
+// as many as the first level of caches has room for.
+const nearEntries = 1 << 11
+
+// dense goes through some dense columns under weights.
+func (w *wholePass) dense(x *Dense, from, to int) {
+	v := w.v
+	for step := max(1, nearEntries/max(1, x.n)); from < to; {
+		next := min(to, from+step)
+		values := x.values[from*x.n : next*x.n]
+		v.k.DotDense(values, v.weights, w.sums[from:next])
+		v.k.SquaresDense(values, v.weights, w.squares[from:next])
+		if w.u != nil {
+			v.Correlate(from, next, w.u, w.out[from:next])
+		}
+		from = next
 	}
 }
 
@@ -390,25 +393,6 @@ func sum(k *kernels.Set, x []float64) float64 {
 		}
 		for _, v := range x {
 			a += v
-		}
-	}
-	return (a + b) + (c + d)
-}
-
-// weigh sets part to s⊙x and returns its sum, with the bits of that.
-func weigh(k *kernels.Set, s, x, part []float64) float64 {
-	var a, b, c, d float64
-	for from, to := range k.Pieces(len(x)) { // all but the last of a multiple of four
-		s, x, part := s[from:to], x[from:to], part[from:to]
-		for len(x) >= 4 && len(s) >= 4 && len(part) >= 4 {
-			w, v, p := (*[4]float64)(s), (*[4]float64)(x), (*[4]float64)(part)
-			p[0], p[1], p[2], p[3] = float64(w[0]*v[0]), float64(w[1]*v[1]), float64(w[2]*v[2]), float64(w[3]*v[3])
-			a, b, c, d = a+p[0], b+p[1], c+p[2], d+p[3]
-			s, x, part = s[4:], x[4:], part[4:]
-		}
-		for i, v := range x {
-			part[i] = float64(s[i] * v)
-			a += part[i]
 		}
 	}
 	return (a + b) + (c + d)

@@ -28,29 +28,29 @@ TEXT ·AxpySpansAVX2(SB), 0, $128-152
 	XORQ R12, R12
 
 column:
-	CMPQ   R10, a_len+8(FP)
-	JGE    done
-	MOVQ   (R8)(R10*8), AX
-	MOVQ   (R11)(R10*8), CX
-	CMPQ   CX, rows_len+80(FP)
-	JHI    done                 // unsigned: also if it is negative
-	CMPQ   AX, CX
-	JHI    done
-	LEAQ   (R13)(AX*8), SI
-	MOVQ   rows_base+72(FP), DX
-	LEAQ   (DX)(AX*4), DX
-	SUBQ   AX, CX               // entries of this column
-	ADDQ   CX, R12
-	CMPQ   R12, $8192
-	JGT    done
-	VMOVSD (R9)(R10*8), X0
-	INCQ   R10
-	LEAQ   3(R10), AX
-	CMPQ   AX, a_len+8(FP)
-	JGE    entries
-	MOVQ   (R8)(AX*8), AX
-	MOVQ   rows_base+72(FP), BX
-	PREFETCHT0 (R13)(AX*8) // never faults, whatever is there
+	CMPQ       R10, a_len+8(FP)
+	JGE        done
+	MOVQ       (R8)(R10*8), AX
+	MOVQ       (R11)(R10*8), CX
+	CMPQ       CX, rows_len+80(FP)
+	JHI        done                 // unsigned: also if it is negative
+	CMPQ       AX, CX
+	JHI        done
+	LEAQ       (R13)(AX*8), SI
+	MOVQ       rows_base+72(FP), DX
+	LEAQ       (DX)(AX*4), DX
+	SUBQ       AX, CX               // entries of this column
+	ADDQ       CX, R12
+	CMPQ       R12, $8192
+	JGT        done
+	VMOVSD     (R9)(R10*8), X0
+	INCQ       R10
+	LEAQ       3(R10), AX
+	CMPQ       AX, a_len+8(FP)
+	JGE        entries
+	MOVQ       (R8)(AX*8), AX
+	MOVQ       rows_base+72(FP), BX
+	PREFETCHT0 (R13)(AX*8)          // never faults, whatever is there
 	PREFETCHT0 (BX)(AX*4)
 
 entries:

@@ -56,19 +56,19 @@
 
 // func BoxEpochAVX2(e *BoxEpoch, from, to, kept int) int
 TEXT ·BoxEpochAVX2(SB), 0, $128-40
-	MOVQ     e+0(FP), R8
-	MOVQ     from+8(FP), R10
-	MOVQ     to+16(FP), R11
-	MOVQ     kept+24(FP), R12
-	MOVQ     BoxEpoch_W(R8), DI
-	VMOVSD   BoxEpoch_Gap(R8), X8
-	VMOVSD   BoxEpoch_MostOver(R8), X9
-	VMOVSD   BoxEpoch_MostUnder(R8), X10
-	VMOVSD   BoxEpoch_AsideOver(R8), X11
-	VMOVSD   BoxEpoch_AsideUnder(R8), X12
-	VXORPD   X14, X14, X14
-	CMPQ     R10, R11
-	JGE      done
+	MOVQ   e+0(FP), R8
+	MOVQ   from+8(FP), R10
+	MOVQ   to+16(FP), R11
+	MOVQ   kept+24(FP), R12
+	MOVQ   BoxEpoch_W(R8), DI
+	VMOVSD BoxEpoch_Gap(R8), X8
+	VMOVSD BoxEpoch_MostOver(R8), X9
+	VMOVSD BoxEpoch_MostUnder(R8), X10
+	VMOVSD BoxEpoch_AsideOver(R8), X11
+	VMOVSD BoxEpoch_AsideUnder(R8), X12
+	VXORPD X14, X14, X14
+	CMPQ   R10, R11
+	JGE    done
 
 visit:
 	MOVQ BoxEpoch_Live(R8), AX

@@ -7,13 +7,6 @@
 #include "textflag.h"
 #include "dense_avx512_amd64.h"
 
-// Registers
-//   SI  values, next element    CX  elements of a tail
-//   DI  y, next element         BX  blocks of 32 left
-//   R8  y                       R11 blocks of 32
-//   R9  out, next element       R10 columns left
-//   Z0..Z3  partial sums        Z8  operand      X9  zero      K1..K4  masks of the tail
-
 #define BLOCK(offset, sum) \
 	VMOVUPD     offset(SI), Z8      \
 	VFMADD231PD offset(DI), Z8, sum
@@ -24,55 +17,12 @@
 
 // func DotDenseAVX512(values, y, out []float64)
 TEXT ·DotDenseAVX512(SB), 0, $128-72
-	MOVQ   values_base+0(FP), SI
-	MOVQ   y_base+24(FP), R8
-	MOVQ   y_len+32(FP), CX
-	MOVQ   out_base+48(FP), R9
-	MOVQ   out_len+56(FP), R10
-	MOVQ   CX, R11
-	ANDQ   $31, CX
-	SHRQ   $5, R11
-	MASKS
-	VXORPD X9, X9, X9
+	MOVQ values_base+0(FP), SI
+	MOVQ y_base+24(FP), R8
+	MOVQ y_len+32(FP), CX
+	MOVQ out_base+48(FP), R9
+	MOVQ out_len+56(FP), R10
 
-column:
-	MOVQ  R8, DI
-	CLEAR_SUMS
-	MOVQ  R11, BX
-	TESTQ BX, BX
-	JZ    tail
-
-loop32:
-	BLOCK(0, Z0)
-	BLOCK(64, Z1)
-	BLOCK(128, Z2)
-	BLOCK(192, Z3)
-	ADDQ $256, SI
-	ADDQ $256, DI
-	DECQ BX
-	JNZ  loop32
-
-tail:
-	TESTQ CX, CX
-	JZ    fold
-	TAIL(0, K1, Z0)
-	CMPQ  CX, $8
-	JLE   next
-	TAIL(64, K2, Z1)
-	CMPQ  CX, $16
-	JLE   next
-	TAIL(128, K3, Z2)
-	TAIL(192, K4, Z3)
-
-next:
-	LEAQ (SI)(CX*8), SI
-
-fold:
-	FOLD_SUMS
-	VADDSD X9, X0, X0
-	VMOVSD X0, (R9)
-	ADDQ   $8, R9
-	DECQ   R10
-	JNZ    column
+#include "densecolumns_avx512_amd64.h"
 	VZEROUPPER
 	RET

@@ -13,6 +13,11 @@ func DotAVX2(x, y []float64) float64
 //go:noescape
 func DotDenseAVX2(values, y, out []float64)
 
+// SquaresDenseAVX2 sets out[c] to DotAVX2 of x and x⊙y, plus 0, for column c of values as x, likewise.
+//
+//go:noescape
+func SquaresDenseAVX2(values, y, out []float64)
+
 // AsumAVX2 is Σ |x_i| in 32 partial sums.
 //
 //go:noescape
@@ -72,6 +77,11 @@ func DotAVX512(x, y []float64) float64
 //
 //go:noescape
 func DotDenseAVX512(values, y, out []float64)
+
+// SquaresDenseAVX512 is SquaresDenseAVX2 with wider registers, and the same bits.
+//
+//go:noescape
+func SquaresDenseAVX512(values, y, out []float64)
 
 // AsumAVX512 is AsumAVX2 with wider registers, and the same bits.
 //

@@ -1,0 +1,65 @@
+// What the kernels of dense columns share on AVX2: one column behind another meets y, in the partial sums of
+// DotAVX2 and in its order, by the BLOCK and the TAIL of the file that includes this. It is included within a function,
+// since they differ in these alone.
+//
+// Registers
+//   SI  values, next element    CX  elements of a tail
+//   DI  y, next element         BX  blocks of 32 left
+//   R8  y                       R11 blocks of 32
+//   R9  out, next element       R10 columns left
+//   Y0..Y7   partial sums       Y8, Y9   operands      X10  zero
+//   Y12..Y15 masks of the tail
+
+	MOVQ   CX, R11
+	ANDQ   $31, CX
+	SHRQ   $5, R11
+	VXORPD X10, X10, X10
+
+column:
+	MOVQ  R8, DI
+	CLEAR_SUMS
+	MOVQ  R11, BX
+	TESTQ BX, BX
+	JZ    tail
+
+loop32:
+	BLOCK(0, Y0)
+	BLOCK(32, Y1)
+	BLOCK(64, Y2)
+	BLOCK(96, Y3)
+	BLOCK(128, Y4)
+	BLOCK(160, Y5)
+	BLOCK(192, Y6)
+	BLOCK(224, Y7)
+	ADDQ $256, SI
+	ADDQ $256, DI
+	DECQ BX
+	JNZ  loop32
+
+tail:
+	TESTQ CX, CX
+	JZ    fold
+	MASK_START
+	TAIL(0, Y0)
+	TAIL(32, Y1)
+	CMPQ  CX, $8
+	JLE   next
+	TAIL(64, Y2)
+	TAIL(96, Y3)
+	CMPQ  CX, $16
+	JLE   next
+	TAIL(128, Y4)
+	TAIL(160, Y5)
+	TAIL(192, Y6)
+	TAIL(224, Y7)
+
+next:
+	LEAQ (SI)(CX*8), SI
+
+fold:
+	FOLD_SUMS
+	VADDSD X10, X0, X0
+	VMOVSD X0, (R9)
+	ADDQ   $8, R9
+	DECQ   R10
+	JNZ    column

@@ -94,16 +94,17 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	}
 	cheap := w.cheap(s)
 	most = max(most, cheap)
-	violators := w.score(s, most)
-	size := max(min(most, violators+support/10+leastMore), cheap)
+	size := max(min(most, w.violators(s)+support/10+leastMore), cheap)
 	if support == 0 {
 		size = firstSet
 	}
 	if w.all = w.worthAll(s); w.all {
 		w.nominateAll(s)
 		size = len(w.candidates)
+	} else {
+		w.score(s, size)
+		w.nominate(size)
 	}
-	w.nominate(size)
 	for w.mergeDuplicates(s) && len(w.candidates) < size/2 { // others take the places of copies
 		w.score(s, size)
 		w.nominate(size)
@@ -244,13 +245,37 @@ func (w *workingSet) replace(s *Solver) {
 	slices.Sort(w.ascending)
 }
 
-// score counts the columns that violate optimality and lists the best candidates, in no
-// order and at least as many as most, where there are so many. Columns are met from the
-// longest on, among which the best are.
-func (w *workingSet) score(s *Solver, most int) (violators int) {
+// violators counts the columns that violate optimality but for those active, and notes those that
+// the set has missed.
+func (w *workingSet) violators(s *Solver) (count int) {
+	c := &s.cert
+	level, levels, corr := c.level, c.levels, c.corr
+	w.missed = 0
+	for _, k := range c.fresh {
+		if len(levels) > 0 {
+			level = levels[k]
+		}
+		if math.Abs(corr[k]) <= level || !(s.pen.Pull(int(c.order[k]), corr[k]) > level) {
+			continue // as nearly all
+		}
+		count++
+		if !w.member[k] {
+			w.missed++
+		}
+	}
+	for _, j := range s.active {
+		if k := c.place(j); s.pen.Pull(int(j), c.corr[k]) > c.threshold(k) {
+			count--
+		}
+	}
+	return count
+}
+
+// score lists the best candidates, in no order and at least as many as most, where there are so
+// many. Columns are met from the longest on, among which the best are.
+func (w *workingSet) score(s *Solver, most int) {
 	c := &s.cert
 	room, cutoff := 4*most, math.Inf(1)
-	w.missed = 0
 	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
 	level, levels, scale := c.level, c.levels, c.scale
 	for i := len(c.fresh) - 1; i >= 0; i-- { //nolint:modernize // counts shared with the function of an iterator leave registers
@@ -262,14 +287,7 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 		if size <= level && level-float64(scale*size) > float64(cutoff*norm) {
 			continue // as nearly all
 		}
-		size = s.pen.Pull(int(c.order[k]), c.corr[k])
-		if size > level {
-			violators++
-			if !w.member[k] {
-				w.missed++
-			}
-		}
-		slack := level - float64(scale*size)
+		slack := level - float64(scale*s.pen.Pull(int(c.order[k]), c.corr[k]))
 		if !(slack <= cutoff*norm) || level == 0 || c.leftOut(k) || s.beta[k] != 0 {
 			continue
 		}
@@ -279,12 +297,6 @@ func (w *workingSet) score(s *Solver, most int) (violators int) {
 		}
 		w.candidates = append(w.candidates, candidate{slack / norm, k})
 	}
-	for _, j := range s.active {
-		if k := c.place(j); s.pen.Pull(int(j), c.corr[k]) > c.threshold(k) {
-			violators--
-		}
-	}
-	return violators
 }
 
 // sorted returns the columns of the set by index.

@@ -135,26 +135,20 @@ func (c *Columns) Reweigh(d []float64) {
 func (c *Columns) Subsample(d []float64) {
 	c.Clear()
 	if c.subset.number == nil {
-		c.subset.number = kernels.Undefined[int32](len(d))
+		c.subset.number, c.subset.sample = kernels.Undefined[int32](len(d)), kernels.Undefined[int32](len(d))
 	}
-	k, m := c.view.Kernels(), 0
+	k, m := c.view.Kernels(), int32(0)
+	sample := c.subset.sample[:len(d)]
 	for from, to := range k.Pieces(len(d)) {
-		for i := from; i < to; i++ {
-			if c.subset.number[i] = -1; d[i] > 0 {
-				c.subset.number[i] = int32(m)
-				m++
-			}
+		for i := from; i < to; i++ { // which rows are drawn comes unforeseen: no branch
+			bits := math.Float64bits(d[i]) << 1
+			drawn := int32((bits | -bits) >> 63)
+			sample[m], c.subset.number[i] = int32(i), m|(drawn-1)
+			m += drawn
 		}
 	}
-	c.subset.sample = resize(c.subset.sample, m)
-	for from, to := range k.Pieces(len(d)) {
-		for i := from; i < to; i++ {
-			if at := c.subset.number[i]; at >= 0 {
-				c.subset.sample[at] = int32(i)
-			}
-		}
-	}
-	c.subset.m = m
+	c.subset.sample = sample[:m]
+	c.subset.m = int(m)
 	c.chosen = c.subset
 	c.weigh(d)
 }

@@ -219,6 +219,59 @@ func TestRoughSlopes(t *testing.T) {
 	}
 }
 
+// TestRoughSlopesOfManyVectors: from 1,000 rows and columns on a step goes by a solution to 1e-4 and a slope
+// that claims nothing; its value is that of the exact solution but for what the gap allows.
+func TestRoughSlopesOfManyVectors(t *testing.T) {
+	const n, p = 2200, 1050
+	r := oracle.NewRandom(16)
+	coef := make([]float64, p)
+	for j := range coef {
+		coef[j] = r.Normal()
+	}
+	var rows, columns []int32
+	var values []float64
+	y, folds := make([]float64, n), make(Folds, n)
+	for i := range n {
+		for range 4 {
+			j, v := r.Intn(p), r.Normal()
+			rows, columns, values = append(rows, int32(i)), append(columns, int32(j)), append(values, v)
+			y[i] += float64(v * coef[j])
+		}
+		y[i] += r.Normal()
+		folds[i] = i % 2
+	}
+	x, err := sparse.NewTriplets(t.Context(), n, p, rows, columns, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	problem, err := NewVectors(fixture.Kernels(t), x, y, VectorRegression, Spec{Folds: folds, Intercept: true, Criterion: criterion.MeanSquaredError{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := search.Request{LogLambda: []float64{math.Log(1), math.Log(0.2)}, Tol: 1e-3}
+	exact, err := problem.Evaluate(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Rough = true
+	rough, err := problem.Evaluate(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The gap bounds half the squared distance of w: that is off by a hundredth of what the null model allows it.
+	if math.Abs(rough.Value-exact.Value) > 0.02*exact.Value || rough.Tol > 1e-4 || rough.Status != outcome.SupportUncertified || !rough.Trusted {
+		t.Errorf("%s, trusted %t: %g at a gap of %g, exactly %g", rough.Status, rough.Trusted, rough.Value, rough.Tol, exact.Value)
+	}
+	for i, g := range rough.Gradient {
+		if math.Abs(g-exact.Gradient[i]) > 0.5*math.Abs(exact.Gradient[i]) {
+			t.Errorf("slope %g, exactly %g", g, exact.Gradient[i])
+		}
+	}
+	if !(rough.Work < 0.5*exact.Work) {
+		t.Errorf("work %g, exactly %g", rough.Work, exact.Work)
+	}
+}
+
 // TestNullModelsOfVectors: of regression the median of the training rows, which are odd in number here, of classes the more frequent one, and on
 // the simplex the mean of the columns.
 func TestNullModelsOfVectors(t *testing.T) {

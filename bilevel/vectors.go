@@ -76,8 +76,11 @@ type vectorsLane struct {
 
 func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start := time.Now()
-	l.solver.Reset()      // exact steps take little longer from nowhere, and the point does not depend on the last
-	options.Polish = true // the free rows are to be those of the exact solution
+	l.solver.Reset() // exact steps take little longer from nowhere, and the point does not depend on the last
+	// The free rows are to be those of the exact solution. A step may do without, where that is dear.
+	if options.Polish = !l.rough(r); !options.Polish {
+		options.Tol = min(options.Tol, roughGap)
+	}
 	s, err := l.solver.Solve(ctx, r.LogLambda, options)
 	if err != nil {
 		return err
@@ -102,7 +105,7 @@ func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Opti
 func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, options cd.Options) error {
 	start, s := time.Now(), l.last
 	at := implicit.VectorsPoint{Dual: s.Dual, Free: s.Free, Bound: s.Bound, Predictions: s.Predictions, W: s.W}
-	g, err := l.implicit.Solve(ctx, r.LogLambda, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol)})
+	g, err := l.implicit.Solve(ctx, r.LogLambda, at, l.outer(), implicit.Options{Tol: systemTol(options.Tol), Rough: l.rough(r)})
 	if err != nil {
 		return err
 	}
@@ -113,3 +116,9 @@ func (l *vectorsLane) differentiate(ctx context.Context, r *LaneRequest, options
 	l.Derived = differentiated(g, time.Since(start))
 	return nil
 }
+
+// roughGap is the relative gap at which most rows are where they belong.
+const roughGap = 1e-4
+
+// rough reports whether a slope to step by is asked for where exact solutions are dear.
+func (l *vectorsLane) rough(r *LaneRequest) bool { return r.Rough && l.solver.Wide() }

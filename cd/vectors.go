@@ -129,6 +129,9 @@ func (s *Vectors) products() {
 	}
 }
 
+// Wide reports that rows and columns are more than 1,000: exact solutions take sweeps to a small gap first.
+func (s *Vectors) Wide() bool { return s.wide }
+
 // Reset makes the next Solve begin anew.
 func (s *Vectors) Reset() { s.met = false }
 

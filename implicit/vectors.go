@@ -1,6 +1,7 @@
 package implicit
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -60,8 +61,9 @@ func NewVectors(fit *model.Vectors) *Vectors {
 // first order, the residuals of conjugate gradients, and rounding. NotDifferentiable says that a
 // row is on a kink, or that free rows depend on one another, or that no row is free and the intercept is
 // not unique; SupportUncertified that the point with these free rows that satisfies the
-// conditions on them does not satisfy those on the others; Flat that nothing moves. The error is an
-// [outcome.Error] about the arguments.
+// conditions on them does not satisfy those on the others; Flat that nothing moves. [Options].Rough
+// spares what conjugate gradients may be spared. The error is an [outcome.Error] about the arguments, or that of
+// ctx.
 func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoint, outer Outer, opts Options) (*Hypergradient, error) {
 	n, p := s.fit.Dims()
 	if len(outer.Slope) != n || len(outer.Curvature) != n || len(at.Dual) != n || len(at.Predictions) != n || len(at.W) != p {
@@ -71,12 +73,7 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 	if err != nil {
 		return nil, err
 	}
-	if opts.Tol == 0 {
-		opts.Tol = 1e-5
-	}
-	if opts.MaxIterations == 0 {
-		opts.MaxIterations = 10*len(at.Free) + 100
-	}
+	opts.Tol, opts.MaxIterations = cmp.Or(opts.Tol, 1e-5), cmp.Or(opts.MaxIterations, 10*len(at.Free)+100)
 	out := &s.out
 	*out = Hypergradient{Gradient: out.Gradient[:0], InjectivityMargin: 1, Bound: Estimated, Status: outcome.Converged}
 	moves := len(at.Bound) > 0 || s.fit.Hyperparameters() > 1 && len(at.Free) > 0
@@ -85,10 +82,12 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 		out.Gradient = append(out.Gradient, make([]float64, len(logLambda))...)
 		out.Status = outcome.Flat
 		return out, nil
-	case len(at.Free) == 0 && s.fit.Centred(), !s.system.take(at):
+	case len(at.Free) == 0 && s.fit.Centred(), !s.system.take(at, opts.Rough):
 		out.Gradient = append(out.Gradient, make([]float64, len(logLambda))...)
 		out.Status, out.InjectivityMargin, out.ErrorBound = outcome.NotDifferentiable, 0, math.Inf(1)
 		return out, nil
+	case opts.Rough && s.system.iterative:
+		return s.slopes(ctx, at, outer, epsilon, opts)
 	}
 	s.correct(ctx, at, epsilon, opts)
 	edges, right := s.place(at, c, epsilon)
@@ -123,6 +122,25 @@ func (s *Vectors) Solve(ctx context.Context, logLambda []float64, at VectorsPoin
 		out.Status = outcome.SupportUncertified
 	}
 	return out, nil
+}
+
+const (
+	roughTol  = 1e-2 // of the systems of slopes to step by
+	roughMost = 120  // iterations of each
+)
+
+// slopes makes the gradient and nothing else, see [Options].Rough: free rows by the thousand depend on one
+// another nearly, and what is left of their systems hardly moves predictions.
+func (s *Vectors) slopes(ctx context.Context, at VectorsPoint, outer Outer, epsilon float64, opts Options) (*Hypergradient, error) {
+	out := &s.out
+	opts.Tol, opts.MaxIterations = max(opts.Tol, roughTol), min(opts.MaxIterations, roughMost)
+	for i := range s.fit.Hyperparameters() {
+		s.move(ctx, at, i, epsilon, opts)
+		out.Gradient = append(out.Gradient, s.k.Dot(outer.Slope, s.m))
+	}
+	out.Iterations, out.Work = s.system.iterations, s.system.bordered.Work()
+	out.Status, out.ErrorBound, out.InjectivityMargin = outcome.SupportUncertified, math.Inf(1), 0
+	return out, ctx.Err()
 }
 
 // move sets m to the movement of the predictions with hyperparameter i.

@@ -207,3 +207,35 @@ func TestCopiesOfFreeRowsAreNoKinks(t *testing.T) {
 		t.Errorf("%d checked", checked)
 	}
 }
+
+// TestRoughSlopesOfVectors: a slope to step by is the movement that conjugate gradients find to a hundredth,
+// without a look at where rows are, and claims nothing.
+func TestRoughSlopesOfVectors(t *testing.T) {
+	for seed := range oracle.Cases(40) {
+		if seed%4 == 3 {
+			continue // the simplex
+		}
+		v := drawVectors(t, seed)
+		s, _ := v.solve(t, 0, 0)
+		outer := implicit.Outer{Slope: v.ends, Curvature: make([]float64, len(v.ends))}
+		solve := func(o implicit.Options) implicit.Hypergradient {
+			g, err := implicit.NewIterativeVectors(v.fit).Solve(t.Context(), v.at, vectorsPoint(&s), outer, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return *g
+		}
+		want, got := solve(implicit.Options{Tol: 1e-2}), solve(implicit.Options{Tol: 1e-9, Rough: true})
+		if want.Status == outcome.Flat || len(s.Free) == 0 {
+			continue
+		}
+		for i, g := range got.Gradient {
+			if d := math.Abs(g - want.Gradient[i]); !(d <= 1e-12*(1+math.Abs(g))) { // sums in another order
+				t.Errorf("seed %d: derivative %d is %g, in full %g", seed, i, g, want.Gradient[i])
+			}
+		}
+		if got.Status != outcome.SupportUncertified || !math.IsInf(got.ErrorBound, 1) || got.Iterations > want.Iterations {
+			t.Errorf("seed %d: %s, bound %g, %d iterations; in full %d", seed, got.Status, got.ErrorBound, got.Iterations, want.Iterations)
+		}
+	}
+}

@@ -35,13 +35,14 @@ type vectorsSystem struct {
 // largestFactor is the number of free rows from which on conjugate gradients are cheaper.
 const largestFactor = 1000
 
-// take states the system of the rows that are free at a point. It returns false where it is singular.
-func (y *vectorsSystem) take(at VectorsPoint) bool {
+// take states the system of the rows that are free at a point, without a factor where slopes are to be
+// rough. It returns false where it is singular.
+func (y *vectorsSystem) take(at VectorsPoint, rough bool) bool {
 	size := len(at.Free)
 	y.rhs, y.x = resize(y.rhs, size), resize(y.x, size)
 	y.margin, y.least, y.lift, y.left, y.iterations = 1, 1, 0, 0, 0
 	y.exact, y.converged = true, true
-	if y.iterative = size > y.most && !y.fit.Simplex(); size == 0 {
+	if y.iterative = (rough || size > y.most) && !y.fit.Simplex(); size == 0 {
 		return true
 	}
 	if !y.fit.Simplex() {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -105,6 +106,31 @@ func TestWhereElseAPathEnds(t *testing.T) {
 			l.add(l.here)
 			near9(t, c.name, l.next(), c.step)
 		}
+	}
+}
+
+// TestWhatAPointHasToPromise: a hundredth of the standard error, a thousandth of the value if that is less, and
+// 1.5e-4 of it under a loss that is not quadratic, while a point takes less than the free work.
+func TestWhatAPointHasToPromise(t *testing.T) {
+	for _, c := range []struct {
+		value, deviation, work float64
+		relative, resumed      bool
+		want                   float64
+	}{
+		{1, 0.05, 1, false, false, 5e-4},
+		{1, 0.2, 1, false, false, 1e-3},
+		{-1, 0.2, 1, false, false, 1e-3},
+		{1, 0.2, 1, true, false, 1.5e-4},
+		{1, 0.2, 1, true, true, 1e-3},
+		{1, 0.01, 1, true, false, 1e-4},
+		{1, 0.2, 3, true, false, 1e-3},
+		{1, 0, 1, true, false, 1e-2 * noScale * 9},
+		{1e-9, 0.2, 1, true, false, 1e-2 * leastScale * 10},
+	} {
+		l := scanOf()
+		l.o.Free, l.o.Relative, l.resumed, l.o.Null = 2, c.relative, c.resumed, Evaluation{Value: 10}
+		l.add(point{&Evaluation{Value: c.value, StandardError: c.deviation, Work: c.work}, 1, -1})
+		near9(t, fmt.Sprint(c), l.asked(), c.want)
 	}
 }
 

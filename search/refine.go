@@ -8,18 +8,19 @@ import (
 const (
 	refineGap = 1e-4 // relative gap of the points after the path, while work is cheap
 
-	apart         = 0.5  // distance of points whose slopes make a secant
-	refinements   = 12   // points after the path, at most
-	nowhereNear   = 0.5  // standard errors above a rival
-	closest       = 0.02 // distance of neighbours between which nothing is looked for
-	doubtApart    = 0.1  // and between which nothing is doubted
-	visible       = 1e-3 // of the value, that is worth an evaluation
-	worthDoubt    = 0.05 // standard errors that may be hidden without being looked for
-	unlikely      = 1.5  // standard deviations that the model is taken to be off by
-	nextToNothing = 0.1  // of the free work, up to which it is
-	telling       = 2.0  // standard errors from the best up to which points tell how rough the criterion is
-	expected      = 2    // points that what is expected of that counts for
-	manyKnots     = 12   // columns coming in between two points from which on more make it no rougher
+	apart         = 0.5    // distance of points whose slopes make a secant
+	refinements   = 12     // points after the path, at most
+	nowhereNear   = 0.5    // standard errors above a rival
+	closest       = 0.02   // distance of neighbours between which nothing is looked for
+	doubtApart    = 0.1    // and between which nothing is doubted
+	visible       = 1e-3   // of the value, that is worth an evaluation
+	promising     = 1.5e-4 // and under a loss that is not quadratic, while points are cheap
+	worthDoubt    = 0.05   // standard errors that may be hidden without being looked for
+	unlikely      = 1.5    // standard deviations that the model is taken to be off by
+	nextToNothing = 0.1    // of the free work, up to which it is
+	telling       = 2.0    // standard errors from the best up to which points tell how rough the criterion is
+	expected      = 2      // points that what is expected of that counts for
+	manyKnots     = 12     // columns coming in between two points from which on more make it no rougher
 	leastKnots    = 0.3
 	blind         = 1.5  // times its length, what an interval without a slope at an end is taken for
 	inside        = 0.05 // share of an interval kept from its ends
@@ -51,7 +52,7 @@ func (l *scan) refine(ctx context.Context) error {
 			return nil
 		}
 		gap := refineGap
-		if l.spent > l.o.Free {
+		if l.dear() {
 			gap = scanGap
 		}
 		if err := l.visit(ctx, depth, gap, l.nearest(depth)); err != nil {
@@ -64,12 +65,20 @@ func (l *scan) refine(ctx context.Context) error {
 // spare reports whether work is cheap: there is some left that needs no promise.
 func (l *scan) spare() bool { return l.spent <= l.o.Free && !l.resumed }
 
+// dear reports whether a point takes more than the free work.
+func (l *scan) dear() bool { return l.best.Work > l.o.Free }
+
 // asked is what a point has to promise: a hundredth of the standard error, where there is one, and no
-// more than a thousandth of the value, which is less where few rows leave that unsure.
+// more than a thousandth of the value, which is less where few rows leave that unsure; a seventh of that
+// where the loss is not quadratic and points are cheap: the model promises too little there.
 func (l *scan) asked() float64 {
 	asked := float64(enough * l.unit(l.best.Evaluation))
 	if l.best.StandardError > 0 {
-		asked = min(asked, max(visible*math.Abs(l.best.Value), enough*leastScale*l.gain()))
+		share := visible
+		if l.o.Relative && !l.resumed && !l.dear() {
+			share = promising
+		}
+		asked = min(asked, max(share*math.Abs(l.best.Value), enough*leastScale*l.gain()))
 	}
 	return asked
 }

@@ -15,8 +15,8 @@ import "math"
 // and if a differs from a_i: w ← w + (a − a_i)·y_i·x_i, then a_i ← a. The step is
 // fused, as is g.
 //
-// A sample is at rest if g > 0 and a_i = 0, or g ≤ 0 and a_i = C_i. One at rest
-// with g > AsideOver or g < AsideUnder is set aside: those that are not come first
+// A sample is at rest if w as it is leaves a_i where it is: g > 0 and a_i = 0, or g < 0 and a_i = C_i; with r
+// also where g is next to 0. One at rest with g > AsideOver or g < AsideUnder is set aside: those that are not come first
 // in Live afterwards, in the order of their visits, and BoxEpoch returns how many
 // they are. The rest of Live is then arbitrary. ±Inf keep all; AsideUnder ≤ 0 ≤
 // AsideOver.
@@ -33,11 +33,13 @@ type BoxEpoch struct {
 	At   []BoxVariable // what belongs to sample i; Value is updated
 	Live []int32       // the samples to visit, updated
 
+	Diagonal float64 // r ≥ 0
+
 	AsideOver, AsideUnder float64
 
 	// Tallied: added to, or compared with, what is there.
 	MostOver, MostUnder float64 // the extremes of g and 0 for samples not at rest
-	Gap                 float64 // Σ (C_i − a_i)·max(−g, 0) + a_i·max(g, 0), as met on the way
+	Gap                 float64 // Σ d·(g − ½r·d), d = a_i − clip(a_i − g/r, 0, C_i), as met on the way: of the box, d·g
 	Visited, Moved      int     // entries of samples visited; of those that moved
 	Free, FreeEntries   int     // samples with 0 < a < C_i after the visit; their entries
 }
@@ -45,7 +47,7 @@ type BoxEpoch struct {
 // BoxVariable is one sample's part of a [BoxEpoch].
 type BoxVariable = struct {
 	Sign    float64 // y_i, ±1
-	Inverse float64 // 1/‖x_i‖²
+	Inverse float64 // 1/(‖x_i‖² + r)
 	Bound   float64 // C_i
 	Value   float64 // a_i, in [0, C_i]
 	Margin  float64 // q_i
@@ -69,7 +71,7 @@ func newBoxEpoch(loop func(e *BoxEpoch, from, to, kept int) int, s *Set) func(e 
 					continue
 				}
 			}
-			kept = e.visit(s, k, kept)
+			kept = e.visit(s, k, kept, 1/e.Diagonal)
 			k++
 		}
 		return kept
@@ -104,17 +106,14 @@ func (e *BoxEpoch) run(k int) int {
 }
 
 // visit is one step of the epoch: the reference of the assembly. A sample at rest
-// has no share in the gap, and its step ends where it began.
-func (e *BoxEpoch) visit(s *Set, k, kept int) int {
+// has no share in the gap, and its step ends where it began. Where r = 0 its inverse is +Inf.
+func (e *BoxEpoch) visit(s *Set, k, kept int, inverse float64) int {
 	i := e.Live[k]
 	from, to := e.From[i], e.To[i]
 	features, values, v := e.Features[from:to], e.Values[from:to], &e.At[i]
-	g := math.FMA(v.Sign, s.DotIndexed(values, features, e.W), -v.Margin)
-	share := v.Value // of the gap; below zero where a is to grow
-	if !(g > 0) {
-		share -= v.Bound
-	}
-	e.Gap = math.FMA(share, g, e.Gap)
+	g := math.FMA(v.Sign, s.DotIndexed(values, features, e.W), -math.FMA(-e.Diagonal, v.Value, v.Margin))
+	share := v.Value - clip(math.FMA(-g, inverse, v.Value), v.Bound) // of the gap; below zero where a is to grow
+	e.Gap = math.FMA(share, math.FMA(-0.5*e.Diagonal, share, g), e.Gap)
 	e.Visited += len(values)
 	violation := 0.0
 	if share != 0 {
@@ -130,13 +129,7 @@ func (e *BoxEpoch) visit(s *Set, k, kept int) int {
 		e.Live[kept] = i
 		kept++
 	}
-	next := math.FMA(-g, v.Inverse, v.Value)
-	if !(next > 0) {
-		next = 0
-	}
-	if !(next < v.Bound) {
-		next = v.Bound
-	}
+	next := clip(math.FMA(-g, v.Inverse, v.Value), v.Bound)
 	if next != 0 && next != v.Bound {
 		e.Free++
 		e.FreeEntries += len(values)
@@ -147,4 +140,15 @@ func (e *BoxEpoch) visit(s *Set, k, kept int) int {
 		s.AxpyIndexed(d*v.Sign, values, features, e.W)
 	}
 	return kept
+}
+
+// clip returns what is nearest to a in [0, bound], 0 for NaN.
+func clip(a, bound float64) float64 {
+	if !(a > 0) {
+		a = 0
+	}
+	if !(a < bound) {
+		a = bound
+	}
+	return a
 }

@@ -12,12 +12,12 @@ import (
 
 // newBoxEpoch makes a problem of p features and samples of the given lengths,
 // with gaps between them and in no particular order. Most are visited, with some
-// at each bound.
+// at each bound. Every other problem has a diagonal.
 func newBoxEpoch(rng *rand.Rand, p int, lengths []int) *kernels.BoxEpoch {
 	n := len(lengths)
 	e := &kernels.BoxEpoch{
 		From: make([]int64, n), To: make([]int64, n), W: make([]float64, p), At: make([]kernels.BoxVariable, n),
-		AsideOver: rng.Float64(), AsideUnder: -rng.Float64(),
+		Diagonal: float64(rng.IntN(2)) * rng.ExpFloat64(), AsideOver: rng.Float64(), AsideUnder: -rng.Float64(),
 	}
 	for _, i := range rng.Perm(n) {
 		e.From[i] = int64(len(e.Features))
@@ -34,7 +34,7 @@ func newBoxEpoch(rng *rand.Rand, p int, lengths []int) *kernels.BoxEpoch {
 			e.Values = append(e.Values, math.NaN())
 		}
 		v := &e.At[i]
-		v.Sign, v.Inverse, v.Bound = float64(2*rng.IntN(2)-1), 1/max(square, 0.1), 0.1+rng.Float64()
+		v.Sign, v.Inverse, v.Bound = float64(2*rng.IntN(2)-1), 1/(max(square, 0.1)+e.Diagonal), 0.1+rng.Float64()
 		v.Value = v.Bound * float64(rng.IntN(3)) / 2
 		v.Margin = rng.NormFloat64()
 		if rng.IntN(8) > 0 {
@@ -57,24 +57,32 @@ func cloneBox(e *kernels.BoxEpoch) *kernels.BoxEpoch {
 func referenceBox(e *kernels.BoxEpoch) (kept []int32) {
 	for _, i := range e.Live {
 		features, values, v := e.Features[e.From[i]:e.To[i]], e.Values[e.From[i]:e.To[i]], &e.At[i]
-		g := math.FMA(v.Sign, reference.DotIndexed(values, features, e.W), -v.Margin)
+		g := math.FMA(v.Sign, reference.DotIndexed(values, features, e.W), math.FMA(e.Diagonal, v.Value, -v.Margin))
 		e.Visited += len(features)
-		if aside := g > 0 && v.Value == 0 || !(g > 0) && v.Value == v.Bound; aside {
+		// Where w as it is would lead the sample.
+		target := v.Value
+		switch {
+		case e.Diagonal > 0:
+			target = max(0, min(v.Bound, math.FMA(-g, 1/e.Diagonal, v.Value)))
+		case g > 0:
+			target = 0
+		case g < 0:
+			target = v.Bound
+		}
+		if math.IsNaN(g) {
+			target = math.NaN()
+		}
+		if target == v.Value {
 			e.Gap = math.FMA(0, g, e.Gap)
-			if aside = g > e.AsideOver || g < e.AsideUnder; !aside {
+			if aside := g > e.AsideOver || g < e.AsideUnder; !aside {
 				kept = append(kept, i)
 			}
 		} else {
 			kept = append(kept, i)
-			switch {
-			case g > 0:
-				e.Gap = math.FMA(v.Value, g, e.Gap)
-				e.MostOver = max(e.MostOver, g)
-			case g <= 0:
-				e.Gap = math.FMA(v.Value-v.Bound, g, e.Gap)
-				e.MostUnder = min(e.MostUnder, g)
-			default:
-				e.Gap = g
+			d := v.Value - target
+			e.Gap = math.FMA(d, math.FMA(-e.Diagonal/2, d, g), e.Gap)
+			if !math.IsNaN(g) {
+				e.MostOver, e.MostUnder = max(e.MostOver, g), min(e.MostUnder, g)
 			}
 		}
 		next := 0.0
@@ -133,6 +141,9 @@ func TestBoxEpochReturnsTheDocumentedBits(t *testing.T) {
 		func(e *kernels.BoxEpoch) { e.At[2].Inverse = 0 },
 		func(e *kernels.BoxEpoch) { e.At[2].Bound = math.Inf(1) },
 		func(e *kernels.BoxEpoch) { e.At[2].Bound, e.At[2].Value = 0, 0 },
+		func(e *kernels.BoxEpoch) { e.At[2].Sign, e.Diagonal = -0.3, 0.7 },
+		func(e *kernels.BoxEpoch) { e.At[2].Bound, e.Diagonal = math.Inf(1), 1e-3 },
+		func(e *kernels.BoxEpoch) { e.Diagonal = math.NaN() },
 		func(e *kernels.BoxEpoch) { e.AsideOver, e.AsideUnder = 0, 0 },
 		func(e *kernels.BoxEpoch) { e.AsideOver, e.AsideUnder = math.Inf(1), math.Inf(-1) },
 		func(e *kernels.BoxEpoch) { e.MostOver, e.MostUnder, e.Gap = 1, -1, 7 },
@@ -158,13 +169,22 @@ func TestBoxEpochReturnsTheDocumentedBits(t *testing.T) {
 // TestBoxEpochsSolveTheDual: after many epochs each sample is where its gradient
 // wants it, and w is the sum that it stands for.
 func TestBoxEpochsSolveTheDual(t *testing.T) {
-	rng := rand.New(rand.NewPCG(43, 44))
+	for seed, diagonal := range []float64{0, 0.4} {
+		boxEpochsSolveTheDual(t, rand.New(rand.NewPCG(43, uint64(44+seed))), diagonal)
+	}
+}
+
+func boxEpochsSolveTheDual(t *testing.T, rng *rand.Rand, diagonal float64) {
+	t.Helper()
 	lengths := make([]int, 30)
 	for i := range lengths {
 		lengths[i] = 5 + rng.IntN(10)
 	}
 	e := newBoxEpoch(rng, 50, lengths)
-	e.AsideOver, e.AsideUnder = math.Inf(1), math.Inf(-1)
+	for i := range e.At {
+		e.At[i].Inverse = 1 / (1/e.At[i].Inverse - e.Diagonal + diagonal)
+	}
+	e.Diagonal, e.AsideOver, e.AsideUnder = diagonal, math.Inf(1), math.Inf(-1)
 	e.Live = e.Live[:0]
 	for i := range e.At {
 		e.Live = append(e.Live, int32(i))
@@ -189,7 +209,7 @@ func TestBoxEpochsSolveTheDual(t *testing.T) {
 		}
 	}
 	for i, v := range e.At {
-		g := -v.Margin
+		g := diagonal*v.Value - v.Margin
 		for k := e.From[i]; k < e.To[i]; k++ {
 			g += v.Sign * e.Values[k] * w[e.Features[k]]
 		}

@@ -2,7 +2,7 @@
 
 // An epoch of coordinate descent over a box, for the samples listed in live:
 //
-//	g = sign·(Σ values·w[features]) − margin
+//	g = sign·(Σ values·w[features]) − (margin − r·a)
 //	b = min(max(a − g·inverse, 0), bound)
 //
 // and where b ≠ a: w[features] ← w[features] + (b − a)·sign·values, a ← b. On the
@@ -33,7 +33,8 @@
 //   R8   the epoch              R10  visit                R11  end
 //   R12  samples kept           R13  entries of the sample
 //   X8   gap    X9   most over  X10  most under
-//   X11  aside over             X12  aside under          X14  0
+//   X11  aside over             X12  aside under          X13  r
+//   X14  0                      X15  1/r
 //   X0   g, b − a, (b − a)·sign  X1   share of the gap     X2   share ≠ 0, all ones
 //   X4   a      X5   bound      X6   b                    X3, X7  scratch
 
@@ -66,7 +67,15 @@ TEXT ·BoxEpochAVX2(SB), 0, $128-40
 	VMOVSD BoxEpoch_MostUnder(R8), X10
 	VMOVSD BoxEpoch_AsideOver(R8), X11
 	VMOVSD BoxEpoch_AsideUnder(R8), X12
+	VMOVSD BoxEpoch_Diagonal(R8), X13
 	VXORPD X14, X14, X14
+	MOVQ   $0x3FF0000000000000, AX      // 1
+	VMOVQ  AX, X15
+	VDIVSD X13, X15, X15
+	MOVQ   $0xBFE0000000000000, AX      // −½
+	VMOVQ  AX, X0
+	VMULSD X13, X0, X0
+	VMOVSD X0, bend-24(SP)
 	CMPQ   R10, R11
 	JGE    done
 
@@ -127,8 +136,10 @@ step:
 	VUNPCKHPD    X0, X0, X1
 	VADDSD       X1, X0, X0
 	VMOVSD       SIGN, X1
-	VFMSUB213SD  MARGIN, X1, X0  // g; −0 in place of +0 makes no difference here
 	VMOVSD       VALUE, X4
+	VMOVSD       MARGIN, X3
+	VFNMADD231SD X4, X13, X3     // margin − r·a
+	VFMSUB213SD  X3, X1, X0      // g; −0 in place of +0 makes no difference here
 	VMOVSD       BOUND, X5
 	VMOVAPD      X4, X6
 	VFNMADD231SD INVERSE, X0, X6
@@ -136,35 +147,39 @@ step:
 	VMINSD       X5, X6, X6      // b
 
 tally:
-	VCMPSD      $0x1E, X14, X0, X1           // g > 0
-	VANDNPD     X5, X1, X1
-	VSUBSD      X1, X4, X1                   // a, or a − bound
-	VFMADD231SD X0, X1, X8
-	VCMPSD      $0x04, X14, X1, X2
-	VANDPD      X0, X2, X7                   // g, or 0 at rest
-	VMAXSD      X9, X7, X9
-	VMINSD      X10, X7, X10
-	VCMPSD      $0x1E, X11, X0, X3           // g > aside over
-	VCMPSD      $0x1E, X0, X12, X7           // aside under > g
-	VORPD       X7, X3, X3
-	VANDNPD     X3, X2, X2                   // set aside, all ones
-	VMOVQ       X2, AX
-	MOVQ        BoxEpoch_Live(R8), DX
-	MOVL        (DX)(R10*4), BX
-	MOVL        BX, (DX)(R12*4)
-	LEAQ        1(R12)(AX*1), R12
-	VCMPSD      $0x04, X14, X6, X1           // b ≠ 0
-	VCMPSD      $0x04, X5, X6, X2            // b ≠ bound
-	VANDPD      X2, X1, X1
-	VMOVQ       X1, AX
-	SUBQ        AX, BoxEpoch_Free(R8)
-	ANDQ        R13, AX
-	ADDQ        AX, BoxEpoch_FreeEntries(R8)
-	ADDQ        R13, BoxEpoch_Visited(R8)
-	VSUBSD      X4, X6, X0
-	VUCOMISD    X14, X0
-	JNE         update
-	JPC         next                         // equal, and neither is NaN
+	VMOVAPD      X4, X1
+	VFNMADD231SD X15, X0, X1                  // a − g/r
+	VMAXSD       X14, X1, X1
+	VMINSD       X5, X1, X1
+	VSUBSD       X1, X4, X1                   // from there to a
+	VMOVAPD      X0, X3
+	VFMADD231SD  bend-24(SP), X1, X3          // g − ½r·share
+	VFMADD231SD  X3, X1, X8
+	VCMPSD       $0x04, X14, X1, X2
+	VANDPD       X0, X2, X7                   // g, or 0 at rest
+	VMAXSD       X9, X7, X9
+	VMINSD       X10, X7, X10
+	VCMPSD       $0x1E, X11, X0, X3           // g > aside over
+	VCMPSD       $0x1E, X0, X12, X7           // aside under > g
+	VORPD        X7, X3, X3
+	VANDNPD      X3, X2, X2                   // set aside, all ones
+	VMOVQ        X2, AX
+	MOVQ         BoxEpoch_Live(R8), DX
+	MOVL         (DX)(R10*4), BX
+	MOVL         BX, (DX)(R12*4)
+	LEAQ         1(R12)(AX*1), R12
+	VCMPSD       $0x04, X14, X6, X1           // b ≠ 0
+	VCMPSD       $0x04, X5, X6, X2            // b ≠ bound
+	VANDPD       X2, X1, X1
+	VMOVQ        X1, AX
+	SUBQ         AX, BoxEpoch_Free(R8)
+	ANDQ         R13, AX
+	ADDQ         AX, BoxEpoch_FreeEntries(R8)
+	ADDQ         R13, BoxEpoch_Visited(R8)
+	VSUBSD       X4, X6, X0
+	VUCOMISD     X14, X0
+	JNE          update
+	JPC          next                         // equal, and neither is NaN
 
 update:
 	VMOVSD X6, VALUE

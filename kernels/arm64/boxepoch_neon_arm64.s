@@ -2,7 +2,7 @@
 
 // An epoch of coordinate descent over a box, for the samples listed in live:
 //
-//	g = sign·(Σ values·w[features]) − margin
+//	g = sign·(Σ values·w[features]) − (margin − r·a)
 //	b = min(max(a − g·inverse, 0), bound)
 //
 // and where b ≠ a: w[features] ← w[features] + (b − a)·sign·values, a ← b. On the
@@ -35,6 +35,7 @@
 //   F11  aside over             F12  aside under          F13  margin F14  0
 //   F0   g, b − a, (b − a)·sign  F15  a      F16  bound    F17  b
 //   F18  share of the gap       F19  g, or 0 at rest      F1  scratch
+//   F20  r                      F21  1/r                  F22  ½r
 
 // func BoxEpochNEON(e *BoxEpoch, from, to, kept int) int
 TEXT ·BoxEpochNEON(SB), 0, $136-40
@@ -53,6 +54,11 @@ TEXT ·BoxEpochNEON(SB), 0, $136-40
 	FMOVD BoxEpoch_MostUnder(R8), F10
 	FMOVD BoxEpoch_AsideOver(R8), F11
 	FMOVD BoxEpoch_AsideUnder(R8), F12
+	FMOVD BoxEpoch_Diagonal(R8), F20
+	FMOVD $1.0, F21
+	FDIVD F20, F21, F21
+	FMOVD $0.5, F22
+	FMULD F20, F22, F22
 	FMOVD ZR, F14
 	CMP   R11, R10
 	BGE   done
@@ -98,21 +104,26 @@ step:
 	FADDD   F1, F0, F0
 	FMOVD   SIGN, F1
 	FMOVD   MARGIN, F13
-	FNMSUBD F0, F13, F1, F0   // g = sign·F0 − margin; −0 in place of +0 makes no difference here
 	FMOVD   VALUE, F15
+	FMSUBD  F15, F13, F20, F13 // margin − r·a
+	FNMSUBD F0, F13, F1, F0    // g = sign·F0 − that; −0 in place of +0 makes no difference here
 	FMOVD   BOUND, F16
 	FMOVD   INVERSE, F1
-	FMSUBD  F1, F15, F0, F17  // a − g·inverse
+	FMSUBD  F1, F15, F0, F17   // a − g·inverse
 	FCMPD   F14, F17
-	FCSELD  GT, F17, F14, F17 // 0 where that is NaN
+	FCSELD  GT, F17, F14, F17  // 0 where that is NaN
 	FCMPD   F16, F17
-	FCSELD  MI, F17, F16, F17 // b
+	FCSELD  MI, F17, F16, F17  // b
 
 tally:
-	FCMPD  F14, F0
-	FCSELD GT, F14, F16, F1
-	FSUBD  F1, F15, F18      // a, or a − bound
-	FMADDD F0, F8, F18, F8
+	FMSUBD F21, F15, F0, F1  // a − g/r
+	FCMPD  F14, F1
+	FCSELD GT, F1, F14, F1
+	FCMPD  F16, F1
+	FCSELD MI, F1, F16, F1
+	FSUBD  F1, F15, F18      // from there to a
+	FMSUBD F18, F0, F22, F1  // g − ½r·share
+	FMADDD F1, F8, F18, F8
 	FCMPD  F14, F18
 	FCSELD NE, F0, F14, F19
 	CSET   NE, R21           // not at rest
@@ -154,7 +165,7 @@ update2:
 	BGE  update2
 
 updatetail:
-	TBZ    $0, R3, next
+	TBZ $0, R3, next
 	UPDATE_LAST
 
 next:

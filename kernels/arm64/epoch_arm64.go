@@ -59,6 +59,8 @@ type BoxEpoch struct {
 	At   []struct{ Sign, Inverse, Bound, Value, Margin float64 }
 	Live []int32
 
+	Diagonal float64
+
 	AsideOver, AsideUnder float64
 
 	MostOver, MostUnder float64

@@ -19,31 +19,46 @@ import (
 // beside the curvature of single rows. Where they get ahead too slowly, Newton's method goes on
 // from what they have reached.
 //
+// That is the mean of β over the last sweep. The dual variable of a row is the slope at the β that
+// its visit has left, so that slopes at the mean are off ρ̃ by differences that cancel along the
+// directions that many rows share. Along these the last β has most of its gap.
+//
 // An intercept takes a step of Newton's method after every sweep.
 type rowAscent struct {
-	at    func(i int, linear float64) (slope, curvature float64) // nil: rows are not swept
-	row   []dualRow                                              // of positive weight, as they lie in memory
-	runs  []int32                                                // of rows, in the order in which they are visited
-	w     []float64                                              // β by column
-	shift float64                                                // the intercept of rows that are not centred
+	sweeps rowSweeps // nil: rows are not swept
+	visits rowVisits
+	box    rowBox
+
+	row   []dualRow // of positive weight, as they lie in memory
+	runs  []int32   // of rows, in the order in which the last sweep has met them
+	w     []float64 // β by column
+	shift float64   // the intercept of rows that are not centred
 
 	columns []int32 // of all entries, by rows
 	values  []float64
+	entries float64   // how many are of the rows
 	point   []float64 // β by column, of the point that is certified
 	meeting meeting
 
-	concordance float64 // M of the loss, 0 where it has none
-	floor       float64 // of curvatures, in the estimate of a gap
-	estimate    float64 // of the relative gap, as the last sweep met it
-	rate        float64 // by how much that is less than the sweep before met
-	goal        float64 // what the estimate is to be
-	slope       float64 // Σsᵢρᵢ, as the last sweep met it
-	curvature   float64 // Σsᵢℓ″ᵢ, likewise
-	price       float64 // of a sweep
-	moved       bool    // β has been moved
-	certified   float64 // relative gap of the last certificate
-	objective   float64 // where sweeps began
-	random      random.SplitMix64
+	estimate  float64 // of the relative gap, as the last sweep met it
+	rate      float64 // by how much that is less than the sweep before met
+	goal      float64 // what the estimate is to be
+	price     float64 // of a sweep
+	moved     bool    // β has been moved
+	certified float64 // relative gap of the last certificate
+	objective float64 // where sweeps began
+	random    random.SplitMix64
+}
+
+// rowSweeps are the sweeps under a loss.
+type rowSweeps interface {
+	// begin states the problem at ρ̃ = 0.
+	begin(s *Solver)
+	// sweep meets the rows by runs, and moves w, the intercept, the estimate and the price. It returns false
+	// where ctx ended.
+	sweep(ctx context.Context, s *Solver) bool
+	// added returns what times xᵢ the last sweep has added to w, for each row.
+	added(s *Solver) []float64
 }
 
 // dualRow is a row of X: what a visit needs lies together.
@@ -53,52 +68,45 @@ type dualRow struct {
 	index  int32
 	square float64 // ‖xᵢ‖²
 	weight float64 // sᵢ
-	dual   float64 // ρ̃ᵢ
 }
 
 const (
-	rowSteps     = 6   // towards the best dual variable of a row, at most
-	rowNear      = 0.1 // of a row's move, an error that is small enough
-	rowVisit     = 30  // nanoseconds of a row, besides its entries
-	rowVisitExp  = 160 // with a loss of exponentials: 150 to 180 on w8a
 	rowMargin    = 0.5 // of the tolerance, that estimates are to reach
 	fewestSweeps = 3
 	fastest      = 0.03 // rate that is believed
 	insteadOf    = 2    // Newton steps, at whose price sweeps are given up before their first certificate
-	lookAhead    = 0.5  // of one, from whose price on that certificate comes early where curvature jumps: estimates may be far below it
 	pollRuns     = 1 << 9
 )
 
 // start prepares sweeps for a solve from β = 0, where they may be of use.
 func (a *rowAscent) start(s *Solver) {
-	a.at = nil
+	a.sweeps = nil
 	fit, ok := s.fit.(*model.Rowwise)
 	if !ok || s.in.store.Dense() || len(s.sol.Coef) > 0 && s.k.MaxAbs(s.sol.Coef) > 0 {
 		return
 	}
-	if a.at = fit.Pointwise(); a.at == nil {
+	switch {
+	case a.box.under(fit):
+		a.sweeps = &a.box
+	case a.visits.under(fit):
+		a.sweeps = &a.visits
+	default:
 		return
 	}
-	visit := float64(rowVisitExp)
-	a.floor = 0
-	if a.concordance, ok = s.curved.Concordance(); !ok {
-		a.floor, _ = s.fit.Smoothness() // curvature jumps
-		visit = rowVisit
-	}
-	a.take(s.view, visit)
-	for k := range a.row {
-		a.row[k].dual = 0
-	}
+	a.take(s.view)
 	clear(a.w)
+	for k := range a.runs {
+		a.runs[k] = int32(k)
+	}
 	a.random, a.estimate, a.moved = 0, 0, false
+	a.sweeps.begin(s)
 }
 
-// take lists the rows of positive weight, with their entries as the view has them. A visit is what
-// one costs besides its entries.
-func (a *rowAscent) take(v *sparse.View, visit float64) {
+// take lists the rows of positive weight, with their entries as the view has them.
+func (a *rowAscent) take(v *sparse.View) {
 	if a.w == nil {
 		n, p := v.Dims()
-		rows, weights, entries := sparse.Transpose(v.Matrix()), v.Weights(), 0.0
+		rows, weights := sparse.Transpose(v.Matrix()), v.Weights()
 		a.columns, a.values = rows.Arrays()
 		if v.Scaled() {
 			plain := a.values
@@ -118,16 +126,16 @@ func (a *rowAscent) take(v *sparse.View, visit float64) {
 			}
 			from, to := rows.Span(int(i))
 			square := v.Kernels().Dot(a.values[from:to], a.values[from:to])
-			a.row = append(a.row, dualRow{from, int32(to - from), i, square, weight, 0})
-			entries += float64(to - from)
+			a.row = append(a.row, dualRow{from, int32(to - from), i, square, weight})
+			a.entries += float64(to - from)
 		}
-		a.w = make([]float64, p)
-		a.runs = make([]int32, (len(a.row)+swath-1)/swath)
-		a.price = float64((sparseValue+updateValue)*entries) + float64(visit*float64(len(a.row)))
+		a.w, a.point, a.runs = make([]float64, p), make([]float64, p), make([]int32, (len(a.row)+swath-1)/swath)
 	}
-	for k := range a.runs {
-		a.runs[k] = int32(k)
-	}
+}
+
+// of returns the entries of a row.
+func (a *rowAscent) of(row *dualRow) (columns []int32, values []float64) {
+	return a.columns[row.from:][:row.length], a.values[row.from:][:row.length]
 }
 
 // fitByRows moves the state to the gathered point, where the rows are at hand: their products with
@@ -138,7 +146,6 @@ func (s *Solver) fitByRows() bool {
 	if n, _ := s.view.Dims(); !ok || !s.pen.Quadratic() || len(a.row) < n { // rows are held out, or were not asked for
 		return false
 	}
-	a.point = grow(a.point, len(a.w))
 	s.k.Clear(a.point)
 	a.meeting.s, a.meeting.mean = s, 0
 	for k, j := range s.set.columns {
@@ -148,7 +155,7 @@ func (s *Solver) fitByRows() bool {
 	}
 	fit.Begin(s.state)
 	team := s.view.Team()
-	team.Do(team.Parts(a.price), &a.meeting)
+	team.Do(team.Parts(float64(sparseValue*a.entries)), &a.meeting)
 	fit.Move(s.state, s.state)
 	return true
 }
@@ -163,9 +170,11 @@ type meeting struct {
 func (m *meeting) Part(k, of int) {
 	s, a := m.s, &m.s.ridge.ascent
 	pace, size := s.k.Pace(), len(a.row)
-	for _, row := range a.row[size*k/of : size*(k+1)/of] {
+	rows := a.row[size*k/of : size*(k+1)/of]
+	for k := range rows {
+		row := &rows[k]
 		pace.Did(int(row.length))
-		columns, values := a.columns[row.from:][:row.length], a.values[row.from:][:row.length]
+		columns, values := a.of(row)
 		s.state.Linear[row.index] += s.k.DotIndexed(values, columns, a.point) - m.mean
 	}
 }
@@ -185,7 +194,7 @@ func everyColumn(x sparse.Matrix) []int32 {
 // pays reports that sweeps are expected to take the gap certified to the tolerance at less than the
 // price of Newton's method. The first may always try.
 func (a *rowAscent) pays(s *Solver, tol float64) bool {
-	if a.at == nil {
+	if a.sweeps == nil {
 		return false
 	}
 	if !a.moved {
@@ -196,10 +205,10 @@ func (a *rowAscent) pays(s *Solver, tol float64) bool {
 	gap := s.sol.RelativeGap
 	a.goal = float64(rowMargin * tol / gap * a.expected())
 	if a.sweepsTo(a.goal)*a.price > s.ridge.price || gap > 0.5*a.certified {
-		a.at = nil
+		a.sweeps = nil
 	}
 	a.certified = gap
-	return a.at != nil
+	return a.sweeps != nil
 }
 
 // expected returns the estimate after the last sweep, which the next would meet.
@@ -223,7 +232,7 @@ func (a *rowAscent) failed(s *Solver) bool {
 	if !a.moved || s.sol.Objective <= a.objective {
 		return false
 	}
-	a.at, a.moved = nil, false
+	a.sweeps, a.moved = nil, false
 	for _, j := range s.ridge.columns {
 		s.beta[s.cert.place(j)] = 0
 	}
@@ -246,7 +255,8 @@ func (s *Solver) sweepRows(ctx context.Context) bool {
 	}
 	for sweeps := 1; ; sweeps++ {
 		before := a.estimate
-		if !s.sweepEachRow(ctx) {
+		a.shuffle()
+		if !a.sweeps.sweep(ctx, s) {
 			return false
 		}
 		s.sol.Epochs++
@@ -259,10 +269,7 @@ func (s *Solver) sweepRows(ctx context.Context) bool {
 		left := a.sweepsTo(a.goal)
 		if a.moved || sweeps >= fewestSweeps {
 			price := left * a.price
-			if price > insteadOf*r.price {
-				a.at = nil
-			}
-			if left == 0 || price > insteadOf*r.price || !a.moved && a.floor > 0 && price > lookAhead*r.price {
+			if left == 0 || price > insteadOf*r.price {
 				break
 			}
 		}
@@ -271,81 +278,32 @@ func (s *Solver) sweepRows(ctx context.Context) bool {
 		}
 	}
 	a.moved = true
+	s.meanOfSweep()
 	for k, j := range r.columns {
-		s.beta[r.places[k]] = a.w[j]
+		s.beta[r.places[k]] = a.point[j]
 	}
 	return true
 }
 
-// sweepEachRow visits every row once, in a new order.
-func (s *Solver) sweepEachRow(ctx context.Context) bool {
+// meanOfSweep sets the point to the mean of w over the last sweep: to the last w, less what each row
+// has added times the share of the rows that came before it.
+func (s *Solver) meanOfSweep() {
 	a := &s.ridge.ascent
-	total := s.view.Total()
-	scale := 1 / (total * s.pen.Ridge())
-	a.shuffle()
-	a.estimate, a.slope, a.curvature = 0, 0, 0
-	for k, run := range a.runs {
-		if k%pollRuns == 0 && ctx.Err() != nil {
-			return false
-		}
-		from := int(run) * swath
-		for at := range a.row[from:min(from+swath, len(a.row))] {
-			row := &a.row[from+at]
-			columns, values := a.columns[row.from:][:row.length], a.values[row.from:][:row.length]
-			share := row.weight * scale
-			change := a.visit(row, s.k.DotIndexed(values, columns, a.w)+a.shift, share*row.square)
-			if change != 0 {
-				row.dual += change
-				s.k.AxpyIndexed(share*change, values, columns, a.w)
+	s.k.Copy(a.point, a.w)
+	pace, added, met := s.k.Pace(), a.sweeps.added(s), 0.0
+	share := 1 / float64(len(a.row))
+	for _, run := range a.runs {
+		from, to := a.span(run)
+		for k := from; k < to; k++ {
+			if by := added[k]; by != 0 {
+				columns, values := a.of(&a.row[k])
+				pace.Did(len(values))
+				s.k.AxpyIndexed(-by*share*met, values, columns, a.point)
 			}
+			met++
 		}
 	}
-	if s.view.Centred() && a.curvature > 0 {
-		step := a.slope / a.curvature
-		if far := float64(a.concordance * math.Abs(step)); far > 1 {
-			step *= kernels.Log(1+far) / far
-		}
-		a.shift += step
-		a.estimate += float64(0.5 * step * a.slope)
-	}
-	a.estimate /= total * s.fit.Null()
-	return true
-}
-
-// visit returns by how much the dual variable of a row is to change, where the prediction changes
-// by q times that: u, the prediction then, solves u = linear + q·(ρ(u) − ρ̃). The left side less the
-// right rises with u, and steps of Newton's method are kept within what a loss with a
-// concordance M allows.
-func (a *rowAscent) visit(row *dualRow, linear, q float64) float64 {
-	i, held, weight := int(row.index), row.dual, row.weight
-	slope, curvature := a.at(i, linear)
-	lack := slope - held
-	a.slope = math.FMA(weight, slope, a.slope)
-	a.curvature = math.FMA(weight, curvature, a.curvature)
-	if lack == 0 || q == 0 {
-		return 0
-	}
-	a.estimate += float64(0.5 * weight * lack * lack / (max(curvature, a.floor, leastCurvature) + float64(0.5*a.concordance*math.Abs(lack))))
-	moved := 0.0
-	for step := range rowSteps {
-		wrong := float64(q*lack) - moved
-		if step > 0 && math.Abs(wrong) <= float64(rowNear*math.Abs(moved)) {
-			break
-		}
-		bend := float64(q * curvature)
-		by := wrong / (1 + bend)
-		far := float64(a.concordance * math.Abs(by))
-		if far > 1 {
-			by *= kernels.Log(1+far) / far
-		}
-		moved += by
-		if a.concordance > 0 && far <= 1 && float64(bend*far) <= float64(rowNear*(1+bend)) {
-			break // what a step of Newton's method leaves is half of that at most
-		}
-		slope, curvature = a.at(i, linear+moved)
-		lack = slope - held
-	}
-	return moved / q
+	s.in.work += float64(updateValue * a.entries)
 }
 
 // shuffle puts runs of rows in random order: it converges several times as fast as their own,
@@ -355,4 +313,10 @@ func (a *rowAscent) shuffle() {
 		j := a.random.Below(i + 1)
 		a.runs[i], a.runs[j] = a.runs[j], a.runs[i]
 	}
+}
+
+// span returns where a run begins and ends.
+func (a *rowAscent) span(run int32) (from, to int) {
+	from = int(run) * swath
+	return from, min(from+swath, len(a.row))
 }

@@ -57,14 +57,8 @@ func (SmoothedHinge) CurvatureWithin(reach float64, y, m, out []float64) {
 	}
 }
 
-// At implements [Pointwise].
-func (SmoothedHinge) At(y, m float64) (slope, curvature float64) {
-	all, within := lack(y, m)
-	if all > 0 && all < 1 {
-		return y * within, 1
-	}
-	return y * within, 0
-}
+// Interval implements [Clipped].
+func (SmoothedHinge) Interval(y float64) (lower, upper float64) { return min(0, y), max(0, y) }
 
 // Third implements [Loss]: 0.
 func (SmoothedHinge) Third(k *kernels.Set, _, _, out []float64) { k.Clear(out) }

@@ -65,14 +65,8 @@ func (h Huber) CurvatureWithin(reach float64, y, m, out []float64) {
 	}
 }
 
-// At implements [Pointwise].
-func (h Huber) At(y, m float64) (slope, curvature float64) {
-	r := y - m
-	if math.Abs(r) < h.Delta {
-		return r, 1
-	}
-	return math.Copysign(h.Delta, r), 0
-}
+// Interval implements [Clipped].
+func (h Huber) Interval(float64) (lower, upper float64) { return -h.Delta, h.Delta }
 
 // Third implements [Loss]: 0.
 func (Huber) Third(k *kernels.Set, _, _, out []float64) { k.Clear(out) }

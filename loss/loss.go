@@ -7,7 +7,7 @@
 // duality gaps. Methods work on vectors, one entry for each row; out does not overlap
 // y and m, and is a method's to write to as it likes. To add a loss, implement [Loss]; docs/add-a-loss.md
 // shows how, and what a loss may know besides is in [Binder], [Stepper], [Anchored],
-// [Majorised] and [Jumping].
+// [Majorised], [Pointwise], [Clipped] and [Jumping].
 package loss
 
 import (
@@ -154,6 +154,13 @@ type Pointwise interface {
 	Loss
 	// At returns −ℓ′(y, m), as Slope has it, and ℓ″(y, m).
 	At(y, m float64) (slope, curvature float64)
+}
+
+// Clipped is a Loss whose slope is a straight line between bounds: −ℓ′(y, m) = clip(y − m, lower, upper).
+type Clipped interface {
+	Loss
+	// Interval returns the bounds for a target, with 0 between them; one of them may be infinite.
+	Interval(y float64) (lower, upper float64)
 }
 
 // Jumping is a Loss whose curvature jumps from one value to another, and has no Concordance.

@@ -1,6 +1,10 @@
 package loss
 
-import "github.com/seed-45b9a24c/pare/kernels"
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
 
 // SquaredHinge is ℓ = ½(1 − ym)₊² of a class y = ±1: the loss of a support vector machine
 // made smooth. Its curvature jumps at ym = 1, where it is taken as 0.
@@ -47,12 +51,12 @@ func (SquaredHinge) CurvatureWithin(reach float64, y, m, out []float64) {
 	}
 }
 
-// At implements [Pointwise].
-func (SquaredHinge) At(y, m float64) (slope, curvature float64) {
-	if all, _ := lack(y, m); all > 0 {
-		return y * all, 1
+// Interval implements [Clipped].
+func (SquaredHinge) Interval(y float64) (lower, upper float64) {
+	if y > 0 {
+		return 0, math.Inf(1)
 	}
-	return 0, 0
+	return math.Inf(-1), 0
 }
 
 // Third implements [Loss]: 0.

@@ -158,6 +158,23 @@ func (f *Rowwise) Pointwise() func(i int, linear float64) (slope, curvature floa
 	}
 }
 
+// Clipped returns what the slope of row i is, clip(target − m, lower, upper) at a linear predictor m without
+// the offset; nil where the loss is not [loss.Clipped].
+func (f *Rowwise) Clipped() func(i int) (target, lower, upper float64) {
+	l, ok := f.loss.(loss.Clipped)
+	if !ok {
+		return nil
+	}
+	return func(i int) (target, lower, upper float64) {
+		target = f.y[i]
+		lower, upper = l.Interval(target)
+		if f.offset != nil {
+			target -= f.offset[i]
+		}
+		return target, lower, upper
+	}
+}
+
 // Target returns y. Read only.
 func (f *Rowwise) Target() []float64 { return f.y }
 

@@ -29,6 +29,7 @@ type certificate struct {
 	corr   []float64 // c_j when last computed
 	bound  []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
 	known  []bool    // c_j is of the residual at hand
+	some   bool      // there may be such
 	fresh  []int32   // places that the last pass did not skip, ascending
 	pieces []piece   // what the last pass computed
 	looked []int     // range → places of fresh up to its end
@@ -94,8 +95,13 @@ func (c *certificate) forget() {
 func (c *certificate) setResidual(residual []float64) {
 	c.met = true
 	c.k.Copy(c.previous, residual)
-	for k := range c.known {
-		c.known[k] = true
+	c.some = true
+	setAll(c.known)
+}
+
+func setAll(x []bool) {
+	for k := range x {
+		x[k] = true
 	}
 }
 
@@ -113,6 +119,7 @@ func (c *certificate) updateResidual(view *sparse.View, residual []float64) {
 	c.met = true
 	c.k.Copy(c.previous, residual)
 	clear(c.known)
+	c.some = false
 }
 
 // setPenalty makes g the penalty that points are certified for.
@@ -245,20 +252,9 @@ func (s *Solver) pass() {
 		s.list(c.fresh[met:], run.gap)
 		c.looked[k] = len(c.fresh)
 	}
+	c.some = true
 	team := s.view.Team()
 	team.Do(team.Parts(s.in.work-before), (*correlation)(s))
-	met := 0
-	for i, run := range c.screening {
-		corr, norm, bounds := c.corr, c.norm[:len(c.corr)], c.bound[:len(c.corr)]
-		for _, k := range c.fresh[met:c.looked[i]] {
-			bound := math.Abs(corr[k]) - float64(norm[k]*run.length)
-			if !(bound >= -unbounded) { // NaN or −Inf
-				bound = unbounded
-			}
-			bounds[k] = bound
-		}
-		met = c.looked[i]
-	}
 	s.accumulateDual()
 }
 
@@ -279,20 +275,24 @@ func (s *correlation) Part(k, of int) {
 
 // screen lists the columns of a range that no bound proves inactive.
 func (c *certificate) screen(run columnRange) {
-	fresh, n := c.fresh[:cap(c.fresh)], len(c.fresh)
-	bound := c.bound[run.from:run.to]
-	norm, least := c.norm[run.from:run.to][:len(bound)], lazy*c.level
-	levels := c.levels
-	if len(levels) > 0 {
-		levels = c.levels[run.from:run.to][:len(bound)]
-	}
-	for k, b := range bound {
-		if len(levels) > 0 {
-			least = lazy * levels[k]
+	n := len(c.fresh)
+	fresh, bound := c.fresh[:cap(c.fresh)], c.bound[run.from:run.to]
+	norm, length := c.norm[run.from:run.to][:len(bound)], run.length
+	if len(c.levels) == 0 {
+		least := lazy * c.level
+		for k, b := range bound {
+			fresh[n] = int32(run.from + k) // stays if counted
+			if b+float64(norm[k]*length) >= least {
+				n++
+			}
 		}
-		fresh[n] = int32(run.from + k) // stays if counted
-		if b+float64(norm[k]*run.length) >= least {
-			n++
+	} else {
+		levels := c.levels[run.from:run.to][:len(bound)]
+		for k, b := range bound {
+			fresh[n] = int32(run.from + k)
+			if b+float64(norm[k]*length) >= lazy*levels[k] {
+				n++
+			}
 		}
 	}
 	c.fresh = fresh[:n]
@@ -301,60 +301,92 @@ func (c *certificate) screen(run columnRange) {
 // list makes pieces of the places of a range, ascending, whose correlations are not known.
 // Short gaps between them are computed, too, where that is less than the price of a call.
 func (s *Solver) list(places []int32, gap int) {
+	const stretch = 64 // places that are looked at together where they follow one another
 	c := &s.cert
 	known := c.known
 	for n := 0; n < len(places); {
 		from := int(places[n])
 		to := from
-		for ; n < len(places); n++ {
+		for n < len(places) {
 			k := int(places[n])
-			if k > to+gap || known[k] {
+			if k > to+gap {
+				break
+			}
+			if ahead := n + stretch; !c.some && ahead <= len(places) && int(places[ahead-1]) == k+stretch-1 {
+				n, to = ahead, k+stretch
+				setAll(known[k:to])
+				continue
+			}
+			if known[k] {
 				break
 			}
 			known[k], to = true, k+1
+			n++
 		}
 		if to == from {
 			n++ // known
 			continue
 		}
-		s.in.work += float64(perColumn * float64(to-from))
-		first, _ := c.matrix.Span(int(c.order[from]))
-		_, last := c.matrix.Span(int(c.order[to-1]))
-		s.payDots(int(last - first))
-		longest, _ := c.matrix.Span(int(c.order[to-1]))
-		each := max(1, pieceEntries/int(max(1, last-longest))) // columns
-		for ; from < to; from += each {
-			c.pieces = append(c.pieces, piece{int32(from), int32(min(from+each, to))})
-		}
+		s.piece(from, to)
 	}
 }
 
-// accumulateDual gathers the dual point. Of columns with a zero coefficient few change it, and the
-// longest most, which come last.
+// piece adds the columns at some places to those whose correlations are to be computed.
+func (s *Solver) piece(from, to int) {
+	c := &s.cert
+	s.in.work += float64(perColumn * float64(to-from))
+	first, _ := c.matrix.Span(int(c.order[from]))
+	_, last := c.matrix.Span(int(c.order[to-1]))
+	s.payDots(int(last - first))
+	longest, _ := c.matrix.Span(int(c.order[to-1]))
+	each := max(1, pieceEntries/int(max(1, last-longest))) // columns
+	for ; from < to; from += each {
+		c.pieces = append(c.pieces, piece{int32(from), int32(min(from+each, to))})
+	}
+}
+
+// accumulateDual gathers the dual point, and bounds what the next pass may skip. Of columns with a
+// zero coefficient few change it, and the longest most, which come last.
 func (s *Solver) accumulateDual() {
 	c := &s.cert
-	if s.pen.Quadratic() {
+	quadratic := s.pen.Quadratic()
+	if quadratic {
 		for _, k := range s.set.places {
 			c.dual.AddRidge(c.corr[k]/c.dual.Total, s.beta[k], c.norm[k])
 		}
-		return
-	}
-	for i, j := range s.active {
-		k := c.place(j)
-		c.dual.Add(int(j), c.corr[k]/c.dual.Total, s.coef[i], c.norm[k])
+	} else {
+		for i, j := range s.active {
+			k := c.place(j)
+			c.dual.Add(int(j), c.corr[k]/c.dual.Total, s.coef[i], c.norm[k])
+		}
 	}
 	inside := nearly * c.dual.Inside()
-	corr, level, levels := c.corr, c.level, c.levels
-	for i := len(c.fresh) - 1; i >= 0; i-- { //nolint:modernize // the function of an iterator would keep what changes in memory
-		k := c.fresh[i]
-		if len(levels) > 0 {
-			level = levels[k]
+	corr, norm, bounds, level, levels := c.corr, c.norm[:len(c.corr)], c.bound[:len(c.corr)], c.level, c.levels
+	last := len(c.fresh)
+	for i, run := range slices.Backward(c.screening) {
+		first := 0
+		if i > 0 {
+			first = c.looked[i-1]
 		}
-		if math.Abs(corr[k]) < float64(inside*level) || level == 0 || s.beta[k] != 0 {
-			continue
+		fresh, length := c.fresh[first:last], run.length
+		last = first
+		for i := len(fresh) - 1; i >= 0; i-- { //nolint:modernize // the function of an iterator would keep what changes in memory
+			k := fresh[i]
+			size := math.Abs(corr[k])
+			bound := size - float64(norm[k]*length)
+			if !(bound >= -unbounded) { // NaN or −Inf
+				bound = unbounded
+			}
+			bounds[k] = bound
+			if len(levels) > 0 {
+				level = levels[k]
+			}
+			if size < float64(inside*level) || quadratic || level == 0 || s.beta[k] != 0 {
+				continue
+			}
+			c.dual.Add(int(c.order[k]), corr[k]/c.dual.Total, 0, norm[k])
+			inside = nearly * c.dual.Inside()
 		}
-		c.dual.Add(int(c.order[k]), corr[k]/c.dual.Total, 0, c.norm[k])
-		inside = nearly * c.dual.Inside()
 	}
 }
 

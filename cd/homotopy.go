@@ -252,10 +252,10 @@ func (h *homotopy) next() (length float64, i, k int) {
 	threshold, member := h.in.threshold[:len(h.corr)], h.member[:len(h.corr)]
 	rate, excess := h.rate[:len(h.corr)], h.excess[:len(h.corr)]
 	for at, c := range h.corr {
-		if member[at] {
-			continue
-		}
 		limit := threshold[at] + float64(h.way*excess[at])
+		if limit-math.Abs(c) >= float64(length*(excess[at]+math.Abs(rate[at]))) || member[at] {
+			continue // as nearly all
+		}
 		for _, sign := range [...]float64{1, -1} {
 			room, speed := limit-float64(sign*c), excess[at]-float64(sign*rate[at])
 			if speed > 0 && room < float64(length*speed) && (at != h.released || sign != h.side) {

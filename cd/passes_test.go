@@ -123,7 +123,11 @@ func TestPassesByDefinition(t *testing.T) {
 				for end < len(order) && entries(end) <= 1.25*entries(from) {
 					end++
 				}
-				gap := 64 / (int(entries(end-1)) + 5)
+				call := 64 // what one costs, in entries
+				if dense {
+					call = 300
+				}
+				gap := call / (int(entries(end-1)) + 5)
 				for place := from; place < end; place++ {
 					if !wanted[place] || current[order[place]] {
 						continue

@@ -29,9 +29,11 @@ type columnRange struct {
 // lengths is the share by which columns of a range may have more entries than the first.
 const lengths = 0.25
 
-// The cost of a call that computes correlations, and of a column in one, in entries.
+// The cost of a call that computes correlations, in entries of sparse and of dense columns, and of
+// a column in one.
 const (
 	callCost   = 64
+	denseCall  = 300
 	columnCost = 5
 )
 
@@ -42,6 +44,10 @@ func newScreening(view *sparse.View) (w screening) {
 	entries := func(place int) float64 {
 		from, to := x.Span(int(order[place]))
 		return float64(to - from)
+	}
+	call := float64(callCost)
+	if _, dense := x.(*sparse.Dense); dense {
+		call = denseCall
 	}
 	heaviest := 0.0
 	if view.Centred() {
@@ -57,7 +63,7 @@ func newScreening(view *sparse.View) (w screening) {
 		if rest := 1 - m*heaviest/view.Total(); rest >= 0.5 { // else centring may leave little of the norm
 			root = math.Sqrt(m / rest)
 		}
-		w = append(w, columnRange{from: from, to: to, gap: int(callCost / (m + columnCost)), root: root})
+		w = append(w, columnRange{from: from, to: to, gap: int(call / (m + columnCost)), root: root})
 		from = to
 	}
 	return w

@@ -16,7 +16,8 @@ const (
 	ridgeDepth = 24   // a billionth of αmax
 	dualBefore = 7    // how far before the first C an SVM is looked for
 	dualFloor  = 20   // from there on
-	dualFree   = 4    // times the work that is free
+	dualFree   = 8    // times the work that is free: the way up is long, and doubts come after it
+	tubeFree   = 4    // likewise, along ε
 	tubeAbove  = 3    // how far above its unit ε is looked for: twice the standard deviation of the target
 	tubeFloor  = 7    // and how far below that, at least
 	dualRough  = 1.4  // since its support vectors leave one at a time
@@ -57,7 +58,7 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 	case Tube:
 		l.Origin = p.origins()[0] + tubeAbove
 		l.Distant, l.Climb, l.Floor, l.Bottom = true, true, tubeFloor, dualFloor
-		l.Rough, l.Free = dualRough, dualFree*l.Free
+		l.Rough, l.Free = dualRough, tubeFree*l.Free
 	}
 	if p.Jumps { // slopes promise nothing beyond the next jump
 		l.Jumps, l.First, l.Step, l.Rough = true, jumpStep, jumpStep, 0

@@ -114,21 +114,22 @@ func TestWhereElseAPathEnds(t *testing.T) {
 func TestWhatAPointHasToPromise(t *testing.T) {
 	for _, c := range []struct {
 		value, deviation, work float64
-		relative, resumed      bool
+		relative, resumed, up  bool
 		want                   float64
 	}{
-		{1, 0.05, 1, false, false, 5e-4},
-		{1, 0.2, 1, false, false, 1e-3},
-		{-1, 0.2, 1, false, false, 1e-3},
-		{1, 0.2, 1, true, false, 1.5e-4},
-		{1, 0.2, 1, true, true, 1e-3},
-		{1, 0.01, 1, true, false, 1e-4},
-		{1, 0.2, 3, true, false, 1e-3},
-		{1, 0, 1, true, false, 1e-2 * noScale * 9},
-		{1e-9, 0.2, 1, true, false, 1e-2 * leastScale * 10},
+		{1, 0.05, 1, false, false, false, 5e-4},
+		{1, 0.2, 1, false, false, false, 1e-3},
+		{-1, 0.2, 1, false, false, false, 1e-3},
+		{1, 0.2, 1, true, false, false, 1.5e-4},
+		{1, 0.2, 1, true, true, false, 1e-3},
+		{1, 0.2, 1, true, false, true, 1e-3},
+		{1, 0.01, 1, true, false, false, 1e-4},
+		{1, 0.2, 3, true, false, false, 1e-3},
+		{1, 0, 1, true, false, false, 1e-2 * noScale * 9},
+		{1e-9, 0.2, 1, true, false, false, 1e-2 * leastScale * 10},
 	} {
 		l := scanOf()
-		l.o.Free, l.o.Relative, l.resumed, l.o.Null = 2, c.relative, c.resumed, Evaluation{Value: 10}
+		l.o.Free, l.o.Relative, l.o.Climb, l.resumed, l.o.Null = 2, c.relative, c.up, c.resumed, Evaluation{Value: 10}
 		l.add(point{&Evaluation{Value: c.value, StandardError: c.deviation, Work: c.work}, 1, -1})
 		near9(t, fmt.Sprint(c), l.asked(), c.want)
 	}

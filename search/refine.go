@@ -70,12 +70,13 @@ func (l *scan) dear() bool { return l.best.Work > l.o.Free }
 
 // asked is what a point has to promise: a hundredth of the standard error, where there is one, and no
 // more than a thousandth of the value, which is less where few rows leave that unsure; a seventh of that
-// where the loss is not quadratic and points are cheap: the model promises too little there.
+// where the loss is not quadratic and points are cheap: the model promises too little there. Criteria
+// of support vectors are rougher than that.
 func (l *scan) asked() float64 {
 	asked := float64(enough * l.unit(l.best.Evaluation))
 	if l.best.StandardError > 0 {
 		share := visible
-		if l.o.Relative && !l.resumed && !l.dear() {
+		if l.o.Relative && !l.o.Climb && !l.resumed && !l.dear() {
 			share = promising
 		}
 		asked = min(asked, max(share*math.Abs(l.best.Value), enough*leastScale*l.gain()))

@@ -149,9 +149,9 @@ func TestCancelIsLookedFor(t *testing.T) {
 		c := pare.Config{Model: model, Threads: 1, Tol: 1e-9}
 		at := somewhere(t, x, q.Y, c)
 		fit := func(looks int) (used int, f *pare.Fitted, err error) {
-			l := &oracle.Looks{Context: t.Context(), Left: looks}
+			l := oracle.LooksOf(t.Context(), looks)
 			f, err = pare.Fit(l, x, q.Y, at, c)
-			return looks - l.Left, f, err
+			return looks - l.Left(), f, err
 		}
 		all, f, err := fit(1 << 30)
 		if err != nil {
@@ -195,9 +195,9 @@ func TestCancelWithinPasses(t *testing.T) {
 			c := pare.Config{Model: model, Threads: 1}
 			at := somewhere(t, x, y, c)
 			fit := func(looks int) (used int, f *pare.Fitted, err error) {
-				l := &oracle.Looks{Context: t.Context(), Left: looks}
+				l := oracle.LooksOf(t.Context(), looks)
 				f, err = pare.Fit(l, x, y, at, c)
-				return looks - l.Left, f, err
+				return looks - l.Left(), f, err
 			}
 			all, whole, err := fit(1 << 30)
 			if err != nil {
@@ -299,9 +299,9 @@ func TestCancelOtherFits(t *testing.T) {
 		},
 	} {
 		for looks := 0; ; looks += 1 + looks/3 {
-			l := &oracle.Looks{Context: t.Context(), Left: looks}
+			l := oracle.LooksOf(t.Context(), looks)
 			err := call(l)
-			if l.Left >= 0 {
+			if l.Left() >= 0 {
 				if err != nil {
 					t.Error(err)
 				}

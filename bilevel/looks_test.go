@@ -72,8 +72,8 @@ func TestLoopsOverRowsEndWithTheCall(t *testing.T) {
 			continue
 		}
 		run := func(left int) (used int, err error) {
-			l := &oracle.Looks{Context: t.Context(), Left: left}
-			defer func() { used = left - l.Left }()
+			l := oracle.LooksOf(t.Context(), left)
+			defer func() { used = left - l.Left() }()
 			defer kernels.Caught(&err)
 			loops[name]((*kernels.Set)(nil).Until(l))
 			return 0, nil

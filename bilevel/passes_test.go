@@ -19,9 +19,9 @@ import (
 func TestEveryPassLooks(t *testing.T) {
 	const n = 1 << 17
 	looksOf := func(do func(k *kernels.Set)) int {
-		l := &oracle.Looks{Context: t.Context(), Left: math.MaxInt}
+		l := oracle.LooksOf(t.Context(), math.MaxInt)
 		do((*kernels.Set)(nil).Until(l))
-		return math.MaxInt - l.Left
+		return math.MaxInt - l.Left()
 	}
 	paced := func(elements int) int { return elements / (kernels.Block + 1) }
 	pieces := looksOf(func(k *kernels.Set) {

@@ -265,7 +265,7 @@ func TestCurvaturesOfClassesEndWithTheCall(t *testing.T) {
 	}
 	curvature := func(left int) (h []float64, err error) {
 		defer kernels.Caught(&err)
-		k := fixture.Kernels(t).Until(&oracle.Looks{Context: t.Context(), Left: left})
+		k := fixture.Kernels(t).Until(oracle.LooksOf(t.Context(), left))
 		m := &Multiclass{k: k, classes: []float64{0, 1}, folds: make([]*multiclassFold, 1), spec: Spec{Threads: 1}}
 		return m.curvature(results), nil
 	}

@@ -95,16 +95,16 @@ func TestCancelledIsACertifiedPoint(t *testing.T) {
 	}
 	certified(t, "cancelled before", q, sol, 1)
 	for after, done := 1, false; !done; after += 1 + after { // at places all along the solve
-		looks := &oracle.Looks{Context: t.Context(), Left: after}
+		looks := oracle.LooksOf(t.Context(), after)
 		s.Reset()
 		sol, err := s.Solve(looks, g, cd.Options{Tol: 1e-14})
-		done = looks.Left >= 0
+		done = looks.Left() >= 0
 		if err != nil || sol.Status != outcome.Cancelled && (!done && sol.RelativeGap > 1e-14 || sol.Status != outcome.Converged) {
 			t.Fatalf("after %d looks: %v, %+v", after, err, sol)
 		}
 		certified(t, fmt.Sprint("cancelled after looks: ", after), q, sol, 1)
-		if looks.Left < -5 { // each function on the way out may look once
-			t.Errorf("after %d looks it looked %d times more", after, -looks.Left)
+		if looks.Left() < -5 { // each function on the way out may look once
+			t.Errorf("after %d looks it looked %d times more", after, -looks.Left())
 		}
 	}
 	// The solver goes on from there.

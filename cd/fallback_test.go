@@ -21,7 +21,7 @@ func TestEndedInAPassTheLastCertificateStands(t *testing.T) {
 	q := r.Problem(oracle.Shape{N: 3 * kernels.Block, P: 5, Density: 1, Correlation: 0.8})
 	q.Uniform(0.02 * q.AlphaMax())
 	g := fixture.Penalty(t, q)
-	looks := &oracle.Looks{Context: t.Context(), Left: math.MaxInt}
+	looks := oracle.LooksOf(t.Context(), math.MaxInt)
 	view, err := sparse.NewView(fixture.Kernels(t).Until(ending{looks}), fixture.Matrix(t, q, true), nil, false)
 	if err != nil {
 		t.Fatal(err)
@@ -34,9 +34,10 @@ func TestEndedInAPassTheLastCertificateStands(t *testing.T) {
 	cancelled, refused, moved := 0, 0, 0
 	for after, done := 0, false; !done; after += 1 + after/4 {
 		s.Reset()
-		looks.Left = after
+		looks.Set(after)
 		sol, err := s.Solve(t.Context(), g, cd.Options{Tol: 1e-13})
-		done, looks.Left = looks.Left >= 0, math.MaxInt
+		done = looks.Left() >= 0
+		looks.Set(math.MaxInt)
 		if err != nil {
 			refused++
 			continue

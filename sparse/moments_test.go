@@ -212,7 +212,7 @@ func TestMomentsAfterACancel(t *testing.T) {
 	}
 	x := matrix()
 	for looks := 0; ; looks++ {
-		l := &oracle.Looks{Context: t.Context(), Left: looks}
+		l := oracle.LooksOf(t.Context(), looks)
 		var ended error
 		func() {
 			defer kernels.Caught(&ended)

@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	refineGap = 1e-4 // relative gap of the points after the path, while work is cheap
+	refineGap = 1e-4 // relative gap of the points after the path, while they are cheap
 
 	apart         = 0.5    // distance of points whose slopes make a secant
 	refinements   = 12     // points after the path, at most
@@ -65,7 +65,7 @@ func (l *scan) refine(ctx context.Context) error {
 // spare reports whether work is cheap: there is some left that needs no promise.
 func (l *scan) spare() bool { return l.spent <= l.o.Free && !l.resumed }
 
-// dear reports whether a point takes more than the free work.
+// dear reports whether the best point took more than the free work, as those after it will.
 func (l *scan) dear() bool { return l.best.Work > l.o.Free }
 
 // asked is what a point has to promise: a hundredth of the standard error, where there is one, and no

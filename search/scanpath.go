@@ -12,7 +12,7 @@ const (
 	leastStep = 0.2 // where points are dear
 
 	clearly     = 3.0  // standard errors above the best that a risen point is
-	nothing     = 1e-6 // standard errors that a step by the slope gains where only rounding is left
+	nothing     = 1e-6 // standard errors: a step by the slope gains less where only rounding is left of it
 	slightly    = 0.1  // standard errors that a dense solution still has to gain
 	hardly      = 0.05 // and under a loss that is not quadratic while work is cheap
 	crowded     = 0.8  // share of the largest support at which solutions are dense

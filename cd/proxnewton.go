@@ -189,8 +189,8 @@ func (s *Solver) setGap() float64 {
 	pn, total := &s.prox, s.view.Total()
 	s.payDots(s.entries(s.set.columns))
 	pn.dual = model.Dual{Penalty: s.pen, Total: total}
+	s.view.Dots(s.set.columns, pn.here.Weighted, pn.corr)
 	for k, j := range s.set.columns {
-		pn.corr[k] = s.view.Dot(int(j), pn.here.Weighted)
 		pn.dual.Add(int(j), pn.corr[k]/total, s.beta[s.set.places[k]], 0)
 	}
 	return s.fit.Gap(&pn.dual, pn.here)

@@ -155,7 +155,7 @@ func (s *Solver) fitByRows() bool {
 	}
 	fit.Begin(s.state)
 	team := s.view.Team()
-	team.Do(team.Parts(float64(sparseValue*a.entries)), &a.meeting)
+	team.Do(team.Cuts(float64(sparseValue*a.entries)), &a.meeting)
 	fit.Move(s.state, s.state)
 	return true
 }

@@ -9,6 +9,7 @@ import "github.com/seed-45b9a24c/pare/support"
 const (
 	rowValue    = 1.0  // one row, where a residual is made or its change measured
 	curvedRow   = 12.0 // the same with the exponential and the logarithm of a logistic loss
+	sharedRow   = 9.0  // of that, what is no sum over the rows
 	visitColumn = 2.0  // one column that a pass visits
 )
 
@@ -37,11 +38,12 @@ func (s *Solver) entriesMoved() (entries int) {
 
 // payUpdates adds the cost of adding columns with so many entries to a vector on the rows.
 func (s *Solver) payUpdates(entries int) {
+	cost := float64(updateValue * float64(entries))
 	if s.in.store.Dense() {
-		s.payDots(entries)
-		return
+		cost = residualCost(entries, 0, true)
 	}
-	s.in.work += float64(updateValue * float64(entries))
+	s.in.work += cost
+	s.view.Team().Note(cost)
 }
 
 // payDots adds the cost of meeting so many entries of columns of X once.
@@ -52,7 +54,9 @@ func (s *Solver) payDots(entries int) {
 // payRows adds the cost of making the state of a point from its linear predictor, which a
 // quadratic loss has none of.
 func (s *Solver) payRows() {
-	s.in.work += float64(curvedRow * float64(len(s.state.Linear)))
+	rows := float64(len(s.state.Linear))
+	s.in.work += float64(curvedRow * rows)
+	s.view.Team().Note(sharedRow * rows)
 }
 
 // pay adds the cost of meeting the columns of the support once on the engine at hand, at a price

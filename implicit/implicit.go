@@ -412,13 +412,13 @@ func (s *Solver) optimality(g model.Penalty, at Point) {
 		s.curved.Curvature(s.state, s.d)
 	}
 	total := s.view.Total()
+	correlation := at.Correlation
+	if correlation == nil {
+		correlation = s.rho
+		s.view.Dots(at.Support, s.state.Weighted, correlation)
+	}
 	for k, j := range at.Support {
-		var z float64
-		if at.Correlation != nil {
-			z = at.Correlation[k] / total
-		} else {
-			z = s.view.Dot(int(j), s.state.Weighted) / total
-		}
+		z := correlation[k] / total
 		s.rho[k] = z - math.Copysign(g.Alpha(int(j)), at.Coef[k]) - float64(g.Ridge()*at.Coef[k])
 	}
 	s.out.KKT = at.KKT
@@ -446,8 +446,9 @@ func (s *Solver) project(cols []int32, g, out []float64) {
 			sum += v
 		}
 	}
+	s.view.Dots(cols, g, out)
 	for k, j := range cols {
-		out[k] = math.FMA(-s.store.Centre(j), sum, s.view.Dot(int(j), g))
+		out[k] = math.FMA(-s.store.Centre(j), sum, out[k])
 	}
 }
 

@@ -68,6 +68,7 @@ type State struct {
 	balance [2]float64 // factors that made the positive and the negative entries of Weighted balance
 	scratch []float64  // n, with Linear
 	k       *kernels.Set
+	loop    rowLoop
 }
 
 // NewState returns a state for a datafit, and for others of its type on its view.

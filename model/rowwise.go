@@ -230,20 +230,13 @@ func (f *Rowwise) Move(from, to *State) {
 		to.Intercept = 0
 		f.respond(to)
 	}
-	f.byPieces(f.loss.Value, to, to.scratch)
+	f.byRows(to, values, to.scratch, loss.Dual{})
 	to.Loss = f.mean(to.scratch)
 }
 
 // respond sets predictions and residuals for the intercept at hand.
 func (f *Rowwise) respond(s *State) {
-	k := f.view.Kernels()
-	for from, to := range k.Pieces(len(f.y)) {
-		for i, v := range s.Linear[from:to] {
-			s.Prediction[from+i] = v + s.Intercept
-		}
-		f.loss.Slope(k, f.y[from:to], s.Prediction[from:to], s.Residual[from:to])
-	}
-	f.view.Weigh(s.Residual, s.Weighted)
+	f.byRows(s, responses, nil, loss.Dual{})
 }
 
 const (
@@ -360,8 +353,7 @@ func (f *Rowwise) mean(u []float64) float64 {
 
 // Curvature implements [Curved].
 func (f *Rowwise) Curvature(s *State, d []float64) {
-	f.byPieces(f.loss.Curvature, s, d)
-	f.view.Weigh(d, d)
+	f.byRows(s, curvatures, d, loss.Dual{})
 }
 
 // Third implements [Curved].
@@ -416,17 +408,12 @@ func (f *Rowwise) divergence(s *State, scale float64) float64 {
 	case scale == 0: // ℓ(y, m) + ℓ*(y, 0), and inf ℓ = 0
 		return s.Loss
 	}
-	k, weights := f.view.Kernels(), f.view.Weights()
+	f.byRows(s, divergences, s.scratch, loss.Dual{Scale: scale, Balance: s.balance})
 	var sum float64
-	for from, to := range k.Pieces(len(f.y)) {
-		at, terms := loss.Dual{Slope: s.Residual[from:to], Scale: scale, Balance: s.balance}, s.scratch[from:to]
-		f.loss.Divergence(k, f.y[from:to], s.Prediction[from:to], at, terms)
-		for i, term := range terms {
-			if weights != nil {
-				term = float64(term * weights[from+i])
-			}
-			sum += term
-		}
+	pace := f.view.Kernels().Pace()
+	for _, term := range s.scratch {
+		pace.Did(1)
+		sum += term
 	}
 	return max(0, sum) / f.view.Total()
 }

@@ -110,6 +110,14 @@ func TestWholePassIsShared(t *testing.T) {
 					t.Errorf("%s, weights %v: other bits", name, weighted)
 				}
 			}
+			want, got := make([]float64, len(x.Order())), make([]float64, len(x.Order()))
+			alone.Dots(x.Order(), u, want)
+			shared.Dots(x.Order(), u, got)
+			for k, j := range x.Order() {
+				if got[k] != want[k] || got[k] != alone.Dot(int(j), u) {
+					t.Errorf("%s, weights %v, column %d: other bits", name, weighted, j)
+				}
+			}
 			shared.Team().Rest()
 			if runtime.GOMAXPROCS(0) > 1 && !(shared.Team().Shared() > 0) {
 				t.Errorf("%s, weights %v: nothing was shared", name, weighted)

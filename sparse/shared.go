@@ -14,9 +14,9 @@ import (
 // those of others. nil stands for one thread. Results are the same.
 func (v *View) With(t *team.Team) *View {
 	w := *v
-	w.team, w.updates = t, nil
+	w.team, w.updates, w.products = t, nil, nil
 	if t != nil {
-		w.updates = &updates{}
+		w.updates, w.products = &updates{}, &products{}
 	}
 	return &w
 }
@@ -43,8 +43,49 @@ func (v *View) Memory() *loan.Memory { return v.memory }
 // Floats returns n zeros of that memory.
 func (v *View) Floats(n int) []float64 { return v.memory.Floats(v.k, n) }
 
-// EntryCost is the modelled cost of an entry that a pass meets, in nanoseconds.
-const EntryCost = 0.5
+// The modelled cost of an entry that a pass meets, and of one that is added to a vector, in nanoseconds.
+const (
+	EntryCost  = 0.5
+	updateCost = 0.75
+)
+
+// Dots sets out to [View.Dot] of the columns listed.
+func (v *View) Dots(cols []int32, u, out []float64) {
+	if v.team == nil || !v.products.lead.TryLock() {
+		(&products{view: v, cols: cols, u: u, out: out}).Part(0, 1)
+		return
+	}
+	defer v.products.lead.Unlock()
+	d := v.products
+	d.view, d.cols, d.u, d.out = v, cols, u, out
+	v.team.Do(v.team.Cuts(EntryCost*float64(v.entries(cols))), d)
+	d.view, d.cols, d.u, d.out = nil, nil, nil, nil
+}
+
+// products is [View.Dots] by columns.
+type products struct {
+	lead   sync.Mutex
+	view   *View
+	cols   []int32
+	u, out []float64
+}
+
+// Part implements [team.Task].
+func (d *products) Part(k, of int) {
+	from, to := len(d.cols)*k/of, len(d.cols)*(k+1)/of
+	for at, j := range d.cols[from:to] {
+		d.out[from+at] = d.view.Dot(int(j), d.u)
+	}
+}
+
+// entries returns the number of entries of the columns listed.
+func (v *View) entries(cols []int32) (entries int) {
+	for _, j := range cols {
+		from, to := v.x.Span(int(j))
+		entries += int(to - from)
+	}
+	return entries
+}
 
 // updates is [View.AddColumns] by rows.
 type updates struct {
@@ -97,12 +138,7 @@ func (v *View) addTogether(cols []int32, b, u []float64) bool {
 	if v.team == nil {
 		return false
 	}
-	entries := 0
-	for _, j := range cols {
-		from, to := v.x.Span(int(j))
-		entries += int(to - from)
-	}
-	parts := v.team.Few(EntryCost * float64(entries))
+	parts := min(v.team.Cuts(updateCost*float64(v.entries(cols))), v.team.Threads())
 	if parts <= 1 || !v.updates.lead.TryLock() {
 		return false
 	}

@@ -32,7 +32,8 @@ type View struct {
 	all      *moments  // on all rows alike, not scaled; nil: weights are not all 0 and 1
 	scale    []float64 // what columns of the matrix are multiplied by; nil: 1
 	team     *team.Team
-	updates  *updates // of the team
+	updates  *updates  // of the team
+	products *products // likewise
 	memory   *loan.Memory
 }
 

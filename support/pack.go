@@ -64,14 +64,17 @@ func (c *Columns) expected(entries int) int {
 // spareRows is how many more entries drawn rows may have than others.
 const spareRows = 1.25
 
-// few values are not worth being moved.
-const few = 1 << 13
+// few values are not worth being moved; clearing many takes a while.
+const (
+	few        = 1 << 13
+	manyValues = 1 << 16
+)
 
 // reserve makes room for n more values, and half as many again for columns to come, or for
 // those that all columns have where they are few, but not for more. Under a bound there is room for
 // all that it allows, at once: what never moves is never there twice.
 func (c *Columns) reserve(n, all int) {
-	floats, ints := c.view.Floats, kernels.Undefined[int32]
+	floats, ints := c.undefined, kernels.Undefined[int32]
 	if c.bytes > 0 {
 		memory, k := c.view.Memory(), c.view.Kernels()
 		floats = func(n int) []float64 { return memory.Room(k, n) }
@@ -98,12 +101,35 @@ func (c *Columns) reserve(n, all int) {
 	}
 }
 
-// moved copies v to the beginning of room, in pieces.
+// undefined returns room for n values. Where they are many they come uncleared: who fills them
+// is the first to touch them, which takes as long, and room that is never used is not touched.
+func (c *Columns) undefined(n int) []float64 {
+	if n < manyValues {
+		return c.view.Floats(n)
+	}
+	return kernels.Undefined[float64](n)
+}
+
+// moved copies v to the beginning of room.
 func moved[T any](x *sparse.View, room, v []T) []T {
-	for from, to := range x.Kernels().Pieces(len(v)) {
+	team := x.Team()
+	team.Do(team.Cuts(farValue*float64(len(v))), &moving[T]{x, room, v})
+	return room[:len(v)]
+}
+
+// moving copies some of v to where it is in room, in pieces.
+type moving[T any] struct {
+	x       *sparse.View
+	room, v []T
+}
+
+// Part implements [team.Task].
+func (m *moving[T]) Part(k, of int) {
+	size := len(m.v)
+	v, room := m.v[size*k/of:size*(k+1)/of], m.room[size*k/of:]
+	for from, to := range m.x.Kernels().Pieces(len(v)) {
 		copy(room[from:to], v[from:to])
 	}
-	return room[:len(v)]
 }
 
 // lengthen adds n elements to v, undefined as yet. It doubles what it has to move, and

@@ -123,19 +123,36 @@ func (t *Threads) Team() *Team {
 // Parts returns how many parts to make of a loop of a modelled cost: 1 where it had better
 // not be shared.
 func (m *Team) Parts(cost float64) int {
+	m.Note(cost)
+	return m.Cuts(cost)
+}
+
+// Note adds a loop to [Team.Shared] that is worth sharing.
+func (m *Team) Note(cost float64) {
+	if m != nil && cost >= 2*Grain {
+		m.shared.Add(int64(cost))
+	}
+}
+
+// Cuts is [Team.Parts] for a loop that counted work leaves out, or that is noted by who counts it.
+func (m *Team) Cuts(cost float64) int {
 	if m == nil || cost < 2*Grain {
 		return 1
 	}
-	m.shared.Add(int64(cost))
 	return int(min(cost/Grain, float64(each*(m.most+1)), mostParts))
 }
 
 // Few is [Team.Parts] for a loop in which every part begins with work of its own.
 func (m *Team) Few(cost float64) int {
+	return min(m.Parts(cost), m.Threads())
+}
+
+// Threads returns how many threads there are at most.
+func (m *Team) Threads() int {
 	if m == nil {
 		return 1
 	}
-	return min(m.Parts(cost), m.most+1)
+	return m.most + 1
 }
 
 // Shared returns the modelled cost of all loops that were worth sharing so far, done by others or

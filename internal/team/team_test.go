@@ -142,7 +142,17 @@ func TestParts(t *testing.T) {
 			t.Errorf("cost %g: %v parts, want %v", cost, got, want)
 		}
 	}
-	if none := (*team.Team)(nil); none.Parts(1e12) != 1 || none.Few(1e12) != 1 {
+	before := m.Shared()
+	if m.Cuts(1e9) != 12 || m.Shared() != before {
+		t.Error("a loop that is not counted: other parts, or it counts")
+	}
+	if m.Note(team.Grain); m.Shared() != before {
+		t.Error("a loop that is not worth sharing counts")
+	}
+	if m.Note(1e9); m.Shared() != before+1e9 {
+		t.Error("a loop that is noted does not count")
+	}
+	if none := (*team.Team)(nil); none.Parts(1e12) != 1 || none.Few(1e12) != 1 || none.Threads() != 1 || m.Threads() != 3 {
 		t.Error("one thread has more than one part")
 	}
 }

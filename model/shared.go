@@ -1,0 +1,76 @@
+package model
+
+import "github.com/seed-45b9a24c/pare/loss"
+
+// Loops over the rows of a state, for the team of the view: parts are rows.
+
+// rowCost is the modelled cost of a row in one of them, in nanoseconds.
+const rowCost = 3.0
+
+// rowLoop is a loop over the rows of a state.
+type rowLoop struct {
+	f    *Rowwise
+	s    *State
+	of   ofRows
+	out  []float64 // none for responses
+	dual loss.Dual // of divergences
+}
+
+// ofRows is what a [rowLoop] computes.
+type ofRows int
+
+const (
+	responses   ofRows = iota // predictions, residuals and weighted residuals
+	values                    // ℓ
+	curvatures                // sᵢℓ″
+	divergences               // sᵢ times the divergence at a dual point
+)
+
+// byRows has the team of the view do a loop over rows.
+func (f *Rowwise) byRows(s *State, of ofRows, out []float64, dual loss.Dual) {
+	s.loop = rowLoop{f, s, of, out, dual}
+	team := f.view.Team()
+	team.Do(team.Cuts(rowCost*float64(len(f.y))), &s.loop)
+	s.loop = rowLoop{}
+}
+
+// Part implements [team.Task].
+func (t *rowLoop) Part(k, of int) {
+	f, s, n := t.f, t.s, len(t.f.y)
+	set, weights := f.view.Kernels(), f.view.Weights()
+	first, end := n*k/of, n*(k+1)/of
+	for from, to := range set.Pieces(end - first) {
+		from, to := first+from, first+to
+		y, m := f.y[from:to], s.Prediction[from:to]
+		var out []float64
+		switch t.of {
+		case responses:
+			out = s.Residual[from:to]
+			for i, v := range s.Linear[from:to] {
+				m[i] = v + s.Intercept
+			}
+			f.loss.Slope(set, y, m, out)
+		case values:
+			f.loss.Value(set, y, m, t.out[from:to])
+			continue
+		case curvatures:
+			out = t.out[from:to]
+			f.loss.Curvature(set, y, m, out)
+		case divergences:
+			out = t.out[from:to]
+			at := t.dual
+			at.Slope = s.Residual[from:to]
+			f.loss.Divergence(set, y, m, at, out)
+		}
+		if weights == nil {
+			continue
+		}
+		weighted := out
+		if t.of == responses {
+			weighted = s.Weighted[from:to]
+		}
+		for i, w := range weights[from:to] {
+			weighted[i] = w * out[i]
+		}
+	}
+}

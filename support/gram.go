@@ -134,7 +134,7 @@ func (g *Gram) Hold(columns []int32) {
 	case g.columns.dense:
 		g.denseRows(first)
 	case lists:
-		g.listRows(first)
+		g.listRows(first, cost)
 	default:
 		g.laneRows(first, cost)
 		g.lists.missed += saved
@@ -158,7 +158,7 @@ func (g *Gram) widen(first int) {
 	_, p := g.columns.view.Dims()
 	least := min(leastStride, (p+2*kernels.Lanes)/kernels.Lanes|1) // all columns and the spill of tiles
 	stride := max(least, (need+3*need/8)/kernels.Lanes|1) * kernels.Lanes
-	wide, pace := g.columns.view.Floats(stride*stride), g.k.Pace()
+	wide, pace := g.columns.undefined(stride*stride), g.k.Pace()
 	for k := range first {
 		pace.Did(first)
 		copy(wide[k*stride:], g.g[k*g.stride:][:first])

@@ -14,10 +14,16 @@ type rowLists struct {
 	entries int     // of theirs
 	missed  float64 // what lists would have saved since the last column was listed
 
-	more     []int32 // row → entries to come
-	done     []int   // entries of a column to come that are in the lists
-	from, to []int64 // of the lists that a column meets
+	more  []int32   // row → entries to come
+	means []float64 // row of G → x̄_j
+	done  []int     // entries of a column to come that are in the lists
+	desk  listDesk
+
+	together listsTogether
 }
+
+// listDesk is where the lists are noted that a column meets.
+type listDesk struct{ from, to []int64 }
 
 // rowList is where the list of a row is: size entries, and room for more.
 type rowList struct {
@@ -31,18 +37,26 @@ const listBlock = 1 << 16
 
 // listRows computes the rows from first on. An entry is the sum of products in the order of
 // the rows of X, whatever columns are held.
-func (g *Gram) listRows(first int) {
+func (g *Gram) listRows(first int, cost float64) {
 	l, pace := &g.lists, g.k.Pace()
 	coming := g.list[l.listed:]
 	l.reserve(g.columns, coming)
+	l.means = resize(l.means, len(g.list))
+	for a, j := range g.list {
+		l.means[a] = g.columns.Mean(j)
+	}
+	if parts := g.columns.view.Team().Few(sharedLists * cost); parts > 1 {
+		g.listTogether(first, parts)
+		return
+	}
 	for a := first; a < len(g.list); a++ {
 		clear(g.g[a*g.stride:][:a+1])
 	}
 	l.done = resize(l.done, len(coming))
 	clear(l.done)
 	m := g.columns.m
-	for end, blocks := 0, 1+l.entries/listBlock; end < m; {
-		end = min(m, end+1+m/blocks)
+	for end := 0; end < m; {
+		end = l.block(end, m)
 		for k, j := range coming {
 			a := l.listed + k
 			rows, values := g.columns.Column(j)
@@ -51,19 +65,27 @@ func (g *Gram) listRows(first int) {
 			pace.Did(n)
 			l.done[k] += n
 			if a >= first && n > 0 {
-				g.k.AxpySpans(values[:n], l.from[:n], l.to[:n], l.slots, l.values, g.g[a*g.stride:][:a+1])
+				g.k.AxpySpans(values[:n], l.desk.from[:n], l.desk.to[:n], l.slots, l.values, g.g[a*g.stride:][:a+1])
 			}
 		}
 	}
 	l.listed, l.missed = len(g.list), 0
-	g.centre(first)
-	g.mirror(first)
+	for a := first; a < len(g.list); a++ {
+		g.centre(a)
+	}
+	for first < len(g.list) {
+		first = g.mirror(first)
+	}
 }
+
+// block returns where the block of rows ends that begins at a row.
+func (l *rowLists) block(from, m int) int { return min(m, from+1+m/(1+l.entries/listBlock)) }
 
 // list adds the n entries of a column that lie before row end, and notes where the lists
 // of their rows are.
 func (l *rowLists) list(slot int, rows []int32, values []float64, end int32) (n int) {
-	l.from, l.to = resize(l.from, len(rows)), resize(l.to, len(rows))
+	d := &l.desk
+	d.from, d.to = resize(d.from, len(rows)), resize(d.to, len(rows))
 	for k, i := range rows {
 		if i >= end {
 			return k
@@ -72,7 +94,7 @@ func (l *rowLists) list(slot int, rows []int32, values []float64, end int32) (n 
 		at := list.from + int64(list.size)
 		l.slots[at], l.values[at] = int32(slot), values[k]
 		list.size++
-		l.from[k], l.to[k] = list.from, at+1
+		d.from[k], d.to[k] = list.from, at+1
 	}
 	return len(rows)
 }
@@ -162,30 +184,31 @@ func (l *rowLists) forget() {
 	l.listed, l.entries, l.missed = 0, 0, 0
 }
 
-// centre takes the means from the products of the rows from first on with those before.
-func (g *Gram) centre(first int) {
-	for a := first; a < len(g.list); a++ {
-		mean := g.columns.total * g.columns.Mean(g.list[a])
-		if mean == 0 {
-			continue
-		}
-		row := g.g[a*g.stride:][:a+1]
-		for b := range row {
-			row[b] = math.FMA(-mean, g.columns.Mean(g.list[b]), row[b])
-		}
+// centre takes the means from the products of a row with those before.
+func (g *Gram) centre(a int) {
+	means := g.lists.means
+	mean := g.columns.total * means[a]
+	if mean == 0 {
+		return
+	}
+	row := g.g[a*g.stride:][:a+1]
+	for b, other := range means[:len(row)] {
+		row[b] = math.FMA(-mean, other, row[b])
 	}
 }
 
-// mirror completes the matrix above the diagonal, from row first on.
-func (g *Gram) mirror(first int) {
-	const width = 8 // a cache line
-	for size := len(g.list); first < size; first += width {
-		above := min(first+width, size)
-		for b := range above {
-			row := g.g[b*g.stride:]
-			for a := max(first, b+1); a < above; a++ {
-				row[a] = g.g[a*g.stride+b]
-			}
+// mirrored is how many rows are mirrored at once: a cache line of columns.
+const mirrored = 8
+
+// mirror completes the columns above the diagonal that belong to some rows from first on, and returns
+// where those end.
+func (g *Gram) mirror(first int) (above int) {
+	above = min(first+mirrored, len(g.list))
+	for b := range above {
+		row := g.g[b*g.stride:]
+		for a := max(first, b+1); a < above; a++ {
+			row[a] = g.g[a*g.stride+b]
 		}
 	}
+	return above
 }

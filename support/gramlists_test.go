@@ -3,10 +3,12 @@ package support
 import (
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -14,7 +16,7 @@ import (
 // listed makes a matrix of p columns, some long and most short, and the Gram matrix of those
 // over a view of it, which is taken in by batches. It returns how many of its columns are in
 // lists, too.
-func listed(t *testing.T, k *kernels.Set, n, p int, weights []float64, centre bool, batches []int) (g *Gram, x [][]float64, inLists int) {
+func listed(t *testing.T, k *kernels.Set, n, p int, weights []float64, centre bool, batches []int, m *team.Team) (g *Gram, x [][]float64, inLists int) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(p)))
 	ptr, rows, values := []int64{0}, []int32(nil), []float64(nil)
@@ -38,7 +40,7 @@ func listed(t *testing.T, k *kernels.Set, n, p int, weights []float64, centre bo
 	if err != nil {
 		t.Fatal(err)
 	}
-	columns := NewColumns(view)
+	columns := NewColumns(view.With(m))
 	g = NewGram(columns)
 	var held []int32
 	for _, more := range batches {
@@ -68,7 +70,7 @@ func TestListsMakeTheGramMatrix(t *testing.T) {
 					if turn++; !oracle.Turn(turn, 5) { // of 12 for each set
 						continue
 					}
-					g, x, inLists := listed(t, k, n, p, weights, centre, batches)
+					g, x, inLists := listed(t, k, n, p, weights, centre, batches, nil)
 					if blocks := g.lists.entries / listBlock; len(batches) > 1 && (inLists != p || blocks == 0) {
 						t.Errorf("%d of %d columns are in lists, %d blocks: not all was tested", inLists, p, blocks)
 					}
@@ -89,6 +91,62 @@ func TestListsMakeTheGramMatrix(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestTeamsOfListsAndCopies: rows by lists, products on the matrix and on a copy by rows have the
+// bits of one thread, and the team shares them.
+func TestTeamsOfListsAndCopies(t *testing.T) {
+	before := runtime.GOMAXPROCS(4)
+	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
+	const n, p = 20_000, 300
+	some := make([]float64, n)
+	for i := range some {
+		some[i] = float64(i % 3)
+	}
+	m := team.NewThreads(4, nil).Team()
+	for _, weights := range [][]float64{nil, some} {
+		batches := []int{100, 150, 1, 1, 3, 45}
+		alone, _, _ := listed(t, kernels.Available()[0], n, p, weights, true, batches, nil)
+		shared := m.Shared()
+		together, _, inLists := listed(t, kernels.Available()[0], n, p, weights, true, batches, m)
+		if inLists != p || len(together.lists.together.ranks) == 0 {
+			t.Errorf("%d of %d columns are in lists, %d ranks: not all was tested", inLists, p, len(together.lists.together.ranks))
+		}
+		for a := range p {
+			if !slices.Equal(together.Row(a), alone.Row(a)) {
+				t.Fatalf("weights %v: row %d has other bits", weights != nil, a)
+			}
+		}
+		v, products := make([]float64, p), [2][][]float64{}
+		for k := range v {
+			v[k] = float64(k%7) - 2.5
+		}
+		for at, g := range []*Gram{alone, together} {
+			var onGram GramSystem
+			onGram.Reset(g, g.list, 0.1, 1)
+			onGram.cost = 1e6 // worth sharing
+			out := make([]float64, p)
+			onGram.Apply(v, out)
+			products[at] = append(products[at], out)
+			var a System
+			a.Reset(g.columns, g.list, 0.1)
+			for g.columns.rows.entries == 0 {
+				a.Apply(v, out)
+			}
+			last := make([]float64, p)
+			a.Apply(v, last)
+			products[at] = append(products[at], last, g.columns.rows.byRow.values)
+		}
+		for k := range products[0] {
+			if !slices.Equal(products[0][k], products[1][k]) {
+				t.Errorf("weights %v: product %d has other bits", weights != nil, k)
+			}
+		}
+		m.Rest()
+		if !(m.Shared() > shared) {
+			t.Error("nothing was shared")
 		}
 	}
 }
@@ -120,7 +178,7 @@ func product(u, v, s []float64, centre bool) float64 {
 func TestListsAreEmptiedWithTheMatrix(t *testing.T) {
 	k := kernels.Available()[0]
 	batches := []int{100, 100, 10, 90}
-	g, _, _ := listed(t, k, 20_000, 300, nil, false, batches)
+	g, _, _ := listed(t, k, 20_000, 300, nil, false, batches, nil)
 	want, held := append([]float64(nil), g.g...), append([]int32(nil), g.list...)
 	g.columns.Clear()
 	if g.lists.listed != 0 || g.lists.entries != 0 {
@@ -145,7 +203,7 @@ func TestListsAreEmptiedWithTheMatrix(t *testing.T) {
 func BenchmarkGramOfShortColumns(b *testing.B) {
 	for _, k := range kernels.Available() {
 		b.Run(k.Name, func(b *testing.B) {
-			g, _, _ := listed(new(testing.T), k, 20_000, 600, nil, false, []int{600})
+			g, _, _ := listed(new(testing.T), k, 20_000, 600, nil, false, []int{600}, nil)
 			held := append([]int32(nil), g.list...)
 			for b.Loop() {
 				g.columns.Clear()

@@ -14,6 +14,8 @@ type GramSystem struct {
 	copied bool
 	cost   float64 // of a product
 	own    Matrix
+
+	product gramProduct
 }
 
 // Reset makes a the system of the columns listed (kept, not copied), which gram must hold,
@@ -43,8 +45,24 @@ func (a *GramSystem) Apply(v, out []float64) {
 	for k, j := range a.list {
 		a.v[g.slot[j]] = v[k]
 	}
-	for k, j := range a.list {
-		out[k] = math.FMA(a.ridge, v[k], g.k.Dot(g.Row(g.Slot(j)), a.v)/g.total)
+	a.product.a, a.product.by, a.product.out = a, v, out
+	team := g.columns.view.Team()
+	team.Do(team.Parts(a.cost), &a.product)
+}
+
+// gramProduct is a product on the matrix where it is.
+type gramProduct struct {
+	a       *GramSystem
+	by, out []float64
+}
+
+// Part implements [team.Task].
+func (p *gramProduct) Part(k, of int) {
+	a, g, size := p.a, p.a.gram, len(p.out)
+	from, to := size*k/of, size*(k+1)/of
+	for at, j := range a.list[from:to] {
+		i := from + at
+		p.out[i] = math.FMA(a.ridge, p.by[i], g.k.Dot(g.Row(g.Slot(j)), a.v)/g.total)
 	}
 }
 

@@ -64,11 +64,8 @@ func (c *Columns) expected(entries int) int {
 // spareRows is how many more entries drawn rows may have than others.
 const spareRows = 1.25
 
-// few values are not worth being moved; clearing many takes a while.
-const (
-	few        = 1 << 13
-	manyValues = 1 << 16
-)
+// few values are not worth being moved.
+const few = 1 << 13
 
 // reserve makes room for n more values, and half as many again for columns to come, or for
 // those that all columns have where they are few, but not for more. Under a bound there is room for
@@ -101,13 +98,9 @@ func (c *Columns) reserve(n, all int) {
 	}
 }
 
-// undefined returns room for n values. Where they are many they come uncleared: who fills them
-// is the first to touch them, which takes as long, and room that is never used is not touched.
+// undefined returns room for n values.
 func (c *Columns) undefined(n int) []float64 {
-	if n < manyValues {
-		return c.view.Floats(n)
-	}
-	return kernels.Undefined[float64](n)
+	return c.view.Memory().Undefined(c.view.Kernels(), n)
 }
 
 // moved copies v to the beginning of room.

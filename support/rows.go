@@ -1,5 +1,7 @@
 package support
 
+import "github.com/seed-45b9a24c/pare/sparse"
+
 // rowCopy is a copy of some columns of a store by rows, the shortest first: what
 // mixes lengths mispredicts its branches. Products with a list of columns use it
 // while it has most of them and little else; a column that it lacks costs an update
@@ -19,6 +21,7 @@ type rowCopy struct {
 	reader *System   // whose coefficients are in v
 
 	ranking ranking
+	taking  taking
 }
 
 // byRow holds the entries of a list of columns by rows, which are ranked by their
@@ -55,34 +58,65 @@ func (r *rowCopy) take(c *Columns, list []int32) {
 	r.v = resize(r.v, len(list))
 	clear(r.v)
 	r.next = resize(r.next, c.m)
-	k := c.view.Kernels()
-	for from, to := range k.Pieces(len(r.next)) {
-		clear(r.next[from:to])
-	}
-	pace := c.view.Kernels().Pace()
 	for k, j := range list {
 		r.place[j] = int32(k)
 		rows, _ := c.Column(j)
-		for _, i := range rows {
-			r.next[i]++
-		}
 		r.entries += len(rows)
-		pace.Did(len(rows))
 	}
-	c.work += float64(copyValue * float64(r.entries))
+	cost := float64(copyValue * float64(r.entries))
+	c.work += cost
+	team := c.view.Team()
+	parts := team.Few(sharedCopy * cost)
+	r.taking = taking{r, c, false}
+	team.Do(parts, &r.taking)
 	r.rank(len(list))
 	r.ranked = resize(r.ranked, len(r.order))
 	for k, i := range r.order {
 		r.next[i] = r.start[k]
 	}
-	for k, j := range list {
+	r.taking.counted = true
+	team.Do(parts, &r.taking)
+}
+
+// sharedCopy is the share of the price of a copy that is not spent on ranks.
+const sharedCopy = 0.9
+
+// taking is [rowCopy.take]: it counts the entries of rows and, once there are ranks, copies them.
+type taking struct {
+	r       *rowCopy
+	c       *Columns
+	counted bool
+}
+
+// Part implements [team.Task]. Every part has some of the rows.
+func (t *taking) Part(k, of int) {
+	r, c := t.r, t.c
+	m, pace := c.m, c.view.Kernels().Pace()
+	from, to := m*k/of, m*(k+1)/of
+	if !t.counted {
+		for first, end := range c.view.Kernels().Pieces(to - from) {
+			clear(r.next[from+first : from+end])
+		}
+	}
+	for k, j := range r.list {
 		rows, values := c.Column(j)
+		first, end := 0, len(rows)
+		if of > 1 {
+			first, end = sparse.Before(rows, from, m), sparse.Before(rows, to, m)
+		}
+		pace.Did(end - first)
+		rows, values = rows[first:end], values[first:end]
+		if !t.counted {
+			for _, i := range rows {
+				r.next[i]++
+			}
+			continue
+		}
 		for at, i := range rows {
 			to := r.next[i]
 			r.position[to], r.values[to] = int32(k), values[at]
 			r.next[i]++
 		}
-		pace.Did(len(rows))
 	}
 }
 

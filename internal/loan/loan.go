@@ -70,6 +70,15 @@ func (l *Memory) Floats(k *kernels.Set, n int) []float64 {
 	return out
 }
 
+// Undefined is [Memory.Floats] of any value where they are many and of their own. Who fills them is the
+// first to touch them, and what is never used is not touched.
+func (l *Memory) Undefined(k *kernels.Set, n int) []float64 {
+	if n > largest && (l == nil || l.size == 0 || n > l.size || n <= l.size/2) {
+		return kernels.Undefined[float64](n)
+	}
+	return l.Floats(k, n)
+}
+
 // Room is [Memory.Floats] of as many numbers as every round asks for.
 func (l *Memory) Room(k *kernels.Set, n int) []float64 {
 	if l == nil || l.size == 0 {

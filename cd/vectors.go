@@ -32,7 +32,7 @@ type VectorsSolution struct {
 // Vectors solves a [model.Vectors] at any strengths, from the last solution: by sweeps over the
 // rows while these are cheap, then by exact steps on the rows that are free, and where those do not
 // end by an interior-point method before them; on the simplex by exact steps, then by accelerated
-// ones of the dual. With [Options.Polish], or at tolerances of 1e-9 and
+// ones of the dual, and where these do not end by an interior-point method of its own. With [Options.Polish], or at tolerances of 1e-9 and
 // less, the rows that are free are to be those of the exact solution: sweeps have no part in it, but
 // where min(n, p) is more than 1,000, and then steps by conjugate gradients follow.
 //
@@ -52,6 +52,7 @@ type Vectors struct {
 	large   bool // no matrix is factorised: see vectors_large.go
 	wide    bool // one would be dear: exact solutions come from sweeps, too, where these end
 	byRows  bool
+	at      []int32   // of a row's entries, their columns' places in columns
 	gram    []float64 // of the rows in list, lower triangle, where byRows, once it is wanted
 
 	c, epsilon float64
@@ -63,6 +64,7 @@ type Vectors struct {
 	free       vectorsFree
 	inside     vectorsInterior
 	ascent     vectorsAscent
+	simplex    vectorsSimplex
 	iterative  bool // steps on the free rows are by conjugate gradients
 	sol        VectorsSolution
 	bestGap    float64
@@ -80,6 +82,12 @@ func NewVectors(fit *model.Vectors) (*Vectors, error) { return newVectors(fit, M
 func newVectors(fit *model.Vectors, most int) (*Vectors, error) {
 	n, p := fit.Dims()
 	s := &Vectors{fit: fit, k: fit.Kernels(), n: n, p: p, place: kernels.Undefined[int32](n), list: kernels.Undefined[int32](n)[:0], columns: slices.Sorted(slices.Values(fit.Matrix().Order())), order: make([]int32, p), square: fit.Squares()}
+	if fit.Simplex() { // columns without entries have their share of it
+		s.columns = slices.Grow(s.columns[:0], p)[:p]
+		for j := range s.columns {
+			s.columns[j] = int32(j)
+		}
+	}
 	for k, j := range s.columns {
 		s.order[j] = int32(k)
 	}
@@ -164,7 +172,7 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 	switch exact := opts.Polish || opts.Tol <= interiorRough; {
 	case s.fit.Simplex():
 		s.settle(ctx)
-		s.climb(ctx, tol, opts.MaxEpochs)
+		s.solveOnSimplex(ctx, tol, opts.MaxEpochs)
 	case s.large:
 		s.solveLarge(ctx, tol, math.Inf(1), exact, opts)
 	case exact && s.wide && s.solveLarge(ctx, tol, s.inside.price(s), exact, opts):

@@ -32,14 +32,15 @@ const (
 	steadier   = 0.9 // of what it was taken for before, at least
 )
 
-// climb goes up the dual until exact steps end.
-func (s *Vectors) climb(ctx context.Context, tol float64, most int) {
+// climb goes up the dual until exact steps end, or it has cost as much as is given.
+func (s *Vectors) climb(ctx context.Context, tol, budget float64, most int) {
 	u := &s.ascent
 	if s.bestGap > tol && u.norm == 0 {
 		u.norm = s.steepness()
 	}
 	u.steep, u.wary = u.norm, false
-	for steps := climbFirst; s.bestGap > tol && s.sol.Epochs < most && ctx.Err() == nil; steps *= 2 {
+	budget += s.sol.Work
+	for steps := climbFirst; s.bestGap > tol && s.sol.Epochs < most && s.sol.Work < budget && ctx.Err() == nil; steps *= 2 {
 		s.ascend(ctx, min(steps, most-s.sol.Epochs))
 		s.settle(ctx)
 	}

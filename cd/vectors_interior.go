@@ -31,19 +31,14 @@ type vectorsInterior struct {
 	scratch    []float64 // n
 	matrix     []float64
 	outer      support.Outer
-	at         []int32 // of a row's entries, their columns' places in the matrix
 }
 
 // price returns the modelled cost of a run.
 func (ip *vectorsInterior) price(s *Vectors) float64 {
 	size := min(len(s.columns), len(s.list))
 	each := float64(interiorPasses*s.pass()) + float64(2*interiorRow*float64(len(s.list))) + support.CholeskyCost(size)
-	switch {
-	case s.byRows:
-	case s.dense():
-		each += support.OuterCost(len(s.list), size)
-	default:
-		each += s.productsOfRows()
+	if !s.byRows {
+		each += s.sumRowsCost()
 	}
 	return interiorExpected * each
 }
@@ -307,7 +302,8 @@ func (ip *vectorsInterior) factorise() bool {
 		}
 		return support.Cholesky(s.k, ip.matrix, size) == size
 	}
-	ip.sumRows()
+	s.sumRows(ip.e, &ip.outer, ip.matrix)
+	s.sol.Work += s.sumRowsCost()
 	for k, j := range s.columns {
 		row := ip.matrix[k*size:][:k+1]
 		for l, other := range s.columns[:k+1] {
@@ -318,30 +314,36 @@ func (ip *vectorsInterior) factorise() bool {
 	return support.Cholesky(s.k, ip.matrix, size) == size
 }
 
-// sumRows sets the matrix to XᵀEX, of columns that are not scaled.
-func (ip *vectorsInterior) sumRows() {
-	s, size := ip.s, len(ip.s.columns)
+// sumRows sets the lower triangle of the matrix to XᵀEX, of the columns listed, which are not scaled.
+func (s *Vectors) sumRows(e []float64, outer *support.Outer, matrix []float64) {
+	size := len(s.columns)
 	samples := sparse.Transpose(s.fit.Matrix())
 	if s.dense() {
-		s.sol.Work += support.OuterCost(len(s.list), size)
-		ip.outer.Sum(s.k, len(s.list), size, func(k int) (float64, []float64) {
+		outer.Sum(s.k, len(s.list), size, func(k int) (float64, []float64) {
 			_, values := samples.Column(int(s.list[k]))
-			return ip.e[s.list[k]], values
-		}, ip.matrix)
+			return e[s.list[k]], values
+		}, matrix)
 		return
 	}
-	clear(ip.matrix)
-	s.sol.Work += s.productsOfRows()
+	clear(matrix)
 	for _, i := range kernels.Each(s.k, s.list) {
 		features, values := samples.Column(int(i))
-		ip.at = ip.at[:0]
+		s.at = s.at[:0]
 		for _, j := range features {
-			ip.at = append(ip.at, s.order[j])
+			s.at = append(s.at, s.order[j])
 		}
 		for k, v := range values {
-			s.k.AxpyIndexed(ip.e[i]*v, values[:k+1], ip.at[:k+1], ip.matrix[int(ip.at[k])*size:][:size])
+			s.k.AxpyIndexed(e[i]*v, values[:k+1], s.at[:k+1], matrix[int(s.at[k])*size:][:size])
 		}
 	}
+}
+
+// sumRowsCost is that of sumRows.
+func (s *Vectors) sumRowsCost() float64 {
+	if s.dense() {
+		return support.OuterCost(len(s.list), len(s.columns))
+	}
+	return s.productsOfRows()
 }
 
 // productsOfRows is the modelled cost of the products of all rows' entries with one another.

@@ -457,3 +457,37 @@ func TestStepsOnTheSimplexAreAsLongAsItsFaceAllows(t *testing.T) {
 		t.Errorf("%s after %d steps, gap %g", s.Status, s.Epochs, s.RelativeGap)
 	}
 }
+
+// TestStepsInsideTheSimplexDoNotDependOnC: where accelerated steps need the more of them the larger C is, those of
+// the interior point end it, of many rows and of many columns, dense and sparse, with weights and a column without
+// entries.
+func TestStepsInsideTheSimplexDoNotDependOnC(t *testing.T) {
+	for seed := range oracle.Cases(12) {
+		r := oracle.NewRandom(300 + seed)
+		shape := oracle.Shape{N: 120, P: 60, Density: r.Pick(0.3, 1), Mean: 1, Weights: seed%3 == 0}
+		if seed%2 == 1 {
+			shape.N, shape.P = 60, 120
+		}
+		q := r.Problem(shape)
+		for _, row := range q.X {
+			row[3] = 0
+		}
+		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, seed%4 < 2), q.Y, model.VectorsOptions{Weights: q.Weights, Simplex: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []float64{1, 100, 1e4, 1e6} {
+			solver, err := cd.NewVectors(fit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := solver.Solve(t.Context(), []float64{math.Log(c), math.Log(0.1)}, cd.Options{Tol: 1e-8})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Status != outcome.Converged || s.Epochs > 1500 {
+				t.Errorf("seed %d, C %g: %s after %d steps, gap %g", seed, c, s.Status, s.Epochs, s.RelativeGap)
+			}
+		}
+	}
+}

@@ -91,3 +91,50 @@ func TestCAndEpsilonAreLookedForByTurns(t *testing.T) {
 		}
 	}
 }
+
+// dips is flat but for two dips, each along both coordinates, the second one deeper and off every line
+// through the first.
+type dips struct {
+	count *int
+	work  float64
+}
+
+func (d dips) Null() search.Evaluation { return search.Evaluation{Value: 10} }
+
+func (d dips) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
+	*d.count++
+	x, y := r.LogLambda[0], r.LogLambda[1]
+	e := search.Evaluation{LogLambda: r.LogLambda, Value: 2, Gradient: make([]float64, 2), Trusted: true, StandardError: 1, Work: d.work, Support: 10, TrainLoss: 0.4}
+	for _, dip := range []struct{ x, y, depth, long, wide float64 }{{-4, -3, 0.5, 1, 1}, {2, -1, 0.6, 1, 1.5}} {
+		a, b := (x-dip.x)/dip.long, (y-dip.y)/dip.wide
+		v := dip.depth * math.Exp(-(a*a+b*b)/2)
+		e.Value -= v
+		e.Gradient[0] += v * a / dip.long
+		e.Gradient[1] += v * b / dip.wide
+	}
+	return e, nil
+}
+
+// TestOtherDipsAreFollowed: a line through the first dip passes the second one at its foot, and from there it is
+// found; where evaluations are dear the first one has to do.
+func TestOtherDipsAreFollowed(t *testing.T) {
+	for _, work := range []float64{1e3, 1e9} {
+		var count int
+		f := dips{&count, work}
+		p := choose.Problem{Objective: f, Top: []float64{-1, 0}, Ranges: []choose.Range{{Below: 16, Above: 12}, {Below: 12, Above: 3}}, Shape: choose.Dual, Curved: true, Start: 1}
+		result, _, err := choose.Minimise(t.Context(), p, choose.Options{})
+		if err != nil || !result.Status.OK() {
+			t.Fatalf("%v, %v", result, err)
+		}
+		if result.Best.Value > 1.41 && work < 1e6 || result.Best.Value > 1.51 {
+			t.Errorf("work %g: %g at %g after %d evaluations", work, result.Best.Value, result.Best.LogLambda, count)
+		}
+		for limit := count - 1; work < 1e6 && limit > count-20; limit-- { // what has converged stays so where evaluations run out
+			o := choose.Options{}
+			o.Evaluations = limit
+			if result, _, err := choose.Minimise(t.Context(), p, o); err != nil || !result.Status.OK() || result.Best.Value > 1.51 {
+				t.Errorf("%d evaluations: %v, %v", limit, result, err)
+			}
+		}
+	}
+}

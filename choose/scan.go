@@ -19,6 +19,7 @@ const (
 	dualFree   = 8    // times the work that is free: the way up is long, and doubts come after it
 	tubeFree   = 4    // likewise, along ε
 	tubeAbove  = 3    // how far above its unit ε is looked for: twice the standard deviation of the target
+	tubeFirst  = 0.5  // from there to the first point
 	tubeFloor  = 7    // and how far below that, at least
 	dualRough  = 1.4  // since its support vectors leave one at a time
 	rough      = 0.25 // of the others that are not smooth
@@ -57,7 +58,7 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		l.Rough, l.Free = dualRough, dualFree*l.Free
 	case Tube:
 		l.Origin = p.origins()[0] + tubeAbove
-		l.Distant, l.Climb, l.Floor, l.Bottom = true, true, tubeFloor, dualFloor
+		l.Distant, l.Climb, l.First, l.Floor, l.Bottom = true, true, tubeFirst, tubeFloor, dualFloor
 		l.Rough, l.Free = dualRough, tubeFree*l.Free
 	}
 	if p.Jumps { // slopes promise nothing beyond the next jump

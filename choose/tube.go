@@ -8,16 +8,17 @@ import (
 )
 
 const (
-	tubeScans = 8    // along C and along ε, by turns, at most
-	tubeStop  = 0.01 // standard errors that are not worth another
+	tubeScans  = 8    // along C and along ε, by turns, at most
+	tubeStop   = 0.01 // standard errors that are not worth another
+	tubeRivals = 2    // other dips that are followed
 	// alongBefore is how much less far below the best C a scan along it begins than one from nothing.
 	alongBefore = 3
 )
 
 // tube chooses the strengths of a regression by support vectors: on the line on which both are the same
 // multiple of their units, then along C and along ε by turns for as long as that gains. The criterion is
-// rough, which scans are made for. While work is cheap every scan goes all the way; others go
-// on from the last along the same, or from the best point. With precision a trust region follows.
+// rough, which scans are made for; while work is cheap other dips that they have seen are followed likewise.
+// With precision a trust region follows.
 func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options) (best *search.Result, err error) {
 	known := &recalling{Objective: p.Objective}
 	whole := *p
@@ -28,30 +29,15 @@ func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options)
 	best, err = s.run(units.lift, func(options search.Options) (*search.Result, error) {
 		return whole.scan(ctx, units, quick, options)
 	})
-	var scans [2]*search.Result // the last along each
-	for k := 0; k < tubeScans && s.further(best, err); k++ {
-		free := k % len(top)
-		on := axis{known, free, best.Best.LogLambda[1-free]}
-		quick.From = nil
-		if best.Best.Work > freeWork {
-			if quick.From = on.through(scans[free]); scans[free] == nil {
-				quick.From = on.through(&search.Result{Best: without(best.Best)})
-			}
-		}
-		before := len(s.done)
-		var next *search.Result
-		next, err = whole.along(ctx, s, on, best.Best, quick)
-		if next == nil {
-			return best, err
-		}
-		scans[free] = &search.Result{Best: next.Best, Evaluations: slices.Clone(next.Evaluations[before:])}
-		gain := best.Best.Value - next.Best.Value
-		if next.Seen = best.Seen; !(gain > 0) {
-			next.Best = best.Best
-		}
-		if best = next; k > 0 && !(gain > tubeStop*best.Best.StandardError) {
+	if s.further(best, err) {
+		best, err = whole.byTurns(ctx, s, best, quick, 0)
+	}
+	for k := 0; k < tubeRivals && s.further(best, err); k++ {
+		rival, across, ok := rivalDip(best.Best, s.done)
+		if !ok {
 			break
 		}
+		best, err = whole.fromRival(ctx, s, best, rival, quick, across)
 	}
 	if !o.Precision || !s.further(best, err) {
 		return best, err
@@ -64,6 +50,37 @@ func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options)
 		return best, err
 	}
 	return noWorse(result, best), err
+}
+
+// byTurns scans along C and along ε, or with across 1 the other way about, from the best point for as long as that
+// gains. While work is cheap every scan goes all the way; others go on from the last along the same, or from the
+// best point.
+func (p *Problem) byTurns(ctx context.Context, s *stages, best *search.Result, o Options, across int) (*search.Result, error) {
+	var scans [2]*search.Result // the last along each
+	for k := 0; k < tubeScans && s.further(best, nil); k++ {
+		free := (k + across) % 2
+		on := axis{p.Objective, free, best.Best.LogLambda[1-free]}
+		o.From = nil
+		if best.Best.Work > freeWork {
+			if o.From = on.through(scans[free]); scans[free] == nil {
+				o.From = on.through(&search.Result{Best: without(best.Best)})
+			}
+		}
+		before := len(s.done)
+		next, err := p.along(ctx, s, on, best.Best, o)
+		if next == nil {
+			return best, err
+		}
+		scans[free] = &search.Result{Best: next.Best, Evaluations: slices.Clone(next.Evaluations[before:])}
+		gain := best.Best.Value - next.Best.Value
+		if next.Seen = best.Seen; !(gain > 0) {
+			next.Best = best.Best
+		}
+		if best = next; err != nil || k+across > 0 && !(gain > tubeStop*best.Best.StandardError) {
+			return best, err
+		}
+	}
+	return best, nil
 }
 
 // along scans C or ε through a point that has been evaluated.

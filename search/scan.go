@@ -140,6 +140,7 @@ type scan struct {
 	rises  int     // points in a row clearly above the best, which the criterion will not be below two steps on
 	dense  int     // points in a row whose solutions are dense
 	still  int     // points in a row at which nothing moves
+	level  int     // points in a row above the best, between which and at which it hardly moves
 
 	resumed bool // from an earlier scan: there was no path
 }

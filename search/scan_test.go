@@ -492,3 +492,22 @@ func TestLookEndsWhereNothingMoves(t *testing.T) {
 		t.Errorf("seen from %g to %g", r.Seen.From, r.Seen.To)
 	}
 }
+
+// A path that may climb ends on a plateau above its best point, but not on one before it, though the training loss
+// stays.
+func TestLookEndsOnAPlateau(t *testing.T) {
+	f := judged(scalar(func(x float64) (float64, float64) {
+		a := x - 8
+		return 2 + 0.002*a - 0.5*math.Exp(-a*a/2), 0.002 + a*0.5*math.Exp(-a*a/2)
+	}), 0.5, 0)
+	spread := f.at
+	f.at = func(k int, e *Evaluation) error {
+		err := spread(k, e)
+		e.TrainLoss = 0.9
+		return err
+	}
+	r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Up: true, Distant: true, Climb: true, Floor: 40, Bottom: 60, Free: 1e9})
+	if math.Abs(r.Best.LogLambda[0]-8) > 0.5 || r.Seen.To > 18 {
+		t.Errorf("%g at %g, seen from %g to %g", r.Best.Value, r.Best.LogLambda, r.Seen.From, r.Seen.To)
+	}
+}

@@ -14,7 +14,7 @@ const (
 	clearly     = 3.0  // standard errors above the best that a risen point is
 	nothing     = 1e-6 // standard errors: a step by the slope gains less where only rounding is left of it
 	slightly    = 0.1  // standard errors that a dense solution still has to gain
-	hardly      = 0.05 // and under a loss that is not quadratic while work is cheap
+	hardly      = 0.05 // and under a loss that is not quadratic while work is cheap; what a level path moves at most
 	crowded     = 0.8  // share of the largest support at which solutions are dense
 	fitted      = 0.01 // training loss at which they fit whatever λ is
 	twice       = 2    // points in a row that end a path; steps that slopes are followed
@@ -71,12 +71,18 @@ func (l *scan) next() float64 {
 	if l.dense++; !full || gain >= worth*unit {
 		l.dense = 0
 	}
-	moves := func(p point) bool { return !(math.Abs(p.slope)*l.o.Step <= nothing*unit) }
-	if l.still++; !l.o.Climb || moves(here) || !slices.ContainsFunc(l.points, moves) { // nor does anything before the first row is free
+	moves := func(by float64) func(point) bool {
+		return func(p point) bool { return !(math.Abs(p.slope)*l.o.Step <= by*unit) }
+	}
+	if l.still++; !l.o.Climb || moves(nothing)(here) || !slices.ContainsFunc(l.points, moves(nothing)) { // nor does anything before the first row is free
 		l.still = 0
 	}
+	level := !moves(hardly)(here) && l.before.Evaluation != nil && math.Abs(here.Value-l.before.Value) <= hardly*unit
+	if l.level++; !l.o.Climb || !level || here.Evaluation == l.best.Evaluation || !slices.ContainsFunc(l.points, moves(hardly)) {
+		l.level = 0
+	}
 	switch {
-	case l.ended() || l.still >= twice:
+	case l.ended() || l.still >= twice || l.level >= twice:
 		return 0
 	case here.Flat && !l.o.Jumps && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
 		return 0

@@ -1,0 +1,85 @@
+package choose
+
+import (
+	"context"
+	"math"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+const (
+	rivalWithin = 0.3 // standard errors above the best that a rival is at most
+	rivalApart  = 0.5 // from the best, in the logarithm of C or of ε
+)
+
+// fromRival scans by turns from another dip. The result is no worse than before, and it has converged if it
+// had, even where evaluations have run out.
+func (p *Problem) fromRival(ctx context.Context, s *stages, best *search.Result, rival search.Evaluation, o Options, across int) (*search.Result, error) {
+	before, status := best.Best, best.Status
+	best.Best = rival
+	result, err := p.byTurns(ctx, s, best, o, across)
+	if !(result.Best.Value < before.Value) {
+		result.Best = before
+	}
+	if result.Status == outcome.Budget {
+		result.Status = status
+	}
+	return result, err
+}
+
+// rivalDip is the least dip of a line other than the best point, and the coordinate across it, along
+// which there has not been a line through it.
+func rivalDip(best search.Evaluation, done []search.Evaluation) (rival search.Evaluation, across int, ok bool) {
+	limit := best.Value + rivalWithin*best.StandardError
+	for _, e := range done {
+		if !(e.Value < limit) || beside(e, best) || ok && e.Value >= rival.Value || e.Work > freeWork {
+			continue
+		}
+		for along := range 2 {
+			if dips(e, along, done) && !lies(e, 1-along, done) {
+				rival, across, ok = e, 1-along, true
+			}
+		}
+	}
+	return rival, across, ok
+}
+
+// beside reports whether two points are hardly apart.
+func beside(a, b search.Evaluation) bool {
+	for k, l := range a.LogLambda {
+		if math.Abs(l-b.LogLambda[k]) >= rivalApart {
+			return false
+		}
+	}
+	return true
+}
+
+// dips reports whether the nearest evaluations on a line along a coordinate, on both sides, are higher.
+func dips(e search.Evaluation, along int, done []search.Evaluation) bool {
+	nearest := [2]float64{math.Inf(-1), math.Inf(1)}
+	var value [2]float64
+	for _, f := range done {
+		if f.LogLambda[1-along] != e.LogLambda[1-along] {
+			continue
+		}
+		switch d := f.LogLambda[along] - e.LogLambda[along]; {
+		case d < 0 && d > nearest[0]:
+			nearest[0], value[0] = d, f.Value
+		case d > 0 && d < nearest[1]:
+			nearest[1], value[1] = d, f.Value
+		}
+	}
+	return value[0] > e.Value && value[1] > e.Value // 0 where there is none
+}
+
+// lies reports whether an evaluation is on a line along a coordinate.
+func lies(e search.Evaluation, along int, done []search.Evaluation) bool {
+	others := 0
+	for _, f := range done {
+		if f.LogLambda[1-along] == e.LogLambda[1-along] && f.LogLambda[along] != e.LogLambda[along] {
+			others++
+		}
+	}
+	return others > 1
+}

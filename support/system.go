@@ -151,11 +151,12 @@ func (a *System) spread(v []float64) {
 		a.consult()
 	}
 	rows.wasted += a.waste
-	c.work += a.waste + c.valuesCost(a.entries, SparseValue)
+	cost := a.waste + c.valuesCost(a.entries, SparseValue)
+	c.work += cost
 	if !a.useRows {
 		a.updating.a, a.updating.v = a, v
 		team := c.view.Team()
-		parts := team.Few(c.valuesCost(a.entries, SparseValue))
+		parts := team.Few(cost)
 		a.updating.cut(parts)
 		team.Do(parts, &a.updating)
 	} else {

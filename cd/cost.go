@@ -21,7 +21,9 @@ const (
 	smallestChoice  = 48  // columns up to which it is Cholesky without a thought,
 	curvedChoice    = 16  // where its Gram matrix lasts one step
 	epochsExpected  = 25  // sweeps that a Gram matrix must pay for itself in
-	newtonsExpected = 5   // Newton steps that share what is added to it
+	newtonsExpected = 5   // Newton steps that share what is added to it,
+	newtonsCold     = 3   // from a cold start, after which there may be no other solve
+	sweepsFor       = 4   // sweeps expected for an iteration of conjugate gradients that a ridge leaves
 	curvedEpochs    = 8   // sweeps that one must pay for itself in that lasts a step
 	// The share of its price that a Gram matrix for one step has to be worth: measured, as
 	// is that of many rows.
@@ -69,8 +71,21 @@ func (in *inner) choose() engine {
 	}
 	byResidual := residualCost(values+inSupport, w, in.store.Dense())
 	byGram := gramCost(moving, w, size+missing)
-	if byGram < 0.5*byResidual && in.building*in.gram.BuildCost(in.columns) < in.epochs*(byResidual-byGram) {
+	if byGram < 0.5*byResidual && in.building*in.gram.BuildCost(in.columns) < in.sweepsExpected()*(byResidual-byGram) {
 		return &in.quadratic
 	}
 	return &in.residual
+}
+
+// sweepsExpected returns how many sweeps to expect on the set loaded, in all its rounds: fewer than usual
+// where the ridge bounds the condition of its problem.
+func (in *inner) sweepsExpected() float64 {
+	if in.ridge == 0 {
+		return in.epochs
+	}
+	largest := 0.0
+	for _, square := range in.square {
+		largest = max(largest, square)
+	}
+	return min(in.epochs, sweepsFor*support.IterationsExpected(in.ridge/(largest+in.ridge), newtonTol))
 }

@@ -41,6 +41,7 @@ type inner struct {
 
 	epochs      float64 // sweeps that a Gram matrix must pay for itself in
 	reuses      float64 // Newton steps that share what is added to it
+	newtons     float64 // those of them to be expected of this solve
 	building    float64 // factor on the price of adding to it
 	thoughtless int     // columns up to which it is factorised without a thought
 
@@ -119,8 +120,11 @@ func (in *inner) forget() {
 	in.engine = nil
 }
 
-func (in *inner) start(epochs int) {
+func (in *inner) start(epochs int, warm bool) {
 	in.left = epochs
+	if in.newtons = in.reuses; !warm {
+		in.newtons = min(in.newtons, newtonsCold)
+	}
 	in.work = 0
 	in.store.ClearWork()
 	in.factor = innerFactor

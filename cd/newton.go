@@ -102,7 +102,7 @@ func (nw *newton) plan() (way, float64) {
 	if !in.gram.Fits(missing) {
 		return matrixFree, free
 	}
-	build := in.building * in.gram.BuildCost(nw.columns) / in.reuses
+	build := in.building * in.gram.BuildCost(nw.columns) / in.newtons
 	// In place its products cost less, but a step by them is inexact: taken for as little, it takes the
 	// place of factorisations, and twice as many steps follow on dependent columns.
 	onGram := build + float64(size*size*(support.GatherValue+float64(iterations*gramValue)))
@@ -307,7 +307,7 @@ func (nw *newton) solve(ctx context.Context) directionKind {
 		report = nw.cg.Solve(ctx, &nw.onGram, nw.rho, nw.d, nw.tol, most)
 	} else {
 		nw.system.Reset(nw.in.store, nw.columns, nw.in.ridge/nw.in.total)
-		nw.system.Factorise(nw.in.gram, max(float64(nw.iterations), nw.guess()), nw.in.reuses)
+		nw.system.Factorise(nw.in.gram, max(float64(nw.iterations), nw.guess()), nw.in.newtons)
 		switch {
 		case nw.limited:
 			nw.cg.Enough, nw.cg.Fast, nw.cg.KeepLast = newtonEnough, newtonFast, true

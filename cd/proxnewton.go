@@ -173,12 +173,14 @@ const leastCurvature = 1e-12
 func (s *Solver) raise(d []float64) {
 	weights := s.view.Weights()
 	for from, to := range s.k.Pieces(len(d)) {
-		for i := from; i < to; i++ {
-			floor := leastCurvature
+		piece, floor := d[from:to], leastCurvature
+		for i, v := range piece {
 			if weights != nil {
-				floor *= weights[i]
+				floor = leastCurvature * weights[from+i]
 			}
-			d[i] = max(d[i], floor)
+			if v < floor {
+				piece[i] = floor
+			}
 		}
 	}
 }

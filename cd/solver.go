@@ -293,7 +293,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	s.warm, s.tol = len(s.sol.Support) > 0, opts.Tol
 	s.prox.untried = false
 	s.subsampling.start()
-	s.in.start(opts.MaxEpochs)
+	s.in.start(opts.MaxEpochs, s.warm)
 	defer func() { s.sol.Work = s.work() }()
 	s.prox.damping, s.prox.sweeps, s.prox.last = 0, fewSweeps, 0
 	s.in.gram.Limit(opts.MaxGram)

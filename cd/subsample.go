@@ -45,28 +45,31 @@ func (s *Solver) subsample() bool {
 	}
 	t.weights = grow(t.weights, len(pn.d))
 	limit := s.k.Asum(pn.d) / float64(rows) // rows of more stand for themselves
+	share := 1 / limit
 	// One of every stretch of rows that have limit together: rows may come in an order.
 	stretch, reached, next := 0.0, 0.0, t.draw.Uniform()
-	t.squared = 0
-	pace := s.k.Pace()
-	for i, d := range pn.d {
-		pace.Did(1)
-		t.weights[i] = 0
-		if d == 0 {
-			continue
-		}
-		v := pn.here.Weighted[i]
-		t.squared = math.FMA(v, v/d, t.squared)
-		if d >= limit {
-			t.weights[i] = d
-			continue
-		}
-		for reached += d / limit; reached > next; next = stretch + t.draw.Uniform() {
-			t.weights[i] += limit
-			stretch++
+	squared := 0.0
+	for from, to := range s.k.Pieces(len(pn.d)) {
+		weights, weighted := t.weights[from:to], pn.here.Weighted[from:to]
+		for i, d := range pn.d[from:to] {
+			weights[i] = 0
+			if d == 0 {
+				continue
+			}
+			v := weighted[i]
+			squared = math.FMA(v, v/d, squared)
+			if d >= limit {
+				weights[i] = d
+				continue
+			}
+			for reached += float64(d * share); reached > next; next = stretch + t.draw.Uniform() {
+				weights[i] += limit
+				stretch++
+			}
 		}
 	}
-	return t.squared > 0
+	t.squared = squared
+	return squared > 0
 }
 
 // fixSparseColumns gives columns with few entries in the rows drawn the curvature of all
@@ -111,17 +114,15 @@ func (s *Solver) noteStep() {
 func (s *Solver) judgeSubsample(length float64, stalled bool) {
 	t, d := &s.subsampling, s.prox.d
 	t.squared = 0
-	var bend, shift float64
-	for from, to := range s.k.Pieces(len(t.before)) {
-		for i := from; i < to; i++ {
-			u := s.state.Linear[i] - t.before[i]
-			shift = math.FMA(d[i], u, shift)
-			bend = math.FMA(float64(d[i]*u), u, bend)
-		}
-	}
+	move := t.before
+	s.k.Difference(move, s.state.Linear, t.before)
+	var bend float64
 	if s.view.Centred() {
-		bend -= float64(shift / s.k.Asum(d) * shift)
+		shift := s.k.Dot(d, move)
+		bend = -float64(shift / s.k.Asum(d) * shift)
 	}
+	s.k.Product(t.weights, d, move)
+	bend += s.k.Dot(t.weights, move)
 	if stalled || bend > subsampleStrayed*length*length*t.curvature {
 		t.perColumn *= subsampleGrowth
 	}

@@ -155,7 +155,8 @@ func (w *workingSet) cheap(s *Solver) int {
 		return 0
 	}
 	each := residualCost(all-values, 2*rest, false) / float64(rest)
-	columns := float64(spare*residualCost(2*values, support, false)) / each
+	share := spare * in.sweepsExpected() / in.epochs // columns are copied first, for so many sweeps
+	columns := float64(share*residualCost(2*values, support, false)) / each
 	return max(0, int(min(columns, float64(rest), float64(in.store.Rows()-support))))
 }
 

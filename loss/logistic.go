@@ -34,6 +34,7 @@ func badLabel(y float64) error {
 
 // Value implements [Loss].
 func (Logistic) Value(k *kernels.Set, y, m, out []float64) {
+	m, out = m[:len(y)], out[:len(y)]
 	for i, label := range y {
 		out[i] = -label * m[i]
 	}
@@ -42,6 +43,7 @@ func (Logistic) Value(k *kernels.Set, y, m, out []float64) {
 
 // Slope implements [Loss]: yσ(−ym).
 func (Logistic) Slope(k *kernels.Set, y, m, out []float64) {
+	m, out = m[:len(y)], out[:len(y)]
 	for i, label := range y {
 		out[i] = -label * m[i]
 	}
@@ -54,6 +56,7 @@ func (Logistic) Slope(k *kernels.Set, y, m, out []float64) {
 // Curvature implements [Loss]: σ(m)σ(−m) to full relative accuracy, down to the smallest
 // numbers. With p = σ(−|m|) ≤ ½ nothing in p(1 − p) cancels.
 func (Logistic) Curvature(k *kernels.Set, _, m, out []float64) {
+	out = out[:len(m)]
 	for i, v := range m {
 		out[i] = -math.Abs(v)
 	}
@@ -86,15 +89,24 @@ func (Logistic) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float6
 		c := float64(at.Scale * balance)
 		logC[side], logRest[side] = kernels.Log(c), kernels.Log(1-c)
 	}
+	// Without an intercept both sides are alike, and no row need be asked for its own.
+	sides, rest, whole := at.Balance[0] != at.Balance[1], logRest[0], logC[0]
+	m, slope, out := m[:len(y)], at.Slope[:len(y)], out[:len(y)]
 	for i, label := range y {
-		out[i] = logRest[Side(label)] - float64(label*m[i])
+		if sides {
+			rest = logRest[Side(label)]
+		}
+		out[i] = rest - float64(label*m[i])
 	}
 	k.Log1pExp(out, out)
 	for i, label := range y {
-		ct := math.Abs(at.Point(i))
+		if sides {
+			whole = logC[Side(label)] // the side of ρ
+		}
+		ct := math.Abs(at.Scale * slope[i])
 		term := float64((1 - ct) * out[i])
 		if ct > 0 {
-			term = math.FMA(ct, logC[Side(label)], term) // the side of ρ
+			term = math.FMA(ct, whole, term)
 		}
 		out[i] = term
 	}

@@ -179,12 +179,13 @@ const (
 // far from a parabola.
 func (l logistic) Step(k *kernels.Set, y, rho, v []float64) float64 {
 	var slope, size, bend float64
-	pace := k.Pace()
-	for i, v := range v {
-		pace.Did(1)
-		slope += v
-		size += math.Abs(v)
-		bend = math.FMA(v, y[i]-rho[i], bend) // s·σσ̄
+	for from, to := range k.Pieces(len(v)) {
+		y, rho := y[from:to], rho[from:to]
+		for i, v := range v[from:to] {
+			slope += v
+			size += math.Abs(v)
+			bend = math.FMA(v, y[i]-rho[i], bend) // s·σσ̄
+		}
 	}
 	if math.Abs(slope) <= settled*size {
 		return 0

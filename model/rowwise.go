@@ -310,13 +310,10 @@ func (f *Rowwise) step(s *State) float64 {
 // stays in the domain of any loss where an entry moves towards 0.
 func (f *Rowwise) rebalance(s *State) {
 	var plus, minus float64
-	pace := f.view.Kernels().Pace()
-	for _, v := range s.Weighted {
-		pace.Did(1)
-		if v > 0 {
-			plus += v
-		} else {
-			minus -= v
+	for from, to := range f.view.Kernels().Pieces(len(s.Weighted)) {
+		for _, v := range s.Weighted[from:to] { // signs come unforeseen: no branch
+			plus += max(v, 0)
+			minus += max(-v, 0)
 		}
 	}
 	switch {
@@ -327,11 +324,7 @@ func (f *Rowwise) rebalance(s *State) {
 	default:
 		return
 	}
-	for i, r := range s.Residual {
-		pace.Did(1)
-		s.Residual[i] = r * s.balance[loss.Side(r)]
-	}
-	f.view.Weigh(s.Residual, s.Weighted)
+	f.byRows(s, balances, nil, loss.Dual{})
 }
 
 // byPieces has a function of rows set out at the predictions of a state.
@@ -410,10 +403,10 @@ func (f *Rowwise) divergence(s *State, scale float64) float64 {
 	}
 	f.byRows(s, divergences, s.scratch, loss.Dual{Scale: scale, Balance: s.balance})
 	var sum float64
-	pace := f.view.Kernels().Pace()
-	for _, term := range s.scratch {
-		pace.Did(1)
-		sum += term
+	for from, to := range f.view.Kernels().Pieces(len(s.scratch)) {
+		for _, term := range s.scratch[from:to] {
+			sum += term
+		}
 	}
 	return max(0, sum) / f.view.Total()
 }

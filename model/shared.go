@@ -21,6 +21,7 @@ type ofRows int
 
 const (
 	responses   ofRows = iota // predictions, residuals and weighted residuals
+	balances                  // residuals of either sign times a factor, and weighted ones
 	values                    // ℓ
 	curvatures                // sᵢℓ″
 	divergences               // sᵢ times the divergence at a dual point
@@ -50,6 +51,11 @@ func (t *rowLoop) Part(k, of int) {
 				m[i] = v + s.Intercept
 			}
 			f.loss.Slope(set, y, m, out)
+		case balances:
+			out = s.Residual[from:to]
+			for i, r := range out {
+				out[i] = r * s.balance[loss.Side(r)]
+			}
 		case values:
 			f.loss.Value(set, y, m, t.out[from:to])
 			continue
@@ -66,7 +72,7 @@ func (t *rowLoop) Part(k, of int) {
 			continue
 		}
 		weighted := out
-		if t.of == responses {
+		if t.of <= balances {
 			weighted = s.Weighted[from:to]
 		}
 		for i, w := range weights[from:to] {

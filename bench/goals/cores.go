@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bench/machine"
 	"github.com/seed-45b9a24c/pare/bench/studies"
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -33,22 +34,25 @@ type trace struct {
 type tracer struct {
 	bilevel.Runner
 	mu      sync.Mutex
-	making  [][]lane // in seconds
+	making  [][]lane // in seconds of the processor
 	rounds  [][]lane
 	seconds float64 // of lanes
+	ended   float64 // what had been taken after the last
+	refit   float64 // and since then
 }
 
 // Run implements [bilevel.Runner].
 func (t *tracer) Run(ctx context.Context, requests []bilevel.LaneRequest, solved func()) ([]bilevel.LaneResult, error) {
-	began := time.Now()
+	began := taken()
 	results, err := t.Runner.Run(ctx, requests, solved)
-	took := time.Since(began).Seconds()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.ended = taken()
+	took := t.ended - began
+	t.seconds += took
 	var round []lane
 	for i := range results {
 		s, d := &results[i].Solved, &results[i].Derived
-		t.seconds += s.Seconds + d.Seconds
 		if l := (lane{{s.Work, s.Shared}, {d.Work, d.Shared}}); l[0].work+l[1].work > 0 {
 			round = append(round, l)
 		}
@@ -57,13 +61,20 @@ func (t *tracer) Run(ctx context.Context, requests []bilevel.LaneRequest, solved
 		t.rounds = append(t.rounds, round)
 	} else {
 		t.making = append(t.making, slices.Repeat([]lane{{{work: took / float64(len(requests))}}}, len(requests)))
-		t.seconds += took
 	}
 	return results, err
 }
 
-// traced selects, with the lanes' work noted. Their seconds, with one thread, make seconds of
-// counted work, for what is outside the lanes; shares are asked of two threads, which are the same
+// taken returns the seconds of the processor so far or, where they are not known, of the clock.
+func taken() float64 {
+	if t, ok := machine.ProcessorTime(); ok {
+		return t.Seconds()
+	}
+	return float64(time.Now().UnixNano()) / 1e9
+}
+
+// traced selects, with the lanes' work noted. Their seconds of the processor, with one thread, make
+// seconds of counted work, for what is outside the lanes: the refit, after the last of them, and all else. Shares are asked of two threads, which are the same
 // solves to the bit.
 func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) (*trace, error) {
 	choose := func(threads int) (*tracer, *pare.Selection, float64, error) {
@@ -75,9 +86,11 @@ func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOpti
 			return t, err
 		}
 		c.Threads = threads
-		began := time.Now()
+		began := taken()
 		s, err := pare.Select(ctx, x, y, o, c)
-		return t, s, time.Since(began).Seconds(), err
+		ended := taken()
+		t.refit = ended - t.ended
+		return t, s, ended - began, err
 	}
 	alone, s, seconds, err := choose(1)
 	if err != nil {
@@ -113,8 +126,8 @@ func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOpti
 		}
 		out.making = append(out.making, round)
 	}
-	out.refit = refitLike(like[:len(like)/(slices.Max(s.Folds)+1)], unit*s.SecondsRefit)
-	out.serial = max(0, unit*(seconds-alone.seconds-s.SecondsRefit))
+	out.refit = refitLike(like[:len(like)/(slices.Max(s.Folds)+1)], unit*alone.refit)
+	out.serial = max(0, unit*(seconds-alone.seconds-alone.refit))
 	return out, nil
 }
 

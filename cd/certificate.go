@@ -2,6 +2,7 @@ package cd
 
 import (
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -28,11 +29,10 @@ type certificate struct {
 	levels []float64 // Nαⱼ where each is its own, else empty; +Inf for columns excluded
 	corr   []float64 // c_j when last computed
 	bound  []float64 // what |c_j| is at most, less ‖X̃_j‖ₛ times the length of the residual's path; −Inf for columns left out
-	known  []bool    // c_j is of the residual at hand
-	some   bool      // there may be such
-	fresh  []int32   // places that the last pass did not skip, ascending
+	known  places    // c_j is of the residual at hand
+	fresh  places    // that the last pass did not skip
 	pieces []piece   // what the last pass computed
-	looked []int     // range → places of fresh up to its end
+	near   places    // see reach
 	copied []int32   // places left out since others stand for their columns
 
 	screening screening
@@ -60,10 +60,10 @@ func (c *certificate) init(view *sparse.View) {
 	c.k, c.matrix = view.Kernels(), view.Matrix()
 	c.order, c.norm = c.matrix.Order(), view.Norms()
 	m := len(c.order)
-	c.bound, c.known, c.fresh = view.Floats(m), make([]bool, m), make([]int32, 0, m+1) // one more than places: see screen
+	c.bound = view.Floats(m)
+	c.known, c.fresh, c.near = newPlaces(m), newPlaces(m), newPlaces(m)
 	c.previous = view.Floats(n)
 	c.screening = newScreening(view)
-	c.looked = make([]int, len(c.screening))
 	c.forget()
 }
 
@@ -95,13 +95,8 @@ func (c *certificate) forget() {
 func (c *certificate) setResidual(residual []float64) {
 	c.met = true
 	c.k.Copy(c.previous, residual)
-	c.some = true
-	setAll(c.known)
-}
-
-func setAll(x []bool) {
-	for k := range x {
-		x[k] = true
+	for w := range c.known {
+		c.known[w] = all
 	}
 }
 
@@ -119,7 +114,6 @@ func (c *certificate) updateResidual(view *sparse.View, residual []float64) {
 	c.met = true
 	c.k.Copy(c.previous, residual)
 	clear(c.known)
-	c.some = false
 }
 
 // setPenalty makes g the penalty that points are certified for.
@@ -216,7 +210,7 @@ func (s *Solver) isCurrent() bool {
 // correlation returns c_j where the last pass took column j in.
 func (c *certificate) correlation(j int32) (corr float64, met bool) {
 	k := c.place(j)
-	return c.corr[k], c.known[k]
+	return c.corr[k], c.known.has(int(k))
 }
 
 // Correlations appends X_jᵀ(s⊙r) for the support of the last solution, as its certificate
@@ -242,17 +236,14 @@ func (s *Solver) pass() {
 			c.bound[c.place(j)] = unbounded
 		}
 	}
-	c.fresh = c.fresh[:0]
 	s.in.work += float64(visitColumn * float64(len(c.order)))
 	before := s.in.work
 	c.pieces = c.pieces[:0]
-	for k, run := range c.screening {
-		met := len(c.fresh)
+	clear(c.fresh)
+	for _, run := range c.screening {
 		c.screen(run)
-		s.list(c.fresh[met:], run.gap)
-		c.looked[k] = len(c.fresh)
+		s.list(run)
 	}
-	c.some = true
 	team := s.view.Team()
 	team.Do(team.Parts(s.in.work-before), (*correlation)(s))
 	s.accumulateDual()
@@ -273,60 +264,44 @@ func (s *correlation) Part(k, of int) {
 	}
 }
 
-// screen lists the columns of a range that no bound proves inactive.
+// screen notes the columns of a range that no bound proves inactive.
 func (c *certificate) screen(run columnRange) {
-	n := len(c.fresh)
-	fresh, bound := c.fresh[:cap(c.fresh)], c.bound[run.from:run.to]
-	norm, length := c.norm[run.from:run.to][:len(bound)], run.length
 	if len(c.levels) == 0 {
-		least := lazy * c.level
-		for k, b := range bound {
-			fresh[n] = int32(run.from + k) // stays if counted
-			if b+float64(norm[k]*length) >= least {
-				n++
-			}
-		}
-	} else {
-		levels := c.levels[run.from:run.to][:len(bound)]
-		for k, b := range bound {
-			fresh[n] = int32(run.from + k)
-			if b+float64(norm[k]*length) >= lazy*levels[k] {
-				n++
-			}
+		c.reach(c.k.Reach, run.from, run.to, c.bound, run.length, lazy*c.level, c.fresh)
+		return
+	}
+	bound, norm, levels := c.bound[:run.to], c.norm[:run.to], c.levels[:run.to]
+	for k := run.from; k < run.to; k++ {
+		if bound[k]+float64(norm[k]*run.length) >= lazy*levels[k] {
+			c.fresh.set(k)
 		}
 	}
-	c.fresh = fresh[:n]
 }
 
-// list makes pieces of the places of a range, ascending, whose correlations are not known.
-// Short gaps between them are computed, too, where that is less than the price of a call.
-func (s *Solver) list(places []int32, gap int) {
-	const stretch = 64 // places that are looked at together where they follow one another
+// list makes pieces of the columns of a range that are to be computed and are not known. Short gaps
+// between them are computed, too, where that is less than the price of a call.
+func (s *Solver) list(run columnRange) {
 	c := &s.cert
-	known := c.known
-	for n := 0; n < len(places); {
-		from := int(places[n])
-		to := from
-		for n < len(places) {
-			k := int(places[n])
-			if k > to+gap {
-				break
+	from, to := -1, -1 // of a piece
+	for w := run.from / 64; w < (run.to+63)/64; w++ {
+		word := c.fresh[w] &^ c.known[w] & inRange(w, run.from, run.to)
+		c.known[w] |= word
+		for at := 64 * w; word != 0; {
+			skip := bits.TrailingZeros64(word)
+			at, word = at+skip, word>>skip
+			if from >= 0 && at > to+run.gap {
+				s.piece(from, to)
+				from = -1
 			}
-			if ahead := n + stretch; !c.some && ahead <= len(places) && int(places[ahead-1]) == k+stretch-1 {
-				n, to = ahead, k+stretch
-				setAll(known[k:to])
-				continue
+			if from < 0 {
+				from = at
 			}
-			if known[k] {
-				break
-			}
-			known[k], to = true, k+1
-			n++
+			length := bits.TrailingZeros64(^word)
+			at, word = at+length, word>>length
+			to = at
 		}
-		if to == from {
-			n++ // known
-			continue
-		}
+	}
+	if from >= 0 {
 		s.piece(from, to)
 	}
 }
@@ -360,32 +335,53 @@ func (s *Solver) accumulateDual() {
 			c.dual.Add(int(j), c.corr[k]/c.dual.Total, s.coef[i], c.norm[k])
 		}
 	}
-	inside := nearly * c.dual.Inside()
-	corr, norm, bounds, level, levels := c.corr, c.norm[:len(c.corr)], c.bound[:len(c.corr)], c.level, c.levels
-	last := len(c.fresh)
-	for i, run := range slices.Backward(c.screening) {
-		first := 0
-		if i > 0 {
-			first = c.looked[i-1]
+	for i := range slices.Backward(c.screening) {
+		s.accumulate(&c.screening[i])
+	}
+}
+
+// accumulate does so with the columns of a range.
+func (s *Solver) accumulate(run *columnRange) {
+	c := &s.cert
+	corr, norm, bound, length := c.corr, c.norm[:len(c.corr)], c.bound[:len(c.corr)], run.length
+	for w := run.from / 64; w < (run.to+63)/64; w++ {
+		word := c.fresh[w] & inRange(w, run.from, run.to)
+		for at := 64 * w; word != 0; {
+			skip := bits.TrailingZeros64(word)
+			at, word = at+skip, word>>skip
+			some := bits.TrailingZeros64(^word)
+			corr := corr[at : at+some]
+			norm, bound := norm[at:][:len(corr)], bound[at:][:len(corr)]
+			at, word = at+some, word>>some
+			for k, c := range corr {
+				b := math.Abs(c) - float64(norm[k]*length)
+				if !(b >= -unbounded) { // NaN or −Inf
+					b = unbounded
+				}
+				bound[k] = b
+			}
 		}
-		fresh, length := c.fresh[first:last], run.length
-		last = first
-		for i := len(fresh) - 1; i >= 0; i-- { //nolint:modernize // the function of an iterator would keep what changes in memory
-			k := fresh[i]
-			size := math.Abs(corr[k])
-			bound := size - float64(norm[k]*length)
-			if !(bound >= -unbounded) { // NaN or −Inf
-				bound = unbounded
+	}
+	if s.pen.Quadratic() {
+		return
+	}
+	inside, level, levels := nearly*c.dual.Inside(), c.level, c.levels
+	for to := (run.to + 63) / 64; to > run.from/64; {
+		from := max(run.from/64, to-stretch)
+		c.within(64*from, min(64*to, len(corr)), 0, inside*c.level)
+		for ; to > from; to-- {
+			for word := c.near[to-1] & inRange(to-1, run.from, run.to); word != 0; {
+				k := highest(to-1, word)
+				word &^= 1 << (k % 64)
+				if len(levels) > 0 {
+					level = levels[k]
+				}
+				if size := math.Abs(corr[k]); size < float64(inside*level) || level == 0 || s.beta[k] != 0 {
+					continue
+				}
+				c.dual.Add(int(c.order[k]), corr[k]/c.dual.Total, 0, norm[k])
+				inside = nearly * c.dual.Inside()
 			}
-			bounds[k] = bound
-			if len(levels) > 0 {
-				level = levels[k]
-			}
-			if size < float64(inside*level) || quadratic || level == 0 || s.beta[k] != 0 {
-				continue
-			}
-			c.dual.Add(int(c.order[k]), corr[k]/c.dual.Total, 0, norm[k])
-			inside = nearly * c.dual.Inside()
 		}
 	}
 }

@@ -3,6 +3,7 @@ package cd
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -113,14 +114,18 @@ func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 			}
 		}
 	} else {
-		for _, k := range c.fresh {
-			key := rounded(c.corr[k])
-			if key+1 < least || key > most+1 {
-				continue
-			}
-			at, mask := bit(key)
-			if t.filter[at]&mask != 0 && !c.leftOut(k) {
-				t.near = append(t.near, hashed{key, c.order[k]})
+		c.within(0, len(c.order), 0, math.Float64frombits((max(least, 1)-1)<<roundedBits))
+		for w, word := range c.near {
+			for ; word != 0; word &= word - 1 {
+				k := int32(64*w + bits.TrailingZeros64(word))
+				key := rounded(c.corr[k])
+				if key+1 < least || key > most+1 {
+					continue
+				}
+				at, mask := bit(key)
+				if t.filter[at]&mask != 0 && !c.leftOut(k) {
+					t.near = append(t.near, hashed{key, c.order[k]})
+				}
 			}
 		}
 	}

@@ -172,8 +172,26 @@ func (p Passes) To(residual []float64, g model.Penalty) (fresh []int32, cost, sc
 	s.cert.dual = model.NewDual(s.fit, g, s.state)
 	before := s.work()
 	s.pass()
-	return s.cert.fresh, s.work() - before, s.cert.dual.Scale(), s.cert.dual.KKT()
+	for k := range s.cert.order {
+		if s.cert.fresh.has(k) {
+			fresh = append(fresh, int32(k))
+		}
+	}
+	return fresh, s.work() - before, s.cert.dual.Scale(), s.cert.dual.KKT()
 }
 
 // Reset is [Solver.Reset].
 func (p Passes) Reset() { p.s.Reset() }
+
+// Best returns the places of so many candidates by the last pass, ascending.
+func (p Passes) Best(most int) (best []int32) {
+	s := p.s
+	s.cert.scale = s.cert.dual.Scale()
+	s.set.score(s, most)
+	s.set.nominate(most)
+	for _, c := range s.set.candidates {
+		best = append(best, c.place)
+	}
+	slices.Sort(best)
+	return best
+}

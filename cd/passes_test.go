@@ -133,8 +133,8 @@ func TestPassesByDefinition(t *testing.T) {
 						continue
 					}
 					last, met := place, 0.0 // of the run that begins there
-					for next := place; next < end && next <= last+1+gap && (!wanted[next] || !current[order[next]]); next++ {
-						if wanted[next] {
+					for next := place; next < end && next <= last+1+gap; next++ {
+						if wanted[next] && !current[order[next]] {
 							last = next
 						}
 					}

@@ -3,6 +3,7 @@ package cd
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/support"
@@ -252,16 +253,20 @@ func (w *workingSet) violators(s *Solver) (count int) {
 	c := &s.cert
 	level, levels, corr := c.level, c.levels, c.corr
 	w.missed = 0
-	for _, k := range c.fresh {
-		if len(levels) > 0 {
-			level = levels[k]
-		}
-		if math.Abs(corr[k]) <= level || !(s.pen.Pull(int(c.order[k]), corr[k]) > level) {
-			continue // as nearly all
-		}
-		count++
-		if !w.member[k] {
-			w.missed++
+	c.within(0, len(c.order), 0, level)
+	for at, word := range c.near {
+		for ; word != 0; word &= word - 1 {
+			k := 64*at + bits.TrailingZeros64(word)
+			if len(levels) > 0 {
+				level = levels[k]
+			}
+			if math.Abs(corr[k]) <= level || !(s.pen.Pull(int(c.order[k]), corr[k]) > level) {
+				continue // as nearly all
+			}
+			count++
+			if !w.member[k] {
+				w.missed++
+			}
 		}
 	}
 	for _, j := range s.active {
@@ -276,28 +281,60 @@ func (w *workingSet) violators(s *Solver) (count int) {
 // many. Columns are met from the longest on, among which the best are.
 func (w *workingSet) score(s *Solver, most int) {
 	c := &s.cert
-	room, cutoff := 4*most, math.Inf(1)
-	w.candidates = slices.Grow(w.candidates[:0], min(room, len(c.fresh)))
-	level, levels, scale := c.level, c.levels, c.scale
-	for i := len(c.fresh) - 1; i >= 0; i-- { //nolint:modernize // counts shared with the function of an iterator leave registers
-		k := c.fresh[i]
-		if len(levels) > 0 {
-			level = levels[k]
+	w.candidates = slices.Grow(w.candidates[:0], min(2*most, c.fresh.count()))
+	cutoff := math.Inf(1)
+	if c.largest(2 * most) {
+		for at, word := range c.near {
+			for ; word != 0; word &= word - 1 {
+				w.consider(s, 64*at+bits.TrailingZeros64(word), cutoff)
+			}
 		}
-		size, norm := math.Abs(c.corr[k]), c.norm[k]
-		if size <= level && level-float64(scale*size) > float64(cutoff*norm) {
-			continue // as nearly all
+		if len(w.candidates) >= most {
+			cutoff = w.worst(most)
+			cutoff += float64((1 - nearly) * math.Abs(cutoff)) // the worst is to be met again
 		}
-		slack := level - float64(scale*s.pen.Pull(int(c.order[k]), c.corr[k]))
-		if !(slack <= cutoff*norm) || level == 0 || c.leftOut(k) || s.beta[k] != 0 {
-			continue
-		}
-		if len(w.candidates) == room {
-			w.nominate(most)
-			cutoff = slices.MaxFunc(w.candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) }).distance
-		}
-		w.candidates = append(w.candidates, candidate{slack / norm, k})
+		w.candidates = w.candidates[:0]
 	}
+	for to := len(c.fresh); to > 0; {
+		// As many as reach the worst so far, or all, of some words.
+		from := max(0, to-stretch)
+		if math.IsInf(cutoff, 1) || !(c.scale > 0) {
+			copy(c.near[from:to], c.fresh[from:to])
+		} else {
+			c.within(64*from, min(64*to, len(c.order)), cutoff/c.scale, nearly*c.level/c.scale)
+		}
+		for ; to > from; to-- {
+			for word := c.near[to-1]; word != 0; {
+				k := highest(to-1, word)
+				word &^= 1 << (k % 64)
+				w.consider(s, k, cutoff)
+				if len(w.candidates) == 4*most {
+					cutoff = w.worst(most)
+				}
+			}
+		}
+	}
+}
+
+// consider makes the column at a place a candidate if it may be one and is not farther off than the
+// cutoff.
+func (w *workingSet) consider(s *Solver, k int, cutoff float64) {
+	c := &s.cert
+	level, norm := c.level, c.norm[k]
+	if len(c.levels) > 0 {
+		level = c.levels[k]
+	}
+	slack := level - float64(c.scale*s.pen.Pull(int(c.order[k]), c.corr[k]))
+	if !(slack <= cutoff*norm) || level == 0 || c.leftOut(int32(k)) || s.beta[k] != 0 {
+		return
+	}
+	w.candidates = append(w.candidates, candidate{slack / norm, int32(k)})
+}
+
+// worst keeps the best candidates and returns the distance of the worst of them.
+func (w *workingSet) worst(most int) float64 {
+	w.nominate(most)
+	return slices.MaxFunc(w.candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) }).distance
 }
 
 // sorted returns the columns of the set by index.

@@ -25,6 +25,7 @@ func native() []*Set { //nolint:funlen // a table
 		scal:         amd64.ScalAVX2,
 		asum:         amd64.AsumAVX2,
 		maxAbs:       amd64.MaxAbsAVX2,
+		reach:        amd64.ReachAVX2,
 		dotIndexed:   amd64.DotIndexedAVX2,
 		axpyIndexed:  amd64.AxpyIndexedAVX2,
 		dotSpans:     amd64.DotSpansAVX2,
@@ -76,6 +77,7 @@ func native() []*Set { //nolint:funlen // a table
 	avx512.scal = amd64.ScalAVX512
 	avx512.asum = amd64.AsumAVX512
 	avx512.maxAbs = amd64.MaxAbsAVX512
+	avx512.reach = amd64.ReachAVX512
 	avx512.dotLanes = amd64.DotLanesAVX512
 	avx512.dotLanesMasked = amd64.DotLanesMaskedAVX512
 	avx512.axpyLanes = amd64.AxpyLanesAVX512

@@ -31,8 +31,9 @@ func native() []*Set {
 		addTile:        arm64.AddTileNEON,
 
 		// Not in assembly, which lacks vector instructions for these: conversion of
-		// 32 bits, sums, products and maxima of floating-point numbers.
+		// 32 bits, sums, products, maxima and comparisons of floating-point numbers.
 		squaresDense:  squaresDenseGo,
+		reach:         reachGo,
 		moments:       momentsGo,
 		columnMoments: columnMomentsGo,
 		dotSingle:     dotSingleGo,

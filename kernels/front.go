@@ -15,6 +15,7 @@ type primitives struct {
 	scal           func(a float64, x []float64)
 	asum           func(x []float64) float64
 	maxAbs         func(x []float64) float64
+	reach          func(mask uint64, a float64, x, y []float64, least float64, out []uint64) // mask: signed or sizes
 	dotIndexed     func(values []float64, rows []int32, y []float64) float64
 	axpyIndexed    func(a float64, values []float64, rows []int32, y []float64)
 	dotSpans       func(from, to []int64, rows []int32, values, y, out []float64) (done int)                   // stops at Block entries, or at a column that leaves rows
@@ -57,6 +58,8 @@ func newSet(name string, p *primitives) *Set {
 	s.Scal = newScal(p.scal, s)
 	s.Asum = newAsum(p.asum, s)
 	s.MaxAbs = newMaxAbs(p.maxAbs, s)
+	s.Reach = newReach(p.reach, signed, s)
+	s.ReachAbs = newReach(p.reach, sizes, s)
 	s.DotIndexed = newDotIndexed(p.dotIndexed, s)
 	s.AxpyIndexed = newAxpyIndexed(p.axpyIndexed, s)
 	s.DotLanes = newDotLanes(p.dotLanes, s)

@@ -222,6 +222,14 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			k.Scal(o.a, y)
 			intact(t, "scal", all, inside)
 
+			bits := slices.Repeat([]uint64{0xbadbad}, 2*border+(n+63)/64)
+			k.Reach(o.a, o.x, o.y, 0, bits[border:len(bits)-border])
+			for i, word := range bits {
+				if (i < border || i >= len(bits)-border) && word != 0xbadbad {
+					t.Fatalf("reach: word %d was overwritten", i-border)
+				}
+			}
+
 			out, all := fenced(o.out)
 			k.DotColumns(o.colPtr, o.rows, o.values, o.target, out)
 			intact(t, "dotcolumns", all, func(i int) bool { return 0 <= i && i < len(o.out) })

@@ -26,6 +26,11 @@ type Set struct {
 	Asum   func(x []float64) float64       // Σ |x_i|
 	MaxAbs func(x []float64) float64       // max |x_i|; 0 if x is empty, NaN if any x_i is
 
+	// Reach and ReachAbs say which elements reach a bound: bit i%64 of out[i/64] is set unless
+	// x_i + a·y_i, |x_i| + a·y_i, in one fused multiply–add, is less than least; so it is where that
+	// is NaN. Bits behind the last are not set. len(x) = len(y), len(out) = ⌈len(x)/64⌉.
+	Reach, ReachAbs func(a float64, x, y []float64, least float64, out []uint64)
+
 	// DotIndexed is Σ values[k]·y[rows[k]], len(values) = len(rows): a column
 	// of a sparse matrix times a dense vector.
 	DotIndexed func(values []float64, rows []int32, y []float64) float64

@@ -178,6 +178,8 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"dotdense overlap, y":  func() { k.DotDense(make([]float64, 4), v[4:6], v[5:7]) },
 			"squaresdense":         func() { k.SquaresDense(v[:5], v[:3], make([]float64, 2)) },
 			"squaresdense overlap": func() { k.SquaresDense(v[:4], v[4:6], v[3:5]) },
+			"reach":                func() { k.Reach(1, v[:3], v[:4], 0, make([]uint64, 1)) },
+			"reach, bits":          func() { k.ReachAbs(1, v[:3], v[:3], 0, make([]uint64, 2)) },
 			"dotindexed":           func() { k.DotIndexed(v[:4], rows, v) },
 			"axpyindexed":          func() { k.AxpyIndexed(1, v[:4], rows, v) },
 			"axpyindexed overlap":  func() { k.AxpyIndexed(1, v[4:], rows, v[:5]) },
@@ -244,6 +246,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	o := newOperands(rand.New(rand.NewPCG(1, 1)), kinds[0].fill, 20000, 0)
+	bits := make([]uint64, (len(o.x)+63)/64)
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for name, f := range map[string]func(){
 			"dot":          func() { sink = k.Dot(o.x, o.y) },
@@ -253,6 +256,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"scal":         func() { k.Scal(1, o.y) },
 			"nrm2":         func() { sink = k.Nrm2(o.x) },
 			"asum":         func() { sink = k.Asum(o.x) },
+			"reach":        func() { k.Reach(2, o.x, o.y, 1, bits) },
 			"maxabs":       func() { sink = k.MaxAbs(o.x) },
 			"exp":          func() { k.Exp(o.y, o.x) },
 			"log":          func() { k.Log(o.y, o.x) },

@@ -68,6 +68,24 @@ func (o operands) denseColumns(run func(values, y, out []float64)) []float64 {
 	return slices.Concat(few, many)
 }
 
+// reach asks for what reaches bounds below, at and above what is there, of some lengths.
+func (o operands) reach(run func(a float64, x, y []float64, least float64, out []uint64)) (bits []float64) {
+	for _, n := range [...]int{len(o.x), len(o.x) / 3} {
+		bounds := []float64{o.a, 0}
+		if n > 0 {
+			bounds = append(bounds, o.x[n/2], math.FMA(o.a, o.y[n-1], math.Abs(o.x[n-1])))
+		}
+		for _, least := range bounds {
+			out := slices.Repeat([]uint64{0xbadbadbadbad}, (n+63)/64)
+			run(o.a, o.x[:n], o.y[:n], least, out)
+			for _, word := range out {
+				bits = append(bits, float64(uint32(word)), float64(word>>32))
+			}
+		}
+	}
+	return bits
+}
+
 // operations drives every kernel in the same way: run returns everything that
 // the kernel returned or wrote.
 var operations = []struct {
@@ -82,6 +100,8 @@ var operations = []struct {
 	{"nrm2", func(k *kernels.Set, o operands) []float64 { return []float64{k.Nrm2(o.x)} }},
 	{"asum", func(k *kernels.Set, o operands) []float64 { return []float64{k.Asum(o.x)} }},
 	{"maxabs", func(k *kernels.Set, o operands) []float64 { return []float64{k.MaxAbs(o.x)} }},
+	{"reach", func(k *kernels.Set, o operands) []float64 { return o.reach(k.Reach) }},
+	{"reachabs", func(k *kernels.Set, o operands) []float64 { return o.reach(k.ReachAbs) }},
 	{"dotindexed", func(k *kernels.Set, o operands) []float64 {
 		return []float64{k.DotIndexed(o.values, o.rows, o.target)}
 	}},

@@ -49,6 +49,17 @@ func (r oracle) set() *kernels.Set {
 		}
 		return m
 	}
+	reach := func(size func(float64) float64) func(a float64, x, y []float64, least float64, out []uint64) {
+		return func(a float64, x, y []float64, least float64, out []uint64) {
+			clear(out)
+			for i := range x {
+				if v := math.FMA(a, y[i], size(x[i])); v >= least || v != v || least != least {
+					out[i/64] |= 1 << (i % 64)
+				}
+			}
+		}
+	}
+	s.Reach, s.ReachAbs = reach(func(v float64) float64 { return v }), reach(math.Abs)
 	s.Nrm2 = func(x []float64) float64 {
 		if sum := s.Dot(x, x); 0x1p-900 <= sum && sum <= math.MaxFloat64 {
 			return math.Sqrt(sum)

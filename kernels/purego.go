@@ -13,6 +13,7 @@ var pureGo = primitives{
 	scal:           scalGo,
 	asum:           asumGo,
 	maxAbs:         maxAbsGo,
+	reach:          reachGo,
 	dotIndexed:     dotIndexedGo,
 	axpyIndexed:    axpyIndexedGo,
 	dotSpans:       dotSpansGo,

@@ -28,6 +28,12 @@ func AsumAVX2(x []float64) float64
 //go:noescape
 func MaxAbsAVX2(x []float64) float64
 
+// ReachAVX2 sets bit i of out where fma(s, y_i, x_i) is not less than least, of x_i the bits in mask;
+// it writes 16 bits at a time, as far as x goes.
+//
+//go:noescape
+func ReachAVX2(mask uint64, s float64, x, y []float64, least float64, out []uint64)
+
 // AxpyAVX2 does y_i ← fma(a, x_i, y_i).
 //
 //go:noescape
@@ -92,6 +98,11 @@ func AsumAVX512(x []float64) float64
 //
 //go:noescape
 func MaxAbsAVX512(x []float64) float64
+
+// ReachAVX512 is ReachAVX2 with wider registers; it writes 32 bits at a time.
+//
+//go:noescape
+func ReachAVX512(mask uint64, s float64, x, y []float64, least float64, out []uint64)
 
 // AxpyAVX512 is AxpyAVX2 with wider registers.
 //

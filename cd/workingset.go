@@ -36,6 +36,10 @@ const (
 	// firstSet is the size of the working set before a support is known, and the
 	// least growth allowed afterwards.
 	firstSet = 100
+	// exact is the tolerance up to which a first set has no more than half of the violators: of these a
+	// third or less are the support. Loose solutions are those of searches, whose steps are the better
+	// the more exactly the first of them are met.
+	exact = 1e-5
 	// taken is the share of a working set in the support that says that sets are too
 	// small. A ridge brings in columns that are alike together, and few leave again.
 	taken      = 0.95
@@ -95,9 +99,13 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 	}
 	cheap := w.cheap(s)
 	most = max(most, cheap)
-	size := max(min(most, w.violators(s)+support/10+leastMore), cheap)
+	violators := w.violators(s)
+	size := max(min(most, violators+support/10+leastMore), cheap)
 	if support == 0 {
 		size = firstSet
+		if s.tol <= exact {
+			size = min(size, violators/2+leastMore)
+		}
 	}
 	if w.all = w.worthAll(s); w.all {
 		w.nominateAll(s)

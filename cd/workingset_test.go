@@ -1,6 +1,7 @@
 package cd_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -23,6 +24,33 @@ func TestSetsOfDearColumnsGrowLittle(t *testing.T) {
 		}})
 		if sets == 0 || largest >= 60 || sol.Passes > 6 {
 			t.Errorf("seed %d: %d sets after the first, up to %d columns beyond the support, %d passes", seed, sets, largest, sol.Passes)
+		}
+	}
+}
+
+// The first set has half of the columns that violate optimality at β = 0 and ten more, but 100 where the
+// solution is to be loose, and never more.
+func TestFirstSetsHaveHalfOfTheViolators(t *testing.T) {
+	for _, share := range []float64{0.9, 0.6, 0.1} {
+		q := oracle.NewRandom(5).Problem(oracle.Shape{N: 200, P: 500, Density: 0.3, Mean: 1})
+		all := q.AlphaMax()
+		q.Uniform(share * all)
+		violators := 0
+		for _, c := range q.Correlations(q.Y) {
+			if math.Abs(c) > share*all {
+				violators++
+			}
+		}
+		for tol, want := range map[float64]int{1e-6: min(100, violators/2+10), 1e-3: 100} {
+			first := 0
+			solve(t, cd.New(fixture.Squared(t, q, false)), fixture.Penalty(t, q), cd.Options{Tol: tol, Watch: func(p cd.Progress) {
+				if p.Stage == cd.Chosen && first == 0 {
+					first = p.WorkingSet
+				}
+			}})
+			if first != want {
+				t.Errorf("%g of αmax, tolerance %g: %d columns in the first set, want %d of %d violators", share, tol, first, want, violators)
+			}
 		}
 	}
 }

@@ -100,7 +100,7 @@ func TestListsMakeTheGramMatrix(t *testing.T) {
 func TestTeamsOfListsAndCopies(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
-	const n, p = 20_000, 300
+	const n, p = 24_000, 300
 	some := make([]float64, n)
 	for i := range some {
 		some[i] = float64(i % 3)
@@ -137,7 +137,7 @@ func TestTeamsOfListsAndCopies(t *testing.T) {
 			}
 			last := make([]float64, p)
 			a.Apply(v, last)
-			products[at] = append(products[at], last, g.columns.rows.byRow.values)
+			products[at] = append(products[at], last, g.columns.rows.values)
 		}
 		for k := range products[0] {
 			if !slices.Equal(products[0][k], products[1][k]) {

@@ -16,7 +16,7 @@ const (
 	ridgeDepth = 24   // a billionth of αmax
 	dualBefore = 7    // how far before the first C an SVM is looked for
 	dualFloor  = 20   // from there on
-	dualFree   = 8    // times the work that is free: the way up is long, and doubts come after it
+	dualFree   = 16   // times the work that is free: the way up is long, and doubts come after it
 	tubeFree   = 4    // likewise, along ε
 	tubeAbove  = 3    // how far above its unit ε is looked for: twice the standard deviation of the target
 	tubeFirst  = 0.5  // from there to the first point

@@ -311,13 +311,16 @@ func TestLookDoubtsARoughCriterion(t *testing.T) {
 func TestLookDoubtsWhereColumnsComeIn(t *testing.T) {
 	valley := func(x float64) (value, slope float64) { d := x + 5; return 1 + 0.02*d*d, 0.04 * d }
 	var counts []int
-	for _, growth := range []float64{0, 0.4} {
+	for k, growth := range []float64{0, 0.4, 0} {
 		f := judged(scalar(valley), 0.5, growth)
-		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.5, Floor: 8, Bottom: 9})
+		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.5, Floor: 8, Bottom: 9, Climb: k == 2})
 		counts = append(counts, len(r.Evaluations))
 	}
 	if counts[0] > 7 || counts[1] < counts[0]+2 {
 		t.Errorf("%d evaluations with one support, %d with a growing one", counts[0], counts[1])
+	}
+	if counts[2] < counts[0]+2 { // a dual's free rows may be others, as many as before
+		t.Errorf("%d evaluations with one support, %d of a dual's", counts[0], counts[2])
 	}
 }
 

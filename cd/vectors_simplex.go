@@ -98,7 +98,7 @@ func (ip *vectorsSimplex) begin(s *Vectors) {
 		ip.start(v, ip.sign[v]*s.sol.Dual[i], bound, edge)
 	}
 	for j := range s.k.Range(s.p) {
-		ip.start(sides+j, s.sol.W[j], simplexBound, simplexEdge*mean)
+		ip.start(sides+j, s.sol.W[j], simplexBound, float64(simplexEdge*mean))
 	}
 	ip.nu = 0
 	ip.residuals()

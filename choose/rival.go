@@ -31,7 +31,7 @@ func (p *Problem) fromRival(ctx context.Context, s *stages, best *search.Result,
 // rivalDip is the least dip of a line other than the best point, and the coordinate across it, along
 // which there has not been a line through it.
 func rivalDip(best search.Evaluation, done []search.Evaluation) (rival search.Evaluation, across int, ok bool) {
-	limit := best.Value + rivalWithin*best.StandardError
+	limit := best.Value + float64(rivalWithin*best.StandardError)
 	for _, e := range done {
 		if !(e.Value < limit) || beside(e, best) || ok && e.Value >= rival.Value || e.Work > freeWork {
 			continue

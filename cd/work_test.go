@@ -35,7 +35,7 @@ func TestWorkIsCounted(t *testing.T) {
 			s.Reset()
 			reset := solve(t, s, g, cd.Options{Tol: 1e-9, Watch: func(cd.Progress) {}}).Work
 			s.Reset()
-			rough := solve(t, s, g, cd.Options{Tol: 1e-2}).Work
+			rough := solve(t, s, g, cd.Options{Tol: 1e-6}).Work
 			if first == 0 {
 				first = whole
 			}
@@ -43,7 +43,7 @@ func TestWorkIsCounted(t *testing.T) {
 				t.Errorf("seed %d, %s: work %g, %g after a reset, %g on the first set", seed, k.Name, whole, reset, first)
 			}
 			if !(again > 0 && again < 0.5*whole && rough <= whole) {
-				t.Errorf("seed %d, %s: work %g, %g to 1e-2, %g from the solution", seed, k.Name, whole, rough, again)
+				t.Errorf("seed %d, %s: work %g, %g to 1e-6, %g from the solution", seed, k.Name, whole, rough, again)
 			}
 		}
 	}

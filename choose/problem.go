@@ -76,6 +76,7 @@ type Problem struct {
 
 	known []search.Evaluation // at which the model of a scan begins
 	rival *search.Evaluation  // what this choice is to be compared with
+	turns bool                // its lines along C and ε take turns
 }
 
 // origins returns Top with 0 where there is no αmax.

@@ -22,7 +22,7 @@ const (
 func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options) (best *search.Result, err error) {
 	known := &recalling{Objective: p.Objective}
 	whole := *p
-	whole.Objective = known
+	whole.Objective, whole.turns = known, true
 	quick := o
 	quick.Precision = false
 	units := line{known, top}

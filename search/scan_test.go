@@ -313,7 +313,7 @@ func TestLookDoubtsWhereColumnsComeIn(t *testing.T) {
 	var counts []int
 	for k, growth := range []float64{0, 0.4, 0} {
 		f := judged(scalar(valley), 0.5, growth)
-		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.5, Floor: 8, Bottom: 9, Climb: k == 2})
+		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.5, Floor: 8, Bottom: 9, Exchanges: k == 2})
 		counts = append(counts, len(r.Evaluations))
 	}
 	if counts[0] > 7 || counts[1] < counts[0]+2 {

@@ -485,8 +485,12 @@ func TestStepsInsideTheSimplexDoNotDependOnC(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if s.Status != outcome.Converged || s.Epochs > 1500 {
-				t.Errorf("seed %d, C %g: %s after %d steps, gap %g", seed, c, s.Status, s.Epochs, s.RelativeGap)
+			sum := 0.0
+			for _, w := range s.W {
+				sum += w
+			}
+			if s.Status != outcome.Converged || s.Epochs > 1500 || !(math.Abs(sum-1) <= 1e-13) {
+				t.Errorf("seed %d, C %g: %s after %d steps, gap %g, Σw − 1 = %g", seed, c, s.Status, s.Epochs, s.RelativeGap, sum-1)
 			}
 		}
 	}

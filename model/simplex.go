@@ -5,18 +5,24 @@ import "slices"
 // projectOntoSimplex sets w to the nearest point with w ≥ 0 and Σw = 1 (Held, Wolfe and Crowder,
 // Mathematical Programming 6, 1974).
 func projectOntoSimplex(w []float64) {
-	threshold := SimplexThreshold(w)
+	top := slices.Max(w)
+	tau := thresholdBelow(w, top)
 	for j, v := range w {
-		w[j] = max(0, v-threshold)
+		w[j] = max(0, v-top-tau) // v − top is exact where it counts, top + τ is not
 	}
 }
 
 // SimplexThreshold returns the τ for which Σ(vⱼ − τ)₊ = 1: the projection of v, which is not
-// empty, onto the simplex. Entries that cannot exceed τ are left out until none is (Michelot,
-// Journal of Optimization Theory and Applications 50, 1986), at first those that are less than
-// the largest by 1.
+// empty, onto the simplex.
 func SimplexThreshold(v []float64) (tau float64) {
 	top := slices.Max(v)
+	return top + thresholdBelow(v, top)
+}
+
+// thresholdBelow returns the threshold less the largest entry. Entries that cannot exceed it are left out until none
+// is (Michelot, Journal of Optimization Theory and Applications 50, 1986), at first those that are less than
+// the largest by 1.
+func thresholdBelow(v []float64, top float64) (tau float64) {
 	var near []float64 // how far from the largest, which is exact where they are large and alike
 	for _, x := range v {
 		if d := x - top; d > -1 {
@@ -37,7 +43,7 @@ func SimplexThreshold(v []float64) (tau float64) {
 			}
 		}
 		if kept == len(near) {
-			return top + tau
+			return tau
 		}
 		near = near[:kept]
 	}

@@ -148,6 +148,8 @@ func (e *seated) Enter(context.Context) error { return nil }
 
 func (e *seated) TryEnter() bool { return e.config.seat == nil || e.config.seat.TryEnter() }
 
+func (e *seated) Wanted() bool { return e.config.seat != nil && e.config.seat.Wanted() }
+
 func (e *seated) Leave() {
 	if e.config.seat != nil {
 		e.config.seat.Leave()

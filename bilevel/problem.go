@@ -100,6 +100,7 @@ type Spec struct {
 type Turns interface {
 	Enter(ctx context.Context) error // the error is that of ctx where it ends before
 	TryEnter() bool                  // reports whether there was a turn to be had at once
+	Wanted() bool                    // reports whether tasks wait for a turn
 	Leave()
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Turns lets a number of tasks work at once. Tasks that wait are those of members, and
@@ -13,7 +14,8 @@ import (
 type Turns struct {
 	mu    sync.Mutex
 	free  int
-	queue []*Member // those with tasks that wait, the next first
+	queue []*Member    // those with tasks that wait, the next first
+	waits atomic.Int64 // these tasks
 }
 
 // NewTurns returns turns for so many tasks at once.
@@ -43,6 +45,8 @@ func (m *Member) Enter(ctx context.Context) error {
 		t.queue = append(t.queue, m)
 	}
 	t.mu.Unlock()
+	t.waits.Add(1)
+	defer t.waits.Add(-1)
 	select {
 	case <-turn:
 		return nil
@@ -71,6 +75,9 @@ func (m *Member) TryEnter() bool {
 	m.turns.free--
 	return true
 }
+
+// Wanted reports whether tasks of any member wait for a turn.
+func (m *Member) Wanted() bool { return m.turns.waits.Load() > 0 }
 
 // Leave ends a task's turn.
 func (m *Member) Leave() {

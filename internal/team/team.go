@@ -15,13 +15,15 @@ import (
 type Turns interface {
 	Enter(ctx context.Context) error // the error is that of ctx where it ends before
 	TryEnter() bool                  // reports whether there was a turn to be had at once
+	Wanted() bool                    // reports whether others wait for a turn
 	Leave()
 }
 
 // Threads are those that a call may have at work at once. Safe for concurrent use.
 type Threads struct {
-	places chan struct{}
-	turns  Turns // besides; nil: none
+	places  chan struct{}
+	turns   Turns        // besides; nil: none
+	waiting atomic.Int64 // for a place
 }
 
 // NewThreads returns so many threads, 0 for all processors, which take turns with those of
@@ -35,9 +37,12 @@ func NewThreads(count int, turns Turns) *Threads {
 
 // Enter waits for a thread, which has to be given back by Leave. The error is that of ctx.
 func (t *Threads) Enter(ctx context.Context) error {
+	t.waiting.Add(1) // a helper that has nothing to do leaves
 	select {
 	case t.places <- struct{}{}:
+		t.waiting.Add(-1)
 	case <-ctx.Done():
+		t.waiting.Add(-1)
 		return ctx.Err()
 	}
 	if t.turns != nil {
@@ -47,6 +52,11 @@ func (t *Threads) Enter(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// wanted reports whether a task waits for a thread.
+func (t *Threads) wanted() bool {
+	return t.waiting.Load() > 0 || t.turns != nil && t.turns.Wanted()
 }
 
 // Leave gives a thread back.
@@ -101,11 +111,13 @@ const (
 	each = 4
 	// mostParts fit into the state.
 	mostParts = 1 << 10
-	// patience is how many times a helper looks for the next task before it leaves. A look gives
-	// way to other goroutines.
-	patience = 400
-	// pause is how long the one who leads sleeps when it has looked as many times for the end of
-	// parts that others do: their threads have been taken from them.
+	// patience is how many times a helper looks for the next task before it leaves: some milliseconds, as a sweep
+	// takes, since a thread that sleeps is woken as slowly as many a loop ends. A look gives way to other
+	// goroutines.
+	patience = 40_000
+	// briefly is how many times the one who leads looks for the end of parts that others do.
+	briefly = 10_000
+	// pause is how long it sleeps then: their threads have been taken from them.
 	pause = 20 * time.Microsecond
 )
 
@@ -183,7 +195,7 @@ func (m *Team) Do(parts int, task Task) {
 	for m.work() {
 	}
 	for looks := 0; m.left.Load() > 0; looks++ {
-		if looks < patience {
+		if looks < briefly {
 			runtime.Gosched()
 		} else {
 			time.Sleep(pause)
@@ -230,9 +242,9 @@ func (m *Team) part(k, of int) {
 	m.task.Part(k, of)
 }
 
-// helping helps until there has been nothing to do for a while.
+// helping helps until there has been nothing to do for a while, or others want the thread.
 func (m *Team) helping() {
-	for looks := 0; looks < patience && !m.resting.Load(); looks++ {
+	for looks := 0; looks < patience && !m.resting.Load() && !m.threads.wanted(); looks++ {
 		if m.work() {
 			looks = 0
 		} else {

@@ -94,6 +94,7 @@ type turns chan struct{}
 
 func (t turns) Enter(context.Context) error { t <- struct{}{}; return nil }
 func (t turns) Leave()                      { <-t }
+func (t turns) Wanted() bool                { return false }
 func (t turns) TryEnter() bool {
 	select {
 	case t <- struct{}{}:

@@ -22,7 +22,7 @@ const (
 	expected      = 2      // points that what is expected of that counts for
 	manyKnots     = 12     // columns coming in between two points from which on more make it no rougher
 	leastKnots    = 0.3
-	exchanged     = 2    // where some leave while others come in
+	exchanged     = 4    // where some leave while others come in
 	blind         = 1.5  // times its length, what an interval without a slope at an end is taken for
 	inside        = 0.05 // share of an interval kept from its ends
 	within        = 1.0  // standard errors from the best that a basin's end may be

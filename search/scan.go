@@ -44,7 +44,7 @@ type ScanOptions struct {
 	// the best.
 	Rough float64
 	// Exchanges says that supports of one size may be others, as where rows of a dual take turns: an interval is
-	// doubted as if two more had come in.
+	// doubted as if four more had come in.
 	Exchanges bool
 	// Relative makes tolerances relative to the training loss reached, not to that of
 	// the null model: separable classes leave next to nothing of it.

@@ -117,6 +117,13 @@ func (s *Vectors) products() {
 	}
 	size := len(s.list)
 	s.gram = make([]float64, size*size)
+	s.sumColumns(s.gram, func(int) float64 { return 1 })
+}
+
+// sumColumns adds to the lower triangle of the matrix the products of the scaled entries of each column with
+// one another, of rows in list, times its weight.
+func (s *Vectors) sumColumns(matrix []float64, weight func(j int) float64) {
+	size := len(s.list)
 	compact, index := make([]float64, 0, size), make([]int32, 0, size)
 	for _, j := range s.columns {
 		rows, values := s.fit.Matrix().Column(int(j))
@@ -131,8 +138,9 @@ func (s *Vectors) products() {
 				compact, index = append(compact, scale*v), append(index, at)
 			}
 		}
+		w := weight(int(j))
 		for k, v := range compact {
-			s.k.AxpyIndexed(v, compact[:k+1], index[:k+1], s.gram[int(index[k])*size:][:size])
+			s.k.AxpyIndexed(w*v, compact[:k+1], index[:k+1], matrix[int(index[k])*size:][:size])
 		}
 	}
 }

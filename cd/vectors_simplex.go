@@ -21,20 +21,19 @@ type vectorsSimplex struct {
 	row  []int32   // of each β
 	sign []float64 // σ
 	barrier
-	nu       float64
-	r, d     []float64 // of the β's, then of w
-	a, m     []float64 // n: of the point
-	e        []float64 // n: E
-	h        []float64 // p: H
-	g, ones  []float64 // p
-	u, left  []float64 // p
-	scratch  []float64 // n
-	reduced  []float64 // of the rows in list
-	matrix   []float64
-	outer    support.Outer
-	byRows   bool
-	compact  []float64
-	position []int32
+	nu      float64
+	r, d    []float64 // of the β's, then of w
+	a, m    []float64 // n: of the point
+	e       []float64 // n: E
+	h       []float64 // p: H
+	g, ones []float64 // p
+	u, left []float64 // p
+	scratch []float64 // n
+	reduced []float64 // of the rows in list
+	matrix  []float64
+	outer   support.Outer
+	byRows  bool
+	compact []float64 // a dense column, of the rows in list
 }
 
 const (
@@ -102,11 +101,11 @@ func (ip *vectorsSimplex) begin(s *Vectors) {
 	}
 	ip.nu = 0
 	ip.residuals()
-	var lowest float64
+	var most float64
 	for _, g := range kernels.Each(s.k, ip.r[sides:]) {
-		lowest = max(lowest, g)
+		most = max(most, g)
 	}
-	ip.nu = lowest // so that all of w − X̃ᵀa + ν is at least 0
+	ip.nu = most // so that all of w − X̃ᵀa + ν is at least 0
 	for v, r := range kernels.Each(s.k, ip.r) {
 		if g := -r; v < sides {
 			ip.setMultipliers(v, g)
@@ -300,10 +299,6 @@ func (ip *vectorsSimplex) factorise() bool {
 // sumColumns sets the matrix to X̃H⁻¹X̃ᵀ of the rows in list.
 func (ip *vectorsSimplex) sumColumns() {
 	s, size := ip.s, len(ip.s.list)
-	weight := func(j int) float64 {
-		scale := s.fit.Scale(j)
-		return scale * scale / ip.h[j]
-	}
 	if s.dense() {
 		ip.compact = grow(ip.compact, size)
 		ip.outer.Sum(s.k, s.p, size, func(j int) (float64, []float64) {
@@ -311,24 +306,13 @@ func (ip *vectorsSimplex) sumColumns() {
 			for k, i := range s.list {
 				ip.compact[k] = values[i]
 			}
-			return weight(j), ip.compact
+			scale := s.fit.Scale(j)
+			return scale * scale / ip.h[j], ip.compact
 		}, ip.matrix)
 		return
 	}
 	s.k.Clear(ip.matrix)
-	for _, j := range s.fit.Matrix().Order() {
-		rows, values := s.fit.Matrix().Column(int(j))
-		ip.compact, ip.position = ip.compact[:0], ip.position[:0]
-		for k, i := range rows {
-			if at := s.place[i]; at >= 0 {
-				ip.compact, ip.position = append(ip.compact, values[k]), append(ip.position, at)
-			}
-		}
-		w := weight(int(j))
-		for k, v := range ip.compact {
-			s.k.AxpyIndexed(w*v, ip.compact[:k+1], ip.position[:k+1], ip.matrix[int(ip.position[k])*size:][:size])
-		}
-	}
+	s.sumColumns(ip.matrix, func(j int) float64 { return 1 / ip.h[j] })
 }
 
 // solveOnSimplex climbs while that is cheap, and goes on inside the box and the simplex.

@@ -17,7 +17,7 @@ const (
 	dualBefore = 7    // how far before the first C an SVM is looked for
 	dualFloor  = 20   // from there on
 	dualFree   = 16   // times the work that is free: the way up is long, and doubts come after it
-	turnsFree  = 0.5  // of that, for each of several lines along C
+	turnsFree  = 8    // of each of several lines along C
 	tubeFree   = 4    // likewise, along ε
 	tubeAbove  = 3    // how far above its unit ε is looked for: twice the standard deviation of the target
 	tubeFirst  = 0.5  // from there to the first point
@@ -57,9 +57,11 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		l.Origin = logOf(p.Start) - dualBefore
 		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
 		l.Rough, l.Exchanges = dualRough, !p.turns
-		if l.Free *= dualFree; p.turns {
-			l.Free *= turnsFree
+		free := float64(dualFree)
+		if p.turns {
+			free = turnsFree
 		}
+		l.Free *= free
 	case Tube:
 		l.Origin = p.origins()[0] + tubeAbove
 		l.Distant, l.Climb, l.First, l.Floor, l.Bottom = true, true, tubeFirst, tubeFloor, dualFloor

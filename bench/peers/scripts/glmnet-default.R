@@ -1,6 +1,7 @@
 # cv.glmnet at its defaults, on given folds, with an intercept and columns as they are.
 # Arguments: the problem, its model, the fold of each row (int32). A line of standard
-# input asks for one run. The criterion is the squared error, or the logistic loss, which
+# input asks for one run; one with a number has the path end at that share of the largest
+# strength instead. The criterion is the squared error, or the logistic loss, which
 # is half of glmnet's deviance.
 arguments <- commandArgs(TRUE)
 suppressMessages(library(glmnet))
@@ -22,8 +23,10 @@ writeLines(paste("glmnet", packageVersion("glmnet")))
 flush(stdout())
 input <- file("stdin", "r")
 while (length(line <- readLines(input, 1)) > 0) {
+  options <- list(x = X, y = target, family = if (logistic) "binomial" else "gaussian", foldid = fold + 1, standardize = FALSE)
+  if (nzchar(line)) options$lambda.min.ratio <- as.numeric(line)
   clock <- Sys.time()
-  m <- cv.glmnet(X, target, family = if (logistic) "binomial" else "gaussian", foldid = fold + 1, standardize = FALSE)
+  m <- do.call(cv.glmnet, options)
   seconds <- as.numeric(difftime(Sys.time(), clock, units = "secs"))
   best <- which.min(m$cvm)
   cat(sprintf('{"seconds": %.9g, "value": %.17g, "lambda": %.17g}\n', seconds, m$cvm[best] / (if (logistic) 2 else 1), m$lambda[best]))

@@ -66,6 +66,16 @@ var plainLoops = &kernels.Set{
 			y[rows[k]] += a * v
 		}
 	},
+	ScaleIndexed: func(values []float64, rows []int32, scale, out []float64) (sum, square float64) {
+		for k, v := range values {
+			r := scale[rows[k]]
+			u := v * r
+			out[k] = u
+			sum += r * u
+			square += u * u
+		}
+		return sum, square
+	},
 	DotColumns: func(colPtr []int64, rows []int32, values, y, out []float64) {
 		for c := range out {
 			var s float64
@@ -171,6 +181,15 @@ func BenchmarkDotIndexed(b *testing.B) {
 		for j := range c.out {
 			from, to := c.colPtr[j], c.colPtr[j+1]
 			c.out[j] = k.DotIndexed(c.values[from:to], c.rows[from:to], c.y)
+		}
+	})
+}
+
+func BenchmarkScaleIndexed(b *testing.B) {
+	benchmarkIndexed(b, func(k *kernels.Set, c columns) {
+		for j := range c.out {
+			from, to := c.colPtr[j], c.colPtr[j+1]
+			c.out[j], _ = k.ScaleIndexed(c.values[from:to], c.rows[from:to], c.y, c.values[from:to])
 		}
 	})
 }

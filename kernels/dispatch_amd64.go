@@ -28,6 +28,7 @@ func native() []*Set { //nolint:funlen // a table
 		reach:        amd64.ReachAVX2,
 		dotIndexed:   amd64.DotIndexedAVX2,
 		axpyIndexed:  amd64.AxpyIndexedAVX2,
+		scaleIndexed: amd64.ScaleIndexedAVX2,
 		dotSpans:     amd64.DotSpansAVX2,
 		axpySpans:    amd64.AxpySpansAVX2,
 		moments:      amd64.MomentsAVX2,

@@ -20,6 +20,7 @@ func native() []*Set {
 		maxAbs:         arm64.MaxAbsNEON,
 		dotIndexed:     arm64.DotIndexedNEON,
 		axpyIndexed:    arm64.AxpyIndexedNEON,
+		scaleIndexed:   arm64.ScaleIndexedNEON,
 		dotSpans:       arm64.DotSpansNEON,
 		axpySpans:      arm64.AxpySpansNEON,
 		dotLanes:       arm64.DotLanesNEON,

@@ -18,6 +18,7 @@ type primitives struct {
 	reach          func(mask uint64, a float64, x, y []float64, least float64, out []uint64) // mask: signed or sizes
 	dotIndexed     func(values []float64, rows []int32, y []float64) float64
 	axpyIndexed    func(a float64, values []float64, rows []int32, y []float64)
+	scaleIndexed   func(values []float64, rows []int32, scale, out []float64) (sum, square float64)
 	dotSpans       func(from, to []int64, rows []int32, values, y, out []float64) (done int)                   // stops at Block entries, or at a column that leaves rows
 	axpySpans      func(a []float64, from, to []int64, rows []int32, values, y []float64) (done int)           // likewise
 	moments        func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) (done int) // likewise
@@ -62,6 +63,7 @@ func newSet(name string, p *primitives) *Set {
 	s.ReachAbs = newReach(p.reach, sizes, s)
 	s.DotIndexed = newDotIndexed(p.dotIndexed, s)
 	s.AxpyIndexed = newAxpyIndexed(p.axpyIndexed, s)
+	s.ScaleIndexed = newScaleIndexed(p.scaleIndexed, s)
 	s.DotLanes = newDotLanes(p.dotLanes, s)
 	s.DotLanesMasked = newDotLanesMasked(p.dotLanesMasked, s)
 	s.AxpyLanes = newAxpyLanes(p.axpyLanes, s)
@@ -264,6 +266,32 @@ func newAxpyIndexed(
 			values, rows = values[n:], rows[n:]
 			s.between(len(rows))
 		}
+	}
+}
+
+//go:noinline
+func newScaleIndexed(
+	loop func(values []float64, rows []int32, scale, out []float64) (sum, square float64), s *Set,
+) func(values []float64, rows []int32, scale, out []float64) (sum, square float64) {
+	return func(values []float64, rows []int32, scale, out []float64) (sum, square float64) {
+		if len(values) != len(rows) || len(values) != len(out) {
+			panic("kernels: ScaleIndexed: lengths of values, rows and out differ")
+		}
+		if overlap(values, out) && &values[0] != &out[0] || overlap(scale, out) {
+			panic("kernels: ScaleIndexed: out overlaps an operand")
+		}
+		raceRead(values)
+		raceRead(rows)
+		raceGather(rows, scale)
+		raceWrite(out)
+		for len(rows) > 0 {
+			n := min(len(rows), Block)
+			a, b := loop(values[:n], rows[:n], scale, out[:n])
+			sum, square = sum+a, square+b
+			values, rows, out = values[n:], rows[n:], out[n:]
+			s.between(len(rows))
+		}
+		return sum, square
 	}
 }
 

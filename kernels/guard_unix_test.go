@@ -256,6 +256,9 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			}
 			k.AxpyIndexed(o.a, o.values, o.rows, target)
 			intact(t, "axpyindexed", all, func(i int) bool { return touched[i] })
+			scaled, around := fenced(o.values)
+			k.ScaleIndexed(o.values, o.rows, o.target, scaled)
+			intact(t, "scaleindexed", around, func(i int) bool { return 0 <= i && i < n })
 			k.AxpySpans([]float64{1, 2}, []int64{0, 0}, []int64{int64(n), int64(n / 2)}, o.rows, o.values, target)
 			intact(t, "axpyspans", all, func(i int) bool { return touched[i] })
 

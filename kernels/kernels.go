@@ -39,6 +39,11 @@ type Set struct {
 	// rows distinct, values apart from y.
 	AxpyIndexed func(a float64, values []float64, rows []int32, y []float64)
 
+	// ScaleIndexed does out[k] = u_k = values[k]·scale[rows[k]], rounded, and returns Σ scale[rows[k]]·u_k and
+	// Σ u_k², each in the order of DotIndexed: a column under weights, whose square roots scale has.
+	// len(values) = len(rows) = len(out); out is values, or apart from values, and apart from scale.
+	ScaleIndexed func(values []float64, rows []int32, scale, out []float64) (sum, square float64)
+
 	// DotColumns does out[c] = DotIndexed of column c for the len(out)
 	// columns whose entries are rows[colPtr[c]:colPtr[c+1]], and values
 	// likewise; len(colPtr) = len(out)+1. One call for many columns: fastest

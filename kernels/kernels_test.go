@@ -66,6 +66,7 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 				for _, op := range operations {
 					compare(t, op.name, op.run(k, p), op.run(reference, o.clone()))
 					p.y, p.target, p.lanes, p.out = moved(o.y, j*8), moved(o.target, j*8), moved(o.lanes, j*8), moved(o.out, i*8)
+					p.values = moved(o.values, i*8)
 				}
 			}
 		}
@@ -81,6 +82,7 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 			for _, op := range operations {
 				compare(t, op.name, bytesApart(op.run(k, p)), op.run(reference, o.clone()))
 				p.y, p.target, p.lanes, p.out = moved(o.y, 7-offset), moved(o.target, 7-offset), moved(o.lanes, 7-offset), slices.Clone(o.out)
+				p.values = moved(o.values, offset)
 			}
 		}
 	})
@@ -183,6 +185,9 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"dotindexed":           func() { k.DotIndexed(v[:4], rows, v) },
 			"axpyindexed":          func() { k.AxpyIndexed(1, v[:4], rows, v) },
 			"axpyindexed overlap":  func() { k.AxpyIndexed(1, v[4:], rows, v[:5]) },
+			"scaleindexed":         func() { k.ScaleIndexed(v[:3], rows, v[5:], v[:2]) },
+			"scaleindexed overlap": func() { k.ScaleIndexed(v[:5], rows, make([]float64, 1), v[1:6]) },
+			"scaleindexed, scale":  func() { k.ScaleIndexed(make([]float64, 5), rows, v[:5], v[4:]) },
 			"exp":                  func() { k.Exp(v[:3], v[:4]) },
 			"exp overlapping":      func() { k.Exp(v[:3], v[1:4]) },
 			"dotsingle":            func() { k.DotSingle(make([]float32, 3), v[:4]) },
@@ -264,6 +269,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"sigmoid":      func() { k.Sigmoid(o.y, o.x) },
 			"dotindexed":   func() { sink = k.DotIndexed(o.values, o.rows, o.target) },
 			"axpyindexed":  func() { k.AxpyIndexed(0.5, o.values, o.rows, o.target) },
+			"scaleindexed": func() { sink, _ = k.ScaleIndexed(o.values, o.rows, o.target, o.values) },
 			"axpyspans": func() {
 				k.AxpySpans(o.out, o.colPtr[:len(o.out)], o.colPtr[1:], o.rows, o.values, o.target)
 			},

@@ -109,6 +109,10 @@ var operations = []struct {
 		k.AxpyIndexed(o.a, o.values, o.rows, o.target)
 		return o.target
 	}},
+	{"scaleindexed", func(k *kernels.Set, o operands) []float64 {
+		sum, square := k.ScaleIndexed(o.values, o.rows, o.target, o.values)
+		return append(o.values, sum, square)
+	}},
 	{"dotlanes", func(k *kernels.Set, o operands) []float64 {
 		var out [kernels.Lanes]float64
 		first := 0

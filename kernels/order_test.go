@@ -103,6 +103,13 @@ func (r oracle) set() *kernels.Set {
 	s.DotIndexed = func(values []float64, rows []int32, y []float64) float64 {
 		return r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k], y[rows[k]], sum) })
 	}
+	s.ScaleIndexed = func(values []float64, rows []int32, scale, out []float64) (sum, square float64) {
+		for k := range out {
+			out[k] = values[k] * scale[rows[k]]
+		}
+		sum = r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(scale[rows[k]], out[k], sum) })
+		return sum, r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(out[k], out[k], sum) })
+	}
 	s.Moments = func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) {
 		for c := range dots {
 			rows, values := rows[colPtr[c]:colPtr[c+1]], values[colPtr[c]:colPtr[c+1]]

@@ -16,6 +16,7 @@ var pureGo = primitives{
 	reach:          reachGo,
 	dotIndexed:     dotIndexedGo,
 	axpyIndexed:    axpyIndexedGo,
+	scaleIndexed:   scaleIndexedGo,
 	dotSpans:       dotSpansGo,
 	axpySpans:      axpySpansGo,
 	moments:        momentsGo,
@@ -132,6 +133,18 @@ func dotIndexedGo(values []float64, rows []int32, y []float64) float64 {
 		s0 = math.FMA(values[0], y[rows[0]], s0)
 	}
 	return (s0 + s2) + (s1 + s3) + 0
+}
+
+func scaleIndexedGo(values []float64, rows []int32, scale, out []float64) (sum, square float64) {
+	var s, q [4]float64
+	rows, out = rows[:len(values)], out[:len(values)]
+	for k, v := range values {
+		r := scale[rows[k]]
+		u := v * r
+		out[k] = u
+		s[k%4], q[k%4] = math.FMA(r, u, s[k%4]), math.FMA(u, u, q[k%4])
+	}
+	return (s[0] + s[2]) + (s[1] + s[3]) + 0, (q[0] + q[2]) + (q[1] + q[3]) + 0
 }
 
 func axpyIndexedGo(a float64, values []float64, rows []int32, y []float64) {

@@ -94,3 +94,30 @@ func TestReweighedColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestNormsOfNearlyConstantColumns: where the centre is nearly all of a sparse column, its norm under weights is what
+// is left, to as many digits as the entries have.
+func TestNormsOfNearlyConstantColumns(t *testing.T) {
+	q := &oracle.Problem{Alpha: []float64{1}, Intercept: true}
+	d := make([]float64, 40)
+	for i := range d {
+		q.X = append(q.X, []float64{1e6 + float64(i%7)})
+		q.Y = append(q.Y, float64(i%2))
+		d[i] = 0.1 + float64(i%3)
+	}
+	c := support.NewColumns(fixture.View(t, q, false))
+	c.Reweigh(d)
+	c.Hold([]int32{0})
+	var total, first, square oracle.Sum
+	for i, w := range d {
+		total.Add(w)
+		first.AddProduct(w, q.X[i][0])
+	}
+	for i, w := range d {
+		off := q.X[i][0] - first.Value()/total.Value()
+		square.AddProduct(w*off, off)
+	}
+	if got, want := c.Square(0), square.Value(); math.Abs(got-want) > 1e-9*want {
+		t.Errorf("‖x‖² = %.15g, want %.15g", got, want)
+	}
+}

@@ -210,48 +210,25 @@ func (c *Columns) fill(slot int) {
 // scaleSparse sets out[i] = √w·values[i] and returns x̄ and ‖X̃‖² under the
 // weights.
 func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, square float64) {
-	index, out = index[:len(values)], out[:len(values)]
-	root := c.root
+	sum, square := c.view.Kernels().ScaleIndexed(values, index, c.root, out)
 	if !c.view.Centred() {
-		var odd float64 // two sums, neither of which waits for the other
-		i := 0
-		for ; i+1 < len(values); i += 2 {
-			u, v := values[i]*root[index[i]], values[i+1]*root[index[i+1]]
-			out[i], out[i+1] = u, v
-			square, odd = math.FMA(u, u, square), math.FMA(v, v, odd)
-		}
-		if i < len(values) {
-			u := values[i] * root[index[i]]
-			out[i] = u
-			square = math.FMA(u, u, square)
-		}
-		return 0, square + odd
+		return 0, square
 	}
-	// Of even and of odd entries each a sum, too.
-	var sum, seen, oddSum, oddSeen, odd float64
-	i, even := 0, len(values)&^1
-	for ; i < even; i += 2 {
-		r, s := root[index[i]], root[index[i+1]]
-		u, v := values[i]*r, values[i+1]*s
-		out[i], out[i+1] = u, v
-		sum, oddSum = math.FMA(r, u, sum), math.FMA(s, v, oddSum)
-		seen, oddSeen = math.FMA(r, r, seen), math.FMA(s, s, oddSeen)
+	mean = sum / c.total
+	if centre := float64(c.total*mean) * mean; centre <= square/2 {
+		return mean, square - centre
 	}
-	if i < len(values) {
-		r := root[index[i]]
-		out[i] = values[i] * r
-		sum, seen = math.FMA(r, out[i], sum), math.FMA(r, r, seen)
+	// Rounding would be seen in a difference of nearly the same numbers.
+	var seen float64
+	square = 0
+	pace := c.view.Kernels().Pace()
+	for i, row := range index {
+		pace.Did(1)
+		r := c.root[row]
+		d := math.FMA(-mean, r, out[i])
+		seen, square = math.FMA(r, r, seen), math.FMA(d, d, square)
 	}
-	mean, seen = (sum+oddSum)/c.total, seen+oddSeen
-	for i = 0; i < even; i += 2 {
-		d, e := math.FMA(-mean, root[index[i]], out[i]), math.FMA(-mean, root[index[i+1]], out[i+1])
-		square, odd = math.FMA(d, d, square), math.FMA(e, e, odd)
-	}
-	if i < len(values) {
-		d := math.FMA(-mean, root[index[i]], out[i])
-		square = math.FMA(d, d, square)
-	}
-	return mean, math.FMA(max(0, c.total-seen)*mean, mean, square+odd)
+	return mean, math.FMA(max(0, c.total-seen)*mean, mean, square)
 }
 
 // scaleDense sets out[i] = √w·(values[i] − x̄) and returns x̄ and ‖X̃‖² under the

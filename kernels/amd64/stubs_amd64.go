@@ -49,6 +49,12 @@ func ScalAVX2(a float64, x []float64)
 //go:noescape
 func DotIndexedAVX2(values []float64, rows []int32, y []float64) float64
 
+// ScaleIndexedAVX2 does out[k] ← u = values[k]·scale[rows[k]] and returns Σ scale[rows[k]]·u and Σ u², in 4 partial
+// sums each.
+//
+//go:noescape
+func ScaleIndexedAVX2(values []float64, rows []int32, scale, out []float64) (sum, square float64)
+
 // AxpyIndexedAVX2 does y[rows[k]] ← fma(a, values[k], y[rows[k]]), rows distinct.
 //
 //go:noescape

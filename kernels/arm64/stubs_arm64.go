@@ -32,6 +32,12 @@ func ScalNEON(a float64, x []float64)
 //go:noescape
 func DotIndexedNEON(values []float64, rows []int32, y []float64) float64
 
+// ScaleIndexedNEON does out[k] ← u = values[k]·scale[rows[k]] and returns Σ scale[rows[k]]·u and Σ u², in 4 partial
+// sums each.
+//
+//go:noescape
+func ScaleIndexedNEON(values []float64, rows []int32, scale, out []float64) (sum, square float64)
+
 // AxpyIndexedNEON does y[rows[k]] ← fma(a, values[k], y[rows[k]]), rows distinct.
 //
 //go:noescape

@@ -102,6 +102,12 @@ type Team struct {
 	resting atomic.Bool
 	shared  atomic.Int64        // see Shared
 	broken  atomic.Pointer[any] // what a part panicked with
+
+	crowded atomic.Bool // a thread has been without a processor
+	helped  int         // helpers that there are to be at the moment, see adapt
+	wait    int         // loops until there is to be one more
+	again   int         // how many they were the last time
+	calm    int         // loops with all helpers since then
 }
 
 const (
@@ -119,6 +125,12 @@ const (
 	briefly = 10_000
 	// pause is how long it sleeps then: their threads have been taken from them.
 	pause = 20 * time.Microsecond
+	// clockLooks is how many looks a helper takes from one glance at the clock to the next.
+	clockLooks = 64
+	// away is for how long a thread that looks for something has been without a processor where others share it.
+	away = time.Millisecond
+	// fewLoops is for how many loops there is a helper less at first, mostLoops in the end.
+	fewLoops, mostLoops = 16, 4096
 )
 
 // Team returns a team with these threads, nil if there is one only. It has no end.
@@ -127,7 +139,7 @@ func (t *Threads) Team() *Team {
 	if most <= 0 {
 		return nil
 	}
-	m := &Team{threads: t, most: most}
+	m := &Team{threads: t, most: most, helped: most}
 	m.help = m.helping
 	return m
 }
@@ -180,26 +192,34 @@ func (m *Team) Shared() float64 {
 // with.
 func (m *Team) Do(parts int, task Task) {
 	if m == nil || parts <= 1 || !m.lead.TryLock() {
-		for k := range parts {
-			task.Part(k, parts)
-		}
+		inTurn(parts, task)
 		return
 	}
 	defer m.lead.Unlock()
+	if !m.adapt() {
+		inTurn(parts, task)
+		return
+	}
 	m.task = task
 	m.left.Store(int64(parts))
 	m.resting.Store(false)
 	m.round++
 	m.state.Store(m.round<<32 | uint64(parts))
 	m.call(parts - 1)
+	began := time.Now()
 	for m.work() {
 	}
+	worked := time.Since(began)
 	for looks := 0; m.left.Load() > 0; looks++ {
 		if looks < briefly {
 			runtime.Gosched()
-		} else {
-			time.Sleep(pause)
+			continue
 		}
+		if time.Since(began) > 2*worked+away { // no part is as long as all that were done meanwhile
+			m.crowded.Store(true)
+			m.resting.Store(true)
+		}
+		time.Sleep(pause)
 	}
 	m.task = nil
 	if cause := m.broken.Swap(nil); cause != nil {
@@ -207,9 +227,35 @@ func (m *Team) Do(parts int, task Task) {
 	}
 }
 
+func inTurn(parts int, task Task) {
+	for k := range parts {
+		task.Part(k, parts)
+	}
+}
+
+// adapt takes one helper less where a thread of the team has been without a processor: loops end when the last of their
+// parts does, and threads that look for work are in the way of those that have some. It takes one more again after a
+// number of loops, twice as many every time. It reports whether there are to be any.
+func (m *Team) adapt() bool {
+	switch {
+	case m.crowded.Swap(false):
+		m.again = min(max(fewLoops, 2*m.again), mostLoops)
+		m.helped, m.wait, m.calm = max(0, m.helped-1), m.again, 0
+	case m.helped < m.most:
+		if m.wait--; m.wait <= 0 {
+			m.helped, m.wait = m.helped+1, m.again
+		}
+	default:
+		if m.calm++; m.calm > 2*m.again {
+			m.again = 0
+		}
+	}
+	return m.helped > 0
+}
+
 // call has as many helpers as there are to be, if threads are free.
 func (m *Team) call(wanted int) {
-	for wanted = min(wanted, m.most); int(m.helpers.Load()) < wanted && m.threads.tryEnter(); {
+	for wanted = min(wanted, m.helped); int(m.helpers.Load()) < wanted && m.threads.tryEnter(); {
 		m.helpers.Add(1)
 		go m.help()
 	}
@@ -244,11 +290,20 @@ func (m *Team) part(k, of int) {
 
 // helping helps until there has been nothing to do for a while, or others want the thread.
 func (m *Team) helping() {
+	last := time.Now()
 	for looks := 0; looks < patience && !m.resting.Load() && !m.threads.wanted(); looks++ {
 		if m.work() {
-			looks = 0
-		} else {
-			runtime.Gosched()
+			looks, last = 0, time.Now()
+			continue
+		}
+		runtime.Gosched()
+		if looks%clockLooks == clockLooks-1 {
+			now := time.Now()
+			if now.Sub(last) > away {
+				m.crowded.Store(true)
+				break
+			}
+			last = now
 		}
 	}
 	m.threads.Leave()

@@ -80,8 +80,8 @@ func TestPartsAreDoneAtOnce(t *testing.T) {
 	if err := threads.Enter(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	m := threads.Team()
 	for range 20 {
+		m := threads.Team() // one that has not seen yet that there may be fewer processors
 		var task meeting
 		task.all.Add(4)
 		m.Do(4, &task)

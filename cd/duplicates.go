@@ -142,11 +142,6 @@ func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 // replaceDuplicates makes candidates and active columns those that stand for them.
 func (w *workingSet) replaceDuplicates(s *Solver) {
 	c := &s.cert
-	for i, n := range w.candidates {
-		w.candidates[i].place = c.place(s.copies.Representative(c.order[n.place]).Column)
-	}
-	slices.SortFunc(w.candidates, func(a, b candidate) int { return int(a.place - b.place) })
-	w.candidates = slices.CompactFunc(w.candidates, func(a, b candidate) bool { return a.place == b.place })
 	for _, j := range s.active {
 		s.beta[c.place(j)] = 0
 	}
@@ -160,10 +155,18 @@ func (w *workingSet) replaceDuplicates(s *Solver) {
 	s.active = slices.Compact(s.active)
 	s.coef = s.coef[:0]
 	for _, j := range s.active {
-		s.coef = append(s.coef, s.beta[c.place(j)])
+		place := c.place(j)
+		s.coef = append(s.coef, s.beta[place])
+		w.marks.set(int(place))
 	}
-	w.candidates = slices.DeleteFunc(w.candidates, func(n candidate) bool {
-		_, active := slices.BinarySearch(s.active, c.order[n.place])
-		return active
-	})
+	kept := w.candidates[:0]
+	for _, n := range w.candidates {
+		n.place = c.place(s.copies.Representative(c.order[n.place]).Column)
+		if !w.marks.has(int(n.place)) {
+			w.marks.set(int(n.place))
+			kept = append(kept, n)
+		}
+	}
+	w.candidates = kept
+	clear(w.marks)
 }

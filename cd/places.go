@@ -1,6 +1,9 @@
 package cd
 
-import "math/bits"
+import (
+	"math/bits"
+	"slices"
+)
 
 // places is a set of places, a bit each.
 type places []uint64
@@ -20,6 +23,28 @@ func (p places) count() (n int) {
 	}
 	return n
 }
+
+// sort sorts a list of different places by an empty set.
+func (p places) sort(list []int32) {
+	if len(p) > manyWords*len(list) {
+		slices.Sort(list)
+		return
+	}
+	for _, k := range list {
+		p.set(int(k))
+	}
+	n := 0
+	for w, word := range p {
+		for ; word != 0; word &= word - 1 {
+			list[n] = int32(64*w + bits.TrailingZeros64(word))
+			n++
+		}
+	}
+	clear(p)
+}
+
+// manyWords is how many words of a set there are to a place from which on comparisons sort a list sooner.
+const manyWords = 16
 
 // highest returns the last place that a word w has.
 func highest(w int, word uint64) int { return 64*w + 63 - bits.LeadingZeros64(word) }

@@ -21,6 +21,7 @@ type workingSet struct {
 	considered []int32 // columns of candidates
 	missed     int     // columns outside the set before that violated optimality in the last pass
 	all        bool    // the set is to have all columns
+	marks      places  // none, between uses
 	duplicates duplicates
 }
 
@@ -67,7 +68,9 @@ const (
 	unsettled = 0.15
 )
 
-func (w *workingSet) init(places int) { w.member = make([]bool, places) }
+func (w *workingSet) init(columns, places int) {
+	w.member, w.marks = make([]bool, places), newPlaces(max(columns, places))
+}
 
 // forget empties the set.
 func (w *workingSet) forget() {
@@ -246,13 +249,13 @@ func (w *workingSet) replace(s *Solver) {
 	for _, c := range w.candidates {
 		w.places = append(w.places, c.place)
 	}
-	slices.Sort(w.places)
+	w.marks.sort(w.places)
 	for _, k := range w.places {
 		w.member[k] = true
 		w.columns = append(w.columns, s.cert.order[k])
 	}
 	w.ascending = append(w.ascending, w.columns...)
-	slices.Sort(w.ascending)
+	w.marks.sort(w.ascending)
 }
 
 // violators counts the columns that violate optimality but for those active, and notes those that

@@ -215,7 +215,7 @@ func (c *Columns) scaleSparse(index []int32, values, out []float64) (mean, squar
 		return 0, square
 	}
 	mean = sum / c.total
-	if centre := float64(c.total*mean) * mean; centre <= square/2 {
+	if centre := float64(float64(c.total*mean) * mean); centre <= square/2 {
 		return mean, square - centre
 	}
 	// Rounding would be seen in a difference of nearly the same numbers.

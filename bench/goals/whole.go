@@ -97,7 +97,7 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 		if absent != nil {
 			continue
 		}
-		if a, err = glmnet.Solve(ctx, 0); err != nil {
+		if a, err = glmnet.Solve(ctx); err != nil {
 			return err
 		}
 		theirs = append(theirs, a.Seconds)
@@ -121,7 +121,7 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 		return err
 	}
 	t.say("%s, %s, beside a deeper path", d.Name, r.model)
-	if a, err = glmnet.Solve(ctx, math.Exp(s.LogLambda[0]-top[0])); err != nil {
+	if a, err = glmnet.SolveDownTo(ctx, math.Exp(s.LogLambda[0]-top[0])); err != nil {
 		return err
 	}
 	beside(what+", theirs down to the same λ", a.Seconds, "")

@@ -59,12 +59,15 @@ func (g *WholePeer) start(ctx context.Context, p *Problem, folds []int) (*proces
 	return startCommand(ctx, exec.Command("Rscript", at("default.R"), at("problem.bin"), string(p.Model), at("folds.bin")))
 }
 
-// Solve makes one choice, on a path that ends at a share of the largest strength, or where it ends by default, with 0.
-func (g *WholePeer) Solve(ctx context.Context, down float64) (a WholeAnswer, err error) {
-	var line string
-	if down > 0 {
-		line = strconv.FormatFloat(down, 'g', -1, 64)
-	}
+// Solve makes one choice.
+func (g *WholePeer) Solve(ctx context.Context) (WholeAnswer, error) { return g.solve(ctx, "") }
+
+// SolveDownTo makes one choice, on a path that ends at a share of the largest strength.
+func (g *WholePeer) SolveDownTo(ctx context.Context, share float64) (WholeAnswer, error) {
+	return g.solve(ctx, strconv.FormatFloat(share, 'g', -1, 64))
+}
+
+func (g *WholePeer) solve(ctx context.Context, line string) (a WholeAnswer, err error) {
 	if err = g.ask(ctx, line, &a); err == nil && !(a.Seconds > 0) {
 		err = fmt.Errorf("a choice in %g s", a.Seconds)
 	}

@@ -83,7 +83,7 @@ func TestStepsGoToTheBestIntercept(t *testing.T) {
 			steps := 0
 			for ; ; steps++ {
 				rho, weighted, sum, size := p.residuals(b)
-				step := l.Step(nil, p.y, rho, weighted)
+				step := l.Step(kernels.Available()[0], p.y, rho, weighted)
 				if step == 0 {
 					if math.Abs(sum) > 1e-13*(size+float64(len(p.y))) {
 						t.Errorf("%s: settled at a slope of %g", w.Name(), sum)

@@ -80,13 +80,13 @@ func (f *Squared) Null() float64 { return f.null }
 // residual sets r = y − X̃β − b1 over all n rows, held-out ones included, and returns
 // the intercept b of the centred columns: the weighted mean of y − X̃β, or 0.
 func (f *Squared) residual(cols []int32, b, r []float64) (intercept float64) {
-	origin := 0.0 // so that columns are taken from what varies in y alone
-	if f.view.Centred() {
-		origin = f.rest[f.first]
-	}
 	k := f.view.Kernels()
 	k.Copy(r, f.rest)
-	k.Subtract(origin, r)
+	origin := 0.0
+	if f.view.Centred() { // columns are taken from what varies in y alone
+		origin = f.rest[f.first]
+		k.Subtract(origin, r)
+	}
 	negate(b)
 	f.view.AddColumns(cols, b, r)
 	negate(b)

@@ -168,6 +168,22 @@ func (s *Set) Subtract(by float64, x []float64) {
 	}
 }
 
+// Sum returns Σ x_i, as four sums that do not wait for one another.
+func (s *Set) Sum(x []float64) float64 {
+	var a, b, c, d float64
+	for from, to := range s.Pieces(len(x)) { // all but the last of a multiple of four
+		x := x[from:to]
+		for len(x) >= 4 {
+			a, b, c, d = a+x[0], b+x[1], c+x[2], d+x[3]
+			x = x[4:]
+		}
+		for _, v := range x {
+			a += v
+		}
+	}
+	return (a + b) + (c + d)
+}
+
 // Difference sets dst to x − y.
 func (s *Set) Difference(dst, x, y []float64) {
 	for from, to := range s.Pieces(len(dst)) {

@@ -96,6 +96,9 @@ func TestLoopsInPieces(t *testing.T) {
 		if _, err := until(k, 1<<30, func(k *kernels.Set) { k.Copy(y, x) }); err != nil || !slices.Equal(x, y) {
 			t.Errorf("copy of %d elements: %v", n, err)
 		}
+		if got, want := k.Sum(x), float64(n)*float64(n-1)/2; got != want {
+			t.Errorf("the sum of %d elements is %v, want %v", n, got, want)
+		}
 		if k.Clear(y); !slices.Equal(y, make([]float64, n)) {
 			t.Errorf("%d elements are not cleared", n)
 		}

@@ -174,26 +174,11 @@ const (
 	slight  = 1e-6  // of both classes, a change of what is expected whose logarithm is linear
 )
 
-// sum returns Σvᵢ, as four sums that do not wait for one another.
-func sum(k *kernels.Set, v []float64) float64 {
-	var a, b, c, d float64
-	for from, to := range k.Pieces(len(v)) {
-		piece := v[from:to]
-		for ; len(piece) >= 4; piece = piece[4:] {
-			a, b, c, d = a+piece[0], b+piece[1], c+piece[2], d+piece[3]
-		}
-		for _, last := range piece {
-			a += last
-		}
-	}
-	return (a + b) + (c + d)
-}
-
 // Step implements [Stepper]: Newton's step for the log-odds of the share of class +1 that
 // is expected. They are linear in b where predictions are alike or far out, and the loss is
 // far from a parabola.
 func (l logistic) Step(k *kernels.Set, y, rho, v []float64) float64 {
-	slope := sum(k, v)
+	slope := k.Sum(v)
 	size := k.Dot(v, y)          // Σ|vᵢ|: ρ has the sign of y
 	bend := size - k.Dot(v, rho) // Σ sᵢσσ̄
 	if math.Abs(slope) <= settled*size {

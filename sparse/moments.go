@@ -286,7 +286,7 @@ func (w *wholePass) byColumn(from, to int) {
 	v := w.v
 	for k, j := range v.x.Order()[from:to] {
 		_, values := v.x.Column(int(j))
-		w.squares[from+k], w.sums[from+k] = sumOfSquares(v.k, values), sum(v.k, values)
+		w.squares[from+k], w.sums[from+k] = sumOfSquares(v.k, values), v.k.Sum(values)
 	}
 	if w.u != nil {
 		v.Correlate(from, to, w.u, w.out[from:to])
@@ -382,23 +382,7 @@ func (v *View) spread(j int, mean float64) float64 {
 	return sum
 }
 
-// sum returns Σx, in four partial sums that do not wait for one another.
-func sum(k *kernels.Set, x []float64) float64 {
-	var a, b, c, d float64
-	for from, to := range k.Pieces(len(x)) { // all but the last of a multiple of four
-		x := x[from:to]
-		for len(x) >= 4 {
-			a, b, c, d = a+x[0], b+x[1], c+x[2], d+x[3]
-			x = x[4:]
-		}
-		for _, v := range x {
-			a += v
-		}
-	}
-	return (a + b) + (c + d)
-}
-
-// sumOfSquares returns Σx², likewise.
+// sumOfSquares returns Σx², in four partial sums as [kernels.Set.Sum] has them.
 func sumOfSquares(k *kernels.Set, x []float64) float64 {
 	var a, b, c, d float64
 	for from, to := range k.Pieces(len(x)) {

@@ -250,7 +250,7 @@ func (v *View) Squares() []float64 { return v.columns().squares }
 // MeanOf returns Σ sᵢuᵢ / N of a vector over the rows.
 func (v *View) MeanOf(u []float64) float64 {
 	if v.weights == nil {
-		return sum(v.k, u) / v.total
+		return v.k.Sum(u) / v.total
 	}
 	return v.k.Dot(u, v.weights) / v.total
 }

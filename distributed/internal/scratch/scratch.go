@@ -17,8 +17,8 @@ const lockName = "lock"
 const attempts = 10
 
 // Directory makes a directory of the system's temporary ones whose name begins with a prefix,
-// and removes those of this prefix whose processes are gone. remove removes it. The error is of
-// kind IO.
+// and removes those of this prefix whose processes are gone. remove removes it, and has to be kept for as
+// long as it is in use. The error is of kind IO.
 func Directory(prefix string) (path string, remove func(), err error) {
 	sweep(prefix)
 	for range attempts {

@@ -14,15 +14,19 @@ import (
 
 const prefix = "pare-scratch-"
 
+// held keeps the lock of the process that is killed: a file to which nothing refers is closed.
+var held func()
+
 // TestMain is also the process that is killed: it makes a directory, says where, and waits.
 func TestMain(m *testing.M) {
 	if os.Getenv("PARE_TEST_ROLE") == "" {
 		os.Exit(m.Run())
 	}
-	path, _, err := scratch.Directory(prefix)
+	path, remove, err := scratch.Directory(prefix)
 	if err != nil {
 		panic(err)
 	}
+	held = remove
 	fmt.Println(path)
 	select {}
 }

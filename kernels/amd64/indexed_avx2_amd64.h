@@ -5,17 +5,20 @@
 //   CX  entries left            AX, BX  two row numbers
 //   X0  partial sums s0, s1     X1  partial sums s2, s3
 
-// Two entries into a pair of partial sums: one 8-byte load brings two row
-// numbers, two loads bring their elements of y side by side, and one fused
-// multiply–add takes two values from memory. That is two loads per entry
-// against three in scalar code; loads are the limit. (Gather instructions need
-// as many loads and more.) Clobbers AX, BX, X2.
+// The elements of y of two entries, side by side in X2: one 8-byte load brings two
+// row numbers, two loads bring the elements. Clobbers AX, BX.
+#define ELEMENTS(rows) \
+	MOVQ    rows(DX), AX       \
+	MOVL    AX, BX             \
+	SHRQ    $32, AX            \
+	VMOVSD  (DI)(BX*8), X2     \
+	VMOVHPD (DI)(AX*8), X2, X2
+
+// Two entries into a pair of partial sums: one fused multiply–add takes two values
+// from memory. That is two loads per entry against three in scalar code; loads are
+// the limit. (Gather instructions need as many loads and more.) Clobbers AX, BX, X2.
 #define PAIR(values, rows, sum) \
-	MOVQ        rows(DX), AX        \
-	MOVL        AX, BX              \
-	SHRQ        $32, AX             \
-	VMOVSD      (DI)(BX*8), X2      \
-	VMOVHPD     (DI)(AX*8), X2, X2  \
+	ELEMENTS(rows)                  \
 	VFMADD231PD values(SI), X2, sum
 
 // One entry into the lower partial sum of a pair. Clobbers AX, X2.

@@ -6,26 +6,23 @@
 // entry is written after it is read, so that out may be values.
 
 #include "textflag.h"
+#include "indexed_avx2_amd64.h"
 
 // Registers
-//   SI  values, next entry      DX  rows, next entry      DI  scale
+//   SI  values, next entry      DX  rows, next entry      DI  scale, which is y to the header
 //   R8  out, next entry         CX  entries left          AX, BX  two row numbers
 //   X0, X1  partial sums of scale·u   X4, X5  those of u²
 
 // Two entries into pairs of partial sums. Clobbers AX, BX, X2, X3.
-#define PAIR(values, rows, sum, square) \
-	MOVQ        rows(DX), AX       \
-	MOVL        AX, BX             \
-	SHRQ        $32, AX            \
-	VMOVSD      (DI)(BX*8), X2     \
-	VMOVHPD     (DI)(AX*8), X2, X2 \
+#define SCALE_PAIR(values, rows, sum, square) \
+	ELEMENTS(rows)                 \
 	VMULPD      values(SI), X2, X3 \
 	VMOVUPD     X3, values(R8)     \
 	VFMADD231PD X3, X2, sum        \
 	VFMADD231PD X3, X3, square
 
 // One entry into the lower partial sums of pairs. Clobbers AX, X2, X3.
-#define SINGLE(values, rows, sum, square) \
+#define SCALE_SINGLE(values, rows, sum, square) \
 	MOVL        rows(DX), AX       \
 	VMOVSD      (DI)(AX*8), X2     \
 	VMULSD      values(SI), X2, X3 \
@@ -48,8 +45,8 @@ TEXT ·ScaleIndexedAVX2(SB), 0, $128-112
 	JLT    tail
 
 loop4:
-	PAIR(0, 0, X0, X4)
-	PAIR(16, 8, X1, X5)
+	SCALE_PAIR(0, 0, X0, X4)
+	SCALE_PAIR(16, 8, X1, X5)
 	ADDQ $32, SI
 	ADDQ $32, R8
 	ADDQ $16, DX
@@ -59,16 +56,16 @@ loop4:
 tail:
 	TESTQ $2, CX // the low bits of CX − 4 are those of CX
 	JZ    tail1
-	PAIR(0, 0, X0, X4)
+	SCALE_PAIR(0, 0, X0, X4)
 	TESTQ $1, CX
 	JZ    fold
-	SINGLE(16, 8, X1, X5)
+	SCALE_SINGLE(16, 8, X1, X5)
 	JMP   fold
 
 tail1:
 	TESTQ $1, CX
 	JZ    fold
-	SINGLE(0, 0, X0, X4)
+	SCALE_SINGLE(0, 0, X0, X4)
 
 fold:
 	// The fixed tree of both: (s0+s2) + (s1+s3), then + 0.

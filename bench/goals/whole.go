@@ -113,7 +113,7 @@ func (t *table) whole(ctx context.Context, d studies.Data, r wholeRow) error {
 		t.add(d.Name, what, median(ours), glmnet.Version(), theirs, goal, note)
 	}
 	beside(what, median(theirs), goal)
-	if standardErrors(s, a) > -equal {
+	if s.LogLambda == nil || standardErrors(s, a) > -equal { // the null model, or equal
 		return nil
 	}
 	top, err := pare.LogLambdaMax(x, d.Y, pare.Config{Model: r.model})

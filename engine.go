@@ -250,7 +250,7 @@ func (e *engine) take(f *Fitted, s *inner.Solution, logLambda, top []float64) {
 		LogLambda: append(f.LogLambda[:0], logLambda...), LogLambdaMax: append(f.LogLambdaMax[:0], top...),
 		Support: s.Support, Coef: s.Coef, Intercept: s.Intercept, Classes: s.Classes, Free: s.Free, Bound: s.Bound,
 		Objective: s.Objective, Certificate: s.Certificate, Unique: s.Unique, SupportCertified: s.SupportCertified,
-		DualMargin: s.DualMargin, SecondsCertify: s.SecondsCertify, Effort: s.Effort, Status: s.Status, Kernels: e.of.Kernels.Name,
+		DualMargin: s.DualMargin, SecondsCertify: s.SecondsCertify, Effort: s.Effort, Work: s.Work, Shared: s.Shared, Status: s.Status, Kernels: e.of.Kernels.Name,
 	}
 	for _, class := range s.PerClass {
 		one := &Fitted{}

@@ -50,8 +50,13 @@ type Fitted struct {
 	DualMargin       float64
 	SecondsCertify   float64 // spent on these proofs
 	outcome.Effort
-	Status  outcome.Status
-	Kernels string // the kernel set used
+	// Work is the counted work in nanoseconds of the cost model, as that of an evaluation, and
+	// Shared the part of it that several threads may share, the same for any number of them; 0
+	// for classes, groups, [MCP], [SCAD] and support vectors, where it is not counted. Where rare
+	// classes start from the solution of one of them, Work is that solve and the sum of PerClass.
+	Work, Shared float64
+	Status       outcome.Status
+	Kernels      string // the kernel set used
 }
 
 // Fit solves the inner problem at one λ. x has n rows and p columns, y has n entries; neither

@@ -48,6 +48,9 @@ func TestFitterIsFit(t *testing.T) {
 				for k := range got.PerClass {
 					got.PerClass[k].SecondsCertify = want.PerClass[k].SecondsCertify
 				}
+				if !(want.Work > 0) || !(0 <= want.Shared && want.Shared <= want.Work) {
+					t.Errorf("%s, %+v: work %g, of which %g is shared", model, c, want.Work, want.Shared)
+				}
 				if !sameFit(got, want) {
 					t.Errorf("%s, %+v: %+v, want %+v", model, c, got, want)
 				}

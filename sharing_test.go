@@ -241,6 +241,9 @@ func TestTeamsHaveTheBitsOfOneThread(t *testing.T) {
 				continue
 			}
 			want := do(pare.Config{Model: model, Threads: 1})
+			if f, ok := want.(*pare.Fitted); ok && !(f.Shared > 0) {
+				t.Errorf("%s, %s: nothing of %g is shared", model, name, f.Work)
+			}
 			for _, threads := range []int{3, 2, 8} {
 				if testing.Short() && threads != 3 {
 					continue

@@ -248,7 +248,7 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 	if err != nil {
 		return err
 	}
-	start, shared := time.Now(), l.view.Team().Shared()
+	start := time.Now()
 	if r.Anew {
 		l.renew()
 	}
@@ -268,7 +268,6 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 		return err
 	}
 	l.Solved = summarise(solution, time.Since(start))
-	l.Solved.Shared = l.view.Team().Shared() - shared
 	l.Solved.TrainLoss = solution.Objective / l.null0
 	l.Solved.Saturation = float64(len(solution.Support)) / l.most
 	return nil

@@ -118,7 +118,7 @@ type Solved struct {
 	Status                      outcome.Status
 	Seconds                     float64
 	TrainLoss, Saturation, Work float64 // as of [search.Evaluation]
-	Shared                      float64 // of Work, what threads of one lane share; 0 with one thread
+	Shared                      float64 // of Work, what threads of one lane may share, for any number of them
 }
 
 // Derived is what a [Report] says of a lane's hypergradient.

@@ -46,7 +46,7 @@ func newReport(request search.Request, r int) Report {
 func summarise(s *cd.Solution, took time.Duration) Solved {
 	return Solved{
 		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Support),
-		Status: s.Status, Seconds: took.Seconds(), Work: s.Work,
+		Status: s.Status, Seconds: took.Seconds(), Work: s.Work, Shared: s.Shared,
 	}
 }
 

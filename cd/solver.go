@@ -32,6 +32,7 @@ type Solution struct {
 
 	outcome.Effort                // with that on a sample to start from
 	Work           float64        // all of it by the cost model: nanoseconds on one core of a 2020s server, counted, not measured
+	Shared         float64        // of Work, what a team may share, whether there is one thread or more; 0 for views without a team
 	Status         outcome.Status // Converged, NotConverged or Cancelled
 }
 
@@ -295,7 +296,8 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	s.prox.untried = false
 	s.subsampling.start()
 	s.in.start(opts.MaxEpochs, s.warm)
-	defer func() { s.sol.Work = s.work() }()
+	shared := s.view.Team().Shared()
+	defer func() { s.sol.Work, s.sol.Shared = s.work(), s.view.Team().Shared()-shared }()
 	s.prox.damping, s.prox.sweeps, s.prox.last = 0, fewSweeps, 0
 	s.in.gram.Limit(opts.MaxGram)
 	s.in.store.Bound(opts.MaxPacked)

@@ -11,7 +11,8 @@ import (
 // Work on a view that a team shares: parts are columns in storage order, or rows.
 
 // With returns the view with a team that does its passes and, on the columns of its problem,
-// those of others. nil stands for one thread. Results are the same.
+// those of others. nil stands for one thread,
+// whose work nobody notes. Results are the same.
 func (v *View) With(t *team.Team) *View {
 	w := *v
 	w.team, w.updates, w.products = t, nil, nil
@@ -21,7 +22,7 @@ func (v *View) With(t *team.Team) *View {
 	return &w
 }
 
-// Team returns the team, nil for one thread.
+// Team returns the team, nil where there is none.
 func (v *View) Team() *team.Team {
 	if v == nil {
 		return nil

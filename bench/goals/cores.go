@@ -21,12 +21,12 @@ type part struct{ work, shared float64 }
 type lane [2]part
 
 // trace is what a selection does: lanes are made, which are rounds of equal parts, then come
-// rounds of lanes, one after the other, and the refit, which is a round, too. Everything else is
-// serial. All is in the unit of counted work.
+// rounds of lanes, one after the other, and the refit, which is one round of its classes or two.
+// Everything else is serial. All is in the unit of counted work.
 type trace struct {
 	making [][]lane
 	rounds [][]lane
-	refit  []lane
+	refit  [][]lane
 	serial float64
 }
 
@@ -36,9 +36,9 @@ type tracer struct {
 	mu      sync.Mutex
 	making  [][]lane // in seconds of the processor
 	rounds  [][]lane
-	seconds float64 // of lanes
+	made    float64 // seconds of lanes that solved nothing
+	seconds float64 // of those that did
 	ended   float64 // what had been taken after the last
-	refit   float64 // and since then
 }
 
 // Run implements [bilevel.Runner].
@@ -49,7 +49,6 @@ func (t *tracer) Run(ctx context.Context, requests []bilevel.LaneRequest, solved
 	defer t.mu.Unlock()
 	t.ended = taken()
 	took := t.ended - began
-	t.seconds += took
 	var round []lane
 	for i := range results {
 		s, d := &results[i].Solved, &results[i].Derived
@@ -59,8 +58,10 @@ func (t *tracer) Run(ctx context.Context, requests []bilevel.LaneRequest, solved
 	}
 	if round != nil {
 		t.rounds = append(t.rounds, round)
+		t.seconds += took
 	} else {
 		t.making = append(t.making, slices.Repeat([]lane{{{work: took / float64(len(requests))}}}, len(requests)))
+		t.made += took
 	}
 	return results, err
 }
@@ -73,82 +74,57 @@ func taken() float64 {
 	return float64(time.Now().UnixNano()) / 1e9
 }
 
-// traced selects, with the lanes' work noted. Their seconds of the processor, with one thread, make
-// seconds of counted work, for what is outside the lanes: the refit, after the last of them, and all else. Shares are asked of two threads, which are the same
-// solves to the bit.
+// traced selects with one thread, with the work of lanes and of the refit noted. Seconds of the
+// processor that lanes have taken make work of those that are not counted: to make lanes, and
+// all that is neither a lane nor the refit, which is what follows the last lane.
 func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) (*trace, error) {
-	choose := func(threads int) (*tracer, *pare.Selection, float64, error) {
-		t := &tracer{}
-		o.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) {
-			j.Config.Threads = threads
-			lanes, err := pare.NewLanes(ctx, x, y, j)
-			t.Runner = lanes
-			return t, err
-		}
-		c.Threads = threads
-		began := taken()
-		s, err := pare.Select(ctx, x, y, o, c)
-		ended := taken()
-		t.refit = ended - t.ended
-		return t, s, ended - began, err
+	t := &tracer{}
+	o.Lanes = func(ctx context.Context, j pare.Job) (_ bilevel.Runner, err error) {
+		j.Config.Threads = 1
+		t.Runner, err = pare.NewLanes(ctx, x, y, j)
+		return t, err
 	}
-	alone, s, seconds, err := choose(1)
+	c.Threads = 1
+	began := taken()
+	s, err := pare.Select(ctx, x, y, o, c)
 	if err != nil {
 		return nil, err
 	}
-	pair, _, _, err := choose(2)
-	if err != nil {
-		return nil, err
+	searched := t.ended - began
+	var counted float64
+	for _, l := range slices.Concat(t.rounds...) {
+		counted += l[0].work + l[1].work
 	}
-	out := &trace{rounds: pair.rounds}
-	var all, most float64
-	var like []lane
-	for _, round := range out.rounds {
-		var solves float64
-		for _, l := range round {
-			solves += l[0].work
-			all += l[0].work + l[1].work
-		}
-		if solves > most {
-			like, most = round, solves
-		}
-	}
-	making := 0.0
-	for _, round := range alone.making {
-		for _, l := range round {
-			making += l[0].work
-		}
-	}
-	unit := all / (alone.seconds - making)
-	for _, round := range alone.making {
+	unit := counted / t.seconds
+	for _, round := range t.making {
 		for i := range round {
 			round[i][0].work *= unit
 		}
-		out.making = append(out.making, round)
 	}
-	out.refit = refitLike(like[:len(like)/(slices.Max(s.Folds)+1)], unit*alone.refit)
-	out.serial = max(0, unit*(seconds-alone.seconds-alone.refit))
+	out := &trace{making: t.making, rounds: t.rounds, refit: refitted(s.Final)}
+	out.serial = max(0, unit*(searched-t.seconds-t.made))
 	return out, nil
 }
 
-// refitLike divides the work of a refit among its classes, and what can be shared of it, as it is
-// in the lanes of a fold.
-func refitLike(fold []lane, work float64) []lane {
-	var all float64
-	for _, l := range fold {
-		all += l[0].work
+// refitted returns the rounds of a refit: where classes have one predictor each, they are solved at the
+// same time after the one, if any, that others start from.
+func refitted(f *pare.Fitted) [][]lane {
+	if f.PerClass == nil {
+		return [][]lane{{{{f.Work, f.Shared}}}}
 	}
-	refit := make([]lane, len(fold))
-	for i, l := range fold {
-		refit[i][0] = part{l[0].work * work / all, l[0].shared * work / all}
+	first := f.Work
+	var classes []lane
+	for _, class := range f.PerClass {
+		first -= class.Work
+		classes = append(classes, lane{{class.Work, class.Shared}})
 	}
-	return refit
+	return [][]lane{{{{work: max(0, first)}}}, classes}
 }
 
 // duration returns how long a trace takes on so many cores.
 func (t *trace) duration(cores int) float64 {
-	total := t.serial + schedule(t.refit, cores)
-	for _, round := range slices.Concat(t.making, t.rounds) {
+	total := t.serial
+	for _, round := range slices.Concat(t.making, t.rounds, t.refit) {
 		total += schedule(round, cores)
 	}
 	return total

@@ -3,6 +3,7 @@ package goals
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
@@ -73,7 +74,19 @@ func TestTraceOfASelection(t *testing.T) {
 			t.Errorf("round %d has %d lanes of %g, the evaluation says %g", k, len(round), work, s.Evaluations[k].Work)
 		}
 	}
+	if want := [][]lane{{{{s.Final.Work, s.Final.Shared}}}}; !reflect.DeepEqual(of.refit, want) || !(s.Final.Work > 0) {
+		t.Errorf("the refit is %v, want %v", of.refit, want)
+	}
 	if one, two := of.duration(1), of.duration(2); !(two < one && two >= one/2) {
 		t.Errorf("two cores take %g, one %g", two, one)
+	}
+}
+
+// A refit of classes is that of the one that others start from, if any, and then of all.
+func TestRefitOfClasses(t *testing.T) {
+	f := &pare.Fitted{Work: 9, PerClass: []*pare.Fitted{{Work: 2}, {Work: 4, Shared: 1}}}
+	want := [][]lane{{{{work: 3}}}, {{{work: 2}}, {{work: 4, shared: 1}}}}
+	if got := refitted(f); !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }

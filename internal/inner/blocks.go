@@ -197,7 +197,7 @@ func (b *blocked) Solve(ctx context.Context, logLambda []float64) (*Solution, er
 func (b *blocked) fitted(s *cd.BlockSolution, logLambda []float64) *Solution {
 	out := b.of.blank()
 	out.Support = append(out.Support, s.Support...)
-	out.Objective, out.Certificate, out.Effort, out.Status = s.Objective, s.Certificate, s.Effort, s.Status
+	out.Objective, out.Certificate, out.Effort, out.Work, out.Status = s.Objective, s.Certificate, s.Effort, s.Work, s.Status
 	view, q := b.fit.View(), b.fit.Count()
 	if b.classes == nil {
 		for k, j := range s.Support {

@@ -112,14 +112,15 @@ func (m *oneVersusRest) Solve(ctx context.Context, logLambda []float64) (*Soluti
 	if err != nil {
 		return nil, err
 	}
-	start := m.last
+	start, lead := m.last, 0.0
 	if start == nil {
 		start = make([]point, len(m.classes))
 		if few, leader := bilevel.RareClasses(m.label, m.of.Weights, len(m.classes)); few != nil {
-			_, at, err := m.one(ctx, leader, penalties[leader], point{})
+			first, at, err := m.one(ctx, leader, penalties[leader], point{})
 			if err != nil {
 				return nil, err
 			}
+			lead = first.Work
 			for _, k := range few {
 				start[k] = at
 			}
@@ -134,7 +135,9 @@ func (m *oneVersusRest) Solve(ctx context.Context, logLambda []float64) (*Soluti
 		return nil, err
 	}
 	m.last = last
-	return m.join(logLambda, fitted), nil
+	out := m.join(logLambda, fitted)
+	out.Work += lead
+	return out, nil
 }
 
 // one solves for class k.
@@ -178,6 +181,7 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Solution) *Solution 
 		}
 		out.SecondsCertify += f.SecondsCertify / float64(min(m.of.Threads, len(fitted)))
 		out.Add(f.Effort)
+		out.Work += f.Work
 		if out.Status != outcome.Cancelled && f.Status != outcome.Converged {
 			out.Status = f.Status
 		}

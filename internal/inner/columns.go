@@ -160,7 +160,7 @@ func (s *Statement) solution(ctx context.Context, fit model.Datafit, solver *cd.
 		}
 	}
 	out.Intercept, out.Objective = at.Intercept, at.Objective
-	out.Certificate, out.Effort, out.Status = at.Certificate, at.Effort, at.Status
+	out.Certificate, out.Effort, out.Work, out.Shared, out.Status = at.Certificate, at.Effort, at.Work, at.Shared, at.Status
 	if g.Ridge() > 0 { // ½α₂‖β‖² is strictly convex
 		out.Unique = s.proved()
 	}

@@ -117,7 +117,8 @@ type Solution struct {
 	DualMargin       float64
 	SecondsCertify   float64
 	outcome.Effort
-	Status outcome.Status
+	Work, Shared float64
+	Status       outcome.Status
 }
 
 // kept is where results go that are kept in one place.

@@ -78,7 +78,7 @@ func (m *onSamples) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 	}
 	out := m.of.blank()
 	out.Free, out.Bound, out.Objective = len(s.Free), len(s.Bound), s.Primal
-	out.Certificate, out.Effort, out.Status = s.Certificate, s.Effort, s.Status
+	out.Certificate, out.Effort, out.Work, out.Status = s.Certificate, s.Effort, s.Work, s.Status
 	out.Unique = m.of.proved() // ½‖w‖² is strictly convex
 	for j, w := range s.W {
 		if w != 0 {

@@ -114,7 +114,7 @@ func (m *onVectors) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 	}
 	out := m.of.blank()
 	out.Free, out.Bound, out.Objective, out.Intercept = len(s.Free), len(s.Bound), s.Primal, s.Intercept
-	out.Certificate, out.Effort, out.Status = s.Certificate, s.Effort, s.Status
+	out.Certificate, out.Effort, out.Work, out.Status = s.Certificate, s.Effort, s.Work, s.Status
 	if !m.fit.Centred() || len(s.Free) > 0 {
 		out.Unique = m.of.proved() // ½‖w‖² is strictly convex, and a free row tells the intercept
 	}

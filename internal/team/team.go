@@ -87,7 +87,7 @@ type Task interface {
 }
 
 // Team is one thread that has others help it, as many as are free at the moment. nil is a
-// team of one.
+// team of one that notes nothing.
 type Team struct {
 	threads *Threads
 	most    int // helpers
@@ -133,12 +133,9 @@ const (
 	fewLoops, mostLoops = 16, 4096
 )
 
-// Team returns a team with these threads, nil if there is one only. It has no end.
+// Team returns a team with these threads. It has no end.
 func (t *Threads) Team() *Team {
 	most := min(cap(t.places), runtime.GOMAXPROCS(0)) - 1
-	if most <= 0 {
-		return nil
-	}
 	m := &Team{threads: t, most: most, helped: most}
 	m.help = m.helping
 	return m
@@ -160,7 +157,7 @@ func (m *Team) Note(cost float64) {
 
 // Cuts is [Team.Parts] for a loop that counted work leaves out, or that is noted by who counts it.
 func (m *Team) Cuts(cost float64) int {
-	if m == nil || cost < 2*Grain {
+	if m.Threads() == 1 || cost < 2*Grain {
 		return 1
 	}
 	return int(min(cost/Grain, float64(each*(m.most+1)), mostParts))
@@ -180,7 +177,7 @@ func (m *Team) Threads() int {
 }
 
 // Shared returns the modelled cost of all loops that were worth sharing so far, done by others or
-// not; 0 without a team.
+// not: the same for any number of threads. It is 0 without a team.
 func (m *Team) Shared() float64 {
 	if m == nil {
 		return 0

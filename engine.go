@@ -204,7 +204,8 @@ func (e *engine) turn(ctx context.Context) (end func()) {
 }
 
 // check refuses a λ of the wrong length, or that cannot be.
-func (e *engine) check(logLambda []float64) error {
+func (e *engine) check(logLambda []float64) (err error) {
+	defer kernels.Caught(&err)
 	if r := e.of.Count; len(logLambda) != r {
 		return outcome.At(outcome.Shape, "log-lambda", "one λ is wanted for each hyperparameter, %d for %s, got %d", r, e.config.Model, len(logLambda))
 	}

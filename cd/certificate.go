@@ -32,9 +32,10 @@ type certificate struct {
 	known  places    // c_j is of the residual at hand
 	fresh  places    // that the last pass did not skip
 	pieces []piece   // what the last pass computed
-	near   places    // see reach
+	near   places    // see within
 	copied []int32   // places left out since others stand for their columns
 
+	lacks     [64 * stretch]float64 // see reaching
 	screening screening
 	previous  []float64 // n: residual of the last pass
 	met       bool      // there is one
@@ -264,20 +265,6 @@ func (s *correlation) Part(k, of int) {
 	}
 }
 
-// screen notes the columns of a range that no bound proves inactive.
-func (c *certificate) screen(run columnRange) {
-	if len(c.levels) == 0 {
-		c.reach(c.k.Reach, run.from, run.to, c.bound, run.length, lazy*c.level, c.fresh)
-		return
-	}
-	bound, norm, levels := c.bound[:run.to], c.norm[:run.to], c.levels[:run.to]
-	for k := run.from; k < run.to; k++ {
-		if bound[k]+float64(norm[k]*run.length) >= lazy*levels[k] {
-			c.fresh.set(k)
-		}
-	}
-}
-
 // list makes pieces of the columns of a range that are to be computed and are not known. Short gaps
 // between them are computed, too, where that is less than the price of a call.
 func (s *Solver) list(run columnRange) {
@@ -368,7 +355,7 @@ func (s *Solver) accumulate(run *columnRange) {
 	inside, level, levels := nearly*c.dual.Inside(), c.level, c.levels
 	for to := (run.to + 63) / 64; to > run.from/64; {
 		from := max(run.from/64, to-stretch)
-		c.within(64*from, min(64*to, len(corr)), 0, inside*c.level)
+		c.within(64*from, min(64*to, len(corr)), 0, inside)
 		for ; to > from; to-- {
 			for word := c.near[to-1] & inRange(to-1, run.from, run.to); word != 0; {
 				k := highest(to-1, word)

@@ -114,7 +114,7 @@ func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 			}
 		}
 	} else {
-		c.within(0, len(c.order), 0, math.Float64frombits((max(least, 1)-1)<<roundedBits))
+		c.within(0, len(c.order), 0, math.Float64frombits((max(least, 1)-1)<<roundedBits)/c.level)
 		for w, word := range c.near {
 			for ; word != 0; word &= word - 1 {
 				k := int32(64*w + bits.TrailingZeros64(word))

@@ -16,7 +16,7 @@ import (
 // of their strength, computes those of them that it does not know, in runs with short gaps, and pays for these; and the dual
 // point is that of all columns.
 func TestPassesByDefinition(t *testing.T) {
-	const n, p = 40, 150
+	const n, p = 40, 800
 	const reset = -1
 	took, left, known := 0, 0, 0
 	for seed := range uint64(24) {

@@ -64,10 +64,33 @@ func inRange(w, from, to int) uint64 {
 	return mask
 }
 
-// reach adds to out the places of a range whose x + a·norm, of ‖X̃_j‖, reaches a bound, as the
-// kernel given has it.
-func (c *certificate) reach(kernel func(a float64, x, y []float64, least float64, out []uint64), from, to int, x []float64, a, least float64, out places) {
-	for from < to {
+// reach is a kernel that says which x + a·y reach a bound, or which |x| + a·y.
+type reach = func(a float64, x, y []float64, least float64, out []uint64)
+
+// reaching sets out, a word for 64 places of a range, to those whose x + a·‖X̃_j‖ reaches a share of Nαⱼ, as
+// the kernel given has it.
+func (c *certificate) reaching(kernel reach, from, to int, x []float64, a, share float64, out places) {
+	switch {
+	case len(c.levels) == 0:
+		kernel(a, x[from:to], c.norm[from:to], share*c.level, out)
+	case a == 0:
+		kernel(-share, x[from:to], c.levels[from:to], 0, out)
+	default:
+		for from < to {
+			n := min(len(c.lacks), to-from)
+			lacks, words := c.lacks[:n], (n+63)/64
+			copy(lacks, c.levels[from:])
+			c.k.Scal(-share, lacks)
+			c.k.Axpy(a, c.norm[from:from+n], lacks)
+			kernel(1, x[from:from+n], lacks, 0, out[:words])
+			from, out = from+n, out[words:]
+		}
+	}
+}
+
+// screen notes the columns of a range that no bound proves inactive.
+func (c *certificate) screen(run columnRange) {
+	for from, to := run.from, run.to; from < to; {
 		// Up to the next whole word, and the rest, apart.
 		end := to
 		if from%64 != 0 {
@@ -76,24 +99,24 @@ func (c *certificate) reach(kernel func(a float64, x, y []float64, least float64
 			end = whole
 		}
 		if from%64 == 0 && end%64 == 0 {
-			kernel(a, x[from:end], c.norm[from:end], least, out[from/64:end/64])
+			c.reaching(c.k.Reach, from, end, c.bound, run.length, lazy, c.fresh[from/64:end/64])
 		} else {
-			kernel(a, x[from:end], c.norm[from:end], least, c.near[:1])
-			out[from/64] |= c.near[0] << (from % 64)
+			c.reaching(c.k.Reach, from, end, c.bound, run.length, lazy, c.near[:1])
+			c.fresh[from/64] |= c.near[0] << (from % 64)
 		}
 		from = end
 	}
 }
 
-// largest makes near those columns of the last pass, a good number of which |c_j| is largest. It
-// returns false where they are all, or as good as all.
+// largest makes near those columns of the last pass, a good number of which |c_j| is largest beside Nαⱼ.
+// It returns false where they are all, or as good as all.
 func (c *certificate) largest(number int) bool {
 	const less = 0.75
-	if len(c.levels) > 0 || c.fresh.count() <= 2*number || !(c.scale > 0) {
+	if c.fresh.count() <= 2*number || !(c.scale > 0) {
 		return false
 	}
-	for least := less * c.level / c.scale; least > 0.1*c.level/c.scale; least *= less {
-		c.within(0, len(c.order), 0, least)
+	for share := less; share > 0.1; share *= less {
+		c.within(0, len(c.order), 0, share/c.scale)
 		if c.near.count() >= number {
 			return true
 		}
@@ -105,13 +128,10 @@ func (c *certificate) largest(number int) bool {
 const crowd = 8
 
 // within sets near, for words of a range, to places of the last pass among which are all
-// with |c_j| + a·‖X̃_j‖ of at least a bound. Where strengths differ these are all of it.
-func (c *certificate) within(from, to int, a, least float64) {
+// with |c_j| + a·‖X̃_j‖ of at least a share of Nαⱼ, but for rounding.
+func (c *certificate) within(from, to int, a, share float64) {
 	first, last := from/64, (to+63)/64
 	copy(c.near[first:last], c.fresh[first:last])
-	if len(c.levels) > 0 {
-		return
-	}
 	for w := first; w < last; {
 		end := w
 		for end < last && bits.OnesCount64(c.fresh[end]) >= crowd {
@@ -121,8 +141,7 @@ func (c *certificate) within(from, to int, a, least float64) {
 			w++
 			continue
 		}
-		n := min(64*end, len(c.corr))
-		c.k.ReachAbs(a, c.corr[64*w:n], c.norm[64*w:n], least, c.near[w:end])
+		c.reaching(c.k.ReachAbs, 64*w, min(64*end, len(c.corr)), c.corr, a, share, c.near[w:end])
 		for ; w < end; w++ {
 			c.near[w] &= c.fresh[w]
 		}

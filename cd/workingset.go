@@ -264,7 +264,7 @@ func (w *workingSet) violators(s *Solver) (count int) {
 	c := &s.cert
 	level, levels, corr := c.level, c.levels, c.corr
 	w.missed = 0
-	c.within(0, len(c.order), 0, level)
+	c.within(0, len(c.order), 0, 1)
 	for at, word := range c.near {
 		for ; word != 0; word &= word - 1 {
 			k := 64*at + bits.TrailingZeros64(word)
@@ -312,7 +312,7 @@ func (w *workingSet) score(s *Solver, most int) {
 		if math.IsInf(cutoff, 1) || !(c.scale > 0) {
 			copy(c.near[from:to], c.fresh[from:to])
 		} else {
-			c.within(64*from, min(64*to, len(c.order)), cutoff/c.scale, nearly*c.level/c.scale)
+			c.within(64*from, min(64*to, len(c.order)), cutoff/c.scale, nearly/c.scale)
 		}
 		for ; to > from; to-- {
 			for word := c.near[to-1]; word != 0; {

@@ -18,6 +18,7 @@ import (
 type Penalty struct {
 	alpha    float64   // αⱼ where each is nil
 	each     []float64 // αⱼ, one per column
+	free     bool      // some of them are 0
 	ridge    float64   // α₂
 	lambda   int       // number of hyperparameters r
 	own      bool      // one for each column
@@ -62,22 +63,25 @@ func Ridge(logAlpha float64) (Penalty, error) {
 // WeightedLasso returns Σ αⱼ|βⱼ| with αⱼ = e^logAlpha[j]. +Inf excludes a
 // column, −Inf leaves it unpenalised. The slice is not kept.
 func WeightedLasso(logAlpha []float64) (Penalty, error) {
+	return WeightedLassoBy(kernels.Available()[0], logAlpha)
+}
+
+// WeightedLassoBy is [WeightedLasso], many strengths at a time by a kernel.
+func WeightedLassoBy(k *kernels.Set, logAlpha []float64) (Penalty, error) {
 	each := make([]float64, len(logAlpha))
-	for j, l := range logAlpha {
-		if math.IsInf(l, 1) {
-			each[j] = math.Inf(1)
+	k.Exp(each, logAlpha)
+	free := false
+	for j, alpha := range each {
+		if alpha >= leastStrength && alpha <= math.MaxFloat64 || math.IsInf(logAlpha[j], 1) {
 			continue
 		}
-		if math.IsInf(l, -1) {
-			continue
-		}
-		a, err := strength(l, j)
-		if err != nil {
+		if !math.IsInf(logAlpha[j], -1) {
+			_, err := strength(logAlpha[j], j)
 			return Penalty{}, err
 		}
-		each[j] = a
+		free = true
 	}
-	return Penalty{each: each, lambda: len(each), own: true}, nil
+	return Penalty{each: each, lambda: len(each), own: true, free: free}, nil
 }
 
 // Weighted returns the penalty with the ℓ1 strength of column j multiplied by weights[j], a
@@ -93,7 +97,7 @@ func (g Penalty) Weighted(weights []float64) Penalty {
 			each[j] = g.Alpha(j) * w
 		}
 	}
-	g.each = each
+	g.each, g.free = each, slices.Contains(each, 0)
 	return g
 }
 
@@ -107,6 +111,9 @@ func (g Penalty) NonNegative() (Penalty, error) {
 	return g, nil
 }
 
+// leastStrength is the least normal number.
+const leastStrength = math.SmallestNonzeroFloat64 * (1 << 52)
+
 // strength returns e^λ, refusing what cannot be a strength.
 func strength(lambda float64, j int) (float64, error) {
 	bad := func(what string) error {
@@ -119,7 +126,7 @@ func strength(lambda float64, j int) (float64, error) {
 	if math.IsInf(alpha, 1) {
 		return 0, bad("e^λ overflows; λ is the logarithm of the strength")
 	}
-	if alpha < math.SmallestNonzeroFloat64*(1<<52) {
+	if alpha < leastStrength {
 		return 0, bad("e^λ underflows; λ is the logarithm of the strength")
 	}
 	return alpha, nil
@@ -155,6 +162,7 @@ func (g Penalty) Scaled(l1, ridge float64) Penalty {
 			g.each[j] *= l1
 		}
 	}
+	g.free = slices.Contains(g.each, 0)
 	return g
 }
 
@@ -169,7 +177,7 @@ func (g *Penalty) Smooth(j int) bool { return g.Alpha(j) == 0 }
 func (g *Penalty) Quadratic() bool { return g.each == nil && g.alpha == 0 }
 
 // Unpenalised reports that there are unpenalised columns.
-func (g *Penalty) Unpenalised() bool { return slices.Contains(g.each, 0) }
+func (g *Penalty) Unpenalised() bool { return g.free }
 
 // Indifferent reports whether the penalty does not tell equal columns apart, so that
 // they are one to a solver, and whether opposite ones neither: with one strength, and

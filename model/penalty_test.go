@@ -3,9 +3,11 @@ package model_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -82,6 +84,41 @@ func TestPenaltyRefusesWhatIsNoStrength(t *testing.T) {
 	g, err := model.WeightedLasso([]float64{0, math.Inf(1), math.Inf(-1)})
 	if err != nil || !math.IsInf(g.Alpha(1), 1) || g.Alpha(2) != 0 || g.Columns() != 3 || g.Hyperparameters() != 3 {
 		t.Errorf("an excluded column: %v, %v", g, err)
+	}
+}
+
+// TestStrengthsOfEveryKernelSet: each is e^λ to the bit, and what is no strength is refused wherever it is.
+func TestStrengthsOfEveryKernelSet(t *testing.T) {
+	l := make([]float64, 300)
+	for j := range l {
+		l[j] = 0.1 * float64(j-150)
+	}
+	l[5], l[290] = math.Inf(1), math.Inf(-1)
+	for _, k := range kernels.Available() {
+		g, err := model.WeightedLassoBy(k, l)
+		if err != nil || !g.Unpenalised() {
+			t.Fatalf("%s: %v, unpenalised columns %t", k.Name, err, g.Unpenalised())
+		}
+		for j := range l {
+			if want := kernels.Exp(l[j]); g.Alpha(j) != want {
+				t.Errorf("%s: strength %d is %g, not %g", k.Name, j, g.Alpha(j), want)
+			}
+		}
+		for _, none := range []float64{math.NaN(), 710, -709} {
+			for _, at := range []int{0, 6, 299} {
+				wrong := slices.Clone(l)
+				wrong[at] = none
+				var e *outcome.Error
+				if _, err := model.WeightedLassoBy(k, wrong); !errors.As(err, &e) || e.Kind != outcome.BadParameter || e.HasColumn && e.Column != at {
+					t.Errorf("%s: λ = %g in column %d: %v", k.Name, none, at, err)
+				}
+			}
+		}
+		l[290] = 0
+		if g, err := model.WeightedLassoBy(k, l); err != nil || g.Unpenalised() {
+			t.Errorf("%s: %v, no column is unpenalised", k.Name, err)
+		}
+		l[290] = math.Inf(-1)
 	}
 }
 

@@ -89,7 +89,7 @@ func (m *oneVersusRest) Start() float64 { return m.of.shareOfMax() }
 func (m *oneVersusRest) penalties(logLambda []float64) (all []model.Penalty, err error) {
 	all = make([]model.Penalty, len(logLambda))
 	for k, l := range logLambda {
-		if all[k], err = m.of.Form.Penalty([]float64{l}); err != nil {
+		if all[k], err = m.of.penalty([]float64{l}); err != nil {
 			return nil, err
 		}
 		if all[k], err = all[k].Within(m.box); err != nil {
@@ -192,13 +192,13 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Solution) *Solution 
 }
 
 func (m *oneVersusRest) Outer(spec bilevel.Spec) (Outer, error) {
-	spec.Penalty = m.of.Form.Penalty
+	spec.Penalty = m.of.penalty
 	return bilevel.NewMulticlass(m.of.Kernels, m.of.X, m.of.Y, spec)
 }
 
 // Lanes implements [Distributable].
 func (m *oneVersusRest) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	spec.Penalty = m.of.Form.Penalty
+	spec.Penalty = m.of.penalty
 	return bilevel.NewMulticlassLanes(m.of.Kernels, x, m.of.Y, spec)
 }
 

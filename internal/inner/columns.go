@@ -59,6 +59,11 @@ func (s *Statement) datafit(view *sparse.View, y []float64) (model.Datafit, erro
 	return model.NewOffset(view, y, s.Offset, s.Loss)
 }
 
+// penalty makes one of λ.
+func (s *Statement) penalty(logLambda []float64) (model.Penalty, error) {
+	return s.Form.Penalty(s.Kernels, logLambda)
+}
+
 // Null implements [Anchored].
 func (s *separable) Null() float64 { return s.fit.Null() }
 
@@ -99,7 +104,7 @@ func (s *separable) strengths(logLambda []float64) (model.Penalty, error) {
 	if s.stated != nil && slices.Equal(s.stated, logLambda) {
 		return s.last, nil
 	}
-	g, err := s.of.Form.Penalty(logLambda)
+	g, err := s.of.penalty(logLambda)
 	if err == nil {
 		g, err = g.Within(s.box)
 	}
@@ -191,7 +196,7 @@ func (s *separable) On(x sparse.Matrix, spec bilevel.Spec) (Outer, error) {
 
 // complete adds to a spec what is particular to the model.
 func (s *separable) complete(spec bilevel.Spec) bilevel.Spec {
-	spec.Datafit, spec.Penalty, spec.AlphaMax = s.of.datafit, s.of.Form.Penalty, s.of.Form.Max
+	spec.Datafit, spec.Penalty, spec.AlphaMax = s.of.datafit, s.of.penalty, s.of.Form.Max
 	if s.of.unpenalised {
 		spec.Free = s.of.weighing
 	}

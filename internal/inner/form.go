@@ -1,13 +1,16 @@
 package inner
 
-import "github.com/seed-45b9a24c/pare/model"
+import (
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
+)
 
 // Form is a form of penalty: what makes one of λ, and what a search has to know of it.
 type Form struct {
 	Name            string
 	Hyperparameters int  // or [PerColumn], [PerClass]
 	Dense           bool // no strength makes a coefficient zero
-	Penalty         func(logLambda []float64) (model.Penalty, error)
+	Penalty         func(k *kernels.Set, logLambda []float64) (model.Penalty, error)
 	Max             func(*model.Null) float64 // αmax
 	// Ranges are the ranges of a search around ln αmax, or around 0 where there is none: one per
 	// hyperparameter, the last for all that follow.
@@ -37,7 +40,7 @@ type Range struct{ Below, Above float64 }
 func L1() Form {
 	return Form{
 		Name: "l1", Hyperparameters: 1, Max: (*model.Null).AlphaMax, NonNegative: true, Ranges: []Range{{12, 0}}, Rescale: rescaleL1, Free: true,
-		Penalty: func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
+		Penalty: func(_ *kernels.Set, l []float64) (model.Penalty, error) { return model.Lasso(l[0]) },
 	}
 }
 
@@ -45,7 +48,7 @@ func L1() Form {
 func ElasticNet() Form {
 	return Form{
 		Name: "enet", Hyperparameters: 2, Max: (*model.Null).AlphaMax, NonNegative: true, Ranges: []Range{{9, 0}, {9, 4}}, Rescale: rescaleBoth,
-		Penalty: func(l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
+		Penalty: func(_ *kernels.Set, l []float64) (model.Penalty, error) { return model.ElasticNet(l[0], l[1]) },
 	}
 }
 
@@ -53,7 +56,7 @@ func ElasticNet() Form {
 func WeightedL1() Form {
 	return Form{
 		Name: "weighted l1", Hyperparameters: PerColumn, Max: (*model.Null).AlphaMax, NonNegative: true, Ranges: []Range{{12, 0}},
-		Penalty: model.WeightedLasso,
+		Penalty: model.WeightedLassoBy,
 	}
 }
 
@@ -61,7 +64,7 @@ func WeightedL1() Form {
 func Ridge() Form {
 	return Form{
 		Name: "ridge", Dense: true, Hyperparameters: 1, Max: (*model.Null).RidgeMax, Ranges: []Range{{16, 2}}, Rescale: rescaleRidge,
-		Penalty: func(l []float64) (model.Penalty, error) { return model.Ridge(l[0]) },
+		Penalty: func(_ *kernels.Set, l []float64) (model.Penalty, error) { return model.Ridge(l[0]) },
 	}
 }
 
@@ -86,8 +89,8 @@ func CostAndTube() Form {
 func (f Form) nonNegative() Form {
 	free := f.Penalty
 	f.Max = (*model.Null).AlphaMaxNonNegative
-	f.Penalty = func(l []float64) (model.Penalty, error) {
-		g, err := free(l)
+	f.Penalty = func(k *kernels.Set, l []float64) (model.Penalty, error) {
+		g, err := free(k, l)
 		if err != nil {
 			return g, err
 		}
@@ -100,8 +103,8 @@ func (f Form) nonNegative() Form {
 func (f Form) weighted(weights []float64) Form {
 	alike, most := f.Penalty, f.Max
 	f.Max = func(z *model.Null) float64 { return most(z.Weighted(weights)) }
-	f.Penalty = func(l []float64) (model.Penalty, error) {
-		g, err := alike(l)
+	f.Penalty = func(k *kernels.Set, l []float64) (model.Penalty, error) {
+		g, err := alike(k, l)
 		if err != nil {
 			return g, err
 		}

@@ -192,7 +192,7 @@ func TestUnpenalisedStepsAreHalvedWhileTheLossRises(t *testing.T) {
 	for _, size := range []float64{1, 20, 150, 1000, 3000, 1e4} {
 		var work [2]float64
 		mean, null := 0.0, 0.0
-		for k, rows := range []int{30, 2030} {
+		for k, rows := range []int{30, 1830} {
 			q := &oracle.Problem{Alpha: []float64{0}}
 			for i := range rows {
 				x, y := 1.0, math.Floor(size*(1+float64(i%3))/2)
@@ -228,7 +228,7 @@ func TestUnpenalisedStepsAreHalvedWhileTheLossRises(t *testing.T) {
 			}
 			b += length * slope / curvature
 		}
-		if got := (work[1] - work[0]) / 2000 / cd.CurvedRow; math.Abs(got-float64(states)) > 1e-6 {
+		if got := (work[1] - work[0]) / 1800 / cd.CurvedRow; math.Abs(got-float64(states)) > 1e-6 {
 			t.Errorf("counts around %g: %g states, want %d", mean, got, states)
 		}
 	}

@@ -33,7 +33,7 @@ func (p *Problem) fromRival(ctx context.Context, s *stages, best *search.Result,
 func rivalDip(best search.Evaluation, done []search.Evaluation) (rival search.Evaluation, across int, ok bool) {
 	limit := best.Value + float64(rivalWithin*best.StandardError)
 	for _, e := range done {
-		if !(e.Value < limit) || beside(e, best) || ok && e.Value >= rival.Value || e.Work > freeWork {
+		if !(e.Value < limit) || beside(e, best) || ok && e.Value >= rival.Value || e.Work > cheapPoint {
 			continue
 		}
 		for along := range 2 {

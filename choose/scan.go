@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	freeWork   = 30e6 // nanoseconds of work that a scan may always spend
+	freeWork   = 15e6 // nanoseconds of work that a scan may always spend
+	cheapPoint = 30e6 // of a point of two λ up to which it is cheap
 	freePasses = 10   // passes over X of all folds, likewise
 	foldsAbove = 0.5  // how far above αmax of all rows those of the classes' folds are taken to be
 	ridgeAbove = 3    // how far above its αmax a ridge is looked for
@@ -16,9 +17,9 @@ const (
 	ridgeDepth = 24   // a billionth of αmax
 	dualBefore = 7    // how far before the first C an SVM is looked for
 	dualFloor  = 20   // from there on
-	dualFree   = 16   // times the work that is free: the way up is long, and doubts come after it
-	turnsFree  = 8    // of each of several lines along C
-	tubeFree   = 4    // likewise, along ε
+	dualFree   = 32   // times the work that is free: the way up is long, and doubts come after it
+	turnsFree  = 16   // of each of several lines along C
+	tubeFree   = 8    // likewise, along ε
 	tubeAbove  = 3    // how far above its unit ε is looked for: twice the standard deviation of the target
 	tubeFirst  = 0.5  // from there to the first point
 	tubeFloor  = 7    // and how far below that, at least

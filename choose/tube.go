@@ -61,7 +61,7 @@ func (p *Problem) byTurns(ctx context.Context, s *stages, best *search.Result, o
 		free := (k + across) % 2
 		on := axis{p.Objective, free, best.Best.LogLambda[1-free]}
 		o.From = nil
-		if best.Best.Work > freeWork {
+		if best.Best.Work > cheapPoint {
 			if o.From = on.through(scans[free]); scans[free] == nil {
 				o.From = on.through(&search.Result{Best: without(best.Best)})
 			}

@@ -2,6 +2,7 @@ package kernels_test
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -53,6 +54,12 @@ var plainLoops = &kernels.Set{
 			m = max(m, max(v, -v))
 		}
 		return m
+	},
+	CountAnd: func(x, y []uint64) (count int) {
+		for i, word := range x {
+			count += bits.OnesCount64(word & y[i])
+		}
+		return count
 	},
 	DotIndexed: func(values []float64, rows []int32, y []float64) float64 {
 		var s float64
@@ -174,6 +181,20 @@ func benchmarkIndexed(b *testing.B, run func(k *kernels.Set, c columns)) {
 			})
 		}
 	}
+}
+
+// BenchmarkCountAnd counts what columns of 50,000 rows have in common, a bit a row.
+func BenchmarkCountAnd(b *testing.B) {
+	eachSetB(b, func(b *testing.B, k *kernels.Set) {
+		x, y := make([]uint64, 782), make([]uint64, 782)
+		for i := range x {
+			x[i], y[i] = uint64(i)*0x9e3779b97f4a7c15, uint64(i)*0xd1342543de82ef95
+		}
+		b.SetBytes(int64(16 * len(x)))
+		for b.Loop() {
+			sink = float64(k.CountAnd(x, y))
+		}
+	})
 }
 
 func BenchmarkDotIndexed(b *testing.B) {

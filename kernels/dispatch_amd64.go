@@ -26,6 +26,7 @@ func native() []*Set { //nolint:funlen // a table
 		asum:         amd64.AsumAVX2,
 		maxAbs:       amd64.MaxAbsAVX2,
 		reach:        amd64.ReachAVX2,
+		countAnd:     amd64.CountAndAVX2,
 		dotIndexed:   amd64.DotIndexedAVX2,
 		axpyIndexed:  amd64.AxpyIndexedAVX2,
 		scaleIndexed: amd64.ScaleIndexedAVX2,
@@ -79,6 +80,9 @@ func native() []*Set { //nolint:funlen // a table
 	avx512.asum = amd64.AsumAVX512
 	avx512.maxAbs = amd64.MaxAbsAVX512
 	avx512.reach = amd64.ReachAVX512
+	if cpuid.CPU.Supports(cpuid.AVX512VPOPCNTDQ) { // the first CPUs with AVX-512 lack it
+		avx512.countAnd = amd64.CountAndAVX512
+	}
 	avx512.dotLanes = amd64.DotLanesAVX512
 	avx512.dotLanesMasked = amd64.DotLanesMaskedAVX512
 	avx512.axpyLanes = amd64.AxpyLanesAVX512

@@ -18,6 +18,7 @@ func native() []*Set {
 		scal:           arm64.ScalNEON,
 		asum:           arm64.AsumNEON,
 		maxAbs:         arm64.MaxAbsNEON,
+		countAnd:       arm64.CountAndNEON,
 		dotIndexed:     arm64.DotIndexedNEON,
 		axpyIndexed:    arm64.AxpyIndexedNEON,
 		scaleIndexed:   arm64.ScaleIndexedNEON,

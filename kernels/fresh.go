@@ -10,7 +10,7 @@ const freshLeast = 1 << 16
 
 // flat are the numbers that can be left uncleared, and what is made of them alone.
 type flat interface {
-	float64 | int | int32 | int64 | BoxVariable
+	float64 | int | int32 | int64 | uint64 | BoxVariable
 }
 
 // Undefined returns n numbers of any value. The runtime clears what it makes, and a gigabyte takes

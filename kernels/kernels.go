@@ -31,6 +31,9 @@ type Set struct {
 	// is NaN. Bits behind the last are not set. len(x) = len(y), len(out) = ⌈len(x)/64⌉.
 	Reach, ReachAbs func(a float64, x, y []float64, least float64, out []uint64)
 
+	// CountAnd is the number of bits that are set in both, len(x) = len(y).
+	CountAnd func(x, y []uint64) int
+
 	// DotIndexed is Σ values[k]·y[rows[k]], len(values) = len(rows): a column
 	// of a sparse matrix times a dense vector.
 	DotIndexed func(values []float64, rows []int32, y []float64) float64

@@ -86,6 +86,17 @@ func (o operands) reach(run func(a float64, x, y []float64, least float64, out [
 	return bits
 }
 
+// countAnd counts the bits of the elements of x and y as they are, and of all that x has.
+func (o operands) countAnd(run func(x, y []uint64) int) []float64 {
+	x, y := words(o.x), words(o.y)
+	return []float64{float64(run(x, y)), float64(run(x[len(x)/3:], y[:len(y)-len(y)/3])), float64(run(x, x))}
+}
+
+// words are the elements of x as they lie in memory.
+func words(x []float64) []uint64 {
+	return unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
+}
+
 // operations drives every kernel in the same way: run returns everything that
 // the kernel returned or wrote.
 var operations = []struct {
@@ -102,6 +113,7 @@ var operations = []struct {
 	{"maxabs", func(k *kernels.Set, o operands) []float64 { return []float64{k.MaxAbs(o.x)} }},
 	{"reach", func(k *kernels.Set, o operands) []float64 { return o.reach(k.Reach) }},
 	{"reachabs", func(k *kernels.Set, o operands) []float64 { return o.reach(k.ReachAbs) }},
+	{"countand", func(k *kernels.Set, o operands) []float64 { return o.countAnd(k.CountAnd) }},
 	{"dotindexed", func(k *kernels.Set, o operands) []float64 {
 		return []float64{k.DotIndexed(o.values, o.rows, o.target)}
 	}},

@@ -60,6 +60,12 @@ func (r oracle) set() *kernels.Set {
 		}
 	}
 	s.Reach, s.ReachAbs = reach(func(v float64) float64 { return v }), reach(math.Abs)
+	s.CountAnd = func(x, y []uint64) (count int) {
+		for i := range 64 * len(x) {
+			count += int(x[i/64] >> (i % 64) & (y[i/64] >> (i % 64)) & 1)
+		}
+		return count
+	}
 	s.Nrm2 = func(x []float64) float64 {
 		if sum := s.Dot(x, x); 0x1p-900 <= sum && sum <= math.MaxFloat64 {
 			return math.Sqrt(sum)

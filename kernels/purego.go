@@ -14,6 +14,7 @@ var pureGo = primitives{
 	asum:           asumGo,
 	maxAbs:         maxAbsGo,
 	reach:          reachGo,
+	countAnd:       countAndGo,
 	dotIndexed:     dotIndexedGo,
 	axpyIndexed:    axpyIndexedGo,
 	scaleIndexed:   scaleIndexedGo,

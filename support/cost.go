@@ -20,6 +20,8 @@ const (
 	DenseValue  = 0.10 // one value of a dense column
 	farValue    = 0.25 // the same where the columns do not stay in a cache
 	tileValue   = 0.04 // one product of two of them, in tiles
+	wordValue   = 0.15 // 64 rows of two columns that are counted
+	bitValue    = 1.0  // one value of a column to be counted
 	GramValue   = 0.12 // one value of a row of the Gram matrix
 	GatherValue = 1.0  // one entry of a gathered submatrix
 	FactorValue = 0.15 // one multiply–add of a Cholesky factorisation
@@ -81,7 +83,8 @@ func (c *Columns) ProductCost(list []int32) float64 {
 
 // BuildCost is the cost of adding the missing ones of the columns.
 func (g *Gram) BuildCost(columns []int32) float64 {
-	missing, values := g.Missing(columns)
+	fresh := g.missing(columns)
+	missing, values := fresh.all.columns, fresh.all.values
 	if missing == 0 {
 		return 0
 	}
@@ -91,7 +94,7 @@ func (g *Gram) BuildCost(columns []int32) float64 {
 	if g.columns.dense {
 		return float64(tileValue*float64(missing*(2*g.Values()+values)/2)) + pairs
 	}
-	byLanes, byLists, listing := g.sparseCosts(missing, values)
+	byLanes, byLists, listing := g.sparseCosts(fresh)
 	return min(byLanes, byLists+max(0, listing-g.lists.missed)) + pairs
 }
 
@@ -105,21 +108,44 @@ func AllCost(columns, entries int, dense bool) float64 {
 	return float64(pairs*price*float64(entries)) + float64(pairs*pairValue*float64(columns))
 }
 
-// sparseCosts is what so many new sparse columns cost in either way, with so many values,
+// sparseCosts is what new sparse columns cost in either way, by lanes with those counted that can be,
 // and what it costs to list those held that are not yet.
-func (g *Gram) sparseCosts(missing, values int) (byLanes, byLists, listing float64) {
+func (g *Gram) sparseCosts(fresh batch) (byLanes, byLists, listing float64) {
+	held := g.held()
+	byLanes = meetCost(fresh.all.without(fresh.counted), held.all.and(fresh.counted), false) +
+		meetCost(fresh.counted, held.all.without(held.counted), true) +
+		g.countCost(fresh.counted, held.counted)
+	values := float64(fresh.all.values)
+	if held.all.values+fresh.all.values > mostListed || g.columns.bytes > 0 {
+		return byLanes, math.Inf(1), 0
+	}
+	// A new value meets the list of its row.
+	perList := gathering * (float64(held.all.values) + float64(0.5*values)) / float64(g.columns.m)
+	byLists = float64(values * (listValue + spanValue + float64(UpdateValue*perList)))
+	return byLanes, byLists, float64(listValue * float64(held.all.values-g.lists.entries))
+}
+
+// meetCost is the cost of what new columns have with those held by lanes and, unless it is left out as cross,
+// with one another.
+func meetCost(fresh, held several, cross bool) float64 {
+	if fresh.columns == 0 || held.columns == 0 && cross {
+		return 0
+	}
 	// Of a column held and a new one the shorter passes over its values, once the other
 	// is spread out.
 	const spread = spreading * kernels.Lanes
-	held, whole := g.Values(), (missing+kernels.Lanes-1)/kernels.Lanes*kernels.Lanes
-	met := min(whole*held, g.Size()*values+spread*held) + missing*values/2 + spread*values
-	if held+values > mostListed || g.columns.bytes > 0 {
-		return float64(LanesValue * float64(met)), math.Inf(1), 0
+	whole := (fresh.columns + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes
+	met := min(whole*held.values, held.columns*fresh.values+spread*held.values) + spread*fresh.values
+	if !cross {
+		met += fresh.columns * fresh.values / 2
 	}
-	// A new value meets the list of its row.
-	perList := gathering * (float64(held) + float64(0.5*float64(values))) / float64(g.columns.m)
-	byLists = float64(float64(values) * (listValue + spanValue + float64(UpdateValue*perList)))
-	return float64(LanesValue * float64(met)), byLists, float64(listValue * float64(held-g.lists.entries))
+	return float64(LanesValue * float64(met))
+}
+
+// countCost is the cost of counting what new columns have with those held and with one another.
+func (g *Gram) countCost(fresh, held several) float64 {
+	pairs := fresh.columns * (2*held.columns + fresh.columns) / 2
+	return float64(wordValue*float64(pairs*words(g.columns.m))) + float64(bitValue*float64(fresh.values))
 }
 
 // mostListed is how many entries lists may have, which take up to 24 bytes each.
@@ -127,11 +153,11 @@ const mostListed = 1 << 22
 
 // listsPay reports whether lists are the better way for new columns, to list those held
 // included once lists would have saved as much, and if not, what they would save this time.
-func (g *Gram) listsPay(missing, values int) (pay bool, saved float64) {
+func (g *Gram) listsPay(fresh batch) (pay bool, saved float64) {
 	if g.columns.dense {
 		return false, 0
 	}
-	byLanes, byLists, listing := g.sparseCosts(missing, values)
+	byLanes, byLists, listing := g.sparseCosts(fresh)
 	saved = max(0, byLanes-byLists)
 	return saved > 0 && saved+g.lists.missed >= listing, saved
 }

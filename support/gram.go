@@ -19,9 +19,10 @@ type Gram struct {
 
 	most int // columns
 
-	lanes lanes    // of sparse columns
-	lists rowLists // likewise
-	tiles tiles    // of dense ones
+	lanes  lanes    // of sparse columns
+	lists  rowLists // likewise
+	counts counts   // of those that have one value each
+	tiles  tiles    // of dense ones
 }
 
 // NewGram returns an empty cache over a store of columns, which has one at most:
@@ -76,6 +77,36 @@ func (g *Gram) Missing(columns []int32) (count, values int) {
 	return count, values
 }
 
+// batch is some columns, and those of them that are counted.
+type batch struct{ all, counted several }
+
+// several are so many columns with so many values.
+type several struct{ columns, values int }
+
+func (s several) and(t several) several { return several{s.columns + t.columns, s.values + t.values} }
+func (s several) without(t several) several {
+	return several{s.columns - t.columns, s.values - t.values}
+}
+
+// missing returns those of the columns that are not held.
+func (g *Gram) missing(columns []int32) (b batch) {
+	for _, j := range columns {
+		if g.slot[j] < 0 {
+			one := several{1, g.columns.Length(j)}
+			b.all = b.all.and(one)
+			if g.counted(j) {
+				b.counted = b.counted.and(one)
+			}
+		}
+	}
+	return b
+}
+
+// held returns those that are.
+func (g *Gram) held() batch {
+	return batch{several{len(g.list), g.Values()}, several{len(g.counts.rows), g.counts.values}}
+}
+
 // Values returns the number of values of the columns held.
 func (g *Gram) Values() (values int) {
 	if g.columns.dense {
@@ -93,6 +124,7 @@ func (g *Gram) clear() {
 	}
 	g.list = g.list[:0]
 	g.lists.forget()
+	g.counts.forget()
 	g.lanes.ends = g.lanes.ends[:0]
 }
 
@@ -114,13 +146,13 @@ func (g *Gram) Storage() (values []float64, stride int) { return g.g, g.stride }
 // which the store must hold.
 func (g *Gram) Hold(columns []int32) {
 	first := len(g.list)
-	missing, values := g.Missing(columns)
-	if missing == 0 {
+	fresh := g.missing(columns)
+	if fresh.all.columns == 0 {
 		return
 	}
 	cost := g.BuildCost(columns)
 	g.columns.work += cost
-	lists, saved := g.listsPay(missing, values)
+	lists, saved := g.listsPay(fresh)
 	for _, j := range columns {
 		if g.slot[j] < 0 {
 			g.slot[j] = int32(len(g.list))
@@ -130,15 +162,18 @@ func (g *Gram) Hold(columns []int32) {
 	if len(g.list)+kernels.Lanes > g.stride {
 		g.widen(first)
 	}
-	switch {
-	case g.columns.dense:
+	if g.columns.dense {
 		g.denseRows(first)
-	case lists:
-		g.listRows(first, cost)
-	default:
-		g.laneRows(first, cost)
-		g.lists.missed += saved
+		return
 	}
+	g.mark(first)
+	if lists {
+		g.listRows(first, cost)
+		return
+	}
+	g.countRows()
+	g.laneRows(first)
+	g.lists.missed += saved
 }
 
 // set writes an entry and its mirror image.

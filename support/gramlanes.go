@@ -12,9 +12,11 @@ import (
 // list, a chunk, are spread out side by side, and every column that meets them passes
 // over its entries once for all of them.
 type lanes struct {
-	chunks  []chunk
+	order   []int32      // rows of G, those of new columns last
+	chunks  []chunk      // of the order
 	fresh   int          // of them, the first of new columns
-	next    atomic.Int64 // of them, to be spread
+	cross   bool         // new columns do not meet one another
+	next    atomic.Int64 // chunk to be spread
 	benches []bench      // one for each part
 	ends    []int32      // row of G × blocks: where in its column a block ends
 }
@@ -22,13 +24,13 @@ type lanes struct {
 // bench is what it takes to have columns meet a chunk.
 type bench struct {
 	z        []float64                // a chunk, spread over the compact rows of a block, interleaved
-	passing  []int32                  // rows of G of the columns that meet the chunk spread
+	passing  []int32                  // of the order: columns that meet the chunk spread
 	products [][kernels.Lanes]float64 // with the chunk
 	part     [kernels.Lanes]float64   // of them, of a block
 	lent     lent
 }
 
-// chunk is at most eight rows of G.
+// chunk is at most eight of the order.
 type chunk struct {
 	from, to int
 	values   int  // of their columns
@@ -43,19 +45,50 @@ const (
 	laneRows = 8192
 )
 
-// laneRows computes the rows from first on, at the price given.
-func (g *Gram) laneRows(first int, cost float64) {
-	l := &g.lanes
-	l.chunks = l.chunks[:0]
-	g.split(0, first)
-	l.fresh = len(l.chunks)
-	g.split(first, len(g.list))
+// laneRows computes the rows from first on, but for what columns that are counted have with one another.
+func (g *Gram) laneRows(first int) {
 	g.divide()
+	l, size := &g.lanes, len(g.list)
+	// Those that are counted meet the others held,
+	l.order = l.order[:0]
+	g.line(0, first, false)
+	held := len(l.order)
+	g.line(first, size, true)
+	g.meet(held, true)
+	// and the others meet all.
+	l.order = l.order[:held]
+	g.line(0, size, true)
+	held = len(l.order)
+	g.line(first, size, false)
+	g.meet(held, false)
+}
+
+// line appends rows of G to the order: of columns that are counted, or of the others.
+func (g *Gram) line(from, to int, counted bool) {
+	for a := from; a < to; a++ {
+		if g.counts.place[a] >= 0 == counted {
+			g.lanes.order = append(g.lanes.order, int32(a))
+		}
+	}
+}
+
+// meet computes the entries that columns of the order have with those before, held of which are not new. Cross
+// leaves out what new ones have with one another.
+func (g *Gram) meet(held int, cross bool) {
+	l := &g.lanes
+	fresh := len(l.order) - held
+	if fresh == 0 || held == 0 && cross {
+		return
+	}
+	l.chunks = l.chunks[:0]
+	before := g.split(0, held)
+	l.fresh, l.cross = len(l.chunks), cross
+	values := g.split(held, len(l.order))
 	// A column that is held and one that is new meet with either spread; the shorter
 	// one had better pass.
-	held, added := l.chunks[:l.fresh], l.chunks[l.fresh:]
-	for k := range held {
-		c := &held[k]
+	old, added := l.chunks[:l.fresh], l.chunks[l.fresh:]
+	for k := range old {
+		c := &old[k]
 		gain := -spreading * c.values
 		for _, d := range added {
 			gain += max(0, c.values-d.values)
@@ -64,7 +97,7 @@ func (g *Gram) laneRows(first int, cost float64) {
 	}
 	l.next.Store(0)
 	team := g.columns.view.Team()
-	parts := team.Few(cost)
+	parts := team.Few(meetCost(several{fresh, values}, several{held, before}, cross))
 	for len(l.benches) < parts {
 		l.benches = append(l.benches, bench{z: make([]float64, kernels.Lanes*min(laneRows, g.columns.whole.m))})
 	}
@@ -106,22 +139,26 @@ func (g *Gram) meetChunk(at int, w *bench) {
 				w.pass(d)
 			}
 		}
-		for _, d := range l.chunks[l.fresh : at+1] {
-			w.pass(d)
+		if !l.cross {
+			for _, d := range l.chunks[l.fresh : at+1] {
+				w.pass(d)
+			}
 		}
 	}
 	g.spreadProducts(c, w)
 }
 
-// split appends the chunks that rows from to below to of G make.
-func (g *Gram) split(from, to int) {
+// split appends the chunks that the order from from to below to makes, and returns their values.
+func (g *Gram) split(from, to int) (values int) {
 	for ; from < to; from += kernels.Lanes {
 		c := chunk{from: from, to: min(from+kernels.Lanes, to)}
-		for _, j := range g.list[c.from:c.to] {
-			c.values += g.columns.Length(j)
+		for _, a := range g.lanes.order[c.from:c.to] {
+			c.values += g.columns.Length(g.list[a])
 		}
 		g.lanes.chunks = append(g.lanes.chunks, c)
+		values += c.values
 	}
+	return values
 }
 
 // pass adds a chunk to those that pass.
@@ -133,33 +170,34 @@ func (w *bench) pass(c chunk) {
 
 // spreadProducts computes the entries that the columns which pass have with those of a chunk.
 func (g *Gram) spreadProducts(c chunk, w *bench) {
+	order := g.lanes.order
 	w.products = resize(w.products, len(w.passing))
 	clear(w.products)
 	for block := range g.blocks() {
 		first := block * laneRows
-		for a := c.from; a < c.to; a++ {
-			rows, values := g.part(a, block, &w.lent)
-			spread(w.z[a-c.from:], first, rows, values)
+		for i, a := range order[c.from:c.to] {
+			rows, values := g.part(int(a), block, &w.lent)
+			spread(w.z[i:], first, rows, values)
 		}
-		for k, b := range w.passing {
-			if rows, values := g.part(int(b), block, &w.lent); len(rows) > 0 {
+		for k, at := range w.passing {
+			if rows, values := g.part(int(order[at]), block, &w.lent); len(rows) > 0 {
 				g.k.DotLanes(values, rows, w.z, first, &w.part)
 				for i, v := range w.part {
 					w.products[k][i] += v
 				}
 			}
 		}
-		for a := c.from; a < c.to; a++ {
-			rows, _ := g.part(a, block, &w.lent)
-			erase(w.z[a-c.from:], first, rows)
+		for i, a := range order[c.from:c.to] {
+			rows, _ := g.part(int(a), block, &w.lent)
+			erase(w.z[i:], first, rows)
 		}
 	}
-	for k, b := range w.passing {
-		b := int(b)
+	for k, at := range w.passing {
+		at, b := int(at), int(order[at])
 		mean := g.columns.total * g.columns.Mean(g.list[b])
-		for a := c.from; a < c.to; a++ {
-			if a >= b || b >= c.to {
-				g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[a]), w.products[k][a-c.from]))
+		for i, a := range order[c.from:c.to] {
+			if c.from+i >= at || at >= c.to {
+				g.set(int(a), b, math.FMA(-mean, g.columns.Mean(g.list[a]), w.products[k][i]))
 			}
 		}
 	}

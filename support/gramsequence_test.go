@@ -33,7 +33,7 @@ func TestGramAfterAnySequence(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"tiles", "bands of tiles", "lanes", "lanes over long columns held", "lanes in blocks", "lists", "lists in blocks", "lists moved",
+		"tiles", "bands of tiles", "counts", "counts beside lanes", "counts after lanes", "lanes", "lanes over long columns held", "lanes in blocks", "lists", "lists in blocks", "lists moved",
 		"store emptied", "products by rows", "products in place", "products on a copy",
 	} {
 		if met[path] == 0 {
@@ -96,7 +96,8 @@ func newSequence(t *testing.T, k *kernels.Set, seed uint64, met map[string]int) 
 	return s
 }
 
-// matrix draws X: dense, or as in text, of few long columns and many short ones in no order.
+// matrix draws X: dense, or as in text, of few long columns and many short ones in no order; some or all
+// have one value each.
 func (s *sequence) matrix(seed uint64) (sparse.Matrix, error) {
 	r := s.r
 	n, p, dense := 20+r.Intn(400), 5+r.Intn(60), false
@@ -112,7 +113,9 @@ func (s *sequence) matrix(seed uint64) (sparse.Matrix, error) {
 	}
 	s.rows, s.want, s.size = make([][]entry, n), make([]float64, p*p), make([]float64, p)
 	pointers, rows, values := []int64{0}, []int32(nil), []float64(nil)
+	share := r.Pick(0, 0.5, 1) // of columns of one value
 	for j := range int32(p) {
+		only, alike := r.Pick(-2, 1, 3), r.Float64() < share
 		gap := 1 + r.Intn(n/2) // between entries, on average
 		switch {
 		case dense:
@@ -122,6 +125,9 @@ func (s *sequence) matrix(seed uint64) (sparse.Matrix, error) {
 		}
 		for i := r.Intn(gap); i < n; i += 1 + r.Intn(2*gap-1) {
 			v := float64(1+r.Intn(4)) * r.Pick(-1, 1)
+			if alike {
+				v = only
+			}
 			s.rows[i] = append(s.rows[i], entry{j, v})
 			rows, values = append(rows, int32(i)), append(values, v)
 		}
@@ -240,6 +246,12 @@ func (s *sequence) hold(columns []int32) {
 		}
 	}
 	lists := !g.columns.dense && g.lists.listed == g.Size()
+	counted := 0
+	for _, a := range g.counts.rows {
+		if int(a) >= before {
+			counted++
+		}
+	}
 	switch {
 	case g.Size() == before:
 	case g.columns.dense:
@@ -249,6 +261,10 @@ func (s *sequence) hold(columns []int32) {
 		note("lists", true)
 		note("lists in blocks", g.lists.entries > listBlock)
 		note("lists moved", listed > 0 && cap(g.lists.slots) > room)
+	case counted > 0:
+		note("counts", true)
+		note("counts beside lanes", counted < g.Size()-before)
+		note("counts after lanes", len(g.counts.rows)-counted < before)
 	default:
 		note("lanes", true)
 		for _, c := range g.lanes.chunks {

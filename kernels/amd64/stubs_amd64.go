@@ -34,6 +34,11 @@ func MaxAbsAVX2(x []float64) float64
 //go:noescape
 func ReachAVX2(mask uint64, s float64, x, y []float64, least float64, out []uint64)
 
+// CountAndAVX2 is Σ popcount(x_i & y_i).
+//
+//go:noescape
+func CountAndAVX2(x, y []uint64) int
+
 // AxpyAVX2 does y_i ← fma(a, x_i, y_i).
 //
 //go:noescape
@@ -109,6 +114,11 @@ func MaxAbsAVX512(x []float64) float64
 //
 //go:noescape
 func ReachAVX512(mask uint64, s float64, x, y []float64, least float64, out []uint64)
+
+// CountAndAVX512 is CountAndAVX2 with wider registers, for CPUs with AVX512_VPOPCNTDQ.
+//
+//go:noescape
+func CountAndAVX512(x, y []uint64) int
 
 // AxpyAVX512 is AxpyAVX2 with wider registers.
 //

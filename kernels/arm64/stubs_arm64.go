@@ -17,6 +17,11 @@ func AsumNEON(x []float64) float64
 //go:noescape
 func MaxAbsNEON(x []float64) float64
 
+// CountAndNEON is Σ popcount(x_i & y_i).
+//
+//go:noescape
+func CountAndNEON(x, y []uint64) int
+
 // AxpyNEON does y_i ← fma(a, x_i, y_i).
 //
 //go:noescape

@@ -1,0 +1,126 @@
+package support
+
+import "math"
+
+// counts computes the entries of the Gram matrix that sparse columns of one value each have with one
+// another, as a one-hot encoding has them: the rows that two have in common are counted, 64 a word.
+type counts struct {
+	kind   []kind    // of columns of X
+	place  []int32   // row of G → its place in what follows, -1: not counted
+	rows   []int32   // place → row of G
+	value  []float64 // place → the value
+	bits   []uint64  // place after place, a bit a compact row
+	first  int       // place of the first new one
+	values int       // of all columns counted
+}
+
+// kind is whether a column is counted.
+type kind int8
+
+const (
+	unknown kind = iota
+	plain        // it is not
+	ones         // it is: all its entries are the same number
+)
+
+// counted reports whether a column of X is counted. Where words would mostly be 0 it is not: unless it, or
+// else the columns of X on average, have an entry a word.
+func (g *Gram) counted(j int32) bool {
+	c := g.columns
+	if c.dense || c.curved || c.root != nil || c.bytes > 0 {
+		return false
+	}
+	kinds := g.counts.kind
+	if kinds == nil {
+		kinds = make([]kind, len(g.slot))
+		g.counts.kind = kinds
+	}
+	if kinds[j] == unknown {
+		x := c.view.Matrix()
+		n, p := x.Dims()
+		_, values := x.Column(int(j))
+		kinds[j] = plain
+		if max(len(values), int(x.NNZ())/p) >= words(n) && g.alike(values) {
+			kinds[j] = ones
+		}
+	}
+	return kinds[j] == ones
+}
+
+// alike reports whether all values are the same.
+func (g *Gram) alike(values []float64) bool {
+	for from, to := range g.k.Pieces(len(values)) {
+		for _, v := range values[from:to] {
+			if v != values[0] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func words(rows int) int { return (rows + 63) / 64 }
+
+// mark notes which rows of G are counted, and sets their bits, from the first new one on.
+func (g *Gram) mark(first int) {
+	t, size := &g.counts, words(g.columns.m)
+	t.first = len(t.rows)
+	for a := first; a < len(g.list); a++ {
+		j := g.list[a]
+		if !g.counted(j) {
+			t.place = append(t.place, -1)
+			continue
+		}
+		t.place = append(t.place, int32(len(t.rows)))
+		t.rows = append(t.rows, int32(a))
+		rows, values := g.columns.Column(j)
+		value := 0.0
+		if len(values) > 0 {
+			value = values[0]
+		}
+		t.value = append(t.value, value)
+		t.values += len(values)
+		from := len(t.bits)
+		t.bits = lengthen(g.columns.view, t.bits, size)
+		bits := t.bits[from:]
+		clear(bits)
+		for from, to := range g.k.Pieces(len(rows)) {
+			for _, i := range rows[from:to] {
+				bits[i/64] |= 1 << (i % 64)
+			}
+		}
+	}
+}
+
+// countRows computes what the new columns that are counted have with all that are.
+func (g *Gram) countRows() {
+	t := &g.counts
+	fresh, held := several{columns: len(t.rows) - t.first}, several{columns: t.first}
+	team := g.columns.view.Team()
+	team.Do(team.Parts(g.countCost(fresh, held)), (*counting)(g))
+}
+
+// counting computes every so many rows of them.
+type counting Gram
+
+// Part implements [team.Task].
+func (p *counting) Part(k, of int) {
+	g := (*Gram)(p)
+	t, size := &g.counts, words(g.columns.m)
+	word := func(place int) []uint64 { return t.bits[place*size:][:size] }
+	for at := t.first + k; at < len(t.rows); at += of {
+		a, bits := int(t.rows[at]), word(at)
+		mean := g.columns.total * g.columns.Mean(g.list[a])
+		for other := range at + 1 {
+			b := int(t.rows[other])
+			product := float64(t.value[at]*t.value[other]) * float64(g.k.CountAnd(bits, word(other)))
+			g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[b]), product))
+		}
+	}
+}
+
+// forget empties what belongs to rows of G.
+func (t *counts) forget() {
+	t.place, t.rows, t.value, t.bits = t.place[:0], t.rows[:0], t.value[:0], t.bits[:0]
+	t.first, t.values = 0, 0
+}

@@ -84,7 +84,7 @@ func (c *Copies) All() []int32 {
 // order, those for which another of them turns out to stand: the first of each kind.
 // Read only, valid until the list changes. Columns without entries on the rows of positive weight are no one's copies.
 //
-// Entries are hashed, and where hashes agree, compared.
+// The first entries are hashed, and where hashes agree, all are compared.
 func (c *Copies) Find(columns []int32) []int32 {
 	before := len(c.redundant)
 	table := &c.table
@@ -158,12 +158,16 @@ func (t *columnTable) seek(at int, key uint64) int {
 	return at
 }
 
-// hash mixes row and value of every entry on rows of positive weight; 0 where there is
-// none. It is blind to the sign of the column, and to the order of the entries.
+// hashed is how many entries tell columns apart.
+const hashed = 64
+
+// hash mixes row and value of the first entries on rows of positive weight; 0 where there is
+// none. It is blind to the sign of the column.
 func (v *View) hash(j int32) uint64 {
 	rows, values := v.x.Column(int(j))
 	var sum uint64
 	var lead float64 // what is divided by
+	seen := 0
 	for k, x := range values {
 		i := k
 		if rows != nil {
@@ -179,6 +183,9 @@ func (v *View) hash(j int32) uint64 {
 		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
 		z = (z ^ z>>27) * 0x94d049bb133111eb
 		sum += z ^ z>>31
+		if seen++; seen == hashed {
+			break
+		}
 	}
 	return sum
 }

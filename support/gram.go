@@ -84,11 +84,12 @@ type batch struct{ all, counted several }
 type several struct{ columns, values int }
 
 func (s several) and(t several) several { return several{s.columns + t.columns, s.values + t.values} }
+
 func (s several) without(t several) several {
 	return several{s.columns - t.columns, s.values - t.values}
 }
 
-// missing returns those of the columns that are not held.
+// missing returns which of the columns are not held.
 func (g *Gram) missing(columns []int32) (b batch) {
 	for _, j := range columns {
 		if g.slot[j] < 0 {
@@ -102,7 +103,7 @@ func (g *Gram) missing(columns []int32) (b batch) {
 	return b
 }
 
-// held returns those that are.
+// held returns which columns are.
 func (g *Gram) held() batch {
 	return batch{several{len(g.list), g.Values()}, several{len(g.counts.rows), g.counts.values}}
 }

@@ -148,7 +148,7 @@ func (g *Gram) meetChunk(at int, w *bench) {
 	g.spreadProducts(c, w)
 }
 
-// split appends the chunks that the order from from to below to makes, and returns their values.
+// split appends the chunks that part of the order makes, and returns their values.
 func (g *Gram) split(from, to int) (values int) {
 	for ; from < to; from += kernels.Lanes {
 		c := chunk{from: from, to: min(from+kernels.Lanes, to)}

@@ -113,9 +113,12 @@ func (s *sequence) matrix(seed uint64) (sparse.Matrix, error) {
 	}
 	s.rows, s.want, s.size = make([][]entry, n), make([]float64, p*p), make([]float64, p)
 	pointers, rows, values := []int64{0}, []int32(nil), []float64(nil)
-	share := r.Pick(0, 0.5, 1) // of columns of one value
+	share := 0.5 * float64(seed%3) // of columns of one value
 	for j := range int32(p) {
-		only, alike := r.Pick(-2, 1, 3), r.Float64() < share
+		only, alike := 0.0, share > 0 && r.Float64() < share
+		if alike {
+			only = r.Pick(-2, 1, 3)
+		}
 		gap := 1 + r.Intn(n/2) // between entries, on average
 		switch {
 		case dense:

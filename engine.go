@@ -206,10 +206,18 @@ func (e *engine) turn(ctx context.Context) (end func()) {
 // check refuses a λ of the wrong length, or that cannot be.
 func (e *engine) check(logLambda []float64) (err error) {
 	defer kernels.Caught(&err)
+	if err := e.checkLength(logLambda); err != nil {
+		return err
+	}
+	return e.Accepts(logLambda)
+}
+
+// checkLength refuses a λ of the wrong length.
+func (e *engine) checkLength(logLambda []float64) error {
 	if r := e.of.Count; len(logLambda) != r {
 		return outcome.At(outcome.Shape, "log-lambda", "one λ is wanted for each hyperparameter, %d for %s, got %d", r, e.config.Model, len(logLambda))
 	}
-	return e.Accepts(logLambda)
+	return nil
 }
 
 // outer states the choice of λ.
@@ -220,10 +228,13 @@ func (e *engine) outer(spec bilevel.Spec) (inner.Outer, error) {
 	return e.Problem.(inner.LeavesOut).ByLeftOut(e.leftOut == GCV)
 }
 
+// Max returns ln αmax for every hyperparameter, NaN where there is none.
+func (e *engine) Max() []float64 { return e.AppendMax(nil) }
+
 // fit solves at one λ and says where.
 func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err error) {
 	defer kernels.Caught(&err)
-	if err := e.check(logLambda); err != nil {
+	if err := e.checkLength(logLambda); err != nil {
 		return nil, err
 	}
 	began := time.Now()
@@ -236,7 +247,7 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 	if f == nil {
 		f = &Fitted{}
 	}
-	e.take(f, s, logLambda, e.Max())
+	e.take(f, s, logLambda, e.AppendMax(f.LogLambdaMax[:0]))
 	f.Model, f.Loss, f.Link = e.config.Model, e.family.lossName(), e.family.link()
 	_, f.Columns = e.of.X.Dims()
 	if o := e.config.Observer; o != nil {
@@ -245,10 +256,10 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 	return f, nil
 }
 
-// take makes f the solution s at one λ.
+// take makes f the solution s at one λ, and top its own.
 func (e *engine) take(f *Fitted, s *inner.Solution, logLambda, top []float64) {
 	*f = Fitted{
-		LogLambda: append(f.LogLambda[:0], logLambda...), LogLambdaMax: append(f.LogLambdaMax[:0], top...),
+		LogLambda: append(f.LogLambda[:0], logLambda...), LogLambdaMax: top,
 		Support: s.Support, Coef: s.Coef, Intercept: s.Intercept, Classes: s.Classes, Free: s.Free, Bound: s.Bound,
 		Objective: s.Objective, Certificate: s.Certificate, Unique: s.Unique, SupportCertified: s.SupportCertified,
 		DualMargin: s.DualMargin, SecondsCertify: s.SecondsCertify, Effort: s.Effort, Work: s.Work, Shared: s.Shared, Status: s.Status, Kernels: e.of.Kernels.Name,

@@ -3,7 +3,6 @@ package pare
 import (
 	"context"
 	"iter"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -112,7 +111,7 @@ func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(e.Max()), nil
+	return e.Max(), nil
 }
 
 // Fitter solves the inner problem of one set of data at many λ's, each with the bits of [Fit],
@@ -150,5 +149,5 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 	return f.engine.fit(ctx, logLambda)
 }
 
-// LogLambdaMax returns [LogLambdaMax] of the data. The slice must not be modified.
+// LogLambdaMax returns [LogLambdaMax] of the data.
 func (f *Fitter) LogLambdaMax() []float64 { return f.engine.Max() }

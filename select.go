@@ -140,7 +140,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 		return nil, err
 	}
 	choosing := t.choosing(o, dealt != nil)
-	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: slices.Clone(e.Max())}
+	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: e.Max()}
 	result, common, err := t.minimise(searching, choosing)
 	if err != nil {
 		if result == nil || result.Best.LogLambda == nil {

@@ -146,7 +146,13 @@ func (z *Null) Weighted(weights []float64) *Null {
 
 // AlphaMax returns the smallest α₁ whose solution is β = 0: max |X_jᵀ(s⊙r)|/N
 // (table 1).
-func (z *Null) AlphaMax() float64 { return z.alphaMax(Penalty{}) }
+func (z *Null) AlphaMax() float64 {
+	view := z.Fit.View()
+	if largest := view.Kernels().MaxAbs(z.Correlation); !math.IsNaN(largest) {
+		return largest / view.Total()
+	}
+	return z.alphaMax(Penalty{})
+}
 
 // AlphaMaxNonNegative is [Null.AlphaMax] with the constraint β ≥ 0: the largest
 // positive part of X_jᵀ(s⊙r)/N.

@@ -133,14 +133,14 @@ func (b *blocked) alphaMax(z []float64) float64 {
 	return model.BlockMax(unit, b.part, b.fit.Count(), z)
 }
 
-// Max implements [Problem].
-func (b *blocked) Max() []float64 {
+// AppendMax implements [Problem].
+func (b *blocked) AppendMax(out []float64) []float64 {
 	if b.top == nil {
 		b.begin()
 		_, z := b.solver.Null()
 		b.setMax(z)
 	}
-	return b.top
+	return append(out, b.top...)
 }
 
 func (b *blocked) setMax(z []float64) {

@@ -80,7 +80,7 @@ func (m *oneVersusRest) class(k int) (*model.Rowwise, error) {
 	return model.NewLogistic(m.view, y)
 }
 
-func (m *oneVersusRest) Max() []float64 { return m.top }
+func (m *oneVersusRest) AppendMax(out []float64) []float64 { return append(out, m.top...) }
 
 // Start implements [Problem].
 func (m *oneVersusRest) Start() float64 { return m.of.shareOfMax() }

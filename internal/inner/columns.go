@@ -23,9 +23,8 @@ type separable struct {
 	judge  criterion.Criterion // on held-out rows
 	zero   *model.Null         // the null model; nil before it is asked for, and once the solver has taken it over
 	solver *cd.Solver          // nil before the first solve
-	stated []float64           // the λ's of the last penalty made
-	last   model.Penalty
-	top    []float64 // nil before it is asked for
+	met    bool                // top is known
+	top    float64             // ln αmax, of every hyperparameter
 	box    *model.Box
 }
 
@@ -70,19 +69,29 @@ func (s *separable) Null() float64 { return s.fit.Null() }
 // Start implements [Problem].
 func (s *separable) Start() float64 { return s.of.shareOfMax() }
 
-// Max makes a pass over X the first time, which a solve afterwards begins with.
-func (s *separable) Max() []float64 {
-	if s.top == nil {
-		s.setMax(s.nullModel())
-		if s.of.Frugal {
-			s.zero = nil
-		}
+// AppendMax makes a pass over X the first time, which a solve afterwards begins with.
+func (s *separable) AppendMax(out []float64) []float64 {
+	s.meet()
+	out = slices.Grow(out, s.of.Count)
+	for range s.of.Count {
+		out = append(out, s.top)
 	}
-	return s.top
+	return out
+}
+
+// meet makes the null model the first time, and ln αmax of it.
+func (s *separable) meet() {
+	if s.met {
+		return
+	}
+	s.setMax(s.nullModel())
+	if s.of.Frugal {
+		s.zero = nil
+	}
 }
 
 func (s *separable) setMax(null *model.Null) {
-	s.top = slices.Repeat([]float64{kernels.Log(s.of.Form.Max(null.Within(s.box)))}, s.of.Count)
+	s.met, s.top = true, kernels.Log(s.of.Form.Max(null.Within(s.box)))
 }
 
 // nullModel returns the null model, without columns.
@@ -98,20 +107,13 @@ func (s *separable) Accepts(logLambda []float64) error {
 	return err
 }
 
-// strengths returns the penalty of the λ's. A penalty with a strength for each column is
-// expensive to build, so the last one is kept.
+// strengths returns the penalty of the λ's.
 func (s *separable) strengths(logLambda []float64) (model.Penalty, error) {
-	if s.stated != nil && slices.Equal(s.stated, logLambda) {
-		return s.last, nil
-	}
 	g, err := s.of.penalty(logLambda)
-	if err == nil {
-		g, err = g.Within(s.box)
+	if err != nil {
+		return g, err
 	}
-	if err == nil {
-		s.stated, s.last = append(s.stated[:0], logLambda...), g
-	}
-	return g, err
+	return g.Within(s.box)
 }
 
 func (s *separable) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
@@ -133,10 +135,10 @@ func (s *separable) begin() {
 	switch {
 	case s.solver != nil:
 	case s.of.Keep: // to restart from
-		s.Max()
+		s.meet()
 		s.solver = cd.NewFrom(s.nullModel().Clone())
 	default:
-		s.Max()
+		s.meet()
 		s.solver, s.zero = cd.NewFrom(s.nullModel()), nil
 	}
 }

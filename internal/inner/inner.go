@@ -64,11 +64,11 @@ type Statement struct {
 
 // Problem is the inner problem of a [Statement].
 type Problem interface {
-	// Max returns ln αmax for every hyperparameter, NaN where there is none. Read only.
-	Max() []float64
+	// AppendMax appends ln αmax for every hyperparameter, NaN where there is none.
+	AppendMax(out []float64) []float64
 	// Accepts refuses a λ, of the right length, that there is no problem for.
 	Accepts(logLambda []float64) error
-	// Solve solves at one λ, from the last solution.
+	// Solve solves at one λ, from the last solution. It refuses what [Problem.Accepts] does.
 	Solve(ctx context.Context, logLambda []float64) (*Solution, error)
 	// Restart forgets the last solution: the next solve is as the first was.
 	Restart()

@@ -155,7 +155,7 @@ func TestRestartForgets(t *testing.T) {
 func TestMaxIsWhereTheFirstColumnEnters(t *testing.T) {
 	for name, k := range kinds() {
 		p := k.problem(t, nil)
-		top := p.Max()
+		top := p.AppendMax(nil)
 		if len(top) != len(k.at) {
 			t.Errorf("%s: %d numbers for %d λ's", name, len(top), len(k.at))
 		}

@@ -35,7 +35,7 @@ func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 	o := &leftOut{inner: s, generalised: generalised}
 	n, p := s.of.X.Dims()
 	o.most = float64(max(1, min(n, p)))
-	at, above := slices.Clone(s.Max()), leftOutNull
+	at, above := s.AppendMax(nil), leftOutNull
 	if s.of.Form.Dense {
 		above = farAbove
 	}
@@ -94,7 +94,7 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Rep
 func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, bilevel.Report, error) {
 	report := bilevel.Report{Evaluation: search.Evaluation{LogLambda: logLambda, Value: math.Inf(1)}, InjectivityMargin: math.NaN(), Bound: implicit.Estimated}
 	s := o.inner
-	s.Max()
+	s.meet()
 	s.solver = cd.NewFrom(s.nullModel().Clone()) // so that no fit depends on those before
 	here, err := s.LeaveOneOut(ctx, logLambda, tol)
 	s.solver = nil

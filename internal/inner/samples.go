@@ -52,8 +52,8 @@ func (m *onSamples) Start() float64 {
 	return 1 / max(1, mean)
 }
 
-// Max implements [Problem]: w = 0 for no C.
-func (m *onSamples) Max() []float64 { return m.top[:] }
+// AppendMax implements [Problem]: w = 0 for no C.
+func (m *onSamples) AppendMax(out []float64) []float64 { return append(out, m.top[:]...) }
 
 func (m *onSamples) Accepts(logLambda []float64) error {
 	_, err := m.fit.Strength(logLambda[0])
@@ -68,6 +68,9 @@ func (m *onSamples) Restart() {
 }
 
 func (m *onSamples) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
+	if err := m.Accepts(logLambda); err != nil {
+		return nil, err
+	}
 	defer m.of.Turn(ctx)()
 	if m.solver == nil {
 		m.solver = cd.NewSVM(m.fit)

@@ -46,8 +46,8 @@ func (s *Statement) kind() bilevel.VectorsKind {
 	}
 }
 
-// Max implements [Problem]: w = 0 for no C.
-func (m *onVectors) Max() []float64 { return m.top }
+// AppendMax implements [Problem]: w = 0 for no C.
+func (m *onVectors) AppendMax(out []float64) []float64 { return append(out, m.top...) }
 
 func (m *onVectors) Accepts(logLambda []float64) error {
 	_, _, err := m.fit.Strengths(logLambda)
@@ -102,6 +102,9 @@ func (m *onVectors) Restart() {
 }
 
 func (m *onVectors) Solve(ctx context.Context, logLambda []float64) (*Solution, error) {
+	if err := m.Accepts(logLambda); err != nil {
+		return nil, err
+	}
 	if m.solver == nil {
 		var err error
 		if m.solver, err = cd.NewVectors(m.fit); err != nil {

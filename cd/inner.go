@@ -45,10 +45,11 @@ type inner struct {
 	building    float64 // factor on the price of adding to it
 	thoughtless int     // columns up to which it is factorised without a thought
 
-	factor float64 // the inner gap asked for, relative to the outer one
-	left   int     // epochs left in this solve
-	spent  float64 // modelled cost of the sweeps since the last Newton step
-	work   float64 // that of everything in this solve, but for what the store counts
+	factor  float64 // the inner gap asked for, relative to the outer one
+	left    int     // epochs left in this solve
+	caution float64 // ridgeCaution or coldCaution
+	spent   float64 // modelled cost of the sweeps since the last Newton step
+	work    float64 // that of everything in this solve, but for what the store counts
 }
 
 // engine keeps the correlations c_j = X̃_jᵀ(w⊙r) of the working set up to date
@@ -78,8 +79,10 @@ const (
 	leastFactor = 1e-4  // where rounding ends the tightening
 	leastGap    = 1e-16 // relative to P₀: no sweep gets further
 	// ridgeCaution is how far ridgeGap must be below the gap asked for: predictions are known
-	// to its root only, and to less under a small ridge.
+	// to its root only, and to less under a small ridge. coldCaution is that of a solve that begins at
+	// β = 0 and is to be exact: it is none on the way of a search, which would go on from predictions.
 	ridgeCaution = 1e3
+	coldCaution  = 1e2
 	mostSweeps   = 2000 // of one working set, after which it is looked at afresh
 	leastSweeps  = 2    // of one that will soon be another
 	smallShare   = 0.3  // of the price of a pass: a step that costs less is worth taking for fewer passes
@@ -120,8 +123,11 @@ func (in *inner) forget() {
 	in.engine = nil
 }
 
-func (in *inner) start(epochs int, warm bool) {
-	in.left = epochs
+func (in *inner) start(epochs int, warm bool, tol float64) {
+	in.left, in.caution = epochs, ridgeCaution
+	if !warm && tol <= exact {
+		in.caution = coldCaution
+	}
 	if in.newtons = in.reuses; !warm {
 		in.newtons = min(in.newtons, newtonsCold)
 	}
@@ -243,7 +249,7 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int,
 			allowance += float64(leastSweeps * cost)
 		}
 		allowance -= cost
-		if allowance <= 0 || in.gap() <= target || in.ridge > 0 && ridgeCaution*in.ridgeGap() <= target {
+		if allowance <= 0 || in.gap() <= target || in.ridge > 0 && in.caution*in.ridgeGap() <= target {
 			break
 		}
 		if in.spent > in.newton.price() && in.newton.cost <= allowance {

@@ -26,3 +26,22 @@ func TestVanishingStrengthIsNoWork(t *testing.T) {
 		}
 	}
 }
+
+// TestExactFromZero: a solve from β = 0 that is to be exact keeps less of a margin than a loose one, which
+// others may go on from.
+func TestExactFromZero(t *testing.T) {
+	epochs := 0
+	for seed := range uint64(10) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 400, P: 3000, Density: 0.05, Mean: 0})
+		top := q.AlphaMax()
+		q.Uniform(0.03 * top)
+		q.Ridge = 0.03 * top
+		got := solve(t, cd.New(fixture.Squared(t, q, false)), fixture.Penalty(t, q), cd.Options{Tol: 1e-6})
+		certified(t, fmt.Sprint("seed ", seed), q, got, 1e-6)
+		epochs += got.Epochs
+	}
+	if epochs > 254 { // 245; with the margin of a loose one 264
+		t.Errorf("%d epochs", epochs)
+	}
+}

@@ -295,7 +295,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	s.warm, s.tol = len(s.sol.Support) > 0, opts.Tol
 	s.prox.untried = false
 	s.subsampling.start()
-	s.in.start(opts.MaxEpochs, s.warm)
+	s.in.start(opts.MaxEpochs, s.warm, opts.Tol)
 	shared := s.view.Team().Shared()
 	defer func() { s.sol.Work, s.sol.Shared = s.work(), s.view.Team().Shared()-shared }()
 	s.prox.damping, s.prox.sweeps, s.prox.last = 0, fewSweeps, 0

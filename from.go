@@ -35,7 +35,7 @@ func (v Validation) dealing() dealing {
 	if v.onAllRows() {
 		return dealing{}
 	}
-	return dealing{cmp.Or(v.Criterion, CV), cmp.Or(v.Folds, 5), cmp.Or(v.Split, ByRow), v.Seed, v.InOrder, v.Groups != nil, v.FoldIDs != nil}
+	return dealing{cmp.Or(v.Criterion, CV), cmp.Or(v.Folds, defaultFolds), cmp.Or(v.Split, ByRow), v.Seed, v.InOrder, v.Groups != nil, v.FoldIDs != nil}
 }
 
 // stay keeps the rows of the earlier selection in their folds, and deals those that have come

@@ -243,6 +243,6 @@ func (v Validation) count() int {
 	case v.FoldIDs != nil:
 		return max(1, slices.Max(append([]int{0}, v.FoldIDs...))+1)
 	default:
-		return cmp.Or(v.Folds, 5)
+		return cmp.Or(v.Folds, defaultFolds)
 	}
 }

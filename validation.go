@@ -82,6 +82,9 @@ type Validation struct {
 	Sigma float64
 }
 
+// defaultFolds is the number of folds where none is given.
+const defaultFolds = 5
+
 // folds resolves a validation for a target.
 func (v Validation) folds(k *kernels.Set, y []float64) (bilevel.Folds, error) {
 	if v.FoldIDs != nil {
@@ -90,7 +93,7 @@ func (v Validation) folds(k *kernels.Set, y []float64) (bilevel.Folds, error) {
 	if v.Groups != nil && len(v.Groups) != len(y) {
 		return nil, outcome.At(outcome.Shape, "groups", "%d groups for %d rows; there must be one a row", len(v.Groups), len(y))
 	}
-	count := cmp.Or(v.Folds, 5)
+	count := cmp.Or(v.Folds, defaultFolds)
 	var folds bilevel.Folds
 	var err error
 	switch s := v.Split; {

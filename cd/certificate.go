@@ -382,7 +382,7 @@ func (s *Solver) gather() {
 		return
 	}
 	shared := false
-	for _, j := range s.set.sorted() {
+	for _, j := range s.set.ascending {
 		place := s.cert.place(j)
 		if b := s.beta[place]; b != 0 || s.cert.unpenalised(place) {
 			s.active, s.coef = append(s.active, j), append(s.coef, b)

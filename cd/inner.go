@@ -39,11 +39,11 @@ type inner struct {
 	newton    newton
 	homotopy  homotopy
 
-	epochs      float64 // sweeps that a Gram matrix must pay for itself in
-	reuses      float64 // Newton steps that share what is added to it
-	newtons     float64 // those of them to be expected of this solve
-	building    float64 // factor on the price of adding to it
-	thoughtless int     // columns up to which it is factorised without a thought
+	epochs   float64 // sweeps that a Gram matrix must pay for itself in
+	reuses   float64 // Newton steps that share what is added to it
+	newtons  float64 // those of them to be expected of this solve
+	building float64 // factor on the price of adding to it
+	always   int     // columns up to which it is factorised whatever else would cost
 
 	factor  float64 // the inner gap asked for, relative to the outer one
 	left    int     // epochs left in this solve
@@ -104,11 +104,11 @@ func (in *inner) init(view *sparse.View) {
 // suit makes the cost model that of a quadratic loss, whose Gram matrix stays, or
 // of another, whose curvature changes with every step.
 func (in *inner) suit(curved bool) {
-	in.epochs, in.reuses, in.building, in.thoughtless = epochsExpected, newtonsExpected, 1, smallestChoice
+	in.epochs, in.reuses, in.building, in.always = epochsExpected, newtonsExpected, 1, smallestChoice
 	in.newton.enough = newtonEnough
 	if curved {
 		in.newton.enough = 0
-		in.epochs, in.reuses, in.building, in.thoughtless = curvedEpochs, 1, passing, curvedChoice
+		in.epochs, in.reuses, in.building, in.always = curvedEpochs, 1, passing, curvedChoice
 		if in.store.Rows() > cachedRows && !in.store.Dense() {
 			in.building = beyond
 		}

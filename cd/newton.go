@@ -108,7 +108,7 @@ func (nw *newton) plan() (way, float64) {
 	onGram := build + float64(size*size*(support.GatherValue+float64(iterations*gramValue)))
 	if s <= largestCholesky {
 		factor := build + float64(size*size*(support.GatherValue+float64(factorDot/2)+float64(factorValue/6*size)))
-		if s <= in.thoughtless || factor <= min(free, onGram) {
+		if s <= in.always || factor <= min(free, onGram) {
 			return byCholesky, factor
 		}
 	}

@@ -348,9 +348,6 @@ func (w *workingSet) worst(most int) float64 {
 	return slices.MaxFunc(w.candidates, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) }).distance
 }
 
-// sorted returns the columns of the set by index.
-func (w *workingSet) sorted() []int32 { return w.ascending }
-
 // selectLeast moves the k least candidates to the front (quickselect, median
 // of three). Ties are broken by place, so that the choice is unique.
 func selectLeast(c []candidate, k int) {

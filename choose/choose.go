@@ -82,14 +82,10 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 func (p *Problem) starts(origins []float64) []float64 {
 	start := slices.Clone(origins)
 	for i := range start {
-		start[i] += logOf(p.Start)
+		start[i] += kernels.Log(p.Start)
 	}
 	return start
 }
-
-func logOf(x float64) float64 { return kernels.Log(x) }
-
-func expOf(x float64) float64 { return kernels.Exp(x) }
 
 // below lets a box reach as far below a point as it does below αmax: a share of αmax may have been
 // found that is as small as its bounds.

@@ -21,7 +21,7 @@ type Columns struct {
 	One   Problem // one λ for all columns
 	Count int     // of columns
 	// Each states the problem of one λ for each column. Columns that are equal on training
-	// rows share theirs: Group[j] is the coordinate of column j.
+	// rows share theirs: group[j] is the coordinate of column j.
 	Each func() (each search.Objective, group []int32, err error)
 	// Rows, and the constant of a criterion on all of them; 0 rows for one on held-out rows.
 	Rows     int

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -16,7 +17,7 @@ const (
 	pairPlain    = 1e-5 // the same as a share of the value, where there is no standard error
 	pairDoubt    = 0.3  // standard errors above the best up to which a mixture is not the last
 	pairLead     = 0.1  // and where the descent begins
-	pairReach    = 9    // how far below the alone's best a strength is looked for
+	pairReach    = 9    // how far below the best of a strength alone it is looked for
 	pairAbove    = 4    // and how far above
 	vanishDepth  = 6    // below the Lasso's best, where an ℓ1 strength begins to vanish
 	pairDescents = 4    // of precision, each from the kink at which the last has ended
@@ -113,7 +114,7 @@ func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, 
 		return best.Best.LogLambda
 	}
 	for _, a := range shares {
-		at := []float64{l + logOf(a), r + logOf(1-a)}
+		at := []float64{l + kernels.Log(a), r + kernels.Log(1-a)}
 		if first == nil {
 			first = at
 		}

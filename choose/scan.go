@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -55,7 +56,7 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		l.Rough = 0
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
 	case Dual:
-		l.Origin = logOf(p.Start) - dualBefore
+		l.Origin = kernels.Log(p.Start) - dualBefore
 		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
 		l.Rough, l.Exchanges = dualRough, !p.turns
 		free := float64(dualFree)

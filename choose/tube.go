@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -89,7 +90,7 @@ func (p *Problem) along(ctx context.Context, s *stages, on axis, at search.Evalu
 	if here, ok := on.lower(without(at)); ok && o.From == nil {
 		one.known = []search.Evaluation{here}
 	}
-	one.Objective, one.Top, one.Shape, one.Start = on, p.Top[on.free:on.free+1], Dual, expOf(at.LogLambda[0]+alongBefore)
+	one.Objective, one.Top, one.Shape, one.Start = on, p.Top[on.free:on.free+1], Dual, kernels.Exp(at.LogLambda[0]+alongBefore)
 	if on.free == 1 {
 		one.Shape = Tube
 	}

@@ -39,12 +39,12 @@ func (s *Solver) VJP(ctx context.Context, g model.Penalty, at Point, w []float64
 	return s.pull(g, at, s.x), s.out.Status, nil
 }
 
-// HVP returns the product of ∂²L/∂λ² with a direction, laid out as for
-// [Solver.JVP], on the segment where the support does not change:
+// HVP returns the product of ∂²L/∂λ² with a direction w, laid out as for
+// [Solver.JVP], where the support does not change: with v = A⁻¹∇_S C,
 //
-//	Jᵀ(Hc·J·w − …) + terms from B's own dependence on λ.
+//	Jᵀ(∇²C·J·w − (∂A/∂w)·v) + (∂B/∂w)ᵀv.
 //
-// It is the curvature of a segment only: on real data knots add as much again,
+// It is the curvature between two knots only: on real data knots add as much again,
 // so that searches do better with slopes from two iterates.
 func (s *Solver) HVP(ctx context.Context, g model.Penalty, at Point, outer Outer, direction []float64, opts Options) ([]float64, outcome.Status, error) {
 	n, _ := s.view.Dims()

@@ -18,7 +18,8 @@ type Status string
 const (
 	// Converged: the duality gap, recomputed from X, is within the tolerance.
 	Converged Status = "converged"
-	// Stationary: the search stopped where the hypergradient vanishes to tolerance.
+	// Stationary: the search stopped where the hypergradient vanishes to tolerance. Of an inner
+	// problem: the optimality conditions hold to tolerance, and no duality gap is known.
 	Stationary Status = "stationary"
 	// Kink: the criterion has a corner here; the slope changes sign across it.
 	Kink Status = "kink"

@@ -2,7 +2,6 @@ package peers
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
@@ -138,7 +137,7 @@ func python(script, variant string, modules ...string) func(dir, data string, p 
 		if err != nil {
 			return nil, err
 		}
-		return start(path, dir, script, slicesConcat(common, own), data, p, variant)
+		return start(path, dir, script, slices.Concat(common, []byte("\n"), own), data, p, variant)
 	}
 }
 
@@ -151,8 +150,6 @@ func r(script, variant string) func(dir, data string, p *Problem) (*exec.Cmd, er
 		return start("Rscript", dir, script, text, data, p, variant)
 	}
 }
-
-func slicesConcat(a, b []byte) []byte { return bytes.Join([][]byte{a, b}, []byte("\n")) }
 
 func start(interpreter, dir, script string, text []byte, data string, p *Problem, variant string) (*exec.Cmd, error) {
 	path := filepath.Join(dir, script)

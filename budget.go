@@ -2,10 +2,10 @@ package pare
 
 import (
 	"math"
-	"runtime"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/internal/inner"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/support"
 )
@@ -90,9 +90,4 @@ func (e *engine) atOnce() int {
 	return max(1, min(e.config.threads(), e.of.Count))
 }
 
-func (c Config) threads() int {
-	if c.Threads > 0 {
-		return c.Threads
-	}
-	return runtime.GOMAXPROCS(0)
-}
+func (c Config) threads() int { return team.Count(c.Threads) }

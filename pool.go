@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/internal/loan"
 	"github.com/seed-45b9a24c/pare/internal/share"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -56,7 +56,7 @@ func NewPool(o PoolOptions) (*Pool, error) {
 			return nil, outcome.At(outcome.BadParameter, name, "of a pool must not be negative, got %d", given)
 		}
 	}
-	o.Threads = cmp.Or(o.Threads, runtime.GOMAXPROCS(0))
+	o.Threads = team.Count(o.Threads)
 	o.Calls = cmp.Or(o.Calls, 2*o.Threads)
 	queue := o.Queue
 	if queue == 0 {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -43,9 +43,7 @@ func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec)
 	if err := spec.Check(k, n); err != nil {
 		return nil, err
 	}
-	if spec.Threads <= 0 {
-		spec.Threads = runtime.GOMAXPROCS(0)
-	}
+	spec.Threads = team.Count(spec.Threads)
 	all := &oneVsRest{spec: spec}
 	var err error
 	if all.classes, all.label, err = Classes(k, y); err != nil {

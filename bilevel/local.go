@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -66,9 +65,7 @@ type lane interface {
 
 // newLanes prepares lanes; open makes one.
 func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, error)) *Lanes {
-	if spec.Threads <= 0 {
-		spec.Threads = runtime.GOMAXPROCS(0)
-	}
+	spec.Threads = team.Count(spec.Threads)
 	if spec.threads == nil {
 		spec.threads = team.NewThreads(spec.Threads, spec.Turns)
 	}

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"runtime"
 	"slices"
 	"time"
 
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -65,9 +65,7 @@ func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Mu
 // NewMulticlassOver states a problem over lanes that are made already, for the same spec and
 // labels. The error is that of a lane that cannot be made, or of ctx.
 func NewMulticlassOver(ctx context.Context, k *kernels.Set, runner Runner, y []float64, spec Spec) (*Multiclass, error) {
-	if spec.Threads <= 0 {
-		spec.Threads = runtime.GOMAXPROCS(0)
-	}
+	spec.Threads = team.Count(spec.Threads)
 	m := &Multiclass{k: k, spec: spec, runner: runner}
 	var err error
 	if m.classes, m.label, err = Classes(k, y); err != nil {

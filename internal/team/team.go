@@ -29,10 +29,15 @@ type Threads struct {
 // NewThreads returns so many threads, 0 for all processors, which take turns with those of
 // others where turns is not nil.
 func NewThreads(count int, turns Turns) *Threads {
-	if count <= 0 {
-		count = runtime.GOMAXPROCS(0)
+	return &Threads{places: make(chan struct{}, Count(count)), turns: turns}
+}
+
+// Count returns how many threads are meant by a number of them: as many as processors by 0.
+func Count(threads int) int {
+	if threads <= 0 {
+		return runtime.GOMAXPROCS(0)
 	}
-	return &Threads{places: make(chan struct{}, count), turns: turns}
+	return threads
 }
 
 // Enter waits for a thread, which has to be given back by Leave. The error is that of ctx.

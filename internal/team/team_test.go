@@ -143,6 +143,9 @@ func TestParts(t *testing.T) {
 			t.Errorf("cost %g: %v parts, want %v", cost, got, want)
 		}
 	}
+	if team.Count(3) != 3 || team.Count(0) != 4 || team.Count(-1) != 4 {
+		t.Errorf("3 threads are %d, 0 are %d, −1 are %d", team.Count(3), team.Count(0), team.Count(-1))
+	}
 	before := m.Shared()
 	if m.Cuts(1e9) != 12 || m.Shared() != before {
 		t.Error("a loop that is not counted: other parts, or it counts")

@@ -180,6 +180,7 @@ func (b *blocked) Solve(ctx context.Context, logLambda []float64) (*Solution, er
 	if err != nil {
 		return nil, err
 	}
+	defer b.of.Turn(ctx)()
 	b.begin()
 	var s *cd.BlockSolution
 	if b.descent != nil {

@@ -130,6 +130,23 @@ func moved(logLambda []float64, by float64) []float64 {
 	return to
 }
 
+// A solve waits for its turn among other calls and gives it back: one, or with a predictor per class one for each.
+func TestSolvesTakeTurns(t *testing.T) {
+	for name, k := range kinds() {
+		taken, held := 0, 0
+		p := k.problem(t, func(s *inner.Statement) {
+			s.Turn = func(context.Context) func() {
+				taken++
+				held++
+				return func() { held-- }
+			}
+		})
+		if s := solve(t, p, k.at); taken == 0 || taken > max(1, len(s.PerClass)) || held != 0 {
+			t.Errorf("%s: %d turns, %d of them not given back", name, taken, held)
+		}
+	}
+}
+
 // After Restart a solve has the bits of the first, whatever was solved between; without it, it is the
 // same solution, and no more work.
 func TestRestartForgets(t *testing.T) {

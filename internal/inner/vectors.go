@@ -105,6 +105,7 @@ func (m *onVectors) Solve(ctx context.Context, logLambda []float64) (*Solution, 
 	if err := m.Accepts(logLambda); err != nil {
 		return nil, err
 	}
+	defer m.of.Turn(ctx)()
 	if m.solver == nil {
 		var err error
 		if m.solver, err = cd.NewVectors(m.fit); err != nil {

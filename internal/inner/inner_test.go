@@ -144,6 +144,12 @@ func TestSolvesTakeTurns(t *testing.T) {
 		if s := solve(t, p, k.at); taken == 0 || taken > max(1, len(s.PerClass)) || held != 0 {
 			t.Errorf("%s: %d turns, %d of them not given back", name, taken, held)
 		}
+		if one, ok := p.(inner.LeavesOut); ok {
+			taken = 0
+			if _, err := one.LeaveOneOut(t.Context(), k.at, 0); err != nil || taken != 1 || held != 0 {
+				t.Errorf("%s, without a row: %d turns, %d of them not given back, %v", name, taken, held, err)
+			}
+		}
 	}
 }
 

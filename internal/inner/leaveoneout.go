@@ -38,6 +38,7 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	if err != nil {
 		return nil, err
 	}
+	defer s.of.Turn(ctx)()
 	s.begin()
 	opts := s.of.Solver()
 	opts.Tol = cmp.Or(tol, opts.Tol)

@@ -3,10 +3,11 @@
 //
 // Every fold is a lane: a view of the shared design matrix with the fold's rows
 // masked out, an inner solver that starts from its last solution, and a solver
-// of the implicit system (lane.go; of another kind in svm.go and iterated.go, a class in
-// classlane.go). An evaluation asks all lanes at one λ, by a [Runner] that may have them
-// anywhere (lanes.go); those of this process work in parallel (local.go). Predictions on held-out rows are a by-product of the certificates, so the
-// criterion costs no extra pass. Values and gradients are summed in the order of the
+// of the implicit system (lane.go; those of other kinds in blocks.go, svm.go, vectors.go and
+// iterated.go, a class in classlane.go). An evaluation asks all lanes at one λ, by a [Runner]
+// that may have them anywhere (lanes.go); those of this process work in parallel (local.go).
+// Predictions on held-out rows are a by-product of the certificates, so the criterion costs no
+// extra pass. Values and gradients are summed in the order of the
 // folds: results do not depend on the number of goroutines.
 package bilevel
 

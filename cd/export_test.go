@@ -195,3 +195,14 @@ func (p Passes) Best(most int) (best []int32) {
 	slices.Sort(best)
 	return best
 }
+
+// SweepsTo has a solver sweep the working set that follows its last solution until the estimated gap is
+// within a target, measured by an outer gap where that is not 0. It returns the sweeps and the last estimate.
+func SweepsTo(s *Solver, target, outer float64) (sweeps int, gap float64) {
+	in, before := &s.in, s.sol.Epochs
+	s.set.next(s)
+	in.load(s, s.state.Weighted)
+	in.left, in.outer = 1000, outer
+	in.solve(context.Background(), s, target, in.left, math.Inf(1))
+	return s.sol.Epochs - before, in.gap()
+}

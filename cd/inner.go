@@ -46,6 +46,7 @@ type inner struct {
 	always   int     // columns up to which it is factorised whatever else would cost
 
 	factor  float64 // the inner gap asked for, relative to the outer one
+	outer   float64 // the outer gap, which the first estimate of the inner one is measured by; 0: it is believed
 	left    int     // epochs left in this solve
 	caution float64 // ridgeCaution or coldCaution
 	spent   float64 // modelled cost of the sweeps since the last Newton step
@@ -249,7 +250,11 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int,
 			allowance += float64(leastSweeps * cost)
 		}
 		allowance -= cost
-		if allowance <= 0 || in.gap() <= target || in.ridge > 0 && in.caution*in.ridgeGap() <= target {
+		gap := in.gap()
+		if sweeps == 0 && gap < in.outer {
+			target *= max(innerFactor, gap/in.outer)
+		}
+		if allowance <= 0 || gap <= target || in.ridge > 0 && in.caution*in.ridgeGap() <= target {
 			break
 		}
 		if in.spent > in.newton.price() && in.newton.cost <= allowance {

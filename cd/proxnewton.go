@@ -76,6 +76,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 			s.takeFullStep()
 			return true
 		}
+		s.in.outer = 0
 		length := s.descend()
 		switch helps := s.prox.adapt(length); {
 		case s.in.exhausted():
@@ -93,10 +94,15 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 
 // force chooses the share of the gap that the next model may leave. Newton steps that no factorisation
 // ends are dear, and where the last model has left much of its gap, as exactly as it was solved, the
-// next one is worth no more (Eisenstat and Walker, SIAM Journal on Scientific Computing 17, 1996).
+// next one is worth no more (Eisenstat and Walker, SIAM Journal on Scientific Computing 17, 1996). But
+// it may not have been solved as exactly as sweeps made it seem, so what they say of the next is
+// measured by the certified gap.
 func (s *Solver) force() {
 	pn := &s.prox
-	pn.forcing = innerFactor
+	pn.forcing, s.in.outer = innerFactor, 0
+	if pn.last > 0 && s.sol.Gap > mostLeft*pn.last && s.set.settled(len(s.active)) {
+		s.in.outer = s.sol.Gap
+	}
 	if pn.last > 0 && len(s.active) > largestCholesky {
 		pn.forcing = max(innerFactor, min(s.sol.Gap/pn.last, mostLeft))
 	}

@@ -198,7 +198,7 @@ func (s *Solver) closeness() float64 {
 	if in.newton.price(); in.newton.cost > float64(smallShare*s.passed) {
 		return in.factor
 	}
-	return in.factor * closer
+	return min(in.factor*closer, allShare*s.tol/s.sol.RelativeGap)
 }
 
 // solveInner solves the problem loaded. That on a set which has just taken in many columns will soon

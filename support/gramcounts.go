@@ -1,6 +1,10 @@
 package support
 
-import "math"
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
 
 // counts computes the entries of the Gram matrix that sparse columns of one value each have with one
 // another, as a one-hot encoding has them: the rows that two have in common are counted, 64 a word.
@@ -47,13 +51,21 @@ func (g *Gram) counted(j int32) bool {
 	return kinds[j] == ones
 }
 
-// alike reports whether all values are the same.
+// alike reports whether all values are the same. It looks after every few.
 func (g *Gram) alike(values []float64) bool {
-	for from, to := range g.k.Pieces(len(values)) {
-		for _, v := range values[from:to] {
-			if v != values[0] {
-				return false
-			}
+	const few = 64
+	if len(values) == 0 {
+		return true
+	}
+	first, pace := math.Float64bits(values[0]), g.k.Pace()
+	for differ := uint64(0); len(values) > 0; {
+		n := min(few, len(values))
+		pace.Did(n)
+		for _, v := range values[:n] {
+			differ |= math.Float64bits(v) ^ first
+		}
+		if values = values[n:]; differ != 0 {
+			return false
 		}
 	}
 	return true
@@ -66,29 +78,43 @@ func (g *Gram) mark(first int) {
 	t, size := &g.counts, words(g.columns.m)
 	t.first = len(t.rows)
 	for a := first; a < len(g.list); a++ {
-		j := g.list[a]
-		if !g.counted(j) {
+		if !g.counted(g.list[a]) {
 			t.place = append(t.place, -1)
 			continue
 		}
 		t.place = append(t.place, int32(len(t.rows)))
 		t.rows = append(t.rows, int32(a))
-		rows, values := g.columns.Column(j)
+	}
+	from := len(t.bits)
+	t.bits = lengthen(g.columns.view, t.bits, size*(len(t.rows)-t.first))
+	for _, a := range t.rows[t.first:] {
+		rows, values := g.columns.Column(g.list[a])
 		value := 0.0
 		if len(values) > 0 {
 			value = values[0]
 		}
 		t.value = append(t.value, value)
 		t.values += len(values)
-		from := len(t.bits)
-		t.bits = lengthen(g.columns.view, t.bits, size)
-		bits := t.bits[from:]
-		clear(bits)
-		for from, to := range g.k.Pieces(len(rows)) {
-			for _, i := range rows[from:to] {
-				bits[i/64] |= 1 << (i % 64)
-			}
+		g.setBits(t.bits[from:][:size], rows)
+		from += size
+	}
+}
+
+// setBits sets the bits of rows, which ascend, and no others. It does so from two ends: a bit in the word of the
+// one before waits for that.
+func (g *Gram) setBits(bits []uint64, rows []int32) {
+	kernels.Clear(g.k, bits)
+	half := len(rows) / 2
+	for from, to := range g.k.Pieces(half) {
+		lower, upper := rows[from:to], rows[half+from:half+to]
+		for k, i := range lower {
+			j := upper[k]
+			bits[uint32(i)/64] |= 1 << (uint32(i) % 64)
+			bits[uint32(j)/64] |= 1 << (uint32(j) % 64)
 		}
+	}
+	if odd := len(rows) - 1; odd == 2*half {
+		bits[uint32(rows[odd])/64] |= 1 << (uint32(rows[odd]) % 64)
 	}
 }
 

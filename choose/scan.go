@@ -11,7 +11,7 @@ import (
 const (
 	freeWork   = 15e6 // nanoseconds of work that a scan may always spend
 	cheapPoint = 30e6 // of a point of two λ up to which it is cheap
-	freePasses = 10   // passes over X of all folds, likewise
+	freePasses = 5    // passes over X of all folds, likewise
 	foldsAbove = 0.5  // how far above αmax of all rows those of the classes' folds are taken to be
 	ridgeAbove = 3    // how far above its αmax a ridge is looked for
 	ridgeStep  = 3

@@ -17,7 +17,7 @@ const (
 	promising     = 1.5e-4 // and under a loss that is not quadratic, while points are cheap
 	worthDoubt    = 0.05   // standard errors that may be hidden without being looked for
 	unlikely      = 1.5    // standard deviations that the model is taken to be off by
-	nextToNothing = 0.2    // of the free work, up to which it is
+	nextToNothing = 0.1    // of the free work, up to which it is
 	telling       = 2.0    // standard errors from the best up to which points tell how rough the criterion is
 	expected      = 2      // points that what is expected of that counts for
 	manyKnots     = 12     // columns coming in between two points from which on more make it no rougher

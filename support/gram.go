@@ -68,13 +68,8 @@ func (g *Gram) Size() int { return len(g.list) }
 
 // Missing returns how many of the columns are not held, and their values.
 func (g *Gram) Missing(columns []int32) (count, values int) {
-	for _, j := range columns {
-		if g.slot[j] < 0 {
-			count++
-			values += g.columns.Length(j)
-		}
-	}
-	return count, values
+	all := g.missing(columns).all
+	return all.columns, all.values
 }
 
 // batch is some columns, and those of them that are counted.

@@ -402,10 +402,14 @@ func (c *collector) locate(k int, err error) error {
 	return e
 }
 
+// shorten keeps a message readable whatever a file holds. It cuts between runes.
 func shorten(s string) string {
-	const most = 40
+	most := 40
 	if len(s) <= most {
 		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
 	}
 	return s[:most] + "…"
 }

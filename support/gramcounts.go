@@ -85,8 +85,11 @@ func (g *Gram) mark(first int) {
 		t.place = append(t.place, int32(len(t.rows)))
 		t.rows = append(t.rows, int32(a))
 	}
-	from := len(t.bits)
-	t.bits = lengthen(g.columns.view, t.bits, size*(len(t.rows)-t.first))
+	from, need := len(t.bits), size*len(t.rows)
+	if need > cap(t.bits) { // with room for half as many again
+		t.bits = moved(g.columns.view, kernels.Undefined[uint64](need+need/2), t.bits)
+	}
+	t.bits = t.bits[:need]
 	for _, a := range t.rows[t.first:] {
 		rows, values := g.columns.Column(g.list[a])
 		value := 0.0

@@ -127,7 +127,7 @@ func (m *moving[T]) Part(k, of int) {
 
 // lengthen adds n elements to v, undefined as yet. It doubles what it has to move, and
 // does not leave that to append, which takes smaller steps.
-func lengthen[T float64 | int32 | uint64](x *sparse.View, v []T, n int) []T {
+func lengthen[T float64 | int32](x *sparse.View, v []T, n int) []T {
 	if need := len(v) + n; need > cap(v) {
 		v = moved(x, kernels.Undefined[T](max(need, 2*cap(v))), v)
 	}

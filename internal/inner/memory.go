@@ -81,7 +81,7 @@ const (
 	usualValue  = 50 // of a column that is packed
 	usualCurved = 90 // the same where its weights change
 	usualDense  = 0.2
-	usualPair   = 24 // of columns of a Gram matrix
+	usualPair   = 16 // of columns of a Gram matrix
 )
 
 // UsualBytes returns how many bytes so many such problems on all rows, and of folds, are expected

@@ -121,6 +121,7 @@ const (
 
 	boundedRow    = 120
 	boundedCurved = 190 // where weights change
+	boundedPair   = 24  // of columns of a Gram matrix, with what it has moved from
 	boundedColumn = 300 // most of it of working sets, which grow to half of the columns
 	growing       = 1.1 // of copies, with what lies between them and others
 )
@@ -135,7 +136,7 @@ func (s *Statement) BoundsCopies() bool {
 // BoundedBytes is UsualBytes of any number of problems, one at work at a time, with Gram matrices
 // of so many columns and copies of so many bytes.
 func (s *Statement) BoundedBytes(gram int, packed int64) int64 {
-	return s.boundedAlways() + int64(usualPair*gram*gram) + int64(growing*float64(packed))
+	return s.boundedAlways() + int64(boundedPair*gram*gram) + int64(growing*float64(packed))
 }
 
 func (s *Statement) boundedAlways() int64 {
@@ -151,8 +152,8 @@ func (s *Statement) boundedAlways() int64 {
 // rest.
 func (s *Statement) ShareBounded(most int64) (gram int, packed int64) {
 	rest := float64(most - s.boundedAlways())
-	gram = min(support.LargestGram, max(LeastGram, int(math.Sqrt(rest/4/usualPair))))
-	return gram, max(LeastPacked, int64((rest-float64(usualPair*gram*gram))/growing))
+	gram = min(support.LargestGram, max(LeastGram, int(math.Sqrt(rest/4/boundedPair))))
+	return gram, max(LeastPacked, int64((rest-float64(boundedPair*gram*gram))/growing))
 }
 
 // quadratic reports the squared loss.

@@ -81,7 +81,7 @@ func (p *Pool) State() PoolState { return PoolState(p.desk.State()) }
 // mostKept is how many bytes a pool keeps of calls that have ended for those to come.
 const mostKept = 32 << 20
 
-// seat is the place of a call in a pool. It implements [bilevel.Turns].
+// seat is the place of a call in a pool. It implements [team.Turns].
 type seat struct {
 	pool *Pool
 	*share.Member
@@ -108,10 +108,7 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 	if err != nil {
 		return nil, nil, err
 	}
-	if e.config.seat.Enter(ctx) == nil {
-		defer e.config.seat.Leave()
-	}
-	if err := e.open(); err != nil {
+	if err := e.open(ctx); err != nil {
 		leave()
 		return nil, nil, err
 	}

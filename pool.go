@@ -51,9 +51,12 @@ type Pool struct {
 // NewPool makes a pool. The error is an [outcome.Error] of kind BadParameter, for a negative
 // option.
 func NewPool(o PoolOptions) (*Pool, error) {
-	for name, given := range map[string]int64{"threads": int64(o.Threads), "calls": int64(o.Calls), "queue": int64(o.Queue), "max-bytes": o.MaxBytes} {
-		if given < 0 {
-			return nil, outcome.At(outcome.BadParameter, name, "of a pool must not be negative, got %d", given)
+	for _, option := range []struct {
+		name  string
+		given int64
+	}{{"threads", int64(o.Threads)}, {"calls", int64(o.Calls)}, {"queue", int64(o.Queue)}, {"max-bytes", o.MaxBytes}} {
+		if option.given < 0 {
+			return nil, outcome.At(outcome.BadParameter, option.name, "of a pool must not be negative, got %d", option.given)
 		}
 	}
 	o.Threads = team.Count(o.Threads)

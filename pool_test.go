@@ -211,8 +211,13 @@ func TestPoolRefuses(t *testing.T) {
 	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{}, small); outcome.KindOf(err) != outcome.Limit || told.bytes <= 1<<16 {
 		t.Errorf("64 KB: %v; the observer was told of %d bytes", err, told.bytes)
 	}
-	if _, err := pare.NewPool(pare.PoolOptions{Threads: -1}); outcome.KindOf(err) != outcome.BadParameter {
-		t.Errorf("−1 threads: %v", err)
+	for flag, o := range map[string]pare.PoolOptions{
+		"threads": {Threads: -1, Calls: -1, Queue: -1, MaxBytes: -1}, "calls": {Calls: -1, MaxBytes: -1}, "queue": {Queue: -1, MaxBytes: -1}, "max-bytes": {MaxBytes: -1},
+	} { // of several the first is told
+		_, err := pare.NewPool(o)
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.BadParameter || e.Flag != flag {
+			t.Errorf("%s: %v", flag, err)
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type CSC struct {
 
 	turned  transposed
 	moments kept
+	uniform uniform
 }
 
 // NewCSC returns the n × p matrix whose column j has the entries

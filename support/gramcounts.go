@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // counts computes the entries of the Gram matrix that sparse columns of one value each have with one
@@ -42,33 +43,12 @@ func (g *Gram) counted(j int32) bool {
 	if kinds[j] == unknown {
 		x := c.view.Matrix()
 		n, p := x.Dims()
-		_, values := x.Column(int(j))
 		kinds[j] = plain
-		if max(len(values), int(x.NNZ())/p) >= words(n) && g.alike(values) {
+		if csc := x.(*sparse.CSC); max(c.Length(j), int(x.NNZ())/p) >= words(n) && csc.Uniform(g.k, int(j)) {
 			kinds[j] = ones
 		}
 	}
 	return kinds[j] == ones
-}
-
-// alike reports whether all values are the same. It looks after every few.
-func (g *Gram) alike(values []float64) bool {
-	const few = 64
-	if len(values) == 0 {
-		return true
-	}
-	first, pace := math.Float64bits(values[0]), g.k.Pace()
-	for differ := uint64(0); len(values) > 0; {
-		n := min(few, len(values))
-		pace.Did(n)
-		for _, v := range values[:n] {
-			differ |= math.Float64bits(v) ^ first
-		}
-		if values = values[n:]; differ != 0 {
-			return false
-		}
-	}
-	return true
 }
 
 func words(rows int) int { return (rows + 63) / 64 }
@@ -103,23 +83,27 @@ func (g *Gram) mark(first int) {
 	}
 }
 
-// setBits sets the bits of rows, which ascend, and no others. It does so from two ends: a bit in the word of the
-// one before waits for that.
+// setBits sets the bits of rows, which ascend, and no others. It does so from four places at once: a bit in the
+// word of the one before waits for that.
 func (g *Gram) setBits(bits []uint64, rows []int32) {
 	kernels.Clear(g.k, bits)
-	half := len(rows) / 2
-	for from, to := range g.k.Pieces(half) {
-		lower, upper := rows[from:to], rows[half+from:half+to]
-		for k, i := range lower {
-			j := upper[k]
-			bits[uint32(i)/64] |= 1 << (uint32(i) % 64)
-			bits[uint32(j)/64] |= 1 << (uint32(j) % 64)
+	quarter := len(rows) / 4
+	for from, to := range g.k.Pieces(quarter) {
+		first := rows[from:to]
+		second, third, fourth := rows[quarter+from:][:len(first)], rows[2*quarter+from:][:len(first)], rows[3*quarter+from:][:len(first)]
+		for k, i := range first {
+			setBit(bits, i)
+			setBit(bits, second[k])
+			setBit(bits, third[k])
+			setBit(bits, fourth[k])
 		}
 	}
-	if odd := len(rows) - 1; odd == 2*half {
-		bits[uint32(rows[odd])/64] |= 1 << (uint32(rows[odd]) % 64)
+	for _, i := range rows[4*quarter:] {
+		setBit(bits, i)
 	}
 }
+
+func setBit(bits []uint64, row int32) { bits[uint32(row)/64] |= 1 << (uint32(row) % 64) }
 
 // countRows computes what the new columns that are counted have with all that are.
 func (g *Gram) countRows() {
@@ -132,20 +116,30 @@ func (g *Gram) countRows() {
 // counting computes every so many rows of them.
 type counting Gram
 
+// together is how many new columns every column meets while it is in the first cache.
+const together = 4
+
 // Part implements [team.Task].
 func (p *counting) Part(k, of int) {
 	g := (*Gram)(p)
-	t, size := &g.counts, words(g.columns.m)
-	word := func(place int) []uint64 { return t.bits[place*size:][:size] }
-	for at := t.first + k; at < len(t.rows); at += of {
-		a, bits := int(t.rows[at]), word(at)
-		mean := g.columns.total * g.columns.Mean(g.list[a])
-		for other := range at + 1 {
-			b := int(t.rows[other])
-			product := float64(t.value[at]*t.value[other]) * float64(g.k.CountAnd(bits, word(other)))
-			g.set(a, b, math.FMA(-mean, g.columns.Mean(g.list[b]), product))
+	t := &g.counts
+	for from := t.first + together*k; from < len(t.rows); from += together * of {
+		to := min(from+together, len(t.rows))
+		for other := range to {
+			for at := max(from, other); at < to; at++ {
+				g.count(at, other)
+			}
 		}
 	}
+}
+
+// count computes what the columns at two places have with one another.
+func (g *Gram) count(at, other int) {
+	t, size := &g.counts, words(g.columns.m)
+	a, b := int(t.rows[at]), int(t.rows[other])
+	common := g.k.CountAnd(t.bits[at*size:][:size], t.bits[other*size:][:size])
+	product := float64(t.value[at]*t.value[other]) * float64(common)
+	g.set(a, b, math.FMA(float64(-g.columns.total*g.columns.Mean(g.list[a])), g.columns.Mean(g.list[b]), product))
 }
 
 // forget empties what belongs to rows of G.

@@ -1,0 +1,59 @@
+package sparse
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+)
+
+// uniform is what a matrix knows of its columns: whether all values of one are the same, as far as
+// that has been asked.
+type uniform struct {
+	once  once
+	known []atomic.Uint32 // by slot
+}
+
+// What is known of a column.
+const (
+	unknown uint32 = iota
+	varied
+	alike
+)
+
+// Uniform reports whether all values of column j are the same number, as where categories are
+// encoded one-hot. It looks at them the first time and remembers. It ends with k.
+func (m *CSC) Uniform(k *kernels.Set, j int) bool {
+	s := m.slot(j)
+	if s < 0 {
+		return true
+	}
+	u := &m.uniform
+	u.once.Do(func() { u.known = make([]atomic.Uint32, len(m.order)) })
+	known := u.known[s].Load()
+	if known == unknown {
+		known = varied
+		if same(k, m.values[m.colPtr[s]:m.colPtr[s+1]]) {
+			known = alike
+		}
+		u.known[s].Store(known)
+	}
+	return known == alike
+}
+
+// same reports whether all values, of which there are some, are the same. It looks after every few.
+func same(k *kernels.Set, values []float64) bool {
+	const few = 64
+	first, pace := math.Float64bits(values[0]), k.Pace()
+	for differ := uint64(0); len(values) > 0; {
+		n := min(few, len(values))
+		pace.Did(n)
+		for _, v := range values[:n] {
+			differ |= math.Float64bits(v) ^ first
+		}
+		if values = values[n:]; differ != 0 {
+			return false
+		}
+	}
+	return true
+}

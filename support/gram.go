@@ -12,7 +12,7 @@ type Gram struct {
 	k       *kernels.Set
 	total   float64 // N
 
-	slot   []int32 // column → its row in G, -1: not held
+	slot   []int32 // column → its row in G, and one more; 0: not held
 	list   []int32 // row of G → column
 	stride int
 	g      []float64 // stride × stride
@@ -31,9 +31,6 @@ func NewGram(columns *Columns) *Gram {
 	g := &Gram{columns: columns, k: columns.view.Kernels(), total: columns.view.Total(), most: LargestGram}
 	_, p := columns.view.Dims()
 	g.slot = make([]int32, p)
-	for j := range g.slot {
-		g.slot[j] = -1
-	}
 	columns.gram = g
 	return g
 }
@@ -56,7 +53,7 @@ func (g *Gram) Fits(missing int) bool { return len(g.list)+missing <= g.most }
 func (g *Gram) FitsWith(columns []int32) bool {
 	missing := 0
 	for _, j := range columns {
-		if g.slot[j] < 0 {
+		if g.slot[j] == 0 {
 			missing++
 		}
 	}
@@ -87,7 +84,7 @@ func (s several) without(t several) several {
 // missing returns which of the columns are not held.
 func (g *Gram) missing(columns []int32) (b batch) {
 	for _, j := range columns {
-		if g.slot[j] < 0 {
+		if g.slot[j] == 0 {
 			one := several{1, g.columns.Length(j)}
 			b.all = b.all.and(one)
 			if g.counted(j) {
@@ -116,7 +113,7 @@ func (g *Gram) Values() (values int) {
 
 func (g *Gram) clear() {
 	for _, j := range g.list {
-		g.slot[j] = -1
+		g.slot[j] = 0
 	}
 	g.list = g.list[:0]
 	g.lists.forget()
@@ -125,7 +122,7 @@ func (g *Gram) clear() {
 }
 
 // Slot returns the row of G that belongs to a held column.
-func (g *Gram) Slot(j int32) int { return int(g.slot[j]) }
+func (g *Gram) Slot(j int32) int { return int(g.slot[j]) - 1 }
 
 // Row returns row k of G, one entry per held column. Read only; valid until the
 // next Hold.
@@ -150,9 +147,9 @@ func (g *Gram) Hold(columns []int32) {
 	g.columns.work += cost
 	lists, saved := g.listsPay(fresh)
 	for _, j := range columns {
-		if g.slot[j] < 0 {
-			g.slot[j] = int32(len(g.list))
+		if g.slot[j] == 0 {
 			g.list = append(g.list, j)
+			g.slot[j] = int32(len(g.list))
 		}
 	}
 	if len(g.list)+kernels.Lanes > g.stride {
@@ -206,7 +203,7 @@ func (g *Gram) Submatrix(columns []int32, ridge float64, out []float64) {
 		row, to := g.Row(g.Slot(j)), out[a*s:][:a+1]
 		pace.Did(a)
 		for b, j := range columns[:a+1] {
-			v := row[g.slot[j]] / g.total
+			v := row[g.Slot(j)] / g.total
 			to[b], out[b*s+a] = v, v
 		}
 		to[a] += ridge

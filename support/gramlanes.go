@@ -41,14 +41,17 @@ const (
 	// spreading is the price of a value to be spread out and taken away again, in values
 	// that pass.
 	spreading = 4
-	// laneRows are the rows of a block, eight values each of which stay in a cache of 1 MiB.
-	laneRows = 8192
+	// laneRows are the rows of a block, eight values each of which stay in a cache, and are little memory to begin with.
+	laneRows = 4096
 )
 
 // laneRows computes the rows from first on, but for what columns that are counted have with one another.
 func (g *Gram) laneRows(first int) {
-	g.divide()
 	l, size := &g.lanes, len(g.list)
+	if len(g.counts.rows) == size { // all are counted
+		return
+	}
+	g.divide()
 	// Those that are counted meet the others held,
 	l.order = l.order[:0]
 	g.line(0, first, false)

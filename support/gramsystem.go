@@ -43,7 +43,7 @@ func (a *GramSystem) Apply(v, out []float64) {
 	}
 	g := a.gram
 	for k, j := range a.list {
-		a.v[g.slot[j]] = v[k]
+		a.v[g.Slot(j)] = v[k]
 	}
 	a.product.a, a.product.by, a.product.out = a, v, out
 	team := g.columns.view.Team()

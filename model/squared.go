@@ -32,33 +32,33 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	if len(y) != n {
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
 	}
-	pace := view.Kernels().Pace()
-	for i, t := range y {
-		pace.Did(1)
-		if math.IsNaN(t) || math.IsInf(t, 0) {
-			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the target is not finite"}
-		}
+	k := view.Kernels()
+	if !(k.MaxAbs(y) <= math.MaxFloat64) {
+		i := slices.IndexFunc(y, func(t float64) bool { return !(math.Abs(t) <= math.MaxFloat64) })
+		return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the target is not finite"}
 	}
 	f := &Squared{view: view, y: y, rest: y}
 	if offset != nil {
 		f.rest = view.Floats(n)
-		for i, t := range y {
-			pace.Did(1)
-			f.rest[i] = t - offset[i]
-		}
+		k.Copy(f.rest, y)
+		k.Axpy(-1, offset, f.rest)
 	}
-	r := view.Floats(n)
-	if s := view.Weights(); s != nil {
-		f.first = slices.IndexFunc(s, func(s float64) bool { return s > 0 })
+	r := f.rest // of the null model
+	var square float64
+	if s := view.Weights(); s != nil || view.Centred() {
+		f.first = max(0, slices.IndexFunc(s, func(s float64) bool { return s > 0 }))
+		r = view.Floats(n)
+		defer view.Memory().Back(r)
+		f.residual(nil, nil, r)
+		square, _ = view.SizeOf(r)
+	} else {
+		square = k.Dot(r, r)
 	}
-	f.residual(nil, nil, r)
-	square, _ := view.SizeOf(r)
 	f.null = square / (2 * view.Total())
-	defer view.Memory().Back(r)
 	switch {
 	case math.IsInf(f.null, 0):
 		return nil, outcome.Errorf(outcome.NonFinite, "‖y‖² overflows: scale the target")
-	case f.null < leastNull && view.Kernels().MaxAbs(r) > 0:
+	case f.null < leastNull && k.MaxAbs(r) > 0:
 		return nil, outcome.Errorf(outcome.BadParameter, "‖y‖² underflows: scale the target")
 	}
 	return f, nil
@@ -121,7 +121,8 @@ func (f *Squared) Fit(cols []int32, b []float64, s *State) {
 	k := f.view.Kernels()
 	s.square = k.Dot(s.Residual, s.Weighted)
 	s.Loss = s.square / (2 * f.view.Total())
-	k.Difference(s.Prediction, f.y, s.Residual)
+	k.Copy(s.Prediction, f.y)
+	k.Axpy(-1, s.Residual, s.Prediction)
 }
 
 // Gap implements [Datafit]: the scaled gap (1−c)²‖r̃‖²/2N + Σ(αⱼ|βⱼ| − c·aⱼβⱼ), the

@@ -1,7 +1,6 @@
 package inner
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -48,28 +47,16 @@ func OnClasses(of *Statement) (Problem, error) {
 	}
 	m.box = of.Box.In(m.view)
 	m.top = make([]float64, len(m.classes))
-	null := &nullModels{m, make([]error, len(m.classes))}
-	threads := of.Team()
-	defer threads.Rest()
-	threads.Do(len(m.classes), null)
-	return m, cmp.Or(null.err...)
+	return m, m.each(func(k int) error {
+		fit, err := m.class(k)
+		if err == nil {
+			m.top[k] = kernels.Log(m.of.Form.Max(model.NewNull(fit).Within(m.box)))
+		}
+		return err
+	})
 }
 
-// nullModels is the loop that makes αmax of each class. It implements [team.Task].
-type nullModels struct {
-	*oneVersusRest
-	err []error // by class
-}
-
-// Part implements [team.Task].
-func (m *nullModels) Part(k, _ int) {
-	fit, err := m.class(k)
-	if m.err[k] = err; err == nil {
-		m.top[k] = kernels.Log(m.of.Form.Max(model.NewNull(fit).Within(m.box)))
-	}
-}
-
-// each runs a task for every class, as many at once as there are threads. A task waits for its turn.
+// each runs a task for every class, as many at once as there are threads.
 func (m *oneVersusRest) each(task func(k int) error) error {
 	var group errgroup.Group
 	group.SetLimit(m.of.Threads)

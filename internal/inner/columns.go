@@ -72,10 +72,9 @@ func (s *separable) Start() float64 { return s.of.shareOfMax() }
 // AppendMax makes a pass over X the first time, which a solve afterwards begins with.
 func (s *separable) AppendMax(out []float64) []float64 {
 	s.meet()
-	out = slices.Grow(out, s.of.Count)
-	for range s.of.Count {
-		out = append(out, s.top)
-	}
+	from := len(out)
+	out = slices.Grow(out, s.of.Count)[:from+s.of.Count]
+	s.of.Kernels.Fill(out[from:], s.top)
 	return out
 }
 

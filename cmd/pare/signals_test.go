@@ -3,7 +3,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -145,35 +147,48 @@ func TestSignalsLeaveTheOldModelOrAConvergedOne(t *testing.T) {
 	t.Logf("%d of 50 left the old model", kept)
 }
 
-// The second signal kills: signals are sent until one does, to programs that would go on for
-// minutes, some of which are done with what the first asks for before the next arrives.
+// The second signal kills, from the moment on that the answer to the first says so: a program that cannot end by
+// itself, since nobody takes its result.
 func TestTheSecondSignalKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command")
 	}
 	path := program(t)
-	for range 20 {
-		cmd := exec.Command(path, endless...)
-		if err := cmd.Start(); err != nil {
+	for patience := 200 * time.Millisecond; ; patience *= 3 {
+		if patience > time.Minute {
+			t.Fatalf("the first signal is not answered after %v", patience)
+		}
+		taker, full, err := os.Pipe()
+		if err != nil {
 			t.Fatal(err)
 		}
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			cmd.Wait() //nolint:errcheck // the exit status says it
-		}()
-		time.Sleep(500 * time.Millisecond) // past its handler
-		for alive := true; alive; {
-			cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it may be gone
-			select {
-			case <-ended:
-				alive = false
-			case <-time.After(200 * time.Microsecond):
-			}
+		_ = full.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+		if n, err := full.Write(make([]byte, 4<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("%d bytes do not fill a pipe: %v", n, err)
 		}
-		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-			return
+		cmd := exec.Command(path, endless...)
+		cmd.Stdout = full
+		stderr, err := cmd.StderrPipe()
+		if err == nil {
+			err = cmd.Start()
 		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(patience)
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		answer, _ := bufio.NewReader(stderr).ReadString('\n')
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait() // the status says it
+		late.Stop()
+		_, _ = full.Close(), taker.Close()
+		if answer == "" { // killed before it had a handler
+			continue
+		}
+		if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGTERM || answer != "pare: stopping, once more kills\n" {
+			t.Errorf("the first signal is answered by %q, after the second the program has ended by %v", answer, cmd.ProcessState)
+		}
+		return
 	}
-	t.Error("of 20 programs none was killed by a second signal")
 }

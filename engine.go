@@ -34,15 +34,16 @@ func newEngine(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*en
 	if err != nil {
 		return nil, err
 	}
-	if err := e.open(); err != nil {
+	if err := e.open(ctx); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
-// open makes the inner problem.
-func (e *engine) open() (err error) {
+// open makes the inner problem, in a turn.
+func (e *engine) open(ctx context.Context) (err error) {
 	defer kernels.Caught(&err)
+	defer e.turn(ctx)()
 	e.Problem, err = e.family.state(e.of)
 	return err
 }
@@ -194,7 +195,7 @@ func (e *engine) bound(spec *bilevel.Spec) {
 	}
 }
 
-// turn waits for the turn to solve a problem, where there is a pool, and returns what ends
+// turn waits for the turn to make or to solve a problem, where there is a pool, and returns what ends
 // it. Where ctx has ended it does not wait: a solve then ends at once.
 func (e *engine) turn(ctx context.Context) (end func()) {
 	if s := e.config.seat; s != nil && s.Enter(ctx) == nil {

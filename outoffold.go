@@ -165,6 +165,7 @@ func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64,
 	if fitted.Status == outcome.Cancelled {
 		return nil, outcome.Ended(ctx)
 	}
+	defer e.turn(ctx)()
 	p.status[fold] = fitted.Status
 	model, pace := fitted.Predictor(), e.of.Kernels.Pace()
 	q := model.Scores()

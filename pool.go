@@ -51,9 +51,12 @@ type Pool struct {
 // NewPool makes a pool. The error is an [outcome.Error] of kind BadParameter, for a negative
 // option.
 func NewPool(o PoolOptions) (*Pool, error) {
-	for name, given := range map[string]int64{"threads": int64(o.Threads), "calls": int64(o.Calls), "queue": int64(o.Queue), "max-bytes": o.MaxBytes} {
-		if given < 0 {
-			return nil, outcome.At(outcome.BadParameter, name, "of a pool must not be negative, got %d", given)
+	for _, option := range []struct {
+		name  string
+		given int64
+	}{{"threads", int64(o.Threads)}, {"calls", int64(o.Calls)}, {"queue", int64(o.Queue)}, {"max-bytes", o.MaxBytes}} {
+		if option.given < 0 {
+			return nil, outcome.At(outcome.BadParameter, option.name, "of a pool must not be negative, got %d", option.given)
 		}
 	}
 	o.Threads = team.Count(o.Threads)
@@ -81,7 +84,7 @@ func (p *Pool) State() PoolState { return PoolState(p.desk.State()) }
 // mostKept is how many bytes a pool keeps of calls that have ended for those to come.
 const mostKept = 32 << 20
 
-// seat is the place of a call in a pool. It implements [bilevel.Turns].
+// seat is the place of a call in a pool. It implements [team.Turns].
 type seat struct {
 	pool *Pool
 	*share.Member
@@ -108,10 +111,7 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 	if err != nil {
 		return nil, nil, err
 	}
-	if e.config.seat.Enter(ctx) == nil {
-		defer e.config.seat.Leave()
-	}
-	if err := e.open(); err != nil {
+	if err := e.open(ctx); err != nil {
 		leave()
 		return nil, nil, err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -77,6 +78,44 @@ func TestPoolIsShared(t *testing.T) {
 		if s := shared.State(); s != (pare.PoolState{}) {
 			t.Errorf("%s: left behind %+v", model, s)
 		}
+	}
+}
+
+// crowded is a loss that keeps how many use it at once at most.
+type crowded struct {
+	exponential
+	working, most *atomic.Int32
+}
+
+func (l crowded) Slope(k *kernels.Set, y, m, out []float64) {
+	n := l.working.Add(1)
+	defer l.working.Add(-1)
+	for now := l.most.Load(); n > now; now = l.most.Load() {
+		l.most.CompareAndSwap(now, n)
+	}
+	time.Sleep(50 * time.Microsecond) // for others to come
+	l.exponential.Slope(k, y, m, out)
+}
+
+// TestModelsOfFoldsTakeTurns, from their null models on: of all calls there are no more at once than the pool has threads.
+func TestModelsOfFoldsTakeTurns(t *testing.T) {
+	x, y, err := twoClasses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch := crowded{working: new(atomic.Int32), most: new(atomic.Int32)}
+	c := pare.Config{Loss: watch, Pool: pool(t, pare.PoolOptions{Threads: 1, Calls: 3})}
+	var clients sync.WaitGroup
+	for range 3 {
+		clients.Go(func() {
+			if _, err := pare.OutOfFold(t.Context(), x, y, []float64{-3}, pare.Validation{}, c); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	clients.Wait()
+	if n := watch.most.Load(); n != 1 {
+		t.Errorf("%d at once", n)
 	}
 }
 
@@ -172,8 +211,13 @@ func TestPoolRefuses(t *testing.T) {
 	if _, err := pare.Select(ctx, x, y, pare.SelectOptions{}, small); outcome.KindOf(err) != outcome.Limit || told.bytes <= 1<<16 {
 		t.Errorf("64 KB: %v; the observer was told of %d bytes", err, told.bytes)
 	}
-	if _, err := pare.NewPool(pare.PoolOptions{Threads: -1}); outcome.KindOf(err) != outcome.BadParameter {
-		t.Errorf("−1 threads: %v", err)
+	for flag, o := range map[string]pare.PoolOptions{
+		"threads": {Threads: -1, Calls: -1, Queue: -1, MaxBytes: -1}, "calls": {Calls: -1, MaxBytes: -1}, "queue": {Queue: -1, MaxBytes: -1}, "max-bytes": {MaxBytes: -1},
+	} { // of several the first is told
+		_, err := pare.NewPool(o)
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.BadParameter || e.Flag != flag {
+			t.Errorf("%s: %v", flag, err)
+		}
 	}
 }
 

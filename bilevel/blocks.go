@@ -38,7 +38,7 @@ func newBlockLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*La
 	_, p := x.Dims()
 	return newLanes(spec, spec.Folds.Count(k), 0, p*max(1, spec.Blocked.Count), func(id LaneID) (lane, error) {
 		weights, rows := spec.Split(k, id.Fold)
-		view, err := spec.view(k, x, weights)
+		view, err := spec.View(k, x, weights)
 		if err != nil {
 			return nil, err
 		}

@@ -70,7 +70,7 @@ func (v *oneVsRest) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFo
 	if err != nil {
 		return nil, err
 	}
-	view, err := v.spec.view(k, x, held.train)
+	view, err := v.spec.View(k, x, held.train)
 	if err != nil {
 		return nil, err
 	}

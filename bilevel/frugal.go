@@ -33,12 +33,12 @@ func (l *Lanes) alone(ctx context.Context, r LaneRequest, out *LaneResult, solve
 	}
 	defer func() { <-l.room }()
 	r.Anew = true
-	err := l.turn(ctx, func() error { return l.begin(ctx, &r, out) })
+	err := l.spec.turn(ctx, func() error { return l.begin(ctx, &r, out) })
 	if solved != nil && r.Ask == AskSolve {
 		solved()
 	}
 	if err == nil && l.slopes(&r) {
-		err = l.turn(ctx, func() error { return l.finish(ctx, &r, out) })
+		err = l.spec.turn(ctx, func() error { return l.finish(ctx, &r, out) })
 	}
 	if err != nil {
 		l.spec.Memory.Lose() // the lane still has them

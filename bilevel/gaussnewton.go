@@ -1,11 +1,8 @@
 package bilevel
 
 import (
+	"context"
 	"math"
-
-	"golang.org/x/sync/errgroup"
-
-	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 // The curvature of a criterion in the λ's of one penalty, by Gauss and Newton: with C″ of
@@ -88,34 +85,35 @@ func (l *classLane) weighMotion(probability []float64) {
 	}
 }
 
-// curvature returns the mean of H over the folds, row by row.
-func (m *Multiclass) curvature(results []LaneResult) []float64 {
+// curvature returns the mean of H over the folds, row by row, as many at once as there are threads.
+func (m *Multiclass) curvature(ctx context.Context, results []LaneResult) ([]float64, error) {
 	q := len(m.classes)
 	h := make([]float64, q*q)
-	share := 1 / float64(len(m.folds))
-	var group errgroup.Group
-	group.SetLimit(m.spec.Threads)
-	for k := range q {
-		group.Go(func() (err error) {
-			defer kernels.Caught(&err)
-			row := h[k*q : (k+1)*q]
+	weight := 1 / float64(len(m.folds))
+	inner, stop := context.WithCancel(ctx)
+	defer stop()
+	rows := make([]func() error, q)
+	for k := range rows {
+		row := h[k*q : (k+1)*q]
+		fill := func() error {
 			for fold := range m.folds {
 				classes := results[fold*q : (fold+1)*q]
-				row[k] = math.FMA(share, classes[k].MotionSquare, row[k])
+				row[k] = math.FMA(weight, classes[k].MotionSquare, row[k])
 				for l := k; l < q; l++ {
-					row[l] = math.FMA(-share, m.k.Dot(classes[k].Motion, classes[l].Motion), row[l])
+					row[l] = math.FMA(-weight, m.k.Dot(classes[k].Motion, classes[l].Motion), row[l])
 				}
 			}
 			return nil
-		})
+		}
+		rows[k] = func() error { return m.spec.turn(inner, fill) }
 	}
-	if group.Wait() != nil {
-		m.k.Look() // which panics here too
+	if err := share(rows, min(m.spec.Threads, q), stop); err != nil {
+		return nil, err
 	}
 	for k := range q {
 		for l := range k {
 			h[k*q+l] = h[l*q+k]
 		}
 	}
-	return h
+	return h, nil
 }

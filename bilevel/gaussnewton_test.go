@@ -1,8 +1,10 @@
 package bilevel_test
 
 import (
+	"context"
 	"math"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
@@ -181,5 +183,38 @@ func TestCurvatureIsOnlyThereWhereItIsAskedFor(t *testing.T) {
 				t.Errorf("asked for %t, value only %t: curvature %v", asked, valueOnly, report.Curvature)
 			}
 		}
+	}
+}
+
+// turns counts the turns that are taken.
+type turns struct{ taken, left atomic.Int64 }
+
+func (t *turns) Enter(context.Context) error { t.taken.Add(1); return nil }
+func (t *turns) TryEnter() bool              { return false }
+func (t *turns) Wanted() bool                { return false }
+func (t *turns) Leave()                      { t.left.Add(1) }
+
+// TestCurvatureOfTheClassesTakesTurns, one for each row.
+func TestCurvatureOfTheClassesTakesTurns(t *testing.T) {
+	q := classes(oracle.NewRandom(4), 60, 5, 1)
+	folds, err := bilevel.KFold(nil, 60, 2, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := func(curvature bool) int64 {
+		var all turns
+		m := newMulticlass(t, q, true, bilevel.Spec{Folds: folds, Threads: 2, Turns: &all})
+		m.Curvature = curvature
+		before := all.taken.Load()
+		if _, err := m.Evaluate(t.Context(), search.Request{LogLambda: []float64{-3, -3, -3}}); err != nil {
+			t.Fatal(err)
+		}
+		if all.left.Load() != all.taken.Load() {
+			t.Errorf("%d turns are taken, and %d left", all.taken.Load(), all.left.Load())
+		}
+		return all.taken.Load() - before
+	}
+	if more := taken(true) - taken(false); more != 3 {
+		t.Errorf("the curvature of three classes takes %d turns", more)
 	}
 }

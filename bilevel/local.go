@@ -120,7 +120,7 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 		}
 		ended[i] = make(chan struct{})
 		tasks = append(tasks, func() error {
-			err := l.turn(inner, func() error { return l.begin(inner, &requests[i], &results[i]) })
+			err := l.spec.turn(inner, func() error { return l.begin(inner, &requests[i], &results[i]) })
 			if err == nil {
 				close(ended[i])
 			}
@@ -140,7 +140,7 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 			case <-inner.Done(): // with the error of another
 				return inner.Err()
 			}
-			return l.turn(inner, func() error { return l.finish(inner, &requests[i], &results[i]) })
+			return l.spec.turn(inner, func() error { return l.finish(inner, &requests[i], &results[i]) })
 		})
 	}
 	if l.room != nil {
@@ -176,12 +176,12 @@ func share(tasks []func() error, goroutines int, stop func()) (err error) {
 }
 
 // turn does some work when it is its turn, unless ctx has ended.
-func (l *Lanes) turn(ctx context.Context, work func() error) (err error) {
+func (s *Spec) turn(ctx context.Context, work func() error) (err error) {
 	defer kernels.Caught(&err)
-	if err := l.spec.threads.Enter(ctx); err != nil {
+	if err := s.threads.Enter(ctx); err != nil {
 		return err
 	}
-	defer l.spec.threads.Leave()
+	defer s.threads.Leave()
 	if err := ctx.Err(); err != nil {
 		return err
 	}

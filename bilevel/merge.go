@@ -77,7 +77,7 @@ func findTies(k *kernels.Set, x sparse.Matrix, spec Spec, positive bool) (ties, 
 	}
 	some := false
 	for weights := range spec.trained(k) {
-		view, err := spec.view(k, x, weights)
+		view, err := spec.View(k, x, weights)
 		if err != nil {
 			return nil, err
 		}

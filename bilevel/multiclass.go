@@ -66,6 +66,7 @@ func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Mu
 // labels. The error is that of a lane that cannot be made, or of ctx.
 func NewMulticlassOver(ctx context.Context, k *kernels.Set, runner Runner, y []float64, spec Spec) (*Multiclass, error) {
 	spec.Threads = team.Count(spec.Threads)
+	spec.threads = team.NewThreads(spec.Threads, spec.Turns)
 	m := &Multiclass{k: k, spec: spec, runner: runner}
 	var err error
 	if m.classes, m.label, err = Classes(k, y); err != nil {
@@ -217,7 +218,9 @@ func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (_ Report, 
 		m.kept.add(r.LogLambda)
 	}
 	if m.Curvature && !r.ValueOnly {
-		report.Curvature = m.curvature(results)
+		if report.Curvature, err = m.curvature(ctx, results); err != nil {
+			return Report{}, err
+		}
 	}
 	report.Seconds = time.Since(start).Seconds()
 	return report, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
@@ -266,8 +267,8 @@ func TestCurvaturesOfClassesEndWithTheCall(t *testing.T) {
 	curvature := func(left int) (h []float64, err error) {
 		defer kernels.Caught(&err)
 		k := fixture.Kernels(t).Until(oracle.LooksOf(t.Context(), left))
-		m := &Multiclass{k: k, classes: []float64{0, 1}, folds: make([]*multiclassFold, 1), spec: Spec{Threads: 1}}
-		return m.curvature(results), nil
+		m := &Multiclass{k: k, classes: []float64{0, 1}, folds: make([]*multiclassFold, 1), spec: Spec{Threads: 1, threads: team.NewThreads(1, nil)}}
+		return m.curvature(t.Context(), results)
 	}
 	want, err := curvature(1 << 30)
 	if err != nil || !slices.Equal(want, []float64{0.75 * n, -0.25 * n, -0.25 * n, 0.75 * n}) {

@@ -87,7 +87,7 @@ type Spec struct {
 	// which moves the last bits. Lanes of classes have little of their own, and keep it.
 	AtOnce int
 	// Turns, where set, has lanes wait for their turn among the tasks of others, too.
-	Turns Turns
+	Turns team.Turns
 	// Memory is what vectors are made of that end with the call; nil: memory of their own.
 	Memory *loan.Memory
 	// Solved, where set, is told of inner problems as they end: how many are done of those
@@ -95,14 +95,6 @@ type Spec struct {
 	Solved func(done, of int, logLambda []float64)
 
 	threads *team.Threads // of all lanes
-}
-
-// Turns has tasks wait for one another. A task that has entered must leave.
-type Turns interface {
-	Enter(ctx context.Context) error // the error is that of ctx where it ends before
-	TryEnter() bool                  // reports whether there was a turn to be had at once
-	Wanted() bool                    // reports whether tasks wait for a turn
-	Leave()
 }
 
 // Problem is a bilevel problem ready to evaluate. It implements
@@ -163,7 +155,7 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	spec.rounds(n)
 	return newLanes(spec, spec.Folds.Count(k), 0, p, func(id LaneID) (lane, error) {
 		weights, rows := spec.Split(k, id.Fold)
-		view, err := spec.view(k, x, weights)
+		view, err := spec.View(k, x, weights)
 		spec.Memory.Back(weights)
 		if err != nil {
 			return nil, err
@@ -176,8 +168,8 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	}), nil
 }
 
-// view returns the view of the rows with the given weights.
-func (s *Spec) view(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse.View, error) {
+// View returns the view of the rows with the given weights; nil: all 1.
+func (s *Spec) View(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse.View, error) {
 	view, err := sparse.NewView(k, x, weights, s.Intercept)
 	if err == nil && s.Standardise {
 		view = view.Standardised()

@@ -60,7 +60,7 @@ func newRisk(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, e
 	case len(y) != n:
 		return nil, outcome.Errorf(outcome.Shape, "%d targets for %d rows", len(y), n)
 	}
-	view, err := spec.view(k, x, nil)
+	view, err := spec.View(k, x, nil)
 	if err != nil {
 		return nil, err
 	}

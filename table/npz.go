@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -221,7 +222,7 @@ func named(err error, name string) error {
 // dimensions, or the one called so.
 func (z *archive) matrix() (string, error) {
 	var found []string
-	for name := range z.arrays {
+	for _, name := range slices.Sorted(maps.Keys(z.arrays)) {
 		a, closer, err := z.open(name)
 		if err != nil {
 			return "", err
@@ -231,7 +232,6 @@ func (z *archive) matrix() (string, error) {
 			found = append(found, name)
 		}
 	}
-	slices.Sort(found)
 	for _, usual := range []string{"X", "x", "data", "features"} {
 		if slices.Contains(found, usual) {
 			return usual, nil

@@ -390,6 +390,37 @@ func checkRows(t *testing.T, text []byte, d *table.Data, o table.Options, n, p i
 	}
 }
 
+// Of an archive's arrays that cannot be read the first is told, whichever those are.
+func TestTheFirstDamagedArrayIsTold(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data.npz")
+	var content bytes.Buffer
+	z := zip.NewWriter(&content)
+	for _, name := range []string{"b.npy", "a.npy", "c.npy"} {
+		w, err := z.Create(name)
+		if err == nil {
+			_, err = io.WriteString(w, map[string]string{"a.npy": "", "b.npy": "\x93NUMPY\x09\x00\x00\x00", "c.npy": "no array at all"}[name])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var first string
+	for range 30 {
+		_, err := table.Open(t.Context(), path, table.Options{})
+		if err == nil || first != "" && err.Error() != first {
+			t.Fatalf("%v, earlier %s", err, first)
+		}
+		first = err.Error()
+	}
+	t.Log(first)
+}
+
 // Archives of arrays, likewise. The checksums of an archive would refuse nearly all that a fuzzer
 // changes, so it changes the arrays: sparse is that of a matrix of SciPy's, by rows, by columns
 // or by entries.

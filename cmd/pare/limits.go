@@ -70,9 +70,10 @@ type byteSize int64
 // UnmarshalText reads one.
 func (b *byteSize) UnmarshalText(text []byte) error {
 	number, unit := strings.ToUpper(strings.TrimSuffix(strings.ToUpper(string(text)), "B")), 1.0
-	for suffix, size := range map[string]float64{"K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12} {
+	for k, suffix := range []string{"K", "M", "G", "T"} {
 		if cut, ok := strings.CutSuffix(number, suffix); ok {
-			number, unit = cut, size
+			number, unit = cut, math.Pow10(3*(k+1))
+			break // there is one
 		}
 	}
 	v, err := strconv.ParseFloat(number, 64)

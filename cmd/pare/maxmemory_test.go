@@ -68,3 +68,17 @@ func TestMaxMemoryEndsWork(t *testing.T) {
 		t.Errorf("%v after %d bytes", err, len(held))
 	}
 }
+
+// Numbers of bytes have one unit at most.
+func TestNumbersOfBytes(t *testing.T) {
+	for text, want := range map[string]int64{
+		"17": 17, "500K": 500e3, "1.5m": 1500e3, "2G": 2e9, "3TB": 3e12, "1KM": 0, "1MK": 0, "1GT": 0, "K": 0, "": 0, "0": 0, "-1": 0, "1e30": 0,
+	} {
+		for range 30 {
+			var got byteSize
+			if err := got.UnmarshalText([]byte(text)); int64(got) != want || (err != nil) != (want == 0) {
+				t.Fatalf("%q: %d, %v", text, got, err)
+			}
+		}
+	}
+}

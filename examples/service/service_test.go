@@ -45,7 +45,7 @@ func start(t *testing.T, l limits) (*service, *client) {
 	server := httptest.NewServer(s.handler())
 	transport := &http.Transport{MaxIdleConnsPerHost: 300}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		s.drain(ctx)
 		transport.CloseIdleConnections()
@@ -165,7 +165,7 @@ func TestDrain(t *testing.T) {
 	for range 4 {
 		jobs = append(jobs, c.must(t, http.StatusAccepted, "POST", "/select?model=enet&data="+id, nil)["job"].(string))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s.drain(ctx)
 	for _, job := range jobs {
@@ -217,14 +217,14 @@ func TestTwoHundredClients(t *testing.T) {
 		t.Fatal("no selection was made")
 	}
 	t.Logf("%d selections and %d other requests, %.0f selections a second, median %v, 99 %% within %v, at most %v", len(all), others.Load(), float64(len(all))/long.Seconds(), all[len(all)/2], all[len(all)*99/100], all[len(all)-1])
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	s.drain(ctx)
 	if state := s.pool.State(); state.Running+state.Waiting > 0 || state.Bytes != 0 {
 		t.Errorf("left in the pool: %+v", state)
 	}
 	c.Transport.(*http.Transport).CloseIdleConnections()
-	for patience := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before+4; time.Sleep(10 * time.Millisecond) { // the server's own
+	for patience := time.Now().Add(time.Minute); runtime.NumGoroutine() > before+4; time.Sleep(10 * time.Millisecond) { // the server's own
 		if time.Now().After(patience) {
 			text := make([]byte, 1<<16)
 			t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, text[:runtime.Stack(text, true)])

@@ -19,9 +19,9 @@ func (s *Statement) checkBounds() error {
 		return nil
 	}
 	_, p := s.X.Dims()
-	for flag, list := range map[string][]float64{"lower": s.Lower, "upper": s.Upper} {
+	for k, list := range [][]float64{s.Lower, s.Upper} {
 		if list != nil && len(list) != p {
-			return outcome.At(outcome.Shape, flag, "%d bounds for %d columns; there must be one a column", len(list), p)
+			return outcome.At(outcome.Shape, []string{"lower", "upper"}[k], "%d bounds for %d columns; there must be one a column", len(list), p)
 		}
 	}
 	flag := "lower"

@@ -1,6 +1,7 @@
 package inner
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -47,16 +48,28 @@ func OnClasses(of *Statement) (Problem, error) {
 	}
 	m.box = of.Box.In(m.view)
 	m.top = make([]float64, len(m.classes))
-	return m, m.each(func(k int) error {
-		fit, err := m.class(k)
-		if err == nil {
-			m.top[k] = kernels.Log(m.of.Form.Max(model.NewNull(fit).Within(m.box)))
-		}
-		return err
-	})
+	null := &nullModels{m, make([]error, len(m.classes))}
+	threads := of.Team()
+	defer threads.Rest()
+	threads.Do(len(m.classes), null)
+	return m, cmp.Or(null.err...)
 }
 
-// each runs a task for every class, as many at once as there are threads.
+// nullModels is the loop that makes αmax of each class. It implements [team.Task].
+type nullModels struct {
+	*oneVersusRest
+	err []error // by class
+}
+
+// Part implements [team.Task].
+func (m *nullModels) Part(k, _ int) {
+	fit, err := m.class(k)
+	if m.err[k] = err; err == nil {
+		m.top[k] = kernels.Log(m.of.Form.Max(model.NewNull(fit).Within(m.box)))
+	}
+}
+
+// each runs a task for every class, as many at once as there are threads. A task waits for its turn.
 func (m *oneVersusRest) each(task func(k int) error) error {
 	var group errgroup.Group
 	group.SetLimit(m.of.Threads)

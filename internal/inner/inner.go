@@ -160,18 +160,10 @@ func (s *Statement) Check() error {
 
 // View returns the view of all rows.
 func (s *Statement) View() (*sparse.View, error) {
-	view, err := sparse.NewView(s.Kernels, s.X, s.training(), s.Intercept)
-	if err == nil && s.Standardise {
-		view = view.Standardised()
-	}
-	if err == nil && s.Times != nil {
-		view, err = view.Rescaled(s.Times)
-	}
+	of := bilevel.Spec{Intercept: s.Intercept, Standardise: s.Standardise, Times: s.Times, Memory: s.Memory}
+	view, err := of.View(s.Kernels, s.X, s.training())
 	if err == nil && !s.Classes { // those are solved at the same time
 		view = view.With(s.Team())
-	}
-	if err == nil {
-		view = view.Within(s.Memory)
 	}
 	return view, err
 }

@@ -6,7 +6,9 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
@@ -14,6 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -235,5 +238,37 @@ func TestKeptResults(t *testing.T) {
 		if want := solve(t, k.problem(t, nil), k.at); !reflect.DeepEqual(two, want) || !reflect.DeepEqual(one.Coef, want.Coef) {
 			t.Errorf("%s: kept %+v, the first then %+v, want %+v", name, two, one, want)
 		}
+	}
+}
+
+// noTurns are there none besides the caller's own.
+type noTurns struct{}
+
+func (noTurns) Enter(context.Context) error { return nil }
+func (noTurns) TryEnter() bool              { return false }
+func (noTurns) Wanted() bool                { return true }
+func (noTurns) Leave()                      {}
+
+// TestNullModelsOfClassesTakeTurns: where others have all turns they are made one after another, by the caller.
+func TestNullModelsOfClassesTakeTurns(t *testing.T) {
+	var working, most, made atomic.Int64
+	kinds()["multiclass"].problem(t, func(s *inner.Statement) {
+		s.Threads = 3
+		threads := team.NewThreads(3, noTurns{}).Team()
+		s.Team = func() *team.Team { return threads }
+		top := s.Form.Max
+		s.Form.Max = func(null *model.Null) float64 {
+			n := working.Add(1)
+			defer working.Add(-1)
+			for now := most.Load(); n > now; now = most.Load() {
+				most.CompareAndSwap(now, n)
+			}
+			made.Add(1)
+			time.Sleep(time.Millisecond) // for others to come
+			return top(null)
+		}
+	})
+	if made.Load() != 3 || most.Load() != 1 {
+		t.Errorf("%d of 3 null models are made, %d at once", made.Load(), most.Load())
 	}
 }

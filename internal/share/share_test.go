@@ -140,42 +140,40 @@ func TestDeskRefuses(t *testing.T) {
 
 // Turns are wanted while a task waits for one, of whichever member, and no longer.
 func TestTurnsAreWantedWhileATaskWaits(t *testing.T) {
-	turns := share.NewTurns(1)
-	one, other := turns.Join(), turns.Join()
-	if err := one.Enter(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	wanted := func(want bool) {
-		t.Helper()
-		for range 1000 {
-			if one.Wanted() == want {
-				return
+	synctest.Test(t, func(t *testing.T) {
+		turns := share.NewTurns(1)
+		one, other := turns.Join(), turns.Join()
+		if err := one.Enter(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		wanted := func(want bool) {
+			t.Helper()
+			if synctest.Wait(); one.Wanted() != want {
+				t.Errorf("wanted: %v", !want)
 			}
-			time.Sleep(time.Millisecond)
-		}
-		t.Errorf("wanted: %v", !want)
-	}
-	wanted(false)
-	for _, gives := range []bool{true, false} {
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- other.Enter(ctx) }()
-		wanted(true)
-		if gives {
-			one.Leave()
-		} else {
-			cancel()
-		}
-		if err := <-ended; (err == nil) != gives {
-			t.Errorf("%v", err)
 		}
 		wanted(false)
-		cancel()
-		if gives {
-			other.Leave()
-			if err := one.Enter(t.Context()); err != nil {
-				t.Fatal(err)
+		for _, gives := range []bool{true, false} {
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan error)
+			go func() { ended <- other.Enter(ctx) }()
+			wanted(true)
+			if gives {
+				one.Leave()
+			} else {
+				cancel()
+			}
+			if err := <-ended; (err == nil) != gives {
+				t.Errorf("%v", err)
+			}
+			wanted(false)
+			cancel()
+			if gives {
+				other.Leave()
+				if err := one.Enter(t.Context()); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
-	}
+	})
 }

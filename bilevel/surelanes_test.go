@@ -32,6 +32,9 @@ func drawRisk(seed uint64) riskCase {
 	q.Intercept, q.Positive = r.Intn(2) == 0, r.Intn(4) == 0
 	c := riskCase{q: q, delta: normals(n, seed), epsilon: 2 * sigma * math.Pow(float64(n), -0.3)}
 	c.information = []Information{SURE(n, sigma), AIC(sigma), BIC(n, sigma)}[r.Intn(3)]
+	if q.AlphaMax() == 0 { // all columns fall as y rises
+		q.Positive = false
+	}
 	top := math.Log(q.AlphaMax())
 	c.lambda = []float64{top - 1 - 2*r.Float64()}
 	penalty := func(l []float64) (model.Penalty, error) { return model.Lasso(l[0]) }

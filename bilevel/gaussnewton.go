@@ -89,23 +89,16 @@ func (l *classLane) weighMotion(probability []float64) {
 func (m *Multiclass) curvature(ctx context.Context, results []LaneResult) ([]float64, error) {
 	q := len(m.classes)
 	h := make([]float64, q*q)
-	weight := 1 / float64(len(m.folds))
 	inner, stop := context.WithCancel(ctx)
 	defer stop()
 	rows := make([]func() error, q)
 	for k := range rows {
-		row := h[k*q : (k+1)*q]
-		fill := func() error {
-			for fold := range m.folds {
-				classes := results[fold*q : (fold+1)*q]
-				row[k] = math.FMA(weight, classes[k].MotionSquare, row[k])
-				for l := k; l < q; l++ {
-					row[l] = math.FMA(-weight, m.k.Dot(classes[k].Motion, classes[l].Motion), row[l])
-				}
-			}
-			return nil
+		rows[k] = func() error {
+			return m.spec.turn(inner, func() error {
+				m.curve(h[k*q:(k+1)*q], k, results)
+				return nil
+			})
 		}
-		rows[k] = func() error { return m.spec.turn(inner, fill) }
 	}
 	if err := share(rows, min(m.spec.Threads, q), stop); err != nil {
 		return nil, err
@@ -116,4 +109,16 @@ func (m *Multiclass) curvature(ctx context.Context, results []LaneResult) ([]flo
 		}
 	}
 	return h, nil
+}
+
+// curve adds to a row of 0 what H has in row k, from the diagonal on.
+func (m *Multiclass) curve(row []float64, k int, results []LaneResult) {
+	q, weight := len(m.classes), 1/float64(len(m.folds))
+	for fold := range m.folds {
+		classes := results[fold*q : (fold+1)*q]
+		row[k] = math.FMA(weight, classes[k].MotionSquare, row[k])
+		for l := k; l < q; l++ {
+			row[l] = math.FMA(-weight, m.k.Dot(classes[k].Motion, classes[l].Motion), row[l])
+		}
+	}
 }

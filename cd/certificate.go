@@ -161,9 +161,8 @@ func (s *Solver) certify() {
 	s.gather()
 	sol, c := &s.sol, &s.cert
 	stands := s.isCurrent()
-	s.known = false
 	if !stands {
-		s.refit()
+		s.predict()
 		s.eliminate()
 		s.fitted = append(s.fitted[:0], sol.Support...)
 		s.fittedCoef = append(s.fittedCoef[:0], sol.Coef...)
@@ -187,8 +186,9 @@ func (s *Solver) certify() {
 	s.certified.remember(sol)
 }
 
-// refit moves the state to the gathered point.
+// refit moves the state to the gathered point, by X.
 func (s *Solver) refit() {
+	s.followed.drifted = false
 	if !s.fitByRows() {
 		s.fit.Fit(s.sol.Support, s.sol.Coef, s.state)
 	}
@@ -199,7 +199,7 @@ func (s *Solver) refit() {
 // isCurrent reports whether the state is already that of the point gathered, as at the
 // start from the last solution or from the null model.
 func (s *Solver) isCurrent() bool {
-	if !s.cert.met || s.curved != nil && !s.known || len(s.unpenalised.columns) > 0 {
+	if !s.cert.met || len(s.unpenalised.columns) > 0 || s.strayed() {
 		return false
 	}
 	if len(s.fitted) == 0 && s.k.MaxAbs(s.sol.Coef) == 0 {

@@ -155,7 +155,11 @@ func (s *Solver) sweep(ctx context.Context) bool {
 			return true
 		}
 	}
-	return s.solveInner(ctx, target, mostSweeps)
+	if !s.solveInner(ctx, target, mostSweeps) {
+		return false
+	}
+	s.regainResidual()
+	return true
 }
 
 // jumpPolishes is how many steps a polish has where the curvature jumps: each takes off all

@@ -57,6 +57,17 @@ const (
 // proxNewton takes steps from the certified point, until their gap is a fraction of
 // the certified one at the latest. It returns false where ctx ended.
 func (s *Solver) proxNewton(ctx context.Context) bool {
+	if !s.takeSteps(ctx) {
+		return false
+	}
+	if s.prox.here != s.state && s.follows() {
+		s.state.Assign(s.prox.here)
+		s.followed.at, s.followed.drifted = complete, true
+	}
+	return true
+}
+
+func (s *Solver) takeSteps(ctx context.Context) bool {
 	s.enter()
 	s.force()
 	gap, target := s.sol.Gap, s.modelGap(s.sol.Gap)
@@ -238,6 +249,9 @@ func (s *Solver) takeFullStep() {
 	if s.subsampling.squared > 0 {
 		s.noteStep()
 	}
+	if s.regain(s.state, s.state.Linear) {
+		s.followed.at, s.followed.drifted = linear, true
+	}
 	s.in.unload(s)
 	s.sol.Steps++
 }
@@ -294,8 +308,10 @@ func (s *Solver) descend() (length float64) {
 		pn.direction = make([]float64, len(s.state.Linear))
 	}
 	s.k.Clear(pn.direction)
-	s.view.AddColumns(in.columns, pn.delta, pn.direction)
-	s.payUpdates(s.entriesMoved())
+	if !s.regain(pn.here, pn.direction) {
+		s.view.AddColumns(in.columns, pn.delta, pn.direction)
+		s.payUpdates(s.entriesMoved())
+	}
 	trial := s.trial()
 	move := func() (objective float64) {
 		s.k.Copy(trial.Linear, pn.here.Linear)

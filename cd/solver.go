@@ -52,7 +52,6 @@ type Solver struct {
 	coef        []float64      // their coefficients
 	copies      *sparse.Copies // columns that others stand for, as far as sets have met them; nil: none
 	state       *model.State   // the certified point
-	known       bool           // state is still that of the null model
 	fitted      []int32        // the support that state is of
 	fittedCoef  []float64      // its coefficients
 	prox        proxNewton
@@ -62,6 +61,7 @@ type Solver struct {
 	in          inner
 	unpenalised unpenalised
 	ridge       ridge
+	followed    followed
 	warm        bool    // this solve has begun at coefficients
 	tol         float64 // that it was asked for
 	passed      float64 // modelled cost of the last certificate
@@ -83,7 +83,6 @@ func NewFrom(null *model.Null) *Solver {
 	s := start(null.Fit, null.State)
 	s.cert.corr = null.Correlation
 	s.cert.setResidual(null.State.Residual)
-	s.known = true
 	return s
 }
 
@@ -119,6 +118,7 @@ func (s *Solver) Reset() {
 	s.set.forget()
 	s.cert.forget()
 	s.in.forget()
+	s.followed = followed{}
 }
 
 // Restart is [Solver.Reset] for a solver made by [NewFrom]: the next Solve has the bits of a new
@@ -129,7 +129,6 @@ func (s *Solver) Restart(null *model.Null) {
 	copy(s.cert.corr, null.Correlation)
 	s.cert.setResidual(null.State.Residual)
 	s.fitted, s.fittedCoef = s.fitted[:0], s.fittedCoef[:0]
-	s.known = true
 }
 
 // Use resets the solver and makes it ready for another datafit on the same view,
@@ -293,7 +292,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	}
 	s.sol.Effort = outcome.Effort{}
 	s.warm, s.tol = len(s.sol.Support) > 0, opts.Tol
-	s.prox.untried = false
+	s.prox.untried, s.followed.at = false, elsewhere
 	s.subsampling.start()
 	s.in.start(opts.MaxEpochs, s.warm, opts.Tol)
 	shared := s.view.Team().Shared()
@@ -315,6 +314,9 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		s.certify()
 		if s.prox.untried {
 			s.judgeStep(stalled > 0)
+		}
+		if (s.sol.RelativeGap <= opts.Tol || s.in.exhausted() || stalled >= maxStalled) && !s.settle() {
+			stalled = 0
 		}
 		if err := s.within(opts); err != nil {
 			return nil, err

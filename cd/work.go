@@ -10,6 +10,7 @@ const (
 	rowValue    = 1.0  // one row, where a residual is made or its change measured
 	curvedRow   = 12.0 // the same with the exponential and the logarithm of a logistic loss
 	sharedRow   = 9.0  // of that, what is no sum over the rows
+	regainedRow = 3.0  // one row whose prediction is taken from its working residual
 	visitColumn = 2.0  // one column that a pass visits
 )
 

@@ -153,8 +153,8 @@ func (c *certificate) unpenalised(place int32) bool {
 	return c.threshold(place) == 0 && !c.leftOut(place)
 }
 
-// certify gathers the support, rebuilds the residual from X, passes over the
-// columns and fills the solution's certificate.
+// certify gathers the support, moves the state there, passes over the columns and
+// fills the solution's certificate.
 func (s *Solver) certify() {
 	before := s.work()
 	defer func() { s.passed = s.work() - before }()

@@ -35,6 +35,10 @@ func Reach(view *sparse.View, change []float64) []float64 {
 	return reach
 }
 
+// Followed reports whether the last solve has followed points, and Strayed whether rounding has shown in one.
+func Followed(s *Solver) bool { return s.followed.beside }
+func Strayed(s *Solver) bool  { return s.followed.never }
+
 // Draw draws rows for a model at the last solution, as a step from there would. It returns
 // their weights, nil where all rows are to be taken, and the curvature of all rows.
 func Draw(s *Solver) (weights, curvature []float64) {

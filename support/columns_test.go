@@ -121,3 +121,66 @@ func TestNormsOfNearlyConstantColumns(t *testing.T) {
 		t.Errorf("‖x‖² = %.15g, want %.15g", got, want)
 	}
 }
+
+// TestPredictionsRegained from a working residual: they have moved by X̃δ where δ was taken from it, in rows that
+// the store has, and not at all where a row's slope is too steep for its curvature.
+func TestPredictionsRegained(t *testing.T) {
+	for seed := range oracle.Cases(40) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 5 + r.Intn(30), P: 6, Density: r.Pick(0.4, 1), Mean: r.Pick(0, 2), Weights: seed%2 == 0})
+		q.Intercept = seed%4 < 2
+		n, p := q.Dims()
+		view := fixture.View(t, q, seed%3 == 0)
+		c := support.NewColumns(view)
+		weight := q.Weight
+		if seed%5 > 0 {
+			d := make([]float64, n)
+			for i := range d {
+				d[i] = q.Weight(i) * (0.1 + r.Float64())
+			}
+			weight = func(i int) float64 { return d[i] }
+			c.Reweigh(d)
+		}
+		all := make([]int32, p)
+		for j := range all {
+			all[j] = int32(j)
+		}
+		c.Hold(all)
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = weight(i) * r.Normal()
+		}
+		left := append([]float64(nil), c.Compact(v, make([]float64, c.Rows()))...)
+		delta, offset := make([]float64, p), 0.0
+		for j := range delta {
+			delta[j] = r.Normal()
+			rows, values := c.Column(all[j])
+			for k, value := range values {
+				i := k
+				if rows != nil {
+					i = int(rows[k])
+				}
+				left[i] -= delta[j] * value
+			}
+			offset += delta[j] * c.Mean(all[j])
+		}
+		u := make([]float64, n)
+		if seed%5 > 0 && c.Regain(v, left, offset, 1e-9, 1, u) {
+			t.Errorf("seed %d: a steep row was not refused", seed)
+		}
+		if !c.Regain(v, left, offset, 1e9, -2, u) {
+			t.Fatalf("seed %d: refused", seed)
+		}
+		for i, got := range u {
+			want := 0.0
+			if q.Weight(i) > 0 {
+				for j, d := range delta {
+					want -= 2 * d * (q.X[i][j] - c.Centre(all[j]))
+				}
+			}
+			if math.Abs(got-want) > 1e-12*(1+math.Abs(want)) {
+				t.Errorf("seed %d: prediction %d has moved by %g, want %g", seed, i, got, want)
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package cd_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare/cd"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// TestFollowedPointsEndAtX: a solve that has its predictions from what sweeps keep ends with those of β, on
+// rows held out too, with its objective, and with a gap that is its own to rounding; and goes on at another
+// penalty from there.
+func TestFollowedPointsEndAtX(t *testing.T) {
+	followed := map[string]int{}
+	for seed := range oracle.Cases(40) {
+		for _, l := range fixture.Losses()[:3] { // squared, logistic, Poisson
+			r := oracle.NewRandom(seed)
+			q := r.Problem(oracle.Shape{N: 40 + r.Intn(60), P: 100 + r.Intn(200), Density: r.Pick(0.1, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
+			q = q.Draw(r, l.Defined)
+			q.Intercept = seed%2 == 0
+			fit, err := model.NewDatafit(fixture.View(t, q, seed%4 == 1), q.Y, l.Loss)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, top := cd.New(fit), model.AlphaMax(fit)
+			for _, share := range []float64{0.3, 0.1, 0.05} {
+				sol := solve(t, s, fixture.Penalty(t, q.Uniform(share*top)), cd.Options{})
+				if cd.Followed(s) {
+					followed[l.Name()]++
+				}
+				beta := scatter(sol, len(q.Alpha))
+				objective, gap := q.LossObjective(l.Defined, beta, sol.Intercept), q.LossGap(l.Defined, beta, sol.Intercept)
+				if size := math.Max(objective, fit.Null()); math.Abs(sol.Objective-objective) > 1e-13*size || math.Abs(sol.Gap-gap) > 1e-12*size {
+					t.Errorf("%s, seed %d, %g: objective %.15g and gap %g, by their definitions %.15g and %g", l.Name(), seed, share, sol.Objective, sol.Gap, objective, gap)
+				}
+				for i, row := range q.X {
+					var m oracle.Sum
+					m.Add(sol.Intercept)
+					for j, b := range beta {
+						m.AddProduct(row[j], b)
+					}
+					if off := math.Abs(sol.Prediction[i] - m.Value()); off > 1e-12*(1+math.Abs(m.Value())) {
+						t.Fatalf("%s, seed %d, %g: row %d of weight %g has prediction %g, want %g", l.Name(), seed, share, i, q.Weight(i), sol.Prediction[i], m.Value())
+					}
+				}
+			}
+		}
+	}
+	for _, name := range []string{"squared", "logistic", "poisson"} {
+		if followed[name] == 0 {
+			t.Errorf("%s: nothing was followed", name)
+		}
+	}
+}

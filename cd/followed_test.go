@@ -18,7 +18,7 @@ func TestFollowedPointsEndAtX(t *testing.T) {
 	for seed := range oracle.Cases(40) {
 		for _, l := range fixture.Losses()[:3] { // squared, logistic, Poisson
 			r := oracle.NewRandom(seed)
-			q := r.Problem(oracle.Shape{N: 40 + r.Intn(60), P: 100 + r.Intn(200), Density: r.Pick(0.1, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
+			q := r.Problem(oracle.Shape{N: 150 + r.Intn(60), P: 300 + r.Intn(300), Density: r.Pick(0.05, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
 			q = q.Draw(r, l.Defined)
 			q.Intercept = seed%2 == 0
 			fit, err := model.NewDatafit(fixture.View(t, q, seed%4 == 1), q.Y, l.Loss)

@@ -168,11 +168,18 @@ func (s *Solver) certify() {
 		s.fittedCoef = append(s.fittedCoef[:0], sol.Coef...)
 		c.updateResidual(s.view, sol.Residual)
 	}
-	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
-	c.dual = model.NewDual(s.fit, s.pen, s.state)
 	s.pass()
-	c.scale = c.dual.Scale()
 	sol.Passes++
+	s.conclude()
+}
+
+// conclude fills the certificate of the gathered point from the correlations at hand.
+func (s *Solver) conclude() {
+	sol, c := &s.sol, &s.cert
+	c.dual = model.NewDual(s.fit, s.pen, s.state)
+	s.accumulateDual()
+	c.scale = c.dual.Scale()
+	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
 	sol.Objective = s.state.Loss + c.dual.Value()
 	sol.Gap = s.fit.Gap(&c.dual, s.state)
 	if !s.eliminated() {
@@ -224,8 +231,7 @@ func (s *Solver) Correlations(out []float64) []float64 {
 	return out
 }
 
-// pass computes the correlations that no bound proves inactive, and gathers the dual
-// point.
+// pass computes the correlations that no bound proves inactive.
 func (s *Solver) pass() {
 	c := &s.cert
 	if s.pen.Quadratic() { // all are active
@@ -247,7 +253,6 @@ func (s *Solver) pass() {
 	}
 	team := s.view.Team()
 	team.Do(team.Parts(s.in.work-before), (*correlation)(s))
-	s.accumulateDual()
 }
 
 // piece is a run of places whose correlations are to be computed.

@@ -176,6 +176,7 @@ func (p Passes) To(residual []float64, g model.Penalty) (fresh []int32, cost, sc
 	s.cert.dual = model.NewDual(s.fit, g, s.state)
 	before := s.work()
 	s.pass()
+	s.accumulateDual()
 	for k := range s.cert.order {
 		if s.cert.fresh.has(k) {
 			fresh = append(fresh, int32(k))

@@ -8,12 +8,11 @@ import (
 
 // followed says how the state has come to be where it is. Sweeps through the residual take from it what
 // predictions gain, so points on the way of a solve have these without another pass over their columns.
-// Rounding adds up on the way: the point that a solve ends with is computed from X, and its gap has
-// all that this makes a difference of.
+// Rounding adds up on the way, so the point that a solve ends with is computed from X.
 type followed struct {
 	at      reached // what of the state is that of β, where the next certificate begins
 	drifted bool    // points have been followed since the last was computed from X
-	beside  bool    // the last certificate is that of a followed point beside the state
+	beside  bool    // correlations of zero coefficients are of a followed point beside the state
 	never   bool    // rounding has shown on this matrix
 }
 
@@ -89,10 +88,9 @@ func (s *Solver) strayed() bool {
 	return s.followed.drifted || s.followed.beside && s.tol < followedTol
 }
 
-// settle computes the state of a followed point from X. The followed residual still makes a dual point,
-// so that the gap P(β) − D has P(β) anew; and the dual value, which has been taken from predictions, is off by
-// no more than what its residual makes of their difference. Where that is much, the point is certified anew and
-// none is followed any more: it then returns false.
+// settle computes the state of a followed point from X, and the correlations of its support; those of other
+// columns are of the followed residual. Where the two residuals differ by more than rounding, the point is
+// certified anew and none is followed any more: it then returns false.
 func (s *Solver) settle() bool {
 	if !s.followed.drifted {
 		return true
@@ -101,7 +99,6 @@ func (s *Solver) settle() bool {
 	before := s.trial()
 	before.Assign(s.state)
 	s.refit()
-	sol := &s.sol
 	s.k.Axpy(-1, s.state.Prediction, before.Prediction)
 	off := math.Abs(s.k.Dot(before.Weighted, before.Prediction))/s.view.Total() + math.Abs(s.state.Loss-before.Loss)
 	if !(off <= mostOff*s.fit.Null()) {
@@ -111,13 +108,12 @@ func (s *Solver) settle() bool {
 		return false
 	}
 	s.followed.beside = true
-	sol.Intercept = s.state.UncentredIntercept(s.view, sol.Support, sol.Coef)
-	sol.Objective += s.state.Loss - before.Loss
-	sol.Gap += off
-	sol.RelativeGap = sol.Gap
-	if sol.Gap != 0 {
-		sol.RelativeGap = sol.Gap / s.fit.Null()
+	s.payDots(s.entries(s.active))
+	s.prox.corr = grow(s.prox.corr, len(s.active))
+	s.view.Dots(s.active, s.state.Weighted, s.prox.corr)
+	for k, j := range s.active {
+		s.cert.corr[s.cert.place(j)] = s.prox.corr[k]
 	}
-	s.certified.remember(sol)
+	s.conclude()
 	return true
 }

@@ -209,6 +209,8 @@ func FuzzHunt(f *testing.F) {
 	f.Add(uint64(146))                 // a ridge at a loose tolerance: terms of second order
 	f.Add(uint64(1795374059979071511)) // two classes, a held-out row far out: rounding of predictions moves the curvature
 	f.Add(uint64(1795375379982218387)) // rows so far out that the intercept had been left at a millionth of them
+	f.Add(uint64(1795683000000000297)) // a point whose predictions had been followed: rounding of its correlations
+	f.Add(uint64(1795683000000000307))
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		for _, found := range hunt(t, seed) {
 			if found.misleading && (found.got.SupportCertified || found.tol <= 1e-6) {

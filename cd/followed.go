@@ -57,7 +57,7 @@ func (s *Solver) regain(from *model.State, u []float64) bool {
 // regainResidual moves the residual of a quadratic loss to the point that the residual engine has led to.
 func (s *Solver) regainResidual() {
 	in, r := &s.in, &s.in.residual
-	if !s.follows() || in.engine != r || in.squared > 0 {
+	if _, ok := s.fit.(*model.Squared); !ok || !s.follows() || in.engine != r || in.squared > 0 {
 		return
 	}
 	in.work += float64(regainedRow * float64(in.store.Rows()))

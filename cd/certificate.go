@@ -159,6 +159,9 @@ func (s *Solver) certify() {
 	before := s.work()
 	defer func() { s.passed = s.work() - before }()
 	s.gather()
+	if s.followed.at != elsewhere {
+		before -= s.updatesCost(s.entries(s.sol.Support))
+	}
 	sol, c := &s.sol, &s.cert
 	stands := s.isCurrent()
 	if !stands {

@@ -8,7 +8,8 @@ import (
 
 // followed says how the state has come to be where it is. Sweeps through the residual take from it what
 // predictions gain, so points on the way of a solve have these without another pass over their columns.
-// Rounding adds up on the way, so the point that a solve ends with is computed from X.
+// Rounding adds up on the way, so the point that a solve ends with is computed from X. Of the squared loss,
+// which needs fewer certificates, none is followed.
 type followed struct {
 	at      reached // what of the state is that of β, where the next certificate begins
 	drifted bool    // points have been followed since the last was computed from X
@@ -21,7 +22,7 @@ type reached int
 
 const (
 	elsewhere reached = iota // nothing
-	linear                   // the linear predictor, of a quadratic loss the residual
+	linear                   // the linear predictor
 	complete                 // the state
 )
 
@@ -51,18 +52,7 @@ func (s *Solver) regain(from *model.State, u []float64) bool {
 		}
 	}
 	in.work += float64(regainedRow * float64(in.store.Rows()))
-	return in.store.Regain(from.Weighted, r.e.Residual, offset, mostSteep, 1, u)
-}
-
-// regainResidual moves the residual of a quadratic loss to the point that the residual engine has led to.
-func (s *Solver) regainResidual() {
-	in, r := &s.in, &s.in.residual
-	if _, ok := s.fit.(*model.Squared); !ok || !s.follows() || in.engine != r || in.squared > 0 {
-		return
-	}
-	in.work += float64(regainedRow * float64(in.store.Rows()))
-	in.store.Regain(s.state.Weighted, r.e.Residual, r.e.Offset, mostSteep, -1, s.state.Residual)
-	s.followed.at, s.followed.drifted = linear, true
+	return in.store.Regain(from.Weighted, r.e.Residual, offset, mostSteep, u)
 }
 
 // predict moves the state to the gathered point, on from where that has been followed to.
@@ -71,11 +61,7 @@ func (s *Solver) predict() {
 	case elsewhere:
 		s.refit()
 	case linear:
-		if s.curved != nil {
-			s.curved.Move(s.state, s.state)
-		} else {
-			s.fit.(*model.Squared).Respond(s.state)
-		}
+		s.curved.Move(s.state, s.state)
 		s.payRows()
 	case complete:
 	}

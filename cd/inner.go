@@ -155,11 +155,7 @@ func (s *Solver) sweep(ctx context.Context) bool {
 			return true
 		}
 	}
-	if !s.solveInner(ctx, target, mostSweeps) {
-		return false
-	}
-	s.regainResidual()
-	return true
+	return s.solveInner(ctx, target, mostSweeps)
 }
 
 // jumpPolishes is how many steps a polish has where the curvature jumps: each takes off all

@@ -37,12 +37,17 @@ func (s *Solver) entriesMoved() (entries int) {
 	return entries
 }
 
-// payUpdates adds the cost of adding columns with so many entries to a vector on the rows.
-func (s *Solver) payUpdates(entries int) {
-	cost := float64(updateValue * float64(entries))
+// updatesCost is that of adding columns with so many entries to a vector on the rows.
+func (s *Solver) updatesCost(entries int) float64 {
 	if s.in.store.Dense() {
-		cost = residualCost(entries, 0, true)
+		return residualCost(entries, 0, true)
 	}
+	return float64(updateValue * float64(entries))
+}
+
+// payUpdates adds it.
+func (s *Solver) payUpdates(entries int) {
+	cost := s.updatesCost(entries)
 	s.in.work += cost
 	s.view.Team().Note(cost)
 }

@@ -117,11 +117,6 @@ func (f *Squared) Steepest(*State) float64 { return 1 }
 // Fit implements [Datafit].
 func (f *Squared) Fit(cols []int32, b []float64, s *State) {
 	s.Intercept = f.residual(cols, b, s.Residual)
-	f.Respond(s)
-}
-
-// Respond sets a state, all but its intercept, from its residual.
-func (f *Squared) Respond(s *State) {
 	f.view.Weigh(s.Residual, s.Weighted)
 	k := f.view.Kernels()
 	s.square = k.Dot(s.Residual, s.Weighted)

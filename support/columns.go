@@ -394,27 +394,22 @@ func (c *Columns) Compact(v, out []float64) []float64 {
 	return out
 }
 
-// Regain adds to u, one entry per row of X, so many times what predictions have gained while the
-// working residual of a weighted residual v has become r + offset·√w: X̃δ = (v/√w − r)/√w − offset, δ what
-// coefficients have moved by and X̃ centred by the weights w. Rows left out stay as they are. Where some
-// |v| > steepest·w, so that rounding would show, it changes nothing and returns false.
-func (c *Columns) Regain(v, r []float64, offset, steepest, times float64, u []float64) bool {
+// Regain adds to u, one entry per row of X, what predictions have gained while the working residual of
+// a weighted residual v has become r + offset·√w: X̃δ = (v/√w − r)/√w − offset, δ what coefficients have
+// moved by and X̃ centred by the weights w, which [Columns.Reweigh] has set. Rows left out stay as they
+// are. Where some |v| > steepest·w, so that rounding would show, it changes nothing and returns false.
+func (c *Columns) Regain(v, r []float64, offset, steepest float64, u []float64) bool {
 	pace := c.view.Kernels().Pace()
-	if c.curved {
-		for k, root := range c.root {
-			pace.Did(1)
-			if math.Abs(v[c.row(k)]) > float64(float64(steepest*root)*root) {
-				return false
-			}
+	for k, root := range c.root {
+		pace.Did(1)
+		if math.Abs(v[c.row(k)]) > float64(float64(steepest*root)*root) {
+			return false
 		}
 	}
-	for k, left := range r[:c.m] {
+	for k, root := range c.root {
 		pace.Did(1)
-		i, root := c.row(k), 1.0
-		if c.root != nil {
-			root = c.root[k]
-		}
-		u[i] += float64(times * ((v[i]/root-left)/root - offset))
+		i := c.row(k)
+		u[i] += (v[i]/root-r[k])/root - offset
 	}
 	return true
 }

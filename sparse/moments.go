@@ -165,7 +165,7 @@ func (v *View) spreads(columns []int, squares []float64) {
 		means = make([]float64, v.p)
 	}
 	if _, dense := v.x.(*Dense); dense {
-		weights, pace := v.weights, v.k.Pace()
+		weights := v.weights
 		if weights == nil {
 			weights = kernels.Undefined[float64](v.n)
 			v.k.Fill(weights, 1)
@@ -181,10 +181,12 @@ func (v *View) spreads(columns []int, squares []float64) {
 			x2, m2 := of(2)
 			x3, m3 := of(3)
 			var s0, s1, s2, s3 float64
-			for i, s := range weights {
-				d0, d1, d2, d3 := x0[i]-m0, x1[i]-m1, x2[i]-m2, x3[i]-m3
-				s0, s1, s2, s3 = math.FMA(s*d0, d0, s0), math.FMA(s*d1, d1, s1), math.FMA(s*d2, d2, s2), math.FMA(s*d3, d3, s3)
-				pace.Did(4)
+			for from, to := range v.k.Pieces(len(weights)) {
+				y0, y1, y2, y3 := x0[from:to], x1[from:to], x2[from:to], x3[from:to]
+				for i, s := range weights[from:to] {
+					d0, d1, d2, d3 := y0[i]-m0, y1[i]-m1, y2[i]-m2, y3[i]-m3
+					s0, s1, s2, s3 = math.FMA(s*d0, d0, s0), math.FMA(s*d1, d1, s1), math.FMA(s*d2, d2, s2), math.FMA(s*d3, d3, s3)
+				}
 			}
 			squares[columns[0]], squares[columns[1]], squares[columns[2]], squares[columns[3]] = s0, s1, s2, s3
 		}

@@ -159,7 +159,7 @@ func (s *Solver) certify() {
 	before := s.work()
 	defer func() { s.passed = s.work() - before }()
 	s.gather()
-	if s.followed.at != elsewhere {
+	if s.followed.at != elsewhere { // sets that will soon be others are solved for the price of a whole look
 		before -= s.updatesCost(s.entries(s.sol.Support))
 	}
 	sol, c := &s.sol, &s.cert

@@ -67,6 +67,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 	return true
 }
 
+// takeSteps is proxNewton but for the state, which stays that of the certified point unless a full step ends it.
 func (s *Solver) takeSteps(ctx context.Context) bool {
 	s.enter()
 	s.force()

@@ -9,12 +9,12 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -37,14 +37,11 @@ func TestPoolIsShared(t *testing.T) {
 	for _, model := range []pare.Model{pare.Lasso, pare.Multiclass, pare.SVM} {
 		x, y := drawn(t, 60, 13, model)
 		var o pare.SelectOptions
-		var working, most atomic.Int32
+		var crowd fixture.Crowd
 		if model == pare.Lasso {
 			o.Validation.Loss = criterion.Func("counted", func(y, m, slope []float64) float64 {
-				n := working.Add(1)
-				defer working.Add(-1)
-				for now := most.Load(); n > now; now = most.Load() {
-					most.CompareAndSwap(now, n)
-				}
+				crowd.Enter()
+				defer crowd.Leave()
 				runtime.Gosched()
 				loss := 0.0
 				for i := range y {
@@ -60,7 +57,7 @@ func TestPoolIsShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		most.Store(0)
+		crowd = fixture.Crowd{}
 		shared := pool(t, pare.PoolOptions{Threads: threads, Calls: 5})
 		var clients sync.WaitGroup
 		for range 12 {
@@ -72,7 +69,7 @@ func TestPoolIsShared(t *testing.T) {
 			})
 		}
 		clients.Wait()
-		if n := most.Load(); n > threads {
+		if n := crowd.Most(); n > threads {
 			t.Errorf("%s: %d criteria at once, there are %d threads", model, n, threads)
 		}
 		if s := shared.State(); s != (pare.PoolState{}) {
@@ -84,15 +81,12 @@ func TestPoolIsShared(t *testing.T) {
 // crowded is a loss that keeps how many use it at once at most.
 type crowded struct {
 	exponential
-	working, most *atomic.Int32
+	*fixture.Crowd
 }
 
 func (l crowded) Slope(k *kernels.Set, y, m, out []float64) {
-	n := l.working.Add(1)
-	defer l.working.Add(-1)
-	for now := l.most.Load(); n > now; now = l.most.Load() {
-		l.most.CompareAndSwap(now, n)
-	}
+	l.Enter()
+	defer l.Leave()
 	time.Sleep(50 * time.Microsecond) // for others to come
 	l.exponential.Slope(k, y, m, out)
 }
@@ -103,7 +97,7 @@ func TestModelsOfFoldsTakeTurns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	watch := crowded{working: new(atomic.Int32), most: new(atomic.Int32)}
+	watch := crowded{Crowd: new(fixture.Crowd)}
 	c := pare.Config{Loss: watch, Pool: pool(t, pare.PoolOptions{Threads: 1, Calls: 3})}
 	var clients sync.WaitGroup
 	for range 3 {
@@ -114,7 +108,7 @@ func TestModelsOfFoldsTakeTurns(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	if n := watch.most.Load(); n != 1 {
+	if n := watch.Most(); n != 1 {
 		t.Errorf("%d at once", n)
 	}
 }

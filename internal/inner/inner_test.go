@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -251,24 +252,22 @@ func (noTurns) Leave()                      {}
 
 // TestNullModelsOfClassesTakeTurns: where others have all turns they are made one after another, by the caller.
 func TestNullModelsOfClassesTakeTurns(t *testing.T) {
-	var working, most, made atomic.Int64
+	var made atomic.Int64
+	var crowd fixture.Crowd
 	kinds()["multiclass"].problem(t, func(s *inner.Statement) {
 		s.Threads = 3
 		threads := team.NewThreads(3, noTurns{}).Team()
 		s.Team = func() *team.Team { return threads }
 		top := s.Form.Max
 		s.Form.Max = func(null *model.Null) float64 {
-			n := working.Add(1)
-			defer working.Add(-1)
-			for now := most.Load(); n > now; now = most.Load() {
-				most.CompareAndSwap(now, n)
-			}
+			crowd.Enter()
+			defer crowd.Leave()
 			made.Add(1)
 			time.Sleep(time.Millisecond) // for others to come
 			return top(null)
 		}
 	})
-	if made.Load() != 3 || most.Load() != 1 {
-		t.Errorf("%d of 3 null models are made, %d at once", made.Load(), most.Load())
+	if made.Load() != 3 || crowd.Most() != 1 {
+		t.Errorf("%d of 3 null models are made, %d at once", made.Load(), crowd.Most())
 	}
 }

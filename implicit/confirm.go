@@ -100,7 +100,7 @@ func (s *Solver) confirm(ctx context.Context, g model.Penalty, at Point, outer O
 		case knot, !s.inside(g, at, d, mu):
 			s.out.Status = outcome.NotDifferentiable
 		}
-	case found == deficient, !(moved < clearance), !s.inside(g, at, d, mu):
+	case found == deficient, knot, !(moved < clearance), !s.inside(g, at, d, mu): // what is on the edge may be within reach
 		s.out.Status = outcome.SupportUncertified
 	}
 }

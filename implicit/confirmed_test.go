@@ -116,6 +116,40 @@ func TestOtherSignsAreNotConfirmed(t *testing.T) {
 	}
 }
 
+// TestColumnsOnTheEdgeAreNotConfirmed: at a point that is off by more than rounding, where a column off the support has reached its
+// strength. On the way to the solution of this support it exceeds it.
+func TestColumnsOnTheEdgeAreNotConfirmed(t *testing.T) {
+	const off = 1e-6
+	q := &oracle.Problem{X: [][]float64{{1, 1.5}, {1, 0.5}}, Y: []float64{1.5 + off, 1.5 - 3*off}, Alpha: []float64{0.5, 0.5}}
+	outer := implicit.Outer{Slope: []float64{1, -2}, Curvature: []float64{1, 1}}
+	for _, beta := range []float64{1, 1 - off} { // on the edge; beyond it
+		at := implicit.Point{Support: []int32{0}, Coef: []float64{beta}, KKT: -1}
+		h, err := implicit.New(fixture.Squared(t, q, true)).Solve(t.Context(), scalar(t, q), at, outer, implicit.Options{Tol: 1e-12, Prove: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Status != outcome.SupportUncertified {
+			t.Errorf("β = %g: %s", beta, h.Status)
+		}
+	}
+}
+
+// TestNothingIsConfirmedBesideAnEdge: β = 0, one column on the edge of entering, another beyond it.
+func TestNothingIsConfirmedBesideAnEdge(t *testing.T) {
+	q := &oracle.Problem{X: [][]float64{{1, 0}, {0, 1}}, Y: []float64{1, 0}, Alpha: []float64{0.5, 0.5}}
+	outer := implicit.Outer{Slope: []float64{1, -2}, Curvature: []float64{1, 1}}
+	for y, want := range map[float64]outcome.Status{0.9: outcome.Flat, 1: outcome.Flat, 1.1: outcome.SupportUncertified} {
+		q.Y[1] = y
+		h, err := implicit.New(fixture.Squared(t, q, true)).Solve(t.Context(), scalar(t, q), implicit.Point{KKT: -1}, outer, implicit.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if h.Status != want {
+			t.Errorf("y₂ = %g: %s, want %s", y, h.Status, want)
+		}
+	}
+}
+
 // TestNothingIsCertified: above αmax the solution is 0, which is unique and needs no column.
 func TestNothingIsCertified(t *testing.T) {
 	q, _, _ := smooth(oracle.NewRandom(5))

@@ -249,7 +249,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 		}
 		out.Gradient = append(out.Gradient, make([]float64, entries)...)
 		out.Bound = Proved // at β = 0 the residual is that of the null model
-		if least, knot := s.clearance(g, at); !(least >= 0) && !knot {
+		if least, _ := s.clearance(g, at); !(least >= 0) {
 			out.Status = outcome.SupportUncertified
 		}
 		return out, nil

@@ -59,8 +59,8 @@ func NewVectors(fit *model.Vectors) *Vectors {
 // Solve returns the hypergradient at a point of the strengths logLambda, with one entry for
 // each. Its error bound is estimated: what the conditions on the free rows lack there, to
 // first order, the residuals of conjugate gradients, and rounding. NotDifferentiable says that a
-// row is on a kink, or that free rows depend on one another, or that no row is free and the intercept is
-// not unique; SupportUncertified that the point with these free rows that satisfies the
+// row is on a kink, or that free rows depend on one another, or that no row is free to tell the
+// intercept; SupportUncertified that the point with these free rows that satisfies the
 // conditions on them does not satisfy those on the others; Flat that nothing moves. [Options].Rough
 // spares what conjugate gradients may be spared. The error is an [outcome.Error] about the arguments, or that of
 // ctx.
@@ -210,7 +210,7 @@ func (s *Vectors) reach(at VectorsPoint, outer Outer) float64 {
 
 // place looks where rows are at the solution with these free rows. It returns those that are not free
 // and on the edge of the tube, to rounding, and whether the others are where they belong: the free
-// ones inside their intervals, and those that are not at the end that their prediction tells.
+// ones inside their intervals by more than rounding, and those that are not at the end that their prediction tells.
 func (s *Vectors) place(at VectorsPoint, c, epsilon float64) (edges []int32, right bool) {
 	clear(s.free)
 	s.scale, right = epsilon, true
@@ -223,7 +223,7 @@ func (s *Vectors) place(at VectorsPoint, c, epsilon float64) (edges []int32, rig
 		} else {
 			upper = 0
 		}
-		a, slack := at.Dual[r]+s.a[r], s.system.slack(r)
+		a, slack := at.Dual[r]+s.a[r], s.system.slack(r)+float64(onEdge*(upper-lower))
 		right = right && a-lower > slack && upper-a > slack
 	}
 	for r, y := range kernels.Each(s.k, s.fit.Target()) {

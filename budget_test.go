@@ -3,6 +3,7 @@ package pare_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/criterion"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -352,6 +354,62 @@ func TestFewerFoldsHoldLess(t *testing.T) {
 	t.Logf("%.3g in use where the cap is %.3g, %.3g of %d folds at once", float64(few), float64(most), float64(all), folds)
 	if few > most || few > all/3 {
 		t.Errorf("%d bytes in use, the cap is %d; %d where all folds are held", few, most, all)
+	}
+}
+
+// TestRefitsOfFoldsShareTheCap: as many are at work at once as fit into it, however many threads there are, and their Gram
+// matrices are as large as all of them may have.
+func TestRefitsOfFoldsShareTheCap(t *testing.T) {
+	x, y, err := twoClasses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	atOnce := func(most int64) (int, error) {
+		watch := crowded{Crowd: new(fixture.Crowd)}
+		_, err := pare.OutOfFold(t.Context(), x, y, []float64{-3}, pare.Validation{Folds: 8}, pare.Config{Loss: watch, MaxBytes: most, Threads: 4})
+		return watch.Most(), err
+	}
+	free, err := atOnce(0)
+	if err != nil || free < 2 || free > 4 {
+		t.Fatalf("%d at once without a cap, %v", free, err)
+	}
+	least := int64(1 << 20)
+	for ; ; least += least / 16 {
+		if n, err := atOnce(least); err == nil {
+			if n != 1 {
+				t.Errorf("%d at once with the least cap, %d", n, least)
+			}
+			break
+		}
+	}
+	each, refit, err := pare.CapsOfRefits(t.Context(), x, y, pare.Config{MaxBytes: 3 * least}, 3)
+	if err != nil || refit != each || each == 0 {
+		t.Errorf("Gram matrices of %d columns, those of refits of %d, %v", each, refit, err)
+	}
+}
+
+// solves is an observer that keeps what is in use after each solve on all rows, or of a fold that is refitted.
+type solves struct {
+	pare.Observer
+	held []int64
+}
+
+func (s *solves) Solve(*pare.Fitted, time.Duration) { s.held = append(s.held, heldBytes()) }
+
+// TestSearchesMakeRoomForRefits of their folds: what a search has held is let go of, not kept beside them.
+func TestSearchesMakeRoomForRefits(t *testing.T) {
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 1000, P: 300, Density: 0.3, Active: 60})
+	x := matrixOf(t, q.X, 300, false)
+	seen := &solves{Observer: pare.LogTo(slog.New(slog.DiscardHandler))}
+	before := heldBytes()
+	o := pare.SelectOptions{Validation: pare.Validation{Folds: 12}, Evaluations: 3, Relaxed: true}
+	if _, err := pare.Select(t.Context(), x, q.Y, o, pare.Config{Threads: 1, Observer: seen}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.KeepAlive(x)
+	final, last := seen.held[0]-before, seen.held[len(seen.held)-1]-before
+	if last > final/2 {
+		t.Errorf("%d bytes after the search, %d after the refits", final, last)
 	}
 }
 

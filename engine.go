@@ -81,6 +81,20 @@ func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*engin
 	return e, e.of.Check()
 }
 
+// part makes an engine for another problem on the rows of e, which keeps to what e may take for each.
+func (e *engine) part(ctx context.Context, c Config) (*engine, error) {
+	c.MaxBytes = 0
+	part, err := stated(ctx, e.of.X, e.of.Y, c)
+	if err != nil {
+		return nil, err
+	}
+	part.gram, part.packed, part.of.Frugal = e.gram, e.packed, e.of.Frugal
+	if err := part.open(ctx); err != nil {
+		return nil, err
+	}
+	return part, nil
+}
+
 // statement states the inner problem.
 func (e *engine) statement(x sparse.Matrix, y []float64) *inner.Statement {
 	c, f := e.config, e.family

@@ -1,6 +1,8 @@
 package pare
 
 import (
+	"context"
+
 	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -16,3 +18,20 @@ func Afford(x sparse.Matrix, y []float64, c Config, problems int) (columns int, 
 
 // LeastGram is the number of columns that a Gram matrix may have in any case.
 const LeastGram = inner.LeastGram
+
+// CapsOfRefits returns how many columns the Gram matrices of an inner problem that shares Config.MaxBytes with so many may have,
+// and those of a refit beside it.
+func CapsOfRefits(ctx context.Context, x sparse.Matrix, y []float64, c Config, problems int) (each, refit int, err error) {
+	e, err := newEngine(ctx, x, y, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := e.afford(1, problems-1); err != nil {
+		return 0, 0, err
+	}
+	part, err := e.part(ctx, c)
+	if err != nil {
+		return 0, 0, err
+	}
+	return e.solver().MaxGram, part.solver().MaxGram, nil
+}

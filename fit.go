@@ -71,7 +71,7 @@ type Fitted struct {
 // NonFinite or BadParameter for invalid numbers, SingleClass for a target of one class, and
 // Limit if [Config].MaxBytes is too small. [Config].MaxSupport may end a solve with Limit.
 func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (*Fitted, error) {
-	e, leave, err := admitted(ctx, x, y, c, nil)
+	e, leave, err := admitted(ctx, x, y, c, nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config)
 // arguments and errors.
 func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c Config) iter.Seq2[*Fitted, error] {
 	return func(yield func(*Fitted, error) bool) {
-		e, leave, err := admitted(ctx, x, y, c, nil)
+		e, leave, err := admitted(ctx, x, y, c, nil, false)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -139,7 +139,7 @@ func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
 // Fit solves at one λ, see [Fit]. The result and its slices are overwritten by the next call.
 func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
 	if e := f.engine; e.config.Pool != nil {
-		leave, err := e.enter(ctx, nil)
+		leave, err := e.enter(ctx, nil, false)
 		if err != nil {
 			return nil, err
 		}

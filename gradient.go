@@ -72,7 +72,7 @@ const (
 // that of the exact one.
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *Hypergradient, err error) {
 	defer kernels.Caught(&err)
-	e, leave, err := admitted(ctx, x, y, c, &v)
+	e, leave, err := admitted(ctx, x, y, c, &v, false)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -32,7 +33,7 @@ func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v V
 		v = Validation{Seed: v.Seed}
 	}
 	c.Certify = false
-	e, leave, err := admitted(ctx, x, y, c, nil) // one fold at a time
+	e, leave, err := admitted(ctx, x, y, c, &v, true)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 	}
 	held := newPredicted(e.of.Kernels, len(e.of.Y), spec.Folds.Count(e.of.Kernels))
 	group, inner := errgroup.WithContext(ctx)
-	group.SetLimit(e.config.threads())
+	group.SetLimit(atOnce(spec))
 	classes := make([][]float64, len(held.status))
 	for fold := range held.status {
 		group.Go(func() (err error) {
@@ -142,13 +143,22 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 	return held, nil
 }
 
+// atOnce returns how many folds are refitted at once.
+func atOnce(spec bilevel.Spec) int {
+	threads := team.Count(spec.Threads)
+	if spec.AtOnce > 0 {
+		return min(threads, spec.AtOnce)
+	}
+	return threads
+}
+
 // predict fits the rows that train for a fold and predicts those it holds out.
 func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
 	defer kernels.Caught(&err)
 	weights, rows := spec.Split(e.of.Kernels, fold)
 	c := e.config
 	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads = weights, nil, false, false, 1
-	part, err := newEngine(ctx, e.of.X, e.of.Y, c)
+	part, err := e.part(ctx, c)
 	if err != nil {
 		return nil, outcome.In(fmt.Sprintf("fold %d", fold), err)
 	}

@@ -97,8 +97,9 @@ type seat struct {
 }
 
 // admitted makes an engine for a call that is admitted to the pool of its Config, if there is
-// one, and what the call has to do when it ends. v is nil for a call without validation.
-func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation) (*engine, func(), error) {
+// one, and what the call has to do when it ends. v is nil for a call without validation; refits says that
+// the folds of v are fitted anew, one on each thread, and no choice is made.
+func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation, refits bool) (*engine, func(), error) {
 	if c.Pool == nil || c.seat != nil {
 		e, err := newEngine(ctx, x, y, c)
 		return e, func() {}, err
@@ -107,7 +108,7 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 	if err != nil {
 		return nil, nil, err
 	}
-	leave, err := e.enter(ctx, v)
+	leave, err := e.enter(ctx, v, refits)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,19 +120,19 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 }
 
 // enter waits for a seat in the pool of the Config; leave gives it back.
-func (e *engine) enter(ctx context.Context, v *Validation) (leave func(), err error) {
+func (e *engine) enter(ctx context.Context, v *Validation, refits bool) (leave func(), err error) {
 	p := e.config.Pool
 	s := &seat{pool: p, Member: p.turns.Join(), observer: e.config.Observer}
 	e.config.Threads = min(e.config.threads(), p.options.Threads)
 	began := time.Now()
-	if err = e.fitInto(p.options.MaxBytes, v, s); err == nil {
+	if err = e.fitInto(p.options.MaxBytes, v, refits, s); err == nil {
 		err = p.enter(ctx, s.bytes)
 	}
 	s.tell(Admission{Waited: time.Since(began), Bytes: s.bytes, Err: err})
 	if err != nil {
 		return nil, err
 	}
-	if v != nil {
+	if v != nil && !refits {
 		s.memory = p.memory.Borrow()
 	}
 	e.of.Threads, e.of.Memory = e.config.Threads, s.memory
@@ -166,14 +167,20 @@ func (s *seat) tell(a Admission) {
 // fitInto makes the call one that is expected to stay within so many bytes: with fewer
 // classes at once, then with smaller Gram matrices, then with fewer folds at once, and at last with
 // few copies of columns.
-func (e *engine) fitInto(most int64, v *Validation, s *seat) error {
+func (e *engine) fitInto(most int64, v *Validation, refits bool, s *seat) error {
 	n, p := e.of.X.Dims()
 	usual := min(n, p, inner.UsualGram)
 	gram := usual
 	expect := func() {
 		own, lanes := e.problems(v)
-		if s.bytes = e.of.UsualBytes(own, lanes, gram); s.lanes > 0 {
-			s.bytes = e.of.UsualBytes(own, s.lanes, gram) + int64(own+lanes)*e.of.UsualIdleBytes()
+		all, atOnce := own+lanes, s.lanes
+		if refits { // each thread has one at most, and that on all rows is not solved
+			folds := v.count()
+			own, lanes, all = 0, folds, 1+folds
+			atOnce = min(cmp.Or(atOnce, folds), folds, e.config.threads())
+		}
+		if s.bytes = e.of.UsualBytes(own, lanes, gram); atOnce > 0 {
+			s.bytes = e.of.UsualBytes(own, atOnce, gram) + int64(all)*e.of.UsualIdleBytes()
 		}
 	}
 	shrink := func() {

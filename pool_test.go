@@ -113,6 +113,35 @@ func TestModelsOfFoldsTakeTurns(t *testing.T) {
 	}
 }
 
+// TestPoolCountsRefitsOfFolds: as many as there are threads, and with less memory fewer at once.
+func TestPoolCountsRefitsOfFolds(t *testing.T) {
+	x, y, err := twoClasses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(threads int, most int64) (bytes int64, atOnce int, err error) {
+		seen := &expected{Observer: pare.LogTo(slog.New(slog.DiscardHandler))}
+		watch := crowded{Crowd: new(fixture.Crowd)}
+		c := pare.Config{Loss: watch, Threads: threads, Pool: pool(t, pare.PoolOptions{Threads: threads, MaxBytes: most}), Observer: seen}
+		_, err = pare.OutOfFold(t.Context(), x, y, []float64{-3}, pare.Validation{Folds: 8}, c)
+		return seen.bytes, watch.Most(), err
+	}
+	one, _, err := call(1, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	four, n, err := call(4, 0)
+	if err != nil || n < 2 || four < 3*one || four > 4*one {
+		t.Errorf("one at a time %d bytes, four %d, %d at once, %v", one, four, n, err)
+	}
+	if bytes, n, err := call(4, one); err != nil || n != 1 || bytes > one {
+		t.Errorf("with the memory of one, %d, %d bytes, %d at once, %v", one, bytes, n, err)
+	}
+	if _, _, err := call(4, one/50); outcome.KindOf(err) != outcome.Limit {
+		t.Errorf("with a fiftieth of it: %v", err)
+	}
+}
+
 // The memory of a call is that of the next one, and nothing of what it has returned is in it.
 func TestPoolLendsMemoryAgain(t *testing.T) {
 	ctx := context.Background()

@@ -54,7 +54,7 @@ func (e *engine) relax(ctx context.Context, f *Fitted) (_ *Fitted, err error) {
 	for _, j := range f.Support {
 		free[j] = math.Inf(-1)
 	}
-	part, err := newEngine(ctx, e.of.X, e.of.Y, c)
+	part, err := e.part(ctx, c)
 	if err != nil {
 		return nil, err
 	}

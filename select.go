@@ -120,7 +120,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	defer kernels.Caught(&err)
 	certify := c.Certify
 	c.Certify = false // of gradients
-	e, leave, err := admitted(ctx, x, y, c, &o.Validation)
+	e, leave, err := admitted(ctx, x, y, c, &o.Validation, false)
 	if err != nil {
 		return nil, err
 	}

@@ -189,7 +189,7 @@ func (e *engine) held(v Validation) (bilevel.Spec, error) {
 func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, v Validation, c Config) iter.Seq2[search.Evaluation, error] {
 	c.Method, c.Certify = Implicit, false // no gradients here
 	return func(yield func(search.Evaluation, error) bool) {
-		e, leave, err := admitted(ctx, x, y, c, &v)
+		e, leave, err := admitted(ctx, x, y, c, &v, false)
 		if err != nil {
 			yield(search.Evaluation{}, err)
 			return

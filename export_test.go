@@ -3,6 +3,7 @@ package pare
 import (
 	"context"
 
+	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -34,4 +35,33 @@ func CapsOfRefits(ctx context.Context, x sparse.Matrix, y []float64, c Config, p
 		return 0, 0, err
 	}
 	return e.solver().MaxGram, part.solver().MaxGram, nil
+}
+
+// outHeld is a search whose folds have predicted, and which calls what is to happen then.
+type outHeld struct {
+	inner.Outer
+	rows []bilevel.Predicted
+	then func()
+}
+
+func (o outHeld) HeldOut(context.Context, []float64) ([]bilevel.Predicted, error) {
+	o.then()
+	return o.rows, nil
+}
+
+// MeasuresOfPredicted judges predictions as [Select] does. Once the folds have made them, the turns of the pool are taken: leave gives
+// one back.
+func MeasuresOfPredicted(ctx context.Context, x sparse.Matrix, y []float64, c Config, folds []bilevel.Predicted, classes []float64, taken func(leave func())) ([]Measure, error) {
+	e, done, err := admitted(ctx, x, y, c, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	other := c.Pool.turns.Join()
+	t := &task{engine: e, problem: outHeld{rows: folds, then: func() {
+		for other.TryEnter() {
+			taken(other.Leave)
+		}
+	}}}
+	return t.measures(ctx, Validation{}, &Fitted{Classes: classes})
 }

@@ -36,6 +36,7 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 	if err != nil {
 		return nil, err
 	}
+	defer e.turn(ctx)()
 	folds := held.rows(e.of.Kernels)
 	if e.family.classes {
 		return held.ofClasses(e, folds), nil
@@ -76,6 +77,7 @@ func (t *task) heldOut(ctx context.Context, v Validation, final *Fitted) (*predi
 	if err != nil {
 		return nil, err
 	}
+	defer e.turn(ctx)()
 	held, pace := newPredicted(e.of.Kernels, len(e.of.Y), len(all)), e.of.Kernels.Pace()
 	held.classes = final.Classes
 	for fold, of := range all {

@@ -10,9 +10,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
@@ -139,6 +141,43 @@ func TestPoolCountsRefitsOfFolds(t *testing.T) {
 	}
 	if _, _, err := call(4, one/50); outcome.KindOf(err) != outcome.Limit {
 		t.Errorf("with a fiftieth of it: %v", err)
+	}
+}
+
+// TestMeasuresTakeATurn: predictions are judged when there is one, whether there are several scores or one.
+func TestMeasuresTakeATurn(t *testing.T) {
+	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 9, P: 2, Density: 1})
+	x := matrixOf(t, q.X, 2, true)
+	for _, classes := range [][]float64{nil, {0, 1, 2}} {
+		c, y := pare.Config{}, q.Y
+		all := bilevel.Predicted{Scores: [][]float64{make([]float64, 9)}}
+		if classes != nil {
+			c.Model, y = pare.Multiclass, []float64{0, 1, 2, 0, 1, 2, 0, 1, 2}
+			all.Scores = [][]float64{make([]float64, 9), make([]float64, 9), make([]float64, 9)}
+		}
+		for i := range int32(9) {
+			all.Rows = append(all.Rows, i)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			c.Pool = pool(t, pare.PoolOptions{Threads: 1})
+			var leave func()
+			var got []pare.Measure
+			go func() {
+				var err error
+				got, err = pare.MeasuresOfPredicted(t.Context(), x, y, c, []bilevel.Predicted{all}, classes, func(l func()) { leave = l })
+				if err != nil {
+					t.Error(err)
+				}
+			}()
+			synctest.Wait()
+			if leave == nil || got != nil {
+				t.Fatalf("%d classes: judged without a turn", len(classes))
+			}
+			leave()
+			if synctest.Wait(); len(got) == 0 {
+				t.Errorf("%d classes: not judged with a turn", len(classes))
+			}
+		})
 	}
 }
 

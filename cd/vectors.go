@@ -15,7 +15,7 @@ import (
 // solver and change with the next call of Solve.
 type VectorsSolution struct {
 	Dual      []float64 // n: a, 0 on rows of weight 0
-	W         []float64 // p: Σaᵢx̃ᵢ, of scaled columns
+	W         []float64 // p: Σaᵢx̃ᵢ, of scaled columns; on the simplex a point of it that need not be the projection of that
 	Intercept float64
 	Free      []int32 // rows with aᵢ inside its interval and not 0, ascending
 	Bound     []int32 // rows with aᵢ at an end of it that is not 0, ascending
@@ -293,13 +293,21 @@ func (s *Vectors) evaluate() (gap float64) {
 			gap, b = g, other
 		}
 	}
-	if gap < s.bestGap || math.IsInf(s.bestGap, 1) {
-		s.bestGap = gap
+	if s.keep(gap, point) {
 		sol.Intercept = b
-		s.k.Copy(sol.Dual, point)
-		copy(sol.W, s.w)
 	}
 	return gap
+}
+
+// keep makes a point and the w at hand the best if its gap is the least so far, and reports whether it is.
+func (s *Vectors) keep(gap float64, point []float64) bool {
+	if !(gap < s.bestGap || math.IsInf(s.bestGap, 1)) {
+		return false
+	}
+	s.bestGap = gap
+	s.k.Copy(s.sol.Dual, point)
+	copy(s.sol.W, s.w)
+	return true
 }
 
 // balance makes the sum of a point 0: by the row with the most room where that suffices, or the
@@ -366,6 +374,12 @@ func (s *Vectors) finish() {
 			sol.KKT = max(sol.KKT, l*math.Abs(a-s.step(i, a, m)))
 		}
 	}
+	if s.fit.Simplex() {
+		s.fit.SetPrimal(sol.Dual, s.w)
+		for j, w := range sol.W {
+			sol.KKT = max(sol.KKT, math.Abs(w-s.w[j]))
+		}
+	}
 	sol.Gap = s.bestGap
 	if sol.RelativeGap = sol.Gap; sol.Gap != 0 {
 		sol.RelativeGap = sol.Gap / s.null
@@ -430,15 +444,20 @@ const mostSettles = 60
 // whether it came to one that stays, or where the gap is rounding (a primal–dual active set method:
 // Hintermüller, Ito and Kunisch, SIAM Journal on Optimization 13, 2002).
 func (s *Vectors) settle(ctx context.Context) (ended bool) {
-	v := &s.free
 	s.k.Copy(s.a, s.sol.Dual)
 	if s.sol.Passes > 0 {
 		s.b = s.sol.Intercept
 	}
+	s.fit.SetPrimal(s.a, s.w)
+	return s.settleFrom(ctx)
+}
+
+// settleFrom is settle from the a, w and b at hand.
+func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
+	v := &s.free
 	v.m = grow(v.m, s.n)
 	idle := 0 // steps in a row that have not halved the gap
 	for round := 0; round < mostSettles && ctx.Err() == nil; round++ {
-		s.fit.SetPrimal(s.a, s.w)
 		s.fit.Predict(s.w, s.b, v.m)
 		s.sol.Work += float64(2 * s.pass())
 		v.at, v.face = append(v.at[:0], s.w...), s.fit.Face(s.w)
@@ -458,9 +477,13 @@ func (s *Vectors) settle(ctx context.Context) (ended bool) {
 				return s.bestGap <= float64(interiorRough*s.null)
 			}
 		}
+		if stays && s.fit.Simplex() {
+			s.sharpen()
+		}
 		if stays || s.bestGap <= float64(leastGap*s.null) {
 			return true
 		}
+		s.fit.SetPrimal(s.a, s.w)
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/support"
 )
 
@@ -22,6 +23,7 @@ type vectorsSimplex struct {
 	sign []float64 // σ
 	barrier
 	nu      float64
+	edge    float64   // √μ of the best point
 	r, d    []float64 // of the β's, then of w
 	a, m    []float64 // n: of the point
 	e       []float64 // n: E
@@ -99,7 +101,7 @@ func (ip *vectorsSimplex) begin(s *Vectors) {
 	for j := range s.k.Range(s.p) {
 		ip.start(sides+j, s.sol.W[j], simplexBound, float64(simplexEdge*mean))
 	}
-	ip.nu = 0
+	ip.nu, ip.edge = 0, 0
 	ip.residuals()
 	var most float64
 	for _, g := range kernels.Each(s.k, ip.r[sides:]) {
@@ -115,12 +117,16 @@ func (ip *vectorsSimplex) begin(s *Vectors) {
 	}
 }
 
-// residuals sets a, the predictions m, and r to what a step to μ = 0 has to remove.
+// residuals sets a, g = X̃ᵀa, the predictions m, and r to what a step to μ = 0 has to remove.
 func (ip *vectorsSimplex) residuals() {
 	s, sides := ip.s, len(ip.row)
 	s.k.Clear(ip.a)
 	for v, i := range kernels.Each(s.k, ip.row) {
 		ip.a[i] += float64(ip.sign[v] * ip.beta[v])
+	}
+	for _, i := range kernels.Each(s.k, s.list) {
+		lower, upper := s.fit.Interval(int(i), s.c)
+		ip.a[i] = max(lower, min(upper, ip.a[i]))
 	}
 	s.fit.SetCombination(ip.a, ip.g)
 	s.fit.Predict(ip.beta[sides:], 0, ip.m)
@@ -133,31 +139,101 @@ func (ip *vectorsSimplex) residuals() {
 	s.sol.Work += 2 * s.pass()
 }
 
-// run goes on until the gap is the target, and reports whether it is.
-func (ip *vectorsSimplex) run(ctx context.Context, target float64) bool {
+// run goes on until it is plain what is at a bound, or the gap is the tolerance and rises.
+func (ip *vectorsSimplex) run(ctx context.Context, tol float64) {
 	s := ip.s
+	target := float64(interiorTarget * s.null)
 	least, since := math.Inf(1), 0
 	for range interiorIterations {
 		if ctx.Err() != nil {
-			return false
+			return
 		}
 		ip.residuals()
-		s.k.Copy(s.a, ip.a)
-		gap := s.evaluate()
+		gap := ip.evaluate()
 		if gap < least {
 			least, since = gap, 0
 		} else if !(ip.complementarity() >= least) {
 			since++
 		}
-		if gap <= target {
-			return true
-		}
-		if since == interiorStalled || !ip.advance() {
-			return false
+		if gap <= target || least <= tol && since > 0 || since == interiorStalled || !ip.advance() {
+			return
 		}
 		s.sol.Epochs++
 	}
-	return false
+}
+
+// settle takes exact steps from the best point, what is less than √μ from a bound being there.
+func (ip *vectorsSimplex) settle(ctx context.Context) (ended bool) {
+	s := ip.s
+	s.k.Clear(s.a)
+	for _, i := range kernels.Each(s.k, s.list) {
+		lower, upper := s.fit.Interval(int(i), s.c)
+		switch a := s.sol.Dual[i]; {
+		case math.Abs(a) <= ip.edge:
+		case upper-a <= ip.edge:
+			s.a[i] = upper
+		case a-lower <= ip.edge:
+			s.a[i] = lower
+		default:
+			s.a[i] = a
+		}
+	}
+	for j, w := range s.sol.W {
+		if s.w[j] = w; w <= ip.edge {
+			s.w[j] = 0
+		}
+	}
+	return s.settleFrom(ctx)
+}
+
+// sharpen moves the w of a, at hand with the m of it, to where the free rows are on the edges of their tubes, and keeps
+// both if they are feasible, and the gap the least so far. Where C is large it is less than the last digits of a are worth.
+func (s *Vectors) sharpen() {
+	v := &s.free
+	for k, i := range v.rows {
+		if lower, upper := s.fit.Interval(int(i), s.c); s.a[i] < lower || s.a[i] > upper {
+			return
+		}
+		v.rhs[k] = s.fit.Target()[i] - float64(v.sign[k]*s.epsilon) - s.m[i]
+	}
+	if len(v.rows) == 0 || !v.system.Solve(v.rhs) {
+		return
+	}
+	move := v.point(s.k, s.n)
+	for k, i := range v.rows {
+		move[i] = v.rhs[k]
+	}
+	v.at = append(v.at[:0], s.w...)
+	s.fit.SetMotion(move, v.at, s.w)
+	for j, w := range v.at {
+		if s.w[j] += w; s.w[j] < 0 {
+			return
+		}
+	}
+	s.fit.SetCombination(s.a, v.at)
+	s.fit.Predict(s.w, 0, s.m)
+	s.sol.Work += float64(3 * s.pass())
+	s.keep(s.gapAt(s.a, 0)+model.SimplexLack(v.at, s.w), s.a)
+}
+
+// evaluate returns the gap of a and w, and keeps them if it is the least so far.
+func (ip *vectorsSimplex) evaluate() float64 {
+	s, w := ip.s, ip.beta[len(ip.row):]
+	var sum float64
+	for _, v := range kernels.Each(s.k, w) {
+		sum += v
+	}
+	for j, v := range kernels.Each(s.k, w) {
+		s.w[j] = v / sum
+	}
+	s.fit.Predict(s.w, 0, s.m)
+	s.sol.Passes++
+	s.sol.Work += float64(s.pass())
+	gap := s.gapAt(ip.a, 0) + model.SimplexLack(ip.g, s.w)
+	if s.keep(gap, ip.a) {
+		ip.edge = math.Sqrt(ip.complementarity() / float64(2*len(ip.beta)))
+	}
+	return gap
 }
 
 // advance takes a step. It returns false where rounding has the last word.
@@ -324,7 +400,7 @@ func (s *Vectors) solveOnSimplex(ctx context.Context, tol float64, most int) {
 	}
 	s.simplex.begin(s)
 	s.simplex.run(ctx, tol)
-	if !s.settle(ctx) {
+	if !s.simplex.settle(ctx) {
 		s.climb(ctx, tol, price, most)
 	}
 }

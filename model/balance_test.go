@@ -97,3 +97,28 @@ func TestDirectionsAlongAFaceKeepTheSum(t *testing.T) {
 		}
 	}
 }
+
+// What a point of the simplex lacks is what ½‖w‖² − v'w is there more than at v's projection, from its definition, also
+// where v is large.
+func TestSimplexLackIsAboveTheProjection(t *testing.T) {
+	r := oracle.NewRandom(6)
+	for range 200 {
+		v, w, sum := make([]float64, 6), make([]float64, 6), 0.0
+		shift := r.Pick(0, 1e6)
+		for j := range v {
+			v[j], w[j] = shift+math.Round(1024*r.Normal())/1024, r.Pick(0, r.Float64())
+			sum += w[j]
+		}
+		w[0], sum = w[0]+1, sum+1
+		tau, want := model.SimplexThreshold(v), 0.0
+		for j := range w {
+			w[j] /= sum
+			p := max(0, v[j]-tau)
+			want += (w[j]-p)*(w[j]+p)/2 - (v[j]-shift)*(w[j]-p)
+		}
+		got := model.SimplexLack(v, w)
+		if !(got >= 0 && math.Abs(got-want) <= 1e-9*(1+want)) {
+			t.Errorf("v %v, w %v: %g, want %g", v, w, got, want)
+		}
+	}
+}

@@ -49,6 +49,19 @@ func thresholdBelow(v []float64, top float64) (tau float64) {
 	}
 }
 
+// SimplexLack returns by how much ½‖w‖² − v'w is more than the least it is on the simplex, at a w on it:
+// what a w that is not v's projection adds to a duality gap.
+func SimplexLack(v, w []float64) (lack float64) {
+	top := slices.Max(v)
+	tau := thresholdBelow(v, top)
+	for j, w := range w {
+		over := v[j] - top - tau
+		off := w - max(0, over)
+		lack += float64(0.5*off*off) + float64(max(0, -over)*w)
+	}
+	return lack
+}
+
 // alongFace sets w to its part in the directions in which the entries where at > 0 keep their sum.
 func alongFace(at, w []float64) {
 	var sum, count float64

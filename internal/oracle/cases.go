@@ -35,6 +35,19 @@ func Cases(n int) uint64 {
 	return uint64(n)
 }
 
+// Seeds are the numbers below [Cases], and of those beyond it the others: what has failed once.
+func Seeds(n int, others ...uint64) (seeds []uint64) {
+	for seed := range Cases(n) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range others {
+		if seed >= Cases(n) {
+			seeds = append(seeds, seed)
+		}
+	}
+	return seeds
+}
+
 // Turn reports whether the kth of many cases alike is to be looked at: each is, but every nth
 // alone where there should be [Few], and every third of those where the [Fewest].
 func Turn(k, n int) bool {

@@ -32,7 +32,7 @@ const (
 	// with a wrong b̂ less is in vain.
 	innerShare = 0.3
 	// mostStatements is how often a problem is stated, without half the gap, until that is taken to be
-	// as small as rounding allows: b̂ moves slowly where C is tiny.
+	// as small as rounding allows.
 	mostStatements = 100
 )
 
@@ -58,6 +58,7 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 		if s.fit.Centred() {
 			goal = max(goal, innerShare*s.bestGap)
 		}
+		moved := false
 		for {
 			v.left -= float64(len(v.live)) / float64(len(v.at))
 			s.sol.Epochs++
@@ -65,6 +66,7 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 				v.left = 0
 			}
 			s.sol.Work += v.cost
+			moved = moved || v.e.Moved > 0
 			if v.e.Gap <= goal || v.left <= 0 {
 				break
 			}
@@ -73,6 +75,9 @@ func (s *Vectors) sweep(ctx context.Context, tol, price float64, opts Options) b
 			v.factor = max(leastTry, nextTry*v.factor)
 		}
 		s.gather()
+		if s.fit.Centred() && !moved {
+			s.b += v.slack(s.sum())
+		}
 		s.evaluate()
 		if stalled++; s.bestGap <= 0.5*half {
 			half, stalled = s.bestGap, 0
@@ -99,6 +104,21 @@ func (s *Vectors) gather() {
 		s.a[i] += float64(v.at[k].Sign * v.at[k].Value)
 	}
 	s.b = math.FMA(v.lift, s.sum(), v.from)
+}
+
+// slack returns how far b can go on where no variable has moved, towards more for a Σaᵢ > 0, before one does: until then
+// b̂ would go there by steps of τΣaᵢ, which are tiny where C is.
+func (v *vectorsSides) slack(sum float64) float64 {
+	least := math.Inf(1)
+	for k, at := range kernels.Each(v.k, v.at) {
+		if g := v.margin[k] - at.Margin; at.Sign*g*sum < 0 {
+			least = min(least, math.Abs(g))
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return math.Copysign(least, sum)
 }
 
 // sum returns Σaᵢ.

@@ -16,9 +16,10 @@ import (
 
 // TestVectors: regression and classes, with and without intercept, weights and copies of rows,
 // few rows and many: the point is feasible, its gap is that of the two objectives from their
-// definitions, and next to nothing.
+// definitions, and next to nothing. All of that next to the null model's objective, as the gap asked for is: with
+// a large C the terms of the objectives are that large, however small their sums.
 func TestVectors(t *testing.T) {
-	for seed := range oracle.Cases(120) {
+	for _, seed := range oracle.Seeds(120, 249, 393, 641, 693, 703) {
 		r := oracle.NewRandom(4000 + seed)
 		q := r.Problem(oracle.Shape{N: 4 + r.Intn(40), P: 1 + r.Intn(30), Density: r.Pick(0.4, 1), Mean: r.Pick(0, 1), Weights: seed%3 == 0})
 		o := model.VectorsOptions{Classes: seed%2 == 0, Intercept: seed%4 < 2}
@@ -58,7 +59,8 @@ func TestVectors(t *testing.T) {
 				t.Errorf("%s: %s at %g", name, s.Status, s.RelativeGap)
 			}
 			primal, dual, sum := vectorObjectives(q, o, s, s.C, s.Epsilon)
-			if d := primal - dual; math.Abs(d-s.Gap) > 1e-11*(1+primal) || d < -1e-11*(1+primal) {
+			within := 1e-11 * fit.Null(s.C, s.Epsilon)
+			if d := primal - dual; !(math.Abs(d-s.Gap) <= within) || d < -within {
 				t.Errorf("%s: gap %g, the objectives are %g and %g", name, s.Gap, primal, dual)
 			}
 			if o.Intercept && math.Abs(sum) > 1e-11*c*float64(len(q.Y)) {
@@ -172,9 +174,9 @@ func vectorObjectives(q *oracle.Problem, o model.VectorsOptions, s *cd.VectorsSo
 }
 
 // TestVectorsWithoutInterceptAreTheSVM: the same objective as the solver of samples by
-// coordinate descent finds.
+// coordinate descent finds, but for what the gaps of both allow, and the w.
 func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
-	for seed := range oracle.Cases(30) {
+	for _, seed := range oracle.Seeds(30, 33, 248, 277) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 10 + r.Intn(40), P: 2 + r.Intn(20), Density: r.Pick(0.4, 1), Weights: seed%3 == 0}).Classes(r)
 		fit, err := model.NewVectors(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, model.VectorsOptions{Weights: q.Weights, Classes: true})
@@ -194,11 +196,13 @@ func TestVectorsWithoutInterceptAreTheSVM(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if math.Abs(got.Primal-want.Primal) > 1e-11*(1+want.Primal) {
+		within := got.Gap + want.Gap + 1e-13*want.Primal
+		if got.Status != outcome.Converged || want.Status != outcome.Converged || !(math.Abs(got.Primal-want.Primal) <= within) {
 			t.Errorf("seed %d: objective %.15g, by coordinate descent %.15g", seed, got.Primal, want.Primal)
 		}
 		for j, w := range want.W {
-			if math.Abs(got.W[j]-w) > 1e-5 {
+			if !(math.Abs(got.W[j]-w) <= 1e-14+2*math.Sqrt(2*within)) { // each is that near to the solution
+
 				t.Errorf("seed %d: w_%d = %g, by coordinate descent %g", seed, j, got.W[j], w)
 			}
 		}

@@ -211,3 +211,25 @@ func SweepsTo(s *Solver, target, outer float64) (sweeps int, gap float64) {
 	in.solve(context.Background(), s, target, in.left, math.Inf(1))
 	return s.sol.Epochs - before, in.gap()
 }
+
+// Doubt has a solver undo the full step that it has taken untried, if it has, and reports whether it has.
+func Doubt(s *Solver) bool {
+	if s.prox.untried {
+		s.prox.before = math.Inf(-1)
+	}
+	return s.prox.untried
+}
+
+// Off returns how far the predictions of the certified point are from those of its coefficients, and its correlations from
+// those of its residual.
+func Off(s *Solver) (predictions, correlations float64) {
+	own := model.NewState(s.fit)
+	s.fit.Fit(s.sol.Support, s.sol.Coef, own)
+	for i, m := range own.Prediction {
+		predictions = max(predictions, math.Abs(m-s.state.Prediction[i]))
+	}
+	for _, j := range s.active {
+		correlations = max(correlations, math.Abs(s.view.Dot(int(j), own.Weighted)-s.cert.corr[s.cert.place(j)]))
+	}
+	return predictions, correlations
+}

@@ -80,3 +80,30 @@ func TestRoundingEndsFollowing(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoneStepsAreCertifiedAnew: where the search along a full step that was undone takes it once more, to the bit, the point has its
+// own predictions and correlations.
+func TestUndoneStepsAreCertifiedAnew(t *testing.T) {
+	undone := 0
+	for seed := range uint64(20) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 40, P: 10, Density: 1}).Classes(r)
+		fit := fixture.Logistic(t, q, false)
+		s := cd.New(fit)
+		doubted := false
+		solve(t, s, fixture.Penalty(t, q.Uniform(0.1*model.AlphaMax(fit))), cd.Options{Watch: func(p cd.Progress) {
+			switch {
+			case p.Stage == cd.Improved && !doubted:
+				doubted = cd.Doubt(s)
+			case p.Stage == cd.Certified && doubted:
+				undone++
+				if m, c := cd.Off(s); m > 1e-11 || c > 1e-11 {
+					t.Errorf("seed %d: predictions are off by %g, correlations by %g", seed, m, c)
+				}
+			}
+		}})
+	}
+	if undone == 0 {
+		t.Error("no step was undone")
+	}
+}

@@ -291,6 +291,7 @@ func (s *Solver) undoStep() (length float64) {
 	}
 	s.gather()
 	s.refit()
+	s.followed.drifted = true // what has correlations is the failed point, and the next may be the same once more
 	s.sol.Steps--
 	return s.descend()
 }

@@ -211,6 +211,8 @@ func FuzzHunt(f *testing.F) {
 	f.Add(uint64(1795375379982218387)) // rows so far out that the intercept had been left at a millionth of them
 	f.Add(uint64(1795683000000000297)) // a point whose predictions had been followed: rounding of its correlations
 	f.Add(uint64(1795683000000000307))
+	f.Add(uint64(1795691156874546081)) // a step undone and taken again, whose predictions were those before it
+	f.Add(uint64(1795691156874546347))
 	f.Add(uint64(1795682052797173687)) // a column on the edge, and a point too far from the solution to tell
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		for _, found := range hunt(t, seed) {

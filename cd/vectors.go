@@ -68,6 +68,7 @@ type Vectors struct {
 	iterative  bool // steps on the free rows are by conjugate gradients
 	sol        VectorsSolution
 	bestGap    float64
+	tol        float64 // the gap asked for
 	budget     float64 // modelled cost that exact steps may still have
 }
 
@@ -176,6 +177,7 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 	}
 	s.begin(c, epsilon)
 	tol := opts.Tol * s.null
+	s.tol = tol
 	s.budget = math.Inf(1)
 	switch exact := opts.Polish || opts.Tol <= interiorRough; {
 	case s.fit.Simplex():
@@ -308,6 +310,27 @@ func (s *Vectors) keep(gap float64, point []float64) bool {
 	s.k.Copy(s.sol.Dual, point)
 	copy(s.sol.W, s.w)
 	return true
+}
+
+// insist makes the point at hand, of which each row is where it belongs, the best one though its gap is not the least, if it
+// is what was asked for, or no other has that and it is as small as that of exact steps should be.
+func (s *Vectors) insist() {
+	limit := s.tol
+	if s.bestGap > s.tol {
+		limit = max(s.tol, float64(interiorRough*s.null))
+	}
+	s.replace(limit)
+}
+
+// replace makes the point at hand the best one if its gap is the limit at most, and reports whether it is.
+func (s *Vectors) replace(limit float64) bool {
+	best := s.bestGap
+	s.bestGap = math.Nextafter(limit, math.Inf(1))
+	if s.evaluate() <= limit {
+		return true
+	}
+	s.bestGap = best
+	return false
 }
 
 // balance makes the sum of a point 0: by the row with the most room where that suffices, or the
@@ -469,7 +492,8 @@ func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 		}
 		s.sol.Steps++
 		before := s.bestGap
-		if s.evaluate(); s.iterative {
+		gap := s.evaluate()
+		if s.iterative {
 			if idle++; s.bestGap <= 0.5*before {
 				idle = 0
 			}
@@ -477,10 +501,13 @@ func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 				return s.bestGap <= float64(interiorRough*s.null)
 			}
 		}
-		if stays && s.fit.Simplex() {
-			s.sharpen()
+		if stays {
+			if kept := gap <= s.bestGap; !(s.fit.Simplex() && s.sharpen()) && !kept {
+				s.insist()
+			}
+			return true
 		}
-		if stays || s.bestGap <= float64(leastGap*s.null) {
+		if gap <= float64(leastGap*s.null) {
 			return true
 		}
 		s.fit.SetPrimal(s.a, s.w)

@@ -157,13 +157,7 @@ func (ip *vectorsInterior) settle(target float64) bool {
 			s.a[i] = a
 		}
 	}
-	best := s.bestGap
-	s.bestGap = math.Nextafter(target, math.Inf(1))
-	if s.evaluate() <= target {
-		return true
-	}
-	s.bestGap = best
-	return false
+	return s.replace(target)
 }
 
 // advance takes a step. It returns false where rounding has the last word.

@@ -187,17 +187,18 @@ func (ip *vectorsSimplex) settle(ctx context.Context) (ended bool) {
 }
 
 // sharpen moves the w of a, at hand with the m of it, to where the free rows are on the edges of their tubes, and keeps
-// both if they are feasible, and the gap the least so far. Where C is large it is less than the last digits of a are worth.
-func (s *Vectors) sharpen() {
+// both if they are feasible, and the gap the least so far, which it reports. Where C is large it is less than the last digits
+// of a are worth.
+func (s *Vectors) sharpen() bool {
 	v := &s.free
 	for k, i := range v.rows {
 		if lower, upper := s.fit.Interval(int(i), s.c); s.a[i] < lower || s.a[i] > upper {
-			return
+			return false
 		}
 		v.rhs[k] = s.fit.Target()[i] - float64(v.sign[k]*s.epsilon) - s.m[i]
 	}
 	if len(v.rows) == 0 || !v.system.Solve(v.rhs) {
-		return
+		return false
 	}
 	move := v.point(s.k, s.n)
 	for k, i := range v.rows {
@@ -207,13 +208,13 @@ func (s *Vectors) sharpen() {
 	s.fit.SetMotion(move, v.at, s.w)
 	for j, w := range v.at {
 		if s.w[j] += w; s.w[j] < 0 {
-			return
+			return false
 		}
 	}
 	s.fit.SetCombination(s.a, v.at)
 	s.fit.Predict(s.w, 0, s.m)
 	s.sol.Work += float64(3 * s.pass())
-	s.keep(s.gapAt(s.a, 0)+model.SimplexLack(v.at, s.w), s.a)
+	return s.keep(s.gapAt(s.a, 0)+model.SimplexLack(v.at, s.w), s.a)
 }
 
 // evaluate returns the gap of a and w, and keeps them if it is the least so far.

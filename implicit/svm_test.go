@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/cd"
@@ -22,7 +23,7 @@ import (
 )
 
 // TestSVMHypergradientIsTheDifferenceQuotient: to 1e-6 of central differences of
-// the oracle's solutions, where the sets are the same on either side; and the
+// the oracle's solutions, where the sets and the criterion's curvature are the same on either side; and the
 // sign that appendix A prints is wrong (erratum 3).
 func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 	const h = 1e-4
@@ -37,6 +38,9 @@ func TestSVMHypergradientIsTheDifferenceQuotient(t *testing.T) {
 		down, freeDown, boundDown := b.solve(t, math.Exp(logC-h))
 		if fmt.Sprint(free, bound) != fmt.Sprint(freeUp, boundUp) || fmt.Sprint(free, bound) != fmt.Sprint(freeDown, boundDown) {
 			continue // a knot between them
+		}
+		if !slices.Equal(b.outer(up).Curvature, b.outer(down).Curvature) {
+			continue // a held-out row between them where the smoothed hinge changes its curvature: differences are off by the order of h
 		}
 		want := (b.value(up) - b.value(down)) / (2 * h)
 		fit := b.fit(t, nil, seed%3 == 0)

@@ -10,6 +10,9 @@ import (
 // rounding is that of a sum, for each of its terms.
 const rounding = 0x1p-52
 
+// nearlySingular is √κ of systems that are singular to working precision.
+const nearlySingular = 3e6
+
 // Bordered solves the conditions on some rows S of a machine of support vectors,
 //
 //	[A 1; 1ᵀ 0]·[a; b] = [r; t],  A = X̃_S·X̃_Sᵀ,
@@ -31,6 +34,7 @@ type Bordered struct {
 func (m *Bordered) Take(samples sparse.Matrix, rows []int32, square, scale []float64) {
 	size := len(rows)
 	m.cg.Kernels, m.normal.Kernels = m.Kernels, m.Kernels
+	m.cg.Growth = nearlySingular
 	m.diagonal, m.v, m.rest = resize(m.diagonal, size), resize(m.v, size), resize(m.rest, size)
 	var mean float64
 	for k, i := range rows {

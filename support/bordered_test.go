@@ -15,7 +15,11 @@ import (
 // or without entries, with and without an intercept; one list after the other, and the residual
 // reported is that of the system written out.
 func TestBorderedSolvesTheConditions(t *testing.T) {
+	seeds := []uint64{420} // of condition 1e8
 	for seed := range oracle.Cases(60) {
+		seeds = append(seeds, seed)
+	}
+	for _, seed := range seeds {
 		r := oracle.NewRandom(300 + seed)
 		q := r.Problem(oracle.Shape{N: 2 + r.Intn(30), P: 1 + r.Intn(40), Density: r.Pick(0.2, 1), Mean: r.Pick(0, 1)})
 		n, p := q.Dims()

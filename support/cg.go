@@ -1,6 +1,7 @@
 package support
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -31,6 +32,9 @@ type CG struct {
 	// Fast, where positive, keeps Enough from ending a solve at an iteration that takes the squared
 	// norm of the residual below this share.
 	Fast float64
+	// Growth of the residual over its minimum beyond this shows a right-hand side outside the range of A;
+	// 0 means 1e3. Inside it is √κ at most, κ the condition of D^-½AD^-½, D = diag A.
+	Growth float64
 	// KeepLast says that a solve which has used up its iterations leaves the last iterate, too, where
 	// ½xᵀAx − bᵀx is least, and not that of the least residual.
 	KeepLast bool
@@ -56,9 +60,8 @@ type Report struct {
 const (
 	// breakdown is the curvature, relative to the diagonal, taken for zero.
 	breakdown = 1e-14
-	// divergence is the growth of the residual over its minimum that shows a
-	// right-hand side outside the range of A.
-	divergence = 1e3
+	// usualGrowth is [CG].Growth where none is set.
+	usualGrowth = 1e3
 	// fewest iterations tell what is enough.
 	fewest = 4
 )
@@ -91,6 +94,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 	copy(c.best, x)
 	least := rz
 	report, fall, enough := Report{}, 0.0, false
+	growth := cmp.Or(c.Growth, usualGrowth)
 	for !enough && report.Iterations < maxIterations && math.Sqrt(rz) > tol*norm && ctx.Err() == nil {
 		a.Apply(c.p, c.q)
 		curvature := k.Dot(c.p, c.q)
@@ -117,7 +121,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 		if rz < least {
 			least = rz
 			copy(c.best, x)
-		} else if !(rz <= divergence*divergence*least || c.Regular) {
+		} else if !(rz <= float64(growth*growth)*least || c.Regular) {
 			break
 		}
 		k.Scal(ratio, c.p)

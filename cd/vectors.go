@@ -485,8 +485,8 @@ func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 		s.sol.Work += float64(2 * s.pass())
 		v.at, v.face = append(v.at[:0], s.w...), s.fit.Face(s.w)
 		v.known, v.rows, v.sides, v.sign = v.rows, v.known, v.sign, v.sides
-		s.classify()
-		stays := round > 0 && slices.Equal(v.known, v.rows) && slices.Equal(v.sides, v.sign)
+		moved := s.classify()
+		stays := round > 0 && !moved && slices.Equal(v.known, v.rows) && slices.Equal(v.sides, v.sign)
 		if solved := s.iterative && s.stepFree(ctx, stays) || !s.iterative && s.solveFree(); !solved {
 			return false
 		}
@@ -516,19 +516,21 @@ func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 }
 
 // classify puts every row at the end of its interval that a step along it leads to, or
-// among the free.
-func (s *Vectors) classify() {
+// among the free, and reports whether one has moved to such an end.
+func (s *Vectors) classify() (moved bool) {
 	v := &s.free
 	v.rows, v.sign = v.rows[:0], v.sign[:0]
 	for _, i := range kernels.Each(s.k, s.list) {
 		lower, upper := s.fit.Interval(int(i), s.c)
 		switch a := s.step(i, s.a[i], v.m[i]); a {
 		case 0, lower, upper:
+			moved = moved || s.a[i] != a
 			s.a[i] = a
 		default:
 			v.rows, v.sign = append(v.rows, i), append(v.sign, math.Copysign(1, a))
 		}
 	}
+	return moved
 }
 
 // solveFree sets a on the free rows and b to the solution of their conditions. It returns

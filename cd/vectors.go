@@ -334,7 +334,7 @@ func (s *Vectors) replace(limit float64) bool {
 }
 
 // balance makes the sum of a point 0: by the row with the most room where that suffices, or the
-// heavier sign gets as much as the other.
+// heavier sign gets as much as the other, but for what rounding leaves where all rows are at their ends.
 func (s *Vectors) balance(point []float64) {
 	var plus, minus, room float64
 	most := int32(-1)
@@ -353,6 +353,9 @@ func (s *Vectors) balance(point []float64) {
 	excess := plus - minus
 	if math.Abs(excess) < room {
 		point[most] -= excess
+		return
+	}
+	if math.Abs(excess) <= float64(0x1p-53*float64(len(s.list))*(plus+minus)) {
 		return
 	}
 	for _, i := range kernels.Each(s.k, s.list) {

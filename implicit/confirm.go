@@ -16,7 +16,8 @@ import (
 //	|β̂ⱼ − βⱼ| ≤ r√(A⁻¹)ⱼⱼ,  ‖change of the residual‖ₛ ≤ r√(NL)
 //
 // A loss that is self-concordant with M changes its curvature along the way by no more than
-// factors e^±t, t = M·max|xᵢ(β̂ − β)|, and t ≤ M·r·κ, κ² = max xᵢᵀA⁻¹xᵢ ≤ N/min dᵢ.
+// factors e^±t, t = M·max|xᵢ(β̂ − β)|, and t ≤ M·r·κ, κ² = max xᵢᵀA⁻¹xᵢ ≤ N/min dᵢ, or with ηD ≼ A
+// the sum of all sᵢxᵢᵀD⁻¹xᵢ over η and the least weight.
 
 const (
 	farthestStep = 0.1 // t up to which the first order and a share of it bound all orders
@@ -42,16 +43,34 @@ func (s *Solver) distance(at Point, rho, mu float64) distance {
 	}
 	var concordance float64
 	concordance, d.known = s.curved.Concordance()
-	least, weights := math.Inf(1), s.view.Weights()
+	least, lightest, weights := math.Inf(1), math.Inf(1), s.view.Weights()
 	pace := s.k.Pace()
 	for i, v := range s.d {
 		pace.Did(1)
+		weight := 1.0
+		if weights != nil {
+			weight = weights[i]
+		}
 		// A row whose curvature is less than any number has far to go to any that counts.
-		if v > 0 && (weights == nil || weights[i] > 0) {
-			least = min(least, v)
+		if v > 0 && weight > 0 {
+			least, lightest = min(least, v), min(lightest, weight)
 		}
 	}
-	if d.step = concordance * d.energy * math.Sqrt(s.view.Total()/least); d.step <= nearStep {
+	total := s.view.Total()
+	furthest := total / least
+	if eta := max(s.least(), s.ridge); eta > 0 {
+		across := 0.0
+		for k, j := range at.Support {
+			norm, off := s.view.Norm(int(j)), s.view.Mean(int(j))-s.store.Centre(j)
+			across += (float64(norm*norm) + float64(total*off*off)) / s.diag[k]
+		}
+		across /= eta * lightest
+		if s.view.Centred() {
+			across += total / s.store.Total()
+		}
+		furthest = min(furthest, across)
+	}
+	if d.step = concordance * d.energy * math.Sqrt(furthest); d.step <= nearStep {
 		return d
 	}
 	size := float64(len(at.Support))

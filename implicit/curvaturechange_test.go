@@ -16,9 +16,12 @@ import (
 
 // TestBoundsCountThatTheSystemBends: a criterion that is linear in the predictions, and a
 // system that is solved to the end, leave one error at coefficients that are off: that of the
-// curvature there. The bound counts it, by either direction, with the factor and without.
+// curvature there. The bound counts it, by either direction, with the factor and without. With it, the
+// bound is of some use beside the error; without, norms under D instead of A and the safety of Ritz values make it no more
+// than 10/margin times as wide, where the point is near enough to be confirmed.
 func TestBoundsCountThatTheSystemBends(t *testing.T) {
-	for seed := range oracle.Cases(24) {
+	confirmed, open := 0, 0
+	for _, seed := range cases(24, 34, 79, 116, 203) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 24, P: 1 + r.Intn(3), Density: 1})
 		q.Classes(r)
@@ -49,8 +52,13 @@ func TestBoundsCountThatTheSystemBends(t *testing.T) {
 			at.Support, at.Coef = append(at.Support, int32(j)), append(at.Coef, b*(1+1e-4*r.Normal()))
 		}
 		fit := fixture.Logistic(t, q, true)
-		for how, s := range map[string]*implicit.Solver{"factorised": implicit.New(fit), "iterated": implicit.NewIterative(fit)} {
-			for name, penalty := range g {
+		for name, penalty := range g {
+			var factorised float64
+			for _, how := range []string{"factorised", "iterated"} {
+				s := implicit.New(fit)
+				if how == "iterated" {
+					s = implicit.NewIterative(fit)
+				}
 				h, err := s.Solve(context.Background(), penalty, at, outer, implicit.Options{Tol: 1e-14})
 				if err != nil {
 					t.Fatal(err)
@@ -59,11 +67,26 @@ func TestBoundsCountThatTheSystemBends(t *testing.T) {
 				for k, v := range want[name] {
 					off = max(off, math.Abs(h.Gradient[k]-v))
 				}
-				if !(off <= h.ErrorBound) || h.ErrorBound > 1e4*off && off > 1e-9 {
-					t.Errorf("seed %d, %s, %s: off by %g, bound %g, %s", seed, how, name, off, h.ErrorBound, h.Status)
+				most := math.Inf(1)
+				switch {
+				case how == "factorised":
+					if factorised = h.ErrorBound; off > 1e-9 {
+						most = 1e4 * off
+					}
+				case h.Status == outcome.Converged:
+					most = 10 / h.InjectivityMargin * 1.4 * (factorised + 1e-9)
+					confirmed++
+				default:
+					open++
+				}
+				if !(off <= h.ErrorBound) || h.ErrorBound > most {
+					t.Errorf("seed %d, %s, %s: off by %g, bound %g of at most %g, %s", seed, how, name, off, h.ErrorBound, most, h.Status)
 				}
 			}
 		}
+	}
+	if open > confirmed/12+1 {
+		t.Errorf("%d confirmed without the factor, %d not", confirmed, open)
 	}
 }
 

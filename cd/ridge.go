@@ -60,12 +60,19 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 	s.enterRidge()
 	r.ascent.start(s)
 	factorised, polished := false, !opts.Polish
+	far := s.curved != nil && len(sol.Coef) > 0 && s.k.MaxAbs(sol.Coef) > 0 // perhaps
 	for stalled := 0; ; {
 		before := sol.RelativeGap
 		s.certify()
 		if err := s.within(opts); err != nil {
 			return nil, err
 		}
+		if far && !(sol.Objective <= s.fit.Null()) { // from where exponentials are huge steps are small, if there are any
+			far = false
+			s.backToZero()
+			continue
+		}
+		far = false
 		if s.curved == nil && sol.Passes > 1 && sol.RelativeGap > 0.5*before {
 			stalled++
 		}
@@ -129,6 +136,13 @@ func (s *Solver) enterRidge() {
 	s.copies, s.unpenalised.columns = nil, s.unpenalised.columns[:0]
 	s.set.keepAll(s, r.columns)
 	s.cert.setPenalty(s.pen, s.view.Total(), nil)
+}
+
+// backToZero makes β = 0 the point, which is the null model.
+func (s *Solver) backToZero() {
+	for _, place := range s.ridge.places {
+		s.beta[place] = 0
+	}
 }
 
 // gatherRidge is [Solver.gather] of a ridge alone: all columns are the support.

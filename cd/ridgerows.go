@@ -233,9 +233,7 @@ func (a *rowAscent) failed(s *Solver) bool {
 		return false
 	}
 	a.sweeps, a.moved = nil, false
-	for _, j := range s.ridge.columns {
-		s.beta[s.cert.place(j)] = 0
-	}
+	s.backToZero()
 	return true
 }
 

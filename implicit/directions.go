@@ -45,7 +45,7 @@ func (s *Solver) forward(ctx context.Context, g model.Penalty, i int, at Point, 
 	if ridge := g.Ridge(); ridge > 0 && g.OfRidge(i) {
 		// B = −α₂β is off by −α₂A⁻¹ρ.
 		off += float64(min(1/mu, ridge/(float64(b.least*mu)*slices.Min(s.diag))) * h * b.rho)
-		if s.direct.ready && b.rho > 0 {
+		if b.rho > 0 {
 			off += float64(b.reach*b.rho*b.rho) / mu // and the slope moves along: α₂ρᵀA⁻¹K·A⁻²ρ
 		}
 	}
@@ -67,7 +67,8 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 		off += float64((s.curvatureChange()+s.interceptTilt(outer))*b.rho) + float64(s.roundedCurvature(b)*math.Sqrt(float64(h*h)+float64(shift*shift)))
 	}
 	rounding := s.slopeRounding(at, outer, s.x, b.prediction)
-	off += s.criterionDrift(ctx, at, b, opts)
+	drift := s.criterionDrift(ctx, at, b, opts)
+	off += drift
 	mu := s.mu()
 	if s.weighted(g) {
 		g.Sensitivity(0, at.Support, at.Coef, s.h)
@@ -86,6 +87,7 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 				s.q[k] = math.Sqrt(g.Ridge()/d) * s.x[k]
 			}
 			bound += math.Sqrt(g.Ridge()) * s.k.Nrm2(s.q) * b.rho / math.Sqrt(b.least*mu)
+			bound += float64(drift*b.rho) / mu // and the slope moves along: α₂ρᵀA⁻¹K·A⁻²ρ
 		}
 		s.out.ErrorBound = max(s.out.ErrorBound, bound)
 	}

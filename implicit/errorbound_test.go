@@ -7,6 +7,7 @@ import (
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/model"
 )
 
 // TestErrorBoundHolds: G3. Over inner tolerances from 1e-2 to 1e-12, with the
@@ -170,5 +171,39 @@ func TestOneSystemServesBothStrengths(t *testing.T) {
 	}
 	if together > apart {
 		t.Errorf("%d iterations, %d with a system for each", together, apart)
+	}
+}
+
+// TestBoundsCountWhatMovesTogether: at a point near 0 where the criterion is flat, a ridge's slope and its right-hand side are both next to
+// nothing; the gradient of the solution is the product of what both lack, with one hyperparameter and with two.
+func TestBoundsCountWhatMovesTogether(t *testing.T) {
+	const beta = 1e-9
+	q := &oracle.Problem{X: [][]float64{{1}, {1}}, Y: []float64{3, 3}, Alpha: []float64{0}}
+	fit := fixture.Squared(t, q, true)
+	ridge, err := model.Ridge(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	both, err := model.ElasticNet(-20, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, g := range map[string]model.Penalty{"ridge": ridge, "elastic net": both} {
+		for _, s := range []*implicit.Solver{implicit.New(fit), implicit.NewIterative(fit)} {
+			solve := func(beta, slope float64) (gradient, bound float64) {
+				h, err := s.Solve(t.Context(), g, implicit.Point{Support: []int32{0}, Coef: []float64{beta}, KKT: -1},
+					implicit.Outer{Slope: []float64{slope, slope}, Curvature: []float64{1, 1}}, implicit.Options{Tol: 1e-12})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return h.Gradient[len(h.Gradient)-1], h.ErrorBound
+			}
+			best := (3 - g.Alpha(0)) / 2 // (1 + α₂)β = 3 − α
+			got, bound := solve(beta, 0)
+			want, _ := solve(best, best-beta)
+			if off := math.Abs(got - want); !(off <= bound) || !(off > 1) {
+				t.Errorf("%s: off by %g, bound %g", name, off, bound)
+			}
+		}
 	}
 }

@@ -203,6 +203,18 @@ func TestHunt(t *testing.T) {
 	}
 }
 
+// TestLooseRidgesAreWithinTheirBounds: far from the solution terms of second order are most of what a gradient lacks, without a
+// factor as with one.
+func TestLooseRidgesAreWithinTheirBounds(t *testing.T) {
+	for _, seed := range []uint64{1795692463840149170, 1795692463840154895} { // left at 0; nearly so
+		for _, found := range hunt(t, seed) {
+			if found.misleading {
+				t.Error(found)
+			}
+		}
+	}
+}
+
 // FuzzHunt is the same for seeds that a fuzzer comes upon.
 func FuzzHunt(f *testing.F) {
 	f.Add(uint64(1))

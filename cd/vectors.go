@@ -221,7 +221,7 @@ func (s *Vectors) goInside(ctx context.Context, tol float64, exact bool) {
 		}
 		rough := k == 0 && !exact
 		if reached = s.inside.run(ctx, max(target*s.null, math.SmallestNonzeroFloat64), rough); !rough {
-			ended = s.settle(ctx)
+			ended = s.settleNear(ctx, s.inside.edge)
 		}
 	}
 }
@@ -475,6 +475,30 @@ func (s *Vectors) settle(ctx context.Context) (ended bool) {
 		s.b = s.sol.Intercept
 	}
 	s.fit.SetPrimal(s.a, s.w)
+	return s.settleFrom(ctx)
+}
+
+// settleNear is settle after an interior-point method: what the best point has within the edge, √μ, of a bound is there.
+func (s *Vectors) settleNear(ctx context.Context, edge float64) (ended bool) {
+	s.k.Clear(s.a)
+	for _, i := range kernels.Each(s.k, s.list) {
+		lower, upper := s.fit.Interval(int(i), s.c)
+		switch a := s.sol.Dual[i]; {
+		case math.Abs(a) <= edge:
+		case upper-a <= edge:
+			s.a[i] = upper
+		case a-lower <= edge:
+			s.a[i] = lower
+		default:
+			s.a[i] = a
+		}
+	}
+	for j, w := range s.sol.W {
+		if s.w[j] = w; s.fit.Simplex() && w <= edge {
+			s.w[j] = 0
+		}
+	}
+	s.b = s.sol.Intercept
 	return s.settleFrom(ctx)
 }
 

@@ -27,6 +27,7 @@ type vectorsInterior struct {
 	e          []float64 // n: E
 	h, m       []float64 // n
 	b          float64   // of the last step
+	edge       float64   // √μ of the best point
 	g          []float64 // p, or the rows
 	scratch    []float64 // n
 	matrix     []float64
@@ -60,7 +61,11 @@ func (ip *vectorsInterior) run(ctx context.Context, target float64, settled bool
 		if ctx.Err() != nil {
 			return false
 		}
+		best := s.bestGap
 		gap := ip.evaluate()
+		if s.bestGap < best {
+			ip.edge = math.Sqrt(ip.complementarity() / float64(2*len(ip.beta)))
+		}
 		if gap < least {
 			least, since = gap, 0
 		} else if !(ip.complementarity() >= least) && ip.balanced() {
@@ -100,6 +105,9 @@ func (ip *vectorsInterior) begin(s *Vectors, anew bool) {
 		s.k.Clear(*v)
 	}
 	s.k.Copy(s.a, s.sol.Dual)
+	if !anew {
+		ip.edge = 0
+	}
 	if s.b = s.sol.Intercept; anew {
 		s.k.Clear(s.a)
 		s.b = 0

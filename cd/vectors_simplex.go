@@ -162,30 +162,6 @@ func (ip *vectorsSimplex) run(ctx context.Context, tol float64) {
 	}
 }
 
-// settle takes exact steps from the best point, what is less than √μ from a bound being there.
-func (ip *vectorsSimplex) settle(ctx context.Context) (ended bool) {
-	s := ip.s
-	s.k.Clear(s.a)
-	for _, i := range kernels.Each(s.k, s.list) {
-		lower, upper := s.fit.Interval(int(i), s.c)
-		switch a := s.sol.Dual[i]; {
-		case math.Abs(a) <= ip.edge:
-		case upper-a <= ip.edge:
-			s.a[i] = upper
-		case a-lower <= ip.edge:
-			s.a[i] = lower
-		default:
-			s.a[i] = a
-		}
-	}
-	for j, w := range s.sol.W {
-		if s.w[j] = w; w <= ip.edge {
-			s.w[j] = 0
-		}
-	}
-	return s.settleFrom(ctx)
-}
-
 // sharpen moves the w of a, at hand with the m of it, to where the free rows are on the edges of their tubes, and keeps
 // both if they are feasible, and the gap the least so far, which it reports. Where C is large it is less than the last digits
 // of a are worth.
@@ -401,7 +377,7 @@ func (s *Vectors) solveOnSimplex(ctx context.Context, tol float64, most int) {
 	}
 	s.simplex.begin(s)
 	s.simplex.run(ctx, tol)
-	if !s.simplex.settle(ctx) {
+	if !s.settleNear(ctx, s.simplex.edge) {
 		s.climb(ctx, tol, price, most)
 	}
 }

@@ -109,8 +109,10 @@ func TestVectorsBeginAnew(t *testing.T) {
 }
 
 // TestVectorsSolveBadlyScaledColumns: the gap rises there before it falls, in the first steps
-// of the interior-point method.
+// of the interior-point method. Exact steps from where that says that rows are at their ends come to the exact solution, with
+// no more free rows than columns and an intercept, in 13 of 28 cases; from where a step along each row leads in 9.
 func TestVectorsSolveBadlyScaledColumns(t *testing.T) {
+	exactly := 0
 	for _, seed := range []uint64{9, 20, 24, 28, 32, 49, 53} {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 150, P: 7, Density: r.Pick(0.4, 1), Correlation: 0.9, Mean: 1, Weights: seed%3 == 1})
@@ -139,7 +141,14 @@ func TestVectorsSolveBadlyScaledColumns(t *testing.T) {
 			if !(s.RelativeGap <= 1e-4) {
 				t.Errorf("seed %d, C = e^%g: %s, gap %g, %d epochs", seed, c, s.Status, s.RelativeGap, s.Epochs)
 			}
+			exact := solveVectors(t, fit, cd.NewVectors, []float64{c, -2}[:fit.Hyperparameters()], cd.Options{Tol: 1e-9, Polish: true})
+			if len(exact.Free) <= 8 {
+				exactly++
+			}
 		}
+	}
+	if exactly < 12 {
+		t.Errorf("%d solutions are exact", exactly)
 	}
 }
 

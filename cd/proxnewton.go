@@ -33,6 +33,7 @@ type proxNewton struct {
 	dual      model.Dual
 
 	before   float64 // the objective at the current point
+	shift    float64 // the intercept where a full step untried began
 	promised float64 // the change of it that the model of a full step promises
 	untried  bool    // a full step was taken without a trial: the next certificate judges it
 }
@@ -246,7 +247,7 @@ func (s *Solver) trusts() bool {
 // certificate computes its objective in any case.
 func (s *Solver) takeFullStep() {
 	s.promise()
-	s.prox.untried = true
+	s.prox.untried, s.prox.shift = true, s.state.Intercept
 	if s.subsampling.squared > 0 {
 		s.noteStep()
 	}

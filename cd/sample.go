@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	sampleShare = 4    // one row in so many
+	sampleShare = 8    // one row in so many
 	samplePer   = 3    // curvature there must be at β = 0 for every column
 	sampleLeast = 4096 // rows there must be
 	sampleFar   = 0.5  // the least relative gap
@@ -15,7 +15,7 @@ const (
 	packed      = 4.0 // the price of an entry of the copy
 )
 
-// startFromSample starts a solve from the solution of the same problem on a quarter of the
+// startFromSample starts a solve from the solution of the same problem on an eighth of the
 // rows. Far from the solution of a loss that is not quadratic, a step improves little,
 // however well its model is solved: rows that are easily told move out by one unit of
 // the linear predictor at a time. Where there are many rows for every column these
@@ -35,7 +35,7 @@ func (s *Solver) startFromSample(ctx context.Context, o Options) bool {
 	if s.k.Asum(s.prox.d) < float64(samplePer*len(s.cert.order)) {
 		return false
 	}
-	// Of every four rows one at random: rows may come in an order.
+	// Of every eight rows one at random: rows may come in an order.
 	n, _ := s.view.Dims()
 	list := make([]int32, 0, n/sampleShare)
 	var draw random.SplitMix64

@@ -76,7 +76,7 @@ func TestRowsDrawnStandForAll(t *testing.T) {
 	q.Uniform(0.001 * q.LogisticAlphaMax())
 	solver := cd.New(fixture.Logistic(t, q, false))
 	solve(t, solver, fixture.Penalty(t, q), cd.Options{})
-	for _, rows := range []float64{2000, 4000} { // an eighth of all; 4·50 for each column
+	for _, rows := range []float64{2000, 4000, 5333} { // an eighth of all; 4·50 for each column; a third of all
 		weights, curvature := cd.Draw(solver)
 		if weights == nil {
 			t.Fatalf("all rows are taken instead of %g", rows)
@@ -94,7 +94,7 @@ func TestRowsDrawnStandForAll(t *testing.T) {
 		cd.Mislead(solver)
 	}
 	if weights, _ := cd.Draw(solver); weights != nil {
-		t.Error("rows are drawn where two models of them have misled")
+		t.Error("rows are drawn where three models of them have misled")
 	}
 }
 

@@ -57,11 +57,7 @@ func (h Huber) Curvature(_ *kernels.Set, y, m, out []float64) { h.CurvatureWithi
 // CurvatureWithin implements [Jumping].
 func (h Huber) CurvatureWithin(reach float64, y, m, out []float64) {
 	for i, t := range y {
-		r := t - m[i]
-		out[i] = 0
-		if math.Abs(r) < h.Delta+reach {
-			out[i] = 1
-		}
+		out[i] = oneWhere(math.Abs(t-m[i]) < h.Delta+reach)
 	}
 }
 

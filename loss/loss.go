@@ -194,6 +194,17 @@ func CheckTarget(k *kernels.Set, l Loss, y []float64) error {
 // half returns ½x².
 func half(x float64) float64 { return float64(0.5 * x * x) }
 
+// oneWhere returns 1 or 0, without a branch: which rows are on a side of a jump comes unforeseen.
+func oneWhere(there bool) float64 {
+	var bits uint64
+	if there {
+		bits = oneBits
+	}
+	return math.Float64frombits(bits)
+}
+
+const oneBits = 0x3ff0000000000000 // of 1
+
 // total returns Σ sᵢ over the rows, n without weights.
 func total(k *kernels.Set, n int, weights []float64) float64 {
 	if weights == nil {

@@ -44,10 +44,7 @@ func (l SquaredHinge) Curvature(_ *kernels.Set, y, m, out []float64) {
 func (SquaredHinge) CurvatureWithin(reach float64, y, m, out []float64) {
 	for i, label := range y {
 		all, _ := lack(label, m[i])
-		out[i] = 0
-		if all > -reach {
-			out[i] = 1
-		}
+		out[i] = oneWhere(all > -reach)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 )
@@ -45,6 +46,49 @@ func TestInterceptIsTheBest(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// counted counts how often its residuals are asked for.
+type counted struct {
+	loss.SquaredHinge
+	slopes *int
+}
+
+// Slope implements [loss.Loss].
+func (c counted) Slope(k *kernels.Set, y, m, out []float64) {
+	*c.slopes++
+	c.SquaredHinge.Slope(k, y, m, out)
+}
+
+// TestInterceptsAreFoundInFewSteps: the best one may lie between two neighbouring numbers, at neither of which the residuals
+// sum to zero, and then the search for it is over.
+func TestInterceptsAreFoundInFewSteps(t *testing.T) {
+	most := 0
+	for seed := range uint64(40) {
+		r := oracle.NewRandom(seed)
+		q := &oracle.Problem{Alpha: []float64{0}, Intercept: true}
+		for range 200 { // rows just short of their margin: the sum moves by more than rounding from one number to the next
+			y := -1.0
+			if r.Intn(3) == 0 {
+				y = 1
+			}
+			q.X, q.Y = append(q.X, []float64{y*(1-0.001*r.Float64()) - 3}), append(q.Y, y)
+		}
+		slopes := 0
+		fit, err := model.NewRowwise(fixture.View(t, q, true), q.Y, counted{slopes: &slopes})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := model.NewState(fit)
+		for _, beta := range []float64{1, 0.999, 0.9985} {
+			slopes = 0
+			fit.Fit([]int32{0}, []float64{beta}, s)
+			most = max(most, slopes)
+		}
+	}
+	if most > 20 {
+		t.Errorf("the residuals are computed %d times for one intercept", most)
 	}
 }
 

@@ -270,11 +270,11 @@ func (f *Rowwise) settle(s *State) {
 		size := min(math.Abs(step), reach)
 		reach *= 4
 		next := s.Intercept + math.Copysign(size, step)
-		if next == s.Intercept {
-			return
-		}
-		if !(next > lower && next < upper) {
+		if next != s.Intercept && !(next > lower && next < upper) {
 			next = 0.5 * (lower + upper)
+		}
+		if next == s.Intercept { // or nothing is between it and the other side of the minimum
+			return
 		}
 		near = quadratic && concordance*math.Abs(next-s.Intercept) <= interceptNear
 		s.Intercept = next
@@ -288,12 +288,7 @@ func (f *Rowwise) step(s *State) float64 {
 		return stepper.Step(f.view.Kernels(), f.y, s.Residual, s.Weighted)
 	}
 	k := f.view.Kernels()
-	var slope float64
-	for from, to := range k.Pieces(len(s.Weighted)) {
-		for _, v := range s.Weighted[from:to] {
-			slope += v
-		}
-	}
+	slope := k.Sum(s.Weighted)
 	if math.Abs(slope) <= interceptTol*k.Asum(s.Weighted) {
 		return 0
 	}

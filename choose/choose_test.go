@@ -138,3 +138,28 @@ func TestOtherDipsAreFollowed(t *testing.T) {
 		}
 	}
 }
+
+// TestRivalsAreDipsOrTheNextBest: the least dip that no line has crossed, else the best point apart from the best.
+func TestRivalsAreDipsOrTheNextBest(t *testing.T) {
+	at := func(x, y, value float64) search.Evaluation {
+		return search.Evaluation{LogLambda: []float64{x, y}, Value: value, StandardError: 1}
+	}
+	line := []search.Evaluation{at(-2, 0, 2.2), at(-1, 0, 2.1), at(0, 0, 2), at(0.3, 0, 2.01), at(1, 0, 2.15), at(4, 0, 2.5)}
+	for _, c := range []struct {
+		name   string
+		done   []search.Evaluation
+		x      float64
+		across int
+		ok     bool
+	}{
+		{"no dip", line, -1, 1, true},
+		{"a dip", append(line[:5:5], at(2, 0, 2.25), at(3, 0, 2.2), at(4, 0, 2.5)), 3, 1, true},
+		{"crossed", append(line[:6:6], at(-1, 1, 2.6), at(-1, -1, 2.6)), 1, 1, true},
+		{"far above", []search.Evaluation{at(-1, 0, 2.31), at(0, 0, 2), at(1, 0, 2.31)}, 0, 0, false},
+	} {
+		rival, across, ok := choose.RivalTo(line[2], c.done)
+		if ok != c.ok || ok && (rival.LogLambda[0] != c.x || across != c.across) {
+			t.Errorf("%s: %v, %d, %t", c.name, rival.LogLambda, across, ok)
+		}
+	}
+}

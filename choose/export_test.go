@@ -8,3 +8,8 @@ func Vanishing(f search.Objective, floor float64) (in search.Objective, at func(
 	v := vanishing{f, floor}
 	return v, v.coordinates, v.lift
 }
+
+// RivalTo is rivalTo.
+func RivalTo(best search.Evaluation, done []search.Evaluation) (rival search.Evaluation, across int, ok bool) {
+	return rivalTo(best, done)
+}

@@ -13,7 +13,7 @@ const (
 	rivalApart  = 0.5 // from the best, in the logarithm of C or of ε
 )
 
-// fromRival scans by turns from another dip. The result is no worse than before, and it has converged if it
+// fromRival scans by turns from another point. The result is no worse than before, and it has converged if it
 // had, even where evaluations have run out.
 func (p *Problem) fromRival(ctx context.Context, s *stages, best *search.Result, rival search.Evaluation, o Options, across int) (*search.Result, error) {
 	before, status := best.Best, best.Status
@@ -28,17 +28,21 @@ func (p *Problem) fromRival(ctx context.Context, s *stages, best *search.Result,
 	return result, err
 }
 
-// rivalDip is the least dip of a line other than the best point, and the coordinate across it, along
-// which there has not been a line through it.
-func rivalDip(best search.Evaluation, done []search.Evaluation) (rival search.Evaluation, across int, ok bool) {
-	limit := best.Value + float64(rivalWithin*best.StandardError)
+// rivalTo is the least dip of a line other than the best point, or where there is none the best point apart from it, through
+// which there has been a line along one coordinate only, and the other one: where a row more or less bends the
+// criterion, lines step over dips.
+func rivalTo(best search.Evaluation, done []search.Evaluation) (rival search.Evaluation, across int, ok bool) {
+	limit, dip := best.Value+float64(rivalWithin*best.StandardError), false
 	for _, e := range done {
-		if !(e.Value < limit) || beside(e, best) || ok && e.Value >= rival.Value || e.Work > cheapPoint {
+		if !(e.Value < limit) || beside(e, best) || e.Work > cheapPoint {
 			continue
 		}
 		for along := range 2 {
-			if dips(e, along, done) && !lies(e, 1-along, done) {
-				rival, across, ok = e, 1-along, true
+			here := dips(e, along, done)
+			if !ok || here && !dip || here == dip && e.Value < rival.Value {
+				if lies(e, along, done) && !lies(e, 1-along, done) {
+					rival, across, ok, dip = e, 1-along, true, here
+				}
 			}
 		}
 	}

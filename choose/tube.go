@@ -11,14 +11,14 @@ import (
 const (
 	tubeScans  = 8    // along C and along ε, by turns, at most
 	tubeStop   = 0.01 // standard errors that are not worth another
-	tubeRivals = 2    // other dips that are followed
+	tubeRivals = 2    // other points that are followed
 	// alongBefore is how much less far below the best C a scan along it begins than one from nothing.
 	alongBefore = 3
 )
 
 // tube chooses the strengths of a regression by support vectors: on the line on which both are the same
 // multiple of their units, then along C and along ε by turns for as long as that gains. The criterion is
-// rough, which scans are made for; while work is cheap other dips that they have seen are followed likewise.
+// rough, which scans are made for; while work is cheap the best points that they have seen elsewhere are followed likewise.
 // With precision a trust region follows.
 func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options) (best *search.Result, err error) {
 	known := &recalling{Objective: p.Objective}
@@ -34,7 +34,7 @@ func (p *Problem) tube(ctx context.Context, s *stages, top []float64, o Options)
 		best, err = whole.byTurns(ctx, s, best, quick, 0)
 	}
 	for k := 0; k < tubeRivals && s.further(best, err); k++ {
-		rival, across, ok := rivalDip(best.Best, s.done)
+		rival, across, ok := rivalTo(best.Best, s.done)
 		if !ok {
 			break
 		}

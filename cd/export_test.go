@@ -64,6 +64,19 @@ func Step(s *Solver, change []float64, curvature, length float64) {
 	s.judgeSubsample(length, false)
 }
 
+// Intercept returns that of the centred columns.
+func (s *Solver) Intercept() float64 { return s.state.Intercept }
+
+// UndoStep takes a full step from the certified point, to where the intercept is far out, and undoes it.
+func UndoStep(s *Solver, intercept float64) (after float64) {
+	s.enter()
+	s.approximate(false)
+	s.takeFullStep()
+	s.state.Intercept = intercept
+	s.undoStep()
+	return s.state.Intercept
+}
+
 // PerColumn returns how many rows models of some of the rows have for each column.
 func PerColumn(s *Solver) int { return s.subsampling.perColumn }
 

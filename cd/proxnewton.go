@@ -291,6 +291,7 @@ func (s *Solver) undoStep() (length float64) {
 		s.beta[place] = pn.from[k]
 	}
 	s.gather()
+	s.state.Intercept = s.prox.shift // from far out, where there is no curvature, there may be no way back
 	s.refit()
 	s.followed.drifted = true // what has correlations is the failed point, and the next may be the same once more
 	s.sol.Steps--

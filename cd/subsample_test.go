@@ -124,3 +124,17 @@ func TestShortStepsLeaveModelsSmall(t *testing.T) {
 		few = cd.PerColumn(solver)
 	}
 }
+
+// TestUndoneStepsLeaveTheIntercept where it was: where a step has led far out there may be no curvature, and no way back.
+func TestUndoneStepsLeaveTheIntercept(t *testing.T) {
+	r := oracle.NewRandom(82)
+	q := r.Problem(oracle.Shape{N: 200, P: 10, Density: 1}).Classes(r)
+	q.Intercept = true
+	q.Uniform(0.1 * q.LogisticAlphaMax())
+	solver := cd.New(fixture.Logistic(t, q, false))
+	solve(t, solver, fixture.Penalty(t, q), cd.Options{})
+	before := solver.Intercept()
+	if after := cd.UndoStep(solver, -1e60); !(math.Abs(after-before) < 0.1) {
+		t.Errorf("the intercept is %g after a step that was undone, %g before", after, before)
+	}
+}

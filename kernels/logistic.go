@@ -24,7 +24,7 @@ var remnants = [16]float64{
 // (e^r − 1 − r)/r² = 1/2 + decay1·r + decay2·r² + … for |r| ≤ ln 2/32.
 const (
 	decayShift = 0x1.8p48 // adding it rounds to a sixteenth
-	decayLeast = -746     // e^−746 is 0
+	negligible = 0x1p-60  // an f that is nothing beside 1, but may have a square that is subnormal
 
 	decay1 = 0x1.5555555555556p-3
 	decay2 = 0x1.55555554e90f2p-5
@@ -61,14 +61,15 @@ const (
 	log1p8 = -0x1.9a77e2996b8a2p-4
 )
 
-// decay returns e^−|x| with an error of at most 0.6 ulp, NaN for NaN.
+// decay returns e^−|x| with an error of at most 0.6 ulp, 0 where that is below the
+// smallest normal number, NaN for NaN.
 //
 // −|x| = k·ln 2 + r with k a multiple of 1/16, |r| ≤ ln 2/32, and
 // e^−|x| = 2^⌊k⌋·T·e^r, T = 2^(k−⌊k⌋) from the table, to which r is adjusted.
 func decay(x float64) float64 {
 	t := -math.Abs(x)
-	if t < decayLeast {
-		t = decayLeast
+	if t < expLeast {
+		return 0
 	}
 	shifted := math.FMA(t, log2e, decayShift)
 	k := shifted - decayShift
@@ -80,19 +81,19 @@ func decay(x float64) float64 {
 	q45 := math.FMA(decay5, r, decay4)
 	q := math.FMA(math.FMA(q45, r2, q23), r2, q01)
 	power := powers[bits%16]
-	y := math.FMA(power, math.FMA(r2, q, r), power)
-	n := bits >> 4 // ≡ ⌊k⌋ modulo 2¹², in two factors as in Exp
-	half := n >> 1
-	return float64(y*pow2(half)) * pow2(n-half)
+	return float64(math.FMA(power, math.FMA(r2, q, r), power) * pow2(bits>>4)) // bits/16 ≡ ⌊k⌋ modulo 2¹²
 }
 
 // Log1pExp returns ln(1 + e^x) with an error of at most 2 ulp and the same bits
-// on every architecture; nothing overflows on the way.
+// on every architecture; nothing overflows on the way. As Exp, it is 0 for x below −708.4.
 //
 // ln(1 + e^x) = max(x, 0) + ln(1+f) with f = e^−|x| ≤ 1, and
 // ln(1+f) = ln(1+r) − ln c with r = c·(1+f) − 1, c from the table.
 func Log1pExp(x float64) float64 {
 	f := decay(x)
+	if f < negligible {
+		return max(x, 0) + f
+	}
 	j := math.Float64bits(math.FMA(f, 15, roundShift)) % 16
 	c := inverses[j]
 	r := math.FMA(f, c, c-1)
@@ -109,7 +110,8 @@ func Log1pExp(x float64) float64 {
 }
 
 // Sigmoid returns 1/(1 + e^−x) with an error of at most 2 ulp and the same bits
-// on every architecture. Sigmoid(−x) is 1 − Sigmoid(x) without the cancellation.
+// on every architecture. Sigmoid(−x) is 1 − Sigmoid(x) without the cancellation. As Exp, it
+// is 0 for x below −708.4.
 //
 // It is s = 1/(1+f) or f/(1+f) with f = e^−|x| ≤ 1, after one step of refinement,
 // which takes out the errors of the quotient and of the sum 1 + f: numerator − s is
@@ -122,5 +124,8 @@ func Sigmoid(x float64) float64 {
 	}
 	inverse := 1 / (1 + f)
 	s := float64(numerator * inverse)
+	if f < negligible {
+		return s
+	}
 	return math.FMA(math.FMA(-s, f, numerator-s), inverse, s)
 }

@@ -1,6 +1,7 @@
 package kernels_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -24,7 +25,7 @@ func bigLog1p(f *big.Float) *big.Float {
 
 func margins(n int) []float64 {
 	rng := rand.New(rand.NewPCG(9, 9))
-	x := []float64{0, 36, -36, 40, -40, 709, -709, 710, -710, -744.9, 1e3, 1e300, 1e-17, -1e-17, 0x1p-1074}
+	x := []float64{0, 36, -36, 40, -40, 709, -709, 710, -710, -708.39, 1e3, 1e300, 1e-17, -1e-17, 0x1p-1074}
 	for len(x) < n {
 		switch rng.IntN(3) {
 		case 0:
@@ -46,7 +47,7 @@ func TestLogisticFunctionsAreWithinTwoUlps(t *testing.T) {
 	number := func() *big.Float { return new(big.Float).SetPrec(320) }
 	worstLog, worstSigmoid := 0.0, 0.0
 	for _, x := range margins(n) {
-		if math.Abs(x) > 745 {
+		if math.Abs(x) > 708.39 { // see TestNothingIsSubnormal
 			continue
 		}
 		e := bigExp(-math.Abs(x))
@@ -85,6 +86,64 @@ func TestLogisticSpecialValues(t *testing.T) {
 			t.Errorf("Sigmoid(%v) = %v, want %v", c.x, got, c.sigmoid)
 		}
 	}
+}
+
+// TestNothingIsSubnormal looks at the place where e^x falls below the smallest normal number,
+// and from there on out.
+func TestNothingIsSubnormal(t *testing.T) {
+	const (
+		least  = -0x1.6232bdd7abcd2p+9 // the first number with a normal exponential, −708.3964185322641
+		normal = 0x1p-1022
+	)
+	inf, nan := math.Inf(1), math.NaN()
+	edges := []struct{ x, want float64 }{
+		{-708.3, 2.450295530965988e-308},
+		{least, normal * (1 + 0x1.fp-46)},
+		{math.Nextafter(least, -inf), 0},
+		{-708.4, 0},
+		{-710, 0},
+		{-745, 0},
+		{-746, 0},
+		{-1e308, 0},
+		{-inf, 0},
+		{nan, nan},
+	}
+	sweep := make([]float64, 4096)
+	for i := range sweep {
+		sweep[i] = -700 - 0.0125*float64(i)
+	}
+	got := make([]float64, len(sweep))
+	eachSet(t, func(t *testing.T, k *kernels.Set) {
+		for _, f := range []struct {
+			name   string
+			vector func(dst, x []float64)
+			other  func(x float64) float64 // at −x
+		}{
+			{"exp", k.Exp, kernels.Exp},
+			{"log1pexp", k.Log1pExp, func(x float64) float64 { return x }},
+			{"sigmoid", k.Sigmoid, func(float64) float64 { return 1 }},
+		} {
+			for _, c := range edges {
+				x := []float64{c.x, -c.x, c.x, c.x, -c.x, c.x, c.x, -c.x, c.x} // whole vectors and tails
+				f.vector(got[:len(x)], x)
+				for i, v := range x {
+					want := c.want
+					if v > 0 {
+						want = f.other(v)
+					}
+					if !sameBits(got[i], want) && !(math.Abs(got[i]-want) <= 2.3e-16*want) {
+						t.Errorf("%s(%v) is %v, want %v", f.name, v, got[i], want)
+					}
+				}
+			}
+			f.vector(got, sweep)
+			for i, v := range got {
+				if (v >= normal) != (sweep[i] >= least) || v < normal && !sameBits(v, 0) {
+					t.Fatalf("%s(%v) is %v", f.name, sweep[i], v)
+				}
+			}
+		}
+	})
 }
 
 // TestVectorFunctionsHaveTheBitsOfTheScalarOnes sweeps the whole range, densely
@@ -144,6 +203,28 @@ func BenchmarkLog1pExp(b *testing.B) {
 func BenchmarkSigmoid(b *testing.B) {
 	benchmarkElementwise(b, func(k *kernels.Set) func(dst, x []float64) { return k.Sigmoid },
 		func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })
+}
+
+// BenchmarkFarOut has the functions where e^x, its square or its fourth power would be
+// subnormal, or nothing at all, beside where they are not.
+func BenchmarkFarOut(b *testing.B) {
+	x, dst := make([]float64, 1024), make([]float64, 1024)
+	for _, k := range kernels.Available() {
+		for i, of := range []func(dst, x []float64){k.Exp, k.Log1pExp, k.Sigmoid} {
+			name := []string{"Exp", "Log1pExp", "Sigmoid"}[i]
+			for _, at := range []float64{-1, -180, -360, -720, -1e6, 720} {
+				b.Run(fmt.Sprintf("%s/%s/x=%g", k.Name, name, at), func(b *testing.B) {
+					for i := range x {
+						x[i] = at + float64(i)*0.001
+					}
+					for b.Loop() {
+						of(dst, x)
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1024, "ns/element")
+				})
+			}
+		}
+	}
 }
 
 func benchmarkElementwise(b *testing.B, of func(k *kernels.Set) func(dst, x []float64), std func(float64) float64) {

@@ -26,7 +26,7 @@ func TestTheAssemblyHasTheSameNumbers(t *testing.T) {
 	}
 	want := map[string]uint64{"BIAS": 1023, "SIGN": 1 << 63, "SPLIT": 1024<<52 - rootHalf, "SPLITTOP": 1024 << 52}
 	for name, v := range map[string]float64{
-		"LOG2E": log2e, "SHIFT": roundShift, "LN2HI": ln2Hi, "LN2LO": ln2Lo, "HIGHEST": 710, "LOWEST": decayLeast, "HALF": 0.5, "ONE": 1,
+		"LOG2E": log2e, "SHIFT": roundShift, "LN2HI": ln2Hi, "LN2LO": ln2Lo, "HIGHEST": 710, "LEAST": expLeast, "NEGLIGIBLE": negligible, "HALF": 0.5, "ONE": 1,
 		"MINUSHALF": -0.5, "MINUSONE": -1, "FIFTEEN": 15, "DECAYSHIFT": decayShift,
 		"DECAY1": decay1, "DECAY2": decay2, "DECAY3": decay3, "DECAY4": decay4, "DECAY5": decay5,
 		"EXP0": exp0, "EXP1": exp1, "EXP2": exp2, "EXP3": exp3, "EXP4": exp4, "EXP5": exp5, "EXP6": exp6, "EXP7": exp7, "EXP8": exp8, "EXP9": exp9,

@@ -54,7 +54,7 @@ func (Logistic) Slope(k *kernels.Set, y, m, out []float64) {
 }
 
 // Curvature implements [Loss]: σ(m)σ(−m) to full relative accuracy, down to the smallest
-// numbers. With p = σ(−|m|) ≤ ½ nothing in p(1 − p) cancels.
+// normal numbers. With p = σ(−|m|) ≤ ½ nothing in p(1 − p) cancels.
 func (Logistic) Curvature(k *kernels.Set, _, m, out []float64) {
 	out = out[:len(m)]
 	for i, v := range m {

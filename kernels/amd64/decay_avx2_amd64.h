@@ -33,14 +33,16 @@
 	VBROADCASTSD LN2LO, Y10
 
 // DECAY takes x in Y8 and leaves e^−|x| in Y0, with CONSTANTS loaded. Clobbers
-// Y1..Y7, Y15, AX, BX, R9 and R10.
-//   Y1  shifted: 16·k in its low bits     Y2  k, then a factor of 2^⌊k⌋
+// Y1..Y7, Y9, Y15, AX, BX, R9 and R10.
+//   Y1  shifted: 16·k in its low bits, then 2^⌊k⌋     Y2  k
 //   Y3  r, then p                         Y4  r2            Y7  power
+//   Y9  where |x| is too large
 // VMAXPD returns its second source, x, where that is NaN.
 #define DECAY \
 	VBROADCASTSD SIGN, Y15         \
 	VORPD        Y15, Y8, Y0       \ // −|x|
-	VBROADCASTSD LOWEST, Y15       \
+	VBROADCASTSD LEAST, Y15        \
+	VCMPPD       $1, Y15, Y0, Y9   \ // −|x| < least
 	VMAXPD       Y0, Y15, Y0       \
 	VBROADCASTSD DECAYSHIFT, Y6    \
 	VMOVAPD      Y6, Y1            \
@@ -66,11 +68,7 @@
 	VFMADD213PD  Y7, Y7, Y3        \ // y = power·p + power
 	VPBROADCASTQ BIAS, Y15         \
 	VPSRLQ       $4, Y1, Y1        \ // ⌊k⌋
-	VPSRLQ       $1, Y1, Y2        \ // half of it
-	VPSUBQ       Y2, Y1, Y1        \ // the other half
-	VPADDQ       Y15, Y2, Y2       \
 	VPADDQ       Y15, Y1, Y1       \
-	VPSLLQ       $52, Y2, Y2       \
 	VPSLLQ       $52, Y1, Y1       \
-	VMULPD       Y2, Y3, Y0        \
-	VMULPD       Y1, Y0, Y0
+	VMULPD       Y1, Y3, Y0        \
+	VANDNPD      Y0, Y9, Y0

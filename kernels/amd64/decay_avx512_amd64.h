@@ -13,34 +13,35 @@
 	VMOVUPD LOGS(AX), Z30        \
 	VMOVUPD LOGS+64(AX), Z31
 
-// DECAY takes x in Z8 and leaves 2^−⌊k⌋·e^−|x| in Z3 and k in Z2, for SCALE. Clobbers Z0..Z6.
+// DECAY takes x in Z8 and leaves 2^−⌊k⌋·e^−|x| in Z3, k in Z2 and in K2 where e^−|x| is no
+// smaller than the least normal number, or NaN, for SCALE. Clobbers Z0..Z6.
 //   Z1  shifted: 16·k in its low bits, then power     Z4  r2
 //   Z3  r, then p
-// VRANGEPD takes the smaller absolute value and sets the sign; a NaN is lost, and the
-// callers put it back. VPERMI2PD looks the low 4 bits of each element up.
+// VPERMI2PD looks the low 4 bits of each element up.
 #define DECAY \
-	VRANGEPD.BCST     $14, LOWEST, Z8, Z0 \ // −min(|x|, 746)
-	VBROADCASTSD      LOG2E, Z1           \
-	VFMADD213PD.BCST  DECAYSHIFT, Z0, Z1  \ // shifted
-	VSUBPD.BCST       DECAYSHIFT, Z1, Z2  \ // k
-	VFNMADD231PD.BCST LN2HI, Z2, Z0       \ // x − k·ln2Hi
-	VMOVAPD           Z1, Z3              \
-	VPERMI2PD         Z27, Z26, Z3        \
-	VFNMADD231PD.BCST LN2LO, Z2, Z3       \ // remnant − k·ln2Lo
-	VADDPD            Z3, Z0, Z3          \ // r
-	VPERMI2PD         Z25, Z24, Z1        \ // power
-	VMULPD            Z3, Z3, Z4          \ // r2
-	VBROADCASTSD      DECAY1, Z0          \
-	VFMADD213PD.BCST  HALF, Z3, Z0        \ // q01
-	VBROADCASTSD      DECAY3, Z5          \
-	VFMADD213PD.BCST  DECAY2, Z3, Z5      \ // q23
-	VBROADCASTSD      DECAY5, Z6          \
-	VFMADD213PD.BCST  DECAY4, Z3, Z6      \ // q45
-	VFMADD231PD       Z6, Z4, Z5          \
-	VFMADD231PD       Z5, Z4, Z0          \ // q
-	VFMADD231PD       Z0, Z4, Z3          \ // p = r + r2·q
-	VFMADD213PD       Z1, Z1, Z3          // power·p + power
+	VPORQ.BCST        SIGN, Z8, Z0       \ // −|x|
+	VCMPPD.BCST       $5, LEAST, Z0, K2  \
+	VBROADCASTSD      LOG2E, Z1          \
+	VFMADD213PD.BCST  DECAYSHIFT, Z0, Z1 \ // shifted
+	VSUBPD.BCST       DECAYSHIFT, Z1, Z2 \ // k
+	VFNMADD231PD.BCST LN2HI, Z2, Z0      \ // x − k·ln2Hi
+	VMOVAPD           Z1, Z3             \
+	VPERMI2PD         Z27, Z26, Z3       \
+	VFNMADD231PD.BCST LN2LO, Z2, Z3      \ // remnant − k·ln2Lo
+	VADDPD            Z3, Z0, Z3         \ // r
+	VPERMI2PD         Z25, Z24, Z1       \ // power
+	VMULPD            Z3, Z3, Z4         \ // r2
+	VBROADCASTSD      DECAY1, Z0         \
+	VFMADD213PD.BCST  HALF, Z3, Z0       \ // q01
+	VBROADCASTSD      DECAY3, Z5         \
+	VFMADD213PD.BCST  DECAY2, Z3, Z5     \ // q23
+	VBROADCASTSD      DECAY5, Z6         \
+	VFMADD213PD.BCST  DECAY4, Z3, Z6     \ // q45
+	VFMADD231PD       Z6, Z4, Z5         \
+	VFMADD231PD       Z5, Z4, Z0         \ // q
+	VFMADD231PD       Z0, Z4, Z3         \ // p = r + r2·q
+	VFMADD213PD       Z1, Z1, Z3         // power·p + power
 
-// SCALE finishes what DECAY began: e^−|x|, rounded once. VSCALEFPD takes ⌊k⌋.
+// SCALE finishes what DECAY began: e^−|x|. VSCALEFPD takes ⌊k⌋.
 #define SCALE(f) \
-	VSCALEFPD Z2, Z3, f
+	VSCALEFPD.Z Z2, Z3, K2, f

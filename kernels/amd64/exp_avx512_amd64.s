@@ -12,7 +12,7 @@
 
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
-//   Z0..Z3, Z4..Z7  x, k, r and r2 of the two halves
+//   Z0..Z3, Z4..Z7  x, k, r and r2 of the two halves      K2, K3  where e^x is normal
 
 // func ExpAVX512(dst, x []float64)
 TEXT ·ExpAVX512(SB), 0, $128-48
@@ -25,10 +25,10 @@ TEXT ·ExpAVX512(SB), 0, $128-48
 loop16:
 	VMOVUPD (SI), Z0
 	VMOVUPD 64(SI), Z4
-	REDUCE(Z0, Z1, Z2, Z3)
-	REDUCE(Z4, Z5, Z6, Z7)
-	SERIES(Z0, Z1, Z2, Z3)
-	SERIES(Z4, Z5, Z6, Z7)
+	REDUCE(Z0, Z1, Z2, Z3, K2)
+	REDUCE(Z4, Z5, Z6, Z7, K3)
+	SERIES(Z0, Z1, Z2, Z3, K2)
+	SERIES(Z4, Z5, Z6, Z7, K3)
 	VMOVUPD Z0, (DI)
 	VMOVUPD Z4, 64(DI)
 	ADDQ    $128, SI
@@ -40,8 +40,8 @@ tail8:
 	ADDQ    $8, CX   // elements left, less 8
 	JLT     tail
 	VMOVUPD (SI), Z0
-	REDUCE(Z0, Z1, Z2, Z3)
-	SERIES(Z0, Z1, Z2, Z3)
+	REDUCE(Z0, Z1, Z2, Z3, K2)
+	SERIES(Z0, Z1, Z2, Z3, K2)
 	VMOVUPD Z0, (DI)
 	ADDQ    $64, SI
 	ADDQ    $64, DI
@@ -52,8 +52,8 @@ tail:
 	JZ        done
 	MASK
 	VMOVUPD.Z (SI), K1, Z0
-	REDUCE(Z0, Z1, Z2, Z3)
-	SERIES(Z0, Z1, Z2, Z3)
+	REDUCE(Z0, Z1, Z2, Z3, K2)
+	SERIES(Z0, Z1, Z2, Z3, K2)
 	VMOVUPD   Z0, K1, (DI)
 
 done:

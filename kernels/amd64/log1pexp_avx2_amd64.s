@@ -30,7 +30,10 @@
 	VBROADCASTSD MINUSONE, Y15         \
 	VADDPD       Y15, Y2, Y3           \
 	VFMADD231PD  Y2, Y0, Y3            \ // r = f·c + (c − 1)
-	VMULPD       Y3, Y3, Y2            \ // r2
+	VBROADCASTSD NEGLIGIBLE, Y15       \
+	VCMPPD       $13, Y15, Y0, Y15     \
+	VANDPD       Y15, Y3, Y2           \
+	VMULPD       Y3, Y2, Y2            \ // r2, or 0 where it could be subnormal
 	VMULPD       Y2, Y2, Y4            \ // r4
 	VBROADCASTSD LOG1P1, Y5            \
 	VBROADCASTSD MINUSHALF, Y15        \

@@ -6,7 +6,7 @@
 #define LN2HI      numbers<>+16(SB)
 #define LN2LO      numbers<>+24(SB)
 #define HIGHEST    numbers<>+32(SB)
-#define LOWEST     numbers<>+40(SB)
+#define LEAST      numbers<>+40(SB)
 #define HALF       numbers<>+48(SB)
 #define ONE        numbers<>+56(SB)
 #define BIAS       numbers<>+64(SB)
@@ -57,13 +57,14 @@
 #define EXPONENTZERO numbers<>+448(SB)
 #define MINUSINF numbers<>+456(SB)
 #define NAN numbers<>+464(SB)
+#define NEGLIGIBLE numbers<>+472(SB)
 
 DATA numbers<>+0(SB)/8, $0x3ff71547652b82fe // LOG2E: 0x1.71547652b82fep+0
 DATA numbers<>+8(SB)/8, $0x4338000000000000 // SHIFT: 0x1.8p52
 DATA numbers<>+16(SB)/8, $0x3fe62e42fefa3800 // LN2HI: 0x1.62e42fefa3800p-1
 DATA numbers<>+24(SB)/8, $0x3d2ef35793c76730 // LN2LO: 0x1.ef35793c76730p-45
 DATA numbers<>+32(SB)/8, $0x4086300000000000 // HIGHEST: 710.0
-DATA numbers<>+40(SB)/8, $0xc087500000000000 // LOWEST: -746.0
+DATA numbers<>+40(SB)/8, $0xc086232bdd7abcd2 // LEAST: -0x1.6232bdd7abcd2p+9
 DATA numbers<>+48(SB)/8, $0x3fe0000000000000 // HALF: 0x1p-1
 DATA numbers<>+56(SB)/8, $0x3ff0000000000000 // ONE: 0x1p0
 DATA numbers<>+64(SB)/8, $0x00000000000003ff // BIAS: 1023
@@ -117,4 +118,5 @@ DATA numbers<>+440(SB)/8, $0x4330000000000000 // EXPONENT: 0x1p52
 DATA numbers<>+448(SB)/8, $0x4330000000000400 // EXPONENTZERO: 0x1p52 + 1024
 DATA numbers<>+456(SB)/8, $0xfff0000000000000 // MINUSINF: −Inf
 DATA numbers<>+464(SB)/8, $0x7ff8000000000001 // NAN: math.NaN()
-GLOBL numbers<>(SB), RODATA|NOPTR, $472
+DATA numbers<>+472(SB)/8, $0x3c30000000000000 // NEGLIGIBLE: 0x1p-60
+GLOBL numbers<>(SB), RODATA|NOPTR, $480

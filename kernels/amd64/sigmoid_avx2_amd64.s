@@ -18,16 +18,19 @@
 //   SI  x, next element         DI  dst, next element      CX  elements left
 //   DX  offset within the 32
 
-// QUOTIENT takes f in Y0, x in Y8 and leaves 1/(1 + e^−x) in Y1. Clobbers Y1..Y3 and Y15.
+// QUOTIENT takes f in Y0, x in Y8 and leaves 1/(1 + e^−x) in Y1. Clobbers Y0..Y3 and Y15.
 #define QUOTIENT \
-	VBROADCASTSD ONE, Y15        \
-	VBLENDVPD    Y8, Y0, Y15, Y1 \ // numerator: f where x < 0, else 1
-	VADDPD       Y0, Y15, Y2     \ // 1 + f
-	VDIVPD       Y2, Y15, Y2     \ // inverse
-	VMULPD       Y2, Y1, Y3      \ // s
-	VSUBPD       Y3, Y1, Y1      \ // numerator − s, exact
-	VFNMADD231PD Y0, Y3, Y1      \ // … − s·f
-	VFMADD213PD  Y3, Y2, Y1      // s + …·inverse
+	VBROADCASTSD ONE, Y15          \
+	VBLENDVPD    Y8, Y0, Y15, Y1   \ // numerator: f where x < 0, else 1
+	VADDPD       Y0, Y15, Y2       \ // 1 + f
+	VDIVPD       Y2, Y15, Y2       \ // inverse
+	VMULPD       Y2, Y1, Y3        \ // s
+	VSUBPD       Y3, Y1, Y1        \ // numerator − s, exact
+	VBROADCASTSD NEGLIGIBLE, Y15   \
+	VCMPPD       $13, Y15, Y0, Y15 \
+	VANDPD       Y15, Y0, Y0       \ // f, or 0 where s·f could be subnormal
+	VFNMADD231PD Y0, Y3, Y1        \ // … − s·f
+	VFMADD213PD  Y3, Y2, Y1        // s + …·inverse
 
 // func SigmoidAVX2(dst, x []float64)
 TEXT ·SigmoidAVX2(SB), 0, $384-48

@@ -15,7 +15,7 @@
 // Registers, beside those of the macros
 //   SI  x, next element         DI  dst, next element      CX  elements left
 //   Z10  f                      Z11  inverse, then the result
-//   Z12  numerator, then its remainder         Z13  s         Z14  1
+//   Z12  numerator, then its remainder         Z13  s         Z14  1         Z15  negligible
 
 // DIVIDE takes f in Z10.
 #define DIVIDE \
@@ -28,7 +28,8 @@
 	VFIXUPIMMPD.BCST $0, numerators<>(SB), Z8, Z12 \ // numerator
 	VMULPD           Z11, Z12, Z13                 \ // s
 	VSUBPD           Z13, Z12, Z12                 \ // numerator − s, exact
-	VFNMADD231PD     Z10, Z13, Z12                 \ // … − s·f
+	VCMPPD           $13, Z15, Z10, K3              \
+	VFNMADD231PD     Z10, Z13, K3, Z12             \ // … − s·f, but where that could be subnormal
 	VFMADD213PD      Z13, Z12, Z11
 
 // What VFIXUPIMMPD does by the kind of x, 4 bits each: from the lowest, 2 for the two
@@ -44,6 +45,7 @@ TEXT ·SigmoidAVX512(SB), 0, $128-48
 	MOVQ         x_len+32(FP), CX
 	TABLES
 	VBROADCASTSD ONE, Z14
+	VBROADCASTSD NEGLIGIBLE, Z15
 	SUBQ         $8, CX
 	JLT          tail
 	VMOVUPD      (SI), Z8

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-45b9a24c/pare/internal/inner"
-	"github.com/seed-45b9a24c/pare/internal/loan"
+	"github.com/seed-45b9a24c/pare/internal/arena"
 	"github.com/seed-45b9a24c/pare/internal/share"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -45,7 +45,7 @@ type Pool struct {
 	options PoolOptions
 	desk    *share.Desk
 	turns   *share.Turns
-	memory  *loan.Store
+	arenas  *arena.Pool
 }
 
 // NewPool makes a pool. The error is an [outcome.Error] of kind BadParameter, for a negative
@@ -69,7 +69,7 @@ func NewPool(o PoolOptions) (*Pool, error) {
 	if o.MaxBytes > 0 {
 		keep = min(keep, o.MaxBytes/8)
 	}
-	return &Pool{memory: loan.NewStore(keep), options: o, desk: share.NewDesk(o.Calls, o.MaxBytes, queue), turns: share.NewTurns(o.Threads)}, nil
+	return &Pool{arenas: arena.NewPool(keep), options: o, desk: share.NewDesk(o.Calls, o.MaxBytes, queue), turns: share.NewTurns(o.Threads)}, nil
 }
 
 // PoolState says what a pool is doing.
@@ -88,7 +88,7 @@ const mostKept = 32 << 20
 type seat struct {
 	pool *Pool
 	*share.Member
-	memory   *loan.Memory // of a choice of λ; nil: none
+	memory   *arena.Arena // of a choice of λ; nil: none
 	bytes    int64
 	gram     int   // columns of the largest Gram matrix; 0: no limit of the pool's
 	packed   int64 // bytes of copies of sparse columns; 0: no limit of the pool's
@@ -133,12 +133,12 @@ func (e *engine) enter(ctx context.Context, v *Validation, refits bool) (leave f
 		return nil, err
 	}
 	if v != nil && !refits {
-		s.memory = p.memory.Borrow()
+		s.memory = p.arenas.Arena()
 	}
 	e.of.Threads, e.of.Memory = e.config.Threads, s.memory
 	e.config.seat = s
 	return func() {
-		s.memory.Return()
+		s.memory.Release()
 		p.desk.Leave(s.bytes)
 		s.tell(Admission{Bytes: s.bytes, Left: true})
 	}, nil

@@ -3,7 +3,7 @@ package bilevel
 import (
 	"context"
 
-	"github.com/seed-45b9a24c/pare/internal/loan"
+	"github.com/seed-45b9a24c/pare/internal/arena"
 )
 
 // Lanes that may hold little at once: each has more in memory than its coefficients only while
@@ -41,11 +41,11 @@ func (l *Lanes) alone(ctx context.Context, r LaneRequest, out *LaneResult, solve
 		err = l.spec.turn(ctx, func() error { return l.finish(ctx, &r, out) })
 	}
 	if err != nil {
-		l.spec.Memory.Lose() // the lane still has them
+		l.spec.Memory.Detach() // the lane still has them
 		return err
 	}
 	l.letGo(r.Lane, r.Ask)
-	l.spec.Memory.Again()
+	l.spec.Memory.Reset()
 	return nil
 }
 
@@ -53,7 +53,7 @@ func (l *Lanes) alone(ctx context.Context, r LaneRequest, out *LaneResult, solve
 // columns where these are bounded.
 func (s *Spec) rounds(rows int) {
 	if s.AtOnce == 1 {
-		s.Memory = loan.Rounds(rows)
+		s.Memory = arena.ForRounds(rows)
 	}
 }
 

@@ -144,7 +144,7 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 		})
 	}
 	if l.room != nil {
-		defer l.spec.Memory.Lose() // a refit may follow
+		defer l.spec.Memory.Detach() // a refit may follow
 	}
 	return results, share(tasks, min(l.spec.Threads, len(tasks)), stop)
 }

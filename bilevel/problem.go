@@ -20,7 +20,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/internal/loan"
+	"github.com/seed-45b9a24c/pare/internal/arena"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -88,8 +88,8 @@ type Spec struct {
 	AtOnce int
 	// Turns, where set, has lanes wait for their turn among the tasks of others, too.
 	Turns team.Turns
-	// Memory is what vectors are made of that end with the call; nil: memory of their own.
-	Memory *loan.Memory
+	// Memory is where vectors are made that end with the call; nil: on the heap.
+	Memory *arena.Arena
 	// Solved, where set, is told of inner problems as they end: how many are done of those
 	// of an evaluation, or of a path, and the λ of the last. Calls are not concurrent.
 	Solved func(done, of int, logLambda []float64)
@@ -156,7 +156,7 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	return newLanes(spec, spec.Folds.Count(k), 0, p, func(id LaneID) (lane, error) {
 		weights, rows := spec.Split(k, id.Fold)
 		view, err := spec.View(k, x, weights)
-		spec.Memory.Back(weights)
+		spec.Memory.Free(weights)
 		if err != nil {
 			return nil, err
 		}

@@ -48,7 +48,7 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	if s := view.Weights(); s != nil || view.Centred() {
 		f.first = max(0, slices.IndexFunc(s, func(s float64) bool { return s > 0 }))
 		r = view.Floats(n)
-		defer view.Memory().Back(r)
+		defer view.Arena().Free(r)
 		f.residual(nil, nil, r)
 		square, _ = view.SizeOf(r)
 	} else {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"sync"
 
-	"github.com/seed-45b9a24c/pare/internal/loan"
+	"github.com/seed-45b9a24c/pare/internal/arena"
 	"github.com/seed-45b9a24c/pare/internal/team"
 )
 
@@ -30,16 +30,16 @@ func (v *View) Team() *team.Team {
 	return v.team
 }
 
-// Within returns the view with memory for what works on it and ends with the call that has lent
-// it. nil stands for memory of its own.
-func (v *View) Within(l *loan.Memory) *View {
+// Within returns the view with an arena for the vectors of what works on it and ends with the call.
+// nil stands for memory of its own.
+func (v *View) Within(a *arena.Arena) *View {
 	w := *v
-	w.memory = l
+	w.memory = a
 	return &w
 }
 
-// Memory returns what vectors of those who work on the view are made of.
-func (v *View) Memory() *loan.Memory { return v.memory }
+// Arena returns the memory of vectors of what works on the view.
+func (v *View) Arena() *arena.Arena { return v.memory }
 
 // Floats returns n zeros of that memory.
 func (v *View) Floats(n int) []float64 { return v.memory.Floats(v.k, n) }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/seed-45b9a24c/pare/internal/loan"
+	"github.com/seed-45b9a24c/pare/internal/arena"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -34,7 +34,7 @@ type View struct {
 	team     *team.Team
 	updates  *updates  // of the team
 	products *products // likewise
-	memory   *loan.Memory
+	memory   *arena.Arena
 }
 
 // NewView prepares x for a problem with the given row weights (nil: all 1),

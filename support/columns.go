@@ -35,19 +35,19 @@ type Columns struct {
 	bytes  int64     // see [Columns.Bound]
 	work   float64   // see [Columns.Work]
 
-	age    int     // of the weights
-	slot   []int32 // column → slot, -1: not held
-	held   []int32 // slot → column
-	ages   []int   // slot → age of the weights in its values
-	start  []int64 // slot → first value; one more than slots
-	size   []int32 // slot → number of values, held or not
-	loose  int     // slots whose values are not held
-	lent   lent
-	mean   []float64 // slot → x̄_j
-	square []float64 // slot → ‖X̃_j‖²
-	index  []int32   // compact row of each value (sparse)
-	values []float64
-	plain  []float64 // the values as X has them, where weights change and rows are left out
+	age      int     // of the weights
+	slot     []int32 // column → slot, -1: not held
+	held     []int32 // slot → column
+	ages     []int   // slot → age of the weights in its values
+	start    []int64 // slot → first value; one more than slots
+	size     []int32 // slot → number of values, held or not
+	loose    int     // slots whose values are not held
+	unpacked looseColumn
+	mean     []float64 // slot → x̄_j
+	square   []float64 // slot → ‖X̃_j‖²
+	index    []int32   // compact row of each value (sparse)
+	values   []float64
+	plain    []float64 // the values as X has them, where weights change and rows are left out
 
 	scratch  [2][]float64 // compact rows, of systems: one product at a time is under way
 	followed []float64    // compact rows: the product with the solution of one
@@ -75,7 +75,7 @@ func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
 	c := &Columns{view: view, chosen: chosen{m: n}, total: view.Total()}
 	if weights := view.Weights(); weights != nil {
-		c.number, c.sample = view.Memory().Ints(view.Kernels(), n), view.Memory().Ints(view.Kernels(), n)[:0]
+		c.number, c.sample = view.Arena().Ints(view.Kernels(), n), view.Arena().Ints(view.Kernels(), n)[:0]
 		own := false // some weight is not 0 or 1
 		for from, to := range view.Kernels().Pieces(n) {
 			for i := from; i < to; i++ {
@@ -301,7 +301,7 @@ func (c *Columns) Storage() (rows []int32, values []float64) { return c.index, c
 func (c *Columns) Column(j int32) (rows []int32, values []float64) {
 	if !c.Held(j) {
 		from, to := c.view.Matrix().Span(int(j))
-		return c.lend(c.slot[j], 0, int(to-from), &c.lent)
+		return c.looseValues(c.slot[j], 0, int(to-from), &c.unpacked)
 	}
 	from, to := c.Entries(j)
 	if c.dense {

@@ -191,7 +191,7 @@ func (g *Gram) widen(first int) {
 		pace.Did(first)
 		copy(wide[k*stride:], g.g[k*g.stride:][:first])
 	}
-	g.columns.view.Memory().Back(g.g)
+	g.columns.view.Arena().Free(g.g)
 	g.g, g.stride = wide, stride
 }
 

@@ -12,22 +12,22 @@ import (
 // list, a chunk, are spread out side by side, and every column that meets them passes
 // over its entries once for all of them.
 type lanes struct {
-	order   []int32      // rows of G, those of new columns last
-	chunks  []chunk      // of the order
-	fresh   int          // of them, the first of new columns
-	cross   bool         // new columns do not meet one another
-	next    atomic.Int64 // chunk to be spread
-	benches []bench      // one for each part
-	ends    []int32      // row of G × blocks: where in its column a block ends
+	order      []int32         // rows of G, those of new columns last
+	chunks     []chunk         // of the order
+	fresh      int             // of them, the first of new columns
+	cross      bool            // new columns do not meet one another
+	next       atomic.Int64    // chunk to be spread
+	workspaces []laneWorkspace // one for each part
+	ends       []int32         // row of G × blocks: where in its column a block ends
 }
 
-// bench is what it takes to have columns meet a chunk.
-type bench struct {
+// laneWorkspace is what products with a chunk are computed in.
+type laneWorkspace struct {
 	z        []float64                // a chunk, spread over the compact rows of a block, interleaved
 	passing  []int32                  // of the order: columns that meet the chunk spread
 	products [][kernels.Lanes]float64 // with the chunk
 	part     [kernels.Lanes]float64   // of them, of a block
-	lent     lent
+	unpacked looseColumn
 }
 
 // chunk is at most eight of the order.
@@ -101,8 +101,8 @@ func (g *Gram) meet(held int, cross bool) {
 	l.next.Store(0)
 	team := g.columns.view.Team()
 	parts := team.Few(meetCost(several{fresh, values}, several{held, before}, cross))
-	for len(l.benches) < parts {
-		l.benches = append(l.benches, bench{z: make([]float64, kernels.Lanes*min(laneRows, g.columns.whole.m))})
+	for len(l.workspaces) < parts {
+		l.workspaces = append(l.workspaces, laneWorkspace{z: make([]float64, kernels.Lanes*min(laneRows, g.columns.whole.m))})
 	}
 	team.Do(parts, (*meeting)(g))
 }
@@ -118,12 +118,12 @@ func (m *meeting) Part(k, _ int) {
 		if at < 0 {
 			return
 		}
-		g.meetChunk(at, &l.benches[k])
+		g.meetChunk(at, &l.workspaces[k])
 	}
 }
 
 // meetChunk has the columns pass that are to meet a chunk.
-func (g *Gram) meetChunk(at int, w *bench) {
+func (g *Gram) meetChunk(at int, w *laneWorkspace) {
 	l := &g.lanes
 	c := l.chunks[at]
 	w.passing = w.passing[:0]
@@ -165,25 +165,25 @@ func (g *Gram) split(from, to int) (values int) {
 }
 
 // pass adds a chunk to those that pass.
-func (w *bench) pass(c chunk) {
+func (w *laneWorkspace) pass(c chunk) {
 	for b := c.from; b < c.to; b++ {
 		w.passing = append(w.passing, int32(b))
 	}
 }
 
 // spreadProducts computes the entries that the columns which pass have with those of a chunk.
-func (g *Gram) spreadProducts(c chunk, w *bench) {
+func (g *Gram) spreadProducts(c chunk, w *laneWorkspace) {
 	order := g.lanes.order
 	w.products = resize(w.products, len(w.passing))
 	clear(w.products)
 	for block := range g.blocks() {
 		first := block * laneRows
 		for i, a := range order[c.from:c.to] {
-			rows, values := g.part(int(a), block, &w.lent)
+			rows, values := g.part(int(a), block, &w.unpacked)
 			spread(w.z[i:], first, rows, values)
 		}
 		for k, at := range w.passing {
-			if rows, values := g.part(int(order[at]), block, &w.lent); len(rows) > 0 {
+			if rows, values := g.part(int(order[at]), block, &w.unpacked); len(rows) > 0 {
 				g.k.DotLanes(values, rows, w.z, first, &w.part)
 				for i, v := range w.part {
 					w.products[k][i] += v
@@ -191,7 +191,7 @@ func (g *Gram) spreadProducts(c chunk, w *bench) {
 			}
 		}
 		for i, a := range order[c.from:c.to] {
-			rows, _ := g.part(int(a), block, &w.lent)
+			rows, _ := g.part(int(a), block, &w.unpacked)
 			erase(w.z[i:], first, rows)
 		}
 	}
@@ -249,7 +249,7 @@ func (g *Gram) divide() {
 }
 
 // part returns what a column has in a block, w is for one that is not held.
-func (g *Gram) part(at, block int, w *lent) (rows []int32, values []float64) {
+func (g *Gram) part(at, block int, w *looseColumn) (rows []int32, values []float64) {
 	ends := g.lanes.ends[at*g.blocks():]
 	from := 0
 	if block > 0 {
@@ -257,7 +257,7 @@ func (g *Gram) part(at, block int, w *lent) (rows []int32, values []float64) {
 	}
 	to, j, c := int(ends[block]), g.list[at], g.columns
 	if !c.Held(j) {
-		return c.lend(c.slot[j], from, to, w)
+		return c.looseValues(c.slot[j], from, to, w)
 	}
 	rows, values = c.Column(j)
 	return rows[from:to], values[from:to]

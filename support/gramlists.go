@@ -17,13 +17,13 @@ type rowLists struct {
 	more  []int32   // row → entries to come
 	means []float64 // row of G → x̄_j
 	done  []int     // entries of a column to come that are in the lists
-	desk  listDesk
+	spans listSpans
 
 	together listsTogether
 }
 
-// listDesk is where the lists are noted that a column meets.
-type listDesk struct{ from, to []int64 }
+// listSpans are where the lists begin and end of the rows that a column has.
+type listSpans struct{ from, to []int64 }
 
 // rowList is where the list of a row is: size entries, and room for more.
 type rowList struct {
@@ -65,7 +65,7 @@ func (g *Gram) listRows(first int, cost float64) {
 			pace.Did(n)
 			l.done[k] += n
 			if a >= first && n > 0 {
-				g.k.AxpySpans(values[:n], l.desk.from[:n], l.desk.to[:n], l.slots, l.values, g.g[a*g.stride:][:a+1])
+				g.k.AxpySpans(values[:n], l.spans.from[:n], l.spans.to[:n], l.slots, l.values, g.g[a*g.stride:][:a+1])
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func (l *rowLists) block(from, m int) int { return min(m, from+1+m/(1+l.entries/
 // list adds the n entries of a column that lie before row end, and notes where the lists
 // of their rows are.
 func (l *rowLists) list(slot int, rows []int32, values []float64, end int32) (n int) {
-	d := &l.desk
+	d := &l.spans
 	d.from, d.to = resize(d.from, len(rows)), resize(d.to, len(rows))
 	for k, i := range rows {
 		if i >= end {

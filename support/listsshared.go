@@ -8,15 +8,15 @@ const sharedLists = 0.85
 // listsTogether is what a team makes rows of the Gram matrix by: lists by rows of X, then their sums by
 // rows of the matrix, which are mirrored at last. Where a column is in a list is noted in between.
 type listsTogether struct {
-	first int
-	at    []int   // column to come → its first rank
-	ranks []int32 // of its entries: lists up to them are so long
-	desks []summingDesk
+	first      int
+	at         []int   // column to come → its first rank
+	ranks      []int32 // of its entries: lists up to them are so long
+	workspaces []sumWorkspace
 }
 
-// summingDesk is where one part of the sums works.
-type summingDesk struct {
-	listDesk
+// sumWorkspace is that of one part of the sums.
+type sumWorkspace struct {
+	listSpans
 	done []int // entries of each of its columns
 }
 
@@ -31,8 +31,8 @@ func (g *Gram) listTogether(first, parts int) {
 		entries += g.columns.Length(j)
 	}
 	t.ranks = resize(t.ranks, entries)
-	for len(t.desks) < parts {
-		t.desks = append(t.desks, summingDesk{})
+	for len(t.workspaces) < parts {
+		t.workspaces = append(t.workspaces, sumWorkspace{})
 	}
 	team := g.columns.view.Team()
 	team.Do(parts, (*listing)(g))
@@ -71,7 +71,7 @@ func (p *summing) Part(k, of int) {
 	g := (*Gram)(p)
 	l, m, size, pace := &g.lists, g.columns.m, len(g.list), g.k.Pace()
 	t := &l.together
-	w := &t.desks[k]
+	w := &t.workspaces[k]
 	w.done = w.done[:0]
 	for a := t.first + k; a < size; a += of {
 		clear(g.g[a*g.stride:][:a+1])

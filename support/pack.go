@@ -73,8 +73,8 @@ const few = 1 << 13
 func (c *Columns) reserve(n, all int) {
 	floats, ints := c.undefined, kernels.Undefined[int32]
 	if c.bytes > 0 {
-		memory, k := c.view.Memory(), c.view.Kernels()
-		floats = func(n int) []float64 { return memory.Room(k, n) }
+		memory, k := c.view.Arena(), c.view.Kernels()
+		floats = func(n int) []float64 { return memory.Reserve(k, n) }
 		ints = func(n int) []int32 { return memory.Ints(k, n) }
 	}
 	room := func(length, capacity int) int {
@@ -100,7 +100,7 @@ func (c *Columns) reserve(n, all int) {
 
 // undefined returns room for n values.
 func (c *Columns) undefined(n int) []float64 {
-	return c.view.Memory().Undefined(c.view.Kernels(), n)
+	return c.view.Arena().Undefined(c.view.Kernels(), n)
 }
 
 // moved copies v to the beginning of room.

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/internal/loan"
+	"github.com/seed-45b9a24c/pare/internal/arena"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/loss"
@@ -51,7 +51,7 @@ type Statement struct {
 	Solver  func() cd.Options
 	Turn    func(context.Context) (end func()) // to solve a problem, among other calls
 	Team    func() *team.Team                  // of threads that share one problem
-	Memory  *loan.Memory                       // of the call; nil: of its own
+	Memory  *arena.Arena                       // of the call; nil: of its own
 
 	// What [Statement.Check] makes of factors and bounds.
 	Times       []float64 // that columns are multiplied by; nil: 1

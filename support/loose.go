@@ -4,8 +4,8 @@ package support
 // order and with the operations of those that it holds, so that what comes of them has the same
 // bits.
 
-// lent is room for a column that is not held.
-type lent struct {
+// looseColumn is room for a column that is not held.
+type looseColumn struct {
 	index  []int32
 	values []float64
 }
@@ -44,8 +44,8 @@ func (c *Columns) room(all int) int {
 	return int(min(c.bytes/each, int64(all)))
 }
 
-// lend makes the column of a slot that is not held: of its entries in X those with from ≤ k < to.
-func (c *Columns) lend(slot int32, from, to int, w *lent) (rows []int32, values []float64) {
+// looseValues makes the column of a slot that is not held: of its entries in X those with from ≤ k < to.
+func (c *Columns) looseValues(slot int32, from, to int, w *looseColumn) (rows []int32, values []float64) {
 	rows, values = c.gather(c.held[slot], from, to, w)
 	if c.root != nil {
 		for at, i := range rows {
@@ -55,8 +55,8 @@ func (c *Columns) lend(slot int32, from, to int, w *lent) (rows []int32, values 
 	return rows, values
 }
 
-// gather is lend without the weights.
-func (c *Columns) gather(j int32, from, to int, w *lent) (rows []int32, values []float64) {
+// gather is looseValues without the weights.
+func (c *Columns) gather(j int32, from, to int, w *looseColumn) (rows []int32, values []float64) {
 	index, x := c.view.Matrix().Column(int(j))
 	index, x = index[from:to], x[from:to]
 	w.index, w.values = resize(w.index, len(index)), resize(w.values, len(index))
@@ -82,7 +82,7 @@ func (c *Columns) gather(j int32, from, to int, w *lent) (rows []int32, values [
 func (c *Columns) measure(slot int32) {
 	j := c.held[slot]
 	from, to := c.view.Matrix().Span(int(j))
-	rows, values := c.gather(j, 0, int(to-from), &c.lent)
+	rows, values := c.gather(j, 0, int(to-from), &c.unpacked)
 	c.size[slot] = int32(len(values))
 	if c.curved {
 		c.mean[slot], c.square[slot] = c.scaleSparse(rows, values, values)

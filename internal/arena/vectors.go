@@ -1,4 +1,4 @@
-package loan
+package arena
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 )
 
 // vectors are those that go from round to round.
-type vectors[T float64 | int32] struct{ lent, spare [][]T }
+type vectors[T float64 | int32] struct{ used, spare [][]T }
 
 // fits is how much longer a spare vector may be than one that is asked for: folds differ by a row.
 const fits = 1. / 8
@@ -30,22 +30,22 @@ func (r *vectors[T]) take(k *kernels.Set, n int) []T {
 			r.spare = slices.Delete(r.spare, short, short+1)
 		}
 		v := kernels.Zeros[T](k, n)
-		r.lent = append(r.lent, v)
+		r.used = append(r.used, v)
 		return v
 	}
 	v := r.spare[best][:n]
 	r.spare = slices.Delete(r.spare, best, best+1)
-	r.lent = append(r.lent, v)
+	r.used = append(r.used, v)
 	kernels.Clear(k, v)
 	return v
 }
 
-// again makes all vectors spare ones.
-func (r *vectors[T]) again() { r.spare, r.lent = append(r.spare, r.lent...), nil }
+// reset makes all vectors spare ones.
+func (r *vectors[T]) reset() { r.spare, r.used = append(r.spare, r.used...), nil }
 
-// back makes a vector a spare one, if it is lent.
-func (r *vectors[T]) back(v []T) {
-	if at := slices.IndexFunc(r.lent, func(w []T) bool { return len(w) > 0 && &w[0] == &v[0] }); at >= 0 {
-		r.spare, r.lent = append(r.spare, r.lent[at]), slices.Delete(r.lent, at, at+1)
+// free makes a vector a spare one, if it is one of these.
+func (r *vectors[T]) free(v []T) {
+	if at := slices.IndexFunc(r.used, func(w []T) bool { return len(w) > 0 && &w[0] == &v[0] }); at >= 0 {
+		r.spare, r.used = append(r.spare, r.used[at]), slices.Delete(r.used, at, at+1)
 	}
 }

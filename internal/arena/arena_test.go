@@ -1,27 +1,27 @@
-package loan_test
+package arena_test
 
 import (
 	"slices"
 	"sync"
 	"testing"
 
-	"github.com/seed-45b9a24c/pare/internal/loan"
+	"github.com/seed-45b9a24c/pare/internal/arena"
 )
 
 // Numbers are 0 whatever was in them before, are nobody else's, and are of the same memory again
 // once it is given back.
-func TestLoans(t *testing.T) {
-	store := loan.NewStore(1 << 20)
+func TestMemoryIsReused(t *testing.T) {
+	pool := arena.NewPool(1 << 20)
 	var first *float64
 	for round := range 3 {
-		lent := store.Borrow()
+		memory := pool.Arena()
 		var all [][]float64
 		var mu sync.Mutex
 		var calls sync.WaitGroup
 		for k := range 4 {
 			calls.Go(func() {
 				for n := range 100 {
-					v := lent.Floats(nil, n)
+					v := memory.Floats(nil, n)
 					if len(v) != n || cap(v) != n || slices.ContainsFunc(v, func(x float64) bool { return x != 0 }) {
 						t.Errorf("%d numbers: %v of capacity %d", n, v, cap(v))
 					}
@@ -40,33 +40,33 @@ func TestLoans(t *testing.T) {
 				t.Fatalf("two have the same memory: %v", v)
 			}
 		}
-		lent.Return()
-		again := store.Borrow()
+		memory.Release()
+		again := pool.Arena()
 		switch at := &again.Floats(nil, 1)[0]; {
 		case round == 0:
 			first = at
 		case at != first:
-			t.Error("memory that was given back is not lent again")
+			t.Error("memory that was given back is not reused")
 		}
-		again.Return()
+		again.Release()
 	}
 }
 
-// A store keeps no more than it may, a call has no more than a share of it, and many numbers are
-// of their own, as all are without a store.
-func TestLoansAreBounded(t *testing.T) {
-	lent := loan.NewStore(0).Borrow()
-	a := &lent.Floats(nil, 1)[0]
-	lent.Return()
-	if again := lent.Floats(nil, 1); a == &again[0] {
-		t.Error("a store of no bytes has kept some")
+// A pool keeps no more than it may, a call has no more than a share of it, and many numbers are
+// of their own, as all are without a pool.
+func TestReuseIsBounded(t *testing.T) {
+	memory := arena.NewPool(0).Arena()
+	a := &memory.Floats(nil, 1)[0]
+	memory.Release()
+	if again := memory.Floats(nil, 1); a == &again[0] {
+		t.Error("a pool of no bytes has kept some")
 	}
-	store := loan.NewStore(1 << 30)
-	allocated := func(l *loan.Memory, n int) float64 { return testing.AllocsPerRun(20, func() { _ = l.Floats(nil, n) }) }
-	if n := allocated(store.Borrow(), 1<<20); n != 1 {
+	pool := arena.NewPool(1 << 30)
+	allocated := func(l *arena.Arena, n int) float64 { return testing.AllocsPerRun(20, func() { _ = l.Floats(nil, n) }) }
+	if n := allocated(pool.Arena(), 1<<20); n != 1 {
 		t.Errorf("a million numbers: %g allocations", n)
 	}
-	large := store.Borrow()
+	large := pool.Arena()
 	for range 1 << 10 { // beyond its share
 		large.Floats(nil, 1<<12)
 	}
@@ -74,7 +74,7 @@ func TestLoansAreBounded(t *testing.T) {
 		t.Errorf("beyond the share of a call: %g allocations", n)
 	}
 	if n := allocated(nil, 8); n != 1 {
-		t.Errorf("without a store: %g allocations", n)
+		t.Errorf("without a pool: %g allocations", n)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestLoansAreBounded(t *testing.T) {
 // back is the next one.
 func TestRounds(t *testing.T) {
 	const size = 100
-	m := loan.Rounds(size)
+	m := arena.ForRounds(size)
 	dirty := func(v []float64) *float64 {
 		if slices.ContainsFunc(v, func(x float64) bool { return x != 0 }) {
 			t.Errorf("%d numbers that are not 0", len(v))
@@ -96,53 +96,53 @@ func TestRounds(t *testing.T) {
 	if dirty(a) == dirty(b) {
 		t.Error("two of a round are one")
 	}
-	m.Back(b)
-	m.Back(m.Floats(nil, size/2)) // is not kept
+	m.Free(b)
+	m.Free(m.Floats(nil, size/2)) // is not kept
 	if c := m.Floats(nil, size); dirty(c) != &b[0] {
 		t.Error("a vector that was given back is not the next one")
 	}
-	m.Again()
+	m.Reset()
 	first, second := dirty(m.Floats(nil, size)), dirty(m.Floats(nil, size))
 	if first == second || first != &a[0] && first != &b[0] || second != &a[0] && second != &b[0] {
 		t.Error("a round does not have the memory of the last one")
 	}
-	m.Again()
+	m.Reset()
 	if shorter := dirty(m.Floats(nil, size-1)); shorter != first && shorter != second {
 		t.Error("a vector of a row less does not have the memory of the last round")
 	}
-	room, ints := m.Room(nil, 10*size), m.Ints(nil, 10*size)
+	room, ints := m.Reserve(nil, 10*size), m.Ints(nil, 10*size)
 	dirty(room)
 	ints[0] = 1
-	m.Again()
-	if again := m.Room(nil, 10*size-1); dirty(again) != &room[0] {
+	m.Reset()
+	if again := m.Reserve(nil, 10*size-1); dirty(again) != &room[0] {
 		t.Error("room does not have the memory of the last round")
 	}
 	if again := m.Ints(nil, 10*size); &again[0] != &ints[0] || again[0] != 0 {
 		t.Error("integers do not have the memory of the last round, or are not 0")
 	}
-	m.Lose()
-	m.Again()
+	m.Detach()
+	m.Reset()
 	if kept := dirty(m.Floats(nil, size)); kept == first || kept == second {
 		t.Error("a vector has two owners")
 	}
-	none := (*loan.Memory)(nil)
-	none.Again()
-	none.Back(none.Floats(nil, size))
-	if len(none.Room(nil, size)) != size || len(none.Ints(nil, size)) != size {
+	none := (*arena.Arena)(nil)
+	none.Reset()
+	none.Free(none.Floats(nil, size))
+	if len(none.Reserve(nil, size)) != size || len(none.Ints(nil, size)) != size {
 		t.Error("there is no room without rounds")
 	}
-	none.Lose()
+	none.Detach()
 }
 
 // Where vectors are a little longer in a later round, those that are too short make way and are not
 // kept beside them.
 func TestLongerVectorsReplaceShorterOnes(t *testing.T) {
 	const size = 100
-	m := loan.Rounds(size)
+	m := arena.ForRounds(size)
 	short := &m.Floats(nil, size-1)[0]
-	m.Again()
+	m.Reset()
 	long := &m.Floats(nil, size)[0]
-	m.Again()
+	m.Reset()
 	if a, b := &m.Floats(nil, size-1)[0], &m.Floats(nil, size-1)[0]; a != long || b == short {
 		t.Error("a vector that was too short is kept beside the longer one")
 	}

@@ -439,7 +439,7 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 		}
 		var err error
 		if in.Fill, err = col.fill(c.o.Missing, c.matrix.Rows(), order[f]); err != nil {
-			return outcome.At(outcome.Parse, "drop", "%s of %s holds no value at all: leave it out", col.name, c.file)
+			return &outcome.Error{Kind: outcome.Parse, File: c.file, Flag: "drop", Message: col.name + " holds no value at all: leave it out"}
 		}
 		d.Schema.Inputs = append(d.Schema.Inputs, in)
 	}

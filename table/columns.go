@@ -35,6 +35,15 @@ func (h header) find(name string) (int, bool) {
 	}
 }
 
+// only returns the column of a name that a model knows, −1 where there is none.
+func (h header) only(name string) (int, error) {
+	k := slices.Index(h.names, name)
+	if k >= 0 && slices.Contains(h.names[k+1:], name) {
+		return k, shape(h, fmt.Sprintf("several columns named %q, of which the model knows one: leave the others out", name))
+	}
+	return k, nil
+}
+
 // need is find for a column that has to be there.
 func (h header) need(flag, name string) (int, error) {
 	k, ok := h.find(name)
@@ -168,7 +177,7 @@ func (p *plan) distinct() error {
 	seen := map[string]int{}
 	for k, r := range p.roles {
 		if r != ignored && p.names != nil && !utf8.ValidString(p.names[k]) {
-			return outcome.At(outcome.Parse, "drop", "the name of column %d of %s is not UTF-8 text: save the file as UTF-8", k+1, p.file)
+			return &outcome.Error{Kind: outcome.Parse, File: p.file, Message: fmt.Sprintf("the name of column %d is not UTF-8 text: save the file as UTF-8", k+1)}
 		}
 		if r != feature || p.names == nil || p.names[k] == "" {
 			continue

@@ -1,7 +1,9 @@
 package table
 
 import (
+	"archive/zip"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -29,6 +31,7 @@ type array struct {
 	fortran bool
 	shape   []int
 	buffer  []byte
+	sealed  bool // a checksum follows the elements, which the reader compares at its end
 }
 
 // npyHeader has the three entries that NumPy writes, in its order.
@@ -126,8 +129,22 @@ func (a *array) next(count int) ([]byte, error) {
 	return b, nil
 }
 
-// cut is the error of an array that ends too early.
+// ended goes on to the end of the array where its checksum is compared there.
+func (a *array) ended() error {
+	if !a.sealed {
+		return nil
+	}
+	if _, err := io.Copy(io.Discard, a.r); err != nil {
+		return a.cut(err)
+	}
+	return nil
+}
+
+// cut is the error of an array that ends too early or is damaged.
 func (a *array) cut(err error) error {
+	if errors.Is(err, zip.ErrChecksum) {
+		return &outcome.Error{Kind: outcome.Parse, File: a.name, Message: "the ZIP archive is damaged: the checksum of an array is wrong"}
+	}
 	if err == io.EOF || err == io.ErrUnexpectedEOF { //nolint:errorlint // what ReadFull returns
 		return &outcome.Error{Kind: outcome.Parse, File: a.name, Message: "the array is not whole: copy or write the file again"}
 	}
@@ -226,7 +243,7 @@ func (a *array) numbers() ([]float64, error) {
 			out = append(out, a.number(b, k))
 		}
 	}
-	return out, nil
+	return out, a.ended()
 }
 
 // mostRow is how many bytes a row of an array may have.
@@ -271,6 +288,9 @@ func (r *arrayRows) Line() int         { return 0 }
 
 func (r *arrayRows) Next(row []Cell) ([]Cell, error) {
 	if r.at == r.n {
+		if err := r.ended(); err != nil {
+			return nil, err
+		}
 		return nil, io.EOF
 	}
 	row = row[:0]

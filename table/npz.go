@@ -62,6 +62,7 @@ func (z *archive) open(name string) (*array, io.Closer, error) {
 		_ = r.Close()
 		return nil, nil, err
 	}
+	a.sealed = true
 	return a, r, nil
 }
 
@@ -191,7 +192,7 @@ func (z *archive) format() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return a.text(b, 0), nil
+	return a.text(b, 0), a.ended()
 }
 
 // expand turns pointers to the starts of n rows or columns into an index for each entry.

@@ -313,7 +313,7 @@ func (s *Schema) matchTarget(h header, named string) (int, error) {
 	case s == nil || s.TargetPosition < 0:
 		return -1, nil
 	case h.names != nil && s.named():
-		return slices.Index(h.names, s.Target), nil
+		return h.only(s.Target)
 	case h.width == s.Width:
 		return s.TargetPosition, nil
 	default:
@@ -331,9 +331,12 @@ func (s *Schema) positions(h header, target int) ([]int, error) {
 	out := make([]int, len(s.Inputs))
 	if h.names != nil && s.named() {
 		for i, in := range s.Inputs {
-			k := slices.Index(h.names, in.Name)
-			if in.Name == "" {
-				k = in.Position
+			k, err := in.Position, error(nil)
+			if in.Name != "" {
+				k, err = h.only(in.Name)
+			}
+			if err != nil {
+				return nil, err
 			}
 			if k < 0 || k >= h.width {
 				return nil, shape(h, fmt.Sprintf("no column %q, which the model uses; %s", in.Name, h.there()))

@@ -59,16 +59,15 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 		return recognised{}, refused(in.Name, known)
 	}
 	rest, marked := bytes.CutPrefix(head, []byte("\xef\xbb\xbf"))
-	if marked {
+	if marked { // UTF-8, as some editors write it
 		_, _ = text.Discard(3)
 	}
-	form := formOf(rest)
-	switch {
-	case form == svmlightText && !marked:
+	switch form := formOf(rest); form {
+	case svmlightText:
 		return recognised{format: "svmlight text", svmlight: true, text: text}, nil
-	case form == 0:
+	case 0:
 		return recognised{}, refused(in.Name, "text that is neither svmlight, \"label index:value ...\", nor a table")
-	case form == ' ':
+	case ' ':
 		r, err := newBlankRows(in.Name, text, o.Header)
 		return recognised{format: "a table of numbers with blanks between", rows: r}, err
 	default:

@@ -25,7 +25,7 @@ func readSVMLight(ctx context.Context, text io.Reader, o Options) (*Data, error)
 		return nil, err
 	}
 	d.Rows = len(d.Y)
-	if o.Target != "" {
+	if o.Target != "" && d.Rows > 0 { // what is empty is of no format
 		return nil, outcome.At(outcome.Usage, "target", "goes with tables; %s is %s, which carries its target", o.Name, d.Format)
 	}
 	d.X = sparse.Compact(x)

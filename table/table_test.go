@@ -262,8 +262,8 @@ func TestRefusals(t *testing.T) {
 		{"a,y\n1,2\n,3\n", y, outcome.Parse, 3, `column "a": no value here`},
 		{"a,y\n1,\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 2, `column "y": no value here`},
 		{"a,y\n1,2\n3,x\n", y, outcome.Parse, 3, `"x" is text`},
-		{"a,b,y\n,1,2\n,2,3\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 0, `"a" of data holds no value at all`},
-		{"a\xe9,y\n1,2\n", y, outcome.Parse, 0, "not UTF-8"},
+		{"a,b,y\n,1,2\n,2,3\n", table.Options{Target: "y", Missing: table.Mean}, outcome.Parse, 0, `data: drop: column "a" holds no value at all`},
+		{"a\xe9,y\n1,2\n", y, outcome.Parse, 0, "data: the name of column 1 is not UTF-8"},
 		{"a,y\n1,caf\xe9\n", y, outcome.Parse, 2, "not UTF-8"},
 		{"a;y\n1,5;2\n", y, outcome.Parse, 2, "decimal comma"},
 		{"1,5;2,5\n2,5;3,5\n", table.Options{Target: "2"}, outcome.Parse, 1, "decimal comma"},
@@ -387,6 +387,115 @@ func checkRows(t *testing.T, text []byte, d *table.Data, o table.Options, n, p i
 	got, err := b.Matrix(context.Background(), p)
 	if err != nil || same(got, d.X) != "" {
 		t.Fatalf("row by row: %v, %s", err, same(got, d.X))
+	}
+}
+
+// A damaged archive is refused, whichever of its arrays has another byte: where the matrix is read at
+// once and row by row.
+func TestDamagedArchives(t *testing.T) {
+	fortran := filepath.Join(t.TempDir(), "fortran.npz")
+	array, err := os.ReadFile(fixture("numpy-fortran.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	w, err := z.CreateHeader(&zip.FileHeader{Name: "X.npy", Method: zip.Store})
+	if err == nil {
+		_, err = w.Write(array)
+	}
+	if err == nil {
+		err = z.Close()
+	}
+	if err == nil {
+		err = os.WriteFile(fortran, b.Bytes(), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{fixture("numpy.npz"), fixture("numpy-compressed.npz"), fortran, fixture("scipy-csr.npz")} {
+		d, err := table.Open(t.Context(), from, table.Options{NoTarget: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, p := d.X.Dims()
+		whole, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := zip.NewReader(bytes.NewReader(whole), int64(len(whole)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range z.File {
+			at, err := f.DataOffset()
+			if err != nil {
+				t.Fatal(err)
+			}
+			damaged := bytes.Clone(whole)
+			damaged[at+int64(f.CompressedSize64)-3] ^= 1
+			path := filepath.Join(t.TempDir(), "damaged.npz")
+			if err := os.WriteFile(path, damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := table.Open(t.Context(), path, table.Options{}); err == nil || outcome.KindOf(err) == outcome.Usage {
+				t.Errorf("%s, %s: %v", from, f.Name, err)
+			}
+			if f.Name == "y.npy" { // is not read
+				continue
+			}
+			var last error
+			for _, err := range (*table.Schema)(nil).Rows(t.Context(), path, nil, p, table.Options{}) {
+				last = err
+			}
+			if last == nil {
+				t.Errorf("%s, %s, row by row: no error", from, f.Name)
+			}
+		}
+	}
+}
+
+// A model knows a column by its name: where two have it, neither is taken, but what a model does not use
+// may be there twice.
+func TestRowsOfColumnsThatAreThereTwice(t *testing.T) {
+	d, err := read(small, table.Options{Target: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]string{
+		"a,a,b\n1,2,3\n":     `several columns named "a"`,
+		"a,b,y,y\n1,2,3,4\n": `several columns named "y"`,
+		"a,c,c,b\n1,2,3,4\n": "",
+	} {
+		var last error
+		for _, err := range d.Schema.ReadRows(t.Context(), strings.NewReader(text), 2, table.Options{Name: "data"}) {
+			last = err
+		}
+		if (last != nil) != (want != "") || last != nil && (outcome.KindOf(last) != outcome.Shape || !strings.Contains(last.Error(), want)) {
+			t.Errorf("%q: %v", text, last)
+		}
+	}
+}
+
+// What has no row is no data of a format: its target is not the matter.
+func TestEmptyFiles(t *testing.T) {
+	for _, text := range []string{"", "\n\n", "\xef\xbb\xbf", "# nothing\n"} {
+		d, err := read(text, table.Options{Target: "y"})
+		if err != nil || d.Rows != 0 {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+// A byte order mark changes nothing in svmlight text.
+func TestMarkedSVMLight(t *testing.T) {
+	const text = "1 1:5 3:2\n-1 2:4\n"
+	want, err := read(text, table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := read("\xef\xbb\xbf"+text, table.Options{}); err != nil || shown(got) != shown(want) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -308,6 +309,24 @@ func TestArguments(t *testing.T) {
 	}
 	if fingerprint(x, y) != before {
 		t.Error("X or y was changed")
+	}
+}
+
+// TestFaintTargets: a loss that underflows is refused, not taken for one that nothing can reduce; a
+// target that is faint and constant is still a constant.
+func TestFaintTargets(t *testing.T) {
+	x, y := load(t)
+	huber := pare.Config{Model: pare.Huber}
+	for exponent, kind := range map[int]outcome.Kind{-400: "", -500: outcome.BadParameter, -1000: outcome.BadParameter, -1060: outcome.BadParameter} {
+		if f, err := pare.Fit(t.Context(), x, scaled(y, exponent), []float64{float64(exponent)*math.Ln2 - 1}, huber); outcome.KindOf(err) != kind || err == nil && len(f.Support) == 0 {
+			t.Errorf("2^%d: %v, %+v", exponent, err, f)
+		}
+	}
+	huber.Loss = loss.Huber{Delta: 1}
+	for _, v := range []float64{0, 1e-150, -1e-300} {
+		if top := lambdaMax(t, x, repeat(v, len(y)), huber); !math.IsInf(top, -1) {
+			t.Errorf("y = %g: ln αmax = %g", v, top)
+		}
 	}
 }
 

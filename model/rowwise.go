@@ -81,7 +81,18 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	if math.IsNaN(f.null) || math.IsInf(f.null, 0) {
 		return nil, outcome.Errorf(outcome.NonFinite, "the %s loss of the null model overflows: scale the target", l.Name())
 	}
+	if f.null < leastNull && l.Link() == loss.Identity && f.varies() {
+		return nil, outcome.Errorf(outcome.BadParameter, "the %s loss of the null model underflows: scale the target", l.Name())
+	}
 	return f, nil
+}
+
+// varies reports whether the null model leaves more of the rows than rounding.
+func (f *Rowwise) varies() bool {
+	const rounding = 1e-9
+	s, k := NewState(f), f.view.Kernels()
+	f.Fit(nil, nil, s)
+	return k.MaxAbs(s.Weighted) > 0 && k.MaxAbs(s.Residual) > rounding*k.MaxAbs(f.y)
 }
 
 // nullLoss returns the objective of the null model. Without an intercept its predictions are known: the

@@ -176,7 +176,7 @@ func (r *Result) supportPath() *chart {
 	c.axes(marks, r.strength(), ticks(0, most), "columns used")
 	c.line("a", "", xs, ys)
 	for i, f := range r.Path {
-		c.dot("a", fmt.Sprintf("%d columns at λ %.5g", len(f.Support), f.LogLambda[0]), xs[i], ys[i], 3)
+		c.dot("a", fmt.Sprintf("%d columns at λ %.5g", len(f.Support), f.LogLambda[r.axis()]), xs[i], ys[i], 3)
 	}
 	if r.Final != nil {
 		c.down("b", r.place(r.Final.LogLambda))

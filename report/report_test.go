@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -163,6 +164,27 @@ func TestPageOfLittle(t *testing.T) {
 		r := full
 		less(&r)
 		t.Run(name, func(t *testing.T) { written(t, r) })
+	}
+}
+
+// Where the ℓ1 strength of an elastic net is 0, its path is one of ridge strengths.
+func TestPageOfARidgeAlone(t *testing.T) {
+	r := made(t, pare.ElasticNet)
+	ridge := func(f *pare.Fitted, strength float64) *pare.Fitted {
+		own := *f
+		own.LogLambda = []float64{math.Inf(-1), strength}
+		return &own
+	}
+	r.Path = slices.Clone(r.Path)
+	for i, f := range r.Path {
+		r.Path[i] = ridge(f, -float64(i)/5)
+	}
+	r.Final = ridge(r.Final, -2)
+	best := *r.Best
+	best.LogLambda = r.Final.LogLambda
+	r.Best, r.Curve, r.Level, r.Visit, r.OneSE = &best, []search.Evaluation{best}, nil, nil, nil
+	if text := written(t, r); !strings.Contains(text, "columns at λ -0.2") {
+		t.Error("no points of the path at ridge strengths")
 	}
 }
 

@@ -3,6 +3,7 @@ package pare
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
@@ -16,11 +17,11 @@ func (e *engine) risk(ctx context.Context, v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
 	switch {
 	case !e.family.quadratic() || e.family.form.Blocks != nil:
-		return spec, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s, %s and %s; %s has %s and %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, Ridge, e.config.Model, CV, HoldOut)
+		return spec, outcome.At(outcome.Usage, "criterion", "%s is for %s, %s, %s and %s; %s has %s", v.Criterion, Lasso, ElasticNet, WeightedLasso, Ridge, e.config.Model, e.otherCriteria())
 	case e.config.Weights != nil:
-		return spec, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s and %s", v.Criterion, CV, HoldOut)
+		return spec, outcome.At(outcome.Usage, "criterion", "%s counts rows with noise of one level; weighted rows have %s", v.Criterion, e.otherCriteria())
 	case e.config.Offset != nil:
-		return spec, outcome.At(outcome.Usage, "criterion", "%s takes no offset; rows with one have %s and %s", v.Criterion, CV, HoldOut)
+		return spec, outcome.At(outcome.Usage, "criterion", "%s takes no offset; rows with one have %s", v.Criterion, e.otherCriteria())
 	case v.Sigma != 0 && !(v.Sigma > 0 && !math.IsInf(v.Sigma, 1)):
 		return spec, outcome.At(outcome.BadParameter, "sigma", "the noise level must be positive and finite, got %g", v.Sigma)
 	}
@@ -116,12 +117,26 @@ func noiseLevel(spec bilevel.Spec) float64 {
 	return spec.Risk.Sigma
 }
 
+// hasLeftOut reports whether one fit on all rows says what fits without a row are.
+func (e *engine) hasLeftOut() bool {
+	_, ok := e.Problem.(inner.LeavesOut)
+	return ok && e.family.form.Hyperparameters != inner.PerColumn
+}
+
+// otherCriteria names the criteria that the model has beside those of [engine.risk].
+func (e *engine) otherCriteria() string {
+	if e.hasLeftOut() {
+		return fmt.Sprintf("%s, %s, %s and %s", CV, HoldOut, ALO, GCV)
+	}
+	return fmt.Sprintf("%s and %s", CV, HoldOut)
+}
+
 // byLeftOut states such a choice.
 func (e *engine) byLeftOut(v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
 	name := v.splits()
-	switch _, ok := e.Problem.(inner.LeavesOut); {
-	case !ok || e.family.form.Hyperparameters == inner.PerColumn:
+	switch {
+	case !e.hasLeftOut():
 		return spec, outcome.At(outcome.Usage, "criterion", "%s is for models of one predictor with a penalty on columns and one λ or two; %s has %s and %s", v.Criterion, e.config.Model, CV, HoldOut)
 	case e.config.Method.iterate() != nil:
 		return spec, outcome.At(outcome.Usage, "method", "%s takes its slopes by differences, with %s", v.Criterion, Implicit)

@@ -249,7 +249,7 @@ func (e *engine) checkStrengths() error {
 	case e.family.form.Dense:
 		return nothing("no column varies")
 	case !e.config.Positive:
-		return nothing("the target does not depend on any column")
+		return nothing("the target does not depend on any column that is penalised, or not within its bounds")
 	case e.family.classes:
 		labels, _, _ := bilevel.Classes(e.of.Kernels, e.of.Y)
 		return nothing(fmt.Sprintf("no column grows with class %g, as coefficients of 0 or more need", labels[class]))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -107,5 +109,27 @@ func TestCancelledPathKeepsItsPoints(t *testing.T) {
 	}
 	if len(r.Points) != 3 || o.code != exitUntrusted || r.Status != "cancelled" {
 		t.Errorf("%d points, exit %d, status %s", len(r.Points), o.code, r.Status)
+	}
+}
+
+// A search whose time is used up before its first evaluation says so, not that it was interrupted.
+func TestNoTimeForAnEvaluation(t *testing.T) {
+	o := pareRun(t, "select", "--max-seconds", "1e-9")
+	if o.code != exitUntrusted || !strings.Contains(o.stdout, "budget: the time allowed was used up before the first") {
+		t.Errorf("exit %d: %s%s", o.code, o.stdout, o.stderr)
+	}
+}
+
+// Where no column is penalised there is no αmax, whatever the target depends on.
+func TestNoPenalisedColumn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "factors")
+	if err := os.WriteFile(path, []byte(strings.Repeat("0\n", 10)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"fit", "--ratio", "0.1"}, {"select"}, {"path"}} {
+		o := pareRun(t, append(args, "--penalty-factors", path)...)
+		if o.code != exitFailed || !strings.Contains(o.stderr, "does not depend on any column that is penalised") {
+			t.Errorf("%q: exit %d: %s", args, o.code, o.stderr)
+		}
 	}
 }

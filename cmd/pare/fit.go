@@ -39,7 +39,7 @@ func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {
 	env.progress.begin("solving at λ = %s", spread(logLambda, "%.4g", "%.3g"))
 	fitted, err := pare.Fit(ctx, d.x, d.y, logLambda, c.config(d))
 	if err != nil {
-		return nil, d.blame(err)
+		return nil, d.blame(strengths.stated(err))
 	}
 	r := newFitResult(fitted, asked{c.commonFlags, d})
 	if c.Relaxed {

@@ -39,7 +39,7 @@ func (c *gradCommand) run(ctx context.Context, env environment) (result, error) 
 	env.progress.begin("the criterion and its slope at λ = %s", spread(logLambda, "%.4g", "%.3g"))
 	h, err := pare.Gradient(ctx, d.x, d.y, logLambda, validation, c.config(d))
 	if err != nil {
-		return nil, d.blame(err)
+		return nil, d.blame(strengths.stated(err))
 	}
 	elapsed := time.Since(began).Seconds()
 	top, err := pare.LogLambdaMax(d.x, d.y, c.config(d))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -85,6 +86,16 @@ func (s strengths) logLambda(common commonFlags, d *dataset) ([]float64, error) 
 	return values, nil
 }
 
+// stated names the flag that stated the strengths in an error of one of them.
+func (s strengths) stated(err error) error {
+	if e, ok := errors.AsType[*outcome.Error](err); ok && e.Flag == "log-lambda" {
+		own := *e
+		own.Flag = s.flag
+		return &own
+	}
+	return err
+}
+
 // logarithms turns values of --alpha and --C into λ's.
 func (s strengths) logarithms(common commonFlags, d *dataset, values []float64) ([]float64, error) {
 	classifier := common.stated.traits.Link == loss.Logit
@@ -118,7 +129,7 @@ func (f commonFlags) alphaMax(d *dataset, consequence string) ([]float64, error)
 	if err != nil || len(top) > 0 && !slices.Contains(top, math.Inf(-1)) {
 		return top, err
 	}
-	why := "the target does not depend on any column, or not with the sign allowed"
+	why := "the target does not depend on any column that is penalised, or not with the sign allowed"
 	if f.stated.traits.Dense {
 		why = "no column varies"
 	}

@@ -13,7 +13,11 @@ func (r *selectResult) text(p *page) {
 	p.title(r.called, r.asked)
 	s := r.selection
 	if s.LogLambda == nil {
-		p.row("status", "cancelled: interrupted before the first evaluation was done")
+		why := "interrupted"
+		if r.Status == outcome.Budget {
+			why = "the time allowed was used up"
+		}
+		p.row("status", "%s: %s before the first evaluation was done", r.Status, why)
 		return
 	}
 	if c := r.plotted(p); c != nil {

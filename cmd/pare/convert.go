@@ -26,6 +26,9 @@ func (c *convertCommand) run(ctx context.Context, env environment) (result, erro
 	if err := from.check(); err != nil {
 		return nil, err
 	}
+	if err := apart("", c.Into, c.File); err != nil {
+		return nil, err
+	}
 	if err := sealed.Replaceable(c.Into); err != nil {
 		return nil, &outcome.Error{Kind: outcome.IO, File: c.Into, Message: "cannot write the data", Err: err}
 	}

@@ -8,6 +8,29 @@ import (
 	"testing"
 )
 
+// What is read is not written over.
+func TestInputsAreNotWrittenOver(t *testing.T) {
+	data := writeFile(t, "diabetes.svm", readDiabetes(t))
+	model := filepath.Join(t.TempDir(), "model")
+	if o := pareRun(t, "fit", "--ratio=0.1", "--save", model, data); o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(data, link); err != nil {
+		t.Skip(err)
+	}
+	for _, args := range [][]string{
+		{"convert", data, data}, {"convert", data, link}, {"predict", model, data, "--output", data}, {"predict", model, link, "--output", data}, {"predict", model, data, "--output", model},
+	} {
+		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "would be lost, which is read") {
+			t.Errorf("%q: exit %d: %s", args, o.code, o.stderr)
+		}
+	}
+	if text, err := os.ReadFile(data); err != nil || string(text) != readDiabetes(t) {
+		t.Error("the data have changed")
+	}
+}
+
 // Converted data give the same choice as the file they come from, with its names and labels,
 // and its models read rows of that file.
 func TestConvertedDataAreTheSame(t *testing.T) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"os"
 
 	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -22,6 +23,9 @@ func (c *predictCommand) open(env environment) (*destination, error) {
 	out := &destination{flush: c.File == "-", path: c.Output}
 	to := env.stdout
 	if c.Output != "" {
+		if err := apart("output", c.Output, c.File, c.Saved, c.Offset); err != nil {
+			return nil, err
+		}
 		if err := replaceable("output", c.Output, "cannot write the predictions"); err != nil {
 			return nil, err
 		}
@@ -33,6 +37,20 @@ func (c *predictCommand) open(env environment) (*destination, error) {
 	}
 	out.w = bufio.NewWriterSize(to, 64<<10)
 	return out, nil
+}
+
+// apart refuses to write over a file that is read.
+func apart(flag, out string, read ...string) error {
+	to, err := os.Stat(out)
+	if err != nil {
+		return nil //nolint:nilerr // there is nothing to lose
+	}
+	for _, path := range read {
+		if from, err := os.Stat(path); err == nil && os.SameFile(from, to) {
+			return outcome.At(outcome.Usage, flag, "%s would be lost, which is read: give another name", out)
+		}
+	}
+	return nil
 }
 
 // write writes the line.

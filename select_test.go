@@ -297,6 +297,38 @@ func TestSelectionsMarshal(t *testing.T) {
 	}
 }
 
+// Every result of a fit and of a gradient can be written as JSON, with its fields by their names.
+func TestFitsAreWritable(t *testing.T) {
+	x, y := load(t)
+	for i := range y {
+		y[i] = math.Copysign(1, y[i]-140)
+	}
+	for model, logLambda := range map[pare.Model][]float64{
+		pare.SVM: {-2}, pare.SVR: {-2, -2}, pare.MCP: {-4}, pare.ElasticNet: {math.Inf(-1), -4}, pare.Multiclass: {-4, -4},
+	} {
+		c := pare.Config{Model: model, Standardize: model == pare.MCP}
+		f, err := pare.Fit(t.Context(), x, y, logLambda, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back pare.Fitted
+		if text, err := json.Marshal(f); err != nil || json.Unmarshal(text, &back) != nil {
+			t.Errorf("%s: %v", model, err)
+		}
+		if !slices.Equal(back.Coef, f.Coef) || back.Objective != f.Objective || back.KKT != f.KKT || back.Passes != f.Passes || len(back.Classes) != len(f.Classes) {
+			t.Errorf("%s: %+v, want %+v", model, back, f)
+		}
+		h, err := pare.Gradient(t.Context(), x, y, logLambda, pare.Validation{}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var slope pare.Hypergradient
+		if text, err := json.Marshal(h); err != nil || json.Unmarshal(text, &slope) != nil || slope.Value != h.Value || !slices.Equal(slope.Gradient, h.Gradient) {
+			t.Errorf("%s: %v, %+v, want %+v", model, err, slope, h)
+		}
+	}
+}
+
 // Solved counts the inner problems of every evaluation, up to the number of folds and
 // classes; along a path, those of all its points. Evaluations keep their folds' values.
 func TestSolvedCountsInnerProblems(t *testing.T) {

@@ -83,6 +83,15 @@ func (s *Selection) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
+// MarshalJSON writes the fields by their names, but null for numbers that are not finite, such as
+// the αmax of an SVM and the gap of a model that is not convex.
+func (f *Fitted) MarshalJSON() ([]byte, error) { return json.Marshal(writable(reflect.ValueOf(*f))) }
+
+// MarshalJSON writes the fields by their names, but null for numbers that are not finite.
+func (h *Hypergradient) MarshalJSON() ([]byte, error) {
+	return json.Marshal(writable(reflect.ValueOf(*h)))
+}
+
 // writable turns structs into maps and numbers that are not finite into nil.
 func writable(v reflect.Value) any {
 	switch v.Kind() { //nolint:exhaustive // other kinds are written as they are

@@ -24,7 +24,10 @@ const (
 	tubeAbove  = 3    // how far above its unit ε is looked for: twice the standard deviation of the target
 	tubeFirst  = 0.5  // from there to the first point
 	tubeFloor  = 7    // and how far below that, at least
+	tubeFades  = 0.7  // where it is the standard deviation of the target
+	tubeRough  = 1    // and how rough the criterion is above that
 	dualRough  = 1.4  // since its support vectors leave one at a time
+	costRough  = 0.2  // where ε stays: of what C does far less than of what ε does
 	rough      = 0.25 // of the others that are not smooth
 	lossRough  = 0.35 // where the loss is not quadratic
 	jumpStep   = 0.2  // under a penalty that is not convex
@@ -62,12 +65,15 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		free := float64(dualFree)
 		if p.turns {
 			free = turnsFree
+			if len(p.Top) == 1 {
+				l.Rough = costRough
+			}
 		}
 		l.Free *= free
 	case Tube:
 		l.Origin = p.origins()[0] + tubeAbove
 		l.Distant, l.Climb, l.First, l.Floor, l.Bottom = true, true, tubeFirst, tubeFloor, dualFloor
-		l.Rough, l.Free = dualRough, tubeFree*l.Free
+		l.Rough, l.Fades, l.Free = tubeRough, tubeFades, tubeFree*l.Free
 	}
 	if p.Jumps { // slopes promise nothing beyond the next jump
 		l.Jumps, l.First, l.Step, l.Rough = true, jumpStep, jumpStep, 0

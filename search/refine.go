@@ -3,6 +3,8 @@ package search
 import (
 	"context"
 	"math"
+
+	"github.com/seed-45b9a24c/pare/kernels"
 )
 
 const (
@@ -104,7 +106,8 @@ func (l *scan) roughness() float64 {
 // rough is how far the criterion is expected to be from the model half way between two points.
 // Every column that comes in bends it at random: its slope walks as a Brownian motion does,
 // and a cubic between two values and slopes of its integral is off by the distance to the
-// power of 3/2; more where a slope is not known.
+// power of 3/2; more where a slope is not known. Where steps fade it is as they do, whatever
+// the support.
 func (l *scan) rough(a, b point) float64 {
 	h := b.depth - a.depth
 	if math.IsNaN(a.slope) || math.IsNaN(b.slope) {
@@ -115,8 +118,12 @@ func (l *scan) rough(a, b point) float64 {
 		least = exchanged
 	}
 	knots := min(1, (math.Abs(float64(b.Support-a.Support))+least)/manyKnots)
+	bends := math.Sqrt(knots)
+	if l.o.Fades > 0 {
+		bends = kernels.Exp(min(0, l.o.Fades-float64(0.5*(a.depth+b.depth))))
+	}
 	unit := max(l.unit(l.best.Evaluation), 0.5*(a.StandardError+b.StandardError))
-	return l.o.Rough * unit * math.Sqrt(knots) * h * math.Sqrt(h)
+	return l.o.Rough * unit * bends * h * math.Sqrt(h)
 }
 
 // nearest returns the evaluation with solutions that is closest in depth.

@@ -46,6 +46,10 @@ type ScanOptions struct {
 	// Exchanges says that supports of one size may be others, as where rows of a dual take turns: an interval is
 	// doubted as if four more had come in.
 	Exchanges bool
+	// Fades, where above 0, is the depth from which on a step changes the problem less and less, by e^−depth, as
+	// one of ln ε does where the tube is narrow. Rough is then expected before that depth, beyond it less in
+	// the same way, and nowhere does it depend on columns coming in.
+	Fades float64
 	// Relative makes tolerances relative to the training loss reached, not to that of
 	// the null model: separable classes leave next to nothing of it.
 	Relative bool

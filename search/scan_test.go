@@ -324,6 +324,32 @@ func TestLookDoubtsWhereColumnsComeIn(t *testing.T) {
 	}
 }
 
+// Where steps fade the points of doubts lie where they have not, however many columns come in further on.
+func TestLookDoubtsLessWhereStepsFade(t *testing.T) {
+	valley := func(x float64) (value, slope float64) { // level below −5
+		d := max(0, x+5)
+		return 1 + 0.02*d*d, 0.04 * d
+	}
+	const deep = 4
+	var below, above [2]int
+	for k, fades := range []float64{0, 2} {
+		f := judged(scalar(valley), 0.5, 0.4)
+		scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.5, Floor: 8, Bottom: 9, Fades: fades})
+		for _, r := range f.seen {
+			switch {
+			case r.From == nil: // of the path
+			case r.LogLambda[0] < -deep:
+				below[k]++
+			default:
+				above[k]++
+			}
+		}
+	}
+	if t.Logf("points of doubts below and above %v, %v", below, above); below[1] >= below[0] || above[1] < above[0] || above[1] == 0 {
+		t.Error("where steps fade as much is doubted as elsewhere, or nothing is before that")
+	}
+}
+
 // A scan that goes on from an earlier one stays at the bottom of the path where slopes lead
 // below it, and leaves another basin alone whose price is all that the earlier scan took.
 func TestResumedScanKeepsToItsPrice(t *testing.T) {

@@ -27,6 +27,7 @@ func native() []*Set { //nolint:funlen // a table
 		maxAbs:       amd64.MaxAbsAVX2,
 		reach:        amd64.ReachAVX2,
 		countAnd:     amd64.CountAndAVX2,
+		pick:         pickGo,
 		dotIndexed:   amd64.DotIndexedAVX2,
 		axpyIndexed:  amd64.AxpyIndexedAVX2,
 		scaleIndexed: amd64.ScaleIndexedAVX2,
@@ -83,6 +84,7 @@ func native() []*Set { //nolint:funlen // a table
 	if cpuid.CPU.Supports(cpuid.AVX512VPOPCNTDQ) { // the first CPUs with AVX-512 lack it
 		avx512.countAnd = amd64.CountAndAVX512
 	}
+	avx512.pick = amd64.PickAVX512
 	avx512.dotLanes = amd64.DotLanesAVX512
 	avx512.dotLanesMasked = amd64.DotLanesMaskedAVX512
 	avx512.axpyLanes = amd64.AxpyLanesAVX512

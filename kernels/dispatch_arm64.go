@@ -19,6 +19,7 @@ func native() []*Set {
 		asum:           arm64.AsumNEON,
 		maxAbs:         arm64.MaxAbsNEON,
 		countAnd:       arm64.CountAndNEON,
+		pick:           pickGo,
 		dotIndexed:     arm64.DotIndexedNEON,
 		axpyIndexed:    arm64.AxpyIndexedNEON,
 		scaleIndexed:   arm64.ScaleIndexedNEON,

@@ -17,6 +17,7 @@ type primitives struct {
 	maxAbs         func(x []float64) float64
 	reach          func(mask uint64, a float64, x, y []float64, least float64, out []uint64) // mask: signed or sizes
 	countAnd       func(x, y []uint64) int
+	pick           func(number, rows []int32, values []float64, index []int32, out []float64) int // at most Block rows
 	dotIndexed     func(values []float64, rows []int32, y []float64) float64
 	axpyIndexed    func(a float64, values []float64, rows []int32, y []float64)
 	scaleIndexed   func(values []float64, rows []int32, scale, out []float64) (sum, square float64)
@@ -63,6 +64,7 @@ func newSet(name string, p *primitives) *Set {
 	s.Reach = newReach(p.reach, signed, s)
 	s.ReachAbs = newReach(p.reach, sizes, s)
 	s.CountAnd = newCountAnd(p.countAnd, s)
+	s.Pick = newPick(p.pick, s)
 	s.DotIndexed = newDotIndexed(p.dotIndexed, s)
 	s.AxpyIndexed = newAxpyIndexed(p.axpyIndexed, s)
 	s.ScaleIndexed = newScaleIndexed(p.scaleIndexed, s)

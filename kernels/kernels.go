@@ -34,6 +34,11 @@ type Set struct {
 	// CountAnd is the number of bits that are set in both, len(x) = len(y).
 	CountAnd func(x, y []uint64) int
 
+	// Pick takes the entries of a column in rows with a number: number[rows_k] ≥ 0 to index and
+	// values_k to out, one after another, and returns how many. len(values) = len(rows), and index
+	// and out have room for all; what is in that room behind those picked is not kept.
+	Pick func(number, rows []int32, values []float64, index []int32, out []float64) (kept int)
+
 	// DotIndexed is Σ values[k]·y[rows[k]], len(values) = len(rows): a column
 	// of a sparse matrix times a dense vector.
 	DotIndexed func(values []float64, rows []int32, y []float64) float64

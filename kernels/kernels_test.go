@@ -183,6 +183,10 @@ func TestMisuseOfLengthsPanics(t *testing.T) {
 			"reach":                func() { k.Reach(1, v[:3], v[:4], 0, make([]uint64, 1)) },
 			"reach, bits":          func() { k.ReachAbs(1, v[:3], v[:3], 0, make([]uint64, 2)) },
 			"countand":             func() { k.CountAnd(make([]uint64, 2), make([]uint64, 3)) },
+			"pick":                 func() { k.Pick(rows, rows, v[:4], make([]int32, 5), make([]float64, 5)) },
+			"pick, room":           func() { k.Pick(rows, rows, v[:5], make([]int32, 5), make([]float64, 4)) },
+			"pick, room for rows":  func() { k.Pick(rows, rows, v[:5], make([]int32, 4), make([]float64, 5)) },
+			"pick overlap":         func() { k.Pick(rows, rows[:4], v[:4], make([]int32, 5), v[3:]) },
 			"dotindexed":           func() { k.DotIndexed(v[:4], rows, v) },
 			"axpyindexed":          func() { k.AxpyIndexed(1, v[:4], rows, v) },
 			"axpyindexed overlap":  func() { k.AxpyIndexed(1, v[4:], rows, v[:5]) },
@@ -253,6 +257,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 	}
 	o := newOperands(rand.New(rand.NewPCG(1, 1)), kinds[0].fill, 20000, 0)
 	bits := make([]uint64, (len(o.x)+63)/64)
+	picked, index := make([]int32, len(o.values)), make([]int32, len(o.values))
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for name, f := range map[string]func(){
 			"dot":          func() { sink = k.Dot(o.x, o.y) },
@@ -264,6 +269,7 @@ func TestKernelsDoNotAllocate(t *testing.T) {
 			"asum":         func() { sink = k.Asum(o.x) },
 			"reach":        func() { k.Reach(2, o.x, o.y, 1, bits) },
 			"countand":     func() { sink = float64(k.CountAnd(bits, bits)) },
+			"pick":         func() { sink = float64(k.Pick(o.rows, picked, o.values, index, o.x)) },
 			"maxabs":       func() { sink = k.MaxAbs(o.x) },
 			"exp":          func() { k.Exp(o.y, o.x) },
 			"log":          func() { k.Log(o.y, o.x) },

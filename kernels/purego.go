@@ -15,6 +15,7 @@ var pureGo = primitives{
 	maxAbs:         maxAbsGo,
 	reach:          reachGo,
 	countAnd:       countAndGo,
+	pick:           pickGo,
 	dotIndexed:     dotIndexedGo,
 	axpyIndexed:    axpyIndexedGo,
 	scaleIndexed:   scaleIndexedGo,

@@ -7,7 +7,7 @@ package kernels
 
 func raceRead[T any](x []T)                                                             {}
 func raceWrite[T any](x []T)                                                            {}
-func raceGather(rows []int32, y []float64)                                              {}
+func raceGather[T any](rows []int32, y []T)                                             {}
 func raceLanes(rows []int32, y []float64, first int)                                    {}
 func raceSpans(from, to []int64, rows []int32, values, y, out []float64)                {}
 func raceScatterSpans(a []float64, from, to []int64, rows []int32, values, y []float64) {}

@@ -19,7 +19,7 @@ func raceWrite[T any](x []T) {
 	}
 }
 
-func raceGather(rows []int32, y []float64) {
+func raceGather[T any](rows []int32, y []T) {
 	for _, r := range rows {
 		runtime.RaceRead(unsafe.Pointer(&y[r]))
 	}

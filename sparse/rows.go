@@ -32,33 +32,31 @@ func Rows(k *kernels.Set, m Matrix, list []int32) Matrix {
 		pace.Did(1)
 		number[i] = int32(at)
 	}
-	// Which rows a column has comes unforeseen: no branch.
+	if k == nil {
+		k = kernels.Available()[0]
+	}
 	columns := slices.Clone(m.Order())
 	slices.Sort(columns)
-	lengths := make([]int32, len(columns))
-	longest := 0
-	for k, j := range columns {
-		rows, _ := m.Column(int(j))
-		kept := int32(0)
-		pace.Did(len(rows))
-		for _, i := range rows {
-			kept += int32(^uint32(number[i]) >> 31)
-		}
-		lengths[k], longest = kept, max(longest, len(rows))
+	lengths, ends := make([]int32, len(columns)), make([]int, len(columns))
+	expected := int(float64(m.NNZ()) / float64(max(n, 1)) * float64(len(list)))
+	expected += expected / 4 // with room to spare
+	index, value := kernels.Undefined[int32](expected), kernels.Undefined[float64](expected)
+	at := 0
+	for c, j := range columns {
+		rows, values := m.Column(int(j))
+		index, value = slices.Grow(index[:at], len(rows))[:at+len(rows)], slices.Grow(value[:at], len(rows))[:at+len(rows)]
+		kept := k.Pick(number, rows, values, index[at:], value[at:])
+		at += kept
+		lengths[c], ends[c] = int32(kept), at
 	}
 	out := allocate(len(list), p, columns, lengths)
-	index, value := make([]int32, longest+1), make([]float64, longest+1)
-	for s, j := range out.order {
-		rows, values := m.Column(int(j))
-		kept := 0
-		pace.Did(len(rows))
-		for at, i := range rows {
-			k := number[i]
-			index[kept], value[kept] = k, values[at]
-			kept += int(^uint32(k) >> 31)
-		}
-		copy(out.rows[out.colPtr[s]:], index[:kept])
-		copy(out.values[out.colPtr[s]:], value[:kept])
+	from := 0
+	for c, end := range ends {
+		pace.Did(end - from)
+		to, _ := out.Span(int(columns[c]))
+		copy(out.rows[to:], index[from:end])
+		copy(out.values[to:], value[from:end])
+		from = end
 	}
 	return out
 }

@@ -65,7 +65,7 @@ func (c *Columns) gather(j int32, from, to int, w *looseColumn) (rows []int32, v
 		copy(w.index, index)
 		copy(w.values, x)
 	} else {
-		kept = choose(c.number, index, x, w.index, w.values)
+		kept = c.view.Kernels().Pick(c.number, index, x, w.index, w.values)
 	}
 	rows, values = w.index[:kept], w.values[:kept]
 	if c.view.Scaled() {
@@ -90,16 +90,4 @@ func (c *Columns) measure(slot int32) {
 	}
 	norm := c.view.Norm(int(j))
 	c.mean[slot], c.square[slot] = c.view.Mean(int(j)), norm*norm
-}
-
-// choose picks the entries of the rows that have a number: rows held out come unforeseen, so
-// there is no branch.
-func choose(number, rows []int32, values []float64, index []int32, out []float64) (kept int) {
-	values = values[:len(rows)]
-	for at, i := range rows {
-		k := number[i]
-		index[kept], out[kept] = k, values[at]
-		kept += int(^uint32(k) >> 31)
-	}
-	return kept
 }

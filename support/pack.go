@@ -32,7 +32,7 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 			c.plain = lengthen(c.view, c.plain, size)
 			packed = c.plain[from:]
 		}
-		size = choose(c.number, rows, values, c.index[from:], packed)
+		size = c.view.Kernels().Pick(c.number, rows, values, c.index[from:], packed)
 		c.index, c.values = c.index[:from+size], c.values[:from]
 		if c.curved {
 			c.plain = c.plain[:from+size]

@@ -120,6 +120,12 @@ func ReachAVX512(mask uint64, s float64, x, y []float64, least float64, out []ui
 //go:noescape
 func CountAndAVX512(x, y []uint64) int
 
+// PickAVX512 writes number[rows_k] to index and values_k to out where the first is not negative, one
+// after another, and returns how many. It may write to the first len(rows) elements.
+//
+//go:noescape
+func PickAVX512(number, rows []int32, values []float64, index []int32, out []float64) int
+
 // AxpyAVX512 is AxpyAVX2 with wider registers.
 //
 //go:noescape

@@ -23,6 +23,7 @@ func native() []*Set { //nolint:funlen // a table
 		squaresDense: amd64.SquaresDenseAVX2,
 		axpy:         amd64.AxpyAVX2,
 		scal:         amd64.ScalAVX2,
+		product:      amd64.ProductAVX2,
 		asum:         amd64.AsumAVX2,
 		maxAbs:       amd64.MaxAbsAVX2,
 		reach:        amd64.ReachAVX2,
@@ -78,6 +79,7 @@ func native() []*Set { //nolint:funlen // a table
 	avx512.squaresDense = amd64.SquaresDenseAVX512
 	avx512.axpy = amd64.AxpyAVX512
 	avx512.scal = amd64.ScalAVX512
+	avx512.product = amd64.ProductAVX512
 	avx512.asum = amd64.AsumAVX512
 	avx512.maxAbs = amd64.MaxAbsAVX512
 	avx512.reach = amd64.ReachAVX512

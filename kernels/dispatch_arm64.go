@@ -16,6 +16,7 @@ func native() []*Set {
 		},
 		axpy:           arm64.AxpyNEON,
 		scal:           arm64.ScalNEON,
+		product:        productGo,
 		asum:           arm64.AsumNEON,
 		maxAbs:         arm64.MaxAbsNEON,
 		countAnd:       arm64.CountAndNEON,

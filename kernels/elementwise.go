@@ -46,3 +46,33 @@ func sigmoidGo(dst, x []float64) {
 		dst[i] = Sigmoid(v)
 	}
 }
+
+// newProduct makes the operation of a loop that multiplies two vectors.
+//
+//go:noinline
+func newProduct(loop func(dst, x, y []float64), s *Set) func(dst, x, y []float64) {
+	return func(dst, x, y []float64) {
+		if len(dst) != len(x) || len(dst) != len(y) {
+			panic("kernels: lengths of dst, x and y differ")
+		}
+		if overlap(dst, x) && &dst[0] != &x[0] || overlap(dst, y) && &dst[0] != &y[0] {
+			panic("kernels: dst overlaps an operand")
+		}
+		raceRead(x)
+		raceRead(y)
+		raceWrite(dst)
+		for len(dst) > 0 {
+			n := min(len(dst), Block)
+			loop(dst[:n], x[:n], y[:n])
+			dst, x, y = dst[n:], x[n:], y[n:]
+			s.between(len(dst))
+		}
+	}
+}
+
+func productGo(dst, x, y []float64) {
+	y, dst = y[:len(x)], dst[:len(x)]
+	for i, v := range x {
+		dst[i] = v * y[i]
+	}
+}

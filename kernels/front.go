@@ -13,6 +13,7 @@ type primitives struct {
 	squaresDense   func(values, y, out []float64) // likewise
 	axpy           func(a float64, x, y []float64)
 	scal           func(a float64, x []float64)
+	product        func(dst, x, y []float64)
 	asum           func(x []float64) float64
 	maxAbs         func(x []float64) float64
 	reach          func(mask uint64, a float64, x, y []float64, least float64, out []uint64) // mask: signed or sizes
@@ -59,6 +60,7 @@ func newSet(name string, p *primitives) *Set {
 	s.SquaresDense = newDenseColumns("SquaresDense", p.squaresDense, s)
 	s.Axpy = newAxpy(p.axpy, s)
 	s.Scal = newScal(p.scal, s)
+	s.Product = newProduct(p.product, s)
 	s.Asum = newAsum(p.asum, s)
 	s.MaxAbs = newMaxAbs(p.maxAbs, s)
 	s.Reach = newReach(p.reach, signed, s)

@@ -221,6 +221,8 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			intact(t, "axpysingle", all, inside)
 			k.Scal(o.a, y)
 			intact(t, "scal", all, inside)
+			k.Product(y, o.x, o.y)
+			intact(t, "product", all, inside)
 
 			bits := slices.Repeat([]uint64{0xbadbad}, 2*border+(n+63)/64)
 			k.Reach(o.a, o.x, o.y, 0, bits[border:len(bits)-border])

@@ -132,6 +132,9 @@ type Set struct {
 	// len(ends) = len(out)+1; -1 ≤ ends[k] ≤ len(text).
 	Numbers func(text []byte, ends []int32, out []float64) (unread int)
 
+	// Product does dst_i ← x_i·y_i; len(dst) = len(x) = len(y), dst may be x or y.
+	Product func(dst, x, y []float64)
+
 	// dst_i ← e^x_i, ln x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
 	// function of that name; len(dst) = len(x), dst may be x. They take as long for large |x| as for
 	// small: what has e^x in it is 0 where that is below the smallest normal number.

@@ -107,6 +107,13 @@ var operations = []struct {
 	{"dotdense", func(k *kernels.Set, o operands) []float64 { return o.denseColumns(k.DotDense) }},
 	{"squaresdense", func(k *kernels.Set, o operands) []float64 { return o.denseColumns(k.SquaresDense) }},
 	{"axpy", func(k *kernels.Set, o operands) []float64 { k.Axpy(o.a, o.x, o.y); return o.y }},
+	{"product", func(k *kernels.Set, o operands) []float64 {
+		dst, both := make([]float64, len(o.x)), slices.Clone(o.x)
+		k.Product(dst, o.x, o.y)
+		k.Product(both, both, o.y)
+		k.Product(o.y, o.x, o.y)
+		return slices.Concat(dst, both, o.y)
+	}},
 	{"scal", func(k *kernels.Set, o operands) []float64 { k.Scal(o.a, o.y); return o.y }},
 	{"nrm2", func(k *kernels.Set, o operands) []float64 { return []float64{k.Nrm2(o.x)} }},
 	{"asum", func(k *kernels.Set, o operands) []float64 { return []float64{k.Asum(o.x)} }},

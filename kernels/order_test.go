@@ -97,6 +97,11 @@ func (r oracle) set() *kernels.Set {
 			x[i] *= a
 		}
 	}
+	s.Product = func(dst, x, y []float64) {
+		for i := range dst {
+			dst[i] = x[i] * y[i]
+		}
+	}
 	elementwise := func(f func(float64) float64) func(dst, x []float64) {
 		return func(dst, x []float64) {
 			for i := range x {

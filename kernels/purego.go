@@ -11,6 +11,7 @@ var pureGo = primitives{
 	squaresDense:   squaresDenseGo,
 	axpy:           axpyGo,
 	scal:           scalGo,
+	product:        productGo,
 	asum:           asumGo,
 	maxAbs:         maxAbsGo,
 	reach:          reachGo,

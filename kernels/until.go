@@ -193,13 +193,3 @@ func (s *Set) Difference(dst, x, y []float64) {
 		}
 	}
 }
-
-// Product sets dst to x⊙y. dst may be x or y.
-func (s *Set) Product(dst, x, y []float64) {
-	for from, to := range s.Pieces(len(dst)) {
-		dst, y := dst[from:to], y[from:to]
-		for i, v := range x[from:to] {
-			dst[i] = v * y[i]
-		}
-	}
-}

@@ -34,23 +34,17 @@ func badLabel(y float64) error {
 
 // Value implements [Loss].
 func (Logistic) Value(k *kernels.Set, y, m, out []float64) {
-	m, out = m[:len(y)], out[:len(y)]
-	for i, label := range y {
-		out[i] = -label * m[i]
-	}
+	k.Product(out, y, m)
+	k.Scal(-1, out)
 	k.Log1pExp(out, out)
 }
 
 // Slope implements [Loss]: yσ(−ym).
 func (Logistic) Slope(k *kernels.Set, y, m, out []float64) {
-	m, out = m[:len(y)], out[:len(y)]
-	for i, label := range y {
-		out[i] = -label * m[i]
-	}
+	k.Product(out, y, m)
+	k.Scal(-1, out)
 	k.Sigmoid(out, out)
-	for i, label := range y {
-		out[i] *= label
-	}
+	k.Product(out, out, y)
 }
 
 // Curvature implements [Loss]: σ(m)σ(−m) to full relative accuracy, down to the smallest

@@ -75,8 +75,6 @@ func (t *rowLoop) Part(k, of int) {
 		if t.of <= balances {
 			weighted = s.Weighted[from:to]
 		}
-		for i, w := range weights[from:to] {
-			weighted[i] = w * out[i]
-		}
+		set.Product(weighted, weights[from:to], out)
 	}
 }

@@ -120,6 +120,16 @@ func ReachAVX512(mask uint64, s float64, x, y []float64, least float64, out []ui
 //go:noescape
 func CountAndAVX512(x, y []uint64) int
 
+// ProductAVX2 does dst_i ← x_i·y_i; dst may be x or y.
+//
+//go:noescape
+func ProductAVX2(dst, x, y []float64)
+
+// ProductAVX512 is ProductAVX2 with wider registers.
+//
+//go:noescape
+func ProductAVX512(dst, x, y []float64)
+
 // PickAVX512 writes number[rows_k] to index and values_k to out where the first is not negative, one
 // after another, and returns how many. It may write to the first len(rows) elements.
 //

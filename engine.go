@@ -20,11 +20,13 @@ type engine struct {
 	family family
 	of     *inner.Statement
 	inner.Problem
-	leftOut Criterion // ALO or GCV, where λ is chosen by them
-	gram    int       // columns of the largest Gram matrix; 0: no limit of ours
-	packed  int64     // bytes of copies of sparse columns; 0: no limit of ours
-	lanes   int       // that hold more than coefficients at once; 0: all
-	reused  *Fitted   // where all results go, see [Fitter]; nil: each to its own
+	leftOut Criterion     // ALO or GCV, where λ is chosen by them
+	gram    int           // columns of the largest Gram matrix; 0: no limit of ours
+	packed  int64         // bytes of copies of sparse columns; 0: no limit of ours
+	lanes   int           // that hold more than coefficients at once; 0: all
+	reused  *Fitted       // where all results go, see [Fitter]; nil: each to its own
+	threads *team.Threads // nil before they are needed, as is what follows
+	leave   func()        // gives one back
 	team    *team.Team
 }
 
@@ -146,20 +148,32 @@ func (c Config) kernels() (*kernels.Set, error) {
 	return k, nil
 }
 
+// among returns the threads of the call, made the first time.
+func (e *engine) among() *team.Threads {
+	if e.threads == nil {
+		e.threads = team.NewThreads(e.config.threads(), (*seated)(e))
+		e.leave = e.threads.Leave
+	}
+	return e.threads
+}
+
 // helpers returns the team of the inner problem on all rows, made the first time.
 func (e *engine) helpers() *team.Team {
 	if e.team == nil {
-		threads := team.NewThreads(e.config.threads(), (*seated)(e))
-		_ = threads.Enter(context.Background()) // the caller's own; its turn is [engine.turn]'s
-		e.team = threads.Team()
+		e.team = e.among().Team()
 	}
 	return e.team
 }
 
-// seated has the helpers of a team take turns with the other calls of the pool.
+// seated has threads take turns with those of the other calls of the pool.
 type seated engine
 
-func (e *seated) Enter(context.Context) error { return nil }
+func (e *seated) Enter(ctx context.Context) error {
+	if e.config.seat == nil {
+		return nil
+	}
+	return e.config.seat.Enter(ctx)
+}
 
 func (e *seated) TryEnter() bool { return e.config.seat == nil || e.config.seat.TryEnter() }
 
@@ -189,13 +203,13 @@ func (e *engine) solver() cd.Options {
 func (e *engine) spec() bilevel.Spec {
 	spec := bilevel.Spec{
 		Weights: e.config.Weights, Intercept: !e.config.NoIntercept, Standardise: e.config.Standardize, Times: e.of.Times, Box: e.of.Box,
-		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Solved: e.config.Solved,
+		Iterate: e.config.Method.iterate(), Certify: e.config.Certify, Threads: e.config.Threads, Among: e.among(), Solved: e.config.Solved,
 	}
 	if e.of.ClassWeights != nil {
 		spec.Training = e.of.ClassWeights.Weigh
 	}
 	if e.config.seat != nil {
-		spec.Turns, spec.Memory = e.config.seat, e.config.seat.memory
+		spec.Memory = e.config.seat.memory
 	}
 	e.bound(&spec)
 	return spec
@@ -209,11 +223,11 @@ func (e *engine) bound(spec *bilevel.Spec) {
 	}
 }
 
-// turn waits for the turn to make or to solve a problem, where there is a pool, and returns what ends
-// it. Where ctx has ended it does not wait: a solve then ends at once.
+// turn waits for a thread, and in a pool for its turn, to make or to solve a problem, and returns what
+// ends it. Where ctx has ended it does not wait: a solve then ends at once.
 func (e *engine) turn(ctx context.Context) (end func()) {
-	if s := e.config.seat; s != nil && s.Enter(ctx) == nil {
-		return s.Leave
+	if e.among().Enter(ctx) == nil {
+		return e.leave
 	}
 	return func() {}
 }
@@ -247,16 +261,32 @@ func (e *engine) outer(spec bilevel.Spec) (inner.Outer, error) {
 func (e *engine) Max() []float64 { return e.AppendMax(nil) }
 
 // fit solves at one λ and says where.
-func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err error) {
+func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
+	f, took, err := e.solve(ctx, logLambda)
+	if err == nil {
+		e.observe(f, took)
+	}
+	return f, err
+}
+
+// observe tells the observer of a solution.
+func (e *engine) observe(f *Fitted, took time.Duration) {
+	if o := e.config.Observer; o != nil {
+		o.Solve(f, took)
+	}
+}
+
+// solve is fit of which no observer is told.
+func (e *engine) solve(ctx context.Context, logLambda []float64) (_ *Fitted, took time.Duration, err error) {
 	defer kernels.Caught(&err)
 	if err := e.checkLength(logLambda); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	began := time.Now()
 	defer func() { e.team.Rest() }()
 	s, err := e.Solve(ctx, logLambda)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	f := e.reused
 	if f == nil {
@@ -265,10 +295,7 @@ func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err e
 	e.take(f, s, logLambda, e.AppendMax(f.LogLambdaMax[:0]))
 	f.Model, f.Loss, f.Link = e.config.Model, e.family.lossName(), e.family.link()
 	_, f.Columns = e.of.X.Dims()
-	if o := e.config.Observer; o != nil {
-		o.Solve(f, time.Since(began))
-	}
-	return f, nil
+	return f, time.Since(began), nil
 }
 
 // take makes f the solution s at one λ, and top its own.

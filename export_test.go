@@ -65,3 +65,35 @@ func MeasuresOfPredicted(ctx context.Context, x sparse.Matrix, y []float64, c Co
 	}}}
 	return t.measures(ctx, Validation{}, &Fitted{Classes: classes})
 }
+
+// SearchedAhead searches as [Select] does, and says whether the refit at the choice is under way then. Where that is not to be
+// the choice after all, there is another one instead, before all the rest is done.
+func SearchedAhead(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config, other bool) (begun bool, final *Fitted, err error) {
+	certify := c.Certify
+	c.Certify = false
+	e, leave, err := admitted(ctx, x, y, c, &o.Validation, false)
+	if err != nil {
+		return false, nil, err
+	}
+	defer leave()
+	if o, err = e.resolve(o); err != nil {
+		return false, nil, err
+	}
+	t, err := e.task(ctx, ctx, o)
+	if err != nil {
+		return false, nil, err
+	}
+	a := t.expect(ctx, o, certify)
+	defer a.forget()
+	r, _, err := t.minimise(ctx, t.choosing(o, false))
+	if err != nil {
+		return false, nil, err
+	}
+	if begun = a.begun(r.Best.LogLambda); other && a != nil {
+		a.begin(ctx, []float64{r.Best.LogLambda[0] + 1}, nil, nil)
+	}
+	out := &Selection{Status: r.Status, Evaluations: r.Evaluations}
+	out.take(r.Best)
+	err = t.conclude(ctx, r.Best, o, out)
+	return begun, out.Final, err
+}

@@ -139,6 +139,7 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err != nil {
 		return nil, err
 	}
+	defer t.expect(ctx, o, certify).forget()
 	choosing := t.choosing(o, dealt != nil)
 	out := &Selection{NullValue: t.problem.NullValue(), Sigma: noiseLevel(t.spec), LogLambdaMax: e.Max()}
 	result, common, err := t.minimise(searching, choosing)
@@ -164,7 +165,9 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	if err := t.leave(ctx, out, asked, dealt, result.Best); err != nil && ctx.Err() == nil {
 		return out, err
 	}
-	e.config.Certify, e.of.Certify = certify, certify
+	if certify {
+		e.config.Certify, e.of.Certify = true, true
+	}
 	return out, t.conclude(ctx, result.Best, o, out)
 }
 

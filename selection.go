@@ -61,6 +61,7 @@ type Selection struct {
 	// It is not written as JSON.
 	Folds []int `json:"-"`
 
+	// SecondsRefit is what the refit took after the search: with more threads than folds it may have begun before.
 	SecondsSearch, SecondsRefit, SecondsOneSE float64
 
 	left left // for [SelectOptions].From

@@ -21,7 +21,13 @@ import (
 // timeless clears the times of a selection, which no two runs share.
 func timeless(s *pare.Selection) *pare.Selection {
 	c := *s
-	c.SecondsSearch, c.SecondsRefit = 0, 0
+	c.SecondsSearch, c.SecondsRefit, c.SecondsOneSE = 0, 0, 0
+	for _, e := range []**search.Evaluation{&c.OneSE, &c.Least} {
+		if *e != nil {
+			one := **e
+			one.Seconds, *e = 0, &one
+		}
+	}
 	c.Evaluations = slices.Clone(s.Evaluations)
 	for i := range c.Evaluations {
 		c.Evaluations[i].Seconds = 0

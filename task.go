@@ -21,7 +21,18 @@ type task struct {
 	spec    bilevel.Spec
 	choice  choose.Problem
 	columns *choose.Columns // nil but for one λ per column
+	ahead   *ahead          // nil: the refit comes last
 }
+
+// common is a problem that says what the solutions of its lanes have in common.
+type common interface {
+	Mean(ctx context.Context, logLambda []float64) ([]int32, []float64, error)
+	MeanBefore(ctx context.Context, logLambda []float64) ([]int32, []float64, error)
+	OnExpected(func(ctx context.Context, logLambda []float64))
+}
+
+// startable is an inner problem that begins where it is told to.
+type startable interface{ StartAt([]int32, []float64) }
 
 // task states the choice of λ. What it makes for the call, which ends with call, may outlive the
 // search, which ends with ctx.
@@ -192,25 +203,37 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 
 func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) (err error) {
 	defer kernels.Caught(&err)
-	e := t.engine
+	e, chosen := t.engine, best
 	if e.hasOneSE(o, out.Status) && ctx.Err() == nil {
 		began := time.Now()
+		if t.ahead != nil && !t.ahead.begun(best.LogLambda) { // the choice is made, but for the rule's
+			columns, coef, err := t.start(ctx, best)
+			if err != nil {
+				return err
+			}
+			t.ahead.begin(ctx, best.LogLambda, columns, coef)
+		}
 		if out.OneSE, err = choose.OneStandardError(ctx, t.choice, best, out.Evaluations, o.Log); err != nil {
 			return err
 		}
 		out.SecondsOneSE = time.Since(began).Seconds()
 		if o.TakeOneSE && out.OneSE != nil {
 			out.Least = &best
-			out.take(*out.OneSE)
+			chosen = *out.OneSE
+			out.take(chosen)
 		}
 	}
 	began := time.Now()
-	if err := t.startRefit(ctx, out.LogLambda); err != nil {
-		return err
-	}
-	final, err := e.fit(ctx, out.LogLambda)
-	if err != nil || final.Status == outcome.Cancelled {
-		return err
+	final := t.ahead.take(chosen.LogLambda)
+	if final == nil {
+		if columns, coef, err := t.start(ctx, chosen); err != nil {
+			return err
+		} else if able, ok := e.Problem.(startable); ok {
+			able.StartAt(columns, coef)
+		}
+		if final, err = e.fit(ctx, chosen.LogLambda); err != nil || final.Status == outcome.Cancelled {
+			return err
+		}
 	}
 	if e.of.Frugal {
 		e.Restart() // the folds are solved once more for measures
@@ -226,17 +249,18 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 	return err
 }
 
-// startRefit makes the refit begin at what the folds' solutions at λ have in common.
-func (t *task) startRefit(ctx context.Context, logLambda []float64) (err error) {
-	defer kernels.Caught(&err)
-	from, ok := t.problem.(interface {
-		Mean(ctx context.Context, logLambda []float64) ([]int32, []float64, error)
-	})
-	to, able := t.engine.Problem.(interface{ StartAt([]int32, []float64) })
-	if !ok || !able || t.columns != nil {
-		return nil
+// start returns where the refit begins: at what the folds' solutions have in common or, where the search expected to
+// choose λ, at what could be known of them before they were there.
+func (t *task) start(ctx context.Context, chosen search.Evaluation) (columns []int32, coef []float64, err error) {
+	from, ok := t.problem.(common)
+	if !ok || t.columns != nil {
+		return nil, nil, nil
 	}
-	columns, coef, err := from.Mean(ctx, logLambda)
-	to.StartAt(columns, coef)
-	return err
+	if chosen.Expected {
+		columns, coef, err = from.MeanBefore(ctx, chosen.LogLambda)
+	}
+	if err == nil && len(columns) == 0 {
+		columns, coef, err = from.Mean(ctx, chosen.LogLambda)
+	}
+	return columns, coef, err
 }

@@ -65,7 +65,7 @@ func (l *Lanes) keeps(r LaneRequest, out *LaneResult) bool {
 	if m == nil || m.lane != nil {
 		return false
 	}
-	out.Solution = m.solution(r.From)
+	out.Solution = m.solution(&r)
 	return true
 }
 

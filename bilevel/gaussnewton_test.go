@@ -12,6 +12,7 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -203,7 +204,7 @@ func TestCurvatureOfTheClassesTakesTurns(t *testing.T) {
 	}
 	taken := func(curvature bool) int64 {
 		var all turns
-		m := newMulticlass(t, q, true, bilevel.Spec{Folds: folds, Threads: 2, Turns: &all})
+		m := newMulticlass(t, q, true, bilevel.Spec{Folds: folds, Threads: 2, Among: team.NewThreads(2, &all)})
 		m.Curvature = curvature
 		before := all.taken.Load()
 		if _, err := m.Evaluate(t.Context(), search.Request{LogLambda: []float64{-3, -3, -3}}); err != nil {

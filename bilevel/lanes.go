@@ -29,7 +29,8 @@ const (
 	AskSolve
 	// AskSlope is for the gradient of a class at its last solution, given the probabilities.
 	AskSlope
-	// AskKept is for the solution kept under the number From. It changes nothing.
+	// AskKept is for the solution kept under the number From, where LogLambda is set moved there as
+	// a solve would begin. It changes nothing.
 	AskKept
 	// AskState is for the state that the lane ended in, or for that kept under the number From
 	// where that is positive, in an encoding of its own. It changes nothing.

@@ -39,12 +39,17 @@ func (m *made) recall(number int) {
 	}
 }
 
-// solution returns the solution kept under a number, nil where there is none.
-func (m *made) solution(number int) *Solution {
-	if at, ok := m.kept[number]; ok {
-		return &at.Solution
+// solution answers AskKept.
+func (m *made) solution(r *LaneRequest) *Solution {
+	at, ok := m.kept[r.From]
+	if !ok {
+		return nil
 	}
-	return nil
+	if step, ok := at.tangent.step(r.LogLambda); ok {
+		columns, coef := cd.Advance(slices.Clone(at.Support), slices.Clone(at.Coef), step, at.tangent.coef)
+		return &Solution{columns, coef}
+	}
+	return &at.Solution
 }
 
 // state encodes the state kept under a number; 0 means the one that the lane ended in.

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -65,10 +64,7 @@ type lane interface {
 
 // newLanes prepares lanes; open makes one.
 func newLanes(spec Spec, folds, classes, columns int, open func(LaneID) (lane, error)) *Lanes {
-	spec.Threads = team.Count(spec.Threads)
-	if spec.threads == nil {
-		spec.threads = team.NewThreads(spec.Threads, spec.Turns)
-	}
+	spec.withThreads()
 	l := &Lanes{spec: spec, folds: folds, classes: classes, columns: columns, open: open, made: map[LaneID]*made{}}
 	l.frugal()
 	return l
@@ -178,10 +174,10 @@ func share(tasks []func() error, goroutines int, stop func()) (err error) {
 // turn does some work when it is its turn, unless ctx has ended.
 func (s *Spec) turn(ctx context.Context, work func() error) (err error) {
 	defer kernels.Caught(&err)
-	if err := s.threads.Enter(ctx); err != nil {
+	if err := s.Among.Enter(ctx); err != nil {
 		return err
 	}
-	defer s.threads.Leave()
+	defer s.Among.Leave()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -218,7 +214,7 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 		*out = LaneResult{Null: null.Null, NullError: null.NullError, Top: null.Top}
 		return nil
 	case AskKept:
-		out.Solution = m.solution(r.From)
+		out.Solution = m.solution(r)
 		return nil
 	case AskState:
 		out.State = m.state(r.From)

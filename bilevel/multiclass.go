@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -65,8 +64,7 @@ func NewMulticlass(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Mu
 // NewMulticlassOver states a problem over lanes that are made already, for the same spec and
 // labels. The error is that of a lane that cannot be made, or of ctx.
 func NewMulticlassOver(ctx context.Context, k *kernels.Set, runner Runner, y []float64, spec Spec) (*Multiclass, error) {
-	spec.Threads = team.Count(spec.Threads)
-	spec.threads = team.NewThreads(spec.Threads, spec.Turns)
+	spec.withThreads()
 	m := &Multiclass{k: k, spec: spec, runner: runner}
 	var err error
 	if m.classes, m.label, err = Classes(k, y); err != nil {

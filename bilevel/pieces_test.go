@@ -267,7 +267,7 @@ func TestCurvaturesOfClassesEndWithTheCall(t *testing.T) {
 	curvature := func(left int) (h []float64, err error) {
 		defer kernels.Caught(&err)
 		k := fixture.Kernels(t).Until(oracle.LooksOf(t.Context(), left))
-		m := &Multiclass{k: k, classes: []float64{0, 1}, folds: make([]*multiclassFold, 1), spec: Spec{Threads: 1, threads: team.NewThreads(1, nil)}}
+		m := &Multiclass{k: k, classes: []float64{0, 1}, folds: make([]*multiclassFold, 1), spec: Spec{Threads: 1, Among: team.NewThreads(1, nil)}}
 		return m.curvature(t.Context(), results)
 	}
 	want, err := curvature(1 << 30)

@@ -82,19 +82,25 @@ type Spec struct {
 	// Threads bounds the threads at work at once, on lanes or, where these are fewer, within
 	// them. 0 means all processors.
 	Threads int
+	// Among, where set, are the threads of a call, as many, that lanes share with what else it does.
+	Among *team.Threads
 	// AtOnce, where positive, bounds the lanes that have more in memory than their coefficients
 	// at a time: each lets go of the rest when it has answered, and begins anew the next time,
 	// which moves the last bits. Lanes of classes have little of their own, and keep it.
 	AtOnce int
-	// Turns, where set, has lanes wait for their turn among the tasks of others, too.
-	Turns team.Turns
 	// Memory is where vectors are made that end with the call; nil: on the heap.
 	Memory *arena.Arena
 	// Solved, where set, is told of inner problems as they end: how many are done of those
 	// of an evaluation, or of a path, and the λ of the last. Calls are not concurrent.
 	Solved func(done, of int, logLambda []float64)
+}
 
-	threads *team.Threads // of all lanes
+// withThreads makes the threads that lanes share where they are not among others.
+func (s *Spec) withThreads() {
+	s.Threads = team.Count(s.Threads)
+	if s.Among == nil {
+		s.Among = team.NewThreads(s.Threads, nil)
+	}
 }
 
 // Problem is a bilevel problem ready to evaluate. It implements
@@ -110,6 +116,7 @@ type Problem struct {
 
 	spec   Spec
 	runner Runner
+	expect func(ctx context.Context, logLambda []float64) // nil: nobody listens
 	lanes  int
 	kept   points
 	begin  beginning
@@ -141,7 +148,7 @@ func NewLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec) (*Lanes, 
 	if spec.Datafit == nil {
 		spec.Datafit = func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewSquared(view, y) }
 	}
-	spec.threads = team.NewThreads(spec.Threads, spec.Turns)
+	spec.withThreads()
 	n, p := x.Dims()
 	if err := spec.Check(k, n); err != nil {
 		return nil, err
@@ -177,8 +184,8 @@ func (s *Spec) View(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 	if err == nil && s.Times != nil {
 		view, err = view.Rescaled(s.Times)
 	}
-	if err == nil && s.threads != nil {
-		view = view.With(s.threads.Team())
+	if err == nil && s.Among != nil {
+		view = view.With(s.Among.Team())
 	}
 	if err == nil {
 		view = view.Within(s.Memory)
@@ -247,6 +254,9 @@ func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation
 func (p *Problem) Evaluate(ctx context.Context, r search.Request) (_ Report, err error) {
 	defer kernels.Caught(&err)
 	start := time.Now()
+	if r.Expected && p.expect != nil {
+		p.expect(ctx, r.LogLambda)
+	}
 	request := LaneRequest{
 		Ask: AskSolve, LogLambda: r.LogLambda, Tol: r.Tol, ValueOnly: r.ValueOnly, Rough: r.Rough && p.spec.Risk == nil, Curvature: p.Curvature && !r.ValueOnly,
 		Anew: p.anew(),
@@ -325,6 +335,9 @@ func (p *Problem) collect(r search.Request, results []LaneResult) Report {
 // KeepSolutions makes lanes remember the solutions of every evaluation, see
 // [Problem.Keep].
 func (p *Problem) KeepSolutions() { p.Keep = true }
+
+// OnExpected has f called before the lanes are asked for an evaluation that a search expects to end with.
+func (p *Problem) OnExpected(f func(ctx context.Context, logLambda []float64)) { p.expect = f }
 
 // AskCurvature asks for second derivatives, see [Problem.Curvature].
 func (p *Problem) AskCurvature() { p.Curvature = true }

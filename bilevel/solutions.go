@@ -3,6 +3,7 @@ package bilevel
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -58,22 +59,22 @@ func (p *points) add(logLambda []float64) {
 // Solutions returns the solutions kept at λ, one for each lane; nil where some lane has kept
 // none. They must not be changed. The error is that of the [Runner].
 func (p *Problem) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
-	return p.kept.solutions(ctx, p.runner, p.ask(LaneRequest{}), logLambda)
+	return p.kept.solutions(ctx, p.runner, p.ask(LaneRequest{}), logLambda, nil)
 }
 
 // Solutions is [Problem.Solutions], class by class of fold after fold.
 func (m *Multiclass) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
-	return m.kept.solutions(ctx, m.runner, m.ask(LaneRequest{}), logLambda)
+	return m.kept.solutions(ctx, m.runner, m.ask(LaneRequest{}), logLambda, nil)
 }
 
-// solutions asks lanes for what they have kept at λ.
-func (p points) solutions(ctx context.Context, runner Runner, lanes []LaneRequest, logLambda []float64) ([]*Solution, error) {
+// solutions asks lanes for what they have kept at λ, moved to another λ where that is given.
+func (p points) solutions(ctx context.Context, runner Runner, lanes []LaneRequest, logLambda, to []float64) ([]*Solution, error) {
 	number := p.number(logLambda)
 	if number == 0 {
 		return nil, nil
 	}
 	for i := range lanes {
-		lanes[i].Ask, lanes[i].From = AskKept, number
+		lanes[i].Ask, lanes[i].From, lanes[i].LogLambda = AskKept, number, to
 	}
 	results, err := runner.Run(ctx, lanes, nil)
 	if err != nil {
@@ -93,7 +94,32 @@ func (p points) solutions(ctx context.Context, runner Runner, lanes []LaneReques
 // It is a start for the same problem on all rows; nothing where nothing was kept. The error is
 // that of the [Runner].
 func (p *Problem) Mean(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
-	solutions, err := p.Solutions(ctx, logLambda)
+	return p.mean(ctx, logLambda, nil)
+}
+
+// near is how far from λ solutions may be that a solve on all rows there begins at.
+const near = 0.5
+
+// MeanBefore is [Problem.Mean] of what was kept at the point nearest to λ before anything was at λ
+// itself, moved there as a solve would begin: what is known before the lanes are asked. It is
+// nothing where no such point is near.
+func (p *Problem) MeanBefore(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
+	if len(logLambda) != 1 {
+		return nil, nil, nil
+	}
+	var from []float64
+	for _, at := range p.kept[:p.kept.next(logLambda)-1] {
+		distance := math.Abs(at[0] - logLambda[0])
+		if distance <= near && (from == nil || distance < math.Abs(from[0]-logLambda[0])) {
+			from = at
+		}
+	}
+	return p.mean(ctx, from, logLambda)
+}
+
+// mean is [Problem.Mean] of solutions that have been moved to another λ.
+func (p *Problem) mean(ctx context.Context, logLambda, to []float64) (columns []int32, coef []float64, err error) {
+	solutions, err := p.kept.solutions(ctx, p.runner, p.ask(LaneRequest{}), logLambda, to)
 	if err != nil || solutions == nil {
 		return nil, nil, err
 	}

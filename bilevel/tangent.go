@@ -23,10 +23,19 @@ const farthest = 2
 // follow moves the solution that a solver is to start from to where it is at λ, to first
 // order, and forgets the tangent.
 func (t *tangent) follow(solver *cd.Solver, lambda float64) {
-	if step := lambda - t.lambda; len(t.coef) > 0 && step != 0 && math.Abs(step) <= farthest {
+	if step, ok := t.step([]float64{lambda}); ok {
 		solver.Advance(step, t.coef)
 	}
 	t.coef = t.coef[:0]
+}
+
+// step returns how far it is to λ, and whether the tangent is worth following that far.
+func (t *tangent) step(logLambda []float64) (step float64, ok bool) {
+	if len(t.coef) == 0 || len(logLambda) != 1 {
+		return 0, false
+	}
+	step = logLambda[0] - t.lambda
+	return step, step != 0 && math.Abs(step) <= farthest
 }
 
 // note keeps the tangent at λ.

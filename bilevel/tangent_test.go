@@ -3,6 +3,7 @@ package bilevel_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
@@ -70,5 +71,62 @@ func TestSolvesBeginWhereGradientsLead(t *testing.T) {
 		if !(math.Abs(gradient.Value-value.Value) <= 1e-4*value.Value) {
 			t.Errorf("%s: %.12g after a gradient, %.12g after a value", name, gradient.Value, value.Value)
 		}
+	}
+}
+
+// TestMeanBeforeIsWhatIsKnownBeforehand: what was kept nearest to λ before anything was there, moved along its gradient; nothing
+// where that is far.
+func TestMeanBeforeIsWhatIsKnownBeforehand(t *testing.T) {
+	q := classes(oracle.NewRandom(92), 300, 12, 0.6)
+	for i, label := range q.Y {
+		if q.Y[i] = -1; label > 0 {
+			q.Y[i] = 1
+		}
+	}
+	folds, err := bilevel.KFold(nil, 300, 3, true, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := newProblem(t, q, true, bilevel.Spec{
+		Folds: folds, Penalty: penalties["lasso"],
+		Datafit: func(view *sparse.View, y []float64) (model.Datafit, error) { return model.NewLogistic(view, y) },
+	})
+	p.KeepSolutions()
+	var expected []float64
+	p.OnExpected(func(_ context.Context, logLambda []float64) { expected = append(expected, logLambda[0]) })
+	dense := func(columns []int32, coef []float64, err error) []float64 {
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := make([]float64, 12)
+		for k, j := range columns {
+			out[j] = coef[k]
+		}
+		return out
+	}
+	off := func(a, b []float64) (sum float64) {
+		for j := range a {
+			sum += math.Abs(a[j] - b[j])
+		}
+		return sum
+	}
+	evaluate(t, p, search.Request{LogLambda: []float64{-4}, Tol: 1e-8})
+	evaluate(t, p, search.Request{LogLambda: []float64{-4.8}, Tol: 1e-8})
+	at := []float64{-4.5}
+	before := dense(p.MeanBefore(t.Context(), at))
+	evaluate(t, p, search.Request{LogLambda: at, Tol: 1e-8, Expected: true})
+	evaluate(t, p, search.Request{LogLambda: []float64{-4.55}, Tol: 1e-8})
+	if after := dense(p.MeanBefore(t.Context(), at)); off(before, after) != 0 {
+		t.Errorf("%g, and later %g", before, after)
+	}
+	mean, unmoved := dense(p.Mean(t.Context(), at)), dense(p.Mean(t.Context(), []float64{-4.8}))
+	if !(off(before, mean) < 0.5*off(unmoved, mean)) {
+		t.Errorf("moved %g from the mean, %g if not", off(before, mean), off(unmoved, mean))
+	}
+	if columns, _, err := p.MeanBefore(t.Context(), []float64{-5.31}); columns != nil || err != nil {
+		t.Errorf("%v, %v from afar", columns, err)
+	}
+	if !slices.Equal(expected, at) {
+		t.Errorf("expected to end at %v, want %v", expected, at)
 	}
 }

@@ -164,17 +164,23 @@ func (s *Solver) MoveTo(cols []int32, coef []float64) {
 // Advance moves the last solution, where the next Solve begins: coefficients by step times
 // direction, one entry for each column of its support. Those that would change sign become 0.
 func (s *Solver) Advance(step float64, direction []float64) {
+	s.sol.Support, s.sol.Coef = Advance(s.sol.Support, s.sol.Coef, step, direction)
+	s.layOut()
+}
+
+// Advance moves the coefficients of some columns by step times direction, in place. Those that
+// would change sign are left out.
+func Advance(columns []int32, coef []float64, step float64, direction []float64) ([]int32, []float64) {
 	kept := 0
-	for k, b := range s.sol.Coef {
+	for k, b := range coef {
 		moved := math.FMA(step, direction[k], b)
 		if moved == 0 || math.Signbit(moved) != math.Signbit(b) {
 			continue
 		}
-		s.sol.Support[kept], s.sol.Coef[kept] = s.sol.Support[k], moved
+		columns[kept], coef[kept] = columns[k], moved
 		kept++
 	}
-	s.sol.Support, s.sol.Coef = s.sol.Support[:kept], s.sol.Coef[:kept]
-	s.layOut()
+	return columns[:kept], coef[:kept]
 }
 
 // layOut makes the last solution the current point: β, its active columns and the

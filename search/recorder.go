@@ -129,7 +129,7 @@ func (r *recorder) once(ctx context.Context, request Request) (*Evaluation, erro
 	if err != nil {
 		return nil, err
 	}
-	e.LogLambda, e.Final = x, request.Tol <= r.options.Tol
+	e.LogLambda, e.Final, e.Expected = x, request.Tol <= r.options.Tol, request.Expected
 	answer := e
 	e.Memory = Memory{}
 	r.rank(&e)

@@ -58,9 +58,11 @@ func (l *scan) refine(ctx context.Context) error {
 		if l.dear() {
 			gap = scanGap
 		}
+		l.expected = !l.spare() // else there may be doubts to look into
 		if err := l.visit(ctx, depth, gap, l.nearest(depth)); err != nil {
 			return err
 		}
+		l.expected = false
 	}
 	return nil
 }

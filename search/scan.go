@@ -149,7 +149,8 @@ type scan struct {
 	still  int     // points in a row at which nothing moves
 	level  int     // points in a row above the best, between which and at which it hardly moves
 
-	resumed bool // from an earlier scan: there was no path
+	resumed  bool // from an earlier scan: there was no path
+	expected bool // the next point will be the choice, as far as the model goes
 }
 
 // point is an evaluation by its depth. slope is by the depth, NaN where it is not known.
@@ -174,7 +175,7 @@ func (l *scan) visit(ctx context.Context, depth, gap float64, from *Evaluation) 
 			tol *= min(1, l.here.TrainLoss)
 		}
 	}
-	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol, Rough: !l.o.Precision}
+	request := Request{LogLambda: []float64{l.lambda(depth)}, Tol: tol, Rough: !l.o.Precision, Expected: l.expected && !l.o.Precision}
 	if from != nil {
 		request.From = from.LogLambda
 	}

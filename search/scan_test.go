@@ -57,6 +57,30 @@ func TestScanAsksForRoughSlopes(t *testing.T) {
 	}
 }
 
+// TestScanExpectsToEndWhereWorkIsDear, at a point of its model; what a log answers was expected, too.
+func TestScanExpectsToEndWhereWorkIsDear(t *testing.T) {
+	for _, o := range []ScanOptions{{Free: 1e9}, {}, {Precision: true}} {
+		o.Null, o.Log = Evaluation{Value: 3, StandardError: 0.5}, NewLog("")
+		f := judged(scalar(twoBasins), 0.5, 0)
+		r := scanned(t, f, o)
+		expected := 0
+		for k, request := range f.seen {
+			if request.Expected {
+				expected++
+			}
+			if want := o.Free == 0 && !o.Precision && request.From != nil; request.Expected != want || r.Evaluations[k].Expected != want {
+				t.Errorf("free work %g: evaluation %d from %v: expected %t and %t, want %t", o.Free, k, request.From, request.Expected, r.Evaluations[k].Expected, want)
+			}
+		}
+		if dear := o.Free == 0 && !o.Precision; dear != (expected > 0) || r.Best.Expected != dear {
+			t.Errorf("free work %g: %d expected, the best %t", o.Free, expected, r.Best.Expected)
+		}
+		if again := scanned(t, nil, o); again.Best.Expected != r.Best.Expected {
+			t.Errorf("free work %g: expected %t by the log", o.Free, again.Best.Expected)
+		}
+	}
+}
+
 // Points after the path are known better than its own while work is cheap, and as well once the free
 // work is spent.
 func TestScanAsksForNoMoreThanItCanPay(t *testing.T) {

@@ -26,6 +26,9 @@ type Request struct {
 	// From is an earlier point, with whose inner solutions to begin if the objective has kept
 	// them; nil means those of the last evaluation.
 	From []float64
+	// Expected says that the search expects to end at this point: what follows the choice may
+	// begin beside the evaluation.
+	Expected bool
 }
 
 // Evaluation is the value, and the gradient if asked for, of an objective at one λ.
@@ -60,7 +63,9 @@ type Evaluation struct {
 	Flat    bool    // the solutions do not move with λ here
 	Seconds float64 // by the clock
 	Final   bool    // the search's final tolerance was asked for; set by the search
-	Memory  Memory  `json:"-"` // for the [Log] of a search, which removes it
+	// Expected is [Request].Expected; set by the search.
+	Expected bool
+	Memory   Memory `json:"-"` // for the [Log] of a search, which removes it
 }
 
 // Memory is what later evaluations depend on besides their requests, in the objective's own

@@ -21,12 +21,14 @@ type part struct{ work, shared float64 }
 type lane [2]part
 
 // trace is what a selection does: lanes are made, which are rounds of equal parts, then come
-// rounds of lanes, one after the other, and the refit, which is one round of its classes or two.
+// rounds of lanes, one after the other, and the refit, which is one round of its classes or two, or
+// where the search expects its λ one more lane of the last round.
 // Everything else is serial. All is in the unit of counted work.
 type trace struct {
 	making [][]lane
 	rounds [][]lane
 	refit  [][]lane
+	ahead  bool // the refit may be in the last round
 	serial float64
 }
 
@@ -39,6 +41,7 @@ type tracer struct {
 	made    float64 // seconds of lanes that solved nothing
 	seconds float64 // of those that did
 	ended   float64 // what had been taken after the last
+	ahead   bool    // the start of the refit was known before its λ was evaluated
 }
 
 // Run implements [bilevel.Runner].
@@ -47,6 +50,9 @@ func (t *tracer) Run(ctx context.Context, requests []bilevel.LaneRequest, solved
 	results, err := t.Runner.Run(ctx, requests, solved)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	for i := range requests {
+		t.ahead = requests[i].Ask == bilevel.AskKept && requests[i].LogLambda != nil && results[i].Solution != nil
+	}
 	t.ended = taken()
 	took := t.ended - began
 	var round []lane
@@ -101,7 +107,7 @@ func traced(ctx context.Context, x sparse.Matrix, y []float64, o pare.SelectOpti
 			round[i][0].work *= unit
 		}
 	}
-	out := &trace{making: t.making, rounds: t.rounds, refit: refitted(s.Final)}
+	out := &trace{making: t.making, rounds: t.rounds, refit: refitted(s.Final), ahead: t.ahead}
 	out.serial = max(0, unit*(searched-t.seconds-t.made))
 	return out, nil
 }
@@ -124,7 +130,11 @@ func refitted(f *pare.Fitted) [][]lane {
 // duration returns how long a trace takes on so many cores.
 func (t *trace) duration(cores int) float64 {
 	total := t.serial
-	for _, round := range slices.Concat(t.making, t.rounds, t.refit) {
+	rounds := slices.Concat(t.making, t.rounds, t.refit)
+	if last := len(t.rounds) - 1; t.ahead && cores > len(t.rounds[last]) {
+		rounds = slices.Concat(t.making, t.rounds[:last], [][]lane{slices.Concat(t.refit[0], t.rounds[last])})
+	}
+	for _, round := range rounds {
 		total += schedule(round, cores)
 	}
 	return total

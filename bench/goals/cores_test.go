@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
@@ -79,6 +80,23 @@ func TestTraceOfASelection(t *testing.T) {
 	}
 	if one, two := of.duration(1), of.duration(2); !(two < one && two >= one/2) {
 		t.Errorf("two cores take %g, one %g", two, one)
+	}
+	if of.ahead {
+		t.Error("the refit of a cheap choice has a start that was known beforehand")
+	}
+}
+
+// TestRefitsAheadAreInTheLastRound where there are more cores than lanes, and a round of their own elsewhere.
+func TestRefitsAheadAreInTheLastRound(t *testing.T) {
+	round := func(lanes int) [][]lane { return [][]lane{slices.Repeat([]lane{{{work: 4}}}, lanes)} }
+	of := trace{making: round(2), rounds: slices.Concat(round(2), round(2)), refit: round(1), serial: 1}
+	for cores, want := range map[int][2]float64{1: {29, 29}, 2: {17, 17}, 3: {17, 13}} {
+		for k, ahead := range []bool{false, true} {
+			of.ahead = ahead
+			if got := of.duration(cores); math.Abs(got-want[k]) > 1e-12 {
+				t.Errorf("%d cores, ahead %t: %g, want %g", cores, of.ahead, got, want[k])
+			}
+		}
 	}
 }
 

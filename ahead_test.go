@@ -1,0 +1,180 @@
+package pare_test
+
+import (
+	"context"
+	"reflect"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// dear are data on which a choice is dear enough for the search to expect where it ends.
+func dear(t *testing.T, model pare.Model) (sparse.Matrix, []float64, pare.Config) {
+	t.Helper()
+	const n, p = 600, 400
+	q := oracle.NewRandom(8).Problem(oracle.Shape{N: n, P: p, Density: 0.5, Active: 60, Noise: 1})
+	c := pare.Config{Model: model}
+	switch model {
+	case pare.Logistic:
+		return matrixOf(t, q.X, p, false), signs(q.Y), c
+	case pare.GroupLasso:
+		for j := range p {
+			c.Groups = append(c.Groups, j/3)
+		}
+	}
+	return matrixOf(t, q.X, p, false), q.Y, c
+}
+
+var threeFolds = pare.Validation{Folds: 3}
+
+// TestRefitsAheadHaveTheBitsOfThoseAfter: for any number of threads, whether the refit was under way before its λ was chosen, was not, or was
+// one at another λ, and beside the rule of one standard error.
+func TestRefitsAheadHaveTheBitsOfThoseAfter(t *testing.T) {
+	for _, one := range []struct {
+		model   pare.Model
+		options pare.SelectOptions
+		threads []int
+	}{
+		{pare.Logistic, pare.SelectOptions{}, []int{2, 3, 8, 16}},
+		{pare.Logistic, pare.SelectOptions{OneSE: true}, []int{8}},
+		{pare.Logistic, pare.SelectOptions{TakeOneSE: true}, []int{8}},
+		{pare.Lasso, pare.SelectOptions{}, []int{8}},
+		{pare.GroupLasso, pare.SelectOptions{}, []int{8}},
+	} {
+		x, y, c := dear(t, one.model)
+		o := one.options
+		o.Validation = threeFolds
+		c.Threads = 1
+		want, err := pare.Select(t.Context(), x, y, o, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c.Threads = range one.threads {
+			got, err := pare.Select(t.Context(), x, y, o, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(timeless(got), timeless(want)) {
+				t.Errorf("%s, %d threads: %v with %d sweeps, want %v with %d", one.model, c.Threads, got.LogLambda, got.Final.Epochs, want.LogLambda, want.Final.Epochs)
+			}
+			for _, other := range []bool{false, true} {
+				begun, final, err := pare.SearchedAhead(t.Context(), x, y, o, c, other)
+				if err != nil || begun != (c.Threads > 3 && !o.TakeOneSE) {
+					t.Errorf("%s, %d threads: ahead: %t, %v", one.model, c.Threads, begun, err)
+				}
+				if !reflect.DeepEqual(final, want.Final) {
+					t.Errorf("%s, %d threads, another one first: %t: the refit is not that of one thread", one.model, c.Threads, other)
+				}
+			}
+		}
+	}
+}
+
+// TestNoRefitIsAhead where no thread is idle, or it is not this call's, where there is no room for one, and where it would have
+// more to do.
+func TestNoRefitIsAhead(t *testing.T) {
+	x, y, c := dear(t, pare.Logistic)
+	pool, err := pare.NewPool(pare.PoolOptions{Threads: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Threads = 8
+	_, full, err := pare.SearchedAhead(t.Context(), x, y, pare.SelectOptions{Validation: threeFolds}, c, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(*pare.SelectOptions, *pare.Config){
+		"few threads": func(_ *pare.SelectOptions, c *pare.Config) { c.Threads = 3 },
+		"a pool":      func(_ *pare.SelectOptions, c *pare.Config) { c.Pool = pool },
+		"a proof":     func(_ *pare.SelectOptions, c *pare.Config) { c.Certify = true },
+		"one lane at a time": func(_ *pare.SelectOptions, c *pare.Config) {
+			c.MaxBytes = 12 << 20
+		},
+		"lanes elsewhere": func(o *pare.SelectOptions, _ *pare.Config) {
+			o.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) { return pare.NewLanes(ctx, x, y, j) }
+		},
+		"another choice": func(o *pare.SelectOptions, _ *pare.Config) { o.TakeOneSE = true },
+	} {
+		o, c := pare.SelectOptions{Validation: threeFolds}, c
+		change(&o, &c)
+		begun, final, err := pare.SearchedAhead(t.Context(), x, y, o, c, false)
+		if err != nil || begun {
+			t.Errorf("%s: ahead: %t, %v", name, begun, err)
+			continue
+		}
+		if c.MaxBytes == 0 && !c.Certify && !o.TakeOneSE && !reflect.DeepEqual(final, full) {
+			t.Errorf("%s: the refit is another one", name)
+		}
+	}
+}
+
+// TestCallsEndWithRefitsAhead: wherever the context ends there is a model as of one thread or none, and no goroutine stays.
+func TestCallsEndWithRefitsAhead(t *testing.T) {
+	x, y, c := dear(t, pare.Logistic)
+	o := pare.SelectOptions{Validation: threeFolds, OneSE: true}
+	want, err := pare.Select(t.Context(), x, y, o, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := runtime.NumGoroutine()
+	c.Threads = 8
+	whole, short := 0, 0
+	for left := 1; whole == 0; left += left/2 + 1 {
+		s, err := pare.Select(oracle.LooksOf(t.Context(), left), x, y, o, c)
+		switch {
+		case err != nil || s.Final == nil:
+			short++
+		default:
+			if whole++; !reflect.DeepEqual(s.Final, want.Final) {
+				t.Errorf("after %d looks the refit is another one", left)
+			}
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	o.Progress = func(e search.Evaluation) {
+		if e.Expected { // while the refit is under way
+			cancel()
+		}
+	}
+	if s, err := pare.Select(ctx, x, y, o, c); err != nil || s.Final == nil && s.Err == nil || s.Final != nil && !reflect.DeepEqual(s.Final, want.Final) {
+		t.Errorf("cancelled beside the refit: %v, %v", s, err)
+	}
+	stop := make(chan struct{})
+	o.Progress = func(e search.Evaluation) {
+		if e.Expected {
+			close(stop)
+		}
+	}
+	o.Stop = stop
+	if s, err := pare.Select(t.Context(), x, y, o, c); err != nil || s.Final == nil || !slices.Equal(s.LogLambda, want.LogLambda) || !reflect.DeepEqual(s.Final, want.Final) {
+		t.Errorf("stopped beside the refit: %v, %v", s, err)
+	}
+	if short == 0 {
+		t.Error("no call has ended early")
+	}
+	oracle.GoroutinesEnd(t, before)
+}
+
+// TestResumedSearchesRefitAlike: a choice that a log answers begins its refit where the search itself would have.
+func TestResumedSearchesRefitAlike(t *testing.T) {
+	x, y, c := dear(t, pare.Logistic)
+	c.Threads = 8
+	o := pare.SelectOptions{Validation: threeFolds, Log: search.NewLog("")}
+	begun, want, err := pare.SearchedAhead(t.Context(), x, y, o, c, false)
+	if err != nil || !begun {
+		t.Fatal(begun, err)
+	}
+	for _, threads := range []int{1, 8} {
+		c.Threads = threads
+		begun, got, err := pare.SearchedAhead(t.Context(), x, y, o, c, false)
+		if err != nil || begun || !reflect.DeepEqual(got, want) {
+			t.Errorf("from the log with %d threads: ahead: %t, the refit the same: %t, %v", threads, begun, reflect.DeepEqual(got, want), err)
+		}
+	}
+}

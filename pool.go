@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/internal/arena"
+	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/internal/share"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/outcome"

@@ -26,6 +26,9 @@ func (f limitFlags) check() error {
 	if f.MaxRows < 0 {
 		return outcome.At(outcome.BadParameter, "max-rows", "cannot be negative, got %d", f.MaxRows)
 	}
+	if 0 < f.MaxMemory && f.MaxMemory <= baseline {
+		return outcome.At(outcome.Limit, "max-memory", "the program takes %d bytes before it has read anything, the limit is %d: give it more", baseline, f.MaxMemory)
+	}
 	return nil
 }
 

@@ -55,6 +55,16 @@ func TestMaxMemory(t *testing.T) {
 	}
 }
 
+// Less memory than the program itself takes is refused as that, before data are read.
+func TestMaxMemoryOfTheProgramItself(t *testing.T) {
+	for _, limit := range []string{"1", "50K", "16777216"} {
+		o := pareRun(t, "select", "--max-memory="+limit, "--max-rows=1")
+		if o.code != exitUsage || !strings.Contains(o.stderr, "--max-memory: the program takes 16777216 bytes before it has read anything, the limit is ") {
+			t.Errorf("%s: exit %d: %s", limit, o.code, o.stderr)
+		}
+	}
+}
+
 // Work that takes more than was expected ends with an error of kind limit.
 func TestMaxMemoryEndsWork(t *testing.T) {
 	limits := limitFlags{MaxMemory: byteSize(inUse() + 32<<20)}

@@ -134,6 +134,9 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	}
 	var err error
 	if d.Data, err = f.read(ctx, env.stdin, o); err == nil {
+		err = f.suit(d)
+	}
+	if err == nil {
 		err = workable(d.Data)
 	}
 	if err != nil {
@@ -157,6 +160,22 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	}
 	d.loadSeconds = time.Since(began).Seconds()
 	return d, nil
+}
+
+// suit refuses flags that say nothing about data of this format.
+func (f dataFlags) suit(d *dataset) error {
+	flag := ""
+	switch {
+	case d.Format == "svmlight text":
+	case f.Features != 0:
+		flag = "features"
+	case f.ZeroBased != nil:
+		flag = "zero-based"
+	}
+	if flag == "" {
+		return nil
+	}
+	return outcome.At(outcome.Usage, flag, "goes with svmlight text; %s is %s", d.name, d.Format)
 }
 
 func (f dataFlags) name() string {

@@ -218,3 +218,21 @@ func TestTablesThatNeedFlags(t *testing.T) {
 		t.Errorf("info without a target: exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}
 }
+
+// Flags of svmlight text are refused with other data, not left unheard.
+func TestFlagsOfSVMLight(t *testing.T) {
+	table := writeFile(t, "table.csv", "a,y\n1,2\n3,5\n2,2\n")
+	for _, flag := range []string{"features", "zero-based"} {
+		args := []string{"fit", "--ratio=0.1", table, "--target=y", "--" + flag}
+		if flag == "features" {
+			args[len(args)-1] += "=3"
+		}
+		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "--"+flag+": goes with svmlight text; "+table+" is CSV") {
+			t.Errorf("exit %d: %s", o.code, o.stderr)
+		}
+	}
+	lines := writeFile(t, "data.svm", "1 0:2\n2 0:3\n1 0:-1\n")
+	if o := pareRun(t, "fit", "--ratio=0.1", lines, "--zero-based", "--features=3"); o.code != exitOK {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
+	}
+}

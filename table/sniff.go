@@ -155,6 +155,8 @@ func foreign(head []byte) string {
 		return "JSON; write CSV or Parquet instead"
 	case bytes.HasPrefix(first, []byte("<")):
 		return "XML or HTML; write CSV instead"
+	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(bytes.TrimRight(head, "\r"), '\r') >= 0:
+		return "text whose lines end in a carriage return alone; write them with line feeds"
 	}
 	return ""
 }

@@ -289,6 +289,8 @@ func TestRefusals(t *testing.T) {
 		{"\x00\x01\x02", y, outcome.Parse, 0, "binary data"},
 		{"{\"pare_model\":1", y, outcome.Parse, 0, "a saved model"},
 		{"what a nice day\nit is\n", y, outcome.Parse, 0, "text that is neither"},
+		{"a,y\r1,2\r3,4\r", y, outcome.Parse, 0, "a carriage return alone"},
+		{"1 1:5\r2 1:6\r", y, outcome.Parse, 0, "a carriage return alone"},
 		{strings.Repeat(",", table.MaxColumns) + "\n", y, outcome.Limit, 0, "cells"},
 	} {
 		d, err := read(c.text, c.o)

@@ -116,6 +116,9 @@ func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 		if err == nil && !done {
 			err = l.path(ctx)
 		}
+		if err == nil && l.best == nil {
+			err = outcome.Errorf(outcome.NonFinite, "the criterion is not finite at any λ that was tried")
+		}
 		if err == nil && !done && o.Jumps {
 			err = l.halve(ctx)
 		}

@@ -47,10 +47,11 @@ func (l *scan) path(ctx context.Context) error {
 
 // next returns the length of the next step, 0 where the path ends.
 func (l *scan) next() float64 {
-	here, unit := l.here, l.unit(l.here.Evaluation)
+	here := l.here
 	if !finite(here.Value) || here.depth >= l.o.Bottom {
 		return 0
 	}
+	unit := l.unit(here.Evaluation)
 	gain := max(0, float64(-here.slope*l.o.Step)) // what the slope promises over a step
 	if math.IsNaN(gain) && l.best.Evaluation == here.Evaluation {
 		gain = math.Inf(1)

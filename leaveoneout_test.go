@@ -11,6 +11,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // One fit says what fits without each of the rows predict of it: to the second order in 1/n for
@@ -160,6 +161,48 @@ func TestLeftOutRowsAreRefused(t *testing.T) {
 			_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: wrong.v}, wrong.c)
 			if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Flag != wrong.flag || e.Kind != outcome.Usage {
 				t.Errorf("%s, %s: %v", by, wrong.flag, err)
+			}
+		}
+	}
+}
+
+// Where a row alone determines its score there is none without it: no number, rather than rounding in
+// place of one; a choice avoids such λ's. One row alone cannot be left out.
+func TestRowsThatCannotBeLeftOut(t *testing.T) {
+	x, err := sparse.NewDense(3, 2, []float64{1, 0, 0.5, 1, 0.2, -2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := []float64{1, 3, -4}
+	out, err := pare.LeaveOneOut(t.Context(), x, y, []float64{-12}, pare.Config{})
+	if err != nil || out.Support != 2 || !math.IsInf(out.Value, 1) || !math.IsInf(out.GCV, 1) {
+		t.Errorf("as many coefficients as rows: %v, %+v", err, out)
+	}
+	for _, score := range out.Scores {
+		if !math.IsNaN(score) {
+			t.Errorf("scores %g", out.Scores)
+		}
+	}
+	for _, c := range []pare.Criterion{pare.ALO, pare.GCV} {
+		v := pare.Validation{Criterion: c}
+		s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: v}, pare.Config{})
+		if err != nil || s.Status == outcome.Failed || !(s.Value <= s.NullValue) {
+			t.Errorf("%s: %v, %+v", c, err, s)
+		}
+		h, err := pare.Gradient(t.Context(), x, y, []float64{-12}, v, pare.Config{})
+		if err != nil || h.Status != outcome.NotDifferentiable || len(h.Gradient) != 1 {
+			t.Errorf("%s: gradient: %v, %+v", c, err, h)
+		}
+		for _, config := range []pare.Config{{NoIntercept: true}, {NoIntercept: true, Weights: []float64{0, 2, 0}}} {
+			one, own := sparse.Matrix(x), y
+			if config.Weights == nil {
+				if one, err = sparse.NewDense(1, 2, []float64{1, 2}); err != nil {
+					t.Fatal(err)
+				}
+				own = y[:1]
+			}
+			if _, err := pare.Select(t.Context(), one, own, pare.SelectOptions{Validation: v}, config); outcome.KindOf(err) != outcome.BadParameter {
+				t.Errorf("%s of one row: %v", c, err)
 			}
 		}
 	}

@@ -131,6 +131,21 @@ func (e *engine) otherCriteria() string {
 	return fmt.Sprintf("%s and %s", CV, HoldOut)
 }
 
+// single reports whether one row alone has weight, so that nothing is left without it.
+func (e *engine) single() bool {
+	if e.config.Weights == nil {
+		return len(e.of.Y) == 1
+	}
+	rows, pace := 0, e.of.Kernels.Pace()
+	for _, w := range e.config.Weights {
+		pace.Did(1)
+		if w > 0 {
+			rows++
+		}
+	}
+	return rows == 1
+}
+
 // byLeftOut states such a choice.
 func (e *engine) byLeftOut(v Validation) (bilevel.Spec, error) {
 	spec := e.spec()
@@ -142,6 +157,8 @@ func (e *engine) byLeftOut(v Validation) (bilevel.Spec, error) {
 		return spec, outcome.At(outcome.Usage, "method", "%s takes its slopes by differences, with %s", v.Criterion, Implicit)
 	case v.Sigma != 0:
 		return spec, outcome.At(outcome.Usage, "sigma", "the noise level is for %s, %s and %s", SURE, AIC, BIC)
+	case e.single():
+		return spec, outcome.Errorf(outcome.BadParameter, "%s leaves one row out at a time, and there is one of positive weight", v.Criterion)
 	case name != "":
 		return spec, outcome.At(outcome.Usage, name, "goes with %s and %s; %s judges on all rows and keeps none apart", CV, HoldOut, v.Criterion)
 	}

@@ -32,6 +32,9 @@ type LeftOut struct {
 	Objective, Work float64 // of the fit
 }
 
+// leastRest is how much of its residual a row keeps, or the rows on the whole: what is less is rounding.
+const leastRest = 0x1p-44
+
 // LeaveOneOut implements [LeavesOut].
 func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol float64) (*LeftOut, error) {
 	penalty, err := s.strengths(logLambda)
@@ -65,6 +68,7 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	weights := s.of.training()
 	k := s.of.Kernels
 	pace := k.Pace()
+	determined := true
 	for i, h := range leverage {
 		pace.Did(1)
 		out.Freedom = math.FMA(curvature[i], h, out.Freedom)
@@ -72,20 +76,37 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 		if weights != nil {
 			weight = weights[i]
 		}
-		step := solution.Residual[i] * h / (1 - float64(curvature[i]*h))
+		rest := 1 - float64(curvature[i]*h)
+		if rest < leastRest || weight >= total { // without the row nothing says what its score is
+			out.Scores[i], determined = math.NaN(), false
+			continue
+		}
+		step := solution.Residual[i] * h / rest
 		out.Scores[i] = solution.Prediction[i] - step + float64(kernels.Log(1-weight/total)*motion[i])
 	}
 	judge := s.of.Weighted(s.judge)
-	rows := make([]int32, len(out.Scores))
+	rows := everyRow(k, len(out.Scores))
+	out.Value, out.StandardError, out.GCV = math.Inf(1), math.Inf(1), math.Inf(1)
+	if determined {
+		out.Value = criterion.Eval(k, judge, rows, s.of.Y, out.Scores, nil, nil)
+		out.StandardError = s.of.spreadOf(s.judge, out.Scores)
+	}
+	rest := 1 - out.Freedom/total
+	if rest < leastRest {
+		return out, nil
+	}
+	out.GCV = criterion.Eval(k, judge, rows, s.of.Y, solution.Prediction, nil, nil) / float64(rest*rest)
+	return out, nil
+}
+
+// everyRow lists n rows.
+func everyRow(k *kernels.Set, n int) []int32 {
+	rows, pace := make([]int32, n), k.Pace()
 	for i := range rows {
 		pace.Did(1)
 		rows[i] = int32(i)
 	}
-	out.Value = criterion.Eval(k, judge, rows, s.of.Y, out.Scores, nil, nil)
-	out.StandardError = s.of.spreadOf(s.judge, out.Scores)
-	rest := 1 - out.Freedom/total
-	out.GCV = criterion.Eval(k, judge, rows, s.of.Y, solution.Prediction, nil, nil) / float64(rest*rest)
-	return out, nil
+	return rows
 }
 
 // spreadOf returns the standard error of a mean over the rows that have weight.

@@ -51,7 +51,7 @@ func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 }
 
 // Evaluate implements [Outer]. The value is +Inf where rows have no leverage, since columns depend on
-// one another, or too many numbers are in it; the status says so.
+// one another, or too many numbers are in it, and where a row alone determines its score; the status says so.
 func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Report, err error) {
 	defer kernels.Caught(&err)
 	tol := r.Tol
@@ -79,6 +79,10 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Rep
 			ends[k] = there.Value
 			report.Add(there.Effort)
 			report.Work += there.Work
+		}
+		if math.IsInf(ends[0], 0) || math.IsInf(ends[1], 0) {
+			report.Status, report.Trusted = outcome.NotDifferentiable, false
+			continue
 		}
 		report.Gradient[i] = (ends[0] - ends[1]) / (2 * leftOutStep)
 		report.ErrorBound = max(report.ErrorBound, math.Abs(ends[0]+ends[1]-2*report.Value)/leftOutStep)
@@ -124,7 +128,16 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*Le
 	report.Trusted = here.Status == outcome.Converged
 	report.TrainLoss = here.Objective / o.inner.Null()
 	report.Saturation = float64(here.Support) / o.most
+	if math.IsNaN(report.Value) || math.IsInf(report.Value, 0) {
+		undefined(&report)
+	}
 	return here, report, nil
+}
+
+// undefined makes a report that of a λ at which rows cannot be left out.
+func undefined(r *bilevel.Report) {
+	r.Value, r.Gradient = math.Inf(1), make([]float64, len(r.LogLambda))
+	r.Status, r.Trusted = outcome.NotDifferentiable, false
 }
 
 // Eval implements [search.Objective].

@@ -34,7 +34,7 @@ func (t *task) expect(ctx context.Context, o SelectOptions, certify bool) *ahead
 	from, ok := t.problem.(common)
 	_, able := e.Problem.(startable)
 	if !ok || !able || t.columns != nil || len(t.choice.Top) != 1 || o.Lanes != nil || o.TakeOneSE || certify ||
-		e.config.seat != nil || e.lanes > 0 || e.config.threads() <= e.solvers(t.spec.Folds) {
+		e.config.grant != nil || e.lanes > 0 || e.config.threads() <= e.solvers(t.spec.Folds) {
 		return nil
 	}
 	a := &ahead{engine: e}

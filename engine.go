@@ -108,8 +108,8 @@ func (e *engine) statement(x sparse.Matrix, y []float64) *inner.Statement {
 		Groups: c.Groups, GroupWeights: c.GroupWeights, Parameter: e.parameter(), Count: f.hyperparameters(x, y),
 		Threads: c.threads(), Certify: c.Certify, Solver: e.solver, Turn: e.turn, Team: e.helpers,
 	}
-	if c.seat != nil {
-		of.Memory = c.seat.memory
+	if c.grant != nil {
+		of.Memory = c.grant.memory
 	}
 	return of
 }
@@ -151,7 +151,7 @@ func (c Config) kernels() (*kernels.Set, error) {
 // among returns the threads of the call, made the first time.
 func (e *engine) among() *team.Threads {
 	if e.threads == nil {
-		e.threads = team.NewThreads(e.config.threads(), (*seated)(e))
+		e.threads = team.NewThreads(e.config.threads(), (*poolTurns)(e))
 		e.leave = e.threads.Leave
 	}
 	return e.threads
@@ -165,30 +165,30 @@ func (e *engine) helpers() *team.Team {
 	return e.team
 }
 
-// seated has threads take turns with those of the other calls of the pool.
-type seated engine
+// poolTurns has threads take turns with those of the other calls of the pool.
+type poolTurns engine
 
-func (e *seated) Enter(ctx context.Context) error {
-	if e.config.seat == nil {
+func (e *poolTurns) Enter(ctx context.Context) error {
+	if e.config.grant == nil {
 		return nil
 	}
-	return e.config.seat.Enter(ctx)
+	return e.config.grant.Enter(ctx)
 }
 
-func (e *seated) TryEnter() bool { return e.config.seat == nil || e.config.seat.TryEnter() }
+func (e *poolTurns) TryEnter() bool { return e.config.grant == nil || e.config.grant.TryEnter() }
 
-func (e *seated) Wanted() bool { return e.config.seat != nil && e.config.seat.Wanted() }
+func (e *poolTurns) Wanted() bool { return e.config.grant != nil && e.config.grant.Wanted() }
 
-func (e *seated) Leave() {
-	if e.config.seat != nil {
-		e.config.seat.Leave()
+func (e *poolTurns) Leave() {
+	if e.config.grant != nil {
+		e.config.grant.Leave()
 	}
 }
 
 // solver returns the bounds of an inner solve.
 func (e *engine) solver() cd.Options {
 	o := cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram, MaxPacked: e.packed}
-	if s := e.config.seat; s != nil {
+	if s := e.config.grant; s != nil {
 		if s.packed > 0 && (o.MaxPacked == 0 || s.packed < o.MaxPacked) {
 			o.MaxPacked = s.packed
 		}
@@ -208,8 +208,8 @@ func (e *engine) spec() bilevel.Spec {
 	if e.of.ClassWeights != nil {
 		spec.Training = e.of.ClassWeights.Weigh
 	}
-	if e.config.seat != nil {
-		spec.Memory = e.config.seat.memory
+	if e.config.grant != nil {
+		spec.Memory = e.config.grant.memory
 	}
 	e.bound(&spec)
 	return spec
@@ -218,7 +218,7 @@ func (e *engine) spec() bilevel.Spec {
 // bound bounds the inner problems of an outer one, and the memory that they take.
 func (e *engine) bound(spec *bilevel.Spec) {
 	spec.Solver, spec.AtOnce = e.solver(), e.lanes
-	if s := e.config.seat; s != nil && s.lanes > 0 && (spec.AtOnce == 0 || s.lanes < spec.AtOnce) {
+	if s := e.config.grant; s != nil && s.lanes > 0 && (spec.AtOnce == 0 || s.lanes < spec.AtOnce) {
 		spec.AtOnce = s.lanes
 	}
 }

@@ -84,7 +84,7 @@ func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (
 		o.Validation.Sigma = spec.Risk.Sigma
 	}
 	c := e.config
-	c.Pool, c.Observer, c.seat = nil, nil, nil
+	c.Pool, c.Observer, c.grant = nil, nil, nil
 	runner, err := o.Lanes(ctx, Job{c, o.Validation, spec.Solver.MaxGram, spec.Solver.MaxPacked})
 	if err != nil {
 		return nil, err

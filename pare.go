@@ -137,5 +137,5 @@ type Config struct {
 	// logLambda. Calls are never concurrent, but come from other goroutines than the caller's.
 	Solved func(done, of int, logLambda []float64)
 
-	seat *seat // of the call in Pool, once it is admitted
+	grant *grant // of the call in Pool, once it is admitted
 }

@@ -43,7 +43,7 @@ type PoolOptions struct {
 // or judge λ have worked in for those to come. It has no goroutines, needs no closing, and is safe for concurrent use.
 type Pool struct {
 	options PoolOptions
-	desk    *share.Desk
+	queue   *share.Queue
 	turns   *share.Turns
 	arenas  *arena.Pool
 }
@@ -69,7 +69,7 @@ func NewPool(o PoolOptions) (*Pool, error) {
 	if o.MaxBytes > 0 {
 		keep = min(keep, o.MaxBytes/8)
 	}
-	return &Pool{arenas: arena.NewPool(keep), options: o, desk: share.NewDesk(o.Calls, o.MaxBytes, queue), turns: share.NewTurns(o.Threads)}, nil
+	return &Pool{arenas: arena.NewPool(keep), options: o, queue: share.NewQueue(o.Calls, o.MaxBytes, queue), turns: share.NewTurns(o.Threads)}, nil
 }
 
 // PoolState says what a pool is doing.
@@ -79,13 +79,13 @@ type PoolState struct {
 }
 
 // State returns what the pool is doing.
-func (p *Pool) State() PoolState { return PoolState(p.desk.State()) }
+func (p *Pool) State() PoolState { return PoolState(p.queue.State()) }
 
 // mostKept is how many bytes a pool keeps of calls that have ended for those to come.
 const mostKept = 32 << 20
 
-// seat is the place of a call in a pool. It implements [team.Turns].
-type seat struct {
+// grant is what a pool grants a call: turns, memory and bounds. It implements [team.Turns].
+type grant struct {
 	pool *Pool
 	*share.Member
 	memory   *arena.Arena // of a choice of λ; nil: none
@@ -100,7 +100,7 @@ type seat struct {
 // one, and what the call has to do when it ends. v is nil for a call without validation; refits says that
 // the folds of v are fitted anew, one on each thread, and no choice is made.
 func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Validation, refits bool) (*engine, func(), error) {
-	if c.Pool == nil || c.seat != nil {
+	if c.Pool == nil || c.grant != nil {
 		e, err := newEngine(ctx, x, y, c)
 		return e, func() {}, err
 	}
@@ -119,10 +119,10 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 	return e, leave, nil
 }
 
-// enter waits for a seat in the pool of the Config; leave gives it back.
+// enter waits until the pool of the Config admits the call; leave ends that.
 func (e *engine) enter(ctx context.Context, v *Validation, refits bool) (leave func(), err error) {
 	p := e.config.Pool
-	s := &seat{pool: p, Member: p.turns.Join(), observer: e.config.Observer}
+	s := &grant{pool: p, Member: p.turns.Join(), observer: e.config.Observer}
 	e.config.Threads = min(e.config.threads(), p.options.Threads)
 	began := time.Now()
 	if err = e.fitInto(p.options.MaxBytes, v, refits, s); err == nil {
@@ -136,17 +136,17 @@ func (e *engine) enter(ctx context.Context, v *Validation, refits bool) (leave f
 		s.memory = p.arenas.Arena()
 	}
 	e.of.Threads, e.of.Memory = e.config.Threads, s.memory
-	e.config.seat = s
+	e.config.grant = s
 	return func() {
 		s.memory.Release()
-		p.desk.Leave(s.bytes)
+		p.queue.Leave(s.bytes)
 		s.tell(Admission{Bytes: s.bytes, Left: true})
 	}, nil
 }
 
 // enter waits until a call of so many bytes may run.
 func (p *Pool) enter(ctx context.Context, bytes int64) error {
-	switch err := p.desk.Enter(ctx, bytes); {
+	switch err := p.queue.Enter(ctx, bytes); {
 	case errors.Is(err, share.ErrFull):
 		return outcome.At(outcome.Limit, "queue", "%d calls wait for the pool already; come again later", p.options.Queue)
 	case err != nil:
@@ -157,17 +157,17 @@ func (p *Pool) enter(ctx context.Context, bytes int64) error {
 }
 
 // tell reports an admission with the state of the pool.
-func (s *seat) tell(a Admission) {
-	if s.observer != nil {
-		a.Pool = s.pool.State()
-		s.observer.Admission(a)
+func (g *grant) tell(a Admission) {
+	if g.observer != nil {
+		a.Pool = g.pool.State()
+		g.observer.Admission(a)
 	}
 }
 
 // fitInto makes the call one that is expected to stay within so many bytes: with fewer
 // classes at once, then with smaller Gram matrices, then with fewer folds at once, and at last with
 // few copies of columns.
-func (e *engine) fitInto(most int64, v *Validation, refits bool, s *seat) error {
+func (e *engine) fitInto(most int64, v *Validation, refits bool, s *grant) error {
 	n, p := e.of.X.Dims()
 	usual := min(n, p, inner.UsualGram)
 	gram := usual

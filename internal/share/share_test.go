@@ -84,56 +84,56 @@ func TestTurnsAreKept(t *testing.T) {
 }
 
 // Calls are admitted in the order in which they come, also where a later one would fit.
-func TestDeskIsFirstComeFirstServed(t *testing.T) {
+func TestQueueIsFirstComeFirstServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk := share.NewDesk(3, 100, -1)
+		queue := share.NewQueue(3, 100, -1)
 		var order []int
 		var calls sync.WaitGroup
 		for k, bytes := range []int64{60, 60, 50, 500, 10} {
 			calls.Go(func() {
-				if err := desk.Enter(context.Background(), bytes); err != nil {
+				if err := queue.Enter(context.Background(), bytes); err != nil {
 					t.Error(err)
 				}
 				order = append(order, k)
 				time.Sleep(time.Second)
-				desk.Leave(bytes)
+				queue.Leave(bytes)
 			})
 			synctest.Wait()
 		}
-		if s := desk.State(); s != (share.State{Running: 1, Waiting: 4, Bytes: 60}) {
+		if s := queue.State(); s != (share.State{Running: 1, Waiting: 4, Bytes: 60}) {
 			t.Errorf("%+v", s)
 		}
 		calls.Wait()
 		if got := fmt.Sprint(order); got != "[0 1 2 3 4]" {
 			t.Error(got)
 		}
-		if s := desk.State(); s != (share.State{}) {
+		if s := queue.State(); s != (share.State{}) {
 			t.Errorf("left behind: %+v", s)
 		}
 	})
 }
 
 // A full queue refuses, and a call that gives up leaves its place to those behind it.
-func TestDeskRefuses(t *testing.T) {
+func TestQueueRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		desk := share.NewDesk(1, 100, 1)
-		if err := desk.Enter(context.Background(), 10); err != nil {
+		queue := share.NewQueue(1, 100, 1)
+		if err := queue.Enter(context.Background(), 10); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
-		go func() { ended <- desk.Enter(ctx, 10) }()
+		go func() { ended <- queue.Enter(ctx, 10) }()
 		synctest.Wait()
-		if err := desk.Enter(context.Background(), 10); !errors.Is(err, share.ErrFull) {
+		if err := queue.Enter(context.Background(), 10); !errors.Is(err, share.ErrFull) {
 			t.Errorf("a second call that waits: %v", err)
 		}
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
 			t.Errorf("cancelled: %v", err)
 		}
-		desk.Leave(10)
-		if err := desk.Enter(context.Background(), 10); err != nil || desk.State().Running != 1 {
-			t.Errorf("afterwards: %v, %+v", err, desk.State())
+		queue.Leave(10)
+		if err := queue.Enter(context.Background(), 10); err != nil || queue.State().Running != 1 {
+			t.Errorf("afterwards: %v, %+v", err, queue.State())
 		}
 	})
 }

@@ -1,5 +1,5 @@
 // Package share shares what a process has among calls that know nothing of one another:
-// places and bytes ([Desk]), and turns to compute ([Turns]).
+// places and bytes ([Queue]), and turns to compute ([Turns]).
 package share
 
 import (

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -146,27 +145,44 @@ func (l *Lanes) Run(ctx context.Context, requests []LaneRequest, solved func()) 
 }
 
 // share has so many goroutines do tasks in their order, this one among them: its stack has grown
-// already, and to wake another takes longer than a small problem. The first error, which it
-// returns, ends them; stop ends tasks that are under way.
-func share(tasks []func() error, goroutines int, stop func()) (err error) {
-	var next atomic.Int64
-	var once sync.Once
-	work := func() {
-		for k := next.Add(1) - 1; k < int64(len(tasks)); k = next.Add(1) - 1 {
-			if failed := tasks[k](); failed != nil {
-				once.Do(func() { err = failed })
-				next.Store(int64(len(tasks)))
-				stop()
-			}
+// already, and to wake another takes longer than a small problem. It returns the error of the first
+// task in their order that fails, whichever ends first. Once tasks before it have ended, those
+// after it are not begun, and stop ends those under way. A task may wait for ones before it.
+func share(tasks []func() error, goroutines int, stop func()) error {
+	var mu sync.Mutex
+	var err error
+	next, failed := 0, len(tasks)
+	at := make([]int, max(1, goroutines)) // what each is at
+	for g := range at {
+		at[g] = len(tasks)
+	}
+	// turn ends a goroutine's task and begins another, len(tasks) if there is none to do.
+	turn := func(g int, ended error) int {
+		mu.Lock()
+		defer mu.Unlock()
+		if ended != nil && at[g] < failed {
+			err, failed, next = ended, at[g], len(tasks)
+		}
+		was := at[g]
+		at[g] = next
+		next = min(next+1, len(tasks))
+		if was <= failed && failed < len(tasks) && slices.Min(at) > failed { // the last of those that may change the error
+			stop()
+		}
+		return at[g]
+	}
+	work := func(g int) {
+		for k := turn(g, nil); k < len(tasks); {
+			k = turn(g, tasks[k]())
 		}
 	}
 	var others sync.WaitGroup
-	for range goroutines - 1 {
-		others.Go(work)
+	for g := range goroutines - 1 {
+		others.Go(func() { work(g + 1) })
 	}
 	func() {
 		defer others.Wait()
-		work()
+		work(0)
 	}()
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestTasksAreShared: each is done once, in their order by one goroutine, until one of them fails, which ends those under way.
@@ -67,5 +68,34 @@ func TestTheFirstErrorIsTold(t *testing.T) {
 	}
 	if err := share(tasks, 2, stop); !errors.Is(err, first) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestErrorsAreToldInOrder: a task that fails waits for those before it, which are not stopped, and what they
+// fail by is told.
+func TestErrorsAreToldInOrder(t *testing.T) {
+	first, second := errors.New("first"), errors.New("second")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	begun, failing := make(chan struct{}), make(chan struct{})
+	tasks := []func() error{
+		func() error {
+			close(begun)
+			<-failing
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(20 * time.Millisecond): // the error of the other is there by now
+				return first
+			}
+		},
+		func() error { <-begun; close(failing); return second },
+		func() error { t.Error("a task is begun after one has failed"); return nil },
+	}
+	if err := share(tasks, 2, stop); !errors.Is(err, first) {
+		t.Errorf("%v", err)
+	}
+	if ctx.Err() == nil {
+		t.Error("not stopped")
 	}
 }

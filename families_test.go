@@ -134,3 +134,27 @@ func fittedAndKept(t *testing.T, name string, x sparse.Matrix, y, lambda []float
 		t.Errorf("%s: a model that was kept predicts otherwise: %v", name, err)
 	}
 }
+
+// TestTargetsThatTheNullModelFits: of losses with a logarithmic link, too, the null model is the solution, at once and certified.
+func TestTargetsThatTheNullModelFits(t *testing.T) {
+	r := oracle.NewRandom(8)
+	values, y := make([]float64, 60), slices.Repeat([]float64{0.7457213655596335}, 20)
+	for i := range values {
+		values[i] = r.Normal()
+	}
+	x, err := sparse.NewDense(20, 3, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range []loss.Loss{loss.Squared{}, loss.Poisson{}, loss.Gamma{}, loss.Tweedie{}} {
+		for _, m := range []pare.Model{pare.Lasso, pare.Ridge} {
+			f, err := pare.Fit(t.Context(), x, y, []float64{-2}, pare.Config{Model: m, Loss: l})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Status != outcome.Converged || f.Objective != 0 || f.Certificate.RelativeGap != 0 || f.Epochs != 0 {
+				t.Errorf("%s of the %s loss: %s, objective %g, gap %g, %d epochs", m, l.Name(), f.Status, f.Objective, f.Certificate.RelativeGap, f.Epochs)
+			}
+		}
+	}
+}

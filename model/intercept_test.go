@@ -184,3 +184,59 @@ func BenchmarkIntercept(b *testing.B) {
 		})
 	}
 }
+
+// TestTargetsThatTheNullModelFits: where it leaves nothing but rounding it has the objective and the residuals 0, held-out
+// rows apart, as for the squared loss; where targets differ by more it does not.
+func TestTargetsThatTheNullModelFits(t *testing.T) {
+	r := oracle.NewRandom(5)
+	for _, l := range []loss.Loss{loss.Poisson{}, loss.Gamma{}, loss.Tweedie{}, loss.Tweedie{Power: 1.1}} {
+		for trial := range 200 {
+			n := 1 + trial%40
+			q := r.Problem(oracle.Shape{N: n, P: 2, Density: 1})
+			q.Intercept = trial%3 > 0
+			scale := 30 * r.Normal()
+			if !q.Intercept {
+				scale = 0
+			}
+			var offset []float64
+			if trial%2 == 1 {
+				offset = make([]float64, n)
+			}
+			for i := range q.Y {
+				q.Y[i] = math.Exp(scale)
+				if offset != nil {
+					offset[i] = 3 * r.Normal()
+					q.Y[i] = math.Exp(scale + offset[i])
+				}
+			}
+			held := trial%5 == 0 && n > 3
+			if held {
+				q.Weights = make([]float64, n)
+				for i := range q.Weights {
+					q.Weights[i] = float64(i % 3)
+				}
+				q.Y[0] = 2 * q.Y[0]
+			}
+			view := fixture.View(t, q, true)
+			fit, err := model.NewOffset(view, q.Y, offset, l)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := model.NewState(fit)
+			fit.Fit(nil, nil, s)
+			if fit.Null() != 0 || s.Loss != 0 || view.Kernels().MaxAbs(s.Weighted) != 0 || held && s.Residual[0] == 0 {
+				t.Errorf("%s %+v of %d rows of e^%g, intercept %t, offset %t: P₀ = %g, loss %g, residuals %g", l.Name(), l, n, scale, q.Intercept, offset != nil, fit.Null(), s.Loss, s.Weighted)
+			}
+			if n < 4 {
+				continue
+			}
+			q.Y[1] *= 1 + 1e-10
+			if fit, err = model.NewOffset(view, q.Y, offset, l); err != nil {
+				t.Fatal(err)
+			}
+			if fit.Fit(nil, nil, s); !(fit.Null() > 0 && s.Loss > 0) {
+				t.Errorf("%s: targets that differ: P₀ = %g, loss %g", l.Name(), fit.Null(), s.Loss)
+			}
+		}
+	}
+}

@@ -19,6 +19,7 @@ type Rowwise struct {
 	offset []float64 // o in m = Xβ + b + o; nil: 0
 	null   float64
 	reach  float64 // see settle
+	fitted bool    // the null model leaves nothing but rounding, and has the objective 0
 }
 
 // NewDatafit returns the datafit of a loss: [Squared] for the squared one, else a
@@ -84,7 +85,55 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	if f.null < leastNull && l.Link() == loss.Identity && f.varies() {
 		return nil, outcome.Errorf(outcome.BadParameter, "the %s loss of the null model underflows: scale the target", l.Name())
 	}
+	if l.Link() == loss.Log && f.null <= nearlyNothing*(1+view.Kernels().MaxAbs(y)) {
+		f.fitted = true
+		s := NewState(f)
+		f.Fit(nil, nil, s)
+		if f.fitted = s.Loss == 0; f.fitted {
+			f.null = 0
+		}
+	}
 	return f, nil
+}
+
+const (
+	scoreRounding = 0x1p-49 // of a score, relative to its terms: a few units in the last place
+	nearlyNothing = 1e-20   // relative to the target: a loss beyond it is more than rounding
+)
+
+// rounding reports whether a state before it is balanced leaves no more of any row than the rounding of
+// its score: a Newton step of that row alone is within it. Through the exponential of a logarithmic link
+// the rounding relative to the score's terms is at least that of 1; m = y of other links has none.
+func (f *Rowwise) rounding(s *State) bool {
+	k, weights := f.view.Kernels(), f.view.Weights()
+	intercept := 1 + math.Abs(s.Intercept)
+	for from, to := range k.Pieces(len(f.y)) {
+		curvature := s.scratch[from:to]
+		f.loss.Curvature(k, f.y[from:to], s.Prediction[from:to], curvature)
+		for i, d := range curvature {
+			i += from
+			if weights != nil && weights[i] == 0 {
+				continue
+			}
+			if !(math.Abs(s.Residual[i]) <= scoreRounding*d*(intercept+math.Abs(s.Linear[i]))) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// perfect makes a state one that fits every row.
+func (f *Rowwise) perfect(s *State) {
+	k := f.view.Kernels()
+	k.Clear(s.Weighted)
+	weights, pace := f.view.Weights(), k.Pace()
+	for i, w := range weights { // held-out rows keep their residuals
+		if pace.Did(1); w != 0 {
+			s.Residual[i] = 0
+		}
+	}
+	s.Loss = 0
 }
 
 // varies reports whether the null model leaves more of the rows than rounding.
@@ -236,10 +285,16 @@ func (f *Rowwise) Move(from, to *State) {
 	if f.view.Centred() {
 		to.Intercept = from.Intercept
 		f.settle(to)
-		f.rebalance(to)
 	} else {
 		to.Intercept = 0
 		f.respond(to)
+	}
+	if f.fitted && f.rounding(to) {
+		f.perfect(to)
+		return
+	}
+	if f.view.Centred() {
+		f.rebalance(to)
 	}
 	f.byRows(to, values, to.scratch, loss.Dual{})
 	to.Loss = f.mean(to.scratch)

@@ -152,8 +152,8 @@ func TestTargetsThatTheNullModelFits(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Status != outcome.Converged || f.Objective != 0 || f.Certificate.RelativeGap != 0 || f.Epochs != 0 {
-				t.Errorf("%s of the %s loss: %s, objective %g, gap %g, %d epochs", m, l.Name(), f.Status, f.Objective, f.Certificate.RelativeGap, f.Epochs)
+			if f.Status != outcome.Converged || f.Objective != 0 || f.RelativeGap != 0 || f.Epochs != 0 {
+				t.Errorf("%s of the %s loss: %s, objective %g, gap %g, %d epochs", m, l.Name(), f.Status, f.Objective, f.RelativeGap, f.Epochs)
 			}
 		}
 	}

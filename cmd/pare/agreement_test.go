@@ -145,10 +145,7 @@ func TestRatioIsAShareOfAlphaMax(t *testing.T) {
 func TestPathAgreesWithFitAndGrad(t *testing.T) {
 	for _, model := range []string{"lasso", "enet"} {
 		with := func(args ...string) []string {
-			if args = append(args, "--model", model, "--tol", "1e-12"); args[0] != "fit" {
-				args = append(args, "--folds", "4", "--seed", "7")
-			}
-			return args
+			return append(args, "--model", model, "--tol", "1e-12", "--folds", "4", "--seed", "7")
 		}
 		path := decoded[pathResult](t, exitOK, with("path", "--points", "5", "--min-ratio", "0.01")...)
 		if len(path.Points) != 5 || path.Status != "converged" {

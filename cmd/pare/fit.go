@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
-	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 type fitCommand struct {
@@ -15,18 +14,6 @@ type fitCommand struct {
 	saveFlags
 	relaxedFlags
 	reportFlags
-}
-
-// heeds implements [heedful]: without a page nothing of fit is judged on rows held out. What names
-// a column keeps that from the features.
-func (c *fitCommand) heeds(flag string) error {
-	switch flag {
-	case "criterion", "validation-loss", "folds", "split", "shuffle", "seed", "sigma":
-		if c.Report == "" {
-			return outcome.At(outcome.Usage, flag, "fit judges its λ only for the page of --report; give that, too, or leave --%s out, or let grad, path or select judge", flag)
-		}
-	}
-	return nil
 }
 
 func (c *fitCommand) run(ctx context.Context, env environment) (result, error) {

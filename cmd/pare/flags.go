@@ -13,8 +13,7 @@ import (
 )
 
 // commonFlags are the flags of every command, so that one set of them states a
-// problem to all. A command takes from them what concerns it, and refuses, as [heedful] does,
-// what would change nothing.
+// problem to all. A command takes from them what concerns it.
 type commonFlags struct {
 	dataFlags
 	problemFlags

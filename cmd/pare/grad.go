@@ -15,14 +15,6 @@ type gradCommand struct {
 	lambdaFlags
 }
 
-// heeds implements [heedful]: there are coefficients for each fold, and none for all.
-func (c *gradCommand) heeds(flag string) error {
-	if flag == "coef" {
-		return outcome.At(outcome.Usage, flag, "grad prints no coefficients; leave it out, or give it to fit at the same λ")
-	}
-	return nil
-}
-
 func (c *gradCommand) run(ctx context.Context, env environment) (result, error) {
 	if err := c.check(); err != nil {
 		return nil, err

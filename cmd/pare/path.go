@@ -22,14 +22,6 @@ type pathCommand struct {
 	plotFlags
 }
 
-// heeds implements [heedful]: there is no proof of the points of a path.
-func (c *pathCommand) heeds(flag string) error {
-	if flag == "certify" {
-		return outcome.At(outcome.Usage, flag, "path makes no proofs; leave it out, or give it to fit at the λ of a point")
-	}
-	return nil
-}
-
 func (c *pathCommand) run(ctx context.Context, env environment) (result, error) {
 	if err := checks(c.commonFlags, c.gridFlags, c.reportFlags, c.plotFlags); err != nil {
 		return nil, err

@@ -153,23 +153,7 @@ func parse(args []string, stdout, stderr io.Writer) (command, error) {
 	if err != nil {
 		return nil, usageError(parser.Model, err)
 	}
-	chosen := parsed.Selected().Target.Addr().Interface().(command)
-	if some, ok := chosen.(heedful); ok {
-		for _, part := range parsed.Path {
-			if part.Flag == nil {
-				continue
-			}
-			if err := some.heeds(part.Flag.Name); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return chosen, nil
-}
-
-// heedful commands refuse flags of all commands that change nothing of theirs.
-type heedful interface {
-	heeds(flag string) error
+	return parsed.Selected().Target.Addr().Interface().(command), nil
 }
 
 // unset refuses empty arguments. They are variables of a script that hold nothing, and

@@ -236,29 +236,3 @@ func TestFlagsOfSVMLight(t *testing.T) {
 		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }
-
-// TestFlagsThatChangeNothing: they are refused, at their defaults too, and taken where they do something.
-func TestFlagsThatChangeNothing(t *testing.T) {
-	page := filepath.Join(t.TempDir(), "page.html")
-	for _, flag := range []string{"--folds=3", "--seed=0", "--split=rows", "--criterion=cv", "--validation-loss=mae", "--no-shuffle"} {
-		name, _, _ := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(flag, "--no-"), "--"), "=")
-		want := "--" + name + ": fit judges its λ only for the page of --report"
-		if o := pareRun(t, "fit", "--ratio=0.1", flag); o.code != exitUsage || !strings.Contains(o.stderr, want) {
-			t.Errorf("fit %s: exit %d: %s", flag, o.code, o.stderr)
-		}
-		if o := pareRun(t, "grad", "--ratio=0.1", flag); o.code != exitOK {
-			t.Errorf("grad %s: exit %d: %s", flag, o.code, o.stderr)
-		}
-	}
-	if o := pareRun(t, "fit", "--ratio=0.1", "--folds=3", "--seed=1", "--report", page); o.code != exitOK {
-		t.Errorf("exit %d: %s", o.code, o.stderr)
-	}
-	for flag, args := range map[string][]string{
-		"certify": {"path", "--points=3", "--certify"},
-		"coef":    {"grad", "--ratio=0.1", "--coef"},
-	} {
-		if o := pareRun(t, args...); o.code != exitUsage || !strings.Contains(o.stderr, "--"+flag+": ") {
-			t.Errorf("%s: exit %d: %s", args, o.code, o.stderr)
-		}
-	}
-}

@@ -312,6 +312,8 @@ func (s *Schema) matchTarget(h header, named string) (int, error) {
 		return h.need("target", named)
 	case s == nil || s.TargetPosition < 0:
 		return -1, nil
+	case s.laidOut(h):
+		return s.TargetPosition, nil
 	case h.names != nil && s.named():
 		return h.only(s.Target)
 	case h.width == s.Width:
@@ -319,6 +321,15 @@ func (s *Schema) matchTarget(h header, named string) (int, error) {
 	default:
 		return -1, nil
 	}
+}
+
+// laidOut reports whether a file has its columns where the schema's had them, by their names: then places
+// tell two of one name apart, as for a target that is called as a feature is.
+func (s *Schema) laidOut(h header) bool {
+	if h.names == nil || h.width != s.Width || s.TargetPosition >= h.width || s.TargetPosition >= 0 && h.names[s.TargetPosition] != s.Target {
+		return false
+	}
+	return !slices.ContainsFunc(s.Inputs, func(in Input) bool { return h.names[in.Position] != in.Name })
 }
 
 // named reports whether the schema is of a file with a header.
@@ -329,7 +340,7 @@ func (s *Schema) named() bool {
 // positions returns the column of the file that each input is.
 func (s *Schema) positions(h header, target int) ([]int, error) {
 	out := make([]int, len(s.Inputs))
-	if h.names != nil && s.named() {
+	if h.names != nil && s.named() && !s.laidOut(h) {
 		for i, in := range s.Inputs {
 			k, err := in.Position, error(nil)
 			if in.Name != "" {

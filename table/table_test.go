@@ -332,7 +332,7 @@ func TestCancelledReading(t *testing.T) {
 // Whatever comes is data that hold together, or an error of a kind.
 func FuzzRead(f *testing.F) {
 	for _, text := range []string{
-		small, "1 0:5 2:1\n", "a;b\n1,5;2\n", "\"a\"\"b\",y\n1,2\n", "n,c,y\n1,red,1\n,blue,2\n", "a b\n1 2\n3 4\n", "\xef\xbb\xbfa\n1\n", "\x1f\x8b", "y\n1\n2\n",
+		small, "1 0:5 2:1\n", "a;b\n1,5;2\n", "\"a\"\"b\",y\n1,2\n", "n,c,y\n1,red,1\n,blue,2\n", "a b\n1 2\n3 4\n", "\xef\xbb\xbfa\n1\n", "\x1f\x8b", "y\n1\n2\n", ",e,", ",e,\n1,2,3\n", "a,a\n1,2\n3,4\n",
 		"%%MatrixMarket matrix coordinate real general\n% x\n2 3 2\n1 1 5\n2 3 -1e2\n", "%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n",
 		"%%MatrixMarket matrix coordinate pattern skew-symmetric\n2 2 1\n2 1\n",
 		"\x93NUMPY\x01\x00\x3e\x00{'descr': '<i2', 'fortran_order': False, 'shape': (2, 2), }    \n\x01\x00\x02\x00\x03\x00\x04\x00",
@@ -475,6 +475,25 @@ func TestRowsOfColumnsThatAreThereTwice(t *testing.T) {
 		}
 		if (last != nil) != (want != "") || last != nil && (outcome.KindOf(last) != outcome.Shape || !strings.Contains(last.Error(), want)) {
 			t.Errorf("%q: %v", text, last)
+		}
+	}
+}
+
+// A target that is called as a feature is told from it by its place, where columns are where they were.
+func TestRowsOfATargetCalledAsAFeature(t *testing.T) {
+	const text = "a,a\n1,2\n3,4\n"
+	d, err := read(text, table.Options{Target: "-1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row, err := range d.Schema.ReadRows(t.Context(), strings.NewReader(text), 1, table.Options{Name: "data"}) {
+		if k := float64(row.Number); err != nil || !slices.Equal(row.Values, []float64{2*k - 1}) || row.Target != fmt.Sprint(2*k) {
+			t.Errorf("row %d: %v, target %v: %v", row.Number, row.Values, row.Target, err)
+		}
+	}
+	for _, err := range d.Schema.ReadRows(t.Context(), strings.NewReader("a,b,a\n1,2,3\n"), 1, table.Options{Name: "data"}) {
+		if outcome.KindOf(err) != outcome.Shape {
+			t.Errorf("with a column between: %v", err)
 		}
 	}
 }

@@ -164,7 +164,7 @@ func TestOtherDipsAreFollowed(t *testing.T) {
 		if err != nil || !result.Status.OK() {
 			t.Fatalf("%v, %v", result, err)
 		}
-		if result.Best.Value > 1.42 && work < 1e6 || result.Best.Value > 1.51 {
+		if result.Best.Value > 1.41 && work < 1e6 || result.Best.Value > 1.51 {
 			t.Errorf("work %g: %g at %g after %d evaluations", work, result.Best.Value, result.Best.LogLambda, count)
 		}
 		for limit := count - 1; work < 1e6 && limit > count-20; limit-- { // what has converged stays so where evaluations run out

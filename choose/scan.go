@@ -27,7 +27,7 @@ const (
 	tubeFades  = 0.7  // where it is the standard deviation of the target
 	tubeRough  = 1    // and how rough the criterion is above that
 	dualRough  = 1.4  // since its support vectors leave one at a time
-	costRough  = 0.2  // where ε stays: of what C does far less than of what ε does
+	costRough  = 0.25 // where ε stays: of what C does far less than of what ε does
 	rough      = 0.25 // of the others that are not smooth
 	lossRough  = 0.35 // where the loss is not quadratic
 	jumpStep   = 0.2  // under a penalty that is not convex

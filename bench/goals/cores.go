@@ -3,6 +3,7 @@ package goals
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"time"
@@ -198,7 +199,7 @@ func Cores(ctx context.Context, o studies.Options) (*studies.Result, error) {
 			at := of.duration(cores)
 			t.add(d.Name, fmt.Sprintf("Select, 5 folds, %d cores by the model, in ns of counted work", cores), at, "one core", one, goals[d.Name][cores], fmt.Sprintf("%.0f %% of the cores busy", 100*one/at/float64(cores)))
 		}
-		threads := func(threads int) func() error {
+		choose := func(threads int) func() error {
 			return func() error {
 				c := c
 				c.Threads = threads
@@ -206,11 +207,14 @@ func Cores(ctx context.Context, o studies.Options) (*studies.Result, error) {
 				return err
 			}
 		}
-		first, second, err := t.inTurn(threads(1), threads(2))
-		if err != nil {
-			return err
+		for threads := 2; threads <= min(64, runtime.GOMAXPROCS(0)); threads *= 2 {
+			t.say("%s: %d threads", d.Name, threads)
+			first, more, err := t.inTurn(choose(1), choose(threads))
+			if err != nil {
+				return err
+			}
+			t.add(d.Name, fmt.Sprintf("Select, 5 folds, %d threads here", threads), more, "one thread", first, goals[d.Name][threads], "")
 		}
-		t.add(d.Name, "Select, 5 folds, two threads here", second, "one thread", first, goals[d.Name][2], "")
 		return nil
 	})
 	return t.result("S10"), err

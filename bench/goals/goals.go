@@ -38,7 +38,7 @@ func All() []studies.Study {
 		{Name: "S8", About: "reading svmlight text, beside scikit-learn", Run: Loading},
 		{Name: "S11", About: "reading tables and matrices of text, processor seconds, beside pandas, SciPy and scikit-learn", Run: Tables},
 		{Name: "S9", About: "growth: rows, columns and nonzeros ten times each", Run: Growing},
-		{Name: "S10", About: "1 to 64 cores by a model of counted work, and two here", Run: Cores},
+		{Name: "S10", About: "1 to 64 cores by a model of counted work, and those here", Run: Cores},
 		{Name: "S12", About: "a selection that goes on from an earlier one, with 1, 5 and 20 % new rows, beside one from nothing", Run: Again},
 		{Name: "H1", About: "value and hypergradient, cold, beside sparse-ho's recorded seconds; H2: gradient against solve", Run: Hypergradients},
 		{Name: "H3", About: "one λ per column: seconds and memory of a hypergradient", Run: WeightedHypergradients},

@@ -14,12 +14,14 @@ import (
 // Johnstone and Tibshirani, Least angle regression, Annals of Statistics 32, 2004).
 //
 // The coefficients loaded are the solution under other thresholds: those of the support S are its
-// correlations, those of the others so many times their own that no correlation exceeds them. On the
-// straight way from there to their own the coefficients move along straight lines, from one point
+// correlations, those of the others so many times their own that no correlation exceeds them. Where a
+// correlation of S has not the sign of its coefficient, as at the solution for other rows, they are so
+// for another target besides: y + z, z = X̃_S·a, at which the correlations of S are its thresholds. On
+// the straight way from there to their own the coefficients move along straight lines, from one point
 // where a coefficient becomes zero or a correlation meets its threshold to the next. There a column
-// leaves the support or joins it, and with it a row the factor of its system. So a solve takes as
-// many steps as the support has changes, each of which costs little more than a sweep, where a Newton
-// step takes a new factor.
+// leaves the support or joins it, and with it a row the factor of its system; one that depends on the
+// support takes the place of another. So a solve takes as many steps as the support has changes, each
+// of which costs little more than a sweep, where a Newton step takes a new factor.
 //
 // It suits dense columns that are more than their rows, and few of these, which bound the support.
 type homotopy struct {
@@ -39,8 +41,11 @@ type homotopy struct {
 	corr    []float64 // c_j
 	rate    []float64 // at which c_j falls along the direction
 	excess  []float64 // of the threshold at the start over its own
-	product []float64 // X̃_S·d, compact rows
-	way     float64   // what is left of it: thresholds exceed their own by way·excess
+	product []float64 // of the direction, compact rows: X̃_S·d + z
+	moved   bool      // the way begins at another target
+	z       []float64 // compact rows
+	pull    []float64 // X̃ᵀz
+	way     float64   // what is left of it: thresholds exceed their own by way·excess, the target its own by way·z
 
 	released int     // position of the column that has left in the last step, −1: none
 	side     float64 // sign of its correlation
@@ -63,11 +68,12 @@ func (h *homotopy) suits() bool {
 }
 
 // follow moves the coefficients loaded to the solution, or towards it where a column that depends on
-// the support, the end of the epochs or of ctx is in the way. It returns the number of steps.
+// the support under a ridge, the end of the epochs or of ctx is in the way. It returns the number of steps.
 func (h *homotopy) follow(ctx context.Context) (steps int) {
 	in := h.in
 	h.load()
 	if !h.begin() {
+		h.arrive()
 		return 0
 	}
 	for h.way > 0 && in.left > 0 && steps < mostSweeps && ctx.Err() == nil {
@@ -80,6 +86,7 @@ func (h *homotopy) follow(ctx context.Context) (steps int) {
 			break
 		}
 	}
+	h.arrive()
 	h.meet()
 	for k, b := range in.coef {
 		in.grad[k] = h.corr[k] - float64(in.ridge*b)
@@ -115,7 +122,54 @@ func (h *homotopy) meet() {
 
 // begin makes the factor that of the support and finds where the way begins. It returns false where
 // there is no such way.
-func (h *homotopy) begin() bool { return h.factorise() && h.loosen() }
+func (h *homotopy) begin() bool {
+	h.way, h.moved = 1, false
+	if !h.factorise() {
+		return false
+	}
+	if !h.straight() {
+		h.moveTarget()
+	}
+	return h.loosen()
+}
+
+// straight reports whether all correlations of the support have the signs of their coefficients.
+func (h *homotopy) straight() bool {
+	for i, k := range h.at {
+		if !(float64(h.sign[i]*(h.corr[k]-float64(h.in.ridge*h.in.coef[k]))) > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// moveTarget has the way begin at the nearest target for which the coefficients are the solution on
+// their support; under a ridge only nearly so.
+func (h *homotopy) moveTarget() {
+	in := h.in
+	s, m := len(h.at), in.store.Rows()
+	h.d, h.z, h.pull = grow(h.d, s), grow(h.z, m), grow(h.pull, len(h.corr))
+	for i, k := range h.at {
+		h.d[i] = float64(h.sign[i]*in.threshold[k]) + float64(in.ridge*in.coef[k]) - h.corr[k]
+	}
+	h.factor.Solve(h.d)
+	h.k.Clear(h.z)
+	for i, k := range h.at {
+		h.k.Axpy(h.d[i], h.column(k), h.z)
+	}
+	h.k.DotDense(h.values, h.z, h.pull)
+	h.k.Axpy(1, h.z, in.residual.e.Residual)
+	h.k.Axpy(1, h.pull, h.corr)
+	h.moved = true
+	in.work += support.DenseCost(s*m) + float64(2*denseValue*float64(s*s)) + residualCost(len(h.values), len(h.pull), true)
+}
+
+// arrive makes the residual that of the target.
+func (h *homotopy) arrive() {
+	if h.moved {
+		h.k.Axpy(-h.way, h.z, h.in.residual.e.Residual)
+	}
+}
 
 // factorise makes the factor that of the support. It returns false where that depends on itself.
 func (h *homotopy) factorise() bool {
@@ -125,7 +179,7 @@ func (h *homotopy) factorise() bool {
 		h.ridge = in.ridge
 	}
 	if len(h.held) == 0 {
-		h.factor.Reset(in.store.Rows())
+		h.factor.Reset(in.store.Rows() + 1)
 	}
 	support := 0
 	for _, b := range in.coef {
@@ -162,8 +216,8 @@ func (h *homotopy) factorise() bool {
 }
 
 // loosen finds the thresholds at which the way begins. It returns false where there are none, since a
-// correlation has not the sign of its coefficient or a threshold is 0, or where the column that meets
-// its own there depends on the support.
+// threshold is 0 or a ridge has left a correlation without the sign of its coefficient, or where the
+// column that meets its own there depends on the support.
 func (h *homotopy) loosen() bool {
 	in := h.in
 	times, first := 1.0, -1
@@ -188,18 +242,18 @@ func (h *homotopy) loosen() bool {
 			h.excess[k] = (times - 1) * t
 		}
 	}
-	h.way, h.released = 1, -1
+	h.released = -1
 	return first < 0 || h.join(first)
 }
 
 // add makes the column at a position one of the support. It returns false where that depends on the
-// others.
+// others, or under a ridge where there are as many as rows.
 func (h *homotopy) add(k int, sign float64) bool {
 	s, m := len(h.at), h.in.store.Rows()
-	if s == m {
+	if s > m || s == m && h.ridge > 0 {
 		return false
 	}
-	h.row = grow(h.row, m)
+	h.row = grow(h.row, m+1)
 	for i, k0 := range h.at {
 		h.row[i] = h.k.Dot(h.column(k0), h.column(k))
 	}
@@ -228,9 +282,16 @@ func (h *homotopy) direction() {
 	h.d = grow(h.d, s)
 	for i, k := range h.at {
 		h.d[i] = h.sign[i] * h.excess[k]
+		if h.moved {
+			h.d[i] -= h.pull[k]
+		}
 	}
 	h.factor.Solve(h.d)
-	h.k.Clear(h.product)
+	if h.moved {
+		h.k.Copy(h.product, h.z)
+	} else {
+		h.k.Clear(h.product)
+	}
 	for i, k := range h.at {
 		h.k.Axpy(h.d[i], h.column(k), h.product)
 	}
@@ -277,7 +338,46 @@ func (h *homotopy) move(length float64) {
 }
 
 // join makes the column at a position, which is at its threshold, one of the support.
-func (h *homotopy) join(k int) bool { return h.add(k, math.Copysign(1, h.corr[k])) }
+func (h *homotopy) join(k int) bool {
+	sign := math.Copysign(1, h.corr[k])
+	return h.add(k, sign) || h.exchange(k, sign)
+}
+
+// exchange makes the column at a position, which has just been refused, one of the support in the
+// place of another: its coefficient moves, and those of the support by what leaves predictions as
+// they are, until one of these becomes zero. It returns false where none does.
+func (h *homotopy) exchange(k int, sign float64) bool {
+	in, s := h.in, len(h.at)
+	if h.ridge > 0 || s > in.store.Rows() {
+		return false
+	}
+	h.d = grow(h.d, s+1)
+	h.factor.Null(h.d)
+	length, leaves := math.Inf(1), -1
+	for i, k0 := range h.at {
+		if d := float64(sign * h.d[i]); float64(d*h.sign[i]) < 0 {
+			if b := math.Abs(in.coef[k0] / d); b < length {
+				length, leaves = b, i
+			}
+		}
+	}
+	in.work += float64(denseValue * float64(s*s))
+	if leaves < 0 {
+		return false
+	}
+	for i, k0 := range h.at {
+		in.coef[k0] = math.FMA(float64(sign*length), h.d[i], in.coef[k0])
+	}
+	k0 := h.at[leaves]
+	in.coef[k0], h.member[k0] = 0, false
+	h.released, h.side = k0, h.sign[leaves]
+	h.remove(leaves)
+	if !h.add(k, sign) {
+		return false
+	}
+	in.coef[k] = float64(sign * length)
+	return true
+}
 
 // change is that of a step: column i of the support, whose coefficient has become 0, leaves it, or the
 // one at position k joins. It returns false where that depends on the support.

@@ -12,7 +12,8 @@ import (
 )
 
 // TestWideDenseProblemsAreFollowed: with more dense columns than rows a solve needs no sweep down a path of λ and up again, with
-// weights of rows, an intercept, a ridge and a strength for each column or without, and ends at the oracle's solution.
+// weights of rows, an intercept, a ridge and a strength for each column or without, and ends at the oracle's solution. With as
+// many columns in the support as there are rows, columns take the places of others; under a ridge it may have more.
 func TestWideDenseProblemsAreFollowed(t *testing.T) {
 	for seed := range uint64(40) {
 		r := oracle.NewRandom(4100 + seed)
@@ -32,10 +33,42 @@ func TestWideDenseProblemsAreFollowed(t *testing.T) {
 				}
 			}
 			sol, want := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-12}), q.Solve()
-			if full = full || len(sol.Support) > 3*n/5; full { // which a working set's may be without it
+			if full = full || q.Ridge > 0 && len(sol.Support) > 3*n/5; full { // which a working set's may be without it
 				break
 			}
 			if sol.Status != outcome.Converged || sol.Epochs > 0 || sol.Steps == 0 {
+				t.Errorf("seed %d at %g: %s after %d sweeps and %d steps", seed, ratio, sol.Status, sol.Epochs, sol.Steps)
+			}
+			for j, b := range scatter(sol, len(q.Alpha)) {
+				if math.Abs(b-want.Beta[j]) > 1e-6*(1+math.Abs(want.Beta[j])) {
+					t.Errorf("seed %d at %g: coefficient %d is %g, the oracle's %g", seed, ratio, j, b, want.Beta[j])
+				}
+			}
+		}
+	}
+}
+
+// TestFollowedFromAnywhere: coefficients of any columns and signs are the solution for another target, from which a solve goes to
+// its own, and then to others, without sweeps; under a ridge it may need some.
+func TestFollowedFromAnywhere(t *testing.T) {
+	for seed := range uint64(40) {
+		r := oracle.NewRandom(4700 + seed)
+		n := 8 + r.Intn(25)
+		q := r.Problem(oracle.Shape{N: n, P: 2*n + r.Intn(60), Correlation: r.Pick(0, 0.5, 0.9), Weights: seed%3 == 0})
+		q.Intercept = seed%2 == 0
+		if seed%5 == 4 {
+			q.Ridge = r.Pick(0.001, 0.1)
+		}
+		top, s := q.AlphaMax(), cd.New(fixture.Squared(t, q, true))
+		columns, coef := []int32(nil), []float64(nil)
+		for j := 0; j < len(q.Alpha) && len(columns) < n/2; j += 1 + r.Intn(4) {
+			columns, coef = append(columns, int32(j)), append(coef, r.Normal())
+		}
+		s.Start(columns, coef)
+		for _, ratio := range []float64{0.1, 0.01} {
+			q.Uniform(ratio * top)
+			sol, want := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-12}), q.Solve()
+			if sol.Status != outcome.Converged || q.Ridge == 0 && sol.Epochs > 0 || sol.Steps == 0 {
 				t.Errorf("seed %d at %g: %s after %d sweeps and %d steps", seed, ratio, sol.Status, sol.Epochs, sol.Steps)
 			}
 			for j, b := range scatter(sol, len(q.Alpha)) {

@@ -45,7 +45,10 @@ func Draw(s *Solver) (weights, curvature []float64) {
 	s.enter()
 	s.curved.Curvature(s.state, s.prox.d)
 	if s.subsample() {
-		weights = s.subsampling.weights
+		weights = make([]float64, len(s.prox.d))
+		for k, i := range s.subsampling.rows {
+			weights[i] = s.subsampling.weights[k]
+		}
 	}
 	return weights, s.prox.d
 }

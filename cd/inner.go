@@ -305,9 +305,6 @@ func (in *inner) load(s *Solver, v []float64) {
 		in.square[k] = in.store.Square(j)
 		in.threshold[k] = in.total * s.pen.Alpha(int(j))
 	}
-	if in.working == nil {
-		in.working = s.view.Floats(in.store.Rows())
-	}
 	in.met = nil
 	if in.squared = s.subsampling.squared; s.curved == nil || in.squared > 0 {
 		in.met = &s.cert

@@ -176,7 +176,7 @@ func (s *Solver) approximate(polish bool) {
 		s.curved.Dampen(pn.here, share, pn.d)
 	}
 	if !polish && s.subsample() {
-		in.store.Subsample(s.subsampling.weights)
+		in.store.Subsample(s.subsampling.rows, s.subsampling.weights)
 	} else {
 		in.store.Reweigh(pn.d)
 	}

@@ -22,13 +22,13 @@ type gramEngine struct {
 func (g *gramEngine) load(v []float64) {
 	g.gram.Hold(g.columns)
 	w := len(g.columns)
-	residual := g.working
+	var residual []float64
 	if g.norm = g.squared; g.norm > 0 {
 		for k, j := range g.columns {
 			g.gram.Raise(j, g.square[k])
 		}
 	} else {
-		residual = g.store.Compact(v, residual)
+		residual = g.store.Compact(v, &g.working)
 		g.work += float64(rowValue * float64(g.store.Rows()))
 		g.norm = g.k.Dot(residual, residual)
 	}

@@ -24,8 +24,7 @@ type residualEngine struct {
 
 func (r *residualEngine) load(v []float64) {
 	e, w := &r.e, len(r.columns)
-	e.Residual = r.working
-	r.k.Copy(e.Residual, r.store.Compact(v, e.Residual))
+	e.Residual = r.store.Own(v, &r.working)
 	r.work += float64(rowValue * float64(r.store.Rows()))
 	e.Rows, e.Values = r.store.Storage()
 	e.Coef, e.Square, e.Threshold, e.Grad = r.coef, r.square, r.threshold, r.grad

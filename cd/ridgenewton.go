@@ -12,7 +12,7 @@ func (s *Solver) reweighRidge() {
 	s.curved.Curvature(pn.here, pn.d)
 	s.in.work += float64(2 * rowValue * float64(len(pn.d)))
 	if s.ridge.way == columnFactor && pn.least > 0 && pn.damping == 0 && s.fewCurved() {
-		s.in.store.Subsample(pn.d)
+		s.in.store.Subsample(s.subsampling.rows, s.subsampling.weights)
 		return
 	}
 	s.raise(pn.d)
@@ -22,17 +22,19 @@ func (s *Solver) reweighRidge() {
 	s.in.store.Reweigh(pn.d)
 }
 
-// fewCurved reports that a good part of the rows has no curvature at all, where that jumps: a matrix
-// of the others is the same (Keerthi and DeCoste, JMLR 6, 2005).
+// fewCurved lists the rows with curvature and reports that a good part has none at all, where that jumps: a
+// matrix of the others is the same (Keerthi and DeCoste, JMLR 6, 2005).
 func (s *Solver) fewCurved() bool {
-	curved, d := 0, s.prox.d
+	t, d := &s.subsampling, s.prox.d
+	t.rows, t.weights = t.rows[:0], t.weights[:0]
 	for from, to := range s.k.Pieces(len(d)) {
-		for _, v := range d[from:to] {
+		for i, v := range d[from:to] {
 			if v > 0 {
-				curved++
+				t.rows, t.weights = append(t.rows, int32(from+i)), append(t.weights, v)
 			}
 		}
 	}
+	curved := len(t.rows)
 	return curved > 0 && float64(curved) < mostCurved*float64(s.in.store.Rows())
 }
 

@@ -20,7 +20,8 @@ type subsampling struct {
 	perColumn int     // rows to draw for each column
 	squared   float64 // ‖r̂‖² of all rows, where the model at hand is of a subsample, else 0
 	draw      random.SplitMix64
-	weights   []float64 // n: of the rows drawn
+	rows      []int32   // those drawn
+	weights   []float64 // theirs
 	before    []float64 // n: X̃β where the last step began
 	curvature float64   // δᵀHδ of its model
 }
@@ -53,29 +54,35 @@ func (s *Solver) subsample() bool {
 	if pn.here != s.state || rows < subsampleLow || few*rows < t.perColumn*of || size > largest || !s.in.gram.Fits(size) {
 		return false
 	}
-	t.weights = grow(t.weights, len(pn.d))
+	if cap(t.rows) < rows {
+		t.rows, t.weights = make([]int32, 0, rows+rows/8), make([]float64, 0, rows+rows/8)
+	}
+	t.rows, t.weights = t.rows[:0], t.weights[:0]
 	limit := s.k.Asum(pn.d) / float64(rows) // rows of more stand for themselves
 	share := 1 / limit
 	// One of every stretch of rows that have limit together: rows may come in an order.
 	stretch, reached, next := 0.0, 0.0, t.draw.Uniform()
 	squared := 0.0
 	for from, to := range s.k.Pieces(len(pn.d)) {
-		weights, weighted := t.weights[from:to], pn.here.Weighted[from:to]
+		weighted := pn.here.Weighted[from:to]
 		for i, d := range pn.d[from:to] {
-			weights[i] = 0
 			if d == 0 {
 				continue
 			}
 			v := weighted[i]
 			squared = math.FMA(v, v/d, squared)
-			if d >= limit {
-				weights[i] = d
-				continue
+			weight := d
+			if d < limit {
+				weight = 0
+				for reached += float64(d * share); reached > next; next = stretch + t.draw.Uniform() {
+					weight += limit
+					stretch++
+				}
+				if weight == 0 {
+					continue
+				}
 			}
-			for reached += float64(d * share); reached > next; next = stretch + t.draw.Uniform() {
-				weights[i] += limit
-				stretch++
-			}
+			t.rows, t.weights = append(t.rows, int32(from+i)), append(t.weights, weight)
 		}
 	}
 	t.squared = squared
@@ -131,8 +138,8 @@ func (s *Solver) judgeSubsample(length float64, stalled bool) {
 		shift := s.k.Dot(d, move)
 		bend = -float64(shift / s.k.Asum(d) * shift)
 	}
-	s.k.Product(t.weights, d, move)
-	bend += s.k.Dot(t.weights, move)
+	s.k.Product(move, move, move)
+	bend += s.k.Dot(d, move)
 	if stalled || bend > subsampleStrayed*length*length*t.curvature {
 		t.perColumn *= subsampleGrowth
 	}

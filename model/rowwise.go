@@ -463,11 +463,5 @@ func (f *Rowwise) divergence(s *State, scale float64) float64 {
 		return s.Loss
 	}
 	f.byRows(s, divergences, s.scratch, loss.Dual{Scale: scale, Balance: s.balance})
-	var sum float64
-	for from, to := range f.view.Kernels().Pieces(len(s.scratch)) {
-		for _, term := range s.scratch[from:to] {
-			sum += term
-		}
-	}
-	return max(0, sum) / f.view.Total()
+	return max(0, f.view.Kernels().Sum(s.scratch)) / f.view.Total()
 }

@@ -127,34 +127,37 @@ func (c *Columns) Reweigh(d []float64) {
 		c.Clear()
 		c.chosen = c.whole
 	}
-	c.weigh(d)
+	c.weigh(d, c.sample)
 }
 
-// Subsample is [Columns.Reweigh] with the rows of weight 0 in d left out, until the next call
-// of either. Columns do not keep their places.
-func (c *Columns) Subsample(d []float64) {
+// Subsample is [Columns.Reweigh] with all rows left out but those listed, ascending, whose weights d
+// are, until the next call of either. Columns do not keep their places.
+func (c *Columns) Subsample(rows []int32, d []float64) {
 	c.Clear()
-	if c.subset.number == nil {
-		c.subset.number, c.subset.sample = kernels.Undefined[int32](len(d)), kernels.Undefined[int32](len(d))
-	}
-	k, m := c.view.Kernels(), int32(0)
-	sample := c.subset.sample[:len(d)]
-	for from, to := range k.Pieces(len(d)) {
-		for i := from; i < to; i++ { // which rows are drawn comes unforeseen: no branch
-			bits := math.Float64bits(d[i]) << 1
-			drawn := int32((bits | -bits) >> 63)
-			sample[m], c.subset.number[i] = int32(i), m|(drawn-1)
-			m += drawn
+	s, pace := &c.subset, c.view.Kernels().Pace()
+	if s.number == nil {
+		n, _ := c.view.Dims()
+		s.number = kernels.Undefined[int32](n)
+		for i := range s.number {
+			pace.Did(1)
+			s.number[i] = -1
 		}
 	}
-	c.subset.sample = sample[:m]
-	c.subset.m = int(m)
+	for _, i := range s.sample {
+		pace.Did(1)
+		s.number[i] = -1
+	}
+	s.sample, s.m = append(s.sample[:0], rows...), len(rows)
+	for k, i := range rows {
+		pace.Did(1)
+		s.number[i] = int32(k)
+	}
 	c.chosen = c.subset
-	c.weigh(d)
+	c.weigh(d, nil)
 }
 
-// weigh makes d the weights of the rows in use.
-func (c *Columns) weigh(d []float64) {
+// weigh makes d the weights of the rows in use: those of the compact rows, or of the rows of a sample.
+func (c *Columns) weigh(d []float64, sample []int32) {
 	if c.direct {
 		_, p := c.view.Dims()
 		c.direct, c.index, c.values = false, nil, nil
@@ -169,7 +172,11 @@ func (c *Columns) weigh(d []float64) {
 	pace := c.view.Kernels().Pace()
 	for k := range c.root {
 		pace.Did(1)
-		w := d[c.row(k)]
+		i := k
+		if sample != nil {
+			i = int(sample[k])
+		}
+		w := d[i]
 		c.root[k] = math.Sqrt(w)
 		c.total += w
 	}
@@ -375,15 +382,26 @@ func (c *Columns) Unweighted(list []int32) []float64 {
 }
 
 // Compact returns v/√w in compact rows, the working residual of a weighted residual
-// v = w⊙r: v itself where rows are neither left out nor weighted, else out.
-func (c *Columns) Compact(v, out []float64) []float64 {
+// v = w⊙r: v itself where rows are neither left out nor weighted, else [Columns.Own].
+func (c *Columns) Compact(v []float64, room *[]float64) []float64 {
 	if c.sample == nil && c.root == nil {
 		return v
 	}
-	pace := c.view.Kernels().Pace()
-	for k := range out {
+	return c.Own(v, room)
+}
+
+// Own returns v/√w in compact rows, in room, which is made the first time.
+func (c *Columns) Own(v []float64, room *[]float64) []float64 {
+	if *room == nil {
+		*room = c.view.Floats(c.whole.m)
+	}
+	out, pace := *room, c.view.Kernels().Pace()
+	if c.sample == nil {
+		c.view.Kernels().Copy(out, v)
+	}
+	for k, i := range c.sample {
 		pace.Did(1)
-		out[k] = v[c.row(k)]
+		out[k] = v[i]
 	}
 	if c.root != nil {
 		for k, root := range c.root {

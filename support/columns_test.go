@@ -31,7 +31,14 @@ func TestReweighedColumns(t *testing.T) {
 				}
 			}
 			if thin {
-				c.Subsample(d)
+				var rows []int32
+				var theirs []float64
+				for i, w := range d {
+					if w > 0 {
+						rows, theirs = append(rows, int32(i)), append(theirs, w)
+					}
+				}
+				c.Subsample(rows, theirs)
 			} else {
 				c.Reweigh(d)
 			}
@@ -146,7 +153,8 @@ func TestPredictionsRegained(t *testing.T) {
 		for i := range v {
 			v[i] = d[i] * r.Normal()
 		}
-		left := append([]float64(nil), c.Compact(v, make([]float64, c.Rows()))...)
+		var left []float64
+		c.Own(v, &left)
 		delta, offset := make([]float64, p), 0.0
 		for j := range delta {
 			delta[j] = r.Normal()

@@ -206,7 +206,14 @@ func (s *sequence) act() (did string, err error) {
 	case 2:
 		d := s.weights(training)
 		s.define(d)
-		s.store.Subsample(d)
+		var rows []int32
+		var theirs []float64
+		for i, w := range d {
+			if w > 0 {
+				rows, theirs = append(rows, int32(i)), append(theirs, w)
+			}
+		}
+		s.store.Subsample(rows, theirs)
 		return "on other rows", nil
 	case 3:
 		s.store.Hold(s.some())

@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"sync"
 	"time"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -14,50 +13,39 @@ import (
 // Path evaluates the criterion, without its gradient, at one λ after the other: to
 // the bit what [Problem.Evaluate] finds in turn. Lanes do not wait for one another,
 // so that five folds keep two threads busy to the end. It stops after an error, which
-// is that of ctx where ctx ended; no goroutine is left when it has.
+// is that of ctx where ctx ended, else the one that would come first in turn; no goroutine
+// is left when it has.
 func (p *Problem) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, error] {
 	return func(yield func(Report, error) bool) {
-		stoppable, stop := context.WithCancel(ctx)
-		group, inner := errgroup.WithContext(stoppable)
-		wait := func() error {
-			stop()
-			return group.Wait()
-		}
-		defer func() { _ = wait() }() // whatever lanes still do is of no use
+		inner, stop := context.WithCancel(ctx)
+		var lanes sync.WaitGroup
+		defer func() {
+			stop() // whatever lanes still do is of no use
+			lanes.Wait()
+		}()
 		tell := p.spec.counting(p.lanes * len(path))
-		results := make([]chan LaneResult, p.lanes)
+		results := make([]chan alongLane, p.lanes)
 		for i := range results {
-			results[i] = make(chan LaneResult, len(path))
-			group.Go(func() error {
-				defer close(results[i])
+			results[i] = make(chan alongLane, len(path))
+			lanes.Go(func() {
 				for _, logLambda := range path {
-					at, err := p.runner.Run(inner, []LaneRequest{{
-						Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true, Anew: p.anew(),
-					}}, tell(logLambda))
-					if err != nil {
-						return err
+					at, err := p.along(inner, i, logLambda, tell(logLambda))
+					if results[i] <- (alongLane{at, err}); err != nil {
+						return
 					}
-					if p.memory.on {
-						state, err := p.runner.Run(inner, []LaneRequest{{Lane: LaneID{Fold: i}, Ask: AskState}}, nil)
-						if err != nil {
-							return err
-						}
-						at[0].State = state[0].State
-					}
-					results[i] <- at[0]
 				}
-				return nil
 			})
 		}
 		began := time.Now()
 		for _, logLambda := range path {
 			at := make([]LaneResult, p.lanes)
 			for i := range at {
-				var done bool
-				if at[i], done = <-results[i]; !done {
-					yield(Report{}, cmp.Or(ctx.Err(), wait()))
+				next := <-results[i]
+				if next.err != nil {
+					yield(Report{}, cmp.Or(ctx.Err(), next.err))
 					return
 				}
+				at[i] = next.LaneResult
 			}
 			report := p.collect(search.Request{LogLambda: logLambda, ValueOnly: true}, at)
 			if p.memory.on {
@@ -70,4 +58,28 @@ func (p *Problem) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, 
 			}
 		}
 	}
+}
+
+// alongLane is what a lane has found at one λ of a path.
+type alongLane struct {
+	LaneResult
+	err error
+}
+
+// along solves lane i at one λ of a path.
+func (p *Problem) along(ctx context.Context, i int, logLambda []float64, solved func()) (LaneResult, error) {
+	at, err := p.runner.Run(ctx, []LaneRequest{{
+		Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true, Anew: p.anew(),
+	}}, solved)
+	if err != nil {
+		return LaneResult{}, err
+	}
+	if p.memory.on {
+		state, err := p.runner.Run(ctx, []LaneRequest{{Lane: LaneID{Fold: i}, Ask: AskState}}, nil)
+		if err != nil {
+			return LaneResult{}, err
+		}
+		at[0].State = state[0].State
+	}
+	return at[0], nil
 }

@@ -127,3 +127,41 @@ func TestAlongEndsLanes(t *testing.T) {
 		t.Error("waits for a lane that nobody asks any more")
 	}
 }
+
+// failing are lanes that fail at λ = 2: lane 1 first, and lane 0 once it has.
+type failing struct{ last chan struct{} }
+
+func (f failing) Run(ctx context.Context, requests []bilevel.LaneRequest, _ func()) ([]bilevel.LaneResult, error) {
+	switch r := requests[0]; {
+	case len(r.LogLambda) == 0 || r.LogLambda[0] != 2:
+		return make([]bilevel.LaneResult, len(requests)), nil
+	case r.Lane.Fold == 1:
+		close(f.last)
+		return nil, errors.New("lane 1")
+	default:
+		<-f.last
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond): // the error of the other is there by now
+			return nil, errors.New("lane 0")
+		}
+	}
+}
+
+// TestAlongTellsTheFirstError that [bilevel.Problem.Evaluate] in turn would find, whichever lane ends first.
+func TestAlongTellsTheFirstError(t *testing.T) {
+	p, err := bilevel.NewOver(t.Context(), failing{make(chan struct{})}, bilevel.Spec{Folds: bilevel.Folds{0, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	reports := 0
+	for _, err := range p.Path(t.Context(), [][]float64{{1}, {2}, {3}}) {
+		switch {
+		case err == nil:
+			reports++
+		case err.Error() != "lane 0" || reports != 1:
+			t.Errorf("%v after %d reports", err, reports)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 )
 
@@ -48,6 +49,28 @@ func TestCertificatesOfEveryLoss(t *testing.T) {
 					t.Errorf("%s, seed %d, tol %g: %s at a gap of %g", l.Name(), seed, tol, s.Status, s.Gap/fit.Null())
 				}
 			}
+		}
+	}
+}
+
+// TestFlatValleysAreWalkedFast: where a small penalty is all that slopes, as once all rows are on the right side
+// of the margin, damping says how long steps are. It once did not shrink, and a solve took 60,000 sweeps.
+func TestFlatValleysAreWalkedFast(t *testing.T) {
+	for seed := range oracle.Cases(3) {
+		r := oracle.NewRandom(seed)
+		q := r.Problem(oracle.Shape{N: 30, P: 200, Density: 1}).Draw(r, oracle.SquaredHingeLoss())
+		q.Intercept, q.Ridge = true, 0
+		fit, err := model.NewDatafit(fixture.View(t, q, true), q.Y, loss.SquaredHinge{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Uniform(1e-6 * model.AlphaMax(fit))
+		s, err := cd.New(fit).Solve(t.Context(), fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !s.Status.OK() || s.Epochs > 10_000 {
+			t.Errorf("seed %d: %s after %d sweeps", seed, s.Status, s.Epochs)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type proxNewton struct {
 	last      float64   // gap that the last model was to lower; 0: there was none
 	forcing   float64   // share of the gap that the next may leave
 	damping   float64   // share of a majoriser's curvature that models have at least
-	least     float64   // the least share
+	least     float64   // the least share, where curvature jumps; else 0
 	sweeps    int       // for the next model far away: twice as many as for the last, which may have been too few
 	dual      model.Dual
 
@@ -50,10 +50,23 @@ const (
 	furthestMove  = 16 // of a prediction in one step, where the curvature has no bound
 	firstDamping  = 1.0 / 64
 	jumpDamping   = 1e-3 // where curvature jumps: rows without any would leave models without a minimum
+	leastJump     = 1e-9 // after full steps: rows without a loss allow ones as long as the penalty over the damping
+	lessJump      = 4
 	moreDamping   = 8
 	misled        = 0.25  // length of a step after which its model is not trusted
 	modelRoundoff = 1e-13 // relative to P₀: below it decrease is noise
 )
+
+// start begins a solve.
+func (pn *proxNewton) start(f model.Curved) {
+	pn.damping, pn.least, pn.sweeps, pn.last = 0, 0, fewSweeps, 0
+	if f == nil {
+		return
+	}
+	if _, ok := f.Concordance(); !ok {
+		pn.least = jumpDamping
+	}
+}
 
 // proxNewton takes steps from the certified point, until their gap is a fraction of
 // the certified one at the latest. It returns false where ctx ended.
@@ -134,11 +147,8 @@ func (s *Solver) modelGap(gap float64) float64 {
 // enter makes the certified point the current one.
 func (s *Solver) enter() {
 	pn := &s.prox
-	if pn.least = 0; pn.d == nil {
+	if pn.d == nil {
 		pn.d = kernels.Zeros[float64](s.k, len(s.state.Linear))
-	}
-	if _, ok := s.curved.Concordance(); !ok {
-		pn.least = jumpDamping
 	}
 	pn.here = s.state
 	pn.corr = grow(pn.corr, len(s.set.places))
@@ -148,12 +158,16 @@ func (s *Solver) enter() {
 }
 
 // adapt damps models that have misled and trusts those again that have not, by the
-// length of the step that a model was good for. It returns false where a step failed
+// length of the step that a model was good for; where the curvature jumps, more and more. It returns false where a step failed
 // and no damping would help: at the most, the model lies above the loss.
 func (pn *proxNewton) adapt(length float64) bool {
 	switch {
 	case length == 0 && pn.damping == 1:
 		return false
+	case length <= misled && pn.least > 0 && pn.least < jumpDamping:
+		pn.least = min(jumpDamping, moreDamping*pn.least)
+	case length == 1 && pn.damping == 0 && pn.least > 0:
+		pn.least = max(leastJump, pn.least/lessJump)
 	case length <= misled:
 		pn.damping = min(1, max(firstDamping, moreDamping*pn.damping))
 	case length == 1:

@@ -303,7 +303,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	s.in.start(opts.MaxEpochs, s.warm, opts.Tol)
 	shared := s.view.Team().Shared()
 	defer func() { s.sol.Work, s.sol.Shared = s.work(), s.view.Team().Shared()-shared }()
-	s.prox.damping, s.prox.sweeps, s.prox.last = 0, fewSweeps, 0
+	s.prox.start(s.curved)
 	s.in.gram.Limit(opts.MaxGram)
 	s.in.store.Bound(opts.MaxPacked)
 	if g.Quadratic() {

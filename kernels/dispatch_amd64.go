@@ -55,6 +55,8 @@ func native() []*Set { //nolint:funlen // a table
 		log:            amd64.LogAVX2,
 		log1pExp:       amd64.Log1pExpAVX2,
 		sigmoid:        amd64.SigmoidAVX2,
+		bell:           amd64.BellAVX2,
+		divergence:     amd64.DivergenceAVX2,
 		epoch: func(e *Epoch, from, to int) int {
 			return amd64.EpochAVX2((*amd64.Epoch)(e), from, to)
 		},
@@ -100,6 +102,8 @@ func native() []*Set { //nolint:funlen // a table
 	avx512.log = amd64.LogAVX512
 	avx512.log1pExp = amd64.Log1pExpAVX512
 	avx512.sigmoid = amd64.SigmoidAVX512
+	avx512.bell = amd64.BellAVX512
+	avx512.divergence = amd64.DivergenceAVX512
 	avx512.denseEpoch = func(e *DenseEpoch, from, to int) (moved int) {
 		return amd64.DenseEpochAVX512((*amd64.DenseEpoch)(e), from, to)
 	}

@@ -48,6 +48,8 @@ func native() []*Set {
 		log:           logGo,
 		log1pExp:      log1pExpGo,
 		sigmoid:       sigmoidGo,
+		bell:          bellGo,
+		divergence:    divergenceGo,
 
 		epoch: func(e *Epoch, from, to int) int {
 			return arm64.EpochNEON((*arm64.Epoch)(e), from, to)

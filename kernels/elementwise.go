@@ -1,5 +1,7 @@
 package kernels
 
+import "math"
+
 // newElementwise makes the operation of a loop that applies a function to every
 // element of x.
 //
@@ -47,6 +49,12 @@ func sigmoidGo(dst, x []float64) {
 	}
 }
 
+func bellGo(dst, x []float64) {
+	for i, v := range x {
+		dst[i] = Bell(v)
+	}
+}
+
 // newProduct makes the operation of a loop that multiplies two vectors.
 //
 //go:noinline
@@ -74,5 +82,39 @@ func productGo(dst, x, y []float64) {
 	y, dst = y[:len(x)], dst[:len(x)]
 	for i, v := range x {
 		dst[i] = v * y[i]
+	}
+}
+
+// newDivergence makes the operation of a loop over rows.
+//
+//go:noinline
+func newDivergence(loop func(dst, y, m, t []float64, scale float64, rest, whole [2]float64), s *Set) func(dst, y, m, t []float64, scale float64, rest, whole [2]float64) {
+	return func(dst, y, m, t []float64, scale float64, rest, whole [2]float64) {
+		if len(dst) != len(y) || len(dst) != len(m) || len(dst) != len(t) {
+			panic("kernels: lengths of dst, y, m and t differ")
+		}
+		if overlap(dst, y) && &dst[0] != &y[0] || overlap(dst, m) && &dst[0] != &m[0] || overlap(dst, t) && &dst[0] != &t[0] {
+			panic("kernels: dst overlaps an operand")
+		}
+		raceRead(y)
+		raceRead(m)
+		raceRead(t)
+		raceWrite(dst)
+		for len(dst) > 0 {
+			n := min(len(dst), Block)
+			loop(dst[:n], y[:n], m[:n], t[:n], scale, rest, whole)
+			dst, y, m, t = dst[n:], y[n:], m[n:], t[n:]
+			s.between(len(dst))
+		}
+	}
+}
+
+func divergenceGo(dst, y, m, t []float64, scale float64, rest, whole [2]float64) {
+	m, t, dst = m[:len(y)], t[:len(y)], dst[:len(y)]
+	for i, v := range y {
+		side := math.Float64bits(v) >> 63
+		c := math.Abs(float64(scale * t[i]))
+		term := float64((1 - c) * Log1pExp(math.FMA(-v, m[i], rest[side])))
+		dst[i] = math.FMA(c, whole[side], term)
 	}
 }

@@ -14,6 +14,7 @@ type primitives struct {
 	axpy           func(a float64, x, y []float64)
 	scal           func(a float64, x []float64)
 	product        func(dst, x, y []float64)
+	divergence     func(dst, y, m, t []float64, scale float64, rest, whole [2]float64)
 	asum           func(x []float64) float64
 	maxAbs         func(x []float64) float64
 	reach          func(mask uint64, a float64, x, y []float64, least float64, out []uint64) // mask: signed or sizes
@@ -41,6 +42,7 @@ type primitives struct {
 	log            func(dst, x []float64)
 	log1pExp       func(dst, x []float64)
 	sigmoid        func(dst, x []float64)
+	bell           func(dst, x []float64)
 	epoch          func(e *Epoch, from, to int) (updated int)                // nil: column by column
 	gramEpoch      func(e *GramEpoch, from, to, moves int) (next, moved int) // likewise; at most Block elements of Correlation
 	denseEpoch     func(e *DenseEpoch, from, to int) (moved int)             // likewise; at most Block rows
@@ -61,6 +63,7 @@ func newSet(name string, p *primitives) *Set {
 	s.Axpy = newAxpy(p.axpy, s)
 	s.Scal = newScal(p.scal, s)
 	s.Product = newProduct(p.product, s)
+	s.Divergence = newDivergence(p.divergence, s)
 	s.Asum = newAsum(p.asum, s)
 	s.MaxAbs = newMaxAbs(p.maxAbs, s)
 	s.Reach = newReach(p.reach, signed, s)
@@ -85,6 +88,7 @@ func newSet(name string, p *primitives) *Set {
 	s.Log = newElementwise(p.log, s)
 	s.Log1pExp = newElementwise(p.log1pExp, s)
 	s.Sigmoid = newElementwise(p.sigmoid, s)
+	s.Bell = newElementwise(p.bell, s)
 	s.Nrm2 = newNrm2(s)
 	s.DotColumns = newDotColumns(p.dotSpans, s)
 	s.DotSpans = newDotSpans(p.dotSpans, s)

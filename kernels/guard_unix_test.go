@@ -223,6 +223,10 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			intact(t, "scal", all, inside)
 			k.Product(y, o.x, o.y)
 			intact(t, "product", all, inside)
+			k.Divergence(y, o.x, o.y, o.x, 0.5, [2]float64{-1, -2}, [2]float64{-1, -2})
+			intact(t, "divergence", all, inside)
+			k.Bell(y, o.x)
+			intact(t, "bell", all, inside)
 
 			bits := slices.Repeat([]uint64{0xbadbad}, 2*border+(n+63)/64)
 			k.Reach(o.a, o.x, o.y, 0, bits[border:len(bits)-border])

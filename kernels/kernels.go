@@ -135,10 +135,15 @@ type Set struct {
 	// Product does dst_i ← x_i·y_i; len(dst) = len(x) = len(y), dst may be x or y.
 	Product func(dst, x, y []float64)
 
-	// dst_i ← e^x_i, ln x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), each with the bits of the
+	// Divergence is what a logistic loss lacks of its conjugate: with c = |scale·t_i|,
+	// dst_i ← (1 − c)·ln(1 + e^(rest − y_i·m_i)) + c·whole, the first of rest and of whole where y_i
+	// has no sign, the second where it has. All are as long as dst, which may be y, m or t.
+	Divergence func(dst, y, m, t []float64, scale float64, rest, whole [2]float64)
+
+	// dst_i ← e^x_i, ln x_i, ln(1 + e^x_i), 1/(1 + e^−x_i), σ(x_i)σ(−x_i), each with the bits of the
 	// function of that name; len(dst) = len(x), dst may be x. They take as long for large |x| as for
 	// small: what has e^x in it is 0 where that is below the smallest normal number.
-	Exp, Log, Log1pExp, Sigmoid func(dst, x []float64)
+	Exp, Log, Log1pExp, Sigmoid, Bell func(dst, x []float64)
 
 	// Epoch does one epoch of coordinate descent over packed sparse columns; see
 	// type Epoch. It returns the number of entries of the columns whose

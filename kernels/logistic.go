@@ -129,3 +129,10 @@ func Sigmoid(x float64) float64 {
 	}
 	return math.FMA(math.FMA(-s, f, numerator-s), inverse, s)
 }
+
+// Bell returns σ(x)σ(−x), the slope of [Sigmoid], with an error of at most 4 ulp and the same bits on every
+// architecture. As Exp, it is 0 for |x| above 708.4.
+func Bell(x float64) float64 {
+	p := Sigmoid(-math.Abs(x)) // at most ½: nothing cancels
+	return p * (1 - p)
+}

@@ -45,7 +45,7 @@ func TestLogisticFunctionsAreWithinTwoUlps(t *testing.T) {
 		n = 50_000
 	}
 	number := func() *big.Float { return new(big.Float).SetPrec(320) }
-	worstLog, worstSigmoid := 0.0, 0.0
+	worstLog, worstSigmoid, worstBell := 0.0, 0.0, 0.0
 	for _, x := range margins(n) {
 		if math.Abs(x) > 708.39 { // see TestNothingIsSubnormal
 			continue
@@ -59,11 +59,13 @@ func TestLogisticFunctionsAreWithinTwoUlps(t *testing.T) {
 		}
 		sigmoid.Quo(sigmoid, number().Add(e, big.NewFloat(1)))
 		worstLog = max(worstLog, ulps(kernels.Log1pExp(x), softplus))
+		bell := number().Quo(e, number().Mul(number().Add(e, big.NewFloat(1)), number().Add(e, big.NewFloat(1))))
+		worstBell = max(worstBell, ulps(kernels.Bell(x), bell))
 		worstSigmoid = max(worstSigmoid, ulps(kernels.Sigmoid(x), sigmoid))
 	}
-	t.Logf("worst errors: Log1pExp %.3f ulp, Sigmoid %.3f ulp", worstLog, worstSigmoid)
-	if worstLog > 2 || worstSigmoid > 2 {
-		t.Errorf("Log1pExp is %.3f ulp off, Sigmoid %.3f", worstLog, worstSigmoid)
+	t.Logf("worst errors: Log1pExp %.3f ulp, Sigmoid %.3f ulp, Bell %.3f ulp", worstLog, worstSigmoid, worstBell)
+	if worstLog > 2 || worstSigmoid > 2 || worstBell > 4 {
+		t.Errorf("Log1pExp is %.3f ulp off, Sigmoid %.3f, Bell %.3f", worstLog, worstSigmoid, worstBell)
 	}
 }
 
@@ -122,6 +124,7 @@ func TestNothingIsSubnormal(t *testing.T) {
 			{"exp", k.Exp, kernels.Exp},
 			{"log1pexp", k.Log1pExp, func(x float64) float64 { return x }},
 			{"sigmoid", k.Sigmoid, func(float64) float64 { return 1 }},
+			{"bell", k.Bell, func(x float64) float64 { return kernels.Bell(-x) }},
 		} {
 			for _, c := range edges {
 				x := []float64{c.x, -c.x, c.x, c.x, -c.x, c.x, c.x, -c.x, c.x} // whole vectors and tails
@@ -173,6 +176,7 @@ func TestVectorFunctionsHaveTheBitsOfTheScalarOnes(t *testing.T) {
 			scalar func(float64) float64
 		}{
 			{"exp", k.Exp, kernels.Exp}, {"log", k.Log, kernels.Log}, {"log1pexp", k.Log1pExp, kernels.Log1pExp}, {"sigmoid", k.Sigmoid, kernels.Sigmoid},
+			{"bell", k.Bell, kernels.Bell},
 		} {
 			f.vector(got, x)
 			for i, v := range x {
@@ -203,6 +207,21 @@ func BenchmarkLog1pExp(b *testing.B) {
 func BenchmarkSigmoid(b *testing.B) {
 	benchmarkElementwise(b, func(k *kernels.Set) func(dst, x []float64) { return k.Sigmoid },
 		func(x float64) float64 { return 1 / (1 + math.Exp(-x)) })
+}
+
+func BenchmarkBell(b *testing.B) {
+	benchmarkElementwise(b, func(k *kernels.Set) func(dst, x []float64) { return k.Bell },
+		func(x float64) float64 { return 1 / (1 + math.Exp(-x)) / (1 + math.Exp(x)) })
+}
+
+func BenchmarkDivergence(b *testing.B) {
+	y := make([]float64, 1024)
+	for i := range y {
+		y[i] = float64(1 - 2*(i*7%3/2))
+	}
+	benchmarkElementwise(b, func(k *kernels.Set) func(dst, x []float64) {
+		return func(dst, x []float64) { k.Divergence(dst, y, x, x, 0.01, [2]float64{-4, -5}, [2]float64{-0.01, -0.02}) }
+	}, func(x float64) float64 { return math.Log1p(math.Exp(-4 - x)) })
 }
 
 // BenchmarkFarOut has the functions where e^x, its square or its fourth power would be

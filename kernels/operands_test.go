@@ -156,6 +156,20 @@ var operations = []struct {
 	{"log", func(k *kernels.Set, o operands) []float64 { k.Log(o.y, o.x); return o.y }},
 	{"log1pexp", func(k *kernels.Set, o operands) []float64 { k.Log1pExp(o.y, o.x); return o.y }},
 	{"sigmoid", func(k *kernels.Set, o operands) []float64 { k.Sigmoid(o.y, o.x); return o.y }},
+	{"bell", func(k *kernels.Set, o operands) []float64 { k.Bell(o.y, o.x); return o.y }},
+	{"divergence", func(k *kernels.Set, o operands) []float64 {
+		rest, whole := [2]float64{-0.25, o.a}, [2]float64{-1, -1e-3}
+		apart, classes := make([]float64, len(o.x)), slices.Clone(o.x)
+		for i, v := range classes {
+			classes[i] = math.Copysign(1, v)
+		}
+		k.Divergence(apart, classes, o.y, o.x, o.a, rest, whole)
+		slope := slices.Clone(o.x)
+		k.Divergence(slope, o.x, o.y, slope, 0.5, rest, whole)
+		k.Divergence(classes, classes, o.x, o.y, 0.5, whole, rest)
+		k.Divergence(o.y, o.x, o.y, o.x, 0.5, rest, whole)
+		return slices.Concat(apart, slope, classes, o.y)
+	}},
 	{"dotspans", func(k *kernels.Set, o operands) []float64 {
 		from, to, out := o.spans()
 		k.DotSpans(from, to, o.rows, o.values, o.target, out)

@@ -110,7 +110,18 @@ func (r oracle) set() *kernels.Set {
 		}
 	}
 	s.Exp, s.Log = elementwise(kernels.Exp), elementwise(kernels.Log)
-	s.Log1pExp, s.Sigmoid = elementwise(kernels.Log1pExp), elementwise(kernels.Sigmoid)
+	s.Log1pExp, s.Sigmoid, s.Bell = elementwise(kernels.Log1pExp), elementwise(kernels.Sigmoid), elementwise(kernels.Bell)
+	s.Divergence = func(dst, y, m, t []float64, scale float64, rest, whole [2]float64) {
+		for i := range dst {
+			side := 0
+			if math.Signbit(y[i]) {
+				side = 1
+			}
+			c := math.Abs(scale * t[i])
+			lacks := kernels.Log1pExp(math.FMA(-y[i], m[i], rest[side]))
+			dst[i] = math.FMA(c, whole[side], float64((1-c)*lacks))
+		}
+	}
 	s.DotIndexed = func(values []float64, rows []int32, y []float64) float64 {
 		return r.reduce(len(rows), 4, func(k int, sum float64) float64 { return math.FMA(values[k], y[rows[k]], sum) })
 	}

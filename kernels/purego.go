@@ -12,6 +12,7 @@ var pureGo = primitives{
 	axpy:           axpyGo,
 	scal:           scalGo,
 	product:        productGo,
+	divergence:     divergenceGo,
 	asum:           asumGo,
 	maxAbs:         maxAbsGo,
 	reach:          reachGo,
@@ -39,6 +40,7 @@ var pureGo = primitives{
 	log:            logGo,
 	log1pExp:       log1pExpGo,
 	sigmoid:        sigmoidGo,
+	bell:           bellGo,
 }
 
 const width = 32 // w, the partial sums of a dense reduction

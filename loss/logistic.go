@@ -48,17 +48,8 @@ func (Logistic) Slope(k *kernels.Set, y, m, out []float64) {
 }
 
 // Curvature implements [Loss]: σ(m)σ(−m) to full relative accuracy, down to the smallest
-// normal numbers. With p = σ(−|m|) ≤ ½ nothing in p(1 − p) cancels.
-func (Logistic) Curvature(k *kernels.Set, _, m, out []float64) {
-	out = out[:len(m)]
-	for i, v := range m {
-		out[i] = -math.Abs(v)
-	}
-	k.Sigmoid(out, out)
-	for i, p := range out {
-		out[i] = p * (1 - p)
-	}
-}
+// normal numbers.
+func (Logistic) Curvature(k *kernels.Set, _, m, out []float64) { k.Bell(out, m) }
 
 // At implements [Pointwise].
 func (Logistic) At(y, m float64) (slope, curvature float64) {
@@ -81,29 +72,12 @@ func (Logistic) Divergence(k *kernels.Set, y, m []float64, at Dual, out []float6
 	var logC, logRest [2]float64
 	for side, balance := range at.Balance {
 		c := float64(at.Scale * balance)
-		logC[side], logRest[side] = kernels.Log(c), kernels.Log(1-c)
-	}
-	// Without an intercept both sides are alike, and no row need be asked for its own.
-	sides, rest, whole := at.Balance[0] != at.Balance[1], logRest[0], logC[0]
-	m, slope, out := m[:len(y)], at.Slope[:len(y)], out[:len(y)]
-	for i, label := range y {
-		if sides {
-			rest = logRest[Side(label)]
+		logRest[side] = kernels.Log(1 - c)
+		if c > 0 { // else no t is
+			logC[side] = kernels.Log(c)
 		}
-		out[i] = rest - float64(label*m[i])
 	}
-	k.Log1pExp(out, out)
-	for i, label := range y {
-		if sides {
-			whole = logC[Side(label)] // the side of ρ
-		}
-		ct := math.Abs(at.Scale * slope[i])
-		term := float64((1 - ct) * out[i])
-		if ct > 0 {
-			term = math.FMA(ct, whole, term)
-		}
-		out[i] = term
-	}
+	k.Divergence(out, y, m, at.Slope, at.Scale, logRest, logC)
 }
 
 // Smoothness returns 1/4.

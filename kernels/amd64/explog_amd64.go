@@ -41,3 +41,24 @@ func Log1pExpAVX512(dst, x []float64)
 //
 //go:noescape
 func SigmoidAVX512(dst, x []float64)
+
+// BellAVX2 does dst_i ← σ(x_i)σ(−x_i); dst may be x.
+//
+//go:noescape
+func BellAVX2(dst, x []float64)
+
+// BellAVX512 is BellAVX2 with wider registers.
+//
+//go:noescape
+func BellAVX512(dst, x []float64)
+
+// DivergenceAVX2 does dst_i ← (1 − c)·ln(1 + e^(rest − y_i·m_i)) + c·whole, c = |scale·t_i|, rest and
+// whole of the sign of y_i; dst may be y, m or t.
+//
+//go:noescape
+func DivergenceAVX2(dst, y, m, t []float64, scale float64, rest, whole [2]float64)
+
+// DivergenceAVX512 is DivergenceAVX2 with wider registers.
+//
+//go:noescape
+func DivergenceAVX512(dst, y, m, t []float64, scale float64, rest, whole [2]float64)

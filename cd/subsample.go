@@ -57,13 +57,15 @@ func (s *Solver) subsample() bool {
 	if cap(t.rows) < rows {
 		t.rows, t.weights = make([]int32, 0, rows+rows/8), make([]float64, 0, rows+rows/8)
 	}
-	t.rows, t.weights = t.rows[:0], t.weights[:0]
+	drawn, theirs := t.rows[:0], t.weights[:0]
 	limit := s.k.Asum(pn.d) / float64(rows) // rows of more stand for themselves
 	share := 1 / limit
 	// One of every stretch of rows that have limit together: rows may come in an order.
 	stretch, reached, next := 0.0, 0.0, t.draw.Uniform()
-	squared := 0.0
-	for from, to := range s.k.Pieces(len(pn.d)) {
+	squared, pace := 0.0, s.k.Pace()
+	for from := 0; from < len(pn.d); from += kernels.Block { // not by Pieces, where all these would be in memory
+		to := min(from+kernels.Block, len(pn.d))
+		pace.Did(to - from)
 		weighted := pn.here.Weighted[from:to]
 		for i, d := range pn.d[from:to] {
 			if d == 0 {
@@ -73,18 +75,19 @@ func (s *Solver) subsample() bool {
 			squared = math.FMA(v, v/d, squared)
 			weight := d
 			if d < limit {
-				weight = 0
-				for reached += float64(d * share); reached > next; next = stretch + t.draw.Uniform() {
+				reached += float64(d * share)
+				if !(reached > next) {
+					continue
+				}
+				for weight = 0; reached > next; next = stretch + t.draw.Uniform() {
 					weight += limit
 					stretch++
 				}
-				if weight == 0 {
-					continue
-				}
 			}
-			t.rows, t.weights = append(t.rows, int32(from+i)), append(t.weights, weight)
+			drawn, theirs = append(drawn, int32(from+i)), append(theirs, weight)
 		}
 	}
+	t.rows, t.weights = drawn, theirs
 	t.squared = squared
 	return squared > 0
 }

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -150,8 +151,8 @@ func allocate(n, p int, columns, lengths []int32) *CSC {
 		n: n, p: p,
 		order:  make([]int32, nonempty),
 		colPtr: make([]int64, nonempty+1),
-		rows:   make([]int32, nnz),
-		values: make([]float64, nnz),
+		rows:   kernels.Undefined[int32](int(nnz)),
+		values: kernels.Undefined[float64](int(nnz)),
 		slots:  lengths,
 	}
 

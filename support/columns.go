@@ -26,6 +26,7 @@ type Columns struct {
 	dense  bool
 	direct bool      // X's own storage serves
 	curved bool      // the weights are not the view's
+	drawn  bool      // the rows are those of a subsample
 	chosen           // the rows in use
 	whole  chosen    // those of positive weight in the view
 	subset chosen    // those of the last [Columns.Subsample]
@@ -47,7 +48,7 @@ type Columns struct {
 	square   []float64 // slot → ‖X̃_j‖²
 	index    []int32   // compact row of each value (sparse)
 	values   []float64
-	plain    []float64 // the values as X has them, where weights change and rows are left out
+	plain    []float64 // the values as X has them, where weights change and the view leaves rows out
 
 	scratch  [2][]float64 // compact rows, of systems: one product at a time is under way
 	followed []float64    // compact rows: the product with the solution of one
@@ -123,9 +124,9 @@ func (c *Columns) allocate(p int) {
 // Columns keep their places, so that those which are asked for again need new
 // values only.
 func (c *Columns) Reweigh(d []float64) {
-	if c.m < c.whole.m {
+	if c.drawn {
 		c.Clear()
-		c.chosen = c.whole
+		c.chosen, c.drawn = c.whole, false
 	}
 	c.weigh(d, c.sample)
 }
@@ -152,7 +153,7 @@ func (c *Columns) Subsample(rows []int32, d []float64) {
 		pace.Did(1)
 		s.number[i] = int32(k)
 	}
-	c.chosen = c.subset
+	c.chosen, c.drawn = c.subset, true
 	c.weigh(d, nil)
 }
 

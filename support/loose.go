@@ -38,7 +38,7 @@ func (c *Columns) room(all int) int {
 		return all
 	}
 	each := int64(12)
-	if c.picks() && c.curved {
+	if c.again() {
 		each += 8
 	}
 	return int(min(c.bytes/each, int64(all)))

@@ -8,8 +8,12 @@ import (
 )
 
 // picks reports whether the entries of a column are some of X's, picked by add: into plain
-// where they are wanted again under other weights, else into values.
+// where they are wanted again, else into values.
 func (c *Columns) picks() bool { return !c.dense && c.number != nil }
+
+// again reports whether entries that are picked are wanted again, under other weights. Those of drawn rows
+// are not, which others follow.
+func (c *Columns) again() bool { return c.picks() && c.curved && !c.drawn }
 
 // add gives column j a slot, with the rows of its values, and those that are picked, if there is
 // room for them.
@@ -28,13 +32,13 @@ func (c *Columns) add(j int32, room int) (slot int32) {
 		from := len(c.index)
 		c.index, c.values = lengthen(c.view, c.index, size), lengthen(c.view, c.values, size)
 		packed := c.values[from:]
-		if c.curved {
+		if c.again() {
 			c.plain = lengthen(c.view, c.plain, size)
 			packed = c.plain[from:]
 		}
 		size = c.view.Kernels().Pick(c.number, rows, values, c.index[from:], packed)
 		c.index, c.values = c.index[:from+size], c.values[:from]
-		if c.curved {
+		if c.again() {
 			c.plain = c.plain[:from+size]
 		}
 	}
@@ -93,7 +97,7 @@ func (c *Columns) reserve(n, all int) {
 	if k := room(len(c.index), cap(c.index)); k > 0 && !c.dense {
 		c.index = moved(c.view, ints(k), c.index)
 	}
-	if k := room(len(c.plain), cap(c.plain)); k > 0 && c.picks() && c.curved {
+	if k := room(len(c.plain), cap(c.plain)); k > 0 && c.again() {
 		c.plain = moved(c.view, floats(k), c.plain)
 	}
 }
@@ -150,7 +154,7 @@ func (c *Columns) fill(slot int) {
 	packed := c.values[from:to]
 	_, values := c.view.Matrix().Column(j)
 	switch {
-	case c.picks() && c.curved:
+	case c.again():
 		values = c.plain[from:to]
 	case c.picks():
 		values = packed

@@ -2,14 +2,19 @@ package sparse
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
+	"hash/crc32"
 	"io"
 	"math"
 	"os"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/seed-45b9a24c/pare/internal/sealed"
+	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -23,11 +28,14 @@ import (
 //	values   float64  of the entries; of a dense matrix all, by columns
 //	about    bytes    what the writer keeps with them
 //
-// The header has the dimensions, where the sections are, a checksum of all that follows it
-// and one of itself.
+// The header has the dimensions, where the sections are, two checksums of all that follows it
+// and one of itself. Of the two SHA-256 tells files apart, and [crc] is verified in little time;
+// files of version 1 have the first only.
 const (
 	// MappedMagic begins a mapped file.
 	MappedMagic = "PAREMAP1"
+
+	mappedVersion = 2
 
 	mappedHeader = 512
 	mappedAlign  = 64
@@ -54,6 +62,7 @@ type mappedHead struct {
 	HasY     uint64
 	Section  [sections]struct{ At, Bytes uint64 }
 	Body     [sha256.Size]byte // of all after the header
+	CRC      uint32            // of the same; 0 in version 1
 }
 
 // WriteMapped puts a matrix, its target (nil: none) and what the caller keeps with them in a
@@ -66,11 +75,12 @@ func WriteMapped(path string, x Matrix, y []float64, about []byte) error {
 	}
 	parts := mappedParts(x, y, about)
 	head := newMappedHead(x, y, parts)
-	sum := sha256.New()
-	if err := writeParts(sum, parts); err != nil {
+	sum, quick := sha256.New(), new(crc)
+	if err := writeParts(io.MultiWriter(sum, quick), parts); err != nil {
 		return err
 	}
 	copy(head.Body[:], sum.Sum(nil))
+	head.CRC = quick.sum()
 	sealed.Sweep(path)
 	err := sealed.ReplaceWith(path, func(w io.Writer) error {
 		if _, err := w.Write(head.encode()); err != nil {
@@ -97,7 +107,7 @@ func mappedParts(x Matrix, y []float64, about []byte) [sections][]byte {
 
 func newMappedHead(x Matrix, y []float64, parts [sections][]byte) *mappedHead {
 	n, p := x.Dims()
-	head := &mappedHead{Version: 1, N: uint64(n), P: uint64(p), NNZ: uint64(x.NNZ()), Nonempty: uint64(len(x.Order()))}
+	head := &mappedHead{Version: mappedVersion, N: uint64(n), P: uint64(p), NNZ: uint64(x.NNZ()), Nonempty: uint64(len(x.Order()))}
 	copy(head.Magic[:], MappedMagic)
 	if _, ok := x.(*Dense); ok {
 		head.Dense, head.Nonempty = 1, 0
@@ -165,13 +175,16 @@ func littleEndian() bool {
 
 // MapOptions says how far a mapped file is trusted.
 type MapOptions struct {
-	// Trust leaves out the pass over the entries that finds what no matrix may have: rows
-	// out of order or out of range, values that are not finite. Only for files that
-	// [WriteMapped] wrote and nobody else could: assembly relies on every index.
+	// Trust leaves out the passes over the file that find damage, by a checksum, and what no
+	// matrix may have: rows out of order or out of range, values that are not finite. Only for
+	// files that [WriteMapped] wrote and nobody else could: assembly relies on every index.
 	Trust bool
 
-	// Verify recomputes the checksum of the whole file.
+	// Verify recomputes the SHA-256 of the whole file, too.
 	Verify bool
+
+	// Threads is how many parts of the file are looked at at once; 0 means the number of processors.
+	Threads int
 }
 
 // Mapped is a matrix in a file that is mapped into memory: nothing is read until it is
@@ -185,8 +198,8 @@ type Mapped struct {
 	unmap func() error
 }
 
-// Map maps a file that [WriteMapped] wrote. Without options the header is checked by its
-// checksum and every entry by a pass over the file. The error is an [*outcome.Error]: IO,
+// Map maps a file that [WriteMapped] wrote. Without options the header and all that follows are
+// checked by their checksums, and every entry for what a matrix may hold. The error is an [*outcome.Error]: IO,
 // or Parse for a file that is damaged or of another version.
 func Map(path string, o MapOptions) (*Mapped, error) {
 	if !littleEndian() {
@@ -217,16 +230,87 @@ func Map(path string, o MapOptions) (*Mapped, error) {
 		return nil, &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be mapped into memory", Err: err}
 	}
 	m := &Mapped{sum: head.Body, unmap: unmap}
-	if o.Verify && sha256.Sum256(data[mappedHeader:]) != head.Body {
+	if !head.verify(data[mappedHeader:], o) {
 		what = "its checksum is wrong"
 	} else {
-		what = m.adopt(head, data, !o.Trust)
+		what = m.adopt(head, data, o)
 	}
 	if what != "" {
 		_ = unmap()
 		return bad(what)
 	}
 	return m, nil
+}
+
+// verify compares what follows the header with its checksums.
+func (h *mappedHead) verify(body []byte, o MapOptions) bool {
+	if (o.Verify || h.Version == 1 && !o.Trust) && sha256.Sum256(body) != h.Body {
+		return false
+	}
+	return o.Trust || h.Version == 1 || crcOf(body, o.Threads) == h.CRC
+}
+
+// crc is a checksum that many threads can make: CRC-32C of the CRC-32Cs of pieces of crcPiece bytes,
+// one after the other.
+type crc struct {
+	of    uint32 // the piece begun
+	begun int    // bytes of it
+	sums  []byte // of the pieces before
+}
+
+const crcPiece = 1 << 20
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Write implements [io.Writer].
+func (c *crc) Write(b []byte) (int, error) {
+	written := len(b)
+	for len(b) > 0 {
+		n := min(len(b), crcPiece-c.begun)
+		c.of, c.begun, b = crc32.Update(c.of, castagnoli, b[:n]), c.begun+n, b[n:]
+		if c.begun == crcPiece {
+			c.end()
+		}
+	}
+	return written, nil
+}
+
+func (c *crc) end() {
+	c.sums = binary.LittleEndian.AppendUint32(c.sums, c.of)
+	c.of, c.begun = 0, 0
+}
+
+// sum returns the checksum of all that has been written.
+func (c *crc) sum() uint32 {
+	if c.begun > 0 {
+		c.end()
+	}
+	return crc32.Checksum(c.sums, castagnoli)
+}
+
+// crcOf is the same of all at once.
+func crcOf(body []byte, threads int) uint32 {
+	pieces := (len(body) + crcPiece - 1) / crcPiece
+	sums := make([]byte, 4*pieces)
+	inParts(pieces, threads, func(k int) {
+		piece := body[k*crcPiece : min((k+1)*crcPiece, len(body))]
+		binary.LittleEndian.PutUint32(sums[4*k:], crc32.Checksum(piece, castagnoli))
+	})
+	return crc32.Checksum(sums, castagnoli)
+}
+
+// inParts has so many threads, 0 for all processors, do parts of a task.
+func inParts(parts, threads int, do func(k int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range min(parts, team.Count(threads)) {
+		all.Go(func() {
+			for k := next.Add(1) - 1; k < int64(parts); k = next.Add(1) - 1 {
+				do(int(k))
+			}
+		})
+	}
+	all.Wait()
 }
 
 // decodeMapped reads the header of a file of so many bytes, or says what is wrong with it.
@@ -236,7 +320,7 @@ func decodeMapped(raw []byte, size int64) (*mappedHead, string) {
 	if err := binary.Read(bytes.NewReader(raw), binary.LittleEndian, head); err != nil || string(head.Magic[:]) != MappedMagic {
 		return nil, "it does not begin as one"
 	}
-	if head.Version != 1 {
+	if head.Version < 1 || head.Version > mappedVersion {
 		return nil, "it is of another version"
 	}
 	if !bytes.Equal(sum[:], raw[mappedHeader-sha256.Size:]) {
@@ -266,7 +350,8 @@ func decodeMapped(raw []byte, size int64) (*mappedHead, string) {
 }
 
 // adopt makes the matrix of the memory of a file, or says what is wrong.
-func (m *Mapped) adopt(head *mappedHead, data []byte, check bool) string {
+func (m *Mapped) adopt(head *mappedHead, data []byte, o MapOptions) string {
+	check := !o.Trust
 	part := func(k int) []byte {
 		s := head.Section[k]
 		return data[s.At : s.At+s.Bytes : s.At+s.Bytes]
@@ -296,7 +381,7 @@ func (m *Mapped) adopt(head *mappedHead, data []byte, check bool) string {
 		return what
 	}
 	if check {
-		if what := c.check(); what != "" {
+		if what := c.check(o.Threads); what != "" {
 			return what
 		}
 	}
@@ -358,8 +443,23 @@ func (m *CSC) index() string {
 }
 
 // check goes over every entry.
-func (m *CSC) check() string {
+func (m *CSC) check(threads int) string {
+	starts := []int{0} // of parts of about so many entries
 	for s := range m.order {
+		if m.colPtr[s+1]-m.colPtr[starts[len(starts)-1]] >= checkedAtOnce || s == len(m.order)-1 {
+			starts = append(starts, s+1)
+		}
+	}
+	found := make([]string, len(starts)-1)
+	inParts(len(found), threads, func(k int) { found[k] = m.checkColumns(starts[k], starts[k+1]) })
+	return cmp.Or(found...)
+}
+
+const checkedAtOnce = 1 << 17
+
+// checkColumns goes over the entries of columns from one to before another, in storage order.
+func (m *CSC) checkColumns(from, to int) string {
+	for s := from; s < to; s++ {
 		previous := int32(-1)
 		for k := m.colPtr[s]; k < m.colPtr[s+1]; k++ {
 			i, v := m.rows[k], m.values[k]

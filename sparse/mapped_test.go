@@ -1,6 +1,9 @@
 package sparse_test
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -63,8 +66,8 @@ func TestMapGivesWhatWasWritten(t *testing.T) {
 	}
 }
 
-// A header with any bit changed, a file of any other length, another body under Verify: all
-// are refused; without Verify a changed body is refused or a valid matrix.
+// A header with any bit changed, a file of any other length, another body: all are refused;
+// a changed body of a file that is trusted may be mapped.
 func TestMapRefusesDamage(t *testing.T) {
 	x, y, err := read("1 1:0.5 3:2\n-1 2:1.25 3:-4\n2 4:1\n", sparse.ReadOptions{})
 	if err != nil {
@@ -110,12 +113,20 @@ func TestMapRefusesDamage(t *testing.T) {
 	for range 500 {
 		changed := slices.Clone(content)
 		changed[512+r.IntN(len(content)-512)] ^= 1 << r.IntN(8)
-		if err := try(changed, sparse.MapOptions{Verify: true}); outcome.KindOf(err) != outcome.Parse {
-			t.Fatalf("a changed body under Verify: %v", err)
+		for _, o := range []sparse.MapOptions{{}, {Threads: 1}, {Verify: true}, {Verify: true, Trust: true}} {
+			if err := try(changed, o); outcome.KindOf(err) != outcome.Parse {
+				t.Fatalf("a changed body under %+v: %v", o, err)
+			}
 		}
-		if err := try(changed, sparse.MapOptions{}); err != nil && outcome.KindOf(err) != outcome.Parse {
-			t.Fatalf("a changed body: %v", err)
+		if err := try(changed, sparse.MapOptions{Trust: true}); err != nil && outcome.KindOf(err) != outcome.Parse {
+			t.Fatalf("a changed body, trusted: %v", err)
 		}
+		if err := try(firstVersion(changed), sparse.MapOptions{}); outcome.KindOf(err) != outcome.Parse {
+			t.Fatalf("a changed body of version 1: %v", err)
+		}
+	}
+	if err := try(firstVersion(content), sparse.MapOptions{}); err != nil {
+		t.Errorf("version 1: %v", err)
 	}
 	if _, err := sparse.Map(filepath.Join(t.TempDir(), "none"), sparse.MapOptions{}); outcome.KindOf(err) != outcome.IO {
 		t.Errorf("no file: %v", err)
@@ -125,5 +136,50 @@ func TestMapRefusesDamage(t *testing.T) {
 	}
 	if err := sparse.WriteMapped(path, x, y[1:], nil); outcome.KindOf(err) != outcome.Shape {
 		t.Errorf("a short target: %v", err)
+	}
+}
+
+// firstVersion is a file as the first version of the format has it.
+func firstVersion(content []byte) []byte {
+	content = slices.Clone(content)
+	binary.LittleEndian.PutUint32(content[8:], 1)
+	clear(content[184:480])
+	sum := sha256.Sum256(content[:480])
+	copy(content[480:], sum[:])
+	return content
+}
+
+// Damage anywhere in a file of many pieces is found, by whatever number of threads looks for it.
+func TestMapFindsDamageAnywhere(t *testing.T) {
+	const n, p = 5000, 60
+	values := make([]float64, n*p)
+	for i := range values {
+		values[i] = math.Sin(float64(i))
+	}
+	x, err := sparse.NewDense(n, p, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, path := mapped(t, x, nil)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := filepath.Join(t.TempDir(), "changed")
+	for at := 512; at < len(content); at += len(content) / 9 {
+		content[at] ^= 1
+		if err := os.WriteFile(changed, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		content[at] ^= 1
+		for _, threads := range []int{0, 1, 2, 5} {
+			m, err := sparse.Map(changed, sparse.MapOptions{Threads: threads})
+			if outcome.KindOf(err) != outcome.Parse {
+				t.Errorf("byte %d, %d threads: %v", at, threads, err)
+			}
+			if err == nil {
+				_ = m.Close()
+			}
+		}
 	}
 }

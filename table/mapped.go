@@ -46,7 +46,7 @@ func openMapped(in *input.Input, o Options) (*Data, error) {
 	if in.File() == nil || in.Unpacks() {
 		return nil, refused(in.Name, "a file to be mapped, which is not read from a stream or from inside another file; name the file itself")
 	}
-	m, err := sparse.Map(in.File().Name(), sparse.MapOptions{Trust: o.Trust})
+	m, err := sparse.Map(in.File().Name(), sparse.MapOptions{Trust: o.Trust, Threads: o.Threads})
 	if err != nil {
 		return nil, err
 	}

@@ -76,3 +76,28 @@ func TestConvertedDataAreTheSame(t *testing.T) {
 		t.Errorf("exit %d\n%s", o.code, o.stderr)
 	}
 }
+
+// A bit of a number that has changed on the disk is found by every command that reads the data, and no result is printed.
+func TestDamagedDataAreRefused(t *testing.T) {
+	lines, model := writeFile(t, "diabetes.svm", readDiabetes(t)), filepath.Join(t.TempDir(), "model")
+	out := filepath.Join(t.TempDir(), "data.pare")
+	if o := pareRun(t, "convert", lines, out); o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	if o := pareRun(t, "fit", "--ratio=0.1", "--save", model, out); o.code != exitOK {
+		t.Fatal(o.stderr)
+	}
+	content, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)*2/3] ^= 1
+	if err := os.WriteFile(out, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"fit", "--ratio=0.1", out}, {"select", out}, {"path", out}, {"info", out}, {"predict", model, out}, {"convert", out, out + "2"}} {
+		if o := pareRun(t, args...); o.code != exitFailed || !strings.Contains(o.stderr, "checksum") || o.stdout != "" {
+			t.Errorf("%q: exit %d, %s%s", args[0], o.code, o.stdout, o.stderr)
+		}
+	}
+}

@@ -134,7 +134,7 @@ func newPlan(h header, o Options) (*plan, error) {
 		p.roles[k] = ignored
 	}
 	for _, name := range o.Aside {
-		if k, ok := h.find(name); ok {
+		if k, ok := h.find(name); ok && name != "" {
 			p.roles[k], p.aside[k] = aside, name
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"math"
 	"slices"
 
@@ -25,6 +26,10 @@ type Row struct {
 	Target    string
 	HasTarget bool
 
+	// Aside has the texts of the row in the columns of [Options].Aside that the file has, by
+	// name: numbers in their shortest spelling, "" for a missing cell.
+	Aside map[string]string
+
 	// Incomplete says that a cell is missing, where the schema leaves such rows out: then
 	// there are no columns and values.
 	Incomplete bool
@@ -38,7 +43,7 @@ type Row struct {
 // as it has been read, in constant memory for text. Columns are found by their names, or
 // by their places where the file has none; what the schema does not use is not looked at.
 // o.Target names the target if it is not called as the schema has it; it need not be there.
-// "-" is stdin. An error, an [outcome.Error], is the last thing that it yields.
+// Of o.Aside columns count that are there. "-" is stdin. An error, an [outcome.Error], is the last thing that it yields.
 //
 // A nil schema takes the columns as they come.
 func (s *Schema) Rows(ctx context.Context, path string, stdin io.Reader, p int, o Options) iter.Seq2[Row, error] {
@@ -152,12 +157,13 @@ type placed struct {
 // tableRows yields the rows of a table.
 func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yield func(Row, error) bool) {
 	h := header{o.Name, rows.Columns(), rows.Width()}
-	byColumn, target, err := s.match(h, p, o.Target)
+	stands := h.standing(o.Aside)
+	byColumn, target, err := s.match(h, p, o.Target, stands)
 	if err != nil {
 		yield(Row{}, err)
 		return
 	}
-	out := Row{Values: make([]float64, p)}
+	out := Row{Values: make([]float64, p), Aside: make(map[string]string, len(stands))}
 	c := &collector{plan: &plan{header: h, roles: make([]role, h.width)}, rows: rows}
 	missing := Refuse
 	if s != nil {
@@ -186,6 +192,9 @@ func (s *Schema) tableRows(ctx context.Context, rows Rows, p int, o Options, yie
 		}
 		if out.Target, out.HasTarget = "", false; target >= 0 {
 			out.Target, out.HasTarget = spelled(cells[target])
+		}
+		for name, k := range stands {
+			out.Aside[name], _ = spelled(cells[k])
 		}
 		if !yield(out, nil) {
 			return
@@ -256,13 +265,13 @@ func spelled(cell Cell) (string, bool) {
 }
 
 // match finds the inputs, by column of the file, and the target, −1 where there is none.
-func (s *Schema) match(h header, p int, named string) ([]*placed, int, error) {
+func (s *Schema) match(h header, p int, named string, aside map[string]int) ([]*placed, int, error) {
 	target, err := s.matchTarget(h, named)
 	if err != nil {
 		return nil, 0, err
 	}
 	if s == nil || s.Inputs == nil {
-		return plainMatch(h, p, target)
+		return plainMatch(h, p, target, aside)
 	}
 	positions, err := s.positions(h, target)
 	if err != nil {
@@ -286,11 +295,26 @@ func (s *Schema) match(h header, p int, named string) ([]*placed, int, error) {
 	return byColumn, target, nil
 }
 
-// plainMatch takes columns as they come, but for the target.
-func plainMatch(h header, p, target int) ([]*placed, int, error) {
+// standing finds the columns of a list that there are.
+func (h header) standing(aside []string) map[string]int {
+	found := map[string]int{}
+	for _, name := range aside {
+		if k, ok := h.find(name); ok && name != "" {
+			found[name] = k
+		}
+	}
+	return found
+}
+
+// plainMatch takes columns as they come, but for the target and those that stand aside.
+func plainMatch(h header, p, target int, aside map[string]int) ([]*placed, int, error) {
+	others := slices.Collect(maps.Values(aside))
+	if target >= 0 {
+		others = append(others, target)
+	}
 	byColumn, next := make([]*placed, h.width), 0
 	for k := range byColumn {
-		if k != target {
+		if !slices.Contains(others, k) {
 			byColumn[k] = &placed{start: next}
 			next++
 		}

@@ -33,7 +33,7 @@ type Options struct {
 	Drop []string
 
 	// Aside lists columns that are not features, such as weights or groups, and are returned in
-	// [Data].Aside. Names that are not columns of the file are ignored.
+	// [Data].Aside. Names that are not columns of the file are ignored, and so is "".
 	Aside []string
 
 	// Header says whether the first line of a text has the names of the columns; nil means that

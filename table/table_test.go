@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -207,6 +208,35 @@ func TestColumnsAside(t *testing.T) {
 	}
 	if len(d.Aside) != 2 || !slices.Equal(d.Aside["w"].Numbers, []float64{0.5, 2}) || !slices.Equal(d.Aside["g"].Texts, []string{"x", "z"}) || shown(d) != "a[1 2] → [1 2][]" {
 		t.Errorf("%v, %s", d.Aside, shown(d))
+	}
+	// "" is no column, not even one without a name, which stays a feature.
+	d, err = read("a,,y\n1,5,1\n2,7,2\n", table.Options{Target: "y", Aside: []string{""}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, p := d.X.Dims(); p != 2 || d.Aside != nil {
+		t.Errorf("%d columns, %v", p, d.Aside)
+	}
+}
+
+// Rows that are read one by one have their columns aside, too, which are no features even of a model that knows
+// columns by their number only.
+func TestRowsWithColumnsAside(t *testing.T) {
+	d, err := read("a,w,g,y\n1,0.5,x,1\n2,2,z,2\n", table.Options{Target: "y", Aside: []string{"w", "g"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, schema := range []*table.Schema{d.Schema, nil} {
+		n := 0
+		for row, err := range schema.ReadRows(t.Context(), strings.NewReader("g,a,w,\nx,3,1.50,0\nNA,4,,0\n"), 1, table.Options{Name: "data", Target: "4", Aside: []string{"w", "g", "nowhere", ""}}) {
+			want := []map[string]string{{"w": "1.5", "g": "x"}, {"w": "", "g": ""}}[n]
+			if n++; err != nil || !maps.Equal(row.Aside, want) || !slices.Equal(row.Values, []float64{float64(2 + n)}) {
+				t.Errorf("row %d: %q, %v: %v", n, row.Aside, row.Values, err)
+			}
+		}
+		if n != 2 {
+			t.Errorf("%d rows", n)
+		}
 	}
 }
 

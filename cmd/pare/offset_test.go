@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,18 +44,26 @@ func TestOffset(t *testing.T) {
 	if len(exposed.Warnings) > 0 {
 		t.Errorf("warnings %v", exposed.Warnings)
 	}
+	if named := decoded[predicted](t, exitOK, "predict", model, data, "--offset=log_exposure"); !slices.Equal(named.Predictions, exposed.Predictions) || len(named.Warnings) > 0 {
+		t.Errorf("by column %v, %v, by file %v", named.Predictions, named.Warnings, exposed.Predictions)
+	}
 	for i, mean := range exposed.Predictions {
 		if want := plain.Predictions[i] * (1 + float64(i%4)/4); math.Abs(mean-want) > 1e-12*want {
 			t.Errorf("row %d: %g, want %g", i, mean, want)
 		}
 	}
 	short := writeFile(t, "short", "0\n1\n")
+	bad := writeFile(t, "bad.csv", "a,b,log_exposure\n1,2,0\n1,2,many\n")
 	for _, args := range [][]string{
+		{"predict", model, bad, "--offset=log_exposure"},
 		{"predict", model, data, "--offset=" + short},
 		{"fit", "--model=poisson", "--ratio=0.1", "--target=count", data, "--offset=" + short},
 	} {
 		if e := decoded[failure](t, exitFailed, append([]string{args[0], "--json"}, args[1:]...)...).Error; e.Flag != "offset" {
 			t.Errorf("%v: flag %q, %s", args, e.Flag, e.Message)
 		}
+	}
+	if e := decoded[failure](t, exitUsage, "predict", "--json", model, data, "--offset=log_exposures").Error; e.Flag != "offset" {
+		t.Errorf("neither a column nor a file: flag %q, %s", e.Flag, e.Message)
 	}
 }

@@ -124,7 +124,7 @@ type predictCommand struct {
 	Target    string `placeholder:"COLUMN" help:"The column to compare predictions with (default: the target of the fit, if the file has it)." group:"Data"`
 	Header    *bool  `negatable:"" help:"The first line has the names of the columns (default: if none of its cells is a number)." group:"Data"`
 	ZeroBased *bool  `negatable:"" help:"svmlight indices count from 0 (default: as in the data of the fit)." group:"Data"`
-	Offset    string `placeholder:"FILE" help:"A file with one number per row that is added to its score, as in the fit (default: 0)." group:"Data"`
+	Offset    string `placeholder:"COLUMN|FILE" help:"One number per row that is added to its score, as in the fit (default: 0)." group:"Data"`
 	Scores    bool   `help:"Print the scores of the row after each prediction; for logreg and multiclass the probabilities of the classes, in their order." group:"Output"`
 	Output    string `placeholder:"FILE" help:"Write the predictions to this file." group:"Output"`
 	JSON      bool   `name:"json" help:"Print one JSON object on standard output." group:"Output"`
@@ -192,23 +192,24 @@ func (c *predictCommand) explain(err error, p *pare.Predictor) error {
 
 // each predicts every row as it is read.
 func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Predictor, r *predictResult, out *destination) error {
-	o := table.Options{Name: dataFlags{File: c.File}.name(), Target: c.Target, Header: c.Header, ZeroBased: c.ZeroBased, Formats: []table.Format{parquet.Format()}}
+	o := table.Options{Name: dataFlags{File: c.File}.name(), Target: c.Target, Header: c.Header, ZeroBased: c.ZeroBased, Formats: []table.Format{parquet.Format()}, Aside: []string{c.Offset}}
 	schema := p.Provenance().Schema
 	rows := schema.Rows(ctx, c.File, env.stdin, p.Columns(), o)
 	if c.File == "" {
 		rows = schema.ReadRows(ctx, embedded.DiabetesFile(), p.Columns(), o)
 	}
 	scores := make([]float64, p.Scores())
-	offset, err := c.offset(p)
-	if err != nil {
-		return err
+	if c.Offset != "" && !p.Model().Traits().Offset {
+		return outcome.At(outcome.Usage, "offset", "%s has no offset", p.Model())
 	}
+	offsets := offsets{flag: c.Offset, data: o.Name}
 	for row, err := range rows {
 		if err != nil {
 			return err
 		}
-		if c.Offset != "" && r.N == len(offset) {
-			return badFile("offset", c.Offset, outcome.Errorf(outcome.Shape, "%d values, and there are more rows; there must be one a row", len(offset)))
+		offset, err := offsets.of(row)
+		if err != nil {
+			return err
 		}
 		r.N++
 		r.unknown += row.Unknown
@@ -223,7 +224,7 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 			return (&dataset{name: o.Name}).blame(err)
 		}
 		if c.Offset != "" {
-			scores[0] += offset[r.N-1]
+			scores[0] += offset
 		}
 		prediction := r.judge(p, row, scores)
 		if c.Scores && p.Link() == loss.Logit {
@@ -235,8 +236,8 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 			return err
 		}
 	}
-	if c.Offset != "" && r.N < len(offset) {
-		return badFile("offset", c.Offset, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one a row", len(offset), r.N))
+	if err := offsets.end(); err != nil {
+		return err
 	}
 	if p.Provenance().Offset && c.Offset == "" {
 		r.Warnings = append(r.Warnings, warning{"no_offset", "the model was fitted with an offset, and without --offset that of every row is 0"})
@@ -244,15 +245,48 @@ func (c *predictCommand) each(ctx context.Context, env environment, p *pare.Pred
 	return nil
 }
 
-// offset reads the offset of the rows, nil where there is none.
-func (c *predictCommand) offset(p *pare.Predictor) ([]float64, error) {
-	if c.Offset == "" {
-		return nil, nil
+// offsets are those of --offset, of one row after the other: in a column of the data, or else in a file.
+type offsets struct {
+	flag, data string
+	file       []float64 // nil: not read
+	next       int       // row, from 0
+}
+
+// of returns the offset of the next row, 0 without the flag.
+func (o *offsets) of(row table.Row) (float64, error) {
+	if o.flag == "" {
+		return 0, nil
 	}
-	if !p.Model().Traits().Offset {
-		return nil, outcome.At(outcome.Usage, "offset", "%s has no offset", p.Model())
+	i := o.next
+	o.next++
+	if text, ok := row.Aside[o.flag]; ok {
+		v, err := parseOffset(text)
+		if err != nil && !row.Incomplete {
+			return 0, badCell(o.data, "offset", o.flag, text, i, err)
+		}
+		return v, nil
 	}
-	return readLines("offset", c.Offset, parseOffset)
+	if o.file == nil {
+		if _, err := os.Stat(o.flag); err != nil && row.Aside != nil {
+			return 0, neither(o.data, "offset", o.flag)
+		}
+		var err error
+		if o.file, err = readLines("offset", o.flag, parseOffset); err != nil {
+			return 0, err
+		}
+	}
+	if i >= len(o.file) {
+		return 0, badFile("offset", o.flag, outcome.Errorf(outcome.Shape, "%d values, and there are more rows; there must be one a row", len(o.file)))
+	}
+	return o.file[i], nil
+}
+
+// end refuses a file with offsets beyond the last row.
+func (o *offsets) end() error {
+	if o.next < len(o.file) {
+		return badFile("offset", o.flag, outcome.Errorf(outcome.Shape, "%d values for %d rows; there must be one a row", len(o.file), o.next))
+	}
+	return nil
 }
 
 // predictResult is what pare predict prints: as text, a line for each row.

@@ -60,6 +60,19 @@ func parseOffset(s string) (float64, error) {
 	return v, nil
 }
 
+// badCell is the error of a cell of a column that stands aside.
+func badCell(file, flag, column, text string, row int, err error) error {
+	e := outcome.At(outcome.Parse, flag, "column %q: %s is %v", column, strconv.QuoteToGraphic(shorten(text)), err)
+	e.File, e.HasRow, e.Row = file, true, row
+	return e
+}
+
+// neither is the error of a flag that names no column and no file.
+func neither(file, flag, name string) error {
+	e := outcome.At(outcome.Usage, flag, "%q is neither a column of %s nor a file", name, file)
+	return advised{e, "\"pare info\" shows the columns."}
+}
+
 // perRow reads one value for each row of the data: from a column that stands aside, or
 // else from a file.
 func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error)) ([]T, error) {
@@ -75,16 +88,13 @@ func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error))
 			}
 			var err error
 			if values[i], err = parse(text); err != nil {
-				e := outcome.At(outcome.Parse, flag, "column %q: %s is %v", name, strconv.QuoteToGraphic(shorten(text)), err)
-				e.File, e.HasRow, e.Row = d.name, true, i
-				return nil, e
+				return nil, badCell(d.name, flag, name, text, i, err)
 			}
 		}
 		return values, nil
 	}
 	if _, err := os.Stat(name); err != nil && d.Names != nil {
-		e := outcome.At(outcome.Usage, flag, "%q is neither a column of %s nor a file", name, d.name)
-		return nil, advised{e, "\"pare info\" shows the columns."}
+		return nil, neither(d.name, flag, name)
 	}
 	values, err := readLines(flag, name, parse)
 	switch {

@@ -3,13 +3,16 @@ package parquet
 import (
 	"bufio"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
+	"math"
 
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 )
 
 // The library makes room for what a file says of itself before it looks whether that can be.
@@ -34,6 +37,7 @@ func footer(file io.ReaderAt, size int64) error {
 const (
 	mostPacked = 1 << 12 // times its size that a page may unpack to, beside leastPage
 	leastPage  = 1 << 20
+	mostWindow = 1 << 27 // of Zstandard: what frames say is no less than its most even where they are short
 	mostValues = 1 << 24 // of a page: writers begin another after some thousands of rows
 )
 
@@ -77,29 +81,78 @@ func chunk(r *io.SectionReader, codec format.CompressionCodec) error {
 		if packed < 0 || size < 0 || at > r.Size() || values > mostValues || codec == format.Uncompressed && size > packed || size > leastPage+mostPacked*packed {
 			return fmt.Errorf("%w: a page of %d bytes, %d unpacked, with %d values", parquet.ErrCorrupted, packed, size, values)
 		}
-		if codec == format.Snappy && packed > 0 {
-			if err := block(r, begin, size, &header); err != nil {
-				return err
-			}
+		if err := unpacks(r, begin, packed, size, &header, codec); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// block looks at how long a block of Snappy's says that it is.
-func block(r io.ReaderAt, at, size int64, header *format.PageHeader) error {
+// unpacks refuses a page whose bytes would unpack to more than it says. How much that is a block of Snappy's
+// says itself; gzip packs a thousandfold at most.
+func unpacks(r io.ReaderAt, at, packed, size int64, header *format.PageHeader, codec format.CompressionCodec) error {
 	if v2 := header.DataPageHeaderV2; v2.Valid { // levels come before, as they are
-		at += int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
+		levels := int64(v2.V.RepetitionLevelsByteLength) + int64(v2.V.DefinitionLevelsByteLength)
+		if levels < 0 || levels > packed {
+			return fmt.Errorf("%w: levels of %d bytes in a page of %d", parquet.ErrCorrupted, levels, packed)
+		}
+		if v2.V.IsCompressed.Valid && !v2.V.IsCompressed.V {
+			return nil
+		}
+		at, packed = at+levels, packed-levels
 	}
-	var begin [binary.MaxVarintLen64]byte
-	n, err := r.ReadAt(begin[:], at)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
+	if packed == 0 {
+		return nil
 	}
-	if length, _ := binary.Uvarint(begin[:n]); length > uint64(size) {
-		return fmt.Errorf("%w: a block of %d bytes in a page of %d", parquet.ErrCorrupted, length, size)
+	page := io.NewSectionReader(r, at, packed)
+	var length int64
+	var err error
+	switch codec {
+	case format.Snappy:
+		var n uint64
+		n, err = binary.ReadUvarint(bufio.NewReaderSize(page, binary.MaxVarintLen64))
+		length = int64(min(n, math.MaxInt64))
+	case format.Lz4Raw:
+		length, err = lz4Length(page, size)
+	case format.Zstd:
+		length, err = zstdLength(page, size)
+	case format.Brotli:
+		length, err = io.Copy(io.Discard, io.LimitReader(brotli.NewReader(page), size+1))
+	}
+	if err == nil && length > size {
+		err = fmt.Errorf("more than %d bytes in a page of %d", size, packed)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", parquet.ErrCorrupted, err)
 	}
 	return nil
+}
+
+// zstdLength returns what frames of Zstandard's unpack to, or an error where that is more than so much and
+// mostWindow.
+func zstdLength(page io.Reader, most int64) (int64, error) {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(uint64(max(most, mostWindow))))
+	if err != nil {
+		return 0, err
+	}
+	defer d.Close()
+	packed, err := io.ReadAll(page)
+	if err != nil {
+		return 0, err
+	}
+	unpacked, err := d.DecodeAll(packed, nil)
+	return int64(len(unpacked)), err
+}
+
+// lz4Length returns what a block of LZ4's unpacks to, or an error where that is more than so much. The library
+// makes room for more and more where a block is none.
+func lz4Length(page io.Reader, most int64) (int64, error) {
+	packed, err := io.ReadAll(page)
+	if err != nil {
+		return 0, err
+	}
+	n, err := lz4.UncompressBlock(packed, make([]byte, most))
+	return int64(n), err
 }
 
 // counted counts what is read.

@@ -1,9 +1,11 @@
 package pare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -123,20 +125,24 @@ func (e *engine) outOfFold(ctx context.Context, logLambda []float64, v Validatio
 		return nil, err
 	}
 	held := newPredicted(e.of.Kernels, len(e.of.Y), spec.Folds.Count(e.of.Kernels))
-	group, inner := errgroup.WithContext(ctx)
+	var group errgroup.Group
 	group.SetLimit(atOnce(spec))
-	classes := make([][]float64, len(held.status))
+	classes, failed := make([][]float64, len(held.status)), make([]error, len(held.status))
+	var stop atomic.Bool
 	for fold := range held.status {
-		group.Go(func() (err error) {
-			classes[fold], err = held.predict(inner, e, logLambda, spec, fold, how)
-			return err
+		if stop.Load() {
+			break
+		}
+		group.Go(func() error { // those before the first that fails are not stopped by others
+			classes[fold], failed[fold] = held.predict(ctx, e, logLambda, spec, fold, how)
+			if failed[fold] != nil {
+				stop.Store(true)
+			}
+			return nil
 		})
 	}
-	err = group.Wait()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
+	_ = group.Wait()
+	if err := cmp.Or(append([]error{ctx.Err()}, failed...)...); err != nil {
 		return nil, err
 	}
 	held.classes = classes[0]

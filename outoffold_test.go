@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
@@ -56,6 +58,26 @@ func TestOutOfFoldIsWhatTheCriterionJudges(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Of folds that cannot be fitted the first is told, whichever ends first.
+func TestOutOfFoldTellsTheFirstFoldThatFails(t *testing.T) {
+	x, y, err := diabetes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, own := slices.Clone(y), make([]int, len(y))
+	for i := range own {
+		if own[i] = i % 4; i%20 < 9 { // nearly half of all rows, and more than half of those that train for any fold
+			own[i], y[i] = -1, 100
+		}
+	}
+	for range 200 {
+		_, err := pare.OutOfFold(t.Context(), x, y, []float64{1}, pare.Validation{FoldIDs: own}, pare.Config{Model: pare.Huber, Threads: 4})
+		if err == nil || !strings.Contains(err.Error(), "fold 0") {
+			t.Fatal(err)
 		}
 	}
 }

@@ -101,15 +101,16 @@ func (Logistic) Majorant(k *kernels.Set, _, m, out []float64) {
 
 // Bind implements [Binder]. It refuses rows of one class.
 func (Logistic) Bind(k *kernels.Set, y, weights []float64, _ bool) (Loss, error) {
-	bound, pace := logistic{total: total(k, len(y), weights)}, k.Pace()
-	for i, label := range y {
-		pace.Did(1)
-		switch {
-		case label < 0:
-		case weights == nil:
-			bound.positive++
-		default:
-			bound.positive += weights[i]
+	bound := logistic{total: total(k, len(y), weights)}
+	if weights == nil {
+		bound.positive = (bound.total + k.Sum(y)) / 2 // exact, as labels are ±1
+	} else {
+		for from, to := range k.Pieces(len(y)) {
+			for i, s := range weights[from:to] {
+				if y[from+i] > 0 {
+					bound.positive += s
+				}
+			}
 		}
 	}
 	bound.share = bound.positive / bound.total

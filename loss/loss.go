@@ -174,19 +174,19 @@ type Jumping interface {
 // CheckTarget refuses the first row whose target a loss does not have: the error is an
 // [outcome.Error] with the row. It ends with k, which may be nil.
 func CheckTarget(k *kernels.Set, l Loss, y []float64) error {
-	pace := k.Pace()
-	for i, t := range y {
-		pace.Did(1)
-		err := l.Check(t)
-		if err == nil {
-			continue
+	for from, to := range k.Pieces(len(y)) {
+		for i, t := range y[from:to] {
+			err := l.Check(t)
+			if err == nil {
+				continue
+			}
+			e := outcome.Error{Kind: outcome.BadParameter, Message: err.Error()}
+			if own, ok := errors.AsType[*outcome.Error](err); ok {
+				e = *own
+			}
+			e.HasRow, e.Row = true, from+i
+			return &e
 		}
-		e := outcome.Error{Kind: outcome.BadParameter, Message: err.Error()}
-		if own, ok := errors.AsType[*outcome.Error](err); ok {
-			e = *own
-		}
-		e.HasRow, e.Row = true, i
-		return &e
 	}
 	return nil
 }

@@ -47,8 +47,9 @@ func (t *rowLoop) Part(k, of int) {
 		switch t.of {
 		case responses:
 			out = s.Residual[from:to]
+			intercept := s.Intercept
 			for i, v := range s.Linear[from:to] {
-				m[i] = v + s.Intercept
+				m[i] = v + intercept
 			}
 			f.loss.Slope(set, y, m, out)
 		case balances:

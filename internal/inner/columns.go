@@ -10,7 +10,6 @@ import (
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/kernels"
-	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -38,9 +37,9 @@ func OnColumns(of *Statement) (Problem, error) {
 	if s.fit, err = of.datafit(view, of.Y); err != nil {
 		return nil, err
 	}
-	bound, err := loss.Bind(of.Kernels, of.Loss, of.Y, view.Weights(), view.Centred())
-	if err != nil {
-		return nil, err
+	bound := of.Loss
+	if rows, ok := s.fit.(*model.Rowwise); ok {
+		bound = rows.Loss()
 	}
 	s.judge = of.Judge(bound)
 	if of.unpenalised {

@@ -65,6 +65,7 @@ func (c MeanSquaredError) Eval(rows []int32, y, m, slope, curvature []float64) f
 
 func (MeanSquaredError) eval(k *kernels.Set, weights []float64, rows []int32, y, m, slope, curvature []float64) float64 {
 	total := sum(k, weights, rows)
+	curved := 2 / total
 	var value float64
 	for from, to := range k.Pieces(len(rows)) {
 		for _, i := range rows[from:to] {
@@ -72,7 +73,7 @@ func (MeanSquaredError) eval(k *kernels.Set, weights []float64, rows []int32, y,
 			if weights == nil {
 				value = math.FMA(d, d, value)
 				if slope != nil {
-					slope[i], curvature[i] = 2*d/total, 2/total
+					slope[i], curvature[i] = 2*d/total, curved
 				}
 				continue
 			}

@@ -338,10 +338,6 @@ func (v *View) AddColumns(cols []int32, b, u []float64) {
 		}
 	}
 	if shift := v.shift(cols, b); shift != 0 {
-		for from, to := range v.k.Pieces(len(u)) {
-			for i := range u[from:to] {
-				u[from+i] -= shift
-			}
-		}
+		v.k.Subtract(shift, u)
 	}
 }

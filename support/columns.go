@@ -396,18 +396,18 @@ func (c *Columns) Own(v []float64, room *[]float64) []float64 {
 	if *room == nil {
 		*room = c.view.Floats(c.whole.m)
 	}
-	out, pace := *room, c.view.Kernels().Pace()
+	out := *room
 	if c.sample == nil {
 		c.view.Kernels().Copy(out, v)
-	}
-	for k, i := range c.sample {
-		pace.Did(1)
-		out[k] = v[i]
+	} else {
+		c.compact(v, 0, out[:len(c.sample)])
 	}
 	if c.root != nil {
-		for k, root := range c.root {
-			pace.Did(1)
-			out[k] /= root
+		for from, to := range c.view.Kernels().Pieces(len(c.root)) {
+			out := out[from:to]
+			for k, root := range c.root[from:to] {
+				out[k] /= root
+			}
 		}
 	}
 	return out

@@ -153,17 +153,25 @@ func (c *Columns) fill(slot int) {
 	from, to := c.start[slot], c.start[slot+1]
 	packed := c.values[from:to]
 	_, values := c.view.Matrix().Column(j)
+	shift := 0.0 // that values lack yet
+	if !c.curved {
+		norm := c.view.Norm(j)
+		c.mean[slot], c.square[slot] = c.view.Mean(j), norm*norm
+		if c.dense {
+			shift = c.mean[slot]
+		}
+	}
 	switch {
 	case c.again():
 		values = c.plain[from:to]
 	case c.picks():
 		values = packed
 	case len(values) != len(packed):
-		for from, to := range k.Pieces(len(packed)) {
-			for at, i := range c.sample[from:to] {
-				packed[from+at] = values[i]
-			}
+		now := 0.0
+		if !c.view.Scaled() {
+			now, shift = shift, 0
 		}
+		c.compact(values, now, packed)
 		values = packed
 	}
 	if c.view.Scaled() {
@@ -185,28 +193,33 @@ func (c *Columns) fill(slot int) {
 	case c.curved:
 		c.mean[slot], c.square[slot] = c.scaleSparse(index, values, packed)
 	default:
-		norm := c.view.Norm(j)
-		c.mean[slot], c.square[slot] = c.view.Mean(j), norm*norm
-		shift := 0.0
-		if c.dense {
-			shift = c.mean[slot]
-		}
-		if c.root == nil && shift == 0 {
+		if len(packed) > 0 && &packed[0] != &values[0] {
 			k.Copy(packed, values)
-			return
 		}
-		pace := k.Pace()
-		for i, x := range values {
-			pace.Did(1)
-			x -= shift
-			if c.root != nil {
-				row := i
-				if index != nil {
-					row = int(index[i])
+		if shift != 0 {
+			k.Subtract(shift, packed)
+		}
+		switch {
+		case c.root == nil:
+		case index == nil:
+			k.Product(packed, c.root, packed)
+		default:
+			for from, to := range k.Pieces(len(packed)) {
+				packed := packed[from:to]
+				for i, row := range index[from:to] {
+					packed[i] *= c.root[row]
 				}
-				x *= c.root[row]
 			}
-			packed[i] = x
+		}
+	}
+}
+
+// compact sets out to v less a number, in compact rows where some are left out.
+func (c *Columns) compact(v []float64, less float64, out []float64) {
+	for from, to := range c.view.Kernels().Pieces(len(out)) {
+		out := out[from:to]
+		for k, i := range c.sample[from:][:len(out)] {
+			out[k] = v[i] - less
 		}
 	}
 }

@@ -110,7 +110,8 @@ func TestWhereElseAPathEnds(t *testing.T) {
 }
 
 // TestWhatAPointHasToPromise: a hundredth of the standard error, a thousandth of the value if that is less, and
-// 1.5e-4 of it under a loss that is not quadratic, while a point takes less than the free work.
+// 1.5e-4 of it under a loss that is not quadratic, while a point takes less than the free work. After an earlier
+// scan a twentieth of the standard error where another point would take more than is allowed.
 func TestWhatAPointHasToPromise(t *testing.T) {
 	for _, c := range []struct {
 		value, deviation, work float64
@@ -131,7 +132,51 @@ func TestWhatAPointHasToPromise(t *testing.T) {
 		l := scanOf()
 		l.o.Free, l.o.Relative, l.o.Climb, l.resumed, l.o.Null = 2, c.relative, c.up, c.resumed, Evaluation{Value: 10}
 		l.add(point{&Evaluation{Value: c.value, StandardError: c.deviation, Work: c.work}, 1, -1})
+		l.here, l.o.Earlier = point{Evaluation: &Evaluation{Work: c.work}}, []Evaluation{{Work: 2 * c.work}}
 		near9(t, fmt.Sprint(c), l.asked(), c.want)
+		if l.spent = 0.1; l.resumed {
+			c.want = 0.05 * c.deviation
+		}
+		near9(t, fmt.Sprint(c, " beyond what is allowed"), l.asked(), c.want)
+	}
+}
+
+// TestResumedScanBeginsWhereSolutionsAreNoStart: at the sparsest of what was nearly as good, where those at the earlier choice
+// are dense and fit nearly all; else at that choice.
+func TestResumedScanBeginsWhereSolutionsAreNoStart(t *testing.T) {
+	f := func(x float64) (value, slope float64) { return 1 + 0.001*(x+9)*(x+9), 0.002 * (x + 9) }
+	for _, c := range []struct {
+		sparse                 bool
+		saturation, loss, want float64
+	}{{true, 0.9, 0.01, 4}, {true, 0.7, 0.01, 9}, {true, 0.9, 0.05, 9}, {false, 0.9, 0.01, 9}} {
+		o := ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.2}, Sparse: c.sparse, Fresh: 0.05}
+		for _, depth := range []float64{9, 1, 4, 9} {
+			v, s := f(-depth)
+			o.Earlier = append(o.Earlier, Evaluation{LogLambda: []float64{-depth}, Value: v, Gradient: []float64{s}, Trusted: true, StandardError: 0.2, Work: 1})
+		}
+		o.Earlier[3].Saturation, o.Earlier[3].TrainLoss = c.saturation, c.loss // the first is the choice alone
+		a := judged(scalar(f), 0.2, 0)
+		scanned(t, a, o)
+		near9(t, fmt.Sprint("first of ", c), -a.seen[0].LogLambda[0], c.want)
+	}
+}
+
+// TestBetterRivalsAreFollowed: a basin that was nearly as deep as the one chosen, and now is deeper, is gone down to its end.
+func TestBetterRivalsAreFollowed(t *testing.T) {
+	basins := func(deeper, at float64) func(x float64) (value, slope float64) {
+		return func(x float64) (value, slope float64) { // at −2, and at another
+			a, b := (x+2)/0.9, (x+at)/0.9
+			return 3 - math.Exp(-a*a) - deeper*math.Exp(-b*b), (2*a*math.Exp(-a*a) + 2*b*deeper*math.Exp(-b*b)) / 0.9
+		}
+	}
+	before, o := basins(0.98, 6), ScanOptions{Null: Evaluation{Value: 3, StandardError: 0.2}, Free: 1e12}
+	for _, depth := range []float64{2, 0.5, 1, 2, 3, 4, 5, 6, 7} {
+		v, s := before(-depth)
+		o.Earlier = append(o.Earlier, Evaluation{LogLambda: []float64{-depth}, Value: v, Gradient: []float64{s}, Trusted: true, StandardError: 0.2, Work: 1e9})
+	}
+	r := scanned(t, judged(scalar(basins(1.3, 6.4)), 0.2, 0), o)
+	if value := r.Best.Value - 1.7; math.Abs(r.Best.LogLambda[0]+6.4) > 0.15 || value > 0.01 || len(r.Evaluations) > 6 {
+		t.Errorf("%v at %v after %d evaluations", value, r.Best.LogLambda, len(r.Evaluations))
 	}
 }
 

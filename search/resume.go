@@ -13,6 +13,7 @@ const (
 	rivalling   = 0.25 // standard errors above the best that the earlier scan has seen them at most
 	longest     = 1.0  // step
 	much        = 0.1  // of the objective that is fresh, from which on corners have moved, and what comes cheaper is seen first
+	nearlyAll   = 0.03 // training loss that dense solutions leave which follow single rows
 	probe       = 0.4  // step where no curvature is known
 	eager       = 1.5  // times a step into where no slope is known: slopes mostly die away ever more slowly
 	nearby      = 1.5  // how far away points may be whose slopes make a curvature
@@ -31,7 +32,9 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 	depth, earlier := min(l.depth(&l.o.Earlier[0]), near(l.o.Bottom)), l.earlier()
 	curvature := math.NaN()
 	rival, sparser := l.rivals(depth)
-	if l.o.Fresh > much && sparser > 0 && 2*l.priceBetween(0, sparser) <= l.allowance() {
+	way := l.priceBetween(0, sparser)
+	fits := l.choiceFits()
+	if sparser > 0 && (l.o.Fresh > much && 2*way <= l.allowance() || fits && way <= l.allowance()) {
 		rival = append([]float64{depth}, rival...)
 		depth = sparser
 	}
@@ -49,33 +52,59 @@ func (l *scan) resume(ctx context.Context) (bool, error) {
 		if l.best == nil || math.IsNaN(l.best.slope) || l.beaten() {
 			return false, nil
 		}
-		for _, seen := range [][]point{earlier, l.points} {
-			if bend := bendAt(l.best.depth, -math.Copysign(ahead, l.best.slope), seen); bend > 0 {
-				curvature = bend
+		next, done := l.onwards(earlier, &curvature)
+		for done && len(rival) > 0 {
+			was := l.best.Evaluation
+			if err := l.compare(ctx, rival); err != nil {
+				return false, err
+			}
+			rival = nil
+			if l.best.Evaluation != was && !math.IsNaN(l.best.slope) {
+				next, done = l.onwards(earlier, &curvature)
 			}
 		}
-		step, promise := descent(l.best.slope, curvature)
-		content := promise < l.worth()*l.unit(l.best.Evaluation)
-		if !lies(earlier, l.best.depth, step) {
-			step = math.Copysign(min(longest, eager*math.Abs(step)), step)
-		}
-		switch {
-		case content && len(l.points) == 1 && l.spent <= l.o.Free && (l.o.Fresh == 0 || l.o.Fresh > much && 2*l.spent <= l.allowance()):
-			// The criterion has corners, which a slope does not see; where little is fresh the
-			// earlier scan has seen them.
-			step = math.Copysign(probe, step)
-		case content, lies(l.points, l.best.depth, step):
+		if depth = next; done {
 			l.resumed = true
-			return true, l.compare(ctx, rival)
-		}
-		if depth = l.best.depth + step; depth >= l.o.Bottom {
-			if depth = near(l.o.Bottom); l.best.depth >= depth { // as far as a path goes
-				l.resumed = true
-				return true, l.compare(ctx, rival)
-			}
+			return true, nil
 		}
 	}
 	return false, nil
+}
+
+// onwards returns the depth of the next point, by the slope of the best one and the curvature, which
+// it brings up to date; done where that promises too little, or what lies there is known.
+func (l *scan) onwards(earlier []point, curvature *float64) (depth float64, done bool) {
+	for _, seen := range [][]point{earlier, l.points} {
+		if bend := bendAt(l.best.depth, -math.Copysign(ahead, l.best.slope), seen); bend > 0 {
+			*curvature = bend
+		}
+	}
+	step, promise := descent(l.best.slope, *curvature)
+	content := promise < l.worth()*l.unit(l.best.Evaluation)
+	if !lies(earlier, l.best.depth, step) {
+		step = math.Copysign(min(longest, eager*math.Abs(step)), step)
+	}
+	switch {
+	case content && len(l.points) == 1 && l.spent <= l.o.Free && (l.o.Fresh == 0 || l.o.Fresh > much && 2*l.spent <= l.allowance()):
+		// The criterion has corners, which a slope does not see; where little is fresh the
+		// earlier scan has seen them.
+		step = math.Copysign(probe, step)
+	case content, lies(l.points, l.best.depth, step):
+		return 0, true
+	}
+	if depth = l.best.depth + step; depth >= l.o.Bottom {
+		depth = near(l.o.Bottom)
+		done = l.best.depth >= depth // as far as a path goes
+	}
+	return depth, done
+}
+
+// choiceFits reports whether solutions at the earlier choice are dense and fit nearly every row: with
+// others they are others, and it is as far to there as from nothing.
+func (l *scan) choiceFits() bool {
+	return l.o.Sparse && slices.ContainsFunc(l.o.Earlier, func(e Evaluation) bool {
+		return slices.Equal(e.LogLambda, l.o.Earlier[0].LogLambda) && e.Saturation >= crowded && e.TrainLoss < nearlyAll
+	})
 }
 
 // worth is what a slope has to promise, in standard errors, for another point: more where that

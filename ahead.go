@@ -39,7 +39,12 @@ func (t *task) expect(ctx context.Context, o SelectOptions, certify bool) *ahead
 	}
 	a := &ahead{engine: e}
 	from.OnExpected(func(searching context.Context, logLambda []float64) {
-		if columns, coef, err := from.MeanBefore(searching, logLambda); err == nil && len(columns) > 0 {
+		var err error
+		columns, coef := t.earlierRefit(logLambda)
+		if len(columns) == 0 {
+			columns, coef, err = from.MeanBefore(searching, logLambda)
+		}
+		if err == nil && len(columns) > 0 {
 			a.begin(ctx, logLambda, columns, coef)
 		}
 	})

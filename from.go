@@ -134,6 +134,25 @@ func (t *task) goOn(from *Selection, stay bool) {
 	}
 }
 
+// knownBetter reports whether the refit of an earlier selection knows the rows better than the mean of the
+// folds' solutions, of K folds: that has a residual of 1/K of what is new in every row, the refit all of it in
+// those that it has not seen.
+func (t *task) knownBetter(from *Selection, fresh float64) bool {
+	folds := float64(t.spec.Folds.Count(t.engine.of.Kernels))
+	return fresh*folds*folds < 1 && t.columns == nil && !t.engine.config.Standardize && from.Final.PerClass == nil && len(from.LogLambda) == 1
+}
+
+// refitReach is how far in λ the refit of an earlier selection may be.
+const refitReach = 0.5
+
+// earlierRefit returns the coefficients that the refit at λ begins at, nil where those of the folds are nearer.
+func (t *task) earlierRefit(logLambda []float64) (columns []int32, coef []float64) {
+	if t.earlier == nil || math.Abs(t.earlier.LogLambda[0]-logLambda[0]) > refitReach {
+		return nil, nil
+	}
+	return t.earlier.Final.Support, t.earlier.Final.Coef
+}
+
 const (
 	markedColumns = 64 // at most
 	markedEntries = 2  // for each row, at most

@@ -85,6 +85,34 @@ func TestSelectFrom(t *testing.T) {
 	}
 }
 
+// The refit begins at that of the earlier selection, with another thread beside the search or without: on the same rows it has
+// next to nothing to do.
+func TestRefitBeginsAtTheEarlierOne(t *testing.T) {
+	ctx := t.Context()
+	for _, model := range []pare.Model{pare.Lasso, pare.Logistic} {
+		x, y := days(t, model, 400, 60)
+		var works []float64
+		for _, threads := range []int{1, 6} {
+			c := pare.Config{Model: model, Threads: threads}
+			first, err := pare.Select(ctx, x, y, pare.SelectOptions{}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			second, err := pare.Select(ctx, x, y, pare.SelectOptions{From: first}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			works = append(works, second.Final.Work)
+			if second.Final.Status != outcome.Converged || !(second.Final.Work < 0.6*first.Final.Work) {
+				t.Errorf("%s, %d threads: %s by %.0f, first by %.0f", model, threads, second.Final.Status, second.Final.Work, first.Final.Work)
+			}
+		}
+		if works[0] != works[1] {
+			t.Errorf("%s: the refit takes %v on one thread and on several", model, works)
+		}
+	}
+}
+
 // Rows of the earlier selection stay in their folds where they come first, whatever deals them,
 // and new ones make the folds as large as one another; the choice is that of fold ids, and what
 // goes on from it does the same. Else folds are dealt anew.

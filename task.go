@@ -22,6 +22,7 @@ type task struct {
 	choice  choose.Problem
 	columns *choose.Columns // nil but for one λ per column
 	ahead   *ahead          // nil: the refit comes last
+	earlier *Selection      // whose refit is a start for this one; nil: none is
 }
 
 // common is a problem that says what the solutions of its lanes have in common.
@@ -174,6 +175,9 @@ func (t *task) choosing(o SelectOptions, stay bool) choose.Options {
 	if stay { // one row at least, or it would be said that none has stayed
 		n, earlier := len(e.of.Y), len(o.From.left.dealt)
 		choosing.Fresh = max(1, float64(n-earlier)) / float64(n)
+		if t.knownBetter(o.From, choosing.Fresh) {
+			t.earlier = o.From
+		}
 	}
 	if o.Log == nil || o.Log.Len() == 0 { // else it goes on where the log ends
 		t.goOn(o.From, stay)
@@ -249,12 +253,15 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 	return err
 }
 
-// start returns where the refit begins: at what the folds' solutions have in common or, where the search expected to
-// choose λ, at what could be known of them before they were there.
+// start returns where the refit begins: at that of an earlier selection near by, or at what the folds' solutions have in
+// common or, where the search expected to choose λ, at what could be known of them before they were there.
 func (t *task) start(ctx context.Context, chosen search.Evaluation) (columns []int32, coef []float64, err error) {
 	from, ok := t.problem.(common)
 	if !ok || t.columns != nil {
 		return nil, nil, nil
+	}
+	if columns, coef = t.earlierRefit(chosen.LogLambda); len(columns) > 0 {
+		return columns, coef, nil
 	}
 	if chosen.Expected {
 		columns, coef, err = from.MeanBefore(ctx, chosen.LogLambda)

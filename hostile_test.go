@@ -347,3 +347,54 @@ func TestConstantTargets(t *testing.T) {
 		}
 	}
 }
+
+// TestConstantColumnsHaveNoStrength: of columns that are constant under an intercept αmax is 0, not what rounding leaves
+// of them, and they stay out of a model at any strength.
+func TestConstantColumnsHaveNoStrength(t *testing.T) {
+	const n = 40
+	x, y := make([]float64, n), make([]float64, n)
+	for i := range x {
+		x[i], y[i] = 1e4, math.Sin(float64(3*i))
+	}
+	design, err := sparse.NewDense(n, 1, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []pare.Model{pare.Lasso, pare.GroupLasso, pare.SparseGroup, pare.MCP, pare.SCAD} {
+		c := pare.Config{Model: m}
+		if m == pare.GroupLasso || m == pare.SparseGroup {
+			c.Groups = []int{0}
+		}
+		top, err := pare.LogLambdaMax(design, y, c)
+		if err != nil || !math.IsInf(top[0], -1) {
+			t.Errorf("%s: ln αmax = %v, %v", m, top, err)
+		}
+		if f, err := pare.Fit(t.Context(), design, y, []float64{-33}, c); err != nil || !f.Status.OK() || len(f.Support) > 0 {
+			t.Errorf("%s: %+v, %v", m, f, err)
+		}
+	}
+}
+
+// TestSoftmaxOfRowsWithHardlyAnyCurvature: where a model of the loss has next to none, and its minimum is nowhere near, a
+// step is taken by another. Not a number once stayed in the intercepts, for 100,000 sweeps.
+func TestSoftmaxOfRowsWithHardlyAnyCurvature(t *testing.T) {
+	x, err := sparse.NewDense(5, 2, []float64{
+		-0.1561302288456533, 1.7992238530794509, 1.647226609200847, -0.6430653212675624, 0.804036113637448,
+		-0.42557120914651186, -0.1715470359936016, -0.9507674076249758, 1.9019972197887802, 0.11642886844200188,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := []float64{0, 2, 0, 2, 0}
+	c := pare.Config{Model: pare.Multinomial, Weights: []float64{1, 2, 1000, 0.001, 1000}, Tol: 1e-9}
+	top, err := pare.LogLambdaMax(x, y, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k := range 80 {
+		lambda := top[0] - float64(k)*0.1
+		if f, err := pare.Fit(t.Context(), x, y, []float64{lambda}, c); err != nil || !f.Status.OK() {
+			t.Errorf("λ = %g: %+v, %v", lambda, f, err)
+		}
+	}
+}

@@ -296,7 +296,7 @@ func (s *Blocks) accept(g model.Blocks, exact bool) (length float64) {
 			moving = moving || l.beta[k] != l.start[k]
 		}
 	}
-	if !moving {
+	if !moving || math.IsNaN(predicted) || math.IsInf(predicted, 0) { // next to no curvature: the model has no minimum near
 		return 0
 	}
 	length = 1

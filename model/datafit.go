@@ -121,6 +121,13 @@ func NewNull(f Datafit) *Null {
 	null := &Null{Fit: f, State: NewState(f), Correlation: view.Floats(columns)}
 	f.Fit(nil, nil, null.State)
 	view.Introduce(null.State.Weighted, null.Correlation)
+	if view.Centred() {
+		for k, norm := range view.Norms() {
+			if norm == 0 { // constant: what it has is rounding
+				null.Correlation[k] = 0
+			}
+		}
+	}
 	return null
 }
 

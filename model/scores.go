@@ -134,8 +134,25 @@ func NullScores(f Scores) (at *ScorePoint, z []float64) {
 }
 
 // Correlate sets z[j·q + k] = X_jᵀu_k/N at some columns, nil for all, for u of n × q numbers row by row,
-// where z has p × q and the columns of u sum to 0 if the view is centred.
+// where z has p × q and the columns of u sum to 0 if the view is centred: constant columns have none then.
 func Correlate(view *sparse.View, columns []int32, u, z []float64) {
+	correlate(view, columns, u, z)
+	if !view.Centred() {
+		return
+	}
+	if columns == nil {
+		columns = view.Matrix().Order()
+	}
+	_, p := view.Dims()
+	q := len(z) / max(p, 1)
+	for _, j := range columns {
+		if view.Norm(int(j)) == 0 { // what is there is rounding
+			clear(z[int(j)*q:][:q])
+		}
+	}
+}
+
+func correlate(view *sparse.View, columns []int32, u, z []float64) {
 	n, p := view.Dims()
 	q, total := len(z)/max(p, 1), view.Total()
 	if columns == nil {
@@ -171,7 +188,7 @@ func Correlate(view *sparse.View, columns []int32, u, z []float64) {
 	}
 }
 
-// correlateLanes is [Correlate] of sparse columns for so many scores from the first on, at most
+// correlateLanes is correlate of sparse columns for so many scores from the first on, at most
 // as many as pass together.
 func correlateLanes(view *sparse.View, columns []int32, u, z []float64, first, width int) {
 	n, p := view.Dims()

@@ -2,6 +2,7 @@ package model
 
 import (
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -117,13 +118,16 @@ func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {
 			at.Prediction[i*q+k] = v
 		}
 	}
+	if !f.view.Centred() || slices.ContainsFunc(at.Intercept, notFinite) { // of a trial that went too far
+		clear(at.Intercept)
+	}
 	if f.view.Centred() {
 		f.settle(at)
-	} else {
-		clear(at.Intercept)
 	}
 	f.respond(at, true)
 }
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // respond sets probabilities, and at the end scores, slopes and the loss.
 func (f *Softmax) respond(at *ScorePoint, final bool) {

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/binary"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,5 +68,16 @@ func TestWhatMendsIt(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// A number that is not finite is not said to be a matter of scale.
+func TestWhatMendsAnInfinity(t *testing.T) {
+	header := fmt.Sprintf("%-117s\n", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }")
+	array := append([]byte("\x93NUMPY\x01\x00\x76\x00"+header), make([]byte, 16)...)
+	binary.LittleEndian.PutUint64(array[len(array)-8:], math.Float64bits(math.Inf(1)))
+	o := pareRun(t, "fit", "--ratio=0.1", "--target="+writeFile(t, "y", "1\n2\n"), writeFile(t, "x.npy", string(array)))
+	if o.code != exitFailed || !strings.Contains(o.stderr, "row 2: column 1: value is +Inf. Numbers of a matrix are finite") {
+		t.Errorf("exit %d: %s", o.code, o.stderr)
 	}
 }

@@ -114,7 +114,9 @@ func advice(err error, e *outcome.Error) string {
 		return "State as many columns as there are, or correct that line."
 	case e.Kind == outcome.BadParameter && e.HasRow && e.File != "":
 		return "svm and logreg take labels of two kinds, --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
-	case e.HasColumn && e.File != "":
+	case e.Kind == outcome.NonFinite && e.HasRow && e.File != "":
+		return "Numbers of a matrix are finite: leave the row or the column out, or write another there."
+	case e.HasColumn && !e.HasRow && e.File != "":
 		return "--unit-columns scales every column to norm 1."
 	case e.Kind == outcome.SingleClass:
 		return "\"pare info\" shows the labels. Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."

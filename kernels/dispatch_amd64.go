@@ -109,3 +109,6 @@ func native() []*Set { //nolint:funlen // a table
 	}
 	return []*Set{newSet("avx2", &avx2), newSet("avx512", &avx512)}
 }
+
+// relax waits for a moment.
+func relax() { amd64.Relax(1) }

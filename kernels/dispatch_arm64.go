@@ -62,3 +62,6 @@ func native() []*Set {
 		},
 	})}
 }
+
+// relax waits for a moment.
+func relax() { arm64.Relax(1) }

@@ -13,7 +13,7 @@ import (
 var catchElsewhere = map[string]string{
 	"bilevel/local.go":      "each task of a lane defers it, in Lanes.turn",
 	"bilevel/path.go":       "a runner's lanes do",
-	"internal/team/team.go": "what panics in a helper panics in the one that leads",
+	"internal/team/threads.go": "what panics in a helper panics in the one that leads",
 	"outoffold.go":          "predict does",
 	"select.go":             "it waits, and computes nothing",
 	"sparse/mapped.go":      "it looks at a file, and has no kernels",

@@ -27,7 +27,7 @@ var layers = []pkg{
 	{path: "internal/decimal"},
 	{path: "internal/input", on: []string{"outcome"}, modules: []string{"github.com/klauspost/compress"}},
 	{path: "internal/sealed", on: []string{"outcome"}},
-	{path: "internal/team"},
+	{path: "internal/team", on: []string{"kernels"}},
 	{path: "internal/arena", on: []string{"kernels"}},
 	{path: "sparse", on: []string{"kernels", "internal/decimal", "internal/input", "internal/sealed", "internal/team", "internal/arena"}},
 	{path: "loss", on: []string{"kernels", "outcome"}},

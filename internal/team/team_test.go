@@ -76,16 +76,38 @@ func (m *meeting) Part(int, int) {
 // Parts are done at the same time, as many as there are threads.
 func TestPartsAreDoneAtOnce(t *testing.T) {
 	onFour(t)
-	threads := team.NewThreads(4, nil)
-	if err := threads.Enter(context.Background()); err != nil {
-		t.Fatal(err)
-	}
 	for range 20 {
-		m := threads.Team() // one that has not seen yet that there may be fewer processors
+		threads := team.NewThreads(4, nil) // that have not seen yet that there may be fewer processors
+		if err := threads.Enter(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		m := threads.Team()
 		var task meeting
 		task.all.Add(4)
 		m.Do(4, &task)
 		m.Rest()
+	}
+}
+
+// A helper goes from the loops of one team to those of another, without a rest of the first.
+func TestHelpersGoFromTeamToTeam(t *testing.T) {
+	onFour(t)
+	threads := team.NewThreads(3, nil)
+	for range 2 {
+		if err := threads.Enter(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first, second := threads.Team(), threads.Team()
+	for _, m := range []*team.Team{first, second, first} {
+		var two meeting
+		two.all.Add(2)
+		m.Do(2, &two)
+	}
+	second.Rest() // returns although the first still has its helper
+	first.Rest()
+	if err := threads.Enter(t.Context()); err != nil {
+		t.Error("the helper has not come back")
 	}
 }
 

@@ -145,3 +145,8 @@ func AxpyAVX512(a float64, x, y []float64)
 //
 //go:noescape
 func ScalAVX512(a float64, x []float64)
+
+// Relax waits for a moment, so many times: PAUSE.
+//
+//go:noescape
+func Relax(times int)

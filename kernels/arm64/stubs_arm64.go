@@ -60,3 +60,8 @@ func DotSpansNEON(from, to []int64, rows []int32, values, y, out []float64) (don
 //
 //go:noescape
 func AxpySpansNEON(a []float64, from, to []int64, rows []int32, values, y []float64) (done int)
+
+// Relax waits for a moment, so many times: ISB.
+//
+//go:noescape
+func Relax(times int)

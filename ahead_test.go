@@ -10,15 +10,16 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // dear are data on which a choice is dear enough for the search to expect where it ends.
-func dear(t *testing.T, model pare.Model) (sparse.Matrix, []float64, pare.Config) {
+func dear(t *testing.T, seed uint64, model pare.Model) (sparse.Matrix, []float64, pare.Config) {
 	t.Helper()
 	const n, p = 600, 400
-	q := oracle.NewRandom(8).Problem(oracle.Shape{N: n, P: p, Density: 0.5, Active: 60, Noise: 1})
+	q := oracle.NewRandom(seed).Problem(oracle.Shape{N: n, P: p, Density: 0.5, Active: 60, Noise: 1})
 	c := pare.Config{Model: model}
 	switch model {
 	case pare.Logistic:
@@ -47,7 +48,7 @@ func TestRefitsAheadHaveTheBitsOfThoseAfter(t *testing.T) {
 		{pare.Lasso, pare.SelectOptions{}, []int{8}},
 		{pare.GroupLasso, pare.SelectOptions{}, []int{8}},
 	} {
-		x, y, c := dear(t, one.model)
+		x, y, c := dear(t, 8, one.model)
 		o := one.options
 		o.Validation = threeFolds
 		c.Threads = 1
@@ -76,10 +77,46 @@ func TestRefitsAheadHaveTheBitsOfThoseAfter(t *testing.T) {
 	}
 }
 
+// TestRefitsAheadBeginAtYesterdays: of an earlier selection on nearly all of the rows, as they do after the search.
+func TestRefitsAheadBeginAtYesterdays(t *testing.T) {
+	set, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, model := range []pare.Model{pare.Logistic, pare.Lasso} {
+		x, y, c := dear(t, 11, model) // the search goes on from there, to a point that it expects to choose
+		c.Threads = 1
+		rows := make([]int32, len(y)-40)
+		for i := range rows {
+			rows[i] = int32(i)
+		}
+		before, err := pare.Select(t.Context(), sparse.Rows(set, x, rows), y[:len(rows)], pare.SelectOptions{Validation: threeFolds}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := pare.SelectOptions{Validation: threeFolds, From: before}
+		want, err := pare.Select(t.Context(), x, y, o, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Threads = 8
+		got, err := pare.Select(t.Context(), x, y, o, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(want.Evaluations, func(e search.Evaluation) bool { return e.Expected }) {
+			t.Errorf("%s: no point was expected to be chosen", model)
+		}
+		if !reflect.DeepEqual(timeless(got), timeless(want)) {
+			t.Errorf("%s: %v with %d sweeps, want %v with %d", model, got.LogLambda, got.Final.Epochs, want.LogLambda, want.Final.Epochs)
+		}
+	}
+}
+
 // TestNoRefitIsAhead where no thread is idle, or it is not this call's, where there is no room for one, and where it would have
 // more to do.
 func TestNoRefitIsAhead(t *testing.T) {
-	x, y, c := dear(t, pare.Logistic)
+	x, y, c := dear(t, 8, pare.Logistic)
 	pool, err := pare.NewPool(pare.PoolOptions{Threads: 2})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +153,7 @@ func TestNoRefitIsAhead(t *testing.T) {
 
 // TestCallsEndWithRefitsAhead: wherever the context ends there is a model as of one thread or none, and no goroutine stays.
 func TestCallsEndWithRefitsAhead(t *testing.T) {
-	x, y, c := dear(t, pare.Logistic)
+	x, y, c := dear(t, 8, pare.Logistic)
 	o := pare.SelectOptions{Validation: threeFolds, OneSE: true}
 	want, err := pare.Select(t.Context(), x, y, o, c)
 	if err != nil {
@@ -163,7 +200,7 @@ func TestCallsEndWithRefitsAhead(t *testing.T) {
 
 // TestResumedSearchesRefitAlike: a choice that a log answers begins its refit where the search itself would have.
 func TestResumedSearchesRefitAlike(t *testing.T) {
-	x, y, c := dear(t, pare.Logistic)
+	x, y, c := dear(t, 8, pare.Logistic)
 	c.Threads = 8
 	o := pare.SelectOptions{Validation: threeFolds, Log: search.NewLog("")}
 	begun, want, err := pare.SearchedAhead(t.Context(), x, y, o, c, false)

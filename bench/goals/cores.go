@@ -207,13 +207,13 @@ func Cores(ctx context.Context, o studies.Options) (*studies.Result, error) {
 				return err
 			}
 		}
-		for threads := 2; threads <= min(64, runtime.GOMAXPROCS(0)); threads *= 2 {
+		for threads, goal := 2, goals[d.Name][2]; threads <= min(64, runtime.GOMAXPROCS(0)); threads, goal = 2*threads, "" {
 			t.say("%s: %d threads", d.Name, threads)
 			first, more, err := t.inTurn(choose(1), choose(threads))
 			if err != nil {
 				return err
 			}
-			t.add(d.Name, fmt.Sprintf("Select, 5 folds, %d threads here", threads), more, "one thread", first, goals[d.Name][threads], "")
+			t.add(d.Name, fmt.Sprintf("Select, 5 folds, %d threads here", threads), more, "one thread", first, goal, "")
 		}
 		return nil
 	})

@@ -11,13 +11,13 @@ import (
 // catchElsewhere has the files of the library whose goroutines need not defer [kernels.Caught]
 // themselves, and why.
 var catchElsewhere = map[string]string{
-	"bilevel/local.go":      "each task of a lane defers it, in Lanes.turn",
-	"bilevel/path.go":       "a runner's lanes do",
+	"bilevel/local.go":         "each task of a lane defers it, in Lanes.turn",
+	"bilevel/path.go":          "a runner's lanes do",
 	"internal/team/threads.go": "what panics in a helper panics in the one that leads",
-	"outoffold.go":          "predict does",
-	"select.go":             "it waits, and computes nothing",
-	"sparse/mapped.go":      "it looks at a file, and has no kernels",
-	"sparse/scanner.go":     "it reads, and has no kernels",
+	"outoffold.go":             "predict does",
+	"select.go":                "it waits, and computes nothing",
+	"sparse/mapped.go":         "it looks at a file, and has no kernels",
+	"sparse/scanner.go":        "it reads, and has no kernels",
 }
 
 // uncaught returns the lines of the goroutines in a file that do not defer Caught.

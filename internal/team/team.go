@@ -123,8 +123,8 @@ func (m *Team) Do(parts int, task Task) {
 	}
 	if offered {
 		m.threads.loops[m.slot].Store(nil)
-		m.wait(began)
 	}
+	m.wait(began) // also for a helper that has had this team in sight since an earlier loop
 	m.task = nil
 	if cause := m.broken.Swap(nil); cause != nil {
 		panic(*cause)

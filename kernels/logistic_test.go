@@ -175,7 +175,10 @@ func TestVectorFunctionsHaveTheBitsOfTheScalarOnes(t *testing.T) {
 			vector func(dst, x []float64)
 			scalar func(float64) float64
 		}{
-			{"exp", k.Exp, kernels.Exp}, {"log", k.Log, kernels.Log}, {"log1pexp", k.Log1pExp, kernels.Log1pExp}, {"sigmoid", k.Sigmoid, kernels.Sigmoid},
+			{"exp", k.Exp, kernels.Exp},
+			{"log", k.Log, kernels.Log},
+			{"log1pexp", k.Log1pExp, kernels.Log1pExp},
+			{"sigmoid", k.Sigmoid, kernels.Sigmoid},
 			{"bell", k.Bell, kernels.Bell},
 		} {
 			f.vector(got, x)

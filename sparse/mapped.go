@@ -183,7 +183,7 @@ type MapOptions struct {
 	// Verify recomputes the SHA-256 of the whole file, too.
 	Verify bool
 
-	// Threads is how many parts of the file are looked at at once; 0 means the number of processors.
+	// Threads is how many threads look at parts of the file; 0 means the number of processors.
 	Threads int
 }
 

@@ -199,16 +199,23 @@ func (c *Columns) fill(slot int) {
 		if shift != 0 {
 			k.Subtract(shift, packed)
 		}
-		switch {
-		case c.root == nil:
-		case index == nil:
-			k.Product(packed, c.root, packed)
-		default:
-			for from, to := range k.Pieces(len(packed)) {
-				packed := packed[from:to]
-				for i, row := range index[from:to] {
-					packed[i] *= c.root[row]
-				}
+		c.takeRoots(index, packed)
+	}
+}
+
+// takeRoots multiplies the values of a column, in the rows of an index or where that is nil in all, by the roots
+// of the weights.
+func (c *Columns) takeRoots(index []int32, packed []float64) {
+	k := c.view.Kernels()
+	switch {
+	case c.root == nil:
+	case index == nil:
+		k.Product(packed, c.root, packed)
+	default:
+		for from, to := range k.Pieces(len(packed)) {
+			packed := packed[from:to]
+			for i, row := range index[from:to] {
+				packed[i] *= c.root[row]
 			}
 		}
 	}

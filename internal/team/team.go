@@ -1,4 +1,4 @@
-// Package team has several threads work on one inner problem. What they share are loops
+// Package team has several threads work on inner problems: those that have none help with any. What they share are loops
 // whose parts write to places of their own, so that results do not depend on who does what:
 // the bits are the same for any number of threads.
 package team

@@ -187,7 +187,7 @@ func (e *poolTurns) Leave() {
 
 // solver returns the bounds of an inner solve.
 func (e *engine) solver() cd.Options {
-	o := cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram, MaxPacked: e.packed}
+	o := cd.Options{Tol: e.config.Tol, MaxEpochs: e.config.MaxEpochs, MaxSupport: e.config.MaxSupport, MaxGram: e.gram, MaxPacked: e.packed, SweepFew: e.config.sweepFew}
 	if s := e.config.grant; s != nil {
 		if s.packed > 0 && (o.MaxPacked == 0 || s.packed < o.MaxPacked) {
 			o.MaxPacked = s.packed

@@ -137,5 +137,6 @@ type Config struct {
 	// logLambda. Calls are never concurrent, but come from other goroutines than the caller's.
 	Solved func(done, of int, logLambda []float64)
 
-	grant *grant // of the call in Pool, once it is admitted
+	grant    *grant // of the call in Pool, once it is admitted
+	sweepFew bool   // see [cd.Options]
 }

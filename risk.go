@@ -66,10 +66,12 @@ func (v Validation) splits() string {
 }
 
 // noise estimates the noise level from the residuals of a Lasso chosen by
-// cross-validation, one degree of freedom for each column and the intercept.
+// cross-validation, one degree of freedom for each column and the intercept. That Lasso is
+// solved as it was in earlier versions: searches go on by their logs with this very number.
 func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	c := e.config
 	c.Model, c.Loss, c.Standardize, c.Method = Lasso, nil, false, Implicit // the residuals of any good fit will do
+	c.sweepFew = true
 	own, err := newEngine(ctx, e.of.X, e.of.Y, c)
 	if err != nil {
 		return 0, err

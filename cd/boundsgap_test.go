@@ -14,13 +14,13 @@ func TestBoundsThatHoldNothingCostNothing(t *testing.T) {
 	sweeps := [2]int{}
 	for seed := range uint64(12) {
 		r := oracle.NewRandom(900 + seed)
-		q := r.Problem(oracle.Shape{N: 60, P: 20, Density: 1, Correlation: 0.5, Weights: seed%3 == 0})
+		q := r.Problem(oracle.Shape{N: 420, P: 140, Density: 1, Correlation: 0.5, Weights: seed%3 == 0})
 		q.Uniform(r.Pick(0.3, 0.03) * q.AlphaMax())
 		if seed%4 > 1 {
 			q.Ridge = r.Pick(0.05, 0.5)
 		}
 		g := fixture.Penalty(t, q)
-		lower, upper := make([]float64, 20), make([]float64, 20)
+		lower, upper := make([]float64, 140), make([]float64, 140)
 		for j := range lower {
 			lower[j], upper[j] = -1e3, 1e3
 		}

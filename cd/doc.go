@@ -7,9 +7,9 @@
 // small enough it ends there. Otherwise the inner iteration (inner.go) sweeps
 // the working set, packed into contiguous memory, until its own gap is a
 // fraction of the outer one, and solves the system of the support (newton.go)
-// whenever that is modelled to be cheaper than going on sweeping. Where dense
-// columns are more than their few rows, it follows the solution on the working
-// set from the last one instead (homotopy.go).
+// whenever that is modelled to be cheaper than going on sweeping. Where columns
+// are few, or dense and more than their few rows, it follows the solution on the
+// working set from the last one instead (homotopy.go).
 //
 // Four ideas carry the speed: the working set stays within a few columns of
 // the support, or what costs little beside it, and is solved well only once it

@@ -18,7 +18,7 @@ import (
 // with its objective and gap, and without one an error.
 func TestEndedInAPassTheLastCertificateStands(t *testing.T) {
 	r := oracle.NewRandom(3)
-	q := r.Problem(oracle.Shape{N: 3 * kernels.Block, P: 5, Density: 1, Correlation: 0.8})
+	q := r.Problem(oracle.Shape{N: kernels.Block + 99, P: 140, Density: 1, Correlation: 0.8})
 	q.Uniform(0.02 * q.AlphaMax())
 	g := fixture.Penalty(t, q)
 	looks := oracle.LooksOf(t.Context(), math.MaxInt)
@@ -42,7 +42,7 @@ func TestEndedInAPassTheLastCertificateStands(t *testing.T) {
 			refused++
 			continue
 		}
-		beta := scatter(sol, 5)
+		beta := scatter(sol, 140)
 		if !done && sol.Status != outcome.Converged {
 			if cancelled++; len(sol.Support) > 0 {
 				moved++

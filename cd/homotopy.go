@@ -23,10 +23,12 @@ import (
 // support takes the place of another. So a solve takes as many steps as the support has changes, each
 // of which costs little more than a sweep, where a Newton step takes a new factor.
 //
-// It suits dense columns that are more than their rows, and few of these, which bound the support.
+// It suits few columns, on their Gram matrix, and dense columns that are more than their rows, where these
+// are few: either bound the support.
 type homotopy struct {
-	in *inner
-	k  *kernels.Set
+	in       *inner
+	k        *kernels.Set
+	sweepFew bool // not on the Gram matrix
 
 	factor support.Factor // of X̃_SᵀX̃_S + Nα₂·I
 	ridge  float64        // Nα₂ of that
@@ -36,14 +38,14 @@ type homotopy struct {
 	d      []float64      // the direction in which they move
 	row    []float64      // of the system: a column that joins
 
-	values  []float64 // of the columns of the set, one after another
+	values  []float64 // of the columns of the set, one after another; not where there is a Gram matrix
 	member  []bool    // of S; by position, as the next three are
 	corr    []float64 // c_j
 	rate    []float64 // at which c_j falls along the direction
 	excess  []float64 // of the threshold at the start over its own
-	product []float64 // of the direction, compact rows: X̃_S·d + z
+	product []float64 // of the direction, compact rows: X̃_S·d + z; or X̃ᵀX̃_S·d, by rows of the Gram matrix
 	moved   bool      // the way begins at another target
-	z       []float64 // compact rows
+	z       []float64 // compact rows; not where there is a Gram matrix
 	pull    []float64 // X̃ᵀz
 	way     float64   // what is left of it: thresholds exceed their own by way·excess, the target its own by way·z
 
@@ -51,9 +53,12 @@ type homotopy struct {
 	side     float64 // sign of its correlation
 }
 
-// mostFollowed is how many rows there may be: with more of them a support has more changes, and sweeps
-// between a few Newton steps are as fast.
-const mostFollowed = 128
+// mostFollowed is how many rows there may be, and fewColumns how many columns where they are fewer: with more
+// of them a support has more changes, and sweeps between a few Newton steps are as fast.
+const (
+	mostFollowed = 128
+	fewColumns   = 64
+)
 
 func (h *homotopy) init(in *inner, k *kernels.Set) { h.in, h.k, h.factor.Kernels = in, k, k }
 
@@ -63,9 +68,21 @@ func (h *homotopy) forget() { h.held = h.held[:0] }
 // suits reports whether the problem loaded is one for this.
 func (h *homotopy) suits() bool {
 	in := h.in
-	rows := in.store.Rows()
-	return in.engine == &in.residual && in.store.Dense() && rows <= mostFollowed && rows < len(in.met.order) && !in.pen.Positive() && !in.pen.Bounded()
+	if in.pen.Positive() || in.pen.Bounded() || in.squared > 0 {
+		return false
+	}
+	rows, columns := in.store.Rows(), len(in.met.order)
+	if h.onGram() {
+		return columns <= fewColumns && !h.sweepFew
+	}
+	return in.store.Dense() && rows <= mostFollowed && rows < columns
 }
+
+// onGram reports whether products are those of the Gram matrix.
+func (h *homotopy) onGram() bool { return h.in.engine == &h.in.quadratic }
+
+// most is how many independent columns there are at most.
+func (h *homotopy) most() int { return min(h.in.store.Rows(), len(h.in.met.order)) }
 
 // follow moves the coefficients loaded to the solution, or towards it where a column that depends on
 // the support under a ridge, the end of the epochs or of ctx is in the way. It returns the number of steps.
@@ -94,13 +111,19 @@ func (h *homotopy) follow(ctx context.Context) (steps int) {
 	return steps
 }
 
-// load copies the columns of the set and meets the residual with them.
+// load makes the correlations those of the coefficients loaded. Without a Gram matrix it copies the columns
+// of the set for that.
 func (h *homotopy) load() {
 	w, m := len(h.in.coef), h.in.store.Rows()
-	h.values, h.product = grow(h.values, w*m), grow(h.product, m)
 	for _, v := range []*[]float64{&h.corr, &h.rate, &h.excess} {
 		*v = grow(*v, w)
 	}
+	if h.onGram() {
+		h.product = grow(h.product, h.in.gram.Size())
+		copy(h.corr, h.in.quadratic.first)
+		return
+	}
+	h.values, h.product = grow(h.values, w*m), grow(h.product, m)
 	for k, j := range h.in.columns {
 		_, values := h.in.store.Column(j)
 		h.k.Copy(h.column(k), values)
@@ -114,8 +137,12 @@ func (h *homotopy) column(k int) []float64 {
 	return h.values[k*m:][:m]
 }
 
-// meet computes the correlations with the residual.
+// meet computes the correlations of the coefficients where they are.
 func (h *homotopy) meet() {
+	if h.onGram() {
+		h.in.work += h.in.quadratic.meet(h.corr)
+		return
+	}
 	h.k.DotDense(h.values, h.in.residual.e.Residual, h.corr)
 	h.in.work += residualCost(len(h.values), len(h.corr), true)
 }
@@ -148,25 +175,44 @@ func (h *homotopy) straight() bool {
 func (h *homotopy) moveTarget() {
 	in := h.in
 	s, m := len(h.at), in.store.Rows()
-	h.d, h.z, h.pull = grow(h.d, s), grow(h.z, m), grow(h.pull, len(h.corr))
+	h.d, h.pull = grow(h.d, s), grow(h.pull, len(h.corr))
 	for i, k := range h.at {
 		h.d[i] = float64(h.sign[i]*in.threshold[k]) + float64(in.ridge*in.coef[k]) - h.corr[k]
 	}
 	h.factor.Solve(h.d)
-	h.k.Clear(h.z)
-	for i, k := range h.at {
-		h.k.Axpy(h.d[i], h.column(k), h.z)
-	}
-	h.k.DotDense(h.values, h.z, h.pull)
-	h.k.Axpy(1, h.z, in.residual.e.Residual)
-	h.k.Axpy(1, h.pull, h.corr)
 	h.moved = true
-	in.work += support.DenseCost(s*m) + float64(2*denseValue*float64(s*s)) + residualCost(len(h.values), len(h.pull), true)
+	in.work += float64(2 * denseValue * float64(s*s))
+	if h.onGram() {
+		h.onward(h.pull)
+	} else {
+		h.z = grow(h.z, m)
+		h.k.Clear(h.z)
+		for i, k := range h.at {
+			h.k.Axpy(h.d[i], h.column(k), h.z)
+		}
+		h.k.DotDense(h.values, h.z, h.pull)
+		h.k.Axpy(1, h.z, in.residual.e.Residual)
+		in.work += support.DenseCost(s*m) + residualCost(len(h.values), len(h.pull), true)
+	}
+	h.k.Axpy(1, h.pull, h.corr)
+}
+
+// onward sets out to X̃ᵀX̃_S·d, by position, from the Gram matrix.
+func (h *homotopy) onward(out []float64) {
+	slot := h.in.quadratic.e.Slot
+	h.k.Clear(h.product)
+	for i, k := range h.at {
+		h.k.Axpy(h.d[i], h.in.gram.Row(int(slot[k])), h.product)
+	}
+	for k := range out {
+		out[k] = h.product[slot[k]]
+	}
+	h.in.work += gramCost(len(h.at), len(out), len(h.product))
 }
 
 // arrive makes the residual that of the target.
 func (h *homotopy) arrive() {
-	if h.moved {
+	if h.moved && !h.onGram() {
 		h.k.Axpy(-h.way, h.z, h.in.residual.e.Residual)
 	}
 }
@@ -179,7 +225,7 @@ func (h *homotopy) factorise() bool {
 		h.ridge = in.ridge
 	}
 	if len(h.held) == 0 {
-		h.factor.Reset(in.store.Rows() + 1)
+		h.factor.Reset(h.most() + 1)
 	}
 	support := 0
 	for _, b := range in.coef {
@@ -187,14 +233,14 @@ func (h *homotopy) factorise() bool {
 			support++
 		}
 	}
-	if support > in.store.Rows() { // as under a ridge
+	if support > h.most() { // as under a ridge
 		return false
 	}
 	h.member = slices.Grow(h.member[:0], len(in.coef))[:len(in.coef)]
 	clear(h.member)
 	h.at, h.sign = h.at[:0], h.sign[:0]
 	for _, j := range h.held {
-		k, found := slices.BinarySearch(in.columns, j) // dense columns lie in their order
+		k, found := slices.BinarySearchFunc(in.columns, in.met.place(j), func(j, place int32) int { return int(in.met.place(j) - place) })
 		if !found {
 			k = -1
 		}
@@ -249,22 +295,38 @@ func (h *homotopy) loosen() bool {
 // add makes the column at a position one of the support. It returns false where that depends on the
 // others, or under a ridge where there are as many as rows.
 func (h *homotopy) add(k int, sign float64) bool {
-	s, m := len(h.at), h.in.store.Rows()
+	s, m := len(h.at), h.most()
 	if s > m || s == m && h.ridge > 0 {
 		return false
 	}
-	h.row = grow(h.row, m+1)
-	for i, k0 := range h.at {
-		h.row[i] = h.k.Dot(h.column(k0), h.column(k))
-	}
+	h.row = grow(h.row, s+1)
+	h.products(k)
 	h.row[s] = h.in.square[k] + h.in.ridge
-	h.in.work += support.DenseCost(s*m) + float64(denseValue*float64(s*s))
+	h.in.work += float64(denseValue * float64(s*s))
 	if !h.factor.Append(h.row[:s+1]) {
 		return false
 	}
 	h.held, h.at, h.sign = append(h.held, h.in.columns[k]), append(h.at, k), append(h.sign, sign)
 	h.member[k] = true
 	return true
+}
+
+// products sets row to the products of the column at a position with the support.
+func (h *homotopy) products(k int) {
+	s := len(h.at)
+	if h.onGram() {
+		slot := h.in.quadratic.e.Slot
+		row := h.in.gram.Row(int(slot[k]))
+		for i, k0 := range h.at {
+			h.row[i] = row[slot[k0]]
+		}
+		h.in.work += float64(support.GatherValue * float64(s))
+		return
+	}
+	for i, k0 := range h.at {
+		h.row[i] = h.k.Dot(h.column(k0), h.column(k))
+	}
+	h.in.work += support.DenseCost(s * h.in.store.Rows())
 }
 
 // remove takes column i of the factor out.
@@ -278,7 +340,7 @@ func (h *homotopy) remove(i int) {
 // direction finds d: A·d = σ⊙excess, by which the correlations of the support keep to their
 // thresholds.
 func (h *homotopy) direction() {
-	s, m := len(h.at), h.in.store.Rows()
+	s := len(h.at)
 	h.d = grow(h.d, s)
 	for i, k := range h.at {
 		h.d[i] = h.sign[i] * h.excess[k]
@@ -287,6 +349,14 @@ func (h *homotopy) direction() {
 		}
 	}
 	h.factor.Solve(h.d)
+	h.in.work += float64(2 * denseValue * float64(s*s))
+	if h.onGram() {
+		h.onward(h.rate)
+		if h.moved {
+			h.k.Axpy(1, h.pull, h.rate)
+		}
+		return
+	}
 	if h.moved {
 		h.k.Copy(h.product, h.z)
 	} else {
@@ -296,7 +366,7 @@ func (h *homotopy) direction() {
 		h.k.Axpy(h.d[i], h.column(k), h.product)
 	}
 	h.k.DotDense(h.values, h.product, h.rate)
-	h.in.work += support.DenseCost(s*m) + float64(2*denseValue*float64(s*s)) + residualCost(len(h.values), len(h.rate), true)
+	h.in.work += support.DenseCost(s*h.in.store.Rows()) + residualCost(len(h.values), len(h.rate), true)
 }
 
 // next returns the length of the step to the next change, and what changes: column i of the support
@@ -333,7 +403,9 @@ func (h *homotopy) move(length float64) {
 		h.in.coef[k] = math.FMA(length, h.d[i], h.in.coef[k])
 	}
 	h.k.Axpy(-length, h.rate, h.corr)
-	h.k.Axpy(-length, h.product, h.in.residual.e.Residual)
+	if !h.onGram() {
+		h.k.Axpy(-length, h.product, h.in.residual.e.Residual)
+	}
 	h.way -= length
 }
 
@@ -348,7 +420,7 @@ func (h *homotopy) join(k int) bool {
 // they are, until one of these becomes zero. It returns false where none does.
 func (h *homotopy) exchange(k int, sign float64) bool {
 	in, s := h.in, len(h.at)
-	if h.ridge > 0 || s > in.store.Rows() {
+	if h.ridge > 0 || s > h.most() {
 		return false
 	}
 	h.d = grow(h.d, s+1)

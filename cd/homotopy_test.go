@@ -176,3 +176,84 @@ func TestFollowingEnds(t *testing.T) {
 		t.Errorf("after it: %s after %d sweeps", again.Status, again.Epochs)
 	}
 }
+
+// TestFewColumnsAreFollowed: with more rows than columns, and these few, solutions are followed on the Gram matrix, of sparse and dense
+// columns, down a path of λ and up again, and end at the oracle's.
+func TestFewColumnsAreFollowed(t *testing.T) {
+	for seed := range uint64(40) {
+		r := oracle.NewRandom(6100 + seed)
+		p := 3 + r.Intn(25)
+		q := r.Problem(oracle.Shape{N: 300 + r.Intn(100), P: p, Correlation: r.Pick(0, 0.5, 0.9), Mean: r.Pick(0, 2), Density: r.Pick(0.3, 1), Weights: seed%3 == 0})
+		q.Intercept = seed%2 == 0
+		if seed%5 == 4 {
+			q.Ridge = r.Pick(0.01, 0.3)
+		}
+		top, fit := q.AlphaMax(), fixture.Squared(t, q, seed%4 < 2)
+		s := cd.New(fit)
+		for at, ratio := range []float64{0.4, 0.1, 0.003, 0.03, 0.5} {
+			q.Uniform(ratio * top)
+			if seed%7 == 3 {
+				for j := range q.Alpha {
+					q.Alpha[j] *= 0.5 + r.Float64()
+				}
+			}
+			sol, want := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-10}), q.Solve()
+			if sol.Status != outcome.Converged || sol.Epochs > 0 || at > 0 && sol.Steps == 0 {
+				t.Errorf("seed %d at %g: %s after %d sweeps and %d steps", seed, ratio, sol.Status, sol.Epochs, sol.Steps)
+			}
+			if swept := solve(t, cd.New(fit), fixture.Penalty(t, q), cd.Options{SweepFew: true}); swept.Epochs == 0 && len(sol.Support) > 0 {
+				t.Errorf("seed %d at %g: followed all the same", seed, ratio)
+			}
+			for j, b := range scatter(sol, p) {
+				if math.Abs(b-want.Beta[j]) > 1e-7*(1+math.Abs(want.Beta[j])) {
+					t.Errorf("seed %d at %g: coefficient %d is %g, the oracle's %g", seed, ratio, j, b, want.Beta[j])
+				}
+			}
+		}
+	}
+}
+
+// TestFewColumnsAreFollowedFromAnywhere: from coefficients of any columns and signs, too.
+func TestFewColumnsAreFollowedFromAnywhere(t *testing.T) {
+	for seed := range uint64(20) {
+		r := oracle.NewRandom(6200 + seed)
+		q := r.Problem(oracle.Shape{N: 200, P: 12, Correlation: r.Pick(0, 0.5, 0.9)})
+		q.Intercept = seed%2 == 0
+		s := cd.New(fixture.Squared(t, q, seed%4 < 2))
+		s.Start([]int32{0, 2, 3, 7}, []float64{r.Normal(), r.Normal(), r.Normal(), r.Normal()})
+		q.Uniform(0.02 * q.AlphaMax())
+		sol, want := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-10}), q.Solve()
+		if sol.Status != outcome.Converged || sol.Epochs > 0 || sol.Steps == 0 {
+			t.Errorf("seed %d: %s after %d sweeps and %d steps", seed, sol.Status, sol.Epochs, sol.Steps)
+		}
+		for j, b := range scatter(sol, 12) {
+			if math.Abs(b-want.Beta[j]) > 1e-7*(1+math.Abs(want.Beta[j])) {
+				t.Errorf("seed %d: coefficient %d is %g, the oracle's %g", seed, j, b, want.Beta[j])
+			}
+		}
+	}
+}
+
+// TestFewDependentColumns: a support on the Gram matrix has no column that depends on the others, and the solution is one all the same.
+func TestFewDependentColumns(t *testing.T) {
+	for seed := range uint64(10) {
+		r := oracle.NewRandom(6300 + seed)
+		const n, p, rank = 200, 12, 5
+		q := r.Problem(oracle.Shape{N: n, P: p})
+		for j := rank; j < p; j++ {
+			a, b, by := r.Intn(rank), r.Intn(rank), r.Normal()
+			for i := range n {
+				q.X[i][j] = q.X[i][a] + by*q.X[i][b]
+			}
+		}
+		q.Intercept = seed%2 == 0
+		s := cd.New(fixture.Squared(t, q, true))
+		for _, ratio := range []float64{0.3, 0.03, 0.003, 0.1} {
+			q.Uniform(ratio * q.AlphaMax())
+			sol := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-10})
+			if gap := q.Gap(scatter(sol, p), sol.Intercept); sol.Status != outcome.Converged || gap > 2e-10*q.Null() {
+				t.Errorf("seed %d at %g: %s, gap %g", seed, ratio, sol.Status, gap)
+			}
+		}
+	}
+}

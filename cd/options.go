@@ -26,6 +26,9 @@ type Options struct {
 	// to working precision. The gap bounds Φ; predictions are only known to its
 	// square root, so a criterion good to 1e-9 needs a gap of 1e-18, or this.
 	Polish bool
+	// SweepFew has problems of few columns swept, as they were before their solutions were followed
+	// on the Gram matrix: for a result that is to keep its bits.
+	SweepFew bool
 	// Watch, if not nil, is called between the stages of a solve, on its goroutine.
 	Watch func(Progress)
 }

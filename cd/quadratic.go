@@ -82,6 +82,24 @@ func (g *gramEngine) move(k int, d float64) {
 	g.k.Axpy(-d, g.gram.Row(int(g.e.Slot[k])), g.e.Correlation)
 }
 
+// meet sets out to the correlations of the coefficients where they are, from those of the point loaded.
+func (g *gramEngine) meet(out []float64) (cost float64) {
+	e, moved := &g.e, 0
+	for k, c := range g.first {
+		e.Correlation[e.Slot[k]] = c
+	}
+	for k, b := range g.coef {
+		if d := b - g.origin[k]; d != 0 {
+			g.move(k, d)
+			moved++
+		}
+	}
+	for k := range out {
+		out[k] = g.correlation(k)
+	}
+	return g.price(moved, 0)
+}
+
 // invert sets inverse to 1/(‖x̃ⱼ‖² + ridge), by position: sweeps multiply by it.
 func invert(square []float64, ridge float64, inverse []float64) {
 	for k, v := range square[:len(inverse)] {

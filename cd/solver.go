@@ -306,6 +306,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 	s.prox.start(s.curved)
 	s.in.gram.Limit(opts.MaxGram)
 	s.in.store.Bound(opts.MaxPacked)
+	s.in.homotopy.sweepFew = opts.SweepFew
 	if g.Quadratic() {
 		s.pen = g
 		return s.solveRidge(ctx, opts)

@@ -161,18 +161,21 @@ func Clear[T any](s *Set, x []T) {
 // Subtract takes a number from every element of x.
 func (s *Set) Subtract(by float64, x []float64) {
 	for from, to := range s.Pieces(len(x)) {
-		piece := x[from:to]
-		for len(piece) >= 8 {
-			p := (*[8]float64)(piece)
-			p[0], p[1], p[2], p[3] = p[0]-by, p[1]-by, p[2]-by, p[3]-by
-			p[4], p[5], p[6], p[7] = p[4]-by, p[5]-by, p[6]-by, p[7]-by
-			piece = piece[8:]
-		}
-		for i := range piece {
-			piece[i] -= by
+		for piece := x[from:to]; len(piece) > 0; {
+			n := min(len(piece), len(ones))
+			s.Axpy(-by, ones[:n], piece[:n]) // x − by·1 is rounded once
+			piece = piece[n:]
 		}
 	}
 }
+
+// ones is never written to.
+var ones = func() (x [512]float64) {
+	for i := range x {
+		x[i] = 1
+	}
+	return x
+}()
 
 // Sum returns Σ x_i, as four sums that do not wait for one another.
 func (s *Set) Sum(x []float64) float64 {

@@ -3,6 +3,7 @@ package kernels_test
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -168,5 +169,27 @@ func TestCloneAndFill(t *testing.T) {
 	x[0] = 1
 	if own[0] != 2.5 || own[len(own)-1] != 2.5 || len(own) != len(x) || k.Clone(nil) != nil {
 		t.Errorf("a clone of %d elements has %d, %g first and %g last", len(x), len(own), own[0], own[len(own)-1])
+	}
+}
+
+// Subtract rounds each difference once, whatever the length.
+func TestSubtract(t *testing.T) {
+	for _, k := range testedSets() {
+		for _, n := range []int{0, 1, 7, 511, 512, 513, 1025, kernels.Block + 3} {
+			x, by := make([]float64, n), 1.0/3
+			for i := range x {
+				x[i] = float64(i*i)*1e-3 - 7.1
+			}
+			want := slices.Clone(x)
+			for i := range want {
+				want[i] -= by
+			}
+			k.Subtract(by, x)
+			for i := range x {
+				if math.Float64bits(x[i]) != math.Float64bits(want[i]) {
+					t.Fatalf("%s: %d elements: %d is %g, want %g", k.Name, n, i, x[i], want[i])
+				}
+			}
+		}
 	}
 }

@@ -107,7 +107,6 @@ func (v *View) measure(u, out []float64) {
 	squares := make([]float64, len(order))
 	m.placed = make([]float64, len(order))
 	v.sums(u, out, squares, m.placed)
-	v.centre(squares, m.placed)
 	for k, j := range order {
 		square := squares[k]
 		m.placed[k] = 0
@@ -129,12 +128,13 @@ func (v *View) measure(u, out []float64) {
 	}
 }
 
-// centre makes the squares of columns, by place, those of their spread, where columns are centred, and
+// centre makes the squares of some columns, by place, those of their spread, where columns are centred, and
 // sets their means.
-func (v *View) centre(squares, sums []float64) {
+func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
 	m := v.moments
-	var far []int // columns, by place, whose means are large beside their spread
-	for k, j := range v.x.Order() {
+	far := room.far[:0] // columns, by place, whose means are large beside their spread
+	for k, j := range v.x.Order()[from:to] {
+		k += from
 		mean := 0.0
 		if v.centred {
 			if constant, ok := v.constantAt(k, j); ok {
@@ -151,48 +151,48 @@ func (v *View) centre(squares, sums []float64) {
 			far = append(far, k)
 		}
 	}
-	v.spreads(far, squares)
+	v.spreads(far, squares, room)
+	room.far = far
+}
+
+// spreading is room for a part of the columns to be centred in.
+type spreading struct {
+	far     []int
+	off     []float64 // a dense column less its mean
+	weights []float64 // of its rows
 }
 
 // nothing stands for the squared norm of a column that is its mean.
 const nothing = -1
 
-// spreads sets the squares of some columns, by place, to their [View.spread], of dense ones four
-// at a time, whose sums do not wait for one another.
-func (v *View) spreads(columns []int, squares []float64) {
+// spreads sets the squares of some columns, by place, to their spread: Σ sᵢ(xᵢ − x̄)², every term of
+// which is ≥ 0, so that nothing cancels for a column whose mean is large beside its spread.
+func (v *View) spreads(columns []int, squares []float64, room *spreading) {
 	order, means := v.x.Order(), v.moments.means
-	if means == nil {
-		means = make([]float64, v.p)
-	}
-	if _, dense := v.x.(*Dense); dense {
-		weights := v.weights
-		if weights == nil {
-			weights = kernels.Undefined[float64](v.n)
-			v.k.Fill(weights, 1)
+	mean := func(k int) float64 {
+		if means == nil {
+			return 0
 		}
-		for ; len(columns) >= 4; columns = columns[4:] {
-			of := func(l int) (x []float64, mean float64) {
-				j := order[columns[l]]
-				_, x = v.x.Column(int(j))
-				return x[:len(weights)], means[j]
-			}
-			x0, m0 := of(0)
-			x1, m1 := of(1)
-			x2, m2 := of(2)
-			x3, m3 := of(3)
-			var s0, s1, s2, s3 float64
-			for from, to := range v.k.Pieces(len(weights)) {
-				y0, y1, y2, y3 := x0[from:to], x1[from:to], x2[from:to], x3[from:to]
-				for i, s := range weights[from:to] {
-					d0, d1, d2, d3 := y0[i]-m0, y1[i]-m1, y2[i]-m2, y3[i]-m3
-					s0, s1, s2, s3 = math.FMA(s*d0, d0, s0), math.FMA(s*d1, d1, s1), math.FMA(s*d2, d2, s2), math.FMA(s*d3, d3, s3)
-				}
-			}
-			squares[columns[0]], squares[columns[1]], squares[columns[2]], squares[columns[3]] = s0, s1, s2, s3
+		return means[order[k]]
+	}
+	if _, dense := v.x.(*Dense); !dense {
+		for _, k := range columns {
+			squares[k] = v.spread(int(order[k]), mean(k))
+		}
+		return
+	}
+	if len(columns) > 0 && room.off == nil {
+		room.off, room.weights = kernels.Undefined[float64](v.n), v.weights
+		if v.weights == nil {
+			room.weights = kernels.Undefined[float64](v.n)
+			v.k.Fill(room.weights, 1)
 		}
 	}
 	for _, k := range columns {
-		squares[k] = v.spread(int(order[k]), means[order[k]])
+		_, x := v.x.Column(int(order[k]))
+		v.k.Copy(room.off, x)
+		v.k.Subtract(mean(k), room.off)
+		v.k.SquaresDense(room.off, room.weights, squares[k:k+1])
 	}
 }
 
@@ -223,7 +223,7 @@ func (v *View) Whole(j int, a float64) float64 {
 }
 
 // sums sets squares to Σ sᵢxᵢ² and sums to Σ sᵢxᵢ in storage order, and out to X_jᵀu
-// where u is not nil, all of sparse columns under weights in one pass.
+// where u is not nil, all of sparse columns under weights in one pass, and centres what it has summed.
 func (v *View) sums(u, out, squares, sums []float64) {
 	w := &wholePass{v: v, u: u, out: out, squares: squares, sums: sums}
 	if _, ok := v.x.(*CSC); ok && v.weights != nil {
@@ -266,10 +266,12 @@ func (w *wholePass) Part(k, of int) {
 		v.Correlate(from, to, w.u, w.out[from:to])
 	case v.weights == nil:
 		w.byColumn(from, to)
+		v.centre(from, to, w.squares, w.sums, &spreading{})
 	case ok:
 		w.dense(dense, from, to)
 	default:
 		w.sparse(v.x.(*CSC), from, to)
+		v.centre(from, to, w.squares, w.sums, &spreading{})
 	}
 }
 
@@ -311,9 +313,9 @@ func (w *wholePass) sparse(x *CSC, from, to int) {
 // as many as the first level of caches has room for.
 const nearEntries = 1 << 11
 
-// dense goes through some dense columns under weights.
+// dense goes through some dense columns under weights, and centres them while they are near.
 func (w *wholePass) dense(x *Dense, from, to int) {
-	v := w.v
+	v, room := w.v, &spreading{}
 	for step := max(1, nearEntries/max(1, x.n)); from < to; {
 		next := min(to, from+step)
 		values := x.values[from*x.n : next*x.n]
@@ -322,6 +324,7 @@ func (w *wholePass) dense(x *Dense, from, to int) {
 		if w.u != nil {
 			v.Correlate(from, next, w.u, w.out[from:next])
 		}
+		v.centre(from, next, w.squares, w.sums, room)
 		from = next
 	}
 }
@@ -358,8 +361,7 @@ func (v *View) constant(rows []int32, values []float64) (value float64, ok bool)
 	return value, stored == v.positive
 }
 
-// spread returns Σ sᵢ(xᵢ − x̄)², every term of which is ≥ 0, so that nothing cancels for
-// a column whose mean is large beside its spread.
+// spread is that of a sparse column.
 func (v *View) spread(j int, mean float64) float64 {
 	rows, values := v.x.Column(j)
 	var sum, seen float64
@@ -368,16 +370,12 @@ func (v *View) spread(j int, mean float64) float64 {
 		pace.Did(1)
 		s, d := 1.0, x-mean
 		if v.weights != nil {
-			i := k
-			if rows != nil {
-				i = int(rows[k])
-			}
-			s = v.weights[i]
+			s = v.weights[rows[k]]
 		}
 		sum = math.FMA(s*d, d, sum)
 		seen += s
 	}
-	if rows != nil && mean != 0 {
+	if mean != 0 {
 		// The rows that are not stored hold zeros.
 		sum = math.FMA((v.total-seen)*mean, mean, sum)
 	}

@@ -25,28 +25,31 @@ func TestEverySetReturnsTheDocumentedBits(t *testing.T) {
 	if raceEnabled { // slow, and there for its annotations
 		stride = 17
 	}
-	eachSet(t, func(t *testing.T, k *kernels.Set) {
-		for _, kind := range kinds {
-			for n := 0; n < 258; n += stride {
-				rng := rand.New(rand.NewPCG(uint64(n), 17))
-				offsets := []int{n * 7 % 16}
-				if *long {
-					offsets = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+	sets := everySet(t)
+	var theirs, own operands
+	for _, kind := range kinds {
+		for n := 0; n < 258; n += stride {
+			rng := rand.New(rand.NewPCG(uint64(n), 17))
+			offsets := []int{n * 7 % 16}
+			if *long {
+				offsets = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
+			}
+			for _, offset := range offsets {
+				o := newOperands(rng, kind.fill, n, offset)
+				if n%5 == 0 {
+					o.a = specials[n/5%len(specials)]
 				}
-				for _, offset := range offsets {
-					o := newOperands(rng, kind.fill, n, offset)
-					if n%5 == 0 {
-						o.a = specials[n/5%len(specials)]
-					}
-					for _, op := range operations {
-						want, own := op.run(reference, o.clone()), o.clone()
+				for _, op := range operations {
+					want := op.run(reference, o.in(&theirs, 0))
+					for _, k := range sets {
+						o := o.in(&own, offset)
 						disturb(k, n)
-						compare(t, op.name+", "+kind.name, op.run(k, own), want)
+						compare(t, k.Name+" "+op.name+", "+kind.name, op.run(k, o), want)
 					}
 				}
 			}
 		}
-	})
+	}
 }
 
 // TestOperandsMayStartAnywhere crosses the offsets of the operands, down to
@@ -54,6 +57,10 @@ func TestEverySetReturnsTheDocumentedBits(t *testing.T) {
 func TestOperandsMayStartAnywhere(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	o := newOperands(rng, kinds[0].fill, 77, 0)
+	wants := make([][]float64, len(operations))
+	for i, op := range operations {
+		wants[i] = op.run(reference, o.clone())
+	}
 	eachSet(t, func(t *testing.T, k *kernels.Set) {
 		for i := range 16 {
 			for j := range 16 {
@@ -63,8 +70,8 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 				p.lanes = moved(o.lanes, j*8)
 				p.single = moved(o.single, i*4)
 				p.rows, p.out = moved(o.rows, (i+j)*4), moved(o.out, i*8)
-				for _, op := range operations {
-					compare(t, op.name, op.run(k, p), op.run(reference, o.clone()))
+				for at, op := range operations {
+					compare(t, op.name, op.run(k, p), wants[at])
 					p.y, p.target, p.lanes, p.out = moved(o.y, j*8), moved(o.target, j*8), moved(o.lanes, j*8), moved(o.out, i*8)
 					p.values = moved(o.values, i*8)
 				}
@@ -79,8 +86,8 @@ func TestOperandsMayStartAnywhere(t *testing.T) {
 			p.values, p.target = moved(o.values, offset), moved(o.target, 7-offset)
 			p.lanes = moved(o.lanes, 7-offset)
 			p.single = moved(o.single, offset)
-			for _, op := range operations {
-				compare(t, op.name, bytesApart(op.run(k, p)), op.run(reference, o.clone()))
+			for at, op := range operations {
+				compare(t, op.name, bytesApart(op.run(k, p)), wants[at])
 				p.y, p.target, p.lanes, p.out = moved(o.y, 7-offset), moved(o.target, 7-offset), moved(o.lanes, 7-offset), slices.Clone(o.out)
 				p.values = moved(o.values, offset)
 			}
@@ -97,16 +104,19 @@ func TestLongOperands(t *testing.T) {
 	if raceEnabled {
 		sizes = []int{8193, 16385}
 	}
-	eachSet(t, func(t *testing.T, k *kernels.Set) {
-		for _, n := range sizes {
-			for _, kind := range kinds[:2] {
-				o := newOperands(rand.New(rand.NewPCG(uint64(n), 1)), kind.fill, n, n%8)
-				for _, op := range operations {
-					compare(t, op.name+", "+kind.name, op.run(k, o.clone()), op.run(reference, o.clone()))
+	sets := everySet(t)
+	var theirs, own operands
+	for _, n := range sizes {
+		for _, kind := range kinds[:2] {
+			o := newOperands(rand.New(rand.NewPCG(uint64(n), 1)), kind.fill, n, n%8)
+			for _, op := range operations {
+				want := op.run(reference, o.in(&theirs, 0))
+				for _, k := range sets {
+					compare(t, k.Name+" "+op.name+", "+kind.name, op.run(k, o.in(&own, n%8)), want)
 				}
 			}
 		}
-	})
+	}
 }
 
 // TestColumnsOfEqualLength is the case that DotColumns is made for, over every

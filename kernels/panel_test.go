@@ -116,20 +116,22 @@ func TestTilesReturnTheDocumentedBits(t *testing.T) {
 	if raceEnabled {
 		sizes = []int{0, 1, 7, 1025}
 	}
-	eachSet(t, func(t *testing.T, k *kernels.Set) {
-		for _, kind := range kinds {
-			for _, m := range sizes {
-				rng := rand.New(rand.NewPCG(uint64(m), 41))
-				c := newTileCase(rng, kind.fill, m, 8+rng.IntN(2*m+20), rng.IntN(8))
-				for _, op := range tileOperations {
-					got, want := c.clone(), c.clone()
+	sets := everySet(t)
+	for _, kind := range kinds {
+		for _, m := range sizes {
+			rng := rand.New(rand.NewPCG(uint64(m), 41))
+			c := newTileCase(rng, kind.fill, m, 8+rng.IntN(2*m+20), rng.IntN(8))
+			for _, op := range tileOperations {
+				want := c.clone()
+				op.reference(nil, want)
+				for _, k := range sets {
+					got := c.clone()
 					op.run(k, got)
-					op.reference(nil, want)
-					compare(t, op.name+", "+kind.name, got.t, want.t)
+					compare(t, k.Name+" "+op.name+", "+kind.name, got.t, want.t)
 				}
 			}
 		}
-	})
+	}
 }
 
 // TestTilesSolveSystems: SolveTile inverts what the product with L does.

@@ -25,6 +25,14 @@ func testedSets() []*kernels.Set {
 // names must be available.
 func eachSet(t *testing.T, f func(t *testing.T, k *kernels.Set)) {
 	t.Helper()
+	for _, k := range everySet(t) {
+		t.Run(k.Name, func(t *testing.T) { f(t, k) })
+	}
+}
+
+// everySet is for tests that compute once what every set is compared with.
+func everySet(t *testing.T) []*kernels.Set {
+	t.Helper()
 	if want := os.Getenv("PARE_CI_SETS"); want != "" {
 		for name := range strings.SplitSeq(want, ",") {
 			if _, err := kernels.Named(name); err != nil {
@@ -32,12 +40,11 @@ func eachSet(t *testing.T, f func(t *testing.T, k *kernels.Set)) {
 			}
 		}
 	}
-	if len(testedSets()) == 0 {
+	sets := testedSets()
+	if len(sets) == 0 {
 		t.Errorf("there is no set %q", *only)
 	}
-	for _, k := range testedSets() {
-		t.Run(k.Name, func(t *testing.T) { f(t, k) })
-	}
+	return sets
 }
 
 func TestSetsAreFoundByName(t *testing.T) {

@@ -38,36 +38,33 @@ func TestSpecialValuesInReductions(t *testing.T) {
 	if raceEnabled {
 		lengths = lengths[:5]
 	}
-	eachSet(t, func(t *testing.T, k *kernels.Set) {
-		for _, n := range lengths {
-			rows := make([]int32, n)
-			for i := range rows {
-				rows[i] = int32(n - 1 - i)
-			}
-			for position := range n {
-				for _, first := range grid {
-					for _, others := range grid {
-						x := gridVector(n, position, first, others)
-						y := gridVector(n, n/2, others, first)
-						for _, r := range []struct {
-							name      string
-							got, want float64
-						}{
-							{"nrm2", k.Nrm2(x), reference.Nrm2(x)},
-							{"asum", k.Asum(x), reference.Asum(x)},
-							{"maxabs", k.MaxAbs(x), reference.MaxAbs(x)},
-							{"dot", k.Dot(x, y), reference.Dot(x, y)},
-							{"dotindexed", k.DotIndexed(x, rows, y), reference.DotIndexed(x, rows, y)},
-						} {
-							if !sameBits(r.got, r.want) {
-								t.Fatalf("%s, n = %d, %v at %d among %v: %v, want %v", r.name, n, first, position, others, r.got, r.want)
+	sets := everySet(t)
+	for _, n := range lengths {
+		rows := make([]int32, n)
+		for i := range rows {
+			rows[i] = int32(n - 1 - i)
+		}
+		for position := range n {
+			for _, first := range grid {
+				for _, others := range grid {
+					x := gridVector(n, position, first, others)
+					y := gridVector(n, n/2, others, first)
+					all := func(k *kernels.Set) [5]float64 {
+						return [...]float64{k.Nrm2(x), k.Asum(x), k.MaxAbs(x), k.Dot(x, y), k.DotIndexed(x, rows, y)}
+					}
+					wants := all(reference)
+					for _, k := range sets {
+						for i, got := range all(k) {
+							if !sameBits(got, wants[i]) {
+								name := [...]string{"nrm2", "asum", "maxabs", "dot", "dotindexed"}[i]
+								t.Fatalf("%s %s, n = %d, %v at %d among %v: %v, want %v", k.Name, name, n, first, position, others, got, wants[i])
 							}
 						}
 					}
 				}
 			}
 		}
-	})
+	}
 }
 
 // TestNrm2OverTheWholeRange compares with the value that follows from counting:

@@ -330,6 +330,7 @@ func (w inUse) Eval(rows []int32, y, m, slope, curvature []float64) float64 {
 // TestFewerFoldsHoldLess: what is in use at any time stays within the cap, which is less than
 // all folds hold together.
 func TestFewerFoldsHoldLess(t *testing.T) {
+	oracle.Once(t)
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 1000, P: 300, Density: 0.3, Active: 60})
 	x := matrixOf(t, q.X, 300, false)
 	const folds = 12
@@ -416,6 +417,7 @@ func TestSearchesMakeRoomForRefits(t *testing.T) {
 // TestFewColumnsHoldLess: where not even one fold fits into the cap with copies of its columns, they
 // are bounded, and what is in use stays within the cap.
 func TestFewColumnsHoldLess(t *testing.T) {
+	oracle.Once(t)
 	q := oracle.NewRandom(9).Problem(oracle.Shape{N: 3000, P: 400, Density: 0.3, Active: 60})
 	x := matrixOf(t, q.X, 400, false)
 	const most = 12 << 20

@@ -85,14 +85,16 @@ func TestLeaveOneOutIsThatOfFitsWithoutARow(t *testing.T) {
 // grid; by the first it is about that of true leave-one-out.
 func TestChoiceByLeftOutRows(t *testing.T) {
 	ctx := context.Background()
-	for name, c := range map[string]pare.Config{
-		"lasso": {}, "ridge": {Model: pare.Ridge}, "logistic": {Loss: loss.Logistic{}}, "elastic net": {Model: pare.ElasticNet},
-	} {
+	for k, c := range []pare.Config{{}, {Model: pare.Ridge}, {Loss: loss.Logistic{}}, {Model: pare.ElasticNet}} {
+		name := [...]string{"lasso", "ridge", "logistic", "elastic net"}[k]
 		x, y := load(t)
 		if c.Loss != nil {
 			x, y = patients(t)
 		}
-		for _, by := range []pare.Criterion{pare.ALO, pare.GCV} {
+		for second, by := range []pare.Criterion{pare.ALO, pare.GCV} {
+			if !oracle.Turn(2*k+second, 1) {
+				continue
+			}
 			v := pare.Validation{Criterion: by}
 			s, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: v}, c)
 			if err != nil || !s.Status.OK() || s.Final.Status != outcome.Converged {

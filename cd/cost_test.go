@@ -11,6 +11,7 @@ import (
 // A Gram matrix of the first set, 100 columns, pays for itself over the sweeps that a small ridge leaves to
 // be taken. Where a large one leaves few, that of the support is enough, for Newton steps.
 func TestGramMatricesOfFewSweepsAreNotMade(t *testing.T) {
+	oracle.Once(t)
 	for _, seed := range []uint64{1, 2, 3} {
 		for _, large := range []bool{false, true} {
 			q := oracle.NewRandom(seed).Problem(oracle.Shape{N: 2000, P: 300, Density: 0.2, Mean: 1})

@@ -23,7 +23,7 @@ func TestEverySolveEndsSoon(t *testing.T) {
 	}
 	penalties := []string{"lasso", "enet", "weighted", "positive", "ridge", "logistic", "logistic enet", "logistic weighted"}
 	shapes := []string{"text", "wide", "tall", "dependent", "copies", "scaled", "holes", "factors"}
-	seeds := []uint64{16, 21, 42, 120} // took tens of thousands of sweeps once, each for a reason of its own
+	seeds := []uint64{16, 21, 42, 120}[:oracle.Draws(4)] // took tens of thousands of sweeps once, each for a reason of its own
 	for seed := range oracle.Cases(48) {
 		seeds = append(seeds, 1000+seed)
 	}

@@ -15,7 +15,7 @@ import (
 // weights of rows, an intercept, a ridge and a strength for each column or without, and ends at the oracle's solution. With as
 // many columns in the support as there are rows, columns take the places of others; under a ridge it may have more.
 func TestWideDenseProblemsAreFollowed(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range oracle.Draws(40) {
 		r := oracle.NewRandom(4100 + seed)
 		n := 8 + r.Intn(25)
 		q := r.Problem(oracle.Shape{N: n, P: 2*n + r.Intn(60), Correlation: r.Pick(0, 0.5, 0.9), Mean: r.Pick(0, 2), Weights: seed%3 == 0})
@@ -51,7 +51,7 @@ func TestWideDenseProblemsAreFollowed(t *testing.T) {
 // TestFollowedFromAnywhere: coefficients of any columns and signs are the solution for another target, from which a solve goes to
 // its own, and then to others, without sweeps; under a ridge it may need some.
 func TestFollowedFromAnywhere(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range oracle.Draws(40) {
 		r := oracle.NewRandom(4700 + seed)
 		n := 8 + r.Intn(25)
 		q := r.Problem(oracle.Shape{N: n, P: 2*n + r.Intn(60), Correlation: r.Pick(0, 0.5, 0.9), Weights: seed%3 == 0})

@@ -56,6 +56,7 @@ func TestCertificatesOfEveryLoss(t *testing.T) {
 // TestFlatValleysAreWalkedFast: where a small penalty is all that slopes, as once all rows are on the right side
 // of the margin, damping says how long steps are. It once did not shrink, and a solve took 60,000 sweeps.
 func TestFlatValleysAreWalkedFast(t *testing.T) {
+	oracle.Once(t)
 	for seed := range oracle.Cases(3) {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 30, P: 200, Density: 1}).Draw(r, oracle.SquaredHingeLoss())

@@ -37,6 +37,7 @@ func TestVanishingStrengthIsNoWork(t *testing.T) {
 // TestExactFromZero: a solve from β = 0 that is to be exact keeps less of a margin than a loose one, which
 // others may go on from.
 func TestExactFromZero(t *testing.T) {
+	oracle.Once(t)
 	epochs := 0
 	for seed := range uint64(10) {
 		r := oracle.NewRandom(seed)

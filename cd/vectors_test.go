@@ -112,8 +112,8 @@ func TestVectorsBeginAnew(t *testing.T) {
 // of the interior-point method. Exact steps from where that says that rows are at their ends come to the exact solution, with
 // no more free rows than columns and an intercept, in 13 of 28 cases; from where a step along each row leads in 9.
 func TestVectorsSolveBadlyScaledColumns(t *testing.T) {
-	exactly := 0
-	for _, seed := range []uint64{9, 20, 24, 28, 32, 49, 53} {
+	exactly, seeds := 0, []uint64{9, 20, 24, 28, 32, 49, 53}[:oracle.Draws(7)]
+	for _, seed := range seeds {
 		r := oracle.NewRandom(seed)
 		q := r.Problem(oracle.Shape{N: 150, P: 7, Density: r.Pick(0.4, 1), Correlation: 0.9, Mean: 1, Weights: seed%3 == 1})
 		o := model.VectorsOptions{Classes: seed%2 == 0, Intercept: true, Weights: q.Weights}
@@ -147,7 +147,7 @@ func TestVectorsSolveBadlyScaledColumns(t *testing.T) {
 			}
 		}
 	}
-	if exactly < 12 {
+	if exactly < 12*len(seeds)/7 {
 		t.Errorf("%d solutions are exact", exactly)
 	}
 }

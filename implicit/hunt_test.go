@@ -174,6 +174,9 @@ func TestHunt(t *testing.T) {
 	first, problems := uint64(1), 60
 	if oracle.Few() {
 		problems = 15
+		if oracle.Fewest() {
+			problems = 5
+		}
 	}
 	if oracle.Long() {
 		problems = *huntSize

@@ -15,7 +15,7 @@ import (
 // its bound, or not trusted; and where the pair is not all there is, it is trusted.
 func TestOutliersOfSaturatedProblems(t *testing.T) {
 	r := oracle.NewRandom(7)
-	for _, far := range []float64{1, 1e3, 3e5, 1e7} {
+	for _, far := range []float64{1e7, 1, 1e3, 3e5}[:oracle.Draws(4)] {
 		d := &hard{model: pare.Logistic, q: &oracle.Problem{Alpha: []float64{0}}}
 		for i := range 40 {
 			x, y := r.Normal(), math.Copysign(1, r.Normal())

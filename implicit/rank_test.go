@@ -20,7 +20,7 @@ import (
 // on how they share. One ready to take part in the solution is what a solver may leave there.
 func TestLargeSupportsOfDependentColumnsAreNotUnique(t *testing.T) {
 	const train, all, p = 500, 600, 300
-	for seed := range uint64(6) {
+	for seed := range oracle.Draws(6) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		values := make([]float64, all*(p+1))
 		y, weights := make([]float64, all), make([]float64, all)

@@ -147,6 +147,7 @@ func TestCurvatureTooSmall(t *testing.T) {
 // TestManyCoordinates: a hundred thousand, half of them at the border; values fall
 // at every iterate, and memory is that of a few vectors.
 func TestManyCoordinates(t *testing.T) {
+	oracle.Once(t)
 	const dim = 100_000
 	random := oracle.NewRandom(1)
 	centre, curvature := make([]float64, dim), make([]float64, dim)

@@ -16,7 +16,7 @@ import (
 // TestEveryMethodKeepsItsPromises: O1, on a hundred functions of one to three
 // coordinates with corners, plateaus, teeth and holes.
 func TestEveryMethodKeepsItsPromises(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range oracle.Draws(100) {
 		random := oracle.NewRandom(seed)
 		dim := 1 + random.Intn(3)
 		centre, curvature := make([]float64, dim), make([]float64, dim)

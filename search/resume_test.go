@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -77,7 +78,7 @@ func rough(dim int, hostile bool) *analytic {
 // asks for nothing that it has, and gives the same result.
 func TestResume(t *testing.T) {
 	for _, dim := range []int{1, 2} {
-		for _, start := range []float64{-4.6, -2.3, -9.1} {
+		for _, start := range []float64{-4.6, -2.3, -9.1}[:oracle.Draws(3)] {
 			for _, hostile := range []bool{false, true} {
 				for i, m := range resumable(context.Background(), dim) {
 					name := fmt.Sprintf("%s, %d coordinates, from %g, hostile %t", m.name, dim, start, hostile)

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -37,7 +38,7 @@ func TestRealFiles(t *testing.T) {
 			}
 			return v
 		}
-		if testing.Short() && number(6) > 1_000_000 {
+		if testing.Short() && number(6) > 1_000_000 || oracle.Fewest() && number(6) > 100_000 {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {

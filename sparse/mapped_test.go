@@ -78,8 +78,8 @@ func TestMapRefusesDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	changed := filepath.Join(t.TempDir(), "changed")
 	try := func(content []byte, o sparse.MapOptions) error {
-		changed := filepath.Join(t.TempDir(), "changed")
 		if err := os.WriteFile(changed, content, 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -74,6 +75,7 @@ func expensiveTexts(size int) map[string][]byte {
 // once, stays within 8 MiB and 6 bytes per byte of text, so the peak does too
 // whenever the collector runs.
 func TestMemoryIsBounded(t *testing.T) {
+	oracle.Once(t)
 	size := 2 << 20
 	if *long {
 		size = 16 << 20

@@ -15,7 +15,7 @@ import (
 func TestSolveFollowing(t *testing.T) {
 	for _, exact := range []bool{false, true} {
 		made, missing := 0, 0
-		for seed := range uint64(4) {
+		for seed := range oracle.Draws(4) {
 			r := oracle.NewRandom(seed)
 			const p = 450
 			view := text(t, r, 600, p, seed%2 == 0)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 )
 
 var numberGrammar = regexp.MustCompile(`^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?`)
@@ -38,7 +40,7 @@ func TestNumbersAreNearest(t *testing.T) {
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 20_000 {
+	for range oracle.Draws(20_000) {
 		digits := strconv.FormatUint(r.Uint64()>>r.IntN(64), 10)
 		point := r.IntN(len(digits) + 1)
 		check(digits[:point] + "." + digits[point:])
@@ -46,7 +48,7 @@ func TestNumbersAreNearest(t *testing.T) {
 		check(strconv.FormatFloat(r.NormFloat64(), 'e', r.IntN(20), 64))
 		check(strconv.FormatFloat(math.Float64frombits(r.Uint64()%0x7ff0000000000000), 'e', 1+r.IntN(20), 64))
 	}
-	for range 5_000 { // halfway between neighbours, or next to that, in so many digits that one quotient decides
+	for range oracle.Draws(5_000) { // halfway between neighbours, or next to that, in so many digits that one quotient decides
 		places := r.IntN(5)
 		number := 1<<53 + r.Uint64N(1<<52)
 		for range places {

@@ -21,6 +21,15 @@ func Few() bool { return raceEnabled || testing.Short() }
 // first case shows as well as the hundredth: races, and another architecture.
 func Fewest() bool { return os.Getenv("PARE_CI_CASES") == "fewest" }
 
+// Once skips a test of what is counted, as steps and memory are, where the [Fewest] cases are
+// enough: neither an architecture nor the race detector changes a count, since results have the same bits.
+func Once(t testing.TB) {
+	t.Helper()
+	if Fewest() {
+		t.Skip("counted once, by the tests in full")
+	}
+}
+
 // Cases scales a number of random cases: ten times as many with -long, one in
 // eight, at least two, where there should be [Few], one in forty where the [Fewest].
 func Cases(n int) uint64 {
@@ -31,6 +40,14 @@ func Cases(n int) uint64 {
 		n = max(2, n/40)
 	case Few():
 		n = max(2, n/8)
+	}
+	return uint64(n)
+}
+
+// Draws is n, also where tests should be brief, but a tenth, at least two, where the [Fewest] cases are enough.
+func Draws(n int) uint64 {
+	if Fewest() {
+		n = max(2, n/10)
 	}
 	return uint64(n)
 }

@@ -88,3 +88,17 @@ func TestRandomIsSplitMix64(t *testing.T) {
 		}
 	}
 }
+
+func TestFewestDrawATenthAndCountNothing(t *testing.T) {
+	for env, want := range map[string][3]uint64{"": {100, 9, 2}, "fewest": {10, 2, 2}} {
+		t.Setenv("PARE_CI_CASES", env)
+		if got := [...]uint64{oracle.Draws(100), oracle.Draws(9), oracle.Draws(2)}; got != want {
+			t.Errorf("PARE_CI_CASES=%s: %v draws of 100, 9 and 2, want %v", env, got, want)
+		}
+		counted := false
+		t.Run("count", func(t *testing.T) { oracle.Once(t); counted = true })
+		if counted != (env == "") {
+			t.Errorf("PARE_CI_CASES=%s: counted: %t", env, counted)
+		}
+	}
+}

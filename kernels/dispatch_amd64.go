@@ -41,6 +41,7 @@ func native() []*Set { //nolint:funlen // a table
 			return out[0], out[1], out[2]
 		},
 		dotLanes:       amd64.DotLanesAVX2,
+		addLanes:       amd64.AddLanesAVX2,
 		dotLanesMasked: amd64.DotLanesMaskedAVX2,
 		axpyLanes:      amd64.AxpyLanesAVX2,
 		dotSingle:      amd64.DotSingleAVX2,
@@ -90,6 +91,7 @@ func native() []*Set { //nolint:funlen // a table
 	}
 	avx512.pick = amd64.PickAVX512
 	avx512.dotLanes = amd64.DotLanesAVX512
+	avx512.addLanes = amd64.AddLanesAVX512
 	avx512.dotLanesMasked = amd64.DotLanesMaskedAVX512
 	avx512.axpyLanes = amd64.AxpyLanesAVX512
 	avx512.dotSingle = amd64.DotSingleAVX512

@@ -27,6 +27,7 @@ func native() []*Set {
 		dotSpans:       arm64.DotSpansNEON,
 		axpySpans:      arm64.AxpySpansNEON,
 		dotLanes:       arm64.DotLanesNEON,
+		addLanes:       addLanesBy(arm64.DotLanesNEON),
 		dotLanesMasked: arm64.DotLanesMaskedNEON,
 		axpyLanes:      arm64.AxpyLanesNEON,
 		subPanel:       arm64.SubPanelNEON,

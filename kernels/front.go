@@ -28,6 +28,7 @@ type primitives struct {
 	moments        func(colPtr []int64, rows []int32, values, pairs, squares, sums, dots []float64) (done int) // likewise
 	columnMoments  func(rows []int32, values, pairs []float64) (square, sum, dot float64)                      // of one column
 	dotLanes       func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64)
+	addLanes       func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int) // stops as dotSpans does; nil: a column at a time
 	dotLanesMasked func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64)
 	axpyLanes      func(a *[Lanes]float64, values []float64, rows []int32, y []float64)
 	dotSingle      func(x []float32, y []float64) float64
@@ -74,6 +75,7 @@ func newSet(name string, p *primitives) *Set {
 	s.AxpyIndexed = newAxpyIndexed(p.axpyIndexed, s)
 	s.ScaleIndexed = newScaleIndexed(p.scaleIndexed, s)
 	s.DotLanes = newDotLanes(p.dotLanes, s)
+	s.AddLanes = newAddLanes(p.addLanes, s)
 	s.DotLanesMasked = newDotLanesMasked(p.dotLanesMasked, s)
 	s.AxpyLanes = newAxpyLanes(p.axpyLanes, s)
 	s.DotSingle = newDotSingle(p.dotSingle, s)

@@ -85,6 +85,10 @@ type Set struct {
 	// l at y[8·(i−first)+l]: out[l] = Σ values[k]·y[8·(rows[k]−first)+l].
 	DotLanes func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64)
 
+	// AddLanes adds DotLanes to out[8c+l], for columns anywhere: column c has the entries from[c] to
+	// to[c] of rows and values.
+	AddLanes func(from, to []int64, rows []int32, values, y []float64, first int, out []float64)
+
 	// DotLanesMasked is DotLanes with rows left out by lane: entry k counts in
 	// lane l if bit l of mask[rows[k]] is set. Rows held out of a fold are left out
 	// of its dot products while its residual is kept on them. len(y) = 8·len(mask).

@@ -36,6 +36,63 @@ func newDotLanes(
 }
 
 //go:noinline
+func newAddLanes(
+	loop func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int), s *Set,
+) func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) {
+	return func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) {
+		if len(from) != len(to) || len(out) != Lanes*len(from) {
+			panic("kernels: AddLanes: lengths of from, to and out differ")
+		}
+		if len(values) != len(rows) {
+			panic("kernels: AddLanes: lengths of values and rows differ")
+		}
+		if overlap(out, y) || overlap(out, values) {
+			panic("kernels: AddLanes: out overlaps an operand")
+		}
+		raceAddLanes(from, to, rows, values, y, first, out)
+		for len(from) > 0 {
+			n := min(len(from), Block)
+			done := loop(from[:n], to[:n], rows, values, y, first, out[:Lanes*n])
+			if i, j, long := beyond(from[:n], to[:n], done, rows); long {
+				var part [Lanes]float64
+				s.DotLanes(values[i:j], rows[i:j], y, first, &part)
+				for l, v := range part {
+					out[Lanes*done+l] += v
+				}
+				done++
+			}
+			from, to, out = from[done:], to[done:], out[Lanes*done:]
+			s.between(len(from))
+		}
+	}
+}
+
+// addLanesBy makes the loop of one over a column.
+func addLanesBy(
+	loop func(values []float64, rows []int32, y []float64, first int, out *[Lanes]float64),
+) func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int) {
+	return func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int) {
+		var part [Lanes]float64
+		entries := int64(0)
+		for c, i := range from {
+			j := to[c]
+			if i < 0 || j < i || j > int64(len(rows)) {
+				return c
+			}
+			if entries += j - i; entries > Block {
+				return c
+			}
+			loop(values[i:j], rows[i:j], y, first, &part)
+			sum := out[Lanes*c:][:Lanes]
+			for l, v := range part {
+				sum[l] += v
+			}
+		}
+		return len(from)
+	}
+}
+
+//go:noinline
 func newDotLanesMasked(
 	loop func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64), s *Set,
 ) func(values []float64, rows []int32, mask []uint8, y []float64, out *[Lanes]float64) {

@@ -141,6 +141,19 @@ var operations = []struct {
 		k.DotLanes(o.values, o.rows, o.lanes[kernels.Lanes*first:], first, &out)
 		return out[:]
 	}},
+	{"addlanes", func(k *kernels.Set, o operands) []float64 {
+		from, to, out := o.spans()
+		first := 0
+		if len(o.rows) > 0 {
+			first = int(slices.Min(o.rows))
+		}
+		out = slices.Repeat(out, kernels.Lanes)
+		for l := range out {
+			out[l] = float64(l%5) - 1
+		}
+		k.AddLanes(from, to, o.rows, o.values, o.lanes[kernels.Lanes*first:], first, out)
+		return out
+	}},
 	{"dotlanesmasked", func(k *kernels.Set, o operands) []float64 {
 		var out [kernels.Lanes]float64
 		k.DotLanesMasked(o.values, o.rows, o.mask, o.lanes, &out)

@@ -153,6 +153,15 @@ func (r oracle) set() *kernels.Set {
 			out[l] = s.DotIndexed(values, rows, lane(y, l))
 		}
 	}
+	s.AddLanes = func(from, to []int64, rows []int32, values, y []float64, first int, out []float64) {
+		for c, i := range from {
+			var part [kernels.Lanes]float64
+			s.DotLanes(values[i:to[c]], rows[i:to[c]], y, first, &part)
+			for l, v := range part {
+				out[kernels.Lanes*c+l] += v
+			}
+		}
+	}
 	s.DotLanesMasked = func(values []float64, rows []int32, mask []uint8, y []float64, out *[kernels.Lanes]float64) {
 		for l := range out {
 			v := lane(y, l)

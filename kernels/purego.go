@@ -26,6 +26,7 @@ var pureGo = primitives{
 	moments:        momentsGo,
 	columnMoments:  columnMomentsGo,
 	dotLanes:       dotLanesGo,
+	addLanes:       addLanesBy(dotLanesGo),
 	dotLanesMasked: dotLanesMaskedGo,
 	axpyLanes:      axpyLanesGo,
 	dotSingle:      dotSingleGo,

@@ -5,13 +5,14 @@ package kernels
 // The race detector cannot see into assembly; under the tag race these tell it
 // what a kernel reads and writes.
 
-func raceRead[T any](x []T)                                                             {}
-func raceWrite[T any](x []T)                                                            {}
-func raceGather[T any](rows []int32, y []T)                                             {}
-func raceLanes(rows []int32, y []float64, first int)                                    {}
-func raceSpans(from, to []int64, rows []int32, values, y, out []float64)                {}
-func raceScatterSpans(a []float64, from, to []int64, rows []int32, values, y []float64) {}
-func raceScatterLanes(rows []int32, y []float64)                                        {}
-func raceScatter(rows []int32, y []float64)                                             {}
-func raceReadRows(x []float64, stride, rows, width int)                                 {}
-func raceWriteRows(x []float64, stride, rows, width int)                                {}
+func raceRead[T any](x []T)                                                                      {}
+func raceWrite[T any](x []T)                                                                     {}
+func raceGather[T any](rows []int32, y []T)                                                      {}
+func raceLanes(rows []int32, y []float64, first int)                                             {}
+func raceSpans(from, to []int64, rows []int32, values, y, out []float64)                         {}
+func raceAddLanes(from, to []int64, rows []int32, values, y []float64, first int, out []float64) {}
+func raceScatterSpans(a []float64, from, to []int64, rows []int32, values, y []float64)          {}
+func raceScatterLanes(rows []int32, y []float64)                                                 {}
+func raceScatter(rows []int32, y []float64)                                                      {}
+func raceReadRows(x []float64, stride, rows, width int)                                          {}
+func raceWriteRows(x []float64, stride, rows, width int)                                         {}

@@ -31,6 +31,19 @@ func raceLanes(rows []int32, y []float64, first int) {
 	}
 }
 
+func raceAddLanes(from, to []int64, rows []int32, values, y []float64, first int, out []float64) {
+	raceRead(from)
+	raceRead(to)
+	raceWrite(out)
+	for c := range from {
+		if i, j := from[c], to[c]; 0 <= i && i <= j && j <= int64(len(rows)) {
+			raceRead(values[i:j])
+			raceRead(rows[i:j])
+			raceLanes(rows[i:j], y, first)
+		}
+	}
+}
+
 func raceSpans(from, to []int64, rows []int32, values, y, out []float64) {
 	raceRead(from)
 	raceRead(to)

@@ -97,13 +97,13 @@ func hold(columns *support.Columns, gram *support.Gram, held []int32, n int, col
 // TestSparseGramIsThatOfDenseColumns, however many come at once, where rows make one block
 // and where they make several, of long columns and of short ones.
 func TestSparseGramIsThatOfDenseColumns(t *testing.T) {
-	const p = 60
+	const p = 8*18 + 1 // more than 16 chunks, which are met together
 	for _, n := range []int{300, 20_000} {
 		rng := rand.New(rand.NewPCG(uint64(n), 1))
 		x := make([]float64, n*p)
 		ptr, rows, values := []int64{0}, []int32(nil), []float64(nil)
 		for j := range p {
-			share := math.Pow(2, -float64(j)/5) // of rows with entries
+			share := math.Pow(2, -float64(j)/12) // of rows with entries
 			for i := range n {
 				if rng.Float64() < share {
 					x[j*n+i] = rng.NormFloat64()
@@ -123,7 +123,7 @@ func TestSparseGramIsThatOfDenseColumns(t *testing.T) {
 		for _, k := range kernels.Available() {
 			for _, centre := range []bool{false, true} {
 				want := gramOf(t, k, dense, centre, []int{p})
-				for _, batches := range [][]int{{24, 36}, {3, 13, 20, 1, 1, 22}} {
+				for _, batches := range [][]int{{p}, {24, p - 24}, {3, 13, 20, 1, 1, p - 38}} {
 					gram := gramOf(t, k, csc, centre, batches)
 					for i := range p {
 						for j := range p {

@@ -16,18 +16,31 @@ type lanes struct {
 	chunks     []chunk         // of the order
 	fresh      int             // of them, the first of new columns
 	cross      bool            // new columns do not meet one another
-	next       atomic.Int64    // chunk to be spread
+	next       atomic.Int64    // chunks that have been spread, or are about to be
+	group      int             // chunks that are met together
 	workspaces []laneWorkspace // one for each part
 	ends       []int32         // row of G × blocks: where in its column a block ends
 }
 
-// laneWorkspace is what products with a chunk are computed in.
+// laneWorkspace is what products with some chunks are computed in.
 type laneWorkspace struct {
-	z        []float64                // a chunk, spread over the compact rows of a block, interleaved
-	passing  []int32                  // of the order: columns that meet the chunk spread
-	products [][kernels.Lanes]float64 // with the chunk
-	part     [kernels.Lanes]float64   // of them, of a block
+	z        []float64              // a chunk, spread over the compact rows of a block, interleaved
+	together []spreadChunk          // chunks that are met block by block
+	passing  []passing              // columns that meet the chunks spread, one after the other
+	products []float64              // of them with their chunks, eight each
+	from, to []int64                // what columns of the order have in a block, of the store
+	met      int                    // products
+	part     [kernels.Lanes]float64 // of a product, of a block
 	unpacked looseColumn
+}
+
+// passing are columns of the order, one after the other, and where their products are.
+type passing struct{ from, to, at int }
+
+// spreadChunk is a chunk to be spread out, and what passes it.
+type spreadChunk struct {
+	chunk
+	first, last int
 }
 
 // chunk is at most eight of the order.
@@ -43,6 +56,10 @@ const (
 	spreading = 4
 	// laneRows are the rows of a block, eight values each of which stay in a cache, and are little memory to begin with.
 	laneRows = 4096
+	// mostTogether is how many chunks are met block by block, so that what columns have in a block comes from
+	// a cache but for the first of them; of several threads each takes about sharesEach groups.
+	mostTogether = 16
+	sharesEach   = 4
 )
 
 // laneRows computes the rows from first on, but for what columns that are counted have with one another.
@@ -104,51 +121,58 @@ func (g *Gram) meet(held int, cross bool) {
 	for len(l.workspaces) < parts {
 		l.workspaces = append(l.workspaces, laneWorkspace{z: make([]float64, kernels.Lanes*min(laneRows, g.columns.whole.m))})
 	}
+	l.group = min(max(1, len(l.chunks)/(sharesEach*parts)), mostTogether)
+	if parts == 1 {
+		l.group = mostTogether
+	}
 	team.Do(parts, (*meeting)(g))
 }
 
-// meeting spreads chunks, one after the other.
+// meeting spreads chunks, some after the others.
 type meeting Gram
 
 // Part implements [team.Task]. The last chunks meet most columns, and are the first to go.
 func (m *meeting) Part(k, _ int) {
 	g, l := (*Gram)(m), &m.lanes
+	w := &l.workspaces[k]
 	for {
-		at := len(l.chunks) - int(l.next.Add(1))
-		if at < 0 {
+		at := len(l.chunks) - int(l.next.Add(int64(l.group)))
+		if at <= -l.group {
 			return
 		}
-		g.meetChunk(at, &l.workspaces[k])
+		w.together, w.passing, w.met = w.together[:0], w.passing[:0], 0
+		for last := at + l.group - 1; last >= max(0, at); last-- {
+			l.gather(last, w)
+		}
+		g.spreadProducts(w)
 	}
 }
 
-// meetChunk has the columns pass that are to meet a chunk.
-func (g *Gram) meetChunk(at int, w *laneWorkspace) {
-	l := &g.lanes
-	c := l.chunks[at]
-	w.passing = w.passing[:0]
+// gather adds a chunk to those that are met together, with the columns that are to meet it.
+func (l *lanes) gather(at int, w *laneWorkspace) {
+	c, first := l.chunks[at], len(w.passing)
 	if at < l.fresh {
 		if !c.spread {
 			return
 		}
 		for _, d := range l.chunks[l.fresh:] {
 			if d.values < c.values {
-				w.pass(d)
+				w.pass(d, first)
 			}
 		}
 	} else {
 		for _, d := range l.chunks[:l.fresh] {
 			if !d.spread || c.values >= d.values {
-				w.pass(d)
+				w.pass(d, first)
 			}
 		}
 		if !l.cross {
 			for _, d := range l.chunks[l.fresh : at+1] {
-				w.pass(d)
+				w.pass(d, first)
 			}
 		}
 	}
-	g.spreadProducts(c, w)
+	w.together = append(w.together, spreadChunk{c, first, len(w.passing)})
 }
 
 // split appends the chunks that part of the order makes, and returns their values.
@@ -165,44 +189,90 @@ func (g *Gram) split(from, to int) (values int) {
 }
 
 // pass adds a chunk to those that pass.
-func (w *laneWorkspace) pass(c chunk) {
-	for b := c.from; b < c.to; b++ {
-		w.passing = append(w.passing, int32(b))
+func (w *laneWorkspace) pass(c chunk, first int) {
+	if last := len(w.passing) - 1; last >= first && w.passing[last].to == c.from {
+		w.passing[last].to = c.to
+	} else {
+		w.passing = append(w.passing, passing{c.from, c.to, w.met})
+	}
+	w.met += c.to - c.from
+}
+
+// spreadProducts computes the entries that the columns which pass have with those of their chunks.
+func (g *Gram) spreadProducts(w *laneWorkspace) {
+	order := g.lanes.order
+	w.products = resize(w.products, kernels.Lanes*w.met)
+	clear(w.products)
+	w.from, w.to = resize(w.from, len(order)), resize(w.to, len(order))
+	for block := range g.blocks() {
+		first := block * laneRows
+		g.cut(block, w)
+		for _, c := range w.together {
+			written := 0
+			for i, a := range order[c.from:c.to] {
+				rows, values := g.part(int(a), block, &w.unpacked)
+				spread(w.z[i:], first, rows, values)
+				written += len(rows)
+			}
+			for _, p := range w.passing[c.first:c.last] {
+				g.meetBlock(p, block, w)
+			}
+			if written > laneRows { // one by one they take longer
+				clear(w.z)
+				continue
+			}
+			for i, a := range order[c.from:c.to] {
+				rows, _ := g.part(int(a), block, &w.unpacked)
+				erase(w.z[i:], first, rows)
+			}
+		}
+	}
+	for _, c := range w.together {
+		for _, p := range w.passing[c.first:c.last] {
+			products := w.products[kernels.Lanes*p.at:]
+			for at := p.from; at < p.to; at++ {
+				b := int(order[at])
+				mean := g.columns.total * g.columns.Mean(g.list[b])
+				for i, a := range order[c.from:c.to] {
+					if c.from+i >= at || at >= c.to {
+						g.set(int(a), b, math.FMA(-mean, g.columns.Mean(g.list[a]), products[i]))
+					}
+				}
+				products = products[kernels.Lanes:]
+			}
+		}
 	}
 }
 
-// spreadProducts computes the entries that the columns which pass have with those of a chunk.
-func (g *Gram) spreadProducts(c chunk, w *laneWorkspace) {
-	order := g.lanes.order
-	w.products = resize(w.products, len(w.passing))
-	clear(w.products)
-	for block := range g.blocks() {
-		first := block * laneRows
-		for i, a := range order[c.from:c.to] {
-			rows, values := g.part(int(a), block, &w.unpacked)
-			spread(w.z[i:], first, rows, values)
-		}
-		for k, at := range w.passing {
-			if rows, values := g.part(int(order[at]), block, &w.unpacked); len(rows) > 0 {
-				g.k.DotLanes(values, rows, w.z, first, &w.part)
-				for i, v := range w.part {
-					w.products[k][i] += v
-				}
-			}
-		}
-		for i, a := range order[c.from:c.to] {
-			rows, _ := g.part(int(a), block, &w.unpacked)
-			erase(w.z[i:], first, rows)
+// cut notes where in the store the columns of the order that it holds have their values of a block.
+func (g *Gram) cut(block int, w *laneWorkspace) {
+	c, blocks := g.columns, g.blocks()
+	for k, a := range g.lanes.order {
+		start, _ := c.Entries(g.list[a])
+		ends := g.lanes.ends[int(a)*blocks:][:blocks]
+		w.from[k], w.to[k] = start, start+int64(ends[block])
+		if block > 0 {
+			w.from[k] += int64(ends[block-1])
 		}
 	}
-	for k, at := range w.passing {
-		at, b := int(at), int(order[at])
-		mean := g.columns.total * g.columns.Mean(g.list[b])
-		for i, a := range order[c.from:c.to] {
-			if c.from+i >= at || at >= c.to {
-				g.set(int(a), b, math.FMA(-mean, g.columns.Mean(g.list[a]), w.products[k][i]))
+}
+
+// meetBlock adds what columns have with the chunk spread, of a block.
+func (g *Gram) meetBlock(p passing, block int, w *laneWorkspace) {
+	first, products := block*laneRows, w.products[kernels.Lanes*p.at:][:kernels.Lanes*(p.to-p.from)]
+	if !g.columns.Partial() {
+		rows, values := g.columns.Storage()
+		g.k.AddLanes(w.from[p.from:p.to], w.to[p.from:p.to], rows, values, w.z, first, products)
+		return
+	}
+	for _, a := range g.lanes.order[p.from:p.to] {
+		if rows, values := g.part(int(a), block, &w.unpacked); len(rows) > 0 {
+			g.k.DotLanes(values, rows, w.z, first, &w.part)
+			for i, v := range w.part {
+				products[i] += v
 			}
 		}
+		products = products[kernels.Lanes:]
 	}
 }
 

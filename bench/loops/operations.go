@@ -193,7 +193,7 @@ func (c *columns) over(f func(j int, values []float64, rows []int32)) func() {
 
 // indexed operations go over a block of columns in each call. The traffic is 12
 // bytes a nonzero for its value and row, and the vector entries it meets.
-func indexed(n, length int) []operation {
+func indexed(n, length int) []operation { //nolint:funlen // a table
 	size := fmt.Sprintf("n=%d,nnz=%d", n, length)
 	op := func(name string, lanes, bytes int, writes bool, f func(c *columns) []implementation) operation {
 		entries := 200_000 / length * length
@@ -245,6 +245,10 @@ func indexed(n, length int) []operation {
 	return slices.Concat(single, []operation{
 		op("DotLanes", kernels.Lanes, 8, false, ours(func(k *kernels.Set, c *columns) func() {
 			return c.over(func(_ int, values []float64, rows []int32) { k.DotLanes(values, rows, c.y, 0, out) })
+		})),
+		op("AddLanes", kernels.Lanes, 8, false, ours(func(k *kernels.Set, c *columns) func() {
+			sums := make([]float64, kernels.Lanes*len(c.out))
+			return func() { k.AddLanes(c.ptr[:len(c.out)], c.ptr[1:], c.rows, c.values, c.y, 0, sums) }
 		})),
 		op("DotLanesMasked", kernels.Lanes, 8, false, ours(func(k *kernels.Set, c *columns) func() {
 			return c.over(func(_ int, values []float64, rows []int32) { k.DotLanesMasked(values, rows, c.mask, c.y, out) })

@@ -36,5 +36,10 @@ TEXT ·DotLanesAVX2(SB), 0, $128-88
 	SUBQ AX, DI
 
 #include "lanes_avx2_amd64.h"
+	VXORPD  Y8, Y8, Y8 // + 0
+	VADDPD  Y8, Y0, Y0
+	VADDPD  Y8, Y1, Y1
+	VMOVUPD Y0, (R8)
+	VMOVUPD Y1, 32(R8)
 	VZEROUPPER
 	RET

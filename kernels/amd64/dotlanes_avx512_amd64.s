@@ -32,5 +32,8 @@ TEXT ·DotLanesAVX512(SB), 0, $128-88
 	SUBQ AX, DI
 
 #include "lanes_avx512_amd64.h"
+	VPXORQ  Z4, Z4, Z4 // + 0
+	VADDPD  Z4, Z0, Z0
+	VMOVUPD Z0, (R8)
 	VZEROUPPER
 	RET

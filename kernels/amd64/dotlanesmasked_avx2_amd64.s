@@ -57,5 +57,10 @@ TEXT ·DotLanesMaskedAVX2(SB), 0, $128-104
 	VMOVDQU bits<>+32(SB), Y14
 
 #include "lanes_avx2_amd64.h"
+	VXORPD  Y8, Y8, Y8 // + 0
+	VADDPD  Y8, Y0, Y0
+	VADDPD  Y8, Y1, Y1
+	VMOVUPD Y0, (R8)
+	VMOVUPD Y1, 32(R8)
 	VZEROUPPER
 	RET

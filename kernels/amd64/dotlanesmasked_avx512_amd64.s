@@ -32,5 +32,8 @@ TEXT ·DotLanesMaskedAVX512(SB), 0, $128-104
 	MOVQ out+96(FP), R8
 
 #include "lanes_avx512_amd64.h"
+	VPXORQ  Z4, Z4, Z4 // + 0
+	VADDPD  Z4, Z0, Z0
+	VMOVUPD Z0, (R8)
 	VZEROUPPER
 	RET

@@ -13,6 +13,17 @@ func DotLanesAVX2(values []float64, rows []int32, y []float64, first int, out *[
 //go:noescape
 func DotLanesAVX512(values []float64, rows []int32, y []float64, first int, out *[8]float64)
 
+// AddLanesAVX2 does out[8c+l] ← out[8c+l] + DotLanesAVX2 of the entries from[c] to to[c], for
+// len(from) columns. It stops where DotSpansAVX2 does.
+//
+//go:noescape
+func AddLanesAVX2(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int)
+
+// AddLanesAVX512 is AddLanesAVX2 with AVX-512.
+//
+//go:noescape
+func AddLanesAVX512(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int)
+
 // DotLanesMaskedAVX2 is DotLanesAVX2 over the entries whose row has bit l set in
 // its mask.
 //

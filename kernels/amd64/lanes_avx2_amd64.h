@@ -1,6 +1,6 @@
 // What the products of a sparse column with 8 dense vectors share on AVX2, after their operands are loaded: four partial
-// sums of 8 lanes in Y0..Y7, by the ENTRY of the file that includes this, folded and stored. It is included within a
-// function, since the two differ in ENTRY alone.
+// sums of 8 lanes in Y0..Y7, by the ENTRY of the file that includes this, and folded. It is included within a
+// function, since what there is of each differs.
 
 	VXORPD Y0, Y0, Y0
 	VXORPD Y1, Y1, Y1
@@ -39,15 +39,10 @@ tail1:
 	ENTRY(0, 0, Y0, Y1)
 
 fold:
-	// (s0+s2) + (s1+s3), then + 0, in every lane.
-	VADDPD  Y4, Y0, Y0
-	VADDPD  Y5, Y1, Y1
-	VADDPD  Y6, Y2, Y2
-	VADDPD  Y7, Y3, Y3
-	VADDPD  Y2, Y0, Y0
-	VADDPD  Y3, Y1, Y1
-	VXORPD  Y8, Y8, Y8
-	VADDPD  Y8, Y0, Y0
-	VADDPD  Y8, Y1, Y1
-	VMOVUPD Y0, (R8)
-	VMOVUPD Y1, 32(R8)
+	// (s0+s2) + (s1+s3), in every lane.
+	VADDPD Y4, Y0, Y0
+	VADDPD Y5, Y1, Y1
+	VADDPD Y6, Y2, Y2
+	VADDPD Y7, Y3, Y3
+	VADDPD Y2, Y0, Y0
+	VADDPD Y3, Y1, Y1

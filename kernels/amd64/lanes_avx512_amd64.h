@@ -1,6 +1,6 @@
 // What the products of a sparse column with 8 dense vectors share on AVX-512, after their operands are loaded: four
-// partial sums of 8 lanes in Z0..Z3, by the ENTRY of the file that includes this, folded and stored. It is included
-// within a function, since the two differ in ENTRY alone.
+// partial sums of 8 lanes in Z0..Z3, by the ENTRY of the file that includes this, and folded. It is included
+// within a function, since what there is of each differs.
 
 	VPXORQ Z0, Z0, Z0
 	VPXORQ Z1, Z1, Z1
@@ -35,10 +35,7 @@ tail1:
 	ENTRY(0, 0, Z0)
 
 fold:
-	// (s0+s2) + (s1+s3), then + 0, in every lane.
-	VADDPD  Z2, Z0, Z0
-	VADDPD  Z3, Z1, Z1
-	VADDPD  Z1, Z0, Z0
-	VPXORQ  Z4, Z4, Z4
-	VADDPD  Z4, Z0, Z0
-	VMOVUPD Z0, (R8)
+	// (s0+s2) + (s1+s3), in every lane.
+	VADDPD Z2, Z0, Z0
+	VADDPD Z3, Z1, Z1
+	VADDPD Z1, Z0, Z0

@@ -1,0 +1,65 @@
+//go:build !purego
+
+// Sparse columns times 8 interleaved dense vectors: out[8c+l] += Σ values[k]·y[8·(rows[k]−first)+l] over the
+// entries k from from[c] to to[c], l = 0 … 7.
+//
+// Every column as in DotLanesAVX512, with the same bits. Columns that are cut into blocks of rows are short, and
+// a call for each would cost as much as their entries. It stops as DotSpansAVX2 does.
+//
+// Registers
+//   SI  values, next entry      DX  rows, next entry      DI  y, less 8·first
+//   CX  entries left            AX  offset of a row       R9  out of the column
+//   R8  from                    R11  to                   R13  all values
+//   R10  column                 R12  entries so far
+//   Z0 … Z3  partial sums       Z4  the value, in every lane
+
+#include "textflag.h"
+
+// One entry into a partial sum.
+#define ENTRY(values, rows, sum) \
+	MOVL         rows(DX), AX        \
+	SHLQ         $6, AX              \
+	VBROADCASTSD values(SI), Z4      \
+	VFMADD231PD  (DI)(AX*1), Z4, sum
+
+// func AddLanesAVX512(from, to []int64, rows []int32, values, y []float64, first int, out []float64) (done int)
+TEXT ·AddLanesAVX512(SB), 0, $128-160
+	MOVQ from_base+0(FP), R8
+	MOVQ to_base+24(FP), R11
+	MOVQ values_base+72(FP), R13
+	MOVQ y_base+96(FP), DI
+	MOVQ first+120(FP), AX
+	MOVQ out_base+128(FP), R9
+	SHLQ $6, AX
+	SUBQ AX, DI
+	XORQ R10, R10
+	XORQ R12, R12
+
+column:
+	CMPQ R10, from_len+8(FP)
+	JGE  done
+	MOVQ (R8)(R10*8), AX
+	MOVQ (R11)(R10*8), CX
+	CMPQ CX, rows_len+56(FP)
+	JHI  done                 // unsigned: also if it is negative
+	CMPQ AX, CX
+	JHI  done
+	LEAQ (R13)(AX*8), SI
+	MOVQ rows_base+48(FP), DX
+	LEAQ (DX)(AX*4), DX
+	SUBQ AX, CX               // entries of this column
+	ADDQ CX, R12
+	CMPQ R12, $8192
+	JGT  done
+
+#include "lanes_avx512_amd64.h"
+	VADDPD  (R9), Z0, Z0
+	VMOVUPD Z0, (R9)
+	ADDQ    $64, R9
+	INCQ    R10
+	JMP     column
+
+done:
+	MOVQ R10, done+152(FP)
+	VZEROUPPER
+	RET

@@ -13,7 +13,7 @@ type tiles struct {
 const (
 	tileRows = 256
 	tileBand = 256 // new columns at a time, whole tiles
-	tileFew  = 64  // rows for each panel, where panels are few: their memory would cost more than the passes
+	tileFew  = 16  // rows for each panel, where panels are few: their memory would cost more than the passes
 )
 
 // denseRows computes the rows from first on. An entry is the sum of products in the order
@@ -49,7 +49,7 @@ func (g *Gram) tileProducts(band, above, from, to int) {
 	const size = kernels.Lanes
 	t, height := &g.tiles, size*(to-from)
 	if need := panels(above-band) * height; need > len(t.y) {
-		t.y = g.columns.view.Floats(need)
+		t.y = g.columns.undefined(need)
 	}
 	panel := func(a int) []float64 { return t.y[(a-band)/size*height:][:height] }
 	for a := band; a < above; a += size {

@@ -89,7 +89,7 @@ func TestSolutionIsOptimal(t *testing.T) {
 // the predictions, held-out rows included.
 func TestGradientAgreesWithDifferences(t *testing.T) {
 	const h = 0x1p-26
-	for seed := range oracle.Cases(80) {
+	for seed := range oracle.Cases(40) {
 		r := oracle.NewRandom(seed)
 		q := draw(r)
 		s := solve(t, q)

@@ -74,6 +74,7 @@ func limited(t *testing.T, err error) string {
 // TestMemoryBudget: V3. What is refused is refused before anything is allocated, and
 // what is not, allocates less in all than the least cap that lets it pass.
 func TestMemoryBudget(t *testing.T) {
+	oracle.Once(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // all that is allocated counts
 	ctx := context.Background()
 	allocated := func(f func()) int64 {
@@ -143,6 +144,7 @@ func TestMemoryBudget(t *testing.T) {
 // TestMemoryBudgetOfColumns: a choice of a λ for each column, by folds and by SURE, keeps
 // within its cap, too.
 func TestMemoryBudgetOfColumns(t *testing.T) {
+	oracle.Once(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	q := oracle.NewRandom(8).Problem(oracle.Shape{N: 300, P: 400, Density: 0.1, Active: 30})
 	x := matrixOf(t, q.X, 400, false)

@@ -311,6 +311,7 @@ func heldBytes() int64 {
 // What a selection is expected to have in use is what it has, to a factor of 3; with less
 // room than that it adapts, and still ends.
 func TestExpectedBytes(t *testing.T) {
+	oracle.Once(t)
 	r := oracle.NewRandom(3)
 	for i, shape := range []struct {
 		n, p    int

@@ -123,6 +123,10 @@ func (p *Pace) Did(elements int) {
 
 // Copy copies as many elements of x to dst as both have, in pieces.
 func (s *Set) Copy(dst, x []float64) {
+	if min(len(dst), len(x)) <= pieceRows { // one piece is the rule
+		copy(dst, x)
+		return
+	}
 	for from, to := range s.Pieces(min(len(dst), len(x))) {
 		copy(dst[from:to], x[from:to])
 	}
@@ -160,6 +164,10 @@ func Clear[T any](s *Set, x []T) {
 
 // Subtract takes a number from every element of x.
 func (s *Set) Subtract(by float64, x []float64) {
+	if n := len(x); n <= len(ones) { // as Copy
+		s.Axpy(-by, ones[:n], x)
+		return
+	}
 	for from, to := range s.Pieces(len(x)) {
 		for piece := x[from:to]; len(piece) > 0; {
 			n := min(len(piece), len(ones))

@@ -158,7 +158,8 @@ func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
 // spreading is room for a part of the columns to be centred in.
 type spreading struct {
 	far     []int
-	off     []float64 // a dense column less its mean
+	off     []float64 // some dense columns less their means
+	out     []float64 // squares of them
 	weights []float64 // of its rows
 }
 
@@ -181,18 +182,27 @@ func (v *View) spreads(columns []int, squares []float64, room *spreading) {
 		}
 		return
 	}
+	together := max(1, nearEntries/max(1, v.n)) // columns
 	if len(columns) > 0 && room.off == nil {
-		room.off, room.weights = kernels.Undefined[float64](v.n), v.weights
+		room.off, room.out, room.weights = kernels.Undefined[float64](together*v.n), make([]float64, together), v.weights
 		if v.weights == nil {
 			room.weights = kernels.Undefined[float64](v.n)
 			v.k.Fill(room.weights, 1)
 		}
 	}
-	for _, k := range columns {
-		_, x := v.x.Column(int(order[k]))
-		v.k.Copy(room.off, x)
-		v.k.Subtract(mean(k), room.off)
-		v.k.SquaresDense(room.off, room.weights, squares[k:k+1])
+	for len(columns) > 0 {
+		now := columns[:min(len(columns), together)]
+		columns = columns[len(now):]
+		for c, k := range now {
+			_, x := v.x.Column(int(order[k]))
+			off := room.off[c*v.n:][:v.n]
+			v.k.Copy(off, x)
+			v.k.Subtract(mean(k), off)
+		}
+		v.k.SquaresDense(room.off[:len(now)*v.n], room.weights, room.out[:len(now)])
+		for c, k := range now {
+			squares[k] = room.out[c]
+		}
 	}
 }
 

@@ -15,7 +15,8 @@ import (
 // ofAssembly returns all changes of instructions in the files of a kernel set, headers included,
 // that instructions.go allows. They are made in a copy of package kernels below root.
 func ofAssembly(ctx context.Context, root string, o options) ([]mutant, error) {
-	if err := copyKernels(root); err != nil {
+	root = filepath.Join(root, "module") // the go command overlooks a go.mod in the folder for temporary files itself
+	if err := copyKernels(".", root); err != nil {
 		return nil, err
 	}
 	verdict, out, err := testKernels(ctx, root, o)
@@ -51,11 +52,14 @@ func changedLines(root string, o options) ([]mutant, error) {
 		if other := strings.Contains(base, "_avx") && !strings.Contains(base, "_"+o.set+"_"); other {
 			continue
 		}
-		text, err := os.ReadFile(path)
+		name, err := filepath.Rel(root, path)
 		if err != nil {
 			return nil, err
 		}
-		name, err := filepath.Rel(root, path)
+		if !chosen(name, o.files) {
+			continue
+		}
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return nil, err
 		}
@@ -117,17 +121,21 @@ func testKernels(ctx context.Context, root string, o options) (verdict, output s
 	return survived, "", nil
 }
 
-// copyKernels copies what package kernels needs into a module at root.
-func copyKernels(root string) error {
-	for _, from := range []string{"go.mod", "go.sum", "kernels", "internal/guard"} {
-		err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+// copyKernels copies what package kernels and its tests need of the module at here into one at root.
+func copyKernels(here, root string) error {
+	for _, from := range []string{"go.mod", "go.sum", "kernels", "internal/guard", "internal/oracle"} {
+		err := filepath.WalkDir(filepath.Join(here, from), func(source string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			path, err := filepath.Rel(here, source)
 			if err != nil {
 				return err
 			}
 			if d.IsDir() {
 				return os.MkdirAll(filepath.Join(root, path), 0o700)
 			}
-			text, err := os.ReadFile(path)
+			text, err := os.ReadFile(source)
 			if err != nil {
 				return err
 			}

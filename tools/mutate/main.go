@@ -8,7 +8,7 @@
 //	go run ./tools/mutate -most 1s -suite 30s ./implicit    # survivors meet the tests of the packages above, too
 //	go run ./tools/mutate -files 'cd/certificate.go,cd/drift.go' ./cd   # in some files
 //	go run ./tools/mutate -argued tools/mutate/argued.txt -least 60 ./cd   # fails if fewer than 60 % are noticed
-//	go run ./tools/mutate -set avx2                         # in the assembly of a kernel set
+//	go run ./tools/mutate -set avx2                         # in the assembly of a kernel set; -files 'kernels/amd64/bell*': of some
 //	go run ./tools/mutate -set avx2 -labels                 # a trap behind every label: is every stage executed?
 //	go run ./tools/mutate -log FILE ./cd                    # verdicts to FILE; run again, it goes on where it was
 //	GOARCH=arm64 CGO_ENABLED=0 ./mutate -set neon -exec qemu-aarch64-static
@@ -66,7 +66,7 @@ func main() {
 	flag.DurationVar(&o.most, "most", 0, "of Go code: leave out tests that take more processor time than this (default: none)")
 	flag.StringVar(&o.log, "log", "", "file of verdicts, read first if it is there")
 	flag.DurationVar(&o.suite, "suite", 0, "of Go code: survivors meet the longer tests of the package and, if they are inside of functions, those of all packages that import it, each for so much processor time")
-	flag.StringVar(&o.files, "files", "", "patterns of the Go files to change, separated by commas (default: all of the packages)")
+	flag.StringVar(&o.files, "files", "", "patterns of the files to change, separated by commas (default: all of the packages or the set)")
 	flag.StringVar(&o.argued, "argued", "", "of Go code: a list of changes that survive, each with the reason why it makes no difference, or \"gap\"; they are not tried")
 	flag.Float64Var(&o.least, "least", 0, "an error if less than so many percent of the changes of a package are noticed that make a difference")
 	flag.StringVar(&o.set, "set", "", "change the assembly of this kernel set instead")

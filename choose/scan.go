@@ -31,6 +31,7 @@ const (
 	rough      = 0.25 // of the others that are not smooth
 	lossRough  = 0.35 // where the loss is not quadratic
 	jumpStep   = 0.2  // under a penalty that is not convex
+	jumpReach  = 1.5  // of its slopes, as that of the others
 )
 
 // scan chooses one λ, or the share of αmax for all.
@@ -75,8 +76,8 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		l.Distant, l.Climb, l.First, l.Floor, l.Bottom = true, true, tubeFirst, tubeFloor, dualFloor
 		l.Rough, l.Fades, l.Free = tubeRough, tubeFades, tubeFree*l.Free
 	}
-	if p.Jumps { // slopes promise nothing beyond the next jump
-		l.Jumps, l.First, l.Step, l.Rough = true, jumpStep, jumpStep, 0
+	if p.Jumps { // no model reaches beyond the next jump
+		l.Jumps, l.First, l.Step, l.Reach, l.Rough = true, jumpStep, jumpStep, jumpReach, 0
 	}
 	if math.IsInf(l.Origin, -1) || math.IsNaN(l.Origin) {
 		l.Origin = 0

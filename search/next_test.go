@@ -84,6 +84,8 @@ func TestWhereElseAPathEnds(t *testing.T) {
 		{"not quite", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.here.Saturation = true, 0.79 }, 1},
 		{"dense, where columns are of many scales", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation = true, true, 0.9 }, 1},
 		{"dense at last", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation = true, true, 1 }, 0},
+		{"dense, but falls below the best within reach", 2, 1.1, -0.2, func(l *scan) { l.o.Sparse, l.here.Saturation, l.o.Reach = true, 0.8, 0.6 }, 1},
+		{"dense, and falls below the best beyond it", 2, 1.1, -0.2, func(l *scan) { l.o.Sparse, l.here.Saturation, l.o.Reach = true, 0.8, 0.4 }, 0},
 		{"dense, where work is dear", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation, l.spent = true, true, 0.9, 0.11e9 }, 0},
 	} {
 		for _, unit := range []float64{1, 0x1p-30, 0x1p30} {

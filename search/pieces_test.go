@@ -9,7 +9,7 @@ import (
 
 // scanOf is a scan that has seen evaluations at these depths, of these values and slopes.
 func scanOf(points ...[3]float64) *scan {
-	l := &scan{recorder: &recorder{}, o: ScanOptions{Origin: 2, Bottom: 9, Step: 1}}
+	l := &scan{recorder: &recorder{}, o: ScanOptions{Origin: 2, Bottom: 9, Step: 1, Reach: 1}}
 	for _, p := range points {
 		l.points = append(l.points, point{&Evaluation{LogLambda: []float64{2 - p[0]}, Value: p[1], Work: 1 + p[0]}, p[0], p[2]})
 	}
@@ -128,7 +128,7 @@ func TestGrowthOfWork(t *testing.T) {
 // TestSteepening: of a parabola that falls ever faster, what two steps lose beyond the slope.
 func TestSteepening(t *testing.T) {
 	l := scanOf()
-	l.o.Step = 0.75
+	l.o.Reach = 0.75
 	l.before, l.here = point{&Evaluation{}, 1, -1}, point{&Evaluation{}, 1.5, -4}
 	near9(t, "steepening", l.steepening(), 6*1.5*1.5/2)
 	l.here.slope = -0.5

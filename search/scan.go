@@ -24,7 +24,10 @@ type ScanOptions struct {
 	// follow; 0 means 1.25 and 1.5. The path ends at depth Floor, unless the criterion still
 	// falls, and at Bottom in any case; 0 means 13.8 and 20.7: a millionth and a
 	// billionth of αmax.
-	First, Step   float64
+	First, Step float64
+	// Reach is how far the promise of a slope is believed, 0 is a step: a criterion that jumps takes
+	// steps too short for what they promise each.
+	Reach         float64
 	Floor, Bottom float64
 	// Sparse says that solutions become dense as the path goes on, which then ends where
 	// they fit the training rows whatever λ is.
@@ -98,6 +101,7 @@ const (
 // at Origin, or where the null model is Distant, next to it.
 func Scan(ctx context.Context, f Objective, o ScanOptions) (*Result, error) {
 	o.First, o.Step = cmp.Or(o.First, firstDepth), cmp.Or(o.Step, pathStep)
+	o.Reach = cmp.Or(o.Reach, o.Step)
 	o.Floor, o.Bottom = cmp.Or(o.Floor, floorDepth), cmp.Or(o.Bottom, bottomDepth)
 	options := o.Options
 	if o.Schedule != Exact { // what is loosest counts as final

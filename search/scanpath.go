@@ -52,7 +52,7 @@ func (l *scan) next() float64 {
 		return 0
 	}
 	unit := l.unit(here.Evaluation)
-	gain := max(0, float64(-here.slope*l.o.Step)) // what the slope promises over a step
+	gain := max(0, float64(-here.slope*l.o.Reach)) // what the slope promises
 	if math.IsNaN(gain) && l.best.Evaluation == here.Evaluation {
 		gain = math.Inf(1)
 	}
@@ -106,14 +106,14 @@ func (l *scan) crowd() float64 {
 	return crowded
 }
 
-// steepening returns what the criterion loses over two steps besides what its slope promises,
+// steepening returns what the criterion loses over twice the reach of a slope besides what that promises,
 // where it falls faster than at the point before.
 func (l *scan) steepening() float64 {
 	here, before := l.here, l.before
 	if before.Evaluation == nil || math.IsNaN(before.slope) || here.depth <= before.depth {
 		return 0
 	}
-	length := twice * l.o.Step
+	length := twice * l.o.Reach
 	return max(0, (before.slope-here.slope)/(here.depth-before.depth)*length*length/2)
 }
 

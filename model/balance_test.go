@@ -44,6 +44,32 @@ func TestSoftmaxSlopesBalance(t *testing.T) {
 	}
 }
 
+// The intercepts of a trial that went too far are forgotten where they lead nowhere: what a softmax fits
+// depends on the coefficients alone.
+func TestSoftmaxFitsFromAnywhere(t *testing.T) {
+	q := oracle.NewRandom(3).Problem(oracle.Shape{N: 12, P: 2, Density: 1})
+	q.Intercept = true
+	class := make([]int32, 12)
+	for i := range class {
+		class[i] = int32(i % 3)
+	}
+	fit, err := model.NewSoftmax(fixture.View(t, q, true), class, []float64{1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := []float64{3, -2, 1, 0.5, 4, -1}
+	want := fit.NewPoint()
+	fit.Fit([]int32{0, 1}, b, want)
+	for _, far := range []float64{1, 40, 1e3, 13335, 1e6, 1e12, math.Inf(1), math.NaN()} {
+		at := fit.NewPoint()
+		copy(at.Intercept, []float64{far, -far / 2, -far / 2})
+		fit.Fit([]int32{0, 1}, b, at)
+		if !(math.Abs(at.Loss-want.Loss) <= 1e-14*want.Loss) {
+			t.Errorf("from intercepts of %g a loss of %.17g, want %.17g", far, at.Loss, want.Loss)
+		}
+	}
+}
+
 // The correlations of the null model are XᵀU/N of its slopes, for each column and score.
 func TestNullScoresAreCorrelations(t *testing.T) {
 	q := oracle.NewRandom(2).Problem(oracle.Shape{N: 10, P: 4, Density: 1, Weights: true})

@@ -2,7 +2,6 @@ package model
 
 import (
 	"math"
-	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -118,16 +117,14 @@ func (f *Softmax) Fit(cols []int32, b []float64, at *ScorePoint) {
 			at.Prediction[i*q+k] = v
 		}
 	}
-	if !f.view.Centred() || slices.ContainsFunc(at.Intercept, notFinite) { // of a trial that went too far
+	if !f.view.Centred() {
 		clear(at.Intercept)
-	}
-	if f.view.Centred() {
+	} else if !f.settle(at) { // those of a trial that went too far lead nowhere
+		clear(at.Intercept)
 		f.settle(at)
 	}
 	f.respond(at, true)
 }
-
-func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
 // respond sets probabilities, and at the end scores, slopes and the loss.
 func (f *Softmax) respond(at *ScorePoint, final bool) {
@@ -271,11 +268,13 @@ func log1p(x float64) float64 {
 const (
 	softSteps = 100
 	softTol   = 1e-15 // of N, for Σ sᵢ(Pᵢ − Yᵢ)
+	softLeast = 1e-12 // likewise, where rounding may end the steps
+	softNear  = 1e-6  // likewise, where they may have ended too soon, but lead there
 )
 
 // settle moves the intercepts to the minimum over them by Newton steps, each as long as the
-// self-concordance of the loss lets it be without a search.
-func (f *Softmax) settle(at *ScorePoint) {
+// self-concordance of the loss lets it be without a search. It returns false where they do not get there.
+func (f *Softmax) settle(at *ScorePoint) bool {
 	q, total := f.q, f.view.Total()
 	step := make([]float64, q)
 	matrix := make([]float64, q*q)
@@ -287,8 +286,11 @@ func (f *Softmax) settle(at *ScorePoint) {
 		for _, v := range e {
 			worst = max(worst, math.Abs(v))
 		}
-		if !(worst > softTol*total) || !(worst < last) && worst < 1e-12*total {
-			break
+		switch {
+		case math.IsNaN(worst):
+			return false
+		case worst <= softTol*total, !(worst < last) && worst < softLeast*total:
+			return true
 		}
 		last = worst
 		clear(matrix)
@@ -318,6 +320,7 @@ func (f *Softmax) settle(at *ScorePoint) {
 			at.Intercept[c] -= mean
 		}
 	}
+	return last < softNear*total
 }
 
 // addShares adds w(diag p − ppᵀ) to a matrix.

@@ -103,14 +103,18 @@ func changesOfFile(folder, file string) ([]change, error) {
 	w := walker{set: set, text: string(text), lines: strings.Split(string(text), "\n"), signs: map[ast.Node]bool{}}
 	for _, d := range tree.Decls {
 		w.at = change{folder: folder, file: file}
-		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-			w.at.body = w.section(f.Body.Lbrace+1, f.Body.Rbrace)
-			if r := f.Type.Results; r != nil {
-				s := w.section(r.Pos(), r.End())
-				w.at.results = w.text[s.from:s.to]
-			}
+		f, ok := d.(*ast.FuncDecl)
+		if !ok || f.Body == nil {
+			w.walk(d)
+			continue
 		}
-		w.walk(d)
+		w.walk(f.Type) // its numbers are outside of the body
+		w.at.body = w.section(f.Body.Lbrace+1, f.Body.Rbrace)
+		if r := f.Type.Results; r != nil {
+			s := w.section(r.Pos(), r.End())
+			w.at.results = w.text[s.from:s.to]
+		}
+		w.walk(f.Body)
 	}
 	return w.all, nil
 }

@@ -378,11 +378,8 @@ func TestBlocksAreChosenWell(t *testing.T) {
 	if testing.Short() {
 		sets = sets[:1]
 	}
-	for i, set := range sets {
-		for k, m := range []pare.Model{pare.GroupLasso, pare.SparseGroup, pare.MCP, pare.SCAD} {
-			if i > 1 && i%2 != k%2 && !oracle.Long() {
-				continue // one penalty with groups, and one that is not convex, on each set of genes
-			}
+	for _, set := range sets {
+		for _, m := range []pare.Model{pare.GroupLasso, pare.SparseGroup, pare.MCP, pare.SCAD} {
 			t.Run(set+"/"+string(m), func(t *testing.T) { chosenWell(t, set, m) })
 		}
 	}

@@ -202,7 +202,7 @@ func TestEveryCombination(t *testing.T) {
 	ctx := context.Background()
 	slopes, choices := 0, 0
 	triples := 7 * 5 * len(pare.Models()) // of model, criterion and method
-	draws := oracle.Cases(2 * triples)
+	draws := oracle.Cases(100 * len(pare.Models()))
 	if oracle.Few() {
 		draws = max(8, draws/5)
 	}

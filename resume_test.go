@@ -38,10 +38,10 @@ func resultOf(t *testing.T, s *pare.Selection, log *search.Log) string {
 	return times.ReplaceAllString(string(text)+"\n"+string(body.Body), `"$1":0`)
 }
 
-// resumesAnywhere interrupts a search after each of its evaluations for which cuts is true, all for nil, and resumes it in
+// resumesAnywhere interrupts a search after each of its evaluations and resumes it in
 // what a new process would have: the data, the options and the log. The short form does so
 // after every fourth. It returns how many evaluations there are.
-func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config, cuts func(k int) bool) (evaluations int) {
+func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) (evaluations int) {
 	t.Helper()
 	whole := search.NewLog("key")
 	o.Log = whole
@@ -52,7 +52,7 @@ func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o 
 	}
 	want := resultOf(t, s, whole)
 	for k := 1; k <= whole.Len(); k++ {
-		if !oracle.Turn(whole.Len()-k, 4) || !oracle.Few() && cuts != nil && !cuts(k) {
+		if !oracle.Turn(whole.Len()-k, 4) {
 			continue
 		}
 		ctx, cancel := context.WithCancel(context.Background())
@@ -98,7 +98,7 @@ func TestResumedSearchesHaveTheSameBits(t *testing.T) {
 		config := c.config(r, len(y))
 		config.Tol, config.Certify = r.Pick(0, 1e-8), false
 		o := pare.SelectOptions{Validation: c.validation(len(y)), Search: c.search, PerClass: c.perClass, OneSE: c.oneSE, Evaluations: 9}
-		evaluations += resumesAnywhere(t, fmt.Sprintf("draw %d, %+v", draw, c), x, y, o, config, nil)
+		evaluations += resumesAnywhere(t, fmt.Sprintf("draw %d, %+v", draw, c), x, y, o, config)
 	}
 	if evaluations < int(draws) {
 		t.Errorf("only %d evaluations", evaluations)
@@ -144,8 +144,7 @@ func TestResumedSearchesOnWideData(t *testing.T) {
 			}
 		}
 		name := fmt.Sprintf("draw %d, %s", draw, model)
-		other := func(k int) bool { return oracle.Long() || k%2 == int(draw/3)%2 }
-		if one := resumesAnywhere(t, name, x, y, o, c, other); one == 0 {
+		if one := resumesAnywhere(t, name, x, y, o, c); one == 0 {
 			t.Errorf("%s: refused", name)
 		} else {
 			evaluations += one

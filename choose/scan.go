@@ -56,9 +56,8 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 	}
 	switch p.Shape { //nolint:exhaustive // the others are as they are
 	case Smooth:
-		if l.Rough = 0; p.rival == nil { // beside a Lasso what is next to the null model does not matter
-			l.Origin += ridgeAbove
-		}
+		l.Origin += ridgeAbove
+		l.Rough = 0
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
 	case Dual:
 		l.Origin = kernels.Log(p.Start) - dualBefore

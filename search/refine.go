@@ -37,7 +37,7 @@ func (l *scan) refine(ctx context.Context) error {
 	for range refinements {
 		value, depth := l.least(closest, 0)
 		promised := l.best.Value-value >= l.asked()
-		if l.outdone(min(value, l.best.Value)) {
+		if l.o.Rival != nil && min(value, l.best.Value) > l.o.Rival.Value+float64(nowhereNear*l.unit(l.o.Rival)) {
 			return nil
 		}
 		doubt := l.roughness()
@@ -65,11 +65,6 @@ func (l *scan) refine(ctx context.Context) error {
 		l.expected = false
 	}
 	return nil
-}
-
-// outdone reports whether a value is nowhere near a rival's.
-func (l *scan) outdone(value float64) bool {
-	return l.o.Rival != nil && value > l.o.Rival.Value+float64(nowhereNear*l.unit(l.o.Rival))
 }
 
 // spare reports whether work is cheap: there is some left that needs no promise.

@@ -59,7 +59,7 @@ type ScanOptions struct {
 	// Free is the work, as in [Evaluation].Work, that a path may spend without a promise.
 	Free float64
 	// Rival, where set, is an evaluation of another objective that the choice will be compared
-	// with: a path that comes nowhere near it ends where it rises, and its least point is not looked for.
+	// with: of a path that comes nowhere near it the least point is not looked for.
 	Rival *Evaluation
 	// Known are evaluations of this objective, which the model has from the beginning.
 	Known []Evaluation

@@ -44,17 +44,6 @@ func scanned(t *testing.T, f Objective, o ScanOptions) *Result {
 	return r
 }
 
-// TestScanEndsBehindItsRival: a path that comes nowhere near its rival ends at the first point that has risen.
-func TestScanEndsBehindItsRival(t *testing.T) {
-	for rival, want := range map[float64]float64{0: -4.25, 4.9: -5.75} {
-		f := judged(scalar(func(x float64) (value, slope float64) { return 5 + 2*(x+2.75)*(x+2.75), 4 * (x + 2.75) }), 0.5, 0)
-		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 30, StandardError: 0.5}, Free: 1e9, Rival: &Evaluation{Value: rival, StandardError: 0.5}})
-		if r.Seen.To != want {
-			t.Errorf("a rival of %g: the path ends at %g, not at %g", rival, r.Seen.To, want)
-		}
-	}
-}
-
 // A scan asks for slopes to step by, and one that goes on to the last digits for gradients.
 func TestScanAsksForRoughSlopes(t *testing.T) {
 	for _, precision := range []bool{false, true} {

@@ -117,18 +117,14 @@ func (l *scan) steepening() float64 {
 	return max(0, (before.slope-here.slope)/(here.depth-before.depth)*length*length/2)
 }
 
-// ended reports whether the last points end the path: two that have risen, or one of a path that comes
-// nowhere near its rival; or one that is dense and not the best, but two of those where paths may climb,
-// whose criteria dip more often.
+// ended reports whether the last points end the path: two that have risen, or one that is dense
+// and not the best, but two of those where paths may climb, whose criteria dip more often.
 func (l *scan) ended() bool {
-	dense, rises := 1, twice
+	dense := 1
 	if l.o.Climb {
 		dense = twice
 	}
-	if l.outdone(l.best.Value) {
-		rises = 1
-	}
-	return l.rises >= rises || l.dense >= dense && l.best.Evaluation != l.here.Evaluation
+	return l.rises >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation
 }
 
 // allFlat reports whether the path has been flat from its beginning, as it is above αmax.

@@ -116,19 +116,25 @@ func TestStepsAreChangesOfTheSupport(t *testing.T) {
 	}
 }
 
+// dependent returns a problem whose columns from rank on each depend on two of those before.
+func dependent(seed uint64, n, p, rank int) *oracle.Problem {
+	r := oracle.NewRandom(seed)
+	q := r.Problem(oracle.Shape{N: n, P: p})
+	for j := rank; j < p; j++ {
+		a, b, by := r.Intn(rank), r.Intn(rank), r.Normal()
+		for i := range n {
+			q.X[i][j] = q.X[i][a] + by*q.X[i][b]
+		}
+	}
+	return q
+}
+
 // TestDependentColumnsAreLeftToSweeps: of wide columns of low rank no support can have more, and the solution is one all the same.
 func TestDependentColumnsAreLeftToSweeps(t *testing.T) {
 	swept := 0
 	for seed := range uint64(20) {
-		r := oracle.NewRandom(5200 + seed)
-		const n, p, rank = 15, 40, 6
-		q := r.Problem(oracle.Shape{N: n, P: p})
-		for j := rank; j < p; j++ {
-			a, b, by := r.Intn(rank), r.Intn(rank), r.Normal()
-			for i := range n {
-				q.X[i][j] = q.X[i][a] + by*q.X[i][b]
-			}
-		}
+		const p = 40
+		q := dependent(5200+seed, 15, p, 6)
 		q.Intercept = seed%2 == 0
 		s := cd.New(fixture.Squared(t, q, true))
 		for _, ratio := range []float64{0.3, 0.03, 0.003, 0.1} {
@@ -237,15 +243,8 @@ func TestFewColumnsAreFollowedFromAnywhere(t *testing.T) {
 // TestFewDependentColumns: a support on the Gram matrix has no column that depends on the others, and the solution is one all the same.
 func TestFewDependentColumns(t *testing.T) {
 	for seed := range uint64(10) {
-		r := oracle.NewRandom(6300 + seed)
-		const n, p, rank = 200, 12, 5
-		q := r.Problem(oracle.Shape{N: n, P: p})
-		for j := rank; j < p; j++ {
-			a, b, by := r.Intn(rank), r.Intn(rank), r.Normal()
-			for i := range n {
-				q.X[i][j] = q.X[i][a] + by*q.X[i][b]
-			}
-		}
+		const p = 12
+		q := dependent(6300+seed, 200, p, 5)
 		q.Intercept = seed%2 == 0
 		s := cd.New(fixture.Squared(t, q, true))
 		for _, ratio := range []float64{0.3, 0.03, 0.003, 0.1} {

@@ -31,43 +31,32 @@ func raceLanes(rows []int32, y []float64, first int) {
 	}
 }
 
-func raceAddLanes(from, to []int64, rows []int32, values, y []float64, first int, out []float64) {
+// raceEach has columns read, and met by the rows of each.
+func raceEach(from, to []int64, rows []int32, values []float64, meet func(rows []int32)) {
 	raceRead(from)
 	raceRead(to)
-	raceWrite(out)
 	for c := range from {
 		if i, j := from[c], to[c]; 0 <= i && i <= j && j <= int64(len(rows)) {
 			raceRead(values[i:j])
 			raceRead(rows[i:j])
-			raceLanes(rows[i:j], y, first)
+			meet(rows[i:j])
 		}
 	}
 }
 
-func raceSpans(from, to []int64, rows []int32, values, y, out []float64) {
-	raceRead(from)
-	raceRead(to)
+func raceAddLanes(from, to []int64, rows []int32, values, y []float64, first int, out []float64) {
 	raceWrite(out)
-	for c := range out {
-		if i, j := from[c], to[c]; 0 <= i && i <= j && j <= int64(len(rows)) {
-			raceRead(values[i:j])
-			raceRead(rows[i:j])
-			raceGather(rows[i:j], y)
-		}
-	}
+	raceEach(from, to, rows, values, func(rows []int32) { raceLanes(rows, y, first) })
+}
+
+func raceSpans(from, to []int64, rows []int32, values, y, out []float64) {
+	raceWrite(out)
+	raceEach(from, to, rows, values, func(rows []int32) { raceGather(rows, y) })
 }
 
 func raceScatterSpans(a []float64, from, to []int64, rows []int32, values, y []float64) {
 	raceRead(a)
-	raceRead(from)
-	raceRead(to)
-	for c := range a {
-		if i, j := from[c], to[c]; 0 <= i && i <= j && j <= int64(len(rows)) {
-			raceRead(values[i:j])
-			raceRead(rows[i:j])
-			raceScatter(rows[i:j], y)
-		}
-	}
+	raceEach(from, to, rows, values, func(rows []int32) { raceScatter(rows, y) })
 }
 
 func raceScatterLanes(rows []int32, y []float64) {

@@ -59,13 +59,18 @@ func (o operands) spans() (from, to []int64, out []float64) {
 	return from, to, o.out[1:]
 }
 
-// denseColumns runs an operation on a few long columns and on many short ones.
+// denseColumns runs an operation on a few long columns, on some that end with the values, on many short ones and on
+// those of all operands.
 func (o operands) denseColumns(run func(values, y, out []float64)) []float64 {
-	third, short := min(len(o.values)/3, len(o.y)), min(len(o.values), len(o.x), 7)
-	few, many := o.lanes[:min(3, len(o.lanes))], make([]float64, len(o.values)/max(1, short))
+	third, eleventh, short := min(len(o.values)/3, len(o.y)), min(len(o.values)/11, len(o.y)), min(len(o.values), len(o.x), 7)
+	few, some, many := o.lanes[:min(3, len(o.lanes))], make([]float64, 11), make([]float64, len(o.values)/max(1, short))
 	run(o.values[:len(few)*third], o.y[:third], few)
+	run(o.values[len(o.values)-len(some)*eleventh:], o.y[len(o.y)-eleventh:], some)
 	run(o.values[:short*len(many)], o.x[:short], many)
-	return slices.Concat(few, many)
+	all := slices.Concat(o.x, o.y, o.target)
+	whole := make([]float64, len(all)/max(1, len(o.y)))
+	run(all[:len(whole)*len(o.y)], o.y, whole)
+	return slices.Concat(few, some, many, whole)
 }
 
 // reach asks for what reaches bounds below, at and above what is there, of some lengths.

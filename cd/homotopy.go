@@ -38,7 +38,13 @@ type homotopy struct {
 	d      []float64      // the direction in which they move
 	row    []float64      // of the system: a column that joins
 
-	values  []float64 // of the columns of the set, one after another; not where there is a Gram matrix
+	values []float64 // of the columns of the set, each from its place in start; not where there is a Gram matrix
+	start  []int64   // by position
+	spans  []int64   // those of S
+	copied struct {  // where the store does not hold all values
+		values []float64
+		start  []int64
+	}
 	member  []bool    // of S; by position, as the next three are
 	corr    []float64 // c_j
 	rate    []float64 // at which c_j falls along the direction
@@ -111,8 +117,7 @@ func (h *homotopy) follow(ctx context.Context) (steps int) {
 	return steps
 }
 
-// load makes the correlations those of the coefficients loaded. Without a Gram matrix it copies the columns
-// of the set for that.
+// load makes the correlations those of the coefficients loaded.
 func (h *homotopy) load() {
 	w, m := len(h.in.coef), h.in.store.Rows()
 	for _, v := range []*[]float64{&h.corr, &h.rate, &h.excess} {
@@ -123,18 +128,30 @@ func (h *homotopy) load() {
 		copy(h.corr, h.in.quadratic.first)
 		return
 	}
-	h.values, h.product = grow(h.values, w*m), grow(h.product, m)
-	for k, j := range h.in.columns {
-		_, values := h.in.store.Column(j)
-		h.k.Copy(h.column(k), values)
+	h.product = grow(h.product, m)
+	h.values, h.start = h.in.residual.e.Values, h.in.residual.e.From
+	if h.in.store.Partial() {
+		h.copy()
 	}
 	h.meet()
 }
 
+// copy copies the columns of the set, some of which the store does not hold.
+func (h *homotopy) copy() {
+	c, m := &h.copied, h.in.store.Rows()
+	c.values, c.start = grow(c.values, len(h.in.columns)*m), c.start[:0]
+	h.values = c.values
+	for k, j := range h.in.columns {
+		c.start = append(c.start, int64(k*m))
+		_, values := h.in.store.Column(j)
+		h.k.Copy(h.values[k*m:][:m], values)
+	}
+	h.start = c.start
+}
+
 // column returns that at a position.
 func (h *homotopy) column(k int) []float64 {
-	m := h.in.store.Rows()
-	return h.values[k*m:][:m]
+	return h.values[h.start[k]:][:h.in.store.Rows()]
 }
 
 // meet computes the correlations of the coefficients where they are.
@@ -143,8 +160,23 @@ func (h *homotopy) meet() {
 		h.in.work += h.in.quadratic.meet(h.corr)
 		return
 	}
-	h.k.DotDense(h.values, h.in.residual.e.Residual, h.corr)
-	h.in.work += residualCost(len(h.values), len(h.corr), true)
+	h.in.work += h.correlate(h.in.residual.e.Residual, h.corr)
+}
+
+// correlate sets out to the products of the columns of the set with a vector over compact rows, and returns what
+// that costs.
+func (h *homotopy) correlate(v, out []float64) float64 {
+	h.k.DotDenseSpans(h.start, h.values, v, out)
+	return residualCost(len(out)*len(v), len(out), true)
+}
+
+// support returns where the columns of S begin, in the order of the factor.
+func (h *homotopy) support() []int64 {
+	h.spans = h.spans[:0]
+	for _, k := range h.at {
+		h.spans = append(h.spans, h.start[k])
+	}
+	return h.spans
 }
 
 // begin makes the factor that of the support and finds where the way begins. It returns false where
@@ -187,12 +219,10 @@ func (h *homotopy) moveTarget() {
 	} else {
 		h.z = grow(h.z, m)
 		h.k.Clear(h.z)
-		for i, k := range h.at {
-			h.k.Axpy(h.d[i], h.column(k), h.z)
-		}
-		h.k.DotDense(h.values, h.z, h.pull)
+		h.k.AxpyDenseSpans(h.d, h.support(), h.values, h.z)
+		correlated := h.correlate(h.z, h.pull)
 		h.k.Axpy(1, h.z, in.residual.e.Residual)
-		in.work += support.DenseCost(s*m) + residualCost(len(h.values), len(h.pull), true)
+		in.work += support.DenseCost(s*m) + correlated
 	}
 	h.k.Axpy(1, h.pull, h.corr)
 }
@@ -323,9 +353,7 @@ func (h *homotopy) products(k int) {
 		h.in.work += float64(support.GatherValue * float64(s))
 		return
 	}
-	for i, k0 := range h.at {
-		h.row[i] = h.k.Dot(h.column(k0), h.column(k))
-	}
+	h.k.DotDenseSpans(h.support(), h.values, h.column(k), h.row[:s])
 	h.in.work += support.DenseCost(s * h.in.store.Rows())
 }
 
@@ -362,11 +390,8 @@ func (h *homotopy) direction() {
 	} else {
 		h.k.Clear(h.product)
 	}
-	for i, k := range h.at {
-		h.k.Axpy(h.d[i], h.column(k), h.product)
-	}
-	h.k.DotDense(h.values, h.product, h.rate)
-	h.in.work += support.DenseCost(s*h.in.store.Rows()) + residualCost(len(h.values), len(h.rate), true)
+	h.k.AxpyDenseSpans(h.d, h.support(), h.values, h.product)
+	h.in.work += support.DenseCost(s*h.in.store.Rows()) + h.correlate(h.product, h.rate)
 }
 
 // next returns the length of the step to the next change, and what changes: column i of the support

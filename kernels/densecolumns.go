@@ -73,3 +73,83 @@ func squaresDenseGo(values, y, out []float64) {
 		out[c] = fold(&s) + 0
 	}
 }
+
+const (
+	shortColumn = 128 // rows, at most, of the columns anywhere that a loop takes together
+	fourColumns = 4   // of them, at least, for dot products
+)
+
+//go:noinline
+func newDotDenseSpans(loop func(from []int64, values, y, out []float64), s *Set) func(from []int64, values, y, out []float64) {
+	return func(from []int64, values, y, out []float64) {
+		n := len(y)
+		switch {
+		case len(from) != len(out):
+			panic("kernels: DotDenseSpans: lengths of from and out differ")
+		case overlap(out, values) || overlap(out, y):
+			panic("kernels: DotDenseSpans: out overlaps values or y")
+		case !within(from, len(values)-n):
+			panic("kernels: DotDenseSpans: a column is not within values")
+		}
+		raceDense(from, values, n)
+		raceRead(y)
+		raceWrite(out)
+		for seen := 0; len(from) > 0; {
+			columns := min(len(from), max(1, Block/max(1, n)))
+			if loop != nil && n > 0 && n <= shortColumn && columns >= fourColumns {
+				loop(from[:columns], values, y, out[:columns])
+			} else {
+				for c, at := range from[:columns] {
+					out[c] = s.Dot(values[at:][:n], y)
+				}
+			}
+			from, out = from[columns:], out[columns:]
+			if seen += columns * n; seen >= denseLook || n > Block {
+				s.between(len(from))
+				seen = 0
+			}
+		}
+	}
+}
+
+//go:noinline
+func newAxpyDenseSpans(loop func(a []float64, from []int64, values, y []float64), s *Set) func(a []float64, from []int64, values, y []float64) {
+	return func(a []float64, from []int64, values, y []float64) {
+		n := len(y)
+		switch {
+		case len(from) != len(a):
+			panic("kernels: AxpyDenseSpans: lengths of a and from differ")
+		case overlap(a, y) || overlap(values, y):
+			panic("kernels: AxpyDenseSpans: y overlaps an operand")
+		case !within(from, len(values)-n):
+			panic("kernels: AxpyDenseSpans: a column is not within values")
+		}
+		raceDense(from, values, n)
+		raceRead(a)
+		raceWrite(y)
+		for seen := 0; len(from) > 0; {
+			columns := min(len(from), max(1, Block/max(1, n)))
+			if loop != nil && n > 0 && n <= shortColumn {
+				loop(a[:columns], from[:columns], values, y)
+			} else {
+				for c, at := range from[:columns] {
+					s.Axpy(a[c], values[at:][:n], y)
+				}
+			}
+			a, from = a[columns:], from[columns:]
+			if seen += columns * n; seen >= denseLook || n > Block {
+				s.between(len(from))
+				seen = 0
+			}
+		}
+	}
+}
+
+// within reports whether columns begin at 0 or behind, and at last or before.
+func within(from []int64, last int) bool {
+	signs := int64(0)
+	for _, at := range from {
+		signs |= at | (int64(last) - at)
+	}
+	return signs >= 0
+}

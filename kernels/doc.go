@@ -21,7 +21,7 @@
 // it, so every set returns the same bits, on every architecture, whatever the
 // alignment of the operands. Only the payload and the sign of a NaN are open.
 //
-// Elementwise operations (Axpy, Scal, AxpyIndexed, AxpySpans) do one rounding per element:
+// Elementwise operations (Axpy, Scal, AxpyIndexed, AxpySpans, AxpyDenseSpans) do one rounding per element:
 // y ← fma(a, x, y), or x ← a·x.
 //
 // A reduction over n terms is done as follows.

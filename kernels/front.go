@@ -9,8 +9,10 @@ import (
 // columns) per call, lengths already checked, never empty.
 type primitives struct {
 	dot            func(x, y []float64) float64
-	dotDense       func(values, y, out []float64) // at most Block elements in all
-	squaresDense   func(values, y, out []float64) // likewise
+	dotDense       func(values, y, out []float64)                       // at most Block elements in all
+	squaresDense   func(values, y, out []float64)                       // likewise
+	dotDenseSpans  func(from []int64, values, y, out []float64)         // at most shortColumn rows, at least fourColumns; nil: a column at a time
+	axpyDenseSpans func(a []float64, from []int64, values, y []float64) // at most shortColumn rows, at least one column; likewise
 	axpy           func(a float64, x, y []float64)
 	scal           func(a float64, x []float64)
 	product        func(dst, x, y []float64)
@@ -61,6 +63,8 @@ func newSet(name string, p *primitives) *Set {
 	s.Dot = newDot(p.dot, s)
 	s.DotDense = newDenseColumns("DotDense", p.dotDense, s)
 	s.SquaresDense = newDenseColumns("SquaresDense", p.squaresDense, s)
+	s.DotDenseSpans = newDotDenseSpans(p.dotDenseSpans, s)
+	s.AxpyDenseSpans = newAxpyDenseSpans(p.axpyDenseSpans, s)
 	s.Axpy = newAxpy(p.axpy, s)
 	s.Scal = newScal(p.scal, s)
 	s.Product = newProduct(p.product, s)

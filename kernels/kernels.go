@@ -63,6 +63,14 @@ type Set struct {
 	// short columns.
 	DotDense func(values, y, out []float64)
 
+	// DotDenseSpans is DotDense for columns anywhere: column c is values[from[c]:from[c]+len(y)].
+	// len(from) = len(out).
+	DotDenseSpans func(from []int64, values, y, out []float64)
+
+	// AxpyDenseSpans is Axpy for the columns x of DotDenseSpans, each with its own coefficient, one after another:
+	// y_i += a[c]·x_i. len(from) = len(a); y apart from a and values.
+	AxpyDenseSpans func(a []float64, from []int64, values, y []float64)
+
 	// SquaresDense does out[c] = Σ x_i·(x_i·y_i), the product with y_i rounded, for the columns x of
 	// DotDense: squares under the weights y, in the order of Dot.
 	SquaresDense func(values, y, out []float64)

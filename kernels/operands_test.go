@@ -73,6 +73,21 @@ func (o operands) denseColumns(run func(values, y, out []float64)) []float64 {
 	return slices.Concat(few, some, many, whole)
 }
 
+// denseSpans gives columns of some lengths that begin and end anywhere in the values, a few and more than a few.
+func (o operands) denseSpans(run func(from []int64, y []float64)) {
+	for _, n := range [...]int{len(o.y), len(o.y) / 2, len(o.y) / 3, 0} {
+		room := len(o.values) - n
+		for _, columns := range [...]int{1, 3, 4, 7, 8, 30} {
+			from := make([]int64, min(columns, len(o.lanes)))
+			for c := range from {
+				from[c] = int64((room*c + c) % (room + 1))
+			}
+			from[0] = int64(room)
+			run(from, o.y[len(o.y)-n:])
+		}
+	}
+}
+
 // reach asks for what reaches bounds below, at and above what is there, of some lengths.
 func (o operands) reach(run func(a float64, x, y []float64, least float64, out []uint64)) (bits []float64) {
 	for _, n := range [...]int{len(o.x), len(o.x) / 3} {
@@ -110,6 +125,18 @@ var operations = []struct {
 }{
 	{"dot", func(k *kernels.Set, o operands) []float64 { return []float64{k.Dot(o.x, o.y)} }},
 	{"dotdense", func(k *kernels.Set, o operands) []float64 { return o.denseColumns(k.DotDense) }},
+	{"dotdensespans", func(k *kernels.Set, o operands) (all []float64) {
+		o.denseSpans(func(from []int64, y []float64) {
+			out := make([]float64, len(from))
+			k.DotDenseSpans(from, o.values, y, out)
+			all = append(all, out...)
+		})
+		return all
+	}},
+	{"axpydensespans", func(k *kernels.Set, o operands) []float64 {
+		o.denseSpans(func(from []int64, y []float64) { k.AxpyDenseSpans(o.lanes[:len(from)], from, o.values, y) })
+		return o.y
+	}},
 	{"squaresdense", func(k *kernels.Set, o operands) []float64 { return o.denseColumns(k.SquaresDense) }},
 	{"axpy", func(k *kernels.Set, o operands) []float64 { k.Axpy(o.a, o.x, o.y); return o.y }},
 	{"product", func(k *kernels.Set, o operands) []float64 {

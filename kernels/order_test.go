@@ -200,6 +200,16 @@ func (r oracle) set() *kernels.Set {
 			out[c] = s.Dot(values[c*len(y):(c+1)*len(y)], y)
 		}
 	}
+	s.DotDenseSpans = func(from []int64, values, y, out []float64) {
+		for c, at := range from {
+			out[c] = s.Dot(values[at:][:len(y)], y)
+		}
+	}
+	s.AxpyDenseSpans = func(a []float64, from []int64, values, y []float64) {
+		for c, at := range from {
+			s.Axpy(a[c], values[at:][:len(y)], y)
+		}
+	}
 	s.SquaresDense = func(values, y, out []float64) {
 		for c := range out {
 			x := values[c*len(y):]

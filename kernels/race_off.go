@@ -10,6 +10,7 @@ func raceWrite[T any](x []T)                                                    
 func raceGather[T any](rows []int32, y []T)                                                      {}
 func raceLanes(rows []int32, y []float64, first int)                                             {}
 func raceSpans(from, to []int64, rows []int32, values, y, out []float64)                         {}
+func raceDense(from []int64, values []float64, n int)                                            {}
 func raceAddLanes(from, to []int64, rows []int32, values, y []float64, first int, out []float64) {}
 func raceScatterSpans(a []float64, from, to []int64, rows []int32, values, y []float64)          {}
 func raceScatterLanes(rows []int32, y []float64)                                                 {}

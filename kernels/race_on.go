@@ -44,6 +44,14 @@ func raceEach(from, to []int64, rows []int32, values []float64, meet func(rows [
 	}
 }
 
+// raceDense has dense columns of n elements read.
+func raceDense(from []int64, values []float64, n int) {
+	raceRead(from)
+	for _, at := range from {
+		raceRead(values[at:][:n])
+	}
+}
+
 func raceAddLanes(from, to []int64, rows []int32, values, y []float64, first int, out []float64) {
 	raceWrite(out)
 	raceEach(from, to, rows, values, func(rows []int32) { raceLanes(rows, y, first) })

@@ -13,6 +13,18 @@ func DotAVX2(x, y []float64) float64
 //go:noescape
 func DotDenseAVX2(values, y, out []float64)
 
+// DotDenseSpansAVX2 is DotDenseAVX2 for columns anywhere, column c from values[from[c]] on: four at least, of at
+// most 128 elements.
+//
+//go:noescape
+func DotDenseSpansAVX2(from []int64, values, y, out []float64)
+
+// AxpyDenseSpansAVX2 does y_i ← fma(a[c], x_i, y_i) for the elements x_i of the columns of DotDenseSpansAVX2, one
+// at least, one after another.
+//
+//go:noescape
+func AxpyDenseSpansAVX2(a []float64, from []int64, values, y []float64)
+
 // SquaresDenseAVX2 sets out[c] to DotAVX2 of x and x⊙y, plus 0, for column c of values as x, likewise.
 //
 //go:noescape

@@ -305,11 +305,10 @@ func (s *Solver) list(run columnRange) {
 func (s *Solver) piece(from, to int) {
 	c := &s.cert
 	s.in.work += float64(perColumn * float64(to-from))
-	first, _ := c.matrix.Span(int(c.order[from]))
-	_, last := c.matrix.Span(int(c.order[to-1]))
-	s.payDots(int(last - first))
-	longest, _ := c.matrix.Span(int(c.order[to-1]))
-	each := max(1, pieceEntries/int(max(1, last-longest))) // columns
+	first, _ := c.matrix.Stored(from, to)
+	longest, end := c.matrix.Stored(to-1, to)
+	s.payDots(int(end - first))
+	each := max(1, pieceEntries/int(max(1, end-longest))) // columns
 	for ; from < to; from += each {
 		c.pieces = append(c.pieces, piece{int32(from), int32(min(from+each, to))})
 	}

@@ -42,8 +42,8 @@ func newScreening(view *sparse.View) (w screening) {
 	x := view.Matrix()
 	order := x.Order()
 	entries := func(place int) float64 {
-		from, to := x.Span(int(order[place]))
-		return float64(to - from)
+		first, end := x.Stored(place, place+1)
+		return float64(end - first)
 	}
 	call := float64(callCost)
 	if _, dense := x.(*sparse.Dense); dense {

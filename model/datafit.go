@@ -99,9 +99,9 @@ func (s *State) UncentredIntercept(view *sparse.View, cols []int32, b []float64)
 	if !view.Centred() {
 		return 0
 	}
-	intercept := s.Intercept
+	intercept, means := s.Intercept, view.Means()
 	for k, j := range cols {
-		intercept = math.FMA(-b[k], view.Mean(int(j)), intercept)
+		intercept = math.FMA(-b[k], means[j], intercept)
 	}
 	return intercept
 }

@@ -252,6 +252,9 @@ func (m *CSC) Span(j int) (from, to int64) {
 	return m.colPtr[s], m.colPtr[s+1]
 }
 
+// Stored implements [Matrix].
+func (m *CSC) Stored(from, to int) (first, end int64) { return m.colPtr[from], m.colPtr[to] }
+
 // Bytes returns the memory that the matrix holds, in bytes, without its transpose and what views
 // have asked for.
 func (m *CSC) Bytes() int64 {

@@ -127,6 +127,11 @@ func (m *Dense) Order() []int32 { return m.order }
 // Place returns j.
 func (m *Dense) Place(j int) int { return j }
 
+// Stored implements [Matrix].
+func (m *Dense) Stored(from, to int) (first, end int64) {
+	return int64(from) * int64(m.n), int64(to) * int64(m.n)
+}
+
 // Bytes returns the memory that the matrix holds, in bytes, without its transpose and what views
 // have asked for.
 func (m *Dense) Bytes() int64 { return 4*int64(len(m.order)) + 8*int64(len(m.values)) }

@@ -33,6 +33,10 @@ type Matrix interface {
 	Arrays() (rows []int32, values []float64)
 	Span(j int) (from, to int64)
 
+	// Stored returns where among those arrays the columns lie that are at some places of Order: from one
+	// to before another.
+	Stored(from, to int) (first, end int64)
+
 	// Order returns the columns in storage order, which is the fast order to
 	// visit them in. Columns without stored entries are left out: a sparse
 	// matrix lists its nonempty columns by length, then index; a dense one

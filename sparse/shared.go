@@ -126,9 +126,13 @@ func (a *updates) Part(k, of int) {
 
 // shift returns what the centring of X̃_S·b takes from every row.
 func (v *View) shift(cols []int32, b []float64) (shift float64) {
+	means := v.Means()
+	if means == nil {
+		return 0
+	}
 	for k, j := range cols {
 		if b[k] != 0 {
-			shift = math.FMA(b[k], v.Mean(int(j)), shift)
+			shift = math.FMA(b[k], means[j], shift)
 		}
 	}
 	return shift

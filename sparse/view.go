@@ -227,6 +227,14 @@ func (v *View) Mean(j int) float64 {
 	return v.columns().means[j]
 }
 
+// Means returns [View.Mean] of every column, nil without centring. Read only.
+func (v *View) Means() []float64 {
+	if !v.centred {
+		return nil
+	}
+	return v.columns().means
+}
+
 // Norm returns ‖X̃_j‖ₛ = √(Σ sᵢ(xᵢⱼ − x̄ⱼ)²).
 func (v *View) Norm(j int) float64 { return v.columns().norms[j] }
 

@@ -208,11 +208,7 @@ func (c *Columns) lower(u []float64, shift float64) {
 		c.view.Kernels().Axpy(-shift, c.root, u)
 		return
 	}
-	for from, to := range c.view.Kernels().Pieces(len(u)) {
-		for i := range u[from:to] {
-			u[from+i] -= shift
-		}
-	}
+	c.view.Kernels().Subtract(shift, u)
 }
 
 // resize returns v with length n, its contents undefined.

@@ -141,27 +141,33 @@ func (t *duplicates) agreeing(s *Solver, least, most uint64) {
 
 // replaceDuplicates makes candidates and active columns those that stand for them.
 func (w *workingSet) replaceDuplicates(s *Solver) {
-	c := &s.cert
-	for _, j := range s.active {
-		s.beta[c.place(j)] = 0
-	}
+	c, moved := &s.cert, false
 	for k, j := range s.active {
+		place := c.place(j)
+		if !c.leftOut(place) {
+			continue
+		}
 		rep := s.copies.Representative(j)
-		s.active[k] = rep.Column
-		b := &s.beta[c.place(rep.Column)]
+		s.active[k], s.beta[place], moved = rep.Column, 0, true
+		b := &s.beta[c.place(rep.Column)] // a column of a lower number, so that it comes first
 		*b = math.FMA(rep.Sign, s.coef[k], *b)
 	}
-	slices.Sort(s.active)
-	s.active = slices.Compact(s.active)
-	s.coef = s.coef[:0]
+	if moved {
+		slices.Sort(s.active)
+		s.active = slices.Compact(s.active)
+		s.coef = s.coef[:0]
+		for _, j := range s.active {
+			s.coef = append(s.coef, s.beta[c.place(j)])
+		}
+	}
 	for _, j := range s.active {
-		place := c.place(j)
-		s.coef = append(s.coef, s.beta[place])
-		w.marks.set(int(place))
+		w.marks.set(int(c.place(j)))
 	}
 	kept := w.candidates[:0]
 	for _, n := range w.candidates {
-		n.place = c.place(s.copies.Representative(c.order[n.place]).Column)
+		if c.leftOut(n.place) {
+			n.place = c.place(s.copies.Representative(c.order[n.place]).Column)
+		}
 		if !w.marks.has(int(n.place)) {
 			w.marks.set(int(n.place))
 			kept = append(kept, n)

@@ -18,6 +18,7 @@ type Copies struct {
 	opposite       bool               // a column that equals another's negative copies it too
 	representative map[int32]Signed   // redundant column → the one that stands for it
 	groups         map[int32][]Signed // a column that stands for others → them, itself first
+	known          []uint64           // a bit a column: it is in one of the two, which most are not
 
 	redundant []int32
 	table     columnTable
@@ -32,7 +33,7 @@ type Signed struct {
 // NewCopies returns an empty list of the copies among the columns of v. Opposite says
 // that the negative of a column is a copy of it too; with β ≥ 0 it is not.
 func (v *View) NewCopies(opposite bool) *Copies {
-	return &Copies{view: v, opposite: opposite, representative: map[int32]Signed{}, groups: map[int32][]Signed{}}
+	return &Copies{view: v, opposite: opposite, representative: map[int32]Signed{}, groups: map[int32][]Signed{}, known: make([]uint64, (v.p+63)/64)}
 }
 
 // Restart makes the list one that [View.NewCopies] returns.
@@ -40,12 +41,16 @@ func (c *Copies) Restart(opposite bool) {
 	c.opposite = opposite
 	clear(c.representative)
 	clear(c.groups)
+	clear(c.known)
 	c.redundant = c.redundant[:0]
 }
 
+// knows reports whether column j copies another or stands for one.
+func (c *Copies) knows(j int32) bool { return c != nil && c.known[j/64]>>(j%64)&1 != 0 }
+
 // Redundant reports whether another column stands for column j.
 func (c *Copies) Redundant(j int32) bool {
-	if c == nil {
+	if !c.knows(j) {
 		return false
 	}
 	_, is := c.representative[j]
@@ -55,7 +60,7 @@ func (c *Copies) Redundant(j int32) bool {
 // Representative returns the column that stands for j and the sign with which j copies it:
 // j itself where it copies none.
 func (c *Copies) Representative(j int32) Signed {
-	if c != nil {
+	if c.knows(j) {
 		if rep, is := c.representative[j]; is {
 			return rep
 		}
@@ -66,7 +71,7 @@ func (c *Copies) Representative(j int32) Signed {
 // Of returns the copies of a column that stands for several, itself first; nil
 // where it has none.
 func (c *Copies) Of(j int32) []Signed {
-	if c == nil {
+	if !c.knows(j) {
 		return nil
 	}
 	return c.groups[j]
@@ -112,6 +117,9 @@ func (c *Copies) Find(columns []int32) []int32 {
 
 // join makes j, and what it stands for, copies of rep.
 func (c *Copies) join(rep, j int32, sign float64) {
+	for _, k := range [...]int32{rep, j} {
+		c.known[k/64] |= 1 << (k % 64)
+	}
 	if c.groups[rep] == nil {
 		c.groups[rep] = []Signed{{rep, 1}}
 	}

@@ -57,21 +57,20 @@ func gramCost(moved, columns, size int) float64 {
 func (in *inner) choose() engine {
 	size, w := in.gram.Size(), len(in.columns)
 	values, inSupport, moving := 0, 0, 0
-	for k, j := range in.columns {
-		length := in.store.Length(j)
+	for k, length := range in.length {
 		values += length
 		if in.coef[k] != 0 {
 			inSupport += length
 			moving++
 		}
 	}
-	missing, _ := in.gram.Missing(in.columns)
-	if !in.gram.Fits(missing) {
+	missing := in.gram.Missing(in.columns)
+	if !in.gram.Fits(missing.Columns()) {
 		return &in.residual
 	}
 	byResidual := residualCost(values+inSupport, w, in.store.Dense())
-	byGram := gramCost(moving, w, size+missing)
-	if byGram < 0.5*byResidual && in.building*in.gram.BuildCost(in.columns) < in.sweepsExpected()*(byResidual-byGram) {
+	byGram := gramCost(moving, w, size+missing.Columns())
+	if byGram < 0.5*byResidual && in.building*in.gram.BuildCost(missing) < in.sweepsExpected()*(byResidual-byGram) {
 		return &in.quadratic
 	}
 	return &in.residual

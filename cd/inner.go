@@ -26,6 +26,7 @@ type inner struct {
 	coef      []float64 // βⱼ
 	square    []float64 // ‖X̃_j‖²
 	threshold []float64 // Nαⱼ
+	length    []int     // values of the column
 	grad      []float64 // c_j − Nα₂βⱼ when the last sweep reached column j
 
 	met       *certificate // that has met the residual loaded; nil: none has
@@ -195,7 +196,8 @@ func (s *Solver) closeness() float64 {
 	if in.engine != &in.quadratic || !s.set.whole(len(s.active)) {
 		return in.factor
 	}
-	if in.newton.price(); in.newton.cost > float64(smallShare*s.passed) {
+	in.newton.collect()
+	if _, cost := in.newton.plan(); cost > float64(smallShare*s.passed) {
 		return in.factor
 	}
 	return min(in.factor*closer, allShare*s.tol/s.sol.RelativeGap)
@@ -257,7 +259,7 @@ func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int,
 		if allowance <= 0 || gap <= target || in.ridge > 0 && in.caution*in.ridgeGap() <= target {
 			break
 		}
-		if in.spent > in.newton.price() && in.newton.cost <= allowance {
+		if in.newton.worth(in.spent) && in.newton.cost <= allowance {
 			if in.newton.step(ctx, s.magnitude()) {
 				s.sol.Steps++
 			}
@@ -284,7 +286,7 @@ func (in *inner) epoch() (cost float64) {
 			in.coef[k] = next
 			in.engine.move(k, d)
 			moved++
-			values += in.store.Length(in.columns[k])
+			values += in.length[k]
 		}
 	}
 	return in.engine.price(moved, values)
@@ -299,10 +301,14 @@ func (in *inner) load(s *Solver, v []float64) {
 	for _, v := range []*[]float64{&in.coef, &in.square, &in.threshold, &in.grad} {
 		*v = grow(*v, w)
 	}
+	if cap(in.length) < w {
+		in.length = make([]int, w+w/2)
+	}
+	in.length = in.length[:w]
 	in.store.Hold(in.columns)
 	for k, j := range in.columns {
 		in.coef[k] = s.beta[s.set.places[k]]
-		in.square[k] = in.store.Square(j)
+		in.square[k], in.length[k] = in.store.Square(j), in.store.Length(j)
 		in.threshold[k] = in.total * s.pen.Alpha(int(j))
 	}
 	in.met = nil
@@ -334,12 +340,18 @@ func (in *inner) gap() float64 {
 		return in.boundedGap()
 	}
 	var worst, l2, slack, product, loose float64
+	alike := in.pen.Columns() < 0 && !in.pen.Positive() && len(in.grad) > 0 // they pull by |a|, all to one threshold
+	if alike {
+		worst = in.residual.k.MaxAbs(in.grad) / in.threshold[0]
+	}
 	for k, a := range in.grad {
-		if in.threshold[k] == 0 {
-			loose = math.FMA(a/(2*in.square[k]), a, loose)
-			continue
+		if !alike {
+			if in.threshold[k] == 0 {
+				loose = math.FMA(a/(2*in.square[k]), a, loose)
+				continue
+			}
+			worst = max(worst, in.pen.Pull(int(in.columns[k]), a)/in.threshold[k])
 		}
-		worst = max(worst, in.pen.Pull(int(in.columns[k]), a)/in.threshold[k])
 		if b := in.coef[k]; b != 0 {
 			l2 = math.FMA(in.ridge*b, b, l2)
 			product = math.FMA(a, b, product)

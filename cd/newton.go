@@ -26,6 +26,7 @@ type newton struct {
 	cg     support.CG
 
 	columns    []int32 // the support
+	values     int     // of its columns
 	position   []int32 // its positions in the working set
 	rho, d     []float64
 	product    []float64 // X̃_S·d, compact rows; nil: not known
@@ -38,7 +39,7 @@ type newton struct {
 	iterations int       // CG iterations of the last step, 0 where there was none
 	limit      int       // of them, where no factorisation is to fall back on: see trust
 	limited    bool      // the last step was such a one
-	cost       float64   // of a step, when it was last considered
+	cost       float64   // of a step, when one was last worth it
 	reluctant  float64   // factor on the price after steps that failed
 	blocked    int       // steps that ended at a coefficient in their way, less those that did not
 	factor     support.Factor
@@ -88,21 +89,34 @@ const (
 
 // plan returns the cheapest way for the support collected, and its cost.
 func (nw *newton) plan() (way, float64) {
-	in, s := nw.in, len(nw.columns)
-	size := float64(s)
-	iterations := float64(nw.iterations)
+	in := nw.in
+	missing := in.gram.Missing(nw.columns)
+	if !in.gram.Fits(missing.Columns()) {
+		return matrixFree, nw.freeCost()
+	}
+	return nw.cheapest(in.building * in.gram.BuildCost(missing) / in.newtons)
+}
+
+// expected returns how many iterations of conjugate gradients to expect.
+func (nw *newton) expected() float64 {
 	if nw.iterations == 0 {
-		iterations = nw.guess()
+		return nw.guess()
 	}
-	free := iterations * in.store.ProductCost(nw.columns)
-	if in.squared > 0 {
-		free = math.Inf(1) // the Gram matrix is there, and has norms that columns lack
+	return float64(nw.iterations)
+}
+
+// freeCost is the cost of a step on the columns.
+func (nw *newton) freeCost() float64 {
+	if nw.in.squared > 0 {
+		return math.Inf(1) // the Gram matrix is there, and has norms that columns lack
 	}
-	missing, _ := in.gram.Missing(nw.columns)
-	if !in.gram.Fits(missing) {
-		return matrixFree, free
-	}
-	build := in.building * in.gram.BuildCost(nw.columns) / in.newtons
+	return nw.expected() * nw.in.store.ValuesCost(nw.values)
+}
+
+// cheapest is plan where the Gram matrix lacks columns that cost so much to add.
+func (nw *newton) cheapest(build float64) (way, float64) {
+	in, s := nw.in, len(nw.columns)
+	size, iterations, free := float64(s), nw.expected(), nw.freeCost()
 	// In place its products cost less, but a step by them is inexact: taken for as little, it takes the
 	// place of factorisations, and twice as many steps follow on dependent columns.
 	onGram := build + float64(size*size*(support.GatherValue+float64(iterations*gramValue)))
@@ -133,20 +147,26 @@ func (nw *newton) guess() float64 {
 
 // collect lists the support.
 func (nw *newton) collect() {
-	nw.columns, nw.position = nw.columns[:0], nw.position[:0]
+	nw.columns, nw.position, nw.values = nw.columns[:0], nw.position[:0], 0
 	for k, j := range nw.in.columns {
 		if b := nw.in.coef[k]; b != 0 && !nw.in.pen.Held(int(j), b) {
 			nw.columns = append(nw.columns, j)
 			nw.position = append(nw.position, int32(k))
+			nw.values += nw.in.length[k]
 		}
 	}
 }
 
-// price returns the cost of sweeps that justifies a step now.
-func (nw *newton) price() float64 {
+// worth reports that sweeps have cost enough to justify a step now, on the support that it collects,
+// and if so, sets cost. Often they have not, whatever the Gram matrix lacks.
+func (nw *newton) worth(spent float64) bool {
 	nw.collect()
+	share := newtonShare * nw.reluctant
+	if _, least := nw.cheapest(0); spent <= float64(share*min(least, nw.freeCost())) {
+		return false
+	}
 	_, nw.cost = nw.plan()
-	return newtonShare * nw.reluctant * nw.cost
+	return spent > float64(share*nw.cost)
 }
 
 // step moves along the Newton direction on the support collected to a point that
@@ -390,7 +410,7 @@ func (nw *newton) move(length float64) {
 		if d := b - there; d != 0 {
 			nw.moved, nw.by = append(nw.moved, k), append(nw.by, d)
 			if whole {
-				in.work += float64(updateValue * float64(in.store.Length(nw.columns[i])))
+				in.work += float64(updateValue * float64(in.length[k]))
 			}
 		}
 	}

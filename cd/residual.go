@@ -38,7 +38,7 @@ func (r *residualEngine) load(v []float64) {
 	for k, j := range r.columns {
 		e.From[k], e.To[k] = r.store.Entries(j)
 		e.Mean[k] = r.store.Mean(j)
-		r.m += r.store.Length(j)
+		r.m += r.length[k]
 	}
 	if r.store.Dense() {
 		d := &r.d

@@ -73,13 +73,9 @@ func (nw *newton) pay(price float64) {
 		in.work += gramCost(len(nw.columns), 0, in.gram.Size())
 		return
 	}
-	values := 0
-	for _, j := range nw.columns {
-		values += in.store.Length(j)
-	}
-	cost := float64(price * float64(values))
+	cost := float64(price * float64(nw.values))
 	if in.store.Dense() {
-		cost = support.DenseCost(values)
+		cost = support.DenseCost(nw.values)
 	}
 	in.work += cost + float64(denseValue*float64(in.store.Rows()))
 }

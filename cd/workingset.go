@@ -148,7 +148,7 @@ func (w *workingSet) save(s *Solver) {
 	for _, c := range w.candidates {
 		w.considered = append(w.considered, s.cert.order[c.place])
 	}
-	if cost := in.gram.BuildCost(w.considered); cost > float64(roundPasses*s.passed) {
+	if cost := in.gram.BuildCost(in.gram.Missing(w.considered)); cost > float64(roundPasses*s.passed) {
 		w.nominate(max(support/10+leastMore, int(float64(roundPasses*s.passed)/cost*float64(len(w.candidates)))))
 	}
 }

@@ -54,11 +54,11 @@ const (
 // products.
 func (s *Solver) factorPays(columns []int32, products int, asked bool) bool {
 	size := float64(len(columns))
-	missing, _ := s.gram.Missing(columns)
-	if s.iterative || len(columns) > largestDirect || !s.gram.Fits(missing) {
+	missing := s.gram.Missing(columns)
+	if s.iterative || len(columns) > largestDirect || !s.gram.Fits(missing.Columns()) {
 		return false
 	}
-	cost := s.gram.BuildCost(columns) + float64(support.FactorValue*size*size*size/3)
+	cost := s.gram.BuildCost(missing) + float64(support.FactorValue*size*size*size/3)
 	return asked || cost < float64(float64(products)*s.store.ProductCost(columns))
 }
 

@@ -75,9 +75,9 @@ func (a *System) Factorise(gram *Gram, products, systems float64) {
 	}
 	e.longest(a)
 	const size = float64(blockSize)
-	missing, _ := gram.Missing(e.columns)
-	cost := gram.BuildCost(e.columns)/systems + float64(FactorValue*size*size*size/6) + float64(2*products*DenseValue*size*size)
-	if !gram.Fits(missing) || cost > float64(blockSaves*products*a.columns.ProductCost(a.list)) || !e.factorise(a, gram) {
+	missing := gram.Missing(e.columns)
+	cost := gram.BuildCost(missing)/systems + float64(FactorValue*size*size*size/6) + float64(2*products*DenseValue*size*size)
+	if !gram.Fits(missing.Columns()) || cost > float64(blockSaves*products*a.columns.ProductCost(a.list)) || !e.factorise(a, gram) {
 		e.columns = e.columns[:0]
 		return
 	}

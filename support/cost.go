@@ -78,12 +78,14 @@ func (c *Columns) ProductCost(list []int32) float64 {
 	for _, j := range list {
 		values += c.Length(j)
 	}
-	return 2 * c.valuesCost(values, SparseValue)
+	return c.ValuesCost(values)
 }
 
-// BuildCost is the cost of adding the missing ones of the columns.
-func (g *Gram) BuildCost(columns []int32) float64 {
-	fresh := g.missing(columns)
+// ValuesCost is [Columns.ProductCost] of columns with so many values.
+func (c *Columns) ValuesCost(values int) float64 { return 2 * c.valuesCost(values, SparseValue) }
+
+// BuildCost is the cost of adding columns that are [Gram.Missing].
+func (g *Gram) BuildCost(fresh Batch) float64 {
 	missing, values := fresh.all.columns, fresh.all.values
 	if missing == 0 {
 		return 0
@@ -110,7 +112,7 @@ func AllCost(columns, entries int, dense bool) float64 {
 
 // sparseCosts is what new sparse columns cost in either way, by lanes with those counted that can be,
 // and what it costs to list those held that are not yet.
-func (g *Gram) sparseCosts(fresh batch) (byLanes, byLists, listing float64) {
+func (g *Gram) sparseCosts(fresh Batch) (byLanes, byLists, listing float64) {
 	held := g.held()
 	byLanes = meetCost(fresh.all.without(fresh.counted), held.all.and(fresh.counted), false) +
 		meetCost(fresh.counted, held.all.without(held.counted), true) +
@@ -153,7 +155,7 @@ const mostListed = 1 << 22
 
 // listsPay reports whether lists are the better way for new columns, to list those held
 // included once lists would have saved as much, and if not, what they would save this time.
-func (g *Gram) listsPay(fresh batch) (pay bool, saved float64) {
+func (g *Gram) listsPay(fresh Batch) (pay bool, saved float64) {
 	if g.columns.dense {
 		return false, 0
 	}
@@ -165,19 +167,19 @@ func (g *Gram) listsPay(fresh batch) (pay bool, saved float64) {
 // Pays reports whether so many products with the system of the columns are cheaper
 // on the Gram matrix, what it lacks of it included.
 func (g *Gram) Pays(columns []int32, products int) bool {
-	missing, _ := g.Missing(columns)
-	if !g.Fits(missing) {
+	missing := g.Missing(columns)
+	if !g.Fits(missing.Columns()) {
 		return false
 	}
 	times := float64(products)
-	return g.BuildCost(columns)+g.ProductsCost(columns, times) < float64(times*g.columns.ProductCost(columns))
+	onGram, _ := productsCost(len(columns), g.Size()+missing.Columns(), times)
+	return g.BuildCost(missing)+onGram < float64(times*g.columns.ProductCost(columns))
 }
 
 // ProductsCost is the cost of so many products with the system of the columns once the matrix
 // holds them, see [GramSystem].
 func (g *Gram) ProductsCost(columns []int32, products float64) float64 {
-	missing, _ := g.Missing(columns)
-	cost, _ := productsCost(len(columns), g.Size()+missing, products)
+	cost, _ := productsCost(len(columns), g.Size()+g.Missing(columns).Columns(), products)
 	return cost
 }
 

@@ -14,6 +14,7 @@ type Gram struct {
 
 	slot   []int32 // column → its row in G, and one more; 0: not held
 	list   []int32 // row of G → column
+	values int     // of the columns held
 	stride int
 	g      []float64 // stride × stride
 
@@ -63,14 +64,11 @@ func (g *Gram) FitsWith(columns []int32) bool {
 // Size returns the number of columns held.
 func (g *Gram) Size() int { return len(g.list) }
 
-// Missing returns how many of the columns are not held, and their values.
-func (g *Gram) Missing(columns []int32) (count, values int) {
-	all := g.missing(columns).all
-	return all.columns, all.values
-}
+// Batch is some columns: how many, with so many values, and those of them that are counted.
+type Batch struct{ all, counted several }
 
-// batch is some columns, and those of them that are counted.
-type batch struct{ all, counted several }
+// Columns returns how many there are.
+func (b Batch) Columns() int { return b.all.columns }
 
 // several are so many columns with so many values.
 type several struct{ columns, values int }
@@ -81,8 +79,8 @@ func (s several) without(t several) several {
 	return several{s.columns - t.columns, s.values - t.values}
 }
 
-// missing returns which of the columns are not held.
-func (g *Gram) missing(columns []int32) (b batch) {
+// Missing returns which of the columns are not held.
+func (g *Gram) Missing(columns []int32) (b Batch) {
 	for _, j := range columns {
 		if g.slot[j] == 0 {
 			one := several{1, g.columns.Length(j)}
@@ -96,26 +94,18 @@ func (g *Gram) missing(columns []int32) (b batch) {
 }
 
 // held returns which columns are.
-func (g *Gram) held() batch {
-	return batch{several{len(g.list), g.Values()}, several{len(g.counts.rows), g.counts.values}}
+func (g *Gram) held() Batch {
+	return Batch{several{len(g.list), g.values}, several{len(g.counts.rows), g.counts.values}}
 }
 
 // Values returns the number of values of the columns held.
-func (g *Gram) Values() (values int) {
-	if g.columns.dense {
-		return len(g.list) * g.columns.m
-	}
-	for _, j := range g.list {
-		values += g.columns.Length(j)
-	}
-	return values
-}
+func (g *Gram) Values() (values int) { return g.values }
 
 func (g *Gram) clear() {
 	for _, j := range g.list {
 		g.slot[j] = 0
 	}
-	g.list = g.list[:0]
+	g.list, g.values = g.list[:0], 0
 	g.lists.forget()
 	g.counts.forget()
 	g.lanes.ends = g.lanes.ends[:0]
@@ -139,13 +129,14 @@ func (g *Gram) Storage() (values []float64, stride int) { return g.g, g.stride }
 // which the store must hold.
 func (g *Gram) Hold(columns []int32) {
 	first := len(g.list)
-	fresh := g.missing(columns)
-	if fresh.all.columns == 0 {
+	fresh := g.Missing(columns)
+	if fresh.Columns() == 0 {
 		return
 	}
-	cost := g.BuildCost(columns)
+	cost := g.BuildCost(fresh)
 	g.columns.work += cost
 	lists, saved := g.listsPay(fresh)
+	g.values += fresh.all.values
 	for _, j := range columns {
 		if g.slot[j] == 0 {
 			g.list = append(g.list, j)

@@ -116,8 +116,8 @@ func (e *block) split(a *System) {
 	if e.long == nil {
 		e.long, e.short = new(System), new(System)
 	}
-	e.long.reset(a.columns, &a.columns.long, &a.columns.scratch[1], e.columns, 0)
-	e.short.reset(a.columns, &a.columns.rows, &a.columns.scratch[0], e.rest, a.ridge)
+	e.long.reset(a.columns, &a.columns.longBands, &a.columns.scratch[1], e.columns, 0)
+	e.short.reset(a.columns, &a.columns.bands, &a.columns.scratch[0], e.rest, a.ridge)
 }
 
 // Factorised reports whether columns have been eliminated.

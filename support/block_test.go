@@ -112,7 +112,7 @@ func TestFactorisedSystem(t *testing.T) {
 }
 
 // BenchmarkSystem is a system of short and long columns, solved with the diagonal and
-// with the longest columns factorised, after the copy by rows has been made.
+// with the longest columns factorised.
 func BenchmarkSystem(b *testing.B) {
 	const p = 1200
 	view := text(b, oracle.NewRandom(1), 4000, p, false)

@@ -53,9 +53,9 @@ type Columns struct {
 	scratch  [2][]float64 // compact rows, of systems: one product at a time is under way
 	followed []float64    // compact rows: the product with the solution of one
 
-	rows rowCopy // of the columns of systems
-	long rowCopy // of those eliminated from them
-	gram *Gram   // that empties when the store does; nil: none
+	bands     bands // of the columns of systems
+	longBands bands // of those eliminated from them
+	gram      *Gram // that empties when the store does; nil: none
 
 	filling filling
 }
@@ -204,8 +204,8 @@ func (c *Columns) from(k int) int {
 
 // forget empties what was made of the values.
 func (c *Columns) forget() {
-	c.rows.forget()
-	c.long.forget()
+	c.bands.forget()
+	c.longBands.forget()
 	if c.gram != nil {
 		c.gram.clear()
 	}

@@ -25,7 +25,6 @@ const (
 	GramValue   = 0.12 // one value of a row of the Gram matrix
 	GatherValue = 1.0  // one entry of a gathered submatrix
 	FactorValue = 0.15 // one multiply–add of a Cholesky factorisation
-	copyValue   = 12.0 // one entry of a copy by rows
 	packValue   = 1.5  // one value of a sparse column put into a store, or weighed anew
 )
 

@@ -95,7 +95,7 @@ func TestListsMakeTheGramMatrix(t *testing.T) {
 	}
 }
 
-// TestTeamsOfListsAndCopies: rows by lists, products on the matrix and on a copy by rows have the
+// TestTeamsOfListsAndCopies: rows by lists, products on the matrix and by bands have the
 // bits of one thread, and the team shares them.
 func TestTeamsOfListsAndCopies(t *testing.T) {
 	before := runtime.GOMAXPROCS(4)
@@ -132,12 +132,12 @@ func TestTeamsOfListsAndCopies(t *testing.T) {
 			products[at] = append(products[at], out)
 			var a System
 			a.Reset(g.columns, g.list, 0.1)
-			for g.columns.rows.entries == 0 {
+			for g.columns.bands.entries == 0 {
 				a.Apply(v, out)
 			}
 			last := make([]float64, p)
 			a.Apply(v, last)
-			products[at] = append(products[at], last, g.columns.rows.values)
+			products[at] = append(products[at], last, g.columns.bands.values)
 		}
 		for k := range products[0] {
 			if !slices.Equal(products[0][k], products[1][k]) {

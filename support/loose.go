@@ -12,7 +12,7 @@ type looseColumn struct {
 
 // Bound limits what the store holds to so many bytes of sparse columns, those that are asked for
 // first, and what is made of them to Gram matrices; 0 means no bound. Results are the same under
-// every bound, but not without one: lists and copies by rows, which it rules out, sum in another
+// every bound, but not without one: lists and bands of rows, which it rules out, sum in another
 // order.
 func (c *Columns) Bound(bytes int64) {
 	if !c.dense {

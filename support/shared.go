@@ -51,23 +51,6 @@ func (t *updating) cut(parts int) {
 	copy(t.cuts[parts*s:], a.to)
 }
 
-// ranking is [rowCopy.spread].
-type ranking struct {
-	r *rowCopy
-	c *Columns
-	u []float64
-}
-
-// Part implements [team.Task].
-func (t *ranking) Part(k, of int) {
-	r, size := t.r, len(t.r.order)
-	from, to := size*k/of, size*(k+1)/of
-	t.c.view.Kernels().DotColumns(r.start[from:to+1], r.position, r.values, r.v, r.ranked[from:to])
-	for at, i := range r.order[from:to] {
-		t.u[i] = r.ranked[from+at]
-	}
-}
-
 // filling computes the values of slots under the current weights.
 type filling struct {
 	c     *Columns

@@ -12,13 +12,12 @@ import (
 // holds (Bertrand et al., appendix A; with an intercept the columns are centred,
 // which eliminates its row). It is not safe for concurrent use.
 //
-// A product is two passes over the entries of X̂_S: one for u = X̃_S·v, one of dot
-// products with it. The first is an update of u for each column, or by rows, from a
-// copy of the entries that the store keeps from one system to the next, dot products
-// too, which read where an update also writes.
+// A product is two passes over the entries of X̂_S: one of updates of u = X̃_S·v, one of dot
+// products with it. Where u does not stay near, both go by bands of rows, in a copy of the entries that the
+// store keeps from one system to the next.
 type System struct {
 	columns *Columns
-	rows    *rowCopy
+	bands   *bands
 	k       *kernels.Set
 	list    []int32
 	ridge   float64
@@ -27,10 +26,10 @@ type System struct {
 	// Of sparse columns, by position in the list, those eliminated left out:
 	from, to []int64   // in the store
 	means    []float64 // to carry
-	place    []int32   // in the copy by rows, -1: not there
+	place    []int32   // in the bands, -1: not there
 	entries  int       // of dense columns, too
-	useRows  bool
-	waste    float64 // of a product, over one with a copy of these very columns
+	banded   bool      // products go by bands
+	waste    float64   // of one of the two passes, over one with bands of these very columns
 
 	block     block
 	following following
@@ -42,18 +41,18 @@ type System struct {
 // Reset makes a the system of the columns listed (kept, not copied), which the
 // store must hold.
 func (a *System) Reset(columns *Columns, list []int32, ridge float64) {
-	a.reset(columns, &columns.rows, &columns.scratch[0], list, ridge)
+	a.reset(columns, &columns.bands, &columns.scratch[0], list, ridge)
 }
 
 // reset is Reset with a copy and a vector over the rows of its own.
-func (a *System) reset(columns *Columns, rows *rowCopy, scratch *[]float64, list []int32, ridge float64) {
-	a.columns, a.rows, a.k, a.list, a.ridge = columns, rows, columns.view.Kernels(), list, ridge
+func (a *System) reset(columns *Columns, bands *bands, scratch *[]float64, list []int32, ridge float64) {
+	a.columns, a.bands, a.k, a.list, a.ridge = columns, bands, columns.view.Kernels(), list, ridge
 	if cap(*scratch) < columns.m {
 		*scratch = columns.view.Floats(columns.m)
 	}
 	a.u = (*scratch)[:columns.m]
 	a.block.columns = a.block.columns[:0]
-	rows.reader = nil
+	bands.reader, a.banded = nil, false
 	if !columns.dense {
 		a.locate()
 	} else {
@@ -73,26 +72,41 @@ func (a *System) locate() {
 	}
 }
 
-// consult decides whether the copy by rows is of use.
+// ready decides whether a pass goes by bands, and returns what it costs.
+func (a *System) ready() (cost float64) {
+	cost = a.columns.valuesCost(a.entries, SparseValue)
+	b := a.bands
+	if b.reader != a {
+		a.consult()
+	}
+	if b.wasted > float64(bandsValue*float64(a.entries)) {
+		b.take(a.columns, a.list)
+		a.consult()
+	}
+	b.wasted += a.waste
+	return cost + a.waste
+}
+
+// consult looks for the columns in the bands.
 func (a *System) consult() {
-	rows := a.rows
+	b := a.bands
 	a.place = resize(a.place, len(a.list))
 	missing := a.entries
 	for i, j := range a.list {
 		a.place[i] = -1
-		if rows.entries == 0 {
+		if b.entries == 0 {
 			continue
 		}
-		if a.place[i] = rows.place[j]; a.place[i] >= 0 {
+		if a.place[i] = b.place[j]; a.place[i] >= 0 {
 			missing -= int(a.to[i] - a.from[i])
 		}
 	}
-	least, updates := float64(SparseValue*float64(a.entries)), float64(UpdateValue*float64(a.entries))
-	with := float64(SparseValue*float64(rows.entries)) + float64(UpdateValue*float64(missing))
-	a.useRows = with < updates
-	a.waste = min(with, updates) - least
-	clear(rows.v)
-	rows.reader = a
+	least, without := float64(bandedValue*float64(a.entries)), float64(unbandedValue*float64(a.entries))
+	with := float64(bandedValue*float64(b.entries)) + float64(unbandedValue*float64(missing))
+	a.banded = with < without
+	a.waste = min(with, without) - least
+	clear(b.v)
+	b.reader = a
 }
 
 // Apply sets out = A·v.
@@ -105,32 +119,55 @@ func (a *System) Apply(v, out []float64) {
 // collect sets out = X̃_Sᵀu/N.
 func (a *System) collect(u, out []float64) {
 	c, total := a.columns, a.columns.view.Total()
-	c.work += c.valuesCost(a.entries, SparseValue)
 	switch {
 	case c.dense:
+		c.work += c.valuesCost(a.entries, SparseValue)
 		for i, j := range a.list {
 			_, values := c.Column(j)
 			out[i] = a.k.Dot(values, u)
 		}
-	case c.Partial():
+	case c.bytes > 0:
+		c.work += c.valuesCost(a.entries, SparseValue)
 		for i, j := range a.list {
 			rows, values := c.Column(j)
 			out[i] = a.k.DotIndexed(values, rows, u)
 		}
 	default:
-		a.collecting = collecting{a, u, out}
-		team := c.view.Team()
-		team.Do(team.Parts(c.valuesCost(a.entries, SparseValue)), &a.collecting)
+		a.collectCopied(u, out)
 	}
 	for i := range out {
 		out[i] /= total
 	}
 }
 
+// collectCopied is collect of a store without a bound, but for N.
+func (a *System) collectCopied(u, out []float64) {
+	c, b := a.columns, a.bands
+	cost := a.ready()
+	c.work += cost
+	team := c.view.Team()
+	if !a.banded {
+		a.collecting = collecting{a, u, out}
+		team.Do(team.Parts(cost), &a.collecting)
+		return
+	}
+	b.collecting = bandsCollecting{b, a.k, u}
+	team.Do(team.Parts(cost), &b.collecting)
+	for i, k := range a.place {
+		if k >= 0 {
+			out[i] = b.sums[k]
+			continue
+		}
+		from, to := a.from[i], a.to[i]
+		out[i] = a.k.DotIndexed(c.values[from:to], c.index[from:to], u)
+	}
+}
+
 // spread sets u = X̃_S·v.
 func (a *System) spread(v []float64) {
-	c, rows := a.columns, a.rows
-	if c.dense {
+	c := a.columns
+	switch {
+	case c.dense:
 		c.work += c.valuesCost(a.entries, DenseValue)
 		a.k.Clear(a.u)
 		for i, j := range a.list {
@@ -138,59 +175,46 @@ func (a *System) spread(v []float64) {
 			a.k.Axpy(v[i], values, a.u)
 		}
 		return
+	case c.bytes > 0:
+		c.work += c.valuesCost(a.entries, UpdateValue)
+		a.k.Clear(a.u)
+		for i, j := range a.list {
+			rows, values := c.Column(j)
+			a.k.AxpyIndexed(v[i], values, rows, a.u)
+		}
+	default:
+		a.spreadCopied(v)
 	}
-	if c.bytes > 0 {
-		a.spreadHeld(v)
-		return
+	if shift := a.k.Dot(a.means, v); shift != 0 { // what the columns have on average
+		c.lower(a.u, shift)
 	}
-	if rows.reader != a {
-		a.consult()
-	}
-	if rows.wasted > float64(copyValue*float64(a.entries)) {
-		rows.take(c, a.list)
-		a.consult()
-	}
-	rows.wasted += a.waste
-	cost := a.waste + c.valuesCost(a.entries, SparseValue)
+}
+
+// spreadCopied is spread of a store without a bound, but for what columns have on average.
+func (a *System) spreadCopied(v []float64) {
+	c, b := a.columns, a.bands
+	cost := a.ready()
 	c.work += cost
-	if !a.useRows {
+	team := c.view.Team()
+	if !a.banded {
 		a.updating.a, a.updating.v = a, v
-		team := c.view.Team()
 		parts := team.Few(cost)
 		a.updating.cut(parts)
 		team.Do(parts, &a.updating)
-	} else {
-		for i, b := range v {
-			if k := a.place[i]; k >= 0 {
-				rows.v[k] = b
-			}
-		}
-		rows.spread(c, a.u)
-		for i, b := range v {
-			if a.place[i] < 0 {
-				a.k.AxpyIndexed(b, c.values[a.from[i]:a.to[i]], c.index[a.from[i]:a.to[i]], a.u)
-			}
+		return
+	}
+	for i, k := range a.place {
+		if k >= 0 {
+			b.v[k] = v[i]
 		}
 	}
-	a.centre(v)
-}
-
-// spreadHeld is spread of a store with a bound.
-func (a *System) spreadHeld(v []float64) {
-	c := a.columns
-	c.work += c.valuesCost(a.entries, UpdateValue)
-	a.k.Clear(a.u)
-	for i, j := range a.list {
-		rows, values := c.Column(j)
-		a.k.AxpyIndexed(v[i], values, rows, a.u)
-	}
-	a.centre(v)
-}
-
-// centre takes from u = X_S·v what its columns have on average.
-func (a *System) centre(v []float64) {
-	if shift := a.k.Dot(a.means, v); shift != 0 {
-		a.columns.lower(a.u, shift)
+	b.updating = bandsUpdating{b, a.k, a.u}
+	team.Do(min(team.Few(cost), b.count), &b.updating)
+	for i, k := range a.place {
+		if k < 0 {
+			from, to := a.from[i], a.to[i]
+			a.k.AxpyIndexed(v[i], c.values[from:to], c.index[from:to], a.u)
+		}
 	}
 }
 

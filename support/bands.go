@@ -1,0 +1,166 @@
+package support
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// bands is a copy of some columns of a store in bands of rows, within each column after column: what products read and
+// write of a vector over the rows stays in a first-level cache where the vector as a whole does not. Products
+// with a list of columns use it while it has most of them and little else; those that it lacks are met in the store, and
+// one too many costs a few products with zero.
+//
+// When to copy anew is a ski rental: once products have cost as much more as a copy
+// would, so that at worst that is paid twice.
+type bands struct {
+	place   []int32 // column → its position in the copy, -1 where it is not in it
+	list    []int32
+	count   int     // of bands
+	entries int64   // of all columns
+	start   []int64 // band by band: where each column begins; one more at the end
+	index   []int32 // compact row of each entry
+	values  []float64
+
+	v      []float64 // coefficients by position
+	part   []float64 // products of one band
+	sums   []float64 // products by position
+	wasted float64   // by products, since the copy was made
+	reader *System   // whose coefficients are in v
+
+	banding    banding
+	updating   bandsUpdating
+	collecting bandsCollecting
+}
+
+const (
+	bandRows = 4096 // 32 KiB of a vector
+
+	bandsValue    = 3.0 // what a copy costs, an entry
+	bandedValue   = 0.5 // an entry met in a band, in an update and in a dot product on average
+	unbandedValue = 0.8 // an entry met elsewhere
+)
+
+// forget empties the copy.
+func (b *bands) forget() {
+	for _, j := range b.list {
+		b.place[j] = -1
+	}
+	b.list, b.entries, b.wasted = b.list[:0], 0, 0
+}
+
+// take makes b a copy of the columns listed.
+func (b *bands) take(c *Columns, list []int32) {
+	b.forget()
+	if b.place == nil {
+		_, p := c.view.Dims()
+		b.place = make([]int32, p)
+		for j := range b.place {
+			b.place[j] = -1
+		}
+	}
+	size := len(list)
+	b.list, b.count = append(b.list, list...), (c.m+bandRows-1)/bandRows
+	slices.SortFunc(b.list, func(i, j int32) int { return cmp.Or(cmp.Compare(c.Length(i), c.Length(j)), cmp.Compare(i, j)) })
+	b.v, b.part, b.sums = resize(b.v, size), resize(b.part, size), resize(b.sums, size)
+	clear(b.v)
+	for k, j := range b.list {
+		b.place[j] = int32(k)
+		b.entries += int64(c.Length(j))
+	}
+	cost := float64(bandsValue * float64(b.entries))
+	c.work += cost
+	team := c.view.Team()
+	parts := team.Few(cost)
+	b.start = resize(b.start, b.count*size+1)
+	b.start[0] = 0
+	b.banding = banding{b, c, false}
+	team.Do(parts, &b.banding)
+	pace := c.view.Kernels().Pace()
+	for k, n := range b.start[1:] {
+		pace.Did(1)
+		b.start[k+1] = b.start[k] + n
+	}
+	if entries := int(b.entries); cap(b.values) < entries {
+		b.index = kernels.Undefined[int32](entries + entries/4)
+		b.values = kernels.Undefined[float64](entries + entries/4)
+	}
+	b.index, b.values = b.index[:b.entries], b.values[:b.entries]
+	b.banding.counted = true
+	team.Do(parts, &b.banding)
+}
+
+// column returns what band k has of the column at a position.
+func (b *bands) column(k, at int) (from, to int64) {
+	start := b.start[k*len(b.list)+at:]
+	return start[0], start[1]
+}
+
+// banding is [bands.take]: it counts the entries that columns have in every band and then copies them.
+type banding struct {
+	b       *bands
+	c       *Columns
+	counted bool
+}
+
+// Part implements [team.Task]. Every part has some of the columns.
+func (t *banding) Part(k, of int) {
+	b, c := t.b, t.c
+	size, pace := len(b.list), c.view.Kernels().Pace()
+	for at := size * k / of; at < size*(k+1)/of; at++ {
+		rows, values := c.Column(b.list[at])
+		pace.Did(len(rows))
+		for band := range b.count {
+			n := len(rows)
+			if t.counted {
+				from, to := b.column(band, at)
+				n = copy(b.index[from:to], rows)
+				copy(b.values[from:to], values)
+			} else {
+				if band < b.count-1 {
+					n = sparse.Before(rows, (band+1)*bandRows, c.m)
+				}
+				b.start[band*size+at+1] = int64(n)
+			}
+			rows, values = rows[n:], values[n:]
+		}
+	}
+}
+
+// bandsUpdating sets u to the columns of the copy times b.v.
+type bandsUpdating struct {
+	b *bands
+	k *kernels.Set
+	u []float64
+}
+
+// Part implements [team.Task]. Every part has some of the bands.
+func (t *bandsUpdating) Part(k, of int) {
+	b, size := t.b, len(t.b.list)
+	for band := b.count * k / of; band < b.count*(k+1)/of; band++ {
+		start := b.start[band*size:]
+		t.k.Clear(t.u[band*bandRows : min((band+1)*bandRows, len(t.u))])
+		t.k.AxpySpans(b.v, start[:size], start[1:size+1], b.index, b.values, t.u)
+	}
+}
+
+// bandsCollecting sets b.sums to the dot products of the columns of the copy with u.
+type bandsCollecting struct {
+	b *bands
+	k *kernels.Set
+	u []float64
+}
+
+// Part implements [team.Task]. Every part has some of the columns.
+func (t *bandsCollecting) Part(k, of int) {
+	b, size := t.b, len(t.b.list)
+	from, to := size*k/of, size*(k+1)/of
+	part, sums := b.part[from:to], b.sums[from:to]
+	t.k.Clear(sums)
+	for band := range b.count {
+		t.k.DotColumns(b.start[band*size+from:][:to-from+1], b.index, b.values, t.u, part)
+		t.k.Axpy(1, part, sums)
+	}
+}

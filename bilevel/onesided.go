@@ -2,6 +2,7 @@ package bilevel
 
 import (
 	"context"
+	"math"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -55,7 +56,7 @@ func evalOnSide(ctx context.Context, p searched, r search.Request) (search.Evalu
 		var below, above []float64
 		var ok bool
 		if below, above, ok, err = OneSided(ctx, p, r.LogLambda); ok && err == nil {
-			report.Gradient, report.Trusted = downhill(below, above), true
+			report.Gradient, report.Trusted = downhill(below, above), !math.IsNaN(report.Value)
 		}
 	}
 	if err == nil {

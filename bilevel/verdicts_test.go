@@ -125,6 +125,7 @@ func TestDownhill(t *testing.T) {
 type knots struct {
 	status func(at float64) outcome.Status
 	fails  func(at float64) error
+	value  float64
 	asked  []search.Request
 	lost   error // of what is left behind
 }
@@ -134,7 +135,7 @@ func (k *knots) Evaluate(_ context.Context, r search.Request) (report Report, er
 	if k.fails != nil {
 		err = k.fails(r.LogLambda[0])
 	}
-	report.Status, report.Gradient, report.Value = k.status(r.LogLambda[0]), r.LogLambda, 7
+	report.Status, report.Gradient, report.Value = k.status(r.LogLambda[0]), r.LogLambda, k.value
 	return report, err
 }
 
@@ -151,7 +152,7 @@ func TestSidesOfAKnot(t *testing.T) {
 		below, here, above outcome.Status
 		fails              func(at float64) error
 		lost               error
-		valueOnly          bool
+		valueOnly, noValue bool
 		asked              int
 		chosen             int // −1 below, 1 above
 		err                error
@@ -160,6 +161,7 @@ func TestSidesOfAKnot(t *testing.T) {
 		"a value":        {here: outcome.NotDifferentiable, valueOnly: true, asked: 1},
 		"not unique":     {here: outcome.NotUnique, asked: 1},
 		"knot":           {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.Converged, asked: 3, chosen: 1},
+		"no value":       {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.Converged, noValue: true, asked: 3, chosen: 1},
 		"one side":       {below: outcome.NotConverged, here: outcome.NotDifferentiable, above: outcome.Converged, asked: 3},
 		"other side":     {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.NotConverged, asked: 3},
 		"error":          {here: outcome.NotDifferentiable, fails: func(float64) error { return failed }, asked: 1, err: failed},
@@ -167,7 +169,7 @@ func TestSidesOfAKnot(t *testing.T) {
 		"error above":    {below: outcome.Converged, here: outcome.NotDifferentiable, above: outcome.Converged, fails: failsAt(failed, 1), asked: 3, err: failed},
 		"nothing behind": {here: outcome.Converged, lost: failed, asked: 1, err: failed},
 	} {
-		k := &knots{fails: c.fails, lost: c.lost, status: func(l float64) outcome.Status {
+		k := &knots{value: 7, fails: c.fails, lost: c.lost, status: func(l float64) outcome.Status {
 			switch {
 			case l < 1:
 				return c.below
@@ -176,6 +178,9 @@ func TestSidesOfAKnot(t *testing.T) {
 			}
 			return c.here
 		}}
+		if c.noValue {
+			k.value = math.NaN()
+		}
 		e, err := evalOnSide(t.Context(), k, search.Request{LogLambda: at, ValueOnly: c.valueOnly})
 		if !errors.Is(err, c.err) || len(k.asked) != c.asked {
 			t.Errorf("%s: %v after %d evaluations", name, err, len(k.asked))
@@ -190,7 +195,7 @@ func TestSidesOfAKnot(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if want := at[0] + 1e-7*float64(c.chosen); !(math.Abs(e.Gradient[0]-want) <= 1e-15) || e.Trusted != (c.chosen != 0) || len(e.Memory.Last) != 1 || e.Value != 7 {
+		if want := at[0] + 1e-7*float64(c.chosen); !(math.Abs(e.Gradient[0]-want) <= 1e-15) || e.Trusted != (c.chosen != 0 && !c.noValue) || len(e.Memory.Last) != 1 || math.IsNaN(e.Value) != c.noValue {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}

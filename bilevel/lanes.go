@@ -75,6 +75,8 @@ type LaneResult struct {
 	// For AskNull: the criterion of the null model, its standard error over the rows of a
 	// hold-out, and ln αmax.
 	Null, NullError, Top float64
+	// Straight, for AskNull, is [model.SVM.Straight]; 0 of other models.
+	Straight float64
 
 	// For AskSolve: the criterion, its standard error over the rows of a hold-out, and the
 	// criterion on the rows for testing, if there are such; of a class, instead, its scores

@@ -227,7 +227,7 @@ func (l *Lanes) begin(ctx context.Context, r *LaneRequest, out *LaneResult) erro
 	switch r.Ask {
 	case AskNull:
 		null := lane.result()
-		*out = LaneResult{Null: null.Null, NullError: null.NullError, Top: null.Top}
+		*out = LaneResult{Null: null.Null, NullError: null.NullError, Top: null.Top, Straight: null.Straight}
 		return nil
 	case AskKept:
 		out.Solution = m.solution(r)

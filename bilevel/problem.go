@@ -124,6 +124,8 @@ type Problem struct {
 	null   search.Evaluation
 	memory memory
 	top    float64 // ln αmax, the largest of the lanes
+
+	straight float64 // C, the least of the lanes
 }
 
 // New prepares the lanes of a problem: O(n + p) memory for each fold. X has one row per
@@ -197,7 +199,7 @@ func (s *Spec) View(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 // that of a lane that cannot be made, or of ctx.
 func NewOver(ctx context.Context, runner Runner, spec Spec) (p *Problem, err error) {
 	defer kernels.Caught(&err)
-	p = &Problem{spec: spec, runner: runner, lanes: 2, share: 1, top: math.Inf(-1)}
+	p = &Problem{spec: spec, runner: runner, lanes: 2, share: 1, top: math.Inf(-1), straight: math.Inf(1)}
 	if spec.Risk == nil {
 		p.lanes = spec.Folds.Count((*kernels.Set)(nil).Until(ctx))
 		p.share = 1 / float64(p.lanes)
@@ -212,6 +214,7 @@ func NewOver(ctx context.Context, runner Runner, spec Spec) (p *Problem, err err
 		values = append(values, l.Null)
 		p.null.StandardError = l.NullError
 		p.top = max(p.top, l.Top)
+		p.straight = min(p.straight, l.Straight)
 	}
 	if spec.Risk != nil {
 		p.null.StandardError = 0
@@ -241,6 +244,10 @@ func (p *Problem) Null() search.Evaluation { return p.null }
 // LogLambdaMax returns the largest ln αmax of the inner problems, from where on all are
 // their null models; −Inf where no column matters, or without [Spec].AlphaMax.
 func (p *Problem) LogLambdaMax() float64 { return p.top }
+
+// LogStraight returns ln of the largest C up to which predictions of an SVM are in proportion to it in all
+// lanes; it is infinite where there is none, or of other models.
+func (p *Problem) LogStraight() float64 { return kernels.Log(p.straight) }
 
 // Eval implements [search.Objective].
 func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {

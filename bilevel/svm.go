@@ -47,6 +47,9 @@ func NewSVMLanes(k *kernels.Set, samples sparse.Matrix, y []float64, spec Spec) 
 		if err := j.judgeNull(make([]float64, n)); err != nil {
 			return nil, err
 		}
+		if !spec.Given {
+			j.Straight = fit.Straight()
+		}
 		if spec.Iterate != nil {
 			l := &iteratedLane{judged: j, method: *spec.Iterate}
 			solver := iterdiff.NewSVM(fit)

@@ -31,6 +31,9 @@ type alongPath interface {
 // withMaximum knows the least λ from where on all its inner problems are null models.
 type withMaximum interface{ LogLambdaMax() float64 }
 
+// withStraight knows the largest λ = ln C up to which predictions are in proportion to C.
+type withStraight interface{ LogStraight() float64 }
+
 // Range is how far below and above ln αmax a λ is looked for, or around 0 where there is
 // no αmax.
 type Range struct{ Below, Above float64 }

@@ -26,7 +26,9 @@ const (
 	tubeFloor  = 7    // and how far below that, at least
 	tubeFades  = 0.7  // where it is the standard deviation of the target
 	tubeRough  = 1    // and how rough the criterion is above that
-	dualRough  = 1.4  // since its support vectors leave one at a time
+	dualKink   = 1e-3 // before the first row is free: there slopes jump
+	dualRough  = 0.8  // however many support vectors leave their bounds
+	unitsRough = 1.4  // of C and ε at once
 	costRough  = 0.25 // where ε stays: of what C does far less than of what ε does
 	rough      = 0.25 // of the others that are not smooth
 	lossRough  = 0.35 // where the loss is not quadratic
@@ -61,11 +63,16 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
 	case Dual:
 		l.Origin = kernels.Log(p.Start) - dualBefore
+		if s, ok := p.Objective.(withStraight); ok {
+			if straight := s.LogStraight() - dualKink; straight >= l.Origin && !math.IsInf(straight, 1) {
+				l.Origin, l.Straight = straight, true
+			}
+		}
 		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
 		l.Rough, l.Exchanges = dualRough, !p.turns
 		free := float64(dualFree)
 		if p.turns {
-			free = turnsFree
+			l.Rough, free = unitsRough, turnsFree
 			if len(p.Top) == 1 {
 				l.Rough = costRough
 			}

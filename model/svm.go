@@ -141,6 +141,29 @@ func (f *SVM) Margin(i int, w []float64) float64 {
 	return f.y[i] * f.k.DotIndexed(values, rows, w)
 }
 
+// Straight returns the largest C up to which βᵢ = Cᵢ for every row, so that w = CΣsᵢyᵢxᵢ: there the
+// first margin is 1. It is +Inf where no margin is positive.
+func (f *SVM) Straight() float64 {
+	n, p := f.Dims()
+	w := make([]float64, p)
+	f.k.Clear(w)
+	pace := f.k.Pace()
+	for i := range n {
+		if s := f.Weight(i); s > 0 {
+			f.Add(i, s, w)
+		}
+		pace.Did(1)
+	}
+	most := 0.0
+	for i := range n {
+		if f.Weight(i) > 0 {
+			most = max(most, f.Margin(i, w))
+		}
+		pace.Did(1)
+	}
+	return 1 / most
+}
+
 // BoxDual gathers, sample by sample, what the duality gap and the KKT residual
 // of the SVM need from the margins mᵢ = yᵢxᵢw at w = Σβᵢyᵢxᵢ. Every sample of
 // positive weight must be added, in any fixed order.

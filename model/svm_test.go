@@ -121,6 +121,30 @@ func TestClipIsTheProxOfTheBox(t *testing.T) {
 	}
 }
 
+// TestSVMIsStraightUpToWhereTheFirstMarginIsOne: with every row at its bound, of weight 0 none, at w = CΣsᵢyᵢxᵢ.
+func TestSVMIsStraightUpToWhereTheFirstMarginIsOne(t *testing.T) {
+	for seed := range uint64(50) {
+		r := oracle.NewRandom(seed)
+		n, p := 2+r.Intn(30), 1+r.Intn(20)
+		fit, q := svmOf(t, r, n, p, r.Pick(0.2, 1), seed%3 == 0, seed%2 == 0)
+		most := 0.0
+		for i := range q.Y {
+			var m oracle.Sum
+			for k, y := range q.Y {
+				for j, x := range q.X[i] {
+					m.AddProduct(q.Weight(k)*y*q.Y[i]*x, q.X[k][j])
+				}
+			}
+			if q.Weight(i) > 0 {
+				most = max(most, m.Value())
+			}
+		}
+		if got := fit.Straight(); math.Abs(got*most-1) > 1e-12 && most > 0 || most == 0 && !math.IsInf(got, 1) {
+			t.Errorf("seed %d: to %g, want %g", seed, got, 1/most)
+		}
+	}
+}
+
 func TestSVMRefusesWhatItCannotFit(t *testing.T) {
 	k := fixture.Kernels(t)
 	x, err := sparse.NewDense(3, 1, []float64{1, 2, 1e200})

@@ -24,7 +24,6 @@ const (
 	expected      = 2      // points that what is expected of that counts for
 	manyKnots     = 12     // columns coming in between two points from which on more make it no rougher
 	leastKnots    = 0.3
-	exchanged     = 4    // where some leave while others come in
 	blind         = 1.5  // times its length, what an interval without a slope at an end is taken for
 	inside        = 0.05 // share of an interval kept from its ends
 	within        = 1.0  // standard errors from the best that a basin's end may be
@@ -36,7 +35,7 @@ const (
 func (l *scan) refine(ctx context.Context) error {
 	for range refinements {
 		value, depth := l.least(closest, 0)
-		promised := l.best.Value-value >= l.asked()
+		promised := l.floor()-value >= l.asked()
 		if l.o.Rival != nil && min(value, l.best.Value) > l.o.Rival.Value+float64(nowhereNear*l.unit(l.o.Rival)) {
 			return nil
 		}
@@ -49,7 +48,7 @@ func (l *scan) refine(ctx context.Context) error {
 			_, depth = l.least(closest, doubt)
 		case cheap:
 			value, depth = l.least(doubtApart, doubt)
-			promised = l.best.Value-value >= worthDoubt*l.unit(l.best.Evaluation)
+			promised = l.floor()-value >= worthDoubt*l.unit(l.best.Evaluation)
 		}
 		if !promised {
 			return nil
@@ -119,14 +118,12 @@ func (l *scan) rough(a, b point) float64 {
 	if math.IsNaN(a.slope) || math.IsNaN(b.slope) {
 		h *= blind
 	}
-	least := leastKnots
-	if l.o.Exchanges {
-		least = exchanged
-	}
-	knots := min(1, (math.Abs(float64(b.Support-a.Support))+least)/manyKnots)
-	bends := math.Sqrt(knots)
-	if l.o.Fades > 0 {
+	bends := 1.0
+	switch {
+	case l.o.Fades > 0:
 		bends = kernels.Exp(min(0, l.o.Fades-float64(0.5*(a.depth+b.depth))))
+	case !l.o.Exchanges:
+		bends = math.Sqrt(min(1, (math.Abs(float64(b.Support-a.Support))+leastKnots)/manyKnots))
 	}
 	unit := max(l.unit(l.best.Evaluation), 0.5*(a.StandardError+b.StandardError))
 	return l.o.Rough * unit * bends * h * math.Sqrt(h)

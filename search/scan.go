@@ -38,6 +38,9 @@ type ScanOptions struct {
 	// Jumps says that the criterion jumps now and then, with stretches between on which nothing
 	// moves: these do not end the path.
 	Jumps bool
+	// Straight says that up to Origin, where Distant and Up are true, predictions are those of the null model plus
+	// multiples e^λ of fixed ones, so that the criterion is convex in e^λ. The path begins at Origin then.
+	Straight bool
 	// Climb lets the path go on where the criterion has risen clearly above its best, while
 	// solutions explain less than half of the training loss.
 	Climb bool
@@ -46,8 +49,8 @@ type ScanOptions struct {
 	// more. 0 is a smooth one. While work is cheap, points go where such differences may hide
 	// the best.
 	Rough float64
-	// Exchanges says that supports of one size may be others, as where rows of a dual take turns: an interval is
-	// doubted as if four more had come in.
+	// Exchanges says that supports of one size may be others, as where rows of a dual take turns: the criterion is
+	// expected to be as rough anywhere.
 	Exchanges bool
 	// Fades, where above 0, is the depth from which on a step changes the problem less and less, by e^−depth, as
 	// one of ln ε does where the tube is narrow. Rough is then expected before that depth, beyond it less in
@@ -247,6 +250,14 @@ func (l *scan) gain() float64 {
 	return math.Abs(l.best.Value)
 }
 
+// floor is the least value that there is: a distant null model is no point, but has one.
+func (l *scan) floor() float64 {
+	if null := l.o.Null.Value; l.o.Distant && null < l.best.Value {
+		return null
+	}
+	return l.best.Value
+}
+
 // beaten reports whether nothing that was seen is better than the null model.
 func (l *scan) beaten() bool {
 	null := l.o.Null.Value
@@ -271,7 +282,7 @@ func (l *scan) conclude(r *Result) {
 	if !l.beaten() {
 		return
 	}
-	if l.o.Distant && l.points[0].depth < 0 {
+	if l.o.Distant && l.points[0].depth <= -farAway {
 		r.Best = *l.points[0].Evaluation
 	}
 	if r.Status == outcome.Converged {
@@ -283,8 +294,8 @@ func (l *scan) conclude(r *Result) {
 // tenth of a standard error.
 func (l *scan) seen() Seen {
 	from := l.o.Origin
-	if l.resumed {
-		from = l.lambda(l.points[0].depth)
+	if first := l.points[0].depth; l.resumed || first < 0 && first > -farAway {
+		from = l.lambda(first)
 	}
 	s := Seen{From: from, To: l.lambda(l.points[len(l.points)-1].depth)}
 	crest, valley, falling := l.points[0].Value, l.points[0].Value, true

@@ -222,6 +222,41 @@ func TestLookUpwards(t *testing.T) {
 	}
 }
 
+// A path begins where predictions cease to be in proportion to e^λ: what is less before that is looked at where slopes allow it.
+func TestLookGoesBackWhereItIsConvex(t *testing.T) {
+	for name, c := range map[string]struct {
+		f      func(x float64) (value, slope float64)
+		at     float64 // of the least value
+		before int     // points before Origin, at most
+	}{
+		"falls all the way": {func(x float64) (float64, float64) {
+			return 3 - math.Exp(x-3) + math.Exp(2*x-7), 2*math.Exp(2*x-7) - math.Exp(x-3)
+		}, 4 - math.Ln2, 0},
+		"a dip before": {func(x float64) (float64, float64) {
+			return 3 - 4*math.Exp(x) + 4*math.Exp(2*x), 8*math.Exp(2*x) - 4*math.Exp(x)
+		}, -math.Ln2, 8},
+		"rises": {func(x float64) (float64, float64) { return 3 + math.Exp(x), math.Exp(x) }, -farAway, 3},
+		"a deeper dip behind": {func(x float64) (value, slope float64) {
+			value, slope = twoBasins(-x)
+			return value + 0.1*math.Exp(-x*x), -slope - 0.2*x*math.Exp(-x*x)
+		}, 7, 0},
+	} {
+		f := judged(scalar(c.f), 0.5, 0)
+		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Up: true, Distant: true, Climb: true, Straight: true, Free: 1e9, Rough: 0.1, Exchanges: true})
+		before := 0
+		for k, e := range r.Evaluations {
+			if x := e.LogLambda[0]; k == 0 && x != 0 {
+				t.Errorf("%s: begins at %g", name, x)
+			} else if x < 0 && x > -farAway {
+				before++
+			}
+		}
+		if math.Abs(r.Best.LogLambda[0]-c.at) > 0.2 || before > c.before {
+			t.Errorf("%s: %s at %v, %d of %d points before the path", name, r.Status, r.Best.LogLambda, before, len(r.Evaluations))
+		}
+	}
+}
+
 // Values that are no numbers end the path; a slope that is none is done without.
 func TestLookWithoutNumbers(t *testing.T) {
 	broken := judged(scalar(twoBasins), 0.5, 0)

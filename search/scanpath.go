@@ -33,16 +33,34 @@ func (l *scan) path(ctx context.Context) error {
 		l.add(point{&null, 0, math.NaN()})
 	}
 	depth := l.o.First
+	if l.o.Straight {
+		depth = 0
+	}
 	for {
 		if err := l.visit(ctx, depth, scanGap, nil); err != nil {
 			return err
 		}
 		step := l.next()
 		if step == 0 {
-			return nil
+			return l.back(ctx)
 		}
 		depth += step
 	}
+}
+
+// back goes from where the path has begun to where the criterion is convex in e^λ, for as long as it may be the
+// least there: no value before a point is below that point's by more than its slope.
+func (l *scan) back(ctx context.Context) error {
+	for depth := -l.o.Step; l.o.Straight && l.best != nil && depth > -l.o.Floor; depth -= l.o.Step {
+		first, least := l.points[0], l.floor()
+		if !(first.Value-max(0, first.slope) < least-float64(worthDoubt*l.unit(first.Evaluation))) {
+			return nil
+		}
+		if err := l.visit(ctx, depth, scanGap, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // next returns the length of the next step, 0 where the path ends.
@@ -51,17 +69,18 @@ func (l *scan) next() float64 {
 	if !finite(here.Value) || here.depth >= l.o.Bottom {
 		return 0
 	}
+	floor := l.floor()
 	unit := l.unit(here.Evaluation)
 	gain := max(0, float64(-here.slope*l.o.Reach)) // what the slope promises
 	if math.IsNaN(gain) && l.best.Evaluation == here.Evaluation {
 		gain = math.Inf(1)
 	}
-	falling := gain > 0 && here.Value-gain < l.best.Value
-	fallsAgain := gain > 0 && here.Value-float64(twice*gain)-l.steepening() < l.best.Value // a crest is steeper further on
+	falling := gain > 0 && here.Value-gain < floor
+	fallsAgain := gain > 0 && here.Value-float64(twice*gain)-l.steepening() < floor // a crest is steeper further on
 	if !falling {
 		gain = 0
 	}
-	if l.rises++; fallsAgain || l.o.Climb && here.TrainLoss > halfway || !(here.Value > l.best.Value+float64(clearly*unit)) {
+	if l.rises++; fallsAgain || l.o.Climb && here.TrainLoss > halfway || !(here.Value > floor+float64(clearly*unit)) {
 		l.rises = 0
 	}
 	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && here.TrainLoss < fitted)

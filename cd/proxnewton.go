@@ -29,7 +29,8 @@ type proxNewton struct {
 	forcing   float64   // share of the gap that the next may leave
 	damping   float64   // share of a majoriser's curvature that models have at least
 	least     float64   // the least share, where curvature jumps; else 0
-	sweeps    int       // for the next model far away: twice as many as for the last, which may have been too few
+	strides   strides
+	sweeps    int // for the next model far away: twice as many as for the last, which may have been too few
 	dual      model.Dual
 
 	before   float64 // the objective at the current point
@@ -60,6 +61,7 @@ const (
 // start begins a solve.
 func (pn *proxNewton) start(f model.Curved) {
 	pn.damping, pn.least, pn.sweeps, pn.last = 0, 0, fewSweeps, 0
+	pn.strides.known, pn.strides.count = false, 0
 	if f == nil {
 		return
 	}
@@ -74,6 +76,7 @@ func (s *Solver) proxNewton(ctx context.Context) bool {
 	if !s.takeSteps(ctx) {
 		return false
 	}
+	s.stride()
 	if s.prox.here != s.state && s.follows() {
 		s.state.Assign(s.prox.here)
 		s.followed.at, s.followed.drifted = complete, true

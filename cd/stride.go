@@ -1,0 +1,92 @@
+package cd
+
+import "math"
+
+// Where the curvature jumps, steps that are each as long as their models are good for may go to and fro across a
+// flat valley, and thousands of times the same way along it. So every few of them the objective is followed along
+// what they have moved together, for as long as it falls (Hooke and Jeeves, Journal of the ACM 8, 1961).
+
+const (
+	strideEvery   = 8
+	longestStride = 1 << 20 // times what the steps have moved
+)
+
+// strides is the point that the next stride leads away from.
+type strides struct {
+	known   bool
+	count   int       // of calls
+	beta    []float64 // p, by place
+	support int
+	linear  []float64 // n
+}
+
+// stride goes on from the current point along the way from that of some steps before.
+func (s *Solver) stride() {
+	pn := &s.prox
+	from := &pn.strides
+	if pn.least == 0 || pn.untried || s.pen.Positive() || s.pen.Bounded() {
+		return
+	}
+	if from.count++; from.count%strideEvery != 0 {
+		return
+	}
+	if from.known && s.along(from) {
+		s.goAlong()
+	}
+	from.known, from.support = true, 0
+	from.beta = append(from.beta[:0], s.beta...)
+	from.linear = append(from.linear[:0], pn.here.Linear...)
+	for _, place := range s.set.places {
+		if s.beta[place] != 0 {
+			from.support++
+		}
+	}
+}
+
+// along sets the direction from a point to the current one. It returns false where columns have left the working
+// set that were in the support.
+func (s *Solver) along(from *strides) bool {
+	pn := &s.prox
+	size := len(s.set.places)
+	pn.from, pn.delta = grow(pn.from, size), grow(pn.delta, size)
+	support := 0
+	for k, place := range s.set.places {
+		b := from.beta[place]
+		if b != 0 {
+			support++
+		}
+		pn.from[k], pn.delta[k] = s.beta[place], s.beta[place]-b
+	}
+	pn.direction = append(pn.direction[:0], pn.here.Linear...)
+	s.k.Axpy(-1, from.linear, pn.direction)
+	return support == from.support
+}
+
+// goAlong moves the current point along the direction, twice as far each time that the objective falls.
+func (s *Solver) goAlong() {
+	pn := &s.prox
+	start, trial := pn.here, s.trial()
+	move := func(length float64) (objective float64) {
+		s.k.Copy(trial.Linear, start.Linear)
+		s.k.Axpy(length, pn.direction, trial.Linear)
+		s.curved.Move(start, trial)
+		s.payRows()
+		return trial.Loss + s.penalty(length)
+	}
+	best, length := start.Loss+s.penalty(0), 0.0
+	for next := 1.0; next <= longestStride; next *= 2 {
+		after := move(next)
+		if !(after < best) {
+			break
+		}
+		best, length = after, next
+	}
+	if length == 0 {
+		return
+	}
+	move(length)
+	pn.here = trial
+	for k, place := range s.set.places {
+		s.beta[place] = math.FMA(length, pn.delta[k], pn.from[k])
+	}
+}

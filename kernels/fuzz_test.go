@@ -15,6 +15,7 @@ func FuzzSets(f *testing.F) {
 	f.Add(make([]byte, 8*70), uint8(1), math.Inf(1))
 	f.Add(make([]byte, 8*200), uint8(5), 2.0)
 	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), uint8(7), -0.5)
+	f.Add([]byte("0"), uint8(3), 6.5) // no elements
 	f.Fuzz(func(t *testing.T, data []byte, stride uint8, a float64) {
 		floats := make([]float64, len(data)/8)
 		for i := range floats {

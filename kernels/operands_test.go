@@ -82,7 +82,9 @@ func (o operands) denseSpans(run func(from []int64, y []float64)) {
 			for c := range from {
 				from[c] = int64((room*c + c) % (room + 1))
 			}
-			from[0] = int64(room)
+			if len(from) > 0 {
+				from[0] = int64(room)
+			}
 			run(from, o.y[len(o.y)-n:])
 		}
 	}

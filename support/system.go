@@ -13,7 +13,7 @@ import (
 // which eliminates its row). It is not safe for concurrent use.
 //
 // A product is two passes over the entries of X̂_S: one of updates of u = X̃_S·v, one of dot
-// products with it. Where u does not stay near, both go by bands of rows, in a copy of the entries that the
+// products with it. Once that pays, both go by bands of rows, in a copy of the entries that the
 // store keeps from one system to the next.
 type System struct {
 	columns *Columns

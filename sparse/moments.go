@@ -137,15 +137,20 @@ func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
 		k += from
 		mean := 0.0
 		if v.centred {
+			mean = sums[k] / v.total
+		}
+		off, square := float64(float64(v.total*mean)*mean), squares[k]
+		if v.centred && !(off <= unlike*square && square >= leastSquare && square <= math.MaxFloat64) {
 			if constant, ok := v.constantAt(k, j); ok {
 				m.means[j], squares[k] = constant, nothing
 				continue
 			}
-			mean = sums[k] / v.total
+		}
+		if v.centred {
 			m.means[j] = mean
 		}
 		// Where the mean is no more than half of the square, the difference is exact enough.
-		if off := float64(float64(v.total*mean) * mean); off <= 0.5*squares[k] && squares[k] <= math.MaxFloat64 {
+		if off <= 0.5*square && square <= math.MaxFloat64 {
 			squares[k] -= off
 		} else {
 			far = append(far, k)
@@ -154,6 +159,10 @@ func (v *View) centre(from, to int, squares, sums []float64, room *spreading) {
 	v.spreads(far, squares, room)
 	room.far = far
 }
+
+// unlike is the share of the squares of a column that those of its mean have to exceed for it to be constant,
+// whatever rounding has done to both.
+const unlike = 1 - 0x1p-20
 
 // spreading is room for a part of the columns to be centred in.
 type spreading struct {

@@ -1,6 +1,7 @@
 package cd
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -130,6 +131,28 @@ const crowd = 8
 // within sets near, for words of a range, to places of the last pass among which are all
 // with |c_j| + a·‖X̃_j‖ of at least a share of Nαⱼ, but for rounding.
 func (c *certificate) within(from, to int, a, share float64) {
+	c.crowded(from, to, func(from, to int, out places) { c.reaching(c.k.ReachAbs, from, to, c.corr, a, share, out) })
+}
+
+// beyond makes near the places of the last pass with |c_j| > Nα, which is the same for all columns.
+func (c *certificate) beyond() {
+	least := math.Nextafter(c.level, math.Inf(1))
+	c.crowded(0, len(c.order), func(from, to int, out places) { c.k.ReachAbs(0, c.corr[from:to], c.norm[from:to], least, out) })
+	for w, word := range c.near {
+		if bits.OnesCount64(c.fresh[w]) >= crowd {
+			continue
+		}
+		for ; word != 0; word &= word - 1 {
+			if k := bits.TrailingZeros64(word); !(math.Abs(c.corr[64*w+k]) > c.level) {
+				c.near[w] &^= 1 << k
+			}
+		}
+	}
+}
+
+// crowded makes near, for words of a range, those places of the last pass that a kernel says, where they
+// are many, and all where they are few.
+func (c *certificate) crowded(from, to int, kernel func(from, to int, out places)) {
 	first, last := from/64, (to+63)/64
 	copy(c.near[first:last], c.fresh[first:last])
 	for w := first; w < last; {
@@ -141,7 +164,7 @@ func (c *certificate) within(from, to int, a, share float64) {
 			w++
 			continue
 		}
-		c.reaching(c.k.ReachAbs, 64*w, min(64*end, len(c.corr)), c.corr, a, share, c.near[w:end])
+		kernel(64*w, min(64*end, len(c.corr)), c.near[w:end])
 		for ; w < end; w++ {
 			c.near[w] &= c.fresh[w]
 		}

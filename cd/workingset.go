@@ -16,7 +16,7 @@ type workingSet struct {
 	columns    []int32 // in storage order, so that sweeps meet columns by length
 	ascending  []int32 // the same, by index
 	places     []int32 // of the columns, see certificate
-	member     []bool  // by place
+	member     places  // of the columns
 	candidates []candidate
 	considered []int32 // columns of candidates
 	missed     int     // columns outside the set before that violated optimality in the last pass
@@ -69,13 +69,13 @@ const (
 )
 
 func (w *workingSet) init(columns, places int) {
-	w.member, w.marks = make([]bool, places), newPlaces(max(columns, places))
+	w.member, w.marks = newPlaces(places), newPlaces(max(columns, places))
 }
 
 // forget empties the set.
 func (w *workingSet) forget() {
 	for _, k := range w.places {
-		w.member[k] = false
+		w.member[k/64] = 0
 	}
 	w.places, w.columns, w.ascending = w.places[:0], w.columns[:0], w.ascending[:0]
 }
@@ -125,10 +125,10 @@ func (w *workingSet) next(s *Solver) (grown bool) {
 		w.save(s)
 	}
 	for _, j := range s.active {
-		grown = grown || !w.member[s.cert.place(j)]
+		grown = grown || !w.member.has(int(s.cert.place(j)))
 	}
 	for _, c := range w.candidates {
-		grown = grown || !w.member[c.place]
+		grown = grown || !w.member.has(int(c.place))
 	}
 	if grown || len(s.active)+len(w.candidates) != len(w.places) {
 		w.replace(s)
@@ -224,11 +224,11 @@ func (w *workingSet) keepAll(s *Solver, columns []int32) {
 	w.forget()
 	w.ascending = append(w.ascending, columns...)
 	for _, j := range columns {
-		w.member[s.cert.place(j)] = true
+		w.member.set(int(s.cert.place(j)))
 	}
 	w.places, w.columns = slices.Grow(w.places, len(columns)), slices.Grow(w.columns, len(columns))
 	for k, j := range s.cert.order {
-		if w.member[k] {
+		if w.member.has(k) {
 			w.places, w.columns = append(w.places, int32(k)), append(w.columns, j)
 		}
 	}
@@ -251,7 +251,7 @@ func (w *workingSet) replace(s *Solver) {
 	}
 	w.marks.sort(w.places)
 	for _, k := range w.places {
-		w.member[k] = true
+		w.member.set(int(k))
 		w.columns = append(w.columns, s.cert.order[k])
 	}
 	w.ascending = append(w.ascending, w.columns...)
@@ -262,23 +262,23 @@ func (w *workingSet) replace(s *Solver) {
 // the set has missed.
 func (w *workingSet) violators(s *Solver) (count int) {
 	c := &s.cert
-	level, levels, corr := c.level, c.levels, c.corr
 	w.missed = 0
-	c.within(0, len(c.order), 0, 1)
-	for at, word := range c.near {
-		for ; word != 0; word &= word - 1 {
-			k := 64*at + bits.TrailingZeros64(word)
-			if len(levels) > 0 {
-				level = levels[k]
-			}
-			if math.Abs(corr[k]) <= level || !(s.pen.Pull(int(c.order[k]), corr[k]) > level) {
-				continue // as nearly all
-			}
-			count++
-			if !w.member[k] {
-				w.missed++
+	if len(c.levels) > 0 || s.pen.Positive() || s.pen.Bounded() {
+		c.within(0, len(c.order), 0, 1)
+		for at, word := range c.near {
+			for ; word != 0; word &= word - 1 {
+				k := 64*at + bits.TrailingZeros64(word)
+				if !(s.pen.Pull(int(c.order[k]), c.corr[k]) > c.threshold(int32(k))) {
+					c.near[at] &^= 1 << (k % 64)
+				}
 			}
 		}
+	} else { // they pull by |c_j|, all to one threshold
+		c.beyond()
+	}
+	for at, word := range c.near {
+		count += bits.OnesCount64(word)
+		w.missed += bits.OnesCount64(word &^ w.member[at])
 	}
 	for _, j := range s.active {
 		if k := c.place(j); s.pen.Pull(int(j), c.corr[k]) > c.threshold(k) {

@@ -3,6 +3,7 @@ package cd
 import (
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/kernels"
@@ -49,6 +50,10 @@ type homotopy struct {
 	corr    []float64 // c_j
 	rate    []float64 // at which c_j falls along the direction
 	excess  []float64 // of the threshold at the start over its own
+	over    float64   // the share of its own that this is, but for columns of the support at the start
+	begun   []int     // positions of these
+	ahead   []float64 // c_j at the end of a step
+	near    places    // positions of columns that may meet their threshold in a step
 	product []float64 // of the direction, compact rows: X̃_S·d + z; or X̃ᵀX̃_S·d, by rows of the Gram matrix
 	moved   bool      // the way begins at another target
 	z       []float64 // compact rows; not where there is a Gram matrix
@@ -313,9 +318,10 @@ func (h *homotopy) loosen() bool {
 		}
 		h.excess[k] = start - in.threshold[k]
 	}
+	h.begun, h.over = append(h.begun[:0], h.at...), times-1
 	for k, t := range in.threshold[:len(h.corr)] {
 		if !h.member[k] {
-			h.excess[k] = (times - 1) * t
+			h.excess[k] = h.over * t
 		}
 	}
 	h.released = -1
@@ -405,21 +411,42 @@ func (h *homotopy) next() (length float64, i, k int) {
 			}
 		}
 	}
-	threshold, member := h.in.threshold[:len(h.corr)], h.member[:len(h.corr)]
-	rate, excess := h.rate[:len(h.corr)], h.excess[:len(h.corr)]
-	for at, c := range h.corr {
-		limit := threshold[at] + float64(h.way*excess[at])
-		if limit-math.Abs(c) >= float64(length*(excess[at]+math.Abs(rate[at]))) || member[at] {
-			continue // as nearly all
-		}
-		for _, sign := range [...]float64{1, -1} {
-			room, speed := limit-float64(sign*c), excess[at]-float64(sign*rate[at])
-			if speed > 0 && room < float64(length*speed) && (at != h.released || sign != h.side) {
-				length, i, k = max(0, room/speed), -1, at
+	h.approach(length)
+	for w, word := range h.near {
+		for ; word != 0; word &= word - 1 {
+			at := 64*w + bits.TrailingZeros64(word)
+			if h.member[at] {
+				continue
+			}
+			c, rate, excess := h.corr[at], h.rate[at], h.excess[at]
+			limit := h.in.threshold[at] + float64(h.way*excess)
+			if limit-math.Abs(c) >= float64(length*(excess+math.Abs(rate))) {
+				continue
+			}
+			for _, sign := range [...]float64{1, -1} {
+				room, speed := limit-float64(sign*c), excess-float64(sign*rate)
+				if speed > 0 && room < float64(length*speed) && (at != h.released || sign != h.side) {
+					length, i, k = max(0, room/speed), -1, at
+				}
 			}
 		}
 	}
 	return length, i, k
+}
+
+// approach notes the columns that may meet their threshold in a step of a length: those whose correlation
+// exceeds it at the end.
+func (h *homotopy) approach(length float64) {
+	const rounding = 0x1p-40
+	h.ahead = grow(h.ahead, len(h.corr))
+	h.k.Copy(h.ahead, h.corr)
+	h.k.Axpy(-length, h.rate, h.ahead)
+	end := 1 + float64(h.over*(h.way-length)) - float64(rounding*(1+float64(h.over*h.way)))
+	h.near = slices.Grow(h.near[:0], (len(h.corr)+63)/64)[:(len(h.corr)+63)/64]
+	h.k.ReachAbs(-end, h.ahead, h.in.threshold[:len(h.corr)], 0, h.near)
+	for _, k := range h.begun {
+		h.near.set(k)
+	}
 }
 
 // move goes so far along the direction.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -95,6 +96,9 @@ func TestMapRefusesDamage(t *testing.T) {
 		return err
 	}
 	for bit := range 8 * 512 {
+		if oracle.Fewest() && bit%13 > 0 {
+			continue
+		}
 		changed := slices.Clone(content)
 		changed[bit/8] ^= 1 << (bit % 8)
 		if err := try(changed, sparse.MapOptions{}); outcome.KindOf(err) != outcome.Parse {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -13,7 +14,7 @@ import (
 // error points. Every text is line 2 of its file.
 func TestVerdicts(t *testing.T) {
 	const accepted = outcome.Kind("")
-	for _, c := range []struct {
+	for k, c := range []struct {
 		name, line string
 		kind       outcome.Kind
 		byt        int64
@@ -125,7 +126,11 @@ func TestVerdicts(t *testing.T) {
 		{"long qid, longer than allowed", "1 qid:" + strings.Repeat("3", 4093), outcome.Limit, 3, "a qid of more than"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			for _, end := range []string{"\n", "", "\n1 1:1\n", "\r\n" + strings.Repeat("1 1:1\n", 20_000)} {
+			ends := []string{"\n", "", "\n1 1:1\n", "\r\n" + strings.Repeat("1 1:1\n", 20_000)}
+			if !oracle.Turn(k, 1) {
+				ends = ends[:3]
+			}
+			for _, end := range ends {
 				m, y, err := read("-1 2:1\n"+c.line+end, sparse.ReadOptions{Name: "some.svm"})
 				if c.kind == accepted {
 					if err != nil {

@@ -46,7 +46,7 @@ func text(t testing.TB, r *oracle.Random, n, p int, centre bool) *sparse.View {
 // TestFactorisedSystem: solutions are solutions, with copies among the longest columns
 // too, their norm is the one that reports have, and they take fewer iterations.
 func TestFactorisedSystem(t *testing.T) {
-	for seed := range uint64(4) {
+	for seed := range oracle.Draws(4) {
 		r := oracle.NewRandom(seed)
 		const p = 450
 		view := text(t, r, 600, p, seed%2 == 0)

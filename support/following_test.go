@@ -46,9 +46,10 @@ func TestSolveFollowing(t *testing.T) {
 					continue
 				}
 				made++
-				// √w·(X − 1x̄ᵀ)·x, row by row.
-				want, scale := make([]float64, len(u)), 0.0
+				// √w·(X·x − 1·x̄ᵀx), row by row.
+				want, scale, mean := make([]float64, len(u)), 0.0, 0.0
 				for k, j := range list {
+					mean += columns.Mean(j) * x[k]
 					rows, values := columns.Column(j)
 					for at, i := range rows {
 						want[i] += values[at] * x[k]
@@ -59,9 +60,7 @@ func TestSolveFollowing(t *testing.T) {
 					if w == 0 {
 						continue
 					}
-					for k, j := range list {
-						want[row] -= math.Sqrt(w) * columns.Mean(j) * x[k]
-					}
+					want[row] -= math.Sqrt(w) * mean
 					scale = max(scale, math.Abs(want[row]))
 					row++
 				}

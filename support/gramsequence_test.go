@@ -19,7 +19,10 @@ var _ = flag.Bool("long", false, "ten times as many random problems")
 func TestGramAfterAnySequence(t *testing.T) {
 	met := map[string]int{}
 	for seed := range max(12, oracle.Cases(100)) {
-		for _, k := range kernels.Available() {
+		for at, k := range kernels.Available() {
+			if oracle.Fewest() && int(seed)%len(kernels.Available()) != at {
+				continue // sets take turns
+			}
 			s := newSequence(t, k, seed, met)
 			for step := range 25 {
 				did, err := s.act()

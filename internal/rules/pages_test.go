@@ -2,7 +2,6 @@ package rules_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -53,40 +52,4 @@ func everyTest(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return all.String()
-}
-
-// TestALossOutsideTheModule: the example of a loss of one's own is one of another module, too, which
-// sees no more of the library than a user does.
-func TestALossOutsideTheModule(t *testing.T) {
-	if testing.Short() {
-		t.Skip("short: it is compiled from nothing")
-	}
-	read := func(name string) string {
-		text, err := os.ReadFile(root + "/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	library, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	const name = "github.com/seed-45b9a24c/pare"
-	dir := t.TempDir()
-	for file, text := range map[string]string{
-		"go.mod":       strings.Replace(read("go.mod"), "module "+name, "module example.org/own", 1) + "\nrequire " + name + " v0.0.0\nreplace " + name + " => " + library + "\n",
-		"go.sum":       read("go.sum"),
-		"loss_test.go": strings.Replace(read("example_loss_test.go"), "package pare_test", "package own", 1),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	run := exec.Command("go", "test", "-v", ".")
-	run.Dir = dir
-	run.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	if out, err := run.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: Example_ownLoss") {
-		t.Errorf("%v\n%s", err, out)
-	}
 }

@@ -38,10 +38,10 @@ func resultOf(t *testing.T, s *pare.Selection, log *search.Log) string {
 	return times.ReplaceAllString(string(text)+"\n"+string(body.Body), `"$1":0`)
 }
 
-// resumesAnywhere interrupts a search after each of its evaluations and resumes it in
-// what a new process would have: the data, the options and the log. The short form does so
-// after every fourth. It returns how many evaluations there are.
-func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config) (evaluations int) {
+// resumesAnywhere interrupts a search after each of its evaluations, by its context or softly, and
+// resumes it in what a new process would have: the data, the options and the log. The short form
+// does so after every fourth. It returns how many evaluations there are.
+func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o pare.SelectOptions, c pare.Config, softly bool) (evaluations int) {
 	t.Helper()
 	whole := search.NewLog("key")
 	o.Log = whole
@@ -58,9 +58,14 @@ func resumesAnywhere(t *testing.T, name string, x sparse.Matrix, y []float64, o 
 		ctx, cancel := context.WithCancel(context.Background())
 		cut := o
 		cut.Log = search.NewLog("key")
+		end := cancel
+		if softly {
+			stop := make(chan struct{})
+			cut.Stop, end = stop, func() { close(stop) }
+		}
 		cut.Progress = func(search.Evaluation) {
 			if cut.Log.Len() == k {
-				cancel()
+				end()
 			}
 		}
 		_, err := pare.Select(ctx, x, y, cut, c)
@@ -98,7 +103,7 @@ func TestResumedSearchesHaveTheSameBits(t *testing.T) {
 		config := c.config(r, len(y))
 		config.Tol, config.Certify = r.Pick(0, 1e-8), false
 		o := pare.SelectOptions{Validation: c.validation(len(y)), Search: c.search, PerClass: c.perClass, OneSE: c.oneSE, Evaluations: 9}
-		evaluations += resumesAnywhere(t, fmt.Sprintf("draw %d, %+v", draw, c), x, y, o, config)
+		evaluations += resumesAnywhere(t, fmt.Sprintf("draw %d, %+v", draw, c), x, y, o, config, draw%2 == 1)
 	}
 	if evaluations < int(draws) {
 		t.Errorf("only %d evaluations", evaluations)
@@ -144,7 +149,7 @@ func TestResumedSearchesOnWideData(t *testing.T) {
 			}
 		}
 		name := fmt.Sprintf("draw %d, %s", draw, model)
-		if one := resumesAnywhere(t, name, x, y, o, c); one == 0 {
+		if one := resumesAnywhere(t, name, x, y, o, c, draw%2 == 1); one == 0 {
 			t.Errorf("%s: refused", name)
 		} else {
 			evaluations += one
@@ -152,5 +157,24 @@ func TestResumedSearchesOnWideData(t *testing.T) {
 	}
 	if least := 36; evaluations < least {
 		t.Errorf("only %d evaluations", evaluations)
+	}
+}
+
+// TestStoppedSearchesGoOnToTheSameBits: what follows a search that was stopped, such as the choice by
+// the one-standard-error rule from the best λ so far, is not in the way of the one that goes on.
+func TestStoppedSearchesGoOnToTheSameBits(t *testing.T) {
+	r := oracle.NewRandom(5)
+	for k, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Multiclass} {
+		q := r.Problem(oracle.Shape{N: 60, P: 20, Density: 1, Active: 5})
+		x, y := matrixOf(t, q.X, 20, false), combination{model: model}.targets(r, q)
+		for _, method := range []pare.Search{pare.Auto, pare.Grid, pare.Random, pare.TPE} {
+			o := pare.SelectOptions{Search: method, OneSE: true, TakeOneSE: k == 0, Evaluations: 12}
+			if method == pare.Grid {
+				o.Points = 12
+			}
+			if resumesAnywhere(t, fmt.Sprint(model, " ", method), x, y, o, pare.Config{Model: model}, true) < 3 {
+				t.Errorf("%s, %s: hardly an evaluation", model, method)
+			}
+		}
 	}
 }

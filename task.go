@@ -217,7 +217,7 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 			}
 			t.ahead.begin(ctx, best.LogLambda, columns, coef)
 		}
-		if out.OneSE, err = choose.OneStandardError(ctx, t.choice, best, out.Evaluations, o.Log); err != nil {
+		if out.OneSE, err = choose.OneStandardError(ctx, t.choice, best, out.Evaluations); err != nil {
 			return err
 		}
 		out.SecondsOneSE = time.Since(began).Seconds()

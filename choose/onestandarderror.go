@@ -23,9 +23,10 @@ const (
 // from the best: going up from the best λ, all coordinates together, where the criterion
 // first exceeds its best value by its standard error over the folds there, to a twentieth
 // of that or, where it is within a quarter below, of λ. seen are the evaluations of the search, of which those on the way make a model
-// that names the point, which is evaluated; log, where there is one, goes on after them. It
-// returns nil where ctx ends and where no standard error is known.
-func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, seen []search.Evaluation, log *search.Log) (*search.Evaluation, error) {
+// that names the point, which is evaluated. It returns nil where ctx ends and where no standard error is known.
+//
+// A log of the search does not hold these evaluations: one that was cut short goes on after its own.
+func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, seen []search.Evaluation) (*search.Evaluation, error) {
 	if !(best.StandardError > 0) || len(best.FoldValues) < 2 {
 		return nil, nil
 	}
@@ -48,20 +49,20 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 	if p.Curved && best.TrainLoss > 0 {
 		gap *= min(1, best.TrainLoss) // a start within the gap would be the answer
 	}
-	o := search.Options{Log: log, Logged: len(seen)}
 	for range oneSESteps {
 		shift, chosen := r.crossing()
 		if chosen != nil {
 			return chosen, nil
 		}
-		e, err := search.Ask(ctx, p.Objective, search.Request{LogLambda: line.at([]float64{shift}), Tol: gap, ValueOnly: true, From: r.nearest(shift)}, o)
-		o.Logged++
+		at := line.at([]float64{shift})
+		e, err := p.Objective.Eval(ctx, search.Request{LogLambda: at, Tol: gap, ValueOnly: true, From: r.nearest(shift)})
 		if err != nil {
 			if ctx.Err() != nil {
 				err = nil
 			}
 			return nil, err
 		}
+		e.LogLambda, e.Memory = at, search.Memory{}
 		r.add(e, shift)
 	}
 	return r.last(), nil

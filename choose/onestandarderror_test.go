@@ -32,7 +32,7 @@ func TestOneStandardErrorWithinTheLoss(t *testing.T) {
 	for curved, want := range map[bool]float64{false: 1e-3, true: 1e-4} {
 		f := &valley{}
 		p := choose.Problem{Objective: f, Top: []float64{0}, Curved: curved}
-		e, err := choose.OneStandardError(t.Context(), p, valleyAt(-3), nil, nil)
+		e, err := choose.OneStandardError(t.Context(), p, valleyAt(-3), nil)
 		if err != nil || len(f.asked) == 0 || e.Value > 1.5+0.05*0.5 || e.LogLambda[0] <= -3 {
 			t.Fatalf("curved %t: %+v, %v", curved, e, err)
 		}
@@ -50,7 +50,7 @@ func TestOneStandardErrorIsNearEnough(t *testing.T) {
 	for steepness, asks := range map[float64]int{1: 2, 30: 1} {
 		f := &steep{steepness: steepness}
 		best := f.at(0)
-		e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: f, Top: []float64{2.2 / math.Sqrt(steepness)}}, best, []search.Evaluation{f.at(2 / math.Sqrt(steepness))}, nil)
+		e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: f, Top: []float64{2.2 / math.Sqrt(steepness)}}, best, []search.Evaluation{f.at(2 / math.Sqrt(steepness))})
 		if err != nil {
 			t.Fatal(err)
 		}

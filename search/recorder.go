@@ -174,22 +174,6 @@ func (r *recorder) answer(ctx context.Context, request Request) (e Evaluation, o
 	return e, false, nil
 }
 
-// Ask makes one evaluation beside a search: from the log of the options where that holds
-// one after o.Logged others, else from the objective, and then kept in the log.
-func Ask(ctx context.Context, f Objective, request Request, o Options) (Evaluation, error) {
-	r := recorder{objective: f, options: o}
-	e, old, err := r.answer(ctx, request)
-	if err != nil {
-		return e, err
-	}
-	e.LogLambda = request.LogLambda
-	if o.Log != nil && !old {
-		err = o.Log.add(request, e)
-	}
-	e.Memory = Memory{}
-	return e, err
-}
-
 // rank keeps e where it is the best so far.
 func (r *recorder) rank(e *Evaluation) {
 	merit := e.Value

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +19,7 @@ import (
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 var _ = flag.Bool("long", false, "200 kills instead of a dozen")
@@ -80,9 +83,9 @@ func targetFor(traits pare.Traits, y float64) float64 {
 	}
 }
 
-// A search of any kind that is killed, by kill −9 at any moment and more than once, and started
-// again with its checkpoint prints the result and saves the model of one that nothing stopped, bit
-// for bit. The long form kills 200 of them, the usual one a dozen.
+// A search of any kind that is ended at any moment, and more than once, by kill −9, by one interrupt or
+// two or by --max-seconds, and started again with its checkpoint prints the result and saves the model
+// of one that nothing stopped, bit for bit. The long form ends 200 of them, the usual one a dozen.
 func TestKilledSearchesGoOnToTheSameBits(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short: it builds and starts the command; TestResumedSearchesHaveTheSameBits has no processes")
@@ -110,15 +113,8 @@ func TestKilledSearchesGoOnToTheSameBits(t *testing.T) {
 			met[name] = true
 		}
 		for again := true; again; again = r.Intn(2) == 0 { // some are killed more than once
-			cmd := exec.Command(path, args...)
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Duration(r.Float64() * float64(whole.took)))
-			cmd.Process.Kill() //nolint:errcheck // it may be done
-			cmd.Wait()         //nolint:errcheck // the status says it
-			if cmd.ProcessState.ExitCode() >= 0 {
-				break // it has ended by itself
+			if !endedEarly(t, r, path, args, time.Duration(r.Float64()*float64(whole.took))) {
+				break
 			}
 			killed++
 		}
@@ -137,6 +133,30 @@ func TestKilledSearchesGoOnToTheSameBits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// endedEarly starts a search that is ended after a while in some way, and reports whether it was.
+func endedEarly(t *testing.T, r *oracle.Random, path string, args []string, after time.Duration) bool {
+	t.Helper()
+	way := r.Intn(4)
+	if way == 0 {
+		args = append(slices.Clip(args), fmt.Sprintf("--max-seconds=%g", after.Seconds()))
+	}
+	var out bytes.Buffer
+	cmd := exec.Command(path, args...)
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	signals := [][]os.Signal{{}, {os.Kill}, {os.Interrupt}, {os.Interrupt, os.Interrupt}}[way]
+	for _, s := range signals {
+		time.Sleep(after / time.Duration(len(signals)))
+		cmd.Process.Signal(s) //nolint:errcheck // it may be done
+	}
+	cmd.Wait() //nolint:errcheck // the status says it
+	var result struct{ Status string }
+	return cmd.ProcessState.ExitCode() < 0 || json.Unmarshal(out.Bytes(), &result) != nil ||
+		result.Status == string(outcome.Cancelled) || way == 0 && result.Status == string(outcome.Budget)
 }
 
 // named has the flag before each value.

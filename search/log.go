@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -30,7 +31,14 @@ import (
 type Log struct {
 	key, path string
 	entries   []entry
+	unsaved   bool          // the file lacks some of them
+	saved     time.Time     // when the file was last replaced
+	took      time.Duration // that
 }
+
+// rests is how many times as long as it took to save the log it is not saved again: a log of many
+// evaluations, or of long ones, takes a twentieth of the time of a search.
+const rests = 20
 
 // entry is one question and its answer.
 type entry struct {
@@ -62,9 +70,10 @@ type entry struct {
 func NewLog(key string) *Log { return &Log{key: key} }
 
 // OpenLog returns the log in the file, or an empty one where there is no file.
-// From then on every evaluation is saved there before the next is asked: the
-// file is replaced whole, so that it always holds a state that was. Errors of
-// saving end the search.
+// From then on evaluations are saved there, at once or, where that would take more than a
+// twentieth of the time, some together; all of them at the latest when a search ends, however it
+// does. The file is replaced whole, so that it always holds a state that was. Errors of saving
+// end the search.
 //
 // The errors are those of [ReadLog], with the file's name, and of kind IO.
 func OpenLog(path, key string) (*Log, error) {
@@ -183,14 +192,19 @@ func (l *Log) add(request Request, e Evaluation) error {
 		Last:       e.Memory.Last,
 		Kept:       e.Memory.Kept,
 	})
-	if l.path == "" {
+	l.unsaved = l.path != ""
+	if time.Since(l.saved) < rests*l.took {
 		return nil
 	}
 	return l.save()
 }
 
-// save replaces the log's file by a new one.
+// save replaces the log's file by a new one where that lacks evaluations. nil has no file.
 func (l *Log) save() error {
+	if l == nil || !l.unsaved {
+		return nil
+	}
+	began := time.Now()
 	data, err := l.encode()
 	if err != nil {
 		return err
@@ -198,6 +212,8 @@ func (l *Log) save() error {
 	if err := sealed.Replace(l.path, data); err != nil {
 		return l.ioError("cannot save the log", err)
 	}
+	l.unsaved, l.saved = false, time.Now()
+	l.took = l.saved.Sub(began)
 	return nil
 }
 

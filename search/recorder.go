@@ -67,6 +67,9 @@ func (r *recorder) search(ctx context.Context, method func(ctx context.Context) 
 		}
 		return err
 	})
+	if unsaved := r.options.Log.save(); unsaved != nil {
+		err = unsaved
+	}
 	return r.finish(ctx, status, err)
 }
 

@@ -290,7 +290,8 @@ func TestLogsThatCannotBeSaved(t *testing.T) {
 	}
 }
 
-// TestSavingLeavesNothingBehind: one file, whole, whatever was there before.
+// TestSavingLeavesNothingBehind: one file, whole at every moment, whatever was there before, and in the
+// end with all evaluations.
 func TestSavingLeavesNothingBehind(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "log")
@@ -304,7 +305,7 @@ func TestSavingLeavesNothingBehind(t *testing.T) {
 			return nil
 		}
 		saved, err := OpenLog(path, "")
-		if err != nil || saved.Len() != k || !reflect.DeepEqual(saved.entries, log.entries) {
+		if err != nil || saved.Len() == 0 || !reflect.DeepEqual(saved.entries, log.entries[:saved.Len()]) {
 			t.Errorf("before evaluation %d: %v", k, err)
 		}
 		return nil
@@ -315,6 +316,9 @@ func TestSavingLeavesNothingBehind(t *testing.T) {
 	files, err := os.ReadDir(dir)
 	if err != nil || len(files) != 1 {
 		t.Errorf("%v, %v", files, err)
+	}
+	if saved, err := OpenLog(path, ""); err != nil || !reflect.DeepEqual(saved.entries, log.entries) {
+		t.Errorf("in the end: %v", err)
 	}
 }
 
@@ -336,4 +340,54 @@ func FuzzReadLog(f *testing.F) {
 			t.Fatalf("%q is written as %q, %v", data, b.Bytes(), err)
 		}
 	})
+}
+
+// TestLogsTakeAShareOfTheTime: a log of many evaluations is not saved after each. Its file is whole
+// at every moment, and holds them all when the search ends, however it does.
+func TestLogsTakeAShareOfTheTime(t *testing.T) {
+	const many = 2000
+	points := make([][]float64, many)
+	for k := range points {
+		points[k] = []float64{-float64(k)}
+	}
+	for _, way := range []string{"done", "cancelled", "panics"} {
+		path := filepath.Join(t.TempDir(), "log")
+		ctx, cancel := context.WithCancel(t.Context())
+		f, saves := rough(1, false), 0
+		var last os.FileInfo
+		f.at = func(k int, _ *Evaluation) error {
+			if info, err := os.Stat(path); err == nil && !os.SameFile(info, last) {
+				saves, last = saves+1, info
+			}
+			if k%200 == 1 {
+				file, err := os.Open(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer file.Close()
+				if log, err := ReadLog(file, "key"); err != nil || log.Len() == 0 || log.Len() > k {
+					t.Errorf("before evaluation %d: %v", k, err)
+				}
+			}
+			if k == many-100 && way == "panics" {
+				panic("broken")
+			} else if k == many-100 && way == "cancelled" {
+				cancel()
+			}
+			return nil
+		}
+		log, err := OpenLog(path, "key")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Grid(ctx, f, points, Options{Log: log})
+		cancel()
+		if (err != nil) != (way == "panics") || saves > many/10 {
+			t.Errorf("%s: %v, saved %d times", way, err, saves)
+		}
+		again, err := OpenLog(path, "key")
+		if err != nil || again.Len() != log.Len() || log.Len() < many-100 {
+			t.Errorf("%s: %d of %d evaluations are saved, %v", way, again.Len(), log.Len(), err)
+		}
+	}
 }

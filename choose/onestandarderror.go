@@ -35,14 +35,15 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 		top = min(top, l-best.LogLambda[i])
 	}
 	r := rule{limit: best.Value + best.StandardError, unit: best.StandardError}
-	r.add(best, 0)
+	r.points = append(r.points, markOf(&best, 0))
 	for i := range seen {
 		if shift, ok := along(seen[i].LogLambda, best.LogLambda); ok && shift > 0 {
-			r.add(seen[i], shift)
+			r.points = append(r.points, markOf(&seen[i], shift))
 		}
 	}
+	r.sort()
 	if null := p.Null(); len(r.points) == 0 || r.points[len(r.points)-1].depth < top {
-		r.add(null, top)
+		r.add(&null, top)
 	}
 	line := line{p.Objective, best.LogLambda}
 	gap := oneSEGap
@@ -52,10 +53,10 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 	for range oneSESteps {
 		shift, chosen := r.crossing()
 		if chosen != nil {
-			return chosen, nil
+			return copied(chosen), nil
 		}
 		at := line.at([]float64{shift})
-		e, err := p.Objective.Eval(ctx, search.Request{LogLambda: at, Tol: gap, ValueOnly: true, From: r.nearest(shift)})
+		e, err := p.Eval(ctx, search.Request{LogLambda: at, Tol: gap, ValueOnly: true, From: r.nearest(shift)})
 		if err != nil {
 			if ctx.Err() != nil {
 				err = nil
@@ -63,9 +64,14 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 			return nil, err
 		}
 		e.LogLambda, e.Memory = at, search.Memory{}
-		r.add(e, shift)
+		r.add(&e, shift)
 	}
-	return r.last(), nil
+	return copied(r.last()), nil
+}
+
+func copied(e *search.Evaluation) *search.Evaluation {
+	own := *e
+	return &own
 }
 
 // along returns by how much all coordinates of x are above those of from, and whether
@@ -91,11 +97,11 @@ type rule struct {
 
 // mark is an evaluation by how far it is above the best λ.
 type mark struct {
-	search.Evaluation
+	*search.Evaluation
 	depth, slope float64
 }
 
-func (r *rule) add(e search.Evaluation, shift float64) {
+func markOf(e *search.Evaluation, shift float64) mark {
 	m := mark{e, shift, math.NaN()}
 	if e.Gradient != nil && e.Trusted {
 		m.slope = 0
@@ -103,11 +109,18 @@ func (r *rule) add(e search.Evaluation, shift float64) {
 			m.slope += g
 		}
 	}
-	at, found := slices.BinarySearchFunc(r.points, shift, func(q mark, shift float64) int { return cmp.Compare(q.depth, shift) })
-	if found {
-		return
-	}
-	r.points = slices.Insert(r.points, at, m)
+	return m
+}
+
+// sort orders the points; of those at one shift the first stays.
+func (r *rule) sort() {
+	slices.SortStableFunc(r.points, func(a, b mark) int { return cmp.Compare(a.depth, b.depth) })
+	r.points = slices.CompactFunc(r.points, func(a, b mark) bool { return a.depth == b.depth })
+}
+
+func (r *rule) add(e *search.Evaluation, shift float64) {
+	r.points = append(r.points, markOf(e, shift))
+	r.sort()
 }
 
 // last returns the last point before the criterion first exceeds the limit.
@@ -116,7 +129,7 @@ func (r *rule) last() *search.Evaluation {
 	for k+1 < len(r.points) && r.points[k+1].Value <= r.limit+float64(oneSEClose*r.unit) && r.points[k+1].LogLambda != nil {
 		k++
 	}
-	return &r.points[k].Evaluation
+	return r.points[k].Evaluation
 }
 
 // nearest returns the λ of the evaluation closest to a shift.
@@ -136,7 +149,7 @@ func (r *rule) crossing() (shift float64, chosen *search.Evaluation) {
 	for k := 1; k < len(r.points); k++ {
 		a, b := r.points[k-1], r.points[k]
 		if near := float64(oneSEClose * r.unit); b.LogLambda != nil && math.Abs(b.Value-r.limit) <= near {
-			return 0, &r.points[k].Evaluation
+			return 0, r.points[k].Evaluation
 		}
 		if b.Value <= r.limit {
 			continue

@@ -3,7 +3,9 @@ package choose_test
 import (
 	"context"
 	"math"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/seed-45b9a24c/pare/choose"
 	"github.com/seed-45b9a24c/pare/search"
@@ -82,3 +84,25 @@ func (s *steep) Eval(_ context.Context, r search.Request) (search.Evaluation, er
 }
 
 func (s *steep) Null() search.Evaluation { return s.at(2.2 / math.Sqrt(s.steepness)) }
+
+// TestOneStandardErrorAmongManyPoints: the rule takes a moment, not minutes, after a grid of 100,000
+// points down from αmax, and names the point of one that goes up.
+func TestOneStandardErrorAmongManyPoints(t *testing.T) {
+	const many = 100_000
+	var down []search.Evaluation
+	for k := range many {
+		down = append(down, valleyAt(-3*float64(k)/many))
+	}
+	up := slices.Clone(down)
+	slices.Reverse(up)
+	began := time.Now()
+	p := choose.Problem{Objective: &valley{}, Top: []float64{0}}
+	a, err := choose.OneStandardError(t.Context(), p, valleyAt(-3), down)
+	if took := time.Since(began); err != nil || took > 20*time.Second {
+		t.Fatalf("%v after %v", err, took)
+	}
+	b, err := choose.OneStandardError(t.Context(), p, valleyAt(-3), up)
+	if err != nil || a.LogLambda[0] != b.LogLambda[0] || math.Abs(a.Value-1.5) > 0.05*0.5 {
+		t.Errorf("%+v and %+v, %v", a, b, err)
+	}
+}

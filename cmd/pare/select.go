@@ -35,7 +35,7 @@ type searchFlags struct {
 	Precision   bool            `help:"Continue auto to the last digits that --tol allows, beyond a hundredth of the criterion's standard error."  group:"Search"`
 	OneSE       bool            `name:"one-se" help:"Choose by the one-standard-error rule: the strongest penalty whose criterion is within a standard error of the minimum."  group:"Search"`
 	MaxSeconds  float64         `placeholder:"S" help:"End the search after S seconds and refit at the best λ so far."  group:"Search"`
-	Checkpoint  string          `placeholder:"FILE" help:"Save every evaluation to this file, so that the same command resumes an interrupted search." group:"Search"`
+	Checkpoint  string          `placeholder:"FILE" help:"Save the evaluations to this file, so that the same command resumes an interrupted search. With it every evaluation begins with new solvers, so λ may differ within the tolerance of the choice from that of a search without." group:"Search"`
 	gridFlags
 }
 

@@ -22,8 +22,9 @@ type Builder struct {
 
 // Row adds a row, given by its columns, ascending, and their values; by all its values
 // where columns is nil. Neither is kept. The error is an [*outcome.Error]: Shape for
-// columns that are out of order or negative, NonFinite, or Limit for more than [MaxDim]
-// rows or columns or 2³²−1 nonzeros; then there is no such row.
+// columns that are out of order or negative, NonFinite, BadParameter for
+// negative Limits, or Limit for more than those, [MaxDim] rows or columns or 2³²−1 nonzeros; then
+// there is no such row.
 func (b *Builder) Row(columns []int32, values []float64) error {
 	n := b.rows.n
 	switch {
@@ -34,7 +35,7 @@ func (b *Builder) Row(columns []int32, values []float64) error {
 	case b.rows.nnz+int64(len(values)) > 1<<32-1:
 		return outcome.Errorf(outcome.Limit, "more than 2³²−1 nonzeros")
 	}
-	if n == b.Limits.Rows && n > 0 || b.rows.held != b.held {
+	if n == 0 || n == b.Limits.Rows || b.rows.held != b.held {
 		b.held = b.rows.held
 		if err := b.Limits.Check(n+1, max(b.width, len(values)), b.rows.nnz, b.held); err != nil {
 			return err

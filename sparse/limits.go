@@ -19,25 +19,21 @@ const (
 	bytesPerEntry  = 24
 )
 
-// Check returns an error of kind Limit where a matrix of this size exceeds them. Held is the
-// number of bytes that its reader holds besides.
+// Check returns an error of kind Limit where a matrix of this size exceeds them, and BadParameter
+// where they are negative. Held is the number of bytes that its reader holds besides.
 func (r Limits) Check(rows, columns int, entries, held int64) error {
+	if r.Rows < 0 {
+		return outcome.At(outcome.BadParameter, "max-rows", "must not be negative, got %d", r.Rows)
+	}
+	if r.Bytes < 0 {
+		return outcome.At(outcome.BadParameter, "max-bytes", "must not be negative, got %d", r.Bytes)
+	}
 	if r.Rows > 0 && rows > r.Rows {
 		return outcome.At(outcome.Limit, "max-rows", "more than %d rows", r.Rows)
 	}
 	need := float64(held) + float64(bytesPerRow*float64(rows)) + float64(bytesPerColumn*float64(columns)) + float64(bytesPerEntry*float64(entries))
 	if r.Bytes > 0 && need > float64(r.Bytes) {
 		return outcome.At(outcome.Limit, "max-bytes", "reading %d rows and %d nonzeros so far takes %.0f bytes, the limit is %d", rows, entries, need, r.Bytes)
-	}
-	return nil
-}
-
-func (r Limits) check() error {
-	if r.Rows < 0 {
-		return outcome.At(outcome.BadParameter, "max-rows", "%d rows", r.Rows)
-	}
-	if r.Bytes < 0 {
-		return outcome.At(outcome.BadParameter, "max-bytes", "%d bytes", r.Bytes)
 	}
 	return nil
 }

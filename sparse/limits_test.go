@@ -43,6 +43,13 @@ func TestReadingLimits(t *testing.T) {
 		}
 	}
 	for _, room := range []sparse.Limits{{Rows: -1}, {Bytes: -1}} {
+		b := sparse.Builder{Limits: room}
+		if err := b.Row(nil, []float64{1}); outcome.KindOf(err) != outcome.BadParameter {
+			t.Errorf("a builder with %+v: %v", room, err)
+		}
+		if err := b.Block([]float64{1}, 1, []int{0}); outcome.KindOf(err) != outcome.BadParameter {
+			t.Errorf("a builder with %+v: %v", room, err)
+		}
 		if _, _, err := sparse.ReadSVMLight(context.Background(), strings.NewReader(text), sparse.ReadOptions{Limits: room}); outcome.KindOf(err) != outcome.BadParameter {
 			t.Errorf("%+v: %v", room, err)
 		}

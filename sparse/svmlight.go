@@ -63,7 +63,7 @@ func (o *ReadOptions) complete() error {
 	case o.MaxLineBytes < 0:
 		return outcome.At(outcome.BadParameter, "max-line-bytes", "%d bytes", o.MaxLineBytes)
 	}
-	if err := o.Limits.check(); err != nil {
+	if err := o.Limits.Check(0, 0, 0, 0); err != nil {
 		return err
 	}
 	if o.MaxFeatures == 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -42,6 +43,16 @@ func newBlankRows(name string, text io.Reader, header *bool) (*blankRows, error)
 func (b *blankRows) Columns() []string { return b.names }
 func (b *blankRows) Width() int        { return b.width }
 func (b *blankRows) Line() int         { return b.line }
+
+// at returns where cell k of the row begins: a line, and a byte of it.
+func (b *blankRows) at(k int) (line int, at int64) {
+	text := b.lines.Text()
+	rest := strings.TrimLeftFunc(text, unicode.IsSpace)
+	for range k {
+		rest = strings.TrimLeftFunc(rest[strings.IndexFunc(rest, unicode.IsSpace):], unicode.IsSpace)
+	}
+	return b.line, int64(1 + len(text) - len(rest))
+}
 
 func (b *blankRows) Next(row []Cell) ([]Cell, error) {
 	record := b.first

@@ -386,9 +386,10 @@ func (col *column) code(text string) int {
 
 // locate says where a cell is that cannot be taken, and what to do about it.
 func (c *collector) locate(k int, err error) error {
-	e := &outcome.Error{Kind: outcome.Parse, File: c.file, Line: c.rows.Line(), HasRow: c.rows.Line() == 0, Row: c.read - 1}
-	if e.Line > 0 {
-		e.Byte = 1
+	e := &outcome.Error{Kind: outcome.Parse, File: c.file, HasRow: true, Row: c.read - 1}
+	if text, ok := c.rows.(interface{ at(k int) (int, int64) }); ok {
+		e.HasRow, e.Row = false, 0
+		e.Line, e.Byte = text.at(k)
 	}
 	e.Message = fmt.Sprintf("%s: %v", c.label(k), err)
 	switch {

@@ -177,6 +177,20 @@ func (c *csvRows) texts(to []string) []string {
 	return to
 }
 
+// at returns where cell k of the row begins: a line, and a byte of it.
+func (c *csvRows) at(k int) (line int, at int64) {
+	if c.r != nil {
+		line, column := c.r.FieldPos(k)
+		return c.before + line, int64(column)
+	}
+	got := &c.block.Got
+	start := got.starts[c.row]
+	if k == 0 {
+		return c.line, 1
+	}
+	return c.line, int64(got.ends[got.firsts[c.row]+k-1]) + 2 - int64(start)
+}
+
 // cells makes cells of the row, in row if that has room.
 func (c *csvRows) cells(row []Cell) []Cell {
 	c.record = c.texts(c.record[:0])

@@ -61,6 +61,10 @@ func (s *Schema) Rows(ctx context.Context, path string, stdin io.Reader, p int, 
 // ReadRows is [Schema.Rows] of a stream.
 func (s *Schema) ReadRows(ctx context.Context, r io.Reader, p int, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
+		if r == nil {
+			yield(Row{}, outcome.Errorf(outcome.Usage, "no reader to read rows from"))
+			return
+		}
 		in := input.From(ctx, r, o.Name)
 		defer in.Close()
 		s.readRows(in, p, o)(yield)
@@ -69,6 +73,10 @@ func (s *Schema) ReadRows(ctx context.Context, r io.Reader, p int, o Options) it
 
 func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
+		if err := o.check(); err != nil {
+			yield(Row{}, err)
+			return
+		}
 		src, err := recognise(in, o)
 		switch {
 		case err != nil:

@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"slices"
 
@@ -25,7 +26,11 @@ func readSVMLight(ctx context.Context, text io.Reader, o Options) (*Data, error)
 		return nil, err
 	}
 	d.Rows = len(d.Y)
-	if o.Target != "" && d.Rows > 0 { // what is empty is of no format
+	switch {
+	case o.Target == "":
+	case d.Rows == 0: // what is empty is of no format
+		return nil, &outcome.Error{Kind: outcome.Shape, File: o.Name, Flag: "target", Message: fmt.Sprintf("no row, and no column %q", o.Target)}
+	default:
 		return nil, outcome.At(outcome.Usage, "target", "goes with tables; %s is %s, which carries its target", o.Name, d.Format)
 	}
 	d.X = sparse.Compact(x)

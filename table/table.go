@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/internal/input"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -19,7 +21,8 @@ type Options struct {
 	Name string
 
 	// Target is a column, or else the path of a file with one value for each row. ""
-	// where the file carries its target, as svmlight text does.
+	// where the file carries its target, as svmlight text does. An empty file is svmlight text
+	// without rows, and has no column to be named.
 	Target string
 
 	// NoTarget accepts a file without a target.
@@ -156,6 +159,9 @@ func Open(ctx context.Context, path string, o Options) (*Data, error) {
 
 // Read is [Open] of a stream. Formats that are not read from front to back are refused.
 func Read(ctx context.Context, r io.Reader, o Options) (*Data, error) {
+	if r == nil {
+		return nil, outcome.Errorf(outcome.Usage, "no reader to read data from")
+	}
 	in := input.From(ctx, r, o.Name)
 	defer in.Close()
 	return read(in, o)
@@ -175,8 +181,19 @@ func open(ctx context.Context, path string, stdin io.Reader, o *Options) (*input
 	return input.Open(ctx, path, o.Name)
 }
 
+// check refuses options that cannot be.
+func (o *Options) check() error {
+	if known := []Missing{Mean, Zero, DropRows}; o.Missing != Refuse && !slices.Contains(known, o.Missing) {
+		return outcome.At(outcome.Usage, "missing", "no way %q to treat missing cells; there are %v", o.Missing, known)
+	}
+	return o.Limits.Check(0, 0, 0, 0)
+}
+
 // read reads whatever the input turns out to hold.
 func read(in *input.Input, o Options) (*Data, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	src, err := recognise(in, o)
 	if err != nil {
 		return nil, err

@@ -528,12 +528,71 @@ func TestRowsOfATargetCalledAsAFeature(t *testing.T) {
 	}
 }
 
-// What has no row is no data of a format: its target is not the matter.
+// What has no row is no data of a format, and has no column to be named.
 func TestEmptyFiles(t *testing.T) {
 	for _, text := range []string{"", "\n\n", "\xef\xbb\xbf", "# nothing\n"} {
-		d, err := read(text, table.Options{Target: "y"})
-		if err != nil || d.Rows != 0 {
+		if d, err := read(text, table.Options{}); err != nil || d.Rows != 0 {
 			t.Errorf("%q: %v", text, err)
+		}
+		d, err := read(text, table.Options{Target: "y"})
+		e, ok := errors.AsType[*outcome.Error](err)
+		if !ok || e.Kind != outcome.Shape || e.Flag != "target" || !strings.Contains(err.Error(), `no column "y"`) || d != nil {
+			t.Errorf("%q with a target: %v", text, err)
+		}
+	}
+}
+
+// Options that cannot be are refused before anything is read.
+func TestOptionsThatCannotBe(t *testing.T) {
+	for _, c := range []struct {
+		o    table.Options
+		kind outcome.Kind
+		flag string
+	}{
+		{table.Options{Missing: "drop"}, outcome.Usage, "missing"},
+		{table.Options{Missing: "Mean"}, outcome.Usage, "missing"},
+		{table.Options{Limits: sparse.Limits{Rows: -1}}, outcome.BadParameter, "max-rows"},
+		{table.Options{Limits: sparse.Limits{Bytes: -1}}, outcome.BadParameter, "max-bytes"},
+	} {
+		c.o.Target = "y"
+		for name, text := range map[string]string{"a table": "a,y\n1,2\n", "missing cells": "a,y\n,1\n100,2\n", "svmlight": "1 1:2\n"} {
+			_, err := read(text, c.o)
+			if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != c.kind || e.Flag != c.flag {
+				t.Errorf("%s with %+v: %v", name, c.o, err)
+			}
+		}
+	}
+	if _, err := table.Read(t.Context(), nil, table.Options{}); outcome.KindOf(err) != outcome.Usage {
+		t.Errorf("without a reader: %v", err)
+	}
+	for _, err := range (*table.Schema)(nil).ReadRows(t.Context(), nil, 1, table.Options{}) {
+		if outcome.KindOf(err) != outcome.Usage {
+			t.Errorf("rows without a reader: %v", err)
+		}
+	}
+}
+
+// An error of a cell names the line and the byte where the cell begins.
+func TestCellsAreLocatedToTheByte(t *testing.T) {
+	many := strings.Repeat("1,2,3\n", 100_000) // several blocks
+	for _, c := range []struct {
+		text string
+		line int
+		at   int64
+	}{
+		{"a,b,y\n1,2,3\n44,x,6\n", 3, 4},
+		{"a,b,y\nx,2,3\n", 2, 1},
+		{"a,b,y\n10,200,\r\n", 2, 8},
+		{"a,y,b\n1,\"2\",x\n", 2, 7},
+		{"a,b,y\n1,2,3\n\"4\"\"\",5,6\n", 3, 1},
+		{"a,b,y\n1,\"2\"\"\",3\n", 2, 3},
+		{"a,d,b,y\n1,\"x\n\ny\",x,3\n", 4, 4},
+		{"a,b,y\n" + many + "1,22,\n", 100_002, 6},
+		{"a b y\n1 2 3\n  4   NA 6\n", 3, 7},
+	} {
+		_, err := read(c.text, table.Options{Target: "y", Drop: map[bool][]string{true: {"d"}}[strings.Contains(c.text, "d")]})
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Line != c.line || e.Byte != c.at || e.HasRow {
+			t.Errorf("%.40q: %v, want line %d, byte %d", c.text, err, c.line, c.at)
 		}
 	}
 }

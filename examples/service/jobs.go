@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
@@ -28,9 +29,28 @@ type job struct {
 
 // event is an evaluation, as clients see it.
 type event struct {
-	LogLambda []float64 `json:"log_lambda"`
-	Value     float64   `json:"value"`
-	Support   int       `json:"support"`
+	LogLambda []number `json:"log_lambda"`
+	Value     number   `json:"value"`
+	Support   int      `json:"support"`
+}
+
+// number is null in JSON where it is not finite, such as the λ of an elastic net that is best
+// without its ridge.
+type number float64
+
+func (n number) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(n)) || math.IsInf(float64(n), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
+}
+
+func numbers(of []float64) []number {
+	all := make([]number, len(of))
+	for k, v := range of {
+		all[k] = number(v)
+	}
+	return all
 }
 
 // begin starts a job, which ends with ctx.
@@ -69,7 +89,7 @@ func (s *service) begin(ctx context.Context, r *http.Request) (*job, error) {
 func (j *job) add(e search.Evaluation) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.seen = append(j.seen, event{e.LogLambda, e.Value, e.Support})
+	j.seen = append(j.seen, event{numbers(e.LogLambda), number(e.Value), e.Support})
 	close(j.changed)
 	j.changed = make(chan struct{})
 }
@@ -110,7 +130,7 @@ func (j *job) state() map[string]any {
 		state["state"] = "cancelled"
 	default:
 		state["state"], state["status"] = "done", j.result.Status
-		state["log_lambda"], state["value"], state["null_value"] = j.result.LogLambda, j.result.Value, j.result.NullValue
+		state["log_lambda"], state["value"], state["null_value"] = numbers(j.result.LogLambda), number(j.result.Value), number(j.result.NullValue)
 		state["support"] = j.result.Final.Support
 	}
 	return state

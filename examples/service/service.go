@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"strconv"
@@ -79,9 +81,13 @@ func (s *service) handler() http.Handler {
 
 // reply writes a value as JSON.
 func reply(w http.ResponseWriter, status int, value any) {
+	text, err := json.Marshal(value)
+	if err != nil { // before the status is on its way
+		status, text = http.StatusInternalServerError, []byte(`{"error": "the answer cannot be written as JSON", "kind": "internal"}`)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // the client may have gone
+	_, _ = w.Write(append(text, '\n')) // the client may have gone
 }
 
 // missing is the error of a thing that the service does not hold.
@@ -114,7 +120,7 @@ func statusOf(err error) int {
 // files. Its id is the hash of its bytes and of how they were read.
 func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 	body, name := io.Reader(http.MaxBytesReader(w, r.Body, s.limits.upload)), "the body"
-	if path := r.FormValue("path"); path != "" {
+	if path := r.URL.Query().Get("path"); path != "" {
 		if s.files == "" {
 			return outcome.At(outcome.Usage, "path", "this service has no folder of files")
 		}
@@ -131,7 +137,7 @@ func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 		body, name = file, path
 	}
 	hash := sha256.New()
-	target := r.FormValue("target")
+	target := r.URL.Query().Get("target")
 	data, err := table.Read(r.Context(), io.TeeReader(body, hash), table.Options{Name: name, Target: target})
 	if err != nil {
 		return err
@@ -150,7 +156,7 @@ func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 // choose begins a selection: POST /select?data=ID&model=lasso&seconds=10&evaluations=20&from=JOB.
 // With wait=true it ends with the request, and the answer is the job when it is done.
 func (s *service) choose(w http.ResponseWriter, r *http.Request) error {
-	wait := r.FormValue("wait") == "true"
+	wait := r.URL.Query().Get("wait") == "true"
 	ctx := s.base
 	if wait {
 		ctx = r.Context()
@@ -174,12 +180,12 @@ func (s *service) choose(w http.ResponseWriter, r *http.Request) error {
 // request reads what is asked for.
 func (s *service) request(r *http.Request) (*table.Data, pare.SelectOptions, pare.Config, error) {
 	var o pare.SelectOptions
-	c := pare.Config{Model: pare.Model(cmp.Or(r.FormValue("model"), string(pare.Lasso))), Pool: s.pool, Observer: s.metrics.observer}
+	c := pare.Config{Model: pare.Model(cmp.Or(r.URL.Query().Get("model"), string(pare.Lasso))), Pool: s.pool, Observer: s.metrics.observer}
 	var bad error
 	number := func(name string, most float64) float64 {
-		v, err := strconv.ParseFloat(cmp.Or(r.FormValue(name), "0"), 64)
+		v, err := strconv.ParseFloat(cmp.Or(r.URL.Query().Get(name), "0"), 64)
 		if err != nil || !(v >= 0 && v <= most) {
-			bad = outcome.At(outcome.BadParameter, name, "must be a number from 0 to %g, got %q", most, r.FormValue(name))
+			bad = outcome.At(outcome.BadParameter, name, "must be a number from 0 to %g, got %q", most, r.URL.Query().Get(name))
 		}
 		return v
 	}
@@ -191,11 +197,11 @@ func (s *service) request(r *http.Request) (*table.Data, pare.SelectOptions, par
 	o.Stop = s.soft
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	data, ok := s.sets.get(r.FormValue("data"))
+	data, ok := s.sets.get(r.URL.Query().Get("data"))
 	if !ok {
-		return nil, o, c, missing("data " + r.FormValue("data"))
+		return nil, o, c, missing("data " + r.URL.Query().Get("data"))
 	}
-	if id := r.FormValue("from"); id != "" {
+	if id := r.URL.Query().Get("from"); id != "" {
 		earlier, ok := s.all.get(id)
 		if !ok {
 			return nil, o, c, missing("job " + id)
@@ -211,7 +217,7 @@ func (s *service) request(r *http.Request) (*table.Data, pare.SelectOptions, par
 // the place of the one that predicts.
 func (s *service) replace(w http.ResponseWriter, r *http.Request) error {
 	var next *pare.Predictor
-	if id := r.FormValue("job"); id != "" {
+	if id := r.URL.Query().Get("job"); id != "" {
 		s.mu.Lock()
 		j, ok := s.all.get(id)
 		s.mu.Unlock()
@@ -235,20 +241,36 @@ func (s *service) replace(w http.ResponseWriter, r *http.Request) error {
 
 // predict answers {"rows": [[…], …]} with a target for each.
 func (s *service) predict(w http.ResponseWriter, r *http.Request) error {
-	var asked struct{ Rows [][]float64 }
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, s.limits.upload)).Decode(&asked); err != nil {
-		return &outcome.Error{Kind: outcome.Parse, Message: "the body must be JSON with rows of numbers", Err: err}
+	var asked struct{ Rows [][]*float64 } // null is no number
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.limits.upload))
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, &asked); err != nil || asked.Rows == nil {
+		return &outcome.Error{Kind: outcome.Parse, Message: `the body must be {"rows": [[…], …]} with numbers`, Err: err}
 	}
 	p := s.live.Predictor() // one for all rows
 	if p == nil {
 		return missing("model yet; PUT /live first")
 	}
 	targets, scores := make([]float64, len(asked.Rows)), make([]float64, p.Scores())
-	for i, row := range asked.Rows {
+	row := make([]float64, p.Columns())
+	for i, cells := range asked.Rows {
+		if len(cells) != len(row) {
+			return &outcome.Error{Kind: outcome.Shape, HasRow: true, Row: i, Message: fmt.Sprintf("%d numbers, the model has %d columns", len(cells), len(row))}
+		}
+		for j, v := range cells {
+			if v == nil {
+				return &outcome.Error{Kind: outcome.Parse, HasRow: true, Row: i, HasColumn: true, Column: j, Message: "null, where there must be a number"}
+			}
+			row[j] = *v
+		}
 		if err := p.DecideRow(nil, row, scores); err != nil {
 			return outcome.In("row "+strconv.Itoa(i), err)
 		}
-		targets[i] = p.Target(scores)
+		if targets[i] = p.Target(scores); math.IsNaN(targets[i]) || math.IsInf(targets[i], 0) {
+			return &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "its values are so large that its prediction is not finite"}
+		}
 	}
 	s.metrics.predictions.Add(float64(len(targets)))
 	reply(w, http.StatusOK, map[string]any{"targets": targets})

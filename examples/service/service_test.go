@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +21,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/search"
 )
 
 var (
@@ -131,6 +135,57 @@ func TestFromDataToPredictions(t *testing.T) {
 	}
 	if text := c.must(t, http.StatusOK, "GET", "/metrics", nil)["text"].(string); !strings.Contains(text, "service_selections_total{result=\"model\"} 2\n") || !strings.Contains(text, "pare_pool_running 0\n") {
 		t.Error(text)
+	}
+}
+
+// A body is a file whatever its media type: curl calls it a form.
+func TestBodyOfAForm(t *testing.T) {
+	_, c := start(t, limits{data: 2, jobs: 10, queue: 10})
+	for path, want := range map[string]string{"/data?target=progression": `"rows":442`, "/data?target=none": "none"} {
+		file, err := os.Open(diabetes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		answer, err := c.Post(c.url+path, "application/x-www-form-urlencoded", file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("%s: %v, %d: %s", path, err, answer.StatusCode, text)
+		}
+	}
+	c.must(t, http.StatusUnprocessableEntity, "POST", "/data?target=progression", nil)
+}
+
+// Only whole rows of numbers have predictions, and these are numbers.
+func TestPredictRefuses(t *testing.T) {
+	_, c := start(t, limits{data: 2, jobs: 10, queue: 10})
+	job := c.must(t, http.StatusOK, "POST", "/select?wait=true&data="+upload(t, c), nil)["job"].(string)
+	c.must(t, http.StatusOK, "PUT", "/live?job="+job, nil)
+	huge := "[" + strings.Repeat("1.7e308, ", 9) + "1.7e308]"
+	for body, want := range map[string]string{
+		"null": "rows", "{}": "rows", `{"rows": []} x`: "rows", "null garbage": "rows",
+		`{"rows": [[]]}`: "row 0: 0 numbers", `{"rows": [null]}`: "row 0: 0 numbers", `{"rows": [[1, 2]]}`: "row 0: 2 numbers",
+		`{"rows": [[0,0,0,null,0,0,0,0,0,0]]}`: "row 0: column 3: null", `{"rows": [` + huge + `]}`: "row 0: its values",
+	} {
+		answer := c.must(t, http.StatusUnprocessableEntity, "POST", "/predict", strings.NewReader(body))
+		if text, _ := answer["error"].(string); !strings.Contains(text, want) {
+			t.Errorf("%s: %v, want %q", body, answer, want)
+		}
+	}
+}
+
+// Whatever comes of a job can be written.
+func TestStateOfInfiniteNumbers(t *testing.T) {
+	j := &job{done: make(chan struct{}), changed: make(chan struct{}), result: &pare.Selection{LogLambda: []float64{-1, math.Inf(-1)}, Value: 2, NullValue: math.NaN(), Final: &pare.Fitted{}}}
+	j.add(search.Evaluation{LogLambda: j.result.LogLambda, Value: math.Inf(1)})
+	close(j.done)
+	seen, _ := j.since(0)
+	text, err := json.Marshal(map[string]any{"state": j.state(), "seen": seen})
+	if err != nil || !strings.Contains(string(text), `"log_lambda":[-1,null]`) || !strings.Contains(string(text), `"null_value":null`) {
+		t.Errorf("%v: %s", err, text)
 	}
 }
 

@@ -1,6 +1,7 @@
 package pare
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -75,8 +76,9 @@ func (p *Predictor) gather(scores []*Fitted) {
 
 // Unprepared returns a predictor for data as they were before the preparation of the data that p
 // was fitted on. The error is an [outcome.Error]: of kind Shape if the preparation left another
-// number of columns than p has, and Usage if it scaled rows after it had dropped columns, whose
-// values the scale of a new row would not include.
+// number of columns than p has, BadParameter if those kept do not ascend among the columns there
+// were or a norm is none, and Usage if it scaled rows after it had dropped columns, whose values
+// the scale of a new row would not include.
 func (p *Predictor) Unprepared(from sparse.Prepared) (*Predictor, error) {
 	if from.UnitRows && len(from.Kept) < from.Columns {
 		return nil, outcome.Errorf(outcome.Usage, "a predictor scales whole rows, and the preparation has dropped columns before it scaled them")
@@ -84,13 +86,22 @@ func (p *Predictor) Unprepared(from sparse.Prepared) (*Predictor, error) {
 	if len(from.Kept) != p.columns || (from.Norms != nil && len(from.Norms) != p.columns) {
 		return nil, outcome.Errorf(outcome.Shape, "the preparation left %d columns with %d norms, the model has %d", len(from.Kept), len(from.Norms), p.columns)
 	}
+	for k, j := range from.Kept {
+		bad := func(message string) error {
+			return &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: k, Message: message}
+		}
+		switch {
+		case j < 0 || int(j) >= from.Columns || k > 0 && j <= from.Kept[k-1]:
+			return nil, bad(fmt.Sprintf("the columns kept must ascend from 0 to below %d, got %d", from.Columns, j))
+		case from.Norms != nil && !(from.Norms[k] >= 0):
+			return nil, bad(fmt.Sprintf("the norm of a column must not be negative, got %g", from.Norms[k]))
+		}
+	}
 	own := *p
 	own.columns, own.unitRows = from.Columns, p.unitRows || from.UnitRows
 	own.used, own.entries = slices.Clone(p.used), slices.Clone(p.entries)
 	for i, j := range p.used {
-		if own.used[i] = from.Kept[j]; int(own.used[i]) >= from.Columns {
-			return nil, outcome.Errorf(outcome.Shape, "column %d is kept of %d", own.used[i], from.Columns)
-		}
+		own.used[i] = from.Kept[j]
 		if from.Norms == nil || from.Norms[j] == 0 {
 			continue
 		}

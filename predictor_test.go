@@ -241,6 +241,19 @@ func TestUnprepared(t *testing.T) {
 	if _, err := fitted(t, raw, y, pare.Lasso).Predictor().Unprepared(sparse.Prepared{Columns: 3, Kept: []int32{1}}); outcome.KindOf(err) != outcome.Shape {
 		t.Errorf("a preparation of another matrix: %v", err)
 	}
+	for name, from := range map[string]sparse.Prepared{
+		"order":    {Columns: 30, Kept: []int32{5, 1, 2, 3, 4, 6}},
+		"twice":    {Columns: 30, Kept: []int32{1, 2, 3, 4, 4, 6}},
+		"negative": {Columns: 30, Kept: []int32{-3, 1, 2, 3, 4, 6}},
+		"beyond":   {Columns: 6, Kept: []int32{0, 1, 2, 3, 4, 6}},
+		"norm":     {Columns: 6, Kept: []int32{0, 1, 2, 3, 4, 5}, Norms: []float64{1, 1, math.NaN(), 1, 1, 1}},
+	} {
+		few := &pare.Fitted{Model: pare.Lasso, Columns: 6, Support: []int32{1}, Coef: []float64{2}}
+		p, err := few.Predictor().Unprepared(from)
+		if e, ok := errors.AsType[*outcome.Error](err); p != nil || !ok || e.Kind != outcome.BadParameter || !e.HasColumn {
+			t.Errorf("%s of columns kept: %v", name, err)
+		}
+	}
 	kept := make([]int32, 20)
 	if _, err := fitted(t, raw, y, pare.Lasso).Predictor().Unprepared(sparse.Prepared{Columns: 21, Kept: kept, UnitRows: true}); outcome.KindOf(err) != outcome.Usage {
 		t.Errorf("rows scaled without some of their columns: %v", err)
@@ -359,11 +372,39 @@ func TestTargetsOfModels(t *testing.T) {
 		{pare.Lasso, []float64{0, 1}, []string{"a", "b"}, nil, "", outcome.BadParameter},
 		{pare.Multiclass, []float64{2, 0, 1}, []string{"a", "b", "c"}, []float64{2, 0, 1}, "a b c", ""},
 		{pare.Multiclass, []float64{0.5, 7}, nil, []float64{0.5, 7}, "0.5 7", ""},
+		{"none", []float64{0, 1}, nil, nil, "", outcome.Usage},
 	} {
 		before := slices.Clone(c.y)
 		y, classes, err := c.model.Target(c.y, c.labels)
 		if outcome.KindOf(err) != c.kind || !slices.Equal(y, c.want) || strings.Join(classes, " ") != c.classes || !slices.Equal(c.y, before) {
 			t.Errorf("%s of %v: %v, %q, %v", c.model, c.y, y, classes, err)
+		}
+	}
+}
+
+// A value that names no class is refused, with its row, by every model of classes.
+func TestTargetsThatNameNoClass(t *testing.T) {
+	labels := []string{"a", "b"}
+	for _, m := range []pare.Model{pare.Logistic, pare.SVM, pare.Multiclass, pare.Multinomial} {
+		for _, c := range []struct {
+			y      []float64
+			labels []string
+			row    int
+			kind   outcome.Kind
+		}{
+			{[]float64{0, 7}, labels, 1, outcome.BadParameter},
+			{[]float64{0, 2}, labels, 1, outcome.BadParameter},
+			{[]float64{-1, 0}, labels, 0, outcome.BadParameter},
+			{[]float64{0, .5}, labels, 1, outcome.BadParameter},
+			{[]float64{0, 1, math.NaN()}, labels, 2, outcome.NonFinite},
+			{[]float64{1, 1, math.NaN()}, nil, 2, outcome.NonFinite},
+			{[]float64{0, math.NaN(), math.NaN()}, nil, 1, outcome.NonFinite},
+			{[]float64{math.Inf(1), 0}, nil, 0, outcome.NonFinite},
+		} {
+			y, classes, err := m.Target(c.y, c.labels)
+			if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != c.kind || !e.HasRow || e.Row != c.row || y != nil || classes != nil {
+				t.Errorf("%s of %v, labels %q: %v, %q, %v", m, c.y, c.labels, y, classes, err)
+			}
 		}
 	}
 }

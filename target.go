@@ -1,6 +1,8 @@
 package pare
 
 import (
+	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,10 +17,11 @@ import (
 //
 // Models of two classes, such as [Logistic] and [SVM], take any two values: the smaller becomes
 // −1, the larger 1. If all values are equal, they stay as they are if they are −1 or 1, and
-// become 1 otherwise. The error is an [outcome.Error] of kind BadParameter: more than two
-// values, or text for a model of numbers.
+// become 1 otherwise. The error is an [outcome.Error]: BadParameter for more than two values, text
+// for a model of numbers, or a value that is no index of labels, with its row; NonFinite, with its
+// row, for a class that is no number; and Usage for a model that there is not.
 func (m Model) Target(y []float64, labels []string) (target []float64, classes []string, err error) {
-	return m.family().target(y, labels)
+	return Config{Model: m}.Target(y, labels)
 }
 
 // Target is [Model.Target] for the Config's model and loss.
@@ -35,14 +38,17 @@ func (c Config) Target(y []float64, labels []string) (target []float64, classes 
 
 func (f family) target(y []float64, labels []string) (target []float64, classes []string, err error) {
 	m := f.name
-	switch {
-	case f.classes:
-		return y, names(distinct(y), labels), nil
-	case !f.link().Classes():
+	if !f.classes && !f.link().Classes() {
 		if labels != nil {
 			return nil, nil, outcome.At(outcome.BadParameter, "model", "%s takes numbers, and the target is text: %s. --model %s", m, listed(labels), forKinds(len(labels)))
 		}
 		return y, nil, nil
+	}
+	if err := checkClasses(y, labels); err != nil {
+		return nil, nil, err
+	}
+	if f.classes {
+		return y, names(distinct(y), labels), nil
 	}
 	kinds := distinct(y)
 	classes = names(kinds, labels)
@@ -59,6 +65,19 @@ func (f family) target(y []float64, labels []string) (target []float64, classes 
 		}
 	}
 	return target, classes, nil
+}
+
+// checkClasses refuses values that name no class.
+func checkClasses(y []float64, labels []string) error {
+	for i, v := range y {
+		switch {
+		case math.IsNaN(v) || math.IsInf(v, 0):
+			return &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: i, Message: "the target is not finite"}
+		case labels != nil && (v < 0 || v >= float64(len(labels)) || v != math.Trunc(v)):
+			return &outcome.Error{Kind: outcome.BadParameter, HasRow: true, Row: i, Message: fmt.Sprintf("the target is %g, which is no index of %d labels", v, len(labels))}
+		}
+	}
+	return nil
 }
 
 // forKinds is the advice of a model for so many classes.

@@ -82,7 +82,8 @@ type SelectOptions struct {
 	// dealt anew, as [Selection].Folds shows, and all folds begin at the coefficients of the refit.
 	// That takes longer, and the refit has seen the rows that folds hold out, which can show in the
 	// criterion within what Tol leaves open: on leukemia, colon and golub it was lower by up to 0.07
-	// standard errors at the first λ.
+	// standard errors at the first λ. So it is with a selection read from JSON, which has neither
+	// the folds nor their solutions.
 	From *Selection
 	// Evaluations is the most evaluations of the criterion; 0 means 50, the size of the grid, or
 	// for [WeightedLasso] 15 after those with one λ for all columns.

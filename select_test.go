@@ -10,10 +10,12 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/internal/embedded"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -293,6 +295,54 @@ func TestSelectionsMarshal(t *testing.T) {
 		}
 		if s.Final != nil && (len(back.Final.Coef) != len(s.Final.Coef) || *back.Value != s.Value) {
 			t.Errorf("%s: %s", name, data)
+		}
+	}
+}
+
+// A selection that is read again has its numbers and the text of its error, and another goes on
+// from it.
+func TestSelectionsAreReadAgain(t *testing.T) {
+	x, y := load(t)
+	s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Err = errors.New("the log is full")
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back pare.Selection
+	if err := json.Unmarshal(text, &back); err != nil || back.Err == nil || back.Err.Error() != s.Err.Error() || back.Value != s.Value || !slices.Equal(back.Final.Coef, s.Final.Coef) || len(back.Evaluations) != len(s.Evaluations) {
+		t.Errorf("%v: %+v", err, back)
+	}
+	next, err := pare.Select(t.Context(), x, y, pare.SelectOptions{From: &back}, pare.Config{})
+	if err != nil || len(next.Evaluations) >= len(s.Evaluations) || math.Abs(next.Value-s.Value) > 0.01*s.StandardError {
+		t.Errorf("from it: %v, %+v", err, next)
+	}
+	s.Err = nil
+	if text, err = json.Marshal(*s); err != nil || json.Unmarshal(text, &back) != nil || back.Err != nil {
+		t.Errorf("without an error: %v, %v", err, back.Err)
+	}
+}
+
+// Results with numbers that are not finite can be written by value and by pointer, in whatever holds them.
+func TestResultsAreWritableByValue(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	fit := pare.Fitted{LogLambdaMax: []float64{nan}, Certificate: outcome.Certificate{Gap: nan}}
+	at := search.Evaluation{LogLambda: []float64{-inf}, Value: nan, Support: 3}
+	out := pare.LeftOut{Scores: []float64{1, nan}, Value: inf, GCV: 2}
+	slope := pare.Hypergradient{InjectivityMargin: nan}
+	choice := pare.Selection{Value: nan, Final: &fit, Evaluations: []search.Evaluation{at}}
+	report := bilevel.Report{Evaluation: at, InjectivityMargin: nan, Iterations: 7}
+	for name, result := range map[string]any{
+		"fit": fit, "evaluation": at, "left out": out, "gradient": slope, "selection": choice, "report": report,
+		"a pointer": &out, "a slice": []search.Evaluation{at}, "a field": struct{ Of pare.Fitted }{fit}, "none": (*pare.Fitted)(nil),
+	} {
+		if text, err := json.Marshal(map[string]any{"result": result}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if name == "report" && !(strings.Contains(string(text), `"Iterations":7`) && strings.Contains(string(text), `"Support":3`)) {
+			t.Errorf("%s: %s", name, text)
 		}
 	}
 }

@@ -2,9 +2,9 @@ package pare
 
 import (
 	"encoding/json"
-	"math"
-	"reflect"
+	"errors"
 
+	"github.com/seed-45b9a24c/pare/internal/plain"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -75,8 +75,8 @@ func (s *Selection) take(at search.Evaluation) {
 
 // MarshalJSON writes the fields by their names, as encoding/json does, but null for numbers that
 // are not finite, and Err as its text, so that every selection can be written.
-func (s *Selection) MarshalJSON() ([]byte, error) {
-	fields := writable(reflect.ValueOf(*s)).(map[string]any)
+func (s Selection) MarshalJSON() ([]byte, error) {
+	fields := plain.Value(s).(map[string]any)
 	fields["Err"] = nil
 	if s.Err != nil {
 		fields["Err"] = s.Err.Error()
@@ -84,44 +84,29 @@ func (s *Selection) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
+// UnmarshalJSON reads what MarshalJSON wrote. Numbers that were not finite are then 0, and Err is
+// an error of the same text.
+func (s *Selection) UnmarshalJSON(text []byte) error {
+	type fields Selection // without methods
+	read := struct {
+		*fields
+		Err *string
+	}{fields: (*fields)(s)}
+	if err := json.Unmarshal(text, &read); err != nil {
+		return err
+	}
+	if s.Err = nil; read.Err != nil {
+		s.Err = errors.New(*read.Err)
+	}
+	return nil
+}
+
 // MarshalJSON writes the fields by their names, but null for numbers that are not finite, such as
 // the αmax of an SVM and the gap of a model that is not convex.
-func (f *Fitted) MarshalJSON() ([]byte, error) { return json.Marshal(writable(reflect.ValueOf(*f))) }
+func (f Fitted) MarshalJSON() ([]byte, error) { return plain.Marshal(f) }
 
 // MarshalJSON writes the fields by their names, but null for numbers that are not finite.
-func (h *Hypergradient) MarshalJSON() ([]byte, error) {
-	return json.Marshal(writable(reflect.ValueOf(*h)))
-}
+func (h Hypergradient) MarshalJSON() ([]byte, error) { return plain.Marshal(h) }
 
-// writable turns structs into maps and numbers that are not finite into nil.
-func writable(v reflect.Value) any {
-	switch v.Kind() { //nolint:exhaustive // other kinds are written as they are
-	case reflect.Float64:
-		if f := v.Float(); math.IsNaN(f) || math.IsInf(f, 0) {
-			return nil
-		}
-	case reflect.Pointer:
-		if v.IsNil() {
-			return nil
-		}
-		return writable(v.Elem())
-	case reflect.Slice:
-		if v.IsNil() {
-			return nil
-		}
-		all := make([]any, v.Len())
-		for i := range all {
-			all[i] = writable(v.Index(i))
-		}
-		return all
-	case reflect.Struct:
-		fields := map[string]any{}
-		for _, f := range reflect.VisibleFields(v.Type()) {
-			if f.IsExported() && !f.Anonymous && f.Tag.Get("json") != "-" && f.Type.Kind() != reflect.Interface {
-				fields[f.Name] = writable(v.FieldByIndex(f.Index))
-			}
-		}
-		return fields
-	}
-	return v.Interface()
-}
+// MarshalJSON writes the fields by their names, but null for numbers that are not finite.
+func (l LeftOut) MarshalJSON() ([]byte, error) { return plain.Marshal(l) }

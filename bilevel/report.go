@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
+	"github.com/seed-45b9a24c/pare/internal/plain"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -29,6 +30,9 @@ type Report struct {
 	Shape    []float64
 	supports int
 }
+
+// MarshalJSON writes the fields by their names, but null for numbers that are not finite.
+func (r Report) MarshalJSON() ([]byte, error) { return plain.Marshal(r) }
 
 // newReport starts the report of a request with r hyperparameters.
 func newReport(request search.Request, r int) Report {

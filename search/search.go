@@ -14,6 +14,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/seed-45b9a24c/pare/internal/plain"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -67,6 +68,9 @@ type Evaluation struct {
 	Expected bool
 	Memory   Memory `json:"-"` // for the [Log] of a search, which removes it
 }
+
+// MarshalJSON writes the fields by their names, but null for numbers that are not finite.
+func (e Evaluation) MarshalJSON() ([]byte, error) { return plain.Marshal(e) }
 
 // Memory is what later evaluations depend on besides their requests, in the objective's own
 // encoding. A [Log] keeps it, to resume a search with the same bits.

@@ -60,6 +60,9 @@ func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*engin
 		return nil, err
 	}
 	c.Model = f.name
+	if c.Pool != nil && c.Pool.queue == nil {
+		return nil, outcome.At(outcome.Usage, "pool", "an empty Pool; NewPool makes one")
+	}
 	e := &engine{config: c, family: f}
 	if err = e.checkConfig(); err != nil {
 		return nil, err

@@ -118,7 +118,7 @@ func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 // and keeps its working memory between them. After the first calls it does not allocate,
 // except with [Config].Certify, for models of classes, [WeightedLasso], [SVR] and an [SVM] with
 // an intercept, and where a loss that is not quadratic starts on a sample of the rows. It is not
-// safe for concurrent use.
+// safe for concurrent use. [NewFitter] makes one; the zero value fits nothing.
 type Fitter struct {
 	engine *engine
 }
@@ -138,16 +138,25 @@ func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
 
 // Fit solves at one λ, see [Fit]. The result and its slices are overwritten by the next call.
 func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
-	if e := f.engine; e.config.Pool != nil {
+	e := f.engine
+	if e == nil {
+		return nil, outcome.Errorf(outcome.Usage, "an empty Fitter; NewFitter makes one")
+	}
+	if e.config.Pool != nil {
 		leave, err := e.enter(ctx, nil, false)
 		if err != nil {
 			return nil, err
 		}
 		defer leave()
 	}
-	f.engine.Restart()
-	return f.engine.fit(ctx, logLambda)
+	e.Restart()
+	return e.fit(ctx, logLambda)
 }
 
-// LogLambdaMax returns [LogLambdaMax] of the data.
-func (f *Fitter) LogLambdaMax() []float64 { return f.engine.Max() }
+// LogLambdaMax returns [LogLambdaMax] of the data, nil without any.
+func (f *Fitter) LogLambdaMax() []float64 {
+	if f.engine == nil {
+		return nil
+	}
+	return f.engine.Max()
+}

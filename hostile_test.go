@@ -330,6 +330,20 @@ func TestFaintTargets(t *testing.T) {
 	}
 }
 
+// TestRowsThatOutweighAll: a weight that leaves nothing to other rows is at fault, not the target.
+func TestRowsThatOutweighAll(t *testing.T) {
+	x, y := load(t)
+	weights := repeat(1, len(y))
+	weights[0], y[0] = 1e308, 0 // which the null model fits
+	for _, c := range []pare.Config{{}, {NoIntercept: true}, {Loss: loss.Huber{Delta: 1}}} {
+		c.Weights = weights
+		_, err := pare.Fit(t.Context(), x, y, []float64{-1}, c)
+		if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.BadParameter || !e.HasRow || e.Row != 0 {
+			t.Errorf("loss %v, without intercept %v: %v", c.Loss, c.NoIntercept, err)
+		}
+	}
+}
+
 // TestConstantTargets: nothing to explain is said, not searched.
 func TestConstantTargets(t *testing.T) {
 	x, y := load(t)

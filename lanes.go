@@ -89,5 +89,8 @@ func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (
 	if err != nil {
 		return nil, err
 	}
+	if runner == nil {
+		return nil, outcome.At(outcome.Usage, "lanes", "SelectOptions.Lanes returned neither a runner nor an error")
+	}
 	return d.Over(ctx, runner, spec)
 }

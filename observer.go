@@ -46,8 +46,8 @@ func (a Admission) Result() string {
 	}
 }
 
-// LogTo returns an observer that writes to a logger, at level Debug, and at level Warn for calls
-// that are not admitted.
+// LogTo returns an observer that writes to a logger, which must not be nil, at level Debug, and at
+// level Warn for calls that are not admitted.
 func LogTo(to *slog.Logger) Observer { return logger{to} }
 
 type logger struct{ to *slog.Logger }

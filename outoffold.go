@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -31,6 +32,9 @@ type HeldOut struct {
 // returned.
 func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *HeldOut, err error) {
 	defer kernels.Caught(&err)
+	if v.Criterion != "" && !slices.Contains(Criteria(), v.Criterion) {
+		return nil, errCriterion(v.Criterion)
+	}
 	if v.onAllRows() {
 		v = Validation{Seed: v.Seed}
 	}

@@ -82,6 +82,15 @@ func TestOutOfFoldTellsTheFirstFoldThatFails(t *testing.T) {
 	}
 }
 
+// A criterion that there is not is refused, not taken for one on all rows.
+func TestOutOfFoldKnowsItsCriterion(t *testing.T) {
+	x, y := load(t)
+	_, err := pare.OutOfFold(t.Context(), x, y, []float64{0}, pare.Validation{Criterion: "none"}, pare.Config{})
+	if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.Usage || e.Flag != "criterion" {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestOutOfFoldStopsWithItsContext(t *testing.T) {
 	x, y, err := diabetes()
 	if err != nil {

@@ -41,6 +41,7 @@ type PoolOptions struct {
 // over [Path] or [Validate], must not make another call with the same pool: it could wait
 // forever. A Pool keeps up to 32 MiB, and up to an eighth of MaxBytes, of what small calls that choose
 // or judge λ have worked in for those to come. It has no goroutines, needs no closing, and is safe for concurrent use.
+// [NewPool] makes one; calls with the zero value are refused.
 type Pool struct {
 	options PoolOptions
 	queue   *share.Queue
@@ -79,7 +80,12 @@ type PoolState struct {
 }
 
 // State returns what the pool is doing.
-func (p *Pool) State() PoolState { return PoolState(p.queue.State()) }
+func (p *Pool) State() PoolState {
+	if p.queue == nil {
+		return PoolState{}
+	}
+	return PoolState(p.queue.State())
+}
 
 // mostKept is how many bytes a pool keeps of calls that have ended for those to come.
 const mostKept = 32 << 20

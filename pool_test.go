@@ -283,6 +283,36 @@ func TestPoolRefuses(t *testing.T) {
 	}
 }
 
+// Zero values of what a constructor makes are refused, and lanes that are none.
+func TestZeroValuesAreRefused(t *testing.T) {
+	x, y := drawn(t, 60, 13, pare.Lasso)
+	ctx, c := t.Context(), pare.Config{Pool: &pare.Pool{}}
+	refused := func(name string, err error) {
+		t.Helper()
+		if outcome.KindOf(err) != outcome.Usage {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	_, err := pare.Fit(ctx, x, y, []float64{-1}, c)
+	refused("a fit in an empty pool", err)
+	_, err = pare.Select(ctx, x, y, pare.SelectOptions{}, c)
+	refused("a choice in an empty pool", err)
+	_, err = pare.NewFitter(x, y, c)
+	refused("a fitter in an empty pool", err)
+	if state := c.Pool.State(); state != (pare.PoolState{}) {
+		t.Errorf("an empty pool: %+v", state)
+	}
+	_, err = new(pare.Fitter).Fit(ctx, []float64{-1})
+	refused("an empty fitter", err)
+	if top := new(pare.Fitter).LogLambdaMax(); top != nil {
+		t.Errorf("an empty fitter: %v", top)
+	}
+	for _, m := range []pare.Model{pare.Lasso, pare.WeightedLasso} {
+		_, err = pare.Select(ctx, x, y, pare.SelectOptions{Lanes: func(context.Context, pare.Job) (bilevel.Runner, error) { return nil, nil }}, pare.Config{Model: m})
+		refused("no lanes of "+string(m), err)
+	}
+}
+
 // expected is an observer that keeps what calls are expected to have in use.
 type expected struct {
 	pare.Observer

@@ -146,8 +146,12 @@ func (e *engine) choice(ctx context.Context, v Validation) (bilevel.Spec, error)
 	case ALO, GCV:
 		return e.byLeftOut(v)
 	default:
-		return bilevel.Spec{}, outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", v.Criterion, Criteria())
+		return bilevel.Spec{}, errCriterion(v.Criterion)
 	}
+}
+
+func errCriterion(c Criterion) error {
+	return outcome.At(outcome.Usage, "criterion", "no criterion %q; there are %v", c, Criteria())
 }
 
 // held states what is common to all choices by held-out rows.

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -120,14 +121,14 @@ func strength(lambda float64, j int) (float64, error) {
 		return &outcome.Error{Kind: outcome.BadParameter, Flag: "log-lambda", HasColumn: j > 0, Column: j, Message: what}
 	}
 	if math.IsNaN(lambda) || math.IsInf(lambda, 0) {
-		return 0, bad("λ must be finite")
+		return 0, bad(fmt.Sprintf("λ must be finite, got %g", lambda))
 	}
 	alpha := kernels.Exp(lambda)
 	if math.IsInf(alpha, 1) {
-		return 0, bad("e^λ overflows; λ is the logarithm of the strength")
+		return 0, bad(fmt.Sprintf("e^λ overflows for λ = %g; λ is the logarithm of the strength", lambda))
 	}
 	if alpha < leastStrength {
-		return 0, bad("e^λ underflows; λ is the logarithm of the strength")
+		return 0, bad(fmt.Sprintf("e^λ underflows for λ = %g; λ is the logarithm of the strength", lambda))
 	}
 	return alpha, nil
 }

@@ -80,10 +80,10 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	}
 	f.null = f.nullLoss()
 	if math.IsNaN(f.null) || math.IsInf(f.null, 0) {
-		return nil, outcome.Errorf(outcome.NonFinite, "the %s loss of the null model overflows: scale the target", l.Name())
+		return nil, outOfRange(view, outcome.NonFinite, "the "+l.Name()+" loss of the null model overflows")
 	}
 	if f.null < leastNull && l.Link() == loss.Identity && f.varies() {
-		return nil, outcome.Errorf(outcome.BadParameter, "the %s loss of the null model underflows: scale the target", l.Name())
+		return nil, outOfRange(view, outcome.BadParameter, "the "+l.Name()+" loss of the null model underflows")
 	}
 	if l.Link() == loss.Log && f.null <= nearlyNothing*(1+view.Kernels().MaxAbs(y)) {
 		f.fitted = true

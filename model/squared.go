@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"math"
 	"slices"
 
@@ -57,11 +58,25 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	f.null = square / (2 * view.Total())
 	switch {
 	case math.IsInf(f.null, 0):
-		return nil, outcome.Errorf(outcome.NonFinite, "‖y‖² overflows: scale the target")
+		return nil, outOfRange(view, outcome.NonFinite, "‖y‖² overflows")
 	case f.null < leastNull && k.MaxAbs(r) > 0:
-		return nil, outcome.Errorf(outcome.BadParameter, "‖y‖² underflows: scale the target")
+		return nil, outOfRange(view, outcome.BadParameter, "‖y‖² underflows")
 	}
 	return f, nil
+}
+
+// outOfRange is the error of a null model whose loss is too large or too small: that of the target, or of a
+// row whose weight leaves nothing to the others.
+func outOfRange(view *sparse.View, kind outcome.Kind, what string) error {
+	if w := view.Weights(); w != nil {
+		if most := slices.Max(w); most > (1-0x1p-50)*view.Total() {
+			return &outcome.Error{
+				Kind: outcome.BadParameter, HasRow: true, Row: slices.Index(w, most),
+				Message: fmt.Sprintf("%s: next to the weight of this row, %g, the others are nothing", what, most),
+			}
+		}
+	}
+	return outcome.Errorf(kind, "%s: scale the target", what)
 }
 
 // leastNull keeps P₀ and a relative gap of 1e-15 of it among the normal numbers.

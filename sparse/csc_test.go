@@ -385,3 +385,11 @@ func FuzzNewCSC(f *testing.F) {
 		}
 	})
 }
+
+// A sum that is not finite says where it is.
+func TestSumsOfTripletsThatOverflowAreLocated(t *testing.T) {
+	_, err := sparse.NewTriplets(t.Context(), 9, 5, []int32{1, 7, 7, 7}, []int32{4, 2, 3, 3}, []float64{1, 1, 1e308, 1e308})
+	if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Kind != outcome.NonFinite || !e.HasRow || e.Row != 7 || !e.HasColumn || e.Column != 3 {
+		t.Errorf("%v", err)
+	}
+}

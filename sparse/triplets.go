@@ -2,6 +2,7 @@ package sparse
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -10,8 +11,8 @@ import (
 // NewTriplets returns the n × p matrix with values[k] added at (rows[k], columns[k]), in any
 // order: entries that repeat are summed, as in the coordinate formats of other programs, in
 // the order given. The arguments are not kept. Errors are [*outcome.Error]: Shape for
-// lengths that differ or an index out of range, with its row and column; NonFinite; Limit;
-// or the cause of the context at its end.
+// lengths that differ or an index out of range, and NonFinite, with row and column; Limit; or
+// the cause of the context at its end.
 func NewTriplets(ctx context.Context, n, p int, rows, columns []int32, values []float64) (*CSC, error) {
 	if err := checkDims(n, p); err != nil {
 		return nil, err
@@ -53,9 +54,14 @@ func NewTriplets(ctx context.Context, n, p int, rows, columns []int32, values []
 			return whole.rows[whole.colPtr[s]:ends[s]], whole.values[whole.colPtr[s]:ends[s]]
 		})
 	}
-	for _, v := range m.values { // a sum may overflow
-		if !finite(v) {
-			return nil, outcome.Errorf(outcome.NonFinite, "entries at the same place sum to %g", v)
+	for s, j := range m.order { // a sum may overflow
+		for k := m.colPtr[s]; k < m.colPtr[s+1]; k++ {
+			if v := m.values[k]; !finite(v) {
+				return nil, &outcome.Error{
+					Kind: outcome.NonFinite, HasRow: true, Row: int(m.rows[k]), HasColumn: true, Column: int(j),
+					Message: fmt.Sprintf("entries at the same place sum to %g", v),
+				}
+			}
 		}
 	}
 	return m, nil

@@ -34,7 +34,8 @@ type Hypergradient struct {
 	// larger, by 1e-7. nil elsewhere, and where these do not exist either.
 	Below, Above []float64
 	// ErrorBound bounds the error of each entry of Gradient, absolutely, where Status is
-	// Converged. Bound says whether it is proved.
+	// Converged. Bound says whether it is proved. Where it is Stationary it is an estimate for
+	// the point found; elsewhere it bounds nothing.
 	ErrorBound float64
 	Bound      Bound
 	// SupportCertified reports a proof that the support of every fold is that of its exact
@@ -45,7 +46,8 @@ type Hypergradient struct {
 	// an estimate. 0 is singular.
 	InjectivityMargin float64
 	Iterations        int // of conjugate gradients, the sum over the folds
-	// Status is Converged; Flat, if the solutions do not move with λ; or the reason why the
+	// Status is Converged; Stationary, for [MCP] and [SCAD], whose gradient is that of the
+	// stationary points found; Flat, if the solutions do not move with λ; or the reason why the
 	// gradient cannot be trusted.
 	Status                        outcome.Status
 	SecondsSolve, SecondsGradient float64 // sums over the folds

@@ -15,7 +15,8 @@ type LeftOut struct {
 	Value   float64   // the weighted mean over the rows of the loss of Scores, that of [Validation]; +Inf where one is NaN
 	GCV     float64   // generalised cross-validation: the same mean of the fit's own scores, over (1 − Freedom/n)²
 	Freedom float64   // the degrees of freedom of the fit, with the intercept
-	// StandardError is the standard error of Value over the rows.
+	// StandardError is the standard error of Value over the rows. GCV estimates the same loss, and
+	// has no other.
 	StandardError float64
 	Support       int // columns in the support
 	outcome.Certificate
@@ -25,10 +26,13 @@ type LeftOut struct {
 
 // LeaveOneOut approximates leave-one-out cross-validation at one λ from one fit: one Newton step
 // on the support removes a row (Rad and Maleki, "A scalable estimate of the out-of-sample
-// prediction error via approximate leave-one-out cross-validation", JRSS B 82, 2020), with the
-// penalty as strong as before relative to the sum of the losses. It costs the fit, a
-// factorisation, and a triangular solve per row. It is inaccurate where a single row decides
-// which columns are in the support, and it standardises by all rows.
+// prediction error via approximate leave-one-out cross-validation", JRSS B 82, 2020). Beside n − 1
+// losses instead of n the penalty then weighs α·n/(n−1) relative to their mean; a step to first
+// order in λ takes that back to the α given, at which Fit without the row would be. For the
+// squared loss with a ridge the Newton step is exact, with an intercept and without, and scores
+// are off by the second order in ln(n/(n−1)). It is inaccurate where a single row decides which columns
+// are in the support, and it standardises by all rows. It costs the fit, a factorisation, and a
+// triangular solve per row.
 //
 // Only for models of one predictor with a penalty on columns; [Config].Certify has no effect.
 // The errors are those of [Fit], and further Limit for a support of more than 1,000 columns, and

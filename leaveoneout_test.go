@@ -80,6 +80,39 @@ func TestLeaveOneOutIsThatOfFitsWithoutARow(t *testing.T) {
 	}
 }
 
+// The scores of a ridge are those of refits at the same α but for the second order in 1/n, with an
+// intercept and without: at twice the rows they are off by about a quarter.
+func TestLeaveOneOutOfARidgeIsOffByTheSecondOrder(t *testing.T) {
+	for _, bare := range []bool{true, false} {
+		c := pare.Config{Model: pare.Ridge, Tol: 1e-15, NoIntercept: bare}
+		off := func(n int) (mean float64) {
+			r := oracle.NewRandom(8)
+			rows, y, ids := make([][]float64, n), make([]float64, n), make([]int, n)
+			for i := range rows {
+				rows[i] = []float64{r.Normal(), r.Normal(), r.Normal()}
+				y[i], ids[i] = rows[i][0]+0.3*r.Normal(), i
+			}
+			x := matrixOf(t, rows, 3, true)
+			got, err := pare.LeaveOneOut(t.Context(), x, y, []float64{0}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refits, err := pare.OutOfFold(t.Context(), x, y, []float64{0}, pare.Validation{FoldIDs: ids}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, score := range refits.Scores {
+				mean += math.Abs(score[0]-got.Scores[i]) / float64(n)
+			}
+			return mean
+		}
+		few, many := off(20), off(160)
+		if t.Logf("without intercept %v: off by %.2g of 20 rows, %.2g of 160", bare, few, many); !(few < 5e-3) || !(many < few/40) {
+			t.Errorf("without intercept %v: off by %.2g of 20 rows, %.2g of 160", bare, few, many)
+		}
+	}
+}
+
 // TestChoiceByLeftOutRows: approximate leave-one-out and generalised cross-validation are what
 // [pare.LeaveOneOut] says, their slopes are differences, and the choice is as good as the best of a
 // grid; by the first it is about that of true leave-one-out.

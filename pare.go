@@ -87,8 +87,8 @@ type Config struct {
 	// strength: it then belongs to the null model and to every support. With Standardize the
 	// factors apply to the standardised columns. Not for [WeightedLasso] or support vectors.
 	PenaltyFactors []float64
-	// Groups has the group of each column, any number, for [GroupLasso] and the other penalties
-	// on groups; nil makes every column a group.
+	// Groups has the group of each column, any number from 0, for [GroupLasso] and the other
+	// penalties on groups; nil makes every column a group.
 	Groups []int
 	// GroupWeights has one factor per group, in the order of their first columns, that
 	// multiplies the group's strength; nil means the square root of the number of its columns.

@@ -46,7 +46,7 @@ type SelectOptions struct {
 	Search     Search     // "" means Auto
 	// Precision continues the choice by Auto to the last digits that Config.Tol allows. Without
 	// it a single λ is chosen until the criterion is within a hundredth of its standard error,
-	// over the folds or over the rows of a hold-out, and a thousandth of its value of the minimum. Criteria on all rows, which
+	// over the folds, or over the rows of a hold-out, [ALO] or [GCV], and a thousandth of its value of the minimum. [SURE], [AIC] and [BIC], which
 	// have no standard error, are minimised to a ten-thousandth of the gain over the null model.
 	Precision bool
 	// Start is the first α, as a share of αmax, of searches that go from point to point; 0 means
@@ -116,7 +116,9 @@ type SelectOptions struct {
 // A search that ends early returns the best point so far: with status Cancelled if it was
 // stopped, Budget after MaxDuration, and Failed if an evaluation after the first fails. When ctx
 // ends there is no refit: Final is nil, and Err says so. x, y and c are those of [Fit], as are
-// the errors.
+// the errors, and further BadParameter where there is nothing to choose, since αmax is 0: the
+// target is the same in every row that counts, or depends on no penalised column. [Fit] at any λ
+// is then the null model.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (_ *Selection, err error) {
 	defer kernels.Caught(&err)
 	certify := c.Certify

@@ -13,10 +13,12 @@ import (
 type Selection struct {
 	// LogLambda is the λ chosen, one per hyperparameter; nil if the search ended before its first
 	// evaluation. −Inf is a strength of 0: the elastic net is best as a Lasso or as a ridge.
-	LogLambda     []float64
-	Value         float64   // the criterion at LogLambda; NaN if that is nil
-	LogLambdaMax  []float64 // see [LogLambdaMax], of all rows
-	StandardError float64   // of Value, over the folds or the rows of a hold-out; 0 if the criterion has none
+	LogLambda    []float64
+	Value        float64   // the criterion at LogLambda; NaN if that is nil
+	LogLambdaMax []float64 // see [LogLambdaMax], of all rows
+	// StandardError is that of Value, over the folds, or over the rows of a hold-out or of [ALO]; that
+	// of [GCV] is of [ALO] at the same point, see [LeftOut]. 0 if the criterion has none.
+	StandardError float64
 	// Gradient is the hypergradient at LogLambda, nil after a search by values alone. Where one
 	// share of αmax was chosen for all classes, it has one entry, the slope in its logarithm; of C and ε,
 	// which are chosen by turns, the slope along the line on which the point was found.

@@ -69,8 +69,8 @@ type Validation struct {
 	// them first, by Seed.
 	InOrder bool
 	Seed    uint64 // of the permutation and of everything else that is drawn
-	// Groups has the group of each row, any number; the rows of a group stay in one fold. Split
-	// must be ByRow.
+	// Groups has the group of each row, any number, also a negative one; the rows of a group stay in
+	// one fold. Split must be ByRow.
 	Groups []int
 	// FoldIDs has the fold of each row, in the place of Folds and Split: a row with k ≥ 0 is held
 	// out by fold k, −1 trains in every fold, and −2 is kept for [Selection].Test. With Split

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -60,7 +59,7 @@ func (a *ahead) begin(ctx context.Context, logLambda []float64, columns []int32,
 	a.refit = r
 	go func() {
 		defer close(r.done)
-		defer kernels.Caught(&r.err)
+		defer outcome.Caught(&r.err)
 		a.engine.Problem.(startable).StartAt(columns, coef)
 		r.final, r.took, r.err = a.engine.solve(ctx, logLambda)
 	}()

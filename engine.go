@@ -44,7 +44,7 @@ func newEngine(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*en
 
 // open makes the inner problem, in a turn.
 func (e *engine) open(ctx context.Context) (err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	defer e.turn(ctx)()
 	e.Problem, err = e.family.state(e.of)
 	return err
@@ -237,7 +237,7 @@ func (e *engine) turn(ctx context.Context) (end func()) {
 
 // check refuses a λ of the wrong length, or that cannot be.
 func (e *engine) check(logLambda []float64) (err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	if err := e.checkLength(logLambda); err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (e *engine) observe(f *Fitted, took time.Duration) {
 
 // solve is fit of which no observer is told.
 func (e *engine) solve(ctx context.Context, logLambda []float64) (_ *Fitted, took time.Duration, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	if err := e.checkLength(logLambda); err != nil {
 		return nil, 0, err
 	}

@@ -121,6 +121,7 @@ func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 // safe for concurrent use. [NewFitter] makes one; the zero value fits nothing.
 type Fitter struct {
 	engine *engine
+	broken bool // the last call panicked
 }
 
 // NewFitter makes a Fitter. It keeps x, y and the slices of c, which must not change. The errors
@@ -133,7 +134,7 @@ func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
 	if !e.family.classes {
 		e.of.Keep, e.reused = true, &Fitted{}
 	}
-	return &Fitter{e}, nil
+	return &Fitter{engine: e}, nil
 }
 
 // Fit solves at one λ, see [Fit]. The result and its slices are overwritten by the next call.
@@ -149,8 +150,16 @@ func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) 
 		}
 		defer leave()
 	}
+	if f.broken {
+		if err := e.open(ctx); err != nil {
+			return nil, err
+		}
+		f.broken = false
+	}
 	e.Restart()
-	return e.fit(ctx, logLambda)
+	fitted, err := e.fit(ctx, logLambda)
+	f.broken = outcome.KindOf(err) == outcome.Internal
+	return fitted, err
 }
 
 // LogLambdaMax returns [LogLambdaMax] of the data, nil without any.

@@ -220,13 +220,25 @@ func (e *engine) checkFrom(o SelectOptions) error {
 		}
 	}
 	for _, f := range s.predictors() {
-		for k, j := range f.Support {
-			if len(f.Coef) != len(f.Support) || j < 0 || int(j) >= s.Final.Columns || k > 0 && j <= f.Support[k-1] || !(math.Abs(f.Coef[k]) <= math.MaxFloat64) {
-				return refused(outcome.BadParameter, "the model of the earlier selection needs ascending columns with a finite coefficient each")
-			}
+		if f == nil || !f.consistent(s.Final.Columns) {
+			return refused(outcome.BadParameter, "the model of the earlier selection needs ascending columns with a finite coefficient each")
 		}
 	}
 	return nil
+}
+
+// consistent reports whether a model, which may have been read, has ascending ones of so many columns and a
+// finite coefficient for each.
+func (f *Fitted) consistent(columns int) bool {
+	if len(f.Coef) != len(f.Support) {
+		return false
+	}
+	for k, j := range f.Support {
+		if j < 0 || int(j) >= columns || k > 0 && j <= f.Support[k-1] || !(math.Abs(f.Coef[k]) <= math.MaxFloat64) {
+			return false
+		}
+	}
+	return true
 }
 
 // predictors returns the refit, of each class where there are classes.

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/iterdiff"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -73,7 +72,7 @@ const (
 // support is still open: the gradient is then that of the solution found, which may be far from
 // that of the exact one.
 func Gradient(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *Hypergradient, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	e, leave, err := admitted(ctx, x, y, c, &v, false)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/seed-45b9a24c/pare/internal/inner"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -38,7 +37,7 @@ type LeftOut struct {
 // The errors are those of [Fit], and further Limit for a support of more than 1,000 columns, and
 // BadParameter if columns of the support depend on one another.
 func LeaveOneOut(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (_ *LeftOut, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	e, err := newEngine(ctx, x, y, c)
 	if err != nil {
 		return nil, err

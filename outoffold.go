@@ -31,7 +31,7 @@ type HeldOut struct {
 // default 5. See [Fit] for the other arguments and the errors; when ctx ends, its error is
 // returned.
 func OutOfFold(ctx context.Context, x sparse.Matrix, y, logLambda []float64, v Validation, c Config) (_ *HeldOut, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	if v.Criterion != "" && !slices.Contains(Criteria(), v.Criterion) {
 		return nil, errCriterion(v.Criterion)
 	}
@@ -164,7 +164,7 @@ func atOnce(spec bilevel.Spec) int {
 
 // predict fits the rows that train for a fold and predicts those it holds out.
 func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	weights, rows := spec.Split(e.of.Kernels, fold)
 	c := e.config
 	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads = weights, nil, false, false, 1

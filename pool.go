@@ -134,6 +134,13 @@ func (e *engine) enter(ctx context.Context, v *Validation, refits bool) (leave f
 	if err = e.fitInto(p.options.MaxBytes, v, refits, s); err == nil {
 		err = p.enter(ctx, s.bytes)
 	}
+	if err == nil {
+		defer func() {
+			if leave == nil { // the observer has panicked
+				p.queue.Leave(s.bytes)
+			}
+		}()
+	}
 	s.tell(Admission{Waited: time.Since(began), Bytes: s.bytes, Err: err})
 	if err != nil {
 		return nil, err

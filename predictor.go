@@ -41,7 +41,8 @@ type weight struct {
 }
 
 // Predictor returns a predictor with the coefficients of f, for rows with the columns of the X
-// that f was fitted on.
+// that f was fitted on. f has to be as it was fitted: its columns ascending, with a coefficient each.
+// A model that may be damaged comes by [Load] or [Read], which check it.
 func (f *Fitted) Predictor() *Predictor {
 	p := &Predictor{model: f.Model, loss: f.Loss, link: f.Link, columns: f.Columns, status: f.Status, relativeGap: f.RelativeGap, logLambda: slices.Clone(f.LogLambda)}
 	if f.PerClass == nil {

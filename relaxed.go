@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/criterion"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -22,6 +21,9 @@ func Relax(ctx context.Context, x sparse.Matrix, y []float64, f *Fitted, c Confi
 	e, err := newEngine(ctx, x, y, c)
 	if err != nil {
 		return nil, err
+	}
+	if _, p := x.Dims(); f == nil || f.PerClass == nil && !f.consistent(p) {
+		return nil, outcome.At(outcome.Shape, "relaxed", "a refit needs a fitted model whose support lists ascending columns, of %d, with a finite coefficient each", p)
 	}
 	return e.relax(ctx, f)
 }
@@ -39,7 +41,7 @@ func (e *engine) checkRelaxed() error {
 }
 
 func (e *engine) relax(ctx context.Context, f *Fitted) (_ *Fitted, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	if err := e.checkRelaxed(); err != nil {
 		return nil, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/choose"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -115,12 +114,13 @@ type SelectOptions struct {
 //
 // A search that ends early returns the best point so far: with status Cancelled if it was
 // stopped, Budget after MaxDuration, and Failed if an evaluation after the first fails. When ctx
-// ends there is no refit: Final is nil, and Err says so. x, y and c are those of [Fit], as are
-// the errors, and further BadParameter where there is nothing to choose, since αmax is 0: the
+// ends there is no refit, and when a search ends before its first evaluation, for whatever reason,
+// there is no λ: Final is nil then, and Err says so. x, y and c are those of [Fit], as are the
+// errors, and further BadParameter where there is nothing to choose, since αmax is 0: the
 // target is the same in every row that counts, or depends on no penalised column. [Fit] at any λ
 // is then the null model.
 func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, c Config) (_ *Selection, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	certify := c.Certify
 	c.Certify = false // of gradients
 	e, leave, err := admitted(ctx, x, y, c, &o.Validation, false)
@@ -163,6 +163,9 @@ func Select(ctx context.Context, x sparse.Matrix, y []float64, o SelectOptions, 
 	out.SecondsSearch = time.Since(began).Seconds()
 	if out.LogLambda == nil {
 		out.Value = math.NaN()
+		if out.Err == nil {
+			out.Err = &outcome.Error{Kind: outcome.Limit, Message: "the search ended before its first evaluation, so there is no λ and no model", Err: context.Cause(searching)}
+		}
 		return out, nil
 	}
 	if err := t.leave(ctx, out, asked, dealt, result.Best); err != nil && ctx.Err() == nil {

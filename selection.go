@@ -38,9 +38,9 @@ type Selection struct {
 	// Stationary, Kink, Flat, Box, Exhausted, Budget, Cancelled, or Failed.
 	Status outcome.Status
 	// Err says what failed: an evaluation, or saving the log; or that ctx ended before the
-	// refit. nil otherwise.
+	// refit, or the search before its first evaluation. nil otherwise.
 	Err   error
-	Final *Fitted // the refit on all rows at LogLambda; nil if ctx ended before it
+	Final *Fitted // the refit on all rows at LogLambda; nil if there is no λ, or ctx ended before it
 	// OneSE is the strongest penalty whose criterion is not clearly above the minimum by more
 	// than a standard error over the folds; nil if it was not asked for, does not apply, or ctx
 	// ended before. With [SelectOptions].TakeOneSE, LogLambda and Value are those of OneSE, and

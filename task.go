@@ -38,7 +38,7 @@ type startable interface{ StartAt([]int32, []float64) }
 // task states the choice of λ. What it makes for the call, which ends with call, may outlive the
 // search, which ends with ctx.
 func (e *engine) task(call, ctx context.Context, o SelectOptions) (t *task, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	t = &task{engine: e}
 	single := e // what has one λ for all, or each
 	columns := e.family.form.Hyperparameters == inner.PerColumn
@@ -134,7 +134,7 @@ func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.
 		c.Constant = t.spec.Risk.Constant
 	}
 	c.Each = func() (_ search.Objective, _ []int32, err error) {
-		defer kernels.Caught(&err)
+		defer outcome.Caught(&err)
 		merged, group, err := bilevel.Merge(e.of.Kernels, e.of.X, t.spec, e.config.Positive)
 		if err != nil {
 			return nil, nil, err
@@ -206,7 +206,7 @@ func (t *task) conclude(ctx context.Context, best search.Evaluation, o SelectOpt
 }
 
 func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOptions, out *Selection) (err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	e, chosen := t.engine, best
 	if e.hasOneSE(o, out.Status) && ctx.Err() == nil {
 		began := time.Now()

@@ -225,7 +225,7 @@ func Validate(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float6
 
 // validating states the criterion of v at λ that are given.
 func (e *engine) validating(ctx context.Context, v Validation) (problem inner.Outer, spec bilevel.Spec, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	if spec, err = e.choice(ctx, v); err == nil {
 		spec.Given = true
 		problem, err = e.outer(spec)

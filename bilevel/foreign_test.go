@@ -79,7 +79,7 @@ func TestCriteriaOfTheCaller(t *testing.T) {
 		}
 		for call := range all {
 			_, _, err := run(call, func() { panic("what for") })
-			var cause *search.PanicError
+			var cause *outcome.PanicError
 			if outcome.KindOf(err) != outcome.Internal || !errors.As(err, &cause) || cause.Value != "what for" || len(cause.Stack) == 0 || !strings.Contains(err.Error(), "the criterion a caller's panicked") {
 				t.Errorf("%s, call %d panics: %v", name, call, err)
 			}

@@ -12,7 +12,6 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
-	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -21,6 +20,7 @@ import (
 type judged struct {
 	k         *kernels.Set
 	criterion criterion.Criterion
+	name      string // its
 	y         []float64
 	rows      []int32
 	test      []int32 // rows that neither train nor validate
@@ -41,7 +41,7 @@ func newJudged(k *kernels.Set, spec *Spec, y []float64, rows []int32) judged {
 		c = criterion.Weighted{Criterion: c, Weights: spec.Weights}
 	}
 	return judged{
-		k: k, criterion: c, foreign: criterion.Foreign(c), y: y, rows: rows, test: spec.test(k), LaneResult: LaneResult{Top: math.Inf(-1)},
+		k: k, criterion: c, name: c.Name(), foreign: criterion.Foreign(c), y: y, rows: rows, test: spec.test(k), LaneResult: LaneResult{Top: math.Inf(-1)},
 		holdOut: spec.Risk == nil && spec.Folds.Count(k) == 1, given: spec.Given,
 		slope: spec.Memory.Floats(k, len(y)), curvature: spec.Memory.Floats(k, len(y)),
 	}
@@ -78,14 +78,14 @@ func (j *judged) eval(rows []int32, prediction, slope, curvature []float64) floa
 	var over error // the call
 	value, returned, ended := math.NaN(), false, make(chan struct{})
 	broke := func(how string, cause error) {
-		j.broken = &outcome.Error{Kind: outcome.Internal, Message: "the criterion " + j.criterion.Name() + " " + how, Err: cause}
+		j.broken = &outcome.Error{Kind: outcome.Internal, Message: "the criterion " + j.name + " " + how, Err: cause}
 	}
 	go func() {
 		defer close(ended)
 		defer func() {
 			switch cause := recover(); {
 			case cause != nil:
-				broke("panicked", &search.PanicError{Value: cause, Stack: debug.Stack()})
+				broke("panicked", &outcome.PanicError{Value: cause, Stack: debug.Stack()})
 			case !returned && over == nil:
 				broke("ended its goroutine (runtime.Goexit) instead of returning a value", nil)
 			}

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/seed-45b9a24c/pare/cd"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -82,7 +81,7 @@ func (l *Lanes) at(id LaneID) (*made, error) {
 	}
 	l.mu.Unlock()
 	m.once.Do(func() {
-		defer kernels.Caught(&m.err) // another may wait for it
+		defer outcome.Caught(&m.err) // another may wait for it
 		if m.lane, m.err = l.open(id); m.err != nil && l.spec.Risk == nil {
 			m.err = outcome.In(fmt.Sprintf("fold %d", id.Fold), m.err)
 		}
@@ -173,7 +172,7 @@ func share(tasks []func() error, goroutines int, stop func()) error {
 	}
 	work := func(g int) {
 		for k := turn(g, nil); k < len(tasks); {
-			k = turn(g, tasks[k]())
+			k = turn(g, attempt(tasks[k]))
 		}
 	}
 	var others sync.WaitGroup
@@ -187,9 +186,15 @@ func share(tasks []func() error, goroutines int, stop func()) error {
 	return err
 }
 
+// attempt does a task.
+func attempt(task func() error) (err error) {
+	defer outcome.Caught(&err)
+	return task()
+}
+
 // turn does some work when it is its turn, unless ctx has ended.
 func (s *Spec) turn(ctx context.Context, work func() error) (err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	if err := s.Among.Enter(ctx); err != nil {
 		return err
 	}

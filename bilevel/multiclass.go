@@ -180,7 +180,7 @@ func (m *Multiclass) Eval(ctx context.Context, r search.Request) (search.Evaluat
 // Evaluate solves every class of every fold at r.LogLambda, one entry per class,
 // and returns the mean over folds of the cross-entropy and its hypergradient.
 func (m *Multiclass) Evaluate(ctx context.Context, r search.Request) (_ Report, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	start := time.Now()
 	if len(r.LogLambda) != len(m.classes) {
 		return Report{}, outcome.At(outcome.Shape, "log-lambda", "%d classes, got %d hyperparameters", len(m.classes), len(r.LogLambda))

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -67,7 +68,8 @@ type alongLane struct {
 }
 
 // along solves lane i at one λ of a path.
-func (p *Problem) along(ctx context.Context, i int, logLambda []float64, solved func()) (LaneResult, error) {
+func (p *Problem) along(ctx context.Context, i int, logLambda []float64, solved func()) (_ LaneResult, err error) {
+	defer outcome.Caught(&err)
 	at, err := p.runner.Run(ctx, []LaneRequest{{
 		Lane: LaneID{Fold: i}, Ask: AskSolve, LogLambda: logLambda, ValueOnly: true, Anew: p.anew(),
 	}}, solved)

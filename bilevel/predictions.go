@@ -39,7 +39,7 @@ func (j *judged) scores() []float64 {
 // HeldOut predicts the rows of every fold at λ, from the solutions there if they were kept.
 // When ctx ends it returns ctx's error.
 func (p *Problem) HeldOut(ctx context.Context, logLambda []float64) (_ []Predicted, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	results, err := p.runner.Run(ctx, p.ask(p.spec.telling(p.kept, logLambda, p.anew())), nil)
 	if err != nil {
 		return nil, err

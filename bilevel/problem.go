@@ -198,7 +198,7 @@ func (s *Spec) View(k *kernels.Set, x sparse.Matrix, weights []float64) (*sparse
 // NewOver states a problem over lanes that are made already, for the same spec. The error is
 // that of a lane that cannot be made, or of ctx.
 func NewOver(ctx context.Context, runner Runner, spec Spec) (p *Problem, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	p = &Problem{spec: spec, runner: runner, lanes: 2, share: 1, top: math.Inf(-1), straight: math.Inf(1)}
 	if spec.Risk == nil {
 		p.lanes = spec.Folds.Count((*kernels.Set)(nil).Until(ctx))
@@ -259,7 +259,7 @@ func (p *Problem) Eval(ctx context.Context, r search.Request) (search.Evaluation
 // ends before all lanes are done it returns ctx's error; others are about λ, or of kind
 // Limit. The report is the caller's.
 func (p *Problem) Evaluate(ctx context.Context, r search.Request) (_ Report, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	start := time.Now()
 	if r.Expected && p.expect != nil {
 		p.expect(ctx, r.LogLambda)

@@ -188,7 +188,9 @@ func (s *Solver) conclude() {
 	if !s.eliminated() {
 		sol.Gap = sol.Objective // less 0
 	}
-	sol.KKT = c.dual.KKT()
+	if sol.KKT = c.dual.KKT(); math.IsNaN(sol.KKT) { // slopes of a caller's loss may be anything
+		sol.Gap = math.Inf(1)
+	}
 	sol.RelativeGap = sol.Gap
 	if sol.Gap != 0 { // P₀ is 0 too where the target is constant
 		sol.RelativeGap = sol.Gap / s.fit.Null()

@@ -92,6 +92,11 @@ func Each[T any](s *Set, x []T) iter.Seq2[int, T] {
 // ended is what an operation panics with.
 type ended struct{ err error }
 
+// Ended is the error of the context. It tells [outcome.Caught].
+//
+// [outcome.Caught]: https://pkg.go.dev/github.com/seed-45b9a24c/pare/outcome#Caught
+func (e ended) Ended() error { return e.err }
+
 // Caught is to be deferred. It sets err where an operation ended with its context, see [Set.Until],
 // and lets any other panic go on.
 func Caught(err *error) {

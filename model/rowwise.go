@@ -342,7 +342,7 @@ func (f *Rowwise) settle(s *State) {
 		if next == s.Intercept { // or nothing is between it and the other side of the minimum
 			return
 		}
-		near = quadratic && concordance*math.Abs(next-s.Intercept) <= interceptNear
+		near = quadratic && next == s.Intercept+step && concordance*math.Abs(step) <= interceptNear
 		s.Intercept = next
 	}
 	f.respond(s)
@@ -379,7 +379,9 @@ func (f *Rowwise) rebalance(s *State) {
 	}
 	switch {
 	case plus > minus:
-		s.balance[0] = minus / plus
+		if s.balance[0] = minus / plus; minus == 0 { // what were positive are zeros now, and on the other side
+			s.balance[1] = 0
+		}
 	case minus > plus:
 		s.balance[1] = plus / minus
 	default:

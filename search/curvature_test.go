@@ -271,7 +271,7 @@ func TestJudge(t *testing.T) {
 	r, err := LBFGS(context.Background(), f, []float64{-3.2, -1}, cube(2, -5, 1), LBFGSOptions{
 		Judge: func(context.Context, Evaluation) (float64, error) { panic("oh") },
 	})
-	if _, ok := errors.AsType[*PanicError](err); !ok || len(r.Evaluations) != 1 {
+	if _, ok := errors.AsType[*outcome.PanicError](err); !ok || len(r.Evaluations) != 1 {
 		t.Errorf("a panic of the judge: %v, %+v", err, r)
 	}
 }

@@ -267,8 +267,8 @@ func TestEveryEnding(t *testing.T) {
 					if len(f.seen) <= at {
 						break
 					}
-					value, ok := errors.AsType[*PanicError](err)
-					if e, typed := errors.AsType[*outcome.Error](err); !ok || !typed || e.Kind != outcome.Internal || len(value.Stack) == 0 || err.Error() != fmt.Sprintf("panic during the search: %v", value.Value) {
+					value, ok := errors.AsType[*outcome.PanicError](err)
+					if e, typed := errors.AsType[*outcome.Error](err); !ok || !typed || e.Kind != outcome.Internal || len(value.Stack) == 0 || err.Error() != fmt.Sprintf("panic: %v", value.Value) {
 						t.Errorf("%s: %v", name, err)
 					}
 					if how == "panic with an error" != errors.Is(err, broken) {

@@ -3,9 +3,7 @@ package search
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"runtime/debug"
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -58,7 +56,8 @@ func newRecorder(f Objective, o Options) (*recorder, error) {
 // result.
 func (r *recorder) search(ctx context.Context, method func(ctx context.Context) (outcome.Status, error)) (*Result, error) {
 	var status outcome.Status
-	err := guarded(func() (err error) {
+	err := func() (err error) {
+		defer outcome.Caught(&err)
 		status, err = method(ctx)
 		for (err == nil || errors.Is(err, errBudget)) && r.loose.worth() < r.best.worth() && r.left() > 0 {
 			if _, again := r.confirm(ctx, r.loose.Evaluation); again != nil {
@@ -66,7 +65,7 @@ func (r *recorder) search(ctx context.Context, method func(ctx context.Context) 
 			}
 		}
 		return err
-	})
+	}()
 	if unsaved := r.options.Log.save(); unsaved != nil {
 		err = unsaved
 	}
@@ -322,30 +321,4 @@ func (r *recorder) finish(ctx context.Context, status outcome.Status, err error)
 		}
 	}
 	return out, err
-}
-
-// PanicError is the cause of the error of a search whose objective, or another of
-// its caller's functions, panicked.
-type PanicError struct {
-	Value any    // what it panicked with
-	Stack []byte // where
-}
-
-// Error renders the value.
-func (p *PanicError) Error() string { return fmt.Sprint(p.Value) }
-
-// Unwrap returns the value where it is an error.
-func (p *PanicError) Unwrap() error {
-	err, _ := p.Value.(error)
-	return err
-}
-
-// guarded calls f; a panic becomes an error.
-func guarded(f func() error) (err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = &outcome.Error{Kind: outcome.Internal, Message: "panic during the search", Err: &PanicError{value, debug.Stack()}}
-		}
-	}()
-	return f()
 }

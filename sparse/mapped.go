@@ -488,4 +488,8 @@ func (m *Mapped) About() []byte { return m.about }
 func (m *Mapped) Hash() [sha256.Size]byte { return m.sum }
 
 // Close takes the file out of memory. Nothing reached through m may be used after that.
-func (m *Mapped) Close() error { return m.unmap() }
+func (m *Mapped) Close() error {
+	unmap := m.unmap
+	m.unmap = func() error { return nil } // once
+	return unmap()
+}

@@ -75,7 +75,7 @@ func (m *oneVersusRest) each(task func(k int) error) error {
 	group.SetLimit(m.of.Threads)
 	for k := range m.classes {
 		group.Go(func() (err error) {
-			defer kernels.Caught(&err)
+			defer outcome.Caught(&err)
 			return task(k)
 		})
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
-	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -53,7 +52,7 @@ func (s *separable) ByLeftOut(generalised bool) (Outer, error) {
 // Evaluate implements [Outer]. The value is +Inf where rows have no leverage, since columns depend on
 // one another, or too many numbers are in it, and where a row alone determines its score; the status says so.
 func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Report, err error) {
-	defer kernels.Caught(&err)
+	defer outcome.Caught(&err)
 	tol := r.Tol
 	if tol == 0 {
 		tol = o.inner.of.Solver().Tol

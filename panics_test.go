@@ -1,0 +1,272 @@
+package pare_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
+)
+
+// failing is a loss of the caller's that panics when it is asked for slopes the next time but after.
+type failing struct {
+	loss.Squared
+	after *atomic.Int64
+}
+
+var errFailing = errors.New("a bug of the caller's")
+
+func (f failing) Name() string { return "failing" }
+
+func (f failing) Slope(k *kernels.Set, y, m, out []float64) {
+	if f.after.Add(-1) < 0 {
+		panic(errFailing)
+	}
+	f.Squared.Slope(k, y, m, out)
+}
+
+// TestAPanicOfALossIsAnError: whichever goroutine it is on, and whatever the call.
+func TestAPanicOfALossIsAnError(t *testing.T) {
+	x, y := load(t)
+	ctx, at := t.Context(), []float64{-1}
+	calls := map[string]func(c pare.Config) error{
+		"fit": func(c pare.Config) error {
+			_, err := pare.Fit(ctx, x, y, at, c)
+			return err
+		},
+		"path": func(c pare.Config) error {
+			for _, err := range pare.Path(ctx, x, y, [][]float64{{0}, at}, c) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"gradient": func(c pare.Config) error {
+			_, err := pare.Gradient(ctx, x, y, at, pare.Validation{}, c)
+			return err
+		},
+		"validate": func(c pare.Config) error {
+			for _, err := range pare.Validate(ctx, x, y, [][]float64{{0}, at}, pare.Validation{}, c) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		"out of fold": func(c pare.Config) error {
+			_, err := pare.OutOfFold(ctx, x, y, at, pare.Validation{}, c)
+			return err
+		},
+		"select": func(c pare.Config) error {
+			s, err := pare.Select(ctx, x, y, pare.SelectOptions{OneSE: true, Relaxed: true}, c)
+			if err == nil {
+				err = s.Err
+			}
+			return err
+		},
+	}
+	for name, call := range calls {
+		for _, threads := range []int{1, 4} {
+			var left atomic.Int64
+			left.Store(math.MaxInt64)
+			c := pare.Config{Loss: failing{after: &left}, Threads: threads}
+			if err := call(c); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			all := math.MaxInt64 - left.Load()
+			for _, after := range []int64{0, 1, all / 2, all - 2} {
+				left.Store(after)
+				err := call(c)
+				if cause, ok := errors.AsType[*outcome.PanicError](err); !ok || outcome.KindOf(err) != outcome.Internal || !errors.Is(err, errFailing) || len(cause.Stack) == 0 {
+					t.Errorf("%s on %d threads, %d of %d calls: %v", name, threads, after, all, err)
+				}
+			}
+		}
+	}
+}
+
+// TestAFitterOutlivesAPanic: what it finds after one has the bits of Fit.
+func TestAFitterOutlivesAPanic(t *testing.T) {
+	x, y := load(t)
+	var left atomic.Int64
+	left.Store(math.MaxInt64)
+	c := pare.Config{Loss: failing{after: &left}, Threads: 1}
+	fitter, err := pare.NewFitter(x, y, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := pare.Fit(t.Context(), x, y, []float64{1}, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after := range int64(12) {
+		left.Store(after)
+		_, failed := fitter.Fit(t.Context(), []float64{-1})
+		left.Store(math.MaxInt64)
+		got, err := fitter.Fit(t.Context(), []float64{1})
+		if err != nil || !slices.Equal(got.Coef, want.Coef) || !slices.Equal(got.Support, want.Support) || got.Intercept != want.Intercept {
+			t.Errorf("after %v: %v, %v, want %v", failed, err, got, want)
+		}
+	}
+}
+
+// unknown is a criterion that is there as a nil pointer only.
+type unknown struct{ name string }
+
+func (u *unknown) Name() string { return u.name }
+
+func (u *unknown) Eval(_ []int32, _, _, _, _ []float64) float64 { return float64(len(u.name)) }
+
+// TestANilCriterionIsAnError: a pointer to none in an interface that is not nil.
+func TestANilCriterionIsAnError(t *testing.T) {
+	x, y := load(t)
+	for _, threads := range []int{1, 4} {
+		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: pare.Validation{Loss: (*unknown)(nil)}}, pare.Config{Threads: threads})
+		if outcome.KindOf(err) != outcome.Internal {
+			t.Errorf("%d threads: %v", threads, err)
+		}
+	}
+}
+
+// panicking is an observer that panics when a call is admitted or has left.
+type panicking struct{ left bool }
+
+func (p panicking) Admission(a pare.Admission) {
+	if a.Left == p.left {
+		panic("what for")
+	}
+}
+
+func (panicking) Evaluation(pare.Model, search.Evaluation) {}
+
+func (panicking) Solve(*pare.Fitted, time.Duration) {}
+
+// TestAPanickingObserverLeavesThePool: the place in the pool is free again.
+func TestAPanickingObserverLeavesThePool(t *testing.T) {
+	x, y := load(t)
+	for _, left := range []bool{false, true} {
+		p := pool(t, pare.PoolOptions{Calls: 1})
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("left %v: the observer's panic is lost", left)
+				}
+			}()
+			_, _ = pare.Fit(t.Context(), x, y, []float64{-1}, pare.Config{Pool: p, Observer: panicking{left}})
+		}()
+		if state := p.State(); state != (pare.PoolState{}) {
+			t.Errorf("left %v: %+v", left, state)
+		}
+	}
+}
+
+// lost is a loss whose slopes are not numbers.
+type lost struct{ loss.Squared }
+
+func (lost) Name() string { return "lost" }
+
+func (lost) Slope(_ *kernels.Set, _, _, out []float64) {
+	for i := range out {
+		out[i] = math.NaN()
+	}
+}
+
+// TestSlopesThatAreNoNumbersDoNotConverge: there is no certificate without them.
+func TestSlopesThatAreNoNumbersDoNotConverge(t *testing.T) {
+	x, y := load(t)
+	f, err := pare.Fit(t.Context(), x, y, []float64{-1}, pare.Config{Loss: lost{}, MaxEpochs: 100})
+	if err == nil && (f.Status.OK() || f.Gap == 0) {
+		t.Errorf("%s at a gap of %g", f.Status, f.Gap)
+	}
+}
+
+// steep is the squared loss, and says that it curves far more.
+type steep struct{ loss.Squared }
+
+func (steep) Name() string { return "steep" }
+
+func (steep) Curvature(_ *kernels.Set, _, _, out []float64) {
+	for i := range out {
+		out[i] = 1e6
+	}
+}
+
+// TestASquaredLossOfTheCallersIsFittedLikeOurs: far from 0, too, where its intercept is.
+func TestASquaredLossOfTheCallersIsFittedLikeOurs(t *testing.T) {
+	x, y := load(t)
+	var left atomic.Int64
+	left.Store(math.MaxInt64)
+	at := []float64{0.5}
+	want, err := pare.Fit(t.Context(), x, y, at, pare.Config{Tol: 1e-9})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pare.Fit(t.Context(), x, y, at, pare.Config{Tol: 1e-9, Loss: failing{after: &left}})
+	if err != nil || got.Status != outcome.Converged || math.Abs(got.Objective-want.Objective) > 1e-9*want.Objective || !slices.Equal(got.Support, want.Support) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	// Steps of the intercept that are a millionth of what they should be end on one side of all targets.
+	wrong, err := pare.Fit(t.Context(), x, y, at, pare.Config{Loss: steep{}, MaxEpochs: 100})
+	if err != nil || !(wrong.Gap >= wrong.Objective-want.Objective) {
+		t.Errorf("%v, %v: a gap of %g, %g above the minimum", wrong, err, wrong.Gap, wrong.Objective-want.Objective)
+	}
+}
+
+// TestASelectionWithoutAnEvaluationSaysWhy: however the search was ended, there is no model then.
+func TestASelectionWithoutAnEvaluationSaysWhy(t *testing.T) {
+	x, y := load(t)
+	stop := make(chan struct{})
+	close(stop)
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, o := range map[string]pare.SelectOptions{"stop": {Stop: stop}, "time": {MaxDuration: 1}, "context": {}} {
+		ctx := t.Context()
+		if name == "context" {
+			ctx = cancelled
+			o.Progress = func(search.Evaluation) { t.Error("an evaluation") }
+		}
+		s, err := pare.Select(ctx, x, y, o, pare.Config{})
+		if err != nil {
+			if name != "context" {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if (s.LogLambda == nil) != (s.Final == nil) || s.Final == nil && outcome.KindOf(s.Err) != outcome.Limit {
+			t.Errorf("%s: %v, %v, %v", name, s.LogLambda, s.Final, s.Err)
+		}
+	}
+}
+
+// TestRelaxRefusesWhatIsNoFit: a model that was read may be damaged.
+func TestRelaxRefusesWhatIsNoFit(t *testing.T) {
+	x, y := load(t)
+	good, err := pare.Fit(t.Context(), x, y, []float64{-1}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, damage := range map[string]func(*pare.Fitted){
+		"beyond the columns": func(f *pare.Fitted) { f.Support = []int32{77}; f.Coef = []float64{1} },
+		"short":              func(f *pare.Fitted) { f.Coef = f.Coef[1:] },
+		"descending":         func(f *pare.Fitted) { f.Support = []int32{2, 1}; f.Coef = []float64{1, 1} },
+		"NaN":                func(f *pare.Fitted) { f.Support = []int32{1}; f.Coef = []float64{math.NaN()} },
+	} {
+		f := *good
+		damage(&f)
+		if _, err := pare.Relax(t.Context(), x, y, &f, pare.Config{}); outcome.KindOf(err) != outcome.Shape {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := pare.Relax(t.Context(), x, y, nil, pare.Config{}); outcome.KindOf(err) != outcome.Shape {
+		t.Errorf("none: %v", err)
+	}
+}

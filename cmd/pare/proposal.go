@@ -32,13 +32,18 @@ func (a asked) command(name string, flags ...string) string {
 		add(a.Method != "implicit", "--method="+a.Method)
 		add(a.Solver != "", "--solver="+a.Solver)
 	}
-	if name != "fit" {
+	judges := name != "fit"
+	apart := func(column string) bool { // whoever fits leaves it out, too
+		_, is := a.data.Aside[column]
+		return is && column != ""
+	}
+	add((judges || apart(a.FoldIDs)) && a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))
+	add((judges || apart(a.Groups)) && a.Groups != "", "--groups="+quote(a.Groups))
+	if judges {
 		add(a.Criterion != pare.CV, "--criterion="+string(a.Criterion))
 		add(a.ValidationLoss != "", "--validation-loss="+a.ValidationLoss)
 		add(a.Sigma != nil, "--sigma="+short(given(a.Sigma, 0)))
-		add(a.FoldIDs != "", "--fold-ids="+quote(a.FoldIDs))
 		add(a.Split != pare.ByRow, "--split="+string(a.Split))
-		add(a.Groups != "", "--groups="+quote(a.Groups))
 		add(given(a.Folds, 5) != 5, "--folds="+strconv.Itoa(given(a.Folds, 5)))
 		add(!given(a.Shuffle, true), "--shuffle=false")
 		add(a.Seed != 0, "--seed="+strconv.FormatUint(a.Seed, 10))

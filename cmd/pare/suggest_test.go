@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -74,5 +75,27 @@ func TestSuggestionsExist(t *testing.T) {
 		if !known {
 			t.Errorf("no flag takes %s, said to be %s", to, from)
 		}
+	}
+}
+
+// The command that a result suggests fits the model of the result: a column that gives groups or
+// folds is no feature of it.
+func TestSuggestedFitsLeaveColumnsApart(t *testing.T) {
+	rows := "a,b,visit,y\n"
+	for i := range 60 {
+		rows += fmt.Sprintf("%d,%d,%d,%d\n", i*i%11, i*7%5, i%6, i*i%11+i%6)
+	}
+	file := writeFile(t, "visits.csv", rows)
+	for _, flag := range []string{"--groups=visit", "--fold-ids=visit", "--groups=3"} {
+		for _, command := range []string{"select", "path"} {
+			args := append(proposed(t, pareRun(t, command, "--target=y", flag, file).stdout, "fit"), "--coef", "--json")
+			if p := decoded[fitResult](t, exitOK, args...).P; p != 2 {
+				t.Errorf("%s %s suggests pare %s, which has %d columns", command, flag, strings.Join(args, " "), p)
+			}
+		}
+	}
+	o := pareRun(t, "select", "--folds=3", "--groups="+writeFile(t, "groups", strings.Repeat("1\n2\n3\n", 20)), "--target=y", file)
+	if line := proposed(t, o.stdout, "fit"); strings.Contains(strings.Join(line, " "), "--groups") {
+		t.Errorf("a file of groups is of no use to fit: %q", line)
 	}
 }

@@ -399,7 +399,7 @@ func (s *Schema) positions(h header, target int) ([]int, error) {
 				out[i]--
 			}
 		default:
-			return nil, shape(h, fmt.Sprintf("%d columns without the names of those that the model was fitted on, of which there were %d", h.width, s.Width))
+			return nil, shape(h, fmt.Sprintf("columns without the names of those that the model was fitted on: %d, where there were %d", h.width, s.Width))
 		}
 		if out[i] >= h.width {
 			return nil, shape(h, fmt.Sprintf("no column %d, which the model uses", out[i]+1))

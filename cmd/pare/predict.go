@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-45b9a24c/pare"
@@ -125,7 +126,7 @@ type predictCommand struct {
 	Header    *bool  `negatable:"" help:"The first line has the names of the columns (default: if none of its cells is a number)." group:"Data"`
 	ZeroBased *bool  `negatable:"" help:"svmlight indices count from 0 (default: as in the data of the fit)." group:"Data"`
 	Offset    string `placeholder:"COLUMN|FILE" help:"One number per row that is added to its score, as in the fit (default: 0)." group:"Data"`
-	Scores    bool   `help:"Print the scores of the row after each prediction; for logreg and multiclass the probabilities of the classes, in their order." group:"Output"`
+	Scores    bool   `help:"Print the scores of the row after each prediction; for multiclass and multinomial the probabilities of the classes, for logreg that of the second alone, in the order in which \"pare inspect\" lists them." group:"Output"`
 	Output    string `placeholder:"FILE" help:"Write the predictions to this file." group:"Output"`
 	JSON      bool   `name:"json" help:"Print one JSON object on standard output." group:"Output"`
 	Quiet     bool   `help:"Print only the predictions." group:"Output"`
@@ -165,7 +166,15 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 	if c.Output != "" {
 		note = ", in " + c.Output
 	}
-	fmt.Fprintf(env.notes, "pare: %s of %s%s; %s\n", plural(r.N, "prediction"), dataFlags{File: c.File}.name(), note, r.quality())
+	scored := ""
+	if classes := p.Classes(); c.Scores && len(classes) > 1 && p.Scores() == 1 {
+		kind := "a score above 0 is that of "
+		if p.Link() == loss.Logit {
+			kind = "the score is the probability of "
+		}
+		scored = "; " + kind + p.Label(len(classes)-1)
+	}
+	fmt.Fprintf(env.notes, "pare: %s of %s%s; %s%s\n", plural(r.N, "prediction"), dataFlags{File: c.File}.name(), note, r.quality(), scored)
 	for _, w := range r.Warnings {
 		fmt.Fprintf(env.notes, "pare: warning: %s\n", w.Message)
 	}
@@ -306,6 +315,9 @@ type predictResult struct {
 	classes             bool
 	judged, right       int // rows with a target, and those whose class was predicted
 	squares             float64
+	known               []string // labels of the model, once one of the file differs from a prediction
+	strange             []string // labels of the file that the model does not have, the first of them
+	strangers           int      // rows that have one
 	unknown, incomplete int
 }
 
@@ -319,6 +331,8 @@ func (r *predictResult) judge(p *pare.Predictor, row table.Row, scores []float64
 			r.judged++
 			if row.Target == name {
 				r.right++
+			} else {
+				r.meet(p, row.Target)
 			}
 		}
 		return name
@@ -329,6 +343,25 @@ func (r *predictResult) judge(p *pare.Predictor, row table.Row, scores []float64
 	}
 	return short(target)
 }
+
+// meet notes a label of the file that may be none of the model's classes.
+func (r *predictResult) meet(p *pare.Predictor, label string) {
+	if r.known == nil {
+		for k := range p.Classes() {
+			r.known = append(r.known, p.Label(k))
+		}
+	}
+	if slices.Contains(r.known, label) {
+		return
+	}
+	r.strangers++
+	if len(r.strange) < mostStrange && !slices.Contains(r.strange, label) {
+		r.strange = append(r.strange, label)
+	}
+}
+
+// mostStrange is how many labels a warning lists.
+const mostStrange = 4
 
 // add prints a prediction, or keeps it for the JSON; nil: there is none.
 func (r *predictResult) add(c *predictCommand, out *destination, prediction *string, scores []float64) error {
@@ -370,6 +403,11 @@ func (r *predictResult) finish() {
 	} else if r.judged > 0 {
 		loss := number(r.squares / float64(r.judged))
 		r.Error = &loss
+	}
+	if r.strangers > 0 {
+		listed := strings.Join(r.strange[:min(len(r.strange), mostStrange-1)], ", ") + unless(len(r.strange) < mostStrange, ", ...")
+		r.Warnings = append(r.Warnings, warning{"unknown_labels", fmt.Sprintf("%s with labels that are unknown to the model (%s), which count as wrong: it has %s",
+			plural(r.strangers, "row"), listed, enumerated(r.known))})
 	}
 	if r.unknown > 0 {
 		r.Warnings = append(r.Warnings, warning{"unknown_categories", plural(r.unknown, "cell") + " of categories that the model does not know; their columns are 0"})

@@ -137,3 +137,63 @@ func TestSaveSparesOtherFiles(t *testing.T) {
 		}
 	}
 }
+
+// Labels that the model does not have are a warning: what is right is not known of them.
+func TestPredictWarnsOfUnknownLabels(t *testing.T) {
+	var signs, bits, names, reals strings.Builder
+	for i := range 60 {
+		label := 2*(i/4%2) - 1
+		x := label*3 + i*i%5
+		fmt.Fprintf(&signs, "%d 1:%d\n", label, x)
+		fmt.Fprintf(&bits, "%d 1:%d\n", (label+1)/2, x)
+		fmt.Fprintf(&names, "%d,%s\n", x, []string{"NO", "YES"}[(label+1)/2])
+		fmt.Fprintf(&reals, "%d,%g\n", x, float64(x)/3)
+	}
+	fitted := func(args ...string) string {
+		model := filepath.Join(t.TempDir(), "model")
+		if o := pareRun(t, append([]string{"fit", "--model=logreg", "--ratio=.1", "--save=" + model}, args...)...); o.code != exitOK {
+			t.Fatal(o.stderr)
+		}
+		return model
+	}
+	lines := fitted(writeFile(t, "signs.svm", signs.String()))
+	table := fitted("--target=y", writeFile(t, "named.csv", "x,y\n"+strings.ToLower(names.String())))
+	for _, c := range []struct{ model, file, want string }{
+		{lines, writeFile(t, "signs.svm", signs.String()), ""},
+		{lines, writeFile(t, "bits.svm", bits.String()), "32 rows with labels that are unknown to the model (0), which count as wrong: it has -1 and 1"},
+		{table, writeFile(t, "names.csv", "x,y\n"+names.String()), "60 rows with labels that are unknown to the model (NO, YES)"},
+		{table, writeFile(t, "reals.csv", "x,y\n"+reals.String()), ", ...), which count as wrong: it has no and yes"},
+	} {
+		r := decoded[predictResult](t, exitOK, "predict", c.model, c.file)
+		if c.want == "" && r.Warnings == nil {
+			continue
+		}
+		if len(r.Warnings) != 1 || r.Warnings[0].Code != "unknown_labels" || !strings.Contains(r.Warnings[0].Message, c.want) {
+			t.Errorf("%s: %+v, want %q", c.file, r.Warnings, c.want)
+		}
+		if o := pareRun(t, "predict", c.model, c.file); !strings.Contains(o.stderr, c.want) {
+			t.Errorf("%s: %s", c.file, o.stderr)
+		}
+	}
+}
+
+// A single score says which of the two classes it is of.
+func TestPredictSaysWhoseTheScoreIs(t *testing.T) {
+	var rows strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&rows, "%d,%s\n", 3*(i/4%2)+i*i%5, []string{"fast", "slow"}[i/4%2])
+	}
+	file := writeFile(t, "speeds.csv", "x,y\n"+rows.String())
+	for model, want := range map[string]string{"logreg": "the score is the probability of slow", "svm": "a score above 0 is that of slow"} {
+		saved := filepath.Join(t.TempDir(), "model")
+		if o := pareRun(t, "fit", "--model="+model, "--log-lambda=-3", "--target=y", "--save="+saved, file); o.code != exitOK {
+			t.Fatal(o.stderr)
+		}
+		if o := pareRun(t, "predict", saved, file, "--scores"); !strings.Contains(o.stderr, want) {
+			t.Errorf("%s: %s", model, o.stderr)
+		}
+		if o := pareRun(t, "predict", saved, file); strings.Contains(o.stderr, "score") {
+			t.Errorf("%s, without --scores: %s", model, o.stderr)
+		}
+	}
+}

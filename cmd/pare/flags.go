@@ -173,13 +173,13 @@ func (f problemFlags) centred() bool {
 
 // validationFlags say which rows judge a λ, and how.
 type validationFlags struct {
-	Criterion      pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv, holdout: the model's loss on held-out rows; sure, aic, bic: the squared loss and degrees of freedom on all rows; alo, gcv: approximate leave-one-out and generalised cross-validation, from one fit (default: cv)." group:"Validation (select, grad, path)"`
+	Criterion      pare.Criterion `default:"cv" placeholder:"CRITERION" help:"cv, holdout: the model's loss on held-out rows; sure, aic, bic: the squared loss on all rows and the degrees of freedom, estimated along a random direction that --seed draws; alo, gcv: approximate leave-one-out and generalised cross-validation, from one fit (default: cv)." group:"Validation (select, grad, path)"`
 	ValidationLoss string         `name:"validation-loss" placeholder:"LOSS" help:"The loss on held-out rows: mse, mae, logistic, hinge (smoothed), squared_hinge, poisson_deviance, gamma_deviance or tweedie_deviance; with --search grid, halton, random or tpe also misclassification, or auc for one minus the area (default: the model's)." group:"Validation (select, grad, path)"`
 	Folds          *int           `placeholder:"K" help:"Number of folds; holdout holds out the last only (default: 5)." group:"Validation (select, grad, path)"`
 	Split          pare.Split     `default:"rows" placeholder:"SPLIT" help:"How rows are split into folds. rows: in turn; stratified: in turn after sorting by target; blocks: runs of neighbouring rows; forward: runs in the order of time, each predicted from those before it (default: rows)." group:"Validation (select, grad, path)"`
 	Groups         string         `placeholder:"COLUMN|FILE" help:"The group of each row, a column or a file with one integer per line; rows of a group stay in one fold." group:"Validation (select, grad, path)"`
 	Shuffle        *bool          `negatable:"" help:"Shuffle the rows before they are split into folds (default: true; false for blocks and forward)." group:"Validation (select, grad, path)"`
-	Seed           uint64         `placeholder:"N" help:"Seed of the shuffle and of random searches (default: 0)." group:"Validation (select, grad, path)"`
+	Seed           uint64         `placeholder:"N" help:"Seed of the shuffle, of random searches, and of the direction that estimates the degrees of freedom of sure, aic and bic (default: 0)." group:"Validation (select, grad, path)"`
 	Sigma          *float64       `placeholder:"S" help:"sure, aic, bic: the standard deviation of the noise (default: estimated)." group:"Validation (select, grad, path)"`
 	FoldIDs        string         `name:"fold-ids" aliases:"fold-column" placeholder:"COLUMN|FILE" help:"The fold of each row instead, a column or a file with one integer per row: 0 and up are folds, -1 always trains, -2 is kept for a final test (select). With holdout 0 validates and -1 trains." group:"Validation (select, grad, path)"`
 }
@@ -266,12 +266,17 @@ func (a asked) judged(sigma float64) string {
 	switch {
 	case !a.informed():
 		return cmp.Or(a.ValidationLoss, a.stated.traits.Judged) + "; " + a.split()
-	case sigma == 0:
+	case a.Criterion == pare.ALO || a.Criterion == pare.GCV:
 		return "all rows"
+	}
+	text := fmt.Sprintf("all rows; degrees of freedom estimated with seed %d", a.Seed)
+	switch {
+	case sigma == 0:
+		return text
 	case a.Sigma == nil:
-		return fmt.Sprintf("noise level %.5g, estimated; all rows", sigma)
+		return fmt.Sprintf("noise level %.5g, estimated; %s", sigma, text)
 	default:
-		return fmt.Sprintf("noise level %.5g; all rows", sigma)
+		return fmt.Sprintf("noise level %.5g; %s", sigma, text)
 	}
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare"
@@ -37,6 +39,7 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		DuplicateColumns: s.DuplicateColumns,
 		Labels:           newLabels(s.Labels, d.Labels),
 		LogLambdaMax:     map[pare.Model]any{},
+		tops:             map[pare.Model][]float64{},
 		MemoryBytes:      s.Bytes,
 		Warnings:         c.warnings(d),
 		emptyRows:        s.EmptyRows,
@@ -44,7 +47,11 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 	}
 	for _, model := range pare.Models() {
 		r.LogLambdaMax[model] = nil
-		traits, err := pare.Config{Model: model}.Traits()
+		config := c.config(d)
+		if config.Model = model; model != c.Model {
+			config.Loss = nil
+		}
+		traits, err := config.Traits()
 		if err != nil {
 			return nil, err
 		}
@@ -52,16 +59,19 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		if d.y == nil || traits.Samples || traits.Classes && r.Labels.Classes == nil || traits.Grouped && d.columnGroups == nil {
 			continue // support vectors have no αmax, a target of real numbers no classes, and columns no groups but those stated
 		}
-		y, _, err := model.Target(d.y, d.Labels)
+		y, _, err := config.Target(d.y, d.Labels)
 		if err != nil {
 			continue // it is of another kind
 		}
-		config := c.config(d)
-		config.Model, config.Loss = model, nil
 		top, err := pare.LogLambdaMax(d.x, y, config)
 		if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" && e.Kind != outcome.Usage {
 			return nil, err
 		}
+		if err != nil && model == c.Model && r.N > 0 {
+			r.unknown = true
+			r.Warnings = append(r.Warnings, warning{"no_alpha_max", "there is no αmax: " + message(classify(d.blame(err)))})
+		}
+		r.tops[model] = top
 		switch {
 		case len(top) == 0: // no rows, or a target of another kind; all else still holds
 		case each:
@@ -100,7 +110,7 @@ func (r *infoResult) text(p *page) {
 		const most = 30
 		text := strings.Join(names[:min(len(names), most)], ", ")
 		if len(names) > most {
-			text += ", and " + plural(len(names)-most, "more")
+			text += ", and " + count(len(names)-most) + " more"
 		}
 		p.row("names", "%s", text)
 	}
@@ -114,24 +124,53 @@ func (r *infoResult) text(p *page) {
 		p.next(next.command("select"))
 		return
 	}
-	lasso, numeric := r.LogLambdaMax[pare.Lasso].(number)
-	logistic, two := r.LogLambdaMax[pare.Logistic].(number)
-	label := "αmax"
-	switch top := float64(lasso); {
-	case !numeric && r.asked.data.Labels == nil:
-		p.row(label, "none: there is no row")
-		return
-	case numeric && math.IsInf(top, -1):
+	if r.alphaMax(p) {
+		p.next(r.suited().command("select"))
+	}
+}
+
+// alphaMax prints αmax of the model asked for, and of logreg beside the lasso where it suits the target. It reports whether
+// there is a λ to choose.
+func (r *infoResult) alphaMax(p *page) bool {
+	model, label := r.asked.Model, "αmax"
+	numeric, logistic := r.tops[model], r.tops[pare.Logistic]
+	switch {
+	case r.asked.stated.traits.Samples:
+		return true
+	case len(numeric) > 0 && slices.Max(numeric) == math.Inf(-1):
 		p.row(label, "0: the target does not depend on any column")
-		return
-	case numeric:
-		p.row(label, "%.6g, λmax = ln αmax = %.6g (lasso %s)", kernels.Exp(top), top, r.asked.intercept())
+		return false
+	case len(numeric) > 0:
+		p.row(label, "%s", alphaMax(r.asked, numeric))
 		label = ""
+	case r.N == 0:
+		p.row(label, "none: there is no row")
+		return false
+	case r.unknown: // a warning says why
+		return false
+	case model != pare.Models()[0]:
+		p.row(label, "none: the target does not suit %s", model)
+		return false
 	}
-	if two {
-		p.row(label, "%.6g, λmax = ln αmax = %.6g (logreg)", kernels.Exp(float64(logistic)), float64(logistic))
+	if model == pare.Models()[0] && len(logistic) > 0 {
+		p.row(label, "%.6g, λmax = ln αmax = %.6g (logreg)", kernels.Exp(logistic[0]), logistic[0])
 	}
-	p.next(r.suited().command("select"))
+	return true
+}
+
+// alphaMax says what ln αmax is of the strengths of a model.
+func alphaMax(a asked, top []float64) string {
+	of := fmt.Sprintf("%s %s", a.problem(), a.intercept())
+	low, high := slices.Min(top), slices.Max(top)
+	switch {
+	case low == high:
+		return fmt.Sprintf("%.6g, λmax = ln αmax = %.6g (%s)", kernels.Exp(high), high, of)
+	case a.on(pare.EachClass) || a.on(pare.EachColumn):
+		return fmt.Sprintf("from %.6g to %.6g, λmax = ln αmax from %.6g to %.6g (%s)", kernels.Exp(low), kernels.Exp(high), low, high, of)
+	default:
+		names := pairOf(a.stated.traits.Strengths)
+		return fmt.Sprintf("%.6g (%s) and %.6g (%s), λmax = ln αmax = %.6g and %.6g (%s)", kernels.Exp(top[0]), names[0], kernels.Exp(top[1]), names[1], top[0], top[1], of)
+	}
 }
 
 // suited is the request with the model that suits the target, where another was not asked for.

@@ -255,11 +255,12 @@ type pathResult struct {
 	Status  outcome.Status `json:"status"` // not converged where any point is not
 	Seconds fitSeconds     `json:"seconds"`
 
-	top    []float64 // ln αmax of every hyperparameter
-	curve  []search.Evaluation
-	asked  asked
-	report reportFlags
-	plot   plotFlags
+	planned int       // points of the grid
+	top     []float64 // ln αmax of every hyperparameter
+	curve   []search.Evaluation
+	asked   asked
+	report  reportFlags
+	plot    plotFlags
 }
 
 type pathPoint struct {
@@ -291,6 +292,8 @@ type infoResult struct {
 	Warnings         []warning          `json:"warnings,omitempty"`
 
 	emptyRows int
+	tops      map[pare.Model][]float64 // ln αmax, of each strength
+	unknown   bool                     // there is none for the model asked for, and a warning says why
 	asked     asked
 }
 

@@ -45,7 +45,7 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if err != nil {
 		return nil, d.blame(err)
 	}
-	r := &pathResult{Points: []pathPoint{}, Status: outcome.Converged, top: top, asked: asked{c.commonFlags, d}}
+	r := &pathResult{Points: []pathPoint{}, Status: outcome.Converged, planned: c.points(), top: top, asked: asked{c.commonFlags, d}}
 	if err := c.walk(ctx, env, d, validation, r); err != nil {
 		return nil, d.blame(err)
 	}
@@ -217,6 +217,9 @@ func (r *pathResult) text(p *page) {
 	default:
 	}
 	p.row("best", "the point marked *: %s %.8g (%s)", r.asked.criterion(), float64(r.Points[best].Value), r.asked.judged(0))
+	if best == r.planned-1 && best > 0 {
+		p.row("", "it is on the edge of the grid, a better one may lie beyond; lower --min-ratio")
+	}
 	p.row("work", "reading %s, solving and validating %s", seconds(r.Seconds.Load), seconds(r.Seconds.Solve))
 	r.report.reported(p)
 	p.next(r.asked.command("fit", "--log-lambda="+r.Points[best].strengths(), "--coef"), r.asked.command("select"))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -70,12 +71,30 @@ func (c *selectCommand) newResult(s *pare.Selection, d *dataset) *selectResult {
 	for _, e := range s.Evaluations {
 		r.Evaluations = append(r.Evaluations, c.evaluation(e))
 	}
+	if best := r.best(); best.Trusted != nil {
+		r.Warnings = append(r.Warnings, warning{"untrusted", "the criterion or its slope at the choice is not to be trusted: " + untrusted(best.Status)})
+	}
 	if s.Final != nil {
 		r.Final = newFitResult(s.Final, r.asked)
 		r.Relaxed = r.asked.relaxed(s.Relaxed, s.RelaxedValue)
 		r.Final.Seconds = fitSeconds{Load: d.loadSeconds, Solve: s.SecondsRefit, Certify: s.Final.SecondsCertify}
 	}
 	return r
+}
+
+// untrusted says what is wrong with an evaluation of a status, and what to do about it.
+func untrusted(s outcome.Status) string {
+	const byValues = "--search halton goes by values alone"
+	switch s {
+	case outcome.NotDifferentiable:
+		return "a column is about to enter or to leave here, or the system behind the slope is singular; " + byValues
+	case outcome.NotUnique:
+		return "the solution has no derivative here, for example since columns are equal on the training rows; drop one of them, or " + byValues
+	case outcome.LinearSystemStalled:
+		return "the linear system behind the slope was not solved to tolerance; scale the columns with --standardize, or " + byValues
+	default:
+		return gradStatus(s)
+	}
 }
 
 // evaluation copies an evaluation.

@@ -42,7 +42,7 @@ func (r *selectResult) text(p *page) {
 		p.row("test", "%s", text)
 	}
 	if s.Least != nil {
-		p.row("", "the one-standard-error choice; the minimum is %.6g at %s", s.Least.Value, r.asked.share(s.Least.LogLambda[0], s.LogLambdaMax[0]))
+		p.row("", "the one-standard-error choice; the minimum is %.6g at %s", s.Least.Value, r.asked.share(s.Least.LogLambda, s.LogLambdaMax))
 	}
 	if s.Final == nil {
 		p.row("model", "none: stopped before the refit; the command below does it")
@@ -55,12 +55,9 @@ func (r *selectResult) text(p *page) {
 	if seen := s.Seen; seen.Basins > 0 {
 		p.row("", "seen from %s to %s: %s", r.asked.place(seen.From, s.LogLambdaMax), r.asked.place(seen.To, s.LogLambdaMax), plural(seen.Basins, "basin"))
 	}
-	if r.best().Trusted != nil {
-		p.row("", "the criterion at the chosen point is not to be trusted: an inner problem or its derivative was not solved to tolerance; raise --tol")
-	}
 	p.warnings(r.Warnings)
 	if s.OneSE != nil && s.Least == nil {
-		p.row("one-SE rule", "%s; %s %.6g, %s on average over the folds", r.asked.share(s.OneSE.LogLambda[0], s.LogLambdaMax[0]), r.asked.criterion(), s.OneSE.Value, plural(s.OneSE.Support, "column"))
+		p.row("one-SE rule", "%s; %s %.6g, %s on average over the folds", r.asked.share(s.OneSE.LogLambda, s.LogLambdaMax), r.asked.criterion(), s.OneSE.Value, plural(s.OneSE.Support, "column"))
 	}
 	p.row("work", "%s in %s, refit %s, reading %s", plural(len(s.Evaluations), "evaluation"),
 		seconds(r.Seconds.Search), seconds(r.Seconds.Refit), seconds(r.Seconds.Load))
@@ -144,6 +141,9 @@ func (r *selectResult) why() string {
 		}
 		if r.drawn {
 			return "the best of the points drawn; --evaluations draws more, --search auto goes by the slope"
+		}
+		if len(r.Evaluations) == 1 {
+			return "the only point of the grid"
 		}
 		return "the best point of the grid, and not on its edge"
 	case outcome.Stationary:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
 
@@ -25,9 +26,13 @@ func (f problemFlags) intercept() string {
 	return "without intercept"
 }
 
-// share is α/αmax in words.
-func (a asked) share(logLambda, top float64) string {
-	return fmt.Sprintf("α/αmax = %.4g, λ = %.6g", kernels.Exp(logLambda-top), logLambda)
+// share is α/αmax in words, and the λ where there is one.
+func (a asked) share(logLambda, top []float64) string {
+	text := fmt.Sprintf("α/αmax = %.4g", kernels.Exp(logLambda[0]-top[0]))
+	if len(logLambda) > 1 {
+		return text
+	}
+	return text + fmt.Sprintf(", λ = %.6g", logLambda[0])
 }
 
 // place says where a λ is that a look has been at: of several, the first, or the share that
@@ -211,6 +216,17 @@ func (p *page) largest(d *dataset, columns []int32, values []float64) {
 	p.items(fields)
 }
 
+// provable reports whether there is a proof that a solution is the only one where nothing but the ℓ1 penalty makes it so: it
+// takes a model whose supports can be proved, and a loss whose curvature does not jump.
+func (f problemFlags) provable() bool {
+	for _, l := range loss.All() {
+		if _, jumps := l.(loss.Jumping); jumps && l.Name() == f.stated.traits.Loss {
+			return false
+		}
+	}
+	return f.stated.traits.Certified
+}
+
 // certificate prints the duality gap, which anybody can recompute.
 func (p *page) certificate(r *fitResult) {
 	if !r.asked.stated.traits.Convex {
@@ -221,6 +237,8 @@ func (p *page) certificate(r *fitResult) {
 	p.row("certificate", "duality gap %.2g of the null model's objective (asked: %g), %.2g absolute; KKT residual %.2g",
 		float64(r.GapRelative), r.asked.Tol, float64(r.Gap), float64(r.KKT))
 	switch {
+	case r.Unique == nil && !r.asked.provable():
+		p.row("uniqueness", "not proved: there is no such proof for this model")
 	case r.Unique == nil && r.Certified == nil:
 		p.row("uniqueness", "not checked; --certify does")
 	case r.Unique == nil:

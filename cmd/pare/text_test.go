@@ -18,6 +18,11 @@ func TestTextSaysWhatMatters(t *testing.T) {
 		{"select", []string{"α/αmax", "λ = ln α", "CV error", "null model", "explained", "7 of 10 columns", "3: +5", "duality gap", "KKT", "converged: less than", "evaluations", "pare fit --log-lambda=-"}},
 		{"select --evaluations 2", []string{"budget: ", "--evaluations"}},
 		{"select --search grid --points 4 --min-ratio 0.5", []string{"box: ", "--min-ratio"}},
+		{"select --criterion sure --seed 3", []string{"degrees of freedom estimated with seed 3"}},
+		{"select --criterion gcv", []string{"(all rows)"}},
+		{"info --model enet", []string{"αmax           2.14804", "(enet with intercept)"}},
+		{"info --model svm", []string{"pare select --model=svm"}},
+		{"info --model logreg", []string{"none: the target does not suit logreg"}},
 		{"fit --ratio 0.1 --coef", []string{"5 of 10 columns", "       3  510.", "pare path", "pare select"}},
 		{"grad --ratio 0.1", []string{"CV error", "the criterion falls as α shrinks", "error bound"}},
 		{"grad --ratio 0.1 --criterion holdout", []string{"hold-out error"}},
@@ -94,5 +99,24 @@ func TestSampleWeights(t *testing.T) {
 		if !strings.Contains(risen.stdout, "--sample-weights="+path) {
 			t.Errorf("%v: what comes next has no weights\n%s", command, risen.stdout)
 		}
+	}
+}
+
+// Several classes have a λ each: what is said of all of them is the share of αmax.
+func TestOneShareOfAllClassesIsNoSingleλ(t *testing.T) {
+	rows := "a,b,c,y\n"
+	for i := range 90 {
+		rows += fmt.Sprintf("%d,%d,%d,%c\n", i%3*2+i*i%5, i*7%11-i%3, i*i*i%13, 'A'+i%3)
+	}
+	file := writeFile(t, "classes.csv", rows)
+	for _, args := range [][]string{{"select"}, {"select", "--one-se"}} {
+		o := pareRun(t, append(args, "--model=multiclass", "--target=y", file)...)
+		if said := flat(o.stdout); o.code != exitOK || strings.Contains(said, "λ = ") || !strings.Contains(said, "one per class, α/αmax") {
+			t.Errorf("%q: exit %d\n%s%s", args, o.code, o.stdout, o.stderr)
+		}
+	}
+	o := pareRun(t, "info", "--model=multiclass", "--target=y", file)
+	if !strings.Contains(flat(o.stdout), "λmax = ln αmax from") {
+		t.Errorf("info has no αmax of the classes\n%s", o.stdout)
 	}
 }

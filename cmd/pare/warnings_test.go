@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -23,5 +24,44 @@ func TestColumnsOfDifferentScaleAreAWarning(t *testing.T) {
 	}
 	if r := decoded[struct{ Warnings []warning }](t, exitOK, "info"); len(r.Warnings) > 0 {
 		t.Errorf("the diabetes data: warnings %+v", r.Warnings)
+	}
+}
+
+// A choice that is not to be trusted is a warning, with what to do about the reason.
+func TestUntrustedChoicesAreAWarning(t *testing.T) {
+	rows := "a,b,copy,y\n"
+	for i := range 60 {
+		rows += fmt.Sprintf("%d,%d,%d,%d.5\n", i*i%11, i*7%5, i*i%11, 2*(i*i%11)+i*i*i%7)
+	}
+	args := []string{"select", "--model=group", "--column-groups=size:1", "--target=y", writeFile(t, "copies.csv", rows)}
+	r := decoded[selectResult](t, exitUntrusted, args...)
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "untrusted" || !strings.Contains(r.Warnings[0].Message, "--search halton goes by values alone") {
+		t.Errorf("%+v", r.Warnings)
+	}
+	if o := pareRun(t, args...); strings.Contains(o.stdout, "raise --tol") || !strings.Contains(flat(o.stdout), "is not to be trusted: a column is about to enter") {
+		t.Errorf("%s", o.stdout)
+	}
+	if r := decoded[selectResult](t, exitOK, append(args, "--search=halton", "--evaluations=10")...); r.Warnings != nil {
+		t.Errorf("by values alone: %+v", r.Warnings)
+	}
+}
+
+// Where there is no αmax, info says why in the words of select.
+func TestInfoSaysWhyThereIsNoαmax(t *testing.T) {
+	rows := "tiny,big,y\n"
+	for i := range 30 {
+		rows += fmt.Sprintf("%de-200,%de200,%d.5\n", i*i%7, i*i%11, i%13)
+	}
+	file := writeFile(t, "huge.csv", rows)
+	const want = "\"tiny\": the squared norm underflows"
+	r := decoded[infoResult](t, exitOK, "info", "--target=y", file)
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != "no_alpha_max" || !strings.Contains(r.Warnings[0].Message, want) {
+		t.Errorf("%+v", r.Warnings)
+	}
+	if o := pareRun(t, "info", "--target=y", file); !strings.Contains(flat(o.stdout), want) || strings.Contains(o.stdout, "no row") {
+		t.Errorf("%s", o.stdout)
+	}
+	if o := pareRun(t, "select", "--target=y", file); !strings.Contains(o.stderr, want) {
+		t.Errorf("select says %s", o.stderr)
 	}
 }

@@ -15,7 +15,7 @@ func (e *engine) checkConfig() error {
 	case c.Offset != nil && c.Method.iterate() != nil:
 		return outcome.At(outcome.Usage, "method", "offsets go with method %s only", Implicit)
 	case c.Positive && !f.form.NonNegative:
-		return outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models with an ℓ1 penalty have it", c.Model)
+		return outcome.At(outcome.Usage, "positive", "%s has no constraint β ≥ 0; the models whose penalty is the ℓ1 norm or an elastic net have it, but for the multinomial ones", c.Model)
 	}
 	for _, check := range []func() error{e.checkShapes, e.checkGroups, e.checkVectors, e.checkMethod, e.checkClassWeights} {
 		if err := check(); err != nil {

@@ -225,6 +225,8 @@ func (e *engine) resolve(o SelectOptions) (SelectOptions, error) {
 		return o, outcome.At(outcome.Usage, "per-class", "%s has one predictor; %s has one for each class", model, Multiclass)
 	case o.Search.Points() && e.family.strengths == EachColumn:
 		return o, outcome.At(outcome.Usage, "search", "%s has one λ per column, too many for %s; use a gradient-based search", model, o.Search)
+	case o.TakeOneSE && o.PerClass:
+		return o, outcome.At(outcome.Usage, "one-se", "the one-standard-error rule needs one share of αmax for all classes; leave --per-class out")
 	case o.TakeOneSE && !e.hasOneSE(o, ""):
 		return o, outcome.At(outcome.Usage, "one-se", "the one-standard-error rule needs cross-validation over two folds or more and a model with one λ and an αmax")
 	}
@@ -238,7 +240,7 @@ func (e *engine) hasOneSE(o SelectOptions, status outcome.Status) bool {
 		return false
 	}
 	top := e.Max()
-	return (len(top) == 1 || e.family.form.Common) && !math.IsNaN(top[0])
+	return (len(top) == 1 || e.family.form.Common && !o.PerClass) && !math.IsNaN(top[0])
 }
 
 // checkStrengths refuses a choice where no λ changes anything.

@@ -63,7 +63,7 @@ func (g Penalty) Within(b *Box) (Penalty, error) {
 	}
 	for j := range b.lower {
 		if b.bounds(j) && g.Alpha(j) == 0 {
-			return Penalty{}, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "a bound needs an ℓ1 strength on its column"}
+			return Penalty{}, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "a bound needs an ℓ1 strength on its column: leave the bound out, or penalise the column"}
 		}
 	}
 	g.box = b

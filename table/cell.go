@@ -45,7 +45,7 @@ type Rows interface {
 var (
 	errNotNumber    = errors.New("not a number")
 	errOutOfRange   = errors.New("outside the range of float64")
-	errDecimalComma = errors.New("a number with a decimal comma; write a point")
+	errDecimalComma = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
 )
 
 // parseNumber reads a decimal number, to the nearest float64. What strconv accepts beyond

@@ -65,6 +65,9 @@ func (h header) all(flag string, names []string) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
+		if flag == "columns" && slices.Contains(list, k) {
+			return nil, outcome.At(outcome.Usage, flag, "%s is listed twice", h.label(k))
+		}
 		list = append(list, k)
 	}
 	return list, nil

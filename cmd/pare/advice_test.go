@@ -21,11 +21,17 @@ func TestWhatToDoNext(t *testing.T) {
 		"select --model=logreg":                   "--model multiclass takes labels of any kind",
 		"select --model=svm":                      "lasso, enet and ridge take numbers",
 		"select --model=wlasso":                   "pare select --save=MODEL --model=wlasso",
+		"select --search=grid --points=1":         "the only point of the grid",
+		"path --criterion=aic --points=4":         "it is on the edge of the grid",
+		"path --model=enet --points=4":            "it is on the edge of the grid",
 		"fit --ratio=0.1":                         "pare select",
 	} {
 		o := pareRun(t, strings.Fields(args)...)
 		if !strings.Contains(o.stdout+o.stderr, want) {
 			t.Errorf("pare %s: exit %d\n%s%swithout %q", args, o.code, o.stdout, o.stderr, want)
+		}
+		if strings.HasSuffix(args, "--points=1") && strings.Contains(o.stdout, "edge") {
+			t.Errorf("pare %s: one point has no edge\n%s", args, o.stdout)
 		}
 		if strings.Contains(args, "random") && o.code != exitOK {
 			t.Errorf("pare %s: exit %d", args, o.code)
@@ -41,6 +47,11 @@ func TestWhatMendsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
+	classes := [2]string{"a,y\n", "a,y\n6,Z\n"} // of many rows, and of one
+	for i := range 40 {
+		classes[0] += fmt.Sprintf("%d,%s\n", i*i%7, []string{"no", "yes"}[i/3%2])
+		classes[1] += fmt.Sprintf("%d,%s\n", i*i%7, []string{"A", "B"}[i/3%2])
+	}
 	for args, want := range map[string]string{
 		"select --model=logreg " + file("one.svm", "1 1:1\n1 1:2\n1 2:1\n1 1:3\n1 2:5\n"):      "\"pare info\" shows the labels",
 		"select --model=logreg " + file("rare.svm", "1 1:1\n-1 1:2\n-1 2:1\n-1 1:3\n-1 2:5\n"): "--split stratified",
@@ -56,13 +67,22 @@ func TestWhatMendsIt(t *testing.T) {
 		"fit --ratio=0.1 --save=" + filepath.Join(dir, "none", "model"): "Give --save a file in a directory that can be written",
 		"select --checkpoint=" + dir:                                    "cannot save the evaluations: what is there is not a file",
 		"select --checkpoint=" + filepath.Join(dir, "none", "log"):      "Give --checkpoint a file in a directory that can be written",
-		"select " + dir:                            "is a directory, not a file. Check the path",
-		"predict " + file("data.svm", "1 1:2\n"):   "not a saved model",
-		"select " + file("data.csv", "a,b\n1,2\n"): "which column of",
-		"fit --ratio=inf":                          "for example 0.01",
+		"select " + dir:                                                 "is a directory, not a file. Check the path",
+		"predict " + file("data.svm", "1 1:2\n"):                        "not a saved model",
+		"select " + file("data.csv", "a,b\n1,2\n"):                      "which column of",
+		"fit --ratio=inf":                                               "for example 0.01",
+		"select --target=y " + file("text.csv", "a,y\nred,1\nblue,2\n"): "text.csv: line 2",
+		"select --target=y --drop=a " + file("thousands.csv", "a,b,y\n1,\"12,000\",1\n2,3,2\n"):             "write a point if it is a decimal comma, and leave it out if it separates thousands",
+		"select --target=y --offset=y " + file("offset.csv", "a,y\n1,1\n2,2\n"):                             "\"y\" is the target of",
+		"select --target=y --offset=2 " + file("offset.csv", "a,y\n1,1\n2,2\n"):                             "\"2\" is the target of",
+		"fit --ratio=.1 --penalty-factors=1=0 --upper=1=0.5":                                                "leave the bound out, or penalise the column",
+		"fit --ratio=.1 --model=logreg --target=y --class-weight=no:2,no:3 " + file("c.csv", classes[0]):    "class no has two weights",
+		"fit --ratio=.1 --target=2 --one-hot --penalty-factors=1=0 " + file("kinds.csv", "a,y\nu,1\nv,2\n"): "column 1 is of categories; name one of the columns made of it, such as \"a=u\"",
+		"select --model=multinomial --target=y " + file("m.csv", classes[1]):                                "class Z has no row to train on. A class of a single row",
+		"select --model=multiclass --split=stratified --target=y " + file("s.csv", classes[1]):              "class Z has a single row",
 	} {
 		o := pareRun(t, strings.Fields(args)...)
-		if o.code == exitOK || !strings.Contains(o.stderr, want) || o.stdout != "" {
+		if o.code == exitOK || !strings.Contains(o.stderr, want) || o.stdout != "" || strings.Contains(o.stderr, "--one-hot: ") || strings.Contains(o.stderr, "--unit-columns") {
 			t.Errorf("pare %s: exit %d\n%s%swithout %q", args, o.code, o.stdout, o.stderr, want)
 		}
 	}

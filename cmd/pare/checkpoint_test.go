@@ -18,7 +18,7 @@ func TestCheckpoint(t *testing.T) {
 		if first != second {
 			t.Errorf("%s: resumed\n%s, at first\n%s", model, second, first)
 		}
-		for _, other := range [][]string{{"--seed=3"}, {"--start=0.2"}, {"--min-nnz=443"}} {
+		for _, other := range [][]string{{"--seed=3"}, {"--start=0.2"}, {"--drop=10"}} {
 			o := pareRun(t, append(args, other...)...)
 			if o.code == exitOK || !strings.Contains(o.stdout, "another search or other data") {
 				t.Errorf("%v: exit %d %s", other, o.code, o.stdout)

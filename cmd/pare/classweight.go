@@ -71,6 +71,7 @@ func (f classFlags) weighClasses(d *dataset) error {
 
 // named reads weights given by the names of classes.
 func (f classFlags) named(classes []string, byClass []float64) error {
+	given := make([]bool, len(byClass))
 	for field := range strings.SplitSeq(f.ClassWeight, ",") {
 		at := strings.LastIndex(field, ":")
 		if at < 0 {
@@ -84,7 +85,10 @@ func (f classFlags) named(classes []string, byClass []float64) error {
 		if err != nil || !(w > 0) || math.IsInf(w, 1) {
 			return outcome.At(outcome.BadParameter, "class-weight", "a weight is a positive finite number, got %q", field[at+1:])
 		}
-		byClass[k] = w
+		if given[k] {
+			return outcome.At(outcome.Usage, "class-weight", "class %s has two weights; give one", classes[k])
+		}
+		byClass[k], given[k] = w, true
 	}
 	return nil
 }

@@ -73,12 +73,16 @@ func (d *dataset) perColumn(flag, text string, usual float64) ([]float64, error)
 	var all []float64
 	if strings.Contains(text, "=") {
 		all = slices.Repeat([]float64{usual}, d.prepared.Columns)
+		given := make([]bool, len(all))
 		for field := range strings.SplitSeq(text, ",") {
 			j, v, err := d.columnValue(field)
 			if err != nil {
 				return nil, advised{outcome.At(outcome.Usage, flag, "%v", err), "Give COLUMN=NUMBER,..., or a file of one number a line."}
 			}
-			all[j] = v
+			if given[j] {
+				return nil, outcome.At(outcome.Usage, flag, "column %s has two values; give one", d.label(int32(j)))
+			}
+			all[j], given[j] = v, true
 		}
 	} else {
 		var err error
@@ -114,9 +118,32 @@ func (d *dataset) columnValue(field string) (column int, value float64, err erro
 			return column, value, nil
 		}
 	}
-	column, err = strconv.Atoi(name)
-	if d.Names != nil || err != nil || column < 1 || column > d.prepared.Columns {
-		return 0, 0, fmt.Errorf("there is no column %q", name)
+	number, err := strconv.Atoi(name)
+	switch {
+	case err != nil:
+	case d.Names == nil && 1 <= number && number <= d.prepared.Columns:
+		return number - 1, value, nil
+	case d.Names != nil:
+		if number < 0 { // from the last
+			number += d.Schema.Width + 1
+		}
+		return d.numbered(number, name, value)
 	}
-	return column - 1, value, nil
+	return 0, 0, fmt.Errorf("there is no column %q", name)
+}
+
+// numbered is the value of a column given by its number in the file, from 1.
+func (d *dataset) numbered(number int, name string, value float64) (int, float64, error) {
+	column := 0
+	for _, in := range d.Schema.Inputs {
+		switch {
+		case in.Position != number-1:
+			column += max(1, len(in.Categories))
+		case in.Categories != nil:
+			return 0, 0, fmt.Errorf("column %s is of categories; name one of the columns made of it, such as %q", name, d.Names[column])
+		default:
+			return column, value, nil
+		}
+	}
+	return 0, 0, fmt.Errorf("there is no column %q among the features", name)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,6 +32,15 @@ func TestPenaltyFactors(t *testing.T) {
 	// The embedded data has no names, and --min-nnz leaves columns out of the matrix, not of the numbering.
 	if o := pareRun(t, "fit", "--ratio=0.5", "--penalty-factors=3=0", "--min-nnz=2"); !strings.Contains(o.stdout, "3: +") {
 		t.Errorf("by number: %s%s", o.stdout, o.stderr)
+	}
+	// Where columns have names, a number is that of the column in the file, as for --drop.
+	byName := pareRun(t, "fit", "--ratio=0.5", "--target=progression", table, "--penalty-factors=bmi=0")
+	position := slices.Index(strings.Split(strings.SplitN(read(t, table), "\n", 2)[0], ","), "bmi") + 1
+	for _, number := range []int{position, position - 12} {
+		o := pareRun(t, "fit", "--ratio=0.5", "--target=progression", table, fmt.Sprintf("--penalty-factors=%d=0", number))
+		if support := func(o outcomeOf) string { return strings.Split(o.stdout, "\n")[4] }; o.code != exitOK || support(o) != support(byName) {
+			t.Errorf("column %d: %s%s", number, o.stdout, o.stderr)
+		}
 	}
 	short := writeFile(t, "short", "1\n1\n")
 	for flag, want := range map[string]string{

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,6 +107,9 @@ func (f commonFlags) load(ctx context.Context, env environment) (*dataset, error
 	if err != nil {
 		return nil, err
 	}
+	if _, left := d.x.Dims(); left == 0 && f.MinNNZ > 0 && d.prepared.Columns > 0 {
+		return nil, outcome.At(outcome.BadParameter, "min-nnz", "leaves none of %s: no column has %s", plural(d.prepared.Columns, "column"), plural(f.MinNNZ, "nonzero"))
+	}
 	d.y, d.classes, err = pare.Config{Model: f.Model, Loss: f.stated.loss}.Target(d.Y, d.Labels)
 	if err != nil && d.Labels == nil {
 		d.y, err = d.Y, nil // said, with the row, once all else about the problem is in order
@@ -164,7 +168,20 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 
 // suit refuses flags that say nothing about data of this format.
 func (f dataFlags) suit(d *dataset) error {
-	flag := ""
+	isTable := d.Schema.Width > 0 && !strings.HasSuffix(d.Format, ", mapped")
+	flag, of := "", "tables"
+	switch {
+	case d.Rows == 0: // what is empty is of no format
+	case f.OneHot && !isTable:
+		flag = "one-hot"
+	case f.Missing != "" && !isTable:
+		flag = "missing"
+	case f.Header != nil && !strings.HasPrefix(d.Format, "CSV") && !strings.HasPrefix(d.Format, "TSV"):
+		flag, of = "header", "tables of text"
+	}
+	if flag != "" {
+		return outcome.At(outcome.Usage, flag, "goes with %s; %s is %s", of, d.name, d.Format)
+	}
 	switch {
 	case d.Format == "svmlight text":
 	case f.Features != 0:
@@ -281,12 +298,39 @@ func (d *dataset) blame(err error) error {
 	if errors.As(err, &e) && e.File == "" && e.Flag == "" {
 		named := *e
 		named.File = d.name
+		rows := d.nameClass(&named)
 		if e.HasColumn && d.Names != nil && e.Column < len(d.prepared.Kept) {
 			named.Message = fmt.Sprintf("%q: %s", d.Names[d.prepared.Kept[e.Column]], e.Message)
+		}
+		if rows == 1 && named.Kind == outcome.SingleClass {
+			return advised{&named, "A class of a single row cannot be among the training rows of every fold: leave that row out."}
 		}
 		return &named
 	}
 	return err
+}
+
+// numbered is a class in an error of the library, which knows the numbers of classes alone.
+var numbered = regexp.MustCompile(`\bclass (-?[0-9][-+.0-9e]*)`)
+
+// nameClass calls the class in the message of an error by its name, and returns how many rows it has.
+func (d *dataset) nameClass(e *outcome.Error) (rows int) {
+	found := numbered.FindStringSubmatchIndex(e.Message)
+	if found == nil || d.classes == nil {
+		return 0
+	}
+	label, err := parseNumber(e.Message[found[2]:found[3]])
+	k, known := slices.BinarySearch(slices.Compact(slices.Sorted(slices.Values(d.y))), label)
+	if err != nil || !known || k >= len(d.classes) {
+		return 0
+	}
+	for _, y := range d.y {
+		if y == label {
+			rows++
+		}
+	}
+	e.Message = e.Message[:found[2]] + d.classes[k] + e.Message[found[3]:]
+	return rows
 }
 
 // String describes the data in a line.

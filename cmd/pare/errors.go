@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -58,6 +59,9 @@ func message(e *outcome.Error) string {
 // explain is an error and what to do about it, for people.
 func explain(e *outcome.Error, advice string) string {
 	own := *e
+	if own.Kind == outcome.Parse && slices.Contains([]string{"one-hot", "missing", "categories", "drop"}, own.Flag) {
+		own.Flag = "" // what would help, not what is wrong
+	}
 	if own.Flag != "" {
 		own.Flag = "--" + own.Flag
 	}
@@ -116,11 +120,11 @@ func advice(err error, e *outcome.Error) string {
 		return "svm and logreg take labels of two kinds, --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
 	case e.Kind == outcome.NonFinite && e.HasRow && e.File != "":
 		return "Numbers of a matrix are finite: leave the row or the column out, or write another there."
-	case e.HasColumn && !e.HasRow && e.File != "":
+	case e.HasColumn && !e.HasRow && e.File != "" && strings.Contains(e.Message, "squared norm"):
 		return "--unit-columns scales every column to norm 1."
 	case e.Kind == outcome.SingleClass:
 		return "\"pare info\" shows the labels. Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
-	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "":
+	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "" && !e.HasColumn:
 		return "\"pare info\" shows what is in the file."
 	default:
 		return ""

@@ -52,3 +52,15 @@ func TestReadingLimits(t *testing.T) {
 		t.Error(o)
 	}
 }
+
+// A limit of time is one however short it is; 0 is none.
+func TestAMomentIsALimit(t *testing.T) {
+	for _, c := range []struct {
+		seconds float64
+		limited bool
+	}{{0, false}, {1e-12, true}, {1e-9, true}, {2, true}} {
+		if d := (searchFlags{MaxSeconds: c.seconds}).options().MaxDuration; (d > 0) != c.limited {
+			t.Errorf("%g s: %v", c.seconds, d)
+		}
+	}
+}

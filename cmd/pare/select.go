@@ -34,7 +34,7 @@ type searchFlags struct {
 	Evaluations *int            `placeholder:"N" help:"The most evaluations of the criterion, each one λ on all folds (default: 50; 100 for svr; the number of points for grid; 15 more for wlasso)." group:"Search"`
 	Precision   bool            `help:"Continue auto to the last digits that --tol allows, beyond a hundredth of the criterion's standard error."  group:"Search"`
 	OneSE       bool            `name:"one-se" help:"Choose by the one-standard-error rule: the strongest penalty whose criterion is within a standard error of the minimum."  group:"Search"`
-	MaxSeconds  float64         `placeholder:"S" help:"End the search after S seconds and refit at the best λ so far."  group:"Search"`
+	MaxSeconds  float64         `placeholder:"S" help:"End the search after S seconds and refit at the best λ so far (default: 0, no limit)."  group:"Search"`
 	Checkpoint  string          `placeholder:"FILE" help:"Save the evaluations to this file, so that the same command resumes an interrupted search. With it every evaluation begins with new solvers, so λ may differ within the tolerance of the choice from that of a search without." group:"Search"`
 	gridFlags
 }
@@ -66,7 +66,7 @@ func (f searchFlags) check() error {
 func (f searchFlags) options() pare.SelectOptions {
 	return pare.SelectOptions{
 		Search: f.Search, Schedule: f.TolSchedule, Start: given(f.Start, 0), PerClass: f.PerClass,
-		OneSE: true, TakeOneSE: f.OneSE, Measures: true, Precision: f.Precision, MaxDuration: time.Duration(f.MaxSeconds * float64(time.Second)),
+		OneSE: true, TakeOneSE: f.OneSE, Measures: true, Precision: f.Precision, MaxDuration: time.Duration(math.Ceil(f.MaxSeconds * float64(time.Second))),
 		Evaluations: given(f.Evaluations, 0), Points: given(f.Points, 0), MinRatio: given(f.MinRatio, 0),
 	}
 }

@@ -93,6 +93,9 @@ func perRow[T any](d *dataset, flag, name string, parse func(string) (T, error))
 		}
 		return values, nil
 	}
+	if at := d.Schema.TargetPosition; at >= 0 && (name == d.Schema.Target || name == strconv.Itoa(at+1)) {
+		return nil, outcome.At(outcome.Usage, flag, "%q is the target of %s; give another column, or a file of one value a line", name, d.name)
+	}
 	if _, err := os.Stat(name); err != nil && d.Names != nil {
 		return nil, neither(d.name, flag, name)
 	}

@@ -76,6 +76,16 @@ func decoded[T any](t *testing.T, want int, args ...string) T {
 	return v
 }
 
+// lines is a table of n rows below its head.
+func lines(head string, n int, row func(i int) string) string {
+	var all strings.Builder
+	all.WriteString(head)
+	for i := range n {
+		all.WriteString(row(i))
+	}
+	return all.String()
+}
+
 // write puts text into a file of the test's own.
 func writeFile(t *testing.T, name, text string) string {
 	t.Helper()

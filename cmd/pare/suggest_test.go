@@ -81,10 +81,7 @@ func TestSuggestionsExist(t *testing.T) {
 // The command that a result suggests fits the model of the result: a column that gives groups or
 // folds is no feature of it.
 func TestSuggestedFitsLeaveColumnsApart(t *testing.T) {
-	rows := "a,b,visit,y\n"
-	for i := range 60 {
-		rows += fmt.Sprintf("%d,%d,%d,%d\n", i*i%11, i*7%5, i%6, i*i%11+i%6)
-	}
+	rows := lines("a,b,visit,y\n", 60, func(i int) string { return fmt.Sprintf("%d,%d,%d,%d\n", i*i%11, i*7%5, i%6, i*i%11+i%6) })
 	file := writeFile(t, "visits.csv", rows)
 	for _, flag := range []string{"--groups=visit", "--fold-ids=visit", "--groups=3"} {
 		for _, command := range []string{"select", "path"} {
@@ -95,7 +92,9 @@ func TestSuggestedFitsLeaveColumnsApart(t *testing.T) {
 		}
 	}
 	o := pareRun(t, "select", "--folds=3", "--groups="+writeFile(t, "groups", strings.Repeat("1\n2\n3\n", 20)), "--target=y", file)
-	if line := proposed(t, o.stdout, "fit"); strings.Contains(strings.Join(line, " "), "--groups") {
-		t.Errorf("a file of groups is of no use to fit: %q", line)
+	for command, wants := range map[string]bool{"fit": false, "path": true} { // of a file of groups
+		if line := proposed(t, o.stdout, command); strings.Contains(strings.Join(line, " "), "--groups") != wants {
+			t.Errorf("%q", line)
+		}
 	}
 }

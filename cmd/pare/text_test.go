@@ -103,11 +103,8 @@ func TestSampleWeights(t *testing.T) {
 }
 
 // Several classes have a λ each: what is said of all of them is the share of αmax.
-func TestOneShareOfAllClassesIsNoSingleλ(t *testing.T) {
-	rows := "a,b,c,y\n"
-	for i := range 90 {
-		rows += fmt.Sprintf("%d,%d,%d,%c\n", i%3*2+i*i%5, i*7%11-i%3, i*i*i%13, 'A'+i%3)
-	}
+func TestSeveralClassesHaveNoSingleLambda(t *testing.T) {
+	rows := lines("a,b,c,y\n", 90, func(i int) string { return fmt.Sprintf("%d,%d,%d,%c\n", i%3*2+i*i%5, i*7%11-i%3, i*i*i%13, 'A'+i%3) })
 	file := writeFile(t, "classes.csv", rows)
 	for _, args := range [][]string{{"select"}, {"select", "--one-se"}} {
 		o := pareRun(t, append(args, "--model=multiclass", "--target=y", file)...)

@@ -29,10 +29,7 @@ func TestColumnsOfDifferentScaleAreAWarning(t *testing.T) {
 
 // A choice that is not to be trusted is a warning, with what to do about the reason.
 func TestUntrustedChoicesAreAWarning(t *testing.T) {
-	rows := "a,b,copy,y\n"
-	for i := range 60 {
-		rows += fmt.Sprintf("%d,%d,%d,%d.5\n", i*i%11, i*7%5, i*i%11, 2*(i*i%11)+i*i*i%7)
-	}
+	rows := lines("a,b,copy,y\n", 60, func(i int) string { return fmt.Sprintf("%d,%d,%d,%d.5\n", i*i%11, i*7%5, i*i%11, 2*(i*i%11)+i*i*i%7) })
 	args := []string{"select", "--model=group", "--column-groups=size:1", "--target=y", writeFile(t, "copies.csv", rows)}
 	r := decoded[selectResult](t, exitUntrusted, args...)
 	if len(r.Warnings) != 1 || r.Warnings[0].Code != "untrusted" || !strings.Contains(r.Warnings[0].Message, "--search halton goes by values alone") {
@@ -47,11 +44,8 @@ func TestUntrustedChoicesAreAWarning(t *testing.T) {
 }
 
 // Where there is no αmax, info says why in the words of select.
-func TestInfoSaysWhyThereIsNoαmax(t *testing.T) {
-	rows := "tiny,big,y\n"
-	for i := range 30 {
-		rows += fmt.Sprintf("%de-200,%de200,%d.5\n", i*i%7, i*i%11, i%13)
-	}
+func TestInfoSaysWhyThereIsNoAlphaMax(t *testing.T) {
+	rows := lines("tiny,big,y\n", 30, func(i int) string { return fmt.Sprintf("%de-200,%de200,%d.5\n", i*i%7, i*i%11, i%13) })
 	file := writeFile(t, "huge.csv", rows)
 	const want = "\"tiny\": the squared norm underflows"
 	r := decoded[infoResult](t, exitOK, "info", "--target=y", file)

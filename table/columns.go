@@ -114,8 +114,17 @@ type plan struct {
 	aside      []string // by column
 }
 
-// newPlan settles what becomes of each column.
+// newPlan settles what becomes of each column, and refuses features that cannot be told apart.
 func newPlan(h header, o Options) (*plan, error) {
+	p, err := assigned(h, o)
+	if err != nil {
+		return nil, err
+	}
+	return p, p.distinct()
+}
+
+// assigned settles what becomes of each column.
+func assigned(h header, o Options) (*plan, error) {
 	p := &plan{header: h, roles: make([]role, h.width), categories: make([]bool, h.width), aside: make([]string, h.width), target: -1}
 	if o.Columns != nil {
 		for k := range p.roles {
@@ -151,7 +160,7 @@ func newPlan(h header, o Options) (*plan, error) {
 	for _, k := range text {
 		p.categories[k] = true
 	}
-	return p, p.distinct()
+	return p, nil
 }
 
 func (p *plan) setTarget(o Options) error {
@@ -176,19 +185,34 @@ func (p *plan) setTarget(o Options) error {
 }
 
 // distinct refuses features of the same name: models know columns by their names.
-func (p *plan) distinct() error {
-	seen := map[string]int{}
+func (p *plan) distinct() (err error) {
 	for k, r := range p.roles {
 		if r != ignored && p.names != nil && !utf8.ValidString(p.names[k]) {
 			return &outcome.Error{Kind: outcome.Parse, File: p.file, Message: fmt.Sprintf("the name of column %d is not UTF-8 text: save the file as UTF-8", k+1)}
 		}
-		if r != feature || p.names == nil || p.names[k] == "" {
+	}
+	p.repeated(func(first, again int) {
+		if err == nil {
+			err = outcome.At(outcome.Usage, "drop", "columns %d and %d of %s have the same name, %q: rename one of them, or leave it out by its number", first+1, again+1, p.file, p.names[again])
+		}
+	})
+	return err
+}
+
+// repeated tells of features that have the name of an earlier one.
+func (p *plan) repeated(tell func(first, again int)) {
+	if p.names == nil {
+		return
+	}
+	seen := map[string]int{}
+	for k, r := range p.roles {
+		if r != feature || p.names[k] == "" {
 			continue
 		}
 		if first, ok := seen[p.names[k]]; ok {
-			return outcome.At(outcome.Usage, "drop", "columns %d and %d of %s have the same name, %q: rename one of them, or leave it out by its number", first+1, k+1, p.file, p.names[k])
+			tell(first, k)
+		} else {
+			seen[p.names[k]] = k
 		}
-		seen[p.names[k]] = k
 	}
-	return nil
 }

@@ -24,6 +24,9 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 	}
 	d, err := c.dataFlags.load(ctx, env, true, c.Groups, c.FoldIDs)
 	if err != nil {
+		if r := c.contents(ctx, err); r != nil {
+			return r, nil
+		}
 		return nil, err
 	}
 	if err := c.differ(d); err != nil {

@@ -197,3 +197,44 @@ func TestInspectShowsTheModel(t *testing.T) {
 		t.Errorf("exit %d\n%s", o.code, o.stderr)
 	}
 }
+
+// info lists the columns of any table, says what a fit needs, and the command that it suggests reads the table.
+func TestInfoDescribesAnyTable(t *testing.T) {
+	repeated := writeFile(t, "repeated.csv", "a,a,void,y,size\n1,2,,3,1\n2,1,,NA,L\n4,7,,5,1\n")
+	for _, c := range []struct {
+		args  string
+		words []string
+		codes string
+	}{
+		{"../../docs/data/patients.csv", []string{"weight text 4 categories: high, low, normal, ...", "sugar numbers, 34 missing", "text in weight, progression: --one-hot"}, "text_columns missing_cells"},
+		{"--target=progression ../../docs/data/patients.csv", []string{"text in weight: --one-hot"}, "text_columns missing_cells"},
+		{"--one-hot ../../docs/data/patients.csv", []string{"missing cells in sugar: --missing"}, "missing_cells"},
+		{"--target=y " + repeated, []string{"in column 2, 3: --drop", "numbers and text in size", "y numbers, 1 missing"}, "columns_to_drop mixed_columns missing_cells"},
+	} {
+		args := append([]string{"info"}, strings.Fields(c.args)...)
+		r := decoded[contentsResult](t, exitOK, args...)
+		codes := make([]string, len(r.Warnings))
+		for i, w := range r.Warnings {
+			codes[i] = w.Code
+		}
+		if strings.Join(codes, " ") != c.codes || r.N == 0 || len(r.Columns) == 0 {
+			t.Errorf("%s: %+v", c.args, r)
+		}
+		o := pareRun(t, args...)
+		for _, words := range c.words {
+			if !strings.Contains(flat(o.stdout), words) {
+				t.Errorf("%s: no %q in\n%s%s", c.args, words, o.stdout, o.stderr)
+			}
+		}
+		if info := decoded[infoResult](t, exitOK, proposed(t, strings.ReplaceAll(strings.TrimPrefix(o.stdout, "pare info"), "'", ""), "info")...); info.P == 0 {
+			t.Errorf("%s: %+v", c.args, info)
+		}
+	}
+	commas := writeFile(t, "commas.csv", "a,y\n\"1,000\",2\n\"2,000\",3\n")
+	if o := pareRun(t, "info", commas); o.code != exitOK || !strings.Contains(flat(o.stdout), "a: \"1,000\" is a number with a comma") || strings.Contains(o.stdout, "next") {
+		t.Errorf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if o := pareRun(t, "info", writeFile(t, "ragged.csv", "a,y\nred,2\n1,2,3\n")); o.code != exitFailed || o.stdout != "" {
+		t.Errorf("a row that is too long: exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/table"
+	"github.com/seed-45b9a24c/pare/table/parquet"
+)
+
+// contentsResult is what pare info prints of a table that is no matrix of numbers as it stands.
+type contentsResult struct {
+	N        int             `json:"n"`
+	Format   string          `json:"format"`
+	Columns  []contentColumn `json:"columns"`
+	Warnings []warning       `json:"warnings"` // what a fit needs
+
+	name string
+	next string // a command that reads the file; "": none does
+}
+
+// contentColumn is a column of the file.
+type contentColumn struct {
+	Name       string   `json:"name"`
+	Kind       string   `json:"kind"` // numbers, text, mixed or empty
+	Missing    int      `json:"missing"`
+	Categories []string `json:"categories,omitempty"`
+	More       bool     `json:"more_categories,omitempty"`
+}
+
+func (r *contentsResult) trusted() bool { return true }
+
+// contents describes the table that could not be read for a reason that is in its cells or names; nil where there is no such.
+func (c *infoCommand) contents(ctx context.Context, cause error) *contentsResult {
+	e, ok := errors.AsType[*outcome.Error](cause)
+	if !ok || c.File == "" || c.File == "-" || e.Kind != outcome.Parse && (e.Kind != outcome.Usage || e.Flag != "drop") {
+		return nil
+	}
+	held, err := table.Describe(ctx, c.File, table.Options{
+		Name: c.name(), Target: c.Target, Columns: c.Columns, Drop: c.Drop, Categories: c.Categories, Header: c.Header,
+		Aside: []string{c.Groups, c.FoldIDs, c.Weights, c.Offset}, Formats: []table.Format{parquet.Format()},
+	})
+	if err != nil || held == nil {
+		return nil
+	}
+	r := &contentsResult{N: held.Rows, Format: held.Format, name: c.name()}
+	for _, column := range held.Columns {
+		r.Columns = append(r.Columns, contentColumn{column.Name, kindOf(column), column.Missing, column.Categories, column.More})
+	}
+	if c.needs(held, r); len(r.Warnings) == 0 {
+		return nil
+	}
+	return r
+}
+
+// kindOf says in a word what a column holds.
+func kindOf(c table.Content) string {
+	switch {
+	case c.Numbers > 0 && c.Texts > 0:
+		return "mixed"
+	case c.Numbers > 0:
+		return "numbers"
+	case c.Texts > 0:
+		return "text"
+	default:
+		return "empty"
+	}
+}
+
+// needs lists what keeps a fit from the table, and what helps.
+func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
+	next := asked{c.commonFlags, &dataset{}}
+	var texts, mixed, missing, leave, faults []string
+	for k, column := range held.Columns {
+		kind, name := kindOf(column), column.Name
+		switch {
+		case !column.Feature && !column.Target:
+			continue
+		case column.Again || kind == "empty" && column.Feature:
+			leave = append(leave, fmt.Sprint(k+1))
+			continue
+		case column.Fault != "" && !slices.Contains(c.Categories, name):
+			faults = append(faults, fmt.Sprintf("%s: %s", name, column.Fault))
+		case kind == "mixed" && !slices.Contains(c.Categories, name):
+			mixed = append(mixed, name)
+		case kind == "text" && column.Feature:
+			texts = append(texts, name)
+		}
+		if column.Missing > 0 {
+			missing = append(missing, name)
+			if column.Target {
+				next.Missing = table.DropRows
+			}
+		}
+	}
+	need := func(code, what string, names []string, helps string) {
+		if len(names) > 0 {
+			r.Warnings = append(r.Warnings, warning{code, what + " " + some(names) + ": " + helps})
+		}
+	}
+	need("columns_to_drop", "no value, or the name of another column, in column", leave, "--drop leaves them out, by these numbers")
+	need("unreadable_cells", "cells to be corrected in the file:", faults, "pare does not guess what is meant")
+	if !c.OneHot {
+		need("text_columns", "text in", texts, "--one-hot makes a column for each category, --drop leaves the columns out")
+	}
+	need("mixed_columns", "numbers and text in", mixed, "--one-hot --categories takes all for text, --drop leaves the columns out")
+	if c.Missing == "" {
+		need("missing_cells", "missing cells in", missing, "--missing mean, zero or drop-rows says what becomes of them; where they are the target's, drop-rows")
+	}
+	if len(faults) > 0 {
+		return
+	}
+	next.Drop = slices.Concat(c.Drop, leave)
+	next.Categories = slices.Concat(c.Categories, mixed)
+	next.OneHot = c.OneHot || len(texts)+len(mixed) > 0
+	if len(missing) > 0 && next.Missing == "" {
+		next.Missing = table.Mean
+	}
+	r.next = next.command("info")
+}
+
+// some lists names, of many the first.
+func some(names []string) string {
+	const most = 8
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + " and " + count(len(names)-most) + " more"
+	}
+	return strings.Join(names, ", ")
+}
+
+func (r *contentsResult) text(p *page) {
+	p.line("pare info")
+	p.line("%s: %s, %s; not yet data for a fit", r.name, plural(r.N, "row"), plural(len(r.Columns), "column"))
+	p.line("")
+	p.row("format", "%s", r.Format)
+	p.line("")
+	rows := make([][]string, 0, len(r.Columns))
+	for k, column := range r.Columns {
+		kind := column.Kind
+		if column.Missing > 0 && kind != "empty" {
+			kind += ", " + count(column.Missing) + " missing"
+		}
+		categories := ""
+		if n := len(column.Categories); n > 0 {
+			const most = 3
+			categories = unless(!column.More, "more than ") + count(n) + unless(n != 1, " category: ") + unless(n == 1, " categories: ") + strings.Join(column.Categories[:min(n, most)], ", ") + unless(n <= most && !column.More, ", ...")
+		}
+		rows = append(rows, []string{count(k + 1), column.Name, kind, categories})
+	}
+	p.table(2, []column{{head: "column"}, {head: "name", left: true}, {head: "cells", left: true}, {head: "", left: true}}, rows)
+	p.line("")
+	label := "before a fit"
+	for _, w := range r.Warnings {
+		p.row(label, "%s", w.Message)
+		label = ""
+	}
+	p.next(r.next)
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 )
@@ -60,7 +61,7 @@ func Describe(ctx context.Context, path string, o Options) (*Contents, error) {
 	}
 	out := &Contents{Format: src.format, Named: p.names != nil, Columns: make([]Content, p.width)}
 	for k := range out.Columns {
-		out.Columns[k] = Content{Name: fmt.Sprint(k + 1), Target: p.roles[k] == target, Feature: p.roles[k] == feature, seen: map[string]bool{}}
+		out.Columns[k] = Content{Name: strconv.Itoa(k + 1), Target: p.roles[k] == target, Feature: p.roles[k] == feature, seen: map[string]bool{}}
 		if p.names != nil && p.names[k] != "" {
 			out.Columns[k].Name = p.names[k]
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -81,7 +82,7 @@ func (c *infoCommand) needs(held *table.Contents, r *contentsResult) {
 		case !column.Feature && !column.Target:
 			continue
 		case column.Again || kind == "empty" && column.Feature:
-			leave = append(leave, fmt.Sprint(k+1))
+			leave = append(leave, strconv.Itoa(k+1))
 			continue
 		case column.Fault != "" && !slices.Contains(c.Categories, name):
 			faults = append(faults, fmt.Sprintf("%s: %s", name, column.Fault))

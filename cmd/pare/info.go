@@ -49,41 +49,48 @@ func (c *infoCommand) run(ctx context.Context, env environment) (result, error) 
 		asked:            asked{c.commonFlags, d},
 	}
 	for _, model := range pare.Models() {
-		r.LogLambdaMax[model] = nil
-		config := c.config(d)
-		if config.Model = model; model != c.Model {
-			config.Loss = nil
-		}
-		traits, err := config.Traits()
-		if err != nil {
+		if err := c.alphaMaxOf(model, d, r); err != nil {
 			return nil, err
-		}
-		each := traits.Strengths == pare.EachClass
-		if d.y == nil || traits.Samples || traits.Classes && r.Labels.Classes == nil || traits.Grouped && d.columnGroups == nil {
-			continue // support vectors have no αmax, a target of real numbers no classes, and columns no groups but those stated
-		}
-		y, _, err := config.Target(d.y, d.Labels)
-		if err != nil {
-			continue // it is of another kind
-		}
-		top, err := pare.LogLambdaMax(d.x, y, config)
-		if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" && e.Kind != outcome.Usage {
-			return nil, err
-		}
-		if err != nil && model == c.Model && r.N > 0 {
-			r.unknown = true
-			r.Warnings = append(r.Warnings, warning{"no_alpha_max", "there is no αmax: " + message(classify(d.blame(err)))})
-		}
-		r.tops[model] = top
-		switch {
-		case len(top) == 0: // no rows, or a target of another kind; all else still holds
-		case each:
-			r.LogLambdaMax[model] = numbers(top)
-		default:
-			r.LogLambdaMax[model] = number(top[0])
 		}
 	}
 	return r, nil
+}
+
+// alphaMaxOf finds αmax of a model, where it has one and the target suits it.
+func (c *infoCommand) alphaMaxOf(model pare.Model, d *dataset, r *infoResult) error {
+	r.LogLambdaMax[model] = nil
+	config := c.config(d)
+	if config.Model = model; model != c.Model {
+		config.Loss = nil
+	}
+	traits, err := config.Traits()
+	if err != nil {
+		return err
+	}
+	if d.y == nil || traits.Samples || traits.Classes && r.Labels.Classes == nil || traits.Grouped && d.columnGroups == nil {
+		return nil // support vectors have no αmax, a target of real numbers no classes, and columns no groups but those stated
+	}
+	y, _, err := config.Target(d.y, d.Labels)
+	if err != nil {
+		return nil //nolint:nilerr // it is of another kind
+	}
+	top, err := pare.LogLambdaMax(d.x, y, config)
+	if e := (*outcome.Error)(nil); errors.As(err, &e) && e.Flag != "" && e.Kind != outcome.Usage {
+		return err
+	}
+	if err != nil && model == c.Model && r.N > 0 {
+		r.unknown = true
+		r.Warnings = append(r.Warnings, warning{"no_alpha_max", "there is no αmax: " + message(classify(d.blame(err)))})
+	}
+	r.tops[model] = top
+	switch {
+	case len(top) == 0: // no rows, or a target of another kind; all else still holds
+	case traits.Strengths == pare.EachClass:
+		r.LogLambdaMax[model] = numbers(top)
+	default:
+		r.LogLambdaMax[model] = number(top[0])
+	}
+	return nil
 }
 
 // newLabels describes a target whose values have the names given, nil for numbers.

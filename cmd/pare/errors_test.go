@@ -45,7 +45,6 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"fit --no-header --ratio 1", "header", []string{"goes with tables of text", "svmlight text"}},
 		{"fit --ratio 1 --penalty-factors 1=0,1=2", "penalty-factors", []string{"column 1 has two values"}},
 		{"fit --ratio 1 --columns 1,1", "columns", []string{"column 1 is listed twice"}},
-		{"fit --ratio 1 --columns 1,-10", "columns", []string{"column 1 is listed twice"}},
 		{"select --min-nnz 1000", "min-nnz", []string{"leaves none of 10 columns", "1,000 nonzeros"}},
 		{"select --model multiclass --per-class --one-se", "one-se", []string{"one share of αmax for all classes", "--per-class"}},
 		{"fit --positive --model wlasso --log-lambda=-inf", "positive", []string{"ℓ1 strength"}},

@@ -115,10 +115,11 @@ func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
 }
 
 // Fitter solves the inner problem of one set of data at many λ's, each with the bits of [Fit],
-// and keeps its working memory between them. After the first calls it does not allocate,
-// except with [Config].Certify, for models of classes, [WeightedLasso], [SVR] and an [SVM] with
-// an intercept, and where a loss that is not quadratic starts on a sample of the rows. It is not
-// safe for concurrent use. [NewFitter] makes one; the zero value fits nothing.
+// and keeps its working memory between them. After the first calls it does not allocate for
+// [Lasso], [ElasticNet], [Ridge], [Logistic], an [SVM] without an intercept, and with another loss in the
+// place of theirs, but with [Config].Certify, Pool, Lower, Upper or PenaltyFactors, and where a
+// loss that is not quadratic starts on a sample of the rows. It is not safe for concurrent use.
+// [NewFitter] makes one; the zero value fits nothing.
 type Fitter struct {
 	engine *engine
 	broken bool // the last call panicked

@@ -95,6 +95,7 @@ func TestUsageErrorsNameWhatThereIs(t *testing.T) {
 		{"grad", "", []string{"--ratio", "--log-lambda"}},
 		{"fit --quiet --ratio", "ratio", []string{"missing"}},
 		{"fit --ratio --quiet", "ratio", []string{"missing"}},
+		{"fit --columns 1,-2 --ratio 1", "columns", []string{"minus sign", "--columns=VALUE"}},
 		{"fit --ratio 1 --log-lambda 1", "ratio", []string{"one of them"}},
 		{"fit --ratio 1,2", "ratio", []string{"2 values", "1 hyperparameter"}},
 		{"fit --model enet --ratio 1,2,3", "ratio", []string{"3 values", "ℓ1, then ridge"}},

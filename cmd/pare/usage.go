@@ -53,8 +53,10 @@ func complaint(app *kong.Application, command *kong.Node, text string) *outcome.
 		return outcome.At(outcome.Usage, flag, "there is no such flag%s", instead(flag, flags(command)))
 	case text == `expected "<model>"`:
 		return outcome.Errorf(outcome.Usage, "predict needs a saved model: pare predict MODEL FILE; pare select FILE --save MODEL makes one")
-	case strings.Contains(text, "but got \"EOL\"") || strings.Contains(text, "flag); perhaps"):
+	case strings.Contains(text, "but got \"EOL\"") || strings.Contains(text, "(long flag); perhaps"):
 		return outcome.At(outcome.Usage, flag, "the value is missing")
+	case strings.Contains(text, "(short flag); perhaps"):
+		return outcome.At(outcome.Usage, flag, "a value with a minus sign at its beginning, or after a comma, needs an equals sign: --%s=VALUE", flag)
 	default:
 		return outcome.At(outcome.Usage, flag, "%s", strings.TrimPrefix(text, "--"+flag+": "))
 	}

@@ -240,3 +240,41 @@ func TestTargetsThatTheNullModelFits(t *testing.T) {
 		}
 	}
 }
+
+// TestACommonOffsetMovesTheInterceptAlone: an exponential is so steep on one side that a Newton step there is a constant,
+// of which a thousand would be needed.
+func TestACommonOffsetMovesTheInterceptAlone(t *testing.T) {
+	r := oracle.NewRandom(5)
+	q := r.Problem(oracle.Shape{N: 30, P: 2, Density: 1})
+	q.Intercept = true
+	q.Uniform(0)
+	for _, l := range append(loss.All(), loss.Loss(loss.Tweedie{Power: 1.1}), loss.Loss(loss.Tweedie{Power: 1.9})) {
+		y := make([]float64, len(q.Y))
+		for i := range y {
+			switch y[i] = q.Y[i]; {
+			case l.Link().Classes():
+				y[i] = float64(2*(i%3/2) - 1)
+			case l.Link() == loss.Log:
+				y[i] = math.Abs(y[i]) + 0.1
+			}
+		}
+		fitted := func(offset float64) *model.State {
+			offsets := make([]float64, len(y))
+			for i := range offsets {
+				offsets[i] = offset
+			}
+			fit, err := model.NewOffset(fixture.View(t, q, true), y, offsets, l)
+			if err != nil {
+				t.Fatalf("%s, offset %g: %v", l.Name(), offset, err)
+			}
+			return model.NewNull(fit).State
+		}
+		want := fitted(0)
+		for _, offset := range []float64{99, -99, 250, -250, 999, -999} {
+			got := fitted(offset)
+			if !(math.Abs(got.Loss-want.Loss) <= 1e-10*want.Loss) || !(math.Abs(got.Intercept+offset-want.Intercept) <= 1e-6) {
+				t.Errorf("%s, offset %g: loss %g at %g, want %g at %g", l.Name(), offset, got.Loss, got.Intercept+offset, want.Loss, want.Intercept)
+			}
+		}
+	}
+}

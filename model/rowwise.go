@@ -306,7 +306,9 @@ func (f *Rowwise) respond(s *State) {
 }
 
 const (
-	interceptSteps = 100
+	interceptSteps = 200
+	interceptSlow  = 32    // steps after which those longer than interceptFar double on one side of the minimum, and halve what brackets it
+	interceptFar   = 0.1   // times the inverse of the self-concordance
 	interceptReach = 16    // of the first step, four times as far for each after it
 	interceptTol   = 1e-15 // of Σ|vᵢ|, for Σvᵢ
 	interceptNear  = 1e-7  // a step after which the error, less than its square, is rounding
@@ -319,7 +321,7 @@ func (f *Rowwise) settle(s *State) {
 	lower, upper, reach := math.Inf(-1), math.Inf(1), f.reach
 	concordance, quadratic := f.loss.Concordance() // then steps end at the square of the last
 	near := false
-	for range interceptSteps {
+	for taken := range interceptSteps {
 		f.respond(s)
 		if near {
 			return
@@ -336,7 +338,11 @@ func (f *Rowwise) settle(s *State) {
 		size := min(math.Abs(step), reach)
 		reach *= 4
 		next := s.Intercept + math.Copysign(size, step)
-		if next != s.Intercept && !(next > lower && next < upper) {
+		slow := taken >= interceptSlow && !(quadratic && concordance*math.Abs(step) <= interceptFar)
+		switch bracketed := !math.IsInf(lower, 0) && !math.IsInf(upper, 0); {
+		case slow && !bracketed: // an exponential is steep on one side, where a step is a constant
+			next = s.Intercept + math.Copysign(math.Ldexp(size, taken-interceptSlow), step)
+		case slow && taken%2 == 0, next != s.Intercept && !(next > lower && next < upper):
 			next = 0.5 * (lower + upper)
 		}
 		if next == s.Intercept { // or nothing is between it and the other side of the minimum
@@ -355,7 +361,7 @@ func (f *Rowwise) step(s *State) float64 {
 	}
 	k := f.view.Kernels()
 	slope := k.Sum(s.Weighted)
-	if math.Abs(slope) <= interceptTol*k.Asum(s.Weighted) {
+	if size := k.Asum(s.Weighted); math.Abs(slope) <= interceptTol*size && !math.IsInf(size, 1) {
 		return 0
 	}
 	f.byPieces(f.loss.Curvature, s, s.scratch)

@@ -1,0 +1,52 @@
+// Types checks the packages of a module for the system that GOOS and GOARCH name, from their sources and without
+// compiling anything, tests included:
+//
+//	GOOS=windows GOARCH=amd64 types -C ../.. ./...
+//
+// It finds what a compiler's front end does, such as a missing function or a constant that an int of 32 bits cannot hold,
+// for a tenth of the time. It exits with 1 where something is wrong.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"golang.org/x/tools/go/packages"
+)
+
+func main() {
+	dir := flag.String("C", "", "the module's folder")
+	flag.Parse()
+	wrong, err := check(*dir, os.Environ(), flag.Args())
+	for _, problem := range wrong {
+		fmt.Fprintln(os.Stderr, problem)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "types:", err)
+	}
+	if err != nil || len(wrong) > 0 {
+		os.Exit(1)
+	}
+}
+
+// check returns what is wrong with the packages that patterns name.
+func check(dir string, env, patterns []string) (wrong []string, err error) {
+	found, err := packages.Load(&packages.Config{
+		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedTypes |
+			packages.NeedSyntax | packages.NeedTypesInfo | packages.NeedTypesSizes,
+		Dir: dir, Env: env, Tests: true,
+	}, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("no package matches %q", patterns)
+	}
+	packages.Visit(found, nil, func(p *packages.Package) {
+		for _, e := range p.Errors {
+			wrong = append(wrong, e.Error())
+		}
+	})
+	return wrong, nil
+}

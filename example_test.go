@@ -122,13 +122,13 @@ func ExampleSelect_multiclass() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%s: cross-entropy %.3f, that of the classes' shares %.3f\n", s.Status, s.Value, s.NullValue)
+	fmt.Printf("%s: cross-entropy %.3f, that of the null model %.3f\n", s.Status, s.Value, s.NullValue)
 	for k, one := range s.Final.PerClass {
 		share := math.Exp(one.LogLambda[0] - one.LogLambdaMax[0])
 		fmt.Printf("class %g: α/αmax = %.2f, %d columns\n", s.Final.Classes[k], share, len(one.Support))
 	}
 	// Output:
-	// converged: cross-entropy 0.789, that of the classes' shares 1.050
+	// converged: cross-entropy 0.789, that of the null model 1.062
 	// class 0: α/αmax = 0.13, 5 columns
 	// class 1: α/αmax = 0.13, 6 columns
 	// class 2: α/αmax = 0.13, 5 columns

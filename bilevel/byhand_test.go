@@ -246,7 +246,7 @@ func TestSolutionsAreKeptOnRequest(t *testing.T) {
 	}
 }
 
-// TestNullModelOfClasses predicts equal shares, or with an intercept those of the training rows, by weight.
+// TestNullModelOfClasses: all scores are 0, or with an intercept the logits of the shares of the training rows, by weight.
 func TestNullModelOfClasses(t *testing.T) {
 	q := &oracle.Problem{Y: []float64{0, 0, 0, 1, 1, 2, 0, 1, 2, 2}, Alpha: make([]float64, 1)}
 	for i := range q.Y {
@@ -269,8 +269,13 @@ func TestNullModelOfClasses(t *testing.T) {
 					share[int(q.Y[i])] += weight(i)
 					total += weight(i)
 				}
+				var sum float64
 				for k := range share {
-					share[k] /= total
+					share[k] /= total - share[k]
+					sum += share[k]
+				}
+				for k := range share {
+					share[k] /= sum // what the softmax of logits makes of odds
 				}
 			}
 			var want, spread, total float64

@@ -101,6 +101,6 @@ func ExampleNewMulticlass() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("classes %v: %.4f, slopes %.4f, of the shares of the classes %.4f\n", problem.Classes(), at.Value, at.Gradient, problem.NullValue())
-	// Output: classes [1 2 3]: 0.0226, slopes [0.0032 0.0088 0.0105], of the shares of the classes 1.0986
+	fmt.Printf("classes %v: %.4f, slopes %.4f, of the null model %.4f\n", problem.Classes(), at.Value, at.Gradient, problem.NullValue())
+	// Output: classes [1 2 3]: 0.0226, slopes [0.0032 0.0088 0.0105], of the null model 1.0986
 }

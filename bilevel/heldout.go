@@ -65,27 +65,42 @@ func (h *heldOut) count(class int) (rows int) {
 	return rows
 }
 
-// null returns the cross-entropy of predicting the training rows' shares of the
-// classes, or equal shares without an intercept, and its standard error.
+// null returns the cross-entropy of the scores of classes without a column, and its standard error.
 func (h *heldOut) null(k *kernels.Set, q int, label []int32, spec Spec) (value, spread float64) {
-	share := make([]float64, q)
-	for class := range share {
-		share[class] = 1 / float64(q)
-	}
+	score := make([]float64, q)
 	if spec.Intercept {
-		clear(share)
-		var total float64
-		pace := k.Pace()
-		for _, w := range h.train {
-			pace.Did(1)
-			total += w
-		}
-		for i, w := range h.train {
-			pace.Did(1)
-			share[label[i]] += w / total
-		}
+		score = h.logits(k, q, label)
 	}
-	return h.loss(k, func(_ int, class int32) float64 { return share[class] })
+	top, total := slices.Max(score), 0.0
+	for class := range score {
+		score[class] = kernels.Exp(score[class] - top)
+		total += score[class]
+	}
+	return h.loss(k, func(_ int, class int32) float64 { return score[class] / total })
+}
+
+// logits returns the logarithm of the odds of each class against the others on the training rows: the
+// intercepts of problems without a column.
+func (h *heldOut) logits(k *kernels.Set, q int, label []int32) []float64 {
+	weight, pace := make([]float64, q), k.Pace()
+	for i, w := range h.train {
+		pace.Did(1)
+		weight[label[i]] += w
+	}
+	others := make([]float64, q) // sums, not differences from the total, which would cancel
+	var before, after float64
+	for class, w := range weight {
+		others[class] += before
+		before += w
+	}
+	for class, w := range slices.Backward(weight) {
+		others[class] += after
+		after += w
+	}
+	for class, w := range weight {
+		weight[class] = kernels.Log(w) - kernels.Log(others[class])
+	}
+	return weight
 }
 
 // loss returns the weighted mean over the validation rows of −ln of the probability of

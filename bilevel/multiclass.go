@@ -166,10 +166,11 @@ func (m *Multiclass) judgeNull() {
 // Classes returns the labels, ascending: hyperparameter k belongs to Classes()[k].
 func (m *Multiclass) Classes() []float64 { return m.classes }
 
-// NullValue returns the criterion of predicting the shares of the classes.
+// NullValue returns the criterion of the null model.
 func (m *Multiclass) NullValue() float64 { return m.null.Value }
 
-// Null returns the evaluation of predicting the shares of the classes; it has no λ.
+// Null returns the evaluation of the null model, in which each class has the intercept of its own
+// problem without a column; it has no λ.
 func (m *Multiclass) Null() search.Evaluation { return m.null }
 
 // Eval implements [search.Objective].

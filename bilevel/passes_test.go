@@ -86,7 +86,7 @@ func TestEveryPassLooks(t *testing.T) {
 		"Check":      {func(k *kernels.Set) { _ = spec.Check(k, n) }, paced(n) + paced(2*n) + pieces},
 		"Classes":    {func(k *kernels.Set) { _, _, _ = Classes(k, append([]float64{0}, ones[1:]...)) }, paced(2*n) + paced(n)},
 		"newHeldOut": {func(k *kernels.Set) { _, _ = newHeldOut(k, &spec, []float64{0, 1}, label, 0) }, paced(n) + split + paced((n+1)/3+n)},
-		"null":       {func(k *kernels.Set) { held.null(k, 2, label, spec) }, paced(2*n) + total + paced(2*n)},
+		"null":       {func(k *kernels.Set) { held.null(k, 2, label, spec) }, paced(n) + total + paced(2*n)},
 		"loss":       {func(k *kernels.Set) { held.loss(k, func(int, int32) float64 { return 1 }) }, total + paced(2*n)},
 		"errorOf":    {func(k *kernels.Set) { j := mean; j.k = k; j.errorOf(y) }, paced(n)},
 		"slightly":   {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(1e-9) }, 0},

@@ -210,7 +210,7 @@ func TestMulticlassFitsEveryClass(t *testing.T) {
 }
 
 // One share of αmax is chosen for all classes unless one for each is asked for,
-// which is no worse; both are better than predicting the shares of the classes.
+// which is no worse; both are better than the null model.
 func TestMulticlassSelect(t *testing.T) {
 	file := relabelled(t, thirds)
 	type selection struct {

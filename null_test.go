@@ -1,0 +1,95 @@
+package pare_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// few draws a target of so many classes, and columns that tell little of it.
+func few(t *testing.T, seed uint64, n, p, classes int) (sparse.Matrix, []float64) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 1))
+	values, y := make([]float64, n*p), make([]float64, n)
+	for i := range values {
+		values[i] = math.Exp(1.5 * r.NormFloat64())
+	}
+	for i := range y {
+		y[i] = float64(r.IntN(classes))
+		if i < 3*classes {
+			y[i] = float64(i % classes)
+		}
+		if classes == 2 {
+			y[i] = 2*y[i] - 1
+		}
+	}
+	r.Shuffle(n, func(i, j int) { y[i], y[j] = y[j], y[i] })
+	x, err := sparse.NewDense(n, p, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, y
+}
+
+// validated is the criterion at one λ.
+func validated(t *testing.T, x sparse.Matrix, y, logLambda []float64, v pare.Validation, c pare.Config) search.Evaluation {
+	t.Helper()
+	var at search.Evaluation
+	for e, err := range pare.Validate(t.Context(), x, y, [][]float64{logLambda}, v, c) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = e
+	}
+	return at
+}
+
+// TestNullValueIsValidated: the null model's value is that of fits without a column.
+func TestNullValueIsValidated(t *testing.T) {
+	for _, c := range []pare.Config{
+		{Model: pare.Multiclass},
+		{Model: pare.Multiclass, NoIntercept: true},
+		{Model: pare.Multiclass, Balanced: true},
+		{Model: pare.Multinomial},
+		{Model: pare.MultinomialNet},
+		{Model: pare.Logistic},
+		{Model: pare.Lasso},
+	} {
+		for seed := range uint64(6) {
+			classes := 2 + int(seed%4)
+			if c.Model == pare.Logistic {
+				classes = 2
+			}
+			x, y := few(t, seed, 24, 2, classes)
+			top, err := pare.LogLambdaMax(x, y, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range top {
+				top[i] += 9
+			}
+			for _, weighted := range []bool{false, true} {
+				c.Weights = nil
+				if weighted {
+					c.Weights = make([]float64, len(y))
+					for i := range c.Weights {
+						c.Weights[i] = 1 + float64(i%3)
+					}
+				}
+				v := pare.Validation{Folds: 3, Split: pare.Stratified, Seed: seed}
+				s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: v, Evaluations: 1}, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				at := validated(t, x, y, top, v, c)
+				if at.Support != 0 || !(math.Abs(s.NullValue-at.Value) <= 1e-9*at.Value) {
+					t.Errorf("%s, no intercept %t, balanced %t, weights %t, seed %d: %.12g, validated %.12g with %d columns", c.Model, c.NoIntercept, c.Balanced, weighted, seed, s.NullValue, at.Value, at.Support)
+				}
+			}
+		}
+	}
+}

@@ -1,11 +1,14 @@
 package pare_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
@@ -46,6 +49,43 @@ func validated(t *testing.T, x sparse.Matrix, y, logLambda []float64, v pare.Val
 		at = e
 	}
 	return at
+}
+
+// TestChosenValueIsValidated: also where the αmax of a fold is far above that of all rows.
+func TestChosenValueIsValidated(t *testing.T) {
+	for _, c := range []pare.Config{
+		{Model: pare.MultinomialNet},
+		{Model: pare.Multiclass},
+		{Model: pare.ElasticNet, Loss: loss.Logistic{}},
+		{Model: pare.ElasticNet, Loss: loss.Poisson{}},
+		{Model: pare.ElasticNet, Loss: loss.Huber{Delta: 1}},
+		{Model: pare.ElasticNet, Positive: true},
+		{Model: pare.GroupNet},
+		{Model: pare.SparseGroupPair},
+	} {
+		for seed := range uint64(12) {
+			classes := 2 + int(seed%2)
+			switch c.Loss {
+			case loss.Logistic{}:
+				classes = 2
+			case loss.Poisson{}: // counts
+				classes = 3
+			}
+			x, y := few(t, seed, 15, 1+int(seed%3), classes)
+			v := pare.Validation{Folds: 3, Split: pare.Stratified, Seed: seed}
+			name := fmt.Sprintf("%s, %T, seed %d", c.Model, c.Loss, seed)
+			s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: v}, c)
+			if c.Positive && outcome.KindOf(err) == outcome.BadParameter { // no column grows with the target
+				continue
+			}
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if got := validated(t, x, y, s.LogLambda, v, c).Value; !(math.Abs(s.Value-got) <= 1e-3*got) {
+				t.Errorf("%s: %s, chosen at %.8g, validated %.8g (null %g)", name, s.Status, s.Value, got, s.NullValue)
+			}
+		}
+	}
 }
 
 // TestNullValueIsValidated: the null model's value is that of fits without a column.

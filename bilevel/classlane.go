@@ -32,6 +32,7 @@ type classFold struct {
 	view    *sparse.View
 	penalty func(logLambda []float64) (model.Penalty, error)
 	workers chan *classSolver
+	top     []float64 // ln αmax of each class; −Inf without [Spec].AlphaMax
 }
 
 // NewMulticlassLanes prepares the lanes of such a problem; see [NewMulticlass].
@@ -60,7 +61,7 @@ func NewMulticlassLanes(k *kernels.Set, x sparse.Matrix, y []float64, spec Spec)
 		}
 		return &classLane{
 			fold: f, class: id.Class,
-			LaneResult: LaneResult{Scores: make([]float64, len(f.rows)), TestScores: make([]float64, len(f.test)), Top: math.NaN()},
+			LaneResult: LaneResult{Scores: make([]float64, len(f.rows)), TestScores: make([]float64, len(f.test)), Top: f.top[id.Class]},
 		}, nil
 	}), nil
 }
@@ -79,7 +80,31 @@ func (v *oneVsRest) newFold(k *kernels.Set, x sparse.Matrix, fold int) (*classFo
 		n := len(v.label)
 		f.workers <- &classSolver{y: make([]float64, n), slope: make([]float64, n), curvature: make([]float64, n)}
 	}
-	return f, nil
+	return f, f.findTops()
+}
+
+// findTops sets αmax of each class, at a pass over X for each.
+func (f *classFold) findTops() error {
+	f.top = slices.Repeat([]float64{math.Inf(-1)}, len(f.classes))
+	if f.spec.AlphaMax == nil || f.spec.Given {
+		return nil
+	}
+	w, box := <-f.workers, f.spec.Box.In(f.view)
+	defer func() { f.workers <- w }()
+	var null *model.Null
+	for class := range f.top {
+		fit, err := (&classLane{fold: f, class: class}).datafit(w)
+		if err != nil {
+			return err
+		}
+		if null == nil {
+			null = model.NewNull(fit)
+		} else {
+			null.Use(fit)
+		}
+		f.top[class] = kernels.Log(f.spec.AlphaMax(null.Within(box)))
+	}
+	return nil
 }
 
 // classLane is what is kept of one class in one fold: the non-zero coefficients of its last

@@ -37,6 +37,7 @@ type Multiclass struct {
 	kept    points
 	begin   beginning
 	null    search.Evaluation
+	top     []float64 // ln αmax of each class, the largest of the folds
 	memory  memory
 }
 
@@ -78,8 +79,15 @@ func NewMulticlassOver(ctx context.Context, k *kernels.Set, runner Runner, y []f
 		q := len(m.classes)
 		m.folds = append(m.folds, &multiclassFold{heldOut: *held, scores: make([][]float64, q), tested: make([][]float64, q)})
 	}
-	if _, err := runner.Run(ctx, m.ask(LaneRequest{Ask: AskNull}), nil); err != nil {
+	results, err := runner.Run(ctx, m.ask(LaneRequest{Ask: AskNull}), nil)
+	if err != nil {
 		return nil, err
+	}
+	m.top = slices.Repeat([]float64{math.Inf(-1)}, len(m.classes))
+	for i := range results {
+		if top := &m.top[i%len(m.classes)]; results[i].Top > *top {
+			*top = results[i].Top
+		}
 	}
 	m.judgeNull()
 	return m, nil
@@ -172,6 +180,18 @@ func (m *Multiclass) NullValue() float64 { return m.null.Value }
 // Null returns the evaluation of the null model, in which each class has the intercept of its own
 // problem without a column; it has no λ.
 func (m *Multiclass) Null() search.Evaluation { return m.null }
+
+// Excess returns by how much ln αmax of a class is above top in any fold, at most; −Inf where no column
+// matters, or without [Spec].AlphaMax.
+func (m *Multiclass) Excess(top []float64) float64 {
+	excess := math.Inf(-1)
+	for k, l := range top {
+		if e := m.top[k] - l; e > excess {
+			excess = e
+		}
+	}
+	return excess
+}
 
 // Eval implements [search.Objective].
 func (m *Multiclass) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {

@@ -245,6 +245,18 @@ func (p *Problem) Null() search.Evaluation { return p.null }
 // their null models; −Inf where no column matters, or without [Spec].AlphaMax.
 func (p *Problem) LogLambdaMax() float64 { return p.top }
 
+// Excess returns by how much the largest ln αmax of the inner problems is above top, one per
+// hyperparameter, at most; −Inf where no column matters, or without [Spec].AlphaMax.
+func (p *Problem) Excess(top []float64) float64 {
+	excess := math.Inf(-1)
+	for _, l := range top {
+		if e := p.top - l; e > excess {
+			excess = e
+		}
+	}
+	return excess
+}
+
 // LogStraight returns ln of the largest C up to which predictions of an SVM are in proportion to it in all
 // lanes; it is infinite where there is none, or of other models.
 func (p *Problem) LogStraight() float64 { return kernels.Log(p.straight) }

@@ -31,6 +31,9 @@ type alongPath interface {
 // withMaximum knows the least λ from where on all its inner problems are null models.
 type withMaximum interface{ LogLambdaMax() float64 }
 
+// withExcess knows by how much ln αmax of an inner problem is above that of all rows, at most.
+type withExcess interface{ Excess(top []float64) float64 }
+
 // withStraight knows the largest λ = ln C up to which predictions are in proportion to C.
 type withStraight interface{ LogStraight() float64 }
 

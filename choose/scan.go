@@ -12,7 +12,7 @@ const (
 	freeWork   = 15e6 // nanoseconds of work that a scan may always spend
 	cheapPoint = 30e6 // of a point of two λ up to which it is cheap
 	freePasses = 5    // passes over X of all folds, likewise
-	foldsAbove = 0.5  // how far above αmax of all rows those of the classes' folds are taken to be
+	foldsAbove = 0.5  // how far above αmax of all rows those of folds are taken to be, at least, where there are several λ
 	ridgeAbove = 3    // how far above its αmax a ridge is looked for
 	ridgeStep  = 3
 	ridgeDepth = 24   // a billionth of αmax
@@ -48,6 +48,9 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 	switch t, ok := p.Objective.(withMaximum); {
 	case len(p.Top) > 1:
 		l.Origin = foldsAbove // on the line of shares
+		if t, ok := p.Objective.(withExcess); ok {
+			l.Origin = max(l.Origin, t.Excess(p.Top))
+		}
 	case ok && p.Shape != Smooth:
 		l.Origin = max(p.origins()[0], t.LogLambdaMax())
 	default:

@@ -118,17 +118,24 @@ type Null struct {
 func NewNull(f Datafit) *Null {
 	view := f.View()
 	columns := len(view.Matrix().Order())
-	null := &Null{Fit: f, State: NewState(f), Correlation: view.Floats(columns)}
-	f.Fit(nil, nil, null.State)
-	view.Introduce(null.State.Weighted, null.Correlation)
+	null := &Null{State: NewState(f), Correlation: view.Floats(columns)}
+	null.Use(f)
+	return null
+}
+
+// Use makes it the null model of another datafit of the same kind on the same view, at one pass over X.
+func (z *Null) Use(f Datafit) {
+	z.Fit, z.State.Intercept = f, 0
+	f.Fit(nil, nil, z.State)
+	view := f.View()
+	view.Introduce(z.State.Weighted, z.Correlation)
 	if view.Centred() {
 		for k, norm := range view.Norms() {
 			if norm == 0 { // constant: what it has is rounding
-				null.Correlation[k] = 0
+				z.Correlation[k] = 0
 			}
 		}
 	}
-	return null
 }
 
 // Clone returns a null model that shares nothing with z but the datafit.

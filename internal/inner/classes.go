@@ -205,13 +205,13 @@ func (m *oneVersusRest) join(logLambda []float64, fitted []*Solution) *Solution 
 }
 
 func (m *oneVersusRest) Outer(spec bilevel.Spec) (Outer, error) {
-	spec.Penalty = m.of.penalty
+	spec.Penalty, spec.AlphaMax = m.of.penalty, m.of.Form.Max
 	return bilevel.NewMulticlass(m.of.Kernels, m.of.X, m.of.Y, spec)
 }
 
 // Lanes implements [Distributable].
 func (m *oneVersusRest) Lanes(x sparse.Matrix, spec bilevel.Spec) (*bilevel.Lanes, error) {
-	spec.Penalty = m.of.penalty
+	spec.Penalty, spec.AlphaMax = m.of.penalty, m.of.Form.Max
 	return bilevel.NewMulticlassLanes(m.of.Kernels, x, m.of.Y, spec)
 }
 

@@ -315,6 +315,63 @@ func TestFactorsInAChoice(t *testing.T) {
 	}
 }
 
+// TestGapsAreRelativeToTheNullModelWithItsColumns: what a column without penalty explains, however much,
+// changes neither the other coefficients nor the choice.
+func TestGapsAreRelativeToTheNullModelWithItsColumns(t *testing.T) {
+	ctx := context.Background()
+	const n, p, tol = 100, 20, 1e-8
+	r := oracle.NewRandom(3)
+	rows, rest := make([][]float64, n), make([]float64, n)
+	for i := range rows {
+		row := make([]float64, p)
+		for j := range row {
+			if row[j] = r.Normal(); j >= 2 {
+				row[j] = row[1] + 0.1*row[j]
+			}
+		}
+		rows[i], rest[i] = row, row[1]-0.5*row[5]+0.1*r.Normal()
+	}
+	x := matrixOf(t, rows, p, false)
+	for _, l := range []loss.Loss{nil, loss.Huber{Delta: 1}} {
+		c := pare.Config{Loss: l, Tol: tol, PenaltyFactors: repeat(1, p)}
+		c.PenaltyFactors[0] = 0
+		top, err := pare.LogLambdaMax(x, rest, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fit := func(y []float64, below, tol float64) *pare.Fitted {
+			c := c
+			c.Tol = tol
+			f, err := pare.Fit(ctx, x, y, []float64{top[0] - below}, c)
+			if err != nil || f.Status != outcome.Converged {
+				t.Fatal(l, err, f)
+			}
+			return f
+		}
+		null, least, value := fit(rest, -1, 1e-13).Objective, fit(rest, 4, 1e-13).Objective, 0.0
+		for _, scale := range []float64{1, 10, 1e2, 1e4} {
+			y := make([]float64, n)
+			for i := range y {
+				y[i] = rest[i] + scale*rows[i][0]
+			}
+			f := fit(y, 4, tol)
+			if off := f.Objective - least; !(off <= (f.RelativeGap+1e-12)*null) {
+				t.Errorf("%v, %g: %g above the minimum %g, with a relative gap of %g and a null model of %g", l, scale, off, least, f.RelativeGap, null)
+			}
+			s, err := pare.Select(ctx, x, y, pare.SelectOptions{}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if value == 0 {
+				value = s.Value
+			}
+			if !(math.Abs(s.Value-value) <= 1e-3*value) {
+				t.Errorf("%v, %g: chosen at %g, %s; of scale 1 at %g", l, scale, s.Value, s.Status, value)
+			}
+		}
+	}
+}
+
 func TestFactorsRefused(t *testing.T) {
 	ctx := context.Background()
 	inf := math.Inf(1)

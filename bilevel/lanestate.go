@@ -104,6 +104,7 @@ func (l *penalisedLane) renew() {
 		return
 	}
 	l.solver = cd.New(l.fit)
+	l.solver.RelativeTo(l.null0)
 	l.implicit = implicit.NewSharing(l.fit, l.solver.Cache())
 	l.solver.Start(from.Support, from.Coef)
 }

@@ -193,7 +193,7 @@ func (s *Solver) conclude() {
 	}
 	sol.RelativeGap = sol.Gap
 	if sol.Gap != 0 { // P₀ is 0 too where the target is constant
-		sol.RelativeGap = sol.Gap / s.fit.Null()
+		sol.RelativeGap = sol.Gap / s.null
 	}
 	s.certified.remember(sol)
 }

@@ -87,7 +87,7 @@ func (s *Solver) settle() bool {
 	s.refit()
 	s.k.Axpy(-1, s.state.Prediction, before.Prediction)
 	off := math.Abs(s.k.Dot(before.Weighted, before.Prediction))/s.view.Total() + math.Abs(s.state.Loss-before.Loss)
-	if !(off <= mostOff*s.fit.Null()) {
+	if !(off <= mostOff*s.null) {
 		s.followed.never = true
 		s.fitted, s.fittedCoef = s.fitted[:0], s.fittedCoef[:0]
 		s.certify()

@@ -180,9 +180,9 @@ func (s *Solver) polishes(opts Options) int {
 // rows have next to no curvature their large working residuals.
 func (s *Solver) magnitude() float64 {
 	if s.curved != nil && s.prox.least > 0 {
-		return max(s.fit.Null(), s.in.objective()/s.in.total)
+		return max(s.null, s.in.objective()/s.in.total)
 	}
-	return s.fit.Null()
+	return s.null
 }
 
 // closeness returns the gap asked of the problem loaded, relative to the certified one. Where few
@@ -238,7 +238,7 @@ func (s *Solver) polish(ctx context.Context) {
 // solve sweeps, with Newton steps in between, until the gap is within target, or has cost the
 // allowance besides the least sweeps. It returns false where ctx ended.
 func (in *inner) solve(ctx context.Context, s *Solver, target float64, most int, allowance float64) bool {
-	target = max(target, leastGap*s.fit.Null())
+	target = max(target, leastGap*s.null)
 	for sweeps := 0; in.left > 0 && sweeps < most; sweeps++ {
 		if ctx.Err() != nil {
 			return false

@@ -93,7 +93,7 @@ func (s *Solver) takeSteps(ctx context.Context) bool {
 	for {
 		s.approximate(false)
 		most := mostSweeps
-		if gap > farAway*s.fit.Null() {
+		if gap > farAway*s.null {
 			most = s.prox.sweeps // for a model that will soon be another
 			s.prox.sweeps = min(2*most, mostSweeps)
 		}
@@ -144,7 +144,7 @@ func (s *Solver) modelGap(gap float64) float64 {
 	if s.in.factor < innerFactor {
 		return s.in.factor * gap
 	}
-	return max(s.prox.forcing*gap, finalShare*s.tol*s.fit.Null())
+	return max(s.prox.forcing*gap, finalShare*s.tol*s.null)
 }
 
 // enter makes the certified point the current one.
@@ -251,7 +251,7 @@ func (s *Solver) promise() {
 }
 
 // small reports that what the model promises is noise.
-func (s *Solver) small() bool { return -s.prox.promised <= modelRoundoff*s.fit.Null() }
+func (s *Solver) small() bool { return -s.prox.promised <= modelRoundoff*s.null }
 
 // trusts reports that the step from the certified point will be a full one: nearly all
 // are where there are as many rows as columns and models have not misled.
@@ -295,7 +295,7 @@ func (s *Solver) failed() bool {
 	pn := &s.prox
 	allowed := float64(honest * pn.promised)
 	if s.small() {
-		allowed = modelRoundoff * s.fit.Null()
+		allowed = modelRoundoff * s.null
 	}
 	return !(s.sol.Objective <= pn.before+allowed)
 }

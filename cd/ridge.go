@@ -67,7 +67,7 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 		if err := s.within(opts); err != nil {
 			return nil, err
 		}
-		if far && !(sol.Objective <= s.fit.Null()) { // from where exponentials are huge steps are small, if there are any
+		if far && !(sol.Objective <= s.null) { // from where exponentials are huge steps are small, if there are any
 			far = false
 			s.backToZero()
 			continue

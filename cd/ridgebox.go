@@ -81,7 +81,7 @@ func (b *rowBox) sweep(ctx context.Context, s *Solver) bool {
 	if s.view.Centred() {
 		lacking += b.moveIntercept(s)
 	}
-	a.estimate = lacking / (s.view.Total() * s.fit.Null())
+	a.estimate = lacking / (s.view.Total() * s.null)
 	return true
 }
 

@@ -73,7 +73,7 @@ func (v *rowVisits) sweep(ctx context.Context, s *Solver) bool {
 		a.shift += step
 		v.lacking += float64(0.5 * step * v.slope)
 	}
-	a.estimate = v.lacking / (total * s.fit.Null())
+	a.estimate = v.lacking / (total * s.null)
 	return true
 }
 

@@ -45,6 +45,7 @@ type Solver struct {
 	view *sparse.View
 	k    *kernels.Set
 	pen  model.Penalty
+	null float64 // P₀, see RelativeTo
 
 	curved      model.Curved   // fit where its curvature varies, else nil
 	beta        []float64      // by place, see certificate: the current point
@@ -88,7 +89,7 @@ func NewFrom(null *model.Null) *Solver {
 
 func start(fit model.Datafit, state *model.State) *Solver {
 	view := fit.View()
-	s := &Solver{fit: fit, view: view, k: view.Kernels(), state: state}
+	s := &Solver{fit: fit, view: view, k: view.Kernels(), null: fit.Null(), state: state}
 	s.cert.init(view)
 	places := len(s.cert.order)
 	s.beta = view.Floats(places)
@@ -135,10 +136,17 @@ func (s *Solver) Restart(null *model.Null) {
 // without allocating.
 func (s *Solver) Use(fit model.Datafit) {
 	s.Reset()
-	s.fit = fit
+	s.fit, s.null = fit, fit.Null()
 	s.curved, _ = fit.(model.Curved)
 	s.in.suit(s.curved != nil)
 }
+
+// RelativeTo makes the objective of a null model with unpenalised columns, see [NewReleased], P₀:
+// tolerances and relative gaps are shares of it.
+func (s *Solver) RelativeTo(null float64) { s.null = null }
+
+// Null returns P₀.
+func (s *Solver) Null() float64 { return s.null }
 
 // Cache returns the columns that the solver has packed and their Gram matrix, for
 // others to work on between its solves.
@@ -353,7 +361,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		} else {
 			s.in.tighten()
 		}
-		if stalled++; first || reached.advance(len(s.set.columns), s.sol.RelativeGap, s.sol.Objective, float64(progress*opts.Tol*s.fit.Null())) {
+		if stalled++; first || reached.advance(len(s.set.columns), s.sol.RelativeGap, s.sol.Objective, float64(progress*opts.Tol*s.null)) {
 			stalled = 0
 		}
 		s.report(opts, Chosen)

@@ -140,7 +140,7 @@ func (s *Solver) release(length float64) {
 // eliminateCurved is eliminate for a loss that is not quadratic: by Newton's method, with steps
 // halved while the loss rises.
 func (s *Solver) eliminateCurved() {
-	u, null := &s.unpenalised, s.fit.Null()
+	u, null := &s.unpenalised, s.null
 	d := make([]float64, len(s.state.Weighted))
 	slope := make([]float64, len(u.columns))
 	for range mostReleases {
@@ -190,8 +190,8 @@ func (s *Solver) eliminated() bool {
 }
 
 // NewReleased is [NewFrom] for a problem with unpenalised columns, those of weight 0 of
-// [model.Penalty.Weighted]: the solver is at their null model, which it returns. The error is
-// that of a solve.
+// [model.Penalty.Weighted]: the solver is at their null model, which it returns, and relative to
+// its objective. The error is that of a solve.
 func NewReleased(ctx context.Context, null *model.Null, weights []float64, opts Options) (*Solver, *model.Null, error) {
 	alone := make([]float64, len(weights))
 	for j, w := range weights {
@@ -204,9 +204,11 @@ func NewReleased(ctx context.Context, null *model.Null, weights []float64, opts 
 		return nil, nil, err
 	}
 	s := NewFrom(null)
-	if _, err := s.Solve(ctx, g, opts); err != nil {
+	at, err := s.Solve(ctx, g, opts)
+	if err != nil {
 		return nil, nil, err
 	}
+	s.RelativeTo(min(s.null, max(at.Objective, leastGap*s.null))) // less is rounding
 	out := &model.Null{Fit: null.Fit, State: s.state, Correlation: make([]float64, len(s.cert.order))}
 	s.view.Correlate(0, len(out.Correlation), s.state.Weighted, out.Correlation)
 	return s, out, nil

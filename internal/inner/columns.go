@@ -20,6 +20,7 @@ type separable struct {
 	of     *Statement
 	fit    model.Datafit
 	judge  criterion.Criterion // on held-out rows
+	null   float64             // P₀, of the null model with unpenalised columns
 	zero   *model.Null         // the null model; nil before it is asked for, and once the solver has taken it over
 	solver *cd.Solver          // nil before the first solve
 	met    bool                // top is known
@@ -37,17 +38,19 @@ func OnColumns(of *Statement) (Problem, error) {
 	if s.fit, err = of.datafit(view, of.Y); err != nil {
 		return nil, err
 	}
+	s.null = s.fit.Null()
 	bound := of.Loss
 	if rows, ok := s.fit.(*model.Rowwise); ok {
 		bound = rows.Loss()
 	}
 	s.judge = of.Judge(bound)
 	if of.unpenalised {
-		_, released, err := cd.NewReleased(context.Background(), model.NewNull(s.fit), of.weighing, of.Solver())
+		solver, released, err := cd.NewReleased(context.Background(), model.NewNull(s.fit), of.weighing, of.Solver())
 		if err != nil {
 			return nil, err
 		}
 		s.setMax(released)
+		s.null = solver.Null()
 	}
 	return s, nil
 }
@@ -63,7 +66,7 @@ func (s *Statement) penalty(logLambda []float64) (model.Penalty, error) {
 }
 
 // Null implements [Anchored].
-func (s *separable) Null() float64 { return s.fit.Null() }
+func (s *separable) Null() float64 { return s.null }
 
 // Start implements [Problem].
 func (s *separable) Start() float64 { return s.of.shareOfMax() }
@@ -134,11 +137,18 @@ func (s *separable) begin() {
 	case s.solver != nil:
 	case s.of.Keep: // to restart from
 		s.meet()
-		s.solver = cd.NewFrom(s.nullModel().Clone())
+		s.solver = s.solverFrom(s.nullModel().Clone())
 	default:
 		s.meet()
-		s.solver, s.zero = cd.NewFrom(s.nullModel()), nil
+		s.solver, s.zero = s.solverFrom(s.nullModel()), nil
 	}
+}
+
+// solverFrom makes a solver at the null model without columns.
+func (s *separable) solverFrom(zero *model.Null) *cd.Solver {
+	solver := cd.NewFrom(zero)
+	solver.RelativeTo(s.null)
+	return solver
 }
 
 // Restart implements [Problem].

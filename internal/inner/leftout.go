@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
-	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/implicit"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
@@ -98,7 +97,7 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*Le
 	report := bilevel.Report{Evaluation: search.Evaluation{LogLambda: logLambda, Value: math.Inf(1)}, InjectivityMargin: math.NaN(), Bound: implicit.Estimated}
 	s := o.inner
 	s.meet()
-	s.solver = cd.NewFrom(s.nullModel().Clone()) // so that no fit depends on those before
+	s.solver = s.solverFrom(s.nullModel().Clone()) // so that no fit depends on those before
 	here, err := s.LeaveOneOut(ctx, logLambda, tol)
 	s.solver = nil
 	if ctx.Err() != nil {

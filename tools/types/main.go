@@ -1,14 +1,13 @@
 // Types checks the packages of a module for the system that GOOS and GOARCH name, from their sources and without
 // compiling anything, tests included:
 //
-//	GOOS=windows GOARCH=amd64 types -C ../.. ./...
+//	GOOS=windows GOARCH=amd64 types ./...
 //
 // It finds what a compiler's front end does, such as a missing function or a constant that an int of 32 bits cannot hold,
 // for a tenth of the time. It exits with 1 where something is wrong.
 package main
 
 import (
-	"flag"
 	"fmt"
 	"os"
 
@@ -16,9 +15,7 @@ import (
 )
 
 func main() {
-	dir := flag.String("C", "", "the module's folder")
-	flag.Parse()
-	wrong, err := check(*dir, os.Environ(), flag.Args())
+	wrong, err := check("", os.Environ(), os.Args[1:])
 	for _, problem := range wrong {
 		fmt.Fprintln(os.Stderr, problem)
 	}
@@ -30,7 +27,7 @@ func main() {
 	}
 }
 
-// check returns what is wrong with the packages that patterns name.
+// check returns what is wrong with the packages that patterns name, in the module of a folder.
 func check(dir string, env, patterns []string) (wrong []string, err error) {
 	found, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedTypes |

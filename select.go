@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -245,7 +244,7 @@ func (e *engine) hasOneSE(o SelectOptions, status outcome.Status) bool {
 
 // checkStrengths refuses a choice where no λ changes anything.
 func (e *engine) checkStrengths() error {
-	nothing := func(why string) error {
+	nothing := func(why string) *outcome.Error {
 		return outcome.Errorf(outcome.BadParameter, "αmax is 0: %s, so there is no λ to choose", why)
 	}
 	if e.of.Count == 0 {
@@ -263,7 +262,9 @@ func (e *engine) checkStrengths() error {
 		return nothing("the target does not depend on any column that is penalised, or not within its bounds")
 	case e.family.classes:
 		labels, _, _ := bilevel.Classes(e.of.Kernels, e.of.Y)
-		return nothing(fmt.Sprintf("no column grows with class %g, as coefficients of 0 or more need", labels[class]))
+		err := nothing("no column grows with the class, as coefficients of 0 or more need")
+		err.HasClass, err.Class = true, labels[class]
+		return err
 	default:
 		return nothing("no column grows with the target, as coefficients of 0 or more need")
 	}

@@ -50,9 +50,9 @@ func newHeldOut(k *kernels.Set, spec *Spec, classes []float64, label []int32, fo
 		}
 	}
 	if rows == 1 {
-		return nil, outcome.Errorf(outcome.SingleClass, "class %g has a single row, and fold %d holds it out", classes[missing], fold)
+		return nil, outcome.OfClass(outcome.SingleClass, classes[missing], "its only row is held out by fold %d", fold)
 	}
-	return nil, outcome.Errorf(outcome.SingleClass, "class %g has no row to train on in fold %d", classes[missing], fold)
+	return nil, outcome.OfClass(outcome.SingleClass, classes[missing], "no row to train on in fold %d", fold)
 }
 
 // count returns how many validation rows are of a class.

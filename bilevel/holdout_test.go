@@ -29,7 +29,7 @@ func TestNullModelOfAHoldOut(t *testing.T) {
 
 // TestClassesThatAreHeldOut are refused, whichever they are, by the reason: with a single row, or with none to train on.
 func TestClassesThatAreHeldOut(t *testing.T) {
-	for rows, reason := range map[int]string{1: "single row", 2: "no row to train on"} {
+	for rows, reason := range map[int]string{1: "its only row", 2: "no row to train on"} {
 		for _, class := range []float64{-7, 0.5, 7} {
 			q := oracle.NewRandom(6).Problem(oracle.Shape{N: 12, P: 3, Density: 1})
 			for i := range q.Y {
@@ -39,7 +39,7 @@ func TestClassesThatAreHeldOut(t *testing.T) {
 			}
 			folds := []int{-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0} // the last four are held out
 			_, err := bilevel.NewMulticlass(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]})
-			if outcome.KindOf(err) != outcome.SingleClass || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), fmt.Sprintf("class %g ", class)) {
+			if outcome.KindOf(err) != outcome.SingleClass || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), fmt.Sprintf("class %g: ", class)) {
 				t.Errorf("%d rows of %g: %v", rows, class, err)
 			}
 		}

@@ -117,11 +117,16 @@ type answer struct {
 }
 
 // refusal is an error on its way.
-type refusal struct{ Kind, Flag, Part, Message string }
+type refusal struct {
+	Kind, Flag, Part, Message   string
+	HasRow, HasColumn, HasClass bool
+	Row, Column                 int
+	Class                       float64
+}
 
 func newRefusal(err error) *refusal {
 	if e, ok := err.(*outcome.Error); ok && e.Err == nil { //nolint:errorlint // one that wraps others is sent as text
-		return &refusal{string(e.Kind), e.Flag, e.Part, e.Message}
+		return &refusal{string(e.Kind), e.Flag, e.Part, e.Message, e.HasRow, e.HasColumn, e.HasClass, e.Row, e.Column, e.Class}
 	}
 	kind := outcome.KindOf(err)
 	if kind == "" {
@@ -131,7 +136,10 @@ func newRefusal(err error) *refusal {
 }
 
 func (r *refusal) err(worker string) error {
-	return &outcome.Error{Kind: outcome.Kind(r.Kind), Flag: r.Flag, Part: r.Part, Message: r.Message + " (worker " + worker + ")"}
+	return &outcome.Error{
+		Kind: outcome.Kind(r.Kind), Flag: r.Flag, Part: r.Part, Message: r.Message + " (worker " + worker + ")",
+		HasRow: r.HasRow, Row: r.Row, HasColumn: r.HasColumn, Column: r.Column, HasClass: r.HasClass, Class: r.Class,
+	}
 }
 
 // encode writes a message: CBOR, in which floating-point numbers keep their bits and equal

@@ -171,3 +171,21 @@ func FuzzMessages(f *testing.F) {
 		typed(err)
 	})
 }
+
+// TestErrorsOfWorkersSayWhere they are from: the row, the column, the class.
+func TestErrorsOfWorkersSayWhere(t *testing.T) {
+	sent := &outcome.Error{Kind: outcome.NonFinite, Part: "fold 2", HasRow: true, Row: 3, HasColumn: true, Column: 7, HasClass: true, Class: -1.5, Message: "the value is not finite"}
+	text, err := encode(newRefusal(sent))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r refusal
+	if err := decode(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	want := *sent
+	want.Message += " (worker 5)"
+	if got, ok := errors.AsType[*outcome.Error](r.err("5")); !ok || *got != want {
+		t.Errorf("%#v, want %#v", got, want)
+	}
+}

@@ -39,7 +39,7 @@ func NewSoftmax(view *sparse.View, class []int32, labels []float64) (*Softmax, e
 	}
 	for k, s := range share {
 		if !(s > 0) {
-			return nil, outcome.Errorf(outcome.SingleClass, "class %g has no row to train on", labels[k])
+			return nil, outcome.OfClass(outcome.SingleClass, labels[k], "no row to train on")
 		}
 	}
 	if view.Centred() {

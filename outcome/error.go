@@ -24,8 +24,8 @@ const (
 )
 
 // Error is what every package returns for input it cannot accept. Fields that
-// do not apply are zero; Row and Column are 0-based and valid where the
-// corresponding Has field is true, Line is 1-based.
+// do not apply are zero; Row and Column are 0-based and valid, as is Class,
+// where the corresponding Has field is true, Line is 1-based.
 type Error struct {
 	Kind    Kind
 	Message string
@@ -38,6 +38,9 @@ type Error struct {
 
 	HasRow, HasColumn bool
 	Row, Column       int // 0-based position in a matrix or vector
+
+	HasClass bool
+	Class    float64 // label of a class, as in the target
 
 	Flag string // option or flag at fault, in the spelling of flags: "log-lambda"
 	Err  error  // cause, reached by errors.Is and errors.As
@@ -56,6 +59,9 @@ func (e *Error) Error() string {
 	if e.Part != "" {
 		b.WriteString(e.Part)
 		b.WriteString(": ")
+	}
+	if e.HasClass {
+		fmt.Fprintf(&b, "class %g: ", e.Class)
 	}
 	if e.HasRow {
 		fmt.Fprintf(&b, "row %d: ", e.Row)
@@ -108,6 +114,11 @@ func In(part string, err error) error {
 	own := *e
 	own.Part = part
 	return &own
+}
+
+// OfClass returns an error of the given kind about the class of a label.
+func OfClass(kind Kind, label float64, format string, args ...any) *Error {
+	return &Error{Kind: kind, HasClass: true, Class: label, Message: fmt.Sprintf(format, args...)}
 }
 
 // Errorf returns an error of the given kind.

@@ -78,8 +78,8 @@ func TestWhatMendsIt(t *testing.T) {
 		"fit --ratio=.1 --penalty-factors=1=0 --upper=1=0.5":                                                "leave the bound out, or penalise the column",
 		"fit --ratio=.1 --model=logreg --target=y --class-weight=no:2,no:3 " + file("c.csv", classes[0]):    "class no has two weights",
 		"fit --ratio=.1 --target=2 --one-hot --penalty-factors=1=0 " + file("kinds.csv", "a,y\nu,1\nv,2\n"): "column 1 is of categories; name one of the columns made of it, such as \"a=u\"",
-		"select --model=multinomial --target=y " + file("m.csv", classes[1]):                                "class Z has no row to train on. A class of a single row",
-		"select --model=multiclass --split=stratified --target=y " + file("s.csv", classes[1]):              "class Z has a single row",
+		"select --model=multinomial --target=y " + file("m.csv", classes[1]):                                "class Z: no row to train on. A class of a single row",
+		"select --model=multiclass --split=stratified --target=y " + file("s.csv", classes[1]):              "class Z: its only row is held out by fold",
 	} {
 		o := pareRun(t, strings.Fields(args)...)
 		if o.code == exitOK || !strings.Contains(o.stderr, want) || o.stdout != "" || strings.Contains(o.stderr, "--one-hot: ") || strings.Contains(o.stderr, "--unit-columns") {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -298,11 +297,10 @@ func (d *dataset) blame(err error) error {
 	if errors.As(err, &e) && e.File == "" && e.Flag == "" {
 		named := *e
 		named.File = d.name
-		rows := d.nameClass(&named)
 		if e.HasColumn && d.Names != nil && e.Column < len(d.prepared.Kept) {
 			named.Message = fmt.Sprintf("%q: %s", d.Names[d.prepared.Kept[e.Column]], e.Message)
 		}
-		if rows == 1 && named.Kind == outcome.SingleClass {
+		if e.HasClass && d.nameClass(&named) == 1 && e.Kind == outcome.SingleClass {
 			return advised{&named, "A class of a single row cannot be among the training rows of every fold: leave that row out."}
 		}
 		return &named
@@ -310,26 +308,20 @@ func (d *dataset) blame(err error) error {
 	return err
 }
 
-// numbered is a class in an error of the library, which knows the numbers of classes alone.
-var numbered = regexp.MustCompile(`\bclass (-?[0-9][-+.0-9e]*)`)
-
-// nameClass calls the class in the message of an error by its name, and returns how many rows it has.
+// nameClass calls the class of an error, which the library knows by its number, by its name, and
+// returns how many rows it has.
 func (d *dataset) nameClass(e *outcome.Error) (rows int) {
-	found := numbered.FindStringSubmatchIndex(e.Message)
-	if found == nil || d.classes == nil {
-		return 0
-	}
-	label, err := parseNumber(e.Message[found[2]:found[3]])
-	k, known := slices.BinarySearch(slices.Compact(slices.Sorted(slices.Values(d.y))), label)
-	if err != nil || !known || k >= len(d.classes) {
-		return 0
-	}
 	for _, y := range d.y {
-		if y == label {
+		if y == e.Class {
 			rows++
 		}
 	}
-	e.Message = e.Message[:found[2]] + d.classes[k] + e.Message[found[3]:]
+	name := strconv.FormatFloat(e.Class, 'g', -1, 64)
+	if d.classes != nil {
+		k, _ := slices.BinarySearch(slices.Compact(slices.Sorted(slices.Values(d.y))), e.Class)
+		name = d.class(k)
+	}
+	e.HasClass, e.Part = false, "class "+name
 	return rows
 }
 

@@ -27,8 +27,8 @@ type proxNewton struct {
 	delta     []float64 // δ, by position
 	last      float64   // gap that the last model was to lower; 0: there was none
 	forcing   float64   // share of the gap that the next may leave
-	damping   float64   // share of a majoriser's curvature that models have at least
-	least     float64   // the least share, where curvature jumps; else 0
+	damping   damping
+	least     float64 // the least share, where curvature jumps; else 0
 	strides   strides
 	sweeps    int // for the next model far away: twice as many as for the last, which may have been too few
 	dual      model.Dual
@@ -160,9 +160,8 @@ func (s *Solver) enter() {
 	}
 }
 
-// adapt damps models that have misled and trusts those again that have not, by the
-// length of the step that a model was good for; where the curvature jumps, more and more. It returns false where a step failed
-// and no damping would help: at the most, the model lies above the loss.
+// adapt damps models that have misled and trusts those again that have not; where the curvature
+// jumps, more and more. It returns false where no damping would help.
 func (pn *proxNewton) adapt(length float64) bool {
 	switch {
 	case length == 0 && pn.damping == 1:
@@ -171,11 +170,26 @@ func (pn *proxNewton) adapt(length float64) bool {
 		pn.least = min(jumpDamping, moreDamping*pn.least)
 	case length == 1 && pn.damping == 0 && pn.least > 0:
 		pn.least = max(leastJump, pn.least/lessJump)
+	default:
+		return pn.damping.adapt(length)
+	}
+	return true
+}
+
+// damping is the share of a majoriser's curvature that models of the loss have at least.
+type damping float64
+
+// adapt is told the length of the step that a model was good for. It returns false where a step
+// failed and no damping would help: at the most, the model lies above the loss.
+func (d *damping) adapt(length float64) bool {
+	switch {
+	case length == 0 && *d == 1:
+		return false
 	case length <= misled:
-		pn.damping = min(1, max(firstDamping, moreDamping*pn.damping))
+		*d = min(1, max(firstDamping, moreDamping**d))
 	case length == 1:
-		if pn.damping /= moreDamping; pn.damping < firstDamping {
-			pn.damping = 0
+		if *d /= moreDamping; *d < firstDamping {
+			*d = 0
 		}
 	}
 	return true
@@ -189,7 +203,7 @@ func (s *Solver) approximate(polish bool) {
 	s.curved.Curvature(pn.here, pn.d)
 	s.raise(pn.d)
 	s.in.work += float64(2 * rowValue * float64(len(pn.d)))
-	if share := max(pn.damping, pn.least); share > 0 {
+	if share := max(float64(pn.damping), pn.least); share > 0 {
 		s.curved.Dampen(pn.here, share, pn.d)
 	}
 	if !polish && s.subsample() {

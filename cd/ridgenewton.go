@@ -17,7 +17,7 @@ func (s *Solver) reweighRidge() {
 	}
 	s.raise(pn.d)
 	if pn.damping > 0 {
-		s.curved.Dampen(pn.here, pn.damping, pn.d)
+		s.curved.Dampen(pn.here, float64(pn.damping), pn.d)
 	}
 	s.in.store.Reweigh(pn.d)
 }

@@ -24,6 +24,8 @@ type unpenalised struct {
 	store   *support.Columns
 	known   []int32 // columns that basis and factor are of
 	step    []float64
+	from    []float64 // coefficients of the basis where the step begins
+	shift   float64   // the intercept there
 }
 
 const (
@@ -93,7 +95,7 @@ func (u *unpenalised) factorise() (cost float64) {
 			u.rest = append(u.rest, j)
 		}
 	}
-	u.step = grow(u.step, len(u.basis))
+	u.step, u.from = grow(u.step, len(u.basis)), grow(u.from, len(u.basis))
 	return u.store.Work() - before + support.CholeskyCost(size)
 }
 
@@ -109,6 +111,7 @@ func (s *Solver) eliminate() {
 		for range projections {
 			s.slopes(u.step)
 			u.factor.Solve(u.step)
+			s.depart()
 			s.release(1)
 		}
 	}
@@ -122,49 +125,75 @@ func (s *Solver) slopes(out []float64) {
 	s.payDots(s.entries(s.unpenalised.basis))
 }
 
-// release moves the unpenalised coefficients of the gathered point by a length times their
-// step, and the state with them.
+// depart makes the gathered point the one where a step of the unpenalised coefficients begins.
+func (s *Solver) depart() {
+	u := &s.unpenalised
+	for k, j := range u.basis {
+		u.from[k] = s.beta[s.cert.place(j)]
+	}
+	u.shift = s.state.Intercept
+}
+
+// release moves the unpenalised coefficients of the gathered point to a length of the way that
+// their step goes, and the state with them.
 func (s *Solver) release(length float64) {
 	u, at := &s.unpenalised, 0
 	for k, j := range s.sol.Support {
 		if at < len(u.basis) && u.basis[at] == j {
-			s.sol.Coef[k] = math.FMA(length, u.step[at], s.sol.Coef[k])
-			s.coef[k] = s.sol.Coef[k] // without copies they are the same columns
-			s.beta[s.cert.place(j)] = s.sol.Coef[k]
+			coef := u.from[at]
+			if length > 0 {
+				coef = math.FMA(length, u.step[at], coef)
+			}
+			s.sol.Coef[k], s.coef[k] = coef, coef // without copies they are the same columns
+			s.beta[s.cert.place(j)] = coef
 			at++
 		}
 	}
+	s.state.Intercept = u.shift // from far out, where there is no curvature, there may be no way back
 	s.refit()
 }
 
 // eliminateCurved is eliminate for a loss that is not quadratic: by Newton's method, with steps
-// halved while the loss rises.
+// halved while the loss rises, and damped where none makes it fall.
 func (s *Solver) eliminateCurved() {
-	u, null := &s.unpenalised, s.null
+	u := &s.unpenalised
+	var damping damping
 	d := make([]float64, len(s.state.Weighted))
 	slope := make([]float64, len(u.columns))
 	for range mostReleases {
 		s.curved.Curvature(s.state, d)
+		if damping > 0 {
+			s.curved.Dampen(s.state, float64(damping), d)
+		}
 		u.store.Reweigh(d)
 		s.in.work += u.factorise()
 		slope = slope[:len(u.basis)]
 		s.slopes(slope)
 		copy(u.step, slope)
 		u.factor.Solve(u.step)
-		if s.k.Dot(slope, u.step) <= float64(leastDecrement*null) {
+		if s.k.Dot(slope, u.step) <= float64(leastDecrement*s.null) {
 			return
 		}
-		allowed, length := s.state.Loss+float64(modelRoundoff*null), 1.0
-		s.release(1)
-		for k := 0; s.state.Loss > allowed && k < halvings; k++ {
-			length /= 2
-			s.release(-length)
-		}
-		if s.state.Loss > allowed {
-			s.release(-length)
+		if length := s.descendReleased(); (length == 0 || length == 1) && !damping.adapt(length) {
 			return
 		}
 	}
+}
+
+// descendReleased moves the unpenalised coefficients by the longest of the steps 1, ½, ¼, … that
+// does not make the loss rise, and returns its length; 0: all do.
+func (s *Solver) descendReleased() (length float64) {
+	allowed := s.state.Loss + float64(modelRoundoff*s.null)
+	s.depart()
+	length = 1
+	for range 1 + halvings {
+		if s.release(length); s.state.Loss <= allowed {
+			return length
+		}
+		length /= 2
+	}
+	s.release(0)
+	return 0
 }
 
 // eliminated reports whether the residual is orthogonal to all unpenalised columns. To a

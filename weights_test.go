@@ -406,3 +406,55 @@ func TestOffsetsThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// TestRowsOfWeight0HaveNoLoss, also where what is predicted of them is beyond all numbers: objectives, criteria and their slopes are those of
+// the other rows, and measures and refits are judged on them alone.
+func TestRowsOfWeight0HaveNoLoss(t *testing.T) {
+	q := drawRepeated(t, pare.Poisson, 3)
+	n, p := q.x.Dims()
+	rows := make([][]float64, n)
+	for i := range rows {
+		rows[i] = make([]float64, p)
+	}
+	for j := range p {
+		at, values := q.x.Column(j)
+		for k, i := range at {
+			rows[i][j] = values[k]
+		}
+		for i, w := range q.weights {
+			if w == 0 {
+				rows[i][j] = 1e6
+			}
+		}
+	}
+	c := pare.Config{Model: pare.Poisson, Weights: q.weights}
+	o := pare.SelectOptions{Validation: pare.Validation{FoldIDs: q.folds}, Search: pare.Grid, Points: 8, Measures: true, Relaxed: true}
+	plain, err := pare.Select(t.Context(), q.x, q.y, o, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := matrixOf(t, rows, p, false)
+	far, err := pare.Select(t.Context(), x, q.y, o, c)
+	if err != nil || far.Status != plain.Status {
+		t.Fatalf("%+v, %v", far, err)
+	}
+	slope := func(x sparse.Matrix) float64 {
+		h, err := pare.Gradient(t.Context(), x, q.y, plain.LogLambda, o.Validation, c)
+		if err != nil || h.Status != outcome.Converged {
+			t.Fatalf("%+v, %v", h, err)
+		}
+		return h.Gradient[0]
+	}
+	leftOut := func(x sparse.Matrix) float64 {
+		l, err := pare.LeaveOneOut(t.Context(), x, q.y, plain.LogLambda, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l.Value
+	}
+	for k, pair := range [][2]float64{{far.Value, plain.Value}, {far.Final.Objective, plain.Final.Objective}, {leftOut(x), leftOut(q.x)}, {slope(x), slope(q.x)}, {far.Measures[0].Value, plain.Measures[0].Value}, {far.RelaxedValue, plain.RelaxedValue}} {
+		if !(math.Abs(pair[0]-pair[1]) <= 1e-6*plain.Value) {
+			t.Errorf("%d: %.12g, as they were %.12g", k, pair[0], pair[1])
+		}
+	}
+}

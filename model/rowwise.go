@@ -152,7 +152,7 @@ func (f *Rowwise) nullLoss() float64 {
 		f.Fit(nil, nil, s)
 		return s.Loss
 	}
-	k, weights := f.view.Kernels(), f.view.Weights()
+	k := f.view.Kernels()
 	values := make([]float64, min(len(f.y), kernels.Block))
 	var zero []float64
 	if f.offset == nil {
@@ -168,11 +168,7 @@ func (f *Rowwise) nullLoss() float64 {
 			m = f.offset[from:]
 		}
 		f.loss.Value(k, f.y[from:to], m[:to-from], u)
-		if weights != nil {
-			sum += k.Dot(weights[from:to], u)
-		} else {
-			sum += k.Asum(u)
-		}
+		sum += f.total(from, u)
 	}
 	return sum / f.view.Total()
 }
@@ -405,12 +401,32 @@ func (f *Rowwise) byPieces(of func(k *kernels.Set, y, m, out []float64), s *Stat
 }
 
 // mean returns Σ sᵢuᵢ/N for u ≥ 0.
-func (f *Rowwise) mean(u []float64) float64 {
-	k := f.view.Kernels()
-	if weights := f.view.Weights(); weights != nil {
-		return k.Dot(weights, u) / f.view.Total()
+func (f *Rowwise) mean(u []float64) float64 { return f.total(0, u) / f.view.Total() }
+
+// total returns Σ sᵢuᵢ over a run of rows, for u ≥ 0.
+func (f *Rowwise) total(from int, u []float64) float64 {
+	k, weights := f.view.Kernels(), f.view.Weights()
+	if weights == nil {
+		return k.Asum(u)
 	}
-	return k.Asum(u) / f.view.Total()
+	weights = weights[from : from+len(u)]
+	sum := k.Dot(weights, u)
+	if math.IsNaN(sum) {
+		leaveOut(k, weights, u)
+		sum = k.Dot(weights, u)
+	}
+	return sum
+}
+
+// leaveOut sets what rows of weight 0 have to 0: their losses may be infinite.
+func leaveOut(k *kernels.Set, weights, u []float64) {
+	for from, to := range k.Pieces(len(weights)) {
+		for i, w := range weights[from:to] {
+			if w == 0 {
+				u[from+i] = 0
+			}
+		}
+	}
 }
 
 // Curvature implements [Curved].
@@ -471,5 +487,11 @@ func (f *Rowwise) divergence(s *State, scale float64) float64 {
 		return s.Loss
 	}
 	f.byRows(s, divergences, s.scratch, loss.Dual{Scale: scale, Balance: s.balance})
-	return max(0, f.view.Kernels().Sum(s.scratch)) / f.view.Total()
+	k := f.view.Kernels()
+	sum := k.Sum(s.scratch)
+	if math.IsNaN(sum) {
+		leaveOut(k, f.view.Weights(), s.scratch)
+		sum = k.Sum(s.scratch)
+	}
+	return max(0, sum) / f.view.Total()
 }

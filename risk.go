@@ -91,8 +91,12 @@ func (e *engine) noise(ctx context.Context, v Validation) (float64, error) {
 	}
 	alpha := kernels.Exp(s.LogLambda[0])
 	fit := s.Final.Objective
-	for _, b := range s.Final.Coef {
-		fit -= float64(alpha * math.Abs(b))
+	for at, b := range s.Final.Coef {
+		factor := 1.0
+		if c.PenaltyFactors != nil {
+			factor = c.PenaltyFactors[s.Final.Support[at]]
+		}
+		fit -= float64(alpha * factor * math.Abs(b))
 	}
 	return own.spread(2*float64(len(e.of.Y))*fit, len(s.Final.Support))
 }

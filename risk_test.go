@@ -178,3 +178,21 @@ func TestNoiseLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestNoiseLevelTakesOffThePenalty: twice the penalty factors at half the λ is the same Lasso, with the same residuals.
+func TestNoiseLevelTakesOffThePenalty(t *testing.T) {
+	x, y := load(t)
+	_, p := x.Dims()
+	level := func(factor float64) float64 {
+		f := slices.Repeat([]float64{factor}, p)
+		f[2], f[3] = 3*factor, math.Inf(1)
+		g, err := pare.Gradient(t.Context(), x, y, []float64{-1 - math.Log(factor)}, pare.Validation{Criterion: pare.AIC}, pare.Config{PenaltyFactors: f})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g.Sigma
+	}
+	if one, two := level(1), level(2); !(math.Abs(one-two) <= 1e-9*one) {
+		t.Errorf("σ = %.12g, with twice the factors %.12g", one, two)
+	}
+}

@@ -113,6 +113,35 @@ func TestLeaveOneOutOfARidgeIsOffByTheSecondOrder(t *testing.T) {
 	}
 }
 
+// TestStandardErrorOfRowsLeftOut is that of the weighted mean of the losses of their scores.
+func TestStandardErrorOfRowsLeftOut(t *testing.T) {
+	x, y := load(t)
+	weights := make([]float64, len(y))
+	for i := range weights {
+		weights[i] = []float64{0, 1e-6, 1, 3}[i%4]
+	}
+	got, err := pare.LeaveOneOut(t.Context(), x, y, []float64{-1}, pare.Config{Weights: weights})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var total, mean, square, count float64
+	loss := func(i int) float64 { return (y[i] - got.Scores[i]) * (y[i] - got.Scores[i]) }
+	for i, w := range weights {
+		total += w
+		mean += w * loss(i)
+	}
+	mean /= total
+	for i, w := range weights {
+		if w > 0 {
+			count++
+			square += (w / total * (loss(i) - mean)) * (w / total * (loss(i) - mean))
+		}
+	}
+	if want := math.Sqrt(square * count / (count - 1)); !(math.Abs(got.Value-mean) <= 1e-12*mean) || !(math.Abs(got.StandardError-want) <= 1e-12*want) {
+		t.Errorf("%.15g ± %.15g, want %.15g ± %.15g", got.Value, got.StandardError, mean, want)
+	}
+}
+
 // TestChoiceByLeftOutRows: approximate leave-one-out and generalised cross-validation are what
 // [pare.LeaveOneOut] says, their slopes are differences, and the choice is as good as the best of a
 // grid; by the first it is about that of true leave-one-out.

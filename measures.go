@@ -37,7 +37,7 @@ func (t *task) measures(ctx context.Context, v Validation, final *Fitted) ([]Mea
 		return nil, err
 	}
 	defer e.turn(ctx)()
-	folds := held.rows(e.of.Kernels)
+	folds := held.rows(e.of.Kernels, e.config.Weights)
 	if e.family.classes {
 		return held.ofClasses(e, folds), nil
 	}

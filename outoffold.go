@@ -96,11 +96,15 @@ func (p *predicted) byRow(k *kernels.Set) *HeldOut {
 	return h
 }
 
-// rows lists the rows of the folds.
-func (p *predicted) rows(k *kernels.Set) [][]int32 {
+// rows lists the rows of the folds that have weight.
+func (p *predicted) rows(k *kernels.Set, weights []float64) [][]int32 {
 	count, pace := make([]int, len(p.status)), k.Pace()
-	for _, fold := range p.fold {
-		if pace.Did(1); fold >= 0 {
+	counts := func(i, fold int) bool {
+		pace.Did(1)
+		return fold >= 0 && (weights == nil || weights[i] > 0)
+	}
+	for i, fold := range p.fold {
+		if counts(i, fold) {
 			count[fold]++
 		}
 	}
@@ -109,7 +113,7 @@ func (p *predicted) rows(k *kernels.Set) [][]int32 {
 		out[fold] = kernels.Undefined[int32](n)[:0]
 	}
 	for i, fold := range p.fold {
-		if pace.Did(1); fold >= 0 {
+		if counts(i, fold) {
 			out[fold] = append(out[fold], int32(i))
 		}
 	}
@@ -165,7 +169,7 @@ func atOnce(spec bilevel.Spec) int {
 // predict fits the rows that train for a fold and predicts those it holds out.
 func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64, spec bilevel.Spec, fold int, how refit) (classes []float64, err error) {
 	defer outcome.Caught(&err)
-	weights, rows := spec.Split(e.of.Kernels, fold)
+	weights, _ := spec.Split(e.of.Kernels, fold)
 	c := e.config
 	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads = weights, nil, false, false, 1
 	part, err := e.part(ctx, c)
@@ -200,10 +204,12 @@ func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64,
 			scores[i] += o
 		}
 	}
-	for _, i := range rows {
-		pace.Did(q)
-		p.fold[i] = fold
-		copy(p.of(int(i)), scores[int(i)*q:])
+	for i, id := range spec.Folds {
+		if pace.Did(1); id == fold {
+			pace.Did(q)
+			p.fold[i] = fold
+			copy(p.of(i), scores[i*q:])
+		}
 	}
 	return fitted.Classes, nil
 }

@@ -89,7 +89,7 @@ func (e *engine) relaxed(ctx context.Context, v Validation, final *Fitted) (fitt
 		return nil, math.NaN(), err
 	}
 	defer e.turn(ctx)()
-	return fitted, mean(held.rows(e.of.Kernels), func(rows []int32) float64 {
+	return fitted, mean(held.rows(e.of.Kernels, e.config.Weights), func(rows []int32) float64 {
 		return criterion.Eval(e.of.Kernels, e.of.Weighted(judge), rows, e.of.Y, held.scores, nil, nil)
 	}), nil
 }

@@ -258,7 +258,7 @@ func (f Folds) Count(k *kernels.Set) int {
 	return count
 }
 
-// Split returns the row weights of a fold's training set and its validation rows.
+// Split returns the row weights of a fold's training set, and its validation rows that have weight.
 func (s *Spec) Split(k *kernels.Set, fold int) (weights []float64, validation []int32) {
 	held := 0
 	for from, to := range k.Pieces(len(s.Folds)) {
@@ -273,8 +273,9 @@ func (s *Spec) Split(k *kernels.Set, fold int) (weights []float64, validation []
 	for i, id := range s.Folds {
 		pace.Did(1)
 		switch {
-		case id == fold:
+		case id == fold && s.weight(i) > 0:
 			validation = append(validation, int32(i))
+		case id == fold:
 		case id == TestOnly, s.Forward && id > fold:
 		default:
 			weights[i] = s.weight(i)

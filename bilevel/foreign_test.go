@@ -111,8 +111,38 @@ func TestCriteriaEndWithTheCall(t *testing.T) {
 	}
 }
 
-// TestStandardErrorsOfManyRows are those of the mean of twenty interleaved batches, and there are none of a criterion that is no
-// mean over rows, nor of one fold of several.
+// TestStandardErrorOfWeightedRows is that of their weighted mean: a row counts by its share of the weight, next to nothing
+// where that is next to nothing.
+func TestStandardErrorOfWeightedRows(t *testing.T) {
+	const n, held = 30, 12
+	q := oracle.NewRandom(6).Problem(oracle.Shape{N: n, P: 2})
+	q.Intercept = false
+	folds, weights := make(bilevel.Folds, n), make([]float64, n)
+	var total, mean, square float64
+	for i := range folds {
+		folds[i], weights[i] = bilevel.AlwaysTrain, 1+float64(i%3)
+		if i >= held {
+			continue
+		}
+		if folds[i] = 0; i%4 == 1 {
+			weights[i], q.Y[i] = 1e-9, 100
+		}
+		total += weights[i]
+		mean += weights[i] * q.Y[i] * q.Y[i]
+	}
+	mean /= total
+	for i, y := range q.Y[:held] {
+		off := weights[i] / total * (y*y - mean)
+		square += off * off
+	}
+	want := math.Sqrt(square * held / (held - 1))
+	if got := newProblem(t, q, true, bilevel.Spec{Folds: folds, Weights: weights, Penalty: lasso}).Null(); !(math.Abs(got.StandardError-want) <= 1e-9*want) {
+		t.Errorf("%.15g ± %.15g, want ± %.15g", got.Value, got.StandardError, want)
+	}
+}
+
+// TestStandardErrorsOfManyRows are those of the mean of twenty interleaved batches, each with its share of the rows, and there are
+// none of a criterion that is no mean over rows, nor of one fold of several.
 func TestStandardErrorsOfManyRows(t *testing.T) {
 	const n = 60
 	q := oracle.NewRandom(6).Problem(oracle.Shape{N: n, P: 2})
@@ -128,14 +158,14 @@ func TestStandardErrorsOfManyRows(t *testing.T) {
 			}
 		}
 		var mean, square float64
-		for b := range sum {
-			mean += sum[b] / count[b] / 20
+		for _, s := range sum {
+			mean += s / float64(held)
 		}
 		for b := range sum {
-			off := sum[b]/count[b] - mean
+			off := count[b] / float64(held) * (sum[b]/count[b] - mean)
 			square += off * off
 		}
-		want := math.Sqrt(square / 19 / 20)
+		want := math.Sqrt(square * 20 / 19)
 		if got := newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: lasso}).Null().StandardError; !(math.Abs(got-want) <= 1e-13*want) {
 			t.Errorf("%d rows: %.15g, want %.15g", held, got, want)
 		}

@@ -199,6 +199,36 @@ func TestWeightsAreCopies(t *testing.T) {
 	}
 }
 
+// TestRowsOfWeight0AreJudgedByNobody: with them, whatever they hold, a hold-out has the value, the standard error and the slope that it
+// has without them.
+func TestRowsOfWeight0AreJudgedByNobody(t *testing.T) {
+	q := oracle.NewRandom(73).Problem(oracle.Shape{N: 66, P: 5, Noise: 1})
+	without := &oracle.Problem{Alpha: q.Alpha}
+	weights, folds := make([]float64, len(q.Y)), make(bilevel.Folds, len(q.Y))
+	var left []float64
+	var kept bilevel.Folds
+	for i, y := range q.Y {
+		weights[i], folds[i] = 1+float64(i%2), bilevel.AlwaysTrain
+		if i >= 20 {
+			folds[i] = 0
+		}
+		if i%20 < 6 { // of held-out rows, all of some batches
+			weights[i], q.X[i][0] = 0, 1e150
+			continue
+		}
+		without.X, without.Y, left, kept = append(without.X, q.X[i]), append(without.Y, y), append(left, weights[i]), append(kept, folds[i])
+	}
+	for name, of := range kindsOfRows(t) {
+		a, nullA := reported(t, name, of, q, bilevel.Spec{Folds: folds, Weights: weights}, of.lambda, false)
+		b, nullB := reported(t, name, of, without, bilevel.Spec{Folds: kept, Weights: left}, of.lambda, false)
+		for k, pair := range [][2]float64{{a.Value, b.Value}, {a.StandardError, b.StandardError}, {nullA.Value, nullB.Value}, {nullA.StandardError, nullB.StandardError}, {a.Gradient[0], b.Gradient[0]}} {
+			if !(math.Abs(pair[0]-pair[1]) <= 1e-6*(math.Abs(pair[1])+0.01*b.Value)) {
+				t.Errorf("%s, %d: %.12g with rows of weight 0, %.12g without", name, k, pair[0], pair[1])
+			}
+		}
+	}
+}
+
 // TestTestRowsAreJudgedAlone: one row for testing, by the solutions of all folds: the mean over these of what a hold-out of that row says that
 // trains on the same.
 func TestTestRowsAreJudgedAlone(t *testing.T) {

@@ -22,6 +22,7 @@ type judged struct {
 	criterion criterion.Criterion
 	name      string // its
 	y         []float64
+	weights   []float64 // nil: all 1
 	rows      []int32
 	test      []int32 // rows that neither train nor validate
 	broken    error   // of a criterion that panicked
@@ -41,7 +42,7 @@ func newJudged(k *kernels.Set, spec *Spec, y []float64, rows []int32) judged {
 		c = criterion.Weighted{Criterion: c, Weights: spec.Weights}
 	}
 	return judged{
-		k: k, criterion: c, name: c.Name(), foreign: criterion.Foreign(c), y: y, rows: rows, test: spec.test(k), LaneResult: LaneResult{Top: math.Inf(-1)},
+		k: k, criterion: c, name: c.Name(), foreign: criterion.Foreign(c), y: y, weights: spec.Weights, rows: rows, test: spec.test(k), LaneResult: LaneResult{Top: math.Inf(-1)},
 		holdOut: spec.Risk == nil && spec.Folds.Count(k) == 1, given: spec.Given,
 		slope: spec.Memory.Floats(k, len(y)), curvature: spec.Memory.Floats(k, len(y)),
 	}
@@ -53,7 +54,7 @@ func (j *judged) result() *LaneResult { return &j.LaneResult }
 func (j *judged) judge(prediction []float64) error {
 	j.prediction = prediction
 	j.Value = j.loss(j.rows, prediction, j.slope)
-	j.ValueError = j.errorOf(prediction)
+	j.ValueError = j.errorOf(j.Value, prediction)
 	if j.Tested = len(j.test) > 0; j.Tested {
 		j.Test = j.loss(j.test, prediction, nil)
 	}
@@ -107,7 +108,7 @@ func (j *judged) judgeNull(prediction []float64) error {
 		return nil
 	}
 	j.Null = j.loss(j.rows, prediction, nil)
-	j.NullError = j.errorOf(prediction)
+	j.NullError = j.errorOf(j.Null, prediction)
 	return j.broken
 }
 

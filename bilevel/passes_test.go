@@ -88,7 +88,7 @@ func TestEveryPassLooks(t *testing.T) {
 		"newHeldOut": {func(k *kernels.Set) { _, _ = newHeldOut(k, &spec, []float64{0, 1}, label, 0) }, paced(n) + split + paced((n+1)/3+n)},
 		"null":       {func(k *kernels.Set) { held.null(k, 2, label, spec) }, paced(n) + total + paced(2*n)},
 		"loss":       {func(k *kernels.Set) { held.loss(k, func(int, int32) float64 { return 1 }) }, total + paced(2*n)},
-		"errorOf":    {func(k *kernels.Set) { j := mean; j.k = k; j.errorOf(y) }, paced(n)},
+		"errorOf":    {func(k *kernels.Set) { j := mean; j.k = k; j.errorOf(0, y) }, paced(n)},
 		"slightly":   {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(1e-9) }, 0},
 		"within":     {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(0.01) }, clone + paced(n)},
 		"infinitely": {func(k *kernels.Set) { j := curved; j.k = k; j.curvatureWithin(math.Inf(1)) }, clone + paced(n)},

@@ -85,11 +85,11 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 		out.Scores[i] = solution.Prediction[i] - step + float64(kernels.Log(1-weight/total)*motion[i])
 	}
 	judge := s.of.Weighted(s.judge)
-	rows := everyRow(k, len(out.Scores))
+	rows := s.of.present()
 	out.Value, out.StandardError, out.GCV = math.Inf(1), math.Inf(1), math.Inf(1)
 	if determined {
 		out.Value = criterion.Eval(k, judge, rows, s.of.Y, out.Scores, nil, nil)
-		out.StandardError = s.of.spreadOf(s.judge, out.Scores)
+		out.StandardError = s.of.errorOf(out.Value, s.judge, out.Scores, rows)
 	}
 	rest := 1 - out.Freedom/total
 	if rest < leastRest {
@@ -99,31 +99,36 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	return out, nil
 }
 
-// everyRow lists n rows.
-func everyRow(k *kernels.Set, n int) []int32 {
-	rows, pace := make([]int32, n), k.Pace()
-	for i := range rows {
-		pace.Did(1)
-		rows[i] = int32(i)
+// present lists the rows that have weight.
+func (s *Statement) present() []int32 {
+	n, _ := s.X.Dims()
+	rows, pace := make([]int32, 0, n), s.Kernels.Pace()
+	for i := range n {
+		if pace.Did(1); s.Weights == nil || s.Weights[i] > 0 {
+			rows = append(rows, int32(i))
+		}
 	}
 	return rows
 }
 
-// spreadOf returns the standard error of a mean over the rows that have weight.
-func (s *Statement) spreadOf(c criterion.Criterion, scores []float64) float64 {
-	var count, mean, square float64
-	row, pace := make([]int32, 1), s.Kernels.Pace()
-	for i := range scores {
-		pace.Did(8)
-		if s.Weights != nil && s.Weights[i] == 0 {
-			continue
+// errorOf returns the standard error of a value of a criterion, its weighted mean over rows.
+func (s *Statement) errorOf(value float64, c criterion.Criterion, scores []float64, rows []int32) float64 {
+	weight := func(i int32) float64 {
+		if s.Weights == nil {
+			return 1
 		}
-		row[0] = int32(i)
-		v := criterion.Eval(nil, c, row, s.Y, scores, nil, nil)
-		count++
-		off := v - mean
-		mean += off / count
-		square = math.FMA(off, v-mean, square)
+		return s.Weights[i]
 	}
-	return math.Sqrt(square / (max(1, count-1) * count))
+	pace := s.Kernels.Pace()
+	var total, square float64
+	for _, i := range rows {
+		pace.Did(1)
+		total += weight(i)
+	}
+	for at, i := range rows {
+		pace.Did(8)
+		off := weight(i) / total * (criterion.Eval(nil, c, rows[at:at+1], s.Y, scores, nil, nil) - value)
+		square = math.FMA(off, off, square)
+	}
+	return math.Sqrt(square * float64(len(rows)) / float64(max(1, len(rows)-1)))
 }

@@ -1,16 +1,13 @@
 package table
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"slices"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -35,24 +32,6 @@ type collector struct {
 
 // place is a cell of the features.
 type place struct{ row, feature int32 }
-
-// column is a column of the file as it is being read.
-type column struct {
-	at         int // in the file
-	feature    int // −1: another
-	name       string
-	categories bool // cells are taken for categories, whatever they look like
-	text       bool // cells are text
-	decided    bool // what they are is known
-	since      int  // the row that decided it, from 1
-	codes      map[string]int
-	texts      []string // of the codes
-	counts     []int    // of the texts
-	values     []float64
-	sum        float64 // of numbers
-	numbers    int
-	numbersRow bool // values count the rows from 0
-}
 
 // exists reports whether there is a file.
 func exists(path string) bool {
@@ -300,90 +279,6 @@ func (c *collector) at(err error) error {
 	return err
 }
 
-// What a cell of a number cannot be.
-var (
-	errMissing = errors.New("no value here")
-	errText    = errors.New("text")
-	errMixed   = errors.New("in a column of another kind")
-)
-
-// read finds out what a cell holds: cells of a column of numbers are numbers after it.
-func (col *column) read(cell *Cell, o Options) error {
-	if cell.Kind == Spelled && !col.categories && (!col.decided || !col.text) {
-		if cell.spelled {
-			cell.Kind = Number
-			return nil
-		}
-	}
-	switch {
-	case cell.Kind == Spelled && missingWord(cell.Text):
-		cell.Kind = Absent
-	case cell.Kind == Number && col.categories:
-		cell.Kind, cell.Text = Text, spell(cell.Number)
-	case cell.Kind == Spelled && col.categories:
-		cell.Kind = Text
-	case cell.Kind == Spelled:
-		v, err := parseNumber(cell.Text)
-		truth, isTruth := truth(cell.Text)
-		switch {
-		case err == nil:
-			cell.Kind, cell.Number = Number, v
-		case isTruth && col.feature >= 0:
-			cell.Kind, cell.Number = Number, truth
-		case errors.Is(err, errNotNumber):
-			cell.Kind = Text
-		default:
-			return fmt.Errorf("%q is %w", shorten(cell.Text), err)
-		}
-	}
-	switch {
-	case cell.Kind == Absent || !col.decided || col.text == (cell.Kind == Text):
-	case !col.text:
-		return fmt.Errorf("%q is text, %w: row %d has a number here", shorten(cell.Text), errMixed, col.since)
-	default:
-		return fmt.Errorf("%s is a number, %w: row %d has text here", spell(cell.Number), errMixed, col.since)
-	}
-	if cell.Kind == Text && !utf8.ValidString(cell.Text) {
-		return fmt.Errorf("%q is not UTF-8 text", shorten(cell.Text))
-	}
-	if cell.Kind == Text && !col.decided && !col.categories && col.feature >= 0 && !o.OneHot {
-		return fmt.Errorf("%q is %w", shorten(cell.Text), errText)
-	}
-	return nil
-}
-
-// take returns the number that stands for a cell: itself, or 1 plus its code for text; 0
-// for one that is missing.
-func (col *column) take(cell Cell, row int) float64 {
-	if cell.Kind == Absent {
-		col.numbersRow = false
-		return 0
-	}
-	if !col.decided {
-		col.decided, col.text, col.since = true, cell.Kind == Text, row
-	}
-	if col.text {
-		return float64(col.code(cell.Text) + 1)
-	}
-	col.numbersRow = col.numbersRow && cell.Number == float64(row-1)
-	col.sum += cell.Number
-	col.numbers++
-	return cell.Number
-}
-
-// code returns the code of a text.
-func (col *column) code(text string) int {
-	k, ok := col.codes[text]
-	if !ok {
-		k = len(col.texts)
-		text = string([]byte(text)) // the row's memory is used again
-		col.codes[text] = k
-		col.texts, col.counts = append(col.texts, text), append(col.counts, 0)
-	}
-	col.counts[k]++
-	return k
-}
-
 // locate says where a cell is that cannot be taken, and what to do about it.
 func (c *collector) locate(k int, err error) error {
 	e := &outcome.Error{Kind: outcome.Parse, File: c.file, HasRow: true, Row: c.read - 1}
@@ -401,18 +296,6 @@ func (c *collector) locate(k int, err error) error {
 		e.Flag = "categories"
 	}
 	return e
-}
-
-// shorten keeps a message readable whatever a file holds. It cuts between runes.
-func shorten(s string) string {
-	most := 40
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
 }
 
 // finish makes the data of what was read.
@@ -449,52 +332,6 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 		return err
 	}
 	return c.stand(d)
-}
-
-// ranked sorts texts, and returns the place of each among them.
-func ranked(texts []string) (sorted []string, place []int) {
-	by := make([]int, len(texts))
-	for k := range by {
-		by[k] = k
-	}
-	slices.SortFunc(by, func(a, b int) int { return cmp.Compare(texts[a], texts[b]) })
-	sorted, place = make([]string, len(texts)), make([]int, len(texts))
-	for rank, k := range by {
-		sorted[rank], place[k] = texts[k], rank
-	}
-	return sorted, place
-}
-
-// fill returns what stands for missing cells of the column.
-func (col *column) fill(m Missing, rows int, order []int) ([]float64, error) {
-	if m != Mean && m != Zero {
-		return nil, nil
-	}
-	width := 1
-	if col.text {
-		width = len(col.texts)
-	}
-	fill := make([]float64, width)
-	if m == Zero {
-		return fill, nil
-	}
-	present := col.numbers
-	for _, n := range col.counts {
-		present += n
-	}
-	if present == 0 && rows > 0 {
-		return nil, errMissing
-	}
-	if !col.text {
-		if rows > 0 {
-			fill[0] = col.sum / float64(present)
-		}
-		return fill, nil
-	}
-	for k, n := range col.counts {
-		fill[order[k]] = float64(n) / float64(present)
-	}
-	return fill, nil
 }
 
 // take makes the matrix, of the rows collected where they are its rows already.
@@ -587,61 +424,4 @@ func (c *collector) stand(d *Data) error {
 		d.Aside[c.aside[col.at]] = one
 	}
 	return nil
-}
-
-// readTarget reads the target from a file of its own.
-func (d *Data) readTarget(ctx context.Context, path string) error {
-	values, labels, err := ReadColumn(ctx, path)
-	if err != nil {
-		return err
-	}
-	if len(values) != d.Rows {
-		return &outcome.Error{Kind: outcome.Shape, File: path, Flag: "target", Message: fmt.Sprintf("%d values for %d rows; there must be one a row", len(values), d.Rows)}
-	}
-	d.setTarget(values, labels)
-	return nil
-}
-
-// setTarget takes a target of all rows of the file.
-func (d *Data) setTarget(values []float64, labels []string) {
-	d.Y, d.Labels = values, labels
-	if d.Kept == nil {
-		return
-	}
-	d.Y = make([]float64, 0, len(d.Kept))
-	for _, i := range d.Kept {
-		d.Y = append(d.Y, values[i])
-	}
-}
-
-// ReadColumn reads a file of one column: a number or a text for each row, of which texts
-// come back as indices of labels. Any format of [Open] with one column will do, or one
-// value a line.
-func ReadColumn(ctx context.Context, path string) (values []float64, labels []string, err error) {
-	o := Options{Target: "1"}
-	in, err := open(ctx, path, nil, &o)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer in.Close()
-	src, err := recognise(in, Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	if src.archive != nil || src.market || src.mapped {
-		return nil, nil, refused(in.Name, "no column: give one value a line, a table of one column or an .npy array")
-	}
-	if src.svmlight {
-		if src.rows, err = newCSVRows(in.Name, src.text, ',', nil); err != nil {
-			return nil, nil, err
-		}
-	}
-	if src.rows.Width() != 1 {
-		return nil, nil, &outcome.Error{Kind: outcome.Shape, File: path, Message: fmt.Sprintf("%d columns, where there must be one value a row", src.rows.Width())}
-	}
-	d, err := collect(ctx, src.rows, "", o)
-	if err != nil {
-		return nil, nil, err
-	}
-	return d.Y, d.Labels, nil
 }

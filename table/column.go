@@ -1,0 +1,169 @@
+package table
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+)
+
+// column is a column of the file as it is being read.
+type column struct {
+	at         int // in the file
+	feature    int // −1: another
+	name       string
+	categories bool // cells are taken for categories, whatever they look like
+	text       bool // cells are text
+	decided    bool // what they are is known
+	since      int  // the row that decided it, from 1
+	codes      map[string]int
+	texts      []string // of the codes
+	counts     []int    // of the texts
+	values     []float64
+	sum        float64 // of numbers
+	numbers    int
+	numbersRow bool // values count the rows from 0
+}
+
+// What a cell of a number cannot be.
+var (
+	errMissing = errors.New("no value here")
+	errText    = errors.New("text")
+	errMixed   = errors.New("in a column of another kind")
+)
+
+// read finds out what a cell holds: cells of a column of numbers are numbers after it.
+func (col *column) read(cell *Cell, o Options) error {
+	if cell.Kind == Spelled && !col.categories && (!col.decided || !col.text) {
+		if cell.spelled {
+			cell.Kind = Number
+			return nil
+		}
+	}
+	switch {
+	case cell.Kind == Spelled && missingWord(cell.Text):
+		cell.Kind = Absent
+	case cell.Kind == Number && col.categories:
+		cell.Kind, cell.Text = Text, spell(cell.Number)
+	case cell.Kind == Spelled && col.categories:
+		cell.Kind = Text
+	case cell.Kind == Spelled:
+		v, err := parseNumber(cell.Text)
+		truth, isTruth := truth(cell.Text)
+		switch {
+		case err == nil:
+			cell.Kind, cell.Number = Number, v
+		case isTruth && col.feature >= 0:
+			cell.Kind, cell.Number = Number, truth
+		case errors.Is(err, errNotNumber):
+			cell.Kind = Text
+		default:
+			return fmt.Errorf("%q is %w", shorten(cell.Text), err)
+		}
+	}
+	switch {
+	case cell.Kind == Absent || !col.decided || col.text == (cell.Kind == Text):
+	case !col.text:
+		return fmt.Errorf("%q is text, %w: row %d has a number here", shorten(cell.Text), errMixed, col.since)
+	default:
+		return fmt.Errorf("%s is a number, %w: row %d has text here", spell(cell.Number), errMixed, col.since)
+	}
+	if cell.Kind == Text && !utf8.ValidString(cell.Text) {
+		return fmt.Errorf("%q is not UTF-8 text", shorten(cell.Text))
+	}
+	if cell.Kind == Text && !col.decided && !col.categories && col.feature >= 0 && !o.OneHot {
+		return fmt.Errorf("%q is %w", shorten(cell.Text), errText)
+	}
+	return nil
+}
+
+// take returns the number that stands for a cell: itself, or 1 plus its code for text; 0
+// for one that is missing.
+func (col *column) take(cell Cell, row int) float64 {
+	if cell.Kind == Absent {
+		col.numbersRow = false
+		return 0
+	}
+	if !col.decided {
+		col.decided, col.text, col.since = true, cell.Kind == Text, row
+	}
+	if col.text {
+		return float64(col.code(cell.Text) + 1)
+	}
+	col.numbersRow = col.numbersRow && cell.Number == float64(row-1)
+	col.sum += cell.Number
+	col.numbers++
+	return cell.Number
+}
+
+// code returns the code of a text.
+func (col *column) code(text string) int {
+	k, ok := col.codes[text]
+	if !ok {
+		k = len(col.texts)
+		text = string([]byte(text)) // the row's memory is used again
+		col.codes[text] = k
+		col.texts, col.counts = append(col.texts, text), append(col.counts, 0)
+	}
+	col.counts[k]++
+	return k
+}
+
+// shorten keeps a message readable whatever a file holds. It cuts between runes.
+func shorten(s string) string {
+	most := 40
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most] + "…"
+}
+
+// ranked sorts texts, and returns the place of each among them.
+func ranked(texts []string) (sorted []string, place []int) {
+	by := make([]int, len(texts))
+	for k := range by {
+		by[k] = k
+	}
+	slices.SortFunc(by, func(a, b int) int { return cmp.Compare(texts[a], texts[b]) })
+	sorted, place = make([]string, len(texts)), make([]int, len(texts))
+	for rank, k := range by {
+		sorted[rank], place[k] = texts[k], rank
+	}
+	return sorted, place
+}
+
+// fill returns what stands for missing cells of the column.
+func (col *column) fill(m Missing, rows int, order []int) ([]float64, error) {
+	if m != Mean && m != Zero {
+		return nil, nil
+	}
+	width := 1
+	if col.text {
+		width = len(col.texts)
+	}
+	fill := make([]float64, width)
+	if m == Zero {
+		return fill, nil
+	}
+	present := col.numbers
+	for _, n := range col.counts {
+		present += n
+	}
+	if present == 0 && rows > 0 {
+		return nil, errMissing
+	}
+	if !col.text {
+		if rows > 0 {
+			fill[0] = col.sum / float64(present)
+		}
+		return fill, nil
+	}
+	for k, n := range col.counts {
+		fill[order[k]] = float64(n) / float64(present)
+	}
+	return fill, nil
+}

@@ -1,0 +1,65 @@
+package table
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed-45b9a24c/pare/outcome"
+)
+
+// readTarget reads the target from a file of its own.
+func (d *Data) readTarget(ctx context.Context, path string) error {
+	values, labels, err := ReadColumn(ctx, path)
+	if err != nil {
+		return err
+	}
+	if len(values) != d.Rows {
+		return &outcome.Error{Kind: outcome.Shape, File: path, Flag: "target", Message: fmt.Sprintf("%d values for %d rows; there must be one a row", len(values), d.Rows)}
+	}
+	d.setTarget(values, labels)
+	return nil
+}
+
+// setTarget takes a target of all rows of the file.
+func (d *Data) setTarget(values []float64, labels []string) {
+	d.Y, d.Labels = values, labels
+	if d.Kept == nil {
+		return
+	}
+	d.Y = make([]float64, 0, len(d.Kept))
+	for _, i := range d.Kept {
+		d.Y = append(d.Y, values[i])
+	}
+}
+
+// ReadColumn reads a file of one column: a number or a text for each row, of which texts
+// come back as indices of labels. Any format of [Open] with one column will do, or one
+// value a line.
+func ReadColumn(ctx context.Context, path string) (values []float64, labels []string, err error) {
+	o := Options{Target: "1"}
+	in, err := open(ctx, path, nil, &o)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer in.Close()
+	src, err := recognise(in, Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if src.archive != nil || src.market || src.mapped {
+		return nil, nil, refused(in.Name, "no column: give one value a line, a table of one column or an .npy array")
+	}
+	if src.svmlight {
+		if src.rows, err = newCSVRows(in.Name, src.text, ',', nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	if src.rows.Width() != 1 {
+		return nil, nil, &outcome.Error{Kind: outcome.Shape, File: path, Message: fmt.Sprintf("%d columns, where there must be one value a row", src.rows.Width())}
+	}
+	d, err := collect(ctx, src.rows, "", o)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.Y, d.Labels, nil
+}

@@ -8,14 +8,15 @@
 // publishes an answer to each request. A worker that begins in the middle, since another one
 // has died, replays what is answered and goes on: with the same bits.
 //
-//	stream PARE_TASKS      pare.task.JOB.GROUP.N     the N-th request of a group
-//	stream PARE_RESULTS    pare.result.JOB.GROUP.N   its answer, which acknowledges it
+//	stream PARE_TASKS      pare.task.JOB.RECORD.GROUP.N     the N-th request of a group
+//	stream PARE_RESULTS    pare.result.JOB.RECORD.GROUP.N   its answer, which acknowledges it
 //	bucket PARE_JOBS       JOB                       what lanes are made from (record)
 //	objects PARE_DATA      SHA-256                   matrix and target, once for all jobs
 //	subjects pare.stored.>                           servers hand over what they have stored
 //	subject pare.presence                            workers say that they are alive
 //
-// A subject of the streams takes one message for ever. So publishing is idempotent: whoever
+// RECORD is a hash of the record, so that a late answer to another job that had the id before is no
+// answer. A subject of the streams takes one message for ever. So publishing is idempotent: whoever
 // asks or answers again is refused by the server, and the first answer stands. Which worker
 // has which group every worker works out by itself, from who is alive (assign.go). Where two
 // disagree for a moment, both do the work, to the same bits. Nothing depends on a clock but

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed-45b9a24c/pare"
@@ -198,4 +199,51 @@ func BenchmarkRound(b *testing.B) {
 	}
 	slices.Sort(seconds)
 	b.ReportMetric(1e3*seconds[len(seconds)/2], "ms/evaluation")
+}
+
+// TestLateAnswersToAnEarlierJob: an id that is used again, for other data, has nothing of what a worker
+// answers late that has yet to hear that the earlier job is removed.
+func TestLateAnswersToAnEarlierJob(t *testing.T) {
+	url := serve(t)
+	work(t, url, 1)
+	nc := connect(t, url)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := options
+	named.Job = "nightly"
+	var late []*nats.Msg
+	heard, err := nc.Subscribe("pare.result.>", func(m *nats.Msg) { late = append(late, m) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rows := range []int{60, 80} {
+		x, y := problem(rows, 10, 0)
+		run, err := distributed.Submit(t.Context(), nc, x, y, named)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Lanes: run.Lanes}, pare.Config{})
+		if err != nil {
+			t.Fatalf("%d rows: %v", rows, err)
+		}
+		want, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := bits(want), bits(s); a != b {
+			t.Errorf("%s\nin one process\n%s", b, a)
+		}
+		if err := run.Remove(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		_ = heard.Unsubscribe()
+		for _, m := range late {
+			if _, err := js.Publish(t.Context(), m.Subject, m.Data); err != nil {
+				t.Fatal(err)
+			}
+		}
+		late = nil
+	}
 }

@@ -148,6 +148,7 @@ type coordinator struct {
 	run    *Run
 	job    string
 	record *record
+	log    string // see logName; known once the job is stated
 
 	mu     sync.Mutex
 	stated bool
@@ -207,7 +208,7 @@ func (c *coordinator) state(ctx context.Context, requests []bilevel.LaneRequest)
 			return ctx.Err()
 		}
 	}
-	c.stated = true
+	c.log, c.stated = logName(c.job, text), true
 	return nil
 }
 
@@ -279,7 +280,7 @@ func (c *coordinator) batches(requests []bilevel.LaneRequest) ([]*batch, error) 
 		}
 		c.asked[b.group]++
 		b.number = c.asked[b.group]
-		b.subject = subject("result", c.job, b.group, b.number)
+		b.subject = subject("result", c.log, b.group, b.number)
 	}
 	return all, nil
 }
@@ -324,7 +325,7 @@ func (c *coordinator) hopeless(ctx context.Context, b *batch) error {
 	if _, err := c.run.streams.jobs.Get(ctx, c.job); errors.Is(err, jetstream.ErrKeyNotFound) {
 		return outcome.At(outcome.Limit, "job", "the job %s was removed while a selection waited for it", c.run.ID)
 	}
-	there, err := count(ctx, c.run.streams.tasks, subjects("task", c.job, b.group))
+	there, err := count(ctx, c.run.streams.tasks, subjects("task", c.log, b.group))
 	if err == nil && there < b.number {
 		return outcome.At(outcome.IO, "job", "the servers have lost requests of the job %s; select again with this id, which goes on with it", c.run.ID)
 	}

@@ -3,6 +3,7 @@ package distributed
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"regexp"
@@ -128,13 +129,19 @@ func unreachable(err error) error {
 	return &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "the NATS server does not do what it is asked (JetStream must be enabled)", Err: err}
 }
 
-func subject(kind, job string, group, n int) string {
-	return fmt.Sprintf("pare.%s.%s.%d.%d", kind, job, group, n)
+// logName names the logs of a job with a record.
+func logName(job string, record []byte) string {
+	sum := digest(record)
+	return job + "." + hex.EncodeToString(sum[:16])
+}
+
+func subject(kind, log string, group, n int) string {
+	return fmt.Sprintf("pare.%s.%s.%d.%d", kind, log, group, n)
 }
 
 // subjects are those of all requests of a group, or of all answers.
-func subjects(kind, job string, group int) string {
-	return fmt.Sprintf("pare.%s.%s.%d.*", kind, job, group)
+func subjects(kind, log string, group int) string {
+	return fmt.Sprintf("pare.%s.%s.%d.*", kind, log, group)
 }
 
 // request and answered turn the subject of an answer into that of its request, and back.
@@ -221,16 +228,16 @@ func pause(ctx context.Context) bool {
 // follow calls f with the requests of a group, those there are and those to come, until ctx
 // ends, f says no, or an answer to one of them has been lost. News of a request may be lost too,
 // with a connection or a server, so that both are looked for while there are none.
-func (s *streams) follow(ctx context.Context, job string, group int, f func(subject string, text []byte) bool) error {
+func (s *streams) follow(ctx context.Context, log string, group int, f func(subject string, text []byte) bool) error {
 	news := make(chan *nats.Msg, 64)
-	heard, err := s.nc.ChanSubscribe(stored(subjects("task", job, group)), news)
+	heard, err := s.nc.ChanSubscribe(stored(subjects("task", log, group)), news)
 	if err != nil {
 		return unreachable(err)
 	}
 	defer func() { _ = heard.Unsubscribe() }()
 	var text []byte
 	for n, told := 1, false; ; n++ {
-		at, there := subject("task", job, group, n), false
+		at, there := subject("task", log, group, n), false
 		if !told { // of the last one: this one may be there already
 			text, there = get(ctx, s.tasks, at)
 		}
@@ -239,7 +246,7 @@ func (s *streams) follow(ctx context.Context, job string, group int, f func(subj
 			if text, told = hear(ctx, news, at, wait); told {
 				break
 			}
-			if answers, err := count(ctx, s.results, subjects("result", job, group)); err == nil && answers < n-1 || ctx.Err() != nil {
+			if answers, err := count(ctx, s.results, subjects("result", log, group)); err == nil && answers < n-1 || ctx.Err() != nil {
 				return nil
 			}
 			text, there = get(ctx, s.tasks, at)

@@ -20,7 +20,7 @@ import (
 
 // protocol is the version of all that is written here. A worker takes part in jobs of its own
 // build only, see [Version].
-const protocol = 2
+const protocol = 3
 
 // Version names a build: answers have the same bits only where the solvers are the same.
 func Version() string {

@@ -95,6 +95,7 @@ type shift struct {
 type holding struct {
 	id     string
 	record *record
+	log    string // see logName
 	ctx    context.Context // ends when the job is removed
 	cancel func()
 	load   func() (*bilevel.Lanes, error)
@@ -205,7 +206,7 @@ func (s *shift) hear(entry jetstream.KeyValueEntry) {
 		s.Log.Warn("refused", "job", id, "error", err)
 		return
 	}
-	h := &holding{id: id, record: r, groups: map[int]*duty{}}
+	h := &holding{id: id, record: r, log: logName(id, entry.Value()), groups: map[int]*duty{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.load = sync.OnceValues(func() (*bilevel.Lanes, error) { return s.lanes(h) })
 	s.jobs[id] = h
@@ -272,7 +273,7 @@ func (s *shift) begin(h *holding, group int) *duty {
 		defer close(d.done)
 		defer stop()
 		var lanes *bilevel.Lanes
-		err := s.streams.follow(ctx, h.id, group, func(at string, text []byte) bool {
+		err := s.streams.follow(ctx, h.log, group, func(at string, text []byte) bool {
 			a, err := s.answer(h, group, &lanes, text)
 			if err == nil {
 				_, err = s.streams.publish(h.ctx, s.streams.results, answered(at), a)

@@ -189,6 +189,9 @@ func (c *coordinator) state(ctx context.Context, requests []bilevel.LaneRequest)
 	if classes > 1 {
 		c.record.Classes = classes
 	}
+	if err := c.record.check(); err != nil {
+		return err
+	}
 	text, err := encode(c.record)
 	if err != nil {
 		return err
@@ -275,7 +278,7 @@ func (c *coordinator) batches(requests []bilevel.LaneRequest) ([]*batch, error) 
 			asked = append(asked, requests[at])
 		}
 		var err error
-		if b.text, err = encode(asked); err != nil {
+		if b.text, err = encodeEach(nil, asked); err != nil {
 			return nil, err
 		}
 		c.asked[b.group]++
@@ -335,20 +338,24 @@ func (c *coordinator) hopeless(ctx context.Context, b *batch) error {
 // read returns what an answer says.
 func (c *coordinator) read(b *batch, text []byte) ([]bilevel.LaneResult, error) {
 	var a answer
-	if err := decode(text, &a); err != nil {
+	rest, err := decodeFirst(text, &a)
+	if err != nil {
 		return nil, err
 	}
+	results, err := decodeEach[bilevel.LaneResult](rest, len(b.at))
 	switch {
 	case a.Request != digest(b.text):
 		return nil, outcome.At(outcome.Usage, "job", "the id %s belongs to a selection that has asked something else; use another id", c.run.ID)
 	case a.Error != nil:
 		return nil, a.Error.err(a.Worker)
-	case len(a.Results) != len(b.at):
-		return nil, malformed("%d results to %d requests", len(a.Results), len(b.at))
+	case err != nil:
+		return nil, err
+	case len(results) != len(b.at):
+		return nil, malformed("%d results to %d requests", len(results), len(b.at))
 	}
 	c.run.mu.Lock()
 	defer c.run.mu.Unlock()
 	w := c.run.workers[a.Worker]
 	c.run.workers[a.Worker] = Work{w.Answers + 1, w.Seconds + a.Seconds}
-	return a.Results, nil
+	return results, nil
 }

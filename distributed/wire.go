@@ -81,8 +81,8 @@ func (r *record) lanes(group int) (ids []bilevel.LaneID) {
 // Bounds on what a message may say; what it says besides is checked by package bilevel and by
 // pare.NewLanes as a caller's own arguments are.
 const (
-	mostFolds   = 1 << 20
 	mostClasses = 1 << 20
+	mostGroups  = 1 << 16 // each has a worker listen to a subject
 	mostBytes   = 1 << 40
 )
 
@@ -97,8 +97,10 @@ func (r *record) check() error {
 		return malformed("%d columns of a Gram matrix", r.MaxGram)
 	case r.MaxPacked < 0:
 		return malformed("%d bytes of copies of columns", r.MaxPacked)
-	case r.Folds < 1 || r.Folds > mostFolds || r.Classes < 0 || r.Classes > mostClasses:
+	case r.Folds < 1 || r.Classes < 0:
 		return malformed("%d folds of %d classes", r.Folds, r.Classes)
+	case r.Folds > mostGroups || r.Classes > mostClasses || r.groups() > mostGroups:
+		return outcome.At(outcome.Limit, "folds", "%d folds of %d classes are too many for workers, who take %d folds, or folds of %d classes each; ask for fewer folds, or select in one process", r.Folds, r.Classes, mostGroups, perGroup)
 	}
 	return nil
 }
@@ -107,13 +109,13 @@ func malformed(format string, args ...any) error {
 	return outcome.Errorf(outcome.Parse, "a message is malformed: "+format, args...)
 }
 
-// answer is what a worker publishes to a request of a group.
+// answer is how a worker's answer to a request of a group begins. Results follow, or an error is
+// in their place.
 type answer struct {
 	Request [sha256.Size]byte // of the request's bytes
 	Worker  string
 	Seconds float64
-	Results []bilevel.LaneResult
-	Error   *refusal // in place of results
+	Error   *refusal
 }
 
 // refusal is an error on its way.
@@ -156,19 +158,56 @@ func encode(v any) ([]byte, error) {
 	return text, nil
 }
 
-// decode reads a message, within bounds; nothing in it may be larger than the message.
+// encodeEach appends one value after the other to a message.
+func encodeEach[T any](text []byte, all []T) ([]byte, error) {
+	for _, v := range all {
+		one, err := encode(v)
+		if err != nil {
+			return nil, err
+		}
+		text = append(text, one...)
+	}
+	return text, nil
+}
+
+// decodeEach reads a message, or the rest of one, that has no more than so many values. They are not an
+// array, which could ask for a hundred times the memory of its message.
+func decodeEach[T any](text []byte, most int) (all []T, err error) {
+	for len(text) > 0 {
+		if len(all) == most {
+			return nil, malformed("it has more than %d parts", most)
+		}
+		var v T
+		if text, err = decodeFirst(text, &v); err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
+// decode reads a message of one value.
 func decode(text []byte, v any) error {
+	rest, err := decodeFirst(text, v)
+	if err == nil && len(rest) > 0 {
+		err = malformed("%d bytes follow", len(rest))
+	}
+	return err
+}
+
+// decodeFirst reads the first value of a message, within bounds, and returns what follows.
+func decodeFirst(text []byte, v any) (rest []byte, err error) {
 	mode, err := cbor.DecOptions{
 		MaxArrayElements: math.MaxInt32, MaxMapPairs: 1 << 10, MaxNestedLevels: 16,
 		DupMapKey: cbor.DupMapKeyEnforcedAPF, IndefLength: cbor.IndefLengthForbidden, TagsMd: cbor.TagsForbidden,
 	}.DecMode()
 	if err == nil {
-		err = mode.Unmarshal(text, v)
+		rest, err = mode.UnmarshalFirst(text, v)
 	}
 	if err != nil {
-		return &outcome.Error{Kind: outcome.Parse, Message: "a message is malformed", Err: err}
+		return nil, &outcome.Error{Kind: outcome.Parse, Message: "a message is malformed", Err: err}
 	}
-	return nil
+	return rest, nil
 }
 
 // newRecord states a job. What is the caller's own code cannot travel, and is refused.

@@ -1,10 +1,13 @@
 package distributed
 
 import (
+	"bytes"
 	"errors"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
@@ -126,13 +129,13 @@ func TestLanesOfGroups(t *testing.T) {
 // FuzzMessages: whatever a server hands over, a worker and a coordinator answer with a typed
 // error or do what it says; they do not panic.
 func FuzzMessages(f *testing.F) {
-	for _, v := range []any{
-		&record{Version: Version(), Folds: 2}, &answer{Results: make([]bilevel.LaneResult, 1)},
-		[]bilevel.LaneRequest{{}, {Lane: bilevel.LaneID{Fold: 1}, Ask: bilevel.AskSolve, LogLambda: []float64{-1}}},
-		[]bilevel.LaneRequest{{Ask: bilevel.AskSolve, LogLambda: []float64{-2}, Start: &bilevel.Solution{Support: []int32{1}, Coef: []float64{3}}, Tell: true}},
-		[]bilevel.LaneRequest{{Ask: bilevel.AskRestore, State: []byte("state")}},
+	for _, message := range [][]any{
+		{&record{Version: Version(), Folds: 2}}, {&answer{}, &bilevel.LaneResult{}},
+		{bilevel.LaneRequest{}, bilevel.LaneRequest{Lane: bilevel.LaneID{Fold: 1}, Ask: bilevel.AskSolve, LogLambda: []float64{-1}}},
+		{bilevel.LaneRequest{Ask: bilevel.AskSolve, LogLambda: []float64{-2}, Start: &bilevel.Solution{Support: []int32{1}, Coef: []float64{3}}, Tell: true}},
+		{bilevel.LaneRequest{Ask: bilevel.AskRestore, State: []byte("state")}},
 	} {
-		text, err := encode(v)
+		text, err := encodeEach(nil, message)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -187,5 +190,30 @@ func TestErrorsOfWorkersSayWhere(t *testing.T) {
 	want.Message += " (worker 5)"
 	if got, ok := errors.AsType[*outcome.Error](r.err("5")); !ok || *got != want {
 		t.Errorf("%#v, want %#v", got, want)
+	}
+}
+
+// TestHostileMessagesAreSmall: a record of more groups than workers take, and a request and an answer of more
+// parts than can be, are refused before they take memory.
+func TestHostileMessagesAreSmall(t *testing.T) {
+	for _, r := range []record{{Folds: mostGroups + 1}, {Folds: 1, Classes: mostClasses + 1}, {Folds: mostGroups, Classes: perGroup + 1}} {
+		r.Data, r.Bytes = strings.Repeat("a", 64), 100
+		if err := r.check(); outcome.KindOf(err) != outcome.Limit {
+			t.Errorf("%d folds of %d classes: %v", r.Folds, r.Classes, err)
+		}
+	}
+	parts := bytes.Repeat([]byte{0xa0}, 1<<20) // empty maps
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := serve(t.Context(), nil, &record{Folds: 2}, 0, parts); outcome.KindOf(err) != outcome.Parse {
+		t.Errorf("request: %v", err)
+	}
+	c := coordinator{run: &Run{ID: "f", workers: map[string]Work{}}}
+	if _, err := c.read(&batch{at: []int{0}, text: parts}, parts); err == nil {
+		t.Error("an answer of many parts is read")
+	}
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 1<<20 {
+		t.Errorf("%d bytes for messages of %d", took, len(parts))
 	}
 }

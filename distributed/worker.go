@@ -95,7 +95,7 @@ type shift struct {
 type holding struct {
 	id     string
 	record *record
-	log    string // see logName
+	log    string          // see logName
 	ctx    context.Context // ends when the job is removed
 	cancel func()
 	load   func() (*bilevel.Lanes, error)
@@ -300,12 +300,13 @@ func (s *shift) begin(h *holding, group int) *duty {
 func (s *shift) answer(h *holding, group int, lanes **bilevel.Lanes, request []byte) ([]byte, error) {
 	began := time.Now()
 	a := answer{Request: digest(request), Worker: s.Name}
+	var results []bilevel.LaneResult
 	var err error
 	if *lanes == nil {
 		*lanes, err = h.load()
 	}
 	if err == nil {
-		a.Results, err = serve(h.ctx, *lanes, h.record, group, request)
+		results, err = serve(h.ctx, *lanes, h.record, group, request)
 	}
 	if h.ctx.Err() != nil {
 		return nil, h.ctx.Err()
@@ -314,13 +315,17 @@ func (s *shift) answer(h *holding, group int, lanes **bilevel.Lanes, request []b
 		a.Error = newRefusal(err)
 	}
 	a.Seconds = time.Since(began).Seconds()
-	return encode(a)
+	text, err := encode(a)
+	if err != nil {
+		return nil, err
+	}
+	return encodeEach(text, results)
 }
 
 // serve answers a message.
 func serve(ctx context.Context, lanes *bilevel.Lanes, r *record, group int, text []byte) (results []bilevel.LaneResult, err error) {
-	var requests []bilevel.LaneRequest
-	if err := decode(text, &requests); err != nil {
+	requests, err := decodeEach[bilevel.LaneRequest](text, perGroup)
+	if err != nil {
 		return nil, err
 	}
 	seen := map[bilevel.LaneID]bool{}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,18 +48,26 @@ func connect(t testing.TB, url string) *nats.Conn {
 func work(t testing.TB, url string, count int) {
 	t.Helper()
 	for k := range count {
-		ctx, stop := context.WithCancel(context.Background())
-		nc, ended := connect(t, url), make(chan error, 1)
-		go func() {
-			ended <- distributed.Worker{Name: fmt.Sprint("w", k), Slots: 1, Cache: t.TempDir(), Options: options}.Run(ctx, nc)
-		}()
-		t.Cleanup(func() {
-			stop()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
-		})
+		workIn(t, url, fmt.Sprint("w", k), t.TempDir(), options)
 	}
+}
+
+// workIn has a worker with a cache take part until the test ends, or it is stopped.
+func workIn(t testing.TB, url, name, cache string, o distributed.Options) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	nc, ended := connect(t, url), make(chan error, 1)
+	go func() {
+		ended <- distributed.Worker{Name: name, Slots: 1, Cache: cache, Options: o}.Run(ctx, nc)
+	}()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(stop)
+	return stop
 }
 
 // problem draws a data set: numbers, signs or classes for a target.

@@ -1,6 +1,9 @@
 package distributed_test
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -100,4 +103,66 @@ func TestRemovedJobsEnd(t *testing.T) {
 	if err := <-ended; outcome.KindOf(err) != outcome.Limit {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestFaultsOfWorkersAreNoAnswers: where a worker cannot keep the data, the selection says so and which worker it
+// is; mended, the job goes on, with the bits of one process.
+func TestFaultsOfWorkersAreNoAnswers(t *testing.T) {
+	url, js, o := lossy(t)
+	ended := selecting(t, url, o)
+	store, err := js.ObjectStore(t.Context(), "PARE_DATA")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := store.List(t.Context())
+	if err != nil || len(all) != 1 {
+		t.Fatal(all, err)
+	}
+	cache := t.TempDir()
+	inTheWay := filepath.Join(cache, all[0].Name)
+	if err := os.MkdirAll(filepath.Join(inTheWay, "directory"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	workIn(t, url, "w0", cache, o)
+	if err := <-ended; outcome.KindOf(err) != outcome.IO || !strings.Contains(err.Error(), "w0") {
+		t.Errorf("%v", err)
+	}
+	if err := os.RemoveAll(inTheWay); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-selecting(t, url, o); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestServersThatStoreNothing, since their disks are full, end a selection by an error, and workers leave them.
+func TestServersThatStoreNothing(t *testing.T) {
+	url, js, o := lossy(t)
+	x, y := problem(60, 10, 0)
+	run, err := distributed.Submit(t.Context(), connect(t, url), x, y, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	stop := workIn(t, url, "w0", t.TempDir(), o)
+	for able, _ := run.Workers(); len(able) == 0; able, _ = run.Workers() {
+		time.Sleep(10 * time.Millisecond)
+	}
+	results, err := js.Stream(t.Context(), "PARE_RESULTS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := results.CachedInfo().Config
+	full.MaxBytes = 1
+	if _, err := js.UpdateStream(t.Context(), full); err != nil {
+		t.Fatal(err)
+	}
+	choose := func() error {
+		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Lanes: run.Lanes}, pare.Config{})
+		return err
+	}
+	if err := choose(); outcome.KindOf(err) != outcome.IO || !strings.Contains(err.Error(), "disk") {
+		t.Errorf("%v", err)
+	}
+	stop() // while it tries again
 }

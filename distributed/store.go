@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -14,7 +15,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
-	"github.com/nats-io/nuid"
 
 	"github.com/seed-45b9a24c/pare/distributed/internal/scratch"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -23,16 +23,16 @@ import (
 
 // put writes matrix and target as a mapped file and keeps it under its SHA-256, once.
 func (s *streams) put(ctx context.Context, x sparse.Matrix, y []float64, most int64) (hash string, size int64, err error) {
-	dir := s.shared // for the file to be renamed there
-	if dir == "" || s.remote() {
-		var remove func()
-		if dir, remove, err = scratch.Directory("pare-data-"); err != nil {
-			return "", 0, err
-		}
-		defer remove()
+	in := s.shared // for the file to be renamed there
+	if s.remote() {
+		in = ""
 	}
-	path := filepath.Join(dir, "part-"+nuid.Next())
-	defer func() { _ = os.Remove(path) }()
+	dir, remove, err := scratch.Directory(in, "pare-data-")
+	if err != nil {
+		return "", 0, err
+	}
+	defer remove()
+	path := filepath.Join(dir, "data")
 	if err := sparse.WriteMapped(path, x, y, nil); err != nil {
 		return "", 0, err
 	}
@@ -117,9 +117,10 @@ func (s *streams) download(ctx context.Context, hash string) (io.ReadCloser, err
 	return answer.Body, nil
 }
 
-// get maps a data set, from a cache on disk or from the store. What comes from elsewhere is
-// taken only if it has the hash and the size it should, and every entry is looked at.
-func (s *streams) get(ctx context.Context, cache, hash string, size, most int64) (*sparse.Mapped, error) {
+// get maps a data set, from a cache on disk or from the store, which is copied into parts before it is moved to
+// the cache. What comes from elsewhere is taken only if it has the hash and the size it should, and every entry
+// is looked at.
+func (s *streams) get(ctx context.Context, cache, parts, hash string, size, most int64) (*sparse.Mapped, error) {
 	if size > most {
 		return nil, outcome.At(outcome.Limit, "max-bytes", "the data set has %d bytes, this worker takes %d", size, most)
 	}
@@ -132,14 +133,21 @@ func (s *streams) get(ctx context.Context, cache, hash string, size, most int64)
 	} else if !holds(path, hash, size) {
 		// A server of a cluster may not have yet what another one has taken.
 		err := insist(ctx, func() (bool, error) {
-			err := s.fetch(ctx, path, hash, size)
-			return outcome.KindOf(err) == outcome.IO && !s.remote(), err
+			err := s.fetch(ctx, parts, path, hash, size)
+			return outcome.KindOf(err) == outcome.IO && !onDisk(err) && !s.remote(), err
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
 	return sparse.Map(path, sparse.MapOptions{})
+}
+
+// onDisk reports an error of this machine's disk, which may be full.
+func onDisk(err error) bool {
+	_, file := errors.AsType[*fs.PathError](err)
+	_, renamed := errors.AsType[*os.LinkError](err)
+	return file || renamed
 }
 
 // holds reports whether a file has the hash.
@@ -163,7 +171,7 @@ func (s *streams) source(ctx context.Context, hash string) (io.ReadCloser, error
 }
 
 // fetch copies a data set from the store to a file, whole or not at all.
-func (s *streams) fetch(ctx context.Context, path, hash string, size int64) error {
+func (s *streams) fetch(ctx context.Context, parts, path, hash string, size int64) error {
 	failed := func(err error) error {
 		return &outcome.Error{Kind: outcome.IO, File: path, Message: "the data set cannot be fetched", Err: err}
 	}
@@ -174,7 +182,7 @@ func (s *streams) fetch(ctx context.Context, path, hash string, size int64) erro
 		return failed(err)
 	}
 	defer func() { _ = object.Close() }()
-	file, err := os.CreateTemp(filepath.Dir(path), "part-")
+	file, err := os.CreateTemp(parts, "data-")
 	if err != nil {
 		return failed(err)
 	}

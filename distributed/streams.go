@@ -153,7 +153,7 @@ func stored(subject string) string { return "pare.stored" + strings.TrimPrefix(s
 
 // publish puts a message into a stream under a subject, unless there is one already, which it
 // reports. It tries until ctx ends, since servers may be away for a while; only what is too
-// large is an error at once. Neither an acknowledgement nor a refusal is for ever: a message that
+// large is an error at once, and what a server refuses again and again, whose disk is full, after a while. Neither an acknowledgement nor a refusal is for ever: a message that
 // the servers have yet to agree on may be lost with their leader. So who waits for what comes of
 // a message publishes it again.
 func (s *streams) publish(ctx context.Context, to jetstream.Stream, subject string, text []byte) (there bool, err error) {
@@ -161,11 +161,20 @@ func (s *streams) publish(ctx context.Context, to jetstream.Stream, subject stri
 	if most := s.nc.MaxPayload() / 4 * 3; int64(len(text)) > most && most > 0 {
 		return false, outcome.Errorf(outcome.Limit, "a message of %d bytes is too large for the server, which takes %d, three quarters of its max_payload: raise that, to 64 MB at most", len(text), most)
 	}
+	var since time.Time // it has been refused
 	for {
 		once, end := context.WithTimeout(ctx, reply)
 		_, err := s.js.Publish(once, subject, text)
 		end()
 		var refused *jetstream.APIError
+		switch {
+		case !errors.As(err, &refused):
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		case time.Since(since) > 6*s.late:
+			return false, &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "the NATS server refuses to store a message; look at its log and its disk", Err: err}
+		}
 		if errors.As(err, &refused) && strings.Contains(refused.Description, "maximum messages per subject") {
 			if n, err := count(ctx, to, subject); n > 0 && err == nil {
 				return true, nil

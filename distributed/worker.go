@@ -1,6 +1,7 @@
 package distributed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -38,16 +39,18 @@ func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
 	if err != nil {
 		return err
 	}
-	if w.Cache == "" {
-		var remove func()
-		if w.Cache, remove, err = scratch.Directory("pare-worker-"); err != nil {
-			return err
+	if w.Cache != "" {
+		if err := os.MkdirAll(w.Cache, 0o700); err != nil {
+			return &outcome.Error{Kind: outcome.IO, File: w.Cache, Message: "cannot be made", Err: err}
 		}
-		defer remove()
-	} else if err := os.MkdirAll(w.Cache, 0o700); err != nil {
-		return &outcome.Error{Kind: outcome.IO, File: w.Cache, Message: "cannot be made", Err: err}
 	}
-	s := &shift{Worker: w, jobs: map[string]*holding{}, known: map[string]uint64{}, again: make(chan struct{}, 1)}
+	own, remove, err := scratch.Directory(w.Cache, "pare-worker-")
+	if err != nil {
+		return err
+	}
+	defer remove()
+	w.Cache = cmp.Or(w.Cache, own)
+	s := &shift{Worker: w, parts: own, jobs: map[string]*holding{}, known: map[string]uint64{}, again: make(chan struct{}, 1)}
 	if s.streams, err = open(ctx, nc, w.Options); err != nil {
 		if ctx.Err() != nil { // it has ended before it had begun
 			return nil
@@ -84,6 +87,7 @@ func (w Worker) withDefaults() (Worker, error) {
 // shift is a worker at work.
 type shift struct {
 	Worker
+	parts   string // directory of data sets on their way
 	streams *streams
 	present presence
 	jobs    map[string]*holding
@@ -98,9 +102,11 @@ type holding struct {
 	log    string          // see logName
 	ctx    context.Context // ends when the job is removed
 	cancel func()
-	load   func() (*bilevel.Lanes, error)
 	groups map[int]*duty
 	busy   sync.WaitGroup // duties
+
+	loading sync.Mutex
+	made    *bilevel.Lanes // nil: not yet
 }
 
 // duty is a group that this worker has.
@@ -208,29 +214,35 @@ func (s *shift) hear(entry jetstream.KeyValueEntry) {
 	}
 	h := &holding{id: id, record: r, log: logName(id, entry.Value()), groups: map[int]*duty{}}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.load = sync.OnceValues(func() (*bilevel.Lanes, error) { return s.lanes(h) })
 	s.jobs[id] = h
 }
 
-// lanes makes the lanes of a job.
+// lanes makes the lanes of a job, once; after an error it tries again.
 func (s *shift) lanes(h *holding) (*bilevel.Lanes, error) {
+	h.loading.Lock()
+	defer h.loading.Unlock()
+	if h.made != nil {
+		return h.made, nil
+	}
 	j, err := h.record.job()
 	if err != nil {
 		return nil, err
 	}
-	data, err := s.streams.get(h.ctx, s.Cache, h.record.Data, h.record.Bytes, s.Options.MaxBytes)
+	data, err := s.streams.get(h.ctx, s.Cache, s.parts, h.record.Data, h.record.Bytes, s.Options.MaxBytes)
 	if err != nil {
 		return nil, err
 	}
+	j.Config.Threads = s.Slots
+	lanes, err := pare.NewLanes(h.ctx, data.Matrix(), data.Target(), j)
+	if err != nil {
+		_ = data.Close()
+		return nil, err
+	}
+	h.made = lanes
 	context.AfterFunc(h.ctx, func() {
 		h.busy.Wait()
 		_ = data.Close()
 	})
-	j.Config.Threads = s.Slots
-	lanes, err := pare.NewLanes(h.ctx, data.Matrix(), data.Target(), j)
-	if err != nil {
-		return nil, err
-	}
 	s.Log.Info("took", "job", h.id, "data", h.record.Data[:12], "folds", h.record.Folds, "classes", h.record.Classes)
 	return lanes, nil
 }
@@ -276,10 +288,11 @@ func (s *shift) begin(h *holding, group int) *duty {
 		err := s.streams.follow(ctx, h.log, group, func(at string, text []byte) bool {
 			a, err := s.answer(h, group, &lanes, text)
 			if err == nil {
-				_, err = s.streams.publish(h.ctx, s.streams.results, answered(at), a)
+				err = s.publish(ctx, h, answered(at), a)
 			}
-			if err != nil && h.ctx.Err() == nil {
+			if err != nil && ctx.Err() == nil {
 				s.Log.Error("not answered", "subject", at, "error", err)
+				s.tell(ctx, answered(at), text, err)
 			}
 			return err == nil && ctx.Err() == nil
 		})
@@ -295,23 +308,48 @@ func (s *shift) begin(h *holding, group int) *duty {
 	return d
 }
 
+// publish publishes an answer, once more where the group has gone to another worker meanwhile.
+func (s *shift) publish(ctx context.Context, h *holding, subject string, answer []byte) error {
+	if ctx.Err() != nil {
+		last, end := context.WithTimeout(h.ctx, reply)
+		defer end()
+		ctx = last
+	}
+	_, err := s.streams.publish(ctx, s.streams.results, subject, answer)
+	return err
+}
+
+// tell tells who waits for an answer what is amiss here, such as a disk that is full, and waits for it to be
+// mended. That is no answer: none such is kept, and another try may have one.
+func (s *shift) tell(ctx context.Context, subject string, request []byte, amiss error) {
+	if text, err := encode(answer{Request: digest(request), Worker: s.Name, Error: newRefusal(amiss)}); err == nil {
+		_ = s.streams.nc.Publish(stored(subject), text)
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(s.streams.late):
+	}
+}
+
 // answer answers a request to a group, whose lanes it makes if they are not there. The error is
-// that of a job that has ended.
+// that of a job that has ended, or of kind IO, of this worker and not of what was asked.
 func (s *shift) answer(h *holding, group int, lanes **bilevel.Lanes, request []byte) ([]byte, error) {
 	began := time.Now()
 	a := answer{Request: digest(request), Worker: s.Name}
 	var results []bilevel.LaneResult
 	var err error
 	if *lanes == nil {
-		*lanes, err = h.load()
+		*lanes, err = s.lanes(h)
 	}
 	if err == nil {
 		results, err = serve(h.ctx, *lanes, h.record, group, request)
 	}
-	if h.ctx.Err() != nil {
+	switch {
+	case h.ctx.Err() != nil:
 		return nil, h.ctx.Err()
-	}
-	if err != nil {
+	case outcome.KindOf(err) == outcome.IO:
+		return nil, err
+	case err != nil:
 		a.Error = newRefusal(err)
 	}
 	a.Seconds = time.Since(began).Seconds()

@@ -30,7 +30,7 @@ func startLocal(count int, state string, presence time.Duration) (_ *local, err 
 		}
 	}()
 	if state == "" {
-		if state, l.remove, err = scratch.Directory("pare-server-"); err != nil {
+		if state, l.remove, err = scratch.Directory("", "pare-server-"); err != nil {
 			return nil, err
 		}
 	}

@@ -175,10 +175,10 @@ func (c command) choose(ctx context.Context, nc *nats.Conn) error {
 	return c.show(s, run)
 }
 
-// end has workers forget the job, unless it was interrupted and can be gone on with.
+// end has workers forget the job, unless it can be gone on with: it was interrupted, or a disk or a server failed.
 func (c command) end(ctx context.Context, run *distributed.Run, err error) error {
-	if ctx.Err() != nil && c.Job != "" {
-		fmt.Fprintf(os.Stderr, "interrupted; --job %s goes on with it\n", c.Job)
+	if c.Job != "" && (ctx.Err() != nil || outcome.KindOf(err) == outcome.IO) {
+		fmt.Fprintf(os.Stderr, "the job is kept: the same command, with --job %s, goes on with it\n", c.Job)
 		return cmpErr(err, ctx.Err())
 	}
 	forget, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)

@@ -1,8 +1,9 @@
 // Package scratch makes temporary directories that do not outlive their process for long: what
-// a process has left behind that was killed, the next one removes.
+// a process has left behind that was killed, the next one removes. It also locks directories that stay.
 package scratch
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 
@@ -16,13 +17,14 @@ const lockName = "lock"
 // attempts are made when others take a directory for one left behind before it is locked.
 const attempts = 10
 
-// Directory makes a directory of the system's temporary ones whose name begins with a prefix,
-// and removes those of this prefix whose processes are gone. remove removes it, and has to be kept for as
-// long as it is in use. The error is of kind IO.
-func Directory(prefix string) (path string, remove func(), err error) {
-	sweep(prefix)
+// Directory makes a directory in another one, "" for the system's temporary one, whose name begins with a
+// prefix, and removes those of this prefix whose processes are gone. remove removes it, and has to be kept for
+// as long as it is in use. The error is of kind IO.
+func Directory(in, prefix string) (path string, remove func(), err error) {
+	in = cmp.Or(in, os.TempDir())
+	sweep(in, prefix)
 	for range attempts {
-		if path, err = os.MkdirTemp("", prefix); err != nil {
+		if path, err = os.MkdirTemp(in, prefix); err != nil {
 			break
 		}
 		var lock *os.File
@@ -34,7 +36,7 @@ func Directory(prefix string) (path string, remove func(), err error) {
 		}
 		_ = os.RemoveAll(path)
 	}
-	return "", nil, &outcome.Error{Kind: outcome.IO, File: os.TempDir(), Message: "no temporary directory can be made", Err: err}
+	return "", nil, &outcome.Error{Kind: outcome.IO, File: in, Message: "no directory can be made there", Err: err}
 }
 
 // claim locks a new directory.
@@ -56,8 +58,8 @@ func claim(path string) (*os.File, error) {
 
 // sweep removes directories that nobody has locked. What cannot be removed stays: it may be
 // another user's.
-func sweep(prefix string) {
-	all, _ := filepath.Glob(filepath.Join(os.TempDir(), prefix+"*")) // no pattern of ours is faulty
+func sweep(in, prefix string) {
+	all, _ := filepath.Glob(filepath.Join(in, prefix+"*")) // a pattern that is faulty finds none
 	for _, path := range all {
 		if abandoned(filepath.Join(path, lockName)) {
 			_ = os.RemoveAll(path)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("PARE_TEST_ROLE") == "" {
 		os.Exit(m.Run())
 	}
-	path, remove, err := scratch.Directory(prefix)
+	path, remove, err := scratch.Directory("", prefix)
 	if err != nil {
 		panic(err)
 	}
@@ -65,7 +65,7 @@ func TestKilledProcessesLeaveNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(theirs, "data"), []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	own, remove, err := scratch.Directory(prefix)
+	own, remove, err := scratch.Directory("", prefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestKilledProcessesLeaveNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = holder.Wait() // killed
-	_, again, err := scratch.Directory(prefix)
+	_, again, err := scratch.Directory("", prefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestOtherDirectoriesStay(t *testing.T) {
 	if err := os.Mkdir(other, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	path, remove, err := scratch.Directory(prefix)
+	path, remove, err := scratch.Directory("", prefix)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestManyAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			path, remove, err := scratch.Directory(prefix)
+			path, remove, err := scratch.Directory("", prefix)
 			if err != nil {
 				t.Error(err)
 				return

@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/seed-45b9a24c/pare/distributed"
 	"github.com/seed-45b9a24c/pare/distributed/embed"
 )
 
@@ -105,5 +106,39 @@ func TestLeaderOfThreeServersIsKilled(t *testing.T) {
 	s.kill(about.Cluster.Leader)
 	if got := s.result(); got != want {
 		t.Errorf("%s\nin one process\n%s", got, want)
+	}
+}
+
+// TestCopiesStayAsManyAsThereAre: who connects without a word about copies, to remove a job perhaps, leaves three
+// where there are three.
+func TestCopiesStayAsManyAsThereAre(t *testing.T) {
+	t.Parallel()
+	ports := freePorts(t, 6)
+	s := &stage{t: t, dir: t.TempDir(), kind: "lasso", processes: map[string]*process{}}
+	t.Cleanup(s.end)
+	s.url = fmt.Sprintf("nats://127.0.0.1:%d", ports[0])
+	s.ports = strings.Trim(strings.ReplaceAll(fmt.Sprint(ports), " ", ","), "[]")
+	s.start("cluster0", "cluster1", "cluster2")
+	js := ready(t, s.url)
+	nc := connect(t, s.url)
+	three := options
+	three.Replicas = 3
+	x, y := problem(60, 10, 0)
+	run, err := distributed.Submit(t.Context(), nc, x, y, three)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Close()
+	if err := distributed.Remove(t.Context(), nc, run.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"PARE_TASKS", "PARE_RESULTS", "KV_PARE_JOBS", "OBJ_PARE_DATA"} {
+		stream, err := js.Stream(t.Context(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if copies := stream.CachedInfo().Config.Replicas; copies != 3 {
+			t.Errorf("%s has %d copies", name, copies)
+		}
 	}
 }

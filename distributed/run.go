@@ -113,7 +113,7 @@ func remove(ctx context.Context, s *streams, id string) error {
 	for k := range 2 { // see Lanes
 		job := jobName(id, k)
 		all = errors.Join(all,
-			s.jobs.Purge(ctx, job),
+			s.jobs.Purge(ctx, job, jetstream.PurgeTTL(remembered)),
 			s.tasks.Purge(ctx, jetstream.WithPurgeSubject("pare.task."+job+".>")),
 			s.results.Purge(ctx, jetstream.WithPurgeSubject("pare.result."+job+".>")))
 	}

@@ -24,6 +24,7 @@ const (
 	retry         = 200 * time.Millisecond
 	patience      = time.Minute // with servers of a cluster that have yet to agree, or choose a leader
 	reply         = 5 * time.Second
+	remembered    = 24 * time.Hour // that a job was removed
 )
 
 // streams are what a job needs of JetStream.
@@ -45,7 +46,7 @@ type Options struct {
 	// Presence is how long a worker may be silent before its groups go to others; 0 means
 	// 10 s. Workers and coordinators of one server should have the same.
 	Presence time.Duration
-	// Replicas of streams and data in a cluster of servers; 0 means 1.
+	// Replicas of streams and data in a cluster of servers; 0 means as many as there are, 1 at first.
 	Replicas int
 	// Data is where data sets lie under their SHA-256, in place of the servers' object store:
 	// a directory that all processes have, where a coordinator writes what is missing, or an
@@ -59,9 +60,6 @@ type Options struct {
 func (o Options) withDefaults() (Options, error) {
 	if o.Presence == 0 {
 		o.Presence = 10 * time.Second
-	}
-	if o.Replicas == 0 {
-		o.Replicas = 1
 	}
 	if o.MaxBytes == 0 {
 		o.MaxBytes = 16 << 30
@@ -101,6 +99,16 @@ func openOnce(ctx context.Context, nc *nats.Conn, o Options) (*streams, error) {
 	if s.js, err = jetstream.New(nc); err != nil {
 		return nil, unreachable(err)
 	}
+	if o.Replicas == 0 {
+		o.Replicas = 1
+		there, err := s.js.Stream(ctx, tasksStream)
+		switch {
+		case err == nil:
+			o.Replicas = there.CachedInfo().Config.Replicas
+		case !errors.Is(err, jetstream.ErrStreamNotFound):
+			return nil, unreachable(err)
+		}
+	}
 	log := func(name, kind string) (jetstream.Stream, error) {
 		all := "pare." + kind + ".>"
 		return s.js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
@@ -113,7 +121,7 @@ func openOnce(ctx context.Context, nc *nats.Conn, o Options) (*streams, error) {
 		s.results, err = log(resultsStream, "result")
 	}
 	if err == nil {
-		s.jobs, err = s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: jobsBucket, Replicas: o.Replicas})
+		s.jobs, err = s.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: jobsBucket, Replicas: o.Replicas, LimitMarkerTTL: remembered})
 	}
 	if err == nil {
 		s.data, err = s.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: dataBucket, Replicas: o.Replicas})
@@ -126,7 +134,7 @@ func unreachable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "the NATS server does not do what it is asked (JetStream must be enabled)", Err: err}
+	return &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "the NATS server does not do what it is asked (JetStream must be enabled, and this user be allowed what the README of the module lists)", Err: err}
 }
 
 // logName names the logs of a job with a record.

@@ -197,6 +197,7 @@ func (s *shift) hear(entry jetstream.KeyValueEntry) {
 		delete(s.jobs, id)
 	}
 	if entry.Operation() != jetstream.KeyValuePut {
+		delete(s.known, id)
 		return
 	}
 	r := &record{}

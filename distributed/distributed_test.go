@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -48,17 +49,17 @@ func connect(t testing.TB, url string) *nats.Conn {
 func work(t testing.TB, url string, count int) {
 	t.Helper()
 	for k := range count {
-		workIn(t, url, fmt.Sprint("w", k), t.TempDir(), options)
+		workIn(t, url, fmt.Sprint("w", k), t.TempDir(), options, nil)
 	}
 }
 
 // workIn has a worker with a cache take part until the test ends, or it is stopped.
-func workIn(t testing.TB, url, name, cache string, o distributed.Options) (stop func()) {
+func workIn(t testing.TB, url, name, cache string, o distributed.Options, log *slog.Logger) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	nc, ended := connect(t, url), make(chan error, 1)
 	go func() {
-		ended <- distributed.Worker{Name: name, Slots: 1, Cache: cache, Options: o}.Run(ctx, nc)
+		ended <- distributed.Worker{Name: name, Slots: 1, Cache: cache, Log: log, Options: o}.Run(ctx, nc)
 	}()
 	stop = sync.OnceFunc(func() {
 		cancel()

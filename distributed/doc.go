@@ -29,6 +29,9 @@
 // looks for it in the stream, and whether all of its answers are there; if one is not, it begins the
 // log anew.
 //
+// A coordinator may be gone as well, and its job be left. So a worker replays a log only once something in it
+// has no answer, and lets lanes go that have not been asked for long.
+//
 // A coordinator that is started again with the id of its job asks the same requests, which are
 // answered already, and goes on where it was.
 package distributed

@@ -1,9 +1,11 @@
 package distributed_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -245,5 +247,53 @@ func TestLateAnswersToAnEarlierJob(t *testing.T) {
 			}
 		}
 		late = nil
+	}
+}
+
+// TestJobsThatAreLeftCostNothing: a worker that starts does not repeat what was answered for a coordinator that is
+// gone, and one that has done it for long lets go of it; asked again, it repeats it, to the same bits.
+func TestJobsThatAreLeftCostNothing(t *testing.T) {
+	url := serve(t)
+	o := distributed.Options{Job: "left", Presence: 20 * time.Millisecond}
+	x, y := problem(60, 10, 0)
+	want, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := func() (log *bytes.Buffer, stop func()) {
+		log = &bytes.Buffer{}
+		return log, workIn(t, url, "w0", t.TempDir(), o, slog.New(slog.NewTextHandler(log, nil)))
+	}
+	choose := func(o distributed.Options, rest time.Duration) {
+		t.Helper()
+		run, err := distributed.Submit(t.Context(), connect(t, url), x, y, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer run.Close()
+		evaluated := 0
+		s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Lanes: run.Lanes, Progress: func(search.Evaluation) {
+			if evaluated++; evaluated == 2 {
+				time.Sleep(rest)
+			}
+		}}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := bits(want), bits(s); a != b {
+			t.Errorf("%s\nin one process\n%s", b, a)
+		}
+	}
+	log, stop := work()
+	choose(o, 100*o.Presence)
+	if stop(); strings.Count(log.String(), "let go") <= 5 { // each fold at the end, and before
+		t.Errorf("lanes that are not asked are kept:\n%s", log)
+	}
+	log, stop = work()
+	other := o
+	other.Job = "other"
+	choose(other, 0)
+	if stop(); strings.Contains(log.String(), "job=left-0") || !strings.Contains(log.String(), "job=other-0") {
+		t.Errorf("the job that was left is taken again:\n%s", log)
 	}
 }

@@ -123,7 +123,7 @@ func TestFaultsOfWorkersAreNoAnswers(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(inTheWay, "directory"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	workIn(t, url, "w0", cache, o)
+	workIn(t, url, "w0", cache, o, nil)
 	if err := <-ended; outcome.KindOf(err) != outcome.IO || !strings.Contains(err.Error(), "w0") {
 		t.Errorf("%v", err)
 	}
@@ -144,7 +144,7 @@ func TestServersThatStoreNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer run.Close()
-	stop := workIn(t, url, "w0", t.TempDir(), o)
+	stop := workIn(t, url, "w0", t.TempDir(), o, nil)
 	for able, _ := run.Workers(); len(able) == 0; able, _ = run.Workers() {
 		time.Sleep(10 * time.Millisecond)
 	}

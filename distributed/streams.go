@@ -242,9 +242,10 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-// follow calls f with the requests of a group, those there are and those to come, until ctx
-// ends, f says no, or an answer to one of them has been lost. News of a request may be lost too,
-// with a connection or a server, so that both are looked for while there are none.
+// follow waits until a request of a group has no answer, and calls f with all there are and those to come,
+// until ctx ends, f says no, an answer to one of them has been lost, or there have been none for so long that the
+// coordinator may be gone: five minutes, and longer than it would take to repeat those before. News of a request
+// may be lost too, with a connection or a server, so that both are looked for while there are none.
 func (s *streams) follow(ctx context.Context, log string, group int, f func(subject string, text []byte) bool) error {
 	news := make(chan *nats.Msg, 64)
 	heard, err := s.nc.ChanSubscribe(stored(subjects("task", log, group)), news)
@@ -252,13 +253,18 @@ func (s *streams) follow(ctx context.Context, log string, group int, f func(subj
 		return unreachable(err)
 	}
 	defer func() { _ = heard.Unsubscribe() }()
+	if !s.unanswered(ctx, log, group, news) {
+		return nil
+	}
 	var text []byte
+	var spent time.Duration
 	for n, told := 1, false; ; n++ {
 		at, there := subject("task", log, group, n), false
 		if !told { // of the last one: this one may be there already
 			text, there = get(ctx, s.tasks, at)
 		}
 		told = false
+		since := time.Now()
 		for wait := retry; !there; wait = min(2*wait, s.late) {
 			if text, told = hear(ctx, news, at, wait); told {
 				break
@@ -266,12 +272,36 @@ func (s *streams) follow(ctx context.Context, log string, group int, f func(subj
 			if answers, err := count(ctx, s.results, subjects("result", log, group)); err == nil && answers < n-1 || ctx.Err() != nil {
 				return nil
 			}
+			if idle := time.Since(since); idle > 30*s.late && idle > spent {
+				return nil
+			}
 			text, there = get(ctx, s.tasks, at)
 		}
+		since = time.Now()
 		if !f(at, text) {
 			return nil
 		}
+		spent += time.Since(since)
 	}
+}
+
+// unanswered waits until a group has more requests than answers; false where ctx has ended.
+func (s *streams) unanswered(ctx context.Context, log string, group int, news <-chan *nats.Msg) bool {
+	for wait := retry; ctx.Err() == nil; wait = min(2*wait, s.late) {
+		requests, err := count(ctx, s.tasks, subjects("task", log, group))
+		if err == nil {
+			var answers int
+			if answers, err = count(ctx, s.results, subjects("result", log, group)); err == nil && requests > answers {
+				return true
+			}
+		}
+		select {
+		case <-news:
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+	return false
 }
 
 // watch hands over the jobs that there are, and what changes, until ctx ends. A watcher may

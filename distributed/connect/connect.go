@@ -5,6 +5,8 @@ package connect
 import (
 	"cmp"
 	"log/slog"
+	neturl "net/url"
+	"strings"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -56,9 +58,22 @@ func (f Flags) Connect(url, name string, log *slog.Logger) (*nats.Conn, error) {
 	if f.Cert != "" {
 		options = append(options, nats.ClientCert(f.Cert, f.Key))
 	}
-	nc, err := nats.Connect(cmp.Or(url, nats.DefaultURL), options...)
+	url = cmp.Or(url, nats.DefaultURL)
+	nc, err := nats.Connect(url, options...)
 	if err != nil {
-		return nil, &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "no connection to the NATS server", Err: err}
+		return nil, &outcome.Error{Kind: outcome.IO, Flag: "runner", Message: "no connection to the NATS server " + redacted(url), Err: err}
 	}
 	return nc, nil
+}
+
+// redacted is a list of addresses without passwords.
+func redacted(list string) string {
+	all := strings.Split(list, ",")
+	for i, one := range all {
+		all[i] = "(an address that cannot be read)"
+		if u, err := neturl.Parse(one); err == nil {
+			all[i] = u.Redacted()
+		}
+	}
+	return strings.Join(all, ",")
 }

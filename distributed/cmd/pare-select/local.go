@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -17,9 +18,9 @@ import (
 type local struct {
 	url     string
 	server  *server.Server
-	remove  func() // of a temporary directory; nil: the state is the caller's own
-	workers []*exec.Cmd
+	remove  func() // of a temporary directory, or the lock of the caller's own
 	inputs  []io.Closer
+	workers sync.WaitGroup
 }
 
 func startLocal(count int, state string, presence time.Duration) (_ *local, err error) {
@@ -30,9 +31,12 @@ func startLocal(count int, state string, presence time.Duration) (_ *local, err 
 		}
 	}()
 	if state == "" {
-		if state, l.remove, err = scratch.Directory("", "pare-server-"); err != nil {
-			return nil, err
-		}
+		state, l.remove, err = scratch.Directory("", "pare-server-")
+	} else {
+		l.remove, err = scratch.Lock(state)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if l.server, err = embed.Start(state, 0); err != nil {
 		return nil, err
@@ -52,19 +56,21 @@ func startLocal(count int, state string, presence time.Duration) (_ *local, err 
 		if err != nil {
 			return nil, &outcome.Error{Kind: outcome.IO, Message: "a worker does not start", Err: err}
 		}
-		l.workers, l.inputs = append(l.workers, w), append(l.inputs, input)
+		l.inputs = append(l.inputs, input)
+		l.workers.Go(func() { _ = w.Wait() })
 	}
 	return l, nil
 }
+
+// wait returns when all workers have ended.
+func (l *local) wait() { l.workers.Wait() }
 
 // stop ends workers by the end of their input, and the server.
 func (l *local) stop() {
 	for _, input := range l.inputs {
 		_ = input.Close()
 	}
-	for _, w := range l.workers {
-		_ = w.Wait()
-	}
+	l.workers.Wait()
 	if l.server != nil {
 		l.server.Shutdown()
 		l.server.WaitForShutdown()

@@ -12,17 +12,16 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"github.com/nats-io/nats.go"
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/distributed"
 	"github.com/seed-45b9a24c/pare/distributed/connect"
+	"github.com/seed-45b9a24c/pare/distributed/internal/program"
+	"github.com/seed-45b9a24c/pare/internal/sealed"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -55,7 +54,7 @@ type command struct {
 
 	Presence time.Duration `help:"How long a worker may be silent before others take over (default: 10s, of --workers 2s)."`
 	Data     string        `placeholder:"DIR|URL" help:"Where data sets lie by their SHA-256, in place of the server's store; the same for all."`
-	Replicas int           `help:"Copies of streams and data in a cluster of servers (default: 1)."`
+	Replicas int           `help:"Copies of streams and data in a cluster of servers (default: as many as there are, 1 at first)."`
 	connect.Flags
 
 	JSON bool   `name:"json" help:"Print the selection as JSON."`
@@ -65,19 +64,13 @@ type command struct {
 
 func main() {
 	var c command
-	kong.Parse(&c, kong.Name("pare-select"), kong.Description("Choose λ with the inner problems solved by workers."))
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	run := c.run
-	if c.Part != "" {
-		run = c.part
-	}
-	if err := run(ctx, log); err != nil {
-		fmt.Fprintln(os.Stderr, "pare-select:", err)
-		stop()
-		os.Exit(1) //nolint:gocritic // stop was called
-	}
+	os.Exit(program.Main("pare-select", "Choose λ with the inner problems solved by workers.", &c, os.Args[1:], os.Stderr, func(ctx context.Context) error {
+		if c.Part != "" {
+			return c.part(ctx, log)
+		}
+		return c.run(ctx, log)
+	}))
 }
 
 // part is a worker that ends with the process that started it.
@@ -111,6 +104,11 @@ func (c command) run(ctx context.Context, log *slog.Logger) error {
 	case !c.Cancel && c.File == "":
 		return outcome.At(outcome.Usage, "file", "name a file to select on")
 	}
+	if c.Save != "" {
+		if err := sealed.Replaceable(c.Save); err != nil { // before there is a model to lose
+			return &outcome.Error{Kind: outcome.IO, File: c.Save, Flag: "save", Message: "cannot save the model", Err: err}
+		}
+	}
 	url := c.Runner
 	if c.Workers > 0 {
 		if c.Presence == 0 {
@@ -122,6 +120,13 @@ func (c command) run(ctx context.Context, log *slog.Logger) error {
 		}
 		defer local.stop()
 		url = local.url
+		var end context.CancelCauseFunc
+		ctx, end = context.WithCancelCause(ctx)
+		defer end(nil)
+		go func() {
+			local.wait()
+			end(outcome.Errorf(outcome.IO, "all workers have ended, killed perhaps for want of memory"))
+		}()
 	}
 	nc, err := c.Connect(url, "pare-select", log)
 	if err != nil {
@@ -131,7 +136,10 @@ func (c command) run(ctx context.Context, log *slog.Logger) error {
 	if c.Cancel {
 		return distributed.Remove(ctx, nc, c.Job)
 	}
-	return c.choose(ctx, nc)
+	if err := c.choose(ctx, nc); err == nil || ctx.Err() == nil {
+		return err
+	}
+	return context.Cause(ctx)
 }
 
 // choose reads the file and selects.
@@ -157,6 +165,9 @@ func (c command) choose(ctx context.Context, nc *nats.Conn) error {
 	}
 	defer run.Close()
 	fmt.Fprintln(os.Stderr, "job", run.ID)
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go watch(watching, run)
 	s, err := pare.Select(ctx, x, y, pare.SelectOptions{
 		Validation: pare.Validation{Criterion: c.Criterion, Folds: c.Folds, Split: c.Split, Seed: c.Seed},
 		Search:     c.Search, Evaluations: c.Evaluations, PerClass: c.PerClass, OneSE: c.OneSE, Lanes: run.Lanes,
@@ -167,31 +178,58 @@ func (c command) choose(ctx context.Context, nc *nats.Conn) error {
 	if err = c.end(ctx, run, err); err != nil {
 		return err
 	}
-	if c.Save != "" && s.Final != nil {
+	switch {
+	case c.Save == "":
+	case s.Final == nil || !s.Final.Status.OK():
+		fmt.Fprintf(os.Stderr, "%s is left as it was: there is no converged model to save\n", c.Save)
+	default:
 		if err := save(c.Save, s, data, prepared, labels); err != nil {
 			return err
 		}
 	}
-	return c.show(s, run)
+	if err := c.show(s, run); err != nil || trusted(s) {
+		return err
+	}
+	return program.ErrUntrusted
+}
+
+// watch says when there is nobody to wait for.
+func watch(ctx context.Context, run *distributed.Run) {
+	for alone := false; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(4 * time.Second): // workers have said that they are there twice
+		}
+		able, others := run.Workers()
+		if len(able) == 0 && !alone {
+			fmt.Fprintf(os.Stderr, "waiting for workers: there is none of this version (%s) on this server; start pare-worker\n", distributed.Version())
+			for _, other := range others {
+				fmt.Fprintln(os.Stderr, "worker", other)
+			}
+		}
+		alone = len(able) == 0
+	}
+}
+
+// trusted reports a choice that has converged, as pare select does.
+func trusted(s *pare.Selection) bool {
+	at := slices.IndexFunc(s.Evaluations, func(e search.Evaluation) bool { return e.Value == s.Value })
+	return s.Status.OK() && s.Final != nil && s.Final.Status.OK() && at >= 0 && s.Evaluations[at].Trusted
 }
 
 // end has workers forget the job, unless it can be gone on with: it was interrupted, or a disk or a server failed.
 func (c command) end(ctx context.Context, run *distributed.Run, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		err = cause
+	}
 	if c.Job != "" && (ctx.Err() != nil || outcome.KindOf(err) == outcome.IO) {
 		fmt.Fprintf(os.Stderr, "the job is kept: the same command, with --job %s, goes on with it\n", c.Job)
-		return cmpErr(err, ctx.Err())
+		return err
 	}
 	forget, stop := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer stop()
-	return errors.Join(cmpErr(err, ctx.Err()), run.Remove(forget))
-}
-
-// cmpErr returns the first error that there is.
-func cmpErr(all ...error) error {
-	if i := slices.IndexFunc(all, func(err error) bool { return err != nil }); i >= 0 {
-		return all[i]
-	}
-	return nil
+	return errors.Join(err, run.Remove(forget))
 }
 
 func save(path string, s *pare.Selection, data *table.Data, prepared sparse.Prepared, labels []string) error {

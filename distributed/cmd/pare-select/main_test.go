@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/distributed/internal/program"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/table"
 )
@@ -20,6 +23,9 @@ import (
 // TestMain is also the workers that the command starts: this binary again, with --part.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "--part" {
+		if os.Getenv("PARE_TEST_PART") == "ends" {
+			os.Exit(9)
+		}
 		main()
 		return
 	}
@@ -114,5 +120,34 @@ func TestFlagsThatDoNotGoTogether(t *testing.T) {
 		if e, ok := err.(*outcome.Error); !ok || e.Flag != flag { //nolint:errorlint // not wrapped
 			t.Errorf("%s: %v", flag, err)
 		}
+	}
+}
+
+// TestWorkersThatAllEnd are not waited for.
+func TestWorkersThatAllEnd(t *testing.T) {
+	t.Setenv("PARE_TEST_PART", "ends")
+	c := command{File: data(t), Target: "target", Model: pare.Lasso, Intercept: true, Tol: 1e-6, Search: pare.Auto, Workers: 2}
+	err := c.run(t.Context(), slog.New(slog.DiscardHandler))
+	if outcome.KindOf(err) != outcome.IO || !strings.Contains(err.Error(), "workers have ended") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestUntrustedSelectionsAreToldApart: one that has not converged is printed, and has an exit status of its own.
+func TestUntrustedSelectionsAreToldApart(t *testing.T) {
+	c := command{File: data(t), Target: "target", Model: pare.Lasso, Intercept: true, Tol: 1e-6, Search: pare.Auto, Workers: 1, Evaluations: 1}
+	var err error
+	text := printed(t, func() error { err = c.run(t.Context(), slog.New(slog.DiscardHandler)); return nil })
+	if !errors.Is(err, program.ErrUntrusted) || !strings.Contains(string(text), "budget") {
+		t.Errorf("%v: %s", err, text)
+	}
+}
+
+// TestModelsAreSavedOrRefusedAtOnce: before a search whose model could not be kept.
+func TestModelsAreSavedOrRefusedAtOnce(t *testing.T) {
+	c := command{File: data(t), Target: "target", Runner: "nats://127.0.0.1:1", Save: filepath.Join(t.TempDir(), "none", "model.json")}
+	err := c.run(t.Context(), slog.New(slog.DiscardHandler))
+	if e, ok := errors.AsType[*outcome.Error](err); !ok || e.Flag != "save" {
+		t.Errorf("%v", err)
 	}
 }

@@ -4,17 +4,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/seed-45b9a24c/pare/distributed"
 	"github.com/seed-45b9a24c/pare/distributed/connect"
+	"github.com/seed-45b9a24c/pare/distributed/internal/program"
 )
 
 type command struct {
@@ -25,21 +21,16 @@ type command struct {
 	Presence time.Duration `default:"10s" help:"How long a worker may be silent before others take over; the same for all (default: 10s)."`
 	MaxBytes int64         `help:"Largest data set to take (default: 16 GiB)."`
 	Data     string        `placeholder:"DIR|URL" help:"Where data sets lie by their SHA-256, in place of the server's store; the same for all."`
-	Replicas int           `help:"Copies of streams in a cluster of servers (default: 1)."`
+	Replicas int           `help:"Copies of streams in a cluster of servers (default: as many as there are, 1 at first)."`
 	connect.Flags
 }
 
 func main() {
 	var c command
-	kong.Parse(&c, kong.Name("pare-worker"), kong.Description("Solve inner problems for pare-select."))
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	if err := c.run(ctx, log); err != nil {
-		fmt.Fprintln(os.Stderr, "pare-worker:", err)
-		stop()
-		os.Exit(1) //nolint:gocritic // stop was called
-	}
+	os.Exit(program.Main("pare-worker", "Solve inner problems for pare-select.", &c, os.Args[1:], os.Stderr, func(ctx context.Context) error {
+		return c.run(ctx, log)
+	}))
 }
 
 func (c command) run(ctx context.Context, log *slog.Logger) error {

@@ -39,6 +39,24 @@ func Directory(in, prefix string) (path string, remove func(), err error) {
 	return "", nil, &outcome.Error{Kind: outcome.IO, File: in, Message: "no directory can be made there", Err: err}
 }
 
+// Lock locks a directory that stays, and makes it where there is none. The error is of kind Usage where another
+// process has locked it.
+func Lock(path string) (unlock func(), err error) {
+	amiss := &outcome.Error{Kind: outcome.IO, File: path, Message: "cannot be used"}
+	if amiss.Err = os.MkdirAll(path, 0o700); amiss.Err != nil {
+		return nil, amiss
+	}
+	file, err := os.OpenFile(filepath.Join(path, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	if amiss.Err = err; err != nil {
+		return nil, amiss
+	}
+	if err := lock(file); err != nil {
+		_ = file.Close()
+		return nil, &outcome.Error{Kind: outcome.Usage, File: path, Message: "is in use by another process; give each a directory of its own"}
+	}
+	return func() { _ = file.Close() }, nil
+}
+
 // claim locks a new directory.
 func claim(path string) (*os.File, error) {
 	name := filepath.Join(path, lockName)

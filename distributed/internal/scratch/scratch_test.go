@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/distributed/internal/scratch"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 const prefix = "pare-scratch-"
@@ -122,4 +124,19 @@ func TestManyAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestLockedDirectoriesHaveOneUser, at a time.
+func TestLockedDirectoriesHaveOneUser(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	for range 2 {
+		unlock, err := scratch.Lock(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := scratch.Lock(path); runtime.GOOS != "windows" && outcome.KindOf(err) != outcome.Usage {
+			t.Errorf("a second user: %v", err)
+		}
+		unlock()
+	}
 }

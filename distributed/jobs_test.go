@@ -262,7 +262,7 @@ func TestJobsThatAreLeftCostNothing(t *testing.T) {
 	}
 	work := func() (log *bytes.Buffer, stop func()) {
 		log = &bytes.Buffer{}
-		return log, workIn(t, url, "w0", t.TempDir(), o, slog.New(slog.NewTextHandler(log, nil)))
+		return log, workIn(t, url, "w0", t.TempDir(), o, slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	}
 	choose := func(o distributed.Options, rest time.Duration) {
 		t.Helper()

@@ -301,7 +301,7 @@ func (s *shift) begin(h *holding, group int) *duty {
 			s.Log.Error("not served", "job", h.id, "group", group, "error", err)
 		}
 		if lanes != nil {
-			s.Log.Info("let go", "job", h.id, "group", group)
+			s.Log.Debug("let go", "job", h.id, "group", group)
 			for _, id := range h.record.lanes(group) {
 				lanes.Forget(id)
 			}

@@ -130,7 +130,8 @@ func TestLanesOfGroups(t *testing.T) {
 // error or do what it says; they do not panic.
 func FuzzMessages(f *testing.F) {
 	for _, message := range [][]any{
-		{&record{Version: Version(), Folds: 2}}, {&answer{}, &bilevel.LaneResult{}},
+		{&record{Version: Version(), Folds: 2}},
+		{&answer{}, &bilevel.LaneResult{}},
 		{bilevel.LaneRequest{}, bilevel.LaneRequest{Lane: bilevel.LaneID{Fold: 1}, Ask: bilevel.AskSolve, LogLambda: []float64{-1}}},
 		{bilevel.LaneRequest{Ask: bilevel.AskSolve, LogLambda: []float64{-2}, Start: &bilevel.Solution{Support: []int32{1}, Coef: []float64{3}}, Tell: true}},
 		{bilevel.LaneRequest{Ask: bilevel.AskRestore, State: []byte("state")}},

@@ -53,8 +53,8 @@ func numbers(of []float64) []number {
 	return all
 }
 
-// begin starts a job, which ends with ctx.
-func (s *service) begin(ctx context.Context, r *http.Request) (*job, error) {
+// begin starts a job.
+func (s *service) begin(r *http.Request) (*job, error) {
 	data, o, c, err := s.request(r)
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func (s *service) begin(ctx context.Context, r *http.Request) (*job, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(s.base)
 	j := &job{cancel: cancel, done: make(chan struct{}), changed: make(chan struct{})}
 	o.Progress = j.add
 	s.mu.Lock()

@@ -24,6 +24,7 @@ func main() {
 	flag.IntVar(&l.queue, "queue", 1000, "selections that may wait; further ones are refused")
 	flag.Int64Var(&l.bytes, "max-bytes", 1<<30, "working memory of all selections")
 	flag.Int64Var(&l.upload, "max-upload", 64<<20, "bytes of an upload")
+	flag.Int64Var(&l.reading, "max-reading", 1<<30, "memory that reading a file may take, unpacked")
 	flag.IntVar(&l.data, "data", 32, "data sets held; the oldest go first")
 	flag.IntVar(&l.jobs, "jobs", 1000, "jobs that have ended held; the oldest go first")
 	flag.DurationVar(&l.longest, "longest", 10*time.Minute, "time that a selection may take")
@@ -47,7 +48,7 @@ func run(address string, l limits, grace time.Duration) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
 	slog.Info("listening", "address", listener.Addr().String())
@@ -58,8 +59,10 @@ func run(address string, l limits, grace time.Duration) error {
 	}
 	within, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()
-	s.drain(within) // searches end softly, so that requests that wait for them have a model
-	err = server.Shutdown(within)
+	s.drain(within)                                                      // searches end softly, so that requests that wait for them have a model
+	last, done := context.WithTimeout(context.Background(), time.Second) // for answers on their way
+	defer done()
+	err = server.Shutdown(last)
 	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 	"github.com/seed-45b9a24c/pare/table"
 )
 
@@ -25,7 +26,7 @@ import (
 type limits struct {
 	files                    string // "": none may be named
 	calls, queue, data, jobs int
-	bytes, upload            int64
+	bytes, upload, reading   int64
 	longest                  time.Duration
 }
 
@@ -44,7 +45,7 @@ type service struct {
 
 	running sync.WaitGroup  // jobs
 	soft    chan struct{}   // closed: searches end with the best so far
-	base    context.Context // of jobs that outlive their request
+	base    context.Context // of jobs
 	kill    context.CancelFunc
 }
 
@@ -138,7 +139,7 @@ func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 	}
 	hash := sha256.New()
 	target := r.URL.Query().Get("target")
-	data, err := table.Read(r.Context(), io.TeeReader(body, hash), table.Options{Name: name, Target: target})
+	data, err := table.Read(r.Context(), io.TeeReader(body, hash), table.Options{Name: name, Target: target, Limits: sparse.Limits{Bytes: s.reading}})
 	if err != nil {
 		return err
 	}
@@ -156,19 +157,15 @@ func (s *service) upload(w http.ResponseWriter, r *http.Request) error {
 // choose begins a selection: POST /select?data=ID&model=lasso&seconds=10&evaluations=20&from=JOB.
 // With wait=true it ends with the request, and the answer is the job when it is done.
 func (s *service) choose(w http.ResponseWriter, r *http.Request) error {
-	wait := r.URL.Query().Get("wait") == "true"
-	ctx := s.base
-	if wait {
-		ctx = r.Context()
-	}
-	j, err := s.begin(ctx, r)
+	j, err := s.begin(r)
 	switch {
 	case err != nil:
 		return err
-	case !wait:
+	case r.URL.Query().Get("wait") != "true":
 		reply(w, http.StatusAccepted, j.state())
 		return nil
 	}
+	defer context.AfterFunc(r.Context(), j.cancel)()
 	<-j.done
 	if j.err != nil {
 		return j.err

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,7 +42,7 @@ type client struct {
 
 func start(t *testing.T, l limits) (*service, *client) {
 	t.Helper()
-	l.upload, l.longest = 1<<20, time.Minute
+	l.upload, l.reading, l.longest = 1<<20, 16<<20, time.Minute
 	s, err := newService(l)
 	if err != nil {
 		t.Fatal(err)
@@ -229,6 +230,60 @@ func TestDrain(t *testing.T) {
 		}
 	}
 	c.must(t, http.StatusServiceUnavailable, "POST", "/select?data="+id, nil)
+}
+
+// A drain whose time is over ends jobs that wait for the pool, those of requests that wait for them too.
+func TestDrainEndsInTime(t *testing.T) {
+	s, c := start(t, limits{calls: 1, data: 2, jobs: 10, queue: 10})
+	id := upload(t, c)
+	data, _ := s.sets.get(id)
+	held, leave := make(chan struct{}), make(chan struct{})
+	var other sync.WaitGroup
+	other.Go(func() { // the only place in the pool
+		var once sync.Once
+		_, err := pare.Select(t.Context(), data.X, data.Y, pare.SelectOptions{Progress: func(search.Evaluation) {
+			once.Do(func() { close(held) })
+			<-leave
+		}}, pare.Config{Pool: s.pool})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-held
+	var waiting sync.WaitGroup
+	waiting.Go(func() {
+		if _, _, err := c.do(context.Background(), "POST", "/select?wait=true&data="+id, nil); err != nil {
+			t.Error(err)
+		}
+	})
+	for s.pool.State().Waiting == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	s.drain(over)
+	waiting.Wait()
+	close(leave)
+	other.Wait()
+}
+
+// What is small packed and large unpacked is refused before it takes memory.
+func TestPackedUploads(t *testing.T) {
+	_, c := start(t, limits{data: 2, jobs: 10, queue: 10})
+	var packed bytes.Buffer
+	to := gzip.NewWriter(&packed)
+	for range 100 {
+		if _, err := to.Write(bytes.Repeat([]byte("1 1:1 2:1\n"), 10000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := to.Close(); err != nil {
+		t.Fatal(err)
+	}
+	answer := c.must(t, http.StatusUnprocessableEntity, "POST", "/data", &packed)
+	if answer["kind"] != "limit" {
+		t.Errorf("%v", answer)
+	}
 }
 
 // 200 clients select as fast as they are served; with the mix some cancel, some ask for

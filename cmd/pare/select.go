@@ -185,7 +185,7 @@ func (c *selectCommand) log(d *dataset) (*search.Log, error) {
 	log, err := search.OpenLog(c.Checkpoint, key)
 	if e, ok := errors.AsType[*outcome.Error](err); ok {
 		if e.Flag = "checkpoint"; e.Kind == outcome.BadParameter {
-			e.Message = "is that of another search or other data"
+			e.Kind, e.Message = outcome.Usage, "is that of another search or other data" // another try would not change it
 		}
 		return nil, advised{e, "Remove the file to begin anew, or give another to --checkpoint."}
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -43,9 +44,9 @@ type Rows interface {
 
 // What is wrong with the spelling of a number.
 var (
-	errNotNumber    = errors.New("not a number")
-	errOutOfRange   = errors.New("outside the range of float64")
-	errDecimalComma = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
+	errNotNumber  = errors.New("not a number")
+	errOutOfRange = errors.New("outside the range of float64")
+	errCommas     = errors.New("a number with a comma; write a point if it is a decimal comma, and leave it out if it separates thousands")
 )
 
 // parseNumber reads a decimal number, to the nearest float64. What strconv accepts beyond
@@ -62,18 +63,27 @@ func parseNumber(s string) (float64, error) {
 		case decimal.NotNumber, decimal.TooLong:
 		}
 	}
-	if decimalComma(s) {
-		return 0, errDecimalComma
+	if hasCommas(s) {
+		return 0, errCommas
 	}
 	return 0, errNotNumber
 }
 
-// decimalComma reports whether s is a number but for a comma where the point should be.
-func decimalComma(s string) bool {
-	if strings.Count(s, ",") != 1 || strings.Contains(s, ".") {
+// hasCommas reports whether s is a number but for a comma where the point should be, or for
+// commas between thousands.
+func hasCommas(s string) bool {
+	whole, _, point := strings.Cut(s, ".")
+	groups := strings.Split(whole, ",")
+	apart := ""
+	switch {
+	case len(groups) == 1:
+		return false
+	case len(groups) == 2 && !point:
+		apart = "."
+	case slices.ContainsFunc(groups[1:], func(group string) bool { return len(group) != 3 }):
 		return false
 	}
-	_, err := parseNumber(strings.Replace(s, ",", ".", 1))
+	_, err := parseNumber(strings.ReplaceAll(s, ",", apart))
 	return err == nil
 }
 

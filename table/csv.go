@@ -75,7 +75,7 @@ func isHeader(record []string, said *bool) bool {
 	}
 	words := false
 	for _, cell := range record {
-		if _, err := parseNumber(cell); err == nil || errors.Is(err, errDecimalComma) {
+		if _, err := parseNumber(cell); err == nil || errors.Is(err, errCommas) {
 			return false
 		}
 		words = words || !missingWord(cell)

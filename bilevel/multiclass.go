@@ -289,7 +289,7 @@ func (m *Multiclass) judge(results []LaneResult, report *Report) {
 
 // differentiate has the slopes of all classes made.
 func (m *Multiclass) differentiate(ctx context.Context, r search.Request, keep int) ([]LaneResult, error) {
-	requests := own(m.ask(LaneRequest{Ask: AskSlope, Tol: r.Tol, Curvature: m.Curvature, Keep: keep}), r.LogLambda)
+	requests := own(m.ask(LaneRequest{Ask: AskSlope, Tol: r.Tol, Rough: r.Rough, Curvature: m.Curvature, Keep: keep}), r.LogLambda)
 	for fold, f := range m.folds {
 		others := f.others()
 		for k := range m.classes {
@@ -358,7 +358,7 @@ func (m *Multiclass) collect(report *Report, results []LaneResult) {
 				continue
 			}
 			report.Gradient[k] = math.FMA(share, lane.Gradient[0], report.Gradient[k])
-			report.addGradient(&lane.Derived, 0)
+			report.addGradient(&lane.Derived)
 			bound += float64(share * lane.Derived.ErrorBound)
 		}
 		report.ErrorBound = max(report.ErrorBound, bound)

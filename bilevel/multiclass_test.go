@@ -119,6 +119,40 @@ func TestMulticlassGradientAgainstDifferences(t *testing.T) {
 	}
 }
 
+// TestMulticlassRoughSlopes are within sight of gradients, with curvature or without, claim nothing, and are not had of
+// lanes that certify.
+func TestMulticlassRoughSlopes(t *testing.T) {
+	q := classes(oracle.NewRandom(12), 90, 12, 1)
+	for _, certify := range []bool{false, true} {
+		m := newMulticlass(t, q, true, bilevel.Spec{Folds: slices.Repeat(bilevel.Folds{0, 1, 2}, 30), Solver: cd.Options{Tol: 1e-10}, Certify: certify})
+		m.Curvature = true
+		exact := search.Request{LogLambda: []float64{-3.2, -3.5, -3.9}}
+		rough := exact
+		rough.Rough = true
+		want, err := m.Evaluate(t.Context(), exact)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Evaluate(t.Context(), rough)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want.Status != outcome.Converged || math.IsInf(want.ErrorBound, 1) || (got.Status == outcome.Converged) != certify || math.IsInf(got.ErrorBound, 1) == certify {
+			t.Errorf("certified %t: %s ± %g; exactly %s ± %g", certify, got.Status, got.ErrorBound, want.Status, want.ErrorBound)
+		}
+		for k, g := range want.Gradient {
+			if !(math.Abs(got.Gradient[k]-g) <= 1e-3*math.Abs(g)) {
+				t.Errorf("certified %t: ∂/∂λ%d = %g, exactly %g", certify, k+1, got.Gradient[k], g)
+			}
+		}
+		for k, c := range want.Curvature {
+			if !(math.Abs(got.Curvature[k]-c) <= 1e-3*math.Abs(want.Curvature[0])) {
+				t.Errorf("certified %t: second derivative %d is %g, exactly %g", certify, k, got.Curvature[k], c)
+			}
+		}
+	}
+}
+
 // TestMulticlassThreadsChangeNoBit: whichever worker takes which class.
 func TestMulticlassThreadsChangeNoBit(t *testing.T) {
 	for _, dense := range []bool{true, false} {

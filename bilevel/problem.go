@@ -335,7 +335,8 @@ func (p *Problem) collect(r search.Request, results []LaneResult) Report {
 		}
 		report.addSolution(&l.Solved)
 		if !r.ValueOnly {
-			report.addGradient(&l.Derived, p.share)
+			report.ErrorBound += float64(p.share * l.Derived.ErrorBound)
+			report.addGradient(&l.Derived)
 			scatter(l.Gradient, l.Columns, p.share, report.Gradient)
 			report.addShape(l.Shape, p.share)
 		}

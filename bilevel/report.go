@@ -90,10 +90,9 @@ func (r *Report) addTest(value, share float64) {
 	r.Test += float64(share * value)
 }
 
-// addGradient adds a lane's hypergradient, which counts for a share.
-func (r *Report) addGradient(d *Derived, share float64) {
+// addGradient adds what a lane says of its hypergradient. The entries of it, and the bound of their error, the caller adds.
+func (r *Report) addGradient(d *Derived) {
 	r.Flat = r.Flat && d.Status == outcome.Flat
-	r.ErrorBound += float64(share * d.ErrorBound)
 	if d.Bound != implicit.Proved {
 		r.Bound = implicit.Estimated
 	}

@@ -369,6 +369,33 @@ func TestExpectedBytes(t *testing.T) {
 	}
 }
 
+// The same of models that hold matrices of rows, and numbers for every row and class.
+func TestExpectedBytesOfRows(t *testing.T) {
+	oracle.Once(t)
+	const n, p, q = 150, 5, 30
+	for _, model := range []pare.Model{pare.SVR, pare.SimplexSVR, pare.Multinomial} {
+		x, y := drawn(t, n, p, pare.Lasso)
+		var o pare.SelectOptions
+		if model == pare.Multinomial {
+			o.Evaluations = 4
+			for i := range y {
+				y[i] = float64(i % q)
+			}
+		}
+		seen := &weighed{expected: expected{Observer: pare.LogTo(slog.New(slog.DiscardHandler))}}
+		before := heldBytes()
+		if _, err := pare.Select(context.Background(), x, y, o, pare.Config{Model: model, Threads: 2, Pool: pool(t, pare.PoolOptions{}), Observer: seen}); err != nil {
+			t.Fatal(err)
+		}
+		met := seen.held - before
+		ratio := float64(seen.bytes) / float64(met)
+		t.Logf("%s: %.1f MB expected, %.1f met: %.2f", model, float64(seen.bytes)/1e6, float64(met)/1e6, ratio)
+		if ratio > 3 || ratio < 1./3 {
+			t.Errorf("%s: %d bytes expected, %d met", model, seen.bytes, met)
+		}
+	}
+}
+
 // With less memory than it would like a call has smaller caches and fewer classes at once.
 func TestPoolAdapts(t *testing.T) {
 	r := oracle.NewRandom(3)

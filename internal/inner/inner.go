@@ -58,6 +58,7 @@ type Statement struct {
 	Box         *model.Box
 	weighing    []float64 // of the ℓ1 strength, by column
 	unpenalised bool      // some factor is 0
+	counted     int       // see scores; 0: not yet
 
 	kept kept
 }

@@ -3,6 +3,7 @@ package inner
 import (
 	"math"
 
+	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -26,7 +27,9 @@ const (
 	bytesPerPair   = 56  // of columns of a Gram matrix: with room to grow, and its factors
 	bytesAlways    = 1 << 20
 	bytesOfProofs  = 64 << 20
-	bytesOfVectors = 64 // per entry of the matrices that solvers of support vectors factorise
+	bytesOfVectors = 64  // per entry of the matrices that solvers of support vectors factorise
+	bytesOfFree    = 32  // the same of those of free rows, with room to grow
+	bytesPerScore  = 250 // per row and score, where there are several
 )
 
 // MostBytes returns an upper bound of the working memory of the problem without a Gram matrix,
@@ -34,6 +37,9 @@ const (
 func (s *Statement) MostBytes() (need, pair float64) {
 	n, p := s.X.Dims()
 	byRows, byColumns := float64(bytesPerRow*int64(n)+bytesPerEntry*s.X.NNZ()), float64(bytesPerColumn*int64(p))
+	if q := float64(s.scores()); q > 1 { // moments of columns are q × q
+		byRows, byColumns = byRows+float64(bytesPerScore*q*float64(n)), float64(q*byColumns)+float64(8*q*q*float64(p))
+	}
 	need, pair = bytesAlways+byRows+byColumns, bytesPerPair
 	if s.Loss != nil && !s.quadratic() {
 		// A cold start may solve the problem on a quarter of the rows, and that on a
@@ -46,8 +52,22 @@ func (s *Statement) MostBytes() (need, pair float64) {
 	}
 	if size := min(n, p); s.Loss == nil && (s.Tube || s.Intercept) && size <= cd.MostVectors {
 		need += float64(bytesOfVectors * float64(size+1) * float64(size+1))
+		free := float64(min(n, cd.MostVectors)) // on the way to a solution there may be more than it has
+		need += bytesOfFree * free * free
 	}
 	return need, pair
+}
+
+// scores returns how many scores a row has at once: one for each class of a softmax.
+func (s *Statement) scores() int {
+	if s.counted == 0 {
+		s.counted = 1
+		if s.Classes && s.Form.Blocks != nil {
+			classes, _, _ := bilevel.Classes(s.Kernels, s.Y) // what is wrong with them the problem says
+			s.counted = max(1, len(classes))
+		}
+	}
+	return s.counted
 }
 
 // mostGrowing is how many bytes there may be for each of a copy of columns, while it moves.
@@ -67,21 +87,26 @@ func (s *Statement) MostBoundedBytes() (need, growth float64) {
 // IdleBytes is MostBytes of the problem while it is not at work: vectors, and coefficients.
 func (s *Statement) IdleBytes() float64 {
 	n, p := s.X.Dims()
-	return float64(bytesIdle * (int64(n) + int64(p)))
+	return float64(bytesIdle * int64(s.scores()) * (int64(n) + int64(p)))
 }
 
 // What an inner problem is expected to have in use, as it was measured on data of many shapes
 // (TestExpectedBytes): to a factor of 3, where MostBytes is an upper bound.
 const (
-	usualAlways = 220_000
-	usualRow    = 140
-	usualDirect = 60 // of a row, where the matrix is worked on in its place
-	usualIdle   = 16 // of a row or a column of a problem that is not at work
-	usualColumn = 90
-	usualValue  = 50 // of a column that is packed
-	usualCurved = 90 // the same where its weights change
-	usualDense  = 0.2
-	usualPair   = 16 // of columns of a Gram matrix
+	usualAlways   = 220_000
+	usualRow      = 140
+	usualDirect   = 60 // of a row, where the matrix is worked on in its place
+	usualIdle     = 16 // of a row or a column of a problem that is not at work
+	usualColumn   = 90
+	usualValue    = 50 // of a column that is packed
+	usualCurved   = 90 // the same where its weights change
+	usualDense    = 0.2
+	usualPair     = 16  // of columns of a Gram matrix
+	usualScore    = 100 // of a row and one of several scores
+	usualFree     = 700 // rows of which a support vector regression factorises a matrix, at most
+	usualOfFree   = 24  // of an entry of it
+	usualRowEntry = 6   // of a value that it reads by rows
+	usualMoment   = 4   // of a pair of scores and a column
 )
 
 // UsualBytes returns how many bytes so many such problems on all rows, and of folds, are expected
@@ -89,6 +114,13 @@ const (
 func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 	rows, columns := s.X.Dims()
 	n, p, values := float64(rows), float64(columns), float64(s.X.NNZ())
+	if s.Loss == nil && !s.Classes && s.Form.Blocks == nil {
+		lane := usualAlways + float64(usualColumn*p) + float64(usualRow*n) + float64(usualRowEntry*values)
+		if free := min(n, usualFree); s.Tube {
+			lane += float64(usualOfFree * free * free)
+		}
+		return int64(min(float64(float64(own+lanes)*lane), math.MaxInt64/2))
+	}
 	// Working sets grow with the support, and that is bounded by the rows.
 	packed := min(values/2, 2*min(n, p)*values/max(1, p))
 	each := float64(usualValue)
@@ -99,8 +131,12 @@ func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 	if dense {
 		each *= usualDense
 	}
-	always := usualAlways + float64(usualColumn*p) + float64(usualPair*gram*gram)
+	q := float64(s.scores())
+	always := usualAlways + float64(usualColumn*p*q) + float64(usualPair*gram*gram)
 	lane := always + float64(usualRow*n) + float64(each*packed)
+	if q > 1 {
+		lane += float64(usualScore*n*q) + float64(usualMoment*q*q*p)
+	}
 	whole := lane
 	if !dense && s.quadratic() && s.Weights == nil && !s.Standardise && s.Factors == nil {
 		whole = always + float64(usualDirect*n) // see support.Columns
@@ -111,7 +147,7 @@ func (s *Statement) UsualBytes(own, lanes, gram int) int64 {
 // UsualIdleBytes is UsualBytes of such a problem that is not at work.
 func (s *Statement) UsualIdleBytes() int64 {
 	n, p := s.X.Dims()
-	return usualIdle * (int64(n) + int64(p))
+	return usualIdle * int64(s.scores()) * (int64(n) + int64(p))
 }
 
 // The same of problems one at a time whose copies of columns are bounded (support.Columns.Bound).

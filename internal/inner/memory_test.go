@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/cd"
 	"github.com/seed-45b9a24c/pare/internal/inner"
+	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -28,5 +29,27 @@ func TestMemoryOfSupportVectors(t *testing.T) {
 		if beyond, twice := need(most+1, tube, true), need(2*(most+1), tube, true); beyond >= need(most, tube, true) || twice > 2*beyond {
 			t.Errorf("tube %t: %g bytes, of twice the size %g", tube, beyond, twice)
 		}
+	}
+}
+
+// TestMemoryOfScores: a softmax has room for ten numbers of each row and class at least, and for the moments of its
+// columns.
+func TestMemoryOfScores(t *testing.T) {
+	const n, p, q = 1000, 5, 100
+	x, err := sparse.NewDense(n, p, make([]float64, n*p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := make([]float64, n)
+	for i := range labels {
+		labels[i] = float64(i % q)
+	}
+	set, err := kernels.Active()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &inner.Statement{Kernels: set, X: x, Y: labels, Classes: true, Form: inner.Form{Blocks: &inner.BlockForm{}}}
+	if most, _ := s.MostBytes(); most < 8*(10*n*q+p*q*q) {
+		t.Errorf("%g bytes", most)
 	}
 }

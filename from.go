@@ -73,6 +73,17 @@ func (e *engine) stay(from *Selection, v *Validation) bilevel.Folds {
 	return dealt
 }
 
+// apartInScale reports whether some αmax is more than twice another, or less than half of it: λ then means something
+// else, and where it is far too small or too large a criterion is flat, as it is at its minimum.
+func apartInScale(a, b []float64) bool {
+	for k := range a {
+		if math.Abs(a[k]-b[k]) > math.Ln2 {
+			return true
+		}
+	}
+	return false
+}
+
 // apart reports whether rows of one group are in several folds.
 func apart(k *kernels.Set, groups []int, folds bilevel.Folds) bool {
 	of, pace := map[int]int{}, k.Pace()

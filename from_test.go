@@ -262,3 +262,38 @@ func TestSelectFromElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// Columns of another unit make another scale of λ: the search begins anew, where it would take a flat criterion for
+// a minimum.
+func TestSelectFromAnotherScale(t *testing.T) {
+	const n, p = 200, 10
+	x, y := days(t, pare.Lasso, n, p)
+	yesterday, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, pare.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, scale := range []float64{1e-3, 1e3} {
+		values := make([]float64, 0, n*p)
+		for j := range p {
+			_, column := x.Column(j)
+			for _, v := range column {
+				values = append(values, scale*v)
+			}
+		}
+		scaled, err := sparse.NewDense(n, p, values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cold, err := pare.Select(context.Background(), scaled, y, pare.SelectOptions{}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		warm, err := pare.Select(context.Background(), scaled, y, pare.SelectOptions{From: yesterday}, pare.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cold.LogLambda[0] != warm.LogLambda[0] || cold.Value != warm.Value {
+			t.Errorf("times %g: λ %g and %g, criterion %g and %g", scale, warm.LogLambda, cold.LogLambda, warm.Value, cold.Value)
+		}
+	}
+}

@@ -70,7 +70,7 @@ type SelectOptions struct {
 	// From is an earlier selection by Auto, of the same model on nearly the same data, such as
 	// yesterday's; nil means none. The search starts from its λ, and what it has seen of the
 	// criterion says how far to look. That takes one to three evaluations where little has changed;
-	// where it fails, the search begins anew. Minima that the earlier search has not seen are not
+	// where it fails, and where αmax has more than doubled or halved, the search begins anew. Minima that the earlier search has not seen are not
 	// looked for, so select without it now and then. Not for support vectors. It is not modified.
 	//
 	// Where the rows of the earlier data come first, unchanged and in the same order, and

@@ -57,7 +57,7 @@ func (o *leftOut) Evaluate(ctx context.Context, r search.Request) (_ bilevel.Rep
 		tol = o.inner.of.Solver().Tol
 	}
 	if !r.ValueOnly {
-		tol = leftOutTol
+		tol = min(tol, leftOutTol)
 	}
 	here, report, err := o.at(ctx, r.LogLambda, tol)
 	if err != nil || r.ValueOnly || math.IsInf(report.Value, 1) {

@@ -10,19 +10,22 @@ import (
 )
 
 const (
-	oneSEGap   = 1e-3 // of inner problems: the standard error is far above what that changes
-	oneSEClose = 0.05 // standard errors from the limit that are near enough
-	oneSEBelow = 0.03 // and below it, where a point is looked for: one above it would be of no use
-	oneSESteps = 6    // evaluations, at most
-	oneSELeast = 0.01 // of λ, between neighbours
-	oneSEStep  = 0.05 // of λ, below the crossing: about that of a grid of 100 points over two decades
-	oneSEFar   = 0.25 // and standard errors below the limit, up to which the model knows the crossing
+	oneSEGap     = 1e-3 // of inner problems: the standard error is far above what that changes
+	oneSEFinest  = 1e-12
+	oneSEClose   = 0.05 // standard errors from the limit that are near enough
+	oneSEBelow   = 0.03 // and below it, where a point is looked for: one above it would be of no use
+	oneSESteps   = 12   // evaluations, at most
+	oneSETighter = 3    // times that a gap is a tenth where it leaves a fold where it began
+	oneSEHalve   = 3    // evaluations after which the interval is halved: a curve that bends may creep up on its limit
+	oneSELeast   = 0.01 // of λ, between neighbours
+	oneSEStep    = 0.05 // of λ, below the crossing: about that of a grid of 100 points over two decades
+	oneSEFar     = 0.25 // and standard errors below the limit, up to which the model knows the crossing
 )
 
 // OneStandardError returns the most penalised choice that cross-validation cannot tell
 // from the best: going up from the best λ, all coordinates together, where the criterion
 // first exceeds its best value by its standard error over the folds there, to a twentieth
-// of that or, where it is within a quarter below, of λ. seen are the evaluations of the search, of which those on the way make a model
+// of that or, where it is within a quarter below, of λ; the null model where it nowhere does. seen are the evaluations of the search, of which those on the way make a model
 // that names the point, which is evaluated. It returns nil where ctx ends and where no standard error is known.
 //
 // A log of the search does not hold these evaluations: one that was cut short goes on after its own.
@@ -47,16 +50,21 @@ func OneStandardError(ctx context.Context, p Problem, best search.Evaluation, se
 	}
 	line := line{p.Objective, best.LogLambda}
 	gap := oneSEGap
-	if p.Curved && best.TrainLoss > 0 {
-		gap *= min(1, best.TrainLoss) // a start within the gap would be the answer
+	if best.TrainLoss > 0 {
+		gap = max(oneSEFinest, gap*min(1, best.TrainLoss)) // a start within the gap would be the answer
 	}
-	for range oneSESteps {
-		shift, chosen := r.crossing()
+	for taken := range oneSESteps {
+		shift, chosen := r.crossing(taken >= oneSEHalve)
 		if chosen != nil {
 			return copied(chosen), nil
 		}
 		at := line.at([]float64{shift})
-		e, err := p.Eval(ctx, search.Request{LogLambda: at, Tol: gap, ValueOnly: true, From: r.nearest(shift)})
+		request := search.Request{LogLambda: at, Tol: gap, ValueOnly: true, From: r.nearest(shift)}
+		e, err := p.Eval(ctx, request)
+		for k := 0; k < oneSETighter && err == nil && r.stays(&e); k++ {
+			request.Tol = max(oneSEFinest, 0.1*request.Tol)
+			e, err = p.Eval(ctx, request)
+		}
 		if err != nil {
 			if ctx.Err() != nil {
 				err = nil
@@ -118,7 +126,9 @@ func (r *rule) sort() {
 	r.points = slices.CompactFunc(r.points, func(a, b mark) bool { return a.depth == b.depth })
 }
 
+// add takes a point in, in the place of the null model where that is there.
 func (r *rule) add(e *search.Evaluation, shift float64) {
+	r.points = slices.DeleteFunc(r.points, func(m mark) bool { return m.depth == shift && m.LogLambda == nil })
 	r.points = append(r.points, markOf(e, shift))
 	r.sort()
 }
@@ -132,6 +142,18 @@ func (r *rule) last() *search.Evaluation {
 	return r.points[k].Evaluation
 }
 
+// stays reports whether a fold has the value of another point: its solution there is within the gap.
+func (r *rule) stays(e *search.Evaluation) bool {
+	for _, m := range r.points {
+		for k, v := range m.FoldValues {
+			if m.LogLambda != nil && k < len(e.FoldValues) && v == e.FoldValues[k] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // nearest returns the λ of the evaluation closest to a shift.
 func (r *rule) nearest(shift float64) (from []float64) {
 	distance := math.Inf(1)
@@ -143,9 +165,9 @@ func (r *rule) nearest(shift float64) (from []float64) {
 	return from
 }
 
-// crossing returns where the model first exceeds the limit, or the evaluation that is the
+// crossing returns where the model, or the middle of the interval if that is to be halved, first exceeds the limit, or the evaluation that is the
 // choice: one close to the limit, or the last before it where its neighbour is next to it.
-func (r *rule) crossing() (shift float64, chosen *search.Evaluation) {
+func (r *rule) crossing(halve bool) (shift float64, chosen *search.Evaluation) {
 	for k := 1; k < len(r.points); k++ {
 		a, b := r.points[k-1], r.points[k]
 		if near := float64(oneSEClose * r.unit); b.LogLambda != nil && math.Abs(b.Value-r.limit) <= near {
@@ -161,7 +183,13 @@ func (r *rule) crossing() (shift float64, chosen *search.Evaluation) {
 		if a.LogLambda != nil && shift-a.depth <= oneSEStep && a.Value >= r.limit-float64(oneSEFar*r.unit) {
 			return 0, r.last()
 		}
+		if halve {
+			return 0.5 * (a.depth + b.depth), nil
+		}
 		return r.between(a, b, r.limit-float64(oneSEBelow*r.unit)), nil
+	}
+	if end := r.points[len(r.points)-1]; end.LogLambda == nil { // the null model is within the limit, too
+		return end.depth, nil
 	}
 	return 0, r.last()
 }

@@ -23,26 +23,67 @@ func (v *valley) Null() search.Evaluation { return search.Evaluation{Value: 10} 
 
 func valleyAt(l float64) search.Evaluation {
 	d := l + 3
+	value := 1 + d*d*(1+0.3*d)
 	return search.Evaluation{
-		LogLambda: []float64{l}, Value: 1 + d*d*(1+0.3*d), StandardError: 0.5, FoldValues: []float64{1, 1}, TrainLoss: 0.1, Trusted: true,
+		LogLambda: []float64{l}, Value: value, StandardError: 0.5, FoldValues: []float64{value, value}, TrainLoss: 0.1, Trusted: true,
 	}
 }
 
 // Where the loss tends to 0 a gap relative to the null model's would leave solutions where they
 // begin, so the one-standard-error choice asks for one relative to the loss of the best.
 func TestOneStandardErrorWithinTheLoss(t *testing.T) {
-	for curved, want := range map[bool]float64{false: 1e-3, true: 1e-4} {
-		f := &valley{}
-		p := choose.Problem{Objective: f, Top: []float64{0}, Curved: curved}
-		e, err := choose.OneStandardError(t.Context(), p, valleyAt(-3), nil)
-		if err != nil || len(f.asked) == 0 || e.Value > 1.5+0.05*0.5 || e.LogLambda[0] <= -3 {
-			t.Fatalf("curved %t: %+v, %v", curved, e, err)
+	f := &valley{}
+	e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: f, Top: []float64{0}}, valleyAt(-3), nil)
+	if err != nil || len(f.asked) == 0 || e.Value > 1.5+0.05*0.5 || e.LogLambda[0] <= -3 {
+		t.Fatalf("%+v, %v", e, err)
+	}
+	for _, tol := range f.asked {
+		if math.Abs(tol-1e-4) > 1e-15 {
+			t.Errorf("a gap of %g was asked for, want 1e-4", tol)
 		}
-		for _, tol := range f.asked {
-			if math.Abs(tol-want) > 1e-15 {
-				t.Errorf("curved %t: a gap of %g was asked for, want %g", curved, tol, want)
-			}
-		}
+	}
+}
+
+// lazy stays where it began, at −3, until a gap of 1e-5 is asked for: the solution of one fold is within wider ones.
+type lazy struct{ valley }
+
+func (f *lazy) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	e, err := f.valley.Eval(ctx, r)
+	if r.Tol > 1.1e-5 {
+		at := valleyAt(-3)
+		e.Value, e.FoldValues = 0.5*(e.Value+at.Value), []float64{at.Value, e.Value}
+	}
+	return e, err
+}
+
+// TestOneStandardErrorOfSolutionsThatStay: they are asked for more tightly until they move, or the criterion would be that of
+// another λ.
+func TestOneStandardErrorOfSolutionsThatStay(t *testing.T) {
+	e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: &lazy{}, Top: []float64{0}}, valleyAt(-3), nil)
+	if want := valleyAt(e.LogLambda[0]).Value; err != nil || e.Value != want || math.Abs(want-1.5) > 0.25*0.5 {
+		t.Errorf("%+v, want %g; %v", e, want, err)
+	}
+}
+
+// cliff is 1 up to λ = −0.3, above which it is 30: no smooth model through its points says so.
+type cliff struct{ valley }
+
+func (f *cliff) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
+	e := valleyAt(-3)
+	e.LogLambda = r.LogLambda
+	if r.LogLambda[0] > -0.3 {
+		e.Value = 30
+	}
+	e.FoldValues = []float64{e.Value + r.LogLambda[0], e.Value - r.LogLambda[0]}
+	return e, nil
+}
+
+// TestOneStandardErrorAtACliff: the interval is halved where the model creeps, so that the choice is next to it.
+func TestOneStandardErrorAtACliff(t *testing.T) {
+	f := &cliff{}
+	e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: f, Top: []float64{0}}, valleyAt(-3), nil)
+	if err != nil || !(e.LogLambda[0] <= -0.3) || e.LogLambda[0] < -0.35 {
+		t.Errorf("%+v, %v", e, err)
 	}
 }
 
@@ -71,8 +112,9 @@ type steep struct {
 
 func (s *steep) at(l float64) search.Evaluation {
 	d := math.Sqrt(s.steepness) * l
+	value := 1 + d*d*(1-0.1*d*d)
 	return search.Evaluation{
-		LogLambda: []float64{l}, Value: 1 + d*d*(1-0.1*d*d), Gradient: []float64{math.Sqrt(s.steepness) * d * (2 - 0.4*d*d)}, StandardError: 1, FoldValues: []float64{1, 1}, Trusted: true,
+		LogLambda: []float64{l}, Value: value, Gradient: []float64{math.Sqrt(s.steepness) * d * (2 - 0.4*d*d)}, StandardError: 1, FoldValues: []float64{value, value}, Trusted: true,
 	}
 }
 
@@ -104,5 +146,32 @@ func TestOneStandardErrorAmongManyPoints(t *testing.T) {
 	b, err := choose.OneStandardError(t.Context(), p, valleyAt(-3), up)
 	if err != nil || a.LogLambda[0] != b.LogLambda[0] || math.Abs(a.Value-1.5) > 0.05*0.5 {
 		t.Errorf("%+v and %+v, %v", a, b, err)
+	}
+}
+
+// slope rises from 1 at λ = −3 to the value of its null model at 0.
+type slope struct{ null float64 }
+
+func (s slope) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
+	return s.at(r.LogLambda[0]), nil
+}
+
+func (s slope) at(l float64) search.Evaluation {
+	value := 1 + (s.null-1)*(l+3)/3
+	return search.Evaluation{LogLambda: []float64{l}, Value: value, StandardError: 1, FoldValues: []float64{value, value}, Trusted: true}
+}
+
+func (s slope) Null() search.Evaluation { return search.Evaluation{Value: s.null} }
+
+// TestOneStandardErrorOfTheNullModel: where that is within the limit it is the choice, whatever the search has seen.
+func TestOneStandardErrorOfTheNullModel(t *testing.T) {
+	for null, want := range map[float64]float64{1.2: 0, 1.9: 0, 4: -2} {
+		f := slope{null}
+		for _, seen := range [][]search.Evaluation{nil, {f.at(-2.5)}, {f.at(-2.5), f.at(-0.5)}} {
+			e, err := choose.OneStandardError(t.Context(), choose.Problem{Objective: f, Top: []float64{0}}, f.at(-3), seen)
+			if err != nil || math.Abs(e.LogLambda[0]-want) > 0.06 || want == 0 && e.LogLambda[0] != 0 {
+				t.Errorf("a null model of %g, %d seen: %+v, %v", null, len(seen), e, err)
+			}
+		}
 	}
 }

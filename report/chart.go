@@ -30,8 +30,12 @@ func (s scale) at(v float64) float64 {
 	if s.hi == s.lo {
 		return (s.from + s.to) / 2
 	}
-	return s.from + (v-s.lo)/(s.hi-s.lo)*(s.to-s.from)
+	const far = 1e5 // no program draws what is further out
+	return min(max(s.from+(v-s.lo)/(s.hi-s.lo)*(s.to-s.from), -far), far)
 }
+
+// finite reports whether a number has a place on an axis.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // chart is an SVG in the making: what is drawn in its plane is clipped to it.
 type chart struct {
@@ -57,7 +61,8 @@ type tick struct {
 
 // ticks are round numbers in a range.
 func ticks(lo, hi float64) []tick {
-	if !(hi > lo) {
+	reach := max(math.Abs(lo), math.Abs(hi))
+	if !(hi-lo > 1e-12*reach) { // rounding
 		return []tick{{lo, number(lo)}}
 	}
 	step := math.Pow(10, math.Floor(math.Log10((hi-lo)/mostTicks)))
@@ -67,13 +72,14 @@ func ticks(lo, hi float64) []tick {
 			break
 		}
 	}
+	digits := max(fewDigits, 1+int(math.Floor(math.Log10(reach))-math.Floor(math.Log10(step)))) // that tell ticks apart
 	var out []tick
 	for k := math.Ceil(lo / step); k*step <= hi+1e-9*step; k++ {
 		v := k * step
 		if math.Abs(v) < 1e-9*step {
 			v = 0
 		}
-		out = append(out, tick{v, number(v)})
+		out = append(out, tick{v, numberOf(v, digits)})
 	}
 	return out
 }
@@ -93,8 +99,13 @@ func powers(lo, hi float64) []tick {
 }
 
 // number is a number in few characters.
-func number(v float64) string {
-	s := strconv.FormatFloat(v, 'g', 4, 64)
+func number(v float64) string { return numberOf(v, fewDigits) }
+
+const fewDigits = 4
+
+// numberOf is a number in so many digits.
+func numberOf(v float64, digits int) string {
+	s := strconv.FormatFloat(v, 'g', digits, 64)
 	if i := strings.IndexByte(s, 'e'); i >= 0 {
 		exponent := strings.TrimLeft(strings.TrimLeft(s[i+1:], "+-"), "0")
 		if s[i+1] == '-' {
@@ -130,12 +141,12 @@ func (c *chart) text(to *strings.Builder, x, y float64, class, s string) {
 	fmt.Fprintf(to, `<text x="%.1f" y="%.1f" class="%s">%s</text>`, x, y, class, html.EscapeString(s))
 }
 
-// line draws a line through points; a NaN breaks it.
+// line draws a line through points; what is not finite breaks it.
 func (c *chart) line(class, tip string, xs, ys []float64) {
 	var d strings.Builder
 	move := true
 	for i := range xs {
-		if math.IsNaN(ys[i]) || math.IsInf(ys[i], 0) {
+		if !finite(ys[i]) {
 			move = true
 			continue
 		}
@@ -150,8 +161,23 @@ func (c *chart) line(class, tip string, xs, ys []float64) {
 	}
 }
 
-// band fills what is between two lines.
+// band fills what is between two lines; what is not finite breaks it.
 func (c *chart) band(xs, lo, hi []float64) {
+	for len(xs) > 0 {
+		n := 0
+		for n < len(xs) && finite(lo[n]) && finite(hi[n]) {
+			n++
+		}
+		if n > 0 {
+			c.strip(xs[:n], lo[:n], hi[:n])
+		}
+		n = min(n+1, len(xs))
+		xs, lo, hi = xs[n:], lo[n:], hi[n:]
+	}
+}
+
+// strip is a piece of a band.
+func (c *chart) strip(xs, lo, hi []float64) {
 	var d strings.Builder
 	for i := range xs {
 		fmt.Fprintf(&d, "%s%.1f %.1f", map[bool]string{true: "M", false: "L"}[i == 0], c.x.at(xs[i]), c.y.at(hi[i]))
@@ -172,6 +198,9 @@ func (c *chart) down(class string, x float64) {
 }
 
 func (c *chart) dot(class, tip string, x, y, r float64) {
+	if !finite(y) {
+		return
+	}
 	fmt.Fprintf(&c.plane, `<circle class="%s"%s cx="%.1f" cy="%.1f" r="%g"/>`, class, tipped(tip), c.x.at(x), c.y.at(y), r)
 }
 
@@ -246,9 +275,9 @@ func (c *chart) alone() string {
 			colours = append(colours, "var("+strings.TrimSpace(name)+")", strings.TrimSpace(colour))
 		}
 	}
-	_, body, _ := strings.Cut(string(c.svg()), ">")
-	return strings.NewReplacer(colours...).Replace(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" width="%g" height="%g"><style>%s</style><rect width="100%%" height="100%%" style="fill: var(--paper)"/>%s`,
-		width, height, width, height, html.EscapeString(rest), body))
+	said, body, _ := strings.Cut(strings.TrimPrefix(string(c.svg()), "<svg "), ">")
+	return strings.NewReplacer(colours...).Replace(fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" %s><style>%s</style><rect width="100%%" height="100%%" style="fill: var(--paper)"/>%s`,
+		width, height, said, html.EscapeString(rest), body))
 }
 
 // svg is the chart as it stands in the page.

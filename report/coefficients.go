@@ -235,7 +235,7 @@ func (r *Result) bars(name, axis string, f *pare.Fitted, scale func(int) float64
 		least, most = min(least, v), max(most, v)
 	}
 	pad := max(0.03*(most-least), 1e-300)
-	c := newChart(name, "The largest coefficients", [2]float64{least - pad, most + pad}, [2]float64{float64(max(len(order), 8)) - 0.4, -0.6}, labelled)
+	c := newChart(name, "The largest of "+axis, [2]float64{least - pad, most + pad}, [2]float64{float64(max(len(order), 8)) - 0.4, -0.6}, labelled)
 	c.axes(ticks(least-pad, most+pad), axis, nil, "")
 	c.down("axis", 0)
 	columns := make([]int32, len(order))

@@ -104,17 +104,41 @@ func (r *Result) onLine(all []search.Evaluation) []search.Evaluation {
 	})
 }
 
-// standardError is the standard error of the mean over folds.
+// standardError is that of a value of the criterion, 0 where it has none.
 func standardError(e search.Evaluation) float64 {
-	k := float64(len(e.FoldValues))
-	if k < 2 {
-		return 0
+	if e.StandardError > 0 && finite(e.StandardError) {
+		return e.StandardError
 	}
-	var sum float64
-	for _, v := range e.FoldValues {
-		sum += float64((v - e.Value) * (v - e.Value))
+	return 0
+}
+
+// banded reports whether the curve has a band.
+func (r *Result) banded() bool {
+	return slices.ContainsFunc(r.Curve, func(e search.Evaluation) bool { return standardError(e) > 0 })
+}
+
+// dashed is the point of the curve that a dashed line marks, with its name; nil: there is none.
+func (r *Result) dashed() (e *search.Evaluation, name string) {
+	if r.Least != nil {
+		return r.Least, "minimum"
 	}
-	return math.Sqrt(sum / (k - 1) / k)
+	return r.OneSE, "one-standard-error choice"
+}
+
+// marked says in words what a picture of the curve marks, the choice beside the others.
+func (r *Result) marked(choice string) string {
+	var words []string
+	if r.banded() {
+		words = append(words, "band: standard error")
+	}
+	if len(r.onLine(r.Visit)) > 0 {
+		words = append(words, "rings: visited")
+	}
+	words = append(words, choice)
+	if e, name := r.dashed(); e != nil {
+		words = append(words, "dashes: "+strings.Replace(name, "standard-error", "SE", 1))
+	}
+	return strings.Join(words, "; ")
 }
 
 // criterionSection shows the criterion against λ.
@@ -135,17 +159,17 @@ func criterionSection(r *Result) section {
 
 func (r *Result) curveLegend() []key {
 	keys := []key{{"a", "criterion"}}
+	if r.banded() {
+		keys = append(keys, key{"band", "one standard error"})
+	}
 	if len(r.Curve[0].FoldValues) > 1 {
-		keys = append(keys, key{"band", "one standard error"}, key{"g", "each fold"})
+		keys = append(keys, key{"g", "each fold"})
 	}
 	keys = append(keys, key{"open", "visited"}, key{"b", "the choice"})
-	switch {
-	case r.Least != nil:
-		keys = append(keys, key{"c dash", "minimum"})
-	case r.OneSE != nil:
-		keys = append(keys, key{"c dash", "one-standard-error choice"})
+	if e, name := r.dashed(); e != nil {
+		keys = append(keys, key{"c dash", name})
 	}
-	if !math.IsNaN(r.Null) {
+	if finite(r.Null) {
 		keys = append(keys, key{"axis dots", "model without columns"})
 	}
 	return keys
@@ -156,18 +180,31 @@ func (r *Result) curve() *chart {
 	k := len(r.Curve)
 	xs, ys, lo, hi := make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k)
 	visited := r.onLine(r.Visit)
+	least, most := math.Inf(1), math.Inf(-1)
+	take := func(v float64) {
+		if finite(v) {
+			least, most = min(least, v), max(most, v)
+		}
+	}
 	for _, e := range r.Curve {
 		se := standardError(e)
 		xs, ys, lo, hi = append(xs, r.place(e.LogLambda)), append(ys, e.Value), append(lo, e.Value-se), append(hi, e.Value+se)
+		take(e.Value - se)
+		take(e.Value + se)
 	}
-	places, least, most := slices.Clone(xs), slices.Min(lo), slices.Max(hi)
+	places := slices.Clone(xs)
 	for _, e := range visited {
 		places = append(places, r.place(e.LogLambda))
-		least = min(least, e.Value)
+		if finite(e.Value) {
+			least = min(least, e.Value)
+		}
 	}
-	if !math.IsNaN(r.Null) {
+	if finite(r.Null) {
 		most = min(most, r.Null+0.3*(r.Null-least)) // beyond that a curve says no more
 		most = max(most, r.Null)
+	}
+	if !(least <= most) { // no value is finite
+		least, most = 0, 1
 	}
 	pad := 0.05 * (most - least)
 	bounds, marks := r.strengths(places)
@@ -180,20 +217,19 @@ func (r *Result) curve() *chart {
 		}
 		c.line("g", fmt.Sprintf("fold %d", f), xs, one)
 	}
-	c.band(xs, lo, hi)
-	if !math.IsNaN(r.Null) {
+	if r.banded() {
+		c.band(xs, lo, hi)
+	}
+	if finite(r.Null) {
 		c.across("axis dots", r.Null)
 	}
 	c.line("a", "", xs, ys)
 	for i, e := range r.Curve {
 		c.dot("faint", r.says(e, ""), xs[i], ys[i], 3)
 	}
-	if r.Least != nil {
-		c.down("c dash", r.place(r.Least.LogLambda))
-		c.dot("c", r.says(*r.Least, "the minimum: "), r.place(r.Least.LogLambda), r.Least.Value, 5)
-	} else if r.OneSE != nil {
-		c.down("c dash", r.place(r.OneSE.LogLambda))
-		c.dot("c", r.says(*r.OneSE, "one-standard-error choice: "), r.place(r.OneSE.LogLambda), r.OneSE.Value, 5)
+	if e, name := r.dashed(); e != nil {
+		c.down("c dash", r.place(e.LogLambda))
+		c.dot("c", r.says(*e, name+": "), r.place(e.LogLambda), e.Value, 5)
 	}
 	best := r.place(r.Best.LogLambda)
 	c.down("b", best)
@@ -202,7 +238,7 @@ func (r *Result) curve() *chart {
 		x := r.place(e.LogLambda)
 		c.dot("open", r.says(e, fmt.Sprintf("visited as number %d: ", i+1)), x, e.Value, 5)
 		at := c.x.at(x)
-		if !slices.ContainsFunc(numbered, func(other float64) bool { return math.Abs(at-other) < numbersApart }) {
+		if finite(e.Value) && !slices.ContainsFunc(numbered, func(other float64) bool { return math.Abs(at-other) < numbersApart }) {
 			c.text(&c.plane, at, c.y.at(e.Value)-11, anchorMid+" over", strconv.Itoa(i+1))
 			numbered = append(numbered, at)
 		}
@@ -255,15 +291,20 @@ func (r *Result) visits() *chart {
 	most, least := math.Inf(-1), math.Inf(1)
 	for i, e := range r.Visit {
 		xs, ys = append(xs, float64(i+1)), append(ys, e.Value)
-		most, least = max(most, e.Value), min(least, e.Value)
+		if finite(e.Value) {
+			most, least = max(most, e.Value), min(least, e.Value)
+		}
 	}
-	if !math.IsNaN(r.Null) {
+	if !(least <= most) {
+		least, most = 0, 1
+	}
+	if finite(r.Null) {
 		most = max(least, min(most, 1.2*r.Null-0.2*least))
 	}
 	pad := max(0.05*(most-least), 1e-9*math.Abs(most))
 	c := newChart("visits", "The criterion at each evaluation", [2]float64{0.5, float64(len(xs)) + 0.5}, [2]float64{least - pad, most + pad}, right)
 	c.axes(ticks(1, float64(len(xs))), "evaluation", ticks(least-pad, most+pad), r.Loss)
-	if !math.IsNaN(r.Null) {
+	if finite(r.Null) {
 		c.across("axis dots", r.Null)
 	}
 	c.line("a", "", xs, ys)

@@ -287,10 +287,22 @@ func residualSection(r *Result) section {
 		left += float64((one.target - one.score) * (one.target - one.score))
 	}
 	words := "Every row was predicted by a model that was not trained on its fold."
-	if total > 0 {
+	if total > 0 && finite(left) {
 		words += fmt.Sprintf(" Of the variance of the target %.1f %% is explained; the root mean squared error is %.4g.", 100*(1-left/total), math.Sqrt(left/float64(len(rows))))
 	}
-	return section{ID: "residuals", Title: "Predictions of rows held out", Words: words, Figures: []figure{cloud(rows), histogram(rows)}}
+	s := section{ID: "residuals", Title: "Predictions of rows held out", Words: words}
+	all := len(rows)
+	rows = slices.DeleteFunc(rows, func(one judged) bool {
+		const most = 1e300 // differences are numbers, too
+		return !(math.Abs(one.score) <= most)
+	})
+	if beyond := all - len(rows); beyond > 0 {
+		s.Words += fmt.Sprintf(" %d of %d predictions are beyond all numbers, and are not drawn.", beyond, all)
+	}
+	if len(rows) > 1 {
+		s.Figures = []figure{cloud(rows), histogram(rows)}
+	}
+	return s
 }
 
 // cloud shows targets against predictions.

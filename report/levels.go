@@ -49,7 +49,9 @@ func newMesh(level []search.Evaluation, top []float64) mesh {
 	for _, e := range level {
 		i, _ := slices.BinarySearch(m.xs, at(e, 0))
 		j, _ := slices.BinarySearch(m.ys, at(e, 1))
-		m.values[i][j] = e.Value
+		if finite(e.Value) {
+			m.values[i][j] = e.Value
+		}
 	}
 	return m
 }

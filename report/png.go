@@ -19,7 +19,7 @@ import (
 var (
 	inkOfCurve  = color.RGBA{0, 114, 178, 255}
 	inkOfChoice = color.RGBA{213, 94, 0, 255}
-	inkOfOneSE  = color.RGBA{0, 0, 0, 255}
+	inkOfDashes = color.RGBA{0, 0, 0, 255}
 	inkOfBand   = color.RGBA{205, 226, 238, 255}
 	inkOfGrid   = color.RGBA{230, 230, 230, 255}
 )
@@ -49,18 +49,24 @@ func (r *Result) picture() *plot.Plot {
 		style.Font.Typeface, style.Font.Variant, style.Font.Size = "Liberation", "Sans", size
 	}
 	p.X.Label.Text, p.Y.Label.Text = r.strength(), r.Loss
-	p.Title.Text = "band: standard error; rings: visited; orange: the choice"
+	p.Title.Text = r.marked("orange: the choice")
 	points, seen := len(r.Curve), r.onLine(r.Visit)
 	visited := make(plotter.XYs, 0, len(seen))
 	curve, above, below := make(plotter.XYs, 0, points), make(plotter.XYs, 0, 2*points), make(plotter.XYs, 0, points)
 	places := make([]float64, 0, points)
 	for _, e := range r.Curve {
+		places = append(places, r.place(e.LogLambda))
+		if !finite(e.Value) {
+			continue
+		}
 		at, se := r.across(e.LogLambda), standardError(e)
 		curve = append(curve, plotter.XY{X: at, Y: e.Value})
 		above, below = append(above, plotter.XY{X: at, Y: e.Value + se}), append(below, plotter.XY{X: at, Y: e.Value - se})
-		places = append(places, r.place(e.LogLambda))
 	}
 	for _, e := range seen {
+		if !finite(e.Value) {
+			continue
+		}
 		visited = append(visited, plotter.XY{X: r.across(e.LogLambda), Y: e.Value})
 		places = append(places, r.place(e.LogLambda))
 	}
@@ -72,9 +78,8 @@ func (r *Result) picture() *plot.Plot {
 	band := &plotter.Polygon{XYs: []plotter.XYs{append(above, below...)}, Color: inkOfBand}
 	p.Add(band, grid, &plotter.Line{XYs: curve, LineStyle: draw.LineStyle{Color: inkOfCurve, Width: vg.Points(1.5)}})
 	p.Add(&plotter.Scatter{XYs: visited, GlyphStyle: draw.GlyphStyle{Color: inkOfCurve, Radius: vg.Points(3), Shape: draw.RingGlyph{}}})
-	if r.OneSE != nil && r.Least == nil {
-		p.Title.Text += "; dashes: one-standard-error choice"
-		p.Add(r.upright(p, r.OneSE.LogLambda, inkOfOneSE, true))
+	if e, _ := r.dashed(); e != nil {
+		p.Add(r.upright(p, e.LogLambda, inkOfDashes, true))
 	}
 	p.Add(r.upright(p, r.Best.LogLambda, inkOfChoice, false))
 	p.Add(&plotter.Scatter{XYs: plotter.XYs{{X: r.across(r.Best.LogLambda), Y: r.Best.Value}}, GlyphStyle: draw.GlyphStyle{Color: inkOfChoice, Radius: vg.Points(4), Shape: draw.CircleGlyph{}}})

@@ -98,7 +98,7 @@ type table struct {
 // that shows: Curve, of two points or more, Best and Final. The error is that of w.
 func WriteCurve(w io.Writer, r Result) error {
 	c := r.curve()
-	c.text(&c.frame, width-right, 16, "end soft", "band: standard error; line: the choice; dashes: one-SE choice")
+	c.text(&c.frame, width-right, 16, "end soft", r.marked("line: the choice"))
 	_, err := io.WriteString(w, c.alone()+"\n")
 	return err
 }

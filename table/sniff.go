@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/internal/input"
@@ -51,7 +52,7 @@ func recognise(in *input.Input, o Options) (recognised, error) {
 		return recognised{archive: z}, err
 	}
 	for _, f := range o.Formats {
-		if bytes.HasPrefix(head, []byte(f.Magic)) {
+		if beginsWith(head, f.Magic) {
 			return f.recognise(in)
 		}
 	}
@@ -118,6 +119,19 @@ func firstLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
+// beginsWith reports whether a file begins with the mark of a format, which is not the name of the first
+// column of a table, such as PAR1.
+func beginsWith(head []byte, mark string) bool {
+	rest, ok := bytes.CutPrefix(head, []byte(mark))
+	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(",;\t"), rest[0]) < 0)
+}
+
+// How JSON and markup begin; names of columns such as [Ca], {x} and <18 do not.
+var (
+	jsonText = regexp.MustCompile(`^(\[\s*([-\d\[{"\]]|$)|\{\s*(["}]|$))`)
+	markup   = regexp.MustCompile(`^<[A-Za-z!?]`)
+)
+
 // foreign says what a file is that is no data that can be read here, "" where that is not
 // known by how it begins.
 func foreign(head []byte) string {
@@ -144,16 +158,16 @@ func foreign(head []byte) string {
 		{"\xff\xfe", "UTF-16 text; save it as UTF-8"},
 		{"\xfe\xff", "UTF-16 text; save it as UTF-8"},
 	} {
-		if bytes.HasPrefix(head, []byte(f.magic)) {
+		if beginsWith(head, f.magic) {
 			return f.name
 		}
 	}
 	switch first := bytes.TrimLeft(head, " \t\r\n"); {
 	case bytes.IndexByte(head, 0) >= 0:
 		return "binary data of a kind that is not known here"
-	case bytes.HasPrefix(first, []byte("{")) || bytes.HasPrefix(first, []byte("[")):
+	case jsonText.Match(first):
 		return "JSON; write CSV or Parquet instead"
-	case bytes.HasPrefix(first, []byte("<")):
+	case markup.Match(first):
 		return "XML or HTML; write CSV instead"
 	case bytes.IndexByte(head, '\n') < 0 && bytes.IndexByte(bytes.TrimRight(head, "\r"), '\r') >= 0:
 		return "text whose lines end in a carriage return alone; write them with line feeds"

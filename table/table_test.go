@@ -272,6 +272,19 @@ func TestTargetOfItsOwnFile(t *testing.T) {
 }
 
 // Whatever cannot be read is refused with what it is, and where.
+// The first column may have a name that begins as another format does.
+func TestNamesThatBeginAsOtherFormats(t *testing.T) {
+	for _, name := range []string{"PAR1", "FEA1", "RDX", "ARROW1", "[Ca]", "{x}", "<18"} {
+		for _, separator := range []string{",", ";", "\t"} {
+			text := strings.Join([]string{name, "y\n1", "2\n3", "4\n"}, separator)
+			d, err := read(text, table.Options{Target: "y", Formats: []table.Format{{Name: "Parquet", Magic: "PAR1"}}})
+			if err != nil || shown(d) != name+"[1 3] → [2 4][]" {
+				t.Errorf("%q: %v, %v", text, d, err)
+			}
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	y := table.Options{Target: "y"}
 	for _, c := range []struct {
@@ -319,6 +332,9 @@ func TestRefusals(t *testing.T) {
 		{"\x89HDF\r\n", y, outcome.Parse, 0, "HDF5"},
 		{"\xff\xfea\x00", y, outcome.Parse, 0, "UTF-16"},
 		{"{\"a\": 1}", y, outcome.Parse, 0, "JSON"},
+		{"[\n {\"a\": 1}]", y, outcome.Parse, 0, "JSON"},
+		{"[[1, 2], [3, 4]]", y, outcome.Parse, 0, "JSON"},
+		{"<?xml version=\"1.0\"?>", y, outcome.Parse, 0, "XML"},
 		{"<html>", y, outcome.Parse, 0, "HTML"},
 		{"\x00\x01\x02", y, outcome.Parse, 0, "binary data"},
 		{"{\"pare_model\":1", y, outcome.Parse, 0, "a saved model"},

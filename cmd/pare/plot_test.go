@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"image/color"
 	"image/png"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/seed-45b9a24c/pare/internal/random"
 	"github.com/seed-45b9a24c/pare/search"
 )
 
@@ -99,6 +101,21 @@ func TestPlotToAFile(t *testing.T) {
 	}
 	if o := pareRun(t, "select", "--plot", "no-such-data"); o.code != exitFailed || !strings.Contains(o.stderr, "no-such-data") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
+}
+
+// A choice that no evaluation of the search has made, that of the null model, is drawn, too.
+func TestPlotOfTheNullModel(t *testing.T) {
+	text, noise := "a,b,y\n", random.SplitMix64(2)
+	for range 30 {
+		text += fmt.Sprintf("%g,%g,%g\n", noise.Normal(), noise.Normal(), noise.Normal())
+	}
+	data, picture := writeFile(t, "noise.csv", text), filepath.Join(t.TempDir(), "curve.svg")
+	if o := pareRun(t, "select", "--target=y", "--plot="+picture, data); o.code != exitOK || !strings.Contains(o.stdout, "null_model") {
+		t.Fatalf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
+	}
+	if text := read(t, picture); !strings.Contains(text, "the choice: ") {
+		t.Errorf("%.300s", text)
 	}
 }
 

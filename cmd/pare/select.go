@@ -155,8 +155,12 @@ func (c *selectCommand) draw(ctx context.Context, env environment, d *dataset, r
 	if r.curve, err = c.validated(ctx, env, d, s.Final); err != nil || len(r.curve) == 0 {
 		return err
 	}
+	best := cmp.Or(chosen(s), at(r.curve, s.Final.LogLambda)) // the null model may be no point of the search
+	if best == nil {
+		return nil // interrupted before the curve came to the choice
+	}
 	return c.writePlot(report.Result{
-		Model: c.Model, Loss: c.criterion(), Final: s.Final, Best: chosen(s), Visit: s.Evaluations,
+		Model: c.Model, Loss: c.criterion(), Final: s.Final, Best: best, Visit: s.Evaluations,
 		OneSE: s.OneSE, Least: s.Least, Null: s.NullValue, Curve: r.curve,
 	})
 }

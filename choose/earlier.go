@@ -71,13 +71,16 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 		})
 		return result, true, err
 	}
+	if c, ok := p.Objective.(hasCurvature); ok {
+		c.AskCurvature()
+	}
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
-		options.Tol, options.Schedule = max(options.Tol, pairFine), search.Exact
-		return search.Grid(ctx, p, [][]float64{slices.Clone(from)}, options)
+		options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
+		return search.Point(ctx, p, slices.Clone(from), options)
 	})
 	if result == nil || err != nil || !(result.Best.Value < p.Null().Value) {
 		return result, err != nil, err
 	}
-	result, err = p.descendBoth(ctx, s, result, result.Best.LogLambda, from[0], from[1], top, o)
+	result, err = p.descendBoth(ctx, s, result, result.Best, from[0], from[1], top, o)
 	return result, true, err
 }

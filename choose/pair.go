@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	pairGap      = 1e-3 // relative gap of the points compared, and of the descent
-	pairFine     = 1e-4
+	pairGap      = 1e-4 // relative gap of the points compared, and of the descent
 	pairStop     = 0.01 // standard errors that are not worth a step of the descent
 	pairPlain    = 1e-5 // the same as a share of the value, where there is no standard error
 	pairDoubt    = 0.3  // standard errors above the best up to which a mixture is not the last
@@ -100,18 +99,21 @@ func (o Options) worth(at search.Evaluation) float64 {
 // 1 − a of their strengths, from its own side on for as long as they gain, or are hardly above the
 // best. A descent in both λ's begins at from: at the best mixture if it is hardly above the best
 // point, since a Lasso or a ridge is a minimum in one of the two already.
-func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, l, r float64) (result *search.Result, from []float64, err error) {
+func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, l, r float64) (result *search.Result, from search.Evaluation, err error) {
+	if c, ok := p.Objective.(hasCurvature); ok {
+		c.AskCurvature()
+	}
 	shares := []float64{0.9, 0.5, 0.1}
 	if best.Best.LogLambda[0] == noStrength {
 		slices.Reverse(shares)
 	}
 	var first []float64
 	var mixture *search.Evaluation
-	lead := func() []float64 {
+	lead := func() search.Evaluation {
 		if mixture != nil && mixture.Value < best.Best.Value+float64(pairLead*best.Best.StandardError) {
-			return mixture.LogLambda
+			return *mixture
 		}
-		return best.Best.LogLambda
+		return best.Best
 	}
 	for _, a := range shares {
 		at := []float64{l + kernels.Log(a), r + kernels.Log(1-a)}
@@ -120,7 +122,7 @@ func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, 
 		}
 		mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
 			options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
-			return search.Grid(ctx, startingAt{p, first, []float64{l, noStrength}}, [][]float64{at}, options) // the Lasso's solutions are sparse
+			return search.Point(ctx, startingAt{p, first, []float64{l, noStrength}}, at, options) // the Lasso's solutions are sparse
 		})
 		if mixed == nil || err != nil {
 			return best, lead(), err
@@ -153,8 +155,8 @@ func (b startingAt) Eval(ctx context.Context, r search.Request) (search.Evaluati
 }
 
 // descendBoth goes on from a point in both λ's.
-func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Result, from []float64, l, r float64, top []float64, o Options) (*search.Result, error) {
-	start := slices.Clone(from)
+func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Result, from search.Evaluation, l, r float64, top []float64, o Options) (*search.Result, error) {
+	start := slices.Clone(from.LogLambda)
 	box := search.Box{
 		Lower: []float64{l - pairReach, r - pairReach},
 		Upper: []float64{max(l, top[0]), r + pairAbove},
@@ -162,23 +164,23 @@ func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Resul
 	for i := range start {
 		start[i] = min(max(start[i], box.Lower[i]), box.Upper[i])
 	}
-	if c, ok := p.Objective.(hasCurvature); ok {
-		c.AskCurvature()
-	}
 	v := vanishing{p.Objective, l - vanishDepth}
-	v.Objective = startingAt{p.Objective, v.lambda(v.coordinates(start)), from}
-	before := len(s.done)
+	v.Objective = startingAt{p.Objective, v.lambda(v.coordinates(start)), from.LogLambda}
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
 		if options.Stop = pairPlain; !o.Precision {
 			options.Stop = max(pairPlain, pairStop*best.Best.StandardError/math.Abs(best.Best.Value))
-			options.Tol, options.Schedule = max(options.Tol, pairFine), search.Exact
+			options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
 			options.Evaluations = min(options.Evaluations, pairRefined)
 		}
 		within := search.Box{Lower: v.coordinates(box.Lower), Upper: box.Upper}
 		if o.Precision {
 			return descendAgain(ctx, v, v.coordinates(start), within, options)
 		}
-		return search.TrustRegion(ctx, v, v.coordinates(start), within, options)
+		begin := search.Evaluation{LogLambda: v.coordinates(start)}
+		if slices.Equal(start, from.LogLambda) {
+			begin = v.at(begin.LogLambda, from)
+		}
+		return search.TrustRegionFrom(ctx, v, begin, within, options)
 	})
 	if result == nil || result.Best.LogLambda == nil {
 		return best, err
@@ -186,9 +188,6 @@ func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Resul
 	gain := o.worth(best.Best)
 	if !slices.Contains(best.Best.LogLambda, noStrength) { // a mixture, where the descent began
 		gain = 0
-		if best.Best.Gradient == nil && len(s.done) > before {
-			best.Best.Gradient = s.done[before].Gradient
-		}
 	}
 	switch {
 	case !(result.Best.Value < best.Best.Value-gain):

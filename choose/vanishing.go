@@ -23,20 +23,30 @@ type vanishing struct {
 // Eval implements [search.Objective].
 func (v vanishing) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
 	t := request.LogLambda
-	share := v.share(t)
 	request.LogLambda = v.lambda(t)
+	if request.From != nil {
+		request.From = v.lambda(request.From)
+	}
 	e, err := v.Objective.Eval(ctx, request)
+	return v.at(t, e), err
+}
+
+// at is an evaluation at t.
+func (v vanishing) at(t []float64, e search.Evaluation) search.Evaluation {
+	share := v.share(t)
 	e.LogLambda = t
 	if e.Gradient != nil {
+		e.Gradient = slices.Clone(e.Gradient)
 		e.Gradient[0] /= share
 	}
 	if r := len(t); e.Curvature != nil {
+		e.Curvature = slices.Clone(e.Curvature)
 		for i := range r {
 			e.Curvature[i] /= share
 			e.Curvature[i*r] /= share
 		}
 	}
-	return e, err
+	return e
 }
 
 // share returns what the strength at t is of the floor's, 1 above it.

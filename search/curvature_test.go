@@ -322,3 +322,35 @@ func TestUnresolvedSteps(t *testing.T) {
 		t.Errorf("%s at %v after %d; %v", r.Status, r.Best.LogLambda, len(f.seen), err)
 	}
 }
+
+// A trust region from an evaluation that is good enough does not make it again, and returns it where nothing is better.
+func TestTrustRegionFromAnEvaluation(t *testing.T) {
+	f := &analytic{f: func(x []float64) (float64, []float64) {
+		return 1 + (x[0]+3)*(x[0]+3) + (x[1]+1)*(x[1]+1), []float64{2 * (x[0] + 3), 2 * (x[1] + 1)}
+	}}
+	f.at = func(k int, e *Evaluation) error {
+		e.Tol = f.seen[k].Tol
+		return nil
+	}
+	ctx, box := t.Context(), cube(2, -12, 0)
+	for _, at := range [][]float64{{-3, -1}, {-4, -2}} {
+		start, err := Point(ctx, f, at, Options{Tol: 1e-4})
+		if err != nil || len(start.Evaluations) != 1 || start.Best.Gradient == nil {
+			t.Fatalf("%+v, %v", start, err)
+		}
+		again, err := TrustRegion(ctx, f, at, box, Options{Tol: 1e-4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := TrustRegionFrom(ctx, f, start.Best, box, Options{Tol: 1e-4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Status != again.Status || !slices.Equal(r.Best.LogLambda, again.Best.LogLambda) || len(r.Evaluations) != len(again.Evaluations)-1 {
+			t.Errorf("%s at %g after %d evaluations; %s at %g after %d", r.Status, r.Best.LogLambda, len(r.Evaluations), again.Status, again.Best.LogLambda, len(again.Evaluations))
+		}
+		if tight, err := TrustRegionFrom(ctx, f, start.Best, box, Options{Tol: 1e-8}); err != nil || !slices.Equal(tight.Evaluations[0].LogLambda, at) {
+			t.Errorf("a loose evaluation is not made again: %v, %v", tight, err)
+		}
+	}
+}

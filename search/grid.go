@@ -33,6 +33,19 @@ func Grid(ctx context.Context, f Objective, points [][]float64, options Options)
 	return result, err
 }
 
+// Point evaluates the objective with its slopes at one point. The status is Exhausted.
+func Point(ctx context.Context, f Objective, at []float64, options Options) (*Result, error) {
+	r, err := newRecorder(f, options)
+	if err != nil {
+		return nil, err
+	}
+	r.sharpen()
+	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
+		_, err := r.eval(ctx, at, false)
+		return outcome.Exhausted, err
+	})
+}
+
 // evaluateAll evaluates the objective, value only, at the points that next
 // proposes from the evaluations so far, until that is nil or the budget is spent; to have spent
 // it is the end of proposals that have no other.

@@ -25,7 +25,8 @@ type recorder struct {
 	unranked    *Evaluation // the first evaluation without a rank: what is returned while nothing has been ranked
 	schedule    []float64   // tolerances of the first evaluations
 	asked       int
-	tightest    float64 // no evaluation asks for a looser tolerance
+	tightest    float64   // no evaluation asks for a looser tolerance
+	from        []float64 // what the next evaluation begins at, if not at the last
 }
 
 // ranked is an evaluation and what it is worth.
@@ -92,7 +93,8 @@ func (r *recorder) evalWithin(ctx context.Context, x []float64, gap float64) (*E
 func (r *recorder) evalAt(ctx context.Context, x []float64, valueOnly bool, tol float64) (*Evaluation, error) {
 	final := r.options.Tol
 	for {
-		e, err := r.once(ctx, Request{LogLambda: slices.Clone(x), Tol: tol, ValueOnly: valueOnly})
+		e, err := r.once(ctx, Request{LogLambda: slices.Clone(x), Tol: tol, ValueOnly: valueOnly, From: r.from})
+		r.from = nil
 		if err != nil || e.Trusted || e.Final {
 			return e, err
 		}
@@ -267,6 +269,17 @@ func (r *recorder) begin(ctx context.Context, start []float64, box Box) (here, f
 		return nil, nil, "", outcome.Errorf(outcome.NonFinite, "value or slope is not finite at the start %g and around it", start)
 	}
 	return here, flat, "", nil
+}
+
+// beginAt begins at an evaluation where that is good enough to go on from, by its solutions, else by [recorder.begin].
+func (r *recorder) beginAt(ctx context.Context, start Evaluation, box Box) (here *Evaluation, status outcome.Status, err error) {
+	if start.Gradient != nil && start.Final && start.Trusted && start.usable() && !start.Flat && start.Tol <= r.options.Tol {
+		r.from = start.LogLambda
+		r.rank(&start)
+		return &start, "", nil
+	}
+	here, _, status, err = r.begin(ctx, start.LogLambda, box)
+	return here, status, err
 }
 
 // confirm returns e if it was evaluated at the final tolerance. If not, it

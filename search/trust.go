@@ -28,7 +28,13 @@ import (
 // Where two coordinates matter unequally it is worth starting where both do: for
 // the elastic net the Lasso's optimum, not a point where the solution is 0.
 func TrustRegion(ctx context.Context, f Objective, start []float64, box Box, options Options) (*Result, error) {
-	if err := box.check(start); err != nil {
+	return TrustRegionFrom(ctx, f, Evaluation{LogLambda: start}, box, options)
+}
+
+// TrustRegionFrom is [TrustRegion] from an evaluation, which is not made again where it has slopes and meets the
+// final tolerance. It is none of the result's, but may be the best.
+func TrustRegionFrom(ctx context.Context, f Objective, start Evaluation, box Box, options Options) (*Result, error) {
+	if err := box.check(start.LogLambda); err != nil {
 		return nil, err
 	}
 	r, err := newRecorder(f, options)
@@ -61,17 +67,17 @@ const (
 	ridge        = 1e-8 // added to the objective's curvature, as a share of its diagonal
 )
 
-func (r *recorder) trust(ctx context.Context, start []float64, box Box) (outcome.Status, error) { //nolint:funlen // one iteration, whose steps share all it knows
-	here, _, status, err := r.begin(ctx, start, box)
+func (r *recorder) trust(ctx context.Context, start Evaluation, box Box) (outcome.Status, error) { //nolint:funlen // one iteration, whose steps share all it knows
+	here, status, err := r.beginAt(ctx, start, box)
 	if status != "" || err != nil {
 		return status, err
 	}
-	q := newQuadratic(len(start))
+	q := newQuadratic(len(start.LogLambda))
 	radius := firstRadius
 	if here.Curvature != nil {
 		radius = knownRadius
 	}
-	step := make([]float64, len(start))
+	step := make([]float64, len(start.LogLambda))
 	var near []*Evaluation // points lately seen
 	for {
 		free, held := projected(here, box)

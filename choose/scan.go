@@ -27,7 +27,7 @@ const (
 	tubeFades  = 0.7  // where it is the standard deviation of the target
 	tubeRough  = 1    // and how rough the criterion is above that
 	dualKink   = 1e-3 // before the first row is free: there slopes jump
-	dualRough  = 0.8  // however many support vectors leave their bounds
+	dualRough  = 0.2  // of C alone
 	unitsRough = 1.4  // of C and ε at once
 	costRough  = 0.25 // where ε stays: of what C does far less than of what ε does
 	rough      = 0.25 // of the others that are not smooth
@@ -61,7 +61,9 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 	}
 	switch p.Shape { //nolint:exhaustive // the others are as they are
 	case Smooth:
-		l.Origin += ridgeAbove
+		if r := p.rival; r == nil || !(r.Value+r.StandardError < l.Null.Value) { // the best may be next to the null model
+			l.Origin += ridgeAbove
+		}
 		l.Rough = 0
 		l.Distant, l.Step, l.Floor, l.Bottom = true, ridgeStep, ridgeDepth, ridgeDepth
 	case Dual:
@@ -72,7 +74,7 @@ func (p *Problem) scan(ctx context.Context, f search.Objective, o Options, optio
 			}
 		}
 		l.Up, l.Distant, l.Climb, l.Floor = true, true, true, dualFloor
-		l.Rough, l.Exchanges = dualRough, !p.turns
+		l.Rough, l.Kinks = dualRough, !p.turns
 		free := float64(dualFree)
 		if p.turns {
 			l.Rough, free = unitsRough, turnsFree

@@ -19,6 +19,7 @@ const (
 	promising     = 1.5e-4 // and under a loss that is not quadratic, while points are cheap
 	worthDoubt    = 0.05   // standard errors that may be hidden without being looked for
 	unlikely      = 1.5    // standard deviations that the model is taken to be off by
+	wary          = 2.5    // and where slopes jump
 	nextToNothing = 0.1    // of the free work, up to which it is
 	telling       = 2.0    // standard errors from the best up to which points tell how rough the criterion is
 	expected      = 2      // points that what is expected of that counts for
@@ -40,7 +41,10 @@ func (l *scan) refine(ctx context.Context) error {
 			return nil
 		}
 		doubt := l.roughness()
-		if l.spent <= float64(nextToNothing*l.o.Free) {
+		switch {
+		case l.o.Kinks:
+			doubt *= wary
+		case l.spent <= float64(nextToNothing*l.o.Free):
 			doubt *= unlikely
 		}
 		switch cheap := l.o.Rough > 0 && l.spare(); {
@@ -93,17 +97,31 @@ func (l *scan) asked() float64 {
 }
 
 // roughness is how far the model of its neighbours has been off at every point near the best,
-// root mean square, as a multiple of what [scan.rough] expects, which counts for a few points.
+// root mean square, as a multiple of what [scan.rough] expects, which counts for a few points. Where slopes jump,
+// so do the slopes and the chord of every interval tell: a jump half way would bend the model by an eighth of
+// what they disagree by, times the distance.
 func (l *scan) roughness() float64 {
 	square, count := float64(expected), float64(expected)
-	for k := 1; k+1 < len(l.points); k++ {
-		a, p, b := l.points[k-1], l.points[k], l.points[k+1]
-		if !finite(a.Value) || !finite(b.Value) || !(p.Value <= l.best.Value+float64(telling*l.unit(p.Evaluation))) {
+	tell := func(off, rough float64) {
+		if off /= rough; rough > 0 && finite(off) {
+			square = math.FMA(off, off, square)
+			count++
+		}
+	}
+	near := func(p point) bool {
+		return finite(p.Value) && p.Value <= l.best.Value+float64(telling*l.unit(p.Evaluation))
+	}
+	for k := 1; k < len(l.points); k++ {
+		a, b := l.points[k-1], l.points[k]
+		if h := b.depth - a.depth; l.o.Kinks && h >= apart && (near(a) || near(b)) {
+			tell(h/8*(a.slope+b.slope-2*(b.Value-a.Value)/h), l.rough(a, b))
+		}
+		if k+1 == len(l.points) || !near(b) {
 			continue
 		}
-		off := (Interpolate(b.depth-a.depth, a.Value, b.Value, a.slope, b.slope)(p.depth-a.depth) - p.Value) / l.rough(a, b)
-		square = math.FMA(off, off, square)
-		count++
+		if c := l.points[k+1]; finite(a.Value) && finite(c.Value) {
+			tell(Interpolate(c.depth-a.depth, a.Value, c.Value, a.slope, c.slope)(b.depth-a.depth)-b.Value, l.rough(a, c))
+		}
 	}
 	return math.Sqrt(square / count)
 }
@@ -111,7 +129,8 @@ func (l *scan) roughness() float64 {
 // rough is how far the criterion is expected to be from the model half way between two points.
 // Every column that comes in bends it at random: its slope walks as a Brownian motion does,
 // and a cubic between two values and slopes of its integral is off by the distance to the
-// power of 3/2; more where a slope is not known. Where steps fade it is as they do, whatever
+// power of 3/2; more where a slope is not known. Where slopes jump once in a while it is off in proportion to
+// the distance, and nowhere up to where predictions are in proportion to e^λ. Where steps fade it is as they do, whatever
 // the support.
 func (l *scan) rough(a, b point) float64 {
 	h := b.depth - a.depth
@@ -120,12 +139,17 @@ func (l *scan) rough(a, b point) float64 {
 	}
 	bends := 1.0
 	switch {
+	case l.straight(b):
+		return 0
 	case l.o.Fades > 0:
 		bends = kernels.Exp(min(0, l.o.Fades-float64(0.5*(a.depth+b.depth))))
-	case !l.o.Exchanges:
+	case !l.o.Kinks:
 		bends = math.Sqrt(min(1, (math.Abs(float64(b.Support-a.Support))+leastKnots)/manyKnots))
 	}
 	unit := max(l.unit(l.best.Evaluation), 0.5*(a.StandardError+b.StandardError))
+	if l.o.Kinks {
+		return l.o.Rough * unit * h
+	}
 	return l.o.Rough * unit * bends * h * math.Sqrt(h)
 }
 
@@ -144,7 +168,7 @@ func (l *scan) nearest(depth float64) (e *Evaluation) {
 // apart, and where; +Inf where it is least at points. Half way between two points the doubt
 // is so many times what [scan.rough] expects.
 func (l *scan) least(apart, doubt float64) (value, depth float64) {
-	value = math.Inf(1)
+	value, depth = l.ray()
 	for k := 1; k < len(l.points); k++ {
 		a, b := l.points[k-1], l.points[k]
 		better := a.Evaluation
@@ -164,6 +188,22 @@ func (l *scan) least(apart, doubt float64) (value, depth float64) {
 		}
 	}
 	return value, depth
+}
+
+// straight reports whether predictions are in proportion to e^λ up to a point.
+func (l *scan) straight(p point) bool { return l.o.Straight && p.depth <= 0 }
+
+// ray returns the least value of the model before the first point, where predictions are in proportion to e^λ up
+// to that, and where: there the criterion is nearly a parabola in e^λ that begins at the null model.
+func (l *scan) ray() (value, depth float64) {
+	first := l.points[0]
+	rise := first.Value - l.o.Null.Value
+	bend := first.slope - rise
+	x := (bend - rise) / (2 * bend)
+	if !l.straight(first) || !(bend > 0 && x > 0 && x < 1) {
+		return math.Inf(1), 0
+	}
+	return l.o.Null.Value - float64(bend*x*x), first.depth + min(kernels.Log(x), -closest)
 }
 
 // dip returns the least value between two points of their [Interpolate] model less its

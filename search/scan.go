@@ -39,7 +39,7 @@ type ScanOptions struct {
 	// moves: these do not end the path.
 	Jumps bool
 	// Straight says that up to Origin, where Distant and Up are true, predictions are those of the null model plus
-	// multiples e^λ of fixed ones, so that the criterion is convex in e^λ. The path begins at Origin then.
+	// multiples e^λ of fixed ones, so that the criterion is nearly a parabola in e^λ. The path begins at Origin then.
 	Straight bool
 	// Climb lets the path go on where the criterion has risen clearly above its best, while
 	// solutions explain less than half of the training loss.
@@ -49,9 +49,9 @@ type ScanOptions struct {
 	// more. 0 is a smooth one. While work is cheap, points go where such differences may hide
 	// the best.
 	Rough float64
-	// Exchanges says that supports of one size may be others, as where rows of a dual take turns: the criterion is
-	// expected to be as rough anywhere.
-	Exchanges bool
+	// Kinks says that slopes jump once in a while, whatever the supports, as where a row of a dual leaves its bound: Rough
+	// is then expected in proportion to distance.
+	Kinks bool
 	// Fades, where above 0, is the depth from which on a step changes the problem less and less, by e^−depth, as
 	// one of ln ε does where the tube is narrow. Rough is then expected before that depth, beyond it less in
 	// the same way, and nowhere does it depend on columns coming in.
@@ -62,7 +62,7 @@ type ScanOptions struct {
 	// Free is the work, as in [Evaluation].Work, that a path may spend without a promise.
 	Free float64
 	// Rival, where set, is an evaluation of another objective that the choice will be compared
-	// with: of a path that comes nowhere near it the least point is not looked for.
+	// with: the path ends where it rises above that, and if it comes nowhere near the least point is not looked for.
 	Rival *Evaluation
 	// Known are evaluations of this objective, which the model has from the beginning.
 	Known []Evaluation

@@ -234,15 +234,15 @@ func TestLookGoesBackWhereItIsConvex(t *testing.T) {
 		}, 4 - math.Ln2, 0},
 		"a dip before": {func(x float64) (float64, float64) {
 			return 3 - 4*math.Exp(x) + 4*math.Exp(2*x), 8*math.Exp(2*x) - 4*math.Exp(x)
-		}, -math.Ln2, 8},
-		"rises": {func(x float64) (float64, float64) { return 3 + math.Exp(x), math.Exp(x) }, -farAway, 3},
+		}, -math.Ln2, 2},
+		"rises": {func(x float64) (float64, float64) { return 3 + math.Exp(x), math.Exp(x) }, -farAway, 0},
 		"a deeper dip behind": {func(x float64) (value, slope float64) {
 			value, slope = twoBasins(-x)
 			return value + 0.1*math.Exp(-x*x), -slope - 0.2*x*math.Exp(-x*x)
 		}, 7, 0},
 	} {
 		f := judged(scalar(c.f), 0.5, 0)
-		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Up: true, Distant: true, Climb: true, Straight: true, Free: 1e9, Rough: 0.1, Exchanges: true})
+		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Up: true, Distant: true, Climb: true, Straight: true, Free: 1e9, Rough: 0.1, Kinks: true})
 		before := 0
 		for k, e := range r.Evaluations {
 			if x := e.LogLambda[0]; k == 0 && x != 0 {
@@ -254,6 +254,46 @@ func TestLookGoesBackWhereItIsConvex(t *testing.T) {
 		if math.Abs(r.Best.LogLambda[0]-c.at) > 0.2 || before > c.before {
 			t.Errorf("%s: %s at %v, %d of %d points before the path", name, r.Status, r.Best.LogLambda, before, len(r.Evaluations))
 		}
+	}
+}
+
+// A path ends at one point where it rises above its rival, and solutions explain more than half of the training loss.
+func TestLookEndsAboveItsRival(t *testing.T) {
+	for _, c := range []struct {
+		rival *Evaluation
+		train float64
+		deep  bool
+	}{{nil, 0.4, true}, {&Evaluation{Value: 2.9, StandardError: 0.01}, 0.4, true}, {&Evaluation{Value: 1.7, StandardError: 0.1}, 0.6, true}, {&Evaluation{Value: 1.7, StandardError: 0.1}, 0.4, false}} {
+		f := judged(scalar(twoBasins), 0.1, 0)
+		spread := f.at
+		f.at = func(k int, e *Evaluation) error {
+			err := spread(k, e)
+			e.TrainLoss = c.train
+			return err
+		}
+		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rival: c.rival})
+		if deep := r.Seen.To < -5; deep != c.deep {
+			t.Errorf("rival %v, training loss %g: seen to %g", c.rival, c.train, r.Seen.To)
+		}
+	}
+}
+
+// Where solutions have begun to fit, and fit no better than at the point before, a slope that promises nothing ends
+// the path, and on the way there it does not.
+func TestLookEndsWhereTheFitIsSettled(t *testing.T) {
+	f := judged(scalar(func(x float64) (value, slope float64) {
+		rise := 1 / (1 + math.Exp(-x-6)) // at λ = −6, from 1 to 2
+		return 1 + rise, rise * (1 - rise)
+	}), 0.5, 0)
+	spread := f.at
+	f.at = func(k int, e *Evaluation) error {
+		err := spread(k, e)
+		e.TrainLoss = 0.2 + 0.8/(1+math.Exp(-f.seen[k].LogLambda[0]-6))
+		return err
+	}
+	r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 2.1}, Distant: true, Step: 3, Floor: 24, Bottom: 24, Free: 1e9})
+	if r.Best.Value > 1.005 || r.Seen.To < -17 {
+		t.Errorf("%s: %.4f, seen to %g", r.Status, r.Best.Value, r.Seen.To)
 	}
 }
 
@@ -372,7 +412,7 @@ func TestLookDoubtsWhereColumnsComeIn(t *testing.T) {
 	var counts []int
 	for k, growth := range []float64{0, 0.4, 0} {
 		f := judged(scalar(valley), 0.5, growth)
-		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.5, Floor: 8, Bottom: 9, Exchanges: k == 2})
+		r := scanned(t, f, ScanOptions{Null: Evaluation{Value: 3}, Free: 1e9, Rough: 0.5, Floor: 8, Bottom: 9, Kinks: k == 2})
 		counts = append(counts, len(r.Evaluations))
 	}
 	if counts[0] > 7 || counts[1] < counts[0]+2 {

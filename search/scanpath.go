@@ -23,7 +23,8 @@ const (
 	shallow     = 4.0  // depth up to which points are worth their work where the null model is still the best
 	dearest     = 1.4  // ln of the factor by which a falling path's points may grow dearer
 	modest      = 0.4  // and up to which they are not held back by where the slope seems to vanish
-	halfway     = 0.5  // training loss from which on a path that may climb no longer does
+	halfway     = 0.5  // training loss from which on a path that may climb no longer does, and one that has risen above its rival ends
+	unsettled   = 0.05 // share of the training loss at the first point that is explained where solutions have begun to move
 )
 
 // path goes down from the null model until nothing more is to be seen.
@@ -42,25 +43,10 @@ func (l *scan) path(ctx context.Context) error {
 		}
 		step := l.next()
 		if step == 0 {
-			return l.back(ctx)
+			return nil
 		}
 		depth += step
 	}
-}
-
-// back goes from where the path has begun to where the criterion is convex in e^λ, for as long as it may be the
-// least there: no value before a point is below that point's by more than its slope.
-func (l *scan) back(ctx context.Context) error {
-	for depth := -l.o.Step; l.o.Straight && l.best != nil && depth > -l.o.Floor; depth -= l.o.Step {
-		first, least := l.points[0], l.floor()
-		if !(first.Value-max(0, first.slope) < least-float64(worthDoubt*l.unit(first.Evaluation))) {
-			return nil
-		}
-		if err := l.visit(ctx, depth, scanGap, nil); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // next returns the length of the next step, 0 where the path ends.
@@ -102,13 +88,13 @@ func (l *scan) next() float64 {
 		l.level = 0
 	}
 	switch {
-	case l.ended() || l.still >= twice || l.level >= twice:
+	case l.ended(unit) || l.level >= twice:
 		return 0
 	case here.Flat && !l.o.Jumps && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
 		return 0
 	case here.depth >= l.o.Floor && gain <= enough*unit:
 		return 0
-	case !l.o.Sparse && here.TrainLoss < fitted && math.Abs(here.slope)*l.o.Step <= enough*unit: // training rows are met, whatever λ is
+	case !l.o.Sparse && (here.TrainLoss < fitted || l.settled()) && math.Abs(here.slope)*l.o.Step <= enough*unit: // training rows are met, whatever λ is
 		return 0
 	}
 	step := l.affordable(falling || fallsAgain, unit)
@@ -137,13 +123,32 @@ func (l *scan) steepening() float64 {
 }
 
 // ended reports whether the last points end the path: two that have risen, or one that is dense
-// and not the best, but two of those where paths may climb, whose criteria dip more often.
-func (l *scan) ended() bool {
-	dense := 1
+// and not the best, but two of those where paths may climb, whose criteria dip more often; one that has lost
+// to its rival; or two at which nothing moves, one where that is for good: C alone moves, and no row is at its bound.
+func (l *scan) ended(unit float64) bool {
+	dense, still := 1, twice
 	if l.o.Climb {
 		dense = twice
 	}
-	return l.rises >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation
+	if l.o.Kinks && l.here.TrainLoss < halfway {
+		still = 1
+	}
+	return l.rises >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation || l.lost(unit) || l.still >= still
+}
+
+// lost reports whether a path that has not met its rival rises, above that, where solutions explain more than half of
+// the training loss.
+func (l *scan) lost(unit float64) bool {
+	rival, here := l.o.Rival, l.here
+	return rival != nil && l.best.Value > rival.Value && here.TrainLoss < halfway && here.slope > 0 &&
+		here.Value > rival.Value+float64(within*max(unit, l.unit(rival)))
+}
+
+// settled reports whether solutions fit the training rows clearly better than the first point's, but hardly better
+// than those of the point before.
+func (l *scan) settled() bool {
+	before := l.before.Evaluation
+	return before != nil && before.TrainLoss-l.here.TrainLoss <= fitted && l.here.TrainLoss < (1-unsettled)*l.points[0].TrainLoss
 }
 
 // allFlat reports whether the path has been flat from its beginning, as it is above αmax.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/seed-45b9a24c/pare/internal/input"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -18,11 +19,14 @@ type kept struct {
 	Schema *Schema  `json:"schema"`
 }
 
+// mapped follows the format of the file that a mapped one was made of.
+const mapped = ", mapped"
+
 // Keep writes the data to a file that [Open] maps into memory again: nothing is parsed then,
 // and what is not looked at not read. Columns that stand aside are not kept. The error is
 // that of [sparse.WriteMapped].
 func (d *Data) Keep(path string) error {
-	about, err := json.Marshal(kept{d.Format, d.Names, d.Labels, d.Schema})
+	about, err := json.Marshal(kept{strings.TrimSuffix(d.Format, mapped), d.Names, d.Labels, d.Schema})
 	if err != nil {
 		return &outcome.Error{Kind: outcome.Internal, Message: "cannot encode what is kept with the data", Err: err}
 	}
@@ -72,7 +76,7 @@ func mappedData(ctx context.Context, m *sparse.Mapped, o Options) (*Data, error)
 	if what := about.Schema.Check(p); what != "" || about.Names != nil && len(about.Names) != p {
 		return bad("its names and columns")
 	}
-	d := &Data{Format: about.Format + ", mapped", X: m.Matrix(), Y: m.Target(), Names: about.Names, Labels: about.Labels, Rows: n, Schema: about.Schema, mapped: m}
+	d := &Data{Format: about.Format + mapped, X: m.Matrix(), Y: m.Target(), Names: about.Names, Labels: about.Labels, Rows: n, Schema: about.Schema, mapped: m}
 	for _, v := range d.Y {
 		if d.Labels != nil && (v < 0 || int(v) >= len(d.Labels) || v != float64(int(v))) {
 			return bad("its labels")

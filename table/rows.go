@@ -78,25 +78,31 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 			return
 		}
 		src, err := recognise(in, o)
-		switch {
-		case err != nil:
+		if err != nil {
 			yield(Row{}, err)
-		case src.mapped:
-			d, err := openMapped(in, Options{Name: o.Name, NoTarget: true})
-			if err != nil {
-				yield(Row{}, err)
-				return
+			return
+		}
+		if refusal := src.unsuited(o); refusal != nil { // told of the first row: what is empty is of no format
+			each := yield
+			yield = func(row Row, err error) bool {
+				if err == nil {
+					row, err = Row{}, refusal
+				}
+				each(row, err)
+				return false
 			}
-			defer d.Close()
-			matrixRows(sparse.Compressed(d.X), nil, p, o, yield)
+		}
+		switch {
+		case src.mapped:
+			s.mappedRows(in, p, o, yield)
 		case src.svmlight:
 			s.svmlightRows(in.Context(), src.text, p, o, yield)
 		case src.market:
 			x, _, err := readMarket(in.Context(), src.text, o)
-			matrixRows(x, err, p, o, yield)
+			matrixRows(x, err, p, nil, o, yield)
 		case src.archive != nil && src.archive.isSparse():
 			x, _, err := src.archive.readSparse(in.Context())
-			matrixRows(x, err, p, o, yield)
+			matrixRows(x, err, p, nil, o, yield)
 		case src.archive != nil:
 			rows, closer, err := src.archive.rows()
 			if err != nil {
@@ -109,6 +115,92 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 			s.tableRows(in.Context(), src.rows, p, o, yield)
 		}
 	}
+}
+
+// unsuited refuses options that say nothing about rows of this format.
+func (src recognised) unsuited(o Options) error {
+	what, inText, isTable := src.format, false, false
+	switch {
+	case src.svmlight:
+	case src.mapped:
+		what = "a mapped file"
+	case src.market:
+		what = "Matrix Market"
+	case src.archive != nil && src.archive.isSparse():
+		what = "a sparse matrix of SciPy's"
+	case src.archive != nil:
+		what, isTable = "an archive of NumPy's", true
+	default:
+		_, blanks := src.rows.(*blankRows)
+		_, cells := src.rows.(*csvRows)
+		inText, isTable = blanks || cells, true
+	}
+	flag, of := "", "tables"
+	switch {
+	case o.Target != "" && !isTable:
+		flag = "target"
+	case o.Header != nil && !inText:
+		flag, of = "header", "tables of text"
+	case o.ZeroBased != nil && !src.svmlight:
+		flag, of = "zero-based", "svmlight text"
+	default:
+		return nil
+	}
+	return outcome.At(outcome.Usage, flag, "goes with %s; %s is %s", of, o.Name, what)
+}
+
+// mappedRows yields the rows of a mapped file, whose columns are found by their names, and its targets.
+func (s *Schema) mappedRows(in *input.Input, p int, o Options, yield func(Row, error) bool) {
+	d, err := openMapped(in, Options{Name: o.Name, NoTarget: true})
+	if err != nil {
+		yield(Row{}, err)
+		return
+	}
+	defer d.Close()
+	place, err := s.places(d, o.Name)
+	if err != nil {
+		yield(Row{}, err)
+		return
+	}
+	matrixRows(sparse.Compressed(d.X), nil, p, place, o, func(row Row, err error) bool {
+		if err == nil && d.Y != nil {
+			y := d.Y[row.Number-1]
+			if row.Target, row.HasTarget = spell(y), true; d.Labels != nil {
+				row.Target = d.Labels[int(y)]
+			}
+		}
+		return yield(row, err)
+	})
+}
+
+// places returns which column of the model each column of the data is, −1 for none; nil where they are the
+// same, or have no names.
+func (s *Schema) places(d *Data, file string) ([]int32, error) {
+	var names []string
+	if s != nil {
+		names = s.Names()
+	}
+	if names == nil || d.Names == nil || slices.Equal(names, d.Names) {
+		return nil, nil
+	}
+	at := make(map[string]int32, len(names))
+	for j, name := range names {
+		at[name] = int32(j)
+	}
+	place := make([]int32, len(d.Names))
+	for k, name := range d.Names {
+		j, ok := at[name]
+		if place[k] = j; !ok {
+			place[k] = -1
+		}
+		delete(at, name)
+	}
+	for _, name := range names {
+		if _, left := at[name]; left {
+			return nil, &outcome.Error{Kind: outcome.Shape, File: file, Message: fmt.Sprintf("no column %q, which the model uses", name)}
+		}
+	}
+	return place, nil
 }
 
 // svmlightRows yields the rows of svmlight text: its columns are those of the matrix.
@@ -134,24 +226,49 @@ func (s *Schema) svmlightRows(ctx context.Context, text io.Reader, p int, o Opti
 	}
 }
 
-// matrixRows yields the rows of a matrix that has been read, if it has.
-func matrixRows(x *sparse.CSC, err error, p int, o Options, yield func(Row, error) bool) {
+// matrixRows yields the rows of a matrix that has been read, if it has: its columns are those of the model, or
+// go to its places.
+func matrixRows(x *sparse.CSC, err error, p int, place []int32, o Options, yield func(Row, error) bool) {
 	if err != nil {
 		yield(Row{}, err)
 		return
 	}
 	n, columns := x.Dims()
-	if columns != p {
+	if columns != p && place == nil {
 		yield(Row{}, &outcome.Error{Kind: outcome.Shape, File: o.Name, Message: fmt.Sprintf("%d columns, where the model has %d", columns, p)})
 		return
 	}
 	turned := sparse.Transpose(x)
+	var placed []entry
+	var columnsOf []int32
+	var valuesOf []float64
+	if place != nil {
+		columnsOf, valuesOf = make([]int32, 0, p), make([]float64, 0, p)
+	}
 	for i := range n {
 		list, values := turned.Column(i)
+		if place != nil {
+			placed = placed[:0]
+			for k, j := range list {
+				if at := place[j]; at >= 0 {
+					placed = append(placed, entry{at, values[k]})
+				}
+			}
+			slices.SortFunc(placed, func(a, b entry) int { return int(a.column - b.column) })
+			list, values = columnsOf[:0], valuesOf[:0]
+			for _, e := range placed {
+				list, values = append(list, e.column), append(values, e.value)
+			}
+		}
 		if !yield(Row{Number: i + 1, Columns: list, Values: values}, nil) {
 			return
 		}
 	}
+}
+
+type entry struct {
+	column int32
+	value  float64
 }
 
 // placed is an input at its place in a file and in the matrix.

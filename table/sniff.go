@@ -143,6 +143,7 @@ func foreign(head []byte) string {
 		{"\x89HDF", "an HDF5 file; write .npz, Parquet or CSV instead"},
 		{"\xd0\xcf\x11\xe0", "an old Excel workbook; save it as CSV"},
 		{"\xfd7zXZ", "xz data; decompress it, or compress with gzip or zstd"},
+		{"\x04\x22\x4d\x18", "lz4 data; decompress it, or compress with gzip or zstd"},
 		{"7z\xbc\xaf", "a 7z archive; decompress it"},
 		{"\x80\x02", "a Python pickle; write .npz, Parquet or CSV instead"},
 		{"\x80\x03", "a Python pickle; write .npz, Parquet or CSV instead"},

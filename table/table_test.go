@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"math"
 	"os"
@@ -272,6 +273,102 @@ func TestTargetOfItsOwnFile(t *testing.T) {
 }
 
 // Whatever cannot be read is refused with what it is, and where.
+// Rows of a mapped file are those of the text it was made of: columns go by their names, and targets are there.
+func TestRowsOfMappedFiles(t *testing.T) {
+	fitted, err := read("a,color,y\n1,red,yes\n0,blue,no\n", table.Options{Target: "y", OneHot: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := "more,color,y,a\n7,blue,no,5\n8,red,yes,0\n"
+	d, err := read(other, table.Options{Target: "y", OneHot: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "mapped")
+	if err := d.Keep(path); err != nil {
+		t.Fatal(err)
+	}
+	list := func(rows iter.Seq2[table.Row, error]) (all []string) {
+		for row, err := range rows {
+			if err != nil {
+				t.Fatal(err)
+			}
+			dense := row.Values
+			if row.Columns != nil {
+				dense = make([]float64, 3)
+				for k, j := range row.Columns {
+					dense[j] = row.Values[k]
+				}
+			}
+			all = append(all, fmt.Sprint(dense, row.Target))
+		}
+		return all
+	}
+	want := list(fitted.Schema.ReadRows(t.Context(), strings.NewReader(other), 3, table.Options{Name: "other"}))
+	if got := list(fitted.Schema.Rows(t.Context(), path, nil, 3, table.Options{})); len(got) != 2 || !slices.Equal(got, want) {
+		t.Errorf("%v, not %v", got, want)
+	}
+	again, err := table.Open(t.Context(), path, table.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if err := again.Keep(path + "2"); err != nil {
+		t.Fatal(err)
+	}
+	one, err := os.ReadFile(path)
+	two, err2 := os.ReadFile(path + "2")
+	if err != nil || err2 != nil || !bytes.Equal(one, two) {
+		t.Errorf("a mapped file that is mapped again is another: %v, %v", err, err2)
+	}
+	for row, err := range fitted.Schema.Rows(t.Context(), mappedFile(t, "a,y\n1,2\n3,4\n"), nil, 3, table.Options{}) {
+		if outcome.KindOf(err) != outcome.Shape || !strings.Contains(err.Error(), `no column "color=blue"`) {
+			t.Errorf("%v, %v", row, err)
+		}
+	}
+}
+
+func mappedFile(t *testing.T, text string) string {
+	t.Helper()
+	d, err := read(text, table.Options{Target: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "mapped")
+	if err := d.Keep(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// Options that say nothing about the format of the rows are refused.
+func TestRowsRefuseOptionsOfOtherFormats(t *testing.T) {
+	yes := true
+	market := "%%MatrixMarket matrix array real general\n1 1\n5\n"
+	for _, c := range []struct {
+		text, flag string
+		o          table.Options
+	}{
+		{"1 1:5\n", "header", table.Options{Header: &yes}},
+		{"1 1:5\n", "target", table.Options{Target: "y"}},
+		{"1 1:5\n", "", table.Options{ZeroBased: new(bool)}},
+		{market, "header", table.Options{Header: &yes}},
+		{market, "target", table.Options{Target: "y"}},
+		{market, "zero-based", table.Options{ZeroBased: &yes}},
+		{"a\n5\n", "zero-based", table.Options{ZeroBased: &yes}},
+		{"a\n5\n", "", table.Options{Header: &yes}},
+		{"", "", table.Options{Header: &yes, ZeroBased: &yes}},
+	} {
+		var schema *table.Schema
+		for _, err := range schema.ReadRows(t.Context(), strings.NewReader(c.text), 1, c.o) {
+			var e *outcome.Error
+			if refused := errors.As(err, &e); refused != (c.flag != "") || refused && (e.Kind != outcome.Usage || e.Flag != c.flag) {
+				t.Errorf("%q: %v, want --%s refused", c.text, err, c.flag)
+			}
+		}
+	}
+}
+
 // The first column may have a name that begins as another format does.
 func TestNamesThatBeginAsOtherFormats(t *testing.T) {
 	for _, name := range []string{"PAR1", "FEA1", "RDX", "ARROW1", "[Ca]", "{x}", "<18"} {
@@ -330,6 +427,7 @@ func TestRefusals(t *testing.T) {
 		{"PK\x03\x04rest", y, outcome.Parse, 0, "ZIP archive"},
 		{"PAR1rest", y, outcome.Parse, 0, "Parquet"},
 		{"\x89HDF\r\n", y, outcome.Parse, 0, "HDF5"},
+		{"\x04\x22\x4d\x18d@", y, outcome.Parse, 0, "lz4"},
 		{"\xff\xfea\x00", y, outcome.Parse, 0, "UTF-16"},
 		{"{\"a\": 1}", y, outcome.Parse, 0, "JSON"},
 		{"[\n {\"a\": 1}]", y, outcome.Parse, 0, "JSON"},

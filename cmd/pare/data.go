@@ -175,7 +175,7 @@ func (f dataFlags) suit(d *dataset) error {
 		flag = "one-hot"
 	case f.Missing != "" && !isTable:
 		flag = "missing"
-	case f.Header != nil && !strings.HasPrefix(d.Format, "CSV") && !strings.HasPrefix(d.Format, "TSV"):
+	case f.Header != nil && !strings.HasPrefix(d.Format, "CSV") && !strings.HasPrefix(d.Format, "TSV") && !strings.HasPrefix(d.Format, "a table of numbers"):
 		flag, of = "header", "tables of text"
 	}
 	if flag != "" {

@@ -130,7 +130,9 @@ func (r *infoResult) text(p *page) {
 	p.warnings(r.Warnings)
 	if r.asked.data.y == nil {
 		next := r.asked
-		next.Target = "COLUMN"
+		if next.Target = "COLUMN"; r.asked.data.Schema.Width == 0 { // a matrix alone
+			next.Target = "FILE"
+		}
 		p.next(next.command("select"))
 		return
 	}

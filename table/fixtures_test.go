@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -102,6 +103,15 @@ func TestRowsAreThoseOfTheMatrix(t *testing.T) {
 		for row, err := range d.Schema.Rows(t.Context(), fixture(name), nil, p, table.Options{}) {
 			if err == nil {
 				err = b.Row(row.Columns, row.Values)
+			}
+			if i := b.Rows() - 1; err == nil && d.Y != nil {
+				want := strconv.FormatFloat(d.Y[i], 'g', -1, 64)
+				if d.Labels != nil {
+					want = d.Labels[int(d.Y[i])]
+				}
+				if !row.HasTarget || row.Target != want {
+					t.Errorf("%s: the target of row %d is %q, not %s", name, row.Number, row.Target, want)
+				}
 			}
 			if err != nil {
 				t.Errorf("%s: %v", name, err)

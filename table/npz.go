@@ -276,6 +276,17 @@ func (z *archive) readDense(ctx context.Context, o Options) (*Data, error) {
 	if err != nil || target == "" {
 		return d, err
 	}
+	y, err := z.readTarget(ctx, target, d.Rows)
+	if err != nil {
+		return nil, err
+	}
+	d.setTarget(y.Y, y.Labels)
+	d.Schema.Target = target
+	return d, nil
+}
+
+// readTarget reads the target of so many rows.
+func (z *archive) readTarget(ctx context.Context, target string, rows int) (*Data, error) {
 	a, last, err := z.open(target)
 	if err != nil {
 		return nil, err
@@ -285,16 +296,10 @@ func (z *archive) readDense(ctx context.Context, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
-	if column.p != 1 || column.n != d.Rows {
-		return nil, &outcome.Error{Kind: outcome.Shape, File: z.name, Message: fmt.Sprintf("the array %s is %d × %d, for %d rows", target, column.n, column.p, d.Rows)}
+	if column.p != 1 || column.n != rows {
+		return nil, &outcome.Error{Kind: outcome.Shape, File: z.name, Message: fmt.Sprintf("the array %s is %d × %d, for %d rows", target, column.n, column.p, rows)}
 	}
-	y, err := collect(ctx, column, "", Options{Name: o.Name, Target: "1"})
-	if err != nil {
-		return nil, err
-	}
-	d.setTarget(y.Y, y.Labels)
-	d.Schema.Target = target
-	return d, nil
+	return collect(ctx, column, "", Options{Name: z.name, Target: "1"})
 }
 
 // rows opens the rows of the design matrix.

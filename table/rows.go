@@ -110,6 +110,14 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 				return
 			}
 			defer closer.Close()
+			if target := src.archive.target(o); target != "" {
+				y, err := src.archive.readTarget(in.Context(), target, rows.n)
+				if err != nil {
+					yield(Row{}, err)
+					return
+				}
+				yield = y.compared(yield)
+			}
 			s.tableRows(in.Context(), rows, p, o, yield)
 		default:
 			s.tableRows(in.Context(), src.rows, p, o, yield)
@@ -162,7 +170,12 @@ func (s *Schema) mappedRows(in *input.Input, p int, o Options, yield func(Row, e
 		yield(Row{}, err)
 		return
 	}
-	matrixRows(sparse.Compressed(d.X), nil, p, place, o, func(row Row, err error) bool {
+	matrixRows(sparse.Compressed(d.X), nil, p, place, o, d.compared(yield))
+}
+
+// compared yields rows with the target that the data have.
+func (d *Data) compared(yield func(Row, error) bool) func(Row, error) bool {
+	return func(row Row, err error) bool {
 		if err == nil && d.Y != nil {
 			y := d.Y[row.Number-1]
 			if row.Target, row.HasTarget = spell(y), true; d.Labels != nil {
@@ -170,7 +183,7 @@ func (s *Schema) mappedRows(in *input.Input, p int, o Options, yield func(Row, e
 			}
 		}
 		return yield(row, err)
-	})
+	}
 }
 
 // places returns which column of the model each column of the data is, −1 for none; nil where they are the

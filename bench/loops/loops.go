@@ -57,6 +57,9 @@ func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, erro
 	if o.Runs == 0 {
 		o.Runs = 6
 	}
+	if o.Runs < 0 {
+		return nil, fmt.Errorf("a count of %d runs: give 1 or more", o.Runs)
+	}
 	if o.Each == 0 {
 		o.Each = 10 * time.Millisecond
 	}
@@ -65,6 +68,9 @@ func Measure(ctx context.Context, c machine.Ceilings, o Options) ([]Result, erro
 		if strings.Contains(op.name, o.Match) {
 			chosen = append(chosen, op)
 		}
+	}
+	if len(chosen) == 0 {
+		return nil, fmt.Errorf("the name of no operation contains %q", o.Match)
 	}
 	var results []Result
 	for done := 0; done < len(chosen); {

@@ -81,3 +81,11 @@ func TestMeasureEndsWithItsContext(t *testing.T) {
 		t.Error("no error")
 	}
 }
+
+func TestMeasureRefusesWhatMeasuresNothing(t *testing.T) {
+	for want, o := range map[string]Options{"-1 runs": {Runs: -1}, `"Nope"`: {Match: "Nope"}} {
+		if results, err := Measure(t.Context(), machine.Ceilings{}, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, %v", results, err)
+		}
+	}
+}

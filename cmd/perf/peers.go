@@ -62,6 +62,9 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 		rows = []peers.Row{{Data: filepath.Base(c.File), Model: peers.Model(c.Model), Ratio: c.Ratio}}
 		file = func(peers.Row) (string, error) { return c.File, nil }
 	}
+	if len(rows) == 0 {
+		return fmt.Errorf("no row is called as --rows %s says; perf peers --help lists the suites", c.Rows)
+	}
 	m, began := machine.Describe(), time.Now()
 	store, err := peers.OpenStore(c.State, fmt.Sprintf("%s, %s, %s, kernels %q, peers %q, gaps %v, quick %v", m.Revision, m.CPU, m.Active, c.Kernels, c.Only, c.Gap, c.Quick))
 	if err != nil {

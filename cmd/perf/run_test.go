@@ -33,6 +33,12 @@ func TestHelpAndUsage(t *testing.T) {
 	if _, errs := perf(t, 1, "solve", "fit", "--ratio", "1,2"); !strings.Contains(errs, "2 strengths for 1 hyperparameter") {
 		t.Errorf("%s", errs)
 	}
+	if _, errs := perf(t, 1, "solve", "fit", "--ratio", "much"); !strings.Contains(errs, `must be a number, not "much"`) {
+		t.Errorf("%s", errs)
+	}
+	if _, errs := perf(t, 1, "peers", "--rows", "nothing"); !strings.Contains(errs, "nothing") {
+		t.Errorf("%s", errs)
+	}
 }
 
 func TestCPUNamesTheKernels(t *testing.T) {

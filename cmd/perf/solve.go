@@ -269,7 +269,7 @@ func (c *solveCommand) logLambda(x sparse.Matrix, y []float64) ([]float64, error
 	for i := range l {
 		v, err := strconv.ParseFloat(fields[min(i, len(fields)-1)], 64)
 		if err != nil {
-			return nil, fmt.Errorf("a strength: %w", err)
+			return nil, fmt.Errorf("a strength must be a number, not %q", fields[min(i, len(fields)-1)])
 		}
 		if absolute {
 			l[i] = v

@@ -23,7 +23,7 @@ func fail(err error, asJSON bool, stdout, stderr io.Writer) int {
 			fmt.Fprintln(stderr, "pare:", writeError(err))
 		}
 	} else {
-		text := "pare: " + explain(e, advice(err, e))
+		text := visible("pare: " + explain(e, advice(err, e)))
 		if onTerminal(stderr) {
 			text = strings.Join(wrap(text, screen(stderr)), "\n")
 		}

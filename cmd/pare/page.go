@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -49,8 +50,25 @@ func screen(w io.Writer) int {
 }
 
 func (p *page) line(format string, args ...any) {
-	p.out.WriteString(strings.TrimRight(fmt.Sprintf(format, args...), " "))
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "␊") // of a name
+	p.out.WriteString(strings.TrimRight(visible(text), " "))
 	p.out.WriteByte('\n')
+}
+
+// visible is a text with characters in the place of those that command a terminal, such as escape
+// sequences in the names of columns; line feeds stay.
+func visible(text string) string {
+	const pictures = '␀' // of the 32 control characters, in their order
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || !unicode.IsControl(r):
+			return r
+		case r < ' ':
+			return pictures + r
+		default:
+			return unicode.ReplacementChar
+		}
+	}, text)
 }
 
 // row prints a label and, beside it, what it says.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed-45b9a24c/pare/internal/oracle"
@@ -178,6 +179,18 @@ func TestTableLosesColumns(t *testing.T) {
 		head, _, _ := strings.Cut(out.String(), "\n")
 		if strings.Join(strings.Fields(head), " ") != strings.Join(strings.Fields(test.heads), " ") {
 			t.Errorf("in %d: %q, want %q", test.width, head, test.heads)
+		}
+	}
+}
+
+// Names in a file do not command the terminal: neither in results nor in errors.
+func TestNamesDoNotCommandTheTerminal(t *testing.T) {
+	data := writeFile(t, "names.csv", "\"a\x1b[31m\nred\u009b\",b\a,y\n1,2,3\n2,3,5\n3,5,6\n4,1,9\n1,7,2\n")
+	for _, args := range []string{"info --target y", "fit --ratio 0.1 --target y", "path --points 2 --folds 2 --target y", "fit --ratio 0.1 --target z"} {
+		o := pareRun(t, append(strings.Fields(args), data)...)
+		text := o.stdout + o.stderr
+		if strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) || !strings.Contains(text, "a␛[31m") {
+			t.Errorf("%s: %q", args, text)
 		}
 	}
 }

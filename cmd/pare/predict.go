@@ -174,9 +174,9 @@ func (c *predictCommand) run(ctx context.Context, env environment) (result, erro
 		}
 		scored = "; " + kind + p.Label(len(classes)-1)
 	}
-	fmt.Fprintf(env.notes, "pare: %s of %s%s; %s%s\n", plural(r.N, "prediction"), dataFlags{File: c.File}.name(), note, r.quality(), scored)
+	fmt.Fprintf(env.notes, "pare: %s of %s%s; %s%s\n", plural(r.N, "prediction"), visible(dataFlags{File: c.File}.name()), note, r.quality(), visible(scored))
 	for _, w := range r.Warnings {
-		fmt.Fprintf(env.notes, "pare: warning: %s\n", w.Message)
+		fmt.Fprintf(env.notes, "pare: warning: %s\n", visible(w.Message))
 	}
 	return r, nil
 }

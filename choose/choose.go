@@ -68,12 +68,13 @@ func Minimise(ctx context.Context, p Problem, o Options) (result, common *search
 	if c, ok := p.Objective.(hasCurvature); ok && o.Search == Auto {
 		c.AskCurvature()
 	}
+	each := o.stepped(p)
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
 		if !p.Common {
-			return p.descend(ctx, p, common.Best.LogLambda, p.below(p.box(top), common.Best.LogLambda), o, options)
+			return p.descend(ctx, each, common.Best.LogLambda, p.below(p.box(top), common.Best.LogLambda), o, options)
 		}
 		options.Stop = manyStop
-		return p.descend(ctx, p, common.Best.LogLambda, around(common.Best.LogLambda, classesReach), o, options)
+		return p.descend(ctx, each, common.Best.LogLambda, around(common.Best.LogLambda, classesReach), o, options)
 	})
 	return noWorse(result, common), common, err
 }

@@ -45,6 +45,51 @@ func TestTwoStrengthsAreLookedForBelowTheirBestShare(t *testing.T) {
 	}
 }
 
+// counted counts the slopes that a criterion was asked for to step by, and in full.
+type counted struct {
+	choose.Objective
+	rough, full *int
+}
+
+func (c counted) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	switch {
+	case r.ValueOnly:
+	case r.Rough:
+		*c.rough++
+	default:
+		*c.full++
+	}
+	return c.Objective.Eval(ctx, r)
+}
+
+// A choice to a share of the standard error steps by slopes of unknown error, on a line and in two λ's;
+// one to the last digits, and another method's, by slopes in full in the end.
+func TestSlopesToStepBy(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    choose.Options
+		full bool
+	}{
+		"plain":     {},
+		"precision": {choose.Options{Precision: true}, true},
+		"lbfgs":     {choose.Options{Search: choose.LBFGS}, true},
+	} {
+		for _, pair := range []bool{false, true} {
+			p := choose.Problem{Objective: bowl{[2]float64{-4, -3}}, Top: []float64{0, 0}, Ranges: []choose.Range{{Below: 9}, {Below: 9, Above: 4}}, Curved: true, Pair: pair, Start: 0.5}
+			if pair {
+				p.Objective = between{at: [2]float64{-2, -2}, width: [2]float64{2, 2}}
+			}
+			var rough, full int
+			p.Objective = counted{p.Objective, &rough, &full}
+			if _, _, err := choose.Minimise(t.Context(), p, c.o); err != nil {
+				t.Fatal(err)
+			}
+			if (full > 0) != c.full || rough == 0 && !c.full {
+				t.Errorf("%s, pair %t: %d slopes to step by, %d in full", name, pair, rough, full)
+			}
+		}
+	}
+}
+
 // wavy is a bowl with waves, which slopes follow, and with a standard error. It counts evaluations.
 type wavy struct {
 	bowl

@@ -83,7 +83,7 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 		if one.Tested {
 			l.Judge = func(_ context.Context, at search.Evaluation) (float64, error) { return at.Test, nil }
 		}
-		return search.LBFGS(ctx, each, start, box, l)
+		return search.LBFGS(ctx, o.stepped(each), start, box, l)
 	})
 	if result != nil {
 		if result.Seen = seen; planned && result.Status == outcome.Budget {

@@ -122,7 +122,7 @@ func (p *Problem) mixtures(ctx context.Context, s *stages, best *search.Result, 
 		}
 		mixed, err := s.run(asIs, func(options search.Options) (*search.Result, error) {
 			options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
-			return search.Point(ctx, startingAt{p, first, []float64{l, noStrength}}, at, options) // the Lasso's solutions are sparse
+			return search.Point(ctx, startingAt{stepping{p}, first, []float64{l, noStrength}}, at, options) // the Lasso's solutions are sparse
 		})
 		if mixed == nil || err != nil {
 			return best, lead(), err
@@ -164,8 +164,8 @@ func (p *Problem) descendBoth(ctx context.Context, s *stages, best *search.Resul
 	for i := range start {
 		start[i] = min(max(start[i], box.Lower[i]), box.Upper[i])
 	}
-	v := vanishing{p.Objective, l - vanishDepth}
-	v.Objective = startingAt{p.Objective, v.lambda(v.coordinates(start)), from.LogLambda}
+	v := vanishing{o.stepped(p.Objective), l - vanishDepth}
+	v.Objective = startingAt{v.Objective, v.lambda(v.coordinates(start)), from.LogLambda}
 	result, err := s.run(v.lift, func(options search.Options) (*search.Result, error) {
 		if options.Stop = pairPlain; !o.Precision {
 			options.Stop = max(pairPlain, pairStop*best.Best.StandardError/math.Abs(best.Best.Value))

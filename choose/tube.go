@@ -121,7 +121,7 @@ type recalling struct {
 // Eval implements [search.Objective].
 func (r *recalling) Eval(ctx context.Context, request search.Request) (search.Evaluation, error) {
 	for k, q := range r.asked {
-		if slices.Equal(q.LogLambda, request.LogLambda) && q.Tol <= request.Tol && q.ValueOnly == request.ValueOnly {
+		if slices.Equal(q.LogLambda, request.LogLambda) && q.Tol <= request.Tol && q.ValueOnly == request.ValueOnly && (!q.Rough || request.Rough) {
 			return r.answers[k], nil
 		}
 	}

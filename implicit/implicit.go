@@ -97,9 +97,8 @@ type Options struct {
 	// where the system is not factorised and has no ridge: to know takes as many iterations
 	// again. It is for the steps of a search, which go on from a loose solution anyway.
 	AssumeFullRank bool
-	// Rough asks for a slope to step by, of one λ or with Motion: its error is not bounded, which
-	// may cost more than the slope, and nothing is confirmed, so that the status is
-	// SupportUncertified at best. Weighted penalties have theirs in full all the same.
+	// Rough asks for a slope to step by: its error is not bounded, which may cost more than the
+	// slope, and nothing is confirmed, so that the status is SupportUncertified at best.
 	Rough bool
 	// Motion, where set, has a vector of n for each hyperparameter, which Solve makes
 	// ∂m/∂λᵢ, the movement of the predictions on all rows, where the support is not
@@ -236,7 +235,6 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	}
 	at = at.withoutBound(g)
 	weighted := s.weighted(g)
-	opts.Rough = opts.Rough && !weighted && (g.Hyperparameters() == 1 || opts.Motion != nil)
 	if err := s.enter(g, at, &opts); err != nil {
 		return nil, err
 	}
@@ -258,9 +256,7 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 	switch {
 	case opts.Rough:
 		s.slopes(ctx, g, at, opts)
-		out.Jacobian = at.withZeros(out.Jacobian)
-		return out, nil
-	case weighted, g.Hyperparameters() > 1 && opts.Motion == nil && !s.direct.ready:
+	case weighted, s.mirrored(g, opts) && !s.direct.ready:
 		s.adjoint(ctx, g, at, outer, opts)
 	default:
 		if g.Hyperparameters() > 1 {
@@ -270,7 +266,9 @@ func (s *Solver) Solve(ctx context.Context, g model.Penalty, at Point, outer Out
 			s.forward(ctx, g, i, at, outer, opts)
 		}
 	}
-	s.confirm(ctx, g, at, outer, opts)
+	if !opts.Rough {
+		s.confirm(ctx, g, at, outer, opts)
+	}
 	out.Jacobian = at.withZeros(out.Jacobian)
 	if weighted {
 		out.Gradient = at.withZeros(out.Gradient)

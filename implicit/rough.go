@@ -13,16 +13,46 @@ import (
 func (s *Solver) slopes(ctx context.Context, g model.Penalty, at Point, opts Options) {
 	out := &s.out
 	out.Status, out.Bound, out.ErrorBound, out.InjectivityMargin = outcome.SupportUncertified, Estimated, math.Inf(1), 0
-	for i := range g.Hyperparameters() {
-		g.Sensitivity(i, at.Support, at.Coef, s.rhs)
+	solve := func() {
 		if report := s.propose(ctx, opts); !report.Converged {
 			out.Status = outcome.LinearSystemStalled
 		}
+	}
+	if s.mirrored(g, opts) {
+		copy(s.rhs, s.h)
+		solve()
+		s.appendSlopes(g, at)
+		return
+	}
+	for i := range g.Hyperparameters() {
+		g.Sensitivity(i, at.Support, at.Coef, s.rhs)
+		solve()
 		out.Gradient = append(out.Gradient, s.k.Dot(s.h, s.x))
 		out.Jacobian = append(out.Jacobian, s.x...)
 		if opts.Motion != nil {
 			s.predict(at.Support, s.x, opts.Motion[i])
 		}
+	}
+}
+
+// mirrored reports whether one system for the adjoint A⁻¹∇C_S takes the place of one for each
+// hyperparameter.
+func (s *Solver) mirrored(g model.Penalty, opts Options) bool {
+	return s.weighted(g) || g.Hyperparameters() > 1 && opts.Motion == nil
+}
+
+// appendSlopes appends ∂L/∂λᵢ = Bᵢᵀv for the adjoint v in x; of a weighted penalty for each column
+// of the support.
+func (s *Solver) appendSlopes(g model.Penalty, at Point) {
+	for i := range g.Hyperparameters() {
+		g.Sensitivity(i, at.Support, at.Coef, s.h)
+		if s.weighted(g) {
+			for k, h := range s.h {
+				s.out.Gradient = append(s.out.Gradient, h*s.x[k])
+			}
+			return
+		}
+		s.out.Gradient = append(s.out.Gradient, s.k.Dot(s.h, s.x))
 	}
 }
 

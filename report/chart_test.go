@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,8 +15,18 @@ import (
 // Ticks that differ have labels that do, and there are few also where a range is nothing but rounding.
 func TestTicksAreFewAndToldApart(t *testing.T) {
 	for _, r := range [][2]float64{
-		{0, 1}, {10000, 10010}, {3068.71, 3068.79}, {1.7e9, 1.7e9 + 900}, {-20.0001, -20}, {1e17, 1e17 + 32}, {3000, math.Nextafter(3000, 4000)},
-		{-1e300, 1e300}, {5, 5}, {0, 1e-310}, {math.NaN(), 1}, {0, math.Inf(1)},
+		{0, 1},
+		{10000, 10010},
+		{3068.71, 3068.79},
+		{1.7e9, 1.7e9 + 900},
+		{-20.0001, -20},
+		{1e17, 1e17 + 32},
+		{3000, math.Nextafter(3000, 4000)},
+		{-1e300, 1e300},
+		{5, 5},
+		{0, 1e-310},
+		{math.NaN(), 1},
+		{0, math.Inf(1)},
 	} {
 		seen := map[string]bool{}
 		marks := ticks(r[0], r[1])
@@ -42,7 +53,7 @@ func TestChartsOfNumbersThatAreNotFinite(t *testing.T) {
 	for i, v := range []float64{2, 1, inf, nan, 1e308, 3} {
 		r.Curve = append(r.Curve, search.Evaluation{LogLambda: []float64{-float64(i)}, Value: v, StandardError: 0.1, FoldValues: []float64{v, v}})
 	}
-	r.Best, r.Visit = &r.Curve[1], append(r.Curve[:4:4], search.Evaluation{})
+	r.Best, r.Visit = &r.Curve[1], append(slices.Clone(r.Curve[:4]), search.Evaluation{})
 	write := func(name string, write func(w *strings.Builder) error) string {
 		var out strings.Builder
 		if err := write(&out); err != nil {

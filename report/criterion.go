@@ -175,26 +175,15 @@ func (r *Result) curveLegend() []key {
 	return keys
 }
 
-// curve draws the criterion.
-func (r *Result) curve() *chart {
-	k := len(r.Curve)
-	xs, ys, lo, hi := make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k)
-	visited := r.onLine(r.Visit)
-	least, most := math.Inf(1), math.Inf(-1)
-	take := func(v float64) {
+// heights are the bounds of what the curve shows: of the band, the points visited and the null model.
+func (r *Result) heights(lo, hi []float64, visited []search.Evaluation) (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, v := range slices.Concat(lo, hi) {
 		if finite(v) {
 			least, most = min(least, v), max(most, v)
 		}
 	}
-	for _, e := range r.Curve {
-		se := standardError(e)
-		xs, ys, lo, hi = append(xs, r.place(e.LogLambda)), append(ys, e.Value), append(lo, e.Value-se), append(hi, e.Value+se)
-		take(e.Value - se)
-		take(e.Value + se)
-	}
-	places := slices.Clone(xs)
 	for _, e := range visited {
-		places = append(places, r.place(e.LogLambda))
 		if finite(e.Value) {
 			least = min(least, e.Value)
 		}
@@ -204,8 +193,25 @@ func (r *Result) curve() *chart {
 		most = max(most, r.Null)
 	}
 	if !(least <= most) { // no value is finite
-		least, most = 0, 1
+		return 0, 1
 	}
+	return least, most
+}
+
+// curve draws the criterion.
+func (r *Result) curve() *chart {
+	k := len(r.Curve)
+	xs, ys, lo, hi := make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k), make([]float64, 0, k)
+	visited := r.onLine(r.Visit)
+	for _, e := range r.Curve {
+		se := standardError(e)
+		xs, ys, lo, hi = append(xs, r.place(e.LogLambda)), append(ys, e.Value), append(lo, e.Value-se), append(hi, e.Value+se)
+	}
+	places := slices.Clone(xs)
+	for _, e := range visited {
+		places = append(places, r.place(e.LogLambda))
+	}
+	least, most := r.heights(lo, hi, visited)
 	pad := 0.05 * (most - least)
 	bounds, marks := r.strengths(places)
 	c := newChart("criterion-curve", "The criterion against the strength of the penalty", bounds, [2]float64{least - pad, most + pad}, right)

@@ -143,10 +143,10 @@ func (src recognised) unsuited(o Options) error {
 		_, cells := src.rows.(*csvRows)
 		inText, isTable = blanks || cells, true
 	}
-	flag, of := "", "tables"
+	var flag, of string
 	switch {
 	case o.Target != "" && !isTable:
-		flag = "target"
+		flag, of = "target", "tables"
 	case o.Header != nil && !inText:
 		flag, of = "header", "tables of text"
 	case o.ZeroBased != nil && !src.svmlight:

@@ -29,6 +29,9 @@ func (c *pathCommand) run(ctx context.Context, env environment) (result, error) 
 	if c.stated.traits.Samples {
 		return nil, outcome.At(outcome.Usage, "model", "%s has no αmax for a path to begin at; fit, grad and select serve it", c.Model)
 	}
+	if c.Plot.file != "" && c.points() < 2 {
+		return nil, outcome.At(outcome.Usage, "points", "a curve needs 2 points or more")
+	}
 	if err := c.solution("path"); err != nil {
 		return nil, err
 	}

@@ -96,6 +96,9 @@ func TestPlotToAFile(t *testing.T) {
 			t.Errorf("%v: %d points of the curve, %d of the choice", args, counts[color.RGBA{0, 114, 178, 255}], counts[color.RGBA{213, 94, 0, 255}])
 		}
 	}
+	if o := pareRun(t, "path", "--points=1", "--plot", picture); o.code != exitUsage || !strings.Contains(o.stderr, "--points: a curve needs 2") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
+	}
 	if o := pareRun(t, "select", "--plot", "curve.pdf"); o.code != exitUsage || !strings.Contains(o.stderr, "SVG") {
 		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
@@ -106,11 +109,13 @@ func TestPlotToAFile(t *testing.T) {
 
 // A choice that no evaluation of the search has made, that of the null model, is drawn, too.
 func TestPlotOfTheNullModel(t *testing.T) {
-	text, noise := "a,b,y\n", random.SplitMix64(2)
+	var rows strings.Builder
+	rows.WriteString("a,b,y\n")
+	noise := random.SplitMix64(2)
 	for range 30 {
-		text += fmt.Sprintf("%g,%g,%g\n", noise.Normal(), noise.Normal(), noise.Normal())
+		fmt.Fprintf(&rows, "%g,%g,%g\n", noise.Normal(), noise.Normal(), noise.Normal())
 	}
-	data, picture := writeFile(t, "noise.csv", text), filepath.Join(t.TempDir(), "curve.svg")
+	data, picture := writeFile(t, "noise.csv", rows.String()), filepath.Join(t.TempDir(), "curve.svg")
 	if o := pareRun(t, "select", "--target=y", "--plot="+picture, data); o.code != exitOK || !strings.Contains(o.stdout, "null_model") {
 		t.Fatalf("exit %d\n%s%s", o.code, o.stdout, o.stderr)
 	}

@@ -19,27 +19,36 @@ import (
 
 // reportFlags ask for a page to look at.
 type reportFlags struct {
-	Report string `placeholder:"OUT" help:"Write an HTML page to this file, with the result in words and charts of the criterion, the path, the coefficients and the predictions of held-out rows." group:"Output"`
+	Report   string `placeholder:"OUT" help:"Write an HTML page to this file, with the result in words and charts of the criterion, the path, the coefficients and the predictions of held-out rows." group:"Output"`
+	byOutput bool   // --output named it
 }
 
 func (f reportFlags) check() error {
 	if f.Report == "" {
 		return nil
 	}
-	if ext := filepath.Ext(f.Report); ext != ".html" && ext != ".htm" {
-		return outcome.At(outcome.Usage, "report", "the page is HTML: give it a name that ends in .html, not %q", f.Report)
+	flag := "report"
+	if f.byOutput {
+		flag = "output"
 	}
-	return replaceable("report", f.Report, "cannot write the page")
+	if ext := filepath.Ext(f.Report); ext != ".html" && ext != ".htm" {
+		return outcome.At(outcome.Usage, flag, "the page is HTML: give it a name that ends in .html, not %q", f.Report)
+	}
+	return replaceable(flag, f.Report, "cannot write the page")
 }
 
 // reportCommand is select with a page.
 type reportCommand struct {
 	selectCommand
-	Output string `short:"o" default:"report.html" placeholder:"OUT" help:"The file to write (default: report.html)." group:"Output"`
+	Output string `short:"o" placeholder:"OUT" help:"The file to write (default: report.html)." group:"Output"`
 }
 
 func (c *reportCommand) run(ctx context.Context, env environment) (result, error) {
-	c.Report, c.called = cmp.Or(c.Report, c.Output), "report"
+	if c.Report != "" && c.Output != "" {
+		return nil, outcome.At(outcome.Usage, "output", "names the page, as --report does; give one of them")
+	}
+	c.byOutput, c.called = c.Report == "", "report"
+	c.Report = cmp.Or(c.Report, c.Output, "report.html")
 	return c.selectCommand.run(ctx, env)
 }
 

@@ -79,6 +79,12 @@ func TestReportGoesToAPage(t *testing.T) {
 		if o.code == exitOK || !strings.Contains(o.stderr, test.want) {
 			t.Errorf("%s: exit %d, %s", test.path, o.code, o.stderr)
 		}
+		if o := pareRun(t, "report", "-o", test.path); o.code == exitOK || !strings.Contains(o.stderr, "--output: ") || !strings.Contains(o.stderr, test.want) {
+			t.Errorf("%s: exit %d, %s", test.path, o.code, o.stderr)
+		}
+	}
+	if o := pareRun(t, "report", "--report", "a.html", "-o", "b.html"); o.code != exitUsage || !strings.Contains(o.stderr, "give one of them") {
+		t.Errorf("exit %d, %s", o.code, o.stderr)
 	}
 }
 

@@ -23,6 +23,9 @@ type Hessian struct {
 	w       []float64 // of several scores: D·Xv, n × q
 	c       []float64 // what centring takes from Xv
 	factor  []float64 // of ΣD
+	weighed []float64 // n: the curvature's weight times the probability of a score
+	pair    []float64 // n: an entry of D
+	dots    []float64
 	scratch []float64
 	joint   joint
 }
@@ -36,6 +39,7 @@ func NewHessian(view *sparse.View, q int) *Hessian {
 		h.r = make([]float64, h.packed.Rows())
 	} else {
 		h.w, h.c, h.factor, h.scratch = make([]float64, n*q), make([]float64, q), make([]float64, q*q), make([]float64, 2*q)
+		h.weighed, h.pair = make([]float64, n), make([]float64, n)
 		h.moments = map[int32][]float64{}
 	}
 	return h
@@ -57,47 +61,58 @@ func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.Clear()
 }
 
-// prepare makes the moments Σ xᵢⱼDᵢ of the columns, and the factor of ΣD.
+// prepare makes the moments Σ xᵢⱼDᵢ of the columns, and the factor of ΣD, by pairs of scores: products
+// of columns with a vector of all rows go by kernels.
 func (h *Hessian) prepare(columns []int32) {
-	q := h.metric.Count
 	clear(h.moments)
 	if !h.view.Centred() {
 		return
 	}
-	clear(h.factor)
-	pace := h.view.Kernels().Pace()
-	for i, s := range h.metric.Weight {
-		pace.Did(q * q)
-		h.add(i, s, h.factor)
-	}
-	model.FactorShifted(h.factor, q)
+	q, n, k := h.metric.Count, len(h.metric.Weight), h.view.Kernels()
 	for _, j := range columns {
-		sum := make([]float64, q*q)
-		rows, values, scale := h.column(j)
-		for k, v := range values {
-			pace.Did(q * q)
-			i := k
-			if rows != nil {
-				i = int(rows[k])
-			}
-			if s := h.metric.Weight[i]; s != 0 {
-				h.add(i, float64(float64(s*scale)*v), sum)
+		h.moments[j] = make([]float64, q*q)
+	}
+	share := h.sharesByScore()
+	h.dots = resize(h.dots, len(columns))
+	for a := range q {
+		k.Product(h.weighed, h.metric.Weight, share[a*n:][:n])
+		for b := range a + 1 {
+			h.curvature(a, b, share[b*n:][:n])
+			total := k.Sum(h.pair)
+			h.factor[a*q+b], h.factor[b*q+a] = total, total
+			h.view.Dots(columns, h.pair, h.dots)
+			for at, j := range columns {
+				h.moments[j][a*q+b], h.moments[j][b*q+a] = h.dots[at], h.dots[at]
 			}
 		}
-		h.moments[j] = sum
 	}
+	model.FactorShifted(h.factor, q)
 }
 
-// add adds w(diag p − ppᵀ) of a row.
-func (h *Hessian) add(row int, w float64, to []float64) {
-	q := h.metric.Count
-	p := h.metric.Share[row*q:][:q]
-	for a, v := range p {
-		scaled := float64(w * v)
-		out := to[a*q:][:q]
-		out[a] += scaled
-		for b, u := range p {
-			out[b] = math.FMA(-scaled, u, out[b])
+// sharesByScore returns the probabilities p by score, not by row, where the running vector will be.
+func (h *Hessian) sharesByScore() []float64 {
+	q, n, pace := h.metric.Count, len(h.metric.Weight), h.view.Kernels().Pace()
+	for i := range n {
+		pace.Did(q)
+		for a, v := range h.metric.Share[i*q:][:q] {
+			h.w[a*n+i] = v
+		}
+	}
+	return h.w
+}
+
+// curvature sets pair to an entry of D = w(diag p − ppᵀ), of all rows: wp_a is weighed, p is that of b.
+func (h *Hessian) curvature(a, b int, p []float64) {
+	k := h.view.Kernels()
+	if a != b {
+		k.Product(h.pair, h.weighed, p)
+		k.Scal(-1, h.pair)
+		return
+	}
+	for from, to := range k.Pieces(len(p)) {
+		pair, weighed := h.pair[from:to], h.weighed[from:to]
+		for i, v := range p[from:to] {
+			pair[i] = weighed[i] * (1 - v)
 		}
 	}
 }

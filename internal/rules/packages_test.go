@@ -62,7 +62,7 @@ var layers = []pkg{
 	{path: "internal/guard", outside: true},
 	{path: "internal/oracle", outside: true},
 	{path: "internal/exact", on: []string{"internal/oracle"}, outside: true},
-	{path: "internal/fixture", on: []string{"model", "internal/oracle", "internal/embedded"}, outside: true},
+	{path: "internal/fixture", on: []string{"model", "internal/random", "internal/oracle", "internal/embedded"}, outside: true},
 	{path: "internal/rules", outside: true},
 	{path: "cmd/pare", on: []string{".", "table/parquet", "report", "internal/embedded"}, outside: true},
 	{path: "cmd/perf", on: []string{".", "bench/synthetic", "bench/loops", "bench/goals", "internal/embedded"}, outside: true},

@@ -53,7 +53,7 @@ func (s *Statement) MostBytes() (need, pair float64) {
 	if size := min(n, p); s.Loss == nil && (s.Tube || s.Intercept) && size <= cd.MostVectors {
 		need += float64(bytesOfVectors * float64(size+1) * float64(size+1))
 		free := float64(min(n, cd.MostVectors)) // on the way to a solution there may be more than it has
-		need += bytesOfFree * free * free
+		need += float64(bytesOfFree * free * free)
 	}
 	return need, pair
 }

@@ -23,7 +23,7 @@ type Hessian struct {
 	w       []float64 // of several scores: D·Xv, n × q
 	c       []float64 // what centring takes from Xv
 	factor  []float64 // of ΣD
-	weighed []float64 // n: the curvature's weight times the probability of a score
+	weighed []float64 // n: the curvature's weight times the probability of a score, or less it
 	pair    []float64 // n: an entry of D
 	dots    []float64
 	scratch []float64
@@ -69,47 +69,50 @@ func (h *Hessian) prepare(columns []int32) {
 		return
 	}
 	q, n, k := h.metric.Count, len(h.metric.Weight), h.view.Kernels()
-	for _, j := range columns {
-		h.moments[j] = make([]float64, q*q)
+	moments := make([][]float64, len(columns))
+	for at, j := range columns {
+		moments[at] = make([]float64, q*q)
+		h.moments[j] = moments[at]
 	}
-	share := h.sharesByScore()
+	share := h.w // which is cleared afterwards
+	h.byScore(share)
 	h.dots = resize(h.dots, len(columns))
+	take := func(a, b int) {
+		total := k.Sum(h.pair)
+		h.factor[a*q+b], h.factor[b*q+a] = total, total
+		h.view.Dots(columns, h.pair, h.dots)
+		for at, sum := range h.dots {
+			moments[at][a*q+b], moments[at][b*q+a] = sum, sum
+		}
+	}
 	for a := range q {
-		k.Product(h.weighed, h.metric.Weight, share[a*n:][:n])
-		for b := range a + 1 {
-			h.curvature(a, b, share[b*n:][:n])
-			total := k.Sum(h.pair)
-			h.factor[a*q+b], h.factor[b*q+a] = total, total
-			h.view.Dots(columns, h.pair, h.dots)
-			for at, j := range columns {
-				h.moments[j][a*q+b], h.moments[j][b*q+a] = h.dots[at], h.dots[at]
-			}
+		p := share[a*n:][:n]
+		k.Product(h.weighed, h.metric.Weight, p)
+		h.complement(p)
+		take(a, a)
+		k.Scal(-1, h.weighed)
+		for b := range a {
+			k.Product(h.pair, h.weighed, share[b*n:][:n])
+			take(a, b)
 		}
 	}
 	model.FactorShifted(h.factor, q)
 }
 
-// sharesByScore returns the probabilities p by score, not by row, where the running vector will be.
-func (h *Hessian) sharesByScore() []float64 {
+// byScore sets out to the probabilities p, score by score.
+func (h *Hessian) byScore(out []float64) {
 	q, n, pace := h.metric.Count, len(h.metric.Weight), h.view.Kernels().Pace()
 	for i := range n {
 		pace.Did(q)
 		for a, v := range h.metric.Share[i*q:][:q] {
-			h.w[a*n+i] = v
+			out[a*n+i] = v
 		}
 	}
-	return h.w
 }
 
-// curvature sets pair to an entry of D = w(diag p − ppᵀ), of all rows: wp_a is weighed, p is that of b.
-func (h *Hessian) curvature(a, b int, p []float64) {
-	k := h.view.Kernels()
-	if a != b {
-		k.Product(h.pair, h.weighed, p)
-		k.Scal(-1, h.pair)
-		return
-	}
-	for from, to := range k.Pieces(len(p)) {
+// complement sets pair to wp(1 − p), wp as weighed.
+func (h *Hessian) complement(p []float64) {
+	for from, to := range h.view.Kernels().Pieces(len(p)) {
 		pair, weighed := h.pair[from:to], h.weighed[from:to]
 		for i, v := range p[from:to] {
 			pair[i] = weighed[i] * (1 - v)

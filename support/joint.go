@@ -72,7 +72,12 @@ func (h *Hessian) Write(coefficients []int) {
 	j.matrix, j.r = resize(j.matrix, j.stride*j.stride), resize(j.r, size)
 	clear(j.matrix)
 	clear(j.r)
-	h.byScore()
+	n, k := len(h.metric.Weight), h.view.Kernels()
+	j.plain, j.weighted = resize(j.plain, n*q), resize(j.weighted, n*q)
+	h.byScore(j.plain)
+	for class := range q {
+		k.Product(j.weighted[class*n:][:n], h.metric.Weight, j.plain[class*n:][:n])
+	}
 	h.tileProducts(coefficients, j.plain, j.matrix)
 	h.centring(coefficients)
 	for at := range j.matrix {
@@ -104,20 +109,6 @@ func (h *Hessian) written(out []float64) {
 }
 
 func tiled(size int) int { return (size + kernels.Lanes - 1) / kernels.Lanes * kernels.Lanes }
-
-// byScore sets the shares of the rows out score by score, weighted and plain.
-func (h *Hessian) byScore() {
-	q, j := h.metric.Count, &h.joint
-	n := len(h.metric.Weight)
-	j.weighted, j.plain = resize(j.weighted, n*q), resize(j.plain, n*q)
-	pace := h.view.Kernels().Pace()
-	for i, s := range h.metric.Weight {
-		pace.Did(q)
-		for k, p := range h.metric.Share[i*q:][:q] {
-			j.plain[k*n+i], j.weighted[k*n+i] = p, float64(s*p)
-		}
-	}
-}
 
 // addClass adds Σ sᵢPᵢₖx̃ᵢx̃ᵢᵀ between the coefficients of one score k, own, to the matrix.
 func (h *Hessian) addClass(coefficients, own []int) {

@@ -71,10 +71,7 @@ func (s *Solver) adjoint(ctx context.Context, g model.Penalty, at Point, outer O
 	off += drift
 	mu := s.mu()
 	if s.weighted(g) {
-		g.Sensitivity(0, at.Support, at.Coef, s.h)
-		for k := range at.Support {
-			s.out.Gradient = append(s.out.Gradient, s.h[k]*s.x[k])
-		}
+		s.appendSlopes(g, at)
 		s.out.ErrorBound = float64(s.largest(s.h)*off)/mu + rounding
 		return
 	}

@@ -90,6 +90,20 @@ func TestSlopesToStepBy(t *testing.T) {
 	}
 }
 
+// What has been answered by a slope to step by is no answer where one in full is asked for; the other way about it is.
+func TestRoughAnswersAreRecalledForRoughQuestions(t *testing.T) {
+	var rough, full int
+	f := choose.Recalling(counted{bowl{}, &rough, &full})
+	for _, asked := range []bool{true, true, false, true, false} {
+		if _, err := f.Eval(t.Context(), search.Request{LogLambda: []float64{-1, -2}, Rough: asked}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if rough != 1 || full != 1 {
+		t.Errorf("evaluated roughly %d times and in full %d times, want once each", rough, full)
+	}
+}
+
 // wavy is a bowl with waves, which slopes follow, and with a standard error. It counts evaluations.
 type wavy struct {
 	bowl

@@ -76,7 +76,7 @@ func (p *Problem) pairAgain(ctx context.Context, s *stages, top []float64, o Opt
 	}
 	result, err = s.run(asIs, func(options search.Options) (*search.Result, error) {
 		options.Tol, options.Schedule = max(options.Tol, pairGap), search.Exact
-		return search.Point(ctx, p, slices.Clone(from), options)
+		return search.Point(ctx, o.stepped(p), slices.Clone(from), options)
 	})
 	if result == nil || err != nil || !(result.Best.Value < p.Null().Value) {
 		return result, err != nil, err

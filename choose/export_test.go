@@ -13,3 +13,6 @@ func Vanishing(f search.Objective, floor float64) (in search.Objective, at func(
 func RivalTo(best search.Evaluation, done []search.Evaluation) (rival search.Evaluation, across int, ok bool) {
 	return rivalTo(best, done)
 }
+
+// Recalling is an objective that answers again what it has answered.
+func Recalling(f Objective) search.Objective { return &recalling{Objective: f} }

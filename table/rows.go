@@ -252,7 +252,7 @@ func matrixRows(x *sparse.CSC, err error, p int, place []int32, o Options, yield
 		return
 	}
 	turned := sparse.Transpose(x)
-	var placed []entry
+	var found []entry
 	var columnsOf []int32
 	var valuesOf []float64
 	if place != nil {
@@ -261,15 +261,15 @@ func matrixRows(x *sparse.CSC, err error, p int, place []int32, o Options, yield
 	for i := range n {
 		list, values := turned.Column(i)
 		if place != nil {
-			placed = placed[:0]
+			found = found[:0]
 			for k, j := range list {
 				if at := place[j]; at >= 0 {
-					placed = append(placed, entry{at, values[k]})
+					found = append(found, entry{at, values[k]})
 				}
 			}
-			slices.SortFunc(placed, func(a, b entry) int { return int(a.column - b.column) })
+			slices.SortFunc(found, func(a, b entry) int { return int(a.column - b.column) })
 			list, values = columnsOf[:0], valuesOf[:0]
-			for _, e := range placed {
+			for _, e := range found {
 				list, values = append(list, e.column), append(values, e.value)
 			}
 		}
@@ -279,6 +279,7 @@ func matrixRows(x *sparse.CSC, err error, p int, place []int32, o Options, yield
 	}
 }
 
+// entry is a value of a row, in a column of the model.
 type entry struct {
 	column int32
 	value  float64

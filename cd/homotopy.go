@@ -36,6 +36,7 @@ type homotopy struct {
 	held   []int32        // S, in the order of the factor, as the next three are
 	at     []int          // positions in the working set
 	sign   []float64      // of the coefficients
+	half   []float64      // L⁻¹·b of the first rows, b the right-hand side of the direction: it stays while they do
 	d      []float64      // the direction in which they move
 	row    []float64      // of the system: a column that joins
 
@@ -187,7 +188,7 @@ func (h *homotopy) support() []int64 {
 // begin makes the factor that of the support and finds where the way begins. It returns false where
 // there is no such way.
 func (h *homotopy) begin() bool {
-	h.way, h.moved = 1, false
+	h.way, h.moved, h.half = 1, false, h.half[:0]
 	if !h.factorise() {
 		return false
 	}
@@ -369,21 +370,24 @@ func (h *homotopy) remove(i int) {
 	h.in.work += float64(rotateValue * s * s)
 	h.factor.Remove(i)
 	h.held, h.at, h.sign = slices.Delete(h.held, i, i+1), slices.Delete(h.at, i, i+1), slices.Delete(h.sign, i, i+1)
+	h.half = h.half[:min(i, len(h.half))]
 }
 
 // direction finds d: A·d = σ⊙excess, by which the correlations of the support keep to their
 // thresholds.
 func (h *homotopy) direction() {
-	s := len(h.at)
-	h.d = grow(h.d, s)
-	for i, k := range h.at {
-		h.d[i] = h.sign[i] * h.excess[k]
+	s, known := len(h.at), len(h.half)
+	for i, k := range h.at[known:] {
+		b := float64(h.sign[known+i] * h.excess[k])
 		if h.moved {
-			h.d[i] -= h.pull[k]
+			b -= h.pull[k]
 		}
+		h.half = append(h.half, b)
 	}
-	h.factor.Solve(h.d)
-	h.in.work += float64(2 * denseValue * float64(s*s))
+	h.factor.Forward(h.half, known)
+	h.d = append(h.d[:0], h.half...)
+	h.factor.Backward(h.d)
+	h.in.work += float64(denseValue * float64(2*s*s-known*known))
 	if h.onGram() {
 		h.onward(h.rate)
 		if h.moved {

@@ -78,10 +78,21 @@ func (f *Factor) Null(v []float64) {
 
 // Solve solves A·x = b in place of b, one entry for each row held.
 func (f *Factor) Solve(b []float64) {
-	for i := range f.rows {
+	f.Forward(b, 0)
+	f.Backward(b)
+}
+
+// Forward solves L·x = b in place of b, one entry for each row held, of which those before from are
+// solved already.
+func (f *Factor) Forward(b []float64, from int) {
+	for i := from; i < f.rows; i++ {
 		row := f.row(i)
 		b[i] = (b[i] - f.Kernels.Dot(row[:i], b[:i])) / row[i]
 	}
+}
+
+// Backward solves Lᵀ·x = b in place of b, one entry for each row held.
+func (f *Factor) Backward(b []float64) {
 	for i := f.rows - 1; i >= 0; i-- {
 		row := f.row(i)
 		b[i] /= row[i]

@@ -339,25 +339,13 @@ func (s *Solver) accumulateDual() {
 // accumulate does so with the columns of a range.
 func (s *Solver) accumulate(run *columnRange) {
 	c := &s.cert
-	corr, norm, bound, length := c.corr, c.norm[:len(c.corr)], c.bound[:len(c.corr)], run.length
-	for w := run.from / 64; w < (run.to+63)/64; w++ {
-		word := c.fresh[w] & inRange(w, run.from, run.to)
-		for at := 64 * w; word != 0; {
-			skip := bits.TrailingZeros64(word)
-			at, word = at+skip, word>>skip
-			some := bits.TrailingZeros64(^word)
-			corr := corr[at : at+some]
-			norm, bound := norm[at:][:len(corr)], bound[at:][:len(corr)]
-			at, word = at+some, word>>some
-			for k, c := range corr {
-				b := math.Abs(c) - float64(norm[k]*length)
-				if !(b >= -unbounded) { // NaN or −Inf
-					b = unbounded
-				}
-				bound[k] = b
-			}
-		}
+	corr, norm := c.corr, c.norm
+	from, to := run.from/64, (run.to+63)/64
+	for w := from; w < to; w++ {
+		c.near[w] = c.fresh[w] & inRange(w, run.from, run.to)
 	}
+	end := min(64*to, len(corr))
+	c.k.Margin(c.bound[64*from:end], run.length, corr[64*from:end], norm[64*from:end], unbounded, c.near[from:to])
 	if s.pen.Quadratic() {
 		return
 	}

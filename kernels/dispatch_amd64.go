@@ -29,6 +29,7 @@ func native() []*Set { //nolint:funlen // a table
 		asum:           amd64.AsumAVX2,
 		maxAbs:         amd64.MaxAbsAVX2,
 		reach:          amd64.ReachAVX2,
+		margin:         amd64.MarginAVX2,
 		countAnd:       amd64.CountAndAVX2,
 		pick:           pickGo,
 		dotIndexed:     amd64.DotIndexedAVX2,

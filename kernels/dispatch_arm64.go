@@ -39,6 +39,7 @@ func native() []*Set {
 		// 32 bits, sums, products, maxima and comparisons of floating-point numbers.
 		squaresDense:  squaresDenseGo,
 		reach:         reachGo,
+		margin:        marginGo,
 		moments:       momentsGo,
 		columnMoments: columnMomentsGo,
 		dotSingle:     dotSingleGo,

@@ -20,6 +20,7 @@ type primitives struct {
 	asum           func(x []float64) float64
 	maxAbs         func(x []float64) float64
 	reach          func(mask uint64, a float64, x, y []float64, least float64, out []uint64) // mask: signed or sizes
+	margin         func(dst []float64, a float64, x, y []float64, limit float64, which []uint64)
 	countAnd       func(x, y []uint64) int
 	pick           func(number, rows []int32, values []float64, index []int32, out []float64) int // at most Block rows
 	dotIndexed     func(values []float64, rows []int32, y []float64) float64
@@ -73,6 +74,7 @@ func newSet(name string, p *primitives) *Set {
 	s.MaxAbs = newMaxAbs(p.maxAbs, s)
 	s.Reach = newReach(p.reach, signed, s)
 	s.ReachAbs = newReach(p.reach, sizes, s)
+	s.Margin = newMargin(p.margin, s)
 	s.CountAnd = newCountAnd(p.countAnd, s)
 	s.Pick = newPick(p.pick, s)
 	s.DotIndexed = newDotIndexed(p.dotIndexed, s)

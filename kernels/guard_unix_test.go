@@ -223,6 +223,8 @@ func TestWritesStayWhereTheyBelong(t *testing.T) {
 			intact(t, "scal", all, inside)
 			k.Product(y, o.x, o.y)
 			intact(t, "product", all, inside)
+			k.Margin(y, o.a, o.x, o.y, 1, slices.Repeat([]uint64{^uint64(0)}, (n+63)/64))
+			intact(t, "margin", all, inside)
 			k.Divergence(y, o.x, o.y, o.x, 0.5, [2]float64{-1, -2}, [2]float64{-1, -2})
 			intact(t, "divergence", all, inside)
 			k.Bell(y, o.x)

@@ -31,6 +31,11 @@ type Set struct {
 	// is NaN. Bits behind the last are not set. len(x) = len(y), len(out) = ⌈len(x)/64⌉.
 	Reach, ReachAbs func(a float64, x, y []float64, least float64, out []uint64)
 
+	// Margin does dst_i = |x_i| − a·y_i, the product rounded, or limit where that is not at least −limit, as
+	// where it is NaN, for each i with bit i%64 of which[i/64] set. dst, x and y have one length,
+	// len(which) = ⌈len(x)/64⌉, its bits behind the last do not matter; dst is x or y, or apart from them.
+	Margin func(dst []float64, a float64, x, y []float64, limit float64, which []uint64)
+
 	// CountAnd is the number of bits that are set in both, len(x) = len(y).
 	CountAnd func(x, y []uint64) int
 

@@ -154,6 +154,16 @@ var operations = []struct {
 	{"maxabs", func(k *kernels.Set, o operands) []float64 { return []float64{k.MaxAbs(o.x)} }},
 	{"reach", func(k *kernels.Set, o operands) []float64 { return o.reach(k.Reach) }},
 	{"reachabs", func(k *kernels.Set, o operands) []float64 { return o.reach(k.ReachAbs) }},
+	{"margin", func(k *kernels.Set, o operands) (all []float64) {
+		dst, both := make([]float64, len(o.x)), slices.Clone(o.x)
+		some, every := slices.Repeat([]uint64{0x9ab40000fffff00d}, (len(o.x)+63)/64), slices.Repeat([]uint64{^uint64(0)}, (len(o.x)+63)/64)
+		k.Margin(dst, o.a, o.x, o.y, math.MaxFloat64/4, some)
+		all = append(all, dst...)
+		k.Margin(dst, math.MaxFloat64, o.x, o.y, math.Abs(o.a), every)
+		k.Margin(both, o.a, both, o.y, 0, every)
+		k.Margin(o.y, o.a, o.x, o.y, math.Abs(o.a), some)
+		return slices.Concat(all, dst, both, o.y)
+	}},
 	{"countand", func(k *kernels.Set, o operands) []float64 { return o.countAnd(k.CountAnd) }},
 	{"dotindexed", func(k *kernels.Set, o operands) []float64 {
 		return []float64{k.DotIndexed(o.values, o.rows, o.target)}

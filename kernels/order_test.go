@@ -60,6 +60,17 @@ func (r oracle) set() *kernels.Set {
 		}
 	}
 	s.Reach, s.ReachAbs = reach(func(v float64) float64 { return v }), reach(math.Abs)
+	s.Margin = func(dst []float64, a float64, x, y []float64, limit float64, which []uint64) {
+		for i := range dst {
+			v := a * y[i]
+			if v = math.Abs(x[i]) - v; v != v || limit != limit || v < -limit {
+				v = limit
+			}
+			if which[i/64]>>(i%64)&1 != 0 {
+				dst[i] = v
+			}
+		}
+	}
 	s.CountAnd = func(x, y []uint64) (count int) {
 		for i := range 64 * len(x) {
 			count += int(x[i/64] >> (i % 64) & (y[i/64] >> (i % 64)) & 1)

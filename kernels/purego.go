@@ -16,6 +16,7 @@ var pureGo = primitives{
 	asum:           asumGo,
 	maxAbs:         maxAbsGo,
 	reach:          reachGo,
+	margin:         marginGo,
 	countAnd:       countAndGo,
 	pick:           pickGo,
 	dotIndexed:     dotIndexedGo,

@@ -46,6 +46,12 @@ func MaxAbsAVX2(x []float64) float64
 //go:noescape
 func ReachAVX2(mask uint64, s float64, x, y []float64, least float64, out []uint64)
 
+// MarginAVX2 does dst_i ← |x_i| − s·y_i, the product rounded, or limit where that is not at least −limit, for
+// each bit i of which that is set; it reads 16 bits at a time, as far as dst goes, which may be x or y.
+//
+//go:noescape
+func MarginAVX2(dst []float64, s float64, x, y []float64, limit float64, which []uint64)
+
 // CountAndAVX2 is Σ popcount(x_i & y_i).
 //
 //go:noescape

@@ -12,7 +12,7 @@ import (
 type LeftOut struct {
 	Scores  []float64 // n: the score of each row by the fit without it, to first order; NaN where nothing else determines it
 	Value   float64   // the weighted mean over the rows of the loss of Scores, that of [Validation]; +Inf where one is NaN
-	GCV     float64   // generalised cross-validation: the same mean of the fit's own scores, over (1 − Freedom/n)²
+	GCV     float64   // generalised cross-validation: the same mean of the fit's own scores, over (1 − Freedom/n)², n the rows with a weight
 	Freedom float64   // the degrees of freedom of the fit, with the intercept
 	// StandardError is the standard error of Value over the rows. GCV estimates the same loss, and
 	// has no other.

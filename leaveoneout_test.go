@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
@@ -139,6 +140,30 @@ func TestStandardErrorOfRowsLeftOut(t *testing.T) {
 	}
 	if want := math.Sqrt(square * count / (count - 1)); !(math.Abs(got.Value-mean) <= 1e-12*mean) || !(math.Abs(got.StandardError-want) <= 1e-12*want) {
 		t.Errorf("%.15g ± %.15g, want %.15g ± %.15g", got.Value, got.StandardError, mean, want)
+	}
+}
+
+// TestLeftOutRowsKnowNoUnitOfWeights: weights that are all doubled, of rows or of classes, state the same problem.
+func TestLeftOutRowsKnowNoUnitOfWeights(t *testing.T) {
+	x, y := patients(t)
+	logLambda := []float64{-7}
+	of := func(c pare.Config) *pare.LeftOut {
+		c.Loss, c.Tol = loss.Logistic{}, 1e-12
+		got, err := pare.LeaveOneOut(t.Context(), x, y, logLambda, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	plain := of(pare.Config{})
+	weights := slices.Repeat([]float64{2}, len(y))
+	for name, c := range map[string]pare.Config{"rows": {Weights: weights}, "classes": {ClassWeights: []float64{2, 2}}} {
+		got := of(c)
+		for _, pair := range [][2]float64{{got.Value, plain.Value}, {got.GCV, plain.GCV}, {got.Freedom, plain.Freedom}, {got.StandardError, plain.StandardError}} {
+			if !(math.Abs(pair[0]-pair[1]) <= 1e-9*pair[1]) {
+				t.Errorf("weights of %s: %.15g, want %.15g", name, pair[0], pair[1])
+			}
+		}
 	}
 }
 

@@ -324,6 +324,25 @@ func TestTubesThatHoldAll(t *testing.T) {
 	}
 }
 
+// TestFoldsWithNothingToLose: of a fold whose training rows have one target the null objective is 0, and the training loss is
+// that of the others.
+func TestFoldsWithNothingToLose(t *testing.T) {
+	q := oracle.NewRandom(15).Problem(oracle.Shape{N: 12, P: 3})
+	for i := range q.Y {
+		if i%2 == 0 {
+			q.Y[i] = 1
+		}
+	}
+	p, err := New(fixture.Kernels(t), fixture.Matrix(t, q, true), q.Y, Spec{Folds: slices.Repeat(Folds{0, 1}, 6), Intercept: true, Penalty: lassoOf, Criterion: criterion.MeanSquaredError{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := p.Evaluate(t.Context(), search.Request{LogLambda: []float64{-2}, ValueOnly: true})
+	if err != nil || !(r.TrainLoss > 0 && r.TrainLoss < 1) {
+		t.Errorf("training loss %g, %v", r.TrainLoss, err)
+	}
+}
+
 // TestLargestStrengths: ln αmax is that of the fold with the largest, or of groups that of their norms; none where a criterion is asked at given λ alone,
 // whose null model is not judged either.
 func TestLargestStrengths(t *testing.T) {

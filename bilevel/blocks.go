@@ -133,8 +133,9 @@ func (l *blockLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 	}
 	l.Solved = Solved{
 		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Support), Status: s.Status, Seconds: time.Since(start).Seconds(),
-		TrainLoss: s.Objective / l.fit.Null(), Saturation: min(1, float64(len(s.Support))/l.most), Work: s.Work,
+		Saturation: min(1, float64(len(s.Support))/l.most), Work: s.Work,
 	}
+	l.Solved.relate(s.Objective, l.fit.Null())
 	return nil
 }
 

@@ -269,7 +269,7 @@ func (l *penalisedLane) solve(ctx context.Context, r *LaneRequest, options cd.Op
 		return err
 	}
 	l.Solved = summarise(solution, time.Since(start))
-	l.Solved.TrainLoss = solution.Objective / l.null0
+	l.Solved.relate(solution.Objective, l.null0)
 	l.Solved.Saturation = float64(len(solution.Support)) / l.most
 	return nil
 }

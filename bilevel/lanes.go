@@ -124,6 +124,13 @@ type Solved struct {
 	Shared                      float64 // of Work, what threads of one lane may share, for any number of them
 }
 
+// relate sets the training loss relative to the null model's, where that has any.
+func (s *Solved) relate(objective, null float64) {
+	if null > 0 {
+		s.TrainLoss = objective / null
+	}
+}
+
 // Derived is what a [Report] says of a lane's hypergradient.
 type Derived struct {
 	ErrorBound, InjectivityMargin float64

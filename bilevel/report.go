@@ -77,7 +77,9 @@ func (r *Report) addSolution(s *Solved) {
 	r.Worst(s.Certificate)
 	r.Add(s.Effort)
 	r.supports += s.Support
-	r.TrainLoss = min(r.TrainLoss, s.TrainLoss)
+	if s.TrainLoss > 0 {
+		r.TrainLoss = min(r.TrainLoss, s.TrainLoss)
+	}
 	r.Saturation += s.Saturation
 	r.Work += s.Work
 	r.SecondsSolve += s.Seconds

@@ -94,9 +94,10 @@ func (l *svmLane) solve(ctx context.Context, r *LaneRequest, options cd.Options)
 	}
 	l.Solved = Solved{
 		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Free),
-		Status: s.Status, Seconds: time.Since(start).Seconds(), Work: s.Work, TrainLoss: s.Primal / l.fit.Null(s.C),
+		Status: s.Status, Seconds: time.Since(start).Seconds(), Work: s.Work,
 		Saturation: float64(len(s.Free)) / l.most,
 	}
+	l.Solved.relate(s.Primal, l.fit.Null(s.C))
 	return nil
 }
 

@@ -96,9 +96,7 @@ func (l *vectorsLane) solve(ctx context.Context, r *LaneRequest, options cd.Opti
 		Certificate: s.Certificate, Effort: s.Effort, Support: len(s.Free),
 		Status: s.Status, Seconds: time.Since(start).Seconds(), Work: s.Work,
 	}
-	if null := l.fit.Null(s.C, s.Epsilon); null > 0 {
-		l.Solved.TrainLoss = s.Primal / null
-	}
+	l.Solved.relate(s.Primal, l.fit.Null(s.C, s.Epsilon))
 	return nil
 }
 

@@ -55,7 +55,7 @@ type Evaluation struct {
 	// the folds, or the rows of one hold-out or that are left out one by one; 0 if unknown.
 	StandardError float64
 	// TrainLoss is the inner objective relative to that of the null model, the least over the
-	// folds. Saturation is the mean size of the supports relative to the largest possible. 0 if
+	// folds whose null model loses anything. Saturation is the mean size of the supports relative to the largest possible. 0 if
 	// unknown.
 	TrainLoss, Saturation float64
 	// Work is the cost of the evaluation in nanoseconds of the solvers' cost model: counted

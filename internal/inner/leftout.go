@@ -124,7 +124,9 @@ func (o *leftOut) at(ctx context.Context, logLambda []float64, tol float64) (*Le
 	report.Certificate, report.Effort, report.Status = here.Certificate, here.Effort, here.Status
 	report.Support, report.Tol, report.Work, report.StandardError = here.Support, here.RelativeGap, here.Work, here.StandardError
 	report.Trusted = here.Status == outcome.Converged
-	report.TrainLoss = here.Objective / o.inner.Null()
+	if null := o.inner.Null(); null > 0 {
+		report.TrainLoss = here.Objective / null
+	}
 	report.Saturation = float64(here.Support) / o.most
 	if math.IsNaN(report.Value) || math.IsInf(report.Value, 0) {
 		undefined(&report)

@@ -64,12 +64,12 @@ func NewSVM(k *kernels.Set, samples sparse.Matrix, y, weights []float64) (*SVM, 
 	}
 	view, err := sparse.NewView(k, samples, nil, false)
 	if err != nil {
-		if at, ok := errors.AsType[*outcome.Error](err); ok && at.HasColumn {
+		if at, ok := errors.AsType[*outcome.Error](err); ok && errors.Is(err, sparse.ErrScale) {
 			what := "overflows"
 			if at.Kind != outcome.NonFinite {
 				what = "underflows"
 			}
-			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: at.Column, Message: "‖xᵢ‖² " + what + ": scale the columns"}
+			return nil, &outcome.Error{Kind: outcome.NonFinite, HasRow: true, Row: at.Column, Message: "‖xᵢ‖² " + what, Err: sparse.ErrScale}
 		}
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package sparse
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"sort"
@@ -8,6 +9,9 @@ import (
 	"github.com/seed-45b9a24c/pare/kernels"
 	"github.com/seed-45b9a24c/pare/outcome"
 )
+
+// ErrScale is the cause of errors of columns whose squared norms are beyond the numbers there are.
+var ErrScale = errors.New("scale the columns")
 
 // moments are what a view knows of its columns: written once.
 type moments struct {
@@ -121,9 +125,9 @@ func (v *View) measure(u, out []float64) {
 		switch {
 		case m.err != nil:
 		case math.IsInf(m.norms[j], 1):
-			m.err = &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows: scale the column"}
+			m.err = &outcome.Error{Kind: outcome.NonFinite, HasColumn: true, Column: int(j), Message: "the squared norm overflows", Err: ErrScale}
 		case square < leastSquare && v.faint(int(j)):
-			m.err = &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: int(j), Message: "the squared norm underflows: scale the column"}
+			m.err = &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: int(j), Message: "the squared norm underflows", Err: ErrScale}
 		}
 	}
 }

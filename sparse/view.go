@@ -146,7 +146,7 @@ func (v *View) Rescaled(times []float64) (*View, error) {
 		}
 		square := scaled.norms[j] * scaled.norms[j]
 		if math.IsInf(square, 1) || scaled.norms[j] != 0 && square < leastSquare {
-			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "its squared norm overflows or underflows once it is scaled by its penalty factor"}
+			return nil, &outcome.Error{Kind: outcome.BadParameter, HasColumn: true, Column: j, Message: "its squared norm overflows or underflows once it is scaled by its penalty factor", Err: ErrScale}
 		}
 	}
 	w.keep(scaled)

@@ -126,9 +126,11 @@ func beginsWith(head []byte, mark string) bool {
 	return ok && (len(rest) == 0 || bytes.IndexByte([]byte(",;\t"), rest[0]) < 0)
 }
 
-// How JSON and markup begin; names of columns such as [Ca], {x} and <18 do not.
+// How JSON and markup begin; names of columns such as [Ca], {x} and <18 do not, nor do [1], [0, 1) and what else
+// ends in its line before another cell.
 var (
 	jsonText = regexp.MustCompile(`^(\[\s*([-\d\[{"\]]|$)|\{\s*(["}]|$))`)
+	bracket  = regexp.MustCompile(`^\[[^][{}"\n]*[])][ \t]*\S`)
 	markup   = regexp.MustCompile(`^<[A-Za-z!?]`)
 )
 
@@ -166,7 +168,7 @@ func foreign(head []byte) string {
 	switch first := bytes.TrimLeft(head, " \t\r\n"); {
 	case bytes.IndexByte(head, 0) >= 0:
 		return "binary data of a kind that is not known here"
-	case jsonText.Match(first):
+	case jsonText.Match(first) && !bracket.Match(first):
 		return "JSON; write CSV or Parquet instead"
 	case markup.Match(first):
 		return "XML or HTML; write CSV instead"

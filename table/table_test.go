@@ -371,7 +371,7 @@ func TestRowsRefuseOptionsOfOtherFormats(t *testing.T) {
 
 // The first column may have a name that begins as another format does.
 func TestNamesThatBeginAsOtherFormats(t *testing.T) {
-	for _, name := range []string{"PAR1", "FEA1", "RDX", "ARROW1", "[Ca]", "{x}", "<18"} {
+	for _, name := range []string{"PAR1", "FEA1", "RDX", "ARROW1", "[Ca]", "[1]", "[0.5)", "[-1]", "{x}", "<18"} {
 		for _, separator := range []string{",", ";", "\t"} {
 			text := strings.Join([]string{name, "y\n1", "2\n3", "4\n"}, separator)
 			d, err := read(text, table.Options{Target: "y", Formats: []table.Format{{Name: "Parquet", Magic: "PAR1"}}})
@@ -432,6 +432,7 @@ func TestRefusals(t *testing.T) {
 		{"{\"a\": 1}", y, outcome.Parse, 0, "JSON"},
 		{"[\n {\"a\": 1}]", y, outcome.Parse, 0, "JSON"},
 		{"[[1, 2], [3, 4]]", y, outcome.Parse, 0, "JSON"},
+		{"[1, 2] \r\n[3, 4]\n", y, outcome.Parse, 0, "JSON"},
 		{"<?xml version=\"1.0\"?>", y, outcome.Parse, 0, "XML"},
 		{"<html>", y, outcome.Parse, 0, "HTML"},
 		{"\x00\x01\x02", y, outcome.Parse, 0, "binary data"},

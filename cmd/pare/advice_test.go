@@ -91,6 +91,17 @@ func TestWhatMendsIt(t *testing.T) {
 	}
 }
 
+// Rows of a support vector machine can be too long, as columns of other models can.
+func TestWhatMendsLongRows(t *testing.T) {
+	file := writeFile(t, "long.svm", "1 1:1e200\n-1 1:2e200\n1 2:1\n")
+	for _, model := range []string{"svm", "logreg"} {
+		o := pareRun(t, "fit", "--log-lambda=0", "--model="+model, file)
+		if o.code != exitFailed || !strings.Contains(o.stderr, "overflows: scale the columns. --unit-columns scales every column") {
+			t.Errorf("%s: exit %d: %s", model, o.code, o.stderr)
+		}
+	}
+}
+
 // A number that is not finite is not said to be a matter of scale.
 func TestWhatMendsAnInfinity(t *testing.T) {
 	header := fmt.Sprintf("%-117s\n", "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1), }")

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
 )
 
 // fail reports an error in the form asked for and returns the exit status.
@@ -116,12 +117,12 @@ func advice(err error, e *outcome.Error) string {
 		return "Check the path and its permissions; without a file pare uses the diabetes data it carries."
 	case e.Flag == "features" && e.Line > 0:
 		return "State as many columns as there are, or correct that line."
+	case errors.Is(e, sparse.ErrScale) && e.File != "":
+		return "--unit-columns scales every column to norm 1."
 	case e.Kind == outcome.BadParameter && e.HasRow && e.File != "":
 		return "svm and logreg take labels of two kinds, --model multiclass takes labels of any kind, lasso, enet and ridge take numbers."
 	case e.Kind == outcome.NonFinite && e.HasRow && e.File != "":
 		return "Numbers of a matrix are finite: leave the row or the column out, or write another there."
-	case e.HasColumn && !e.HasRow && e.File != "" && strings.Contains(e.Message, "squared norm"):
-		return "--unit-columns scales every column to norm 1."
 	case e.Kind == outcome.SingleClass:
 		return "\"pare info\" shows the labels. Every fold must train on each class: --split stratified gives it a share, fewer --folds help where a class has few rows."
 	case (e.Kind == outcome.Shape || e.Kind == outcome.BadParameter) && e.File != "" && !e.HasColumn:

@@ -62,7 +62,7 @@ func TestFiguresByName(t *testing.T) {
 	if out, _ := perf(t, 0, "figures", "--list"); !strings.Contains(out, "figure 10") {
 		t.Errorf("%s", out)
 	}
-	if _, errs := perf(t, 1, "figures", "everything"); !strings.Contains(errs, "convergence-lasso") {
+	if _, errs := perf(t, 2, "figures", "everything"); !strings.Contains(errs, "convergence-lasso") {
 		t.Errorf("%s", errs)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bench/machine"
 	"github.com/seed-45b9a24c/pare/bench/peers"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 type peersCommand struct {
@@ -63,7 +64,7 @@ func (c *peersCommand) run(ctx context.Context, env environment) error {
 		file = func(peers.Row) (string, error) { return c.File, nil }
 	}
 	if len(rows) == 0 {
-		return fmt.Errorf("no row is called as --rows %s says; perf peers --help lists the suites", c.Rows)
+		return outcome.At(outcome.Usage, "rows", "no row is called as --rows %s says; perf peers --help lists the suites", c.Rows)
 	}
 	m, began := machine.Describe(), time.Now()
 	store, err := peers.OpenStore(c.State, fmt.Sprintf("%s, %s, %s, kernels %q, peers %q, gaps %v, quick %v", m.Revision, m.CPU, m.Active, c.Kernels, c.Only, c.Gap, c.Quick))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"golang.org/x/term"
+
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // grammar is the command line.
@@ -61,6 +64,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	chosen := parsed.Selected().Target.Addr().Interface().(command)
 	if err := chosen.run(ctx, environment{stdout, stderr}); err != nil {
 		fmt.Fprintln(stderr, "perf:", err)
+		if e, ok := errors.AsType[*outcome.Error](err); ok && (e.Kind == outcome.Usage || e.Flag != "" && e.File == "") {
+			return 2
+		}
 		return 1
 	}
 	return 0

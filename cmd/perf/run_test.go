@@ -27,16 +27,22 @@ func TestHelpAndUsage(t *testing.T) {
 	if _, errs := perf(t, 2, "solve", "everything"); !strings.Contains(errs, "fit") {
 		t.Errorf("%s", errs)
 	}
-	if _, errs := perf(t, 1, "data", "rcv1"); !strings.Contains(errs, "syn_rcv1") {
+	if _, errs := perf(t, 2, "data", "rcv1"); !strings.Contains(errs, "syn_rcv1") {
 		t.Errorf("%s", errs)
 	}
-	if _, errs := perf(t, 1, "solve", "fit", "--ratio", "1,2"); !strings.Contains(errs, "2 strengths for 1 hyperparameter") {
+	if _, errs := perf(t, 2, "solve", "fit", "--ratio", "1,2"); !strings.Contains(errs, "2 strengths for 1 hyperparameter") {
 		t.Errorf("%s", errs)
 	}
-	if _, errs := perf(t, 1, "solve", "fit", "--ratio", "much"); !strings.Contains(errs, `must be a number, not "much"`) {
+	if _, errs := perf(t, 2, "solve", "fit", "--ratio", "much"); !strings.Contains(errs, `must be a number, not "much"`) {
 		t.Errorf("%s", errs)
 	}
-	if _, errs := perf(t, 1, "peers", "--rows", "nothing"); !strings.Contains(errs, "nothing") {
+	if _, errs := perf(t, 2, "solve", "select", "--model", "lasoo"); !strings.Contains(errs, "lasoo") {
+		t.Errorf("%s", errs)
+	}
+	if _, errs := perf(t, 1, "solve", "fit", "none.svm"); !strings.Contains(errs, "none.svm") {
+		t.Errorf("%s", errs)
+	}
+	if _, errs := perf(t, 2, "peers", "--rows", "nothing"); !strings.Contains(errs, "nothing") {
 		t.Errorf("%s", errs)
 	}
 }

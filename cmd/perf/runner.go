@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-45b9a24c/pare/bench/machine"
 	"github.com/seed-45b9a24c/pare/bench/studies"
+	"github.com/seed-45b9a24c/pare/outcome"
 )
 
 // runFlags are the flags of commands that run studies.
@@ -191,7 +192,7 @@ func (c *runFlags) choose(all []studies.Study) ([]studies.Study, error) {
 			for _, s := range all {
 				names = append(names, s.Name)
 			}
-			return nil, fmt.Errorf("nothing is called %q; there are %s", name, strings.Join(names, ", "))
+			return nil, outcome.Errorf(outcome.Usage, "nothing is called %q; there are %s", name, strings.Join(names, ", "))
 		}
 	}
 	return chosen, nil

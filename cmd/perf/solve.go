@@ -16,6 +16,7 @@ import (
 	"github.com/seed-45b9a24c/pare/bench/machine"
 	"github.com/seed-45b9a24c/pare/internal/embedded"
 	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
 )
 
@@ -258,18 +259,18 @@ func (c *solveCommand) logLambda(x sparse.Matrix, y []float64) ([]float64, error
 	if err != nil {
 		return nil, err
 	}
-	text, absolute := c.Ratio, c.LogLambda != ""
+	flag, text, absolute := "ratio", c.Ratio, c.LogLambda != ""
 	if absolute {
-		text = c.LogLambda
+		flag, text = "log-lambda", c.LogLambda
 	}
 	fields := strings.Split(text, ",")
 	if len(fields) != 1 && len(fields) != len(l) {
-		return nil, fmt.Errorf("%d strengths for %d hyperparameters: give one, or one for each", len(fields), len(l))
+		return nil, outcome.At(outcome.Usage, flag, "%d strengths for %d hyperparameters: give one, or one for each", len(fields), len(l))
 	}
 	for i := range l {
 		v, err := strconv.ParseFloat(fields[min(i, len(fields)-1)], 64)
 		if err != nil {
-			return nil, fmt.Errorf("a strength must be a number, not %q", fields[min(i, len(fields)-1)])
+			return nil, outcome.At(outcome.Usage, flag, "a strength must be a number, not %q", fields[min(i, len(fields)-1)])
 		}
 		if absolute {
 			l[i] = v

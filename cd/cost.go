@@ -64,11 +64,14 @@ func (in *inner) choose() engine {
 			moving++
 		}
 	}
+	byResidual := residualCost(values+inSupport, w, in.store.Dense())
+	if gramCost(moving, w, max(size, w)) >= 0.5*byResidual { // the least it can be
+		return &in.residual
+	}
 	missing := in.gram.Missing(in.columns)
 	if !in.gram.Fits(missing.Columns()) {
 		return &in.residual
 	}
-	byResidual := residualCost(values+inSupport, w, in.store.Dense())
 	byGram := gramCost(moving, w, size+missing.Columns())
 	if byGram < 0.5*byResidual && in.building*in.gram.BuildCost(missing) < in.sweepsExpected()*(byResidual-byGram) {
 		return &in.quadratic

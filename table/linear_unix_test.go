@@ -80,7 +80,7 @@ func used(t *testing.T, text []byte) time.Duration {
 	o := table.Options{Name: "data", Target: "y", Missing: table.Zero, OneHot: true, Threads: 1}
 	switch {
 	case bytes.HasPrefix(text, []byte("%%")):
-		o.Target, o.NoTarget = "", true
+		o = table.Options{Name: "data", NoTarget: true, Threads: 1}
 	case text[0] == '1': // no names
 		o.Target = "1"
 	}

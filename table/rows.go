@@ -82,7 +82,12 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 			yield(Row{}, err)
 			return
 		}
-		if refusal := src.unsuited(o); refusal != nil { // told of the first row: what is empty is of no format
+		refusal := src.unsuited(o, false)
+		if refusal != nil && !src.svmlight {
+			yield(Row{}, refusal)
+			return
+		}
+		if refusal != nil { // told of the first row: what is empty is of no format
 			each := yield
 			yield = func(row Row, err error) bool {
 				if err == nil {
@@ -123,38 +128,6 @@ func (s *Schema) readRows(in *input.Input, p int, o Options) iter.Seq2[Row, erro
 			s.tableRows(in.Context(), src.rows, p, o, yield)
 		}
 	}
-}
-
-// unsuited refuses options that say nothing about rows of this format.
-func (src recognised) unsuited(o Options) error {
-	what, inText, isTable := src.format, false, false
-	switch {
-	case src.svmlight:
-	case src.mapped:
-		what = "a mapped file"
-	case src.market:
-		what = "Matrix Market"
-	case src.archive != nil && src.archive.isSparse():
-		what = "a sparse matrix of SciPy's"
-	case src.archive != nil:
-		what, isTable = "an archive of NumPy's", true
-	default:
-		_, blanks := src.rows.(*blankRows)
-		_, cells := src.rows.(*csvRows)
-		inText, isTable = blanks || cells, true
-	}
-	var flag, of string
-	switch {
-	case o.Target != "" && !isTable:
-		flag, of = "target", "tables"
-	case o.Header != nil && !inText:
-		flag, of = "header", "tables of text"
-	case o.ZeroBased != nil && !src.svmlight:
-		flag, of = "zero-based", "svmlight text"
-	default:
-		return nil
-	}
-	return outcome.At(outcome.Usage, flag, "goes with %s; %s is %s", of, o.Name, what)
 }
 
 // mappedRows yields the rows of a mapped file, whose columns are found by their names, and its targets.

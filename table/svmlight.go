@@ -26,12 +26,8 @@ func readSVMLight(ctx context.Context, text io.Reader, o Options) (*Data, error)
 		return nil, err
 	}
 	d.Rows = len(d.Y)
-	switch {
-	case o.Target == "":
-	case d.Rows == 0: // what is empty is of no format
+	if d.Rows == 0 && o.Target != "" {
 		return nil, &outcome.Error{Kind: outcome.Shape, File: o.Name, Flag: "target", Message: fmt.Sprintf("no row, and no column %q", o.Target)}
-	default:
-		return nil, outcome.At(outcome.Usage, "target", "goes with tables; %s is %s, which carries its target", o.Name, d.Format)
 	}
 	d.X = sparse.Compact(x)
 	if err := d.choose(o); err != nil {
@@ -67,9 +63,6 @@ func newMatrixData(ctx context.Context, x *sparse.CSC, format string, o Options,
 
 // choose finds the columns of a matrix that are features.
 func (d *Data) choose(o Options) error {
-	if len(o.Categories) > 0 {
-		return outcome.At(outcome.Usage, "categories", "goes with tables; %s is %s", o.Name, d.Format)
-	}
 	if o.Columns == nil && o.Drop == nil {
 		return nil
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 // Options says what the columns of a file are. The zero value takes every column as a
-// feature of numbers, and needs a file that carries its target.
+// feature of numbers, and needs a file that carries its target. Options that say nothing
+// about files of a format are refused with them.
 //
 // A column is named as in the header, or by its number: from 1, or from −1 for the last.
 type Options struct {
@@ -189,6 +190,42 @@ func (o *Options) check() error {
 	return o.Limits.Check(0, 0, 0, 0)
 }
 
+// unsuited refuses options that say nothing about files of this format. The target may have a file of
+// its own, or else is a column.
+func (src recognised) unsuited(o Options, own bool) error {
+	what := src.format
+	switch {
+	case src.mapped:
+		what = "a mapped file"
+	case src.market:
+		what = "Matrix Market"
+	case src.archive != nil && src.archive.isSparse():
+		what = "a sparse matrix of SciPy's"
+	case src.archive != nil:
+		what = "an archive of NumPy's"
+	}
+	_, blanks := src.rows.(*blankRows)
+	_, cells := src.rows.(*csvRows)
+	isTable := src.rows != nil || src.archive != nil && !src.archive.isSparse()
+	for _, option := range []struct {
+		name, of     string
+		given, suits bool
+	}{
+		{"target", "tables", o.Target != "", isTable || own && !src.svmlight},
+		{"one-hot", "tables", o.OneHot, isTable},
+		{"categories", "tables", len(o.Categories) > 0, isTable},
+		{"missing", "tables", o.Missing != Refuse, isTable},
+		{"header", "tables of text", o.Header != nil, blanks || cells},
+		{"features", "svmlight text", o.Features != 0, src.svmlight},
+		{"zero-based", "svmlight text", o.ZeroBased != nil, src.svmlight},
+	} {
+		if option.given && !option.suits {
+			return outcome.At(outcome.Usage, option.name, "goes with %s; %s is %s", option.of, o.Name, what)
+		}
+	}
+	return nil
+}
+
 // read reads whatever the input turns out to hold.
 func read(in *input.Input, o Options) (*Data, error) {
 	if err := o.check(); err != nil {
@@ -198,11 +235,19 @@ func read(in *input.Input, o Options) (*Data, error) {
 	if err != nil {
 		return nil, err
 	}
+	refusal := src.unsuited(o, true)
+	if src.svmlight {
+		d, err := readSVMLight(in.Context(), src.text, o)
+		if err == nil && refusal != nil && d.Rows > 0 { // what is empty is of no format
+			return nil, refusal
+		}
+		return d, err
+	}
 	switch {
+	case refusal != nil:
+		return nil, refusal
 	case src.mapped:
 		return openMapped(in, o)
-	case src.svmlight:
-		return readSVMLight(in.Context(), src.text, o)
 	case src.market:
 		x, format, err := readMarket(in.Context(), src.text, o)
 		return newMatrixData(in.Context(), x, format, o, err)

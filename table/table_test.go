@@ -341,8 +341,8 @@ func mappedFile(t *testing.T, text string) string {
 	return path
 }
 
-// Options that say nothing about the format of the rows are refused.
-func TestRowsRefuseOptionsOfOtherFormats(t *testing.T) {
+// Options that say nothing about the format of a file are refused, whether it is read as data or row by row.
+func TestOptionsOfOtherFormatsAreRefused(t *testing.T) {
 	yes := true
 	market := "%%MatrixMarket matrix array real general\n1 1\n5\n"
 	for _, c := range []struct {
@@ -355,15 +355,30 @@ func TestRowsRefuseOptionsOfOtherFormats(t *testing.T) {
 		{market, "header", table.Options{Header: &yes}},
 		{market, "target", table.Options{Target: "y"}},
 		{market, "zero-based", table.Options{ZeroBased: &yes}},
-		{"a\n5\n", "zero-based", table.Options{ZeroBased: &yes}},
-		{"a\n5\n", "", table.Options{Header: &yes}},
+		{"a,b\n5,1\n", "zero-based", table.Options{ZeroBased: &yes, Target: "b"}},
+		{"a,b\n5,1\n", "features", table.Options{Features: 1, Target: "b"}},
+		{"a,b\n5,1\n", "", table.Options{Header: &yes, Target: "b", OneHot: true, Missing: table.Mean}},
+		{"1 1:5\n", "one-hot", table.Options{OneHot: true}},
+		{"1 1:5\n", "missing", table.Options{Missing: table.Zero}},
+		{market, "categories", table.Options{Categories: []string{"1"}}},
+		{"1 1:5\n", "", table.Options{Features: 1}},
 		{"", "", table.Options{Header: &yes, ZeroBased: &yes}},
 	} {
-		var schema *table.Schema
-		for _, err := range schema.ReadRows(t.Context(), strings.NewReader(c.text), 1, c.o) {
+		verify := func(by string, err error) {
 			var e *outcome.Error
 			if refused := errors.As(err, &e); refused != (c.flag != "") || refused && (e.Kind != outcome.Usage || e.Flag != c.flag) {
-				t.Errorf("%q: %v, want --%s refused", c.text, err, c.flag)
+				t.Errorf("%s %q: %v, want %s refused", by, c.text, err, c.flag)
+			}
+		}
+		if c.flag != "target" { // as data, a matrix may have its target in a file
+			_, err := read(c.text, c.o)
+			verify("data", err)
+		}
+		var schema *table.Schema
+		for _, err := range schema.ReadRows(t.Context(), strings.NewReader(c.text), 1, c.o) {
+			verify("rows", err)
+			if err != nil {
+				break
 			}
 		}
 	}

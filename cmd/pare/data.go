@@ -137,9 +137,6 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	}
 	var err error
 	if d.Data, err = f.read(ctx, env.stdin, o); err == nil {
-		err = f.suit(d)
-	}
-	if err == nil {
 		err = workable(d.Data)
 	}
 	if err != nil {
@@ -163,35 +160,6 @@ func (f dataFlags) load(ctx context.Context, env environment, noTarget bool, asi
 	}
 	d.loadSeconds = time.Since(began).Seconds()
 	return d, nil
-}
-
-// suit refuses flags that say nothing about data of this format.
-func (f dataFlags) suit(d *dataset) error {
-	isTable := d.Schema.Width > 0 && !strings.HasSuffix(d.Format, ", mapped")
-	flag, of := "", "tables"
-	switch {
-	case d.Rows == 0: // what is empty is of no format
-	case f.OneHot && !isTable:
-		flag = "one-hot"
-	case f.Missing != "" && !isTable:
-		flag = "missing"
-	case f.Header != nil && !strings.HasPrefix(d.Format, "CSV") && !strings.HasPrefix(d.Format, "TSV") && !strings.HasPrefix(d.Format, "a table of numbers"):
-		flag, of = "header", "tables of text"
-	}
-	if flag != "" {
-		return outcome.At(outcome.Usage, flag, "goes with %s; %s is %s", of, d.name, d.Format)
-	}
-	switch {
-	case d.Format == "svmlight text":
-	case f.Features != 0:
-		flag = "features"
-	case f.ZeroBased != nil:
-		flag = "zero-based"
-	}
-	if flag == "" {
-		return nil
-	}
-	return outcome.At(outcome.Usage, flag, "goes with svmlight text; %s is %s", d.name, d.Format)
 }
 
 func (f dataFlags) name() string {

@@ -113,12 +113,7 @@ func (h *heldOut) loss(k *kernels.Set, probability func(row int, class int32) fl
 		losses[i] = -kernels.Log(probability(i, c))
 		value = math.FMA(h.weight(i)/total, losses[i], value)
 	}
-	for i, l := range losses {
-		pace.Did(1)
-		deviation := h.weight(i) / total * (l - value)
-		spread = math.FMA(deviation, deviation, spread)
-	}
-	return value, math.Sqrt(spread)
+	return value, criterion.StandardError(k, losses, h.weights, value)
 }
 
 // weight is the weight of a validation row.

@@ -2,12 +2,14 @@ package bilevel_test
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare/bilevel"
 	"github.com/seed-45b9a24c/pare/internal/fixture"
 	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/iterdiff"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/search"
 )
@@ -24,6 +26,23 @@ func TestNullModelOfAHoldOut(t *testing.T) {
 	at := evaluate(t, p, search.Request{LogLambda: []float64{10}, ValueOnly: true})
 	if null := p.Null(); null.Value != at.Value || null.StandardError != at.StandardError || !(null.StandardError > 0) {
 		t.Errorf("%g ± %g, evaluated %g ± %g", null.Value, null.StandardError, at.Value, at.StandardError)
+	}
+}
+
+// TestIteratesOfAHoldOut have the standard error of its rows, as solutions have.
+func TestIteratesOfAHoldOut(t *testing.T) {
+	q := oracle.NewRandom(6).Problem(oracle.Shape{N: 60, P: 5, Density: 1})
+	folds, err := bilevel.HoldOut(nil, 60, 3, true, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := search.Request{LogLambda: []float64{-3}, Tol: 1e-12}
+	want := evaluate(t, newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"]}), r).StandardError
+	for _, method := range []iterdiff.Method{iterdiff.ForwardPCD, iterdiff.BackwardPCD, iterdiff.ForwardPGD, iterdiff.BackwardPGD} {
+		got := evaluate(t, newProblem(t, q, true, bilevel.Spec{Folds: folds, Penalty: penalties["lasso"], Iterate: &method}), r).StandardError
+		if !(want > 0) || !(math.Abs(got-want) <= 1e-6*want) {
+			t.Errorf("method %v: %g, want %g", method, got, want)
+		}
 	}
 }
 

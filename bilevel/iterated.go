@@ -44,7 +44,9 @@ func (l *iteratedLane) slopes(m, slope []float64) float64 {
 	if len(l.test) > 0 {
 		l.Test, l.Tested = l.loss(l.test, m, nil), true
 	}
-	return l.loss(l.rows, m, slope)
+	value := l.loss(l.rows, m, slope)
+	l.ValueError = l.errorOf(value, m)
+	return value
 }
 
 // defaultTol is the default tolerance of cd.

@@ -143,7 +143,7 @@ func TestClassesOfOneHoldOut(t *testing.T) {
 	for _, v := range rows {
 		square += (v - mean) * (v - mean)
 	}
-	if want := math.Sqrt(square) / 4; !(math.Abs(r.StandardError-want) <= 1e-14) || !(math.Abs(r.Value-mean) <= 1e-14) || r.Tested {
+	if want := math.Sqrt(square/3) / 2; !(math.Abs(r.StandardError-want) <= 1e-14) || !(math.Abs(r.Value-mean) <= 1e-14) || r.Tested {
 		t.Errorf("value %g, want %g; standard error %g, want %g", r.Value, mean, r.StandardError, want)
 	}
 	if null := m.Null(); !(math.Abs(null.Value-math.Ln2) <= 1e-15) || !(null.StandardError <= 1e-15) {

@@ -28,7 +28,7 @@ func (j *judged) errorOf(value float64, prediction []float64) float64 {
 	if !j.holdOut || batches < 2 || !criterion.RowMean(j.criterion) {
 		return 0
 	}
-	off, weight, total := make([]float64, batches), make([]float64, batches), 0.0
+	values, weight := make([]float64, batches), make([]float64, batches)
 	rows, pace := make([]int32, 0, len(j.rows)/batches+1), j.k.Pace()
 	for b := range batches {
 		rows = rows[:0]
@@ -37,15 +37,9 @@ func (j *judged) errorOf(value float64, prediction []float64) float64 {
 			rows = append(rows, j.rows[i])
 			weight[b] += j.weight(j.rows[i])
 		}
-		off[b] = j.loss(rows, prediction, nil) - value
-		total += weight[b]
+		values[b] = j.loss(rows, prediction, nil)
 	}
-	var square float64
-	for b, d := range off {
-		d *= weight[b] / total
-		square = math.FMA(d, d, square)
-	}
-	return math.Sqrt(square * float64(batches) / float64(batches-1))
+	return criterion.StandardError(j.k, values, weight, value)
 }
 
 // weight is the weight of a row.

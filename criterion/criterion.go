@@ -90,6 +90,23 @@ func (MeanSquaredError) eval(k *kernels.Set, weights []float64, rows []int32, y,
 	return value
 }
 
+// StandardError returns the standard error of the weighted mean of values, 0 of fewer than two; weight is nil where
+// all are 1. It ends with k, as [Eval] does.
+func StandardError(k *kernels.Set, values, weight []float64, mean float64) float64 {
+	n, total, square := float64(len(values)), CrossEntropy{weight}.Total(k, len(values)), 0.0
+	pace := k.Pace()
+	for i, v := range values {
+		pace.Did(1)
+		w := 1.0
+		if weight != nil {
+			w = weight[i]
+		}
+		d := w / total * (v - mean)
+		square = math.FMA(d, d, square)
+	}
+	return math.Sqrt(square * n / max(1, n-1))
+}
+
 // RowMean reports whether a criterion is known to be the mean of a loss over the rows, so
 // that parts of the rows have values of their own: the criteria of this package are.
 func RowMean(c Criterion) bool {

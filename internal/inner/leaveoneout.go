@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/criterion"
 	"github.com/seed-45b9a24c/pare/implicit"
@@ -116,22 +117,14 @@ func (s *Statement) present() []int32 {
 
 // errorOf returns the standard error of a value of a criterion, its weighted mean over rows.
 func (s *Statement) errorOf(value float64, c criterion.Criterion, scores []float64, rows []int32) float64 {
-	weight := func(i int32) float64 {
-		if s.Weights == nil {
-			return 1
-		}
-		return s.Weights[i]
-	}
+	losses, weight := make([]float64, len(rows)), slices.Repeat([]float64{1}, len(rows))
 	pace := s.Kernels.Pace()
-	var total, square float64
-	for _, i := range rows {
-		pace.Did(1)
-		total += weight(i)
-	}
 	for at, i := range rows {
 		pace.Did(8)
-		off := weight(i) / total * (criterion.Eval(nil, c, rows[at:at+1], s.Y, scores, nil, nil) - value)
-		square = math.FMA(off, off, square)
+		losses[at] = criterion.Eval(nil, c, rows[at:at+1], s.Y, scores, nil, nil)
+		if s.Weights != nil {
+			weight[at] = s.Weights[i]
+		}
 	}
-	return math.Sqrt(square * float64(len(rows)) / float64(max(1, len(rows)-1)))
+	return criterion.StandardError(s.Kernels, losses, weight, value)
 }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/seed-45b9a24c/pare"
@@ -326,6 +327,20 @@ func TestFaintTargets(t *testing.T) {
 	for _, v := range []float64{0, 1e-150, -1e-300} {
 		if top := lambdaMax(t, x, repeat(v, len(y)), huber); !math.IsInf(top, -1) {
 			t.Errorf("y = %g: ln αmax = %g", v, top)
+		}
+	}
+}
+
+// TestTargetsThatOverflow are refused by every model of numbers: nothing is known of columns or of λ then.
+func TestTargetsThatOverflow(t *testing.T) {
+	x, y := load(t)
+	for i := range y {
+		y[i] = []float64{1e308, -1e308, 1e307}[i*i%3]
+	}
+	for _, m := range []pare.Model{pare.Lasso, pare.ElasticNet, pare.WeightedLasso, pare.Ridge, pare.Huber, pare.SVR, pare.SimplexSVR} {
+		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, pare.Config{Model: m})
+		if outcome.KindOf(err) != outcome.NonFinite || !strings.Contains(err.Error(), "overflows: scale the target") {
+			t.Errorf("%s: %v", m, err)
 		}
 	}
 }

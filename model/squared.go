@@ -57,7 +57,7 @@ func newSquared(view *sparse.View, y, offset []float64) (*Squared, error) {
 	}
 	f.null = square / (2 * view.Total())
 	switch {
-	case math.IsInf(f.null, 0):
+	case !(f.null <= math.MaxFloat64): // NaN where residuals overflow
 		return nil, outOfRange(view, outcome.NonFinite, "‖y‖² overflows")
 	case f.null < leastNull && k.MaxAbs(r) > 0:
 		return nil, outOfRange(view, outcome.BadParameter, "‖y‖² underflows")

@@ -260,3 +260,43 @@ func TestRivalsAreDipsOrTheNextBest(t *testing.T) {
 		}
 	}
 }
+
+// apart is a criterion with a λ for each of two columns, whose values are above those of one λ for both.
+type apart struct{ bowl }
+
+func (a apart) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	e, err := a.bowl.Eval(ctx, r)
+	e.Value++
+	return e, err
+}
+
+// single is a bowl with one λ for both columns.
+type single struct{ bowl }
+
+func (s single) Eval(_ context.Context, r search.Request) (search.Evaluation, error) {
+	away := r.LogLambda[0] - s.least[0]
+	return search.Evaluation{LogLambda: r.LogLambda, Value: 1 + 0.01*away*away, Gradient: []float64{0.02 * away}, Trusted: true, Tol: r.Tol}, nil
+}
+
+// One λ per column is not chosen where one λ for all was better.
+func TestColumnsAreNoWorseThanOneStrength(t *testing.T) {
+	for _, by := range append(choose.Searches(), "") {
+		if by.Points() {
+			continue
+		}
+		c := choose.Columns{
+			One:   choose.Problem{Objective: single{bowl{[2]float64{-4}}}, Top: []float64{0}, Ranges: []choose.Range{{Below: 9}}},
+			Count: 2,
+			Each: func() (search.Objective, []int32, error) {
+				return apart{bowl{[2]float64{-4.2, -3.8}}}, []int32{0, 1}, nil
+			},
+		}
+		result, common, err := c.Minimise(t.Context(), choose.Options{Search: by})
+		if err != nil {
+			t.Fatal(by, err)
+		}
+		if !(result.Best.Value <= common.Best.Value) || len(result.Best.LogLambda) != 2 {
+			t.Errorf("%s: %g at %g, with one λ %g", by, result.Best.Value, result.Best.LogLambda, common.Best.Value)
+		}
+	}
+}

@@ -30,7 +30,8 @@ type Columns struct {
 
 // Minimise tunes one λ per column. It starts at the best common λ, ties columns that are
 // identical on the training rows, stays within e² of the start with a pull towards it, and
-// stops early on the test rows, if any. common is the best point with one λ for all.
+// stops early on the test rows, if any. common is the best point with one λ for all; the result is no worse,
+// but where test rows have judged.
 func (c Columns) Minimise(ctx context.Context, o Options) (result, common *search.Result, err error) {
 	if err := o.Check(); err != nil {
 		return nil, nil, err
@@ -70,6 +71,7 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 	box := around(start, columnsReach)
 	s.options.Schedule = search.Exact
 	s.options.Evaluations = min(o.Evaluations, len(s.done)+budgetColumns)
+	judged := false
 	result, err = s.run(grouped{group}.lift, func(options search.Options) (*search.Result, error) {
 		options.Stop = manyStop
 		if o.Search != Auto && o.Search != LBFGS {
@@ -81,10 +83,14 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 		}
 		l.Prox = max(0, l.Prox) / float64(max(1, one.Support))
 		if one.Tested {
+			judged = true
 			l.Judge = func(_ context.Context, at search.Evaluation) (float64, error) { return at.Test, nil }
 		}
 		return search.LBFGS(ctx, o.stepped(each), start, box, l)
 	})
+	if !judged { // near the tolerance of the solutions the same λ may have another value
+		result = noWorse(result, common)
+	}
 	if result != nil {
 		if result.Seen = seen; planned && result.Status == outcome.Budget {
 			result.Status = outcome.Exhausted // more would overfit

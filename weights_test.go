@@ -458,3 +458,49 @@ func TestRowsOfWeight0HaveNoLoss(t *testing.T) {
 		}
 	}
 }
+
+// TestConstantColumnUnderFarOffsets: an unpenalised column of ones is an intercept, also where the loss of β = 0 is e^600 times
+// that of the null model.
+func TestConstantColumnUnderFarOffsets(t *testing.T) {
+	const n = 30
+	rows, alone, y := make([][]float64, n), make([][]float64, n), make([]float64, n)
+	for i := range n {
+		x := float64(i%7) - 3
+		rows[i], alone[i], y[i] = []float64{1, x}, []float64{x}, float64(1+i*i%5)
+	}
+	with, without := matrixOf(t, rows, 2, true), matrixOf(t, alone, 1, true)
+	for _, m := range []pare.Model{pare.Poisson, pare.Gamma, pare.Tweedie} {
+		for _, far := range []float64{-300, -50, 0, 50, 100, 600} {
+			c := pare.Config{Model: m, Offset: offsets(n)}
+			for i := range c.Offset {
+				c.Offset[i] += far
+			}
+			column := c
+			column.NoIntercept, column.PenaltyFactors = true, []float64{0, 1}
+			want, got := lambdaMax(t, without, y, c), lambdaMax(t, with, y, column)
+			if !(math.Abs(got-want) <= 1e-6) {
+				t.Errorf("%s, offsets of %g: ln αmax %g, want %g", m, far, got, want)
+				continue
+			}
+			a, err := pare.Fit(t.Context(), without, y, []float64{want - 1}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := pare.Fit(t.Context(), with, y, []float64{want - 1}, column)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b.Status != outcome.Converged || !(math.Abs(b.Objective-a.Objective) <= 2e-6*a.Objective) {
+				t.Errorf("%s, offsets of %g: %s, %g, want %g", m, far, b.Status, b.Objective, a.Objective)
+			}
+			v := pare.Validation{InOrder: true}
+			for one, err := range pare.Validate(t.Context(), without, y, [][]float64{{want - 1}}, v, c) {
+				for other, wrong := range pare.Validate(t.Context(), with, y, [][]float64{{want - 1}}, v, column) {
+					if err != nil || wrong != nil || !(math.Abs(one.Value-other.Value) <= 1e-4*one.Value) {
+						t.Errorf("%s, offsets of %g: criterion %g, want %g, %v, %v", m, far, other.Value, one.Value, err, wrong)
+					}
+				}
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/outcome"
 	"github.com/seed-45b9a24c/pare/sparse"
@@ -37,6 +38,8 @@ const (
 	mostReleases = 50
 	// leastDecrement is what a step must promise, relative to P₀: the gap that is left.
 	leastDecrement = 1e-26
+	// farOff is how little of an exponential loss a solution may leave and be exact next to what it leaves.
+	farOff = 1e-6
 	// orthogonal is the cosine to the residual up to which the rest counts as orthogonal to it.
 	orthogonal = 1e-10
 )
@@ -233,11 +236,18 @@ func NewReleased(ctx context.Context, null *model.Null, weights []float64, opts 
 		return nil, nil, err
 	}
 	s := NewFrom(null)
-	at, err := s.Solve(ctx, g, opts)
-	if err != nil {
-		return nil, nil, err
+	least := math.Inf(1)
+	if rows, ok := null.Fit.(*model.Rowwise); ok && rows.Loss().Link() == loss.Log {
+		least = rows.Negligible()
 	}
-	s.RelativeTo(min(s.null, max(at.Objective, leastGap*s.null))) // less is rounding
+	for far := true; far; {
+		at, err := s.Solve(ctx, g, opts)
+		if err != nil {
+			return nil, nil, err
+		}
+		far = least < at.Objective && at.Objective < farOff*s.null
+		s.RelativeTo(min(s.null, max(at.Objective, leastGap*s.null))) // less is rounding
+	}
 	out := &model.Null{Fit: null.Fit, State: s.state, Correlation: make([]float64, len(s.cert.order))}
 	s.view.Correlate(0, len(out.Correlation), s.state.Weighted, out.Correlation)
 	return s, out, nil

@@ -295,7 +295,7 @@ func TestColumnsAreNoWorseThanOneStrength(t *testing.T) {
 		if err != nil {
 			t.Fatal(by, err)
 		}
-		if !(result.Best.Value <= common.Best.Value) || len(result.Best.LogLambda) != 2 {
+		if !(result.Best.Value <= common.Best.Value) || len(result.Best.LogLambda) != 2 || len(result.Best.Gradient) != 2 {
 			t.Errorf("%s: %g at %g, with one λ %g", by, result.Best.Value, result.Best.LogLambda, common.Best.Value)
 		}
 	}

@@ -92,6 +92,11 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 		result = noWorse(result, common)
 	}
 	if result != nil {
+		for _, e := range result.Evaluations {
+			if result.Best.Gradient == nil && slices.Equal(e.LogLambda, result.Best.LogLambda) {
+				result.Best.Gradient = e.Gradient
+			}
+		}
 		if result.Seen = seen; planned && result.Status == outcome.Budget {
 			result.Status = outcome.Exhausted // more would overfit
 		}

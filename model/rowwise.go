@@ -85,7 +85,7 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	if f.null < leastNull && l.Link() == loss.Identity && f.varies() {
 		return nil, outOfRange(view, outcome.BadParameter, "the "+l.Name()+" loss of the null model underflows")
 	}
-	if l.Link() == loss.Log && f.null <= nearlyNothing*(1+view.Kernels().MaxAbs(y)) {
+	if l.Link() == loss.Log && f.null <= f.Negligible() {
 		f.fitted = true
 		s := NewState(f)
 		f.Fit(nil, nil, s)
@@ -95,6 +95,9 @@ func newRowwise(view *sparse.View, y, offset []float64, l loss.Loss) (*Rowwise, 
 	}
 	return f, nil
 }
+
+// Negligible returns the objective under a logarithmic link next to which there may be no more than rounding.
+func (f *Rowwise) Negligible() float64 { return nearlyNothing * (1 + f.view.Kernels().MaxAbs(f.y)) }
 
 const (
 	scoreRounding = 0x1p-49 // of a score, relative to its terms: a few units in the last place

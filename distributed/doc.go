@@ -29,6 +29,9 @@
 // looks for it in the stream, and whether all of its answers are there; if one is not, it begins the
 // log anew.
 //
+// A worker with something amiss, such as a disk that is full, tells the coordinator, and says which jobs it leaves to
+// others when it says that it is alive. The coordinator ends where every worker has told of something.
+//
 // A coordinator may be gone as well, and its job be left. So a worker replays a log only once something in it
 // has no answer, and lets lanes go that have not been asked for long.
 //

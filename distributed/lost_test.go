@@ -135,6 +135,36 @@ func TestFaultsOfWorkersAreNoAnswers(t *testing.T) {
 	}
 }
 
+// TestFaultyWorkersLeaveJobsToOthers: where one of several workers cannot keep the data, or takes less than there are, the others do
+// its work.
+func TestFaultyWorkersLeaveJobsToOthers(t *testing.T) {
+	for _, small := range []bool{false, true} {
+		url, js, o := lossy(t)
+		ended := selecting(t, url, o)
+		store, err := js.ObjectStore(t.Context(), "PARE_DATA")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := store.List(t.Context())
+		if err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		cache, faulty := t.TempDir(), o
+		if small {
+			faulty.MaxBytes = 1
+		} else if err := os.MkdirAll(filepath.Join(cache, all[0].Name, "directory"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"w0", "w1"} {
+			workIn(t, url, name, cache, faulty, nil)
+			cache, faulty = t.TempDir(), o
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestServersThatStoreNothing, since their disks are full, end a selection by an error, and workers leave them.
 func TestServersThatStoreNothing(t *testing.T) {
 	url, js, o := lossy(t)

@@ -19,6 +19,8 @@ type beat struct {
 	Slots         int
 	Leaving       bool // it takes nothing any more
 	Hello         bool // it is new, and would like to know who else is there
+	// Without lists jobs that it has something amiss with, for others to take.
+	Without []string `json:",omitempty"`
 }
 
 // Bounds of a beat that is believed.
@@ -26,6 +28,8 @@ const (
 	mostWorkers = 1 << 16
 	mostSlots   = 1 << 12
 	mostName    = 128
+	mostWithout = 64
+	mostBeat    = 1 << 13 // bytes
 )
 
 // presence is who is alive, by what was heard lately. Clocks of machines are not compared.
@@ -46,7 +50,7 @@ func (p *presence) listen(nc *nats.Conn) (*nats.Subscription, error) {
 	p.heard = map[string]heard{}
 	return nc.Subscribe(presenceSubject, func(m *nats.Msg) {
 		var b beat
-		if len(m.Data) > 1<<10 || json.Unmarshal(m.Data, &b) != nil || b.Name == "" || len(b.Name) > mostName || b.Slots < 1 || b.Slots > mostSlots {
+		if len(m.Data) > mostBeat || json.Unmarshal(m.Data, &b) != nil || b.Name == "" || len(b.Name) > mostName || b.Slots < 1 || b.Slots > mostSlots {
 			return
 		}
 		p.mu.Lock()
@@ -58,6 +62,18 @@ func (p *presence) listen(nc *nats.Conn) (*nats.Subscription, error) {
 			p.hello()
 		}
 	})
+}
+
+// able returns the workers of a version that have nothing amiss with a job, or all where there are none such.
+func (p *presence) able(version, job string) []Member {
+	workers, _ := p.alive(version)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	able := slices.DeleteFunc(slices.Clone(workers), func(m Member) bool { return slices.Contains(p.heard[m.Name].Without, job) })
+	if len(able) == 0 {
+		return workers
+	}
+	return able
 }
 
 // alive returns the workers of a version, by name, and the versions of all others.

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -30,10 +32,12 @@ type Run struct {
 	hash    string
 	size    int64
 	present presence
+	began   time.Time
 
 	mu      sync.Mutex
 	jobs    int // how many there have been
 	workers map[string]Work
+	amiss   map[string]bool // workers that have told of something since their last answer
 	end     []func()
 }
 
@@ -51,7 +55,7 @@ func Submit(ctx context.Context, nc *nats.Conn, x sparse.Matrix, y []float64, o 
 	if err != nil {
 		return nil, err
 	}
-	r := &Run{ID: cmp.Or(o.Job, nuid.Next()), present: presence{within: o.Presence}, workers: map[string]Work{}}
+	r := &Run{ID: cmp.Or(o.Job, nuid.Next()), present: presence{within: o.Presence}, workers: map[string]Work{}, amiss: map[string]bool{}, began: time.Now()}
 	if r.streams, err = open(ctx, nc, o); err != nil {
 		return nil, err
 	}
@@ -308,7 +312,12 @@ func (c *coordinator) ask(ctx context.Context, b *batch) ([]bilevel.LaneResult, 
 		}
 		switch {
 		case there:
-			return c.read(b, text)
+			results, worker, err := c.read(b, text)
+			if worker != "" && c.run.others(worker) {
+				news = c.expect(b.subject)
+				continue
+			}
+			return results, err
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
 		case wait == to.late:
@@ -335,27 +344,39 @@ func (c *coordinator) hopeless(ctx context.Context, b *batch) error {
 	return nil
 }
 
-// read returns what an answer says.
-func (c *coordinator) read(b *batch, text []byte) ([]bilevel.LaneResult, error) {
+// others notes that a worker has something amiss, and reports whether another one has not, or may not have been heard yet.
+func (r *Run) others(worker string) bool {
+	able, _ := r.Workers()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.amiss[worker] = true
+	return time.Since(r.began) < r.present.within/2 || slices.ContainsFunc(able, func(m Member) bool { return !r.amiss[m.Name] })
+}
+
+// read returns what an answer says, or which worker has something amiss.
+func (c *coordinator) read(b *batch, text []byte) (results []bilevel.LaneResult, amiss string, err error) {
 	var a answer
 	rest, err := decodeFirst(text, &a)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	results, err := decodeEach[bilevel.LaneResult](rest, len(b.at))
+	results, err = decodeEach[bilevel.LaneResult](rest, len(b.at))
 	switch {
 	case a.Request != digest(b.text):
-		return nil, outcome.At(outcome.Usage, "job", "the id %s belongs to a selection that has asked something else; use another id", c.run.ID)
+		return nil, "", outcome.At(outcome.Usage, "job", "the id %s belongs to a selection that has asked something else; use another id", c.run.ID)
+	case a.Error != nil && a.Amiss:
+		return nil, a.Worker, a.Error.err(a.Worker)
 	case a.Error != nil:
-		return nil, a.Error.err(a.Worker)
+		return nil, "", a.Error.err(a.Worker)
 	case err != nil:
-		return nil, err
+		return nil, "", err
 	case len(results) != len(b.at):
-		return nil, malformed("%d results to %d requests", len(results), len(b.at))
+		return nil, "", malformed("%d results to %d requests", len(results), len(b.at))
 	}
 	c.run.mu.Lock()
 	defer c.run.mu.Unlock()
 	w := c.run.workers[a.Worker]
 	c.run.workers[a.Worker] = Work{w.Answers + 1, w.Seconds + a.Seconds}
-	return results, nil
+	delete(c.run.amiss, a.Worker)
+	return results, "", nil
 }

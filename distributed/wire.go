@@ -116,6 +116,7 @@ type answer struct {
 	Worker  string
 	Seconds float64
 	Error   *refusal
+	Amiss   bool // Error is of the worker, not of what was asked, and is not kept
 }
 
 // refusal is an error on its way.

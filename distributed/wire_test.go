@@ -165,7 +165,7 @@ func FuzzMessages(f *testing.F) {
 			typed(err)
 		}
 		c := coordinator{run: &Run{ID: "f", workers: map[string]Work{}}}
-		_, err = c.read(&batch{at: []int{0}, text: text}, text)
+		_, _, err = c.read(&batch{at: []int{0}, text: text}, text)
 		typed(err)
 		lanes, err := pare.NewLanes(t.Context(), x, y, pare.Job{Config: pare.Config{Threads: 1, MaxEpochs: 100}, Validation: pare.Validation{Folds: 2}})
 		if err != nil {
@@ -210,7 +210,7 @@ func TestHostileMessagesAreSmall(t *testing.T) {
 		t.Errorf("request: %v", err)
 	}
 	c := coordinator{run: &Run{ID: "f", workers: map[string]Work{}}}
-	if _, err := c.read(&batch{at: []int{0}, text: parts}, parts); err == nil {
+	if _, _, err := c.read(&batch{at: []int{0}, text: parts}, parts); err == nil {
 		t.Error("an answer of many parts is read")
 	}
 	runtime.ReadMemStats(&after)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -50,7 +51,7 @@ func (w Worker) Run(ctx context.Context, nc *nats.Conn) error {
 	}
 	defer remove()
 	w.Cache = cmp.Or(w.Cache, own)
-	s := &shift{Worker: w, parts: own, jobs: map[string]*holding{}, known: map[string]uint64{}, again: make(chan struct{}, 1)}
+	s := &shift{Worker: w, parts: own, jobs: map[string]*holding{}, known: map[string]uint64{}, again: make(chan struct{}, 1), amiss: map[string]time.Time{}}
 	if s.streams, err = open(ctx, nc, w.Options); err != nil {
 		if ctx.Err() != nil { // it has ended before it had begun
 			return nil
@@ -93,6 +94,9 @@ type shift struct {
 	jobs    map[string]*holding
 	known   map[string]uint64 // revisions of jobs
 	again   chan struct{}     // look at who has what
+
+	mu    sync.Mutex
+	amiss map[string]time.Time // jobs that something is amiss with, until when
 }
 
 // holding is a job that the server has, and what of it is here.
@@ -154,11 +158,25 @@ func (s *shift) run(ctx context.Context) error {
 
 // say tells the others of this worker.
 func (s *shift) say(b beat) {
-	b.Name, b.Version, b.Slots = s.Name, Version(), s.Slots
+	b.Name, b.Version, b.Slots, b.Without = s.Name, Version(), s.Slots, s.without()
 	if text, err := json.Marshal(b); err == nil {
 		_ = s.streams.nc.Publish(presenceSubject, text) // the next one may come through
 		_ = s.streams.nc.FlushTimeout(time.Second)
 	}
+}
+
+// without lists the jobs that something is amiss with.
+func (s *shift) without() (jobs []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for job, until := range s.amiss {
+		if time.Now().After(until) {
+			delete(s.amiss, job)
+		} else if len(jobs) < mostWithout {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
 }
 
 // greet answers somebody new.
@@ -231,7 +249,7 @@ func (s *shift) lanes(h *holding) (*bilevel.Lanes, error) {
 	}
 	data, err := s.streams.get(h.ctx, s.Cache, s.parts, h.record.Data, h.record.Bytes, s.Options.MaxBytes)
 	if err != nil {
-		return nil, err
+		return nil, ofWorker{err}
 	}
 	j.Config.Threads = s.Slots
 	lanes, err := pare.NewLanes(h.ctx, data.Matrix(), data.Target(), j)
@@ -250,9 +268,8 @@ func (s *shift) lanes(h *holding) (*bilevel.Lanes, error) {
 
 // settle takes and lets go of groups, by who is there.
 func (s *shift) settle() {
-	workers, _ := s.present.alive(Version())
 	for _, h := range s.jobs {
-		for group, owner := range assign(h.id, h.record.groups(), workers) {
+		for group, owner := range assign(h.id, h.record.groups(), s.present.able(Version(), h.id)) {
 			d := h.groups[group]
 			if d != nil && d.ended() {
 				delete(h.groups, group)
@@ -293,7 +310,7 @@ func (s *shift) begin(h *holding, group int) *duty {
 			}
 			if err != nil && ctx.Err() == nil {
 				s.Log.Error("not answered", "subject", at, "error", err)
-				s.tell(ctx, answered(at), text, err)
+				s.tell(ctx, h, answered(at), text, err)
 			}
 			return err == nil && ctx.Err() == nil
 		})
@@ -310,6 +327,14 @@ func (s *shift) begin(h *holding, group int) *duty {
 	return d
 }
 
+// mending is how long a worker leaves a job to others that something is amiss with, in times of [streams].late.
+const mending = 6
+
+// ofWorker is an error that others may not have.
+type ofWorker struct{ error }
+
+func (e ofWorker) Unwrap() error { return e.error }
+
 // publish publishes an answer, once more where the group has gone to another worker meanwhile.
 func (s *shift) publish(ctx context.Context, h *holding, subject string, answer []byte) error {
 	if ctx.Err() != nil {
@@ -321,10 +346,14 @@ func (s *shift) publish(ctx context.Context, h *holding, subject string, answer 
 	return err
 }
 
-// tell tells who waits for an answer what is amiss here, such as a disk that is full, and waits for it to be
-// mended. That is no answer: none such is kept, and another try may have one.
-func (s *shift) tell(ctx context.Context, subject string, request []byte, amiss error) {
-	if text, err := encode(answer{Request: digest(request), Worker: s.Name, Error: newRefusal(amiss)}); err == nil {
+// tell tells who waits for an answer what is amiss here, such as a disk that is full, leaves the job to others for
+// a while, and waits for it to be mended. That is no answer: none such is kept, and another try may have one.
+func (s *shift) tell(ctx context.Context, h *holding, subject string, request []byte, amiss error) {
+	s.mu.Lock()
+	s.amiss[h.id] = time.Now().Add(mending * s.streams.late)
+	s.mu.Unlock()
+	s.greet()
+	if text, err := encode(answer{Request: digest(request), Worker: s.Name, Error: newRefusal(amiss), Amiss: true}); err == nil {
 		_ = s.streams.nc.Publish(stored(subject), text)
 	}
 	select {
@@ -334,7 +363,7 @@ func (s *shift) tell(ctx context.Context, subject string, request []byte, amiss 
 }
 
 // answer answers a request to a group, whose lanes it makes if they are not there. The error is
-// that of a job that has ended, or of kind IO, of this worker and not of what was asked.
+// that of a job that has ended, or of this worker and not of what was asked.
 func (s *shift) answer(h *holding, group int, lanes **bilevel.Lanes, request []byte) ([]byte, error) {
 	began := time.Now()
 	a := answer{Request: digest(request), Worker: s.Name}
@@ -349,7 +378,7 @@ func (s *shift) answer(h *holding, group int, lanes **bilevel.Lanes, request []b
 	switch {
 	case h.ctx.Err() != nil:
 		return nil, h.ctx.Err()
-	case outcome.KindOf(err) == outcome.IO:
+	case outcome.KindOf(err) == outcome.IO, errors.As(err, &ofWorker{}):
 		return nil, err
 	case err != nil:
 		a.Error = newRefusal(err)

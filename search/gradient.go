@@ -97,45 +97,47 @@ func descend(ctx context.Context, f Objective, start []float64, box Box, options
 	if err != nil {
 		return nil, err
 	}
-	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
-		here, _, status, err := r.begin(ctx, start, box)
-		if status != "" || err != nil {
-			return status, err
+	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) { return r.followGradient(ctx, start, box, begin) })
+}
+
+func (r *recorder) followGradient(ctx context.Context, start []float64, box Box, begin func() stepper) (outcome.Status, error) {
+	here, _, status, err := r.begin(ctx, start, box)
+	if status != "" || err != nil {
+		return status, err
+	}
+	x, steps, moved := slices.Clone(start), begin(), false
+	for {
+		free, held := projected(here, box)
+		done := free <= leastNormal
+		if !done {
+			step := steps.length(free)
+			for i, g := range here.Gradient {
+				x[i] = math.FMA(-step, g, here.LogLambda[i])
+			}
+			box.clamp(x)
+			done = slices.Equal(x, here.LogLambda) || (steps.fitted() && 0.5*step*free*free <= r.options.Stop*math.Abs(here.Value))
 		}
-		x, steps, moved := slices.Clone(start), begin(), false
-		for {
-			free, held := projected(here, box)
-			done := free <= leastNormal
-			if !done {
-				step := steps.length(free)
-				for i, g := range here.Gradient {
-					x[i] = math.FMA(-step, g, here.LogLambda[i])
-				}
-				box.clamp(x)
-				done = slices.Equal(x, here.LogLambda) || (steps.fitted() && 0.5*step*free*free <= r.options.Stop*math.Abs(here.Value))
-			}
-			switch {
-			case done && !here.Final:
-				loose := here.Gradient
-				if here, err = r.again(ctx, here); err != nil {
-					return "", err
-				}
-				if !moved && dot(loose, here.Gradient) < 0 { // all steps went the wrong way
-					steps = begin()
-				}
-				continue
-			case done && held:
-				return outcome.Box, nil
-			case done:
-				return steps.status(), nil
-			}
-			next, err := r.eval(ctx, x, false)
-			if err != nil {
+		switch {
+		case done && !here.Final:
+			loose := here.Gradient
+			if here, err = r.again(ctx, here); err != nil {
 				return "", err
 			}
-			if steps.judge(here, next) {
-				here, moved = next, true
+			if !moved && dot(loose, here.Gradient) < 0 { // all steps went the wrong way
+				steps = begin()
 			}
+			continue
+		case done && held:
+			return outcome.Box, nil
+		case done:
+			return steps.status(), nil
 		}
-	})
+		next, err := r.eval(ctx, x, false)
+		if err != nil {
+			return "", err
+		}
+		if steps.judge(here, next) {
+			here, moved = next, true
+		}
+	}
 }

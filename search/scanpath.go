@@ -55,8 +55,7 @@ func (l *scan) next() float64 {
 	if !finite(here.Value) || here.depth >= l.o.Bottom {
 		return 0
 	}
-	floor := l.floor()
-	unit := l.unit(here.Evaluation)
+	floor, unit := l.floor(), l.unit(here.Evaluation)
 	gain := max(0, float64(-here.slope*l.o.Reach)) // what the slope promises
 	if math.IsNaN(gain) && l.best.Evaluation == here.Evaluation {
 		gain = math.Inf(1)
@@ -66,39 +65,58 @@ func (l *scan) next() float64 {
 	if !falling {
 		gain = 0
 	}
-	if l.rises++; fallsAgain || l.o.Climb && here.TrainLoss > halfway || !(here.Value > floor+float64(clearly*unit)) {
-		l.rises = 0
+	l.count(gain, fallsAgain, unit)
+	if l.ended(unit) || l.idle(gain, unit) {
+		return 0
 	}
+	step := l.affordable(falling || fallsAgain, unit)
+	return min(step, max(0, l.o.Bottom-here.depth))
+}
+
+// count brings the numbers of points in a row up to date, by what the slope here promises.
+func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
+	here, before := l.here, l.before
+	climbs := l.o.Climb && here.TrainLoss > halfway
+	inARow(&l.rises, here.Value > l.floor()+float64(clearly*unit) && !fallsAgain && !climbs)
+
 	full := l.o.Sparse && (here.Saturation >= l.crowd() || here.TrainLoss > 0 && here.TrainLoss < fitted)
 	worth := slightly
 	if l.o.Relative && l.spare() {
 		worth = hardly
 	}
-	if l.dense++; !full || gain >= worth*unit {
-		l.dense = 0
+	inARow(&l.dense, full && gain < worth*unit)
+
+	moves, movesMuch := l.moving(nothing*unit), l.moving(hardly*unit)
+	// Nothing moves before the first row is free, either.
+	inARow(&l.still, l.o.Climb && !moves(here) && slices.ContainsFunc(l.points, moves))
+	level := !movesMuch(here) && before.Evaluation != nil && math.Abs(here.Value-before.Value) <= hardly*unit
+	inARow(&l.level, l.o.Climb && level && here.Evaluation != l.best.Evaluation && slices.ContainsFunc(l.points, movesMuch))
+}
+
+// inARow counts one more where a condition holds, and begins at 0 again where not.
+func inARow(count *int, holds bool) {
+	if *count++; !holds {
+		*count = 0
 	}
-	moves := func(by float64) func(point) bool {
-		return func(p point) bool { return !(math.Abs(p.slope)*l.o.Step <= by*unit) }
-	}
-	if l.still++; !l.o.Climb || moves(nothing)(here) || !slices.ContainsFunc(l.points, moves(nothing)) { // nor does anything before the first row is free
-		l.still = 0
-	}
-	level := !moves(hardly)(here) && l.before.Evaluation != nil && math.Abs(here.Value-l.before.Value) <= hardly*unit
-	if l.level++; !l.o.Climb || !level || here.Evaluation == l.best.Evaluation || !slices.ContainsFunc(l.points, moves(hardly)) {
-		l.level = 0
-	}
+}
+
+// moving tells points at which a step by the slope changes the criterion by more than so much, or may.
+func (l *scan) moving(by float64) func(point) bool {
+	return func(p point) bool { return !(math.Abs(p.slope)*l.o.Step <= by) }
+}
+
+// idle reports whether the path goes on in vain: nothing moves any more, it is deep enough and hardly falls, or
+// training rows are met, whatever λ is.
+func (l *scan) idle(gain, unit float64) bool {
+	here := l.here
 	switch {
-	case l.ended(unit) || l.level >= twice:
-		return 0
-	case here.Flat && !l.o.Jumps && l.before.Evaluation != nil && !l.allFlat(): // nothing moves any more
-		return 0
+	case here.Flat && !l.o.Jumps && l.before.Evaluation != nil && !l.allFlat():
+		return true
 	case here.depth >= l.o.Floor && gain <= enough*unit:
-		return 0
-	case !l.o.Sparse && (here.TrainLoss < fitted || l.settled()) && math.Abs(here.slope)*l.o.Step <= enough*unit: // training rows are met, whatever λ is
-		return 0
+		return true
+	default:
+		return !l.o.Sparse && (here.TrainLoss < fitted || l.settled()) && math.Abs(here.slope)*l.o.Step <= enough*unit
 	}
-	step := l.affordable(falling || fallsAgain, unit)
-	return min(step, max(0, l.o.Bottom-here.depth))
 }
 
 // crowd returns the share of the largest support from which on solutions are dense: all of it
@@ -124,7 +142,8 @@ func (l *scan) steepening() float64 {
 
 // ended reports whether the last points end the path: two that have risen, or one that is dense
 // and not the best, but two of those where paths may climb, whose criteria dip more often; one that has lost
-// to its rival; or two at which nothing moves, one where that is for good: C alone moves, and no row is at its bound.
+// to its rival; two at which nothing moves, one where that is for good: C alone moves, and no row is at its bound; or two
+// above the best between which it hardly moves.
 func (l *scan) ended(unit float64) bool {
 	dense, still := 1, twice
 	if l.o.Climb {
@@ -133,7 +152,7 @@ func (l *scan) ended(unit float64) bool {
 	if l.o.Kinks && l.here.TrainLoss < halfway {
 		still = 1
 	}
-	return l.rises >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation || l.lost(unit) || l.still >= still
+	return l.rises >= twice || l.dense >= dense && l.best.Evaluation != l.here.Evaluation || l.lost(unit) || l.still >= still || l.level >= twice
 }
 
 // lost reports whether a path that has not met its rival rises, above that, where solutions explain more than half of

@@ -41,9 +41,8 @@ func TrustRegionFrom(ctx context.Context, f Objective, start Evaluation, box Box
 	if err != nil {
 		return nil, err
 	}
-	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) {
-		return r.trust(ctx, start, box)
-	})
+	s := trust{recorder: r, box: box, model: newQuadratic(len(start.LogLambda)), step: make([]float64, len(start.LogLambda))}
+	return r.search(ctx, func(ctx context.Context) (outcome.Status, error) { return s.run(ctx, start) })
 }
 
 const (
@@ -67,87 +66,116 @@ const (
 	ridge        = 1e-8 // added to the objective's curvature, as a share of its diagonal
 )
 
-func (r *recorder) trust(ctx context.Context, start Evaluation, box Box) (outcome.Status, error) { //nolint:funlen // one iteration, whose steps share all it knows
-	here, status, err := r.beginAt(ctx, start, box)
-	if status != "" || err != nil {
+// trust is a search by [TrustRegion].
+type trust struct {
+	*recorder
+	box    Box
+	here   *Evaluation
+	radius float64
+	model  *quadratic
+	step   []float64
+	near   []*Evaluation // points lately seen
+}
+
+func (s *trust) run(ctx context.Context, start Evaluation) (status outcome.Status, err error) {
+	if s.here, status, err = s.beginAt(ctx, start, s.box); status != "" || err != nil {
 		return status, err
 	}
-	q := newQuadratic(len(start.LogLambda))
-	radius := firstRadius
-	if here.Curvature != nil {
-		radius = knownRadius
+	s.radius = firstRadius
+	if s.here.Curvature != nil {
+		s.radius = knownRadius
 	}
-	step := make([]float64, len(start.LogLambda))
-	var near []*Evaluation // points lately seen
 	for {
-		free, held := projected(here, box)
-		q.at(here)
-		promise := q.minimise(here, box, radius, step)
-		scale := r.options.Stop * math.Abs(here.Value)
-		settled := free <= max(perUnit*scale, leastNormal) || promise <= leastPromise*scale
-		if q.given { // there is no curvature left to learn
-			settled = free <= leastNormal || promise <= scale
+		free, held := projected(s.here, s.box)
+		s.model.at(s.here)
+		promise := s.model.minimise(s.here, s.box, s.radius, s.step)
+		if s.here.Flat || s.radius < leastRadius || s.settled(free, promise) {
+			status, err = s.end(ctx, free, promise, held)
+		} else {
+			status, err = s.advance(ctx, free, promise)
 		}
-		switch done := here.Flat || settled || radius < leastRadius; {
-		case done && !here.Final:
-			if here, err = r.again(ctx, here); err != nil {
-				return "", err
-			}
-			radius = max(radius, afterConfirm)
-			continue
-		case done && here.Flat:
-			return outcome.Flat, nil
-		case done && held:
-			return outcome.Box, nil
-		case done && free <= perUnit*scale:
-			return outcome.Stationary, nil
-		case radius < leastRadius: // no step falls as the slope says
-			if q.given { // near many corners, two slopes make no valley
-				return outcome.Kink, nil
-			}
-			next, err := r.valley(ctx, here, near, box)
-			if next == nil {
-				return outcome.Kink, err
-			}
-			here, radius, q.learned = next, afterConfirm, false
-			continue
-		case done:
-			return ended(0.5*free*free/promise, q.first), nil
-		}
-		x := slices.Clone(here.LogLambda)
-		for i := range x {
-			x[i] += step[i]
-		}
-		box.clamp(x)
-		next, err := r.evalWithin(ctx, x, trustError*promise/math.Abs(here.Value))
-		if err != nil {
-			return "", err
-		}
-		length := 0.0
-		for i := range x {
-			step[i] = x[i] - here.LogLambda[i]
-			length = max(length, math.Abs(step[i]))
-		}
-		if q.given && here.Final && next.Final && next.Value == here.Value && dot(here.Gradient, next.Gradient) > 0 {
-			// One solution meets the tolerance at both, so they are the same to the search.
-			return ended(0.5*free*free/promise, q.first), nil
-		}
-		gain := fall(here, next)
-		q.misled = gain < badModel*promise
-		if next.usable() {
-			q.learn(here, next, step)
-			near = append(near[max(0, len(near)-valleyWalls):], here, next)
-		}
-		switch {
-		case q.misled:
-			radius = length * parabolic(dot(here.Gradient, step), -gain)
-		case gain > goodModel*promise && length > 0.9*radius:
-			radius = min(2*radius, mostRadius)
-		}
-		if gain > 0 {
-			here = next
+		if status != "" || err != nil {
+			return status, err
 		}
 	}
+}
+
+// scale is the change of the value that options.Stop stands for.
+func (s *trust) scale() float64 { return s.options.Stop * math.Abs(s.here.Value) }
+
+// settled reports whether slope and model promise too little for another step.
+func (s *trust) settled(free, promise float64) bool {
+	scale := s.scale()
+	if s.model.given { // there is no curvature left to learn
+		return free <= leastNormal || promise <= scale
+	}
+	return free <= max(perUnit*scale, leastNormal) || promise <= leastPromise*scale
+}
+
+// end returns the status of an end here; none where the value has yet to be computed to the final tolerance, or
+// a valley leads on.
+func (s *trust) end(ctx context.Context, free, promise float64, held bool) (_ outcome.Status, err error) {
+	switch here := s.here; {
+	case !here.Final:
+		s.radius = max(s.radius, afterConfirm)
+		s.here, err = s.again(ctx, here)
+		return "", err
+	case here.Flat:
+		return outcome.Flat, nil
+	case held:
+		return outcome.Box, nil
+	case free <= perUnit*s.scale():
+		return outcome.Stationary, nil
+	case s.radius >= leastRadius:
+		return ended(0.5*free*free/promise, s.model.first), nil
+	case s.model.given: // no step falls as the slope says, and near many corners two slopes make no valley
+		return outcome.Kink, nil
+	}
+	next, err := s.valley(ctx, s.here, s.near, s.box)
+	if next == nil {
+		return outcome.Kink, err
+	}
+	s.here, s.radius, s.model.learned = next, afterConfirm, false
+	return "", nil
+}
+
+// advance evaluates where the step leads, learns from it, and goes on from there if the value falls. It returns a
+// status where one solution meets the tolerance at both ends, so that they are the same to the search.
+func (s *trust) advance(ctx context.Context, free, promise float64) (outcome.Status, error) {
+	here, step, q := s.here, s.step, s.model
+	x := slices.Clone(here.LogLambda)
+	for i := range x {
+		x[i] += step[i]
+	}
+	s.box.clamp(x)
+	next, err := s.evalWithin(ctx, x, trustError*promise/math.Abs(here.Value))
+	if err != nil {
+		return "", err
+	}
+	length := 0.0
+	for i := range x {
+		step[i] = x[i] - here.LogLambda[i]
+		length = max(length, math.Abs(step[i]))
+	}
+	if q.given && here.Final && next.Final && next.Value == here.Value && dot(here.Gradient, next.Gradient) > 0 {
+		return ended(0.5*free*free/promise, q.first), nil
+	}
+	gain := fall(here, next)
+	q.misled = gain < badModel*promise
+	if next.usable() {
+		q.learn(here, next, step)
+		s.near = append(s.near[max(0, len(s.near)-valleyWalls):], here, next)
+	}
+	switch {
+	case q.misled:
+		s.radius = length * parabolic(dot(here.Gradient, step), -gain)
+	case gain > goodModel*promise && length > 0.9*s.radius:
+		s.radius = min(2*s.radius, mostRadius)
+	}
+	if gain > 0 {
+		s.here = next
+	}
+	return "", nil
 }
 
 // parabolic returns the share of a step at which the parabola through its first

@@ -25,9 +25,11 @@ type collector struct {
 	others   []*column // the target, and columns that stand aside
 	byColumn []*column // of the file; nil: ignored
 	matrix   sparse.Builder
-	missing  []place // features that have no value, by row, then column
-	read     int     // rows of the file
-	kept     []int32 // nil as long as none was left out
+	missing  []place   // features that have no value, by row, then column
+	read     int       // rows of the file
+	kept     []int32   // nil as long as none was left out
+	cells    []Cell    // of the row at hand
+	values   []float64 // of its features
 }
 
 // place is a cell of the features.
@@ -58,6 +60,7 @@ func collect(ctx context.Context, rows Rows, format string, o Options) (*Data, e
 			c.others = append(c.others, col)
 		}
 	}
+	c.values = make([]float64, len(c.features))
 	if err := c.all(ctx); err != nil {
 		return nil, err
 	}
@@ -86,8 +89,6 @@ type numberRows interface {
 
 // all reads every row.
 func (c *collector) all(ctx context.Context) error {
-	values := make([]float64, len(c.features))
-	var row []Cell
 	if rows, ok := c.rows.(numberRows); ok {
 		c.numbers = rows
 		rows.beside(c.o.threads())
@@ -100,37 +101,43 @@ func (c *collector) all(ctx context.Context) error {
 				return &outcome.Error{Kind: outcome.IO, File: c.file, Message: "reading stopped", Err: err}
 			}
 		}
-		var err error
-		if c.numbers == nil {
-			row, err = c.rows.Next(row)
-		} else if err = c.numbers.advance(); err == nil && c.plain {
-			var taken bool
-			if taken, err = c.takeTable(); !taken {
-				taken, err = c.takeNumbers(values)
-			}
-			if taken && err == nil {
-				continue
-			}
-		}
-		if errors.Is(err, io.EOF) {
+		switch err := c.next(); {
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err == nil && c.numbers != nil {
-			row = c.numbers.cells(row)
-		}
-		if err == nil {
-			err = c.row(row, values)
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 	}
 }
 
-// row adds one row.
-func (c *collector) row(row []Cell, values []float64) error {
+// next adds the next row, and some behind it where all are plainly numbers.
+func (c *collector) next() (err error) {
+	if c.numbers == nil {
+		if c.cells, err = c.rows.Next(c.cells); err != nil {
+			return err
+		}
+		return c.row()
+	}
+	if err := c.numbers.advance(); err != nil {
+		return err
+	}
+	if c.plain {
+		taken, err := c.takeTable()
+		if !taken {
+			taken, err = c.takeNumbers()
+		}
+		if taken {
+			return err
+		}
+	}
+	c.cells = c.numbers.cells(c.cells)
+	return c.row()
+}
+
+// row adds the row of the cells at hand.
+func (c *collector) row() error {
 	c.read++
-	whole := true
+	row, values, whole := c.cells, c.values, true
 	for k := range row {
 		if c.byColumn[k] == nil {
 			continue
@@ -219,7 +226,8 @@ func (c *collector) takeTable() (taken bool, err error) {
 }
 
 // takeNumbers adds the row if all its cells are numbers, as row would.
-func (c *collector) takeNumbers(values []float64) (taken bool, err error) {
+func (c *collector) takeNumbers() (taken bool, err error) {
+	values := c.values
 	cells, ok := c.numbers.numbers()
 	if !ok {
 		return false, nil
@@ -334,48 +342,50 @@ func (c *collector) finish(ctx context.Context, d *Data) error {
 	return c.stand(d)
 }
 
-// take makes the matrix, of the rows collected where they are its rows already.
-func (c *collector) take(ctx context.Context, d *Data, skipped int, order [][]int) error {
-	var err error
+// take makes the matrix: of the rows collected where they are its rows already.
+func (c *collector) take(ctx context.Context, d *Data, skipped int, order [][]int) (err error) {
 	plain := skipped == 0 && (len(c.missing) == 0 || c.o.Missing == Zero)
 	for _, in := range d.Schema.Inputs {
 		plain = plain && in.Categories == nil
 	}
 	if plain {
 		d.X, err = c.matrix.Matrix(ctx, len(c.features))
-		return err
+	} else {
+		d.X, err = c.expand(ctx, d.Schema.Inputs, skipped, order)
 	}
-	starts := make([]int32, len(d.Schema.Inputs)+1) // of the inputs among the columns
-	for f, in := range d.Schema.Inputs {
+	return err
+}
+
+// expand makes the matrix with missing cells filled and a column of each category.
+func (c *collector) expand(ctx context.Context, inputs []Input, skipped int, order [][]int) (sparse.Matrix, error) {
+	starts := make([]int32, len(inputs)+1) // of the inputs among the columns
+	for f, in := range inputs {
 		starts[f+1] = starts[f] + int32(in.width())
 	}
 	out := sparse.Builder{Limits: c.o.Limits}
-	var columns []int32
-	var values []float64
+	columns, values := []int32{}, []float64{}
+	put := func(j int32, v float64) {
+		if v != 0 {
+			columns, values = append(columns, j), append(values, v)
+		}
+	}
 	missing, i := c.missing, int32(0)
+	fill := func(until int32) { // missing cells before a feature
+		for ; len(missing) > 0 && missing[0].row == i && missing[0].feature < until; missing = missing[1:] {
+			if f := int(missing[0].feature) - skipped; f >= 0 {
+				for k, v := range inputs[f].Fill {
+					put(starts[f]+int32(k), v)
+				}
+			}
+		}
+	}
 	for from, numbers := range c.matrix.All() {
 		columns, values = columns[:0], values[:0]
-		put := func(j int32, v float64) {
-			if v != 0 {
-				columns, values = append(columns, j), append(values, v)
-			}
-		}
-		fill := func(until int32) { // of missing cells before a feature
-			for len(missing) > 0 && missing[0].row == i && missing[0].feature < until {
-				if f := int(missing[0].feature) - skipped; f >= 0 {
-					for k, v := range d.Schema.Inputs[f].Fill {
-						put(starts[f]+int32(k), v)
-					}
-				}
-				missing = missing[1:]
-			}
-		}
 		for k, j := range from {
 			fill(j)
-			f := int(j) - skipped
-			switch {
+			switch f := int(j) - skipped; {
 			case f < 0:
-			case d.Schema.Inputs[f].Categories != nil:
+			case inputs[f].Categories != nil:
 				put(starts[f]+int32(order[f][int(numbers[k])-1]), 1)
 			default:
 				put(starts[f], numbers[k])
@@ -383,16 +393,12 @@ func (c *collector) take(ctx context.Context, d *Data, skipped int, order [][]in
 		}
 		fill(int32(len(c.features)))
 		i++
-		if columns == nil {
-			columns = []int32{}
-		}
 		if err := out.Row(columns, values); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	c.matrix = sparse.Builder{}
-	d.X, err = out.Matrix(ctx, int(starts[len(starts)-1]))
-	return err
+	return out.Matrix(ctx, int(starts[len(starts)-1]))
 }
 
 // stand sets the target and the columns that stand aside.

@@ -31,6 +31,9 @@ type market struct {
 
 	pattern, symmetric, skew bool
 	n, p                     int
+
+	rows, columns []int32 // of the entries, as values
+	values        []float64
 }
 
 // longestLine is how long a line may be that is read by itself.
@@ -146,42 +149,50 @@ func (m *market) coordinates() (*sparse.CSC, error) {
 	if err := m.fits(sizes[2]); err != nil {
 		return nil, err
 	}
-	var rows, columns []int32
-	var values []float64
-	add := func(i, j int32, v float64) error {
-		if len(values) == cap(values) {
-			if err := m.fits(len(values)); err != nil {
-				return err
-			}
-		}
-		rows, columns, values = append(rows, i), append(columns, j), append(values, v)
-		if i != j && (m.symmetric || m.skew) {
-			if m.skew {
-				v = -v
-			}
-			rows, columns, values = append(rows, j), append(columns, i), append(values, v)
-		}
-		return nil
-	}
-	left, err := m.plainly(sizes[2], add)
+	left, err := m.plainly(sizes[2])
 	if err != nil {
 		return nil, err
 	}
 	for range left {
-		if err := m.entry(add); err != nil {
+		if err := m.entry(); err != nil {
 			return nil, err
 		}
 	}
+	return m.matrix()
+}
+
+// add keeps an entry, and its mirror image where that is not in the file.
+func (m *market) add(i, j int32, v float64) {
+	m.rows, m.columns, m.values = append(m.rows, i), append(m.columns, j), append(m.values, v)
+	if i == j || !m.symmetric && !m.skew {
+		return
+	}
+	if m.skew {
+		v = -v
+	}
+	m.rows, m.columns, m.values = append(m.rows, j), append(m.columns, i), append(m.values, v)
+}
+
+// grows refuses the entries kept where they exceed the limits, whenever one more needs new memory.
+func (m *market) grows() error {
+	if len(m.values) < cap(m.values) {
+		return nil
+	}
+	return m.fits(len(m.values))
+}
+
+// matrix makes the matrix of the entries kept, if they are all there is in the file.
+func (m *market) matrix() (*sparse.CSC, error) {
 	if err := m.end(); err != nil {
 		return nil, err
 	}
-	x, err := sparse.NewTriplets(m.ctx, m.n, m.p, rows, columns, values)
+	x, err := sparse.NewTriplets(m.ctx, m.n, m.p, m.rows, m.columns, m.values)
 	return x, named(err, m.name)
 }
 
 // plainly takes entries by blocks for as long as their lines are nothing but that, and returns
 // how many are left. Lines after that are for next.
-func (m *market) plainly(entries int, add func(i, j int32, v float64) error) (left int, err error) {
+func (m *market) plainly(entries int) (left int, err error) {
 	blocks := input.NewBlocks(m.lines, input.BlockSize, func(text []byte, into *marketBlock) { into.parse(text, m.n, m.p, m.pattern) })
 	blocks.Line = func(begun []byte) error {
 		if len(begun) > longestLine {
@@ -208,9 +219,10 @@ func (m *market) plainly(entries int, add func(i, j int32, v float64) error) (le
 			return entries, nil
 		}
 		for k, v := range got.values {
-			if err := add(got.rows[k], got.columns[k], v); err != nil {
+			if err := m.grows(); err != nil {
 				return 0, err
 			}
+			m.add(got.rows[k], got.columns[k], v)
 		}
 		entries -= len(got.values)
 		m.line += len(got.values)
@@ -228,7 +240,7 @@ func (m *market) stopped(err error) error {
 }
 
 // entry reads the line of an entry.
-func (m *market) entry(add func(i, j int32, v float64) error) error {
+func (m *market) entry() error {
 	width := 3
 	if m.pattern {
 		width = 2
@@ -250,7 +262,11 @@ func (m *market) entry(add func(i, j int32, v float64) error) error {
 			return m.fail("%q is %v", shorten(m.fields[2]), err)
 		}
 	}
-	return add(int32(i-1), int32(j-1), v)
+	if err := m.grows(); err != nil {
+		return err
+	}
+	m.add(int32(i-1), int32(j-1), v)
+	return nil
 }
 
 // array reads one value a line, column by column; below the diagonal where the matrix is
@@ -262,17 +278,7 @@ func (m *market) array() (*sparse.CSC, error) {
 	if err := believe(m.name, m.n, m.p, 0); err != nil && (m.n == 0 || m.p == 0) {
 		return nil, err
 	}
-	var rows, columns []int32
-	var values []float64
-	add := func(i, j int, v float64) {
-		if v != 0 {
-			rows, columns, values = append(rows, int32(i)), append(columns, int32(j)), append(values, v)
-		}
-	}
-	for j := range m.p {
-		if m.n == 0 {
-			break
-		}
+	for j := 0; j < m.p && m.n > 0; j++ {
 		first := 0
 		switch {
 		case m.symmetric:
@@ -281,32 +287,31 @@ func (m *market) array() (*sparse.CSC, error) {
 			first = j + 1
 		}
 		for i := first; i < m.n; i++ {
-			if err := m.next(false); err != nil {
+			v, err := m.value()
+			if err != nil {
 				return nil, err
 			}
-			v, err := parseNumber(m.fields[0])
-			if err != nil || len(m.fields) != 1 {
-				return nil, m.fail("want one number, found %q", shorten(strings.Join(m.fields, " ")))
+			if v != 0 {
+				m.add(int32(i), int32(j), v)
 			}
-			add(i, j, v)
-			if i != j && (m.symmetric || m.skew) {
-				if m.skew {
-					v = -v
-				}
-				add(j, i, v)
-			}
-			if len(values) == cap(values) {
-				if err := m.fits(len(values)); err != nil {
-					return nil, err
-				}
+			if err := m.grows(); err != nil {
+				return nil, err
 			}
 		}
 	}
-	if err := m.end(); err != nil {
-		return nil, err
+	return m.matrix()
+}
+
+// value reads a line of one number.
+func (m *market) value() (float64, error) {
+	if err := m.next(false); err != nil {
+		return 0, err
 	}
-	x, err := sparse.NewTriplets(m.ctx, m.n, m.p, rows, columns, values)
-	return x, named(err, m.name)
+	v, err := parseNumber(m.fields[0])
+	if err != nil || len(m.fields) != 1 {
+		return 0, m.fail("want one number, found %q", shorten(strings.Join(m.fields, " ")))
+	}
+	return v, nil
 }
 
 // end refuses what follows the last entry.

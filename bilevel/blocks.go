@@ -139,13 +139,13 @@ func (l *blockLane) solve(ctx context.Context, r *LaneRequest, options cd.Option
 	return nil
 }
 
-func (l *blockLane) differentiate(ctx context.Context, request *LaneRequest, _ cd.Options) error {
+func (l *blockLane) differentiate(ctx context.Context, request *LaneRequest, options cd.Options) error {
 	start := time.Now()
 	at := implicit.BlockPoint{
 		Support: l.last.Support, Beta: l.last.Beta, Correlation: l.solver.Correlation(),
 		Point: l.last.Point, KKT: l.last.KKT, Margin: l.last.Margin,
 	}
-	g, err := l.implicit.Solve(ctx, l.at, at, l.slope, l.curvature)
+	g, err := l.implicit.Solve(ctx, l.at, at, l.slope, l.curvature, implicit.Options{Tol: systemTol(options.Tol), Rough: request.Rough})
 	if err != nil {
 		return err
 	}

@@ -43,6 +43,7 @@ type Blocks struct {
 	working []int         // blocks
 	at      []*localBlock // of each of them
 	open    []int         // coefficients of them, by column and score, that may move
+	leaving []leaving
 	local   map[int]*localBlock
 	work    float64
 	own     []float64 // of a block: scratch

@@ -1,8 +1,10 @@
 package cd
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/model"
 	"github.com/seed-45b9a24c/pare/support"
@@ -16,6 +18,7 @@ type localBlock struct {
 	z       []float64 // −∇f at the point
 	start   []float64 // coefficients there
 	beta    []float64 // now
+	lack    []float64 // at the point
 }
 
 const (
@@ -24,6 +27,7 @@ const (
 	modelSweeps   = 40    // over a model, before a Newton step is tried
 	writtenSweeps = 400   // over one whose Hessian is written out
 	writtenLack   = 0.01  // as modelLack
+	leastLeaving  = 20    // coefficients at once
 	blockSteps    = 20    // within a block
 	armijo        = 1e-4  // of the decrease predicted
 	blockHalvings = 30    // of a step
@@ -74,28 +78,58 @@ func (s *Blocks) take(g model.Blocks, columns []int32, certified bool) (worst fl
 		s.correlate(columns)
 		s.drift.forget(columns)
 	}
-	s.open, s.at = s.open[:0], s.at[:0]
+	s.open, s.at, s.leaving = s.open[:0], s.at[:0], s.leaving[:0]
 	for _, b := range s.working {
 		l := s.local[b]
 		if l == nil {
 			d := len(s.part.Columns(b)) * s.q
-			l = &localBlock{columns: s.part.Columns(b), z: make([]float64, d), start: make([]float64, d), beta: make([]float64, d)}
+			l = &localBlock{columns: s.part.Columns(b), z: make([]float64, d), start: make([]float64, d), beta: make([]float64, d), lack: make([]float64, d)}
 			s.local[b] = l
 		}
 		s.at = append(s.at, l)
 		model.Gather(s.part, b, s.q, s.z, l.z)
 		model.Gather(s.part, b, s.q, s.beta, l.start)
 		copy(l.beta, l.start)
-		lack := s.own[:len(l.z)]
-		g.Lack(b, l.beta, l.z, lack)
-		worst = max(worst, s.length(lack))
-		for k, v := range lack {
-			if l.beta[k] != 0 || v != 0 || !g.Kinked(b, k) {
+		g.Lack(b, l.beta, l.z, l.lack)
+		for k, v := range l.lack {
+			switch {
+			case l.beta[k] != 0 || !g.Kinked(b, k):
 				s.open = append(s.open, int(l.columns[k/s.q])*s.q+k%s.q)
+			case v != 0:
+				s.leaving = append(s.leaving, leaving{len(s.at) - 1, k, math.Abs(v)})
 			}
 		}
 	}
+	s.leave()
+	for _, l := range s.at {
+		worst = max(worst, s.length(l.lack))
+	}
 	return worst
+}
+
+// leaving is a coefficient at 0 that has a reason to leave it.
+type leaving struct {
+	at, k int // its block in the working set, and its place there
+	lack  float64
+}
+
+// leave opens those of the coefficients of several scores that lack most, half as many as there are others: the rest
+// stay at 0 for now, as if they lacked nothing. A Hessian between all of them would be far larger than
+// that of the solution.
+func (s *Blocks) leave() {
+	if room := max(leastLeaving, len(s.open)/2); s.q > 1 && room < len(s.leaving) {
+		slices.SortFunc(s.leaving, func(a, b leaving) int {
+			return cmp.Or(cmp.Compare(b.lack, a.lack), cmp.Compare(a.at, b.at), cmp.Compare(a.k, b.k))
+		})
+		for _, e := range s.leaving[room:] {
+			l := s.at[e.at]
+			l.z[e.k], l.lack[e.k] = 0, 0
+		}
+		s.leaving = s.leaving[:room]
+	}
+	for _, e := range s.leaving {
+		s.open = append(s.open, int(s.at[e.at].columns[e.k/s.q])*s.q+e.k%s.q)
+	}
 }
 
 // correlate sets the correlations of some columns at the point.

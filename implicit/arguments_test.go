@@ -111,7 +111,7 @@ func TestEveryLengthIsChecked(t *testing.T) {
 		refused("product with second derivatives", err)
 		_, err = implicit.NewSVM(b.fit(t, nil, true)).Solve(t.Context(), 0, implicit.SVMPoint{}, outer(9), implicit.Options{})
 		refused("SVM", err)
-		_, err = blocks.Solve(t.Context(), group, implicit.BlockPoint{}, outer(6).Slope, outer(6).Curvature)
+		_, err = blocks.Solve(t.Context(), group, implicit.BlockPoint{}, outer(6).Slope, outer(6).Curvature, implicit.Options{})
 		refused("blocks", err)
 	}
 	for _, c := range []struct {

@@ -1,6 +1,7 @@
 package implicit
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -43,15 +44,16 @@ const (
 	blockDoubt  = 10    // times the lack of a point as a share of what holds entries at 0
 	blockSafety = 10    // of bounds
 	blockTol    = 1e-11 // of conjugate gradients
+	slopeTol    = 1e-5  // of those of slopes to step by
 )
 
 // Solve returns the hypergradient at a point, one entry for each λ of the penalty. slope and
 // curvature are the derivatives of the criterion in the scores, n × q; of a criterion that
 // couples scores, curvature is a diagonal that its second derivatives do not exceed. Error
 // bounds are estimated: from the residuals of the systems, from what β lacks of stationarity,
-// and from how much the system changes over a Newton step. The error is an [outcome.Error]
-// of kind Shape.
-func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope, curvature []float64) (*Hypergradient, error) {
+// and from how much the system changes over a Newton step. Of the options it has Rough, and Tol for
+// that. The error is an [outcome.Error] of kind Shape.
+func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope, curvature []float64, opts Options) (*Hypergradient, error) {
 	n, _ := s.fit.View().Dims()
 	if len(slope) != n*s.fit.Count() || len(curvature) != len(slope) {
 		return nil, outcome.Errorf(outcome.Shape, "slope and curvature must have %d entries for each of the %d rows", s.fit.Count(), n)
@@ -68,10 +70,15 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 		s.doubt(at)
 		return &s.out, nil
 	}
-	s.factorise(g)
 	h := s.system.Collect(hessian.Outer(slope, at.Support))
-	v, x, b := make([]float64, size), make([]float64, size), make([]float64, size)
-	adjoint := s.solve(ctx, h, v)
+	v, b := make([]float64, size), make([]float64, size)
+	if opts.Rough {
+		s.slopes(ctx, g, at, h, v, b, cmp.Or(opts.Tol, slopeTol))
+		return &s.out, nil
+	}
+	s.factorise(g)
+	x := make([]float64, size)
+	adjoint := s.solve(ctx, h, v, blockTol)
 	size2 := s.k.Dot(h, v)
 	step := s.step(ctx, g, at, x)
 	s.out.InjectivityMargin = s.system.Margin()
@@ -81,7 +88,7 @@ func (s *Blocks) Solve(ctx context.Context, g model.Blocks, at BlockPoint, slope
 	for i := range r {
 		moving = s.right(g, i, b) || moving
 		s.out.Gradient[i] = s.k.Dot(b, v)
-		s.solve(ctx, b, x)
+		s.solve(ctx, b, x, blockTol)
 		energy := max(0, s.k.Dot(b, x))
 		steep := s.steep(at, x, curvature)
 		bound := float64(math.Sqrt(energy/max(s.out.InjectivityMargin, math.SmallestNonzeroFloat64))*adjoint) +
@@ -150,9 +157,35 @@ func (s *Blocks) factorise(g model.Blocks) {
 	}
 }
 
+// slopes makes the gradient for the criterion's slope h in the coefficients and nothing else, see
+// [Options].Rough, from the adjoint v. What needs no system is still told of the support.
+func (s *Blocks) slopes(ctx context.Context, g model.Blocks, at BlockPoint, h, v, b []float64, tol float64) {
+	s.out.ErrorBound, s.out.InjectivityMargin = math.Inf(1), 0
+	if g.Concavity() > 0 || s.system.FactorPays(productsExpected) {
+		s.factorise(g)
+	}
+	s.solve(ctx, h, v, tol)
+	moving := false
+	for i := range g.Hyperparameters() {
+		moving = s.right(g, i, b) || moving
+		s.out.Gradient[i] = s.k.Dot(b, v)
+	}
+	switch {
+	case ctx.Err() != nil:
+		s.out.Status = outcome.Cancelled
+	case s.out.Status != outcome.Converged:
+	case !moving:
+		s.out.Status = outcome.Flat
+	default:
+		if s.doubt(at); s.out.Status == outcome.Converged {
+			s.out.Status = outcome.SupportUncertified
+		}
+	}
+}
+
 // solve solves a system and returns the residual that is left, in the norm of the diagonal.
-func (s *Blocks) solve(ctx context.Context, b, x []float64) float64 {
-	report := s.system.Solve(ctx, b, x, blockTol)
+func (s *Blocks) solve(ctx context.Context, b, x []float64, tol float64) float64 {
+	report := s.system.Solve(ctx, b, x, tol)
 	s.out.Iterations += report.Iterations
 	if s.out.Status != outcome.Converged || ctx.Err() != nil {
 		return report.Residual
@@ -191,7 +224,7 @@ func (s *Blocks) step(ctx context.Context, g model.Blocks, at BlockPoint, x []fl
 			lack[place] = out[block.Of[k]]
 		}
 	}
-	s.solve(ctx, lack, x)
+	s.solve(ctx, lack, x, blockTol)
 	return append([]float64(nil), s.system.Spread(x)...)
 }
 

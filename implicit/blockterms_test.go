@@ -124,7 +124,7 @@ func TestBlockBoundIsTheSumOfItsTerms(t *testing.T) {
 				change += 2 * fastest
 			}
 			v, want := w.solve(t, w.h), 0.0
-			got, err := implicit.NewBlocks(scores, part, solver.System()).Solve(t.Context(), g, at, outer.Slope, outer.Curvature)
+			got, err := implicit.NewBlocks(scores, part, solver.System()).Solve(t.Context(), g, at, outer.Slope, outer.Curvature, implicit.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

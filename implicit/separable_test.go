@@ -76,7 +76,7 @@ func TestSeparablePenaltyOfAUser(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := implicit.BlockPoint{Support: s.Support, Beta: s.Beta, Correlation: solver.Correlation(), Point: s.Point, KKT: s.KKT, Margin: s.Margin}
-		got, err := implicit.NewBlocks(blocks, part, solver.System()).Solve(context.Background(), model.Elementwise{Of: g}, at, slope, curvature)
+		got, err := implicit.NewBlocks(blocks, part, solver.System()).Solve(context.Background(), model.Elementwise{Of: g}, at, slope, curvature, implicit.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

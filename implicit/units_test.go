@@ -180,7 +180,7 @@ func TestUnitsDoNotMatterToBlocks(t *testing.T) {
 			for _, i := range rows {
 				slope[i], curvature[i] = 2*(sol.Point.Prediction[i]-c.Y[i]), 2
 			}
-			h, err := implicit.NewBlocks(scores, part, solver.System()).Solve(t.Context(), g, at, slope, curvature)
+			h, err := implicit.NewBlocks(scores, part, solver.System()).Solve(t.Context(), g, at, slope, curvature, implicit.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -19,12 +19,13 @@ type BlockSystem struct {
 	Columns []int32 // those of S, ascending
 	Blocks  []LiveBlock
 	entry   []int     // of S: column's place times q plus score
-	diag    []float64 // of A on S
+	diag    []float64 // of A on S, once it is wanted
+	scores  []scoreEntries
 
 	l          []float64 // the factor
 	factorised bool
 	cg         CG
-	full, part []float64
+	full       []float64
 }
 
 // LiveBlock is what a block has in S.
@@ -74,8 +75,10 @@ func (a *BlockSystem) Reset(g model.Blocks, part *model.Partition, columns []int
 	for _, b := range order {
 		a.add(g, part, b, beta, place)
 	}
-	a.full, a.part = resize(a.full, len(columns)*q), resize(a.part, q)
-	a.diagonal()
+	a.full, a.diag = resize(a.full, len(columns)*q), a.diag[:0]
+	if a.gram == nil {
+		a.entriesByScore()
+	}
 }
 
 // add notes a block.
@@ -104,48 +107,44 @@ func (a *BlockSystem) add(g model.Blocks, part *model.Partition, block int, beta
 	a.Blocks = append(a.Blocks, one)
 }
 
-// diagonal makes the diagonal of A.
-func (a *BlockSystem) diagonal() {
+// diagonal returns the diagonal of A.
+func (a *BlockSystem) diagonal() []float64 {
+	if len(a.diag) == len(a.entry) {
+		return a.diag
+	}
 	a.diag = resize(a.diag, len(a.entry))
-	q := a.q
-	block := make([]float64, q*q)
-	last := -1
-	for at, e := range a.entry {
-		if c := e / q; c != last {
-			if last = c; a.gram != nil {
-				block[0] = a.h.packed.Square(a.Columns[c]) / a.h.total
-			} else {
-				a.h.diagonalBlock(a.Columns[c], block)
-			}
+	if a.gram == nil {
+		a.h.diagonal(a.scores, a.diag)
+	} else {
+		for at, c := range a.entry {
+			a.diag[at] = a.h.packed.Square(a.Columns[c]) / a.h.total
 		}
-		k := e % q
-		a.diag[at] = block[k*q+k]
 	}
 	for _, b := range a.Blocks {
 		for k, at := range b.At {
 			a.diag[at] += b.bending[k*len(b.At)+k]
 		}
 	}
+	return a.diag
 }
 
 // Diagonal implements [Operator].
-func (a *BlockSystem) Diagonal(out []float64) { copy(out, a.diag) }
+func (a *BlockSystem) Diagonal(out []float64) { copy(out, a.diagonal()) }
 
 // Apply implements [Operator].
 func (a *BlockSystem) Apply(v, out []float64) {
-	a.Spread(v)
-	a.h.Clear()
-	for c, j := range a.Columns {
-		a.h.Move(j, a.full[c*a.q:][:a.q])
-	}
-	at := 0
-	for c, j := range a.Columns {
-		a.h.Product(j, a.part)
-		for ; at < len(a.entry) && a.entry[at]/a.q == c; at++ {
-			out[at] = a.part[a.entry[at]%a.q]
+	if a.gram == nil {
+		a.h.apply(a.scores, v, out)
+	} else {
+		a.h.Clear()
+		for at, c := range a.entry {
+			a.h.Move(a.Columns[c], v[at:at+1])
 		}
+		for at, c := range a.entry {
+			a.h.Product(a.Columns[c], out[at:at+1])
+		}
+		a.h.Clear()
 	}
-	a.h.Clear()
 	a.bend(v, out)
 }
 
@@ -201,16 +200,26 @@ func (a *BlockSystem) Factorises() bool {
 	return len(a.entry) <= unitProducts || a.writes()
 }
 
+// FactorPays reports whether a factor is cheaper than so many products with A: never of several
+// scores, of which ∇²f is not at hand.
+func (a *BlockSystem) FactorPays(products int) bool {
+	if a.gram == nil || !a.Factorises() {
+		return false
+	}
+	cost := a.gram.BuildCost(a.gram.Missing(a.Columns)) + CholeskyCost(len(a.entry))
+	return cost < float64(float64(products)*a.h.packed.ProductCost(a.Columns))
+}
+
 // Factorise factorises A and reports whether it is positive definite.
 func (a *BlockSystem) Factorise() bool { return a.factorise(0) }
 
 // FactoriseShifted factorises A with a share of its mean diagonal added to the diagonal.
 func (a *BlockSystem) FactoriseShifted(share float64) bool {
 	var sum float64
-	for _, v := range a.diag {
+	for _, v := range a.diagonal() {
 		sum += v
 	}
-	return a.factorise(share * sum / float64(len(a.diag)))
+	return a.factorise(share * sum / float64(len(a.entry)))
 }
 
 // SolveFactored turns b into the solution of what was factorised.
@@ -277,8 +286,8 @@ func (a *BlockSystem) Margin() float64 {
 	inverse, scratch := make([]float64, s), make([]float64, s)
 	InverseDiagonal(a.k, a.l, s, inverse, scratch)
 	var trace float64
-	for k, v := range inverse {
-		trace = math.FMA(v, a.diag[k], trace)
+	for k, v := range a.diagonal() {
+		trace = math.FMA(inverse[k], v, trace)
 	}
 	return 1 / trace
 }
@@ -303,9 +312,9 @@ func (a *BlockSystem) Solve(ctx context.Context, b, x []float64, tol float64) Re
 		a.k.Axpy(1, a.cg.q, x)
 	}
 	var norm, size float64
-	for k, v := range residual {
-		norm = math.FMA(v/a.diag[k], v, norm)
-		size = math.FMA(b[k]/a.diag[k], b[k], size)
+	for k, d := range a.diagonal() {
+		norm = math.FMA(residual[k]/d, residual[k], norm)
+		size = math.FMA(b[k]/d, b[k], size)
 	}
 	report := Report{Residual: math.Sqrt(norm), Converged: true}
 	if size > 0 {

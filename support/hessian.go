@@ -27,6 +27,7 @@ type Hessian struct {
 	pair    []float64 // n: an entry of D
 	dots    []float64
 	scratch []float64
+	shared  bool // the probabilities are in joint.plain
 	joint   joint
 }
 
@@ -50,7 +51,7 @@ func NewHessian(view *sparse.View, q int) *Hessian {
 func (h *Hessian) Reset(m *model.Metric, columns []int32, view bool) {
 	h.metric = m
 	if h.packed == nil {
-		h.joint.place = nil
+		h.joint.place, h.shared = nil, false
 		h.prepare(columns)
 	} else {
 		if !view {
@@ -74,8 +75,7 @@ func (h *Hessian) prepare(columns []int32) {
 		moments[at] = make([]float64, q*q)
 		h.moments[j] = moments[at]
 	}
-	share := h.w // which is cleared afterwards
-	h.byScore(share)
+	share := h.shares()
 	h.dots = resize(h.dots, len(columns))
 	take := func(a, b int) {
 		total := k.Sum(h.pair)

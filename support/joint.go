@@ -73,8 +73,8 @@ func (h *Hessian) Write(coefficients []int) {
 	clear(j.matrix)
 	clear(j.r)
 	n, k := len(h.metric.Weight), h.view.Kernels()
-	j.plain, j.weighted = resize(j.plain, n*q), resize(j.weighted, n*q)
-	h.byScore(j.plain)
+	j.weighted = resize(j.weighted, n*q)
+	h.shares()
 	for class := range q {
 		k.Product(j.weighted[class*n:][:n], h.metric.Weight, j.plain[class*n:][:n])
 	}

@@ -77,3 +77,69 @@ func TestHessianWrittenOutIsTheOneOfColumns(t *testing.T) {
 		}
 	}
 }
+
+// TestBlockSystemOfScoresIsTheHessian: products and the diagonal by scores are those of the Hessian between the
+// coefficients that are not 0, with the ridge's curvature.
+func TestBlockSystemOfScoresIsTheHessian(t *testing.T) {
+	const scores, ridge = 3, 0.25
+	for seed := range oracle.Cases(12) {
+		r := oracle.NewRandom(7200 + seed)
+		q := r.Problem(oracle.Shape{N: 20 + 300*int(seed%3), P: 1 + r.Intn(7), Density: r.Pick(0.3, 1), Weights: seed%2 == 1})
+		q.Intercept = seed%4 > 1
+		n, p := q.Dims()
+		class := make([]int32, n)
+		for i := range class {
+			class[i] = int32(i % scores)
+		}
+		g, err := model.ScoresNet(scores, 0, math.Log(ridge))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dense := range []bool{false, true} {
+			view := fixture.View(t, q, dense)
+			fit, err := model.NewSoftmax(view, class, []float64{1, 2, 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			columns, b := make([]int32, p), make([]float64, p*scores)
+			for j := range columns {
+				columns[j] = int32(j)
+			}
+			var live []int
+			for k := range b {
+				if r.Intn(3) > 0 {
+					b[k] = r.Normal()
+					live = append(live, k)
+				}
+			}
+			at, metric := fit.NewPoint(), model.Metric{}
+			fit.Fit(columns, b, at)
+			fit.Metric(at, &metric)
+			h := support.NewHessian(view, scores)
+			h.Reset(&metric, columns, false)
+			whole := make([]float64, p*scores*p*scores)
+			h.Block(columns, whole)
+			a := support.NewBlockSystem(h)
+			a.Reset(g, model.Singletons(p), columns, b)
+			v, got, diagonal := make([]float64, len(live)), make([]float64, len(live)), make([]float64, len(live))
+			for k := range v {
+				v[k] = r.Normal()
+			}
+			a.Apply(v, got)
+			a.Diagonal(diagonal)
+			for k, row := range live {
+				want, scale := ridge*v[k], 1.0
+				for l, column := range live {
+					want = math.FMA(whole[row*p*scores+column], v[l], want)
+					scale += math.Abs(whole[row*p*scores+column] * v[l])
+				}
+				if !(math.Abs(got[k]-want) <= 1e-12*scale) {
+					t.Errorf("seed %d, dense %v, %d: a product of %g, want %g", seed, dense, row, got[k], want)
+				}
+				if want := whole[row*p*scores+row] + ridge; !(math.Abs(diagonal[k]-want) <= 1e-12*want) {
+					t.Errorf("seed %d, dense %v, %d: a diagonal of %g, want %g", seed, dense, row, diagonal[k], want)
+				}
+			}
+		}
+	}
+}

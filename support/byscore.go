@@ -1,0 +1,124 @@
+package support
+
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
+// scoreEntries are the entries on S of one score.
+type scoreEntries struct {
+	columns []int32
+	at      []int // their places in S
+	values  []float64
+}
+
+// entriesByScore lists those of each of several scores.
+func (a *BlockSystem) entriesByScore() {
+	for len(a.scores) < a.q {
+		a.scores = append(a.scores, scoreEntries{})
+	}
+	a.scores = a.scores[:a.q]
+	for k := range a.scores {
+		a.scores[k].columns, a.scores[k].at = a.scores[k].columns[:0], a.scores[k].at[:0]
+	}
+	for at, e := range a.entry {
+		s := &a.scores[e%a.q]
+		s.columns, s.at = append(s.columns, a.Columns[e/a.q]), append(s.at, at)
+	}
+	for k := range a.scores {
+		a.scores[k].values = resize(a.scores[k].values, len(a.scores[k].at))
+	}
+}
+
+// shares sets joint.plain to the probabilities at the point, score by score.
+func (h *Hessian) shares() []float64 {
+	if h.shared {
+		return h.joint.plain
+	}
+	h.joint.plain = resize(h.joint.plain, len(h.metric.Share))
+	h.byScore(h.joint.plain)
+	h.shared = true
+	return h.joint.plain
+}
+
+// apply sets out = ∇²f·v between entries of several scores: X̃v, D times that and the products with
+// columns, score by score, so that all of it goes by kernels. The running vector is 0 afterwards.
+func (h *Hessian) apply(scores []scoreEntries, v, out []float64) {
+	n, q, k := len(h.metric.Weight), h.metric.Count, h.view.Kernels()
+	p, u, mean := h.shares(), h.w, h.pair
+	for s, e := range scores {
+		for l, at := range e.at {
+			e.values[l] = v[at]
+		}
+		k.Clear(u[s*n:][:n])
+		h.view.AddColumns(e.columns, e.values, u[s*n:][:n])
+	}
+	h.mean(p, u, mean)
+	shift := h.scratch[:q]
+	if h.view.Centred() {
+		for s := range q {
+			one := u[s*n:][:n]
+			k.Product(h.weighed, h.metric.Weight, p[s*n:][:n])
+			shift[s] = k.Dot(h.weighed, one) - k.Dot(h.weighed, mean)
+		}
+		model.SolveFactored(h.factor, shift)
+		for s := range q {
+			k.Axpy(-shift[s], p[s*n:][:n], mean)
+		}
+	}
+	for s, e := range scores {
+		one := u[s*n:][:n]
+		if h.view.Centred() {
+			k.Subtract(shift[s], one)
+		}
+		k.Axpy(-1, mean, one)
+		k.Product(h.weighed, h.metric.Weight, p[s*n:][:n])
+		k.Product(one, one, h.weighed)
+		h.view.Dots(e.columns, one, e.values)
+		for l, at := range e.at {
+			out[at] = e.values[l] / h.total
+		}
+	}
+	k.Clear(u)
+}
+
+// mean sets out to Σ pᵢₖuᵢₖ of each row.
+func (h *Hessian) mean(p, u, out []float64) {
+	n, k := len(out), h.view.Kernels()
+	k.Clear(out)
+	for s := range h.metric.Count {
+		k.Product(h.weighed, p[s*n:][:n], u[s*n:][:n])
+		k.Axpy(1, h.weighed, out)
+	}
+}
+
+// diagonal sets out to the diagonal of ∇²f at entries of several scores.
+func (h *Hessian) diagonal(scores []scoreEntries, out []float64) {
+	n, q, k := len(h.metric.Weight), h.metric.Count, h.view.Kernels()
+	p, moved := h.shares(), h.scratch[:q]
+	for s, e := range scores {
+		k.Product(h.weighed, h.metric.Weight, p[s*n:][:n])
+		h.complement(p[s*n:][:n])
+		for l, j := range e.columns {
+			rows, values, scale := h.column(j)
+			h.dots = resize(h.dots, len(values))
+			k.Product(h.dots, values, values)
+			var sum float64
+			if rows == nil {
+				sum = k.Dot(h.dots, h.pair)
+			} else {
+				sum = k.DotIndexed(h.dots, rows, h.pair)
+			}
+			sum *= float64(scale * scale)
+			if h.view.Centred() {
+				copy(moved, h.moments[j][s*q:])
+				model.HalfSolveFactored(h.factor, moved)
+				for _, m := range moved {
+					sum = math.FMA(-m, m, sum)
+				}
+			}
+			out[e.at[l]] = sum / h.total
+		}
+	}
+}

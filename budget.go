@@ -7,7 +7,6 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/inner"
 	"github.com/seed-45b9a24c/pare/internal/team"
 	"github.com/seed-45b9a24c/pare/outcome"
-	"github.com/seed-45b9a24c/pare/support"
 )
 
 // checkBudget refuses caps that cannot be, and work beyond them.
@@ -35,7 +34,7 @@ func (e *engine) afford(own, lanes int) error {
 	need, pair := e.of.MostBytes()
 	most, least := float64(e.config.MaxBytes), need+float64(pair*inner.LeastGram*inner.LeastGram)
 	share := func(problems, most float64) {
-		e.gram = int(min(support.LargestGram, math.Sqrt((most/problems-need)/pair)))
+		e.gram = int(min(float64(e.of.LargestGram()), math.Sqrt((most/problems-need)/pair)))
 	}
 	total, others := float64(own+lanes)*least, 0.0
 	if total <= most {

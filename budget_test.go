@@ -450,3 +450,30 @@ func TestFewColumnsHoldLess(t *testing.T) {
 		t.Errorf("half the cap: %v, want a limit", err)
 	}
 }
+
+// TestBudgetOfFreeRows: support vector regression of many rows and few columns needs no matrix of all rows, and takes none beyond the
+// cap: it ends at the same loss.
+func TestBudgetOfFreeRows(t *testing.T) {
+	const n, p, most = 4100, 4, 8 << 20
+	x, y := drawn(t, n, p, pare.Lasso)
+	for _, logLambda := range [][]float64{{-8, -12}, {-14, -20}, {0, -1}} {
+		fit := func(most int64) *pare.Fitted {
+			f, err := pare.Fit(t.Context(), x, y, logLambda, pare.Config{Model: pare.SVR, Tol: 1e-11, MaxBytes: most})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return f
+		}
+		free := fit(0)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		capped := fit(most)
+		runtime.ReadMemStats(&after)
+		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > most {
+			t.Errorf("%v: %d bytes", logLambda, allocated)
+		}
+		if capped.Status != outcome.Converged || !(math.Abs(capped.Objective-free.Objective) <= 1e-9*free.Objective) {
+			t.Errorf("%v: %s, %g, without a cap %g", logLambda, capped.Status, capped.Objective, free.Objective)
+		}
+	}
+}

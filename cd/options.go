@@ -17,7 +17,8 @@ type Options struct {
 	// certified point with more columns in its support.
 	MaxSupport int
 	// MaxGram bounds the columns of the cached Gram matrix, and with it memory and
-	// speed. 0 means [support.LargestGram].
+	// speed. 0 means [support.LargestGram]. Of support vectors it is the rows of the matrix of free ones,
+	// but for as many as an exact solution may have; 0 means [MostVectors].
 	MaxGram int
 	// MaxPacked bounds the bytes of copies of sparse columns, and with it speed, see
 	// [support.Columns.Bound]. 0 means about what half of the matrix takes.

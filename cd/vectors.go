@@ -68,6 +68,7 @@ type Vectors struct {
 	sol        VectorsSolution
 	bestGap    float64
 	tol        float64 // the gap asked for
+	mostFree   int     // rows of a matrix of free rows
 	budget     float64 // modelled cost that exact steps may still have
 }
 
@@ -178,6 +179,10 @@ func (s *Vectors) solve(ctx context.Context, logLambda []float64, opts Options) 
 	tol := opts.Tol * s.null
 	s.tol = tol
 	s.budget = math.Inf(1)
+	s.mostFree = MostVectors
+	if opts.MaxGram > 0 { // exact solutions of a problem that is not degenerate have size + 1 at most
+		s.mostFree = min(MostVectors, max(opts.MaxGram, 2+min(len(s.list), len(s.columns))))
+	}
 	switch exact := opts.Polish || opts.Tol <= interiorRough; {
 	case s.fit.Simplex():
 		s.settle(ctx)

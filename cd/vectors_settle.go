@@ -146,7 +146,7 @@ func (s *Vectors) solveFree() bool {
 		return true
 	}
 	cost := support.CholeskyCost(size)
-	if s.budget -= cost; size > MostVectors || s.budget < 0 {
+	if s.budget -= cost; size > s.mostFree || s.budget < 0 {
 		return false
 	}
 	var fixed float64

@@ -50,12 +50,26 @@ func (s *Statement) MostBytes() (need, pair float64) {
 	if s.Certify {
 		need += bytesOfProofs
 	}
-	if size := min(n, p); s.Loss == nil && (s.Tube || s.Intercept) && size <= cd.MostVectors {
-		need += float64(bytesOfVectors * float64(size+1) * float64(size+1))
-		free := float64(min(n, cd.MostVectors)) // on the way to a solution there may be more than it has
-		need += float64(bytesOfFree * free * free)
+	if size := min(n, p); s.factorisesRows() {
+		// On the way to a solution there may be more free rows than it has, for speed.
+		need += float64((bytesOfVectors + bytesOfFree) * float64(size+2) * float64(size+2))
+		pair = bytesOfFree
 	}
 	return need, pair
+}
+
+// LargestGram is how many columns a Gram matrix has at most, or rows one of free rows.
+func (s *Statement) LargestGram() int {
+	if s.factorisesRows() {
+		return cd.MostVectors
+	}
+	return support.LargestGram
+}
+
+// factorisesRows reports support vectors whose solver factorises matrices of rows.
+func (s *Statement) factorisesRows() bool {
+	n, p := s.X.Dims()
+	return s.Loss == nil && (s.Tube || s.Intercept) && min(n, p) <= cd.MostVectors
 }
 
 // scores returns how many scores a row has at once: one for each class of a softmax.

@@ -77,31 +77,44 @@ func (c Columns) Minimise(ctx context.Context, o Options) (result, common *searc
 		if o.Search != Auto && o.Search != LBFGS {
 			return c.One.descend(ctx, each, start, box, o, options)
 		}
-		l := search.LBFGSOptions{Options: options, Keep: true, Prox: columnsProx * one.Value}
-		if c.Rows > 0 {
-			l.Prox = columnsRisk * min(1, float64(len(start))/float64(c.Rows)) * (one.Value - c.Constant)
-		}
-		l.Prox = max(0, l.Prox) / float64(max(1, one.Support))
-		if one.Tested {
-			judged = true
-			l.Judge = func(_ context.Context, at search.Evaluation) (float64, error) { return at.Test, nil }
-		}
+		l := c.pulled(one, len(start), options)
+		judged = l.Judge != nil
 		return search.LBFGS(ctx, o.stepped(each), start, box, l)
 	})
-	if !judged { // near the tolerance of the solutions the same λ may have another value
+	if result != nil && !judged { // near the tolerance of the solutions the same λ may have another value
 		result = noWorse(result, common)
+		result.Best.Gradient = slopeAt(result)
 	}
 	if result != nil {
-		for _, e := range result.Evaluations {
-			if result.Best.Gradient == nil && slices.Equal(e.LogLambda, result.Best.LogLambda) {
-				result.Best.Gradient = e.Gradient
-			}
-		}
 		if result.Seen = seen; planned && result.Status == outcome.Budget {
 			result.Status = outcome.Exhausted // more would overfit
 		}
 	}
 	return result, common, err
+}
+
+// pulled are the options of a search that is pulled back to one λ for all columns, and judged on test rows, if any.
+func (c Columns) pulled(one search.Evaluation, size int, options search.Options) search.LBFGSOptions {
+	l := search.LBFGSOptions{Options: options, Keep: true, Prox: columnsProx * one.Value}
+	if c.Rows > 0 {
+		l.Prox = columnsRisk * min(1, float64(size)/float64(c.Rows)) * (one.Value - c.Constant)
+	}
+	l.Prox = max(0, l.Prox) / float64(max(1, one.Support))
+	if one.Tested {
+		l.Judge = func(_ context.Context, at search.Evaluation) (float64, error) { return at.Test, nil }
+	}
+	return l
+}
+
+// slopeAt returns the gradient of the best point, where one of the evaluations has it.
+func slopeAt(r *search.Result) []float64 {
+	at := slices.IndexFunc(r.Evaluations, func(e search.Evaluation) bool {
+		return e.Gradient != nil && slices.Equal(e.LogLambda, r.Best.LogLambda)
+	})
+	if r.Best.Gradient != nil || at < 0 {
+		return r.Best.Gradient
+	}
+	return r.Evaluations[at].Gradient
 }
 
 // cut returns what one λ for all columns has given where ctx has ended before the next stage, and the

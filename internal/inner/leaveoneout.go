@@ -69,16 +69,13 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 	weights := s.of.training()
 	k := s.of.Kernels
 	pace := k.Pace()
-	determined, trained := true, 0 // rows with a weight
+	determined := true
 	for i, h := range leverage {
 		pace.Did(1)
 		out.Freedom = math.FMA(curvature[i], h, out.Freedom)
 		weight := 1.0
 		if weights != nil {
 			weight = weights[i]
-		}
-		if weight > 0 {
-			trained++
 		}
 		rest := 1 - float64(curvature[i]*h)
 		if rest < leastRest || weight >= total { // without the row nothing says what its score is
@@ -95,7 +92,7 @@ func (s *separable) LeaveOneOut(ctx context.Context, logLambda []float64, tol fl
 		out.Value = criterion.Eval(k, judge, rows, s.of.Y, out.Scores, nil, nil)
 		out.StandardError = s.of.errorOf(out.Value, s.judge, out.Scores, rows)
 	}
-	rest := 1 - out.Freedom/float64(trained)
+	rest := 1 - out.Freedom/float64(len(rows))
 	if rest < leastRest {
 		return out, nil
 	}

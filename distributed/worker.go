@@ -249,7 +249,7 @@ func (s *shift) lanes(h *holding) (*bilevel.Lanes, error) {
 	}
 	data, err := s.streams.get(h.ctx, s.Cache, s.parts, h.record.Data, h.record.Bytes, s.Options.MaxBytes)
 	if err != nil {
-		return nil, ofWorker{err}
+		return nil, workerError{err}
 	}
 	j.Config.Threads = s.Slots
 	lanes, err := pare.NewLanes(h.ctx, data.Matrix(), data.Target(), j)
@@ -330,10 +330,10 @@ func (s *shift) begin(h *holding, group int) *duty {
 // mending is how long a worker leaves a job to others that something is amiss with, in times of [streams].late.
 const mending = 6
 
-// ofWorker is an error that others may not have.
-type ofWorker struct{ error }
+// workerError is an error that others may not have.
+type workerError struct{ error }
 
-func (e ofWorker) Unwrap() error { return e.error }
+func (e workerError) Unwrap() error { return e.error }
 
 // publish publishes an answer, once more where the group has gone to another worker meanwhile.
 func (s *shift) publish(ctx context.Context, h *holding, subject string, answer []byte) error {
@@ -378,7 +378,7 @@ func (s *shift) answer(h *holding, group int, lanes **bilevel.Lanes, request []b
 	switch {
 	case h.ctx.Err() != nil:
 		return nil, h.ctx.Err()
-	case outcome.KindOf(err) == outcome.IO, errors.As(err, &ofWorker{}):
+	case outcome.KindOf(err) == outcome.IO, errors.As(err, &workerError{}):
 		return nil, err
 	case err != nil:
 		a.Error = newRefusal(err)

@@ -80,6 +80,7 @@ func TestWhereElseAPathEnds(t *testing.T) {
 		{"risen twice, after the way up", 2, 1.31, 0.1, func(l *scan) { l.rises = 1; l.o.Climb, l.here.TrainLoss = true, 0.49 }, 0},
 		{"dense once on the way up", 2, 1.1, 0.1, func(l *scan) { l.o.Climb, l.o.Sparse, l.here.Saturation = true, true, 0.8 }, 1},
 		{"dense twice on the way up", 2, 1.1, 0.1, func(l *scan) { l.o.Climb, l.o.Sparse, l.here.Saturation, l.dense = true, true, 0.8, 1 }, 0},
+		{"dense twice on the way up, but two steps lead below the best", 2, 1.1, -0.06, func(l *scan) { l.o.Climb, l.o.Sparse, l.here.Saturation, l.dense, l.o.Reach = true, true, 0.8, 1, 1 }, 1},
 		{"dense once", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.here.Saturation = true, 0.8 }, 0},
 		{"not quite", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.here.Saturation = true, 0.79 }, 1},
 		{"dense, where columns are of many scales", 2, 1.1, 0.1, func(l *scan) { l.o.Sparse, l.o.Wide, l.here.Saturation = true, true, 0.9 }, 1},

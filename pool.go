@@ -184,18 +184,7 @@ func (e *engine) fitInto(most int64, v *Validation, refits bool, s *grant) error
 	n, p := e.of.X.Dims()
 	usual := min(n, p, inner.UsualGram)
 	gram := usual
-	expect := func() {
-		own, lanes := e.problems(v)
-		all, atOnce := own+lanes, s.lanes
-		if refits { // each thread has one at most, and that on all rows is not solved
-			folds := v.count()
-			own, lanes, all = 0, folds, 1+folds
-			atOnce = min(cmp.Or(atOnce, folds), folds, e.config.threads())
-		}
-		if s.bytes = e.of.UsualBytes(own, lanes, gram); atOnce > 0 {
-			s.bytes = e.of.UsualBytes(own, atOnce, gram) + int64(all)*e.of.UsualIdleBytes()
-		}
-	}
+	expect := func() { s.bytes = e.expectedBytes(v, refits, s.lanes, gram) }
 	shrink := func() {
 		for s.bytes > most && gram > inner.LeastGram {
 			gram = max(inner.LeastGram, gram/2)
@@ -232,6 +221,22 @@ func (e *engine) fitInto(most int64, v *Validation, refits bool, s *grant) error
 		return outcome.At(outcome.Limit, "max-bytes", "the call is expected to take %d bytes with the smallest caches and as few inner problems at once as can be, and the limit leaves %d; give it more, or ask for fewer folds", s.bytes, most)
 	}
 	return nil
+}
+
+// expectedBytes returns what the call takes with Gram matrices of so many columns, and so many inner problems of folds
+// at once; 0 is all of them.
+func (e *engine) expectedBytes(v *Validation, refits bool, atOnce, gram int) int64 {
+	own, lanes := e.problems(v)
+	all := own + lanes
+	if refits { // each thread has one at most, and that on all rows is not solved
+		folds := v.count()
+		own, lanes, all = 0, folds, 1+folds
+		atOnce = min(cmp.Or(atOnce, folds), folds, e.config.threads())
+	}
+	if atOnce > 0 {
+		return e.of.UsualBytes(own, atOnce, gram) + int64(all)*e.of.UsualIdleBytes()
+	}
+	return e.of.UsualBytes(own, lanes, gram)
 }
 
 // problems returns how many inner problems a call holds at once, on all rows and of folds.

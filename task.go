@@ -209,18 +209,9 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 	defer outcome.Caught(&err)
 	e, chosen := t.engine, best
 	if e.hasOneSE(o, out.Status) && ctx.Err() == nil {
-		began := time.Now()
-		if t.ahead != nil && !t.ahead.begun(best.LogLambda) { // the choice is made, but for the rule's
-			columns, coef, err := t.start(ctx, best)
-			if err != nil {
-				return err
-			}
-			t.ahead.begin(ctx, best.LogLambda, columns, coef)
-		}
-		if out.OneSE, err = choose.OneStandardError(ctx, t.choice, best, out.Evaluations); err != nil {
+		if err := t.oneSE(ctx, best, out); err != nil {
 			return err
 		}
-		out.SecondsOneSE = time.Since(began).Seconds()
 		if o.TakeOneSE && out.OneSE != nil {
 			out.Least = &best
 			chosen = *out.OneSE
@@ -250,6 +241,21 @@ func (t *task) refit(ctx context.Context, best search.Evaluation, o SelectOption
 	if o.Relaxed && err == nil {
 		out.Relaxed, out.RelaxedValue, err = e.relaxed(ctx, o.Validation, final)
 	}
+	return err
+}
+
+// oneSE makes the one-standard-error choice, beside the refit at the best λ where threads are idle.
+func (t *task) oneSE(ctx context.Context, best search.Evaluation, out *Selection) error {
+	began := time.Now()
+	if t.ahead != nil && !t.ahead.begun(best.LogLambda) { // the choice is made, but for the rule's
+		columns, coef, err := t.start(ctx, best)
+		if err != nil {
+			return err
+		}
+		t.ahead.begin(ctx, best.LogLambda, columns, coef)
+	}
+	choice, err := choose.OneStandardError(ctx, t.choice, best, out.Evaluations)
+	out.OneSE, out.SecondsOneSE = choice, time.Since(began).Seconds()
 	return err
 }
 

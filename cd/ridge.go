@@ -80,20 +80,16 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 		case r.ascent.failed(s):
 			continue
 		case sol.RelativeGap <= opts.Tol && (polished || s.curved == nil && sol.Steps > 0 || ctx.Err() != nil):
-			sol.Status = outcome.Converged
-			return sol, nil
+			return s.endAs(outcome.Converged)
 		case stalled >= ridgeStalled || s.in.exhausted():
-			sol.Status = outcome.NotConverged
-			return sol, nil
+			return s.endAs(outcome.NotConverged)
 		case ctx.Err() != nil:
-			sol.Status = outcome.Cancelled
-			return sol, nil
+			return s.endAs(outcome.Cancelled)
 		case sol.RelativeGap <= opts.Tol:
 			polished = true
 		case r.ascent.pays(s, opts.Tol):
 			if !s.sweepRows(ctx) {
-				sol.Status = outcome.Cancelled
-				return sol, nil
+				return s.endAs(outcome.Cancelled)
 			}
 			continue
 		}
@@ -107,18 +103,22 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			factorised = s.factorise()
 		}
 		if !s.solveStep(ctx, factorised, opts) {
-			sol.Status = outcome.Cancelled
-			return sol, nil
+			return s.endAs(outcome.Cancelled)
 		}
 		if s.curved == nil {
-			for k, place := range r.places {
-				s.beta[place] += r.d[k]
-			}
-			sol.Steps++
+			s.stepRidge()
 		} else if !s.moveRidge() && !lasts { // with the curvature here, it is rounding
 			stalled++
 		}
 	}
+}
+
+// stepRidge goes the whole way of a step.
+func (s *Solver) stepRidge() {
+	for k, place := range s.ridge.places {
+		s.beta[place] += s.ridge.d[k]
+	}
+	s.sol.Steps++
 }
 
 // enterRidge makes all columns with entries the working set, at the last solution.

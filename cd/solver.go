@@ -339,18 +339,15 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		s.report(opts, Certified)
 		switch {
 		case s.sol.RelativeGap <= opts.Tol && (polishes == 0 || ctx.Err() != nil):
-			s.sol.Status = outcome.Converged
-			return &s.sol, nil
+			return s.endAs(outcome.Converged)
 		case s.sol.RelativeGap <= opts.Tol:
 			polishes--
 			s.polish(ctx)
 			continue
 		case s.in.exhausted() || stalled >= maxStalled:
-			s.sol.Status = outcome.NotConverged
-			return &s.sol, nil
+			return s.endAs(outcome.NotConverged)
 		case ctx.Err() != nil:
-			s.sol.Status = outcome.Cancelled
-			return &s.sol, nil
+			return s.endAs(outcome.Cancelled)
 		case first && s.startFromSample(ctx, opts):
 			s.report(opts, Sampled)
 			continue
@@ -368,11 +365,16 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		if !s.improve(ctx) {
 			// Cancelled between certificates: the last certified point stands.
 			s.restore()
-			s.sol.Status = outcome.Cancelled
-			return &s.sol, nil
+			return s.endAs(outcome.Cancelled)
 		}
 		s.report(opts, Improved)
 	}
+}
+
+// endAs ends a solve at the point that is certified.
+func (s *Solver) endAs(status outcome.Status) (*Solution, error) {
+	s.sol.Status = status
+	return &s.sol, nil
 }
 
 // within refuses a certified point beyond the support that is allowed.

@@ -95,7 +95,7 @@ func classifierSection(r *Result) section {
 	}
 	switch {
 	case r.Held.Classes != nil:
-		s.Tables = []table{r.confusion()}
+		s.Tables = []table{r.classConfusion()}
 	case r.link().Classes():
 		rows := r.judged()
 		positive := 0
@@ -190,8 +190,9 @@ func calibration(rows []judged) figure {
 	}
 }
 
+// binaryConfusion counts labels against the signs of the scores.
 func (r *Result) binaryConfusion(rows []judged) table {
-	var count [2][2]int
+	count := [][]int{{0, 0}, {0, 0}}
 	at := func(v float64) int {
 		if v > 0 {
 			return 1
@@ -201,27 +202,18 @@ func (r *Result) binaryConfusion(rows []judged) table {
 	for _, one := range rows {
 		count[at(one.target)][at(one.score)]++
 	}
-	right := count[0][0] + count[1][1]
-	t := table{
-		Caption: fmt.Sprintf("Confusion: %d of %d rows are right, %.2f %%", right, len(rows), 100*float64(right)/float64(len(rows))),
-		Head:    []string{"label", "predicted " + r.class(0, -1), "predicted " + r.class(1, 1)},
-	}
-	for k, label := range []float64{-1, 1} {
-		t.Rows = append(t.Rows, []string{r.class(k, label), strconv.Itoa(count[k][0]), strconv.Itoa(count[k][1])})
-	}
-	return t
+	return confusion([]string{r.class(0, -1), r.class(1, 1)}, count)
 }
 
-// confusion counts labels against the classes of the largest scores.
-func (r *Result) confusion() table {
-	q := len(r.Held.Classes)
-	count := make([][]int, q)
-	for k := range count {
-		count[k] = make([]int, q)
+// classConfusion counts labels against the classes of the largest scores.
+func (r *Result) classConfusion() table {
+	classes := r.Held.Classes
+	names, count := make([]string, len(classes)), make([][]int, len(classes))
+	for k, label := range classes {
+		names[k], count[k] = r.class(k, label), make([]int, len(classes))
 	}
-	right, all := 0, 0
 	for i, scores := range r.Held.Scores {
-		if len(scores) != q {
+		if len(scores) != len(classes) {
 			continue
 		}
 		largest := 0
@@ -230,42 +222,55 @@ func (r *Result) confusion() table {
 				largest = k
 			}
 		}
-		label, _ := slices.BinarySearch(r.Held.Classes, r.Target[i])
+		label, _ := slices.BinarySearch(classes, r.Target[i])
 		count[label][largest]++
-		if all++; label == largest {
-			right++
+	}
+	return confusion(names, count)
+}
+
+// confusion is the table of how many rows of each label are predicted as each class; where there are many,
+// of how many are right, and of what the others are most often taken for.
+func confusion(names []string, count [][]int) table {
+	rows, right, all := make([]int, len(names)), 0, 0
+	for k, row := range count {
+		for _, n := range row {
+			rows[k] += n
 		}
+		all += rows[k]
+		right += row[k]
 	}
 	t := table{Caption: fmt.Sprintf("Confusion: %d of %d rows are right, %.2f %%", right, all, 100*float64(right)/float64(max(all, 1)))}
-	if q > mostLabels {
+	if len(names) > mostLabels {
 		t.Head = []string{"label", "rows", "right", "most often taken for"}
 		for k, row := range count {
-			rows, other := 0, -1
-			for j, n := range row {
-				if rows += n; j != k && n > 0 && (other < 0 || n > row[other]) {
-					other = j
-				}
-			}
-			taken := ""
-			if other >= 0 {
-				taken = fmt.Sprintf("%s (%d)", r.class(other, r.Held.Classes[other]), row[other])
-			}
-			t.Rows = append(t.Rows, []string{r.class(k, r.Held.Classes[k]), strconv.Itoa(rows), strconv.Itoa(row[k]), taken})
+			t.Rows = append(t.Rows, []string{names[k], strconv.Itoa(rows[k]), strconv.Itoa(row[k]), mistaken(k, names, row)})
 		}
 		return t
 	}
 	t.Head = []string{"label"}
-	for k, label := range r.Held.Classes {
-		t.Head = append(t.Head, "predicted "+r.class(k, label))
-	}
 	for k, row := range count {
-		cells := []string{r.class(k, r.Held.Classes[k])}
+		t.Head = append(t.Head, "predicted "+names[k])
+		cells := []string{names[k]}
 		for _, n := range row {
 			cells = append(cells, strconv.Itoa(n))
 		}
 		t.Rows = append(t.Rows, cells)
 	}
 	return t
+}
+
+// mistaken names the other class that rows of a label are most often predicted as, and how often; "" for none.
+func mistaken(label int, names []string, row []int) string {
+	other := -1
+	for k, n := range row {
+		if k != label && n > 0 && (other < 0 || n > row[other]) {
+			other = k
+		}
+	}
+	if other < 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (%d)", names[other], row[other])
 }
 
 // residualSection shows how far predictions of rows held out are from their targets.

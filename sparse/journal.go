@@ -377,23 +377,27 @@ func (g *journal) lengths(ctx context.Context, p int) (columns, lengths []int32,
 	if table {
 		return nil, lengths, nil
 	}
-	sortIndices(all)
-	distinct := 0
-	for k, j := range all {
-		if k == 0 || j != all[k-1] {
-			distinct++
-		}
-	}
-	columns, lengths = make([]int32, distinct), make([]int32, distinct)
-	last := -1
-	for k, j := range all {
-		if k == 0 || j != all[k-1] {
-			last++
-			columns[last] = j
-		}
-		lengths[last]++
-	}
+	columns, lengths = tally(all)
 	return columns, lengths, nil
+}
+
+// tally sorts indices, and returns those that occur, in increasing order, with how often each does.
+func tally(all []int32) (distinct, times []int32) {
+	sortIndices(all)
+	n := 0
+	for k, j := range all {
+		if k == 0 || j != all[k-1] {
+			n++
+		}
+	}
+	distinct, times = make([]int32, 0, n), make([]int32, n)
+	for k, j := range all {
+		if k == 0 || j != all[k-1] {
+			distinct = append(distinct, j)
+		}
+		times[len(distinct)-1]++
+	}
+	return distinct, times
 }
 
 // sortIndices sorts indices in three passes over 11 bits each, from the lowest.

@@ -76,27 +76,7 @@ func NewColumns(view *sparse.View) *Columns {
 	n, p := view.Dims()
 	c := &Columns{view: view, chosen: chosen{m: n}, total: view.Total()}
 	if weights := view.Weights(); weights != nil {
-		c.number, c.sample = view.Arena().Ints(view.Kernels(), n), view.Arena().Ints(view.Kernels(), n)[:0]
-		own := false // some weight is not 0 or 1
-		for from, to := range view.Kernels().Pieces(n) {
-			for i := from; i < to; i++ {
-				c.number[i] = -1
-				if s := weights[i]; s > 0 {
-					c.number[i] = int32(len(c.sample))
-					c.sample = append(c.sample, int32(i))
-					own = own || s != 1
-				}
-			}
-		}
-		c.m = len(c.sample)
-		if own {
-			c.root = view.Floats(c.m)
-			for from, to := range view.Kernels().Pieces(c.m) {
-				for k, i := range c.sample[from:to] {
-					c.root[from+k] = math.Sqrt(weights[i])
-				}
-			}
-		}
+		c.choose(weights)
 	}
 	c.whole = c.chosen
 	_, c.dense = view.Matrix().(*sparse.Dense)
@@ -108,6 +88,32 @@ func NewColumns(view *sparse.View) *Columns {
 	}
 	c.allocate(p)
 	return c
+}
+
+// choose leaves out the rows of weight 0, and keeps the roots of the weights where these are not all 1.
+func (c *Columns) choose(weights []float64) {
+	n, view := len(weights), c.view
+	c.number, c.sample = view.Arena().Ints(view.Kernels(), n), view.Arena().Ints(view.Kernels(), n)[:0]
+	own := false // some weight is not 0 or 1
+	for from, to := range view.Kernels().Pieces(n) {
+		for i := from; i < to; i++ {
+			c.number[i] = -1
+			if s := weights[i]; s > 0 {
+				c.number[i] = int32(len(c.sample))
+				c.sample = append(c.sample, int32(i))
+				own = own || s != 1
+			}
+		}
+	}
+	c.m = len(c.sample)
+	if own {
+		c.root = view.Floats(c.m)
+		for from, to := range view.Kernels().Pieces(c.m) {
+			for k, i := range c.sample[from:to] {
+				c.root[from+k] = math.Sqrt(weights[i])
+			}
+		}
+	}
 }
 
 func (c *Columns) allocate(p int) {

@@ -227,6 +227,12 @@ func (g *Gram) spreadProducts(w *laneWorkspace) {
 			}
 		}
 	}
+	g.takeProducts(w)
+}
+
+// takeProducts makes entries of the products that have been computed.
+func (g *Gram) takeProducts(w *laneWorkspace) {
+	order := g.lanes.order
 	for _, c := range w.together {
 		for _, p := range w.passing[c.first:c.last] {
 			products := w.products[kernels.Lanes*p.at:]

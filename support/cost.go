@@ -175,13 +175,6 @@ func (g *Gram) Pays(columns []int32, products int) bool {
 	return g.BuildCost(missing)+onGram < float64(times*g.columns.ProductCost(columns))
 }
 
-// ProductsCost is the cost of so many products with the system of the columns once the matrix
-// holds them, see [GramSystem].
-func (g *Gram) ProductsCost(columns []int32, products float64) float64 {
-	cost, _ := productsCost(len(columns), g.Size()+g.Missing(columns).Columns(), products)
-	return cost
-}
-
 // productsCost is the cost of so many products with size columns of those held, in place or,
 // where that is cheaper, with a copy of their entries.
 func productsCost(size, held int, products float64) (cost float64, copied bool) {

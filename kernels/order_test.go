@@ -62,7 +62,7 @@ func (r oracle) set() *kernels.Set {
 	s.Reach, s.ReachAbs = reach(func(v float64) float64 { return v }), reach(math.Abs)
 	s.Margin = func(dst []float64, a float64, x, y []float64, limit float64, which []uint64) {
 		for i := range dst {
-			v := a * y[i]
+			v := float64(a * y[i])
 			if v = math.Abs(x[i]) - v; v != v || limit != limit || v < -limit {
 				v = limit
 			}

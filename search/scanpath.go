@@ -84,7 +84,7 @@ func (l *scan) count(gain float64, fallsAgain bool, unit float64) {
 	if l.o.Relative && l.spare() {
 		worth = hardly
 	}
-	inARow(&l.dense, full && gain < worth*unit && !(l.o.Climb && fallsAgain))
+	inARow(&l.dense, full && gain < worth*unit && (!l.o.Climb || !fallsAgain))
 
 	moves, movesMuch := l.moving(nothing*unit), l.moving(hardly*unit)
 	// Nothing moves before the first row is free, either.

@@ -29,7 +29,9 @@ func TestColumnsOfDifferentScaleAreAWarning(t *testing.T) {
 
 // A choice that is not to be trusted is a warning, with what to do about the reason.
 func TestUntrustedChoicesAreAWarning(t *testing.T) {
-	rows := lines("a,b,copy,y\n", 60, func(i int) string { return fmt.Sprintf("%d,%d,%d,%d.5\n", i*i%11, i*7%5, i*i%11, 2*(i*i%11)+3*(i*i*i%29)) })
+	rows := lines("a,b,copy,y\n", 60, func(i int) string {
+		return fmt.Sprintf("%d,%d,%d,%d.5\n", i*i%11, i*7%5, i*i%11, 2*(i*i%11)+3*(i*i*i%29))
+	})
 	args := []string{"select", "--model=group", "--column-groups=size:1", "--target=y", writeFile(t, "copies.csv", rows)}
 	r := decoded[selectResult](t, exitUntrusted, args...)
 	if len(r.Warnings) != 1 || r.Warnings[0].Code != "untrusted" || !strings.Contains(r.Warnings[0].Message, "--search halton goes by values alone") {

@@ -248,6 +248,10 @@ func TestCancelOtherFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	classes, shared := make([]float64, n), pool(t, pare.PoolOptions{Threads: 1})
+	for i := range classes {
+		classes[i] = math.Copysign(1, rows[i][0])
+	}
 	apart := 3
 	if oracle.Fewest() {
 		apart = 1
@@ -288,6 +292,18 @@ func TestCancelOtherFits(t *testing.T) {
 		"lanes": func(ctx context.Context) error {
 			_, err := pare.NewLanes(ctx, x, y, pare.Job{Config: c, Validation: pare.Validation{Folds: 2}})
 			return err
+		},
+		"balanced classes": func(ctx context.Context) error { // counted before anything is solved
+			_, err := pare.Fit(ctx, x, classes, []float64{-3}, pare.Config{Model: pare.Logistic, Balanced: true, Threads: 1})
+			return err
+		},
+		"classes in a pool": func(ctx context.Context) error { // counted for the memory that they take
+			for _, err := range pare.Path(ctx, x, classes, [][]float64{{-3}}, pare.Config{Model: pare.Multinomial, Pool: shared}) {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 		"choice": func(ctx context.Context) error {
 			_, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Folds: 2}}, c)

@@ -51,7 +51,8 @@ func (e *engine) open(ctx context.Context) (err error) {
 }
 
 // stated makes an engine without its inner problem, of which nothing is allocated yet.
-func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (*engine, error) {
+func stated(ctx context.Context, x sparse.Matrix, y []float64, c Config) (_ *engine, err error) {
+	defer outcome.Caught(&err)
 	if c.Model == "" {
 		c.Model = Lasso
 	}

@@ -106,7 +106,8 @@ func Path(ctx context.Context, x sparse.Matrix, y []float64, grid [][]float64, c
 // Σⱼ‖x̃ⱼ‖²/n over the centred columns x̃ⱼ, at which every direction of an unpenalised fit is at
 // least halved. For the second λ of the elastic net it is the αmax of the Lasso. It costs a few
 // passes over X, per class. The errors are those of [Fit].
-func LogLambdaMax(x sparse.Matrix, y []float64, c Config) ([]float64, error) {
+func LogLambdaMax(x sparse.Matrix, y []float64, c Config) (_ []float64, err error) {
+	defer outcome.Caught(&err)
 	e, err := newEngine(context.Background(), x, y, c)
 	if err != nil {
 		return nil, err

@@ -42,6 +42,10 @@ func TestAPanicOfALossIsAnError(t *testing.T) {
 			_, err := pare.Fit(ctx, x, y, at, c)
 			return err
 		},
+		"largest λ": func(c pare.Config) error {
+			_, err := pare.LogLambdaMax(x, y, c)
+			return err
+		},
 		"path": func(c pare.Config) error {
 			for _, err := range pare.Path(ctx, x, y, [][]float64{{0}, at}, c) {
 				if err != nil {

@@ -180,7 +180,8 @@ func (g *grant) tell(a Admission) {
 // fitInto makes the call one that is expected to stay within so many bytes: with fewer
 // classes at once, then with smaller Gram matrices, then with fewer folds at once, and at last with
 // few copies of columns.
-func (e *engine) fitInto(most int64, v *Validation, refits bool, s *grant) error {
+func (e *engine) fitInto(most int64, v *Validation, refits bool, s *grant) (err error) {
+	defer outcome.Caught(&err) // classes are counted
 	n, p := e.of.X.Dims()
 	usual := min(n, p, inner.UsualGram)
 	gram := usual
@@ -229,7 +230,7 @@ func (e *engine) expectedBytes(v *Validation, refits bool, atOnce, gram int) int
 	own, lanes := e.problems(v)
 	all := own + lanes
 	if refits { // each thread has one at most, and that on all rows is not solved
-		folds := v.count()
+		folds := v.count(len(e.of.Y))
 		own, lanes, all = 0, folds, 1+folds
 		atOnce = min(cmp.Or(atOnce, folds), folds, e.config.threads())
 	}
@@ -245,7 +246,7 @@ func (e *engine) problems(v *Validation) (own, lanes int) {
 	if v == nil {
 		return own, 0
 	}
-	folds := v.count()
+	folds := v.count(len(e.of.Y))
 	if v.onAllRows() {
 		folds, own = 2, 1
 	}
@@ -260,14 +261,14 @@ func (v Validation) onAllRows() bool {
 	return v.Criterion != "" && v.Criterion != CV && v.Criterion != HoldOut
 }
 
-// count returns the number of folds.
-func (v Validation) count() int {
+// count returns the number of folds of so many rows, as far as there can be so many.
+func (v Validation) count(rows int) int {
+	folds := cmp.Or(v.Folds, defaultFolds)
 	switch {
 	case v.Criterion == HoldOut:
-		return 1
-	case v.FoldIDs != nil:
-		return max(1, slices.Max(append([]int{0}, v.FoldIDs...))+1)
-	default:
-		return cmp.Or(v.Folds, defaultFolds)
+		folds = 1
+	case len(v.FoldIDs) > 0:
+		folds = min(slices.Max(v.FoldIDs), rows-1) + 1
 	}
+	return max(1, min(folds, rows))
 }

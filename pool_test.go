@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"reflect"
 	"runtime"
 	"strings"
@@ -316,10 +317,12 @@ func TestZeroValuesAreRefused(t *testing.T) {
 // expected is an observer that keeps what calls are expected to have in use.
 type expected struct {
 	pare.Observer
-	bytes int64
+	bytes, least int64
 }
 
-func (e *expected) Admission(a pare.Admission) { e.bytes = max(e.bytes, a.Bytes) }
+func (e *expected) Admission(a pare.Admission) {
+	e.bytes, e.least = max(e.bytes, a.Bytes), min(e.least, a.Bytes)
+}
 
 // weighed also keeps what the heap holds at most where something has been evaluated or solved.
 type weighed struct {
@@ -365,6 +368,29 @@ func TestExpectedBytes(t *testing.T) {
 			if ratio > 3 || ratio < 1./3 {
 				t.Errorf("%s, %d × %d, density %g: %d bytes expected, %d met", model, shape.n, shape.p, shape.density, seen.bytes, met)
 			}
+		}
+	}
+}
+
+// TestExpectedBytesOfFoldsThatCannotBe are no more than those of one fold for each row, and never below 0: whether
+// there can be so many folds is said once the call is admitted.
+func TestExpectedBytesOfFoldsThatCannotBe(t *testing.T) {
+	x, y := drawn(t, 60, 13, pare.Lasso)
+	ids := make([]int, len(y))
+	ids[7] = math.MaxInt
+	told := func(v pare.Validation) (least, most int64) {
+		seen := &expected{Observer: pare.LogTo(slog.New(slog.DiscardHandler)), least: math.MaxInt64}
+		c := pare.Config{Pool: pool(t, pare.PoolOptions{}), Observer: seen, Threads: 2}
+		_, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Validation: v, Evaluations: 1}, c)
+		if _, again := pare.OutOfFold(t.Context(), x, y, []float64{0}, v, c); v.Folds != len(y) && (outcome.KindOf(err) != outcome.BadParameter || outcome.KindOf(again) != outcome.BadParameter) {
+			t.Errorf("%+v: %v, %v", v, err, again)
+		}
+		return seen.least, seen.bytes
+	}
+	_, most := told(pare.Validation{Folds: len(y)})
+	for _, v := range []pare.Validation{{Folds: -5}, {Folds: math.MinInt}, {Folds: 1 << 40}, {Folds: math.MaxInt}, {FoldIDs: ids}} {
+		if least, bytes := told(v); least <= 0 || bytes > most {
+			t.Errorf("folds %d: %d to %d bytes, %d at most", v.Folds, least, bytes, most)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func (MeanSquaredError) eval(k *kernels.Set, weights []float64, rows []int32, y,
 // StandardError returns the standard error of the weighted mean of values, 0 of fewer than two; weight is nil where
 // all are 1. It ends with k, as [Eval] does.
 func StandardError(k *kernels.Set, values, weight []float64, mean float64) float64 {
-	n, total, square := float64(len(values)), CrossEntropy{weight}.Total(k, len(values)), 0.0
+	n, total, square := float64(len(values)), totalOf(k, weight, len(values)), 0.0
 	pace := k.Pace()
 	for i, v := range values {
 		pace.Did(1)

@@ -49,12 +49,16 @@ func (c CrossEntropy) Eval(k *kernels.Set, class []int32, scores [][]float64) fl
 // Total returns what the shares of n validation rows are of: n, or the sum of the
 // weights.
 func (c CrossEntropy) Total(k *kernels.Set, n int) float64 {
-	if c.Weights == nil {
+	return totalOf(k, c.Weights, n)
+}
+
+// totalOf returns the sum of n weights, which are 1 where weights is nil.
+func totalOf(k *kernels.Set, weights []float64, n int) (total float64) {
+	if weights == nil {
 		return float64(n)
 	}
-	var total float64
-	for from, to := range k.Pieces(len(c.Weights)) {
-		for _, s := range c.Weights[from:to] {
+	for from, to := range k.Pieces(len(weights)) {
+		for _, s := range weights[from:to] {
 			total += s
 		}
 	}

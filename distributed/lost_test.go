@@ -105,11 +105,9 @@ func TestRemovedJobsEnd(t *testing.T) {
 	}
 }
 
-// TestFaultsOfWorkersAreNoAnswers: where a worker cannot keep the data, the selection says so and which worker it
-// is; mended, the job goes on, with the bits of one process.
-func TestFaultsOfWorkersAreNoAnswers(t *testing.T) {
-	url, js, o := lossy(t)
-	ended := selecting(t, url, o)
+// published returns the name of the data of the one job there is.
+func published(t *testing.T, js jetstream.JetStream) string {
+	t.Helper()
 	store, err := js.ObjectStore(t.Context(), "PARE_DATA")
 	if err != nil {
 		t.Fatal(err)
@@ -118,8 +116,17 @@ func TestFaultsOfWorkersAreNoAnswers(t *testing.T) {
 	if err != nil || len(all) != 1 {
 		t.Fatal(all, err)
 	}
+	return all[0].Name
+}
+
+// TestFaultsOfWorkersAreNoAnswers: where a worker cannot keep the data, the selection says so and which worker it
+// is; mended, the job goes on, with the bits of one process.
+func TestFaultsOfWorkersAreNoAnswers(t *testing.T) {
+	url, js, o := lossy(t)
+	ended := selecting(t, url, o)
+	data := published(t, js)
 	cache := t.TempDir()
-	inTheWay := filepath.Join(cache, all[0].Name)
+	inTheWay := filepath.Join(cache, data)
 	if err := os.MkdirAll(filepath.Join(inTheWay, "directory"), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -141,18 +148,11 @@ func TestFaultyWorkersLeaveJobsToOthers(t *testing.T) {
 	for _, small := range []bool{false, true} {
 		url, js, o := lossy(t)
 		ended := selecting(t, url, o)
-		store, err := js.ObjectStore(t.Context(), "PARE_DATA")
-		if err != nil {
-			t.Fatal(err)
-		}
-		all, err := store.List(t.Context())
-		if err != nil || len(all) != 1 {
-			t.Fatal(all, err)
-		}
+		data := published(t, js)
 		cache, faulty := t.TempDir(), o
 		if small {
 			faulty.MaxBytes = 1
-		} else if err := os.MkdirAll(filepath.Join(cache, all[0].Name, "directory"), 0o700); err != nil {
+		} else if err := os.MkdirAll(filepath.Join(cache, data, "directory"), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range []string{"w0", "w1"} {

@@ -15,6 +15,7 @@ import (
 
 // left is what a selection leaves to one that goes on from it, on the same rows and more.
 type left struct {
+	judge     string // see [Validation.judge]
 	asked     dealing
 	dealt     bilevel.Folds       // before those that a hold-out does not hold out are joined
 	rows      uint64              // see mark
@@ -73,6 +74,25 @@ func (e *engine) stay(from *Selection, v *Validation) bilevel.Folds {
 	return dealt
 }
 
+// judge names what λ is judged by.
+func (v Validation) judge() string {
+	name := string(cmp.Or(v.Criterion, CV))
+	if v.Loss != nil {
+		name += " " + v.Loss.Name()
+	}
+	return name
+}
+
+// alike reports whether what an earlier selection has seen says how far to look: by the same criterion of about the same
+// scale, at strengths of about the same scale.
+func (t *task) alike(from *Selection, v Validation) bool {
+	if was := from.left.judge; was != "" && was != v.judge() {
+		return false
+	}
+	scale := t.problem.NullValue() / from.NullValue
+	return scale > 0.5 && scale < 2 && (t.engine.family.form.Common || !apartInScale(from.LogLambdaMax, t.engine.Max()))
+}
+
 // apartInScale reports whether some αmax is more than twice another, or less than half of it: λ then means something
 // else, and where it is far too small or too large a criterion is flat, as it is at its minimum.
 func apartInScale(a, b []float64) bool {
@@ -100,7 +120,7 @@ func apart(k *kernels.Set, groups []int, folds bilevel.Folds) bool {
 // leave notes in a selection what one that goes on from it needs. dealt is nil where the folds
 // are those of the task.
 func (t *task) leave(ctx context.Context, s *Selection, asked Validation, dealt bilevel.Folds, best search.Evaluation) error {
-	if asked.onAllRows() {
+	if s.left.judge = asked.judge(); asked.onAllRows() {
 		return nil
 	}
 	s.Folds = t.spec.Folds
@@ -112,7 +132,7 @@ func (t *task) leave(ctx context.Context, s *Selection, asked Validation, dealt 
 			dealt, _ = asked.folds(t.engine.of.Kernels, t.engine.of.Y) // as they have been dealt before
 		}
 	}
-	s.left = left{asked: how, dealt: dealt, rows: mark(t.engine.of.Kernels, t.engine.of.X, t.engine.of.Y, len(dealt))}
+	s.left.asked, s.left.dealt, s.left.rows = how, dealt, mark(t.engine.of.Kernels, t.engine.of.X, t.engine.of.Y, len(dealt))
 	if from, ok := t.problem.(lanesKept); ok && t.columns == nil {
 		var err error
 		s.left.solutions, err = from.Solutions(ctx, best.LogLambda)
@@ -222,13 +242,19 @@ func (e *engine) checkFrom(o SelectOptions) error {
 	case s.Final.Model != e.config.Model || s.Final.Loss != e.family.lossName():
 		return refused(outcome.Usage, "the earlier selection is of %s with the loss %s, this one of %s with %s", s.Final.Model, s.Final.Loss, e.config.Model, e.family.lossName())
 	}
-	if _, p := e.of.X.Dims(); s.Final.Columns != p || len(s.LogLambdaMax) != e.of.Count {
-		return refused(outcome.Shape, "the earlier selection is of %d columns and %d hyperparameters, the data have %d and %d", s.Final.Columns, len(s.LogLambdaMax), p, e.of.Count)
+	if _, p := e.of.X.Dims(); s.Final.Columns != p || len(s.LogLambda) != e.of.Count {
+		return refused(outcome.Shape, "the earlier selection is of %d columns and %d hyperparameters, the data have %d and %d", s.Final.Columns, len(s.LogLambda), p, e.of.Count)
 	}
 	if e.family.classes {
 		if labels, _, err := bilevel.Classes(e.of.Kernels, e.of.Y); err != nil || !slices.Equal(labels, s.Final.Classes) {
 			return refused(outcome.Usage, "the earlier selection has the classes %g, the data %g; select without it", s.Final.Classes, labels)
 		}
+	}
+	if !s.shaped(e.of.Count) {
+		return refused(outcome.BadParameter, "every point of the earlier selection needs %d hyperparameters, as its choice has", e.of.Count)
+	}
+	if len(s.Final.PerClass) != len(s.Final.Classes) {
+		return refused(outcome.BadParameter, "the model of the earlier selection has %d predictors for %d classes", len(s.Final.PerClass), len(s.Final.Classes))
 	}
 	for _, f := range s.predictors() {
 		if f == nil || !f.consistent(s.Final.Columns) {
@@ -236,6 +262,17 @@ func (e *engine) checkFrom(o SelectOptions) error {
 		}
 	}
 	return nil
+}
+
+// shaped reports whether all points of a selection, which may have been read, have so many hyperparameters.
+func (s *Selection) shaped(count int) bool {
+	points := s.Evaluations
+	for _, e := range []*search.Evaluation{s.Common, s.Least} {
+		if e != nil {
+			points = append(points[:len(points):len(points)], *e)
+		}
+	}
+	return len(s.LogLambdaMax) == count && !slices.ContainsFunc(points, func(e search.Evaluation) bool { return len(e.LogLambda) != count })
 }
 
 // consistent reports whether a model, which may have been read, has ascending ones of so many columns and a
@@ -254,7 +291,7 @@ func (f *Fitted) consistent(columns int) bool {
 
 // predictors returns the refit, of each class where there are classes.
 func (s *Selection) predictors() []*Fitted {
-	if s.Final.PerClass != nil {
+	if len(s.Final.PerClass) > 0 {
 		return s.Final.PerClass
 	}
 	return []*Fitted{s.Final}

@@ -2,6 +2,7 @@ package pare_test
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -244,6 +245,15 @@ func TestSelectFromElsewhere(t *testing.T) {
 	broken.Final = &fit
 	ended := *earlier
 	ended.Final = nil
+	longer, long := *earlier, *earlier
+	longer.LogLambda = []float64{-1, -2}
+	long.Evaluations = slices.Clone(long.Evaluations)
+	long.Evaluations[1].LogLambda = []float64{-1, -2}
+	none, two := *earlier, *earlier
+	none.Common = &search.Evaluation{}
+	split := *earlier.Final
+	split.PerClass = []*pare.Fitted{earlier.Final, earlier.Final}
+	two.Final = &split
 	for name, refused := range map[string]struct {
 		x    sparse.Matrix
 		o    pare.SelectOptions
@@ -256,6 +266,10 @@ func TestSelectFromElsewhere(t *testing.T) {
 		"another search":   {x, pare.SelectOptions{From: earlier, Search: pare.Grid}, pare.Config{}, outcome.Usage},
 		"no model":         {x, pare.SelectOptions{From: &ended}, pare.Config{}, outcome.Usage},
 		"columns repeated": {x, pare.SelectOptions{From: &broken}, pare.Config{}, outcome.BadParameter},
+		"two λ's":          {x, pare.SelectOptions{From: &longer}, pare.Config{}, outcome.Shape},
+		"a point of two":   {x, pare.SelectOptions{From: &long}, pare.Config{}, outcome.BadParameter},
+		"a point of none":  {x, pare.SelectOptions{From: &none}, pare.Config{}, outcome.BadParameter},
+		"two predictors":   {x, pare.SelectOptions{From: &two}, pare.Config{}, outcome.BadParameter},
 	} {
 		if _, err := pare.Select(ctx, refused.x, targetsFor(refused.c.Model, y), refused.o, refused.c); outcome.KindOf(err) != refused.kind {
 			t.Errorf("%s: %v", name, err)
@@ -295,5 +309,81 @@ func TestSelectFromAnotherScale(t *testing.T) {
 		if cold.LogLambda[0] != warm.LogLambda[0] || cold.Value != warm.Value {
 			t.Errorf("times %g: λ %g and %g, criterion %g and %g", scale, warm.LogLambda, cold.LogLambda, warm.Value, cold.Value)
 		}
+	}
+}
+
+// What another criterion has seen, or the same one of a target in another unit, does not say how far to look: the search
+// begins anew, for a selection that was read, too, where the criterion of the null model tells.
+func TestSelectFromAnotherCriterion(t *testing.T) {
+	const n, p = 300, 30
+	ctx := context.Background()
+	for model, criteria := range map[pare.Model][][2]pare.Criterion{
+		pare.Lasso: {{pare.SURE, pare.HoldOut}, {pare.BIC, pare.CV}, {pare.CV, pare.SURE}},
+		pare.Ridge: {{pare.SURE, pare.HoldOut}, {pare.AIC, pare.HoldOut}, {pare.CV, pare.CV}},
+	} {
+		x, y := days(t, model, n, p)
+		for _, was := range criteria {
+			c, target := pare.Config{Model: model}, slices.Clone(y)
+			earlier, err := pare.Select(ctx, x, y, pare.SelectOptions{Validation: pare.Validation{Criterion: was[0]}}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if was[0] == was[1] {
+				for i := range target {
+					target[i] *= 1000
+				}
+			}
+			now := pare.Validation{Criterion: was[1]}
+			cold, err := pare.Select(ctx, x, target, pare.SelectOptions{Validation: now}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, from := range []*pare.Selection{earlier, read(t, earlier)} {
+				warm, err := pare.Select(ctx, x, target, pare.SelectOptions{Validation: now, From: from}, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if warm.Value != cold.Value || warm.LogLambda[0] != cold.LogLambda[0] {
+					t.Errorf("%s, from %s to %s: λ %g and %g, criterion %g and %g", model, was[0], was[1], warm.LogLambda, cold.LogLambda, warm.Value, cold.Value)
+				}
+			}
+		}
+	}
+}
+
+// read is a selection that was written and read.
+func read(t *testing.T, s *pare.Selection) *pare.Selection {
+	t.Helper()
+	text, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &pare.Selection{}
+	if err := json.Unmarshal(text, again); err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
+// An elastic net that is best without its ridge is so after it was read.
+func TestSelectFromARidgeOfZero(t *testing.T) {
+	x, y := days(t, pare.ElasticNet, 200, 20)
+	c := pare.Config{Model: pare.ElasticNet}
+	earlier, err := pare.Select(context.Background(), x, y, pare.SelectOptions{}, c)
+	if err != nil || !math.IsInf(earlier.LogLambda[1], -1) {
+		t.Fatalf("%v, λ %g, which should be without its ridge", err, earlier.LogLambda)
+	}
+	again := read(t, earlier)
+	if !slices.Equal(again.LogLambda, earlier.LogLambda) || !slices.Equal(again.Final.LogLambda, earlier.LogLambda) {
+		t.Errorf("read λ %g and %g, written %g", again.LogLambda, again.Final.LogLambda, earlier.LogLambda)
+	}
+	for i, e := range again.Evaluations {
+		if !slices.Equal(e.LogLambda, earlier.Evaluations[i].LogLambda) {
+			t.Errorf("evaluation %d: read λ %g, written %g", i, e.LogLambda, earlier.Evaluations[i].LogLambda)
+		}
+	}
+	warm, err := pare.Select(context.Background(), x, y, pare.SelectOptions{From: again}, c)
+	if err != nil || !(warm.Value <= earlier.Value+0.01*earlier.StandardError) {
+		t.Errorf("%v, %g at λ %g, earlier %g at λ %g", err, warm.Value, warm.LogLambda, earlier.Value, earlier.LogLambda)
 	}
 }

@@ -67,11 +67,16 @@ type SelectOptions struct {
 	// gradient-based searches; "" means search.Auto, which begins with a loose one. search.Exact
 	// uses the last tolerance throughout.
 	Schedule search.Schedule
-	// From is an earlier selection by Auto, of the same model on nearly the same data, such as
-	// yesterday's; nil means none. The search starts from its λ, and what it has seen of the
-	// criterion says how far to look. That takes one to three evaluations where little has changed;
-	// where it fails, and where αmax has more than doubled or halved, the search begins anew. Minima that the earlier search has not seen are not
-	// looked for, so select without it now and then. Not for support vectors. It is not modified.
+	// From is an earlier selection by Auto, of the same model by the same criterion on nearly the
+	// same data, such as yesterday's; nil means none. The search starts from its λ, and what it has
+	// seen of the criterion says how far to look. That takes one to three evaluations where little
+	// has changed. The search begins anew where that fails, where αmax or the criterion of the null
+	// model has more than doubled or halved, and where another criterion is known to judge. Minima
+	// that the earlier search has not seen are not looked for, so select without it now and then.
+	// Not for support vectors. It is not modified, and may serve any number of calls at once. The
+	// error is of kind Usage for another model, loss or classes, Shape for other numbers of columns
+	// or hyperparameters, and BadParameter where what it holds, which may have been read, does not
+	// fit together.
 	//
 	// Where the rows of the earlier data come first, unchanged and in the same order, and
 	// Validation asks for the same folds by ByRow, Stratified or Groups, rows stay in the folds

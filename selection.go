@@ -3,6 +3,7 @@ package pare
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/seed-45b9a24c/pare/internal/plain"
 	"github.com/seed-45b9a24c/pare/outcome"
@@ -86,16 +87,20 @@ func (s Selection) MarshalJSON() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. Numbers that were not finite are then 0, and Err is
-// an error of the same text.
+// UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ is −Inf, a strength
+// of 0, and all else 0; Err is an error of the same text.
 func (s *Selection) UnmarshalJSON(text []byte) error {
 	type fields Selection // without methods
 	read := struct {
 		*fields
-		Err *string
+		LogLambda plain.LogLambda
+		Err       *string
 	}{fields: (*fields)(s)}
 	if err := json.Unmarshal(text, &read); err != nil {
 		return err
+	}
+	if s.LogLambda = read.LogLambda; s.Final != nil {
+		s.Final.LogLambda = slices.Clone(s.LogLambda)
 	}
 	if s.Err = nil; read.Err != nil {
 		s.Err = errors.New(*read.Err)

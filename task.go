@@ -168,7 +168,7 @@ func (t *task) choosing(o SelectOptions, stay bool) choose.Options {
 			}
 		}
 	}
-	if o.From == nil || !e.family.form.Common && apartInScale(o.From.LogLambdaMax, e.Max()) {
+	if o.From == nil || !t.alike(o.From, o.Validation) {
 		return choosing
 	}
 	choosing.From = o.From.seen(e.family.form.Common, e.Max())

@@ -12,6 +12,7 @@ package search
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 
 	"github.com/seed-45b9a24c/pare/internal/plain"
@@ -71,6 +72,19 @@ type Evaluation struct {
 
 // MarshalJSON writes the fields by their names, but null for numbers that are not finite.
 func (e Evaluation) MarshalJSON() ([]byte, error) { return plain.Marshal(e) }
+
+// UnmarshalJSON reads what MarshalJSON wrote. Where numbers were not finite, λ is −Inf, a strength
+// of 0, and all else 0.
+func (e *Evaluation) UnmarshalJSON(text []byte) error {
+	type fields Evaluation // without methods
+	read := struct {
+		*fields
+		LogLambda plain.LogLambda
+	}{fields: (*fields)(e)}
+	err := json.Unmarshal(text, &read)
+	e.LogLambda = read.LogLambda
+	return err
+}
 
 // Memory is what later evaluations depend on besides their requests, in the objective's own
 // encoding. A [Log] keeps it, to resume a search with the same bits.

@@ -1,4 +1,4 @@
-// Package plain writes results as JSON, which has no numbers that are not finite.
+// Package plain writes and reads results as JSON, which has no numbers that are not finite.
 package plain
 
 import (
@@ -45,4 +45,23 @@ func writable(v reflect.Value) any {
 		return fields
 	}
 	return v.Interface()
+}
+
+// LogLambda reads logarithms of strengths: null is that of 0.
+type LogLambda []float64
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *LogLambda) UnmarshalJSON(text []byte) error {
+	var all []*float64
+	if err := json.Unmarshal(text, &all); err != nil || all == nil {
+		*l = nil
+		return err
+	}
+	*l = make(LogLambda, len(all))
+	for i, v := range all {
+		if (*l)[i] = math.Inf(-1); v != nil {
+			(*l)[i] = *v
+		}
+	}
+	return nil
 }

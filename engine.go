@@ -265,7 +265,8 @@ func (e *engine) outer(spec bilevel.Spec) (inner.Outer, error) {
 func (e *engine) Max() []float64 { return e.AppendMax(nil) }
 
 // fit solves at one λ and says where.
-func (e *engine) fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
+func (e *engine) fit(ctx context.Context, logLambda []float64) (_ *Fitted, err error) {
+	defer outcome.Caught(&err) // of the observer
 	f, took, err := e.solve(ctx, logLambda)
 	if err == nil {
 		e.observe(f, took)

@@ -70,7 +70,8 @@ type Fitted struct {
 // starts: Usage for what the model does not have, Shape for lengths that do not match,
 // NonFinite or BadParameter for invalid numbers, SingleClass for a target of one class, and
 // Limit if [Config].MaxBytes is too small. [Config].MaxSupport may end a solve with Limit.
-func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (*Fitted, error) {
+func Fit(ctx context.Context, x sparse.Matrix, y, logLambda []float64, c Config) (_ *Fitted, err error) {
+	defer outcome.Caught(&err)
 	e, leave, err := admitted(ctx, x, y, c, nil, false)
 	if err != nil {
 		return nil, err
@@ -140,7 +141,8 @@ func NewFitter(x sparse.Matrix, y []float64, c Config) (*Fitter, error) {
 }
 
 // Fit solves at one λ, see [Fit]. The result and its slices are overwritten by the next call.
-func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (*Fitted, error) {
+func (f *Fitter) Fit(ctx context.Context, logLambda []float64) (_ *Fitted, err error) {
+	defer outcome.Caught(&err)
 	e := f.engine
 	if e == nil {
 		return nil, outcome.Errorf(outcome.Usage, "an empty Fitter; NewFitter makes one")

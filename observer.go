@@ -11,24 +11,29 @@ import (
 )
 
 // Observer is told what the calls do that have it in their [Config]. Its methods are called by
-// several goroutines at once and should return quickly. [LogTo] makes one that writes to a
-// logger.
+// several goroutines at once, and their call waits for them, with its place in a [Pool]: they
+// should return quickly, and must not make another call with that pool, which [Pool.State] is not.
+// A panic of theirs is the call's error, of kind Internal; only one of Admission at the end of
+// [Path] or [Validate], which have no error left, goes on to the caller. [LogTo] makes one that
+// writes to a logger.
 type Observer interface {
-	// Admission is called when a call is admitted to a [Pool], is refused, or has left it.
+	// Admission is called when a call is admitted to a [Pool], is refused, or has left it: once
+	// for one that is refused, twice for one that is admitted.
 	Admission(Admission)
 	// Evaluation is called after every evaluation of [Select] that was not answered by
 	// [SelectOptions].Log.
 	Evaluation(Model, search.Evaluation)
-	// Solve is called after every solve of the inner problem on all rows, by [Fit], [Path] and
-	// the refit of [Select], with its duration. It must not keep or modify the solution.
+	// Solve is called after every solve of the inner problem on all rows, by [Fit], a [Fitter],
+	// [Path], [Relax] and the refits of [Select], with its duration. It must not keep or modify the
+	// solution.
 	Solve(*Fitted, time.Duration)
 }
 
 // Admission is the arrival of a call at a [Pool], or its end.
 type Admission struct {
 	Waited time.Duration // how long the call waited
-	Bytes  int64         // working memory that the call is expected to use
-	Left   bool          // the call has ended
+	Bytes  int64         // working memory that the call is, or was, expected to use, in bytes
+	Left   bool          // the call has ended, with a result or an error; Waited is 0 then
 	Err    error         // why the call was not admitted; nil if it was
 	Pool   PoolState     // the pool afterwards
 }

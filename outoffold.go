@@ -171,7 +171,7 @@ func (p *predicted) predict(ctx context.Context, e *engine, logLambda []float64,
 	defer outcome.Caught(&err)
 	weights, _ := spec.Split(e.of.Kernels, fold)
 	c := e.config
-	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads = weights, nil, false, false, 1
+	c.Weights, c.ClassWeights, c.Balanced, c.Certify, c.Threads, c.Observer = weights, nil, false, false, 1, nil
 	part, err := e.part(ctx, c)
 	if err != nil {
 		return nil, outcome.In(fmt.Sprintf("fold %d", fold), err)

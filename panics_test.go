@@ -141,35 +141,81 @@ func TestANilCriterionIsAnError(t *testing.T) {
 	}
 }
 
-// panicking is an observer that panics when a call is admitted or has left.
-type panicking struct{ left bool }
+// panicking is an observer that panics when it is told of something.
+type panicking struct{ of string }
 
-func (p panicking) Admission(a pare.Admission) {
-	if a.Left == p.left {
+func (p panicking) told(of string) {
+	if of == p.of {
 		panic("what for")
 	}
 }
 
-func (panicking) Evaluation(pare.Model, search.Evaluation) {}
+func (p panicking) Admission(a pare.Admission) {
+	if a.Left {
+		p.told("leaving")
+	} else {
+		p.told("admission")
+	}
+}
 
-func (panicking) Solve(*pare.Fitted, time.Duration) {}
+func (p panicking) Evaluation(pare.Model, search.Evaluation) { p.told("evaluation") }
 
-// TestAPanickingObserverLeavesThePool: the place in the pool is free again.
-func TestAPanickingObserverLeavesThePool(t *testing.T) {
+func (p panicking) Solve(*pare.Fitted, time.Duration) { p.told("solve") }
+
+// TestAPanicOfAnObserverIsAnError: and the place in the pool is free again.
+func TestAPanicOfAnObserverIsAnError(t *testing.T) {
 	x, y := load(t)
-	for _, left := range []bool{false, true} {
-		p := pool(t, pare.PoolOptions{Calls: 1})
-		func() {
-			defer func() {
-				if recover() == nil {
-					t.Errorf("left %v: the observer's panic is lost", left)
-				}
-			}()
-			_, _ = pare.Fit(t.Context(), x, y, []float64{-1}, pare.Config{Pool: p, Observer: panicking{left}})
-		}()
-		if state := p.State(); state != (pare.PoolState{}) {
-			t.Errorf("left %v: %+v", left, state)
+	ctx, at := t.Context(), []float64{-1}
+	fit := func(c pare.Config) error {
+		_, err := pare.Fit(ctx, x, y, at, c)
+		return err
+	}
+	fitter := func(c pare.Config) error {
+		f, err := pare.NewFitter(x, y, c)
+		if err != nil {
+			t.Fatal(err)
 		}
+		_, err = f.Fit(ctx, at)
+		return err
+	}
+	path := func(c pare.Config) (err error) {
+		for _, err = range pare.Path(ctx, x, y, [][]float64{at}, c) {
+		}
+		return err
+	}
+	choice := func(c pare.Config) error {
+		s, err := pare.Select(ctx, x, y, pare.SelectOptions{}, c)
+		if err == nil {
+			err = s.Err // of an evaluation
+		}
+		return err
+	}
+	for of, calls := range map[string][]func(pare.Config) error{
+		"admission": {fit, fitter, path, choice}, "solve": {fit, fitter, path, choice}, "evaluation": {choice}, "leaving": {fit, fitter, choice},
+	} {
+		p := pool(t, pare.PoolOptions{Calls: 1})
+		for k, call := range calls {
+			if err := call(pare.Config{Pool: p, Observer: panicking{of}}); outcome.KindOf(err) != outcome.Internal {
+				t.Errorf("%s, call %d: %v", of, k, err)
+			}
+			if state := p.State(); state != (pare.PoolState{}) {
+				t.Errorf("%s, call %d: %+v", of, k, state)
+			}
+		}
+	}
+	p := pool(t, pare.PoolOptions{Calls: 1})
+	func() { // there is no error left to tell
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic at the end of a path is lost")
+			}
+		}()
+		if err := path(pare.Config{Pool: p, Observer: panicking{"leaving"}}); err != nil {
+			t.Error(err)
+		}
+	}()
+	if state := p.State(); state != (pare.PoolState{}) {
+		t.Errorf("%+v", state)
 	}
 }
 

@@ -127,6 +127,7 @@ func admitted(ctx context.Context, x sparse.Matrix, y []float64, c Config, v *Va
 
 // enter waits until the pool of the Config admits the call; leave ends that.
 func (e *engine) enter(ctx context.Context, v *Validation, refits bool) (leave func(), err error) {
+	defer outcome.Caught(&err) // of the observer
 	p := e.config.Pool
 	s := &grant{pool: p, Member: p.turns.Join(), observer: e.config.Observer}
 	e.config.Threads = min(e.config.threads(), p.options.Threads)

@@ -63,11 +63,12 @@ func (e *engine) relax(ctx context.Context, f *Fitted) (_ *Fitted, err error) {
 	if near, ok := part.Problem.(interface{ StartNear([]int32, []float64) }); ok {
 		near.StartNear(f.Support, f.Coef)
 	}
-	out, err := part.fit(ctx, free)
+	out, took, err := part.solve(ctx, free)
 	if err != nil {
 		return nil, err
 	}
 	out.Model, out.LogLambda, out.LogLambdaMax = f.Model, f.LogLambda, f.LogLambdaMax
+	e.observe(out, took)
 	return out, nil
 }
 

@@ -266,13 +266,13 @@ func (e *engine) checkFrom(o SelectOptions) error {
 
 // shaped reports whether all points of a selection, which may have been read, have so many hyperparameters.
 func (s *Selection) shaped(count int) bool {
-	points := s.Evaluations
+	other := func(e search.Evaluation) bool { return len(e.LogLambda) != count }
 	for _, e := range []*search.Evaluation{s.Common, s.Least} {
-		if e != nil {
-			points = append(points[:len(points):len(points)], *e)
+		if e != nil && other(*e) {
+			return false
 		}
 	}
-	return len(s.LogLambdaMax) == count && !slices.ContainsFunc(points, func(e search.Evaluation) bool { return len(e.LogLambda) != count })
+	return len(s.LogLambdaMax) == count && !slices.ContainsFunc(s.Evaluations, other)
 }
 
 // consistent reports whether a model, which may have been read, has ascending ones of so many columns and a

@@ -178,10 +178,13 @@ func TestAPanicOfAnObserverIsAnError(t *testing.T) {
 		_, err = f.Fit(ctx, at)
 		return err
 	}
-	path := func(c pare.Config) (err error) {
-		for _, err = range pare.Path(ctx, x, y, [][]float64{at}, c) {
+	path := func(c pare.Config) error {
+		for _, err := range pare.Path(ctx, x, y, [][]float64{at}, c) {
+			if err != nil {
+				return err
+			}
 		}
-		return err
+		return nil
 	}
 	choice := func(c pare.Config) error {
 		s, err := pare.Select(ctx, x, y, pare.SelectOptions{}, c)

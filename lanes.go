@@ -54,6 +54,12 @@ func NewLanes(ctx context.Context, x sparse.Matrix, y []float64, j Job) (*bileve
 			return nil, err
 		}
 	}
+	switch rotation, err := e.rotation(ctx, spec); {
+	case err != nil:
+		return nil, err
+	case rotation != nil:
+		x = rotation.L
+	}
 	return d.Lanes(x, spec)
 }
 
@@ -68,12 +74,48 @@ func (e *engine) distributable() (inner.Distributable, error) {
 	return d, nil
 }
 
+const (
+	rotatedRows = 2048 // at most
+	rotatedPays = 2    // columns for each row, from which on
+)
+
+// rotation returns X as a ridge on few rows may have it, nil where a choice is to be on X itself.
+func (e *engine) rotation(ctx context.Context, spec bilevel.Spec) (_ *bilevel.Rotation, err error) {
+	defer outcome.Caught(&err)
+	x, dense := e.of.X.(*sparse.Dense)
+	if !dense || !e.family.form.Round || e.leftOut != "" || spec.Standardise || spec.Times != nil || spec.Box != nil || spec.Iterate != nil {
+		return nil, nil
+	}
+	if n, p := x.Dims(); n > rotatedRows || p < rotatedPays*n || e.config.MaxSupport > 0 { // which counts columns of X
+		return nil, nil
+	}
+	defer e.turn(ctx)()
+	return bilevel.Rotate(e.of.Kernels, x, spec.Intercept)
+}
+
 // over states an outer problem, over the lanes of [SelectOptions].Lanes where that is set.
 func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (inner.Outer, error) {
+	rotation, err := e.rotation(ctx, spec)
+	if err != nil {
+		return nil, err
+	}
+	problem, err := e.overLanes(ctx, spec, o, rotation)
+	if p, ok := problem.(*bilevel.Problem); ok && rotation != nil && err == nil {
+		return bilevel.NewRotated(p, rotation), nil
+	}
+	return problem, err
+}
+
+// overLanes is over on the columns of a rotation, if there is one.
+func (e *engine) overLanes(ctx context.Context, spec bilevel.Spec, o SelectOptions, rotation *bilevel.Rotation) (inner.Outer, error) {
 	if o.Lanes != nil && e.leftOut != "" {
 		return nil, outcome.At(outcome.Usage, "lanes", "%s has no lanes; leave them out", e.leftOut)
 	}
-	if o.Lanes == nil {
+	switch {
+	case o.Lanes != nil:
+	case rotation != nil:
+		return e.on(rotation.L, spec)
+	default:
 		return e.outer(spec)
 	}
 	d, err := e.distributable()
@@ -93,4 +135,11 @@ func (e *engine) over(ctx context.Context, spec bilevel.Spec, o SelectOptions) (
 		return nil, outcome.At(outcome.Usage, "lanes", "SelectOptions.Lanes returned neither a runner nor an error")
 	}
 	return d.Over(ctx, runner, spec)
+}
+
+// on states an outer problem on another matrix of the same rows.
+func (e *engine) on(x sparse.Matrix, spec bilevel.Spec) (inner.Outer, error) {
+	return e.Problem.(interface {
+		On(sparse.Matrix, bilevel.Spec) (inner.Outer, error)
+	}).On(x, spec)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-45b9a24c/pare/internal/oracle"
 	"github.com/seed-45b9a24c/pare/loss"
 	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/search"
 )
 
 // TestLanesOfAJobAnswerAsThoseOfSelect: a job is all that lanes elsewhere need, for every
@@ -84,8 +85,10 @@ func without(t *testing.T, s *pare.Selection) string {
 	for i := range s.Evaluations {
 		s.Evaluations[i].Seconds = 0
 	}
-	if s.Common != nil {
-		s.Common.Seconds = 0
+	for _, e := range []*search.Evaluation{s.Common, s.OneSE} {
+		if e != nil {
+			e.Seconds = 0
+		}
 	}
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -143,9 +143,7 @@ func (e *engine) columns(ctx context.Context, t *task, o SelectOptions) *choose.
 		if o.Lanes != nil {
 			problem, err = e.over(ctx, t.spec, o)
 		} else {
-			problem, err = e.Problem.(interface {
-				On(sparse.Matrix, bilevel.Spec) (inner.Outer, error)
-			}).On(merged, t.spec)
+			problem, err = e.on(merged, t.spec)
 		}
 		if err == nil {
 			err = remember(ctx, problem, oneForEach, o.Log)

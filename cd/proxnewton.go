@@ -336,44 +336,22 @@ func (s *Solver) undoStep() (length float64) {
 // minimiser is far out, where there is none at all, and no way back.) It returns the
 // length, 0 where the objective does not fall.
 func (s *Solver) descend() (length float64) {
-	pn, in := &s.prox, &s.in
-	s.promise()
+	pn := &s.prox
+	s.setDirection()
 	before, promised := pn.before, pn.promised
-	if pn.direction == nil {
-		pn.direction = make([]float64, len(s.state.Linear))
-	}
-	s.k.Clear(pn.direction)
-	if !s.regain(pn.here, pn.direction) {
-		s.view.AddColumns(in.columns, pn.delta, pn.direction)
-		s.payUpdates(s.entriesMoved())
-	}
 	trial := s.trial()
-	move := func() (objective float64) {
-		s.k.Copy(trial.Linear, pn.here.Linear)
-		s.k.Axpy(length, pn.direction, trial.Linear)
-		s.curved.Move(pn.here, trial)
-		s.payRows()
-		return trial.Loss + s.penalty(length)
-	}
 	length = s.furthest()
 	best := math.Inf(1)
 	for range halvings {
-		after := move()
+		after := s.try(trial, length)
 		if after >= best && !math.IsInf(best, 1) { // the step before was better
 			length *= 2
-			move()
+			s.try(trial, length)
 			best = after
 		}
 		switch {
 		case s.small(), best <= after && !math.IsInf(best, 1), after <= before+float64(honest*length*promised):
-			pn.here = trial
-			for k, place := range s.set.places {
-				s.beta[place] = math.FMA(length, pn.delta[k], pn.from[k])
-				if length == 1 && s.pen.Bounded() {
-					s.beta[place] = in.coef[k] // at its bound to the last bit
-				}
-			}
-			s.sol.Steps++
+			s.arrive(trial, length)
 			return length
 		case after <= before+float64(sufficient*length*promised):
 			best = after
@@ -381,6 +359,43 @@ func (s *Solver) descend() (length float64) {
 		length *= 0.5
 	}
 	return 0
+}
+
+// setDirection notes δ, what the model promises, and how δ moves the predictions.
+func (s *Solver) setDirection() {
+	pn := &s.prox
+	s.promise()
+	if pn.direction == nil {
+		pn.direction = make([]float64, len(s.state.Linear))
+	}
+	s.k.Clear(pn.direction)
+	if !s.regain(pn.here, pn.direction) {
+		s.view.AddColumns(s.in.columns, pn.delta, pn.direction)
+		s.payUpdates(s.entriesMoved())
+	}
+}
+
+// try makes a state that of a point along δ, and returns the objective there.
+func (s *Solver) try(trial *model.State, length float64) float64 {
+	pn := &s.prox
+	s.k.Copy(trial.Linear, pn.here.Linear)
+	s.k.Axpy(length, pn.direction, trial.Linear)
+	s.curved.Move(pn.here, trial)
+	s.payRows()
+	return trial.Loss + s.penalty(length)
+}
+
+// arrive makes a point along δ, tried last, the current one.
+func (s *Solver) arrive(trial *model.State, length float64) {
+	pn := &s.prox
+	pn.here = trial
+	for k, place := range s.set.places {
+		s.beta[place] = math.FMA(length, pn.delta[k], pn.from[k])
+		if length == 1 && s.pen.Bounded() {
+			s.beta[place] = s.in.coef[k] // at its bound to the last bit
+		}
+	}
+	s.sol.Steps++
 }
 
 // trial returns a state that is not the current point's. Full steps untried need none.

@@ -30,7 +30,11 @@ type ridge struct {
 	rho, d []float64
 	system support.System
 	cg     support.CG
-	price  float64 // of a step
+	price  float64  // of a step
+	each   float64  // of an iteration of conjugate gradients
+	factor ridgeWay // the cheaper one
+	whole  float64  // its price
+	closer float64  // times the residual asked of conjugate gradients, as long as steps gain little
 	ascent rowAscent
 }
 
@@ -52,6 +56,7 @@ const (
 	ridgeMargin   = 0.3 // of the residual allowed, asked of conjugate gradients
 	leastRidgeTol = 1e-12
 	mostRidgeTol  = 0.1 // of a Newton step far from the solution
+	evenCloser    = 0.1 // after a step that has not halved the gap
 )
 
 // solveRidge is [Solver.Solve] for a ridge alone, from the last solution.
@@ -73,8 +78,12 @@ func (s *Solver) solveRidge(ctx context.Context, opts Options) (*Solution, error
 			continue
 		}
 		far = false
-		if s.curved == nil && sol.Passes > 1 && sol.RelativeGap > 0.5*before {
+		gains := !(sol.Passes > 1 && sol.RelativeGap > 0.5*before)
+		if s.curved == nil && !gains {
 			stalled++
+		}
+		if r.closer *= evenCloser; gains {
+			r.closer = 1
 		}
 		switch {
 		case r.ascent.failed(s):
@@ -200,15 +209,13 @@ func (s *Solver) plan() {
 		return build/reuses + float64(factorValue*size*size*size/6) + float64(factorDot*size*size/2)
 	}
 	byColumns, byRows := factor(size, float64(0.5*pair*values*size)), factor(rows, store.RowSystemCost(r.columns))
-	byIteration := 2 * iterations * (float64(price*values) + float64(denseValue*rows))
-	r.price = min(byColumns, byRows, byIteration)
-	switch r.price {
-	case byColumns:
-		r.way = columnFactor
-	case byRows:
-		r.way = rowFactor
-	default:
-		r.way = iterative
+	r.factor, r.whole = columnFactor, byColumns
+	if byRows < byColumns {
+		r.factor, r.whole = rowFactor, byRows
+	}
+	r.each = 2 * (float64(price*values) + float64(denseValue*rows))
+	if r.way, r.price = r.factor, r.whole; iterations*r.each < r.whole {
+		r.way, r.price = iterative, iterations*r.each
 	}
 	r.rho, r.d = make([]float64, len(r.columns)), make([]float64, len(r.columns))
 }
@@ -281,6 +288,7 @@ func (s *Solver) iterate(ctx context.Context, opts Options) bool {
 		if s.curved != nil {
 			tol = max(tol, min(mostRidgeTol, math.Sqrt(s.sol.RelativeGap)))
 		}
+		tol = max(leastRidgeTol, r.closer*tol)
 	}
 	clear(r.d)
 	r.system.Reset(in.store, r.columns, s.pen.Ridge())
@@ -289,5 +297,8 @@ func (s *Solver) iterate(ctx context.Context, opts Options) bool {
 	in.left -= max(1, report.Iterations)
 	in.left = max(0, in.left)
 	s.sol.Epochs += report.Iterations
+	if float64(report.Iterations)*r.each > r.whole {
+		r.way, r.price = r.factor, r.whole
+	}
 	return ctx.Err() == nil
 }

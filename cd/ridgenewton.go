@@ -1,5 +1,11 @@
 package cd
 
+import (
+	"math"
+
+	"github.com/seed-45b9a24c/pare/model"
+)
+
 // A ridge alone with a loss that is not quadratic: Newton's method on all columns. The
 // intercept is eliminated, so that the matrix is that of columns centred with the curvature
 // as weights. Conjugate gradients solve for a step no better than it brings the solution
@@ -59,7 +65,64 @@ func (s *Solver) moveRidge() bool {
 		in.coef[k] = s.beta[place]
 		s.beta[place] = pn.from[k]
 	}
+	if pn.least > 0 {
+		return s.minimise() > 0 && !s.small()
+	}
 	length := s.descend()
 	helps := pn.adapt(length)
 	return length > 0 && !s.small() || length == 0 && helps
+}
+
+const (
+	flatEnough  = 0.1 // of the slope where a line begins
+	longer      = 4   // times, while the objective falls
+	leastShare  = 0.1 // of an interval, from either end
+	mostLengths = 30
+)
+
+// minimise moves along the step to where the objective is least, or nearly. Where the curvature jumps,
+// steps that are shortened until they gain something take thousands; with these Newton's method
+// ends after finitely many (Keerthi and DeCoste). It returns the length, 0 where the objective does not fall.
+func (s *Solver) minimise() (length float64) {
+	pn, in := &s.prox, &s.in
+	s.setDirection()
+	var across, square float64 // ⟨β, δ⟩ and ‖δ‖²
+	for k, d := range pn.delta {
+		across, square = math.FMA(pn.from[k], d, across), math.FMA(d, d, square)
+	}
+	slope := func(at *model.State, length float64) float64 {
+		return (float64(in.ridge*math.FMA(length, square, across)) - s.k.Dot(at.Weighted, pn.direction)) / in.total
+	}
+	begin := slope(pn.here, 0)
+	if !(begin < 0) {
+		return 0
+	}
+	trial := s.trial()
+	low, atLow, high, atHigh := 0.0, begin, math.Inf(1), math.Inf(1)
+	length = 1
+	for tries := 1; ; tries++ {
+		objective := s.try(trial, length)
+		at := slope(trial, length)
+		if falls := objective < pn.before; falls && (math.Abs(at) <= -flatEnough*begin || tries >= mostLengths) {
+			break
+		} else if tries >= mostLengths {
+			return 0
+		}
+		if at < 0 {
+			low, atLow = length, at
+		} else {
+			high, atHigh = length, at
+		}
+		if math.IsInf(high, 1) {
+			length *= longer
+			continue
+		}
+		share := 0.5
+		if s := atLow / (atLow - atHigh); s >= 0 { // a number
+			share = max(leastShare, min(1-leastShare, s))
+		}
+		length = math.FMA(share, high-low, low)
+	}
+	s.arrive(trial, length)
+	return length
 }

@@ -10,6 +10,7 @@ type Form struct {
 	Name            string
 	Hyperparameters int  // or [PerColumn], [PerClass]
 	Dense           bool // no strength makes a coefficient zero
+	Round           bool // it is of ‖β‖ alone
 	Penalty         func(k *kernels.Set, logLambda []float64) (model.Penalty, error)
 	Max             func(*model.Null) float64 // αmax
 	// Ranges are the ranges of a search around ln αmax, or around 0 where there is none: one per
@@ -63,7 +64,7 @@ func WeightedL1() Form {
 // Ridge is ½α‖β‖².
 func Ridge() Form {
 	return Form{
-		Name: "ridge", Dense: true, Hyperparameters: 1, Max: (*model.Null).RidgeMax, Ranges: []Range{{16, 2}}, Rescale: rescaleRidge,
+		Name: "ridge", Dense: true, Round: true, Hyperparameters: 1, Max: (*model.Null).RidgeMax, Ranges: []Range{{16, 2}}, Rescale: rescaleRidge,
 		Penalty: func(_ *kernels.Set, l []float64) (model.Penalty, error) { return model.Ridge(l[0]) },
 	}
 }

@@ -1,0 +1,255 @@
+package bilevel
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/seed-45b9a24c/pare/kernels"
+	"github.com/seed-45b9a24c/pare/search"
+	"github.com/seed-45b9a24c/pare/sparse"
+	"github.com/seed-45b9a24c/pare/support"
+)
+
+// Rotation writes a dense matrix of fewer rows than columns as X̃ = L·Qᵀ, the columns of Q
+// orthonormal; X̃ is X, less the means of its columns where there is an intercept. With a ridge
+// alone β̂ is a combination of rows, so that β̂ = Qγ̂ with ‖β̂‖ = ‖γ̂‖ and X̃β̂ = Lγ̂: γ̂ solves the
+// same problem with L in the place of X, which has no more columns than rows, whatever the loss,
+// the rows left out and λ (Hastie and Tibshirani, Biostatistics 5, 2004, section 2).
+//
+// L is of X̃X̃ᵀ, by Cholesky's method with pivots. What it loses are directions along which rows
+// differ by less than 1e-8 of what they do along others, and predictions move by some 1e-16·αmax/α.
+type Rotation struct {
+	// L has a row for each of X and as many columns as X̃ has independent rows.
+	L *sparse.Dense
+
+	k      *kernels.Set
+	x      *sparse.Dense
+	mean   []float64 // of the columns of X; zeros without an intercept
+	vary   int       // columns of X̃ other than 0
+	pivots []int32   // the row of X̃ that comes in with each column of L
+}
+
+// Rotate returns the rotation of a matrix; nil where its numbers leave no room for products, and
+// where X̃ is 0.
+func Rotate(k *kernels.Set, x *sparse.Dense, intercept bool) (*Rotation, error) {
+	n, p := x.Dims()
+	r := &Rotation{k: k, x: x, mean: make([]float64, p)}
+	largest := r.centre(intercept)
+	if r.vary == 0 || math.IsInf(largest, 0) {
+		return nil, nil
+	}
+	// In units of the largest entry, so that no product leaves the range.
+	_, exponent := math.Frexp(largest)
+	scratch, product := make([]float64, n), make([]float64, n*n)
+	var outer support.Outer
+	pace := k.Pace()
+	outer.Sum(k, p, n, func(j int) (float64, []float64) {
+		pace.Did(n * n)
+		_, values := x.Column(j)
+		for i, v := range values {
+			scratch[i] = math.Ldexp(v-r.mean[j], -exponent)
+		}
+		return 1, scratch
+	}, product)
+	rows := r.factorise(product)
+	columns := make([]float64, n*len(r.pivots))
+	for i := range n {
+		for c := range r.pivots {
+			columns[c*n+i] = math.Ldexp(rows[i*n+c], exponent)
+		}
+	}
+	var err error
+	r.L, err = sparse.NewDense(n, len(r.pivots), columns)
+	return r, err
+}
+
+// centre sets the means, counts the columns that vary, and returns the largest entry of X̃.
+func (r *Rotation) centre(intercept bool) (largest float64) {
+	n, p := r.x.Dims()
+	pace := r.k.Pace()
+	for j := range p {
+		pace.Did(n)
+		_, values := r.x.Column(j)
+		if intercept {
+			r.mean[j] = values[0]
+		}
+		if !slices.ContainsFunc(values, func(v float64) bool { return v != r.mean[j] }) {
+			continue
+		}
+		r.vary++
+		if intercept {
+			r.mean[j] = 0
+			for _, v := range values {
+				r.mean[j] += v / float64(n)
+			}
+		}
+		for _, v := range values {
+			largest = max(largest, math.Abs(v-r.mean[j]))
+		}
+	}
+	return largest
+}
+
+// independent is the share of the largest square of a row from which on what the rows before leave
+// of one is not rounding.
+const independent = 0x1p-50
+
+// factorise returns the rows of L, n entries each, of the lower triangle of X̃X̃ᵀ. A row at a time
+// comes in, that of which those before leave most.
+func (r *Rotation) factorise(product []float64) []float64 {
+	n, _ := r.x.Dims()
+	l, left, pace := make([]float64, n*n), make([]float64, n), r.k.Pace()
+	for i := range left {
+		left[i] = product[i*n+i]
+	}
+	least := float64(n) * independent * slices.Max(left)
+	for c := range n {
+		pivot := 0
+		for i, square := range left {
+			if square > left[pivot] {
+				pivot = i
+			}
+		}
+		if !(left[pivot] > least) {
+			break
+		}
+		pace.Did(c * n)
+		r.pivots = append(r.pivots, int32(pivot))
+		root, row := math.Sqrt(left[pivot]), l[pivot*n:][:c]
+		for i := range n {
+			if left[i] < 0 { // it has come in
+				continue
+			}
+			entry := (product[max(i, pivot)*n+min(i, pivot)] - r.k.Dot(l[i*n:][:c], row)) / root
+			l[i*n+c] = entry
+			left[i] = max(0, left[i]-float64(entry*entry))
+		}
+		l[pivot*n+c] = root
+		left[pivot] = -1
+	}
+	return l
+}
+
+// back returns β = Qγ.
+func (r *Rotation) back(s *Solution) *Solution {
+	n, p := r.x.Dims()
+	u := make([]float64, n) // β = X̃ᵀu, of rows that have come in
+	for k, c := range s.Support {
+		u[r.pivots[c]] = s.Coef[k]
+	}
+	var sum float64
+	for c, i := range slices.Backward(r.pivots) {
+		_, column := r.L.Column(c)
+		for _, later := range r.pivots[c+1:] {
+			u[i] -= float64(column[later] * u[later])
+		}
+		u[i] /= column[i]
+		sum += u[i]
+	}
+	out := &Solution{Support: make([]int32, p), Coef: make([]float64, p)}
+	for j := range p {
+		_, column := r.x.Column(j)
+		out.Support[j], out.Coef[j] = int32(j), r.k.Dot(column, u)-float64(r.mean[j]*sum)
+	}
+	return out
+}
+
+// forth returns γ = Qᵀβ.
+func (r *Rotation) forth(s *Solution) *Solution {
+	n, _ := r.x.Dims()
+	u := make([]float64, n) // X̃β, less Lγ as far as it is known
+	for k, j := range s.Support {
+		_, column := r.x.Column(int(j))
+		r.k.Axpy(s.Coef[k], column, u)
+	}
+	var shift float64
+	for k, j := range s.Support {
+		shift += float64(r.mean[j] * s.Coef[k])
+	}
+	for i := range u {
+		u[i] -= shift
+	}
+	out := &Solution{Support: make([]int32, len(r.pivots)), Coef: make([]float64, len(r.pivots))}
+	for c, i := range r.pivots {
+		_, column := r.L.Column(c)
+		out.Support[c], out.Coef[c] = int32(c), u[i]/column[i]
+		r.k.Axpy(-out.Coef[c], column, u)
+	}
+	return out
+}
+
+// Rotated is a problem on the columns of a rotation that speaks of those of X.
+type Rotated struct {
+	*Problem
+	by *Rotation
+}
+
+// NewRotated states a problem on X by one on the columns of its rotation.
+func NewRotated(p *Problem, by *Rotation) *Rotated { return &Rotated{p, by} }
+
+// Eval implements [search.Objective].
+func (p *Rotated) Eval(ctx context.Context, r search.Request) (search.Evaluation, error) {
+	return evalOnSide(ctx, p, r)
+}
+
+// Evaluate is [Problem.Evaluate].
+func (p *Rotated) Evaluate(ctx context.Context, r search.Request) (Report, error) {
+	report, err := p.Problem.Evaluate(ctx, r)
+	report.Support = p.by.vary
+	return report, err
+}
+
+// Path is [Problem.Path].
+func (p *Rotated) Path(ctx context.Context, path [][]float64) iter.Seq2[Report, error] {
+	return func(yield func(Report, error) bool) {
+		for report, err := range p.Problem.Path(ctx, path) {
+			report.Support = p.by.vary
+			if !yield(report, err) {
+				return
+			}
+		}
+	}
+}
+
+// Mean is [Problem.Mean].
+func (p *Rotated) Mean(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
+	return p.back(p.Problem.Mean(ctx, logLambda))
+}
+
+// MeanBefore is [Problem.MeanBefore].
+func (p *Rotated) MeanBefore(ctx context.Context, logLambda []float64) (columns []int32, coef []float64, err error) {
+	return p.back(p.Problem.MeanBefore(ctx, logLambda))
+}
+
+func (p *Rotated) back(columns []int32, coef []float64, err error) ([]int32, []float64, error) {
+	if err != nil || len(columns) == 0 {
+		return nil, nil, err
+	}
+	s := p.by.back(&Solution{columns, coef})
+	return s.Support, s.Coef, nil
+}
+
+// Solutions is [Problem.Solutions].
+func (p *Rotated) Solutions(ctx context.Context, logLambda []float64) ([]*Solution, error) {
+	all, err := p.Problem.Solutions(ctx, logLambda)
+	return each(all, p.by.back), err
+}
+
+// Begin is [Problem.Begin].
+func (p *Rotated) Begin(at []*Solution) { p.Problem.Begin(each(at, p.by.forth)) }
+
+// BeginEach is [Problem.BeginEach].
+func (p *Rotated) BeginEach(at []*Solution) { p.Problem.BeginEach(each(at, p.by.forth)) }
+
+func each(all []*Solution, turn func(*Solution) *Solution) []*Solution {
+	if all == nil { // none is known
+		return nil
+	}
+	out := make([]*Solution, len(all))
+	for i, s := range all {
+		out[i] = turn(s)
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+package pare_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-45b9a24c/pare"
+	"github.com/seed-45b9a24c/pare/bilevel"
+	"github.com/seed-45b9a24c/pare/internal/fixture"
+	"github.com/seed-45b9a24c/pare/internal/oracle"
+	"github.com/seed-45b9a24c/pare/loss"
+	"github.com/seed-45b9a24c/pare/outcome"
+	"github.com/seed-45b9a24c/pare/sparse"
+)
+
+// wideRidges yields ridges on more columns than rows, which are chosen on the rotated columns.
+func wideRidges(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config)) {
+	for name, c := range map[string]pare.Config{
+		"squared":       {},
+		"no intercept":  {NoIntercept: true},
+		"logistic":      {Loss: loss.Logistic{}},
+		"squared hinge": {Loss: loss.SquaredHinge{}},
+		"poisson":       {Loss: loss.Poisson{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q := oracle.NewRandom(77).Problem(oracle.Shape{N: 60, P: 150, Mean: 1, Correlation: 0.97, Weights: true, Active: 20, Noise: 3})
+			middle := 0.0
+			for _, v := range q.Y {
+				middle += v / float64(len(q.Y))
+			}
+			for i, v := range q.Y {
+				switch name {
+				case "logistic", "squared hinge":
+					q.Y[i] = math.Copysign(1, v-middle)
+				case "poisson":
+					q.Y[i] = math.Floor(4 * math.Exp(0.1*(v-middle)))
+				}
+			}
+			c.Model, c.Weights, c.Tol = pare.Ridge, q.Weights, 1e-12
+			check(t, fixture.Matrix(t, q, true), q.Y, c)
+		})
+	}
+}
+
+// TestWideRidgesAreChosenAsOnX: values of a choice are those of the criterion at its λ's, which is of the
+// columns themselves, and so is the model.
+func TestWideRidgesAreChosenAsOnX(t *testing.T) {
+	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
+		for _, v := range []pare.Validation{{}, {Criterion: pare.HoldOut}, {Split: pare.Forward}} {
+			s, err := pare.Select(t.Context(), x, y, pare.SelectOptions{Search: pare.Grid, Points: 12, MinRatio: 1e-6, Validation: v}, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var grid [][]float64
+			for _, e := range s.Evaluations {
+				grid = append(grid, e.LogLambda)
+			}
+			at := 0
+			for want, err := range pare.Validate(t.Context(), x, y, grid, v, c) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e := s.Evaluations[at]; math.Abs(e.Value-want.Value) > 1e-6*want.Value || e.Support != want.Support {
+					t.Errorf("at λ = %v %g with %d columns, want %g with %d", e.LogLambda, e.Value, e.Support, want.Value, want.Support)
+				}
+				at++
+			}
+			if at != 12 {
+				t.Errorf("%d of %d points", at, 12)
+			}
+			one, err := pare.Fit(t.Context(), x, y, s.LogLambda, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f := s.Final; !f.Status.OK() || !(f.RelativeGap <= c.Tol) || f.Columns != 150 || math.Abs(f.Objective-one.Objective) > 1e-7*one.Objective {
+				t.Errorf("%+v\nwant %+v", f, one)
+			}
+		}
+	})
+}
+
+// TestWideRidgesHaveTheSameBits by lanes elsewhere, with any number of threads, and from a search that was cut.
+func TestWideRidgesHaveTheSameBits(t *testing.T) {
+	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
+		o := pare.SelectOptions{OneSE: true}
+		want := ""
+		for _, threads := range []int{1, 2, 8} {
+			c.Threads = threads
+			s, err := pare.Select(t.Context(), x, y, o, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := without(t, s); want == "" {
+				want = got
+			} else if got != want {
+				t.Errorf("%d threads: %s\nwant %s", threads, got, want)
+			}
+		}
+		far := o
+		far.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) { return pare.NewLanes(ctx, x, y, j) }
+		s, err := pare.Select(t.Context(), x, y, far, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := without(t, s); got != want {
+			t.Errorf("by lanes: %s\nwant %s", got, want)
+		}
+		resumesAnywhere(t, "ridge", x, y, o, c, false)
+	})
+}
+
+// TestWideRidgesGoOnFromEarlierOnes, whose solutions are of the columns themselves.
+func TestWideRidgesGoOnFromEarlierOnes(t *testing.T) {
+	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
+		first, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := pare.Select(t.Context(), x, y, pare.SelectOptions{From: first}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(again.Evaluations) >= len(first.Evaluations) || again.Value > first.Value+0.1*first.StandardError {
+			t.Errorf("%d evaluations down to %g, %d down to %g", len(again.Evaluations), again.Value, len(first.Evaluations), first.Value)
+		}
+	})
+}
+
+// TestLimitsOfWideRidgesCountColumns, not those that they are turned into.
+func TestLimitsOfWideRidgesCountColumns(t *testing.T) {
+	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
+		c.MaxSupport = 149
+		if _, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, c); outcome.KindOf(err) != outcome.Limit {
+			t.Error(err)
+		}
+		c.MaxSupport = 150
+		if _, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, c); err != nil {
+			t.Error(err)
+		}
+	})
+}

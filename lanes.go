@@ -13,7 +13,8 @@ import (
 // to make them with [NewLanes].
 type Job struct {
 	// Config is the one given to [Select], without Pool and Observer. A [WeightedLasso] makes two
-	// jobs: first a [Lasso] with one λ, and then its own.
+	// jobs: first a [Lasso] with one λ, and then its own. So does an [ElasticNet] on dense data of
+	// few rows: its own, and that of a [Ridge].
 	Config Config
 	// Validation is the one given to [Select], with the noise level if that was estimated.
 	Validation Validation
@@ -79,18 +80,48 @@ const (
 	rotatedPays = 2    // columns for each row, from which on
 )
 
+// rotates reports whether a choice with a ridge alone is on the rotated columns.
+func (e *engine) rotates(spec bilevel.Spec) bool {
+	x, dense := e.of.X.(*sparse.Dense)
+	if !dense || spec.Standardise || spec.Times != nil || spec.Box != nil || spec.Iterate != nil || e.config.MaxSupport > 0 { // which counts columns of X
+		return false
+	}
+	n, p := x.Dims()
+	return n <= rotatedRows && p >= rotatedPays*n
+}
+
 // rotation returns X as a ridge on few rows may have it, nil where a choice is to be on X itself.
 func (e *engine) rotation(ctx context.Context, spec bilevel.Spec) (_ *bilevel.Rotation, err error) {
 	defer outcome.Caught(&err)
-	x, dense := e.of.X.(*sparse.Dense)
-	if !dense || !e.family.form.Round || e.leftOut != "" || spec.Standardise || spec.Times != nil || spec.Box != nil || spec.Iterate != nil {
-		return nil, nil
-	}
-	if n, p := x.Dims(); n > rotatedRows || p < rotatedPays*n || e.config.MaxSupport > 0 { // which counts columns of X
+	if !e.family.form.Round || e.leftOut != "" || !e.rotates(spec) {
 		return nil, nil
 	}
 	defer e.turn(ctx)()
-	return bilevel.Rotate(e.of.Kernels, x, spec.Intercept)
+	return bilevel.Rotate(e.of.Kernels, e.of.X.(*sparse.Dense), spec.Intercept)
+}
+
+// withRidge gives a problem of two strengths one of the ridge alone, where that has fewer columns.
+func (e *engine) withRidge(call, ctx context.Context, problem inner.Outer, spec bilevel.Spec, o SelectOptions) (inner.Outer, error) {
+	mixed, ok := problem.(*bilevel.Problem)
+	if !ok || !e.rotates(spec) {
+		return problem, nil
+	}
+	c := e.config
+	c.Model = Ridge
+	ridge, err := e.part(call, c)
+	if err != nil {
+		return nil, err
+	}
+	if spec, err = ridge.choice(ctx, o.Validation); err != nil {
+		return nil, err
+	}
+	if problem, err = ridge.over(ctx, spec, o); err != nil {
+		return nil, err
+	}
+	if rotated, ok := problem.(*bilevel.Rotated); ok {
+		return bilevel.NewMixed(mixed, rotated), nil
+	}
+	return mixed, nil
 }
 
 // over states an outer problem, over the lanes of [SelectOptions].Lanes where that is set.

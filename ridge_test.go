@@ -80,33 +80,79 @@ func TestWideRidgesAreChosenAsOnX(t *testing.T) {
 	})
 }
 
-// TestWideRidgesHaveTheSameBits by lanes elsewhere, with any number of threads, and from a search that was cut.
-func TestWideRidgesHaveTheSameBits(t *testing.T) {
-	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
-		o := pare.SelectOptions{OneSE: true}
-		want := ""
-		for _, threads := range []int{1, 2, 8} {
-			c.Threads = threads
-			s, err := pare.Select(t.Context(), x, y, o, c)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := without(t, s); want == "" {
-				want = got
-			} else if got != want {
-				t.Errorf("%d threads: %s\nwant %s", threads, got, want)
-			}
-		}
-		far := o
-		far.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) { return pare.NewLanes(ctx, x, y, j) }
-		s, err := pare.Select(t.Context(), x, y, far, c)
+// sameBits checks choices by lanes elsewhere, with any number of threads, and from searches that were cut.
+func sameBits(t *testing.T, x sparse.Matrix, y []float64, c pare.Config, jobs int) {
+	t.Helper()
+	o := pare.SelectOptions{OneSE: true, Measures: true}
+	want := ""
+	for _, threads := range []int{1, 2, 8} {
+		c.Threads = threads
+		s, err := pare.Select(t.Context(), x, y, o, c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := without(t, s); got != want {
-			t.Errorf("by lanes: %s\nwant %s", got, want)
+		if got := without(t, s); want == "" {
+			want = got
+		} else if got != want {
+			t.Errorf("%d threads: %s\nwant %s", threads, got, want)
 		}
-		resumesAnywhere(t, "ridge", x, y, o, c, false)
+	}
+	far := o
+	far.Lanes = func(ctx context.Context, j pare.Job) (bilevel.Runner, error) {
+		jobs--
+		return pare.NewLanes(ctx, x, y, j)
+	}
+	s, err := pare.Select(t.Context(), x, y, far, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := without(t, s); got != want || jobs != 0 {
+		t.Errorf("by lanes, %d jobs too few: %s\nwant %s", jobs, got, want)
+	}
+	resumesAnywhere(t, string(c.Model), x, y, o, c, false)
+}
+
+func TestWideRidgesHaveTheSameBits(t *testing.T) {
+	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) { sameBits(t, x, y, c, 1) })
+}
+
+// TestRidgesOfWideElasticNets: an elastic net chooses the ridge that it contains by that ridge's own problem,
+// and goes on from it.
+func TestRidgesOfWideElasticNets(t *testing.T) {
+	wideRidges(t, func(t *testing.T, x sparse.Matrix, y []float64, c pare.Config) {
+		if c.Loss != nil {
+			return // the squared loss alone has ridges to begin with
+		}
+		sameBits(t, x, y, pare.Config{Model: pare.ElasticNet, Weights: c.Weights, NoIntercept: c.NoIntercept, Tol: 1e-8}, 2)
+		ridge, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Model = pare.ElasticNet
+		both, err := pare.Select(t.Context(), x, y, pare.SelectOptions{}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if both.Value > ridge.Value+0.01*ridge.StandardError {
+			t.Errorf("%g at λ = %v, its ridge has %g", both.Value, both.LogLambda, ridge.Value)
+		}
+		for _, e := range both.Evaluations {
+			for want, err := range pare.Validate(t.Context(), x, y, [][]float64{e.LogLambda}, pare.Validation{}, c) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if math.Abs(e.Value-want.Value) > 0.02*want.StandardError || math.IsInf(e.LogLambda[0], -1) && len(e.Gradient) != 2 {
+					t.Errorf("at λ = %v %+v, want %g", e.LogLambda, e, want.Value)
+				}
+			}
+		}
+		again, err := pare.Select(t.Context(), x, y, pare.SelectOptions{From: both}, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(again.Evaluations) >= len(both.Evaluations) || again.Value > both.Value+0.1*both.StandardError {
+			t.Errorf("%d evaluations down to %g, %d down to %g", len(again.Evaluations), again.Value, len(both.Evaluations), both.Value)
+		}
 	})
 }
 

@@ -65,6 +65,11 @@ func (e *engine) task(call, ctx context.Context, o SelectOptions) (t *task, err 
 	if t.problem, err = single.over(ctx, t.spec, o); err != nil {
 		return nil, err
 	}
+	if single.pairs(o.Validation) && o.Search == Auto {
+		if t.problem, err = single.withRidge(call, ctx, t.problem, t.spec, o); err != nil {
+			return nil, err
+		}
+	}
 	t.choice = single.traits(t.problem, t.spec, o)
 	if columns {
 		t.columns = e.columns(ctx, t, o)
@@ -110,11 +115,16 @@ func (e *engine) traits(problem inner.Outer, spec bilevel.Spec, o SelectOptions)
 	case e.family.form.Dense:
 		p.Shape = choose.Smooth
 	}
-	curved := criterion.Curved(o.Validation.Loss) && e.config.Method.iterate() == nil
-	if r, ok := e.Problem.(interface{ RidgeMax() float64 }); ok && e.family.strengths == L1AndRidge && e.family.quadratic() && curved && !e.config.Positive && e.of.Box == nil { // a ridge alone has no constraint
-		p.Pair, p.RidgeTop = e.leftOut == "", kernels.Log(r.RidgeMax())
+	if r, ok := e.Problem.(interface{ RidgeMax() float64 }); ok && e.pairs(o.Validation) {
+		p.Pair, p.RidgeTop = true, kernels.Log(r.RidgeMax())
 	}
 	return p
+}
+
+// pairs reports whether two λ's are chosen from the best of each alone. A ridge alone has no constraint.
+func (e *engine) pairs(v Validation) bool {
+	return e.family.strengths == L1AndRidge && e.family.quadratic() && !e.config.Positive && e.of.Box == nil &&
+		e.leftOut == "" && criterion.Curved(v.Loss) && e.config.Method.iterate() == nil
 }
 
 // passCost is the work of one entry in a pass over X.

@@ -352,7 +352,7 @@ func TestExpectedBytes(t *testing.T) {
 	}{{442, 10, 1}, {3000, 40, 1}, {72, 4000, 1}, {2000, 2000, 0.01}, {6000, 60, 0.1}} {
 		q := r.Problem(oracle.Shape{N: shape.n, P: shape.p, Density: shape.density, Active: 20})
 		x := matrixOf(t, q.X, shape.p, shape.density == 1)
-		for j, model := range []pare.Model{pare.Lasso, pare.Logistic} {
+		for j, model := range []pare.Model{pare.Lasso, pare.Logistic, pare.Ridge} {
 			if !oracle.Turn(i+j, 2) {
 				continue
 			}

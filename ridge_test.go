@@ -19,6 +19,7 @@ func wideRidges(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []floa
 	for name, c := range map[string]pare.Config{
 		"squared":       {},
 		"no intercept":  {NoIntercept: true},
+		"scales":        {},
 		"logistic":      {Loss: loss.Logistic{}},
 		"squared hinge": {Loss: loss.SquaredHinge{}},
 		"poisson":       {Loss: loss.Poisson{}},
@@ -35,6 +36,13 @@ func wideRidges(t *testing.T, check func(t *testing.T, x sparse.Matrix, y []floa
 					q.Y[i] = math.Copysign(1, v-middle)
 				case "poisson":
 					q.Y[i] = math.Floor(4 * math.Exp(0.1*(v-middle)))
+				}
+			}
+			if name == "scales" {
+				for i, row := range q.X {
+					for j := range row {
+						q.X[i][j] = row[j]*math.Pow(10, float64(j%9-4)) + 1e3
+					}
 				}
 			}
 			c.Model, c.Weights, c.Tol = pare.Ridge, q.Weights, 1e-12

@@ -124,8 +124,12 @@ func (a *updates) Part(k, of int) {
 	}
 }
 
-// shift returns what the centring of X̃_S·b takes from every row.
+// shift returns what the centring of X̃_S·b takes from every row. Of no columns it asks for no means, which would take a
+// pass over X before [View.Introduce] makes one.
 func (v *View) shift(cols []int32, b []float64) (shift float64) {
+	if len(cols) == 0 {
+		return 0
+	}
 	means := v.Means()
 	if means == nil {
 		return 0

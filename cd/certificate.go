@@ -162,18 +162,21 @@ func (s *Solver) certify() {
 	if s.followed.at != elsewhere { // sets that will soon be others are solved for the price of a whole look
 		before -= s.updatesCost(s.entries(s.sol.Support))
 	}
-	sol, c := &s.sol, &s.cert
-	stands := s.isCurrent()
-	if !stands {
-		s.predict()
-		s.eliminate()
-		s.fitted = append(s.fitted[:0], sol.Support...)
-		s.fittedCoef = append(s.fittedCoef[:0], sol.Coef...)
-		c.updateResidual(s.view, sol.Residual)
+	if !s.isCurrent() {
+		s.reach()
 	}
 	s.pass()
-	sol.Passes++
+	s.sol.Passes++
 	s.conclude()
+}
+
+// reach makes the state that of the point gathered.
+func (s *Solver) reach() {
+	s.predict()
+	s.eliminate()
+	s.fitted = append(s.fitted[:0], s.sol.Support...)
+	s.fittedCoef = append(s.fittedCoef[:0], s.sol.Coef...)
+	s.cert.updateResidual(s.view, s.sol.Residual)
 }
 
 // conclude fills the certificate of the gathered point from the correlations at hand.

@@ -83,11 +83,17 @@ func (h *homotopy) suits() bool {
 	if in.pen.Positive() || in.pen.Bounded() || in.squared > 0 {
 		return false
 	}
-	rows, columns := in.store.Rows(), len(in.met.order)
+	columns := len(in.met.order)
 	if h.onGram() {
 		return columns <= fewColumns && !h.sweepFew
 	}
-	return in.store.Dense() && rows <= mostFollowed && rows < columns
+	return h.wide(columns)
+}
+
+// wide reports whether the columns are dense, and more than the rows, which are few.
+func (h *homotopy) wide(columns int) bool {
+	rows := h.in.store.Rows()
+	return h.in.store.Dense() && rows <= mostFollowed && rows < columns
 }
 
 // onGram reports whether products are those of the Gram matrix.

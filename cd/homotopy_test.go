@@ -80,6 +80,35 @@ func TestFollowedFromAnywhere(t *testing.T) {
 	}
 }
 
+// TestFirstPassIsOfASolutionOnTheSupport: a solve that begins at the solution for other rows goes to the one on its support
+// before it meets all columns; one that goes on from its own solution meets them there.
+func TestFirstPassIsOfASolutionOnTheSupport(t *testing.T) {
+	q := oracle.NewRandom(4).Problem(oracle.Shape{N: 40, P: 120})
+	before := q.Clone()
+	before.X, before.Y = q.X[:36], q.Y[:36]
+	ratio := 0.1
+	before.Uniform(ratio * before.AlphaMax())
+	earlier := solve(t, cd.New(fixture.Squared(t, before, true)), fixture.Penalty(t, before), cd.Options{})
+	first := func(s *cd.Solver, ratio float64) (at cd.Progress) {
+		q.Uniform(ratio * q.AlphaMax())
+		sol := solve(t, s, fixture.Penalty(t, q), cd.Options{Tol: 1e-10, Watch: func(p cd.Progress) {
+			if at.Stage == "" {
+				at = p
+			}
+		}})
+		certified(t, "after the first pass", q, sol, 1e-10)
+		return at
+	}
+	s := cd.New(fixture.Squared(t, q, true))
+	s.MoveTo(earlier.Support, earlier.Coef)
+	if p := first(s, ratio); p.Stage != cd.Certified || p.Steps == 0 || p.Support > len(earlier.Support) {
+		t.Errorf("the first pass came after %d steps, at a support of %d of %d columns", p.Steps, p.Support, len(earlier.Support))
+	}
+	if p := first(s, 0.9*ratio); p.Steps > 0 {
+		t.Errorf("the first pass at the last solution came after %d steps", p.Steps)
+	}
+}
+
 // TestStepsAreChangesOfTheSupport: on orthogonal columns each that leaves takes a step, each that joins but the
 // first, and the rest of the way.
 func TestStepsAreChangesOfTheSupport(t *testing.T) {

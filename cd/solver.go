@@ -323,6 +323,7 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		return nil, err
 	}
 	polishes := s.polishes(opts)
+	s.lead(ctx)
 	var reached record
 	for stalled, first := 0, true; ; first = false {
 		before := s.sol.RelativeGap
@@ -369,6 +370,26 @@ func (s *Solver) solve(ctx context.Context, g model.Penalty, opts Options) (*Sol
 		}
 		s.report(opts, Improved)
 	}
+}
+
+// lead goes from coefficients whose correlations are not known, as those of other rows, to the solution on their support,
+// where that can be followed. The first pass then shows what is missing there, and not what is missing where a solve
+// happens to begin.
+func (s *Solver) lead(ctx context.Context) {
+	h := &s.in.homotopy
+	if s.curved != nil || !h.wide(len(s.cert.order)) || len(s.set.columns) == 0 || len(s.unpenalised.columns) > 0 {
+		return
+	}
+	s.gather()
+	if s.isCurrent() {
+		return
+	}
+	s.reach()
+	s.in.load(s, s.state.Weighted)
+	if h.suits() {
+		s.sol.Steps += h.follow(ctx)
+	}
+	s.in.unload(s)
 }
 
 // endAs ends a solve at the point that is certified.

@@ -31,12 +31,12 @@ func ScalesOf(k *kernels.Set, x Matrix) (Scales, error) {
 		return Scales{}, err
 	}
 	var s Scales
-	root := math.Sqrt(float64(n))
-	for j := range p {
-		if v.constantToRounding(j) {
+	root, m, rounding := math.Sqrt(float64(n)), v.columns(), v.rounding()
+	for j, norm := range m.norms {
+		if norm <= float64(rounding*math.Abs(m.means[j])) {
 			continue
 		}
-		d := v.Norm(j) / root
+		d := norm / root
 		if s.Most == 0 || d < s.Least {
 			s.Least, s.LeastColumn = d, j
 		}

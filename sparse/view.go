@@ -114,9 +114,9 @@ func (v *View) Standardised() *View {
 		scaled.means = make([]float64, v.p)
 	}
 	w.scale = make([]float64, v.p)
-	root := math.Sqrt(v.total)
+	root, rounding := math.Sqrt(v.total), v.rounding()
 	for j, norm := range m.norms {
-		if v.constantToRounding(j) {
+		if norm <= float64(rounding*math.Abs(v.Mean(j))) {
 			continue
 		}
 		scaled.norms[j], w.scale[j] = root, root/norm
@@ -153,11 +153,9 @@ func (v *View) Rescaled(times []float64) (*View, error) {
 	return &w, nil
 }
 
-// constantToRounding reports whether the spread of a column is no more than what rounding
-// makes of a constant.
-func (v *View) constantToRounding(j int) bool {
-	rounding := 8 * math.Sqrt(float64(v.n)) * 0x1p-53
-	return v.Norm(j) <= rounding*math.Sqrt(v.total)*math.Abs(v.Mean(j))
+// rounding returns the norm that rounding makes of a column that is constant, as a multiple of the size of its mean.
+func (v *View) rounding() float64 {
+	return float64(8*math.Sqrt(float64(v.n))*0x1p-53) * math.Sqrt(v.total)
 }
 
 // Rows returns the view of the rows listed, ascending: a copy of them, with their
